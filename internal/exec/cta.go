@@ -1,0 +1,323 @@
+package exec
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// CTA is a running block of threads.
+type CTA struct {
+	Launch  *Launch
+	Group   *Group
+	Index   [3]uint32 // %ctaid
+	Rank    uint32    // %cluster_ctarank
+	Warps   []*Warp
+	live    int // warps that have threads left
+	Threads uint32
+
+	Shared     unsafe.Pointer // shared memory: static and dynamic, above the reserved part
+	SharedSize uint32         // bytes, the reserved part included
+	shared     []uint64
+
+	barriers [16]barrier
+	progress bool  // something happened that may let a waiting warp go on
+	current  *Warp // the warp under way, for faults
+	Serial   uint64
+}
+
+// threadIndex turns a linear thread number into %tid.
+func (c *CTA) threadIndex(i int) [3]uint32 {
+	b := c.Launch.Block
+	n := uint32(i)
+	return [3]uint32{n % b[0], n / b[0] % b[1], n / b[0] / b[1]}
+}
+
+// arena keeps the memory of ended CTAs for the next ones of the same launch; each worker has one.
+type arena struct {
+	ctas  []*CTA
+	warps []*Warp
+}
+
+func (g *Group) newCTA(ar *arena, index [3]uint32, rank uint32) *CTA {
+	l := g.launch
+	k := l.Code.Kernel()
+	var c *CTA
+	if n := len(ar.ctas); n > 0 {
+		c = ar.ctas[n-1]
+		ar.ctas = ar.ctas[:n-1]
+		shared, warps := c.shared, c.Warps[:0]
+		*c = CTA{shared: shared, Warps: warps}
+	} else {
+		c = &CTA{}
+	}
+	c.Launch, c.Group, c.Index, c.Rank = l, g, index, rank
+	c.Threads = l.Block[0] * l.Block[1] * l.Block[2]
+	c.SharedSize = ir.ReservedShared + k.SharedSize + l.Shared
+	words := int(c.SharedSize+1024+7) / 8
+	if len(c.shared) < words {
+		c.shared = make([]uint64, words+128)
+	}
+	p := unsafe.Pointer(unsafe.SliceData(c.shared))
+	c.Shared = unsafe.Add(p, -uintptr(p)&1023) // 1 KiB alignment, for swizzled tiles
+	nw := int(c.Threads+31) / 32
+	for i := 0; i < nw; i++ {
+		mask := uint32(0xffffffff)
+		if r := c.Threads - uint32(i)*32; r < 32 {
+			mask = 1<<r - 1
+		}
+		c.Warps = append(c.Warps, c.newWarp(ar, i, mask))
+	}
+	c.live = nw
+	return c
+}
+
+func (c *CTA) newWarp(ar *arena, i int, mask uint32) *Warp {
+	l := c.Launch
+	k := l.Code.Kernel()
+	var w *Warp
+	if n := len(ar.warps); n > 0 {
+		w = ar.warps[n-1]
+		ar.warps = ar.warps[:n-1]
+		*w = Warp{splits: w.splits[:0], free: w.free, acts: w.acts, local: w.local}
+	} else {
+		w = &Warp{}
+	}
+	w.CTA, w.Index, w.Live = c, i, mask
+	w.Base[1] = c.Group.consts[c.Rank]
+	w.LocalSize = k.Local + l.Stack
+	a := w.newActivation(k.Funcs[0])
+	a.Live, a.Depth, a.Return, a.Local, a.Top = mask, 0, 0, 0, k.Funcs[0].LocalSize
+	s := w.newSplit()
+	s.Mask, s.Act = mask, a
+	return w
+}
+
+// localMemory makes the warp's local memory at its first use.
+func (w *Warp) localMemory() {
+	w.LocalSize = (w.LocalSize + 15) &^ 15
+	n := int(w.LocalSize) * 32
+	if len(w.local) < n {
+		buf := make([]uint64, n/8+8)
+		w.local = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(buf))), len(buf)*8)
+	}
+	p := unsafe.Pointer(unsafe.SliceData(w.local))
+	w.LocalBase = unsafe.Add(p, -uintptr(p)&15)
+}
+
+func (c *CTA) recycle(ar *arena) {
+	for _, w := range c.Warps {
+		for _, s := range w.splits {
+			w.free = append(w.free, s)
+		}
+		if ctr := c.Launch.Counters; ctr != nil {
+			ctr.WarpInstructions.Add(w.Instr)
+			ctr.ThreadInstructions.Add(w.Threads)
+			ctr.Divergences.Add(w.Diverged)
+		}
+		ar.warps = append(ar.warps, w)
+	}
+	ar.ctas = append(ar.ctas, c)
+}
+
+// warpDone notes that a warp has no threads left.
+func (c *CTA) warpDone(w *Warp) {
+	c.live--
+	c.progress = true
+	// the activation of the entry, for reuse
+	for _, s := range w.splits {
+		w.free = append(w.free, s)
+	}
+	w.splits = w.splits[:0]
+	if w.Act != nil {
+		for a := w.Act; a != nil; a = a.Caller {
+			if a.Caller == nil {
+				w.freeActivation(a)
+			}
+		}
+		w.Act = nil
+	}
+	for i := range c.barriers {
+		if c.barriers[i].waiting > 0 {
+			c.tryBarrier(i)
+		}
+	}
+}
+
+// run gives every warp of the CTA its turn. It returns whether any could run.
+func (c *CTA) run() bool {
+	ran := false
+	c.progress = false
+	for _, w := range c.Warps {
+		if w.Live == 0 {
+			continue
+		}
+		c.current = w
+		if w.step(turnsPerWarp) {
+			ran = true
+		}
+		if w.Live != 0 && len(w.splits) > 0 {
+			w.idleArrivals()
+		}
+	}
+	return ran || c.progress
+}
+
+// turnsPerWarp is how many scheduling points a warp passes before the next warp runs.
+const turnsPerWarp = 64
+
+// barrier is one of a CTA's sixteen barriers (PTX ISA "barrier").
+type barrier struct {
+	count   uint32 // threads that complete it; 0: all of the CTA
+	arrived uint32 // threads counted, in whole warps
+	warps   int    // warps counted
+	waiting int    // splits that wait
+	popc    uint32
+	and, or bool
+	red     bool
+}
+
+// The reductions of barrier.red.
+const (
+	RedNone = iota
+	RedPopc
+	RedAnd
+	RedOr
+)
+
+// Barrier is barrier{.cta}.sync, .arrive and .red for lanes of the current split. count is the number of threads that the
+// instruction names, 0 for all. For a reduction, pred holds the lanes' predicates and dst the row (32-bit, or predicate) that receives the result.
+// next is the operation to go on with. An arrive does not wait.
+func (w *Warp) Barrier(lanes uint32, id int, count uint32, wait bool, red uint8, pred uint32, dst ir.Ref, next int32) Event {
+	c := w.CTA
+	if id < 0 || id > 15 {
+		w.Throw(FaultInstruction, bits.TrailingZeros32(lanes), "barrier number out of range")
+	}
+	if count%32 != 0 {
+		w.Throw(FaultInstruction, bits.TrailingZeros32(lanes), "barrier thread count is no multiple of the warp size")
+	}
+	b := &c.barriers[id]
+	if b.arrived == 0 && b.warps == 0 && b.waiting == 0 {
+		b.count, b.popc, b.and, b.or, b.red = count, 0, true, false, false
+	}
+	if red != RedNone {
+		b.red = true
+		b.popc += uint32(bits.OnesCount32(pred & lanes))
+		b.and = b.and && pred&lanes == lanes
+		b.or = b.or || pred&lanes != 0
+	}
+	s := w.Cur
+	if rest := s.Mask &^ lanes; rest != 0 {
+		t := w.newSplit()
+		t.PC, t.Mask, t.Act = next, rest, s.Act
+		s.Mask = lanes
+	}
+	s.PC = next
+	if wait {
+		s.wait, s.barrier, s.red, s.dst = waitBarrier, uint8(id), red, dst
+		b.waiting++
+	} else {
+		w.arrive[id] |= lanes
+	}
+	w.tryArrive(id)
+	return EventReschedule
+}
+
+// tryArrive counts the warp at a barrier when all its live lanes have come there.
+func (w *Warp) tryArrive(id int) {
+	if w.counted[id] {
+		return
+	}
+	at := w.arrive[id]
+	for _, s := range w.splits {
+		if s.wait == waitBarrier && int(s.barrier) == id {
+			at |= s.Mask
+		}
+	}
+	if w.Live&^at != 0 {
+		return
+	}
+	w.countAt(id)
+}
+
+func (w *Warp) countAt(id int) {
+	b := &w.CTA.barriers[id]
+	w.counted[id] = true
+	b.arrived += 32
+	b.warps++
+	waits := false
+	for _, s := range w.splits {
+		if s.wait == waitBarrier && int(s.barrier) == id {
+			waits = true
+		}
+	}
+	if !waits { // an arrive alone: the warp may arrive again for the next phase
+		w.counted[id] = false
+		w.arrive[id] = 0
+	}
+	w.CTA.tryBarrier(id)
+}
+
+// idleArrivals counts a warp that can run nothing more at the barriers that some of its lanes wait at, though other lanes
+// wait elsewhere (named barriers in two branches).
+func (w *Warp) idleArrivals() {
+	for _, s := range w.splits {
+		if s.wait != waitBarrier {
+			if s.wait == ready {
+				return
+			}
+		}
+	}
+	for _, s := range w.splits {
+		if s.wait == waitBarrier && !w.counted[s.barrier] {
+			w.countAt(int(s.barrier))
+			return
+		}
+	}
+}
+
+// tryBarrier completes a barrier when enough threads have arrived.
+func (c *CTA) tryBarrier(id int) {
+	b := &c.barriers[id]
+	if b.count == 0 {
+		if b.warps < c.live {
+			return
+		}
+	} else if b.arrived < b.count {
+		return
+	}
+	if b.warps == 0 {
+		return
+	}
+	res := *b
+	*b = barrier{}
+	for _, w := range c.Warps {
+		w.counted[id] = false
+		w.arrive[id] = 0
+		for _, s := range w.splits {
+			if s.wait != waitBarrier || int(s.barrier) != id {
+				continue
+			}
+			s.wait = ready
+			if s.red == RedNone {
+				continue
+			}
+			frame := s.Act.Frame
+			if s.red == RedPopc {
+				row := (*[32]uint32)(unsafe.Add(frame, s.dst.Off))
+				for m := s.Mask; m != 0; m &= m - 1 {
+					row[bits.TrailingZeros32(m)] = res.popc
+				}
+				continue
+			}
+			p := (*uint32)(unsafe.Add(frame, s.dst.Off))
+			if s.red == RedAnd && res.and || s.red == RedOr && res.or {
+				*p |= s.Mask
+			} else {
+				*p &^= s.Mask
+			}
+		}
+	}
+	c.progress = true
+}

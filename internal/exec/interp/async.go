@@ -1,0 +1,4 @@
+package interp
+
+// asyncOps is filled by this family's file.
+var asyncOps = map[string]resolver{}

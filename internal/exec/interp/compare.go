@@ -1,0 +1,4 @@
+package interp
+
+// compareOps is filled by this family's file.
+var compareOps = map[string]resolver{}

@@ -1,0 +1,177 @@
+// Package interp is the reference engine: every operation of the opcode table over the register frame, in portable Go.
+//
+// A kernel is prepared once: each lowered operation is given a handler by the operation name of its form (resolver tables, one a
+// family of instructions and file), with modifiers and types decided then. The loop in run.go only calls handlers and follows control flow.
+package interp
+
+import (
+	"fmt"
+
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// handler executes an operation for the lanes of m, which is never 0.
+type handler func(w *exec.Warp, in *inst, m uint32)
+
+// control executes an operation that takes part in scheduling. It leaves the split's program counter where the split goes on
+// and returns true when the engine must go back to the scheduler with the event.
+type control func(w *exec.Warp, in *inst, m uint32, next int32) (exec.Event, bool)
+
+// resolver picks the implementation of an operation. It sets in.fn or in.ctl (and in.data); the first four operands are already in
+// in.d, in.a, in.b and in.c where they are rows.
+type resolver func(in *inst, op *ir.Op) error
+
+// inst is a prepared operation.
+type inst struct {
+	kind       kind
+	neg        bool
+	guard      int32
+	d, a, b, c ir.Ref
+	fn         handler
+	ctl        control
+	target     int32
+	members    *ir.Arg // Form.Sync: the member mask, nil for all lanes of the warp
+	op         *ir.Op
+	data       any
+}
+
+type kind uint8
+
+const (
+	plain kind = iota
+	scheduling
+	syncing // plain, after Gather
+	branch
+	jump
+	branchx
+	call
+	ret
+	exit
+)
+
+// families are the resolver tables by Form.Op. Every family of instructions has a file of its own.
+var families = []map[string]resolver{
+	moveOps, memoryOps, intOps, floatOps, cvtOps, compareOps, videoOps, atomOps, syncOps, asyncOps, warpOps, matrixOps, textureOps, systemOps,
+}
+
+func lookup(op string) resolver {
+	for _, f := range families {
+		if r := f[op]; r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// Supports says whether the engine has an implementation for an operation name of the opcode table.
+func Supports(op string) bool {
+	switch op {
+	case "bra", "brx", "call", "ret", "exit", "trap":
+		return true
+	}
+	return lookup(op) != nil
+}
+
+type engine struct{}
+
+// New returns the interpreter.
+func New() exec.Engine { return engine{} }
+
+// Name implements exec.Engine.
+func (engine) Name() string { return "interpreter" }
+
+// Compile implements exec.Engine.
+func (engine) Compile(k *ir.Kernel) (exec.Code, error) {
+	c := &code{k: k, funcs: make([][]inst, len(k.Funcs))}
+	for i, f := range k.Funcs {
+		insts := make([]inst, len(f.Ops))
+		for j := range f.Ops {
+			if err := prepare(k, &insts[j], &f.Ops[j]); err != nil {
+				return nil, err
+			}
+		}
+		c.funcs[i] = insts
+	}
+	return c, nil
+}
+
+// errNoForm is returned by resolvers for a modifier or type that they do not implement.
+func unsupported(op *ir.Op) error {
+	name := op.Name
+	if op.Match != nil {
+		name = op.Match.Form.Name
+		for _, w := range op.Match.Words {
+			if w != "" {
+				name += "." + w
+			}
+		}
+	}
+	return fmt.Errorf("the instruction %s", name)
+}
+
+func prepare(k *ir.Kernel, in *inst, op *ir.Op) error {
+	in.op, in.guard, in.neg, in.target = op, op.Guard, op.Neg, op.Target
+	for i := range op.Args {
+		a := &op.Args[i]
+		if !a.Reg() {
+			continue
+		}
+		switch i {
+		case 0:
+			in.d = a.Ref
+		case 1:
+			in.a = a.Ref
+		case 2:
+			in.b = a.Ref
+		case 3:
+			in.c = a.Ref
+		}
+	}
+	var err error
+	switch op.Ctl {
+	case ir.Branch:
+		in.kind = branch
+	case ir.Jump:
+		in.kind = jump
+	case ir.BranchX:
+		in.kind = branchx
+	case ir.Call:
+		in.kind = call
+		if op.Call.Builtin != "" {
+			in.kind = plain
+			err = resolveBuiltin(in, op)
+		}
+	case ir.Ret:
+		in.kind = ret
+	case ir.Exit:
+		in.kind = exit
+	case ir.Trap:
+		in.fn = func(w *exec.Warp, in *inst, m uint32) { w.Throw(exec.FaultTrap, first(m), "") }
+	case ir.Special:
+		err = resolveSpecial(in, op)
+	case ir.FrameAddr:
+		in.fn = frameAddr
+	default:
+		r := lookup(op.Match.Form.Op)
+		if r == nil {
+			err = unsupported(op)
+			break
+		}
+		if err = r(in, op); err != nil {
+			break
+		}
+		if in.ctl != nil {
+			in.kind = scheduling
+		} else if in.fn == nil {
+			err = unsupported(op)
+		} else if op.Match.Form.Sync {
+			in.kind = syncing
+			in.members = op.Arg("membermask")
+		}
+	}
+	if err != nil {
+		return &exec.UnsupportedError{Kernel: k.Name, Line: op.Line, Feature: err.Error()}
+	}
+	return nil
+}

@@ -1,0 +1,4 @@
+package interp
+
+// videoOps is filled by this family's file.
+var videoOps = map[string]resolver{}

@@ -1,0 +1,356 @@
+package exec
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// wait is what a split waits for.
+type wait uint8
+
+const (
+	ready       wait = iota
+	waitSync         // lanes of a member mask
+	waitBarrier      // a CTA barrier
+	waitCluster      // the cluster barrier
+)
+
+// Split is a program point with the lanes that stand there.
+type Split struct {
+	PC      int32 // operation index in Act.Func
+	Mask    uint32
+	Act     *Activation
+	wait    wait
+	barrier uint8
+	phase   uint32 // cluster barrier phase waited for
+	passed  bool   // has used its turn; others go first
+	dst     ir.Ref // where a barrier reduction goes
+	red     uint8
+	budget  int32 // back edges left in this turn
+}
+
+// Activation is one call of a function by some lanes of a warp: its registers and local variables.
+type Activation struct {
+	Func   *ir.Func
+	Frame  unsafe.Pointer
+	frame  []byte
+	Caller *Activation
+	Return int32 // operation of the caller to go on with
+	Call   *ir.CallInfo
+	Live   uint32 // lanes that have not returned
+	Depth  int32
+	Local  uint32      // byte offset of the function's .local variables in each thread's local memory
+	Top    uint32      // first free byte of local memory above them
+	Dyn    *[32]uint32 // tops of lanes that called alloca; nil when none did
+}
+
+// Warp is 32 lanes of a CTA.
+type Warp struct {
+	CTA   *CTA
+	Index int
+	Live  uint32 // lanes that have not exited
+
+	// Base are the bases of operand rows by ir.Ref.Sel: the frame of Act, and the constant pool.
+	Base [2]unsafe.Pointer
+	Act  *Activation // of the current split
+	Op   int32       // current operation, kept up to date by the engine before anything that can fault
+	Lane int         // lane whose memory access is under way
+
+	// Limit is the operation at which the current split must stop because another one waits there or beyond.
+	Limit int32
+	Cur   *Split
+
+	splits  []*Split
+	free    []*Split
+	Members [32]uint32 // member masks of lanes that wait in Gather
+	release uint32     // lanes let go by Gather though their partners stand at another operation
+	arrive  [16]uint32 // lanes that have arrived at a barrier in bar.arrive without waiting
+	counted [16]bool   // the warp's arrival at a barrier is already counted
+
+	local      []byte // local memory of 32 threads, LocalStride bytes each
+	LocalBase  unsafe.Pointer
+	LocalSize  uint32
+	acts       []*Activation
+	Instr      uint64 // operations executed, when counters are on
+	Threads    uint64
+	Diverged   uint64
+	Random     uint64
+	AsyncState any // pending asynchronous copies of the engine's own making
+}
+
+// R32 returns a 32-bit row.
+func (w *Warp) R32(r ir.Ref) *[32]uint32 { return (*[32]uint32)(unsafe.Add(w.Base[r.Sel&1], r.Off)) }
+
+// R64 returns a 64-bit row.
+func (w *Warp) R64(r ir.Ref) *[32]uint64 { return (*[32]uint64)(unsafe.Add(w.Base[r.Sel&1], r.Off)) }
+
+// R128 returns a 128-bit row: lane i has its low half at 2*i.
+func (w *Warp) R128(r ir.Ref) *[64]uint64 { return (*[64]uint64)(unsafe.Add(w.Base[r.Sel&1], r.Off)) }
+
+// Pred returns a predicate row.
+func (w *Warp) Pred(r ir.Ref) *uint32 { return (*uint32)(unsafe.Add(w.Base[r.Sel&1], r.Off)) }
+
+// Thread returns the linear index in the CTA of a lane's thread.
+func (w *Warp) Thread(lane int) int { return w.Index*32 + lane }
+
+func (w *Warp) newSplit() *Split {
+	var s *Split
+	if n := len(w.free); n > 0 {
+		s = w.free[n-1]
+		w.free = w.free[:n-1]
+		*s = Split{}
+	} else {
+		s = new(Split)
+	}
+	s.budget = backEdges
+	w.splits = append(w.splits, s)
+	return s
+}
+
+func (w *Warp) drop(s *Split) {
+	for i, x := range w.splits {
+		if x == s {
+			n := len(w.splits) - 1
+			w.splits[i] = w.splits[n]
+			w.splits = w.splits[:n]
+			w.free = append(w.free, s)
+			return
+		}
+	}
+}
+
+// backEdges is how many backward branches a split may take while another split of its warp could run. Large enough that ordinary loops
+// with different trip counts still meet at their exit, small enough that a spin lock inside a warp moves on soon.
+const backEdges = 1024
+
+// Diverge divides the current split: the lanes of taken go to target, the others to next. Either may be empty.
+func (w *Warp) Diverge(taken uint32, target, next int32) Event {
+	s := w.Cur
+	rest := s.Mask &^ taken
+	if rest == 0 {
+		w.Jump(target)
+	} else if taken == 0 {
+		s.PC = next
+	} else {
+		w.Diverged++
+		t := w.newSplit()
+		t.PC, t.Mask, t.Act, t.budget = target, taken, s.Act, s.budget
+		s.PC, s.Mask = next, rest
+		if target <= w.Op {
+			t.budget--
+		}
+	}
+	return EventReschedule
+}
+
+// Jump moves the whole current split.
+func (w *Warp) Jump(target int32) {
+	if target <= w.Op {
+		w.Cur.budget--
+	}
+	w.Cur.PC = target
+}
+
+// BackEdge accounts for a backward branch; it says whether the split's turn is over.
+func (w *Warp) BackEdge() bool {
+	w.Cur.budget--
+	return w.Cur.budget < 0
+}
+
+// Exit ends lanes of the current split; the rest goes on at next.
+func (w *Warp) Exit(lanes uint32, next int32) {
+	s := w.Cur
+	lanes &= s.Mask
+	w.Live &^= lanes
+	s.Mask &^= lanes
+	s.PC = next
+	if s.Mask == 0 {
+		w.drop(s)
+		w.Cur = nil
+	}
+	for a := s.Act; a != nil; a = a.Caller {
+		a.Live &^= lanes
+	}
+	w.wakeSync()
+	if w.Live == 0 {
+		w.CTA.warpDone(w)
+	}
+	if w.CTA.Group.cluster {
+		w.CTA.Group.threadsExit(bits.OnesCount32(lanes))
+	}
+}
+
+// wakeSync lets splits that wait for lanes look again.
+func (w *Warp) wakeSync() {
+	for _, s := range w.splits {
+		if s.wait == waitSync {
+			s.wait = ready
+		}
+	}
+}
+
+// Gather is called by an operation with a member mask before it acts: members holds each lane's mask, lanes those that
+// execute it. It returns the lanes that may go on now; the others stay behind at this operation in a split of their own. When
+// it returns 0 the current split waits and the engine must return EventReschedule.
+func (w *Warp) Gather(lanes uint32, members *[32]uint32) uint32 {
+	go1 := uint32(0)
+	for m := lanes; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		need := members[l] & w.Live
+		if need&^lanes == 0 || w.release>>l&1 != 0 {
+			go1 |= 1 << l
+		} else {
+			w.Members[l] = members[l]
+		}
+	}
+	w.release &^= go1
+	s := w.Cur
+	if go1 == lanes {
+		return go1
+	}
+	if go1 == 0 && lanes == s.Mask {
+		s.wait = waitSync
+		return 0
+	}
+	// Lanes of the split that do not execute the operation (guarded off) go on with those that may.
+	t := w.newSplit()
+	t.PC, t.Act, t.Mask, t.wait = s.PC, s.Act, lanes&^go1, waitSync
+	s.Mask &^= t.Mask
+	if w.Limit > s.PC {
+		w.Limit = s.PC + 1
+	}
+	return go1
+}
+
+// pick chooses the split to run next and merges splits that stand at the same point; nil when all wait.
+func (w *Warp) pick() *Split {
+	if len(w.splits) > 1 {
+		w.merge()
+	}
+	for pass := 0; pass < 3; pass++ {
+		var best *Split
+		for _, s := range w.splits {
+			if s.wait != ready || (pass == 0 && s.passed) {
+				continue
+			}
+			if best == nil || s.Act.Depth > best.Act.Depth || (s.Act.Depth == best.Act.Depth && s.PC < best.PC) {
+				best = s
+			}
+		}
+		if best != nil {
+			return best
+		}
+		if pass == 0 {
+			for _, s := range w.splits {
+				s.passed = false
+			}
+		}
+		if pass == 1 && !w.releaseSync() {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (w *Warp) merge() {
+	for i := 0; i < len(w.splits); i++ {
+		a := w.splits[i]
+		if a.wait != ready && a.wait != waitSync {
+			continue
+		}
+		for j := i + 1; j < len(w.splits); j++ {
+			b := w.splits[j]
+			if b.PC == a.PC && b.Act == a.Act && (b.wait == ready || b.wait == waitSync) {
+				if a.wait == waitSync && b.wait == waitSync {
+					continue
+				}
+				a.Mask |= b.Mask
+				a.wait = ready
+				a.passed = a.passed && b.passed
+				a.budget = max(a.budget, b.budget)
+				w.drop(b)
+				i = -1 // start over: a's change may allow another merge
+				break
+			}
+		}
+		if i < 0 {
+			continue
+		}
+	}
+}
+
+// releaseSync lets lanes go whose partners all wait, each at an operation of its own (bar.warp.sync in two branches of an if, say).
+func (w *Warp) releaseSync() bool {
+	waiting := uint32(0)
+	for _, s := range w.splits {
+		if s.wait == waitSync {
+			waiting |= s.Mask
+		}
+	}
+	let := uint32(0)
+	for m := waiting; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		if w.Members[l]&w.Live&^waiting == 0 {
+			let |= 1 << l
+		}
+	}
+	if let == 0 {
+		return false
+	}
+	w.release |= let
+	for _, s := range w.splits {
+		if s.wait == waitSync && s.Mask&let != 0 {
+			s.wait = ready
+		}
+	}
+	return true
+}
+
+// enter makes a split current and computes how far it may run.
+func (w *Warp) enter(s *Split) {
+	w.Cur = s
+	if w.Act != s.Act {
+		w.Act = s.Act
+		w.Base[0] = s.Act.Frame
+	}
+	limit := int32(1<<31 - 1)
+	if len(w.splits) > 1 {
+		for _, o := range w.splits {
+			if o != s && o.Act == s.Act && o.PC > s.PC && o.PC < limit && (o.wait == ready || o.wait == waitSync) {
+				limit = o.PC
+			}
+		}
+	}
+	w.Limit = limit
+}
+
+// step runs the warp until it cannot go on or has had its turn. It returns whether anything ran.
+func (w *Warp) step(turns int) (ran bool) {
+	l := w.CTA.Launch
+	for ; turns > 0 && w.Live != 0; turns-- {
+		s := w.pick()
+		if s == nil {
+			return ran
+		}
+		ran = true
+		w.enter(s)
+		ev := l.Code.Run(w)
+		if ev == EventStop || (l.Stop != nil && l.Stop.Load()) {
+			w.Throw(FaultStopped, -1, "")
+		}
+		if s = w.Cur; s != nil && s.budget < 0 {
+			s.budget = backEdges
+			s.passed = len(w.splits) > 1
+			ev = EventYield
+		}
+		if ev == EventYield {
+			return true
+		}
+	}
+	return ran
+}
+
+// GiveWay makes the current split let the others of its warp go first; the engine returns EventYield after it.
+func (w *Warp) GiveWay() { w.Cur.passed = len(w.splits) > 1 }

@@ -1,0 +1,240 @@
+// Package ir is the lowered program: flat, resolved operations in an order that engines can run as it stands.
+//
+// A Kernel is one entry with every function it can reach, lowered together: shared memory is laid out, constants stand in
+// a pool of rows, branches name operations. Operations keep the form of the opcode table that they fit (optab.Match), so an
+// engine picks its implementation by Form.Op, modifiers and types when it prepares the kernel, never while it runs.
+//
+// # Register frame
+//
+// Registers of a warp live in a frame: one row of 32 lanes for each virtual register. A row of class W32 is 128 bytes (8- and
+// 16-bit registers are zero-extended in it), W64 256 bytes, W128 512 bytes (lane i at 16*i, low half first). A predicate is a
+// 32-bit mask, four bytes, bit i for lane i. Offsets are bytes from the frame's start; rows are aligned to 128 bytes.
+// Constants are rows too, in the kernel's pool, so that operations read every source in the same way.
+package ir
+
+import (
+	"github.com/gocuda/cuda/internal/ptx/check"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
+
+// Class is the width class of a register row.
+type Class uint8
+
+// The classes of rows.
+const (
+	W32 Class = iota
+	W64
+	W128
+	WPred
+)
+
+// RowSize is the size of a row of the class in bytes.
+func (c Class) RowSize() uint32 {
+	switch c {
+	case W32:
+		return 128
+	case W64:
+		return 256
+	case W128:
+		return 512
+	}
+	return 4
+}
+
+// ClassOf returns the class of a register of the given width in bits.
+func ClassOf(bits int) Class {
+	switch {
+	case bits == 1:
+		return WPred
+	case bits <= 32:
+		return W32
+	case bits == 64:
+		return W64
+	}
+	return W128
+}
+
+// Ref is the place of a row: in the frame of the running function (Sel 0) or in the kernel's constant pool (Sel 1).
+type Ref struct {
+	Off uint32
+	Sel uint8
+}
+
+// Space is a state space.
+type Space uint8
+
+// The state spaces (PTX ISA 5.1).
+const (
+	Generic Space = iota
+	Global
+	Const
+	Shared        // shared::cta
+	SharedCluster // shared::cluster
+	Local
+	KernelParam // parameters of the entry
+	FrameParam  // parameters of functions and calls, kept in the frame
+)
+
+var spaceNames = [...]string{"generic", "global", "const", "shared", "shared::cluster", "local", "param", "param"}
+
+func (s Space) String() string { return spaceNames[s] }
+
+// ArgKind says what an operand is.
+type ArgKind uint8
+
+// The operand kinds.
+const (
+	None  ArgKind = iota // absent, or the sink
+	Row                  // Ref in the frame
+	Imm                  // Ref in the constant pool; Bits holds the value when it needs no relocation
+	Addr                 // memory address: Base + Disp in Space
+	Vec                  // Elems
+	Label                // Target
+	List                 // Elems
+)
+
+// Arg is an operand.
+type Arg struct {
+	Kind   ArgKind
+	Class  Class
+	Neg    bool   // !p or -r
+	Name   string // of the operand position in the form: d, a, b, membermask
+	Ref    Ref
+	Bits   uint64
+	Hi     uint64
+	Width  uint8  // declared bits of a register: 8 and 16 stand in W32 rows with zero upper bits
+	Type   string // the type word of this operand position, "" where it has none
+	Comp   string // video selector
+	Space  Space
+	Disp   int64 // bytes added to the base; the offset itself when Base is nil
+	Base   *Arg  // Row or Imm; nil: the address is Disp (Param: offset into the parameters, Local: offset into the function's local frame)
+	Elems  []Arg
+	Extra  []Arg // coordinates and the like that follow the address
+	Second *Arg  // of a pair p|q
+	Var    *check.Var
+	Func   *check.Func
+	Sym    bool // the base or value is a symbol's address
+}
+
+// Arg returns the operand of the given name, nil when the instruction was written without it.
+func (o *Op) Arg(name string) *Arg {
+	for i := range o.Args {
+		if o.Args[i].Name == name {
+			return &o.Args[i]
+		}
+	}
+	return nil
+}
+
+// Reg says whether the operand is a register or constant row.
+func (a *Arg) Reg() bool { return a.Kind == Row || a.Kind == Imm }
+
+// Ctl says how an operation takes part in control flow.
+type Ctl uint8
+
+// Control operations. Everything else is Plain.
+const (
+	Plain   Ctl = iota
+	Branch      // bra: Target, by guard
+	Jump        // unconditional continuation at Target, made by the lowering
+	BranchX     // brx.idx: Targets by the value of Args[0]
+	Call        // Callee or indirect through Args
+	Ret
+	Exit
+	Trap
+	Special   // reads a special register into Args[0]; Name says which
+	FrameAddr // address of a local variable into Args[0]: local frame + Disp
+)
+
+// Op is one operation.
+type Op struct {
+	Ctl     Ctl
+	Match   *optab.Match // nil for operations made by the lowering
+	Name    string       // special register
+	Guard   int32        // frame offset of the guard predicate, -1 when unguarded
+	Neg     bool         // @!p
+	Args    []Arg
+	Disp    int64
+	Target  int32   // operation index in the same function
+	Targets []int32 // BranchX
+	Call    *CallInfo
+	Line    int32 // PTX line
+	Loc     check.Loc
+}
+
+// CallInfo describes a call.
+type CallInfo struct {
+	Func    int    // index in Kernel.Funcs; -1 when indirect or built in
+	Builtin string // name of a system function
+	Pointer *Arg   // indirect: the row with the function's address
+	Args    []Copy // from the caller's frame into the callee's
+	Rets    []Copy // from the callee's frame into the caller's, after it returns
+	Slots   []Slot // the callee's parameter and return slots by position, for indirect calls and built-ins
+}
+
+// Copy moves one parameter. One of Src and SrcSlot is used: a row, or a slot of parameter bytes.
+type Copy struct {
+	Row  *Arg // register or constant in the caller (source of an argument, destination of a result)
+	Slot Slot // the caller's parameter variable, when Row is nil
+	To   int  // number of the parameter or result in the callee
+}
+
+// Slot is the storage of a parameter variable in a frame: lane i's bytes are at Off + i*Stride.
+type Slot struct {
+	Off, Stride, Size uint32
+}
+
+// Func is a lowered function.
+type Func struct {
+	Name      string
+	Check     *check.Func
+	Index     int
+	Ops       []Op
+	FrameSize uint32 // bytes
+	Params    []Slot // functions only
+	ParamRegs []*Arg // a parameter declared as a register instead of a .param variable; nil entries otherwise
+	Returns   []Slot
+	RetRegs   []*Arg
+	LocalSize uint32 // bytes of .local variables, of one thread
+	Handle    uint64 // the function's address as kernels see it, 0 when it is never taken
+	Loops     bool   // has a back edge
+}
+
+// Param is a kernel parameter.
+type Param struct {
+	Name         string
+	Offset, Size uint32
+	Align        uint32
+}
+
+// ConstRow is a constant broadcast to 32 lanes.
+type ConstRow struct {
+	Off   uint32
+	Class Class
+	Lo    uint64
+	Hi    uint64
+	Var   *check.Var // add the address of this variable
+	Func  *check.Func
+}
+
+// Kernel is an entry with what it reaches.
+type Kernel struct {
+	Name              string
+	Funcs             []*Func // the entry first
+	Params            []Param
+	ParamSize         uint32
+	Consts            []ConstRow
+	ConstSize         uint32
+	Shared            map[*check.Var]uint32 // offset in the CTA's shared memory
+	SharedSize        uint32                // static bytes, the system's reserved part not counted
+	Local             uint32                // bytes of .local variables of the entry
+	Attrs             check.Attrs
+	Handles           map[uint64]int // function address -> index in Funcs
+	Globals           []*check.Var   // module variables whose addresses it uses
+	Barriers          int
+	UsesDynamicShared bool
+}
+
+// ReservedShared is the part of a CTA's shared memory that the system keeps below the kernel's own variables on
+// compute capability 8.0 and later (%reserved_smem_offset; 1 KiB on an H200).
+const ReservedShared = 1024

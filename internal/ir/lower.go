@@ -1,0 +1,725 @@
+package ir
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/gocuda/cuda/internal/ptx"
+	"github.com/gocuda/cuda/internal/ptx/check"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
+
+// Symbols says where names lead once modules are linked. A nil *Symbols means that every name leads to itself.
+type Symbols struct {
+	Vars    map[*check.Var]*check.Var   // an extern declaration's definition
+	Funcs   map[*check.Func]*check.Func // likewise
+	Handles map[*check.Func]uint64      // addresses of functions, the same for all kernels of a module
+	Builtin func(name string) bool      // whether the system provides this undefined function
+}
+
+func (s *Symbols) variable(v *check.Var) *check.Var {
+	if s != nil && s.Vars[v] != nil {
+		return s.Vars[v]
+	}
+	return v
+}
+
+func (s *Symbols) function(f *check.Func) *check.Func {
+	if s != nil && s.Funcs[f] != nil {
+		return s.Funcs[f]
+	}
+	return f
+}
+
+// Error is a reason why a kernel cannot be lowered.
+type Error struct {
+	Kernel string
+	Line   int32
+	Text   string
+}
+
+func (e *Error) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("kernel %s, PTX line %d: %s", e.Kernel, e.Line, e.Text)
+	}
+	return fmt.Sprintf("kernel %s: %s", e.Kernel, e.Text)
+}
+
+// Lower turns an entry and what it reaches into a Kernel.
+func Lower(entry *check.Func, syms *Symbols) (*Kernel, error) {
+	l := &lowerer{syms: syms, k: &Kernel{Name: entry.Name, Attrs: entry.Attrs, Shared: map[*check.Var]uint32{}, Handles: map[uint64]int{}},
+		funcs: map[*check.Func]int{}, consts: map[constKey]uint32{}, globals: map[*check.Var]bool{}}
+	l.queue(entry)
+	if syms != nil && reaches(entry, syms) {
+		// Any function whose address is taken may be reached through a pointer.
+		taken := make([]*check.Func, 0, len(syms.Handles))
+		for f := range syms.Handles {
+			taken = append(taken, f)
+		}
+		sort.Slice(taken, func(i, j int) bool { return syms.Handles[taken[i]] < syms.Handles[taken[j]] })
+		for _, f := range taken {
+			if f.Defined && !f.Entry {
+				l.k.Handles[syms.Handles[f]] = l.queue(f)
+			}
+		}
+	}
+	for i := 0; i < len(l.pending); i++ {
+		if err := l.lowerFunc(l.pending[i], l.k.Funcs[i]); err != nil {
+			return nil, err
+		}
+	}
+	l.k.Local = l.k.Funcs[0].LocalSize
+	l.layShared()
+	l.fixConsts()
+	return l.k, nil
+}
+
+// reaches says whether an entry can make an indirect call.
+func reaches(entry *check.Func, syms *Symbols) bool {
+	seen := map[*check.Func]bool{}
+	work := []*check.Func{entry}
+	for len(work) > 0 {
+		f := syms.function(work[len(work)-1])
+		work = work[:len(work)-1]
+		if seen[f] {
+			continue
+		}
+		seen[f] = true
+		for i := range f.Insts {
+			in := &f.Insts[i]
+			if in.AST.Name != "call" {
+				continue
+			}
+			direct := false
+			for j := range in.Args {
+				if in.Args[j].Kind == check.ArgSym && in.Args[j].Func != nil {
+					work = append(work, in.Args[j].Func)
+					direct = true
+				}
+			}
+			if !direct {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+type constKey struct {
+	class  Class
+	lo, hi uint64
+	v      *check.Var
+	f      *check.Func
+}
+
+type lowerer struct {
+	syms    *Symbols
+	k       *Kernel
+	funcs   map[*check.Func]int
+	pending []*check.Func
+	consts  map[constKey]uint32
+	globals map[*check.Var]bool
+	shared  []*check.Var
+}
+
+func (l *lowerer) queue(f *check.Func) int {
+	f = l.syms.function(f)
+	if i, ok := l.funcs[f]; ok {
+		return i
+	}
+	i := len(l.pending)
+	l.funcs[f] = i
+	l.pending = append(l.pending, f)
+	lf := &Func{Name: f.Name, Check: f, Index: i}
+	if l.syms != nil {
+		lf.Handle = l.syms.Handles[f]
+	}
+	l.k.Funcs = append(l.k.Funcs, lf)
+	l.signature(f, lf)
+	return i
+}
+
+// signature lays out parameters; a callee's are needed before its body is lowered.
+func (l *lowerer) signature(f *check.Func, lf *Func) {
+	if f.Entry {
+		off := uint32(0)
+		for _, p := range f.Params {
+			a := uint32(max(p.Align, 1))
+			off = (off + a - 1) &^ (a - 1)
+			l.k.Params = append(l.k.Params, Param{Name: p.Name, Offset: off, Size: uint32(p.Size), Align: a})
+			off += uint32(p.Size)
+		}
+		l.k.ParamSize = off
+		return
+	}
+	slot := func(p *check.Var) Slot {
+		stride := (uint32(p.Size) + 15) &^ 15
+		s := Slot{Off: lf.FrameSize, Stride: stride, Size: uint32(p.Size)}
+		lf.FrameSize += (stride*32 + 127) &^ 127
+		return s
+	}
+	for _, p := range f.Returns {
+		lf.Returns = append(lf.Returns, slot(p))
+	}
+	for _, p := range f.Params {
+		lf.Params = append(lf.Params, slot(p))
+	}
+	lf.RetRegs = make([]*Arg, len(f.Returns))
+	lf.ParamRegs = make([]*Arg, len(f.Params))
+}
+
+// konst returns the pool row of a constant.
+func (l *lowerer) konst(c Class, lo, hi uint64, v *check.Var, f *check.Func) Ref {
+	key := constKey{c, lo, hi, v, f}
+	if off, ok := l.consts[key]; ok {
+		return Ref{off, 1}
+	}
+	off := l.k.ConstSize
+	size := c.RowSize()
+	if c == WPred {
+		size = 128
+	}
+	l.k.ConstSize += size
+	l.consts[key] = off
+	l.k.Consts = append(l.k.Consts, ConstRow{Off: off, Class: c, Lo: lo, Hi: hi, Var: v, Func: f})
+	if v != nil && !l.globals[v] {
+		l.globals[v] = true
+		if v.Space == "shared" {
+			l.shared = append(l.shared, v)
+		} else {
+			l.k.Globals = append(l.k.Globals, v)
+		}
+	}
+	return Ref{off, 1}
+}
+
+// layShared places the shared variables that the kernel uses: static ones in order of declaration, unsized ones (dynamic shared
+// memory) all at the end, where they overlap.
+func (l *lowerer) layShared() {
+	sort.SliceStable(l.shared, func(i, j int) bool {
+		a, b := l.shared[i], l.shared[j]
+		if (a.Func == nil) != (b.Func == nil) {
+			return a.Func == nil
+		}
+		return a.Index < b.Index
+	})
+	off, align := uint32(0), uint32(1)
+	for _, v := range l.shared {
+		if v.Size == 0 {
+			l.k.UsesDynamicShared = true
+			align = max(align, uint32(v.Align))
+			continue
+		}
+		a := uint32(max(v.Align, 1))
+		off = (off + a - 1) &^ (a - 1)
+		l.k.Shared[v] = ReservedShared + off
+		off += uint32(v.Size)
+	}
+	if l.k.UsesDynamicShared {
+		off = (off + align - 1) &^ (align - 1)
+	}
+	l.k.SharedSize = off
+	for _, v := range l.shared {
+		if v.Size == 0 {
+			l.k.Shared[v] = ReservedShared + off
+		}
+	}
+}
+
+// fixConsts puts shared and function addresses, now known, into the pool.
+func (l *lowerer) fixConsts() {
+	for i := range l.k.Consts {
+		c := &l.k.Consts[i]
+		if c.Var != nil && c.Var.Space == "shared" {
+			c.Lo += uint64(l.k.Shared[c.Var])
+		}
+		if c.Func != nil && l.syms != nil {
+			c.Lo += l.syms.Handles[c.Func]
+		}
+	}
+}
+
+// body is the state of lowering one function.
+type body struct {
+	*lowerer
+	f     *check.Func
+	lf    *Func
+	rows  []Ref // by register index; Sel is 1 once placed
+	local map[*check.Var]uint32
+	slots map[*check.Var]Slot
+	ops   []Op
+	line  int32
+	loc   check.Loc
+}
+
+func (b *body) fail(format string, args ...any) error {
+	return &Error{b.k.Name, b.line, fmt.Sprintf(format, args...)}
+}
+
+func (b *body) newRow(c Class) Ref {
+	if c != WPred {
+		b.lf.FrameSize = (b.lf.FrameSize + 127) &^ 127
+	}
+	r := Ref{Off: b.lf.FrameSize}
+	b.lf.FrameSize += c.RowSize()
+	return r
+}
+
+func (b *body) reg(v *check.Var) Ref {
+	if v.Index >= len(b.rows) {
+		b.rows = append(b.rows, make([]Ref, v.Index+1-len(b.rows))...)
+	}
+	if r := b.rows[v.Index]; r.Sel != 0 {
+		return Ref{Off: r.Off}
+	}
+	r := b.newRow(ClassOf(v.Type.Bits))
+	b.rows[v.Index] = Ref{r.Off, 1}
+	return r
+}
+
+func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
+	b := &body{lowerer: l, f: f, lf: lf, local: map[*check.Var]uint32{}, slots: map[*check.Var]Slot{}}
+	b.rows = make([]Ref, len(f.Regs))
+	if !f.Defined {
+		return b.fail("function %s is declared but not defined", f.Name)
+	}
+	if !f.Entry {
+		bind := func(vars []*check.Var, slots []Slot, regs []*Arg) {
+			for i, p := range vars {
+				if p.Space == "reg" {
+					regs[i] = &Arg{Kind: Row, Class: ClassOf(p.Type.Bits), Ref: b.reg(p), Type: p.Type.Name}
+				}
+				b.slots[p] = slots[i]
+			}
+		}
+		bind(f.Params, lf.Params, lf.ParamRegs)
+		bind(f.Returns, lf.Returns, lf.RetRegs)
+	}
+	for _, v := range f.Locals {
+		switch v.Space {
+		case "local":
+			a := uint32(max(v.Align, 1))
+			lf.LocalSize = (lf.LocalSize + a - 1) &^ (a - 1)
+			b.local[v] = lf.LocalSize
+			lf.LocalSize += uint32(v.Size)
+		case "param":
+			stride := (uint32(v.Size) + 15) &^ 15
+			lf.FrameSize = (lf.FrameSize + 127) &^ 127
+			b.slots[v] = Slot{Off: lf.FrameSize, Stride: stride, Size: uint32(v.Size)}
+			lf.FrameSize += stride * 32
+		}
+	}
+	lf.LocalSize = (lf.LocalSize + 15) &^ 15
+	return b.blocks()
+}
+
+// blocks finds basic blocks, orders them and writes their operations.
+func (b *body) blocks() error {
+	n := len(b.f.Insts)
+	leader := make([]bool, n+1)
+	leader[0], leader[n] = true, true
+	for _, lb := range b.f.Labels {
+		leader[lb.Inst] = true
+	}
+	for i := range b.f.Insts {
+		if ends(&b.f.Insts[i]) {
+			leader[i+1] = true
+		}
+	}
+	blockOf := make([]int32, n+1)
+	var starts []int
+	for i := 0; i <= n; i++ {
+		if leader[i] {
+			starts = append(starts, i)
+		}
+		blockOf[i] = int32(len(starts) - 1)
+	}
+	nb := len(starts) // the last one is the implicit end
+	succ := make([][]int32, nb)
+	for k := 0; k < nb-1; k++ {
+		last := &b.f.Insts[starts[k+1]-1]
+		var ss []int32
+		if fallsThrough(last) {
+			ss = append(ss, int32(k+1))
+		}
+		if ends(last) {
+			for _, t := range targets(last) {
+				ss = append(ss, blockOf[t.Inst])
+			}
+		}
+		sort.Slice(ss, func(i, j int) bool { return ss[i] < ss[j] })
+		succ[k] = ss
+	}
+	layout := order(succ, 0)
+	begin := make([]int32, nb)
+	type patch struct {
+		op, index int // index -1: Target
+		block     int32
+	}
+	var patches []patch
+	for pos, k := range layout {
+		begin[k] = int32(len(b.ops))
+		if int(k) == nb-1 {
+			b.ops = append(b.ops, b.final())
+			continue
+		}
+		for i := starts[k]; i < starts[k+1]; i++ {
+			in := &b.f.Insts[i]
+			b.line, b.loc = in.AST.Line, in.Loc
+			if err := b.inst(in); err != nil {
+				return err
+			}
+			op := &b.ops[len(b.ops)-1]
+			switch op.Ctl {
+			case Branch:
+				patches = append(patches, patch{len(b.ops) - 1, -1, blockOf[targets(in)[0].Inst]})
+			case BranchX:
+				ts := targets(in)
+				op.Targets = make([]int32, len(ts))
+				for j, t := range ts {
+					patches = append(patches, patch{len(b.ops) - 1, j, blockOf[t.Inst]})
+				}
+			}
+		}
+		if fallsThrough(&b.f.Insts[starts[k+1]-1]) && (pos+1 == len(layout) || layout[pos+1] != k+1) {
+			b.ops = append(b.ops, Op{Ctl: Jump, Guard: -1, Line: b.line, Loc: b.loc})
+			patches = append(patches, patch{len(b.ops) - 1, -1, k + 1})
+		}
+	}
+	for _, p := range patches {
+		t := begin[p.block]
+		if p.index < 0 {
+			b.ops[p.op].Target = t
+		} else {
+			b.ops[p.op].Targets[p.index] = t
+		}
+		if int(t) <= p.op {
+			b.lf.Loops = true
+		}
+	}
+	b.lf.FrameSize = (b.lf.FrameSize + 127) &^ 127
+	b.lf.Ops = b.ops
+	return nil
+}
+
+// final is what running past the last instruction does.
+func (b *body) final() Op {
+	c := Ret
+	if b.f.Entry {
+		c = Exit
+	}
+	return Op{Ctl: c, Guard: -1, Line: b.line, Loc: b.loc}
+}
+
+// ends says whether an instruction ends its basic block. trap does not: a guarded-off or resumed thread goes on after it.
+func ends(in *check.Inst) bool {
+	switch in.AST.Name {
+	case "bra", "brx", "ret", "exit":
+		return true
+	}
+	return false
+}
+
+func fallsThrough(in *check.Inst) bool { return !ends(in) || in.Guard != nil }
+
+func targets(in *check.Inst) []*check.Label {
+	for i := range in.Args {
+		switch in.Args[i].Kind {
+		case check.ArgLabel:
+			return []*check.Label{in.Args[i].Label}
+		case check.ArgTable:
+			if in.Args[i].Table.Labels != nil {
+				return in.Args[i].Table.Labels
+			}
+		}
+	}
+	return nil
+}
+
+// inst appends the operations of one instruction; the instruction's own is the last.
+func (b *body) inst(in *check.Inst) error {
+	op := Op{Match: &in.Match, Guard: -1, Neg: in.Neg, Line: b.line, Loc: b.loc}
+	if in.Guard != nil {
+		op.Guard = int32(b.reg(in.Guard).Off)
+	}
+	switch in.AST.Name {
+	case "call":
+		op.Ctl = Call
+		if err := b.call(in, &op); err != nil {
+			return err
+		}
+		b.ops = append(b.ops, op)
+		return nil
+	case "bra":
+		op.Ctl = Branch
+		b.ops = append(b.ops, op)
+		return nil
+	case "brx":
+		op.Ctl = BranchX
+	case "ret":
+		op.Ctl = Ret
+		if b.f.Entry {
+			op.Ctl = Exit
+		}
+	case "exit":
+		op.Ctl = Exit
+	case "trap":
+		op.Ctl = Trap
+	}
+	as, err := b.args(in.Args)
+	if err != nil {
+		return err
+	}
+	op.Args = as
+	b.ops = append(b.ops, op)
+	return nil
+}
+
+func (b *body) args(as []check.Arg) ([]Arg, error) {
+	if len(as) == 0 {
+		return nil, nil
+	}
+	out := make([]Arg, len(as))
+	for i := range as {
+		a, err := b.arg(&as[i])
+		if err != nil {
+			return nil, err
+		}
+		if as[i].Op != nil {
+			a.Name = as[i].Op.Name
+		}
+		out[i] = a
+	}
+	return out, nil
+}
+
+// width is the row class of an operand position by its type.
+func width(typ string) Class {
+	t, ok := optab.TypeOf(typ)
+	if !ok {
+		return W32
+	}
+	return ClassOf(t.Bits)
+}
+
+func (b *body) arg(a *check.Arg) (Arg, error) {
+	out := Arg{Neg: a.Neg, Type: a.Type, Comp: a.Comp}
+	switch a.Kind {
+	case check.ArgNone:
+	case check.ArgReg:
+		out.Kind, out.Ref, out.Class, out.Width = Row, b.reg(a.Var), ClassOf(a.Var.Type.Bits), uint8(a.Var.Type.Bits)
+	case check.ArgImm:
+		out.Kind, out.Class, out.Bits, out.Hi = Imm, width(a.Type), a.Imm, a.Hi
+		out.Ref = b.konst(out.Class, a.Imm, a.Hi, nil, nil)
+	case check.ArgSReg:
+		c := width(a.Type)
+		r := b.newRow(c)
+		row := Arg{Kind: Row, Class: c, Ref: r, Type: a.Type}
+		b.ops = append(b.ops, Op{Ctl: Special, Name: a.Name, Guard: -1, Args: []Arg{row}, Line: b.line, Loc: b.loc})
+		out.Kind, out.Ref, out.Class = Row, r, c
+	case check.ArgSym:
+		var err error
+		if out, err = b.symbol(a); err != nil {
+			return out, err
+		}
+	case check.ArgAddr:
+		return b.address(a)
+	case check.ArgVec, check.ArgList:
+		out.Kind = Vec
+		if a.Kind == check.ArgList {
+			out.Kind = List
+		}
+		es, err := b.args(a.Elems)
+		if err != nil {
+			return out, err
+		}
+		out.Elems = es
+	case check.ArgLabel, check.ArgTable:
+		out.Kind = Label
+	}
+	if a.Second != nil {
+		s, err := b.arg(a.Second)
+		if err != nil {
+			return out, err
+		}
+		out.Second = &s
+	}
+	return out, nil
+}
+
+// symbol is the address of a variable or function as a value.
+func (b *body) symbol(a *check.Arg) (Arg, error) {
+	out := Arg{Kind: Imm, Type: a.Type, Class: width(a.Type), Comp: a.Comp, Sym: true}
+	if a.Func != nil {
+		f := b.syms.function(a.Func)
+		out.Func = f
+		out.Ref = b.konst(out.Class, uint64(a.Off), 0, nil, f)
+		return out, nil
+	}
+	v := b.syms.variable(a.Var)
+	out.Var = v
+	switch v.Space {
+	case "local":
+		r := b.newRow(out.Class)
+		row := Arg{Kind: Row, Class: out.Class, Ref: r, Type: a.Type}
+		b.ops = append(b.ops, Op{Ctl: FrameAddr, Guard: -1, Args: []Arg{row}, Disp: int64(b.local[v]) + a.Off, Line: b.line, Loc: b.loc})
+		out.Kind, out.Ref = Row, r
+		return out, nil
+	case "param":
+		if b.isParam(v) {
+			// The address of a kernel parameter is its offset in the parameter space.
+			off := uint64(int64(b.k.Params[v.Index].Offset) + a.Off)
+			out.Bits, out.Space = off, KernelParam
+			out.Ref = b.konst(out.Class, off, 0, nil, nil)
+			return out, nil
+		}
+		return out, b.fail("the address of function parameter %s is taken, which the software device does not support yet", v.Name)
+	}
+	if v.Linkage == ptx.LinkExtern && v.Space != "shared" {
+		return out, b.fail("variable %s is declared .extern and not defined", v.Name)
+	}
+	out.Ref = b.konst(out.Class, uint64(a.Off), 0, v, nil)
+	return out, nil
+}
+
+// isParam says whether a variable is a parameter of the entry being lowered.
+func (b *body) isParam(v *check.Var) bool {
+	return b.f.Entry && v.Index < len(b.f.Params) && b.f.Params[v.Index] == v
+}
+
+var spaceOf = map[string]Space{
+	"": Generic, "global": Global, "const": Const, "shared": Shared, "shared::cta": Shared, "shared::cluster": SharedCluster, "local": Local,
+	"param": KernelParam, "param::entry": KernelParam, "param::func": FrameParam,
+}
+
+// address lowers [base + off]. The state space is the form's, the one that the checker found among the modifiers (Arg.Name), or
+// that of the variable named.
+func (b *body) address(a *check.Arg) (Arg, error) {
+	out := Arg{Kind: Addr, Type: a.Type, Disp: a.Off}
+	if a.Op != nil && a.Op.Space != "" {
+		out.Space = spaceOf[a.Op.Space]
+	} else {
+		out.Space = spaceOf[a.Name]
+	}
+	if base := a.Base; base != nil {
+		switch base.Kind {
+		case check.ArgImm:
+			out.Base = &Arg{Kind: Imm, Class: W64, Bits: base.Imm, Ref: b.konst(W64, base.Imm, 0, nil, nil)}
+		case check.ArgReg:
+			r, err := b.arg(base)
+			if err != nil {
+				return out, err
+			}
+			out.Base = &r
+		case check.ArgSym:
+			if err := b.symbolAddress(&out, base); err != nil {
+				return out, err
+			}
+		}
+	}
+	ex, err := b.args(a.Extra)
+	out.Extra = ex
+	return out, err
+}
+
+func (b *body) symbolAddress(out *Arg, base *check.Arg) error {
+	out.Disp += base.Off
+	out.Sym = true
+	s := *base
+	s.Off, s.Type = 0, "b64"
+	if base.Var != nil {
+		v := b.syms.variable(base.Var)
+		out.Var = v
+		switch v.Space {
+		case "local":
+			out.Disp += int64(b.local[v])
+			out.Space = Local
+			return nil
+		case "param":
+			if b.isParam(v) {
+				out.Space = KernelParam
+				out.Disp += int64(b.k.Params[v.Index].Offset)
+				return nil
+			}
+			slot, ok := b.slots[v]
+			if !ok {
+				return b.fail("parameter %s has no storage", v.Name)
+			}
+			out.Space, out.Ref, out.Bits, out.Hi = FrameParam, Ref{Off: slot.Off}, uint64(slot.Stride), uint64(slot.Size)
+			return nil
+		}
+		if out.Space == Generic { // a name without a space in the instruction stands for its own space
+			out.Space = spaceOf[v.Space]
+		}
+	}
+	r, err := b.symbol(&s)
+	out.Base = &r
+	return err
+}
+
+// call lowers a call's operands: (returns), callee, (arguments), prototype, each part optional but the callee.
+func (b *body) call(in *check.Inst, op *Op) error {
+	c := &CallInfo{Func: -1}
+	op.Call = c
+	var rets, args []check.Arg
+	seen := false
+	for i := range in.Args {
+		a := &in.Args[i]
+		switch a.Kind {
+		case check.ArgList:
+			if seen {
+				args = a.Elems
+			} else {
+				rets = a.Elems
+			}
+		case check.ArgSym:
+			seen = true
+			f := b.syms.function(a.Func)
+			if f.Defined {
+				c.Func = b.queue(f)
+			} else if b.syms != nil && b.syms.Builtin != nil && b.syms.Builtin(f.Name) {
+				c.Builtin = f.Name
+			} else {
+				return b.fail("function %s is called but not defined", f.Name)
+			}
+		case check.ArgReg:
+			seen = true
+			p, err := b.arg(a)
+			if err != nil {
+				return err
+			}
+			c.Pointer = &p
+		}
+	}
+	var err error
+	if c.Args, err = b.copies(args); err != nil {
+		return err
+	}
+	c.Rets, err = b.copies(rets)
+	return err
+}
+
+func (b *body) copies(as []check.Arg) ([]Copy, error) {
+	out := make([]Copy, len(as))
+	for i := range as {
+		a := &as[i]
+		out[i].To = i
+		if a.Kind == check.ArgNone {
+			continue
+		}
+		if a.Kind == check.ArgSym && a.Var != nil && a.Var.Space == "param" {
+			s, ok := b.slots[a.Var]
+			if !ok {
+				return nil, b.fail("parameter %s has no storage", a.Var.Name)
+			}
+			out[i].Slot = s
+			continue
+		}
+		r, err := b.arg(a)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Row = &r
+	}
+	return out, nil
+}

@@ -1,0 +1,358 @@
+package mem
+
+import (
+	"math/bits"
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Sizes of the window and its parts, in bytes.
+const (
+	// Granule is what memory is committed in.
+	Granule = 2 << 20
+	// MinAlign is the least alignment of an allocation: what cuMemAlloc gives on an H200.
+	MinAlign = 512
+	// Special is the part at the window's start that never holds memory.
+	Special = 4 << 30
+	// SharedOffset is where the generic window of shared memory begins: SharedRanks pieces of SharedRankSize bytes, one for each CTA of a
+	// cluster.
+	SharedOffset = 1 << 30
+	// SharedRanks is the most CTAs a cluster has (16 with non-portable cluster sizes).
+	SharedRanks = 16
+	// SharedRankSize is the distance between the shared windows of two ranks of a cluster.
+	SharedRankSize = 16 << 20
+	// SharedSize is the size of the whole generic window of shared memory.
+	SharedSize = SharedRanks * SharedRankSize
+	// LocalOffset is where the generic window of local memory begins.
+	LocalOffset = 2 << 30
+	// LocalSize is its size; a thread has at most 512 KiB of local memory (CUDA Programming Guide, compute capabilities).
+	LocalSize = 16 << 20
+
+	// MaxWindow is the size of window that Open tries first.
+	MaxWindow = 1 << 40
+	// MinWindow is the smallest window that is of use.
+	MinWindow = 8 << 30
+)
+
+const (
+	granuleBits = 21
+	l2Bits      = 9 // granules of one second-level table: 1 GiB
+	// quarantineSpans and quarantineShare bound what waits before its address is used again.
+	quarantineSpans = 64
+	quarantineShare = 8 // one part in ...
+	// smallShare is the part of the window that small allocations take first. It has ordinary pages, so that a few bytes do not cost
+	// the clearing of a large page, and lies apart, so that the mappings of both kinds merge.
+	smallShare = 64
+)
+
+// Window is a reserved range of host addresses in which all memory of the software devices lies. Methods may be called from several
+// goroutines at once.
+type Window struct {
+	m        *mapping
+	base     uint64
+	smallEnd uint64 // offset
+	spans    []atomic.Pointer[[1 << l2Bits]atomic.Pointer[span]]
+	ids      atomic.Uint64
+	foreign  atomic.Pointer[[]*Range] // sorted by Base
+
+	mu         sync.Mutex
+	closed     bool
+	free       [2][]extent // by offset, merged; [0] below smallEnd, [1] above
+	quarantine []extent    // oldest first
+	waiting    uint64      // bytes in quarantine
+	committed  uint64      // bytes
+}
+
+type extent struct{ off, n uint64 }
+
+// span is a run of granules in use: one large allocation, or slots of one size.
+type span struct {
+	off, n uint64
+	slot   uint64                  // bytes of a slot; 0 for a large allocation
+	ranges []atomic.Pointer[Range] // by slot; one for a large allocation
+
+	// Below: under the heap's lock, small spans only.
+	used   []uint64 // bit for each slot
+	live   int
+	cursor int // slot to look at first, so that freed slots are used again as late as possible
+	index  int // place in the heap's list of spans with free slots; -1 when not there
+	class  int
+}
+
+func newSpan(slot uint64, slots int) *span {
+	return &span{slot: slot, ranges: make([]atomic.Pointer[Range], slots)}
+}
+
+// Open reserves a window: MaxWindow bytes, or less where the host refuses that much.
+func Open() (*Window, error) { return OpenSize(MaxWindow) }
+
+// OpenSize reserves a window of at most the given size, which must be a power of two. When the host refuses, smaller ones are tried
+// down to MinWindow; the error is then a *ReserveError.
+func OpenSize(size uint64) (*Window, error) {
+	if size < MinWindow || size&(size-1) != 0 {
+		return nil, &AddressError{Op: "open window", Size: size, Why: "the size is not a power of two of 8 GiB or more"}
+	}
+	var refused ReserveError
+	for n := size; ; {
+		m, err := reserve(n)
+		if err == nil {
+			return newWindow(m), nil
+		}
+		refused.Sizes = append(refused.Sizes, n)
+		refused.Errs = append(refused.Errs, err)
+		if n == MinWindow {
+			return nil, &refused
+		}
+		if n > 64<<30 {
+			n = 64 << 30
+		} else {
+			n = max(n/4, MinWindow)
+		}
+	}
+}
+
+func newWindow(m *mapping) *Window {
+	w := &Window{m: m, base: uint64(uintptr(m.base)), smallEnd: Special + m.size/smallShare}
+	w.spans = make([]atomic.Pointer[[1 << l2Bits]atomic.Pointer[span]], m.size>>(granuleBits+l2Bits))
+	w.free[0] = []extent{{Special, w.smallEnd - Special}}
+	w.free[1] = []extent{{w.smallEnd, m.size - w.smallEnd}}
+	w.foreign.Store(new([]*Range))
+	m.adviseHuge(w.smallEnd, m.size-w.smallEnd)
+	return w
+}
+
+// Base returns the address of the window's first byte, a multiple of Size.
+func (w *Window) Base() uint64 { return w.base }
+
+// Size returns the window's bytes, a power of two.
+func (w *Window) Size() uint64 { return w.m.size }
+
+// Pointer returns the window's first byte. Most of what follows it is not accessible.
+func (w *Window) Pointer() unsafe.Pointer { return w.m.base }
+
+// Contains says whether an address lies in the window, whether or not there is memory.
+func (w *Window) Contains(addr uint64) bool { return addr-w.base < w.m.size }
+
+// Ptr returns the host pointer of an address. The address must lie in the window or one past it: what does not is folded into it, as the
+// engines' address masks do. Whether memory is there is not checked.
+func (w *Window) Ptr(addr uint64) unsafe.Pointer {
+	return unsafe.Add(w.m.base, (addr-w.base)&(w.m.size-1))
+}
+
+// Slice returns n bytes at an address, which must all belong to one live allocation or one registered range. The slice's
+// capacity ends with its length.
+func (w *Window) Slice(addr, n uint64) ([]byte, error) {
+	r, ok := w.Lookup(addr)
+	if !ok {
+		return nil, &AddressError{"slice", addr, n, "no memory is allocated there"}
+	}
+	if n > r.Size-(addr-r.Base) {
+		return nil, &AddressError{"slice", addr, n, "it goes beyond the end of the allocation"}
+	}
+	p := r.pointer
+	if p == nil {
+		p = w.Ptr(r.Base)
+	}
+	return unsafe.Slice((*byte)(unsafe.Add(p, addr-r.Base)), n)[:n:n], nil
+}
+
+// Committed returns the bytes that have memory, in use or not.
+func (w *Window) Committed() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.committed
+}
+
+// Close gives the whole window back to the host. Pointers into it must not be used any more: unlike after Free they do not
+// reliably fault, since the host may use the addresses for something else.
+func (w *Window) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return ErrClosed
+	}
+	w.closed = true
+	for i := range w.spans {
+		w.spans[i].Store(nil)
+	}
+	w.foreign.Store(new([]*Range))
+	w.free, w.quarantine = [2][]extent{}, nil
+	return w.m.release()
+}
+
+// Lookup finds the live allocation or registered range that an address lies in. It takes no lock.
+func (w *Window) Lookup(addr uint64) (Range, bool) {
+	off := addr - w.base
+	if off >= w.m.size {
+		return w.lookupForeign(addr)
+	}
+	s := w.span(off)
+	if s == nil {
+		return Range{}, false
+	}
+	i := uint64(0)
+	if s.slot != 0 {
+		if i = (off - s.off) / s.slot; i >= uint64(len(s.ranges)) {
+			return Range{}, false
+		}
+	}
+	r := s.ranges[i].Load()
+	if r == nil || addr-r.Base >= r.Size {
+		return Range{}, false
+	}
+	return *r, true
+}
+
+func (w *Window) span(off uint64) *span {
+	l2 := w.spans[off>>(granuleBits+l2Bits)].Load()
+	if l2 == nil {
+		return nil
+	}
+	return l2[off>>granuleBits&(1<<l2Bits-1)].Load()
+}
+
+// setSpan enters a span (or its absence) for all granules of a run; the caller holds w.mu.
+func (w *Window) setSpan(off, n uint64, s *span) {
+	for g := off >> granuleBits; g < (off+n)>>granuleBits; g++ {
+		p := &w.spans[g>>l2Bits]
+		l2 := p.Load()
+		if l2 == nil {
+			l2 = new([1 << l2Bits]atomic.Pointer[span])
+			p.Store(l2)
+		}
+		l2[g&(1<<l2Bits-1)].Store(s)
+	}
+}
+
+// take reserves and commits a run of granules for a span, sets the span's place and enters it in the table.
+func (w *Window) take(s *span, n, align uint64, small bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return ErrClosed
+	}
+	off, ok := w.place(n, align, small)
+	if !ok {
+		// The quarantine is worth less than the allocation.
+		for len(w.quarantine) > 0 {
+			w.endQuarantine()
+		}
+		if off, ok = w.place(n, align, small); !ok {
+			return &AddressError{Op: "reserve", Size: n, Why: "the device address window has no free range of that size"}
+		}
+	}
+	if err := w.m.commit(off, n); err != nil {
+		w.giveBack(extent{off, n})
+		return err
+	}
+	w.committed += n
+	s.off, s.n = off, n
+	w.setSpan(off, n, s)
+	return nil
+}
+
+// place finds and removes a free run, the lowest that fits, in the region it belongs to, else in the other.
+func (w *Window) place(n, align uint64, small bool) (off uint64, ok bool) {
+	order := [2]int{1, 0}
+	if small {
+		order = [2]int{0, 1}
+	}
+	for _, region := range order {
+		list := w.free[region]
+		for i, e := range list {
+			at := (e.off + align - 1) &^ (align - 1)
+			pad := at - e.off
+			if e.n < pad || e.n-pad < n {
+				continue
+			}
+			before, after := extent{e.off, pad}, extent{at + n, e.n - pad - n}
+			switch {
+			case before.n > 0 && after.n > 0:
+				list[i] = before
+				w.free[region] = slices.Insert(list, i+1, after)
+			case before.n > 0:
+				list[i] = before
+			case after.n > 0:
+				list[i] = after
+			default:
+				w.free[region] = slices.Delete(list, i, i+1)
+			}
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+// drop takes a span out of use: it loses memory and access, its addresses go to quarantine.
+func (w *Window) drop(s *span) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return ErrClosed
+	}
+	w.setSpan(s.off, s.n, nil)
+	err := w.m.decommit(s.off, s.n)
+	w.committed -= s.n
+	w.quarantine = append(w.quarantine, extent{s.off, s.n})
+	w.waiting += s.n
+	for len(w.quarantine) > quarantineSpans || w.waiting > w.m.size/quarantineShare {
+		w.endQuarantine()
+	}
+	return err
+}
+
+func (w *Window) endQuarantine() {
+	e := w.quarantine[0]
+	w.quarantine = slices.Delete(w.quarantine, 0, 1)
+	w.waiting -= e.n
+	w.giveBack(e)
+}
+
+// giveBack enters a run in its region's list and merges it with its neighbours. A run that lies across the border of the regions is
+// split there.
+func (w *Window) giveBack(e extent) {
+	if e.off < w.smallEnd && e.off+e.n > w.smallEnd {
+		w.giveBack(extent{e.off, w.smallEnd - e.off})
+		e = extent{w.smallEnd, e.off + e.n - w.smallEnd}
+	}
+	region := 1
+	if e.off < w.smallEnd {
+		region = 0
+	}
+	list := w.free[region]
+	i := sort.Search(len(list), func(i int) bool { return list[i].off > e.off })
+	if i > 0 && list[i-1].off+list[i-1].n == e.off {
+		list[i-1].n += e.n
+		if i < len(list) && list[i-1].off+list[i-1].n == list[i].off {
+			list[i-1].n += list[i].n
+			list = slices.Delete(list, i, i+1)
+		}
+	} else if i < len(list) && e.off+e.n == list[i].off {
+		list[i] = extent{e.off, e.n + list[i].n}
+	} else {
+		list = slices.Insert(list, i, e)
+	}
+	w.free[region] = list
+}
+
+// nextFree returns a slot that is not in use, the nearest from the cursor on.
+func (s *span) nextFree() int {
+	n := len(s.ranges)
+	for k := 0; k <= len(s.used); k++ {
+		i := (s.cursor/64 + k) % len(s.used)
+		free := ^s.used[i]
+		if k == 0 {
+			free &= ^uint64(0) << (s.cursor % 64)
+		}
+		if rest := n - i*64; rest < 64 {
+			free &= 1<<rest - 1
+		}
+		if free != 0 {
+			return i*64 + bits.TrailingZeros64(free)
+		}
+	}
+	return -1
+}

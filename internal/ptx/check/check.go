@@ -1,0 +1,331 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gocuda/cuda/internal/ptx"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
+
+// Options are what the caller knows and the module does not.
+type Options struct {
+	// SM is the device's compute capability times ten: 90. Modules for a higher target are refused. 0 checks a module only
+	// against its own .target.
+	SM int
+	// MaxShared is the largest static shared memory of a kernel in bytes; 0 stands for 232448 (0x38c00), that of sm_90.
+	MaxShared uint64
+
+	keep int // faults that are kept, MaxErrors when 0; tests count more
+}
+
+// The limits of ptxas 13.0 for sm_90, from its error texts.
+const (
+	maxShared   = 0x38c00
+	maxConst    = 0x10000
+	maxParam    = 0x1100 // bytes of kernel parameters before PTX 8.1
+	maxParamNew = 32764  // since PTX 8.1, PTX ISA 5.1.6.2 "Kernel Function Parameters"
+)
+
+// Check checks a module and resolves its names. The error is nil or an [Errors]; then the module is nil.
+func Check(m *ptx.Module, opts Options) (*Module, error) {
+	c := &checker{opt: opts, tab: optab.Get(), ast: m, ops: map[string]*opcode{}}
+	c.m = &Module{AST: m, Aliases: map[string]*Func{}, Files: map[int]string{}}
+	c.scope = &scope{}
+	c.module()
+	if len(c.errs) > 0 {
+		return nil, c.errs
+	}
+	return c.m, nil
+}
+
+// checker is the state of one Check.
+type checker struct {
+	opt  Options
+	tab  *optab.Table
+	ast  *ptx.Module
+	m    *Module
+	errs Errors
+	stop bool // a fatal fault, or too many
+
+	scope *scope
+	fn    *Func // nil at module scope
+	loc   Loc
+	tail  []func() // faults that ptxas reports at the end
+
+	ops   map[string]*opcode
+	key   []byte
+	words []string
+	vars  []Var
+	args  []Arg
+	src   []ptx.Operand
+	uses  funcUses
+	ic    instCheck
+}
+
+func (c *checker) report(e *Error) {
+	if c.stop {
+		return
+	}
+	c.errs = append(c.errs, e)
+	if e.Fatal || len(c.errs) >= max(MaxErrors, c.opt.keep) {
+		c.stop = true
+	}
+}
+
+func (c *checker) errorf(pos ptx.Pos, kind Kind, format string, args ...any) {
+	if !c.stop {
+		c.report(&Error{Pos: pos, Kind: kind, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (c *checker) fatal(pos ptx.Pos, format string, args ...any) {
+	if !c.stop {
+		c.report(&Error{Pos: pos, Fatal: true, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// need reports a feature that the module's version or target does not have.
+func (c *checker) need(pos ptx.Pos, feature string, version, sm int) {
+	if c.m.Target.PTX < version {
+		c.errorf(pos, Feature, "%s", needPTX(feature, version))
+	}
+	if c.m.Target.SM < sm {
+		c.errorf(pos, Feature, "%s", needSM(feature, sm))
+	}
+}
+
+func (c *checker) module() {
+	if !c.header() {
+		return
+	}
+	for _, d := range c.ast.Decls {
+		if c.stop {
+			return
+		}
+		switch d := d.(type) {
+		case *ptx.Var:
+			c.moduleVar(d)
+		case *ptx.Func:
+			c.function(d)
+		case *ptx.Alias:
+			c.alias(d)
+		case *ptx.Pragma, *ptx.Section:
+		case *ptx.Loc:
+			c.setLoc(d)
+		case *ptx.FileDirective:
+		}
+	}
+	for _, f := range c.ast.Files {
+		if f.Index <= 1<<31 {
+			c.m.Files[int(f.Index)] = f.Name
+		}
+	}
+	c.limits()
+	for _, f := range c.tail {
+		f()
+	}
+}
+
+// header checks .version, .target and .address_size.
+func (c *checker) header() bool {
+	m := c.ast
+	v := m.Version.Major*10 + m.Version.Minor
+	if m.Version.Minor > 9 {
+		v = m.Version.Major*10 + 9 // no such version: the table below says so
+	}
+	c.m.Target.PTX = v
+	if !m.HasVersion {
+		c.fatal(ptx.Pos{Line: 1, Col: 1}, "Missing .version directive at start of file 'application ptx input'")
+		return false
+	}
+	if v > MaxPTX || m.Version.Minor > 9 {
+		c.report(&Error{Pos: m.VersionPos, Kind: UnsupportedVersion, Fatal: true, Text: fmt.Sprintf(
+			"Unsupported .version %d.%d; current version is '%d.%d'", m.Version.Major, m.Version.Minor, MaxPTX/10, MaxPTX%10)})
+		return false
+	}
+	if !knownVersion(v) {
+		c.report(&Error{Pos: m.VersionPos, Fatal: true, Text: fmt.Sprintf("Unsupported .version %d.%d; current version is '%d.%d'",
+			m.Version.Major, m.Version.Minor, MaxPTX/10, MaxPTX%10)})
+		return false
+	}
+	var arch *ptx.TargetWord
+	for i := range m.Target {
+		w := &m.Target[i]
+		switch w.Text {
+		case "texmode_unified", "texmode_independent", "texmode_raw", "map_f64_to_f32":
+			continue
+		case "debug":
+			c.m.Debug = true
+			continue
+		}
+		sm, suffix, ok := parseTarget(w.Text)
+		t := findTarget(sm)
+		if !ok || t == nil || suffix == "a" && t.a == 0 || suffix == "f" && t.f == 0 {
+			c.report(&Error{Pos: w.Pos, Kind: UnsupportedTarget, Fatal: true, Text: fmt.Sprintf("Unsupported .target '%s'", w.Text)})
+			return false
+		}
+		if arch == nil {
+			arch = w
+			c.m.Target.SM, c.m.Target.Suffix = sm, suffix
+		}
+	}
+	if arch == nil {
+		pos := m.VersionPos
+		pos.Line++
+		c.fatal(pos, "Missing .target directive at start of file 'application ptx input'")
+		return false
+	}
+	t := findTarget(c.m.Target.SM)
+	first := t.ptx
+	switch c.m.Target.Suffix {
+	case "a":
+		first = t.a
+	case "f":
+		first = t.f
+	}
+	if v < first {
+		pos := arch.Pos
+		c.tail = append(c.tail, func() {
+			c.errorf(pos, UnsupportedTarget, "PTX .version %d.%d does not support .target %s", v/10, v%10, c.m.Target)
+		})
+	}
+	if c.opt.SM != 0 {
+		switch {
+		case c.m.Target.SM > c.opt.SM,
+			c.m.Target.Suffix == "a" && c.m.Target.SM != c.opt.SM,
+			c.m.Target.Suffix == "f" && !family(c.m.Target.SM, c.opt.SM):
+			c.report(&Error{Kind: UnsupportedTarget, Fatal: true, Text: "SM version specified by .target is higher than default SM version assumed"})
+			return false
+		}
+	}
+	switch m.AddressSize {
+	case 0, 32, 64:
+	default:
+		c.fatal(m.AddressPos, "Invalid .address_size %d", m.AddressSize)
+		return false
+	}
+	if m.AddressSize != 0 && v < 23 {
+		c.errorf(m.AddressPos, Feature, "%s", needPTX(".address_size directive", 23))
+	}
+	if m.AddressSize == 32 && c.opt.SM >= 90 {
+		c.report(&Error{Kind: UnsupportedTarget, Fatal: true, Text: " 32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported on sm_90 or higher architectures."})
+		return false
+	}
+	return true
+}
+
+// versions are the PTX ISA versions that were published, times ten.
+const versions = "10 11 12 13 14 15 20 21 22 23 30 31 32 40 41 42 43 50 60 61 62 63 64 65 70 71 72 73 74 75 76 77 78 80 81 82 83 84 85 86 87 88 90"
+
+func knownVersion(v int) bool { return v >= 10 && strings.Contains(versions, fmt.Sprint(v)) }
+
+// moduleVar declares a module-scope variable; a second declaration must agree with the first.
+func (c *checker) moduleVar(d *ptx.Var) {
+	space := plainSpace(d.Space)
+	switch space {
+	case "global", "const", "shared", "tex":
+	case "local":
+		if c.m.Target.PTX >= 30 {
+			// the ABI has no module-scope .local
+			c.errorf(d.Pos, Semantic, "Module-scoped variables in .local state space are not allowed with ABI")
+			return
+		}
+	default:
+		c.errorf(d.Pos, Semantic, "State space '.%s' not allowed for module-scoped variable '%s'", d.Space, d.Name)
+		return
+	}
+	if d.HasNum {
+		c.errorf(d.NamePos, Semantic, "Parameterized variable name '%s' allowed only for registers", d.Name)
+		return
+	}
+	v := c.makeVar(d, space)
+	if d.Linkage == ptx.LinkCommon && space != "global" {
+		c.errorf(d.Pos, Semantic, ".common directive allowed only on .global variables")
+	}
+	if len(v.Dims) > 0 && v.Dims[0] < 0 && d.Init == nil && d.Linkage != ptx.LinkExtern {
+		c.errorf(d.NamePos, Semantic, "Array '%s' has no size", d.Name)
+	}
+	if old, ok := c.scope.names[d.Name]; ok {
+		c.redeclare(old, v)
+		return
+	}
+	v.Index = len(c.m.Vars)
+	c.declare(d.Name, symbol{v: v})
+	c.m.Vars = append(c.m.Vars, v)
+	c.initialise(v)
+}
+
+// redeclare merges a second declaration of a variable into the first.
+func (c *checker) redeclare(sym symbol, v *Var) {
+	old, d := sym.v, v.Decl
+	if old == nil || old.Linkage != ptx.LinkExtern && v.Linkage != ptx.LinkExtern && old.Linkage != ptx.LinkWeak && old.Linkage != ptx.LinkCommon {
+		c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", d.Name)
+		return
+	}
+	unsized := func(x *Var) bool { return len(x.Dims) > 0 && x.Dims[0] < 0 }
+	same := old.Space == v.Space && old.Type.Name == v.Type.Name && old.Vec == v.Vec && len(old.Dims) == len(v.Dims)
+	if same && !unsized(old) && !unsized(v) {
+		same = old.Size == v.Size
+	}
+	if !same {
+		c.errorf(d.NamePos, Semantic, "Inconsistent redefinition of variable '%s'", d.Name)
+		return
+	}
+	if v.Linkage == ptx.LinkExtern {
+		return
+	}
+	if old.Linkage != ptx.LinkExtern && old.Init != nil {
+		if d.Init != nil {
+			c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", d.Name)
+		}
+		return
+	}
+	v.Index = old.Index
+	relocs := old.Relocs
+	*old = *v // names that were resolved to the declaration now see the definition
+	old.Relocs = relocs
+	c.initialise(old)
+}
+
+// alias declares ".alias Name, Target".
+func (c *checker) alias(d *ptx.Alias) {
+	c.need(d.Pos, ".alias", 63, 30)
+	sym, ok := c.scope.names[d.Target]
+	if !ok || sym.f == nil {
+		c.errorf(d.TargetPos, Semantic, "Unknown symbol '%s'", d.Target)
+		return
+	}
+	if sym.f.Entry {
+		c.errorf(d.TargetPos, Semantic, "Entry function '%s' cannot be aliased", d.Target)
+		return
+	}
+	if old, ok := c.scope.names[d.Name]; ok {
+		if old.f == nil || old.f.Defined || old.f.Entry {
+			c.errorf(d.Pos, Semantic, "Duplicate definition of function '%s'", d.Name)
+			return
+		}
+		if !sameSignature(old.f.Returns, sym.f.Returns) || !sameSignature(old.f.Params, sym.f.Params) {
+			c.errorf(d.Pos, Semantic, "Alias '%s' does not agree with function '%s'", d.Name, d.Target)
+			return
+		}
+	}
+	c.m.Aliases[d.Name] = sym.f
+	if c.scope.names == nil {
+		c.scope.names = map[string]symbol{}
+	}
+	if _, ok := c.scope.names[d.Name]; !ok {
+		c.scope.names[d.Name] = symbol{f: sym.f}
+	}
+}
+
+func (c *checker) setLoc(d *ptx.Loc) {
+	c.loc = Loc{File: clip32(d.File), Line: clip32(d.SrcLine), Col: clip32(d.SrcCol)}
+}
+
+func clip32(n uint64) int32 {
+	if n > 1<<31-1 {
+		return 1<<31 - 1
+	}
+	return int32(n)
+}

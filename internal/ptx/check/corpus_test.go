@@ -1,0 +1,109 @@
+package check
+
+import (
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocuda/cuda/internal/ptx"
+)
+
+// shared returns a folder of the recorded data beside the repository, or skips.
+func shared(t testing.TB, parts ...string) string {
+	t.Helper()
+	p := filepath.Join(append([]string{"..", "..", "..", "..", "shared"}, parts...)...)
+	if _, err := os.Stat(p); err != nil {
+		t.Skip("recorded data not beside the repository: ", err)
+	}
+	return p
+}
+
+func readText(t testing.TB, name string) []byte {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(name, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// outcome counts what a module's check reported.
+type outcome struct{ unknown, other int }
+
+func checkText(t testing.TB, name string, text []byte, opts Options, show int) (o outcome) {
+	t.Helper()
+	m, err := ptx.Parse(text)
+	if err != nil {
+		t.Errorf("%s: parse: %v", name, err)
+		o.other++
+		return o
+	}
+	opts.keep = 1 << 20
+	_, err = Check(m, opts)
+	var list Errors
+	if err != nil && !errors.As(err, &list) {
+		t.Fatalf("%s: %v", name, err)
+	}
+	for _, e := range list {
+		if strings.HasPrefix(e.Text, "Not a name of any known") {
+			o.unknown++
+			continue
+		}
+		o.other++
+		if o.other <= show {
+			line := ""
+			if ls := strings.Split(string(text), "\n"); int(e.Line) > 0 && int(e.Line) <= len(ls) {
+				line = strings.TrimSpace(ls[e.Line-1])
+			}
+			t.Logf("%s:%v\n\t%s", name, e, line)
+		}
+	}
+	return o
+}
+
+// TestSiliconModules checks the modules that an H200 ran: every one is legal.
+func TestSiliconModules(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(shared(t, "silicon"), "*.ptx"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no modules", err)
+	}
+	for _, f := range files {
+		text := readText(t, f)
+		start := time.Now()
+		o := checkText(t, filepath.Base(f), text, Options{SM: 90}, 4)
+		t.Logf("%-14s unknown instructions %d, other faults %d (%v)", filepath.Base(f), o.unknown, o.other, time.Since(start).Round(time.Millisecond))
+	}
+}
+
+// TestCorpusModules checks the recorded modules: the driver accepted those for targets that the H200 has.
+func TestCorpusModules(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(shared(t, "corpus", "modules"), "*", "*.ptx.gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no modules", err)
+	}
+	clean := 0
+	for _, f := range files {
+		text := readText(t, f)
+		o := checkText(t, filepath.Base(f), text, Options{}, 2)
+		if o == (outcome{}) {
+			clean++
+		}
+	}
+	t.Logf("%d modules, %d without faults", len(files), clean)
+}

@@ -1,0 +1,526 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/gocuda/cuda/internal/ptx"
+)
+
+// funcUses is what a function refers to, for the limit on static shared memory.
+type funcUses struct {
+	shared map[*Var]bool
+	calls  map[*Func]bool
+}
+
+// function declares or defines an entry or a function.
+func (c *checker) function(d *ptx.Func) {
+	entry := d.Kind == ptx.KindEntry
+	if entry && c.m.Target.PTX < 14 && len(d.Params) > 0 {
+		c.errorf(d.Pos, Feature, "%s", needPTX("kernel parameter list", 14))
+	}
+	var f *Func
+	if sym, ok := c.scope.names[d.Name]; ok {
+		if sym.f == nil {
+			c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", d.Name)
+			return
+		}
+		f = sym.f
+		if f.Name != d.Name || f.Defined && d.Body != nil || f.Entry != entry {
+			c.errorf(d.NamePos, Semantic, "Duplicate definition of function '%s'", d.Name)
+			return
+		}
+	}
+	first := f == nil
+	if first {
+		f = &Func{Decl: d, Name: d.Name, Linkage: d.Linkage, Entry: entry, Index: len(c.m.Funcs)}
+	}
+	outer := c.scope
+	c.scope = &scope{parent: outer}
+	c.fn = f
+	regs := f.Regs
+	f.Regs = nil
+	returns := c.signature(d.Returns, f, entry)
+	params := c.signature(d.Params, f, entry)
+	if entry && d.HasReturn {
+		c.errorf(d.Pos, Semantic, "Entry function '%s' cannot return a value", d.Name)
+	}
+	if !first {
+		if !sameSignature(f.Returns, returns) || !sameSignature(f.Params, params) {
+			c.errorf(d.NamePos, Semantic, "Inconsistent redefinition of function '%s'", d.Name)
+		}
+	}
+	noReturn := c.directives(d, f, d.Body != nil || first)
+	f.NoReturn = f.NoReturn || noReturn
+	if d.Body == nil && !first {
+		f.Regs = regs
+		if f.Linkage == ptx.LinkNone || f.Linkage == ptx.LinkExtern && d.Linkage != ptx.LinkNone {
+			f.Linkage = d.Linkage
+		}
+		c.scope, c.fn = outer, nil
+		return
+	}
+	f.Params, f.Returns = params, returns
+	if d.Linkage != ptx.LinkNone {
+		f.Linkage = d.Linkage
+	}
+	if first { // before its body: a function may call itself
+		c.scope = outer
+		c.declare(d.Name, symbol{f: f})
+		c.m.Funcs = append(c.m.Funcs, f)
+	}
+	if d.Body != nil {
+		f.Decl, f.Defined = d, true
+		c.scope = &scope{parent: outer}
+		for _, list := range [][]*Var{returns, params} {
+			for _, v := range list {
+				if v.Name == "_" || v.Name == "" {
+					continue
+				}
+				if !c.declare(v.Name, symbol{v: v}) {
+					c.errorf(v.Decl.NamePos, Semantic, "Duplicate definition of variable '%s'", v.Name)
+				}
+			}
+		}
+		c.loc = Loc{}
+		f.Insts = make([]Inst, 0, countInsts(d.Body))
+		c.open()
+		c.block(d.Body)
+		if entry {
+			c.paramLimit(f, d)
+		}
+		f.uses, c.uses = c.uses, funcUses{}
+	}
+	c.scope, c.fn = outer, nil
+}
+
+func countInsts(b *ptx.Block) int {
+	n := 0
+	for _, s := range b.Stmts {
+		switch s := s.(type) {
+		case *ptx.Instr:
+			n++
+		case *ptx.Block:
+			n += countInsts(s)
+		}
+	}
+	return n
+}
+
+// signature makes the variables of a parameter or return list.
+func (c *checker) signature(list []*ptx.Var, f *Func, entry bool) []*Var {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]*Var, 0, len(list))
+	for i, d := range list {
+		space := plainSpace(d.Space)
+		if space != "param" && (space != "reg" || entry) {
+			c.errorf(d.Pos, Semantic, "State space '.%s' not allowed for parameter '%s'", d.Space, d.Name)
+			space = "param"
+		}
+		v := c.makeVar(d, space)
+		v.Func, v.Index = f, i
+		if v.Type.Name == "pred" && space == "param" {
+			c.errorf(d.Pos, Semantic, "Illegal type '.pred' for parameter '%s'", d.Name)
+		}
+		if len(v.Dims) > 0 && v.Dims[0] < 0 && (entry || i != len(list)-1) {
+			c.errorf(d.NamePos, Semantic, "Array '%s' has no size", d.Name)
+		}
+		if space == "reg" && f != nil {
+			if v.Vec > 1 {
+				v = c.newReg(d, d.Name, v.Type)
+			} else {
+				c.addReg(v)
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// sameSignature says whether two parameter lists agree in types, sizes and alignment.
+func sameSignature(a, b []*Var) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !sameParam(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameParam compares two parameters as a call does: bytes count, not signedness.
+func sameParam(a, b *Var) bool {
+	if a.Size != b.Size || (len(a.Dims) > 0) != (len(b.Dims) > 0) {
+		return false
+	}
+	if len(a.Dims) > 0 {
+		return a.Align == b.Align
+	}
+	return a.Vec == b.Vec && classesAgree(a.Type, b.Type)
+}
+
+// directives reads an entry's performance directives.
+func (c *checker) directives(d *ptx.Func, f *Func, keep bool) (noReturn bool) {
+	a := Attrs{}
+	has := func(name string) bool { return d.Directive(name) != nil }
+	for i := range d.Directives {
+		x := &d.Directives[i]
+		switch x.Name {
+		case "pragma", "abi_preserve", "abi_preserve_control":
+			continue
+		case "noreturn":
+			c.need(x.Pos, ".noreturn", 64, 30)
+			if f.Entry {
+				c.errorf(x.Pos, Semantic, "'.noreturn' directive cannot be specified on entry function '%s'", f.Name)
+			}
+			if len(d.Returns) > 0 {
+				c.errorf(x.Pos, Semantic, "'.noreturn' directive cannot be specified on function '%s' which returns value", f.Name)
+			}
+			noReturn = true
+			continue
+		}
+		if !f.Entry {
+			c.errorf(x.Pos, Semantic, "'.%s' directive allowed only on entry functions", x.Name)
+			continue
+		}
+		three := func() (t [3]uint32) {
+			t = [3]uint32{1, 1, 1}
+			if len(x.Values) == 0 || len(x.Values) > 3 {
+				c.errorf(x.Pos, Semantic, "'.%s' directive takes one to three values", x.Name)
+			}
+			for j, v := range x.Values {
+				if j < 3 {
+					t[j] = uint32(min(v, 1<<32-1))
+					if v == 0 {
+						c.errorf(x.Pos, Semantic, "Illegal value 0 for directive '.%s'", x.Name)
+					}
+				}
+			}
+			return t
+		}
+		one := func() uint32 {
+			if len(x.Values) != 1 {
+				c.errorf(x.Pos, Semantic, "'.%s' directive takes one value", x.Name)
+				return 0
+			}
+			return uint32(min(x.Values[0], 1<<32-1))
+		}
+		switch x.Name {
+		case "maxntid":
+			a.MaxNTid = three()
+		case "reqntid":
+			c.need(x.Pos, ".reqntid", 21, 10)
+			a.ReqNTid = three()
+			if has("maxntid") {
+				c.errorf(x.Pos, Semantic, "'.reqntid' directive cannot be specified along with '.maxntid' directive")
+			}
+		case "minnctapersm":
+			c.need(x.Pos, ".minnctapersm", 20, 10)
+			a.MinNCtaPerSM = one()
+			if !has("maxntid") && !has("reqntid") {
+				c.errorf(x.Pos, Semantic, "'.minnctapersm' directive requires '.maxntid' or '.reqntid' directive")
+			}
+		case "maxnctapersm":
+			one()
+		case "maxnreg":
+			a.MaxNReg = one()
+		case "maxclusterrank":
+			c.need(x.Pos, ".maxclusterrank", 78, 90)
+			a.MaxClusterRank = one()
+			if has("reqnctapercluster") {
+				c.errorf(x.Pos, Semantic, "'.maxclusterrank' directive cannot be specified along with '.reqnctapercluster' directive")
+			}
+		case "reqnctapercluster":
+			c.need(x.Pos, ".reqnctapercluster", 78, 90)
+			a.ReqNCtaPerCluster = three()
+		case "explicitcluster":
+			c.need(x.Pos, ".explicitcluster", 78, 90)
+			a.ExplicitCluster = true
+		case "blocksareclusters":
+			c.need(x.Pos, ".blocksareclusters", 90, 90)
+			a.BlocksAreClusters = true
+			if !has("reqntid") || !has("reqnctapercluster") {
+				c.errorf(x.Pos, Semantic, "'.blocksareclusters' directive requires '.reqntid' and '.reqnctapercluster' directives")
+			}
+		default:
+			c.errorf(x.Pos, Semantic, "Unknown directive '.%s'", x.Name)
+		}
+	}
+	if keep {
+		f.Attrs = a
+	}
+	return noReturn
+}
+
+// paramLimit checks the size of a kernel's parameters, laid out as a C struct.
+func (c *checker) paramLimit(f *Func, d *ptx.Func) {
+	var off uint64
+	for _, p := range f.Params {
+		if p.Size > 1<<32 || off > 1<<40 {
+			off = 1 << 41
+			break
+		}
+		if p.Align > 1 {
+			off = (off + p.Align - 1) &^ (p.Align - 1)
+		}
+		off += p.Size
+	}
+	end := d.Body.EndPos
+	if c.m.Target.PTX < 81 {
+		if off > maxParam {
+			c.errorf(end, Limit, "Entry function '%s' uses too much parameter space (0x%x bytes, 0x%x max).", f.Name, off, maxParam)
+			c.errorf(end, Feature, "%s", needPTX("Kernel parameter size larger than 4352 bytes", 81))
+		}
+	} else if off > maxParamNew {
+		c.errorf(end, Limit, "Entry function '%s' uses too much parameter space (0x%x bytes, 0x%x max).", f.Name, off, maxParamNew)
+	}
+}
+
+// block checks the statements of a scope that is already open, and closes it.
+func (c *checker) block(b *ptx.Block) {
+	c.labels(b)
+	for _, s := range b.Stmts {
+		if c.stop {
+			break
+		}
+		switch s := s.(type) {
+		case *ptx.Instr:
+			c.instr(s)
+		case *ptx.Label:
+			if sym := c.scope.names[s.Name]; sym.l != nil {
+				sym.l.Inst = len(c.fn.Insts)
+			}
+		case *ptx.Var:
+			c.localVar(s)
+		case *ptx.Block:
+			c.open()
+			c.block(s)
+		case *ptx.Loc:
+			c.setLoc(s)
+		case *ptx.BranchTargets:
+			c.branchTargets(s)
+		case *ptx.CallTargets:
+			c.callTargets(s)
+		case *ptx.CallPrototype:
+			c.prototype(s)
+		}
+	}
+	c.close()
+}
+
+// labels declares the labels of a block before its statements: a branch may go forward.
+func (c *checker) labels(b *ptx.Block) {
+	for _, s := range b.Stmts {
+		l, ok := s.(*ptx.Label)
+		if !ok {
+			continue
+		}
+		x := &Label{Name: l.Name, Pos: l.Pos}
+		if !c.declare(l.Name, symbol{l: x}) {
+			c.errorf(l.Pos, Semantic, "Duplicate definition of label '%s'", l.Name)
+			continue
+		}
+		c.fn.Labels = append(c.fn.Labels, x)
+	}
+}
+
+// localVar declares a variable or registers inside a body.
+func (c *checker) localVar(d *ptx.Var) {
+	space := plainSpace(d.Space)
+	if d.Linkage != ptx.LinkNone {
+		c.errorf(d.Pos, Semantic, "Linking directive '%s' not allowed inside a function", d.Linkage)
+	}
+	if space == "reg" {
+		c.regs(d)
+		return
+	}
+	switch space {
+	case "local", "shared", "param", "global", "const":
+	default:
+		c.errorf(d.Pos, Semantic, "State space '.%s' not allowed for variable '%s'", d.Space, d.Name)
+		return
+	}
+	if d.HasNum {
+		c.errorf(d.NamePos, Semantic, "Parameterized variable name '%s' allowed only for registers", d.Name)
+		return
+	}
+	v := c.makeVar(d, space)
+	if len(v.Dims) > 0 && v.Dims[0] < 0 && d.Init == nil {
+		c.errorf(d.NamePos, Semantic, "Array '%s' has no size", d.Name)
+	}
+	v.Func, v.Index = c.fn, len(c.fn.Locals)
+	if !c.declare(d.Name, symbol{v: v}) {
+		c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", d.Name)
+		return
+	}
+	c.fn.Locals = append(c.fn.Locals, v)
+	c.initialise(v)
+}
+
+// regs declares a register or a parameterised set of them.
+func (c *checker) regs(d *ptx.Var) {
+	t, ok := varType(d, "reg")
+	if !ok {
+		c.errorf(d.Pos, Semantic, "Illegal type '.%s' for register '%s'", d.Type, d.Name)
+		t.Name, t.Bits = "b32", 32
+	}
+	if t.Bits == 128 {
+		c.need(d.Pos, ".b128", 83, 70)
+	}
+	if d.Vec > 1 && (t.Bits*d.Vec > 128 || t.Bits < 8) {
+		c.errorf(d.Pos, Semantic, "Vector type too large, exceeds 128 bit limit")
+		return
+	}
+	if len(d.Dims) > 0 {
+		c.errorf(d.NamePos, Semantic, "Register '%s' cannot be an array", d.Name)
+	}
+	if d.Init != nil {
+		c.errorf(d.NamePos, Semantic, "Initial value not allowed for variable '%s'", d.Name)
+	}
+	if d.HasNum {
+		set := &regSet{prefix: d.Name, count: d.Count, decl: d, typ: t}
+		if !c.declareSet(set) {
+			c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", d.Name)
+		}
+		return
+	}
+	if d.Name == "_" {
+		return
+	}
+	v := c.newReg(d, d.Name, t)
+	if !c.declare(d.Name, symbol{v: v}) {
+		c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", d.Name)
+	}
+}
+
+// table declares a labelled list or prototype.
+func (c *checker) table(pos ptx.Pos, t *Table) {
+	if !c.declare(t.Name, symbol{t: t}) {
+		c.errorf(pos, Semantic, "Duplicate definition of label '%s'", t.Name)
+		return
+	}
+	if c.fn != nil {
+		c.fn.Tables = append(c.fn.Tables, t)
+	}
+}
+
+func (c *checker) branchTargets(d *ptx.BranchTargets) {
+	c.need(d.Pos, ".branchtargets", 21, 20)
+	t := &Table{Name: d.Name, Pos: d.Pos}
+	for _, id := range d.Labels {
+		sym, ok := c.find(id.Name)
+		if !ok || sym.l == nil {
+			c.errorf(id.Pos, Semantic, "Unknown symbol '%s'", id.Name)
+			continue
+		}
+		t.Labels = append(t.Labels, sym.l)
+	}
+	c.table(d.Pos, t)
+}
+
+func (c *checker) callTargets(d *ptx.CallTargets) {
+	c.need(d.Pos, ".calltargets", 21, 20)
+	t := &Table{Name: d.Name, Pos: d.Pos}
+	for _, id := range d.Funcs {
+		sym, ok := c.find(id.Name)
+		if !ok || sym.f == nil {
+			c.errorf(id.Pos, Semantic, "Unknown symbol '%s'", id.Name)
+			continue
+		}
+		if len(t.Funcs) > 0 && (!sameSignature(t.Funcs[0].Params, sym.f.Params) || !sameSignature(t.Funcs[0].Returns, sym.f.Returns)) {
+			c.errorf(id.Pos, Semantic, "Function '%s' does not agree with the other call targets", id.Name)
+		}
+		t.Funcs = append(t.Funcs, sym.f)
+		c.useFunc(sym.f)
+	}
+	c.table(d.Pos, t)
+}
+
+func (c *checker) prototype(d *ptx.CallPrototype) {
+	c.need(d.Pos, ".callprototype", 21, 20)
+	p := &Proto{Returns: c.signature(d.Returns, nil, false), Params: c.signature(d.Params, nil, false)}
+	for i := range d.Directives {
+		if d.Directives[i].Name == "noreturn" {
+			p.NoReturn = true
+		}
+	}
+	c.table(d.Pos, &Table{Name: d.Name, Pos: d.Pos, Proto: p})
+}
+
+func (c *checker) useFunc(f *Func) {
+	if c.uses.calls == nil {
+		c.uses.calls = map[*Func]bool{}
+	}
+	c.uses.calls[f] = true
+}
+
+func (c *checker) useVar(v *Var) {
+	if v.Space != "shared" || v.Func != nil {
+		return
+	}
+	if c.uses.shared == nil {
+		c.uses.shared = map[*Var]bool{}
+	}
+	c.uses.shared[v] = true
+}
+
+// limits checks the amounts of constant memory and of static shared memory.
+func (c *checker) limits() {
+	var total uint64
+	add := func(total, size, align uint64) uint64 {
+		if align > 1 {
+			total = (total + align - 1) &^ (align - 1)
+		}
+		if size > 1<<40 {
+			size = 1 << 40
+		}
+		return total + size
+	}
+	for _, v := range c.m.Vars {
+		if v.Space == "const" && v.Linkage != ptx.LinkExtern {
+			total = add(total, v.Size, v.Align)
+		}
+	}
+	if total > maxConst {
+		c.report(&Error{Kind: Limit, Text: fmt.Sprintf("File uses too much global constant data (0x%x bytes, 0x%x max)", total, maxConst)})
+	}
+	limit := c.opt.MaxShared
+	if limit == 0 {
+		limit = maxShared
+	}
+	for _, f := range c.m.Funcs {
+		if !f.Entry || !f.Defined {
+			continue
+		}
+		seen := map[*Func]bool{f: true}
+		vars := map[*Var]bool{}
+		var size uint64
+		for work := []*Func{f}; len(work) > 0; {
+			g := work[len(work)-1]
+			work = work[:len(work)-1]
+			for _, v := range g.Locals {
+				if v.Space == "shared" {
+					size = add(size, v.Size, v.Align)
+				}
+			}
+			for v := range g.uses.shared {
+				if !vars[v] && v.Linkage != ptx.LinkExtern {
+					vars[v] = true
+					size = add(size, v.Size, 1) // the order of a map must not show
+				}
+			}
+			for h := range g.uses.calls {
+				if !seen[h] {
+					seen[h] = true
+					work = append(work, h)
+				}
+			}
+		}
+		if size > limit {
+			c.report(&Error{Kind: Limit, Text: fmt.Sprintf("Entry function '%s' uses too much shared data (0x%x bytes, 0x%x max)", f.Name, size, limit)})
+		}
+	}
+}

@@ -1,0 +1,348 @@
+package check
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/gocuda/cuda/internal/ptx"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
+
+// opcode is an instruction's first word with all its modifiers, looked up once for each distinct text in a module.
+type opcode struct {
+	cands []candidate
+	fault string // when no form fits
+}
+
+// candidate is a form that the modifiers fit.
+type candidate struct {
+	match  optab.Match
+	specs  []spec
+	need   int    // operands that must be present
+	fault  string // what the module's version or target lacks
+	rule   rule
+	video  bool // operands may select bytes or half-words
+	sregOK bool // sources may be special registers
+}
+
+// spec is an operand position under a match: its type is known.
+type spec struct {
+	op    *optab.Operand
+	kind  optab.OperandKind
+	typ   optab.Type
+	n     int // elements of a vector, -1 any
+	space string
+	pair  *spec
+	video bool
+	sreg  bool
+}
+
+// opcodeOf finds the forms for an instruction.
+func (c *checker) opcodeOf(in *ptx.Instr) *opcode {
+	k := append(c.key[:0], in.Name...)
+	for i := range in.Mods {
+		k = append(k, '.')
+		k = append(k, in.Mods[i].Text...)
+	}
+	c.key = k
+	if o := c.ops[string(k)]; o != nil {
+		return o
+	}
+	o := c.compile(in)
+	c.ops[string(k)] = o
+	return o
+}
+
+func (c *checker) compile(in *ptx.Instr) *opcode {
+	o := &opcode{}
+	forms := c.tab.Lookup(in.Name)
+	if len(forms) == 0 {
+		o.fault = fmt.Sprintf("Not a name of any known instruction: '%s'", in.Name)
+		return o
+	}
+	c.words = c.words[:0]
+	for i := range in.Mods {
+		c.words = append(c.words, in.Mods[i].Text)
+	}
+	var best optab.Miss
+	for _, f := range forms {
+		m, miss := f.Fit(c.words)
+		if miss.Kind == optab.MissNone {
+			o.cands = append(o.cands, c.candidate(m))
+		} else if best.Form == nil || miss.Score > best.Score || miss.Score == best.Score && miss.Kind > best.Kind {
+			best = miss
+		}
+	}
+	if len(o.cands) == 0 {
+		o.fault = missText(in.Name, best)
+	}
+	return o
+}
+
+// roundings are the words that ptxas calls rounding modifiers.
+var roundings = map[string]bool{"rn": true, "rz": true, "rm": true, "rp": true, "rna": true, "rs": true, "rni": true, "rzi": true, "rmi": true, "rpi": true, "approx": false}
+
+var knownWords = sync.OnceValue(func() map[string]bool {
+	w := map[string]bool{}
+	for _, f := range optab.Get().Forms {
+		for i := range f.Slots {
+			for _, x := range f.Slots[i].Words {
+				w[x] = true
+			}
+		}
+	}
+	return w
+})
+
+func missText(name string, m optab.Miss) string {
+	switch m.Kind {
+	case optab.MissWord:
+		switch {
+		case roundings[m.Word]:
+			return fmt.Sprintf("Illegal rounding modifier for instruction '%s'", name)
+		case !knownWords()[m.Word]:
+			return fmt.Sprintf("Unknown modifier '.%s'", m.Word)
+		}
+		return fmt.Sprintf("Illegal modifier '.%s' for instruction '%s'", m.Word, name)
+	case optab.MissNeeded:
+		switch {
+		case roundings[m.Word]:
+			return fmt.Sprintf("Rounding modifier required for instruction '%s'", name)
+		case m.Word == "approx":
+			return fmt.Sprintf(".approx modifier required for instruction '%s'", name)
+		}
+		return fmt.Sprintf("'.%s' modifier required for instruction '%s'", m.Word, name)
+	}
+	return fmt.Sprintf("Unexpected instruction types specified for '%s'", name)
+}
+
+// spaceOf returns the state space that a modifier word names.
+func spaceOf(word string) string {
+	switch plainSpace(word) {
+	case "global", "shared", "local", "param", "const":
+		return plainSpace(word)
+	}
+	return ""
+}
+
+func (c *checker) candidate(m optab.Match) candidate {
+	cd := candidate{match: m, specs: make([]spec, len(m.Form.Operands))}
+	f := m.Form
+	switch f.Name {
+	case "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset", "vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2",
+		"vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4":
+		cd.video = true
+	case "mov", "cvt":
+		cd.sregOK = true
+	}
+	vec := 1
+	space := ""
+	for _, w := range m.Words {
+		switch w {
+		case "v2":
+			vec = 2
+		case "v4":
+			vec = 4
+		case "v8":
+			vec = 8
+		default:
+			if space == "" {
+				space = spaceOf(w)
+			}
+		}
+	}
+	for i := range f.Operands {
+		op := &f.Operands[i]
+		cd.specs[i] = makeSpec(&m, op, vec, space)
+		s := &cd.specs[i]
+		s.video, s.sreg = cd.video, cd.sregOK && !op.Dst
+		if !op.Optional {
+			cd.need++
+		}
+	}
+	cd.fault = c.targetFault(&m)
+	if f.Rule != "" {
+		cd.rule = findRule(f.Rule)
+		if cd.rule == nil && cd.fault == "" {
+			cd.fault = fmt.Sprintf("Instruction '%s' has no rule '%s'", f.Name, f.Rule)
+		}
+	}
+	return cd
+}
+
+func makeSpec(m *optab.Match, op *optab.Operand, vec int, space string) spec {
+	s := spec{op: op, kind: op.Kind, n: op.Count, space: space}
+	if op.Space != "" {
+		s.space = plainSpace(op.Space)
+	}
+	if op.Type != "" {
+		s.typ, _ = optab.TypeOf(m.Resolve(op.Type))
+	}
+	switch op.Kind {
+	case optab.KindPred:
+		s.typ, _ = optab.TypeOf("pred")
+	case optab.KindVec:
+		if op.Count == 0 {
+			s.n = vec
+		}
+		if s.n == 1 {
+			s.kind = optab.KindType
+		}
+	}
+	if s.kind == optab.KindType && s.typ.Class == optab.Pred {
+		s.kind = optab.KindPred
+	}
+	if op.Pair != nil {
+		p := makeSpec(m, op.Pair, vec, space)
+		s.pair = &p
+	}
+	return s
+}
+
+// targetFault is the text when the module's version or target does not have the form.
+func (c *checker) targetFault(m *optab.Match) string {
+	f, t := m.Form, c.m.Target
+	name := f.Name
+	for i, w := range m.Words {
+		if w != "" && !f.Slots[i].Type {
+			name += "." + w
+			break
+		}
+	}
+	switch {
+	case len(f.Only) > 0 && !t.Is(f.Only...), f.Arch && (t.Suffix == "" || t.SM < f.SM):
+		return fmt.Sprintf("Instruction '%s' not supported on .target '%s'", name, t)
+	case t.PTX < f.PTX:
+		return needPTX(name, f.PTX)
+	case t.SM < f.SM:
+		return needSM(name, f.SM)
+	case f.MaxPTX != 0 && t.PTX > f.MaxPTX:
+		return fmt.Sprintf("Instruction '%s' is not supported starting from PTX ISA version %d.%d", name, (f.MaxPTX+1)/10, (f.MaxPTX+1)%10)
+	}
+	return ""
+}
+
+// instr checks one instruction and appends it to the function.
+func (c *checker) instr(in *ptx.Instr) {
+	inst := Inst{AST: in, Loc: c.loc}
+	good := c.guard(in, &inst)
+	o := c.opcodeOf(in)
+	if len(o.cands) == 0 {
+		c.errorf(in.NamePos, Semantic, "%s", o.fault)
+		return
+	}
+	var first problem
+	for i := range o.cands {
+		cd := &o.cands[i]
+		mark := c.args
+		args, p := c.operands(cd, in)
+		if p.code != pOK {
+			c.args = mark
+			if i == 0 || p.code.weight() > first.code.weight() {
+				first = p
+			}
+			continue
+		}
+		if cd.fault != "" {
+			c.errorf(in.NamePos, Feature, "%s", cd.fault)
+			return
+		}
+		inst.Match, inst.Args = cd.match, args
+		if cd.rule != nil {
+			ic := &c.ic
+			*ic = instCheck{Target: c.m.Target, Func: c.fn, AST: in, Match: &inst.Match, Args: inst.Args, c: c, cand: cd, src: c.src}
+			if text := cd.rule(ic); text != "" {
+				c.errorf(in.NamePos, Semantic, "%s", text)
+				return
+			}
+			inst.Args = ic.Args
+		}
+		if good {
+			c.fn.Insts = append(c.fn.Insts, inst)
+		}
+		return
+	}
+	c.problem(first, in)
+}
+
+// guard resolves the guard predicate.
+func (c *checker) guard(in *ptx.Instr, inst *Inst) bool {
+	g := in.Guard
+	if g == nil {
+		return true
+	}
+	sym, ok := c.find(g.Reg.Name)
+	if !ok {
+		c.errorf(g.Reg.Pos, Semantic, "Unknown symbol '%s'", g.Reg.Name)
+		return false
+	}
+	if sym.v == nil || sym.v.Space != "reg" || sym.v.Type.Class != optab.Pred || g.Reg.Comp != "" {
+		c.errorf(g.Reg.Pos, Semantic, "Guard predicate '%s' is not a predicate register", g.Reg.Name)
+		return false
+	}
+	inst.Guard, inst.Neg = sym.v, g.Neg
+	return true
+}
+
+// operands fits an instruction's operands to a candidate's positions.
+func (c *checker) operands(cd *candidate, in *ptx.Instr) ([]Arg, problem) {
+	src := in.Args
+	if len(src) < cd.need || len(src) > len(cd.specs) {
+		return nil, problem{code: pCount, pos: in.Pos}
+	}
+	args := c.takeArgs(len(src))
+	c.src = c.src[:0]
+	skips := len(cd.specs) - len(src)
+	i := 0
+	for j := range cd.specs {
+		s := &cd.specs[j]
+		if s.op.Optional && skips > 0 && (i == len(src) || !plausible(s, src[i])) {
+			skips--
+			continue
+		}
+		if i == len(src) {
+			return nil, problem{code: pCount, pos: in.Pos}
+		}
+		if p := c.operand(s, src[i], &args[i]); p.code != pOK {
+			p.arg = i
+			return nil, p
+		}
+		c.src = append(c.src, src[i])
+		i++
+	}
+	if i < len(src) {
+		return nil, problem{code: pCount, pos: in.Pos}
+	}
+	return args, problem{}
+}
+
+// plausible says whether the shape of an operand can stand at an optional position.
+func plausible(s *spec, a ptx.Operand) bool {
+	_, addr := a.(*ptx.Addr)
+	_, list := a.(*ptx.List)
+	_, vec := a.(*ptx.Vector)
+	switch s.kind {
+	case optab.KindMem, optab.KindTex, optab.KindSurf:
+		return addr
+	case optab.KindList:
+		return list
+	case optab.KindVec:
+		return vec || s.n < 0 && !addr && !list
+	case optab.KindAny:
+		return true
+	}
+	return !addr && !list && !vec
+}
+
+// takeArgs takes n operands from a slab. They may hold old contents until they are written.
+func (c *checker) takeArgs(n int) []Arg {
+	if n == 0 {
+		return nil
+	}
+	if len(c.args) < n {
+		c.args = make([]Arg, max(256, n))
+	}
+	a := c.args[:n:n]
+	c.args = c.args[n:]
+	return a
+}

@@ -1,0 +1,706 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/gocuda/cuda/internal/ptx"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
+
+// problem says why an operand does not fit. It holds no text: another form may still fit.
+type problem struct {
+	code problemCode
+	arg  int
+	pos  ptx.Pos
+	name string
+}
+
+type problemCode uint8
+
+const (
+	pOK       problemCode = iota
+	pCount                // too few or too many operands
+	pMismatch             // kind or type
+	pVector               // number of elements
+	pSpace                // address in another state space
+	pLabel                // not a label
+	pTarget               // not a function
+	pSReg                 // special register where none may be
+	pFeature              // name holds the whole text
+	pText                 // name holds the whole text
+	pUnknown              // undeclared name
+	pUnknownAddr
+)
+
+// weight orders problems: the one that tells most is reported when several forms were tried.
+func (p problemCode) weight() int { return int(p) }
+
+func (c *checker) problemText(p problem, in *ptx.Instr) string {
+	switch p.code {
+	case pUnknown, pUnknownAddr:
+		return fmt.Sprintf("Unknown symbol '%s'", p.name)
+	case pSReg:
+		return fmt.Sprintf("Special register argument not allowed for instruction '%s'", in.Name)
+	case pLabel:
+		return fmt.Sprintf("Label expected for argument %d of instruction '%s'", p.arg, in.Name)
+	case pTarget:
+		return "Call target not recognized"
+	case pSpace:
+		return fmt.Sprintf("State space mismatch between instruction and address in instruction '%s'", in.Name)
+	case pVector:
+		return fmt.Sprintf("Illegal vector size for instruction '%s'", in.Name)
+	case pText, pFeature:
+		return p.name
+	}
+	return fmt.Sprintf("Arguments mismatch for instruction '%s'", in.Name)
+}
+
+// problem reports an operand fault as ptxas does: at the line of the instruction.
+func (c *checker) problem(p problem, in *ptx.Instr) {
+	pos := in.NamePos
+	if p.pos.Line == pos.Line && p.pos.Col != 0 {
+		pos = p.pos
+	}
+	kind := Semantic
+	switch p.code {
+	case pFeature:
+		kind = Feature
+	case pUnknownAddr:
+		c.errorf(in.NamePos, Semantic, "Illegal operand type to instruction '%s'", in.Name)
+	case pText:
+		if p.name == divisionByZero {
+			c.fatal(pos, "%s", p.name)
+			return
+		}
+	}
+	c.errorf(pos, kind, "%s", c.problemText(p, in))
+}
+
+// classesAgree is the rule for operands of equal width (PTX ISA 9.5, "Type Checking Rules"): untyped bits agree with all, integers
+// of both signs with each other.
+func classesAgree(reg, typ optab.Type) bool {
+	if reg.Bits != typ.Bits || (reg.Class == optab.Pred) != (typ.Class == optab.Pred) {
+		return false
+	}
+	isInt := func(c optab.Class) bool { return c == optab.Unsigned || c == optab.Signed }
+	switch typ.Class {
+	case optab.Bits, optab.Pred:
+		return true
+	case optab.Unsigned, optab.Signed:
+		return reg.Class != optab.Float && (reg.Class != optab.Packed || isInt(laneClass(reg)))
+	case optab.Float:
+		return reg.Class == optab.Bits || reg.Class == optab.Float && (reg.Name == typ.Name || typ.Name == "bf16" && reg.Name == "bf16")
+	case optab.Packed:
+		return reg.Class == optab.Bits || reg.Name == typ.Name || isInt(laneClass(typ)) && isInt(reg.Class)
+	}
+	return false
+}
+
+// laneClass is the class of the lanes of packed integers, Packed for other formats.
+func laneClass(t optab.Type) optab.Class {
+	switch t.Name {
+	case "u16x2", "u8x4", "u8x2":
+		return optab.Unsigned
+	case "s16x2", "s8x4":
+		return optab.Signed
+	}
+	return optab.Packed
+}
+
+// fits says whether a register of type reg may stand at a position of type s.typ.
+func (s *spec) fits(reg optab.Type) bool {
+	if s.op != nil && s.op.Wider && reg.Bits > s.typ.Bits && s.typ.Class != optab.Pred && reg.Class != optab.Pred {
+		switch s.typ.Class { // PTX ISA 9.4.1, relaxed type checking
+		case optab.Bits:
+			return true
+		case optab.Unsigned, optab.Signed:
+			return reg.Class == optab.Bits || reg.Class == optab.Unsigned || reg.Class == optab.Signed
+		}
+		return reg.Class == optab.Bits
+	}
+	return classesAgree(reg, s.typ)
+}
+
+func (s *spec) dst() bool { return s.op != nil && s.op.Dst }
+
+// operand resolves one operand and checks it against its position.
+func (c *checker) operand(s *spec, a ptx.Operand, out *Arg) problem {
+	*out = Arg{Op: s.op, Type: s.typ.Name, Pos: a.Position()}
+	if _, ok := a.(*ptx.Sink); ok {
+		if s.op == nil || !s.op.Sink {
+			return problem{code: pMismatch, pos: out.Pos}
+		}
+		return problem{}
+	}
+	if p, ok := a.(*ptx.Pair); ok {
+		if s.kind == optab.KindAny {
+			return c.loose(s, a, out)
+		}
+		if s.pair == nil {
+			return problem{code: pMismatch, pos: out.Pos}
+		}
+		first := *s
+		first.pair = nil
+		if pr := c.operand(&first, p.First, out); pr.code != pOK {
+			return pr
+		}
+		second := c.takeArgs(1)
+		if pr := c.operand(s.pair, p.Second, &second[0]); pr.code != pOK {
+			return pr
+		}
+		out.Second = &second[0]
+		return problem{}
+	}
+	if s.pair != nil && !s.pair.op.Optional {
+		return problem{code: pMismatch, pos: out.Pos}
+	}
+	switch s.kind {
+	case optab.KindType:
+		return c.typed(s, a, out)
+	case optab.KindPred:
+		return c.pred(s, a, out)
+	case optab.KindMem:
+		return c.address(s, a, out)
+	case optab.KindVec:
+		return c.vector(s, a, out)
+	case optab.KindImm:
+		v, msg := c.eval(a)
+		if msg != "" {
+			if v.kind == valueSym || msg == divisionByZero {
+				return problem{code: pText, pos: out.Pos, name: msg}
+			}
+			return problem{code: pMismatch, pos: out.Pos}
+		}
+		return c.immediate(s, &v, out)
+	case optab.KindLabel:
+		id, ok := a.(*ptx.Ident)
+		if !ok || id.Comp != "" {
+			return problem{code: pLabel, pos: out.Pos}
+		}
+		sym, ok := c.find(id.Name)
+		if !ok {
+			return problem{code: pUnknown, pos: out.Pos, name: id.Name}
+		}
+		if sym.l == nil {
+			return problem{code: pLabel, pos: out.Pos}
+		}
+		out.Kind, out.Label = ArgLabel, sym.l
+		return problem{}
+	case optab.KindFunc:
+		id, ok := a.(*ptx.Ident)
+		if !ok || id.Comp != "" {
+			return problem{code: pTarget, pos: out.Pos}
+		}
+		sym, ok := c.find(id.Name)
+		switch {
+		case !ok:
+			return problem{code: pUnknown, pos: out.Pos, name: id.Name}
+		case sym.f != nil:
+			out.Kind, out.Func = ArgSym, sym.f
+			c.useFunc(sym.f)
+		case sym.v != nil && sym.v.Space == "reg" && (sym.v.Type.Bits == 64 || sym.v.Type.Bits == 32) && sym.v.Type.Class <= optab.Signed:
+			out.Kind, out.Var = ArgReg, sym.v
+		default:
+			return problem{code: pTarget, pos: out.Pos}
+		}
+		return problem{}
+	case optab.KindProto:
+		id, ok := a.(*ptx.Ident)
+		if !ok {
+			return problem{code: pMismatch, pos: out.Pos}
+		}
+		sym, ok := c.find(id.Name)
+		if !ok {
+			return problem{code: pUnknown, pos: out.Pos, name: id.Name}
+		}
+		if sym.t == nil {
+			return problem{code: pMismatch, pos: out.Pos}
+		}
+		out.Kind, out.Table = ArgTable, sym.t
+		return problem{}
+	case optab.KindList:
+		if _, ok := a.(*ptx.List); !ok {
+			return problem{code: pMismatch, pos: out.Pos}
+		}
+		out.Kind = ArgList // its elements' types are the business of the rule
+		return problem{}
+	case optab.KindTex, optab.KindSurf:
+		if _, ok := a.(*ptx.Addr); !ok {
+			return problem{code: pMismatch, pos: out.Pos}
+		}
+	}
+	return c.loose(s, a, out)
+}
+
+// register resolves a component or selector of a register.
+func (c *checker) register(s *spec, id *ptx.Ident, v *Var, out *Arg) problem {
+	out.Kind, out.Var = ArgReg, v
+	if id.Comp == "" {
+		if v.Vec > 1 {
+			return problem{code: pMismatch, pos: id.Pos}
+		}
+		return problem{}
+	}
+	if v.Vec > 1 {
+		i := componentIndex(id.Comp)
+		if i < 0 || i >= len(v.Elems) {
+			return problem{code: pMismatch, pos: id.Pos}
+		}
+		out.Var = v.Elems[i]
+		return problem{}
+	}
+	if s == nil || !s.video || !selector(id.Comp) {
+		return problem{code: pMismatch, pos: id.Pos}
+	}
+	out.Comp = id.Comp
+	return problem{}
+}
+
+func componentIndex(comp string) int {
+	switch comp {
+	case "x", "r":
+		return 0
+	case "y", "g":
+		return 1
+	case "z", "b":
+		return 2
+	case "w", "a":
+		return 3
+	}
+	return -1
+}
+
+// selector says whether a component selects bytes or half-words of a video operand.
+func selector(comp string) bool {
+	if len(comp) < 2 || len(comp) > 5 {
+		return false
+	}
+	top := byte('7')
+	switch comp[0] {
+	case 'b':
+	case 'h':
+		top = '3'
+	default:
+		return false
+	}
+	for i := 1; i < len(comp); i++ {
+		if comp[i] < '0' || comp[i] > top {
+			return false
+		}
+	}
+	return true
+}
+
+// typed checks an operand of a fundamental type.
+func (c *checker) typed(s *spec, a ptx.Operand, out *Arg) problem {
+	switch a := a.(type) {
+	case *ptx.Ident:
+		sym, ok := c.find(a.Name)
+		if !ok {
+			if a.Name == "WARP_SZ" && a.Comp == "" && !s.dst() {
+				break
+			}
+			return c.special(s, a, out)
+		}
+		if v := sym.v; v != nil && v.Space == "reg" {
+			if p := c.register(s, a, v, out); p.code != pOK {
+				return p
+			}
+			if !s.fits(out.Var.Type) {
+				return problem{code: pMismatch, pos: a.Pos}
+			}
+			return problem{}
+		}
+	case *ptx.Neg:
+		if s.video && !s.dst() {
+			id, ok := a.X.(*ptx.Ident)
+			if ok {
+				p := c.typed(s, id, out)
+				if p.code == pOK && out.Kind == ArgReg {
+					out.Neg = true
+					return p
+				}
+			}
+		}
+	case *ptx.Int:
+		if s.dst() || s.op != nil && s.op.RegOnly {
+			return problem{code: pMismatch, pos: a.Pos}
+		}
+		v := value{kind: valueS64, i: a.Value}
+		return c.immediate(s, &v, out)
+	case *ptx.Float, *ptx.Expr, *ptx.Index:
+	default:
+		return problem{code: pMismatch, pos: out.Pos}
+	}
+	if s.dst() || s.op != nil && s.op.RegOnly {
+		return problem{code: pMismatch, pos: out.Pos}
+	}
+	v, msg := c.eval(a)
+	if msg != "" {
+		if msg == notConstant {
+			return problem{code: pMismatch, pos: out.Pos}
+		}
+		return problem{code: pText, pos: out.Pos, name: msg}
+	}
+	return c.immediate(s, &v, out)
+}
+
+const notConstant = "Constant expression expected"
+
+// immediate fills out with a constant or an address.
+func (c *checker) immediate(s *spec, v *value, out *Arg) problem {
+	if v.kind == valueSym {
+		if s.typ.Class > optab.Signed || s.typ.Bits < 32 {
+			return problem{code: pMismatch, pos: out.Pos}
+		}
+		if v.generic || v.masked {
+			return problem{code: pMismatch, pos: out.Pos}
+		}
+		out.Kind, out.Var, out.Func, out.Off = ArgSym, v.sym.v, v.sym.f, int64(v.i)
+		if out.Var != nil {
+			c.useVar(out.Var)
+		} else {
+			c.useFunc(out.Func)
+		}
+		return problem{}
+	}
+	b, ok := v.bitsAs(s.typ, false)
+	if !ok {
+		return problem{code: pMismatch, pos: out.Pos}
+	}
+	out.Kind, out.Imm = ArgImm, b
+	if s.typ.Bits == 128 && v.kind == valueS64 && int64(v.i) < 0 {
+		out.Hi = ^uint64(0)
+	}
+	return problem{}
+}
+
+// special resolves a special register.
+func (c *checker) special(s *spec, id *ptx.Ident, out *Arg) problem {
+	r, ok := findSReg(id.Name)
+	if !ok {
+		return problem{code: pUnknown, pos: id.Pos, name: id.Name}
+	}
+	if !s.sreg {
+		if s.dst() {
+			return problem{code: pMismatch, pos: id.Pos}
+		}
+		return problem{code: pSReg, pos: id.Pos}
+	}
+	if (id.Comp != "") != r.vec || id.Comp != "" && componentIndex(id.Comp) < 0 {
+		return problem{code: pMismatch, pos: id.Pos}
+	}
+	t, _ := optab.TypeOf(r.typ)
+	// an integer of another width is cut or zero-extended: mov.u16 of %tid.x is accepted (measured)
+	if t.Class == optab.Pred && s.typ.Class != optab.Pred || t.Class != optab.Pred && (s.typ.Class > optab.Signed || s.typ.Bits > t.Bits) {
+		return problem{code: pMismatch, pos: id.Pos}
+	}
+	if c.m.Target.PTX < r.ptx {
+		return problem{code: pFeature, pos: id.Pos, name: needPTX(r.name, r.ptx)}
+	}
+	if c.m.Target.SM < r.sm {
+		return problem{code: pFeature, pos: id.Pos, name: needSM(r.name, r.sm)}
+	}
+	out.Kind, out.Name = ArgSReg, id.Name
+	if id.Comp != "" {
+		out.Name += "." + component[componentIndex(id.Comp):componentIndex(id.Comp)+1]
+	}
+	return problem{}
+}
+
+// pred checks a predicate operand.
+func (c *checker) pred(s *spec, a ptx.Operand, out *Arg) problem {
+	neg := false
+	if n, ok := a.(*ptx.Not); ok {
+		if s.dst() {
+			return problem{code: pMismatch, pos: out.Pos}
+		}
+		a, neg = n.X, true
+	}
+	switch a := a.(type) {
+	case *ptx.Ident:
+		sym, ok := c.find(a.Name)
+		if !ok {
+			p := c.special(s, a, out)
+			if p.code == pOK && neg {
+				return problem{code: pMismatch, pos: a.Pos}
+			}
+			return p
+		}
+		if sym.v == nil || sym.v.Space != "reg" || sym.v.Type.Class != optab.Pred || a.Comp != "" {
+			return problem{code: pMismatch, pos: a.Pos}
+		}
+		out.Kind, out.Var, out.Neg = ArgReg, sym.v, neg
+		return problem{}
+	case *ptx.Int, *ptx.Expr:
+		if s.dst() || s.op != nil && s.op.RegOnly {
+			return problem{code: pMismatch, pos: out.Pos}
+		}
+		v, msg := c.eval(a)
+		if msg != "" || !v.isInt() {
+			return problem{code: pMismatch, pos: out.Pos}
+		}
+		if neg {
+			v = boolean(v.i == 0)
+		}
+		return c.immediate(s, &v, out)
+	}
+	return problem{code: pMismatch, pos: out.Pos}
+}
+
+// address checks "[base+offset]", or an array element written as name[i].
+func (c *checker) address(s *spec, a ptx.Operand, out *Arg) problem {
+	out.Kind = ArgAddr
+	base := c.takeArgs(1)
+	out.Base = &base[0]
+	switch a := a.(type) {
+	case *ptx.Index:
+		v, msg := c.eval(a)
+		if msg != "" {
+			return problem{code: pText, pos: a.Pos, name: msg}
+		}
+		base[0] = Arg{Kind: ArgSym, Var: v.sym.v, Pos: a.Pos}
+		out.Off = int64(v.i)
+		c.useVar(v.sym.v)
+		return c.space(s, v.sym.v, a.Pos)
+	case *ptx.Addr:
+		out.Suffix = a.Suffix
+		if a.Offset != nil {
+			v, msg := c.eval(a.Offset)
+			if msg != "" {
+				return problem{code: pText, pos: a.Pos, name: msg}
+			}
+			if !v.isInt() {
+				return problem{code: pMismatch, pos: a.Pos}
+			}
+			out.Off = int64(v.i)
+		}
+		if p := c.base(s, a.Base, out, &base[0]); p.code != pOK {
+			return p
+		}
+		if len(a.Extra) > 0 {
+			out.Extra = c.takeArgs(len(a.Extra))
+			for i, e := range a.Extra {
+				if p := c.loose(nil, e, &out.Extra[i]); p.code != pOK {
+					return p
+				}
+			}
+		}
+		return problem{}
+	}
+	return problem{code: pMismatch, pos: out.Pos}
+}
+
+// base resolves what stands first in brackets.
+func (c *checker) base(s *spec, b ptx.Operand, out, base *Arg) problem {
+	*base = Arg{Pos: out.Pos}
+	switch b := b.(type) {
+	case nil: // an absolute address
+		base.Kind, base.Imm, out.Off = ArgImm, uint64(out.Off), 0
+		return problem{}
+	case *ptx.Ident:
+		base.Pos = b.Pos
+		sym, ok := c.find(b.Name)
+		if !ok {
+			return problem{code: pUnknownAddr, pos: b.Pos, name: b.Name}
+		}
+		v := sym.v
+		switch {
+		case v == nil && sym.f != nil:
+			base.Kind, base.Func = ArgSym, sym.f
+			return problem{}
+		case v == nil:
+			return problem{code: pMismatch, pos: b.Pos}
+		case v.Space != "reg":
+			if b.Comp != "" {
+				return problem{code: pMismatch, pos: b.Pos}
+			}
+			base.Kind, base.Var = ArgSym, v
+			c.useVar(v)
+			return c.space(s, v, b.Pos)
+		}
+		if p := c.register(nil, b, v, base); p.code != pOK {
+			return p
+		}
+		if t := base.Var.Type; t.Class > optab.Signed || t.Bits != 32 && t.Bits != 64 {
+			return problem{code: pMismatch, pos: b.Pos}
+		}
+		return problem{}
+	case *ptx.Index:
+		v, msg := c.eval(b)
+		if msg != "" {
+			return problem{code: pText, pos: b.Pos, name: msg}
+		}
+		*base = Arg{Kind: ArgSym, Var: v.sym.v, Pos: b.Pos}
+		out.Off += int64(v.i)
+		c.useVar(v.sym.v)
+		return c.space(s, v.sym.v, b.Pos)
+	}
+	return problem{code: pMismatch, pos: out.Pos}
+}
+
+// space checks a variable against the state space of the instruction.
+func (c *checker) space(s *spec, v *Var, pos ptx.Pos) problem {
+	if s == nil || s.space == "" || s.kind != optab.KindMem || s.space == v.Space {
+		return problem{}
+	}
+	return problem{code: pSpace, pos: pos}
+}
+
+// vector checks "{a, b}", a vector register, or for v? a single element.
+func (c *checker) vector(s *spec, a ptx.Operand, out *Arg) problem {
+	elem := *s
+	elem.kind, elem.n = optab.KindType, 0
+	if s.typ.Class == optab.Pred {
+		elem.kind = optab.KindPred
+	}
+	switch a := a.(type) {
+	case *ptx.Vector:
+		if s.n > 0 && len(a.Elems) != s.n {
+			return problem{code: pMismatch, pos: a.Pos}
+		}
+		out.Kind = ArgVec
+		out.Elems = c.takeArgs(len(a.Elems))
+		for i, e := range a.Elems {
+			o := &out.Elems[i]
+			if _, sink := e.(*ptx.Sink); sink && s.dst() { // "_" stands for an element that is not wanted
+				*o = Arg{Op: s.op, Type: s.typ.Name, Pos: e.Position()}
+				continue
+			}
+			if p := c.operand(&elem, e, o); p.code != pOK {
+				return p
+			}
+		}
+		return problem{}
+	case *ptx.Ident:
+		sym, ok := c.find(a.Name)
+		if !ok {
+			return problem{code: pUnknown, pos: a.Pos, name: a.Name}
+		}
+		if v := sym.v; v != nil && v.Space == "reg" && v.Vec > 1 && a.Comp == "" && (s.n < 0 || s.n == v.Vec) {
+			if !elem.fits(v.Type) {
+				return problem{code: pMismatch, pos: a.Pos}
+			}
+			out.Kind = ArgVec
+			out.Elems = c.takeArgs(len(v.Elems))
+			for i, e := range v.Elems {
+				out.Elems[i] = Arg{Kind: ArgReg, Op: s.op, Type: s.typ.Name, Var: e, Pos: a.Pos}
+			}
+			return problem{}
+		}
+	}
+	if s.n < 0 {
+		return c.operand(&elem, a, out)
+	}
+	return problem{code: pMismatch, pos: out.Pos}
+}
+
+// loose resolves an operand whose types the form does not know: coordinates of textures, operands of kind any.
+func (c *checker) loose(s *spec, a ptx.Operand, out *Arg) problem {
+	var op *optab.Operand
+	if s != nil {
+		op = s.op
+	}
+	*out = Arg{Op: op, Pos: a.Position()}
+	list := func(elems []ptx.Operand) problem {
+		out.Elems = c.takeArgs(len(elems))
+		for i, e := range elems {
+			if p := c.loose(s, e, &out.Elems[i]); p.code != pOK {
+				return p
+			}
+		}
+		return problem{}
+	}
+	switch a := a.(type) {
+	case *ptx.Sink:
+		return problem{}
+	case *ptx.Vector:
+		out.Kind = ArgVec
+		return list(a.Elems)
+	case *ptx.List:
+		out.Kind = ArgList
+		return list(a.Elems)
+	case *ptx.Pair:
+		if p := c.loose(s, a.First, out); p.code != pOK {
+			return p
+		}
+		second := c.takeArgs(1)
+		out.Second = &second[0]
+		return c.loose(s, a.Second, out.Second)
+	case *ptx.Not:
+		if p := c.loose(s, a.X, out); p.code != pOK {
+			return p
+		}
+		if out.Kind != ArgReg || out.Var.Type.Class != optab.Pred {
+			return problem{code: pMismatch, pos: out.Pos}
+		}
+		out.Neg = true
+		return problem{}
+	case *ptx.Neg:
+		if id, ok := a.X.(*ptx.Ident); ok {
+			if p := c.loose(s, id, out); p.code != pOK {
+				return p
+			}
+			if out.Kind == ArgReg {
+				out.Neg = true
+				return problem{}
+			}
+		}
+	case *ptx.Addr:
+		var m spec
+		if s != nil {
+			m = *s
+		}
+		return c.address(&m, a, out)
+	case *ptx.Ident:
+		sym, ok := c.find(a.Name)
+		switch {
+		case !ok:
+			if a.Name == "WARP_SZ" && a.Comp == "" {
+				break
+			}
+			if _, isS := findSReg(a.Name); isS {
+				return problem{code: pSReg, pos: a.Pos}
+			}
+			return problem{code: pUnknown, pos: a.Pos, name: a.Name}
+		case sym.l != nil:
+			out.Kind, out.Label = ArgLabel, sym.l
+			return problem{}
+		case sym.t != nil:
+			out.Kind, out.Table = ArgTable, sym.t
+			return problem{}
+		case sym.v != nil && sym.v.Space == "reg":
+			v := sym.v
+			if v.Vec > 1 && a.Comp == "" {
+				out.Kind = ArgVec
+				out.Elems = c.takeArgs(len(v.Elems))
+				for i, e := range v.Elems {
+					out.Elems[i] = Arg{Kind: ArgReg, Op: op, Var: e, Pos: a.Pos}
+				}
+				return problem{}
+			}
+			return c.register(s, a, v, out)
+		}
+	}
+	v, msg := c.eval(a)
+	if msg != "" {
+		return problem{code: pText, pos: out.Pos, name: msg}
+	}
+	switch v.kind {
+	case valueSym:
+		out.Kind, out.Var, out.Func, out.Off = ArgSym, v.sym.v, v.sym.f, int64(v.i)
+		if out.Var != nil {
+			c.useVar(out.Var)
+		} else {
+			c.useFunc(out.Func)
+		}
+	case valueF64:
+		out.Kind, out.Imm = ArgImm, uint64(v.f32())
+		out.Type = "f32"
+	case valueF32:
+		out.Kind, out.Imm, out.Type = ArgImm, v.i, "f32"
+	default:
+		out.Kind, out.Imm, out.Type = ArgImm, v.i, "s64"
+	}
+	return problem{}
+}

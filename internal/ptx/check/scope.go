@@ -1,0 +1,184 @@
+package check
+
+import (
+	"strings"
+
+	"github.com/gocuda/cuda/internal/ptx"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
+
+// symbol is what a name stands for; one field is set.
+type symbol struct {
+	v *Var
+	f *Func
+	l *Label
+	t *Table
+}
+
+// regSet is a parameterised register declaration, ".reg .b32 %r<1000>". Its members come to be when they are used.
+type regSet struct {
+	prefix string
+	count  uint64
+	decl   *ptx.Var
+	typ    optab.Type
+	pages  []*[setPage]*Var // of small sets
+	far    map[uint64]*Var  // of sets with more than setPaged members
+}
+
+const (
+	setPage  = 64
+	setPaged = 1 << 20
+)
+
+// scope is a block of names. Module scope has no parent.
+type scope struct {
+	parent *scope
+	names  map[string]symbol
+	sets   []*regSet
+}
+
+// splitNumber splits r12 into r and 12. A number with leading zeros is part of the name.
+func splitNumber(name string) (prefix string, n uint64, ok bool) {
+	i := len(name)
+	for i > 0 && name[i-1]-'0' <= 9 {
+		i--
+	}
+	if i == len(name) || len(name)-i > 18 || name[i] == '0' && len(name)-i > 1 {
+		return "", 0, false
+	}
+	for _, c := range []byte(name[i:]) {
+		n = n*10 + uint64(c-'0')
+	}
+	return name[:i], n, true
+}
+
+// find returns the symbol of a name in this scope or an outer one.
+func (c *checker) find(name string) (symbol, bool) {
+	prefix, n, num := splitNumber(name)
+	for s := c.scope; s != nil; s = s.parent {
+		if num {
+			for _, set := range s.sets {
+				if n < set.count && set.prefix == prefix {
+					return symbol{v: c.member(set, name, n)}, true
+				}
+			}
+		}
+		if len(s.names) == 0 {
+			continue
+		}
+		if sym, ok := s.names[name]; ok {
+			return sym, true
+		}
+	}
+	return symbol{}, false
+}
+
+// member returns the nth register of a set, made at first use.
+func (c *checker) member(set *regSet, name string, n uint64) *Var {
+	if set.count > setPaged {
+		v := set.far[n]
+		if v == nil {
+			if set.far == nil {
+				set.far = map[uint64]*Var{}
+			}
+			v = c.newReg(set.decl, name, set.typ)
+			set.far[n] = v
+		}
+		return v
+	}
+	if set.pages == nil {
+		set.pages = make([]*[setPage]*Var, (set.count+setPage-1)/setPage)
+	}
+	p := set.pages[n/setPage]
+	if p == nil {
+		p = new([setPage]*Var)
+		set.pages[n/setPage] = p
+	}
+	v := p[n%setPage]
+	if v == nil {
+		v = c.newReg(set.decl, name, set.typ)
+		p[n%setPage] = v
+	}
+	return v
+}
+
+// newReg makes a register of the function in hand, with its elements when it is a vector.
+func (c *checker) newReg(decl *ptx.Var, name string, t optab.Type) *Var {
+	v := c.newVar()
+	*v = Var{Decl: decl, Name: name, Space: "reg", Type: t, Vec: decl.Vec, Func: c.fn, Size: uint64(t.Bytes()), Align: uint64(t.Bytes())}
+	if decl.Vec > 1 {
+		v.Size *= uint64(decl.Vec)
+		v.Align = v.Size
+		v.Index = -1
+		for i := 0; i < decl.Vec; i++ {
+			e := c.newVar()
+			*e = Var{Decl: decl, Name: name + "." + component[i:i+1], Space: "reg", Type: t, Func: c.fn, Size: uint64(t.Bytes()), Align: uint64(t.Bytes())}
+			c.addReg(e)
+			v.Elems = append(v.Elems, e)
+		}
+		return v
+	}
+	c.addReg(v)
+	return v
+}
+
+const component = "xyzw----"
+
+func (c *checker) addReg(v *Var) {
+	if c.fn != nil {
+		v.Index = len(c.fn.Regs)
+		c.fn.Regs = append(c.fn.Regs, v)
+	}
+}
+
+// newVar takes a Var from a slab: a module has many.
+func (c *checker) newVar() *Var {
+	if len(c.vars) == 0 {
+		c.vars = make([]Var, 128)
+	}
+	v := &c.vars[0]
+	c.vars = c.vars[1:]
+	return v
+}
+
+// declare puts a name into the scope in hand; false when it is already there.
+func (c *checker) declare(name string, sym symbol) bool {
+	s := c.scope
+	if _, dup := s.names[name]; dup {
+		return false
+	}
+	if prefix, n, ok := splitNumber(name); ok {
+		for _, set := range s.sets {
+			if set.prefix == prefix && n < set.count {
+				return false
+			}
+		}
+	}
+	if s.names == nil {
+		s.names = map[string]symbol{}
+	}
+	s.names[name] = sym
+	return true
+}
+
+// declareSet puts a parameterised register name into the scope in hand; false when one of its members is already there.
+func (c *checker) declareSet(set *regSet) bool {
+	s := c.scope
+	for _, o := range s.sets {
+		if o.prefix == set.prefix && o.count > 0 && set.count > 0 {
+			return false
+		}
+	}
+	for name := range s.names {
+		if strings.HasPrefix(name, set.prefix) {
+			if p, n, ok := splitNumber(name); ok && p == set.prefix && n < set.count {
+				return false
+			}
+		}
+	}
+	s.sets = append(s.sets, set)
+	return true
+}
+
+func (c *checker) open()  { c.scope = &scope{parent: c.scope} }
+func (c *checker) close() { c.scope = c.scope.parent }

@@ -1,0 +1,269 @@
+package check
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/gocuda/cuda/internal/ptx"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
+
+// maxInit is the largest variable with an initialiser, in bytes: its contents are held in memory whole.
+const maxInit = 1 << 30
+
+// stride is the size of what one index of the first dimension steps over.
+func (v *Var) stride() uint64 {
+	n := uint64(v.Type.Bytes())
+	if v.Vec > 1 {
+		n *= uint64(v.Vec)
+	}
+	for i, d := range v.Dims {
+		if i > 0 && d > 0 {
+			n *= uint64(d)
+		}
+	}
+	return n
+}
+
+// plainSpace drops the sub-space of shared::cta and param::entry.
+func plainSpace(s string) string {
+	for i := 0; i+1 < len(s); i++ {
+		if s[i] == ':' {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// varType returns the type of a declaration, false when it cannot be declared in its space.
+func varType(d *ptx.Var, space string) (optab.Type, bool) {
+	t, ok := optab.TypeOf(d.Type)
+	if !ok {
+		return t, false
+	}
+	switch d.Type {
+	case "b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2", "f32", "f64":
+		return t, true
+	case "pred":
+		return t, space == "reg"
+	case "texref", "samplerref", "surfref":
+		return t, space == "global" || space == "param" || space == "tex"
+	}
+	return t, false
+}
+
+// makeVar fills a variable from its declaration: type, dimensions, alignment, size.
+func (c *checker) makeVar(d *ptx.Var, space string) *Var {
+	t, ok := varType(d, space)
+	if !ok {
+		c.errorf(d.Pos, Semantic, "Illegal type '.%s' for variable '%s' in state space '.%s'", d.Type, d.Name, space)
+		t, _ = optab.TypeOf("b32")
+	}
+	v := c.newVar()
+	*v = Var{Decl: d, Name: d.Name, Linkage: d.Linkage, Space: space, Type: t, Vec: d.Vec, Dims: d.Dims}
+	elem := uint64(t.Bytes())
+	if d.Vec > 1 {
+		elem *= uint64(d.Vec)
+		if elem > 16 {
+			c.errorf(d.Pos, Semantic, "Vector type too large, exceeds 128 bit limit")
+		}
+	}
+	v.Align = elem
+	if d.Align != 0 {
+		if d.Align&(d.Align-1) != 0 {
+			c.errorf(d.Pos, Semantic, "Alignment must be a power of two")
+		} else {
+			v.Align = d.Align
+		}
+	}
+	v.Size = c.sizeOf(d, elem)
+	for _, a := range d.Attrs {
+		switch a.Name {
+		case "managed":
+			if space != "global" {
+				c.errorf(a.Pos, Semantic, "Attribute '.managed' allowed only on variables in .global space")
+			}
+			c.need(a.Pos, ".managed", 40, 30)
+			v.Managed = true
+		case "unified":
+			c.need(a.Pos, ".unified", 71, 80)
+		default:
+			c.errorf(a.Pos, Semantic, "Unknown attribute '.%s'", a.Name)
+		}
+	}
+	if t.Bits == 128 {
+		c.need(d.Pos, ".b128", 83, 70)
+	}
+	return v
+}
+
+// sizeOf multiplies the dimensions; an unsized array has size 0.
+func (c *checker) sizeOf(d *ptx.Var, elem uint64) uint64 {
+	size := elem
+	for _, n := range d.Dims {
+		if n < 0 {
+			return 0
+		}
+		hi, lo := bits.Mul64(size, uint64(n))
+		if hi != 0 || lo > 1<<62 {
+			c.errorf(d.NamePos, Limit, "Size of variable '%s' is too large", d.Name)
+			return elem
+		}
+		size = lo
+	}
+	return size
+}
+
+// initialise turns an initialiser into bytes and relocations.
+func (c *checker) initialise(v *Var) {
+	d := v.Decl
+	if d.Init == nil {
+		return
+	}
+	if v.Space != "global" && v.Space != "const" || v.Linkage == ptx.LinkExtern || v.Linkage == ptx.LinkCommon {
+		c.errorf(d.NamePos, Semantic, "Initial value not allowed for variable '%s'", v.Name)
+		return
+	}
+	if len(v.Dims) > 0 && v.Dims[0] < 0 {
+		l, ok := d.Init.(*ptx.InitList)
+		n := 0
+		if ok {
+			n = len(l.Elems)
+		}
+		v.Dims = append([]int64{int64(n)}, v.Dims[1:]...)
+		size := v.stride()
+		hi, lo := bits.Mul64(size, uint64(n))
+		if hi != 0 || lo > maxInit {
+			c.errorf(d.NamePos, Limit, "Size of variable '%s' is too large", v.Name)
+			return
+		}
+		v.Size = lo
+	}
+	if v.Size > maxInit {
+		c.errorf(d.NamePos, Limit, "Size of variable '%s' is too large", v.Name)
+		return
+	}
+	v.Init = make([]byte, v.Size)
+	dims := v.Dims
+	if v.Vec > 1 {
+		dims = append(append([]int64(nil), dims...), int64(v.Vec))
+	}
+	c.fill(v, d.Init, dims, 0)
+}
+
+// fill writes an initialiser for the block of the given dimensions at off.
+func (c *checker) fill(v *Var, init ptx.Operand, dims []int64, off uint64) {
+	elem := uint64(v.Type.Bytes())
+	total := elem
+	for _, n := range dims {
+		total *= uint64(n)
+	}
+	switch in := init.(type) {
+	case *ptx.InitList:
+		flat := true
+		for _, e := range in.Elems {
+			if _, ok := e.(*ptx.InitList); ok {
+				flat = false
+			}
+		}
+		step := elem
+		rest := dims
+		if len(dims) > 0 {
+			rest = dims[1:]
+		}
+		if !flat && len(dims) > 0 {
+			step = total / max(uint64(dims[0]), 1)
+		} else {
+			rest = nil
+		}
+		for i, e := range in.Elems {
+			o := uint64(i) * step
+			if o+step > total || len(dims) == 0 {
+				if len(dims) == 0 && i == 0 { // braces around a scalar
+					c.scalar(v, e, off)
+					continue
+				}
+				c.fatal(e.Position(), "Too many initial values for variable '%s'", v.Name)
+				return
+			}
+			c.fill(v, e, rest, off+o)
+			if c.stop {
+				return
+			}
+		}
+	default:
+		if len(dims) > 0 {
+			c.fatal(init.Position(), "Initial value type mismatch")
+			return
+		}
+		c.scalar(v, init, off)
+	}
+}
+
+// scalar writes one element.
+func (c *checker) scalar(v *Var, e ptx.Operand, off uint64) {
+	x, msg := c.eval(e)
+	if msg != "" {
+		if msg == divisionByZero {
+			c.fatal(e.Position(), "%s", msg)
+		} else {
+			c.errorf(e.Position(), Semantic, "%s", msg)
+		}
+		return
+	}
+	n := v.Type.Bytes()
+	if x.kind == valueSym {
+		r := Reloc{Offset: off, Size: n, Var: x.sym.v, Func: x.sym.f, Addend: int64(x.i), Generic: x.generic}
+		if x.masked {
+			if !maskOK(x.mask) {
+				c.errorf(e.Position(), Semantic, "Illegal mask 0x%x in initial value", x.mask)
+				return
+			}
+			r.Mask, r.Shift = x.mask, bits.TrailingZeros64(x.mask)
+		}
+		if v.Type.Class == optab.Float || v.Type.Bits < 32 && !x.masked {
+			c.fatal(e.Position(), "Initial value type mismatch")
+			return
+		}
+		if x.sym.v != nil {
+			switch x.sym.v.Space {
+			case "global", "const", "shared", "tex":
+			default:
+				c.fatal(e.Position(), "Initial value type mismatch")
+				return
+			}
+		}
+		v.Relocs = append(v.Relocs, r)
+		return
+	}
+	if x.masked {
+		if !maskOK(x.mask) || !x.isInt() {
+			c.errorf(e.Position(), Semantic, "Illegal mask 0x%x in initial value", x.mask)
+			return
+		}
+		x.i = x.i & x.mask >> bits.TrailingZeros64(x.mask)
+	}
+	b, ok := x.bitsAs(v.Type, true)
+	if !ok {
+		c.fatal(e.Position(), "Initial value type mismatch")
+		return
+	}
+	switch n {
+	case 1:
+		v.Init[off] = byte(b)
+	case 2:
+		binary.LittleEndian.PutUint16(v.Init[off:], uint16(b))
+	case 4:
+		binary.LittleEndian.PutUint32(v.Init[off:], uint32(b))
+	case 8, 16:
+		binary.LittleEndian.PutUint64(v.Init[off:], b)
+		if n == 16 && x.kind == valueS64 && int64(b) < 0 {
+			binary.LittleEndian.PutUint64(v.Init[off+8:], ^uint64(0))
+		}
+	}
+}
+
+// maskOK says whether a mask selects one byte, as the manual's mask operator (PTX ISA 5.4.5) does.
+func maskOK(m uint64) bool {
+	return m != 0 && m>>bits.TrailingZeros64(m) == 0xff && bits.TrailingZeros64(m)%8 == 0
+}

@@ -1,0 +1,372 @@
+package optab
+
+import (
+	"embed"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed *.tab
+var files embed.FS
+
+// Slot is one modifier position of a form.
+type Slot struct {
+	Optional bool
+	Type     bool     // its alternatives are fundamental types
+	Words    []string // the alternatives, without the dot
+}
+
+func (s *Slot) has(w string) bool {
+	for _, x := range s.Words {
+		if x == w {
+			return true
+		}
+	}
+	return false
+}
+
+// OperandKind says what an operand position accepts.
+type OperandKind uint8
+
+// The operand kinds; doc.go describes the notation of each.
+const (
+	KindType   OperandKind = iota // a value of Operand.Type
+	KindPred                      // a predicate
+	KindMem                       // [address]
+	KindVec                       // vector of Count elements (0: by the .vN modifier, -1: by rule)
+	KindImm                       // constant expression
+	KindLabel                     // branch target
+	KindFunc                      // function name or register holding a function address
+	KindProto                     // call prototype or target list
+	KindList                      // (a, b, ...)
+	KindTex                       // [texture, coordinates]
+	KindSurf                      // [surface, coordinates]
+	KindSamp                      // sampler
+	KindAny                       // left to the rule
+)
+
+// Operand is one operand position of a form.
+type Operand struct {
+	Name     string
+	Dst      bool
+	Kind     OperandKind
+	Type     string // T U V W, wide(T), T/2, or a type name
+	Wider    bool   // T+
+	RegOnly  bool   // T!
+	Optional bool
+	Sink     bool
+	Count    int    // vector elements
+	Space    string // fixed state space of a memory operand
+	Pair     *Operand
+}
+
+// Form is one line of the table: one syntax line of the manual.
+type Form struct {
+	Index    int
+	Name     string // first word: add, cp, mbarrier
+	Op       string // operation name for engines: the first word unless the line says op=
+	Slots    []Slot
+	Operands []Operand
+	PTX      int  // ten times the PTX ISA version
+	MaxPTX   int  // last version that has it, 0 for no end
+	SM       int  // lowest sm
+	Arch     bool // needs an architecture-specific target
+	Only     []string
+	Rule     string
+	Sync     bool
+	Doc      string
+	Group    string // file it stands in
+	Line     int    // line in that file
+	Syntax   string // the text of the line, without attributes
+}
+
+// Table is the compiled table.
+type Table struct {
+	Forms  []*Form
+	byName map[string][]*Form
+}
+
+// Lookup returns the forms of an instruction's first word, in table order.
+func (t *Table) Lookup(name string) []*Form { return t.byName[name] }
+
+// Names returns every first word, sorted.
+func (t *Table) Names() []string {
+	n := make([]string, 0, len(t.byName))
+	for k := range t.byName {
+		n = append(n, k)
+	}
+	sort.Strings(n)
+	return n
+}
+
+var load = sync.OnceValue(func() *Table {
+	t, err := parseAll()
+	if err != nil {
+		panic("optab: " + err.Error()) // the table is part of the program; a test compiles it
+	}
+	return t
+})
+
+// Get returns the table, compiled at the first call.
+func Get() *Table { return load() }
+
+func parseAll() (*Table, error) {
+	t := &Table{byName: map[string][]*Form{}}
+	ents, err := files.ReadDir(".")
+	if err != nil {
+		return nil, err
+	}
+	sets := map[string]string{}
+	for _, e := range ents {
+		b, err := files.ReadFile(e.Name())
+		if err != nil {
+			return nil, err
+		}
+		for i, line := range strings.Split(string(b), "\n") {
+			line = strings.TrimSpace(line)
+			if line == "" || line[0] == '#' {
+				continue
+			}
+			if line[0] == '@' {
+				k, v, ok := strings.Cut(line[1:], "=")
+				if !ok {
+					return nil, fmt.Errorf("%s:%d: set without =", e.Name(), i+1)
+				}
+				sets[strings.TrimSpace(k)] = strings.TrimSpace(v)
+				continue
+			}
+			f, err := parseLine(line, sets)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: %v", e.Name(), i+1, err)
+			}
+			f.Group, f.Line, f.Index = strings.TrimSuffix(e.Name(), ".tab"), i+1, len(t.Forms)
+			t.Forms = append(t.Forms, f)
+			t.byName[f.Name] = append(t.byName[f.Name], f)
+		}
+	}
+	return t, nil
+}
+
+func parseLine(line string, sets map[string]string) (*Form, error) {
+	f := &Form{PTX: 10, SM: 10}
+	body, attrs, _ := strings.Cut(line, ";")
+	body = strings.TrimSpace(body)
+	f.Syntax = strings.Join(strings.Fields(body), " ")
+	i := strings.IndexAny(body, " .\t")
+	if i < 0 {
+		i = len(body)
+	}
+	f.Name = body[:i]
+	rest := strings.TrimLeft(body[i:], " \t")
+	for strings.HasPrefix(rest, ".") {
+		rest = rest[1:]
+		var s Slot
+		var words string
+		switch {
+		case strings.HasPrefix(rest, "<"):
+			j := strings.IndexByte(rest, '>')
+			if j < 0 {
+				return nil, fmt.Errorf("missing >")
+			}
+			words, rest = rest[1:j], rest[j+1:]
+		case strings.HasPrefix(rest, "{"):
+			j := strings.IndexByte(rest, '}')
+			if j < 0 {
+				return nil, fmt.Errorf("missing }")
+			}
+			words, rest, s.Optional = rest[1:j], rest[j+1:], true
+		default:
+			j := strings.IndexAny(rest, ". \t")
+			if j < 0 {
+				j = len(rest)
+			}
+			words, rest = rest[:j], rest[j:]
+		}
+		for _, w := range strings.Split(words, "|") {
+			w = strings.TrimPrefix(strings.TrimSpace(w), ".")
+			if strings.HasPrefix(w, "@") {
+				v, ok := sets[w[1:]]
+				if !ok {
+					return nil, fmt.Errorf("unknown set %s", w)
+				}
+				for _, x := range strings.Split(v, "|") {
+					s.Words = append(s.Words, strings.TrimSpace(x))
+				}
+				continue
+			}
+			s.Words = append(s.Words, w)
+		}
+		s.Type = true
+		for _, w := range s.Words {
+			if !IsType(w) {
+				s.Type = false
+			}
+		}
+		f.Slots = append(f.Slots, s)
+		rest = strings.TrimLeft(rest, " \t")
+	}
+	if rest = strings.TrimSpace(rest); rest != "" {
+		for _, o := range splitTop(rest) {
+			op, err := parseOperand(o)
+			if err != nil {
+				return nil, err
+			}
+			f.Operands = append(f.Operands, op)
+		}
+	}
+	f.Op = f.Name
+	return f, parseAttrs(f, attrs)
+}
+
+func parseAttrs(f *Form, attrs string) error {
+	for attrs = strings.TrimSpace(attrs); attrs != ""; attrs = strings.TrimSpace(attrs) {
+		var w string
+		if strings.HasPrefix(attrs, "doc=\"") {
+			j := strings.IndexByte(attrs[5:], '"')
+			if j < 0 {
+				return fmt.Errorf("unterminated doc")
+			}
+			f.Doc, attrs = attrs[5:5+j], attrs[6+j:]
+			continue
+		}
+		w, attrs, _ = strings.Cut(attrs, " ")
+		k, v, _ := strings.Cut(w, "=")
+		var err error
+		switch k {
+		case "ptx":
+			f.PTX, err = strconv.Atoi(v)
+		case "max":
+			f.MaxPTX, err = strconv.Atoi(v)
+		case "sm":
+			f.SM, err = strconv.Atoi(v)
+		case "arch":
+			f.Arch = true
+		case "only":
+			f.Only = strings.Split(v, ",")
+		case "rule":
+			f.Rule = v
+		case "op":
+			f.Op = v
+		case "sync":
+			f.Sync = true
+		default:
+			return fmt.Errorf("unknown attribute %q", w)
+		}
+		if err != nil {
+			return fmt.Errorf("attribute %q: %v", w, err)
+		}
+	}
+	return nil
+}
+
+func splitTop(s string) []string {
+	var out []string
+	depth, start := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case ',':
+			if depth == 0 {
+				out = append(out, strings.TrimSpace(s[start:i]))
+				start = i + 1
+			}
+		}
+	}
+	return append(out, strings.TrimSpace(s[start:]))
+}
+
+func parseOperand(s string) (Operand, error) {
+	if a, b, ok := strings.Cut(s, "|"); ok {
+		o, err := parseOperand(a)
+		if err != nil {
+			return o, err
+		}
+		p, err := parseOperand(b)
+		p.Dst = o.Dst
+		o.Pair = &p
+		return o, err
+	}
+	name, kind, ok := strings.Cut(s, ":")
+	if !ok {
+		return Operand{}, fmt.Errorf("operand %q has no kind", s)
+	}
+	o := Operand{Name: name, Dst: strings.HasPrefix(name, "d")}
+	for {
+		switch {
+		case strings.HasSuffix(kind, "?"):
+			o.Optional = true
+		case strings.HasSuffix(kind, "_"):
+			o.Sink = true
+		case strings.HasSuffix(kind, "+"):
+			o.Wider = true
+		case strings.HasSuffix(kind, "!"):
+			o.RegOnly = true
+		default:
+			goto done
+		}
+		kind = kind[:len(kind)-1]
+	}
+done:
+	head, arg, paren := strings.Cut(kind, "(")
+	arg = strings.TrimSuffix(arg, ")")
+	switch {
+	case kind == "pred":
+		o.Kind = KindPred
+	case kind == "mem" || strings.HasPrefix(kind, "mem."):
+		o.Kind = KindMem
+		o.Space = strings.TrimPrefix(strings.TrimPrefix(kind, "mem"), ".")
+	case kind == "label":
+		o.Kind = KindLabel
+	case kind == "func":
+		o.Kind = KindFunc
+	case kind == "fproto":
+		o.Kind = KindProto
+	case kind == "list":
+		o.Kind = KindList
+	case kind == "tex":
+		o.Kind = KindTex
+	case kind == "surf":
+		o.Kind = KindSurf
+	case kind == "samp":
+		o.Kind = KindSamp
+	case kind == "any":
+		o.Kind = KindAny
+	case paren && head == "vec":
+		o.Kind, o.Type = KindVec, arg
+	case paren && head == "imm":
+		o.Kind, o.Type = KindImm, arg
+	case paren && head == "wide":
+		o.Kind, o.Type = KindType, kind
+	case paren && head == "v?":
+		o.Kind, o.Type, o.Count = KindVec, arg, -1
+	case paren && strings.HasPrefix(head, "v"):
+		n, err := strconv.Atoi(head[1:])
+		if err != nil {
+			return o, fmt.Errorf("operand %q: bad vector length", s)
+		}
+		o.Kind, o.Type, o.Count = KindVec, arg, n
+	default:
+		o.Kind, o.Type = KindType, kind
+		switch strings.TrimSuffix(kind, "/2") {
+		case "T", "U", "V", "W":
+		default:
+			if !IsType(kind) {
+				return o, fmt.Errorf("operand %q: unknown kind", s)
+			}
+		}
+	}
+	for _, suffix := range []string{"+", "!"} { // vec(T+)
+		if strings.HasSuffix(o.Type, suffix) {
+			o.Type = strings.TrimSuffix(o.Type, suffix)
+			o.Wider = o.Wider || suffix == "+"
+			o.RegOnly = o.RegOnly || suffix == "!"
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,164 @@
+package softdev
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/exec/interp"
+)
+
+// Options say what New makes. The zero value is one device of the default profile.
+type Options struct {
+	// Profiles names the devices by package profiles, in order of their ordinals. Empty is one default device; a name may come twice.
+	Profiles []string
+	// Stdout receives what kernels print, when the program synchronises; nil is os.Stdout.
+	Stdout io.Writer
+	// Engine runs the kernels; nil is the interpreter.
+	Engine exec.Engine
+	// Workers is the number of goroutines of one launch; 0 is one for each CPU.
+	Workers int
+	// ProcAddr gives cuGetProcAddress the C address of a symbol; 0 when it has none. Pure Go has no C addresses: nil makes
+	// cuGetProcAddress answer CUDA_ERROR_NOT_SUPPORTED for symbols that exist.
+	ProcAddr func(symbol string) uintptr
+}
+
+// Driver is one software CUDA driver: the state behind a driver.Table.
+type Driver struct {
+	opts    Options
+	engine  exec.Engine
+	table   *driver.Table
+	devices []*device
+	memory  *memory
+	started time.Time
+	stdout  sync.Mutex
+
+	state     atomic.Uint32 // driverNew, driverReady, driverClosed
+	callbacks atomic.Int32  // host functions that run now
+	details   atomic.Uint64
+	streamIDs atomic.Uint64
+	ctxIDs    atomic.Uint64
+	gridIDs   atomic.Uint64
+
+	threads   threads
+	contexts  handles[context]
+	streams   handles[stream]
+	events    handles[event]
+	modules   handles[module]
+	functions handles[function]
+	libraries handles[library]
+	kernels   handles[kernel]
+	pools     handles[pool]
+
+	names    sync.Map // text -> *byte: C strings that the API hands out and that live as long as the driver
+	registry driver.Registry
+	lifetime sync.Mutex // creation and destruction of contexts
+}
+
+// The states of a Driver.
+const (
+	driverNew uint32 = iota
+	driverReady
+	driverClosed
+)
+
+// New makes a driver. It reserves address space and nothing else; cuInit has to come before other calls as with the C library.
+func New(o Options) (*Driver, error) {
+	d := &Driver{opts: o, engine: o.Engine, started: time.Now()}
+	if d.engine == nil {
+		d.engine = interp.New()
+	}
+	if d.opts.Stdout == nil {
+		d.opts.Stdout = os.Stdout
+	}
+	if d.opts.Workers <= 0 {
+		d.opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	// Handles of another Driver in the process should not be valid here: generations start at different numbers.
+	first := uint16(d.started.UnixNano() >> 8)
+	d.contexts.init(kindContext, first)
+	d.streams.init(kindStream, first)
+	d.events.init(kindEvent, first)
+	d.modules.init(kindModule, first)
+	d.functions.init(kindFunction, first)
+	d.libraries.init(kindLibrary, first)
+	d.kernels.init(kindKernel, first)
+	d.pools.init(kindPool, first)
+
+	names := o.Profiles
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	for i, name := range names {
+		dev, err := newDevice(d, int32(i), name)
+		if err != nil {
+			return nil, fmt.Errorf("software device %d: %w", i, err)
+		}
+		d.devices = append(d.devices, dev)
+	}
+	var err error
+	if d.memory, err = newMemory(d); err != nil {
+		return nil, fmt.Errorf("software device: %w", err)
+	}
+	d.table = d.newTable()
+	return d, nil
+}
+
+// Table is the driver API over this device; it is valid until Close.
+func (d *Driver) Table() *driver.Table { return d.table }
+
+// Close stops kernels that run, destroys every context and gives all memory back. Calls after it answer CUDA_ERROR_DEINITIALIZED; no call may be
+// running in another goroutine. Close may be called again.
+func (d *Driver) Close() error {
+	if d.state.Swap(driverClosed) == driverClosed {
+		return nil
+	}
+	for _, c := range d.contexts.all() {
+		c.stop.Store(true)
+	}
+	for _, c := range d.contexts.all() {
+		c.tearDown()
+		d.contexts.remove(uintptr(c.handle))
+	}
+	for _, l := range d.libraries.all() {
+		d.unloadLibrary(l)
+	}
+	return d.memory.close()
+}
+
+// now is the time since New in nanoseconds, the clock of events.
+func (d *Driver) now() int64 { return int64(time.Since(d.started)) }
+
+// print gives the text of device printf to the handler.
+func (d *Driver) print(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	d.stdout.Lock()
+	defer d.stdout.Unlock()
+	// The driver has no way to report a failed write of standard output.
+	_, _ = d.opts.Stdout.Write(text)
+}
+
+// callC calls a C function pointer through the C door; without it the call cannot be made, which the entry points check first.
+func (d *Driver) callC(fn uintptr, args ...uintptr) {
+	if call := d.table.CallC; call != nil {
+		call(fn, args...)
+	}
+}
+
+// cString returns a NUL-terminated copy of the text that stays valid.
+func (d *Driver) cString(text string) *byte {
+	if p, ok := d.names.Load(text); ok {
+		return p.(*byte)
+	}
+	b := append([]byte(text), 0)
+	p, _ := d.names.LoadOrStore(text, &b[0])
+	return p.(*byte)
+}

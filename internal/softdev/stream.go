@@ -1,0 +1,333 @@
+package softdev
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// A stream is a queue of operations, numbered from 1. Whoever holds the stream's busy mark executes operations in order: a goroutine that
+// is started when work comes to an idle stream and ends when the queue is empty, or a caller that waits for the stream and finds it not
+// being worked on. The second is what makes short synchronous work cheap: no other goroutine has to wake up for it.
+//
+// Order between streams is by dependences on (stream, number), all of which name operations that were queued earlier, so
+// that there are no cycles.
+type stream struct {
+	ctx      *context
+	handle   driver.CUstream
+	id       uint64
+	flags    uint32
+	priority int32
+	kind     streamKind
+	attrs    streamAttributes
+
+	run   func() // drain as a value made once
+	order bool   // in step with the legacy stream: the legacy stream itself and blocking streams
+
+	mu      sync.Mutex
+	changed sync.Cond // done has grown, or the busy mark is free
+	ring    []op      // a power of two long
+	head, n int
+	queued  uint64        // number of the newest operation; changes with context.order held too if s.order
+	done    atomic.Uint64 // number of the newest finished operation
+	busy    bool          // somebody executes operations
+	called  bool          // a goroutine that will is on its way
+	waiters int
+
+	destroyed bool // under context.order: leaves context.streams when it has drained
+}
+
+type streamKind uint8
+
+const (
+	streamOrdinary  streamKind = iota
+	streamLegacy               // handle 0 and CU_STREAM_LEGACY
+	streamPerThread            // CU_STREAM_PER_THREAD
+)
+
+// point is a place in a stream's work: everything up to an operation.
+type point struct {
+	s *stream
+	n uint64
+}
+
+func (p point) reached() bool { return p.s == nil || p.s.done.Load() >= p.n }
+
+func (p point) wait() {
+	if !p.reached() {
+		p.s.wait(p.n)
+	}
+}
+
+type opKind uint8
+
+const (
+	opMarker opKind = iota // only waits for its dependences
+	opCopy                 // n bytes from src to dst
+	opFill                 // value over n elements of width bytes at dst
+	opRecord               // time into record
+	opTask                 // task.execute
+	opHost                 // host function; skipped after a fault
+)
+
+// op is one operation of a stream.
+type op struct {
+	kind  opKind
+	width uint8
+	value uint32
+	dst   unsafe.Pointer
+	src   unsafe.Pointer
+	n     uint64
+	rec   *record
+	task  task
+	after point   // a dependence
+	more  []point // further dependences
+}
+
+// task is an operation that needs more than op holds.
+type task interface {
+	// execute does the work. After a fault of the context it is called with skip true: it then only gives up what it holds.
+	execute(s *stream, skip bool)
+}
+
+func newStream(c *context, kind streamKind, flags uint32, priority int32) *stream {
+	s := &stream{ctx: c, kind: kind, flags: flags, priority: priority, id: c.d.streamIDs.Add(1)}
+	s.order = kind == streamLegacy || flags&uint32(driver.CU_STREAM_NON_BLOCKING) == 0
+	s.changed.L = &s.mu
+	s.run = s.drain
+	return s
+}
+
+// submit queues an operation without waiting for it.
+func (s *stream) submit(o *op) {
+	s.put(o)
+	s.start()
+	s.mu.Unlock()
+}
+
+// perform queues an operation and waits until it is done.
+func (s *stream) perform(o *op) {
+	s.put(o)
+	n := s.queued
+	s.waitLocked(n)
+	s.mu.Unlock()
+}
+
+// put appends the operation and leaves s.mu locked. The order among streams that are in step with the legacy stream is decided here.
+func (s *stream) put(o *op) {
+	if !s.order {
+		s.mu.Lock()
+		s.push(o)
+		return
+	}
+	c := s.ctx
+	c.order.Lock()
+	if s.kind == streamLegacy {
+		for i := 0; i < len(c.streams); i++ {
+			b := c.streams[i]
+			if b == s || !b.order {
+				continue
+			}
+			if b.queued > b.done.Load() {
+				o.depend(point{b, b.queued})
+			}
+		}
+	} else if l := c.legacy; l.queued > l.done.Load() {
+		o.depend(point{l, l.queued})
+	}
+	s.mu.Lock()
+	s.push(o)
+	c.order.Unlock()
+}
+
+func (o *op) depend(p point) {
+	if o.after.s == nil {
+		o.after = p
+		return
+	}
+	o.more = append(o.more, p)
+}
+
+// push needs s.mu.
+func (s *stream) push(o *op) {
+	if s.n == len(s.ring) {
+		ring := make([]op, max(16, 2*len(s.ring)))
+		for i := range s.n {
+			ring[i] = s.ring[(s.head+i)&(len(s.ring)-1)]
+		}
+		s.ring, s.head = ring, 0
+	}
+	s.ring[(s.head+s.n)&(len(s.ring)-1)] = *o
+	s.n++
+	s.queued++
+}
+
+// start calls a goroutine unless somebody is at work. It needs s.mu. A caller that waits may be there before the goroutine.
+func (s *stream) start() {
+	if !s.busy && !s.called && s.n > 0 {
+		s.called = true
+		go s.run()
+	}
+}
+
+func (s *stream) drain() {
+	s.mu.Lock()
+	s.called = false
+	if !s.busy {
+		s.take(^uint64(0))
+	}
+	s.mu.Unlock()
+}
+
+// take executes operations up to number last under the busy mark, which must be free. It needs s.mu.
+func (s *stream) take(last uint64) {
+	s.busy = true
+	s.work(last)
+	s.busy = false
+	s.start()
+	if s.waiters > 0 {
+		s.changed.Broadcast()
+	}
+}
+
+// work executes operations up to number last. It needs s.mu and the busy mark, and holds both again when it returns.
+func (s *stream) work(last uint64) {
+	for s.n > 0 && s.done.Load() < last {
+		o := &s.ring[s.head]
+		s.mu.Unlock()
+		s.execute(o)
+		s.mu.Lock()
+		s.ring[s.head] = op{}
+		s.head = (s.head + 1) & (len(s.ring) - 1)
+		s.n--
+		s.done.Store(s.queued - uint64(s.n))
+		if s.waiters > 0 {
+			s.changed.Broadcast()
+		}
+	}
+}
+
+// wait returns when operation n is done; it helps with the work when nobody else is at it.
+func (s *stream) wait(n uint64) {
+	if s.done.Load() >= n {
+		return
+	}
+	s.mu.Lock()
+	s.waitLocked(n)
+	s.mu.Unlock()
+}
+
+func (s *stream) waitLocked(n uint64) {
+	for s.done.Load() < n {
+		if !s.busy && s.n > 0 {
+			s.take(n)
+			continue
+		}
+		s.waiters++
+		s.changed.Wait()
+		s.waiters--
+	}
+}
+
+// tail is the end of what is queued now.
+func (s *stream) tail() point {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return point{s, s.queued}
+}
+
+func (s *stream) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n == 0
+}
+
+// execute runs one operation in the goroutine that holds the busy mark.
+func (s *stream) execute(o *op) {
+	o.after.wait()
+	for _, p := range o.more {
+		p.wait()
+	}
+	skip := s.ctx.sticky.Load() != 0
+	switch o.kind {
+	case opRecord:
+		o.rec.at.Store(s.ctx.d.now())
+	case opTask:
+		o.task.execute(s, skip)
+	case opHost:
+		if !skip {
+			o.task.execute(s, false)
+		}
+	case opCopy:
+		if !skip {
+			copyBytes(o.dst, o.src, o.n)
+		}
+	case opFill:
+		if !skip {
+			fill(o.dst, o.width, o.value, o.n)
+		}
+	}
+}
+
+// hostFunction is cuLaunchHostFunc.
+type hostFunction struct {
+	fn   driver.CUhostFn
+	data uintptr
+}
+
+func (h *hostFunction) execute(s *stream, _ bool) {
+	s.ctx.d.runHost(func() {
+		if h.fn.Go != nil {
+			h.fn.Go(h.data)
+			return
+		}
+		s.ctx.d.callC(h.fn.C, h.data)
+	})
+}
+
+// streamCallback is cuStreamAddCallback; it runs after a fault too and is told of it.
+type streamCallback struct {
+	fn     driver.CUstreamCallback
+	handle driver.CUstream
+	data   uintptr
+}
+
+func (h *streamCallback) execute(s *stream, _ bool) {
+	status := driver.CUresult(s.ctx.sticky.Load())
+	s.ctx.d.runHost(func() {
+		if h.fn.Go != nil {
+			h.fn.Go(h.handle, status, h.data)
+			return
+		}
+		s.ctx.d.callC(h.fn.C, uintptr(h.handle), uintptr(status), h.data)
+	})
+}
+
+// runHost calls a host function with its thread marked, so that calls of the API from it are recognised.
+func (d *Driver) runHost(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	t := d.threads.self()
+	t.mu.Lock()
+	t.callback++
+	t.mu.Unlock()
+	d.callbacks.Add(1)
+	defer func() {
+		d.callbacks.Add(-1)
+		t.mu.Lock()
+		t.callback--
+		t.mu.Unlock()
+	}()
+	f()
+}
+
+// inCallback says whether the calling thread is running a host function.
+func (d *Driver) inCallback() bool {
+	t := d.threads.self()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.callback > 0
+}

@@ -1,0 +1,94 @@
+package softdev
+
+import (
+	"sync"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// thread is what the driver keeps for an OS thread: its stack of contexts. A Go program that relies on it (cur 0 in every call) has to
+// lock its goroutine to the thread, as with the C library.
+//
+// Entries stay when a thread ends, since nothing tells; a later thread with the same number then starts with its stack.
+type thread struct {
+	mu       sync.Mutex
+	stack    []driver.CUcontext // the current one last
+	callback int                // depth of host functions that the driver is running on this thread
+	detail   detail             // of calls that had no context
+}
+
+func (t *thread) current() driver.CUcontext {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.stack) == 0 {
+		return 0
+	}
+	return t.stack[len(t.stack)-1]
+}
+
+// set replaces the current context; 0 pops it (cuCtxSetCurrent).
+func (t *thread) set(ctx driver.CUcontext) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch n := len(t.stack); {
+	case ctx == 0 && n > 0:
+		t.stack = t.stack[:n-1]
+	case ctx == 0:
+	case n == 0:
+		t.stack = append(t.stack, ctx)
+	default:
+		t.stack[n-1] = ctx
+	}
+}
+
+func (t *thread) push(ctx driver.CUcontext) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stack = append(t.stack, ctx)
+}
+
+// pop removes and returns the current context; 0 when there is none.
+func (t *thread) pop() driver.CUcontext {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := len(t.stack)
+	if n == 0 {
+		return 0
+	}
+	ctx := t.stack[n-1]
+	t.stack = t.stack[:n-1]
+	return ctx
+}
+
+const threadShards = 32
+
+// threads finds the state of the calling thread by the number that the operating system gives it (see threadID for what
+// that costs).
+type threads struct {
+	shards [threadShards]struct {
+		mu sync.RWMutex
+		m  map[uint64]*thread
+		_  [32]byte // shards on separate cache lines
+	}
+}
+
+func (ts *threads) self() *thread {
+	id := threadID()
+	s := &ts.shards[id%threadShards]
+	s.mu.RLock()
+	t := s.m[id]
+	s.mu.RUnlock()
+	if t != nil {
+		return t
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t = s.m[id]; t == nil {
+		if s.m == nil {
+			s.m = make(map[uint64]*thread)
+		}
+		t = new(thread)
+		s.m[id] = t
+	}
+	return t
+}
