@@ -13,8 +13,9 @@ import (
 // and has a device, else the software device. The error is a [*DeviceError].
 func Default() (*API, error) { return defaultAPI() }
 
-var defaultAPI = sync.OnceValues(func() (*API, error) {
-	choice := os.Getenv("GOCUDA_DEVICE")
+var defaultAPI = sync.OnceValues(func() (*API, error) { return openChoice(os.Getenv("GOCUDA_DEVICE")) })
+
+func openChoice(choice string) (*API, error) {
 	switch choice {
 	case "":
 		choice = "auto"
@@ -27,7 +28,7 @@ var defaultAPI = sync.OnceValues(func() (*API, error) {
 		return nil, &DeviceError{Choice: choice, Err: err}
 	}
 	return New(t), nil
-})
+}
 
 // errNoDevicePackage is the answer of a build without devices.
 var errNoDevicePackage = errors.New("no device package linked")

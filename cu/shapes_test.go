@@ -476,13 +476,23 @@ func TestResultText(t *testing.T) {
 	}
 }
 
+func TestUnknownChoiceOfDevice(t *testing.T) {
+	api, err := openChoice("gpu")
+	var dev *DeviceError
+	if api != nil || !errors.As(err, &dev) || dev.Choice != "gpu" || !strings.Contains(err.Error(), "driver, software or auto") {
+		t.Errorf("%v %v", api, err)
+	}
+}
+
 func TestAllocations(t *testing.T) {
 	table := new(driver.Table)
 	table.LaunchKernel = func(driver.CUcontext, driver.CUfunction, uint32, uint32, uint32, uint32, uint32, uint32, uint32, driver.CUstream, *unsafe.Pointer, *uintptr) driver.CUresult {
 		return 0
 	}
 	table.MemcpyHtoD_v2 = func(driver.CUcontext, driver.CUdeviceptr, unsafe.Pointer, uint64) driver.CUresult { return 0 }
-	table.MemcpyDtoHAsync_v2 = func(driver.CUcontext, unsafe.Pointer, driver.CUdeviceptr, uint64, driver.CUstream) driver.CUresult { return 0 }
+	table.MemcpyDtoHAsync_v2 = func(driver.CUcontext, unsafe.Pointer, driver.CUdeviceptr, uint64, driver.CUstream) driver.CUresult {
+		return 0
+	}
 	table.CtxSetCurrent = func(driver.CUcontext, driver.CUcontext) driver.CUresult { return driver.CUDA_ERROR_INVALID_CONTEXT }
 	table.CtxGetStreamPriorityRange = func(driver.CUcontext, *int32, *int32) driver.CUresult { return 0 }
 	table.ModuleGetGlobal_v2 = func(driver.CUcontext, *driver.CUdeviceptr, *uint64, driver.CUmodule, *byte) driver.CUresult { return 0 }

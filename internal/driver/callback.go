@@ -55,9 +55,9 @@ func (f CUlogsCallback) IsNil() bool { return f.C == 0 && f.Go == nil }
 
 // Registry gives Go values a number that can travel through C as user data. A device owns one; the zero value is ready.
 //
-// Convention for function pointers inside structs (CUDA_HOST_NODE_PARAMS.Fn and the like), which stay addresses: the address is either that of a
-// C function, or HostFnTrampoline of the device, in which case the user data beside it is a key of the device's registry
-// whose value is a func(). Table.HostFunc of a device makes such a pair; see Table.
+// Function pointers inside structs (CUDA_HOST_NODE_PARAMS.Fn and the like) stay addresses. Such an address is that of a C function, or the
+// trampoline of the device, in which case the user data beside it is a key of the device's registry whose value is a func().
+// Table.HostFunc of the device makes such a pair; its release takes the key out again.
 //
 // Keys start at 1 and are not used again.
 type Registry struct {

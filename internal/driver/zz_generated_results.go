@@ -14,17 +14,17 @@ var results = [...]resultText{
 	{7, "CUDA_ERROR_PROFILER_ALREADY_STARTED", "profiler already started"},
 	{8, "CUDA_ERROR_PROFILER_ALREADY_STOPPED", "profiler already stopped"},
 	{34, "CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"},
-	{36, "CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER", "API call is not supported in the installed CUDA driver"},
+	{36, "CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER", "API call is not supported in the installed CUDA driver"}, // to be confirmed on a driver
 	{46, "CUDA_ERROR_DEVICE_UNAVAILABLE", "CUDA-capable device(s) is/are busy or unavailable"},
 	{100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
 	{101, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
-	{102, "CUDA_ERROR_DEVICE_NOT_LICENSED", "device doesn't have valid Grid license"},
+	{102, "CUDA_ERROR_DEVICE_NOT_LICENSED", "device doesn't have valid Grid license"}, // to be confirmed on a driver
 	{200, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
 	{201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
 	{202, "CUDA_ERROR_CONTEXT_ALREADY_CURRENT", "context already current"},
 	{205, "CUDA_ERROR_MAP_FAILED", "mapping of buffer object failed"},
 	{206, "CUDA_ERROR_UNMAP_FAILED", "unmapping of buffer object failed"},
-	{207, "CUDA_ERROR_ARRAY_IS_MAPPED", "array is mapped"},
+	{207, "CUDA_ERROR_ARRAY_IS_MAPPED", "array is mapped"}, // to be confirmed on a driver
 	{208, "CUDA_ERROR_ALREADY_MAPPED", "resource already mapped"},
 	{209, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
 	{210, "CUDA_ERROR_ALREADY_ACQUIRED", "resource already acquired"},
@@ -33,7 +33,7 @@ var results = [...]resultText{
 	{213, "CUDA_ERROR_NOT_MAPPED_AS_POINTER", "resource not mapped as pointer"},
 	{214, "CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error encountered"},
 	{215, "CUDA_ERROR_UNSUPPORTED_LIMIT", "limit is not supported on this architecture"},
-	{216, "CUDA_ERROR_CONTEXT_ALREADY_IN_USE", "exclusive-thread device already in use by a different thread"},
+	{216, "CUDA_ERROR_CONTEXT_ALREADY_IN_USE", "exclusive-thread device already in use by a different thread"}, // to be confirmed on a driver
 	{217, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "peer access is not supported between these two devices"},
 	{218, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
 	{219, "CUDA_ERROR_INVALID_GRAPHICS_CONTEXT", "invalid OpenGL or DirectX context"},
@@ -41,17 +41,17 @@ var results = [...]resultText{
 	{221, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "PTX JIT compiler library not found"},
 	{222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain."},
 	{223, "CUDA_ERROR_JIT_COMPILATION_DISABLED", "PTX JIT compilation was disabled"},
-	{224, "CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY", "the provided execution affinity is not supported"},
-	{225, "CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC", "the provided PTX contains unsupported call to cudaDeviceSynchronize"},
-	{226, "CUDA_ERROR_CONTAINED", "Invalid access of peer GPU memory over nvlink or a hardware error"},
-	{300, "CUDA_ERROR_INVALID_SOURCE", "device kernel image is invalid"},
+	{224, "CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY", "the provided execution affinity is not supported"},                   // to be confirmed on a driver
+	{225, "CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC", "the provided PTX contains unsupported call to cudaDeviceSynchronize"}, // to be confirmed on a driver
+	{226, "CUDA_ERROR_CONTAINED", "Invalid access of peer GPU memory over nvlink or a hardware error"},                  // to be confirmed on a driver
+	{300, "CUDA_ERROR_INVALID_SOURCE", "device kernel image is invalid"},                                                // to be confirmed on a driver
 	{301, "CUDA_ERROR_FILE_NOT_FOUND", "file not found"},
 	{302, "CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND", "shared object symbol not found"},
 	{303, "CUDA_ERROR_SHARED_OBJECT_INIT_FAILED", "shared object initialization failed"},
 	{304, "CUDA_ERROR_OPERATING_SYSTEM", "OS call failed or operation not supported on this OS"},
 	{400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
 	{401, "CUDA_ERROR_ILLEGAL_STATE", "the operation cannot be performed in the present state"},
-	{402, "CUDA_ERROR_LOSSY_QUERY", "attempted introspection would be semantically lossy"},
+	{402, "CUDA_ERROR_LOSSY_QUERY", "attempted introspection would be semantically lossy"}, // to be confirmed on a driver
 	{500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
 	{600, "CUDA_ERROR_NOT_READY", "device not ready"},
 	{700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
@@ -73,20 +73,20 @@ var results = [...]resultText{
 	{718, "CUDA_ERROR_INVALID_PC", "invalid program counter"},
 	{719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
 	{720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"},
-	{721, "CUDA_ERROR_TENSOR_MEMORY_LEAK", "a kernel launch caused tensor memory leak"},
+	{721, "CUDA_ERROR_TENSOR_MEMORY_LEAK", "a kernel launch caused tensor memory leak"}, // to be confirmed on a driver
 	{800, "CUDA_ERROR_NOT_PERMITTED", "operation not permitted"},
 	{801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
 	{802, "CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"},
-	{803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination"},
-	{804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "forward compatibility was attempted on non supported HW"},
-	{805, "CUDA_ERROR_MPS_CONNECTION_FAILED", "MPS client failed to connect to the MPS control daemon or the MPS server"},
-	{806, "CUDA_ERROR_MPS_RPC_FAILURE", "the remote procedural call between the MPS server and the MPS client failed"},
-	{807, "CUDA_ERROR_MPS_SERVER_NOT_READY", "MPS server is not ready to accept new MPS client requests"},
-	{808, "CUDA_ERROR_MPS_MAX_CLIENTS_REACHED", "the hardware resources required to create MPS client have been exhausted"},
-	{809, "CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED", "the hardware resources required to support device connections have been exhausted"},
-	{810, "CUDA_ERROR_MPS_CLIENT_TERMINATED", "the MPS client has been terminated by the server"},
-	{811, "CUDA_ERROR_CDP_NOT_SUPPORTED", "CUDA dynamic parallelism is not supported on this device"},
-	{812, "CUDA_ERROR_CDP_VERSION_MISMATCH", "a version mismatch between the toolkit and CUDA Dynamic Parallelism"},
+	{803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination"},                        // to be confirmed on a driver
+	{804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "forward compatibility was attempted on non supported HW"},                        // to be confirmed on a driver
+	{805, "CUDA_ERROR_MPS_CONNECTION_FAILED", "MPS client failed to connect to the MPS control daemon or the MPS server"},                // to be confirmed on a driver
+	{806, "CUDA_ERROR_MPS_RPC_FAILURE", "the remote procedural call between the MPS server and the MPS client failed"},                   // to be confirmed on a driver
+	{807, "CUDA_ERROR_MPS_SERVER_NOT_READY", "MPS server is not ready to accept new MPS client requests"},                                // to be confirmed on a driver
+	{808, "CUDA_ERROR_MPS_MAX_CLIENTS_REACHED", "the hardware resources required to create MPS client have been exhausted"},              // to be confirmed on a driver
+	{809, "CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED", "the hardware resources required to support device connections have been exhausted"}, // to be confirmed on a driver
+	{810, "CUDA_ERROR_MPS_CLIENT_TERMINATED", "the MPS client has been terminated by the server"},                                        // to be confirmed on a driver
+	{811, "CUDA_ERROR_CDP_NOT_SUPPORTED", "CUDA dynamic parallelism is not supported on this device"},                                    // to be confirmed on a driver
+	{812, "CUDA_ERROR_CDP_VERSION_MISMATCH", "a version mismatch between the toolkit and CUDA Dynamic Parallelism"},                      // to be confirmed on a driver
 	{900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
 	{901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture"},
 	{902, "CUDA_ERROR_STREAM_CAPTURE_MERGE", "operation would result in a merge of separate capture sequences"},
@@ -96,13 +96,13 @@ var results = [...]resultText{
 	{906, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", "operation would make the legacy stream depend on a capturing blocking stream"},
 	{907, "CUDA_ERROR_CAPTURED_EVENT", "operation not permitted on an event last recorded in a capturing stream"},
 	{908, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", "attempt to terminate a thread-local capture sequence from another thread"},
-	{909, "CUDA_ERROR_TIMEOUT", "wait operation timed out"},
-	{910, "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update"},
-	{911, "CUDA_ERROR_EXTERNAL_DEVICE", "an async error has occured in external entity outside of CUDA"},
-	{912, "CUDA_ERROR_INVALID_CLUSTER_SIZE", "a kernel launch error has occurred due to cluster misconfiguration"},
-	{913, "CUDA_ERROR_FUNCTION_NOT_LOADED", "the function handle is not loaded when performing an operation that requires a loaded function"},
-	{914, "CUDA_ERROR_INVALID_RESOURCE_TYPE", "The resources passed in are not valid resource types"},
-	{915, "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "The resources are insufficient or non-applicable"},
-	{916, "CUDA_ERROR_KEY_ROTATION", "the requested operation is not permitted because an encryption key rotation is in progress"},
+	{909, "CUDA_ERROR_TIMEOUT", "wait operation timed out"},                                                                                                                          // to be confirmed on a driver
+	{910, "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update"}, // to be confirmed on a driver
+	{911, "CUDA_ERROR_EXTERNAL_DEVICE", "an async error has occured in external entity outside of CUDA"},                                                                             // to be confirmed on a driver
+	{912, "CUDA_ERROR_INVALID_CLUSTER_SIZE", "a kernel launch error has occurred due to cluster misconfiguration"},                                                                   // to be confirmed on a driver
+	{913, "CUDA_ERROR_FUNCTION_NOT_LOADED", "the function handle is not loaded when performing an operation that requires a loaded function"},                                        // to be confirmed on a driver
+	{914, "CUDA_ERROR_INVALID_RESOURCE_TYPE", "The resources passed in are not valid resource types"},                                                                                // to be confirmed on a driver
+	{915, "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "The resources are insufficient or non-applicable"},                                                                           // to be confirmed on a driver
+	{916, "CUDA_ERROR_KEY_ROTATION", "the requested operation is not permitted because an encryption key rotation is in progress"},                                                   // to be confirmed on a driver
 	{999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 }

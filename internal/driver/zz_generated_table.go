@@ -10,7 +10,8 @@ import "unsafe"
 // Every function has one parameter before those of C: cur, the context to be current during the call. Zero means the context that
 // is current on the calling OS thread, which is what C does. With another value the device runs the call as if cuCtxSetCurrent(cur)
 // came before it, and the thread's own current context is afterwards what it was. The NVIDIA driver needs a locked OS thread for that;
-// the software device only uses the value.
+// the software device only uses the value. The functions that work on the thread's own stack of contexts (CtxCreate, CtxDestroy, CtxAttach, CtxDetach,
+// CtxPushCurrent, CtxPopCurrent, CtxSetCurrent, and the GL and VDPAU forms of CtxCreate) ignore it.
 //
 // Parameters have the C types of a 64-bit host: size_t is uint64, handles are distinct integers, const char* is *byte (NUL-terminated),
 // void* is unsafe.Pointer where it is host memory that the call reads or writes, and uintptr where it carries a number

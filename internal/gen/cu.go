@@ -32,8 +32,8 @@ var cuCallbacks = map[string]string{
 	"CUlogsCallback":     "func(level CUlogLevel, message string)",
 }
 
-// handwritten are the functions whose methods are in cu/irregular.go; the others follow the rule.
-var handwritten = map[string]bool{"cuTensorMapReplaceAddress": true}
+// handwrittenCu are the functions whose methods are in cu/irregular.go; the others follow the rule.
+var handwrittenCu = map[string]bool{"cuTensorMapReplaceAddress": true}
 
 // charBuffer is the size in bytes of the buffer behind a string result.
 const charBuffer = 256
@@ -526,7 +526,7 @@ func (d *dialect) writeFunc(api, pkg *strings.Builder, n cuName) {
 	pkg.WriteString(doc.String())
 	fmt.Fprintf(pkg, "func %s(%s) (%s) {\na, err := Default()\nif err != nil {\nreturn %serr\n}\nreturn a.%s(%s)\n}\n\n", n.name, params, results, zeroResults(s), n.name, names)
 
-	if handwritten[f.Name] {
+	if handwrittenCu[f.Name] {
 		return
 	}
 	api.WriteString(doc.String())

@@ -97,7 +97,8 @@ const tableDoc = `// Table holds the functions of one device: one field per func
 // Every function has one parameter before those of C: cur, the context to be current during the call. Zero means the context that
 // is current on the calling OS thread, which is what C does. With another value the device runs the call as if cuCtxSetCurrent(cur)
 // came before it, and the thread's own current context is afterwards what it was. The NVIDIA driver needs a locked OS thread for that;
-// the software device only uses the value.
+// the software device only uses the value. The functions that work on the thread's own stack of contexts (CtxCreate, CtxDestroy, CtxAttach, CtxDetach,
+// CtxPushCurrent, CtxPopCurrent, CtxSetCurrent, and the GL and VDPAU forms of CtxCreate) ignore it.
 //
 // Parameters have the C types of a 64-bit host: size_t is uint64, handles are distinct integers, const char* is *byte (NUL-terminated),
 // void* is unsafe.Pointer where it is host memory that the call reads or writes, and uintptr where it carries a number
@@ -208,7 +209,14 @@ func writeErrors(d *dialect, out output) error {
 	sort.Ints(codes)
 	for _, c := range codes {
 		s := d.m.API.Strings[strconv.Itoa(c)]
-		fmt.Fprintf(&b, "{%d, %q, %q},\n", c, s[0], s[1])
+		if len(s) < 2 {
+			return fmt.Errorf("result %d has no name and text", c)
+		}
+		note := ""
+		if len(s) > 2 {
+			note = " // to be confirmed on a driver"
+		}
+		fmt.Fprintf(&b, "{%d, %q, %q},%s\n", c, s[0], s[1], note)
 	}
 	b.WriteString("}\n")
 	return out.add(driverDir+"/zz_generated_results.go", b.String())

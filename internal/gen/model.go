@@ -24,7 +24,7 @@ type API struct {
 	Macros              map[string]string      `json:"macros"`
 	ExportedSymbols     []string               `json:"exported_symbols"`
 	UndocumentedSymbols []string               `json:"undocumented_symbols"`
-	Strings             map[string][2]string   `json:"-"` // error_strings.json: code -> name, text
+	Strings             map[string][]string    `json:"-"` // error_strings.json: code -> name, text, "unrecorded" when in doubt
 }
 
 // Function is one C symbol with a prototype.

@@ -54,7 +54,7 @@ func Fetch(mem Memory, address uint64) (Image, error) {
 	return Image{Kind: kind, Data: data}, nil
 }
 
-// SizeOf tells what lies at an address and how long it is, in bytes: headers and tables for an ELF,
+// SizeOf tells what lies at an address and how long it is, in bytes: tables and sections for an ELF,
 // the header for a container, the sections for Tile IR, the first NUL (not counted) for PTX, 24 for a
 // wrapper. Errors are *fault.Error.
 func SizeOf(mem Memory, address uint64) (Kind, uint64, error) {
@@ -153,8 +153,10 @@ func readText(mem Memory, address uint64) ([]byte, error) {
 	return nil, fault.New(fault.TooLarge, "PTX", 0, "text at %#x has no NUL within %d bytes", address, MaxText)
 }
 
-// elfSize is the largest end of the section table, the program header table and every section.
-// Program headers' own ranges are left out: the driver does not read them, and sections cover them.
+// elfSize is the largest end of the section table and of every section, and of the program header
+// table where that follows directly, as it does in every cubin. A program header table elsewhere and
+// the ranges in it are left out: the driver loads images in which they point nowhere, and sections
+// cover what they cover.
 func elfSize(mem Memory, address uint64) (uint64, error) {
 	b, ok := mem(address, elf64.HeaderSize)
 	if !ok {
@@ -220,6 +222,9 @@ func elfSize(mem Memory, address uint64) (uint64, error) {
 				return 0, err
 			}
 		}
+	}
+	if end := h.Phoff + uint64(h.Phnum)*uint64(h.Phentsize); h.Phoff >= elf64.HeaderSize && h.Phoff <= (size+7)&^7 {
+		size = max(size, end)
 	}
 	return size, nil
 }

@@ -181,7 +181,7 @@ func (h *Heap) slot(size, align uint64) (*span, int, error) {
 // slotClass returns the index in slotSizes of the least slot that holds size bytes and is aligned to align.
 func slotClass(size, align uint64) int {
 	for i, n := range slotSizes {
-		if n >= size && n&(align-1) == 0 || align <= MinAlign && n >= size {
+		if n >= size && n&(max(align, MinAlign)-1) == 0 {
 			return i
 		}
 	}

@@ -166,3 +166,12 @@ func (t *handles[T]) count() int {
 	defer t.mu.Unlock()
 	return t.live
 }
+
+// replace puts another object behind a live handle.
+func (t *handles[T]) replace(h uintptr, object *T) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s := t.slot(h); s != nil && s.handle.Load() == h {
+		s.object.Store(object)
+	}
+}

@@ -164,11 +164,11 @@ func (c *checker) operand(s *spec, a ptx.Operand, out *Arg) problem {
 	case optab.KindVec:
 		return c.vector(s, a, out)
 	case optab.KindImm:
-		v, msg := c.eval(a)
-		if msg != "" {
-			if v.kind == valueSym || msg == divisionByZero {
-				return problem{code: pText, pos: out.Pos, name: msg}
-			}
+		v, p := c.evalAt(a)
+		if p.code != pOK {
+			return p
+		}
+		if v.isSym() {
 			return problem{code: pMismatch, pos: out.Pos}
 		}
 		return c.immediate(s, &v, out)
@@ -326,7 +326,7 @@ func (c *checker) typed(s *spec, a ptx.Operand, out *Arg) problem {
 		if s.dst() || s.op != nil && s.op.RegOnly {
 			return problem{code: pMismatch, pos: a.Pos}
 		}
-		v := value{kind: valueS64, i: a.Value}
+		v := value{c: ptx.Const{Kind: ptx.ConstS64, Bits: a.Value}}
 		return c.immediate(s, &v, out)
 	case *ptx.Float, *ptx.Expr, *ptx.Index:
 	default:
@@ -335,28 +335,37 @@ func (c *checker) typed(s *spec, a ptx.Operand, out *Arg) problem {
 	if s.dst() || s.op != nil && s.op.RegOnly {
 		return problem{code: pMismatch, pos: out.Pos}
 	}
-	v, msg := c.eval(a)
-	if msg != "" {
-		if msg == notConstant {
-			return problem{code: pMismatch, pos: out.Pos}
-		}
-		return problem{code: pText, pos: out.Pos, name: msg}
+	v, p := c.evalAt(a)
+	if p.code != pOK {
+		return p
 	}
 	return c.immediate(s, &v, out)
 }
 
-const notConstant = "Constant expression expected"
+// evalAt evaluates an operand and turns a fault into a problem.
+func (c *checker) evalAt(a ptx.Operand) (value, problem) {
+	v, fault, unknown := c.eval(a)
+	switch {
+	case fault == "":
+		return v, problem{}
+	case unknown != "":
+		return v, problem{code: pUnknown, pos: a.Position(), name: unknown}
+	case fault == notConstant:
+		return v, problem{code: pMismatch, pos: a.Position()}
+	}
+	return v, problem{code: pText, pos: a.Position(), name: fault}
+}
 
 // immediate fills out with a constant or an address.
 func (c *checker) immediate(s *spec, v *value, out *Arg) problem {
-	if v.kind == valueSym {
+	if v.isSym() {
 		if s.typ.Class > optab.Signed || s.typ.Bits < 32 {
 			return problem{code: pMismatch, pos: out.Pos}
 		}
 		if v.generic || v.masked {
 			return problem{code: pMismatch, pos: out.Pos}
 		}
-		out.Kind, out.Var, out.Func, out.Off = ArgSym, v.sym.v, v.sym.f, int64(v.i)
+		out.Kind, out.Var, out.Func, out.Off = ArgSym, v.sym.v, v.sym.f, int64(v.c.Bits)
 		if out.Var != nil {
 			c.useVar(out.Var)
 		} else {
@@ -369,7 +378,7 @@ func (c *checker) immediate(s *spec, v *value, out *Arg) problem {
 		return problem{code: pMismatch, pos: out.Pos}
 	}
 	out.Kind, out.Imm = ArgImm, b
-	if s.typ.Bits == 128 && v.kind == valueS64 && int64(v.i) < 0 {
+	if s.typ.Bits == 128 && v.c.Kind == ptx.ConstS64 && int64(v.c.Bits) < 0 {
 		out.Hi = ^uint64(0)
 	}
 	return problem{}
@@ -436,12 +445,15 @@ func (c *checker) pred(s *spec, a ptx.Operand, out *Arg) problem {
 		if s.dst() || s.op != nil && s.op.RegOnly {
 			return problem{code: pMismatch, pos: out.Pos}
 		}
-		v, msg := c.eval(a)
-		if msg != "" || !v.isInt() {
+		v, p := c.evalAt(a)
+		if p.code != pOK {
+			return p
+		}
+		if !v.isInt() {
 			return problem{code: pMismatch, pos: out.Pos}
 		}
 		if neg {
-			v = boolean(v.i == 0)
+			v.c = ptx.Const{Bits: b2u(v.c.Bits == 0)}
 		}
 		return c.immediate(s, &v, out)
 	}
@@ -455,25 +467,25 @@ func (c *checker) address(s *spec, a ptx.Operand, out *Arg) problem {
 	out.Base = &base[0]
 	switch a := a.(type) {
 	case *ptx.Index:
-		v, msg := c.eval(a)
-		if msg != "" {
-			return problem{code: pText, pos: a.Pos, name: msg}
+		v, p := c.evalAt(a)
+		if p.code != pOK {
+			return p
 		}
 		base[0] = Arg{Kind: ArgSym, Var: v.sym.v, Pos: a.Pos}
-		out.Off = int64(v.i)
+		out.Off = int64(v.c.Bits)
 		c.useVar(v.sym.v)
 		return c.space(s, v.sym.v, a.Pos)
 	case *ptx.Addr:
 		out.Suffix = a.Suffix
 		if a.Offset != nil {
-			v, msg := c.eval(a.Offset)
-			if msg != "" {
-				return problem{code: pText, pos: a.Pos, name: msg}
+			v, p := c.evalAt(a.Offset)
+			if p.code != pOK {
+				return p
 			}
 			if !v.isInt() {
 				return problem{code: pMismatch, pos: a.Pos}
 			}
-			out.Off = int64(v.i)
+			out.Off = int64(v.c.Bits)
 		}
 		if p := c.base(s, a.Base, out, &base[0]); p.code != pOK {
 			return p
@@ -527,12 +539,12 @@ func (c *checker) base(s *spec, b ptx.Operand, out, base *Arg) problem {
 		}
 		return problem{}
 	case *ptx.Index:
-		v, msg := c.eval(b)
-		if msg != "" {
-			return problem{code: pText, pos: b.Pos, name: msg}
+		v, p := c.evalAt(b)
+		if p.code != pOK {
+			return p
 		}
 		*base = Arg{Kind: ArgSym, Var: v.sym.v, Pos: b.Pos}
-		out.Off += int64(v.i)
+		out.Off += int64(v.c.Bits)
 		c.useVar(v.sym.v)
 		return c.space(s, v.sym.v, b.Pos)
 	}
@@ -682,25 +694,29 @@ func (c *checker) loose(s *spec, a ptx.Operand, out *Arg) problem {
 			return c.register(s, a, v, out)
 		}
 	}
-	v, msg := c.eval(a)
-	if msg != "" {
-		return problem{code: pText, pos: out.Pos, name: msg}
+	v, p := c.evalAt(a)
+	if p.code != pOK {
+		return p
 	}
-	switch v.kind {
-	case valueSym:
-		out.Kind, out.Var, out.Func, out.Off = ArgSym, v.sym.v, v.sym.f, int64(v.i)
+	switch {
+	case v.isSym():
+		out.Kind, out.Var, out.Func, out.Off = ArgSym, v.sym.v, v.sym.f, int64(v.c.Bits)
 		if out.Var != nil {
 			c.useVar(out.Var)
 		} else {
 			c.useFunc(out.Func)
 		}
-	case valueF64:
-		out.Kind, out.Imm = ArgImm, uint64(v.f32())
-		out.Type = "f32"
-	case valueF32:
-		out.Kind, out.Imm, out.Type = ArgImm, v.i, "f32"
+	case v.c.IsFloat():
+		out.Kind, out.Imm, out.Type = ArgImm, uint64(v.c.F32()), "f32"
 	default:
-		out.Kind, out.Imm, out.Type = ArgImm, v.i, "s64"
+		out.Kind, out.Imm, out.Type = ArgImm, v.c.Bits, "s64"
 	}
 	return problem{}
+}
+
+func b2u(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/optab"
@@ -120,6 +121,11 @@ func (c *checker) initialise(v *Var) {
 	if d.Init == nil {
 		return
 	}
+	switch v.Type.Name {
+	case "texref", "samplerref", "surfref":
+		c.opaque(v)
+		return
+	}
 	if v.Space != "global" && v.Space != "const" || v.Linkage == ptx.LinkExtern || v.Linkage == ptx.LinkCommon {
 		c.errorf(d.NamePos, Semantic, "Initial value not allowed for variable '%s'", v.Name)
 		return
@@ -149,6 +155,49 @@ func (c *checker) initialise(v *Var) {
 		dims = append(append([]int64(nil), dims...), int64(v.Vec))
 	}
 	c.fill(v, d.Init, dims, 0)
+}
+
+// opaqueFields are the fields of texture, sampler and surface variables (PTX ISA 5.3, table of fields), and the named values
+// that each accepts; a field without names takes an integer.
+var opaqueFields = map[string][]string{
+	"width": nil, "height": nil, "depth": nil, "array_size": nil, "num_mipmap_levels": nil, "num_samples": nil,
+	"channel_data_type": nil, "channel_order": nil, "memory_layout": nil,
+	"normalized_coords":         nil,
+	"force_unnormalized_coords": nil,
+	"filter_mode":               {"nearest", "linear"},
+	"addr_mode_0":               {"wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border"},
+	"addr_mode_1":               {"wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border"},
+	"addr_mode_2":               {"wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border"},
+}
+
+// opaque checks the initialiser of an opaque variable. It has no bytes: Decl.Init keeps it.
+func (c *checker) opaque(v *Var) {
+	list, ok := v.Decl.Init.(*ptx.InitList)
+	if !ok {
+		c.fatal(v.Decl.Init.Position(), "Initial value type mismatch")
+		return
+	}
+	for _, e := range list.Elems {
+		f, ok := e.(*ptx.InitField)
+		if !ok {
+			c.fatal(e.Position(), "Initial value type mismatch")
+			return
+		}
+		names, known := opaqueFields[f.Name]
+		if !known {
+			c.errorf(f.Pos, Semantic, "Unknown field '%s' in initial value of variable '%s'", f.Name, v.Name)
+			continue
+		}
+		if id, ok := f.X.(*ptx.Ident); ok {
+			if names == nil && f.Name != "channel_data_type" && f.Name != "channel_order" || names != nil && !slices.Contains(names, id.Name) {
+				c.errorf(f.Pos, Semantic, "Illegal value '%s' of field '%s'", id.Name, f.Name)
+			}
+			continue
+		}
+		if x, msg, _ := c.eval(f.X); msg != "" || !x.isInt() {
+			c.errorf(f.Pos, Semantic, "Illegal value of field '%s'", f.Name)
+		}
+	}
 }
 
 // fill writes an initialiser for the block of the given dimensions at off.
@@ -202,7 +251,7 @@ func (c *checker) fill(v *Var, init ptx.Operand, dims []int64, off uint64) {
 
 // scalar writes one element.
 func (c *checker) scalar(v *Var, e ptx.Operand, off uint64) {
-	x, msg := c.eval(e)
+	x, msg, _ := c.eval(e)
 	if msg != "" {
 		if msg == divisionByZero {
 			c.fatal(e.Position(), "%s", msg)
@@ -212,8 +261,8 @@ func (c *checker) scalar(v *Var, e ptx.Operand, off uint64) {
 		return
 	}
 	n := v.Type.Bytes()
-	if x.kind == valueSym {
-		r := Reloc{Offset: off, Size: n, Var: x.sym.v, Func: x.sym.f, Addend: int64(x.i), Generic: x.generic}
+	if x.isSym() {
+		r := Reloc{Offset: off, Size: n, Var: x.sym.v, Func: x.sym.f, Addend: int64(x.c.Bits), Generic: x.generic}
 		if x.masked {
 			if !maskOK(x.mask) {
 				c.errorf(e.Position(), Semantic, "Illegal mask 0x%x in initial value", x.mask)
@@ -241,7 +290,7 @@ func (c *checker) scalar(v *Var, e ptx.Operand, off uint64) {
 			c.errorf(e.Position(), Semantic, "Illegal mask 0x%x in initial value", x.mask)
 			return
 		}
-		x.i = x.i & x.mask >> bits.TrailingZeros64(x.mask)
+		x.c.Bits = x.c.Bits & x.mask >> bits.TrailingZeros64(x.mask)
 	}
 	b, ok := x.bitsAs(v.Type, true)
 	if !ok {
@@ -257,7 +306,7 @@ func (c *checker) scalar(v *Var, e ptx.Operand, off uint64) {
 		binary.LittleEndian.PutUint32(v.Init[off:], uint32(b))
 	case 8, 16:
 		binary.LittleEndian.PutUint64(v.Init[off:], b)
-		if n == 16 && x.kind == valueS64 && int64(b) < 0 {
+		if n == 16 && x.c.Kind == ptx.ConstS64 && int64(b) < 0 {
 			binary.LittleEndian.PutUint64(v.Init[off+8:], ^uint64(0))
 		}
 	}

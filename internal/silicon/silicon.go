@@ -1,0 +1,221 @@
+// Package silicon reads sets of instruction cases: PTX kernels with inputs and the bytes that real hardware wrote, in the format that
+// testdata/silicon/README.md describes (format 1).
+//
+// Any folder with index.json, inputs.bin.gz, outputs.bin.gz and the group modules is a set.
+package silicon
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+)
+
+// Array describes one input array.
+type Array struct {
+	Name   string `json:"name"`
+	Type   string `json:"type"`
+	Offset int    `json:"offset"`
+	Count  int    `json:"count"`
+	Size   int    `json:"size"`
+}
+
+// Operand is an input of a case.
+type Operand struct {
+	Array     string `json:"array"`
+	Type      string `json:"type"`
+	PerThread int    `json:"per_thread"`
+	Pointer   bool   `json:"pointer"`
+}
+
+// Output is a recorded result.
+type Output struct {
+	Type      string `json:"type"`
+	Offset    int    `json:"offset"`
+	Size      int    `json:"size"`
+	PerThread int    `json:"per_thread"`
+	Pointer   bool   `json:"pointer"`
+}
+
+// Case is one kernel with its inputs and recorded outputs.
+type Case struct {
+	ID                string    `json:"id"`
+	Group             string    `json:"group"`
+	Kernel            string    `json:"kernel"`
+	SM                string    `json:"sm"`
+	PTX               string    `json:"ptx"`
+	Kind              string    `json:"kind"` // exact, approx, fusion, layout, opaque, machine
+	MaxError          string    `json:"-"`
+	Note              string    `json:"note"`
+	CompilerDependent bool      `json:"compiler_dependent"`
+	N                 int       `json:"n"`
+	Grid              [3]uint32 `json:"grid"`
+	Block             [3]uint32 `json:"block"`
+	Shared            uint32    `json:"shared"`
+	Operands          []Operand `json:"operands"`
+	Outputs           []Output  `json:"outputs"`
+}
+
+// Group names a module file and its target.
+type Group struct {
+	Name   string `json:"name"`
+	File   string `json:"file"`
+	Target string `json:"target"`
+}
+
+// Set is a loaded folder.
+type Set struct {
+	Machine string  `json:"machine"`
+	Driver  string  `json:"driver"`
+	CUDA    string  `json:"cuda"`
+	Groups  []Group `json:"groups"`
+	Cases   []Case  `json:"cases"`
+	Inputs  []Array `json:"inputs"`
+
+	fsys    fs.FS
+	in, out []byte
+	arrays  map[string]*Array
+	mu      sync.Mutex
+	modules map[string]*Module
+}
+
+// Open reads a set. Group modules are read when they are asked for.
+func Open(fsys fs.FS) (*Set, error) {
+	b, err := readFile(fsys, "index.json")
+	if err != nil {
+		return nil, err
+	}
+	var head struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, fmt.Errorf("index.json: %w", err)
+	}
+	if head.Format != 1 {
+		return nil, fmt.Errorf("index.json: format %d, this program reads format 1", head.Format)
+	}
+	s := &Set{fsys: fsys, arrays: map[string]*Array{}, modules: map[string]*Module{}}
+	if err := json.Unmarshal(b, s); err != nil {
+		return nil, fmt.Errorf("index.json: %w", err)
+	}
+	if s.in, err = readFile(fsys, "inputs.bin"); err != nil {
+		return nil, err
+	}
+	if s.out, err = readFile(fsys, "outputs.bin"); err != nil {
+		return nil, err
+	}
+	for i := range s.Inputs {
+		a := &s.Inputs[i]
+		if a.Offset < 0 || a.Size < 0 || a.Offset+a.Size > len(s.in) {
+			return nil, fmt.Errorf("input %s lies outside inputs.bin", a.Name)
+		}
+		s.arrays[a.Name] = a
+	}
+	for i := range s.Cases {
+		c := &s.Cases[i]
+		for _, o := range c.Operands {
+			if s.arrays[o.Array] == nil {
+				return nil, fmt.Errorf("case %s: no input array %s", c.ID, o.Array)
+			}
+		}
+		for _, o := range c.Outputs {
+			if o.Offset < 0 || o.Size < 0 || o.Offset+o.Size > len(s.out) {
+				return nil, fmt.Errorf("case %s: output lies outside outputs.bin", c.ID)
+			}
+		}
+	}
+	return s, nil
+}
+
+// readFile reads a file, or the gzip of it under its name with .gz.
+func readFile(fsys fs.FS, name string) ([]byte, error) {
+	b, err := fs.ReadFile(fsys, name)
+	if err == nil {
+		return b, nil
+	}
+	z, err2 := fs.ReadFile(fsys, name+".gz")
+	if err2 != nil {
+		return nil, err
+	}
+	r, err := gzip.NewReader(bytes.NewReader(z))
+	if err != nil {
+		return nil, fmt.Errorf("%s.gz: %w", name, err)
+	}
+	b, err = io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s.gz: %w", name, err)
+	}
+	return b, nil
+}
+
+// Input returns the bytes of an input array.
+func (s *Set) Input(name string) []byte {
+	a := s.arrays[name]
+	return s.in[a.Offset : a.Offset+a.Size]
+}
+
+// Expected returns the recorded bytes of an output.
+func (s *Set) Expected(o *Output) []byte { return s.out[o.Offset : o.Offset+o.Size] }
+
+// Module is the text of a group: what stands outside kernels, and each kernel.
+type Module struct {
+	Text    string
+	Header  string
+	Kernels map[string]string
+}
+
+// Module returns the text of a group's module.
+func (s *Set) Module(group string) (*Module, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.modules[group]; m != nil {
+		return m, nil
+	}
+	for i := range s.Groups {
+		if s.Groups[i].Name != group {
+			continue
+		}
+		b, err := readFile(s.fsys, path.Clean(s.Groups[i].File))
+		if err != nil {
+			return nil, err
+		}
+		m := split(string(b))
+		s.modules[group] = m
+		return m, nil
+	}
+	return nil, fmt.Errorf("no group %s", group)
+}
+
+// split cuts a module written by the recorder at its kernels: each starts with ".visible .entry" at the start of a line and ends with a line "}".
+func split(text string) *Module {
+	m := &Module{Text: text, Kernels: map[string]string{}}
+	var header strings.Builder
+	rest := text
+	for {
+		i := strings.Index(rest, ".visible .entry ")
+		if i < 0 {
+			header.WriteString(rest)
+			break
+		}
+		header.WriteString(rest[:i])
+		j := strings.Index(rest[i:], "\n}\n")
+		if j < 0 {
+			j = len(rest) - i - 3
+		}
+		k := rest[i : i+j+3]
+		name := strings.TrimPrefix(k, ".visible .entry ")
+		name = name[:strings.IndexAny(name, "(\n ")]
+		m.Kernels[name] = k
+		rest = rest[i+j+3:]
+	}
+	m.Header = header.String()
+	return m
+}
+
+// Source returns a module with just one kernel.
+func (m *Module) Source(kernel string) string { return m.Header + m.Kernels[kernel] }

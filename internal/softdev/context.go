@@ -1,0 +1,479 @@
+package softdev
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// context is a CUDA context: the owner of streams, events, modules and memory of one device.
+type context struct {
+	d       *Driver
+	dev     *device
+	handle  driver.CUcontext
+	id      uint64
+	version uint32 // of the API that made it, as cuCtxGetApiVersion reports it
+	primary bool
+
+	flags  atomic.Uint32
+	dead   atomic.Bool   // destroyed; a primary context keeps its handle
+	sticky atomic.Uint32 // result of the fault that broke it
+	stop   atomic.Bool   // kernels that run have to end
+	detail detail
+
+	order     sync.Mutex // what is queued in streams that are in step with the legacy stream, and the list of streams
+	streams   []*stream
+	legacy    *stream
+	perThread map[uint64]*stream
+
+	mu           sync.Mutex
+	limits       [driver.CU_LIMIT_MAX]uint64
+	cacheConfig  driver.CUfunc_cache
+	sharedConfig driver.CUsharedconfig
+	modules      map[*module]struct{}
+	peers        map[*context]struct{} // contexts whose memory this one may use
+
+	params paramPool
+	heap   deviceHeap
+	output printBuffer
+}
+
+func (d *Driver) newContext(dev *device, flags uint32) *context {
+	c := &context{d: d, dev: dev, id: d.ctxIDs.Add(1), modules: map[*module]struct{}{}}
+	c.flags.Store(flags)
+	c.limits = dev.defaultLimits()
+	c.cacheConfig, c.sharedConfig = driver.CU_FUNC_CACHE_PREFER_NONE, driver.CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE
+	c.legacy = newStream(c, streamLegacy, 0, 0)
+	c.streams = []*stream{c.legacy}
+	return c
+}
+
+// fail breaks the context: every later call answers r. The first fault counts.
+func (c *context) fail(r driver.CUresult, text string) {
+	if c.sticky.CompareAndSwap(0, uint32(r)) {
+		c.stop.Store(true)
+		c.d.explain(c, "%s", text)
+	}
+}
+
+// synchronize waits for everything queued in the context so far and gives out what kernels printed.
+func (c *context) synchronize() driver.CUresult {
+	for _, p := range c.tails() {
+		p.wait()
+	}
+	c.output.flush()
+	return driver.CUresult(c.sticky.Load())
+}
+
+// tails lists the ends of all streams that have work.
+func (c *context) tails() []point {
+	c.order.Lock()
+	defer c.order.Unlock()
+	var points []point
+	kept := c.streams[:0]
+	for _, s := range c.streams {
+		p := s.tail()
+		if !p.reached() {
+			points = append(points, p)
+		} else if s.destroyed {
+			continue
+		}
+		kept = append(kept, s)
+	}
+	clear(c.streams[len(kept):])
+	c.streams = kept
+	return points
+}
+
+// tearDown ends a context: it waits for its work and gives up everything that it owns. Its handle is the caller's business.
+func (c *context) tearDown() {
+	c.dead.Store(true)
+	c.synchronize()
+	for _, s := range c.d.streams.all() {
+		if s.ctx == c {
+			c.d.streams.remove(uintptr(s.handle))
+		}
+	}
+	for _, e := range c.d.events.all() {
+		if e.ctx == c {
+			c.d.events.remove(uintptr(e.handle))
+		}
+	}
+	c.mu.Lock()
+	modules := make([]*module, 0, len(c.modules))
+	for m := range c.modules {
+		modules = append(modules, m)
+	}
+	c.mu.Unlock()
+	for _, m := range modules {
+		m.unload()
+	}
+	for _, l := range c.d.libraries.all() {
+		l.forget(c)
+	}
+	for _, o := range c.d.contexts.all() {
+		o.mu.Lock()
+		delete(o.peers, c)
+		o.mu.Unlock()
+	}
+	c.params.close(c)
+	c.heap.close(c)
+	c.d.memory.freeContext(c)
+}
+
+// The sched flags are alternatives, the others bits (CUctx_flags).
+func validContextFlags(flags uint32) bool {
+	if flags&^uint32(driver.CU_CTX_FLAGS_MASK) != 0 {
+		return false
+	}
+	switch driver.CUctx_flags(flags) & driver.CU_CTX_SCHED_MASK {
+	case driver.CU_CTX_SCHED_AUTO, driver.CU_CTX_SCHED_SPIN, driver.CU_CTX_SCHED_YIELD, driver.CU_CTX_SCHED_BLOCKING_SYNC:
+		return true
+	}
+	return false
+}
+
+// Versions that cuCtxGetApiVersion reports.
+const (
+	apiVersion1 = 3010 // cuCtxCreate
+	apiVersion2 = 3020 // cuCtxCreate_v2 and later, primary contexts
+)
+
+// create makes an ordinary context and pushes it on the calling thread's stack.
+func (d *Driver) create(cur driver.CUcontext, out *driver.CUcontext, flags uint32, ordinal driver.CUdevice, version uint32) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil || !validContextFlags(flags) {
+		return invalidValue
+	}
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r
+	}
+	c := d.newContext(dev, flags)
+	c.version = version
+	c.handle = driver.CUcontext(d.contexts.add(c))
+	if c.handle == 0 {
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	if cur == 0 {
+		d.threads.self().push(c.handle)
+	}
+	*out = c.handle
+	return success
+}
+
+func (d *Driver) ctxCreate(cur driver.CUcontext, out *driver.CUcontext, flags uint32, dev driver.CUdevice) driver.CUresult {
+	return d.create(cur, out, flags, dev, apiVersion1)
+}
+
+func (d *Driver) ctxCreateV2(cur driver.CUcontext, out *driver.CUcontext, flags uint32, dev driver.CUdevice) driver.CUresult {
+	return d.create(cur, out, flags, dev, apiVersion2)
+}
+
+func (d *Driver) ctxCreateV3(cur driver.CUcontext, out *driver.CUcontext, params *driver.CUexecAffinityParam, n int32, flags uint32, dev driver.CUdevice) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if n < 0 || (params == nil) != (n == 0) {
+		return invalidValue
+	}
+	if n > 0 {
+		// Devices without MPS report no execution affinity (cuDeviceGetExecAffinitySupport).
+		d.explain(nil, "execution affinity (CUexecAffinityParam) is not supported")
+		return driver.CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY
+	}
+	return d.create(cur, out, flags, dev, apiVersion2)
+}
+
+func (d *Driver) ctxCreateV4(cur driver.CUcontext, out *driver.CUcontext, params *driver.CUctxCreateParams, flags uint32, dev driver.CUdevice) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if params != nil {
+		if params.CigParams != nil {
+			d.explain(nil, "contexts shared with graphics (CUctxCigParam) are not supported")
+			return notSupported
+		}
+		return d.ctxCreateV3(cur, out, params.ExecAffinityParams, params.NumExecAffinityParams, flags, dev)
+	}
+	return d.create(cur, out, flags, dev, apiVersion2)
+}
+
+func (d *Driver) ctxDestroy(cur driver.CUcontext, h driver.CUcontext) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	c := d.contexts.get(uintptr(h))
+	if c == nil || c.primary {
+		return invalidCtx
+	}
+	if d.contexts.remove(uintptr(h)) == nil {
+		return invalidCtx
+	}
+	if t := d.threads.self(); t.current() == h {
+		t.pop()
+	}
+	c.tearDown()
+	return success
+}
+
+func (d *Driver) ctxPush(cur driver.CUcontext, h driver.CUcontext) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if d.contexts.get(uintptr(h)) == nil {
+		return invalidCtx
+	}
+	if cur == 0 {
+		d.threads.self().push(h)
+	}
+	return success
+}
+
+func (d *Driver) ctxPop(cur driver.CUcontext, out *driver.CUcontext) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	h := cur
+	if h == 0 {
+		if h = d.threads.self().pop(); h == 0 {
+			return invalidCtx
+		}
+	}
+	if out != nil {
+		*out = h
+	}
+	return success
+}
+
+func (d *Driver) ctxSetCurrent(cur driver.CUcontext, h driver.CUcontext) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if h != 0 && d.contexts.get(uintptr(h)) == nil {
+		return invalidCtx
+	}
+	if cur == 0 {
+		d.threads.self().set(h)
+	}
+	return success
+}
+
+func (d *Driver) ctxGetCurrent(cur driver.CUcontext, out *driver.CUcontext) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = d.current(cur)
+	return success
+}
+
+func (d *Driver) ctxGetDevice(cur driver.CUcontext, out *driver.CUdevice) driver.CUresult {
+	c, r := d.attach(cur)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = driver.CUdevice(c.dev.ordinal)
+	return success
+}
+
+// given resolves an explicit context parameter, where 0 stands for the current context.
+func (d *Driver) given(cur, h driver.CUcontext) (*context, driver.CUresult) {
+	if h == 0 {
+		return d.attach(cur)
+	}
+	if r := d.ready(); r != success {
+		return nil, r
+	}
+	return d.contextOf(h)
+}
+
+func (d *Driver) ctxGetDeviceV2(cur driver.CUcontext, out *driver.CUdevice, h driver.CUcontext) driver.CUresult {
+	c, r := d.given(cur, h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = driver.CUdevice(c.dev.ordinal)
+	return success
+}
+
+func (d *Driver) ctxGetFlags(cur driver.CUcontext, out *uint32) driver.CUresult {
+	c, r := d.attach(cur)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = c.flags.Load()
+	return success
+}
+
+func (d *Driver) ctxSetFlags(cur driver.CUcontext, flags uint32) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if !validContextFlags(flags) {
+		return invalidValue
+	}
+	c.flags.Store(flags)
+	return success
+}
+
+func (d *Driver) ctxGetID(cur driver.CUcontext, h driver.CUcontext, out *uint64) driver.CUresult {
+	c, r := d.given(cur, h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = c.id
+	return success
+}
+
+func (d *Driver) ctxGetAPIVersion(cur driver.CUcontext, h driver.CUcontext, out *uint32) driver.CUresult {
+	c, r := d.given(cur, h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = c.version
+	return success
+}
+
+func (d *Driver) ctxSynchronize(cur driver.CUcontext) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	return c.synchronize()
+}
+
+func (d *Driver) ctxSynchronizeV2(cur driver.CUcontext, h driver.CUcontext) driver.CUresult {
+	c, r := d.given(cur, h)
+	if r != success {
+		return r
+	}
+	return c.synchronize()
+}
+
+func (d *Driver) ctxGetCacheConfig(cur driver.CUcontext, out *driver.CUfunc_cache) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*out = c.cacheConfig
+	return success
+}
+
+func validCacheConfig(v driver.CUfunc_cache) bool { return v <= driver.CU_FUNC_CACHE_PREFER_EQUAL }
+
+func validSharedConfig(v driver.CUsharedconfig) bool {
+	return v <= driver.CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE
+}
+
+func (d *Driver) ctxSetCacheConfig(cur driver.CUcontext, v driver.CUfunc_cache) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if !validCacheConfig(v) {
+		return invalidValue
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cacheConfig = v
+	return success
+}
+
+func (d *Driver) ctxGetSharedMemConfig(cur driver.CUcontext, out *driver.CUsharedconfig) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	// Banks have been four bytes wide since compute capability 5.0, whatever was asked for.
+	*out = c.sharedConfig
+	return success
+}
+
+func (d *Driver) ctxSetSharedMemConfig(cur driver.CUcontext, v driver.CUsharedconfig) driver.CUresult {
+	_, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if !validSharedConfig(v) {
+		return invalidValue
+	}
+	return success
+}
+
+func (d *Driver) ctxGetStreamPriorityRange(cur driver.CUcontext, least, greatest *int32) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if least != nil {
+		*least = 0
+	}
+	if greatest != nil {
+		*greatest = c.dev.greatestPriority()
+	}
+	return success
+}
+
+func (d *Driver) ctxResetPersistingL2(cur driver.CUcontext) driver.CUresult {
+	_, r := d.enter(cur)
+	return r
+}
+
+func (d *Driver) ctxGetExecAffinity(cur driver.CUcontext, out *driver.CUexecAffinityParam, kind driver.CUexecAffinityType) driver.CUresult {
+	_, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil || kind >= driver.CU_EXEC_AFFINITY_TYPE_MAX {
+		return invalidValue
+	}
+	return driver.CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY
+}
+
+// cuCtxAttach and cuCtxDetach count users of an ordinary context (deprecated since CUDA 4.0).
+func (d *Driver) ctxAttach(cur driver.CUcontext, out *driver.CUcontext, flags uint32) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil || flags != 0 {
+		return invalidValue
+	}
+	if c.primary {
+		return invalidCtx
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*out = c.handle
+	return success
+}

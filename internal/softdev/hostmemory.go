@@ -1,0 +1,177 @@
+package softdev
+
+import (
+	"errors"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
+)
+
+const hostAllocFlags = driver.CU_MEMHOSTALLOC_PORTABLE | driver.CU_MEMHOSTALLOC_DEVICEMAP | driver.CU_MEMHOSTALLOC_WRITECOMBINED
+
+func (d *Driver) memAllocHost(cur driver.CUcontext, out *unsafe.Pointer, n uint64) driver.CUresult {
+	return d.hostAlloc(cur, out, n, 0)
+}
+
+func (d *Driver) memHostAlloc(cur driver.CUcontext, out *unsafe.Pointer, n uint64, flags uint32) driver.CUresult {
+	if flags&^uint32(hostAllocFlags) != 0 {
+		if _, r := d.enter(cur); r != success {
+			return r
+		}
+		return invalidValue
+	}
+	return d.hostAlloc(cur, out, n, flags)
+}
+
+func (d *Driver) hostAlloc(cur driver.CUcontext, out *unsafe.Pointer, n uint64, flags uint32) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil || n == 0 {
+		return invalidValue
+	}
+	// With unified addressing all host memory is mapped (CUDA Driver API, "Unified Addressing").
+	p, r := c.allocate(d.memory.pinned, n, mem.MinAlign, &allocation{flags: flags | driver.CU_MEMHOSTALLOC_DEVICEMAP})
+	if r == success {
+		*out = d.memory.w.Ptr(uint64(p))
+	}
+	return r
+}
+
+func (d *Driver) memFreeHost(cur driver.CUcontext, p unsafe.Pointer) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	rng, a, ok := d.memory.find(driver.CUdeviceptr(uintptr(p)))
+	if !ok || rng.Kind != mem.Pinned || rng.Base != uint64(uintptr(p)) || a.use != useProgram {
+		return invalidValue
+	}
+	if a.ctx != c {
+		a.ctx.wait()
+	}
+	c.wait()
+	if e := c.sticky.Load(); e != 0 {
+		return driver.CUresult(e)
+	}
+	if err := rng.Heap.Free(rng.Base); err != nil {
+		return invalidValue
+	}
+	return success
+}
+
+func (d *Driver) memHostGetDevicePointer(cur driver.CUcontext, out *driver.CUdeviceptr, p unsafe.Pointer, flags uint32) driver.CUresult {
+	_, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil || p == nil || flags != 0 {
+		return invalidValue
+	}
+	rng, _, ok := d.memory.find(driver.CUdeviceptr(uintptr(p)))
+	if !ok || rng.Kind == mem.Device {
+		return invalidValue
+	}
+	*out = driver.CUdeviceptr(uintptr(p))
+	return success
+}
+
+func (d *Driver) memHostGetFlags(cur driver.CUcontext, out *uint32, p unsafe.Pointer) driver.CUresult {
+	_, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil || p == nil {
+		return invalidValue
+	}
+	rng, a, ok := d.memory.find(driver.CUdeviceptr(uintptr(p)))
+	if !ok || rng.Kind != mem.Pinned {
+		return invalidValue
+	}
+	*out = a.flags
+	return success
+}
+
+const hostRegisterFlags = driver.CU_MEMHOSTREGISTER_PORTABLE | driver.CU_MEMHOSTREGISTER_DEVICEMAP | driver.CU_MEMHOSTREGISTER_IOMEMORY | driver.CU_MEMHOSTREGISTER_READ_ONLY
+
+func (d *Driver) memHostRegister(cur driver.CUcontext, p unsafe.Pointer, n uint64, flags uint32) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if p == nil || n == 0 || flags&^uint32(hostRegisterFlags) != 0 {
+		return invalidValue
+	}
+	if flags&driver.CU_MEMHOSTREGISTER_IOMEMORY != 0 {
+		d.explain(c, "registering I/O memory is not supported")
+		return notSupported
+	}
+	if d.memory.w.Contains(uint64(uintptr(p))) {
+		return driver.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+	}
+	a := &allocation{ctx: c, flags: flags | driver.CU_MEMHOSTREGISTER_DEVICEMAP}
+	m := d.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	rng, err := m.w.Register(p, n, a)
+	var bad *mem.AddressError
+	switch {
+	case errors.As(err, &bad):
+		d.explain(c, "%s", err.Error())
+		if n > -uint64(uintptr(p)) {
+			return invalidValue
+		}
+		return driver.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+	case err != nil:
+		return invalidValue
+	}
+	m.registered[rng.Base] = a
+	return success
+}
+
+func (d *Driver) memHostUnregister(cur driver.CUcontext, p unsafe.Pointer) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if p == nil {
+		return invalidValue
+	}
+	m := d.memory
+	addr := uint64(uintptr(p))
+	m.mu.Lock()
+	a := m.registered[addr]
+	delete(m.registered, addr)
+	m.mu.Unlock()
+	if a == nil {
+		return driver.CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED
+	}
+	if a.ctx != c {
+		a.ctx.wait()
+	}
+	c.wait()
+	if err := m.w.Unregister(addr); err != nil {
+		return driver.CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED
+	}
+	return driver.CUresult(c.sticky.Load())
+}
+
+func (d *Driver) memAllocManaged(cur driver.CUcontext, out *driver.CUdeviceptr, n uint64, flags uint32) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil || n == 0 {
+		return invalidValue
+	}
+	if f := driver.CUmemAttach_flags(flags); f != driver.CU_MEM_ATTACH_GLOBAL && f != driver.CU_MEM_ATTACH_HOST {
+		return invalidValue
+	}
+	p, r := c.allocate(d.memory.managed, n, mem.MinAlign, &allocation{flags: flags})
+	if r == success {
+		*out = p
+	}
+	return r
+}

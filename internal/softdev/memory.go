@@ -1,0 +1,292 @@
+package softdev
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/mem"
+)
+
+// memory is the address window of a driver with what is not one device's: pinned, managed and registered memory.
+type memory struct {
+	d       *Driver
+	w       *mem.Window
+	pinned  *mem.Heap
+	managed *mem.Heap
+	space   exec.Memory
+
+	mu         sync.Mutex
+	registered map[uint64]*allocation // by first address
+}
+
+// allocation is what the driver knows of a piece of memory; it is the owner that mem.Window.Lookup gives.
+type allocation struct {
+	ctx    *context
+	use    allocationUse
+	flags  uint32 // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
+	pool   *pool
+	sync   atomic.Bool // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+	freed  atomic.Bool // cuMemFreeAsync was called
+	module *module     // owner of a variable
+}
+
+type allocationUse uint8
+
+const (
+	useProgram  allocationUse = iota // made by a call of the program, which frees it
+	useVariable                      // module variable in global memory
+	useConstant                      // module variable in constant memory
+	useInternal                      // parameters, device heap
+)
+
+func newMemory(d *Driver) (*memory, error) {
+	w, err := mem.Open()
+	if err != nil {
+		return nil, err
+	}
+	m := &memory{d: d, w: w, registered: map[uint64]*allocation{}}
+	m.pinned = w.NewHeap(mem.Pinned, 0)
+	m.managed = w.NewHeap(mem.Managed, 0)
+	for _, dev := range d.devices {
+		dev.heap = w.NewHeap(mem.Device, dev.totalMem())
+	}
+	m.space = exec.Memory{
+		Ptr: w.Pointer(), Base: w.Base(), Size: w.Size(), Special: mem.Special,
+		SharedOff: mem.SharedOffset, LocalOff: mem.LocalOffset,
+		Foreign: w.Foreign,
+		Const: func(addr uint64) bool {
+			r, ok := w.Lookup(addr)
+			if !ok {
+				return false
+			}
+			a, ok := r.Owner.(*allocation)
+			return ok && a.use == useConstant
+		},
+	}
+	return m, nil
+}
+
+func (m *memory) close() error { return m.w.Close() }
+
+// freeContext gives back what a context still owns. The work of the context has ended.
+func (m *memory) freeContext(c *context) {
+	heaps := []*mem.Heap{m.pinned, m.managed, c.dev.heap}
+	for _, h := range heaps {
+		h.Ranges(func(r mem.Range) bool {
+			if a, ok := r.Owner.(*allocation); ok && a.ctx == c {
+				_ = h.Free(r.Base) // it is there: nobody else frees memory of a context that is torn down
+			}
+			return true
+		})
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for addr, a := range m.registered {
+		if a.ctx == c {
+			delete(m.registered, addr)
+			_ = m.w.Unregister(addr)
+		}
+	}
+}
+
+// find returns the live memory at an address.
+func (m *memory) find(addr driver.CUdeviceptr) (mem.Range, *allocation, bool) {
+	r, ok := m.w.Lookup(uint64(addr))
+	if !ok {
+		return r, nil, false
+	}
+	a, ok := r.Owner.(*allocation)
+	if !ok || a.freed.Load() {
+		return r, nil, false
+	}
+	return r, a, true
+}
+
+// device resolves n bytes at a device address: all inside one allocation or registered range.
+func (m *memory) device(addr driver.CUdeviceptr, n uint64) (unsafe.Pointer, bool) {
+	r, _, ok := m.find(addr)
+	if !ok || n > r.Size-(uint64(addr)-r.Base) {
+		return nil, false
+	}
+	if r.Kind == mem.Registered {
+		p := m.w.Foreign(uint64(addr), n)
+		return p, p != nil
+	}
+	return m.w.Ptr(uint64(addr)), true
+}
+
+// host resolves n bytes of host memory. Addresses in the window have to be allocated; others are the program's and trusted. pageable says that
+// the driver does not know the memory, so that an asynchronous copy may not touch it after the call.
+func (m *memory) host(p unsafe.Pointer, n uint64) (_ unsafe.Pointer, pageable, ok bool) {
+	addr := driver.CUdeviceptr(uintptr(p))
+	if m.w.Contains(uint64(addr)) {
+		q, ok := m.device(addr, n)
+		return q, false, ok
+	}
+	if r, _, ok := m.find(addr); ok && n <= r.Size-(uint64(addr)-r.Base) {
+		return p, false, true
+	}
+	return p, true, p != nil
+}
+
+// unified resolves an address that may be any kind of memory (cuMemcpy).
+func (m *memory) unified(addr driver.CUdeviceptr, n uint64) (p unsafe.Pointer, pageable, ok bool) {
+	if p, ok := m.device(addr, n); ok {
+		return p, false, true
+	}
+	return m.host(foreign(uint64(addr)), n)
+}
+
+// foreign makes a pointer of an address that a program passed as a number. It is memory of C or memory that the program keeps alive.
+func foreign(addr uint64) unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Pointer(&addr))
+}
+
+// allocate takes memory from a heap for a context.
+func (c *context) allocate(h *mem.Heap, size, align uint64, a *allocation) (driver.CUdeviceptr, driver.CUresult) {
+	a.ctx = c
+	r, err := h.AllocFor(size, align, a)
+	if err != nil {
+		c.d.explain(c, "%s", err.Error())
+		return 0, memoryResult(err)
+	}
+	return driver.CUdeviceptr(r.Base), success
+}
+
+func memoryResult(err error) driver.CUresult {
+	var full *mem.OutOfMemoryError
+	if errors.As(err, &full) {
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	return invalidValue
+}
+
+// zero clears fresh memory whose content the API defines. Memory used before comes back as it was left.
+func (m *memory) zero(addr driver.CUdeviceptr, n uint64) {
+	clear(unsafe.Slice((*byte)(m.w.Ptr(uint64(addr))), n))
+}
+
+func (d *Driver) memAlloc(cur driver.CUcontext, out *driver.CUdeviceptr, n uint64) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil || n == 0 {
+		return invalidValue
+	}
+	p, r := c.allocate(c.dev.heap, n, mem.MinAlign, new(allocation))
+	if r == success {
+		*out = p
+	}
+	return r
+}
+
+// pitchAlign is the alignment of rows (H200: cuMemAllocPitch gives multiples of 512).
+const pitchAlign = 512
+
+func (d *Driver) memAllocPitch(cur driver.CUcontext, out *driver.CUdeviceptr, pitch *uint64, width, height uint64, element uint32) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil || pitch == nil || width == 0 || height == 0 {
+		return invalidValue
+	}
+	if element != 4 && element != 8 && element != 16 {
+		return invalidValue
+	}
+	row := (width + pitchAlign - 1) &^ (pitchAlign - 1)
+	if row < width || row > uint64(c.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_PITCH)) {
+		return invalidValue
+	}
+	if height > ^uint64(0)/row {
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	p, r := c.allocate(c.dev.heap, row*height, mem.MinAlign, new(allocation))
+	if r == success {
+		*out, *pitch = p, row
+	}
+	return r
+}
+
+func (d *Driver) memFree(cur driver.CUcontext, p driver.CUdeviceptr) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if p == 0 {
+		return success
+	}
+	m := d.memory
+	rng, a, ok := m.find(p)
+	if !ok || rng.Base != uint64(p) || a.use != useProgram || rng.Kind != mem.Device && rng.Kind != mem.Managed {
+		return invalidValue
+	}
+	// The driver waits for work that may use the memory.
+	if a.ctx != c {
+		a.ctx.wait()
+	}
+	c.wait()
+	if e := c.sticky.Load(); e != 0 {
+		return driver.CUresult(e)
+	}
+	a.release()
+	if err := rng.Heap.Free(rng.Base); err != nil {
+		return invalidValue
+	}
+	return success
+}
+
+// release undoes the bookkeeping of a pool.
+func (a *allocation) release() {
+	if a.pool != nil {
+		a.pool.returned(a)
+	}
+}
+
+// wait lets everything queued in the context finish.
+func (c *context) wait() {
+	for _, p := range c.tails() {
+		p.wait()
+	}
+}
+
+func (d *Driver) memGetInfo(cur driver.CUcontext, free, total *uint64) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if free == nil && total == nil {
+		return invalidValue
+	}
+	u := c.dev.heap.Usage()
+	if free != nil {
+		*free = u.Limit - u.Used
+	}
+	if total != nil {
+		*total = u.Limit
+	}
+	return success
+}
+
+func (d *Driver) memGetAddressRange(cur driver.CUcontext, base *driver.CUdeviceptr, size *uint64, p driver.CUdeviceptr) driver.CUresult {
+	_, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	rng, _, ok := d.memory.find(p)
+	if !ok || rng.Kind == mem.Registered {
+		return driver.CUDA_ERROR_NOT_FOUND
+	}
+	if base != nil {
+		*base = driver.CUdeviceptr(rng.Base)
+	}
+	if size != nil {
+		*size = rng.Size
+	}
+	return success
+}

@@ -1,0 +1,142 @@
+package softdev
+
+import (
+	"sync"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// primary is the primary context of a device. Its handle stays the same over releases and retains.
+type primary struct {
+	mu    sync.Mutex
+	ctx   *context // nil before the first retain; dead while nobody holds it
+	refs  int
+	flags uint32
+}
+
+func (d *Driver) primaryRetain(_ driver.CUcontext, out *driver.CUcontext, ordinal driver.CUdevice) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r
+	}
+	p := &dev.primary
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r := p.activate(dev); r != success {
+		return r
+	}
+	p.refs++
+	*out = p.ctx.handle
+	return success
+}
+
+// activate makes the context alive. It needs p.mu.
+func (p *primary) activate(dev *device) driver.CUresult {
+	if p.ctx != nil && !p.ctx.dead.Load() {
+		return success
+	}
+	d := dev.d
+	c := d.newContext(dev, p.flags)
+	c.primary, c.version = true, apiVersion2
+	if p.ctx == nil {
+		if c.handle = driver.CUcontext(d.contexts.add(c)); c.handle == 0 {
+			return driver.CUDA_ERROR_OUT_OF_MEMORY
+		}
+	} else {
+		c.handle = p.ctx.handle
+		d.contexts.replace(uintptr(c.handle), c)
+	}
+	p.ctx = c
+	return success
+}
+
+func (d *Driver) primaryRelease(_ driver.CUcontext, ordinal driver.CUdevice) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r
+	}
+	p := &dev.primary
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refs == 0 {
+		return invalidCtx
+	}
+	if p.refs--; p.refs == 0 {
+		p.ctx.tearDown()
+	}
+	return success
+}
+
+func (d *Driver) primaryReset(_ driver.CUcontext, ordinal driver.CUdevice) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r
+	}
+	p := &dev.primary
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refs = 0
+	if p.ctx != nil && !p.ctx.dead.Load() {
+		p.ctx.tearDown()
+	}
+	return success
+}
+
+func (d *Driver) primarySetFlags(_ driver.CUcontext, ordinal driver.CUdevice, flags uint32) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r
+	}
+	if !validContextFlags(flags) {
+		return invalidValue
+	}
+	p := &dev.primary
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flags = flags
+	if p.ctx != nil && !p.ctx.dead.Load() {
+		p.ctx.flags.Store(flags)
+	}
+	return success
+}
+
+func (d *Driver) primaryGetState(_ driver.CUcontext, ordinal driver.CUdevice, flags *uint32, active *int32) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r
+	}
+	if flags == nil && active == nil {
+		return invalidValue
+	}
+	p := &dev.primary
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if flags != nil {
+		*flags = p.flags
+	}
+	if active != nil {
+		*active = 0
+		if p.ctx != nil && !p.ctx.dead.Load() {
+			*active = 1
+		}
+	}
+	return success
+}
