@@ -72,8 +72,7 @@ type HostReport struct {
 type HostContainerReport struct {
 	Section     string `json:"section"`
 	Relocatable bool   `json:"relocatable,omitempty"`
-	Wrapper     uint32 `json:"wrapper,omitempty"`
-	Prelinked   bool   `json:"prelinked,omitempty"`
+	Wrapper     uint32 `json:"wrapper,omitempty"` // version of the wrapper that points at it
 	ContainerReport
 }
 
@@ -195,7 +194,7 @@ func inspect(data []byte, name string, depth int) *Report {
 		if f != nil {
 			h := &HostReport{Format: f.Format, Machine: f.Machine, Type: f.Type, ModuleIDs: f.ModuleIDs}
 			for _, c := range f.Containers {
-				h.Containers = append(h.Containers, HostContainerReport{c.Section, c.Relocatable, c.Wrapper, c.Prelinked, containerReport(c.Container, depth)})
+				h.Containers = append(h.Containers, HostContainerReport{c.Section, c.Relocatable, c.Wrapper, containerReport(c.Container, depth)})
 				h.Containers[len(h.Containers)-1].Offset = c.Offset
 			}
 			r.Host = h

@@ -106,8 +106,9 @@ func unZstd(src []byte, size int) ([]byte, error) {
 	if h.HasFCS && h.FrameContentSize != uint64(size) {
 		return nil, fmt.Errorf("frame declares %d bytes", h.FrameContentSize)
 	}
+	// The capacity of the output is the limit. The window may be larger than a small payload.
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxMemory(uint64(size)), zstd.WithDecodeAllCapLimit(true))
+		zstd.WithDecoderMaxMemory(MaxPayload), zstd.WithDecoderMaxWindow(MaxPayload), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
 		return nil, err
 	}

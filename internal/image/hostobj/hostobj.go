@@ -27,8 +27,8 @@ type Container struct {
 	Relocatable bool   // it lies in the section for relocatable device code
 	// Wrapper is the version of the wrapper that points at it (1 or 2), 0 if none is known to: in
 	// an object file the pointer may be left to the linker.
-	Wrapper   uint32
-	Prelinked bool // an entry of a version 2 wrapper's list: input of the linked image
+	// 1 is ordinary code, 2 the device linker's image.
+	Wrapper uint32
 	*fatbin.Container
 }
 

@@ -16,8 +16,9 @@ const (
 
 // elfWrappers marks the containers that the wrappers of a linked file point at. The pointers are
 // virtual addresses, in the section's bytes or, in position-independent files, in the addends of
-// relative relocations. What cannot be followed stays unmarked: the wrappers are not needed to find
-// the containers.
+// relative relocations. The list of a version 2 wrapper is not followed: the program fills it when it
+// starts (it lies in .bss). What cannot be followed stays unmarked: the wrappers are not needed to
+// find the containers.
 func (f *File) elfWrappers(e *elf64.File) {
 	w := e.Section(sectionWrappers)
 	if w == nil || len(f.Containers) == 0 {
@@ -43,7 +44,6 @@ func (f *File) elfWrappers(e *elf64.File) {
 		}
 		return binary.LittleEndian.Uint64(stored)
 	}
-	budget := 1 << 16 // list entries to follow in all: hostile files may point every wrapper at one long list
 	for at := 0; at+fatbin.WrapperSize <= len(w.Data); at += fatbin.WrapperSize {
 		b := w.Data[at:]
 		parsed, err := fatbin.ParseWrapper(b)
@@ -52,24 +52,6 @@ func (f *File) elfWrappers(e *elf64.File) {
 		}
 		if c := container(pointer(w.Addr+uint64(at)+8, b[8:])); c != nil {
 			c.Wrapper = parsed.Version
-		}
-		if parsed.Version != 2 {
-			continue
-		}
-		list := pointer(w.Addr+uint64(at)+16, b[16:])
-		for ; budget > 0; budget-- {
-			off, ok := loaded.fileOffset(list)
-			if !ok || off+8 > uint64(len(e.Data)) {
-				break
-			}
-			p := pointer(list, e.Data[off:])
-			if p == 0 {
-				break
-			}
-			if c := container(p); c != nil {
-				c.Wrapper, c.Prelinked = 2, true
-			}
-			list += 8
 		}
 	}
 }

@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gocuda/cuda/internal/ptx"
@@ -10,8 +12,8 @@ import (
 
 // opcode is an instruction's first word with all its modifiers, looked up once for each distinct text in a module.
 type opcode struct {
-	cands []candidate
-	fault string // when no form fits
+	cands  []candidate
+	faults []string // when no form fits
 }
 
 // candidate is a form that the modifiers fit.
@@ -57,7 +59,7 @@ func (c *checker) compile(in *ptx.Instr) *opcode {
 	o := &opcode{}
 	forms := c.tab.Lookup(in.Name)
 	if len(forms) == 0 {
-		o.fault = fmt.Sprintf("Not a name of any known instruction: '%s'", in.Name)
+		o.faults = []string{fmt.Sprintf("Not a name of any known instruction: '%s'", in.Name)}
 		return o
 	}
 	c.words = c.words[:0]
@@ -69,19 +71,28 @@ func (c *checker) compile(in *ptx.Instr) *opcode {
 		m, miss := f.Fit(c.words)
 		if miss.Kind == optab.MissNone {
 			o.cands = append(o.cands, c.candidate(m))
-		} else if best.Form == nil || miss.Score > best.Score || miss.Score == best.Score && miss.Kind > best.Kind {
+		} else if best.Form == nil || nearer(&miss, &best) {
 			best = miss
 		}
 	}
 	if len(o.cands) == 0 {
-		o.fault = missText(in.Name, best)
+		o.faults = missTexts(longName(in.Name, c.words), c.words, &best)
 	}
 	return o
 }
 
-// roundings are the words that ptxas calls rounding modifiers.
-var roundings = map[string]bool{"rn": true, "rz": true, "rm": true, "rp": true, "rna": true, "rs": true, "rni": true, "rzi": true, "rmi": true, "rpi": true, "approx": false}
+// nearer says whether a is closer to what was meant: fitting types count most.
+func nearer(a, b *optab.Miss) bool {
+	if a.Types != b.Types {
+		return b.Types
+	}
+	return a.Score > b.Score
+}
 
+// roundings are the words that ptxas calls rounding modifiers.
+var roundings = map[string]bool{"rn": true, "rz": true, "rm": true, "rp": true, "rna": true, "rs": true, "rni": true, "rzi": true, "rmi": true, "rpi": true}
+
+// knownWords holds every modifier of the table.
 var knownWords = sync.OnceValue(func() map[string]bool {
 	w := map[string]bool{}
 	for _, f := range optab.Get().Forms {
@@ -94,26 +105,80 @@ var knownWords = sync.OnceValue(func() map[string]bool {
 	return w
 })
 
-func missText(name string, m optab.Miss) string {
-	switch m.Kind {
-	case optab.MissWord:
-		switch {
-		case roundings[m.Word]:
-			return fmt.Sprintf("Illegal rounding modifier for instruction '%s'", name)
-		case !knownWords()[m.Word]:
-			return fmt.Sprintf("Unknown modifier '.%s'", m.Word)
-		}
-		return fmt.Sprintf("Illegal modifier '.%s' for instruction '%s'", m.Word, name)
-	case optab.MissNeeded:
-		switch {
-		case roundings[m.Word]:
-			return fmt.Sprintf("Rounding modifier required for instruction '%s'", name)
-		case m.Word == "approx":
-			return fmt.Sprintf(".approx modifier required for instruction '%s'", name)
-		}
-		return fmt.Sprintf("'.%s' modifier required for instruction '%s'", m.Word, name)
+// longName is what ptxas calls an instruction in its messages: some have their operation in it.
+func longName(name string, words []string) string {
+	var with string
+	switch name {
+	case "mul", "mad", "mul24", "mad24":
+		with = "lo hi wide"
+	case "shf":
+		with = "l r"
+	case "div":
+		with = "full"
+	case "cvt":
+		with = "pack"
+	default:
+		return name
 	}
-	return fmt.Sprintf("Unexpected instruction types specified for '%s'", name)
+	for _, w := range words {
+		for _, x := range strings.Fields(with) {
+			if w == x {
+				return name + "." + w
+			}
+		}
+	}
+	return name
+}
+
+// missTexts are the faults of modifiers that fit no form, in the order in which ptxas has them: unknown words, types, .sat, .ftz,
+// the others, rounding last.
+func missTexts(name string, words []string, m *optab.Miss) []string {
+	var out []string
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	known := knownWords()
+	for _, w := range words {
+		if !known[w] {
+			add("Unknown modifier '.%s'", w)
+		}
+	}
+	if m.Types {
+		add("Unexpected instruction types specified for '%s'", name)
+		return out
+	}
+	rounding := false
+	for _, first := range []string{"sat", "ftz", ""} {
+		for _, i := range m.Bad {
+			w := words[i]
+			switch {
+			case !known[w]:
+			case roundings[w]:
+				rounding = true
+			case w == first, first == "" && w != "sat" && w != "ftz":
+				add("Illegal modifier '.%s' for instruction '%s'", w, name)
+			}
+		}
+	}
+	if rounding {
+		add("Illegal rounding modifier for instruction '%s'", name)
+	}
+	for _, s := range m.Need {
+		slot := m.Form.Slots[s].Words
+		switch r, a := roundings[slot[0]], slices.Contains(slot, "approx"); {
+		case r && rounding:
+		case r && a:
+			add("Rounding modifier or '.approx' modifier required for instruction '%s'", name)
+		case r:
+			add("Rounding modifier required for instruction '%s'", name)
+		case a:
+			add(".approx modifier required for instruction '%s'", name)
+		default:
+			add("'.%s' modifier required for instruction '%s'", slot[0], name)
+		}
+	}
+	if out == nil {
+		add("Unexpected instruction types specified for '%s'", name)
+	}
+	return out
 }
 
 // spaceOf returns the state space that a modifier word names.
@@ -202,22 +267,35 @@ func makeSpec(m *optab.Match, op *optab.Operand, vec int, space string) spec {
 // targetFault is the text when the module's version or target does not have the form.
 func (c *checker) targetFault(m *optab.Match) string {
 	f, t := m.Form, c.m.Target
-	name := f.Name
-	for i, w := range m.Words {
-		if w != "" && !f.Slots[i].Type {
-			name += "." + w
-			break
+	feature := f.Feature
+	if feature == "" {
+		feature = f.Name
+		for _, w := range m.Types {
+			feature += "." + w
 		}
 	}
 	switch {
 	case len(f.Only) > 0 && !t.Is(f.Only...), f.Arch && (t.Suffix == "" || t.SM < f.SM):
-		return fmt.Sprintf("Instruction '%s' not supported on .target '%s'", name, t)
+		what := f.What
+		if what == "" && f.Feature != "" {
+			return fmt.Sprintf("Feature '%s' not supported on .target '%s'", f.Feature, t)
+		}
+		if what == "" {
+			what = f.Name
+			for i, w := range m.Words {
+				if w != "" && !f.Slots[i].Type {
+					what += "." + w
+					break
+				}
+			}
+		}
+		return fmt.Sprintf("Instruction '%s' not supported on .target '%s'", what, t)
 	case t.PTX < f.PTX:
-		return needPTX(name, f.PTX)
+		return needPTX(feature, f.PTX)
 	case t.SM < f.SM:
-		return needSM(name, f.SM)
+		return needSM(feature, f.SM)
 	case f.MaxPTX != 0 && t.PTX > f.MaxPTX:
-		return fmt.Sprintf("Instruction '%s' is not supported starting from PTX ISA version %d.%d", name, (f.MaxPTX+1)/10, (f.MaxPTX+1)%10)
+		return fmt.Sprintf("Instruction '%s' is not supported starting from PTX ISA version %d.%d", f.Name, (f.MaxPTX+1)/10, (f.MaxPTX+1)%10)
 	}
 	return ""
 }
@@ -228,7 +306,9 @@ func (c *checker) instr(in *ptx.Instr) {
 	good := c.guard(in, &inst)
 	o := c.opcodeOf(in)
 	if len(o.cands) == 0 {
-		c.errorf(in.NamePos, Semantic, "%s", o.fault)
+		for _, text := range o.faults {
+			c.errorf(in.NamePos, Semantic, "%s", text)
+		}
 		return
 	}
 	var first problem

@@ -41,5 +41,8 @@
 // Attributes: ptx=N (ten times the version that introduced the form), sm=N (lowest target), arch=a (needs an
 // architecture-specific target such as sm_90a), only=sm_90a,sm_100a (just these targets), max=N (last PTX version),
 // rule=NAME (a Go function of package check looks at what the grammar cannot say), op=NAME (the operation's name for the
-// engines, when the instruction's first word is not specific enough), sync (waits for the lanes of its member mask), doc="...".
+// engines, when the instruction's first word is not specific enough), sync (waits for the lanes of its member mask), doc="...",
+// feature="..." (the name in "Feature '...' requires .target sm_100 or higher"; the instruction and its types when absent),
+// what="..." (the name in "Instruction '...' not supported on .target 'sm_90'", for forms with arch or only; with feature alone
+// the text is "Feature '...' not supported on .target 'sm_90'").
 package optab

@@ -75,6 +75,10 @@ type Miss struct {
 	Index int    // of the modifier, for MissWord
 	Word  string // the modifier, or one word of the slot that is needed
 	Score int
+
+	Types bool  // the types do not fit, whatever Kind says
+	Bad   []int // modifiers that no slot accepts, types aside
+	Need  []int // slots that lack a required modifier, types aside
 }
 
 // Fit fits modifier words to one form. Types must come in the form's order. The other words may stand in any order, as
@@ -87,6 +91,12 @@ func (f *Form) Fit(words []string) (Match, Miss) {
 	fail := func(k MissKind, i int, w string) {
 		if miss.Kind == MissNone {
 			miss.Kind, miss.Index, miss.Word = k, i, w
+		}
+		switch k {
+		case MissTypes:
+			miss.Types = true
+		case MissWord:
+			miss.Bad = append(miss.Bad, i)
 		}
 	}
 	nextType := 0
@@ -138,6 +148,7 @@ func (f *Form) Fit(words []string) (Match, Miss) {
 				fail(MissTypes, 0, f.Slots[s].Words[0])
 			} else {
 				fail(MissNeeded, 0, f.Slots[s].Words[0])
+				miss.Need = append(miss.Need, s)
 			}
 			score--
 		}

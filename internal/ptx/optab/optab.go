@@ -78,6 +78,8 @@ type Form struct {
 	Rule     string
 	Sync     bool
 	Doc      string
+	Feature  string // what ptxas calls it when the version or target is too old; name and types when empty
+	What     string // what ptxas calls it when an architecture-specific target is missing; Feature when empty
 	Group    string // file it stands in
 	Line     int    // line in that file
 	Syntax   string // the text of the line, without attributes
@@ -223,15 +225,25 @@ func parseLine(line string, sets map[string]string) (*Form, error) {
 
 func parseAttrs(f *Form, attrs string) error {
 	for attrs = strings.TrimSpace(attrs); attrs != ""; attrs = strings.TrimSpace(attrs) {
-		var w string
-		if strings.HasPrefix(attrs, "doc=\"") {
-			j := strings.IndexByte(attrs[5:], '"')
-			if j < 0 {
-				return fmt.Errorf("unterminated doc")
+		if key, rest, ok := strings.Cut(attrs, "=\""); ok && !strings.Contains(key, " ") {
+			text, after, ok := strings.Cut(rest, "\"")
+			if !ok {
+				return fmt.Errorf("unterminated %s", key)
 			}
-			f.Doc, attrs = attrs[5:5+j], attrs[6+j:]
+			switch key {
+			case "doc":
+				f.Doc = text
+			case "feature":
+				f.Feature = text
+			case "what":
+				f.What = text
+			default:
+				return fmt.Errorf("unknown attribute %q", key)
+			}
+			attrs = after
 			continue
 		}
+		var w string
 		w, attrs, _ = strings.Cut(attrs, " ")
 		k, v, _ := strings.Cut(w, "=")
 		var err error

@@ -1,0 +1,257 @@
+// Package corpus reads and replays recorded CUDA modules: images from real compilers with launches, inputs and the outputs that real
+// hardware gave. The format is described in testdata/corpus/README.md.
+//
+// A replay goes through the driver API (internal/driver.Table) and so runs on any device.
+package corpus
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"sort"
+)
+
+// Data is the contents of an array.
+type Data struct {
+	Base64 *string `json:"base64"`
+	File   string  `json:"file"`
+	Fill   *int    `json:"fill"`
+}
+
+// Arg is a kernel parameter, or a buffer that one points at.
+type Arg struct {
+	Kind     string `json:"kind"`
+	DType    string `json:"dtype"`
+	Count    int    `json:"count"`
+	Data     *Data  `json:"data"`
+	Output   bool   `json:"output"`
+	Expected *Data  `json:"expected"`
+	Compare  string `json:"compare"`
+	ID       string `json:"id"`
+	Addend   int64  `json:"addend"`
+	Hex      string `json:"hex"`
+	Size     int    `json:"size"`
+	Bytes    *Data  `json:"bytes"`
+	Pointers []struct {
+		Offset int    `json:"offset"`
+		ID     string `json:"id"`
+		Addend int64  `json:"addend"`
+	} `json:"pointers"`
+	Name string `json:"name"` // global_value
+
+	// textures and surfaces
+	Res        string     `json:"res"`
+	Fmt        string     `json:"fmt"`
+	Channels   int        `json:"channels"`
+	Dims       []int      `json:"dims"`
+	Address    []string   `json:"address"`
+	Filter     string     `json:"filter"`
+	Read       string     `json:"read"`
+	Normalized bool       `json:"normalized"`
+	Layered    bool       `json:"layered"`
+	Cubemap    bool       `json:"cubemap"`
+	SRGB       bool       `json:"srgb"`
+	Border     [4]float32 `json:"border"`
+	Gather     bool       `json:"gather"`
+	Levels     int        `json:"levels"`
+
+	// tensor maps
+	GDim       []uint64 `json:"gdim"`
+	GStride    []uint64 `json:"gstride"`
+	Box        []uint32 `json:"box"`
+	EStride    []uint32 `json:"estride"`
+	Swizzle    int      `json:"swizzle"`
+	Interleave int      `json:"interleave"`
+	OOB        int      `json:"oob"`
+	L2         int      `json:"l2"`
+}
+
+// Global is a module variable written before or compared after a launch.
+type Global struct {
+	Name     string `json:"name"`
+	DType    string `json:"dtype"`
+	Count    int    `json:"count"`
+	Data     *Data  `json:"data"`
+	Expected *Data  `json:"expected"`
+	Compare  string `json:"compare"`
+}
+
+// Failure is what a launch that must fail does.
+type Failure struct {
+	Result      string `json:"result"`
+	Code        int    `json:"code"`
+	Where       string `json:"where"`
+	UsableAfter bool   `json:"context_usable_after"`
+	NextCall    string `json:"next_call"`
+}
+
+// Launch is one recorded launch.
+type Launch struct {
+	Kernel         string         `json:"kernel"`
+	Grid           [3]uint32      `json:"grid"`
+	Block          [3]uint32      `json:"block"`
+	Cluster        []uint32       `json:"cluster"`
+	DynamicShared  uint32         `json:"dynamic_shared"`
+	Cooperative    bool           `json:"cooperative"`
+	PDL            bool           `json:"programmatic_serialization"`
+	Fresh          bool           `json:"fresh"`
+	Builds         []string       `json:"builds"`
+	Args           []Arg          `json:"args"`
+	Buffers        []Arg          `json:"buffers"`
+	Limits         map[string]int `json:"limits"`
+	FuncAttributes map[string]int `json:"func_attributes"`
+	GlobalsIn      []Global       `json:"globals_in"`
+	GlobalsOut     []Global       `json:"globals_out"`
+	Printf         *string        `json:"printf_expected"`
+	PrintfCompare  string         `json:"printf_compare"`
+	Stderr         *string        `json:"stderr_expected"`
+	Failure        *Failure       `json:"failure"`
+	Note           string         `json:"note"`
+}
+
+// Manifest is a recorded module.
+type Manifest struct {
+	Name         string                     `json:"name"`
+	Kind         string                     `json:"kind"`
+	Producer     string                     `json:"producer"`
+	Tags         []string                   `json:"tags"`
+	RecordedFrom string                     `json:"recorded_from"`
+	Files        map[string]string          `json:"files"`
+	Agreement    json.RawMessage            `json:"agreement"`
+	Launches     []Launch                   `json:"launches"`
+	Link         json.RawMessage            `json:"link"`
+	Driver       map[string]json.RawMessage `json:"driver"`
+	Library      json.RawMessage            `json:"library"`
+
+	set *Set
+}
+
+// Set is a folder of modules.
+type Set struct {
+	fsys fs.FS
+}
+
+// Open opens a folder that has index.json and modules/.
+func Open(fsys fs.FS) *Set { return &Set{fsys: fsys} }
+
+// Names lists the modules.
+func (s *Set) Names() ([]string, error) {
+	es, err := fs.ReadDir(s.fsys, "modules")
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range es {
+		if e.IsDir() {
+			out = append(out, e.Name())
+		}
+	}
+	sort.Strings(out)
+	return out, nil
+}
+
+// Module reads a module's manifest.
+func (s *Set) Module(name string) (*Manifest, error) {
+	b, err := fs.ReadFile(s.fsys, path.Join("modules", name, "manifest.json"))
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{set: s}
+	if err := json.Unmarshal(b, m); err != nil {
+		return nil, fmt.Errorf("%s: manifest.json: %w", name, err)
+	}
+	return m, nil
+}
+
+// Image returns the bytes of a build ("ptx90", "default.fatbin", ...).
+func (m *Manifest) Image(build string) ([]byte, error) {
+	f, ok := m.Files[build]
+	if !ok {
+		return nil, fmt.Errorf("%s has no build %s", m.Name, build)
+	}
+	return gunzip(m.set.fsys, path.Join("modules", m.Name, f+".gz"))
+}
+
+// PTXBuild returns the build with the PTX that an sm_90 device should run, "" when there is none.
+func (m *Manifest) PTXBuild() string {
+	for _, b := range []string{"ptx90a", "ptx90", "ptx", "ptx80", "ptx75"} {
+		if m.Files[b] != "" {
+			return b
+		}
+	}
+	best := ""
+	for b, f := range m.Files {
+		if path.Ext(f) == ".ptx" && (best == "" || b < best) && b != "ptx100" {
+			best = b
+		}
+	}
+	return best
+}
+
+// Has says whether a build holds the launch's kernel.
+func (l *Launch) Has(build string) bool {
+	if len(l.Builds) == 0 {
+		return true
+	}
+	for _, b := range l.Builds {
+		if b == build || b == "ptx75" && build != "ptx90" && build != "ptx90a" {
+			return true
+		}
+	}
+	return false
+}
+
+func gunzip(fsys fs.FS, name string) ([]byte, error) {
+	z, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := gzip.NewReader(bytes.NewReader(z))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return b, nil
+}
+
+// bytes returns the contents of an array of n bytes.
+func (m *Manifest) bytes(d *Data, n int) ([]byte, error) {
+	switch {
+	case d == nil:
+		return nil, nil
+	case d.Base64 != nil:
+		return base64.StdEncoding.DecodeString(*d.Base64)
+	case d.File != "":
+		return fs.ReadFile(m.set.fsys, path.Join("modules", m.Name, d.File))
+	case d.Fill != nil:
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(*d.Fill)
+		}
+		return b, nil
+	}
+	return nil, nil
+}
+
+// ElementSize is the size of a dtype in bytes.
+func ElementSize(dtype string) int {
+	switch dtype {
+	case "i8", "u8", "bool", "e4m3", "e5m2":
+		return 1
+	case "i16", "u16", "f16", "bf16":
+		return 2
+	case "i64", "u64", "f64", "c64":
+		return 8
+	case "c128":
+		return 16
+	}
+	return 4
+}

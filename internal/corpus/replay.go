@@ -1,0 +1,432 @@
+package corpus
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"sort"
+	"strings"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// Runner replays modules on a device.
+type Runner struct {
+	T   *driver.Table
+	Dev driver.CUdevice
+	// Printed returns what kernels have printed since the last call; nil when the output cannot be seen, and then it is not compared.
+	Printed func() string
+	// Detail returns a longer text for the last error of a context, nil when there is none.
+	Detail func(ctx driver.CUcontext) string
+}
+
+// Status is the outcome of one launch.
+type Status uint8
+
+// The outcomes.
+const (
+	Passed Status = iota
+	Failed
+	NotImplemented // the device says NOT_SUPPORTED
+	NotApplicable  // this build does not hold the kernel
+)
+
+var statusText = [...]string{"passed", "failed", "not implemented", "not in this build"}
+
+func (s Status) String() string { return statusText[s] }
+
+// Result is the outcome of one launch, or of loading the module (Launch -1).
+type Result struct {
+	Module, Build string
+	Launch        int
+	Kernel        string
+	Status        Status
+	Text          string
+}
+
+// callError is a result code with the call that gave it.
+type callError struct {
+	call   string
+	code   driver.CUresult
+	detail string
+}
+
+func (e *callError) Error() string {
+	s := e.call + ": " + e.code.String()
+	if e.detail != "" {
+		s += ": " + e.detail
+	}
+	return s
+}
+
+// state is a module while its launches run.
+type state struct {
+	r       *Runner
+	m       *Manifest
+	build   string
+	image   []byte
+	ctx     driver.CUcontext
+	mod     driver.CUmodule
+	buffers map[string]driver.CUdeviceptr
+	cleanup []func()
+}
+
+func (s *state) check(call string, code driver.CUresult) error {
+	if code == driver.CUDA_SUCCESS {
+		return nil
+	}
+	e := &callError{call: call, code: code}
+	if s.r.Detail != nil {
+		e.detail = s.r.Detail(s.ctx)
+	}
+	return e
+}
+
+// Run replays every launch of a module from one build.
+func (r *Runner) Run(m *Manifest, build string) []Result {
+	img, err := m.Image(build)
+	if err != nil {
+		return []Result{{m.Name, build, -1, "", Failed, err.Error()}}
+	}
+	s := &state{r: r, m: m, build: build, image: append(img, 0)}
+	var out []Result
+	defer s.close()
+	for i := range m.Launches {
+		l := &m.Launches[i]
+		res := Result{Module: m.Name, Build: build, Launch: i, Kernel: l.Kernel}
+		if !l.Has(build) {
+			res.Status = NotApplicable
+		} else if err := s.launch(l); err != nil {
+			res.Status, res.Text = Failed, err.Error()
+			if ce, ok := err.(*callError); ok && ce.code == driver.CUDA_ERROR_NOT_SUPPORTED {
+				res.Status = NotImplemented
+			}
+			s.close() // start over with a clean context
+		}
+		out = append(out, res)
+	}
+	return out
+}
+
+func (s *state) close() {
+	for i := len(s.cleanup) - 1; i >= 0; i-- {
+		s.cleanup[i]()
+	}
+	s.cleanup, s.buffers = nil, nil
+	if s.mod != 0 {
+		s.r.T.ModuleUnload(s.ctx, s.mod)
+		s.mod = 0
+	}
+	if s.ctx != 0 {
+		s.r.T.CtxDestroy_v2(0, s.ctx)
+		s.ctx = 0
+	}
+}
+
+func cstr(s string) *byte { return unsafe.StringData(s + "\x00") }
+
+func (s *state) fresh() error {
+	s.close()
+	t := s.r.T
+	if err := s.check("cuCtxCreate", t.CtxCreate_v2(0, &s.ctx, 0, s.r.Dev)); err != nil {
+		return err
+	}
+	log := make([]byte, 1<<14)
+	opts := []driver.CUjit_option{driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}
+	vals := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
+	code := t.ModuleLoadDataEx(s.ctx, &s.mod, unsafe.Pointer(&s.image[0]), 2, &opts[0], &vals[0])
+	if err := s.check("cuModuleLoadDataEx", code); err != nil {
+		text, _, _ := strings.Cut(string(log), "\x00")
+		e := err.(*callError)
+		if text != "" {
+			e.detail = strings.TrimSpace(text)
+		}
+		return e
+	}
+	s.buffers = map[string]driver.CUdeviceptr{}
+	return nil
+}
+
+// output is a buffer to compare.
+type output struct {
+	what  string
+	dtype string
+	rule  string
+	want  []byte
+	read  func([]byte) error
+}
+
+func (s *state) launch(l *Launch) error {
+	if l.Fresh || s.mod == 0 {
+		if err := s.fresh(); err != nil {
+			return err
+		}
+	}
+	t := s.r.T
+	if n, ok := l.Limits["stack"]; ok {
+		if err := s.check("cuCtxSetLimit", t.CtxSetLimit(s.ctx, driver.CU_LIMIT_STACK_SIZE, uint64(n))); err != nil {
+			return err
+		}
+	}
+	var f driver.CUfunction
+	if err := s.check("cuModuleGetFunction", t.ModuleGetFunction(s.ctx, &f, s.mod, cstr(l.Kernel))); err != nil {
+		return err
+	}
+	for name, v := range l.FuncAttributes {
+		id, ok := functionAttributes[name]
+		if !ok {
+			return fmt.Errorf("the manifest sets an unknown function attribute %s", name)
+		}
+		if err := s.check("cuFuncSetAttribute", t.FuncSetAttribute(s.ctx, f, id, int32(v))); err != nil {
+			return err
+		}
+	}
+	var outs []output
+	for i := range l.Buffers {
+		if _, err := s.arg(&l.Buffers[i], &outs); err != nil {
+			return err
+		}
+	}
+	params := make([]unsafe.Pointer, 0, len(l.Args))
+	for i := range l.Args {
+		p, err := s.arg(&l.Args[i], &outs)
+		if err != nil {
+			return err
+		}
+		params = append(params, p)
+	}
+	for i := range l.GlobalsIn {
+		g := &l.GlobalsIn[i]
+		b, err := s.m.bytes(g.Data, 0)
+		if err != nil {
+			return err
+		}
+		var p driver.CUdeviceptr
+		var n uint64
+		if err := s.check("cuModuleGetGlobal", t.ModuleGetGlobal_v2(s.ctx, &p, &n, s.mod, cstr(g.Name))); err != nil {
+			return err
+		}
+		if err := s.check("cuMemcpyHtoD", t.MemcpyHtoD_v2(s.ctx, p, unsafe.Pointer(&b[0]), uint64(len(b)))); err != nil {
+			return err
+		}
+	}
+	if s.r.Printed != nil {
+		s.r.Printed()
+	}
+	var attrs []driver.CUlaunchAttribute
+	if len(l.Cluster) == 3 {
+		a := driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION}
+		c := a.Value.ClusterDim()
+		c.X, c.Y, c.Z = l.Cluster[0], l.Cluster[1], l.Cluster[2]
+		attrs = append(attrs, a)
+	}
+	if l.Cooperative {
+		a := driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_COOPERATIVE}
+		*a.Value.Cooperative() = 1
+		attrs = append(attrs, a)
+	}
+	if l.PDL {
+		a := driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION}
+		*a.Value.ProgrammaticStreamSerializationAllowed() = 1
+		attrs = append(attrs, a)
+	}
+	cfg := driver.CUlaunchConfig{GridDimX: l.Grid[0], GridDimY: l.Grid[1], GridDimZ: l.Grid[2], BlockDimX: l.Block[0], BlockDimY: l.Block[1], BlockDimZ: l.Block[2],
+		SharedMemBytes: l.DynamicShared, NumAttrs: uint32(len(attrs))}
+	if len(attrs) > 0 {
+		cfg.Attrs = &attrs[0]
+	}
+	var pp *unsafe.Pointer
+	if len(params) > 0 {
+		pp = &params[0]
+	}
+	code, where := t.LaunchKernelEx(s.ctx, &cfg, f, pp, nil), "launch"
+	if code == driver.CUDA_SUCCESS {
+		code, where = t.CtxSynchronize(s.ctx), "synchronize"
+	}
+	if l.Failure != nil {
+		return s.failure(l, code, where)
+	}
+	if err := s.check("kernel "+l.Kernel+", at "+where, code); err != nil {
+		return err
+	}
+	return s.compare(l, outs)
+}
+
+func (s *state) failure(l *Launch, code driver.CUresult, where string) error {
+	want := l.Failure
+	if int(code) != want.Code {
+		if code == driver.CUDA_ERROR_NOT_SUPPORTED {
+			return s.check("kernel "+l.Kernel, code)
+		}
+		return fmt.Errorf("the launch gave %s at %s, recorded is %s at %s", code.String(), where, want.Result, want.Where)
+	}
+	var free, total uint64
+	next := s.r.T.MemGetInfo_v2(s.ctx, &free, &total)
+	usable := next == driver.CUDA_SUCCESS
+	if usable != want.UsableAfter {
+		return fmt.Errorf("after %s the context answers %s, recorded: usable %v", code.String(), next.Name(), want.UsableAfter)
+	}
+	s.close()
+	return nil
+}
+
+func (s *state) compare(l *Launch, outs []output) error {
+	t := s.r.T
+	var bad []string
+	for i := range outs {
+		o := &outs[i]
+		got := make([]byte, len(o.want))
+		if err := o.read(got); err != nil {
+			return err
+		}
+		if d := Compare(o.rule, o.dtype, got, o.want); d != "" {
+			bad = append(bad, o.what+": "+d)
+		}
+	}
+	for i := range l.GlobalsOut {
+		g := &l.GlobalsOut[i]
+		want, err := s.m.bytes(g.Expected, g.Count*ElementSize(g.DType))
+		if err != nil {
+			return err
+		}
+		var p driver.CUdeviceptr
+		var n uint64
+		if err := s.check("cuModuleGetGlobal", t.ModuleGetGlobal_v2(s.ctx, &p, &n, s.mod, cstr(g.Name))); err != nil {
+			return err
+		}
+		got := make([]byte, len(want))
+		if err := s.check("cuMemcpyDtoH", t.MemcpyDtoH_v2(s.ctx, unsafe.Pointer(&got[0]), p, uint64(len(got)))); err != nil {
+			return err
+		}
+		if d := Compare(g.Compare, g.DType, got, want); d != "" {
+			bad = append(bad, g.Name+": "+d)
+		}
+	}
+	if l.Printf != nil && s.r.Printed != nil {
+		got, want := s.r.Printed(), *l.Printf
+		if l.PrintfCompare == "sorted_lines" {
+			got, want = sortLines(got), sortLines(want)
+		}
+		if got != want {
+			bad = append(bad, fmt.Sprintf("printf: got %q, want %q", got, want))
+		}
+	}
+	if bad != nil {
+		return fmt.Errorf("%s", strings.Join(bad, "; "))
+	}
+	return nil
+}
+
+func sortLines(s string) string {
+	ls := strings.Split(s, "\n")
+	sort.Strings(ls)
+	return strings.Join(ls, "\n")
+}
+
+var functionAttributes = map[string]driver.CUfunction_attribute{
+	"MAX_DYNAMIC_SHARED_SIZE_BYTES":        driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+	"max_dynamic_shared":                   driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+	"PREFERRED_SHARED_MEMORY_CARVEOUT":     driver.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+	"NON_PORTABLE_CLUSTER_SIZE_ALLOWED":    driver.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+	"CLUSTER_SCHEDULING_POLICY_PREFERENCE": driver.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+}
+
+// arg makes a parameter's value ready and returns the address of its bytes.
+func (s *state) arg(a *Arg, outs *[]output) (unsafe.Pointer, error) {
+	t := s.r.T
+	switch a.Kind {
+	case "buffer":
+		n := a.Count * ElementSize(a.DType)
+		var p driver.CUdeviceptr
+		if err := s.check("cuMemAlloc", t.MemAlloc_v2(s.ctx, &p, uint64(max(n, 1)))); err != nil {
+			return nil, err
+		}
+		b, err := s.m.bytes(a.Data, n)
+		if err != nil {
+			return nil, err
+		}
+		if len(b) > 0 {
+			if err := s.check("cuMemcpyHtoD", t.MemcpyHtoD_v2(s.ctx, p, unsafe.Pointer(&b[0]), uint64(len(b)))); err != nil {
+				return nil, err
+			}
+		}
+		if a.ID != "" {
+			s.buffers[a.ID] = p
+		}
+		return unsafe.Pointer(&p), s.expect(a, p, outs)
+	case "ref":
+		p, ok := s.buffers[a.ID]
+		if !ok {
+			return nil, fmt.Errorf("no buffer %s", a.ID)
+		}
+		if err := s.expect(a, p, outs); err != nil {
+			return nil, err
+		}
+		q := p + driver.CUdeviceptr(a.Addend)
+		return unsafe.Pointer(&q), nil
+	case "scalar":
+		b, err := hex.DecodeString(a.Hex)
+		if err != nil {
+			return nil, err
+		}
+		return alignedBytes(b), nil
+	case "struct":
+		b, err := s.m.bytes(a.Bytes, a.Size)
+		if err != nil {
+			return nil, err
+		}
+		b = append([]byte(nil), b...)
+		for _, q := range a.Pointers {
+			p, ok := s.buffers[q.ID]
+			if !ok {
+				return nil, fmt.Errorf("no buffer %s", q.ID)
+			}
+			binary.LittleEndian.PutUint64(b[q.Offset:], uint64(p)+uint64(q.Addend))
+		}
+		return alignedBytes(b), nil
+	case "global_value":
+		var p driver.CUdeviceptr
+		var n uint64
+		if err := s.check("cuModuleGetGlobal", t.ModuleGetGlobal_v2(s.ctx, &p, &n, s.mod, cstr(a.Name))); err != nil {
+			return nil, err
+		}
+		b := make([]byte, a.Size)
+		if err := s.check("cuMemcpyDtoH", t.MemcpyDtoH_v2(s.ctx, unsafe.Pointer(&b[0]), p, uint64(a.Size))); err != nil {
+			return nil, err
+		}
+		return alignedBytes(b), nil
+	case "texture", "surface":
+		return s.image2(a, outs)
+	case "tensormap":
+		return s.tensorMap(a)
+	}
+	return nil, fmt.Errorf("the manifest has an argument of unknown kind %q", a.Kind)
+}
+
+// alignedBytes copies bytes to memory aligned as any parameter may need it.
+func alignedBytes(b []byte) unsafe.Pointer {
+	w := make([]uint64, len(b)/8+2+16)
+	p := unsafe.Pointer(unsafe.SliceData(w))
+	p = unsafe.Add(p, -uintptr(p)&127)
+	copy(unsafe.Slice((*byte)(p), len(b)), b)
+	return p
+}
+
+func (s *state) expect(a *Arg, p driver.CUdeviceptr, outs *[]output) error {
+	if !a.Output || a.Expected == nil {
+		return nil
+	}
+	want, err := s.m.bytes(a.Expected, a.Count*ElementSize(a.DType))
+	if err != nil || len(want) == 0 {
+		return err
+	}
+	name := a.ID
+	if name == "" {
+		name = "output"
+	}
+	*outs = append(*outs, output{what: name, dtype: a.DType, rule: a.Compare, want: want, read: func(got []byte) error {
+		return s.check("cuMemcpyDtoH", s.r.T.MemcpyDtoH_v2(s.ctx, unsafe.Pointer(&got[0]), p, uint64(len(got))))
+	}})
+	return nil
+}

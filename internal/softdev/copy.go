@@ -1,0 +1,212 @@
+package softdev
+
+import (
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// shortCopy is the number of bytes up to which work on an idle stream is done at once instead of by another goroutine, which takes a
+// few microseconds to start.
+const shortCopy = 256 << 10
+
+// endpoint is one side of a copy.
+type endpoint struct {
+	p        unsafe.Pointer
+	pageable bool
+}
+
+func (m *memory) deviceEnd(addr driver.CUdeviceptr, n uint64) (endpoint, bool) {
+	p, ok := m.device(addr, n)
+	return endpoint{p: p}, ok
+}
+
+func (m *memory) hostEnd(p unsafe.Pointer, n uint64) (endpoint, bool) {
+	q, pageable, ok := m.host(p, n)
+	return endpoint{q, pageable}, ok
+}
+
+func (m *memory) anyEnd(addr driver.CUdeviceptr, n uint64) (endpoint, bool) {
+	p, pageable, ok := m.unified(addr, n)
+	return endpoint{p, pageable}, ok
+}
+
+// copyNow is a synchronous copy: in order with the legacy stream.
+func (c *context) copyNow(dst, src endpoint, n uint64) driver.CUresult {
+	c.legacy.perform(&op{kind: opCopy, dst: dst.p, src: src.p, n: n})
+	c.output.flush()
+	return driver.CUresult(c.sticky.Load())
+}
+
+// copyLater is an asynchronous copy. Memory that the driver does not know may be gone after the call: what is read from it is read now, and what
+// is written to it is written before the call returns (CUDA Driver API, "API synchronization behavior").
+func (s *stream) copyLater(dst, src endpoint, n uint64) driver.CUresult {
+	const staged = 64 << 10
+	o := &op{kind: opCopy, dst: dst.p, src: src.p, n: n}
+	switch {
+	case dst.pageable:
+		s.perform(o)
+		return driver.CUresult(s.ctx.sticky.Load())
+	case src.pageable && n > staged:
+		s.perform(o)
+		return driver.CUresult(s.ctx.sticky.Load())
+	case src.pageable && !s.idle():
+		stage := make([]byte, n)
+		copyBytes(unsafe.Pointer(unsafe.SliceData(stage)), src.p, n)
+		o.src = unsafe.Pointer(unsafe.SliceData(stage))
+		s.submit(o)
+	case src.pageable:
+		s.perform(o)
+	default:
+		s.offer(o, n <= shortCopy)
+	}
+	return success
+}
+
+// offer queues an operation; one that is short is done at once when nothing is before it.
+func (s *stream) offer(o *op, short bool) {
+	s.put(o)
+	last := &s.ring[(s.head+s.n-1)&(len(s.ring)-1)]
+	if short && s.n == 1 && !s.busy && last.ready() {
+		s.take(s.queued)
+	} else {
+		s.start()
+	}
+	s.mu.Unlock()
+}
+
+// ready says whether nothing that the operation depends on is outstanding.
+func (o *op) ready() bool {
+	if !o.after.reached() {
+		return false
+	}
+	for _, p := range o.more {
+		if !p.reached() {
+			return false
+		}
+	}
+	return true
+}
+
+// linear is the common part of the copies: context, then ends, then the copy. async nil is a synchronous copy.
+func (d *Driver) linear(cur driver.CUcontext, n uint64, stream driver.CUstream, async bool, ends func(m *memory) (dst, src endpoint, ok bool)) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	s := c.legacy
+	if async {
+		if s, r = c.stream(stream); r != success {
+			return r
+		}
+	}
+	if n == 0 {
+		return success
+	}
+	dst, src, ok := ends(d.memory)
+	if !ok {
+		return invalidValue
+	}
+	if async {
+		return s.copyLater(dst, src, n)
+	}
+	return c.copyNow(dst, src, n)
+}
+
+func (d *Driver) htod(cur driver.CUcontext, dst driver.CUdeviceptr, src unsafe.Pointer, n uint64, s driver.CUstream, async bool) driver.CUresult {
+	return d.linear(cur, n, s, async, func(m *memory) (to, from endpoint, ok bool) {
+		if to, ok = m.deviceEnd(dst, n); ok {
+			from, ok = m.hostEnd(src, n)
+		}
+		return
+	})
+}
+
+func (d *Driver) dtoh(cur driver.CUcontext, dst unsafe.Pointer, src driver.CUdeviceptr, n uint64, s driver.CUstream, async bool) driver.CUresult {
+	return d.linear(cur, n, s, async, func(m *memory) (to, from endpoint, ok bool) {
+		if from, ok = m.deviceEnd(src, n); ok {
+			to, ok = m.hostEnd(dst, n)
+		}
+		return
+	})
+}
+
+func (d *Driver) dtod(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64, s driver.CUstream, async bool) driver.CUresult {
+	return d.linear(cur, n, s, async, func(m *memory) (to, from endpoint, ok bool) {
+		if to, ok = m.deviceEnd(dst, n); ok {
+			from, ok = m.deviceEnd(src, n)
+		}
+		return
+	})
+}
+
+func (d *Driver) anyToAny(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64, s driver.CUstream, async bool) driver.CUresult {
+	return d.linear(cur, n, s, async, func(m *memory) (to, from endpoint, ok bool) {
+		if to, ok = m.anyEnd(dst, n); ok {
+			from, ok = m.anyEnd(src, n)
+		}
+		return
+	})
+}
+
+func (d *Driver) memcpyHtoD(cur driver.CUcontext, dst driver.CUdeviceptr, src unsafe.Pointer, n uint64) driver.CUresult {
+	return d.htod(cur, dst, src, n, 0, false)
+}
+
+func (d *Driver) memcpyHtoDAsync(cur driver.CUcontext, dst driver.CUdeviceptr, src unsafe.Pointer, n uint64, s driver.CUstream) driver.CUresult {
+	return d.htod(cur, dst, src, n, s, true)
+}
+
+func (d *Driver) memcpyDtoH(cur driver.CUcontext, dst unsafe.Pointer, src driver.CUdeviceptr, n uint64) driver.CUresult {
+	return d.dtoh(cur, dst, src, n, 0, false)
+}
+
+func (d *Driver) memcpyDtoHAsync(cur driver.CUcontext, dst unsafe.Pointer, src driver.CUdeviceptr, n uint64, s driver.CUstream) driver.CUresult {
+	return d.dtoh(cur, dst, src, n, s, true)
+}
+
+func (d *Driver) memcpyDtoD(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64) driver.CUresult {
+	return d.dtod(cur, dst, src, n, 0, false)
+}
+
+func (d *Driver) memcpyDtoDAsync(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64, s driver.CUstream) driver.CUresult {
+	return d.dtod(cur, dst, src, n, s, true)
+}
+
+func (d *Driver) memcpy(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64) driver.CUresult {
+	return d.anyToAny(cur, dst, src, n, 0, false)
+}
+
+func (d *Driver) memcpyAsync(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64, s driver.CUstream) driver.CUresult {
+	return d.anyToAny(cur, dst, src, n, s, true)
+}
+
+// peers resolves the two contexts of a peer copy.
+func (d *Driver) peerContexts(dst, src driver.CUcontext) driver.CUresult {
+	for _, h := range []driver.CUcontext{dst, src} {
+		if _, r := d.contextOf(h); r != success {
+			return invalidCtx
+		}
+	}
+	return success
+}
+
+func (d *Driver) memcpyPeer(cur driver.CUcontext, dst driver.CUdeviceptr, dctx driver.CUcontext, src driver.CUdeviceptr, sctx driver.CUcontext, n uint64) driver.CUresult {
+	if _, r := d.enter(cur); r != success {
+		return r
+	}
+	if r := d.peerContexts(dctx, sctx); r != success {
+		return r
+	}
+	return d.dtod(cur, dst, src, n, 0, false)
+}
+
+func (d *Driver) memcpyPeerAsync(cur driver.CUcontext, dst driver.CUdeviceptr, dctx driver.CUcontext, src driver.CUdeviceptr, sctx driver.CUcontext, n uint64, s driver.CUstream) driver.CUresult {
+	if _, r := d.enter(cur); r != success {
+		return r
+	}
+	if r := d.peerContexts(dctx, sctx); r != success {
+		return r
+	}
+	return d.dtod(cur, dst, src, n, s, true)
+}

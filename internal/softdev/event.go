@@ -1,0 +1,265 @@
+package softdev
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// event is a CUevent. What was captured by its last record is a point in a stream; destroying the event leaves waits on that point
+// alone.
+type event struct {
+	ctx    *context
+	handle driver.CUevent
+	flags  driver.CUevent_flags
+
+	mu  sync.Mutex
+	rec *record // nil before the first record
+}
+
+// record is one recording of an event.
+type record struct {
+	at    atomic.Int64 // ns after the driver's start, written when the stream gets there
+	point point
+}
+
+const eventFlags = driver.CU_EVENT_BLOCKING_SYNC | driver.CU_EVENT_DISABLE_TIMING | driver.CU_EVENT_INTERPROCESS
+
+func (d *Driver) eventCreate(cur driver.CUcontext, out *driver.CUevent, flags uint32) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	f := driver.CUevent_flags(flags)
+	if out == nil || f&^eventFlags != 0 || f&driver.CU_EVENT_INTERPROCESS != 0 && f&driver.CU_EVENT_DISABLE_TIMING == 0 {
+		return invalidValue
+	}
+	e := &event{ctx: c, flags: f}
+	e.handle = driver.CUevent(d.events.add(e))
+	if e.handle == 0 {
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	*out = e.handle
+	return success
+}
+
+// event resolves a handle for a call in a context that has not faulted.
+func (d *Driver) event(cur driver.CUcontext, h driver.CUevent) (*event, driver.CUresult) {
+	if _, r := d.enter(cur); r != success {
+		return nil, r
+	}
+	e := d.events.get(uintptr(h))
+	if e == nil {
+		return nil, badHandle
+	}
+	return e, driver.CUresult(e.ctx.sticky.Load())
+}
+
+func (d *Driver) eventDestroy(cur driver.CUcontext, h driver.CUevent) driver.CUresult {
+	if _, r := d.event(cur, h); r != success {
+		return r
+	}
+	if d.events.remove(uintptr(h)) == nil {
+		return badHandle
+	}
+	return success
+}
+
+func (d *Driver) eventRecord(cur driver.CUcontext, h driver.CUevent, stream driver.CUstream) driver.CUresult {
+	return d.eventRecordWithFlags(cur, h, stream, 0)
+}
+
+func (d *Driver) eventRecordWithFlags(cur driver.CUcontext, h driver.CUevent, stream driver.CUstream, flags uint32) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if flags&^uint32(driver.CU_EVENT_RECORD_EXTERNAL) != 0 {
+		return invalidValue
+	}
+	e := d.events.get(uintptr(h))
+	if e == nil {
+		return badHandle
+	}
+	s, r := c.stream(stream)
+	if r != success {
+		return r
+	}
+	if e.ctx != s.ctx {
+		return badHandle
+	}
+	e.record(s)
+	return success
+}
+
+func (e *event) record(s *stream) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	rec := e.rec
+	if rec == nil || !rec.point.reached() {
+		rec = new(record) // the old one belongs to an operation that is still queued
+	}
+	s.put(&op{kind: opRecord, rec: rec})
+	rec.point = point{s, s.queued}
+	e.rec = rec
+	if last := &s.ring[(s.head+s.n-1)&(len(s.ring)-1)]; s.n == 1 && !s.busy && last.ready() {
+		s.take(s.queued)
+	} else {
+		s.start()
+	}
+	s.mu.Unlock()
+}
+
+// captured is the point of the last record; its stream is nil when there was none.
+func (e *event) captured() point {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.rec == nil {
+		return point{}
+	}
+	return e.rec.point
+}
+
+func (d *Driver) eventQuery(cur driver.CUcontext, h driver.CUevent) driver.CUresult {
+	e, r := d.event(cur, h)
+	if r != success {
+		return r
+	}
+	if !e.captured().reached() {
+		return driver.CUDA_ERROR_NOT_READY
+	}
+	return driver.CUresult(e.ctx.sticky.Load())
+}
+
+func (d *Driver) eventSynchronize(cur driver.CUcontext, h driver.CUevent) driver.CUresult {
+	e, r := d.event(cur, h)
+	if r != success {
+		return r
+	}
+	e.captured().wait()
+	e.ctx.output.flush()
+	return driver.CUresult(e.ctx.sticky.Load())
+}
+
+func (d *Driver) eventElapsedTime(cur driver.CUcontext, out *float32, start, end driver.CUevent) driver.CUresult {
+	if _, r := d.enter(cur); r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	a, b := d.events.get(uintptr(start)), d.events.get(uintptr(end))
+	if a == nil || b == nil || a.ctx != b.ctx {
+		return badHandle
+	}
+	if r := a.ctx.sticky.Load(); r != 0 {
+		return driver.CUresult(r)
+	}
+	t, ready, ok := a.time()
+	u, ready2, ok2 := b.time()
+	switch {
+	case !ok || !ok2:
+		return badHandle
+	case !ready || !ready2:
+		return driver.CUDA_ERROR_NOT_READY
+	}
+	*out = float32(float64(u-t) / 1e6)
+	return success
+}
+
+// time is when the event's last record was reached; ok is false when there is no such time: never recorded, or made without timing.
+func (e *event) time() (ns int64, ready, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.rec == nil || e.flags&driver.CU_EVENT_DISABLE_TIMING != 0 {
+		return 0, false, false
+	}
+	return e.rec.at.Load(), e.rec.point.reached(), true
+}
+
+// waitFor makes later work of the stream wait for what the event has captured by now.
+func (s *stream) waitFor(p point) {
+	if p.reached() || p.s == s {
+		return
+	}
+	s.submit(&op{kind: opMarker, after: p})
+}
+
+func (d *Driver) streamWaitEvent(cur driver.CUcontext, stream driver.CUstream, h driver.CUevent, flags uint32) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if flags&^uint32(driver.CU_EVENT_WAIT_EXTERNAL) != 0 {
+		return invalidValue
+	}
+	s, r := c.stream(stream)
+	if r != success {
+		return r
+	}
+	e := d.events.get(uintptr(h))
+	if e == nil {
+		return badHandle
+	}
+	s.waitFor(e.captured())
+	return success
+}
+
+// ctxRecordEvent records all work queued in a context so far.
+func (d *Driver) ctxRecordEvent(cur, h driver.CUcontext, ev driver.CUevent) driver.CUresult {
+	c, e, r := d.contextEvent(cur, h, ev)
+	if r != success {
+		return r
+	}
+	if e.ctx != c {
+		return badHandle
+	}
+	s := newStream(c, streamOrdinary, uint32(driver.CU_STREAM_NON_BLOCKING), 0)
+	for _, p := range c.tails() {
+		s.submit(&op{kind: opMarker, after: p})
+	}
+	c.order.Lock()
+	s.destroyed = true // goes when it has drained
+	c.streams = append(c.streams, s)
+	c.order.Unlock()
+	e.record(s)
+	return success
+}
+
+// ctxWaitEvent makes work queued in any stream of a context from now on wait.
+func (d *Driver) ctxWaitEvent(cur, h driver.CUcontext, ev driver.CUevent) driver.CUresult {
+	c, e, r := d.contextEvent(cur, h, ev)
+	if r != success {
+		return r
+	}
+	p := e.captured()
+	c.order.Lock()
+	streams := append([]*stream(nil), c.streams...)
+	c.order.Unlock()
+	for _, s := range streams {
+		s.waitFor(p)
+	}
+	return success
+}
+
+func (d *Driver) contextEvent(cur, h driver.CUcontext, ev driver.CUevent) (*context, *event, driver.CUresult) {
+	if r := d.ready(); r != success {
+		return nil, nil, r
+	}
+	if h == 0 {
+		h = d.current(cur)
+	}
+	c, r := d.contextOf(h)
+	if r != success {
+		return nil, nil, r
+	}
+	if e := c.sticky.Load(); e != 0 {
+		return nil, nil, driver.CUresult(e)
+	}
+	e := d.events.get(uintptr(ev))
+	if e == nil {
+		return nil, nil, badHandle
+	}
+	return c, e, success
+}

@@ -1,0 +1,89 @@
+package softdev
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// boxFill is a fill of rows.
+type boxFill struct {
+	dst   unsafe.Pointer
+	pitch uint64
+	width uint8
+	value uint32
+	n     uint64 // elements of a row
+	rows  uint64
+}
+
+func (b *boxFill) execute(_ *stream, skip bool) {
+	if skip {
+		return
+	}
+	for y := range b.rows {
+		fill(unsafe.Add(b.dst, y*b.pitch), b.width, b.value, b.n)
+	}
+}
+
+// memset is the common part of the fills. A fill is asynchronous in every form, except that a synchronous form is in order with the
+// legacy stream.
+func (d *Driver) memset(cur driver.CUcontext, dst driver.CUdeviceptr, width uint8, value uint32, n uint64, stream driver.CUstream, async bool) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	s := c.legacy
+	if async {
+		if s, r = c.stream(stream); r != success {
+			return r
+		}
+	}
+	over, size := bits.Mul64(n, uint64(width))
+	if uint64(dst)%uint64(width) != 0 || over != 0 {
+		return invalidValue
+	}
+	if n == 0 {
+		return success
+	}
+	p, ok := d.memory.device(dst, size)
+	if !ok {
+		return invalidValue
+	}
+	s.offer(&op{kind: opFill, width: width, value: value, dst: p, n: n}, size <= shortCopy)
+	return success
+}
+
+func (d *Driver) memset2D(cur driver.CUcontext, dst driver.CUdeviceptr, pitch uint64, width uint8, value uint32, n, rows uint64, stream driver.CUstream, async bool) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	s := c.legacy
+	if async {
+		if s, r = c.stream(stream); r != success {
+			return r
+		}
+	}
+	w := uint64(width)
+	over, row := bits.Mul64(n, w)
+	if uint64(dst)%w != 0 || pitch%w != 0 || over != 0 {
+		return invalidValue
+	}
+	if n == 0 || rows == 0 {
+		return success
+	}
+	if rows > 1 && pitch < row {
+		return invalidValue
+	}
+	over, span := bits.Mul64(pitch, rows-1)
+	if over != 0 || span+row < span {
+		return invalidValue
+	}
+	p, ok := d.memory.device(dst, span+row)
+	if !ok {
+		return invalidValue
+	}
+	s.offer(&op{kind: opTask, task: &boxFill{p, pitch, width, value, n, rows}}, row*rows <= shortCopy)
+	return success
+}

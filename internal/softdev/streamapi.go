@@ -1,0 +1,381 @@
+package softdev
+
+import (
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// streamAttributes are the values of cuStreamSetAttribute.
+type streamAttributes struct {
+	window    driver.CUaccessPolicyWindow
+	policy    driver.CUsynchronizationPolicy
+	domainMap driver.CUlaunchMemSyncDomainMap
+	domain    driver.CUlaunchMemSyncDomain
+}
+
+// stream resolves a stream handle in the context: the special handles, or a stream of any live context. A stream of another
+// context must not have faulted.
+func (c *context) stream(h driver.CUstream) (*stream, driver.CUresult) {
+	switch h {
+	case 0, driver.CU_STREAM_LEGACY:
+		return c.legacy, success
+	case driver.CU_STREAM_PER_THREAD:
+		return c.threadStream(), success
+	}
+	s := c.d.streams.get(uintptr(h))
+	if s == nil {
+		return nil, badHandle
+	}
+	if s.ctx != c {
+		if e := s.ctx.sticky.Load(); e != 0 {
+			return nil, driver.CUresult(e)
+		}
+	}
+	return s, success
+}
+
+// threadStream is the per-thread default stream of the calling thread.
+func (c *context) threadStream() *stream {
+	id := threadID()
+	c.order.Lock()
+	defer c.order.Unlock()
+	s := c.perThread[id]
+	if s == nil {
+		s = newStream(c, streamPerThread, 0, 0)
+		if c.perThread == nil {
+			c.perThread = map[uint64]*stream{}
+		}
+		c.perThread[id] = s
+		c.streams = append(c.streams, s)
+	}
+	return s
+}
+
+func (d *Driver) streamCreate(cur driver.CUcontext, out *driver.CUstream, flags uint32) driver.CUresult {
+	return d.streamCreateWithPriority(cur, out, flags, 0)
+}
+
+func (d *Driver) streamCreateWithPriority(cur driver.CUcontext, out *driver.CUstream, flags uint32, priority int32) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil || flags&^uint32(driver.CU_STREAM_NON_BLOCKING) != 0 {
+		return invalidValue
+	}
+	// A priority out of range becomes the nearest that is in range (cuStreamCreateWithPriority).
+	priority = min(max(priority, c.dev.greatestPriority()), 0)
+	s := newStream(c, streamOrdinary, flags, priority)
+	s.handle = driver.CUstream(d.streams.add(s))
+	if s.handle == 0 {
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	c.order.Lock()
+	c.streams = append(c.streams, s)
+	c.order.Unlock()
+	*out = s.handle
+	return success
+}
+
+// streamDestroy returns at once; work that is queued is still done.
+func (d *Driver) streamDestroy(cur driver.CUcontext, h driver.CUstream) driver.CUresult {
+	if _, r := d.enter(cur); r != success {
+		return r
+	}
+	s := d.streams.remove(uintptr(h))
+	if s == nil {
+		return badHandle
+	}
+	c := s.ctx
+	c.order.Lock()
+	defer c.order.Unlock()
+	s.destroyed = true
+	if !s.idle() {
+		return success // tails drops it later
+	}
+	for i, other := range c.streams {
+		if other == s {
+			c.streams = append(c.streams[:i], c.streams[i+1:]...)
+			break
+		}
+	}
+	return success
+}
+
+// using resolves the stream of a call that needs nothing else.
+func (d *Driver) using(cur driver.CUcontext, h driver.CUstream) (*stream, driver.CUresult) {
+	c, r := d.enter(cur)
+	if r != success {
+		return nil, r
+	}
+	return c.stream(h)
+}
+
+func (d *Driver) streamQuery(cur driver.CUcontext, h driver.CUstream) driver.CUresult {
+	s, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	if s.kind == streamLegacy {
+		// What is queued in blocking streams is before the legacy stream's next operation.
+		for _, p := range s.ctx.tails() {
+			if p.s.order {
+				return driver.CUDA_ERROR_NOT_READY
+			}
+		}
+	} else if !s.idle() {
+		return driver.CUDA_ERROR_NOT_READY
+	}
+	return driver.CUresult(s.ctx.sticky.Load())
+}
+
+func (d *Driver) streamSynchronize(cur driver.CUcontext, h driver.CUstream) driver.CUresult {
+	s, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	s.synchronize()
+	return driver.CUresult(s.ctx.sticky.Load())
+}
+
+func (s *stream) synchronize() {
+	if s.kind == streamLegacy {
+		for _, p := range s.ctx.tails() {
+			if p.s.order {
+				p.wait()
+			}
+		}
+	} else {
+		s.tail().wait()
+	}
+	s.ctx.output.flush()
+}
+
+func (d *Driver) streamGetPriority(cur driver.CUcontext, h driver.CUstream, out *int32) driver.CUresult {
+	s, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = s.priority
+	return success
+}
+
+func (d *Driver) streamGetFlags(cur driver.CUcontext, h driver.CUstream, out *uint32) driver.CUresult {
+	s, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = s.flags
+	return success
+}
+
+func (d *Driver) streamGetID(cur driver.CUcontext, h driver.CUstream, out *uint64) driver.CUresult {
+	s, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = s.id
+	return success
+}
+
+func (d *Driver) streamGetCtx(cur driver.CUcontext, h driver.CUstream, out *driver.CUcontext) driver.CUresult {
+	s, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = s.ctx.handle
+	return success
+}
+
+func (d *Driver) streamGetCtxV2(cur driver.CUcontext, h driver.CUstream, out *driver.CUcontext, green *driver.CUgreenCtx) driver.CUresult {
+	s, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = s.ctx.handle
+	if green != nil {
+		*green = 0
+	}
+	return success
+}
+
+func (d *Driver) streamGetDevice(cur driver.CUcontext, h driver.CUstream, out *driver.CUdevice) driver.CUresult {
+	s, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = driver.CUdevice(s.ctx.dev.ordinal)
+	return success
+}
+
+func (d *Driver) streamIsCapturing(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus) driver.CUresult {
+	_, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = driver.CU_STREAM_CAPTURE_STATUS_NONE
+	return success
+}
+
+func (d *Driver) streamGetCaptureInfo(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus, id *uint64) driver.CUresult {
+	return d.streamIsCapturing(cur, h, out)
+}
+
+func (d *Driver) streamGetAttribute(cur driver.CUcontext, h driver.CUstream, id driver.CUstreamAttrID, v *driver.CUstreamAttrValue) driver.CUresult {
+	s, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	if v == nil {
+		return invalidValue
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch id {
+	case driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+		*v.AccessPolicyWindow() = s.attrs.window
+	case driver.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+		*v.SyncPolicy() = max(s.attrs.policy, driver.CU_SYNC_POLICY_AUTO)
+	case driver.CU_LAUNCH_ATTRIBUTE_PRIORITY:
+		*v.Priority() = s.priority
+	case driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+		*v.MemSyncDomainMap() = s.attrs.domainMap
+	case driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+		*v.MemSyncDomain() = s.attrs.domain
+	default:
+		return invalidValue
+	}
+	return success
+}
+
+func (d *Driver) streamSetAttribute(cur driver.CUcontext, h driver.CUstream, id driver.CUstreamAttrID, v *driver.CUstreamAttrValue) driver.CUresult {
+	s, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	if v == nil {
+		return invalidValue
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch id {
+	case driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+		s.attrs.window = *v.AccessPolicyWindow()
+	case driver.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+		p := *v.SyncPolicy()
+		if p < driver.CU_SYNC_POLICY_AUTO || p > driver.CU_SYNC_POLICY_BLOCKING_SYNC {
+			return invalidValue
+		}
+		s.attrs.policy = p
+	case driver.CU_LAUNCH_ATTRIBUTE_PRIORITY:
+		s.priority = min(max(*v.Priority(), s.ctx.dev.greatestPriority()), 0)
+	case driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+		s.attrs.domainMap = *v.MemSyncDomainMap()
+	case driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+		s.attrs.domain = *v.MemSyncDomain()
+	default:
+		return invalidValue
+	}
+	return success
+}
+
+func (d *Driver) streamCopyAttributes(cur driver.CUcontext, dst, src driver.CUstream) driver.CUresult {
+	to, r := d.using(cur, dst)
+	if r != success {
+		return r
+	}
+	from, r := d.using(cur, src)
+	if r != success {
+		return r
+	}
+	if to == from {
+		return success
+	}
+	from.mu.Lock()
+	attrs := from.attrs
+	from.mu.Unlock()
+	to.mu.Lock()
+	to.attrs = attrs
+	to.mu.Unlock()
+	return success
+}
+
+func (d *Driver) launchHostFunc(cur driver.CUcontext, h driver.CUstream, fn driver.CUhostFn, data uintptr) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	s, r := c.stream(h)
+	if r != success {
+		return r
+	}
+	if fn.IsNil() {
+		return invalidValue
+	}
+	if fn.Go == nil && d.table.CallC == nil {
+		d.explain(c, "a C function cannot be called without the C door")
+		return notSupported
+	}
+	s.submit(&op{kind: opHost, task: &hostFunction{fn, data}})
+	return success
+}
+
+func (d *Driver) streamAddCallback(cur driver.CUcontext, h driver.CUstream, fn driver.CUstreamCallback, data uintptr, flags uint32) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	s, r := c.stream(h)
+	if r != success {
+		return r
+	}
+	if fn.IsNil() || flags != 0 {
+		return invalidValue
+	}
+	if fn.Go == nil && d.table.CallC == nil {
+		d.explain(c, "a C function cannot be called without the C door")
+		return notSupported
+	}
+	s.submit(&op{kind: opTask, task: &streamCallback{fn, h, data}})
+	return success
+}
+
+func (d *Driver) streamAttachMem(cur driver.CUcontext, h driver.CUstream, p driver.CUdeviceptr, n uint64, flags uint32) driver.CUresult {
+	s, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	switch driver.CUmemAttach_flags(flags) {
+	case driver.CU_MEM_ATTACH_GLOBAL, driver.CU_MEM_ATTACH_HOST, driver.CU_MEM_ATTACH_SINGLE:
+	default:
+		return invalidValue
+	}
+	rng, a, ok := s.ctx.d.memory.find(p)
+	if !ok || !a.managed(rng) || rng.Base != uint64(p) || n != 0 && n != rng.Size {
+		return invalidValue
+	}
+	if driver.CUmemAttach_flags(flags) == driver.CU_MEM_ATTACH_SINGLE && s.kind != streamOrdinary {
+		return invalidValue
+	}
+	return success
+}
