@@ -265,7 +265,7 @@ func (s *state) failure(l *Launch, code driver.CUresult, where string) error {
 	next := s.r.T.MemGetInfo_v2(s.ctx, &free, &total)
 	usable := next == driver.CUDA_SUCCESS
 	if usable != want.UsableAfter {
-		return fmt.Errorf("after %s the context answers %s, recorded: usable %v", code.String(), next.Name(), want.UsableAfter)
+		return fmt.Errorf("after %s the context answers %s, recorded: usable %v", code.String(), next.String(), want.UsableAfter)
 	}
 	s.close()
 	return nil

@@ -321,3 +321,6 @@ func (c *CTA) tryBarrier(id int) {
 	}
 	c.progress = true
 }
+
+// ThreadIndex is %tid of a lane's thread.
+func (w *Warp) ThreadIndex(lane int) [3]uint32 { return w.CTA.threadIndex(w.Index*32 + lane) }

@@ -16,6 +16,7 @@ import (
 // Group is a set of CTAs that are resident together: a cluster, or a single CTA.
 type Group struct {
 	launch  *Launch
+	grid    *grid
 	CTAs    []*CTA
 	consts  []unsafe.Pointer
 	cluster bool
@@ -42,6 +43,7 @@ type grid struct {
 	stalled int // groups in the queue that used a whole turn without ending
 	limit   int // groups that may be resident
 	failed  atomic.Bool
+	barrier gridBarrier
 	err     error
 	consts  []unsafe.Pointer // constant pools by CTA rank
 }
@@ -193,7 +195,7 @@ func (g *grid) take(ar *arena) (*Group, bool) {
 
 func (g *grid) start(ar *arena, i uint64) *Group {
 	n := [3]uint32{uint32(i % uint64(g.groups[0])), uint32(i / uint64(g.groups[0]) % uint64(g.groups[1])), uint32(i / uint64(g.groups[0]) / uint64(g.groups[1]))}
-	gr := &Group{launch: g.l, Dims: g.dims, Index: n, cluster: g.l.Cluster[0] != 0, consts: g.consts}
+	gr := &Group{launch: g.l, grid: g, Dims: g.dims, Index: n, cluster: g.l.Cluster[0] != 0, consts: g.consts}
 	rank := uint32(0)
 	for z := uint32(0); z < g.dims[2]; z++ {
 		for y := uint32(0); y < g.dims[1]; y++ {

@@ -62,12 +62,17 @@ type Warp struct {
 	Limit int32
 	Cur   *Split
 
-	splits  []*Split
-	free    []*Split
-	Members [32]uint32 // member masks of lanes that wait in Gather
-	release uint32     // lanes let go by Gather though their partners stand at another operation
-	arrive  [16]uint32 // lanes that have arrived at a barrier in bar.arrive without waiting
-	counted [16]bool   // the warp's arrival at a barrier is already counted
+	// CC is the carry flag of each thread (CC.CF, PTX ISA 9.7.2), bit i for lane i.
+	CC uint32
+
+	splits    []*Split
+	free      []*Split
+	Members   [32]uint32 // member masks of lanes that wait in Gather
+	release   uint32     // lanes let go by Gather though their partners stand at another operation
+	arrive    [16]uint32 // lanes that have arrived at a barrier in bar.arrive without waiting
+	gridWait  uint32     // lanes that have arrived at the grid's barrier
+	gridPhase uint32
+	counted   [16]bool // the warp's arrival at a barrier is already counted
 
 	local      []byte // local memory of 32 threads, LocalStride bytes each
 	LocalBase  unsafe.Pointer

@@ -156,19 +156,25 @@ type SectionReport struct {
 // only when nothing at all can be said (class Format); damage further in is told by the Problem
 // fields of the parts it is in.
 func Inspect(data []byte, name string) (*Report, error) {
-	r := inspect(data, name, 0)
+	in := inspector{budget: minBudget + 64*int64(len(data))}
+	r := in.inspect(data, name, false)
 	if r.Kind == Unknown {
 		return r, fault.New(fault.Format, "image", 0, "not recognised (first bytes % x)", data[:min(len(data), 8)])
 	}
 	return r, nil
 }
 
-// maxNesting stops at the deepest nesting that makes sense: archive, member, container entry, payload.
-const maxNesting = 4
+// minBudget is how many bytes of decompressed payloads one report may look at, besides 64 times the
+// size of the image: a small file of many bombs would otherwise keep the reader busy for hours.
+const minBudget = 2 << 30
 
-func inspect(data []byte, name string, depth int) *Report {
+type inspector struct{ budget int64 }
+
+// inspect describes data. A leaf is the payload of an entry: what it nests further is not opened, for
+// no tool nests containers in entries.
+func (in *inspector) inspect(data []byte, name string, leaf bool) *Report {
 	r := &Report{Name: name, Kind: Detect(data), Size: len(data)}
-	if depth > maxNesting {
+	if leaf && (r.Kind == Fatbin || r.Kind == HostObject || r.Kind == Archive) {
 		return r
 	}
 	var err error
@@ -186,7 +192,7 @@ func inspect(data []byte, name string, depth int) *Report {
 		all, err = fatbin.ParseAll(data)
 		r.Fatbin = &FatbinReport{}
 		for _, c := range all {
-			r.Fatbin.Containers = append(r.Fatbin.Containers, containerReport(c, depth))
+			r.Fatbin.Containers = append(r.Fatbin.Containers, in.container(c))
 		}
 	case HostObject:
 		var f *hostobj.File
@@ -194,7 +200,7 @@ func inspect(data []byte, name string, depth int) *Report {
 		if f != nil {
 			h := &HostReport{Format: f.Format, Machine: f.Machine, Type: f.Type, ModuleIDs: f.ModuleIDs}
 			for _, c := range f.Containers {
-				h.Containers = append(h.Containers, HostContainerReport{c.Section, c.Relocatable, c.Wrapper, containerReport(c.Container, depth)})
+				h.Containers = append(h.Containers, HostContainerReport{c.Section, c.Relocatable, c.Wrapper, in.container(c.Container)})
 				h.Containers[len(h.Containers)-1].Offset = c.Offset
 			}
 			r.Host = h
@@ -204,7 +210,7 @@ func inspect(data []byte, name string, depth int) *Report {
 		members, err = hostobj.Members(data)
 		r.Archive = &ArchiveReport{}
 		for _, m := range members {
-			r.Archive.Members = append(r.Archive.Members, *inspect(m.Data, m.Name, depth+1))
+			r.Archive.Members = append(r.Archive.Members, *in.inspect(m.Data, m.Name, Detect(m.Data) == Archive))
 		}
 	}
 	if err != nil {
@@ -221,7 +227,7 @@ func problem(err error) (text, result string) {
 	return err.Error(), result
 }
 
-func containerReport(c *fatbin.Container, depth int) ContainerReport {
+func (in *inspector) container(c *fatbin.Container) ContainerReport {
 	r := ContainerReport{Offset: c.Offset, Size: c.Total()}
 	if c.Problem != nil {
 		r.Problem = c.Problem.Error()
@@ -229,12 +235,12 @@ func containerReport(c *fatbin.Container, depth int) ContainerReport {
 		r.Problem = "the data ends before the container does"
 	}
 	for i := range c.Entries {
-		r.Entries = append(r.Entries, entryReport(&c.Entries[i], depth))
+		r.Entries = append(r.Entries, in.entry(&c.Entries[i]))
 	}
 	return r
 }
 
-func entryReport(e *fatbin.Entry, depth int) EntryReport {
+func (in *inspector) entry(e *fatbin.Entry) EntryReport {
 	r := EntryReport{
 		Offset: e.Offset, Kind: e.Kind.String(), Arch: e.Arch.String(),
 		Version: uitoa(uint64(e.Major)) + "." + uitoa(uint64(e.Minor)),
@@ -254,11 +260,17 @@ func entryReport(e *fatbin.Entry, depth int) EntryReport {
 	} else {
 		r.OptionsHex = hex.EncodeToString(e.Options)
 	}
+	if e.Flags.Compression() != fatbin.Stored {
+		if in.budget -= int64(min(e.UncompressedSize, fatbin.MaxPayload)); in.budget < 0 {
+			r.Problem = "not decompressed: the payloads of this image add up to too much"
+			return r
+		}
+	}
 	payload, err := e.Payload()
 	switch {
 	case err == nil:
 		r.ImageSize = uint64(len(payload))
-		r.Image = inspect(payload, "", depth+1)
+		r.Image = in.inspect(payload, "", true)
 	case errors.Is(err, fault.Obfuscated) && !e.Kind.IsPTX():
 		// Ordinary for LTO-IR: told by Transformed, no damage.
 	default:

@@ -28,8 +28,11 @@
 // that returns at once; the cost of the driver's own work comes on top):
 //
 //	arguments           cur = 0      cur set (push, call and pop)
-//	 2                  COST2        COSTC2
-//	11 (cuLaunchKernel) COST11       COSTC11
+//	 2                  83 ns        88 ns
+//	11 (cuLaunchKernel) 82 ns        90 ns
+//	with a float       104 ns
+//
+// The arguments travel in a frame from a pool; purego.SyscallN with a plain list of arguments costs one allocation (8 bytes per argument) and the same time.
 //
 // # Callbacks
 //

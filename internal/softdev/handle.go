@@ -142,8 +142,8 @@ func (t *handles[T]) was(h uintptr) bool {
 	if s == nil || s.handle.Load() == h {
 		return false
 	}
-	made := s.gen - t.first                       // handles made of this slot
-	age := uint16(h>>handleGenShift) - t.first    // which of them this would be
+	made := s.gen - t.first                    // handles made of this slot
+	age := uint16(h>>handleGenShift) - t.first // which of them this would be
 	return uint32(h>>handleSlotShift%(1<<handleSlotBits)) < t.next && age < made
 }
 

@@ -29,6 +29,7 @@ type allocation struct {
 	use    allocationUse
 	flags  uint32 // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
 	pool   *pool
+	size   uint64      // of memory from a pool
 	sync   atomic.Bool // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
 	freed  atomic.Bool // cuMemFreeAsync was called
 	module *module     // owner of a variable

@@ -1,4 +1,423 @@
 package interp
 
-// floatOps is filled by this family's file.
-var floatOps = map[string]resolver{}
+import (
+	"math"
+	"math/bits"
+
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/num"
+)
+
+// floatOps are floating point arithmetic of all formats (PTX ISA 9.7.3 to 9.7.5). Half precision stands in half.go, the
+// approximate functions in approx.go.
+var floatOps = map[string]resolver{
+	"fadd": resolveFadd, "fsub": resolveFsub, "fmul": resolveFmul, "ffma": resolveFfma, "fmixed": resolveFmixed,
+	"fdiv": resolveFdiv, "rcp": resolveRcp, "sqrt": resolveSqrt, "rsqrt": resolveApprox, "sin": resolveApprox, "cos": resolveApprox,
+	"lg2": resolveApprox, "ex2": resolveApprox, "tanh": resolveApprox,
+	"fmin": resolveFmin, "fmax": resolveFmax, "fmin3": resolveFmin3, "fmax3": resolveFmax3, "fabs": resolveFabs, "fneg": resolveFneg,
+	"copysign": resolveCopysign, "testp": resolveTestp,
+}
+
+// rounding returns the direction of an instruction, to nearest even when it names none.
+func rounding(op *ir.Op) num.Round {
+	switch op.Match.One("rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi") {
+	case "rz", "rzi":
+		return num.RZ
+	case "rm", "rmi":
+		return num.RM
+	case "rp", "rpi":
+		return num.RP
+	case "rna":
+		return num.RNA
+	}
+	return num.RN
+}
+
+// optWords are the modifiers that package num takes as options.
+var optWords = [...]struct {
+	word string
+	opt  num.Opt
+}{{"ftz", num.FTZ}, {"sat", num.Sat}, {"relu", num.Relu}, {"satfinite", num.SatFinite}, {"NaN", num.PropNaN}, {"xorsign", num.XorSign}}
+
+func options(op *ir.Op) (o num.Opt) {
+	for _, w := range optWords {
+		if op.Match.Has(w.word) {
+			o |= w.opt
+		}
+	}
+	return o
+}
+
+func resolveFadd(in *inst, op *ir.Op) error {
+	r, o := rounding(op), options(op)
+	switch op.Match.Type(0) {
+	case "f32":
+		if in.fn = addF32; r != num.RN || o != 0 {
+			in.fn = bin32(func(a, b uint32) uint32 { return num.Add32(a, b, r, o) })
+		}
+	case "f64":
+		if in.fn = addF64; r != num.RN {
+			in.fn = bin64(func(a, b uint64) uint64 { return num.Add64(a, b, r) })
+		}
+	case "f32x2":
+		in.fn = bin64(pairs2(func(a, b uint32) uint32 { return num.Add32(a, b, r, o) }))
+	default:
+		return halfBinary(in, op, func(a, b uint16) uint16 { return num.AddF16(a, b, o) }, num.AddBF16)
+	}
+	return nil
+}
+
+func resolveFsub(in *inst, op *ir.Op) error {
+	r, o := rounding(op), options(op)
+	switch op.Match.Type(0) {
+	case "f32":
+		if in.fn = subF32; r != num.RN || o != 0 {
+			in.fn = bin32(func(a, b uint32) uint32 { return num.Sub32(a, b, r, o) })
+		}
+	case "f64":
+		in.fn = bin64(func(a, b uint64) uint64 { return num.Sub64(a, b, r) })
+	case "f32x2":
+		in.fn = bin64(pairs2(func(a, b uint32) uint32 { return num.Sub32(a, b, r, o) }))
+	default:
+		return halfBinary(in, op, func(a, b uint16) uint16 { return num.SubF16(a, b, o) }, num.SubBF16)
+	}
+	return nil
+}
+
+func resolveFmul(in *inst, op *ir.Op) error {
+	r, o := rounding(op), options(op)
+	switch op.Match.Type(0) {
+	case "f32":
+		if in.fn = mulF32; r != num.RN || o != 0 {
+			in.fn = bin32(func(a, b uint32) uint32 { return num.Mul32(a, b, r, o) })
+		}
+	case "f64":
+		if in.fn = mulF64; r != num.RN {
+			in.fn = bin64(func(a, b uint64) uint64 { return num.Mul64(a, b, r) })
+		}
+	case "f32x2":
+		in.fn = bin64(pairs2(func(a, b uint32) uint32 { return num.Mul32(a, b, r, o) }))
+	default:
+		return halfBinary(in, op, func(a, b uint16) uint16 { return num.MulF16(a, b, o) }, num.MulBF16)
+	}
+	return nil
+}
+
+// resolveFfma is fma and mad.
+func resolveFfma(in *inst, op *ir.Op) error {
+	r, o := rounding(op), options(op)
+	switch op.Match.Type(0) {
+	case "f32":
+		if in.fn = fmaF32; r != num.RN || o != 0 {
+			in.fn = tri32(func(a, b, c uint32) uint32 { return num.Fma32(a, b, c, r, o) })
+		}
+	case "f64":
+		if in.fn = fmaF64; r != num.RN {
+			in.fn = tri64(func(a, b, c uint64) uint64 { return num.Fma64(a, b, c, r) })
+		}
+	case "f32x2":
+		in.fn = tri64(func(a, b, c uint64) uint64 {
+			hi := num.Fma32(uint32(a>>32), uint32(b>>32), uint32(c>>32), r, o)
+			return uint64(hi)<<32 | uint64(num.Fma32(uint32(a), uint32(b), uint32(c), r, o))
+		})
+	default:
+		return halfFma(in, op, r, o)
+	}
+	return nil
+}
+
+// pairs2 applies an operation of f32 to both halves of f32x2.
+func pairs2(f func(a, b uint32) uint32) func(a, b uint64) uint64 {
+	return func(a, b uint64) uint64 {
+		return uint64(f(uint32(a>>32), uint32(b>>32)))<<32 | uint64(f(uint32(a), uint32(b)))
+	}
+}
+
+// resolveFmixed is add, sub and fma of narrow operands with an f32 one (9.7.5).
+func resolveFmixed(in *inst, op *ir.Op) error {
+	r, o := rounding(op), options(op)
+	widen := func(x uint32) uint32 { return num.F16ToF32(uint16(x)) }
+	if op.Match.Type(1) == "bf16" {
+		widen = func(x uint32) uint32 { return num.BF16ToF32(uint16(x)) }
+	}
+	switch op.Match.Form.Name {
+	case "add":
+		in.fn = bin32(func(a, c uint32) uint32 { return num.Add32(widen(a), c, r, o) })
+	case "sub":
+		in.fn = bin32(func(a, c uint32) uint32 { return num.Sub32(widen(a), c, r, o) })
+	case "fma":
+		in.fn = tri32(func(a, b, c uint32) uint32 { return num.Fma32(widen(a), widen(b), c, r, o) })
+	default:
+		return unsupported(op)
+	}
+	return nil
+}
+
+func resolveFdiv(in *inst, op *ir.Op) error {
+	if op.Match.One("approx", "full") != "" {
+		return resolveApprox(in, op)
+	}
+	r, o := rounding(op), options(op)
+	if op.Match.Type(0) == "f64" {
+		in.fn = bin64(func(a, b uint64) uint64 { return num.Div64(a, b, r) })
+		return nil
+	}
+	in.fn = bin32(func(a, b uint32) uint32 { return num.Div32(a, b, r, o) })
+	return nil
+}
+
+func resolveRcp(in *inst, op *ir.Op) error {
+	if op.Match.Has("approx") {
+		return resolveApprox(in, op)
+	}
+	r, o := rounding(op), options(op)
+	if op.Match.Type(0) == "f64" {
+		in.fn = un64(func(a uint64) uint64 { return num.Rcp64(a, r) }) // .ftz does nothing here (recorded)
+		return nil
+	}
+	in.fn = un32(func(a uint32) uint32 { return num.Rcp32(a, r, o) })
+	return nil
+}
+
+func resolveSqrt(in *inst, op *ir.Op) error {
+	if op.Match.Has("approx") {
+		return resolveApprox(in, op)
+	}
+	r, o := rounding(op), options(op)
+	if op.Match.Type(0) == "f64" {
+		in.fn = un64(func(a uint64) uint64 { return num.Sqrt64(a, r) })
+		return nil
+	}
+	in.fn = un32(func(a uint32) uint32 { return num.Sqrt32(a, r, o) })
+	return nil
+}
+
+func resolveFmin(in *inst, op *ir.Op) error {
+	o := options(op)
+	switch op.Match.Type(0) {
+	case "f32":
+		if in.fn = minF32; o != 0 {
+			in.fn = bin32(func(a, b uint32) uint32 { return num.Min32(a, b, o) })
+		}
+	case "f64":
+		in.fn = bin64(num.Min64)
+	default:
+		return halfBinary(in, op, func(a, b uint16) uint16 { return num.MinF16(a, b, o) }, func(a, b uint16) uint16 { return num.MinBF16(a, b, o) })
+	}
+	return nil
+}
+
+func resolveFmax(in *inst, op *ir.Op) error {
+	o := options(op)
+	switch op.Match.Type(0) {
+	case "f32":
+		if in.fn = maxF32; o != 0 {
+			in.fn = bin32(func(a, b uint32) uint32 { return num.Max32(a, b, o) })
+		}
+	case "f64":
+		in.fn = bin64(num.Max64)
+	default:
+		return halfBinary(in, op, func(a, b uint16) uint16 { return num.MaxF16(a, b, o) }, func(a, b uint16) uint16 { return num.MaxBF16(a, b, o) })
+	}
+	return nil
+}
+
+func resolveFmin3(in *inst, op *ir.Op) error { return extremum3(in, op, num.Min3) }
+
+func resolveFmax3(in *inst, op *ir.Op) error { return extremum3(in, op, num.Max3) }
+
+// extremum3 is min and max of three operands; .abs takes the operands' magnitudes.
+func extremum3(in *inst, op *ir.Op, f func(a, b, c uint32, o num.Opt) uint32) error {
+	o, mask := options(op), uint32(math.MaxUint32)
+	if op.Match.Has("abs") {
+		mask = math.MaxInt32
+	}
+	in.fn = tri32(func(a, b, c uint32) uint32 { return f(a&mask, b&mask, c&mask, o) })
+	return nil
+}
+
+func resolveFabs(in *inst, op *ir.Op) error {
+	o := options(op)
+	switch op.Match.Type(0) {
+	case "f32":
+		in.fn = un32(func(a uint32) uint32 { return num.Abs32(a, o) })
+	case "f64":
+		in.fn = un64(num.Abs64)
+	default:
+		return halfUnary(in, op, func(a uint16) uint16 { return num.AbsF16(a, o) }, num.AbsBF16)
+	}
+	return nil
+}
+
+func resolveFneg(in *inst, op *ir.Op) error {
+	o := options(op)
+	switch op.Match.Type(0) {
+	case "f32":
+		in.fn = un32(func(a uint32) uint32 { return num.Neg32(a, o) })
+	case "f64":
+		in.fn = un64(num.Neg64)
+	default:
+		return halfUnary(in, op, func(a uint16) uint16 { return num.NegF16(a, o) }, num.NegBF16)
+	}
+	return nil
+}
+
+func resolveCopysign(in *inst, op *ir.Op) error {
+	if op.Match.Type(0) == "f64" {
+		in.fn = bin64(num.Copysign64)
+	} else {
+		in.fn = bin32(num.Copysign32)
+	}
+	return nil
+}
+
+var testWords = map[string]num.Test{
+	"finite": num.TestFinite, "infinite": num.TestInfinite, "number": num.TestNumber, "notanumber": num.TestNotANumber,
+	"normal": num.TestNormal, "subnormal": num.TestSubnormal,
+}
+
+func resolveTestp(in *inst, op *ir.Op) error {
+	test, f := testWords[op.Match.Words[0]], num.F32
+	if op.Match.Type(0) == "f64" {
+		f = num.F64
+	}
+	d, a := &op.Args[0], &op.Args[1]
+	in.fn = func(w *exec.Warp, in *inst, m uint32) {
+		v := uint32(0)
+		for k := m; k != 0; k &= k - 1 {
+			i := bits.TrailingZeros32(k) & 31
+			if num.Testp(f, get(w, a, i), test) {
+				v |= 1 << i
+			}
+		}
+		setPred(w, d, m, v)
+	}
+	return nil
+}
+
+// The handlers below are what most kernels spend their time in: no modifiers, rounding to nearest.
+
+func addF32(w *exec.Warp, in *inst, m uint32) {
+	d, a, b := w.R32(in.d), w.R32(in.a), w.R32(in.b)
+	if m == full {
+		for i := range d {
+			d[i] = num.AddRN32(a[i], b[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = num.AddRN32(a[i], b[i])
+	}
+}
+
+func subF32(w *exec.Warp, in *inst, m uint32) {
+	d, a, b := w.R32(in.d), w.R32(in.a), w.R32(in.b)
+	if m == full {
+		for i := range d {
+			d[i] = num.SubRN32(a[i], b[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = num.SubRN32(a[i], b[i])
+	}
+}
+
+func mulF32(w *exec.Warp, in *inst, m uint32) {
+	d, a, b := w.R32(in.d), w.R32(in.a), w.R32(in.b)
+	if m == full {
+		for i := range d {
+			d[i] = num.MulRN32(a[i], b[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = num.MulRN32(a[i], b[i])
+	}
+}
+
+func fmaF32(w *exec.Warp, in *inst, m uint32) {
+	d, a, b, c := w.R32(in.d), w.R32(in.a), w.R32(in.b), w.R32(in.c)
+	if m == full {
+		for i := range d {
+			d[i] = num.FmaRN32(a[i], b[i], c[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = num.FmaRN32(a[i], b[i], c[i])
+	}
+}
+
+func minF32(w *exec.Warp, in *inst, m uint32) {
+	d, a, b := w.R32(in.d), w.R32(in.a), w.R32(in.b)
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		switch x, y := math.Float32frombits(a[i]), math.Float32frombits(b[i]); {
+		case x < y:
+			d[i] = a[i]
+		case y < x:
+			d[i] = b[i]
+		default: // equal, which zeros of both signs are, or a NaN
+			d[i] = num.Min32(a[i], b[i], 0)
+		}
+	}
+}
+
+func maxF32(w *exec.Warp, in *inst, m uint32) {
+	d, a, b := w.R32(in.d), w.R32(in.a), w.R32(in.b)
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		switch x, y := math.Float32frombits(a[i]), math.Float32frombits(b[i]); {
+		case x > y:
+			d[i] = a[i]
+		case y > x:
+			d[i] = b[i]
+		default:
+			d[i] = num.Max32(a[i], b[i], 0)
+		}
+	}
+}
+
+// The f64 handlers try the host's operation and leave results that are NaN to package num, which knows whose payload survives.
+
+func addF64(w *exec.Warp, in *inst, m uint32) {
+	d, a, b := w.R64(in.d), w.R64(in.a), w.R64(in.b)
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		if z := math.Float64frombits(a[i]) + math.Float64frombits(b[i]); z == z {
+			d[i] = math.Float64bits(z)
+		} else {
+			d[i] = num.Add64(a[i], b[i], num.RN)
+		}
+	}
+}
+
+func mulF64(w *exec.Warp, in *inst, m uint32) {
+	d, a, b := w.R64(in.d), w.R64(in.a), w.R64(in.b)
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		if z := float64(math.Float64frombits(a[i]) * math.Float64frombits(b[i])); z == z {
+			d[i] = math.Float64bits(z)
+		} else {
+			d[i] = num.Mul64(a[i], b[i], num.RN)
+		}
+	}
+}
+
+func fmaF64(w *exec.Warp, in *inst, m uint32) {
+	d, a, b, c := w.R64(in.d), w.R64(in.a), w.R64(in.b), w.R64(in.c)
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		if z := math.FMA(math.Float64frombits(a[i]), math.Float64frombits(b[i]), math.Float64frombits(c[i])); z == z {
+			d[i] = math.Float64bits(z)
+		} else {
+			d[i] = num.Fma64(a[i], b[i], c[i], num.RN)
+		}
+	}
+}

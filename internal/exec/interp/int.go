@@ -1,22 +1,451 @@
 package interp
 
 import (
-	"github.com/gocuda/cuda/internal/exec"
+	"math/bits"
+
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// intOps are integer arithmetic.
+// intOps are integer arithmetic, extended precision, logic, shifts and bit fields.
 var intOps = map[string]resolver{
-	"mad": func(in *inst, op *ir.Op) error {
-		if op.Match.Has("wide") && op.Match.Type(0) == "u32" {
-			a, b, c, d := &op.Args[1], &op.Args[2], &op.Args[3], &op.Args[0]
-			in.fn = lanewise(func(w *exec.Warp, i int) { set(w, d, i, get(w, a, i)*get(w, b, i)+get(w, c, i)) })
-			return nil
+	"iadd": resolveIAdd, "isub": resolveISub, "imul": resolveIMul, "imad": resolveIMad, "mul24": resolveMul24, "mad24": resolveMul24,
+	"sad": resolveSad, "idiv": resolveIDiv, "rem": resolveRem, "iabs": resolveIAbs, "ineg": resolveINeg, "imin": resolveIMin, "imax": resolveIMin,
+	"popc": resolvePopc, "clz": resolveClz, "bfind": resolveBfind, "fns": resolveFns, "brev": resolveBrev, "bfe": resolveBfe, "bfi": resolveBfi,
+	"szext": resolveSzext, "bmsk": resolveBmsk, "dp4a": resolveDp4a, "dp2a": resolveDp2a,
+	"addcc": resolveCarry, "subcc": resolveCarry, "addc": resolveCarry, "subc": resolveCarry, "madcc": resolveCarryMad, "madc": resolveCarryMad,
+	"and": resolveLogic, "or": resolveLogic, "xor": resolveLogic, "not": resolveNot, "cnot": resolveCnot, "lop3": resolveLop3, "lop3p": resolveLop3,
+	"shf": resolveShf, "shl": resolveShl, "shr": resolveShr, "prmt": resolvePrmt,
+}
+
+// widthOf splits an integer type word into its width and whether it is signed.
+func widthOf(typ string) (n uint, signed bool) {
+	switch typ {
+	case "u16", "b16":
+		return 16, false
+	case "s16":
+		return 16, true
+	case "u32", "b32":
+		return 32, false
+	case "s32":
+		return 32, true
+	case "u64", "b64":
+		return 64, false
+	case "s64":
+		return 64, true
+	}
+	return 0, false
+}
+
+func signExtend16(a uint32) int32 { return int32(int16(a)) }
+
+func resolveIAdd(in *inst, op *ir.Op) error {
+	switch t := op.Match.Type(0); {
+	case op.Match.Has("sat"):
+		in.fn = bin32(func(a, b uint32) uint32 { return saturate32(int64(int32(a)) + int64(int32(b))) })
+	case t == "u16x2", t == "s16x2":
+		in.fn = bin32(func(a, b uint32) uint32 { return (a+b)&0xffff | (a&0xffff0000 + b&0xffff0000) })
+	case t == "u16", t == "s16":
+		in.fn = bin32(func(a, b uint32) uint32 { return (a + b) & 0xffff })
+	case t == "u32", t == "s32":
+		in.fn = add32
+	default:
+		in.fn = add64
+	}
+	return nil
+}
+
+func resolveISub(in *inst, op *ir.Op) error {
+	switch t := op.Match.Type(0); {
+	case op.Match.Has("sat"):
+		in.fn = bin32(func(a, b uint32) uint32 { return saturate32(int64(int32(a)) - int64(int32(b))) })
+	case t == "u16", t == "s16":
+		in.fn = bin32(func(a, b uint32) uint32 { return (a - b) & 0xffff })
+	case t == "u32", t == "s32":
+		in.fn = sub32
+	default:
+		in.fn = sub64
+	}
+	return nil
+}
+
+// saturate32 clamps to the range of s32.
+func saturate32(v int64) uint32 { return uint32(int32(min(max(v, -1<<31), 1<<31-1))) }
+
+// high64 is the upper half of a 128-bit product.
+func high64(a, b uint64, signed bool) uint64 {
+	hi, _ := bits.Mul64(a, b)
+	if signed {
+		if int64(a) < 0 {
+			hi -= b
 		}
-		if op.Match.Has("lo") && op.Match.Type(0) == "u32" {
-			in.fn = tri32(func(a, b, c uint32) uint32 { return a*b + c })
-			return nil
+		if int64(b) < 0 {
+			hi -= a
 		}
+	}
+	return hi
+}
+
+func mulHiU32(a, b uint32) uint32 { return uint32(uint64(a) * uint64(b) >> 32) }
+func mulHiS32(a, b uint32) uint32 { return uint32(uint64(int64(int32(a))*int64(int32(b))) >> 32) }
+
+func resolveIMul(in *inst, op *ir.Op) error {
+	part, t := op.Match.One("lo", "hi", "wide"), op.Match.Type(0)
+	switch part + "." + t {
+	case "lo.u16", "lo.s16":
+		in.fn = bin32(func(a, b uint32) uint32 { return a * b & 0xffff })
+	case "lo.u32", "lo.s32":
+		in.fn = mul32
+	case "lo.u64", "lo.s64":
+		in.fn = mul64
+	case "hi.u16":
+		in.fn = bin32(func(a, b uint32) uint32 { return a * b >> 16 })
+	case "hi.s16":
+		in.fn = bin32(func(a, b uint32) uint32 { return uint32(signExtend16(a)*signExtend16(b)) >> 16 })
+	case "hi.u32":
+		in.fn = bin32(mulHiU32)
+	case "hi.s32":
+		in.fn = bin32(mulHiS32)
+	case "hi.u64":
+		in.fn = bin64(func(a, b uint64) uint64 { return high64(a, b, false) })
+	case "hi.s64":
+		in.fn = bin64(func(a, b uint64) uint64 { return high64(a, b, true) })
+	case "wide.u16":
+		in.fn = bin32(func(a, b uint32) uint32 { return a * b })
+	case "wide.s16":
+		in.fn = bin32(func(a, b uint32) uint32 { return uint32(signExtend16(a) * signExtend16(b)) })
+	case "wide.u32":
+		in.fn = mulWideU32
+	case "wide.s32":
+		in.fn = mulWideS32
+	default:
 		return unsupported(op)
-	},
+	}
+	return nil
+}
+
+func resolveIMad(in *inst, op *ir.Op) error {
+	part, t := op.Match.One("lo", "hi", "wide"), op.Match.Type(0)
+	switch part + "." + t {
+	case "lo.u16", "lo.s16":
+		in.fn = tri32(func(a, b, c uint32) uint32 { return (a*b + c) & 0xffff })
+	case "lo.u32", "lo.s32":
+		in.fn = mad32
+	case "lo.u64", "lo.s64":
+		in.fn = mad64
+	case "hi.u16":
+		in.fn = tri32(func(a, b, c uint32) uint32 { return (a*b>>16 + c) & 0xffff })
+	case "hi.s16":
+		in.fn = tri32(func(a, b, c uint32) uint32 { return (uint32(signExtend16(a)*signExtend16(b))>>16 + c) & 0xffff })
+	case "hi.u32":
+		in.fn = tri32(func(a, b, c uint32) uint32 { return mulHiU32(a, b) + c })
+	case "hi.s32":
+		if op.Match.Has("sat") {
+			in.fn = tri32(func(a, b, c uint32) uint32 { return saturate32(int64(int32(mulHiS32(a, b))) + int64(int32(c))) })
+		} else {
+			in.fn = tri32(func(a, b, c uint32) uint32 { return mulHiS32(a, b) + c })
+		}
+	case "hi.u64":
+		in.fn = tri64(func(a, b, c uint64) uint64 { return high64(a, b, false) + c })
+	case "hi.s64":
+		in.fn = tri64(func(a, b, c uint64) uint64 { return high64(a, b, true) + c })
+	case "wide.u16":
+		in.fn = tri32(func(a, b, c uint32) uint32 { return a*b + c })
+	case "wide.s16":
+		in.fn = tri32(func(a, b, c uint32) uint32 { return uint32(signExtend16(a)*signExtend16(b)) + c })
+	case "wide.u32":
+		in.fn = madWideU32
+	case "wide.s32":
+		in.fn = madWideS32
+	default:
+		return unsupported(op)
+	}
+	return nil
+}
+
+// resolveMul24 is mul24 and mad24: .lo the low 32 bits of the 48-bit product, .hi its upper 32 (9.7.1.7).
+func resolveMul24(in *inst, op *ir.Op) error {
+	signed, shift := op.Match.Type(0) == "s32", 0
+	if op.Match.Has("hi") {
+		shift = 16
+	}
+	product := func(a, b uint32) uint32 {
+		if signed {
+			return uint32(int64(int32(a<<8)>>8) * int64(int32(b<<8)>>8) >> shift)
+		}
+		return uint32(uint64(a&0xffffff) * uint64(b&0xffffff) >> shift)
+	}
+	switch {
+	case op.Match.Form.Op == "mul24":
+		in.fn = bin32(product)
+	case op.Match.Has("sat"):
+		in.fn = tri32(func(a, b, c uint32) uint32 { return saturate32(int64(int32(product(a, b))) + int64(int32(c))) })
+	default:
+		in.fn = tri32(func(a, b, c uint32) uint32 { return product(a, b) + c })
+	}
+	return nil
+}
+
+func resolveSad(in *inst, op *ir.Op) error {
+	switch n, signed := widthOf(op.Match.Type(0)); {
+	case n == 16 && signed:
+		in.fn = tri32(func(a, b, c uint32) uint32 {
+			x, y := signExtend16(a), signExtend16(b)
+			return (uint32(max(x, y)-min(x, y)) + c) & 0xffff
+		})
+	case n == 16:
+		in.fn = tri32(func(a, b, c uint32) uint32 { return (max(a, b) - min(a, b) + c) & 0xffff })
+	case n == 32 && signed:
+		in.fn = tri32(func(a, b, c uint32) uint32 {
+			return uint32(max(int32(a), int32(b))) - uint32(min(int32(a), int32(b))) + c
+		})
+	case n == 32:
+		in.fn = tri32(func(a, b, c uint32) uint32 { return max(a, b) - min(a, b) + c })
+	case signed:
+		in.fn = tri64(func(a, b, c uint64) uint64 {
+			return uint64(max(int64(a), int64(b))) - uint64(min(int64(a), int64(b))) + c
+		})
+	default:
+		in.fn = tri64(func(a, b, c uint64) uint64 { return max(a, b) - min(a, b) + c })
+	}
+	return nil
+}
+
+// resolveIDiv: division by zero gives all ones, MIN / -1 gives MIN (recorded).
+func resolveIDiv(in *inst, op *ir.Op) error {
+	switch op.Match.Type(0) {
+	case "u16":
+		in.fn = bin32(func(a, b uint32) uint32 {
+			if b == 0 {
+				return 0xffff
+			}
+			return a / b
+		})
+	case "s16":
+		in.fn = bin32(func(a, b uint32) uint32 {
+			if b == 0 {
+				return 0xffff
+			}
+			return uint32(signExtend16(a)/signExtend16(b)) & 0xffff
+		})
+	case "u32":
+		in.fn = bin32(func(a, b uint32) uint32 {
+			if b == 0 {
+				return full
+			}
+			return a / b
+		})
+	case "s32":
+		in.fn = bin32(func(a, b uint32) uint32 {
+			if b == 0 {
+				return full
+			}
+			return uint32(int32(a) / int32(b))
+		})
+	case "u64":
+		in.fn = bin64(func(a, b uint64) uint64 {
+			if b == 0 {
+				return ^uint64(0)
+			}
+			return a / b
+		})
+	case "s64":
+		in.fn = bin64(func(a, b uint64) uint64 {
+			if b == 0 {
+				return ^uint64(0)
+			}
+			return uint64(int64(a) / int64(b))
+		})
+	default:
+		return unsupported(op)
+	}
+	return nil
+}
+
+// resolveRem: the remainder by zero is all ones, MIN % -1 is zero (recorded).
+func resolveRem(in *inst, op *ir.Op) error {
+	switch op.Match.Type(0) {
+	case "u16":
+		in.fn = bin32(func(a, b uint32) uint32 {
+			if b == 0 {
+				return 0xffff
+			}
+			return a % b
+		})
+	case "s16":
+		in.fn = bin32(func(a, b uint32) uint32 {
+			if b == 0 {
+				return 0xffff
+			}
+			return uint32(signExtend16(a)%signExtend16(b)) & 0xffff
+		})
+	case "u32":
+		in.fn = bin32(func(a, b uint32) uint32 {
+			if b == 0 {
+				return full
+			}
+			return a % b
+		})
+	case "s32":
+		in.fn = bin32(func(a, b uint32) uint32 {
+			if b == 0 {
+				return full
+			}
+			return uint32(int32(a) % int32(b))
+		})
+	case "u64":
+		in.fn = bin64(func(a, b uint64) uint64 {
+			if b == 0 {
+				return ^uint64(0)
+			}
+			return a % b
+		})
+	case "s64":
+		in.fn = bin64(func(a, b uint64) uint64 {
+			if b == 0 {
+				return ^uint64(0)
+			}
+			return uint64(int64(a) % int64(b))
+		})
+	default:
+		return unsupported(op)
+	}
+	return nil
+}
+
+func resolveIAbs(in *inst, op *ir.Op) error {
+	switch op.Match.Type(0) {
+	case "s16":
+		in.fn = un32(func(a uint32) uint32 { return uint32(max(signExtend16(a), -signExtend16(a))) & 0xffff })
+	case "s32":
+		in.fn = un32(func(a uint32) uint32 {
+			if int32(a) < 0 {
+				return -a
+			}
+			return a
+		})
+	default:
+		in.fn = un64(func(a uint64) uint64 {
+			if int64(a) < 0 {
+				return -a
+			}
+			return a
+		})
+	}
+	return nil
+}
+
+func resolveINeg(in *inst, op *ir.Op) error {
+	switch op.Match.Type(0) {
+	case "s16":
+		in.fn = un32(func(a uint32) uint32 { return -a & 0xffff })
+	case "s32":
+		in.fn = neg32
+	default:
+		in.fn = un64(func(a uint64) uint64 { return -a })
+	}
+	return nil
+}
+
+// resolveIMin is min and max.
+func resolveIMin(in *inst, op *ir.Op) error {
+	larger, relu := op.Match.Form.Op == "imax", op.Match.Has("relu")
+	switch op.Match.Type(0) {
+	case "u16", "u32":
+		in.fn = minU32
+		if larger {
+			in.fn = maxU32
+		}
+	case "s32":
+		switch {
+		case relu && larger:
+			in.fn = bin32(func(a, b uint32) uint32 { return uint32(max(int32(a), int32(b), 0)) })
+		case relu:
+			in.fn = bin32(func(a, b uint32) uint32 { return uint32(max(min(int32(a), int32(b)), 0)) })
+		case larger:
+			in.fn = maxS32
+		default:
+			in.fn = minS32
+		}
+	case "s16":
+		if larger {
+			in.fn = bin32(func(a, b uint32) uint32 { return uint32(max(signExtend16(a), signExtend16(b))) & 0xffff })
+		} else {
+			in.fn = bin32(func(a, b uint32) uint32 { return uint32(min(signExtend16(a), signExtend16(b))) & 0xffff })
+		}
+	case "u16x2":
+		in.fn = bin32(func(a, b uint32) uint32 {
+			return minMaxU16(a&0xffff, b&0xffff, larger) | minMaxU16(a>>16, b>>16, larger)<<16
+		})
+	case "s16x2":
+		in.fn = bin32(func(a, b uint32) uint32 {
+			return minMaxS16(a, b, larger, relu) | minMaxS16(a>>16, b>>16, larger, relu)<<16
+		})
+	case "u64":
+		if larger {
+			in.fn = bin64(func(a, b uint64) uint64 { return max(a, b) })
+		} else {
+			in.fn = bin64(func(a, b uint64) uint64 { return min(a, b) })
+		}
+	case "s64":
+		if larger {
+			in.fn = bin64(func(a, b uint64) uint64 { return uint64(max(int64(a), int64(b))) })
+		} else {
+			in.fn = bin64(func(a, b uint64) uint64 { return uint64(min(int64(a), int64(b))) })
+		}
+	default:
+		return unsupported(op)
+	}
+	return nil
+}
+
+func minMaxU16(a, b uint32, larger bool) uint32 {
+	if larger {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+func minMaxS16(a, b uint32, larger, relu bool) uint32 {
+	x, y := signExtend16(a), signExtend16(b)
+	if larger {
+		x = max(x, y)
+	} else {
+		x = min(x, y)
+	}
+	if relu {
+		x = max(x, 0)
+	}
+	return uint32(x) & 0xffff
+}
+
+// dot adds the products of n pairs of elements, one of width wa from a and one byte of b each, to c.
+func dot(n, wa uint, sa, sb bool, shift uint) func(a, b, c uint32) uint32 {
+	return func(a, b, c uint32) uint32 {
+		b >>= shift
+		for i := uint(0); i < n; i++ {
+			x, y := a>>(i*wa)&(1<<wa-1), b>>(i*8)&0xff
+			if sa {
+				x = uint32(int32(x<<(32-wa)) >> (32 - wa))
+			}
+			if sb {
+				y = uint32(int32(int8(y)))
+			}
+			c += x * y
+		}
+		return c
+	}
+}
+
+func resolveDp4a(in *inst, op *ir.Op) error {
+	in.fn = tri32(dot(4, 8, op.Match.Type(0) == "s32", op.Match.Type(1) == "s32", 0))
+	return nil
+}
+
+func resolveDp2a(in *inst, op *ir.Op) error {
+	shift := uint(0)
+	if op.Match.Has("hi") {
+		shift = 16
+	}
+	in.fn = tri32(dot(2, 16, op.Match.Type(0) == "s32", op.Match.Type(1) == "s32", shift))
+	return nil
 }

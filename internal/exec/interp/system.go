@@ -2,18 +2,33 @@ package interp
 
 import (
 	"fmt"
+	"math/bits"
+	"unsafe"
 
+	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
 // systemOps are operations that speak to the world outside the kernel.
-var systemOps = map[string]resolver{}
+var systemOps = map[string]resolver{
+	"brkpt":   resolveNothing, // without a debugger a breakpoint is passed
+	"pmevent": resolveNothing, // nobody listens to performance monitor events
+}
+
+func resolveNothing(in *inst, op *ir.Op) error {
+	in.fn = func(*exec.Warp, *inst, uint32) {}
+	return nil
+}
 
 // Builtin says whether the engine provides an undefined function of this name.
 func Builtin(name string) bool { return builtins[name] != nil }
 
-// builtins are the system functions that compiled code calls.
-var builtins = map[string]resolver{}
+// builtins are the system functions that compiled code calls. Their parameters and results are those of the declarations that
+// nvcc emits (CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global Memory Allocation", "Assertion").
+var builtins = map[string]resolver{
+	"vprintf": resolveVprintf, "malloc": resolveMalloc, "free": resolveFree, "__assertfail": resolveAssert, "__assert_fail": resolveAssert,
+	"cudaCGGetIntrinsicHandle": resolveGridHandle, "cudaCGSynchronize": resolveGridSync,
+}
 
 func resolveBuiltin(in *inst, op *ir.Op) error {
 	r := builtins[op.Call.Builtin]
@@ -21,4 +36,127 @@ func resolveBuiltin(in *inst, op *ir.Op) error {
 		return fmt.Errorf("the system function %s", op.Call.Builtin)
 	}
 	return r(in, op)
+}
+
+// argument reads the nth argument of a call to a system function.
+func argument(w *exec.Warp, op *ir.Op, n, lane int) uint64 {
+	if n >= len(op.Call.Args) {
+		w.Throw(exec.FaultInstruction, lane, op.Call.Builtin+" is called with too few arguments")
+	}
+	c := &op.Call.Args[n]
+	if c.Row != nil {
+		return get(w, c.Row, lane)
+	}
+	p := unsafe.Add(w.Base[0], uint64(c.Slot.Off)+uint64(lane)*uint64(c.Slot.Stride))
+	if c.Slot.Size >= 8 {
+		return *(*uint64)(p)
+	}
+	return uint64(*(*uint32)(p))
+}
+
+// result writes the result of a call to a system function; one that is not wanted is dropped.
+func result(w *exec.Warp, op *ir.Op, lane int, v uint64) {
+	if len(op.Call.Rets) == 0 {
+		return
+	}
+	c := &op.Call.Rets[0]
+	if c.Row != nil {
+		set(w, c.Row, lane, v)
+		return
+	}
+	p := unsafe.Add(w.Base[0], uint64(c.Slot.Off)+uint64(lane)*uint64(c.Slot.Stride))
+	switch {
+	case c.Slot.Size >= 8:
+		*(*uint64)(p) = v
+	case c.Slot.Size >= 4:
+		*(*uint32)(p) = uint32(v)
+	}
+}
+
+// cstring reads a NUL-terminated string at a generic address.
+func cstring(w *exec.Warp, lane int, addr uint64) string {
+	const limit = 1 << 16
+	var b []byte
+	for len(b) < limit {
+		c := *(*byte)(w.Ptr(ir.Generic, lane, addr, 1, 1, false))
+		if c == 0 {
+			break
+		}
+		b = append(b, c)
+		addr++
+	}
+	return string(b)
+}
+
+func resolveMalloc(in *inst, op *ir.Op) error {
+	in.fn = func(w *exec.Warp, in *inst, m uint32) {
+		for ; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m) & 31
+			v := uint64(0)
+			if s := w.CTA.Launch.Sys; s != nil {
+				v = s.Malloc(argument(w, op, 0, i))
+			}
+			result(w, op, i, v)
+		}
+	}
+	return nil
+}
+
+func resolveFree(in *inst, op *ir.Op) error {
+	in.fn = func(w *exec.Warp, in *inst, m uint32) {
+		for ; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m) & 31
+			if a := argument(w, op, 0, i); a != 0 && w.CTA.Launch.Sys != nil {
+				w.CTA.Launch.Sys.Free(a)
+			}
+		}
+	}
+	return nil
+}
+
+// resolveAssert is __assertfail(message, file, line, function, charsize). Every lane that fails prints; then the kernel ends.
+func resolveAssert(in *inst, op *ir.Op) error {
+	in.fn = func(w *exec.Warp, in *inst, m uint32) {
+		text := ""
+		f := first(m)
+		for ; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m) & 31
+			t := w.ThreadIndex(i)
+			b := w.CTA.Index
+			// The driver's own words, as recorded on an H200.
+			text = fmt.Sprintf("%s:%d: %s: block: [%d,%d,%d], thread: [%d,%d,%d] Assertion `%s` failed.\n", cstring(w, i, argument(w, op, 1, i)), uint32(argument(w, op, 2, i)),
+				cstring(w, i, argument(w, op, 3, i)), b[0], b[1], b[2], t[0], t[1], t[2], cstring(w, i, argument(w, op, 0, i)))
+			if w.CTA.Launch.Sys != nil {
+				w.CTA.Launch.Sys.Assert(text)
+			}
+		}
+		w.Throw(exec.FaultAssert, f, text[:len(text)-1])
+	}
+	return nil
+}
+
+// resolveGridHandle is cudaCGGetIntrinsicHandle(scope): any value but 0 will do for the handle that cudaCGSynchronize gets back.
+func resolveGridHandle(in *inst, op *ir.Op) error {
+	in.fn = func(w *exec.Warp, in *inst, m uint32) {
+		for ; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m) & 31
+			result(w, op, i, argument(w, op, 0, i)+1)
+		}
+	}
+	return nil
+}
+
+func resolveGridSync(in *inst, op *ir.Op) error {
+	in.ctl = func(w *exec.Warp, in *inst, m uint32, next int32) (exec.Event, bool) {
+		if !w.GridBarrier(m) {
+			w.GiveWay()
+			return exec.EventYield, true
+		}
+		for k := m; k != 0; k &= k - 1 {
+			result(w, op, bits.TrailingZeros32(k)&31, 0)
+		}
+		w.Cur.PC = next
+		return 0, false
+	}
+	return nil
 }

@@ -55,6 +55,9 @@ const (
 // MaxSections bounds the section table: 16 Mi entries are a table of 1 GiB.
 const MaxSections = 1 << 24
 
+// maxOverlap is how often the bytes of a file may be covered by sections, on average.
+const maxOverlap = 4
+
 // Header is the ELF header with extended numbering already resolved by Parse.
 type Header struct {
 	Class, Data, IdentVersion, OSABI, ABIVersion byte
@@ -213,6 +216,9 @@ func Parse(data []byte) (*File, error) {
 	f.Shnum = uint32(count)
 	f.Sections = make([]Section, count)
 	names := make([]uint32, count)
+	// Sections do not share bytes in files that tools write. Many that do would make every reader of
+	// sections cost the square of the file.
+	room := maxOverlap * size
 	for i := range f.Sections {
 		at := h.Shoff + uint64(i)*SectionSize
 		s, name := RawSection(data[at:])
@@ -222,6 +228,10 @@ func Parse(data []byte) (*File, error) {
 			if s.Offset > size || s.Size > size-s.Offset {
 				return nil, fault.New(fault.Malformed, "ELF section", at, "section %d: bytes %#x+%#x leave the %d bytes of the image", i, s.Offset, s.Size, size)
 			}
+			if s.Size > room {
+				return nil, fault.New(fault.Malformed, "ELF section", at, "section %d: sections of more than %d times the image", i, maxOverlap)
+			}
+			room -= s.Size
 			s.Data = data[s.Offset : s.Offset+s.Size : s.Offset+s.Size]
 		}
 		f.Sections[i] = s

@@ -20,6 +20,9 @@ const (
 	coffSymbolSize  = 18
 )
 
+// maxOverlap is how often the bytes of a file may be covered by sections, on average; see elf64.
+const maxOverlap = 4
+
 func isCOFF(data []byte) bool {
 	if len(data) < coffHeaderSize {
 		return false
@@ -70,6 +73,7 @@ func parseCOFF(data []byte) (*File, error) {
 		strtab = data[s:]
 	}
 	var first error
+	room := maxOverlap * uint64(len(data))
 	for i := uint64(0); i < count; i++ {
 		row := data[table+i*coffSectionSize:]
 		name := coffName(row[:8], strtab)
@@ -82,9 +86,10 @@ func parseCOFF(data []byte) (*File, error) {
 			continue
 		}
 		size, off := uint64(le.Uint32(row[16:])), uint64(le.Uint32(row[20:]))
-		if off+size > uint64(len(data)) {
+		if off+size > uint64(len(data)) || size > room {
 			return f, fault.New(fault.Malformed, "COFF section", table+i*coffSectionSize, "%s: bytes %#x+%#x leave the %d bytes of the file", name, off, size, len(data))
 		}
+		room -= size
 		body := data[off : off+size]
 		// Linkers pad a section of a program to the file alignment; the virtual size tells how much counts.
 		if v := uint64(le.Uint32(row[8:])); f.Format == "pe" && v < size {

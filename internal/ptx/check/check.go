@@ -48,6 +48,8 @@ type checker struct {
 	errs Errors
 	stop bool // a fatal fault, or too many
 
+	shared bool // a .shared variable has been declared
+
 	scope *scope
 	fn    *Func // nil at module scope
 	loc   Loc

@@ -491,6 +491,9 @@ func (c *checker) limits() {
 	if limit == 0 {
 		limit = maxShared
 	}
+	if !c.shared {
+		return
+	}
 	for _, f := range c.m.Funcs {
 		if !f.Entry || !f.Defined {
 			continue

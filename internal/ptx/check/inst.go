@@ -76,7 +76,11 @@ func (c *checker) compile(in *ptx.Instr) *opcode {
 		}
 	}
 	if len(o.cands) == 0 {
-		o.faults = missTexts(longName(in.Name, c.words), c.words, &best)
+		if text := c.missRule(in.Name, c.words); text != "" {
+			o.faults = []string{text}
+		} else {
+			o.faults = missTexts(longName(in.Name, c.words), c.words, &best)
+		}
 	}
 	return o
 }

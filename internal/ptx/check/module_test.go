@@ -128,7 +128,7 @@ func TestFaults(t *testing.T) {
 		{"setmaxnreg", body("setmaxnreg.dec.sync.aligned.u32 24;"), 6, 1, "Instruction 'setmaxnreg.dec' not supported on .target 'sm_90'"},
 		{"call unknown", body("call nobody;"), 6, 6, "Unknown symbol 'nobody'"},
 		{"call count", head + ".func f(.param .b32 a) { ret; }\n.entry k() {\ncall f;\nret; }", 6, 1, "Call has wrong number of parameters"},
-		{"call type", head + ".func f(.param .b32 a) { ret; }\n.entry k() {\n.param .b64 x;\ncall f, (x);\nret; }", 7, 1, "Type or alignment of argument does not match formal parameter 'a'"},
+		{"call type", head + ".func f(.param .b32 a) { ret; }\n.entry k() {\n.param .b64 x;\ncall f, (x);\nret; }", 7, 1, "Type of argument does not match formal parameter 'a'"},
 		{"indirect call", head + ".entry k() {\n.reg .b64 x;\ncall x;\nret; }", 6, 1, "Indirect call without call prototype or call target list"},
 		{"int for float initialiser", head + ".const .f32 c = 3;", 4, 17, "Initial value type mismatch"},
 		{"too many values", head + ".global .u32 c[2] = {1, 2, 3};", 4, 28, "Too many initial values for variable 'c'"},

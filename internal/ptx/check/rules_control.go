@@ -57,12 +57,11 @@ func ruleMovVar(ic *instCheck) string {
 
 // ruleCall checks a call's arguments against the callee's signature and resolves them with its types.
 func ruleCall(ic *instCheck) string {
-	c := ic.c
 	var returns, params []*Var
 	f, t := ic.Arg("f"), ic.Arg("p")
 	switch {
 	case f.Func != nil:
-		if f.Func.Entry && c.m.Target.PTX < 31 {
+		if f.Func.Entry {
 			return "Call target not recognized"
 		}
 		returns, params = f.Func.Returns, f.Func.Params
@@ -114,7 +113,7 @@ func (ic *instCheck) callList(name string, formal []*Var, results bool) string {
 // callArg checks one argument: a .param variable of the same size, or a register or constant of the parameter's type.
 func (ic *instCheck) callArg(e ptx.Operand, formal *Var, result, rest bool, out *Arg) string {
 	c := ic.c
-	mismatch := fmt.Sprintf("Type or alignment of argument does not match formal parameter '%s'", formal.Name)
+	mismatch := fmt.Sprintf("Type of argument does not match formal parameter '%s'", formal.Name)
 	if id, ok := e.(*ptx.Ident); ok {
 		if sym, found := c.find(id.Name); found && sym.v != nil && sym.v.Space == "param" {
 			v := sym.v
@@ -122,8 +121,14 @@ func (ic *instCheck) callArg(e ptx.Operand, formal *Var, result, rest bool, out 
 			if formal.Space != "param" {
 				return mismatch
 			}
-			if !rest && !paramsFit(v, formal) {
+			if rest {
+				return ""
+			}
+			if v.Size != formal.Size || len(v.Dims) == 0 && len(formal.Dims) == 0 && !classesAgree(v.Type, formal.Type) {
 				return mismatch
+			}
+			if v.Align < formal.Align {
+				return fmt.Sprintf("Alignment of argument does not match formal parameter '%s'", formal.Name)
 			}
 			return ""
 		}
@@ -149,17 +154,6 @@ func (ic *instCheck) callArg(e ptx.Operand, formal *Var, result, rest bool, out 
 		return c.problemText(p, ic.AST)
 	}
 	return ""
-}
-
-// paramsFit compares an actual .param variable with the formal one; an array may stand for a scalar of its size.
-func paramsFit(actual, formal *Var) bool {
-	if actual.Size != formal.Size {
-		return false
-	}
-	if len(actual.Dims) == 0 && len(formal.Dims) == 0 {
-		return classesAgree(actual.Type, formal.Type)
-	}
-	return actual.Align >= formal.Align
 }
 
 var (

@@ -1,3 +1,5 @@
 package check
 
 var rulesCvt = ruleSet{}
+
+var missCvt = map[string]missRule{}

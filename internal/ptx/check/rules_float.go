@@ -1,3 +1,5 @@
 package check
 
 var rulesFloat = ruleSet{}
+
+var missFloat = map[string]missRule{}

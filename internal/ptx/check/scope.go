@@ -1,8 +1,6 @@
 package check
 
 import (
-	"strings"
-
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -32,9 +30,30 @@ const (
 
 // scope is a block of names. Module scope has no parent.
 type scope struct {
-	parent *scope
-	names  map[string]symbol
-	sets   []*regSet
+	parent   *scope
+	names    map[string]symbol
+	sets     []*regSet
+	byPrefix map[string]*regSet // of sets, when they are many
+	numbered map[string]uint64  // of names that end in a number: the prefix and its lowest number
+}
+
+// manySets is how many register sets a scope searches one by one.
+const manySets = 12
+
+// set returns the set whose member prefix+n is.
+func (s *scope) set(prefix string, n uint64) *regSet {
+	if s.byPrefix != nil {
+		if set := s.byPrefix[prefix]; set != nil && n < set.count {
+			return set
+		}
+		return nil
+	}
+	for _, set := range s.sets {
+		if n < set.count && set.prefix == prefix {
+			return set
+		}
+	}
+	return nil
 }
 
 // splitNumber splits r12 into r and 12. A number with leading zeros is part of the name.
@@ -57,10 +76,8 @@ func (c *checker) find(name string) (symbol, bool) {
 	prefix, n, num := splitNumber(name)
 	for s := c.scope; s != nil; s = s.parent {
 		if num {
-			for _, set := range s.sets {
-				if n < set.count && set.prefix == prefix {
-					return symbol{v: c.member(set, name, n)}, true
-				}
+			if set := s.set(prefix, n); set != nil {
+				return symbol{v: c.member(set, name, n)}, true
 			}
 		}
 		if len(s.names) == 0 {
@@ -148,9 +165,15 @@ func (c *checker) declare(name string, sym symbol) bool {
 		return false
 	}
 	if prefix, n, ok := splitNumber(name); ok {
-		for _, set := range s.sets {
-			if set.prefix == prefix && n < set.count {
-				return false
+		if s.set(prefix, n) != nil {
+			return false
+		}
+		if s.parent != nil { // registers are not at module scope
+			if low, seen := s.numbered[prefix]; !seen || n < low {
+				if s.numbered == nil {
+					s.numbered = map[string]uint64{}
+				}
+				s.numbered[prefix] = n
 			}
 		}
 	}
@@ -164,19 +187,25 @@ func (c *checker) declare(name string, sym symbol) bool {
 // declareSet puts a parameterised register name into the scope in hand; false when one of its members is already there.
 func (c *checker) declareSet(set *regSet) bool {
 	s := c.scope
-	for _, o := range s.sets {
-		if o.prefix == set.prefix && o.count > 0 && set.count > 0 {
-			return false
-		}
+	if set.count == 0 {
+		return true
 	}
-	for name := range s.names {
-		if strings.HasPrefix(name, set.prefix) {
-			if p, n, ok := splitNumber(name); ok && p == set.prefix && n < set.count {
-				return false
-			}
-		}
+	if s.set(set.prefix, 0) != nil {
+		return false
+	}
+	if low, ok := s.numbered[set.prefix]; ok && low < set.count {
+		return false
 	}
 	s.sets = append(s.sets, set)
+	switch {
+	case s.byPrefix != nil:
+		s.byPrefix[set.prefix] = set
+	case len(s.sets) > manySets:
+		s.byPrefix = map[string]*regSet{}
+		for _, x := range s.sets {
+			s.byPrefix[x.prefix] = x
+		}
+	}
 	return true
 }
 

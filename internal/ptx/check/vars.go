@@ -69,6 +69,7 @@ func (c *checker) makeVar(d *ptx.Var, space string) *Var {
 			c.errorf(d.Pos, Semantic, "Vector type too large, exceeds 128 bit limit")
 		}
 	}
+	c.shared = c.shared || space == "shared"
 	v.Align = elem
 	if d.Align != 0 {
 		if d.Align&(d.Align-1) != 0 {
@@ -77,7 +78,10 @@ func (c *checker) makeVar(d *ptx.Var, space string) *Var {
 			v.Align = d.Align
 		}
 	}
-	v.Size = c.sizeOf(d, elem)
+	var fits bool
+	if v.Size, fits = c.sizeOf(d, elem); !fits {
+		v.Dims = nil
+	}
 	for _, a := range d.Attrs {
 		switch a.Name {
 		case "managed":
@@ -87,7 +91,7 @@ func (c *checker) makeVar(d *ptx.Var, space string) *Var {
 			c.need(a.Pos, ".managed", 40, 30)
 			v.Managed = true
 		case "unified":
-			c.need(a.Pos, ".unified", 71, 80)
+			c.need(a.Pos, ".unified", 90, 90)
 		default:
 			c.errorf(a.Pos, Semantic, "Unknown attribute '.%s'", a.Name)
 		}
@@ -95,24 +99,30 @@ func (c *checker) makeVar(d *ptx.Var, space string) *Var {
 	if t.Bits == 128 {
 		c.need(d.Pos, ".b128", 83, 70)
 	}
+	switch d.Linkage {
+	case ptx.LinkWeak:
+		c.need(d.Pos, ".weak", 31, 20)
+	case ptx.LinkCommon:
+		c.need(d.Pos, ".common", 50, 20)
+	}
 	return v
 }
 
 // sizeOf multiplies the dimensions; an unsized array has size 0.
-func (c *checker) sizeOf(d *ptx.Var, elem uint64) uint64 {
-	size := elem
+func (c *checker) sizeOf(d *ptx.Var, elem uint64) (size uint64, ok bool) {
+	size = elem
 	for _, n := range d.Dims {
 		if n < 0 {
-			return 0
+			return 0, true
 		}
 		hi, lo := bits.Mul64(size, uint64(n))
 		if hi != 0 || lo > 1<<62 {
 			c.errorf(d.NamePos, Limit, "Size of variable '%s' is too large", d.Name)
-			return elem
+			return elem, false
 		}
 		size = lo
 	}
-	return size
+	return size, true
 }
 
 // initialise turns an initialiser into bytes and relocations.
@@ -205,7 +215,7 @@ func (c *checker) fill(v *Var, init ptx.Operand, dims []int64, off uint64) {
 	elem := uint64(v.Type.Bytes())
 	total := elem
 	for _, n := range dims {
-		total *= uint64(n)
+		total *= uint64(max(n, 0))
 	}
 	switch in := init.(type) {
 	case *ptx.InitList:

@@ -33,19 +33,19 @@ type OperandKind uint8
 
 // The operand kinds; doc.go describes the notation of each.
 const (
-	KindType   OperandKind = iota // a value of Operand.Type
-	KindPred                      // a predicate
-	KindMem                       // [address]
-	KindVec                       // vector of Count elements (0: by the .vN modifier, -1: by rule)
-	KindImm                       // constant expression
-	KindLabel                     // branch target
-	KindFunc                      // function name or register holding a function address
-	KindProto                     // call prototype or target list
-	KindList                      // (a, b, ...)
-	KindTex                       // [texture, coordinates]
-	KindSurf                      // [surface, coordinates]
-	KindSamp                      // sampler
-	KindAny                       // left to the rule
+	KindType  OperandKind = iota // a value of Operand.Type
+	KindPred                     // a predicate
+	KindMem                      // [address]
+	KindVec                      // vector of Count elements (0: by the .vN modifier, -1: by rule)
+	KindImm                      // constant expression
+	KindLabel                    // branch target
+	KindFunc                     // function name or register holding a function address
+	KindProto                    // call prototype or target list
+	KindList                     // (a, b, ...)
+	KindTex                      // [texture, coordinates]
+	KindSurf                     // [surface, coordinates]
+	KindSamp                     // sampler
+	KindAny                      // left to the rule
 )
 
 // Operand is one operand position of a form.

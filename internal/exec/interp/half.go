@@ -1,0 +1,77 @@
+package interp
+
+import (
+	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/num"
+)
+
+// Half precision arithmetic (PTX ISA 9.7.4). A packed pair is two independent operations; a single value stands in a row
+// whose upper bits are zero, and so does its result.
+
+// halfUnary makes a handler for f16, bf16 and their pairs.
+func halfUnary(in *inst, op *ir.Op, f16, bf16 func(a uint16) uint16) error {
+	f, packed, ok := halfForm(op, f16, bf16)
+	switch {
+	case !ok:
+		return unsupported(op)
+	case packed:
+		in.fn = un32(func(a uint32) uint32 { return uint32(f(uint16(a>>16)))<<16 | uint32(f(uint16(a))) })
+	default:
+		in.fn = un32(func(a uint32) uint32 { return uint32(f(uint16(a))) })
+	}
+	return nil
+}
+
+func halfBinary(in *inst, op *ir.Op, f16, bf16 func(a, b uint16) uint16) error {
+	f, packed, ok := halfForm(op, f16, bf16)
+	switch {
+	case !ok:
+		return unsupported(op)
+	case packed:
+		in.fn = bin32(func(a, b uint32) uint32 {
+			return uint32(f(uint16(a>>16), uint16(b>>16)))<<16 | uint32(f(uint16(a), uint16(b)))
+		})
+	default:
+		in.fn = bin32(func(a, b uint32) uint32 { return uint32(f(uint16(a), uint16(b))) })
+	}
+	return nil
+}
+
+// halfForm chooses by the first type of the instruction.
+func halfForm[F any](op *ir.Op, f16, bf16 F) (f F, packed, ok bool) {
+	switch op.Match.Type(0) {
+	case "f16":
+		return f16, false, true
+	case "f16x2":
+		return f16, true, true
+	case "bf16":
+		return bf16, false, true
+	case "bf16x2":
+		return bf16, true, true
+	}
+	return f, false, false
+}
+
+func halfFma(in *inst, op *ir.Op, r num.Round, o num.Opt) error {
+	f, packed, ok := halfForm(op, func(a, b, c uint16) uint16 { return num.FmaF16(a, b, c, o) }, func(a, b, c uint16) uint16 { return num.FmaBF16(a, b, c, r, o) })
+	if !ok {
+		return unsupported(op)
+	}
+	if op.Match.Has("oob") {
+		g := f
+		f = func(a, b, c uint16) uint16 {
+			if a == num.OOBNaN16 || b == num.OOBNaN16 {
+				return 0
+			}
+			return g(a, b, c)
+		}
+	}
+	if packed {
+		in.fn = tri32(func(a, b, c uint32) uint32 {
+			return uint32(f(uint16(a>>16), uint16(b>>16), uint16(c>>16)))<<16 | uint32(f(uint16(a), uint16(b), uint16(c)))
+		})
+	} else {
+		in.fn = tri32(func(a, b, c uint32) uint32 { return uint32(f(uint16(a), uint16(b), uint16(c))) })
+	}
+	return nil
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package nvidia
+
+const raceEnabled = false

@@ -1,0 +1,17 @@
+package check
+
+// A missRule words the fault of an instruction whose modifiers fit no form of the table, where the nearest form does not tell
+// what ptxas tells. It sees the modifiers in order and returns "" to leave the text as it is.
+type missRule = func(c *checker, words []string) string
+
+// missSets lists the families that have such rules, by the instruction's first word.
+var missSets = []map[string]missRule{missFloat, missCvt}
+
+func (c *checker) missRule(name string, words []string) string {
+	for _, s := range missSets {
+		if r := s[name]; r != nil {
+			return r(c, words)
+		}
+	}
+	return ""
+}

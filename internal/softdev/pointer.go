@@ -1,0 +1,157 @@
+package softdev
+
+import (
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
+)
+
+func (a *allocation) managed(r mem.Range) bool { return r.Kind == mem.Managed }
+
+// pointerAttribute writes one attribute of an address to data. known is false for memory that the driver does not know.
+func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_attribute, p driver.CUdeviceptr) (r driver.CUresult, known bool) {
+	rng, a, ok := d.memory.find(p)
+	type memoryType = driver.CUmemorytype
+	put32 := func(v uint32) { *(*uint32)(data) = v }
+	put64 := func(v uint64) { *(*uint64)(data) = v }
+	flag := func(v bool) {
+		*(*uint8)(data) = 0
+		if v {
+			*(*uint8)(data) = 1
+		}
+	}
+	if attr < driver.CU_POINTER_ATTRIBUTE_CONTEXT || attr > driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE {
+		return invalidValue, ok
+	}
+	if !ok {
+		return invalidValue, false
+	}
+	switch attr {
+	case driver.CU_POINTER_ATTRIBUTE_CONTEXT:
+		if a.pool != nil {
+			put64(0) // memory of a pool belongs to no context
+			return success, true
+		}
+		put64(uint64(a.ctx.handle))
+	case driver.CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+		if rng.Kind == mem.Device || rng.Kind == mem.Managed {
+			put32(uint32(driver.CU_MEMORYTYPE_DEVICE))
+		} else {
+			put32(uint32(driver.CU_MEMORYTYPE_HOST))
+		}
+	case driver.CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+		put64(uint64(p))
+	case driver.CU_POINTER_ATTRIBUTE_HOST_POINTER:
+		if rng.Kind == mem.Device {
+			return invalidValue, true
+		}
+		put64(uint64(p))
+	case driver.CU_POINTER_ATTRIBUTE_P2P_TOKENS:
+		return notSupported, true
+	case driver.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+		if a.sync.Load() {
+			put32(1)
+		} else {
+			put32(0)
+		}
+	case driver.CU_POINTER_ATTRIBUTE_BUFFER_ID:
+		put64(rng.ID)
+	case driver.CU_POINTER_ATTRIBUTE_IS_MANAGED:
+		put32(0)
+		if rng.Kind == mem.Managed {
+			put32(1)
+		}
+	case driver.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+		put32(uint32(a.ctx.dev.ordinal))
+	case driver.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+		flag(false)
+	case driver.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, driver.CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+		put64(rng.Base)
+	case driver.CU_POINTER_ATTRIBUTE_RANGE_SIZE, driver.CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+		put64(rng.Size)
+	case driver.CU_POINTER_ATTRIBUTE_MAPPED:
+		put32(1)
+	case driver.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+		put64(0)
+	case driver.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+		put32(0)
+	case driver.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+		put32(uint32(driver.CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE))
+	case driver.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+		put64(0)
+		if a.pool != nil {
+			put64(uint64(a.pool.handle))
+		}
+	case driver.CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+		put64(rng.ID)
+	case driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+		put32(0)
+	default:
+		return invalidValue, true
+	}
+	return success, true
+}
+
+func (d *Driver) pointerGetAttribute(cur driver.CUcontext, data unsafe.Pointer, attr driver.CUpointer_attribute, p driver.CUdeviceptr) driver.CUresult {
+	if _, r := d.enter(cur); r != success {
+		return r
+	}
+	if data == nil {
+		return invalidValue
+	}
+	r, _ := d.pointerAttribute(data, attr, p)
+	return r
+}
+
+// pointerGetAttributes gives zero for what does not apply instead of failing (cuPointerGetAttributes).
+func (d *Driver) pointerGetAttributes(cur driver.CUcontext, n uint32, attrs *driver.CUpointer_attribute, data *unsafe.Pointer, p driver.CUdeviceptr) driver.CUresult {
+	if _, r := d.enter(cur); r != success {
+		return r
+	}
+	if n == 0 || attrs == nil || data == nil {
+		return invalidValue
+	}
+	ids, places := unsafe.Slice(attrs, n), unsafe.Slice(data, n)
+	for i, id := range ids {
+		if places[i] == nil {
+			return invalidValue
+		}
+		if id < driver.CU_POINTER_ATTRIBUTE_CONTEXT || id > driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE || id == driver.CU_POINTER_ATTRIBUTE_P2P_TOKENS {
+			return invalidValue
+		}
+	}
+	for i, id := range ids {
+		if r, _ := d.pointerAttribute(places[i], id, p); r == success {
+			continue
+		}
+		switch id {
+		case driver.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+			*(*int32)(places[i]) = int32(driver.CU_DEVICE_INVALID)
+		case driver.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+			*(*uint8)(places[i]) = 0
+		case driver.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, driver.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, driver.CU_POINTER_ATTRIBUTE_IS_MANAGED,
+			driver.CU_POINTER_ATTRIBUTE_MAPPED, driver.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE, driver.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS,
+			driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+			*(*uint32)(places[i]) = 0
+		default:
+			*(*uint64)(places[i]) = 0
+		}
+	}
+	return success
+}
+
+func (d *Driver) pointerSetAttribute(cur driver.CUcontext, value unsafe.Pointer, attr driver.CUpointer_attribute, p driver.CUdeviceptr) driver.CUresult {
+	if _, r := d.enter(cur); r != success {
+		return r
+	}
+	if value == nil || attr != driver.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS {
+		return invalidValue
+	}
+	rng, a, ok := d.memory.find(p)
+	if !ok || rng.Kind != mem.Device || a.pool != nil {
+		return invalidValue
+	}
+	a.sync.Store(*(*uint32)(value) != 0)
+	return success
+}

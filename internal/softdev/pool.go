@@ -1,0 +1,307 @@
+package softdev
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
+)
+
+// pool is a CUmemoryPool: an account over a device's heap. Memory that is freed in stream order goes back to the heap when the stream
+// gets there; nothing is held back, whatever the release threshold.
+type pool struct {
+	d       *Driver
+	dev     *device
+	handle  driver.CUmemoryPool
+	isDflt  bool
+	props   driver.CUmemPoolProps
+	mu      sync.Mutex
+	used    uint64
+	high    uint64
+	reuse   [3]uint32 // CU_MEMPOOL_ATTR_REUSE_...
+	release uint64
+	dead    bool
+}
+
+func newPool(dev *device) *pool {
+	p := &pool{d: dev.d, dev: dev, reuse: [3]uint32{1, 1, 1}}
+	p.props = driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: dev.ordinal}}
+	p.handle = driver.CUmemoryPool(dev.d.pools.add(p))
+	return p
+}
+
+// defaultPool is the device's own pool, made when it is first asked for.
+func (dev *device) defaultPool() *pool {
+	dev.poolMu.Lock()
+	defer dev.poolMu.Unlock()
+	if dev.dflt == nil {
+		dev.dflt = newPool(dev)
+		dev.dflt.isDflt = true
+		dev.current = dev.dflt
+	}
+	return dev.dflt
+}
+
+func (dev *device) currentPool() *pool {
+	dev.defaultPool()
+	dev.poolMu.Lock()
+	defer dev.poolMu.Unlock()
+	return dev.current
+}
+
+// returned is called when memory of the pool is freed.
+func (p *pool) returned(a *allocation) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used -= a.size
+}
+
+func (p *pool) alloc(c *context, n uint64) (driver.CUdeviceptr, driver.CUresult) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dead {
+		return 0, invalidValue
+	}
+	if p.props.MaxSize != 0 && p.used+n > p.props.MaxSize {
+		return 0, driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	ptr, r := c.allocate(p.dev.heap, n, mem.MinAlign, &allocation{pool: p, size: n})
+	if r == success {
+		p.used += n
+		p.high = max(p.high, p.used)
+	}
+	return ptr, r
+}
+
+func (d *Driver) memAllocAsync(cur driver.CUcontext, out *driver.CUdeviceptr, n uint64, h driver.CUstream) driver.CUresult {
+	s, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	return d.poolAlloc(out, n, s.ctx.dev.currentPool(), s)
+}
+
+func (d *Driver) memAllocFromPoolAsync(cur driver.CUcontext, out *driver.CUdeviceptr, n uint64, ph driver.CUmemoryPool, h driver.CUstream) driver.CUresult {
+	s, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	p := d.pools.get(uintptr(ph))
+	if p == nil {
+		return invalidValue
+	}
+	return d.poolAlloc(out, n, p, s)
+}
+
+func (d *Driver) poolAlloc(out *driver.CUdeviceptr, n uint64, p *pool, s *stream) driver.CUresult {
+	if out == nil || n == 0 {
+		return invalidValue
+	}
+	ptr, r := p.alloc(s.ctx, n)
+	if r == success {
+		*out = ptr
+	}
+	return r
+}
+
+// poolFree gives memory back when the stream gets there.
+type poolFree struct {
+	r mem.Range
+	a *allocation
+}
+
+func (f *poolFree) execute(*stream, bool) {
+	f.a.release()
+	_ = f.r.Heap.Free(f.r.Base) // the call that queued this has marked the allocation as its own
+}
+
+func (d *Driver) memFreeAsync(cur driver.CUcontext, p driver.CUdeviceptr, h driver.CUstream) driver.CUresult {
+	s, r := d.using(cur, h)
+	if r != success {
+		return r
+	}
+	rng, a, ok := d.memory.find(p)
+	if !ok || rng.Base != uint64(p) || a.use != useProgram || rng.Kind != mem.Device || a.pool == nil {
+		return invalidValue
+	}
+	if a.freed.Swap(true) {
+		return invalidValue
+	}
+	s.offer(&op{kind: opTask, task: &poolFree{rng, a}}, true)
+	return success
+}
+
+func (d *Driver) deviceGetDefaultMemPool(_ driver.CUcontext, out *driver.CUmemoryPool, ordinal driver.CUdevice) driver.CUresult {
+	return d.devicePool(out, ordinal, (*device).defaultPool)
+}
+
+func (d *Driver) deviceGetMemPool(_ driver.CUcontext, out *driver.CUmemoryPool, ordinal driver.CUdevice) driver.CUresult {
+	return d.devicePool(out, ordinal, (*device).currentPool)
+}
+
+func (d *Driver) devicePool(out *driver.CUmemoryPool, ordinal driver.CUdevice, which func(*device) *pool) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r
+	}
+	*out = which(dev).handle
+	return success
+}
+
+func (d *Driver) deviceSetMemPool(_ driver.CUcontext, ordinal driver.CUdevice, h driver.CUmemoryPool) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r
+	}
+	p := d.pools.get(uintptr(h))
+	if p == nil || p.dev != dev {
+		return invalidValue
+	}
+	dev.defaultPool()
+	dev.poolMu.Lock()
+	defer dev.poolMu.Unlock()
+	dev.current = p
+	return success
+}
+
+func (d *Driver) memPoolCreate(_ driver.CUcontext, out *driver.CUmemoryPool, props *driver.CUmemPoolProps) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil || props == nil || props.AllocType != driver.CU_MEM_ALLOCATION_TYPE_PINNED {
+		return invalidValue
+	}
+	if props.Location.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE {
+		d.explain(nil, "memory pools are supported on devices only")
+		return notSupported
+	}
+	dev, r := d.deviceOf(driver.CUdevice(props.Location.Id))
+	if r != success {
+		return r
+	}
+	if props.HandleTypes != driver.CU_MEM_HANDLE_TYPE_NONE {
+		d.explain(nil, "memory pools that can be shared with other processes are not supported yet")
+		return notSupported
+	}
+	p := newPool(dev)
+	if p.handle == 0 {
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	p.props = *props
+	*out = p.handle
+	return success
+}
+
+func (d *Driver) memPoolDestroy(_ driver.CUcontext, h driver.CUmemoryPool) driver.CUresult {
+	p, r := d.pool(h)
+	if r != success {
+		return r
+	}
+	if p.isDflt || d.pools.remove(uintptr(h)) == nil {
+		return invalidValue
+	}
+	p.dev.poolMu.Lock()
+	if p.dev.current == p {
+		p.dev.current = p.dev.dflt
+	}
+	p.dev.poolMu.Unlock()
+	p.mu.Lock()
+	p.dead = true
+	p.mu.Unlock()
+	return success
+}
+
+func (d *Driver) pool(h driver.CUmemoryPool) (*pool, driver.CUresult) {
+	if r := d.ready(); r != success {
+		return nil, r
+	}
+	p := d.pools.get(uintptr(h))
+	if p == nil {
+		return nil, invalidValue
+	}
+	return p, success
+}
+
+func (d *Driver) memPoolGetAttribute(_ driver.CUcontext, h driver.CUmemoryPool, attr driver.CUmemPool_attribute, v unsafe.Pointer) driver.CUresult {
+	p, r := d.pool(h)
+	if r != success {
+		return r
+	}
+	if v == nil {
+		return invalidValue
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch attr {
+	case driver.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, driver.CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, driver.CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+		*(*uint32)(v) = p.reuse[attr-driver.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES]
+	case driver.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+		*(*uint64)(v) = p.release
+	case driver.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, driver.CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+		*(*uint64)(v) = p.used
+	case driver.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, driver.CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+		*(*uint64)(v) = p.high
+	default:
+		return invalidValue
+	}
+	return success
+}
+
+func (d *Driver) memPoolSetAttribute(_ driver.CUcontext, h driver.CUmemoryPool, attr driver.CUmemPool_attribute, v unsafe.Pointer) driver.CUresult {
+	p, r := d.pool(h)
+	if r != success {
+		return r
+	}
+	if v == nil {
+		return invalidValue
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch attr {
+	case driver.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, driver.CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, driver.CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+		p.reuse[attr-driver.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES] = *(*uint32)(v)
+	case driver.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+		p.release = *(*uint64)(v)
+	case driver.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, driver.CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+		if *(*uint64)(v) != 0 {
+			return invalidValue // the high marks can only be reset
+		}
+		p.high = p.used
+	default:
+		return invalidValue
+	}
+	return success
+}
+
+func (d *Driver) memPoolTrimTo(_ driver.CUcontext, h driver.CUmemoryPool, _ uint64) driver.CUresult {
+	_, r := d.pool(h)
+	return r
+}
+
+func (d *Driver) memPoolGetAccess(_ driver.CUcontext, flags *driver.CUmemAccess_flags, h driver.CUmemoryPool, where *driver.CUmemLocation) driver.CUresult {
+	p, r := d.pool(h)
+	if r != success {
+		return r
+	}
+	if flags == nil || where == nil || where.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE {
+		return invalidValue
+	}
+	if where.Id < 0 || int(where.Id) >= len(d.devices) {
+		return invalidValue
+	}
+	*flags = driver.CU_MEM_ACCESS_FLAGS_PROT_NONE
+	if where.Id == p.dev.ordinal {
+		*flags = driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+	}
+	return success
+}
