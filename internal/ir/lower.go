@@ -250,6 +250,7 @@ type body struct {
 	ops   []Op
 	line  int32
 	loc   check.Loc
+	space Space // first state space among the modifiers of the instruction in hand
 }
 
 func (b *body) fail(format string, args ...any) error {
@@ -466,6 +467,13 @@ func (b *body) inst(in *check.Inst) error {
 	case "trap":
 		op.Ctl = Trap
 	}
+	b.space = Generic
+	for _, w := range in.Match.Words {
+		if s, ok := spaceOf[w]; ok && w != "" {
+			b.space = s
+			break
+		}
+	}
 	as, err := b.args(in.Args)
 	if err != nil {
 		return err
@@ -592,14 +600,14 @@ var spaceOf = map[string]Space{
 	"param": KernelParam, "param::entry": KernelParam, "param::func": FrameParam,
 }
 
-// address lowers [base + off]. The state space is the form's, the one that the checker found among the modifiers (Arg.Name), or
-// that of the variable named.
+// address lowers [base + off]. The state space is the one that the form fixes for the operand, the first among the
+// modifiers, or that of the variable named.
 func (b *body) address(a *check.Arg) (Arg, error) {
 	out := Arg{Kind: Addr, Type: a.Type, Disp: a.Off}
 	if a.Op != nil && a.Op.Space != "" {
 		out.Space = spaceOf[a.Op.Space]
 	} else {
-		out.Space = spaceOf[a.Name]
+		out.Space = b.space
 	}
 	if base := a.Base; base != nil {
 		switch base.Kind {

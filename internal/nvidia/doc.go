@@ -52,5 +52,6 @@
 //
 //	CGO_ENABLED=0 go build -tags gocuda_nodriver
 //
-// is then a static binary without an interpreter segment.
+// is then a static binary without an interpreter segment. Without the tag, purego makes even a program built with CGO_ENABLED=0 use the dynamic loader
+// and the C library of the system, whether it opens the driver or not.
 package nvidia

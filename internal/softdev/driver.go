@@ -45,6 +45,7 @@ type Driver struct {
 	streamIDs atomic.Uint64
 	ctxIDs    atomic.Uint64
 	gridIDs   atomic.Uint64
+	codeEnd   atomic.Uint64 // first function address not given out
 
 	threads   threads
 	contexts  handles[context]

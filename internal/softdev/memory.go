@@ -68,8 +68,13 @@ func newMemory(d *Driver) (*memory, error) {
 			return ok && a.use == useConstant
 		},
 	}
+	d.codeEnd.Store(w.Base() + codeOffset)
 	return m, nil
 }
+
+// codeOffset is where function addresses begin in the part of the window that holds no memory, behind the windows of shared and local
+// memory.
+const codeOffset = 3 << 30
 
 func (m *memory) close() error { return m.w.Close() }
 

@@ -100,10 +100,10 @@ func resolveBrev(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// bfe extracts a field; position and length are the low 8 bits of their operands. A signed field that reaches beyond the top is
-// filled with the sign, as is an empty one with zero (9.7.1.19).
-func bfe(a uint64, pos, length uint32, n uint, signed bool) uint64 {
-	pos, length = pos&0xff, length&0xff
+// bfe extracts a field. A signed field that reaches beyond the top is filled with the sign, an empty one with zero (9.7.1.19).
+// Position and length are the low 8 bits of their operands for 32-bit fields only: with 64 bits all of the operands count,
+// whatever the manual says (recorded).
+func bfe(a uint64, pos, length uint32, signed bool) uint64 {
 	if length == 0 {
 		return 0
 	}
@@ -126,9 +126,9 @@ func resolveBfe(in *inst, op *ir.Op) error {
 	n, signed := widthOf(op.Match.Type(0))
 	if n == 32 {
 		if signed {
-			in.fn = tri32(func(a, b, c uint32) uint32 { return uint32(bfe(uint64(int64(int32(a))), b, c, n, true)) })
+			in.fn = tri32(func(a, b, c uint32) uint32 { return uint32(bfe(uint64(int64(int32(a))), b&0xff, c&0xff, true)) })
 		} else {
-			in.fn = tri32(func(a, b, c uint32) uint32 { return uint32(bfe(uint64(a), b, c, n, false)) })
+			in.fn = tri32(func(a, b, c uint32) uint32 { return uint32(bfe(uint64(a), b&0xff, c&0xff, false)) })
 		}
 		return nil
 	}
@@ -136,15 +136,14 @@ func resolveBfe(in *inst, op *ir.Op) error {
 		d, a, b, c := w.R64(in.d), w.R64(in.a), w.R32(in.b), w.R32(in.c)
 		for ; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros32(m) & 31
-			d[i] = bfe(a[i], b[i], c[i], n, signed)
+			d[i] = bfe(a[i], b[i], c[i], signed)
 		}
 	}
 	return nil
 }
 
-// bfi inserts the low bits of a into b; position and length are the low 8 bits of their operands (9.7.1.20).
+// bfi inserts the low bits of a into b (9.7.1.20). Position and length are cut for 32-bit fields only, as in bfe.
 func bfi(a, b uint64, pos, length uint32) uint64 {
-	pos, length = pos&0xff, length&0xff
 	mask := ^uint64(0)
 	if length < 64 {
 		mask = 1<<length - 1
@@ -159,7 +158,7 @@ func resolveBfi(in *inst, op *ir.Op) error {
 			d, a, b, c, e := w.R32(in.d), w.R32(in.a), w.R32(in.b), w.R32(in.c), w.R32(e.Ref)
 			for ; m != 0; m &= m - 1 {
 				i := bits.TrailingZeros32(m) & 31
-				d[i] = uint32(bfi(uint64(a[i]), uint64(b[i]), c[i], e[i]))
+				d[i] = uint32(bfi(uint64(a[i]), uint64(b[i]), c[i]&0xff, e[i]&0xff))
 			}
 		}
 		return nil

@@ -53,7 +53,13 @@ func halfForm[F any](op *ir.Op, f16, bf16 F) (f F, packed, ok bool) {
 }
 
 func halfFma(in *inst, op *ir.Op, r num.Round, o num.Opt) error {
-	f, packed, ok := halfForm(op, func(a, b, c uint16) uint16 { return num.FmaF16(a, b, c, o) }, func(a, b, c uint16) uint16 { return num.FmaBF16(a, b, c, r, o) })
+	bf16 := func(a, b, c uint16) uint16 { return num.FmaBF16(a, b, c, num.RN, o) }
+	if r == num.RZ && op.Match.Type(0) == "bf16" {
+		// The manual does not have .rz here, but the driver takes it, and what an H200 then does is an f16 operation to nearest without
+		// .relu (recorded). The packed form just rounds to nearest.
+		bf16 = func(a, b, c uint16) uint16 { return num.FmaF16(a, b, c, 0) }
+	}
+	f, packed, ok := halfForm(op, func(a, b, c uint16) uint16 { return num.FmaF16(a, b, c, o) }, bf16)
 	if !ok {
 		return unsupported(op)
 	}

@@ -12,7 +12,8 @@ import (
 // memoryOps are the plain loads and stores. Memory order, scope and cache qualifiers ask for nothing more here than what every access already
 // gives: see order.go.
 var memoryOps = map[string]resolver{
-	"ld": resolveLoad, "ldu": resolveLoad, "ld.global.nc": resolveLoad, "st": resolveStore,
+	"ld": resolveLoad, "ldu": resolveLoad, "st": resolveStore,
+	"prefetch": resolveNothing, "prefetchu": resolveNothing, "applypriority": resolveNothing, "discard": resolveDiscard, "createpolicy": resolveCreatepolicy,
 }
 
 // access is a prepared memory operand with the registers that it moves.

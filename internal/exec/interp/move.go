@@ -10,7 +10,7 @@ import (
 
 // moveOps are mov and the address conversions.
 var moveOps = map[string]resolver{
-	"mov": resolveMov, "cvta": resolveCvta, "cvta.to": resolveCvtaTo, "isspacep": resolveIsspacep, "mapa": resolveMapa, "getctarank": resolveGetctarank,
+	"mov": resolveMov, "mov_pack": resolveMov, "mov_unpack": resolveMov, "cvta": resolveCvta, "cvta.to": resolveCvtaTo, "isspacep": resolveIsspacep, "mapa": resolveMapa, "getctarank": resolveGetctarank,
 }
 
 func resolveMov(in *inst, op *ir.Op) error {
@@ -214,7 +214,7 @@ func resolveIsspacep(in *inst, op *ir.Op) error {
 			case "const":
 				yes = s == ir.Const
 			case "global":
-				yes = s == ir.Global || s == ir.Const || s == ir.KernelParam
+				yes = s == ir.Global
 			}
 			if yes {
 				v |= 1 << i

@@ -117,6 +117,14 @@ func (b *bench) runCase(t testing.TB, s *silicon.Set, c *silicon.Case) (diffs []
 		addrs, frees, outs = append(addrs, a), append(frees, a), append(outs, buf)
 	}
 	vars := map[*check.Var]uint64{}
+	b.mem.Const = func(addr uint64) bool {
+		for v, a := range vars {
+			if v.Space == "const" && addr-a < v.Size {
+				return true
+			}
+		}
+		return false
+	}
 	for _, v := range cm.Vars {
 		if v.Space != "global" && v.Space != "const" {
 			continue

@@ -14,6 +14,9 @@ var rulesInt = ruleSet{
 	"lut":        ruleLUT,
 	"compare":    ruleCompare,
 	"slct":       ruleSlct,
+	"video":      ruleVideo,
+	"vmad":       ruleVmad,
+	"simdvideo":  ruleSimdVideo,
 }
 
 // ruleIntSat: saturation of integers exists for s32 alone.

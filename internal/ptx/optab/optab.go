@@ -121,26 +121,43 @@ func parseAll() (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	sets := map[string]string{}
-	for _, e := range ents {
+	// Sets are collected first: a file's own come before those of other files.
+	texts := make([][]string, len(ents))
+	own := make([]map[string]string, len(ents))
+	shared := map[string]string{}
+	for n, e := range ents {
 		b, err := files.ReadFile(e.Name())
 		if err != nil {
 			return nil, err
 		}
-		for i, line := range strings.Split(string(b), "\n") {
+		texts[n], own[n] = strings.Split(string(b), "\n"), map[string]string{}
+		for i, line := range texts[n] {
+			if line = strings.TrimSpace(line); !strings.HasPrefix(line, "@") {
+				continue
+			}
+			k, v, ok := strings.Cut(line[1:], "=")
+			if !ok {
+				return nil, fmt.Errorf("%s:%d: set without =", e.Name(), i+1)
+			}
+			k = strings.TrimSpace(k)
+			own[n][k] = strings.TrimSpace(v)
+			shared[k] = own[n][k]
+		}
+	}
+	for n, e := range ents {
+		set := func(name string) (string, bool) {
+			if v, ok := own[n][name]; ok {
+				return v, true
+			}
+			v, ok := shared[name]
+			return v, ok
+		}
+		for i, line := range texts[n] {
 			line = strings.TrimSpace(line)
-			if line == "" || line[0] == '#' {
+			if line == "" || line[0] == '#' || line[0] == '@' {
 				continue
 			}
-			if line[0] == '@' {
-				k, v, ok := strings.Cut(line[1:], "=")
-				if !ok {
-					return nil, fmt.Errorf("%s:%d: set without =", e.Name(), i+1)
-				}
-				sets[strings.TrimSpace(k)] = strings.TrimSpace(v)
-				continue
-			}
-			f, err := parseLine(line, sets)
+			f, err := parseLine(line, set)
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: %v", e.Name(), i+1, err)
 			}
@@ -152,7 +169,7 @@ func parseAll() (*Table, error) {
 	return t, nil
 }
 
-func parseLine(line string, sets map[string]string) (*Form, error) {
+func parseLine(line string, sets func(string) (string, bool)) (*Form, error) {
 	f := &Form{PTX: 10, SM: 10}
 	body, attrs, _ := strings.Cut(line, ";")
 	body = strings.TrimSpace(body)
@@ -190,7 +207,7 @@ func parseLine(line string, sets map[string]string) (*Form, error) {
 		for _, w := range strings.Split(words, "|") {
 			w = strings.TrimPrefix(strings.TrimSpace(w), ".")
 			if strings.HasPrefix(w, "@") {
-				v, ok := sets[w[1:]]
+				v, ok := sets(w[1:])
 				if !ok {
 					return nil, fmt.Errorf("unknown set %s", w)
 				}

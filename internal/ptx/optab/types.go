@@ -28,8 +28,8 @@ func (t Type) Bytes() int { return t.Bits / 8 }
 // containers that PTX puts them in (PTX ISA 5.2.3 and 5.2.5).
 var types = []Type{
 	{"b8", Bits, 8, 1}, {"b16", Bits, 16, 1}, {"b32", Bits, 32, 1}, {"b64", Bits, 64, 1}, {"b128", Bits, 128, 1}, {"b1", Bits, 1, 1}, {"b4", Bits, 4, 1},
-	{"u8", Unsigned, 8, 1}, {"u16", Unsigned, 16, 1}, {"u32", Unsigned, 32, 1}, {"u64", Unsigned, 64, 1}, {"u4", Unsigned, 4, 1},
-	{"s8", Signed, 8, 1}, {"s16", Signed, 16, 1}, {"s32", Signed, 32, 1}, {"s64", Signed, 64, 1}, {"s4", Signed, 4, 1},
+	{"u8", Unsigned, 8, 1}, {"u16", Unsigned, 16, 1}, {"u32", Unsigned, 32, 1}, {"u64", Unsigned, 64, 1}, {"u4", Unsigned, 4, 1}, {"u2", Unsigned, 2, 1},
+	{"s8", Signed, 8, 1}, {"s16", Signed, 16, 1}, {"s32", Signed, 32, 1}, {"s64", Signed, 64, 1}, {"s4", Signed, 4, 1}, {"s2", Signed, 2, 1},
 	{"f16", Float, 16, 1}, {"f32", Float, 32, 1}, {"f64", Float, 64, 1},
 	{"bf16", Float, 16, 1}, {"tf32", Packed, 32, 1},
 	{"f16x2", Packed, 32, 2}, {"bf16x2", Packed, 32, 2}, {"u16x2", Packed, 32, 2}, {"s16x2", Packed, 32, 2}, {"f32x2", Packed, 64, 2},

@@ -1,0 +1,175 @@
+package softdev
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// jitOptions are the options of a load, with the places where logs and times go.
+type jitOptions struct {
+	start      time.Time
+	values     []uintptr
+	info, err  logBuffer
+	wallTime   int // index of CU_JIT_WALL_TIME in values, -1 when absent
+	verbose    bool
+	debug      bool
+	maxRegs    uint32
+	limitRegs  bool
+	target     uint32 // CUjit_target, 0 when absent
+	symbols    map[string]uint64
+	nameList   uintptr
+	addrList   uintptr
+	symbolsLen uint32
+}
+
+// logBuffer is a log that the caller wants: a buffer and its size, which becomes what was written.
+type logBuffer struct {
+	p        uintptr
+	size     uint32
+	sizeSlot int // index of the size option in values, -1 when absent
+	text     strings.Builder
+}
+
+func (l *logBuffer) line(format string, args ...any) {
+	if l.text.Len() > 0 {
+		l.text.WriteByte('\n')
+	}
+	fmt.Fprintf(&l.text, format, args...)
+}
+
+// write copies the log into the caller's buffer, cut to its size with a NUL at the end, and says how many bytes that took.
+func (l *logBuffer) write(values []uintptr) {
+	n := uint32(0)
+	if text := l.text.String(); l.p != 0 && l.size > 0 {
+		out := unsafe.Slice((*byte)(foreign(uint64(l.p))), l.size)
+		n = uint32(copy(out[:l.size-1], text))
+		out[n] = 0
+		if n > 0 {
+			n++
+		}
+	}
+	if l.sizeSlot >= 0 {
+		values[l.sizeSlot] = uintptr(n)
+	}
+}
+
+// The lower and upper bound of CU_JIT_MAX_REGISTERS on sm_90 (the driver's own words, recorded).
+const (
+	minRegs = 24
+	maxRegs = 255
+)
+
+// parseJIT reads the options of cuModuleLoadDataEx and its like. Options that choose how machine code is made have no meaning here; their
+// values are checked as the driver checks them.
+func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*jitOptions, driver.CUresult) {
+	o := &jitOptions{start: time.Now(), wallTime: -1}
+	o.info.sizeSlot, o.err.sizeSlot = -1, -1
+	if n == 0 {
+		return o, success
+	}
+	if options == nil || optionValues == nil {
+		return nil, invalidValue
+	}
+	ids := unsafe.Slice(options, n)
+	o.values = unsafe.Slice(optionValues, n)
+	for i, id := range ids {
+		v := o.values[i]
+		switch id {
+		case driver.CU_JIT_MAX_REGISTERS:
+			if v == 0 {
+				return nil, invalidValue
+			}
+			o.maxRegs, o.limitRegs = uint32(v), true
+		case driver.CU_JIT_WALL_TIME:
+			o.wallTime = i
+		case driver.CU_JIT_INFO_LOG_BUFFER:
+			o.info.p = v
+		case driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+			o.info.size, o.info.sizeSlot = uint32(v), i
+		case driver.CU_JIT_ERROR_LOG_BUFFER:
+			o.err.p = v
+		case driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+			o.err.size, o.err.sizeSlot = uint32(v), i
+		case driver.CU_JIT_TARGET:
+			o.target = uint32(v)
+		case driver.CU_JIT_LOG_VERBOSE:
+			o.verbose = uint32(v) != 0
+		case driver.CU_JIT_GENERATE_DEBUG_INFO:
+			o.debug = uint32(v) != 0
+		case driver.CU_JIT_GLOBAL_SYMBOL_NAMES:
+			o.nameList = v
+		case driver.CU_JIT_GLOBAL_SYMBOL_ADDRESSES:
+			o.addrList = v
+		case driver.CU_JIT_GLOBAL_SYMBOL_COUNT:
+			o.symbolsLen = uint32(v)
+		default:
+			if id >= driver.CU_JIT_NUM_OPTIONS {
+				return nil, invalidValue
+			}
+		}
+	}
+	if o.symbolsLen > 0 {
+		if o.nameList == 0 || o.addrList == 0 {
+			return nil, invalidValue
+		}
+		names := unsafe.Slice((**byte)(foreign(uint64(o.nameList))), o.symbolsLen)
+		addrs := unsafe.Slice((*uintptr)(foreign(uint64(o.addrList))), o.symbolsLen)
+		o.symbols = make(map[string]uint64, o.symbolsLen)
+		for i, name := range names {
+			if name == nil {
+				return nil, invalidValue
+			}
+			o.symbols[driver.String(name)] = uint64(addrs[i])
+		}
+	}
+	return o, success
+}
+
+// finish fills the caller's logs and the wall time (milliseconds, a float in the option's value).
+func (o *jitOptions) finish() {
+	if o.values == nil {
+		return
+	}
+	o.info.write(o.values)
+	o.err.write(o.values)
+	if o.wallTime >= 0 {
+		ms := float32(float64(time.Since(o.start)) / float64(time.Millisecond))
+		o.values[o.wallTime] = uintptr(math.Float32bits(ms))
+	}
+}
+
+// report writes the info log of a module that compiled.
+func (o *jitOptions) report(p *program) {
+	arch := fmt.Sprintf("sm_%da", p.sm)
+	if o.limitRegs && o.maxRegs < minRegs {
+		o.info.line("ptxas warning : For profile %s adjusting per thread register count of %d to lower bound of %d", arch, o.maxRegs, minRegs)
+	}
+	if o.limitRegs && o.maxRegs > maxRegs {
+		o.info.line("ptxas warning : Too big maxrregcount value specified %d, will be ignored", o.maxRegs)
+	}
+	if o.debug && !p.checked.Debug {
+		o.info.line("ptxas warning :  .debug_abbrev section not found")
+		o.info.line("ptxas warning :  .debug_info section not found")
+	}
+	if !o.verbose {
+		return
+	}
+	o.info.line("ptxas info    : %d bytes gmem", p.globals.size)
+	for _, e := range p.entries {
+		k, _, err := e.lower()
+		if err != nil {
+			o.info.line("ptxas info    : %s", err)
+			continue
+		}
+		o.info.line("ptxas info    : Compiling entry function '%s' for '%s'", e.fn.Name, arch)
+		o.info.line("ptxas info    : Function properties for %s", e.fn.Name)
+		o.info.line("ptxas         .     %d bytes stack frame, 0 bytes spill stores, 0 bytes spill loads", k.Local)
+		o.info.line("ptxas info    : Used %d registers, used %d barriers", e.registers(), k.Barriers)
+	}
+	o.info.line("ptxas info    : Compile time = %.3f ms", float64(time.Since(o.start))/float64(time.Millisecond))
+}

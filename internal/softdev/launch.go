@@ -1,0 +1,385 @@
+package softdev
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"sync"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/mem"
+)
+
+// launchRequest is a launch as the entry points give it.
+type launchRequest struct {
+	grid, block [3]uint32
+	cluster     [3]uint32 // zero for none
+	shared      uint32
+	cooperative bool
+	event       *event // recorded when the launch has ended
+}
+
+// launch is a launch on its way through a stream.
+type launch struct {
+	l      exec.Launch
+	f      *function
+	params *paramBuffer
+}
+
+var launches = sync.Pool{New: func() any { return new(launch) }}
+
+func (q *launch) execute(s *stream, skip bool) {
+	c := q.f.mod.ctx
+	if !skip {
+		if err := exec.Run(&q.l); err != nil {
+			c.broken(err)
+		}
+	}
+	c.params.put(q.params)
+	*q = launch{}
+	launches.Put(q)
+}
+
+// faultResults are the codes of faults; package exec names them in the same words.
+var faultResults = map[exec.FaultKind]driver.CUresult{
+	exec.FaultAddress:     driver.CUDA_ERROR_ILLEGAL_ADDRESS,
+	exec.FaultMisaligned:  driver.CUDA_ERROR_MISALIGNED_ADDRESS,
+	exec.FaultSpace:       driver.CUDA_ERROR_INVALID_ADDRESS_SPACE,
+	exec.FaultInstruction: driver.CUDA_ERROR_ILLEGAL_INSTRUCTION,
+	exec.FaultPC:          driver.CUDA_ERROR_ILLEGAL_ADDRESS, // recorded (a call through a bad pointer)
+	exec.FaultTrap:        driver.CUDA_ERROR_LAUNCH_FAILED,
+	exec.FaultAssert:      driver.CUDA_ERROR_ASSERT,
+	exec.FaultStack:       driver.CUDA_ERROR_HARDWARE_STACK_ERROR,
+	exec.FaultDeadlock:    driver.CUDA_ERROR_LAUNCH_TIMEOUT,
+	exec.FaultStopped:     driver.CUDA_ERROR_LAUNCH_TIMEOUT,
+	exec.FaultUnsupported: notSupported,
+	exec.FaultInternal:    driver.CUDA_ERROR_UNKNOWN,
+}
+
+// broken ends a context after a kernel that failed.
+func (c *context) broken(err error) {
+	r := driver.CUDA_ERROR_UNKNOWN
+	var f *exec.Fault
+	if errors.As(err, &f) {
+		r = faultResults[f.Kind]
+		if r == success {
+			r = driver.CUDA_ERROR_UNKNOWN
+		}
+	}
+	c.fail(r, err.Error())
+}
+
+// validate checks a launch as the driver does (codes recorded on an H200).
+func (f *function) validate(q *launchRequest) driver.CUresult {
+	dev := f.mod.ctx.dev
+	bad := func(format string, args ...any) driver.CUresult {
+		f.mod.ctx.d.explain(f.mod.ctx, format, args...)
+		return invalidValue
+	}
+	limits := &dev.limits
+	threads := uint64(1)
+	for i := range 3 {
+		if q.grid[i] == 0 || q.grid[i] > limits.grid[i] {
+			return bad("grid dimension %d is %d; 1 to %d are possible", i, q.grid[i], limits.grid[i])
+		}
+		if q.block[i] == 0 || q.block[i] > limits.block[i] {
+			return bad("block dimension %d is %d; 1 to %d are possible", i, q.block[i], limits.block[i])
+		}
+		threads *= uint64(q.block[i])
+	}
+	if most := f.maxThreads(); threads > uint64(most) {
+		return bad("a block of %d threads; kernel %s can have %d", threads, f.entry.fn.Name, most)
+	}
+	if req := f.entry.fn.Attrs.ReqNTid; req[0] != 0 {
+		for i := range 3 {
+			if q.block[i] != max(req[i], 1) {
+				return bad("block %v; kernel %s has .reqntid %v", q.block, f.entry.fn.Name, req)
+			}
+		}
+	}
+	if most := f.maxDynamicShared(); uint64(q.shared) > uint64(most) {
+		return bad("%d bytes of dynamic shared memory; kernel %s may have %d (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)", q.shared, f.entry.fn.Name, most)
+	}
+	if r := f.clusters(q); r != success {
+		return r
+	}
+	if q.cooperative {
+		resident := f.residentBlocks(int32(threads), uint64(q.shared)) * uint64(limits.sms)
+		if blocks := uint64(q.grid[0]) * uint64(q.grid[1]) * uint64(q.grid[2]); blocks > resident {
+			f.mod.ctx.d.explain(f.mod.ctx, "a cooperative grid of %d blocks; %d fit on the device at once", blocks, resident)
+			return driver.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+		}
+	}
+	return success
+}
+
+// portableCluster is the largest cluster without CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED (CUDA Programming Guide).
+const portableCluster = 8
+
+// clusters settles and checks the cluster dimensions.
+func (f *function) clusters(q *launchRequest) driver.CUresult {
+	bad := func(format string, args ...any) driver.CUresult {
+		f.mod.ctx.d.explain(f.mod.ctx, format, args...)
+		return driver.CUDA_ERROR_INVALID_CLUSTER_SIZE
+	}
+	required, fixed := f.requiredCluster()
+	switch {
+	case fixed && q.cluster[0] != 0 && q.cluster != required:
+		return bad("cluster %v; kernel %s has .reqnctapercluster %v", q.cluster, f.entry.fn.Name, required)
+	case fixed:
+		q.cluster = required
+	case q.cluster[0] == 0 && f.clusterDim[0].Load() != 0:
+		for i := range q.cluster {
+			q.cluster[i] = uint32(max(f.clusterDim[i].Load(), 1))
+		}
+	}
+	if q.cluster[0] == 0 {
+		if f.entry.fn.Attrs.ExplicitCluster || f.mustCluster.Load() != 0 {
+			return bad("kernel %s has to be launched with cluster dimensions", f.entry.fn.Name)
+		}
+		return success
+	}
+	n := uint64(1)
+	for i := range q.cluster {
+		if q.cluster[i] == 0 || q.grid[i]%q.cluster[i] != 0 {
+			return bad("the grid %v is no multiple of the cluster %v", q.grid, q.cluster)
+		}
+		n *= uint64(q.cluster[i])
+	}
+	most := uint64(portableCluster)
+	if f.nonPortable.Load() != 0 {
+		most = mem.SharedRanks
+	}
+	if m := f.entry.fn.Attrs.MaxClusterRank; m != 0 {
+		most = min(most, uint64(m))
+	}
+	if fixed {
+		most = max(most, n)
+	}
+	if n > most || n > mem.SharedRanks {
+		return bad("a cluster of %d blocks; %d are possible", n, most)
+	}
+	return success
+}
+
+// enqueue checks a launch and queues it.
+func (d *Driver) enqueue(c *context, f *function, s *stream, q *launchRequest, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
+	if f.mod.ctx != s.ctx {
+		return badHandle
+	}
+	if err := f.prepare(); err != nil {
+		return f.fail(err)
+	}
+	if r := f.validate(q); r != success {
+		return r
+	}
+	buf, r := f.gather(params, extra)
+	if r != success {
+		return r
+	}
+	n := launches.Get().(*launch)
+	n.f, n.params = f, buf
+	dev := c.dev
+	n.l = exec.Launch{
+		Code: f.code, Grid: q.grid, Block: q.block, Cluster: q.cluster, Shared: q.shared,
+		Params: buf.bytes[:f.kernel.ParamSize], ParamAddr: buf.addr, Consts: f.consts,
+		Mem: &d.memory.space, Sys: &f.mod.ctx.heap, Stack: uint32(min(f.mod.ctx.limit(driver.CU_LIMIT_STACK_SIZE), math.MaxUint32)),
+		MaxShared: uint32(dev.maxSharedOptin()), Cooperative: q.cooperative, Workers: d.opts.Workers, Device: dev.info,
+		Stop: &f.mod.ctx.stop, GridID: d.gridIDs.Add(1),
+	}
+	if q.event != nil {
+		defer q.event.record(s)
+	}
+	s.submit(&op{kind: opTask, task: n})
+	return success
+}
+
+// gather copies the parameters of a launch into device memory.
+func (f *function) gather(params *unsafe.Pointer, extra *uintptr) (*paramBuffer, driver.CUresult) {
+	k := f.kernel
+	buf, r := f.mod.ctx.params.get(f.mod.ctx, uint64(k.ParamSize))
+	if r != success {
+		return nil, r
+	}
+	fail := func() (*paramBuffer, driver.CUresult) {
+		f.mod.ctx.params.put(buf)
+		return nil, invalidValue
+	}
+	switch {
+	case params != nil && extra != nil:
+		return fail()
+	case len(k.Params) == 0:
+	case extra != nil:
+		from, size, ok := parseExtra(extra)
+		if !ok || size < uint64(f.end) {
+			return fail()
+		}
+		for i := range k.Params {
+			p := &k.Params[i]
+			copyBytes(unsafe.Pointer(&buf.bytes[p.Offset]), unsafe.Add(from, f.offs[i]), uint64(p.Size))
+		}
+	case params == nil:
+		return fail()
+	default:
+		for i, from := range unsafe.Slice(params, len(k.Params)) {
+			p := &k.Params[i]
+			if from == nil {
+				return fail()
+			}
+			to := buf.bytes[p.Offset : p.Offset+p.Size]
+			switch p.Size { // the sizes that nearly all parameters have
+			case 8:
+				binary.NativeEndian.PutUint64(to, load64(from))
+			case 4:
+				binary.NativeEndian.PutUint32(to, load32(from))
+			default:
+				copy(to, unsafe.Slice((*byte)(from), p.Size))
+			}
+		}
+	}
+	return buf, success
+}
+
+// load64 and load32 read values that need not be aligned.
+func load64(p unsafe.Pointer) uint64 { return binary.NativeEndian.Uint64((*[8]byte)(p)[:]) }
+func load32(p unsafe.Pointer) uint32 { return binary.NativeEndian.Uint32((*[4]byte)(p)[:]) }
+
+// parseExtra reads the list of CU_LAUNCH_PARAM_ pairs.
+func parseExtra(extra *uintptr) (p unsafe.Pointer, size uint64, ok bool) {
+	var haveSize bool
+	const most = 16 // entries; a list that goes on is not one
+	for range most {
+		switch *extra {
+		case driver.CU_LAUNCH_PARAM_END:
+			return p, size, p != nil && haveSize
+		case driver.CU_LAUNCH_PARAM_BUFFER_POINTER:
+			v := (*uintptr)(unsafe.Add(unsafe.Pointer(extra), 8))
+			p = foreign(uint64(*v))
+		case driver.CU_LAUNCH_PARAM_BUFFER_SIZE:
+			v := (*uintptr)(unsafe.Add(unsafe.Pointer(extra), 8))
+			at := (*uint64)(foreign(uint64(*v)))
+			if at == nil {
+				return nil, 0, false
+			}
+			size, haveSize = *at, true
+		default:
+			return nil, 0, false
+		}
+		extra = (*uintptr)(unsafe.Add(unsafe.Pointer(extra), 16))
+	}
+	return nil, 0, false
+}
+
+func (d *Driver) launchKernel(cur driver.CUcontext, h driver.CUfunction, gx, gy, gz, bx, by, bz, shared uint32, stream driver.CUstream, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	f, r := d.functionIn(c, h)
+	if r != success {
+		return r
+	}
+	s, r := c.stream(stream)
+	if r != success {
+		return r
+	}
+	q := launchRequest{grid: [3]uint32{gx, gy, gz}, block: [3]uint32{bx, by, bz}, shared: shared}
+	return d.enqueue(c, f, s, &q, params, extra)
+}
+
+func (d *Driver) launchCooperativeKernel(cur driver.CUcontext, h driver.CUfunction, gx, gy, gz, bx, by, bz, shared uint32, stream driver.CUstream, params *unsafe.Pointer) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	f, r := d.functionIn(c, h)
+	if r != success {
+		return r
+	}
+	s, r := c.stream(stream)
+	if r != success {
+		return r
+	}
+	q := launchRequest{grid: [3]uint32{gx, gy, gz}, block: [3]uint32{bx, by, bz}, shared: shared, cooperative: true}
+	return d.enqueue(c, f, s, &q, params, nil)
+}
+
+func (d *Driver) launchKernelEx(cur driver.CUcontext, config *driver.CUlaunchConfig, h driver.CUfunction, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if config == nil || config.NumAttrs > 0 && config.Attrs == nil {
+		return invalidValue
+	}
+	f, r := d.functionIn(c, h)
+	if r != success {
+		return r
+	}
+	s, r := c.stream(config.HStream)
+	if r != success {
+		return r
+	}
+	q := launchRequest{
+		grid:  [3]uint32{config.GridDimX, config.GridDimY, config.GridDimZ},
+		block: [3]uint32{config.BlockDimX, config.BlockDimY, config.BlockDimZ}, shared: config.SharedMemBytes,
+	}
+	if config.NumAttrs > 0 {
+		attrs := unsafe.Slice(config.Attrs, config.NumAttrs)
+		for i := range attrs {
+			if r := d.launchAttribute(c, s, &q, &attrs[i]); r != success {
+				return r
+			}
+		}
+	}
+	return d.enqueue(c, f, s, &q, params, extra)
+}
+
+// launchAttribute takes one attribute of cuLaunchKernelEx. Those that only tune the hardware are checked and have no effect.
+func (d *Driver) launchAttribute(c *context, s *stream, q *launchRequest, a *driver.CUlaunchAttribute) driver.CUresult {
+	v := &a.Value
+	switch a.Id {
+	case driver.CU_LAUNCH_ATTRIBUTE_IGNORE, driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, driver.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+		driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, driver.CU_LAUNCH_ATTRIBUTE_PRIORITY,
+		driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+		driver.CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, driver.CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+	case driver.CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+		q.cooperative = *v.Cooperative() != 0
+	case driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+		dim := v.ClusterDim()
+		q.cluster = [3]uint32{dim.X, dim.Y, dim.Z}
+		if dim.X == 0 || dim.Y == 0 || dim.Z == 0 {
+			return invalidValue
+		}
+	case driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+		if *v.ClusterSchedulingPolicyPreference() > driver.CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING {
+			return invalidValue
+		}
+	case driver.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+		if n := int32(*v.SharedMemCarveout()); n < -1 || n > 100 {
+			return invalidValue
+		}
+	case driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+		return d.launchEvent(s, q, v.ProgrammaticEvent().Event)
+	case driver.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+		return d.launchEvent(s, q, v.LaunchCompletionEvent().Event)
+	case driver.CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+		d.explain(c, "device-updatable kernel nodes are not supported")
+		return notSupported
+	default:
+		return invalidValue
+	}
+	return success
+}
+
+// launchEvent records an event behind the launch, which is later than the hardware may do it and therefore allowed.
+func (d *Driver) launchEvent(s *stream, q *launchRequest, h driver.CUevent) driver.CUresult {
+	e := d.events.get(uintptr(h))
+	if e == nil || e.ctx != s.ctx {
+		return badHandle
+	}
+	q.event = e
+	return success
+}

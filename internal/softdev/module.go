@@ -1,0 +1,381 @@
+package softdev
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
+	"github.com/gocuda/cuda/internal/ptx/check"
+)
+
+// module is a program in a context: its variables have addresses.
+type module struct {
+	ctx     *context
+	prog    *program
+	handle  driver.CUmodule
+	lib     *library // nil when a call of the program loaded it as a module
+	globals driver.CUdeviceptr
+	consts  driver.CUdeviceptr
+	managed driver.CUdeviceptr
+	extern  map[string]uint64 // CU_JIT_GLOBAL_SYMBOL_...
+
+	mu        sync.Mutex
+	functions map[*entry]*function
+	gone      bool
+}
+
+// instantiate makes a module of a program: memory for the variables, with their initial values.
+func (c *context) instantiate(p *program, extern map[string]uint64) (*module, driver.CUresult) {
+	m := &module{ctx: c, prog: p, extern: extern, functions: map[*entry]*function{}}
+	var r driver.CUresult
+	alloc := func(b *block, h *mem.Heap, use allocationUse) driver.CUdeviceptr {
+		if b.size == 0 || r != success {
+			return 0
+		}
+		var at driver.CUdeviceptr
+		at, r = c.allocate(h, b.size, max(b.align, mem.MinAlign), &allocation{use: use, module: m})
+		return at
+	}
+	m.globals = alloc(&p.globals, c.dev.heap, useVariable)
+	m.consts = alloc(&p.consts, c.dev.heap, useConstant)
+	m.managed = alloc(&p.managed, c.d.memory.managed, useVariable)
+	if r != success {
+		m.freeVariables()
+		return nil, r
+	}
+	for _, b := range []*block{&p.globals, &p.consts, &p.managed} {
+		for _, v := range b.vars {
+			m.initialize(v)
+		}
+	}
+	m.handle = driver.CUmodule(c.d.modules.add(m))
+	if m.handle == 0 {
+		m.freeVariables()
+		return nil, driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	c.mu.Lock()
+	c.modules[m] = struct{}{}
+	c.mu.Unlock()
+	return m, success
+}
+
+func (m *module) freeVariables() {
+	for at, h := range map[driver.CUdeviceptr]*mem.Heap{m.globals: m.ctx.dev.heap, m.consts: m.ctx.dev.heap, m.managed: m.ctx.d.memory.managed} {
+		if at != 0 {
+			_ = h.Free(uint64(at)) // allocated by instantiate
+		}
+	}
+	m.globals, m.consts, m.managed = 0, 0, 0
+}
+
+// address is where a variable lies; 0 for one that nothing defines.
+func (m *module) address(v *check.Var) uint64 {
+	p := m.prog
+	if def := p.syms.Vars[v]; def != nil {
+		v = def
+	}
+	if off, ok := p.globals.off[v]; ok {
+		return uint64(m.globals) + off
+	}
+	if off, ok := p.consts.off[v]; ok {
+		return uint64(m.consts) + off
+	}
+	if off, ok := p.managed.off[v]; ok {
+		return uint64(m.managed) + off
+	}
+	return m.extern[v.Name]
+}
+
+// initialize writes a variable's initial value.
+func (m *module) initialize(v *check.Var) {
+	b := unsafe.Slice((*byte)(m.ctx.d.memory.w.Ptr(m.address(v))), v.Size)
+	clear(b[copy(b, v.Init):])
+	for i := range v.Relocs {
+		r := &v.Relocs[i]
+		var x uint64
+		switch {
+		case r.Func != nil:
+			f := r.Func
+			if g := m.prog.syms.Funcs[f]; g != nil {
+				f = g
+			}
+			x = m.prog.handles[f]
+		case r.Var != nil:
+			x = m.address(r.Var)
+		}
+		x += uint64(r.Addend)
+		if r.Mask != 0 {
+			x = x & r.Mask >> r.Shift
+		}
+		if r.Offset > v.Size || uint64(r.Size) > v.Size-r.Offset {
+			continue // the checker gives no such relocation
+		}
+		var word [8]byte
+		binary.LittleEndian.PutUint64(word[:], x)
+		copy(b[r.Offset:r.Offset+uint64(r.Size)], word[:])
+	}
+}
+
+// function is the module's instance of a kernel, made when it is first asked for.
+func (m *module) function(e *entry) (*function, driver.CUresult) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.gone {
+		return nil, badHandle
+	}
+	if f := m.functions[e]; f != nil {
+		return f, success
+	}
+	f := &function{mod: m, entry: e}
+	f.maxDynamic.Store(-1)
+	f.carveout.Store(-1)
+	f.handle = driver.CUfunction(m.ctx.d.functions.add(f))
+	if f.handle == 0 {
+		return nil, driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	m.functions[e] = f
+	return f, success
+}
+
+// unload gives the module's memory and handles back; work that uses them has ended.
+func (m *module) unload() {
+	m.mu.Lock()
+	if m.gone {
+		m.mu.Unlock()
+		return
+	}
+	m.gone = true
+	functions := m.functions
+	m.functions = nil
+	m.mu.Unlock()
+	d := m.ctx.d
+	d.modules.remove(uintptr(m.handle))
+	for _, f := range functions {
+		d.functions.remove(uintptr(f.handle))
+	}
+	m.freeVariables()
+	m.ctx.mu.Lock()
+	delete(m.ctx.modules, m)
+	m.ctx.mu.Unlock()
+}
+
+// load is the common end of the module loads.
+func (c *context) load(data []byte, o *jitOptions) (*module, driver.CUresult) {
+	c.output.flush()
+	p, e := c.d.compile(data, c.dev, o)
+	if e != nil {
+		if e.log != "" {
+			o.err.line("%s", e.log)
+		}
+		o.finish()
+		c.d.explain(c, "%s", e.Error())
+		return nil, e.result
+	}
+	m, r := c.instantiate(p, o.symbols)
+	o.finish()
+	return m, r
+}
+
+func (d *Driver) moduleLoadDataEx(cur driver.CUcontext, out *driver.CUmodule, img unsafe.Pointer, n uint32, options *driver.CUjit_option, values *uintptr) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil || img == nil {
+		return invalidValue
+	}
+	o, r := parseJIT(n, options, values)
+	if r != success {
+		return r
+	}
+	data, e := d.fetch(img)
+	if e != nil {
+		if e.log != "" {
+			o.err.line("%s", e.log)
+		}
+		o.finish()
+		d.explain(c, "%s", e.Error())
+		return e.result
+	}
+	m, r := c.load(data, o)
+	if r == success {
+		*out = m.handle
+	}
+	return r
+}
+
+func (d *Driver) moduleLoadData(cur driver.CUcontext, out *driver.CUmodule, img unsafe.Pointer) driver.CUresult {
+	return d.moduleLoadDataEx(cur, out, img, 0, nil, nil)
+}
+
+// moduleLoadFatBinary accepts a container or the wrapper around one, as cuModuleLoadData does.
+func (d *Driver) moduleLoadFatBinary(cur driver.CUcontext, out *driver.CUmodule, img unsafe.Pointer) driver.CUresult {
+	return d.moduleLoadDataEx(cur, out, img, 0, nil, nil)
+}
+
+func (d *Driver) moduleLoad(cur driver.CUcontext, out *driver.CUmodule, name *byte) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil || name == nil || *name == 0 {
+		return invalidValue
+	}
+	data, r := d.readImage(c, driver.String(name))
+	if r != success {
+		return r
+	}
+	o, _ := parseJIT(0, nil, nil)
+	m, r := c.load(data, o)
+	if r == success {
+		*out = m.handle
+	}
+	return r
+}
+
+// readImage reads a file for cuModuleLoad and cuLibraryLoadFromFile.
+func (d *Driver) readImage(c *context, name string) ([]byte, driver.CUresult) {
+	data, err := os.ReadFile(name)
+	switch {
+	case err == nil:
+		return data, success
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		d.explain(c, "%s", err.Error())
+		return nil, driver.CUDA_ERROR_FILE_NOT_FOUND
+	case errors.Is(err, syscall.EISDIR):
+		return nil, driver.CUDA_ERROR_OUT_OF_MEMORY // recorded: the driver asks a directory for its size and believes it
+	}
+	d.explain(c, "%s", err.Error())
+	return nil, driver.CUDA_ERROR_OPERATING_SYSTEM
+}
+
+// module resolves a handle for a call in a context that has not faulted.
+func (d *Driver) module(cur driver.CUcontext, h driver.CUmodule) (*module, driver.CUresult) {
+	if _, r := d.enter(cur); r != success {
+		return nil, r
+	}
+	m := d.modules.get(uintptr(h))
+	if m == nil {
+		return nil, badHandle
+	}
+	return m, driver.CUresult(m.ctx.sticky.Load())
+}
+
+func (d *Driver) moduleUnload(cur driver.CUcontext, h driver.CUmodule) driver.CUresult {
+	m, r := d.module(cur, h)
+	if r != success {
+		return r
+	}
+	if m.lib != nil {
+		return badHandle // the library owns it
+	}
+	if r := m.ctx.synchronize(); r != success {
+		return r
+	}
+	m.unload()
+	return success
+}
+
+func (d *Driver) moduleGetFunction(cur driver.CUcontext, out *driver.CUfunction, h driver.CUmodule, name *byte) driver.CUresult {
+	m, r := d.module(cur, h)
+	if r != success {
+		return r
+	}
+	if out == nil || name == nil || *name == 0 {
+		return invalidValue
+	}
+	e := m.prog.byName[driver.String(name)]
+	if e == nil {
+		return driver.CUDA_ERROR_NOT_FOUND
+	}
+	f, r := m.function(e)
+	if r != success {
+		return r
+	}
+	f.loaded.Store(true)
+	*out = f.handle
+	return success
+}
+
+// variable finds a variable for the GetGlobal calls.
+func (m *module) variable(name *byte) (*check.Var, driver.CUresult) {
+	text := driver.String(name)
+	v := m.prog.vars[text]
+	switch {
+	case v != nil:
+		return v, success
+	case m.prog.byName[text] != nil:
+		return nil, invalidValue // recorded: the name of a kernel
+	}
+	return nil, driver.CUDA_ERROR_NOT_FOUND
+}
+
+func (d *Driver) moduleGetGlobal(cur driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUmodule, name *byte) driver.CUresult {
+	m, r := d.module(cur, h)
+	if r != success {
+		return r
+	}
+	if name == nil || *name == 0 || out == nil && size == nil {
+		return invalidValue
+	}
+	v, r := m.variable(name)
+	if r != success {
+		return r
+	}
+	if out != nil {
+		*out = driver.CUdeviceptr(m.address(v))
+	}
+	if size != nil {
+		*size = v.Size
+	}
+	return success
+}
+
+func (d *Driver) moduleGetFunctionCount(cur driver.CUcontext, out *uint32, h driver.CUmodule) driver.CUresult {
+	m, r := d.module(cur, h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = uint32(len(m.prog.entries))
+	return success
+}
+
+// moduleEnumerateFunctions gives functions in file order; unlike those of cuModuleGetFunction they are not loaded yet.
+func (d *Driver) moduleEnumerateFunctions(cur driver.CUcontext, out *driver.CUfunction, n uint32, h driver.CUmodule) driver.CUresult {
+	m, r := d.module(cur, h)
+	if r != success {
+		return r
+	}
+	if out == nil || n == 0 {
+		return invalidValue
+	}
+	places := unsafe.Slice(out, n)
+	for i := range min(len(places), len(m.prog.entries)) {
+		f, r := m.function(m.prog.entries[i])
+		if r != success {
+			return r
+		}
+		places[i] = f.handle
+	}
+	return success
+}
+
+func (d *Driver) moduleGetLoadingMode(_ driver.CUcontext, out *driver.CUmoduleLoadingMode) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = driver.CU_MODULE_LAZY_LOADING
+	return success
+}

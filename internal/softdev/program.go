@@ -1,0 +1,287 @@
+package softdev
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/image"
+	"github.com/gocuda/cuda/internal/image/fatbin"
+	"github.com/gocuda/cuda/internal/image/fault"
+	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx"
+	"github.com/gocuda/cuda/internal/ptx/check"
+)
+
+// program is a module as far as it does not depend on a context: the checked text, where its variables lie relative to their blocks, and its
+// kernels, lowered and prepared once each when they are first needed.
+type program struct {
+	d       *Driver
+	sm      int
+	checked *check.Module
+	entries []*entry // in file order
+	byName  map[string]*entry
+	vars    map[string]*check.Var // of the module, extern ones left out
+	syms    *ir.Symbols
+	globals block
+	consts  block
+	managed block
+	// handles are what kernels see as addresses of functions.
+	handles map[*check.Func]uint64
+}
+
+// block is the memory of the variables of one space.
+type block struct {
+	size  uint64
+	align uint64
+	vars  []*check.Var
+	off   map[*check.Var]uint64
+}
+
+func (b *block) add(v *check.Var) {
+	if b.off == nil {
+		b.off = map[*check.Var]uint64{}
+	}
+	align := max(v.Align, 1)
+	b.size = (b.size + align - 1) / align * align
+	b.align = max(b.align, align)
+	b.off[v] = b.size
+	b.vars = append(b.vars, v)
+	b.size += v.Size
+}
+
+// entry is a kernel of a program.
+type entry struct {
+	prog   *program
+	fn     *check.Func
+	mu     sync.Mutex
+	done   bool
+	kernel *ir.Kernel
+	code   exec.Code
+	err    error
+	regs   int
+}
+
+// lower makes the kernel's program when it is first needed.
+func (e *entry) lower() (*ir.Kernel, exec.Code, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.done {
+		e.done = true
+		if e.kernel, e.err = ir.Lower(e.fn, e.prog.syms); e.err == nil {
+			e.code, e.err = e.prog.d.engine.Compile(e.kernel)
+		}
+	}
+	return e.kernel, e.code, e.err
+}
+
+// registers stands for what the hardware's compiler would report (CU_FUNC_ATTRIBUTE_NUM_REGS). PTX has no such number; this is an
+// estimate from the size of the register frame, kept where it does not limit occupancy by itself.
+func (e *entry) registers() int {
+	k, _, err := e.lower()
+	if err != nil {
+		return minRegs
+	}
+	// Frames hold every virtual register; about a quarter of them is live at once in compiled code.
+	words := int(k.Funcs[0].FrameSize / ir.W32.RowSize())
+	n := min(max((words/4+7)&^7, 16), 32)
+	if most := int(e.fn.Attrs.MaxNReg); most > 0 {
+		n = min(n, most)
+	}
+	return n
+}
+
+// loadError is a load that failed: the driver's result and what goes to the error log.
+type loadError struct {
+	result driver.CUresult
+	log    string
+	err    error
+}
+
+func (e *loadError) Error() string {
+	switch {
+	case e.log != "":
+		return e.log
+	case e.err != nil:
+		return e.err.Error()
+	}
+	return e.result.String()
+}
+
+func (e *loadError) Unwrap() error { return e.err }
+
+// classResults maps the names in package fault to numbers.
+var classResults = map[string]driver.CUresult{
+	"CUDA_ERROR_INVALID_IMAGE":            driver.CUDA_ERROR_INVALID_IMAGE,
+	"CUDA_ERROR_INVALID_PTX":              driver.CUDA_ERROR_INVALID_PTX,
+	"CUDA_ERROR_INVALID_SOURCE":           driver.CUDA_ERROR_INVALID_SOURCE,
+	"CUDA_ERROR_NO_BINARY_FOR_GPU":        driver.CUDA_ERROR_NO_BINARY_FOR_GPU,
+	"CUDA_ERROR_JIT_COMPILATION_DISABLED": driver.CUDA_ERROR_JIT_COMPILATION_DISABLED,
+	"CUDA_ERROR_NOT_SUPPORTED":            driver.CUDA_ERROR_NOT_SUPPORTED,
+	"CUDA_ERROR_UNKNOWN":                  driver.CUDA_ERROR_UNKNOWN,
+}
+
+func imageError(err error) *loadError {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return &loadError{result: driver.CUDA_ERROR_INVALID_IMAGE, err: err}
+	}
+	r, ok := classResults[f.Class.Result()]
+	if !ok {
+		r = driver.CUDA_ERROR_UNKNOWN
+	}
+	log := f.Class.Log()
+	if f.Class == fault.NoBinary {
+		// The driver is silent here; but a real one could run the machine code, so the caller needs to be told what is missing.
+		log = "error   : " + err.Error()
+	}
+	return &loadError{result: r, log: log, err: err}
+}
+
+// hostBytes reads memory of the program for package image, which asks for no byte that the format has not declared.
+func (m *memory) hostBytes(address, n uint64) ([]byte, bool) {
+	if address == 0 || address+n < address {
+		return nil, false
+	}
+	p := foreign(address)
+	if m.w.Contains(address) {
+		q, ok := m.device(driver.CUdeviceptr(address), n)
+		if !ok {
+			return nil, false
+		}
+		p = q
+	}
+	// Text without a length is looked at page by page, which may pass the end of a Go object; so the slice is put together by hand.
+	header := struct {
+		p        unsafe.Pointer
+		len, cap int
+	}{p, int(n), int(n)}
+	return *(*[]byte)(unsafe.Pointer(&header)), true
+}
+
+// fetch copies the image that a pointer of the program leads to.
+func (d *Driver) fetch(p unsafe.Pointer) ([]byte, *loadError) {
+	img, err := image.Fetch(d.memory.hostBytes, uint64(uintptr(p)))
+	if err != nil {
+		return nil, imageError(err)
+	}
+	return append([]byte(nil), img.Data...), nil
+}
+
+// compile makes a program of an image for a compute capability (90 for 9.0).
+func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *loadError) {
+	sm := dev.sm()
+	if t := o.target % 1000; o.target != 0 && int(t) != sm {
+		return nil, &loadError{result: driver.CUDA_ERROR_INVALID_SOURCE, err: fmt.Errorf("CU_JIT_TARGET %d is not the device's %d", o.target, sm)}
+	}
+	part, err := image.Resolve(data, image.Device{Device: fatbin.Device{SM: sm}})
+	if err != nil {
+		return nil, imageError(err)
+	}
+	if part.Kind != image.PTX {
+		return nil, &loadError{result: notSupported, err: fmt.Errorf("%s images are not supported", part.Kind)}
+	}
+	tree, err := ptx.Parse(part.Data)
+	if err != nil {
+		return nil, ptxError(err)
+	}
+	checked, err := check.Check(tree, check.Options{SM: sm, MaxShared: dev.maxSharedOptin()})
+	if err != nil {
+		return nil, ptxError(err)
+	}
+	p := &program{d: d, sm: sm, checked: checked, byName: map[string]*entry{}, vars: map[string]*check.Var{}, handles: map[*check.Func]uint64{}}
+	p.layout()
+	if e := p.link(); e != nil {
+		return nil, e
+	}
+	o.report(p)
+	return p, nil
+}
+
+func ptxError(err error) *loadError {
+	r := driver.CUDA_ERROR_INVALID_PTX
+	var list check.Errors
+	if errors.As(err, &list) {
+		for _, e := range list {
+			if e.Kind == check.UnsupportedVersion {
+				r = driver.CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+				break
+			}
+		}
+	}
+	return &loadError{result: r, log: check.Log(err), err: err}
+}
+
+// layout gives variables their places and functions their addresses.
+func (p *program) layout() {
+	place := func(v *check.Var) {
+		switch {
+		case v.Linkage == ptx.Extern:
+		case v.Space == "const":
+			p.consts.add(v)
+		case v.Space == "global" && v.Managed:
+			p.managed.add(v)
+		case v.Space == "global":
+			p.globals.add(v)
+		}
+	}
+	for _, v := range p.checked.Vars {
+		place(v)
+		if v.Linkage != ptx.Extern && (v.Space == "global" || v.Space == "const") {
+			p.vars[v.Name] = v
+		}
+	}
+	// Addresses of functions are numbers in the part of the window that never holds memory, 256 apart, different in every program.
+	const distance = 256
+	n := uint64(len(p.checked.Funcs))
+	next := p.d.codeEnd.Add(n*distance) - n*distance
+	for _, f := range p.checked.Funcs {
+		p.handles[f] = next
+		next += distance
+		for _, v := range f.Locals {
+			place(v)
+		}
+		if f.Entry && f.Defined {
+			e := &entry{prog: p, fn: f}
+			p.entries = append(p.entries, e)
+			p.byName[f.Name] = e
+		}
+	}
+	p.syms = &ir.Symbols{Handles: p.handles, Builtin: interp.Builtin, Funcs: map[*check.Func]*check.Func{}, Vars: map[*check.Var]*check.Var{}}
+	for _, v := range p.checked.Vars {
+		if def := p.vars[v.Name]; v.Linkage == ptx.Extern && def != nil {
+			p.syms.Vars[v] = def
+		}
+	}
+	for name, f := range p.checked.Aliases {
+		for _, g := range p.checked.Funcs {
+			if g.Name == name && !g.Defined {
+				p.syms.Funcs[g] = f
+			}
+		}
+	}
+}
+
+// link looks for functions that are called and nowhere defined; the driver's compiler refuses them, and accepts extern variables.
+func (p *program) link() *loadError {
+	for _, f := range p.checked.Funcs {
+		for i := range f.Insts {
+			in := &f.Insts[i]
+			if in.AST.Name != "call" {
+				continue
+			}
+			for j := range in.Args {
+				g := in.Args[j].Func
+				if g == nil || g.Defined || p.syms.Funcs[g] != nil || interp.Builtin(g.Name) {
+					continue
+				}
+				return &loadError{result: driver.CUDA_ERROR_INVALID_PTX, log: "ptxas fatal   : Unresolved extern function '" + g.Name + "'"}
+			}
+		}
+	}
+	return nil
+}

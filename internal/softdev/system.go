@@ -1,0 +1,91 @@
+package softdev
+
+import (
+	"sync"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
+)
+
+// printBuffer keeps what kernels print until the program synchronises.
+type printBuffer struct {
+	mu   sync.Mutex
+	text []byte
+	d    *Driver
+}
+
+// flush gives out what has been printed.
+func (b *printBuffer) flush() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.text) > 0 {
+		b.d.print(b.text)
+		b.text = b.text[:0]
+	}
+}
+
+// deviceHeap is what kernels ask of the system in one context (exec.System): the heap behind malloc in kernels, and printing.
+type deviceHeap struct {
+	c    *context
+	mu   sync.Mutex
+	live map[uint64]uint64 // bytes by address
+	used uint64
+}
+
+// Printf implements exec.System. The hardware's buffer drops the oldest text when it is full; here it is given out early instead, so that nothing is
+// lost.
+func (h *deviceHeap) Printf(text []byte) {
+	b := &h.c.output
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.text = append(b.text, text...)
+	if uint64(len(b.text)) >= h.c.limit(driver.CU_LIMIT_PRINTF_FIFO_SIZE) {
+		b.d.print(b.text)
+		b.text = b.text[:0]
+	}
+}
+
+// Malloc implements exec.System: 0 when CU_LIMIT_MALLOC_HEAP_SIZE is used up.
+func (h *deviceHeap) Malloc(size uint64) uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	limit := h.c.limit(driver.CU_LIMIT_MALLOC_HEAP_SIZE)
+	if size == 0 || size > limit || h.used+size > limit {
+		return 0
+	}
+	p, err := h.c.dev.heap.AllocFor(size, mem.MinAlign, &allocation{ctx: h.c, use: useInternal})
+	if err != nil {
+		return 0
+	}
+	if h.live == nil {
+		h.live = map[uint64]uint64{}
+	}
+	h.live[p.Base] = size
+	h.used += size
+	return p.Base
+}
+
+// Free implements exec.System. Freeing what was not allocated does nothing, as free of NULL.
+func (h *deviceHeap) Free(addr uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	size, ok := h.live[addr]
+	if !ok {
+		return
+	}
+	delete(h.live, addr)
+	h.used -= size
+	_ = h.c.dev.heap.Free(addr)
+}
+
+// Assert implements exec.System: the message goes where the driver puts it, with the text of printf.
+func (h *deviceHeap) Assert(text string) { h.Printf([]byte(text)) }
+
+func (h *deviceHeap) close(c *context) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for addr := range h.live {
+		_ = c.dev.heap.Free(addr)
+	}
+	h.live, h.used = nil, 0
+}
