@@ -175,3 +175,17 @@ func ulps(dtype string, a, b []byte) uint64 {
 	}
 	return uint64(p) - uint64(q)
 }
+
+// Show prints one element of an array as a number.
+func Show(dtype string, b []byte) string {
+	if f, ok := float(dtype, b); ok {
+		return strconv.FormatFloat(f, 'g', 7, 64)
+	}
+	if len(b) == 8 && dtype == "u64" {
+		return strconv.FormatUint(binary.LittleEndian.Uint64(b), 10)
+	}
+	if len(b) == 8 {
+		return strconv.FormatInt(int64(binary.LittleEndian.Uint64(b)), 10)
+	}
+	return strconv.FormatFloat(integer(dtype, b), 'f', 0, 64)
+}

@@ -186,42 +186,77 @@ const (
 	RedOr
 )
 
-// Barrier is barrier{.cta}.sync, .arrive and .red for lanes of the current split. count is the number of threads that the
-// instruction names, 0 for all. For a reduction, pred holds the lanes' predicates and dst the row (32-bit, or predicate) that receives the result.
-// next is the operation to go on with. An arrive does not wait.
-func (w *Warp) Barrier(lanes uint32, id int, count uint32, wait bool, red uint8, pred uint32, dst ir.Ref, next int32) Event {
-	c := w.CTA
-	if id < 0 || id > 15 {
-		w.Throw(FaultInstruction, bits.TrailingZeros32(lanes), "barrier number out of range")
-	}
-	if count%32 != 0 {
-		w.Throw(FaultInstruction, bits.TrailingZeros32(lanes), "barrier thread count is no multiple of the warp size")
-	}
-	b := &c.barriers[id]
-	if b.arrived == 0 && b.warps == 0 && b.waiting == 0 {
-		b.count, b.popc, b.and, b.or, b.red = count, 0, true, false, false
-	}
-	if red != RedNone {
-		b.red = true
-		b.popc += uint32(bits.OnesCount32(pred & lanes))
-		b.and = b.and && pred&lanes == lanes
-		b.or = b.or || pred&lanes != 0
-	}
+// BarrierOp says what a barrier instruction does when it arrives.
+type BarrierOp struct {
+	Wait bool   // .sync and .red; .arrive goes on
+	Red  uint8  // RedNone, RedPopc, RedAnd, RedOr
+	Pred uint32 // the lanes' predicates, for a reduction
+	Dst  ir.Ref // row (32-bit, or predicate) that receives a reduction's result
+}
+
+// Barrier is barrier{.cta}.sync, .arrive and .red for lanes of the current split. ids are the lanes' barriers, counts the numbers of
+// threads that the instruction names, nil for all threads of the CTA. next is the operation to go on with.
+func (w *Warp) Barrier(lanes uint32, ids, counts *[32]uint32, op BarrierOp, next int32) Event {
 	s := w.Cur
 	if rest := s.Mask &^ lanes; rest != 0 {
 		t := w.newSplit()
 		t.PC, t.Mask, t.Act = next, rest, s.Act
 		s.Mask = lanes
 	}
+	for {
+		first := bits.TrailingZeros32(lanes)
+		id, count := ids[first], uint32(0)
+		if counts != nil {
+			count = counts[first]
+		}
+		same := uint32(0)
+		for m := lanes; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			if ids[l] == id && (counts == nil || counts[l] == count) {
+				same |= 1 << l
+			}
+		}
+		if id > 15 {
+			w.Throw(FaultInstruction, first, "barrier number out of range")
+		}
+		if count%32 != 0 || counts != nil && count == 0 && !op.Wait {
+			w.Throw(FaultInstruction, first, "barrier thread count is no multiple of the warp size")
+		}
+		// The split's other lanes arrive at barriers of their own.
+		var other *Split
+		if lanes &^= same; lanes != 0 {
+			other = w.newSplit()
+			other.PC, other.Mask, other.Act = s.PC, lanes, s.Act
+			s.Mask = same
+		}
+		w.arriveBarrier(s, int(id), count, op, next)
+		if other == nil {
+			return EventReschedule
+		}
+		s = other
+	}
+}
+
+// arriveBarrier lets one split arrive at a barrier.
+func (w *Warp) arriveBarrier(s *Split, id int, count uint32, op BarrierOp, next int32) {
+	b := &w.CTA.barriers[id]
+	if b.arrived == 0 && b.warps == 0 && b.waiting == 0 && !b.red {
+		b.count, b.popc, b.and, b.or = count, 0, true, false
+	}
+	if op.Red != RedNone {
+		b.red = true
+		b.popc += uint32(bits.OnesCount32(op.Pred & s.Mask))
+		b.and = b.and && op.Pred&s.Mask == s.Mask
+		b.or = b.or || op.Pred&s.Mask != 0
+	}
 	s.PC = next
-	if wait {
-		s.wait, s.barrier, s.red, s.dst = waitBarrier, uint8(id), red, dst
+	if op.Wait {
+		s.wait, s.barrier, s.red, s.dst = waitBarrier, uint8(id), op.Red, op.Dst
 		b.waiting++
 	} else {
-		w.arrive[id] |= lanes
+		w.arrive[id] |= s.Mask
 	}
 	w.tryArrive(id)
-	return EventReschedule
 }
 
 // tryArrive counts the warp at a barrier when all its live lanes have come there.

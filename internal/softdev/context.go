@@ -42,6 +42,7 @@ type context struct {
 func (d *Driver) newContext(dev *device, flags uint32) *context {
 	c := &context{d: d, dev: dev, id: d.ctxIDs.Add(1), modules: map[*module]struct{}{}}
 	c.flags.Store(flags)
+	c.heap.c, c.output.d = c, d
 	c.limits = dev.defaultLimits()
 	c.cacheConfig, c.sharedConfig = driver.CU_FUNC_CACHE_PREFER_NONE, driver.CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE
 	c.legacy = newStream(c, streamLegacy, 0, 0)

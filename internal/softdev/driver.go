@@ -20,6 +20,8 @@ type Options struct {
 	Profiles []string
 	// Stdout receives what kernels print, when the program synchronises; nil is os.Stdout.
 	Stdout io.Writer
+	// Stderr receives the messages of failed device assertions; nil is os.Stderr.
+	Stderr io.Writer
 	// Engine runs the kernels; nil is the interpreter.
 	Engine exec.Engine
 	// Workers is the number of goroutines of one launch; 0 is one for each CPU.
@@ -58,8 +60,6 @@ type Driver struct {
 	pools     handles[pool]
 
 	names    sync.Map // text -> *byte: C strings that the API hands out and that live as long as the driver
-	registry driver.Registry
-	lifetime sync.Mutex // creation and destruction of contexts
 }
 
 // The states of a Driver.
@@ -77,6 +77,9 @@ func New(o Options) (*Driver, error) {
 	}
 	if d.opts.Stdout == nil {
 		d.opts.Stdout = os.Stdout
+	}
+	if d.opts.Stderr == nil {
+		d.opts.Stderr = os.Stderr
 	}
 	if d.opts.Workers <= 0 {
 		d.opts.Workers = runtime.GOMAXPROCS(0)

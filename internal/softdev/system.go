@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"io"
 	"sync"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -78,8 +79,14 @@ func (h *deviceHeap) Free(addr uint64) {
 	_ = h.c.dev.heap.Free(addr)
 }
 
-// Assert implements exec.System: the message goes where the driver puts it, with the text of printf.
-func (h *deviceHeap) Assert(text string) { h.Printf([]byte(text)) }
+// Assert implements exec.System: the message goes to standard error, after what was printed before.
+func (h *deviceHeap) Assert(text string) {
+	h.c.output.flush()
+	d := h.c.d
+	d.stdout.Lock()
+	defer d.stdout.Unlock()
+	_, _ = io.WriteString(d.opts.Stderr, text)
+}
 
 func (h *deviceHeap) close(c *context) {
 	h.mu.Lock()

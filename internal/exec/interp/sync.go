@@ -1,4 +1,53 @@
 package interp
 
-// syncOps is filled by this family's file.
-var syncOps = map[string]resolver{}
+import (
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// syncOps are barriers, fences and what only gives way (PTX ISA 9.7.13 and 9.7.20). Every memory access of this engine is performed at
+// once and in program order, so a fence has nothing to wait for.
+var syncOps = map[string]resolver{
+	"barrier.sync": resolveBarrier, "barrier.arrive": resolveBarrier, "barrier.red": resolveBarrier,
+	"fence": resolveNothing, "nanosleep": resolveNanosleep,
+	"griddepcontrol": resolveNothing, "setmaxnreg": resolveNothing,
+}
+
+func resolveBarrier(in *inst, op *ir.Op) error {
+	a, b, c, d := op.Arg("a"), op.Arg("b"), op.Arg("c"), op.Arg("d")
+	bo := exec.BarrierOp{Wait: op.Match.Form.Op != "barrier.arrive"}
+	if op.Match.Form.Op == "barrier.red" {
+		bo.Dst = d.Ref
+		switch op.Match.One("popc", "and", "or") {
+		case "popc":
+			bo.Red = exec.RedPopc
+		case "and":
+			bo.Red = exec.RedAnd
+		default:
+			bo.Red = exec.RedOr
+		}
+	}
+	in.ctl = func(w *exec.Warp, in *inst, m uint32, next int32) (exec.Event, bool) {
+		var counts *[32]uint32
+		if b != nil {
+			counts = w.R32(b.Ref)
+		}
+		x := bo
+		if c != nil {
+			x.Pred = pred(w, c)
+		}
+		return w.Barrier(m, w.R32(a.Ref), counts, x, next), true
+	}
+	return nil
+}
+
+// resolveNanosleep lets every other warp go first; how long a thread sleeps is up to the hardware (PTX ISA 9.7.20.3: from 0 to twice the
+// time), so it sleeps for no time of its own.
+func resolveNanosleep(in *inst, op *ir.Op) error {
+	in.ctl = func(w *exec.Warp, in *inst, m uint32, next int32) (exec.Event, bool) {
+		w.Cur.PC = next
+		w.GiveWay()
+		return exec.EventYield, true
+	}
+	return nil
+}

@@ -125,57 +125,101 @@ func videoTypes(op *ir.Op) (d, a, b bool) {
 	return false, ts[0] == "s32", ts[1] == "s32" // vset: the result is unsigned
 }
 
-// resolveVideo is the scalar instructions: operate, saturate to the size of the destination's part, then a secondary operation with
-// c or a merge into c.
+// saturate limits the primary result of a scalar instruction. It is what an H200 does (recorded in the group video), where the driver
+// emulates these instructions, and differs from the manual: the sum of vadd is not limited from above when d is unsigned; a result
+// for a part of d is compared as an unsigned number, so that negative ones become the largest; shifts keep 34 bits and ignore the part.
+func (s *scalarVideo) saturate(v int64) int64 {
+	switch {
+	case s.shift:
+		return int64(int32(clamp(v<<30>>30, 32, s.signed)))
+	case s.part.width < 32:
+		top := uint64(1)<<s.part.width - 1
+		if s.signed {
+			top >>= 1
+		}
+		return int64(min(uint64(v), top))
+	case s.signed:
+		return clamp(v, 32, true)
+	}
+	return max(v, 0)
+}
+
+// scalarVideo is a prepared scalar video instruction.
+type scalarVideo struct {
+	f           func(a, b int64) int64
+	a, b, part  part // part of d
+	signed      bool // d is
+	signedThird bool // c is, for the secondary operation
+	sat         bool
+	shift       bool
+	narrow      bool // the result is cut to 32 bits before it is compared with c
+}
+
+func (s *scalarVideo) primary(a, b uint32) int64 {
+	v := s.f(s.a.get(uint64(a)), s.b.get(uint64(b)))
+	if s.sat {
+		v = s.saturate(v)
+	}
+	if s.narrow {
+		v = int64(int32(v))
+	}
+	return v
+}
+
+// less orders a primary result and c: as 64 bits, c extended by the sign of its type and the comparison of that type too (recorded).
+func (s *scalarVideo) less(v int64, c uint32) bool {
+	if s.signedThird {
+		return v < int64(int32(c))
+	}
+	return uint64(v) < uint64(c)
+}
+
+// resolveVideo is the scalar instructions: operate, saturate, then a secondary operation with c or a merge into c.
 func resolveVideo(in *inst, op *ir.Op) error {
-	f := videoFunc(op, op.Match.Form.Name)
-	if f == nil {
+	name := op.Match.Form.Name
+	s := &scalarVideo{f: videoFunc(op, name), sat: op.Match.Has("sat"), shift: name == "vshl" || name == "vshr", narrow: name == "vadd" || name == "vsub"}
+	if s.f == nil {
 		return unsupported(op)
 	}
-	sd, sa, sb := videoTypes(op)
-	pa, pb, pd := partOf(op.Args[1].Comp, sa), partOf(op.Args[2].Comp, sb), partOf(op.Args[0].Comp, sd)
-	sat := op.Match.Has("sat")
-	primary := func(a, b uint32) uint32 {
-		v := f(pa.get(uint64(a)), pb.get(uint64(b)))
-		if sat {
-			v = clamp(v, pd.width, sd)
-		}
-		return uint32(v)
+	var sa, sb bool
+	s.signed, sa, sb = videoTypes(op)
+	s.signedThird = s.signed
+	if name == "vset" {
+		s.signedThird = sa // recorded
 	}
+	s.a, s.b, s.part = partOf(op.Args[1].Comp, sa), partOf(op.Args[2].Comp, sb), partOf(op.Args[0].Comp, s.signed)
 	switch second := op.Match.One("add", "min", "max"); {
+	case op.Args[0].Comp == "h1": // the result's own upper half is taken (recorded)
+		in.fn = tri32(func(a, b, c uint32) uint32 { return c&0xffff | uint32(s.primary(a, b))&0xffff0000 })
 	case op.Args[0].Comp != "":
-		in.fn = tri32(func(a, b, c uint32) uint32 { return pd.put(c, primary(a, b)) })
+		in.fn = tri32(func(a, b, c uint32) uint32 { return s.part.put(c, uint32(s.primary(a, b))) })
 	case second == "add":
-		in.fn = tri32(func(a, b, c uint32) uint32 { return primary(a, b) + c })
+		in.fn = tri32(func(a, b, c uint32) uint32 { return uint32(s.primary(a, b)) + c })
 	case second != "":
-		larger := second == "max"
+		smaller := second == "min"
 		in.fn = tri32(func(a, b, c uint32) uint32 {
-			v := primary(a, b)
-			if sd {
-				if (int32(v) > int32(c)) == larger {
-					return v
-				}
-				return c
-			}
-			if (v > c) == larger {
-				return v
+			if v := s.primary(a, b); s.less(v, c) == smaller {
+				return uint32(v)
 			}
 			return c
 		})
 	default:
-		in.fn = bin32(primary)
+		in.fn = bin32(func(a, b uint32) uint32 { return uint32(s.primary(a, b)) })
 	}
 	return nil
 }
 
-// resolveVmad: the product and the sum are exact; an inverted sum adds the missing one (9.7.19.1.4).
+// resolveVmad: factors of 32 bits and c are taken as signed whatever their types; the type decides how the result saturates (recorded).
 func resolveVmad(in *inst, op *ir.Op) error {
 	_, sa, sb := videoTypes(op)
 	a, b, c := &op.Args[1], &op.Args[2], &op.Args[3]
 	pa, pb := partOf(a.Comp, sa), partOf(b.Comp, sb)
-	negProduct, negC, po := a.Neg != b.Neg, c.Neg, op.Match.Has("po")
+	negProduct, negC, po := a.Neg != b.Neg, c.Neg, int64(0)
+	if op.Match.Has("po") {
+		po = 1
+	}
 	signed := sa || sb || negProduct || negC
-	sat, shift := op.Match.Has("sat"), uint(0)
+	sat, shift := op.Match.Has("sat"), 0
 	switch op.Match.One("shr7", "shr15") {
 	case "shr7":
 		shift = 7
@@ -183,48 +227,24 @@ func resolveVmad(in *inst, op *ir.Op) error {
 		shift = 15
 	}
 	in.fn = tri32(func(x, y, z uint32) uint32 {
-		// 128 bits in two's complement: the factors have 33.
-		u, v := pa.get(uint64(x)), pb.get(uint64(y))
-		hi, lo := bits.Mul64(uint64(u), uint64(v))
-		if u < 0 {
-			hi -= uint64(v)
+		v, third := int64(int32(pa.get(uint64(x))))*int64(int32(pb.get(uint64(y)))), int64(int32(z))
+		if negProduct {
+			v = -v
 		}
-		if v < 0 {
-			hi -= uint64(u)
+		if negC {
+			third = -third
 		}
-		carry := uint64(0)
+		v = (v + third + po) >> shift
 		switch {
-		case po:
-			carry = 1
-		case negProduct:
-			hi, lo, carry = ^hi, ^lo, 1
-		case negC:
-			z, carry = ^z, 1
+		case !sat:
+		case signed:
+			v = clamp(v, 32, true)
+		case shift != 0:
+			v = int64(min(uint64(v), full))
+		default:
+			v = clamp(v, 32, false)
 		}
-		addLo, addHi := uint64(z), uint64(0)
-		if signed && int32(z) < 0 {
-			addLo, addHi = uint64(int64(int32(z))), ^uint64(0)
-		}
-		lo, carry = bits.Add64(lo, addLo, carry)
-		hi, _ = bits.Add64(hi, addHi, carry)
-		if shift != 0 {
-			lo = lo>>shift | hi<<(64-shift)
-			hi = uint64(int64(hi) >> shift)
-		}
-		if !sat {
-			return uint32(lo)
-		}
-		switch {
-		case !signed && (hi != 0 || lo > full):
-			return full
-		case !signed:
-			return uint32(lo)
-		case int64(hi) < 0 && (hi != ^uint64(0) || int64(lo) >= 0):
-			return 1 << 31
-		case int64(hi) >= 0 && (hi != 0 || int64(lo) < 0):
-			return 1<<31 - 1
-		}
-		return saturate32(int64(lo))
+		return uint32(v)
 	})
 	return nil
 }

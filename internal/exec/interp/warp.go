@@ -1,4 +1,216 @@
 package interp
 
-// warpOps is filled by this family's file.
-var warpOps = map[string]resolver{}
+import (
+	"math/bits"
+
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// warpOps exchange values between the lanes of a warp (PTX ISA 9.7.9.6 and 9.7.13.9 to 9.7.13.15). Handlers of forms with a member
+// mask are called with the lanes that have met; lanes with other masks in the same call are groups of their own.
+var warpOps = map[string]resolver{
+	"shfl": resolveShfl, "vote": resolveVote, "match": resolveMatch, "redux": resolveRedux, "elect": resolveElect,
+	"activemask": resolveActiveMask, "bar.warp": resolveNothing,
+}
+
+// byMask calls f for each set of lanes of m that name the same member mask; without a mask for m itself.
+func byMask(w *exec.Warp, members *ir.Arg, m uint32, f func(group uint32)) {
+	if members == nil || members.Kind == ir.Imm {
+		f(m)
+		return
+	}
+	masks := w.R32(members.Ref)
+	for m != 0 {
+		mask := masks[first(m)]
+		group := uint32(0)
+		for k := m; k != 0; k &= k - 1 {
+			if l := bits.TrailingZeros32(k) & 31; masks[l] == mask {
+				group |= 1 << l
+			}
+		}
+		f(group)
+		m &^= group
+	}
+}
+
+// resolveShfl is shfl{.sync}: the source lane is computed as in the manual's pseudocode. A source outside the group is read all the same;
+// the result is undefined then.
+func resolveShfl(in *inst, op *ir.Op) error {
+	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], &op.Args[3]
+	p := d.Second
+	mode := op.Match.One("up", "down", "bfly", "idx")
+	in.fn = func(w *exec.Warp, in *inst, m uint32) {
+		src, br, cr := *w.R32(a.Ref), w.R32(b.Ref), w.R32(c.Ref)
+		var out [32]uint32
+		inRange := uint32(0)
+		for k := m; k != 0; k &= k - 1 {
+			l := bits.TrailingZeros32(k) & 31
+			bval, cval, seg := int(br[l]&31), int(cr[l]&31), int(cr[l]>>8&31)
+			maxLane, minLane := l&seg|cval&^seg, l&seg
+			var j int
+			var ok bool
+			switch mode {
+			case "up":
+				j = l - bval
+				ok = j >= maxLane
+			case "down":
+				j = l + bval
+				ok = j <= maxLane
+			case "bfly":
+				j = l ^ bval
+				ok = j <= maxLane
+			default:
+				j = minLane | bval&^seg
+				ok = j <= maxLane
+			}
+			if ok {
+				inRange |= 1 << l
+			} else {
+				j = l
+			}
+			out[l] = src[j&31]
+		}
+		if d.Kind == ir.Row {
+			dr := w.R32(d.Ref)
+			for k := m; k != 0; k &= k - 1 {
+				l := bits.TrailingZeros32(k) & 31
+				dr[l] = out[l]
+			}
+		}
+		setPred(w, p, m, inRange)
+	}
+	return nil
+}
+
+func resolveVote(in *inst, op *ir.Op) error {
+	d, a, mm := &op.Args[0], &op.Args[1], op.Arg("membermask")
+	mode := op.Match.One("all", "any", "uni", "ballot")
+	in.fn = func(w *exec.Warp, in *inst, m uint32) {
+		byMask(w, mm, m, func(g uint32) {
+			v := pred(w, a) & g
+			res := uint32(0)
+			switch mode {
+			case "all":
+				res = boolMask(v == g)
+			case "any":
+				res = boolMask(v != 0)
+			case "uni":
+				res = boolMask(v == 0 || v == g)
+			default:
+				broadcast(w, d, g, v)
+				return
+			}
+			setPred(w, d, g, res)
+		})
+	}
+	return nil
+}
+
+func boolMask(b bool) uint32 {
+	if b {
+		return full
+	}
+	return 0
+}
+
+// broadcast writes one value to lanes of a 32-bit row.
+func broadcast(w *exec.Warp, d *ir.Arg, m, v uint32) {
+	if d.Kind != ir.Row {
+		return
+	}
+	r := w.R32(d.Ref)
+	for ; m != 0; m &= m - 1 {
+		r[bits.TrailingZeros32(m)&31] = v
+	}
+}
+
+func resolveMatch(in *inst, op *ir.Op) error {
+	d, a, mm := &op.Args[0], &op.Args[1], op.Arg("membermask")
+	all := op.Match.Has("all")
+	in.fn = func(w *exec.Warp, in *inst, m uint32) {
+		byMask(w, mm, m, func(g uint32) {
+			if all {
+				v, same := get(w, a, first(g)), true
+				for k := g; k != 0; k &= k - 1 {
+					same = same && get(w, a, bits.TrailingZeros32(k)&31) == v
+				}
+				p := d.Second
+				broadcast(w, d, g, g&boolMask(same))
+				setPred(w, p, g, boolMask(same))
+				return
+			}
+			var vals [32]uint64 // a register may be source and destination
+			for k := g; k != 0; k &= k - 1 {
+				l := bits.TrailingZeros32(k) & 31
+				vals[l] = get(w, a, l)
+			}
+			for rest := g; rest != 0; {
+				v, same := vals[first(rest)], uint32(0)
+				for k := rest; k != 0; k &= k - 1 {
+					if l := bits.TrailingZeros32(k) & 31; vals[l] == v {
+						same |= 1 << l
+					}
+				}
+				broadcast(w, d, same, same)
+				rest &^= same
+			}
+		})
+	}
+	return nil
+}
+
+func resolveRedux(in *inst, op *ir.Op) error {
+	d, a, mm := &op.Args[0], &op.Args[1], op.Arg("membermask")
+	var f func(x, y uint32) uint32
+	switch op.Match.One("add", "min", "max", "and", "or", "xor") + "." + op.Match.Type(0) {
+	case "add.u32", "add.s32":
+		f = func(x, y uint32) uint32 { return x + y }
+	case "min.u32":
+		f = func(x, y uint32) uint32 { return min(x, y) }
+	case "max.u32":
+		f = func(x, y uint32) uint32 { return max(x, y) }
+	case "min.s32":
+		f = func(x, y uint32) uint32 { return uint32(min(int32(x), int32(y))) }
+	case "max.s32":
+		f = func(x, y uint32) uint32 { return uint32(max(int32(x), int32(y))) }
+	case "and.b32":
+		f = func(x, y uint32) uint32 { return x & y }
+	case "or.b32":
+		f = func(x, y uint32) uint32 { return x | y }
+	case "xor.b32":
+		f = func(x, y uint32) uint32 { return x ^ y }
+	default:
+		return unsupported(op)
+	}
+	in.fn = func(w *exec.Warp, in *inst, m uint32) {
+		byMask(w, mm, m, func(g uint32) {
+			r := w.R32(a.Ref)
+			v := r[first(g)]
+			for k := g & (g - 1); k != 0; k &= k - 1 {
+				v = f(v, r[bits.TrailingZeros32(k)&31])
+			}
+			broadcast(w, d, g, v)
+		})
+	}
+	return nil
+}
+
+// resolveElect is elect.sync. The leader is the lowest lane, as on an H200.
+func resolveElect(in *inst, op *ir.Op) error {
+	d, mm := &op.Args[0], op.Arg("membermask")
+	in.fn = func(w *exec.Warp, in *inst, m uint32) {
+		byMask(w, mm, m, func(g uint32) {
+			leader := first(g)
+			broadcast(w, d, g, uint32(leader))
+			setPred(w, d.Second, g, 1<<leader)
+		})
+	}
+	return nil
+}
+
+func resolveActiveMask(in *inst, op *ir.Op) error {
+	d := &op.Args[0]
+	in.fn = func(w *exec.Warp, in *inst, m uint32) { broadcast(w, d, m, m) }
+	return nil
+}

@@ -37,6 +37,8 @@ type spec struct {
 	pair  *spec
 	video bool
 	sreg  bool
+
+	braces bool // one element may stand in braces: Triton writes ld.global.b32 {%r1}, [%rd1]
 }
 
 // opcodeOf finds the forms for an instruction.
@@ -255,7 +257,7 @@ func makeSpec(m *optab.Match, op *optab.Operand, vec int, space string) spec {
 			s.n = vec
 		}
 		if s.n == 1 {
-			s.kind = optab.KindType
+			s.kind, s.braces = optab.KindType, true
 		}
 	}
 	if s.kind == optab.KindType && s.typ.Class == optab.Pred {
@@ -279,6 +281,8 @@ func (c *checker) targetFault(m *optab.Match) string {
 		}
 	}
 	switch {
+	case strings.HasPrefix(f.Feature, "Modifier ") && t.SM < f.SM: // the whole subject
+		return fmt.Sprintf("%s requires .target sm_%d or higher", f.Feature, f.SM)
 	case len(f.Only) > 0 && !t.Is(f.Only...), f.Arch && (t.Suffix == "" || t.SM < f.SM):
 		what := f.What
 		if what == "" && f.Feature != "" {

@@ -5,7 +5,7 @@ package check
 type missRule = func(c *checker, words []string) string
 
 // missSets lists the families that have such rules, by the instruction's first word.
-var missSets = []map[string]missRule{missFloat, missCvt}
+var missSets = []map[string]missRule{missInt, missFloat, missCvt}
 
 func (c *checker) missRule(name string, words []string) string {
 	for _, s := range missSets {

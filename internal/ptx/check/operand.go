@@ -328,6 +328,11 @@ func (c *checker) typed(s *spec, a ptx.Operand, out *Arg) problem {
 		}
 		v := value{c: ptx.Const{Kind: ptx.ConstS64, Bits: a.Value}}
 		return c.immediate(s, &v, out)
+	case *ptx.Vector:
+		if s.braces && len(a.Elems) == 1 {
+			return c.operand(s, a.Elems[0], out)
+		}
+		return problem{code: pMismatch, pos: out.Pos}
 	case *ptx.Float, *ptx.Expr, *ptx.Index:
 	default:
 		return problem{code: pMismatch, pos: out.Pos}

@@ -30,7 +30,7 @@ type rule = func(ic *instCheck) string
 type ruleSet map[string]rule
 
 // ruleSets lists the families. A name stands in one of them.
-var ruleSets = []ruleSet{rulesControl, rulesInt, rulesFloat, rulesCvt, rulesMem, rulesSync, rulesTensor, rulesTexture}
+var ruleSets = []ruleSet{rulesControl, rulesInt, rulesFloat, rulesCvt, rulesMem, rulesSync, rulesAsync, rulesTensor, rulesTexture}
 
 func findRule(name string) rule {
 	for _, s := range ruleSets {

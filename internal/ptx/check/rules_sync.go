@@ -1,3 +1,105 @@
 package check
 
-var rulesSync = ruleSet{}
+import "fmt"
+
+// rulesSync are the rules of warp-wide operations, barriers, fences and mbarrier objects.
+var rulesSync = ruleSet{
+	"unsynced":       ruleUnsynced,
+	"redux":          ruleRedux,
+	"bar":            ruleBar,
+	"fenceproxy":     ruleFenceProxy,
+	"fencetensormap": ruleFenceTensormap,
+	"mbarrier":       ruleMbarrier,
+}
+
+// ruleUnsynced: shfl and vote lost their forms without a member mask (PTX ISA 9.7.9.5, "Target ISA Notes").
+func ruleUnsynced(ic *instCheck) string {
+	if ic.Target.SM >= 70 && ic.Target.PTX >= 64 {
+		return fmt.Sprintf("Instruction '%s' without '.sync' is not supported on .target sm_70 and higher from PTX ISA version 6.4", ic.Name())
+	}
+	return ""
+}
+
+// wrongType is the text for a type that the instruction takes, but not with this operation.
+func wrongType(name, op, typ string) string {
+	return fmt.Sprintf("Incorrect type '.%s' for operation '.%s' in instruction '%s'", typ, op, name)
+}
+
+// ruleRedux: integers are added and compared, bits are combined.
+func ruleRedux(ic *instCheck) string {
+	op, typ := ic.One("add", "min", "max", "and", "or", "xor"), ic.Match.Type(0)
+	good := false
+	switch op {
+	case "add":
+		good = typ == "u32" || typ == "s32"
+	case "min", "max":
+		good = typ != "b32"
+	default:
+		good = typ == "b32"
+	}
+	if !good {
+		return wrongType("redux", op, typ)
+	}
+	return ""
+}
+
+// ruleBar: a CTA has sixteen barriers; threads come in warps.
+func ruleBar(ic *instCheck) string {
+	if n, ok := ic.Imm("a"); ok && n > 15 {
+		return fmt.Sprintf("Argument %d of instruction '%s': unexpected value '%d', expected to be in the range 0..15", ic.index("a"), ic.Name(), n)
+	}
+	if n, ok := ic.Imm("b"); ok && (n%32 != 0 || n == 0 && ic.Has("arrive")) {
+		return fmt.Sprintf("Argument %d of instruction '%s': unexpected value '%d', expected to be a multiple of the warp size", ic.index("b"), ic.Name(), n)
+	}
+	return ""
+}
+
+// ruleFenceProxy: only the asynchronous proxy has parts by state space.
+func ruleFenceProxy(ic *instCheck) string {
+	if s := ic.One("global", "shared::cta", "shared::cluster"); s != "" && ic.Has("alias") {
+		return ic.Combined(s, "alias")
+	}
+	if ic.Has("async") {
+		if f := ic.NeedPTX("fence.proxy.async", 80); f != "" {
+			return f
+		}
+		return ic.NeedSM("fence.proxy.async", 90)
+	}
+	return ""
+}
+
+// ruleFenceTensormap: the only size is that of a tensor map.
+func ruleFenceTensormap(ic *instCheck) string {
+	if n, _ := ic.Imm("b"); n != 128 {
+		return fmt.Sprintf("Argument 1 of instruction 'fence': unexpected value '%d', expected to be 128", n)
+	}
+	return ""
+}
+
+// ruleMbarrier: a remote arrival returns no state; scopes other than the CTA, relaxed order and remote counts came with sm_90.
+func ruleMbarrier(ic *instCheck) string {
+	if ic.Has("shared::cluster") && ic.Arg("d") != nil && ic.Arg("d").Kind != ArgNone {
+		return ic.Mismatch()
+	}
+	if s := ic.One("cluster"); s != "" {
+		if f := ic.NeedPTX("mbarrier with .cluster scope", 80); f != "" {
+			return f
+		}
+		if f := ic.NeedSM("mbarrier with .cluster scope", 90); f != "" {
+			return f
+		}
+	}
+	if ic.Has("relaxed") && !ic.Has("expect_tx") && !ic.Has("complete_tx") {
+		if f := ic.NeedPTX("mbarrier with .relaxed", 80); f != "" {
+			return f
+		}
+		return ic.NeedSM("mbarrier with .relaxed", 90)
+	}
+	if !ic.Has("noComplete") && ic.One("arrive", "arrive_drop") != "" && ic.Arg("b") != nil && !ic.Has("expect_tx") {
+		if f := ic.NeedPTX("mbarrier.arrive with count and without .noComplete", 78); f != "" {
+			return f
+		}
+		return ic.NeedSM("mbarrier.arrive with count and without .noComplete", 90)
+	}
+	return ""
+}

@@ -1,0 +1,88 @@
+// Command gocuda looks at CUDA devices and images and runs kernels, on the NVIDIA driver or on the software CUDA device.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+)
+
+// cli is the command line.
+type cli struct {
+	Devices devicesCmd `cmd:"" help:"Say what is here: the NVIDIA driver or why it is not used, and the software device's profiles."`
+	Inspect inspectCmd `cmd:"" help:"Take an image apart: PTX, cubin, fatbin, host object, archive or program."`
+	Run     runCmd     `cmd:"" help:"Run a kernel of an image with arguments from the command line and from .npy files."`
+	Check   checkCmd   `cmd:"" help:"Replay a folder of recorded cases and compare with what hardware answered."`
+}
+
+// console is where a command speaks.
+type console struct {
+	out, err io.Writer
+}
+
+// failure is an error with a hint of what to do next.
+type failure struct {
+	err  error
+	hint string
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+func hint(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{err, fmt.Sprintf(format, args...)}
+}
+
+// errReported ends a command that has already said why.
+var errReported = errors.New("reported")
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is main with its surroundings as arguments; it returns the exit code: 0, 1 when the command failed, 2 when it was written wrong.
+func run(args []string, stdout, stderr io.Writer) int {
+	var c cli
+	exit := -1
+	parser, err := kong.New(&c, kong.Name("gocuda"), kong.Description("CUDA devices, images and kernels, with a GPU or without.\n\n"+examples),
+		kong.Vars{"argumentHelp": argumentHelp}, kong.Writers(stdout, stderr), kong.Exit(func(code int) { exit = code }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}))
+	if err != nil {
+		fmt.Fprintln(stderr, "gocuda:", err)
+		return 1
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	ctx, err := parser.Parse(args)
+	if exit >= 0 {
+		return exit
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "gocuda:", err)
+		fmt.Fprintln(stderr, "Try: gocuda --help")
+		return 2
+	}
+	err = ctx.Run(&console{stdout, stderr})
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errReported):
+		return 1
+	}
+	fmt.Fprintln(stderr, "gocuda:", err)
+	var f *failure
+	if errors.As(err, &f) && f.hint != "" {
+		fmt.Fprintln(stderr, "Try:", f.hint)
+	}
+	return 1
+}
+
+const examples = `Examples, from the root of the repository:
+  gocuda devices
+  gocuda inspect testdata/saxpy/saxpy.fatbin
+  gocuda run testdata/saxpy/saxpy.fatbin saxpy --grid 4 --block 256 f32:2.5 @testdata/saxpy/x.npy @testdata/saxpy/y.npy i32:1000 --expect 3=testdata/saxpy/want.npy
+  gocuda check testdata/silicon --group int`

@@ -1,0 +1,412 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/corpus"
+	"github.com/gocuda/cuda/internal/device"
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+type runCmd struct {
+	File   string   `arg:"" help:"Image: PTX, fatbin, or cubin (on a GPU)."`
+	Kernel string   `arg:"" help:"Kernel name as the image has it (gocuda inspect lists them)."`
+	Args   []string `arg:"" optional:"" help:"${argumentHelp}"`
+
+	Grid        string   `help:"Blocks: X, X,Y or X,Y,Z." default:"1" placeholder:"X,Y,Z"`
+	Block       string   `help:"Threads of a block: X, X,Y or X,Y,Z." default:"1" placeholder:"X,Y,Z"`
+	Cluster     string   `help:"Blocks of a cluster." placeholder:"X,Y,Z"`
+	Shared      uint32   `help:"Dynamic shared memory of a block in bytes." default:"0"`
+	Cooperative bool     `help:"Launch cooperatively (grid-wide synchronisation)."`
+	Expect      []string `help:"Compare argument N (from 1) with a .npy file after the launch." placeholder:"N=FILE"`
+	Tolerance   string   `help:"How to compare: exact, ulp:N, rel:E, abs:E, joined by commas." default:"exact"`
+	Repeat      int      `help:"Launch N times and report the fastest; arrays are not reset between." default:"1"`
+	Device      string   `help:"driver, software or auto (the driver if it is usable)." default:"auto" enum:"auto,driver,software"`
+	Profile     string   `help:"Profile of the software device." placeholder:"NAME"`
+	JSON        bool     `name:"json" help:"Print JSON."`
+}
+
+type runReport struct {
+	Device  string       `json:"device"`
+	Why     string       `json:"why_software,omitempty"`
+	Image   string       `json:"image"`
+	Kernel  string       `json:"kernel"`
+	Grid    [3]uint32    `json:"grid"`
+	Block   [3]uint32    `json:"block"`
+	LoadMS  float64      `json:"load_ms"`
+	RunMS   float64      `json:"run_ms"`
+	Checks  []runCheck   `json:"checks,omitempty"`
+	Written []string     `json:"written,omitempty"`
+	Arrays  []arrayShort `json:"arrays,omitempty"`
+}
+
+type runCheck struct {
+	Argument int    `json:"argument"`
+	File     string `json:"file"`
+	Rule     string `json:"rule"`
+	OK       bool   `json:"ok"`
+	Text     string `json:"text,omitempty"`
+}
+
+type arrayShort struct {
+	Argument int    `json:"argument"`
+	Type     string `json:"type"`
+	Shape    []int  `json:"shape"`
+	First    string `json:"first"`
+}
+
+func parseDims(name, s string) (d [3]uint32, err error) {
+	d = [3]uint32{1, 1, 1}
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == 'x' })
+	if len(parts) == 0 || len(parts) > 3 {
+		return d, hint(fmt.Errorf("--%s %q: one to three numbers", name, s), "--%s 16,16", name)
+	}
+	for i, p := range parts {
+		v, err := strconv.ParseUint(p, 0, 32)
+		if err != nil || v == 0 {
+			return d, hint(fmt.Errorf("--%s %q: %q is no number above 0", name, s, p), "--%s 16,16", name)
+		}
+		d[i] = uint32(v)
+	}
+	return d, nil
+}
+
+// session is an open device with a context.
+type session struct {
+	d   *device.Device
+	t   *driver.Table
+	ctx driver.CUcontext
+	dev driver.CUdevice
+}
+
+func (s *session) check(call string, r driver.CUresult) error {
+	if r == driver.CUDA_SUCCESS {
+		return nil
+	}
+	return &callError{call, r, s.d.LastDetail(s.ctx)}
+}
+
+func openSession(kind, profile string) (*session, error) {
+	k, err := device.ParseKind(kind)
+	if err != nil {
+		return nil, err
+	}
+	d, err := device.Open(device.Options{Kind: k, Profile: profile})
+	if err != nil {
+		return nil, hint(err, "--device software runs without a GPU")
+	}
+	s := &session{d: d, t: d.Table}
+	for _, step := range []struct {
+		call string
+		do   func() driver.CUresult
+	}{
+		{"cuInit", func() driver.CUresult { return s.t.Init(0, 0) }},
+		{"cuDeviceGet", func() driver.CUresult { return s.t.DeviceGet(0, &s.dev, 0) }},
+		{"cuDevicePrimaryCtxRetain", func() driver.CUresult { return s.t.DevicePrimaryCtxRetain(0, &s.ctx, s.dev) }},
+	} {
+		if err := s.check(step.call, step.do()); err != nil {
+			d.Close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *session) close() error {
+	s.t.DevicePrimaryCtxRelease_v2(0, s.dev)
+	return s.d.Close()
+}
+
+// load loads an image with the driver's log in the error.
+func (s *session) load(image []byte) (driver.CUmodule, error) {
+	img := append(append([]byte(nil), image...), 0) // PTX text must end with a NUL
+	log := make([]byte, 1<<15)
+	opts := []driver.CUjit_option{driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}
+	vals := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
+	var m driver.CUmodule
+	r := s.t.ModuleLoadDataEx(s.ctx, &m, unsafe.Pointer(&img[0]), 2, &opts[0], &vals[0])
+	if r == driver.CUDA_SUCCESS {
+		return m, nil
+	}
+	e := &callError{"cuModuleLoadDataEx", r, s.d.LastDetail(s.ctx)}
+	if text, _, _ := strings.Cut(string(log), "\x00"); strings.TrimSpace(text) != "" {
+		e.detail = strings.TrimSpace(text)
+	}
+	return 0, e
+}
+
+func (c *runCmd) Run(con *console) error {
+	grid, err := parseDims("grid", c.Grid)
+	if err != nil {
+		return err
+	}
+	block, err := parseDims("block", c.Block)
+	if err != nil {
+		return err
+	}
+	image, err := os.ReadFile(c.File)
+	if err != nil {
+		return hint(err, "name an image: a .ptx, .fatbin or .cubin file")
+	}
+	if len(image) == 0 {
+		return hint(fmt.Errorf("%s is empty", c.File), "name an image: a .ptx, .fatbin or .cubin file")
+	}
+	var args []*argument
+	for _, s := range c.Args {
+		a, err := parseArgument(s)
+		if err != nil {
+			return err
+		}
+		args = append(args, a)
+	}
+	expect, err := c.expected(args)
+	if err != nil {
+		return err
+	}
+	s, err := openSession(c.Device, c.Profile)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	rep := runReport{Device: s.d.String(), Image: c.File, Kernel: c.Kernel, Grid: grid, Block: block}
+	if s.d.Why != nil {
+		rep.Why = s.d.Why.Error()
+	}
+	start := time.Now()
+	mod, err := s.load(image)
+	if err != nil {
+		return hint(fmt.Errorf("%s: %w", c.File, err), "gocuda inspect %s", c.File)
+	}
+	var f driver.CUfunction
+	name := append([]byte(c.Kernel), 0)
+	if err := s.check("cuModuleGetFunction", s.t.ModuleGetFunction(s.ctx, &f, mod, &name[0])); err != nil {
+		return hint(fmt.Errorf("%s has no kernel %s: %w", c.File, c.Kernel, err), "gocuda inspect %s lists the kernels", c.File)
+	}
+	rep.LoadMS = ms(time.Since(start))
+	if err := s.checkArguments(f, c, args); err != nil {
+		return err
+	}
+	params, ptrs, err := s.upload(args)
+	if err != nil {
+		return err
+	}
+	if err := c.launch(s, f, grid, block, params, &rep); err != nil {
+		return err
+	}
+	if err := c.results(s, args, ptrs, expect, &rep); err != nil {
+		return err
+	}
+	return c.print(con, &rep)
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// expected reads the files of --expect.
+func (c *runCmd) expected(args []*argument) (map[int]*array, error) {
+	out := map[int]*array{}
+	for _, e := range c.Expect {
+		n, file, ok := strings.Cut(e, "=")
+		i, err := strconv.Atoi(n)
+		if !ok || err != nil || i < 1 || i > len(args) || args[i-1].array == nil {
+			return nil, hint(fmt.Errorf("--expect %s: N must be the number of an array argument", e), "--expect 2=want.npy")
+		}
+		a, err := readNpy(file)
+		if err != nil {
+			return nil, err
+		}
+		if a.dtype != args[i-1].array.dtype || len(a.data) != len(args[i-1].array.data) {
+			return nil, hint(fmt.Errorf("--expect %s: the file holds %s%v, the argument is %s%v", e, a.dtype, a.shape, args[i-1].array.dtype, args[i-1].array.shape), "the same type and number of elements")
+		}
+		out[i-1] = a
+	}
+	return out, nil
+}
+
+// checkArguments compares count and sizes with what the kernel declares, before anything runs.
+func (s *session) checkArguments(f driver.CUfunction, c *runCmd, args []*argument) error {
+	var off, size uint64
+	n := 0
+	for ; s.t.FuncGetParamInfo(s.ctx, f, uint64(n), &off, &size) == driver.CUDA_SUCCESS; n++ {
+		if n >= len(args) {
+			continue
+		}
+		given := uint64(8)
+		if args[n].array == nil {
+			given = uint64(len(args[n].scalar))
+		}
+		if given != size {
+			return hint(fmt.Errorf("argument %d (%s): %d bytes given, kernel %s wants %d", n+1, args[n].text, given, c.Kernel, size), "gocuda inspect %s shows the parameters", c.File)
+		}
+	}
+	if n != len(args) {
+		return hint(fmt.Errorf("kernel %s takes %d arguments, %d were given", c.Kernel, n, len(args)), "gocuda inspect %s shows the parameters", c.File)
+	}
+	return nil
+}
+
+func (s *session) upload(args []*argument) (params []unsafe.Pointer, ptrs []driver.CUdeviceptr, err error) {
+	ptrs = make([]driver.CUdeviceptr, len(args))
+	for i, a := range args {
+		if a.array == nil {
+			b := make([]uint64, 1)
+			copy(unsafe.Slice((*byte)(unsafe.Pointer(&b[0])), 8), a.scalar)
+			params = append(params, unsafe.Pointer(&b[0]))
+			continue
+		}
+		n := uint64(len(a.array.data))
+		if err := s.check("cuMemAlloc", s.t.MemAlloc_v2(s.ctx, &ptrs[i], max(n, 1))); err != nil {
+			return nil, nil, fmt.Errorf("argument %d (%s): %w", i+1, a.text, err)
+		}
+		if n > 0 {
+			if err := s.check("cuMemcpyHtoD", s.t.MemcpyHtoD_v2(s.ctx, ptrs[i], unsafe.Pointer(&a.array.data[0]), n)); err != nil {
+				return nil, nil, err
+			}
+		}
+		params = append(params, unsafe.Pointer(&ptrs[i]))
+	}
+	return params, ptrs, nil
+}
+
+func (c *runCmd) launch(s *session, f driver.CUfunction, grid, block [3]uint32, params []unsafe.Pointer, rep *runReport) error {
+	var attrs []driver.CUlaunchAttribute
+	if c.Cluster != "" {
+		d, err := parseDims("cluster", c.Cluster)
+		if err != nil {
+			return err
+		}
+		a := driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION}
+		v := a.Value.ClusterDim()
+		v.X, v.Y, v.Z = d[0], d[1], d[2]
+		attrs = append(attrs, a)
+	}
+	if c.Cooperative {
+		a := driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_COOPERATIVE}
+		*a.Value.Cooperative() = 1
+		attrs = append(attrs, a)
+	}
+	cfg := driver.CUlaunchConfig{GridDimX: grid[0], GridDimY: grid[1], GridDimZ: grid[2], BlockDimX: block[0], BlockDimY: block[1], BlockDimZ: block[2], SharedMemBytes: c.Shared, NumAttrs: uint32(len(attrs))}
+	if len(attrs) > 0 {
+		cfg.Attrs = &attrs[0]
+	}
+	var pp *unsafe.Pointer
+	if len(params) > 0 {
+		pp = &params[0]
+	}
+	if c.Shared > 48<<10 {
+		if err := s.check("cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)", s.t.FuncSetAttribute(s.ctx, f, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int32(c.Shared))); err != nil {
+			return hint(err, "less --shared")
+		}
+	}
+	for i := 0; i < max(c.Repeat, 1); i++ {
+		start := time.Now()
+		if err := s.check("cuLaunchKernelEx", s.t.LaunchKernelEx(s.ctx, &cfg, f, pp, nil)); err != nil {
+			return hint(err, "smaller --block (at most 1024 threads) or --shared; gocuda inspect %s shows the kernel's limits", c.File)
+		}
+		if err := s.check("kernel "+c.Kernel, s.t.CtxSynchronize(s.ctx)); err != nil {
+			return hint(err, "check --grid, --block and the sizes of the arrays against what the kernel reads and writes")
+		}
+		if t := ms(time.Since(start)); i == 0 || t < rep.RunMS {
+			rep.RunMS = t
+		}
+	}
+	return nil
+}
+
+func (c *runCmd) results(s *session, args []*argument, ptrs []driver.CUdeviceptr, expect map[int]*array, rep *runReport) error {
+	for i, a := range args {
+		if a.array == nil || len(a.array.data) == 0 {
+			continue
+		}
+		got := &array{a.array.dtype, a.array.shape, make([]byte, len(a.array.data))}
+		if err := s.check("cuMemcpyDtoH", s.t.MemcpyDtoH_v2(s.ctx, unsafe.Pointer(&got.data[0]), ptrs[i], uint64(len(got.data)))); err != nil {
+			return err
+		}
+		if a.out != "" {
+			if err := writeNpy(a.out, got); err != nil {
+				return err
+			}
+			rep.Written = append(rep.Written, a.out)
+		}
+		if string(got.data) != string(a.array.data) || a.out != "" {
+			rep.Arrays = append(rep.Arrays, arrayShort{i + 1, got.dtype, got.shape, firstElements(got, 6)})
+		}
+		if want := expect[i]; want != nil {
+			d := corpus.Compare(c.Tolerance, got.dtype, got.data, want.data)
+			file := ""
+			for _, e := range c.Expect {
+				if n, f, _ := strings.Cut(e, "="); n == strconv.Itoa(i+1) {
+					file = f
+				}
+			}
+			rep.Checks = append(rep.Checks, runCheck{i + 1, file, c.Tolerance, d == "", d})
+		}
+	}
+	return nil
+}
+
+// firstElements shows the beginning of an array.
+func firstElements(a *array, n int) string {
+	size := dtypes[a.dtype].size
+	var out []string
+	for i := 0; i+size <= len(a.data) && len(out) < n; i += size {
+		out = append(out, corpus.Show(a.dtype, a.data[i:i+size]))
+	}
+	s := strings.Join(out, " ")
+	if len(a.data) > n*size {
+		s += " ..."
+	}
+	return s
+}
+
+func (c *runCmd) print(con *console, r *runReport) error {
+	bad := 0
+	for _, k := range r.Checks {
+		if !k.OK {
+			bad++
+		}
+	}
+	if c.JSON {
+		e := json.NewEncoder(con.out)
+		e.SetIndent("", "  ")
+		if err := e.Encode(r); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(con.out, "device  %s\n", r.Device)
+		fmt.Fprintf(con.out, "kernel  %s, grid %s, block %s\n", r.Kernel, dims(r.Grid), dims(r.Block))
+		fmt.Fprintf(con.out, "time    load %.2f ms, run %.3f ms\n", r.LoadMS, r.RunMS)
+		for _, a := range r.Arrays {
+			fmt.Fprintf(con.out, "changed argument %d, %s%v: %s\n", a.Argument, a.Type, a.Shape, a.First)
+		}
+		for _, w := range r.Written {
+			fmt.Fprintf(con.out, "wrote   %s\n", w)
+		}
+		for _, k := range r.Checks {
+			if k.OK {
+				fmt.Fprintf(con.out, "check   argument %d equals %s (%s): ok\n", k.Argument, k.File, k.Rule)
+			} else {
+				fmt.Fprintf(con.out, "check   argument %d differs from %s: %s\n", k.Argument, k.File, k.Text)
+			}
+		}
+	}
+	if bad > 0 {
+		return hint(fmt.Errorf("%d of %d checks failed", bad, len(r.Checks)), "--tolerance ulp:1 if a rounding may differ")
+	}
+	return nil
+}
+
+func dims(d [3]uint32) string {
+	switch {
+	case d[2] > 1:
+		return fmt.Sprintf("%dx%dx%d", d[0], d[1], d[2])
+	case d[1] > 1:
+		return fmt.Sprintf("%dx%d", d[0], d[1])
+	}
+	return strconv.Itoa(int(d[0]))
+}

@@ -1,0 +1,353 @@
+package softdev
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/mem"
+)
+
+// device is one software device.
+type device struct {
+	d       *Driver
+	ordinal int32
+	profile *profile
+	heap    *mem.Heap
+	primary primary
+	limits  launchLimits
+	info    exec.DeviceInfo
+
+	poolMu  sync.Mutex
+	dflt    *pool
+	current *pool
+}
+
+// launchLimits are the attributes that every launch is checked against.
+type launchLimits struct {
+	grid, block [3]uint32
+	sms         uint32
+}
+
+func newDevice(d *Driver, ordinal int32, name string) (*device, error) {
+	p, err := findProfile(name)
+	if err != nil {
+		return nil, err
+	}
+	dev := &device{d: d, ordinal: ordinal, profile: p}
+	a := func(id driver.CUdevice_attribute) uint32 { return uint32(dev.attribute(id)) }
+	dev.limits = launchLimits{
+		grid:  [3]uint32{a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y), a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)},
+		block: [3]uint32{a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X), a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y), a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)},
+		sms:   a(driver.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+	}
+	dev.info = exec.DeviceInfo{
+		SMs:         dev.limits.sms,
+		WarpsPerSM:  a(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / warpSize,
+		CTAsPerSM:   a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
+		ClockKHz:    uint64(a(driver.CU_DEVICE_ATTRIBUTE_CLOCK_RATE)),
+		MaxSharedSM: a(driver.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+	}
+	return dev, nil
+}
+
+// sm is the compute capability as a number: 90 for 9.0.
+func (dev *device) sm() int {
+	return int(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)*10 + dev.attribute(driver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR))
+}
+
+// maxSharedOptin is the most shared memory of a block, static and dynamic.
+func (dev *device) maxSharedOptin() uint64 {
+	return uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN))
+}
+
+// reservedShared is what the system keeps of each block's shared memory.
+func (dev *device) reservedShared() uint64 {
+	return uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK))
+}
+
+// maxStack is the largest CU_LIMIT_STACK_SIZE: the local memory of a thread (CUDA Programming Guide, technical specifications), less
+// what the driver keeps.
+func (dev *device) maxStack() uint64 { return 512 << 10 }
+
+// greatestPriority is the other end of the range of stream priorities that begins with 0.
+func (dev *device) greatestPriority() int32 { return dev.profile.greatestPriority() }
+
+func (d *Driver) deviceGet(_ driver.CUcontext, out *driver.CUdevice, ordinal int32) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	if _, r := d.deviceOf(driver.CUdevice(ordinal)); r != success {
+		return r
+	}
+	*out = driver.CUdevice(ordinal)
+	return success
+}
+
+func (d *Driver) deviceGetCount(_ driver.CUcontext, out *int32) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = int32(len(d.devices))
+	return success
+}
+
+// asked is the beginning of the calls about a device: output first, then the device.
+func (d *Driver) asked(haveOut bool, ordinal driver.CUdevice) (*device, driver.CUresult) {
+	if r := d.ready(); r != success {
+		return nil, r
+	}
+	if !haveOut {
+		return nil, invalidValue
+	}
+	return d.deviceOf(ordinal)
+}
+
+// putString writes a text into a caller's buffer of n bytes, cut to fit, with a NUL.
+func putString(p *byte, n int32, text string) {
+	b := unsafe.Slice(p, n)
+	end := copy(b[:n-1], text)
+	b[end] = 0
+}
+
+func (d *Driver) deviceGetName(_ driver.CUcontext, out *byte, n int32, ordinal driver.CUdevice) driver.CUresult {
+	dev, r := d.asked(out != nil && n > 0, ordinal)
+	if r != success {
+		return r
+	}
+	putString(out, n, dev.profile.name())
+	return success
+}
+
+func (d *Driver) deviceGetUUID(_ driver.CUcontext, out *driver.CUuuid, ordinal driver.CUdevice) driver.CUresult {
+	dev, r := d.asked(out != nil, ordinal)
+	if r != success {
+		return r
+	}
+	out.Bytes = dev.uuid()
+	return success
+}
+
+// uuid is made of the profile's name and the ordinal in a form that says so: "gocuda" and the ordinal at the end.
+func (dev *device) uuid() (u [16]byte) {
+	copy(u[:], "gocuda")
+	name := dev.profile.id()
+	copy(u[6:14], name)
+	u[14], u[15] = byte(dev.ordinal>>8), byte(dev.ordinal)
+	return u
+}
+
+// deviceGetLuid: a LUID exists on Windows only.
+func (d *Driver) deviceGetLuid(_ driver.CUcontext, out *byte, mask *uint32, ordinal driver.CUdevice) driver.CUresult {
+	if _, r := d.asked(out != nil && mask != nil, ordinal); r != success {
+		return r
+	}
+	return notSupported
+}
+
+func (d *Driver) deviceGetAttribute(_ driver.CUcontext, out *int32, attr driver.CUdevice_attribute, ordinal driver.CUdevice) driver.CUresult {
+	dev, r := d.asked(out != nil, ordinal)
+	if r != success {
+		return r
+	}
+	v, ok := dev.profile.attribute(attr)
+	if !ok {
+		return invalidValue
+	}
+	if attr == driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID {
+		v += dev.ordinal
+	}
+	*out = v
+	return success
+}
+
+// attribute is a device attribute, 0 for one that the profile does not have.
+func (dev *device) attribute(id driver.CUdevice_attribute) int32 {
+	v, _ := dev.profile.attribute(id)
+	return v
+}
+
+func (dev *device) totalMem() uint64 { return dev.profile.totalMem() }
+
+func (d *Driver) deviceTotalMem(_ driver.CUcontext, out *uint64, ordinal driver.CUdevice) driver.CUresult {
+	dev, r := d.asked(out != nil, ordinal)
+	if r != success {
+		return r
+	}
+	*out = dev.totalMem()
+	return success
+}
+
+func (d *Driver) deviceComputeCapability(_ driver.CUcontext, major, minor *int32, ordinal driver.CUdevice) driver.CUresult {
+	dev, r := d.asked(major != nil && minor != nil, ordinal)
+	if r != success {
+		return r
+	}
+	*major = dev.attribute(driver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
+	*minor = dev.attribute(driver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
+	return success
+}
+
+func (d *Driver) deviceGetProperties(_ driver.CUcontext, out *driver.CUdevprop, ordinal driver.CUdevice) driver.CUresult {
+	dev, r := d.asked(out != nil, ordinal)
+	if r != success {
+		return r
+	}
+	a := dev.attribute
+	*out = driver.CUdevprop{
+		MaxThreadsPerBlock:  a(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+		MaxThreadsDim:       [3]int32{a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X), a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y), a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)},
+		MaxGridSize:         [3]int32{a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y), a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)},
+		SharedMemPerBlock:   a(driver.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+		TotalConstantMemory: a(driver.CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY),
+		SIMDWidth:           a(driver.CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+		MemPitch:            a(driver.CU_DEVICE_ATTRIBUTE_MAX_PITCH),
+		RegsPerBlock:        a(driver.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
+		ClockRate:           a(driver.CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+		TextureAlign:        a(driver.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT),
+	}
+	return success
+}
+
+// busID is the PCI address in the driver's form.
+func (dev *device) busID() string {
+	a := dev.attribute
+	return fmt.Sprintf("%04X:%02X:%02X.0", a(driver.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID), a(driver.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), a(driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)+dev.ordinal)
+}
+
+func (d *Driver) deviceGetPCIBusID(_ driver.CUcontext, out *byte, n int32, ordinal driver.CUdevice) driver.CUresult {
+	dev, r := d.asked(out != nil && n > 0, ordinal)
+	if r != success {
+		return r
+	}
+	putString(out, n, dev.busID())
+	return success
+}
+
+// deviceGetByPCIBusID takes [domain]:[bus]:[device].[function], [domain]:[bus]:[device] and [bus]:[device].[function] in hexadecimal.
+func (d *Driver) deviceGetByPCIBusID(_ driver.CUcontext, out *driver.CUdevice, id *byte) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil || id == nil {
+		return invalidValue
+	}
+	text := strings.ToUpper(driver.String(id))
+	for _, dev := range d.devices {
+		full := dev.busID()
+		a := dev.attribute
+		var domain, bus, slot, function int32
+		n, err := fmt.Sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function)
+		if n < 3 && err != nil {
+			domain = 0
+			n, _ = fmt.Sscanf(text, "%x:%x.%x", &bus, &slot, &function)
+		}
+		if text == full || n >= 3 && function == 0 && domain == a(driver.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID) && bus == a(driver.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) && slot == a(driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)+dev.ordinal {
+			*out = driver.CUdevice(dev.ordinal)
+			return success
+		}
+	}
+	return driver.CUDA_ERROR_INVALID_DEVICE
+}
+
+func (d *Driver) deviceGetExecAffinitySupport(_ driver.CUcontext, out *int32, kind driver.CUexecAffinityType, ordinal driver.CUdevice) driver.CUresult {
+	if _, r := d.asked(out != nil && kind < driver.CU_EXEC_AFFINITY_TYPE_MAX, ordinal); r != success {
+		return r
+	}
+	*out = 0
+	return success
+}
+
+func (d *Driver) deviceCanAccessPeer(_ driver.CUcontext, out *int32, ordinal, peer driver.CUdevice) driver.CUresult {
+	if _, r := d.asked(out != nil, ordinal); r != success {
+		return r
+	}
+	if _, r := d.deviceOf(peer); r != success {
+		return r
+	}
+	*out = 0
+	if ordinal != peer {
+		*out = 1 // all devices of a driver share one address window
+	}
+	return success
+}
+
+func (d *Driver) deviceGetP2PAttribute(_ driver.CUcontext, out *int32, attr driver.CUdevice_P2PAttribute, src, dst driver.CUdevice) driver.CUresult {
+	if _, r := d.asked(out != nil, src); r != success {
+		return r
+	}
+	if _, r := d.deviceOf(dst); r != success {
+		return r
+	}
+	if src == dst {
+		return driver.CUDA_ERROR_INVALID_DEVICE
+	}
+	switch attr {
+	case driver.CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:
+		*out = 0
+	case driver.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, driver.CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
+		*out = 1
+	case driver.CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED:
+		*out = 0
+	default:
+		return invalidValue
+	}
+	return success
+}
+
+func (d *Driver) ctxEnablePeerAccess(cur, peer driver.CUcontext, flags uint32) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if flags != 0 {
+		return invalidValue
+	}
+	p, r := d.contextOf(peer)
+	if r != success {
+		return invalidCtx
+	}
+	if p.dev == c.dev {
+		return driver.CUDA_ERROR_INVALID_DEVICE
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.peers[p]; ok {
+		return driver.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
+	}
+	if c.peers == nil {
+		c.peers = map[*context]struct{}{}
+	}
+	c.peers[p] = struct{}{}
+	return success
+}
+
+func (d *Driver) ctxDisablePeerAccess(cur, peer driver.CUcontext) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	p, r := d.contextOf(peer)
+	if r != success {
+		return invalidCtx
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.peers[p]; !ok {
+		return driver.CUDA_ERROR_PEER_ACCESS_NOT_ENABLED
+	}
+	delete(c.peers, p)
+	return success
+}
+
+// version is the CUDA version that the driver reports.
+func (d *Driver) version() int32 { return d.devices[0].profile.driverVersion() }

@@ -1,0 +1,542 @@
+package softdev
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/image"
+)
+
+// library is a CUlibrary: an image that belongs to no context. It is compiled for a compute capability when something of it is first
+// needed, and becomes a module in each context that uses it.
+type library struct {
+	d      *Driver
+	handle driver.CUlibrary
+	data   []byte
+	opts   *jitOptions
+
+	mu       sync.Mutex
+	programs map[int]*program // by compute capability
+	errs     map[int]*loadError
+	kernels  map[string]*kernel
+	modules  map[*context]*module
+	gone     bool
+}
+
+// kernel is a CUkernel: a kernel of a library in whatever context is current.
+type kernel struct {
+	lib    *library
+	name   string
+	handle driver.CUkernel
+
+	mu    sync.Mutex
+	attrs map[attrKey]int32 // set by cuKernelSetAttribute: for every context of the device
+}
+
+type attrKey struct {
+	dev  *device
+	attr driver.CUfunction_attribute
+}
+
+// program compiles the image for a device when it is first needed.
+func (l *library) program(dev *device) (*program, driver.CUresult) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.programLocked(dev)
+}
+
+func (l *library) programLocked(dev *device) (*program, driver.CUresult) {
+	sm := dev.sm()
+	if p := l.programs[sm]; p != nil {
+		return p, success
+	}
+	e := l.errs[sm]
+	if e == nil {
+		var p *program
+		if p, e = l.d.compile(l.data, dev, l.opts); e == nil {
+			l.programs[sm] = p
+			return p, success
+		}
+		l.errs[sm] = e
+	}
+	l.d.explain(nil, "%s", e.Error())
+	return nil, e.result
+}
+
+// module is the library's instance in a context.
+func (l *library) module(c *context) (*module, driver.CUresult) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if m := l.modules[c]; m != nil {
+		return m, success
+	}
+	p, r := l.programLocked(c.dev)
+	if r != success {
+		return nil, r
+	}
+	m, r := c.instantiate(p, l.opts.symbols)
+	if r != success {
+		return nil, r
+	}
+	m.lib = l
+	l.modules[c] = m
+	return m, success
+}
+
+// forget drops the instance in a context that goes.
+func (l *library) forget(c *context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.modules, c)
+}
+
+// kernel makes the handle of a kernel.
+func (l *library) kernel(name string) (*kernel, driver.CUresult) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k := l.kernels[name]; k != nil {
+		return k, success
+	}
+	k := &kernel{lib: l, name: name}
+	if k.handle = driver.CUkernel(l.d.kernels.add(k)); k.handle == 0 {
+		return nil, driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	l.kernels[name] = k
+	return k, success
+}
+
+// function is the kernel in a context.
+func (k *kernel) function(c *context) (*function, driver.CUresult) {
+	m, r := k.lib.module(c)
+	if r != success {
+		return nil, r
+	}
+	e := m.prog.byName[k.name]
+	if e == nil {
+		return nil, driver.CUDA_ERROR_NOT_FOUND
+	}
+	f, r := m.function(e)
+	if r != success {
+		return nil, r
+	}
+	k.mu.Lock()
+	for key, v := range k.attrs {
+		if key.dev == c.dev {
+			f.setAttribute(key.attr, v) // checked when it was stored
+		}
+	}
+	k.mu.Unlock()
+	f.loaded.Store(true)
+	return f, success
+}
+
+// place is the device that context-free questions are asked for: the current context's, else the first.
+func (d *Driver) place(cur driver.CUcontext) *device {
+	if c, r := d.attach(cur); r == success {
+		return c.dev
+	}
+	return d.devices[0]
+}
+
+func (d *Driver) libraryLoad(out *driver.CUlibrary, data []byte, jit *jitOptions, options *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
+	if n > 0 {
+		if options == nil || values == nil {
+			return invalidValue
+		}
+		for _, id := range unsafe.Slice(options, n) {
+			if id > driver.CU_LIBRARY_BINARY_IS_PRESERVED {
+				return invalidValue
+			}
+		}
+	}
+	l := &library{d: d, data: data, opts: jit, programs: map[int]*program{}, errs: map[int]*loadError{}, kernels: map[string]*kernel{}, modules: map[*context]*module{}}
+	if l.handle = driver.CUlibrary(d.libraries.add(l)); l.handle == 0 {
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	*out = l.handle
+	return success
+}
+
+// keep copies the options, since the arrays behind them are the caller's; logs of a later compilation have nowhere to go.
+func (o *jitOptions) keep() *jitOptions {
+	k := &jitOptions{start: o.start, wallTime: -1, target: o.target, symbols: o.symbols}
+	k.info.sizeSlot, k.err.sizeSlot = -1, -1
+	return k
+}
+
+func (d *Driver) libraryLoadData(_ driver.CUcontext, out *driver.CUlibrary, code unsafe.Pointer, jitIDs *driver.CUjit_option, jitValues *uintptr, numJIT uint32, ids *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil || code == nil {
+		return invalidValue
+	}
+	jit, r := parseJIT(numJIT, jitIDs, jitValues)
+	if r != success {
+		return r
+	}
+	img, err := image.Fetch(d.memory.hostBytes, uint64(uintptr(code)))
+	if err != nil {
+		// The driver takes nearly anything here and finds fault at the first use; only an ELF whose tables contradict themselves is refused
+		// at once (recorded).
+		e := imageError(err)
+		if e.result == driver.CUDA_ERROR_INVALID_IMAGE && img.Kind == image.Cubin {
+			d.explain(nil, "%s", e.Error())
+			return e.result
+		}
+		l := driver.CUlibrary(0)
+		if r := d.libraryLoad(&l, nil, jit.keep(), ids, values, n); r != success {
+			return r
+		}
+		d.libraries.get(uintptr(l)).refuse(e)
+		*out = l
+		jit.finish()
+		return success
+	}
+	jit.finish()
+	return d.libraryLoad(out, append([]byte(nil), img.Data...), jit.keep(), ids, values, n)
+}
+
+// refuse makes every use of the library answer an error.
+func (l *library) refuse(e *loadError) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, dev := range l.d.devices {
+		l.errs[dev.sm()] = e
+	}
+}
+
+func (d *Driver) libraryLoadFromFile(_ driver.CUcontext, out *driver.CUlibrary, name *byte, jitIDs *driver.CUjit_option, jitValues *uintptr, numJIT uint32, ids *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil || name == nil || *name == 0 {
+		return invalidValue
+	}
+	jit, r := parseJIT(numJIT, jitIDs, jitValues)
+	if r != success {
+		return r
+	}
+	data, r := d.readImage(nil, driver.String(name))
+	if r != success {
+		return r
+	}
+	jit.finish()
+	return d.libraryLoad(out, data, jit.keep(), ids, values, n)
+}
+
+func (d *Driver) library(h driver.CUlibrary) (*library, driver.CUresult) {
+	if r := d.ready(); r != success {
+		return nil, r
+	}
+	l := d.libraries.get(uintptr(h))
+	if l == nil {
+		return nil, badHandle
+	}
+	return l, success
+}
+
+func (d *Driver) libraryUnload(_ driver.CUcontext, h driver.CUlibrary) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	l := d.libraries.remove(uintptr(h))
+	if l == nil {
+		return badHandle
+	}
+	d.unloadLibrary(l)
+	return success
+}
+
+func (d *Driver) unloadLibrary(l *library) {
+	l.mu.Lock()
+	modules, kernels := l.modules, l.kernels
+	l.modules, l.kernels, l.gone = nil, nil, true
+	l.mu.Unlock()
+	for _, k := range kernels {
+		d.kernels.remove(uintptr(k.handle))
+	}
+	for c, m := range modules {
+		c.synchronize()
+		m.unload()
+	}
+}
+
+func (d *Driver) libraryGetKernel(cur driver.CUcontext, out *driver.CUkernel, h driver.CUlibrary, name *byte) driver.CUresult {
+	l, r := d.library(h)
+	if r != success {
+		return r
+	}
+	if out == nil || name == nil || *name == 0 {
+		return invalidValue
+	}
+	p, r := l.program(d.place(cur))
+	if r != success {
+		return r
+	}
+	text := driver.String(name)
+	if p.byName[text] == nil {
+		return driver.CUDA_ERROR_NOT_FOUND
+	}
+	k, r := l.kernel(text)
+	if r == success {
+		*out = k.handle
+	}
+	return r
+}
+
+func (d *Driver) libraryGetKernelCount(cur driver.CUcontext, out *uint32, h driver.CUlibrary) driver.CUresult {
+	l, r := d.library(h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	p, r := l.program(d.place(cur))
+	if r != success {
+		return r
+	}
+	*out = uint32(len(p.entries))
+	return success
+}
+
+// libraryEnumerateKernels gives the kernels in reverse file order (recorded).
+func (d *Driver) libraryEnumerateKernels(cur driver.CUcontext, out *driver.CUkernel, n uint32, h driver.CUlibrary) driver.CUresult {
+	l, r := d.library(h)
+	if r != success {
+		return r
+	}
+	if out == nil || n == 0 {
+		return invalidValue
+	}
+	p, r := l.program(d.place(cur))
+	if r != success {
+		return r
+	}
+	places := unsafe.Slice(out, n)
+	for i := range min(len(places), len(p.entries)) {
+		k, r := l.kernel(p.entries[len(p.entries)-1-i].fn.Name)
+		if r != success {
+			return r
+		}
+		places[i] = k.handle
+	}
+	return success
+}
+
+func (d *Driver) libraryGetModule(cur driver.CUcontext, out *driver.CUmodule, h driver.CUlibrary) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	l, r := d.library(h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	m, r := l.module(c)
+	if r == success {
+		*out = m.handle
+	}
+	return r
+}
+
+func (d *Driver) libraryGetGlobal(cur driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUlibrary, name *byte) driver.CUresult {
+	return d.libraryVariable(cur, out, size, h, name, false)
+}
+
+func (d *Driver) libraryGetManaged(cur driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUlibrary, name *byte) driver.CUresult {
+	return d.libraryVariable(cur, out, size, h, name, true)
+}
+
+func (d *Driver) libraryVariable(cur driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUlibrary, name *byte, managed bool) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	l, r := d.library(h)
+	if r != success {
+		return r
+	}
+	if name == nil || *name == 0 || out == nil && size == nil {
+		return invalidValue
+	}
+	m, r := l.module(c)
+	if r != success {
+		return r
+	}
+	v, r := m.variable(name)
+	if r != success {
+		return r
+	}
+	if managed && !v.Managed {
+		return driver.CUDA_ERROR_NOT_FOUND
+	}
+	if out != nil {
+		*out = driver.CUdeviceptr(m.address(v))
+	}
+	if size != nil {
+		*size = v.Size
+	}
+	return success
+}
+
+func (d *Driver) kernel(h driver.CUkernel) (*kernel, driver.CUresult) {
+	if r := d.ready(); r != success {
+		return nil, r
+	}
+	k := d.kernels.get(uintptr(h))
+	if k == nil {
+		return nil, badHandle
+	}
+	return k, success
+}
+
+func (d *Driver) kernelGetFunction(cur driver.CUcontext, out *driver.CUfunction, h driver.CUkernel) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	k, r := d.kernel(h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	f, r := k.function(c)
+	if r == success {
+		*out = f.handle
+	}
+	return r
+}
+
+func (d *Driver) kernelGetLibrary(_ driver.CUcontext, out *driver.CUlibrary, h driver.CUkernel) driver.CUresult {
+	k, r := d.kernel(h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = k.lib.handle
+	return success
+}
+
+func (d *Driver) kernelGetName(_ driver.CUcontext, out **byte, h driver.CUkernel) driver.CUresult {
+	k, r := d.kernel(h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = d.cString(k.name)
+	return success
+}
+
+func (d *Driver) kernelGetParamInfo(cur driver.CUcontext, h driver.CUkernel, i uint64, offset, size *uint64) driver.CUresult {
+	k, r := d.kernel(h)
+	if r != success {
+		return r
+	}
+	p, r := k.lib.program(d.place(cur))
+	if r != success {
+		return r
+	}
+	return p.byName[k.name].paramInfo(i, offset, size)
+}
+
+func (d *Driver) kernelGetAttribute(cur driver.CUcontext, out *int32, attr driver.CUfunction_attribute, h driver.CUkernel, ordinal driver.CUdevice) driver.CUresult {
+	k, r := d.kernel(h)
+	if r != success {
+		return r
+	}
+	if out == nil || attr >= driver.CU_FUNC_ATTRIBUTE_MAX {
+		return invalidValue
+	}
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r
+	}
+	k.mu.Lock()
+	v, set := k.attrs[attrKey{dev, attr}]
+	k.mu.Unlock()
+	if set {
+		*out = v
+		return success
+	}
+	c, r := d.contextFor(cur, dev)
+	if r != success {
+		return r
+	}
+	f, r := k.function(c)
+	if r != success {
+		return r
+	}
+	if v, r = f.attribute(attr); r == success {
+		*out = v
+	}
+	return r
+}
+
+// contextFor is the context in which a kernel's attributes on a device are asked: the current one if it is the device's, else the
+// primary context, which the driver initialises for this.
+func (d *Driver) contextFor(cur driver.CUcontext, dev *device) (*context, driver.CUresult) {
+	if c, r := d.attach(cur); r == success && c.dev == dev {
+		return c, driver.CUresult(c.sticky.Load())
+	}
+	p := &dev.primary
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ctx == nil || p.ctx.dead.Load() {
+		return nil, invalidCtx
+	}
+	return p.ctx, driver.CUresult(p.ctx.sticky.Load())
+}
+
+func (d *Driver) kernelSetAttribute(cur driver.CUcontext, attr driver.CUfunction_attribute, v int32, h driver.CUkernel, ordinal driver.CUdevice) driver.CUresult {
+	k, r := d.kernel(h)
+	if r != success {
+		return r
+	}
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r
+	}
+	c, r := d.contextFor(cur, dev)
+	if r != success {
+		return r
+	}
+	f, r := k.function(c)
+	if r != success {
+		return r
+	}
+	if r := f.setAttribute(attr, v); r != success {
+		return r
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.attrs == nil {
+		k.attrs = map[attrKey]int32{}
+	}
+	k.attrs[attrKey{dev, attr}] = v
+	return success
+}
+
+func (d *Driver) kernelSetCacheConfig(_ driver.CUcontext, h driver.CUkernel, v driver.CUfunc_cache, ordinal driver.CUdevice) driver.CUresult {
+	if _, r := d.kernel(h); r != success {
+		return r
+	}
+	if _, r := d.deviceOf(ordinal); r != success {
+		return r
+	}
+	if !validCacheConfig(v) {
+		return invalidValue
+	}
+	return success
+}

@@ -1,0 +1,129 @@
+package softdev
+
+import (
+	"encoding/binary"
+	"math"
+	"sync"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// oldLaunch is what cuFuncSetBlockShape, cuFuncSetSharedSize and cuParamSet leave in a function for cuLaunch and cuLaunchGrid
+// (deprecated since CUDA 4.0).
+type oldLaunch struct {
+	mu     sync.Mutex
+	block  [3]uint32
+	shared uint32
+	size   uint32
+	bytes  []byte
+}
+
+func (d *Driver) funcSetBlockShape(cur driver.CUcontext, h driver.CUfunction, x, y, z int32) driver.CUresult {
+	f, r := d.function(cur, h)
+	if r != success {
+		return r
+	}
+	if x <= 0 || y <= 0 || z <= 0 {
+		return invalidValue
+	}
+	f.old.mu.Lock()
+	defer f.old.mu.Unlock()
+	f.old.block = [3]uint32{uint32(x), uint32(y), uint32(z)}
+	return success
+}
+
+func (d *Driver) funcSetSharedSize(cur driver.CUcontext, h driver.CUfunction, n uint32) driver.CUresult {
+	f, r := d.function(cur, h)
+	if r != success {
+		return r
+	}
+	f.old.mu.Lock()
+	defer f.old.mu.Unlock()
+	f.old.shared = n
+	return success
+}
+
+func (d *Driver) paramSetSize(cur driver.CUcontext, h driver.CUfunction, n uint32) driver.CUresult {
+	f, r := d.function(cur, h)
+	if r != success {
+		return r
+	}
+	if uint64(n) > paramSizes[len(paramSizes)-1] {
+		return invalidValue
+	}
+	f.old.mu.Lock()
+	defer f.old.mu.Unlock()
+	f.old.size = n
+	return success
+}
+
+func (d *Driver) paramSet(cur driver.CUcontext, h driver.CUfunction, offset int32, b []byte) driver.CUresult {
+	f, r := d.function(cur, h)
+	if r != success {
+		return r
+	}
+	end := int64(offset) + int64(len(b))
+	if offset < 0 || end > int64(paramSizes[len(paramSizes)-1]) {
+		return invalidValue
+	}
+	f.old.mu.Lock()
+	defer f.old.mu.Unlock()
+	if int64(len(f.old.bytes)) < end {
+		f.old.bytes = append(f.old.bytes, make([]byte, end-int64(len(f.old.bytes)))...)
+	}
+	copy(f.old.bytes[offset:], b)
+	return success
+}
+
+func (d *Driver) paramSeti(cur driver.CUcontext, h driver.CUfunction, offset int32, v uint32) driver.CUresult {
+	return d.paramSet(cur, h, offset, binary.NativeEndian.AppendUint32(nil, v))
+}
+
+func (d *Driver) paramSetf(cur driver.CUcontext, h driver.CUfunction, offset int32, v float32) driver.CUresult {
+	return d.paramSet(cur, h, offset, binary.NativeEndian.AppendUint32(nil, math.Float32bits(v)))
+}
+
+func (d *Driver) paramSetv(cur driver.CUcontext, h driver.CUfunction, offset int32, p unsafe.Pointer, n uint32) driver.CUresult {
+	if p == nil {
+		if _, r := d.function(cur, h); r != success {
+			return r
+		}
+		return invalidValue
+	}
+	return d.paramSet(cur, h, offset, unsafe.Slice((*byte)(p), n))
+}
+
+func (d *Driver) launch(cur driver.CUcontext, h driver.CUfunction) driver.CUresult {
+	return d.launchGridAsync(cur, h, 1, 1, 0)
+}
+
+func (d *Driver) launchGrid(cur driver.CUcontext, h driver.CUfunction, x, y int32) driver.CUresult {
+	return d.launchGridAsync(cur, h, x, y, 0)
+}
+
+func (d *Driver) launchGridAsync(cur driver.CUcontext, h driver.CUfunction, x, y int32, stream driver.CUstream) driver.CUresult {
+	f, r := d.function(cur, h)
+	if r != success {
+		return r
+	}
+	if x <= 0 || y <= 0 {
+		return invalidValue
+	}
+	f.old.mu.Lock()
+	q := f.old.block
+	shared := f.old.shared
+	buf := append(make([]byte, 0, f.old.size), f.old.bytes[:min(len(f.old.bytes), int(f.old.size))]...)
+	buf = append(buf, make([]byte, int(f.old.size)-len(buf))...)
+	f.old.mu.Unlock()
+	// The bytes are laid out as the driver lays parameters out: parameter i at its offset.
+	params := make([]unsafe.Pointer, len(f.entry.fn.Params))
+	offs, end := f.entry.paramOffsets()
+	if uint64(end) > uint64(len(buf)) {
+		return invalidValue
+	}
+	for i, off := range offs {
+		params[i] = unsafe.Pointer(&buf[off])
+	}
+	return d.launchKernel(cur, h, uint32(x), uint32(y), 1, q[0], q[1], q[2], shared, stream, unsafe.SliceData(params), nil)
+}
