@@ -5,6 +5,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/gocuda/cuda/internal/device"
 	"github.com/gocuda/cuda/internal/driver"
 )
 
@@ -30,11 +31,15 @@ func openChoice(choice string) (*API, error) {
 	return New(t), nil
 }
 
-// errNoDevicePackage is the answer of a build without devices.
-var errNoDevicePackage = errors.New("no device package linked")
-
 // openDefault opens a device by its choice: driver, software or auto.
 func openDefault(choice string) (*driver.Table, error) {
-	_ = choice
-	return nil, errNoDevicePackage
+	kind, err := device.ParseKind(choice)
+	if err != nil {
+		return nil, err
+	}
+	d, err := device.Open(device.Options{Kind: kind})
+	if err != nil {
+		return nil, err
+	}
+	return d.Table, nil
 }

@@ -296,4 +296,3 @@ func (p *printer) module(m *ptxModule) {
 		p.line(2, "variable %s: %d bytes in .%s", g.Name, g.Size, g.Space)
 	}
 }
-

@@ -97,7 +97,7 @@ const (
 type Arg struct {
 	Kind   ArgKind
 	Class  Class
-	Neg    bool   // !p or -r
+	Neg    bool   // !p or -r; an operand of an fma that contract.go made
 	Name   string // of the operand position in the form: d, a, b, membermask
 	Ref    Ref
 	Bits   uint64
@@ -153,6 +153,7 @@ type Op struct {
 	Name    string       // special register
 	Guard   int32        // frame offset of the guard predicate, -1 when unguarded
 	Neg     bool         // @!p
+	First   bool         // f64 arithmetic with two NaN operands: that of a survives, not that of b (see contract.go)
 	Args    []Arg
 	Disp    int64
 	Target  int32   // operation index in the same function

@@ -15,6 +15,8 @@ type Symbols struct {
 	Funcs   map[*check.Func]*check.Func // likewise
 	Handles map[*check.Func]uint64      // addresses of functions, the same for all kernels of a module
 	Builtin func(name string) bool      // whether the system provides this undefined function
+
+	NoContract bool // leave mul and add apart (JIT option -fma=false, or optimisation level 0)
 }
 
 func (s *Symbols) variable(v *check.Var) *check.Var {
@@ -67,6 +69,9 @@ func Lower(entry *check.Func, syms *Symbols) (*Kernel, error) {
 		if err := l.lowerFunc(l.pending[i], l.k.Funcs[i]); err != nil {
 			return nil, err
 		}
+	}
+	for _, f := range l.k.Funcs {
+		contract(f, syms)
 	}
 	l.k.Local = l.k.Funcs[0].LocalSize
 	l.layShared()

@@ -20,7 +20,9 @@ type context struct {
 	dead   atomic.Bool   // destroyed; a primary context keeps its handle
 	sticky atomic.Uint32 // result of the fault that broke it
 	stop   atomic.Bool   // kernels that run have to end
-	detail detail
+
+	attached atomic.Int32 // users of cuCtxAttach
+	detail   detail
 
 	order     sync.Mutex // what is queued in streams that are in step with the legacy stream, and the list of streams
 	streams   []*stream
@@ -42,6 +44,7 @@ type context struct {
 func (d *Driver) newContext(dev *device, flags uint32) *context {
 	c := &context{d: d, dev: dev, id: d.ctxIDs.Add(1), modules: map[*module]struct{}{}}
 	c.flags.Store(flags)
+	c.attached.Store(1)
 	c.heap.c, c.output.d = c, d
 	c.limits = dev.defaultLimits()
 	c.cacheConfig, c.sharedConfig = driver.CU_FUNC_CACHE_PREFER_NONE, driver.CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE
@@ -473,8 +476,21 @@ func (d *Driver) ctxAttach(cur driver.CUcontext, out *driver.CUcontext, flags ui
 	if c.primary {
 		return invalidCtx
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.attached.Add(1)
 	*out = c.handle
 	return success
+}
+
+func (d *Driver) ctxDetach(cur driver.CUcontext, h driver.CUcontext) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	c := d.contexts.get(uintptr(h))
+	if c == nil || c.primary || d.current(cur) != h {
+		return invalidCtx
+	}
+	if c.attached.Add(-1) > 0 {
+		return success
+	}
+	return d.ctxDestroy(cur, h)
 }

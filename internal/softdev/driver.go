@@ -59,7 +59,7 @@ type Driver struct {
 	kernels   handles[kernel]
 	pools     handles[pool]
 
-	names    sync.Map // text -> *byte: C strings that the API hands out and that live as long as the driver
+	names sync.Map // text -> *byte: C strings that the API hands out and that live as long as the driver
 }
 
 // The states of a Driver.

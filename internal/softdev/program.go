@@ -220,7 +220,7 @@ func ptxError(err error) *loadError {
 func (p *program) layout() {
 	place := func(v *check.Var) {
 		switch {
-		case v.Linkage == ptx.Extern:
+		case v.Linkage == ptx.LinkExtern:
 		case v.Space == "const":
 			p.consts.add(v)
 		case v.Space == "global" && v.Managed:
@@ -231,7 +231,7 @@ func (p *program) layout() {
 	}
 	for _, v := range p.checked.Vars {
 		place(v)
-		if v.Linkage != ptx.Extern && (v.Space == "global" || v.Space == "const") {
+		if v.Linkage != ptx.LinkExtern && (v.Space == "global" || v.Space == "const") {
 			p.vars[v.Name] = v
 		}
 	}
@@ -253,7 +253,7 @@ func (p *program) layout() {
 	}
 	p.syms = &ir.Symbols{Handles: p.handles, Builtin: interp.Builtin, Funcs: map[*check.Func]*check.Func{}, Vars: map[*check.Var]*check.Var{}}
 	for _, v := range p.checked.Vars {
-		if def := p.vars[v.Name]; v.Linkage == ptx.Extern && def != nil {
+		if def := p.vars[v.Name]; v.Linkage == ptx.LinkExtern && def != nil {
 			p.syms.Vars[v] = def
 		}
 	}

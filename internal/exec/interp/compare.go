@@ -13,8 +13,7 @@ var compareOps = map[string]resolver{
 	"setp": resolveSetp, "set": resolveSet, "selp": resolveSelp, "slct": resolveSlct,
 }
 
-// orders are the relations that satisfy a comparison. Integers are never unordered, so that ne includes it without harm only for them:
-// the ordered ne of floating point does not hold for a NaN.
+// orders are the relations that satisfy a comparison (9.3.1). The ordered ones, ne among them, do not hold for a NaN.
 var orders = map[string]num.Order{
 	"eq": num.Equal, "ne": num.Less | num.Greater, "lt": num.Less, "le": num.Less | num.Equal, "gt": num.Greater, "ge": num.Greater | num.Equal,
 	"lo": num.Less, "ls": num.Less | num.Equal, "hi": num.Greater, "hs": num.Greater | num.Equal,
@@ -35,72 +34,42 @@ func orderOf(op *ir.Op) num.Order {
 // truth gives the lanes of m where a comparison holds.
 type truth func(w *exec.Warp, in *inst, m uint32) uint32
 
-func order[T int32 | int64 | uint32 | uint64](a, b T) num.Order {
-	switch {
-	case a < b:
-		return num.Less
-	case a == b:
-		return num.Equal
-	}
-	return num.Greater
-}
-
-func truth32(want num.Order, f func(a, b uint32) num.Order) truth {
-	return func(w *exec.Warp, in *inst, m uint32) (t uint32) {
-		a, b := w.R32(in.a), w.R32(in.b)
-		for ; m != 0; m &= m - 1 {
-			i := bits.TrailingZeros32(m) & 31
-			if f(a[i], b[i])&want != 0 {
-				t |= 1 << i
-			}
-		}
-		return t
-	}
-}
-
-func truth64(want num.Order, f func(a, b uint64) num.Order) truth {
-	return func(w *exec.Warp, in *inst, m uint32) (t uint32) {
-		a, b := w.R64(in.a), w.R64(in.b)
-		for ; m != 0; m &= m - 1 {
-			i := bits.TrailingZeros32(m) & 31
-			if f(a[i], b[i])&want != 0 {
-				t |= 1 << i
-			}
-		}
-		return t
-	}
-}
-
 // comparison prepares the comparison of an operation's sources of a type; high is the upper half of a packed type, nil for others.
 func comparison(op *ir.Op, typ string) (low, high truth) {
 	want, ftz := orderOf(op), op.Match.Has("ftz")
+	half := func(x uint32) uint32 { return num.F16ToF32(uint16(x)) }
+	if ftz {
+		half = func(x uint32) uint32 { return num.F16ToF32(num.Flush16(uint16(x))) }
+	}
+	bhalf := func(x uint32) uint32 { return num.BF16ToF32(uint16(x)) }
 	switch typ {
 	case "s16":
-		return truth32(want, func(a, b uint32) num.Order { return order(signExtend16(a), signExtend16(b)) }), nil
+		return compareExtended(want), nil
 	case "b16", "u16", "b32", "u32":
-		return truthU32(want), nil
+		return compareInts[uint32](want), nil
 	case "s32":
-		return truthS32(want), nil
+		return compareInts[int32](want), nil
 	case "b64", "u64":
-		return truth64(want, order[uint64]), nil
+		return compareInts[uint64](want), nil
 	case "s64":
-		return truth64(want, func(a, b uint64) num.Order { return order(int64(a), int64(b)) }), nil
+		return compareInts[int64](want), nil
 	case "f32":
-		return truth32(want, func(a, b uint32) num.Order { return num.Cmp32(a, b, ftz) }), nil
+		if ftz {
+			return compareAs(want, num.Flush32), nil
+		}
+		return compareRows[float32](want), nil
 	case "f64":
-		return truth64(want, num.Cmp64), nil
-	case "f16", "f16x2":
-		low = truth32(want, func(a, b uint32) num.Order { return num.CmpF16(uint16(a), uint16(b), ftz) })
-		if typ == "f16x2" {
-			high = truth32(want, func(a, b uint32) num.Order { return num.CmpF16(uint16(a>>16), uint16(b>>16), ftz) })
-		}
-	case "bf16", "bf16x2":
-		low = truth32(want, func(a, b uint32) num.Order { return num.CmpBF16(uint16(a), uint16(b)) })
-		if typ == "bf16x2" {
-			high = truth32(want, func(a, b uint32) num.Order { return num.CmpBF16(uint16(a>>16), uint16(b>>16)) })
-		}
+		return compareRows[float64](want), nil
+	case "f16":
+		return compareAs(want, half), nil
+	case "f16x2":
+		return compareAs(want, half), compareAs(want, func(x uint32) uint32 { return half(x >> 16) })
+	case "bf16":
+		return compareAs(want, bhalf), nil
+	case "bf16x2":
+		return compareAs(want, bhalf), compareAs(want, func(x uint32) uint32 { return bhalf(x >> 16) })
 	}
-	return low, high
+	return nil, nil
 }
 
 // withBool combines a comparison with the predicate operand c, when the operation has one. inverse compares with the negated result.

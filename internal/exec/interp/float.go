@@ -57,8 +57,13 @@ func resolveFadd(in *inst, op *ir.Op) error {
 			in.fn = bin32(func(a, b uint32) uint32 { return num.Add32(a, b, r, o) })
 		}
 	case "f64":
-		if in.fn = addF64; r != num.RN {
+		switch {
+		case op.First:
+			in.fn = bin64(func(a, b uint64) uint64 { return num.Add64(b, a, r) })
+		case r != num.RN:
 			in.fn = bin64(func(a, b uint64) uint64 { return num.Add64(a, b, r) })
+		default:
+			in.fn = addF64
 		}
 	case "f32x2":
 		in.fn = bin64(pairs2(func(a, b uint32) uint32 { return num.Add32(a, b, r, o) }))
@@ -77,6 +82,14 @@ func resolveFsub(in *inst, op *ir.Op) error {
 		}
 	case "f64":
 		in.fn = bin64(func(a, b uint64) uint64 { return num.Sub64(a, b, r) })
+		if op.First {
+			in.fn = bin64(func(a, b uint64) uint64 {
+				if a&^(1<<63) > infF64 { // a - 0 makes it quiet
+					return num.Sub64(a, 0, r)
+				}
+				return num.Sub64(a, b, r)
+			})
+		}
 	case "f32x2":
 		in.fn = bin64(pairs2(func(a, b uint32) uint32 { return num.Sub32(a, b, r, o) }))
 	default:
@@ -93,8 +106,13 @@ func resolveFmul(in *inst, op *ir.Op) error {
 			in.fn = bin32(func(a, b uint32) uint32 { return num.Mul32(a, b, r, o) })
 		}
 	case "f64":
-		if in.fn = mulF64; r != num.RN {
+		switch {
+		case op.First:
+			in.fn = bin64(func(a, b uint64) uint64 { return num.Mul64(b, a, r) })
+		case r != num.RN:
 			in.fn = bin64(func(a, b uint64) uint64 { return num.Mul64(a, b, r) })
+		default:
+			in.fn = mulF64
 		}
 	case "f32x2":
 		in.fn = bin64(pairs2(func(a, b uint32) uint32 { return num.Mul32(a, b, r, o) }))
@@ -104,9 +122,15 @@ func resolveFmul(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveFfma is fma and mad.
+// infF64 is the encoding of f64's infinity; larger magnitudes are NaNs.
+const infF64 = 0x7ff0000000000000
+
+// resolveFfma is fma and mad. An fma that the lowering made of mul and sub has negated operands.
 func resolveFfma(in *inst, op *ir.Op) error {
 	r, o := rounding(op), options(op)
+	if op.First || op.Args[1].Neg || op.Args[2].Neg || op.Args[3].Neg {
+		return resolveContracted(in, op, r, o)
+	}
 	switch op.Match.Type(0) {
 	case "f32":
 		if in.fn = fmaF32; r != num.RN || o != 0 {
@@ -122,7 +146,60 @@ func resolveFfma(in *inst, op *ir.Op) error {
 			return uint64(hi)<<32 | uint64(num.Fma32(uint32(a), uint32(b), uint32(c), r, o))
 		})
 	default:
-		return halfFma(in, op, r, o)
+		f, ok := halfFma(op, r, o)
+		if !ok {
+			return unsupported(op)
+		}
+		in.fn = tri32(f)
+	}
+	return nil
+}
+
+// resolveContracted is fma with operands that are negated, which leaves the sign of an f64 NaN alone, or with the NaN of the
+// first operand going first.
+func resolveContracted(in *inst, op *ir.Op, r num.Round, o num.Opt) error {
+	flip := func(bit uint64) (x [3]uint64) {
+		for i := range x {
+			if op.Args[1+i].Neg {
+				x[i] = bit
+			}
+		}
+		return x
+	}
+	switch op.Match.Type(0) {
+	case "f32":
+		x := flip(1 << 31)
+		in.fn = tri32(func(a, b, c uint32) uint32 {
+			return num.Fma32(a^uint32(x[0]), b^uint32(x[1]), c^uint32(x[2]), r, o)
+		})
+	case "f64":
+		x := flip(1 << 63)
+		neg := func(a, x uint64) uint64 {
+			if x != 0 && a&^(1<<63) <= infF64 {
+				a ^= 1 << 63
+			}
+			return a
+		}
+		first := op.First
+		in.fn = tri64(func(a, b, c uint64) uint64 {
+			a, b, c = neg(a, x[0]), neg(b, x[1]), neg(c, x[2])
+			if first {
+				a, b = b, a
+			}
+			return num.Fma64(a, b, c, r)
+		})
+	case "f16", "bf16", "f16x2", "bf16x2":
+		x := flip(0x80008000)
+		if op.Match.Type(0) == "f16" || op.Match.Type(0) == "bf16" {
+			x = flip(0x8000)
+		}
+		f, ok := halfFma(op, r, o)
+		if !ok {
+			return unsupported(op)
+		}
+		in.fn = tri32(func(a, b, c uint32) uint32 { return f(a^uint32(x[0]), b^uint32(x[1]), c^uint32(x[2])) })
+	default:
+		return unsupported(op)
 	}
 	return nil
 }

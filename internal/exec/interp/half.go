@@ -52,7 +52,8 @@ func halfForm[F any](op *ir.Op, f16, bf16 F) (f F, packed, ok bool) {
 	return f, false, false
 }
 
-func halfFma(in *inst, op *ir.Op, r num.Round, o num.Opt) error {
+// halfFma is fma of f16, bf16 and their pairs, on rows.
+func halfFma(op *ir.Op, r num.Round, o num.Opt) (fma func(a, b, c uint32) uint32, ok bool) {
 	bf16 := func(a, b, c uint16) uint16 { return num.FmaBF16(a, b, c, num.RN, o) }
 	if r == num.RZ && op.Match.Type(0) == "bf16" {
 		// The manual does not have .rz here, but the driver takes it, and what an H200 then does is an f16 operation to nearest without
@@ -61,7 +62,7 @@ func halfFma(in *inst, op *ir.Op, r num.Round, o num.Opt) error {
 	}
 	f, packed, ok := halfForm(op, func(a, b, c uint16) uint16 { return num.FmaF16(a, b, c, o) }, bf16)
 	if !ok {
-		return unsupported(op)
+		return nil, false
 	}
 	if op.Match.Has("oob") {
 		g := f
@@ -72,12 +73,10 @@ func halfFma(in *inst, op *ir.Op, r num.Round, o num.Opt) error {
 			return g(a, b, c)
 		}
 	}
-	if packed {
-		in.fn = tri32(func(a, b, c uint32) uint32 {
-			return uint32(f(uint16(a>>16), uint16(b>>16), uint16(c>>16)))<<16 | uint32(f(uint16(a), uint16(b), uint16(c)))
-		})
-	} else {
-		in.fn = tri32(func(a, b, c uint32) uint32 { return uint32(f(uint16(a), uint16(b), uint16(c))) })
+	if !packed {
+		return func(a, b, c uint32) uint32 { return uint32(f(uint16(a), uint16(b), uint16(c))) }, true
 	}
-	return nil
+	return func(a, b, c uint32) uint32 {
+		return uint32(f(uint16(a>>16), uint16(b>>16), uint16(c>>16)))<<16 | uint32(f(uint16(a), uint16(b), uint16(c)))
+	}, true
 }

@@ -112,7 +112,7 @@ func ruleSlct(ic *instCheck) string {
 // looks at types (silicon/rejected.json.gz).
 var missInt = map[string]missRule{
 	"add": missIntOf("add"), "sub": missIntOf("sub"), "mul": missIntOf("mul"), "mad": missIntOf("mad"), "mad24": missIntOf("mad24"),
-	"neg": missIntOf("neg"), "abs": missIntOf("abs"),
+	"neg": missIntOf("neg"), "abs": missIntOf("abs"), "min": missIntOf("min"), "max": missIntOf("max"),
 	"lop3": func(_ *checker, words []string) string {
 		if len(words) > 0 && words[0] != "and" && words[0] != "or" && !optab.IsType(words[0]) {
 			return fmt.Sprintf("Illegal operation '.%s' for instruction 'lop3'", words[0])
@@ -128,17 +128,20 @@ func missIntOf(name string) missRule {
 			return ""
 		}
 		t, _ := optab.TypeOf(types[0])
+		if t.Name == "u8x4" || t.Name == "s8x4" {
+			return fmt.Sprintf("Unknown modifier '.%s'", t.Name)
+		}
 		packed := t.Name == "u16x2" || t.Name == "s16x2"
 		if t.Class != optab.Unsigned && t.Class != optab.Signed && !packed {
 			return ""
 		}
 		long := longName(name, words)
 		switch {
-		case has["relu"]:
+		case has["relu"] && name != "min" && name != "max":
 			return fmt.Sprintf("Illegal modifier '.relu' for instruction '%s'", long)
 		case has["sat"] && has["lo"] && (name == "mad" || name == "mad24"):
 			return fmt.Sprintf("Illegal modifier '.sat' for instruction '%s'", long)
-		case has["wide"] && t.Bits != 16 && t.Bits != 32, packed:
+		case has["wide"] && t.Bits == 64, packed && name != "add" && name != "min" && name != "max":
 			return fmt.Sprintf("Unexpected instruction types specified for '%s'", long)
 		}
 		return ""

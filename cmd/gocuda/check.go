@@ -1,0 +1,116 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/gocuda/cuda/internal/conform"
+	"github.com/gocuda/cuda/internal/device"
+)
+
+type checkCmd struct {
+	Folder  string   `arg:"" help:"A set of instruction cases (index.json, inputs.bin.gz, ...) or of modules (modules/*/manifest.json)."`
+	Group   []string `help:"Only these groups of cases, or modules." placeholder:"NAME"`
+	Build   string   `help:"Modules: only this build; default is the PTX that suits the device." placeholder:"LABEL"`
+	Device  string   `help:"driver, software or auto (the driver if it is usable)." default:"auto" enum:"auto,driver,software"`
+	Profile string   `help:"Profile of the software device." placeholder:"NAME"`
+	Engine  string   `help:"Engine of the software device." default:"interpreter" enum:"interpreter"`
+	Verbose bool     `short:"v" help:"Every case that is not bit-equal, and every one that is not implemented."`
+	JSON    bool     `name:"json" help:"Print JSON."`
+}
+
+func (c *checkCmd) Run(con *console) error {
+	kind, err := device.ParseKind(c.Device)
+	if err != nil {
+		return err
+	}
+	progress := func(done, total int, what string) {
+		if st, err := os.Stderr.Stat(); err == nil && st.Mode()&os.ModeCharDevice != 0 && con.err == os.Stderr {
+			fmt.Fprintf(con.err, "\r%d/%d %-40.40s", done, total, what)
+			if done == total {
+				fmt.Fprintf(con.err, "\r%60s\r", "")
+			}
+		}
+	}
+	opts := conform.Options{Device: device.Options{Kind: kind, Profile: c.Profile}, Only: c.Group, Build: c.Build, Progress: progress}
+	var rep *conform.Report
+	switch {
+	case exists(filepath.Join(c.Folder, "index.json")) && exists(filepath.Join(c.Folder, "inputs.bin.gz")):
+		rep, err = conform.Instructions(os.DirFS(c.Folder), opts)
+	case exists(filepath.Join(c.Folder, "modules")):
+		rep, err = conform.Modules(os.DirFS(c.Folder), opts)
+	default:
+		return hint(fmt.Errorf("%s is not a set of recorded cases", c.Folder), "a folder with index.json and inputs.bin.gz, or with modules/*/manifest.json; testdata/silicon is one")
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		e := json.NewEncoder(con.out)
+		e.SetIndent("", "  ")
+		if err := e.Encode(rep); err != nil {
+			return err
+		}
+	} else {
+		printReport(con, rep, c.Verbose)
+	}
+	if rep.Failed() > 0 {
+		return fmt.Errorf("%d exact cases failed", rep.Failed())
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func printReport(con *console, r *conform.Report, verbose bool) {
+	fmt.Fprintf(con.out, "device: %s\n", r.Device)
+	fmt.Fprintf(con.out, "%-16s %8s %8s %8s %10s\n", "group", "passed", "failed", "missing", "bit-equal")
+	names := make([]string, 0, len(r.Groups))
+	for g := range r.Groups {
+		names = append(names, g)
+	}
+	sort.Strings(names)
+	var t conform.Count
+	row := func(name string, n conform.Count) {
+		fmt.Fprintf(con.out, "%-16s %8d %8d %8d %10d\n", name, n.Passed, n.Failed, n.NotImplemented, n.Equal)
+	}
+	for _, g := range names {
+		n := r.Groups[g]
+		row(g, n)
+		t.Add(n)
+	}
+	row("all", t)
+	if len(r.Kinds) > 1 {
+		fmt.Fprintln(con.out)
+		kinds := make([]string, 0, len(r.Kinds))
+		for k := range r.Kinds {
+			kinds = append(kinds, k)
+		}
+		sort.Strings(kinds)
+		for _, k := range kinds {
+			row("kind "+k, r.Kinds[k])
+		}
+	}
+	for _, f := range r.Cases {
+		if f.Status == "failed" || verbose {
+			text, _, more := strings.Cut(f.Text, "\n")
+			if more {
+				text += " ..."
+			}
+			fmt.Fprintf(con.out, "%s: %s [%s] %s\n", f.Status, f.Name, f.Kind, text)
+		}
+	}
+	if verbose && len(r.Distances) > 0 {
+		fmt.Fprintf(con.out, "\nlargest distance from the recorded silicon, in units of the last place, of forms that are not exact by specification\n")
+		for _, d := range r.Distances {
+			fmt.Fprintf(con.out, "%-48s %s of %d elements differ, max %s\n", d.Name, fmt.Sprint(d.Different), d.Elements, d.ULP)
+		}
+	}
+}
