@@ -25,8 +25,7 @@ type Group struct {
 
 	// cluster barrier
 	live    int // threads that have not exited
-	arrived int
-	phase   uint32
+	arrived int // of them in the current phase
 }
 
 // grid is the state of a launch while it runs.
@@ -324,52 +323,4 @@ func (g *grid) recovered(c *CTA, r any) error {
 		return f
 	}
 	return &Fault{Kind: FaultInternal, Kernel: g.l.Code.Kernel().Name, Text: fmt.Sprint(r)}
-}
-
-// ClusterArrive is barrier.cluster.arrive: it returns the phase that a later wait is for.
-func (w *Warp) ClusterArrive(lanes int) {
-	g := w.CTA.Group
-	g.arrived += lanes
-	g.tryCluster()
-}
-
-// ClusterPhase is the number of the current phase of the cluster barrier.
-func (w *Warp) ClusterPhase() uint32 { return w.CTA.Group.phase }
-
-// ClusterWait is barrier.cluster.wait for lanes that arrived in the given phase.
-func (w *Warp) ClusterWait(lanes uint32, phase uint32, next int32) Event {
-	s := w.Cur
-	if rest := s.Mask &^ lanes; rest != 0 {
-		t := w.newSplit()
-		t.PC, t.Mask, t.Act = next, rest, s.Act
-		s.Mask = lanes
-	}
-	s.PC = next
-	if w.CTA.Group.phase == phase {
-		s.wait, s.phase = waitCluster, phase
-	}
-	return EventReschedule
-}
-
-func (g *Group) threadsExit(n int) {
-	g.live -= n
-	g.tryCluster()
-}
-
-func (g *Group) tryCluster() {
-	if g.arrived < g.live || g.arrived == 0 {
-		return
-	}
-	g.arrived = 0
-	g.phase++
-	for _, c := range g.CTAs {
-		c.progress = true
-		for _, w := range c.Warps {
-			for _, s := range w.splits {
-				if s.wait == waitCluster {
-					s.wait = ready
-				}
-			}
-		}
-	}
 }

@@ -24,7 +24,6 @@ type Split struct {
 	Act     *Activation
 	wait    wait
 	barrier uint8
-	phase   uint32 // cluster barrier phase waited for
 	passed  bool   // has used its turn; others go first
 	dst     ir.Ref // where a barrier reduction goes
 	red     uint8
@@ -72,6 +71,7 @@ type Warp struct {
 	arrive    [16]uint32 // lanes that have arrived at a barrier in bar.arrive without waiting
 	gridWait  uint32     // lanes that have arrived at the grid's barrier
 	gridPhase uint32
+	clusterAt uint32   // those of them that arrived in the barrier's current phase
 	counted   [16]bool // the warp's arrival at a barrier is already counted
 
 	local      []byte // local memory of 32 threads, LocalStride bytes each
@@ -182,9 +182,7 @@ func (w *Warp) Exit(lanes uint32, next int32) {
 	if w.Live == 0 {
 		w.CTA.warpDone(w)
 	}
-	if w.CTA.Group.cluster {
-		w.CTA.Group.threadsExit(bits.OnesCount32(lanes))
-	}
+	w.exitCluster(lanes)
 }
 
 // wakeSync lets splits that wait for lanes look again.
@@ -268,10 +266,7 @@ func (w *Warp) merge() {
 		for j := i + 1; j < len(w.splits); j++ {
 			b := w.splits[j]
 			if b.PC == a.PC && b.Act == a.Act && (b.wait == ready || b.wait == waitSync) {
-				if a.wait == waitSync && b.wait == waitSync {
-					continue
-				}
-				a.Mask |= b.Mask
+				a.Mask |= b.Mask // two that wait look again together: they may be each other's partners
 				a.wait = ready
 				a.passed = a.passed && b.passed
 				a.budget = max(a.budget, b.budget)

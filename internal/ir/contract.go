@@ -33,6 +33,7 @@ type contractor struct {
 	f       *Func
 	starts  []int           // first operations of the basic blocks, and the end
 	exposed map[uint32]bool // rows that some block reads before it writes them
+	uses    map[uint32]int  // how often a row is read
 	dead    map[int]bool    // operations to remove
 }
 
@@ -78,27 +79,49 @@ func (c *contractor) scan() {
 		}
 	}
 	c.exposed = map[uint32]bool{}
+	c.uses = map[uint32]int{}
 	c.dead = map[int]bool{}
 	for _, a := range c.f.RetRegs {
 		if a != nil {
 			c.exposed[a.Ref.Off] = true
 		}
 	}
-	written := map[uint32]bool{}
+	// What the block has written so far, and under which guard; a read under the same guard sees that write.
+	type guard struct {
+		row int32
+		neg bool
+	}
+	always := guard{row: -1}
+	written := map[uint32]guard{}
+	guards := map[uint32]bool{}
+	for i := range ops {
+		if ops[i].Guard >= 0 {
+			guards[uint32(ops[i].Guard)] = true
+		}
+	}
 	for i := range ops {
 		if leader[i] {
 			c.starts = append(c.starts, i)
 			clear(written)
 		}
 		op := &ops[i]
+		under := guard{op.Guard, op.Neg && op.Guard >= 0}
 		op.reads(func(r uint32) {
-			if !written[r] {
+			c.uses[r]++
+			if g, ok := written[r]; !ok || g != always && g != under {
 				c.exposed[r] = true
 			}
 		})
-		op.writes(func(r uint32, whole bool) {
-			if whole {
-				written[r] = true
+		op.writes(func(r uint32, _ bool) {
+			if guards[r] {
+				for x, g := range written { // a guard that changes no longer says who wrote
+					if g.row == int32(r) {
+						delete(written, x)
+					}
+				}
+			}
+			if g, ok := written[r]; (!ok || g != always) && !op.accumulates() {
+				written[r] = under
 			}
 		})
 	}
@@ -225,6 +248,9 @@ func (c *contractor) block(from, to int) {
 func (c *contractor) fuse(i, to int) bool {
 	mul := &c.f.Ops[i]
 	t := mul.Args[0].Ref.Off
+	if c.uses[t] == 0 {
+		return false
+	}
 	for k := 1; k <= 2; k++ { // t = t * a does not leave t's old value to the fma
 		if mul.Args[k].Kind == Row && mul.Args[k].Ref.Off == t {
 			return false
@@ -297,7 +323,7 @@ func (c *contractor) clobbers(op, mul *Op) (yes bool) {
 
 // lastUse says whether nothing reads row t after operation j.
 func (c *contractor) lastUse(t uint32, j, to int) bool {
-	if _, whole := c.f.Ops[j].writesRow(t); whole {
+	if _, whole := c.f.Ops[j].writesRow(t); whole || c.uses[t] == 1 {
 		return true
 	}
 	for k := j + 1; k < to; k++ {

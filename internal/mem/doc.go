@@ -9,7 +9,7 @@
 // NULL guard and the numbers of the generic windows of shared and local memory ([SharedOffset], [LocalOffset]).
 //
 // Memory is committed in granules of 2 MiB, the granularity of a GPU's own mappings (CU_MEM_ALLOC_GRANULARITY_MINIMUM on every recent
-// device). Allocations above half a MiB have granules of their own; smaller ones share granules cut into slots of one size. When the last
+// device). Allocations of a MiB or more have granules of their own; smaller ones are packed into shared ones, as an H200 does. When the last
 // allocation of a granule is freed the granule loses its memory and its access rights, and its address goes through a quarantine before it is
 // used again, so that a stale pointer faults, as on a GPU, where the driver unmaps the block.
 package mem

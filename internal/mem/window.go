@@ -1,7 +1,6 @@
 package mem
 
 import (
-	"math/bits"
 	"slices"
 	"sort"
 	"sync"
@@ -68,22 +67,11 @@ type Window struct {
 
 type extent struct{ off, n uint64 }
 
-// span is a run of granules in use: one large allocation, or slots of one size.
+// span is a run of granules in use: one allocation, or a chunk that small allocations share.
 type span struct {
 	off, n uint64
-	slot   uint64                  // bytes of a slot; 0 for a large allocation
-	ranges []atomic.Pointer[Range] // by slot; one for a large allocation
-
-	// Below: under the heap's lock, small spans only.
-	used   []uint64 // bit for each slot
-	live   int
-	cursor int // slot to look at first, so that freed slots are used again as late as possible
-	index  int // place in the heap's list of spans with free slots; -1 when not there
-	class  int
-}
-
-func newSpan(slot uint64, slots int) *span {
-	return &span{slot: slot, ranges: make([]atomic.Pointer[Range], slots)}
+	ranges []atomic.Pointer[Range] // one; in a chunk one for each MinAlign bytes, all units of an allocation hold its range
+	chunk  *chunk                  // nil for one allocation
 }
 
 // Open reserves a window: MaxWindow bytes, or less where the host refuses that much.
@@ -194,10 +182,8 @@ func (w *Window) Lookup(addr uint64) (Range, bool) {
 		return Range{}, false
 	}
 	i := uint64(0)
-	if s.slot != 0 {
-		if i = (off - s.off) / s.slot; i >= uint64(len(s.ranges)) {
-			return Range{}, false
-		}
+	if s.chunk != nil {
+		i = (off - s.off) / MinAlign
 	}
 	r := s.ranges[i].Load()
 	if r == nil || addr-r.Base >= r.Size {
@@ -336,23 +322,4 @@ func (w *Window) giveBack(e extent) {
 		list = slices.Insert(list, i, e)
 	}
 	w.free[region] = list
-}
-
-// nextFree returns a slot that is not in use, the nearest from the cursor on.
-func (s *span) nextFree() int {
-	n := len(s.ranges)
-	for k := 0; k <= len(s.used); k++ {
-		i := (s.cursor/64 + k) % len(s.used)
-		free := ^s.used[i]
-		if k == 0 {
-			free &= ^uint64(0) << (s.cursor % 64)
-		}
-		if rest := n - i*64; rest < 64 {
-			free &= 1<<rest - 1
-		}
-		if free != 0 {
-			return i*64 + bits.TrailingZeros64(free)
-		}
-	}
-	return -1
 }

@@ -246,6 +246,33 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
+// What an H200 gives (driver 580, recorded with cuMemAlloc and cuMemGetInfo): small allocations follow each other at multiples of 512
+// bytes in one block of 2 MiB, allocations of 1 MiB or more have blocks of their own, and the free memory falls by blocks.
+func TestPlacementAsSilicon(t *testing.T) {
+	w := open(t, MaxWindow)
+	h := w.NewHeap(Device, 0)
+	var first uint64
+	for i, c := range []struct{ size, offset, held uint64 }{
+		{1, 0, 2 << 20}, {1, 0x200, 2 << 20}, {512, 0x400, 2 << 20}, {513, 0x600, 2 << 20}, {1024, 0xa00, 2 << 20}, {4096, 0xe00, 2 << 20},
+		{100000, 0x1e00, 2 << 20}, {1 << 19, 0x1a600, 2 << 20}, {1<<20 - 1, 0x9a600, 2 << 20},
+		{1 << 20, 0, 4 << 20}, {1<<20 + 1, 0, 6 << 20}, {2 << 20, 0, 8 << 20}, {2<<20 + 1, 0, 12 << 20}, {5 << 20, 0, 18 << 20},
+	} {
+		a, err := h.Alloc(c.size, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = a
+		}
+		if c.size < smallLimit && a-first != c.offset || c.size >= smallLimit && a%Granule != 0 {
+			t.Errorf("%d bytes at %#x, first at %#x", c.size, a, first)
+		}
+		if u := h.Usage(); u.Used != c.held {
+			t.Errorf("%d bytes: %d held, want %d", c.size, u.Used, c.held)
+		}
+	}
+}
+
 // Random operations against a plain model, with contents.
 func TestModel(t *testing.T) {
 	w := open(t, MaxWindow)
@@ -276,7 +303,7 @@ func TestModel(t *testing.T) {
 			}
 			b[0], b[size-1] = byte(step), byte(step)
 			model = append(model, live{r, byte(step)})
-			used[h] += r.charge
+			used[h] += r.Size
 		} else {
 			i := rnd.IntN(len(model))
 			m := model[i]
@@ -290,7 +317,7 @@ func TestModel(t *testing.T) {
 			if err := m.Heap.Free(m.Base); err != nil {
 				t.Fatal(err)
 			}
-			used[m.Heap] -= m.charge
+			used[m.Heap] -= m.Size
 			model[i] = model[len(model)-1]
 			model = model[:len(model)-1]
 		}
@@ -298,7 +325,7 @@ func TestModel(t *testing.T) {
 	for _, h := range heaps {
 		n := 0
 		h.Ranges(func(Range) bool { n++; return true })
-		if u := h.Usage(); u.Used != used[h] || u.Ranges != n {
+		if u := h.Usage(); u.Asked != used[h] || u.Used < u.Asked || u.Used%Granule != 0 || u.Ranges != n {
 			t.Errorf("usage %+v, model %d, walked %d", u, used[h], n)
 		}
 	}

@@ -44,7 +44,8 @@ func (e *LoadError) Error() string {
 	var b strings.Builder
 	b.WriteString("NVIDIA driver: no driver library could be opened; tried")
 	for _, a := range e.Tried {
-		fmt.Fprintf(&b, "\n\t%s: %v", a.Path, a.Err)
+		// the dynamic loader begins its text with the path
+		fmt.Fprintf(&b, "\n\t%s: %s", a.Path, strings.TrimPrefix(a.Err.Error(), a.Path+": "))
 	}
 	if e.Forced != "" {
 		fmt.Fprintf(&b, "\nNothing else was tried because of %s. ", e.Forced)

@@ -29,8 +29,9 @@ type context struct {
 	legacy    *stream
 	perThread map[uint64]*stream
 
+	limits [driver.CU_LIMIT_MAX]atomic.Uint64
+
 	mu           sync.Mutex
-	limits       [driver.CU_LIMIT_MAX]uint64
 	cacheConfig  driver.CUfunc_cache
 	sharedConfig driver.CUsharedconfig
 	modules      map[*module]struct{}
@@ -43,22 +44,16 @@ type context struct {
 
 func (d *Driver) newContext(dev *device, flags uint32) *context {
 	c := &context{d: d, dev: dev, id: d.ctxIDs.Add(1), modules: map[*module]struct{}{}}
-	c.flags.Store(flags)
+	c.setFlags(flags)
 	c.attached.Store(1)
 	c.heap.c, c.output.d = c, d
-	c.limits = dev.defaultLimits()
+	for id, v := range dev.defaultLimits() {
+		c.limits[id].Store(v)
+	}
 	c.cacheConfig, c.sharedConfig = driver.CU_FUNC_CACHE_PREFER_NONE, driver.CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE
 	c.legacy = newStream(c, streamLegacy, 0, 0)
 	c.streams = []*stream{c.legacy}
 	return c
-}
-
-// fail breaks the context: every later call answers r. The first fault counts.
-func (c *context) fail(r driver.CUresult, text string) {
-	if c.sticky.CompareAndSwap(0, uint32(r)) {
-		c.stop.Store(true)
-		c.d.explain(c, "%s", text)
-	}
 }
 
 // synchronize waits for everything queued in the context so far and gives out what kernels printed.
@@ -67,7 +62,7 @@ func (c *context) synchronize() driver.CUresult {
 		p.wait()
 	}
 	c.output.flush()
-	return driver.CUresult(c.sticky.Load())
+	return c.fault()
 }
 
 // tails lists the ends of all streams that have work.
@@ -124,6 +119,19 @@ func (c *context) tearDown() {
 	c.params.close(c)
 	c.heap.close(c)
 	c.d.memory.freeContext(c)
+	// The handle leads here for as long as the driver lives; what it holds need not.
+	c.order.Lock()
+	c.streams, c.perThread = nil, nil
+	c.order.Unlock()
+}
+
+// setFlags keeps flags as cuCtxGetFlags reports them: the user's core dumps imply core dumps and are not told apart (recorded).
+func (c *context) setFlags(flags uint32) {
+	const dumps = uint32(driver.CU_CTX_COREDUMP_ENABLE | driver.CU_CTX_USER_COREDUMP_ENABLE)
+	if flags&dumps != 0 {
+		flags = flags&^dumps | uint32(driver.CU_CTX_COREDUMP_ENABLE)
+	}
+	c.flags.Store(flags)
 }
 
 // The sched flags are alternatives, the others bits (CUctx_flags).
@@ -156,6 +164,9 @@ func (d *Driver) create(cur driver.CUcontext, out *driver.CUcontext, flags uint3
 	if r != success {
 		return r
 	}
+	if r := driver.CUresult(dev.sticky.Load()); r != success {
+		return r
+	}
 	c := d.newContext(dev, flags)
 	c.version = version
 	c.handle = driver.CUcontext(d.contexts.add(c))
@@ -185,7 +196,7 @@ func (d *Driver) ctxCreateV3(cur driver.CUcontext, out *driver.CUcontext, params
 		return invalidValue
 	}
 	if n > 0 {
-		// Devices without MPS report no execution affinity (cuDeviceGetExecAffinitySupport).
+		// The device supports no execution affinity (cuDeviceGetExecAffinitySupport).
 		d.explain(nil, "execution affinity (CUexecAffinityParam) is not supported")
 		return driver.CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY
 	}
@@ -207,15 +218,18 @@ func (d *Driver) ctxCreateV4(cur driver.CUcontext, out *driver.CUcontext, params
 }
 
 func (d *Driver) ctxDestroy(cur driver.CUcontext, h driver.CUcontext) driver.CUresult {
-	if r := d.ready(); r != success {
+	if h == 0 {
+		return invalidValue
+	}
+	c, r := d.given(cur, h)
+	if r != success {
 		return r
 	}
-	c := d.contexts.get(uintptr(h))
-	if c == nil || c.primary {
+	if c.primary {
 		return invalidCtx
 	}
-	if d.contexts.remove(uintptr(h)) == nil {
-		return invalidCtx
+	if c.dead.Swap(true) {
+		return destroyed
 	}
 	if t := d.threads.self(); t.current() == h {
 		t.pop()
@@ -228,7 +242,10 @@ func (d *Driver) ctxPush(cur driver.CUcontext, h driver.CUcontext) driver.CUresu
 	if r := d.ready(); r != success {
 		return r
 	}
-	if d.contexts.get(uintptr(h)) == nil {
+	if h == 0 {
+		return invalidValue
+	}
+	if d.contexts.get(uintptr(h)) == nil { // a destroyed one can be current (recorded)
 		return invalidCtx
 	}
 	if cur == 0 {
@@ -278,12 +295,15 @@ func (d *Driver) ctxGetCurrent(cur driver.CUcontext, out *driver.CUcontext) driv
 }
 
 func (d *Driver) ctxGetDevice(cur driver.CUcontext, out *driver.CUdevice) driver.CUresult {
-	c, r := d.attach(cur)
-	if r != success {
-		return r
-	}
 	if out == nil {
 		return invalidValue
+	}
+	if r := d.ready(); r != success {
+		return r
+	}
+	c := d.contexts.get(uintptr(d.current(cur))) // a destroyed context still knows its device (recorded)
+	if c == nil {
+		return invalidCtx
 	}
 	*out = driver.CUdevice(c.dev.ordinal)
 	return success
@@ -313,12 +333,12 @@ func (d *Driver) ctxGetDeviceV2(cur driver.CUcontext, out *driver.CUdevice, h dr
 }
 
 func (d *Driver) ctxGetFlags(cur driver.CUcontext, out *uint32) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
 	c, r := d.attach(cur)
 	if r != success {
 		return r
-	}
-	if out == nil {
-		return invalidValue
 	}
 	*out = c.flags.Load()
 	return success
@@ -332,17 +352,19 @@ func (d *Driver) ctxSetFlags(cur driver.CUcontext, flags uint32) driver.CUresult
 	if !validContextFlags(flags) {
 		return invalidValue
 	}
-	c.flags.Store(flags)
+	// The others are accepted and have no effect after creation (recorded).
+	const settable = driver.CU_CTX_SCHED_MASK | driver.CU_CTX_LMEM_RESIZE_TO_MAX | driver.CU_CTX_SYNC_MEMOPS
+	c.flags.Store(flags & uint32(settable))
 	return success
 }
 
 func (d *Driver) ctxGetID(cur driver.CUcontext, h driver.CUcontext, out *uint64) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
 	c, r := d.given(cur, h)
 	if r != success {
 		return r
-	}
-	if out == nil {
-		return invalidValue
 	}
 	*out = c.id
 	return success
@@ -350,6 +372,9 @@ func (d *Driver) ctxGetID(cur driver.CUcontext, h driver.CUcontext, out *uint64)
 
 func (d *Driver) ctxGetAPIVersion(cur driver.CUcontext, h driver.CUcontext, out *uint32) driver.CUresult {
 	c, r := d.given(cur, h)
+	if r == destroyed && h != 0 {
+		return invalidCtx // recorded, unlike the other calls
+	}
 	if r != success {
 		return r
 	}
@@ -454,14 +479,19 @@ func (d *Driver) ctxResetPersistingL2(cur driver.CUcontext) driver.CUresult {
 }
 
 func (d *Driver) ctxGetExecAffinity(cur driver.CUcontext, out *driver.CUexecAffinityParam, kind driver.CUexecAffinityType) driver.CUresult {
-	_, r := d.enter(cur)
+	c, r := d.enter(cur)
 	if r != success {
 		return r
 	}
-	if out == nil || kind >= driver.CU_EXEC_AFFINITY_TYPE_MAX {
+	if out == nil {
 		return invalidValue
 	}
-	return driver.CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY
+	if kind != driver.CU_EXEC_AFFINITY_TYPE_SM_COUNT {
+		return driver.CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY
+	}
+	out.Type = kind
+	out.Param.SmCount().Val = c.dev.limits.sms
+	return success
 }
 
 // cuCtxAttach and cuCtxDetach count users of an ordinary context (deprecated since CUDA 4.0).
@@ -473,9 +503,6 @@ func (d *Driver) ctxAttach(cur driver.CUcontext, out *driver.CUcontext, flags ui
 	if out == nil || flags != 0 {
 		return invalidValue
 	}
-	if c.primary {
-		return invalidCtx
-	}
 	c.attached.Add(1)
 	*out = c.handle
 	return success
@@ -486,8 +513,11 @@ func (d *Driver) ctxDetach(cur driver.CUcontext, h driver.CUcontext) driver.CUre
 		return r
 	}
 	c := d.contexts.get(uintptr(h))
-	if c == nil || c.primary || d.current(cur) != h {
+	if c == nil || d.current(cur) != h {
 		return invalidCtx
+	}
+	if c.primary {
+		return success // and nothing happens (recorded)
 	}
 	if c.attached.Add(-1) > 0 {
 		return success

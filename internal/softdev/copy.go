@@ -35,7 +35,7 @@ func (m *memory) anyEnd(addr driver.CUdeviceptr, n uint64) (endpoint, bool) {
 func (c *context) copyNow(dst, src endpoint, n uint64) driver.CUresult {
 	c.legacy.perform(&op{kind: opCopy, dst: dst.p, src: src.p, n: n})
 	c.output.flush()
-	return driver.CUresult(c.sticky.Load())
+	return c.fault()
 }
 
 // copyLater is an asynchronous copy. Memory that the driver does not know may be gone after the call: what is read from it is read now, and what
@@ -46,10 +46,10 @@ func (s *stream) copyLater(dst, src endpoint, n uint64) driver.CUresult {
 	switch {
 	case dst.pageable:
 		s.perform(o)
-		return driver.CUresult(s.ctx.sticky.Load())
+		return s.ctx.fault()
 	case src.pageable && n > staged:
 		s.perform(o)
-		return driver.CUresult(s.ctx.sticky.Load())
+		return s.ctx.fault()
 	case src.pageable && !s.idle():
 		stage := make([]byte, n)
 		copyBytes(unsafe.Pointer(unsafe.SliceData(stage)), src.p, n)
@@ -88,17 +88,27 @@ func (o *op) ready() bool {
 	return true
 }
 
-// linear is the common part of the copies: context, then ends, then the copy. async nil is a synchronous copy.
-func (d *Driver) linear(cur driver.CUcontext, n uint64, stream driver.CUstream, async bool, ends func(m *memory) (dst, src endpoint, ok bool)) driver.CUresult {
+// target is the context and stream of a copy or fill: the given stream, or the current context's legacy stream for a synchronous one.
+func (d *Driver) target(cur driver.CUcontext, stream driver.CUstream, async bool) (*context, *stream, driver.CUresult) {
+	if async {
+		s, r := d.streamOf(cur, stream)
+		if r != success {
+			return nil, nil, r
+		}
+		return s.ctx, s, success
+	}
 	c, r := d.enter(cur)
 	if r != success {
-		return r
+		return nil, nil, r
 	}
-	s := c.legacy
-	if async {
-		if s, r = c.stream(stream); r != success {
-			return r
-		}
+	return c, c.legacy, success
+}
+
+// linear is the common part of the copies: context, then ends, then the copy. async nil is a synchronous copy.
+func (d *Driver) linear(cur driver.CUcontext, n uint64, stream driver.CUstream, async bool, ends func(m *memory) (dst, src endpoint, ok bool)) driver.CUresult {
+	c, s, r := d.target(cur, stream, async)
+	if r != success {
+		return r
 	}
 	if n == 0 {
 		return success
@@ -195,6 +205,9 @@ func (d *Driver) memcpyPeer(cur driver.CUcontext, dst driver.CUdeviceptr, dctx d
 	if _, r := d.enter(cur); r != success {
 		return r
 	}
+	if n == 0 {
+		return success
+	}
 	if r := d.peerContexts(dctx, sctx); r != success {
 		return r
 	}
@@ -204,6 +217,9 @@ func (d *Driver) memcpyPeer(cur driver.CUcontext, dst driver.CUdeviceptr, dctx d
 func (d *Driver) memcpyPeerAsync(cur driver.CUcontext, dst driver.CUdeviceptr, dctx driver.CUcontext, src driver.CUdeviceptr, sctx driver.CUcontext, n uint64, s driver.CUstream) driver.CUresult {
 	if _, r := d.enter(cur); r != success {
 		return r
+	}
+	if n == 0 {
+		return success
 	}
 	if r := d.peerContexts(dctx, sctx); r != success {
 		return r

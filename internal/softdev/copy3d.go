@@ -49,6 +49,9 @@ func (p *place) resolve(c *context, w, h, depth uint64) (first unsafe.Pointer, p
 	case driver.CU_MEMORYTYPE_DEVICE, driver.CU_MEMORYTYPE_UNIFIED:
 		base = uint64(p.device)
 	case driver.CU_MEMORYTYPE_ARRAY:
+		if p.array == 0 {
+			return bad()
+		}
 		c.d.explain(c, "copies from and to CUDA arrays are not supported yet")
 		return nil, 0, 0, false, notSupported
 	default:
@@ -104,10 +107,6 @@ func (c *context) box(dst, src *place, w, h, depth uint64) (*boxCopy, driver.CUr
 	if w == 0 || h == 0 || depth == 0 {
 		return nil, success
 	}
-	limit := uint64(c.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_PITCH))
-	if dst.pitch > limit || src.pitch > limit {
-		return nil, invalidValue
-	}
 	b := &boxCopy{width: w, height: h, depth: depth}
 	var r driver.CUresult
 	var p, q bool
@@ -122,15 +121,9 @@ func (c *context) box(dst, src *place, w, h, depth uint64) (*boxCopy, driver.CUr
 }
 
 func (d *Driver) boxed(cur driver.CUcontext, stream driver.CUstream, async bool, dst, src *place, w, h, depth uint64) driver.CUresult {
-	c, r := d.enter(cur)
+	c, s, r := d.target(cur, stream, async)
 	if r != success {
 		return r
-	}
-	s := c.legacy
-	if async {
-		if s, r = c.stream(stream); r != success {
-			return r
-		}
 	}
 	b, r := c.box(dst, src, w, h, depth)
 	if r != success || b == nil {
@@ -145,7 +138,7 @@ func (d *Driver) boxed(cur driver.CUcontext, stream driver.CUstream, async bool,
 	if !async {
 		c.output.flush()
 	}
-	return driver.CUresult(c.sticky.Load())
+	return c.fault()
 }
 
 func (d *Driver) copy2D(cur driver.CUcontext, p *driver.CUDA_MEMCPY2D, stream driver.CUstream, async bool) driver.CUresult {

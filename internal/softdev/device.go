@@ -2,8 +2,8 @@ package softdev
 
 import (
 	"fmt"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -20,6 +20,7 @@ type device struct {
 	primary primary
 	limits  launchLimits
 	info    exec.DeviceInfo
+	sticky  atomic.Uint32 // result of the fault that broke the device
 
 	poolMu  sync.Mutex
 	dflt    *pool
@@ -69,10 +70,6 @@ func (dev *device) reservedShared() uint64 {
 	return uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK))
 }
 
-// maxStack is the largest CU_LIMIT_STACK_SIZE: the local memory of a thread (CUDA Programming Guide, technical specifications), less
-// what the driver keeps.
-func (dev *device) maxStack() uint64 { return 512 << 10 }
-
 // greatestPriority is the other end of the range of stream priorities that begins with 0.
 func (dev *device) greatestPriority() int32 { return dev.profile.greatestPriority() }
 
@@ -112,15 +109,16 @@ func (d *Driver) asked(haveOut bool, ordinal driver.CUdevice) (*device, driver.C
 	return d.deviceOf(ordinal)
 }
 
-// putString writes a text into a caller's buffer of n bytes, cut to fit, with a NUL.
+// putString writes a text into a caller's buffer of n bytes, cut to fit, with a NUL. The length is unsigned to the driver (recorded: -1
+// is large).
 func putString(p *byte, n int32, text string) {
-	b := unsafe.Slice(p, n)
-	end := copy(b[:n-1], text)
-	b[end] = 0
+	size := min(uint64(uint32(n)), uint64(len(text)+1))
+	b := unsafe.Slice(p, size)
+	b[copy(b[:size-1], text)] = 0
 }
 
 func (d *Driver) deviceGetName(_ driver.CUcontext, out *byte, n int32, ordinal driver.CUdevice) driver.CUresult {
-	dev, r := d.asked(out != nil && n > 0, ordinal)
+	dev, r := d.asked(out != nil && n != 0, ordinal)
 	if r != success {
 		return r
 	}
@@ -155,7 +153,10 @@ func (d *Driver) deviceGetLuid(_ driver.CUcontext, out *byte, mask *uint32, ordi
 }
 
 func (d *Driver) deviceGetAttribute(_ driver.CUcontext, out *int32, attr driver.CUdevice_attribute, ordinal driver.CUdevice) driver.CUresult {
-	dev, r := d.asked(out != nil, ordinal)
+	if out == nil {
+		return invalidValue
+	}
+	dev, r := d.asked(true, ordinal)
 	if r != success {
 		return r
 	}
@@ -179,6 +180,9 @@ func (dev *device) attribute(id driver.CUdevice_attribute) int32 {
 func (dev *device) totalMem() uint64 { return dev.profile.totalMem() }
 
 func (d *Driver) deviceTotalMem(_ driver.CUcontext, out *uint64, ordinal driver.CUdevice) driver.CUresult {
+	if out != nil {
+		*out = 0
+	}
 	dev, r := d.asked(out != nil, ordinal)
 	if r != success {
 		return r
@@ -225,11 +229,18 @@ func (dev *device) busID() string {
 }
 
 func (d *Driver) deviceGetPCIBusID(_ driver.CUcontext, out *byte, n int32, ordinal driver.CUdevice) driver.CUresult {
-	dev, r := d.asked(out != nil && n > 0, ordinal)
+	dev, r := d.asked(out != nil && n != 0, ordinal)
 	if r != success {
 		return r
 	}
-	putString(out, n, dev.busID())
+	id := dev.busID()
+	putString(out, n, id)
+	if n >= 0 && int(n) <= len(id) {
+		return invalidValue // cut, but written (recorded)
+	}
+	if n < 0 {
+		return invalidValue
+	}
 	return success
 }
 
@@ -241,17 +252,17 @@ func (d *Driver) deviceGetByPCIBusID(_ driver.CUcontext, out *driver.CUdevice, i
 	if out == nil || id == nil {
 		return invalidValue
 	}
-	text := strings.ToUpper(driver.String(id))
-	for _, dev := range d.devices {
-		full := dev.busID()
-		a := dev.attribute
-		var domain, bus, slot, function int32
-		n, err := fmt.Sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function)
-		if n < 3 && err != nil {
-			domain = 0
-			n, _ = fmt.Sscanf(text, "%x:%x.%x", &bus, &slot, &function)
+	text := driver.String(id)
+	var domain, bus, slot, function int32
+	if n, _ := fmt.Sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function); n < 3 {
+		domain, function = 0, 0
+		if n, _ := fmt.Sscanf(text, "%x:%x.%x", &bus, &slot, &function); n < 3 {
+			return invalidValue
 		}
-		if text == full || n >= 3 && function == 0 && domain == a(driver.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID) && bus == a(driver.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) && slot == a(driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)+dev.ordinal {
+	}
+	for _, dev := range d.devices {
+		a := dev.attribute
+		if function == 0 && domain == a(driver.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID) && bus == a(driver.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) && slot == a(driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)+dev.ordinal {
 			*out = driver.CUdevice(dev.ordinal)
 			return success
 		}
@@ -260,10 +271,33 @@ func (d *Driver) deviceGetByPCIBusID(_ driver.CUcontext, out *driver.CUdevice, i
 }
 
 func (d *Driver) deviceGetExecAffinitySupport(_ driver.CUcontext, out *int32, kind driver.CUexecAffinityType, ordinal driver.CUdevice) driver.CUresult {
-	if _, r := d.asked(out != nil && kind < driver.CU_EXEC_AFFINITY_TYPE_MAX, ordinal); r != success {
+	if _, r := d.asked(out != nil, ordinal); r != success {
 		return r
 	}
-	*out = 0
+	*out = 0 // for any type, known or not (recorded)
+	return success
+}
+
+// deviceGetTexture1DLinearMaxWidth: 2^32 bytes, and not more than 2^30 elements (recorded for every format).
+func (d *Driver) deviceGetTexture1DLinearMaxWidth(_ driver.CUcontext, out *uint64, format driver.CUarray_format, channels uint32, ordinal driver.CUdevice) driver.CUresult {
+	if _, r := d.asked(out != nil, ordinal); r != success {
+		return r
+	}
+	var size uint64
+	switch format {
+	case driver.CU_AD_FORMAT_UNSIGNED_INT8, driver.CU_AD_FORMAT_SIGNED_INT8:
+		size = 1
+	case driver.CU_AD_FORMAT_UNSIGNED_INT16, driver.CU_AD_FORMAT_SIGNED_INT16, driver.CU_AD_FORMAT_HALF:
+		size = 2
+	case driver.CU_AD_FORMAT_UNSIGNED_INT32, driver.CU_AD_FORMAT_SIGNED_INT32, driver.CU_AD_FORMAT_FLOAT:
+		size = 4
+	default:
+		return invalidValue
+	}
+	if channels != 1 && channels != 2 && channels != 4 {
+		return invalidValue
+	}
+	*out = min(1<<30, 1<<32/(size*uint64(channels)))
 	return success
 }
 
@@ -317,7 +351,7 @@ func (d *Driver) ctxEnablePeerAccess(cur, peer driver.CUcontext, flags uint32) d
 		return invalidCtx
 	}
 	if p.dev == c.dev {
-		return driver.CUDA_ERROR_INVALID_DEVICE
+		return driver.CUDA_ERROR_PEER_ACCESS_UNSUPPORTED
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -26,6 +26,9 @@ type Options struct {
 	Engine exec.Engine
 	// Workers is the number of goroutines of one launch; 0 is one for each CPU.
 	Workers int
+	// Recover lets a device work again after a fault once the context that faulted is destroyed or reset, and keeps the fault from other
+	// contexts. Hardware does neither: the process has lost the device.
+	Recover bool
 	// ProcAddr gives cuGetProcAddress the C address of a symbol; 0 when it has none. Pure Go has no C addresses: nil makes
 	// cuGetProcAddress answer CUDA_ERROR_NOT_SUPPORTED for symbols that exist.
 	ProcAddr func(symbol string) uintptr
@@ -127,7 +130,9 @@ func (d *Driver) Close() error {
 		c.stop.Store(true)
 	}
 	for _, c := range d.contexts.all() {
-		c.tearDown()
+		if !c.dead.Load() {
+			c.tearDown()
+		}
 		d.contexts.remove(uintptr(c.handle))
 	}
 	for _, l := range d.libraries.all() {

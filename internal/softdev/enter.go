@@ -8,8 +8,13 @@ const (
 	invalidValue = driver.CUDA_ERROR_INVALID_VALUE
 	invalidCtx   = driver.CUDA_ERROR_INVALID_CONTEXT
 	badHandle    = driver.CUDA_ERROR_INVALID_HANDLE
+	destroyed    = driver.CUDA_ERROR_CONTEXT_IS_DESTROYED
 	notSupported = driver.CUDA_ERROR_NOT_SUPPORTED
 )
+
+// The order in which a call looks at its arguments was recorded for every function (testdata/null_arguments.json). There are three ways to
+// begin: some look at a pointer or handle before anything else, even before cuInit; some need cuInit but no context, since their handle
+// knows its context; the rest need a current context first.
 
 // ready is the check of calls that need no context: cuInit was called, the driver is open, and the caller is not a host function.
 func (d *Driver) ready() driver.CUresult {
@@ -44,19 +49,13 @@ func (d *Driver) enter(cur driver.CUcontext) (*context, driver.CUresult) {
 	if r != success {
 		return nil, r
 	}
-	if e := c.sticky.Load(); e != 0 {
-		return c, driver.CUresult(e)
-	}
-	return c, success
+	return c, c.fault()
 }
 
 // attach is enter for calls that work in a context after a fault too.
 func (d *Driver) attach(cur driver.CUcontext) (*context, driver.CUresult) {
-	if d.state.Load() != driverReady {
-		return nil, d.notReady()
-	}
-	if d.callbacks.Load() != 0 && d.inCallback() {
-		return nil, driver.CUDA_ERROR_NOT_PERMITTED
+	if r := d.ready(); r != success {
+		return nil, r
 	}
 	if cur == 0 {
 		if cur = d.threads.self().current(); cur == 0 {
@@ -66,16 +65,14 @@ func (d *Driver) attach(cur driver.CUcontext) (*context, driver.CUresult) {
 	return d.contextOf(cur)
 }
 
-// contextOf resolves a context handle.
+// contextOf resolves the handle of a live context.
 func (d *Driver) contextOf(h driver.CUcontext) (*context, driver.CUresult) {
 	c := d.contexts.get(uintptr(h))
 	switch {
-	case c == nil && d.contexts.was(uintptr(h)):
-		return nil, driver.CUDA_ERROR_CONTEXT_IS_DESTROYED
 	case c == nil:
 		return nil, invalidCtx
 	case c.dead.Load():
-		return nil, driver.CUDA_ERROR_CONTEXT_IS_DESTROYED
+		return nil, destroyed
 	}
 	return c, success
 }
@@ -86,4 +83,35 @@ func (d *Driver) deviceOf(dev driver.CUdevice) (*device, driver.CUresult) {
 		return nil, driver.CUDA_ERROR_INVALID_DEVICE
 	}
 	return d.devices[dev], success
+}
+
+// fault is the result of the fault that broke the context, or its device.
+func (c *context) fault() driver.CUresult {
+	if e := c.sticky.Load(); e != 0 {
+		return driver.CUresult(e)
+	}
+	return driver.CUresult(c.dev.sticky.Load())
+}
+
+// fail breaks the context: every later call answers r. The first fault counts. As on hardware it breaks the whole device for the process, other
+// contexts and later ones included (recorded), unless Options.Recover says otherwise.
+func (c *context) fail(r driver.CUresult, text string) {
+	if !c.sticky.CompareAndSwap(0, uint32(r)) {
+		return
+	}
+	c.d.explain(c, "%s", text)
+	if c.d.opts.Recover {
+		c.stop.Store(true)
+		return
+	}
+	if c.dev.sticky.CompareAndSwap(0, uint32(r)) {
+		for _, o := range c.d.contexts.all() {
+			if o.dev == c.dev {
+				o.stop.Store(true)
+				if o != c {
+					c.d.explain(o, "in another context of the device: %s", text)
+				}
+			}
+		}
+	}
 }

@@ -44,24 +44,32 @@ func (d *Driver) eventCreate(cur driver.CUcontext, out *driver.CUevent, flags ui
 	return success
 }
 
-// event resolves a handle for a call in a context that has not faulted.
-func (d *Driver) event(cur driver.CUcontext, h driver.CUevent) (*event, driver.CUresult) {
-	if _, r := d.enter(cur); r != success {
-		return nil, r
-	}
+// event resolves a handle. An event knows its context, so that no other has to be current.
+func (d *Driver) event(h driver.CUevent) (*event, driver.CUresult) {
 	e := d.events.get(uintptr(h))
 	if e == nil {
-		return nil, badHandle
+		return nil, d.noEvent(h)
 	}
-	return e, driver.CUresult(e.ctx.sticky.Load())
+	if r := d.ready(); r != success {
+		return nil, r
+	}
+	return e, e.ctx.fault()
 }
 
-func (d *Driver) eventDestroy(cur driver.CUcontext, h driver.CUevent) driver.CUresult {
-	if _, r := d.event(cur, h); r != success {
+// noEvent is the result for a handle that leads nowhere: events that were destroyed have one of their own (recorded).
+func (d *Driver) noEvent(h driver.CUevent) driver.CUresult {
+	if d.events.was(uintptr(h)) {
+		return destroyed
+	}
+	return badHandle
+}
+
+func (d *Driver) eventDestroy(_ driver.CUcontext, h driver.CUevent) driver.CUresult {
+	if _, r := d.event(h); r != success {
 		return r
 	}
 	if d.events.remove(uintptr(h)) == nil {
-		return badHandle
+		return d.noEvent(h)
 	}
 	return success
 }
@@ -71,20 +79,19 @@ func (d *Driver) eventRecord(cur driver.CUcontext, h driver.CUevent, stream driv
 }
 
 func (d *Driver) eventRecordWithFlags(cur driver.CUcontext, h driver.CUevent, stream driver.CUstream, flags uint32) driver.CUresult {
-	c, r := d.enter(cur)
+	s, r := d.streamOf(cur, stream)
 	if r != success {
 		return r
 	}
 	if flags&^uint32(driver.CU_EVENT_RECORD_EXTERNAL) != 0 {
 		return invalidValue
 	}
-	e := d.events.get(uintptr(h))
-	if e == nil {
-		return badHandle
-	}
-	s, r := c.stream(stream)
+	e, r := d.event(h)
 	if r != success {
 		return r
+	}
+	if flags != 0 {
+		return driver.CUDA_ERROR_ILLEGAL_STATE // external records are for streams that capture (recorded)
 	}
 	if e.ctx != s.ctx {
 		return badHandle
@@ -121,40 +128,38 @@ func (e *event) captured() point {
 	return e.rec.point
 }
 
-func (d *Driver) eventQuery(cur driver.CUcontext, h driver.CUevent) driver.CUresult {
-	e, r := d.event(cur, h)
+func (d *Driver) eventQuery(_ driver.CUcontext, h driver.CUevent) driver.CUresult {
+	e, r := d.event(h)
 	if r != success {
 		return r
 	}
 	if !e.captured().reached() {
 		return driver.CUDA_ERROR_NOT_READY
 	}
-	return driver.CUresult(e.ctx.sticky.Load())
+	return e.ctx.fault()
 }
 
-func (d *Driver) eventSynchronize(cur driver.CUcontext, h driver.CUevent) driver.CUresult {
-	e, r := d.event(cur, h)
+func (d *Driver) eventSynchronize(_ driver.CUcontext, h driver.CUevent) driver.CUresult {
+	e, r := d.event(h)
 	if r != success {
 		return r
 	}
 	e.captured().wait()
 	e.ctx.output.flush()
-	return driver.CUresult(e.ctx.sticky.Load())
+	return e.ctx.fault()
 }
 
-func (d *Driver) eventElapsedTime(cur driver.CUcontext, out *float32, start, end driver.CUevent) driver.CUresult {
-	if _, r := d.enter(cur); r != success {
+func (d *Driver) eventElapsedTime(_ driver.CUcontext, out *float32, start, end driver.CUevent) driver.CUresult {
+	a, r := d.event(start)
+	if r != success {
 		return r
 	}
-	if out == nil {
-		return invalidValue
+	b, r := d.event(end)
+	if r != success {
+		return r
 	}
-	a, b := d.events.get(uintptr(start)), d.events.get(uintptr(end))
-	if a == nil || b == nil || a.ctx != b.ctx {
-		return badHandle
-	}
-	if r := a.ctx.sticky.Load(); r != 0 {
-		return driver.CUresult(r)
+	if out == nil || a.ctx != b.ctx {
+		return badHandle // NULL too (recorded)
 	}
 	t, ready, ok := a.time()
 	u, ready2, ok2 := b.time()
@@ -187,20 +192,19 @@ func (s *stream) waitFor(p point) {
 }
 
 func (d *Driver) streamWaitEvent(cur driver.CUcontext, stream driver.CUstream, h driver.CUevent, flags uint32) driver.CUresult {
-	c, r := d.enter(cur)
+	s, r := d.streamOf(cur, stream)
 	if r != success {
 		return r
 	}
 	if flags&^uint32(driver.CU_EVENT_WAIT_EXTERNAL) != 0 {
 		return invalidValue
 	}
-	s, r := c.stream(stream)
+	e, r := d.event(h)
 	if r != success {
 		return r
 	}
-	e := d.events.get(uintptr(h))
-	if e == nil {
-		return badHandle
+	if flags != 0 {
+		return driver.CUDA_ERROR_ILLEGAL_STATE
 	}
 	s.waitFor(e.captured())
 	return success
@@ -243,23 +247,17 @@ func (d *Driver) ctxWaitEvent(cur, h driver.CUcontext, ev driver.CUevent) driver
 	return success
 }
 
-func (d *Driver) contextEvent(cur, h driver.CUcontext, ev driver.CUevent) (*context, *event, driver.CUresult) {
+func (d *Driver) contextEvent(_, h driver.CUcontext, ev driver.CUevent) (*context, *event, driver.CUresult) {
 	if r := d.ready(); r != success {
 		return nil, nil, r
-	}
-	if h == 0 {
-		h = d.current(cur)
 	}
 	c, r := d.contextOf(h)
 	if r != success {
 		return nil, nil, r
 	}
-	if e := c.sticky.Load(); e != 0 {
-		return nil, nil, driver.CUresult(e)
+	if r := c.fault(); r != success {
+		return nil, nil, r
 	}
-	e := d.events.get(uintptr(ev))
-	if e == nil {
-		return nil, nil, badHandle
-	}
-	return c, e, success
+	e, r := d.event(ev)
+	return c, e, r
 }

@@ -29,41 +29,29 @@ func (b *boxFill) execute(_ *stream, skip bool) {
 // memset is the common part of the fills. A fill is asynchronous in every form, except that a synchronous form is in order with the
 // legacy stream.
 func (d *Driver) memset(cur driver.CUcontext, dst driver.CUdeviceptr, width uint8, value uint32, n uint64, stream driver.CUstream, async bool) driver.CUresult {
-	c, r := d.enter(cur)
+	_, s, r := d.target(cur, stream, async)
 	if r != success {
 		return r
 	}
-	s := c.legacy
-	if async {
-		if s, r = c.stream(stream); r != success {
-			return r
-		}
-	}
-	over, size := bits.Mul64(n, uint64(width))
-	if uint64(dst)%uint64(width) != 0 || over != 0 {
+	size := n * uint64(width) // wraps, as the driver's does (recorded: 2^62 words are none)
+	if uint64(dst)%uint64(width) != 0 {
 		return invalidValue
 	}
-	if n == 0 {
+	if size == 0 {
 		return success
 	}
 	p, ok := d.memory.device(dst, size)
 	if !ok {
 		return invalidValue
 	}
-	s.offer(&op{kind: opFill, width: width, value: value, dst: p, n: n}, size <= shortCopy)
+	s.offer(&op{kind: opFill, width: width, value: value, dst: p, n: size / uint64(width)}, size <= shortCopy)
 	return success
 }
 
 func (d *Driver) memset2D(cur driver.CUcontext, dst driver.CUdeviceptr, pitch uint64, width uint8, value uint32, n, rows uint64, stream driver.CUstream, async bool) driver.CUresult {
-	c, r := d.enter(cur)
+	_, s, r := d.target(cur, stream, async)
 	if r != success {
 		return r
-	}
-	s := c.legacy
-	if async {
-		if s, r = c.stream(stream); r != success {
-			return r
-		}
 	}
 	w := uint64(width)
 	over, row := bits.Mul64(n, w)

@@ -89,7 +89,7 @@ func (d *Driver) function(cur driver.CUcontext, h driver.CUfunction) (*function,
 func (d *Driver) functionIn(c *context, h driver.CUfunction) (*function, driver.CUresult) {
 	if f := d.functions.get(uintptr(h)); f != nil {
 		if f.mod.ctx != c {
-			return f, driver.CUresult(f.mod.ctx.sticky.Load())
+			return f, f.mod.ctx.fault()
 		}
 		return f, success
 	}

@@ -161,12 +161,6 @@ func (t *handles[T]) all() []*T {
 	return objects
 }
 
-func (t *handles[T]) count() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.live
-}
-
 // replace puts another object behind a live handle.
 func (t *handles[T]) replace(h uintptr, object *T) {
 	t.mu.Lock()

@@ -15,6 +15,9 @@ func (d *Driver) memAllocHost(cur driver.CUcontext, out *unsafe.Pointer, n uint6
 }
 
 func (d *Driver) memHostAlloc(cur driver.CUcontext, out *unsafe.Pointer, n uint64, flags uint32) driver.CUresult {
+	if out != nil {
+		*out = nil
+	}
 	if flags&^uint32(hostAllocFlags) != 0 {
 		if _, r := d.enter(cur); r != success {
 			return r
@@ -25,15 +28,22 @@ func (d *Driver) memHostAlloc(cur driver.CUcontext, out *unsafe.Pointer, n uint6
 }
 
 func (d *Driver) hostAlloc(cur driver.CUcontext, out *unsafe.Pointer, n uint64, flags uint32) driver.CUresult {
+	if out != nil {
+		*out = nil
+	}
 	c, r := d.enter(cur)
 	if r != success {
 		return r
 	}
-	if out == nil || n == 0 {
+	if out == nil {
 		return invalidValue
 	}
-	// With unified addressing all host memory is mapped (CUDA Driver API, "Unified Addressing").
-	p, r := c.allocate(d.memory.pinned, n, mem.MinAlign, &allocation{flags: flags | driver.CU_MEMHOSTALLOC_DEVICEMAP})
+	if n == 0 {
+		return success // and NULL (recorded)
+	}
+	// With unified addressing all host memory is mapped and portable; cuMemHostGetFlags reports the first and not the second (recorded).
+	flags = flags&driver.CU_MEMHOSTALLOC_WRITECOMBINED | driver.CU_MEMHOSTALLOC_DEVICEMAP
+	p, r := c.allocate(d.memory.pinned, n, mem.MinAlign, &allocation{flags: flags})
 	if r == success {
 		*out = d.memory.w.Ptr(uint64(p))
 	}
@@ -41,20 +51,18 @@ func (d *Driver) hostAlloc(cur driver.CUcontext, out *unsafe.Pointer, n uint64, 
 }
 
 func (d *Driver) memFreeHost(cur driver.CUcontext, p unsafe.Pointer) driver.CUresult {
-	c, r := d.enter(cur)
-	if r != success {
+	if r := d.ready(); r != success {
 		return r
+	}
+	if p == nil {
+		return success
 	}
 	rng, a, ok := d.memory.find(driver.CUdeviceptr(uintptr(p)))
 	if !ok || rng.Kind != mem.Pinned || rng.Base != uint64(uintptr(p)) || a.use != useProgram {
-		return invalidValue
+		return d.deadOr(cur, invalidValue)
 	}
-	if a.ctx != c {
-		a.ctx.wait()
-	}
-	c.wait()
-	if e := c.sticky.Load(); e != 0 {
-		return driver.CUresult(e)
+	if r := d.settle(cur, a); r != success {
+		return r
 	}
 	if err := rng.Heap.Free(rng.Base); err != nil {
 		return invalidValue
@@ -63,6 +71,9 @@ func (d *Driver) memFreeHost(cur driver.CUcontext, p unsafe.Pointer) driver.CUre
 }
 
 func (d *Driver) memHostGetDevicePointer(cur driver.CUcontext, out *driver.CUdeviceptr, p unsafe.Pointer, flags uint32) driver.CUresult {
+	if out != nil {
+		*out = 0
+	}
 	_, r := d.enter(cur)
 	if r != success {
 		return r
@@ -71,7 +82,7 @@ func (d *Driver) memHostGetDevicePointer(cur driver.CUcontext, out *driver.CUdev
 		return invalidValue
 	}
 	rng, _, ok := d.memory.find(driver.CUdeviceptr(uintptr(p)))
-	if !ok || rng.Kind == mem.Device {
+	if !ok || rng.Kind != mem.Pinned && rng.Kind != mem.Registered {
 		return invalidValue
 	}
 	*out = driver.CUdeviceptr(uintptr(p))
@@ -79,18 +90,21 @@ func (d *Driver) memHostGetDevicePointer(cur driver.CUcontext, out *driver.CUdev
 }
 
 func (d *Driver) memHostGetFlags(cur driver.CUcontext, out *uint32, p unsafe.Pointer) driver.CUresult {
-	_, r := d.enter(cur)
-	if r != success {
+	if out == nil {
+		return invalidValue
+	}
+	if _, r := d.enter(cur); r != success {
 		return r
 	}
-	if out == nil || p == nil {
-		return invalidValue
-	}
 	rng, a, ok := d.memory.find(driver.CUdeviceptr(uintptr(p)))
-	if !ok || rng.Kind != mem.Pinned {
+	switch {
+	case !ok || rng.Kind == mem.Device:
 		return invalidValue
+	case rng.Kind == mem.Managed:
+		*out = driver.CU_MEMHOSTALLOC_DEVICEMAP
+	default:
+		*out = a.flags
 	}
-	*out = a.flags
 	return success
 }
 
@@ -104,14 +118,10 @@ func (d *Driver) memHostRegister(cur driver.CUcontext, p unsafe.Pointer, n uint6
 	if p == nil || n == 0 || flags&^uint32(hostRegisterFlags) != 0 {
 		return invalidValue
 	}
-	if flags&driver.CU_MEMHOSTREGISTER_IOMEMORY != 0 {
-		d.explain(c, "registering I/O memory is not supported")
-		return notSupported
+	if flags&driver.CU_MEMHOSTREGISTER_IOMEMORY != 0 || d.memory.w.Contains(uint64(uintptr(p))) {
+		return invalidValue // recorded for ordinary memory, and for memory that the driver made
 	}
-	if d.memory.w.Contains(uint64(uintptr(p))) {
-		return driver.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
-	}
-	a := &allocation{ctx: c, flags: flags | driver.CU_MEMHOSTREGISTER_DEVICEMAP}
+	a := &allocation{ctx: c, flags: flags&driver.CU_MEMHOSTREGISTER_PORTABLE | driver.CU_MEMHOSTREGISTER_DEVICEMAP}
 	m := d.memory
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -132,8 +142,7 @@ func (d *Driver) memHostRegister(cur driver.CUcontext, p unsafe.Pointer, n uint6
 }
 
 func (d *Driver) memHostUnregister(cur driver.CUcontext, p unsafe.Pointer) driver.CUresult {
-	c, r := d.enter(cur)
-	if r != success {
+	if r := d.ready(); r != success {
 		return r
 	}
 	if p == nil {
@@ -146,24 +155,30 @@ func (d *Driver) memHostUnregister(cur driver.CUcontext, p unsafe.Pointer) drive
 	delete(m.registered, addr)
 	m.mu.Unlock()
 	if a == nil {
+		if _, _, known := m.find(driver.CUdeviceptr(addr)); known {
+			return invalidValue // the middle of a registered range, or memory that the driver made
+		}
 		return driver.CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED
 	}
-	if a.ctx != c {
-		a.ctx.wait()
+	if r := d.settle(cur, a); r != success {
+		return r
 	}
-	c.wait()
 	if err := m.w.Unregister(addr); err != nil {
 		return driver.CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED
 	}
-	return driver.CUresult(c.sticky.Load())
+	return success
 }
 
 func (d *Driver) memAllocManaged(cur driver.CUcontext, out *driver.CUdeviceptr, n uint64, flags uint32) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
+	*out = 0
 	c, r := d.enter(cur)
 	if r != success {
 		return r
 	}
-	if out == nil || n == 0 {
+	if n == 0 {
 		return invalidValue
 	}
 	if f := driver.CUmemAttach_flags(flags); f != driver.CU_MEM_ATTACH_GLOBAL && f != driver.CU_MEM_ATTACH_HOST {

@@ -25,12 +25,14 @@ type jitOptions struct {
 	nameList   uintptr
 	addrList   uintptr
 	symbolsLen uint32
+	namesGiven bool
 }
 
 // logBuffer is a log that the caller wants: a buffer and its size, which becomes what was written.
 type logBuffer struct {
 	p        uintptr
 	size     uint32
+	given    bool
 	sizeSlot int // index of the size option in values, -1 when absent
 	text     strings.Builder
 }
@@ -88,21 +90,27 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 		case driver.CU_JIT_WALL_TIME:
 			o.wallTime = i
 		case driver.CU_JIT_INFO_LOG_BUFFER:
-			o.info.p = v
+			o.info.p, o.info.given = v, true
 		case driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
 			o.info.size, o.info.sizeSlot = uint32(v), i
 		case driver.CU_JIT_ERROR_LOG_BUFFER:
-			o.err.p = v
+			o.err.p, o.err.given = v, true
 		case driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
 			o.err.size, o.err.sizeSlot = uint32(v), i
 		case driver.CU_JIT_TARGET:
-			o.target = uint32(v)
+			if o.target = uint32(v); !knownTarget(driver.CUjit_target(o.target)) {
+				return nil, invalidValue
+			}
+		case driver.CU_JIT_CACHE_MODE:
+			if driver.CUjit_cacheMode(v) > driver.CU_JIT_CACHE_OPTION_CA {
+				return nil, invalidValue
+			}
 		case driver.CU_JIT_LOG_VERBOSE:
 			o.verbose = uint32(v) != 0
 		case driver.CU_JIT_GENERATE_DEBUG_INFO:
 			o.debug = uint32(v) != 0
 		case driver.CU_JIT_GLOBAL_SYMBOL_NAMES:
-			o.nameList = v
+			o.nameList, o.namesGiven = v, true
 		case driver.CU_JIT_GLOBAL_SYMBOL_ADDRESSES:
 			o.addrList = v
 		case driver.CU_JIT_GLOBAL_SYMBOL_COUNT:
@@ -112,6 +120,14 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 				return nil, invalidValue
 			}
 		}
+	}
+	for _, l := range []*logBuffer{&o.info, &o.err} {
+		if l.given && (l.p == 0 || l.sizeSlot < 0) {
+			return nil, invalidValue // a buffer that is NULL or of no size (recorded)
+		}
+	}
+	if o.nameList == 0 && o.namesGiven {
+		return nil, invalidValue
 	}
 	if o.symbolsLen > 0 {
 		if o.nameList == 0 || o.addrList == 0 {
@@ -160,7 +176,9 @@ func (o *jitOptions) report(p *program) {
 		return
 	}
 	o.info.line("ptxas info    : %d bytes gmem", p.globals.size)
-	for _, e := range p.entries {
+	for i := range p.entries { // last first, as the driver does
+		e := p.entries[len(p.entries)-1-i]
+		start := time.Now()
 		k, _, err := e.lower()
 		if err != nil {
 			o.info.line("ptxas info    : %s", err)
@@ -169,7 +187,24 @@ func (o *jitOptions) report(p *program) {
 		o.info.line("ptxas info    : Compiling entry function '%s' for '%s'", e.fn.Name, arch)
 		o.info.line("ptxas info    : Function properties for %s", e.fn.Name)
 		o.info.line("ptxas         .     %d bytes stack frame, 0 bytes spill stores, 0 bytes spill loads", k.Local)
-		o.info.line("ptxas info    : Used %d registers, used %d barriers", e.registers(), k.Barriers)
+		smem := ""
+		if k.SharedSize > 0 {
+			smem = fmt.Sprintf(", %d bytes smem", k.SharedSize)
+		}
+		o.info.line("ptxas info    : Used %d registers, used %d barriers%s", e.registers(), k.Barriers, smem)
+		o.info.line("ptxas info    : Compile time = %.3f ms", float64(time.Since(start))/float64(time.Millisecond))
 	}
-	o.info.line("ptxas info    : Compile time = %.3f ms", float64(time.Since(o.start))/float64(time.Millisecond))
+}
+
+// knownTarget says whether the number is a value of CUjit_target.
+func knownTarget(t driver.CUjit_target) bool {
+	switch t {
+	case driver.CU_TARGET_COMPUTE_30, driver.CU_TARGET_COMPUTE_32, driver.CU_TARGET_COMPUTE_35, driver.CU_TARGET_COMPUTE_37,
+		driver.CU_TARGET_COMPUTE_50, driver.CU_TARGET_COMPUTE_52, driver.CU_TARGET_COMPUTE_53, driver.CU_TARGET_COMPUTE_60,
+		driver.CU_TARGET_COMPUTE_61, driver.CU_TARGET_COMPUTE_62, driver.CU_TARGET_COMPUTE_70, driver.CU_TARGET_COMPUTE_72,
+		driver.CU_TARGET_COMPUTE_75, driver.CU_TARGET_COMPUTE_80, driver.CU_TARGET_COMPUTE_86, driver.CU_TARGET_COMPUTE_87,
+		driver.CU_TARGET_COMPUTE_89, driver.CU_TARGET_COMPUTE_90, driver.CU_TARGET_COMPUTE_90A:
+		return true
+	}
+	return t >= driver.CU_TARGET_COMPUTE_100 && t&^(driver.CU_COMPUTE_ACCELERATED_TARGET_BASE|driver.CU_COMPUTE_FAMILY_TARGET_BASE) <= 130
 }

@@ -488,7 +488,7 @@ func (d *Driver) kernelGetAttribute(cur driver.CUcontext, out *int32, attr drive
 // primary context, which the driver initialises for this.
 func (d *Driver) contextFor(cur driver.CUcontext, dev *device) (*context, driver.CUresult) {
 	if c, r := d.attach(cur); r == success && c.dev == dev {
-		return c, driver.CUresult(c.sticky.Load())
+		return c, c.fault()
 	}
 	p := &dev.primary
 	p.mu.Lock()
@@ -496,7 +496,7 @@ func (d *Driver) contextFor(cur driver.CUcontext, dev *device) (*context, driver
 	if p.ctx == nil || p.ctx.dead.Load() {
 		return nil, invalidCtx
 	}
-	return p.ctx, driver.CUresult(p.ctx.sticky.Load())
+	return p.ctx, p.ctx.fault()
 }
 
 func (d *Driver) kernelSetAttribute(cur driver.CUcontext, attr driver.CUfunction_attribute, v int32, h driver.CUkernel, ordinal driver.CUdevice) driver.CUresult {

@@ -171,12 +171,10 @@ func memoryResult(err error) driver.CUresult {
 	return invalidValue
 }
 
-// zero clears fresh memory whose content the API defines. Memory used before comes back as it was left.
-func (m *memory) zero(addr driver.CUdeviceptr, n uint64) {
-	clear(unsafe.Slice((*byte)(m.w.Ptr(uint64(addr))), n))
-}
-
 func (d *Driver) memAlloc(cur driver.CUcontext, out *driver.CUdeviceptr, n uint64) driver.CUresult {
+	if out != nil {
+		*out = 0 // what fails leaves 0 (recorded, also before cuInit)
+	}
 	c, r := d.enter(cur)
 	if r != success {
 		return r
@@ -195,6 +193,12 @@ func (d *Driver) memAlloc(cur driver.CUcontext, out *driver.CUdeviceptr, n uint6
 const pitchAlign = 512
 
 func (d *Driver) memAllocPitch(cur driver.CUcontext, out *driver.CUdeviceptr, pitch *uint64, width, height uint64, element uint32) driver.CUresult {
+	if out != nil {
+		*out = 0
+	}
+	if pitch != nil {
+		*pitch = 0
+	}
 	c, r := d.enter(cur)
 	if r != success {
 		return r
@@ -206,22 +210,22 @@ func (d *Driver) memAllocPitch(cur driver.CUcontext, out *driver.CUdeviceptr, pi
 		return invalidValue
 	}
 	row := (width + pitchAlign - 1) &^ (pitchAlign - 1)
-	if row < width || row > uint64(c.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_PITCH)) {
+	if row < width {
 		return invalidValue
 	}
+	*pitch = row
 	if height > ^uint64(0)/row {
-		return driver.CUDA_ERROR_OUT_OF_MEMORY
+		return invalidValue
 	}
 	p, r := c.allocate(c.dev.heap, row*height, mem.MinAlign, new(allocation))
 	if r == success {
-		*out, *pitch = p, row
+		*out = p
 	}
 	return r
 }
 
 func (d *Driver) memFree(cur driver.CUcontext, p driver.CUdeviceptr) driver.CUresult {
-	c, r := d.enter(cur)
-	if r != success {
+	if r := d.ready(); r != success {
 		return r
 	}
 	if p == 0 {
@@ -230,21 +234,36 @@ func (d *Driver) memFree(cur driver.CUcontext, p driver.CUdeviceptr) driver.CUre
 	m := d.memory
 	rng, a, ok := m.find(p)
 	if !ok || rng.Base != uint64(p) || a.use != useProgram || rng.Kind != mem.Device && rng.Kind != mem.Managed {
-		return invalidValue
+		if c, _ := d.attach(cur); c != nil && c.fault() != success {
+			return c.fault()
+		}
+		return d.deadOr(cur, invalidValue)
 	}
-	// The driver waits for work that may use the memory.
-	if a.ctx != c {
-		a.ctx.wait()
-	}
-	c.wait()
-	if e := c.sticky.Load(); e != 0 {
-		return driver.CUresult(e)
+	if r := d.settle(cur, a); r != success {
+		return r
 	}
 	a.release()
 	if err := rng.Heap.Free(rng.Base); err != nil {
 		return invalidValue
 	}
 	return success
+}
+
+// settle waits for work that may use memory which is about to go: that of its context and that of the current one.
+func (d *Driver) settle(cur driver.CUcontext, a *allocation) driver.CUresult {
+	if c, r := d.attach(cur); r == success && c != a.ctx {
+		c.wait()
+	}
+	a.ctx.wait()
+	return a.ctx.fault()
+}
+
+// deadOr is r, unless the current context is destroyed.
+func (d *Driver) deadOr(cur driver.CUcontext, r driver.CUresult) driver.CUresult {
+	if c := d.contexts.get(uintptr(d.current(cur))); c != nil && c.dead.Load() {
+		return destroyed
+	}
+	return r
 }
 
 // release undoes the bookkeeping of a pool.
@@ -262,12 +281,15 @@ func (c *context) wait() {
 }
 
 func (d *Driver) memGetInfo(cur driver.CUcontext, free, total *uint64) driver.CUresult {
+	if free != nil {
+		*free = 0
+	}
+	if total != nil {
+		*total = 0
+	}
 	c, r := d.enter(cur)
 	if r != success {
 		return r
-	}
-	if free == nil && total == nil {
-		return invalidValue
 	}
 	u := c.dev.heap.Usage()
 	if free != nil {
@@ -280,12 +302,23 @@ func (d *Driver) memGetInfo(cur driver.CUcontext, free, total *uint64) driver.CU
 }
 
 func (d *Driver) memGetAddressRange(cur driver.CUcontext, base *driver.CUdeviceptr, size *uint64, p driver.CUdeviceptr) driver.CUresult {
-	_, r := d.enter(cur)
-	if r != success {
+	if base != nil {
+		*base = 0
+	}
+	if size != nil {
+		*size = 0
+	}
+	if base == nil && size == nil {
+		return success // even before cuInit (recorded)
+	}
+	if r := d.ready(); r != success {
 		return r
 	}
+	if c, r := d.attach(cur); r == success && c.fault() != success {
+		return c.fault()
+	}
 	rng, _, ok := d.memory.find(p)
-	if !ok || rng.Kind == mem.Registered {
+	if !ok {
 		return driver.CUDA_ERROR_NOT_FOUND
 	}
 	if base != nil {

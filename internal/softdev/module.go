@@ -255,25 +255,25 @@ func (d *Driver) readImage(c *context, name string) ([]byte, driver.CUresult) {
 	return nil, driver.CUDA_ERROR_OPERATING_SYSTEM
 }
 
-// module resolves a handle for a call in a context that has not faulted.
-func (d *Driver) module(cur driver.CUcontext, h driver.CUmodule) (*module, driver.CUresult) {
-	if _, r := d.enter(cur); r != success {
+// module resolves a handle; a module knows its context.
+func (d *Driver) module(h driver.CUmodule) (*module, driver.CUresult) {
+	if r := d.ready(); r != success {
 		return nil, r
 	}
 	m := d.modules.get(uintptr(h))
 	if m == nil {
 		return nil, badHandle
 	}
-	return m, driver.CUresult(m.ctx.sticky.Load())
+	return m, m.ctx.fault()
 }
 
-func (d *Driver) moduleUnload(cur driver.CUcontext, h driver.CUmodule) driver.CUresult {
-	m, r := d.module(cur, h)
+func (d *Driver) moduleUnload(_ driver.CUcontext, h driver.CUmodule) driver.CUresult {
+	m, r := d.module(h)
 	if r != success {
 		return r
 	}
 	if m.lib != nil {
-		return badHandle // the library owns it
+		return driver.CUDA_ERROR_NOT_PERMITTED // the library owns it
 	}
 	if r := m.ctx.synchronize(); r != success {
 		return r
@@ -282,14 +282,15 @@ func (d *Driver) moduleUnload(cur driver.CUcontext, h driver.CUmodule) driver.CU
 	return success
 }
 
-func (d *Driver) moduleGetFunction(cur driver.CUcontext, out *driver.CUfunction, h driver.CUmodule, name *byte) driver.CUresult {
-	m, r := d.module(cur, h)
+func (d *Driver) moduleGetFunction(_ driver.CUcontext, out *driver.CUfunction, h driver.CUmodule, name *byte) driver.CUresult {
+	m, r := d.module(h)
 	if r != success {
 		return r
 	}
 	if out == nil || name == nil || *name == 0 {
 		return invalidValue
 	}
+	*out = 0
 	e := m.prog.byName[driver.String(name)]
 	if e == nil {
 		return driver.CUDA_ERROR_NOT_FOUND
@@ -310,14 +311,20 @@ func (m *module) variable(name *byte) (*check.Var, driver.CUresult) {
 	switch {
 	case v != nil:
 		return v, success
-	case m.prog.byName[text] != nil:
-		return nil, invalidValue // recorded: the name of a kernel
+	case m.prog.byName[text] != nil || m.prog.refs[text]:
+		return nil, invalidValue // recorded: the name of a kernel or texture
 	}
 	return nil, driver.CUDA_ERROR_NOT_FOUND
 }
 
-func (d *Driver) moduleGetGlobal(cur driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUmodule, name *byte) driver.CUresult {
-	m, r := d.module(cur, h)
+func (d *Driver) moduleGetGlobal(_ driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUmodule, name *byte) driver.CUresult {
+	if out != nil {
+		*out = 0
+	}
+	if size != nil {
+		*size = 0
+	}
+	m, r := d.module(h)
 	if r != success {
 		return r
 	}
@@ -337,26 +344,26 @@ func (d *Driver) moduleGetGlobal(cur driver.CUcontext, out *driver.CUdeviceptr, 
 	return success
 }
 
-func (d *Driver) moduleGetFunctionCount(cur driver.CUcontext, out *uint32, h driver.CUmodule) driver.CUresult {
-	m, r := d.module(cur, h)
-	if r != success {
-		return r
-	}
+func (d *Driver) moduleGetFunctionCount(_ driver.CUcontext, out *uint32, h driver.CUmodule) driver.CUresult {
 	if out == nil {
 		return invalidValue
+	}
+	m, r := d.module(h)
+	if r != success {
+		return r
 	}
 	*out = uint32(len(m.prog.entries))
 	return success
 }
 
 // moduleEnumerateFunctions gives functions in file order; unlike those of cuModuleGetFunction they are not loaded yet.
-func (d *Driver) moduleEnumerateFunctions(cur driver.CUcontext, out *driver.CUfunction, n uint32, h driver.CUmodule) driver.CUresult {
-	m, r := d.module(cur, h)
+func (d *Driver) moduleEnumerateFunctions(_ driver.CUcontext, out *driver.CUfunction, n uint32, h driver.CUmodule) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
+	m, r := d.module(h)
 	if r != success {
 		return r
-	}
-	if out == nil || n == 0 {
-		return invalidValue
 	}
 	places := unsafe.Slice(out, n)
 	for i := range min(len(places), len(m.prog.entries)) {

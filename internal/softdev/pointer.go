@@ -7,19 +7,25 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-func (a *allocation) managed(r mem.Range) bool { return r.Kind == mem.Managed }
-
 // pointerAttribute writes one attribute of an address to data. known is false for memory that the driver does not know.
 func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_attribute, p driver.CUdeviceptr) (r driver.CUresult, known bool) {
 	rng, a, ok := d.memory.find(p)
-	type memoryType = driver.CUmemorytype
 	put32 := func(v uint32) { *(*uint32)(data) = v }
 	put64 := func(v uint64) { *(*uint64)(data) = v }
-	flag := func(v bool) {
-		*(*uint8)(data) = 0
+	flag := func(v bool) { // the driver writes four bytes also where the header says bool (recorded)
+		put32(0)
 		if v {
-			*(*uint8)(data) = 1
+			put32(1)
 		}
+	}
+	// Mappings of the window are granules, those of registered memory pages.
+	mapping := func() (base, size uint64) {
+		unit := uint64(mem.Granule)
+		if rng.Kind == mem.Registered {
+			unit = 4096
+		}
+		base = rng.Base &^ (unit - 1)
+		return base, (rng.End()-base+unit-1)&^(unit-1)
 	}
 	if attr < driver.CU_POINTER_ATTRIBUTE_CONTEXT || attr > driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE {
 		return invalidValue, ok
@@ -44,38 +50,42 @@ func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_att
 		put64(uint64(p))
 	case driver.CU_POINTER_ATTRIBUTE_HOST_POINTER:
 		if rng.Kind == mem.Device {
+			put64(0)
 			return invalidValue, true
 		}
 		put64(uint64(p))
 	case driver.CU_POINTER_ATTRIBUTE_P2P_TOKENS:
-		return notSupported, true
-	case driver.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-		if a.sync.Load() {
-			put32(1)
-		} else {
-			put32(0)
+		tokens := (*driver.CUDA_POINTER_ATTRIBUTE_P2P_TOKENS)(data)
+		tokens.P2pToken, tokens.VaSpaceToken = 0, 0
+		if rng.Kind != mem.Device && rng.Kind != mem.Managed {
+			return invalidValue, true
 		}
+		tokens.VaSpaceToken = 0xfe00 // recorded
+	case driver.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+		flag(rng.Kind == mem.Device || rng.Kind == mem.Managed) // whatever was set (recorded)
 	case driver.CU_POINTER_ATTRIBUTE_BUFFER_ID:
 		put64(rng.ID)
 	case driver.CU_POINTER_ATTRIBUTE_IS_MANAGED:
-		put32(0)
-		if rng.Kind == mem.Managed {
-			put32(1)
-		}
+		flag(rng.Kind == mem.Managed)
 	case driver.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
 		put32(uint32(a.ctx.dev.ordinal))
-	case driver.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-		flag(false)
-	case driver.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, driver.CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+	case driver.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, driver.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE,
+		driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+		flag(rng.Kind == mem.Device)
+	case driver.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
 		put64(rng.Base)
-	case driver.CU_POINTER_ATTRIBUTE_RANGE_SIZE, driver.CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+	case driver.CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+		base, _ := mapping()
+		put64(base)
+	case driver.CU_POINTER_ATTRIBUTE_RANGE_SIZE:
 		put64(rng.Size)
+	case driver.CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+		_, size := mapping()
+		put64(size)
 	case driver.CU_POINTER_ATTRIBUTE_MAPPED:
 		put32(1)
 	case driver.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
 		put64(0)
-	case driver.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-		put32(0)
 	case driver.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
 		put32(uint32(driver.CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE))
 	case driver.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
@@ -85,8 +95,6 @@ func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_att
 		}
 	case driver.CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
 		put64(rng.ID)
-	case driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-		put32(0)
 	default:
 		return invalidValue, true
 	}
@@ -94,7 +102,7 @@ func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_att
 }
 
 func (d *Driver) pointerGetAttribute(cur driver.CUcontext, data unsafe.Pointer, attr driver.CUpointer_attribute, p driver.CUdeviceptr) driver.CUresult {
-	if _, r := d.enter(cur); r != success {
+	if r := d.ready(); r != success {
 		return r
 	}
 	if data == nil {
@@ -106,7 +114,7 @@ func (d *Driver) pointerGetAttribute(cur driver.CUcontext, data unsafe.Pointer, 
 
 // pointerGetAttributes gives zero for what does not apply instead of failing (cuPointerGetAttributes).
 func (d *Driver) pointerGetAttributes(cur driver.CUcontext, n uint32, attrs *driver.CUpointer_attribute, data *unsafe.Pointer, p driver.CUdeviceptr) driver.CUresult {
-	if _, r := d.enter(cur); r != success {
+	if r := d.ready(); r != success {
 		return r
 	}
 	if n == 0 || attrs == nil || data == nil {
@@ -128,9 +136,7 @@ func (d *Driver) pointerGetAttributes(cur driver.CUcontext, n uint32, attrs *dri
 		switch id {
 		case driver.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
 			*(*int32)(places[i]) = int32(driver.CU_DEVICE_INVALID)
-		case driver.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-			*(*uint8)(places[i]) = 0
-		case driver.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, driver.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, driver.CU_POINTER_ATTRIBUTE_IS_MANAGED,
+		case driver.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, driver.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, driver.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, driver.CU_POINTER_ATTRIBUTE_IS_MANAGED,
 			driver.CU_POINTER_ATTRIBUTE_MAPPED, driver.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE, driver.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS,
 			driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
 			*(*uint32)(places[i]) = 0
@@ -142,7 +148,7 @@ func (d *Driver) pointerGetAttributes(cur driver.CUcontext, n uint32, attrs *dri
 }
 
 func (d *Driver) pointerSetAttribute(cur driver.CUcontext, value unsafe.Pointer, attr driver.CUpointer_attribute, p driver.CUdeviceptr) driver.CUresult {
-	if _, r := d.enter(cur); r != success {
+	if r := d.ready(); r != success {
 		return r
 	}
 	if value == nil || attr != driver.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS {

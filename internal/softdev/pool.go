@@ -75,7 +75,10 @@ func (p *pool) alloc(c *context, n uint64) (driver.CUdeviceptr, driver.CUresult)
 }
 
 func (d *Driver) memAllocAsync(cur driver.CUcontext, out *driver.CUdeviceptr, n uint64, h driver.CUstream) driver.CUresult {
-	s, r := d.using(cur, h)
+	if out != nil {
+		*out = 0
+	}
+	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r
 	}
@@ -83,7 +86,10 @@ func (d *Driver) memAllocAsync(cur driver.CUcontext, out *driver.CUdeviceptr, n 
 }
 
 func (d *Driver) memAllocFromPoolAsync(cur driver.CUcontext, out *driver.CUdeviceptr, n uint64, ph driver.CUmemoryPool, h driver.CUstream) driver.CUresult {
-	s, r := d.using(cur, h)
+	if out != nil {
+		*out = 0
+	}
+	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r
 	}
@@ -95,8 +101,11 @@ func (d *Driver) memAllocFromPoolAsync(cur driver.CUcontext, out *driver.CUdevic
 }
 
 func (d *Driver) poolAlloc(out *driver.CUdeviceptr, n uint64, p *pool, s *stream) driver.CUresult {
-	if out == nil || n == 0 {
+	if out == nil {
 		return invalidValue
+	}
+	if n == 0 {
+		return success // and NULL (recorded)
 	}
 	ptr, r := p.alloc(s.ctx, n)
 	if r == success {
@@ -117,12 +126,16 @@ func (f *poolFree) execute(*stream, bool) {
 }
 
 func (d *Driver) memFreeAsync(cur driver.CUcontext, p driver.CUdeviceptr, h driver.CUstream) driver.CUresult {
-	s, r := d.using(cur, h)
+	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r
 	}
+	if p == 0 {
+		return success
+	}
+	// Memory of cuMemAlloc is accepted as well (recorded).
 	rng, a, ok := d.memory.find(p)
-	if !ok || rng.Base != uint64(p) || a.use != useProgram || rng.Kind != mem.Device || a.pool == nil {
+	if !ok || rng.Base != uint64(p) || a.use != useProgram || rng.Kind != mem.Device {
 		return invalidValue
 	}
 	if a.freed.Swap(true) {
@@ -159,12 +172,15 @@ func (d *Driver) deviceSetMemPool(_ driver.CUcontext, ordinal driver.CUdevice, h
 	if r := d.ready(); r != success {
 		return r
 	}
+	p := d.pools.get(uintptr(h))
+	if p == nil {
+		return invalidValue
+	}
 	dev, r := d.deviceOf(ordinal)
 	if r != success {
 		return r
 	}
-	p := d.pools.get(uintptr(h))
-	if p == nil || p.dev != dev {
+	if p.dev != dev {
 		return invalidValue
 	}
 	dev.defaultPool()
@@ -187,7 +203,7 @@ func (d *Driver) memPoolCreate(_ driver.CUcontext, out *driver.CUmemoryPool, pro
 	}
 	dev, r := d.deviceOf(driver.CUdevice(props.Location.Id))
 	if r != success {
-		return r
+		return invalidValue
 	}
 	if props.HandleTypes != driver.CU_MEM_HANDLE_TYPE_NONE {
 		d.explain(nil, "memory pools that can be shared with other processes are not supported yet")

@@ -28,6 +28,9 @@ func (d *Driver) primaryRetain(_ driver.CUcontext, out *driver.CUcontext, ordina
 	p := &dev.primary
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if r := driver.CUresult(dev.sticky.Load()); r != success {
+		return r
+	}
 	if r := p.activate(dev); r != success {
 		return r
 	}
@@ -42,7 +45,7 @@ func (p *primary) activate(dev *device) driver.CUresult {
 		return success
 	}
 	d := dev.d
-	c := d.newContext(dev, p.flags)
+	c := d.newContext(dev, p.flags|uint32(driver.CU_CTX_MAP_HOST)) // as cuCtxGetFlags reports it (recorded)
 	c.primary, c.version = true, apiVersion2
 	if p.ctx == nil {
 		if c.handle = driver.CUcontext(d.contexts.add(c)); c.handle == 0 {
@@ -70,7 +73,7 @@ func (d *Driver) primaryRelease(_ driver.CUcontext, ordinal driver.CUdevice) dri
 	if p.refs == 0 {
 		return invalidCtx
 	}
-	if p.refs--; p.refs == 0 {
+	if p.refs--; p.refs == 0 && !p.ctx.dead.Load() {
 		p.ctx.tearDown()
 	}
 	return success
@@ -87,7 +90,7 @@ func (d *Driver) primaryReset(_ driver.CUcontext, ordinal driver.CUdevice) drive
 	p := &dev.primary
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.refs = 0
+	p.flags = 0 // the count of users stays (recorded)
 	if p.ctx != nil && !p.ctx.dead.Load() {
 		p.ctx.tearDown()
 	}
@@ -102,7 +105,7 @@ func (d *Driver) primarySetFlags(_ driver.CUcontext, ordinal driver.CUdevice, fl
 	if r != success {
 		return r
 	}
-	if !validContextFlags(flags) {
+	if !validContextFlags(flags) || flags&uint32(driver.CU_CTX_MAP_HOST) != 0 {
 		return invalidValue
 	}
 	p := &dev.primary
@@ -110,12 +113,15 @@ func (d *Driver) primarySetFlags(_ driver.CUcontext, ordinal driver.CUdevice, fl
 	defer p.mu.Unlock()
 	p.flags = flags
 	if p.ctx != nil && !p.ctx.dead.Load() {
-		p.ctx.flags.Store(flags)
+		p.ctx.setFlags(flags | uint32(driver.CU_CTX_MAP_HOST))
 	}
 	return success
 }
 
 func (d *Driver) primaryGetState(_ driver.CUcontext, ordinal driver.CUdevice, flags *uint32, active *int32) driver.CUresult {
+	if flags == nil || active == nil {
+		return invalidValue
+	}
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -123,20 +129,12 @@ func (d *Driver) primaryGetState(_ driver.CUcontext, ordinal driver.CUdevice, fl
 	if r != success {
 		return r
 	}
-	if flags == nil && active == nil {
-		return invalidValue
-	}
 	p := &dev.primary
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if flags != nil {
-		*flags = p.flags
-	}
-	if active != nil {
-		*active = 0
-		if p.ctx != nil && !p.ctx.dead.Load() {
-			*active = 1
-		}
+	*flags, *active = p.flags, 0
+	if p.ctx != nil && !p.ctx.dead.Load() {
+		*active = 1
 	}
 	return success
 }

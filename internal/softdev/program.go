@@ -26,6 +26,7 @@ type program struct {
 	entries []*entry // in file order
 	byName  map[string]*entry
 	vars    map[string]*check.Var // of the module, extern ones left out
+	refs    map[string]bool       // textures, samplers and surfaces of the module
 	syms    *ir.Symbols
 	globals block
 	consts  block
@@ -63,7 +64,6 @@ type entry struct {
 	kernel *ir.Kernel
 	code   exec.Code
 	err    error
-	regs   int
 }
 
 // lower makes the kernel's program when it is first needed.
@@ -175,8 +175,9 @@ func (d *Driver) fetch(p unsafe.Pointer) ([]byte, *loadError) {
 // compile makes a program of an image for a compute capability (90 for 9.0).
 func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *loadError) {
 	sm := dev.sm()
-	if t := o.target % 1000; o.target != 0 && int(t) != sm {
-		return nil, &loadError{result: driver.CUDA_ERROR_INVALID_SOURCE, err: fmt.Errorf("CU_JIT_TARGET %d is not the device's %d", o.target, sm)}
+	target := sm
+	if o.target != 0 {
+		target = int(o.target &^ (uint32(driver.CU_COMPUTE_ACCELERATED_TARGET_BASE) | uint32(driver.CU_COMPUTE_FAMILY_TARGET_BASE)))
 	}
 	part, err := image.Resolve(data, image.Device{Device: fatbin.Device{SM: sm}})
 	if err != nil {
@@ -189,11 +190,14 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	if err != nil {
 		return nil, ptxError(err)
 	}
-	checked, err := check.Check(tree, check.Options{SM: sm, MaxShared: dev.maxSharedOptin()})
+	checked, err := check.Check(tree, check.Options{SM: min(sm, target), MaxShared: dev.maxSharedOptin()})
 	if err != nil {
 		return nil, ptxError(err)
 	}
-	p := &program{d: d, sm: sm, checked: checked, byName: map[string]*entry{}, vars: map[string]*check.Var{}, handles: map[*check.Func]uint64{}}
+	if target != sm {
+		return nil, &loadError{result: driver.CUDA_ERROR_INVALID_SOURCE, err: fmt.Errorf("CU_JIT_TARGET %d is not the device's %d", target, sm)}
+	}
+	p := &program{d: d, sm: sm, checked: checked, byName: map[string]*entry{}, vars: map[string]*check.Var{}, refs: map[string]bool{}, handles: map[*check.Func]uint64{}}
 	p.layout()
 	if e := p.link(); e != nil {
 		return nil, e
@@ -216,6 +220,18 @@ func ptxError(err error) *loadError {
 	return &loadError{result: r, log: check.Log(err), err: err}
 }
 
+// opaque says whether a variable is a texture, sampler or surface (PTX ISA, "Texture, Sampler and Surface Types").
+func opaque(v *check.Var) bool {
+	if v.Space == "tex" {
+		return true
+	}
+	switch v.Decl.Type {
+	case "texref", "samplerref", "surfref":
+		return true
+	}
+	return false
+}
+
 // layout gives variables their places and functions their addresses.
 func (p *program) layout() {
 	place := func(v *check.Var) {
@@ -230,6 +246,10 @@ func (p *program) layout() {
 		}
 	}
 	for _, v := range p.checked.Vars {
+		if opaque(v) {
+			p.refs[v.Name] = true
+			continue
+		}
 		place(v)
 		if v.Linkage != ptx.LinkExtern && (v.Space == "global" || v.Space == "const") {
 			p.vars[v.Name] = v

@@ -251,7 +251,7 @@ func (s *stream) execute(o *op) {
 	for _, p := range o.more {
 		p.wait()
 	}
-	skip := s.ctx.sticky.Load() != 0
+	skip := s.ctx.fault() != success
 	switch o.kind {
 	case opRecord:
 		o.rec.at.Store(s.ctx.d.now())
@@ -296,7 +296,7 @@ type streamCallback struct {
 }
 
 func (h *streamCallback) execute(s *stream, _ bool) {
-	status := driver.CUresult(s.ctx.sticky.Load())
+	status := s.ctx.fault()
 	s.ctx.d.runHost(func() {
 		if h.fn.Go != nil {
 			h.fn.Go(h.handle, status, h.data)

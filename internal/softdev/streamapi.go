@@ -2,35 +2,38 @@ package softdev
 
 import (
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
 )
 
 // streamAttributes are the values of cuStreamSetAttribute.
 type streamAttributes struct {
 	window    driver.CUaccessPolicyWindow
-	policy    driver.CUsynchronizationPolicy
+	policy    driver.CUsynchronizationPolicy // plus one, 0 for none set
 	domainMap driver.CUlaunchMemSyncDomainMap
 	domain    driver.CUlaunchMemSyncDomain
 }
 
-// stream resolves a stream handle in the context: the special handles, or a stream of any live context. A stream of another
-// context must not have faulted.
-func (c *context) stream(h driver.CUstream) (*stream, driver.CUresult) {
+// streamOf resolves a stream handle: the special ones in the current context; others know their context.
+func (d *Driver) streamOf(cur driver.CUcontext, h driver.CUstream) (*stream, driver.CUresult) {
 	switch h {
-	case 0, driver.CU_STREAM_LEGACY:
+	case 0, driver.CU_STREAM_LEGACY, driver.CU_STREAM_PER_THREAD:
+		c, r := d.enter(cur)
+		if r != success {
+			return nil, r
+		}
+		if h == driver.CU_STREAM_PER_THREAD {
+			return c.threadStream(), success
+		}
 		return c.legacy, success
-	case driver.CU_STREAM_PER_THREAD:
-		return c.threadStream(), success
 	}
-	s := c.d.streams.get(uintptr(h))
+	if r := d.ready(); r != success {
+		return nil, r
+	}
+	s := d.streams.get(uintptr(h))
 	if s == nil {
 		return nil, badHandle
 	}
-	if s.ctx != c {
-		if e := s.ctx.sticky.Load(); e != 0 {
-			return nil, driver.CUresult(e)
-		}
-	}
-	return s, success
+	return s, s.ctx.fault()
 }
 
 // threadStream is the per-thread default stream of the calling thread.
@@ -55,11 +58,14 @@ func (d *Driver) streamCreate(cur driver.CUcontext, out *driver.CUstream, flags 
 }
 
 func (d *Driver) streamCreateWithPriority(cur driver.CUcontext, out *driver.CUstream, flags uint32, priority int32) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
 	c, r := d.enter(cur)
 	if r != success {
 		return r
 	}
-	if out == nil || flags&^uint32(driver.CU_STREAM_NON_BLOCKING) != 0 {
+	if flags&^uint32(driver.CU_STREAM_NON_BLOCKING) != 0 {
 		return invalidValue
 	}
 	// A priority out of range becomes the nearest that is in range (cuStreamCreateWithPriority).
@@ -77,15 +83,21 @@ func (d *Driver) streamCreateWithPriority(cur driver.CUcontext, out *driver.CUst
 }
 
 // streamDestroy returns at once; work that is queued is still done.
-func (d *Driver) streamDestroy(cur driver.CUcontext, h driver.CUstream) driver.CUresult {
-	if _, r := d.enter(cur); r != success {
-		return r
-	}
-	s := d.streams.remove(uintptr(h))
+func (d *Driver) streamDestroy(_ driver.CUcontext, h driver.CUstream) driver.CUresult {
+	s := d.streams.get(uintptr(h))
 	if s == nil {
 		return badHandle
 	}
+	if r := d.ready(); r != success {
+		return r
+	}
 	c := s.ctx
+	if r := c.fault(); r != success {
+		return r
+	}
+	if d.streams.remove(uintptr(h)) == nil {
+		return badHandle
+	}
 	c.order.Lock()
 	defer c.order.Unlock()
 	s.destroyed = true
@@ -101,17 +113,8 @@ func (d *Driver) streamDestroy(cur driver.CUcontext, h driver.CUstream) driver.C
 	return success
 }
 
-// using resolves the stream of a call that needs nothing else.
-func (d *Driver) using(cur driver.CUcontext, h driver.CUstream) (*stream, driver.CUresult) {
-	c, r := d.enter(cur)
-	if r != success {
-		return nil, r
-	}
-	return c.stream(h)
-}
-
 func (d *Driver) streamQuery(cur driver.CUcontext, h driver.CUstream) driver.CUresult {
-	s, r := d.using(cur, h)
+	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r
 	}
@@ -125,16 +128,16 @@ func (d *Driver) streamQuery(cur driver.CUcontext, h driver.CUstream) driver.CUr
 	} else if !s.idle() {
 		return driver.CUDA_ERROR_NOT_READY
 	}
-	return driver.CUresult(s.ctx.sticky.Load())
+	return s.ctx.fault()
 }
 
 func (d *Driver) streamSynchronize(cur driver.CUcontext, h driver.CUstream) driver.CUresult {
-	s, r := d.using(cur, h)
+	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r
 	}
 	s.synchronize()
-	return driver.CUresult(s.ctx.sticky.Load())
+	return s.ctx.fault()
 }
 
 func (s *stream) synchronize() {
@@ -151,60 +154,60 @@ func (s *stream) synchronize() {
 }
 
 func (d *Driver) streamGetPriority(cur driver.CUcontext, h driver.CUstream, out *int32) driver.CUresult {
-	s, r := d.using(cur, h)
-	if r != success {
-		return r
-	}
 	if out == nil {
 		return invalidValue
+	}
+	s, r := d.streamOf(cur, h)
+	if r != success {
+		return r
 	}
 	*out = s.priority
 	return success
 }
 
 func (d *Driver) streamGetFlags(cur driver.CUcontext, h driver.CUstream, out *uint32) driver.CUresult {
-	s, r := d.using(cur, h)
-	if r != success {
-		return r
-	}
 	if out == nil {
 		return invalidValue
+	}
+	s, r := d.streamOf(cur, h)
+	if r != success {
+		return r
 	}
 	*out = s.flags
 	return success
 }
 
 func (d *Driver) streamGetID(cur driver.CUcontext, h driver.CUstream, out *uint64) driver.CUresult {
-	s, r := d.using(cur, h)
-	if r != success {
-		return r
-	}
 	if out == nil {
 		return invalidValue
+	}
+	s, r := d.streamOf(cur, h)
+	if r != success {
+		return r
 	}
 	*out = s.id
 	return success
 }
 
 func (d *Driver) streamGetCtx(cur driver.CUcontext, h driver.CUstream, out *driver.CUcontext) driver.CUresult {
-	s, r := d.using(cur, h)
-	if r != success {
-		return r
-	}
 	if out == nil {
 		return invalidValue
+	}
+	s, r := d.streamOf(cur, h)
+	if r != success {
+		return r
 	}
 	*out = s.ctx.handle
 	return success
 }
 
 func (d *Driver) streamGetCtxV2(cur driver.CUcontext, h driver.CUstream, out *driver.CUcontext, green *driver.CUgreenCtx) driver.CUresult {
-	s, r := d.using(cur, h)
-	if r != success {
-		return r
-	}
 	if out == nil {
 		return invalidValue
+	}
+	s, r := d.streamOf(cur, h)
+	if r != success {
+		return r
 	}
 	*out = s.ctx.handle
 	if green != nil {
@@ -214,35 +217,87 @@ func (d *Driver) streamGetCtxV2(cur driver.CUcontext, h driver.CUstream, out *dr
 }
 
 func (d *Driver) streamGetDevice(cur driver.CUcontext, h driver.CUstream, out *driver.CUdevice) driver.CUresult {
-	s, r := d.using(cur, h)
-	if r != success {
-		return r
-	}
 	if out == nil {
 		return invalidValue
+	}
+	s, r := d.streamOf(cur, h)
+	if r != success {
+		return r
 	}
 	*out = driver.CUdevice(s.ctx.dev.ordinal)
 	return success
 }
 
 func (d *Driver) streamIsCapturing(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus) driver.CUresult {
-	_, r := d.using(cur, h)
-	if r != success {
-		return r
-	}
 	if out == nil {
 		return invalidValue
+	}
+	_, r := d.streamOf(cur, h)
+	if r != success {
+		return r
 	}
 	*out = driver.CU_STREAM_CAPTURE_STATUS_NONE
 	return success
 }
 
-func (d *Driver) streamGetCaptureInfo(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus, id *uint64) driver.CUresult {
+func (d *Driver) streamGetCaptureInfo(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus, _ *uint64) driver.CUresult {
 	return d.streamIsCapturing(cur, h, out)
 }
 
+// The other outputs are left alone when the stream does not capture (recorded).
+func (d *Driver) streamGetCaptureInfoV2(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus, _ *uint64, _ *driver.CUgraph, _ **driver.CUgraphNode, _ *uint64) driver.CUresult {
+	return d.streamIsCapturing(cur, h, out)
+}
+
+func (d *Driver) streamGetCaptureInfoV3(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus, _ *uint64, _ *driver.CUgraph, _ **driver.CUgraphNode, _ **driver.CUgraphEdgeData, _ *uint64) driver.CUresult {
+	return d.streamIsCapturing(cur, h, out)
+}
+
+func (d *Driver) streamBeginCapture(cur driver.CUcontext, h driver.CUstream, mode driver.CUstreamCaptureMode) driver.CUresult {
+	if mode > driver.CU_STREAM_CAPTURE_MODE_RELAXED {
+		return invalidValue
+	}
+	s, r := d.streamOf(cur, h)
+	if r != success {
+		return r
+	}
+	if s.kind == streamLegacy {
+		return driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+	}
+	d.explain(s.ctx, "stream capture is not supported yet")
+	return notSupported
+}
+
+func (d *Driver) streamEndCapture(cur driver.CUcontext, h driver.CUstream, out *driver.CUgraph) driver.CUresult {
+	if _, r := d.streamOf(cur, h); r != success {
+		return r
+	}
+	if out != nil {
+		*out = 0
+	}
+	return driver.CUDA_ERROR_ILLEGAL_STATE // nothing captures
+}
+
+func (d *Driver) streamUpdateCaptureDependencies(cur driver.CUcontext, h driver.CUstream, _ *driver.CUgraphNode, _ *driver.CUgraphEdgeData, _ uint64, _ uint32) driver.CUresult {
+	if _, r := d.streamOf(cur, h); r != success {
+		return r
+	}
+	return driver.CUDA_ERROR_ILLEGAL_STATE
+}
+
+func (d *Driver) streamGetGreenCtx(cur driver.CUcontext, h driver.CUstream, out *driver.CUgreenCtx) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
+	if _, r := d.streamOf(cur, h); r != success {
+		return r
+	}
+	*out = 0
+	return success
+}
+
 func (d *Driver) streamGetAttribute(cur driver.CUcontext, h driver.CUstream, id driver.CUstreamAttrID, v *driver.CUstreamAttrValue) driver.CUresult {
-	s, r := d.using(cur, h)
+	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r
 	}
@@ -255,7 +310,7 @@ func (d *Driver) streamGetAttribute(cur driver.CUcontext, h driver.CUstream, id 
 	case driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
 		*v.AccessPolicyWindow() = s.attrs.window
 	case driver.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-		*v.SyncPolicy() = max(s.attrs.policy, driver.CU_SYNC_POLICY_AUTO)
+		*v.SyncPolicy() = s.attrs.policy - 1 // none set reads as -1 (recorded)
 	case driver.CU_LAUNCH_ATTRIBUTE_PRIORITY:
 		*v.Priority() = s.priority
 	case driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
@@ -269,7 +324,7 @@ func (d *Driver) streamGetAttribute(cur driver.CUcontext, h driver.CUstream, id 
 }
 
 func (d *Driver) streamSetAttribute(cur driver.CUcontext, h driver.CUstream, id driver.CUstreamAttrID, v *driver.CUstreamAttrValue) driver.CUresult {
-	s, r := d.using(cur, h)
+	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r
 	}
@@ -286,7 +341,7 @@ func (d *Driver) streamSetAttribute(cur driver.CUcontext, h driver.CUstream, id 
 		if p < driver.CU_SYNC_POLICY_AUTO || p > driver.CU_SYNC_POLICY_BLOCKING_SYNC {
 			return invalidValue
 		}
-		s.attrs.policy = p
+		s.attrs.policy = p + 1
 	case driver.CU_LAUNCH_ATTRIBUTE_PRIORITY:
 		s.priority = min(max(*v.Priority(), s.ctx.dev.greatestPriority()), 0)
 	case driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
@@ -300,11 +355,11 @@ func (d *Driver) streamSetAttribute(cur driver.CUcontext, h driver.CUstream, id 
 }
 
 func (d *Driver) streamCopyAttributes(cur driver.CUcontext, dst, src driver.CUstream) driver.CUresult {
-	to, r := d.using(cur, dst)
+	to, r := d.streamOf(cur, dst)
 	if r != success {
 		return r
 	}
-	from, r := d.using(cur, src)
+	from, r := d.streamOf(cur, src)
 	if r != success {
 		return r
 	}
@@ -321,19 +376,15 @@ func (d *Driver) streamCopyAttributes(cur driver.CUcontext, dst, src driver.CUst
 }
 
 func (d *Driver) launchHostFunc(cur driver.CUcontext, h driver.CUstream, fn driver.CUhostFn, data uintptr) driver.CUresult {
-	c, r := d.enter(cur)
-	if r != success {
-		return r
-	}
-	s, r := c.stream(h)
-	if r != success {
-		return r
-	}
 	if fn.IsNil() {
 		return invalidValue
 	}
+	s, r := d.streamOf(cur, h)
+	if r != success {
+		return r
+	}
 	if fn.Go == nil && d.table.CallC == nil {
-		d.explain(c, "a C function cannot be called without the C door")
+		d.explain(s.ctx, "a C function cannot be called without the C door")
 		return notSupported
 	}
 	s.submit(&op{kind: opHost, task: &hostFunction{fn, data}})
@@ -341,19 +392,18 @@ func (d *Driver) launchHostFunc(cur driver.CUcontext, h driver.CUstream, fn driv
 }
 
 func (d *Driver) streamAddCallback(cur driver.CUcontext, h driver.CUstream, fn driver.CUstreamCallback, data uintptr, flags uint32) driver.CUresult {
-	c, r := d.enter(cur)
+	if fn.IsNil() {
+		return invalidValue
+	}
+	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r
 	}
-	s, r := c.stream(h)
-	if r != success {
-		return r
-	}
-	if fn.IsNil() || flags != 0 {
+	if flags != 0 {
 		return invalidValue
 	}
 	if fn.Go == nil && d.table.CallC == nil {
-		d.explain(c, "a C function cannot be called without the C door")
+		d.explain(s.ctx, "a C function cannot be called without the C door")
 		return notSupported
 	}
 	s.submit(&op{kind: opTask, task: &streamCallback{fn, h, data}})
@@ -361,7 +411,7 @@ func (d *Driver) streamAddCallback(cur driver.CUcontext, h driver.CUstream, fn d
 }
 
 func (d *Driver) streamAttachMem(cur driver.CUcontext, h driver.CUstream, p driver.CUdeviceptr, n uint64, flags uint32) driver.CUresult {
-	s, r := d.using(cur, h)
+	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r
 	}
@@ -371,7 +421,7 @@ func (d *Driver) streamAttachMem(cur driver.CUcontext, h driver.CUstream, p driv
 		return invalidValue
 	}
 	rng, a, ok := s.ctx.d.memory.find(p)
-	if !ok || !a.managed(rng) || rng.Base != uint64(p) || n != 0 && n != rng.Size {
+	if !ok || a.use != useProgram || rng.Kind != mem.Managed || rng.Base != uint64(p) || n != 0 && n != rng.Size {
 		return invalidValue
 	}
 	if driver.CUmemAttach_flags(flags) == driver.CU_MEM_ATTACH_SINGLE && s.kind != streamOrdinary {

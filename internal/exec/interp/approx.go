@@ -7,37 +7,20 @@ import (
 	"github.com/gocuda/cuda/internal/num"
 )
 
-// The approximate functions. They are computed in f64 and rounded once, which is inside every bound of the manual (PTX ISA 9.7.3); the
-// special values are those of the manual's tables and of the recorded cases.
+// nanF32 is what f32 operations return for every NaN (recorded on an H200).
+const nanF32 = 0x7fffffff
 
-const (
-	nanF32 = 0x7fffffff // what f32 operations return for every NaN (recorded)
-	turn32 = 0x3e22f983 // 1/(2 pi): sin and cos count in turns, and this product is rounded to f32
-)
-
-// approx32 is one function of f32; x has been flushed already when .ftz was given.
-var approx32 = map[string]func(x float64) float64{
-	"rcp":   func(x float64) float64 { return 1 / x },
-	"sqrt":  math.Sqrt,
-	"rsqrt": func(x float64) float64 { return 1 / math.Sqrt(x) },
-	"lg2":   math.Log2,
-	"ex2":   math.Exp2,
-	"tanh":  math.Tanh,
-	"sin": func(x float64) float64 {
-		t := turns(x)
-		return math.Copysign(math.Sin(t*2*math.Pi), t)
-	},
-	"cos": func(x float64) float64 { return math.Cos(turns(x) * 2 * math.Pi) },
+// approx32 are the approximate functions of f32 with one operand.
+var approx32 = map[string]func(x uint32, o num.Opt) uint32{
+	"rcp": num.RcpApprox32, "sqrt": num.SqrtApprox32, "rsqrt": num.RsqrtApprox32, "lg2": num.Lg2Approx32, "ex2": num.Ex2Approx32,
+	"sin":  func(x uint32, _ num.Opt) uint32 { return num.SinApprox32(x) },
+	"cos":  func(x uint32, _ num.Opt) uint32 { return num.CosApprox32(x) },
+	"tanh": func(x uint32, _ num.Opt) uint32 { return tanh32(x) },
 }
 
-// turns is the fraction of a turn, in (-1, 1), rounded as the hardware does.
-func turns(x float64) float64 {
-	t := math.Float32frombits(num.MulRN32(math.Float32bits(float32(x)), turn32))
-	_, f := math.Modf(float64(t))
-	return f
-}
-
-func canonF32(f float64) uint32 {
+// tanh32 is rounded once from f64: within the manual's bound, but not the silicon's bits.
+func tanh32(x uint32) uint32 {
+	f := math.Tanh(float64(math.Float32frombits(x)))
 	if f != f {
 		return nanF32
 	}
@@ -46,12 +29,13 @@ func canonF32(f float64) uint32 {
 
 func resolveApprox(in *inst, op *ir.Op) error {
 	name, o := op.Match.Form.Name, options(op)
-	flush := func(x uint32) uint32 { return x }
-	if o&num.FTZ != 0 {
-		flush = num.Flush32
-	}
 	if name == "div" {
-		return resolveDivApprox(in, op, flush)
+		f := num.DivApprox32
+		if op.Match.Has("full") {
+			f = num.DivFull32
+		}
+		in.fn = bin32(func(a, b uint32) uint32 { return f(a, b, o) })
+		return nil
 	}
 	f := approx32[name]
 	if f == nil {
@@ -59,28 +43,14 @@ func resolveApprox(in *inst, op *ir.Op) error {
 	}
 	switch op.Match.Type(0) {
 	case "f32":
-		in.fn = un32(func(x uint32) uint32 { return flush(canonF32(f(float64(math.Float32frombits(flush(x)))))) })
+		in.fn = un32(func(x uint32) uint32 { return f(x, o) })
 	case "f64":
 		return resolveApprox64(in, op, o)
 	default:
-		narrow := func(to func(uint32) uint16, from func(uint16) uint32) func(uint16) uint16 {
-			return func(x uint16) uint16 { return to(canonF32(f(float64(math.Float32frombits(flush(from(x))))))) }
-		}
-		return halfUnary(in, op, narrow(num.F32ToF16, num.F16ToF32), narrow(num.F32ToBF16, num.BF16ToF32))
+		return halfUnary(in, op,
+			func(x uint16) uint16 { return num.F32ToF16(f(num.F16ToF32(x), o)) },
+			func(x uint16) uint16 { return num.F32ToBF16(f(num.BF16ToF32(x), o)) })
 	}
-	return nil
-}
-
-// resolveDivApprox is div.approx and div.full. div.approx of a divisor above 2^126 gives zero, and NaN for infinity over it.
-func resolveDivApprox(in *inst, op *ir.Op, flush func(uint32) uint32) error {
-	full := op.Match.Has("full")
-	in.fn = bin32(func(a, b uint32) uint32 {
-		a, b = flush(a), flush(b)
-		if m := b &^ (1 << 31); !full && m > 0x7e800000 && m < 0x7f800000 {
-			b = b&(1<<31) | 0x7f800000
-		}
-		return flush(num.Div32(a, b, num.RN, 0))
-	})
 	return nil
 }
 
@@ -106,7 +76,11 @@ func resolveApprox64(in *inst, op *ir.Op, o num.Opt) error {
 		} else {
 			z = num.Rcp64(x, num.RN)
 		}
-		if half {
+		switch {
+		case !half:
+		case z&^(1<<63) > infF64:
+			z = nanF32 << 32 // the f32 unit's NaN, in the upper half (recorded)
+		default:
 			z = upper64(z)
 		}
 		return z

@@ -42,6 +42,11 @@ func resolveAtom(in *inst, op *ir.Op) error {
 		in.fn = atom128(op, ac, d, b, c)
 		return nil
 	}
+	var remote rmw
+	if ac.space == ir.SharedCluster && i == 1 && t.Lanes == 2 && t.Class == optab.Packed && op.Match.Has("add") {
+		// On another CTA's shared memory an H200 adds the whole words as integers (recorded for f16x2); on its own, halves as they should be.
+		remote = func(o, b, _ uint64) uint64 { return o + b }
+	}
 	cReg := c.Reg()
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
@@ -51,6 +56,9 @@ func resolveAtom(in *inst, op *ir.Op) error {
 			own := ac.shared(w, l) // only this worker touches a group's shared memory
 			if outside != nil && !own {
 				g = outside
+			}
+			if remote != nil && uint32(ac.at(w, l))>>24 != w.CTA.Rank {
+				g = remote
 			}
 			x := get(w, b, l)
 			y := uint64(0)

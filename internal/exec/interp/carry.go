@@ -21,43 +21,69 @@ func chainOf(op *ir.Op) chain {
 	return chain{in: name == "addc" || name == "subc" || name == "madc", out: op.Match.Has("cc"), subtract: name == "sub" || name == "subc"}
 }
 
-// handle makes the handler for operands of n bits; value gives a lane's two terms.
-func (c chain) handle(n uint, terms func(w *exec.Warp, in *inst, i int) (x, y uint64)) handler {
-	mask, flip, first := uint64(1)<<n-1, uint64(0), uint64(0)
-	if c.subtract { // x - y is x + ^y + 1
-		flip, first = ^flip, 1
+// masks turns the use of the flag into masks over lanes: the flag that comes in is CC&keep|first, and out are the lanes that write it.
+func (c chain) masks() (keep, first, out uint32, flip uint64) {
+	if c.in {
+		keep = full
+	} else if c.subtract { // x - y is x + ^y + 1
+		first = full
 	}
+	if c.out {
+		out = full
+	}
+	if c.subtract {
+		flip = ^flip
+	}
+	return keep, first, out, flip
+}
+
+// handle32 and handle64 make handlers that add two terms of each lane; terms gives them, nil for the operands a and b.
+func (c chain) handle32(terms func(w *exec.Warp, in *inst, i int) (x, y uint32)) handler {
+	keep, first, write, flip := c.masks()
 	return func(w *exec.Warp, in *inst, m uint32) {
-		for ; m != 0; m &= m - 1 {
-			i := bits.TrailingZeros32(m) & 31
-			x, y := terms(w, in, i)
-			cf := first
-			if c.in {
-				cf = uint64(w.CC >> i & 1)
+		cc, carries := w.CC&keep|first, uint32(0)
+		d, a, b := w.R32(in.d), w.R32(in.a), w.R32(in.b)
+		for k := m; k != 0; k &= k - 1 {
+			i := bits.TrailingZeros32(k) & 31
+			x, y := a[i], b[i]
+			if terms != nil {
+				x, y = terms(w, in, i)
 			}
-			v, out := bits.Add64(x, (y^flip)&mask, cf)
-			if n == 64 {
-				w.R64(in.d)[i] = v
-			} else {
-				w.R32(in.d)[i] = uint32(v)
-				out = v >> 32 & 1
-			}
-			if c.out {
-				w.CC = w.CC&^(1<<i) | uint32(out)<<i
-			}
+			s := uint64(x) + uint64(y^uint32(flip)) + uint64(cc>>i&1)
+			d[i] = uint32(s)
+			carries |= uint32(s>>32) << i
 		}
+		m &= write
+		w.CC = w.CC&^m | carries&m
+	}
+}
+
+func (c chain) handle64(terms func(w *exec.Warp, in *inst, i int) (x, y uint64)) handler {
+	keep, first, write, flip := c.masks()
+	return func(w *exec.Warp, in *inst, m uint32) {
+		cc, carries := w.CC&keep|first, uint32(0)
+		d, a, b := w.R64(in.d), w.R64(in.a), w.R64(in.b)
+		for k := m; k != 0; k &= k - 1 {
+			i := bits.TrailingZeros32(k) & 31
+			x, y := a[i], b[i]
+			if terms != nil {
+				x, y = terms(w, in, i)
+			}
+			s, out := bits.Add64(x, y^flip, uint64(cc>>i&1))
+			d[i] = s
+			carries |= uint32(out) << i
+		}
+		m &= write
+		w.CC = w.CC&^m | carries&m
 	}
 }
 
 // resolveCarry is add.cc, addc, sub.cc and subc.
 func resolveCarry(in *inst, op *ir.Op) error {
-	n, _ := widthOf(op.Match.Type(0))
-	if n == 64 {
-		in.fn = chainOf(op).handle(64, func(w *exec.Warp, in *inst, i int) (x, y uint64) { return w.R64(in.a)[i], w.R64(in.b)[i] })
+	if n, _ := widthOf(op.Match.Type(0)); n == 64 {
+		in.fn = chainOf(op).handle64(nil)
 	} else {
-		in.fn = chainOf(op).handle(32, func(w *exec.Warp, in *inst, i int) (x, y uint64) {
-			return uint64(w.R32(in.a)[i]), uint64(w.R32(in.b)[i])
-		})
+		in.fn = chainOf(op).handle32(nil)
 	}
 	return nil
 }
@@ -67,26 +93,25 @@ func resolveCarryMad(in *inst, op *ir.Op) error {
 	n, signed := widthOf(op.Match.Type(0))
 	hi := op.Match.Has("hi")
 	switch {
+	case n == 64 && hi:
+		in.fn = chainOf(op).handle64(func(w *exec.Warp, in *inst, i int) (x, y uint64) {
+			return high64(w.R64(in.a)[i], w.R64(in.b)[i], signed), w.R64(in.c)[i]
+		})
 	case n == 64:
-		in.fn = chainOf(op).handle(64, func(w *exec.Warp, in *inst, i int) (x, y uint64) {
-			a, b := w.R64(in.a)[i], w.R64(in.b)[i]
-			if hi {
-				return high64(a, b, signed), w.R64(in.c)[i]
-			}
-			return a * b, w.R64(in.c)[i]
+		in.fn = chainOf(op).handle64(func(w *exec.Warp, in *inst, i int) (x, y uint64) {
+			return w.R64(in.a)[i] * w.R64(in.b)[i], w.R64(in.c)[i]
+		})
+	case hi && signed:
+		in.fn = chainOf(op).handle32(func(w *exec.Warp, in *inst, i int) (x, y uint32) {
+			return mulHiS32(w.R32(in.a)[i], w.R32(in.b)[i]), w.R32(in.c)[i]
+		})
+	case hi:
+		in.fn = chainOf(op).handle32(func(w *exec.Warp, in *inst, i int) (x, y uint32) {
+			return mulHiU32(w.R32(in.a)[i], w.R32(in.b)[i]), w.R32(in.c)[i]
 		})
 	default:
-		in.fn = chainOf(op).handle(32, func(w *exec.Warp, in *inst, i int) (x, y uint64) {
-			a, b, p := w.R32(in.a)[i], w.R32(in.b)[i], uint32(0)
-			switch {
-			case !hi:
-				p = a * b
-			case signed:
-				p = mulHiS32(a, b)
-			default:
-				p = mulHiU32(a, b)
-			}
-			return uint64(p), uint64(w.R32(in.c)[i])
+		in.fn = chainOf(op).handle32(func(w *exec.Warp, in *inst, i int) (x, y uint32) {
+			return w.R32(in.a)[i] * w.R32(in.b)[i], w.R32(in.c)[i]
 		})
 	}
 	return nil

@@ -75,7 +75,9 @@ func row[T scalar](w *exec.Warp, r ir.Ref) *[32]T {
 
 // compareRows compares the rows of the second and third operand.
 func compareRows[T scalar](want num.Order) truth {
-	return func(w *exec.Warp, in *inst, m uint32) uint32 { return relation(want, row[T](w, in.a), row[T](w, in.b), m) }
+	return func(w *exec.Warp, in *inst, m uint32) uint32 {
+		return relation(want, row[T](w, in.a), row[T](w, in.b), m)
+	}
 }
 
 // compareInts is compareRows for integers, which are never unordered: ne is then what is not equal.

@@ -58,7 +58,7 @@ func resolveCvt(in *inst, op *ir.Op) error {
 	if in.fn = commonCvt(op, dt, st); in.fn != nil {
 		return nil
 	}
-	r, o := rounding(op), options(op)
+	r, o := direction(op), options(op)
 	df, dfloat := formats[dt]
 	sf, sfloat := formats[st]
 	var di, si integer

@@ -11,7 +11,7 @@ import (
 
 // resolveCvtPair converts two f32 to a packed pair, the first operand in the upper half.
 func resolveCvtPair(in *inst, op *ir.Op) error {
-	r, o := rounding(op), options(op)
+	r, o := direction(op), options(op)
 	f, ok := formats[op.Match.Type(0)]
 	switch {
 	case !ok:
@@ -32,7 +32,7 @@ func resolveCvtPair(in *inst, op *ir.Op) error {
 
 // resolveCvtHalves converts f16x2 or bf16x2 to a pair of a narrower format.
 func resolveCvtHalves(in *inst, op *ir.Op) error {
-	r, o := rounding(op), options(op)
+	r, o := direction(op), options(op)
 	f, ok := formats[op.Match.Type(0)]
 	s, sok := formats[op.Match.Type(1)]
 	switch {

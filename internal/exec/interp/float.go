@@ -19,8 +19,8 @@ var floatOps = map[string]resolver{
 	"copysign": resolveCopysign, "testp": resolveTestp,
 }
 
-// rounding returns the direction of an instruction, to nearest even when it names none.
-func rounding(op *ir.Op) num.Round {
+// direction returns the rounding direction of an instruction, to nearest even when it names none.
+func direction(op *ir.Op) num.Round {
 	switch op.Match.One("rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi") {
 	case "rz", "rzi":
 		return num.RZ
@@ -50,7 +50,7 @@ func options(op *ir.Op) (o num.Opt) {
 }
 
 func resolveFadd(in *inst, op *ir.Op) error {
-	r, o := rounding(op), options(op)
+	r, o := direction(op), options(op)
 	switch op.Match.Type(0) {
 	case "f32":
 		if in.fn = addF32; r != num.RN || o != 0 {
@@ -74,7 +74,7 @@ func resolveFadd(in *inst, op *ir.Op) error {
 }
 
 func resolveFsub(in *inst, op *ir.Op) error {
-	r, o := rounding(op), options(op)
+	r, o := direction(op), options(op)
 	switch op.Match.Type(0) {
 	case "f32":
 		if in.fn = subF32; r != num.RN || o != 0 {
@@ -99,7 +99,7 @@ func resolveFsub(in *inst, op *ir.Op) error {
 }
 
 func resolveFmul(in *inst, op *ir.Op) error {
-	r, o := rounding(op), options(op)
+	r, o := direction(op), options(op)
 	switch op.Match.Type(0) {
 	case "f32":
 		if in.fn = mulF32; r != num.RN || o != 0 {
@@ -127,7 +127,7 @@ const infF64 = 0x7ff0000000000000
 
 // resolveFfma is fma and mad. An fma that the lowering made of mul and sub has negated operands.
 func resolveFfma(in *inst, op *ir.Op) error {
-	r, o := rounding(op), options(op)
+	r, o := direction(op), options(op)
 	if op.First || op.Args[1].Neg || op.Args[2].Neg || op.Args[3].Neg {
 		return resolveContracted(in, op, r, o)
 	}
@@ -213,7 +213,7 @@ func pairs2(f func(a, b uint32) uint32) func(a, b uint64) uint64 {
 
 // resolveFmixed is add, sub and fma of narrow operands with an f32 one (9.7.5).
 func resolveFmixed(in *inst, op *ir.Op) error {
-	r, o := rounding(op), options(op)
+	r, o := direction(op), options(op)
 	widen := func(x uint32) uint32 { return num.F16ToF32(uint16(x)) }
 	if op.Match.Type(1) == "bf16" {
 		widen = func(x uint32) uint32 { return num.BF16ToF32(uint16(x)) }
@@ -235,7 +235,7 @@ func resolveFdiv(in *inst, op *ir.Op) error {
 	if op.Match.One("approx", "full") != "" {
 		return resolveApprox(in, op)
 	}
-	r, o := rounding(op), options(op)
+	r, o := direction(op), options(op)
 	if op.Match.Type(0) == "f64" {
 		in.fn = bin64(func(a, b uint64) uint64 { return num.Div64(a, b, r) })
 		return nil
@@ -248,7 +248,7 @@ func resolveRcp(in *inst, op *ir.Op) error {
 	if op.Match.Has("approx") {
 		return resolveApprox(in, op)
 	}
-	r, o := rounding(op), options(op)
+	r, o := direction(op), options(op)
 	if op.Match.Type(0) == "f64" {
 		in.fn = un64(func(a uint64) uint64 { return num.Rcp64(a, r) }) // .ftz does nothing here (recorded)
 		return nil
@@ -261,7 +261,7 @@ func resolveSqrt(in *inst, op *ir.Op) error {
 	if op.Match.Has("approx") {
 		return resolveApprox(in, op)
 	}
-	r, o := rounding(op), options(op)
+	r, o := direction(op), options(op)
 	if op.Match.Type(0) == "f64" {
 		in.fn = un64(func(a uint64) uint64 { return num.Sqrt64(a, r) })
 		return nil

@@ -428,3 +428,45 @@ func shrS64(w *exec.Warp, in *inst, m uint32) {
 		d[i] = uint64(int64(a[i]) >> b[i])
 	}
 }
+
+func xor3(w *exec.Warp, in *inst, m uint32) {
+	d, a, b, c := w.R32(in.d), w.R32(in.a), w.R32(in.b), w.R32(in.c)
+	if m == full {
+		for i := range d {
+			d[i] = a[i] ^ b[i] ^ c[i]
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = a[i] ^ b[i] ^ c[i]
+	}
+}
+
+func shfL(w *exec.Warp, in *inst, m uint32) {
+	d, a, b, c := w.R32(in.d), w.R32(in.a), w.R32(in.b), w.R32(in.c)
+	if m == full {
+		for i := range d {
+			d[i] = uint32((uint64(b[i])<<32 | uint64(a[i])) << (c[i] & 31) >> 32)
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32((uint64(b[i])<<32 | uint64(a[i])) << (c[i] & 31) >> 32)
+	}
+}
+
+func shfR(w *exec.Warp, in *inst, m uint32) {
+	d, a, b, c := w.R32(in.d), w.R32(in.a), w.R32(in.b), w.R32(in.c)
+	if m == full {
+		for i := range d {
+			d[i] = uint32((uint64(b[i])<<32 | uint64(a[i])) >> (c[i] & 31))
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32((uint64(b[i])<<32 | uint64(a[i])) >> (c[i] & 31))
+	}
+}

@@ -52,7 +52,7 @@ const (
 
 // families are the resolver tables by Form.Op. Every family of instructions has a file of its own.
 var families = []map[string]resolver{
-	moveOps, memoryOps, intOps, floatOps, cvtOps, compareOps, videoOps, atomOps, syncOps, asyncOps, warpOps, matrixOps, textureOps, systemOps,
+	moveOps, memoryOps, intOps, floatOps, cvtOps, compareOps, videoOps, atomOps, syncOps, mbarrierOps, clusterOps, stackOps, asyncOps, bulkOps, tmaOps, warpOps, matrixOps, textureOps, systemOps,
 }
 
 func lookup(op string) resolver {

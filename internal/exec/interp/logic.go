@@ -68,50 +68,65 @@ func resolveCnot(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// lop3 evaluates a truth table whose index is 4a+2b+c, bit by bit.
-func lop3(lut uint32) func(a, b, c uint32) uint32 {
-	switch lut {
-	case 0x80:
-		return func(a, b, c uint32) uint32 { return a & b & c }
-	case 0xfe:
-		return func(a, b, c uint32) uint32 { return a | b | c }
-	case 0x96:
-		return func(a, b, c uint32) uint32 { return a ^ b ^ c }
-	case 0xca:
-		return func(a, b, c uint32) uint32 { return a&b | ^a&c }
-	case 0xe8:
-		return func(a, b, c uint32) uint32 { return a&b | a&c | b&c }
-	}
-	var k [8]uint32 // all ones where the table has a one
+// lut is a truth table of three inputs as a polynomial over bits: word i is all ones when the product of the inputs in i (4 for a, 2 for
+// b, 1 for c) takes part in the sum.
+type lut [8]uint32
+
+func newLUT(table uint32) (k lut) {
 	for i := range k {
-		k[i] = -(lut >> i & 1)
+		k[i] = -(table >> i & 1)
 	}
-	return func(a, b, c uint32) uint32 {
-		// Shannon expansion by c, then b, then a.
-		x0 := k[0] ^ (k[0]^k[1])&c
-		x1 := k[2] ^ (k[2]^k[3])&c
-		x2 := k[4] ^ (k[4]^k[5])&c
-		x3 := k[6] ^ (k[6]^k[7])&c
-		y0 := x0 ^ (x0^x1)&b
-		y1 := x2 ^ (x2^x3)&b
-		return y0 ^ (y0^y1)&a
+	for step := 1; step < 8; step *= 2 { // Reed-Muller transform
+		for i := range k {
+			if i&step != 0 {
+				k[i] ^= k[i^step]
+			}
+		}
+	}
+	return k
+}
+
+func (k *lut) eval(a, b, c uint32) uint32 {
+	return k[0] ^ k[1]&c ^ b&(k[2]^k[3]&c) ^ a&(k[4]^k[5]&c^b&(k[6]^k[7]&c))
+}
+
+// rows applies the table to whole rows.
+func (k *lut) rows(w *exec.Warp, in *inst, m uint32) {
+	d, a, b, c := w.R32(in.d), w.R32(in.a), w.R32(in.b), w.R32(in.c)
+	if m == full {
+		k0, k1, k2, k3, k4, k5, k6, k7 := k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7]
+		for i := range d {
+			y, z := b[i], c[i]
+			d[i] = k0 ^ k1&z ^ y&(k2^k3&z) ^ a[i]&(k4^k5&z^y&(k6^k7&z))
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = k.eval(a[i], b[i], c[i])
 	}
 }
 
 // resolveLop3: the form with a predicate gives (d != 0) BoolOp q as well (9.7.8.6).
 func resolveLop3(in *inst, op *ir.Op) error {
-	f := lop3(uint32(op.Arg("lut").Bits))
+	table := uint32(op.Arg("lut").Bits)
+	k := newLUT(table)
 	if op.Match.Form.Op == "lop3" {
-		in.fn = tri32(f)
+		switch table {
+		case 0x96:
+			in.fn = xor3
+		default:
+			in.fn = k.rows
+		}
 		return nil
 	}
 	d, q, name := &op.Args[0], op.Arg("q"), op.Match.One("and", "or")
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		a, b, c := w.R32(in.a), w.R32(in.b), w.R32(in.c)
 		some := uint32(0)
-		for k := m; k != 0; k &= k - 1 {
-			i := bits.TrailingZeros32(k) & 31
-			v := f(a[i], b[i], c[i])
+		for n := m; n != 0; n &= n - 1 {
+			i := bits.TrailingZeros32(n) & 31
+			v := k.eval(a[i], b[i], c[i])
 			if v != 0 {
 				some |= 1 << i
 			}
@@ -155,11 +170,15 @@ func resolveShr(in *inst, op *ir.Op) error {
 // resolveShf is the funnel shift: .l takes the upper half of {b,a} << c, .r the lower half of {b,a} >> c.
 func resolveShf(in *inst, op *ir.Op) error {
 	left, clamp := op.Match.Has("l"), op.Match.Has("clamp")
-	in.fn = tri32(func(a, b, c uint32) uint32 {
-		n := c & 31
-		if clamp {
-			n = min(c, 32)
+	if !clamp {
+		in.fn = shfR
+		if left {
+			in.fn = shfL
 		}
+		return nil
+	}
+	in.fn = tri32(func(a, b, c uint32) uint32 {
+		n := min(c, 32)
 		v := uint64(b)<<32 | uint64(a)
 		if left {
 			return uint32(v << n >> 32)
@@ -173,6 +192,9 @@ func resolvePrmt(in *inst, op *ir.Op) error {
 	switch mode := op.Match.One("f4e", "b4e", "rc8", "ecl", "ecr", "rc16"); mode {
 	case "":
 		in.fn = tri32(prmt)
+		if c := &op.Args[3]; c.Kind == ir.Imm && c.Bits&0x8888 == 0 && !c.Sym {
+			in.fn = fixedBytes(uint32(c.Bits))
+		}
 	default:
 		var sel [4]uint32 // plain selectors for the four values of c
 		for c := range uint32(4) {
@@ -213,4 +235,17 @@ func prmt(a, b, c uint32) uint32 {
 		c >>= 4
 	}
 	return d
+}
+
+// fixedBytes is prmt with a constant selector that spreads no signs, the usual one.
+func fixedBytes(c uint32) handler {
+	s0, s1, s2, s3 := c&7*8, c>>4&7*8, c>>8&7*8, c>>12&7*8
+	return func(w *exec.Warp, in *inst, m uint32) {
+		d, a, b := w.R32(in.d), w.R32(in.a), w.R32(in.b)
+		for ; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m) & 31
+			v := uint64(b[i])<<32 | uint64(a[i])
+			d[i] = uint32(v>>(s0&63))&0xff | uint32(v>>(s1&63))&0xff<<8 | uint32(v>>(s2&63))&0xff<<16 | uint32(v>>(s3&63))<<24
+		}
+	}
 }

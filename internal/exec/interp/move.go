@@ -11,6 +11,7 @@ import (
 // moveOps are mov and the address conversions.
 var moveOps = map[string]resolver{
 	"mov": resolveMov, "mov_pack": resolveMov, "mov_unpack": resolveMov, "cvta": resolveCvta, "cvta.to": resolveCvtaTo, "isspacep": resolveIsspacep, "mapa": resolveMapa, "getctarank": resolveGetctarank,
+	"mov_vec": resolveMovVec,
 }
 
 func resolveMov(in *inst, op *ir.Op) error {
@@ -27,6 +28,27 @@ func resolveMov(in *inst, op *ir.Op) error {
 		in.fn = copyLanes(d, a)
 	default:
 		in.fn = copyLanes(d, a)
+	}
+	return nil
+}
+
+// resolveMovVec is mov.v2 and mov.v4: element by element, all read before any is written.
+func resolveMovVec(in *inst, op *ir.Op) error {
+	d, a := vec(&op.Args[0]), vec(&op.Args[1])
+	if len(d.Elems) != len(a.Elems) {
+		return unsupported(op)
+	}
+	in.fn = func(w *exec.Warp, in *inst, m uint32) {
+		for ; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m) & 31
+			var v [4]uint64
+			for j := range a.Elems {
+				v[j] = get(w, &a.Elems[j], i)
+			}
+			for j := range d.Elems {
+				set(w, &d.Elems[j], i, v[j])
+			}
+		}
 	}
 	return nil
 }

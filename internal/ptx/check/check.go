@@ -48,7 +48,11 @@ type checker struct {
 	errs Errors
 	stop bool // a fatal fault, or too many
 
-	shared bool // a .shared variable has been declared
+	shared bool          // a .shared variable has been declared
+	narrow bool          // a 32-bit address of global or generic memory has been used
+	global map[*Var]*Var // module-scope registers as the function in hand has them
+
+	texIndependent bool // .target texmode_independent
 
 	scope *scope
 	fn    *Func // nil at module scope
@@ -127,7 +131,13 @@ func (c *checker) module() {
 	for _, f := range c.tail {
 		f()
 	}
+	if c.narrow && len(c.errs) == 0 && max(c.opt.SM, c.m.Target.SM) >= 90 {
+		c.report(&Error{Kind: UnsupportedTarget, Fatal: true, Text: no32Bit})
+	}
 }
+
+// no32Bit is what the driver says to 32-bit addresses, of whatever kind; the blank at the start is its own.
+const no32Bit = " 32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported on sm_90 or higher architectures."
 
 // header checks .version, .target and .address_size.
 func (c *checker) header() bool {
@@ -155,7 +165,10 @@ func (c *checker) header() bool {
 	for i := range m.Target {
 		w := &m.Target[i]
 		switch w.Text {
-		case "texmode_unified", "texmode_independent", "texmode_raw", "map_f64_to_f32":
+		case "texmode_independent":
+			c.texIndependent = true
+			continue
+		case "texmode_unified", "texmode_raw", "map_f64_to_f32":
 			continue
 		case "debug":
 			c.m.Debug = true
@@ -211,7 +224,7 @@ func (c *checker) header() bool {
 		c.errorf(m.AddressPos, Feature, "%s", needPTX(".address_size directive", 23))
 	}
 	if m.AddressSize == 32 && c.opt.SM >= 90 {
-		c.report(&Error{Kind: UnsupportedTarget, Fatal: true, Text: " 32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported on sm_90 or higher architectures."})
+		c.report(&Error{Kind: UnsupportedTarget, Fatal: true, Text: no32Bit})
 		return false
 	}
 	return true
@@ -227,6 +240,12 @@ func (c *checker) moduleVar(d *ptx.Var) {
 	space := plainSpace(d.Space)
 	switch space {
 	case "global", "const", "shared", "tex":
+	case "reg":
+		c.regs(d)
+		return
+	case "param":
+		c.errorf(d.Pos, Semantic, "Parameter variables may not be declared at module scope")
+		return
 	case "local":
 		if c.m.Target.PTX >= 30 {
 			// the ABI has no module-scope .local
@@ -245,9 +264,7 @@ func (c *checker) moduleVar(d *ptx.Var) {
 	if d.Linkage == ptx.LinkCommon && space != "global" {
 		c.errorf(d.Pos, Semantic, ".common directive allowed only on .global variables")
 	}
-	if len(v.Dims) > 0 && v.Dims[0] < 0 && d.Init == nil && d.Linkage != ptx.LinkExtern {
-		c.errorf(d.NamePos, Semantic, "Array '%s' has no size", d.Name)
-	}
+	c.complete(v)
 	if old, ok := c.scope.names[d.Name]; ok {
 		c.redeclare(old, v)
 		return
@@ -258,11 +275,25 @@ func (c *checker) moduleVar(d *ptx.Var) {
 	c.initialise(v)
 }
 
+// complete reports an array without a size that is neither external nor sized by its initialiser, and one of no elements.
+func (c *checker) complete(v *Var) {
+	if len(v.Dims) == 0 || v.Linkage == ptx.LinkExtern || v.Decl.Init != nil && v.Dims[0] < 0 {
+		return
+	}
+	for _, n := range v.Dims {
+		if n <= 0 {
+			c.errorf(v.Decl.NamePos, Semantic, "Non-external variable '%s' has incomplete type", v.Name)
+			return
+		}
+	}
+}
+
 // redeclare merges a second declaration of a variable into the first.
 func (c *checker) redeclare(sym symbol, v *Var) {
 	old, d := sym.v, v.Decl
-	if old == nil || old.Linkage != ptx.LinkExtern && v.Linkage != ptx.LinkExtern && old.Linkage != ptx.LinkWeak && old.Linkage != ptx.LinkCommon {
-		c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", d.Name)
+	if old == nil {
+		c.errorf(d.NamePos, Semantic, "Inconsistent redefinition of variable '%s'", d.Name)
+		c.fatal(d.NamePos, "Inconsistent redefinition of symbol '%s'", d.Name)
 		return
 	}
 	unsized := func(x *Var) bool { return len(x.Dims) > 0 && x.Dims[0] < 0 }
@@ -272,6 +303,12 @@ func (c *checker) redeclare(sym symbol, v *Var) {
 	}
 	if !same {
 		c.errorf(d.NamePos, Semantic, "Inconsistent redefinition of variable '%s'", d.Name)
+	}
+	if old.Linkage != ptx.LinkExtern && v.Linkage != ptx.LinkExtern && old.Linkage != ptx.LinkWeak && old.Linkage != ptx.LinkCommon {
+		c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", d.Name)
+		return
+	}
+	if !same {
 		return
 	}
 	if v.Linkage == ptx.LinkExtern {

@@ -30,6 +30,9 @@ const (
 // eval computes a constant expression in which the address of one symbol may stand. The text is the fault, "" when there is
 // none; unknown is then the name that is not declared, if that is the fault.
 func (c *checker) eval(e ptx.Operand) (v value, fault string, unknown string) {
+	if f, ok := e.(*ptx.Float); ok && !f.Exact && f.Bits&(1<<63-1) == 0x7ff<<52 {
+		return v, "Constant overflow", ""
+	}
 	k, err := ptx.Eval(e)
 	switch {
 	case err == nil:

@@ -115,7 +115,7 @@ func Log(err error) string {
 	placed := false
 	for _, e := range list {
 		line(e.Log())
-		placed = placed || e.Line != 0 && e.Kind != UnsupportedVersion
+		placed = placed || e.Kind == Feature || e.Line != 0 && e.Kind != UnsupportedVersion
 	}
 	if placed { // faults of the module as a whole end the log without it
 		line(aborted)

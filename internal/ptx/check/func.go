@@ -21,14 +21,27 @@ func (c *checker) function(d *ptx.Func) {
 	var f *Func
 	if sym, ok := c.scope.names[d.Name]; ok {
 		if sym.f == nil {
-			c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", d.Name)
+			c.errorf(d.NamePos, Semantic, "Inconsistent redefinition of variable '%s'", d.Name)
+			c.errorf(d.NamePos, Semantic, "Duplicate definition of function '%s'", d.Name)
+			c.fatal(d.NamePos, "Inconsistent redefinition of symbol '%s'", d.Name)
 			return
 		}
 		f = sym.f
+		if f.Entry != entry {
+			c.errorf(d.NamePos, Semantic, "Inconsistent redefinition of '%s' as entry and function", d.Name)
+		}
 		if f.Name != d.Name || f.Defined && d.Body != nil || f.Entry != entry {
 			c.errorf(d.NamePos, Semantic, "Duplicate definition of function '%s'", d.Name)
 			return
 		}
+		if f.Linkage == ptx.LinkExtern && d.Body != nil {
+			c.errorf(d.NamePos, Semantic, "Inconsistent redefinition of variable '%s'", d.Name)
+			c.errorf(d.NamePos, Semantic, "Function definition conflicts with '.extern' declaration for function '%s'", d.Name)
+			return
+		}
+	}
+	if d.Linkage == ptx.LinkExtern && d.Body != nil {
+		c.errorf(d.NamePos, Semantic, "Function definition conflicts with '.extern' declaration for function '%s'", d.Name)
 	}
 	first := f == nil
 	if first {
@@ -36,7 +49,7 @@ func (c *checker) function(d *ptx.Func) {
 	}
 	outer := c.scope
 	c.scope = &scope{parent: outer}
-	c.fn = f
+	c.fn, c.global = f, nil
 	regs := f.Regs
 	f.Regs = nil
 	returns := c.signature(d.Returns, f, entry)
@@ -45,9 +58,8 @@ func (c *checker) function(d *ptx.Func) {
 		c.errorf(d.Pos, Semantic, "Entry function '%s' cannot return a value", d.Name)
 	}
 	if !first {
-		if !sameSignature(f.Returns, returns) || !sameSignature(f.Params, params) {
-			c.errorf(d.NamePos, Semantic, "Inconsistent redefinition of function '%s'", d.Name)
-		}
+		c.prototypes(d, "return", f.Returns, returns)
+		c.prototypes(d, "parameter", f.Params, params)
 	}
 	noReturn := c.directives(d, f, d.Body != nil || first)
 	f.NoReturn = f.NoReturn || noReturn
@@ -58,6 +70,20 @@ func (c *checker) function(d *ptx.Func) {
 		}
 		c.scope, c.fn = outer, nil
 		return
+	}
+	if !entry && len(returns) > 1 {
+		for _, r := range returns {
+			if r.Space == "param" {
+				c.errorf(r.Decl.Pos, Semantic, "Multiple return parameters require .register state space")
+				break
+			}
+		}
+	}
+	for _, p := range params {
+		p.role = roleInput
+	}
+	for _, r := range returns {
+		r.role = roleOutput
 	}
 	f.Params, f.Returns = params, returns
 	if d.Linkage != ptx.LinkNone {
@@ -83,14 +109,29 @@ func (c *checker) function(d *ptx.Func) {
 		}
 		c.loc = Loc{}
 		f.Insts = make([]Inst, 0, countInsts(d.Body))
-		c.open()
-		c.block(d.Body)
+		c.block(d.Body) // in the scope of its parameters
 		if entry {
 			c.paramLimit(f, d)
 		}
 		f.uses, c.uses = c.uses, funcUses{}
 	}
 	c.scope, c.fn = outer, nil
+}
+
+// prototypes compares a list of a second declaration with that of the first.
+func (c *checker) prototypes(d *ptx.Func, what string, old, list []*Var) {
+	if len(old) != len(list) {
+		c.errorf(d.NamePos, Semantic, "Inconsistent prototypes of '%s', number of %ss differ", d.Name, what)
+		return
+	}
+	for i, v := range list {
+		if !sameParam(old[i], v) {
+			c.errorf(d.NamePos, Semantic, "Inconsistent prototypes of '%s', %s types differ", d.Name, what)
+		}
+		if old[i].Align != v.Align {
+			c.errorf(d.NamePos, Semantic, "Inconsistent prototypes of '%s', %s alignment differ", d.Name, what)
+		}
+	}
 }
 
 func countInsts(b *ptx.Block) int {
@@ -124,7 +165,7 @@ func (c *checker) signature(list []*ptx.Var, f *Func, entry bool) []*Var {
 			c.errorf(d.Pos, Semantic, "Illegal type '.pred' for parameter '%s'", d.Name)
 		}
 		if len(v.Dims) > 0 && v.Dims[0] < 0 && (entry || i != len(list)-1) {
-			c.errorf(d.NamePos, Semantic, "Array '%s' has no size", d.Name)
+			c.errorf(d.NamePos, Semantic, "Non-external variable '%s' has incomplete type", d.Name)
 		}
 		if space == "reg" && f != nil {
 			if v.Vec > 1 {
@@ -138,7 +179,7 @@ func (c *checker) signature(list []*ptx.Var, f *Func, entry bool) []*Var {
 	return out
 }
 
-// sameSignature says whether two parameter lists agree in types, sizes and alignment.
+// sameSignature says whether two parameter lists agree in types and sizes.
 func sameSignature(a, b []*Var) bool {
 	if len(a) != len(b) {
 		return false
@@ -156,10 +197,7 @@ func sameParam(a, b *Var) bool {
 	if a.Size != b.Size || (len(a.Dims) > 0) != (len(b.Dims) > 0) {
 		return false
 	}
-	if len(a.Dims) > 0 {
-		return a.Align == b.Align
-	}
-	return a.Vec == b.Vec && classesAgree(a.Type, b.Type)
+	return len(a.Dims) > 0 || a.Vec == b.Vec && classesAgree(a.Type, b.Type)
 }
 
 // directives reads an entry's performance directives.
@@ -173,11 +211,8 @@ func (c *checker) directives(d *ptx.Func, f *Func, keep bool) (noReturn bool) {
 			continue
 		case "noreturn":
 			c.need(x.Pos, ".noreturn", 64, 30)
-			if f.Entry {
-				c.errorf(x.Pos, Semantic, "'.noreturn' directive cannot be specified on entry function '%s'", f.Name)
-			}
-			if len(d.Returns) > 0 {
-				c.errorf(x.Pos, Semantic, "'.noreturn' directive cannot be specified on function '%s' which returns value", f.Name)
+			if f.Entry || len(d.Returns) > 0 {
+				c.errorf(x.Pos, Semantic, "Invalid directive '.noreturn' for function '%s'", f.Name)
 			}
 			noReturn = true
 			continue
@@ -194,8 +229,8 @@ func (c *checker) directives(d *ptx.Func, f *Func, keep bool) (noReturn bool) {
 			for j, v := range x.Values {
 				if j < 3 {
 					t[j] = uint32(min(v, 1<<32-1))
-					if v == 0 {
-						c.errorf(x.Pos, Semantic, "Illegal value 0 for directive '.%s'", x.Name)
+					if v == 0 && x.Name != "reqnctapercluster" { // that one is accepted
+						c.errorf(x.Pos, Semantic, "Positive non-zero value expected for %s", x.Name)
 					}
 				}
 			}
@@ -215,14 +250,11 @@ func (c *checker) directives(d *ptx.Func, f *Func, keep bool) (noReturn bool) {
 			c.need(x.Pos, ".reqntid", 21, 10)
 			a.ReqNTid = three()
 			if has("maxntid") {
-				c.errorf(x.Pos, Semantic, "'.reqntid' directive cannot be specified along with '.maxntid' directive")
+				c.errorf(x.Pos, Semantic, "Conflicting directives: .maxntid and .reqntid cannot both be specified")
 			}
 		case "minnctapersm":
 			c.need(x.Pos, ".minnctapersm", 20, 10)
 			a.MinNCtaPerSM = one()
-			if !has("maxntid") && !has("reqntid") {
-				c.errorf(x.Pos, Semantic, "'.minnctapersm' directive requires '.maxntid' or '.reqntid' directive")
-			}
 		case "maxnctapersm":
 			one()
 		case "maxnreg":
@@ -230,9 +262,6 @@ func (c *checker) directives(d *ptx.Func, f *Func, keep bool) (noReturn bool) {
 		case "maxclusterrank":
 			c.need(x.Pos, ".maxclusterrank", 78, 90)
 			a.MaxClusterRank = one()
-			if has("reqnctapercluster") {
-				c.errorf(x.Pos, Semantic, "'.maxclusterrank' directive cannot be specified along with '.reqnctapercluster' directive")
-			}
 		case "reqnctapercluster":
 			c.need(x.Pos, ".reqnctapercluster", 78, 90)
 			a.ReqNCtaPerCluster = three()
@@ -348,9 +377,7 @@ func (c *checker) localVar(d *ptx.Var) {
 		return
 	}
 	v := c.makeVar(d, space)
-	if len(v.Dims) > 0 && v.Dims[0] < 0 && d.Init == nil {
-		c.errorf(d.NamePos, Semantic, "Array '%s' has no size", d.Name)
-	}
+	c.complete(v)
 	v.Func, v.Index = c.fn, len(c.fn.Locals)
 	if !c.declare(d.Name, symbol{v: v}) {
 		c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", d.Name)
@@ -375,15 +402,15 @@ func (c *checker) regs(d *ptx.Var) {
 		return
 	}
 	if len(d.Dims) > 0 {
-		c.errorf(d.NamePos, Semantic, "Register '%s' cannot be an array", d.Name)
+		c.errorf(d.NamePos, Semantic, "Variable '%s' cannot be allocated into a register", d.Name)
 	}
 	if d.Init != nil {
 		c.errorf(d.NamePos, Semantic, "Initial value not allowed for variable '%s'", d.Name)
 	}
 	if d.HasNum {
 		set := &regSet{prefix: d.Name, count: d.Count, decl: d, typ: t}
-		if !c.declareSet(set) {
-			c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", d.Name)
+		if name, ok := c.declareSet(set); !ok {
+			c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", name)
 		}
 		return
 	}

@@ -2,9 +2,7 @@ package check
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/optab"
@@ -25,6 +23,8 @@ type candidate struct {
 	rule   rule
 	video  bool // operands may select bytes or half-words
 	sregOK bool // sources may be special registers
+	symOK  bool // sources may be addresses of symbols
+	narrow bool // works on 32-bit addresses of all memory
 }
 
 // spec is an operand position under a match: its type is known.
@@ -36,7 +36,10 @@ type spec struct {
 	space string
 	pair  *spec
 	video bool
-	sreg  bool
+	sreg  bool // may be a special register
+	sym   bool // may be the address of a symbol
+	load  bool // of ld
+	store bool // of st
 
 	braces bool // one element may stand in braces: Triton writes ld.global.b32 {%r1}, [%rd1]
 }
@@ -68,6 +71,9 @@ func (c *checker) compile(in *ptx.Instr) *opcode {
 	for i := range in.Mods {
 		c.words = append(c.words, in.Mods[i].Text)
 	}
+	if o.faults = misplaced(in.Name, c.words); o.faults != nil {
+		return o
+	}
 	var best optab.Miss
 	for _, f := range forms {
 		m, miss := f.Fit(c.words)
@@ -95,98 +101,6 @@ func nearer(a, b *optab.Miss) bool {
 	return a.Score > b.Score
 }
 
-// roundings are the words that ptxas calls rounding modifiers.
-var roundings = map[string]bool{"rn": true, "rz": true, "rm": true, "rp": true, "rna": true, "rs": true, "rni": true, "rzi": true, "rmi": true, "rpi": true}
-
-// knownWords holds every modifier of the table.
-var knownWords = sync.OnceValue(func() map[string]bool {
-	w := map[string]bool{}
-	for _, f := range optab.Get().Forms {
-		for i := range f.Slots {
-			for _, x := range f.Slots[i].Words {
-				w[x] = true
-			}
-		}
-	}
-	return w
-})
-
-// longName is what ptxas calls an instruction in its messages: some have their operation in it.
-func longName(name string, words []string) string {
-	var with string
-	switch name {
-	case "mul", "mad", "mul24", "mad24":
-		with = "lo hi wide"
-	case "shf":
-		with = "l r"
-	case "div":
-		with = "full"
-	case "cvt":
-		with = "pack"
-	default:
-		return name
-	}
-	for _, w := range words {
-		for _, x := range strings.Fields(with) {
-			if w == x {
-				return name + "." + w
-			}
-		}
-	}
-	return name
-}
-
-// missTexts are the faults of modifiers that fit no form, in the order in which ptxas has them: unknown words, types, .sat, .ftz,
-// the others, rounding last.
-func missTexts(name string, words []string, m *optab.Miss) []string {
-	var out []string
-	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	known := knownWords()
-	for _, w := range words {
-		if !known[w] {
-			add("Unknown modifier '.%s'", w)
-		}
-	}
-	if m.Types {
-		add("Unexpected instruction types specified for '%s'", name)
-		return out
-	}
-	rounding := false
-	for _, first := range []string{"sat", "ftz", ""} {
-		for _, i := range m.Bad {
-			w := words[i]
-			switch {
-			case !known[w]:
-			case roundings[w]:
-				rounding = true
-			case w == first, first == "" && w != "sat" && w != "ftz":
-				add("Illegal modifier '.%s' for instruction '%s'", w, name)
-			}
-		}
-	}
-	if rounding {
-		add("Illegal rounding modifier for instruction '%s'", name)
-	}
-	for _, s := range m.Need {
-		slot := m.Form.Slots[s].Words
-		switch r, a := roundings[slot[0]], slices.Contains(slot, "approx"); {
-		case r && rounding:
-		case r && a:
-			add("Rounding modifier or '.approx' modifier required for instruction '%s'", name)
-		case r:
-			add("Rounding modifier required for instruction '%s'", name)
-		case a:
-			add(".approx modifier required for instruction '%s'", name)
-		default:
-			add("'.%s' modifier required for instruction '%s'", slot[0], name)
-		}
-	}
-	if out == nil {
-		add("Unexpected instruction types specified for '%s'", name)
-	}
-	return out
-}
-
 // spaceOf returns the state space that a modifier word names.
 func spaceOf(word string) string {
 	switch plainSpace(word) {
@@ -203,8 +117,14 @@ func (c *checker) candidate(m optab.Match) candidate {
 	case "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset", "vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2",
 		"vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4":
 		cd.video = true
-	case "mov", "cvt":
+	case "mov":
+		cd.sregOK, cd.symOK = true, true
+	case "cvt":
 		cd.sregOK = true
+	case "cvta":
+		cd.symOK, cd.narrow = true, m.Type(0) == "u32"
+	case "mapa", "getctarank":
+		cd.symOK = true
 	}
 	vec := 1
 	space := ""
@@ -226,7 +146,8 @@ func (c *checker) candidate(m optab.Match) candidate {
 		op := &f.Operands[i]
 		cd.specs[i] = makeSpec(&m, op, vec, space)
 		s := &cd.specs[i]
-		s.video, s.sreg = cd.video, cd.sregOK && !op.Dst
+		s.video, s.sreg, s.sym = cd.video, cd.sregOK && !op.Dst, cd.symOK
+		s.load, s.store = f.Name == "ld", f.Name == "st"
 		if !op.Optional {
 			cd.need++
 		}
@@ -319,35 +240,49 @@ func (c *checker) instr(in *ptx.Instr) {
 		}
 		return
 	}
-	var first problem
+	var first problem  // of the operands
+	var refused Errors // by the rule or the target, of the first form that the operands fit
 	for i := range o.cands {
 		cd := &o.cands[i]
-		mark := c.args
+		mark, narrow, reported := c.args, c.narrow, len(c.errs)
 		args, p := c.operands(cd, in)
 		if p.code != pOK {
-			c.args = mark
+			c.args, c.narrow = mark, narrow
 			if i == 0 || p.code.weight() > first.code.weight() {
 				first = p
 			}
 			continue
 		}
+		inst.Match, inst.Args = cd.match, args
 		if cd.fault != "" {
 			c.errorf(in.NamePos, Feature, "%s", cd.fault)
-			return
-		}
-		inst.Match, inst.Args = cd.match, args
-		if cd.rule != nil {
+		} else if cd.rule != nil {
 			ic := &c.ic
 			*ic = instCheck{Target: c.m.Target, Func: c.fn, AST: in, Match: &inst.Match, Args: inst.Args, c: c, cand: cd, src: c.src}
 			if text := cd.rule(ic); text != "" {
 				c.errorf(in.NamePos, Semantic, "%s", text)
-				return
 			}
 			inst.Args = ic.Args
 		}
+		if len(c.errs) > reported {
+			if refused == nil {
+				refused = append(refused, c.errs[reported:]...)
+			}
+			if i+1 < len(o.cands) && !c.stop { // another form may take it
+				c.errs, c.args, c.narrow = c.errs[:reported], mark, narrow
+				continue
+			}
+			c.errs = c.errs[:reported]
+			break
+		}
+		c.narrow = c.narrow || cd.narrow
 		if good {
 			c.fn.Insts = append(c.fn.Insts, inst)
 		}
+		return
+	}
+	if refused != nil {
+		c.errs = append(c.errs, refused...)
 		return
 	}
 	c.problem(first, in)
@@ -360,12 +295,11 @@ func (c *checker) guard(in *ptx.Instr, inst *Inst) bool {
 		return true
 	}
 	sym, ok := c.find(g.Reg.Name)
-	if !ok {
-		c.errorf(g.Reg.Pos, Semantic, "Unknown symbol '%s'", g.Reg.Name)
-		return false
-	}
-	if sym.v == nil || sym.v.Space != "reg" || sym.v.Type.Class != optab.Pred || g.Reg.Comp != "" {
-		c.errorf(g.Reg.Pos, Semantic, "Guard predicate '%s' is not a predicate register", g.Reg.Name)
+	if !ok || sym.v == nil || sym.v.Space != "reg" || sym.v.Type.Class != optab.Pred || g.Reg.Comp != "" {
+		c.errorf(g.Reg.Pos, Semantic, "Predicate expression expected")
+		if !ok {
+			c.errorf(g.Reg.Pos, Semantic, "Unknown symbol '%s'", g.Reg.Name)
+		}
 		return false
 	}
 	inst.Guard, inst.Neg = sym.v, g.Neg

@@ -4,13 +4,16 @@ package check
 // what ptxas tells. It sees the modifiers in order and returns "" to leave the text as it is.
 type missRule = func(c *checker, words []string) string
 
-// missSets lists the families that have such rules, by the instruction's first word.
+// missSets lists the families that have such rules, by the instruction's first word. Several may have one for a word, each for its
+// own types.
 var missSets = []map[string]missRule{missInt, missFloat, missCvt}
 
 func (c *checker) missRule(name string, words []string) string {
 	for _, s := range missSets {
 		if r := s[name]; r != nil {
-			return r(c, words)
+			if text := r(c, words); text != "" {
+				return text
+			}
 		}
 	}
 	return ""

@@ -44,9 +44,20 @@ type Var struct {
 
 	Elems []*Var // of a register with Vec: its components, which are registers of their own (the vector is not in Regs)
 
+	role role // of a parameter
+
 	Init   []byte  // nil when there is no initialiser; else Size bytes, zero where relocated
 	Relocs []Reloc // addresses inside Init
 }
+
+// role is which list of the function a parameter stands in.
+type role uint8
+
+const (
+	roleNone role = iota
+	roleInput
+	roleOutput
+)
 
 // Reloc is the address of a symbol inside an initialiser.
 type Reloc struct {

@@ -7,75 +7,6 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// problem says why an operand does not fit. It holds no text: another form may still fit.
-type problem struct {
-	code problemCode
-	arg  int
-	pos  ptx.Pos
-	name string
-}
-
-type problemCode uint8
-
-const (
-	pOK       problemCode = iota
-	pCount                // too few or too many operands
-	pMismatch             // kind or type
-	pVector               // number of elements
-	pSpace                // address in another state space
-	pLabel                // not a label
-	pTarget               // not a function
-	pSReg                 // special register where none may be
-	pFeature              // name holds the whole text
-	pText                 // name holds the whole text
-	pUnknown              // undeclared name
-	pUnknownAddr
-)
-
-// weight orders problems: the one that tells most is reported when several forms were tried.
-func (p problemCode) weight() int { return int(p) }
-
-func (c *checker) problemText(p problem, in *ptx.Instr) string {
-	switch p.code {
-	case pUnknown, pUnknownAddr:
-		return fmt.Sprintf("Unknown symbol '%s'", p.name)
-	case pSReg:
-		return fmt.Sprintf("Special register argument not allowed for instruction '%s'", in.Name)
-	case pLabel:
-		return fmt.Sprintf("Label expected for argument %d of instruction '%s'", p.arg, in.Name)
-	case pTarget:
-		return "Call target not recognized"
-	case pSpace:
-		return fmt.Sprintf("State space mismatch between instruction and address in instruction '%s'", in.Name)
-	case pVector:
-		return fmt.Sprintf("Illegal vector size for instruction '%s'", in.Name)
-	case pText, pFeature:
-		return p.name
-	}
-	return fmt.Sprintf("Arguments mismatch for instruction '%s'", in.Name)
-}
-
-// problem reports an operand fault as ptxas does: at the line of the instruction.
-func (c *checker) problem(p problem, in *ptx.Instr) {
-	pos := in.NamePos
-	if p.pos.Line == pos.Line && p.pos.Col != 0 {
-		pos = p.pos
-	}
-	kind := Semantic
-	switch p.code {
-	case pFeature:
-		kind = Feature
-	case pUnknownAddr:
-		c.errorf(in.NamePos, Semantic, "Illegal operand type to instruction '%s'", in.Name)
-	case pText:
-		if p.name == divisionByZero {
-			c.fatal(pos, "%s", p.name)
-			return
-		}
-	}
-	c.errorf(pos, kind, "%s", c.problemText(p, in))
-}
-
 // classesAgree is the rule for operands of equal width (PTX ISA 9.5, "Type Checking Rules"): untyped bits agree with all, integers
 // of both signs with each other.
 func classesAgree(reg, typ optab.Type) bool {
@@ -127,10 +58,13 @@ func (s *spec) dst() bool { return s.op != nil && s.op.Dst }
 func (c *checker) operand(s *spec, a ptx.Operand, out *Arg) problem {
 	*out = Arg{Op: s.op, Type: s.typ.Name, Pos: a.Position()}
 	if _, ok := a.(*ptx.Sink); ok {
-		if s.op == nil || !s.op.Sink {
-			return problem{code: pMismatch, pos: out.Pos}
+		switch {
+		case s.op != nil && s.op.Sink:
+			return problem{}
+		case s.dst():
+			return problem{code: pDiscard, pos: out.Pos}
 		}
-		return problem{}
+		return problem{code: pMismatch, pos: out.Pos}
 	}
 	if p, ok := a.(*ptx.Pair); ok {
 		if s.kind == optab.KindAny {
@@ -179,7 +113,7 @@ func (c *checker) operand(s *spec, a ptx.Operand, out *Arg) problem {
 		}
 		sym, ok := c.find(id.Name)
 		if !ok {
-			return problem{code: pUnknown, pos: out.Pos, name: id.Name}
+			return problem{code: pUnknownLabel, pos: out.Pos, name: id.Name}
 		}
 		if sym.l == nil {
 			return problem{code: pLabel, pos: out.Pos}
@@ -194,14 +128,16 @@ func (c *checker) operand(s *spec, a ptx.Operand, out *Arg) problem {
 		sym, ok := c.find(id.Name)
 		switch {
 		case !ok:
-			return problem{code: pUnknown, pos: out.Pos, name: id.Name}
+			return problem{code: pUnknownFunc, pos: out.Pos, name: id.Name}
+		case sym.f != nil && sym.f.Entry:
+			return problem{code: pTarget, pos: out.Pos}
 		case sym.f != nil:
 			out.Kind, out.Func = ArgSym, sym.f
 			c.useFunc(sym.f)
 		case sym.v != nil && sym.v.Space == "reg" && (sym.v.Type.Bits == 64 || sym.v.Type.Bits == 32) && sym.v.Type.Class <= optab.Signed:
 			out.Kind, out.Var = ArgReg, sym.v
 		default:
-			return problem{code: pTarget, pos: out.Pos}
+			return problem{code: pTarget, pos: out.Pos, name: "variable"}
 		}
 		return problem{}
 	case optab.KindProto:
@@ -243,10 +179,10 @@ func (c *checker) register(s *spec, id *ptx.Ident, v *Var, out *Arg) problem {
 	}
 	if v.Vec > 1 {
 		i := componentIndex(id.Comp)
-		if i < 0 || i >= len(v.Elems) {
-			return problem{code: pMismatch, pos: id.Pos}
+		if i < 0 {
+			return problem{code: pText, pos: id.Pos, name: "Unknown vector selector: '" + id.Comp + "'"}
 		}
-		out.Var = v.Elems[i]
+		out.Var = v.Elems[:4][i] // beyond the vector too: the driver takes .z of a .v2
 		return problem{}
 	}
 	if s == nil || !s.video || !selector(id.Comp) {
@@ -323,7 +259,10 @@ func (c *checker) typed(s *spec, a ptx.Operand, out *Arg) problem {
 			}
 		}
 	case *ptx.Int:
-		if s.dst() || s.op != nil && s.op.RegOnly {
+		if s.dst() {
+			return problem{code: pText, pos: a.Pos, name: resultRegister}
+		}
+		if s.op != nil && s.op.RegOnly {
 			return problem{code: pMismatch, pos: a.Pos}
 		}
 		v := value{c: ptx.Const{Kind: ptx.ConstS64, Bits: a.Value}}
@@ -361,14 +300,27 @@ func (c *checker) evalAt(a ptx.Operand) (value, problem) {
 	return v, problem{code: pText, pos: a.Position(), name: fault}
 }
 
+// resultRegister is the text for a constant where the result goes.
+const resultRegister = "Result register required for instruction '%s'"
+
 // immediate fills out with a constant or an address.
 func (c *checker) immediate(s *spec, v *value, out *Arg) problem {
 	if v.isSym() {
-		if s.typ.Class > optab.Signed || s.typ.Bits < 32 {
+		if s.typ.Class > optab.Signed || s.typ.Bits < 32 || v.generic || v.masked {
 			return problem{code: pMismatch, pos: out.Pos}
 		}
-		if v.generic || v.masked {
-			return problem{code: pMismatch, pos: out.Pos}
+		if !s.sym {
+			return problem{code: pReg, pos: out.Pos}
+		}
+		if x := v.sym.v; x != nil {
+			if x.Space == "param" && x.Func != nil && x.role == roleNone {
+				return problem{code: pText, pos: out.Pos, name: "Illegal to take address of parameter '" + x.Name + "'"}
+			}
+			if s.typ.Bits == 32 && x.Space == "global" {
+				c.narrow = true
+			}
+		} else if s.typ.Bits == 32 {
+			c.narrow = true
 		}
 		out.Kind, out.Var, out.Func, out.Off = ArgSym, v.sym.v, v.sym.f, int64(v.c.Bits)
 		if out.Var != nil {
@@ -395,18 +347,22 @@ func (c *checker) special(s *spec, id *ptx.Ident, out *Arg) problem {
 	if !ok {
 		return problem{code: pUnknown, pos: id.Pos, name: id.Name}
 	}
-	if !s.sreg {
-		if s.dst() {
-			return problem{code: pMismatch, pos: id.Pos}
-		}
+	switch {
+	case s.dst():
+		return problem{code: pText, pos: id.Pos, name: "Read-only special register cannot be destination argument"}
+	case !s.sreg:
+		return problem{code: pSReg, pos: id.Pos}
+	case id.Comp != "" && componentIndex(id.Comp) < 0:
+		return problem{code: pText, pos: id.Pos, name: "Unknown vector selector: '" + id.Comp + "'"}
+	case id.Comp == "" && r.vec:
+		return problem{code: pVector, pos: id.Pos}
+	case id.Comp != "" && !r.vec:
+		return problem{code: pMismatch, pos: id.Pos}
+	case s.typ.Class == optab.Float:
 		return problem{code: pSReg, pos: id.Pos}
 	}
-	if (id.Comp != "") != r.vec || id.Comp != "" && componentIndex(id.Comp) < 0 {
-		return problem{code: pMismatch, pos: id.Pos}
-	}
 	t, _ := optab.TypeOf(r.typ)
-	// an integer of another width is cut or zero-extended: mov.u16 of %tid.x is accepted (measured)
-	if t.Class == optab.Pred && s.typ.Class != optab.Pred || t.Class != optab.Pred && (s.typ.Class > optab.Signed || s.typ.Bits > t.Bits) {
+	if !r.reads(t, s.typ) {
 		return problem{code: pMismatch, pos: id.Pos}
 	}
 	if c.m.Target.PTX < r.ptx {
@@ -513,6 +469,9 @@ func (c *checker) base(s *spec, b ptx.Operand, out, base *Arg) problem {
 	*base = Arg{Pos: out.Pos}
 	switch b := b.(type) {
 	case nil: // an absolute address
+		if s != nil && s.kind == optab.KindMem && s.space != "local" {
+			return problem{code: pText, pos: out.Pos, name: "Immediate addresses allowed only for .local state space"}
+		}
 		base.Kind, base.Imm, out.Off = ArgImm, uint64(out.Off), 0
 		return problem{}
 	case *ptx.Ident:
@@ -539,8 +498,15 @@ func (c *checker) base(s *spec, b ptx.Operand, out, base *Arg) problem {
 		if p := c.register(nil, b, v, base); p.code != pOK {
 			return p
 		}
-		if t := base.Var.Type; t.Class > optab.Signed || t.Bits != 32 && t.Bits != 64 {
+		t := base.Var.Type
+		if t.Class == optab.Float || t.Class == optab.Packed {
+			return problem{code: pText, pos: b.Pos, name: fmt.Sprintf("Illegal to use symbol '%s' of type .%s as address operand. Use integer or bit only.", b.Name, t.Name)}
+		}
+		if t.Class > optab.Signed || t.Bits < 16 || t.Bits > 64 { // a 16-bit register is accepted
 			return problem{code: pMismatch, pos: b.Pos}
+		}
+		if t.Bits == 32 && s != nil && s.kind == optab.KindMem && (s.space == "global" || s.space == "") {
+			c.narrow = true
 		}
 		return problem{}
 	case *ptx.Index:
@@ -558,10 +524,21 @@ func (c *checker) base(s *spec, b ptx.Operand, out, base *Arg) problem {
 
 // space checks a variable against the state space of the instruction.
 func (c *checker) space(s *spec, v *Var, pos ptx.Pos) problem {
-	if s == nil || s.space == "" || s.kind != optab.KindMem || s.space == v.Space {
+	if s == nil || s.kind != optab.KindMem {
 		return problem{}
 	}
-	return problem{code: pSpace, pos: pos}
+	if s.space != v.Space && (s.space != "" || v.Space == "param") {
+		return problem{code: pSpace, pos: pos}
+	}
+	if v.Space == "param" {
+		switch {
+		case s.store && v.role == roleInput:
+			return problem{code: pText, pos: pos, name: "Illegal to write to function input parameter '" + v.Name + "'"}
+		case s.load && v.role == roleOutput:
+			return problem{code: pText, pos: pos, name: "Illegal to read function return parameter '" + v.Name + "'"}
+		}
+	}
+	return problem{}
 }
 
 // vector checks "{a, b}", a vector register, or for v? a single element.
@@ -574,7 +551,7 @@ func (c *checker) vector(s *spec, a ptx.Operand, out *Arg) problem {
 	switch a := a.(type) {
 	case *ptx.Vector:
 		if s.n > 0 && len(a.Elems) != s.n {
-			return problem{code: pMismatch, pos: a.Pos}
+			return problem{code: pVector, pos: a.Pos}
 		}
 		out.Kind = ArgVec
 		out.Elems = c.takeArgs(len(a.Elems))
@@ -592,7 +569,7 @@ func (c *checker) vector(s *spec, a ptx.Operand, out *Arg) problem {
 	case *ptx.Ident:
 		sym, ok := c.find(a.Name)
 		if !ok {
-			return problem{code: pUnknown, pos: a.Pos, name: a.Name}
+			return c.specialVector(s, a, out)
 		}
 		if v := sym.v; v != nil && v.Space == "reg" && v.Vec > 1 && a.Comp == "" && (s.n < 0 || s.n == v.Vec) {
 			if !elem.fits(v.Type) {
@@ -609,7 +586,32 @@ func (c *checker) vector(s *spec, a ptx.Operand, out *Arg) problem {
 	if s.n < 0 {
 		return c.operand(&elem, a, out)
 	}
-	return problem{code: pMismatch, pos: out.Pos}
+	if s.dst() {
+		return problem{code: pVector, pos: out.Pos, name: "result"}
+	}
+	return problem{code: pVector, pos: out.Pos}
+}
+
+// specialVector resolves a special register with components as a vector: mov.v4.u32 {...}, %tid.
+func (c *checker) specialVector(s *spec, id *ptx.Ident, out *Arg) problem {
+	r, ok := findSReg(id.Name)
+	switch {
+	case !ok:
+		return problem{code: pUnknown, pos: id.Pos, name: id.Name}
+	case s.dst(), !s.sreg, !r.vec, id.Comp != "", s.n > 4:
+		return c.special(s, id, out)
+	}
+	out.Kind = ArgVec
+	out.Elems = c.takeArgs(max(s.n, 1))
+	for i := range out.Elems {
+		comp := *id
+		comp.Comp = component[i : i+1]
+		out.Elems[i] = Arg{Op: s.op, Type: s.typ.Name, Pos: id.Pos}
+		if p := c.special(s, &comp, &out.Elems[i]); p.code != pOK {
+			return p
+		}
+	}
+	return problem{}
 }
 
 // loose resolves an operand whose types the form does not know: coordinates of textures, operands of kind any.

@@ -147,7 +147,7 @@ func verdict(t *testing.T, r rejection) Errors {
 		word = word[:i]
 	}
 	build := func(regs string) string {
-		return ".version 9.0\n.target sm_90\n.address_size 64\n" + decl + ".visible .entry k(.param .u64 p0, .param .u64 p1)\n{\n.shared .align 16 .b8 sm[4096];\n" + regs + body + "\nret;\n}\n"
+		return ".version 9.0\n.target sm_90\n.address_size 64\n" + decl + ".visible .entry k(.param .u64 p0, .param .u64 p1)\n{\n.shared .align 16 .b8 sm[4096];\n.shared .align 8 .b64 mb;\n" + regs + body + "\nret;\n}\n"
 	}
 	m, err := ptx.Parse([]byte(build("")))
 	if err != nil {

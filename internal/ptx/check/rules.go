@@ -30,7 +30,7 @@ type rule = func(ic *instCheck) string
 type ruleSet map[string]rule
 
 // ruleSets lists the families. A name stands in one of them.
-var ruleSets = []ruleSet{rulesControl, rulesInt, rulesFloat, rulesCvt, rulesMem, rulesSync, rulesAsync, rulesTensor, rulesTexture}
+var ruleSets = []ruleSet{rulesControl, rulesInt, rulesFloat, rulesCvt, rulesMem, rulesSync, rulesAsync, rulesTMA, rulesTensor, rulesTexture}
 
 func findRule(name string) rule {
 	for _, s := range ruleSets {
@@ -114,7 +114,7 @@ func (ic *instCheck) Resolve(op *optab.Operand, src ptx.Operand, typ string) (Ar
 	if !ok {
 		panic("check: rule resolves unknown type " + typ)
 	}
-	s := spec{op: op, kind: optab.KindType, typ: t}
+	s := spec{op: op, kind: optab.KindType, typ: t, sym: ic.cand != nil && ic.cand.symOK}
 	if t.Class == optab.Pred {
 		s.kind = optab.KindPred
 	}

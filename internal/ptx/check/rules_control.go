@@ -13,6 +13,18 @@ var rulesControl = ruleSet{
 	"setmaxnreg": ruleSetMaxNReg,
 	"pmevent":    rulePMEvent,
 	"movvar":     ruleMovVar,
+	"unpack":     ruleUnpack,
+}
+
+// ruleUnpack: elements that are all sinks have no type.
+func ruleUnpack(ic *instCheck) string {
+	for _, e := range ic.Elems(ic.Arg("d")) {
+		if e.Kind != ArgNone {
+			return ""
+		}
+	}
+	ic.Errorf("Unable to infer type of vector elements (assuming .b8)")
+	return ic.Mismatch()
 }
 
 // ruleBrx: the list must be of branch targets.
@@ -61,9 +73,6 @@ func ruleCall(ic *instCheck) string {
 	f, t := ic.Arg("f"), ic.Arg("p")
 	switch {
 	case f.Func != nil:
-		if f.Func.Entry {
-			return "Call target not recognized"
-		}
 		returns, params = f.Func.Returns, f.Func.Params
 		if t != nil {
 			return ic.Mismatch()
@@ -92,9 +101,6 @@ func (ic *instCheck) callList(name string, formal []*Var, results bool) string {
 	n := len(formal)
 	variadic := !results && n > 0 && len(formal[n-1].Dims) > 0 && formal[n-1].Dims[0] < 0
 	if len(elems) != n && !(variadic && len(elems) == n-1) {
-		if results {
-			return "Call has wrong number of return parameters"
-		}
 		return "Call has wrong number of parameters"
 	}
 	if len(elems) == 0 {
@@ -124,13 +130,18 @@ func (ic *instCheck) callArg(e ptx.Operand, formal *Var, result, rest bool, out 
 			if rest {
 				return ""
 			}
+			align := ""
+			if v.Align != formal.Align {
+				align = fmt.Sprintf("Alignment of argument does not match formal parameter '%s'", formal.Name)
+			}
 			if v.Size != formal.Size || len(v.Dims) == 0 && len(formal.Dims) == 0 && !classesAgree(v.Type, formal.Type) {
+				if align != "" {
+					ic.Errorf("%s", mismatch)
+					return align
+				}
 				return mismatch
 			}
-			if v.Align < formal.Align {
-				return fmt.Sprintf("Alignment of argument does not match formal parameter '%s'", formal.Name)
-			}
-			return ""
+			return align
 		}
 	}
 	if _, ok := e.(*ptx.Sink); ok && result {

@@ -17,10 +17,13 @@ var missCvt = map[string]missRule{"cvt": func(c *checker, words []string) string
 	case has["pack"]:
 		return cvtPackFault(has, types)
 	case len(types) != 2:
-		return ""
+		return cvtTypes
 	}
 	d, _ := optab.TypeOf(types[0])
 	s, _ := optab.TypeOf(types[1])
+	if d.Class == optab.Bits || s.Class == optab.Bits {
+		return cvtTypes
+	}
 	if d.Class == optab.Packed || s.Class == optab.Packed || has.one("relu", "satfinite", "rna", "rs") != "" {
 		return cvtPackedFault(c.m.Target, has, d, s)
 	}

@@ -18,7 +18,7 @@ var missFloat = map[string]missRule{
 }
 
 func missFloatOf(name string) missRule {
-	return func(c *checker, words []string) string { return floatFault(c.tab, name, words) }
+	return func(c *checker, words []string) string { return c.floatFault(name, words) }
 }
 
 // wordSet holds the modifiers of one instruction.
@@ -48,7 +48,7 @@ func newWordSet(words []string) (set wordSet, types []string) {
 // floatWords are the modifiers in the order in which they are faulted.
 var floatWords = []string{"relu", "approx", "rn", "rz", "rm", "rp", "sat", "ftz", "NaN", "xorsign", "abs"}
 
-func floatFault(tab *optab.Table, name string, words []string) string {
+func (c *checker) floatFault(name string, words []string) string {
 	has, types := newWordSet(words)
 	if len(types) == 0 {
 		return ""
@@ -57,8 +57,11 @@ func floatFault(tab *optab.Table, name string, words []string) string {
 	if t.Class != optab.Float && t.Class != optab.Packed || t.Name == "tf32" {
 		return ""
 	}
+	if name == "fma" && len(types) == 2 && c.m.Target.SM < 100 { // the missing rounding comes second
+		return needSM("fma.f32."+types[1], 100)
+	}
 	legal := wordSet{}
-	for _, f := range tab.Lookup(name) {
+	for _, f := range c.tab.Lookup(name) {
 		if !takesType(f, t.Name) {
 			continue
 		}
@@ -80,7 +83,7 @@ func floatFault(tab *optab.Table, name string, words []string) string {
 		return "Modifier '.ftz' cannot be combined with modifier '.oob'"
 	case approxOnly && !has["approx"]:
 		return fmt.Sprintf(".approx modifier required for instruction '%s'", name)
-	case name == "tanh" && has["ftz"]:
+	case name == "tanh" && has["ftz"] && !has["sat"]:
 		return "Illegal modifier '.ftz' for instruction 'tanh'"
 	}
 	for _, w := range floatWords {

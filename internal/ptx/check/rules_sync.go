@@ -10,6 +10,7 @@ var rulesSync = ruleSet{
 	"fenceproxy":     ruleFenceProxy,
 	"fencetensormap": ruleFenceTensormap,
 	"mbarrier":       ruleMbarrier,
+	"alloca":         ruleAlloca,
 }
 
 // ruleUnsynced: shfl and vote lost their forms without a member mask (PTX ISA 9.7.9.5, "Target ISA Notes").
@@ -100,6 +101,14 @@ func ruleMbarrier(ic *instCheck) string {
 			return f
 		}
 		return ic.NeedSM("mbarrier.arrive with count and without .noComplete", 90)
+	}
+	return ""
+}
+
+// ruleAlloca: alignments are powers of two up to 2^23 (PTX ISA 9.7.14.3).
+func ruleAlloca(ic *instCheck) string {
+	if n, ok := ic.Imm("n"); ok && (n == 0 || n&(n-1) != 0 || n > 1<<23) {
+		return fmt.Sprintf("Argument 2 of instruction 'alloca': unexpected value '%d', expected to be a power of two up to 8388608", n)
 	}
 	return ""
 }

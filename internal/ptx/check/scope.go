@@ -1,6 +1,8 @@
 package check
 
 import (
+	"strconv"
+
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -56,13 +58,13 @@ func (s *scope) set(prefix string, n uint64) *regSet {
 	return nil
 }
 
-// splitNumber splits r12 into r and 12. A number with leading zeros is part of the name.
+// splitNumber splits r12 into r and 12, and r012 too: an H200's driver takes %r01 for a member of %r<9>.
 func splitNumber(name string) (prefix string, n uint64, ok bool) {
 	i := len(name)
 	for i > 0 && name[i-1]-'0' <= 9 {
 		i--
 	}
-	if i == len(name) || len(name)-i > 18 || name[i] == '0' && len(name)-i > 1 {
+	if i == len(name) || len(name)-i > 18 {
 		return "", 0, false
 	}
 	for _, c := range []byte(name[i:]) {
@@ -84,6 +86,9 @@ func (c *checker) find(name string) (symbol, bool) {
 			continue
 		}
 		if sym, ok := s.names[name]; ok {
+			if s.parent == nil && sym.v != nil && sym.v.Space == "reg" {
+				return symbol{v: c.moduleReg(sym.v)}, true
+			}
 			return sym, true
 		}
 	}
@@ -127,12 +132,13 @@ func (c *checker) newReg(decl *ptx.Var, name string, t optab.Type) *Var {
 		v.Size *= uint64(decl.Vec)
 		v.Align = v.Size
 		v.Index = -1
-		for i := 0; i < decl.Vec; i++ {
+		for i := 0; i < max(decl.Vec, 4); i++ { // the driver takes .z of a .v2 register too
 			e := c.newVar()
 			*e = Var{Decl: decl, Name: name + "." + component[i:i+1], Space: "reg", Type: t, Func: c.fn, Size: uint64(t.Bytes()), Align: uint64(t.Bytes())}
 			c.addReg(e)
 			v.Elems = append(v.Elems, e)
 		}
+		v.Elems = v.Elems[:decl.Vec]
 		return v
 	}
 	c.addReg(v)
@@ -140,6 +146,23 @@ func (c *checker) newReg(decl *ptx.Var, name string, t optab.Type) *Var {
 }
 
 const component = "xyzw----"
+
+// moduleReg gives the function in hand a register for one that is declared at module scope. The ABI has none that functions
+// share: each function sees its own.
+func (c *checker) moduleReg(v *Var) *Var {
+	if c.fn == nil {
+		return v
+	}
+	if r := c.global[v]; r != nil {
+		return r
+	}
+	if c.global == nil {
+		c.global = map[*Var]*Var{}
+	}
+	r := c.newReg(v.Decl, v.Name, v.Type)
+	c.global[v] = r
+	return r
+}
 
 func (c *checker) addReg(v *Var) {
 	if c.fn != nil {
@@ -184,17 +207,18 @@ func (c *checker) declare(name string, sym symbol) bool {
 	return true
 }
 
-// declareSet puts a parameterised register name into the scope in hand; false when one of its members is already there.
-func (c *checker) declareSet(set *regSet) bool {
+// declareSet puts a parameterised register name into the scope in hand. When one of its members is already there, the second
+// result is false and the first the name that ptxas complains about.
+func (c *checker) declareSet(set *regSet) (string, bool) {
 	s := c.scope
 	if set.count == 0 {
-		return true
+		return "", true
 	}
 	if s.set(set.prefix, 0) != nil {
-		return false
+		return set.prefix + "<", false
 	}
 	if low, ok := s.numbered[set.prefix]; ok && low < set.count {
-		return false
+		return set.prefix + strconv.FormatUint(low, 10), false
 	}
 	s.sets = append(s.sets, set)
 	switch {
@@ -206,7 +230,7 @@ func (c *checker) declareSet(set *regSet) bool {
 			s.byPrefix[x.prefix] = x
 		}
 	}
-	return true
+	return "", true
 }
 
 func (c *checker) open()  { c.scope = &scope{parent: c.scope} }

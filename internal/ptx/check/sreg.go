@@ -1,6 +1,10 @@
 package check
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
 
 // sreg is a special register (PTX ISA 10): its type and the version and target that introduced it.
 type sreg struct {
@@ -55,4 +59,24 @@ func findSReg(name string) (sreg, bool) {
 		return sreg{name, "u32", 30, 20, false}, true
 	}
 	return sreg{}, false
+}
+
+// reads says whether an instruction type reads a special register of type t: the same width. Two older programs' habits are
+// kept: 16-bit reads of the thread and block numbers, which were 16 bits wide before PTX 2.0, and a 32-bit %gridid.
+func (r sreg) reads(t, typ optab.Type) bool {
+	if t.Class == optab.Pred || typ.Class == optab.Pred {
+		return t.Class == typ.Class
+	}
+	if typ.Class > optab.Signed {
+		return false
+	}
+	switch {
+	case t.Bits == typ.Bits:
+		return true
+	case r.vec && r.sm < 90:
+		return typ.Bits == 16
+	case r.name == "%gridid":
+		return typ.Bits == 32
+	}
+	return false
 }

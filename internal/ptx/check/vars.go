@@ -56,8 +56,15 @@ func varType(d *ptx.Var, space string) (optab.Type, bool) {
 // makeVar fills a variable from its declaration: type, dimensions, alignment, size.
 func (c *checker) makeVar(d *ptx.Var, space string) *Var {
 	t, ok := varType(d, space)
-	if !ok {
+	switch {
+	case d.Type == "samplerref" && !c.texIndependent && space != "param":
+		c.errorf(d.Pos, Semantic, "Instruction or declaration violates .target texmode_unified setting")
+	case !ok && d.Type == "pred":
+		c.errorf(d.Pos, Semantic, "Predicate variable '%s' must be in register state space", d.Name)
+	case !ok:
 		c.errorf(d.Pos, Semantic, "Illegal type '.%s' for variable '%s' in state space '.%s'", d.Type, d.Name, space)
+	}
+	if !ok {
 		t, _ = optab.TypeOf("b32")
 	}
 	v := c.newVar()
@@ -86,12 +93,15 @@ func (c *checker) makeVar(d *ptx.Var, space string) *Var {
 		switch a.Name {
 		case "managed":
 			if space != "global" {
-				c.errorf(a.Pos, Semantic, "Attribute '.managed' allowed only on variables in .global space")
+				c.errorf(a.Pos, Semantic, "Illegal attribute '.managed' for symbol '%s'", d.Name)
 			}
 			c.need(a.Pos, ".managed", 40, 30)
 			v.Managed = true
 		case "unified":
 			c.need(a.Pos, ".unified", 90, 90)
+			c.tail = append(c.tail, func() { // the driver compiles and loads in one go
+				c.report(&Error{Kind: Feature, Text: "Feature 'unified Functions' requires command line option '--compile-only'."})
+			})
 		default:
 			c.errorf(a.Pos, Semantic, "Unknown attribute '.%s'", a.Name)
 		}
@@ -136,8 +146,15 @@ func (c *checker) initialise(v *Var) {
 		c.opaque(v)
 		return
 	}
-	if v.Space != "global" && v.Space != "const" || v.Linkage == ptx.LinkExtern || v.Linkage == ptx.LinkCommon {
-		c.errorf(d.NamePos, Semantic, "Initial value not allowed for variable '%s'", v.Name)
+	switch {
+	case v.Linkage == ptx.LinkExtern:
+		c.errorf(d.NamePos, Semantic, "No initial value is allowed for external symbol '%s'", v.Name)
+		return
+	case v.Space != "global" && v.Space != "const":
+		c.errorf(d.NamePos, Semantic, "No initial value is allowed for '%s' in this state space", v.Name)
+		return
+	case v.Type.Class == optab.Float && v.Type.Bits == 16:
+		c.fatal(d.NamePos, "No initial value is allowed for .%s type", v.Type.Name)
 		return
 	}
 	if len(v.Dims) > 0 && v.Dims[0] < 0 {
@@ -210,60 +227,39 @@ func (c *checker) opaque(v *Var) {
 	}
 }
 
-// fill writes an initialiser for the block of the given dimensions at off.
+// fill writes an initialiser for the block of the given dimensions at off: each dimension has its braces.
 func (c *checker) fill(v *Var, init ptx.Operand, dims []int64, off uint64) {
-	elem := uint64(v.Type.Bytes())
-	total := elem
-	for _, n := range dims {
-		total *= uint64(max(n, 0))
+	list, braces := init.(*ptx.InitList)
+	if braces != (len(dims) > 0) {
+		c.fatal(init.Position(), "Initial value type mismatch")
+		return
 	}
-	switch in := init.(type) {
-	case *ptx.InitList:
-		flat := true
-		for _, e := range in.Elems {
-			if _, ok := e.(*ptx.InitList); ok {
-				flat = false
-			}
-		}
-		step := elem
-		rest := dims
-		if len(dims) > 0 {
-			rest = dims[1:]
-		}
-		if !flat && len(dims) > 0 {
-			step = total / max(uint64(dims[0]), 1)
-		} else {
-			rest = nil
-		}
-		for i, e := range in.Elems {
-			o := uint64(i) * step
-			if o+step > total || len(dims) == 0 {
-				if len(dims) == 0 && i == 0 { // braces around a scalar
-					c.scalar(v, e, off)
-					continue
-				}
-				c.fatal(e.Position(), "Too many initial values for variable '%s'", v.Name)
-				return
-			}
-			c.fill(v, e, rest, off+o)
-			if c.stop {
-				return
-			}
-		}
-	default:
-		if len(dims) > 0 {
-			c.fatal(init.Position(), "Initial value type mismatch")
+	if !braces {
+		c.scalar(v, init, off)
+		return
+	}
+	step := uint64(v.Type.Bytes())
+	for _, n := range dims[1:] {
+		step *= uint64(max(n, 0))
+	}
+	if int64(len(list.Elems)) > dims[0] {
+		c.fatal(list.Elems[dims[0]].Position(), "Greater number of elements in array initializer")
+		return
+	}
+	for i, e := range list.Elems {
+		if c.fill(v, e, dims[1:], off+uint64(i)*step); c.stop {
 			return
 		}
-		c.scalar(v, init, off)
 	}
 }
 
 // scalar writes one element.
 func (c *checker) scalar(v *Var, e ptx.Operand, off uint64) {
-	x, msg, _ := c.eval(e)
+	x, msg, unknown := c.eval(e)
 	if msg != "" {
-		if msg == divisionByZero {
+		if unknown != "" {
+			c.fatal(e.Position(), "Invalid initial value symbol '%s'", unknown)
+		} else if msg == divisionByZero {
 			c.fatal(e.Position(), "%s", msg)
 		} else {
 			c.errorf(e.Position(), Semantic, "%s", msg)
