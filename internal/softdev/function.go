@@ -17,12 +17,7 @@ type function struct {
 	handle driver.CUfunction
 	loaded atomic.Bool // cuModuleGetFunction, cuFuncLoad or a use; an enumerated function is not
 
-	maxDynamic atomic.Int32 // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, -1 while not set
-	carveout   atomic.Int32
-	nonPortable,
-	mustCluster,
-	clusterPolicy atomic.Int32
-	clusterDim [3]atomic.Int32
+	tune *tuning
 
 	once   sync.Once
 	code   exec.Code
@@ -76,22 +71,23 @@ func (e *entry) paramOffsets() (offs []uint32, end uint32) {
 	return offs, at - bank
 }
 
-// function resolves a handle in a context that has not faulted. Kernels of libraries are accepted too: cuLaunchKernel and the cuFunc calls
-// take a CUkernel cast to CUfunction and use it in the current context.
-func (d *Driver) function(cur driver.CUcontext, h driver.CUfunction) (*function, driver.CUresult) {
-	c, r := d.enter(cur)
-	if r != success {
+// function resolves a handle; a function knows its context.
+func (d *Driver) function(h driver.CUfunction) (*function, driver.CUresult) {
+	if r := d.ready(); r != success {
 		return nil, r
 	}
-	return d.functionIn(c, h)
+	f := d.functions.get(uintptr(h))
+	if f == nil {
+		return nil, badHandle
+	}
+	return f, f.mod.ctx.fault()
 }
 
-func (d *Driver) functionIn(c *context, h driver.CUfunction) (*function, driver.CUresult) {
+// launched resolves what a launch in a context names: a function, or a kernel of a library cast to one. The other calls take no
+// kernels (recorded).
+func (d *Driver) launched(c *context, h driver.CUfunction) (*function, driver.CUresult) {
 	if f := d.functions.get(uintptr(h)); f != nil {
-		if f.mod.ctx != c {
-			return f, f.mod.ctx.fault()
-		}
-		return f, success
+		return f, f.mod.ctx.fault()
 	}
 	if k := d.kernels.get(uintptr(h)); k != nil {
 		return k.function(c)
@@ -105,56 +101,15 @@ func (f *function) fail(err error) driver.CUresult {
 	return notSupported
 }
 
-// staticShared is the size of the kernel's own shared variables.
-func (f *function) staticShared() uint32 { return f.kernel.SharedSize }
-
-// maxDynamicShared is how much dynamic shared memory a launch may ask for.
-func (f *function) maxDynamicShared() int32 {
-	if v := f.maxDynamic.Load(); v >= 0 {
-		return v
+func (d *Driver) funcGetAttribute(_ driver.CUcontext, out *int32, attr driver.CUfunction_attribute, h driver.CUfunction) driver.CUresult {
+	if out == nil {
+		return invalidValue
 	}
-	return max(f.mod.ctx.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)-int32(f.staticShared()), 0)
-}
-
-// maxThreads is the largest block that the kernel can be launched with.
-func (f *function) maxThreads() int32 {
-	return f.entry.maxThreads(f.mod.ctx.dev)
-}
-
-func (e *entry) maxThreads(dev *device) int32 {
-	most := dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
-	for _, dims := range [][3]uint32{e.fn.Attrs.MaxNTid, e.fn.Attrs.ReqNTid} {
-		if dims[0] != 0 {
-			n := uint64(dims[0]) * uint64(max(dims[1], 1)) * uint64(max(dims[2], 1))
-			most = int32(min(uint64(most), n))
-		}
-	}
-	if regs := e.registers(); regs > 0 {
-		// Registers are handed out to warps in units of 256.
-		warps := dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK) / int32((regs*32+255)/256*256)
-		most = min(most, warps*32)
-	}
-	return most
-}
-
-// requiredCluster is .reqnctapercluster.
-func (f *function) requiredCluster() (dims [3]uint32, ok bool) {
-	a := &f.entry.fn.Attrs
-	if a.ReqNCtaPerCluster[0] == 0 {
-		return dims, false
-	}
-	for i := range dims {
-		dims[i] = max(a.ReqNCtaPerCluster[i], 1)
-	}
-	return dims, true
-}
-
-func (d *Driver) funcGetAttribute(cur driver.CUcontext, out *int32, attr driver.CUfunction_attribute, h driver.CUfunction) driver.CUresult {
-	f, r := d.function(cur, h)
+	f, r := d.function(h)
 	if r != success {
 		return r
 	}
-	if out == nil || attr >= driver.CU_FUNC_ATTRIBUTE_MAX {
+	if attr >= driver.CU_FUNC_ATTRIBUTE_MAX {
 		return invalidValue
 	}
 	// What depends on the loaded code (recorded: these three, others come from the image's tables).
@@ -164,144 +119,60 @@ func (d *Driver) funcGetAttribute(cur driver.CUcontext, out *int32, attr driver.
 			return driver.CUDA_ERROR_FUNCTION_NOT_LOADED
 		}
 	}
-	v, r := f.attribute(attr)
+	v, r, err := f.entry.attribute(f.mod.ctx.dev, f.tune, attr)
+	if err != nil {
+		return f.fail(err)
+	}
 	if r == success {
 		*out = v
 	}
 	return r
 }
 
-func (f *function) attribute(attr driver.CUfunction_attribute) (int32, driver.CUresult) {
-	loaded := f.loaded.Load()
-	if _, _, err := f.entry.lower(); err != nil {
-		return 0, f.fail(err)
-	}
-	if loaded {
-		if err := f.prepare(); err != nil {
-			return 0, f.fail(err)
-		}
-	}
-	k, _, _ := f.entry.lower()
-	a := &f.entry.fn.Attrs
-	flag := func(on bool) int32 {
-		if on {
-			return 1
-		}
-		return 0
-	}
-	required, fixed := f.requiredCluster()
-	switch attr {
-	case driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-		return f.maxThreads(), success
-	case driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-		return int32(k.SharedSize), success
-	case driver.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-		return int32(f.entry.prog.consts.size), success
-	case driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-		return int32(k.Local), success
-	case driver.CU_FUNC_ATTRIBUTE_NUM_REGS:
-		return int32(f.entry.registers()), success
-	case driver.CU_FUNC_ATTRIBUTE_PTX_VERSION:
-		return int32(f.entry.prog.checked.Target.SM), success
-	case driver.CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-		return int32(f.entry.prog.sm), success
-	case driver.CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
-		return 0, success
-	case driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-		return f.maxDynamicShared(), success
-	case driver.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-		return f.carveout.Load(), success
-	case driver.CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
-		return flag(a.ExplicitCluster || f.mustCluster.Load() != 0), success
-	case driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-		i := attr - driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH
-		if fixed {
-			return int32(required[i]), success
-		}
-		return f.clusterDim[i].Load(), success
-	case driver.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-		return f.nonPortable.Load(), success
-	case driver.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-		return f.clusterPolicy.Load(), success
-	}
-	return 0, invalidValue
-}
-
-func (d *Driver) funcSetAttribute(cur driver.CUcontext, h driver.CUfunction, attr driver.CUfunction_attribute, v int32) driver.CUresult {
-	f, r := d.function(cur, h)
+func (d *Driver) funcSetAttribute(_ driver.CUcontext, h driver.CUfunction, attr driver.CUfunction_attribute, v int32) driver.CUresult {
+	f, r := d.function(h)
 	if r != success {
 		return r
 	}
-	return f.setAttribute(attr, v)
-}
-
-func (f *function) setAttribute(attr driver.CUfunction_attribute, v int32) driver.CUresult {
-	switch attr {
-	case driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-		if err := f.prepare(); err != nil {
-			return f.fail(err)
-		}
-		if v < 0 || uint64(v)+uint64(f.staticShared()) > f.mod.ctx.dev.maxSharedOptin() {
-			return invalidValue
-		}
-		f.maxDynamic.Store(v)
-	case driver.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-		if v < -1 || v > 100 {
-			return invalidValue
-		}
-		f.carveout.Store(v)
-	case driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-		if _, fixed := f.requiredCluster(); fixed || v < 0 {
-			return invalidValue
-		}
-		f.clusterDim[attr-driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH].Store(v)
-	case driver.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-		if v != 0 && v != 1 {
-			return invalidValue
-		}
-		f.nonPortable.Store(v)
-	case driver.CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
-		if v != 0 && v != 1 {
-			return invalidValue
-		}
-		f.mustCluster.Store(v)
-	case driver.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-		if p := driver.CUclusterSchedulingPolicy(v); v < 0 || p > driver.CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING {
-			return invalidValue
-		}
-		f.clusterPolicy.Store(v)
-	default:
-		return invalidValue
+	r, err := f.entry.setAttribute(f.mod.ctx.dev, f.tune, attr, v)
+	if err != nil {
+		return f.fail(err)
 	}
-	return success
+	return r
 }
 
-func (d *Driver) funcGetModule(cur driver.CUcontext, out *driver.CUmodule, h driver.CUfunction) driver.CUresult {
-	f, r := d.function(cur, h)
-	if r != success {
+func (d *Driver) funcGetModule(_ driver.CUcontext, out *driver.CUmodule, h driver.CUfunction) driver.CUresult {
+	if r := d.ready(); r != success {
 		return r
 	}
 	if out == nil {
 		return invalidValue
+	}
+	f, r := d.function(h)
+	if r != success {
+		return r
 	}
 	*out = f.mod.handle
 	return success
 }
 
-func (d *Driver) funcGetName(cur driver.CUcontext, out **byte, h driver.CUfunction) driver.CUresult {
-	f, r := d.function(cur, h)
-	if r != success {
-		return r
-	}
+func (d *Driver) funcGetName(_ driver.CUcontext, out **byte, h driver.CUfunction) driver.CUresult {
 	if out == nil {
 		return invalidValue
+	}
+	f, r := d.function(h)
+	if r != success {
+		return r
 	}
 	*out = d.cString(f.entry.fn.Name)
 	return success
 }
 
-func (d *Driver) funcGetParamInfo(cur driver.CUcontext, h driver.CUfunction, i uint64, offset, size *uint64) driver.CUresult {
-	f, r := d.function(cur, h)
+func (d *Driver) funcGetParamInfo(_ driver.CUcontext, h driver.CUfunction, i uint64, offset, size *uint64) driver.CUresult {
+	if offset == nil {
+		return invalidValue
+	}
+	f, r := d.function(h)
 	if r != success {
 		return r
 	}
@@ -320,13 +191,13 @@ func (e *entry) paramInfo(i uint64, offset, size *uint64) driver.CUresult {
 	return success
 }
 
-func (d *Driver) funcIsLoaded(cur driver.CUcontext, out *driver.CUfunctionLoadingState, h driver.CUfunction) driver.CUresult {
-	f, r := d.function(cur, h)
-	if r != success {
-		return r
-	}
+func (d *Driver) funcIsLoaded(_ driver.CUcontext, out *driver.CUfunctionLoadingState, h driver.CUfunction) driver.CUresult {
 	if out == nil {
 		return invalidValue
+	}
+	f, r := d.function(h)
+	if r != success {
+		return r
 	}
 	*out = driver.CU_FUNCTION_LOADING_STATE_UNLOADED
 	if f.loaded.Load() {
@@ -335,8 +206,11 @@ func (d *Driver) funcIsLoaded(cur driver.CUcontext, out *driver.CUfunctionLoadin
 	return success
 }
 
-func (d *Driver) funcLoad(cur driver.CUcontext, h driver.CUfunction) driver.CUresult {
-	f, r := d.function(cur, h)
+func (d *Driver) funcLoad(_ driver.CUcontext, h driver.CUfunction) driver.CUresult {
+	if h == 0 {
+		return badHandle
+	}
+	f, r := d.function(h)
 	if r != success {
 		return r
 	}
@@ -346,8 +220,8 @@ func (d *Driver) funcLoad(cur driver.CUcontext, h driver.CUfunction) driver.CUre
 	return success
 }
 
-func (d *Driver) funcSetCacheConfig(cur driver.CUcontext, h driver.CUfunction, v driver.CUfunc_cache) driver.CUresult {
-	if _, r := d.function(cur, h); r != success {
+func (d *Driver) funcSetCacheConfig(_ driver.CUcontext, h driver.CUfunction, v driver.CUfunc_cache) driver.CUresult {
+	if _, r := d.function(h); r != success {
 		return r
 	}
 	if !validCacheConfig(v) {
@@ -356,8 +230,8 @@ func (d *Driver) funcSetCacheConfig(cur driver.CUcontext, h driver.CUfunction, v
 	return success
 }
 
-func (d *Driver) funcSetSharedMemConfig(cur driver.CUcontext, h driver.CUfunction, v driver.CUsharedconfig) driver.CUresult {
-	if _, r := d.function(cur, h); r != success {
+func (d *Driver) funcSetSharedMemConfig(_ driver.CUcontext, h driver.CUfunction, v driver.CUsharedconfig) driver.CUresult {
+	if _, r := d.function(h); r != success {
 		return r
 	}
 	if !validSharedConfig(v) {

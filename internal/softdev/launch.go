@@ -89,7 +89,7 @@ func (f *function) validate(q *launchRequest) driver.CUresult {
 		}
 		threads *= uint64(q.block[i])
 	}
-	if most := f.maxThreads(); threads > uint64(most) {
+	if most := f.entry.maxThreads(dev); threads > uint64(most) {
 		return bad("a block of %d threads; kernel %s can have %d", threads, f.entry.fn.Name, most)
 	}
 	if req := f.entry.fn.Attrs.ReqNTid; req[0] != 0 {
@@ -99,7 +99,7 @@ func (f *function) validate(q *launchRequest) driver.CUresult {
 			}
 		}
 	}
-	if most := f.maxDynamicShared(); uint64(q.shared) > uint64(most) {
+	if most := f.tune.maxDynamicShared(dev, f.kernel.SharedSize); uint64(q.shared) > uint64(most) {
 		return bad("%d bytes of dynamic shared memory; kernel %s may have %d (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)", q.shared, f.entry.fn.Name, most)
 	}
 	if r := f.clusters(q); r != success {
@@ -124,19 +124,19 @@ func (f *function) clusters(q *launchRequest) driver.CUresult {
 		f.mod.ctx.d.explain(f.mod.ctx, format, args...)
 		return driver.CUDA_ERROR_INVALID_CLUSTER_SIZE
 	}
-	required, fixed := f.requiredCluster()
+	required, fixed := f.entry.requiredCluster()
 	switch {
 	case fixed && q.cluster[0] != 0 && q.cluster != required:
 		return bad("cluster %v; kernel %s has .reqnctapercluster %v", q.cluster, f.entry.fn.Name, required)
 	case fixed:
 		q.cluster = required
-	case q.cluster[0] == 0 && f.clusterDim[0].Load() != 0:
+	case q.cluster[0] == 0 && f.tune.clusterDim[0].Load() != 0:
 		for i := range q.cluster {
-			q.cluster[i] = uint32(max(f.clusterDim[i].Load(), 1))
+			q.cluster[i] = uint32(max(f.tune.clusterDim[i].Load(), 1))
 		}
 	}
 	if q.cluster[0] == 0 {
-		if f.entry.fn.Attrs.ExplicitCluster || f.mustCluster.Load() != 0 {
+		if f.entry.fn.Attrs.ExplicitCluster || f.tune.mustCluster.Load() != 0 {
 			return bad("kernel %s has to be launched with cluster dimensions", f.entry.fn.Name)
 		}
 		return success
@@ -149,7 +149,7 @@ func (f *function) clusters(q *launchRequest) driver.CUresult {
 		n *= uint64(q.cluster[i])
 	}
 	most := uint64(portableCluster)
-	if f.nonPortable.Load() != 0 {
+	if f.tune.nonPortable.Load() != 0 {
 		most = mem.SharedRanks
 	}
 	if m := f.entry.fn.Attrs.MaxClusterRank; m != 0 {
@@ -165,7 +165,7 @@ func (f *function) clusters(q *launchRequest) driver.CUresult {
 }
 
 // enqueue checks a launch and queues it.
-func (d *Driver) enqueue(c *context, f *function, s *stream, q *launchRequest, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
+func (d *Driver) enqueue(f *function, s *stream, q *launchRequest, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
 	if f.mod.ctx != s.ctx {
 		return badHandle
 	}
@@ -181,7 +181,7 @@ func (d *Driver) enqueue(c *context, f *function, s *stream, q *launchRequest, p
 	}
 	n := launches.Get().(*launch)
 	n.f, n.params = f, buf
-	dev := c.dev
+	dev := s.ctx.dev
 	n.l = exec.Launch{
 		Code: f.code, Grid: q.grid, Block: q.block, Cluster: q.cluster, Shared: q.shared,
 		Params: buf.bytes[:f.kernel.ParamSize], ParamAddr: buf.addr, Consts: f.consts,
@@ -273,54 +273,45 @@ func parseExtra(extra *uintptr) (p unsafe.Pointer, size uint64, ok bool) {
 }
 
 func (d *Driver) launchKernel(cur driver.CUcontext, h driver.CUfunction, gx, gy, gz, bx, by, bz, shared uint32, stream driver.CUstream, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
-	c, r := d.enter(cur)
+	s, r := d.streamOf(cur, stream)
 	if r != success {
 		return r
 	}
-	f, r := d.functionIn(c, h)
-	if r != success {
-		return r
-	}
-	s, r := c.stream(stream)
+	f, r := d.launched(s.ctx, h)
 	if r != success {
 		return r
 	}
 	q := launchRequest{grid: [3]uint32{gx, gy, gz}, block: [3]uint32{bx, by, bz}, shared: shared}
-	return d.enqueue(c, f, s, &q, params, extra)
+	return d.enqueue(f, s, &q, params, extra)
 }
 
 func (d *Driver) launchCooperativeKernel(cur driver.CUcontext, h driver.CUfunction, gx, gy, gz, bx, by, bz, shared uint32, stream driver.CUstream, params *unsafe.Pointer) driver.CUresult {
-	c, r := d.enter(cur)
+	s, r := d.streamOf(cur, stream)
 	if r != success {
 		return r
 	}
-	f, r := d.functionIn(c, h)
-	if r != success {
-		return r
-	}
-	s, r := c.stream(stream)
+	f, r := d.launched(s.ctx, h)
 	if r != success {
 		return r
 	}
 	q := launchRequest{grid: [3]uint32{gx, gy, gz}, block: [3]uint32{bx, by, bz}, shared: shared, cooperative: true}
-	return d.enqueue(c, f, s, &q, params, nil)
+	return d.enqueue(f, s, &q, params, nil)
 }
 
 func (d *Driver) launchKernelEx(cur driver.CUcontext, config *driver.CUlaunchConfig, h driver.CUfunction, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
-	c, r := d.enter(cur)
-	if r != success {
-		return r
-	}
-	if config == nil || config.NumAttrs > 0 && config.Attrs == nil {
+	if config == nil {
 		return invalidValue
 	}
-	f, r := d.functionIn(c, h)
+	s, r := d.streamOf(cur, config.HStream)
 	if r != success {
 		return r
 	}
-	s, r := c.stream(config.HStream)
+	f, r := d.launched(s.ctx, h)
 	if r != success {
 		return r
+	}
+	if config.NumAttrs > 0 && config.Attrs == nil {
+		return invalidValue
 	}
 	q := launchRequest{
 		grid:  [3]uint32{config.GridDimX, config.GridDimY, config.GridDimZ},
@@ -329,16 +320,16 @@ func (d *Driver) launchKernelEx(cur driver.CUcontext, config *driver.CUlaunchCon
 	if config.NumAttrs > 0 {
 		attrs := unsafe.Slice(config.Attrs, config.NumAttrs)
 		for i := range attrs {
-			if r := d.launchAttribute(c, s, &q, &attrs[i]); r != success {
+			if r := d.launchAttribute(s, &q, &attrs[i]); r != success {
 				return r
 			}
 		}
 	}
-	return d.enqueue(c, f, s, &q, params, extra)
+	return d.enqueue(f, s, &q, params, extra)
 }
 
 // launchAttribute takes one attribute of cuLaunchKernelEx. Those that only tune the hardware are checked and have no effect.
-func (d *Driver) launchAttribute(c *context, s *stream, q *launchRequest, a *driver.CUlaunchAttribute) driver.CUresult {
+func (d *Driver) launchAttribute(s *stream, q *launchRequest, a *driver.CUlaunchAttribute) driver.CUresult {
 	v := &a.Value
 	switch a.Id {
 	case driver.CU_LAUNCH_ATTRIBUTE_IGNORE, driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, driver.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
@@ -366,7 +357,7 @@ func (d *Driver) launchAttribute(c *context, s *stream, q *launchRequest, a *dri
 	case driver.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
 		return d.launchEvent(s, q, v.LaunchCompletionEvent().Event)
 	case driver.CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-		d.explain(c, "device-updatable kernel nodes are not supported")
+		d.explain(s.ctx, "device-updatable kernel nodes are not supported")
 		return notSupported
 	default:
 		return invalidValue

@@ -31,12 +31,22 @@ type kernel struct {
 	handle driver.CUkernel
 
 	mu    sync.Mutex
-	attrs map[attrKey]int32 // set by cuKernelSetAttribute: for every context of the device
+	tunes map[*device]*tuning
 }
 
-type attrKey struct {
-	dev  *device
-	attr driver.CUfunction_attribute
+// tuning is what was set of the kernel on a device.
+func (k *kernel) tuning(dev *device) *tuning {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t := k.tunes[dev]
+	if t == nil {
+		t = newTuning()
+		if k.tunes == nil {
+			k.tunes = map[*device]*tuning{}
+		}
+		k.tunes[dev] = t
+	}
+	return t
 }
 
 // program compiles the image for a device when it is first needed.
@@ -75,11 +85,10 @@ func (l *library) module(c *context) (*module, driver.CUresult) {
 	if r != success {
 		return nil, r
 	}
-	m, r := c.instantiate(p, l.opts.symbols)
+	m, r := c.instantiate(p, l, l.opts.symbols)
 	if r != success {
 		return nil, r
 	}
-	m.lib = l
 	l.modules[c] = m
 	return m, success
 }
@@ -120,13 +129,6 @@ func (k *kernel) function(c *context) (*function, driver.CUresult) {
 	if r != success {
 		return nil, r
 	}
-	k.mu.Lock()
-	for key, v := range k.attrs {
-		if key.dev == c.dev {
-			f.setAttribute(key.attr, v) // checked when it was stored
-		}
-	}
-	k.mu.Unlock()
 	f.loaded.Store(true)
 	return f, success
 }
@@ -166,11 +168,11 @@ func (o *jitOptions) keep() *jitOptions {
 }
 
 func (d *Driver) libraryLoadData(_ driver.CUcontext, out *driver.CUlibrary, code unsafe.Pointer, jitIDs *driver.CUjit_option, jitValues *uintptr, numJIT uint32, ids *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
-	if r := d.ready(); r != success {
-		return r
-	}
 	if out == nil || code == nil {
 		return invalidValue
+	}
+	if r := d.ready(); r != success {
+		return r
 	}
 	jit, r := parseJIT(numJIT, jitIDs, jitValues)
 	if r != success {
@@ -208,11 +210,11 @@ func (l *library) refuse(e *loadError) {
 }
 
 func (d *Driver) libraryLoadFromFile(_ driver.CUcontext, out *driver.CUlibrary, name *byte, jitIDs *driver.CUjit_option, jitValues *uintptr, numJIT uint32, ids *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
-	if r := d.ready(); r != success {
-		return r
-	}
 	if out == nil || name == nil || *name == 0 {
 		return invalidValue
+	}
+	if r := d.ready(); r != success {
+		return r
 	}
 	jit, r := parseJIT(numJIT, jitIDs, jitValues)
 	if r != success {
@@ -238,6 +240,9 @@ func (d *Driver) library(h driver.CUlibrary) (*library, driver.CUresult) {
 }
 
 func (d *Driver) libraryUnload(_ driver.CUcontext, h driver.CUlibrary) driver.CUresult {
+	if d.libraries.get(uintptr(h)) == nil {
+		return badHandle
+	}
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -264,12 +269,12 @@ func (d *Driver) unloadLibrary(l *library) {
 }
 
 func (d *Driver) libraryGetKernel(cur driver.CUcontext, out *driver.CUkernel, h driver.CUlibrary, name *byte) driver.CUresult {
+	if out == nil || name == nil || *name == 0 {
+		return invalidValue
+	}
 	l, r := d.library(h)
 	if r != success {
 		return r
-	}
-	if out == nil || name == nil || *name == 0 {
-		return invalidValue
 	}
 	p, r := l.program(d.place(cur))
 	if r != success {
@@ -287,12 +292,12 @@ func (d *Driver) libraryGetKernel(cur driver.CUcontext, out *driver.CUkernel, h 
 }
 
 func (d *Driver) libraryGetKernelCount(cur driver.CUcontext, out *uint32, h driver.CUlibrary) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
 	l, r := d.library(h)
 	if r != success {
 		return r
-	}
-	if out == nil {
-		return invalidValue
 	}
 	p, r := l.program(d.place(cur))
 	if r != success {
@@ -304,12 +309,12 @@ func (d *Driver) libraryGetKernelCount(cur driver.CUcontext, out *uint32, h driv
 
 // libraryEnumerateKernels gives the kernels in reverse file order (recorded).
 func (d *Driver) libraryEnumerateKernels(cur driver.CUcontext, out *driver.CUkernel, n uint32, h driver.CUlibrary) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
 	l, r := d.library(h)
 	if r != success {
 		return r
-	}
-	if out == nil || n == 0 {
-		return invalidValue
 	}
 	p, r := l.program(d.place(cur))
 	if r != success {
@@ -327,6 +332,9 @@ func (d *Driver) libraryEnumerateKernels(cur driver.CUcontext, out *driver.CUker
 }
 
 func (d *Driver) libraryGetModule(cur driver.CUcontext, out *driver.CUmodule, h driver.CUlibrary) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
 	c, r := d.enter(cur)
 	if r != success {
 		return r
@@ -334,9 +342,6 @@ func (d *Driver) libraryGetModule(cur driver.CUcontext, out *driver.CUmodule, h 
 	l, r := d.library(h)
 	if r != success {
 		return r
-	}
-	if out == nil {
-		return invalidValue
 	}
 	m, r := l.module(c)
 	if r == success {
@@ -354,6 +359,9 @@ func (d *Driver) libraryGetManaged(cur driver.CUcontext, out *driver.CUdeviceptr
 }
 
 func (d *Driver) libraryVariable(cur driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUlibrary, name *byte, managed bool) driver.CUresult {
+	if name == nil || *name == 0 || out == nil && size == nil {
+		return invalidValue
+	}
 	c, r := d.enter(cur)
 	if r != success {
 		return r
@@ -361,9 +369,6 @@ func (d *Driver) libraryVariable(cur driver.CUcontext, out *driver.CUdeviceptr, 
 	l, r := d.library(h)
 	if r != success {
 		return r
-	}
-	if name == nil || *name == 0 || out == nil && size == nil {
-		return invalidValue
 	}
 	m, r := l.module(c)
 	if r != success {
@@ -397,6 +402,9 @@ func (d *Driver) kernel(h driver.CUkernel) (*kernel, driver.CUresult) {
 }
 
 func (d *Driver) kernelGetFunction(cur driver.CUcontext, out *driver.CUfunction, h driver.CUkernel) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
 	c, r := d.enter(cur)
 	if r != success {
 		return r
@@ -404,9 +412,6 @@ func (d *Driver) kernelGetFunction(cur driver.CUcontext, out *driver.CUfunction,
 	k, r := d.kernel(h)
 	if r != success {
 		return r
-	}
-	if out == nil {
-		return invalidValue
 	}
 	f, r := k.function(c)
 	if r == success {
@@ -416,123 +421,104 @@ func (d *Driver) kernelGetFunction(cur driver.CUcontext, out *driver.CUfunction,
 }
 
 func (d *Driver) kernelGetLibrary(_ driver.CUcontext, out *driver.CUlibrary, h driver.CUkernel) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
 	k, r := d.kernel(h)
 	if r != success {
 		return r
-	}
-	if out == nil {
-		return invalidValue
 	}
 	*out = k.lib.handle
 	return success
 }
 
 func (d *Driver) kernelGetName(_ driver.CUcontext, out **byte, h driver.CUkernel) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
 	k, r := d.kernel(h)
 	if r != success {
 		return r
-	}
-	if out == nil {
-		return invalidValue
 	}
 	*out = d.cString(k.name)
 	return success
 }
 
 func (d *Driver) kernelGetParamInfo(cur driver.CUcontext, h driver.CUkernel, i uint64, offset, size *uint64) driver.CUresult {
+	if offset == nil {
+		return invalidValue
+	}
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
 	k, r := d.kernel(h)
 	if r != success {
 		return r
 	}
-	p, r := k.lib.program(d.place(cur))
+	f, r := k.function(c)
 	if r != success {
 		return r
 	}
-	return p.byName[k.name].paramInfo(i, offset, size)
+	return f.entry.paramInfo(i, offset, size)
 }
 
-func (d *Driver) kernelGetAttribute(cur driver.CUcontext, out *int32, attr driver.CUfunction_attribute, h driver.CUkernel, ordinal driver.CUdevice) driver.CUresult {
-	k, r := d.kernel(h)
+// kernelOn is a kernel on a device; no context is needed.
+func (d *Driver) kernelOn(h driver.CUkernel, ordinal driver.CUdevice) (*entry, *device, *tuning, driver.CUresult) {
+	k := d.kernels.get(uintptr(h))
+	if k == nil {
+		return nil, nil, nil, badHandle
+	}
+	if r := d.ready(); r != success {
+		return nil, nil, nil, r
+	}
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return nil, nil, nil, r
+	}
+	p, r := k.lib.program(dev)
+	if r != success {
+		return nil, nil, nil, r
+	}
+	e := p.byName[k.name]
+	if e == nil {
+		return nil, nil, nil, driver.CUDA_ERROR_NOT_FOUND
+	}
+	return e, dev, k.tuning(dev), success
+}
+
+func (d *Driver) kernelGetAttribute(_ driver.CUcontext, out *int32, attr driver.CUfunction_attribute, h driver.CUkernel, ordinal driver.CUdevice) driver.CUresult {
+	e, dev, t, r := d.kernelOn(h, ordinal)
 	if r != success {
 		return r
 	}
 	if out == nil || attr >= driver.CU_FUNC_ATTRIBUTE_MAX {
 		return invalidValue
 	}
-	dev, r := d.deviceOf(ordinal)
-	if r != success {
-		return r
+	v, r, err := e.attribute(dev, t, attr)
+	if err != nil {
+		d.explain(nil, "%s", err.Error())
 	}
-	k.mu.Lock()
-	v, set := k.attrs[attrKey{dev, attr}]
-	k.mu.Unlock()
-	if set {
-		*out = v
-		return success
-	}
-	c, r := d.contextFor(cur, dev)
-	if r != success {
-		return r
-	}
-	f, r := k.function(c)
-	if r != success {
-		return r
-	}
-	if v, r = f.attribute(attr); r == success {
+	if r == success {
 		*out = v
 	}
 	return r
 }
 
-// contextFor is the context in which a kernel's attributes on a device are asked: the current one if it is the device's, else the
-// primary context, which the driver initialises for this.
-func (d *Driver) contextFor(cur driver.CUcontext, dev *device) (*context, driver.CUresult) {
-	if c, r := d.attach(cur); r == success && c.dev == dev {
-		return c, c.fault()
-	}
-	p := &dev.primary
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ctx == nil || p.ctx.dead.Load() {
-		return nil, invalidCtx
-	}
-	return p.ctx, p.ctx.fault()
-}
-
-func (d *Driver) kernelSetAttribute(cur driver.CUcontext, attr driver.CUfunction_attribute, v int32, h driver.CUkernel, ordinal driver.CUdevice) driver.CUresult {
-	k, r := d.kernel(h)
+func (d *Driver) kernelSetAttribute(_ driver.CUcontext, attr driver.CUfunction_attribute, v int32, h driver.CUkernel, ordinal driver.CUdevice) driver.CUresult {
+	e, dev, t, r := d.kernelOn(h, ordinal)
 	if r != success {
 		return r
 	}
-	dev, r := d.deviceOf(ordinal)
-	if r != success {
-		return r
+	r, err := e.setAttribute(dev, t, attr, v)
+	if err != nil {
+		d.explain(nil, "%s", err.Error())
 	}
-	c, r := d.contextFor(cur, dev)
-	if r != success {
-		return r
-	}
-	f, r := k.function(c)
-	if r != success {
-		return r
-	}
-	if r := f.setAttribute(attr, v); r != success {
-		return r
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.attrs == nil {
-		k.attrs = map[attrKey]int32{}
-	}
-	k.attrs[attrKey{dev, attr}] = v
-	return success
+	return r
 }
 
 func (d *Driver) kernelSetCacheConfig(_ driver.CUcontext, h driver.CUkernel, v driver.CUfunc_cache, ordinal driver.CUdevice) driver.CUresult {
-	if _, r := d.kernel(h); r != success {
-		return r
-	}
-	if _, r := d.deviceOf(ordinal); r != success {
+	if _, _, _, r := d.kernelOn(h, ordinal); r != success {
 		return r
 	}
 	if !validCacheConfig(v) {

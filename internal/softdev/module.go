@@ -31,8 +31,8 @@ type module struct {
 }
 
 // instantiate makes a module of a program: memory for the variables, with their initial values.
-func (c *context) instantiate(p *program, extern map[string]uint64) (*module, driver.CUresult) {
-	m := &module{ctx: c, prog: p, extern: extern, functions: map[*entry]*function{}}
+func (c *context) instantiate(p *program, lib *library, extern map[string]uint64) (*module, driver.CUresult) {
+	m := &module{ctx: c, prog: p, lib: lib, extern: extern, functions: map[*entry]*function{}}
 	var r driver.CUresult
 	alloc := func(b *block, h *mem.Heap, use allocationUse) driver.CUdeviceptr {
 		if b.size == 0 || r != success {
@@ -133,8 +133,15 @@ func (m *module) function(e *entry) (*function, driver.CUresult) {
 		return f, success
 	}
 	f := &function{mod: m, entry: e}
-	f.maxDynamic.Store(-1)
-	f.carveout.Store(-1)
+	if m.lib != nil {
+		k, r := m.lib.kernel(e.fn.Name)
+		if r != success {
+			return nil, r
+		}
+		f.tune = k.tuning(m.ctx.dev)
+	} else {
+		f.tune = newTuning()
+	}
 	f.handle = driver.CUfunction(m.ctx.d.functions.add(f))
 	if f.handle == 0 {
 		return nil, driver.CUDA_ERROR_OUT_OF_MEMORY
@@ -177,7 +184,7 @@ func (c *context) load(data []byte, o *jitOptions) (*module, driver.CUresult) {
 		c.d.explain(c, "%s", e.Error())
 		return nil, e.result
 	}
-	m, r := c.instantiate(p, o.symbols)
+	m, r := c.instantiate(p, nil, o.symbols)
 	o.finish()
 	return m, r
 }

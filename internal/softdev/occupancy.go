@@ -12,7 +12,7 @@ const (
 // residentBlocks is how many blocks of so many threads and bytes of dynamic shared memory fit on one multiprocessor.
 func (f *function) residentBlocks(threads int32, dynamic uint64) uint64 {
 	dev := f.mod.ctx.dev
-	if threads <= 0 || threads > f.maxThreads() {
+	if threads <= 0 || threads > f.entry.maxThreads(dev) {
 		return 0
 	}
 	warps := uint64(threads+warpSize-1) / warpSize
@@ -20,7 +20,7 @@ func (f *function) residentBlocks(threads int32, dynamic uint64) uint64 {
 	n = min(n, uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR))/warpSize/warps)
 	regs := (uint64(f.entry.registers())*warpSize + registerUnit - 1) / registerUnit * registerUnit
 	n = min(n, uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR))/(regs*warps))
-	if shared := uint64(f.staticShared()) + dynamic; shared > dev.maxSharedOptin() {
+	if shared := uint64(f.kernel.SharedSize) + dynamic; shared > dev.maxSharedOptin() {
 		return 0
 	} else if per := (shared + dev.reservedShared() + sharedUnit - 1) / sharedUnit * sharedUnit; per > 0 {
 		n = min(n, uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR))/per)
@@ -33,12 +33,15 @@ func (d *Driver) occupancyMaxActiveBlocks(cur driver.CUcontext, out *int32, h dr
 }
 
 func (d *Driver) occupancyMaxActiveBlocksWithFlags(cur driver.CUcontext, out *int32, h driver.CUfunction, threads int32, dynamic uint64, flags uint32) driver.CUresult {
-	f, r := d.function(cur, h)
-	if r != success {
+	if _, r := d.enter(cur); r != success {
 		return r
 	}
 	if out == nil || threads <= 0 || flags > uint32(driver.CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) {
 		return invalidValue
+	}
+	f, r := d.function(h)
+	if r != success {
+		return r
 	}
 	if err := f.prepare(); err != nil {
 		return f.fail(err)
@@ -53,12 +56,15 @@ func (d *Driver) occupancyMaxPotentialBlockSize(cur driver.CUcontext, grid, bloc
 
 // occupancyMaxPotentialBlockSizeWithFlags tries block sizes from the largest down and keeps the first that gives the most threads.
 func (d *Driver) occupancyMaxPotentialBlockSizeWithFlags(cur driver.CUcontext, grid, block *int32, h driver.CUfunction, size driver.CUoccupancyB2DSize, dynamic uint64, limit int32, flags uint32) driver.CUresult {
-	f, r := d.function(cur, h)
-	if r != success {
+	if _, r := d.enter(cur); r != success {
 		return r
 	}
 	if grid == nil || block == nil || limit < 0 || flags > uint32(driver.CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) {
 		return invalidValue
+	}
+	f, r := d.function(h)
+	if r != success {
+		return r
 	}
 	if err := f.prepare(); err != nil {
 		return f.fail(err)
@@ -67,7 +73,7 @@ func (d *Driver) occupancyMaxPotentialBlockSizeWithFlags(cur driver.CUcontext, g
 		d.explain(f.mod.ctx, "a C function cannot be called without the C door")
 		return notSupported
 	}
-	most := f.maxThreads()
+	most := f.entry.maxThreads(f.mod.ctx.dev)
 	if limit > 0 {
 		most = min(most, limit)
 	}
@@ -92,12 +98,15 @@ func (d *Driver) occupancyMaxPotentialBlockSizeWithFlags(cur driver.CUcontext, g
 }
 
 func (d *Driver) occupancyAvailableDynamicShared(cur driver.CUcontext, out *uint64, h driver.CUfunction, blocks, threads int32) driver.CUresult {
-	f, r := d.function(cur, h)
-	if r != success {
+	if _, r := d.enter(cur); r != success {
 		return r
 	}
 	if out == nil || blocks <= 0 || threads <= 0 {
 		return invalidValue
+	}
+	f, r := d.function(h)
+	if r != success {
+		return r
 	}
 	if err := f.prepare(); err != nil {
 		return f.fail(err)
@@ -107,10 +116,10 @@ func (d *Driver) occupancyAvailableDynamicShared(cur driver.CUcontext, out *uint
 		return invalidValue
 	}
 	per := uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)) / uint64(blocks) / sharedUnit * sharedUnit
-	used := dev.reservedShared() + uint64(f.staticShared())
+	used := dev.reservedShared() + uint64(f.kernel.SharedSize)
 	*out = 0
 	if per > used {
-		*out = min(per-used, uint64(f.maxDynamicShared()))
+		*out = min(per-used, uint64(f.tune.maxDynamicShared(dev, f.kernel.SharedSize)))
 	}
 	return success
 }

@@ -19,8 +19,16 @@ type oldLaunch struct {
 	bytes  []byte
 }
 
+// legacyFunction resolves a handle for these calls, which look for a current context first.
+func (d *Driver) legacyFunction(cur driver.CUcontext, h driver.CUfunction) (*function, driver.CUresult) {
+	if _, r := d.enter(cur); r != success {
+		return nil, r
+	}
+	return d.function(h)
+}
+
 func (d *Driver) funcSetBlockShape(cur driver.CUcontext, h driver.CUfunction, x, y, z int32) driver.CUresult {
-	f, r := d.function(cur, h)
+	f, r := d.legacyFunction(cur, h)
 	if r != success {
 		return r
 	}
@@ -34,7 +42,7 @@ func (d *Driver) funcSetBlockShape(cur driver.CUcontext, h driver.CUfunction, x,
 }
 
 func (d *Driver) funcSetSharedSize(cur driver.CUcontext, h driver.CUfunction, n uint32) driver.CUresult {
-	f, r := d.function(cur, h)
+	f, r := d.legacyFunction(cur, h)
 	if r != success {
 		return r
 	}
@@ -45,7 +53,7 @@ func (d *Driver) funcSetSharedSize(cur driver.CUcontext, h driver.CUfunction, n 
 }
 
 func (d *Driver) paramSetSize(cur driver.CUcontext, h driver.CUfunction, n uint32) driver.CUresult {
-	f, r := d.function(cur, h)
+	f, r := d.legacyFunction(cur, h)
 	if r != success {
 		return r
 	}
@@ -59,7 +67,7 @@ func (d *Driver) paramSetSize(cur driver.CUcontext, h driver.CUfunction, n uint3
 }
 
 func (d *Driver) paramSet(cur driver.CUcontext, h driver.CUfunction, offset int32, b []byte) driver.CUresult {
-	f, r := d.function(cur, h)
+	f, r := d.legacyFunction(cur, h)
 	if r != success {
 		return r
 	}
@@ -86,7 +94,7 @@ func (d *Driver) paramSetf(cur driver.CUcontext, h driver.CUfunction, offset int
 
 func (d *Driver) paramSetv(cur driver.CUcontext, h driver.CUfunction, offset int32, p unsafe.Pointer, n uint32) driver.CUresult {
 	if p == nil {
-		if _, r := d.function(cur, h); r != success {
+		if _, r := d.legacyFunction(cur, h); r != success {
 			return r
 		}
 		return invalidValue
@@ -103,7 +111,7 @@ func (d *Driver) launchGrid(cur driver.CUcontext, h driver.CUfunction, x, y int3
 }
 
 func (d *Driver) launchGridAsync(cur driver.CUcontext, h driver.CUfunction, x, y int32, stream driver.CUstream) driver.CUresult {
-	f, r := d.function(cur, h)
+	f, r := d.legacyFunction(cur, h)
 	if r != success {
 		return r
 	}

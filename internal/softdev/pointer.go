@@ -25,7 +25,7 @@ func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_att
 			unit = 4096
 		}
 		base = rng.Base &^ (unit - 1)
-		return base, (rng.End()-base+unit-1)&^(unit-1)
+		return base, (rng.End() - base + unit - 1) &^ (unit - 1)
 	}
 	if attr < driver.CU_POINTER_ATTRIBUTE_CONTEXT || attr > driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE {
 		return invalidValue, ok

@@ -45,39 +45,44 @@ func (d *Driver) errorText(out **byte, code driver.CUresult, text func(driver.CU
 
 // getExportTable: the tables behind cuGetExportTable are not public; a program that asks for one it has no use for goes on without.
 func (d *Driver) getExportTable(_ driver.CUcontext, out *uintptr, id *driver.CUuuid) driver.CUresult {
-	if out != nil {
+	if out != nil && id != nil {
 		*out = 0
 	}
 	return invalidValue
 }
 
 func (d *Driver) getProcAddress(cur driver.CUcontext, symbol *byte, out *uintptr, version int32, flags uint64) driver.CUresult {
-	return d.getProcAddressV2(cur, symbol, out, version, flags, nil)
+	var status driver.CUdriverProcAddressQueryResult
+	r := d.getProcAddressV2(cur, symbol, out, version, flags, &status)
+	if r == success && status != driver.CU_GET_PROC_ADDRESS_SUCCESS {
+		return driver.CUDA_ERROR_NOT_FOUND
+	}
+	return r
 }
 
-// getProcAddressV2 works before cuInit. Without a C door there are no addresses to give.
+// getProcAddressV2 works before cuInit. A symbol that is missing is a success with a NULL pointer and a status (recorded). Without a C door there are no
+// addresses to give.
 func (d *Driver) getProcAddressV2(_ driver.CUcontext, symbol *byte, out *uintptr, version int32, flags uint64, status *driver.CUdriverProcAddressQueryResult) driver.CUresult {
 	const known = uint64(driver.CU_GET_PROC_ADDRESS_LEGACY_STREAM | driver.CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
-	if symbol == nil || out == nil || flags&^known != 0 {
+	if symbol == nil || out == nil || flags&^known != 0 || version > d.version() {
 		return invalidValue
+	}
+	if version < 0 {
+		version = d.version() // unsigned to the driver, and newer than all (recorded)
 	}
 	*out = 0
 	name, found := driver.ResolveProc(driver.String(symbol), int(version), flags)
+	if found == driver.CU_GET_PROC_ADDRESS_SUCCESS {
+		if d.opts.ProcAddr == nil {
+			d.explain(nil, "%s has no C address in a Go program", name)
+			return notSupported
+		}
+		if *out = d.opts.ProcAddr(name); *out == 0 {
+			found = driver.CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
+		}
+	}
 	if status != nil {
 		*status = found
-	}
-	if found != driver.CU_GET_PROC_ADDRESS_SUCCESS {
-		return driver.CUDA_ERROR_NOT_FOUND
-	}
-	if d.opts.ProcAddr == nil {
-		d.explain(nil, "%s has no C address in a Go program", name)
-		return notSupported
-	}
-	if *out = d.opts.ProcAddr(name); *out == 0 {
-		if status != nil {
-			*status = driver.CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
-		}
-		return driver.CUDA_ERROR_NOT_FOUND
 	}
 	return success
 }
@@ -90,4 +95,24 @@ func (d *Driver) profilerStart(cur driver.CUcontext) driver.CUresult {
 func (d *Driver) profilerStop(cur driver.CUcontext) driver.CUresult {
 	_, r := d.enter(cur)
 	return r
+}
+
+// profilerInitialize is gone from the driver (recorded: whatever the arguments, also before cuInit).
+func (d *Driver) profilerInitialize(driver.CUcontext, *byte, *byte, driver.CUoutput_mode) driver.CUresult {
+	return notSupported
+}
+
+// threadExchangeStreamCaptureMode swaps the calling thread's mode; there is no capture that it could bind yet.
+func (d *Driver) threadExchangeStreamCaptureMode(_ driver.CUcontext, mode *driver.CUstreamCaptureMode) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if mode == nil || *mode > driver.CU_STREAM_CAPTURE_MODE_RELAXED {
+		return invalidValue
+	}
+	t := d.threads.self()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.captureMode, *mode = *mode, t.captureMode
+	return success
 }

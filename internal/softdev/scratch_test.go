@@ -26,7 +26,7 @@ func TestScratchCorpus(t *testing.T) {
 			continue
 		}
 		var out bytes.Buffer
-		d, err := New(Options{Stdout: &out})
+		d, err := New(Options{Stdout: &out, Recover: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,7 @@ func (d *Driver) newTable() *driver.Table {
 	t.GetProcAddress_v2 = d.getProcAddressV2
 	t.ProfilerStart = d.profilerStart
 	t.ProfilerStop = d.profilerStop
+	t.ProfilerInitialize = d.profilerInitialize
 
 	// Devices.
 	t.DeviceGet = d.deviceGet
@@ -41,6 +42,7 @@ func (d *Driver) newTable() *driver.Table {
 	t.DeviceGetExecAffinitySupport = d.deviceGetExecAffinitySupport
 	t.DeviceCanAccessPeer = d.deviceCanAccessPeer
 	t.DeviceGetP2PAttribute = d.deviceGetP2PAttribute
+	t.DeviceGetTexture1DLinearMaxWidth = d.deviceGetTexture1DLinearMaxWidth
 	t.CtxEnablePeerAccess = d.ctxEnablePeerAccess
 	t.CtxDisablePeerAccess = d.ctxDisablePeerAccess
 
@@ -111,6 +113,13 @@ func (d *Driver) newTable() *driver.Table {
 	t.StreamCopyAttributes = d.streamCopyAttributes
 	t.StreamIsCapturing = d.streamIsCapturing
 	t.StreamGetCaptureInfo = d.streamGetCaptureInfo
+	t.StreamGetCaptureInfo_v2 = d.streamGetCaptureInfoV2
+	t.StreamGetCaptureInfo_v3 = d.streamGetCaptureInfoV3
+	t.StreamBeginCapture_v2 = d.streamBeginCapture
+	t.StreamEndCapture = d.streamEndCapture
+	t.StreamUpdateCaptureDependencies_v2 = d.streamUpdateCaptureDependencies
+	t.StreamGetGreenCtx = d.streamGetGreenCtx
+	t.ThreadExchangeStreamCaptureMode = d.threadExchangeStreamCaptureMode
 	t.StreamAddCallback = d.streamAddCallback
 	t.StreamAttachMemAsync = d.streamAttachMem
 	t.LaunchHostFunc = d.launchHostFunc

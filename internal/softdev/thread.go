@@ -11,10 +11,11 @@ import (
 //
 // Entries stay when a thread ends, since nothing tells; a later thread with the same number then starts with its stack.
 type thread struct {
-	mu       sync.Mutex
-	stack    []driver.CUcontext // the current one last
-	callback int                // depth of host functions that the driver is running on this thread
-	detail   detail             // of calls that had no context
+	mu          sync.Mutex
+	stack       []driver.CUcontext // the current one last
+	captureMode driver.CUstreamCaptureMode
+	callback    int    // depth of host functions that the driver is running on this thread
+	detail      detail // of calls that had no context
 }
 
 func (t *thread) current() driver.CUcontext {

@@ -26,7 +26,7 @@ func ruleCpAsync(ic *instCheck) string {
 	case ic.Has("cg") && n != 16:
 		return fmt.Sprintf("Argument 2 of instruction 'cp.async': unexpected value '%d', expected to be 16", n)
 	case n != 4 && n != 8 && n != 16:
-		return fmt.Sprintf("Argument 2 of instruction 'cp.async': unexpected value '%d', expected to be 4, 8 or 16", n)
+		return fmt.Sprintf("Argument 2 of instruction 'cp.async': unexpected value '%d', expected to be 4 or 8 or 16", n)
 	}
 	if s, ok := ic.Imm("s"); ok && s > n {
 		return fmt.Sprintf("Argument 3 of instruction 'cp.async': unexpected value '%d', expected to be at most %d", s, n)
@@ -61,6 +61,9 @@ var bulkTypes = map[string]string{
 func ruleBulkReduce(ic *instCheck) string {
 	op := ic.One("and", "or", "xor", "inc", "dec", "add", "min", "max")
 	typ := ic.Match.Type(0)
+	if ic.Has("shared::cluster") && ic.Type(0).Class == optab.Float {
+		return "Arguments mismatch for instruction 'cp.reduce.async.bulk'"
+	}
 	if !containsWord(bulkTypes[op], typ) {
 		return wrongType("cp.reduce.async.bulk", op, typ)
 	}

@@ -47,10 +47,10 @@ func ruleRedux(ic *instCheck) string {
 // ruleBar: a CTA has sixteen barriers; threads come in warps.
 func ruleBar(ic *instCheck) string {
 	if n, ok := ic.Imm("a"); ok && n > 15 {
-		return fmt.Sprintf("Argument %d of instruction '%s': unexpected value '%d', expected to be in the range 0..15", ic.index("a"), ic.Name(), n)
+		return fmt.Sprintf("Barrier number '%d' out of range, expected to be in range [0..15]", uint64(int64(int32(n))))
 	}
-	if n, ok := ic.Imm("b"); ok && (n%32 != 0 || n == 0 && ic.Has("arrive")) {
-		return fmt.Sprintf("Argument %d of instruction '%s': unexpected value '%d', expected to be a multiple of the warp size", ic.index("b"), ic.Name(), n)
+	if n, ok := ic.Imm("b"); ok && n%32 != 0 {
+		return "Number of threads participating in barrier must be in multiple of warp size"
 	}
 	return ""
 }

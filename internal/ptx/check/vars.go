@@ -227,30 +227,29 @@ func (c *checker) opaque(v *Var) {
 	}
 }
 
-// fill writes an initialiser for the block of the given dimensions at off: each dimension has its braces.
-func (c *checker) fill(v *Var, init ptx.Operand, dims []int64, off uint64) {
+// fill writes an initialiser for the block of the given dimensions at off and returns where the next element goes. Each dimension has
+// its braces, but elements follow one another without gaps: a short inner list does not leave room (recorded: {{1, 2}, {3}, {4, 5}}
+// is 1 2 3 4 5 on the driver).
+func (c *checker) fill(v *Var, init ptx.Operand, dims []int64, off uint64) uint64 {
 	list, braces := init.(*ptx.InitList)
 	if braces != (len(dims) > 0) {
 		c.fatal(init.Position(), "Initial value type mismatch")
-		return
+		return off
 	}
 	if !braces {
 		c.scalar(v, init, off)
-		return
-	}
-	step := uint64(v.Type.Bytes())
-	for _, n := range dims[1:] {
-		step *= uint64(max(n, 0))
+		return off + uint64(v.Type.Bytes())
 	}
 	if int64(len(list.Elems)) > dims[0] {
 		c.fatal(list.Elems[dims[0]].Position(), "Greater number of elements in array initializer")
-		return
+		return off
 	}
-	for i, e := range list.Elems {
-		if c.fill(v, e, dims[1:], off+uint64(i)*step); c.stop {
-			return
+	for _, e := range list.Elems {
+		if off = c.fill(v, e, dims[1:], off); c.stop {
+			break
 		}
 	}
+	return off
 }
 
 // scalar writes one element.
