@@ -84,6 +84,7 @@ type Report struct {
 	Kinds     map[string]Count `json:"kinds"`
 	Cases     []CaseReport     `json:"cases,omitempty"`
 	Distances []Distance       `json:"distances,omitempty"`
+	LeftOut   int              `json:"left_out,omitempty"` // launches that must fail, on a device that would not survive it in this process
 }
 
 // Failed is the number of failed cases.
@@ -212,13 +213,20 @@ func Modules(fsys fs.FS, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
-	run := &corpus.Runner{T: d.Table, Detail: d.LastDetail}
+	defer func() { d.Close() }()
+	run := &corpus.Runner{T: d.Table}
+	run.Detail = func(ctx driver.CUcontext) string { return d.LastDetail(ctx) }
 	if d.Kind == device.Software {
 		run.Printed = printed.take
-	}
-	if c := d.Table.Init(0, 0); c != driver.CUDA_SUCCESS {
-		return nil, fmt.Errorf("cuInit: %v", c)
+		run.Renew = func() (*driver.Table, error) {
+			if err := d.Close(); err != nil {
+				return nil, err
+			}
+			if d, err = device.Open(o.Device); err != nil {
+				return nil, err
+			}
+			return d.Table, nil
+		}
 	}
 	if c := d.Table.DeviceGet(0, &run.Dev, 0); c != driver.CUDA_SUCCESS {
 		return nil, fmt.Errorf("cuDeviceGet: %v", c)
@@ -250,6 +258,9 @@ func Modules(fsys fs.FS, o Options) (*Report, error) {
 			case corpus.NotImplemented:
 				n.NotImplemented = 1
 			case corpus.NotApplicable:
+				continue
+			case corpus.LeftOut:
+				rep.LeftOut++
 				continue
 			}
 			rep.add(name, m.Kind, n)

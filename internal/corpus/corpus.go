@@ -9,6 +9,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -230,7 +231,11 @@ func (m *Manifest) bytes(d *Data, n int) ([]byte, error) {
 	case d.Base64 != nil:
 		return base64.StdEncoding.DecodeString(*d.Base64)
 	case d.File != "":
-		return fs.ReadFile(m.set.fsys, path.Join("modules", m.Name, d.File))
+		b, err := fs.ReadFile(m.set.fsys, path.Join("modules", m.Name, d.File))
+		if errors.Is(err, fs.ErrNotExist) {
+			return gunzip(m.set.fsys, path.Join("modules", m.Name, d.File+".gz"))
+		}
+		return b, err
 	case d.Fill != nil:
 		b := make([]byte, n)
 		for i := range b {

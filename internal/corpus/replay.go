@@ -17,6 +17,9 @@ type Runner struct {
 	Dev driver.CUdevice
 	// Printed returns what kernels have printed since the last call; nil when the output cannot be seen, and then it is not compared.
 	Printed func() string
+	// Renew gives a device that no fault has touched, after a launch that broke this one: a fault ends every context of the process
+	// on the device. Nil when that needs a new process; then launches that are recorded to fail are left out.
+	Renew func() (*driver.Table, error)
 	// Detail returns a longer text for the last error of a context, nil when there is none.
 	Detail func(ctx driver.CUcontext) string
 }
@@ -30,9 +33,10 @@ const (
 	Failed
 	NotImplemented // the device says NOT_SUPPORTED
 	NotApplicable  // this build does not hold the kernel
+	LeftOut        // it must fail, and would end the process's use of the device
 )
 
-var statusText = [...]string{"passed", "failed", "not implemented", "not in this build"}
+var statusText = [...]string{"passed", "failed", "not implemented", "not in this build", "left out"}
 
 func (s Status) String() string { return statusText[s] }
 
@@ -97,12 +101,23 @@ func (r *Runner) Run(m *Manifest, build string) []Result {
 		res := Result{Module: m.Name, Build: build, Launch: i, Kernel: l.Kernel}
 		if !l.Has(build) {
 			res.Status = NotApplicable
+		} else if l.Failure != nil && l.Failure.Code != 0 && r.Renew == nil {
+			res.Status = LeftOut
 		} else if err := s.launch(l); err != nil {
 			res.Status, res.Text = Failed, err.Error()
 			if ce, ok := err.(*callError); ok && ce.code == driver.CUDA_ERROR_NOT_SUPPORTED {
 				res.Status = NotImplemented
 			}
 			s.close() // start over with a clean context
+		}
+		if r.Renew != nil && (l.Failure != nil || res.Status == Failed) {
+			s.close()
+			t, err := r.Renew()
+			if err != nil {
+				res.Status, res.Text = Failed, res.Text+"; "+err.Error()
+				return append(out, res)
+			}
+			r.T = t
 		}
 		out = append(out, res)
 	}
@@ -244,7 +259,7 @@ func (s *state) launch(l *Launch) error {
 	if code == driver.CUDA_SUCCESS {
 		code, where = t.CtxSynchronize(s.ctx), "synchronize"
 	}
-	if l.Failure != nil {
+	if l.Failure != nil && l.Failure.Code != 0 {
 		return s.failure(l, code, where)
 	}
 	if err := s.check("kernel "+l.Kernel+", at "+where, code); err != nil {

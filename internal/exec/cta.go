@@ -54,7 +54,7 @@ func (g *Group) newCTA(ar *arena, index [3]uint32, rank uint32) *CTA {
 	}
 	c.Launch, c.Group, c.Index, c.Rank = l, g, index, rank
 	c.Threads = l.Block[0] * l.Block[1] * l.Block[2]
-	c.SharedSize = ir.ReservedShared + k.SharedSize + l.Shared
+	c.SharedSize = ir.ReservedShared + (k.SharedSize+l.Shared+127)&^127 // the granule that the hardware hands out, to the byte (recorded)
 	words := int(c.SharedSize+1024+7) / 8
 	if len(c.shared) < words {
 		c.shared = make([]uint64, words+128)

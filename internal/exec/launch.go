@@ -101,7 +101,8 @@ type Launch struct {
 	Device      DeviceInfo
 	Stop        *atomic.Bool // set to stop the kernel; may be nil
 	GridID      uint64
-	Counters    *Counters // nil when not wanted
+	Env         [32]uint32 // %envreg0 to %envreg31
+	Counters    *Counters  // nil when not wanted
 	Texture     TextureUnit
 	Ctx         context.Context // nil when it cannot be cancelled that way
 }

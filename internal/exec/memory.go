@@ -66,7 +66,8 @@ const (
 	localWindow  = 1 << 24
 )
 
-// shared resolves an address of the shared window: bits 24 and up are the CTA's rank in its cluster.
+// shared resolves an address of the shared window: bits 24 and up are the CTA's rank in its cluster. As on an H200, a rank that the
+// cluster does not have is an illegal instruction, an offset beyond the CTA's memory an illegal address.
 func (w *Warp) shared(lane int, addr uint64, size uint32, write bool) unsafe.Pointer {
 	c := w.CTA
 	rank, off := uint32(addr>>24), uint32(addr&0xffffff)
@@ -80,7 +81,7 @@ func (w *Warp) shared(lane int, addr uint64, size uint32, write bool) unsafe.Poi
 		c = c.Group.CTAs[rank]
 	}
 	if off+size > c.SharedSize {
-		w.ThrowAddr(FaultInstruction, lane, "shared", addr, size, write)
+		w.ThrowAddr(FaultAddress, lane, "shared", addr, size, write)
 	}
 	return unsafe.Add(c.Shared, off)
 }

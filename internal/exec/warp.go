@@ -196,7 +196,7 @@ func (w *Warp) wakeSync() {
 
 // Gather is called by an operation with a member mask before it acts: members holds each lane's mask, lanes those that
 // execute it. It returns the lanes that may go on now; the others stay behind at this operation in a split of their own. When
-// it returns 0 the current split waits and the engine must return EventReschedule.
+// it returns 0 the current split waits, or has gone on without the lanes that do, and the engine must return EventReschedule.
 func (w *Warp) Gather(lanes uint32, members *[32]uint32) uint32 {
 	go1 := uint32(0)
 	for m := lanes; m != 0; m &= m - 1 {
@@ -221,7 +221,9 @@ func (w *Warp) Gather(lanes uint32, members *[32]uint32) uint32 {
 	t := w.newSplit()
 	t.PC, t.Act, t.Mask, t.wait = s.PC, s.Act, lanes&^go1, waitSync
 	s.Mask &^= t.Mask
-	if w.Limit > s.PC {
+	if go1 == 0 {
+		s.PC++ // only lanes that are guarded off are left: the operation is behind them
+	} else if w.Limit > s.PC {
 		w.Limit = s.PC + 1
 	}
 	return go1

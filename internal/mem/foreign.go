@@ -10,7 +10,7 @@ import (
 // into Go memory, which stays alive, but the caller must pin what moves or frees it otherwise. Errors: *AddressError when
 // the range is empty, wraps, overlaps a registered range or lies in the window.
 func (w *Window) Register(p unsafe.Pointer, size uint64, owner any) (Range, error) {
-	r := &Range{Base: uint64(uintptr(p)), Size: size, Kind: Registered, Owner: owner, pointer: p}
+	r := &Range{Base: uint64(uintptr(p)), Size: size, Kind: Registered, Owner: owner, Access: ReadWrite, pointer: p}
 	bad := func(why string) (Range, error) {
 		return Range{}, &AddressError{"register", r.Base, size, why}
 	}

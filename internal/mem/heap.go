@@ -36,6 +36,10 @@ type Range struct {
 	Heap *Heap // nil for registered ranges
 	// Owner is what the allocation was made for; its meaning is the caller's.
 	Owner any
+	// Access is what may be done with it: ReadWrite but for mappings (Window.Map).
+	Access Access
+	// Store is the memory of a mapping; nil for everything else.
+	Store *Store
 
 	pointer unsafe.Pointer // registered ranges: keeps Go memory alive
 }
@@ -133,7 +137,7 @@ func (h *Heap) AllocFor(size, align uint64, owner any) (Range, error) {
 		}
 		return Range{}, &OutOfMemoryError{size, h.used, h.limit, err}
 	}
-	r := &Range{Base: h.w.base + s.off + uint64(unit)*MinAlign, Size: size, ID: h.w.ids.Add(1), Kind: h.kind, Heap: h, Owner: owner}
+	r := &Range{Base: h.w.base + s.off + uint64(unit)*MinAlign, Size: size, ID: h.w.ids.Add(1), Kind: h.kind, Heap: h, Owner: owner, Access: ReadWrite}
 	s.set(unit, r, r)
 	h.asked += size
 	h.count++
@@ -221,6 +225,8 @@ func (h *Heap) Free(addr uint64) error {
 		return &AddressError{Op: "free", Addr: addr, Why: "no memory is allocated there"}
 	case r.Heap != h:
 		return &AddressError{Op: "free", Addr: addr, Why: "the memory is " + r.Kind.String() + " memory of another heap"}
+	case r.Store != nil:
+		return &AddressError{Op: "free", Addr: addr, Why: "the memory is mapped, not allocated"}
 	case r.Base != addr:
 		return &AddressError{Op: "free", Addr: addr, Why: "it is not the first address of the allocation"}
 	}
@@ -281,7 +287,8 @@ func (h *Heap) Ranges(f func(Range) bool) {
 	}
 }
 
-// FreeAll gives all allocations of the heap back, as the destruction of a device's last context does. The heap can be used on.
+// FreeAll gives all allocations of the heap back, as the destruction of a device's last context does. The heap can be used on. Stores
+// have their own owners and stay.
 func (h *Heap) FreeAll() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -59,10 +59,12 @@ type Window struct {
 
 	mu         sync.Mutex
 	closed     bool
-	free       [2][]extent // by offset, merged; [0] below smallEnd, [1] above
-	quarantine []extent    // oldest first
-	waiting    uint64      // bytes in quarantine
-	committed  uint64      // bytes
+	free       [2][]extent    // by offset, merged; [0] below smallEnd, [1] above
+	quarantine []extent       // oldest first
+	waiting    uint64         // bytes in quarantine
+	committed  uint64         // bytes
+	reserved   []*reservation // by offset
+	stores     map[*Store]struct{}
 }
 
 type extent struct{ off, n uint64 }
@@ -103,7 +105,7 @@ func OpenSize(size uint64) (*Window, error) {
 }
 
 func newWindow(m *mapping) *Window {
-	w := &Window{m: m, base: uint64(uintptr(m.base)), smallEnd: Special + m.size/smallShare}
+	w := &Window{m: m, base: uint64(uintptr(m.base)), smallEnd: Special + m.size/smallShare, stores: map[*Store]struct{}{}}
 	w.spans = make([]atomic.Pointer[[1 << l2Bits]atomic.Pointer[span]], m.size>>(granuleBits+l2Bits))
 	w.free[0] = []extent{{Special, w.smallEnd - Special}}
 	w.free[1] = []extent{{w.smallEnd, m.size - w.smallEnd}}
@@ -130,8 +132,8 @@ func (w *Window) Ptr(addr uint64) unsafe.Pointer {
 	return unsafe.Add(w.m.base, (addr-w.base)&(w.m.size-1))
 }
 
-// Slice returns n bytes at an address, which must all belong to one live allocation or one registered range. The slice's
-// capacity ends with its length.
+// Slice returns n bytes at an address, which must all belong to one live allocation, one registered range or one mapping with access. The
+// slice's capacity ends with its length. Writing to a mapping that is only for reading faults.
 func (w *Window) Slice(addr, n uint64) ([]byte, error) {
 	r, ok := w.Lookup(addr)
 	if !ok {
@@ -139,6 +141,9 @@ func (w *Window) Slice(addr, n uint64) ([]byte, error) {
 	}
 	if n > r.Size-(addr-r.Base) {
 		return nil, &AddressError{"slice", addr, n, "it goes beyond the end of the allocation"}
+	}
+	if r.Access == NoAccess {
+		return nil, &AddressError{"slice", addr, n, "access to the mapping has not been set"}
 	}
 	p := r.pointer
 	if p == nil {
@@ -167,8 +172,16 @@ func (w *Window) Close() error {
 		w.spans[i].Store(nil)
 	}
 	w.foreign.Store(new([]*Range))
-	w.free, w.quarantine = [2][]extent{}, nil
-	return w.m.release()
+	w.free, w.quarantine, w.reserved = [2][]extent{}, nil, nil
+	err := w.m.release()
+	for s := range w.stores {
+		s.refs = 0
+		if e := s.b.close(); err == nil {
+			err = e
+		}
+	}
+	clear(w.stores)
+	return err
 }
 
 // Lookup finds the live allocation or registered range that an address lies in. It takes no lock.
@@ -220,15 +233,9 @@ func (w *Window) take(s *span, n, align uint64, small bool) error {
 	if w.closed {
 		return ErrClosed
 	}
-	off, ok := w.place(n, align, small)
-	if !ok {
-		// The quarantine is worth less than the allocation.
-		for len(w.quarantine) > 0 {
-			w.endQuarantine()
-		}
-		if off, ok = w.place(n, align, small); !ok {
-			return &AddressError{Op: "reserve", Size: n, Why: "the device address window has no free range of that size"}
-		}
+	off, err := w.find(n, align, small)
+	if err != nil {
+		return err
 	}
 	if err := w.m.commit(off, n); err != nil {
 		w.giveBack(extent{off, n})
@@ -238,6 +245,20 @@ func (w *Window) take(s *span, n, align uint64, small bool) error {
 	s.off, s.n = off, n
 	w.setSpan(off, n, s)
 	return nil
+}
+
+// find is place, for which the quarantine ends when there is no place else: it is worth less than the allocation.
+func (w *Window) find(n, align uint64, small bool) (off uint64, err error) {
+	off, ok := w.place(n, align, small)
+	if !ok {
+		for len(w.quarantine) > 0 {
+			w.endQuarantine()
+		}
+		if off, ok = w.place(n, align, small); !ok {
+			return 0, &AddressError{Op: "reserve", Size: n, Why: "the device address window has no free range of that size"}
+		}
+	}
+	return off, nil
 }
 
 // place finds and removes a free run, the lowest that fits, in the region it belongs to, else in the other.
@@ -282,12 +303,17 @@ func (w *Window) drop(s *span) error {
 	w.setSpan(s.off, s.n, nil)
 	err := w.m.decommit(s.off, s.n)
 	w.committed -= s.n
-	w.quarantine = append(w.quarantine, extent{s.off, s.n})
-	w.waiting += s.n
+	w.putAside(extent{s.off, s.n})
+	return err
+}
+
+// putAside sends a run to quarantine.
+func (w *Window) putAside(e extent) {
+	w.quarantine = append(w.quarantine, e)
+	w.waiting += e.n
 	for len(w.quarantine) > quarantineSpans || w.waiting > w.m.size/quarantineShare {
 		w.endQuarantine()
 	}
-	return err
 }
 
 func (w *Window) endQuarantine() {

@@ -1,5 +1,7 @@
 package num
 
+//go:generate go run ./fit
+
 // The approximate functions on f32: rcp, rsqrt, sqrt, ex2, lg2, sin, cos, div.
 //
 // Silicon evaluates them in one unit: the operand's top bits pick a segment, the rest is n, and the result is C0 + C1*n + C2*q,

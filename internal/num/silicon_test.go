@@ -111,15 +111,6 @@ func (r *recording) output(c *recordedCase) []uint64 {
 	return elements(r.out[o.Offset:o.Offset+o.Size], c.N*max(1, o.PerThread))
 }
 
-func (r *recording) find(id string) *recordedCase {
-	for i := range r.Cases {
-		if r.Cases[i].ID == id {
-			return &r.Cases[i]
-		}
-	}
-	return nil
-}
-
 // An instruction spelled out: modifiers as a set, types in order.
 type spelled struct {
 	op, suffix string

@@ -86,7 +86,7 @@ type Set struct {
 
 // Open reads a set. Group modules are read when they are asked for.
 func Open(fsys fs.FS) (*Set, error) {
-	b, err := readFile(fsys, "index.json")
+	b, err := ReadFile(fsys, "index.json")
 	if err != nil {
 		return nil, err
 	}
@@ -103,10 +103,10 @@ func Open(fsys fs.FS) (*Set, error) {
 	if err := json.Unmarshal(b, s); err != nil {
 		return nil, fmt.Errorf("index.json: %w", err)
 	}
-	if s.in, err = readFile(fsys, "inputs.bin"); err != nil {
+	if s.in, err = ReadFile(fsys, "inputs.bin"); err != nil {
 		return nil, err
 	}
-	if s.out, err = readFile(fsys, "outputs.bin"); err != nil {
+	if s.out, err = ReadFile(fsys, "outputs.bin"); err != nil {
 		return nil, err
 	}
 	for i := range s.Inputs {
@@ -132,8 +132,8 @@ func Open(fsys fs.FS) (*Set, error) {
 	return s, nil
 }
 
-// readFile reads a file, or the gzip of it under its name with .gz.
-func readFile(fsys fs.FS, name string) ([]byte, error) {
+// ReadFile reads a file, or the gzip of it under its name with .gz.
+func ReadFile(fsys fs.FS, name string) ([]byte, error) {
 	b, err := fs.ReadFile(fsys, name)
 	if err == nil {
 		return b, nil
@@ -180,7 +180,7 @@ func (s *Set) Module(group string) (*Module, error) {
 		if s.Groups[i].Name != group {
 			continue
 		}
-		b, err := readFile(s.fsys, path.Clean(s.Groups[i].File))
+		b, err := ReadFile(s.fsys, path.Clean(s.Groups[i].File))
 		if err != nil {
 			return nil, err
 		}
@@ -191,27 +191,56 @@ func (s *Set) Module(group string) (*Module, error) {
 	return nil, fmt.Errorf("no group %s", group)
 }
 
+// Keep returns the module's text with only the kernels that a function wants, in their order.
+func (m *Module) Keep(want func(kernel string) bool) string {
+	var b strings.Builder
+	rest := m.Text
+	for {
+		i := strings.Index(rest, entryMark)
+		if i < 0 {
+			b.WriteString(rest)
+			return b.String()
+		}
+		name, end := cut(rest[i:])
+		b.WriteString(rest[:i])
+		if want(name) {
+			b.WriteString(rest[i : i+end])
+		}
+		rest = strings.TrimLeft(rest[i+end:], "\n")
+	}
+}
+
+// entryMark starts a kernel.
+const entryMark = ".visible .entry "
+
+// cut returns the name of the kernel that a text starts with, and where the kernel ends.
+func cut(text string) (name string, end int) {
+	end = strings.Index(text, "\n}\n") + 3
+	if end == 2 {
+		end = len(text)
+	}
+	name = strings.TrimPrefix(text[:end], entryMark)
+	if i := strings.IndexAny(name, "(\n "); i >= 0 {
+		name = name[:i]
+	}
+	return name, end
+}
+
 // split cuts a module written by the recorder at its kernels: each starts with ".visible .entry" at the start of a line and ends with a line "}".
 func split(text string) *Module {
 	m := &Module{Text: text, Kernels: map[string]string{}}
 	var header strings.Builder
 	rest := text
 	for {
-		i := strings.Index(rest, ".visible .entry ")
+		i := strings.Index(rest, entryMark)
 		if i < 0 {
 			header.WriteString(rest)
 			break
 		}
 		header.WriteString(rest[:i])
-		j := strings.Index(rest[i:], "\n}\n")
-		if j < 0 {
-			j = len(rest) - i - 3
-		}
-		k := rest[i : i+j+3]
-		name := strings.TrimPrefix(k, ".visible .entry ")
-		name = name[:strings.IndexAny(name, "(\n ")]
-		m.Kernels[name] = k
-		rest = rest[i+j+3:]
+		name, end := cut(rest[i:])
+		m.Kernels[name] = rest[i : i+end]
+		rest = rest[i+end:]
 	}
 	m.Header = header.String()
 	return m

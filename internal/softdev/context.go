@@ -47,8 +47,8 @@ func (d *Driver) newContext(dev *device, flags uint32) *context {
 	c.setFlags(flags)
 	c.attached.Store(1)
 	c.heap.c, c.output.d = c, d
-	for id, v := range dev.defaultLimits() {
-		c.limits[id].Store(v)
+	for id := range dev.rules {
+		c.limits[id].Store(dev.rules[id].Value)
 	}
 	c.cacheConfig, c.sharedConfig = driver.CU_FUNC_CACHE_PREFER_NONE, driver.CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE
 	c.legacy = newStream(c, streamLegacy, 0, 0)
@@ -465,10 +465,10 @@ func (d *Driver) ctxGetStreamPriorityRange(cur driver.CUcontext, least, greatest
 		return r
 	}
 	if least != nil {
-		*least = 0
+		*least = c.dev.profile.LeastStreamPriority
 	}
 	if greatest != nil {
-		*greatest = c.dev.greatestPriority()
+		*greatest = c.dev.profile.GreatestStreamPriority
 	}
 	return success
 }

@@ -9,13 +9,16 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/mem"
+	"github.com/gocuda/cuda/profiles"
 )
 
 // device is one software device.
 type device struct {
 	d       *Driver
 	ordinal int32
-	profile *profile
+	profile *profiles.Profile
+	attrs   map[driver.CUdevice_attribute]int32
+	rules   [driver.CU_LIMIT_MAX]limitRule
 	heap    *mem.Heap
 	primary primary
 	limits  launchLimits
@@ -34,11 +37,19 @@ type launchLimits struct {
 }
 
 func newDevice(d *Driver, ordinal int32, name string) (*device, error) {
-	p, err := findProfile(name)
+	p, err := profiles.Get(name)
 	if err != nil {
 		return nil, err
 	}
-	dev := &device{d: d, ordinal: ordinal, profile: p}
+	dev := &device{d: d, ordinal: ordinal, profile: p, attrs: map[driver.CUdevice_attribute]int32{}}
+	for _, a := range p.Attributes {
+		dev.attrs[driver.CUdevice_attribute(a.ID)] = a.Value
+	}
+	for _, l := range p.Limits {
+		if l.ID < int32(len(dev.rules)) {
+			dev.rules[l.ID] = limitRule{l, l.Set != profiles.Unsupported}
+		}
+	}
 	a := func(id driver.CUdevice_attribute) uint32 { return uint32(dev.attribute(id)) }
 	dev.limits = launchLimits{
 		grid:  [3]uint32{a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y), a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)},
@@ -70,8 +81,10 @@ func (dev *device) reservedShared() uint64 {
 	return uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK))
 }
 
-// greatestPriority is the other end of the range of stream priorities that begins with 0.
-func (dev *device) greatestPriority() int32 { return dev.profile.greatestPriority() }
+// clampPriority brings a stream priority into the device's range, as the driver does with one out of it.
+func (dev *device) clampPriority(v int32) int32 {
+	return min(max(v, dev.profile.GreatestStreamPriority), dev.profile.LeastStreamPriority)
+}
 
 func (d *Driver) deviceGet(_ driver.CUcontext, out *driver.CUdevice, ordinal int32) driver.CUresult {
 	if r := d.ready(); r != success {
@@ -122,7 +135,7 @@ func (d *Driver) deviceGetName(_ driver.CUcontext, out *byte, n int32, ordinal d
 	if r != success {
 		return r
 	}
-	putString(out, n, dev.profile.name())
+	putString(out, n, dev.profile.Name)
 	return success
 }
 
@@ -131,17 +144,8 @@ func (d *Driver) deviceGetUUID(_ driver.CUcontext, out *driver.CUuuid, ordinal d
 	if r != success {
 		return r
 	}
-	out.Bytes = dev.uuid()
+	out.Bytes = dev.profile.UUID(int(dev.ordinal))
 	return success
-}
-
-// uuid is made of the profile's name and the ordinal in a form that says so: "gocuda" and the ordinal at the end.
-func (dev *device) uuid() (u [16]byte) {
-	copy(u[:], "gocuda")
-	name := dev.profile.id()
-	copy(u[6:14], name)
-	u[14], u[15] = byte(dev.ordinal>>8), byte(dev.ordinal)
-	return u
 }
 
 // deviceGetLuid: a LUID exists on Windows only.
@@ -160,7 +164,7 @@ func (d *Driver) deviceGetAttribute(_ driver.CUcontext, out *int32, attr driver.
 	if r != success {
 		return r
 	}
-	v, ok := dev.profile.attribute(attr)
+	v, ok := dev.attrs[attr]
 	if !ok {
 		return invalidValue
 	}
@@ -173,11 +177,10 @@ func (d *Driver) deviceGetAttribute(_ driver.CUcontext, out *int32, attr driver.
 
 // attribute is a device attribute, 0 for one that the profile does not have.
 func (dev *device) attribute(id driver.CUdevice_attribute) int32 {
-	v, _ := dev.profile.attribute(id)
-	return v
+	return dev.attrs[id]
 }
 
-func (dev *device) totalMem() uint64 { return dev.profile.totalMem() }
+func (dev *device) totalMem() uint64 { return dev.profile.TotalMemory }
 
 func (d *Driver) deviceTotalMem(_ driver.CUcontext, out *uint64, ordinal driver.CUdevice) driver.CUresult {
 	if out != nil {
@@ -278,9 +281,9 @@ func (d *Driver) deviceGetExecAffinitySupport(_ driver.CUcontext, out *int32, ki
 	return success
 }
 
-// deviceGetTexture1DLinearMaxWidth: 2^32 bytes, and not more than 2^30 elements (recorded for every format).
 func (d *Driver) deviceGetTexture1DLinearMaxWidth(_ driver.CUcontext, out *uint64, format driver.CUarray_format, channels uint32, ordinal driver.CUdevice) driver.CUresult {
-	if _, r := d.asked(out != nil, ordinal); r != success {
+	dev, r := d.asked(out != nil, ordinal)
+	if r != success {
 		return r
 	}
 	var size uint64
@@ -297,7 +300,7 @@ func (d *Driver) deviceGetTexture1DLinearMaxWidth(_ driver.CUcontext, out *uint6
 	if channels != 1 && channels != 2 && channels != 4 {
 		return invalidValue
 	}
-	*out = min(1<<30, 1<<32/(size*uint64(channels)))
+	*out = dev.profile.Texture1DLinearMaxWidth(size * uint64(channels))
 	return success
 }
 
@@ -384,4 +387,4 @@ func (d *Driver) ctxDisablePeerAccess(cur, peer driver.CUcontext) driver.CUresul
 }
 
 // version is the CUDA version that the driver reports.
-func (d *Driver) version() int32 { return d.devices[0].profile.driverVersion() }
+func (d *Driver) version() int32 { return d.devices[0].profile.DriverVersion }

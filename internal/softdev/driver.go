@@ -39,6 +39,7 @@ type Driver struct {
 	opts    Options
 	engine  exec.Engine
 	table   *driver.Table
+	refused map[string]bool // functions that only answer CUDA_ERROR_NOT_SUPPORTED
 	devices []*device
 	memory  *memory
 	started time.Time
@@ -74,7 +75,7 @@ const (
 
 // New makes a driver. It reserves address space and nothing else; cuInit has to come before other calls as with the C library.
 func New(o Options) (*Driver, error) {
-	d := &Driver{opts: o, engine: o.Engine, started: time.Now()}
+	d := &Driver{opts: o, engine: o.Engine, started: time.Now(), refused: map[string]bool{}}
 	if d.engine == nil {
 		d.engine = interp.New()
 	}

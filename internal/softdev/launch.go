@@ -189,6 +189,7 @@ func (d *Driver) enqueue(f *function, s *stream, q *launchRequest, params *unsaf
 		MaxShared: uint32(dev.maxSharedOptin()), Cooperative: q.cooperative, Workers: d.opts.Workers, Device: dev.info,
 		Stop: &f.mod.ctx.stop, GridID: d.gridIDs.Add(1),
 	}
+	n.l.Env = buf.workspace(uint64(f.kernel.ParamSize))
 	if q.event != nil {
 		defer q.event.record(s)
 	}
@@ -196,10 +197,25 @@ func (d *Driver) enqueue(f *function, s *stream, q *launchRequest, params *unsaf
 	return success
 }
 
+// workspaceSize is the room for the grid's workspace after the parameters, alignment included.
+const workspaceSize = 32
+
+// workspace prepares the grid's workspace, two words: its size and the barrier that cooperative_groups' grid_group::sync
+// counts in. Kernels find it through %envreg1 (high half of the address) and %envreg2 (low half), in ordinary launches too
+// (recorded: corpus module gridsync).
+func (b *paramBuffer) workspace(size uint64) (env [32]uint32) {
+	off := (size + 15) &^ 15
+	clear(b.bytes[off : off+16])
+	b.bytes[off] = 8
+	addr := b.addr + off
+	env[1], env[2] = uint32(addr>>32), uint32(addr)
+	return env
+}
+
 // gather copies the parameters of a launch into device memory.
 func (f *function) gather(params *unsafe.Pointer, extra *uintptr) (*paramBuffer, driver.CUresult) {
 	k := f.kernel
-	buf, r := f.mod.ctx.params.get(f.mod.ctx, uint64(k.ParamSize))
+	buf, r := f.mod.ctx.params.get(f.mod.ctx, uint64(k.ParamSize)+workspaceSize)
 	if r != success {
 		return nil, r
 	}

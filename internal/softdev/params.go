@@ -14,8 +14,8 @@ type paramBuffer struct {
 	class int
 }
 
-// Parameters come in three sizes: most kernels, the limit before PTX 8.1 (4 KiB, rounded up), and the limit since (32764 bytes).
-var paramSizes = [...]uint64{512, 8 << 10, 32 << 10}
+// Parameters come in three sizes: most kernels, the limit before PTX 8.1 (4 KiB, rounded up), and the limit since (32764 bytes), each with room for the grid's workspace.
+var paramSizes = [...]uint64{512, 8 << 10, 64 << 10}
 
 // paramSlab is how much memory the pool takes at once, in bytes.
 const paramSlab = 64 << 10

@@ -69,9 +69,12 @@ func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_att
 		flag(rng.Kind == mem.Managed)
 	case driver.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
 		put32(uint32(a.ctx.dev.ordinal))
-	case driver.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, driver.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE,
-		driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-		flag(rng.Kind == mem.Device)
+	case driver.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+		flag(false) // an H200's memory is; the software device's cannot be shared with another process yet
+	case driver.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+		flag(rng.Kind == mem.Device && a.ctx.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED) != 0)
+	case driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+		flag(rng.Kind == mem.Device && a.ctx.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK) != 0)
 	case driver.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
 		put64(rng.Base)
 	case driver.CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:

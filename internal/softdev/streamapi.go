@@ -69,7 +69,7 @@ func (d *Driver) streamCreateWithPriority(cur driver.CUcontext, out *driver.CUst
 		return invalidValue
 	}
 	// A priority out of range becomes the nearest that is in range (cuStreamCreateWithPriority).
-	priority = min(max(priority, c.dev.greatestPriority()), 0)
+	priority = c.dev.clampPriority(priority)
 	s := newStream(c, streamOrdinary, flags, priority)
 	s.handle = driver.CUstream(d.streams.add(s))
 	if s.handle == 0 {
@@ -343,7 +343,7 @@ func (d *Driver) streamSetAttribute(cur driver.CUcontext, h driver.CUstream, id 
 		}
 		s.attrs.policy = p + 1
 	case driver.CU_LAUNCH_ATTRIBUTE_PRIORITY:
-		s.priority = min(max(*v.Priority(), s.ctx.dev.greatestPriority()), 0)
+		s.priority = s.ctx.dev.clampPriority(*v.Priority())
 	case driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
 		s.attrs.domainMap = *v.MemSyncDomainMap()
 	case driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:

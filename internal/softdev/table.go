@@ -296,6 +296,12 @@ func narrow(out *uint32, call func(*uint64) driver.CUresult) driver.CUresult {
 	return r
 }
 
+// Implements says whether a function of the API (its C symbol, for example cuMemAlloc_v2) does more than answer CUDA_ERROR_NOT_SUPPORTED.
+func (d *Driver) Implements(symbol string) bool {
+	_, ok := driver.Lookup(symbol)
+	return ok && !d.refused[symbol]
+}
+
 // refuseRest fills what is left with functions that answer CUDA_ERROR_NOT_SUPPORTED (or that there is no cuInit yet) and leave the
 // function's name as detail.
 func (d *Driver) refuseRest(t *driver.Table) {
@@ -307,6 +313,7 @@ func (d *Driver) refuseRest(t *driver.Table) {
 			continue
 		}
 		name := "cu" + v.Type().Field(i).Name
+		d.refused[name] = true
 		field.Set(reflect.MakeFunc(ft, func(args []reflect.Value) []reflect.Value {
 			r := d.ready()
 			if r == success {

@@ -140,7 +140,9 @@ func prepare(k *ir.Kernel, in *inst, op *ir.Op) error {
 		in.kind = call
 		if op.Call.Builtin != "" {
 			in.kind = plain
-			err = resolveBuiltin(in, op)
+			if err = resolveBuiltin(in, op); in.ctl != nil {
+				in.kind = scheduling
+			}
 		}
 	case ir.Ret:
 		in.kind = ret

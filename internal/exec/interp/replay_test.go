@@ -135,6 +135,9 @@ func (r *replay) launch(code exec.Code, l *corpus.Launch) (error, []expectation)
 	}
 	x := &exec.Launch{Code: code, Grid: l.Grid, Block: l.Block, Shared: l.DynamicShared, Params: params, ParamAddr: pa, Mem: &r.mem, Stack: 1024, Workers: 2,
 		Sys: silent{}, Cooperative: l.Cooperative, Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1980000}}
+	if n := l.Limits["stack"]; n != 0 {
+		x.Stack = uint32(n)
+	}
 	x.Cluster = k.Attrs.ReqNCtaPerCluster
 	copy(x.Cluster[:], l.Cluster)
 	x.Consts = exec.NewConstRows(k, func(c *ir.ConstRow) uint64 { return r.vars[c.Var] })
@@ -148,7 +151,7 @@ func TestRecordedModules(t *testing.T) {
 		t.Skip("the recorded corpus is not beside the checkout")
 	}
 	set := corpus.Open(os.DirFS(fullCorpus))
-	for _, name := range []string{"cluster_dsm", "cp_async", "fences", "gridsync", "h73_alloca", "h78_cluster", "h80_elect", "its", "mbarrier_bulk", "pdl", "reduce_redux",
+	for _, name := range []string{"cluster_dsm", "cp_async", "fences", "h73_alloca", "h78_cluster", "h80_elect", "its", "mbarrier_bulk", "pdl", "reduce_redux",
 		"reduce_warp", "setmaxnreg", "tma_odd", "tma_store", "tma_swizzle", "tma_tensor", "vote_match", "n_warp", "scan", "stack", "recursion", "t_matmul"} {
 		t.Run(name, func(t *testing.T) {
 			m, err := set.Module(name)

@@ -3,6 +3,7 @@ package interp
 import (
 	"fmt"
 	"math/bits"
+	"strconv"
 	"strings"
 	"time"
 
@@ -149,8 +150,16 @@ func resolveSpecial(in *inst, op *ir.Op) error {
 	case "%current_graph_exec":
 		uniform(func(*exec.Warp) uint64 { return 0 })
 	default:
-		if strings.HasPrefix(name, "%envreg") || strings.HasPrefix(name, "%pm") {
-			// Environment registers and performance counters that no driver has set read as zero.
+		if n, ok := strings.CutPrefix(name, "%envreg"); ok {
+			i, err := strconv.Atoi(n)
+			if err != nil || i < 0 || i > 31 {
+				return fmt.Errorf("the special register %s", op.Name)
+			}
+			uniform(func(w *exec.Warp) uint64 { return uint64(w.CTA.Launch.Env[i]) })
+			return nil
+		}
+		if strings.HasPrefix(name, "%pm") {
+			// Performance counters that nobody has set up read as zero.
 			uniform(func(*exec.Warp) uint64 { return 0 })
 			return nil
 		}

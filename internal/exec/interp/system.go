@@ -11,8 +11,14 @@ import (
 
 // systemOps are operations that speak to the world outside the kernel.
 var systemOps = map[string]resolver{
-	"brkpt":   resolveNothing, // without a debugger a breakpoint is passed
+	"brkpt":   resolveBreakpoint,
 	"pmevent": resolveNothing, // nobody listens to performance monitor events
+}
+
+// resolveBreakpoint is brkpt. Without a debugger it ends the kernel as trap does (recorded on an H200).
+func resolveBreakpoint(in *inst, op *ir.Op) error {
+	in.fn = func(w *exec.Warp, in *inst, m uint32) { w.Throw(exec.FaultTrap, first(m), "brkpt") }
+	return nil
 }
 
 func resolveNothing(in *inst, op *ir.Op) error {

@@ -1,0 +1,312 @@
+package mem
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"sync/atomic"
+)
+
+// Access is what may be done with mapped memory (CUmemAccess_flags).
+type Access uint8
+
+// Access rights, with the driver's numbers.
+const (
+	NoAccess  Access = 0
+	ReadOnly  Access = 1
+	ReadWrite Access = 3
+)
+
+// Store is memory without an address (cuMemCreate): it can be mapped in reserved ranges of the window, in several at once. It lives until
+// its last owner has released it and its last mapping is gone. Hosts without a way to map memory twice have no stores.
+type Store struct {
+	Owner any // what it was made for; its meaning is the caller's
+	heap  *Heap
+	size  uint64
+	b     *backing
+
+	refs int // owners and mappings; under the window's lock
+}
+
+// reservation is a range of the window that the program reserved (cuMemAddressReserve).
+type reservation struct {
+	extent
+	maps []*mapped // by offset
+}
+
+type mapped struct {
+	extent
+	store *Store
+	span  *span
+}
+
+// Size returns the store's bytes.
+func (s *Store) Size() uint64 { return s.size }
+
+// Heap returns the heap that the memory was taken from.
+func (s *Store) Heap() *Heap { return s.heap }
+
+// NewStore takes memory of the heap without an address; size is a multiple of Granule. Errors: *AddressError for another size,
+// *OutOfMemoryError, ErrClosed, and errors.ErrUnsupported on hosts without stores.
+func (h *Heap) NewStore(size uint64, owner any) (*Store, error) {
+	if size == 0 || size%Granule != 0 {
+		return nil, &AddressError{Op: "make store", Size: size, Why: "the size is not a multiple of the granularity"}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, ErrClosed
+	}
+	if h.limit-min(h.used, h.limit) < size {
+		return nil, &OutOfMemoryError{size, h.used, h.limit, nil}
+	}
+	b, err := newBacking(size)
+	if err != nil {
+		return nil, fmt.Errorf("mem: the host gives no memory that can be mapped: %w", err)
+	}
+	s := &Store{Owner: owner, heap: h, size: size, b: b, refs: 1}
+	h.w.mu.Lock()
+	closed := h.w.closed
+	if !closed {
+		h.w.stores[s] = struct{}{}
+	}
+	h.w.mu.Unlock()
+	if closed {
+		_ = b.close()
+		return nil, ErrClosed
+	}
+	h.used += size
+	h.peak = max(h.peak, h.used)
+	return s, nil
+}
+
+// Retain adds an owner.
+func (s *Store) Retain() error {
+	w := s.heap.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s.refs == 0 {
+		return &AddressError{Op: "retain store", Size: s.size, Why: "it is gone"}
+	}
+	s.refs++
+	return nil
+}
+
+// Release takes an owner away. What is mapped stays mapped.
+func (s *Store) Release() error {
+	w := s.heap.w
+	w.mu.Lock()
+	if s.refs == 0 {
+		w.mu.Unlock()
+		return &AddressError{Op: "release store", Size: s.size, Why: "it is gone"}
+	}
+	return w.unref([]*Store{s})
+}
+
+// unref takes one reference from each store and frees those that have none left. It is called with the window's lock and gives it back:
+// a heap's lock comes before it.
+func (w *Window) unref(stores []*Store) error {
+	var gone []*Store
+	for _, s := range stores {
+		if s.refs--; s.refs == 0 {
+			delete(w.stores, s)
+			gone = append(gone, s)
+		}
+	}
+	w.mu.Unlock()
+	var first error
+	for _, s := range gone {
+		if err := s.b.close(); err != nil && first == nil {
+			first = err
+		}
+		s.heap.mu.Lock()
+		s.heap.used -= s.size
+		s.heap.mu.Unlock()
+	}
+	return first
+}
+
+// Reserve takes a range of the window without memory. size is a multiple of Granule, align 0 or a power of two. Errors: *AddressError.
+func (w *Window) Reserve(size, align uint64) (addr uint64, err error) {
+	if size == 0 || size%Granule != 0 || align&(align-1) != 0 {
+		return 0, &AddressError{"reserve", align, size, "the size is not a multiple of the granularity or the alignment no power of two"}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return 0, ErrClosed
+	}
+	off, err := w.find(size, max(align, Granule), false)
+	if err != nil {
+		return 0, err
+	}
+	i := w.reservedAt(off)
+	w.reserved = slices.Insert(w.reserved, i, &reservation{extent: extent{off, size}})
+	return w.base + off, nil
+}
+
+// reservedAt returns the index of the first reservation that ends behind off.
+func (w *Window) reservedAt(off uint64) int {
+	return sort.Search(len(w.reserved), func(i int) bool { return w.reserved[i].off+w.reserved[i].n > off })
+}
+
+// inReservation finds the reservation that holds a whole range.
+func (w *Window) inReservation(op string, addr, size uint64) (*reservation, uint64, error) {
+	off := addr - w.base
+	if off%Granule != 0 || size == 0 || size%Granule != 0 {
+		return nil, 0, &AddressError{op, addr, size, "address or size is not a multiple of the granularity"}
+	}
+	if off < w.m.size {
+		if i := w.reservedAt(off); i < len(w.reserved) {
+			if r := w.reserved[i]; off >= r.off && size <= r.n-(off-r.off) {
+				return r, off, nil
+			}
+		}
+	}
+	return nil, 0, &AddressError{op, addr, size, "it is not in one reserved range"}
+}
+
+// Reservation returns the reserved range that an address lies in.
+func (w *Window) Reservation(addr uint64) (base, size uint64, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r, _, err := w.inReservation("", addr&^uint64(Granule-1), Granule); err == nil {
+		return w.base + r.off, r.n, true
+	}
+	return 0, 0, false
+}
+
+// Unreserve gives a reserved range back, all of it; nothing may be mapped there.
+func (w *Window) Unreserve(addr, size uint64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return ErrClosed
+	}
+	r, off, err := w.inReservation("free reserved range", addr, size)
+	if err != nil {
+		return err
+	}
+	if r.off != off || r.n != size {
+		return &AddressError{"free reserved range", addr, size, "it is not the whole reserved range"}
+	}
+	if len(r.maps) > 0 {
+		return &AddressError{"free reserved range", addr, size, "memory is mapped in it"}
+	}
+	w.reserved = slices.DeleteFunc(w.reserved, func(x *reservation) bool { return x == r })
+	w.putAside(extent{off, size})
+	return nil
+}
+
+// Map gives a part of a reserved range the memory of a store from an offset on. It cannot be accessed before Protect. Errors: *AddressError.
+func (w *Window) Map(addr, size uint64, s *Store, offset uint64, owner any) (Range, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return Range{}, ErrClosed
+	}
+	r, off, err := w.inReservation("map", addr, size)
+	if err != nil {
+		return Range{}, err
+	}
+	if offset%Granule != 0 || offset > s.size || size > s.size-offset || s.refs == 0 || s.heap.w != w {
+		return Range{}, &AddressError{"map", addr, size, "the store does not hold that"}
+	}
+	i := sort.Search(len(r.maps), func(i int) bool { return r.maps[i].off+r.maps[i].n > off })
+	if i < len(r.maps) && r.maps[i].off < off+size {
+		return Range{}, &AddressError{"map", addr, size, "memory is mapped there"}
+	}
+	if err := w.m.share(off, size, s.b, offset); err != nil {
+		return Range{}, err
+	}
+	m := &mapped{extent{off, size}, s, &span{off: off, n: size, ranges: make([]atomic.Pointer[Range], 1)}}
+	g := &Range{Base: addr, Size: size, ID: w.ids.Add(1), Kind: s.heap.kind, Heap: s.heap, Owner: owner, Store: s, Access: NoAccess}
+	m.span.ranges[0].Store(g)
+	r.maps = slices.Insert(r.maps, i, m)
+	s.refs++
+	w.setSpan(off, size, m.span)
+	return *g, nil
+}
+
+// whole returns the mappings that touch a range, all of which must lie in it.
+func (r *reservation) whole(op string, addr, off, size uint64) (first, end int, err error) {
+	first = sort.Search(len(r.maps), func(i int) bool { return r.maps[i].off+r.maps[i].n > off })
+	end = first
+	for end < len(r.maps) && r.maps[end].off < off+size {
+		if m := r.maps[end]; m.off < off || m.off+m.n > off+size {
+			return 0, 0, &AddressError{op, addr, size, "it cuts a mapping"}
+		}
+		end++
+	}
+	return first, end, nil
+}
+
+// Unmap takes the memory from a part of a reserved range, which must hold whole mappings; it may also hold none.
+func (w *Window) Unmap(addr, size uint64) error {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return ErrClosed
+	}
+	r, off, err := w.inReservation("unmap", addr, size)
+	var first, end int
+	if err == nil {
+		first, end, err = r.whole("unmap", addr, off, size)
+	}
+	if err != nil {
+		w.mu.Unlock()
+		return err
+	}
+	var stores []*Store
+	for _, m := range r.maps[first:end] {
+		w.setSpan(m.off, m.n, nil)
+		if e := w.m.unshare(m.off, m.n); e != nil && err == nil {
+			err = e
+		}
+		if m.off >= w.smallEnd {
+			w.m.adviseHuge(m.off, m.n) // as its neighbours, so that they merge
+		}
+		stores = append(stores, m.store)
+	}
+	r.maps = slices.Delete(r.maps, first, end)
+	if e := w.unref(stores); err == nil {
+		err = e
+	}
+	return err
+}
+
+// Protect sets the access rights of a part of a reserved range, which must be covered by whole mappings.
+func (w *Window) Protect(addr, size uint64, a Access) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return ErrClosed
+	}
+	r, off, err := w.inReservation("set access of", addr, size)
+	if err != nil {
+		return err
+	}
+	first, end, err := r.whole("set access of", addr, off, size)
+	if err != nil {
+		return err
+	}
+	var covered uint64
+	for _, m := range r.maps[first:end] {
+		covered += m.n
+	}
+	if covered != size {
+		return &AddressError{"set access of", addr, size, "not all of it is mapped"}
+	}
+	if a != NoAccess && a != ReadOnly && a != ReadWrite {
+		return &AddressError{"set access of", addr, size, fmt.Sprintf("there are no access rights %d", a)}
+	}
+	if err := w.m.protect(off, size, a); err != nil {
+		return err
+	}
+	for _, m := range r.maps[first:end] {
+		g := *m.span.ranges[0].Load()
+		g.Access = a
+		m.span.ranges[0].Store(&g)
+	}
+	return nil
+}
