@@ -23,6 +23,12 @@ func (d *Driver) newTable() *driver.Table {
 	t.ProfilerStop = d.profilerStop
 	t.ProfilerInitialize = d.profilerInitialize
 
+	// Tensor maps.
+	t.TensorMapEncodeTiled = d.tensorMapEncodeTiled
+	t.TensorMapEncodeIm2col = d.tensorMapEncodeIm2col
+	t.TensorMapEncodeIm2colWide = d.tensorMapEncodeIm2colWide
+	t.TensorMapReplaceAddress = d.tensorMapReplaceAddress
+
 	// Devices.
 	t.DeviceGet = d.deviceGet
 	t.DeviceGetCount = d.deviceGetCount

@@ -97,32 +97,46 @@ func normal(b uint64) bool { return b&0x7fffffff >= 1<<23 && b&0x7fffffff < 0x7f
 
 // tables gathers every sample. Grids and biases were found by the scans that APPROX.md describes.
 func tables(r *recording) []*table {
-	grow := func(name, doc string, n int, low uint, bias float64, grid [3]int) *table {
+	// grow makes a table of equal segments of bits bits; truth is the function of an index over the whole table.
+	grow := func(name, doc string, n, bits int, low uint, bias float64, grid [3]int, truth func(at float64) float64) *table {
 		t := &table{name: name, doc: doc, elem: "coef", low: low, segs: make([]segment, n)}
 		for i := range t.segs {
-			t.segs[i] = segment{grid: grid, bias: bias * (1 << (unit - 40))}
+			t.segs[i] = segment{grid: grid, bias: bias * (1 << (unit - 40)), top: 1<<bits - 1,
+				truth: func(n int64) float64 { return up(truth(float64(int64(i)<<bits | n))) }}
 		}
 		return t
 	}
-	add := func(t *table, at, bits int, lo, hi float64) {
-		g := &t.segs[at>>bits]
-		g.samples = append(g.samples, sample{int64(at & (1<<bits - 1)), up(lo), up(hi)})
+	into := func(t *table, bits int) func(at int, lo, hi float64) {
+		return func(at int, lo, hi float64) {
+			g := &t.segs[at>>bits]
+			g.samples = append(g.samples, sample{int64(at & (1<<bits - 1)), up(lo), up(hi)})
+		}
 	}
-	rcp := grow("rcpTable", "the reciprocal in [1, 2)", 128, 17, 4064, [3]int{26, 39, 39})
-	fitRcp(r, func(at int, lo, hi float64) { add(rcp, at, 16, lo, hi) })
-	rsqrt := grow("rsqrtTable", "the reciprocal square root in [1, 2) and [2, 4)", 128, 19, 16380, [3]int{26, 40, 38})
-	fitRoot(r, "rsqrt", -1, func(at int, lo, hi float64) { add(rsqrt, at, 17, lo, hi) })
-	sqrt := grow("sqrtTable", "the square root in [1, 2) and [2, 4)", 128, 19, 32679, [3]int{25, 40, 39})
+	const one = 1 << 23
+	// In the second half of a root's table the operand is in [2, 4).
+	radicand := func(at float64) float64 {
+		if at < one {
+			return 1 + at/one
+		}
+		return 2 * (at / one)
+	}
+	rcp := grow("rcpTable", "the reciprocal in [1, 2)", 128, 16, 17, 4064, [3]int{26, 39, 39}, func(at float64) float64 { return 1 / (1 + at/one) })
+	fitRcp(r, into(rcp, 16))
+	rsqrt := grow("rsqrtTable", "the reciprocal square root in [1, 2) and [2, 4)", 128, 17, 19, 16380, [3]int{26, 40, 38},
+		func(at float64) float64 { return 1 / math.Sqrt(radicand(at)) })
+	fitRoot(r, "rsqrt", -1, into(rsqrt, 17))
+	sqrt := grow("sqrtTable", "the square root in [1, 2) and [2, 4)", 128, 17, 19, 32679, [3]int{25, 40, 39},
+		func(at float64) float64 { return math.Sqrt(radicand(at)) })
 	for i := 64; i < 128; i++ {
 		sqrt.segs[i].grid[1] = 39
 	}
-	fitRoot(r, "sqrt", 1, func(at int, lo, hi float64) { add(sqrt, at, 17, lo, hi) })
-	ex2 := grow("ex2Table", "2^x in [0, 1)", 64, 19, 24448, [3]int{25, 38, 38})
-	fitEx2(r, func(at int, lo, hi float64) { add(ex2, at, 17, lo, hi) })
-	lg2 := grow("lg2Table", "the logarithm in [1, 2)", 64, 19, 3350, [3]int{26, 38, 37})
-	fitLg2(r, func(at int, lo, hi float64) { add(lg2, at, 17, lo, hi) })
-	sin := grow("sinTable", "the sine in a quadrant", 64, 19, 0, [3]int{25, 37, 37})
-	fitSin(r, func(at int, lo, hi float64) { add(sin, at, 17, lo, hi) })
+	fitRoot(r, "sqrt", 1, into(sqrt, 17))
+	ex2 := grow("ex2Table", "2^x in [0, 1)", 64, 17, 19, 24448, [3]int{25, 38, 38}, func(at float64) float64 { return math.Exp2(at / one) })
+	fitEx2(r, into(ex2, 17))
+	lg2 := grow("lg2Table", "the logarithm in [1, 2)", 64, 17, 19, 3350, [3]int{26, 38, 37}, func(at float64) float64 { return math.Log2(1 + at/one) })
+	fitLg2(r, into(lg2, 17))
+	sin := grow("sinTable", "the sine in a quadrant", 64, 17, 19, 0, [3]int{25, 37, 37}, func(at float64) float64 { return math.Sin(at / one * math.Pi / 2) })
+	fitSin(r, into(sin, 17))
 	return []*table{rcp, rsqrt, sqrt, ex2, lg2, sin, tanhTable(r)}
 }
 
@@ -285,6 +299,11 @@ func tanhTable(r *recording) *table {
 		segs := make([]segment, 1<<man)
 		for k := range segs {
 			segs[k].grid = [3]int{40, grid, grid}
+			segs[k].top = 1<<(23-man-drop) - 1
+			segs[k].truth = func(n int64) float64 {
+				x := 1 + float64(int64(k)<<(23-man)|n<<drop)/(1<<23)
+				return up(math.Tanh(math.Ldexp(x, i-8)))
+			}
 		}
 		for _, v := range data {
 			x, y := v[0]&0x7fffffff, v[1]&0x7fffffff
