@@ -39,7 +39,9 @@ func (c *checkCmd) Run(con *console) error {
 	opts := conform.Options{Device: device.Options{Kind: kind, Profile: c.Profile}, Only: c.Group, Build: c.Build, Progress: progress}
 	var rep *conform.Report
 	switch {
-	case exists(filepath.Join(c.Folder, "index.json")) && exists(filepath.Join(c.Folder, "inputs.bin.gz")):
+	case !exists(c.Folder):
+		return hint(fmt.Errorf("%s does not exist", c.Folder), "a folder with a set of recorded cases; testdata/silicon and testdata/corpus are two")
+	case exists(filepath.Join(c.Folder, "index.json"), filepath.Join(c.Folder, "index.json.gz")) && exists(filepath.Join(c.Folder, "inputs.bin"), filepath.Join(c.Folder, "inputs.bin.gz")):
 		rep, err = conform.Instructions(os.DirFS(c.Folder), opts)
 	case exists(filepath.Join(c.Folder, "modules")):
 		rep, err = conform.Modules(os.DirFS(c.Folder), opts)
@@ -64,9 +66,14 @@ func (c *checkCmd) Run(con *console) error {
 	return nil
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+// exists says whether one of some files is there.
+func exists(paths ...string) bool {
+	for _, p := range paths {
+		if _, err := os.Stat(p); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func printReport(con *console, r *conform.Report, verbose bool) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -20,21 +21,39 @@ import (
 // Options choose the device and the cases.
 type Options struct {
 	Device   device.Options
-	Only     []string // groups or modules; empty for all
-	Build    string   // modules: the build to load; "" for the PTX that suits the device
+	Only     []string // groups; or modules, with ":" and a number one launch of a module; empty for all
+	Build    string   // modules: the build to load; "" for the PTX that suits the device, AllBuilds
 	Progress func(done, total int, what string)
 }
 
-func (o *Options) wants(name string) bool {
+// AllBuilds stands for every build of a module that holds PTX.
+const AllBuilds = "all"
+
+// wants says whether a group or module is chosen, and which launches of it, none meaning all.
+func (o *Options) wants(name string) (launches []int, ok bool) {
 	if len(o.Only) == 0 {
-		return true
+		return nil, true
 	}
 	for _, n := range o.Only {
 		if n == name {
-			return true
+			return nil, true
+		}
+		if i, err := strconv.Atoi(strings.TrimPrefix(n, name+":")); err == nil {
+			launches = append(launches, i)
 		}
 	}
-	return false
+	return launches, launches != nil
+}
+
+// known fails when a chosen name is not among those that exist.
+func (o *Options) known(what string, names []string) error {
+	for _, n := range o.Only {
+		base, _, _ := strings.Cut(n, ":")
+		if !slices.Contains(names, base) {
+			return fmt.Errorf("the set has no %s %q, only: %s", what, base, strings.Join(names, " "))
+		}
+	}
+	return nil
 }
 
 func (o *Options) progress(done, total int, what string) {
@@ -84,7 +103,7 @@ type Report struct {
 	Kinds     map[string]Count `json:"kinds"`
 	Cases     []CaseReport     `json:"cases,omitempty"`
 	Distances []Distance       `json:"distances,omitempty"`
-	LeftOut   int              `json:"left_out,omitempty"` // launches that must fail, on a device that would not survive it in this process
+	LeftOut   []string         `json:"left_out,omitempty"` // launches that must fail on a device that would not survive it in this process, as Options.Only takes them
 }
 
 // Failed is the number of failed cases.
@@ -116,46 +135,94 @@ func newReport(d *device.Device) *Report {
 	return &Report{Device: d.String(), Groups: map[string]Count{}, Kinds: map[string]Count{}}
 }
 
+// session is an open device that can be opened anew: a fault ends every use of a device by the process, and only the software device lets
+// a process start over.
+type session struct {
+	opts device.Options
+	d    *device.Device
+	dev  driver.CUdevice
+
+	printed, complained output
+}
+
+func openSession(o device.Options) (*session, error) {
+	s := &session{opts: o}
+	s.opts.Software.Stdout, s.opts.Software.Stderr = &s.printed, &s.complained
+	return s, s.open()
+}
+
+func (s *session) open() (err error) {
+	if s.d, err = device.Open(s.opts); err != nil {
+		return err
+	}
+	if c := s.d.Table.DeviceGet(0, &s.dev, 0); c != driver.CUDA_SUCCESS {
+		s.d.Close()
+		return fmt.Errorf("cuDeviceGet: %v", c)
+	}
+	return nil
+}
+
+func (s *session) detail(ctx driver.CUcontext) string { return s.d.LastDetail(ctx) }
+
+func (s *session) renew() (*driver.Table, error) {
+	if err := s.d.Close(); err != nil {
+		return nil, err
+	}
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	return s.d.Table, nil
+}
+
 // Instructions replays a set of instruction cases.
 func Instructions(fsys fs.FS, o Options) (*Report, error) {
 	set, err := silicon.Open(fsys)
 	if err != nil {
 		return nil, err
 	}
-	d, err := device.Open(o.Device)
+	names := make([]string, len(set.Groups))
+	for i := range set.Groups {
+		names[i] = set.Groups[i].Name
+	}
+	if err := o.known("group", names); err != nil {
+		return nil, err
+	}
+	s, err := openSession(o.Device)
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
-	t := d.Table
-	var dev driver.CUdevice
-	if c := t.Init(0, 0); c != driver.CUDA_SUCCESS {
-		return nil, fmt.Errorf("cuInit: %v", c)
-	}
-	if c := t.DeviceGet(0, &dev, 0); c != driver.CUDA_SUCCESS {
-		return nil, fmt.Errorf("cuDeviceGet: %v", c)
-	}
+	defer func() { s.d.Close() }()
 	var cases []*silicon.Case
 	for i := range set.Cases {
-		if o.wants(set.Cases[i].Group) {
+		if _, ok := o.wants(set.Cases[i].Group); ok {
 			cases = append(cases, &set.Cases[i])
 		}
 	}
-	rep := newReport(d)
-	run := &silicon.Runner{T: t, Detail: d.LastDetail}
-	defer func() { t.CtxDestroy_v2(0, run.Ctx) }()
+	rep := newReport(s.d)
+	var run *silicon.Runner
+	defer func() {
+		if run != nil {
+			run.T.CtxDestroy_v2(0, run.Ctx)
+		}
+	}()
 	for i, c := range cases {
 		o.progress(i+1, len(cases), c.ID)
-		if run.Ctx == 0 {
-			if code := t.CtxCreate_v2(0, &run.Ctx, 0, dev); code != driver.CUDA_SUCCESS {
+		if run == nil {
+			run = &silicon.Runner{T: s.d.Table, Detail: s.detail}
+			if code := run.T.CtxCreate_v2(0, &run.Ctx, 0, s.dev); code != driver.CUDA_SUCCESS {
 				return nil, fmt.Errorf("cuCtxCreate: %v", code)
 			}
 		}
 		res := run.Run(set, c)
 		rep.instruction(c, &res)
-		if res.Status == silicon.Failed && res.Diffs == nil { // the context may be broken
-			t.CtxDestroy_v2(0, run.Ctx)
-			*run = silicon.Runner{T: t, Detail: d.LastDetail}
+		if res.Status == silicon.Failed && res.Diffs == nil { // the context may be broken, and the device with it
+			run.T.CtxDestroy_v2(0, run.Ctx)
+			run = nil
+			if s.d.Kind == device.Software {
+				if _, err := s.renew(); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 	sort.Slice(rep.Distances, func(i, j int) bool { return rep.Distances[i].Name < rep.Distances[j].Name })
@@ -207,69 +274,84 @@ func Modules(fsys fs.FS, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	var printed output
-	o.Device.Software.Stdout = &printed
-	d, err := device.Open(o.Device)
+	if err := o.known("module", names); err != nil {
+		return nil, err
+	}
+	s, err := openSession(o.Device)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { d.Close() }()
-	run := &corpus.Runner{T: d.Table}
-	run.Detail = func(ctx driver.CUcontext) string { return d.LastDetail(ctx) }
-	if d.Kind == device.Software {
-		run.Printed = printed.take
-		run.Renew = func() (*driver.Table, error) {
-			if err := d.Close(); err != nil {
-				return nil, err
-			}
-			if d, err = device.Open(o.Device); err != nil {
-				return nil, err
-			}
-			return d.Table, nil
-		}
+	defer func() { s.d.Close() }()
+	run := &corpus.Runner{T: s.d.Table, Dev: s.dev, Detail: s.detail}
+	if s.d.Kind == device.Software {
+		run.Printed, run.Complained, run.Renew, run.DeviceRuntime = s.printed.take, s.complained.take, s.renew, true
 	}
-	if c := d.Table.DeviceGet(0, &run.Dev, 0); c != driver.CUDA_SUCCESS {
-		return nil, fmt.Errorf("cuDeviceGet: %v", c)
-	}
-	rep := newReport(d)
+	rep := newReport(s.d)
+	held := false
 	for i, name := range names {
 		o.progress(i+1, len(names), name)
-		if !o.wants(name) {
+		launches, ok := o.wants(name)
+		if !ok {
 			continue
 		}
 		m, err := set.Module(name)
 		if err != nil {
 			return nil, err
 		}
-		build := o.Build
-		if build == "" {
-			build = m.PTXBuild()
-		}
-		if m.Files[build] == "" {
-			continue
-		}
-		for _, res := range run.Run(m, build) {
-			n := Count{}
-			switch res.Status {
-			case corpus.Passed:
-				n.Passed, n.Equal = 1, 1
-			case corpus.Failed:
-				n.Failed = 1
-			case corpus.NotImplemented:
-				n.NotImplemented = 1
-			case corpus.NotApplicable:
-				continue
-			case corpus.LeftOut:
-				rep.LeftOut++
-				continue
-			}
-			rep.add(name, m.Kind, n)
-			if res.Status != corpus.Passed {
-				rep.Cases = append(rep.Cases, CaseReport{fmt.Sprintf("%s launch %d, %s (%s)", name, res.Launch, res.Kernel, build), name, m.Kind, res.Status.String(), res.Text})
+		for _, build := range o.builds(m) {
+			held = true
+			for _, res := range run.Run(m, build, launches...) {
+				rep.launch(m, &res)
 			}
 		}
 	}
+	if !held && o.Build != "" {
+		return nil, fmt.Errorf("no module of the set has a build %q", o.Build)
+	}
 	return rep, nil
+}
+
+func (o *Options) builds(m *corpus.Manifest) []string {
+	switch o.Build {
+	case "":
+		if b := m.PTXBuild(); b != "" {
+			return []string{b}
+		}
+	case AllBuilds:
+		return m.Builds()
+	default:
+		if m.Files[o.Build] != "" {
+			return []string{o.Build}
+		}
+	}
+	return nil
+}
+
+func (r *Report) launch(m *corpus.Manifest, res *corpus.Result) {
+	n := Count{}
+	status := res.Status.String()
+	switch res.Status {
+	case corpus.Passed:
+		n.Passed = 1
+		if res.Equal {
+			n.Equal = 1
+		} else {
+			status = "not bit-equal"
+		}
+	case corpus.Failed:
+		n.Failed = 1
+	case corpus.NotImplemented:
+		n.NotImplemented = 1
+	case corpus.NotApplicable:
+		return
+	case corpus.LeftOut:
+		r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s:%d", m.Name, res.Launch))
+		return
+	}
+	r.add(m.Name, m.Kind, n)
+	if n.Equal == 0 {
+		r.Cases = append(r.Cases, CaseReport{fmt.Sprintf("%s:%d %s (%s)", m.Name, res.Launch, res.Kernel, res.Build), m.Name, m.Kind, status, res.Text})
+	}
 }
 
 // output collects what kernels print.

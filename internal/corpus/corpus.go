@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"path"
 	"sort"
+	"strings"
 )
 
 // Data is the contents of an array.
@@ -123,13 +124,27 @@ type Manifest struct {
 	Tags         []string                   `json:"tags"`
 	RecordedFrom string                     `json:"recorded_from"`
 	Files        map[string]string          `json:"files"`
-	Agreement    json.RawMessage            `json:"agreement"`
+	Agreement    map[string]json.RawMessage `json:"agreement"`
 	Launches     []Launch                   `json:"launches"`
-	Link         json.RawMessage            `json:"link"`
+	Link         []Link                     `json:"link"`
 	Driver       map[string]json.RawMessage `json:"driver"`
 	Library      json.RawMessage            `json:"library"`
 
 	set *Set
+}
+
+// Link is a recorded use of the driver's linker.
+type Link struct {
+	Name   string `json:"name"`
+	Inputs []struct {
+		Type string `json:"type"` // ptx, cubin, object, fatbin, library, nvvm
+		File string `json:"file"`
+		Text string `json:"text"`
+	} `json:"inputs"`
+	Stage  string `json:"stage"`
+	Code   int    `json:"code"`
+	Result string `json:"result"`
+	Error  string `json:"error"`
 }
 
 // Set is a folder of modules.
@@ -175,11 +190,60 @@ func (m *Manifest) Image(build string) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s has no build %s", m.Name, build)
 	}
-	return gunzip(m.set.fsys, path.Join("modules", m.Name, f+".gz"))
+	return m.file(f)
+}
+
+func (m *Manifest) file(name string) ([]byte, error) {
+	return gunzip(m.set.fsys, path.Join("modules", m.Name, name+".gz"))
+}
+
+// LinkBuild is the prefix of the builds that are made by linking: "link:" and the name of a recorded link.
+const LinkBuild = "link:"
+
+// link returns the recorded link of a build, nil when the build is an image.
+func (m *Manifest) link(build string) *Link {
+	name, ok := strings.CutPrefix(build, LinkBuild)
+	if !ok {
+		return nil
+	}
+	for i := range m.Link {
+		if m.Link[i].Name == name {
+			return &m.Link[i]
+		}
+	}
+	return nil
+}
+
+// DeviceRuntime says whether the module was linked with NVIDIA's device runtime library, which is in no set: its kernels launch kernels
+// or wait for their grid.
+func (m *Manifest) DeviceRuntime() bool {
+	return m.RecordedFrom == "linked" && m.linkedPTX() == ""
+}
+
+// linkedPTX is the build that links PTX alone.
+func (m *Manifest) linkedPTX() string {
+next:
+	for _, l := range m.Link {
+		if l.Code != 0 || len(l.Inputs) == 0 {
+			continue
+		}
+		for _, in := range l.Inputs {
+			if in.Type != "ptx" || in.File == "" {
+				continue next
+			}
+		}
+		return LinkBuild + l.Name
+	}
+	return ""
 }
 
 // PTXBuild returns the build with the PTX that an sm_90 device should run, "" when there is none.
 func (m *Manifest) PTXBuild() string {
+	if m.RecordedFrom == "linked" {
+		if b := m.linkedPTX(); b != "" {
+			return b
+		}
+	}
 	for _, b := range []string{"ptx90a", "ptx90", "ptx", "ptx80", "ptx75"} {
 		if m.Files[b] != "" {
 			return b
@@ -192,6 +256,23 @@ func (m *Manifest) PTXBuild() string {
 		}
 	}
 	return best
+}
+
+// Builds lists the builds that hold PTX and ran on the recorded machine with the recorded results: that of PTXBuild first, then texts and fatbins.
+func (m *Manifest) Builds() []string {
+	first := m.PTXBuild()
+	var out []string
+	if first != "" {
+		out = append(out, first)
+	}
+	var rest []string
+	for b := range m.Agreement {
+		if e := path.Ext(m.Files[b]); b != first && (e == ".ptx" || e == ".fatbin") {
+			rest = append(rest, b)
+		}
+	}
+	sort.Strings(rest)
+	return append(out, rest...)
 }
 
 // Has says whether a build holds the launch's kernel.

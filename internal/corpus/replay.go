@@ -1,10 +1,12 @@
 package corpus
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"unsafe"
@@ -18,11 +20,21 @@ type Runner struct {
 	Dev driver.CUdevice
 	// Printed returns what kernels have printed since the last call; nil when the output cannot be seen, and then it is not compared.
 	Printed func() string
+	// Complained is the same for what failed device assertions say.
+	Complained func() string
+	// DeviceRuntime says that the device itself has the functions of NVIDIA's device runtime library.
+	DeviceRuntime bool
 	// Renew gives a device that no fault has touched, after a launch that broke this one: a fault ends every context of the process
-	// on the device. Nil when that needs a new process; then launches that are recorded to fail are left out.
+	// on the device. Nil when that needs a new process; then launches that are recorded to end so run only
+	// when Run is asked for them by number.
 	Renew func() (*driver.Table, error)
 	// Detail returns a longer text for the last error of a context, nil when there is none.
 	Detail func(ctx driver.CUcontext) string
+}
+
+// Fatal says that the launch must end in an error which costs the context.
+func (l *Launch) Fatal() bool {
+	return l.Failure != nil && l.Failure.Code != 0 && l.Failure.Where == "synchronize"
 }
 
 // Status is the outcome of one launch.
@@ -33,11 +45,11 @@ const (
 	Passed Status = iota
 	Failed
 	NotImplemented // the device says NOT_SUPPORTED
-	NotApplicable  // this build does not hold the kernel
-	LeftOut        // it must fail, and would end the process's use of the device
+	NotApplicable  // this build does not hold the kernel, or the launch was not asked for
+	LeftOut        // it must fail and would end the process's use of the device
 )
 
-var statusText = [...]string{"passed", "failed", "not implemented", "not in this build", "left out"}
+var statusText = [...]string{"passed", "failed", "not implemented", "not applicable", "left out"}
 
 func (s Status) String() string { return statusText[s] }
 
@@ -47,6 +59,7 @@ type Result struct {
 	Launch        int
 	Kernel        string
 	Status        Status
+	Equal         bool // every byte that was compared is the recorded one, whatever the rule would allow
 	Text          string
 }
 
@@ -71,6 +84,8 @@ type state struct {
 	m       *Manifest
 	build   string
 	image   []byte
+	link    *Link // instead of image
+	equal   bool
 	ctx     driver.CUcontext
 	mod     driver.CUmodule
 	buffers map[string]driver.CUdeviceptr
@@ -88,33 +103,32 @@ func (s *state) check(call string, code driver.CUresult) error {
 	return e
 }
 
-// Run replays every launch of a module from one build.
-func (r *Runner) Run(m *Manifest, build string) []Result {
-	img, err := m.Image(build)
-	if err != nil {
-		return []Result{{m.Name, build, -1, "", Failed, err.Error()}}
+// Run replays every launch of a module from one build, or only the launches listed.
+func (r *Runner) Run(m *Manifest, build string, only ...int) []Result {
+	s := &state{r: r, m: m, build: build, link: m.link(build)}
+	if s.link == nil {
+		img, err := m.Image(build)
+		if err != nil {
+			return []Result{{Module: m.Name, Build: build, Launch: -1, Status: Failed, Text: err.Error()}}
+		}
+		s.image = append(img, 0)
 	}
-	s := &state{r: r, m: m, build: build, image: append(img, 0)}
 	var out []Result
 	defer s.close()
 	for i := range m.Launches {
 		l := &m.Launches[i]
 		res := Result{Module: m.Name, Build: build, Launch: i, Kernel: l.Kernel}
-		if !l.Has(build) {
+		asked := slices.Contains(only, i)
+		s.equal = true
+		switch {
+		case !l.Has(build) || len(only) > 0 && !asked || m.DeviceRuntime() && !r.DeviceRuntime:
 			res.Status = NotApplicable
-		} else if l.Failure != nil && l.Failure.Code != 0 && r.Renew == nil {
+		case l.Fatal() && r.Renew == nil && !asked:
 			res.Status = LeftOut
-		} else if err := s.launch(l); err != nil {
-			res.Status, res.Text = Failed, err.Error()
-			if ce, ok := err.(*callError); ok && ce.call == "cuModuleLoadDataEx" && ce.code.String() == m.loadFailure(build) {
-				res.Status = Passed // as on the recorded device
-			}
-			if ce, ok := err.(*callError); ok && ce.code == driver.CUDA_ERROR_NOT_SUPPORTED {
-				res.Status = NotImplemented
-			}
-			s.close() // start over with a clean context
+		default:
+			s.outcome(&res, s.launch(l))
 		}
-		if r.Renew != nil && (l.Failure != nil || res.Status == Failed) {
+		if r.Renew != nil && (res.Status == Failed || l.Fatal() && res.Status == Passed) {
 			s.close()
 			t, err := r.Renew()
 			if err != nil {
@@ -128,19 +142,17 @@ func (r *Runner) Run(m *Manifest, build string) []Result {
 	return out
 }
 
-// loadFailure is the result that loading a build gave on the recorded device, "" when it loaded.
-func (m *Manifest) loadFailure(build string) string {
-	var d struct {
-		Load string `json:"load"`
+func (s *state) outcome(res *Result, err error) {
+	if err == nil {
+		res.Equal = s.equal
+		return
 	}
-	raw, ok := m.Driver[build]
-	if !ok {
-		raw = m.Driver["ptx75"] // which stands for the lowest PTX
+	res.Status, res.Text = Failed, err.Error()
+	var ce *callError
+	if errors.As(err, &ce) && ce.code == driver.CUDA_ERROR_NOT_SUPPORTED {
+		res.Status = NotImplemented
 	}
-	if json.Unmarshal(raw, &d) != nil {
-		return ""
-	}
-	return d.Load
+	s.close() // start over with a clean context
 }
 
 func (s *state) close() {
@@ -160,17 +172,37 @@ func (s *state) close() {
 
 func cstr(s string) *byte { return unsafe.StringData(s + "\x00") }
 
+// fresh loads the module anew. The context stays, as it did in the recording: state of the context lives on (the grid workspace
+// of a cooperative launch, say).
 func (s *state) fresh() error {
-	s.close()
 	t := s.r.T
-	if err := s.check("cuCtxCreate", t.CtxCreate_v2(0, &s.ctx, 0, s.r.Dev)); err != nil {
-		return err
+	for i := len(s.cleanup) - 1; i >= 0; i-- {
+		s.cleanup[i]()
+	}
+	s.cleanup, s.buffers = nil, nil
+	if s.mod != 0 {
+		t.ModuleUnload(s.ctx, s.mod)
+		s.mod = 0
+	}
+	if s.ctx == 0 {
+		if err := s.check("cuCtxCreate", t.CtxCreate_v2(0, &s.ctx, 0, s.r.Dev)); err != nil {
+			return err
+		}
+	}
+	image := unsafe.Pointer(unsafe.SliceData(s.image))
+	if s.link != nil {
+		p, done, err := s.linked()
+		if err != nil {
+			return err
+		}
+		defer done()
+		image = p
 	}
 	log := make([]byte, 1<<14)
 	opts := []driver.CUjit_option{driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}
 	vals := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
-	code := t.ModuleLoadDataEx(s.ctx, &s.mod, unsafe.Pointer(&s.image[0]), 2, &opts[0], &vals[0])
-	if err := s.check("cuModuleLoadDataEx", code); err != nil {
+	code := t.ModuleLoadDataEx(s.ctx, &s.mod, image, 2, &opts[0], &vals[0])
+	if err := s.check(loadCall, code); err != nil {
 		text, _, _ := strings.Cut(string(log), "\x00")
 		e := err.(*callError)
 		if text != "" {
@@ -180,6 +212,36 @@ func (s *state) fresh() error {
 	}
 	s.buffers = map[string]driver.CUdeviceptr{}
 	return nil
+}
+
+const loadCall = "cuModuleLoadDataEx"
+
+// linked links the inputs of a recorded link; the image lives until done is called.
+func (s *state) linked() (image unsafe.Pointer, done func(), err error) {
+	t := s.r.T
+	var state driver.CUlinkState
+	if err := s.check("cuLinkCreate", t.LinkCreate_v2(s.ctx, 0, nil, nil, &state)); err != nil {
+		return nil, nil, err
+	}
+	done = func() { t.LinkDestroy(s.ctx, state) }
+	for _, in := range s.link.Inputs {
+		b, err := s.m.file(in.File)
+		if err != nil {
+			done()
+			return nil, nil, err
+		}
+		b = append(b, 0)
+		if err := s.check("cuLinkAddData", t.LinkAddData_v2(s.ctx, state, driver.CU_JIT_INPUT_PTX, unsafe.Pointer(&b[0]), uint64(len(b)), cstr(in.File), 0, nil, nil)); err != nil {
+			done()
+			return nil, nil, err
+		}
+	}
+	var size uint64
+	if err := s.check("cuLinkComplete", t.LinkComplete(s.ctx, state, &image, &size)); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return image, done, nil
 }
 
 // output is a buffer to compare.
@@ -193,7 +255,11 @@ type output struct {
 
 func (s *state) launch(l *Launch) error {
 	if l.Fresh || s.mod == 0 {
-		if err := s.fresh(); err != nil {
+		err := s.fresh()
+		if f := l.Failure; f != nil && f.Where == loadCall {
+			return s.loadFailure(f, err)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -248,6 +314,9 @@ func (s *state) launch(l *Launch) error {
 	if s.r.Printed != nil {
 		s.r.Printed()
 	}
+	if s.r.Complained != nil {
+		s.r.Complained()
+	}
 	var attrs []driver.CUlaunchAttribute
 	if len(l.Cluster) == 3 {
 		a := driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION}
@@ -287,9 +356,23 @@ func (s *state) launch(l *Launch) error {
 	return s.compare(l, outs)
 }
 
+// loadFailure compares how loading ended with a recorded refusal.
+func (s *state) loadFailure(want *Failure, err error) error {
+	ce, ok := err.(*callError)
+	switch {
+	case err == nil:
+		return fmt.Errorf("%s succeeds, recorded is %s", loadCall, want.Result)
+	case !ok || ce.call != loadCall || int(ce.code) != want.Code:
+		return fmt.Errorf("%w; recorded is %s from %s", err, want.Result, loadCall)
+	}
+	s.close()
+	return nil
+}
+
+// failure compares how a launch ended with the recorded error; code 0 is recorded where a launch that looks wrong is right.
 func (s *state) failure(l *Launch, code driver.CUresult, where string) error {
 	want := l.Failure
-	if int(code) != want.Code {
+	if int(code) != want.Code || want.Code != 0 && where != want.Where {
 		if code == driver.CUDA_ERROR_NOT_SUPPORTED {
 			return s.check("kernel "+l.Kernel, code)
 		}
@@ -297,9 +380,16 @@ func (s *state) failure(l *Launch, code driver.CUresult, where string) error {
 	}
 	var free, total uint64
 	next := s.r.T.MemGetInfo_v2(s.ctx, &free, &total)
-	usable := next == driver.CUDA_SUCCESS
-	if usable != want.UsableAfter {
+	if usable := next == driver.CUDA_SUCCESS; usable != want.UsableAfter {
 		return fmt.Errorf("after %s the context answers %s, recorded: usable %v", code.String(), next.String(), want.UsableAfter)
+	}
+	if want.NextCall != "" && next.String() != want.NextCall {
+		return fmt.Errorf("after %s the next call answers %s, recorded is %s", code.String(), next.String(), want.NextCall)
+	}
+	if l.Stderr != nil && s.r.Complained != nil {
+		if got := s.r.Complained(); got != *l.Stderr {
+			return fmt.Errorf("standard error: got %q, want %q", got, *l.Stderr)
+		}
 	}
 	s.close()
 	return nil
@@ -317,6 +407,7 @@ func (s *state) compare(l *Launch, outs []output) error {
 		if d := Compare(o.rule, o.dtype, got, o.want); d != "" {
 			bad = append(bad, o.what+": "+d)
 		}
+		s.equal = s.equal && (o.rule == "none" || bytes.Equal(got, o.want))
 	}
 	for i := range l.GlobalsOut {
 		g := &l.GlobalsOut[i]
@@ -336,6 +427,7 @@ func (s *state) compare(l *Launch, outs []output) error {
 		if d := Compare(g.Compare, g.DType, got, want); d != "" {
 			bad = append(bad, g.Name+": "+d)
 		}
+		s.equal = s.equal && (g.Compare == "none" || bytes.Equal(got, want))
 	}
 	if l.Printf != nil && s.r.Printed != nil {
 		got, want := s.r.Printed(), *l.Printf
@@ -388,6 +480,7 @@ func (s *state) arg(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 		if a.ID != "" {
 			s.buffers[a.ID] = p
 		}
+		s.cleanup = append(s.cleanup, func() { t.MemFree_v2(s.ctx, p) })
 		return unsafe.Pointer(&p), s.expect(a, p, outs)
 	case "ref":
 		p, ok := s.buffers[a.ID]

@@ -108,9 +108,7 @@ func (w *Warp) localMemory() {
 
 func (c *CTA) recycle(ar *arena) {
 	for _, w := range c.Warps {
-		for _, s := range w.splits {
-			w.free = append(w.free, s)
-		}
+		w.free = append(w.free, w.splits...)
 		if ctr := c.Launch.Counters; ctr != nil {
 			ctr.WarpInstructions.Add(w.Instr)
 			ctr.ThreadInstructions.Add(w.Threads)
@@ -126,9 +124,7 @@ func (c *CTA) warpDone(w *Warp) {
 	c.live--
 	c.progress = true
 	// the activation of the entry, for reuse
-	for _, s := range w.splits {
-		w.free = append(w.free, s)
-	}
+	w.free = append(w.free, w.splits...)
 	w.splits = w.splits[:0]
 	if w.Act != nil {
 		for a := w.Act; a != nil; a = a.Caller {

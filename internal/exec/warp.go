@@ -82,7 +82,8 @@ type Warp struct {
 	Threads    uint64
 	Diverged   uint64
 	Random     uint64
-	AsyncState any // pending asynchronous copies of the engine's own making
+	fence      uint32 // written by Fence
+	AsyncState any    // pending asynchronous copies of the engine's own making
 }
 
 // R32 returns a 32-bit row.

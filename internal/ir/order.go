@@ -8,7 +8,6 @@ package ir
 // entry and repeats. Blocks that cannot be reached are left out.
 func order(succ [][]int32, entry int32) []int32 {
 	n := len(succ)
-	region := make([]int32, n) // which call owns a block; edges that leave the region are ignored
 	reach := make([]bool, n)
 	stack := []int32{entry}
 	reach[entry] = true
@@ -24,38 +23,37 @@ func order(succ [][]int32, entry int32) []int32 {
 			}
 		}
 	}
-	o := &orderer{succ: succ, region: region, index: make([]int32, n), low: make([]int32, n), on: make([]bool, n)}
-	for i := range region {
-		region[i] = -1
-	}
-	o.emit(all, entry)
+	o := &orderer{succ: succ, first: entry, region: make([]int32, n), index: make([]int32, n), low: make([]int32, n), at: make([]int32, n), on: make([]bool, n), out: make([]int32, 0, len(all))}
+	o.emit(all)
 	return o.out
 }
 
 type orderer struct {
 	succ    [][]int32
-	region  []int32
+	first   int32   // the function's first block
+	region  []int32 // which region a block is in; edges that leave the region are ignored
 	regions int32
 	index   []int32
 	low     []int32
+	at      []int32 // number of a block's component in its region
 	on      []bool
 	out     []int32
 }
 
-// task is a set of blocks with its entry, waiting to be laid out, or a single block to emit.
+// task is a set of blocks with its entry, waiting to be laid out. A single block is emitted. Edges into the entry are cut, except
+// in the outermost region, whose entry -1 is no block: the first block may be the head of a loop too.
 type task struct {
 	blocks []int32
 	entry  int32
-	single bool
 }
 
-func (o *orderer) emit(blocks []int32, entry int32) {
-	work := []task{{blocks, entry, false}}
+func (o *orderer) emit(all []int32) {
+	work := []task{{all, -1}}
 	for len(work) > 0 {
 		t := work[len(work)-1]
 		work = work[:len(work)-1]
-		if t.single || len(t.blocks) == 1 {
-			o.out = append(o.out, t.entry)
+		if len(t.blocks) == 1 {
+			o.out = append(o.out, t.blocks[0])
 			continue
 		}
 		o.regions++
@@ -64,45 +62,39 @@ func (o *orderer) emit(blocks []int32, entry int32) {
 			o.region[b] = id
 			o.index[b] = 0
 		}
-		// The entry goes first; what remains is laid out without the edges that lead back to it.
-		sccs := o.components(t.blocks, t.entry, id)
-		// components come in reverse topological order, which is the order in which to push work.
-		pos := map[int32]int{}
-		for i, c := range sccs {
+		root := t.entry
+		if root < 0 {
+			root = o.first
+		}
+		comps := o.components(root, t.entry, id)
+		for i, c := range comps {
 			for _, b := range c {
-				pos[b] = i
+				o.at[b] = int32(i)
 			}
 		}
-		for i, c := range sccs {
-			if len(c) == 1 {
-				work = append(work, task{c, c[0], true})
-				continue
-			}
-			// A component's entry is the block that is entered from outside; the lowest such block when there are several.
-			e := int32(-1)
-			for _, b := range t.blocks {
-				if pos[b] == i {
-					continue
-				}
-				for _, s := range o.succ[b] {
-					if o.region[s] == id && pos[s] == i && s != t.entry && (e < 0 || s < e) {
-						e = s
-					}
+		// A component's entry is the block that is entered from outside; the lowest such block when there are several.
+		entry := make([]int32, len(comps))
+		for i := range entry {
+			entry[i] = -1
+		}
+		entry[o.at[root]] = root
+		for _, b := range t.blocks {
+			for _, s := range o.succ[b] {
+				if i := o.at[s]; o.region[s] == id && s != t.entry && i != o.at[b] && (entry[i] < 0 || s < entry[i]) {
+					entry[i] = s
 				}
 			}
-			if e < 0 {
-				e = c[0]
-				for _, b := range c {
-					e = min(e, b)
-				}
-			}
-			work = append(work, task{c, e, false})
+		}
+		// Components come in reverse topological order, which is the order in which to push work.
+		for i, c := range comps {
+			work = append(work, task{c, entry[i]})
 		}
 	}
 }
 
-// components is Tarjan's algorithm, without recursion, over the region's edges except those into its entry.
-func (o *orderer) components(blocks []int32, entry, id int32) [][]int32 {
+// components is Tarjan's algorithm, without recursion, over what can be reached from root by the region's edges, except those into its
+// entry. That is the whole region: in a strongly connected one every path from the entry can do without edges back to it.
+func (o *orderer) components(root, entry, id int32) [][]int32 {
 	var out [][]int32
 	var stack []int32
 	next := int32(1)
@@ -110,58 +102,50 @@ func (o *orderer) components(blocks []int32, entry, id int32) [][]int32 {
 		b int32
 		i int
 	}
-	visit := func(root int32) {
-		frames := []frame{{root, 0}}
-		o.index[root], o.low[root] = next, next
-		next++
-		stack = append(stack, root)
-		o.on[root] = true
-		for len(frames) > 0 {
-			f := &frames[len(frames)-1]
-			ss := o.succ[f.b]
-			if f.i < len(ss) {
-				// later successors (exits, in source order) are visited first so that they are emitted last
-				s := ss[len(ss)-1-f.i]
-				f.i++
-				if s == entry || o.region[s] != id {
-					continue
-				}
-				if o.index[s] == 0 {
-					o.index[s], o.low[s] = next, next
-					next++
-					stack = append(stack, s)
-					o.on[s] = true
-					frames = append(frames, frame{s, 0})
-				} else if o.on[s] {
-					o.low[f.b] = min(o.low[f.b], o.index[s])
-				}
+	frames := []frame{{root, 0}}
+	o.index[root], o.low[root] = next, next
+	next++
+	stack = append(stack, root)
+	o.on[root] = true
+	for len(frames) > 0 {
+		f := &frames[len(frames)-1]
+		ss := o.succ[f.b]
+		if f.i < len(ss) {
+			// later successors (exits, in source order) are visited first so that they are emitted last
+			s := ss[len(ss)-1-f.i]
+			f.i++
+			if s == entry || o.region[s] != id {
 				continue
 			}
-			b := f.b
-			frames = frames[:len(frames)-1]
-			if len(frames) > 0 {
-				p := frames[len(frames)-1].b
-				o.low[p] = min(o.low[p], o.low[b])
+			if o.index[s] == 0 {
+				o.index[s], o.low[s] = next, next
+				next++
+				stack = append(stack, s)
+				o.on[s] = true
+				frames = append(frames, frame{s, 0})
+			} else if o.on[s] {
+				o.low[f.b] = min(o.low[f.b], o.index[s])
 			}
-			if o.low[b] == o.index[b] {
-				var c []int32
-				for {
-					x := stack[len(stack)-1]
-					stack = stack[:len(stack)-1]
-					o.on[x] = false
-					c = append(c, x)
-					if x == b {
-						break
-					}
-				}
-				out = append(out, c)
-			}
+			continue
 		}
-	}
-	visit(entry)
-	for _, b := range blocks { // blocks of an irreducible component that only the cut edges reached
-		if o.index[b] == 0 {
-			visit(b)
+		b := f.b
+		frames = frames[:len(frames)-1]
+		if len(frames) > 0 {
+			p := frames[len(frames)-1].b
+			o.low[p] = min(o.low[p], o.low[b])
+		}
+		if o.low[b] == o.index[b] {
+			var c []int32
+			for {
+				x := stack[len(stack)-1]
+				stack = stack[:len(stack)-1]
+				o.on[x] = false
+				c = append(c, x)
+				if x == b {
+					break
+				}
+			}
+			out = append(out, c)
 		}
 	}
 	return out

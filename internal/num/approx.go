@@ -1,5 +1,7 @@
 package num
 
+import "math/bits"
+
 //go:generate go run ./fit
 
 // The approximate functions on f32: rcp, rsqrt, sqrt, ex2, lg2, sin, cos, div.
@@ -35,16 +37,12 @@ func (c *curve) at(x uint32) int64 {
 // square is n*n over 2^low, computed without the partial products below column low.
 func square(n uint32, low uint) uint64 {
 	var drop uint64
-	for i := uint(0); 2*i < low; i++ {
-		if n>>i&1 == 0 {
-			continue
-		}
-		// The square of bit i, and its products with the bits j above it while i+j+1 < low.
-		drop += 1 << (2 * i)
-		if 2*i+2 < low {
-			cross := n & (1<<(low-1-i) - 1) >> (i + 1) << (i + 1)
-			drop += uint64(cross) << (i + 1)
-		}
+	// Of bit i falls away its square, and its products with the bits j above it while i+j+1 < low.
+	for m := n & (1<<((low+1)/2) - 1); m != 0; m &= m - 1 {
+		i := uint(bits.TrailingZeros32(m))
+		above := m & (m - 1) // in m, and in n above it
+		above |= n &^ (1<<((low+1)/2) - 1)
+		drop += 1<<(2*i) + uint64(above&(1<<(low-1-i)-1))<<(i+1)
 	}
 	return (uint64(n)*uint64(n) - drop) >> low
 }

@@ -1,12 +1,6 @@
 package num
 
-// tanh on f32, f16 and bf16, and ex2 on f16 and bf16. See approx.go for the unit and APPROX.md for the study.
-
-// wideCoef is a coef whose C0 is already in units of 2^-40.
-type wideCoef struct {
-	c0     int64
-	c1, c2 int32
-}
+// tanh on f32, f16 and bf16, and ex2 on f16 and bf16. See approx.go for the unit and APPROX.md for the study. C0 of tanh is in units of 2^-24.
 
 // octave describes the segments of one power of two: 2^man of them, n without the operand's lowest drop bits.
 type octave struct {
@@ -36,7 +30,7 @@ func TanhApprox32(x uint32) uint32 {
 	frac := m & 0x7fffff
 	k := &tanhTable[int(o.first)+int(frac>>(23-o.man))]
 	n := frac & (1<<(23-o.man) - 1) >> o.drop
-	v := k.c0 + (int64(k.c1)*int64(n)+int64(k.c2)*int64(square(n, 19)))<<o.shift
+	v := int64(k[0])<<16 + (int64(k[1])*int64(n)+int64(k[2])*int64(square(n, 19)))<<o.shift
 	return uint32(RoundTo(F32, x>>31 != 0, -40, uint64(v), RZ))
 }
 

@@ -114,7 +114,7 @@ func TestApproxSilicon(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| %s | %d | %.2f%% | %d |\n", c.ID, c.N, 100*float64(equal)/float64(c.N), worst)
 	}
-	t.Log("\n" + table.String())
+	t.Log("form, operands, equal, largest distance in units of the last place\n" + table.String())
 }
 
 // TestSquare holds the truncated square against the sum of the partial products that it keeps.
@@ -182,7 +182,8 @@ func TestApproxBounds(t *testing.T) {
 		{"lg2.approx.f32 above", func(x uint32) uint32 { return Lg2Approx32(x, 0) }, math.Log2, pos(2, 0x1p127), relative, 0x1p-22},
 		{"sin.approx.f32", SinApprox32, math.Sin, even(-2*math.Pi, 2*math.Pi), absolute, math.Exp2(-20.5)},
 		{"sin.approx.f32 far", SinApprox32, math.Sin, even(-100*math.Pi, 100*math.Pi), absolute, math.Exp2(-14.7)},
-		{"cos.approx.f32", CosApprox32, math.Cos, even(-2*math.Pi, 2*math.Pi), absolute, math.Exp2(-20.5)},
+		// The manual says 2^-20.5 here too. The unit's cosine, fixed by 4,892 recorded results with its sine, comes to 2^-20.44 near 3*pi/2.
+		{"cos.approx.f32", CosApprox32, math.Cos, even(-2*math.Pi, 2*math.Pi), absolute, math.Exp2(-20.43)},
 		{"cos.approx.f32 far", CosApprox32, math.Cos, even(-100*math.Pi, 100*math.Pi), absolute, math.Exp2(-14.7)},
 		{"tanh.approx.f32", TanhApprox32, math.Tanh, signed(pos(0x1p-30, 16)), relative, 0x1p-11},
 		{"div.approx.f32", func(x uint32) uint32 { return DivApprox32(0x40490fdb, x, 0) }, func(x float64) float64 { return float64(f32(0x40490fdb)) / x }, signed(pos(0x1p-120, 0x1p125)), inUlps, 2},
@@ -225,9 +226,9 @@ func TestApproxSpecial(t *testing.T) {
 		"lg2": {Lg2Approx32, []row{{sign32 | inf32, nan32, nan32}, {0xbf800000, nan32, nan32}, {sign32, sign32 | inf32, sign32 | inf32}, {0, sign32 | inf32, sign32 | inf32}, {inf32, inf32, inf32}, {0xff800001, nan32, nan32},
 			{1, sign32 | inf32, 0xc3150000}, {one32, 0, 0}}},
 		"ex2": {Ex2Approx32, []row{{sign32 | inf32, 0, 0}, {sign32, one32, one32}, {0, one32, one32}, {inf32, inf32, inf32}, {0x7fc00001, nan32, nan32}, {1, one32, one32}, {sign32 | 1, one32, one32},
-			{0xc2fe0000, 0, 0x00400000}, {0x43000000, inf32, inf32}}},
-		"sin": {func(x uint32, _ Opt) uint32 { return SinApprox32(x) }, []row{{sign32 | inf32, nan32, nan32}, {sign32, sign32, sign32}, {0, 0, 0}, {inf32, nan32, nan32}, {0x7fc00001, nan32, nan32}}},
-		"cos": {func(x uint32, _ Opt) uint32 { return CosApprox32(x) }, []row{{sign32 | inf32, nan32, nan32}, {sign32, one32, one32}, {0, one32, one32}, {inf32, nan32, nan32}, {0x7fc00001, nan32, nan32}}},
+			{0xc3000000, 0, 0x00200000}, {0x43000000, inf32, inf32}}},
+		"sin":  {func(x uint32, _ Opt) uint32 { return SinApprox32(x) }, []row{{sign32 | inf32, nan32, nan32}, {sign32, sign32, sign32}, {0, 0, 0}, {inf32, nan32, nan32}, {0x7fc00001, nan32, nan32}}},
+		"cos":  {func(x uint32, _ Opt) uint32 { return CosApprox32(x) }, []row{{sign32 | inf32, nan32, nan32}, {sign32, one32, one32}, {0, one32, one32}, {inf32, nan32, nan32}, {0x7fc00001, nan32, nan32}}},
 		"tanh": {func(x uint32, _ Opt) uint32 { return TanhApprox32(x) }, []row{{sign32 | inf32, 0xbf800000, 0xbf800000}, {sign32, sign32, sign32}, {0, 0, 0}, {inf32, one32, one32}, {0x7fc00001, nan32, nan32}, {1, 1, 1}}},
 	}
 	for name, op := range ops {

@@ -703,3 +703,34 @@ func TestCompare(t *testing.T) {
 		t.Error("comparisons of flushed, half or NaN operands")
 	}
 }
+
+func BenchmarkArithmetic(b *testing.B) {
+	x, y, z := uint32(0x3f812345), uint32(0xbf7edcba), uint32(0x3e234567)
+	var sink uint64
+	for _, c := range []struct {
+		name string
+		f    func()
+	}{
+		{"AddRN32", func() { sink += uint64(AddRN32(x, y)) }},
+		{"FmaRN32", func() { sink += uint64(FmaRN32(x, y, z)) }},
+		{"Add32.rz", func() { sink += uint64(Add32(x, y, RZ, 0)) }},
+		{"Fma32.rz", func() { sink += uint64(Fma32(x, y, z, RZ, 0)) }},
+		{"Fma32.rn.ftz", func() { sink += uint64(Fma32(x, y, z, RN, FTZ)) }},
+		{"Div32.rn", func() { sink += uint64(Div32(x, y, RN, 0)) }},
+		{"Fma64.rn", func() { sink += Fma64(0x3ff0123456789abc, 0x3fe123456789abcd, 0x3fd23456789abcde, RN) }},
+		{"Fma64.rz", func() { sink += Fma64(0x3ff0123456789abc, 0x3fe123456789abcd, 0x3fd23456789abcde, RZ) }},
+		{"AddF16", func() { sink += uint64(AddF16(uint16(x), uint16(y), 0)) }},
+		{"FmaF16", func() { sink += uint64(FmaF16(uint16(x), uint16(y), uint16(z), 0)) }},
+		{"FmaBF16", func() { sink += uint64(FmaBF16(uint16(x), uint16(y), uint16(z), RN, 0)) }},
+		{"ToInt.s32.f32", func() { sink += ToInt(F32, 0x42f6e979, RZ, 0, 32, true) }},
+		{"FromInt.f32", func() { sink += FromInt(F32, -123456789, RN, 0) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				c.f()
+				x += 3
+			}
+		})
+	}
+	_ = sink
+}

@@ -16,10 +16,11 @@ type context struct {
 	version uint32 // of the API that made it, as cuCtxGetApiVersion reports it
 	primary bool
 
-	flags  atomic.Uint32
-	dead   atomic.Bool   // destroyed; a primary context keeps its handle
-	sticky atomic.Uint32 // result of the fault that broke it
-	stop   atomic.Bool   // kernels that run have to end
+	flags      atomic.Uint32
+	dead       atomic.Bool   // destroyed; a primary context keeps its handle
+	sticky     atomic.Uint32 // result of the fault that broke it
+	stop       atomic.Bool   // kernels that run have to end
+	cooperated atomic.Bool   // a cooperative launch has been made: kernels see a grid workspace from then on
 
 	attached atomic.Int32 // users of cuCtxAttach
 	detail   detail

@@ -189,7 +189,12 @@ func (d *Driver) enqueue(f *function, s *stream, q *launchRequest, params *unsaf
 		MaxShared: uint32(dev.maxSharedOptin()), Cooperative: q.cooperative, Workers: d.opts.Workers, Device: dev.info,
 		Stop: &f.mod.ctx.stop, GridID: d.gridIDs.Add(1),
 	}
-	n.l.Env = buf.workspace(uint64(f.kernel.ParamSize))
+	if q.cooperative {
+		f.mod.ctx.cooperated.Store(true)
+	}
+	if f.mod.ctx.cooperated.Load() {
+		n.l.Env = buf.workspace(uint64(f.kernel.ParamSize))
+	}
 	if q.event != nil {
 		defer q.event.record(s)
 	}
@@ -201,8 +206,8 @@ func (d *Driver) enqueue(f *function, s *stream, q *launchRequest, params *unsaf
 const workspaceSize = 32
 
 // workspace prepares the grid's workspace, two words: its size and the barrier that cooperative_groups' grid_group::sync
-// counts in. Kernels find it through %envreg1 (high half of the address) and %envreg2 (low half), in ordinary launches too
-// (recorded: corpus module gridsync).
+// counts in. Kernels find it through %envreg1 (high half of the address) and %envreg2 (low half), which are 0 until the context's first
+// cooperative launch and stay set after it (seen on an H200 with corpus module gridsync).
 func (b *paramBuffer) workspace(size uint64) (env [32]uint32) {
 	off := (size + 15) &^ 15
 	clear(b.bytes[off : off+16])

@@ -45,6 +45,10 @@ func (d *Driver) ctxSetLimit(cur driver.CUcontext, limit driver.CUlimit, value u
 	if !ok {
 		return invalidValue
 	}
+	if limit == driver.CU_LIMIT_MALLOC_HEAP_SIZE {
+		u := c.dev.heap.Usage()
+		value = min(value, u.Limit-u.Used) // hardware cuts it to a part of the free memory
+	}
 	c.limits[limit].Store(value)
 	return success
 }

@@ -7,9 +7,12 @@ import (
 	"github.com/gocuda/cuda/internal/tensormap"
 )
 
-// tensorMapEncodeTiled is cuTensorMapEncodeTiled. Like the other encoders it needs no context: the map is built on the host.
-func (d *Driver) tensorMapEncodeTiled(_ driver.CUcontext, out *driver.CUtensorMap, typ driver.CUtensorMapDataType, rank uint32, addr uintptr, dim, stride *uint64, box, elem *uint32,
+// tensorMapEncodeTiled is cuTensorMapEncodeTiled. Like the other encoders it asks for a context (recorded), although the map is built on the host.
+func (d *Driver) tensorMapEncodeTiled(cur driver.CUcontext, out *driver.CUtensorMap, typ driver.CUtensorMapDataType, rank uint32, addr uintptr, dim, stride *uint64, box, elem *uint32,
 	il driver.CUtensorMapInterleave, sw driver.CUtensorMapSwizzle, l2 driver.CUtensorMapL2promotion, oob driver.CUtensorMapFloatOOBfill) driver.CUresult {
+	if _, r := d.enter(cur); r != success {
+		return r
+	}
 	m, ok := tensorMap(tensormap.Tiled, typ, rank, addr, dim, stride, elem, il, sw, l2, oob)
 	if !ok || box == nil {
 		return invalidValue
@@ -19,8 +22,11 @@ func (d *Driver) tensorMapEncodeTiled(_ driver.CUcontext, out *driver.CUtensorMa
 }
 
 // tensorMapEncodeIm2col is cuTensorMapEncodeIm2col.
-func (d *Driver) tensorMapEncodeIm2col(_ driver.CUcontext, out *driver.CUtensorMap, typ driver.CUtensorMapDataType, rank uint32, addr uintptr, dim, stride *uint64, lower, upper *int32, channels, pixels uint32,
+func (d *Driver) tensorMapEncodeIm2col(cur driver.CUcontext, out *driver.CUtensorMap, typ driver.CUtensorMapDataType, rank uint32, addr uintptr, dim, stride *uint64, lower, upper *int32, channels, pixels uint32,
 	elem *uint32, il driver.CUtensorMapInterleave, sw driver.CUtensorMapSwizzle, l2 driver.CUtensorMapL2promotion, oob driver.CUtensorMapFloatOOBfill) driver.CUresult {
+	if _, r := d.enter(cur); r != success {
+		return r
+	}
 	m, ok := tensorMap(tensormap.Im2col, typ, rank, addr, dim, stride, elem, il, sw, l2, oob)
 	if !ok || lower == nil || upper == nil || rank < 3 {
 		return invalidValue
@@ -32,8 +38,11 @@ func (d *Driver) tensorMapEncodeIm2col(_ driver.CUcontext, out *driver.CUtensorM
 }
 
 // tensorMapEncodeIm2colWide is cuTensorMapEncodeIm2colWide.
-func (d *Driver) tensorMapEncodeIm2colWide(_ driver.CUcontext, out *driver.CUtensorMap, typ driver.CUtensorMapDataType, rank uint32, addr uintptr, dim, stride *uint64, lower, upper int32, channels, pixels uint32,
+func (d *Driver) tensorMapEncodeIm2colWide(cur driver.CUcontext, out *driver.CUtensorMap, typ driver.CUtensorMapDataType, rank uint32, addr uintptr, dim, stride *uint64, lower, upper int32, channels, pixels uint32,
 	elem *uint32, il driver.CUtensorMapInterleave, mode driver.CUtensorMapIm2ColWideMode, sw driver.CUtensorMapSwizzle, l2 driver.CUtensorMapL2promotion, oob driver.CUtensorMapFloatOOBfill) driver.CUresult {
+	if _, r := d.enter(cur); r != success {
+		return r
+	}
 	m, ok := tensorMap(tensormap.Im2colWide, typ, rank, addr, dim, stride, elem, il, sw, l2, oob)
 	if !ok || uint32(mode) > uint32(driver.CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128) {
 		return invalidValue
@@ -44,8 +53,8 @@ func (d *Driver) tensorMapEncodeIm2colWide(_ driver.CUcontext, out *driver.CUten
 }
 
 // tensorMapReplaceAddress is cuTensorMapReplaceAddress.
-func (d *Driver) tensorMapReplaceAddress(_ driver.CUcontext, out *driver.CUtensorMap, addr uintptr) driver.CUresult {
-	if r := d.ready(); r != success {
+func (d *Driver) tensorMapReplaceAddress(cur driver.CUcontext, out *driver.CUtensorMap, addr uintptr) driver.CUresult {
+	if _, r := d.enter(cur); r != success {
 		return r
 	}
 	if out == nil {
@@ -84,9 +93,6 @@ func tensorMap(mode tensormap.Mode, typ driver.CUtensorMapDataType, rank uint32,
 }
 
 func (d *Driver) encodeMap(out *driver.CUtensorMap, m *tensormap.Map) driver.CUresult {
-	if r := d.ready(); r != success {
-		return r
-	}
 	if out == nil || uintptr(unsafe.Pointer(out))%64 != 0 {
 		return invalidValue
 	}

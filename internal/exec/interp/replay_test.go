@@ -122,8 +122,8 @@ func (r *replay) arg(a *corpus.Arg, exp *[]expectation) []byte {
 	return nil
 }
 
-// launch runs one recorded launch and returns its error and what to compare.
-func (r *replay) launch(code exec.Code, l *corpus.Launch) (error, []expectation) {
+// launch runs one recorded launch and returns what to compare.
+func (r *replay) launch(code exec.Code, l *corpus.Launch) ([]expectation, error) {
 	var exp []expectation
 	for i := range l.Buffers {
 		r.buffer(&l.Buffers[i], &exp)
@@ -141,7 +141,7 @@ func (r *replay) launch(code exec.Code, l *corpus.Launch) (error, []expectation)
 	x.Cluster = k.Attrs.ReqNCtaPerCluster
 	copy(x.Cluster[:], l.Cluster)
 	x.Consts = exec.NewConstRows(k, func(c *ir.ConstRow) uint64 { return r.vars[c.Var] })
-	return exec.Run(x), exp
+	return exp, exec.Run(x)
 }
 
 // TestRecordedModules replays modules of the recorded corpus that exercise warp operations, barriers, asynchronous copies, clusters and
@@ -185,7 +185,7 @@ func TestRecordedModules(t *testing.T) {
 						r.vars[v] = a
 					}
 				}
-				err, exp := r.launch(code, l)
+				exp, err := r.launch(code, l)
 				if l.Failure != nil && l.Failure.Code != 0 {
 					var f *exec.Fault
 					if !errors.As(err, &f) || l.Failure.Code == 715 && f.Kind != exec.FaultInstruction {

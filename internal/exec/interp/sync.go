@@ -5,11 +5,10 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// syncOps are barriers, fences and what only gives way (PTX ISA 9.7.13 and 9.7.20). Every memory access of this engine is performed at
-// once and in program order, so a fence has nothing to wait for.
+// syncOps are barriers, fences and what only gives way (PTX ISA 9.7.13 and 9.7.20).
 var syncOps = map[string]resolver{
 	"barrier.sync": resolveBarrier, "barrier.arrive": resolveBarrier, "barrier.red": resolveBarrier,
-	"fence": resolveNothing, "nanosleep": resolveNanosleep,
+	"fence": resolveFence, "nanosleep": resolveNanosleep,
 	"griddepcontrol": resolveNothing, "setmaxnreg": resolveNothing,
 }
 
@@ -38,6 +37,16 @@ func resolveBarrier(in *inst, op *ir.Op) error {
 		}
 		return w.Barrier(m, w.R32(a.Ref), counts, x, next), true
 	}
+	return nil
+}
+
+// resolveFence is fence and membar in every form. Accesses are performed at once and in program order, and there is one proxy: what is left is to
+// keep the host's processors from reordering them. Scopes within a cluster need nothing, its threads take turns on one of them.
+func resolveFence(in *inst, op *ir.Op) error {
+	if op.Match.Has("cta") || op.Match.Has("cluster") {
+		return resolveNothing(in, op)
+	}
+	in.fn = func(w *exec.Warp, in *inst, m uint32) { w.Fence() }
 	return nil
 }
 

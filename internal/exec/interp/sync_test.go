@@ -31,16 +31,15 @@ func kernel(decl, body string) string {
 }
 
 type job struct {
-	src           string
-	grid, block   uint32
-	cluster       uint32
-	shared        uint32
-	arg           uint64
-	words         int // of output, grid*block when 0
-	stop          *atomic.Bool
-	sm            int
-	prepare       func(b *bench, j *job)
-	workers, turn int
+	src         string
+	grid, block uint32
+	cluster     uint32
+	shared      uint32
+	arg         uint64
+	words       int // of output, grid*block when 0
+	stop        *atomic.Bool
+	prepare     func(b *bench, j *job)
+	workers     int
 }
 
 // do runs a job on a fresh window and returns its output array.

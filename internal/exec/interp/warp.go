@@ -34,48 +34,74 @@ func byMask(w *exec.Warp, members *ir.Arg, m uint32, f func(group uint32)) {
 	}
 }
 
-// resolveShfl is shfl{.sync}: the source lane is computed as in the manual's pseudocode. A source outside the group is read all the same;
-// the result is undefined then.
+// shflSource computes where a lane reads, as in the manual's pseudocode, and whether that is in range; one that is not reads itself.
+func shflSource(mode byte, l, b, c int) (j int, ok bool) {
+	bval, cval, seg := b&31, c&31, c>>8&31
+	maxLane, minLane := l&seg|cval&^seg, l&seg
+	switch mode {
+	case 'u': // up
+		j = l - bval
+		ok = j >= maxLane
+	case 'd': // down
+		j = l + bval
+		ok = j <= maxLane
+	case 'b': // bfly
+		j = l ^ bval
+		ok = j <= maxLane
+	default: // idx
+		j = minLane | bval&^seg
+		ok = j <= maxLane
+	}
+	if !ok {
+		j = l
+	}
+	return j & 31, ok
+}
+
+// resolveShfl is shfl{.sync}. A source outside the group is read all the same; the result is undefined then.
 func resolveShfl(in *inst, op *ir.Op) error {
 	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], &op.Args[3]
 	p := d.Second
-	mode := op.Match.One("up", "down", "bfly", "idx")
+	mode := op.Match.One("up", "down", "bfly", "idx")[0]
+	if b.Kind == ir.Imm && c.Kind == ir.Imm { // as compilers write it: the lanes are known beforehand
+		var from [32]uint8
+		inRange := uint32(0)
+		for l := range from {
+			j, ok := shflSource(mode, l, int(uint32(b.Bits)), int(uint32(c.Bits)))
+			from[l] = uint8(j)
+			if ok {
+				inRange |= 1 << l
+			}
+		}
+		in.fn = func(w *exec.Warp, in *inst, m uint32) {
+			if d.Kind == ir.Row {
+				src, dr := *w.R32(a.Ref), w.R32(d.Ref)
+				if m == full {
+					for l := range dr {
+						dr[l] = src[from[l]&31]
+					}
+				} else {
+					for k := m; k != 0; k &= k - 1 {
+						l := bits.TrailingZeros32(k) & 31
+						dr[l] = src[from[l]&31]
+					}
+				}
+			}
+			setPred(w, p, m, inRange)
+		}
+		return nil
+	}
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
-		src, br, cr := *w.R32(a.Ref), w.R32(b.Ref), w.R32(c.Ref)
-		var out [32]uint32
+		src, br, cr := *w.R32(a.Ref), *w.R32(b.Ref), *w.R32(c.Ref)
 		inRange := uint32(0)
 		for k := m; k != 0; k &= k - 1 {
 			l := bits.TrailingZeros32(k) & 31
-			bval, cval, seg := int(br[l]&31), int(cr[l]&31), int(cr[l]>>8&31)
-			maxLane, minLane := l&seg|cval&^seg, l&seg
-			var j int
-			var ok bool
-			switch mode {
-			case "up":
-				j = l - bval
-				ok = j >= maxLane
-			case "down":
-				j = l + bval
-				ok = j <= maxLane
-			case "bfly":
-				j = l ^ bval
-				ok = j <= maxLane
-			default:
-				j = minLane | bval&^seg
-				ok = j <= maxLane
-			}
+			j, ok := shflSource(mode, l, int(br[l]), int(cr[l]))
 			if ok {
 				inRange |= 1 << l
-			} else {
-				j = l
 			}
-			out[l] = src[j&31]
-		}
-		if d.Kind == ir.Row {
-			dr := w.R32(d.Ref)
-			for k := m; k != 0; k &= k - 1 {
-				l := bits.TrailingZeros32(k) & 31
-				dr[l] = out[l]
+			if d.Kind == ir.Row {
+				w.R32(d.Ref)[l] = src[j]
 			}
 		}
 		setPred(w, p, m, inRange)

@@ -156,7 +156,10 @@ func main() {
 		middle, sure := 0.0, 0.0
 		for i := range t.segs {
 			g := &t.segs[i]
-			slices.SortFunc(g.samples, func(a, b sample) int { return int(a.n - b.n) })
+			slices.SortFunc(g.samples, func(a, b sample) int {
+				return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi))
+			})
+			g.samples = slices.Compact(g.samples) // .ftz and plain forms repeat each other
 			samples += len(g.samples)
 			if *hold > 0 {
 				var in []sample

@@ -292,13 +292,13 @@ func fitSin(r *recording, add func(at int, lo, hi float64)) {
 }
 
 func tanhTable(r *recording) *table {
-	t := &table{name: "tanhTable", doc: "the hyperbolic tangent from 2^-8 to 8, as tanhOctaves divides it; C0 in units of 2^-40", elem: "wideCoef", low: 19}
+	t := &table{name: "tanhTable", doc: "the hyperbolic tangent from 2^-8 to 8, as tanhOctaves divides it", elem: "coef", low: 19}
 	data := r.results("tanh.approx.f32", "tanh.approx.f32/wide")
 	for i, o := range [][3]int{{0, 6, 40}, {0, 6, 39}, {0, 6, 38}, {1, 5, 38}, {1, 5, 37}, {2, 4, 37}, {2, 4, 37}, {2, 4, 36}, {3, 3, 37}, {4, 2, 39}, {3, 3, 37}} {
 		man, drop, grid := o[0], o[1], o[2]
 		segs := make([]segment, 1<<man)
 		for k := range segs {
-			segs[k].grid = [3]int{40, grid, grid}
+			segs[k].grid = [3]int{24, grid, grid}
 			segs[k].top = 1<<(23-man-drop) - 1
 			segs[k].truth = func(n int64) float64 {
 				x := 1 + float64(int64(k)<<(23-man)|n<<drop)/(1<<23)

@@ -1,0 +1,84 @@
+package texture
+
+import "math"
+
+// scaled is a coordinate in texels: u times the size for normalised coordinates. A float32 times a size is exact in float64.
+func scaled(u float32, size uint32, normalized bool) float64 {
+	x := float64(u)
+	if normalized {
+		x *= float64(size)
+	}
+	const far = 1 << 40 // texels; nothing is this large, and it is where conversions to integers stay safe
+	switch {
+	case x != x:
+		return 0 // not recorded
+	case x > far:
+		return far
+	case x < -far:
+		return -far
+	}
+	return x
+}
+
+// fixed is x - 0.5 in steps of 1/256. x is cut to 18 fractional bits first and a tie goes down: that is what agrees with all recorded
+// coordinates, of which one lies within that distance of a tie.
+func fixed(x float64) int64 {
+	const fine = 18
+	v := int64(math.Floor(x * (1 << fine)))
+	return (v - 1<<(fine-1) + 1<<(fine-9) - 1) >> (fine - 8)
+}
+
+// place is a texel index along one dimension: -1 is the border.
+func place(i int64, size uint32, mode AddressMode, normalized bool) int64 {
+	n := int64(size)
+	if i >= 0 && i < n {
+		return i
+	}
+	if !normalized && (mode == Wrap || mode == Mirror) {
+		mode = Clamp // CUtexture addressing: wrap and mirror need normalised coordinates
+	}
+	switch mode {
+	case Wrap:
+		if i %= n; i < 0 {
+			i += n
+		}
+		return i
+	case Mirror:
+		if i %= 2 * n; i < 0 {
+			i += 2 * n
+		}
+		if i >= n {
+			i = 2*n - 1 - i
+		}
+		return i
+	case Border:
+		return -1
+	}
+	return min(max(i, 0), n-1)
+}
+
+// span is the footprint of a filtered fetch along one dimension: two texels and the weight of the second in 1/256.
+type span struct {
+	i [2]int64
+	w int32
+}
+
+// along finds the footprint. off is the instruction's texel offset.
+func along(x float64, off int32, size uint32, mode AddressMode, normalized bool) span {
+	f := fixed(x) + int64(off)<<8
+	i, w := f>>8, int32(f&255)
+	if mode == Clamp || !normalized && mode != Border {
+		switch {
+		case i < 0:
+			return span{}
+		case i >= int64(size)-1:
+			return span{i: [2]int64{int64(size) - 1, int64(size) - 1}}
+		}
+	}
+	return span{[2]int64{place(i, size, mode, normalized), place(i+1, size, mode, normalized)}, w}
+}
+
+// nearest is the texel of a point-sampled fetch.
+func nearest(x float64, off int32, size uint32, mode AddressMode, normalized bool) int64 {
+	return place(int64(math.Floor(x))+int64(off), size, mode, normalized)
+}
