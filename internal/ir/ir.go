@@ -199,6 +199,9 @@ type Func struct {
 	LocalSize uint32 // bytes of .local variables, of one thread
 	Handle    uint64 // the function's address as kernels see it, 0 when it is never taken
 	Loops     bool   // has a back edge
+
+	rows  []rowInfo // by number, until place has run
+	slots []Slot
 }
 
 // Param is a kernel parameter.

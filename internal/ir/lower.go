@@ -17,6 +17,8 @@ type Symbols struct {
 	Builtin func(name string) bool      // whether the system provides this undefined function
 
 	NoContract bool // leave mul and add apart (JIT option -fma=false, or optimisation level 0)
+
+	apart bool // give every register a row of its own
 }
 
 func (s *Symbols) variable(v *check.Var) *check.Var {
@@ -72,6 +74,7 @@ func Lower(entry *check.Func, syms *Symbols) (*Kernel, error) {
 	}
 	for _, f := range l.k.Funcs {
 		contract(f, syms)
+		place(f, syms == nil || !syms.apart)
 	}
 	l.k.Local = l.k.Funcs[0].LocalSize
 	l.layShared()
@@ -158,10 +161,11 @@ func (l *lowerer) signature(f *check.Func, lf *Func) {
 		return
 	}
 	slot := func(p *check.Var) Slot {
-		stride := (uint32(p.Size) + 15) &^ 15
-		s := Slot{Off: lf.FrameSize, Stride: stride, Size: uint32(p.Size)}
-		lf.FrameSize += (stride*32 + 127) &^ 127
-		return s
+		if p.Space == "reg" { // no storage but the register's
+			lf.slots = append(lf.slots, Slot{Off: uint32(len(lf.slots)), Size: uint32(p.Type.Bits+7) / 8})
+			return lf.slots[len(lf.slots)-1]
+		}
+		return lf.newSlot(uint32(p.Size))
 	}
 	for _, p := range f.Returns {
 		lf.Returns = append(lf.Returns, slot(p))
@@ -262,13 +266,21 @@ func (b *body) fail(format string, args ...any) error {
 	return &Error{b.k.Name, b.line, fmt.Sprintf(format, args...)}
 }
 
-func (b *body) newRow(c Class) Ref {
-	if c != WPred {
-		b.lf.FrameSize = (b.lf.FrameSize + 127) &^ 127
+// newRow numbers a row; place finds its offset later.
+func (b *body) newRow(c Class, width int) Ref {
+	i := rowInfo{class: c}
+	if width < 32 {
+		i.width = uint8(width)
 	}
-	r := Ref{Off: b.lf.FrameSize}
-	b.lf.FrameSize += c.RowSize()
-	return r
+	b.lf.rows = append(b.lf.rows, i)
+	return Ref{Off: uint32(len(b.lf.rows)) - 1}
+}
+
+// newSlot numbers a parameter variable.
+func (lf *Func) newSlot(size uint32) Slot {
+	s := Slot{Off: uint32(len(lf.slots)), Stride: (size + 15) &^ 15, Size: size}
+	lf.slots = append(lf.slots, s)
+	return s
 }
 
 func (b *body) reg(v *check.Var) Ref {
@@ -278,7 +290,7 @@ func (b *body) reg(v *check.Var) Ref {
 	if r := b.rows[v.Index]; r.Sel != 0 {
 		return Ref{Off: r.Off}
 	}
-	r := b.newRow(ClassOf(v.Type.Bits))
+	r := b.newRow(ClassOf(v.Type.Bits), v.Type.Bits)
 	b.rows[v.Index] = Ref{r.Off, 1}
 	return r
 }
@@ -309,10 +321,7 @@ func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
 			b.local[v] = lf.LocalSize
 			lf.LocalSize += uint32(v.Size)
 		case "param":
-			stride := (uint32(v.Size) + 15) &^ 15
-			lf.FrameSize = (lf.FrameSize + 127) &^ 127
-			b.slots[v] = Slot{Off: lf.FrameSize, Stride: stride, Size: uint32(v.Size)}
-			lf.FrameSize += stride * 32
+			b.slots[v] = lf.newSlot(uint32(v.Size))
 		}
 	}
 	lf.LocalSize = (lf.LocalSize + 15) &^ 15
@@ -403,7 +412,6 @@ func (b *body) blocks() error {
 			b.lf.Loops = true
 		}
 	}
-	b.lf.FrameSize = (b.lf.FrameSize + 127) &^ 127
 	b.lf.Ops = b.ops
 	return nil
 }
@@ -526,7 +534,7 @@ func (b *body) arg(a *check.Arg) (Arg, error) {
 		out.Ref = b.konst(out.Class, a.Imm, a.Hi, nil, nil)
 	case check.ArgSReg:
 		c := width(a.Type)
-		r := b.newRow(c)
+		r := b.newRow(c, 32)
 		row := Arg{Kind: Row, Class: c, Ref: r, Type: a.Type}
 		b.ops = append(b.ops, Op{Ctl: Special, Name: a.Name, Guard: -1, Args: []Arg{row}, Line: b.line, Loc: b.loc})
 		out.Kind, out.Ref, out.Class = Row, r, c
@@ -573,9 +581,13 @@ func (b *body) symbol(a *check.Arg) (Arg, error) {
 	out.Var = v
 	switch v.Space {
 	case "local":
-		r := b.newRow(out.Class)
+		local, ok := b.local[v]
+		if !ok {
+			return out, b.fail("variable %s is in local memory outside any function, which the software device does not support", v.Name)
+		}
+		r := b.newRow(out.Class, 32)
 		row := Arg{Kind: Row, Class: out.Class, Ref: r, Type: a.Type}
-		b.ops = append(b.ops, Op{Ctl: FrameAddr, Guard: -1, Args: []Arg{row}, Disp: int64(b.local[v]) + a.Off, Line: b.line, Loc: b.loc})
+		b.ops = append(b.ops, Op{Ctl: FrameAddr, Guard: -1, Args: []Arg{row}, Disp: int64(local) + a.Off, Line: b.line, Loc: b.loc})
 		out.Kind, out.Ref = Row, r
 		return out, nil
 	case "param":
@@ -645,7 +657,11 @@ func (b *body) symbolAddress(out *Arg, base *check.Arg) error {
 		out.Var = v
 		switch v.Space {
 		case "local":
-			out.Disp += int64(b.local[v])
+			local, ok := b.local[v]
+			if !ok {
+				return b.fail("variable %s is in local memory outside any function, which the software device does not support", v.Name)
+			}
+			out.Disp += int64(local)
 			out.Space = Local
 			return nil
 		case "param":

@@ -1,5 +1,7 @@
 package ir
 
+import "github.com/gocuda/cuda/internal/ptx/optab"
+
 // While a function is lowered its registers and parameter variables have numbers: Ref.Off of a row is its index in Func.rows,
 // Slot.Off that of a slot in Func.slots. place gives them their offsets in the frame. Values that are never live together share
 // a place, as in a register allocator without spilling, so that the frames of big kernels stay in the processor's caches.
@@ -50,7 +52,7 @@ const stepLimit = 1 << 22
 // place lays out the frame of f and rewrites all operands. share says whether rows may share places.
 func place(f *Func, share bool) {
 	p := &placer{f: f, first: fill(len(f.rows), -1), last: make([]int32, len(f.rows)), slotFirst: fill(len(f.slots), -1), slotLast: make([]int32, len(f.slots)), slotShared: make([]bool, len(f.slots))}
-	end := int32(len(f.ops())) - 1
+	end := int32(len(f.Ops)) - 1
 	if share {
 		p.blocks()
 		p.live()
@@ -64,8 +66,6 @@ func place(f *Func, share bool) {
 	p.rewrite(rows, slots)
 	f.rows, f.slots = nil, nil
 }
-
-func (f *Func) ops() []Op { return f.Ops }
 
 func fill(n int, v int32) []int32 {
 	s := make([]int32, n)
@@ -340,7 +340,8 @@ func (op *Op) bytes() (n uint64, known bool) {
 	if op.Match.Form.Op == "ld" {
 		v = &op.Args[0]
 	}
-	n = uint64(typeBits(op.Match.Types[len(op.Match.Types)-1]) / 8)
+	t, _ := optab.TypeOf(op.Match.Types[len(op.Match.Types)-1])
+	n = uint64(t.Bits / 8)
 	if v.Kind == Vec {
 		n *= uint64(len(v.Elems))
 	}

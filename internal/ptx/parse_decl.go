@@ -141,8 +141,12 @@ func (p *parser) loc() *Loc {
 			if p.tok.kind != tIdent && p.tok.kind != tDot {
 				p.unexpected()
 			}
+			at := p.pos()
 			l.Function = p.expr()
 			p.inSection = false
+			if !labelPlusConstant(l.Function) {
+				p.fail(at, SyntaxError, "Parsing error near 'function_name': syntax error")
+			}
 		case "inlined_at":
 			p.next()
 			at := p.locAt()
@@ -152,6 +156,18 @@ func (p *parser) loc() *Loc {
 		}
 	}
 	return l
+}
+
+// labelPlusConstant says whether an operand is a label, or a label plus a constant, as .loc's function_name wants it.
+func labelPlusConstant(x Operand) bool {
+	if e, ok := x.(*Expr); ok && (e.Op == OpAdd || e.Op == OpSub) {
+		if _, ok := e.Y.(*Int); !ok {
+			return false
+		}
+		x = e.X
+	}
+	_, ok := x.(*Ident)
+	return ok
 }
 
 // section reads ".section name { data }".

@@ -20,14 +20,15 @@ func resolveVprintf(in *inst, op *ir.Op) error {
 				result(w, op, i, 0xffffffff)
 				continue
 			}
-			f := formatter{format: cstring(w, i, fmtAddr), addr: argument(w, op, 1, i), read: func(addr uint64, n uint32) uint64 {
-				p := w.Ptr(ir.Generic, i, addr, n, n, false)
+			args := argument(w, op, 1, i)
+			f := formatter{format: cstring(w, i, fmtAddr), read: func(off uint64, n uint32) uint64 {
+				p := w.Ptr(ir.Generic, i, args+off, n, n, false)
 				if n == 8 {
 					return *(*uint64)(p)
 				}
 				return uint64(*(*uint32)(p))
 			}, str: func(addr uint64) string { return cstring(w, i, addr) }}
-			f.run()
+			f.print()
 			if s := w.CTA.Launch.Sys; s != nil {
 				s.Printf(f.out)
 			}
@@ -39,22 +40,54 @@ func resolveVprintf(in *inst, op *ir.Op) error {
 
 // formatter prints as the driver does: C's conversions without z, t and j, with * for the width but not for the precision; what
 // it does not understand comes out as it stands (recorded on an H200).
+//
+// The driver's printer sees a copy of the arguments with the format's text right behind it, and takes %hhd and its kin for
+// eight bytes although it prints four; so conversions after them read at the wrong place, the last ones in the format text (recorded too).
 type formatter struct {
 	format string
-	addr   uint64
-	read   func(addr uint64, n uint32) uint64
+	off    uint64 // of the next argument
+	end    uint64 // of the arguments as the kernel stored them; 0 while that is being found out
+	read   func(off uint64, n uint32) uint64
 	str    func(addr uint64) string
 	out    []byte
 	count  int
+
+	bytewise bool // a %hh conversion was met
 }
 
 // next reads an argument of n bytes at its natural alignment.
 func (f *formatter) next(n uint32) uint64 {
-	f.addr = (f.addr + uint64(n) - 1) &^ uint64(n-1)
-	v := f.read(f.addr, n)
-	f.addr += uint64(n)
+	f.off = (f.off + uint64(n) - 1) &^ uint64(n-1)
+	off := f.off
+	f.off += uint64(n)
 	f.count++
+	if f.end == 0 {
+		return f.read(off, n)
+	}
+	v := uint64(0)
+	for i := uint32(0); i < n; i++ {
+		at := off + uint64(i)
+		b := uint64(0)
+		switch {
+		case at < f.end:
+			b = f.read(at&^3, 4) >> (8 * (at & 3)) & 0xff
+		case at-f.end < uint64(len(f.format)):
+			b = uint64(f.format[at-f.end])
+		}
+		v |= b << (8 * i)
+	}
 	return v
+}
+
+// print prints. A format with %hh is gone through twice: first to learn how many bytes of arguments the kernel stored.
+func (f *formatter) print() {
+	f.run()
+	if f.bytewise {
+		count := f.count
+		f.end, f.off, f.out, f.count = f.off, 0, nil, 0
+		f.run()
+		f.count = count
+	}
 }
 
 // spec is one conversion.
@@ -135,6 +168,12 @@ func (f *formatter) conversion(s string) int {
 		}
 		sp.width = min(w, 1<<16)
 		f.count++
+	}
+	if sp.long == -2 && strings.IndexByte("diouxX", s[i]) >= 0 {
+		f.bytewise = true
+		if f.end != 0 {
+			defer func() { f.off += 4 }()
+		}
 	}
 	switch c := s[i]; c {
 	case '%':

@@ -31,9 +31,6 @@ func ruleCpAsync(ic *instCheck) string {
 	if s, ok := ic.Imm("s"); ok && s > n {
 		return fmt.Sprintf("Argument 3 of instruction 'cp.async': unexpected value '%d', expected to be at most %d", s, n)
 	}
-	if !hintAgrees(ic) {
-		return "Arguments mismatch for instruction 'cp.async'"
-	}
 	return ""
 }
 
