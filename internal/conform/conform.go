@@ -85,6 +85,9 @@ type CaseReport struct {
 	Kind   string `json:"kind"`
 	Status string `json:"status"`
 	Text   string `json:"text,omitempty"`
+	// Launch is the launch of a module as Options.Only takes it, and Exception the reason when it is one of Exceptions.
+	Launch    string `json:"launch,omitempty"`
+	Exception string `json:"exception,omitempty"`
 }
 
 // Distance is how far a form that is not exact by specification is from the recorded bits.
@@ -104,6 +107,7 @@ type Report struct {
 	Cases     []CaseReport     `json:"cases,omitempty"`
 	Distances []Distance       `json:"distances,omitempty"`
 	LeftOut   []string         `json:"left_out,omitempty"` // launches that must fail on a device that would not survive it in this process, as Options.Only takes them
+	Stale     []string         `json:"stale_exceptions,omitempty"` // launches that pass although an exception names them
 }
 
 // Failed is the number of failed cases.
@@ -114,6 +118,24 @@ func (r *Report) Failed() int {
 	}
 	return n
 }
+
+// Unexpected counts the failed cases that no exception names.
+func (r *Report) Unexpected() int {
+	n := r.Failed()
+	for i := range r.Cases {
+		if c := &r.Cases[i]; c.Status == failed && c.Exception != "" {
+			n--
+		}
+	}
+	return n
+}
+
+// The statuses of a CaseReport.
+const (
+	failed         = "failed"
+	notImplemented = "not implemented"
+	notEqual       = "not bit-equal"
+)
 
 // Total is the sum over all groups.
 func (r *Report) Total() Count {
@@ -238,18 +260,16 @@ func (r *Report) instruction(c *silicon.Case, res *silicon.Result) {
 		if res.Equal {
 			n.Equal = 1
 		} else {
-			status = "not bit-equal"
+			status = notEqual
 		}
 	case silicon.Failed:
-		n.Failed = 1
-		status = "failed"
+		n.Failed, status = 1, failed
 	case silicon.NotImplemented:
-		n.NotImplemented = 1
-		status = "not implemented"
+		n.NotImplemented, status = 1, notImplemented
 	}
 	r.add(c.Group, c.Kind, n)
 	if status != "" {
-		r.Cases = append(r.Cases, CaseReport{c.ID, c.Group, c.Kind, status, res.Text})
+		r.Cases = append(r.Cases, CaseReport{Name: c.ID, Group: c.Group, Kind: c.Kind, Status: status, Text: res.Text})
 	}
 	if c.Kind != "exact" && res.Diffs != nil {
 		d := Distance{Name: c.Group + ": " + c.ID, Kind: c.Kind}
@@ -287,6 +307,10 @@ func Modules(fsys fs.FS, o Options) (*Report, error) {
 		run.Printed, run.Complained, run.Renew, run.DeviceRuntime = s.printed.take, s.complained.take, s.renew, true
 	}
 	rep := newReport(s.d)
+	var exceptions map[string]string // a GPU has none
+	if s.d.Kind == device.Software {
+		exceptions = Exceptions()
+	}
 	held := false
 	for i, name := range names {
 		o.progress(i+1, len(names), name)
@@ -301,7 +325,7 @@ func Modules(fsys fs.FS, o Options) (*Report, error) {
 		for _, build := range o.builds(m) {
 			held = true
 			for _, res := range run.Run(m, build, launches...) {
-				rep.launch(m, &res)
+				rep.launch(m, &res, exceptions)
 			}
 		}
 	}
@@ -327,30 +351,33 @@ func (o *Options) builds(m *corpus.Manifest) []string {
 	return nil
 }
 
-func (r *Report) launch(m *corpus.Manifest, res *corpus.Result) {
+func (r *Report) launch(m *corpus.Manifest, res *corpus.Result, exceptions map[string]string) {
 	n := Count{}
-	status := res.Status.String()
+	c := CaseReport{Name: fmt.Sprintf("%s:%d %s (%s)", m.Name, res.Launch, res.Kernel, res.Build), Group: m.Name, Kind: m.Kind, Text: res.Text, Launch: fmt.Sprintf("%s:%d", m.Name, res.Launch)}
 	switch res.Status {
 	case corpus.Passed:
-		n.Passed = 1
+		n.Passed, c.Status = 1, notEqual
 		if res.Equal {
 			n.Equal = 1
-		} else {
-			status = "not bit-equal"
 		}
 	case corpus.Failed:
-		n.Failed = 1
+		n.Failed, c.Status = 1, failed
 	case corpus.NotImplemented:
-		n.NotImplemented = 1
+		n.NotImplemented, c.Status = 1, notImplemented
 	case corpus.NotApplicable:
 		return
 	case corpus.LeftOut:
-		r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s:%d", m.Name, res.Launch))
+		r.LeftOut = append(r.LeftOut, c.Launch)
 		return
 	}
 	r.add(m.Name, m.Kind, n)
+	key, known := exception(exceptions, c.Launch)
+	if known && res.Status == corpus.Passed {
+		r.Stale = append(r.Stale, c.Launch)
+	}
 	if n.Equal == 0 {
-		r.Cases = append(r.Cases, CaseReport{fmt.Sprintf("%s:%d %s (%s)", m.Name, res.Launch, res.Kernel, res.Build), m.Name, m.Kind, status, res.Text})
+		c.Exception = exceptions[key]
+		r.Cases = append(r.Cases, c)
 	}
 }
 

@@ -7,31 +7,51 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// maxDepth bounds the calls of one thread, whatever its local memory.
-const maxDepth = 16384
+// maxDepth and maxFrames bound the calls under way in one warp, whatever its local memory: their number and the bytes of their registers.
+const (
+	maxDepth  = 16384
+	maxFrames = 64 << 20
+)
 
+// newActivation makes an activation of f, or takes one that has ended. Registers that a kernel reads before it writes them have no
+// defined value, but narrow ones must keep their upper bits zero, so another function's leavings are cleared.
 func (w *Warp) newActivation(f *ir.Func) *Activation {
 	var a *Activation
-	for i := len(w.acts) - 1; i >= 0 && i >= len(w.acts)-4; i-- {
-		if uint32(len(w.acts[i].frame)) >= f.FrameSize+64 {
-			a = w.acts[i]
-			w.acts = append(w.acts[:i], w.acts[i+1:]...)
+	need, n := uint32(f.FrameSize+64), len(w.acts)
+	best := -1
+	for i := n - 1; i >= 0 && i >= n-8; i-- {
+		x := w.acts[i]
+		if x.Func == f {
+			best = i
 			break
 		}
+		if best < 0 && uint32(len(x.frame)) >= need {
+			best = i
+		}
 	}
-	if a == nil {
+	if best >= 0 {
+		a = w.acts[best]
+		w.acts[best] = w.acts[n-1]
+		w.acts = w.acts[:n-1]
+		if a.Func != f {
+			clear(a.frame)
+		}
+		a.Caller, a.Call, a.Dyn = nil, nil, nil
+	} else {
 		buf := make([]uint64, (f.FrameSize+64+63)/64*8)
 		a = &Activation{frame: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(buf))), len(buf)*8)}
 		p := unsafe.Pointer(unsafe.SliceData(a.frame))
 		a.Frame = unsafe.Add(p, -uintptr(p)&63) // rows on cache lines
-	} else {
-		a.Caller, a.Call, a.Dyn = nil, nil, nil
 	}
 	a.Func = f
+	w.actBytes += uint64(len(a.frame))
 	return a
 }
 
-func (w *Warp) freeActivation(a *Activation) { w.acts = append(w.acts, a) }
+func (w *Warp) freeActivation(a *Activation) {
+	w.acts = append(w.acts, a)
+	w.actBytes -= uint64(len(a.frame))
+}
 
 // Call enters a function with the given lanes of the current split; the others go on after the call later. ret is the operation after it.
 func (w *Warp) Call(f *ir.Func, info *ir.CallInfo, lanes uint32, ret int32) Event {
@@ -48,7 +68,7 @@ func (w *Warp) Call(f *ir.Func, info *ir.CallInfo, lanes uint32, ret int32) Even
 		}
 	}
 	a.Top = a.Local + f.LocalSize
-	if a.Top > w.LocalSize && f.LocalSize > 0 || a.Depth > maxDepth {
+	if a.Top > w.LocalSize && f.LocalSize > 0 || a.Depth > maxDepth || w.actBytes > maxFrames && a.Depth > 16 {
 		w.Throw(FaultStack, bits.TrailingZeros32(lanes), "calls are nested too deep for the thread's stack (CU_LIMIT_STACK_SIZE)")
 	}
 	for i := range info.Args {
@@ -97,50 +117,87 @@ func (w *Warp) Return(lanes uint32, next int32) Event {
 	return EventReschedule
 }
 
-// copyParam moves one argument into a callee (in) or one result out of it.
+// copyParam moves one argument into a callee (in) or one result out of it. Both sides are a register or a parameter variable.
 func (w *Warp) copyParam(c *ir.Copy, callerFrame unsafe.Pointer, slot ir.Slot, reg *ir.Arg, calleeFrame unsafe.Pointer, lanes uint32, in bool) {
-	if c.Row == nil && c.Slot.Size == 0 && c.Slot.Stride == 0 {
+	if c.Row == nil && c.Slot.Size == 0 {
 		return // the sink
+	}
+	if c.Row != nil && c.Row.Ref.Sel == 1 {
+		callerFrame = w.Base[1]
+	}
+	caller, callee := place{slot: c.Slot, reg: c.Row, frame: callerFrame}, place{slot: slot, reg: reg, frame: calleeFrame}
+	dst, src := caller, callee
+	if in {
+		dst, src = callee, caller
+	}
+	if dst.isPred() || src.isPred() {
+		for m := lanes; m != 0; m &= m - 1 {
+			l := uint32(bits.TrailingZeros32(m))
+			dst.setBit(l, src.bit(l))
+		}
+		return
+	}
+	size := min(dst.size(), src.size())
+	rest := uint32(0)
+	if dst.reg != nil {
+		rest = dst.size() - size // registers are zero above what they hold
 	}
 	for m := lanes; m != 0; m &= m - 1 {
 		l := uint32(bits.TrailingZeros32(m))
-		var a, b unsafe.Pointer
-		size := slot.Size
-		if c.Row != nil {
-			base := callerFrame
-			if c.Row.Ref.Sel == 1 {
-				base = w.Base[1]
-			}
-			if c.Row.Class == ir.WPred {
-				w.Throw(FaultUnsupported, int(l), "a predicate as a call argument")
-			}
-			a = unsafe.Add(base, c.Row.Ref.Off+l*c.Row.Class.RowSize()/32)
-			size = min(size, c.Row.Class.RowSize()/32)
-		} else {
-			a = unsafe.Add(callerFrame, c.Slot.Off+l*c.Slot.Stride)
-			size = min(size, c.Slot.Size)
-		}
-		if reg != nil {
-			b = unsafe.Add(calleeFrame, reg.Ref.Off+l*reg.Class.RowSize()/32)
-		} else {
-			b = unsafe.Add(calleeFrame, slot.Off+l*slot.Stride)
-		}
-		if in {
-			a, b = b, a
-		}
-		// a is the destination, b the source
-		if in {
-			copyBytes(a, b, size)
-			if reg != nil && size < reg.Class.RowSize()/32 {
-				clear(unsafe.Slice((*byte)(unsafe.Add(a, size)), reg.Class.RowSize()/32-size))
-			}
-		} else {
-			copyBytes(a, b, size)
-			if c.Row != nil && size < c.Row.Class.RowSize()/32 {
-				clear(unsafe.Slice((*byte)(unsafe.Add(a, size)), c.Row.Class.RowSize()/32-size))
-			}
+		d := dst.at(l)
+		copyBytes(d, src.at(l), size)
+		if rest > 0 {
+			clear(unsafe.Slice((*byte)(unsafe.Add(d, size)), rest))
 		}
 	}
+}
+
+// place is where an argument or result stands: a register row, or a parameter variable in the frame.
+type place struct {
+	slot  ir.Slot
+	reg   *ir.Arg
+	frame unsafe.Pointer
+}
+
+func (p *place) isPred() bool { return p.reg != nil && p.reg.Class == ir.WPred }
+
+// size is the bytes of one lane.
+func (p *place) size() uint32 {
+	if p.reg != nil {
+		return p.reg.Class.RowSize() / 32
+	}
+	return p.slot.Size
+}
+
+func (p *place) at(lane uint32) unsafe.Pointer {
+	if p.reg != nil {
+		return unsafe.Add(p.frame, p.reg.Ref.Off+lane*(p.reg.Class.RowSize()/32))
+	}
+	return unsafe.Add(p.frame, p.slot.Off+lane*p.slot.Stride)
+}
+
+// bit is the truth of a lane's predicate; in other places it is a byte.
+func (p *place) bit(lane uint32) bool {
+	if p.isPred() {
+		v := *(*uint32)(unsafe.Add(p.frame, p.reg.Ref.Off))>>lane&1 != 0
+		return v != p.reg.Neg
+	}
+	return *(*byte)(p.at(lane)) != 0
+}
+
+func (p *place) setBit(lane uint32, v bool) {
+	x := uint32(0)
+	if v {
+		x = 1
+	}
+	if p.isPred() {
+		q := (*uint32)(unsafe.Add(p.frame, p.reg.Ref.Off))
+		*q = *q&^(1<<lane) | x<<lane
+		return
+	}
+	d := unsafe.Slice((*byte)(p.at(lane)), p.size())
+	clear(d)
+	d[0] = byte(x)
 }
 
 func copyBytes(dst, src unsafe.Pointer, n uint32) {

@@ -28,6 +28,9 @@ type Split struct {
 	dst     ir.Ref // where a barrier reduction goes
 	red     uint8
 	budget  int32 // back edges left in this turn
+	probe   bool   // its turn is over but for one more back edge: see Warp.spins
+	state   uint64 // of the registers when probe was set
+	stateAt int32  // operation at which it was taken
 }
 
 // Activation is one call of a function by some lanes of a warp: its registers and local variables.
@@ -70,14 +73,16 @@ type Warp struct {
 	release   uint32     // lanes let go by Gather though their partners stand at another operation
 	arrive    [16]uint32 // lanes that have arrived at a barrier in bar.arrive without waiting
 	gridWait  uint32     // lanes that have arrived at the grid's barrier
-	gridPhase uint32
+	gridPhase uint32     // bit 0 of the phase in which each of them arrived
 	clusterAt uint32   // those of them that arrived in the barrier's current phase
 	counted   [16]bool // the warp's arrival at a barrier is already counted
 
 	local      []byte // local memory of 32 threads, LocalStride bytes each
 	LocalBase  unsafe.Pointer
 	LocalSize  uint32
-	acts       []*Activation
+	acts       []*Activation // ended ones, for reuse
+	actBytes   uint64        // frames of the activations that are under way
+	waits      bool          // the last turn ended in waiting for others
 	Instr      uint64 // operations executed, when counters are on
 	Threads    uint64
 	Diverged   uint64
@@ -176,14 +181,27 @@ func (w *Warp) Exit(lanes uint32, next int32) {
 		w.drop(s)
 		w.Cur = nil
 	}
-	for a := s.Act; a != nil; a = a.Caller {
-		a.Live &^= lanes
+	for a := s.Act; a != nil; {
+		up := a.Caller
+		if a.Live &^= lanes; a.Live == 0 {
+			w.freeActivation(a)
+		}
+		a = up
 	}
 	w.wakeSync()
 	if w.Live == 0 {
 		w.CTA.warpDone(w)
+	} else {
+		for id := range w.arrive { // those that stay may be complete now
+			if w.arrive[id] != 0 {
+				w.tryArrive(id)
+			}
+		}
 	}
 	w.exitCluster(lanes)
+	if w.CTA.Launch.Cooperative {
+		w.CTA.Group.grid.exitBarrier(bits.OnesCount32(lanes))
+	}
 }
 
 // wakeSync lets splits that wait for lanes look again.
@@ -223,10 +241,10 @@ func (w *Warp) Gather(lanes uint32, members *[32]uint32) uint32 {
 	t.PC, t.Act, t.Mask, t.wait = s.PC, s.Act, lanes&^go1, waitSync
 	s.Mask &^= t.Mask
 	if go1 == 0 {
-		s.PC++ // only lanes that are guarded off are left: the operation is behind them
-	} else if w.Limit > s.PC {
-		w.Limit = s.PC + 1
+		s.PC++
+		return 0
 	}
+	w.Limit = min(w.Limit, s.PC+1)
 	return go1
 }
 
@@ -332,9 +350,11 @@ func (w *Warp) enter(s *Split) {
 // step runs the warp until it cannot go on or has had its turn. It returns whether anything ran.
 func (w *Warp) step(turns int) (ran bool) {
 	l := w.CTA.Launch
+	w.waits = true // until it does something else
 	for ; turns > 0 && w.Live != 0; turns-- {
 		s := w.pick()
 		if s == nil {
+			w.waits = !ran
 			return ran
 		}
 		ran = true
@@ -343,16 +363,42 @@ func (w *Warp) step(turns int) (ran bool) {
 		if ev == EventStop || (l.Stop != nil && l.Stop.Load()) {
 			w.Throw(FaultStopped, -1, "")
 		}
-		if s = w.Cur; s != nil && s.budget < 0 {
-			s.budget = backEdges
+		switch s = w.Cur; {
+		case ev == EventYield:
+			w.waits = true
+			return true
+		case s != nil && s.budget < 0:
+			if !s.probe {
+				s.probe, s.budget = true, 0
+				s.state, s.stateAt = s.Act.hash(), w.Op
+				continue
+			}
+			s.probe = false
 			s.passed = len(w.splits) > 1
-			ev = EventYield
-		}
-		if ev == EventYield {
+			if w.waits = w.Op == s.stateAt && s.Act.hash() == s.state; w.waits {
+				s.budget = spinEdges
+			} else {
+				s.budget = backEdges
+			}
 			return true
 		}
 	}
+	w.waits = false
 	return ran
+}
+
+// spinEdges is the budget of a split that was found to spin.
+const spinEdges = 16
+
+// hash is a number that changes when the activation's registers do. A split that comes to the same back edge twice in a row with the
+// same registers waits for what others write to memory: more turns for it alone are of no use.
+func (a *Activation) hash() uint64 {
+	h := uint64(0)
+	for _, x := range unsafe.Slice((*uint64)(a.Frame), a.Func.FrameSize/8) {
+		h = (h ^ x) * 0x9e3779b97f4a7c15
+		h ^= h >> 32
+	}
+	return h
 }
 
 // GiveWay makes the current split let the others of its warp go first; the engine returns EventYield after it.

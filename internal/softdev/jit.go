@@ -175,7 +175,7 @@ func (o *jitOptions) report(p *program) {
 	if !o.verbose {
 		return
 	}
-	o.info.line("ptxas info    : %d bytes gmem", p.globals.size)
+	o.info.line("ptxas info    : %d bytes gmem", p.globals.size+p.managed.size)
 	for i := range p.entries { // last first, as the driver does
 		e := p.entries[len(p.entries)-1-i]
 		start := time.Now()

@@ -35,6 +35,7 @@ type replay struct {
 	buffers map[string][]byte
 	addr    map[string]uint64
 	vars    map[*check.Var]uint64
+	grid    uint64
 }
 
 func (r *replay) data(d *corpus.Data, n int) []byte {
@@ -135,6 +136,12 @@ func (r *replay) launch(code exec.Code, l *corpus.Launch) ([]expectation, error)
 	}
 	x := &exec.Launch{Code: code, Grid: l.Grid, Block: l.Block, Shared: l.DynamicShared, Params: params, ParamAddr: pa, Mem: &r.mem, Stack: 1024, Workers: 2,
 		Sys: silent{}, Cooperative: l.Cooperative, Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1980000}}
+	if l.Cooperative && r.grid == 0 { // the driver's workspace for the grid barrier of cooperative groups; it stays for later launches
+		var b []byte
+		r.grid, b = r.alloc(r.t, 256)
+		clear(b)
+	}
+	x.Env[1], x.Env[2] = uint32(r.grid>>32), uint32(r.grid)
 	if n := l.Limits["stack"]; n != 0 {
 		x.Stack = uint32(n)
 	}
@@ -151,7 +158,7 @@ func TestRecordedModules(t *testing.T) {
 		t.Skip("the recorded corpus is not beside the checkout")
 	}
 	set := corpus.Open(os.DirFS(fullCorpus))
-	for _, name := range []string{"cluster_dsm", "cp_async", "fences", "h73_alloca", "h78_cluster", "h80_elect", "its", "mbarrier_bulk", "pdl", "reduce_redux",
+	for _, name := range []string{"cluster_dsm", "cp_async", "fences", "gridsync", "h73_alloca", "h78_cluster", "h80_elect", "its", "mbarrier_bulk", "pdl", "reduce_redux",
 		"reduce_warp", "setmaxnreg", "tma_odd", "tma_store", "tma_swizzle", "tma_tensor", "vote_match", "n_warp", "scan", "stack", "recursion", "t_matmul"} {
 		t.Run(name, func(t *testing.T) {
 			m, err := set.Module(name)
