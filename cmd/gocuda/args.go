@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -19,7 +20,7 @@ type argument struct {
 	out    string // .npy file to write after the launch
 }
 
-const argumentHelp = `Kernel arguments in order. Scalars: TYPE:VALUE (i32:1000, f32:2.5, u64:0x10). Arrays in device memory: TYPE[N] zeroed, TYPE[N]=V filled with V, TYPE[N]~SEED random, @FILE.npy read from a file; ` +
+const argumentHelp = `Kernel arguments in order. Scalars: TYPE:VALUE (i32:1000, f32:2.5, u64:0x10); hex:BYTES is a struct by value. Arrays in device memory: TYPE[N] zeroed, TYPE[N]=V filled with V, TYPE[N]~SEED random, @FILE.npy read from a file; ` +
 	`add >FILE.npy to write the array after the launch. Types: i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64.`
 
 // parseArgument reads one argument of the command line.
@@ -44,6 +45,14 @@ func parseArgument(s string) (*argument, error) {
 	if !ok || a.out != "" {
 		return nil, hint(fmt.Errorf("argument %q is neither a scalar nor an array", s), "i32:5, f32[1024], f32[1024]~1, @file.npy")
 	}
+	if typ == "hex" {
+		b, err := hex.DecodeString(val)
+		if err != nil || len(b) == 0 {
+			return nil, hint(fmt.Errorf("argument %q: %q is no even number of hexadecimal digits", s, val), "hex:0100000002000000")
+		}
+		a.scalar = b
+		return a, nil
+	}
 	b, err := encode(typ, val)
 	a.scalar = b
 	return a, err
@@ -55,9 +64,9 @@ func (a *argument) parseArray(typ, rest string) error {
 		return hint(fmt.Errorf("argument %q: unknown type %q", a.text, typ), "one of %s", dtypeNames())
 	}
 	count, tail, ok := strings.Cut(rest, "]")
-	n, err := strconv.ParseUint(count, 0, 40)
-	if !ok || err != nil || n*uint64(d.size) > maxArray {
-		return hint(fmt.Errorf("argument %q: bad array length", a.text), "%s[1024]", typ)
+	n, err := strconv.ParseUint(count, 0, 63)
+	if !ok || err != nil || n > maxArray/uint64(d.size) {
+		return hint(fmt.Errorf("argument %q: bad array length, or more than %d bytes", a.text, uint64(maxArray)), "%s[1024]", typ)
 	}
 	a.array = &array{dtype: typ, shape: []int{int(n)}, data: make([]byte, n*uint64(d.size))}
 	switch {
@@ -118,7 +127,7 @@ func encode(typ, val string) ([]byte, error) {
 	}
 	switch typ[0] {
 	case 'f':
-		v, err := strconv.ParseFloat(val, 64)
+		v, err := strconv.ParseFloat(val, max(d.size*8, 32))
 		if err != nil {
 			return bad()
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,8 +15,8 @@ import (
 
 type checkCmd struct {
 	Folder  string   `arg:"" help:"A set of instruction cases (index.json, inputs.bin.gz, ...) or of modules (modules/*/manifest.json)."`
-	Group   []string `help:"Only these groups of cases, or modules." placeholder:"NAME"`
-	Build   string   `help:"Modules: only this build; default is the PTX that suits the device." placeholder:"LABEL"`
+	Group   []string `help:"Only these groups of cases, or modules; NAME:N is one launch of a module." placeholder:"NAME"`
+	Build   string   `help:"Modules: this build, or all that hold PTX; default is the PTX that suits the device." placeholder:"LABEL"`
 	Device  string   `help:"driver, software or auto (the driver if it is usable)." default:"auto" enum:"auto,driver,software"`
 	Profile string   `help:"Profile of the software device." placeholder:"NAME"`
 	Engine  string   `help:"Engine of the software device." default:"interpreter" enum:"interpreter"`
@@ -49,7 +50,7 @@ func (c *checkCmd) Run(con *console) error {
 		return hint(fmt.Errorf("%s is not a set of recorded cases", c.Folder), "a folder with index.json and inputs.bin.gz, or with modules/*/manifest.json; testdata/silicon is one")
 	}
 	if err != nil {
-		return err
+		return hint(err, "gocuda check --help")
 	}
 	if c.JSON {
 		e := json.NewEncoder(con.out)
@@ -60,8 +61,11 @@ func (c *checkCmd) Run(con *console) error {
 	} else {
 		printReport(con, rep, c.Verbose)
 	}
-	if rep.Failed() > 0 {
-		return fmt.Errorf("%d exact cases failed", rep.Failed())
+	if n := rep.Unexpected(); n > 0 {
+		return hint(fmt.Errorf("%d cases failed", n), "gocuda check -v --group NAME for the details of one group")
+	}
+	if rep.Total() == (conform.Count{}) {
+		return hint(errors.New("no case ran"), "another --group or --build")
 	}
 	return nil
 }
@@ -111,8 +115,14 @@ func printReport(con *console, r *conform.Report, verbose bool) {
 			if more {
 				text += " ..."
 			}
+			if f.Exception != "" {
+				text = "known: " + f.Exception
+			}
 			fmt.Fprintf(con.out, "%s: %s [%s] %s\n", f.Status, f.Name, f.Kind, text)
 		}
+	}
+	for _, l := range r.LeftOut {
+		fmt.Fprintf(con.out, "left out: %s ends the use of the device by this process; run it alone: --group %s\n", l, l)
 	}
 	if verbose && len(r.Distances) > 0 {
 		fmt.Fprintf(con.out, "\nlargest distance from the recorded silicon, in units of the last place, of forms that are not exact by specification\n")

@@ -61,27 +61,55 @@ type inspection struct {
 func (c *inspectCmd) Run(con *console) error {
 	data, err := os.ReadFile(c.File)
 	if err != nil {
-		return hint(err, "name a file that exists")
+		return hint(err, "a file that exists")
 	}
 	if len(data) == 0 {
-		return hint(fmt.Errorf("%s is empty", c.File), "name a PTX, cubin, fatbin, object, archive or program file")
+		return hint(fmt.Errorf("%s is empty", c.File), "a PTX, cubin, fatbin, object, archive or program file")
 	}
 	r, err := image.Inspect(data, c.File)
 	if err != nil {
-		return hint(err, "name a PTX, cubin, fatbin, object, archive or program file")
+		return hint(err, "a PTX, cubin, fatbin, object, archive or program file")
 	}
 	in := inspection{Report: r, Modules: modules(data)}
 	if c.JSON {
 		e := json.NewEncoder(con.out)
 		e.SetIndent("", "  ")
-		return e.Encode(in)
+		if err := e.Encode(in); err != nil {
+			return err
+		}
+	} else {
+		p := printer{w: con.out}
+		p.report(r, 0)
+		for i := range in.Modules {
+			p.module(&in.Modules[i])
+		}
 	}
-	p := printer{w: con.out}
-	p.report(r, 0)
-	for i := range in.Modules {
-		p.module(&in.Modules[i])
+	if text := in.problem(); text != "" {
+		return hint(fmt.Errorf("%s: %s", c.File, text), "building the file again; it cannot be used as it is")
 	}
 	return nil
+}
+
+// problem is the first thing that keeps a whole image from being used, "" when there is none.
+func (in *inspection) problem() string {
+	if in.Problem != "" {
+		return in.Problem
+	}
+	if in.Fatbin != nil {
+		for _, c := range in.Fatbin.Containers {
+			if c.Problem != "" {
+				return c.Problem
+			}
+		}
+	}
+	if in.Kind == image.PTX {
+		for _, m := range in.Modules {
+			if m.Problem != "" {
+				return m.Problem
+			}
+		}
+	}
+	return ""
 }
 
 // modules finds and describes every PTX text in an image.

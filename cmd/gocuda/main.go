@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -39,9 +40,6 @@ func hint(err error, format string, args ...any) error {
 	return &failure{err, fmt.Sprintf(format, args...)}
 }
 
-// errReported ends a command that has already said why.
-var errReported = errors.New("reported")
-
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is main with its surroundings as arguments; it returns the exit code: 0, 1 when the command failed, 2 when it was written wrong.
@@ -62,27 +60,36 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return exit
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "gocuda:", err)
-		fmt.Fprintln(stderr, "Try: gocuda --help")
+		complain(stderr, hint(err, "gocuda --help"))
 		return 2
 	}
-	err = ctx.Run(&console{stdout, stderr})
-	switch {
-	case err == nil:
-		return 0
-	case errors.Is(err, errReported):
+	if err := ctx.Run(&console{stdout, stderr}); err != nil {
+		complain(stderr, err)
 		return 1
 	}
-	fmt.Fprintln(stderr, "gocuda:", err)
+	return 0
+}
+
+// complain says in one line what is wrong and what to do next. More lines of the error, a compiler's log say, follow.
+func complain(w io.Writer, err error) {
+	first, rest, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+	fmt.Fprintf(w, "gocuda: %s", first)
 	var f *failure
 	if errors.As(err, &f) && f.hint != "" {
-		fmt.Fprintln(stderr, "Try:", f.hint)
+		fmt.Fprintf(w, "; try: %s", f.hint)
 	}
-	return 1
+	fmt.Fprintln(w)
+	for _, l := range strings.Split(rest, "\n") {
+		if l != "" {
+			fmt.Fprintf(w, "  %s\n", l)
+		}
+	}
 }
 
 const examples = `Examples, from the root of the repository:
   gocuda devices
   gocuda inspect testdata/saxpy/saxpy.fatbin
   gocuda run testdata/saxpy/saxpy.fatbin saxpy --grid 4 --block 256 f32:2.5 @testdata/saxpy/x.npy @testdata/saxpy/y.npy i32:1000 --expect 3=testdata/saxpy/want.npy
-  gocuda check testdata/silicon --group int`
+  gocuda run testdata/saxpy/saxpy.ptx saxpy --grid 4 --block 256 f32:2.5 f32[1000]~1 f32[1000]=1 i32:1000 --device software
+  gocuda check testdata/silicon --group int --group f32
+  gocuda check testdata/corpus --group saxpy --build all`

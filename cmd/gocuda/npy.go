@@ -1,13 +1,13 @@
 package main
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"reflect"
+	"strconv"
 	"strings"
-	"unsafe"
 
 	"github.com/sbinet/npyio/npy"
 )
@@ -19,36 +19,52 @@ type array struct {
 	data  []byte
 }
 
-// dtypes are the element types of arguments: NumPy's names, sizes, and Go types for writing.
+// dtypes are the element types of arguments: NumPy's names and sizes.
 var dtypes = map[string]struct {
 	npy  string
 	size int
-	typ  reflect.Type
 }{
-	"i8": {"i1", 1, reflect.TypeFor[int8]()}, "u8": {"u1", 1, reflect.TypeFor[uint8]()}, "i16": {"i2", 2, reflect.TypeFor[int16]()}, "u16": {"u2", 2, reflect.TypeFor[uint16]()},
-	"i32": {"i4", 4, reflect.TypeFor[int32]()}, "u32": {"u4", 4, reflect.TypeFor[uint32]()}, "i64": {"i8", 8, reflect.TypeFor[int64]()}, "u64": {"u8", 8, reflect.TypeFor[uint64]()},
-	"f32": {"f4", 4, reflect.TypeFor[float32]()}, "f64": {"f8", 8, reflect.TypeFor[float64]()}, "f16": {"f2", 2, nil},
+	"i8": {"i1", 1}, "u8": {"u1", 1}, "i16": {"i2", 2}, "u16": {"u2", 2}, "i32": {"i4", 4}, "u32": {"u4", 4}, "i64": {"i8", 8}, "u64": {"u8", 8}, "f16": {"f2", 2}, "f32": {"f4", 4}, "f64": {"f8", 8},
 }
 
 func dtypeNames() string { return "i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64" }
 
-// maxArray bounds what a header may ask for: files are data from strangers.
-const maxArray = 1 << 36
+// maxArray bounds an array in bytes: a slip of the finger must not take all memory.
+const maxArray = 8 << 30
 
 // readNpy reads a file. Errors name it and say what is wrong.
 func readNpy(path string) (*array, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, hint(err, "check the path; relative paths start at the current folder")
+		return nil, hint(err, "a .npy file that exists")
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	r, err := openNpy(f)
+	a, err := parseNpy(f, st.Size())
 	if err != nil {
-		return nil, hint(fmt.Errorf("%s is not a .npy file: %w", path, err), "write it with numpy.save")
+		return nil, prefixed(path, err)
+	}
+	return a, nil
+}
+
+// prefixed puts a file's name before an error and keeps its hint.
+func prefixed(path string, err error) error {
+	var f *failure
+	if errors.As(err, &f) {
+		return &failure{fmt.Errorf("%s: %w", path, f.err), f.hint}
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// parseNpy reads an array from a file of size bytes, and no more memory than that for the data.
+func parseNpy(f io.ReadSeeker, size int64) (*array, error) {
+	again := "write it again with numpy.save"
+	r, err := openNpy(f, size)
+	if err != nil {
+		return nil, hint(fmt.Errorf("not a .npy file: %w", err), "%s", again)
 	}
 	h := r.Header
 	a := &array{shape: h.Descr.Shape}
@@ -59,57 +75,93 @@ func readNpy(path string) (*array, error) {
 		}
 	}
 	if a.dtype == "" || strings.HasPrefix(h.Descr.Type, ">") {
-		return nil, hint(fmt.Errorf("%s has element type %q, which no kernel argument has", path, h.Descr.Type), "convert it: numpy.save(..., a.astype('<f4')); types: %s", dtypeNames())
+		return nil, hint(fmt.Errorf("element type %q, which no kernel argument has", h.Descr.Type), "numpy.save(file, a.astype('<f4')), or another of %s", dtypeNames())
 	}
 	if h.Descr.Fortran && len(a.shape) > 1 {
-		return nil, hint(fmt.Errorf("%s is in Fortran order", path), "write it with numpy.save(..., numpy.ascontiguousarray(a))")
+		return nil, hint(errors.New("the array is in Fortran order"), "numpy.save(file, numpy.ascontiguousarray(a))")
 	}
 	n := uint64(dtypes[a.dtype].size)
-	for _, s := range a.shape {
-		if s < 0 || (s > 0 && n > maxArray/uint64(s)) {
-			return nil, fmt.Errorf("%s: the header's shape %v is not possible", path, a.shape)
+	for _, d := range a.shape {
+		if d < 0 || d > 0 && n > maxArray/uint64(d) {
+			return nil, hint(fmt.Errorf("the header's shape %v is not possible here", a.shape), "arrays of at most %d bytes", uint64(maxArray))
 		}
-		n *= uint64(s)
+		n *= uint64(d)
 	}
-	if n > uint64(st.Size()) {
-		return nil, hint(fmt.Errorf("%s is cut short: the header promises %d bytes of data, the file has %d in all", path, n, st.Size()), "write the file anew")
+	at, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, err
+	}
+	if n > uint64(max(size-at, 0)) {
+		return nil, hint(fmt.Errorf("cut short: the header promises %d bytes of data, %d follow", n, max(size-at, 0)), "%s", again)
 	}
 	a.data = make([]byte, n)
 	if _, err := io.ReadFull(f, a.data); err != nil {
-		return nil, hint(fmt.Errorf("%s is cut short: %w", path, err), "write the file anew")
+		return nil, hint(fmt.Errorf("cut short: %w", err), "%s", again)
 	}
 	return a, nil
 }
 
-// openNpy reads the header; the library panics on some damaged ones.
-func openNpy(r io.Reader) (n *npy.Reader, err error) {
+// npyHead is the longest fixed part of a file: magic, version, length of the header.
+const npyHead = 12
+
+// openNpy reads the header. The library takes its length as it is and panics on some damaged ones, so both are looked after here.
+func openNpy(f io.ReadSeeker, size int64) (n *npy.Reader, err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			err = fmt.Errorf("damaged header: %v", x)
+			n, err = nil, fmt.Errorf("damaged header: %v", x)
 		}
 	}()
-	n, err = npy.NewReader(r)
+	var head [npyHead]byte
+	got, err := io.ReadFull(f, head[:])
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if got < npyHead || string(head[:6]) != "\x93NUMPY" {
+		return nil, errors.New("it does not start as one")
+	}
+	length := int64(binary.LittleEndian.Uint16(head[8:]))
+	switch head[6] {
+	case 1:
+	case 2, 3:
+		length = int64(binary.LittleEndian.Uint32(head[8:]))
+	default:
+		return nil, fmt.Errorf("version %d.%d of the format", head[6], head[7])
+	}
+	if length > size {
+		return nil, fmt.Errorf("damaged header: %d bytes in a file of %d", length, size)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	n, err = npy.NewReader(f)
 	if err == nil && n == nil {
 		err = errors.New("no header")
 	}
 	return n, err
 }
 
+// formatNpy is the file with an array: version 1.0, the header padded so that the data start at a multiple of 64.
+func formatNpy(a *array) []byte {
+	shape := "("
+	for _, d := range a.shape {
+		shape += strconv.Itoa(d) + ", "
+	}
+	if len(a.shape) != 1 {
+		shape = strings.TrimSuffix(shape, ", ")
+	} else {
+		shape = strings.TrimSuffix(shape, " ")
+	}
+	order := "<"
+	if dtypes[a.dtype].size == 1 {
+		order = "|"
+	}
+	h := fmt.Sprintf("{'descr': '%s%s', 'fortran_order': False, 'shape': %s), }", order, dtypes[a.dtype].npy, shape)
+	h += strings.Repeat(" ", (64-(npyHead-2+len(h)+1)%64)%64) + "\n"
+	b := append([]byte("\x93NUMPY\x01\x00"), byte(len(h)), byte(len(h)>>8))
+	return append(append(b, h...), a.data...)
+}
+
 // writeNpy writes an array with its shape.
 func writeNpy(path string, a *array) error {
-	d := dtypes[a.dtype]
-	if d.typ == nil {
-		return fmt.Errorf("%s: arrays of %s cannot be written yet", path, a.dtype)
-	}
-	t := d.typ
-	for i := len(a.shape) - 1; i >= 0; i-- {
-		t = reflect.ArrayOf(a.shape[i], t)
-	}
-	v := reflect.New(t)
-	copy(unsafe.Slice((*byte)(v.UnsafePointer()), len(a.data)), a.data)
-	f, err := os.Create(path)
-	if err != nil {
-		return hint(err, "name a file in a folder that exists and can be written")
-	}
-	return errors.Join(npy.Write(f, v.Elem().Interface()), f.Close())
+	return hint(os.WriteFile(path, formatNpy(a), 0o666), "a file in a folder that exists and can be written")
 }

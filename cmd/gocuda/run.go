@@ -12,6 +12,7 @@ import (
 	"github.com/gocuda/cuda/internal/corpus"
 	"github.com/gocuda/cuda/internal/device"
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/image"
 )
 
 type runCmd struct {
@@ -124,8 +125,7 @@ func (s *session) close() error {
 }
 
 // load loads an image with the driver's log in the error.
-func (s *session) load(image []byte) (driver.CUmodule, error) {
-	img := append(append([]byte(nil), image...), 0) // PTX text must end with a NUL
+func (s *session) load(img []byte) (driver.CUmodule, error) {
 	log := make([]byte, 1<<15)
 	opts := []driver.CUjit_option{driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}
 	vals := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
@@ -141,6 +141,32 @@ func (s *session) load(image []byte) (driver.CUmodule, error) {
 	return 0, e
 }
 
+// readImage reads a file that a driver is to load. A driver takes an address without a length, so the file must hold all that its header declares.
+func readImage(path string) ([]byte, error) {
+	const want = "an image: a .ptx, .fatbin or .cubin file"
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, hint(err, want)
+	}
+	if len(b) == 0 {
+		return nil, hint(fmt.Errorf("%s is empty", path), want)
+	}
+	text := append(b[:len(b):len(b)], 0) // PTX text must end with a NUL
+	kind, n, err := image.SizeOf(func(address, n uint64) ([]byte, bool) {
+		if n > uint64(len(text)) || address > uint64(len(text))-n {
+			return nil, false
+		}
+		return text[address : address+n], true
+	}, 0)
+	switch {
+	case err != nil:
+		return nil, hint(fmt.Errorf("%s: %w", path, err), "gocuda inspect %s", path)
+	case n > uint64(len(b)):
+		return nil, hint(fmt.Errorf("%s is cut short: the %v's header declares %d bytes, the file has %d", path, kind, n, len(b)), "gocuda inspect %s", path)
+	}
+	return text, nil
+}
+
 func (c *runCmd) Run(con *console) error {
 	grid, err := parseDims("grid", c.Grid)
 	if err != nil {
@@ -150,12 +176,12 @@ func (c *runCmd) Run(con *console) error {
 	if err != nil {
 		return err
 	}
-	image, err := os.ReadFile(c.File)
-	if err != nil {
-		return hint(err, "name an image: a .ptx, .fatbin or .cubin file")
+	if !corpus.ValidRule(c.Tolerance) {
+		return hint(fmt.Errorf("--tolerance %q is no rule", c.Tolerance), "--tolerance ulp:1, or exact, rel:1e-6, abs:0.5, joined by commas")
 	}
-	if len(image) == 0 {
-		return hint(fmt.Errorf("%s is empty", c.File), "name an image: a .ptx, .fatbin or .cubin file")
+	img, err := readImage(c.File)
+	if err != nil {
+		return err
 	}
 	var args []*argument
 	for _, s := range c.Args {
@@ -179,14 +205,14 @@ func (c *runCmd) Run(con *console) error {
 		rep.Why = s.d.Why.Error()
 	}
 	start := time.Now()
-	mod, err := s.load(image)
+	mod, err := s.load(img)
 	if err != nil {
 		return hint(fmt.Errorf("%s: %w", c.File, err), "gocuda inspect %s", c.File)
 	}
 	var f driver.CUfunction
 	name := append([]byte(c.Kernel), 0)
 	if err := s.check("cuModuleGetFunction", s.t.ModuleGetFunction(s.ctx, &f, mod, &name[0])); err != nil {
-		return hint(fmt.Errorf("%s has no kernel %s: %w", c.File, c.Kernel, err), "gocuda inspect %s lists the kernels", c.File)
+		return hint(fmt.Errorf("%s has no kernel %s: %w", c.File, c.Kernel, err), "one of the kernels that gocuda inspect %s lists", c.File)
 	}
 	rep.LoadMS = ms(time.Since(start))
 	if err := s.checkArguments(f, c, args); err != nil {
@@ -241,11 +267,11 @@ func (s *session) checkArguments(f driver.CUfunction, c *runCmd, args []*argumen
 			given = uint64(len(args[n].scalar))
 		}
 		if given != size {
-			return hint(fmt.Errorf("argument %d (%s): %d bytes given, kernel %s wants %d", n+1, args[n].text, given, c.Kernel, size), "gocuda inspect %s shows the parameters", c.File)
+			return hint(fmt.Errorf("argument %d (%s): %d bytes given, kernel %s wants %d", n+1, args[n].text, given, c.Kernel, size), "the parameters that gocuda inspect %s shows", c.File)
 		}
 	}
 	if n != len(args) {
-		return hint(fmt.Errorf("kernel %s takes %d arguments, %d were given", c.Kernel, n, len(args)), "gocuda inspect %s shows the parameters", c.File)
+		return hint(fmt.Errorf("kernel %s takes %d arguments, %d were given", c.Kernel, n, len(args)), "the parameters that gocuda inspect %s shows", c.File)
 	}
 	return nil
 }
@@ -254,8 +280,8 @@ func (s *session) upload(args []*argument) (params []unsafe.Pointer, ptrs []driv
 	ptrs = make([]driver.CUdeviceptr, len(args))
 	for i, a := range args {
 		if a.array == nil {
-			b := make([]uint64, 1)
-			copy(unsafe.Slice((*byte)(unsafe.Pointer(&b[0])), 8), a.scalar)
+			b := make([]uint64, (len(a.scalar)+7)/8)
+			copy(unsafe.Slice((*byte)(unsafe.Pointer(&b[0])), 8*len(b)), a.scalar)
 			params = append(params, unsafe.Pointer(&b[0]))
 			continue
 		}
@@ -306,10 +332,10 @@ func (c *runCmd) launch(s *session, f driver.CUfunction, grid, block [3]uint32, 
 	for i := 0; i < max(c.Repeat, 1); i++ {
 		start := time.Now()
 		if err := s.check("cuLaunchKernelEx", s.t.LaunchKernelEx(s.ctx, &cfg, f, pp, nil)); err != nil {
-			return hint(err, "smaller --block (at most 1024 threads) or --shared; gocuda inspect %s shows the kernel's limits", c.File)
+			return hint(err, "a smaller --block (at most 1024 threads) or --shared; gocuda inspect %s shows the kernel's limits", c.File)
 		}
 		if err := s.check("kernel "+c.Kernel, s.t.CtxSynchronize(s.ctx)); err != nil {
-			return hint(err, "check --grid, --block and the sizes of the arrays against what the kernel reads and writes")
+			return hint(err, "--grid, --block and array lengths that suit what the kernel reads and writes")
 		}
 		if t := ms(time.Since(start)); i == 0 || t < rep.RunMS {
 			rep.RunMS = t

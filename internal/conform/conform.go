@@ -106,7 +106,7 @@ type Report struct {
 	Kinds     map[string]Count `json:"kinds"`
 	Cases     []CaseReport     `json:"cases,omitempty"`
 	Distances []Distance       `json:"distances,omitempty"`
-	LeftOut   []string         `json:"left_out,omitempty"` // launches that must fail on a device that would not survive it in this process, as Options.Only takes them
+	LeftOut   []string         `json:"left_out,omitempty"`         // launches that must fail on a device that would not survive it in this process, as Options.Only takes them
 	Stale     []string         `json:"stale_exceptions,omitempty"` // launches that pass although an exception names them
 }
 

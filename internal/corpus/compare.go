@@ -49,6 +49,22 @@ func Compare(rule, dtype string, got, want []byte) string {
 	return fmt.Sprintf("%d of %d elements differ (%s), first %s", different, len(want)/n, rule, first)
 }
 
+// ValidRule says whether a text is a rule: exact, none, sorted, or ulp:N, rel:E, abs:E joined by commas.
+func ValidRule(rule string) bool {
+	switch rule {
+	case "exact", "none", "sorted":
+		return true
+	}
+	for _, part := range strings.Split(rule, ",") {
+		k, v, _ := strings.Cut(strings.TrimSpace(part), ":")
+		x, err := strconv.ParseFloat(v, 64)
+		if err != nil || !(x >= 0) || k != "abs" && k != "rel" && k != "ulp" {
+			return false
+		}
+	}
+	return true
+}
+
 func elements(b []byte, n int) []string {
 	var out []string
 	for i := 0; i+n <= len(b); i += n {

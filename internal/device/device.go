@@ -74,6 +74,8 @@ type Device struct {
 
 	close      func() error
 	lastDetail func(driver.CUcontext) string
+	takeDetail func(driver.CUcontext) string
+	interrupt  func(driver.CUcontext) bool
 	panicked   func() error
 }
 
@@ -85,6 +87,17 @@ func (d *Device) Close() error { return d.close() }
 
 // LastDetail explains the last failure of a call in words, as far as the device knows more than the result code says. The context is that of the call.
 func (d *Device) LastDetail(cur driver.CUcontext) string { return d.lastDetail(cur) }
+
+// TakeDetail is LastDetail that forgets the text where the device can, so that a later failure without one does not get it.
+func (d *Device) TakeDetail(cur driver.CUcontext) string {
+	if d.takeDetail == nil {
+		return d.lastDetail(cur)
+	}
+	return d.takeDetail(cur)
+}
+
+// Interrupt stops the kernels of a context, which breaks it as a launch timeout does. Only the software device can; ok says whether it was done.
+func (d *Device) Interrupt(ctx driver.CUcontext) (ok bool) { return d.interrupt != nil && d.interrupt(ctx) }
 
 // CallbackPanic returns and forgets the oldest panic of a Go callback that ran on a thread of the NVIDIA driver; nil when there is none.
 func (d *Device) CallbackPanic() error { return d.panicked() }
@@ -206,6 +219,7 @@ func openSoftware(opts Options) (*Device, error) {
 	d := &Device{
 		Table: s.Table(), Kind: Software, Name: strings.Join(o.Profiles, ","), close: s.Close,
 		lastDetail: s.LastDetail, panicked: func() error { return nil },
+		takeDetail: s.TakeDetail, interrupt: s.Interrupt,
 	}
 	if opts.NoInit {
 		return d, nil

@@ -140,7 +140,7 @@ func (w *Warp) copyParam(c *ir.Copy, callerFrame unsafe.Pointer, slot ir.Slot, r
 	size := min(dst.size(), src.size())
 	rest := uint32(0)
 	if dst.reg != nil {
-		rest = dst.size() - size // registers are zero above what they hold
+		rest = dst.reg.Class.RowSize()/32 - size // registers are zero above what they hold
 	}
 	for m := lanes; m != 0; m &= m - 1 {
 		l := uint32(bits.TrailingZeros32(m))
@@ -163,10 +163,13 @@ func (p *place) isPred() bool { return p.reg != nil && p.reg.Class == ir.WPred }
 
 // size is the bytes of one lane.
 func (p *place) size() uint32 {
-	if p.reg != nil {
-		return p.reg.Class.RowSize() / 32
+	switch {
+	case p.reg == nil:
+		return p.slot.Size
+	case p.reg.Width == 8 || p.reg.Width == 16:
+		return uint32(p.reg.Width) / 8
 	}
-	return p.slot.Size
+	return p.reg.Class.RowSize() / 32
 }
 
 func (p *place) at(lane uint32) unsafe.Pointer {

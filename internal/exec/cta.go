@@ -123,17 +123,7 @@ func (c *CTA) recycle(ar *arena) {
 func (c *CTA) warpDone(w *Warp) {
 	c.live--
 	c.progress = true
-	// the activation of the entry, for reuse
-	w.free = append(w.free, w.splits...)
-	w.splits = w.splits[:0]
-	if w.Act != nil {
-		for a := w.Act; a != nil; a = a.Caller {
-			if a.Caller == nil {
-				w.freeActivation(a)
-			}
-		}
-		w.Act = nil
-	}
+	w.Act = nil // ended, and kept for reuse
 	for i := range c.barriers {
 		if c.barriers[i].waiting > 0 {
 			c.tryBarrier(i)
@@ -141,9 +131,9 @@ func (c *CTA) warpDone(w *Warp) {
 	}
 }
 
-// run gives every warp of the CTA its turn. It returns whether any could run.
-func (c *CTA) run() bool {
-	ran := false
+// run gives every warp of the CTA its turn. It returns whether any could run, and whether what ran only waits for others: spins, polls or sleeps.
+func (c *CTA) run() (ran, waits bool) {
+	waits = true
 	c.progress = false
 	for _, w := range c.Warps {
 		if w.Live == 0 {
@@ -152,12 +142,13 @@ func (c *CTA) run() bool {
 		c.current = w
 		if w.step(turnsPerWarp) {
 			ran = true
+			waits = waits && w.waits
 		}
-		if w.Live != 0 && len(w.splits) > 0 {
+		if w.Live != 0 {
 			w.idleArrivals()
 		}
 	}
-	return ran || c.progress
+	return ran || c.progress, waits && !c.progress
 }
 
 // turnsPerWarp is how many scheduling points a warp passes before the next warp runs.
@@ -290,19 +281,22 @@ func (w *Warp) countAt(id int) {
 	w.CTA.tryBarrier(id)
 }
 
-// idleArrivals counts a warp that can run nothing more at the barriers that some of its lanes wait at, though other lanes
+// idleArrivals counts a warp that can run nothing more at the barriers that some of its lanes have come to, though other lanes
 // wait elsewhere (named barriers in two branches).
 func (w *Warp) idleArrivals() {
+	at := uint16(0)
 	for _, s := range w.splits {
-		if s.wait != waitBarrier {
-			if s.wait == ready {
-				return
-			}
+		switch s.wait {
+		case ready:
+			return
+		case waitBarrier:
+			at |= 1 << s.barrier
 		}
 	}
-	for _, s := range w.splits {
-		if s.wait == waitBarrier && !w.counted[s.barrier] {
-			w.countAt(int(s.barrier))
+	for id := range w.arrive {
+		if (at>>id&1 != 0 || w.arrive[id] != 0) && !w.counted[id] {
+			w.CTA.progress = true
+			w.countAt(id)
 			return
 		}
 	}
@@ -311,46 +305,52 @@ func (w *Warp) idleArrivals() {
 // tryBarrier completes a barrier when enough threads have arrived.
 func (c *CTA) tryBarrier(id int) {
 	b := &c.barriers[id]
-	if b.count == 0 {
-		if b.warps < c.live {
-			return
-		}
-	} else if b.arrived < b.count {
-		return
-	}
-	if b.warps == 0 {
+	if b.warps == 0 || b.count == 0 && b.warps < c.live || b.count != 0 && b.arrived < b.count {
 		return
 	}
 	res := *b
 	*b = barrier{}
 	for _, w := range c.Warps {
+		let := w.counted[id]
 		w.counted[id] = false
-		w.arrive[id] = 0
 		for _, s := range w.splits {
 			if s.wait != waitBarrier || int(s.barrier) != id {
 				continue
 			}
+			if !let { // the rest of its warp has not come: it is early for the next phase
+				b.waiting++
+				continue
+			}
 			s.wait = ready
-			if s.red == RedNone {
-				continue
-			}
-			frame := s.Act.Frame
-			if s.red == RedPopc {
-				row := (*[32]uint32)(unsafe.Add(frame, s.dst.Off))
-				for m := s.Mask; m != 0; m &= m - 1 {
-					row[bits.TrailingZeros32(m)] = res.popc
-				}
-				continue
-			}
-			p := (*uint32)(unsafe.Add(frame, s.dst.Off))
-			if s.red == RedAnd && res.and || s.red == RedOr && res.or {
-				*p |= s.Mask
-			} else {
-				*p &^= s.Mask
-			}
+			s.reduced(&res)
+		}
+		if let {
+			w.arrive[id] = 0
 		}
 	}
+	if b.waiting > 0 {
+		b.count, b.and = res.count, true
+	}
 	c.progress = true
+}
+
+// reduced gives a split the result of the reduction that it waited for.
+func (s *Split) reduced(res *barrier) {
+	at := unsafe.Add(s.Act.Frame, s.dst.Off)
+	switch s.red {
+	case RedPopc:
+		row := (*[32]uint32)(at)
+		for m := s.Mask; m != 0; m &= m - 1 {
+			row[bits.TrailingZeros32(m)] = res.popc
+		}
+	case RedAnd, RedOr:
+		p := (*uint32)(at)
+		if s.red == RedAnd && res.and || s.red == RedOr && res.or {
+			*p |= s.Mask
+		} else {
+			*p &^= s.Mask
+		}
+	}
 }
 
 // ThreadIndex is %tid of a lane's thread.

@@ -107,7 +107,7 @@ func (w *Warp) fault(kind FaultKind, lane int, text string) *Fault {
 	f := &Fault{Kind: kind, Kernel: w.CTA.Launch.Code.Kernel().Name, Block: w.CTA.Index, Text: text}
 	if w.Op >= 0 && w.Act != nil && int(w.Op) < len(w.Act.Func.Ops) {
 		op := &w.Act.Func.Ops[w.Op]
-		f.Func, f.Line, f.Loc = w.Act.Func.Name, op.Line, op.Loc
+		f.Func, f.Line, f.Loc, f.File = w.Act.Func.Name, op.Line, op.Loc, w.Act.Func.Files[int(op.Loc.File)]
 	}
 	if lane >= 0 {
 		f.Thread, f.HasThread = w.CTA.threadIndex(w.Index*32+lane), true

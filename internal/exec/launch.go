@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/exec/texture"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -121,12 +122,12 @@ type Counters struct {
 	WarpInstructions, ThreadInstructions, Divergences, Fallbacks atomic.Uint64
 }
 
-// TextureUnit serves texture and surface instructions: the software device resolves handles of texture objects and of module references.
+// TextureUnit serves texture and surface instructions: the software device resolves handles of texture and surface objects and addresses of module
+// references. Methods are called from many goroutines at once and give nil for a handle that is not valid.
 type TextureUnit interface {
-	// Texture returns what a texture handle stands for, nil when it is not valid.
-	Texture(handle uint64) any
-	// Surface returns what a surface handle stands for, nil when it is not valid.
-	Surface(handle uint64) any
+	Texture(handle uint64) *texture.Texture
+	Sampler(handle uint64) *texture.Sampler // of a .samplerref (.target texmode_independent)
+	Surface(handle uint64) *texture.Surface
 }
 
 // NewConstRows builds the constant pool of a kernel; addr gives the device address of a module variable. The pool is

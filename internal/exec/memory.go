@@ -90,7 +90,7 @@ func (w *Warp) local32(lane int, addr uint64, size uint32, write bool) unsafe.Po
 	if w.LocalBase == nil {
 		w.localMemory()
 	}
-	if addr+uint64(size) > uint64(w.LocalSize) {
+	if addr >= uint64(w.LocalSize) || addr+uint64(size) > uint64(w.LocalSize) {
 		w.ThrowAddr(FaultAddress, lane, "local", addr, size, write)
 	}
 	return unsafe.Add(w.LocalBase, uint32(lane)*w.LocalSize+uint32(addr))

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/ir"
@@ -23,6 +24,8 @@ type Group struct {
 	Dims    [3]uint32 // cluster dimensions, 1,1,1 without one
 	Index   [3]uint32 // %clusterid
 
+	waits bool // its last turn ended with nothing left to do but to look whether others have come
+
 	// cluster barrier
 	live    int // threads that have not exited
 	arrived int // of them in the current phase
@@ -35,12 +38,12 @@ type grid struct {
 	groups  [3]uint32 // groups in each direction
 	total   uint64
 	mu      sync.Mutex
-	cond    *sync.Cond
-	next    uint64   // first group not started
-	queue   []*Group // started, waiting for a turn
-	running int
-	stalled int // groups in the queue that used a whole turn without ending
-	limit   int // groups that may be resident
+	next    uint64    // first group not started
+	queue   []*Group  // started, waiting for a turn
+	running int       // groups that have a worker
+	limit   int       // groups that may be resident; never below the number of workers
+	most    int       // what limit may grow to
+	stirred time.Time // when a group ended or was let in last
 	failed  atomic.Bool
 	barrier gridBarrier
 	err     error
@@ -72,8 +75,9 @@ func Run(l *Launch) error {
 	if l.Cooperative {
 		g.limit = int(g.total)
 	}
+	g.most = max(g.limit, l.resident()/int(g.dims[0]*g.dims[1]*g.dims[2]))
+	g.stirred = time.Now()
 	g.rankConsts()
-	g.cond = sync.NewCond(&g.mu)
 	if workers == 1 {
 		g.work()
 		return g.err
@@ -121,75 +125,100 @@ func (g *grid) rankConsts() {
 // roundsPerTurn is how often a group's warps are gone through before another resident group gets the worker.
 const roundsPerTurn = 256
 
-// residentMax bounds the groups that are let in because the running ones do not end.
-const residentMax = 1 << 14
+// patience is how long no group may end before another one is let in although none was seen to wait.
+const patience = time.Second
+
+// resident is how many CTAs the device holds at once: a kernel whose CTAs wait for more than these never ends on a device either.
+func (l *Launch) resident() int {
+	d := &l.Device
+	if d.SMs == 0 {
+		return 1 << 14
+	}
+	n := max(d.CTAsPerSM, 1)
+	if d.WarpsPerSM > 0 {
+		n = min(n, d.WarpsPerSM/((l.Block[0]*l.Block[1]*l.Block[2]+31)/32))
+	}
+	if d.MaxSharedSM > 0 {
+		n = min(n, d.MaxSharedSM/(ir.ReservedShared+l.Code.Kernel().SharedSize+l.Shared))
+	}
+	return int(d.SMs * max(n, 1))
+}
 
 func (g *grid) work() {
 	// A bad address in a kernel becomes a panic of this goroutine instead of the process's end.
 	old := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(old)
 	var ar arena
-	for !g.failed.Load() {
-		gr, ok := g.take(&ar)
+	var gr *Group // had a turn
+	done := false // and has ended
+	for {
+		var index uint64
+		var ok bool
+		gr, index, ok = g.take(gr, done)
 		if !ok {
 			return
 		}
-		done, err := g.runGroup(gr)
-		g.mu.Lock()
-		g.running--
-		switch {
-		case err != nil:
+		if gr == nil {
+			gr = g.start(&ar, index)
+		}
+		var err error
+		done, err = g.runGroup(gr)
+		if err != nil {
+			g.mu.Lock()
 			if g.err == nil {
 				g.err = err
 			}
+			g.mu.Unlock()
 			g.failed.Store(true)
-			g.cond.Broadcast()
-			g.mu.Unlock()
 			return
-		case done:
-			g.mu.Unlock()
+		}
+		if done {
 			for _, c := range gr.CTAs {
 				c.recycle(&ar)
 			}
-			g.cond.Signal()
-		default:
-			g.queue = append(g.queue, gr)
-			if !g.l.Cooperative && g.limit < residentMax {
-				g.limit++ // it may wait for a CTA that has not started
-			}
-			g.cond.Signal()
-			g.mu.Unlock()
+		} else {
 			runtime.Gosched()
 		}
 	}
 }
 
-// take returns the next group to run: a new one while fewer than limit are resident, else the one that waits longest.
-func (g *grid) take(ar *arena) (*Group, bool) {
+// take puts a group that had its turn back in the queue unless it has ended, and returns the next one to run: a new one, by its index, while fewer
+// than limit are resident, else the one that waits longest. A worker that finds nothing can leave: what is left has workers.
+func (g *grid) take(had *Group, ended bool) (gr *Group, index uint64, ok bool) {
+	if g.failed.Load() {
+		return nil, 0, false
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for {
-		if g.failed.Load() {
-			return nil, false
+	switch {
+	case had == nil:
+	case ended:
+		g.running--
+		g.stirred = time.Now()
+	default:
+		g.running--
+		g.queue = append(g.queue, had)
+		// It may wait for a CTA that has not started.
+		if g.limit < g.most && g.next < g.total {
+			if had.waits || time.Since(g.stirred) > patience {
+				g.limit++
+				g.stirred = time.Now()
+			}
 		}
-		if g.next < g.total && len(g.queue)+g.running < g.limit {
-			i := g.next
-			g.next++
-			g.running++
-			return g.start(ar, i), true
-		}
-		if len(g.queue) > 0 {
-			gr := g.queue[0]
-			copy(g.queue, g.queue[1:])
-			g.queue = g.queue[:len(g.queue)-1]
-			g.running++
-			return gr, true
-		}
-		if g.running == 0 || g.next >= g.total {
-			return nil, false
-		}
-		g.cond.Wait()
 	}
+	switch {
+	case g.next < g.total && len(g.queue)+g.running < g.limit:
+		index = g.next
+		g.next++
+	case len(g.queue) > 0:
+		gr = g.queue[0]
+		copy(g.queue, g.queue[1:])
+		g.queue = g.queue[:len(g.queue)-1]
+	default:
+		return nil, 0, false
+	}
+	g.running++
+	return gr, index, true
 }
 
 func (g *grid) start(ar *arena, i uint64) *Group {
@@ -217,17 +246,17 @@ func (g *grid) runGroup(gr *Group) (done bool, err error) {
 			err = g.recovered(cur, r)
 		}
 	}()
+	gr.waits = false
 	for round := 0; round < roundsPerTurn; round++ {
-		ran, live := false, false
+		ran, live, waits := false, false, true
 		for _, c := range gr.CTAs {
 			if c.live == 0 {
 				continue
 			}
 			live = true
 			cur = c
-			if c.run() {
-				ran = true
-			}
+			r, w := c.run()
+			ran, waits = ran || r, waits && w
 		}
 		if !live {
 			return true, nil
@@ -245,6 +274,10 @@ func (g *grid) runGroup(gr *Group) (done bool, err error) {
 			}
 			f := w.fault(FaultDeadlock, -1, "every thread of the block waits at a barrier or for other lanes: "+cur.waits())
 			return false, f
+		}
+		if waits {
+			gr.waits = true
+			return false, nil
 		}
 		if g.failed.Load() {
 			return false, nil

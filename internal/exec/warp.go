@@ -27,7 +27,7 @@ type Split struct {
 	passed  bool   // has used its turn; others go first
 	dst     ir.Ref // where a barrier reduction goes
 	red     uint8
-	budget  int32 // back edges left in this turn
+	budget  int32  // back edges left in this turn
 	probe   bool   // its turn is over but for one more back edge: see Warp.spins
 	state   uint64 // of the registers when probe was set
 	stateAt int32  // operation at which it was taken
@@ -74,8 +74,8 @@ type Warp struct {
 	arrive    [16]uint32 // lanes that have arrived at a barrier in bar.arrive without waiting
 	gridWait  uint32     // lanes that have arrived at the grid's barrier
 	gridPhase uint32     // bit 0 of the phase in which each of them arrived
-	clusterAt uint32   // those of them that arrived in the barrier's current phase
-	counted   [16]bool // the warp's arrival at a barrier is already counted
+	clusterAt uint32     // those of them that arrived in the barrier's current phase
+	counted   [16]bool   // the warp's arrival at a barrier is already counted
 
 	local      []byte // local memory of 32 threads, LocalStride bytes each
 	LocalBase  unsafe.Pointer
@@ -83,7 +83,7 @@ type Warp struct {
 	acts       []*Activation // ended ones, for reuse
 	actBytes   uint64        // frames of the activations that are under way
 	waits      bool          // the last turn ended in waiting for others
-	Instr      uint64 // operations executed, when counters are on
+	Instr      uint64        // operations executed; engines count them
 	Threads    uint64
 	Diverged   uint64
 	Random     uint64
@@ -350,7 +350,7 @@ func (w *Warp) enter(s *Split) {
 // step runs the warp until it cannot go on or has had its turn. It returns whether anything ran.
 func (w *Warp) step(turns int) (ran bool) {
 	l := w.CTA.Launch
-	w.waits = true // until it does something else
+	began := w.Instr
 	for ; turns > 0 && w.Live != 0; turns-- {
 		s := w.pick()
 		if s == nil {
@@ -365,7 +365,7 @@ func (w *Warp) step(turns int) (ran bool) {
 		}
 		switch s = w.Cur; {
 		case ev == EventYield:
-			w.waits = true
+			w.waits = w.Instr-began < pollLength
 			return true
 		case s != nil && s.budget < 0:
 			if !s.probe {
@@ -387,8 +387,12 @@ func (w *Warp) step(turns int) (ran bool) {
 	return ran
 }
 
-// spinEdges is the budget of a split that was found to spin.
-const spinEdges = 16
+// spinEdges is the budget of a split that was found to spin. A turn of fewer than pollLength operations that ends in giving way only looked
+// whether it may go on.
+const (
+	spinEdges  = 16
+	pollLength = 64
+)
 
 // hash is a number that changes when the activation's registers do. A split that comes to the same back edge twice in a row with the
 // same registers waits for what others write to memory: more turns for it alone are of no use.

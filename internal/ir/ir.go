@@ -189,6 +189,7 @@ type Slot struct {
 type Func struct {
 	Name      string
 	Check     *check.Func
+	Files     map[int]string // source files by number (.file), for Op.Loc
 	Index     int
 	Ops       []Op
 	FrameSize uint32 // bytes

@@ -138,7 +138,7 @@ func (l *lowerer) queue(f *check.Func) int {
 	i := len(l.pending)
 	l.funcs[f] = i
 	l.pending = append(l.pending, f)
-	lf := &Func{Name: f.Name, Check: f, Index: i}
+	lf := &Func{Name: f.Name, Check: f, Index: i, Files: f.Files}
 	if l.syms != nil {
 		lf.Handle = l.syms.Handles[f]
 	}
@@ -305,7 +305,7 @@ func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
 		bind := func(vars []*check.Var, slots []Slot, regs []*Arg) {
 			for i, p := range vars {
 				if p.Space == "reg" {
-					regs[i] = &Arg{Kind: Row, Class: ClassOf(p.Type.Bits), Ref: b.reg(p), Type: p.Type.Name}
+					regs[i] = &Arg{Kind: Row, Class: ClassOf(p.Type.Bits), Ref: b.reg(p), Type: p.Type.Name, Width: uint8(p.Type.Bits)}
 				}
 				b.slots[p] = slots[i]
 			}

@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -71,19 +72,21 @@ func (c *context) tails() []point {
 	c.order.Lock()
 	defer c.order.Unlock()
 	var points []point
-	kept := c.streams[:0]
 	for _, s := range c.streams {
-		p := s.tail()
-		if !p.reached() {
+		if p := s.tail(); !p.reached() {
 			points = append(points, p)
-		} else if s.destroyed {
-			continue
 		}
-		kept = append(kept, s)
 	}
-	clear(c.streams[len(kept):])
-	c.streams = kept
 	return points
+}
+
+// forget takes a stream out of the list of those that have or may get work.
+func (c *context) forget(s *stream) {
+	c.order.Lock()
+	defer c.order.Unlock()
+	if i := slices.Index(c.streams, s); i >= 0 {
+		c.streams = slices.Delete(c.streams, i, i+1)
+	}
 }
 
 // tearDown ends a context: it waits for its work and gives up everything that it owns. Its handle is the caller's business.

@@ -224,10 +224,10 @@ func (d *Driver) ctxRecordEvent(cur, h driver.CUcontext, ev driver.CUevent) driv
 		s.submit(&op{kind: opMarker, after: p})
 	}
 	c.order.Lock()
-	s.destroyed = true // goes when it has drained
 	c.streams = append(c.streams, s)
 	c.order.Unlock()
 	e.record(s)
+	s.submit(&op{kind: opTask, task: leave{}})
 	return success
 }
 

@@ -2,6 +2,7 @@ package softdev
 
 import (
 	"bytes"
+	"runtime"
 	"testing"
 	"unsafe"
 
@@ -39,6 +40,15 @@ func want(t testing.TB, what string, got, expect driver.CUresult) {
 	if got != expect {
 		t.Errorf("%s: %v, want %v", what, got, expect)
 	}
+}
+
+// address gives memory a number that stays true: Go moves stacks, so the memory is pinned until the test ends.
+func address[T any](t testing.TB, p *T) uintptr {
+	t.Helper()
+	var pin runtime.Pinner
+	pin.Pin(p)
+	t.Cleanup(pin.Unpin)
+	return uintptr(unsafe.Pointer(p))
 }
 
 func cstr(s string) *byte {

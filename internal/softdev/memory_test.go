@@ -163,7 +163,7 @@ func TestCopyChecks(t *testing.T) {
 	must(t, tab.MemAllocManaged(ctx, &man, 4096, 1))
 	host := make([]byte, n+1)
 	h := unsafe.Pointer(&host[0])
-	hp := driver.CUdeviceptr(uintptr(h))
+	hp := driver.CUdeviceptr(address(t, &host[0]))
 	ok := driver.CUDA_SUCCESS
 	for _, c := range []struct {
 		what string
@@ -265,7 +265,7 @@ func TestCopyContents(t *testing.T) {
 	out := make([]byte, 30)
 	c := driver.CUDA_MEMCPY3D{
 		SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: d, SrcXInBytes: 1, SrcY: 1, SrcZ: 1, SrcPitch: 16, SrcHeight: 4,
-		DstMemoryType: driver.CU_MEMORYTYPE_HOST, DstHost: uintptr(at(out)), DstPitch: 5, DstHeight: 2, WidthInBytes: 5, Height: 2, Depth: 3,
+		DstMemoryType: driver.CU_MEMORYTYPE_HOST, DstHost: address(t, &out[0]), DstPitch: 5, DstHeight: 2, WidthInBytes: 5, Height: 2, Depth: 3,
 	}
 	must(t, tab.Memcpy3D_v2(ctx, &c))
 	for z := range 3 {
@@ -277,7 +277,7 @@ func TestCopyContents(t *testing.T) {
 		}
 	}
 	two := driver.CUDA_MEMCPY2D{
-		SrcMemoryType: driver.CU_MEMORYTYPE_HOST, SrcHost: uintptr(at(src)), SrcPitch: 16,
+		SrcMemoryType: driver.CU_MEMORYTYPE_HOST, SrcHost: address(t, &src[0]), SrcPitch: 16,
 		DstMemoryType: driver.CU_MEMORYTYPE_UNIFIED, DstDevice: d, DstPitch: 32, WidthInBytes: 8, Height: 4,
 	}
 	must(t, tab.MemsetD8_v2(ctx, d, 0, 4096))
@@ -319,7 +319,7 @@ func TestPointerAttributes(t *testing.T) {
 	must(t, tab.MemAllocManaged(ctx, &man, 5000, 1))
 	buf := make([]byte, 8192)
 	must(t, tab.MemHostRegister_v2(ctx, unsafe.Pointer(&buf[0]), 5000, 0))
-	reg := driver.CUdeviceptr(uintptr(unsafe.Pointer(&buf[0])))
+	reg := driver.CUdeviceptr(address(t, &buf[0]))
 	const untouched = 0xeeeeeeeeeeeeeeee
 	low := func(v uint64) uint64 { return untouched&^0xffffffff | v }
 	for _, c := range []struct {

@@ -42,7 +42,7 @@ func TestBrokenPTX(t *testing.T) {
 		var m driver.CUmodule
 		log := make([]byte, 4096)
 		ids := []driver.CUjit_option{driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}
-		values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
+		values := []uintptr{address(t, &log[0]), uintptr(len(log))}
 		r := tab.ModuleLoadDataEx(ctx, &m, unsafe.Pointer(&buf[0]), 2, &ids[0], &values[0])
 		if r.String() != img.Result {
 			t.Errorf("%s: %v, want %s (%s)", img.Name, r, img.Result, d.LastDetail(ctx))
@@ -192,7 +192,7 @@ func TestJITOptions(t *testing.T) {
 		t.Helper()
 		log := make([]byte, 4096)
 		ids := []driver.CUjit_option{driver.CU_JIT_INFO_LOG_BUFFER, driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES}
-		values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
+		values := []uintptr{address(t, &log[0]), uintptr(len(log))}
 		for i := 0; i < len(options); i += 2 {
 			ids, values = append(ids, driver.CUjit_option(options[i])), append(values, options[i+1])
 		}
@@ -229,7 +229,7 @@ func TestJITOptions(t *testing.T) {
 	}{
 		"CACHE_MODE 9": {[]uintptr{14, 9}, bad}, "TARGET 12": {[]uintptr{9, 12}, bad}, "GLOBAL_SYMBOL_NAMES NULL": {[]uintptr{17, 0}, bad},
 		"option 35": {[]uintptr{35, 0}, bad}, "log NULL": {[]uintptr{5, 0, 6, 100}, bad}, "level twice": {[]uintptr{7, 4, 7, 0}, driver.CUDA_SUCCESS},
-		"log without size": {[]uintptr{5, uintptr(unsafe.Pointer(new([64]byte)))}, bad},
+		"log without size": {[]uintptr{5, address(t, new([64]byte))}, bad},
 	} {
 		r, _ := try(c.options...)
 		want(t, what, r, c.want)
@@ -244,7 +244,7 @@ func TestJITOptions(t *testing.T) {
 	for size, text := range map[int]string{0: "", 1: "", 2: "p", 10: "ptxas app", 40: "ptxas application ptx input, line 4; er"} {
 		log := make([]byte, 64)
 		ids := []driver.CUjit_option{driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}
-		values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(size)}
+		values := []uintptr{address(t, &log[0]), uintptr(size)}
 		var m driver.CUmodule
 		r := tab.ModuleLoadDataEx(ctx, &m, unsafe.Pointer(cstr(".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { foo; bar 1; }")), 2, &ids[0], &values[0])
 		want(t, "bad text", r, driver.CUDA_ERROR_INVALID_PTX)
@@ -417,7 +417,7 @@ func TestLaunchParameters(t *testing.T) {
 	extra := func(e ...uintptr) driver.CUresult {
 		return tab.LaunchKernel(ctx, f, 1, 1, 1, 1, 1, 1, 0, 0, nil, &e[0])
 	}
-	at, n := uintptr(unsafe.Pointer(&buf[0])), uintptr(unsafe.Pointer(&size))
+	at, n := address(t, &buf[0]), address(t, &size)
 	must(t, extra(1, at, 2, n, 0))
 	if v := read(); v != 0x4015 {
 		t.Errorf("%#x through extra", v)

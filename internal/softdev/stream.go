@@ -36,8 +36,6 @@ type stream struct {
 	busy    bool          // somebody executes operations
 	called  bool          // a goroutine that will is on its way
 	waiters int
-
-	destroyed bool // under context.order: leaves context.streams when it has drained
 }
 
 type streamKind uint8
@@ -271,6 +269,11 @@ func (s *stream) execute(o *op) {
 		}
 	}
 }
+
+// leave is the last operation of a destroyed stream.
+type leave struct{}
+
+func (leave) execute(s *stream, _ bool) { s.ctx.forget(s) }
 
 // hostFunction is cuLaunchHostFunc.
 type hostFunction struct {

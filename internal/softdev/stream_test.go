@@ -246,6 +246,55 @@ func TestStreamObjects(t *testing.T) {
 	}
 }
 
+// cuCtxRecordEvent and cuCtxWaitEvent (CUDA Driver API): all work of a context, and all work to come.
+func TestContextEvents(t *testing.T) {
+	_, tab, ctx := open(t, Options{})
+	a, b, e := newTestStream(t, tab, ctx, 1), newTestStream(t, tab, ctx, 1), newTestEvent(t, tab, ctx)
+	g := newGate()
+	g.hold(t, tab, ctx, a)
+	must(t, tab.CtxRecordEvent(ctx, ctx, e))
+	want(t, "query", tab.EventQuery(ctx, e), notReady)
+	must(t, tab.CtxWaitEvent(ctx, ctx, e))
+	var ran atomic.Bool
+	must(t, tab.LaunchHostFunc(ctx, b, hostFn(func() { ran.Store(true) }), 0))
+	time.Sleep(5 * time.Millisecond)
+	if ran.Load() {
+		t.Error("the other stream did not wait")
+	}
+	close(g.open)
+	must(t, tab.StreamSynchronize(ctx, b))
+	want(t, "query", tab.EventQuery(ctx, e), driver.CUDA_SUCCESS)
+	want(t, "no context", tab.CtxRecordEvent(ctx, 0, e), driver.CUDA_ERROR_INVALID_CONTEXT)
+}
+
+// The symbols with _ptds and _ptsz use the calling thread's own default stream, which is in step with the legacy stream.
+func TestPerThreadStream(t *testing.T) {
+	lock(t)
+	_, tab, ctx := open(t, Options{})
+	g := newGate()
+	g.hold(t, tab.PerThread, ctx, 0)
+	want(t, "legacy", tab.StreamQuery(ctx, 0), notReady)
+	want(t, "this thread's", tab.PerThread.StreamQuery(ctx, 0), notReady)
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		want(t, "another thread's", tab.PerThread.StreamQuery(ctx, 0), driver.CUDA_SUCCESS)
+	}()
+	wg.Wait()
+	close(g.open)
+	must(t, tab.PerThread.StreamSynchronize(ctx, 0))
+	p, v := alloc(t, tab, ctx, 4), uint32(5)
+	must(t, tab.PerThread.MemcpyHtoD_v2(ctx, p, unsafe.Pointer(&v), 4))
+	must(t, tab.PerThread.MemsetD8_v2(ctx, p, 1, 2))
+	must(t, tab.PerThread.MemcpyDtoH_v2(ctx, unsafe.Pointer(&v), p, 4))
+	if v != 0x101 {
+		t.Errorf("%#x", v)
+	}
+}
+
 // Calls of the API from a host function are refused (CUDA Driver API, cuLaunchHostFunc), however the context is named.
 func TestHostFunctionCalls(t *testing.T) {
 	_, tab, ctx := open(t, Options{})

@@ -98,17 +98,10 @@ func (d *Driver) streamDestroy(_ driver.CUcontext, h driver.CUstream) driver.CUr
 	if d.streams.remove(uintptr(h)) == nil {
 		return badHandle
 	}
-	c.order.Lock()
-	defer c.order.Unlock()
-	s.destroyed = true
-	if !s.idle() {
-		return success // tails drops it later
-	}
-	for i, other := range c.streams {
-		if other == s {
-			c.streams = append(c.streams[:i], c.streams[i+1:]...)
-			break
-		}
+	if s.idle() {
+		c.forget(s)
+	} else {
+		s.submit(&op{kind: opTask, task: leave{}})
 	}
 	return success
 }

@@ -195,9 +195,8 @@ func (d *Driver) newTable() *driver.Table {
 	t.OccupancyMaxPotentialBlockSizeWithFlags = d.occupancyMaxPotentialBlockSizeWithFlags
 	t.OccupancyAvailableDynamicSMemPerBlock = d.occupancyAvailableDynamicShared
 
-	t.PerThread = driver.DerivePerThread(t)
 	d.refuseRest(t)
-	t.PerThread.FillNotSupported()
+	t.PerThread = driver.DerivePerThread(t)
 	return t
 }
 

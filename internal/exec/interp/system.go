@@ -154,15 +154,16 @@ func resolveGridHandle(in *inst, op *ir.Op) error {
 
 func resolveGridSync(in *inst, op *ir.Op) error {
 	in.ctl = func(w *exec.Warp, in *inst, m uint32, next int32) (exec.Event, bool) {
-		if !w.GridBarrier(m) {
+		done := w.GridBarrier(m)
+		if done == 0 {
 			w.GiveWay()
 			return exec.EventYield, true
 		}
-		for k := m; k != 0; k &= k - 1 {
+		for k := done; k != 0; k &= k - 1 {
 			result(w, op, bits.TrailingZeros32(k)&31, 0)
 		}
 		w.Cur.PC = next
-		return 0, false
+		return exec.EventReschedule, true
 	}
 	return nil
 }

@@ -191,3 +191,6 @@ func scale(bits uint32, lo, hi float64) int64 {
 	}
 	return int64(math.RoundToEven(min(max(float64(x*hi), lo), hi)))
 }
+
+// IntegerResult says whether a fetch gives integers.
+func (t *Texture) IntegerResult() bool { return t.reading() == asInteger }

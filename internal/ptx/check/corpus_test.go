@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,14 +14,19 @@ import (
 	"github.com/gocuda/cuda/internal/ptx"
 )
 
-// shared returns a folder of the recorded data beside the repository, or skips.
+// shared returns a folder of the recorded data: the whole recording beside the repository, else what the repository keeps of it (testdata), or skips.
 func shared(t testing.TB, parts ...string) string {
 	t.Helper()
-	p := filepath.Join(append([]string{"..", "..", "..", "..", "shared"}, parts...)...)
-	if _, err := os.Stat(p); err != nil {
-		t.Skip("recorded data not beside the repository: ", err)
+	root := []string{"..", "..", ".."}
+	whole := filepath.Join(slices.Concat(root, []string{"..", "shared"}, parts)...)
+	kept := filepath.Join(slices.Concat(root, []string{"testdata"}, parts)...)
+	for _, p := range []string{whole, kept} {
+		if _, err := os.Stat(p); err == nil {
+			return p
+		}
 	}
-	return p
+	t.Skipf("no recorded data in %s or %s", whole, kept)
+	return ""
 }
 
 func readText(t testing.TB, name string) []byte {
@@ -79,12 +85,12 @@ func checkText(t testing.TB, name string, text []byte, opts Options, show int) (
 
 // TestSiliconModules checks the modules that an H200 ran: every one is legal.
 func TestSiliconModules(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(shared(t, "silicon"), "*.ptx"))
+	files, err := filepath.Glob(filepath.Join(shared(t, "silicon"), "*.ptx*"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no modules", err)
 	}
 	for _, f := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(f), ".ptx"), func(t *testing.T) {
+		t.Run(strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f), ".gz"), ".ptx"), func(t *testing.T) {
 			text := readText(t, f)
 			start := time.Now()
 			o := checkText(t, filepath.Base(f), text, Options{SM: 90}, 12)

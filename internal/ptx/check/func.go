@@ -45,7 +45,7 @@ func (c *checker) function(d *ptx.Func) {
 	}
 	first := f == nil
 	if first {
-		f = &Func{Decl: d, Name: d.Name, Linkage: d.Linkage, Entry: entry, Index: len(c.m.Funcs)}
+		f = &Func{Decl: d, Name: d.Name, Linkage: d.Linkage, Entry: entry, Index: len(c.m.Funcs), Files: c.m.Files}
 	}
 	outer := c.scope
 	c.scope = &scope{parent: outer}

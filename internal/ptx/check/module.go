@@ -89,6 +89,7 @@ type Func struct {
 	Tables []*Table // .branchtargets, .calltargets, .callprototype
 	Attrs  Attrs
 	Index  int
+	Files  map[int]string // the module's .file table, for Loc.File
 
 	uses funcUses
 }
