@@ -49,7 +49,11 @@ func (c *checkCmd) Run(con *console) error {
 	default:
 		return hint(fmt.Errorf("%s is not a set of recorded cases", c.Folder), "a folder with index.json and inputs.bin.gz, or with modules/*/manifest.json; testdata/silicon is one")
 	}
-	if err != nil {
+	var open *conform.DeviceError
+	switch {
+	case errors.As(err, &open):
+		return deviceHint(err)
+	case err != nil:
 		return hint(err, "gocuda check --help")
 	}
 	if c.JSON {

@@ -73,7 +73,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 // complain says in one line what is wrong and what to do next. More lines of the error, a compiler's log say, follow.
 func complain(w io.Writer, err error) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
-	fmt.Fprintf(w, "gocuda: %s", first)
+	fmt.Fprintf(w, "gocuda: %s", strings.TrimSuffix(first, "; tried")) // the list of an nvidia.LoadError follows
 	var f *failure
 	if errors.As(err, &f) && f.hint != "" {
 		fmt.Fprintf(w, "; try: %s", f.hint)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/gocuda/cuda/internal/device"
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/image"
+	"github.com/gocuda/cuda/profiles"
 )
 
 type runCmd struct {
@@ -93,6 +95,19 @@ func (s *session) check(call string, r driver.CUresult) error {
 	return &callError{call, r, s.d.LastDetail(s.ctx)}
 }
 
+// deviceHint says what to do about a device that does not open.
+func deviceHint(err error) error {
+	var choice *device.ChoiceError
+	var profile *profiles.UnknownError
+	switch {
+	case errors.As(err, &choice):
+		return hint(err, "GOCUDA_DEVICE=auto, or leave it unset")
+	case errors.As(err, &profile):
+		return hint(err, "a profile that gocuda devices lists")
+	}
+	return hint(err, "--device software, which needs no GPU")
+}
+
 func openSession(kind, profile string) (*session, error) {
 	k, err := device.ParseKind(kind)
 	if err != nil {
@@ -100,7 +115,7 @@ func openSession(kind, profile string) (*session, error) {
 	}
 	d, err := device.Open(device.Options{Kind: k, Profile: profile})
 	if err != nil {
-		return nil, hint(err, "--device software runs without a GPU")
+		return nil, deviceHint(err)
 	}
 	s := &session{d: d, t: d.Table}
 	for _, step := range []struct {
@@ -151,7 +166,9 @@ func readImage(path string) ([]byte, error) {
 	if len(b) == 0 {
 		return nil, hint(fmt.Errorf("%s is empty", path), want)
 	}
-	text := append(b[:len(b):len(b)], 0) // PTX text must end with a NUL
+	const page = 4096
+	text := make([]byte, len(b)/page*page+page) // PTX text must end with a NUL; it is looked for by pages
+	copy(text, b)
 	kind, n, err := image.SizeOf(func(address, n uint64) ([]byte, bool) {
 		if n > uint64(len(text)) || address > uint64(len(text))-n {
 			return nil, false

@@ -167,6 +167,14 @@ type session struct {
 	printed, complained output
 }
 
+// DeviceError is a device that does not open.
+type DeviceError struct{ Err error }
+
+func (e *DeviceError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of package device.
+func (e *DeviceError) Unwrap() error { return e.Err }
+
 func openSession(o device.Options) (*session, error) {
 	s := &session{opts: o}
 	s.opts.Software.Stdout, s.opts.Software.Stderr = &s.printed, &s.complained
@@ -175,7 +183,7 @@ func openSession(o device.Options) (*session, error) {
 
 func (s *session) open() (err error) {
 	if s.d, err = device.Open(s.opts); err != nil {
-		return err
+		return &DeviceError{err}
 	}
 	if c := s.d.Table.DeviceGet(0, &s.dev, 0); c != driver.CUDA_SUCCESS {
 		s.d.Close()

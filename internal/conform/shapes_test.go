@@ -507,21 +507,6 @@ func (s *shapes) launch(t *testing.T) {
 	}
 }
 
-func (s *shapes) oldLaunch(t *testing.T) {
-	f := s.function(t, "scale")
-	got := s.scaled(t, func(p cu.CUdeviceptr) {
-		s.must(t, "cuFuncSetBlockShape", s.c.FuncSetBlockShape(f, 100, 1, 1))
-		s.must(t, "cuParamSetv", s.c.ParamSetv(f, 0, bytesOf([]cu.CUdeviceptr{p})))
-		s.must(t, "cuParamSetf", s.c.ParamSetf(f, 8, 0.5)) // a float by value
-		s.must(t, "cuParamSeti", s.c.ParamSeti(f, 12, 100))
-		s.must(t, "cuParamSetSize", s.c.ParamSetSize(f, 16))
-		s.must(t, "cuLaunchGrid", s.c.LaunchGrid(f, 1, 1))
-	})
-	if got[0] != 0.75 || got[99] != 0.75 {
-		t.Errorf("%v %v, want 0.75", got[0], got[99])
-	}
-}
-
 func (s *shapes) stream(t *testing.T) {
 	_, greatest, err := s.c.CtxGetStreamPriorityRange()
 	s.must(t, "cuCtxGetStreamPriorityRange", err)
@@ -636,7 +621,11 @@ func (s *shapes) memoryOperations(t *testing.T) {
 		w.Operation, w.Address = cu.CU_STREAM_MEM_OP_WRITE_VALUE_32, p+cu.CUdeviceptr(4*i)
 		*w.Value() = uint32(i + 5)
 	}
-	s.must(t, "cuStreamBatchMemOp", s.c.StreamBatchMemOp(0, ops, 0))
+	st, err := s.c.StreamCreate(0)
+	s.must(t, "cuStreamCreate", err)
+	defer s.c.StreamDestroy(st)
+	s.must(t, "cuStreamBatchMemOp", s.c.StreamBatchMemOp(st, ops, 0))
+	s.must(t, "cuStreamSynchronize", s.c.StreamSynchronize(st))
 	got := make([]uint32, 4)
 	s.must(t, "cuMemcpyDtoH", s.c.MemcpyDtoH(bytesOf(got), p))
 	if !slices.Equal(got, []uint32{5, 6, 0, 0}) {
@@ -695,18 +684,6 @@ func (s *shapes) ipcChild(t *testing.T, text string) {
 		t.Errorf("%x", got)
 	}
 	s.must(t, "cuIpcCloseMemHandle", s.c.IpcCloseMemHandle(p))
-}
-
-func (s *shapes) texref(t *testing.T) {
-	r, err := s.c.TexRefCreate()
-	s.must(t, "cuTexRefCreate", err)
-	defer s.c.TexRefDestroy(r)
-	s.must(t, "cuTexRefSetMipmapLevelBias", s.c.TexRefSetMipmapLevelBias(r, 0.375)) // a float by value
-	bias, err := s.c.TexRefGetMipmapLevelBias(r)
-	s.must(t, "cuTexRefGetMipmapLevelBias", err)
-	if bias != 0.375 {
-		t.Errorf("bias %v", bias)
-	}
 }
 
 func (s *shapes) graph(t *testing.T) {

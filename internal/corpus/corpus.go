@@ -181,7 +181,50 @@ func (s *Set) Module(name string) (*Manifest, error) {
 	if err := json.Unmarshal(b, m); err != nil {
 		return nil, fmt.Errorf("%s: manifest.json: %w", name, err)
 	}
+	for i := range m.Launches {
+		l := &m.Launches[i]
+		for _, args := range [][]Arg{l.Args, l.Buffers} {
+			for j := range args {
+				if err := args[j].valid(); err != nil {
+					return nil, fmt.Errorf("%s: manifest.json: launch %d: %w", name, i, err)
+				}
+			}
+		}
+		for _, gs := range [][]Global{l.GlobalsIn, l.GlobalsOut} {
+			for j := range gs {
+				if gs[j].Count < 0 || gs[j].Count > maxArray/16 {
+					return nil, fmt.Errorf("%s: manifest.json: launch %d: variable %s has %d elements", name, i, gs[j].Name, gs[j].Count)
+				}
+			}
+		}
+	}
 	return m, nil
+}
+
+// maxArray bounds an array in bytes. Manifests are data from strangers: no number of theirs may take all memory.
+const maxArray = 1 << 32
+
+// valid checks the numbers that sizes are computed from.
+func (a *Arg) valid() error {
+	if a.Count < 0 || a.Count > maxArray/16 || a.Size < 0 || a.Size > maxArray {
+		return fmt.Errorf("an array of %d elements, %d bytes", a.Count, a.Size)
+	}
+	for _, p := range a.Pointers {
+		if p.Offset < 0 || p.Offset > a.Size-8 {
+			return fmt.Errorf("a pointer at %d in a struct of %d bytes", p.Offset, a.Size)
+		}
+	}
+	n := int64(16)
+	for _, d := range a.Dims {
+		if d < 1 || n > maxArray/int64(d) {
+			return fmt.Errorf("an image of %v", a.Dims)
+		}
+		n *= int64(d)
+	}
+	if len(a.Dims) > 3 || a.Channels < 0 || a.Channels > 4 {
+		return fmt.Errorf("an image of %v with %d channels", a.Dims, a.Channels)
+	}
+	return nil
 }
 
 // Image returns the bytes of a build ("ptx90", "default.fatbin", ...).

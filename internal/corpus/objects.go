@@ -29,6 +29,9 @@ func (s *state) image2(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 	dims := [3]int{1, 1, 1}
 	copy(dims[:], a.Dims)
 	size := elem * dims[0] * dims[1] * dims[2]
+	if size == 0 {
+		return nil, fmt.Errorf("an image of %v with %d channels", a.Dims, a.Channels)
+	}
 	data, err := s.m.bytes(a.Data, size)
 	if err != nil {
 		return nil, err

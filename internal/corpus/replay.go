@@ -307,6 +307,9 @@ func (s *state) launch(l *Launch) error {
 		if err := s.check("cuModuleGetGlobal", t.ModuleGetGlobal_v2(s.ctx, &p, &n, s.mod, cstr(g.Name))); err != nil {
 			return err
 		}
+		if len(b) == 0 || uint64(len(b)) > n {
+			return fmt.Errorf("the manifest has %d bytes for variable %s of %d", len(b), g.Name, n)
+		}
 		if err := s.check("cuMemcpyHtoD", t.MemcpyHtoD_v2(s.ctx, p, unsafe.Pointer(&b[0]), uint64(len(b)))); err != nil {
 			return err
 		}
@@ -472,6 +475,9 @@ func (s *state) arg(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(b) > n {
+			return nil, fmt.Errorf("the manifest has %d bytes for an array of %d", len(b), n)
+		}
 		if len(b) > 0 {
 			if err := s.check("cuMemcpyHtoD", t.MemcpyHtoD_v2(s.ctx, p, unsafe.Pointer(&b[0]), uint64(len(b)))); err != nil {
 				return nil, err
@@ -503,6 +509,9 @@ func (s *state) arg(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(b) != a.Size {
+			return nil, fmt.Errorf("the manifest has %d bytes for a struct of %d", len(b), a.Size)
+		}
 		b = append([]byte(nil), b...)
 		for _, q := range a.Pointers {
 			p, ok := s.buffers[q.ID]
@@ -517,6 +526,9 @@ func (s *state) arg(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 		var n uint64
 		if err := s.check("cuModuleGetGlobal", t.ModuleGetGlobal_v2(s.ctx, &p, &n, s.mod, cstr(a.Name))); err != nil {
 			return nil, err
+		}
+		if a.Size == 0 || uint64(a.Size) > n {
+			return nil, fmt.Errorf("the manifest takes %d bytes from variable %s of %d", a.Size, a.Name, n)
 		}
 		b := make([]byte, a.Size)
 		if err := s.check("cuMemcpyDtoH", t.MemcpyDtoH_v2(s.ctx, unsafe.Pointer(&b[0]), p, uint64(a.Size))); err != nil {

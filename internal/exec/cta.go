@@ -80,13 +80,16 @@ func (c *CTA) newWarp(ar *arena, i int, mask uint32) *Warp {
 	if n := len(ar.warps); n > 0 {
 		w = ar.warps[n-1]
 		ar.warps = ar.warps[:n-1]
-		*w = Warp{splits: w.splits[:0], free: w.free, acts: w.acts, local: w.local}
+		*w = Warp{splits: w.splits[:0], free: w.free, acts: w.acts, local: w.local, Ext: w.Ext}
 	} else {
 		w = &Warp{}
 	}
 	w.CTA, w.Index, w.Live = c, i, mask
 	w.Base[1] = c.Group.consts[c.Rank]
 	w.LocalSize = k.Local + l.Stack
+	if w.quantum = l.Quantum; w.quantum <= 0 {
+		w.quantum = backEdges
+	}
 	a := w.newActivation(k.Funcs[0])
 	a.Live, a.Depth, a.Return, a.Local, a.Top = mask, 0, 0, 0, k.Funcs[0].LocalSize
 	s := w.newSplit()

@@ -6,9 +6,9 @@
 // A warp is 32 lanes and a set of splits. A split is a program point with the mask of lanes that stand there, in one activation
 // of one function. The scheduler runs the split in the deepest activation, and there the one with the lowest operation: since
 // blocks are laid out with loops contiguous (package ir), lanes that diverged wait for each other at the point where their
-// paths meet and become one split again. A split that has passed many back edges while another split waits steps back
-// (rotation), so lanes that wait for each other inside a warp make progress: independent thread scheduling, as on compute
-// capability 7.0 and later.
+// paths meet and become one split again. A split that comes around a loop with nothing changed in its registers, or has passed very many
+// back edges, steps back while another split waits (rotation), so lanes that wait for each other inside a warp make progress:
+// independent thread scheduling, as on compute capability 7.0 and later.
 //
 // Operations with a member mask wait until the lanes that it names have arrived (Warp.Gather); exited lanes never block others.
 // Barriers count warps as the PTX manual describes. A CTA is run warp by warp until every warp has ended or waits; when nothing can

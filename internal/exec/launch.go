@@ -99,13 +99,16 @@ type Launch struct {
 	MaxShared   uint32 // shared bytes a CTA may have (for %total_smem_size checks); 0 for no limit
 	Cooperative bool
 	Workers     int // goroutines; 0 for one per CPU
-	Device      DeviceInfo
-	Stop        *atomic.Bool // set to stop the kernel; may be nil
-	GridID      uint64
-	Env         [32]uint32 // %envreg0 to %envreg31
-	Counters    *Counters  // nil when not wanted
-	Texture     TextureUnit
-	Ctx         context.Context // nil when it cannot be cancelled that way
+	// Quantum is how many backward branches lanes take before other lanes of their warp, and other warps, get a turn; 0 for the default.
+	// Results of kernels without races do not depend on it.
+	Quantum  int32
+	Device   DeviceInfo
+	Stop     *atomic.Bool // set to stop the kernel; may be nil
+	GridID   uint64
+	Env      [32]uint32 // %envreg0 to %envreg31
+	Counters *Counters  // nil when not wanted
+	Texture  TextureUnit
+	Ctx      context.Context // nil when it cannot be cancelled that way
 }
 
 // DeviceInfo is what special registers tell of the device.

@@ -34,7 +34,7 @@ func TestRandomPrograms(t *testing.T) {
 		ta, total := d.Alloc(4)
 		workers := 1 + int(seed%3)
 		start := time.Now()
-		if err := k.Run(exectest.Config{Grid: exectest.Dim(p.Grid), Block: exectest.Dim(p.Block), Workers: workers, Stack: 8192}, oa, ta); err != nil {
+		if err := k.Run(exectest.Config{Grid: exectest.Dim(p.Grid), Block: exectest.Dim(p.Block), Workers: workers, Stack: 8192, Quantum: []int32{0, 1, 2, 7}[seed&3]}, oa, ta); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, p.Source)
 		}
 		if diff := ref.Compare(out, total); diff != "" {

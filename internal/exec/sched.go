@@ -125,8 +125,8 @@ func (g *grid) rankConsts() {
 // roundsPerTurn is how often a group's warps are gone through before another resident group gets the worker.
 const roundsPerTurn = 256
 
-// patience is how long no group may end before another one is let in although none was seen to wait.
-const patience = time.Second
+// patience is how long no group may end before as many again are let in although none was seen to wait.
+const patience = 500 * time.Millisecond
 
 // resident is how many CTAs the device holds at once: a kernel whose CTAs wait for more than these never ends on a device either.
 func (l *Launch) resident() int {
@@ -200,8 +200,12 @@ func (g *grid) take(had *Group, ended bool) (gr *Group, index uint64, ok bool) {
 		g.queue = append(g.queue, had)
 		// It may wait for a CTA that has not started.
 		if g.limit < g.most && g.next < g.total {
-			if had.waits || time.Since(g.stirred) > patience {
+			switch {
+			case had.waits:
 				g.limit++
+				g.stirred = time.Now()
+			case time.Since(g.stirred) > patience:
+				g.limit = min(2*g.limit, g.most)
 				g.stirred = time.Now()
 			}
 		}
@@ -341,6 +345,9 @@ func (g *grid) recovered(c *CTA, r any) error {
 		}
 	}
 	if addr, ok := mem.Faulted(r); ok && w != nil {
+		if l, ok := g.l.Code.(FaultLocator); ok {
+			l.Locate(w, addr)
+		}
 		f := w.fault(FaultAddress, w.Lane, "")
 		f.Addr, f.HasAddr = addr, true
 		return f

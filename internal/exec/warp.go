@@ -27,7 +27,8 @@ type Split struct {
 	passed  bool   // has used its turn; others go first
 	dst     ir.Ref // where a barrier reduction goes
 	red     uint8
-	budget  int32  // back edges left in this turn
+	budget  int32 // back edges left in this turn
+	turns   uint16
 	probe   bool   // its turn is over but for one more back edge: see Warp.spins
 	state   uint64 // of the registers when probe was set
 	stateAt int32  // operation at which it was taken
@@ -71,6 +72,7 @@ type Warp struct {
 	free      []*Split
 	Members   [32]uint32 // member masks of lanes that wait in Gather
 	release   uint32     // lanes let go by Gather though their partners stand at another operation
+	anywhere  uint32     // lanes that wait in Gather for partners at any operation
 	arrive    [16]uint32 // lanes that have arrived at a barrier in bar.arrive without waiting
 	gridWait  uint32     // lanes that have arrived at the grid's barrier
 	gridPhase uint32     // bit 0 of the phase in which each of them arrived
@@ -82,13 +84,15 @@ type Warp struct {
 	LocalSize  uint32
 	acts       []*Activation // ended ones, for reuse
 	actBytes   uint64        // frames of the activations that are under way
+	quantum    int32         // back edges of a turn
 	waits      bool          // the last turn ended in waiting for others
 	Instr      uint64        // operations executed; engines count them
 	Threads    uint64
 	Diverged   uint64
 	Random     uint64
-	fence      uint32 // written by Fence
-	AsyncState any    // pending asynchronous copies of the engine's own making
+	fence      uint32         // written by Fence
+	AsyncState any            // pending asynchronous copies of the engine's own making
+	Ext        unsafe.Pointer // an engine's memory; it stays with the Warp when that is used again
 }
 
 // R32 returns a 32-bit row.
@@ -115,7 +119,7 @@ func (w *Warp) newSplit() *Split {
 	} else {
 		s = new(Split)
 	}
-	s.budget = backEdges
+	s.budget = w.quantum
 	w.splits = append(w.splits, s)
 	return s
 }
@@ -132,8 +136,8 @@ func (w *Warp) drop(s *Split) {
 	}
 }
 
-// backEdges is how many backward branches a split may take while another split of its warp could run. Large enough that ordinary loops
-// with different trip counts still meet at their exit, small enough that a spin lock inside a warp moves on soon.
+// backEdges is how many backward branches a split may take in one turn of its warp, small enough that a spin lock inside a warp moves on
+// soon.
 const backEdges = 1024
 
 // Diverge divides the current split: the lanes of taken go to target, the others to next. Either may be empty.
@@ -147,7 +151,7 @@ func (w *Warp) Diverge(taken uint32, target, next int32) Event {
 	} else {
 		w.Diverged++
 		t := w.newSplit()
-		t.PC, t.Mask, t.Act, t.budget = target, taken, s.Act, s.budget
+		t.PC, t.Mask, t.Act, t.budget, t.turns = target, taken, s.Act, s.budget, s.turns
 		s.PC, s.Mask = next, rest
 		if target <= w.Op {
 			t.budget--
@@ -214,17 +218,37 @@ func (w *Warp) wakeSync() {
 }
 
 // Gather is called by an operation with a member mask before it acts: members holds each lane's mask, lanes those that
-// execute it. It returns the lanes that may go on now; the others stay behind at this operation in a split of their own. When
+// execute it. Lanes go on when all that their mask names have come with that same mask; lanes whose masks differ do not wait for
+// each other even where they stand at the same operation, since one may be there for an earlier round than the other. anywhere is set
+// for bar.warp.sync, which lets partners stand at other such operations (in the other branch of an if, say).
+//
+// It returns the lanes that may go on now; the others stay behind at this operation in a split of their own. When
 // it returns 0 the current split waits, or has gone on without the lanes that do, and the engine must return EventReschedule.
-func (w *Warp) Gather(lanes uint32, members *[32]uint32) uint32 {
-	go1 := uint32(0)
-	for m := lanes; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
-		need := members[l] & w.Live
-		if need&^lanes == 0 || w.release>>l&1 != 0 {
-			go1 |= 1 << l
-		} else {
-			w.Members[l] = members[l]
+func (w *Warp) Gather(lanes uint32, members *[32]uint32, anywhere bool) uint32 {
+	go1 := w.release & lanes
+	for rest := lanes; rest != 0; {
+		mask := members[bits.TrailingZeros32(rest)]
+		group := uint32(0)
+		for m := rest; m != 0; m &= m - 1 {
+			if l := bits.TrailingZeros32(m); members[l] == mask {
+				group |= 1 << l
+			}
+		}
+		rest &^= group
+		missing := mask & w.Live &^ group
+		if missing != 0 && anywhere {
+			missing = w.summon(mask, missing)
+		}
+		if missing == 0 {
+			go1 |= group
+			continue
+		}
+		for m := group; m != 0; m &= m - 1 {
+			w.Members[bits.TrailingZeros32(m)] = mask
+		}
+		w.anywhere &^= group
+		if anywhere {
+			w.anywhere |= group
 		}
 	}
 	w.release &^= go1
@@ -246,6 +270,41 @@ func (w *Warp) Gather(lanes uint32, members *[32]uint32) uint32 {
 	}
 	w.Limit = min(w.Limit, s.PC+1)
 	return go1
+}
+
+// Together says that lanes, which all have the same member mask, need no Gather: everyone that it names is there.
+func (w *Warp) Together(mask, lanes uint32) bool {
+	return mask&w.Live&^lanes == 0 && w.release&lanes == 0
+}
+
+// summon looks for missing lanes that wait with the same mask at other operations that let them. When they all do it lets them go and returns
+// 0, else those that have not come.
+func (w *Warp) summon(mask, missing uint32) uint32 {
+	there := uint32(0)
+	for _, s := range w.splits {
+		if s.wait != waitSync {
+			continue
+		}
+		for m := s.Mask & missing & w.anywhere; m != 0; m &= m - 1 {
+			if l := bits.TrailingZeros32(m); w.Members[l] == mask {
+				there |= 1 << l
+			}
+		}
+	}
+	if missing&^there == 0 {
+		w.letGo(there)
+	}
+	return missing &^ there
+}
+
+// letGo makes lanes that wait in Gather go on when they look again.
+func (w *Warp) letGo(lanes uint32) {
+	w.release |= lanes
+	for _, s := range w.splits {
+		if s.wait == waitSync && s.Mask&lanes != 0 {
+			s.wait = ready
+		}
+	}
 }
 
 // pick chooses the split to run next and merges splits that stand at the same point; nil when all wait.
@@ -302,30 +361,27 @@ func (w *Warp) merge() {
 	}
 }
 
-// releaseSync lets lanes go whose partners all wait, each at an operation of its own (bar.warp.sync in two branches of an if, say).
+// releaseSync lets lanes go that can only wait for each other, each at an operation of its own. A program where that happens has no
+// defined result, but hardware goes on too. Lanes whose partners wait for something else stay.
 func (w *Warp) releaseSync() bool {
-	waiting := uint32(0)
+	stuck := uint32(0)
 	for _, s := range w.splits {
 		if s.wait == waitSync {
-			waiting |= s.Mask
+			stuck |= s.Mask
 		}
 	}
-	let := uint32(0)
-	for m := waiting; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
-		if w.Members[l]&w.Live&^waiting == 0 {
-			let |= 1 << l
+	for last := uint32(0); stuck != last; {
+		last = stuck
+		for m := stuck; m != 0; m &= m - 1 {
+			if l := bits.TrailingZeros32(m); w.Members[l]&w.Live&^stuck != 0 {
+				stuck &^= 1 << l
+			}
 		}
 	}
-	if let == 0 {
+	if stuck == 0 {
 		return false
 	}
-	w.release |= let
-	for _, s := range w.splits {
-		if s.wait == waitSync && s.Mask&let != 0 {
-			s.wait = ready
-		}
-	}
+	w.letGo(stuck)
 	return true
 }
 
@@ -374,12 +430,13 @@ func (w *Warp) step(turns int) (ran bool) {
 				continue
 			}
 			s.probe = false
-			s.passed = len(w.splits) > 1
+			s.turns++
 			if w.waits = w.Op == s.stateAt && s.Act.hash() == s.state; w.waits {
-				s.budget = spinEdges
+				s.budget = min(w.quantum, spinEdges)
 			} else {
-				s.budget = backEdges
+				s.budget = w.quantum
 			}
+			s.passed = len(w.splits) > 1 && (w.waits || l.Quantum > 0 || s.turns%manyTurns == 0)
 			return true
 		}
 	}
@@ -393,6 +450,10 @@ const (
 	spinEdges  = 16
 	pollLength = 64
 )
+
+// manyTurns is after how many turns a split that does not spin lets the others of its warp go first all the same: its loop may count while it waits for
+// them. Before that it keeps them waiting, so that lanes with different trip counts meet at the loop's exit.
+const manyTurns = 16
 
 // hash is a number that changes when the activation's registers do. A split that comes to the same back edge twice in a row with the
 // same registers waits for what others write to memory: more turns for it alone are of no use.

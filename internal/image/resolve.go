@@ -57,9 +57,7 @@ func Resolve(data []byte, d Device) (Program, error) {
 		case fatbin.TileIR:
 			return Program{Kind: TileIR, Data: payload, Entry: e}, nil
 		}
-		if Detect(payload) != PTX {
-			return Program{}, fault.New(fault.Format, "fatbin entry", e.Offset, "%s payload does not start with .version", e.Kind)
-		}
+		// Whether the text is PTX the compiler finds out (recorded: CUDA_ERROR_INVALID_PTX).
 		return Program{Kind: PTX, Data: payload, Entry: e}, nil
 	case TileIR:
 		if d.TileIR {

@@ -257,6 +257,7 @@ type body struct {
 	local map[*check.Var]uint32
 	slots map[*check.Var]Slot
 	ops   []Op
+	spare []Arg // unused operands
 	line  int32
 	loc   check.Loc
 	space Space // first state space among the modifiers of the instruction in hand
@@ -331,6 +332,7 @@ func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
 // blocks finds basic blocks, orders them and writes their operations.
 func (b *body) blocks() error {
 	n := len(b.f.Insts)
+	b.ops = make([]Op, 0, n+n/16+8)
 	leader := make([]bool, n+1)
 	leader[0], leader[n] = true, true
 	for _, lb := range b.f.Labels {
@@ -500,7 +502,7 @@ func (b *body) args(as []check.Arg) ([]Arg, error) {
 	if len(as) == 0 {
 		return nil, nil
 	}
-	out := make([]Arg, len(as))
+	out := b.newArgs(len(as))
 	for i := range as {
 		a, err := b.arg(&as[i])
 		if err != nil {
@@ -512,6 +514,16 @@ func (b *body) args(as []check.Arg) ([]Arg, error) {
 		out[i] = a
 	}
 	return out, nil
+}
+
+// newArgs takes operands out of a larger piece: one for each operation would be too many for big kernels.
+func (b *body) newArgs(n int) []Arg {
+	if len(b.spare) < n {
+		b.spare = make([]Arg, max(n, min(256, 4*len(b.f.Insts))))
+	}
+	out := b.spare[:n:n]
+	b.spare = b.spare[n:]
+	return out
 }
 
 // width is the row class of an operand position by its type.

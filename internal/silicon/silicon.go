@@ -111,7 +111,7 @@ func Open(fsys fs.FS) (*Set, error) {
 	}
 	for i := range s.Inputs {
 		a := &s.Inputs[i]
-		if a.Offset < 0 || a.Size < 0 || a.Offset+a.Size > len(s.in) {
+		if a.Offset < 0 || a.Size < 0 || a.Size > len(s.in) || a.Offset > len(s.in)-a.Size {
 			return nil, fmt.Errorf("input %s lies outside inputs.bin", a.Name)
 		}
 		s.arrays[a.Name] = a
@@ -124,7 +124,7 @@ func Open(fsys fs.FS) (*Set, error) {
 			}
 		}
 		for _, o := range c.Outputs {
-			if o.Offset < 0 || o.Size < 0 || o.Offset+o.Size > len(s.out) {
+			if o.Offset < 0 || o.Size < 0 || o.Size > len(s.out) || o.Offset > len(s.out)-o.Size {
 				return nil, fmt.Errorf("case %s: output lies outside outputs.bin", c.ID)
 			}
 		}

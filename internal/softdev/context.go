@@ -39,6 +39,7 @@ type context struct {
 	modules      map[*module]struct{}
 	peers        map[*context]struct{} // contexts whose memory this one may use
 
+	tex    textureState
 	params paramPool
 	heap   deviceHeap
 	output printBuffer
@@ -120,6 +121,7 @@ func (c *context) tearDown() {
 		delete(o.peers, c)
 		o.mu.Unlock()
 	}
+	c.d.forgetArrays(c)
 	c.params.close(c)
 	c.heap.close(c)
 	c.d.memory.freeContext(c)
@@ -325,12 +327,12 @@ func (d *Driver) given(cur, h driver.CUcontext) (*context, driver.CUresult) {
 }
 
 func (d *Driver) ctxGetDeviceV2(cur driver.CUcontext, out *driver.CUdevice, h driver.CUcontext) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
 	c, r := d.given(cur, h)
 	if r != success {
 		return r
-	}
-	if out == nil {
-		return invalidValue
 	}
 	*out = driver.CUdevice(c.dev.ordinal)
 	return success
@@ -358,7 +360,8 @@ func (d *Driver) ctxSetFlags(cur driver.CUcontext, flags uint32) driver.CUresult
 	}
 	// The others are accepted and have no effect after creation (recorded).
 	const settable = driver.CU_CTX_SCHED_MASK | driver.CU_CTX_LMEM_RESIZE_TO_MAX | driver.CU_CTX_SYNC_MEMOPS
-	c.flags.Store(flags & uint32(settable))
+	const kept = driver.CU_CTX_MAP_HOST // the primary context keeps it (recorded)
+	c.flags.Store(flags&uint32(settable) | c.flags.Load()&uint32(kept))
 	return success
 }
 
@@ -394,12 +397,18 @@ func (d *Driver) ctxSynchronize(cur driver.CUcontext) driver.CUresult {
 	if r != success {
 		return r
 	}
+	if r := c.unsafeSync(); r != success {
+		return r
+	}
 	return c.synchronize()
 }
 
 func (d *Driver) ctxSynchronizeV2(cur driver.CUcontext, h driver.CUcontext) driver.CUresult {
 	c, r := d.given(cur, h)
 	if r != success {
+		return r
+	}
+	if r := c.unsafeSync(); r != success {
 		return r
 	}
 	return c.synchronize()

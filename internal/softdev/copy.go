@@ -14,6 +14,7 @@ const shortCopy = 256 << 10
 type endpoint struct {
 	p        unsafe.Pointer
 	pageable bool
+	host     bool // named by a host pointer, or not known to the driver
 }
 
 func (m *memory) deviceEnd(addr driver.CUdeviceptr, n uint64) (endpoint, bool) {
@@ -23,12 +24,12 @@ func (m *memory) deviceEnd(addr driver.CUdeviceptr, n uint64) (endpoint, bool) {
 
 func (m *memory) hostEnd(p unsafe.Pointer, n uint64) (endpoint, bool) {
 	q, pageable, ok := m.host(p, n)
-	return endpoint{q, pageable}, ok
+	return endpoint{q, pageable, true}, ok
 }
 
 func (m *memory) anyEnd(addr driver.CUdeviceptr, n uint64) (endpoint, bool) {
 	p, pageable, ok := m.unified(addr, n)
-	return endpoint{p, pageable}, ok
+	return endpoint{p, pageable, pageable}, ok
 }
 
 // copyNow is a synchronous copy: in order with the legacy stream.
@@ -92,16 +93,35 @@ func (o *op) ready() bool {
 func (d *Driver) target(cur driver.CUcontext, stream driver.CUstream, async bool) (*context, *stream, driver.CUresult) {
 	if async {
 		s, r := d.streamOf(cur, stream)
+		if r == success {
+			r = s.admit()
+		}
 		if r != success {
 			return nil, nil, r
 		}
 		return s.ctx, s, success
 	}
 	c, r := d.enter(cur)
+	if r == success {
+		r = c.legacy.admit()
+	}
 	if r != success {
 		return nil, nil, r
 	}
 	return c, c.legacy, success
+}
+
+// linearCopy is a copy as a graph node's parameters.
+func linearCopy(dst, src endpoint, n uint64) driver.CUDA_MEMCPY3D {
+	p := driver.CUDA_MEMCPY3D{WidthInBytes: n, Height: 1, Depth: 1, SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstMemoryType: driver.CU_MEMORYTYPE_DEVICE}
+	p.SrcDevice, p.DstDevice = driver.CUdeviceptr(uintptr(src.p)), driver.CUdeviceptr(uintptr(dst.p))
+	if src.host {
+		p.SrcMemoryType, p.SrcDevice, p.SrcHost = driver.CU_MEMORYTYPE_HOST, 0, uintptr(src.p)
+	}
+	if dst.host {
+		p.DstMemoryType, p.DstDevice, p.DstHost = driver.CU_MEMORYTYPE_HOST, 0, uintptr(dst.p)
+	}
+	return p
 }
 
 // linear is the common part of the copies: context, then ends, then the copy. async nil is a synchronous copy.
@@ -115,7 +135,10 @@ func (d *Driver) linear(cur driver.CUcontext, n uint64, stream driver.CUstream, 
 	}
 	dst, src, ok := ends(d.memory)
 	if !ok {
-		return invalidValue
+		return s.spoil(invalidValue)
+	}
+	if s.capturing() {
+		return s.captureWork(&copyWork{c, linearCopy(dst, src, n)})
 	}
 	if async {
 		return s.copyLater(dst, src, n)

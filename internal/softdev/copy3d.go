@@ -49,11 +49,8 @@ func (p *place) resolve(c *context, w, h, depth uint64) (first unsafe.Pointer, p
 	case driver.CU_MEMORYTYPE_DEVICE, driver.CU_MEMORYTYPE_UNIFIED:
 		base = uint64(p.device)
 	case driver.CU_MEMORYTYPE_ARRAY:
-		if p.array == 0 {
-			return bad()
-		}
-		c.d.explain(c, "copies from and to CUDA arrays are not supported yet")
-		return nil, 0, 0, false, notSupported
+		first, pitch, slice, r = p.resolveArray(c, w, h, depth)
+		return first, pitch, slice, false, r
 	default:
 		return bad()
 	}
@@ -127,7 +124,14 @@ func (d *Driver) boxed(cur driver.CUcontext, stream driver.CUstream, async bool,
 	}
 	b, r := c.box(dst, src, w, h, depth)
 	if r != success || b == nil {
-		return r
+		return s.spoil(r)
+	}
+	if s.capturing() {
+		return s.captureWork(&copyWork{c, driver.CUDA_MEMCPY3D{
+			SrcXInBytes: src.x, SrcY: src.y, SrcZ: src.z, SrcMemoryType: src.kind, SrcHost: src.host, SrcDevice: src.device, SrcArray: src.array, SrcPitch: src.pitch, SrcHeight: src.height,
+			DstXInBytes: dst.x, DstY: dst.y, DstZ: dst.z, DstMemoryType: dst.kind, DstHost: dst.host, DstDevice: dst.device, DstArray: dst.array, DstPitch: dst.pitch, DstHeight: dst.height,
+			WidthInBytes: w, Height: h, Depth: depth,
+		}})
 	}
 	o := &op{kind: opTask, task: b}
 	if async && !b.pageable {

@@ -47,6 +47,7 @@ type Driver struct {
 
 	state     atomic.Uint32 // driverNew, driverReady, driverClosed
 	callbacks atomic.Int32  // host functions that run now
+	capturing atomic.Int32  // stream captures that have not ended
 	details   atomic.Uint64
 	streamIDs atomic.Uint64
 	ctxIDs    atomic.Uint64
@@ -62,6 +63,8 @@ type Driver struct {
 	libraries handles[library]
 	kernels   handles[kernel]
 	pools     handles[pool]
+	gs        graphs
+	tex       textureObjects
 
 	names sync.Map // text -> *byte: C strings that the API hands out and that live as long as the driver
 }
@@ -98,6 +101,8 @@ func New(o Options) (*Driver, error) {
 	d.libraries.init(kindLibrary, first)
 	d.kernels.init(kindKernel, first)
 	d.pools.init(kindPool, first)
+	d.gs.init(first)
+	d.tex.init(first)
 
 	names := o.Profiles
 	if len(names) == 0 {

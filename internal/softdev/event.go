@@ -14,8 +14,9 @@ type event struct {
 	handle driver.CUevent
 	flags  driver.CUevent_flags
 
-	mu  sync.Mutex
-	rec *record // nil before the first record
+	mu      sync.Mutex
+	rec     *record                      // nil before the first record
+	capture atomic.Pointer[eventCapture] // when the last record was in a capture
 }
 
 // record is one recording of an event.
@@ -90,11 +91,20 @@ func (d *Driver) eventRecordWithFlags(cur driver.CUcontext, h driver.CUevent, st
 	if r != success {
 		return r
 	}
-	if flags != 0 {
+	if flags != 0 && !s.capturing() {
 		return driver.CUDA_ERROR_ILLEGAL_STATE // external records are for streams that capture (recorded)
 	}
 	if e.ctx != s.ctx {
-		return badHandle
+		return s.spoil(badHandle)
+	}
+	if r := s.admit(); r != success {
+		return r
+	}
+	switch {
+	case flags != 0:
+		return s.captureWork(&eventRecordWork{e})
+	case s.capturing():
+		return s.recordCaptured(e)
 	}
 	e.record(s)
 	return success
@@ -110,6 +120,7 @@ func (e *event) record(s *stream) {
 	s.put(&op{kind: opRecord, rec: rec})
 	rec.point = point{s, s.queued}
 	e.rec = rec
+	e.capture.Store(nil)
 	if last := &s.ring[(s.head+s.n-1)&(len(s.ring)-1)]; s.n == 1 && !s.busy && last.ready() {
 		s.take(s.queued)
 	} else {
@@ -133,6 +144,9 @@ func (d *Driver) eventQuery(_ driver.CUcontext, h driver.CUevent) driver.CUresul
 	if r != success {
 		return r
 	}
+	if r := e.unsafeEvent(); r != success {
+		return r
+	}
 	if !e.captured().reached() {
 		return driver.CUDA_ERROR_NOT_READY
 	}
@@ -142,6 +156,9 @@ func (d *Driver) eventQuery(_ driver.CUcontext, h driver.CUevent) driver.CUresul
 func (d *Driver) eventSynchronize(_ driver.CUcontext, h driver.CUevent) driver.CUresult {
 	e, r := d.event(h)
 	if r != success {
+		return r
+	}
+	if r := e.unsafeEvent(); r != success {
 		return r
 	}
 	e.captured().wait()
@@ -204,7 +221,16 @@ func (d *Driver) streamWaitEvent(cur driver.CUcontext, stream driver.CUstream, h
 		return r
 	}
 	if flags != 0 {
-		return driver.CUDA_ERROR_ILLEGAL_STATE
+		if !s.capturing() {
+			return driver.CUDA_ERROR_ILLEGAL_STATE
+		}
+		return s.captureWork(&eventWaitWork{e})
+	}
+	if r, done := s.waitCaptured(e); done {
+		return r
+	}
+	if r := s.admit(); r != success {
+		return r
 	}
 	s.waitFor(e.captured())
 	return success

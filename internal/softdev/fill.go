@@ -29,48 +29,54 @@ func (b *boxFill) execute(_ *stream, skip bool) {
 // memset is the common part of the fills. A fill is asynchronous in every form, except that a synchronous form is in order with the
 // legacy stream.
 func (d *Driver) memset(cur driver.CUcontext, dst driver.CUdeviceptr, width uint8, value uint32, n uint64, stream driver.CUstream, async bool) driver.CUresult {
-	_, s, r := d.target(cur, stream, async)
+	c, s, r := d.target(cur, stream, async)
 	if r != success {
 		return r
 	}
 	size := n * uint64(width) // wraps, as the driver's does (recorded: 2^62 words are none)
 	if uint64(dst)%uint64(width) != 0 {
-		return invalidValue
+		return s.spoil(invalidValue)
 	}
 	if size == 0 {
 		return success
 	}
 	p, ok := d.memory.device(dst, size)
 	if !ok {
-		return invalidValue
+		return s.spoil(invalidValue)
+	}
+	if s.capturing() {
+		return s.captureWork(&fillWork{c, driver.CUDA_MEMSET_NODE_PARAMS{Dst: dst, Value: value, ElementSize: uint32(width), Width: size / uint64(width), Height: 1}})
 	}
 	s.offer(&op{kind: opFill, width: width, value: value, dst: p, n: size / uint64(width)}, size <= shortCopy)
 	return success
 }
 
 func (d *Driver) memset2D(cur driver.CUcontext, dst driver.CUdeviceptr, pitch uint64, width uint8, value uint32, n, rows uint64, stream driver.CUstream, async bool) driver.CUresult {
-	_, s, r := d.target(cur, stream, async)
+	c, s, r := d.target(cur, stream, async)
 	if r != success {
 		return r
 	}
 	w := uint64(width)
 	over, row := bits.Mul64(n, w)
 	if uint64(dst)%w != 0 || pitch%w != 0 || over != 0 {
-		return invalidValue
+		return s.spoil(invalidValue)
 	}
 	if n == 0 || rows == 0 {
 		return success
 	}
 	if rows > 1 && pitch < row {
-		return invalidValue
+		return s.spoil(invalidValue)
 	}
 	over, span := bits.Mul64(pitch, rows-1)
 	if over != 0 || span+row < span {
-		return invalidValue
+		return s.spoil(invalidValue)
 	}
 	p, ok := d.memory.device(dst, span+row)
 	if !ok {
-		return invalidValue
+		return s.spoil(invalidValue)
+	}
+	if s.capturing() {
+		return s.captureWork(&fillWork{c, driver.CUDA_MEMSET_NODE_PARAMS{Dst: dst, Pitch: pitch, Value: value, ElementSize: uint32(width), Width: n, Height: rows}})
 	}
 	s.offer(&op{kind: opTask, task: &boxFill{p, pitch, width, value, n, rows}}, row*rows <= shortCopy)
 	return success

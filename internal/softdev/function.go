@@ -95,6 +95,18 @@ func (d *Driver) launched(c *context, h driver.CUfunction) (*function, driver.CU
 	return nil, badHandle
 }
 
+// measured resolves what an occupancy question names: a function, or a kernel of a library in the current context (recorded).
+func (d *Driver) measured(c *context, h driver.CUfunction) (*function, driver.CUresult) {
+	f, r := d.launched(c, h)
+	if r != success {
+		return nil, r
+	}
+	if err := f.prepare(); err != nil {
+		return nil, f.fail(err)
+	}
+	return f, success
+}
+
 // fail turns an error of prepare into a result.
 func (f *function) fail(err error) driver.CUresult {
 	f.mod.ctx.d.explain(f.mod.ctx, "%s", err.Error())
@@ -145,7 +157,7 @@ func (d *Driver) funcGetModule(_ driver.CUcontext, out *driver.CUmodule, h drive
 	if r := d.ready(); r != success {
 		return r
 	}
-	if out == nil {
+	if out == nil || h == 0 {
 		return invalidValue
 	}
 	f, r := d.function(h)
@@ -157,7 +169,7 @@ func (d *Driver) funcGetModule(_ driver.CUcontext, out *driver.CUmodule, h drive
 }
 
 func (d *Driver) funcGetName(_ driver.CUcontext, out **byte, h driver.CUfunction) driver.CUresult {
-	if out == nil {
+	if out == nil || h == 0 {
 		return invalidValue
 	}
 	f, r := d.function(h)
@@ -169,7 +181,7 @@ func (d *Driver) funcGetName(_ driver.CUcontext, out **byte, h driver.CUfunction
 }
 
 func (d *Driver) funcGetParamInfo(_ driver.CUcontext, h driver.CUfunction, i uint64, offset, size *uint64) driver.CUresult {
-	if offset == nil {
+	if offset == nil || h == 0 {
 		return invalidValue
 	}
 	f, r := d.function(h)

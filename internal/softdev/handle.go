@@ -38,6 +38,16 @@ const (
 	kindLibrary
 	kindKernel
 	kindPool
+	kindGraph
+	kindGraphNode
+	kindGraphExec
+	kindUserObject
+	kindConditional
+	kindStore
+	kindGreen
+	kindResource
+	kindNotification
+	kindLogs
 )
 
 type handleSlot[T any] struct {

@@ -41,6 +41,9 @@ func (d *Driver) hostAlloc(cur driver.CUcontext, out *unsafe.Pointer, n uint64, 
 	if n == 0 {
 		return success // and NULL (recorded)
 	}
+	if r := d.unsafe(); r != success {
+		return r
+	}
 	// With unified addressing all host memory is mapped and portable; cuMemHostGetFlags reports the first and not the second (recorded).
 	flags = flags&driver.CU_MEMHOSTALLOC_WRITECOMBINED | driver.CU_MEMHOSTALLOC_DEVICEMAP
 	p, r := c.allocate(d.memory.pinned, n, mem.MinAlign, &allocation{flags: flags})
@@ -56,6 +59,9 @@ func (d *Driver) memFreeHost(cur driver.CUcontext, p unsafe.Pointer) driver.CUre
 	}
 	if p == nil {
 		return success
+	}
+	if r := d.unsafe(); r != success {
+		return r
 	}
 	rng, a, ok := d.memory.find(driver.CUdeviceptr(uintptr(p)))
 	if !ok || rng.Kind != mem.Pinned || rng.Base != uint64(uintptr(p)) || a.use != useProgram {
@@ -183,6 +189,9 @@ func (d *Driver) memAllocManaged(cur driver.CUcontext, out *driver.CUdeviceptr, 
 	}
 	if f := driver.CUmemAttach_flags(flags); f != driver.CU_MEM_ATTACH_GLOBAL && f != driver.CU_MEM_ATTACH_HOST {
 		return invalidValue
+	}
+	if r := d.unsafe(); r != success {
+		return r
 	}
 	p, r := c.allocate(d.memory.managed, n, mem.MinAlign, &allocation{flags: flags})
 	if r == success {

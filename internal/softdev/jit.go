@@ -18,14 +18,18 @@ type jitOptions struct {
 	wallTime   int // index of CU_JIT_WALL_TIME in values, -1 when absent
 	verbose    bool
 	debug      bool
+	minBlocks  uint32     // CU_JIT_MIN_CTA_PER_SM, 0 when absent
+	maxThreads uint32     // CU_JIT_MAX_THREADS_PER_BLOCK, 0 when absent
+	refusal    *loadError // what the compiler says to an option that it does not take
 	maxRegs    uint32
 	limitRegs  bool
 	target     uint32 // CUjit_target, 0 when absent
 	symbols    map[string]uint64
+	oldTarget  bool    // CU_JIT_TARGET of a time for which the driver has no compiler
+	symbolIDs  [3]bool // which of the three options for symbols are there
 	nameList   uintptr
 	addrList   uintptr
 	symbolsLen uint32
-	namesGiven bool
 }
 
 // logBuffer is a log that the caller wants: a buffer and its size, which becomes what was written.
@@ -44,15 +48,15 @@ func (l *logBuffer) line(format string, args ...any) {
 	fmt.Fprintf(&l.text, format, args...)
 }
 
-// write copies the log into the caller's buffer, cut to its size with a NUL at the end, and says how many bytes that took.
+// write copies the log into the caller's buffer, cut to its size with a NUL at the end, and says how long it is.
 func (l *logBuffer) write(values []uintptr) {
 	n := uint32(0)
 	if text := l.text.String(); l.p != 0 && l.size > 0 {
 		out := unsafe.Slice((*byte)(foreign(uint64(l.p))), l.size)
 		n = uint32(copy(out[:l.size-1], text))
 		out[n] = 0
-		if n > 0 {
-			n++
+		if int(n) < len(text) && n > 0 {
+			n++ // of a log that was cut the NUL counts (recorded)
 		}
 	}
 	if l.sizeSlot >= 0 {
@@ -87,6 +91,27 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 				return nil, invalidValue
 			}
 			o.maxRegs, o.limitRegs = uint32(v), true
+		case driver.CU_JIT_THREADS_PER_BLOCK:
+			if uint32(v) == 0 {
+				return nil, invalidValue // the driver divides by it and dies
+			}
+			o.values[i] = uintptr(min((uint64(uint32(v))+warpSize-1)/warpSize*warpSize, 1024)) // recorded: whole warps, as many as a block can have
+		case driver.CU_JIT_OPTIMIZATION_LEVEL:
+			o.number(uint32(v))
+		case driver.CU_JIT_MIN_CTA_PER_SM:
+			o.number(uint32(v))
+			o.minBlocks = uint32(v)
+		case driver.CU_JIT_MAX_THREADS_PER_BLOCK:
+			if int32(v) < 0 {
+				return nil, invalidValue // the driver dies
+			}
+			o.maxThreads = uint32(v)
+		case driver.CU_JIT_NEW_SM3X_OPT:
+			o.refuse("ptxas fatal   : Unknown option '-new-sm3x-opt'")
+		case driver.CU_JIT_REFERENCED_KERNEL_NAMES, driver.CU_JIT_REFERENCED_VARIABLE_NAMES:
+			if v == 0 {
+				return nil, invalidValue
+			}
 		case driver.CU_JIT_WALL_TIME:
 			o.wallTime = i
 		case driver.CU_JIT_INFO_LOG_BUFFER:
@@ -98,7 +123,9 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 		case driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
 			o.err.size, o.err.sizeSlot = uint32(v), i
 		case driver.CU_JIT_TARGET:
-			if o.target = uint32(v); !knownTarget(driver.CUjit_target(o.target)) {
+			o.target = uint32(v)
+			o.oldTarget = o.target == 0 || o.target >= uint32(driver.CU_TARGET_COMPUTE_30) && o.target < uint32(driver.CU_TARGET_COMPUTE_50)
+			if !o.oldTarget && !knownTarget(driver.CUjit_target(o.target)) {
 				return nil, invalidValue
 			}
 		case driver.CU_JIT_CACHE_MODE:
@@ -110,11 +137,11 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 		case driver.CU_JIT_GENERATE_DEBUG_INFO:
 			o.debug = uint32(v) != 0
 		case driver.CU_JIT_GLOBAL_SYMBOL_NAMES:
-			o.nameList, o.namesGiven = v, true
+			o.nameList, o.symbolIDs[0] = v, true
 		case driver.CU_JIT_GLOBAL_SYMBOL_ADDRESSES:
-			o.addrList = v
+			o.addrList, o.symbolIDs[1] = v, true
 		case driver.CU_JIT_GLOBAL_SYMBOL_COUNT:
-			o.symbolsLen = uint32(v)
+			o.symbolsLen, o.symbolIDs[2] = uint32(v), true
 		default:
 			if id >= driver.CU_JIT_NUM_OPTIONS {
 				return nil, invalidValue
@@ -122,12 +149,12 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 		}
 	}
 	for _, l := range []*logBuffer{&o.info, &o.err} {
-		if l.given && (l.p == 0 || l.sizeSlot < 0) {
-			return nil, invalidValue // a buffer that is NULL or of no size (recorded)
+		if l.given && (l.p == 0 || l.sizeSlot < 0) || !l.given && l.sizeSlot >= 0 {
+			return nil, invalidValue // a buffer that is NULL or of no size, or a size alone (recorded)
 		}
 	}
-	if o.nameList == 0 && o.namesGiven {
-		return nil, invalidValue
+	if ids := o.symbolIDs; ids != [3]bool{} && (ids != [3]bool{true, true, true} || o.nameList == 0 || o.addrList == 0) {
+		return nil, invalidValue // all three or none (recorded)
 	}
 	if o.symbolsLen > 0 {
 		if o.nameList == 0 || o.addrList == 0 {
@@ -146,6 +173,19 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 	return o, success
 }
 
+// number takes the value of an option that the compiler reads as a signed number.
+func (o *jitOptions) number(v uint32) {
+	if int32(v) < 0 {
+		o.refuse(fmt.Sprintf("ptxas fatal   : 32-bit integer value (%d) out of range", v))
+	}
+}
+
+func (o *jitOptions) refuse(text string) {
+	if o.refusal == nil {
+		o.refusal = &loadError{result: driver.CUDA_ERROR_INVALID_PTX, log: text}
+	}
+}
+
 // finish fills the caller's logs and the wall time (milliseconds, a float in the option's value).
 func (o *jitOptions) finish() {
 	if o.values == nil {
@@ -162,11 +202,24 @@ func (o *jitOptions) finish() {
 // report writes the info log of a module that compiled.
 func (o *jitOptions) report(p *program) {
 	arch := fmt.Sprintf("sm_%da", p.sm)
+	for _, name := range p.loose {
+		o.info.line("ptxas warning : Unresolved extern variable '%s' in whole program compilation, ignoring extern qualifier", name)
+	}
+	for i := range p.entries {
+		e := p.entries[len(p.entries)-1-i]
+		own := e.ownThreads()
+		switch {
+		case own != 0 && o.minBlocks != 0 && uint64(o.minBlocks)*own > threadsPerSM:
+			o.info.line("ptxas warning : Value of minnctapersm for entry %s is out of range. minnctapersm will be ignored", e.fn.Name)
+		case own == 0 && o.maxThreads > threadsPerSM:
+			o.info.line("ptxas warning : Value of threads per SM for entry %s is out of range. .minnctapersm and .maxntid will be ignored", e.fn.Name)
+		}
+	}
 	if o.limitRegs && o.maxRegs < minRegs {
 		o.info.line("ptxas warning : For profile %s adjusting per thread register count of %d to lower bound of %d", arch, o.maxRegs, minRegs)
 	}
 	if o.limitRegs && o.maxRegs > maxRegs {
-		o.info.line("ptxas warning : Too big maxrregcount value specified %d, will be ignored", o.maxRegs)
+		o.info.line("ptxas warning : Too big maxrregcount value specified %d, will be ignored", int32(o.maxRegs))
 	}
 	if o.debug && !p.checked.Debug {
 		o.info.line("ptxas warning :  .debug_abbrev section not found")
@@ -191,9 +244,26 @@ func (o *jitOptions) report(p *program) {
 		if k.SharedSize > 0 {
 			smem = fmt.Sprintf(", %d bytes smem", k.SharedSize)
 		}
-		o.info.line("ptxas info    : Used %d registers, used %d barriers%s", e.registers(), k.Barriers, smem)
+		stack := ""
+		if k.Local > 0 {
+			stack = fmt.Sprintf(", %d bytes cumulative stack size", k.Local)
+		}
+		o.info.line("ptxas info    : Used %d registers, used %d barriers%s%s", e.registers(), k.Barriers, stack, smem)
 		o.info.line("ptxas info    : Compile time = %.3f ms", float64(time.Since(start))/float64(time.Millisecond))
 	}
+}
+
+// threadsPerSM is what the compiler knows of a multiprocessor of sm_90.
+const threadsPerSM = 2048
+
+// ownThreads is the number of threads of a block that the kernel's own directives give, 0 without them.
+func (e *entry) ownThreads() uint64 {
+	for _, d := range [][3]uint32{e.fn.Attrs.MaxNTid, e.fn.Attrs.ReqNTid} {
+		if d[0] != 0 {
+			return uint64(d[0]) * uint64(max(d[1], 1)) * uint64(max(d[2], 1))
+		}
+	}
+	return 0
 }
 
 // knownTarget says whether the number is a value of CUjit_target.

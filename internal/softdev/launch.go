@@ -17,6 +17,7 @@ type launchRequest struct {
 	grid, block [3]uint32
 	cluster     [3]uint32 // zero for none
 	shared      uint32
+	preferred   [3]uint32 // CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, zero for none
 	cooperative bool
 	event       *event // recorded when the launch has ended
 }
@@ -132,11 +133,19 @@ func (f *function) clusters(q *launchRequest) driver.CUresult {
 		q.cluster = required
 	case q.cluster[0] == 0 && f.tune.clusterDim[0].Load() != 0:
 		for i := range q.cluster {
-			q.cluster[i] = uint32(max(f.tune.clusterDim[i].Load(), 1))
+			q.cluster[i] = uint32(f.tune.clusterDim[i].Load()) // all three have to be set (recorded)
 		}
 	}
-	if q.cluster[0] == 0 {
-		if f.entry.fn.Attrs.ExplicitCluster || f.tune.mustCluster.Load() != 0 {
+	if q.preferred != [3]uint32{} {
+		// Blocks are never placed by the preference; what it has to fulfil is checked (recorded: a multiple of the cluster).
+		for i := range q.preferred {
+			if q.cluster[i] == 0 || q.preferred[i]%q.cluster[i] != 0 || q.preferred[i] == 0 {
+				return bad("the preferred cluster %v is no multiple of the cluster %v", q.preferred, q.cluster)
+			}
+		}
+	}
+	if q.cluster == [3]uint32{} {
+		if f.entry.fn.Attrs.ExplicitCluster {
 			return bad("kernel %s has to be launched with cluster dimensions", f.entry.fn.Name)
 		}
 		return success
@@ -166,11 +175,17 @@ func (f *function) clusters(q *launchRequest) driver.CUresult {
 
 // enqueue checks a launch and queues it.
 func (d *Driver) enqueue(f *function, s *stream, q *launchRequest, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
+	if r := s.admit(); r != success {
+		return r
+	}
 	if f.mod.ctx != s.ctx {
-		return badHandle
+		return s.spoil(badHandle)
 	}
 	if err := f.prepare(); err != nil {
-		return f.fail(err)
+		return s.spoil(f.fail(err))
+	}
+	if s.capturing() {
+		return d.captureLaunch(f, s, q, params, extra)
 	}
 	if r := f.validate(q); r != success {
 		return r
@@ -181,25 +196,45 @@ func (d *Driver) enqueue(f *function, s *stream, q *launchRequest, params *unsaf
 	}
 	n := launches.Get().(*launch)
 	n.f, n.params = f, buf
-	dev := s.ctx.dev
-	n.l = exec.Launch{
-		Code: f.code, Grid: q.grid, Block: q.block, Cluster: q.cluster, Shared: q.shared,
-		Params: buf.bytes[:f.kernel.ParamSize], ParamAddr: buf.addr, Consts: f.consts,
-		Mem: &d.memory.space, Sys: &f.mod.ctx.heap, Stack: uint32(min(f.mod.ctx.limit(driver.CU_LIMIT_STACK_SIZE), math.MaxUint32)),
-		MaxShared: uint32(dev.maxSharedOptin()), Cooperative: q.cooperative, Workers: d.opts.Workers, Device: dev.info,
-		Stop: &f.mod.ctx.stop, GridID: d.gridIDs.Add(1),
-	}
 	if q.cooperative {
 		f.mod.ctx.cooperated.Store(true)
 	}
-	if f.mod.ctx.cooperated.Load() {
-		n.l.Env = buf.workspace(uint64(f.kernel.ParamSize))
-	}
+	n.l = f.launch(q, buf)
 	if q.event != nil {
 		defer q.event.record(s)
 	}
 	s.submit(&op{kind: opTask, task: n})
 	return success
+}
+
+// captureLaunch makes a node of a launch.
+func (d *Driver) captureLaunch(f *function, s *stream, q *launchRequest, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
+	w := &kernelWork{f: f, q: *q}
+	w.q.event = nil
+	if r := d.completeKernel(w, params, extra); r != success {
+		return s.spoil(r)
+	}
+	if r := s.captureWork(w); r != success || q.event == nil {
+		return r
+	}
+	return s.recordCaptured(q.event)
+}
+
+// launch puts together what the engine needs; the parameters are in buf.
+func (f *function) launch(q *launchRequest, buf *paramBuffer) exec.Launch {
+	c := f.mod.ctx
+	d, dev := c.d, c.dev
+	l := exec.Launch{
+		Code: f.code, Grid: q.grid, Block: q.block, Cluster: q.cluster, Shared: q.shared,
+		Params: buf.bytes[:f.kernel.ParamSize], ParamAddr: buf.addr, Consts: f.consts,
+		Mem: &d.memory.space, Sys: &c.heap, Stack: uint32(min(c.limit(driver.CU_LIMIT_STACK_SIZE), math.MaxUint32)),
+		MaxShared: uint32(dev.maxSharedOptin()), Cooperative: q.cooperative, Workers: d.opts.Workers, Device: dev.info,
+		Stop: &c.stop, GridID: d.gridIDs.Add(1), Texture: c.textures(),
+	}
+	if c.cooperated.Load() {
+		l.Env = buf.workspace(uint64(f.kernel.ParamSize))
+	}
+	return l
 }
 
 // workspaceSize is the room for the grid's workspace after the parameters, alignment included.
@@ -231,16 +266,26 @@ func (f *function) gather(params *unsafe.Pointer, extra *uintptr) (*paramBuffer,
 	switch {
 	case params != nil && extra != nil:
 		return fail()
-	case len(k.Params) == 0:
 	case extra != nil:
 		from, size, ok := parseExtra(extra)
-		if !ok || size < uint64(f.end) {
+		switch {
+		case len(k.Params) == 0 && (!ok || size == 0):
+		case !ok || size == 0:
 			return fail()
+		case size > uint64(f.end):
+			f.mod.ctx.params.put(buf)
+			return nil, driver.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES // recorded
 		}
+		// Fewer bytes than the parameters take are allowed (recorded); what they do not reach is zero.
 		for i := range k.Params {
 			p := &k.Params[i]
-			copyBytes(unsafe.Pointer(&buf.bytes[p.Offset]), unsafe.Add(from, f.offs[i]), uint64(p.Size))
+			to := buf.bytes[p.Offset : p.Offset+p.Size]
+			clear(to)
+			if off := uint64(f.offs[i]); off < size {
+				copyBytes(unsafe.Pointer(&to[0]), unsafe.Add(from, off), min(uint64(p.Size), size-off))
+			}
 		}
+	case len(k.Params) == 0:
 	case params == nil:
 		return fail()
 	default:
@@ -349,28 +394,44 @@ func (d *Driver) launchKernelEx(cur driver.CUcontext, config *driver.CUlaunchCon
 	return d.enqueue(f, s, &q, params, extra)
 }
 
+// memSyncDomains is the number of memory synchronisation domains (compute capability 9.0).
+const memSyncDomains = 4
+
 // launchAttribute takes one attribute of cuLaunchKernelEx. Those that only tune the hardware are checked and have no effect.
 func (d *Driver) launchAttribute(s *stream, q *launchRequest, a *driver.CUlaunchAttribute) driver.CUresult {
 	v := &a.Value
 	switch a.Id {
-	case driver.CU_LAUNCH_ATTRIBUTE_IGNORE, driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, driver.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
-		driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, driver.CU_LAUNCH_ATTRIBUTE_PRIORITY,
-		driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
-		driver.CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, driver.CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+	case driver.CU_LAUNCH_ATTRIBUTE_IGNORE, driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+		driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, driver.CU_LAUNCH_ATTRIBUTE_PRIORITY:
+	case driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+		if m := v.MemSyncDomainMap(); m.Default_ >= memSyncDomains || m.Remote >= memSyncDomains {
+			return invalidValue
+		}
+	case driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+		if *v.MemSyncDomain() > driver.CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE {
+			return invalidValue
+		}
+	case driver.CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+		if *v.NvlinkUtilCentricScheduling() > 1 {
+			return invalidValue
+		}
+	case driver.CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+		dim := v.PreferredClusterDim()
+		q.preferred = [3]uint32{dim.X, dim.Y, dim.Z}
 	case driver.CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
 		q.cooperative = *v.Cooperative() != 0
 	case driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
 		dim := v.ClusterDim()
 		q.cluster = [3]uint32{dim.X, dim.Y, dim.Z}
 		if dim.X == 0 || dim.Y == 0 || dim.Z == 0 {
-			return invalidValue
+			return driver.CUDA_ERROR_INVALID_CLUSTER_SIZE
 		}
 	case driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
 		if *v.ClusterSchedulingPolicyPreference() > driver.CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING {
 			return invalidValue
 		}
 	case driver.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-		if n := int32(*v.SharedMemCarveout()); n < -1 || n > 100 {
+		if *v.SharedMemCarveout() > 100 { // -1 is for cuFuncSetAttribute alone (recorded)
 			return invalidValue
 		}
 	case driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:

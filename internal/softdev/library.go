@@ -133,6 +133,24 @@ func (k *kernel) function(c *context) (*function, driver.CUresult) {
 	return f, success
 }
 
+// functions are those of the kernel that contexts of a device have now.
+func (k *kernel) functions(dev *device) []*function {
+	k.lib.mu.Lock()
+	defer k.lib.mu.Unlock()
+	var list []*function
+	for c, m := range k.lib.modules {
+		if c.dev != dev {
+			continue
+		}
+		m.mu.Lock()
+		if f := m.functions[m.prog.byName[k.name]]; f != nil {
+			list = append(list, f)
+		}
+		m.mu.Unlock()
+	}
+	return list
+}
+
 // place is the device that context-free questions are asked for: the current context's, else the first.
 func (d *Driver) place(cur driver.CUcontext) *device {
 	if c, r := d.attach(cur); r == success {
@@ -143,7 +161,7 @@ func (d *Driver) place(cur driver.CUcontext) *device {
 
 func (d *Driver) libraryLoad(out *driver.CUlibrary, data []byte, jit *jitOptions, options *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
 	if n > 0 {
-		if options == nil || values == nil {
+		if options == nil { // the values of the options that there are need not be read (recorded)
 			return invalidValue
 		}
 		for _, id := range unsafe.Slice(options, n) {
@@ -162,12 +180,12 @@ func (d *Driver) libraryLoad(out *driver.CUlibrary, data []byte, jit *jitOptions
 
 // keep copies the options, since the arrays behind them are the caller's; logs of a later compilation have nowhere to go.
 func (o *jitOptions) keep() *jitOptions {
-	k := &jitOptions{start: o.start, wallTime: -1, target: o.target, symbols: o.symbols}
+	k := &jitOptions{start: o.start, wallTime: -1, target: o.target, oldTarget: o.oldTarget, symbols: o.symbols, maxThreads: o.maxThreads, refusal: o.refusal}
 	k.info.sizeSlot, k.err.sizeSlot = -1, -1
 	return k
 }
 
-func (d *Driver) libraryLoadData(_ driver.CUcontext, out *driver.CUlibrary, code unsafe.Pointer, jitIDs *driver.CUjit_option, jitValues *uintptr, numJIT uint32, ids *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
+func (d *Driver) libraryLoadData(cur driver.CUcontext, out *driver.CUlibrary, code unsafe.Pointer, jitIDs *driver.CUjit_option, jitValues *uintptr, numJIT uint32, ids *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
 	if out == nil || code == nil {
 		return invalidValue
 	}
@@ -196,8 +214,33 @@ func (d *Driver) libraryLoadData(_ driver.CUcontext, out *driver.CUlibrary, code
 		jit.finish()
 		return success
 	}
+	return d.libraryLoadWith(cur, out, append([]byte(nil), img.Data...), jit, ids, values, n)
+}
+
+// libraryLoadWith makes the library; when somebody wants logs it is compiled now, or the logs would have nothing to say. A failure does not
+// show before the first use (both recorded).
+func (d *Driver) libraryLoadWith(cur driver.CUcontext, out *driver.CUlibrary, data []byte, jit *jitOptions, ids *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
+	var h driver.CUlibrary
+	if r := d.libraryLoad(&h, data, jit.keep(), ids, values, n); r != success {
+		return r
+	}
+	*out = h
+	if jit.info.given || jit.err.given {
+		dev := d.place(cur)
+		l := d.libraries.get(uintptr(h))
+		l.mu.Lock()
+		if p, e := d.compile(data, dev, jit); e == nil {
+			l.programs[dev.sm()] = p
+		} else {
+			l.errs[dev.sm()] = e
+			if e.log != "" {
+				jit.err.line("%s", e.log)
+			}
+		}
+		l.mu.Unlock()
+	}
 	jit.finish()
-	return d.libraryLoad(out, append([]byte(nil), img.Data...), jit.keep(), ids, values, n)
+	return success
 }
 
 // refuse makes every use of the library answer an error.
@@ -209,7 +252,7 @@ func (l *library) refuse(e *loadError) {
 	}
 }
 
-func (d *Driver) libraryLoadFromFile(_ driver.CUcontext, out *driver.CUlibrary, name *byte, jitIDs *driver.CUjit_option, jitValues *uintptr, numJIT uint32, ids *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
+func (d *Driver) libraryLoadFromFile(cur driver.CUcontext, out *driver.CUlibrary, name *byte, jitIDs *driver.CUjit_option, jitValues *uintptr, numJIT uint32, ids *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
 	if out == nil || name == nil || *name == 0 {
 		return invalidValue
 	}
@@ -224,8 +267,10 @@ func (d *Driver) libraryLoadFromFile(_ driver.CUcontext, out *driver.CUlibrary, 
 	if r != success {
 		return r
 	}
-	jit.finish()
-	return d.libraryLoad(out, data, jit.keep(), ids, values, n)
+	if len(data) == 0 {
+		return driver.CUDA_ERROR_INVALID_IMAGE // recorded; other files are taken and fail when they are used
+	}
+	return d.libraryLoadWith(cur, out, data, jit, ids, values, n)
 }
 
 func (d *Driver) library(h driver.CUlibrary) (*library, driver.CUresult) {
@@ -269,7 +314,7 @@ func (d *Driver) unloadLibrary(l *library) {
 }
 
 func (d *Driver) libraryGetKernel(cur driver.CUcontext, out *driver.CUkernel, h driver.CUlibrary, name *byte) driver.CUresult {
-	if out == nil || name == nil || *name == 0 {
+	if out == nil || name == nil {
 		return invalidValue
 	}
 	l, r := d.library(h)
@@ -299,11 +344,10 @@ func (d *Driver) libraryGetKernelCount(cur driver.CUcontext, out *uint32, h driv
 	if r != success {
 		return r
 	}
-	p, r := l.program(d.place(cur))
-	if r != success {
-		return r
+	*out = 0
+	if p, r := l.program(d.place(cur)); r == success { // an image that cannot be used counts as empty (recorded)
+		*out = uint32(len(p.entries))
 	}
-	*out = uint32(len(p.entries))
 	return success
 }
 
@@ -358,11 +402,30 @@ func (d *Driver) libraryGetManaged(cur driver.CUcontext, out *driver.CUdeviceptr
 	return d.libraryVariable(cur, out, size, h, name, true)
 }
 
+// libraryGetUnifiedFunction finds nothing: host code with functions for both sides registers them with the library, and there is none here. On an
+// H200 every name gives this result too.
+func (d *Driver) libraryGetUnifiedFunction(_ driver.CUcontext, out *uintptr, h driver.CUlibrary, name *byte) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil || name == nil {
+		return invalidValue
+	}
+	if _, r := d.library(h); r != success {
+		return r
+	}
+	return invalidValue
+}
+
 func (d *Driver) libraryVariable(cur driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUlibrary, name *byte, managed bool) driver.CUresult {
 	if name == nil || *name == 0 || out == nil && size == nil {
 		return invalidValue
 	}
 	c, r := d.enter(cur)
+	if managed && r == invalidCtx {
+		// Managed variables are there without a current context (recorded); they live in the device's primary one.
+		c, r = d.devices[0].primaryContext()
+	}
 	if r != success {
 		return r
 	}
@@ -375,11 +438,11 @@ func (d *Driver) libraryVariable(cur driver.CUcontext, out *driver.CUdeviceptr, 
 		return r
 	}
 	v, r := m.variable(name)
+	if managed && (v == nil || !v.Managed) {
+		return driver.CUDA_ERROR_NOT_FOUND
+	}
 	if r != success {
 		return r
-	}
-	if managed && !v.Managed {
-		return driver.CUDA_ERROR_NOT_FOUND
 	}
 	if out != nil {
 		*out = driver.CUdeviceptr(m.address(v))
@@ -433,7 +496,7 @@ func (d *Driver) kernelGetLibrary(_ driver.CUcontext, out *driver.CUlibrary, h d
 }
 
 func (d *Driver) kernelGetName(_ driver.CUcontext, out **byte, h driver.CUkernel) driver.CUresult {
-	if out == nil {
+	if out == nil || h == 0 {
 		return invalidValue
 	}
 	k, r := d.kernel(h)
@@ -445,7 +508,7 @@ func (d *Driver) kernelGetName(_ driver.CUcontext, out **byte, h driver.CUkernel
 }
 
 func (d *Driver) kernelGetParamInfo(cur driver.CUcontext, h driver.CUkernel, i uint64, offset, size *uint64) driver.CUresult {
-	if offset == nil {
+	if offset == nil || h == 0 {
 		return invalidValue
 	}
 	c, r := d.enter(cur)
@@ -513,6 +576,11 @@ func (d *Driver) kernelSetAttribute(_ driver.CUcontext, attr driver.CUfunction_a
 	r, err := e.setAttribute(dev, t, attr, v)
 	if err != nil {
 		d.explain(nil, "%s", err.Error())
+	}
+	if r == success {
+		for _, f := range d.kernels.get(uintptr(h)).functions(dev) {
+			_, _ = e.setAttribute(dev, f.tune, attr, v) // went well a moment ago
+		}
 	}
 	return r
 }

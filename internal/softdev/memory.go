@@ -29,10 +29,11 @@ type allocation struct {
 	use    allocationUse
 	flags  uint32 // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
 	pool   *pool
-	size   uint64      // of memory from a pool
-	sync   atomic.Bool // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
-	freed  atomic.Bool // cuMemFreeAsync was called
-	module *module     // owner of a variable
+	graph  *graphMemory // of a memory allocation node
+	size   uint64       // of memory from a pool
+	sync   atomic.Bool  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+	freed  atomic.Bool  // cuMemFreeAsync was called
+	module *module      // owner of a variable
 }
 
 type allocationUse uint8
@@ -182,6 +183,9 @@ func (d *Driver) memAlloc(cur driver.CUcontext, out *driver.CUdeviceptr, n uint6
 	if out == nil || n == 0 {
 		return invalidValue
 	}
+	if r := d.unsafe(); r != success {
+		return r
+	}
 	p, r := c.allocate(c.dev.heap, n, mem.MinAlign, new(allocation))
 	if r == success {
 		*out = p
@@ -209,6 +213,9 @@ func (d *Driver) memAllocPitch(cur driver.CUcontext, out *driver.CUdeviceptr, pi
 	if element != 4 && element != 8 && element != 16 {
 		return invalidValue
 	}
+	if r := d.unsafe(); r != success {
+		return r
+	}
 	row := (width + pitchAlign - 1) &^ (pitchAlign - 1)
 	if row < width {
 		return invalidValue
@@ -231,6 +238,9 @@ func (d *Driver) memFree(cur driver.CUcontext, p driver.CUdeviceptr) driver.CUre
 	if p == 0 {
 		return success
 	}
+	if r := d.unsafe(); r != success {
+		return r
+	}
 	m := d.memory
 	rng, a, ok := m.find(p)
 	if !ok || rng.Base != uint64(p) || a.use != useProgram || rng.Kind != mem.Device && rng.Kind != mem.Managed {
@@ -241,6 +251,9 @@ func (d *Driver) memFree(cur driver.CUcontext, p driver.CUdeviceptr) driver.CUre
 	}
 	if r := d.settle(cur, a); r != success {
 		return r
+	}
+	if a.graph != nil {
+		return d.freeGraphMemory(a.graph)
 	}
 	a.release()
 	if err := rng.Heap.Free(rng.Base); err != nil {

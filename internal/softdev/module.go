@@ -62,6 +62,9 @@ func (c *context) instantiate(p *program, lib *library, extern map[string]uint64
 	c.mu.Lock()
 	c.modules[m] = struct{}{}
 	c.mu.Unlock()
+	if len(p.opaques.vars) > 0 {
+		c.tex.changed()
+	}
 	return m, success
 }
 
@@ -88,6 +91,9 @@ func (m *module) address(v *check.Var) uint64 {
 	}
 	if off, ok := p.managed.off[v]; ok {
 		return uint64(m.managed) + off
+	}
+	if addr, ok := p.opaques.addr[v]; ok {
+		return addr
 	}
 	return m.extern[v.Name]
 }
@@ -138,7 +144,8 @@ func (m *module) function(e *entry) (*function, driver.CUresult) {
 		if r != success {
 			return nil, r
 		}
-		f.tune = k.tuning(m.ctx.dev)
+		f.tune = newTuning()
+		f.tune.copy(k.tuning(m.ctx.dev))
 	} else {
 		f.tune = newTuning()
 	}
@@ -349,6 +356,20 @@ func (d *Driver) moduleGetGlobal(_ driver.CUcontext, out *driver.CUdeviceptr, si
 		*size = v.Size
 	}
 	return success
+}
+
+// moduleGetGlobalV1 is the call of 32-bit addresses, which contexts of the API's second version refuse (recorded).
+func (d *Driver) moduleGetGlobalV1(_ driver.CUcontext, out *driver.CUdeviceptr_v1, size *uint32, h driver.CUmodule, _ *byte) driver.CUresult {
+	if out != nil {
+		*out = 0
+	}
+	if size != nil {
+		*size = 0
+	}
+	if _, r := d.module(h); r != success {
+		return r
+	}
+	return invalidCtx
 }
 
 func (d *Driver) moduleGetFunctionCount(_ driver.CUcontext, out *uint32, h driver.CUmodule) driver.CUresult {

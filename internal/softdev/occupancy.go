@@ -1,6 +1,11 @@
 package softdev
 
-import "github.com/gocuda/cuda/internal/driver"
+import (
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
+)
 
 // Granularities of the hardware since compute capability 7.0 (the occupancy calculator's tables).
 const (
@@ -11,8 +16,36 @@ const (
 
 // residentBlocks is how many blocks of so many threads and bytes of dynamic shared memory fit on one multiprocessor.
 func (f *function) residentBlocks(threads int32, dynamic uint64) uint64 {
+	if threads > f.entry.maxThreads(f.mod.ctx.dev) || dynamic > uint64(f.tune.maxDynamicShared(f.mod.ctx.dev, f.kernel.SharedSize)) {
+		return 0 // could not be launched (recorded)
+	}
+	return f.fittingBlocks(threads, dynamic)
+}
+
+// carveouts are the sizes, in KiB, that the shared memory of a multiprocessor can have (CUDA Programming Guide, compute capability 9.0).
+var carveouts = []uint64{0, 8, 16, 32, 64, 100, 132, 164, 196, 228}
+
+// sharedPerSM is the shared memory of a multiprocessor under the kernel's preferred carveout: the smallest size that holds the share asked
+// for, and one block (recorded).
+func (f *function) sharedPerSM(block uint64) uint64 {
+	most := uint64(f.mod.ctx.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR))
+	share := f.tune.carveout.Load()
+	if share < 0 {
+		return most
+	}
+	want := max(most*uint64(share)/100, block)
+	for _, kib := range carveouts {
+		if kib<<10 >= want {
+			return min(kib<<10, most)
+		}
+	}
+	return most
+}
+
+// fittingBlocks is residentBlocks without the bounds of the kernel.
+func (f *function) fittingBlocks(threads int32, dynamic uint64) uint64 {
 	dev := f.mod.ctx.dev
-	if threads <= 0 || threads > f.entry.maxThreads(dev) {
+	if threads <= 0 || threads > dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) {
 		return 0
 	}
 	warps := uint64(threads+warpSize-1) / warpSize
@@ -23,7 +56,7 @@ func (f *function) residentBlocks(threads int32, dynamic uint64) uint64 {
 	if shared := uint64(f.kernel.SharedSize) + dynamic; shared > dev.maxSharedOptin() {
 		return 0
 	} else if per := (shared + dev.reservedShared() + sharedUnit - 1) / sharedUnit * sharedUnit; per > 0 {
-		n = min(n, uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR))/per)
+		n = min(n, f.sharedPerSM(per)/per)
 	}
 	return n
 }
@@ -33,18 +66,16 @@ func (d *Driver) occupancyMaxActiveBlocks(cur driver.CUcontext, out *int32, h dr
 }
 
 func (d *Driver) occupancyMaxActiveBlocksWithFlags(cur driver.CUcontext, out *int32, h driver.CUfunction, threads int32, dynamic uint64, flags uint32) driver.CUresult {
-	if _, r := d.enter(cur); r != success {
+	c, r := d.enter(cur)
+	if r != success {
 		return r
 	}
 	if out == nil || threads <= 0 || flags > uint32(driver.CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) {
 		return invalidValue
 	}
-	f, r := d.function(h)
+	f, r := d.measured(c, h)
 	if r != success {
 		return r
-	}
-	if err := f.prepare(); err != nil {
-		return f.fail(err)
 	}
 	*out = int32(f.residentBlocks(threads, dynamic))
 	return success
@@ -56,18 +87,16 @@ func (d *Driver) occupancyMaxPotentialBlockSize(cur driver.CUcontext, grid, bloc
 
 // occupancyMaxPotentialBlockSizeWithFlags tries block sizes from the largest down and keeps the first that gives the most threads.
 func (d *Driver) occupancyMaxPotentialBlockSizeWithFlags(cur driver.CUcontext, grid, block *int32, h driver.CUfunction, size driver.CUoccupancyB2DSize, dynamic uint64, limit int32, flags uint32) driver.CUresult {
-	if _, r := d.enter(cur); r != success {
+	c, r := d.enter(cur)
+	if r != success {
 		return r
 	}
 	if grid == nil || block == nil || limit < 0 || flags > uint32(driver.CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) {
 		return invalidValue
 	}
-	f, r := d.function(h)
+	f, r := d.measured(c, h)
 	if r != success {
 		return r
-	}
-	if err := f.prepare(); err != nil {
-		return f.fail(err)
 	}
 	if size.C != 0 && d.table.CallC == nil {
 		d.explain(f.mod.ctx, "a C function cannot be called without the C door")
@@ -98,28 +127,97 @@ func (d *Driver) occupancyMaxPotentialBlockSizeWithFlags(cur driver.CUcontext, g
 }
 
 func (d *Driver) occupancyAvailableDynamicShared(cur driver.CUcontext, out *uint64, h driver.CUfunction, blocks, threads int32) driver.CUresult {
-	if _, r := d.enter(cur); r != success {
+	c, r := d.enter(cur)
+	if r != success {
 		return r
 	}
 	if out == nil || blocks <= 0 || threads <= 0 {
 		return invalidValue
 	}
-	f, r := d.function(h)
+	f, r := d.measured(c, h)
 	if r != success {
 		return r
 	}
-	if err := f.prepare(); err != nil {
-		return f.fail(err)
-	}
 	dev := f.mod.ctx.dev
-	if uint64(blocks) > f.residentBlocks(threads, 0) {
+	if uint64(blocks) > f.fittingBlocks(threads, 0) { // .maxntid does not count (recorded)
 		return invalidValue
 	}
 	per := uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)) / uint64(blocks) / sharedUnit * sharedUnit
-	used := dev.reservedShared() + uint64(f.kernel.SharedSize)
+	used := uint64(f.kernel.SharedSize) // what the system reserves in each block is not taken off (recorded)
 	*out = 0
 	if per > used {
 		*out = min(per-used, uint64(f.tune.maxDynamicShared(dev, f.kernel.SharedSize)))
 	}
 	return success
+}
+
+// clusterBlocks checks the cluster of a configuration and gives its blocks; 0 when there is none.
+func (f *function) clusterBlocks(config *driver.CUlaunchConfig) (uint64, driver.CUresult) {
+	q := launchRequest{grid: [3]uint32{config.GridDimX, config.GridDimY, config.GridDimZ}, block: [3]uint32{config.BlockDimX, config.BlockDimY, config.BlockDimZ}}
+	if config.NumAttrs > 0 {
+		if config.Attrs == nil {
+			return 0, invalidValue
+		}
+		attrs := unsafe.Slice(config.Attrs, config.NumAttrs)
+		for i := range attrs {
+			if attrs[i].Id != driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION {
+				continue
+			}
+			dim := attrs[i].Value.ClusterDim()
+			if q.cluster = [3]uint32{dim.X, dim.Y, dim.Z}; dim.X == 0 || dim.Y == 0 || dim.Z == 0 {
+				return 0, driver.CUDA_ERROR_INVALID_CLUSTER_SIZE
+			}
+		}
+	}
+	if r := f.clusters(&q); r != success {
+		return 0, r
+	}
+	return uint64(q.cluster[0]) * uint64(q.cluster[1]) * uint64(q.cluster[2]), success
+}
+
+// occupancyMaxActiveClusters answers by the multiprocessors' room. Hardware answers less where its groups of multiprocessors do not divide by the
+// cluster; how they are made up no attribute tells.
+func (d *Driver) occupancyMaxActiveClusters(cur driver.CUcontext, out *int32, h driver.CUfunction, config *driver.CUlaunchConfig) driver.CUresult {
+	f, r := d.clusterQuestion(cur, out, h, config)
+	if r != success {
+		return r
+	}
+	blocks, r := f.clusterBlocks(config)
+	if r != success {
+		return r
+	}
+	*out = 0
+	if blocks > 0 {
+		threads := config.BlockDimX * config.BlockDimY * config.BlockDimZ
+		*out = int32(f.residentBlocks(int32(threads), uint64(config.SharedMemBytes)) * uint64(f.mod.ctx.dev.limits.sms) / blocks)
+	}
+	return success
+}
+
+// occupancyMaxPotentialClusterSize gives the largest cluster that can be launched at all.
+func (d *Driver) occupancyMaxPotentialClusterSize(cur driver.CUcontext, out *int32, h driver.CUfunction, config *driver.CUlaunchConfig) driver.CUresult {
+	f, r := d.clusterQuestion(cur, out, h, config)
+	if r != success {
+		return r
+	}
+	*out = 0
+	if f.residentBlocks(int32(config.BlockDimX*config.BlockDimY*config.BlockDimZ), uint64(config.SharedMemBytes)) == 0 {
+		return success
+	}
+	*out = portableCluster
+	if f.tune.nonPortable.Load() != 0 {
+		*out = mem.SharedRanks
+	}
+	return success
+}
+
+func (d *Driver) clusterQuestion(cur driver.CUcontext, out *int32, h driver.CUfunction, config *driver.CUlaunchConfig) (*function, driver.CUresult) {
+	if out == nil || config == nil || h == 0 {
+		return nil, invalidValue
+	}
+	c, r := d.enter(cur)
+	if r != success {
+		return nil, r
+	}
+	return d.measured(c, h)
 }

@@ -32,7 +32,9 @@ func (d *Driver) funcSetBlockShape(cur driver.CUcontext, h driver.CUfunction, x,
 	if r != success {
 		return r
 	}
-	if x <= 0 || y <= 0 || z <= 0 {
+	limits := &f.mod.ctx.dev.limits
+	if x <= 0 || y <= 0 || z <= 0 || uint32(x) > limits.block[0] || uint32(y) > limits.block[1] || uint32(z) > limits.block[2] ||
+		int64(x)*int64(y)*int64(z) > int64(f.entry.maxThreads(f.mod.ctx.dev)) {
 		return invalidValue
 	}
 	f.old.mu.Lock()
@@ -45,6 +47,12 @@ func (d *Driver) funcSetSharedSize(cur driver.CUcontext, h driver.CUfunction, n 
 	f, r := d.legacyFunction(cur, h)
 	if r != success {
 		return r
+	}
+	if err := f.prepare(); err != nil {
+		return f.fail(err)
+	}
+	if uint64(n) > uint64(f.tune.maxDynamicShared(f.mod.ctx.dev, f.kernel.SharedSize)) {
+		return invalidValue
 	}
 	f.old.mu.Lock()
 	defer f.old.mu.Unlock()
@@ -124,11 +132,14 @@ func (d *Driver) launchGridAsync(cur driver.CUcontext, h driver.CUfunction, x, y
 	buf := append(make([]byte, 0, f.old.size), f.old.bytes[:min(len(f.old.bytes), int(f.old.size))]...)
 	buf = append(buf, make([]byte, int(f.old.size)-len(buf))...)
 	f.old.mu.Unlock()
+	for i := range q {
+		q[i] = max(q[i], 1) // a shape that nobody set is one thread (recorded)
+	}
 	// The bytes are laid out as the driver lays parameters out: parameter i at its offset.
 	params := make([]unsafe.Pointer, len(f.entry.fn.Params))
 	offs, end := f.entry.paramOffsets()
-	if uint64(end) > uint64(len(buf)) {
-		return invalidValue
+	if n := int(end) - len(buf); n > 0 {
+		buf = append(buf, make([]byte, n)...) // parameters that nobody set are zero (recorded: the launch goes ahead)
 	}
 	for i, off := range offs {
 		params[i] = unsafe.Pointer(&buf[off])

@@ -104,8 +104,14 @@ func (d *Driver) poolAlloc(out *driver.CUdeviceptr, n uint64, p *pool, s *stream
 	if out == nil {
 		return invalidValue
 	}
+	if r := s.admit(); r != success {
+		return r
+	}
 	if n == 0 {
 		return success // and NULL (recorded)
+	}
+	if s.capturing() {
+		return d.captureAlloc(out, n, p, s)
 	}
 	ptr, r := p.alloc(s.ctx, n)
 	if r == success {
@@ -133,10 +139,21 @@ func (d *Driver) memFreeAsync(cur driver.CUcontext, p driver.CUdeviceptr, h driv
 	if p == 0 {
 		return success
 	}
+	if r := s.admit(); r != success {
+		return r
+	}
 	// Memory of cuMemAlloc is accepted as well (recorded).
 	rng, a, ok := d.memory.find(p)
 	if !ok || rng.Base != uint64(p) || a.use != useProgram || rng.Kind != mem.Device {
-		return invalidValue
+		return s.spoil(invalidValue)
+	}
+	switch {
+	case s.capturing() && a.graph == nil: // only what a graph has allocated can be freed in one
+		return s.spoil(invalidValue)
+	case s.capturing():
+		return s.captureWork(&memFreeWork{p})
+	case a.graph != nil:
+		return d.freeGraphMemory(a.graph)
 	}
 	if a.freed.Swap(true) {
 		return invalidValue

@@ -28,8 +28,8 @@ func (d *Driver) primaryRetain(_ driver.CUcontext, out *driver.CUcontext, ordina
 	p := &dev.primary
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r := driver.CUresult(dev.sticky.Load()); r != success {
-		return r
+	if r := driver.CUresult(dev.sticky.Load()); r != success && (p.ctx == nil || p.ctx.dead.Load()) {
+		return r // one that is alive is given out also after a fault (recorded)
 	}
 	if r := p.activate(dev); r != success {
 		return r
@@ -57,6 +57,17 @@ func (p *primary) activate(dev *device) driver.CUresult {
 	}
 	p.ctx = c
 	return success
+}
+
+// primaryContext is the device's primary context, made alive if it is not, without holding it.
+func (dev *device) primaryContext() (*context, driver.CUresult) {
+	p := &dev.primary
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r := p.activate(dev); r != success {
+		return nil, r
+	}
+	return p.ctx, p.ctx.fault()
 }
 
 func (d *Driver) primaryRelease(_ driver.CUcontext, ordinal driver.CUdevice) driver.CUresult {

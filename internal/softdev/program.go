@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -27,10 +28,14 @@ type program struct {
 	byName  map[string]*entry
 	vars    map[string]*check.Var // of the module, extern ones left out
 	refs    map[string]bool       // textures, samplers and surfaces of the module
+	opaques opaqueVars            // the same with their addresses
 	syms    *ir.Symbols
 	globals block
 	consts  block
 	managed block
+	loose   []string // extern variables that nothing defines
+	// maxThreads is CU_JIT_MAX_THREADS_PER_BLOCK, 0 when absent.
+	maxThreads int32
 	// handles are what kernels see as addresses of functions.
 	handles map[*check.Func]uint64
 }
@@ -135,7 +140,7 @@ func imageError(err error) *loadError {
 		r = driver.CUDA_ERROR_UNKNOWN
 	}
 	log := f.Class.Log()
-	if f.Class == fault.NoBinary {
+	if f.Class == fault.NoBinary && f.Part == "cubin" {
 		// The driver is silent here; but a real one could run the machine code, so the caller needs to be told what is missing.
 		log = "error   : " + err.Error()
 	}
@@ -165,6 +170,10 @@ func (m *memory) hostBytes(address, n uint64) ([]byte, bool) {
 
 // fetch copies the image that a pointer of the program leads to.
 func (d *Driver) fetch(p unsafe.Pointer) ([]byte, *loadError) {
+	if b, ok := d.memory.hostBytes(uint64(uintptr(p)), 4); ok && binary.LittleEndian.Uint32(b) == fatbin.WrapperMagic {
+		// The struct around a container that host programs hold is for libraries alone (recorded).
+		return nil, imageError(fault.New(fault.Format, "image", 0, "a wrapper around a container cannot be loaded as a module"))
+	}
 	img, err := image.Fetch(d.memory.hostBytes, uint64(uintptr(p)))
 	if err != nil {
 		return nil, imageError(err)
@@ -186,6 +195,12 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	if part.Kind != image.PTX {
 		return nil, &loadError{result: notSupported, err: fmt.Errorf("%s images are not supported", part.Kind)}
 	}
+	if o.refusal != nil {
+		return nil, o.refusal
+	}
+	if o.oldTarget {
+		return nil, &loadError{result: driver.CUDA_ERROR_INVALID_IMAGE, err: fmt.Errorf("CU_JIT_TARGET %d has no compiler", o.target)}
+	}
 	tree, err := ptx.Parse(part.Data)
 	if err != nil {
 		return nil, ptxError(err)
@@ -202,7 +217,16 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	if e := p.link(); e != nil {
 		return nil, e
 	}
+	if o.maxThreads <= threadsPerSM {
+		p.maxThreads = int32(o.maxThreads)
+	}
 	o.report(p)
+	for name := range o.symbols {
+		if p.vars[name] != nil {
+			// Only an image of machine code can leave a symbol open (recorded: the warnings, then this).
+			return nil, &loadError{result: driver.CUDA_ERROR_INVALID_VALUE, err: fmt.Errorf("CU_JIT_GLOBAL_SYMBOL_NAMES: the module defines %s", name)}
+		}
+	}
 	return p, nil
 }
 
@@ -236,7 +260,7 @@ func opaque(v *check.Var) bool {
 func (p *program) layout() {
 	place := func(v *check.Var) {
 		switch {
-		case v.Linkage == ptx.LinkExtern:
+		case v.Linkage == ptx.LinkExtern && (v.Space != "global" && v.Space != "const" || p.defines(v.Name)):
 		case v.Space == "const":
 			p.consts.add(v)
 		case v.Space == "global" && v.Managed:
@@ -248,11 +272,20 @@ func (p *program) layout() {
 	for _, v := range p.checked.Vars {
 		if opaque(v) {
 			p.refs[v.Name] = true
+			p.refer(v)
 			continue
 		}
 		place(v)
-		if v.Linkage != ptx.LinkExtern && (v.Space == "global" || v.Space == "const") {
+		if v.Space != "global" && v.Space != "const" {
+			continue
+		}
+		switch {
+		case v.Linkage != ptx.LinkExtern:
 			p.vars[v.Name] = v
+		case !p.defines(v.Name) && p.vars[v.Name] == nil:
+			// The compiler of whole programs drops .extern where nothing else defines the variable (recorded).
+			p.vars[v.Name] = v
+			p.loose = append(p.loose, v.Name)
 		}
 	}
 	// Addresses of functions are numbers in the part of the window that never holds memory, 256 apart, different in every program.
@@ -284,6 +317,16 @@ func (p *program) layout() {
 			}
 		}
 	}
+}
+
+// defines says whether the module has a definition of a variable that it also declares extern.
+func (p *program) defines(name string) bool {
+	for _, v := range p.checked.Vars {
+		if v.Name == name && v.Linkage != ptx.LinkExtern {
+			return true
+		}
+	}
+	return false
 }
 
 // link looks for functions that are called and nowhere defined; the driver's compiler refuses them, and accepts extern variables.

@@ -23,6 +23,7 @@ type stream struct {
 	priority int32
 	kind     streamKind
 	attrs    streamAttributes
+	captured atomic.Pointer[streamCapture] // nil unless the stream captures; changes with d.gs.mu held
 
 	run   func() // drain as a value made once
 	order bool   // in step with the legacy stream: the legacy stream itself and blocking streams

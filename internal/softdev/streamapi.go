@@ -98,6 +98,7 @@ func (d *Driver) streamDestroy(_ driver.CUcontext, h driver.CUstream) driver.CUr
 	if d.streams.remove(uintptr(h)) == nil {
 		return badHandle
 	}
+	s.leaveCapture()
 	if s.idle() {
 		c.forget(s)
 	} else {
@@ -109,6 +110,9 @@ func (d *Driver) streamDestroy(_ driver.CUcontext, h driver.CUstream) driver.CUr
 func (d *Driver) streamQuery(cur driver.CUcontext, h driver.CUstream) driver.CUresult {
 	s, r := d.streamOf(cur, h)
 	if r != success {
+		return r
+	}
+	if r := s.unsafeFor(); r != success {
 		return r
 	}
 	if s.kind == streamLegacy {
@@ -127,6 +131,9 @@ func (d *Driver) streamQuery(cur driver.CUcontext, h driver.CUstream) driver.CUr
 func (d *Driver) streamSynchronize(cur driver.CUcontext, h driver.CUstream) driver.CUresult {
 	s, r := d.streamOf(cur, h)
 	if r != success {
+		return r
+	}
+	if r := s.unsafeFor(); r != success {
 		return r
 	}
 	s.synchronize()
@@ -219,63 +226,6 @@ func (d *Driver) streamGetDevice(cur driver.CUcontext, h driver.CUstream, out *d
 	}
 	*out = driver.CUdevice(s.ctx.dev.ordinal)
 	return success
-}
-
-func (d *Driver) streamIsCapturing(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus) driver.CUresult {
-	if out == nil {
-		return invalidValue
-	}
-	_, r := d.streamOf(cur, h)
-	if r != success {
-		return r
-	}
-	*out = driver.CU_STREAM_CAPTURE_STATUS_NONE
-	return success
-}
-
-func (d *Driver) streamGetCaptureInfo(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus, _ *uint64) driver.CUresult {
-	return d.streamIsCapturing(cur, h, out)
-}
-
-// The other outputs are left alone when the stream does not capture (recorded).
-func (d *Driver) streamGetCaptureInfoV2(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus, _ *uint64, _ *driver.CUgraph, _ **driver.CUgraphNode, _ *uint64) driver.CUresult {
-	return d.streamIsCapturing(cur, h, out)
-}
-
-func (d *Driver) streamGetCaptureInfoV3(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus, _ *uint64, _ *driver.CUgraph, _ **driver.CUgraphNode, _ **driver.CUgraphEdgeData, _ *uint64) driver.CUresult {
-	return d.streamIsCapturing(cur, h, out)
-}
-
-func (d *Driver) streamBeginCapture(cur driver.CUcontext, h driver.CUstream, mode driver.CUstreamCaptureMode) driver.CUresult {
-	if mode > driver.CU_STREAM_CAPTURE_MODE_RELAXED {
-		return invalidValue
-	}
-	s, r := d.streamOf(cur, h)
-	if r != success {
-		return r
-	}
-	if s.kind == streamLegacy {
-		return driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-	}
-	d.explain(s.ctx, "stream capture is not supported yet")
-	return notSupported
-}
-
-func (d *Driver) streamEndCapture(cur driver.CUcontext, h driver.CUstream, out *driver.CUgraph) driver.CUresult {
-	if _, r := d.streamOf(cur, h); r != success {
-		return r
-	}
-	if out != nil {
-		*out = 0
-	}
-	return driver.CUDA_ERROR_ILLEGAL_STATE // nothing captures
-}
-
-func (d *Driver) streamUpdateCaptureDependencies(cur driver.CUcontext, h driver.CUstream, _ *driver.CUgraphNode, _ *driver.CUgraphEdgeData, _ uint64, _ uint32) driver.CUresult {
-	if _, r := d.streamOf(cur, h); r != success {
-		return r
-	}
-	return driver.CUDA_ERROR_ILLEGAL_STATE
 }
 
 func (d *Driver) streamGetGreenCtx(cur driver.CUcontext, h driver.CUstream, out *driver.CUgreenCtx) driver.CUresult {
@@ -380,6 +330,16 @@ func (d *Driver) launchHostFunc(cur driver.CUcontext, h driver.CUstream, fn driv
 		d.explain(s.ctx, "a C function cannot be called without the C door")
 		return notSupported
 	}
+	if r := s.admit(); r != success {
+		return r
+	}
+	if s.capturing() {
+		p := driver.CUDA_HOST_NODE_PARAMS{Fn: fn.C, UserData: data}
+		if fn.Go != nil {
+			p.Fn, p.UserData, _ = d.hostFunc(func() { fn.Go(data) })
+		}
+		return s.captureWork(&hostWork{d: d, fn: fn, data: data, p: p})
+	}
 	s.submit(&op{kind: opHost, task: &hostFunction{fn, data}})
 	return success
 }
@@ -398,6 +358,12 @@ func (d *Driver) streamAddCallback(cur driver.CUcontext, h driver.CUstream, fn d
 	if fn.Go == nil && d.table.CallC == nil {
 		d.explain(s.ctx, "a C function cannot be called without the C door")
 		return notSupported
+	}
+	if s.capturing() { // cannot be captured (cuStreamAddCallback)
+		return s.spoil(driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+	}
+	if r := s.admit(); r != success {
+		return r
 	}
 	s.submit(&op{kind: opTask, task: &streamCallback{fn, h, data}})
 	return success

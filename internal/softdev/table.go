@@ -99,6 +99,7 @@ func (d *Driver) newTable() *driver.Table {
 
 	d.memoryTable(t)
 	d.copyTable(t)
+	d.textureTable(t)
 
 	// Streams and events.
 	t.StreamCreate = d.streamCreate
@@ -117,15 +118,7 @@ func (d *Driver) newTable() *driver.Table {
 	t.StreamGetAttribute = d.streamGetAttribute
 	t.StreamSetAttribute = d.streamSetAttribute
 	t.StreamCopyAttributes = d.streamCopyAttributes
-	t.StreamIsCapturing = d.streamIsCapturing
-	t.StreamGetCaptureInfo = d.streamGetCaptureInfo
-	t.StreamGetCaptureInfo_v2 = d.streamGetCaptureInfoV2
-	t.StreamGetCaptureInfo_v3 = d.streamGetCaptureInfoV3
-	t.StreamBeginCapture_v2 = d.streamBeginCapture
-	t.StreamEndCapture = d.streamEndCapture
-	t.StreamUpdateCaptureDependencies_v2 = d.streamUpdateCaptureDependencies
 	t.StreamGetGreenCtx = d.streamGetGreenCtx
-	t.ThreadExchangeStreamCaptureMode = d.threadExchangeStreamCaptureMode
 	t.StreamAddCallback = d.streamAddCallback
 	t.StreamAttachMemAsync = d.streamAttachMem
 	t.LaunchHostFunc = d.launchHostFunc
@@ -146,6 +139,7 @@ func (d *Driver) newTable() *driver.Table {
 	t.ModuleLoadFatBinary = d.moduleLoadFatBinary
 	t.ModuleUnload = d.moduleUnload
 	t.ModuleGetFunction = d.moduleGetFunction
+	t.ModuleGetGlobal = d.moduleGetGlobalV1
 	t.ModuleGetGlobal_v2 = d.moduleGetGlobal
 	t.ModuleGetFunctionCount = d.moduleGetFunctionCount
 	t.ModuleEnumerateFunctions = d.moduleEnumerateFunctions
@@ -159,6 +153,7 @@ func (d *Driver) newTable() *driver.Table {
 	t.LibraryGetModule = d.libraryGetModule
 	t.LibraryGetGlobal = d.libraryGetGlobal
 	t.LibraryGetManaged = d.libraryGetManaged
+	t.LibraryGetUnifiedFunction = d.libraryGetUnifiedFunction
 	t.KernelGetFunction = d.kernelGetFunction
 	t.KernelGetLibrary = d.kernelGetLibrary
 	t.KernelGetName = d.kernelGetName
@@ -194,7 +189,10 @@ func (d *Driver) newTable() *driver.Table {
 	t.OccupancyMaxPotentialBlockSize = d.occupancyMaxPotentialBlockSize
 	t.OccupancyMaxPotentialBlockSizeWithFlags = d.occupancyMaxPotentialBlockSizeWithFlags
 	t.OccupancyAvailableDynamicSMemPerBlock = d.occupancyAvailableDynamicShared
+	t.OccupancyMaxActiveClusters = d.occupancyMaxActiveClusters
+	t.OccupancyMaxPotentialClusterSize = d.occupancyMaxPotentialClusterSize
 
+	d.graphTable(t)
 	d.refuseRest(t)
 	t.PerThread = driver.DerivePerThread(t)
 	return t

@@ -6,13 +6,13 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// tuning is what cuFuncSetAttribute and cuKernelSetAttribute change of a kernel on a device. A function of a module has its own; those of a
-// library's kernel share one for each device.
+// tuning is what cuFuncSetAttribute and cuKernelSetAttribute change of a kernel on a device. A function of a module has its own. A kernel of
+// a library has one for each device, which its functions begin with and which cuKernelSetAttribute sets in them too; cuFuncSetAttribute leaves the
+// kernel's alone (recorded).
 type tuning struct {
 	maxDynamic    atomic.Int32 // MAX_DYNAMIC_SHARED_SIZE_BYTES, -1 while not set
 	carveout      atomic.Int32
 	nonPortable   atomic.Int32
-	mustCluster   atomic.Int32
 	clusterPolicy atomic.Int32
 	clusterDim    [3]atomic.Int32
 }
@@ -22,6 +22,17 @@ func newTuning() *tuning {
 	t.maxDynamic.Store(-1)
 	t.carveout.Store(-1)
 	return t
+}
+
+// copy takes over what is set in another.
+func (t *tuning) copy(from *tuning) {
+	t.maxDynamic.Store(from.maxDynamic.Load())
+	t.carveout.Store(from.carveout.Load())
+	t.nonPortable.Store(from.nonPortable.Load())
+	t.clusterPolicy.Store(from.clusterPolicy.Load())
+	for i := range t.clusterDim {
+		t.clusterDim[i].Store(from.clusterDim[i].Load())
+	}
 }
 
 // maxDynamicShared is how much dynamic shared memory a launch may ask for, where static is what the kernel itself declares.
@@ -64,7 +75,7 @@ func (e *entry) attribute(dev *device, t *tuning, attr driver.CUfunction_attribu
 		if e.fn.Attrs.ExplicitCluster {
 			return 1, success, nil
 		}
-		return t.mustCluster.Load(), success, nil
+		return 0, success, nil
 	case driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
 		i := attr - driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH
 		if fixed {
@@ -81,13 +92,6 @@ func (e *entry) attribute(dev *device, t *tuning, attr driver.CUfunction_attribu
 
 // setAttribute is cuFuncSetAttribute.
 func (e *entry) setAttribute(dev *device, t *tuning, attr driver.CUfunction_attribute, v int32) (driver.CUresult, error) {
-	flag := func(at *atomic.Int32) (driver.CUresult, error) {
-		if v != 0 && v != 1 {
-			return invalidValue, nil
-		}
-		at.Store(v)
-		return success, nil
-	}
 	switch attr {
 	case driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
 		k, _, err := e.lower()
@@ -104,14 +108,13 @@ func (e *entry) setAttribute(dev *device, t *tuning, attr driver.CUfunction_attr
 		}
 		t.carveout.Store(v)
 	case driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-		if _, fixed := e.requiredCluster(); fixed || v < 0 {
-			return invalidValue, nil
+		i := attr - driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH
+		if required, fixed := e.requiredCluster(); v < 0 || fixed && uint32(v) != required[i] {
+			return invalidValue, nil // the directive's own value is taken (recorded)
 		}
-		t.clusterDim[attr-driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH].Store(v)
+		t.clusterDim[i].Store(v)
 	case driver.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-		return flag(&t.nonPortable)
-	case driver.CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
-		return flag(&t.mustCluster)
+		t.nonPortable.Store(v) // any value (recorded)
 	case driver.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
 		if p := driver.CUclusterSchedulingPolicy(v); v < 0 || p > driver.CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING {
 			return invalidValue, nil
@@ -138,6 +141,9 @@ func (e *entry) requiredCluster() (dims [3]uint32, ok bool) {
 // maxThreads is the largest block that the kernel can be launched with; .reqntid does not count (recorded).
 func (e *entry) maxThreads(dev *device) int32 {
 	most := dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+	if n := e.prog.maxThreads; n > 0 && e.ownThreads() == 0 {
+		most = min(most, n)
+	}
 	if dims := e.fn.Attrs.MaxNTid; dims[0] != 0 {
 		most = int32(min(uint64(most), uint64(dims[0])*uint64(max(dims[1], 1))*uint64(max(dims[2], 1))))
 	}

@@ -3,9 +3,11 @@ package api
 import (
 	"encoding/binary"
 	"strings"
+	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/image/fatbin"
+	"github.com/gocuda/cuda/internal/image/sm"
 )
 
 const head = ".version 9.0\n.target sm_90\n.address_size 64\n"
@@ -47,10 +49,12 @@ func kernel(body string) string {
 }
 
 // fat is a container around PTX.
-func fat(text string, sm int) []byte {
+func fat(text string, arch int, c fatbin.Compression) []byte {
 	var w fatbin.Writer
-	_ = w
-	return fatContainer(text, sm)
+	if err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: sm.Arch{Number: arch}, Major: 9, Compression: c, Data: []byte(text)}); err != nil {
+		panic(err)
+	}
+	return w.Bytes()
 }
 
 // wrap is the struct around a container that host programs pass; the words are address dependent, so it is made when it is used.
@@ -61,7 +65,7 @@ func (e *Env) wrap(name string, magic, version uint32, container []byte) image {
 	if len(container) > 0 {
 		e.keepAlive(container)
 		e.pin(&container[0])
-		binary.LittleEndian.PutUint64(b[8:], uint64(addressOf(container)))
+		binary.LittleEndian.PutUint64(b[8:], uint64(uintptr(unsafe.Pointer(&container[0]))))
 	}
 	return image{name, b}
 }

@@ -32,7 +32,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) < 3 {
-		return errors.New("two folders and at least one module are needed: FROM TO MODULE[=BUILD,...] ...")
+		return errors.New("two folders and at least one module are needed: FROM TO MODULE[=BUILD,...] and so on")
 	}
 	fsys := os.DirFS(args[0])
 	set := corpus.Open(fsys)
@@ -122,17 +122,19 @@ func copyModule(fsys fs.FS, m *corpus.Manifest, keep map[string]bool, to string)
 		arrays[f] = true
 	}
 	for f := range arrays {
-		b, err := fs.ReadFile(fsys, path.Join(dir, f))
-		if err != nil {
-			return err
-		}
 		name := filepath.Join(dst, filepath.FromSlash(f))
-		z, err := compress(b)
+		b, err := fs.ReadFile(fsys, path.Join(dir, f))
+		if errors.Is(err, fs.ErrNotExist) { // compressed already
+			b, err = fs.ReadFile(fsys, path.Join(dir, f+".gz"))
+			name += ".gz"
+		} else if err == nil {
+			var z []byte
+			if z, err = compress(b); len(z) < len(b)*9/10 {
+				b, name = z, name+".gz"
+			}
+		}
 		if err != nil {
 			return err
-		}
-		if len(z) < len(b)*9/10 {
-			b, name = z, name+".gz"
 		}
 		if err := os.WriteFile(name, b, 0o666); err != nil {
 			return err

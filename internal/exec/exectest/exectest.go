@@ -164,6 +164,7 @@ type Config struct {
 	Grid, Block, Cluster [3]uint32
 	Shared               uint32
 	Workers              int
+	Quantum              int32
 	Stack                uint32 // 1024 when 0
 	Cooperative          bool
 	Stop                 *atomic.Bool
@@ -206,7 +207,7 @@ func (k *Kernel) Run(c Config, args ...any) error {
 		}
 	}
 	l := &exec.Launch{Code: k.Code, Grid: c.Grid, Block: c.Block, Cluster: c.Cluster, Shared: c.Shared, Params: params, ParamAddr: pa, Mem: &d.Mem, Sys: c.Sys,
-		Stack: c.Stack, Cooperative: c.Cooperative, Workers: max(c.Workers, 1), Stop: c.Stop, Counters: c.Counters,
+		Stack: c.Stack, Cooperative: c.Cooperative, Workers: max(c.Workers, 1), Quantum: c.Quantum, Stop: c.Stop, Counters: c.Counters,
 		Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1980000, MaxSharedSM: 233472}}
 	if l.Stack == 0 {
 		l.Stack = 1024

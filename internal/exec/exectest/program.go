@@ -95,7 +95,7 @@ func (g *generator) src() string {
 }
 
 func (g *generator) decls() string {
-	return fmt.Sprintf("\t.reg .b32 %%v<%d>, %%t, %%w, %%n, %%lane, %%sm, %%x<8>, %%m<%d>, %%c<%d>; .reg .pred %%p<%d>; .reg .b64 %%q<8>; .reg .b16 %%h<4>;\n", dataRegs, g.masks+1, g.trips+1, g.preds+1)
+	return fmt.Sprintf("\t.reg .b32 %%v<%d>, %%t, %%w, %%n, %%lane, %%sm, %%x<8>, %%m<%d>, %%c<%d>, %%y<%d>; .reg .pred %%p<%d>; .reg .b64 %%q<8>; .reg .b16 %%h<4>;\n", dataRegs, g.masks+1, g.trips+1, g.trips+1, g.preds+1)
 }
 
 // condition sets a new predicate by data.
@@ -163,14 +163,19 @@ func (g *generator) registerFunction(i int) string {
 func (g *generator) call(f, a, b, to string) {
 	g.emit("{ .param .b32 pa; .param .b32 pb; .param .b32 pr;")
 	g.emit("st.param.b32 [pa], %s; st.param.b32 [pb], %s;", a, b)
+	guard := ""
+	if g.IntN(3) == 0 {
+		guard = "@" + []string{"", "!"}[g.IntN(2)] + g.condition() + " "
+		g.emit("st.param.b32 [pr], %s;", b)
+	}
 	if f == "" {
 		p := g.condition()
 		g.emit("mov.u64 %%q3, f%d; mov.u64 %%q4, f%d; selp.b64 %%q3, %%q3, %%q4, %s;", g.level+g.IntN(funcs-g.level), g.level+g.IntN(funcs-g.level), p)
 		l := g.newLabel()
 		g.emit("%s: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _);", l)
-		g.emit("call (pr), %%q3, (pa, pb), %s;", l)
+		g.emit("%scall (pr), %%q3, (pa, pb), %s;", guard, l)
 	} else {
-		g.emit("call (pr), %s, (pa, pb);", f)
+		g.emit("%scall (pr), %s, (pa, pb);", guard, f)
 	}
 	g.emit("ld.param.b32 %s, [pr]; }", to)
 }
@@ -290,13 +295,26 @@ func (g *generator) loop(c *context) {
 	g.depth++
 	old := g.cost
 	g.cost *= 4
+	carried := g.IntN(2) == 0 // a value that only later rounds read
+	start := g.pred()
+	if carried {
+		g.emit("setp.eq.u32 %s, %s, 5;", start, n)
+	}
 	g.mark(head)
+	if carried {
+		r := g.reg()
+		g.emit("@%s add.u32 %s, %s, %%y%s;", start, r, r, n[2:])
+		g.emit("setp.ge.u32 %s, %s, 0;", start, n)
+	}
 	g.block_(inner)
 	if c == nil && g.IntN(2) == 0 {
 		g.emit("@%s bra %s;", g.condition(), []string{end, next}[g.IntN(2)])
 		g.block_(nil)
 	}
 	g.mark(next)
+	if carried {
+		g.emit("xor.b32 %%y%s, %s, %d;", n[2:], g.reg(), g.IntN(1000))
+	}
 	g.emit("setp.ne.u32 %s, %s, 0;\n\tsub.u32 %s, %s, 1;", p, n, n, n)
 	if c != nil && !uniform {
 		g.emit("vote.sync.ballot.b32 %s, %s, %s;", inner.mask, p, inner.mask)
@@ -344,8 +362,11 @@ func (g *generator) calls() {
 		return
 	}
 	if g.IntN(3) == 0 {
-		p := g.condition()
-		g.emit("cvt.u16.u32 %%h0, %s;\n\tcall (%s), h%d, (%s, %%h0, %s);", g.reg(), g.reg(), g.IntN(funcs), g.reg(), p)
+		p, guard := g.condition(), ""
+		if g.IntN(3) == 0 {
+			guard = "@" + g.condition() + " "
+		}
+		g.emit("cvt.u16.u32 %%h0, %s;\n\t%scall (%s), h%d, (%s, %%h0, %s);", g.reg(), guard, g.reg(), g.IntN(funcs), g.reg(), p)
 		return
 	}
 	old := g.level

@@ -26,6 +26,9 @@ type resolver func(in *inst, op *ir.Op) error
 type inst struct {
 	kind       kind
 	neg        bool
+	anywhere   bool // syncing: partners may stand at another operation
+	uniform    bool // syncing: all lanes have the member mask mask
+	mask       uint32
 	guard      int32
 	d, a, b, c ir.Ref
 	fn         handler
@@ -170,6 +173,11 @@ func prepare(k *ir.Kernel, in *inst, op *ir.Op) error {
 		} else if op.Match.Form.Sync {
 			in.kind = syncing
 			in.members = op.Arg("membermask")
+			in.uniform, in.mask = in.members == nil, full
+			if in.members != nil && in.members.Kind == ir.Imm {
+				in.uniform, in.mask = true, uint32(in.members.Bits)
+			}
+			in.anywhere = op.Match.Form.Op == "bar.warp"
 		}
 	}
 	if err != nil {

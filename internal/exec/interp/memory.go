@@ -105,6 +105,10 @@ func resolveLoad(in *inst, op *ir.Op) error {
 			return nil
 		}
 	}
+	if ac.base == nil && ac.space == ir.KernelParam {
+		in.fn = ac.loadParam
+		return nil
+	}
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		var buf [8][2]uint64 // read everything first: a destination may be the address register too
 		for ; m != 0; m &= m - 1 {
@@ -119,6 +123,26 @@ func resolveLoad(in *inst, op *ir.Op) error {
 		}
 	}
 	return nil
+}
+
+// loadParam loads a kernel parameter by its name, which is the same for all lanes.
+func (ac *access) loadParam(w *exec.Warp, in *inst, m uint32) {
+	p := ac.pointer(w, first(m), false)
+	for j, r := range ac.regs {
+		v := loadElement(unsafe.Add(p, uint32(j)*ac.size), ac.size, ac.signed)
+		switch {
+		case r.Kind != ir.Row:
+		case m == full && r.Class == ir.W64:
+			d := w.R64(r.Ref)
+			for i := range d {
+				d[i] = v[0]
+			}
+		default:
+			for k := m; k != 0; k &= k - 1 {
+				storeReg(w, r, bits.TrailingZeros32(k)&31, v)
+			}
+		}
+	}
 }
 
 // loadElement reads one element; signed ones come sign-extended to 64 bits.

@@ -55,13 +55,15 @@ func (c *code) Run(w *exec.Warp) exec.Event {
 				pc++
 				continue
 			}
-			members := &allLanes
-			if in.members != nil {
-				members = w.R32(in.members.Ref)
-			}
-			s.PC = pc
-			if m = w.Gather(m, members); m == 0 {
-				return exec.EventReschedule
+			if !in.uniform || !w.Together(in.mask, m) {
+				members := &allLanes
+				if in.members != nil {
+					members = w.R32(in.members.Ref)
+				}
+				s.PC = pc
+				if m = w.Gather(m, members, in.anywhere); m == 0 {
+					return exec.EventReschedule
+				}
 			}
 			in.fn(w, in, m)
 			pc++

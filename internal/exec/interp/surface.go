@@ -20,7 +20,7 @@ type surfaceAccess struct {
 
 func surfaceAccessOf(op *ir.Op) (s surfaceAccess, ok bool) {
 	a := op.Arg("a")
-	if a == nil || a.Kind != ir.Addr || len(a.Extra) != 1 || a.Extra[0].Kind != ir.Vec {
+	if a == nil || a.Kind != ir.Addr || len(a.Extra) != 1 || a.Extra[0].Kind != ir.Vec || a.Space == ir.FrameParam {
 		return s, false
 	}
 	s.ref, s.c, s.formatted = referenceOf(a), coordsOf(op, &a.Extra[0]), op.Match.Has("p")

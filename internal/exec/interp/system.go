@@ -33,11 +33,12 @@ func Builtin(name string) bool { return builtins[name] != nil }
 // nvcc emits (CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global Memory Allocation", "Assertion").
 var builtins = map[string]resolver{
 	"vprintf": resolveVprintf, "malloc": resolveMalloc, "free": resolveFree, "__assertfail": resolveAssert, "__assert_fail": resolveAssert,
+	"cudaGraphSetConditional": resolveSetConditional,
 	"cudaCGGetIntrinsicHandle": resolveGridHandle, "cudaCGSynchronize": resolveGridSync,
 }
 
 func resolveBuiltin(in *inst, op *ir.Op) error {
-	r := builtins[op.Call.Builtin]
+	r := systemFunction(op.Call.Builtin)
 	if r == nil {
 		return fmt.Errorf("the system function %s", op.Call.Builtin)
 	}

@@ -115,7 +115,7 @@ func resolveTex(in *inst, op *ir.Op) error {
 	}
 	ref := referenceOf(a)
 	vec := &a.Extra[len(a.Extra)-1]
-	if vec.Kind != ir.Vec {
+	if vec.Kind != ir.Vec || a.Space == ir.FrameParam { // a reference passed to a function by its own type
 		return unsupported(op)
 	}
 	var sampler *reference
@@ -165,7 +165,10 @@ func resolveTex(in *inst, op *ir.Op) error {
 				if s == nil {
 					missing(w, l, "sampler", h)
 				}
-				own = texture.Texture{Image: t.Image, Sampler: *s}
+				// What belongs to the texture stays; the sampler can only force coordinates that are not normalised (PTX ISA 5.3.2).
+				own = *t
+				own.Sampler = *s
+				own.Normalized, own.Integer, own.SRGB, own.Border = s.Normalized && t.Normalized, t.Integer, t.SRGB, t.Border
 				t = &own
 			}
 			f := proto
@@ -265,7 +268,7 @@ func queryOf(op *ir.Op) (texture.Query, bool) {
 func resolveTxq(in *inst, op *ir.Op) error {
 	d, a, lod := op.Arg("d"), op.Arg("a"), op.Arg("lod")
 	q, ok := queryOf(op)
-	if !ok || a == nil || a.Kind != ir.Addr {
+	if !ok || a == nil || a.Kind != ir.Addr || a.Space == ir.FrameParam {
 		return unsupported(op)
 	}
 	ref := referenceOf(a)
@@ -299,7 +302,7 @@ func resolveTxq(in *inst, op *ir.Op) error {
 func resolveSuq(in *inst, op *ir.Op) error {
 	d, a := op.Arg("d"), op.Arg("a")
 	q, ok := queryOf(op)
-	if !ok || a == nil || a.Kind != ir.Addr {
+	if !ok || a == nil || a.Kind != ir.Addr || a.Space == ir.FrameParam {
 		return unsupported(op)
 	}
 	ref := referenceOf(a)

@@ -101,7 +101,8 @@ func TestTextureForms(t *testing.T) {
 	ints.Format = texture.Format{Kind: texture.Sint, Bits: 32, Channels: 1}
 	u := &unit{
 		textures: map[uint64]*texture.Texture{1: {Image: flat, Sampler: point}, 2: {Image: deep, Sampler: point}, 3: {Image: layered, Sampler: linear},
-			4: {Image: flat, Sampler: linear}, 5: {Image: ints, Sampler: point}, texAddr: {Image: flat, Sampler: point}},
+			4: {Image: flat, Sampler: linear}, 5: {Image: ints, Sampler: point}, texAddr: {Image: flat, Sampler: point},
+			6: {Image: flat, Sampler: texture.Sampler{Address: clamp, Normalized: true}}},
 		samplers: map[uint64]*texture.Sampler{sampAddr: {Address: clamp, Linear: true, Normalized: true}},
 	}
 	const xy = "cvt.rn.f32.u32 %f0,%r0; add.f32 %f0,%f0,0f3F000000; mov.f32 %f1,0f3FC00000;\n" // (tid + 0.5, 1.5)
@@ -118,7 +119,8 @@ func TestTextureForms(t *testing.T) {
 		{"offset", "", xy + "mov.u64 %rd2,1; mov.u32 %r1,1; mov.u32 %r2,-1; tex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[%rd2,{%f0,%f1}],{%r1,%r2};" + out1, 4, floats(1, 2, 3, 4)},
 		{"reference", "", xy + "tex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[t,{%f0,%f1}];" + out1, 4, floats(8, 9, 10, 11)},
 		{"address of a reference", "", xy + "mov.u64 %rd2,t; tex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[%rd2,{%f0,%f1}];" + out1, 4, floats(8, 9, 10, 11)},
-		{"sampler", ", texmode_independent", "mov.f32 %f0,0f3E800000; mov.f32 %f1,0f3E000000; tex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[t,b,{%f0,%f1}];" + out1, 1, floats(1.5)},
+		{"sampler", ", texmode_independent", "mov.f32 %f0,0f3E800000; mov.f32 %f1,0f3E000000; mov.u64 %rd2,6; tex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[%rd2,b,{%f0,%f1}];" + out1, 1, floats(1.5)},
+		{"reference and sampler", ", texmode_independent", xy + "tex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[t,b,{%f0,%f1}];" + out1, 4, floats(8, 9, 10, 11)},
 		{"3d", "", xy + "mov.u64 %rd2,2; tex.3d.v4.f32.f32 {%f4,%f5,%f6,%f7},[%rd2,{%f0,%f1,%f1,%f1}];" + out1, 4, floats(20, 21, 22, 23)},
 		{"layer", "", xy + "mov.u64 %rd2,3; mov.u32 %r1,7; tex.a2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[%rd2,{%r1,%f0,%f1,%f1}];" + out1, 4, floats(36, 37, 38, 39)},
 		{"level", "", xy + "mov.u64 %rd2,1; tex.level.2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[%rd2,{%f0,%f1}],%f1;" + out1, 4, floats(8, 9, 10, 11)},

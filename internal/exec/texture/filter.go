@@ -44,6 +44,9 @@ func blend(v []uint32, w []int32) uint32 {
 	// Mantissas of 28 bits at the largest exponent; cut bits are lost.
 	var sum int64
 	for i, x := range v {
+		if w[i] == 0 {
+			continue
+		}
 		e := int32(x >> 23 & 0xff)
 		m := int64(x & 0x7fffff)
 		if e == 0 {
@@ -100,7 +103,7 @@ func blendSpecial(v []uint32, w []int32) uint32 {
 	s := 0.0
 	for i, x := range v {
 		if w[i] != 0 {
-			s += float64(math.Float32frombits(x)) * float64(w[i])
+			s += float64(float64(math.Float32frombits(x)) * float64(w[i]))
 		}
 	}
 	if s != s {

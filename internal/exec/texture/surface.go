@@ -49,6 +49,9 @@ func (s *Surface) Address(at Place, n uint32, b Bounds) (p unsafe.Pointer, outsi
 			return nil, true
 		}
 		x = min(max(x, 0), max(width-int64(n), 0))
+		if !at.Texels {
+			x &^= int64(n) - 1
+		}
 		y = min(max(y, 0), int64(l.Height)-1)
 		z = min(max(z, 0), depth-1)
 		if x+int64(n) > width { // a texel row shorter than the access

@@ -146,6 +146,9 @@ func Parse(data []byte) (*File, error) {
 // CheckDevice gives an error of class Target when the file does not run on a device of compute
 // capability device (10*major+minor).
 func (f *File) CheckDevice(device int) error {
+	if f.Arch.Number == 0 {
+		return fault.New(fault.Arch, "cubin", 0, "names no architecture")
+	}
 	if !f.Arch.CubinRunsOn(device) {
 		return fault.New(fault.Target, "cubin", 0, "is for %s, the device is sm_%d", f.Arch, device)
 	}

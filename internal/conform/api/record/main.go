@@ -9,49 +9,34 @@ import (
 	"time"
 
 	"github.com/gocuda/cuda/internal/conform/api"
-	"github.com/gocuda/cuda/internal/device"
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/nvidia"
 )
 
 func main() {
-	kind := flag.String("device", "driver", "driver or software")
 	out := flag.String("o", "h200.txt", "file to write")
 	workers := flag.Int("j", 8, "processes at a time")
 	flag.Parse()
-	if v := os.Getenv("GOCUDA_API_DEVICE"); v != "" {
-		*kind = v
-	}
-	open := func(noInit bool) (*device.Device, error) {
-		k, err := device.ParseKind(*kind)
+	open := func() (*driver.Table, error) {
+		d, err := nvidia.Open(nvidia.Options{})
 		if err != nil {
 			return nil, err
 		}
-		return device.Open(device.Options{Kind: k, NoInit: noInit})
+		return d.Table(), nil
 	}
-	if api.Child(func() (*driver.Table, error) {
-		d, err := open(true)
-		if err != nil {
-			return nil, err
-		}
-		return d.Table, nil
-	}) {
+	if api.Child(open) {
 		return
 	}
-	if err := os.Setenv("GOCUDA_API_DEVICE", *kind); err != nil {
-		fail(err)
-	}
-	d, err := open(false)
+	name, version, err := describe(open)
 	if err != nil {
 		fail(err)
 	}
-	var version int32
-	d.Table.DriverGetVersion(0, &version)
 	texts, err := api.Record(*workers)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# device %s\n# cuda %d.%d\n# date %s\n", d.Name, version/1000, version%1000/10, time.Now().UTC().Format("2006-01-02"))
+	fmt.Fprintf(&b, "# device %s\n# cuda %d.%d\n# date %s\n", name, version/1000, version%1000/10, time.Now().UTC().Format("2006-01-02"))
 	for _, t := range texts {
 		b.WriteString(t)
 	}
@@ -59,6 +44,27 @@ func main() {
 		fail(err)
 	}
 	fmt.Printf("%d cases, %d crashed\n", len(texts), strings.Count(b.String(), "-> CRASH"))
+}
+
+// describe asks the driver for the name of the device and its own version; the process makes no other call.
+func describe(open func() (*driver.Table, error)) (string, int32, error) {
+	t, err := open()
+	if err != nil {
+		return "", 0, err
+	}
+	var version int32
+	var dev driver.CUdevice
+	name := new([256]byte)
+	if r := t.Init(0, 0); r != driver.CUDA_SUCCESS {
+		return "", 0, fmt.Errorf("cuInit: %v", r)
+	}
+	if r := t.DriverGetVersion(0, &version); r != driver.CUDA_SUCCESS {
+		return "", 0, fmt.Errorf("cuDriverGetVersion: %v", r)
+	}
+	if r := t.DeviceGetName(0, &name[0], 255, dev); r != driver.CUDA_SUCCESS {
+		return "", 0, fmt.Errorf("cuDeviceGetName: %v", r)
+	}
+	return driver.String(&name[0]), version, nil
 }
 
 func fail(err error) {

@@ -1,0 +1,157 @@
+package cuda
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/gocuda/cuda/cu"
+)
+
+type contextKind uint8
+
+const (
+	contextPrimary contextKind = iota
+	contextOrdinary
+	contextGreen
+)
+
+// Context is a CUDA context: the owner of memory, streams and modules on one device. It is not a context.Context, and nothing is ever "current": each
+// call of this package binds the context of the object that it is made on, whatever OS thread the goroutine is on.
+//
+// All methods may be called from several goroutines. Close must not run at the same time as other calls.
+type Context struct {
+	owned
+	*health
+	dev    *Device
+	handle cu.CUcontext
+	api    cu.API // with the context bound
+	what   contextKind
+	green  cu.CUgreenCtx
+	legacy Stream // the default stream
+}
+
+func (d *Device) newContext(h cu.CUcontext, what contextKind, green cu.CUgreenCtx, state *health) *Context {
+	c := &Context{dev: d, handle: h, api: d.sys.api.In(h), what: what, green: green, health: state}
+	c.born(&d.sys.owned, "context", 0, 2)
+	c.legacy = Stream{c: c, api: c.api}
+	watch(c, &c.owned)
+	return c
+}
+
+// Device is the device of the context.
+func (c *Context) Device() *Device { return c.dev }
+
+// Handle is the context in the driver API.
+func (c *Context) Handle() cu.CUcontext { return c.handle }
+
+// API is the driver API with this context bound, for what this package does not offer.
+func (c *Context) API() cu.API { return c.api }
+
+// Green is the handle of a green context; ok is false for other contexts.
+func (c *Context) Green() (h cu.CUgreenCtx, ok bool) { return c.green, c.what == contextGreen }
+
+// Close gives the context up: a reference to the primary context, or the context itself. It fails with an [*OpenError] while buffers, streams, modules
+// or other things made in it are open.
+func (c *Context) Close() error {
+	return c.end(func() error {
+		api := c.dev.sys.api
+		switch c.what {
+		case contextPrimary:
+			return c.dev.fail("cuDevicePrimaryCtxRelease", api.DevicePrimaryCtxRelease(c.dev.handle))
+		case contextGreen:
+			return c.dev.fail("cuGreenCtxDestroy", api.GreenCtxDestroy(c.green))
+		}
+		runtime.LockOSThread() // cuCtxDestroy looks at the stack of the thread
+		defer runtime.UnlockOSThread()
+		return c.dev.fail("cuCtxDestroy", api.CtxDestroy(c.handle))
+	})
+}
+
+// Err is the error that broke the context, an [*Error], or nil while it is well as far as this package has seen.
+func (c *Context) Err() error {
+	if e := c.broken.Load(); e != nil {
+		return e
+	}
+	return nil
+}
+
+// Synchronize waits until everything that was queued in the context is done. It reports errors of kernels and panics of host functions.
+func (c *Context) Synchronize() error {
+	if c.isClosed() {
+		return closedError("cuCtxSynchronize", "context")
+	}
+	return c.waited("cuCtxSynchronize", c.api.CtxSynchronize())
+}
+
+// Wait is Synchronize that a context.Context can end; see [Stream.Wait] for what happens then.
+func (c *Context) Wait(ctx context.Context) error {
+	return c.wait(ctx, "cuCtxSynchronize", c.Synchronize)
+}
+
+// MemoryInfo is the free and the total memory of the device in bytes.
+func (c *Context) MemoryInfo() (free, total uint64, err error) {
+	if c.isClosed() {
+		return 0, 0, closedError("cuMemGetInfo", "context")
+	}
+	free, total, err = c.api.MemGetInfo()
+	return free, total, c.fail("cuMemGetInfo", "", err)
+}
+
+// Limit is a limit of the context, for example cu.CU_LIMIT_STACK_SIZE.
+func (c *Context) Limit(l cu.CUlimit) (uint64, error) {
+	v, err := c.api.CtxGetLimit(l)
+	return v, c.fail("cuCtxGetLimit", "", err)
+}
+
+// SetLimit changes a limit; the driver may round the value.
+func (c *Context) SetLimit(l cu.CUlimit, v uint64) error {
+	return c.fail("cuCtxSetLimit", "", c.api.CtxSetLimit(l, v))
+}
+
+// PriorityRange is the range of stream priorities: smaller numbers are more urgent, so greatest <= least.
+func (c *Context) PriorityRange() (least, greatest int, err error) {
+	l, g, err := c.api.CtxGetStreamPriorityRange()
+	return int(l), int(g), c.fail("cuCtxGetStreamPriorityRange", "", err)
+}
+
+// Multiprocessors is the number of multiprocessors that the context may use: those of the device, or of the green context's part.
+func (c *Context) Multiprocessors() (int, error) {
+	if c.what != contextGreen {
+		return c.dev.Attribute(cu.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+	}
+	r, err := c.api.GreenCtxGetDevResource(c.green, cu.CU_DEV_RESOURCE_TYPE_SM)
+	if err != nil {
+		return 0, c.fail("cuGreenCtxGetDevResource", "", err)
+	}
+	return int(r.Sm().SmCount), nil
+}
+
+// EnablePeer lets kernels of this context use memory of another one, on another device. It holds in one direction.
+func (c *Context) EnablePeer(other *Context) error {
+	return c.fail("cuCtxEnablePeerAccess", "", c.api.CtxEnablePeerAccess(other.handle, 0))
+}
+
+// DisablePeer takes EnablePeer back.
+func (c *Context) DisablePeer(other *Context) error {
+	return c.fail("cuCtxDisablePeerAccess", "", c.api.CtxDisablePeerAccess(other.handle))
+}
+
+// With runs f with the context current on an OS thread that belongs to the goroutine for that long, for foreign libraries and for functions of package cu that
+// work on the thread. The thread gets back what was current before.
+func (c *Context) With(f func() error) (err error) {
+	if c.isClosed() {
+		return closedError("cuCtxPushCurrent", "context")
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	api := c.dev.sys.api
+	if err := api.CtxPushCurrent(c.handle); err != nil {
+		return c.fail("cuCtxPushCurrent", "", err)
+	}
+	defer func() {
+		if _, e := api.CtxPopCurrent(); e != nil && err == nil {
+			err = c.fail("cuCtxPopCurrent", "", e)
+		}
+	}()
+	return f()
+}

@@ -1,0 +1,203 @@
+// Package cudatest helps to test CUDA code: it opens a device in a test, checks that everything is closed at the end, and compares buffers.
+//
+// Tests run on the software device. With the environment variable GOCUDA_TEST_DEVICE=driver the same tests run on a GPU:
+//
+//	go test ./...
+//	GOCUDA_TEST_DEVICE=driver go test ./...
+package cudatest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/gocuda/cuda"
+)
+
+// DeviceVariable is the environment variable that chooses where tests run: software (also when unset), driver, or auto.
+const DeviceVariable = "GOCUDA_TEST_DEVICE"
+
+// OnDriver says whether tests run on the NVIDIA driver.
+func OnDriver() bool { return os.Getenv(DeviceVariable) == "driver" }
+
+// SoftwareOnly skips a test that makes sense on the software device only.
+func SoftwareOnly(t testing.TB) {
+	t.Helper()
+	if OnDriver() {
+		t.Skip("only for the software device; " + DeviceVariable + "=driver")
+	}
+}
+
+// System opens a system for a test, with leak reports, and closes it when the test ends; what is open then is an error of the test. The options come after
+// the choice of [DeviceVariable].
+func System(t testing.TB, options ...cuda.Option) *cuda.System {
+	t.Helper()
+	all := []cuda.Option{cuda.WithLeakReports(func(l cuda.Leak) { t.Errorf("lost without Close: %s", l) })}
+	switch v := os.Getenv(DeviceVariable); v {
+	case "", "software":
+		all = append(all, cuda.WithSoftware())
+	case "driver":
+		all = append(all, cuda.WithDriver())
+	case "auto":
+	default:
+		t.Fatalf("%s=%q: must be software, driver or auto", DeviceVariable, v)
+	}
+	sys, err := cuda.Open(append(all, options...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sys.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return sys
+}
+
+// Open opens a system as [System] does and returns the primary context of its first device. At the end of the test it is synchronised and closed: errors of kernels, a
+// broken context and resources that are open are errors of the test.
+func Open(t testing.TB, options ...cuda.Option) *cuda.Context {
+	t.Helper()
+	return context(t, System(t, options...), false)
+}
+
+// OpenBroken is [Open] for tests that break the context on purpose; that it is broken at the end is no error.
+func OpenBroken(t testing.TB, options ...cuda.Option) *cuda.Context {
+	t.Helper()
+	return context(t, System(t, options...), true)
+}
+
+func context(t testing.TB, sys *cuda.System, broken bool) *cuda.Context {
+	t.Helper()
+	c, err := sys.Context(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Synchronize(); err != nil && !broken {
+			t.Error(err)
+		}
+		var open *cuda.OpenError
+		if err := c.Close(); errors.As(err, &open) || err != nil && !broken {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// Load loads an image and closes the module at the end of the test.
+func Load(t testing.TB, c *cuda.Context, image []byte, options ...cuda.JITOption) *cuda.Module {
+	t.Helper()
+	m, err := c.Load(image, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeLater(t, m)
+	return m
+}
+
+// Kernel loads an image and finds a kernel in it.
+func Kernel(t testing.TB, c *cuda.Context, image []byte, name string) *cuda.Kernel {
+	t.Helper()
+	k, err := Load(t, c, image).Kernel(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// Upload makes a buffer with a copy of the data and closes it at the end of the test.
+func Upload[T any](t testing.TB, c *cuda.Context, data []T) *cuda.Buffer[T] {
+	t.Helper()
+	b, err := cuda.Upload(c, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeLater(t, b)
+	return b
+}
+
+// Alloc makes a buffer of n zero elements and closes it at the end of the test.
+func Alloc[T any](t testing.TB, c *cuda.Context, n int) *cuda.Buffer[T] {
+	t.Helper()
+	return Upload(t, c, make([]T, n))
+}
+
+// Stream makes a stream and closes it at the end of the test.
+func Stream(t testing.TB, c *cuda.Context, o cuda.StreamOptions) *cuda.Stream {
+	t.Helper()
+	s, err := c.NewStream(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeLater(t, s)
+	return s
+}
+
+// closeLater closes at the end of the test; errors of a broken context were reported by what broke it.
+func closeLater(t testing.TB, c interface{ Close() error }) {
+	t.Cleanup(func() {
+		var e *cuda.Error
+		if err := c.Close(); err != nil && !errors.Is(err, cuda.ErrClosed) && !(errors.As(err, &e) && e.Sticky()) {
+			t.Error(err)
+		}
+	})
+}
+
+// Download is the contents of device memory.
+func Download[T any](t testing.TB, v cuda.View[T]) []T {
+	t.Helper()
+	data, err := v.Download()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// mostShown is how many differences an error tells.
+const mostShown = 5
+
+// Equal compares device memory with what it should hold.
+func Equal[T comparable](t testing.TB, got cuda.View[T], want []T) {
+	t.Helper()
+	compare(t, Download(t, got), want, func(a, b T) bool { return a == b })
+}
+
+// Near compares floats: two are near when they differ by at most tolerance times the larger magnitude, or by at most tolerance near zero. NaN is near NaN.
+func Near[T ~float32 | ~float64](t testing.TB, got cuda.View[T], want []T, tolerance float64) {
+	t.Helper()
+	compare(t, Download(t, got), want, func(a, b T) bool { return near(float64(a), float64(b), tolerance) })
+}
+
+func near(a, b, tolerance float64) bool {
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return math.IsNaN(a) && math.IsNaN(b)
+	}
+	return a == b || math.Abs(a-b) <= tolerance*max(1, math.Abs(a), math.Abs(b))
+}
+
+func compare[T any](t testing.TB, got, want []T, same func(a, b T) bool) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%d elements, want %d", len(got), len(want))
+		return
+	}
+	var text string
+	n := 0
+	for i := range got {
+		if same(got[i], want[i]) {
+			continue
+		}
+		if n++; n <= mostShown {
+			text += fmt.Sprintf("\n\t[%d] %v, want %v", i, got[i], want[i])
+		}
+	}
+	if n > mostShown {
+		text += "\n\t..."
+	}
+	if n > 0 {
+		t.Errorf("%d of %d elements differ:%s", n, len(got), text)
+	}
+}

@@ -1,0 +1,5 @@
+package api
+
+import "github.com/gocuda/cuda/internal/driver"
+
+var _ driver.CUresult

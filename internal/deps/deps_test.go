@@ -1,0 +1,178 @@
+package deps
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/gocuda/cuda"
+
+// pkg is what go list tells of a package, tests left out.
+type pkg struct {
+	ImportPath, Name string
+	Imports, Deps    []string
+}
+
+// short is a package's path inside the module, "." for the module's own package.
+func short(path string) (string, bool) {
+	if path == module {
+		return ".", true
+	}
+	return strings.CutPrefix(path, module+"/")
+}
+
+// under says whether a package is root or lies below it.
+func under(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
+
+func anyUnder(path string, roots []string) bool {
+	return slices.ContainsFunc(roots, func(r string) bool { return under(path, r) })
+}
+
+// layers are packages, with all that lies below them, and what else of the module they may import. The software device's parts stand on each other in the
+// order image, ptx, ir, exec and know nothing of the driver's API above them; each device knows the table only; whoever needs
+// a device asks internal/device; package cu is the API for it, and the module's own package stands on cu.
+var layers = []struct {
+	root string
+	may  []string
+}{
+	{"internal/num", nil},
+	{"internal/mem", nil},
+	{"internal/tensormap", nil},
+	{"internal/image", nil},
+	{"internal/ptx", nil},
+	{"internal/ir", []string{"internal/ptx"}},
+	{"internal/link", []string{"internal/image", "internal/ptx", "internal/ir"}},
+	{"internal/exec", []string{"internal/ir", "internal/ptx", "internal/mem", "internal/num", "internal/tensormap"}},
+	{"internal/driver", nil},
+	{"internal/nvidia", []string{"internal/driver"}},
+	{"internal/softdev", []string{"internal/driver", "internal/image", "internal/ptx", "internal/ir", "internal/link", "internal/exec", "internal/mem", "internal/num", "internal/tensormap", "profiles"}},
+	{"internal/device", []string{"internal/driver", "internal/nvidia", "internal/softdev"}},
+	{"profiles", nil},
+	{"cu", []string{"internal/driver", "internal/device"}},
+}
+
+// outside says which packages may import modules of others.
+var outside = []struct {
+	path string
+	may  []string
+}{
+	{"github.com/ebitengine/purego", []string{"internal/nvidia"}},
+	{"github.com/klauspost/compress", []string{"internal/image"}},
+	{"github.com/pierrec/lz4", []string{"internal/image"}},
+	{"golang.org/x/sys", []string{"internal/mem", "internal/softdev", "internal/nvidia", "internal/exec/jit"}},
+	{"github.com/alecthomas/kong", []string{"cmd"}},
+	{"github.com/sbinet/npyio", []string{"cmd"}},
+}
+
+// testSupport are packages for tests: nothing else imports them, and nothing else imports testing.
+var testSupport = []string{"internal/exec/exectest", "internal/driver/apitest", "cudatest"}
+
+func list(t *testing.T) []pkg {
+	t.Helper()
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("there is no go command")
+	}
+	cmd := exec.Command(tool, "list", "-e", "-json=ImportPath,Name,Imports,Deps", module+"/...")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+	}
+	var all []pkg
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestDependences(t *testing.T) {
+	all := list(t)
+	if len(all) < 20 {
+		t.Fatalf("go list names %d packages only", len(all))
+	}
+	seen := map[string]bool{}
+	for i := range all {
+		p := &all[i]
+		self, ok := short(p.ImportPath)
+		if !ok {
+			t.Errorf("%s is not in the module", p.ImportPath)
+			continue
+		}
+		for _, l := range layers {
+			// Programs among a layer's files are tools, which may look at everything.
+			if !under(self, l.root) || p.Name == "main" {
+				continue
+			}
+			seen[l.root] = true
+			for _, im := range p.Imports {
+				if to, ok := short(im); ok && !under(to, l.root) && !anyUnder(to, l.may) {
+					t.Errorf("%s imports %s", self, to)
+				}
+			}
+		}
+		for _, im := range p.Imports {
+			to, inside := short(im)
+			switch {
+			case inside && slices.Contains(testSupport, to) && !slices.Contains(testSupport, self):
+				t.Errorf("%s imports %s, which is for tests", self, to)
+			case im == "testing" && !slices.Contains(testSupport, self):
+				t.Errorf("%s imports testing", self)
+			case im == "C":
+				t.Errorf("%s uses cgo", self)
+			case inside || !strings.Contains(strings.SplitN(im, "/", 2)[0], "."):
+			default:
+				known := false
+				for _, o := range outside {
+					if under(im, o.path) {
+						known = true
+						if !anyUnder(self, o.may) {
+							t.Errorf("%s imports %s", self, im)
+						}
+					}
+				}
+				if !known {
+					t.Errorf("%s imports %s, which the table in this test does not have", self, im)
+				}
+			}
+		}
+		// What the layers of the software device bring along, over whatever path.
+		if anyUnder(self, []string{"internal/num", "internal/mem", "internal/tensormap", "internal/image", "internal/ptx", "internal/ir", "internal/link", "internal/exec"}) && p.Name != "main" {
+			for _, d := range p.Deps {
+				if to, ok := short(d); ok && (to == "." || anyUnder(to, []string{"cu", "internal/driver", "internal/nvidia", "internal/softdev", "internal/device"})) {
+					t.Errorf("%s depends on %s", self, to)
+				}
+				if under(d, "github.com/ebitengine/purego") {
+					t.Errorf("%s depends on %s", self, d)
+				}
+			}
+		}
+		if self == "internal/driver" {
+			for _, d := range p.Deps {
+				if strings.Contains(strings.SplitN(d, "/", 2)[0], ".") {
+					t.Errorf("internal/driver depends on %s", d)
+				}
+			}
+		}
+		if self == "internal/softdev" && slices.Contains(p.Deps, module+"/internal/nvidia") {
+			t.Error("the software device depends on the NVIDIA driver")
+		}
+	}
+	for _, l := range layers {
+		if !seen[l.root] {
+			t.Errorf("there is no package %s", l.root)
+		}
+	}
+}

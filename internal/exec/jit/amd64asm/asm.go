@@ -1,0 +1,160 @@
+// Package amd64asm writes x86-64 machine code: general purpose instructions, mask registers and the EVEX (AVX-512) forms that package jit uses.
+//
+// Facts of the encoding are those of the Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 (chapters 2.1 to 2.7 and the
+// instruction pages). Operands stand in Intel's order, destination first.
+package amd64asm
+
+import "fmt"
+
+// The general purpose registers.
+const (
+	RAX uint8 = iota
+	RCX
+	RDX
+	RBX
+	RSP
+	RBP
+	RSI
+	RDI
+	R8
+	R9
+	R10
+	R11
+	R12
+	R13
+	R14
+	R15
+)
+
+// None stands for no base or index register.
+const None = 0xff
+
+// Mem is a memory operand: base + index*scale + disp.
+type Mem struct {
+	Base, Index uint8 // None: absent
+	Scale       uint8 // 1, 2, 4 or 8
+	Disp        int32
+}
+
+// At is the operand base + disp.
+func At(base uint8, disp int32) Mem { return Mem{base, None, 1, disp} }
+
+// Indexed is the operand base + index*scale + disp.
+func Indexed(base, index, scale uint8, disp int32) Mem { return Mem{base, index, scale, disp} }
+
+// Label is a place in the code; it may be used before it is bound.
+type Label int32
+
+type fixup struct {
+	at    int // of the 32-bit displacement
+	label Label
+}
+
+// Asm holds code under construction. Branches have 32-bit displacements.
+type Asm struct {
+	Code   []byte
+	labels []int32
+	fixups []fixup
+}
+
+// NewLabel makes a label.
+func (a *Asm) NewLabel() Label {
+	a.labels = append(a.labels, -1)
+	return Label(len(a.labels) - 1)
+}
+
+// Bind puts a label at the current position.
+func (a *Asm) Bind(l Label) { a.labels[l] = int32(len(a.Code)) }
+
+// Offset is the position of a bound label, negative when it is not bound.
+func (a *Asm) Offset(l Label) int32 { return a.labels[l] }
+
+// Align fills up with no-operations to a multiple of n.
+func (a *Asm) Align(n int) {
+	for len(a.Code)%n != 0 {
+		a.Code = append(a.Code, 0x90)
+	}
+}
+
+// Finish resolves branches and returns the code.
+func (a *Asm) Finish() ([]byte, error) {
+	for _, f := range a.fixups {
+		t := a.labels[f.label]
+		if t < 0 {
+			return nil, fmt.Errorf("amd64asm: label %d is not bound", f.label)
+		}
+		d := t - int32(f.at+4)
+		a.Code[f.at], a.Code[f.at+1], a.Code[f.at+2], a.Code[f.at+3] = byte(d), byte(d>>8), byte(d>>16), byte(d>>24)
+	}
+	a.fixups = a.fixups[:0]
+	return a.Code, nil
+}
+
+func (a *Asm) bytes(b ...byte) { a.Code = append(a.Code, b...) }
+
+func (a *Asm) imm32(v uint32) {
+	a.Code = append(a.Code, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
+}
+
+// memory writes ModRM, SIB and displacement. n is the unit of an 8-bit displacement (1 but for EVEX).
+func (a *Asm) memory(reg uint8, m Mem, n int32) {
+	r := (reg & 7) << 3
+	if m.Base == None {
+		if m.Index == None {
+			a.bytes(r|4, 0x25)
+		} else {
+			a.bytes(r|4, scaleBits(m.Scale)|(m.Index&7)<<3|5)
+		}
+		a.imm32(uint32(m.Disp))
+		return
+	}
+	mod := byte(0x80)
+	switch {
+	case m.Disp == 0 && m.Base&7 != 5:
+		mod = 0
+	case m.Disp%n == 0 && m.Disp/n >= -128 && m.Disp/n <= 127:
+		mod = 0x40
+	}
+	if m.Index != None || m.Base&7 == 4 {
+		index := byte(4)
+		if m.Index != None {
+			index = m.Index & 7
+		}
+		a.bytes(mod|r|4, scaleBits(m.Scale)|index<<3|m.Base&7)
+	} else {
+		a.bytes(mod | r | m.Base&7)
+	}
+	switch mod {
+	case 0x40:
+		a.bytes(byte(m.Disp / n))
+	case 0x80:
+		a.imm32(uint32(m.Disp))
+	}
+}
+
+func scaleBits(s uint8) byte {
+	switch s {
+	case 2:
+		return 0x40
+	case 4:
+		return 0x80
+	case 8:
+		return 0xc0
+	}
+	return 0
+}
+
+func bit(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// ext is bit 3 of a register number.
+func ext(r uint8) byte {
+	if r == None {
+		return 0
+	}
+	return r >> 3 & 1
+}

@@ -1,0 +1,379 @@
+package jit
+
+import (
+	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// The vector registers of the cache.
+const (
+	poolStart = 8
+	poolEnd   = 31 // zmm31 is the canonical NaN
+)
+
+// slot says what a vector register holds.
+type slot struct {
+	ref   ir.Ref // of the piece
+	row   uint32
+	n     uint8 // number of the piece in its row
+	wide  bool  // constants: 64-bit elements
+	used  bool
+	dirty bool
+	lazy  bool // f32 results whose NaNs are not canonical yet
+	stamp uint32
+}
+
+// predSlot says what a general register holds: a predicate's mask.
+type predSlot struct {
+	row   uint32
+	used  bool
+	dirty bool
+	stamp uint32
+}
+
+var predRegs = [...]uint8{amd64asm.R9, amd64asm.R10, amd64asm.R11, amd64asm.R14}
+
+// cache is which values are in registers.
+type cache struct {
+	slots [poolEnd]slot
+	preds [len(predRegs)]predSlot
+	stamp uint32
+}
+
+func (c *cache) find(ref ir.Ref) (uint8, bool) {
+	for z := poolStart; z < poolEnd; z++ {
+		if s := &c.slots[z]; s.used && s.ref == ref {
+			return uint8(z), true
+		}
+	}
+	return 0, false
+}
+
+// pin ends the protection of the registers used so far.
+func (g *gen) pin() { g.c.stamp++ }
+
+func pieceRef(r ir.Ref, n int) ir.Ref { return ir.Ref{Off: r.Off + uint32(64*n), Sel: r.Sel} }
+
+func rowMem(r ir.Ref) amd64asm.Mem {
+	if r.Sel == 1 {
+		return amd64asm.At(amd64asm.R12, int32(r.Off))
+	}
+	return amd64asm.At(amd64asm.RBX, int32(r.Off))
+}
+
+// place finds the register for a piece: its home, if it has one.
+func (g *gen) place(ref ir.Ref) uint8 {
+	if z, ok := g.homes[ref]; ok {
+		return z
+	}
+	return g.alloc()
+}
+
+// alloc finds a register, giving up the value that was not used for longest.
+func (g *gen) alloc() uint8 {
+	best := -1
+	for z := poolStart; z < poolEnd; z++ {
+		s := &g.c.slots[z]
+		if g.homeReg[z] {
+			continue
+		}
+		if !s.used {
+			return uint8(z)
+		}
+		if s.stamp != g.c.stamp && (best < 0 || s.stamp < g.c.slots[best].stamp) {
+			best = z
+		}
+	}
+	if best < 0 {
+		panic(errPressure)
+	}
+	g.spill(uint8(best))
+	g.c.slots[best].used = false
+	return uint8(best)
+}
+
+// spill stores a register to its row when it is dirty.
+func (g *gen) spill(z uint8) {
+	s := &g.c.slots[z]
+	if !s.dirty {
+		return
+	}
+	g.canon(z)
+	g.VM(amd64asm.MovU32St, amd64asm.Z, z, 0, rowMem(s.ref))
+	s.dirty = false
+}
+
+// canon makes the NaNs of a piece canonical when that is due.
+func (g *gen) canon(z uint8) {
+	if s := &g.c.slots[z]; s.lazy {
+		g.canonical(z, g.base32(int(s.n)))
+		s.lazy = false
+	}
+}
+
+// canonical replaces NaNs in z by the canonical one, in the lanes of mask register k (0: all).
+func (g *gen) canonical(z, k uint8) {
+	g.VI(amd64asm.CmpPS, amd64asm.Z.Mask(k), 7, z, z, 3)
+	g.V(amd64asm.MovA32, amd64asm.Z.Mask(7), z, 0, nanReg)
+}
+
+const nanReg = 31
+
+// load returns a register with a piece; raw says that NaNs need not be canonical.
+func (g *gen) load(ref ir.Ref, row uint32, n int, raw bool) uint8 {
+	z, ok := g.c.find(ref)
+	if !ok {
+		z = g.place(ref)
+		g.VM(amd64asm.MovU32, amd64asm.Z, z, 0, rowMem(ref))
+		g.c.slots[z] = slot{ref: ref, row: row, n: uint8(n), used: true}
+	}
+	g.c.slots[z].stamp = g.c.stamp
+	if !raw {
+		g.canon(z)
+	}
+	return z
+}
+
+// operand is a source: a register, or a constant in memory for all lanes.
+type operand struct {
+	reg uint8
+	mem amd64asm.Mem
+	imm bool
+}
+
+// constant returns a register with a constant in all lanes.
+func (g *gen) constant(a *ir.Arg) uint8 {
+	z, ok := g.c.find(a.Ref)
+	if !ok {
+		z = g.alloc()
+		op := amd64asm.BroadcastD
+		if a.Class == ir.W64 {
+			op = amd64asm.BroadcastQ
+		}
+		g.VM(op, amd64asm.Z, z, 0, rowMem(a.Ref))
+		g.c.slots[z] = slot{ref: a.Ref, used: true, wide: a.Class == ir.W64}
+	}
+	g.c.slots[z].stamp = g.c.stamp
+	return z
+}
+
+// reg returns a register with piece n of a source.
+func (g *gen) reg(a *ir.Arg, n int) uint8 {
+	if a.Kind == ir.Imm {
+		return g.constant(a)
+	}
+	return g.load(pieceRef(a.Ref, n), a.Ref.Off, n, false)
+}
+
+// rawReg is reg for operations that treat all NaNs alike.
+func (g *gen) rawReg(a *ir.Arg, n int) uint8 {
+	if a.Kind == ir.Imm {
+		return g.constant(a)
+	}
+	return g.load(pieceRef(a.Ref, n), a.Ref.Off, n, true)
+}
+
+// src is reg, but a constant stays in memory.
+func (g *gen) src(a *ir.Arg, n int) operand {
+	if a.Kind == ir.Imm {
+		if z, ok := g.c.find(a.Ref); ok {
+			g.c.slots[z].stamp = g.c.stamp
+			return operand{reg: z}
+		}
+		return operand{mem: rowMem(a.Ref), imm: true}
+	}
+	return operand{reg: g.reg(a, n)}
+}
+
+func (g *gen) rawSrc(a *ir.Arg, n int) operand {
+	if a.Kind == ir.Imm {
+		return g.src(a, n)
+	}
+	return operand{reg: g.rawReg(a, n)}
+}
+
+// op3 writes op reg, vvvv, b.
+func (g *gen) op3(op amd64asm.Op, o amd64asm.Opt, reg, vvvv uint8, b operand) {
+	if b.imm {
+		g.VM(op, o.Broadcast(), reg, vvvv, b.mem)
+		return
+	}
+	g.V(op, o, reg, vvvv, b.reg)
+}
+
+func (g *gen) op3i(op amd64asm.Op, o amd64asm.Opt, reg, vvvv uint8, b operand, imm uint8) {
+	g.op3(op, o, reg, vvvv, b)
+	g.Code = append(g.Code, imm)
+}
+
+// dst returns the register for a piece of a destination and the masking with which it must be written.
+func (g *gen) dst(d *ir.Arg, n int) (uint8, amd64asm.Opt) {
+	k := g.mask(d.Class, n)
+	ref := pieceRef(d.Ref, n)
+	z, ok := g.c.find(ref)
+	switch {
+	case k != 0:
+		z = g.load(ref, d.Ref.Off, n, false)
+	case !ok:
+		z = g.place(ref)
+	}
+	g.c.slots[z] = slot{ref: ref, row: d.Ref.Off, n: uint8(n), used: true, dirty: true, stamp: g.c.stamp}
+	return z, amd64asm.Z.Mask(k)
+}
+
+// lazyNaN says that the piece just written holds f32 results with NaNs of any kind.
+func (g *gen) lazyNaN(z uint8) {
+	s := &g.c.slots[z]
+	if g.op.Guard >= 0 {
+		g.canonical(z, g.mask(ir.W32, int(s.n)))
+		return
+	}
+	s.lazy = true
+}
+
+// mask returns the mask register for a piece, 0 when all lanes are written.
+func (g *gen) mask(c ir.Class, n int) uint8 {
+	shift := uint8(16 * n)
+	if c == ir.W64 {
+		shift = uint8(8 * n)
+	}
+	if g.op.Guard < 0 {
+		if g.full {
+			return 0
+		}
+		return 1 + shift/8
+	}
+	if shift == 0 {
+		return 5
+	}
+	if g.k6 != shift {
+		g.KShiftRD(6, 5, shift)
+		g.k6 = shift
+	}
+	return 6
+}
+
+// base32 is the register of the split's own mask for a piece of a 32-bit row.
+func (g *gen) base32(n int) uint8 {
+	if g.full {
+		return 0
+	}
+	return uint8(1 + 2*n)
+}
+
+// forget drops a row from the cache; its frame row has been, or will be, written otherwise.
+func (g *gen) forget(row uint32) {
+	for z := poolStart; z < poolEnd; z++ {
+		if s := &g.c.slots[z]; s.used && s.ref.Sel == 0 && s.row == row {
+			s.used, s.dirty, s.lazy = false, false, false
+		}
+	}
+	for i := range g.c.preds {
+		if p := &g.c.preds[i]; p.used && p.row == row {
+			p.used, p.dirty = false, false
+		}
+	}
+}
+
+// flushRow stores what the cache holds of a row.
+func (g *gen) flushRow(row uint32) {
+	for z := poolStart; z < poolEnd; z++ {
+		if s := &g.c.slots[z]; s.used && s.ref.Sel == 0 && s.row == row {
+			g.spill(uint8(z))
+		}
+	}
+}
+
+// Predicates.
+
+// predReg finds a general register for a predicate.
+func (g *gen) predReg() int {
+	best := -1
+	for i := range g.c.preds {
+		p := &g.c.preds[i]
+		if !p.used {
+			return i
+		}
+		if best < 0 || p.stamp < g.c.preds[best].stamp {
+			best = i
+		}
+	}
+	p := &g.c.preds[best]
+	if p.dirty {
+		g.St32(rowMem(ir.Ref{Off: p.row}), predRegs[best])
+	}
+	p.used, p.dirty = false, false
+	return best
+}
+
+// pred loads a predicate operand, negation applied, into a scratch register.
+func (g *gen) pred(to uint8, a *ir.Arg) {
+	if a.Kind == ir.Imm {
+		g.Ld32(to, rowMem(a.Ref))
+	} else {
+		g.predRow(to, a.Ref.Off)
+	}
+	if a.Neg {
+		g.Not32(to)
+	}
+}
+
+func (g *gen) predRow(to uint8, row uint32) {
+	for i := range g.c.preds {
+		if p := &g.c.preds[i]; p.used && p.row == row {
+			g.tick++
+			p.stamp = g.tick
+			g.Mov32(to, predRegs[i])
+			return
+		}
+	}
+	i := g.predReg()
+	g.Ld32(predRegs[i], rowMem(ir.Ref{Off: row}))
+	g.tick++
+	g.c.preds[i] = predSlot{row: row, used: true, stamp: g.tick}
+	g.Mov32(to, predRegs[i])
+}
+
+// setPred writes the operation's lanes of a predicate from a scratch register, which it changes. rcx is used.
+func (g *gen) setPred(a *ir.Arg, from uint8) {
+	if a == nil || a.Kind != ir.Row {
+		return
+	}
+	row := a.Ref.Off
+	at := -1
+	for i := range g.c.preds {
+		if p := &g.c.preds[i]; p.used && p.row == row {
+			at = i
+		}
+	}
+	if g.op.Guard >= 0 || !g.full {
+		// old ^ (old ^ new) & mask
+		if at < 0 {
+			at = g.predReg()
+			g.Ld32(predRegs[at], rowMem(a.Ref))
+		}
+		g.Xor32(from, predRegs[at])
+		g.laneMask(amd64asm.RCX)
+		g.And32(from, amd64asm.RCX)
+		g.Xor32(predRegs[at], from)
+	} else {
+		if at < 0 {
+			at = g.predReg()
+		}
+		g.Mov32(predRegs[at], from)
+	}
+	g.tick++
+	g.c.preds[at] = predSlot{row: row, used: true, dirty: true, stamp: g.tick}
+}
+
+// laneMask loads the lanes that execute the operation into a general register.
+func (g *gen) laneMask(to uint8) {
+	switch {
+	case g.op.Guard >= 0:
+		g.KMovRD(to, 5)
+	case g.full:
+		g.MovI32(to, 0xffffffff)
+	default:
+		g.Ld32(to, inContext(offMask))
+	}
+}

@@ -1,0 +1,142 @@
+package jit
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+)
+
+// context is what machine code knows of the warp that it runs for; R15 points at it. It belongs to the warp (exec.Warp.Ext).
+type context struct {
+	frame  unsafe.Pointer
+	consts unsafe.Pointer
+	mask   uint32
+	limit  int32
+	budget int32
+	op     uint32 // operation of the global access under way (low 24 bits), and its kind; see Locate
+	instr  uint64 // operations executed
+	out    uint32 // lanes that take a branch that diverges
+	live   uint32
+	// global memory: addresses from low on for span bytes need no further check but for being mapped
+	low, span uint64
+	shared    unsafe.Pointer
+	sharedTop [8]uint32 // highest offset in shared memory of an access of 1, 2, 4, 8, 16, 32, 64 bytes
+	params    unsafe.Pointer
+	sharedGen uint64 // generic address of shared memory's window
+	released  uint32
+	warp      uint32 // index in the CTA
+	block     [3]uint32
+	ctaid     [3]uint32
+	grid      [3]uint32
+	_         uint32
+	addr      [2]uint64  // of a half warp's lane 0, contiguous accesses
+	addrs     [32]uint64 // of each lane, gathers
+	scratch   [32]uint32
+	tables    unsafe.Pointer
+	self      *engineTables
+}
+
+// Kinds of accesses in context.op: how Locate finds the lane.
+const (
+	accessNone    = iota
+	accessLanes   // addrs has the addresses
+	accessHalf0   // lanes 0 to 15 from addr[0] on, element by element
+	accessHalf1   // lanes 16 to 31
+	accessUniform // every lane the same address
+)
+
+// slack is how far displacements may lie from a checked address.
+const slack = 1 << 16
+
+var (
+	offFrame     = int32(unsafe.Offsetof(context{}.frame))
+	offConsts    = int32(unsafe.Offsetof(context{}.consts))
+	offMask      = int32(unsafe.Offsetof(context{}.mask))
+	offLimit     = int32(unsafe.Offsetof(context{}.limit))
+	offBudget    = int32(unsafe.Offsetof(context{}.budget))
+	offOp        = int32(unsafe.Offsetof(context{}.op))
+	offInstr     = int32(unsafe.Offsetof(context{}.instr))
+	offOut       = int32(unsafe.Offsetof(context{}.out))
+	offLive      = int32(unsafe.Offsetof(context{}.live))
+	offLow       = int32(unsafe.Offsetof(context{}.low))
+	offSpan      = int32(unsafe.Offsetof(context{}.span))
+	offShared    = int32(unsafe.Offsetof(context{}.shared))
+	offSharedTop = int32(unsafe.Offsetof(context{}.sharedTop))
+	offParams    = int32(unsafe.Offsetof(context{}.params))
+	offSharedGen = int32(unsafe.Offsetof(context{}.sharedGen))
+	offReleased  = int32(unsafe.Offsetof(context{}.released))
+	offWarp      = int32(unsafe.Offsetof(context{}.warp))
+	offBlock     = int32(unsafe.Offsetof(context{}.block))
+	offCTAID     = int32(unsafe.Offsetof(context{}.ctaid))
+	offGrid      = int32(unsafe.Offsetof(context{}.grid))
+	offAddr      = int32(unsafe.Offsetof(context{}.addr))
+	offAddrs     = int32(unsafe.Offsetof(context{}.addrs))
+	offScratch   = int32(unsafe.Offsetof(context{}.scratch))
+	offTables    = int32(unsafe.Offsetof(context{}.tables))
+)
+
+func inContext(off int32) amd64asm.Mem { return amd64asm.At(amd64asm.R15, off) }
+
+// contextOf returns the warp's context, filled in for its CTA.
+func contextOf(w *exec.Warp, t *engineTables) *context {
+	c := (*context)(w.Ext)
+	if c == nil {
+		c = new(context)
+		w.Ext = unsafe.Pointer(c)
+	}
+	l := w.CTA.Launch
+	c.self, c.tables = t, unsafe.Pointer(t)
+	c.low, c.span = l.Mem.Base+l.Mem.Special, 0
+	if n := l.Mem.Size - l.Mem.Special; n > 2*slack {
+		c.span = n - 2*slack
+	}
+	c.shared = w.CTA.Shared
+	for i := range c.sharedTop {
+		c.sharedTop[i] = w.CTA.SharedSize - 1<<i
+	}
+	c.params = unsafe.Pointer(unsafe.SliceData(l.Params))
+	c.sharedGen = l.Mem.Base + l.Mem.SharedOff
+	c.warp, c.block, c.ctaid, c.grid = uint32(w.Index), l.Block, w.CTA.Index, l.Grid
+	c.consts = w.Base[1]
+	c.op = 0
+	return c
+}
+
+// Locate implements exec.FaultLocator.
+func (c *code) Locate(w *exec.Warp, addr uint64) {
+	x := (*context)(w.Ext)
+	if x == nil || x.op>>24 == accessNone {
+		return
+	}
+	w.Op = int32(x.op & (1<<24 - 1))
+	active := w.Cur.Mask
+	op := &w.Act.Func.Ops[w.Op]
+	if op.Guard >= 0 {
+		p := *(*uint32)(unsafe.Add(w.Base[0], op.Guard))
+		if op.Neg {
+			p = ^p
+		}
+		active &= p
+	}
+	size, disp := accessSize(op)
+	w.Lane = bits.TrailingZeros32(active)
+	for m := active; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		a := x.addrs[l]
+		switch x.op >> 24 {
+		case accessHalf0, accessHalf1:
+			if h := int(x.op>>24 - accessHalf0); h != l/16 {
+				continue
+			}
+			a = x.addr[x.op>>24-accessHalf0] + uint64(l%16)*size
+		case accessUniform:
+			return
+		}
+		if addr-a-disp < size {
+			w.Lane = l
+			return
+		}
+	}
+}

@@ -1,0 +1,22 @@
+// Package jit is the engine that turns kernels into machine code. It works over the register frame of package ir as the interpreter does, and gives the same
+// bits.
+//
+// A function is compiled when it first runs, once for warps with all lanes active and once for any mask. Operations without a template
+// are left to the interpreter one at a time (interp.Single): the code stores what it holds in registers, returns to Go, and is entered
+// again after the operation. So is everything that schedules: barriers, calls, divergence.
+//
+// # Machine code
+//
+// The code runs on the goroutine's stack as a leaf that leaves the stack pointer alone, so a memory fault in it is a fault of its
+// caller to the Go runtime and becomes a panic there (debug.SetPanicOnFault), like those of the interpreter. Before an access that can fault the code notes its
+// operation, and where a lane's address cannot be told otherwise the addresses (context.go), so the fault names operation and thread. Global
+// addresses outside the device window, misaligned ones and those of other state spaces are found by explicit checks and left to the interpreter.
+//
+// Every back edge counts the split's budget, so control returns to Go within a bounded number of operations.
+//
+// # Registers
+//
+// R15 is the context, RBX the frame, R12 the constant pool; RAX, RCX, RDX, RSI, RDI, R8 are scratch, R9 to R11 and R14 hold predicates. Vectors are 64-byte pieces of rows:
+// two of a 32-bit row, four of a 64-bit row. zmm0 to zmm7 are scratch, zmm8 to zmm30 cache pieces (cache.go), zmm31 is
+// the canonical NaN of f32 in all lanes. k1, k2, k3, k4 are the split's mask shifted right by 0, 8, 16, 24; k5 the guard's, k6 a shifted guard; k0 and k7 are scratch.
+package jit

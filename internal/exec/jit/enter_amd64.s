@@ -1,0 +1,12 @@
+#include "textflag.h"
+#include "funcdata.h"
+
+// func enter(code uintptr, ctx unsafe.Pointer) uint64
+// The code may change every register but SP and BP. It calls nothing and must not move SP where it can fault.
+TEXT ·enter(SB), 0, $64-24
+	NO_LOCAL_POINTERS
+	MOVQ code+0(FP), AX
+	MOVQ ctx+8(FP), R15
+	CALL AX
+	MOVQ AX, ret+16(FP)
+	RET

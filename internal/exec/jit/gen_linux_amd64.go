@@ -1,0 +1,444 @@
+package jit
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// emitter writes the code of one operation.
+type emitter func(g *gen)
+
+// Why machine code comes back to Go; in the upper bits of its result, the operation below.
+const (
+	exitStep    = iota // the interpreter has to execute the operation
+	exitLimit          // another split stands here or beyond
+	exitBudget         // the turn is over at this back edge
+	exitDiverge        // lanes part at this branch: context.out take it
+	exitShift   = 28
+)
+
+var errPressure = errors.New("jit: an operation needs more registers than there are")
+
+// gen writes the code of one function.
+type gen struct {
+	amd64asm.Asm
+	f    *ir.Func
+	a    *analysis
+	full bool // all lanes are active
+
+	c       cache
+	homes   map[ir.Ref]uint8
+	homeReg [poolEnd]bool
+	loop    int32
+
+	pc     int32
+	op     *ir.Op
+	k6     uint8  // shift of the guard in k6, 0 when it holds something else
+	tick   uint32 // age of predicates
+	left   int32  // operations of the segment not executed yet, this one too
+	stubs  []func()
+	labels []amd64asm.Label // of blocks
+	entry  []int32          // code offset of entries by operation, -1 for none
+	enters []entryStub
+	leave  amd64asm.Label
+	consts []constant // vectors that stand behind the code
+}
+
+type constant struct {
+	label amd64asm.Label
+	words [16]uint32
+}
+
+type entryStub struct {
+	pc   int32
+	c    cache
+	body amd64asm.Label
+}
+
+// generate compiles a function. entry has the code offset at which operations can be entered.
+func generate(a *analysis, full bool) (code []byte, entry []int32, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(error)
+			if !ok || !errors.Is(e, errPressure) {
+				panic(r)
+			}
+			err = e
+		}
+	}()
+	g := &gen{f: a.f, a: a, full: full, loop: -1}
+	g.entry = make([]int32, len(a.f.Ops)+1)
+	for i := range g.entry {
+		g.entry[i] = -1
+	}
+	g.labels = make([]amd64asm.Label, len(a.blocks))
+	for i := range g.labels {
+		g.labels[i] = g.NewLabel()
+	}
+	g.leave = g.NewLabel()
+	for b := range a.blocks {
+		g.block(int32(b))
+	}
+	for len(g.stubs) > 0 { // a stub may ask for others
+		s := g.stubs
+		g.stubs = nil
+		for _, f := range s {
+			f()
+		}
+	}
+	for i := range g.enters {
+		g.enter(&g.enters[i])
+	}
+	g.Bind(g.leave)
+	g.VZeroUpper()
+	g.Ret()
+	for len(g.Code)%64 != 0 {
+		g.Code = append(g.Code, 0xcc)
+	}
+	for i := range g.consts {
+		g.Bind(g.consts[i].label)
+		for _, w := range g.consts[i].words {
+			g.Code = append(g.Code, byte(w), byte(w>>8), byte(w>>16), byte(w>>24))
+		}
+	}
+	code, err = g.Finish()
+	return code, g.entry, err
+}
+
+// vector returns a label at which 16 words stand.
+func (g *gen) vector(words [16]uint32) amd64asm.Label {
+	for i := range g.consts {
+		if g.consts[i].words == words {
+			return g.consts[i].label
+		}
+	}
+	l := g.NewLabel()
+	g.consts = append(g.consts, constant{l, words})
+	return l
+}
+
+// block writes a block and the way to the next.
+func (g *gen) block(b int32) {
+	k := &g.a.blocks[b]
+	g.enterLoop(k.loop)
+	if k.join {
+		g.Align(16)
+		g.Bind(g.labels[b])
+		g.atJoin(b)
+	} else if b > 0 && !g.a.blocks[b-1].falls {
+		g.c = cache{}
+		g.preloadHomes(k)
+	}
+	g.enterable(k.start)
+	g.pc = k.start
+	g.CmpMI32(inContext(offLimit), k.start)
+	g.J(amd64asm.LE, g.exit(exitLimit, 0))
+	n := k.end - k.start
+	if g.steps(k.end - 1) {
+		n-- // the step counts it
+	}
+	if n > 0 {
+		g.AddMI(inContext(offInstr), n)
+	}
+	g.left = n
+	dying := g.a.dying(k)
+	for i := k.start; i < k.end; i++ {
+		g.pc, g.op = i, &g.f.Ops[i]
+		g.k6 = 0
+		g.pin()
+		switch {
+		case g.isBranch(i):
+			g.branch(b)
+		case g.steps(i):
+			g.step()
+		case g.a.native[i] == nil:
+			g.guardedStep()
+		default:
+			g.guard()
+			g.a.native[i](g)
+		}
+		for _, r := range dying[i-k.start] {
+			g.forget(r)
+		}
+		g.left--
+	}
+	if k.falls {
+		next := &g.a.blocks[b+1]
+		if g.steps(k.end - 1) {
+			// Behind an operation of the interpreter nothing is in registers; the next block begins with an entry.
+			g.c = cache{}
+			if next.join {
+				return
+			}
+			g.preloadHomesOf(next)
+			return
+		}
+		if next.join {
+			g.edge(b, b+1)
+		}
+	}
+}
+
+// steps says whether an operation is always left to the interpreter.
+func (g *gen) steps(i int32) bool {
+	return g.a.native[i] == nil && !g.isBranch(i) && g.f.Ops[i].Guard < 0
+}
+
+func (g *gen) isBranch(i int32) bool {
+	c := g.f.Ops[i].Ctl
+	return c == ir.Branch || c == ir.Jump
+}
+
+// enterLoop makes a loop's homes known; -1 for none.
+func (g *gen) enterLoop(l int32) {
+	if l == g.loop {
+		return
+	}
+	g.loop = l
+	g.homes = nil
+	g.homeReg = [poolEnd]bool{}
+	if l < 0 {
+		return
+	}
+	g.homes = map[ir.Ref]uint8{}
+	for _, h := range g.a.loops[l].homes {
+		g.homes[h.ref] = h.reg
+		g.homeReg[h.reg] = true
+	}
+}
+
+// atJoin sets the cache to what every edge to a block provides.
+func (g *gen) atJoin(b int32) {
+	g.c = cache{}
+	g.preloadHomes(&g.a.blocks[b])
+}
+
+func (g *gen) preloadHomesOf(k *block) {
+	g.enterLoop(k.loop)
+	g.preloadHomes(k)
+}
+
+// preloadHomes notes that the homes of a block's live rows are loaded.
+func (g *gen) preloadHomes(k *block) {
+	if k.loop < 0 {
+		return
+	}
+	l := &g.a.loops[k.loop]
+	for _, h := range l.homes {
+		if n := g.a.number[h.row]; k.in.has(n) {
+			g.c.slots[h.reg] = slot{ref: h.ref, row: h.row, n: h.n, used: true, dirty: l.written.has(n)}
+		}
+	}
+}
+
+// edge brings values where block to expects them. The cache is left as it is.
+func (g *gen) edge(from, to int32) {
+	t := &g.a.blocks[to]
+	saved := g.c
+	same := t.loop >= 0 && t.loop == g.a.blocks[from].loop
+	for z := uint8(poolStart); z < poolEnd; z++ {
+		s := &g.c.slots[z]
+		if !s.used || s.ref.Sel != 0 || !s.dirty || !t.in.has(g.a.number[s.row]) {
+			continue
+		}
+		if same && g.homeReg[z] {
+			g.canon(z)
+			continue
+		}
+		g.spill(z)
+	}
+	for i := range g.c.preds {
+		if p := &g.c.preds[i]; p.used && p.dirty && t.in.has(g.a.number[p.row]) {
+			g.St32(rowMem(ir.Ref{Off: p.row}), predRegs[i])
+		}
+	}
+	if t.loop >= 0 {
+		for _, h := range g.a.loops[t.loop].homes {
+			if !t.in.has(g.a.number[h.row]) {
+				continue
+			}
+			if z, ok := saved.find(h.ref); ok && z == h.reg {
+				continue
+			}
+			g.VM(amd64asm.MovU32, amd64asm.Z, h.reg, 0, rowMem(h.ref))
+		}
+	}
+	g.c = saved
+}
+
+// enterable makes the current position one at which Go can enter.
+func (g *gen) enterable(pc int32) {
+	l := g.NewLabel()
+	g.Bind(l)
+	g.enters = append(g.enters, entryStub{pc, g.c, l})
+}
+
+// enter writes the way in.
+func (g *gen) enter(e *entryStub) {
+	g.entry[e.pc] = int32(len(g.Code))
+	g.Ld(amd64asm.RBX, inContext(offFrame))
+	g.Ld(amd64asm.R12, inContext(offConsts))
+	if !g.full {
+		g.KMovDM(1, inContext(offMask))
+		g.KShiftRD(2, 1, 8)
+		g.KShiftRD(3, 1, 16)
+		g.KShiftRD(4, 1, 24)
+	}
+	g.Ld(amd64asm.RAX, inContext(offTables))
+	g.VM(amd64asm.BroadcastD, amd64asm.Z, nanReg, 0, amd64asm.At(amd64asm.RAX, offNaN))
+	for z := poolStart; z < poolEnd; z++ {
+		s := &e.c.slots[z]
+		switch {
+		case !s.used:
+		case s.ref.Sel == 0:
+			g.VM(amd64asm.MovU32, amd64asm.Z, uint8(z), 0, rowMem(s.ref))
+		case s.wide:
+			g.VM(amd64asm.BroadcastQ, amd64asm.Z, uint8(z), 0, rowMem(s.ref))
+		default:
+			g.VM(amd64asm.BroadcastD, amd64asm.Z, uint8(z), 0, rowMem(s.ref))
+		}
+	}
+	for i := range e.c.preds {
+		if p := &e.c.preds[i]; p.used {
+			g.Ld32(predRegs[i], rowMem(ir.Ref{Off: p.row}))
+		}
+	}
+	g.Jmp(e.body)
+}
+
+// exit returns the label of a stub that stores what is in registers now and leaves at the current operation. uncounted is how many
+// operations the segment counted that are not executed.
+func (g *gen) exit(why uint32, uncounted int32) amd64asm.Label {
+	l := g.NewLabel()
+	c, pc, homes := g.c, g.pc, g.homeReg
+	g.stubs = append(g.stubs, func() {
+		saved, savedHomes := g.c, g.homeReg
+		g.c, g.homeReg = c, homes
+		g.Bind(l)
+		g.flush()
+		if uncounted > 0 {
+			g.AddMI(inContext(offInstr), -uncounted)
+		}
+		g.MovI32(amd64asm.RAX, uint32(pc)|why<<exitShift)
+		g.Jmp(g.leave)
+		g.c, g.homeReg = saved, savedHomes
+	})
+	return l
+}
+
+// flush stores everything that is dirty.
+func (g *gen) flush() {
+	for z := uint8(poolStart); z < poolEnd; z++ {
+		if s := &g.c.slots[z]; s.used && s.dirty {
+			g.spill(z)
+		}
+	}
+	for i := range g.c.preds {
+		if p := &g.c.preds[i]; p.used && p.dirty {
+			g.St32(rowMem(ir.Ref{Off: p.row}), predRegs[i])
+			p.dirty = false
+		}
+	}
+}
+
+// slow is the exit by which an operation is left to the interpreter after all.
+func (g *gen) slow() amd64asm.Label { return g.exit(exitStep, g.left) }
+
+// step leaves the operation to the interpreter.
+func (g *gen) step() {
+	g.flush()
+	g.MovI32(amd64asm.RAX, uint32(g.pc)|exitStep<<exitShift)
+	g.Jmp(g.leave)
+}
+
+// guardedStep leaves the operation to the interpreter when any lane executes it.
+func (g *gen) guardedStep() {
+	g.predRow(amd64asm.RAX, uint32(g.op.Guard))
+	if g.op.Neg {
+		g.Not32(amd64asm.RAX)
+	}
+	if g.full {
+		g.Test32(amd64asm.RAX, amd64asm.RAX)
+	} else {
+		g.AndLd32(amd64asm.RAX, inContext(offMask))
+	}
+	g.J(amd64asm.NE, g.slow())
+}
+
+// guard puts the lanes that execute the operation into k5.
+func (g *gen) guard() {
+	if g.op.Guard < 0 {
+		return
+	}
+	g.predRow(amd64asm.RAX, uint32(g.op.Guard))
+	if g.op.Neg {
+		g.Not32(amd64asm.RAX)
+	}
+	if !g.full {
+		g.AndLd32(amd64asm.RAX, inContext(offMask))
+	}
+	g.KMovDR(5, amd64asm.RAX)
+}
+
+// branch writes the end of block b.
+func (g *gen) branch(b int32) {
+	op := g.op
+	to := g.a.blockOf[op.Target]
+	fall := g.NewLabel()
+	if op.Ctl == ir.Branch && op.Guard >= 0 {
+		g.predRow(amd64asm.RAX, uint32(op.Guard))
+		if op.Neg {
+			g.Not32(amd64asm.RAX)
+		}
+		diverge := g.diverge()
+		if g.full {
+			g.Test32(amd64asm.RAX, amd64asm.RAX)
+			g.J(amd64asm.E, fall)
+			g.CmpI32(amd64asm.RAX, -1)
+		} else {
+			g.AndLd32(amd64asm.RAX, inContext(offMask))
+			g.J(amd64asm.E, fall)
+			g.CmpLd32(amd64asm.RAX, inContext(offMask))
+		}
+		g.J(amd64asm.NE, diverge)
+	}
+	if op.Target <= g.pc {
+		g.SubMI32(inContext(offBudget), 1)
+		g.J(amd64asm.S, g.exit(exitBudget, 0))
+	}
+	g.edge(b, to)
+	g.Jmp(g.labels[to])
+	g.Bind(fall)
+}
+
+// diverge is the exit with the lanes that take a branch in eax.
+func (g *gen) diverge() amd64asm.Label {
+	l := g.NewLabel()
+	to := g.exit(exitDiverge, 0)
+	g.stubs = append(g.stubs, func() {
+		g.Bind(l)
+		g.St32(inContext(offOut), amd64asm.RAX)
+		g.Jmp(to)
+	})
+	return l
+}
+
+// outOfLine writes code behind the function's own. The cache is as it is now while f runs; f must leave it so.
+func (g *gen) outOfLine(f func()) amd64asm.Label {
+	l := g.NewLabel()
+	c, pc, op, homes, hr, left := g.c, g.pc, g.op, g.homes, g.homeReg, g.left
+	g.stubs = append(g.stubs, func() {
+		g.c, g.pc, g.op, g.homes, g.homeReg, g.left = c, pc, op, homes, hr, left
+		g.k6 = 0
+		g.Bind(l)
+		f()
+	})
+	return l
+}
+
+func (g *gen) failf(format string, args ...any) {
+	panic(fmt.Errorf("%w: "+format, append([]any{errPressure}, args...)...))
+}

@@ -1,0 +1,187 @@
+package jit
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// enter runs machine code; the result says why and where it stopped.
+//
+//go:noescape
+func enter(code uintptr, ctx unsafe.Pointer) uint64
+
+type engine struct {
+	tables *engineTables
+	mapped codeBytes
+}
+
+// New returns the engine, or an *UnavailableError with the reason why it cannot work here.
+func New() (exec.Engine, error) {
+	x := &cpu.X86
+	if !x.HasAVX512F || !x.HasAVX512BW || !x.HasAVX512DQ || !x.HasAVX512VL || !x.HasAVX512CD || !x.HasBMI1 {
+		return nil, &UnavailableError{"the processor has no AVX-512 (F, BW, DQ, VL, CD)"}
+	}
+	e := &engine{tables: newTables()}
+	if err := e.selfTest(); err != nil {
+		return nil, &UnavailableError{err.Error()}
+	}
+	return e, nil
+}
+
+// Name implements exec.Engine.
+func (*engine) Name() string { return "jit" }
+
+// Compile implements exec.Engine. Machine code is made when a function first runs.
+func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
+	s, err := interp.Prepare(k)
+	if err != nil {
+		return nil, err
+	}
+	c := &code{e: e, k: k, single: s, interp: s.Code(), funcs: make([]function, len(k.Funcs))}
+	for i := range c.funcs {
+		c.funcs[i].f = k.Funcs[i]
+	}
+	runtime.AddCleanup(c, func(fs []function) {
+		for i := range fs {
+			fs[i].free()
+		}
+	}, c.funcs)
+	return c, nil
+}
+
+// code is a kernel with its machine code.
+type code struct {
+	e      *engine
+	k      *ir.Kernel
+	single *interp.Single
+	interp exec.Code
+	funcs  []function
+}
+
+// function is a function's machine code: for all lanes, and for some.
+type function struct {
+	f        *ir.Func
+	mu       sync.Mutex
+	analysis *analysis
+	versions [2]atomic.Pointer[version]
+}
+
+// version is machine code with its entries by operation.
+type version struct {
+	region *region // nil: the function is left to the interpreter
+	base   uintptr
+	entry  []int32 // -1: none
+}
+
+func (f *function) free() {
+	for i := range f.versions {
+		if v := f.versions[i].Load(); v != nil && v.region != nil {
+			v.region.free()
+		}
+	}
+}
+
+// Kernel implements exec.Code.
+func (c *code) Kernel() *ir.Kernel { return c.k }
+
+func (c *code) compile(f *function, which int) *version {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if v := f.versions[which].Load(); v != nil {
+		return v
+	}
+	if f.analysis == nil {
+		native := make([]emitter, len(f.f.Ops))
+		for i := range f.f.Ops {
+			native[i] = lookup(&f.f.Ops[i])
+		}
+		f.analysis = analyse(f.f, native)
+	}
+	v := &version{}
+	text, entry, err := generate(f.analysis, which == 1)
+	if err == nil {
+		if v.region, err = mapCode(text, &c.e.mapped); err == nil {
+			v.base, v.entry = v.region.base(), entry
+		}
+	}
+	if err != nil {
+		v.entry = make([]int32, len(f.f.Ops)+1)
+		for i := range v.entry {
+			v.entry[i] = -1
+		}
+	}
+	f.versions[which].Store(v)
+	return v
+}
+
+// Run implements exec.Code.
+func (c *code) Run(w *exec.Warp) exec.Event {
+	l := w.CTA.Launch
+	if l.Mem.Check != nil || w.CTA.Rank != 0 || uint32(len(l.Params)) < c.k.ParamSize {
+		return c.interp.Run(w)
+	}
+	s := w.Cur
+	f := &c.funcs[w.Act.Func.Index]
+	x := contextOf(w, c.e.tables)
+	x.frame = w.Base[0]
+	fallbacks := uint64(0)
+	pc := s.PC
+	ev := exec.EventReschedule
+loop:
+	for {
+		if pc >= w.Limit {
+			s.PC = pc
+			break
+		}
+		which := 0
+		if s.Mask == 0xffffffff {
+			which = 1
+		}
+		v := f.versions[which].Load()
+		if v == nil {
+			v = c.compile(f, which)
+		}
+		if off := v.entry[pc]; off >= 0 {
+			x.mask, x.limit, x.budget, x.live, x.released = s.Mask, w.Limit, s.Budget(), w.Live, w.Released()
+			r := enter(v.base+uintptr(off), unsafe.Pointer(x))
+			x.op = 0
+			w.Instr += x.instr
+			x.instr = 0
+			s.SetBudget(x.budget)
+			pc = int32(r & (1<<exitShift - 1))
+			switch r >> exitShift {
+			case exitLimit:
+				s.PC = pc
+				break loop
+			case exitBudget:
+				w.Op = pc
+				s.PC = f.f.Ops[pc].Target
+				break loop
+			case exitDiverge:
+				w.Op, s.PC = pc, pc
+				ev = w.Diverge(x.out, f.f.Ops[pc].Target, pc+1)
+				break loop
+			}
+		}
+		fallbacks++
+		e, back := c.single.Step(w, pc)
+		if back {
+			ev = e
+			break
+		}
+		pc = s.PC
+	}
+	if fallbacks != 0 && l.Counters != nil {
+		l.Counters.Fallbacks.Add(fallbacks)
+	}
+	runtime.KeepAlive(c)
+	return ev
+}

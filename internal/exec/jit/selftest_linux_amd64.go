@@ -1,0 +1,72 @@
+package jit
+
+import (
+	"fmt"
+	"runtime/debug"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/mem"
+)
+
+// selfTest runs what the engine relies on: executable memory, a call and return, vector registers, and a memory fault that becomes a panic
+// with the address.
+func (e *engine) selfTest() (err error) {
+	var a amd64asm.Asm
+	a.Ld(amd64asm.RAX, inContext(offTables))
+	a.VM(amd64asm.BroadcastD, amd64asm.Z, 31, 0, amd64asm.At(amd64asm.RAX, offNaN))
+	a.VM(amd64asm.MovU32, amd64asm.Z, 20, 0, amd64asm.At(amd64asm.RAX, offStepsD))
+	a.V(amd64asm.AddD, amd64asm.Z, 8, 20, 20)
+	a.VM(amd64asm.MovU32St, amd64asm.Z, 8, 0, inContext(offScratch))
+	a.Ld(amd64asm.RCX, inContext(offLow))
+	a.StI32(inContext(offOp), 7)
+	a.Ld32(amd64asm.RAX, amd64asm.At(amd64asm.RCX, 0)) // may fault
+	a.VZeroUpper()
+	a.MovI32(amd64asm.RAX, 0x1234)
+	a.Ret()
+	text, err := a.Finish()
+	if err != nil {
+		return err
+	}
+	r, err := mapCode(text, &e.mapped)
+	if err != nil {
+		return err
+	}
+	defer r.free()
+	hole, err := newHole()
+	if err != nil {
+		return err
+	}
+	defer hole.close()
+	word := new(uint32)
+	x := &context{tables: unsafe.Pointer(e.tables), low: uint64(uintptr(unsafe.Pointer(word)))}
+	if got := enter(r.base(), unsafe.Pointer(x)); got != 0x1234 {
+		return fmt.Errorf("self-test: machine code returned %#x", got)
+	}
+	for i := range 16 {
+		if x.scratch[i] != uint32(2*i) {
+			return fmt.Errorf("self-test: vector element %d is %d", i, x.scratch[i])
+		}
+	}
+	for range 3 {
+		x.low, x.op = hole.addr, 0
+		addr, faulted := tryEnter(r.base(), x)
+		if !faulted || addr != hole.addr || x.op != 7 {
+			return fmt.Errorf("self-test: a memory fault at %#x was reported as %#x, %t", hole.addr, addr, faulted)
+		}
+	}
+	return nil
+}
+
+// tryEnter runs machine code and catches a memory fault.
+func tryEnter(code uintptr, x *context) (addr uint64, faulted bool) {
+	old := debug.SetPanicOnFault(true)
+	defer debug.SetPanicOnFault(old)
+	defer func() {
+		if r := recover(); r != nil {
+			addr, faulted = mem.Faulted(r)
+		}
+	}()
+	enter(code, unsafe.Pointer(x))
+	return 0, false
+}

@@ -1,0 +1,53 @@
+package jit
+
+import "unsafe"
+
+// engineTables are constants that machine code reads.
+type engineTables struct {
+	nan    [4]uint32
+	stepsQ [4][16]uint64 // i times 1, 2, 4, 8
+	stepsD [4][32]uint32
+	low    [4]uint64 // 0, 1, 3, 7
+	lowD   [4]uint32
+	magic  [16]uint32
+	approx approxTables
+}
+
+var (
+	offNaN    = int32(unsafe.Offsetof(engineTables{}.nan))
+	offStepsQ = int32(unsafe.Offsetof(engineTables{}.stepsQ))
+	offStepsD = int32(unsafe.Offsetof(engineTables{}.stepsD))
+	offLowQ   = int32(unsafe.Offsetof(engineTables{}.low))
+	offLowD   = int32(unsafe.Offsetof(engineTables{}.lowD))
+	offMagic  = int32(unsafe.Offsetof(engineTables{}.magic))
+	offApprox = int32(unsafe.Offsetof(engineTables{}.approx))
+)
+
+// Words of engineTables.magic.
+const (
+	magicSign   = iota // 0x80000000
+	magicAbs           // 0x7fffffff
+	magicOne           // 1.0
+	magicHalf          // 0.5
+	magicOneInt        // 1
+	magic31
+	magic32
+	magicInf
+	magicByte
+)
+
+func newTables() *engineTables {
+	t := &engineTables{nan: [4]uint32{0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff}}
+	for e := range 4 {
+		for i := range 16 {
+			t.stepsQ[e][i] = uint64(i) << e
+		}
+		for i := range 32 {
+			t.stepsD[e][i] = uint32(i) << e
+		}
+		t.low[e], t.lowD[e] = 1<<e-1, 1<<e-1
+	}
+	t.magic = [16]uint32{magicSign: 1 << 31, magicAbs: 1<<31 - 1, magicOne: 0x3f800000, magicHalf: 0x3f000000, magicOneInt: 1, magic31: 31, magic32: 32, magicInf: 0x7f800000, magicByte: 0xff}
+	t.approx.fill()
+	return t
+}

@@ -1,0 +1,280 @@
+package jit
+
+import (
+	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// floatTemplates are f32 and f64 arithmetic rounded to nearest, without flushing.
+var floatTemplates = map[string]template{
+	"fadd": arith(amd64asm.AddPS, amd64asm.AddPD, true), "fsub": arith(amd64asm.SubPS, amd64asm.SubPD, false), "fmul": arith(amd64asm.MulPS, amd64asm.MulPD, true),
+	"ffma": fmaTemplate, "fdiv": divTemplate, "sqrt": sqrtTemplate, "rcp": rcpTemplate,
+	"fmin": extremum(0), "fmax": extremum(1), "fabs": signTemplate, "fneg": signTemplate,
+}
+
+// plain says whether an operation rounds to nearest and has none of the modifiers that change results.
+func plain(op *ir.Op) bool {
+	m := op.Match
+	return m.One("rz", "rm", "rp", "rna", "ftz", "sat", "approx", "full", "relu", "NaN", "xorsign", "satfinite") == ""
+}
+
+// flushes says whether an operation is plain but for .ftz on f32.
+func flushes(op *ir.Op) bool {
+	m := op.Match
+	return m.Has("ftz") && m.Type(0) == "f32" && m.One("rz", "rm", "rp", "rna", "sat", "approx", "full", "relu", "NaN", "xorsign", "satfinite") == ""
+}
+
+// nan64 replaces NaN results of an f64 operation, in register 0 for piece n: the operands' NaNs in order of precedence made quiet, else the
+// invalid operation's. Sources are registers.
+func (g *gen) nan64(z uint8, order ...uint8) {
+	g.VI(amd64asm.CmpPD, amd64asm.Z, 7, z, z, 3)
+	g.KOrTestB(7, 7)
+	done := g.NewLabel()
+	g.J(amd64asm.E, done)
+	g.MovI(amd64asm.RAX, 0xfff8000000000000)
+	g.V(amd64asm.BroadcastQR, amd64asm.Z.Mask(7), z, 0, amd64asm.RAX)
+	g.MovI(amd64asm.RAX, 0x0008000000000000)
+	for i := len(order) - 1; i >= 0; i-- {
+		g.VI(amd64asm.CmpPD, amd64asm.Z, 7, order[i], order[i], 3)
+		g.V(amd64asm.BroadcastQR, amd64asm.Z, 7, 0, amd64asm.RAX)
+		g.V(amd64asm.OrQ, amd64asm.Z.Mask(7), z, 7, order[i])
+	}
+	g.Bind(done)
+}
+
+func arith(ps, pd amd64asm.Op, swap bool) template {
+	return func(op *ir.Op) emitter {
+		d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
+		if !plain(op) {
+			return nil
+		}
+		switch op.Match.Type(0) {
+		case "f32":
+			if !rows(ir.W32, d, a, b) {
+				return nil
+			}
+			if swap && a.Kind == ir.Imm {
+				a, b = b, a
+			}
+			return func(g *gen) {
+				for p := range 2 {
+					g.pin()
+					ra, rb := g.rawReg(a, p), g.rawSrc(b, p)
+					z, o := g.dst(d, p)
+					g.op3(ps, o, z, ra, rb)
+					g.lazyNaN(z)
+				}
+			}
+		case "f64":
+			if !rows(ir.W64, d, a, b) || op.First {
+				return nil
+			}
+			return func(g *gen) {
+				for p := range 4 {
+					g.pin()
+					ra, rb := g.reg(a, p), g.reg(b, p)
+					g.V(pd, amd64asm.Z, 0, ra, rb)
+					g.nan64(0, rb, ra)
+					z, o := g.dst(d, p)
+					g.V(amd64asm.MovA64, o, z, 0, 0)
+				}
+			}
+		}
+		return nil
+	}
+}
+
+func fmaTemplate(op *ir.Op) emitter {
+	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], &op.Args[3]
+	if !plain(op) {
+		return nil
+	}
+	switch op.Match.Type(0) {
+	case "f32":
+		if !rows(ir.W32, d, a, b, c) {
+			return nil
+		}
+		if a.Kind == ir.Imm {
+			a, b = b, a
+		}
+		x := amd64asm.FMA231PS
+		switch neg := a.Neg != b.Neg; {
+		case neg && c.Neg:
+			return nil
+		case neg:
+			x = amd64asm.FNMA231PS
+		case c.Neg:
+			x = amd64asm.FMS231PS
+		}
+		return func(g *gen) {
+			for p := range 2 {
+				g.pin()
+				ra, rb, rc := g.rawReg(a, p), g.rawSrc(b, p), g.rawSrc(c, p)
+				if !rc.imm && c.Kind == ir.Row && c.Ref == d.Ref {
+					z, o := g.dstRaw(d, p)
+					g.op3(x, o, z, ra, rb)
+					g.lazyNaN(z)
+					continue
+				}
+				masked := g.mask(ir.W32, p) != 0
+				aliased := a.Ref == d.Ref || b.Ref == d.Ref
+				t := uint8(0)
+				var z uint8
+				o := amd64asm.Z
+				if !masked && !aliased {
+					z, o = g.dst(d, p)
+					t = z
+				}
+				if rc.imm {
+					g.VM(amd64asm.BroadcastD, amd64asm.Z, t, 0, rc.mem)
+				} else {
+					g.V(amd64asm.MovA32, amd64asm.Z, t, 0, rc.reg)
+				}
+				g.op3(x, amd64asm.Z, t, ra, rb)
+				if masked || aliased {
+					z, o = g.dst(d, p)
+					g.V(amd64asm.MovA32, o, z, 0, 0)
+				}
+				g.lazyNaN(z)
+			}
+		}
+	case "f64":
+		if !rows(ir.W64, d, a, b, c) || op.First || a.Neg || b.Neg || c.Neg {
+			return nil
+		}
+		return func(g *gen) {
+			for p := range 4 {
+				g.pin()
+				ra, rb, rc := g.reg(a, p), g.reg(b, p), g.reg(c, p)
+				g.V(amd64asm.MovA64, amd64asm.Z, 0, 0, rc)
+				g.V(amd64asm.FMA231PD, amd64asm.Z, 0, ra, rb)
+				g.nan64(0, rb, rc, ra)
+				z, o := g.dst(d, p)
+				g.V(amd64asm.MovA64, o, z, 0, 0)
+			}
+		}
+	}
+	return nil
+}
+
+// dstRaw is dst for a destination that is a source too, whose NaNs may be of any kind.
+func (g *gen) dstRaw(d *ir.Arg, n int) (uint8, amd64asm.Opt) {
+	k := g.mask(d.Class, n)
+	ref := pieceRef(d.Ref, n)
+	z := g.load(ref, d.Ref.Off, n, g.op.Guard < 0)
+	s := &g.c.slots[z]
+	s.dirty, s.lazy = true, false
+	return z, amd64asm.Z.Mask(k)
+}
+
+func divTemplate(op *ir.Op) emitter {
+	if op.Match.One("approx", "full") != "" {
+		return approxDivTemplate(op)
+	}
+	d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
+	switch {
+	case op.Match.Type(0) == "f32":
+		return arith(amd64asm.DivPS, amd64asm.DivPD, false)(op)
+	case plain(op) && rows(ir.W64, d, a, b):
+		return func(g *gen) {
+			for p := range 4 {
+				g.pin()
+				ra, rb := g.reg(a, p), g.reg(b, p)
+				g.V(amd64asm.DivPD, amd64asm.Z, 0, ra, rb)
+				g.nan64(0, ra, rb)
+				z, o := g.dst(d, p)
+				g.V(amd64asm.MovA64, o, z, 0, 0)
+			}
+		}
+	}
+	return nil
+}
+
+func sqrtTemplate(op *ir.Op) emitter {
+	if op.Match.Has("approx") {
+		return approxTemplate(op)
+	}
+	d, a := &op.Args[0], &op.Args[1]
+	if !plain(op) {
+		return nil
+	}
+	if op.Match.Type(0) == "f32" && rows(ir.W32, d, a) {
+		return func(g *gen) {
+			for p := range 2 {
+				g.pin()
+				ra := g.rawSrc(a, p)
+				z, o := g.dst(d, p)
+				g.op3(amd64asm.SqrtPS, o, z, 0, ra)
+				g.lazyNaN(z)
+			}
+		}
+	}
+	return nil
+}
+
+func rcpTemplate(op *ir.Op) emitter {
+	if op.Match.Has("approx") {
+		return approxTemplate(op)
+	}
+	d, a := &op.Args[0], &op.Args[1]
+	if !plain(op) || op.Match.Type(0) != "f32" || !rows(ir.W32, d, a) {
+		return nil
+	}
+	return func(g *gen) {
+		g.Ld(amd64asm.RAX, inContext(offTables))
+		for p := range 2 {
+			g.pin()
+			ra := g.rawSrc(a, p)
+			z, o := g.dst(d, p)
+			g.VM(amd64asm.BroadcastD, amd64asm.Z, 0, 0, amd64asm.At(amd64asm.RAX, offMagic+4*magicOne))
+			g.op3(amd64asm.DivPS, o, z, 0, ra)
+			g.lazyNaN(z)
+		}
+	}
+}
+
+// extremum is min (0) and max (1) of f32: the operand that is a number; zeros are ordered.
+func extremum(which uint8) template {
+	return func(op *ir.Op) emitter {
+		d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
+		if !plain(op) || op.Match.Type(0) != "f32" || !rows(ir.W32, d, a, b) || len(op.Args) != 3 {
+			return nil
+		}
+		return func(g *gen) {
+			for p := range 2 {
+				g.pin()
+				ra, rb := g.rawReg(a, p), g.rawReg(b, p)
+				g.VI(amd64asm.RangePS, amd64asm.Z, 0, ra, rb, 4|which)
+				g.VI(amd64asm.CmpPS, amd64asm.Z, 7, rb, rb, 3)
+				g.V(amd64asm.MovA32, amd64asm.Z.Mask(7), 0, 0, ra)
+				g.VI(amd64asm.CmpPS, amd64asm.Z, 7, ra, ra, 3)
+				g.V(amd64asm.MovA32, amd64asm.Z.Mask(7), 0, 0, rb)
+				z, o := g.dst(d, p)
+				g.V(amd64asm.MovA32, o, z, 0, 0)
+				g.lazyNaN(z)
+			}
+		}
+	}
+}
+
+// signTemplate is abs and neg. NaNs become canonical for f32; for f64 all but the sign bit stays as it is, if the interpreter says so.
+func signTemplate(op *ir.Op) emitter {
+	d, a := &op.Args[0], &op.Args[1]
+	if !plain(op) || op.Match.Type(0) != "f32" || !rows(ir.W32, d, a) {
+		return nil
+	}
+	x, word := amd64asm.XorD, magicSign
+	if op.Match.Form.Op == "fabs" {
+		x, word = amd64asm.AndD, magicAbs
+	}
+	return func(g *gen) {
+		g.Ld(amd64asm.RAX, inContext(offTables))
+		for p := range 2 {
+			g.pin()
+			ra := g.rawReg(a, p)
+			z, o := g.dst(d, p)
+			g.VM(x, o.Broadcast(), z, ra, amd64asm.At(amd64asm.RAX, offMagic+int32(4*word)))
+			g.lazyNaN(z)
+		}
+	}
+}

@@ -1,0 +1,608 @@
+package jit
+
+import (
+	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// template says how to write an operation, nil when the interpreter has to do it. Nothing is written yet.
+type template func(op *ir.Op) emitter
+
+// templates by Form.Op.
+var templates = []map[string]template{intTemplates, floatTemplates, compareTemplates, moveTemplates, convertTemplates, memoryTemplates, warpTemplates, approxTemplates}
+
+func lookup(op *ir.Op) emitter {
+	switch op.Ctl {
+	case ir.Plain:
+	case ir.Special:
+		return special(op)
+	default:
+		return nil
+	}
+	for _, t := range templates {
+		if f := t[op.Match.Form.Op]; f != nil {
+			return f(op)
+		}
+	}
+	return nil
+}
+
+var intTemplates = map[string]template{
+	"iadd": addTemplate, "isub": subTemplate, "imul": mulTemplate, "imad": madTemplate,
+	"and": logicTemplate(amd64asm.AndD, amd64asm.AndQ), "or": logicTemplate(amd64asm.OrD, amd64asm.OrQ), "xor": logicTemplate(amd64asm.XorD, amd64asm.XorQ),
+	"not": notTemplate, "lop3": lop3Template, "shl": shlTemplate, "shr": shrTemplate, "shf": shfTemplate,
+	"ineg": negTemplate, "iabs": absTemplate, "imin": minTemplate, "imax": minTemplate, "sad": nil, "clz": clzTemplate, "bfe": bfeTemplate, "prmt": prmtTemplate,
+	"popc": nil,
+}
+
+// rows says whether operands are rows or constants of one class; the first is a destination.
+func rows(c ir.Class, args ...*ir.Arg) bool {
+	for i, a := range args {
+		if a.Class != c || a.Kind != ir.Row && (i == 0 || a.Kind != ir.Imm) {
+			return false
+		}
+	}
+	return true
+}
+
+// classOf is the class of an integer type that templates take, ok is false for others.
+func classOf(typ string) (c ir.Class, ok bool) {
+	switch typ {
+	case "u32", "s32", "b32", "f32":
+		return ir.W32, true
+	case "u64", "s64", "b64", "f64":
+		return ir.W64, true
+	}
+	return 0, false
+}
+
+func argsOf(op *ir.Op, n int) []*ir.Arg {
+	out := make([]*ir.Arg, n)
+	for i := range out {
+		if i >= len(op.Args) {
+			return nil
+		}
+		out[i] = &op.Args[i]
+	}
+	return out
+}
+
+// binary writes d = op(a, b) for both classes; swap allows a constant first operand to change places.
+func binary(op *ir.Op, typ string, d32, d64 amd64asm.Op, swap bool) emitter {
+	c, ok := classOf(typ)
+	if !ok || len(op.Args) < 3 || !rows(c, &op.Args[0], &op.Args[1], &op.Args[2]) {
+		return nil
+	}
+	d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
+	if swap && a.Kind == ir.Imm {
+		a, b = b, a
+	}
+	x := d32
+	if c == ir.W64 {
+		x = d64
+	}
+	return func(g *gen) {
+		for p := range pieces(c) {
+			g.pin()
+			ra, rb := g.reg(a, p), g.src(b, p)
+			z, o := g.dst(d, p)
+			g.op3(x, o, z, ra, rb)
+		}
+	}
+}
+
+func addTemplate(op *ir.Op) emitter {
+	if op.Match.Has("sat") {
+		return nil
+	}
+	return binary(op, op.Match.Type(0), amd64asm.AddD, amd64asm.AddQ, true)
+}
+
+func subTemplate(op *ir.Op) emitter {
+	if op.Match.Has("sat") {
+		return nil
+	}
+	return binary(op, op.Match.Type(0), amd64asm.SubD, amd64asm.SubQ, false)
+}
+
+func logicTemplate(d, q amd64asm.Op) template {
+	return func(op *ir.Op) emitter {
+		if op.Match.Type(0) == "pred" {
+			return predicateLogic(op)
+		}
+		return binary(op, op.Match.Type(0), d, q, true)
+	}
+}
+
+// powerOf returns the exponent when a constant is a power of two.
+func powerOf(a *ir.Arg) (n uint8, ok bool) {
+	if a.Kind != ir.Imm || a.Sym || a.Bits == 0 || a.Bits&(a.Bits-1) != 0 {
+		return 0, false
+	}
+	for v := a.Bits; v > 1; v >>= 1 {
+		n++
+	}
+	return n, true
+}
+
+func mulTemplate(op *ir.Op) emitter {
+	part, typ := op.Match.One("lo", "hi", "wide"), op.Match.Type(0)
+	switch part + "." + typ {
+	case "lo.u32", "lo.s32", "lo.u64", "lo.s64":
+		if n, ok := powerOf(&op.Args[2]); ok {
+			return shiftBy(op, typ, amd64asm.ShiftSll, n)
+		}
+		return binary(op, typ, amd64asm.MulLD, amd64asm.MulLQ, true)
+	case "wide.u32", "wide.s32":
+		return wide(op, typ == "s32", nil)
+	case "hi.u32", "hi.s32":
+		return high(op, typ == "s32", nil)
+	}
+	return nil
+}
+
+func madTemplate(op *ir.Op) emitter {
+	part, typ := op.Match.One("lo", "hi", "wide"), op.Match.Type(0)
+	if op.Match.Has("sat") {
+		return nil
+	}
+	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], &op.Args[3]
+	switch part + "." + typ {
+	case "lo.u32", "lo.s32", "lo.u64", "lo.s64":
+		cl, _ := classOf(typ)
+		if !rows(cl, d, a, b, c) {
+			return nil
+		}
+		mul, add := amd64asm.MulLD, amd64asm.AddD
+		if cl == ir.W64 {
+			mul, add = amd64asm.MulLQ, amd64asm.AddQ
+		}
+		if a.Kind == ir.Imm {
+			a, b = b, a
+		}
+		return func(g *gen) {
+			for p := range pieces(cl) {
+				g.pin()
+				ra, rb, rc := g.reg(a, p), g.src(b, p), g.src(c, p)
+				g.op3(mul, amd64asm.Z, 0, ra, rb)
+				z, o := g.dst(d, p)
+				g.op3(add, o, z, 0, rc)
+			}
+		}
+	case "wide.u32", "wide.s32":
+		if c.Class != ir.W64 || !c.Reg() {
+			return nil
+		}
+		return wide(op, typ == "s32", c)
+	case "hi.u32", "hi.s32":
+		if c.Class != ir.W32 || !c.Reg() {
+			return nil
+		}
+		return high(op, typ == "s32", c)
+	}
+	return nil
+}
+
+// widen writes quarter q of a 32-bit source as 64-bit elements into z.
+func (g *gen) widen(z uint8, a *ir.Arg, q int, signed bool) {
+	op := amd64asm.MovZXDQ
+	if signed {
+		op = amd64asm.MovSXDQ
+	}
+	if a.Kind == ir.Imm {
+		g.V(op, amd64asm.Z, z, 0, g.constant(a))
+		return
+	}
+	h := g.reg(a, q/2)
+	if q&1 == 0 {
+		g.V(op, amd64asm.Z, z, 0, h)
+		return
+	}
+	g.VI(amd64asm.ExtractQ4, amd64asm.Z, h, 0, z, 1)
+	g.V(op, amd64asm.Z, z, 0, z)
+}
+
+// wide is mul.wide and mad.wide.
+func wide(op *ir.Op, signed bool, c *ir.Arg) emitter {
+	d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
+	if d.Kind != ir.Row || d.Class != ir.W64 || !a.Reg() || !b.Reg() || a.Class != ir.W32 || b.Class != ir.W32 {
+		return nil
+	}
+	if a.Kind == ir.Imm {
+		a, b = b, a
+	}
+	shift, power := powerOf(b)
+	power = power && shift < 31
+	mul := amd64asm.MulUDQ
+	if signed {
+		mul = amd64asm.MulDQ
+	}
+	return func(g *gen) {
+		for q := range 4 {
+			g.pin()
+			g.widen(0, a, q, signed)
+			var rc operand
+			if c != nil {
+				rc = g.src(c, q)
+			}
+			z, o := g.dst(d, q)
+			t := z
+			if c != nil {
+				t = 0
+			}
+			ot := o
+			if c != nil {
+				ot = amd64asm.Z
+			}
+			if power {
+				g.VI(amd64asm.ShiftQ, ot, amd64asm.ShiftSll, t, 0, shift)
+			} else {
+				g.widen(1, b, q, signed)
+				g.V(mul, ot, t, 0, 1)
+			}
+			if c != nil {
+				g.op3(amd64asm.AddQ, o, z, 0, rc)
+			}
+		}
+	}
+}
+
+// high is mul.hi and mad.hi of 32 bits.
+func high(op *ir.Op, signed bool, c *ir.Arg) emitter {
+	d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
+	if !rows(ir.W32, d, a, b) {
+		return nil
+	}
+	mul := amd64asm.MulUDQ
+	if signed {
+		mul = amd64asm.MulDQ
+	}
+	return func(g *gen) {
+		for p := range 2 {
+			g.pin()
+			ra, rb := g.reg(a, p), g.reg(b, p)
+			g.MovI32(amd64asm.RAX, 0xaaaa)
+			g.KMovDR(7, amd64asm.RAX)
+			g.V(mul, amd64asm.Z, 0, ra, rb)
+			g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSrl, 1, ra, 32)
+			g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSrl, 2, rb, 32)
+			g.V(mul, amd64asm.Z, 1, 1, 2)
+			g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSrl, 0, 0, 32)
+			g.V(amd64asm.MovA32, amd64asm.Z.Mask(7), 0, 0, 1)
+			var rc operand
+			if c != nil {
+				rc = g.src(c, p)
+			}
+			z, o := g.dst(d, p)
+			if c != nil {
+				g.op3(amd64asm.AddD, o, z, 0, rc)
+			} else {
+				g.V(amd64asm.MovA32, o, z, 0, 0)
+			}
+		}
+	}
+}
+
+// shiftBy shifts by a number that is known.
+func shiftBy(op *ir.Op, typ string, kind, n uint8) emitter {
+	c, ok := classOf(typ)
+	d, a := &op.Args[0], &op.Args[1]
+	if !ok || !rows(c, d, a) {
+		return nil
+	}
+	x := amd64asm.ShiftD
+	if c == ir.W64 {
+		if x = amd64asm.ShiftQ; kind == amd64asm.ShiftSra {
+			x = amd64asm.ShiftAQ
+		}
+	}
+	return func(g *gen) {
+		for p := range pieces(c) {
+			g.pin()
+			ra := g.reg(a, p)
+			z, o := g.dst(d, p)
+			g.VI(x, o, kind, z, ra, n) // the destination stands in vvvv
+		}
+	}
+}
+
+// shift is shl and shr by any 32-bit number: vector shifts clamp as PTX does.
+func shift(op *ir.Op, typ string, kind uint8, d32, d64 amd64asm.Op) emitter {
+	c, ok := classOf(typ)
+	d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
+	if !ok || !rows(c, d, a) || !b.Reg() || b.Class != ir.W32 {
+		return nil
+	}
+	if b.Kind == ir.Imm && !b.Sym {
+		return shiftBy(op, typ, kind, uint8(min(uint32(b.Bits), 255)))
+	}
+	return func(g *gen) {
+		for p := range pieces(c) {
+			g.pin()
+			ra := g.reg(a, p)
+			if c == ir.W32 {
+				rb := g.src(b, p)
+				z, o := g.dst(d, p)
+				g.op3(d32, o, z, ra, rb)
+				continue
+			}
+			g.widen(0, b, p, false)
+			z, o := g.dst(d, p)
+			g.V(d64, o, z, ra, 0)
+		}
+	}
+}
+
+func shlTemplate(op *ir.Op) emitter {
+	return shift(op, op.Match.Type(0), amd64asm.ShiftSll, amd64asm.SllVD, amd64asm.SllVQ)
+}
+
+func shrTemplate(op *ir.Op) emitter {
+	switch typ := op.Match.Type(0); typ {
+	case "s32", "s64":
+		return shift(op, typ, amd64asm.ShiftSra, amd64asm.SraVD, amd64asm.SraVQ)
+	default:
+		return shift(op, typ, amd64asm.ShiftSrl, amd64asm.SrlVD, amd64asm.SrlVQ)
+	}
+}
+
+// shfTemplate is the funnel shift, modulo 32 or clamped, of {b,a}.
+func shfTemplate(op *ir.Op) emitter {
+	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], &op.Args[3]
+	if !rows(ir.W32, d, a, b, c) {
+		return nil
+	}
+	left, clamp := op.Match.Has("l"), op.Match.Has("clamp")
+	if c.Kind == ir.Imm && !c.Sym {
+		n := uint32(c.Bits) & 31
+		if clamp {
+			n = min(uint32(c.Bits), 32)
+		}
+		return func(g *gen) {
+			for p := range 2 {
+				g.pin()
+				ra, rb := g.reg(a, p), g.reg(b, p)
+				z, o := g.dst(d, p)
+				switch {
+				case left && n == 0, !left && n == 32:
+					g.V(amd64asm.MovA32, o, z, 0, rb)
+				case left && n == 32, !left && n == 0:
+					g.V(amd64asm.MovA32, o, z, 0, ra)
+				case ra == rb:
+					kind := uint8(amd64asm.ShiftRor)
+					if left {
+						kind = amd64asm.ShiftRol
+					}
+					g.VI(amd64asm.ShiftD, o, kind, z, ra, uint8(n))
+				case left: // b << n | a >> 32-n
+					g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSll, 0, rb, uint8(n))
+					g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSrl, 1, ra, uint8(32-n))
+					g.V(amd64asm.OrD, o, z, 0, 1)
+				default: // a >> n | b << 32-n
+					g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSrl, 0, ra, uint8(n))
+					g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSll, 1, rb, uint8(32-n))
+					g.V(amd64asm.OrD, o, z, 0, 1)
+				}
+			}
+		}
+	}
+	return func(g *gen) {
+		g.Ld(amd64asm.RAX, inContext(offTables))
+		magic := func(i int) amd64asm.Mem { return amd64asm.At(amd64asm.RAX, offMagic+int32(4*i)) }
+		for p := range 2 {
+			g.pin()
+			ra, rb, rc := g.reg(a, p), g.reg(b, p), g.reg(c, p)
+			if clamp {
+				g.VM(amd64asm.MinUD, amd64asm.Z.Broadcast(), 0, rc, magic(magic32))
+			} else {
+				g.VM(amd64asm.AndD, amd64asm.Z.Broadcast(), 0, rc, magic(magic31))
+			}
+			g.VM(amd64asm.BroadcastD, amd64asm.Z, 1, 0, magic(magic32))
+			g.V(amd64asm.SubD, amd64asm.Z, 1, 1, 0) // 32-n: a shift by 32 gives zero
+			if left {
+				g.V(amd64asm.SllVD, amd64asm.Z, 0, rb, 0)
+				g.V(amd64asm.SrlVD, amd64asm.Z, 1, ra, 1)
+			} else {
+				g.V(amd64asm.SrlVD, amd64asm.Z, 0, ra, 0)
+				g.V(amd64asm.SllVD, amd64asm.Z, 1, rb, 1)
+			}
+			z, o := g.dst(d, p)
+			g.V(amd64asm.OrD, o, z, 0, 1)
+		}
+	}
+}
+
+func notTemplate(op *ir.Op) emitter {
+	if op.Match.Type(0) == "pred" {
+		d, a := &op.Args[0], &op.Args[1]
+		return func(g *gen) {
+			g.pred(amd64asm.RAX, a)
+			g.Not32(amd64asm.RAX)
+			g.setPred(d, amd64asm.RAX)
+		}
+	}
+	c, ok := classOf(op.Match.Type(0))
+	d, a := &op.Args[0], &op.Args[1]
+	if !ok || !rows(c, d, a) {
+		return nil
+	}
+	x := amd64asm.TernD
+	if c == ir.W64 {
+		x = amd64asm.TernQ
+	}
+	return func(g *gen) {
+		for p := range pieces(c) {
+			g.pin()
+			ra := g.reg(a, p)
+			g.V(amd64asm.MovA32, amd64asm.Z, 0, 0, ra)
+			g.VI(x, amd64asm.Z, 0, 0, 0, 0x55)
+			z, o := g.dst(d, p)
+			move := amd64asm.MovA32
+			if c == ir.W64 {
+				move = amd64asm.MovA64
+			}
+			g.V(move, o, z, 0, 0)
+		}
+	}
+}
+
+func lop3Template(op *ir.Op) emitter {
+	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], &op.Args[3]
+	if !rows(ir.W32, d, a, b, c) {
+		return nil
+	}
+	lut := uint8(op.Arg("lut").Bits)
+	return func(g *gen) {
+		for p := range 2 {
+			g.pin()
+			ra, rb, rc := g.reg(a, p), g.reg(b, p), g.src(c, p)
+			g.V(amd64asm.MovA32, amd64asm.Z, 0, 0, ra)
+			g.op3i(amd64asm.TernD, amd64asm.Z, 0, rb, rc, lut)
+			z, o := g.dst(d, p)
+			g.V(amd64asm.MovA32, o, z, 0, 0)
+		}
+	}
+}
+
+func negTemplate(op *ir.Op) emitter {
+	c, ok := classOf(op.Match.Type(0))
+	d, a := &op.Args[0], &op.Args[1]
+	if !ok || !rows(c, d, a) {
+		return nil
+	}
+	x := amd64asm.SubD
+	if c == ir.W64 {
+		x = amd64asm.SubQ
+	}
+	return func(g *gen) {
+		g.V(amd64asm.XorD, amd64asm.Z, 0, 0, 0)
+		for p := range pieces(c) {
+			g.pin()
+			ra := g.src(a, p)
+			z, o := g.dst(d, p)
+			g.op3(x, o, z, 0, ra)
+		}
+	}
+}
+
+func absTemplate(op *ir.Op) emitter {
+	return unary(op, op.Match.Type(0), amd64asm.AbsD, amd64asm.AbsQ)
+}
+
+// unary writes d = op(a).
+func unary(op *ir.Op, typ string, d32, d64 amd64asm.Op) emitter {
+	c, ok := classOf(typ)
+	d, a := &op.Args[0], &op.Args[1]
+	if !ok || !rows(c, d, a) {
+		return nil
+	}
+	x := d32
+	if c == ir.W64 {
+		x = d64
+	}
+	return func(g *gen) {
+		for p := range pieces(c) {
+			g.pin()
+			ra := g.src(a, p)
+			z, o := g.dst(d, p)
+			g.op3(x, o, z, 0, ra)
+		}
+	}
+}
+
+func clzTemplate(op *ir.Op) emitter {
+	if op.Match.Type(0) != "b32" {
+		return nil
+	}
+	return unary(op, "b32", amd64asm.LzcntD, amd64asm.LzcntQ)
+}
+
+func minTemplate(op *ir.Op) emitter {
+	if op.Match.Has("relu") {
+		return nil
+	}
+	larger := op.Match.Form.Op == "imax"
+	switch typ := op.Match.Type(0); {
+	case typ[0] == 'u' && larger:
+		return binary(op, typ, amd64asm.MaxUD, amd64asm.MaxUQ, true)
+	case typ[0] == 'u':
+		return binary(op, typ, amd64asm.MinUD, amd64asm.MinUQ, true)
+	case larger:
+		return binary(op, typ, amd64asm.MaxSD, amd64asm.MaxSQ, true)
+	default:
+		return binary(op, typ, amd64asm.MinSD, amd64asm.MinSQ, true)
+	}
+}
+
+// bfeTemplate is bfe of 32 bits by constants within the word.
+func bfeTemplate(op *ir.Op) emitter {
+	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], &op.Args[3]
+	typ := op.Match.Type(0)
+	if cl, ok := classOf(typ); !ok || cl != ir.W32 || !rows(ir.W32, d, a) || b.Kind != ir.Imm || c.Kind != ir.Imm || b.Sym || c.Sym {
+		return nil
+	}
+	pos, n := uint32(b.Bits)&0xff, uint32(c.Bits)&0xff
+	if n == 0 || pos+n > 32 {
+		return nil
+	}
+	right := uint8(amd64asm.ShiftSrl)
+	if typ == "s32" {
+		right = amd64asm.ShiftSra
+	}
+	return func(g *gen) {
+		for p := range 2 {
+			g.pin()
+			ra := g.reg(a, p)
+			g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSll, 0, ra, uint8(32-pos-n))
+			z, o := g.dst(d, p)
+			g.VI(amd64asm.ShiftD, o, right, z, 0, uint8(32-n))
+		}
+	}
+}
+
+// prmtTemplate is prmt with a constant selector that spreads no signs.
+func prmtTemplate(op *ir.Op) emitter {
+	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], &op.Args[3]
+	if op.Match.One("f4e", "b4e", "rc8", "ecl", "ecr", "rc16") != "" || c.Kind != ir.Imm || c.Sym || c.Bits&0x8888 != 0 || !rows(ir.W32, d, a, b) {
+		return nil
+	}
+	// vpshufb of each source with its own selector: bytes that come from the other become zero.
+	var fromA, fromB [16]uint32
+	useA, useB := false, false
+	for i := range 16 {
+		for j := range 4 {
+			s := uint32(c.Bits) >> (4 * j) & 7
+			x, y := s+uint32(i%4)*4, uint32(0x80)
+			if s >= 4 {
+				x, y = 0x80, s-4+uint32(i%4)*4
+				useB = true
+			} else {
+				useA = true
+			}
+			fromA[i] |= x << (8 * j)
+			fromB[i] |= y << (8 * j)
+		}
+	}
+	return func(g *gen) {
+		for p := range 2 {
+			g.pin()
+			if useA {
+				g.LeaLabel(amd64asm.RAX, g.vector(fromA))
+				g.VM(amd64asm.ShufB, amd64asm.Z, 0, g.reg(a, p), amd64asm.At(amd64asm.RAX, 0))
+			}
+			if useB {
+				g.LeaLabel(amd64asm.RAX, g.vector(fromB))
+				g.VM(amd64asm.ShufB, amd64asm.Z, 1, g.reg(b, p), amd64asm.At(amd64asm.RAX, 0))
+			}
+			z, o := g.dst(d, p)
+			switch {
+			case useA && useB:
+				g.V(amd64asm.OrD, o, z, 0, 1)
+			case useA:
+				g.V(amd64asm.MovA32, o, z, 0, 0)
+			default:
+				g.V(amd64asm.MovA32, o, z, 0, 1)
+			}
+		}
+	}
+}

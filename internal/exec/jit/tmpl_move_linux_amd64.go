@@ -1,0 +1,225 @@
+package jit
+
+import (
+	"strings"
+
+	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+var moveTemplates = map[string]template{"mov": movTemplate, "cvta": cvtaTemplate, "cvta.to": cvtaTemplate, "mov_pack": packTemplate, "mov_unpack": unpackTemplate}
+
+func movTemplate(op *ir.Op) emitter {
+	d, a := &op.Args[0], &op.Args[1]
+	switch {
+	case d.Class == ir.WPred && d.Kind == ir.Row && a.Reg():
+		return func(g *gen) {
+			g.pred(amd64asm.RAX, a)
+			g.setPred(d, amd64asm.RAX)
+		}
+	case d.Kind == ir.Vec && a.Kind == ir.Row:
+		return unpackTemplate(op)
+	case a.Kind == ir.Vec && d.Kind == ir.Row:
+		return packTemplate(op)
+	case d.Class == ir.W32 && rows(ir.W32, d, a) && wide32(d.Type), d.Class == ir.W64 && rows(ir.W64, d, a):
+		return copyRow(d, a)
+	}
+	return nil
+}
+
+// wide32 says whether a type is not narrower than 32 bits.
+func wide32(typ string) bool { return strings.HasSuffix(typ, "32") || typ == "" }
+
+func copyRow(d, a *ir.Arg) emitter {
+	move, bcast := amd64asm.MovA32, amd64asm.BroadcastD
+	if d.Class == ir.W64 {
+		move, bcast = amd64asm.MovA64, amd64asm.BroadcastQ
+	}
+	return func(g *gen) {
+		for p := range pieces(d.Class) {
+			g.pin()
+			ra := g.src(a, p)
+			z, o := g.dst(d, p)
+			if ra.imm {
+				g.VM(bcast, o, z, 0, ra.mem)
+			} else {
+				g.V(move, o, z, 0, ra.reg)
+			}
+		}
+	}
+}
+
+// cvtaTemplate: global and const addresses are generic ones; shared ones lie in their window.
+func cvtaTemplate(op *ir.Op) emitter {
+	d, a := &op.Args[0], &op.Args[1]
+	if !rows(ir.W64, d, a) {
+		return nil
+	}
+	to := op.Match.Form.Op == "cvta.to" || op.Match.Has("to")
+	switch op.Match.One("global", "const", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry") {
+	case "global", "const":
+		return copyRow(d, a)
+	case "shared", "shared::cta", "shared::cluster":
+		x := amd64asm.AddQ
+		if to {
+			x = amd64asm.SubQ
+		}
+		return func(g *gen) {
+			for p := range 4 {
+				g.pin()
+				ra := g.reg(a, p)
+				z, o := g.dst(d, p)
+				g.VM(x, o.Broadcast(), z, ra, inContext(offSharedGen))
+			}
+		}
+	}
+	return nil
+}
+
+// packTemplate is mov.b64 d, {lo, hi}.
+func packTemplate(op *ir.Op) emitter {
+	d, a := &op.Args[0], &op.Args[1]
+	if d.Kind != ir.Row || d.Class != ir.W64 || a.Kind != ir.Vec || len(a.Elems) != 2 || d.Type != "b64" {
+		return nil
+	}
+	lo, hi := &a.Elems[0], &a.Elems[1]
+	if !lo.Reg() || !hi.Reg() || lo.Class != ir.W32 || hi.Class != ir.W32 {
+		return nil
+	}
+	return func(g *gen) {
+		for q := range 4 {
+			g.pin()
+			g.widen(0, lo, q, false)
+			g.widen(1, hi, q, false)
+			g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSll, 1, 1, 32)
+			z, o := g.dst(d, q)
+			g.V(amd64asm.OrQ, o, z, 0, 1)
+		}
+	}
+}
+
+// unpackTemplate is mov.b64 {lo, hi}, a.
+func unpackTemplate(op *ir.Op) emitter {
+	d, a := &op.Args[0], &op.Args[1]
+	if a.Kind != ir.Row || a.Class != ir.W64 || d.Kind != ir.Vec || len(d.Elems) != 2 || a.Type != "b64" {
+		return nil
+	}
+	for i := range d.Elems {
+		if e := &d.Elems[i]; e.Kind != ir.None && (e.Kind != ir.Row || e.Class != ir.W32) {
+			return nil
+		}
+	}
+	return func(g *gen) {
+		for i := range d.Elems {
+			e := &d.Elems[i]
+			if e.Kind == ir.None {
+				continue
+			}
+			for p := range 2 {
+				g.pin()
+				g.narrow(0, a, p, uint8(32*i))
+				z, o := g.dst(e, p)
+				g.V(amd64asm.MovA32, o, z, 0, 0)
+			}
+		}
+	}
+}
+
+// narrow puts bits shift and up of the 64-bit elements of half p into z; z+1 is used too.
+func (g *gen) narrow(z uint8, a *ir.Arg, p int, shift uint8) {
+	for i := range 2 {
+		r := g.reg(a, 2*p+i)
+		t := z + uint8(i)
+		if shift != 0 {
+			g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSrl, t, r, shift)
+			r = t
+		}
+		g.V(amd64asm.MovQD, amd64asm.Z, r, 0, t)
+	}
+	g.VI(amd64asm.InsertQ4, amd64asm.Z, z, z, z+1, 1)
+}
+
+// special reads a special register that a launch fixes.
+func special(op *ir.Op) emitter {
+	d := &op.Args[0]
+	if d.Kind != ir.Row || d.Class != ir.W32 {
+		return nil
+	}
+	name, comp, _ := strings.Cut(op.Name, ".")
+	axis := strings.Index("xyz", comp)
+	if comp == "" || axis < 0 {
+		axis = 0
+		if comp != "" {
+			return nil
+		}
+	}
+	uniform := func(off int32) emitter {
+		return func(g *gen) {
+			for p := range 2 {
+				g.pin()
+				z, o := g.dst(d, p)
+				g.VM(amd64asm.BroadcastD, o, z, 0, inContext(off))
+			}
+		}
+	}
+	switch name {
+	case "%ntid":
+		return uniform(offBlock + int32(4*axis))
+	case "%ctaid":
+		return uniform(offCTAID + int32(4*axis))
+	case "%nctaid":
+		return uniform(offGrid + int32(4*axis))
+	case "%laneid":
+		return func(g *gen) {
+			for p := range 2 {
+				g.pin()
+				z, o := g.dst(d, p)
+				g.Ld(amd64asm.RAX, inContext(offTables))
+				g.VM(amd64asm.MovU32, o, z, 0, amd64asm.At(amd64asm.RAX, offStepsD+int32(64*p)))
+			}
+		}
+	case "%tid":
+		if comp == "" {
+			return nil
+		}
+		return func(g *gen) { g.threadIndex(d, axis) }
+	}
+	return nil
+}
+
+// threadIndex computes %tid from the thread's number n: n mod x, n/x mod y, n/x/y. Numbers are below 1024, so (n+0.5)/x in f32 is
+// never rounded across an integer.
+func (g *gen) threadIndex(d *ir.Arg, axis int) {
+	g.Ld(amd64asm.RAX, inContext(offTables))
+	g.Ld32(amd64asm.RCX, inContext(offWarp))
+	g.ShlI32(amd64asm.RCX, 5)
+	g.VM(amd64asm.BroadcastD, amd64asm.Z, 5, 0, amd64asm.At(amd64asm.RAX, offMagic+4*magicHalf))
+	for p := range 2 {
+		g.pin()
+		g.V(amd64asm.BroadcastDR, amd64asm.Z, 0, 0, amd64asm.RCX)
+		g.VM(amd64asm.AddD, amd64asm.Z, 0, 0, amd64asm.At(amd64asm.RAX, offStepsD+int32(64*p)))
+		g.quotient(1, 0, offBlock)
+		switch axis {
+		case 0:
+			g.VM(amd64asm.MulLD, amd64asm.Z.Broadcast(), 1, 1, inContext(offBlock))
+			g.V(amd64asm.SubD, amd64asm.Z, 0, 0, 1)
+		case 1:
+			g.quotient(2, 1, offBlock+4)
+			g.VM(amd64asm.MulLD, amd64asm.Z.Broadcast(), 2, 2, inContext(offBlock+4))
+			g.V(amd64asm.SubD, amd64asm.Z, 0, 1, 2)
+		default:
+			g.quotient(0, 1, offBlock+4)
+		}
+		z, o := g.dst(d, p)
+		g.V(amd64asm.MovA32, o, z, 0, 0)
+	}
+}
+
+// quotient puts n over a word of the context into z; zmm5 is 0.5, zmm6 and zmm7 are used.
+func (g *gen) quotient(z, n uint8, by int32) {
+	g.V(amd64asm.CvtDQ2PS, amd64asm.Z, 6, 0, n)
+	g.V(amd64asm.AddPS, amd64asm.Z, 6, 6, 5)
+	g.VM(amd64asm.CvtDQ2PS, amd64asm.Z.Broadcast(), 7, 0, inContext(by))
+	g.V(amd64asm.DivPS, amd64asm.Z, 6, 6, 7)
+	g.V(amd64asm.CvtTPS2DQ, amd64asm.Z, z, 0, 6)
+}

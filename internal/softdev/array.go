@@ -1,0 +1,463 @@
+package softdev
+
+import (
+	"math/bits"
+	"sync"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/exec/texture"
+)
+
+// array is a CUDA array: memory that is reached through textures, surfaces and copies only. Rows, slices and layers follow each other
+// without gaps.
+type array struct {
+	ctx    *context
+	handle driver.CUarray
+	desc   driver.CUDA_ARRAY3D_DESCRIPTOR
+	format texture.Format
+	level  texture.Level
+	size   uint64 // bytes
+	mip    *mipmap
+}
+
+// mipmap is a mipmapped array.
+type mipmap struct {
+	ctx    *context
+	handle driver.CUmipmappedArray
+	desc   driver.CUDA_ARRAY3D_DESCRIPTOR
+	levels []*array
+}
+
+// textureObjects are the tables of the objects of textures and surfaces.
+type textureObjects struct {
+	arrays   handles[array]
+	mipmaps  handles[mipmap]
+	texrefs  handles[texref]
+	surfrefs handles[surfref]
+}
+
+// The kinds of their handles stand apart from those of handle.go.
+const (
+	kindArray handleKind = iota + 48
+	kindMipmap
+	kindTexref
+	kindSurfref
+)
+
+func (t *textureObjects) init(first uint16) {
+	t.arrays.init(kindArray, first)
+	t.mipmaps.init(kindMipmap, first)
+	t.texrefs.init(kindTexref, first)
+	t.surfrefs.init(kindSurfref, first)
+}
+
+// elementFormats are the formats of arrays with their channels; 0 is any number of them.
+var elementFormats = map[driver.CUarray_format]texture.Format{
+	driver.CU_AD_FORMAT_UNSIGNED_INT8:  {Kind: texture.Uint, Bits: 8},
+	driver.CU_AD_FORMAT_UNSIGNED_INT16: {Kind: texture.Uint, Bits: 16},
+	driver.CU_AD_FORMAT_UNSIGNED_INT32: {Kind: texture.Uint, Bits: 32},
+	driver.CU_AD_FORMAT_SIGNED_INT8:    {Kind: texture.Sint, Bits: 8},
+	driver.CU_AD_FORMAT_SIGNED_INT16:   {Kind: texture.Sint, Bits: 16},
+	driver.CU_AD_FORMAT_SIGNED_INT32:   {Kind: texture.Sint, Bits: 32},
+	driver.CU_AD_FORMAT_HALF:           {Kind: texture.Float, Bits: 16},
+	driver.CU_AD_FORMAT_FLOAT:          {Kind: texture.Float, Bits: 32},
+	driver.CU_AD_FORMAT_UNORM_INT8X1:   {Kind: texture.Unorm, Bits: 8, Channels: 1},
+	driver.CU_AD_FORMAT_UNORM_INT8X2:   {Kind: texture.Unorm, Bits: 8, Channels: 2},
+	driver.CU_AD_FORMAT_UNORM_INT8X4:   {Kind: texture.Unorm, Bits: 8, Channels: 4},
+	driver.CU_AD_FORMAT_UNORM_INT16X1:  {Kind: texture.Unorm, Bits: 16, Channels: 1},
+	driver.CU_AD_FORMAT_UNORM_INT16X2:  {Kind: texture.Unorm, Bits: 16, Channels: 2},
+	driver.CU_AD_FORMAT_UNORM_INT16X4:  {Kind: texture.Unorm, Bits: 16, Channels: 4},
+	driver.CU_AD_FORMAT_SNORM_INT8X1:   {Kind: texture.Snorm, Bits: 8, Channels: 1},
+	driver.CU_AD_FORMAT_SNORM_INT8X2:   {Kind: texture.Snorm, Bits: 8, Channels: 2},
+	driver.CU_AD_FORMAT_SNORM_INT8X4:   {Kind: texture.Snorm, Bits: 8, Channels: 4},
+	driver.CU_AD_FORMAT_SNORM_INT16X1:  {Kind: texture.Snorm, Bits: 16, Channels: 1},
+	driver.CU_AD_FORMAT_SNORM_INT16X2:  {Kind: texture.Snorm, Bits: 16, Channels: 2},
+	driver.CU_AD_FORMAT_SNORM_INT16X4:  {Kind: texture.Snorm, Bits: 16, Channels: 4},
+}
+
+// formatOf turns an array format into the texture unit's. Compressed and video formats exist but are not supported.
+func (c *context) formatOf(f driver.CUarray_format, channels uint32) (texture.Format, driver.CUresult) {
+	t, ok := elementFormats[f]
+	switch {
+	case ok && t.Channels != 0 && uint32(t.Channels) != channels, ok && channels != 1 && channels != 2 && channels != 4:
+		return t, invalidValue
+	case ok:
+		t.Channels = uint8(channels)
+		return t, success
+	case f >= driver.CU_AD_FORMAT_BC1_UNORM && f <= driver.CU_AD_FORMAT_AYUV, f == driver.CU_AD_FORMAT_UNORM_INT_101010_2,
+		f >= driver.CU_AD_FORMAT_NV12 && f <= driver.CU_AD_FORMAT_YUV444_16bit_SemiPlanar, f == driver.CU_AD_FORMAT_Y410:
+		c.d.explain(c, "arrays of format %d (block-compressed or video) are not supported", f)
+		return t, notSupported
+	}
+	return t, invalidValue
+}
+
+// Flags of cuArray3DCreate by what the software device does with them.
+const (
+	arrayFlags = driver.CUDA_ARRAY3D_LAYERED | driver.CUDA_ARRAY3D_SURFACE_LDST | driver.CUDA_ARRAY3D_CUBEMAP | driver.CUDA_ARRAY3D_TEXTURE_GATHER |
+		driver.CUDA_ARRAY3D_DEPTH_TEXTURE | driver.CUDA_ARRAY3D_COLOR_ATTACHMENT
+	sparseFlags = driver.CUDA_ARRAY3D_SPARSE | driver.CUDA_ARRAY3D_DEFERRED_MAPPING | driver.CUDA_ARRAY3D_VIDEO_ENCODE_DECODE
+)
+
+// checkArray checks a descriptor (CUDA Driver API, cuArray3DCreate, table of extents).
+func (c *context) checkArray(d *driver.CUDA_ARRAY3D_DESCRIPTOR) (texture.Format, driver.CUresult) {
+	f, r := c.formatOf(d.Format, d.NumChannels)
+	if r != success {
+		return f, r
+	}
+	if d.Flags&sparseFlags != 0 {
+		c.d.explain(c, "sparse and deferred-mapping arrays are not supported")
+		return f, notSupported
+	}
+	if d.Width == 0 || d.Flags&^uint32(arrayFlags) != 0 {
+		return f, invalidValue
+	}
+	layered, cube := d.Flags&driver.CUDA_ARRAY3D_LAYERED != 0, d.Flags&driver.CUDA_ARRAY3D_CUBEMAP != 0
+	limit := func(v uint64, attr driver.CUdevice_attribute) bool { return v <= uint64(c.dev.attribute(attr)) }
+	surface := d.Flags&driver.CUDA_ARRAY3D_SURFACE_LDST != 0
+	within := func(tex, surf [3]driver.CUdevice_attribute) bool {
+		for i, v := range [3]uint64{d.Width, d.Height, d.Depth} {
+			if tex[i] != 0 && !limit(v, tex[i]) || surface && surf[i] != 0 && !limit(v, surf[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	type attrs = [3]driver.CUdevice_attribute
+	ok := true
+	switch {
+	case cube:
+		ok = d.Width == d.Height && d.Depth != 0 && d.Depth%6 == 0 && (layered || d.Depth == 6)
+		if layered {
+			ok = ok && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH, 0, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS},
+				attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH, 0, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS})
+		} else {
+			ok = ok && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH}, attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_WIDTH})
+		}
+	case layered && d.Height == 0:
+		ok = d.Depth != 0 && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH, 0, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS},
+			attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH, 0, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS})
+	case layered:
+		ok = d.Depth != 0 && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT,
+			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS}, attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH,
+			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_HEIGHT, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS})
+	case d.Depth != 0:
+		ok = d.Height != 0 && (within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT,
+			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH}, attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_HEIGHT,
+			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH}) || !surface && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE,
+			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE}, attrs{}))
+	case d.Height != 0:
+		ok = within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT},
+			attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT})
+	default:
+		ok = within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH}, attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH})
+	}
+	if d.Flags&driver.CUDA_ARRAY3D_TEXTURE_GATHER != 0 {
+		ok = ok && d.Height != 0 && d.Depth == 0 && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT}, attrs{})
+	}
+	if !ok {
+		return f, invalidValue
+	}
+	return f, success
+}
+
+// place lays an array of the descriptor's size at an address, which is 0 to learn the size.
+func (a *array) place(c *context, f texture.Format, base uint64) {
+	d := &a.desc
+	a.ctx, a.format = c, f
+	row := d.Width * f.Size()
+	a.level = texture.Level{Width: uint32(d.Width), Height: uint32(max(d.Height, 1)), Depth: uint32(max(d.Depth, 1)), Row: row, Slice: row * max(d.Height, 1)}
+	a.size = a.level.Slice * uint64(a.level.Depth)
+	if base != 0 {
+		a.level.Data = c.d.memory.w.Ptr(base)
+	}
+}
+
+// base is the address of an array's memory.
+func (a *array) base() uint64 { return uint64(uintptr(a.level.Data)) }
+
+// image is what the texture unit sees of an array.
+func (a *array) image() texture.Image {
+	im := texture.Image{Format: a.format, Dims: 3, Levels: []texture.Level{a.level},
+		Layered: a.desc.Flags&driver.CUDA_ARRAY3D_LAYERED != 0, Cube: a.desc.Flags&driver.CUDA_ARRAY3D_CUBEMAP != 0}
+	switch {
+	case im.Cube:
+		im.Dims = 2
+	case a.desc.Height == 0:
+		im.Dims = 1
+	case im.Layered || a.desc.Depth == 0:
+		im.Dims = 2
+	}
+	return im
+}
+
+func (m *mipmap) image() texture.Image {
+	im := m.levels[0].image()
+	im.Levels = nil
+	for _, a := range m.levels {
+		im.Levels = append(im.Levels, a.level)
+	}
+	return im
+}
+
+// array resolves a handle. One that was destroyed is told apart, as the driver does (recorded for cuArrayDestroy).
+func (d *Driver) array(h driver.CUarray) (*array, driver.CUresult) {
+	if a := d.tex.arrays.get(uintptr(h)); a != nil {
+		return a, success
+	}
+	if d.tex.arrays.was(uintptr(h)) {
+		return nil, destroyed
+	}
+	return nil, badHandle
+}
+
+func (d *Driver) mipmap(h driver.CUmipmappedArray) (*mipmap, driver.CUresult) {
+	if m := d.tex.mipmaps.get(uintptr(h)); m != nil {
+		return m, success
+	}
+	if d.tex.mipmaps.was(uintptr(h)) {
+		return nil, destroyed
+	}
+	return nil, badHandle
+}
+
+// arrayAlign is the alignment of array memory (CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT on an H200).
+const arrayAlign = 512
+
+func (d *Driver) array3DCreate(cur driver.CUcontext, out *driver.CUarray, desc *driver.CUDA_ARRAY3D_DESCRIPTOR) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil || desc == nil {
+		return invalidValue
+	}
+	f, r := c.checkArray(desc)
+	if r != success {
+		return r
+	}
+	a := &array{desc: *desc}
+	a.place(c, f, 0)
+	p, r := c.allocate(c.dev.heap, a.size, arrayAlign, &allocation{use: useInternal})
+	if r != success {
+		return r
+	}
+	a.place(c, f, uint64(p))
+	if a.handle = driver.CUarray(d.tex.arrays.add(a)); a.handle == 0 {
+		_ = c.dev.heap.Free(uint64(p))
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	*out = a.handle
+	return success
+}
+
+func (d *Driver) arrayCreate(cur driver.CUcontext, out *driver.CUarray, desc *driver.CUDA_ARRAY_DESCRIPTOR) driver.CUresult {
+	if desc == nil {
+		return d.array3DCreate(cur, out, nil)
+	}
+	return d.array3DCreate(cur, out, &driver.CUDA_ARRAY3D_DESCRIPTOR{Width: desc.Width, Height: desc.Height, Format: desc.Format, NumChannels: desc.NumChannels})
+}
+
+func (d *Driver) array3DGetDescriptor(_ driver.CUcontext, out *driver.CUDA_ARRAY3D_DESCRIPTOR, h driver.CUarray) driver.CUresult {
+	a, r := d.array(h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = a.desc
+	return success
+}
+
+func (d *Driver) arrayGetDescriptor(_ driver.CUcontext, out *driver.CUDA_ARRAY_DESCRIPTOR, h driver.CUarray) driver.CUresult {
+	a, r := d.array(h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = driver.CUDA_ARRAY_DESCRIPTOR{Width: a.desc.Width, Height: a.desc.Height, Format: a.desc.Format, NumChannels: a.desc.NumChannels}
+	return success
+}
+
+// release gives array memory back after the work that may use it.
+func (c *context) release(base uint64) driver.CUresult {
+	c.wait()
+	if r := c.fault(); r != success {
+		return r
+	}
+	_ = c.dev.heap.Free(base) // allocated for the array
+	return success
+}
+
+func (d *Driver) arrayDestroy(_ driver.CUcontext, h driver.CUarray) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	a, r := d.array(h)
+	if r != success {
+		return r
+	}
+	if a.mip != nil {
+		return badHandle // it goes with its mipmap
+	}
+	if d.tex.arrays.remove(uintptr(h)) == nil {
+		return destroyed
+	}
+	return a.ctx.release(a.base())
+}
+
+func (d *Driver) mipmappedArrayCreate(cur driver.CUcontext, out *driver.CUmipmappedArray, desc *driver.CUDA_ARRAY3D_DESCRIPTOR, levels uint32) driver.CUresult {
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	if out == nil || desc == nil {
+		return invalidValue
+	}
+	f, r := c.checkArray(desc)
+	if r != success {
+		return r
+	}
+	volume := desc.Depth != 0 && desc.Flags&(driver.CUDA_ARRAY3D_LAYERED|driver.CUDA_ARRAY3D_CUBEMAP) == 0
+	longest := max(desc.Width, desc.Height)
+	if volume {
+		longest = max(longest, desc.Depth)
+	}
+	// The number of levels is cut to the possible ones (CUDA Driver API, cuMipmappedArrayCreate).
+	n := int(min(max(uint64(levels), 1), uint64(bits.Len64(longest))))
+	m := &mipmap{ctx: c, desc: *desc, levels: make([]*array, n)}
+	total := uint64(0)
+	offsets := make([]uint64, n)
+	for i := range m.levels {
+		a := &array{desc: *desc, mip: m}
+		half := func(v uint64) uint64 {
+			if v == 0 {
+				return 0
+			}
+			return max(v>>i, 1)
+		}
+		a.desc.Width, a.desc.Height = half(desc.Width), half(desc.Height)
+		if volume {
+			a.desc.Depth = half(desc.Depth)
+		}
+		a.place(c, f, 0)
+		offsets[i] = total
+		total += (a.size + arrayAlign - 1) &^ (arrayAlign - 1)
+		m.levels[i] = a
+	}
+	p, r := c.allocate(c.dev.heap, total, arrayAlign, &allocation{use: useInternal})
+	if r != success {
+		return r
+	}
+	for i, a := range m.levels {
+		a.place(c, f, uint64(p)+offsets[i])
+		a.handle = driver.CUarray(d.tex.arrays.add(a))
+	}
+	m.handle = driver.CUmipmappedArray(d.tex.mipmaps.add(m))
+	if m.handle == 0 || m.levels[n-1].handle == 0 {
+		d.forgetMipmap(m)
+		_ = c.dev.heap.Free(uint64(p))
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	*out = m.handle
+	return success
+}
+
+func (d *Driver) forgetMipmap(m *mipmap) {
+	for _, a := range m.levels {
+		d.tex.arrays.remove(uintptr(a.handle))
+	}
+	d.tex.mipmaps.remove(uintptr(m.handle))
+}
+
+func (d *Driver) mipmappedArrayGetLevel(_ driver.CUcontext, out *driver.CUarray, h driver.CUmipmappedArray, level uint32) driver.CUresult {
+	m, r := d.mipmap(h)
+	if r != success {
+		return r
+	}
+	if out == nil || uint64(level) >= uint64(len(m.levels)) {
+		return invalidValue
+	}
+	*out = m.levels[level].handle
+	return success
+}
+
+func (d *Driver) mipmappedArrayDestroy(_ driver.CUcontext, h driver.CUmipmappedArray) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	m, r := d.mipmap(h)
+	if r != success {
+		return r
+	}
+	d.forgetMipmap(m)
+	return m.ctx.release(m.levels[0].base())
+}
+
+// forgetArrays drops the handles of a context's arrays; their memory goes with that of the context.
+func (d *Driver) forgetArrays(c *context) {
+	for _, a := range d.tex.arrays.all() {
+		if a.ctx == c {
+			d.tex.arrays.remove(uintptr(a.handle))
+		}
+	}
+	for _, m := range d.tex.mipmaps.all() {
+		if m.ctx == c {
+			d.tex.mipmaps.remove(uintptr(m.handle))
+		}
+	}
+}
+
+// Requirements and sparse properties belong to arrays with CUDA_ARRAY3D_DEFERRED_MAPPING and CUDA_ARRAY3D_SPARSE, which cannot be made here.
+
+func (d *Driver) arrayGetMemoryRequirements(driver.CUcontext, *driver.CUDA_ARRAY_MEMORY_REQUIREMENTS, driver.CUarray, driver.CUdevice) driver.CUresult {
+	return invalidValue
+}
+
+func (d *Driver) mipmappedArrayGetMemoryRequirements(driver.CUcontext, *driver.CUDA_ARRAY_MEMORY_REQUIREMENTS, driver.CUmipmappedArray, driver.CUdevice) driver.CUresult {
+	return invalidValue
+}
+
+func (d *Driver) arrayGetSparseProperties(driver.CUcontext, *driver.CUDA_ARRAY_SPARSE_PROPERTIES, driver.CUarray) driver.CUresult {
+	return invalidValue
+}
+
+func (d *Driver) mipmappedArrayGetSparseProperties(driver.CUcontext, *driver.CUDA_ARRAY_SPARSE_PROPERTIES, driver.CUmipmappedArray) driver.CUresult {
+	return invalidValue
+}
+
+func (d *Driver) arrayGetPlane(_ driver.CUcontext, _ *driver.CUarray, h driver.CUarray, _ uint32) driver.CUresult {
+	a, r := d.array(h)
+	if r != success {
+		return r
+	}
+	d.explain(a.ctx, "planes of arrays (CUarray formats of video) are not supported")
+	return notSupported
+}
+
+func (d *Driver) memMapArrayAsync(cur driver.CUcontext, list *driver.CUarrayMapInfo, n uint32, _ driver.CUstream) driver.CUresult {
+	if list == nil || n == 0 {
+		return invalidValue
+	}
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	d.explain(c, "sparse arrays (cuMemMapArrayAsync) are not supported")
+	return notSupported
+}
+
+// textureState is what a context keeps for textures and surfaces.
+type textureState struct {
+	mu       sync.Mutex
+	objects  sync.Map // CUtexObject -> *textureObject
+	surfaces sync.Map // CUsurfObject -> *surfaceObject
+	lastTex  uint64
+	lastSurf uint64
+	refs     map[uint64]*texref // by the address that kernels see
+	surfrefs map[uint64]*surfref
+	unit     *textureUnit // of the references as they stand; nil after a change
+}

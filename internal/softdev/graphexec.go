@@ -1,0 +1,758 @@
+package softdev
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// conditionalValue is read by the graph while kernels write it.
+type conditionalValue = atomic.Uint32
+
+// plan is an executable form of a graph: its nodes in an order in which they can run.
+type plan struct {
+	steps []step
+	index map[*graphNode]int
+}
+
+type step struct {
+	node  *graphNode // that it was made of
+	work  nodeWork
+	deps  int
+	next  []int
+	edges []driver.CUgraphEdgeData // of next
+	off   bool                     // cuGraphNodeSetEnabled
+}
+
+// newPlan makes a plan; bad is a node on a circle.
+func (gs *graphs) newPlan(g *graph) (p *plan, bad *graphNode) {
+	order, ok := g.sorted()
+	if !ok {
+		for _, n := range g.nodes {
+			if !slices.Contains(order, n) {
+				return nil, n
+			}
+		}
+	}
+	p = &plan{index: make(map[*graphNode]int, len(order))}
+	for i, n := range order {
+		p.index[n] = i
+	}
+	for _, n := range order {
+		w, bad := gs.execWork(n.work)
+		if bad != nil {
+			return nil, n
+		}
+		s := step{node: n, work: w, deps: len(n.in)}
+		for _, e := range n.out {
+			s.next = append(s.next, p.index[e.to])
+			s.edges = append(s.edges, e.data)
+		}
+		p.steps = append(p.steps, s)
+	}
+	return p, nil
+}
+
+// execWork is the form of a node's work in a plan.
+func (gs *graphs) execWork(w nodeWork) (nodeWork, *graphNode) {
+	switch w := w.(type) {
+	case *childWork:
+		p, bad := gs.newPlan(w.g)
+		return &childWork{plan: p}, bad
+	case *conditionalWork:
+		c := &conditionalWork{cond: w.cond, typ: w.typ}
+		for _, b := range w.bodies {
+			p, bad := gs.newPlan(b)
+			if bad != nil {
+				return nil, bad
+			}
+			c.plans = append(c.plans, p)
+		}
+		return c, nil
+	}
+	return w.clone(gs), nil
+}
+
+// walk calls f for every step, those of child graphs included, in an order in which they can run.
+func (p *plan) walk(f func(*step)) {
+	for i := range p.steps {
+		s := &p.steps[i]
+		f(s)
+		for _, sub := range subplans(s.work) {
+			sub.walk(f)
+		}
+	}
+}
+
+func subplans(w nodeWork) []*plan {
+	switch w := w.(type) {
+	case *childWork:
+		return []*plan{w.plan}
+	case *conditionalWork:
+		return w.plans
+	}
+	return nil
+}
+
+// find looks for the step of a node, in child graphs too.
+func (p *plan) find(n *graphNode) *step {
+	if i, ok := p.index[n]; ok {
+		return &p.steps[i]
+	}
+	for i := range p.steps {
+		for _, sub := range subplans(p.steps[i].work) {
+			if s := sub.find(n); s != nil {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// snapshot is the plan as a launch runs it: changes of parameters after the launch do not reach it.
+func (p *plan) snapshot() *plan {
+	c := &plan{steps: slices.Clone(p.steps)}
+	for i := range c.steps {
+		switch w := c.steps[i].work.(type) {
+		case *childWork:
+			c.steps[i].work = &childWork{plan: w.plan.snapshot()}
+		case *conditionalWork:
+			x := *w
+			x.plans = nil
+			for _, sub := range w.plans {
+				x.plans = append(x.plans, sub.snapshot())
+			}
+			c.steps[i].work = &x
+		}
+	}
+	return c
+}
+
+// graph makes a graph of a plan again: a launch that is captured becomes a child graph.
+func (p *plan) graph(gs *graphs) *graph {
+	g := gs.newGraph()
+	nodes := make([]*graphNode, len(p.steps))
+	for i := range p.steps {
+		var w nodeWork
+		switch x := p.steps[i].work.(type) {
+		case *childWork:
+			w = &childWork{g: x.plan.graph(gs)}
+		case *conditionalWork:
+			c := &conditionalWork{cond: x.cond, typ: x.typ}
+			for _, sub := range x.plans {
+				b := sub.graph(gs)
+				c.bodies, c.shown = append(c.bodies, b), append(c.shown, b.handle)
+			}
+			w = c
+		default:
+			w = x.clone(gs)
+		}
+		nodes[i] = gs.add(g, w)
+	}
+	for i := range p.steps {
+		for k, j := range p.steps[i].next {
+			gs.link(nodes[i], nodes[j], p.steps[i].edges[k])
+		}
+	}
+	return g
+}
+
+// graphExec is a CUgraphExec.
+type graphExec struct {
+	d       *Driver
+	handle  driver.CUgraphExec
+	ctx     *context
+	source  *graph
+	flags   uint64
+	plan    *plan
+	last    point // end of the newest launch: launches of one executable graph run one after the other
+	objects map[*userObject]uint32
+	flights int  // launches that have not ended
+	dead    bool // destroyed
+}
+
+const instantiateFlags = driver.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | driver.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+	driver.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | driver.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
+
+// instantiate is the common part of the calls that make an executable graph.
+func (d *Driver) instantiate(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph, flags uint64) (bad *graphNode, why driver.CUgraphInstantiateResult, r driver.CUresult) {
+	why = driver.CUDA_GRAPH_INSTANTIATE_ERROR
+	c, r := d.enter(cur)
+	if r != success {
+		return nil, why, r
+	}
+	g := d.gs.graphs.get(uintptr(h))
+	if g == nil || out == nil || flags&^uint64(instantiateFlags) != 0 {
+		return nil, why, invalidValue
+	}
+	if flags&uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0 {
+		d.explain(c, "graphs that are launched from the device are not supported")
+		return nil, why, notSupported
+	}
+	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
+	for _, k := range g.conds {
+		if !k.used {
+			return nil, driver.CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED, invalidValue
+		}
+	}
+	if g.once && g.inst > 0 {
+		d.explain(c, "a graph with memory nodes has one executable graph at a time")
+		return nil, why, notSupported
+	}
+	p, bad := d.gs.newPlan(g)
+	if bad != nil {
+		return bad, driver.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, invalidValue
+	}
+	x := &graphExec{d: d, ctx: c, source: g, flags: flags, plan: p, objects: map[*userObject]uint32{}}
+	if x.handle = driver.CUgraphExec(d.gs.execs.add(x)); x.handle == 0 {
+		return nil, why, driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	x.hold(g)
+	g.inst++
+	*out = x.handle
+	return nil, driver.CUDA_GRAPH_INSTANTIATE_SUCCESS, success
+}
+
+// hold takes references to the user objects of a graph and its child graphs.
+func (x *graphExec) hold(g *graph) {
+	for o, n := range g.objects {
+		o.refs += uint64(n)
+		x.objects[o] += n
+	}
+	for _, n := range g.nodes {
+		for _, sub := range subgraphs(n.work) {
+			x.hold(sub)
+		}
+	}
+}
+
+func (d *Driver) graphInstantiateWithFlags(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph, flags uint64) driver.CUresult {
+	_, _, r := d.instantiate(cur, out, h, flags)
+	return r
+}
+
+// graphInstantiate has a log buffer, in which the driver has long left nothing but an empty text.
+func (d *Driver) graphInstantiate(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph, node *driver.CUgraphNode, log *byte, size uint64) driver.CUresult {
+	bad, _, r := d.instantiate(cur, out, h, 0)
+	if node != nil {
+		*node = 0
+		if bad != nil {
+			*node = bad.handle
+		}
+	}
+	if log != nil && size > 0 {
+		*log = 0
+	}
+	return r
+}
+
+func (d *Driver) graphInstantiateWithParams(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph, p *driver.CUDA_GRAPH_INSTANTIATE_PARAMS) driver.CUresult {
+	if p == nil {
+		return invalidValue
+	}
+	bad, why, r := d.instantiate(cur, out, h, p.Flags)
+	p.HErrNode_out, p.Result_out = 0, why
+	if bad != nil {
+		p.HErrNode_out = bad.handle
+	}
+	if r == success && p.Flags&uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) != 0 {
+		return d.graphUpload(cur, *out, p.HUploadStream)
+	}
+	return r
+}
+
+func (d *Driver) graphExec(h driver.CUgraphExec) (*graphExec, driver.CUresult) {
+	x := d.gs.execs.get(uintptr(h))
+	if x == nil {
+		return nil, invalidValue
+	}
+	return x, d.ready()
+}
+
+func (d *Driver) graphExecDestroy(_ driver.CUcontext, h driver.CUgraphExec) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	x, r := d.graphExec(h)
+	if r != success {
+		return r
+	}
+	if d.gs.execs.remove(uintptr(h)) == nil {
+		return invalidValue
+	}
+	d.gs.mu.Lock()
+	x.dead = true
+	x.source.inst--
+	finish := x.finish()
+	d.gs.mu.Unlock()
+	runAll(finish)
+	return success
+}
+
+// finish gives up what an executable graph holds once it is destroyed and its last launch has ended.
+func (x *graphExec) finish() (finish []func()) {
+	if !x.dead || x.flights > 0 {
+		return nil
+	}
+	x.d.gs.drop(x.plan)
+	for o, n := range x.objects {
+		finish = append(finish, x.d.gs.releaseObject(o, n)...)
+	}
+	x.objects = nil
+	return finish
+}
+
+func (d *Driver) graphExecGetFlags(_ driver.CUcontext, h driver.CUgraphExec, out *uint64) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	x, r := d.graphExec(h)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = x.flags
+	return success
+}
+
+// graphUpload has nothing to do: the plan is in place.
+func (d *Driver) graphUpload(cur driver.CUcontext, h driver.CUgraphExec, stream driver.CUstream) driver.CUresult {
+	s, r := d.streamOf(cur, stream)
+	if r != success {
+		return r
+	}
+	_, r = d.graphExec(h)
+	if r != success {
+		return r
+	}
+	if s.capturing() {
+		return s.spoil(driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+	}
+	return success
+}
+
+// graphRun is a launch of an executable graph on its way through a stream.
+type graphRun struct {
+	x       *graphExec
+	p       *plan
+	s       *stream
+	skipped bool
+	waits   map[nodeWork]point
+	records map[nodeWork]*record
+}
+
+func (d *Driver) graphLaunch(cur driver.CUcontext, h driver.CUgraphExec, stream driver.CUstream) driver.CUresult {
+	s, r := d.streamOf(cur, stream)
+	if r != success {
+		return r
+	}
+	x, r := d.graphExec(h)
+	if r != success {
+		return s.spoil(r)
+	}
+	if r := s.admit(); r != success {
+		return r
+	}
+	if s.capturing() {
+		return s.capture(func(gs *graphs) (nodeWork, driver.CUresult) {
+			return &childWork{g: x.plan.graph(gs)}, success
+		})
+	}
+	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
+	if x.dead {
+		return invalidValue
+	}
+	if r := x.account(); r != success {
+		return r
+	}
+	run := &graphRun{x: x, p: x.plan.snapshot(), s: s}
+	run.events()
+	o := op{kind: opTask, task: run}
+	if x.last.s != s && !x.last.reached() {
+		o.depend(x.last)
+	}
+	x.flights++
+	s.put(&o)
+	x.last = point{s, s.queued}
+	s.start()
+	s.mu.Unlock()
+	return success
+}
+
+// events settles what the event nodes mean: waits are for what was recorded before the launch, and from the launch on the recorded events are the
+// launch's.
+func (r *graphRun) events() {
+	var records []*eventRecordWork
+	r.p.walk(func(s *step) {
+		switch w := s.work.(type) {
+		case *eventWaitWork:
+			if r.waits == nil {
+				r.waits = map[nodeWork]point{}
+			}
+			r.waits[w] = w.e.captured()
+		case *eventRecordWork:
+			if !s.off {
+				records = append(records, w)
+			}
+		}
+	})
+	for _, w := range records {
+		if r.records == nil {
+			r.records = map[nodeWork]*record{}
+		}
+		// The point is in a stream of its own, which has one operation: the node.
+		m := newStream(r.s.ctx, streamOrdinary, uint32(driver.CU_STREAM_NON_BLOCKING), 0)
+		m.queued = 1
+		rec := &record{point: point{m, 1}}
+		r.records[w] = rec
+		w.e.mu.Lock()
+		w.e.rec = rec
+		w.e.mu.Unlock()
+		w.e.capture.Store(nil)
+	}
+}
+
+// reached records an event of the launch.
+func (r *graphRun) reached(w nodeWork) {
+	rec := r.records[w]
+	if rec == nil {
+		return
+	}
+	m := rec.point.s
+	m.mu.Lock()
+	if m.done.Load() == 0 {
+		rec.at.Store(r.s.ctx.d.now())
+		m.done.Store(1)
+		m.changed.Broadcast()
+	}
+	m.mu.Unlock()
+}
+
+// skip says whether work in a context is not done any more, since something has faulted.
+func (r *graphRun) skip(c *context) bool { return r.skipped || c.fault() != success }
+
+func (r *graphRun) execute(_ *stream, skip bool) {
+	r.skipped = skip
+	if !skip {
+		r.p.walk(func(s *step) {
+			if w, ok := s.work.(*conditionalWork); ok && w.cond.assign {
+				w.cond.value.Store(w.cond.dflt)
+			}
+		})
+		r.runPlan(r.p)
+	}
+	for w := range r.records { // also those that were not come by
+		r.reached(w)
+	}
+	gs := &r.x.d.gs
+	gs.mu.Lock()
+	r.x.flights--
+	finish := r.x.finish()
+	gs.mu.Unlock()
+	if len(finish) > 0 {
+		go runAll(finish) // a destructor must not hold up the stream
+	}
+}
+
+// runPlan runs all steps, those without an order between them side by side.
+func (r *graphRun) runPlan(p *plan) {
+	left := make([]atomic.Int32, len(p.steps))
+	for i := range p.steps {
+		left[i].Store(int32(p.steps[i].deps))
+	}
+	var wg sync.WaitGroup
+	var from func(i int)
+	from = func(i int) {
+		for i >= 0 {
+			s := &p.steps[i]
+			if !s.off {
+				s.work.run(r)
+			}
+			i = -1
+			for _, j := range s.next {
+				if left[j].Add(-1) > 0 {
+					continue
+				}
+				if i < 0 {
+					i = j
+					continue
+				}
+				wg.Add(1)
+				go func() {
+					defer wg.Done()
+					from(j)
+				}()
+			}
+		}
+	}
+	first := -1
+	for i := range p.steps {
+		if p.steps[i].deps > 0 {
+			continue
+		}
+		if first < 0 {
+			first = i
+			continue
+		}
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			from(i)
+		}()
+	}
+	from(first)
+	wg.Wait()
+}
+
+// step finds the step that a node has in an executable graph.
+func (d *Driver) step(h driver.CUgraphExec, nh driver.CUgraphNode) (*graphExec, *step, driver.CUresult) {
+	x, r := d.graphExec(h)
+	if r != success {
+		return nil, nil, r
+	}
+	n, r := d.graphNode(nh)
+	if r != success {
+		return nil, nil, r
+	}
+	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
+	s := x.plan.find(n)
+	if s == nil {
+		return nil, nil, invalidValue
+	}
+	return x, s, success
+}
+
+// canBeOff are the kinds of nodes that cuGraphNodeSetEnabled works on (its documentation).
+func canBeOff(w nodeWork) bool {
+	switch w.(type) {
+	case *kernelWork, *fillWork, *copyWork:
+		return true
+	}
+	return false
+}
+
+func (d *Driver) graphNodeSetEnabled(_ driver.CUcontext, h driver.CUgraphExec, nh driver.CUgraphNode, on uint32) driver.CUresult {
+	_, s, r := d.step(h, nh)
+	if r != success {
+		return r
+	}
+	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
+	if !canBeOff(s.work) {
+		return invalidValue
+	}
+	s.off = on == 0
+	return success
+}
+
+func (d *Driver) graphNodeGetEnabled(_ driver.CUcontext, h driver.CUgraphExec, nh driver.CUgraphNode, out *uint32) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
+	_, s, r := d.step(h, nh)
+	if r != success {
+		return r
+	}
+	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
+	if !canBeOff(s.work) {
+		return invalidValue
+	}
+	*out = 1
+	if s.off {
+		*out = 0
+	}
+	return success
+}
+
+// changeable says whether a node of an executable graph may get other work: of the same kind, kernels in the same context, copies of the same
+// shape of ends (cuGraphExecUpdate, "limitations").
+func changeable(old, w nodeWork) driver.CUgraphExecUpdateResult {
+	if old.kind() != w.kind() {
+		return driver.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED
+	}
+	switch w := w.(type) {
+	case *kernelWork:
+		o := old.(*kernelWork)
+		if o.f.mod.ctx != w.f.mod.ctx {
+			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE
+		}
+		if o.q.cooperative != w.q.cooperative {
+			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED
+		}
+	case *copyWork:
+		o := old.(*copyWork)
+		if o.c != w.c || o.p.SrcMemoryType != w.p.SrcMemoryType || o.p.DstMemoryType != w.p.DstMemoryType ||
+			(o.p.Height > 1 || o.p.Depth > 1) != (w.p.Height > 1 || w.p.Depth > 1) {
+			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
+		}
+	case *fillWork:
+		o := old.(*fillWork)
+		if o.c != w.c || (o.p.Height > 1) != (w.p.Height > 1) {
+			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
+		}
+	case *memAllocWork:
+		if old.(*memAllocWork).mem != w.mem {
+			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
+		}
+	case *memFreeWork:
+		if old.(*memFreeWork).ptr != w.ptr {
+			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
+		}
+	case *conditionalWork:
+		o := old.(*conditionalWork)
+		if o.cond != w.cond || o.typ != w.typ || len(o.plans) != len(w.plans) {
+			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
+		}
+	}
+	return driver.CU_GRAPH_EXEC_UPDATE_SUCCESS
+}
+
+// compare looks for what keeps a plan from getting the works of another; node and from are of the other's graph.
+func (p *plan) compare(q *plan) (why driver.CUgraphExecUpdateResult, node, from *graphNode) {
+	if len(p.steps) != len(q.steps) {
+		return driver.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nil, nil
+	}
+	for i := range p.steps {
+		a, b := &p.steps[i], &q.steps[i]
+		if why := changeable(a.work, b.work); why != driver.CU_GRAPH_EXEC_UPDATE_SUCCESS {
+			return why, b.node, nil
+		}
+		if a.deps != b.deps || !slices.Equal(a.next, b.next) {
+			for k, j := range b.next {
+				if k >= len(a.next) || a.next[k] != j {
+					return driver.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, q.steps[j].node, b.node
+				}
+			}
+			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, b.node, nil
+		}
+		x, y := subplans(a.work), subplans(b.work)
+		for k := range x {
+			if why, node, from := x[k].compare(y[k]); why != driver.CU_GRAPH_EXEC_UPDATE_SUCCESS {
+				return why, node, from
+			}
+		}
+	}
+	return driver.CU_GRAPH_EXEC_UPDATE_SUCCESS, nil, nil
+}
+
+// adopt takes over the works of a plan that compare has found equal in structure.
+func (p *plan) adopt(q *plan) {
+	for i := range p.steps {
+		x, y := subplans(p.steps[i].work), subplans(q.steps[i].work)
+		for k := range x {
+			x[k].adopt(y[k])
+		}
+		if _, ok := p.steps[i].work.(*memAllocWork); !ok && x == nil {
+			p.steps[i].work = q.steps[i].work
+		}
+	}
+}
+
+// drop gives up what a plan that is not used holds.
+func (gs *graphs) drop(p *plan) {
+	p.walk(func(s *step) {
+		if w, ok := s.work.(*memAllocWork); ok {
+			gs.dropMemory(w.mem)
+		}
+	})
+}
+
+func (d *Driver) graphExecUpdate(_ driver.CUcontext, h driver.CUgraphExec, gh driver.CUgraph, info *driver.CUgraphExecUpdateResultInfo) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	x, r := d.graphExec(h)
+	if r != success {
+		return r
+	}
+	g, r := d.graph(gh)
+	if r != success {
+		return r
+	}
+	if info == nil {
+		return invalidValue
+	}
+	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
+	*info = driver.CUgraphExecUpdateResultInfo{}
+	q, bad := d.gs.newPlan(g)
+	if bad != nil {
+		info.Result, info.ErrorNode = driver.CU_GRAPH_EXEC_UPDATE_ERROR, bad.handle
+		return driver.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
+	}
+	defer d.gs.drop(q)
+	why, node, from := x.plan.compare(q)
+	if why == driver.CU_GRAPH_EXEC_UPDATE_SUCCESS {
+		x.plan.adopt(q)
+		return success
+	}
+	info.Result = why
+	if node != nil {
+		info.ErrorNode = node.handle
+	}
+	if from != nil {
+		info.ErrorFromNode = from.handle
+	}
+	return driver.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
+}
+
+// graphExecUpdate1 is the form before CUDA 12.
+func (d *Driver) graphExecUpdate1(cur driver.CUcontext, h driver.CUgraphExec, gh driver.CUgraph, node *driver.CUgraphNode, why *driver.CUgraphExecUpdateResult) driver.CUresult {
+	var info driver.CUgraphExecUpdateResultInfo
+	r := d.graphExecUpdate(cur, h, gh, &info)
+	if node != nil {
+		*node = info.ErrorNode
+	}
+	if why != nil {
+		*why = info.Result
+	}
+	return r
+}
+
+// setStep gives a node of an executable graph other work; it holds for launches to come.
+func (d *Driver) setStep(h driver.CUgraphExec, nh driver.CUgraphNode, w nodeWork) driver.CUresult {
+	_, s, r := d.step(h, nh)
+	if r != success {
+		return r
+	}
+	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
+	if c, ok := w.(*childWork); ok {
+		o, ok := s.work.(*childWork)
+		if !ok {
+			return invalidValue
+		}
+		q, bad := d.gs.newPlan(c.g)
+		if bad != nil {
+			return invalidValue
+		}
+		defer d.gs.drop(q)
+		if why, _, _ := o.plan.compare(q); why != driver.CU_GRAPH_EXEC_UPDATE_SUCCESS {
+			return invalidValue
+		}
+		o.plan.adopt(q)
+		return success
+	}
+	if changeable(s.work, w) != driver.CU_GRAPH_EXEC_UPDATE_SUCCESS {
+		return invalidValue
+	}
+	if k, ok := w.(*kernelWork); ok { // the attributes stay
+		o := s.work.(*kernelWork)
+		k.attrs = o.attrs
+	}
+	s.work = w
+	return success
+}
+
+func unionAt[T any](p *driver.CUgraphNodeParams) *T {
+	return (*T)(unsafe.Pointer(p.Reserved1()))
+}

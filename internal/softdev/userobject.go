@@ -1,0 +1,126 @@
+package softdev
+
+import "github.com/gocuda/cuda/internal/driver"
+
+// userObject is a CUuserObject: a resource of the program whose destructor is called when the program and all graphs have given it up.
+type userObject struct {
+	handle  driver.CUuserObject
+	destroy driver.CUhostFn
+	data    uintptr
+	refs    uint64 // the program's and the graphs'; d.gs.mu
+}
+
+// releaseObject takes references away and returns the destructor's call when none is left.
+func (gs *graphs) releaseObject(o *userObject, n uint32) []func() {
+	if uint64(n) < o.refs {
+		o.refs -= uint64(n)
+		return nil
+	}
+	o.refs = 0
+	gs.objects.remove(uintptr(o.handle))
+	return []func(){func() { o.destroy.Go(o.data) }}
+}
+
+func (d *Driver) userObject(h driver.CUuserObject, n uint32) (*userObject, driver.CUresult) {
+	o := d.gs.objects.get(uintptr(h))
+	if o == nil || n == 0 || n > 1<<31-1 {
+		return nil, invalidValue
+	}
+	return o, d.ready()
+}
+
+// userObjectCreate: the destructor may not call the API and nothing waits for it (CU_USER_OBJECT_NO_DESTRUCTOR_SYNC, which is required).
+func (d *Driver) userObjectCreate(_ driver.CUcontext, out *driver.CUuserObject, ptr uintptr, destroy driver.CUhostFn, refs, flags uint32) driver.CUresult {
+	if out == nil || destroy.IsNil() || refs == 0 || refs > 1<<31-1 || flags != uint32(driver.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) {
+		return invalidValue
+	}
+	if r := d.ready(); r != success {
+		return r
+	}
+	call := destroy.Go
+	if call == nil {
+		if d.table.CallC == nil {
+			d.explain(nil, "a C function cannot be called without the C door")
+			return notSupported
+		}
+		fn := destroy.C
+		call = func(data uintptr) { d.callC(fn, data) }
+	}
+	o := &userObject{data: ptr, refs: uint64(refs)}
+	o.destroy.Go = func(data uintptr) { d.runHost(func() { call(data) }) }
+	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
+	o.handle = driver.CUuserObject(d.gs.objects.add(o))
+	if o.handle == 0 {
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	*out = o.handle
+	return success
+}
+
+func (d *Driver) userObjectRetain(_ driver.CUcontext, h driver.CUuserObject, n uint32) driver.CUresult {
+	o, r := d.userObject(h, n)
+	if r != success {
+		return r
+	}
+	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
+	o.refs += uint64(n)
+	return success
+}
+
+func (d *Driver) userObjectRelease(_ driver.CUcontext, h driver.CUuserObject, n uint32) driver.CUresult {
+	o, r := d.userObject(h, n)
+	if r != success {
+		return r
+	}
+	d.gs.mu.Lock()
+	finish := d.gs.releaseObject(o, n)
+	d.gs.mu.Unlock()
+	runAll(finish)
+	return success
+}
+
+func (d *Driver) graphRetainUserObject(_ driver.CUcontext, h driver.CUgraph, oh driver.CUuserObject, n, flags uint32) driver.CUresult {
+	g, r := d.graph(h)
+	if r != success {
+		return r
+	}
+	o, r := d.userObject(oh, n)
+	if r != success {
+		return r
+	}
+	if flags&^uint32(driver.CU_GRAPH_USER_OBJECT_MOVE) != 0 {
+		return invalidValue
+	}
+	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
+	if flags == 0 {
+		o.refs += uint64(n)
+	}
+	g.objects[o] += n
+	return success
+}
+
+func (d *Driver) graphReleaseUserObject(_ driver.CUcontext, h driver.CUgraph, oh driver.CUuserObject, n uint32) driver.CUresult {
+	g, r := d.graph(h)
+	if r != success {
+		return r
+	}
+	o, r := d.userObject(oh, n)
+	if r != success {
+		return r
+	}
+	d.gs.mu.Lock()
+	if g.objects[o] < n {
+		d.gs.mu.Unlock()
+		return invalidValue
+	}
+	if g.objects[o] -= n; g.objects[o] == 0 {
+		delete(g.objects, o)
+	}
+	finish := d.gs.releaseObject(o, n)
+	d.gs.mu.Unlock()
+	runAll(finish)
+	return success
+}

@@ -1,0 +1,116 @@
+package cuda
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"runtime"
+	"unsafe"
+
+	"github.com/gocuda/cuda/cu"
+)
+
+// JITOption is an option of the driver's compiler and linker, for [Context.Load], [System.LoadLibrary] and [Context.NewLinker].
+type JITOption struct {
+	id    cu.CUjit_option
+	value uintptr
+}
+
+// MaxRegisters bounds the registers of a thread.
+func MaxRegisters(n int) JITOption { return JITOption{cu.CU_JIT_MAX_REGISTERS, uintptr(n)} }
+
+// ThreadsPerBlock is the least block size that the compiled kernels must be able to run with. It does not go with [MaxRegisters].
+func ThreadsPerBlock(n int) JITOption { return JITOption{cu.CU_JIT_THREADS_PER_BLOCK, uintptr(n)} }
+
+// OptLevel is the level of optimisation, 0 to 4; the driver's default is 4.
+func OptLevel(n int) JITOption { return JITOption{cu.CU_JIT_OPTIMIZATION_LEVEL, uintptr(n)} }
+
+// DebugInfo makes the compiler write debug information.
+func DebugInfo() JITOption { return JITOption{cu.CU_JIT_GENERATE_DEBUG_INFO, 1} }
+
+// LineInfo makes the compiler write line numbers.
+func LineInfo() JITOption { return JITOption{cu.CU_JIT_GENERATE_LINE_INFO, 1} }
+
+// VerboseLog makes the log tell registers and memory of each kernel.
+func VerboseLog() JITOption { return JITOption{cu.CU_JIT_LOG_VERBOSE, 1} }
+
+// Target compiles for another architecture than the context's.
+func Target(t cu.CUjit_target) JITOption { return JITOption{cu.CU_JIT_TARGET, uintptr(t)} }
+
+// CacheMode says whether global loads go through the L1 cache.
+func CacheMode(m cu.CUjit_cacheMode) JITOption { return JITOption{cu.CU_JIT_CACHE_MODE, uintptr(m)} }
+
+// JIT is any option of the driver API whose value is a number. Options for logs are set by this package.
+func JIT(id cu.CUjit_option, value uint32) JITOption { return JITOption{id, uintptr(value)} }
+
+// logSize is the room for each of the two logs, in bytes. The driver cuts longer ones.
+const logSize = 32 << 10
+
+// jit is the C form of options, with logs. The driver may write to it until what was loaded is gone (a library compiles when it is first used), so it is pinned
+// for that long.
+type jit struct {
+	ids    []cu.CUjit_option
+	values []uintptr
+	info   []byte
+	err    []byte
+	pin    runtime.Pinner
+}
+
+func newJIT(options []JITOption) *jit {
+	j := &jit{info: make([]byte, logSize), err: make([]byte, logSize)}
+	j.pin.Pin(&j.info[0])
+	j.pin.Pin(&j.err[0])
+	add := func(id cu.CUjit_option, v uintptr) {
+		j.ids, j.values = append(j.ids, id), append(j.values, v)
+	}
+	add(cu.CU_JIT_INFO_LOG_BUFFER, uintptr(unsafe.Pointer(&j.info[0])))
+	add(cu.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, logSize)
+	add(cu.CU_JIT_ERROR_LOG_BUFFER, uintptr(unsafe.Pointer(&j.err[0])))
+	add(cu.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, logSize)
+	for _, o := range options {
+		add(o.id, o.value)
+	}
+	j.pin.Pin(&j.ids[0])
+	j.pin.Pin(&j.values[0])
+	return j
+}
+
+func (j *jit) release() { j.pin.Unpin() }
+
+func text(b []byte) string {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	return string(b)
+}
+
+// log is the info log, then the error log.
+func (j *jit) log() string {
+	info, fail := text(j.info), text(j.err)
+	if info != "" && fail != "" {
+		return info + "\n" + fail
+	}
+	return info + fail
+}
+
+// errorWithLog adds the log of a failed compilation to the error.
+func errorWithLog(err error, log string) error {
+	var e *Error
+	if err != nil && errors.As(err, &e) {
+		e.Log = log
+	}
+	return err
+}
+
+// readImage reads an image out of a file system, for example an embed.FS.
+func readImage(op string, fsys fs.FS, name string) ([]byte, error) {
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		code := ErrOperatingSystem
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+			code = ErrFileNotFound
+		}
+		return nil, &Error{Op: op, Code: code, Symbol: name, Detail: err.Error(), cause: err}
+	}
+	return data, nil
+}

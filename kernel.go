@@ -1,0 +1,230 @@
+package cuda
+
+import (
+	"math"
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/gocuda/cuda/cu"
+)
+
+// Kernel is a function of device code that the host can launch. It belongs to a [Module] or [Library] and need not be closed. Its methods may be called from several
+// goroutines.
+type Kernel struct {
+	c          *Context
+	owner      *owned
+	handle     cu.CUfunction
+	name       string
+	params     []param
+	known      bool // params are the kernel's
+	maxThreads uint32
+	frames     sync.Pool // *launchFrame
+}
+
+func newKernel(c *Context, owner *owned, f cu.CUfunction, name string, sigs *signatures) (*Kernel, error) {
+	k := &Kernel{c: c, owner: owner, handle: f, name: name}
+	k.params, k.known = c.kernelParams(f, name, sigs)
+	n, err := c.api.FuncGetAttribute(cu.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f)
+	if err != nil {
+		return nil, c.fail("cuFuncGetAttribute", name, err)
+	}
+	k.maxThreads = uint32(n)
+	k.frames.New = func() any { return k.newFrame() }
+	return k, nil
+}
+
+func (k *Kernel) newFrame() *launchFrame {
+	f := new(launchFrame)
+	f.layout(len(k.params), func(i int) uint32 { return k.params[i].size })
+	return f
+}
+
+// Name is the name of the kernel.
+func (k *Kernel) Name() string { return k.name }
+
+// Context is the context that the kernel is loaded in.
+func (k *Kernel) Context() *Context { return k.c }
+
+// Handle is the kernel in the driver API.
+func (k *Kernel) Handle() cu.CUfunction { return k.handle }
+
+// Param describes a parameter of a kernel.
+type Param struct {
+	Name   string // from the PTX of the image, "" when there is none
+	Type   string // as PTX writes it, for example ".u64 .ptr"; "" when unknown
+	Offset int    // bytes from the start of the parameters
+	Size   int    // bytes
+}
+
+// Params are the parameters; ok is false when neither the driver (before CUDA 12.4) nor the image knows them. Launches are then not checked.
+func (k *Kernel) Params() (params []Param, ok bool) {
+	for _, p := range k.params {
+		params = append(params, Param{Name: p.name, Type: p.typ, Offset: int(p.offset), Size: int(p.size)})
+	}
+	return params, k.known
+}
+
+// Attribute is any attribute of the kernel, by its name in the driver API.
+func (k *Kernel) Attribute(a cu.CUfunction_attribute) (int, error) {
+	if k.owner.isClosed() {
+		return 0, closedError("cuFuncGetAttribute", k.owner.kind)
+	}
+	v, err := k.c.api.FuncGetAttribute(a, k.handle)
+	return int(v), k.c.fail("cuFuncGetAttribute", k.name, err)
+}
+
+// SetAttribute changes an attribute.
+func (k *Kernel) SetAttribute(a cu.CUfunction_attribute, v int) error {
+	if k.owner.isClosed() {
+		return closedError("cuFuncSetAttribute", k.owner.kind)
+	}
+	if v < math.MinInt32 || v > math.MaxInt32 {
+		return invalid("cuFuncSetAttribute", k.name, "value %d", v)
+	}
+	return k.c.fail("cuFuncSetAttribute", k.name, k.c.api.FuncSetAttribute(k.handle, a, int32(v)))
+}
+
+// KernelInfo is what a kernel needs.
+type KernelInfo struct {
+	MaxThreads       int // of a block
+	Registers        int // of a thread
+	StaticShared     int // bytes of a block
+	MaxDynamicShared int // bytes of a block that a launch may ask for
+	Local            int // bytes of a thread
+	Constant         int // bytes
+	PTXVersion       int // architecture of the PTX, for example 90
+	BinaryVersion    int // architecture of the machine code
+}
+
+// Info reads the needs of the kernel.
+func (k *Kernel) Info() (KernelInfo, error) {
+	var in KernelInfo
+	for _, a := range []struct {
+		id cu.CUfunction_attribute
+		to *int
+	}{
+		{cu.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &in.MaxThreads},
+		{cu.CU_FUNC_ATTRIBUTE_NUM_REGS, &in.Registers},
+		{cu.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &in.StaticShared},
+		{cu.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &in.MaxDynamicShared},
+		{cu.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &in.Local},
+		{cu.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &in.Constant},
+		{cu.CU_FUNC_ATTRIBUTE_PTX_VERSION, &in.PTXVersion},
+		{cu.CU_FUNC_ATTRIBUTE_BINARY_VERSION, &in.BinaryVersion},
+	} {
+		var err error
+		if *a.to, err = k.Attribute(a.id); err != nil {
+			return in, err
+		}
+	}
+	return in, nil
+}
+
+// SetMaxDynamicShared lets launches ask for so many bytes of dynamic shared memory, up to [DeviceInfo].SharedPerBlockOptIn.
+func (k *Kernel) SetMaxDynamicShared(bytes int) error {
+	return k.SetAttribute(cu.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
+}
+
+// AllowLargeClusters lets launches have clusters of more than 8 blocks, which not every device can run.
+func (k *Kernel) AllowLargeClusters() error {
+	return k.SetAttribute(cu.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
+}
+
+// Occupancy is how many blocks of a size fit on a multiprocessor at once.
+func (k *Kernel) Occupancy(block, shared int) (blocks int, err error) {
+	const op = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+	if block < 1 || block > math.MaxInt32 || shared < 0 {
+		return 0, invalid(op, k.name, "blocks of %d threads with %d bytes", block, shared)
+	}
+	n, err := k.c.api.OccupancyMaxActiveBlocksPerMultiprocessor(k.handle, int32(block), uint64(shared))
+	return int(n), k.c.fail(op, k.name, err)
+}
+
+// ResidentBlocks is how many blocks fit on the device at once: the largest grid of a cooperative launch.
+func (k *Kernel) ResidentBlocks(block, shared int) (int, error) {
+	n, err := k.Occupancy(block, shared)
+	if err != nil {
+		return 0, err
+	}
+	sms, err := k.c.Multiprocessors()
+	return n * sms, err
+}
+
+// BestBlock is the block size with which most threads are on a multiprocessor at once, and the least grid that fills the device with such blocks. shared gives the
+// dynamic shared memory in bytes for a block size; nil is none. limit bounds the block size; 0 is no bound.
+func (k *Kernel) BestBlock(shared func(block int) int, limit int) (block, grid int, err error) {
+	const op = "cuOccupancyMaxPotentialBlockSize"
+	var f func(int32) uint64
+	if shared != nil {
+		f = func(b int32) uint64 { return uint64(max(shared(int(b)), 0)) }
+	}
+	if limit < 0 || limit > math.MaxInt32 {
+		return 0, 0, invalid(op, k.name, "limit %d", limit)
+	}
+	g, b, err := k.c.api.OccupancyMaxPotentialBlockSize(k.handle, f, 0, int32(limit))
+	return int(b), int(g), k.c.fail(op, k.name, err)
+}
+
+// AvailableShared is how much dynamic shared memory each of so many blocks of a size can have when they share a multiprocessor, in bytes.
+func (k *Kernel) AvailableShared(blocks, block int) (int, error) {
+	n, err := k.c.api.OccupancyAvailableDynamicSMemPerBlock(k.handle, int32(blocks), int32(block))
+	return int(n), k.c.fail("cuOccupancyAvailableDynamicSMemPerBlock", k.name, err)
+}
+
+// ResidentClusters is how many clusters of a launch fit on the device at once.
+func (k *Kernel) ResidentClusters(cfg LaunchConfig) (int, error) {
+	n, err := k.withConfig(cfg, k.c.api.OccupancyMaxActiveClusters)
+	return n, k.c.fail("cuOccupancyMaxActiveClusters", k.name, err)
+}
+
+// LargestCluster is the most blocks that a cluster of a launch can have.
+func (k *Kernel) LargestCluster(cfg LaunchConfig) (int, error) {
+	n, err := k.withConfig(cfg, k.c.api.OccupancyMaxPotentialClusterSize)
+	return n, k.c.fail("cuOccupancyMaxPotentialClusterSize", k.name, err)
+}
+
+func (k *Kernel) withConfig(cfg LaunchConfig, ask func(cu.CUfunction, *cu.CUlaunchConfig) (int32, error)) (int, error) {
+	var f launchFrame
+	f.attributes(&cfg)
+	g, b := cfg.Grid, cfg.Block
+	n, err := ask(k.handle, &cu.CUlaunchConfig{
+		GridDimX: g.X, GridDimY: max(g.Y, 1), GridDimZ: max(g.Z, 1), BlockDimX: b.X, BlockDimY: max(b.Y, 1), BlockDimZ: max(b.Z, 1),
+		SharedMemBytes: uint32(cfg.Shared), Attrs: unsafe.SliceData(f.attrs), NumAttrs: uint32(len(f.attrs)),
+	})
+	return int(n), err
+}
+
+// bound is what the typed kernels share: the kernel with its parameters checked against Go types.
+type bound struct{ k *Kernel }
+
+// Kernel is the kernel without its types.
+func (b bound) Kernel() *Kernel { return b.k }
+
+// bindTypes checks Go types against the parameters.
+func (k *Kernel) bindTypes(types ...reflect.Type) (bound, error) {
+	if k.known && len(types) != len(k.params) {
+		return bound{}, k.wrongCount(len(types))
+	}
+	if !k.known {
+		return bound{}, &Error{Op: "Bind", Code: ErrNotSupported, Symbol: k.name, Detail: "the kernel's parameters are not known; use Launch"}
+	}
+	for i, t := range types {
+		a := Arg{kind: argValue, typ: t.Kind(), size: uint32(t.Size())}
+		if t.Kind() > reflect.Complex128 {
+			a.kind = argStruct
+			if bad := pointerIn(t); bad != "" {
+				return bound{}, invalid("Bind", k.name, "argument %d: type %s: %s; use cuda.Pointer for device memory", i, t, bad)
+			}
+		}
+		if fault := a.check(&k.params[i], k.c.dev.sys, true); fault != argFine {
+			return bound{}, k.refuse(fault, i, a.size, a.typ)
+		}
+	}
+	return bound{k}, nil
+}
+
+// missing is a launch of the zero value of a typed kernel.
+func (b bound) missing() error {
+	return &Error{Op: opLaunch, Code: ErrInvalidHandle, Detail: "the zero value of a typed kernel; Bind makes them"}
+}

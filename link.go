@@ -1,0 +1,105 @@
+package cuda
+
+import (
+	"io/fs"
+	"runtime"
+
+	"github.com/gocuda/cuda/cu"
+	"github.com/gocuda/cuda/internal/image"
+)
+
+// Linker joins several pieces of device code into one image: PTX, cubins, fat binaries, objects and archives with relocatable device code.
+type Linker struct {
+	owned
+	c      *Context
+	handle cu.CUlinkState
+	jit    *jit
+}
+
+// NewLinker begins a link for the device of the context.
+func (c *Context) NewLinker(options ...JITOption) (*Linker, error) {
+	const op = "cuLinkCreate"
+	if c.isClosed() {
+		return nil, closedError(op, "context")
+	}
+	j := newJIT(options)
+	h, err := c.api.LinkCreate(j.ids, j.values)
+	if err != nil {
+		defer j.release()
+		return nil, errorWithLog(c.fail(op, "", err), j.log())
+	}
+	l := &Linker{c: c, handle: h, jit: j}
+	l.born(&c.owned, "linker", 0, 1)
+	watch(l, &l.owned)
+	return l, nil
+}
+
+// Add adds a piece; what it is shows in its bytes. The name is for messages.
+func (l *Linker) Add(name string, data []byte, options ...JITOption) error {
+	const op = "cuLinkAddData"
+	if l.isClosed() {
+		return closedError(op, "linker")
+	}
+	kind, ok := inputKind(data)
+	if !ok {
+		return invalid(op, name, "the data is neither PTX nor cubin, fat binary, object or archive")
+	}
+	if kind == cu.CU_JIT_INPUT_PTX && data[len(data)-1] != 0 {
+		data = append(append([]byte(nil), data...), 0) // the driver wants PTX with its NUL
+	}
+	var ids []cu.CUjit_option
+	var values []uintptr
+	for _, o := range options {
+		ids, values = append(ids, o.id), append(values, o.value)
+	}
+	err := l.c.api.LinkAddData(l.handle, kind, data, name, ids, values)
+	runtime.KeepAlive(l.jit)
+	return errorWithLog(l.c.fail(op, name, err), l.jit.log())
+}
+
+// AddFS adds a file, for example of an embed.FS.
+func (l *Linker) AddFS(fsys fs.FS, name string, options ...JITOption) error {
+	data, err := readImage("cuLinkAddData", fsys, name)
+	if err != nil {
+		return err
+	}
+	return l.Add(name, data, options...)
+}
+
+func inputKind(data []byte) (cu.CUjitInputType, bool) {
+	switch image.Detect(data) {
+	case image.PTX:
+		return cu.CU_JIT_INPUT_PTX, true
+	case image.Cubin:
+		return cu.CU_JIT_INPUT_CUBIN, true
+	case image.Fatbin:
+		return cu.CU_JIT_INPUT_FATBINARY, true
+	case image.HostObject:
+		return cu.CU_JIT_INPUT_OBJECT, true
+	case image.Archive:
+		return cu.CU_JIT_INPUT_LIBRARY, true
+	}
+	return 0, false
+}
+
+// Complete links what was added and returns the image, for [Context.Load] or a file.
+func (l *Linker) Complete() ([]byte, error) {
+	const op = "cuLinkComplete"
+	if l.isClosed() {
+		return nil, closedError(op, "linker")
+	}
+	data, err := l.c.api.LinkComplete(l.handle)
+	runtime.KeepAlive(l.jit)
+	return data, errorWithLog(l.c.fail(op, "", err), l.jit.log())
+}
+
+// Log is what compiler and linker have written so far.
+func (l *Linker) Log() string { return l.jit.log() }
+
+// Close gives the link up. The image of [Linker.Complete] is a copy and stays.
+func (l *Linker) Close() error {
+	return l.end(func() error {
+		defer l.jit.release()
+		return l.c.fail("cuLinkDestroy", "", l.c.api.LinkDestroy(l.handle))
+	})
+}

@@ -1,0 +1,277 @@
+package cuda
+
+import (
+	"io/fs"
+	"sync"
+
+	"github.com/gocuda/cuda/cu"
+)
+
+// Module is code and variables loaded into a context.
+type Module struct {
+	owned
+	c      *Context
+	handle cu.CUmodule
+	name   string
+	log    string
+	sigs   *signatures
+
+	mu      sync.Mutex
+	kernels map[string]*Kernel
+}
+
+// Load loads an image: PTX text, a cubin, or a fat binary with any of them. The software device runs PTX, so an image for it has to hold some. When the
+// compiler refuses the image the error is an [*Error] with its log; [Module.Log] has warnings.
+func (c *Context) Load(image []byte, options ...JITOption) (*Module, error) {
+	return c.load("", image, options)
+}
+
+// LoadFS is [Context.Load] of a file, for example of an embed.FS.
+func (c *Context) LoadFS(fsys fs.FS, name string, options ...JITOption) (*Module, error) {
+	image, err := readImage("cuModuleLoadDataEx", fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	return c.load(name, image, options)
+}
+
+func (c *Context) load(name string, image []byte, options []JITOption) (*Module, error) {
+	const op = "cuModuleLoadDataEx"
+	if c.isClosed() {
+		return nil, closedError(op, "context")
+	}
+	if len(image) == 0 {
+		return nil, invalid(op, name, "the image is empty")
+	}
+	j := newJIT(options)
+	defer j.release()
+	h, err := c.api.ModuleLoadDataEx(image, j.ids, j.values)
+	if err != nil {
+		return nil, errorWithLog(c.fail(op, name, err), j.log())
+	}
+	m := &Module{c: c, handle: h, name: name, log: j.log(), sigs: newSignatures(image, c.dev)}
+	m.born(&c.owned, "module", 0, 2)
+	watch(m, &m.owned)
+	return m, nil
+}
+
+// Close unloads the module. Its kernels must not be used afterwards.
+func (m *Module) Close() error {
+	return m.end(func() error { return m.c.fail("cuModuleUnload", m.name, m.c.api.ModuleUnload(m.handle)) })
+}
+
+// Handle is the module in the driver API.
+func (m *Module) Handle() cu.CUmodule { return m.handle }
+
+// Context is the context that the module is loaded in.
+func (m *Module) Context() *Context { return m.c }
+
+// Log is what the compiler wrote while the module was loaded: warnings, and with [VerboseLog] the resources of each kernel.
+func (m *Module) Log() string { return m.log }
+
+// Kernel finds a kernel by its name, which for C++ is the mangled one. The same name gives the same *Kernel.
+func (m *Module) Kernel(name string) (*Kernel, error) {
+	const op = "cuModuleGetFunction"
+	if m.isClosed() {
+		return nil, closedError(op, "module")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k := m.kernels[name]; k != nil {
+		return k, nil
+	}
+	h, err := m.c.api.ModuleGetFunction(m.handle, name)
+	if err != nil {
+		return nil, m.c.fail(op, name, err)
+	}
+	k, err := newKernel(m.c, &m.owned, h, name, m.sigs)
+	if err != nil {
+		return nil, err
+	}
+	if m.kernels == nil {
+		m.kernels = map[string]*Kernel{}
+	}
+	m.kernels[name] = k
+	return k, nil
+}
+
+// Kernels lists the names of the kernels in the module (CUDA 12.4).
+func (m *Module) Kernels() ([]string, error) {
+	if m.isClosed() {
+		return nil, closedError("cuModuleGetFunctionCount", "module")
+	}
+	n, err := m.c.api.ModuleGetFunctionCount(m.handle)
+	if err != nil {
+		return nil, m.c.fail("cuModuleGetFunctionCount", "", err)
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	list, err := m.c.api.ModuleEnumerateFunctions(n, m.handle)
+	if err != nil {
+		return nil, m.c.fail("cuModuleEnumerateFunctions", "", err)
+	}
+	names := make([]string, len(list))
+	for i, f := range list {
+		if names[i], err = m.c.api.FuncGetName(f); err != nil {
+			return nil, m.c.fail("cuFuncGetName", "", err)
+		}
+	}
+	return names, nil
+}
+
+// Global finds a variable of the module as bytes. [GlobalOf] gives it a type.
+func (m *Module) Global(name string) (View[byte], error) {
+	const op = "cuModuleGetGlobal"
+	if m.isClosed() {
+		return View[byte]{}, closedError(op, "module")
+	}
+	p, n, err := m.c.api.ModuleGetGlobal(m.handle, name)
+	if err != nil {
+		return View[byte]{}, m.c.fail(op, name, err)
+	}
+	return View[byte]{c: m.c, owner: &m.owned, ptr: p, n: int(n)}, nil
+}
+
+// Globals is what has variables of device code by name: a [*Module] or a [*LibraryIn].
+type Globals interface {
+	Global(name string) (View[byte], error)
+}
+
+// GlobalOf finds a variable of device code as an array of T. Its size must be a multiple of T's.
+func GlobalOf[T any](from Globals, name string) (View[T], error) {
+	b, err := from.Global(name)
+	if err != nil {
+		return View[T]{}, err
+	}
+	v, err := Cast[T](b)
+	if err != nil {
+		var e T
+		return View[T]{}, invalid("cuModuleGetGlobal", name, "the variable has %d bytes, which is no array of %T", b.n, e)
+	}
+	return v, nil
+}
+
+// Library is an image that belongs to no context; it is loaded into each context that uses it (CUDA 12.0). Use it for code that runs in several contexts, and
+// [Context.Load] otherwise.
+type Library struct {
+	owned
+	sys    *System
+	handle cu.CUlibrary
+	name   string
+	jit    *jit
+	image  []byte
+}
+
+// LoadLibrary takes an image, as [Context.Load]. Errors in it may come only with the first use.
+func (s *System) LoadLibrary(image []byte, options ...JITOption) (*Library, error) {
+	return s.loadLibrary("", image, options)
+}
+
+// LoadLibraryFS is [System.LoadLibrary] of a file.
+func (s *System) LoadLibraryFS(fsys fs.FS, name string, options ...JITOption) (*Library, error) {
+	image, err := readImage("cuLibraryLoadData", fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	return s.loadLibrary(name, image, options)
+}
+
+func (s *System) loadLibrary(name string, image []byte, options []JITOption) (*Library, error) {
+	const op = "cuLibraryLoadData"
+	if s.isClosed() {
+		return nil, closedError(op, "system")
+	}
+	if len(image) == 0 {
+		return nil, invalid(op, name, "the image is empty")
+	}
+	j := newJIT(options)
+	h, err := s.api.LibraryLoadData(image, j.ids, j.values, nil, nil)
+	if err != nil {
+		defer j.release()
+		return nil, errorWithLog(s.wrap(op, name, 0, err), j.log())
+	}
+	l := &Library{sys: s, handle: h, name: name, jit: j, image: image}
+	l.born(&s.owned, "library", 0, 2)
+	watch(l, &l.owned)
+	return l, nil
+}
+
+// Close unloads the library from every context.
+func (l *Library) Close() error {
+	return l.end(func() error {
+		defer l.jit.release()
+		if err := l.sys.api.LibraryUnload(l.handle); err != nil {
+			return l.sys.wrap("cuLibraryUnload", l.name, 0, err)
+		}
+		return nil
+	})
+}
+
+// Handle is the library in the driver API.
+func (l *Library) Handle() cu.CUlibrary { return l.handle }
+
+// Log is what the compiler has written so far.
+func (l *Library) Log() string { return l.jit.log() }
+
+// In is the library in a context.
+func (l *Library) In(c *Context) *LibraryIn {
+	return &LibraryIn{l: l, c: c, sigs: newSignatures(l.image, c.dev)}
+}
+
+// LibraryIn is a library in a context. It need not be closed.
+type LibraryIn struct {
+	l    *Library
+	c    *Context
+	sigs *signatures
+}
+
+func (l *LibraryIn) check(op string) error {
+	if l.l.isClosed() {
+		return closedError(op, "library")
+	}
+	if l.c.isClosed() {
+		return closedError(op, "context")
+	}
+	return nil
+}
+
+// Kernel finds a kernel by its name.
+func (l *LibraryIn) Kernel(name string) (*Kernel, error) {
+	if err := l.check("cuLibraryGetKernel"); err != nil {
+		return nil, err
+	}
+	h, err := l.c.api.LibraryGetKernel(l.l.handle, name)
+	if err != nil {
+		return nil, errorWithLog(l.c.fail("cuLibraryGetKernel", name, err), l.l.Log())
+	}
+	f, err := l.c.api.KernelGetFunction(h)
+	if err != nil {
+		return nil, errorWithLog(l.c.fail("cuKernelGetFunction", name, err), l.l.Log())
+	}
+	return newKernel(l.c, &l.l.owned, f, name, l.sigs)
+}
+
+// Global finds a variable as bytes; see [GlobalOf].
+func (l *LibraryIn) Global(name string) (View[byte], error) {
+	if err := l.check("cuLibraryGetGlobal"); err != nil {
+		return View[byte]{}, err
+	}
+	p, n, err := l.c.api.LibraryGetGlobal(l.l.handle, name)
+	if err != nil {
+		return View[byte]{}, l.c.fail("cuLibraryGetGlobal", name, err)
+	}
+	return View[byte]{c: l.c, owner: &l.l.owned, ptr: p, n: int(n)}, nil
+}
+
+// Managed finds a managed variable as bytes.
+func (l *LibraryIn) Managed(name string) (View[byte], error) {
+	if err := l.check("cuLibraryGetManaged"); err != nil {
+		return View[byte]{}, err
+	}
+	p, n, err := l.c.api.LibraryGetManaged(l.l.handle, name)
+	if err != nil {
+		return View[byte]{}, l.c.fail("cuLibraryGetManaged", name, err)
+	}
+	return View[byte]{c: l.c, owner: &l.l.owned, ptr: p, n: int(n)}, nil
+}

@@ -1,0 +1,124 @@
+package cuda
+
+import (
+	_ "embed"
+	"testing"
+	"unsafe"
+
+	"github.com/gocuda/cuda/cu"
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+const argsPTX = `
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry four(.param .f32 a, .param .u64 .ptr .global x, .param .u64 .ptr .global y, .param .u32 n)
+{
+	ret;
+}
+.visible .entry pair(.param .align 8 .b8 p[24], .param .u32 n)
+{
+	ret;
+}
+`
+
+// stub loads kernels on the software device and then answers every launch at once, so that what is measured is this package and cu.
+func stub(t testing.TB) (four, pair *Kernel, x *Buffer[float32]) {
+	t.Helper()
+	sys, err := Open(WithSoftware())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sys.dev.Close() })
+	c, err := sys.Context(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := c.Load([]byte(argsPTX))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if four, err = m.Kernel("four"); err != nil {
+		t.Fatal(err)
+	}
+	if pair, err = m.Kernel("pair"); err != nil {
+		t.Fatal(err)
+	}
+	if x, err = Alloc[float32](c, 16); err != nil {
+		t.Fatal(err)
+	}
+	table := *sys.dev.Table
+	table.LaunchKernel = func(driver.CUcontext, driver.CUfunction, uint32, uint32, uint32, uint32, uint32, uint32, uint32, driver.CUstream, *unsafe.Pointer, *uintptr) driver.CUresult {
+		return driver.CUDA_SUCCESS
+	}
+	table.LaunchKernelEx = func(driver.CUcontext, *driver.CUlaunchConfig, driver.CUfunction, *unsafe.Pointer, *uintptr) driver.CUresult {
+		return driver.CUDA_SUCCESS
+	}
+	c.api = cu.New(&table).In(c.handle)
+	return four, pair, x
+}
+
+// launches are the ways to launch; none may allocate.
+func launches(t testing.TB) map[string]func() error {
+	four, pair, x := stub(t)
+	v := x.Slice(1, 9)
+	s := four.c.Default()
+	typed, err := Bind4[float32, Pointer[float32], Pointer[float32], int32](four)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepared, err := four.Prepare(Linear(8), Val(float32(1)), Ptr(x), Ptr(x), Val(int32(8)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := int32(7)
+	type params struct {
+		a, b float64
+		c    int32
+	}
+	return map[string]func() error{
+		"args": func() error {
+			return four.Launch(s, Linear(8), Val(float32(1)), Ptr(x), Ptr(v), Val(n))
+		},
+		"typed": func() error {
+			return typed.Launch(s, Linear(8), 1, x.Ptr(), v.Ptr(), n)
+		},
+		"prepared": func() error { return prepared.Launch(s) },
+		"struct": func() error {
+			p := params{a: 1, c: n}
+			return pair.Launch(s, Linear(8), StructArg(&p), Val(n))
+		},
+		"attributes": func() error {
+			return four.Launch(s, LaunchConfig{Grid: Dim(2), Block: Dim(32), Cooperative: true, Attrs: []LaunchAttr{LaunchPriority(1)}}, Val(float32(1)), Ptr(x), Ptr(v), Val(n))
+		},
+	}
+}
+
+func TestLaunchAllocates(t *testing.T) {
+	if raceEnabled {
+		t.Skip("sync.Pool drops values under the race detector")
+	}
+	for name, f := range launches(t) {
+		if n := testing.AllocsPerRun(200, func() {
+			if err := f(); err != nil {
+				t.Fatal(name, err)
+			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations for each launch, want 0", name, n)
+		}
+	}
+}
+
+func BenchmarkLaunchOverhead(b *testing.B) {
+	for name, f := range launches(b) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := f(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
