@@ -1,6 +1,9 @@
 package ir
 
 import (
+	"math"
+	"slices"
+
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
@@ -31,10 +34,54 @@ func contract(f *Func, syms *Symbols) {
 
 type contractor struct {
 	f       *Func
-	starts  []int           // first operations of the basic blocks, and the end
-	exposed map[uint32]bool // rows that some block reads before it writes them
-	uses    map[uint32]int  // how often a row is read
-	dead    map[int]bool    // operations to remove
+	starts  []int  // first operations of the basic blocks, and the end
+	exposed []bool // rows that some block reads before it writes them
+	reads   places // of rows, as they were before anything was changed
+	writes  places
+	wholes  places       // writes of all lanes
+	dead    map[int]bool // operations to remove
+}
+
+// places are the operations that do something with a row, in order, for every row: those of row r are list[at[r]:at[r+1]].
+type places struct {
+	at   []int32
+	list []int32
+}
+
+func (p *places) of(row uint32) []int32 { return p.list[p.at[row]:p.at[row+1]] }
+
+// next is the first operation from position i on, a very large number when there is none.
+func (p *places) next(row uint32, i int) int {
+	l := p.of(row)
+	if k, _ := slices.BinarySearch(l, int32(i)); k < len(l) {
+		return int(l[k])
+	}
+	return math.MaxInt
+}
+
+// prev is the last operation before position i, -1 when there is none.
+func (p *places) prev(row uint32, i int) int {
+	l := p.of(row)
+	if k, _ := slices.BinarySearch(l, int32(i)); k > 0 {
+		return int(l[k-1])
+	}
+	return -1
+}
+
+// newPlaces collects what each tells: rows with operations in ascending order.
+func newPlaces(rows int, each func(f func(row uint32, op int))) places {
+	p := places{at: make([]int32, rows+1)}
+	each(func(r uint32, _ int) { p.at[r+1]++ })
+	for r := range rows {
+		p.at[r+1] += p.at[r]
+	}
+	p.list = make([]int32, p.at[rows])
+	n := make([]int32, rows)
+	each(func(r uint32, i int) {
+		p.list[p.at[r]+n[r]] = int32(i)
+		n[r]++
+	})
+	return p
 }
 
 // isFloat says whether op is one of the floating point operations that this file looks at.
@@ -62,70 +109,76 @@ func (c *contractor) arithmetic() bool {
 // scan finds basic blocks and the rows that live across their borders.
 func (c *contractor) scan() {
 	ops := c.f.Ops
-	leader := make([]bool, len(ops)+1)
-	leader[0] = true
-	for i := range ops {
-		op := &ops[i]
-		switch op.Ctl {
-		case Branch, Jump:
-			leader[op.Target], leader[i+1] = true, true
-		case BranchX:
-			for _, t := range op.Targets {
-				leader[t] = true
-			}
-			leader[i+1] = true
-		case Ret, Exit:
-			leader[i+1] = true
-		}
-	}
-	c.exposed = map[uint32]bool{}
-	c.uses = map[uint32]int{}
+	leader := leaders(ops)
+	n := len(c.f.rows)
+	c.exposed = make([]bool, n)
 	c.dead = map[int]bool{}
 	for _, a := range c.f.RetRegs {
 		if a != nil {
 			c.exposed[a.Ref.Off] = true
 		}
 	}
-	// What the block has written so far, and under which guard; a read under the same guard sees that write.
+	// What the block has written so far, and under which guard; a read under the same guard, not changed since, sees that write.
 	type guard struct {
-		row int32
-		neg bool
+		block   int32 // number of the block; 0 is none
+		row     int32
+		neg     bool
+		version int32
 	}
-	always := guard{row: -1}
-	written := map[uint32]guard{}
-	guards := map[uint32]bool{}
-	for i := range ops {
-		if ops[i].Guard >= 0 {
-			guards[uint32(ops[i].Guard)] = true
+	written := make([]guard, n)
+	versions := make([]int32, n)
+	var under guard
+	var op *Op
+	always := func(g guard) bool { return g.row < 0 }
+	read := func(r uint32) {
+		if g := written[r]; g.block != under.block || !always(g) && g != under {
+			c.exposed[r] = true
+		}
+	}
+	write := func(r uint32, _ bool) {
+		versions[r]++
+		if g := written[r]; (g.block != under.block || !always(g)) && !op.accumulates() {
+			written[r] = under
 		}
 	}
 	for i := range ops {
 		if leader[i] {
 			c.starts = append(c.starts, i)
-			clear(written)
 		}
-		op := &ops[i]
-		under := guard{op.Guard, op.Neg && op.Guard >= 0}
-		op.reads(func(r uint32) {
-			c.uses[r]++
-			if g, ok := written[r]; !ok || g != always && g != under {
-				c.exposed[r] = true
-			}
-		})
-		op.writes(func(r uint32, _ bool) {
-			if guards[r] {
-				for x, g := range written { // a guard that changes no longer says who wrote
-					if g.row == int32(r) {
-						delete(written, x)
-					}
-				}
-			}
-			if g, ok := written[r]; (!ok || g != always) && !op.accumulates() {
-				written[r] = under
-			}
-		})
+		op = &ops[i]
+		under = guard{block: int32(len(c.starts)), row: -1}
+		if op.Guard >= 0 {
+			under.row, under.neg, under.version = op.Guard, op.Neg, versions[op.Guard]
+		}
+		op.reads(read)
+		op.writes(write)
 	}
 	c.starts = append(c.starts, len(ops))
+	c.reads = newPlaces(n, func(f func(uint32, int)) {
+		i := 0
+		g := func(r uint32) { f(r, i) }
+		for i = range ops {
+			ops[i].reads(g)
+		}
+	})
+	c.writes = newPlaces(n, func(f func(uint32, int)) {
+		i := 0
+		g := func(r uint32, _ bool) { f(r, i) }
+		for i = range ops {
+			ops[i].writes(g)
+		}
+	})
+	c.wholes = newPlaces(n, func(f func(uint32, int)) {
+		i := 0
+		g := func(r uint32, whole bool) {
+			if whole {
+				f(r, i)
+			}
+		}
+		for i = range ops {
+			ops[i].writes(g)
+		}
+	})
 }
 
 // rows calls f for every register row in an operand.
@@ -248,25 +301,13 @@ func (c *contractor) block(from, to int) {
 func (c *contractor) fuse(i, to int) bool {
 	mul := &c.f.Ops[i]
 	t := mul.Args[0].Ref.Off
-	if c.uses[t] == 0 {
-		return false
-	}
 	for k := 1; k <= 2; k++ { // t = t * a does not leave t's old value to the fma
 		if mul.Args[k].Kind == Row && mul.Args[k].Ref.Off == t {
 			return false
 		}
 	}
-	j := i + 1
-	for ; j < to; j++ {
-		op := &c.f.Ops[j]
-		if op.readsRow(t) {
-			break
-		}
-		if some, _ := op.writesRow(t); some || c.clobbers(op, mul) {
-			return false
-		}
-	}
-	if j == to {
+	j := c.reads.next(t, i+1)
+	if j >= to || c.writes.next(t, i+1) < j || c.clobbered(mul, i, j) {
 		return false
 	}
 	add := &c.f.Ops[j]
@@ -310,30 +351,27 @@ func (c *contractor) fuse(i, to int) bool {
 	return true
 }
 
-// clobbers says whether op changes an operand or the guard of mul.
-func (c *contractor) clobbers(op, mul *Op) (yes bool) {
-	op.writes(func(r uint32, _ bool) {
-		for k := 1; k <= 2; k++ {
-			yes = yes || mul.Args[k].Kind == Row && mul.Args[k].Ref.Off == r
+// clobbered says whether an operand or the guard of mul, operation i, changes before operation j.
+func (c *contractor) clobbered(mul *Op, i, j int) bool {
+	for k := 1; k <= 2; k++ {
+		if mul.Args[k].Kind == Row && c.writes.next(mul.Args[k].Ref.Off, i+1) < j {
+			return true
 		}
-		yes = yes || mul.Guard >= 0 && uint32(mul.Guard) == r
-	})
-	return yes
+	}
+	return mul.Guard >= 0 && c.writes.next(uint32(mul.Guard), i+1) < j
 }
 
 // lastUse says whether nothing reads row t after operation j.
 func (c *contractor) lastUse(t uint32, j, to int) bool {
-	if _, whole := c.f.Ops[j].writesRow(t); whole || c.uses[t] == 1 {
+	if _, whole := c.f.Ops[j].writesRow(t); whole || len(c.reads.of(t)) == 1 {
 		return true
 	}
-	for k := j + 1; k < to; k++ {
-		op := &c.f.Ops[k]
-		if op.readsRow(t) {
-			return false
-		}
-		if _, whole := op.writesRow(t); whole {
-			return true
-		}
+	read, write := c.reads.next(t, j+1), c.wholes.next(t, j+1)
+	switch {
+	case read < to && read <= write:
+		return false
+	case write < to:
+		return true
 	}
 	return !c.exposed[t]
 }
@@ -387,29 +425,22 @@ func (c *contractor) doubleNegation(i, from int) {
 		return
 	}
 	t := op.Args[1].Ref.Off
-	for j := i - 1; j >= from; j-- {
-		def := &c.f.Ops[j]
-		some, whole := def.writesRow(t)
-		if !some {
-			continue
-		}
-		if !whole || !isFloat(def, "fneg") || def.Args[1].Kind != Row {
-			return
-		}
-		src := def.Args[1]
-		for k := j; k < i; k++ {
-			if some, _ := c.f.Ops[k].writesRow(src.Ref.Off); some {
-				return
-			}
-		}
-		op.move(src)
+	j := c.writes.prev(t, i)
+	if j < from {
 		return
+	}
+	def := &c.f.Ops[j]
+	if _, whole := def.writesRow(t); !whole || !isFloat(def, "fneg") || def.Args[1].Kind != Row {
+		return
+	}
+	if src := def.Args[1]; c.writes.next(src.Ref.Off, j) >= i {
+		op.move(src)
 	}
 }
 
 // nanOrder marks f64 operations whose first operand is defined after the second.
 func (c *contractor) nanOrder() {
-	last := map[uint32]int{}
+	last := make([]int, len(c.f.rows))
 	for i := range c.f.Ops {
 		op := &c.f.Ops[i]
 		if isFloat(op, "fadd", "fsub", "fmul", "ffma") && op.Match.Type(0) == "f64" && op.Args[1].Kind == Row && op.Args[2].Kind == Row {

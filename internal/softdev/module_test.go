@@ -426,7 +426,9 @@ func TestLaunchParameters(t *testing.T) {
 	want(t, "extra without buffer", extra(2, n, 0), bad)
 	want(t, "extra with an unknown key", extra(7, at, 0), bad)
 	size = 50
-	want(t, "extra too short", extra(1, at, 2, n, 0), bad)
+	want(t, "extra too short", extra(1, at, 2, n, 0), driver.CUDA_SUCCESS) // recorded: internal/conform/api, launch/extra/three-short
+	size = 114
+	want(t, "extra too long", extra(1, at, 2, n, 0), driver.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)
 	x := []uintptr{1, at, 2, n, 0}
 	want(t, "both", tab.LaunchKernel(ctx, f, 1, 1, 1, 1, 1, 1, 0, 0, &params[0], &x[0]), bad)
 

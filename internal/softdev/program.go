@@ -258,9 +258,10 @@ func opaque(v *check.Var) bool {
 
 // layout gives variables their places and functions their addresses.
 func (p *program) layout() {
+	used := p.openVariables()
 	place := func(v *check.Var) {
 		switch {
-		case v.Linkage == ptx.LinkExtern && (v.Space != "global" && v.Space != "const" || p.defines(v.Name)):
+		case v.Linkage == ptx.LinkExtern && !used[v]:
 		case v.Space == "const":
 			p.consts.add(v)
 		case v.Space == "global" && v.Managed:
@@ -282,8 +283,8 @@ func (p *program) layout() {
 		switch {
 		case v.Linkage != ptx.LinkExtern:
 			p.vars[v.Name] = v
-		case !p.defines(v.Name) && p.vars[v.Name] == nil:
-			// The compiler of whole programs drops .extern where nothing else defines the variable (recorded).
+		case used[v]:
+			// The compiler of whole programs drops .extern where nothing defines the variable that is used (recorded).
 			p.vars[v.Name] = v
 			p.loose = append(p.loose, v.Name)
 		}
@@ -319,14 +320,60 @@ func (p *program) layout() {
 	}
 }
 
-// defines says whether the module has a definition of a variable that it also declares extern.
-func (p *program) defines(name string) bool {
+// openVariables are the extern variables in global and constant memory that something uses and nothing defines.
+func (p *program) openVariables() map[*check.Var]bool {
+	defined := map[string]bool{}
+	open := map[*check.Var]bool{}
 	for _, v := range p.checked.Vars {
-		if v.Name == name && v.Linkage != ptx.LinkExtern {
-			return true
+		if v.Linkage != ptx.LinkExtern {
+			defined[v.Name] = true
+		} else if v.Space == "global" || v.Space == "const" {
+			open[v] = false
 		}
 	}
-	return false
+	if len(open) == 0 {
+		return nil
+	}
+	use := func(v *check.Var) {
+		if _, ok := open[v]; ok && !defined[v.Name] {
+			open[v] = true
+		}
+	}
+	var look func(a *check.Arg)
+	look = func(a *check.Arg) {
+		use(a.Var)
+		if a.Base != nil {
+			look(a.Base)
+		}
+		if a.Second != nil {
+			look(a.Second)
+		}
+		for i := range a.Elems {
+			look(&a.Elems[i])
+		}
+		for i := range a.Extra {
+			look(&a.Extra[i])
+		}
+	}
+	relocs := func(v *check.Var) {
+		for i := range v.Relocs {
+			use(v.Relocs[i].Var)
+		}
+	}
+	for _, v := range p.checked.Vars {
+		relocs(v)
+	}
+	for _, f := range p.checked.Funcs {
+		for _, v := range f.Locals {
+			relocs(v)
+		}
+		for i := range f.Insts {
+			for j := range f.Insts[i].Args {
+				look(&f.Insts[i].Args[j])
+			}
+		}
+	}
+	return open
 }
 
 // link looks for functions that are called and nowhere defined; the driver's compiler refuses them, and accepts extern variables.

@@ -14,8 +14,6 @@ import (
 )
 
 // enter runs machine code; the result says why and where it stopped.
-//
-//go:noescape
 func enter(code uintptr, ctx unsafe.Pointer) uint64
 
 type engine struct {

@@ -38,8 +38,8 @@ func (e *engine) selfTest() (err error) {
 		return err
 	}
 	defer hole.close()
-	word := new(uint32)
-	x := &context{tables: unsafe.Pointer(e.tables), low: uint64(uintptr(unsafe.Pointer(word)))}
+	x := &context{tables: unsafe.Pointer(e.tables)}
+	x.low = uint64(uintptr(unsafe.Pointer(&x.scratch[16])))
 	if got := enter(r.base(), unsafe.Pointer(x)); got != 0x1234 {
 		return fmt.Errorf("self-test: machine code returned %#x", got)
 	}
