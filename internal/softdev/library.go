@@ -1,11 +1,13 @@
 package softdev
 
 import (
+	"encoding/binary"
 	"sync"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/image"
+	"github.com/gocuda/cuda/internal/image/fatbin"
 )
 
 // library is a CUlibrary: an image that belongs to no context. It is compiled for a compute capability when something of it is first
@@ -17,6 +19,7 @@ type library struct {
 	opts   *jitOptions
 
 	mu       sync.Mutex
+	empty    bool             // a wrapper around nothing
 	programs map[int]*program // by compute capability
 	errs     map[int]*loadError
 	kernels  map[string]*kernel
@@ -210,6 +213,7 @@ func (d *Driver) libraryLoadData(cur driver.CUcontext, out *driver.CUlibrary, co
 			return r
 		}
 		d.libraries.get(uintptr(l)).refuse(e)
+		d.libraries.get(uintptr(l)).empty = d.wrapsNothing(code)
 		*out = l
 		jit.finish()
 		return success
@@ -241,6 +245,12 @@ func (d *Driver) libraryLoadWith(cur driver.CUcontext, out *driver.CUlibrary, da
 	}
 	jit.finish()
 	return success
+}
+
+// wrapsNothing says whether the image is the struct around a container, with no container.
+func (d *Driver) wrapsNothing(code unsafe.Pointer) bool {
+	b, ok := d.memory.hostBytes(uint64(uintptr(code)), 16)
+	return ok && binary.LittleEndian.Uint32(b) == fatbin.WrapperMagic && binary.LittleEndian.Uint64(b[8:]) == 0
 }
 
 // refuse makes every use of the library answer an error.
@@ -321,6 +331,9 @@ func (d *Driver) libraryGetKernel(cur driver.CUcontext, out *driver.CUkernel, h 
 	if r != success {
 		return r
 	}
+	if l.empty {
+		return driver.CUDA_ERROR_NOT_FOUND
+	}
 	p, r := l.program(d.place(cur))
 	if r != success {
 		return r
@@ -386,6 +399,10 @@ func (d *Driver) libraryGetModule(cur driver.CUcontext, out *driver.CUmodule, h 
 	l, r := d.library(h)
 	if r != success {
 		return r
+	}
+	if l.empty {
+		*out = 0 // recorded
+		return success
 	}
 	m, r := l.module(c)
 	if r == success {

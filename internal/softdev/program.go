@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -205,6 +206,9 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	if err != nil {
 		return nil, ptxError(err)
 	}
+	if tree.AddressSize == 32 {
+		o.info.line("ptxas warning :  64 Bit host architecture (--machine) being used mismatches with .address_size of 32 bits")
+	}
 	checked, err := check.Check(tree, check.Options{SM: min(sm, target), MaxShared: dev.maxSharedOptin()})
 	if err != nil {
 		return nil, ptxError(err)
@@ -258,10 +262,17 @@ func opaque(v *check.Var) bool {
 
 // layout gives variables their places and functions their addresses.
 func (p *program) layout() {
-	used := p.openVariables()
+	for v, used := range p.openVariables() {
+		if used {
+			// The compiler of whole programs drops .extern where nothing defines the variable that is used (recorded).
+			v.Linkage = ptx.LinkVisible
+			p.loose = append(p.loose, v.Name)
+		}
+	}
+	slices.Sort(p.loose)
 	place := func(v *check.Var) {
 		switch {
-		case v.Linkage == ptx.LinkExtern && !used[v]:
+		case v.Linkage == ptx.LinkExtern:
 		case v.Space == "const":
 			p.consts.add(v)
 		case v.Space == "global" && v.Managed:
@@ -280,13 +291,8 @@ func (p *program) layout() {
 		if v.Space != "global" && v.Space != "const" {
 			continue
 		}
-		switch {
-		case v.Linkage != ptx.LinkExtern:
+		if v.Linkage != ptx.LinkExtern {
 			p.vars[v.Name] = v
-		case used[v]:
-			// The compiler of whole programs drops .extern where nothing defines the variable that is used (recorded).
-			p.vars[v.Name] = v
-			p.loose = append(p.loose, v.Name)
 		}
 	}
 	// Addresses of functions are numbers in the part of the window that never holds memory, 256 apart, different in every program.

@@ -179,7 +179,7 @@ func (d *Driver) moduleGetTexRef(_ driver.CUcontext, out *driver.CUtexref, h dri
 	if r != success {
 		return r
 	}
-	if out == nil || name == nil {
+	if out == nil || name == nil || *name == 0 {
 		return invalidValue
 	}
 	v := m.prog.opaqueNamed(driver.String(name), "texref")
@@ -209,7 +209,7 @@ func (d *Driver) moduleGetSurfRef(_ driver.CUcontext, out *driver.CUsurfref, h d
 	if r != success {
 		return r
 	}
-	if out == nil || name == nil {
+	if out == nil || name == nil || *name == 0 {
 		return invalidValue
 	}
 	v := m.prog.opaqueNamed(driver.String(name), "surfref")

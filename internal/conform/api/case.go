@@ -77,7 +77,7 @@ func Cases() []Case {
 func (c Case) Execute(t *driver.Table, dir string, w io.Writer) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	e := &Env{T: t, name: c.Name, out: w, dir: dir, symbols: map[uint64]string{}, stale: map[uint64]bool{}, counts: map[string]int{}}
+	e := &Env{T: t, name: c.Name, out: w, dir: dir, symbols: map[uint64]string{}, sizes: map[uint64]uint64{}, stale: map[uint64]bool{}, counts: map[string]int{}}
 	defer e.pins.Unpin()
 	defer func() {
 		switch p := recover().(type) {

@@ -23,6 +23,7 @@ type Env struct {
 	dir  string
 
 	symbols map[uint64]string
+	sizes   map[uint64]uint64 // of the allocations that the case made, by address
 	stale   map[uint64]bool
 	counts  map[string]int
 	keep    []any
@@ -313,26 +314,14 @@ func (e *Env) symbolOfArgument(v reflect.Value) string {
 	return e.symbol(n, v.Type().Name())
 }
 
-// find is the name of a handle or of an address in the first bytes of something named.
+// find is the name of a handle, or of an address in an allocation of the case.
 func (e *Env) find(n uint64) (string, bool) {
 	if s, ok := e.symbols[n]; ok {
 		return s, true
 	}
-	if n < 0x10000 {
-		return "", false
-	}
-	for base, s := range e.symbols {
-		const reach = 1 << 14
-		if n > base && n-base <= reach && strings.HasPrefix(s, "CUdeviceptr") && !e.stale[base] {
-			closer := false
-			for other, t := range e.symbols {
-				if other > base && other <= n && strings.HasPrefix(t, "CUdeviceptr") {
-					closer = true
-				}
-			}
-			if !closer {
-				return fmt.Sprintf("%s+%d", s, n-base), true
-			}
+	for base, size := range e.sizes {
+		if n > base && n-base <= size && !e.stale[base] {
+			return fmt.Sprintf("%s+%d", e.symbols[base], n-base), true
 		}
 	}
 	return "", false

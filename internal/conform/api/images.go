@@ -114,6 +114,10 @@ func strange() []image {
 		p("two-kernels-k", head+".visible .entry k() { ret; }\n.visible .entry k() { ret; }"), p("missing-semicolon", head+".visible .entry k() { ret }"),
 		p("undeclared-register", head+".visible .entry k() { mov.u32 %r1, 1; ret; }"), p("two-modules", head+head), p("param-32764", head+".visible .entry k(.param .align 1 .b8 p[32764]) { ret; }"),
 		p("param-32765", head+".visible .entry k(.param .align 1 .b8 p[32765]) { ret; }"), p("visible-missing", head+".entry k() { ret; }"),
+		p("unresolved-variable-unused", head+".extern .global .u32 u;\n.visible .entry k() { ret; }"), p("bar-alone", head+".visible .entry k() { bar; ret; }"),
+		p("unresolved-variables", head+".extern .global .u32 u, w;\n.extern .const .u32 c;\n.visible .entry k() { .reg .u32 %r; ld.global.u32 %r,[w]; st.global.u32 [u],%r; ld.const.u32 %r,[c]; st.global.u32 [u],%r; ret; }"),
+		p("version-1.6", ".version 1.6\n.target sm_10\n"), p("version-5.9", ".version 5.9\n.target sm_50\n"), p("version-7.9", ".version 7.9\n.target sm_50\n"),
+		p("sm_90-version-7.0-kernel", ".version 7.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }"), p("sm_90-version-7.0-function", ".version 7.0\n.target sm_90\n.address_size 64\n.visible .func k() { ret; }"),
 		p("weak-entry", head+".weak .entry k() { ret; }"), p("no-entry", head+".visible .func f() { ret; }"), p("duplicate-variable", head+".global .u32 v;\n.global .u32 v;\n"),
 	}
 }
@@ -151,6 +155,7 @@ func (e *Env) alloc(n int) driver.CUdeviceptr {
 	var p driver.CUdeviceptr
 	e.Must("cuMemAlloc_v2", &p, n)
 	e.Must("cuMemsetD8_v2", p, 0, n)
+	e.sizes[uint64(p)] = uint64(n)
 	return p
 }
 

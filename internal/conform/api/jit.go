@@ -40,7 +40,7 @@ func jitCases(c *cases) {
 		driver.CU_JIT_THREADS_PER_BLOCK:                {0, 1, 128, 1024, 4096, -1},
 		driver.CU_JIT_OPTIMIZATION_LEVEL:               {0, 1, 2, 3, 4, 5, 99, -1},
 		driver.CU_JIT_TARGET_FROM_CUCONTEXT:            {0, 1},
-		driver.CU_JIT_TARGET:                           {0, 12, 20, 30, 50, 70, 75, 80, 86, 89, 90, 91, 100, 120, 999, -1, 0x10000 + 90},
+		driver.CU_JIT_TARGET:                           {0, 12, 20, 30, 32, 37, 49, 50, 70, 75, 80, 86, 89, 90, 91, 100, 120, 999, -1, 0x10000 + 90},
 		driver.CU_JIT_FALLBACK_STRATEGY:                {0, 1, 2, 9},
 		driver.CU_JIT_GENERATE_DEBUG_INFO:              {0, 1, 2},
 		driver.CU_JIT_LOG_VERBOSE:                      {0, 1, 2},
@@ -62,8 +62,8 @@ func jitCases(c *cases) {
 		driver.CU_JIT_REFERENCED_VARIABLE_COUNT:        {0, 1},
 		driver.CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES: {0, 1},
 		driver.CU_JIT_POSITION_INDEPENDENT_CODE:        {0, 1, 2},
-		driver.CU_JIT_MIN_CTA_PER_SM:                   {0, 1, 2, 99, -1},
-		driver.CU_JIT_MAX_THREADS_PER_BLOCK:            {0, 1, 256, 1024, 4096, -1},
+		driver.CU_JIT_MIN_CTA_PER_SM:                   {0, 1, 2, 16, 31, 32, 33, 63, 64, 65, 99, -1},
+		driver.CU_JIT_MAX_THREADS_PER_BLOCK:            {0, 1, 256, 1024, 1025, 2048, 2049, 4096, -1},
 		driver.CU_JIT_OVERRIDE_DIRECTIVE_VALUES:        {0, 1},
 		driver.CU_JIT_SPLIT_COMPILE:                    {0, 1, 4},
 		driver.CU_JIT_NUM_OPTIONS:                      {0},
@@ -86,17 +86,17 @@ func jitCases(c *cases) {
 		e.loadWith(basic, opt{driver.CU_JIT_WALL_TIME, 0})
 		e.loadWith(head+"foo", opt{driver.CU_JIT_WALL_TIME, 0})
 	})
-	twoErrors := head + ".visible .entry k() { foo; bar; }\n"
-	for _, n := range []int{0, 1, 2, 3, 10, 40, 100, 1000} {
+	twoErrors := head + ".visible .entry k() { foo; nonsense; }\n"
+	for _, n := range []int{0, 1, 2, 3, 10, 40, 100, 103, 104, 105, 106, 1000} {
 		c.add("jit/error-log/"+itoa(n), func(e *Env) {
 			b := make(buffer, 1024)
 			e.loadWith(twoErrors, opt{driver.CU_JIT_ERROR_LOG_BUFFER, b}, opt{driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, n})
-			e.Note("written: %d bytes", written(b))
+			e.Note("written beyond the size: %v", written(b) > n)
 		})
 		c.add("jit/info-log/"+itoa(n), func(e *Env) {
 			b := make(buffer, 1024)
 			e.loadWith(reader, opt{driver.CU_JIT_INFO_LOG_BUFFER, b}, opt{driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, n})
-			e.Note("written: %d bytes", written(b))
+			e.Note("written beyond the size: %v", written(b) > n)
 		})
 	}
 	c.add("jit/log/size-first", func(e *Env) {
@@ -213,7 +213,7 @@ func jitCases(c *cases) {
 		}
 	})
 	c.add("jit/max-threads-in-effect", func(e *Env) {
-		for _, n := range []int{64, 256} {
+		for _, n := range []int{1, 33, 64, 256, 1024, 1025, 2048} {
 			m, r := e.loadWith(basic, opt{driver.CU_JIT_MAX_THREADS_PER_BLOCK, n})
 			if r == driver.CUDA_SUCCESS {
 				f := e.function(m, "nop")

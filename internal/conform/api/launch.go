@@ -331,7 +331,7 @@ func faultCases(c *cases) {
 			e.Do("cuStreamDestroy_v2", s)
 			e.Do("cuEventDestroy_v2", v)
 			e.Do("cuEventCreate", &v, 0)
-			e.Do("cuStreamCreate", &s, 0)
+			e.Do("cuStreamCreate", in{"&", &s}, 0) // the driver leaves a number there that is no stream
 			var dev driver.CUdevice
 			e.Do("cuCtxGetDevice", &dev)
 			e.Do("cuDeviceGetAttribute", &n, 1, 0)
@@ -341,6 +341,7 @@ func faultCases(c *cases) {
 			e.Do("cuCtxCreate_v2", &other, 0, 0)
 			e.Do("cuDevicePrimaryCtxRetain", &other, 0)
 			e.Do("cuDevicePrimaryCtxReset_v2", 0)
+			e.Do("cuDevicePrimaryCtxRetain", &other, 0)
 			e.Do("cuCtxSynchronize")
 			e.Do("cuMemAlloc_v2", &p, 16)
 		})
@@ -363,7 +364,7 @@ func faultCases(c *cases) {
 		m := e.load(bad[0].text)
 		d := e.alloc(64)
 		e.launch(e.function(m, "k"), 1, 1, params{d})
-		e.Do("cuModuleUnload", m)
+		e.Do("cuCtxSynchronize")
 		e.Do("cuModuleUnload", m)
 	})
 	c.alone("fault/seen-by/event", func(e *Env) {

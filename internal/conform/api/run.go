@@ -66,10 +66,26 @@ func Child(open func() (*driver.Table, error)) bool {
 		_ = os.RemoveAll(dir)
 		fmt.Fprintf(w, "%s\n", endMark)
 		_ = w.Flush()
+		if all[i].Start != NoInit && broken(t) {
+			break // the parent goes on in a fresh process
+		}
 	}
 	_ = f.Close()
 	os.Exit(0)
 	return true
+}
+
+// broken says whether a case has left the process's device with a fault.
+func broken(t *driver.Table) bool {
+	var ctx driver.CUcontext
+	if t.CtxGetCurrent(0, &ctx) != driver.CUDA_SUCCESS {
+		return true
+	}
+	if ctx == 0 {
+		return false
+	}
+	r := t.CtxSynchronize(0)
+	return r != driver.CUDA_SUCCESS && r != driver.CUDA_ERROR_INVALID_CONTEXT && r != driver.CUDA_ERROR_CONTEXT_IS_DESTROYED
 }
 
 // Record runs the whole table in child processes of this program, so many at a time, and returns the transcript of each case.

@@ -24,7 +24,7 @@ func streamCases(c *cases) {
 	}
 	c.call("stream/create/null", "cuStreamCreate", nil, 0)
 	c.noContext("stream/no-context", func(e *Env) {
-		e.Do("cuStreamCreate", &s, 0)
+		e.Do("cuStreamCreate", in{"&", &s}, 0) // the driver leaves a number there that is no stream
 		e.Do("cuStreamSynchronize", nil)
 		e.Do("cuStreamQuery", nil)
 		e.Do("cuStreamSynchronize", 1)
@@ -52,6 +52,7 @@ func streamCases(c *cases) {
 				s = e.stream(1)
 			}
 			v := e.event(0)
+			e.Must("cuCtxSynchronize")
 			e.Do("cuStreamQuery", s)
 			e.Do("cuStreamSynchronize", s)
 			e.Do("cuStreamGetFlags", s, &u)

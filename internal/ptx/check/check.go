@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gocuda/cuda/internal/ptx"
@@ -151,7 +152,7 @@ func (c *checker) header() bool {
 		c.fatal(ptx.Pos{Line: 1, Col: 1}, "Missing .version directive at start of file 'application ptx input'")
 		return false
 	}
-	if v > MaxPTX || m.Version.Minor > 9 {
+	if v > MaxPTX || m.Version.Minor > 9 || m.Version.Major == 0 {
 		c.report(&Error{Pos: m.VersionPos, Kind: UnsupportedVersion, Fatal: true, Text: fmt.Sprintf(
 			"Unsupported .version %d.%d; current version is '%d.%d'", m.Version.Major, m.Version.Minor, MaxPTX/10, MaxPTX%10)})
 		return false
@@ -202,6 +203,9 @@ func (c *checker) header() bool {
 	if v < first {
 		pos := arch.Pos
 		c.tail = append(c.tail, func() {
+			if !slices.ContainsFunc(c.m.Funcs, func(f *Func) bool { return f.Defined }) {
+				return // with nothing to compile nobody asks (recorded)
+			}
 			c.errorf(pos, UnsupportedTarget, "PTX .version %d.%d does not support .target %s", v/10, v%10, c.m.Target)
 		})
 	}
