@@ -1,4 +1,4 @@
-// Command cudagen writes the generated files of package cuda: the typed kernels and the result codes.
+// Command cudagen writes the generated files of package cuda: the typed kernels, the result codes, and the table of names in docs.
 //
 //	go run ./internal/cudagen [-check]
 //
@@ -10,8 +10,10 @@ import (
 	"flag"
 	"fmt"
 	"go/format"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -26,29 +28,45 @@ func main() {
 	check := flag.Bool("check", false, "compare instead of write; exit status 1 when a file differs")
 	root := flag.String("root", ".", "folder of package cuda")
 	flag.Parse()
-	code := 0
+	if err := run(*root, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "cudagen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(root string, check bool) error {
+	out := map[string][]byte{}
 	for name, text := range map[string]string{"zz_generated_bind.go": bind(), "zz_generated_codes.go": codes()} {
 		src, err := format.Source([]byte(header + text))
 		if err != nil {
-			fmt.Fprintln(os.Stderr, "cudagen:", name, err)
-			os.Exit(1)
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		path := filepath.Join(*root, name)
+		out[name] = src
+	}
+	page, err := names(root)
+	if err != nil {
+		return err
+	}
+	out[filepath.Join("docs", "names.md")] = []byte(page)
+	var differ []string
+	for _, name := range slices.Sorted(maps.Keys(out)) {
+		path := filepath.Join(root, name)
 		old, err := os.ReadFile(path)
-		if err == nil && bytes.Equal(old, src) {
+		if err == nil && bytes.Equal(old, out[name]) {
 			continue
 		}
-		if *check {
-			fmt.Fprintln(os.Stderr, "cudagen:", name, "differs; run go generate .")
-			code = 1
+		if check {
+			differ = append(differ, name)
 			continue
 		}
-		if err := os.WriteFile(path, src, 0o644); err != nil {
-			fmt.Fprintln(os.Stderr, "cudagen:", err)
-			os.Exit(1)
+		if err := os.WriteFile(path, out[name], 0o644); err != nil {
+			return err
 		}
 	}
-	os.Exit(code)
+	if len(differ) > 0 {
+		return fmt.Errorf("generated files differ, run go generate . : %s", strings.Join(differ, ", "))
+	}
+	return nil
 }
 
 func bind() string {

@@ -62,7 +62,7 @@ var outside = []struct {
 	path string
 	may  []string
 }{
-	{"github.com/ebitengine/purego", []string{"internal/nvidia"}},
+	{"github.com/ebitengine/purego", []string{"internal/nvidia", "internal/nvrtc"}},
 	{"github.com/klauspost/compress", []string{"internal/image"}},
 	{"github.com/pierrec/lz4", []string{"internal/image"}},
 	{"golang.org/x/sys", []string{"internal/mem", "internal/softdev", "internal/nvidia", "internal/exec/jit"}},

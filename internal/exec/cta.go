@@ -285,12 +285,12 @@ func (w *Warp) countAt(id int) {
 }
 
 // idleArrivals counts a warp that can run nothing more at the barriers that some of its lanes have come to, though other lanes
-// wait elsewhere (named barriers in two branches).
+// wait at other barriers (in two branches) or for these. Going by the manual such a warp waits for ever.
 func (w *Warp) idleArrivals() {
 	at := uint16(0)
 	for _, s := range w.splits {
 		switch s.wait {
-		case ready:
+		case ready, waitCluster: // they will come yet
 			return
 		case waitBarrier:
 			at |= 1 << s.barrier

@@ -281,6 +281,34 @@ DONE:
 	st.global.u32 [%o], %r1;`}.want(t, func(i int) uint32 { return uint32(i & 3) })
 }
 
+func TestClusterWaitBeforeBarrier(t *testing.T) {
+	// Half of warp 0 waits for the other block of the cluster before it comes to the block's barrier, where everyone else stands: the warp does not
+	// count there before.
+	c := config(4, 64)
+	c.Cluster = exectest.Dim(2)
+	launch{Config: c, body: `
+	.shared .align 4 .b32 x;
+	mov.u32 %r1, %cluster_ctarank; setp.eq.u32 %p0, %r1, 1;
+	st.shared.u32 [x], 0;
+	barrier.sync 0;
+	mov.u32 %r2, 200000;
+	@!%p0 bra ARRIVE;
+SLOW:
+	sub.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0;
+	@%p1 bra SLOW;
+ARRIVE:
+	barrier.cluster.arrive;
+	setp.ge.u32 %p2, %t, 16; setp.lt.and.u32 %p2, %t, 32, %p2;
+	@!%p2 bra MEET;
+	barrier.cluster.wait;
+	st.shared.u32 [x], 42;
+MEET:
+	barrier.sync 0;
+	ld.shared.u32 %r3, [x];
+	st.global.u32 [%o], %r3;
+	@!%p2 barrier.cluster.wait;`}.want(t, func(int) uint32 { return 42 })
+}
+
 const gridSync = ".extern .func (.param .b64 h) cudaCGGetIntrinsicHandle(.param .b32 s);\n.extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 h, .param .b32 f);\n"
 
 func callGridSync(guard string) string {

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"context"
 	"sync/atomic"
 	"unsafe"
 
@@ -108,7 +107,6 @@ type Launch struct {
 	Env      [32]uint32 // %envreg0 to %envreg31
 	Counters *Counters  // nil when not wanted
 	Texture  TextureUnit
-	Ctx      context.Context // nil when it cannot be cancelled that way
 }
 
 // DeviceInfo is what special registers tell of the device.

@@ -265,11 +265,6 @@ func (op *Op) writes(f func(row uint32, whole bool)) {
 	}
 }
 
-func (op *Op) readsRow(row uint32) (yes bool) {
-	op.reads(func(r uint32) { yes = yes || r == row })
-	return yes
-}
-
 func (op *Op) writesRow(row uint32) (some, whole bool) {
 	op.writes(func(r uint32, w bool) {
 		if r == row {

@@ -6,8 +6,8 @@
 //
 // # Register frame
 //
-// Registers of a warp live in a frame: one row of 32 lanes for each virtual register. A row of class W32 is 128 bytes (8- and
-// 16-bit registers are zero-extended in it), W64 256 bytes, W128 512 bytes (lane i at 16*i, low half first). A predicate is a
+// Registers of a warp live in a frame of rows of 32 lanes; virtual registers that are never live together share a row (rows.go). A row
+// of class W32 is 128 bytes (8- and 16-bit registers are zero-extended in it), W64 256 bytes, W128 512 bytes (lane i at 16*i, low half first). A predicate is a
 // 32-bit mask, four bytes, bit i for lane i. Offsets are bytes from the frame's start; rows are aligned to 128 bytes.
 // Constants are rows too, in the kernel's pool, so that operations read every source in the same way.
 package ir

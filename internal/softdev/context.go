@@ -187,6 +187,14 @@ func (d *Driver) create(cur driver.CUcontext, out *driver.CUcontext, flags uint3
 }
 
 func (d *Driver) ctxCreate(cur driver.CUcontext, out *driver.CUcontext, flags uint32, dev driver.CUdevice) driver.CUresult {
+	if out != nil {
+		// A context of the first version, with 32-bit sizes, wants the device for itself (recorded).
+		for _, c := range d.contexts.all() {
+			if !c.dead.Load() && driver.CUdevice(c.dev.ordinal) == dev && c.version != apiVersion1 {
+				return driver.CUDA_ERROR_OUT_OF_MEMORY
+			}
+		}
+	}
 	return d.create(cur, out, flags, dev, apiVersion1)
 }
 
@@ -343,6 +351,9 @@ func (d *Driver) ctxGetFlags(cur driver.CUcontext, out *uint32) driver.CUresult 
 		return invalidValue
 	}
 	c, r := d.attach(cur)
+	if r == destroyed {
+		c, r = d.contexts.get(uintptr(d.current(cur))), success // as cuCtxGetDevice, this works (recorded)
+	}
 	if r != success {
 		return r
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec"
-	"github.com/gocuda/cuda/internal/exec/interp"
 )
 
 // Options say what New makes. The zero value is one device of the default profile.
@@ -22,7 +21,7 @@ type Options struct {
 	Stdout io.Writer
 	// Stderr receives the messages of failed device assertions; nil is os.Stderr.
 	Stderr io.Writer
-	// Engine runs the kernels; nil is the interpreter.
+	// Engine runs the kernels; nil is what the environment variable GOCUDA_ENGINE says (see EngineVariable).
 	Engine exec.Engine
 	// Workers is the number of goroutines of one launch; 0 is one for each CPU.
 	Workers int
@@ -36,14 +35,15 @@ type Options struct {
 
 // Driver is one software CUDA driver: the state behind a driver.Table.
 type Driver struct {
-	opts    Options
-	engine  exec.Engine
-	table   *driver.Table
-	refused map[string]bool // functions that only answer CUDA_ERROR_NOT_SUPPORTED
-	devices []*device
-	memory  *memory
-	started time.Time
-	stdout  sync.Mutex
+	opts      Options
+	engine    exec.Engine
+	engineWhy error // see EngineWhy
+	table     *driver.Table
+	refused   map[string]bool // functions that only answer CUDA_ERROR_NOT_SUPPORTED
+	devices   []*device
+	memory    *memory
+	started   time.Time
+	stdout    sync.Mutex
 
 	state     atomic.Uint32 // driverNew, driverReady, driverClosed
 	callbacks atomic.Int32  // host functions that run now
@@ -78,9 +78,9 @@ const (
 
 // New makes a driver. It reserves address space and nothing else; cuInit has to come before other calls as with the C library.
 func New(o Options) (*Driver, error) {
-	d := &Driver{opts: o, engine: o.Engine, started: time.Now(), refused: map[string]bool{}}
-	if d.engine == nil {
-		d.engine = interp.New()
+	d := &Driver{opts: o, started: time.Now(), refused: map[string]bool{}}
+	if err := d.chooseEngine(); err != nil {
+		return nil, fmt.Errorf("software device: %w", err)
 	}
 	if d.opts.Stdout == nil {
 		d.opts.Stdout = os.Stdout

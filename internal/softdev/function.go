@@ -136,6 +136,9 @@ func (d *Driver) funcGetAttribute(_ driver.CUcontext, out *int32, attr driver.CU
 		return f.fail(err)
 	}
 	if r == success {
+		if attr == driver.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED && v != 0 {
+			v = 1 // cuKernelGetAttribute gives what was set (recorded)
+		}
 		*out = v
 	}
 	return r

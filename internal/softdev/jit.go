@@ -55,8 +55,8 @@ func (l *logBuffer) write(values []uintptr) {
 		out := unsafe.Slice((*byte)(foreign(uint64(l.p))), l.size)
 		n = uint32(copy(out[:l.size-1], text))
 		out[n] = 0
-		if int(n) < len(text) && n > 0 {
-			n++ // of a log that was cut the NUL counts (recorded)
+		if n > 0 && n == l.size-1 {
+			n++ // the NUL counts when the buffer is full (recorded)
 		}
 	}
 	if l.sizeSlot >= 0 {
@@ -124,7 +124,12 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 			o.err.size, o.err.sizeSlot = uint32(v), i
 		case driver.CU_JIT_TARGET:
 			o.target = uint32(v)
-			o.oldTarget = o.target == 0 || o.target >= uint32(driver.CU_TARGET_COMPUTE_30) && o.target < uint32(driver.CU_TARGET_COMPUTE_50)
+			switch driver.CUjit_target(o.target) {
+			case 0, driver.CU_TARGET_COMPUTE_30, driver.CU_TARGET_COMPUTE_32, driver.CU_TARGET_COMPUTE_35, driver.CU_TARGET_COMPUTE_37:
+				o.oldTarget = true
+			default:
+				o.oldTarget = false
+			}
 			if !o.oldTarget && !knownTarget(driver.CUjit_target(o.target)) {
 				return nil, invalidValue
 			}
@@ -209,7 +214,7 @@ func (o *jitOptions) report(p *program) {
 		e := p.entries[len(p.entries)-1-i]
 		own := e.ownThreads()
 		switch {
-		case own != 0 && o.minBlocks != 0 && uint64(o.minBlocks)*own > threadsPerSM:
+		case own != 0 && o.minBlocks != 0 && (o.minBlocks > blocksPerSM || uint64(o.minBlocks)*own > threadsPerSM):
 			o.info.line("ptxas warning : Value of minnctapersm for entry %s is out of range. minnctapersm will be ignored", e.fn.Name)
 		case own == 0 && o.maxThreads > threadsPerSM:
 			o.info.line("ptxas warning : Value of threads per SM for entry %s is out of range. .minnctapersm and .maxntid will be ignored", e.fn.Name)
@@ -253,8 +258,11 @@ func (o *jitOptions) report(p *program) {
 	}
 }
 
-// threadsPerSM is what the compiler knows of a multiprocessor of sm_90.
-const threadsPerSM = 2048
+// What the compiler knows of a multiprocessor of sm_90.
+const (
+	threadsPerSM = 2048
+	blocksPerSM  = 32
+)
 
 // ownThreads is the number of threads of a block that the kernel's own directives give, 0 without them.
 func (e *entry) ownThreads() uint64 {

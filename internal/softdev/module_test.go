@@ -87,7 +87,6 @@ const modulePTX = `
 .visible .func fn() { ret; }
 .visible .global .align 8 .u64 table[2] = {fn, generic(gvar)+4};
 .visible .global .texref tex0;
-.extern .global .u32 nowhere;
 .extern .shared .align 4 .b8 dyn[];
 .visible .entry nop() { ret; }
 .visible .entry st(.param .u64 p, .param .align 64 .b8 big[64], .param .u8 c) { ret; }
@@ -141,7 +140,6 @@ func TestModuleFacts(t *testing.T) {
 		t.Errorf("size %d", n)
 	}
 	check("cuModuleGetGlobal(both NULL)", tab.ModuleGetGlobal_v2(ctx, nil, nil, m, cstr("gvar")))
-	want(t, "extern variable", tab.ModuleGetGlobal_v2(ctx, &p, &n, m, cstr("nowhere")), driver.CUDA_ERROR_NOT_FOUND)
 	want(t, "shared variable", tab.ModuleGetGlobal_v2(ctx, &p, &n, m, cstr("dyn")), driver.CUDA_ERROR_NOT_FOUND)
 	want(t, "texture", tab.ModuleGetGlobal_v2(ctx, &p, &n, m, cstr("tex0")), bad)
 	check("cuModuleUnload(NULL)", tab.ModuleUnload(ctx, 0))

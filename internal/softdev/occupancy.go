@@ -16,7 +16,7 @@ const (
 
 // residentBlocks is how many blocks of so many threads and bytes of dynamic shared memory fit on one multiprocessor.
 func (f *function) residentBlocks(threads int32, dynamic uint64) uint64 {
-	if threads > f.entry.maxThreads(f.mod.ctx.dev) || dynamic > uint64(f.tune.maxDynamicShared(f.mod.ctx.dev, f.kernel.SharedSize)) {
+	if dynamic > uint64(f.tune.maxDynamicShared(f.mod.ctx.dev, f.kernel.SharedSize)) {
 		return 0 // could not be launched (recorded)
 	}
 	return f.fittingBlocks(threads, dynamic)
@@ -42,7 +42,7 @@ func (f *function) sharedPerSM(block uint64) uint64 {
 	return most
 }
 
-// fittingBlocks is residentBlocks without the bounds of the kernel.
+// fittingBlocks is residentBlocks without the kernel's bound of dynamic shared memory.
 func (f *function) fittingBlocks(threads int32, dynamic uint64) uint64 {
 	dev := f.mod.ctx.dev
 	if threads <= 0 || threads > dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) {

@@ -19,6 +19,9 @@ type oldLaunch struct {
 	bytes  []byte
 }
 
+// paramsMax is the largest size of all parameters, in bytes (PTX ISA 8.1, .param).
+const paramsMax = 32764
+
 // legacyFunction resolves a handle for these calls, which look for a current context first.
 func (d *Driver) legacyFunction(cur driver.CUcontext, h driver.CUfunction) (*function, driver.CUresult) {
 	if _, r := d.enter(cur); r != success {
@@ -65,7 +68,7 @@ func (d *Driver) paramSetSize(cur driver.CUcontext, h driver.CUfunction, n uint3
 	if r != success {
 		return r
 	}
-	if uint64(n) > paramSizes[len(paramSizes)-1] {
+	if uint64(n) > paramsMax {
 		return invalidValue
 	}
 	f.old.mu.Lock()
@@ -80,7 +83,7 @@ func (d *Driver) paramSet(cur driver.CUcontext, h driver.CUfunction, offset int3
 		return r
 	}
 	end := int64(offset) + int64(len(b))
-	if offset < 0 || end > int64(paramSizes[len(paramSizes)-1]) {
+	if offset < 0 || end > int64(paramsMax) {
 		return invalidValue
 	}
 	f.old.mu.Lock()

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"unsafe"
 
@@ -262,14 +261,11 @@ func opaque(v *check.Var) bool {
 
 // layout gives variables their places and functions their addresses.
 func (p *program) layout() {
-	for v, used := range p.openVariables() {
-		if used {
-			// The compiler of whole programs drops .extern where nothing defines the variable that is used (recorded).
-			v.Linkage = ptx.LinkVisible
-			p.loose = append(p.loose, v.Name)
-		}
+	for _, v := range p.openVariables() {
+		// The compiler of whole programs drops .extern where nothing defines the variable (recorded).
+		v.Linkage = ptx.LinkVisible
+		p.loose = append(p.loose, v.Name)
 	}
-	slices.Sort(p.loose)
 	place := func(v *check.Var) {
 		switch {
 		case v.Linkage == ptx.LinkExtern:
@@ -326,57 +322,19 @@ func (p *program) layout() {
 	}
 }
 
-// openVariables are the extern variables in global and constant memory that something uses and nothing defines.
-func (p *program) openVariables() map[*check.Var]bool {
+// openVariables are the extern variables in global and constant memory that nothing defines, in file order.
+func (p *program) openVariables() []*check.Var {
 	defined := map[string]bool{}
-	open := map[*check.Var]bool{}
 	for _, v := range p.checked.Vars {
 		if v.Linkage != ptx.LinkExtern {
 			defined[v.Name] = true
-		} else if v.Space == "global" || v.Space == "const" {
-			open[v] = false
 		}
 	}
-	if len(open) == 0 {
-		return nil
-	}
-	use := func(v *check.Var) {
-		if _, ok := open[v]; ok && !defined[v.Name] {
-			open[v] = true
-		}
-	}
-	var look func(a *check.Arg)
-	look = func(a *check.Arg) {
-		use(a.Var)
-		if a.Base != nil {
-			look(a.Base)
-		}
-		if a.Second != nil {
-			look(a.Second)
-		}
-		for i := range a.Elems {
-			look(&a.Elems[i])
-		}
-		for i := range a.Extra {
-			look(&a.Extra[i])
-		}
-	}
-	relocs := func(v *check.Var) {
-		for i := range v.Relocs {
-			use(v.Relocs[i].Var)
-		}
-	}
+	var open []*check.Var
 	for _, v := range p.checked.Vars {
-		relocs(v)
-	}
-	for _, f := range p.checked.Funcs {
-		for _, v := range f.Locals {
-			relocs(v)
-		}
-		for i := range f.Insts {
-			for j := range f.Insts[i].Args {
-				look(&f.Insts[i].Args[j])
-			}
+		if v.Linkage == ptx.LinkExtern && (v.Space == "global" || v.Space == "const") && !opaque(v) && !defined[v.Name] {
+			defined[v.Name] = true
+			open = append(open, v)
 		}
 	}
 	return open

@@ -46,13 +46,10 @@ func libraryCases(c *cases) {
 			e.Do("cuLibraryUnload", l)
 		})
 	}
-	for _, v := range []int{0, 1, 2, 9} {
+	for _, v := range []int{1, 2, 9} { // 0 takes a table that only host compilers make
 		c.add("library/option/"+itoa(v), func(e *Env) {
 			id := driver.CUlibraryOption(v)
 			word := uintptr(1)
-			if v == 0 {
-				return
-			}
 			e.Do("cuLibraryLoadData", &l, img, nil, nil, 0, in{"{" + itoa(v) + "}", &id}, in{"{1}", &word}, 1)
 		})
 	}

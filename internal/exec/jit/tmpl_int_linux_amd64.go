@@ -67,8 +67,8 @@ func argsOf(op *ir.Op, n int) []*ir.Arg {
 	return out
 }
 
-// binary writes d = op(a, b) for both classes; swap allows a constant first operand to change places.
-func binary(op *ir.Op, typ string, d32, d64 amd64asm.Op, swap bool) emitter {
+// elementwise writes d = op(a, b) for both classes; swap allows a constant first operand to change places.
+func elementwise(op *ir.Op, typ string, d32, d64 amd64asm.Op, swap bool) emitter {
 	c, ok := classOf(typ)
 	if !ok || len(op.Args) < 3 || !rows(c, &op.Args[0], &op.Args[1], &op.Args[2]) {
 		return nil
@@ -95,14 +95,14 @@ func addTemplate(op *ir.Op) emitter {
 	if op.Match.Has("sat") {
 		return nil
 	}
-	return binary(op, op.Match.Type(0), amd64asm.AddD, amd64asm.AddQ, true)
+	return elementwise(op, op.Match.Type(0), amd64asm.AddD, amd64asm.AddQ, true)
 }
 
 func subTemplate(op *ir.Op) emitter {
 	if op.Match.Has("sat") {
 		return nil
 	}
-	return binary(op, op.Match.Type(0), amd64asm.SubD, amd64asm.SubQ, false)
+	return elementwise(op, op.Match.Type(0), amd64asm.SubD, amd64asm.SubQ, false)
 }
 
 func logicTemplate(d, q amd64asm.Op) template {
@@ -110,7 +110,7 @@ func logicTemplate(d, q amd64asm.Op) template {
 		if op.Match.Type(0) == "pred" {
 			return predicateLogic(op)
 		}
-		return binary(op, op.Match.Type(0), d, q, true)
+		return elementwise(op, op.Match.Type(0), d, q, true)
 	}
 }
 
@@ -132,7 +132,7 @@ func mulTemplate(op *ir.Op) emitter {
 		if n, ok := powerOf(&op.Args[2]); ok {
 			return shiftBy(op, typ, amd64asm.ShiftSll, n)
 		}
-		return binary(op, typ, amd64asm.MulLD, amd64asm.MulLQ, true)
+		return elementwise(op, typ, amd64asm.MulLD, amd64asm.MulLQ, true)
 	case "wide.u32", "wide.s32":
 		return wide(op, typ == "s32", nil)
 	case "hi.u32", "hi.s32":
@@ -524,13 +524,13 @@ func minTemplate(op *ir.Op) emitter {
 	larger := op.Match.Form.Op == "imax"
 	switch typ := op.Match.Type(0); {
 	case typ[0] == 'u' && larger:
-		return binary(op, typ, amd64asm.MaxUD, amd64asm.MaxUQ, true)
+		return elementwise(op, typ, amd64asm.MaxUD, amd64asm.MaxUQ, true)
 	case typ[0] == 'u':
-		return binary(op, typ, amd64asm.MinUD, amd64asm.MinUQ, true)
+		return elementwise(op, typ, amd64asm.MinUD, amd64asm.MinUQ, true)
 	case larger:
-		return binary(op, typ, amd64asm.MaxSD, amd64asm.MaxSQ, true)
+		return elementwise(op, typ, amd64asm.MaxSD, amd64asm.MaxSQ, true)
 	default:
-		return binary(op, typ, amd64asm.MinSD, amd64asm.MinSQ, true)
+		return elementwise(op, typ, amd64asm.MinSD, amd64asm.MinSQ, true)
 	}
 }
 

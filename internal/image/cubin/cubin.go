@@ -87,6 +87,9 @@ func identify(h elf64.Header) (arch sm.Arch, virtual int, err error) {
 	case OSABINew:
 		arch.Number = int(h.Flags >> 8 & 0xff)
 	default:
+		if h.Flags == 0 { // no architecture at all is a complaint of its own (recorded)
+			return arch, 0, fault.New(fault.Arch, part, 48, "no architecture")
+		}
 		return arch, 0, fault.New(fault.Target, part, 7, "OS ABI %#x, known are %#x and %#x", h.OSABI, OSABIOld, OSABINew)
 	}
 	virtual = int(h.Flags >> 16 & 0xff)

@@ -152,14 +152,9 @@ func (c *checker) header() bool {
 		c.fatal(ptx.Pos{Line: 1, Col: 1}, "Missing .version directive at start of file 'application ptx input'")
 		return false
 	}
-	if v > MaxPTX || m.Version.Minor > 9 || m.Version.Major == 0 {
+	if v > MaxPTX || m.Version.Minor > 9 || !knownVersion(v) {
 		c.report(&Error{Pos: m.VersionPos, Kind: UnsupportedVersion, Fatal: true, Text: fmt.Sprintf(
 			"Unsupported .version %d.%d; current version is '%d.%d'", m.Version.Major, m.Version.Minor, MaxPTX/10, MaxPTX%10)})
-		return false
-	}
-	if !knownVersion(v) {
-		c.report(&Error{Pos: m.VersionPos, Fatal: true, Text: fmt.Sprintf("Unsupported .version %d.%d; current version is '%d.%d'",
-			m.Version.Major, m.Version.Minor, MaxPTX/10, MaxPTX%10)})
 		return false
 	}
 	var arch *ptx.TargetWord

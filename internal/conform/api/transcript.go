@@ -1,0 +1,80 @@
+package api
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Transcript is what a device answered: the lines of each case, by the case's name.
+type Transcript struct {
+	Header []string // the lines that begin with #
+	Cases  map[string][]string
+}
+
+// ReadTranscript reads what Record wrote.
+func ReadTranscript(r io.Reader) (*Transcript, error) {
+	t := &Transcript{Cases: map[string][]string{}}
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, 1<<20)
+	for n := 1; s.Scan(); n++ {
+		line := s.Text()
+		if strings.HasPrefix(line, "#") {
+			t.Header = append(t.Header, line)
+			continue
+		}
+		name, _, ok := strings.Cut(line, ": ")
+		if !ok {
+			return nil, fmt.Errorf("line %d has no case: %q", n, line)
+		}
+		t.Cases[name] = append(t.Cases[name], line)
+	}
+	return t, s.Err()
+}
+
+// varies ends a line on which two recordings differ.
+const varies = " -> VARIES"
+
+// Merge makes one transcript of a case out of two recordings: from the first line on which they differ there is no answer.
+func Merge(a, b string) string {
+	x, y := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
+	for i := range x {
+		if i < len(y) && x[i] == y[i] {
+			continue
+		}
+		call, _, _ := strings.Cut(x[i], " -> ")
+		return strings.Join(x[:i], "") + strings.TrimSuffix(call, "\n") + varies + "\n"
+	}
+	return a
+}
+
+// compare returns the first line on which a software device's transcript of a case differs from the driver's, as both have it; empty when there is none.
+func compare(name string, driver, software []string) (want, got string) {
+	line := func(list []string, i int) string {
+		if i < len(list) {
+			return list[i]
+		}
+		return "(nothing)"
+	}
+	for i := range max(len(driver), len(software)) {
+		want, got = line(driver, i), line(software, i)
+		if want == got {
+			continue
+		}
+		call, _, _ := strings.Cut(want, " -> ")
+		mine, result, _ := strings.Cut(got, " -> ")
+		result, _, _ = strings.Cut(result, " ")
+		sensible, known := undefined[name]
+		dead := strings.HasSuffix(want, " -> CRASH") || strings.HasSuffix(want, varies)
+		switch {
+		case call != mine:
+		case known && result == sensible.String():
+			return "", ""
+		case !known && dead && strings.HasPrefix(result, "CUDA_ERROR_"):
+			return "", ""
+		}
+		return want, got
+	}
+	return "", ""
+}
