@@ -8,13 +8,12 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// Arg is an argument of a launch, made by [Ptr], [Val], [StructArg], [SharedPtr] or [NilPtr], as a slog.Attr is made by slog.Int. Making and passing one costs no allocation.
+// Arg is an argument of a launch, made by [Ptr], [Val], [StructArg] or [NilPtr], as a slog.Attr is made by slog.Int. Making and passing one costs no allocation.
 type Arg struct {
 	kind  argKind
-	typ   reflect.Kind // of the Go value
-	size  uint32       // bytes
-	lo    uint64       // the value, if it fits
-	hi    uint64
+	typ   reflect.Kind   // of the Go value
+	size  uint32         // bytes
+	word  [2]uint64      // the value, if it fits
 	from  unsafe.Pointer // the value of a StructArg
 	c     *Context       // of memory
 	owner *owned
@@ -25,7 +24,7 @@ type argKind uint8
 const (
 	argNone    argKind = iota // the zero Arg
 	argPointer                // device memory
-	argValue                  // value in lo and hi
+	argValue                  // value in word
 	argStruct                 // value behind from
 	argTooLong                // a Val that does not fit
 	argGo                     // a Go pointer, or a value with one inside
@@ -34,7 +33,7 @@ const (
 // Ptr passes the address of device memory: a [*Buffer], [View], [*Matrix], [*Managed], [*Pinned] and their parts. The launch checks that the memory is not closed.
 func Ptr[M Memory](m M) Arg {
 	c, owner, p := m.memory()
-	return Arg{kind: argPointer, size: 8, lo: uint64(p), c: c, owner: owner}
+	return Arg{kind: argPointer, size: 8, word: [2]uint64{uint64(p)}, c: c, owner: owner}
 }
 
 // NilPtr passes the null pointer.
@@ -48,19 +47,19 @@ func Val[T any](v T) Arg {
 	a := Arg{kind: argValue, typ: k, size: uint32(unsafe.Sizeof(v))}
 	switch unsafe.Sizeof(v) {
 	case 8:
-		a.lo = *(*uint64)(unsafe.Pointer(&v))
+		a.word[0] = *(*uint64)(unsafe.Pointer(&v))
 	case 4:
-		a.lo = uint64(*(*uint32)(unsafe.Pointer(&v)))
+		a.word[0] = uint64(*(*uint32)(unsafe.Pointer(&v)))
 	case 2:
-		a.lo = uint64(*(*uint16)(unsafe.Pointer(&v)))
+		a.word[0] = uint64(*(*uint16)(unsafe.Pointer(&v)))
 	case 1:
-		a.lo = uint64(*(*uint8)(unsafe.Pointer(&v)))
+		a.word[0] = uint64(*(*uint8)(unsafe.Pointer(&v)))
 	default:
 		if unsafe.Sizeof(v) > 16 {
 			a.kind = argTooLong
 			return a
 		}
-		copy((*[16]byte)(unsafe.Pointer(&a.lo))[:], unsafe.Slice((*byte)(unsafe.Pointer(&v)), unsafe.Sizeof(v)))
+		copy((*[16]byte)(unsafe.Pointer(&a.word))[:], unsafe.Slice((*byte)(unsafe.Pointer(&v)), unsafe.Sizeof(v)))
 	}
 	if k > reflect.Complex128 && pointerIn(t) != "" {
 		a.kind = argGo
@@ -88,15 +87,15 @@ func (a *Arg) put(to unsafe.Pointer) {
 	case a.kind == argStruct:
 		copy(unsafe.Slice((*byte)(to), a.size), unsafe.Slice((*byte)(a.from), a.size))
 	case a.size == 8:
-		*(*uint64)(to) = a.lo
+		*(*uint64)(to) = a.word[0]
 	case a.size == 4:
-		*(*uint32)(to) = uint32(a.lo)
+		*(*uint32)(to) = uint32(a.word[0])
 	case a.size == 2:
-		*(*uint16)(to) = uint16(a.lo)
+		*(*uint16)(to) = uint16(a.word[0])
 	case a.size == 1:
-		*(*uint8)(to) = uint8(a.lo)
+		*(*uint8)(to) = uint8(a.word[0])
 	default:
-		copy(unsafe.Slice((*byte)(to), a.size), (*[16]byte)(unsafe.Pointer(&a.lo))[:])
+		copy(unsafe.Slice((*byte)(to), a.size), (*[16]byte)(unsafe.Pointer(&a.word))[:])
 	}
 }
 

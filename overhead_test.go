@@ -86,7 +86,7 @@ func launches(t testing.TB) map[string]func() error {
 		},
 		"prepared": func() error { return prepared.Launch(s) },
 		"struct": func() error {
-			p := params{a: 1, c: n}
+			p := params{a: 1, b: 2, c: n}
 			return pair.Launch(s, Linear(8), StructArg(&p), Val(n))
 		},
 		"attributes": func() error {

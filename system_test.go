@@ -483,3 +483,142 @@ func TestErrorText(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestLinker links a kernel with a device function that is defined elsewhere.
+func TestLinker(t *testing.T) {
+	c := cudatest.Open(t)
+	const head = ".version 8.0\n.target sm_80\n.address_size 64\n"
+	files := fstest.MapFS{
+		"kernel.ptx": {Data: []byte(head + `.extern .func (.param .b32 r) triple(.param .b32 v);
+.visible .entry apply(.param .u64 .ptr .global x)
+{
+	.reg .b64 %p;
+	.reg .b32 %v;
+	.param .b32 in, out;
+	ld.param.u64 %p, [x];
+	ld.global.u32 %v, [%p];
+	st.param.b32 [in], %v;
+	call (out), triple, (in);
+	ld.param.b32 %v, [out];
+	st.global.u32 [%p], %v;
+	ret;
+}
+`)},
+		"function.ptx": {Data: []byte(head + `.visible .func (.param .b32 r) triple(.param .b32 v)
+{
+	.reg .b32 %v;
+	ld.param.b32 %v, [v];
+	mul.lo.s32 %v, %v, 3;
+	st.param.b32 [r], %v;
+	ret;
+}
+`)},
+		"text": {Data: []byte("hello")},
+	}
+	l, err := c.NewLinker()
+	if errors.Is(err, cuda.ErrNotSupported) {
+		t.Skipf("the device has no linker: %v", err)
+	}
+	check(t, err)
+	defer func() { check(t, l.Close()) }()
+	check(t, l.AddFS(files, "kernel.ptx"))
+	if err := l.AddFS(files, "text"); !errors.Is(err, cuda.ErrInvalidValue) || !strings.Contains(err.Error(), "neither PTX nor") {
+		t.Errorf("text that is no code: %v", err)
+	}
+	check(t, l.AddFS(files, "function.ptx"))
+	image, err := l.Complete()
+	check(t, err)
+	k := cudatest.Kernel(t, c, image, "apply")
+	x := cudatest.Upload(t, c, []int32{14})
+	check(t, k.Launch(nil, cuda.LinearBlock(1, 1), cuda.Ptr(x)))
+	cudatest.Equal(t, x.View, []int32{42})
+}
+
+// TestGreenContext: a green context has at least the multiprocessors asked for and runs kernels.
+func TestGreenContext(t *testing.T) {
+	sys := cudatest.System(t)
+	d := sys.Devices()[0]
+	g, err := d.NewGreenContext(16)
+	if errors.Is(err, cuda.ErrNotSupported) {
+		var e *cuda.Error
+		if !errors.As(err, &e) || e.Detail == "" {
+			t.Errorf("%v, want a detail that says what is not supported", err)
+		}
+		t.Skipf("the device has no green contexts: %v", err)
+	}
+	check(t, err)
+	n, err := g.Multiprocessors()
+	check(t, err)
+	if n < 16 {
+		t.Errorf("%d multiprocessors, want 16 or more", n)
+	}
+	m, err := g.Load(kernelsPTX)
+	check(t, err)
+	k, err := m.Kernel("fill")
+	check(t, err)
+	s, err := g.NewStream(cuda.StreamOptions{})
+	check(t, err)
+	x, err := cuda.Alloc[uint32](g, 3)
+	check(t, err)
+	check(t, k.Launch(s, cuda.Linear(3), cuda.Ptr(x), cuda.Val(uint32(4)), cuda.Val(uint32(3))))
+	check(t, s.Synchronize())
+	cudatest.Equal(t, x.View, []uint32{4, 4, 4})
+	for _, c := range []io.Closer{x, s, m, g} {
+		check(t, c.Close())
+	}
+	if _, err := d.NewGreenContext(0); !errors.Is(err, cuda.ErrInvalidValue) {
+		t.Errorf("no multiprocessors: %v", err)
+	}
+}
+
+// TestLaunchAttributes launches with every attribute of this package that the software device accepts; clusters and cooperation have to reach the kernel.
+func TestLaunchAttributes(t *testing.T) {
+	c := cudatest.Open(t)
+	const ptx = `.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry shape(.param .u64 .ptr .global out)
+{
+	.reg .b64 %p;
+	.reg .b32 %v;
+	ld.param.u64 %p, [out];
+	mov.u32 %v, %cluster_nctaid.x;
+	st.global.u32 [%p], %v;
+	mov.u32 %v, %nctaid.x;
+	st.global.u32 [%p+4], %v;
+	mov.u32 %v, %ntid.y;
+	st.global.u32 [%p+8], %v;
+	mov.u32 %v, %dynamic_smem_size;
+	st.global.u32 [%p+12], %v;
+	ret;
+}
+`
+	k := cudatest.Kernel(t, c, []byte(ptx), "shape")
+	out := cudatest.Alloc[uint32](t, c, 4)
+	e, err := c.NewEvent(cuda.EventOptions{NoTiming: true})
+	check(t, err)
+	defer func() { check(t, e.Close()) }()
+	cfg := cuda.LaunchConfig{
+		Grid: cuda.Dim(8), Block: cuda.Dim(8, 4), Cluster: cuda.Dim(2), Shared: 1024,
+		Attrs: []cuda.LaunchAttr{
+			cuda.LaunchPriority(0), cuda.ProgrammaticSerialization(), cuda.CompletionEvent(e), cuda.SharedCarveout(50),
+			cuda.ClusterScheduling(cu.CU_CLUSTER_SCHEDULING_POLICY_SPREAD), cuda.MemSyncDomain(cu.CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT),
+		},
+	}
+	check(t, k.Launch(nil, cfg, cuda.Ptr(out)))
+	check(t, e.Synchronize())
+	check(t, c.Synchronize())
+	cudatest.Equal(t, out.View, []uint32{2, 8, 4, 1024})
+
+	cfg = cuda.LaunchConfig{Grid: cuda.Dim(4), Block: cuda.Dim(32), Cooperative: true}
+	check(t, k.Launch(nil, cfg, cuda.Ptr(out)))
+	cudatest.Equal(t, out.View, []uint32{1, 4, 1, 0})
+	cfg.Grid = cuda.Dim(1 << 20)
+	if err := k.Launch(nil, cfg, cuda.Ptr(out)); !errors.Is(err, cuda.ErrCooperativeLaunchTooLarge) {
+		t.Errorf("a cooperative grid that does not fit: %v", err)
+	}
+	cfg = cuda.LaunchConfig{Grid: cuda.Dim(3), Block: cuda.Dim(32), Cluster: cuda.Dim(2)}
+	if err := k.Launch(nil, cfg, cuda.Ptr(out)); err == nil {
+		t.Error("a grid that is no multiple of its cluster: no error")
+	}
+}

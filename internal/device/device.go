@@ -97,7 +97,9 @@ func (d *Device) TakeDetail(cur driver.CUcontext) string {
 }
 
 // Interrupt stops the kernels of a context, which breaks it as a launch timeout does. Only the software device can; ok says whether it was done.
-func (d *Device) Interrupt(ctx driver.CUcontext) (ok bool) { return d.interrupt != nil && d.interrupt(ctx) }
+func (d *Device) Interrupt(ctx driver.CUcontext) (ok bool) {
+	return d.interrupt != nil && d.interrupt(ctx)
+}
 
 // CallbackPanic returns and forgets the oldest panic of a Go callback that ran on a thread of the NVIDIA driver; nil when there is none.
 func (d *Device) CallbackPanic() error { return d.panicked() }

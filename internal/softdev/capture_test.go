@@ -211,7 +211,9 @@ func TestCaptureRules(t *testing.T) {
 	must(t, tab.CtxSetCurrent(0, ctx))
 	m := load(t, d, ctx, graphPTX)
 	nop := fn(t, d, ctx, m, "nop")
-	run := func(h driver.CUstream) driver.CUresult { return tab.LaunchKernel(0, nop, 1, 1, 1, 1, 1, 1, 0, h, nil, nil) }
+	run := func(h driver.CUstream) driver.CUresult {
+		return tab.LaunchKernel(0, nop, 1, 1, 1, 1, 1, 1, 0, h, nil, nil)
+	}
 	a, b := newTestStream(t, tab, 0, 1), newTestStream(t, tab, 0, 1)
 	ev := newTestEvent(t, tab, 0)
 	var g driver.CUgraph

@@ -30,6 +30,7 @@ type allocation struct {
 	flags  uint32 // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
 	pool   *pool
 	graph  *graphMemory // of a memory allocation node
+	advice advices      // of managed memory
 	size   uint64       // of memory from a pool
 	sync   atomic.Bool  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
 	freed  atomic.Bool  // cuMemFreeAsync was called

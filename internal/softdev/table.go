@@ -23,6 +23,17 @@ func (d *Driver) newTable() *driver.Table {
 	t.ProfilerStop = d.profilerStop
 	t.ProfilerInitialize = d.profilerInitialize
 
+	// Advice and prefetches.
+	t.MemAdvise = d.memAdvise1
+	t.MemAdvise_v2 = d.memAdvise
+	t.MemPrefetchAsync = d.memPrefetchAsync1
+	t.MemPrefetchAsync_v2 = d.memPrefetchAsync
+	t.MemPrefetchBatchAsync = d.memPrefetchBatchAsync
+	t.MemDiscardBatchAsync = d.memDiscardBatchAsync
+	t.MemDiscardAndPrefetchBatchAsync = d.memDiscardAndPrefetchBatchAsync
+	t.MemRangeGetAttribute = d.memRangeGetAttribute
+	t.MemRangeGetAttributes = d.memRangeGetAttributes
+
 	// Tensor maps.
 	t.TensorMapEncodeTiled = d.tensorMapEncodeTiled
 	t.TensorMapEncodeIm2col = d.tensorMapEncodeIm2col

@@ -315,7 +315,8 @@ func resolveMmaF64(in *inst, op *ir.Op, s shape) error {
 }
 
 // resolveMma884 is mma.m8n8k4 with f16: four products side by side, each by the eight lanes of a pair of quads (PTX ISA
-// 9.7.14.5.1): quads q and q+4 for q = 0..3.
+// 9.7.14.5.1): quads q and q+4 for q = 0..3. The H200 emulates it: fused multiply-adds in f32 from zero in ascending k, then an
+// ordinary addition of C (found by fitting the recorded results; every element agrees).
 func resolveMma884(in *inst, op *ir.Op) error {
 	ts := op.Match.Types
 	half, chalf := ts[0] == "f16", ts[3] == "f16"
@@ -328,8 +329,20 @@ func resolveMma884(in *inst, op *ir.Op) error {
 	arow, brow := lays[0] == "row", lays[1] == "row"
 	d, a, b, c := vec(&op.Args[0]), vec(&op.Args[1]), vec(&op.Args[2]), vec(&op.Args[3])
 	s := shape{8, 8, 4}
-	acc := func(cc uint32, x, y []num.Operand) uint32 { return num.DotF32.Acc(cc, x, y) }
-	p := floatProduct(elementOf("f16"), elementOf("f16"), acc)
+	p := func(s shape, a, b, c, d []uint32) {
+		for i := 0; i < 8; i++ {
+			for j := 0; j < 8; j++ {
+				sum := uint32(0)
+				if half { // a negative zero stays one
+					sum = 1 << 31
+				}
+				for k := 0; k < 4; k++ {
+					sum = num.FmaRN32(num.F16ToF32(uint16(a[i*4+k])), num.F16ToF32(uint16(b[j*4+k])), sum)
+				}
+				d[i*8+j] = num.AddRN32(sum, c[i*8+j])
+			}
+		}
+	}
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for q := 0; q < 4; q++ {
 			var am, bm [32]uint32
