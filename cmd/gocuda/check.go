@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/conform"
 	"github.com/gocuda/cuda/internal/device"
+	"github.com/gocuda/cuda/internal/softdev"
 )
 
 type checkCmd struct {
@@ -19,7 +20,7 @@ type checkCmd struct {
 	Build   string   `help:"Modules: this build, or all that hold PTX; default is the PTX that suits the device." placeholder:"LABEL"`
 	Device  string   `help:"driver, software or auto (the driver if it is usable)." default:"auto" enum:"auto,driver,software"`
 	Profile string   `help:"Profile of the software device." placeholder:"NAME"`
-	Engine  string   `help:"Engine of the software device." default:"interpreter" enum:"interpreter"`
+	Engine  string   `help:"Engine of the software device: interpreter, jit (machine code, linux/amd64) or auto." default:"interpreter" enum:"interpreter,jit,auto"`
 	Verbose bool     `short:"v" help:"Every case that is not bit-equal, and every one that is not implemented."`
 	JSON    bool     `name:"json" help:"Print JSON."`
 }
@@ -37,7 +38,7 @@ func (c *checkCmd) Run(con *console) error {
 			}
 		}
 	}
-	opts := conform.Options{Device: device.Options{Kind: kind, Profile: c.Profile}, Only: c.Group, Build: c.Build, Progress: progress}
+	opts := conform.Options{Device: device.Options{Kind: kind, Profile: c.Profile, Software: softdev.Options{EngineName: c.Engine}}, Only: c.Group, Build: c.Build, Progress: progress}
 	var rep *conform.Report
 	switch {
 	case !exists(c.Folder):

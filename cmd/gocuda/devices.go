@@ -62,7 +62,10 @@ func (c *devicesCmd) Run(con *console) error {
 	if r.Software.Version, r.Software.Devices, err = list(d); err != nil {
 		return err
 	}
-	r.Software.Engine = "interpreter"
+	r.Software.Engine = d.Engine
+	if d.EngineWhy != nil {
+		r.Software.Why = d.EngineWhy.Error()
+	}
 	r.Software.Profiles = profiles.Names()
 	if c.JSON {
 		e := json.NewEncoder(con.out)
@@ -77,6 +80,9 @@ func (c *devicesCmd) Run(con *console) error {
 	}
 	printDevices(con, r.Driver.Devices)
 	fmt.Fprintf(con.out, "Software device: CUDA %d.%d, %s on %s\n", r.Software.Version/1000, r.Software.Version%1000/10, r.Software.Engine, r.Host)
+	if r.Software.Why != "" {
+		fmt.Fprintf(con.out, "  %s\n", r.Software.Why)
+	}
 	printDevices(con, r.Software.Devices)
 	fmt.Fprintf(con.out, "  profiles (GOCUDA_PROFILE):")
 	for _, p := range r.Software.Profiles {

@@ -154,7 +154,11 @@ func (r *Report) add(group, kind string, c Count) {
 }
 
 func newReport(d *device.Device) *Report {
-	return &Report{Device: d.String(), Groups: map[string]Count{}, Kinds: map[string]Count{}}
+	name := d.String()
+	if d.Engine != "" {
+		name += ", " + d.Engine
+	}
+	return &Report{Device: name, Groups: map[string]Count{}, Kinds: map[string]Count{}}
 }
 
 // session is an open device that can be opened anew: a fault ends every use of a device by the process, and only the software device lets

@@ -70,7 +70,10 @@ type Device struct {
 	Table *driver.Table
 	Kind  Kind   // Driver or Software
 	Name  string // of the first device; with NoInit the path of the library or the names of the profiles
-	Why   error  // why the device is the software one although the driver was looked for; else nil
+	// Engine is what runs kernels on the software device: interpreter or jit; EngineWhy is why it is not the jit that was wished for.
+	Engine    string
+	EngineWhy error
+	Why       error // why the device is the software one although the driver was looked for; else nil
 
 	close      func() error
 	lastDetail func(driver.CUcontext) string
@@ -222,6 +225,7 @@ func openSoftware(opts Options) (*Device, error) {
 		Table: s.Table(), Kind: Software, Name: strings.Join(o.Profiles, ","), close: s.Close,
 		lastDetail: s.LastDetail, panicked: func() error { return nil },
 		takeDetail: s.TakeDetail, interrupt: s.Interrupt,
+		Engine: s.EngineName(), EngineWhy: s.EngineWhy(),
 	}
 	if opts.NoInit {
 		return d, nil

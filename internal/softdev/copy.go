@@ -134,7 +134,7 @@ func (d *Driver) linear(cur driver.CUcontext, n uint64, stream driver.CUstream, 
 		return success
 	}
 	dst, src, ok := ends(d.memory)
-	if !ok {
+	if !ok || !d.memory.writable(dst.p) {
 		return s.spoil(invalidValue)
 	}
 	if s.capturing() {

@@ -113,6 +113,9 @@ func (c *context) box(dst, src *place, w, h, depth uint64) (*boxCopy, driver.CUr
 	if b.dst, b.dstPitch, b.dstSlice, q, r = dst.resolve(c, w, h, depth); r != success {
 		return nil, r
 	}
+	if !c.d.memory.writable(b.dst) {
+		return nil, invalidValue
+	}
 	b.pageable = p || q
 	return b, success
 }

@@ -21,8 +21,10 @@ type Options struct {
 	Stdout io.Writer
 	// Stderr receives the messages of failed device assertions; nil is os.Stderr.
 	Stderr io.Writer
-	// Engine runs the kernels; nil is what the environment variable GOCUDA_ENGINE says (see EngineVariable).
+	// Engine runs the kernels; nil is what EngineName says.
 	Engine exec.Engine
+	// EngineName chooses the engine: interpreter, jit or auto; "" leaves it to the environment (see EngineVariable).
+	EngineName string
 	// Workers is the number of goroutines of one launch; 0 is one for each CPU.
 	Workers int
 	// Recover lets a device work again after a fault once the context that faulted is destroyed or reset, and keeps the fault from other
@@ -54,17 +56,18 @@ type Driver struct {
 	gridIDs   atomic.Uint64
 	codeEnd   atomic.Uint64 // first function address not given out
 
-	threads   threads
-	contexts  handles[context]
-	streams   handles[stream]
-	events    handles[event]
-	modules   handles[module]
-	functions handles[function]
-	libraries handles[library]
-	kernels   handles[kernel]
-	pools     handles[pool]
-	gs        graphs
-	tex       textureObjects
+	threads    threads
+	contexts   handles[context]
+	streams    handles[stream]
+	events     handles[event]
+	modules    handles[module]
+	functions  handles[function]
+	libraries  handles[library]
+	kernels    handles[kernel]
+	pools      handles[pool]
+	gs         graphs
+	memHandles handles[memHandle]
+	tex        textureObjects
 
 	names sync.Map // text -> *byte: C strings that the API hands out and that live as long as the driver
 }
@@ -102,6 +105,7 @@ func New(o Options) (*Driver, error) {
 	d.kernels.init(kindKernel, first)
 	d.pools.init(kindPool, first)
 	d.gs.init(first)
+	d.memHandles.init(kindStore, first)
 	d.tex.init(first)
 
 	names := o.Profiles

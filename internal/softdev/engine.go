@@ -8,24 +8,27 @@ import (
 	"github.com/gocuda/cuda/internal/exec/jit"
 )
 
-// EngineVariable is the environment variable that chooses the engine where Options.Engine does not: auto (machine code where it works, else the interpreter), jit or
-// interpreter. Unset is auto.
+// EngineVariable is the environment variable that chooses the engine where the options do not: interpreter (also when it is unset), jit, or auto
+// (machine code where it works, else the interpreter with the reason kept).
 const EngineVariable = "GOCUDA_ENGINE"
 
-// chooseEngine sets the engine.
+// chooseEngine sets the engine. The interpreter is the default until machine code has stood its soak tests.
 func (d *Driver) chooseEngine() error {
 	if d.opts.Engine != nil {
 		d.engine = d.opts.Engine
 		return nil
 	}
-	want := os.Getenv(EngineVariable)
+	want := d.opts.EngineName
+	if want == "" {
+		want = os.Getenv(EngineVariable)
+	}
 	switch want {
-	case "interpreter":
+	case "", "interpreter":
 		d.engine = interp.New()
 		return nil
-	case "", "auto", "jit":
+	case "auto", "jit":
 	default:
-		return fmt.Errorf("%s is %q, not auto, jit or interpreter", EngineVariable, want)
+		return fmt.Errorf("%s is %q, not interpreter, jit or auto", EngineVariable, want)
 	}
 	e, err := jit.New()
 	switch {

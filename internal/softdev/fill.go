@@ -41,7 +41,7 @@ func (d *Driver) memset(cur driver.CUcontext, dst driver.CUdeviceptr, width uint
 		return success
 	}
 	p, ok := d.memory.device(dst, size)
-	if !ok {
+	if !ok || !d.memory.writable(p) {
 		return s.spoil(invalidValue)
 	}
 	if s.capturing() {
@@ -72,7 +72,7 @@ func (d *Driver) memset2D(cur driver.CUcontext, dst driver.CUdeviceptr, pitch ui
 		return s.spoil(invalidValue)
 	}
 	p, ok := d.memory.device(dst, span+row)
-	if !ok {
+	if !ok || !d.memory.writable(p) {
 		return s.spoil(invalidValue)
 	}
 	if s.capturing() {

@@ -19,6 +19,8 @@ type memory struct {
 	managed *mem.Heap
 	space   exec.Memory
 
+	readOnly atomic.Bool // there have been mappings for reading
+
 	mu         sync.Mutex
 	registered map[uint64]*allocation // by first address
 }
@@ -29,12 +31,13 @@ type allocation struct {
 	use    allocationUse
 	flags  uint32 // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
 	pool   *pool
-	graph  *graphMemory // of a memory allocation node
-	advice advices      // of managed memory
-	size   uint64       // of memory from a pool
-	sync   atomic.Bool  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
-	freed  atomic.Bool  // cuMemFreeAsync was called
-	module *module      // owner of a variable
+	graph  *graphMemory  // of a memory allocation node
+	mapped *mappedMemory // of cuMemMap
+	advice advices       // of managed memory
+	size   uint64        // of memory from a pool
+	sync   atomic.Bool   // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+	freed  atomic.Bool   // cuMemFreeAsync was called
+	module *module       // owner of a variable
 }
 
 type allocationUse uint8
@@ -117,7 +120,7 @@ func (m *memory) find(addr driver.CUdeviceptr) (mem.Range, *allocation, bool) {
 // device resolves n bytes at a device address: all inside one allocation or registered range.
 func (m *memory) device(addr driver.CUdeviceptr, n uint64) (unsafe.Pointer, bool) {
 	r, _, ok := m.find(addr)
-	if !ok || n > r.Size-(uint64(addr)-r.Base) {
+	if !ok || n > r.Size-(uint64(addr)-r.Base) || r.Access == mem.NoAccess {
 		return nil, false
 	}
 	if r.Kind == mem.Registered {
@@ -244,7 +247,7 @@ func (d *Driver) memFree(cur driver.CUcontext, p driver.CUdeviceptr) driver.CUre
 	}
 	m := d.memory
 	rng, a, ok := m.find(p)
-	if !ok || rng.Base != uint64(p) || a.use != useProgram || rng.Kind != mem.Device && rng.Kind != mem.Managed {
+	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || rng.Kind != mem.Device && rng.Kind != mem.Managed {
 		if c, _ := d.attach(cur); c != nil && c.fault() != success {
 			return c.fault()
 		}

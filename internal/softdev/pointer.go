@@ -35,8 +35,8 @@ func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_att
 	}
 	switch attr {
 	case driver.CU_POINTER_ATTRIBUTE_CONTEXT:
-		if a.pool != nil {
-			put64(0) // memory of a pool belongs to no context
+		if a.pool != nil || a.mapped != nil {
+			put64(0) // memory of a pool and mapped memory belong to no context
 			return success, true
 		}
 		put64(uint64(a.ctx.handle))
@@ -68,19 +68,23 @@ func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_att
 	case driver.CU_POINTER_ATTRIBUTE_IS_MANAGED:
 		flag(rng.Kind == mem.Managed)
 	case driver.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-		put32(uint32(a.ctx.dev.ordinal))
+		put32(uint32(a.device().ordinal))
 	case driver.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
 		flag(false) // an H200's memory is; the software device's cannot be shared with another process yet
 	case driver.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-		flag(rng.Kind == mem.Device && a.ctx.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED) != 0)
+		flag(rng.Kind == mem.Device && a.device().attribute(driver.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED) != 0)
 	case driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-		flag(rng.Kind == mem.Device && a.ctx.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK) != 0)
+		flag(rng.Kind == mem.Device && a.device().attribute(driver.CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK) != 0)
 	case driver.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
 		put64(rng.Base)
 	case driver.CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
 		base, _ := mapping()
 		put64(base)
 	case driver.CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+		if _, size, ok := d.memory.w.Reservation(rng.Base); ok && a.mapped != nil {
+			put64(size) // of what was reserved (recorded)
+			break
+		}
 		put64(rng.Size)
 	case driver.CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
 		_, size := mapping()
@@ -158,7 +162,7 @@ func (d *Driver) pointerSetAttribute(cur driver.CUcontext, value unsafe.Pointer,
 		return invalidValue
 	}
 	rng, a, ok := d.memory.find(p)
-	if !ok || rng.Kind != mem.Device || a.pool != nil {
+	if !ok || rng.Kind != mem.Device || a.pool != nil || a.mapped != nil {
 		return invalidValue
 	}
 	a.sync.Store(*(*uint32)(value) != 0)

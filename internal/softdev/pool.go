@@ -22,6 +22,7 @@ type pool struct {
 	reuse   [3]uint32 // CU_MEMPOOL_ATTR_REUSE_...
 	release uint64
 	dead    bool
+	access  map[int32]driver.CUmemAccess_flags // what the program has set
 }
 
 func newPool(dev *device) *pool {
@@ -144,7 +145,7 @@ func (d *Driver) memFreeAsync(cur driver.CUcontext, p driver.CUdeviceptr, h driv
 	}
 	// Memory of cuMemAlloc is accepted as well (recorded).
 	rng, a, ok := d.memory.find(p)
-	if !ok || rng.Base != uint64(p) || a.use != useProgram || rng.Kind != mem.Device {
+	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || rng.Kind != mem.Device {
 		return s.spoil(invalidValue)
 	}
 	switch {
@@ -333,6 +334,11 @@ func (d *Driver) memPoolGetAccess(_ driver.CUcontext, flags *driver.CUmemAccess_
 		return invalidValue
 	}
 	*flags = driver.CU_MEM_ACCESS_FLAGS_PROT_NONE
+	p.mu.Lock()
+	if f, ok := p.access[where.Id]; ok {
+		*flags = f
+	}
+	p.mu.Unlock()
 	if where.Id == p.dev.ordinal {
 		*flags = driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 	}

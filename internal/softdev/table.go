@@ -204,6 +204,7 @@ func (d *Driver) newTable() *driver.Table {
 	t.OccupancyMaxPotentialClusterSize = d.occupancyMaxPotentialClusterSize
 
 	d.graphTable(t)
+	d.virtualTable(t)
 	d.refuseRest(t)
 	t.PerThread = driver.DerivePerThread(t)
 	return t

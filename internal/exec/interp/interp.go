@@ -36,7 +36,6 @@ type inst struct {
 	target     int32
 	members    *ir.Arg // Form.Sync: the member mask, nil for all lanes of the warp
 	op         *ir.Op
-	data       any
 }
 
 type kind uint8

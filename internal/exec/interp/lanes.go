@@ -155,12 +155,3 @@ func setPred(w *exec.Warp, a *ir.Arg, m, v uint32) {
 	p := w.Pred(a.Ref)
 	*p = *p&^m | v&m
 }
-
-// lanewise makes a handler of what one lane does.
-func lanewise(f func(w *exec.Warp, lane int)) handler {
-	return func(w *exec.Warp, in *inst, m uint32) {
-		for ; m != 0; m &= m - 1 {
-			f(w, bits.TrailingZeros32(m)&31)
-		}
-	}
-}

@@ -1,7 +1,6 @@
 package jit
 
 import (
-	"math/bits"
 
 	"github.com/gocuda/cuda/internal/ir"
 )
@@ -46,7 +45,6 @@ type analysis struct {
 	blockOf []int32 // of the blocks' first operations, by operation; -1 elsewhere
 	loops   []loop
 	native  []emitter // nil: left to the interpreter
-	stepped []bool
 }
 
 // ends says whether an operation ends a block.
@@ -344,10 +342,3 @@ func (a *analysis) giveHomes(l *loop) {
 
 // pieces is the number of 64-byte pieces of a row.
 func pieces(c ir.Class) int { return int(c.RowSize()+63) / 64 }
-
-func onesCount(s rowSet) (n int) {
-	for _, w := range s {
-		n += bits.OnesCount64(w)
-	}
-	return n
-}

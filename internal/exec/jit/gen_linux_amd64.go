@@ -2,7 +2,6 @@ package jit
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
@@ -437,8 +436,4 @@ func (g *gen) outOfLine(f func()) amd64asm.Label {
 		f()
 	})
 	return l
-}
-
-func (g *gen) failf(format string, args ...any) {
-	panic(fmt.Errorf("%w: "+format, append([]any{errPressure}, args...)...))
 }

@@ -17,10 +17,7 @@ var (
 	offNaN    = int32(unsafe.Offsetof(engineTables{}.nan))
 	offStepsQ = int32(unsafe.Offsetof(engineTables{}.stepsQ))
 	offStepsD = int32(unsafe.Offsetof(engineTables{}.stepsD))
-	offLowQ   = int32(unsafe.Offsetof(engineTables{}.low))
-	offLowD   = int32(unsafe.Offsetof(engineTables{}.lowD))
 	offMagic  = int32(unsafe.Offsetof(engineTables{}.magic))
-	offApprox = int32(unsafe.Offsetof(engineTables{}.approx))
 )
 
 // Words of engineTables.magic.

@@ -18,12 +18,6 @@ func plain(op *ir.Op) bool {
 	return m.One("rz", "rm", "rp", "rna", "ftz", "sat", "approx", "full", "relu", "NaN", "xorsign", "satfinite") == ""
 }
 
-// flushes says whether an operation is plain but for .ftz on f32.
-func flushes(op *ir.Op) bool {
-	m := op.Match
-	return m.Has("ftz") && m.Type(0) == "f32" && m.One("rz", "rm", "rp", "rna", "sat", "approx", "full", "relu", "NaN", "xorsign", "satfinite") == ""
-}
-
 // nan64 replaces NaN results of an f64 operation, in register 0 for piece n: the operands' NaNs in order of precedence made quiet, else the
 // invalid operation's. Sources are registers.
 func (g *gen) nan64(z uint8, order ...uint8) {
@@ -120,9 +114,8 @@ func fmaTemplate(op *ir.Op) emitter {
 				aliased := a.Ref == d.Ref || b.Ref == d.Ref
 				t := uint8(0)
 				var z uint8
-				o := amd64asm.Z
 				if !masked && !aliased {
-					z, o = g.dst(d, p)
+					z, _ = g.dst(d, p)
 					t = z
 				}
 				if rc.imm {
@@ -132,6 +125,7 @@ func fmaTemplate(op *ir.Op) emitter {
 				}
 				g.op3(x, amd64asm.Z, t, ra, rb)
 				if masked || aliased {
+					var o amd64asm.Opt
 					z, o = g.dst(d, p)
 					g.V(amd64asm.MovA32, o, z, 0, 0)
 				}

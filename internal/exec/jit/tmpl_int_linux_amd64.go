@@ -56,17 +56,6 @@ func classOf(typ string) (c ir.Class, ok bool) {
 	return 0, false
 }
 
-func argsOf(op *ir.Op, n int) []*ir.Arg {
-	out := make([]*ir.Arg, n)
-	for i := range out {
-		if i >= len(op.Args) {
-			return nil
-		}
-		out[i] = &op.Args[i]
-	}
-	return out
-}
-
 // elementwise writes d = op(a, b) for both classes; swap allows a constant first operand to change places.
 func elementwise(op *ir.Op, typ string, d32, d64 amd64asm.Op, swap bool) emitter {
 	c, ok := classOf(typ)

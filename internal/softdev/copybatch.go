@@ -1,0 +1,181 @@
+package softdev
+
+import (
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// batchStream is the beginning of the batch copies: they take no default stream (cuMemcpyBatchAsync).
+func (d *Driver) batchStream(cur driver.CUcontext, h driver.CUstream) (*stream, driver.CUresult) {
+	if h == 0 || h == driver.CU_STREAM_LEGACY {
+		if r := d.ready(); r != success {
+			return nil, r
+		}
+		return nil, invalidValue
+	}
+	return d.uncaptured(cur, h)
+}
+
+func validOrder(o driver.CUmemcpySrcAccessOrder) bool {
+	return o >= driver.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && o <= driver.CU_MEMCPY_SRC_ACCESS_ORDER_ANY
+}
+
+// memcpyBatch checks all copies and then queues them; fail is the index of a copy that is wrong, or the count when it is something else. The
+// order in which copies of a batch run is not promised; here it is theirs.
+func (d *Driver) memcpyBatch(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64, attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, h driver.CUstream) (fail uint64, r driver.CUresult) {
+	const most = 1 << 24
+	fail = ^uint64(0)
+	if dsts == nil || srcs == nil || sizes == nil || count == 0 || count > most || attrs == nil || idxs == nil || n == 0 || n > count {
+		return fail, invalidValue
+	}
+	s, r := d.batchStream(cur, h)
+	if r != success {
+		return fail, r
+	}
+	as, is := unsafe.Slice(attrs, n), unsafe.Slice(idxs, n)
+	during := make([]bool, count)
+	for k := range is {
+		if k == 0 && is[k] != 0 || k > 0 && is[k] <= is[k-1] || is[k] >= count || !validOrder(as[k].SrcAccessOrder) ||
+			as[k].Flags > uint32(driver.CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE) {
+			return fail, invalidValue
+		}
+		for i := is[k]; i < count; i++ {
+			during[i] = as[k].SrcAccessOrder == driver.CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL
+		}
+	}
+	type pair struct{ dst, src endpoint }
+	pairs := make([]pair, count)
+	ds, ss, ns := unsafe.Slice(dsts, count), unsafe.Slice(srcs, count), unsafe.Slice(sizes, count)
+	for i := range pairs {
+		var a, b bool
+		pairs[i].dst, a = d.memory.anyEnd(ds[i], ns[i])
+		pairs[i].src, b = d.memory.anyEnd(ss[i], ns[i])
+		if !a || !b || ns[i] == 0 || !d.memory.writable(pairs[i].dst.p) {
+			return uint64(i), invalidValue
+		}
+	}
+	for i := range pairs {
+		src := pairs[i].src
+		src.pageable = src.pageable && during[i]
+		if r := s.copyLater(pairs[i].dst, src, ns[i]); r != success {
+			return uint64(i), r
+		}
+	}
+	return fail, success
+}
+
+func (d *Driver) memcpyBatchAsync(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64, attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, h driver.CUstream) driver.CUresult {
+	_, r := d.memcpyBatch(cur, dsts, srcs, sizes, count, attrs, idxs, n, h)
+	return r
+}
+
+func (d *Driver) memcpyBatchAsync1(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64, attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, fail *uint64, h driver.CUstream) driver.CUresult {
+	i, r := d.memcpyBatch(cur, dsts, srcs, sizes, count, attrs, idxs, n, h)
+	if fail != nil && r != success {
+		*fail = i
+	}
+	return r
+}
+
+// operand turns one side of a 3D batch copy into a place; ok is false for what is no side. element is the bytes of an array's element, 1 for memory: its
+// extents are in bytes.
+func (d *Driver) operand(o *driver.CUmemcpy3DOperand) (p *place, ok bool) {
+	switch o.Type {
+	case driver.CU_MEMCPY_OPERAND_TYPE_POINTER:
+		x := o.Op.Ptr()
+		return &place{kind: driver.CU_MEMORYTYPE_UNIFIED, device: x.Ptr, pitch: x.RowLength, height: x.LayerHeight}, true
+	case driver.CU_MEMCPY_OPERAND_TYPE_ARRAY:
+		x := o.Op.Array()
+		return &place{kind: driver.CU_MEMORYTYPE_ARRAY, array: x.Array, x: x.Offset.X, y: x.Offset.Y, z: x.Offset.Z}, true
+	}
+	return nil, false
+}
+
+func (d *Driver) memcpy3DBatch(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, flags uint64, h driver.CUstream) (fail uint64, r driver.CUresult) {
+	const most = 1 << 20
+	fail = ^uint64(0)
+	if n == 0 || n > most || list == nil || flags != 0 {
+		return fail, invalidValue
+	}
+	s, r := d.batchStream(cur, h)
+	if r != success {
+		return fail, r
+	}
+	var boxes []*boxCopy
+	for i := range unsafe.Slice(list, n) {
+		o := &unsafe.Slice(list, n)[i]
+		dst, a := d.operand(&o.Dst)
+		src, b := d.operand(&o.Src)
+		if !a || !b || !validOrder(o.SrcAccessOrder) || o.Flags > uint32(driver.CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE) || o.Extent.Width == 0 || o.Extent.Height == 0 || o.Extent.Depth == 0 {
+			return uint64(i), invalidValue
+		}
+		// With an array the extent is in elements (CUDA_MEMCPY3D_BATCH_OP).
+		element := uint64(1)
+		for _, side := range []*place{dst, src} {
+			if side.kind == driver.CU_MEMORYTYPE_ARRAY {
+				e, r := d.arrayElement(cur, side.array)
+				if r != success {
+					return uint64(i), r
+				}
+				element = e
+			}
+		}
+		for _, side := range []*place{dst, src} {
+			side.x *= element
+			side.pitch *= element
+		}
+		c, r := s.ctx.box(dst, src, o.Extent.Width*element, o.Extent.Height, o.Extent.Depth)
+		if r != success {
+			return uint64(i), r
+		}
+		boxes = append(boxes, c)
+	}
+	for _, b := range boxes {
+		if b == nil {
+			continue
+		}
+		if b.pageable {
+			s.perform(&op{kind: opTask, task: b})
+		} else {
+			s.offer(&op{kind: opTask, task: b}, b.bytes() <= shortCopy)
+		}
+	}
+	return fail, s.ctx.fault()
+}
+
+// arrayElement is the size of an array's element in bytes.
+func (d *Driver) arrayElement(cur driver.CUcontext, a driver.CUarray) (uint64, driver.CUresult) {
+	var desc driver.CUDA_ARRAY3D_DESCRIPTOR
+	if d.table.Array3DGetDescriptor_v2 == nil {
+		return 0, notSupported
+	}
+	if r := d.table.Array3DGetDescriptor_v2(cur, &desc, a); r != success {
+		return 0, r
+	}
+	size := uint64(4)
+	switch desc.Format {
+	case driver.CU_AD_FORMAT_UNSIGNED_INT8, driver.CU_AD_FORMAT_SIGNED_INT8:
+		size = 1
+	case driver.CU_AD_FORMAT_UNSIGNED_INT16, driver.CU_AD_FORMAT_SIGNED_INT16, driver.CU_AD_FORMAT_HALF:
+		size = 2
+	case driver.CU_AD_FORMAT_UNSIGNED_INT32, driver.CU_AD_FORMAT_SIGNED_INT32, driver.CU_AD_FORMAT_FLOAT:
+	default:
+		d.explain(nil, "3D batch copies of arrays of format %d are not supported", desc.Format)
+		return 0, notSupported
+	}
+	return size * uint64(desc.NumChannels), success
+}
+
+func (d *Driver) memcpy3DBatchAsync(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, flags uint64, h driver.CUstream) driver.CUresult {
+	_, r := d.memcpy3DBatch(cur, n, list, flags, h)
+	return r
+}
+
+func (d *Driver) memcpy3DBatchAsync1(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, fail *uint64, flags uint64, h driver.CUstream) driver.CUresult {
+	i, r := d.memcpy3DBatch(cur, n, list, flags, h)
+	if fail != nil && r != success {
+		*fail = i
+	}
+	return r
+}

@@ -1,0 +1,387 @@
+package softdev
+
+import (
+	"errors"
+	"sync"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
+)
+
+// memHandle is a CUmemGenericAllocationHandle: memory without an address.
+type memHandle struct {
+	handle driver.CUmemGenericAllocationHandle
+	store  *mem.Store
+	prop   driver.CUmemAllocationProp
+	dev    *device
+
+	mu   sync.Mutex
+	refs int // of the program: cuMemCreate and cuMemRetainAllocationHandle
+}
+
+// mappedMemory is what the driver knows of a mapping besides what package mem does: who may access it.
+type mappedMemory struct {
+	h      *memHandle
+	mu     sync.Mutex
+	access map[driver.CUmemLocation]driver.CUmemAccess_flags
+}
+
+func (d *Driver) memHandle(h driver.CUmemGenericAllocationHandle) (*memHandle, driver.CUresult) {
+	if r := d.ready(); r != success {
+		return nil, r
+	}
+	m := d.memHandles.get(uintptr(h))
+	if m == nil {
+		return nil, invalidValue
+	}
+	return m, success
+}
+
+func (d *Driver) memAddressReserve(_ driver.CUcontext, out *driver.CUdeviceptr, size, align uint64, _ driver.CUdeviceptr, flags uint64) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	// The wanted address is a hint, and the window gives what it has.
+	if out == nil || size == 0 || size%mem.Granule != 0 || align&(align-1) != 0 || flags != 0 {
+		return invalidValue
+	}
+	p, err := d.memory.w.Reserve(size, align)
+	if err != nil {
+		d.explain(nil, "%s", err.Error())
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	*out = driver.CUdeviceptr(p)
+	return success
+}
+
+func (d *Driver) memAddressFree(_ driver.CUcontext, p driver.CUdeviceptr, size uint64) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if err := d.memory.w.Unreserve(uint64(p), size); err != nil {
+		d.explain(nil, "%s", err.Error())
+		return invalidValue
+	}
+	return success
+}
+
+// memGetAllocationGranularity looks at the option only (recorded: any type, location and device).
+func (d *Driver) memGetAllocationGranularity(_ driver.CUcontext, out *uint64, prop *driver.CUmemAllocationProp, option driver.CUmemAllocationGranularity_flags) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil || prop == nil || option > driver.CU_MEM_ALLOC_GRANULARITY_RECOMMENDED {
+		return invalidValue
+	}
+	*out = mem.Granule
+	return success
+}
+
+func (d *Driver) memCreate(_ driver.CUcontext, out *driver.CUmemGenericAllocationHandle, size uint64, prop *driver.CUmemAllocationProp, flags uint64) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil || prop == nil || flags != 0 || size == 0 || size%mem.Granule != 0 || prop.Type != driver.CU_MEM_ALLOCATION_TYPE_PINNED {
+		return invalidValue
+	}
+	if prop.Location.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE {
+		if prop.Location.Type == driver.CU_MEM_LOCATION_TYPE_INVALID || prop.Location.Type > driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT {
+			return invalidValue
+		}
+		d.explain(nil, "memory without an address is supported on devices only")
+		return notSupported
+	}
+	dev, r := d.deviceOf(driver.CUdevice(prop.Location.Id))
+	if r != success {
+		return r
+	}
+	switch prop.RequestedHandleTypes {
+	case driver.CU_MEM_HANDLE_TYPE_NONE, driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR:
+	default:
+		d.explain(nil, "of the shareable handles only file descriptors are supported")
+		return notSupported
+	}
+	if r := d.unsafe(); r != success {
+		return r
+	}
+	h := &memHandle{prop: *prop, dev: dev, refs: 1}
+	return d.addStore(out, h, func() (err error) {
+		h.store, err = dev.heap.NewStore(size, h)
+		return err
+	})
+}
+
+// addStore gives new memory its handle.
+func (d *Driver) addStore(out *driver.CUmemGenericAllocationHandle, h *memHandle, make func() error) driver.CUresult {
+	if err := make(); err != nil {
+		d.explain(nil, "%s", err.Error())
+		var full *mem.OutOfMemoryError
+		switch {
+		case errors.As(err, &full):
+			return driver.CUDA_ERROR_OUT_OF_MEMORY
+		case errors.Is(err, errors.ErrUnsupported):
+			return notSupported
+		}
+		return driver.CUDA_ERROR_OPERATING_SYSTEM
+	}
+	h.handle = driver.CUmemGenericAllocationHandle(d.memHandles.add(h))
+	if h.handle == 0 {
+		_ = h.store.Release()
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	*out = h.handle
+	return success
+}
+
+// memRelease takes one of the program's references; what is mapped stays mapped.
+func (d *Driver) memRelease(_ driver.CUcontext, handle driver.CUmemGenericAllocationHandle) driver.CUresult {
+	h, r := d.memHandle(handle)
+	if r != success {
+		return r
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.refs == 0 {
+		return invalidValue
+	}
+	if h.refs--; h.refs > 0 {
+		return success
+	}
+	d.memHandles.remove(uintptr(handle))
+	if err := h.store.Release(); err != nil {
+		return invalidValue
+	}
+	return success
+}
+
+// memMap maps whole handles only, as the driver does (recorded; cuMemMap: "offset ... must be zero").
+func (d *Driver) memMap(_ driver.CUcontext, p driver.CUdeviceptr, size, offset uint64, handle driver.CUmemGenericAllocationHandle, flags uint64) driver.CUresult {
+	h, r := d.memHandle(handle)
+	if r != success {
+		return r
+	}
+	if flags != 0 || p == 0 || size == 0 {
+		return invalidValue
+	}
+	if offset != 0 || size != h.store.Size() {
+		return notSupported
+	}
+	m := &mappedMemory{h: h, access: map[driver.CUmemLocation]driver.CUmemAccess_flags{}}
+	if _, err := d.memory.w.Map(uint64(p), size, h.store, offset, &allocation{mapped: m}); err != nil {
+		d.explain(nil, "%s", err.Error())
+		return invalidValue
+	}
+	return success
+}
+
+// memUnmap waits for work that may use the memory; a range without mappings is fine (recorded).
+func (d *Driver) memUnmap(_ driver.CUcontext, p driver.CUdeviceptr, size uint64) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	for _, c := range d.contexts.all() {
+		if !c.dead.Load() {
+			c.wait()
+		}
+	}
+	if err := d.memory.w.Unmap(uint64(p), size); err != nil {
+		d.explain(nil, "%s", err.Error())
+		return invalidValue
+	}
+	return success
+}
+
+// mappings calls f for each mapping in a range of addresses.
+func (m *memory) mappings(p driver.CUdeviceptr, size uint64, f func(*mappedMemory)) {
+	for at := uint64(p); at < uint64(p)+size; {
+		rng, a, ok := m.find(driver.CUdeviceptr(at))
+		if !ok || a.mapped == nil {
+			return
+		}
+		f(a.mapped)
+		at = rng.End()
+	}
+}
+
+// memSetAccess keeps the rights of each device. The host has one set of page rights for all of them, which is the union: what one device may do, an
+// access of another is not stopped from doing.
+func (d *Driver) memSetAccess(_ driver.CUcontext, p driver.CUdeviceptr, size uint64, desc *driver.CUmemAccessDesc, n uint64) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if desc == nil || n == 0 || p == 0 || size == 0 || n > uint64(len(d.devices)) {
+		return invalidValue
+	}
+	list := unsafe.Slice(desc, n)
+	for _, a := range list {
+		if a.Location.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE || a.Location.Id < 0 || int(a.Location.Id) >= len(d.devices) {
+			return invalidValue
+		}
+		switch a.Flags {
+		case driver.CU_MEM_ACCESS_FLAGS_PROT_NONE, driver.CU_MEM_ACCESS_FLAGS_PROT_READ, driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
+		default:
+			return invalidValue
+		}
+	}
+	// The rights in force before the call count for the devices that it does not name.
+	union := mem.NoAccess
+	for _, a := range list {
+		union = max(union, mem.Access(a.Flags))
+	}
+	d.memory.mappings(p, size, func(m *mappedMemory) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+	next:
+		for where, flags := range m.access {
+			for _, a := range list {
+				if a.Location == where {
+					continue next
+				}
+			}
+			union = max(union, mem.Access(flags))
+		}
+	})
+	if err := d.memory.w.Protect(uint64(p), size, union); err != nil {
+		d.explain(nil, "%s", err.Error())
+		return invalidValue
+	}
+	if union == mem.ReadOnly {
+		d.memory.readOnly.Store(true)
+	}
+	d.memory.mappings(p, size, func(m *mappedMemory) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		for _, a := range list {
+			m.access[a.Location] = a.Flags
+		}
+	})
+	return success
+}
+
+func (d *Driver) memGetAccess(_ driver.CUcontext, out *uint64, where *driver.CUmemLocation, p driver.CUdeviceptr) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil || where == nil || p == 0 || where.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE || where.Id < 0 || int(where.Id) >= len(d.devices) {
+		return invalidValue
+	}
+	_, a, ok := d.memory.find(p)
+	if !ok || a.mapped == nil {
+		return invalidValue
+	}
+	a.mapped.mu.Lock()
+	defer a.mapped.mu.Unlock()
+	*out = uint64(a.mapped.access[*where])
+	return success
+}
+
+func (d *Driver) memGetAllocationProperties(_ driver.CUcontext, out *driver.CUmemAllocationProp, handle driver.CUmemGenericAllocationHandle) driver.CUresult {
+	h, r := d.memHandle(handle)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = h.prop
+	return success
+}
+
+func (d *Driver) memRetainAllocationHandle(_ driver.CUcontext, out *driver.CUmemGenericAllocationHandle, p uintptr) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil || p == 0 {
+		return invalidValue
+	}
+	_, a, ok := d.memory.find(driver.CUdeviceptr(p))
+	if !ok || a.mapped == nil {
+		return invalidValue
+	}
+	h := a.mapped.h
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.refs == 0 { // the program released it, the mapping is what keeps it
+		if err := h.store.Retain(); err != nil {
+			return invalidValue
+		}
+		if h.handle = driver.CUmemGenericAllocationHandle(d.memHandles.add(h)); h.handle == 0 {
+			_ = h.store.Release()
+			return driver.CUDA_ERROR_OUT_OF_MEMORY
+		}
+	}
+	h.refs++
+	*out = h.handle
+	return success
+}
+
+// writable says whether memory can be written by the driver itself: a write to a mapping for reading would end the process.
+func (m *memory) writable(p unsafe.Pointer) bool {
+	if !m.readOnly.Load() {
+		return true
+	}
+	r, ok := m.w.Lookup(uint64(uintptr(p)))
+	return !ok || r.Access == mem.ReadWrite
+}
+
+// Handles for other processes are not made yet; the calls check their arguments and say so.
+func (d *Driver) memExportToShareableHandle(_ driver.CUcontext, out unsafe.Pointer, handle driver.CUmemGenericAllocationHandle, typ driver.CUmemAllocationHandleType, flags uint64) driver.CUresult {
+	h, r := d.memHandle(handle)
+	if r != success {
+		return r
+	}
+	if out == nil || flags != 0 || typ != h.prop.RequestedHandleTypes || typ == driver.CU_MEM_HANDLE_TYPE_NONE {
+		return invalidValue
+	}
+	fd, err := h.store.Descriptor()
+	if err != nil {
+		d.explain(nil, "%s", err.Error())
+		return notSupported
+	}
+	*(*int32)(out) = int32(fd)
+	return success
+}
+
+func (d *Driver) memImportFromShareableHandle(cur driver.CUcontext, out *driver.CUmemGenericAllocationHandle, osHandle uintptr, typ driver.CUmemAllocationHandleType) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if out == nil || typ == driver.CU_MEM_HANDLE_TYPE_NONE {
+		return invalidValue
+	}
+	if typ != driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR {
+		d.explain(nil, "of the shareable handles only file descriptors are supported")
+		return notSupported
+	}
+	dev := d.devices[0]
+	if c, r := d.attach(cur); r == success {
+		dev = c.dev
+	}
+	h := &memHandle{dev: dev, refs: 1}
+	h.prop = driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, RequestedHandleTypes: typ, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: dev.ordinal}}
+	return d.addStore(out, h, func() (err error) {
+		h.store, err = dev.heap.OpenStore(osHandle, h)
+		return err
+	})
+}
+
+// memGetHandleForAddressRange: dma-buf descriptors are for other devices of the bus.
+func (d *Driver) memGetHandleForAddressRange(_ driver.CUcontext, out unsafe.Pointer, p driver.CUdeviceptr, size uint64, _ driver.CUmemRangeHandleType, _ uint64) driver.CUresult {
+	if out == nil || p == 0 || size == 0 {
+		return invalidValue
+	}
+	if r := d.ready(); r != success {
+		return r
+	}
+	d.explain(nil, "there is no bus on which memory could be reached (dma-buf)")
+	return notSupported
+}
+
+// device is the device that memory belongs to.
+func (a *allocation) device() *device {
+	if a.mapped != nil {
+		return a.mapped.h.dev
+	}
+	return a.ctx.dev
+}
