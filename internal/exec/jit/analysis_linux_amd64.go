@@ -1,7 +1,6 @@
 package jit
 
 import (
-
 	"github.com/gocuda/cuda/internal/ir"
 )
 
