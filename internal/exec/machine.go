@@ -13,6 +13,12 @@ func (s *Split) SetBudget(n int32) { s.budget = n }
 // Released are the lanes that Gather lets go on without their partners.
 func (w *Warp) Released() uint32 { return w.release }
 
+// BarrierAll is barrier.sync 0 to 15 for all threads of the CTA, by all lanes of the current split; next is the operation to go on with.
+func (w *Warp) BarrierAll(id int, next int32) Event {
+	w.arriveBarrier(w.Cur, id, 0, BarrierOp{Wait: true}, next)
+	return EventReschedule
+}
+
 // FrameSize is the number of bytes at Frame.
 func (a *Activation) FrameSize() uint32 {
 	return uint32(len(a.frame)) - uint32(uintptr(a.Frame)-uintptr(unsafe.Pointer(unsafe.SliceData(a.frame))))

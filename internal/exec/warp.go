@@ -93,6 +93,7 @@ type Warp struct {
 	fence      uint32         // written by Fence
 	AsyncState any            // pending asynchronous copies of the engine's own making
 	Ext        unsafe.Pointer // an engine's memory; it stays with the Warp when that is used again
+	ExtReady   bool           // the engine has filled it in for this CTA's warp
 }
 
 // R32 returns a 32-bit row.

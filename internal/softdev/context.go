@@ -39,10 +39,11 @@ type context struct {
 	modules      map[*module]struct{}
 	peers        map[*context]struct{} // contexts whose memory this one may use
 
-	tex    textureState
-	params paramPool
-	heap   deviceHeap
-	output printBuffer
+	tex      textureState
+	coredump coredumps
+	params   paramPool
+	heap     deviceHeap
+	output   printBuffer
 }
 
 func (d *Driver) newContext(dev *device, flags uint32) *context {

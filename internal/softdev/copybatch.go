@@ -78,8 +78,7 @@ func (d *Driver) memcpyBatchAsync1(cur driver.CUcontext, dsts, srcs *driver.CUde
 	return r
 }
 
-// operand turns one side of a 3D batch copy into a place; ok is false for what is no side. element is the bytes of an array's element, 1 for memory: its
-// extents are in bytes.
+// operand turns one side of a 3D batch copy into a place; ok is false for what is no side.
 func (d *Driver) operand(o *driver.CUmemcpy3DOperand) (p *place, ok bool) {
 	switch o.Type {
 	case driver.CU_MEMCPY_OPERAND_TYPE_POINTER:

@@ -34,6 +34,7 @@ func (d *Driver) explain(c *context, format string, args ...any) {
 		text = fmt.Sprintf(format, args...)
 	}
 	n := d.details.Add(1)
+	defer d.logError(text)
 	if c != nil {
 		c.detail.set(n, text)
 		return

@@ -56,18 +56,23 @@ type Driver struct {
 	gridIDs   atomic.Uint64
 	codeEnd   atomic.Uint64 // first function address not given out
 
-	threads    threads
-	contexts   handles[context]
-	streams    handles[stream]
-	events     handles[event]
-	modules    handles[module]
-	functions  handles[function]
-	libraries  handles[library]
-	kernels    handles[kernel]
-	pools      handles[pool]
-	gs         graphs
-	memHandles handles[memHandle]
-	tex        textureObjects
+	threads       threads
+	contexts      handles[context]
+	streams       handles[stream]
+	events        handles[event]
+	modules       handles[module]
+	functions     handles[function]
+	libraries     handles[library]
+	kernels       handles[kernel]
+	pools         handles[pool]
+	gs            graphs
+	log           errorLog
+	coredump      coredumps
+	greens        handles[greenContext]
+	resources     handles[resourceDesc]
+	notifications handles[notification]
+	memHandles    handles[memHandle]
+	tex           textureObjects
 
 	names sync.Map // text -> *byte: C strings that the API hands out and that live as long as the driver
 }
@@ -105,6 +110,10 @@ func New(o Options) (*Driver, error) {
 	d.kernels.init(kindKernel, first)
 	d.pools.init(kindPool, first)
 	d.gs.init(first)
+	d.log.callbacks.init(kindLogs, first)
+	d.greens.init(kindGreen, first)
+	d.resources.init(kindResource, first)
+	d.notifications.init(kindNotification, first)
 	d.memHandles.init(kindStore, first)
 	d.tex.init(first)
 

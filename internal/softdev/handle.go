@@ -179,3 +179,10 @@ func (t *handles[T]) replace(h uintptr, object *T) {
 		s.object.Store(object)
 	}
 }
+
+// count is the number of live objects.
+func (t *handles[T]) count() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.live
+}

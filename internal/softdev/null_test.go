@@ -45,6 +45,10 @@ func TestNullArguments(t *testing.T) {
 		names = append(names, name)
 	}
 	sort.Strings(names)
+	gone := map[string]bool{} // not implemented, but with the driver's argument checks
+	for _, a := range absents {
+		gone["cu"+a.name] = true
+	}
 	for _, state := range []string{"ctx", "noctx", "noinit"} {
 		t.Run(state, func(t *testing.T) {
 			runtime.LockOSThread()
@@ -72,7 +76,7 @@ func TestNullArguments(t *testing.T) {
 				switch {
 				case !ok:
 					t.Errorf("%s is not in the table", name)
-				case !d.Implements(name):
+				case !d.Implements(name) && !gone[name]:
 				case expect == "CRASH signal 11": // where the driver dies any error will do
 					if got == driver.CUDA_SUCCESS {
 						t.Errorf("%s: success, but the driver died", name)

@@ -175,8 +175,6 @@ func (f *function) clusterBlocks(config *driver.CUlaunchConfig) (uint64, driver.
 	return uint64(q.cluster[0]) * uint64(q.cluster[1]) * uint64(q.cluster[2]), success
 }
 
-// occupancyMaxActiveClusters answers by the multiprocessors' room. Hardware answers less where its groups of multiprocessors do not divide by the
-// cluster; how they are made up no attribute tells.
 func (d *Driver) occupancyMaxActiveClusters(cur driver.CUcontext, out *int32, h driver.CUfunction, config *driver.CUlaunchConfig) driver.CUresult {
 	f, r := d.clusterQuestion(cur, out, h, config)
 	if r != success {
@@ -188,8 +186,7 @@ func (d *Driver) occupancyMaxActiveClusters(cur driver.CUcontext, out *int32, h 
 	}
 	*out = 0
 	if blocks > 0 {
-		threads := config.BlockDimX * config.BlockDimY * config.BlockDimZ
-		*out = int32(f.residentBlocks(int32(threads), uint64(config.SharedMemBytes)) * uint64(f.mod.ctx.dev.limits.sms) / blocks)
+		*out = int32(f.activeClusters(blocks, int32(config.BlockDimX*config.BlockDimY*config.BlockDimZ), uint64(config.SharedMemBytes)))
 	}
 	return success
 }
@@ -201,7 +198,7 @@ func (d *Driver) occupancyMaxPotentialClusterSize(cur driver.CUcontext, out *int
 		return r
 	}
 	*out = 0
-	if f.residentBlocks(int32(config.BlockDimX*config.BlockDimY*config.BlockDimZ), uint64(config.SharedMemBytes)) == 0 {
+	if f.activeClusters(1, int32(config.BlockDimX*config.BlockDimY*config.BlockDimZ), uint64(config.SharedMemBytes)) == 0 {
 		return success
 	}
 	*out = portableCluster

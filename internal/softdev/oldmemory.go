@@ -122,25 +122,6 @@ func (d *Driver) oldMemoryTable(t *driver.Table) {
 		}
 		return d.short(out, q, nil)
 	}
-	t.ModuleGetGlobal = func(cur ctx, out *old, size *uint32, m driver.CUmodule, name *byte) res {
-		var p dev
-		var n uint64
-		pp := &p
-		if out == nil && size == nil {
-			pp = nil
-		}
-		r := d.moduleGetGlobal(cur, pp, &n, m, name)
-		if r != success {
-			return r
-		}
-		if size != nil {
-			*size = uint32(min(n, 1<<32-1))
-		}
-		if out == nil {
-			return success
-		}
-		return d.short(out, p, nil)
-	}
 	t.MemcpyHtoD = func(cur ctx, p old, q ptr, n uint32) res { return d.memcpyHtoD(cur, dev(p), q, uint64(n)) }
 	t.MemcpyHtoDAsync = func(cur ctx, p old, q ptr, n uint32, s str) res {
 		return d.memcpyHtoDAsync(cur, dev(p), q, uint64(n), s)

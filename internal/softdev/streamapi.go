@@ -213,6 +213,12 @@ func (d *Driver) streamGetCtxV2(cur driver.CUcontext, h driver.CUstream, out *dr
 	if green != nil {
 		*green = 0
 	}
+	if s.green != nil { // one of the two is given
+		*out = 0
+		if green != nil {
+			*green = s.green.handle
+		}
+	}
 	return success
 }
 
@@ -232,10 +238,14 @@ func (d *Driver) streamGetGreenCtx(cur driver.CUcontext, h driver.CUstream, out 
 	if out == nil {
 		return invalidValue
 	}
-	if _, r := d.streamOf(cur, h); r != success {
+	s, r := d.streamOf(cur, h)
+	if r != success {
 		return r
 	}
 	*out = 0
+	if s.green != nil {
+		*out = s.green.handle
+	}
 	return success
 }
 

@@ -205,6 +205,8 @@ func (d *Driver) newTable() *driver.Table {
 
 	d.graphTable(t)
 	d.virtualTable(t)
+	d.partitionTable(t)
+	d.diagnosisTable(t)
 	d.refuseRest(t)
 	t.PerThread = driver.DerivePerThread(t)
 	return t

@@ -325,7 +325,7 @@ func (m *memory) writable(p unsafe.Pointer) bool {
 	return !ok || r.Access == mem.ReadWrite
 }
 
-// Handles for other processes are not made yet; the calls check their arguments and say so.
+// memExportToShareableHandle gives a file descriptor, the only kind of handle that there is; the program closes it.
 func (d *Driver) memExportToShareableHandle(_ driver.CUcontext, out unsafe.Pointer, handle driver.CUmemGenericAllocationHandle, typ driver.CUmemAllocationHandleType, flags uint64) driver.CUresult {
 	h, r := d.memHandle(handle)
 	if r != success {

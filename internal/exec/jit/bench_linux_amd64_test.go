@@ -73,17 +73,7 @@ func benchArgs(d *exectest.Device, s *benchSpec) (args []any, bufs [][]byte, add
 
 // TestBenchKernels runs the benchmark kernels on both engines: the results must be equal bit for bit. It logs the times of one launch on one worker.
 func TestBenchKernels(t *testing.T) {
-	if _, err := os.Stat(benchKernels); err != nil {
-		t.Skip("the benchmark kernels are not beside the checkout")
-	}
-	text, err := os.ReadFile("testdata/bench_small.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var specs []benchSpec
-	if err := json.Unmarshal(text, &specs); err != nil {
-		t.Fatal(err)
-	}
+	specs := loadSpecs(t)
 	e := testEngine(t)
 	logSum, n := 0.0, 0
 	t.Logf("%-14s %12s %12s %8s %10s %9s", "bench", "interpreter", "jit", "ratio", "ns/warpop", "fallback")
@@ -140,4 +130,49 @@ func TestBenchKernels(t *testing.T) {
 			float64(took[1].Nanoseconds())/float64(c.WarpInstructions.Load()), 100*float64(c.Fallbacks.Load())/float64(c.WarpInstructions.Load()))
 	}
 	t.Logf("geometric mean %.1f", math.Exp(logSum/float64(n)))
+}
+
+// BenchmarkKernel measures one launch of each benchmark kernel on one worker: go test -bench Kernel/jit/reduce_shared.
+func BenchmarkKernel(b *testing.B) {
+	specs := loadSpecs(b)
+	for _, engine := range []exec.Engine{interp.New(), testEngine(b)} {
+		for i := range specs {
+			s := &specs[i]
+			b.Run(engine.Name()+"/"+s.Bench, func(b *testing.B) {
+				src, err := os.ReadFile(filepath.Join(benchKernels, s.PTX))
+				if err != nil {
+					b.Fatal(err)
+				}
+				d := exectest.Open(b)
+				d.Engine = engine
+				k, err := d.Load(string(src)).Kernel(s.Entry)
+				if err != nil {
+					b.Fatal(err)
+				}
+				args, _, _ := benchArgs(d, s)
+				for b.Loop() {
+					if err := k.Run(exectest.Config{Grid: s.Grid, Block: s.Block}, args...); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// loadSpecs reads the benchmarks' launches.
+func loadSpecs(t testing.TB) []benchSpec {
+	t.Helper()
+	if _, err := os.Stat(benchKernels); err != nil {
+		t.Skip("the benchmark kernels are not beside the checkout")
+	}
+	text, err := os.ReadFile("testdata/bench_small.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var specs []benchSpec
+	if err := json.Unmarshal(text, &specs); err != nil {
+		t.Fatal(err)
+	}
+	return specs
 }

@@ -82,10 +82,14 @@ func inContext(off int32) amd64asm.Mem { return amd64asm.At(amd64asm.R15, off) }
 // contextOf returns the warp's context, filled in for its CTA.
 func contextOf(w *exec.Warp, t *engineTables) *context {
 	c := (*context)(w.Ext)
+	if w.ExtReady && c.self == t {
+		return c
+	}
 	if c == nil {
 		c = new(context)
 		w.Ext = unsafe.Pointer(c)
 	}
+	w.ExtReady = true
 	l := w.CTA.Launch
 	c.self, c.tables = t, unsafe.Pointer(t)
 	c.low, c.span = l.Mem.Base+l.Mem.Special, 0
@@ -114,14 +118,10 @@ func (c *code) Locate(w *exec.Warp, addr uint64) {
 	active := w.Cur.Mask
 	op := &w.Act.Func.Ops[w.Op]
 	if op.Guard >= 0 {
-		p := *(*uint32)(unsafe.Add(w.Base[0], op.Guard))
-		if op.Neg {
-			p = ^p
-		}
-		active &= p
+		active &= x.out
 	}
 	size, disp := accessSize(op)
-	w.Lane = bits.TrailingZeros32(active)
+	w.Lane = bits.TrailingZeros32(active) & 31
 	for m := active; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		a := x.addrs[l]

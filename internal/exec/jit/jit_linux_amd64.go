@@ -46,6 +46,10 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 	c := &code{e: e, k: k, single: s, interp: s.Code(), funcs: make([]function, len(k.Funcs))}
 	for i := range c.funcs {
 		c.funcs[i].f = k.Funcs[i]
+		c.funcs[i].barriers = make([]uint8, len(k.Funcs[i].Ops))
+		for j := range k.Funcs[i].Ops {
+			c.funcs[i].barriers[j] = barrierOf(&k.Funcs[i].Ops[j])
+		}
 	}
 	runtime.AddCleanup(c, func(fs []function) {
 		for i := range fs {
@@ -69,6 +73,7 @@ type function struct {
 	f        *ir.Func
 	mu       sync.Mutex
 	analysis *analysis
+	barriers []uint8 // by operation: one more than the number of a barrier that all threads of the CTA wait at, unguarded; else 0
 	versions [2]atomic.Pointer[version]
 }
 
@@ -77,6 +82,17 @@ type version struct {
 	region *region // nil: the function is left to the interpreter
 	base   uintptr
 	entry  []int32 // -1: none
+}
+
+// barrierOf is function.barriers for an operation.
+func barrierOf(op *ir.Op) uint8 {
+	if op.Ctl != ir.Plain || op.Guard >= 0 || op.Match.Form.Op != "barrier.sync" || op.Arg("b") != nil {
+		return 0
+	}
+	if a := op.Arg("a"); a != nil && a.Kind == ir.Imm && !a.Sym && a.Bits < 16 {
+		return uint8(a.Bits) + 1
+	}
+	return 0
 }
 
 func (f *function) free() {
@@ -170,6 +186,12 @@ loop:
 			}
 		}
 		fallbacks++
+		if id := f.barriers[pc]; id != 0 {
+			w.Op = pc
+			w.Instr++
+			ev = w.BarrierAll(int(id-1), pc+1)
+			break
+		}
 		e, back := c.single.Step(w, pc)
 		if back {
 			ev = e

@@ -18,6 +18,7 @@ var (
 	offStepsQ = int32(unsafe.Offsetof(engineTables{}.stepsQ))
 	offStepsD = int32(unsafe.Offsetof(engineTables{}.stepsD))
 	offMagic  = int32(unsafe.Offsetof(engineTables{}.magic))
+	offApprox = int32(unsafe.Offsetof(engineTables{}.approx))
 )
 
 // Words of engineTables.magic.

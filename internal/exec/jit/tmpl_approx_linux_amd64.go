@@ -1,13 +1,608 @@
 package jit
 
-import "github.com/gocuda/cuda/internal/ir"
+import (
+	"unsafe"
 
-// approxTables are the coefficients of the approximate functions.
-type approxTables struct{ _ [4]uint32 }
+	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/num"
+)
 
-func (t *approxTables) fill() {}
+// The approximate functions of f32, with the tables and the arithmetic of package num (approx.go there), sixteen lanes at a time.
 
-var approxTemplates = map[string]template{}
+// curveTable is a table in the engine's constants.
+type curveTable struct {
+	c0     [128]int64
+	c1, c2 [128]int32
+}
 
-func approxTemplate(op *ir.Op) emitter    { return nil }
-func approxDivTemplate(op *ir.Op) emitter { return nil }
+type approxTables struct {
+	bit    [32]uint32
+	curves [6]curveTable
+}
+
+// The curves by their place in approxTables.
+const (
+	curveRcp = iota
+	curveRsqrt
+	curveSqrt
+	curveEx2
+	curveLg2
+	curveSin
+)
+
+// curveShape is how an operand is cut into segment and rest: rest bits, and the column below which partial products of its square fall away.
+type curveShape struct{ bits, low uint8 }
+
+var curveNames = [...]string{"rcp", "rsqrt", "sqrt", "ex2", "lg2", "sin"}
+
+var curveShapes = func() (s [len(curveNames)]curveShape) {
+	for i, name := range curveNames {
+		c, _ := num.CurveOf(name)
+		s[i] = curveShape{uint8(c.Bits), uint8(c.Low)}
+	}
+	return s
+}()
+
+func (t *approxTables) fill() {
+	for i := range t.bit {
+		t.bit[i] = 1 << i
+	}
+	for i, name := range curveNames {
+		c, _ := num.CurveOf(name)
+		copy(t.curves[i].c0[:], c.C0)
+		copy(t.curves[i].c1[:], c.C1)
+		copy(t.curves[i].c2[:], c.C2)
+	}
+}
+
+var approxTemplates = map[string]template{"rsqrt": approxTemplate, "ex2": approxTemplate, "lg2": approxTemplate, "sin": approxTemplate, "cos": approxTemplate}
+
+func approxTemplate(op *ir.Op) emitter {
+	d, a := &op.Args[0], &op.Args[1]
+	if op.Match.Type(0) != "f32" || !rows(ir.W32, d, a) {
+		return nil
+	}
+	var unit func(g *gen, x, to uint8, ftz bool)
+	switch op.Match.Form.Name {
+	case "rcp":
+		unit = (*gen).rcp
+	case "sqrt":
+		unit = (*gen).sqrt
+	case "rsqrt":
+		unit = (*gen).rsqrt
+	case "ex2":
+		unit = (*gen).ex2
+	case "lg2":
+		unit = (*gen).lg2
+	case "sin":
+		unit = func(g *gen, x, to uint8, _ bool) { g.sine(x, to, 0) }
+	case "cos":
+		unit = func(g *gen, x, to uint8, _ bool) { g.sine(x, to, 1) }
+	default:
+		return nil
+	}
+	ftz := op.Match.Has("ftz")
+	return func(g *gen) {
+		for p := range 2 {
+			g.pin()
+			x := g.rawReg(a, p)
+			to := g.temp()
+			unit(g, x, to, ftz)
+			z, o := g.dst(d, p)
+			g.V(a64.MovA32, o, z, 0, to)
+			g.release()
+		}
+	}
+}
+
+// approxDivTemplate is div.approx and div.full.
+func approxDivTemplate(op *ir.Op) emitter {
+	d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
+	if op.Match.Type(0) != "f32" || !rows(ir.W32, d, a, b) || op.Match.Has("ftz") {
+		return nil
+	}
+	full := op.Match.Has("full")
+	return func(g *gen) {
+		for p := range 2 {
+			g.pin()
+			ra, rb := g.rawReg(a, p), g.rawReg(b, p)
+			r, f, x := g.temp(), g.temp(), g.temp()
+			g.scaleFactor(rb, f, full)
+			g.V(a64.MulPS, a64.Z, x, rb, f)
+			g.rcpUnit(x, r)
+			g.V(a64.MulPS, a64.Z, x, ra, f)
+			z, o := g.dst(d, p)
+			g.V(a64.MulPS, o, z, x, r)
+			g.lazyNaN(z)
+			g.release()
+		}
+	}
+}
+
+// temp takes a register of the cache for the operation in hand.
+func (g *gen) temp() uint8 {
+	z := g.alloc()
+	g.c.slots[z] = slot{ref: ir.Ref{Off: uint32(z), Sel: 2}, used: true, stamp: g.c.stamp}
+	return z
+}
+
+// release gives the registers of temp back.
+func (g *gen) release() {
+	for z := range g.c.slots {
+		if g.c.slots[z].ref.Sel == 2 {
+			g.c.slots[z] = slot{}
+		}
+	}
+}
+
+// splat puts a word into all lanes. rax is used.
+func (g *gen) splat(z uint8, v uint32) {
+	g.MovI32(a64.RAX, v)
+	g.V(a64.BroadcastDR, a64.Z, z, 0, a64.RAX)
+}
+
+// cmp compares words as unsigned numbers with a constant into k7: 1 less, 2 not greater, 5 not less, 6 greater, 0 equal. zmm7 and rax are used.
+func (g *gen) cmp(x uint8, v uint32, how uint8) {
+	g.splat(7, v)
+	g.VI(a64.CmpUD, a64.Z, 7, x, 7, how)
+}
+
+// set puts a constant into the lanes of k7. rax is used.
+func (g *gen) set(z uint8, v uint32) {
+	g.MovI32(a64.RAX, v)
+	g.V(a64.BroadcastDR, a64.Z.Mask(7), z, 0, a64.RAX)
+}
+
+func (g *gen) shift32(kind, d, s, n uint8) { g.VI(a64.ShiftD, a64.Z, kind, d, s, n) }
+func (g *gen) shift64(kind, d, s, n uint8) {
+	op := a64.ShiftQ
+	if kind == a64.ShiftSra {
+		op = a64.ShiftAQ
+	}
+	g.VI(op, a64.Z, kind, d, s, n)
+}
+
+// curve evaluates a table at zmm0 and puts the f32 next to it toward zero, in units of 2^-40, into to. stage changes the 64-bit values in zmm5 first,
+// those of the even lanes and then those of the odd ones; it may use zmm6 and zmm7. zmm0 to zmm7, rax, rdx and k7 are used.
+func (g *gen) curve(which int, to uint8, stage func(odd bool)) {
+	s := curveShapes[which]
+	at := func(off uintptr) int32 {
+		return offApprox + int32(unsafe.Offsetof(approxTables{}.curves)) + int32(which)*int32(unsafe.Sizeof(curveTable{})) + int32(off)
+	}
+	g.Ld(a64.RDX, inContext(offTables))
+	bit := func(i uint8) a64.Mem { return a64.At(a64.RDX, offApprox+4*int32(i)) }
+	g.splat(1, 1<<s.bits-1)
+	g.V(a64.AndD, a64.Z, 1, 1, 0)
+	g.shift32(a64.ShiftSrl, 0, 0, s.bits)
+	// The square's partial products from column low up: those of the upper bits among themselves, and of each lower bit with the bits
+	// far enough above it.
+	mid := (s.low - 1) / 2
+	g.shift32(a64.ShiftSrl, 3, 1, mid+1)
+	g.V(a64.MulLD, a64.Z, 2, 3, 3)
+	g.V(a64.AddD, a64.Z, 2, 2, 2)
+	g.V(a64.AddD, a64.Z, 4, 3, 3)
+	g.VM(a64.TestMD, a64.Z.Broadcast(), 7, 1, bit(mid))
+	g.V(a64.AddD, a64.Z.Mask(7), 2, 2, 4)
+	for i := s.low - s.bits; i < mid; i++ {
+		g.VM(a64.TestMD, a64.Z.Broadcast(), 7, 1, bit(i))
+		g.shift32(a64.ShiftSrl, 4, 1, s.low-1-i)
+		g.V(a64.AddD, a64.Z.Mask(7), 2, 2, 4)
+	}
+	for i, off := range []uintptr{unsafe.Offsetof(curveTable{}.c1), unsafe.Offsetof(curveTable{}.c2)} {
+		z := uint8(3 + i)
+		g.V(a64.XorD, a64.Z, z, z, z)
+		g.KXnorW(7, 7, 7)
+		g.VX(a64.GatherDD, a64.Z.Mask(7), z, a64.RDX, 0, 4, at(off))
+	}
+	for odd := range 2 {
+		if odd == 0 {
+			g.V(a64.MulDQ, a64.Z, 5, 1, 3)
+			g.V(a64.MulDQ, a64.Z, 6, 2, 4)
+			g.V(a64.AddQ, a64.Z, 5, 5, 6)
+			g.shift64(a64.ShiftSll, 6, 0, 32)
+			g.shift64(a64.ShiftSrl, 6, 6, 32)
+		} else {
+			g.shift64(a64.ShiftSrl, 5, 1, 32)
+			g.shift64(a64.ShiftSrl, 6, 3, 32)
+			g.V(a64.MulDQ, a64.Z, 5, 5, 6)
+			g.shift64(a64.ShiftSrl, 6, 2, 32)
+			g.shift64(a64.ShiftSrl, 7, 4, 32)
+			g.V(a64.MulDQ, a64.Z, 6, 6, 7)
+			g.V(a64.AddQ, a64.Z, 5, 5, 6)
+			g.shift64(a64.ShiftSrl, 6, 0, 32)
+		}
+		g.V(a64.XorD, a64.Z, 7, 7, 7)
+		g.KXnorW(7, 7, 7)
+		g.VX(a64.GatherQQ, a64.Z.Mask(7), 7, a64.RDX, 6, 8, at(unsafe.Offsetof(curveTable{}.c0)))
+		g.V(a64.AddQ, a64.Z, 5, 5, 7)
+		if stage != nil {
+			stage(odd == 1)
+		}
+		// The f64 is exact; its upper bits are an f32 cut toward zero, but for the exponent's bias.
+		g.V(a64.CvtQQ2PD, a64.Z, 5, 0, 5)
+		g.shift64(a64.ShiftSrl, 5, 5, 29)
+		if odd == 0 {
+			g.V(a64.MovA64, a64.Z, to, 0, 5)
+			continue
+		}
+		g.shift64(a64.ShiftSll, 5, 5, 32)
+		g.MovI32(a64.RAX, 0xaaaa)
+		g.KMovDR(7, a64.RAX)
+		g.V(a64.MovA32, a64.Z.Mask(7), to, 0, 5)
+	}
+	g.splat(7, 896<<23&0xffffffff)
+	g.V(a64.SubD, a64.Z, to, to, 7)
+}
+
+// Bits of f32.
+const (
+	signBit = 1 << 31
+	infBits = 0x7f800000
+	minBits = 0x00800000 // smallest normal
+	oneBits = 0x3f800000
+)
+
+// magnitude puts |x| into d.
+func (g *gen) magnitude(d, x uint8) {
+	g.splat(d, signBit-1)
+	g.V(a64.AndD, a64.Z, d, d, x)
+}
+
+// withSign ors the sign of x into z. zmm7 is used.
+func (g *gen) withSign(z, x uint8) {
+	g.splat(7, signBit)
+	g.V(a64.AndD, a64.Z, 7, 7, x)
+	g.V(a64.OrD, a64.Z, z, z, 7)
+}
+
+// subnormals finds the lanes of k7 where |x| in m is subnormal, not zero: |x|-1 below min-1 as unsigned numbers. zmm6 and zmm7 are used.
+func (g *gen) subnormals(m uint8) {
+	g.splat(7, 1)
+	g.V(a64.SubD, a64.Z, 6, m, 7)
+	g.cmp(6, minBits-1, 1)
+}
+
+// scaleFactor puts 2^24 into f where x is subnormal, 2^-2 where it is above 2^126 (when large is set), else 1. zmm5 to zmm7 are used.
+func (g *gen) scaleFactor(x, f uint8, large bool) {
+	g.magnitude(5, x)
+	g.splat(f, oneBits)
+	g.subnormals(5)
+	g.set(f, 0x4b800000)
+	if large {
+		g.splat(7, 0x7e800001)
+		g.V(a64.SubD, a64.Z, 6, 5, 7)
+		g.cmp(6, infBits-0x7e800001, 1)
+		g.set(f, 0x3e800000)
+	}
+}
+
+// rcp is rcp.approx.
+func (g *gen) rcp(x, to uint8, ftz bool) {
+	if ftz {
+		g.rcpUnit(x, to)
+		return
+	}
+	f, y := g.temp(), g.temp()
+	g.scaleFactor(x, f, true)
+	g.V(a64.MulPS, a64.Z, y, x, f)
+	g.rcpUnit(y, to)
+	g.V(a64.MulPS, a64.Z, to, to, f)
+	g.canonical(to, 0)
+}
+
+// rcpUnit is the hardware's reciprocal.
+func (g *gen) rcpUnit(x, to uint8) {
+	g.splat(0, 0x7fffff)
+	g.V(a64.AndD, a64.Z, 0, 0, x)
+	g.curve(curveRcp, to, nil)
+	m := uint8(0)
+	g.magnitude(m, x)
+	// v * 2^(-e-40)
+	g.splat(1, infBits)
+	g.V(a64.AndD, a64.Z, 1, 1, x)
+	g.V(a64.SubD, a64.Z, to, to, 1)
+	g.splat(1, 87<<23)
+	g.V(a64.AddD, a64.Z, to, to, 1)
+	// powers of two
+	g.splat(1, 0x7fffff)
+	g.V(a64.TestNMD, a64.Z, 7, 1, x)
+	g.splat(1, 0x7f000000)
+	g.V(a64.SubD, a64.Z.Mask(7), to, 1, m)
+	g.flushSmall(to)
+	g.cmp(m, infBits, 5)
+	g.set(to, 0)
+	g.cmp(m, minBits, 1)
+	g.set(to, infBits)
+	g.withSign(to, x)
+	g.cmp(m, infBits, 6)
+	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+}
+
+// flushSmall makes zero of what is below the smallest normal number, as signed words. zmm7 is used.
+func (g *gen) flushSmall(z uint8) {
+	g.splat(7, minBits)
+	g.VI(a64.CmpD, a64.Z, 7, z, 7, 1)
+	g.set(z, 0)
+}
+
+// rootOperand puts the root curves' operand into zmm0: the fraction with the exponent's lowest bit above it.
+func (g *gen) rootOperand(x uint8) {
+	g.splat(0, minBits)
+	g.V(a64.XorD, a64.Z, 0, 0, x)
+	g.splat(1, 0xffffff)
+	g.V(a64.AndD, a64.Z, 0, 0, 1)
+}
+
+// halfExponent puts e>>1 into zmm1, where e is the exponent of x>0.
+func (g *gen) halfExponent(x uint8) {
+	g.shift32(a64.ShiftSrl, 1, x, 23)
+	g.splat(2, 127)
+	g.V(a64.SubD, a64.Z, 1, 1, 2)
+	g.shift32(a64.ShiftSra, 1, 1, 1)
+}
+
+// root scales x where it is subnormal, evaluates f, and scales back.
+func (g *gen) root(x, to uint8, ftz bool, back uint32, f func(x, to uint8)) {
+	if ftz {
+		f(x, to)
+		return
+	}
+	y, s := g.temp(), g.temp()
+	g.magnitude(5, x)
+	g.splat(y, oneBits)
+	g.splat(s, oneBits)
+	g.subnormals(5)
+	g.set(y, 0x4b800000)
+	g.set(s, back)
+	g.V(a64.MulPS, a64.Z, y, y, x)
+	f(y, to)
+	g.V(a64.MulPS, a64.Z, to, to, s)
+	g.canonical(to, 0)
+}
+
+func (g *gen) sqrt(x, to uint8, ftz bool) {
+	g.root(x, to, ftz, 0x39800000, func(x, to uint8) {
+		g.rootOperand(x)
+		g.curve(curveSqrt, to, nil)
+		g.halfExponent(x)
+		g.rootScale(x, to, 1)
+		g.magnitude(0, x)
+		g.cmp(0, infBits, 0)
+		g.set(to, infBits)
+		g.cmp(x, signBit, 5)
+		g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+		g.cmp(0, minBits, 1)
+		g.set(to, 0)
+		g.splat(1, signBit)
+		g.V(a64.AndD, a64.Z.Mask(7), to, 1, x)
+		g.cmp(0, infBits, 6)
+		g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+	})
+}
+
+func (g *gen) rsqrt(x, to uint8, ftz bool) {
+	g.root(x, to, ftz, 0x45800000, func(x, to uint8) {
+		g.rootOperand(x)
+		g.curve(curveRsqrt, to, nil)
+		g.halfExponent(x)
+		g.V(a64.XorD, a64.Z, 2, 2, 2)
+		g.V(a64.SubD, a64.Z, 1, 2, 1)
+		g.rootScale(x, to, 1)
+		g.magnitude(0, x)
+		g.cmp(0, infBits, 0)
+		g.set(to, 0)
+		g.cmp(x, signBit, 5)
+		g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+		g.splat(1, signBit)
+		g.V(a64.AndD, a64.Z, 1, 1, x)
+		g.splat(2, infBits)
+		g.cmp(0, minBits, 1)
+		g.V(a64.OrD, a64.Z.Mask(7), to, 1, 2)
+		g.cmp(0, infBits, 6)
+		g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+	})
+}
+
+// rootScale multiplies to by 2^(e-40), e in register e; even powers of two are exact.
+func (g *gen) rootScale(x, to, e uint8) {
+	g.splat(2, 40)
+	g.V(a64.SubD, a64.Z, 3, e, 2)
+	g.shift32(a64.ShiftSll, 3, 3, 23)
+	g.V(a64.AddD, a64.Z, to, to, 3)
+	g.rootOperand2(x)
+	g.V(a64.TestNMD, a64.Z, 7, 0, 0)
+	g.splat(2, 127)
+	g.V(a64.AddD, a64.Z, 2, 2, e)
+	g.VI(a64.ShiftD, a64.Z.Mask(7), a64.ShiftSll, to, 2, 23)
+}
+
+// rootOperand2 is rootOperand with zmm4 as its scratch register.
+func (g *gen) rootOperand2(x uint8) {
+	g.splat(0, minBits)
+	g.V(a64.XorD, a64.Z, 0, 0, x)
+	g.splat(4, 0xffffff)
+	g.V(a64.AndD, a64.Z, 0, 0, 4)
+}
+
+// fixedPoint puts |x| in units of 2^-n, cut and modulo 2^32, into d. m is |x|. zmm5 to zmm7 are used.
+func (g *gen) fixedPoint(d, m uint8, n uint32) {
+	g.splat(6, 0x7fffff)
+	g.V(a64.AndD, a64.Z, 6, 6, m)
+	g.splat(7, minBits)
+	g.V(a64.OrD, a64.Z, 6, 6, 7)
+	g.shift32(a64.ShiftSrl, 5, m, 23)
+	g.splat(7, 150-n)
+	g.V(a64.SubD, a64.Z, 5, 5, 7) // shift to the left
+	g.V(a64.SllVD, a64.Z, d, 6, 5)
+	g.V(a64.XorD, a64.Z, 7, 7, 7)
+	g.V(a64.SubD, a64.Z, 5, 7, 5)
+	g.V(a64.SrlVD, a64.Z, 5, 6, 5)
+	g.V(a64.OrD, a64.Z, d, d, 5)
+}
+
+func (g *gen) ex2(x, to uint8, ftz bool) {
+	if ftz {
+		g.ex2Unit(x, to)
+		return
+	}
+	// Below -126: the square of half the power.
+	y := g.temp()
+	g.V(a64.MovA32, a64.Z, y, 0, x)
+	low := func() {
+		g.splat(7, 0xc2fc0001)
+		g.V(a64.SubD, a64.Z, 6, x, 7)
+		g.cmp(6, signBit|infBits-0xc2fc0001, 1)
+	}
+	low()
+	g.splat(6, 0x3f000000)
+	g.V(a64.MulPS, a64.Z.Mask(7), y, x, 6)
+	g.ex2Unit(y, to)
+	low()
+	g.V(a64.MulPS, a64.Z.Mask(7), to, to, to)
+}
+
+func (g *gen) ex2Unit(x, to uint8) {
+	k, e := g.temp(), g.temp()
+	g.magnitude(1, x)
+	g.fixedPoint(k, 1, 23)
+	// Negative operands in ones' complement.
+	g.shift32(a64.ShiftSra, 2, x, 31)
+	g.V(a64.XorD, a64.Z, 0, k, 2)
+	g.shift32(a64.ShiftSra, e, 0, 23)
+	g.splat(3, 0x7fffff)
+	g.V(a64.AndD, a64.Z, 0, 0, 3)
+	g.curve(curveEx2, to, nil)
+	g.splat(1, 40)
+	g.V(a64.SubD, a64.Z, 1, e, 1)
+	g.shift32(a64.ShiftSll, 1, 1, 23)
+	g.V(a64.AddD, a64.Z, to, to, 1)
+	// e > 127
+	g.splat(7, 127)
+	g.VI(a64.CmpD, a64.Z, 7, e, 7, 6)
+	g.V(a64.MovA32, a64.Z, 2, 0, to)
+	g.set(2, infBits)
+	// whole negative numbers
+	g.splat(3, 0x7fffff)
+	g.V(a64.TestNMD, a64.Z, 7, k, 3)
+	g.splat(3, signBit)
+	g.V(a64.TestMD, a64.Z.Mask(7), 7, x, 3)
+	g.shift32(a64.ShiftSrl, 3, k, 23)
+	g.splat(4, 127)
+	g.V(a64.SubD, a64.Z, 4, 4, 3)
+	g.VI(a64.ShiftD, a64.Z.Mask(7), a64.ShiftSll, 2, 4, 23)
+	g.V(a64.MovA32, a64.Z, to, 0, 2)
+	g.flushSmall(to)
+	g.magnitude(0, x)
+	g.cmp(0, 0x43800000, 5)
+	g.set(to, infBits)
+	g.splat(3, signBit)
+	g.V(a64.TestMD, a64.Z.Mask(7), 7, x, 3)
+	g.set(to, 0)
+	g.cmp(0, infBits, 6)
+	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+}
+
+func (g *gen) lg2(x, to uint8, ftz bool) {
+	if ftz {
+		g.lg2Unit(x, to)
+		return
+	}
+	y := g.temp()
+	g.V(a64.MovA32, a64.Z, y, 0, x)
+	g.magnitude(5, x)
+	g.subnormals(5)
+	g.splat(6, 0x4b800000)
+	g.V(a64.MulPS, a64.Z.Mask(7), y, x, 6)
+	g.lg2Unit(y, to)
+	g.magnitude(5, x)
+	g.subnormals(5)
+	g.splat(6, 0xc1c00000) // -24
+	g.V(a64.AddPS, a64.Z.Mask(7), to, to, 6)
+	g.canonical(to, 0)
+}
+
+func (g *gen) lg2Unit(x, to uint8) {
+	e := g.temp()
+	g.magnitude(0, x)
+	g.shift32(a64.ShiftSrl, e, 0, 23)
+	g.splat(1, 127)
+	g.V(a64.SubD, a64.Z, e, e, 1)
+	g.splat(1, 0x7fffff)
+	g.V(a64.AndD, a64.Z, 0, 0, 1)
+	g.curve(curveLg2, to, func(odd bool) {
+		g.shift64(a64.ShiftSra, 5, 5, 4)
+		r := e
+		if odd {
+			g.shift64(a64.ShiftSrl, 6, e, 32)
+			r = 6
+		}
+		g.shift64(a64.ShiftSll, 6, r, 36)
+		g.V(a64.AddQ, a64.Z, 5, 5, 6)
+		g.shift64(a64.ShiftSra, 6, 5, 63)
+		g.V(a64.XorQ, a64.Z, 5, 5, 6)
+	})
+	g.splat(1, 36<<23)
+	g.V(a64.SubD, a64.Z, to, to, 1)
+	g.magnitude(0, x)
+	g.cmp(0, oneBits, 1) // negative below one
+	g.splat(1, signBit)
+	g.V(a64.OrD, a64.Z.Mask(7), to, to, 1)
+	g.cmp(0, oneBits, 0)
+	g.set(to, 0)
+	g.cmp(0, infBits, 0)
+	g.set(to, infBits)
+	g.cmp(x, signBit, 5)
+	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+	g.cmp(0, minBits, 1)
+	g.set(to, signBit|infBits)
+	g.cmp(0, infBits, 6)
+	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+}
+
+// sine is sin (quarter 0) and cos (1).
+func (g *gen) sine(x, to uint8, quarter uint32) {
+	t, k := g.temp(), g.temp()
+	g.splat(0, 0x3e22f983) // 1/(2*pi)
+	g.V(a64.MulPS, a64.Opt{LL: 3, Bcast: true}, t, x, 0)
+	g.magnitude(1, t)
+	g.fixedPoint(k, 1, 25)
+	g.cmp(1, 0x4b800000, 5)
+	g.set(k, 0)
+	// Odd quarters run backwards.
+	g.splat(2, 0x7fffff)
+	g.V(a64.AndD, a64.Z, 0, k, 2)
+	g.shift32(a64.ShiftSrl, 3, k, 23)
+	g.splat(4, quarter)
+	g.V(a64.AddD, a64.Z, 3, 3, 4)
+	g.splat(4, 1)
+	g.V(a64.TestMD, a64.Z, 7, 3, 4)
+	g.V(a64.SubD, a64.Z.Mask(7), 0, 2, 0)
+	g.curve(curveSin, to, func(bool) {
+		g.shift64(a64.ShiftSra, 5, 5, 3)
+		g.MovI32(a64.RAX, 1)
+		g.V(a64.BroadcastQR, a64.Z, 6, 0, a64.RAX)
+		g.V(a64.MaxSQ, a64.Z, 5, 5, 6)
+	})
+	g.cmp(to, 0x41800000, 1) // nothing, or less
+	g.splat(1, 37<<23)
+	g.V(a64.SubD, a64.Z, to, to, 1)
+	g.set(to, 0)
+	g.shift32(a64.ShiftSrl, 3, k, 23)
+	g.splat(4, quarter)
+	g.V(a64.AddD, a64.Z, 3, 3, 4)
+	g.splat(2, 0x7fffff)
+	g.V(a64.TestNMD, a64.Z, 7, k, 2)
+	g.splat(4, 1)
+	g.V(a64.TestMD, a64.Z.Mask(7), 7, 3, 4)
+	g.set(to, oneBits)
+	// the sign
+	g.shift32(a64.ShiftSll, 3, 3, 30)
+	if quarter == 0 {
+		g.V(a64.XorD, a64.Z, 3, 3, t)
+	}
+	g.withSign(to, 3)
+	g.magnitude(1, t)
+	g.cmp(1, infBits, 5)
+	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+}

@@ -106,8 +106,12 @@ func (ac *access) global() bool { return ac.space != ir.Shared }
 // wide says whether addresses are 64-bit rows.
 func (ac *access) wide() bool { return ac.base.Class == ir.W64 }
 
-// accessing notes the operation for Locate.
+// accessing notes the operation, and the lanes of a guarded one, for Locate. rcx is used.
 func (g *gen) accessing(kind uint32) {
+	if g.op.Guard >= 0 {
+		g.KMovRD(amd64asm.RCX, 5)
+		g.St32(inContext(offOut), amd64asm.RCX)
+	}
 	g.StI32(inContext(offOp), uint32(g.pc)|kind<<24)
 }
 

@@ -1,0 +1,145 @@
+package amd64asm
+
+import (
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write testdata/golden.txt anew from what objdump says of the code")
+
+// cases are one instruction each.
+func cases() []func(a *Asm) {
+	var out []func(a *Asm)
+	add := func(fs ...func(a *Asm)) { out = append(out, fs...) }
+	add(
+		func(a *Asm) { a.Mov(RAX, R15) }, func(a *Asm) { a.Mov32(R9, RCX) }, func(a *Asm) { a.Ld(RBX, At(R15, 0)) }, func(a *Asm) { a.Ld32(R8, Indexed(R15, RCX, 4, 1000)) },
+		func(a *Asm) { a.Ld8(RAX, At(RSI, 5)) }, func(a *Asm) { a.Ld16(RAX, At(RSI, -5)) }, func(a *Asm) { a.LdS8(RAX, At(R12, 0)) }, func(a *Asm) { a.LdS16(RAX, At(R13, 0)) },
+		func(a *Asm) { a.LdS32(RDX, At(RSP, 8)) }, func(a *Asm) { a.St(At(RBP, 0), R14) }, func(a *Asm) { a.St32(At(RBX, 300), R11) }, func(a *Asm) { a.St16(At(RAX, 2), R8) }, func(a *Asm) { a.St8(At(RAX, 2), R8) },
+		func(a *Asm) { a.StI32(At(R15, 40), 0x12345678) }, func(a *Asm) { a.Lea(RDX, At(RAX, 100)) }, func(a *Asm) { a.Add(RAX, RSI) }, func(a *Asm) { a.AddI(RCX, -8) }, func(a *Asm) { a.AddI32(RCX, 1000) },
+		func(a *Asm) { a.AddMI(At(R15, 48), 17) }, func(a *Asm) { a.AddM32(At(RAX, 4), R8) }, func(a *Asm) { a.AddM(At(RAX, 4), R8) }, func(a *Asm) { a.SubLd(RCX, At(R15, 72)) }, func(a *Asm) { a.SubMI32(At(R15, 24), 1) },
+		func(a *Asm) { a.AndLd32(RAX, At(R15, 16)) }, func(a *Asm) { a.AndI32(RDI, 0xffff) }, func(a *Asm) { a.Xor32(RAX, R9) }, func(a *Asm) { a.Not32(RAX) }, func(a *Asm) { a.Neg32(RDX) }, func(a *Asm) { a.CmpI32(RAX, -1) },
+		func(a *Asm) { a.CmpLd(RCX, At(R15, 80)) }, func(a *Asm) { a.CmpMI32(At(R15, 20), 300) }, func(a *Asm) { a.TestI32(RAX, 7) }, func(a *Asm) { a.Test32(RAX, RAX) }, func(a *Asm) { a.Bsf32(RCX, RDI) },
+		func(a *Asm) { a.MovI32(R10, 7) }, func(a *Asm) { a.MovI(RAX, 0xfff8000000000000) }, func(a *Asm) { a.ShlI32(RDX, 16) }, func(a *Asm) { a.ShrI32(RDI, 16) }, func(a *Asm) { a.Blsr32(RDI, RDI) },
+		func(a *Asm) { a.XaddM32(At(RAX, 0), R8) }, func(a *Asm) { a.XaddM(At(RAX, 8), RDX) }, func(a *Asm) { a.LockAddM32(At(RAX, 0), RDX) }, func(a *Asm) { a.LockAddM(At(RAX, 0), R8) }, func(a *Asm) { a.CmpxchgM32(At(RDX, 0), RCX) },
+		func(a *Asm) { a.Setcc(E, RDX) }, func(a *Asm) { a.Cmov32(NE, RAX, R9) }, func(a *Asm) { a.Ret() },
+		func(a *Asm) { l := a.NewLabel(); a.Bind(l); a.Jmp(l) }, func(a *Asm) { l := a.NewLabel(); a.Bind(l); a.J(LE, l) }, func(a *Asm) { l := a.NewLabel(); a.Bind(l); a.LeaLabel(R9, l) },
+		func(a *Asm) { a.VZeroUpper() }, func(a *Asm) { a.KMovDR(5, RAX) }, func(a *Asm) { a.KMovDR(7, R9) }, func(a *Asm) { a.KMovRD(RCX, 5) }, func(a *Asm) { a.KMovRD(R9, 5) }, func(a *Asm) { a.KMovRW(RAX, 1) }, func(a *Asm) { a.KMovRB(RAX, 1) },
+		func(a *Asm) { a.KMovQ(7, 3) }, func(a *Asm) { a.KMovDM(1, At(R15, 16)) }, func(a *Asm) { a.KAndD(1, 2, 3) }, func(a *Asm) { a.KAndW(1, 2, 3) }, func(a *Asm) { a.KAndNW(1, 2, 3) }, func(a *Asm) { a.KOrD(1, 2, 3) },
+		func(a *Asm) { a.KOrW(0, 0, 7) }, func(a *Asm) { a.KOrB(1, 2, 3) }, func(a *Asm) { a.KXnorW(7, 7, 7) }, func(a *Asm) { a.KXorW(1, 2, 3) }, func(a *Asm) { a.KNotW(1, 2) }, func(a *Asm) { a.KUnpackBW(1, 2, 3) }, func(a *Asm) { a.KUnpackWD(1, 2, 3) },
+		func(a *Asm) { a.KShiftRD(6, 5, 24) }, func(a *Asm) { a.KOrTestW(0, 7) }, func(a *Asm) { a.KOrTestB(0, 7) },
+	)
+	// Registers in both halves of the file, memory with and without compressed displacement, masks.
+	three := []Op{AddD, AddQ, SubD, SubQ, MulLD, MulLQ, MulUDQ, MulDQ, AndD, AndQ, AndND, OrD, OrQ, XorD, XorQ, SllVD, SllVQ, SrlVD, SrlVQ, SraVD, SraVQ, RolVD, RorVD, MinSD, MinSQ, MinUD, MinUQ, MaxSD, MaxSQ, MaxUD, MaxUQ,
+		BlendMD, BlendMQ, AddPS, AddPD, MulPS, MulPD, SubPS, SubPD, DivPS, DivPD, FMA231PS, FMA231PD, FMA213PS, FMA213PD, FMS231PS, FNMA231PS, PermD, PermI2D, PermT2D, PermI2Q, PermT2Q}
+	for _, op := range three {
+		add(func(a *Asm) { a.V(op, Z, 20, 9, 31) }, func(a *Asm) { a.V(op, Z.Mask(3), 9, 31, 20) }, func(a *Asm) { a.VM(op, Z, 30, 17, At(R12, 128)) }, func(a *Asm) { a.VM(op, Z.Broadcast(), 3, 4, At(RBX, 68)) })
+	}
+	add(func(a *Asm) { a.V(ShufB, Z, 20, 9, 31) }, func(a *Asm) { a.VM(ShufB, Z, 0, 9, At(RAX, 0)) })
+	two := []Op{MovU32, MovU64, MovA32, MovA64, AbsD, AbsQ, LzcntD, LzcntQ, SqrtPS, SqrtPD, CvtDQ2PS, CvtUDQ2PS, CvtTPS2DQ, CvtTPS2UDQ, CvtPS2DQ, CvtPS2PD, CvtPD2PS, CvtDQ2PD, CvtUDQ2PD, CvtTPD2DQ, CvtTPD2UDQ, CvtPH2PS, CvtQQ2PD, CvtUQQ2PD,
+		CvtTPD2QQ, MovZXDQ, MovSXDQ, MovZXBD, MovSXBD, MovZXWD, MovSXWD, BroadcastD, BroadcastQ}
+	for _, op := range two {
+		add(func(a *Asm) { a.V(op, Z, 20, 0, 31) }, func(a *Asm) { a.VM(op, Z.Mask(2).Zeroing(), 9, 0, At(R15, 64)) }, func(a *Asm) { a.VM(op, Z, 9, 0, At(RSI, 100)) })
+	}
+	for _, op := range []Op{MovU32St, MovU64St, MovQD, MovDB, MovDW} {
+		add(func(a *Asm) { a.VM(op, Z.Mask(1), 25, 0, At(RSI, 128)) }, func(a *Asm) { a.VM(op, Z, 9, 0, At(RBX, 4100)) })
+	}
+	add(func(a *Asm) { a.VM(MovU8St, Z, 9, 0, At(RBX, 64)) })
+	for _, op := range []Op{MovQD, MovDB, MovDW} {
+		add(func(a *Asm) { a.V(op, Z, 25, 0, 4) })
+	}
+	for _, op := range []Op{CmpD, CmpUD, CmpQ, CmpUQ, CmpPS, CmpPD} {
+		add(func(a *Asm) { a.VI(op, Z.Mask(3), 0, 20, 31, 1) }, func(a *Asm) { a.VMI(op, Z.Broadcast(), 7, 9, At(R15, 8), 5) })
+	}
+	for _, op := range []Op{TestMD, TestMQ, TestNMD, TestNMQ} {
+		add(func(a *Asm) { a.V(op, Z.Mask(3), 0, 20, 31) }, func(a *Asm) { a.VM(op, Z.Broadcast(), 7, 1, At(RDX, 300)) })
+	}
+	for _, op := range []Op{TernD, TernQ, RangePS, RangePD, InsertQ4} {
+		add(func(a *Asm) { a.VI(op, Z, 20, 9, 31, 1) })
+	}
+	for _, op := range []Op{RndScalePS, RndScalePD, ExtractQ4, CvtPS2PH} {
+		add(func(a *Asm) { a.VI(op, Z, 20, 0, 31, 1) })
+	}
+	for _, kind := range []uint8{ShiftRor, ShiftRol, ShiftSrl, ShiftSra, ShiftSll} {
+		add(func(a *Asm) { a.VI(ShiftD, Z.Mask(1), kind, 20, 31, 7) })
+	}
+	add(func(a *Asm) { a.VI(ShiftQ, Z, ShiftSrl, 20, 31, 29) }, func(a *Asm) { a.VI(ShiftQ, Z, ShiftSll, 2, 9, 32) }, func(a *Asm) { a.VI(ShiftAQ, Z, ShiftSra, 20, 31, 63) },
+		func(a *Asm) { a.V(MovD, X, 20, 0, RAX) }, func(a *Asm) { a.V(MovQ, X, 30, 0, R9) }, func(a *Asm) { a.V(BroadcastDR, Z, 31, 0, RCX) }, func(a *Asm) { a.V(BroadcastQR, Z.Mask(7), 5, 0, R9) },
+		func(a *Asm) { a.V(MulPS, Opt{LL: 3, Bcast: true}, 20, 9, 31) })
+	for _, op := range []Op{GatherDD, GatherQD, GatherDQ, GatherQQ, ScatterDD, ScatterQD, ScatterDQ, ScatterQQ} {
+		add(func(a *Asm) { a.VX(op, Z.Mask(7), 20, RSI, 9, 1, 64) }, func(a *Asm) { a.VX(op, Z.Mask(7), 3, None, 30, 1, 8) }, func(a *Asm) { a.VX(op, Z.Mask(7), 3, R12, 17, 8, 0) })
+	}
+	return out
+}
+
+// disassemble asks objdump.
+func disassemble(t *testing.T, code []byte) []string {
+	t.Helper()
+	f := filepath.Join(t.TempDir(), "code")
+	if err := os.WriteFile(f, code, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("objdump", "-D", "-b", "binary", "-m", "i386:x86-64", "-M", "intel", "-w", "--no-show-raw-insn", f).Output()
+	if err != nil {
+		t.Skip("objdump is not there: ", err)
+	}
+	var lines []string
+	for _, l := range strings.Split(string(out), "\n") {
+		if _, text, ok := strings.Cut(l, ":\t"); ok {
+			lines = append(lines, strings.Join(strings.Fields(strings.Split(text, "#")[0]), " "))
+		}
+	}
+	return lines
+}
+
+// TestGolden compares the code with bytes that GNU objdump reads as the intended instructions; testdata/golden.txt has both, and was read line by line.
+func TestGolden(t *testing.T) {
+	var got []string
+	for _, f := range cases() {
+		var a Asm
+		f(&a)
+		code, err := a.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, hex.EncodeToString(code))
+	}
+	if *update {
+		var b strings.Builder
+		for _, h := range got {
+			code, _ := hex.DecodeString(h)
+			lines := disassemble(t, code)
+			fmt.Fprintf(&b, "%s\t%s\n", h, strings.Join(lines, " ; "))
+		}
+		if err := os.WriteFile("testdata/golden.txt", []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile("testdata/golden.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if len(lines) != len(got) {
+		t.Fatalf("%d instructions, %d in the file", len(got), len(lines))
+	}
+	for i, l := range lines {
+		if want, what, _ := strings.Cut(l, "\t"); got[i] != want {
+			t.Errorf("%s: %s, want %s", what, got[i], want)
+		}
+	}
+}
+
+// TestUnbound finds labels that were never bound.
+func TestUnbound(t *testing.T) {
+	var a Asm
+	a.Jmp(a.NewLabel())
+	if _, err := a.Finish(); err == nil {
+		t.Error("no error")
+	}
+}

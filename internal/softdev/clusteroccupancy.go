@@ -1,0 +1,34 @@
+package softdev
+
+// clusterGroups are multiprocessors by GPC as far as clusters of more than two blocks can use them: a cluster lies in one GPC. The numbers for 132
+// multiprocessors follow from what an H200 answers to cuOccupancyMaxActiveClusters; other devices are taken to have GPCs of 16.
+func (dev *device) clusterGroups() []uint64 {
+	if dev.limits.sms == 132 {
+		return []uint64{16, 16, 16, 16, 16, 16, 14, 14}
+	}
+	var g []uint64
+	for n := uint64(dev.limits.sms); n > 0; n -= min(n, 16) {
+		g = append(g, min(n, 16))
+	}
+	return g
+}
+
+// mostClusterBlocks is the most blocks of clusters on a multiprocessor (seen on an H200).
+const mostClusterBlocks = 8
+
+// activeClusters is how many clusters of n blocks are on the device at once.
+func (f *function) activeClusters(n uint64, threads int32, dynamic uint64) uint64 {
+	dev := f.mod.ctx.dev
+	if dynamic > uint64(f.tune.maxDynamicShared(dev, f.kernel.SharedSize)) {
+		return 0
+	}
+	per := min(f.residentBlocks(threads, dynamic), mostClusterBlocks)
+	if n <= 2 {
+		return per * uint64(dev.limits.sms) / n
+	}
+	var total uint64
+	for _, sms := range dev.clusterGroups() {
+		total += sms * per / n
+	}
+	return total
+}

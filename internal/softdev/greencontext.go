@@ -1,0 +1,295 @@
+package softdev
+
+import (
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// greenContext is a CUgreenCtx: a part of a device's multiprocessors with the primary context behind it. Multiprocessors are a number here, so that work
+// in it runs as anywhere else; the parts are accounted for as the driver does.
+type greenContext struct {
+	handle driver.CUgreenCtx
+	id     uint64
+	dev    *device
+	ctx    *context // primary, retained
+	sm     driver.CUdevResource
+}
+
+// resourceDesc is a CUdevResourceDesc.
+type resourceDesc struct{ sm driver.CUdevResource }
+
+// smUnit is what multiprocessors are split in on compute capability 9.0 (recorded: minimum and alignment 8); 2 where clusters do not matter
+// (CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING).
+const smUnit = 8
+
+func smResource(n uint32) driver.CUdevResource {
+	r := driver.CUdevResource{Type: driver.CU_DEV_RESOURCE_TYPE_SM}
+	*smOf(&r) = driver.CUdevSmResource{SmCount: n, MinSmPartitionSize: smUnit, SmCoscheduledAlignment: smUnit}
+	return r
+}
+
+// smOf is the resource's union as multiprocessors.
+func smOf(r *driver.CUdevResource) *driver.CUdevSmResource {
+	return (*driver.CUdevSmResource)(unsafe.Pointer(&r.CUdevResource_anonymous))
+}
+
+func (d *Driver) deviceGetDevResource(_ driver.CUcontext, ordinal driver.CUdevice, out *driver.CUdevResource, typ driver.CUdevResourceType) driver.CUresult {
+	dev, r := d.asked(out != nil, ordinal)
+	if r != success {
+		return r
+	}
+	if typ != driver.CU_DEV_RESOURCE_TYPE_SM {
+		return driver.CUDA_ERROR_INVALID_RESOURCE_TYPE
+	}
+	*out = smResource(dev.limits.sms)
+	return success
+}
+
+func (d *Driver) ctxGetDevResource(_ driver.CUcontext, h driver.CUcontext, out *driver.CUdevResource, typ driver.CUdevResourceType) driver.CUresult {
+	if out == nil || h == 0 {
+		return invalidValue
+	}
+	if r := d.ready(); r != success {
+		return r
+	}
+	c, r := d.contextOf(h)
+	if r != success {
+		return r
+	}
+	return d.deviceGetDevResource(0, driver.CUdevice(c.dev.ordinal), out, typ)
+}
+
+// devSmResourceSplit cuts multiprocessors into groups of at least so many. Without room for results it only says how many groups there could be.
+func (d *Driver) devSmResourceSplit(_ driver.CUcontext, out *driver.CUdevResource, groups *uint32, in, rest *driver.CUdevResource, flags, least uint32) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	const known = driver.CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING | driver.CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE
+	if groups == nil || in == nil || flags&^uint32(known) != 0 {
+		return invalidValue
+	}
+	if in.Type != driver.CU_DEV_RESOURCE_TYPE_SM {
+		return driver.CUDA_ERROR_INVALID_RESOURCE_TYPE
+	}
+	have := smOf(in).SmCount
+	unit := uint32(smUnit)
+	switch {
+	case flags&uint32(driver.CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE) != 0:
+		unit = 16
+	case flags != 0:
+		unit = 2
+	}
+	if have == 0 || least > have {
+		return driver.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION
+	}
+	size := (max(least, 1) + unit - 1) / unit * unit
+	n := have / size
+	if n == 0 {
+		return driver.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION
+	}
+	if out == nil {
+		*groups = n
+		return success
+	}
+	n = min(n, *groups)
+	*groups = n
+	for i := range unsafe.Slice(out, n) {
+		unsafe.Slice(out, n)[i] = smResource(size)
+	}
+	if rest != nil {
+		*rest = driver.CUdevResource{}
+		if left := have - n*size; left > 0 {
+			*rest = smResource(left)
+		}
+	}
+	return success
+}
+
+func (d *Driver) devResourceGenerateDesc(_ driver.CUcontext, out *driver.CUdevResourceDesc, list *driver.CUdevResource, n uint32) driver.CUresult {
+	if out == nil || list == nil || n == 0 {
+		return invalidValue
+	}
+	if r := d.ready(); r != success {
+		return r
+	}
+	if n > 1024 {
+		return driver.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION
+	}
+	total := uint32(0)
+	for i := range unsafe.Slice(list, n) {
+		r := &unsafe.Slice(list, n)[i]
+		if r.Type != driver.CU_DEV_RESOURCE_TYPE_SM {
+			return driver.CUDA_ERROR_INVALID_RESOURCE_TYPE
+		}
+		total += smOf(r).SmCount
+	}
+	x := &resourceDesc{smResource(total)}
+	h := d.resources.add(x)
+	if h == 0 {
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	*out = driver.CUdevResourceDesc(h)
+	return success
+}
+
+func (d *Driver) greenCtxCreate(cur driver.CUcontext, out *driver.CUgreenCtx, desc driver.CUdevResourceDesc, ordinal driver.CUdevice, flags uint32) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	x := d.resources.get(uintptr(desc))
+	if out == nil || x == nil || flags != uint32(driver.CU_GREEN_CTX_DEFAULT_STREAM) { // the flag is required (cuGreenCtxCreate)
+		return invalidValue
+	}
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r
+	}
+	if smOf(&x.sm).SmCount > dev.limits.sms {
+		return driver.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION
+	}
+	var h driver.CUcontext
+	if r := d.primaryRetain(cur, &h, ordinal); r != success {
+		return r
+	}
+	c, r := d.contextOf(h)
+	if r != success {
+		return r
+	}
+	g := &greenContext{dev: dev, ctx: c, sm: x.sm, id: d.ctxIDs.Add(1)}
+	if g.handle = driver.CUgreenCtx(d.greens.add(g)); g.handle == 0 {
+		d.primaryRelease(cur, ordinal)
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	*out = g.handle
+	return success
+}
+
+// green resolves a handle; bad is what a wrong one gives.
+func (d *Driver) green(h driver.CUgreenCtx, bad driver.CUresult) (*greenContext, driver.CUresult) {
+	g := d.greens.get(uintptr(h))
+	if g == nil {
+		return nil, bad
+	}
+	return g, d.ready()
+}
+
+func (d *Driver) greenCtxDestroy(cur driver.CUcontext, h driver.CUgreenCtx) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	g, r := d.green(h, invalidCtx)
+	if r != success {
+		return r
+	}
+	if d.greens.remove(uintptr(h)) == nil {
+		return invalidCtx
+	}
+	return d.primaryRelease(cur, driver.CUdevice(g.dev.ordinal))
+}
+
+// ctxFromGreenCtx gives the primary context, which is what runs the work. The driver's own answer is a context of its own.
+func (d *Driver) ctxFromGreenCtx(_ driver.CUcontext, out *driver.CUcontext, h driver.CUgreenCtx) driver.CUresult {
+	g, r := d.green(h, invalidValue)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = g.ctx.handle
+	return success
+}
+
+func (d *Driver) greenCtxGetDevResource(_ driver.CUcontext, h driver.CUgreenCtx, out *driver.CUdevResource, typ driver.CUdevResourceType) driver.CUresult {
+	g, r := d.green(h, invalidValue)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	if typ != driver.CU_DEV_RESOURCE_TYPE_SM {
+		return driver.CUDA_ERROR_INVALID_RESOURCE_TYPE
+	}
+	*out = g.sm
+	return success
+}
+
+func (d *Driver) greenCtxGetID(_ driver.CUcontext, h driver.CUgreenCtx, out *uint64) driver.CUresult {
+	g, r := d.green(h, invalidValue)
+	if r != success {
+		return r
+	}
+	if out == nil {
+		return invalidValue
+	}
+	*out = g.id
+	return success
+}
+
+// greenCtxStreamCreate makes streams that do not synchronise with the default stream; others there are none of (cuGreenCtxStreamCreate).
+func (d *Driver) greenCtxStreamCreate(_ driver.CUcontext, out *driver.CUstream, h driver.CUgreenCtx, flags uint32, priority int32) driver.CUresult {
+	g, r := d.green(h, invalidValue)
+	if r != success {
+		return r
+	}
+	if out == nil || flags != uint32(driver.CU_STREAM_NON_BLOCKING) {
+		return invalidValue
+	}
+	r = d.streamCreateWithPriority(g.ctx.handle, out, flags, priority)
+	if r == success {
+		d.streams.get(uintptr(*out)).green = g
+	}
+	return r
+}
+
+// greenStreams are the streams of a green context.
+func (g *greenContext) streams() (list []*stream) {
+	g.ctx.order.Lock()
+	defer g.ctx.order.Unlock()
+	for _, s := range g.ctx.streams {
+		if s.green == g {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func (d *Driver) greenCtxRecordEvent(_ driver.CUcontext, h driver.CUgreenCtx, ev driver.CUevent) driver.CUresult {
+	g, r := d.green(h, invalidCtx)
+	if r != success {
+		return r
+	}
+	e, r := d.event(ev)
+	if r != success {
+		return r
+	}
+	if e.ctx != g.ctx {
+		return badHandle
+	}
+	s := newStream(g.ctx, streamOrdinary, uint32(driver.CU_STREAM_NON_BLOCKING), 0)
+	for _, x := range g.streams() {
+		if p := x.tail(); !p.reached() {
+			s.submit(&op{kind: opMarker, after: p})
+		}
+	}
+	e.record(s)
+	return success
+}
+
+func (d *Driver) greenCtxWaitEvent(_ driver.CUcontext, h driver.CUgreenCtx, ev driver.CUevent) driver.CUresult {
+	g, r := d.green(h, invalidCtx)
+	if r != success {
+		return r
+	}
+	e, r := d.event(ev)
+	if r != success {
+		return r
+	}
+	p := e.captured()
+	for _, s := range g.streams() {
+		s.waitFor(p)
+	}
+	return success
+}
