@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -142,6 +143,9 @@ func (s *session) close() error {
 // load loads an image with the driver's log in the error.
 func (s *session) load(img []byte) (driver.CUmodule, error) {
 	log := make([]byte, 1<<15)
+	var pin runtime.Pinner // the buffer goes to the driver as a number
+	pin.Pin(&log[0])
+	defer pin.Unpin()
 	opts := []driver.CUjit_option{driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}
 	vals := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
 	var m driver.CUmodule

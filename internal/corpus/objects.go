@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"unsafe"
 
@@ -82,6 +83,9 @@ func (s *state) image2(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 				return nil, err
 			}
 			*outs = append(*outs, output{what: "surface", dtype: a.Fmt, rule: a.Compare, want: want, read: func(got []byte) error {
+				var pin runtime.Pinner // the buffer goes to the driver as a number
+				pin.Pin(&got[0])
+				defer pin.Unpin()
 				c := s.copy3D(dims, elem)
 				c.SrcMemoryType, c.SrcArray = driver.CU_MEMORYTYPE_ARRAY, arr
 				c.DstMemoryType, c.DstHost = driver.CU_MEMORYTYPE_HOST, uintptr(unsafe.Pointer(&got[0]))
@@ -154,6 +158,9 @@ func (s *state) array(a *Arg, format driver.CUarray_format, dims [3]int, elem in
 	if err := s.check("cuArray3DCreate", t.Array3DCreate_v2(s.ctx, &arr, &d)); err != nil {
 		return 0, err
 	}
+	var pin runtime.Pinner
+	pin.Pin(&data[0])
+	defer pin.Unpin()
 	c := s.copy3D(dims, elem)
 	c.SrcMemoryType, c.SrcHost = driver.CU_MEMORYTYPE_HOST, uintptr(unsafe.Pointer(&data[0]))
 	c.SrcPitch, c.SrcHeight = uint64(elem*dims[0]), uint64(dims[1])

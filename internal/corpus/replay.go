@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -199,6 +200,9 @@ func (s *state) fresh() error {
 		image = p
 	}
 	log := make([]byte, 1<<14)
+	var pin runtime.Pinner // the buffer goes to the driver as a number
+	pin.Pin(&log[0])
+	defer pin.Unpin()
 	opts := []driver.CUjit_option{driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}
 	vals := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
 	code := t.ModuleLoadDataEx(s.ctx, &s.mod, image, 2, &opts[0], &vals[0])

@@ -2,6 +2,7 @@ package silicon
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"unsafe"
 
@@ -67,6 +68,9 @@ func (r *Runner) module(s *Set, group string) (driver.CUmodule, error) {
 	}
 	text := []byte(src.Text + "\x00")
 	log := make([]byte, 1<<14)
+	var pin runtime.Pinner // the buffer goes to the driver as a number
+	pin.Pin(&log[0])
+	defer pin.Unpin()
 	opts := []driver.CUjit_option{driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}
 	vals := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
 	var m driver.CUmodule
