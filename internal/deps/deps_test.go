@@ -130,9 +130,9 @@ func TestDependences(t *testing.T) {
 				t.Errorf("%s imports %s, which is for tests", self, to)
 			case im == "testing" && !slices.Contains(testSupport, self):
 				t.Errorf("%s imports testing", self)
-			case im == "C":
+			case im == "C" && self != "cmd/libcuda":
 				t.Errorf("%s uses cgo", self)
-			case inside || !strings.Contains(strings.SplitN(im, "/", 2)[0], "."):
+			case im == "C" || inside || !strings.Contains(strings.SplitN(im, "/", 2)[0], "."):
 			default:
 				known := false
 				for _, o := range outside {
@@ -165,6 +165,10 @@ func TestDependences(t *testing.T) {
 					t.Errorf("internal/driver depends on %s", d)
 				}
 			}
+		}
+		// The C door is the software device alone.
+		if self == "cmd/libcuda" && slices.ContainsFunc(p.Deps, func(d string) bool { return under(d, "github.com/ebitengine/purego") }) {
+			t.Error("cmd/libcuda depends on purego")
 		}
 		if self == "internal/softdev" && slices.Contains(p.Deps, module+"/internal/nvidia") {
 			t.Error("the software device depends on the NVIDIA driver")

@@ -73,7 +73,7 @@ var results = [...]resultText{
 	{718, "CUDA_ERROR_INVALID_PC", "invalid program counter"},
 	{719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
 	{720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"},
-	{721, "CUDA_ERROR_TENSOR_MEMORY_LEAK", "a kernel launch caused tensor memory leak"}, // to be confirmed on a driver
+	{721, "CUDA_ERROR_TENSOR_MEMORY_LEAK", "tensor memory not completely freed"},
 	{800, "CUDA_ERROR_NOT_PERMITTED", "operation not permitted"},
 	{801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
 	{802, "CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"},
@@ -85,8 +85,8 @@ var results = [...]resultText{
 	{808, "CUDA_ERROR_MPS_MAX_CLIENTS_REACHED", "the hardware resources required to create MPS client have been exhausted"},              // to be confirmed on a driver
 	{809, "CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED", "the hardware resources required to support device connections have been exhausted"}, // to be confirmed on a driver
 	{810, "CUDA_ERROR_MPS_CLIENT_TERMINATED", "the MPS client has been terminated by the server"},                                        // to be confirmed on a driver
-	{811, "CUDA_ERROR_CDP_NOT_SUPPORTED", "CUDA dynamic parallelism is not supported on this device"},                                    // to be confirmed on a driver
-	{812, "CUDA_ERROR_CDP_VERSION_MISMATCH", "a version mismatch between the toolkit and CUDA Dynamic Parallelism"},                      // to be confirmed on a driver
+	{811, "CUDA_ERROR_CDP_NOT_SUPPORTED", "is using CUDA Dynamic Parallelism, but the current configuration, like MPS, does not support it"},
+	{812, "CUDA_ERROR_CDP_VERSION_MISMATCH", "unsupported interaction between different versions of CUDA Dynamic Parallelism"},
 	{900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
 	{901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture"},
 	{902, "CUDA_ERROR_STREAM_CAPTURE_MERGE", "operation would result in a merge of separate capture sequences"},
@@ -100,9 +100,9 @@ var results = [...]resultText{
 	{910, "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update"}, // to be confirmed on a driver
 	{911, "CUDA_ERROR_EXTERNAL_DEVICE", "an async error has occured in external entity outside of CUDA"},                                                                             // to be confirmed on a driver
 	{912, "CUDA_ERROR_INVALID_CLUSTER_SIZE", "a kernel launch error has occurred due to cluster misconfiguration"},                                                                   // to be confirmed on a driver
-	{913, "CUDA_ERROR_FUNCTION_NOT_LOADED", "the function handle is not loaded when performing an operation that requires a loaded function"},                                        // to be confirmed on a driver
-	{914, "CUDA_ERROR_INVALID_RESOURCE_TYPE", "The resources passed in are not valid resource types"},                                                                                // to be confirmed on a driver
-	{915, "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "The resources are insufficient or non-applicable"},                                                                           // to be confirmed on a driver
-	{916, "CUDA_ERROR_KEY_ROTATION", "the requested operation is not permitted because an encryption key rotation is in progress"},                                                   // to be confirmed on a driver
+	{913, "CUDA_ERROR_FUNCTION_NOT_LOADED", "the function handle is not loaded when calling an API that requires a loaded function"},
+	{914, "CUDA_ERROR_INVALID_RESOURCE_TYPE", "one or more resources passed in are not valid resource types for the operation"},
+	{915, "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "one or more resources are insufficient or non-applicable for the operation"},
+	{916, "CUDA_ERROR_KEY_ROTATION", "an error happened during the key rotation sequence"},
 	{999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 }

@@ -1,4 +1,4 @@
-// Command gen writes every zz_generated_*.go of the module from the API as data.
+// Command gen writes every zz_generated_* file of the module from the API as data.
 //
 //	go run . [-root ../..] [-check]
 //
@@ -76,7 +76,7 @@ func run(root string, check bool) error {
 	}
 	// a generated file that no writer makes any more is a difference too
 	for d := range dirs {
-		found, err := filepath.Glob(filepath.Join(root, d, "zz_generated_*.go"))
+		found, err := filepath.Glob(filepath.Join(root, d, "zz_generated_*"))
 		if err != nil {
 			return err
 		}
@@ -102,4 +102,4 @@ func run(root string, check bool) error {
 }
 
 // writers are the parts of the output; each adds its files.
-var writers = []func(*Model, output) error{writeDriver, writeCu, writeNVIDIA}
+var writers = []func(*Model, output) error{writeDriver, writeCu, writeNVIDIA, writeDoor}

@@ -27,23 +27,7 @@ func (d *Driver) getErrorName(_ driver.CUcontext, code driver.CUresult, out **by
 }
 
 func (d *Driver) getErrorString(_ driver.CUcontext, code driver.CUresult, out **byte) driver.CUresult {
-	return d.errorText(out, code, func(code driver.CUresult) (string, bool) {
-		if text, ok := otherTexts[code]; ok {
-			return text, true
-		}
-		return code.Text()
-	})
-}
-
-// otherTexts are those of cuGetErrorString where driver 580.159.04 says something else than the header's list.
-var otherTexts = map[driver.CUresult]string{
-	driver.CUDA_ERROR_TENSOR_MEMORY_LEAK:             "tensor memory not completely freed",
-	driver.CUDA_ERROR_CDP_NOT_SUPPORTED:              "is using CUDA Dynamic Parallelism, but the current configuration, like MPS, does not support it",
-	driver.CUDA_ERROR_CDP_VERSION_MISMATCH:           "unsupported interaction between different versions of CUDA Dynamic Parallelism",
-	driver.CUDA_ERROR_FUNCTION_NOT_LOADED:            "the function handle is not loaded when calling an API that requires a loaded function",
-	driver.CUDA_ERROR_INVALID_RESOURCE_TYPE:          "one or more resources passed in are not valid resource types for the operation",
-	driver.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION: "one or more resources are insufficient or non-applicable for the operation",
-	driver.CUDA_ERROR_KEY_ROTATION:                   "an error happened during the key rotation sequence",
+	return d.errorText(out, code, driver.CUresult.Text)
 }
 
 func (d *Driver) errorText(out **byte, code driver.CUresult, text func(driver.CUresult) (string, bool)) driver.CUresult {

@@ -93,3 +93,13 @@ func (ts *threads) self() *thread {
 	}
 	return t
 }
+
+// StartThread forgets what is known of the calling OS thread: the stack of contexts that an earlier thread left which had the same number. The C door
+// calls it when a thread comes in for the first time.
+func (d *Driver) StartThread() {
+	id := threadID()
+	s := &d.threads.shards[id%threadShards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.m, id)
+}

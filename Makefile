@@ -1,0 +1,23 @@
+# Everything but libcuda is plain Go and needs no make. libcuda is the C door (docs/libcuda.md): the software device as libcuda.so.1 for programs in any language.
+CC ?= gcc
+GO ?= go
+BUILD ?= build
+FRONT = cmd/libcuda/front
+
+.PHONY: libcuda install-libcuda
+
+# The core changes with any of the module's Go files, which the go command knows better.
+libcuda:
+	@mkdir -p $(BUILD)
+	CGO_ENABLED=1 CC=$(CC) $(GO) build -trimpath -buildmode=c-shared -ldflags '-s -w' -o $(BUILD)/libgocuda.so ./cmd/libcuda
+	@rm -f $(BUILD)/libgocuda.h
+	$(CC) -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -fvisibility=hidden -Wl,-soname,libcuda.so.1 -Wl,-z,nodelete -Wl,-z,defs \
+		-o $(BUILD)/libcuda.so.1 $(FRONT)/front.c $(FRONT)/zz_generated_front.c -ldl -lpthread
+	ln -sf libcuda.so.1 $(BUILD)/libcuda.so
+
+# make install-libcuda DEST=folder; then LD_LIBRARY_PATH=folder.
+install-libcuda: libcuda
+	@test -n "$(DEST)" || { echo "usage: make install-libcuda DEST=folder"; exit 2; }
+	mkdir -p "$(DEST)"
+	install -m 755 $(BUILD)/libgocuda.so $(BUILD)/libcuda.so.1 "$(DEST)"
+	ln -sf libcuda.so.1 "$(DEST)/libcuda.so"

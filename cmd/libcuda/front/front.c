@@ -1,0 +1,305 @@
+/* The front's state, and the functions that it answers itself. */
+#define _GNU_SOURCE
+#define GOCUDA_API __attribute__((visibility("default")))
+#include "front.h"
+#include "zz_generated_numbers.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What became of the core. */
+enum {
+	NOT_LOADED,
+	LOADED,
+	FAILED, /* start_result says why */
+	FORKED, /* the process is a child of one that had loaded it: threads do not survive a fork, so the core is dead here */
+};
+
+static int state = NOT_LOADED;
+static int ready; /* cuInit has succeeded */
+static CUresult start_result;
+static gocuda_call_fn *core_call;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What belongs to a thread. */
+static __thread struct {
+	uint64_t cur; /* the current context, a copy of the core's */
+	int started;  /* the core knows that this is not an earlier thread of the same number */
+	int callback; /* how many callbacks deep */
+} self __attribute__((tls_model("initial-exec")));
+
+/* A fork waits until a load that runs elsewhere is over. */
+static void before_fork(void) { pthread_mutex_lock(&lock); }
+static void in_parent(void) { pthread_mutex_unlock(&lock); }
+static void in_child(void)
+{
+	if (state != NOT_LOADED)
+		state = FORKED;
+	pthread_mutex_init(&lock, NULL);
+}
+
+__attribute__((constructor)) static void opened(void) { pthread_atfork(before_fork, in_parent, in_child); }
+
+/* Signals. The Go runtime takes over SIGSEGV, SIGBUS and SIGFPE, and hands those that are not its own to the handler that was there before. Where none was, it
+ * would end the process in its own way; die ends it in the system's.
+ *
+ * It also takes SIGPIPE, which the core has no use for, and SIGURG, with which it stops goroutines that run too long. A program that is itself in Go needs
+ * SIGURG too, and neither runtime passes it on: both handlers are called, of which at most one finds its own code interrupted. */
+static const int taken[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG};
+enum { FAULTS = 3, PIPE = 3, URG = 4, TAKEN = 5 };
+
+static struct sigaction before[TAKEN], go_urgent;
+
+static void die(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	signal(sig, SIG_DFL);
+	if (info->si_code <= 0) /* sent, so that it does not come again by itself */
+		raise(sig);
+}
+
+static void urgent(int sig, siginfo_t *info, void *context)
+{
+	go_urgent.sa_sigaction(sig, info, context);
+	if (before[URG].sa_flags & SA_SIGINFO)
+		before[URG].sa_sigaction(sig, info, context);
+	else
+		before[URG].sa_handler(sig);
+}
+
+static int is_default(const struct sigaction *a) { return !(a->sa_flags & SA_SIGINFO) && (a->sa_handler == SIG_DFL || a->sa_handler == SIG_IGN); }
+
+static void signals_before_load(void)
+{
+	for (int i = 0; i < TAKEN; i++)
+		sigaction(taken[i], NULL, &before[i]);
+	for (int i = 0; i < FAULTS; i++)
+		if (!(before[i].sa_flags & SA_SIGINFO) && before[i].sa_handler == SIG_DFL) {
+			struct sigaction a = {.sa_sigaction = die, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+			sigemptyset(&a.sa_mask);
+			sigaction(taken[i], &a, NULL);
+		}
+}
+
+static void signals_after_load(void)
+{
+	sigaction(SIGPIPE, &before[PIPE], NULL);
+	if (is_default(&before[URG]))
+		return;
+	sigaction(SIGURG, NULL, &go_urgent);
+	struct sigaction a = {.sa_sigaction = urgent, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+	sigfillset(&a.sa_mask);
+	sigaction(SIGURG, &a, NULL);
+}
+
+static uint64_t callback(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	self.callback++;
+	uint64_t r = ((uint64_t(*)(uint64_t, uint64_t, uint64_t, uint64_t))(uintptr_t)fn)(a, b, c, d);
+	self.callback--;
+	return r;
+}
+
+static struct gocuda_front front;
+
+#define CORE "libgocuda.so"
+
+/* The core lies beside the front, where a link to it does not matter; or else where the loader finds it. */
+static void *open_core(char *why, size_t size)
+{
+	Dl_info info;
+	char path[PATH_MAX + sizeof "/" CORE];
+	why[0] = 0;
+	if (dladdr((void *)&front, &info) && info.dli_fname && realpath(info.dli_fname, path)) {
+		char *slash = strrchr(path, '/');
+		strcpy(slash ? slash + 1 : path, CORE);
+		void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		if (h)
+			return h;
+		snprintf(why, size, "%s", dlerror());
+	}
+	void *h = dlopen(CORE, RTLD_NOW | RTLD_LOCAL);
+	if (!h && !why[0])
+		snprintf(why, size, "%s", dlerror());
+	return h;
+}
+
+static CUresult load_locked(void)
+{
+	char why[PATH_MAX + 200];
+	signals_before_load();
+	void *h = open_core(why, sizeof why);
+	if (!h) {
+		fprintf(stderr, "libcuda.so.1 (software device): %s\n", why);
+		return CUDA_ERROR_SHARED_OBJECT_INIT_FAILED;
+	}
+	signals_after_load();
+	gocuda_start_fn *start = (gocuda_start_fn *)(uintptr_t)dlsym(h, "gocuda_start");
+	core_call = (gocuda_call_fn *)(uintptr_t)dlsym(h, "gocuda_call");
+	if (!start || !core_call) {
+		fprintf(stderr, "libcuda.so.1 (software device): %s is not the core of this library\n", CORE);
+		return CUDA_ERROR_SHARED_OBJECT_INIT_FAILED;
+	}
+	front.symbols = gocuda_symbols;
+	front.symbol_count = gocuda_symbol_count;
+	front.callback = callback;
+	return start(&front);
+}
+
+/* load returns what a call other than cuInit has to answer when there is no core. */
+static CUresult load(void)
+{
+	pthread_mutex_lock(&lock);
+	if (state == NOT_LOADED) {
+		start_result = load_locked();
+		__atomic_store_n(&state, start_result == CUDA_SUCCESS ? LOADED : FAILED, __ATOMIC_RELEASE);
+	}
+	int s = state;
+	pthread_mutex_unlock(&lock);
+	return s == LOADED ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+CUresult gocuda_call(uint32_t fn, struct gocuda_frame *f)
+{
+	if (__builtin_expect(__atomic_load_n(&state, __ATOMIC_ACQUIRE) != LOADED, 0)) {
+		CUresult r = load();
+		if (r != CUDA_SUCCESS)
+			return r;
+	}
+	if (__builtin_expect(!self.started, 0)) {
+		self.started = 1;
+		fn |= GOCUDA_NEW_THREAD;
+	}
+	f->cur = fn & (GOCUDA_STACK | GOCUDA_THREAD) ? 0 : self.cur;
+	CUresult r = core_call(fn, f);
+	if (fn & GOCUDA_STACK)
+		self.cur = f->cur;
+	return r;
+}
+
+CUresult cuInit(unsigned int flags)
+{
+	struct gocuda_frame f;
+	f.a[0] = flags;
+	CUresult r = gocuda_call(FN_cuInit, &f);
+	if (r == CUDA_SUCCESS)
+		__atomic_store_n(&ready, 1, __ATOMIC_RELEASE);
+	else if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == FAILED)
+		r = start_result;
+	return r;
+}
+
+/* The thread's copy is the answer; everything but the plain case is the core's to answer. */
+CUresult cuCtxGetCurrent(CUcontext *pctx)
+{
+	if (pctx && !self.callback && __atomic_load_n(&ready, __ATOMIC_ACQUIRE) && __atomic_load_n(&state, __ATOMIC_ACQUIRE) == LOADED) {
+		*pctx = (CUcontext)(uintptr_t)(self.started ? self.cur : 0);
+		return CUDA_SUCCESS;
+	}
+	struct gocuda_frame f;
+	f.a[0] = W(pctx);
+	return gocuda_call(FN_cuCtxGetCurrent, &f);
+}
+
+/* The functions below work before cuInit, and a program may ask before it forks: no core is needed for them. */
+
+CUresult cuDriverGetVersion(int *driverVersion)
+{
+	if (!driverVersion)
+		return CUDA_ERROR_INVALID_VALUE;
+	*driverVersion = CUDA_VERSION;
+	return CUDA_SUCCESS;
+}
+
+static const struct gocuda_result *find_result(CUresult error)
+{
+	for (unsigned int i = 0; i < gocuda_result_count; i++)
+		if (gocuda_results[i].code == (unsigned int)error)
+			return &gocuda_results[i];
+	return NULL;
+}
+
+CUresult cuGetErrorName(CUresult error, const char **pStr)
+{
+	if (!pStr)
+		return CUDA_ERROR_INVALID_VALUE;
+	const struct gocuda_result *r = find_result(error);
+	*pStr = r ? r->name : NULL;
+	return r ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetErrorString(CUresult error, const char **pStr)
+{
+	if (!pStr)
+		return CUDA_ERROR_INVALID_VALUE;
+	const struct gocuda_result *r = find_result(error);
+	*pStr = r ? r->text : NULL;
+	return r ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* The tables behind it are not public; a program that asks for one it can do without goes on. */
+CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
+{
+	if (ppExportTable && pExportTableId)
+		*ppExportTable = NULL;
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* The rules are those of driver.ResolveProc: the newest version of a name that is not newer than the one asked for, among the forms with per-thread default
+ * stream where those are asked for and there are any. */
+static void (*resolve(const char *symbol, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *status))(void)
+{
+	unsigned int low = 0, high = gocuda_entry_count;
+	while (low < high) {
+		unsigned int mid = (low + high) / 2;
+		if (strcmp(gocuda_entries[mid].base, symbol) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	*status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+	if (low == gocuda_entry_count || strcmp(gocuda_entries[low].base, symbol) != 0)
+		return NULL;
+	const struct gocuda_entry *e = &gocuda_entries[low];
+	int per_thread = 0;
+	if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+		for (unsigned int i = 0; i < e->count; i++)
+			per_thread |= e->versions[i].per_thread;
+	const struct gocuda_version *found = NULL;
+	for (unsigned int i = 0; i < e->count; i++)
+		if (e->versions[i].per_thread == per_thread && e->versions[i].min <= version)
+			found = &e->versions[i];
+	if (!found) {
+		*status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+		return NULL;
+	}
+	if (found->address)
+		*status = CU_GET_PROC_ADDRESS_SUCCESS;
+	return found->address;
+}
+
+/* A name that is not found is a success with a NULL pointer and a status, which the caller may leave out. */
+CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags, CUdriverProcAddressQueryResult *symbolStatus)
+{
+	const cuuint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+	if (!symbol || !pfn || flags & ~known || cudaVersion > CUDA_VERSION)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (cudaVersion < 0)
+		cudaVersion = CUDA_VERSION; /* unsigned to the driver, and newer than all (recorded) */
+	CUdriverProcAddressQueryResult status;
+	*pfn = (void *)(uintptr_t)resolve(symbol, cudaVersion, flags, &status);
+	if (symbolStatus)
+		*symbolStatus = status;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
+{
+	CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
+	CUresult r = cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, &status);
+	return r == CUDA_SUCCESS && status != CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_ERROR_NOT_FOUND : r;
+}

@@ -1,0 +1,84 @@
+/* What the front library and the core share, and what the parts of the front share.
+ *
+ * The front (libcuda.so.1) is C alone: it exports the driver API and keeps what belongs to an OS thread. The core (libgocuda.so, beside it) is the software device
+ * in Go. The front opens the core when a call first needs it, so that a program which only looks for the driver, or forks before it uses
+ * it, has no Go runtime in it. */
+#ifndef GOCUDA_FRONT_H
+#define GOCUDA_FRONT_H
+
+#include "zz_generated_cuda.h"
+#include <string.h>
+
+/* A call: the context that is current on the thread, and the arguments, each in a word. Floats are their bits, structs by value the address of the
+ * caller's copy. The core writes cur where the call is one of the thread's stack of contexts. */
+struct gocuda_frame {
+	uint64_t cur;
+	uint64_t a[16];
+};
+
+/* A function's number in the table is in the low bits of the first argument of gocuda_call, above it: */
+#define GOCUDA_PER_THREAD 0x10000U /* the form with per-thread default stream (_ptds, _ptsz) */
+#define GOCUDA_STACK 0x20000U      /* works on the thread's stack of contexts */
+#define GOCUDA_THREAD 0x40000U     /* looks at the thread itself: cur is 0 */
+#define GOCUDA_NEW_THREAD 0x80000U /* the thread's first call */
+
+struct gocuda_symbol {
+	const char *name;
+	void (*address)(void);
+};
+
+/* What the core gets from the front. */
+struct gocuda_front {
+	const struct gocuda_symbol *symbols; /* sorted by name */
+	uint64_t symbol_count;
+	/* Calls a C function with up to four words on a thread of the core, marked as being in a callback. */
+	uint64_t (*callback)(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+};
+
+/* The core's exports. gocuda_start is called once. */
+typedef uint32_t gocuda_start_fn(struct gocuda_front *front);
+typedef uint32_t gocuda_call_fn(uint32_t fn, struct gocuda_frame *frame);
+
+#ifndef GOCUDA_CORE
+
+#pragma GCC visibility push(hidden)
+
+struct gocuda_version {
+	int min; /* CUDA version, 1000 * major + 10 * minor */
+	int per_thread;
+	void (*address)(void);
+};
+
+struct gocuda_entry {
+	const char *base;
+	const struct gocuda_version *versions; /* by min */
+	unsigned int count;
+};
+
+struct gocuda_result {
+	unsigned int code;
+	const char *name, *text;
+};
+
+extern const struct gocuda_symbol gocuda_symbols[];
+extern const unsigned int gocuda_symbol_count;
+extern const struct gocuda_entry gocuda_entries[];
+extern const unsigned int gocuda_entry_count;
+extern const struct gocuda_result gocuda_results[];
+extern const unsigned int gocuda_result_count;
+
+CUresult gocuda_call(uint32_t fn, struct gocuda_frame *f);
+
+#pragma GCC visibility pop
+
+#define W(x) ((uint64_t)(uintptr_t)(x))
+
+static inline uint64_t gocuda_float(float x)
+{
+	uint32_t bits;
+	memcpy(&bits, &x, sizeof bits);
+	return bits;
+}
+
+#endif
+#endif

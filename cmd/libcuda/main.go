@@ -1,0 +1,79 @@
+//go:build linux && cgo
+
+package main
+
+/*
+#cgo CFLAGS: -DGOCUDA_CORE -I${SRCDIR}/front
+#include "front.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/softdev"
+)
+
+// main is for the linker, which wants one in a library too.
+func main() {
+	fmt.Fprintln(os.Stderr, "libcuda: this is the core of a library, built with: make libcuda")
+	os.Exit(2)
+}
+
+// frame is struct gocuda_frame of front.h.
+type frame struct {
+	cur driver.CUcontext
+	a   [16]uint64
+}
+
+// pointer is an argument that is an address of the caller's memory.
+func (f *frame) pointer(i int) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&f.a[i])) }
+
+// What is above the number of a function; front.h says what each means.
+const (
+	functionMask = 0xffff
+	perThread    = C.GOCUDA_PER_THREAD
+	stack        = C.GOCUDA_STACK
+	newThread    = C.GOCUDA_NEW_THREAD
+)
+
+// core is the one device of the process: C programs have no handle of the driver that could lead to another.
+var core struct {
+	device    *softdev.Driver
+	table     *driver.Table
+	perThread *driver.Table
+	trace     bool
+}
+
+// gocuda_start makes the device when a call of the program first needs one; its result is that of cuInit when there is none.
+//
+//export gocuda_start
+func gocuda_start(front *C.struct_gocuda_front) C.uint32_t {
+	return C.uint32_t(start(front))
+}
+
+// gocuda_call runs a function of the table.
+//
+//export gocuda_call
+func gocuda_call(fn C.uint32_t, f *C.struct_gocuda_frame) C.uint32_t {
+	if fn&newThread != 0 {
+		core.device.StartThread()
+	}
+	t := core.table
+	if fn&perThread != 0 {
+		t = core.perThread
+	}
+	g := (*frame)(unsafe.Pointer(f))
+	r := calls[fn&functionMask](t, g)
+	if fn&stack != 0 {
+		g.cur = 0
+		core.table.CtxGetCurrent(0, &g.cur)
+	}
+	if core.trace && r != driver.CUDA_SUCCESS {
+		trace(uint32(fn), g.cur, r)
+	}
+	return C.uint32_t(r)
+}
