@@ -10,6 +10,12 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
+// plain runs fn with the thread's own context.
+func (d *Driver) plain(fn uintptr, f *frame, n int) uintptr {
+	r, _, _ := purego.SyscallN(fn, f.a[:n]...)
+	return r
+}
+
 // bound runs fn with cur pushed: three calls on one thread.
 func (d *Driver) bound(fn uintptr, cur driver.CUcontext, f *frame, n int) uintptr {
 	push, pop, r := d.bracketSymbols()

@@ -2,21 +2,15 @@
 
 package nvidia
 
-import (
-	"unsafe"
-
-	"github.com/ebitengine/purego"
-	"github.com/gocuda/cuda/internal/driver"
-)
+import "github.com/gocuda/cuda/internal/driver"
 
 // maxWords is the number of argument words: 16 for cuTensorMapEncodeIm2colWide, 6 registers and a struct of 8 words for
 // cuEGLStreamProducerPresentFrame on amd64. frame_amd64.s and frame_arm64.s copy this many.
 const maxWords = 16
 
-// frame holds the arguments of one call. It is taken from a pool and passed as a slice, since a list of arguments would be
-// allocated at each call: purego.SyscallN lets its arguments escape. Its offsets are used in assembly, by way of go_asm.h.
+// frame holds the arguments of one call. It is taken from a pool, since a list of arguments would be allocated at each call: what goes to C
+// escapes. Its offsets are used in assembly, by way of go_asm.h.
 type frame struct {
-	self   [1]uintptr // address of the frame, the argument of the bracket
 	fn     uintptr
 	push   uintptr // cuCtxPushCurrent_v2
 	pop    uintptr // cuCtxPopCurrent_v2
@@ -25,12 +19,6 @@ type frame struct {
 	result uintptr // of fn, or of push when that failed
 	x      [2]uint64
 	a      [maxWords]uintptr
-}
-
-func newFrame() *frame {
-	f := new(frame)
-	f.self[0] = uintptr(unsafe.Pointer(f))
-	return f
 }
 
 // frame takes one from the pool. The words that a call does not set keep old values, which nobody reads.
@@ -48,7 +36,7 @@ func (d *Driver) call(sym int, cur driver.CUcontext, f *frame, n int) driver.CUr
 	}
 	var r uintptr
 	if cur == 0 {
-		r, _, _ = purego.SyscallN(fn, f.a[:n]...)
+		r = d.plain(fn, f, n)
 	} else {
 		r = d.bound(fn, cur, f, n)
 	}

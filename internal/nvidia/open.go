@@ -51,7 +51,7 @@ func Open(opts Options) (*Driver, error) {
 			continue
 		}
 		d := &Driver{path: p, handle: h}
-		d.frames.New = func() any { return newFrame() }
+		d.frames.New = func() any { return new(frame) }
 		d.table = d.newTable()
 		return d, nil
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,11 +53,20 @@ type Record struct {
 // Load reads the JSON of the repository.
 func Load(t testing.TB) *API {
 	t.Helper()
-	_, file, _, ok := runtime.Caller(0)
-	if !ok {
-		t.Fatal("no source path")
+	root, err := os.Getwd() // of the package under test: source paths are cut off with -trimpath
+	if err != nil {
+		t.Fatal(err)
 	}
-	b, err := os.ReadFile(filepath.Join(filepath.Dir(file), "..", "..", "..", "api", "cuda-13.0.json"))
+	for {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			break
+		}
+		if filepath.Dir(root) == root {
+			t.Fatal("no go.mod above the working folder")
+		}
+		root = filepath.Dir(root)
+	}
+	b, err := os.ReadFile(filepath.Join(root, "api", "cuda-13.0.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
