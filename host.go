@@ -212,6 +212,17 @@ func (m *Managed[T]) prefetch(s *Stream, to cu.CUmemLocation) error {
 	return m.c.fail(op, "", m.c.api.MemPrefetchAsync(m.ptr, m.Bytes(), to, 0, s.handle))
 }
 
+// use is the check before a call with the memory.
+func (v PinnedView[T]) use(op string) error {
+	if v.owner == nil {
+		return invalid(op, "", "the zero PinnedView has no memory")
+	}
+	if v.owner.isClosed() {
+		return closedError(op, v.owner.kind)
+	}
+	return nil
+}
+
 func (v PinnedView[T]) memory() (*Context, *owned, cu.CUdeviceptr) {
 	// With unified addressing, which every 64-bit system has, pinned memory has one address on host and device (Programming Guide, Unified Virtual Address Space);
 	// memory that was registered has it on all systems where CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM is 1.

@@ -155,28 +155,37 @@ func (v MatrixView[T]) CopyToAsync(s *Stream, dst PinnedView[T]) error {
 // CopyMatrix queues a copy between two boxes of the same size. Different contexts are not taken; copy rows with [Copy].
 func CopyMatrix[T any](s *Stream, dst, src MatrixView[T]) error {
 	const op = "cuMemcpy3DAsync"
-	if dst.w != src.w || dst.h != src.h || dst.d != src.d {
-		return invalid(op, "", "a box of %d x %d x %d copied to one of %d x %d x %d", src.w, src.h, src.d, dst.w, dst.h, dst.d)
-	}
-	if err := src.use(op); err != nil {
+	d, err := boxes(op, dst, src)
+	if err != nil {
 		return err
 	}
-	if err := dst.use(op); err != nil {
-		return err
-	}
-	if dst.c.handle != src.c.handle {
-		return &Error{Op: op, Code: ErrInvalidContext, Detail: "the boxes belong to different contexts"}
-	}
-	s, err := dst.c.stream(op, s)
+	s, err = dst.c.stream(op, s)
 	if err != nil || dst.len() == 0 {
 		return err
 	}
-	d := cu.CUDA_MEMCPY3D{
+	return dst.c.fail(op, "", dst.c.api.Memcpy3DAsync(&d, s.handle))
+}
+
+// boxes describes a copy between two boxes.
+func boxes[T any](op string, dst, src MatrixView[T]) (cu.CUDA_MEMCPY3D, error) {
+	var d cu.CUDA_MEMCPY3D
+	if dst.w != src.w || dst.h != src.h || dst.d != src.d {
+		return d, invalid(op, "", "a box of %d x %d x %d copied to one of %d x %d x %d", src.w, src.h, src.d, dst.w, dst.h, dst.d)
+	}
+	if err := src.use(op); err != nil {
+		return d, err
+	}
+	if err := dst.use(op); err != nil {
+		return d, err
+	}
+	if dst.c.handle != src.c.handle {
+		return d, &Error{Op: op, Code: ErrInvalidContext, Detail: "the boxes belong to different contexts"}
+	}
+	return cu.CUDA_MEMCPY3D{
 		SrcMemoryType: cu.CU_MEMORYTYPE_DEVICE, SrcDevice: src.ptr, SrcPitch: src.pitch, SrcHeight: src.rows,
 		DstMemoryType: cu.CU_MEMORYTYPE_DEVICE, DstDevice: dst.ptr, DstPitch: dst.pitch, DstHeight: dst.rows,
 		WidthInBytes: uint64(dst.w) * sizeOf[T](), Height: uint64(dst.h), Depth: uint64(dst.d),
-	}
-	return dst.c.fail(op, "", dst.c.api.Memcpy3DAsync(&d, s.handle))
+	}, nil
 }
 
 // box describes a copy between the matrix and tight host memory.

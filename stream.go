@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocuda/cuda/cu"
@@ -18,6 +19,8 @@ type Stream struct {
 	c      *Context
 	api    cu.API
 	handle cu.CUstream
+
+	capturing atomic.Bool
 }
 
 // StreamOptions are the options of [Context.NewStream]; the zero value is an ordinary stream.
@@ -77,10 +80,14 @@ func (s *Stream) Context() *Context { return s.c }
 // Handle is the stream in the driver API; 0 is the default stream.
 func (s *Stream) Handle() cu.CUstream { return s.handle }
 
-// Close gives the stream up. Work that is queued is still done. The default stream cannot be closed: its Close does nothing.
+// Close gives the stream up. Work that is queued is still done. The default stream cannot be closed: its Close does nothing. A stream cannot be closed in its
+// [Stream.Capture].
 func (s *Stream) Close() error {
 	if s == &s.c.legacy {
 		return nil
+	}
+	if s.capturing.Load() {
+		return &Error{Op: "cuStreamDestroy", Code: ErrIllegalState, Detail: "the stream is being captured"}
 	}
 	return s.end(func() error { return s.c.fail("cuStreamDestroy", "", s.api.StreamDestroy(s.handle)) })
 }
