@@ -49,6 +49,9 @@ func (w *Warp) newActivation(f *ir.Func) *Activation {
 }
 
 func (w *Warp) freeActivation(a *Activation) {
+	if a == w.root {
+		return
+	}
 	w.acts = append(w.acts, a)
 	w.actBytes -= uint64(len(a.frame))
 }

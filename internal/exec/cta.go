@@ -14,7 +14,9 @@ type CTA struct {
 	Index   [3]uint32 // %ctaid
 	Rank    uint32    // %cluster_ctarank
 	Warps   []*Warp
-	live    int // warps that have threads left
+	all     []*Warp // those of earlier launches too; Warps is its beginning
+	serial  uint64  // of the launch that it has the shape of
+	live    int     // warps that have threads left
 	Threads uint32
 
 	Shared     unsafe.Pointer // shared memory: static and dynamic, above the reserved part
@@ -22,9 +24,9 @@ type CTA struct {
 	shared     []uint64
 
 	barriers [16]barrier
+	barred   bool  // threads have come to a barrier
 	progress bool  // something happened that may let a waiting warp go on
 	current  *Warp // the warp under way, for faults
-	Serial   uint64
 }
 
 // threadIndex turns a linear thread number into %tid.
@@ -34,25 +36,47 @@ func (c *CTA) threadIndex(i int) [3]uint32 {
 	return [3]uint32{n % b[0], n / b[0] % b[1], n / b[0] / b[1]}
 }
 
-// arena keeps the memory of ended CTAs for the next ones of the same launch; each worker has one.
-type arena struct {
-	ctas  []*CTA
-	warps []*Warp
+// begin makes the group ready to run as the one with the given index. serial tells launches apart.
+func (gr *Group) begin(serial uint64, index [3]uint32) {
+	g := gr.grid
+	l := g.l
+	gr.Index = index
+	gr.live, gr.arrived = 0, 0
+	n := int(g.dims[0] * g.dims[1] * g.dims[2])
+	if n == 1 && len(gr.CTAs) == 1 && gr.CTAs[0].serial == serial {
+		c := gr.CTAs[0]
+		c.Index = index
+		c.begin()
+		gr.live = int(c.Threads)
+		return
+	}
+	gr.launch, gr.Dims, gr.cluster, gr.consts = l, g.dims, l.Cluster[0] != 0, g.consts
+	for len(gr.all) < n {
+		gr.all = append(gr.all, &CTA{})
+	}
+	gr.CTAs = gr.all[:n]
+	rank := uint32(0)
+	for z := uint32(0); z < g.dims[2]; z++ {
+		for y := uint32(0); y < g.dims[1]; y++ {
+			for x := uint32(0); x < g.dims[0]; x++ {
+				c := gr.CTAs[rank]
+				if c.serial != serial {
+					c.Group, c.Rank = gr, rank
+					c.fit(l, serial)
+				}
+				c.Index = [3]uint32{index[0]*g.dims[0] + x, index[1]*g.dims[1] + y, index[2]*g.dims[2] + z}
+				c.begin()
+				gr.live += int(c.Threads)
+				rank++
+			}
+		}
+	}
 }
 
-func (g *Group) newCTA(ar *arena, index [3]uint32, rank uint32) *CTA {
-	l := g.launch
+// fit gives the CTA the shape of a launch.
+func (c *CTA) fit(l *Launch, serial uint64) {
 	k := l.Code.Kernel()
-	var c *CTA
-	if n := len(ar.ctas); n > 0 {
-		c = ar.ctas[n-1]
-		ar.ctas = ar.ctas[:n-1]
-		shared, warps := c.shared, c.Warps[:0]
-		*c = CTA{shared: shared, Warps: warps}
-	} else {
-		c = &CTA{}
-	}
-	c.Launch, c.Group, c.Index, c.Rank = l, g, index, rank
+	c.Launch, c.serial = l, serial
 	c.Threads = l.Block[0] * l.Block[1] * l.Block[2]
 	c.SharedSize = ir.ReservedShared + (k.SharedSize+l.Shared+127)&^127 // the granule that the hardware hands out, to the byte (recorded)
 	words := int(c.SharedSize+1024+7) / 8
@@ -61,40 +85,69 @@ func (g *Group) newCTA(ar *arena, index [3]uint32, rank uint32) *CTA {
 	}
 	p := unsafe.Pointer(unsafe.SliceData(c.shared))
 	c.Shared = unsafe.Add(p, -uintptr(p)&1023) // 1 KiB alignment, for swizzled tiles
-	nw := int(c.Threads+31) / 32
-	for i := 0; i < nw; i++ {
-		mask := uint32(0xffffffff)
-		if r := c.Threads - uint32(i)*32; r < 32 {
-			mask = 1<<r - 1
-		}
-		c.Warps = append(c.Warps, c.newWarp(ar, i, mask))
+	n := int(c.Threads+31) / 32
+	for len(c.all) < n {
+		c.all = append(c.all, &Warp{CTA: c, Index: len(c.all)})
 	}
-	c.live = nw
-	return c
+	c.Warps = c.all[:n]
+	for _, w := range c.Warps {
+		w.Base[1] = c.Group.consts[c.Rank]
+		w.LocalSize = k.Local + l.Stack
+		if w.quantum = l.Quantum; w.quantum <= 0 {
+			w.quantum = backEdges
+		}
+		w.ExtState = ExtStale
+	}
 }
 
-func (c *CTA) newWarp(ar *arena, i int, mask uint32) *Warp {
-	l := c.Launch
-	k := l.Code.Kernel()
-	var w *Warp
-	if n := len(ar.warps); n > 0 {
-		w = ar.warps[n-1]
-		ar.warps = ar.warps[:n-1]
-		*w = Warp{splits: w.splits[:0], free: w.free, acts: w.acts, local: w.local, Ext: w.Ext}
+// begin makes every thread stand at the kernel's beginning.
+func (c *CTA) begin() {
+	if c.barred {
+		c.barred = false
+		c.barriers = [16]barrier{}
+		for _, w := range c.Warps {
+			w.arrive, w.counted = [16]uint32{}, [16]bool{}
+		}
+	}
+	c.progress = false
+	c.live = len(c.Warps)
+	f := c.Launch.Code.Kernel().Funcs[0]
+	for _, w := range c.Warps {
+		w.begin(f, 0xffffffff)
+	}
+	if r := c.Threads % 32; r != 0 {
+		w := c.Warps[len(c.Warps)-1]
+		w.Live = 1<<r - 1
+		w.splits[0].Mask, w.splits[0].Act.Live = w.Live, w.Live
+	}
+}
+
+// begin makes the warp's lanes stand at the beginning of the kernel's function f.
+func (w *Warp) begin(f *ir.Func, mask uint32) {
+	w.Live = mask
+	w.CC, w.release, w.anywhere, w.gridWait, w.gridPhase, w.clusterAt = 0, 0, 0, 0, 0, 0
+	w.Instr, w.Threads, w.Diverged, w.Random = 0, 0, 0, 0
+	w.waits = false
+	w.Act, w.Cur = nil, nil
+	w.LocalBase = nil
+	if w.AsyncState != nil {
+		w.AsyncState = nil
+	}
+	if w.ExtState == ExtReady {
+		w.ExtState = ExtMoved
+	}
+	a := w.root
+	if a == nil {
+		a = w.newActivation(f)
+		a.Top = f.LocalSize
+		w.root = a
 	} else {
-		w = &Warp{}
+		a.Dyn = nil
+		w.actBytes = uint64(len(a.frame))
 	}
-	w.CTA, w.Index, w.Live = c, i, mask
-	w.Base[1] = c.Group.consts[c.Rank]
-	w.LocalSize = k.Local + l.Stack
-	if w.quantum = l.Quantum; w.quantum <= 0 {
-		w.quantum = backEdges
-	}
-	a := w.newActivation(k.Funcs[0])
-	a.Live, a.Depth, a.Return, a.Local, a.Top = mask, 0, 0, 0, k.Funcs[0].LocalSize
+	a.Live = mask
 	s := w.newSplit()
 	s.Mask, s.Act = mask, a
-	return w
 }
 
 // localMemory makes the warp's local memory at its first use.
@@ -109,24 +162,14 @@ func (w *Warp) localMemory() {
 	w.LocalBase = unsafe.Add(p, -uintptr(p)&15)
 }
 
-func (c *CTA) recycle(ar *arena) {
-	for _, w := range c.Warps {
-		w.free = append(w.free, w.splits...)
-		if ctr := c.Launch.Counters; ctr != nil {
-			ctr.WarpInstructions.Add(w.Instr)
-			ctr.ThreadInstructions.Add(w.Threads)
-			ctr.Divergences.Add(w.Diverged)
-		}
-		ar.warps = append(ar.warps, w)
-	}
-	ar.ctas = append(ar.ctas, c)
-}
-
 // warpDone notes that a warp has no threads left.
 func (c *CTA) warpDone(w *Warp) {
 	c.live--
 	c.progress = true
 	w.Act = nil // ended, and kept for reuse
+	if !c.barred {
+		return
+	}
 	for i := range c.barriers {
 		if c.barriers[i].waiting > 0 {
 			c.tryBarrier(i)
@@ -135,7 +178,7 @@ func (c *CTA) warpDone(w *Warp) {
 }
 
 // run gives every warp of the CTA its turn. It returns whether any could run, and whether what ran only waits for others: spins, polls or sleeps.
-func (c *CTA) run() (ran, waits bool) {
+func (c *CTA) run(wk *worker) (ran, waits bool) {
 	waits = true
 	c.progress = false
 	for _, w := range c.Warps {
@@ -143,12 +186,16 @@ func (c *CTA) run() (ran, waits bool) {
 			continue
 		}
 		c.current = w
+		began := w.Instr
 		if w.step(turnsPerWarp) {
 			ran = true
 			waits = waits && w.waits
 		}
 		if w.Live != 0 {
 			w.idleArrivals()
+		}
+		if wk.spent += w.Instr - began; wk.spent > breathEvery {
+			wk.breathe()
 		}
 	}
 	return ran || c.progress, waits && !c.progress
@@ -229,6 +276,7 @@ func (w *Warp) Barrier(lanes uint32, ids, counts *[32]uint32, op BarrierOp, next
 
 // arriveBarrier lets one split arrive at a barrier.
 func (w *Warp) arriveBarrier(s *Split, id int, count uint32, op BarrierOp, next int32) {
+	w.CTA.barred = true
 	b := &w.CTA.barriers[id]
 	if b.arrived == 0 && b.warps == 0 && b.waiting == 0 && !b.red {
 		b.count, b.popc, b.and, b.or = count, 0, true, false

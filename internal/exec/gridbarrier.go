@@ -14,6 +14,11 @@ type gridBarrier struct {
 	phase   atomic.Uint32
 }
 
+func (b *gridBarrier) reset() {
+	b.arrived, b.exited = 0, 0
+	b.phase.Store(0)
+}
+
 // GridBarrier lets lanes arrive at the grid's barrier, once in each phase. It returns the lanes that may go on; the others stay behind at
 // this operation in a split of their own. When it returns 0 the engine gives way.
 func (w *Warp) GridBarrier(lanes uint32) uint32 {

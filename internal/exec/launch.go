@@ -107,6 +107,7 @@ type Launch struct {
 	Env      [32]uint32 // %envreg0 to %envreg31
 	Counters *Counters  // nil when not wanted
 	Texture  TextureUnit
+	Pool     *Pool // keeps memory between launches of Code; nil to keep none
 }
 
 // DeviceInfo is what special registers tell of the device.

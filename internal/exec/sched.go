@@ -19,6 +19,7 @@ type Group struct {
 	launch  *Launch
 	grid    *grid
 	CTAs    []*CTA
+	all     []*CTA // those of earlier launches too; CTAs is its beginning
 	consts  []unsafe.Pointer
 	cluster bool
 	Dims    [3]uint32 // cluster dimensions, 1,1,1 without one
@@ -31,28 +32,40 @@ type Group struct {
 	arrived int // of them in the current phase
 }
 
-// grid is the state of a launch while it runs.
+// grid is the state of a launch while it runs. It is used again for later launches of the same kernel (Pool).
 type grid struct {
 	l       *Launch
 	dims    [3]uint32 // cluster dimensions
 	groups  [3]uint32 // groups in each direction
 	total   uint64
-	mu      sync.Mutex
-	next    uint64    // first group not started
-	queue   []*Group  // started, waiting for a turn
-	running int       // groups that have a worker
-	limit   int       // groups that may be resident; never below the number of workers
-	most    int       // what limit may grow to
-	stirred time.Time // when a group ended or was let in last
+	next    atomic.Uint64 // first group that no worker has claimed
+	waiting atomic.Int32  // groups in queue
+	careful atomic.Bool   // groups wait for each other: none is claimed before its turn
 	failed  atomic.Bool
-	barrier gridBarrier
+	mu      sync.Mutex
+	queue   []*Group      // started, waiting for a turn
+	running int           // workers
+	limit   int           // groups that may be resident; never below the number of workers
+	most    int           // what limit may grow to
+	stirred time.Duration // when a group ended or was let in last, as far as it was noticed
+	seen    uint64        // value of next then
 	err     error
+	barrier gridBarrier
 	consts  []unsafe.Pointer // constant pools by CTA rank
+	workers []*worker
+	later   int // workers that start when the launch turns out to be long; the caller's goroutine alone uses it
+	wg      sync.WaitGroup
+	epoch   time.Time // times are counted from it
+	serial  uint64    // of the launch
+	began   time.Duration
 }
 
 // Run executes a launch to its end. A kernel that breaks gives a *Fault.
 func Run(l *Launch) error {
-	g := &grid{l: l, dims: [3]uint32{1, 1, 1}}
+	g := l.Pool.grid()
+	g.l = l
+	g.serial++
+	g.dims = [3]uint32{1, 1, 1}
 	if l.Cluster[0] != 0 {
 		g.dims = l.Cluster
 	}
@@ -63,6 +76,10 @@ func Run(l *Launch) error {
 		}
 		g.groups[i] = l.Grid[i] / g.dims[i]
 		g.total *= uint64(g.groups[i])
+	}
+	if l.inert() {
+		l.Pool.keep(g)
+		return nil
 	}
 	workers := l.Workers
 	if workers <= 0 {
@@ -76,30 +93,65 @@ func Run(l *Launch) error {
 		g.limit = int(g.total)
 	}
 	g.most = max(g.limit, l.resident()/int(g.dims[0]*g.dims[1]*g.dims[2]))
-	g.stirred = time.Now()
+	g.next.Store(0)
+	g.seen = 0
+	g.careful.Store(l.Cooperative)
+	g.barrier.reset()
 	g.rankConsts()
-	if workers == 1 {
-		g.work()
+	for len(g.workers) < workers {
+		g.newWorker()
+	}
+	for _, wk := range g.workers[:workers] {
+		wk.prepare()
+	}
+	g.running, g.later = 1, workers-1
+	if workers > 1 {
+		g.began = g.now()
+		if !l.Pool.short(g.total) {
+			g.reinforce()
+		}
+	}
+	g.workers[0].work()
+	g.wg.Wait()
+	if g.err != nil {
 		return g.err
 	}
-	var wg sync.WaitGroup
-	for i := 1; i < workers; i++ {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			g.work()
-		}()
+	if workers > 1 {
+		l.Pool.timed(g.now()-g.began, g.total, workers-g.later)
 	}
-	g.work()
-	wg.Wait()
-	return g.err
+	l.Pool.keep(g)
+	return nil
+}
+
+// inert says that the launch has nothing to do: the kernel's first operation ends every thread.
+func (l *Launch) inert() bool {
+	op := &l.Code.Kernel().Funcs[0].Ops[0]
+	return (op.Ctl == ir.Exit || op.Ctl == ir.Ret) && op.Guard < 0 && l.Counters == nil && (l.Stop == nil || !l.Stop.Load())
+}
+
+func (g *grid) now() time.Duration { return time.Since(g.epoch) }
+
+// reinforce starts the workers that were held back.
+func (g *grid) reinforce() {
+	n := g.later
+	if n == 0 {
+		return
+	}
+	g.later = 0
+	g.mu.Lock()
+	g.running += n
+	g.mu.Unlock()
+	g.wg.Add(n)
+	for _, wk := range g.workers[1 : n+1] {
+		go wk.run()
+	}
 }
 
 // rankConsts makes the constant pools of the cluster's CTAs. An address of a shared variable has the CTA's rank in bits 24 and up.
 func (g *grid) rankConsts() {
 	k := g.l.Code.Kernel()
 	n := g.dims[0] * g.dims[1] * g.dims[2]
-	g.consts = []unsafe.Pointer{g.l.Consts}
+	g.consts = append(g.consts[:0], g.l.Consts)
 	for r := uint32(1); r < n; r++ {
 		words := make([]uint64, k.ConstSize/8+16)
 		p := unsafe.Pointer(unsafe.SliceData(words))
@@ -144,112 +196,18 @@ func (l *Launch) resident() int {
 	return int(d.SMs * max(n, 1))
 }
 
-func (g *grid) work() {
-	// A bad address in a kernel becomes a panic of this goroutine instead of the process's end.
-	old := debug.SetPanicOnFault(true)
-	defer debug.SetPanicOnFault(old)
-	var ar arena
-	var gr *Group // had a turn
-	done := false // and has ended
-	for {
-		var index uint64
-		var ok bool
-		gr, index, ok = g.take(gr, done)
-		if !ok {
-			return
-		}
-		if gr == nil {
-			gr = g.start(&ar, index)
-		}
-		var err error
-		done, err = g.runGroup(gr)
-		if err != nil {
-			g.mu.Lock()
-			if g.err == nil {
-				g.err = err
-			}
-			g.mu.Unlock()
-			g.failed.Store(true)
-			return
-		}
-		if done {
-			for _, c := range gr.CTAs {
-				c.recycle(&ar)
-			}
-		} else {
-			runtime.Gosched()
-		}
-	}
-}
-
-// take puts a group that had its turn back in the queue unless it has ended, and returns the next one to run: a new one, by its index, while fewer
-// than limit are resident, else the one that waits longest. A worker that finds nothing can leave: what is left has workers.
-func (g *grid) take(had *Group, ended bool) (gr *Group, index uint64, ok bool) {
-	if g.failed.Load() {
-		return nil, 0, false
-	}
+func (g *grid) fail(err error) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	switch {
-	case had == nil:
-	case ended:
-		g.running--
-		g.stirred = time.Now()
-	default:
-		g.running--
-		g.queue = append(g.queue, had)
-		// It may wait for a CTA that has not started.
-		if g.limit < g.most && g.next < g.total {
-			switch {
-			case had.waits:
-				g.limit++
-				g.stirred = time.Now()
-			case time.Since(g.stirred) > patience:
-				g.limit = min(2*g.limit, g.most)
-				g.stirred = time.Now()
-			}
-		}
+	if g.err == nil {
+		g.err = err
 	}
-	switch {
-	case g.next < g.total && len(g.queue)+g.running < g.limit:
-		index = g.next
-		g.next++
-	case len(g.queue) > 0:
-		gr = g.queue[0]
-		copy(g.queue, g.queue[1:])
-		g.queue = g.queue[:len(g.queue)-1]
-	default:
-		return nil, 0, false
-	}
-	g.running++
-	return gr, index, true
+	g.mu.Unlock()
+	g.failed.Store(true)
 }
 
-func (g *grid) start(ar *arena, i uint64) *Group {
-	n := [3]uint32{uint32(i % uint64(g.groups[0])), uint32(i / uint64(g.groups[0]) % uint64(g.groups[1])), uint32(i / uint64(g.groups[0]) / uint64(g.groups[1]))}
-	gr := &Group{launch: g.l, grid: g, Dims: g.dims, Index: n, cluster: g.l.Cluster[0] != 0, consts: g.consts}
-	rank := uint32(0)
-	for z := uint32(0); z < g.dims[2]; z++ {
-		for y := uint32(0); y < g.dims[1]; y++ {
-			for x := uint32(0); x < g.dims[0]; x++ {
-				c := gr.newCTA(ar, [3]uint32{n[0]*g.dims[0] + x, n[1]*g.dims[1] + y, n[2]*g.dims[2] + z}, rank)
-				gr.CTAs = append(gr.CTAs, c)
-				gr.live += int(c.Threads)
-				rank++
-			}
-		}
-	}
-	return gr
-}
-
-// runGroup runs a group for one turn. done says that all its threads have ended.
-func (g *grid) runGroup(gr *Group) (done bool, err error) {
-	var cur *CTA
-	defer func() {
-		if r := recover(); r != nil {
-			err = g.recovered(cur, r)
-		}
-	}()
+// turn runs a group until all its threads have ended, it waits for others, or its time is over.
+func (wk *worker) turn(gr *Group) (done bool, err error) {
+	g := wk.g
 	gr.waits = false
 	for round := 0; round < roundsPerTurn; round++ {
 		ran, live, waits := false, false, true
@@ -258,25 +216,23 @@ func (g *grid) runGroup(gr *Group) (done bool, err error) {
 				continue
 			}
 			live = true
-			cur = c
-			r, w := c.run()
+			wk.cta = c
+			r, w := c.run(wk)
 			ran, waits = ran || r, waits && w
 		}
-		if !live {
+		if !live || gr.finished() {
 			return true, nil
 		}
 		if !ran {
-			if gr.finished() {
-				return true, nil
-			}
-			w := cur.Warps[0]
-			for _, x := range cur.Warps {
+			c := wk.cta
+			w := c.Warps[0]
+			for _, x := range c.Warps {
 				if x.Live != 0 {
 					w = x
 					break
 				}
 			}
-			f := w.fault(FaultDeadlock, -1, "every thread of the block waits at a barrier or for other lanes: "+cur.waits())
+			f := w.fault(FaultDeadlock, -1, "every thread of the block waits at a barrier or for other lanes: "+c.waits())
 			return false, f
 		}
 		if waits {

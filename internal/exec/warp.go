@@ -82,6 +82,7 @@ type Warp struct {
 	local      []byte // local memory of 32 threads, LocalStride bytes each
 	LocalBase  unsafe.Pointer
 	LocalSize  uint32
+	root       *Activation   // of the kernel's entry
 	acts       []*Activation // ended ones, for reuse
 	actBytes   uint64        // frames of the activations that are under way
 	quantum    int32         // back edges of a turn
@@ -93,8 +94,18 @@ type Warp struct {
 	fence      uint32         // written by Fence
 	AsyncState any            // pending asynchronous copies of the engine's own making
 	Ext        unsafe.Pointer // an engine's memory; it stays with the Warp when that is used again
-	ExtReady   bool           // the engine has filled it in for this CTA's warp
+	ExtState   ExtState       // how much of what it knows still holds
 }
+
+// ExtState says how much an engine's own memory of a warp still holds. Engines set ExtReady.
+type ExtState uint8
+
+// The states.
+const (
+	ExtStale ExtState = iota // another launch: the grid, the parameters and the constant pool may have changed
+	ExtMoved                 // the same launch, but another CTA: its index has changed
+	ExtReady                 // nothing has changed
+)
 
 // R32 returns a 32-bit row.
 func (w *Warp) R32(r ir.Ref) *[32]uint32 { return (*[32]uint32)(unsafe.Add(w.Base[r.Sel&1], r.Off)) }

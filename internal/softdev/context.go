@@ -62,18 +62,18 @@ func (d *Driver) newContext(dev *device, flags uint32) *context {
 
 // synchronize waits for everything queued in the context so far and gives out what kernels printed.
 func (c *context) synchronize() driver.CUresult {
-	for _, p := range c.tails() {
+	var buf [8]point
+	for _, p := range c.tails(buf[:0]) {
 		p.wait()
 	}
 	c.output.flush()
 	return c.fault()
 }
 
-// tails lists the ends of all streams that have work.
-func (c *context) tails() []point {
+// tails appends the ends of all streams that have work.
+func (c *context) tails(points []point) []point {
 	c.order.Lock()
 	defer c.order.Unlock()
-	var points []point
 	for _, s := range c.streams {
 		if p := s.tail(); !p.reached() {
 			points = append(points, p)

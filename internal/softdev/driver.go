@@ -39,7 +39,8 @@ type Options struct {
 type Driver struct {
 	opts      Options
 	engine    exec.Engine
-	engineWhy error // see EngineWhy
+	launches  sync.Pool // of *launch, for reuse
+	engineWhy error     // see EngineWhy
 	table     *driver.Table
 	refused   map[string]bool // functions that only answer CUDA_ERROR_NOT_SUPPORTED
 	devices   []*device

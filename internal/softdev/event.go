@@ -246,7 +246,8 @@ func (d *Driver) ctxRecordEvent(cur, h driver.CUcontext, ev driver.CUevent) driv
 		return badHandle
 	}
 	s := newStream(c, streamOrdinary, uint32(driver.CU_STREAM_NON_BLOCKING), 0)
-	for _, p := range c.tails() {
+	var buf [8]point
+	for _, p := range c.tails(buf[:0]) {
 		s.submit(&op{kind: opMarker, after: p})
 	}
 	c.order.Lock()

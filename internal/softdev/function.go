@@ -23,6 +23,7 @@ type function struct {
 	code   exec.Code
 	kernel *ir.Kernel
 	consts unsafe.Pointer
+	pool   exec.Pool
 	offs   []uint32 // of the parameters as the driver lays them out
 	end    uint32   // behind the last of them
 	err    error

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"sync"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -29,8 +28,6 @@ type launch struct {
 	params *paramBuffer
 }
 
-var launches = sync.Pool{New: func() any { return new(launch) }}
-
 func (q *launch) execute(s *stream, skip bool) {
 	c := q.f.mod.ctx
 	if !skip {
@@ -40,7 +37,7 @@ func (q *launch) execute(s *stream, skip bool) {
 	}
 	c.params.put(q.params)
 	*q = launch{}
-	launches.Put(q)
+	c.d.launches.Put(q)
 }
 
 // faultResults are the codes of faults; package exec names them in the same words.
@@ -194,7 +191,10 @@ func (d *Driver) enqueue(f *function, s *stream, q *launchRequest, params *unsaf
 	if r != success {
 		return r
 	}
-	n := launches.Get().(*launch)
+	n, _ := d.launches.Get().(*launch)
+	if n == nil {
+		n = new(launch)
+	}
 	n.f, n.params = f, buf
 	if q.cooperative {
 		f.mod.ctx.cooperated.Store(true)
@@ -229,7 +229,7 @@ func (f *function) launch(q *launchRequest, buf *paramBuffer) exec.Launch {
 		Params: buf.bytes[:f.kernel.ParamSize], ParamAddr: buf.addr, Consts: f.consts,
 		Mem: &d.memory.space, Sys: &c.heap, Stack: uint32(min(c.limit(driver.CU_LIMIT_STACK_SIZE), math.MaxUint32)),
 		MaxShared: uint32(dev.maxSharedOptin()), Cooperative: q.cooperative, Workers: d.opts.Workers, Device: dev.info,
-		Stop: &c.stop, GridID: d.gridIDs.Add(1), Texture: c.textures(),
+		Stop: &c.stop, GridID: d.gridIDs.Add(1), Texture: c.textures(), Pool: &f.pool,
 	}
 	if c.cooperated.Load() {
 		l.Env = buf.workspace(uint64(f.kernel.ParamSize))

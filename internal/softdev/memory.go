@@ -292,7 +292,8 @@ func (a *allocation) release() {
 
 // wait lets everything queued in the context finish.
 func (c *context) wait() {
-	for _, p := range c.tails() {
+	var buf [8]point
+	for _, p := range c.tails(buf[:0]) {
 		p.wait()
 	}
 }

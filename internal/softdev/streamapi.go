@@ -117,7 +117,8 @@ func (d *Driver) streamQuery(cur driver.CUcontext, h driver.CUstream) driver.CUr
 	}
 	if s.kind == streamLegacy {
 		// What is queued in blocking streams is before the legacy stream's next operation.
-		for _, p := range s.ctx.tails() {
+		var buf [8]point
+		for _, p := range s.ctx.tails(buf[:0]) {
 			if p.s.order {
 				return driver.CUDA_ERROR_NOT_READY
 			}
@@ -142,7 +143,8 @@ func (d *Driver) streamSynchronize(cur driver.CUcontext, h driver.CUstream) driv
 
 func (s *stream) synchronize() {
 	if s.kind == streamLegacy {
-		for _, p := range s.ctx.tails() {
+		var buf [8]point
+		for _, p := range s.ctx.tails(buf[:0]) {
 			if p.s.order {
 				p.wait()
 			}

@@ -82,14 +82,20 @@ func inContext(off int32) amd64asm.Mem { return amd64asm.At(amd64asm.R15, off) }
 // contextOf returns the warp's context, filled in for its CTA.
 func contextOf(w *exec.Warp, t *engineTables) *context {
 	c := (*context)(w.Ext)
-	if w.ExtReady && c.self == t {
+	switch {
+	case c == nil || c.self != t || w.ExtState == exec.ExtStale:
+	case w.ExtState == exec.ExtReady:
+		return c
+	default:
+		w.ExtState = exec.ExtReady
+		c.ctaid, c.op = w.CTA.Index, 0
 		return c
 	}
 	if c == nil {
 		c = new(context)
 		w.Ext = unsafe.Pointer(c)
 	}
-	w.ExtReady = true
+	w.ExtState = exec.ExtReady
 	l := w.CTA.Launch
 	c.self, c.tables = t, unsafe.Pointer(t)
 	c.low, c.span = l.Mem.Base+l.Mem.Special, 0

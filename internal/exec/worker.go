@@ -1,0 +1,228 @@
+package exec
+
+import (
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// worker is a goroutine that runs groups of a grid: the one that called Run, or one of those that it started. It keeps the groups that have ended for the next ones.
+type worker struct {
+	g      *grid
+	run    func() // the goroutine's function, made once
+	groups []*Group
+	cta    *CTA // the one under way, for faults
+
+	// Groups are claimed in chunks, so that workers do not contend for the grid's counter.
+	at, end uint64
+	index   [3]uint32     // of group at
+	claimed uint64        // size of the last chunk
+	clock   time.Duration // when it was claimed
+
+	spent  uint64        // warp instructions since the clock was looked at
+	breath time.Duration // when it last gave way
+}
+
+func (g *grid) newWorker() {
+	wk := &worker{g: g}
+	wk.run = func() {
+		defer g.wg.Done()
+		wk.work()
+	}
+	g.workers = append(g.workers, wk)
+}
+
+// prepare makes the worker ready for a launch.
+func (wk *worker) prepare() {
+	wk.at, wk.end, wk.claimed = 0, 0, 0
+	wk.spent, wk.breath = 0, 0
+}
+
+// work runs groups until none is left for it.
+func (wk *worker) work() {
+	// A bad address in a kernel becomes a panic of this goroutine instead of the process's end.
+	old := debug.SetPanicOnFault(true)
+	defer wk.leave(old)
+	var had *Group
+	for {
+		gr := wk.take(had)
+		if gr == nil {
+			return
+		}
+		done, err := wk.turn(gr)
+		switch {
+		case err != nil:
+			wk.g.fail(err)
+			return
+		case done:
+			wk.retire(gr)
+			had = nil
+		default:
+			had = gr
+			runtime.Gosched()
+		}
+	}
+}
+
+// leave ends work; a panic becomes the launch's error.
+func (wk *worker) leave(old bool) {
+	r := recover()
+	debug.SetPanicOnFault(old)
+	if r != nil {
+		wk.g.fail(wk.g.recovered(wk.cta, r))
+	}
+}
+
+// take returns the group to run next: a new one while fewer than limit are resident, else the one that waits longest. had is a group that had its turn and has not
+// ended. A worker that finds nothing can leave: what is left has workers.
+func (wk *worker) take(had *Group) *Group {
+	g := wk.g
+	if g.failed.Load() {
+		return nil
+	}
+	if had == nil && g.waiting.Load() == 0 && (wk.at < wk.end || wk.claim()) {
+		return wk.start()
+	}
+	if gr, fresh := wk.queued(had); !fresh {
+		return gr
+	}
+	return wk.start()
+}
+
+// queued puts a group that had its turn in the queue. It returns the next group of the queue, nil when there is none, or says that a fresh one is to be started.
+func (wk *worker) queued(had *Group) (gr *Group, fresh bool) {
+	g := wk.g
+	if had != nil && g.later > 0 && wk == g.workers[0] {
+		g.reinforce()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if next := g.next.Load(); had == nil || next != g.seen {
+		g.stirred, g.seen = g.now(), next // a group has ended
+	}
+	if had != nil {
+		g.queue = append(g.queue, had)
+		g.waiting.Add(1)
+		// It may wait for a CTA that has not started.
+		if g.limit < g.most && (wk.at < wk.end || g.next.Load() < g.total) {
+			switch {
+			case had.waits:
+				g.limit++
+				g.stirred = g.now()
+			case g.now()-g.stirred > patience:
+				g.limit = min(2*g.limit, g.most)
+				g.stirred = g.now()
+			}
+		}
+		if had.waits {
+			g.careful.Store(true)
+		}
+	}
+	switch {
+	case len(g.queue)+g.running-1 < g.limit && (wk.at < wk.end || wk.claim()):
+		return nil, true
+	case len(g.queue) > 0:
+		gr = g.queue[0]
+		copy(g.queue, g.queue[1:])
+		g.queue[len(g.queue)-1] = nil
+		g.queue = g.queue[:len(g.queue)-1]
+		g.waiting.Add(-1)
+		return gr, false
+	}
+	g.running--
+	return nil, false
+}
+
+// Groups are claimed for chunkTime at once, by the time that the last chunk took; small grids one by one.
+const (
+	chunkTime  = 4 * time.Microsecond
+	smallGrid  = 16
+	chunkShare = 4 // a chunk is at most the worker's share of what is left, divided by this
+)
+
+// claim takes the next chunk of groups; false when there are none.
+func (wk *worker) claim() bool {
+	g := wk.g
+	n := uint64(1)
+	if g.total > smallGrid && !g.careful.Load() {
+		now := g.now()
+		if wk.claimed > 0 {
+			pace := max(1, uint64(now-wk.clock)/wk.claimed)
+			n = min(uint64(chunkTime)/pace, 4*wk.claimed)
+			if next := g.next.Load(); next < g.total {
+				n = min(n, (g.total-next)/uint64(chunkShare*g.limit))
+			}
+			n = max(n, 1)
+		}
+		wk.claimed, wk.clock = n, now
+		if g.later > 0 && now-g.began > soloTime && wk == g.workers[0] {
+			g.reinforce()
+		}
+	}
+	at := g.next.Add(n) - n
+	if at >= g.total {
+		return false
+	}
+	wk.at, wk.end = at, min(at+n, g.total)
+	x, y := uint64(g.groups[0]), uint64(g.groups[1])
+	wk.index = [3]uint32{uint32(at % x), uint32(at / x % y), uint32(at / x / y)}
+	return true
+}
+
+// start begins the next group of the chunk.
+func (wk *worker) start() *Group {
+	g := wk.g
+	var gr *Group
+	if n := len(wk.groups); n > 0 {
+		gr = wk.groups[n-1]
+		wk.groups = wk.groups[:n-1]
+	} else {
+		gr = &Group{grid: g}
+	}
+	gr.begin(g.serial, wk.index)
+	wk.at++
+	if wk.index[0]++; wk.index[0] == g.groups[0] {
+		wk.index[0] = 0
+		if wk.index[1]++; wk.index[1] == g.groups[1] {
+			wk.index[1] = 0
+			wk.index[2]++
+		}
+	}
+	return gr
+}
+
+// retire keeps a group that has ended. Groups that several workers had in turn end up with the last one.
+func (wk *worker) retire(gr *Group) {
+	if ctr := gr.launch.Counters; ctr != nil {
+		for _, c := range gr.CTAs {
+			for _, w := range c.Warps {
+				ctr.WarpInstructions.Add(w.Instr)
+				ctr.ThreadInstructions.Add(w.Threads)
+				ctr.Divergences.Add(w.Diverged)
+			}
+		}
+	}
+	wk.groups = append(wk.groups, gr)
+}
+
+// A worker looks at the clock after breathEvery warp instructions, and lets other goroutines run when it has not for breathTime.
+const (
+	breathEvery = 1 << 15
+	breathTime  = 500 * time.Microsecond
+)
+
+// breathe gives way to the Go scheduler when that is due.
+func (wk *worker) breathe() {
+	wk.spent = 0
+	g := wk.g
+	if g.later > 0 && wk == g.workers[0] {
+		g.reinforce() // the launch takes longer than the last one did
+	}
+	switch now := g.now(); {
+	case wk.breath == 0:
+		wk.breath = now
+	case now-wk.breath > breathTime:
+		runtime.Gosched()
+		wk.breath = g.now()
+	}
+}
