@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/gocuda/cuda/internal/softdev"
@@ -22,11 +21,7 @@ func software(t *testing.T, c Case) []string {
 	if err := d.Close(); err != nil {
 		t.Errorf("%s: %v", c.Name, err)
 	}
-	text := strings.TrimSuffix(b.String(), "\n")
-	if text == "" {
-		return nil
-	}
-	return strings.Split(text, "\n")
+	return Lines(b.String())
 }
 
 // recorded reads the driver's transcript.
@@ -46,49 +41,11 @@ func recorded(t *testing.T) *Transcript {
 
 // TestTranscript: the software device gives the driver's line for every call of every case.
 func TestTranscript(t *testing.T) {
-	truth := recorded(t)
-	used := make([]bool, len(Differences))
-	reason := func(name string) bool {
-		for i, d := range Differences {
-			if d.Case == name || strings.HasPrefix(name, d.Case) && (strings.HasSuffix(d.Case, "/") || strings.HasSuffix(d.Case, "cuLink")) {
-				used[i] = true
-				return true
-			}
-		}
-		return false
+	v := recorded(t).Judge(func(_ int, c Case) []string { return software(t, c) })
+	for _, p := range v.Problems {
+		t.Error(p)
 	}
-	cases := Cases()
-	lines, equal, different := 0, 0, 0
-	seen := map[string]bool{}
-	for _, c := range cases {
-		seen[c.Name] = true
-		want, ok := truth.Cases[c.Name]
-		if !ok {
-			t.Errorf("%s is not recorded", c.Name)
-			continue
-		}
-		lines += len(want)
-		w, g := compare(c.Name, want, software(t, c))
-		switch {
-		case w == "" && g == "":
-			equal++
-		case reason(c.Name):
-			different++
-		default:
-			t.Errorf("\ndriver   %s\nsoftware %s", w, g)
-		}
-	}
-	for name := range truth.Cases {
-		if !seen[name] {
-			t.Errorf("%s is recorded and no case", name)
-		}
-	}
-	for i, d := range Differences {
-		if !used[i] {
-			t.Errorf("%s is listed as different and is equal", d.Case)
-		}
-	}
-	t.Logf("%d cases with %d lines: %d equal, %d known to differ", len(cases), lines, equal, different)
+	t.Logf("%d cases with %d lines: %d equal, %d known to differ", v.Cases, v.Lines, v.Equal, v.Known)
 }
 
 // TestUndefined: what the table of undefined calls names is there.

@@ -78,3 +78,65 @@ func compare(name string, driver, software []string) (want, got string) {
 	}
 	return "", ""
 }
+
+// Verdict is the outcome of a comparison with the driver's transcript.
+type Verdict struct {
+	Cases, Lines int
+	Equal, Known int      // cases that are equal, and those that differ as Differences says
+	Problems     []string // what else is not as it should be
+}
+
+// Judge compares a software device's transcript of every case with the driver's. The lines of a case are asked for by its index in Cases.
+func (tr *Transcript) Judge(lines func(i int, c Case) []string) Verdict {
+	used := make([]bool, len(Differences))
+	reason := func(name string) bool {
+		for i, d := range Differences {
+			if d.Case == name || strings.HasPrefix(name, d.Case) && (strings.HasSuffix(d.Case, "/") || strings.HasSuffix(d.Case, "cuLink")) {
+				used[i] = true
+				return true
+			}
+		}
+		return false
+	}
+	var v Verdict
+	seen := map[string]bool{}
+	for i, c := range Cases() {
+		v.Cases++
+		seen[c.Name] = true
+		want, ok := tr.Cases[c.Name]
+		if !ok {
+			v.Problems = append(v.Problems, c.Name+" is not recorded")
+			continue
+		}
+		v.Lines += len(want)
+		w, g := compare(c.Name, want, lines(i, c))
+		switch {
+		case w == "" && g == "":
+			v.Equal++
+		case reason(c.Name):
+			v.Known++
+		default:
+			v.Problems = append(v.Problems, "\ndriver   "+w+"\nsoftware "+g)
+		}
+	}
+	for name := range tr.Cases {
+		if !seen[name] {
+			v.Problems = append(v.Problems, name+" is recorded and no case")
+		}
+	}
+	for i, d := range Differences {
+		if !used[i] {
+			v.Problems = append(v.Problems, d.Case+" is listed as different and is equal")
+		}
+	}
+	return v
+}
+
+// Lines splits the text that a case wrote.
+func Lines(text string) []string {
+	text = strings.TrimSuffix(text, "\n")
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
