@@ -93,7 +93,8 @@ func (c *Context) newGraph(h cu.CUgraph) *Graph {
 
 // Capture runs f and collects what it queues in the stream into a graph, instead of running it. Other streams that wait for events recorded in the stream
 // are captured with it, and have to be joined again before f returns. Whatever f does, the capture ends with it: an error or a panic
-// leaves the stream usable. The default stream cannot be captured.
+// leaves the stream usable. The default stream cannot be captured; and while an ordinary stream is captured nobody may use the default stream of the
+// context (the driver answers [ErrStreamCaptureImplicit] and spoils the capture), so capture streams that are NonBlocking.
 //
 // f runs on the calling goroutine, which is held on its OS thread, since the driver wants a capture to end where it began. Calls that wait, and
 // allocations other than [AllocAsync], invalidate the capture: it then ends with [ErrStreamCaptureInvalidated]. Streams that were captured along and not joined give

@@ -1,6 +1,7 @@
 package cuda_test
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,17 +16,19 @@ import (
 	"github.com/gocuda/cuda/cudatest"
 )
 
-var stressTime = flag.Duration("stress", time.Second, "how long TestStress runs")
+var stressTime = flag.Duration("stress", 2*time.Second, "how long TestStress runs")
 
-// TestStress: many goroutines with several streams each allocate, copy, launch, make mistakes and close things, in two contexts of one system. Every result is checked;
-// at the end nothing is open, no goroutine is left, and nothing has stopped.
+// TestStress: 64 goroutines with four streams each allocate, copy, launch, capture, load, make mistakes, break contexts of their own and close things, in two contexts of one
+// system. Every result is checked; at the end nothing is open, the device has its memory back, no goroutine is left, and nothing has stopped.
 //
 //	go test -race -run TestStress -stress 1m .
 func TestStress(t *testing.T) {
 	const goroutines, streams = 64, 4
 	before := runtime.NumGoroutine()
-	sys := cudatest.System(t)
+	sys := cudatest.System(t, cuda.WithRecovery())
 	primary, err := sys.Context(0)
+	check(t, err)
+	free, _, err := primary.MemoryInfo()
 	check(t, err)
 	second, err := sys.Devices()[0].NewContext(0)
 	check(t, err)
@@ -48,8 +51,8 @@ func TestStress(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			w := worker{c: contexts[g%2], k: kernels[g%2], foreign: kernels[1-g%2], r: rand.New(rand.NewPCG(1, uint64(g)))}
-			for range streams {
-				s, err := w.c.NewStream(cuda.StreamOptions{NonBlocking: w.r.IntN(2) == 0})
+			for i := range streams {
+				s, err := w.c.NewStream(cuda.StreamOptions{NonBlocking: i == 0 || w.r.IntN(2) == 0})
 				if err != nil {
 					errs <- err
 					return
@@ -84,10 +87,21 @@ func TestStress(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("%d rounds", rounds.Load())
-	for i, c := range contexts {
-		check(t, modules[i].Close())
-		check(t, c.Close())
+	check(t, modules[0].Close())
+	check(t, modules[1].Close())
+	check(t, second.Close())
+	if leaks := sys.Leaks(); len(leaks) != 1 { // the primary context
+		t.Errorf("open: %v", leaks)
 	}
+	check(t, primary.Close())
+	again, err := sys.Context(0) // a new one: contexts keep some memory for themselves
+	check(t, err)
+	now, _, err := again.MemoryInfo()
+	check(t, err)
+	if now < free && sys.Kind() == cuda.Software { // on a GPU others use the device too
+		t.Errorf("%d bytes of device memory are missing", free-now)
+	}
+	check(t, again.Close())
 	for range 100 {
 		if runtime.NumGoroutine() <= before+1 {
 			return
@@ -129,7 +143,7 @@ func (w *worker) round() (err error) {
 		return err
 	}
 	part := w.r.IntN(n + 1)
-	switch w.r.IntN(5) {
+	switch w.r.IntN(9) {
 	case 0: // launch
 		if part > 0 {
 			err = w.k.Launch(s, cuda.Linear(part), cuda.Ptr(x), cuda.Val(value), cuda.Val(uint32(part)))
@@ -183,6 +197,42 @@ func (w *worker) round() (err error) {
 			}
 		}
 		part = 0
+	case 5: // a graph, launched in another stream after the work of this one
+		if part > 0 {
+			s, err = w.graph(sc, s, x, value, part)
+		}
+	case 6: // a module of its own, unloaded when its kernel has run
+		m, e := w.c.Load(kernelsPTX)
+		if e != nil {
+			return e
+		}
+		sc.Add(m)
+		k, e := m.Kernel("fill")
+		if e != nil {
+			return e
+		}
+		if part > 0 {
+			err = k.Launch(s, cuda.Linear(part), cuda.Ptr(x), cuda.Val(value), cuda.Val(uint32(part)))
+		}
+	case 7: // a host function, and a wait with an end that does not come
+		called := make(chan struct{}, 1)
+		if err := s.HostFunc(func() { called <- struct{}{} }); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+		defer cancel()
+		if err := s.Wait(ctx); err != nil {
+			return err
+		}
+		if len(called) != 1 {
+			return errors.New("the host function was not called")
+		}
+		part = 0
+	case 8: // a context of its own is broken, now and then
+		part = 0
+		if w.r.IntN(4) == 0 && !cudatest.OnDriver() {
+			err = w.broken()
+		}
 	}
 	if err != nil {
 		return err
@@ -205,6 +255,79 @@ func (w *worker) round() (err error) {
 	}
 	if w.r.IntN(4) == 0 {
 		return x.CloseAsync(s)
+	}
+	return nil
+}
+
+// graph captures a launch that fills the first part elements, and launches it. It returns the stream that the launch is in, one that is not disturbed by what others do in
+// the default stream.
+func (w *worker) graph(sc *cuda.Scope, s *cuda.Stream, x *cuda.Buffer[uint32], value uint32, part int) (*cuda.Stream, error) {
+	t := w.streams[0]
+	g, err := t.Capture(func(t *cuda.Stream) error {
+		return w.k.Launch(t, cuda.Linear(part), cuda.Ptr(x), cuda.Val(value), cuda.Val(uint32(part)))
+	})
+	if err != nil {
+		return s, err
+	}
+	sc.Add(g)
+	exec, err := g.Instantiate()
+	if err != nil {
+		return s, err
+	}
+	sc.Add(exec)
+	if w.r.IntN(2) == 0 {
+		if _, err := t.Capture(func(t *cuda.Stream) error { return t.Synchronize() }); err == nil {
+			return s, errors.New("a wait was captured")
+		}
+	}
+	event, err := s.Record()
+	if err != nil {
+		return s, err
+	}
+	sc.Add(event)
+	return t, errors.Join(t.WaitEvent(event), exec.Launch(t))
+}
+
+// broken breaks a context by a fault or by a wait that ends, and closes it.
+func (w *worker) broken() (err error) {
+	c, err := w.c.Device().NewContext(cuda.SchedAuto)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	m, err := c.Load(kernelsPTX)
+	if err != nil {
+		return err
+	}
+	x, err := cuda.Upload(c, []uint32{0})
+	if err != nil {
+		return err
+	}
+	want, name := cuda.ErrIllegalAddress, "wild"
+	var args []cuda.Arg
+	if w.r.IntN(2) == 0 {
+		want, name, args = cuda.ErrLaunchTimeout, "forever", []cuda.Arg{cuda.Ptr(x)}
+	}
+	k, err := m.Kernel(name)
+	if err != nil {
+		return err
+	}
+	if err := k.Launch(nil, cuda.LinearBlock(64, 32), args...); err != nil {
+		return err
+	}
+	wait := time.Minute
+	if name == "forever" {
+		wait = time.Millisecond
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	if err := c.Wait(ctx); !errors.Is(err, want) {
+		return fmt.Errorf("kernel %s: %v, want %v", name, err, want)
+	}
+	for _, r := range []interface{ Close() error }{x, m} {
+		if err := r.Close(); err != nil && !errors.Is(err, want) {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"runtime"
 	"slices"
 	"unsafe"
 
@@ -136,6 +137,9 @@ func (d *Driver) unsafe() driver.CUresult {
 	if d.capturing.Load() == 0 {
 		return success
 	}
+	// A goroutine that changed its thread here would be taken for the one that captures on the thread now.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	t := d.threads.self()
 	t.mu.Lock()
 	mode := t.captureMode
