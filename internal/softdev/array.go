@@ -460,4 +460,5 @@ type textureState struct {
 	refs     map[uint64]*texref // by the address that kernels see
 	surfrefs map[uint64]*surfref
 	unit     *textureUnit // of the references as they stand; nil after a change
+	retired  []retiredObject
 }

@@ -1,6 +1,8 @@
 package softdev
 
 import (
+	"sync/atomic"
+
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec/texture"
 )
@@ -9,6 +11,7 @@ import (
 type surfaceObject struct {
 	surface  texture.Surface
 	resource driver.CUDA_RESOURCE_DESC
+	gone     atomic.Bool // as a texture object's
 }
 
 // surfObjectCreate makes a surface of an array. CUDA_ARRAY3D_SURFACE_LDST is not asked for (recorded).
@@ -28,7 +31,7 @@ func (d *Driver) surfObjectCreate(cur driver.CUcontext, out *driver.CUsurfObject
 	c.tex.lastSurf++
 	h := c.tex.lastSurf
 	c.tex.mu.Unlock()
-	c.tex.surfaces.Store(h, &surfaceObject{texture.Surface{Image: im}, *res})
+	c.tex.surfaces.Store(h, &surfaceObject{surface: texture.Surface{Image: im}, resource: *res})
 	*out = driver.CUsurfObject(h)
 	return success
 }
@@ -41,9 +44,10 @@ func (d *Driver) surfObjectDestroy(cur driver.CUcontext, h driver.CUsurfObject) 
 	if h == 0 {
 		return success // recorded
 	}
-	if _, ok := c.tex.surfaces.LoadAndDelete(uint64(h)); !ok {
+	if o, ok := c.tex.surfaces.Load(uint64(h)); !ok || !o.(*surfaceObject).gone.CompareAndSwap(false, true) {
 		return invalidValue
 	}
+	c.retire(&c.tex.surfaces, uint64(h))
 	return success
 }
 
@@ -53,7 +57,7 @@ func (d *Driver) surfObjectGetResourceDesc(cur driver.CUcontext, out *driver.CUD
 		return r
 	}
 	o, ok := c.tex.surfaces.Load(uint64(h))
-	if !ok || out == nil {
+	if !ok || out == nil || o.(*surfaceObject).gone.Load() {
 		return invalidValue
 	}
 	*out = o.(*surfaceObject).resource

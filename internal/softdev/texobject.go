@@ -1,6 +1,9 @@
 package softdev
 
 import (
+	"slices"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -13,6 +16,7 @@ type textureObject struct {
 	resource driver.CUDA_RESOURCE_DESC
 	desc     driver.CUDA_TEXTURE_DESC
 	view     *driver.CUDA_RESOURCE_VIEW_DESC
+	gone     atomic.Bool // destroyed, and there for kernels on their way
 }
 
 // resourceImage is the image behind a resource descriptor.
@@ -198,10 +202,37 @@ func (d *Driver) texObjectDestroy(cur driver.CUcontext, h driver.CUtexObject) dr
 	if h == 0 {
 		return success // recorded
 	}
-	if _, ok := c.tex.objects.LoadAndDelete(uint64(h)); !ok {
+	if o, ok := c.tex.objects.Load(uint64(h)); !ok || !o.(*textureObject).gone.CompareAndSwap(false, true) {
 		return invalidValue
 	}
+	c.retire(&c.tex.objects, uint64(h))
 	return success
+}
+
+// retiredObject is a texture or surface object that was destroyed while kernels that may use it were on their way.
+type retiredObject struct {
+	from   *sync.Map
+	handle uint64
+	until  []point
+}
+
+// retire takes an object out of its table when the work that was given to the context before has ended: programs destroy objects right after the asynchronous launch
+// that uses them (FFmpeg's filters do), and kernels find the object as a GPU finds its descriptor.
+func (c *context) retire(from *sync.Map, handle uint64) {
+	until := c.tails(nil)
+	t := &c.tex
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.retired = append(t.retired, retiredObject{from, handle, until})
+	t.retired = slices.DeleteFunc(t.retired, func(r retiredObject) bool {
+		for _, p := range r.until {
+			if !p.reached() {
+				return false
+			}
+		}
+		r.from.Delete(r.handle)
+		return true
+	})
 }
 
 func (d *Driver) texObject(cur driver.CUcontext, h driver.CUtexObject) (*textureObject, driver.CUresult) {
@@ -209,11 +240,15 @@ func (d *Driver) texObject(cur driver.CUcontext, h driver.CUtexObject) (*texture
 	if r != success {
 		return nil, r
 	}
-	o, ok := c.tex.objects.Load(uint64(h))
+	v, ok := c.tex.objects.Load(uint64(h))
 	if !ok {
 		return nil, invalidValue
 	}
-	return o.(*textureObject), success
+	o := v.(*textureObject)
+	if o.gone.Load() {
+		return nil, invalidValue
+	}
+	return o, success
 }
 
 func (d *Driver) texObjectGetResourceDesc(cur driver.CUcontext, out *driver.CUDA_RESOURCE_DESC, h driver.CUtexObject) driver.CUresult {

@@ -366,3 +366,39 @@ func TestArrayCopyFacts(t *testing.T) {
 		want(t, c.what, b.tab.MemcpyHtoA_v2(b.ctx, a, c.offset, unsafe.Pointer(&host[0]), c.n), c.want)
 	}
 }
+
+// TestTextureObjectDestroyedInFlight: FFmpeg's CUDA filters destroy texture objects right after the asynchronous launch that reads them, and get their
+// frames on a GPU. The handle is dead for the API at once (recorded), for the kernel when the kernel is done.
+func TestTextureObjectDestroyedInFlight(t *testing.T) {
+	b := newTextureBench(t)
+	tab, ctx := b.tab, b.ctx
+	data := []float32{7, 8, 9, 10}
+	a := b.array(4, 1, driver.CU_AD_FORMAT_FLOAT)
+	must(t, tab.MemcpyHtoA_v2(ctx, a, 0, unsafe.Pointer(&data[0]), 16))
+	var res driver.CUDA_RESOURCE_DESC
+	res.Res.Array().HArray = a
+	var obj driver.CUtexObject
+	must(t, tab.TexObjectCreate(ctx, &obj, &res, &driver.CUDA_TEXTURE_DESC{}, nil))
+	g := newGate()
+	g.hold(t, tab, ctx, 0)
+	lod := float32(0)
+	b.launch("level", 1, unsafe.Pointer(&obj), unsafe.Pointer(&b.out), unsafe.Pointer(&lod))
+	must(t, tab.TexObjectDestroy(ctx, obj))
+	if r := tab.TexObjectDestroy(ctx, obj); r != invalidValue {
+		t.Errorf("second destruction: %v", r)
+	}
+	if r := tab.TexObjectGetTextureDesc(ctx, &driver.CUDA_TEXTURE_DESC{}, obj); r != invalidValue {
+		t.Errorf("descriptor of a destroyed object: %v", r)
+	}
+	close(g.open)
+	must(t, tab.CtxSynchronize(ctx))
+	equalFloats(t, b.floats(1), data[:1])
+	// Once it is idle the context keeps nothing.
+	must(t, tab.TexObjectCreate(ctx, &obj, &res, &driver.CUDA_TEXTURE_DESC{}, nil))
+	must(t, tab.TexObjectDestroy(ctx, obj))
+	c, _ := b.d.contextOf(ctx)
+	c.tex.objects.Range(func(h, _ any) bool {
+		t.Errorf("texture object %v is still there", h)
+		return true
+	})
+}
