@@ -9,10 +9,7 @@ import (
 // They are counted as what they are, failed or not implemented, but do not fail a run; one that passes does, so that the list stays true.
 // TestExceptions bounds the list to 5 % of the recorded launches.
 func Exceptions() map[string]string {
-	return map[string]string{
-		"cdp":      "kernels that launch kernels: needs the device runtime library (__cudaCDP2GetParameterBufferV2, __cudaCDP2LaunchDeviceV2), which the software device lacks",
-		"rdc_pair": "two units of relocatable code: needs the linker (cuLinkCreate), which the software device lacks",
-	}
+	return map[string]string{}
 }
 
 // exception finds the entry for a launch, by the name that Options.Only takes.

@@ -257,13 +257,26 @@ func (m *Manifest) link(build string) *Link {
 	return nil
 }
 
-// DeviceRuntime says whether the module was linked with NVIDIA's device runtime library, which is in no set: its kernels launch kernels
-// or wait for their grid.
+// DeviceRuntimeFile is the name of NVIDIA's device runtime library, which is in no set: a link of its name with an empty archive is enough for a device
+// that has the library's functions itself.
+const DeviceRuntimeFile = "libcudadevrt.a"
+
+// DeviceRuntime says whether the module was linked with NVIDIA's device runtime library: its kernels launch kernels or wait for their grid.
 func (m *Manifest) DeviceRuntime() bool {
-	return m.RecordedFrom == "linked" && m.linkedPTX() == ""
+	l := m.link(m.linkedPTX())
+	return m.RecordedFrom == "linked" && (l == nil || l.deviceRuntime())
 }
 
-// linkedPTX is the build that links PTX alone.
+func (l *Link) deviceRuntime() bool {
+	for _, in := range l.Inputs {
+		if in.File == DeviceRuntimeFile {
+			return true
+		}
+	}
+	return false
+}
+
+// linkedPTX is the build that links PTX, with the device runtime library where the module needs it.
 func (m *Manifest) linkedPTX() string {
 next:
 	for _, l := range m.Link {
@@ -271,7 +284,7 @@ next:
 			continue
 		}
 		for _, in := range l.Inputs {
-			if in.Type != "ptx" || in.File == "" {
+			if in.File != DeviceRuntimeFile && (in.Type != "ptx" || in.File == "") {
 				continue next
 			}
 		}

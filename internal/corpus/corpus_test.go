@@ -67,7 +67,7 @@ func TestKeptModules(t *testing.T) {
 
 func TestBuilds(t *testing.T) {
 	s := kept(t)
-	for name, want := range map[string]string{"saxpy": "ptx90", "wgmma": "ptx90a", "h60_basic": "ptx", "rdc_pair": "link:ptx", "cdp": "ptx90"} {
+	for name, want := range map[string]string{"saxpy": "ptx90", "wgmma": "ptx90a", "h60_basic": "ptx", "rdc_pair": "link:ptx", "cdp": "link:ptx+devrt", "n_gridsync": "link:ptx+devrt"} {
 		m, err := s.Module(name)
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestBuilds(t *testing.T) {
 		if got := m.PTXBuild(); got != want {
 			t.Errorf("%s runs from %s, want %s", name, got, want)
 		}
-		if m.DeviceRuntime() != (name == "cdp") {
+		if m.DeviceRuntime() != (name == "cdp" || name == "n_gridsync") {
 			t.Errorf("%s: device runtime %v", name, m.DeviceRuntime())
 		}
 	}

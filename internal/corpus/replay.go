@@ -220,6 +220,15 @@ func (s *state) fresh() error {
 
 const loadCall = "cuModuleLoadDataEx"
 
+// emptyArchive is a static library without members.
+const emptyArchive = "!<arch>\n"
+
+// inputTypes are the manifests' words for CUjitInputType.
+var inputTypes = map[string]driver.CUjitInputType{
+	"ptx": driver.CU_JIT_INPUT_PTX, "cubin": driver.CU_JIT_INPUT_CUBIN, "fatbin": driver.CU_JIT_INPUT_FATBINARY,
+	"object": driver.CU_JIT_INPUT_OBJECT, "library": driver.CU_JIT_INPUT_LIBRARY, "nvvm": driver.CU_JIT_INPUT_NVVM,
+}
+
 // linked links the inputs of a recorded link; the image lives until done is called.
 func (s *state) linked() (image unsafe.Pointer, done func(), err error) {
 	t := s.r.T
@@ -229,13 +238,25 @@ func (s *state) linked() (image unsafe.Pointer, done func(), err error) {
 	}
 	done = func() { t.LinkDestroy(s.ctx, state) }
 	for _, in := range s.link.Inputs {
-		b, err := s.m.file(in.File)
-		if err != nil {
+		kind, ok := inputTypes[in.Type]
+		if !ok {
 			done()
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("the manifest links an input of unknown type %q", in.Type)
 		}
-		b = append(b, 0)
-		if err := s.check("cuLinkAddData", t.LinkAddData_v2(s.ctx, state, driver.CU_JIT_INPUT_PTX, unsafe.Pointer(&b[0]), uint64(len(b)), cstr(in.File), 0, nil, nil)); err != nil {
+		b := []byte(emptyArchive)
+		switch {
+		case in.Text != "":
+			b = []byte(in.Text)
+		case in.File != DeviceRuntimeFile:
+			if b, err = s.m.file(in.File); err != nil {
+				done()
+				return nil, nil, err
+			}
+		}
+		if kind == driver.CU_JIT_INPUT_PTX {
+			b = append(b, 0)
+		}
+		if err := s.check("cuLinkAddData", t.LinkAddData_v2(s.ctx, state, kind, unsafe.Pointer(unsafe.SliceData(b)), uint64(len(b)), cstr(in.File), 0, nil, nil)); err != nil {
 			done()
 			return nil, nil, err
 		}

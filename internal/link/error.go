@@ -73,6 +73,8 @@ type Error struct {
 	Log    string // the lines for the error log, separated by newlines; often empty
 	Detail string // what a person should know when the log does not say it
 	Cause  error  // a parser's, checker's or decompressor's error, or nil
+
+	result string // where the class does not say it
 }
 
 func (e *Error) Error() string {
@@ -97,6 +99,9 @@ func (e *Error) Unwrap() []error {
 
 // Result is the C name of the CUresult with which the driver answers.
 func (e *Error) Result() string {
+	if e.result != "" {
+		return e.result
+	}
 	if e.Class == Image {
 		var c fault.Class
 		if errors.As(e.Cause, &c) {

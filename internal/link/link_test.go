@@ -162,9 +162,9 @@ func TestRefused(t *testing.T) {
 		log    string
 	}{
 		{"two functions", []unit{{"a", function(".visible", "f", "mov.u32 r, 1;")}, {"b", function(".visible", "f", "mov.u32 r, 2;")}},
-			link.Duplicate, "CUDA_ERROR_UNKNOWN", "error   : Multiple definition of 'f' in 'b', first defined in 'a'"},
+			link.Duplicate, "CUDA_ERROR_INVALID_SOURCE", "error   : Multiple definition of 'f' in 'b', first defined in 'a'"},
 		{"two kernels", []unit{{"a", kernel("k", "mov.u32 r, 1;")}, {"b", kernel("k", "mov.u32 r, 1;")}},
-			link.Duplicate, "CUDA_ERROR_UNKNOWN", "error   : Multiple definition of 'k' in 'b', first defined in 'a'"},
+			link.Duplicate, "CUDA_ERROR_INVALID_SOURCE", "error   : Multiple definition of 'k' in 'b', first defined in 'a'"},
 		{"two variables, first mentioned in a third", []unit{{"a", ".extern .global .u32 v;\n"}, {"b", ".visible .global .u32 v;\n"}, {"c", ".visible .global .u32 v;\n"}},
 			link.DuplicateVariable, "CUDA_ERROR_INVALID_SOURCE", "error   : Multiple definition of 'v' in 'c', first defined in 'a'"},
 		{"undefined function and variable", []unit{{"a", ".extern .global .u32 v;\n" + extern("f") + kernel("k", "ld.global.u32 r, [v];\n"+call("f"))}},
@@ -181,7 +181,7 @@ func TestRefused(t *testing.T) {
 		{"function and variable", []unit{{"a", extern("f") + kf}, {"b", ".visible .global .u32 f;\n"}},
 			link.Mismatch, "CUDA_ERROR_INVALID_SOURCE", "error   : Type doesn't match for 'f' in 'b', first specified in 'a'"},
 		{"prototypes", []unit{{"a", extern("f") + kf}, {"b", ".visible .func (.param .b32 ret) f(.param .b32 x) { ret; }\n"}},
-			link.Mismatch, "CUDA_ERROR_INVALID_SOURCE", "error   : Prototype doesn't match for 'f' in 'b', first specified in 'a'"},
+			link.Mismatch, "CUDA_ERROR_INVALID_SOURCE", "error   : Prototype doesn't match for 'f' in 'b', first defined in 'b'"},
 		{"a function of its own that it does not define", []unit{{"a", ".func f();\n"}}, // broken.json: ptx_func_declared_not_defined
 			link.PTX, "CUDA_ERROR_INVALID_PTX", "ptxas fatal   : Unresolved extern function 'f'"},
 		{"shared memory of a kernel and what it calls", []unit{{"a", extern("f") + kernel("k", ".shared .b8 s[40000];\nmov.u32 r, s;\n"+call("f"))}, {"b", function(".visible", "f", ".shared .b8 s[10000];\nmov.u32 r, s;")}},

@@ -67,14 +67,31 @@ func (t *table) drop(n int, units []*Unit) {
 func (t *table) conflicts(u *Unit) *Error {
 	var log []string
 	class := Mismatch
+	fresh, broken := false, false
 	for i := range u.names {
 		n := &u.names[i]
 		s := t.byName[n.name]
 		if s == nil {
+			fresh = fresh || n.fn != nil && n.defined()
+			continue
+		}
+		if s.def != nil && s.def.v != nil && n.fn != nil && n.defined() { // the linker goes on and then trips over it (recorded)
+			log = append(log, fmt.Sprintf("error   : Memory space doesn't match for '%s' in '%s', first specified in '%s'", n.name, u.Name, s.first.unit.Name),
+				fmt.Sprintf("error   : Multiple definition of '%s' in '%s', first defined in '%s'", n.name, u.Name, s.def.unit.Name))
+			broken = true
 			continue
 		}
 		if what := s.disagree(n); what != "" {
-			log = append(log, fmt.Sprintf("error   : %s doesn't match for '%s' in '%s', first specified in '%s'", what, n.name, u.Name, s.first.unit.Name))
+			// The unit that defines a function is the one that is right about its prototype (recorded).
+			how, where := "specified", s.first.unit
+			switch {
+			case what != disagreePrototype:
+			case s.def != nil:
+				how, where = "defined", s.def.unit
+			case n.defined():
+				how, where = "defined", u
+			}
+			log = append(log, fmt.Sprintf("error   : %s doesn't match for '%s' in '%s', first %s in '%s'", what, n.name, u.Name, how, where.Name))
 			continue
 		}
 		if s.def == nil || !s.def.strong() || !n.strong() {
@@ -92,8 +109,19 @@ func (t *table) conflicts(u *Unit) *Error {
 	if log == nil {
 		return nil
 	}
-	return lines(class, log)
+	if broken {
+		e := lines(Mismatch, append(log, "fatal   : Internal error: no callgraph node"))
+		e.result = "CUDA_ERROR_UNKNOWN"
+		return e
+	}
+	e := lines(class, log)
+	if class == Duplicate && !fresh {
+		e.result = "CUDA_ERROR_INVALID_SOURCE" // recorded; it is unknown where the unit brings functions of its own besides
+	}
+	return e
 }
+
+const disagreePrototype = "Prototype"
 
 // disagree says in what a new mention contradicts the symbol, "" when in nothing.
 func (s *symbol) disagree(n *name) string {
@@ -109,7 +137,7 @@ func (s *symbol) disagree(n *name) string {
 			return "Type"
 		}
 		if !samePrototype(old.fn, n.fn) {
-			return "Prototype"
+			return disagreePrototype
 		}
 		return ""
 	}

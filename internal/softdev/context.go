@@ -183,6 +183,7 @@ func (d *Driver) create(cur driver.CUcontext, out *driver.CUcontext, flags uint3
 	if cur == 0 {
 		d.threads.self().push(c.handle)
 	}
+	d.joinLibraries(c)
 	*out = c.handle
 	return success
 }

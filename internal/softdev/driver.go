@@ -56,6 +56,7 @@ type Driver struct {
 	ctxIDs    atomic.Uint64
 	gridIDs   atomic.Uint64
 	codeEnd   atomic.Uint64 // first function address not given out
+	env       environment   // read by New
 
 	threads       threads
 	contexts      handles[context]
@@ -65,6 +66,7 @@ type Driver struct {
 	functions     handles[function]
 	libraries     handles[library]
 	kernels       handles[kernel]
+	links         handles[linkState]
 	pools         handles[pool]
 	gs            graphs
 	log           errorLog
@@ -87,7 +89,7 @@ const (
 
 // New makes a driver. It reserves address space and nothing else; cuInit has to come before other calls as with the C library.
 func New(o Options) (*Driver, error) {
-	d := &Driver{opts: o, started: time.Now(), refused: map[string]bool{}}
+	d := &Driver{opts: o, started: time.Now(), refused: map[string]bool{}, env: readEnvironment()}
 	if err := d.chooseEngine(); err != nil {
 		return nil, fmt.Errorf("software device: %w", err)
 	}
@@ -109,6 +111,7 @@ func New(o Options) (*Driver, error) {
 	d.functions.init(kindFunction, first)
 	d.libraries.init(kindLibrary, first)
 	d.kernels.init(kindKernel, first)
+	d.links.init(kindLink, first)
 	d.pools.init(kindPool, first)
 	d.gs.init(first)
 	d.log.callbacks.init(kindLogs, first)

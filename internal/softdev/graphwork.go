@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
-	"github.com/gocuda/cuda/internal/exec"
 )
 
 // emptyWork only joins edges.
@@ -50,7 +49,7 @@ func (w *kernelWork) run(r *graphRun) {
 	}
 	copy(buf.bytes, w.params)
 	l := w.f.launch(&w.q, buf)
-	if err := exec.Run(&l); err != nil {
+	if err := w.f.mod.run(&l); err != nil {
 		c.broken(err)
 	}
 	c.params.put(buf)

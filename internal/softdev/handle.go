@@ -48,6 +48,7 @@ const (
 	kindResource
 	kindNotification
 	kindLogs
+	kindLink
 )
 
 type handleSlot[T any] struct {

@@ -23,6 +23,8 @@ type jitOptions struct {
 	refusal    *loadError // what the compiler says to an option that it does not take
 	maxRegs    uint32
 	limitRegs  bool
+	level0     bool   // CU_JIT_OPTIMIZATION_LEVEL is 0
+	apart      bool   // CU_JIT_FMA is 0
 	target     uint32 // CUjit_target, 0 when absent
 	symbols    map[string]uint64
 	oldTarget  bool    // CU_JIT_TARGET of a time for which the driver has no compiler
@@ -98,6 +100,9 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 			o.values[i] = uintptr(min((uint64(uint32(v))+warpSize-1)/warpSize*warpSize, 1024)) // recorded: whole warps, as many as a block can have
 		case driver.CU_JIT_OPTIMIZATION_LEVEL:
 			o.number(uint32(v))
+			o.level0 = uint32(v) == 0
+		case driver.CU_JIT_FMA:
+			o.apart = uint32(v) == 0
 		case driver.CU_JIT_MIN_CTA_PER_SM:
 			o.number(uint32(v))
 			o.minBlocks = uint32(v)
@@ -191,13 +196,15 @@ func (o *jitOptions) refuse(text string) {
 	}
 }
 
+// noContract says whether mul and add stay apart.
+func (o *jitOptions) noContract() bool { return o.level0 || o.apart }
+
 // finish fills the caller's logs and the wall time (milliseconds, a float in the option's value).
 func (o *jitOptions) finish() {
 	if o.values == nil {
 		return
 	}
-	o.info.write(o.values)
-	o.err.write(o.values)
+	o.writeLogs()
 	if o.wallTime >= 0 {
 		ms := float32(float64(time.Since(o.start)) / float64(time.Millisecond))
 		o.values[o.wallTime] = uintptr(math.Float32bits(ms))

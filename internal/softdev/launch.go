@@ -31,7 +31,7 @@ type launch struct {
 func (q *launch) execute(s *stream, skip bool) {
 	c := q.f.mod.ctx
 	if !skip {
-		if err := exec.Run(&q.l); err != nil {
+		if err := q.f.mod.run(&q.l); err != nil {
 			c.broken(err)
 		}
 	}

@@ -18,13 +18,31 @@ type library struct {
 	data   []byte
 	opts   *jitOptions
 
-	mu       sync.Mutex
-	empty    bool             // a wrapper around nothing
-	programs map[int]*program // by compute capability
-	errs     map[int]*loadError
-	kernels  map[string]*kernel
-	modules  map[*context]*module
-	gone     bool
+	mu      sync.Mutex // held for looking things up, never while something is compiled or loaded
+	empty   bool       // a wrapper around nothing
+	builds  map[int]*build
+	kernels map[string]*kernel
+	modules map[*context]*instance
+	gone    bool
+
+	sharing  sync.Mutex
+	shared   map[string]sharedVariable // the __managed__ variables, when they are needed first
+	home     *context                  // owner of their memory; no call knows it
+	unshared bool                      // the memory was given back
+}
+
+// build is a library's program for a compute capability. Who comes while it is made waits.
+type build struct {
+	once sync.Once
+	p    *program
+	err  *loadError
+}
+
+// instance is a library in a context.
+type instance struct {
+	mu   sync.Mutex // held while the module is made and unmade
+	m    *module
+	over bool // the library or the context has gone
 }
 
 // kernel is a CUkernel: a kernel of a library in whatever context is current.
@@ -52,55 +70,103 @@ func (k *kernel) tuning(dev *device) *tuning {
 	return t
 }
 
-// program compiles the image for a device when it is first needed.
-func (l *library) program(dev *device) (*program, driver.CUresult) {
+// build finds the place of the program for a device.
+func (l *library) build(dev *device) *build {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.programLocked(dev)
+	b := l.builds[dev.sm()]
+	if b == nil {
+		b = new(build)
+		l.builds[dev.sm()] = b
+	}
+	return b
 }
 
-func (l *library) programLocked(dev *device) (*program, driver.CUresult) {
-	sm := dev.sm()
-	if p := l.programs[sm]; p != nil {
-		return p, success
+// program compiles the image for a device when it is first needed.
+func (l *library) program(dev *device) (*program, driver.CUresult) {
+	b := l.build(dev)
+	b.once.Do(func() { b.p, b.err = l.d.compile(l.data, dev, l.opts) })
+	if b.err != nil {
+		l.d.explain(nil, "%s", b.err.Error())
+		return nil, b.err.result
 	}
-	e := l.errs[sm]
-	if e == nil {
-		var p *program
-		if p, e = l.d.compile(l.data, dev, l.opts); e == nil {
-			l.programs[sm] = p
-			return p, success
-		}
-		l.errs[sm] = e
-	}
-	l.d.explain(nil, "%s", e.Error())
-	return nil, e.result
+	return b.p, success
 }
 
 // module is the library's instance in a context.
 func (l *library) module(c *context) (*module, driver.CUresult) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if m := l.modules[c]; m != nil {
-		return m, success
+	if l.gone {
+		l.mu.Unlock()
+		return nil, badHandle
 	}
-	p, r := l.programLocked(c.dev)
+	i := l.modules[c]
+	if i == nil {
+		i = new(instance)
+		l.modules[c] = i
+	}
+	l.mu.Unlock()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case i.over:
+		return nil, badHandle
+	case i.m != nil:
+		return i.m, success
+	}
+	p, r := l.program(c.dev)
 	if r != success {
 		return nil, r
 	}
 	m, r := c.instantiate(p, l, l.opts.symbols)
-	if r != success {
-		return nil, r
+	if r == destroyed {
+		l.mu.Lock()
+		delete(l.modules, c)
+		l.mu.Unlock()
 	}
-	l.modules[c] = m
-	return m, success
+	i.m = m
+	return m, r
+}
+
+// end closes the instance; the module, nil when there is none, is the caller's to unload.
+func (i *instance) end() *module {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	m := i.m
+	i.m, i.over = nil, true
+	return m
 }
 
 // forget drops the instance in a context that goes.
 func (l *library) forget(c *context) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	i := l.modules[c]
 	delete(l.modules, c)
+	l.mu.Unlock()
+	if i != nil {
+		if m := i.end(); m != nil {
+			m.unload()
+		}
+	}
+}
+
+// instances are the modules that the library has now.
+func (l *library) instances() []*module {
+	l.mu.Lock()
+	all := make([]*instance, 0, len(l.modules))
+	for _, i := range l.modules {
+		all = append(all, i)
+	}
+	l.mu.Unlock()
+	var list []*module
+	for _, i := range all {
+		i.mu.Lock()
+		if i.m != nil {
+			list = append(list, i.m)
+		}
+		i.mu.Unlock()
+	}
+	return list
 }
 
 // kernel makes the handle of a kernel.
@@ -109,6 +175,9 @@ func (l *library) kernel(name string) (*kernel, driver.CUresult) {
 	defer l.mu.Unlock()
 	if k := l.kernels[name]; k != nil {
 		return k, success
+	}
+	if l.gone {
+		return nil, badHandle
 	}
 	k := &kernel{lib: l, name: name}
 	if k.handle = driver.CUkernel(l.d.kernels.add(k)); k.handle == 0 {
@@ -138,11 +207,9 @@ func (k *kernel) function(c *context) (*function, driver.CUresult) {
 
 // functions are those of the kernel that contexts of a device have now.
 func (k *kernel) functions(dev *device) []*function {
-	k.lib.mu.Lock()
-	defer k.lib.mu.Unlock()
 	var list []*function
-	for c, m := range k.lib.modules {
-		if c.dev != dev {
+	for _, m := range k.lib.instances() {
+		if m.ctx.dev != dev {
 			continue
 		}
 		m.mu.Lock()
@@ -173,7 +240,7 @@ func (d *Driver) libraryLoad(out *driver.CUlibrary, data []byte, jit *jitOptions
 			}
 		}
 	}
-	l := &library{d: d, data: data, opts: jit, programs: map[int]*program{}, errs: map[int]*loadError{}, kernels: map[string]*kernel{}, modules: map[*context]*module{}}
+	l := &library{d: d, data: data, opts: jit, builds: map[int]*build{}, kernels: map[string]*kernel{}, modules: map[*context]*instance{}}
 	if l.handle = driver.CUlibrary(d.libraries.add(l)); l.handle == 0 {
 		return driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
@@ -183,7 +250,7 @@ func (d *Driver) libraryLoad(out *driver.CUlibrary, data []byte, jit *jitOptions
 
 // keep copies the options, since the arrays behind them are the caller's; logs of a later compilation have nowhere to go.
 func (o *jitOptions) keep() *jitOptions {
-	k := &jitOptions{start: o.start, wallTime: -1, target: o.target, oldTarget: o.oldTarget, symbols: o.symbols, maxThreads: o.maxThreads, refusal: o.refusal}
+	k := &jitOptions{start: o.start, wallTime: -1, target: o.target, oldTarget: o.oldTarget, symbols: o.symbols, maxThreads: o.maxThreads, refusal: o.refusal, level0: o.level0, apart: o.apart}
 	k.info.sizeSlot, k.err.sizeSlot = -1, -1
 	return k
 }
@@ -229,19 +296,22 @@ func (d *Driver) libraryLoadWith(cur driver.CUcontext, out *driver.CUlibrary, da
 		return r
 	}
 	*out = h
+	l := d.libraries.get(uintptr(h))
+	if l == nil {
+		return badHandle // a handle that nobody knows yet was destroyed
+	}
 	if jit.info.given || jit.err.given {
 		dev := d.place(cur)
-		l := d.libraries.get(uintptr(h))
-		l.mu.Lock()
-		if p, e := d.compile(data, dev, jit); e == nil {
-			l.programs[dev.sm()] = p
-		} else {
-			l.errs[dev.sm()] = e
-			if e.log != "" {
-				jit.err.line("%s", e.log)
+		b := l.build(dev)
+		b.once.Do(func() {
+			b.p, b.err = d.compile(data, dev, jit)
+			if b.err != nil && b.err.log != "" {
+				jit.err.line("%s", b.err.log)
 			}
-		}
-		l.mu.Unlock()
+		})
+	}
+	if d.env.eager {
+		d.loadEagerly(l)
 	}
 	jit.finish()
 	return success
@@ -255,10 +325,9 @@ func (d *Driver) wrapsNothing(code unsafe.Pointer) bool {
 
 // refuse makes every use of the library answer an error.
 func (l *library) refuse(e *loadError) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	for _, dev := range l.d.devices {
-		l.errs[dev.sm()] = e
+		b := l.build(dev)
+		b.once.Do(func() { b.err = e })
 	}
 }
 
@@ -317,10 +386,13 @@ func (d *Driver) unloadLibrary(l *library) {
 	for _, k := range kernels {
 		d.kernels.remove(uintptr(k.handle))
 	}
-	for c, m := range modules {
-		c.synchronize()
-		m.unload()
+	for c, i := range modules {
+		if m := i.end(); m != nil {
+			c.synchronize()
+			m.unload()
+		}
 	}
+	l.unshare()
 }
 
 func (d *Driver) libraryGetKernel(cur driver.CUcontext, out *driver.CUkernel, h driver.CUlibrary, name *byte) driver.CUresult {
@@ -439,16 +511,25 @@ func (d *Driver) libraryVariable(cur driver.CUcontext, out *driver.CUdeviceptr, 
 		return invalidValue
 	}
 	c, r := d.enter(cur)
-	if managed && r == invalidCtx {
-		// Managed variables are there without a current context (recorded); they live in the device's primary one.
-		c, r = d.devices[0].primaryContext()
-	}
-	if r != success {
+	bare := managed && r == invalidCtx // managed variables are there without a current context (recorded)
+	if r != success && !bare {
 		return r
 	}
 	l, r := d.library(h)
 	if r != success {
 		return r
+	}
+	if bare {
+		p, r := l.program(d.devices[0])
+		if r != success {
+			return r
+		}
+		if p.contextFree() {
+			return l.managedVariable(p, out, size, driver.String(name))
+		}
+		if c, r = d.devices[0].primaryContext(); r != success { // their initial values name variables of a context
+			return r
+		}
 	}
 	m, r := l.module(c)
 	if r != success {

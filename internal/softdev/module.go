@@ -1,7 +1,6 @@
 package softdev
 
 import (
-	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
@@ -23,7 +22,8 @@ type module struct {
 	globals driver.CUdeviceptr
 	consts  driver.CUdeviceptr
 	managed driver.CUdeviceptr
-	extern  map[string]uint64 // CU_JIT_GLOBAL_SYMBOL_...
+	shared  map[*check.Var]uint64 // managed variables of a library
+	extern  map[string]uint64     // CU_JIT_GLOBAL_SYMBOL_...
 
 	mu        sync.Mutex
 	functions map[*entry]*function
@@ -44,14 +44,22 @@ func (c *context) instantiate(p *program, lib *library, extern map[string]uint64
 	}
 	m.globals = alloc(&p.globals, c.dev.heap, useVariable)
 	m.consts = alloc(&p.consts, c.dev.heap, useConstant)
-	m.managed = alloc(&p.managed, c.d.memory.managed, useVariable)
+	if lib == nil {
+		m.managed = alloc(&p.managed, c.d.memory.managed, useVariable)
+	} else if r == success {
+		m.shared, r = lib.share(p, m.address)
+	}
 	if r != success {
 		m.freeVariables()
 		return nil, r
 	}
-	for _, b := range []*block{&p.globals, &p.consts, &p.managed} {
+	own := []*block{&p.globals, &p.consts, &p.managed}
+	if lib != nil {
+		own = own[:2] // share has written the managed ones
+	}
+	for _, b := range own {
 		for _, v := range b.vars {
-			m.initialize(v)
+			c.d.initialize(p, v, m.address)
 		}
 	}
 	m.handle = driver.CUmodule(c.d.modules.add(m))
@@ -60,10 +68,24 @@ func (c *context) instantiate(p *program, lib *library, extern map[string]uint64
 		return nil, driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
 	c.mu.Lock()
-	c.modules[m] = struct{}{}
+	dead := c.dead.Load() // tearDown sets it before it looks for modules
+	if !dead {
+		c.modules[m] = struct{}{}
+	}
 	c.mu.Unlock()
+	if dead {
+		m.unload()
+		return nil, destroyed
+	}
 	if len(p.opaques.vars) > 0 {
 		c.tex.changed()
+	}
+	if c.d.env.eager {
+		for _, e := range p.entries {
+			if f, r := m.function(e); r == success {
+				_ = f.prepare() // what cannot be compiled shows when it is used
+			}
+		}
 	}
 	return m, success
 }
@@ -80,14 +102,15 @@ func (m *module) freeVariables() {
 // address is where a variable lies; 0 for one that nothing defines.
 func (m *module) address(v *check.Var) uint64 {
 	p := m.prog
-	if def := p.syms.Vars[v]; def != nil {
-		v = def
-	}
+	v = p.linked.Var(v)
 	if off, ok := p.globals.off[v]; ok {
 		return uint64(m.globals) + off
 	}
 	if off, ok := p.consts.off[v]; ok {
 		return uint64(m.consts) + off
+	}
+	if addr, ok := m.shared[v]; ok {
+		return addr
 	}
 	if off, ok := p.managed.off[v]; ok {
 		return uint64(m.managed) + off
@@ -99,33 +122,8 @@ func (m *module) address(v *check.Var) uint64 {
 }
 
 // initialize writes a variable's initial value.
-func (m *module) initialize(v *check.Var) {
-	b := unsafe.Slice((*byte)(m.ctx.d.memory.w.Ptr(m.address(v))), v.Size)
-	clear(b[copy(b, v.Init):])
-	for i := range v.Relocs {
-		r := &v.Relocs[i]
-		var x uint64
-		switch {
-		case r.Func != nil:
-			f := r.Func
-			if g := m.prog.syms.Funcs[f]; g != nil {
-				f = g
-			}
-			x = m.prog.handles[f]
-		case r.Var != nil:
-			x = m.address(r.Var)
-		}
-		x += uint64(r.Addend)
-		if r.Mask != 0 {
-			x = x & r.Mask >> r.Shift
-		}
-		if r.Offset > v.Size || uint64(r.Size) > v.Size-r.Offset {
-			continue // the checker gives no such relocation
-		}
-		var word [8]byte
-		binary.LittleEndian.PutUint64(word[:], x)
-		copy(b[r.Offset:r.Offset+uint64(r.Size)], word[:])
-	}
+func (d *Driver) initialize(p *program, v *check.Var, address func(*check.Var) uint64) {
+	p.linked.Write(unsafe.Slice((*byte)(d.memory.w.Ptr(address(v))), v.Size), v, p.syms, address)
 }
 
 // function is the module's instance of a kernel, made when it is first asked for.
@@ -321,14 +319,14 @@ func (d *Driver) moduleGetFunction(_ driver.CUcontext, out *driver.CUfunction, h
 // variable finds a variable for the GetGlobal calls.
 func (m *module) variable(name *byte) (*check.Var, driver.CUresult) {
 	text := driver.String(name)
-	v := m.prog.vars[text]
-	switch {
-	case v != nil:
-		return v, success
-	case m.prog.byName[text] != nil || m.prog.refs[text]:
+	switch v := m.prog.linked.Variable(text); {
+	case v == nil && m.prog.byName[text] == nil:
+		return nil, driver.CUDA_ERROR_NOT_FOUND
+	case v == nil || opaque(v):
 		return nil, invalidValue // recorded: the name of a kernel or texture
+	default:
+		return v, success
 	}
-	return nil, driver.CUDA_ERROR_NOT_FOUND
 }
 
 func (d *Driver) moduleGetGlobal(_ driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUmodule, name *byte) driver.CUresult {
@@ -384,7 +382,7 @@ func (d *Driver) moduleGetFunctionCount(_ driver.CUcontext, out *uint32, h drive
 	return success
 }
 
-// moduleEnumerateFunctions gives functions in file order; unlike those of cuModuleGetFunction they are not loaded yet.
+// moduleEnumerateFunctions gives functions in the order of their code; unlike those of cuModuleGetFunction they are not loaded yet.
 func (d *Driver) moduleEnumerateFunctions(_ driver.CUcontext, out *driver.CUfunction, n uint32, h driver.CUmodule) driver.CUresult {
 	if out == nil {
 		return invalidValue
@@ -412,5 +410,8 @@ func (d *Driver) moduleGetLoadingMode(_ driver.CUcontext, out *driver.CUmoduleLo
 		return invalidValue
 	}
 	*out = driver.CU_MODULE_LAZY_LOADING
+	if d.env.eager {
+		*out = driver.CU_MODULE_EAGER_LOADING
+	}
 	return success
 }

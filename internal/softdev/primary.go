@@ -56,6 +56,7 @@ func (p *primary) activate(dev *device) driver.CUresult {
 		d.contexts.replace(uintptr(c.handle), c)
 	}
 	p.ctx = c
+	d.joinLibraries(c)
 	return success
 }
 

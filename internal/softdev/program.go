@@ -9,35 +9,33 @@ import (
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec"
-	"github.com/gocuda/cuda/internal/exec/interp"
 	"github.com/gocuda/cuda/internal/image"
 	"github.com/gocuda/cuda/internal/image/fatbin"
 	"github.com/gocuda/cuda/internal/image/fault"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/link"
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// program is a module as far as it does not depend on a context: the checked text, where its variables lie relative to their blocks, and its
-// kernels, lowered and prepared once each when they are first needed.
+// program is a module as far as it does not depend on a context: what the linker made of one text or of several, where its variables lie relative to
+// their blocks, and its kernels, lowered and prepared once each when they are first needed.
 type program struct {
-	d       *Driver
-	sm      int
-	checked *check.Module
-	entries []*entry // in file order
-	byName  map[string]*entry
-	vars    map[string]*check.Var // of the module, extern ones left out
-	refs    map[string]bool       // textures, samplers and surfaces of the module
-	opaques opaqueVars            // the same with their addresses
-	syms    *ir.Symbols
-	globals block
-	consts  block
-	managed block
-	loose   []string // extern variables that nothing defines
+	d         *Driver
+	sm        int
+	checked   *check.Module // the text, when there is but one
+	linked    *link.Linked
+	entries   []*entry // in the order of cuModuleEnumerateFunctions
+	byName    map[string]*entry
+	byAddress map[uint64]*entry // kernels whose address the program takes
+	opaques   opaqueVars        // textures, samplers and surfaces
+	syms      *ir.Symbols
+	globals   block
+	consts    block
+	managed   block
+	loose     []string // extern variables that nothing defines
 	// maxThreads is CU_JIT_MAX_THREADS_PER_BLOCK, 0 when absent.
 	maxThreads int32
-	// handles are what kernels see as addresses of functions.
-	handles map[*check.Func]uint64
 }
 
 // block is the memory of the variables of one space.
@@ -64,6 +62,7 @@ func (b *block) add(v *check.Var) {
 type entry struct {
 	prog   *program
 	fn     *check.Func
+	target int // compute capability that the kernel's text names
 	mu     sync.Mutex
 	done   bool
 	kernel *ir.Kernel
@@ -91,9 +90,9 @@ func (e *entry) registers() int {
 	if err != nil {
 		return minRegs
 	}
-	// Frames hold every virtual register; about a quarter of them is live at once in compiled code.
+	// Registers that are not live at the same time share rows of the frame, as they share registers in compiled code.
 	words := int(k.Funcs[0].FrameSize / ir.W32.RowSize())
-	n := min(max((words/4+7)&^7, 16), 32)
+	n := min(max((words+7)&^7, 16), 32)
 	if most := int(e.fn.Attrs.MaxNReg); most > 0 {
 		n = min(n, most)
 	}
@@ -119,14 +118,18 @@ func (e *loadError) Error() string {
 
 func (e *loadError) Unwrap() error { return e.err }
 
-// classResults maps the names in package fault to numbers.
+// classResults maps the names that packages image and link use to numbers.
 var classResults = map[string]driver.CUresult{
 	"CUDA_ERROR_INVALID_IMAGE":            driver.CUDA_ERROR_INVALID_IMAGE,
 	"CUDA_ERROR_INVALID_PTX":              driver.CUDA_ERROR_INVALID_PTX,
 	"CUDA_ERROR_INVALID_SOURCE":           driver.CUDA_ERROR_INVALID_SOURCE,
 	"CUDA_ERROR_NO_BINARY_FOR_GPU":        driver.CUDA_ERROR_NO_BINARY_FOR_GPU,
 	"CUDA_ERROR_JIT_COMPILATION_DISABLED": driver.CUDA_ERROR_JIT_COMPILATION_DISABLED,
+	"CUDA_ERROR_JIT_COMPILER_NOT_FOUND":   driver.CUDA_ERROR_JIT_COMPILER_NOT_FOUND,
+	"CUDA_ERROR_UNSUPPORTED_PTX_VERSION":  driver.CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
 	"CUDA_ERROR_NOT_SUPPORTED":            driver.CUDA_ERROR_NOT_SUPPORTED,
+	"CUDA_ERROR_INVALID_VALUE":            driver.CUDA_ERROR_INVALID_VALUE,
+	"CUDA_ERROR_INVALID_HANDLE":           driver.CUDA_ERROR_INVALID_HANDLE,
 	"CUDA_ERROR_UNKNOWN":                  driver.CUDA_ERROR_UNKNOWN,
 }
 
@@ -181,18 +184,20 @@ func (d *Driver) fetch(p unsafe.Pointer) ([]byte, *loadError) {
 	return append([]byte(nil), img.Data...), nil
 }
 
-// compile makes a program of an image for a compute capability (90 for 9.0).
+// compile makes a program of an image for a device.
 func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *loadError) {
 	sm := dev.sm()
-	target := sm
-	if o.target != 0 {
-		target = int(o.target &^ (uint32(driver.CU_COMPUTE_ACCELERATED_TARGET_BASE) | uint32(driver.CU_COMPUTE_FAMILY_TARGET_BASE)))
-	}
-	part, err := image.Resolve(data, image.Device{Device: fatbin.Device{SM: sm}})
+	target := o.targetSM(sm)
+	chosen := fatbin.Device{SM: sm, ForcePTX: d.env.forcePTX, DisablePTX: d.env.disablePTX}
+	part, err := image.Resolve(data, image.Device{Device: chosen, Section: link.Section})
 	if err != nil {
 		return nil, imageError(err)
 	}
-	if part.Kind != image.PTX {
+	switch part.Kind {
+	case image.PTX:
+	case image.Cubin:
+		return d.reload(part.Data, dev, o)
+	default:
 		return nil, &loadError{result: notSupported, err: fmt.Errorf("%s images are not supported", part.Kind)}
 	}
 	if o.refusal != nil {
@@ -215,17 +220,23 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	if target != sm {
 		return nil, &loadError{result: driver.CUDA_ERROR_INVALID_SOURCE, err: fmt.Errorf("CU_JIT_TARGET %d is not the device's %d", target, sm)}
 	}
-	p := &program{d: d, sm: sm, checked: checked, byName: map[string]*entry{}, vars: map[string]*check.Var{}, refs: map[string]bool{}, handles: map[*check.Func]uint64{}}
-	p.layout()
-	if e := p.link(); e != nil {
-		return nil, e
+	p := &program{d: d, sm: sm, checked: checked}
+	for _, v := range openVariables(checked) {
+		// The compiler of whole programs drops .extern where nothing defines the variable (recorded).
+		v.Linkage = ptx.LinkVisible
+		p.loose = append(p.loose, v.Name)
 	}
+	l, err := link.Single(checked, nil, dev.linkOptions(sm))
+	if err != nil {
+		return nil, linkError(err)
+	}
+	p.assemble(l, o)
 	if o.maxThreads <= threadsPerSM {
 		p.maxThreads = int32(o.maxThreads)
 	}
 	o.report(p)
 	for name := range o.symbols {
-		if p.vars[name] != nil {
+		if p.global(name) != nil {
 			// Only an image of machine code can leave a symbol open (recorded: the warnings, then this).
 			return nil, &loadError{result: driver.CUDA_ERROR_INVALID_VALUE, err: fmt.Errorf("CU_JIT_GLOBAL_SYMBOL_NAMES: the module defines %s", name)}
 		}
@@ -259,103 +270,20 @@ func opaque(v *check.Var) bool {
 	return false
 }
 
-// layout gives variables their places and functions their addresses.
-func (p *program) layout() {
-	for _, v := range p.openVariables() {
-		// The compiler of whole programs drops .extern where nothing defines the variable (recorded).
-		v.Linkage = ptx.LinkVisible
-		p.loose = append(p.loose, v.Name)
-	}
-	place := func(v *check.Var) {
-		switch {
-		case v.Linkage == ptx.LinkExtern:
-		case v.Space == "const":
-			p.consts.add(v)
-		case v.Space == "global" && v.Managed:
-			p.managed.add(v)
-		case v.Space == "global":
-			p.globals.add(v)
-		}
-	}
-	for _, v := range p.checked.Vars {
-		if opaque(v) {
-			p.refs[v.Name] = true
-			p.refer(v)
-			continue
-		}
-		place(v)
-		if v.Space != "global" && v.Space != "const" {
-			continue
-		}
-		if v.Linkage != ptx.LinkExtern {
-			p.vars[v.Name] = v
-		}
-	}
-	// Addresses of functions are numbers in the part of the window that never holds memory, 256 apart, different in every program.
-	const distance = 256
-	n := uint64(len(p.checked.Funcs))
-	next := p.d.codeEnd.Add(n*distance) - n*distance
-	for _, f := range p.checked.Funcs {
-		p.handles[f] = next
-		next += distance
-		for _, v := range f.Locals {
-			place(v)
-		}
-		if f.Entry && f.Defined {
-			e := &entry{prog: p, fn: f}
-			p.entries = append(p.entries, e)
-			p.byName[f.Name] = e
-		}
-	}
-	p.syms = &ir.Symbols{Handles: p.handles, Builtin: interp.Builtin, Funcs: map[*check.Func]*check.Func{}, Vars: map[*check.Var]*check.Var{}}
-	for _, v := range p.checked.Vars {
-		if def := p.vars[v.Name]; v.Linkage == ptx.LinkExtern && def != nil {
-			p.syms.Vars[v] = def
-		}
-	}
-	for name, f := range p.checked.Aliases {
-		for _, g := range p.checked.Funcs {
-			if g.Name == name && !g.Defined {
-				p.syms.Funcs[g] = f
-			}
-		}
-	}
-}
-
-// openVariables are the extern variables in global and constant memory that nothing defines, in file order.
-func (p *program) openVariables() []*check.Var {
+// openVariables are the extern variables in global and constant memory that nothing defines, in file order. Those without a size stay what they are.
+func openVariables(m *check.Module) []*check.Var {
 	defined := map[string]bool{}
-	for _, v := range p.checked.Vars {
+	for _, v := range m.Vars {
 		if v.Linkage != ptx.LinkExtern {
 			defined[v.Name] = true
 		}
 	}
 	var open []*check.Var
-	for _, v := range p.checked.Vars {
-		if v.Linkage == ptx.LinkExtern && (v.Space == "global" || v.Space == "const") && !opaque(v) && !defined[v.Name] {
+	for _, v := range m.Vars {
+		if v.Linkage == ptx.LinkExtern && (v.Space == "global" || v.Space == "const") && v.Size > 0 && !opaque(v) && !defined[v.Name] {
 			defined[v.Name] = true
 			open = append(open, v)
 		}
 	}
 	return open
-}
-
-// link looks for functions that are called and nowhere defined; the driver's compiler refuses them, and accepts extern variables.
-func (p *program) link() *loadError {
-	for _, f := range p.checked.Funcs {
-		for i := range f.Insts {
-			in := &f.Insts[i]
-			if in.AST.Name != "call" {
-				continue
-			}
-			for j := range in.Args {
-				g := in.Args[j].Func
-				if g == nil || g.Defined || p.syms.Funcs[g] != nil || interp.Builtin(g.Name) {
-					continue
-				}
-				return &loadError{result: driver.CUDA_ERROR_INVALID_PTX, log: "ptxas fatal   : Unresolved extern function '" + g.Name + "'"}
-			}
-		}
-	}
-	return nil
 }

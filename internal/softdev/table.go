@@ -172,6 +172,7 @@ func (d *Driver) newTable() *driver.Table {
 	t.KernelGetAttribute = d.kernelGetAttribute
 	t.KernelSetAttribute = d.kernelSetAttribute
 	t.KernelSetCacheConfig = d.kernelSetCacheConfig
+	d.linkTable(t)
 
 	// Functions and launches.
 	t.FuncGetAttribute = d.funcGetAttribute

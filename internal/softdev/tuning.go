@@ -62,7 +62,7 @@ func (e *entry) attribute(dev *device, t *tuning, attr driver.CUfunction_attribu
 	case driver.CU_FUNC_ATTRIBUTE_NUM_REGS:
 		return int32(e.registers()), success, nil
 	case driver.CU_FUNC_ATTRIBUTE_PTX_VERSION:
-		return int32(e.prog.checked.Target.SM), success, nil
+		return int32(e.target), success, nil
 	case driver.CU_FUNC_ATTRIBUTE_BINARY_VERSION:
 		return int32(e.prog.sm), success, nil
 	case driver.CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:

@@ -30,10 +30,6 @@ type Difference struct {
 // Differences are all that is known.
 var Differences = []Difference{
 	{"link/", "cuLink is not wired to the linker yet"},
-	{"zeros/before-init/cuLink", "cuLink is not wired to the linker yet"},
-	{"zeros/no-context/cuLink", "cuLink is not wired to the linker yet"},
-	{"zeros/context/cuLink", "cuLink is not wired to the linker yet"},
-	{"fault/library-calls", "cuLinkCreate, as above"},
 	{"jit/error-log/0", "the driver writes a NUL into a buffer that is said to have no bytes"},
 	{"jit/info-log/0", "the driver writes a NUL into a buffer that is said to have no bytes"},
 	{"jit/log/verbose-function", "the log names the functions that the hardware's compiler did not put inline; there is no such compiler here"},

@@ -1,0 +1,88 @@
+package softdev
+
+import (
+	"errors"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/link"
+	"github.com/gocuda/cuda/internal/ptx/check"
+)
+
+// linkOptions are what package link has to know of the device.
+func (dev *device) linkOptions(sm int) link.Options {
+	return link.Options{SM: sm, MaxShared: dev.maxSharedOptin(), Builtin: interp.Builtin, Runtime: interp.DeviceRuntime}
+}
+
+// linkError turns a failure of package link into the driver's result.
+func linkError(err error) *loadError {
+	var e *link.Error
+	if !errors.As(err, &e) {
+		return &loadError{result: driver.CUDA_ERROR_UNKNOWN, err: err}
+	}
+	r, ok := classResults[e.Result()]
+	if !ok {
+		r = driver.CUDA_ERROR_UNKNOWN
+	}
+	return &loadError{result: r, log: e.Log, err: e}
+}
+
+// reload makes a program of an image that the linker made, here or in another process.
+func (d *Driver) reload(data []byte, dev *device, o *jitOptions) (*program, *loadError) {
+	l, err := link.Load(data, dev.linkOptions(dev.sm())) // as machine code: CUDA_DISABLE_PTX_JIT does not stop it
+	if err != nil {
+		return nil, linkError(err)
+	}
+	p := &program{d: d, sm: dev.sm()}
+	p.assemble(l, o)
+	return p, nil
+}
+
+// functionDistance is how far the addresses of functions lie apart.
+const functionDistance = 256
+
+// assemble takes over a linked program: variables get their places in the blocks, functions their addresses.
+func (p *program) assemble(l *link.Linked, o *jitOptions) {
+	p.linked = l
+	for _, v := range l.Variables {
+		switch {
+		case opaque(v):
+			p.refer(v)
+		case v.Space == "const":
+			p.consts.add(v)
+		case v.Managed:
+			p.managed.add(v)
+		default:
+			p.globals.add(v)
+		}
+	}
+	// Addresses of functions are numbers in the part of the window that never holds memory, different in every program.
+	n := uint64(len(l.Taken)) * functionDistance
+	p.syms = l.Symbols(p.d.codeEnd.Add(n)-n, functionDistance)
+	p.syms.NoContract = o.noContract()
+	target := map[*check.Func]int{}
+	for _, u := range l.Units {
+		for _, f := range u.Module.Funcs {
+			target[f] = u.Module.Target.SM
+		}
+	}
+	p.byName, p.byAddress = map[string]*entry{}, map[uint64]*entry{}
+	for _, f := range l.Kernels {
+		e := &entry{prog: p, fn: f, target: target[f]}
+		p.entries = append(p.entries, e)
+		if l.Kernel(f.Name) == f {
+			p.byName[f.Name] = e
+		}
+		if at, ok := p.syms.Handles[f]; ok {
+			p.byAddress[at] = e
+		}
+	}
+}
+
+// global finds a variable that the program can ask for by name, nil when there is none.
+func (p *program) global(name string) *check.Var {
+	if v := p.linked.Variable(name); v != nil && !opaque(v) {
+		return v
+	}
+	return nil
+}
