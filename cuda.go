@@ -9,6 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/device"
 )
 
+//go:generate go run ./internal/cudagen
+
 // Kind says what runs the kernels.
 type Kind int
 

@@ -111,7 +111,8 @@ func (s *Stream) Synchronize() error {
 // context.DeadlineExceeded) and ErrLaunchTimeout.
 //
 // On a GPU only the waiting ends: the work goes on, nothing can stop it, and the context stays well. The software device stops the kernels of the
-// context, which breaks it, as a launch timeout does on a GPU: close it. Use [Stream.Done] to look without waiting.
+// context, which breaks it, as a launch timeout does on a GPU: close it. With a context.Context that has ended already the error is the same, and kernels that
+// run are stopped too; if nothing runs the context stays well. Use [Stream.Done] to look without waiting.
 func (s *Stream) Wait(ctx context.Context) error {
 	return s.c.wait(ctx, "cuStreamSynchronize", s.Synchronize)
 }
@@ -119,16 +120,30 @@ func (s *Stream) Wait(ctx context.Context) error {
 // interruptGrace is how long a wait that was ended still waits for the kernels that the software device is stopping; a host function can hold them up.
 const interruptGrace = 2 * time.Second
 
+// idleGrace is how long work has to show that it is done when the context.Context of a wait has ended before it. A wait for nothing takes microseconds.
+const idleGrace = 20 * time.Millisecond
+
 func (c *Context) wait(ctx context.Context, op string, block func() error) error {
 	if ctx.Done() == nil {
 		return block()
 	}
-	if ctx.Err() != nil {
-		// Nobody has waited, so nothing is stopped.
-		return &Error{Op: op, Code: ErrLaunchTimeout, Detail: "not waited for: " + context.Cause(ctx).Error(), cause: context.Cause(ctx)}
+	ended := ctx.Err() != nil
+	late := &Error{Op: op, Code: ErrLaunchTimeout, cause: context.Cause(ctx)}
+	if ended {
+		late.Detail = "not waited for: " + late.cause.Error()
+		if c.dev.Kind() != Software {
+			return late
+		}
 	}
 	done := make(chan error, 1)
 	go func() { done <- block() }()
+	if ended {
+		select {
+		case <-done:
+			return late
+		case <-time.After(idleGrace):
+		}
+	}
 	select {
 	case err := <-done:
 		return err

@@ -78,7 +78,7 @@ func TestStress(t *testing.T) {
 	go func() { wg.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(*stressTime + 2*time.Minute):
+	case <-time.After(*stressTime + time.Minute):
 		buf := make([]byte, 1<<20)
 		t.Fatalf("nothing moves any more:\n%s", buf[:runtime.Stack(buf, true)])
 	}

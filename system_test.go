@@ -6,9 +6,11 @@ import (
 	"io"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
+	"unsafe"
 
 	"github.com/gocuda/cuda"
 	"github.com/gocuda/cuda/cu"
@@ -398,6 +400,63 @@ func TestWaitEnds(t *testing.T) {
 	if err := s.Synchronize(); !errors.Is(err, cuda.ErrLaunchTimeout) {
 		t.Errorf("after it: %v, want ErrLaunchTimeout", err)
 	}
+}
+
+// TestWaitEndsAtOnce: a context.Context that had ended before the wait stops what runs, too; and the kernel has really stopped: nothing changes memory any more, and a new
+// context works.
+func TestWaitEndsAtOnce(t *testing.T) {
+	cudatest.SoftwareOnly(t)
+	sys := cudatest.System(t, cuda.WithRecovery())
+	d := sys.Devices()[0]
+	c, err := d.NewContext(cuda.SchedAuto)
+	check(t, err)
+	m, err := c.Load([]byte(`.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry count(.param .u64 .ptr .global x)
+{
+	.reg .b64 %p;
+	.reg .b32 %v;
+	ld.param.u64 %p, [x];
+again:
+	atom.global.sys.add.u32 %v, [%p], 1;
+	bra again;
+}
+`))
+	check(t, err)
+	k, err := m.Kernel("count")
+	check(t, err)
+	x, err := cuda.AllocManaged[uint32](c, 1)
+	check(t, err)
+	n := (*atomic.Uint32)(unsafe.Pointer(&x.Data()[0]))
+	check(t, k.Launch(nil, cuda.LinearBlock(128, 32), cuda.Ptr(x)))
+	for n.Load() == 0 { // the launch runs when somebody waits, or by itself
+		if _, err := c.Default().Done(); err != nil {
+			t.Fatal(err)
+		}
+		runtime.Gosched()
+	}
+	gone, cancel := context.WithCancelCause(context.Background())
+	reason := errors.New("enough")
+	cancel(reason)
+	if err := c.Wait(gone); !errors.Is(err, reason) || !errors.Is(err, cuda.ErrLaunchTimeout) || !strings.Contains(err.Error(), "kernel count") {
+		t.Errorf("%v, want the reason and the kernel that was stopped", err)
+	}
+	last := n.Load()
+	time.Sleep(20 * time.Millisecond)
+	if now := n.Load(); now != last {
+		t.Errorf("the kernel still runs: %d, then %d", last, now)
+	}
+	for _, r := range []io.Closer{x, m} {
+		if err := r.Close(); err != nil && !errors.Is(err, cuda.ErrLaunchTimeout) {
+			t.Error(err)
+		}
+	}
+	check(t, c.Close())
+	c, err = sys.Context(0)
+	check(t, err)
+	check(t, c.Synchronize())
+	check(t, c.Close())
 }
 
 func TestWaitSucceeds(t *testing.T) {
