@@ -46,7 +46,7 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// TestReadmeProgram compiles and runs the program that the README shows, as a file in the root of the repository that the compiler alone sees.
+// TestReadmeProgram compiles and runs the program that the README shows, in a folder of the repository that the compiler alone sees, with the file that it embeds.
 func TestReadmeProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a program")
@@ -70,15 +70,18 @@ func TestReadmeProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const name = "zz_readme_program.go"
-	b, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(here, name): file}})
+	const name = "zz_readme_program"
+	b, err := json.Marshal(map[string]map[string]string{"Replace": {
+		filepath.Join(here, name, "main.go"):   file,
+		filepath.Join(here, name, "saxpy.ptx"): filepath.Join(here, "testdata", "saxpy", "saxpy.ptx"),
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(overlay, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(goTool, "build", "-overlay", overlay, "-o", exe, name).CombinedOutput(); err != nil {
+	if out, err := exec.Command(goTool, "build", "-overlay", overlay, "-o", exe, "./"+name).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out, err := exec.Command(exe).CombinedOutput()
