@@ -21,7 +21,7 @@ type View[T any] struct {
 }
 
 // Buffer is device memory that belongs to the program, which has to close it. The garbage collector never does, since it neither sees the size of device
-// memory nor knows what the device still does with it.
+// memory nor knows what the device still does with it. It has the methods of [View]; b.View is the whole of it where a function takes a View.
 type Buffer[T any] struct {
 	owned
 	View[T]
@@ -68,7 +68,7 @@ func alloc[T any](c *Context, n int, op string, get func(bytes uint64) (cu.CUdev
 	return b, nil
 }
 
-// Upload allocates a buffer and copies a slice into it.
+// Upload allocates a buffer and copies a slice into it, as [View.CopyFrom] does.
 func Upload[T any](c *Context, src []T) (*Buffer[T], error) {
 	b, err := Alloc[T](c, len(src))
 	if err != nil {
@@ -175,8 +175,8 @@ func (v View[T]) use(op string) error {
 	return nil
 }
 
-// CopyFrom copies a slice to the start of the view and waits until the device has it. The view may be longer; a shorter one is an error. It is ordered
-// with the default stream, not with non-blocking streams.
+// CopyFrom copies a slice to the start of the view and waits until the device has it: work queued afterwards sees it, in every stream. The view may be longer; a shorter one is
+// an error. It waits for the default stream and those in step with it, not for non-blocking streams.
 func (v View[T]) CopyFrom(src []T) error {
 	const op = "cuMemcpyHtoD"
 	if len(src) > v.n {
@@ -188,11 +188,18 @@ func (v View[T]) CopyFrom(src []T) error {
 	if err := v.use(op); err != nil {
 		return err
 	}
-	return v.c.fail(op, "", v.c.api.MemcpyHtoD(v.ptr, asBytes(src)))
+	if err := v.c.api.MemcpyHtoD(v.ptr, asBytes(src)); err != nil {
+		return v.c.fail(op, "", err)
+	}
+	return v.c.arrived(op)
 }
 
-// CopyTo copies the start of the view into a slice and waits until it is there. The view may be longer; a shorter one is an error. It is ordered with
-// the default stream, not with non-blocking streams.
+// arrived is the end of a synchronous copy from the host. The driver returns when it has ordinary memory in a buffer of its own, which is on its way in the default stream (CUDA Driver API,
+// "API synchronization behavior"); a non-blocking stream would not wait for that.
+func (c *Context) arrived(op string) error { return c.waited(op, c.api.StreamSynchronize(0)) }
+
+// CopyTo copies the start of the view into a slice and waits until it is there. The view may be longer; a shorter one is an error. It waits for the default stream and those in
+// step with it, not for non-blocking streams: synchronise with these first.
 func (v View[T]) CopyTo(dst []T) error {
 	const op = "cuMemcpyDtoH"
 	if len(dst) > v.n {
@@ -207,7 +214,7 @@ func (v View[T]) CopyTo(dst []T) error {
 	return v.c.waited(op, v.c.api.MemcpyDtoH(asBytes(dst), v.ptr))
 }
 
-// Download copies the whole view into a new slice.
+// Download copies the whole view into a new slice, as [View.CopyTo] does.
 func (v View[T]) Download() ([]T, error) {
 	dst := make([]T, v.n)
 	return dst, v.CopyTo(dst)

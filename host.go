@@ -15,7 +15,8 @@ type PinnedView[T any] struct {
 	data  []T
 }
 
-// Pinned is pinned host memory: allocated by the driver ([AllocPinned]), or a Go slice that was made so ([Register]).
+// Pinned is pinned host memory: allocated by the driver ([AllocPinned]), or a Go slice that was made so ([Register]). It has the methods of [PinnedView]; p.PinnedView is the
+// whole of it where a function takes a PinnedView.
 type Pinned[T any] struct {
 	owned
 	PinnedView[T]

@@ -215,7 +215,10 @@ func (v MatrixView[T]) host(data []T, in bool) error {
 		return err
 	}
 	d := v.box(data, in)
-	return v.c.waited(op, v.c.api.Memcpy3D(&d))
+	if err := v.c.api.Memcpy3D(&d); err != nil || !in {
+		return v.c.waited(op, err)
+	}
+	return v.c.arrived(op)
 }
 
 func (v MatrixView[T]) pinned(s *Stream, data PinnedView[T], in bool) error {

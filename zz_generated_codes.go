@@ -74,7 +74,7 @@ const (
 	ErrInvalidPC                    = cu.CUDA_ERROR_INVALID_PC                     // invalid program counter
 	ErrLaunchFailed                 = cu.CUDA_ERROR_LAUNCH_FAILED                  // unspecified launch failure
 	ErrCooperativeLaunchTooLarge    = cu.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE   // too many blocks in cooperative launch
-	ErrTensorMemoryLeak             = cu.CUDA_ERROR_TENSOR_MEMORY_LEAK             // a kernel launch caused tensor memory leak
+	ErrTensorMemoryLeak             = cu.CUDA_ERROR_TENSOR_MEMORY_LEAK             // tensor memory not completely freed
 	ErrNotPermitted                 = cu.CUDA_ERROR_NOT_PERMITTED                  // operation not permitted
 	ErrNotSupported                 = cu.CUDA_ERROR_NOT_SUPPORTED                  // operation not supported
 	ErrSystemNotReady               = cu.CUDA_ERROR_SYSTEM_NOT_READY               // system not yet initialized
@@ -86,8 +86,8 @@ const (
 	ErrMPSMaxClientsReached         = cu.CUDA_ERROR_MPS_MAX_CLIENTS_REACHED        // the hardware resources required to create MPS client have been exhausted
 	ErrMPSMaxConnectionsReached     = cu.CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED    // the hardware resources required to support device connections have been exhausted
 	ErrMPSClientTerminated          = cu.CUDA_ERROR_MPS_CLIENT_TERMINATED          // the MPS client has been terminated by the server
-	ErrCDPNotSupported              = cu.CUDA_ERROR_CDP_NOT_SUPPORTED              // CUDA dynamic parallelism is not supported on this device
-	ErrCDPVersionMismatch           = cu.CUDA_ERROR_CDP_VERSION_MISMATCH           // a version mismatch between the toolkit and CUDA Dynamic Parallelism
+	ErrCDPNotSupported              = cu.CUDA_ERROR_CDP_NOT_SUPPORTED              // is using CUDA Dynamic Parallelism, but the current configuration, like MPS, does not support it
+	ErrCDPVersionMismatch           = cu.CUDA_ERROR_CDP_VERSION_MISMATCH           // unsupported interaction between different versions of CUDA Dynamic Parallelism
 	ErrStreamCaptureUnsupported     = cu.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED     // operation not permitted when stream is capturing
 	ErrStreamCaptureInvalidated     = cu.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED     // operation failed due to a previous error during capture
 	ErrStreamCaptureMerge           = cu.CUDA_ERROR_STREAM_CAPTURE_MERGE           // operation would result in a merge of separate capture sequences
@@ -101,9 +101,9 @@ const (
 	ErrGraphExecUpdateFailure       = cu.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE      // the graph update was not performed because it included changes which violated constraints specific to instantiated graph update
 	ErrExternalDevice               = cu.CUDA_ERROR_EXTERNAL_DEVICE                // an async error has occured in external entity outside of CUDA
 	ErrInvalidClusterSize           = cu.CUDA_ERROR_INVALID_CLUSTER_SIZE           // a kernel launch error has occurred due to cluster misconfiguration
-	ErrFunctionNotLoaded            = cu.CUDA_ERROR_FUNCTION_NOT_LOADED            // the function handle is not loaded when performing an operation that requires a loaded function
-	ErrInvalidResourceType          = cu.CUDA_ERROR_INVALID_RESOURCE_TYPE          // The resources passed in are not valid resource types
-	ErrInvalidResourceConfiguration = cu.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION // The resources are insufficient or non-applicable
-	ErrKeyRotation                  = cu.CUDA_ERROR_KEY_ROTATION                   // the requested operation is not permitted because an encryption key rotation is in progress
+	ErrFunctionNotLoaded            = cu.CUDA_ERROR_FUNCTION_NOT_LOADED            // the function handle is not loaded when calling an API that requires a loaded function
+	ErrInvalidResourceType          = cu.CUDA_ERROR_INVALID_RESOURCE_TYPE          // one or more resources passed in are not valid resource types for the operation
+	ErrInvalidResourceConfiguration = cu.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION // one or more resources are insufficient or non-applicable for the operation
+	ErrKeyRotation                  = cu.CUDA_ERROR_KEY_ROTATION                   // an error happened during the key rotation sequence
 	ErrUnknown                      = cu.CUDA_ERROR_UNKNOWN                        // unknown error
 )
