@@ -4,7 +4,7 @@ package softdev
 // multiprocessors follow from what an H200 answers to cuOccupancyMaxActiveClusters; other devices are taken to have GPCs of 16.
 func (dev *device) clusterGroups() []uint64 {
 	if dev.limits.sms == 132 {
-		return []uint64{16, 16, 16, 16, 16, 16, 14, 14}
+		return []uint64{18, 16, 16, 16, 16, 16, 14, 12}
 	}
 	var g []uint64
 	for n := uint64(dev.limits.sms); n > 0; n -= min(n, 16) {

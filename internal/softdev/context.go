@@ -42,8 +42,10 @@ type context struct {
 	tex      textureState
 	coredump coredumps
 	params   paramPool
-	heap     deviceHeap
-	output   printBuffer
+
+	hostBlocks hostBlocks
+	heap       deviceHeap
+	output     printBuffer
 }
 
 func (d *Driver) newContext(dev *device, flags uint32) *context {

@@ -2,6 +2,7 @@ package softdev
 
 import (
 	"errors"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -44,13 +45,33 @@ func (d *Driver) hostAlloc(cur driver.CUcontext, out *unsafe.Pointer, n uint64, 
 	if r := d.unsafe(); r != success {
 		return r
 	}
-	// With unified addressing all host memory is mapped and portable; cuMemHostGetFlags reports the first and not the second (recorded).
-	flags = flags&driver.CU_MEMHOSTALLOC_WRITECOMBINED | driver.CU_MEMHOSTALLOC_DEVICEMAP
+	flags = c.hostBlocks.reported(n, flags)
 	p, r := c.allocate(d.memory.pinned, n, mem.MinAlign, &allocation{flags: flags})
 	if r == success {
 		*out = d.memory.w.Ptr(uint64(p))
 	}
 	return r
+}
+
+// hostBlocks are the flags, plus 1<<31, with which the first small allocation of host memory was made, write-combined and not: small ones share a block,
+// which stays when they are freed, and cuMemHostGetFlags gives the block's (recorded).
+type hostBlocks [2]atomic.Uint32
+
+// hostBlock is how large an allocation has a block of its own.
+const hostBlock = 2 << 20
+
+// reported is what cuMemHostGetFlags says of a new allocation. With unified addressing all host memory is mapped and portable; only the first always shows.
+func (b *hostBlocks) reported(n uint64, flags uint32) uint32 {
+	flags |= driver.CU_MEMHOSTALLOC_DEVICEMAP
+	if n >= hostBlock {
+		return flags
+	}
+	first := &b[flags/driver.CU_MEMHOSTALLOC_WRITECOMBINED%2]
+	const set = 1 << 31
+	if first.CompareAndSwap(0, flags|set) {
+		return flags
+	}
+	return first.Load() &^ set
 }
 
 func (d *Driver) memFreeHost(cur driver.CUcontext, p unsafe.Pointer) driver.CUresult {

@@ -53,7 +53,11 @@ func (l *logBuffer) line(format string, args ...any) {
 // write copies the log into the caller's buffer, cut to its size with a NUL at the end, and says how long it is.
 func (l *logBuffer) write(values []uintptr) {
 	n := uint32(0)
-	if text := l.text.String(); l.p != 0 && l.size > 0 {
+	switch text := l.text.String(); {
+	case l.p == 0:
+	case l.size == 0:
+		*(*byte)(foreign(uint64(l.p))) = 0 // the driver ends also a text for which there is no room (recorded)
+	default:
 		out := unsafe.Slice((*byte)(foreign(uint64(l.p))), l.size)
 		n = uint32(copy(out[:l.size-1], text))
 		out[n] = 0
@@ -262,6 +266,10 @@ func (o *jitOptions) report(p *program) {
 		}
 		o.info.line("ptxas info    : Used %d registers, used %d barriers%s%s", e.registers(), k.Barriers, stack, smem)
 		o.info.line("ptxas info    : Compile time = %.3f ms", float64(time.Since(start))/float64(time.Millisecond))
+		for _, f := range k.Funcs[1:] { // those that the compiler did not put inline, and here that is none
+			o.info.line("ptxas info    : Function properties for %s", f.Name)
+			o.info.line("ptxas         .     %d bytes stack frame, 0 bytes spill stores, 0 bytes spill loads", f.LocalSize)
+		}
 	}
 }
 

@@ -114,7 +114,26 @@ func (d *Driver) linkAddData(_ driver.CUcontext, h driver.CUlinkState, kind driv
 	if name != nil {
 		text = driver.String(name)
 	}
-	return s.add(kind, bytes.Clone(b), text, o)
+	b = bytes.Clone(b)
+	if kind == driver.CU_JIT_INPUT_PTX {
+		b = d.wholeText(b, uint64(uintptr(data)))
+	}
+	return s.add(kind, b, text, o)
+}
+
+// wholeText is PTX of which a part was given. The driver reads texts to their NUL, whatever their size is said to be (recorded); here the size counts
+// unless it cuts the text.
+func (d *Driver) wholeText(b []byte, address uint64) []byte {
+	if bytes.IndexByte(b, 0) >= 0 || image.Detect(b) != image.PTX {
+		return b
+	}
+	if _, err := ptx.Parse(b); err == nil {
+		return b
+	}
+	if all, err := image.Fetch(d.memory.hostBytes, address); err == nil && len(all.Data) > len(b) {
+		return bytes.Clone(all.Data)
+	}
+	return b
 }
 
 func (d *Driver) linkAddFile(_ driver.CUcontext, h driver.CUlinkState, kind driver.CUjitInputType, name *byte, n uint32, options *driver.CUjit_option, values *uintptr) driver.CUresult {

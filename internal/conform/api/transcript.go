@@ -91,7 +91,7 @@ func (tr *Transcript) Judge(lines func(i int, c Case) []string) Verdict {
 	used := make([]bool, len(Differences))
 	reason := func(name string) bool {
 		for i, d := range Differences {
-			if d.Case == name || strings.HasPrefix(name, d.Case) && (strings.HasSuffix(d.Case, "/") || strings.HasSuffix(d.Case, "cuLink")) {
+			if d.Case == name || strings.HasPrefix(name, d.Case) && strings.HasSuffix(d.Case, "/") {
 				used[i] = true
 				return true
 			}

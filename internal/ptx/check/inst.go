@@ -229,12 +229,27 @@ func (c *checker) targetFault(m *optab.Match) string {
 	return ""
 }
 
+// takesOperands says whether the name is an instruction's and no form of it stands alone.
+func (c *checker) takesOperands(name string) bool {
+	forms := c.tab.Lookup(name)
+	for _, f := range forms {
+		if len(f.Operands) == 0 {
+			return false
+		}
+	}
+	return len(forms) > 0
+}
+
 // instr checks one instruction and appends it to the function.
 func (c *checker) instr(in *ptx.Instr) {
 	inst := Inst{AST: in, Loc: c.loc}
 	good := c.guard(in, &inst)
 	o := c.opcodeOf(in)
 	if len(o.cands) == 0 {
+		if len(in.Args)+len(in.Mods) == 0 && c.takesOperands(in.Name) {
+			c.errorf(in.NamePos, Semantic, "Arguments mismatch for instruction '%s'", in.Name) // the missing modifier does not count (recorded of bar)
+			return
+		}
 		for _, text := range o.faults {
 			c.errorf(in.NamePos, Semantic, "%s", text)
 		}
