@@ -4,12 +4,15 @@ GO ?= go
 BUILD ?= build
 FRONT = cmd/libcuda/front
 
+# C programs may hand over anything as a pointer, which the runtime's check of its own pointers must not end the process for.
+LDFLAGS = -s -w -X runtime.godebugDefault=invalidptr=0
+
 .PHONY: libcuda install-libcuda
 
 # The core changes with any of the module's Go files, which the go command knows better.
 libcuda:
 	@mkdir -p $(BUILD)
-	CGO_ENABLED=1 CC=$(CC) $(GO) build -trimpath -buildmode=c-shared -ldflags '-s -w' -o $(BUILD)/libgocuda.so ./cmd/libcuda
+	CGO_ENABLED=1 CC=$(CC) $(GO) build -trimpath -buildmode=c-shared -ldflags '$(LDFLAGS)' -o $(BUILD)/libgocuda.so ./cmd/libcuda
 	@rm -f $(BUILD)/libgocuda.h
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -fvisibility=hidden -Wl,-soname,libcuda.so.1 -Wl,-z,nodelete -Wl,-z,defs \
 		-o $(BUILD)/libcuda.so.1 $(FRONT)/front.c $(FRONT)/zz_generated_front.c -ldl -lpthread

@@ -86,6 +86,7 @@ static const char kernels[] = PTX_HEAD
 	"{ .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd1; st.param.b64 [a], %rd2; call (r), vprintf, (f, a); }\n"
 	"ret; }\n"
 	".visible .entry nop() { ret; }\n"
+	".visible .entry three(.param .u64 p, .param .u32 v, .param .u32 n) { ret; }\n"
 	".visible .entry wait(.param .u64 flag) {\n"
 	".reg .b64 %rd; .reg .b32 %r; .reg .pred %p;\n"
 	"ld.param.u64 %rd, [flag];\n"

@@ -50,7 +50,7 @@ int main(void)
 	MUST(cuLibraryLoadData(&lib, kernels, NULL, NULL, 0, NULL, NULL, 0));
 	unsigned int count = 0;
 	OK(cuLibraryGetKernelCount(&count, lib));
-	EQ(count, 7);
+	EQ(count, 8);
 	MUST(cuLibraryGetKernel(&k, lib, "variables"));
 	OK(cuKernelGetName(&name, k));
 	EQ(strcmp(name, "variables"), 0);
