@@ -17,6 +17,7 @@ type cli struct {
 	Inspect inspectCmd `cmd:"" help:"Take an image apart: PTX, cubin, fatbin, host object, archive or program."`
 	Run     runCmd     `cmd:"" help:"Run a kernel of an image with arguments from the command line and from .npy files."`
 	Check   checkCmd   `cmd:"" help:"Replay a folder of recorded cases and compare with what hardware answered."`
+	Bench   benchCmd   `cmd:"" help:"Measure the software device against PoCL and native C on twenty workloads."`
 }
 
 // console is where a command speaks.
@@ -92,4 +93,5 @@ const examples = `Examples, from the root of the repository:
   gocuda run testdata/saxpy/saxpy.fatbin saxpy --grid 4 --block 256 f32:2.5 @testdata/saxpy/x.npy @testdata/saxpy/y.npy i32:1000 --expect 3=testdata/saxpy/want.npy
   gocuda run testdata/saxpy/saxpy.ptx saxpy --grid 4 --block 256 f32:2.5 f32[1000]~1 f32[1000]=1 i32:1000 --device software
   gocuda check testdata/silicon --group int --group f32
-  gocuda check testdata/corpus --group saxpy --build all`
+  gocuda check testdata/corpus --group saxpy --build all
+  gocuda bench -k sgemm_tiled,sha256 --html bench.html`

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gocuda/cuda/internal/bench"
+)
+
+type benchCmd struct {
+	Kernels []string      `short:"k" help:"Benches to run (default: all but big50k, which gcc and PoCL take minutes to compile)." placeholder:"NAME,..."`
+	Engines []string      `help:"Engines of the software device." default:"jit,interpreter" placeholder:"NAME,..."`
+	Against []string      `help:"What to compare with: native, native-fast, pocl, pocl-fast, or none." default:"native,native-fast,pocl,pocl-fast" placeholder:"NAME,..."`
+	Rounds  int           `short:"r" help:"Rounds; every implementation runs in each. The interpreter runs in the first alone." default:"3"`
+	Size    string        `help:"full, small or tiny; only full is meant for comparison." default:"full" enum:"full,small,tiny"`
+	Budget  time.Duration `help:"Time for the samples of one measurement." default:"250ms"`
+	Quiet   time.Duration `help:"How long to wait for an otherwise idle machine before each measurement." default:"3s"`
+	Limit   time.Duration `help:"How long a process of another implementation may take." default:"60s"`
+	Dir     string        `help:"Folder for the programs that gcc builds (default: in the user's cache)." placeholder:"DIR"`
+	JSON    bool          `name:"json" help:"Print JSON."`
+	HTML    string        `help:"Write a page with table and plot." placeholder:"FILE"`
+	SVG     string        `help:"Write the plot." placeholder:"FILE"`
+	List    bool          `help:"List the benches."`
+}
+
+func (c *benchCmd) Run(con *console) error {
+	if c.List {
+		for _, n := range bench.Names() {
+			fmt.Fprintln(con.out, n)
+		}
+		return nil
+	}
+	names := c.Kernels
+	if len(names) == 0 {
+		names = bench.Default()
+	}
+	for _, n := range names {
+		if !slices.Contains(bench.Names(), n) {
+			return hint(fmt.Errorf("no bench %q", n), "gocuda bench --list")
+		}
+	}
+	size := map[string]bench.Size{"full": bench.Full, "small": bench.Small, "tiny": bench.Tiny}[c.Size]
+	say := func(format string, args ...any) { fmt.Fprintf(con.err, format+"\n", args...) }
+	missing := map[string]string{}
+	impls := []string{}
+	against := slices.DeleteFunc(slices.Clone(c.Against), func(n string) bool { return n == "none" })
+	for _, n := range against {
+		if !slices.Contains(bench.HostNames[:], n) {
+			return hint(fmt.Errorf("nothing called %q to compare with", n), "--against %s", strings.Join(bench.HostNames[:], ","))
+		}
+	}
+	hosts := &bench.Hosts{}
+	if len(against) > 0 {
+		dir := c.Dir
+		if dir == "" {
+			cache, err := os.UserCacheDir()
+			if err != nil {
+				cache = os.TempDir()
+			}
+			dir = filepath.Join(cache, "gocuda", "bench")
+		}
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		if hosts, err = bench.BuildHosts(dir, against, slices.Contains(names, "big50k"), func(s string) { say("%s", s) }); err != nil {
+			return hint(err, "--dir FOLDER, or --against none")
+		}
+		for n, why := range hosts.Missing {
+			missing[n] = why
+			say("%s: %s", n, why)
+		}
+		impls = append(impls, hosts.Names()...)
+	}
+	var engines []*bench.Engine
+	for _, n := range c.Engines {
+		e, err := bench.OpenEngine(n)
+		if err != nil {
+			missing[n] = err.Error()
+			say("%s: %v", n, err)
+			continue
+		}
+		defer e.Close()
+		engines = append(engines, e)
+		impls = append(impls, n)
+	}
+	var samples []bench.Sample
+	failed := 0
+	for round := 1; round <= c.Rounds; round++ {
+		for _, name := range names {
+			t := bench.Timing{Budget: c.Budget, MinReps: 2, MaxReps: 25}
+			note := func(s bench.Sample) {
+				s.Round = round
+				samples = append(samples, s)
+				if s.OK {
+					say("round %d  %-14s %-12s %.4g s", round, name, s.Impl, s.Seconds)
+				} else {
+					failed++
+					say("round %d  %-14s %-12s failed: %s", round, name, s.Impl, s.Note)
+				}
+			}
+			for _, impl := range hosts.Names() {
+				bench.Quiet(c.Quiet)
+				note(hosts.Run(impl, name, size, t, c.Limit))
+			}
+			if len(engines) == 0 {
+				continue
+			}
+			w, err := bench.New(name, size)
+			if err != nil {
+				return err
+			}
+			for _, e := range engines {
+				t := t
+				if e.Name == "interpreter" {
+					if round > 1 {
+						continue
+					}
+					t.MinReps, t.MaxReps = 1, 3
+				}
+				bench.Quiet(c.Quiet)
+				s, _ := e.Run(w, size, t) // the error is in the note
+				note(s)
+			}
+		}
+	}
+	r := bench.NewReport(names, impls, samples, missing)
+	for _, f := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{{c.HTML, r.HTML}, {c.SVG, r.SVG}} {
+		if f.path == "" {
+			continue
+		}
+		var b strings.Builder
+		if err := f.write(&b); err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.path, []byte(b.String()), 0o644); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		enc := json.NewEncoder(con.out)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(r); err != nil {
+			return err
+		}
+	} else {
+		r.Table(con.out)
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d measurements failed", failed)
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocuda/cuda/internal/exec/jit"
+)
+
+// Every case gives the result of its reference, on both engines.
+func TestCases(t *testing.T) {
+	for _, name := range []string{"interpreter", "jit"} {
+		t.Run(name, func(t *testing.T) {
+			e, err := OpenEngine(name)
+			var none *jit.UnavailableError
+			if errors.As(err, &none) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := e.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			for _, b := range Default() {
+				c, err := New(b, Tiny)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, err := e.Run(c, Tiny, Timing{Budget: time.Microsecond, MinReps: 1, MaxReps: 1})
+				if err != nil || !s.OK || s.Seconds <= 0 {
+					t.Errorf("%s: %+v, %v", b, s, err)
+				}
+			}
+		})
+	}
+}
+
+// A wrong result is found.
+func TestCheckFinds(t *testing.T) {
+	for _, b := range Default() {
+		if strings.HasPrefix(b, "empty") {
+			continue
+		}
+		c, err := New(b, Tiny)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([][]byte, len(c.buffers))
+		for i, x := range c.buffers {
+			got[i] = make([]byte, len(x.init)) // what a kernel that does nothing leaves
+		}
+		if err := c.verify(c, got); err == nil {
+			t.Errorf("%s: zeros are taken for the result", b)
+		}
+	}
+}
+
+// The C hosts have the same launches, arguments and sizes.
+func TestHostsAgree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles C")
+	}
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("gcc is not installed")
+	}
+	h, err := BuildHosts(t.TempDir(), []string{Native}, false, nil)
+	if err != nil || len(h.impls) != 1 {
+		t.Fatal(err, h.Missing)
+	}
+	for _, size := range []Size{Full, Tiny} {
+		text, err := exec.Command(h.impls[0].program, "--list", "--size", size.String()).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []struct {
+			Bench, Entry, Unit string
+			Grid, Block        [3]uint32
+			Launches           int
+			Work               float64
+			Args               []struct {
+				Buf int
+				Dir string
+				I32 *int32
+				U32 *uint32
+				F32 *float32
+				U64 string
+			}
+		}
+		if err := json.Unmarshal(text, &list); err != nil {
+			t.Fatal(err)
+		}
+		if len(list) != len(cases) {
+			t.Fatalf("%d cases, want %d", len(list), len(cases))
+		}
+		for _, l := range list {
+			c, err := New(l.Bench, size)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if c.entry != l.Entry || c.Unit != l.Unit || c.grid != l.Grid || c.block != l.Block || c.launches != l.Launches || !near(c.Work, l.Work, 1e-8, 0) || len(c.args) != len(l.Args) {
+				t.Errorf("%s: %+v, the C hosts have %+v", l.Bench, c.args, l)
+				continue
+			}
+			for i, a := range l.Args {
+				x := c.args[i]
+				same := false
+				switch {
+				case a.I32 != nil:
+					same = x.size == 4 && x.bits == uint64(uint32(*a.I32))
+				case a.U32 != nil:
+					same = x.size == 4 && x.bits == uint64(*a.U32)
+				case a.F32 != nil:
+					same = x.size == 4 && x.bits == uint64(math.Float32bits(*a.F32))
+				case a.U64 != "":
+					same = x.size == 8
+				default:
+					b := c.buffers[x.buffer]
+					same = x.size == 0 && len(b.init) == a.Buf && map[string]direction{"in": in, "out": out, "inout": in | out}[a.Dir] == b.dir
+				}
+				if !same {
+					t.Errorf("%s: argument %d is %+v, the C hosts have %+v", l.Bench, i, x, a)
+				}
+			}
+		}
+		if size == Full {
+			continue
+		}
+		if s := h.Run(Native, "sgemm_tiled", Tiny, Timing{Budget: time.Millisecond, MinReps: 1, MaxReps: 1}, time.Minute); !s.OK || s.Seconds <= 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	sample := func(bench, impl string, round int, s float64) Sample {
+		return Sample{Bench: bench, Impl: impl, Round: round, Seconds: s, OK: true, Size: "full"}
+	}
+	r := NewReport([]string{"a", "b"}, []string{Native, PoCL, PoCLFast, "jit"}, []Sample{
+		sample("a", Native, 1, 1), sample("a", PoCL, 1, 8), sample("a", PoCLFast, 1, 4), sample("a", "jit", 1, 2),
+		sample("a", Native, 2, 1), sample("a", PoCL, 2, 8), sample("a", PoCLFast, 2, 4), sample("a", "jit", 2, 4),
+		sample("a", Native, 3, 2), sample("a", PoCL, 3, 8), sample("a", PoCLFast, 3, 4), sample("a", "jit", 3, 4),
+		sample("b", Native, 1, 1), sample("b", "jit", 1, 8), {Bench: "b", Impl: PoCL, Round: 1, Note: "exit 3"},
+	}, nil)
+	// Ratios of jit to native in a's rounds: 2, 4, 2; to the better PoCL: 1/2, 1, 1.
+	if c := r.Rows[0].Cells["jit"]; c.Native != 2 || c.PoCL != 1 || c.Seconds != 4 {
+		t.Errorf("%+v", c)
+	}
+	if m := r.Means["jit"]; m.Native != 4 || m.Benches != 2 || m.WithPoCL != 1 || m.FasterPoCL != 0 {
+		t.Errorf("%+v", m)
+	}
+	if c := r.Rows[1].Cells[PoCL]; c.Failures != 1 || c.Note != "exit 3" {
+		t.Errorf("%+v", c)
+	}
+	var text, page strings.Builder
+	r.Table(&text)
+	if !strings.Contains(text.String(), "FAILED") || !strings.Contains(text.String(), "b, pocl: exit 3") {
+		t.Error(text.String())
+	}
+	if err := r.HTML(&page); err != nil || !strings.Contains(page.String(), "<svg") {
+		t.Error(err, page.String())
+	}
+}

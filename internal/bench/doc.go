@@ -1,0 +1,19 @@
+// Package bench measures the software device against what else runs such work on a CPU: twenty small GPU workloads, each as PTX for the software device, as OpenCL C for PoCL, and as C with
+// OpenMP for the native limit. The three have the same work, data and checks.
+//
+//	vecadd, saxpy                       memory bound
+//	mandelbrot                          a divergent loop
+//	nbody                               rsqrt, a shared tile, barriers
+//	sgemm_naive, sgemm_tiled            strided reads; 16x16 shared tiles and barriers
+//	reduce_shared, reduce_shfl          a barrier tree; warp shuffles
+//	hist_shared, hist_global            shared and global atomics
+//	transpose                           a shared tile, 32x8 blocks
+//	stencil5                            2-D neighbours, a border test
+//	blackscholes                        exp, log, square root, division
+//	hash64, sha256                      64-bit and 32-bit integers
+//	empty_1, empty_1_batch, empty_10k   launch latency
+//	big5k, big50k                       code size: 5087 and 50370 PTX lines
+//
+// The PTX in kernels/ptx was made by clang 19 (sm_80, -O3) from kernels/cuda and, for the two big ones, from what host/gen_big.c writes. The C programs in host are built with
+// gcc when they are wanted (Hosts). Results are checked against references in float64 or exact integers, written a second time for each side.
+package bench

@@ -1,0 +1,300 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Hosts are the C programs: native C in two forms, and the OpenCL host for PoCL.
+type Hosts struct {
+	dir   string
+	impls []hostImpl
+	// Missing says for each implementation that cannot run why, and what to install.
+	Missing map[string]string
+}
+
+type hostImpl struct {
+	name, program string
+	env           []string
+}
+
+// The implementations of Hosts.
+const (
+	Native     = "native"      // gcc -O3 -march=native -fopenmp
+	NativeFast = "native-fast" // and -ffast-math -mprefer-vector-width=512
+	PoCL       = "pocl"        // the first OpenCL platform with Portable in its name
+	PoCLFast   = "pocl-fast"   // and -cl-fast-relaxed-math
+)
+
+// HostNames lists the implementations of Hosts.
+var HostNames = [...]string{Native, NativeFast, PoCL, PoCLFast}
+
+// BuildHosts compiles the C programs in a folder, or takes those that are there. big50k says whether that case will run, which takes gcc a minute more.
+func BuildHosts(dir string, names []string, big50k bool, progress func(string)) (*Hosts, error) {
+	h := &Hosts{dir: dir, Missing: map[string]string{}}
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		for _, n := range names {
+			h.Missing[n] = "not installed: apt-get install gcc"
+		}
+		return h, nil
+	}
+	if err := unpack(dir); err != nil {
+		return h, err
+	}
+	b := &build{dir: dir, gcc: gcc, progress: progress, suffix: "", big: []string{"big5k"}}
+	if big50k {
+		b.suffix, b.big = "50k", append(b.big, "big50k")
+	}
+	threads := "OMP_NUM_THREADS=" + strconv.Itoa(runtime.NumCPU())
+	noCL := ""
+	if slices.Contains(names, PoCL) || slices.Contains(names, PoCLFast) {
+		if vendors, _ := filepath.Glob("/etc/OpenCL/vendors/*pocl*"); len(vendors) == 0 {
+			noCL = "not installed: apt-get install pocl-opencl-icd ocl-icd-opencl-dev opencl-headers"
+		}
+	}
+	for _, n := range names {
+		program, err := "", error(nil)
+		var env []string
+		switch n {
+		case Native:
+			program, err = b.native("native", "")
+			env = []string{threads}
+		case NativeFast:
+			program, err = b.native("nativefast", "-ffast-math -mprefer-vector-width=512")
+			env = []string{threads}
+		case PoCL, PoCLFast:
+			if noCL != "" {
+				h.Missing[n] = noCL
+				continue
+			}
+			cache := filepath.Join(dir, "cache", n)
+			if err := os.MkdirAll(cache, 0o755); err != nil {
+				return h, err
+			}
+			env = []string{"OCL_PLATFORM=Portable", "POCL_CACHE_DIR=" + cache}
+			if n == PoCLFast {
+				env = append(env, "CLFLAGS=-cl-fast-relaxed-math")
+			}
+			if program, err = b.opencl(); err != nil {
+				h.Missing[n] = "the OpenCL host does not build (apt-get install ocl-icd-opencl-dev opencl-headers): " + err.Error()
+				continue
+			}
+		default:
+			return h, fmt.Errorf("bench: no implementation %q", n)
+		}
+		if err != nil {
+			h.Missing[n] = err.Error()
+			continue
+		}
+		h.impls = append(h.impls, hostImpl{n, program, env})
+	}
+	return h, nil
+}
+
+// Names lists what can run.
+func (h *Hosts) Names() []string {
+	var names []string
+	for _, i := range h.impls {
+		names = append(names, i.name)
+	}
+	return names
+}
+
+// Run measures a case in a process of its own, which ends after limit at the latest.
+func (h *Hosts) Run(impl, bench string, size Size, t Timing, limit time.Duration) Sample {
+	s := Sample{Bench: bench, Impl: impl, Size: size.String()}
+	i := slices.IndexFunc(h.impls, func(x hostImpl) bool { return x.name == impl })
+	if i < 0 {
+		s.Note = h.Missing[impl]
+		return s
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, h.impls[i].program, "--impl", impl, "--size", size.String(), "--budget", fmt.Sprint(t.Budget.Seconds()), "--minreps", strconv.Itoa(t.MinReps), "--maxreps", strconv.Itoa(t.MaxReps), "--only", bench)
+	cmd.Dir = h.dir
+	cmd.Env = append(os.Environ(), h.impls[i].env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	text, err := cmd.Output()
+	for line := range bytes.Lines(text) {
+		if bytes.HasPrefix(line, []byte("{")) && json.Unmarshal(line, &s) == nil {
+			return s
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		s.Note = fmt.Sprintf("took longer than %v", limit)
+	case err != nil:
+		s.Note = strings.TrimSpace(err.Error() + " " + lastLine(stderr.String()))
+	default:
+		s.Note = "printed no result"
+	}
+	s.OK = false
+	return s
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
+
+// unpack writes the sources.
+func unpack(dir string) error {
+	return fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, filepath.FromSlash(p))
+		if d.IsDir() {
+			return os.MkdirAll(to, 0o755)
+		}
+		b, err := files.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, b) {
+			return nil // what was built of it stays newer
+		}
+		return os.WriteFile(to, b, 0o644)
+	})
+}
+
+// build compiles what is missing or older than its source.
+type build struct {
+	dir, gcc string
+	suffix   string
+	big      []string
+	progress func(string)
+}
+
+const nativeFlags = "-O3 -march=native -fopenmp"
+
+func (b *build) path(p string) string { return filepath.Join(b.dir, filepath.FromSlash(p)) }
+
+// gccRun compiles unless the result is newer than its sources.
+func (b *build) gccRun(result, flags string, sources ...string) error {
+	result = b.path(result)
+	if st, err := os.Stat(result); err == nil {
+		fresh := true
+		for _, s := range sources {
+			if x, err := os.Stat(b.path(s)); err != nil || x.ModTime().After(st.ModTime()) {
+				fresh = false
+			}
+		}
+		if fresh {
+			return nil
+		}
+	}
+	if b.progress != nil {
+		b.progress("gcc " + flags + " " + strings.Join(sources, " "))
+	}
+	var args, libs []string
+	for _, f := range strings.Fields(flags) {
+		if strings.HasPrefix(f, "-l") {
+			libs = append(libs, f)
+		} else {
+			args = append(args, f)
+		}
+	}
+	args = append(args, "-o", result)
+	for _, s := range sources {
+		args = append(args, b.path(s))
+	}
+	cmd := exec.Command(b.gcc, append(args, libs...)...)
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			first, _, _ := strings.Cut(string(text), "\n")
+			return fmt.Errorf("gcc: %s", first)
+		}
+		return err
+	}
+	return nil
+}
+
+// objects compiles what all programs share.
+func (b *build) objects() ([]string, error) {
+	if err := os.MkdirAll(b.path("build/gen"), 0o755); err != nil {
+		return nil, err
+	}
+	if err := b.gccRun("build/gen_big", "-O1", "host/gen_big.c"); err != nil {
+		return nil, err
+	}
+	cases := "build/cases" + b.suffix + ".o"
+	flags := "-O2 -c"
+	if b.suffix != "" {
+		flags += " -DBIG50K"
+	}
+	if err := b.gccRun(cases, flags, "host/cases.c"); err != nil {
+		return nil, err
+	}
+	if err := b.gccRun("build/common.o", "-O2 -c", "host/common.c"); err != nil {
+		return nil, err
+	}
+	list := []string{cases, "build/common.o"}
+	for _, name := range b.big {
+		statements := map[string]string{"big5k": "1430", "big50k": "14000"}[name]
+		source := "build/gen/" + name + ".c"
+		if _, err := os.Stat(b.path(source)); err != nil {
+			if text, err := exec.Command(b.path("build/gen_big"), name, statements, b.path("build/gen")).CombinedOutput(); err != nil {
+				return nil, fmt.Errorf("gen_big: %w %s", err, text)
+			}
+			cl, err := os.ReadFile(b.path("build/gen/" + name + ".cl"))
+			if err != nil {
+				return nil, err
+			}
+			if err := os.WriteFile(b.path("kernels/opencl/"+name+".cl"), cl, 0o644); err != nil {
+				return nil, err
+			}
+		}
+		ref, nat := "build/"+name+"_ref.o", "build/"+name+"_nat.o"
+		if err := b.gccRun(ref, "-O1 -DREF -c", source); err != nil {
+			return nil, err
+		}
+		if err := b.gccRun(nat, nativeFlags+" -c", source); err != nil {
+			return nil, err
+		}
+		list = append(list, ref, nat)
+	}
+	return list, nil
+}
+
+func (b *build) native(name, more string) (string, error) {
+	objects, err := b.objects()
+	if err != nil {
+		return "", err
+	}
+	if err := b.gccRun("build/"+name+".o", nativeFlags+" "+more+" -c", "host/native.c"); err != nil {
+		return "", err
+	}
+	program := "build/" + name + b.suffix
+	err = b.gccRun(program, "-O2 -fopenmp -lmvec -lm", append([]string{"host/native_main.c", "build/" + name + ".o"}, objects...)...)
+	return b.path(program), err
+}
+
+func (b *build) opencl() (string, error) {
+	objects, err := b.objects()
+	if err != nil {
+		return "", err
+	}
+	if err := b.gccRun("build/native.o", nativeFlags+" -c", "host/native.c"); err != nil {
+		return "", err
+	}
+	program := "build/ocl" + b.suffix
+	err = b.gccRun(program, "-O2 -fopenmp -lOpenCL -lm", append([]string{"host/ocl_main.c", "build/native.o"}, objects...)...)
+	return b.path(program), err
+}
