@@ -14,19 +14,20 @@ import (
 )
 
 type benchCmd struct {
-	Kernels []string      `short:"k" help:"Benches to run (default: all but big50k, which gcc and PoCL take minutes to compile)." placeholder:"NAME,..."`
-	Engines []string      `help:"Engines of the software device." default:"jit,interpreter" placeholder:"NAME,..."`
-	Against []string      `help:"What to compare with: native, native-fast, pocl, pocl-fast, or none." default:"native,native-fast,pocl,pocl-fast" placeholder:"NAME,..."`
-	Rounds  int           `short:"r" help:"Rounds; every implementation runs in each. The interpreter runs in the first alone." default:"3"`
-	Size    string        `help:"full, small or tiny; only full is meant for comparison." default:"full" enum:"full,small,tiny"`
-	Budget  time.Duration `help:"Time for the samples of one measurement." default:"250ms"`
-	Quiet   time.Duration `help:"How long to wait for an otherwise idle machine before each measurement." default:"3s"`
-	Limit   time.Duration `help:"How long a process of another implementation may take." default:"60s"`
-	Dir     string        `help:"Folder for the programs that gcc builds (default: in the user's cache)." placeholder:"DIR"`
-	JSON    bool          `name:"json" help:"Print JSON."`
-	HTML    string        `help:"Write a page with table and plot." placeholder:"FILE"`
-	SVG     string        `help:"Write the plot." placeholder:"FILE"`
-	List    bool          `help:"List the benches."`
+	Kernels  []string      `short:"k" help:"Benches to run (default: all but big50k, which gcc and PoCL take minutes to compile)." placeholder:"NAME,..."`
+	Engines  []string      `help:"Engines of the software device." default:"jit,interpreter" placeholder:"NAME,..."`
+	Against  []string      `help:"What to compare with: native, native-fast, pocl, pocl-fast, or none." default:"native,native-fast,pocl,pocl-fast" placeholder:"NAME,..."`
+	Rounds   int           `short:"r" help:"Rounds; every implementation runs in each. The interpreter runs in the first alone." default:"3"`
+	Size     string        `help:"full, small or tiny; only full is meant for comparison." default:"full" enum:"full,small,tiny"`
+	Budget   time.Duration `help:"Time for the samples of one measurement." default:"250ms"`
+	Quiet    time.Duration `help:"How long to wait for an otherwise idle machine before each measurement." default:"3s"`
+	Limit    time.Duration `help:"How long a process of another implementation may take." default:"60s"`
+	Dir      string        `help:"Folder for the programs that gcc builds (default: in the user's cache)." placeholder:"DIR"`
+	Progress bool          `help:"Say what is going on." default:"true" negatable:""`
+	JSON     bool          `name:"json" help:"Print JSON."`
+	HTML     string        `help:"Write a page with table and plot." placeholder:"FILE"`
+	SVG      string        `help:"Write the plot." placeholder:"FILE"`
+	List     bool          `help:"List the benches."`
 }
 
 func (c *benchCmd) Run(con *console) error {
@@ -46,7 +47,11 @@ func (c *benchCmd) Run(con *console) error {
 		}
 	}
 	size := map[string]bench.Size{"full": bench.Full, "small": bench.Small, "tiny": bench.Tiny}[c.Size]
-	say := func(format string, args ...any) { fmt.Fprintf(con.err, format+"\n", args...) }
+	say := func(format string, args ...any) {
+		if c.Progress {
+			fmt.Fprintf(con.err, format+"\n", args...)
+		}
+	}
 	missing := map[string]string{}
 	impls := []string{}
 	against := slices.DeleteFunc(slices.Clone(c.Against), func(n string) bool { return n == "none" })

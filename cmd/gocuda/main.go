@@ -94,4 +94,4 @@ const examples = `Examples, from the root of the repository:
   gocuda run testdata/saxpy/saxpy.ptx saxpy --grid 4 --block 256 f32:2.5 f32[1000]~1 f32[1000]=1 i32:1000 --device software
   gocuda check testdata/silicon --group int --group f32
   gocuda check testdata/corpus --group saxpy --build all
-  gocuda bench -k sgemm_tiled,sha256 --html bench.html`
+  gocuda bench -k sgemm_tiled,sha256 --size tiny --rounds 1 --quiet 0s --against none --no-progress`

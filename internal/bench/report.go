@@ -246,7 +246,7 @@ func (r *Report) Table(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\n%s, %d CPUs, size %s, %d rounds; ratios are times, so below 1 is faster: medians over the rounds of the ratio inside a round\n", r.Machine, r.CPUs, r.Size, r.Rounds)
 	for _, i := range r.Impls {
-		if m := r.Means[i]; !isHost(i) && m.Benches > 0 {
+		if m := r.Means[i]; !isHost(i) && m.Native > 0 {
 			fmt.Fprintf(w, "%s: geometric mean %s of native, %s of the better native form, %s of PoCL; faster than PoCL on %d of %d\n", i, ratio(m.Native), ratio(m.Best), ratio(m.PoCL), m.FasterPoCL, m.WithPoCL)
 		}
 	}
