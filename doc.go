@@ -31,7 +31,7 @@
 // A [Buffer] owns device memory with elements of a Go type; any type without Go pointers will do. A [View] is a part of it, sliced as Go slices are. Copies to and from []T
 // wait. Copies that do not wait (the methods with Async) take pinned memory only, since nothing would hold ordinary Go memory in its place: [AllocPinned] allocates such
 // memory and [Register] makes a Go slice so. Buffers and pinned memory have the methods of their views; b.View and p.PinnedView are the whole of them as a view. [AllocManaged] gives one []T for host and device, [AllocMatrix] rows with a pitch, [AllocAsync] and [AllocFrom] memory from a pool in
-// the order of a stream.
+// the order of a stream. [AllocArray], [NewTexture] and [NewSurface] are for the texture hardware.
 //
 // Device memory must be closed. The garbage collector never frees it: it sees neither the size nor what the device still does with it. [Scope] closes many
 // things in the right order, [WithLeakReports] tells where forgotten ones were made, and a parent refuses to close over open children with an [*OpenError].
