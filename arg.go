@@ -201,6 +201,9 @@ func (f argFault) text(i int, p *param, size uint32, typ reflect.Kind) string {
 	case faultForeign:
 		return s + ": the memory belongs to another cuda.System"
 	case faultSize:
+		if p == nil {
+			return fmt.Sprintf("%s: %d bytes given (%s), which is another size than when the launch was prepared", s, size, given)
+		}
 		s = fmt.Sprintf("%s: %d bytes given (%s), %s", s, size, given, wants)
 		if (typ == reflect.Int || typ == reflect.Uint) && p.size == 4 {
 			s += fmt.Sprintf("; pass %s32(v)", typ)

@@ -136,7 +136,7 @@ func AccessPolicy(m Memory, bytes uint64, hit float32, onHit, onMiss cu.CUaccess
 	})
 }
 
-// SyncPolicy says how the host waits.
+// SyncPolicy says how the host waits for a stream; it is for [Stream.SetAttribute] only.
 func SyncPolicy(p cu.CUsynchronizationPolicy) LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, func(v *cu.CUlaunchAttributeValue) { *v.SyncPolicy() = p })
 }
@@ -313,9 +313,10 @@ func (f *launchFrame) attributes(cfg *LaunchConfig) {
 
 // Prepared is a launch whose shape and arguments are set: it can be queued again and again, and be a node of a [Graph].
 type Prepared struct {
-	k   *Kernel
-	cfg LaunchConfig
-	f   *launchFrame
+	k     *Kernel
+	cfg   LaunchConfig
+	f     *launchFrame
+	sizes []uint32 // of the arguments of a kernel whose parameters nobody knows
 }
 
 // Prepare checks the arguments once and keeps their values. The memory that they point to has to stay open as long as the launch is used.
@@ -330,6 +331,11 @@ func (k *Kernel) Prepare(cfg LaunchConfig, args ...Arg) (*Prepared, error) {
 	p := &Prepared{k: k, cfg: cfg, f: k.newFrame()}
 	if err := k.bind(p.f, args); err != nil {
 		return nil, err
+	}
+	if !k.known {
+		for i := range args {
+			p.sizes = append(p.sizes, args[i].size)
+		}
 	}
 	return p, nil
 }
@@ -354,8 +360,8 @@ func (p *Prepared) Set(i int, a Arg) error {
 	var want param
 	if p.k.known {
 		want = p.k.params[i]
-	} else {
-		want.size = a.size
+	} else if want.size = p.sizes[i]; a.size != want.size { // there is no room for more
+		return p.k.refuse(faultSize, i, a.size, a.typ)
 	}
 	if fault := a.check(&want, p.k.c.dev.sys, p.k.known); fault != argFine {
 		return p.k.refuse(fault, i, a.size, a.typ)

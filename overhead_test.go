@@ -110,6 +110,51 @@ func TestLaunchAllocates(t *testing.T) {
 	}
 }
 
+// TestUnknownParameters: where neither the driver (before CUDA 12.4) nor the image tells the parameters, arguments are passed as they are, and what can be wrong without knowing them
+// is still found.
+func TestUnknownParameters(t *testing.T) {
+	four, _, x := stub(t)
+	four.known, four.params = false, nil
+	table := *four.c.api.Table()
+	var got [3]uint64
+	table.LaunchKernel = func(_ driver.CUcontext, _ driver.CUfunction, _, _, _, _, _, _, _ uint32, _ driver.CUstream, params *unsafe.Pointer, _ *uintptr) driver.CUresult {
+		p := unsafe.Slice(params, 3)
+		got = [3]uint64{uint64(*(*uint8)(p[0])), *(*uint64)(p[1]), uint64(*(*uint32)(p[2]))}
+		return driver.CUDA_SUCCESS
+	}
+	four.c.api = cu.New(&table).In(four.c.handle)
+	if _, ok := four.Params(); ok {
+		t.Error("the parameters are known")
+	}
+	for range 2 {
+		if err := four.Launch(nil, Linear(1), Val(uint8(7)), Ptr(x), Val(uint32(9))); err != nil {
+			t.Fatal(err)
+		}
+		if want := [3]uint64{7, uint64(x.ptr), 9}; got != want {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+	p, err := four.Prepare(Linear(1), Val(uint8(7)), Ptr(x), Val(uint32(9)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Set(2, Val(uint32(10))); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Launch(nil); err != nil || got[2] != 10 {
+		t.Errorf("%v %v", got, err)
+	}
+	if err := p.Set(2, Val(uint64(10))); err == nil {
+		t.Error("an argument of another size was set")
+	}
+	if err := four.Launch(nil, Linear(1), Arg{}); err == nil {
+		t.Error("a zero Arg was launched")
+	}
+	if _, err := Bind1[uint32](four); err == nil {
+		t.Error("types were bound to unknown parameters")
+	}
+}
+
 func BenchmarkLaunchOverhead(b *testing.B) {
 	for name, f := range launches(b) {
 		b.Run(name, func(b *testing.B) {

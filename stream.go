@@ -236,6 +236,15 @@ func (s *Stream) Priority() (int, error) {
 	return int(p), s.c.fail("cuStreamGetPriority", "", err)
 }
 
+// SetAttribute sets an attribute for all launches in the stream that have no other: [AccessPolicy], [MemSyncDomain], [MemSyncDomainMap], [LaunchPriority] or [SyncPolicy].
+func (s *Stream) SetAttribute(a LaunchAttr) error {
+	const op = "cuStreamSetAttribute"
+	if err := s.check(op); err != nil {
+		return err
+	}
+	return s.c.fail(op, "", s.api.StreamSetAttribute(s.handle, a.a.Id, &a.a.Value))
+}
+
 // Event is a point in a stream that others can wait for, and a clock.
 type Event struct {
 	owned
