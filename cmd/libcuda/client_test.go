@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unsafe"
@@ -243,6 +244,15 @@ ts = [threading.Thread(target=other) for _ in range(8)]
 for t in ts: t.start()
 for t in ts: t.join()
 assert len(done) == 8
+# a handler that is installed late does not get the faults of kernels, and what is the program's own is told as ever
+def crash():
+    faulthandler.disable()
+    faulthandler.enable()
+    ok(L.cuModuleGetFunction(ctypes.byref(fn), mod, b"poke"))
+    assert poke(0x700000000000, 1) == 700
+    sys.stdout.flush()
+    ctypes.string_at(16)
+if sys.argv[1:] == ["crash"]: crash()
 assert poke(0x700000000000, 1) == 700
 pid = os.fork()
 if pid == 0: os._exit(L.cuInit(0))
@@ -259,6 +269,11 @@ func TestPython(t *testing.T) {
 		out := run(t, clientPTX, []string{"GOCUDA_ENGINE=" + engine}, "python3", "-c", pythonClient)
 		if out != "passed\n" {
 			t.Errorf("%s: %q", engine, out)
+		}
+		out, err := start1(t, clientPTX, []string{"GOCUDA_ENGINE=" + engine}, "python3", "-c", pythonClient, "crash")
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGSEGV || strings.Count(out, "Fatal Python error: Segmentation fault") != 1 || !strings.Contains(out, "in crash") {
+			t.Errorf("%s: a fault of Python's own: %v\n%s", engine, err, out)
 		}
 	}
 }

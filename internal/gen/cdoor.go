@@ -25,6 +25,9 @@ var doorByHand = map[string]bool{
 // thread that began them.
 var threadOwn = regexp.MustCompile(`^cuStreamBeginCapture`)
 
+// loads matches the functions after which kernels may run that could not before: the front looks there whether the program has changed signal handlers.
+var loads = regexp.MustCompile(`^cu(Init|CtxCreate|DevicePrimaryCtxRetain|ModuleLoad.*|ModuleGetFunction|LibraryLoad.*|LibraryGetKernel|LinkCreate)(_v\d+)?$`)
+
 // doorWords is the number of argument words of a call; front.h has the same.
 const doorWords = 16
 
@@ -182,6 +185,9 @@ func doorFlags(f *Function, plain string) string {
 		flags += " | GOCUDA_STACK"
 	case threadOwn.MatchString(plain):
 		flags += " | GOCUDA_THREAD"
+	}
+	if loads.MatchString(plain) {
+		flags += " | GOCUDA_LOADS"
 	}
 	return flags
 }

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <ucontext.h>
 
 /* What became of the core. */
 enum {
@@ -44,56 +45,125 @@ static void in_child(void)
 
 __attribute__((constructor)) static void opened(void) { pthread_atfork(before_fork, in_parent, in_child); }
 
-/* Signals. The Go runtime takes over SIGSEGV, SIGBUS and SIGFPE, and hands those that are not its own to the handler that was there before. Where none was, it
- * would end the process in its own way; die ends it in the system's.
+/* Signals. The core needs SIGSEGV, SIGBUS and SIGFPE, since kernels may fault. A fault comes to top, which gives it to the Go runtime's handler; that hands what is not
+ * its own to the handler that was there before it, which is pass, and that to the program's. What is sent (kill, raise) and no fault goes to the program's at once.
+ * A program that installs a handler later takes the faults of kernels away; where that has happened is seen when modules are loaded (hold_signals), and the order
+ * is restored: top first, then the program's.
  *
- * It also takes SIGPIPE, which the core has no use for, and SIGURG, with which it stops goroutines that run too long. A program that is itself in Go needs
+ * The runtime also takes SIGPIPE, which the core has no use for, and SIGURG, with which it stops goroutines that run too long. A program that is itself in Go needs
  * SIGURG too, and neither runtime passes it on: both handlers are called, of which at most one finds its own code interrupted. */
 static const int taken[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG};
 enum { FAULTS = 3, PIPE = 3, URG = 4, TAKEN = 5 };
 
-static struct sigaction before[TAKEN], go_urgent;
+static struct sigaction before[TAKEN];  /* when the core was loaded */
+static struct sigaction go[TAKEN];      /* the core's own */
+static struct sigaction later[FAULTS];  /* the program's now */
 
-static void die(int sig, siginfo_t *info, void *context)
+static int is_default(const struct sigaction *a) { return !(a->sa_flags & SA_SIGINFO) && (a->sa_handler == SIG_DFL || a->sa_handler == SIG_IGN); }
+
+static void hand_over(const struct sigaction *a, int sig, siginfo_t *info, void *context)
 {
-	(void)context;
-	signal(sig, SIG_DFL);
-	if (info->si_code <= 0) /* sent, so that it does not come again by itself */
-		raise(sig);
+	if (is_default(a)) {
+		/* A fault comes again on return, and then ends the process; what was sent does not. */
+		signal(sig, SIG_DFL);
+		if (info->si_code <= 0)
+			raise(sig);
+		return;
+	}
+	/* Go's handlers run with every signal blocked. The program's has the mask that the system would have given it; it may leave by a jump. */
+	sigset_t mask = ((ucontext_t *)context)->uc_sigmask;
+	for (int n = 1; n < NSIG; n++)
+		if (sigismember(&a->sa_mask, n) == 1 || (n == sig && !(a->sa_flags & SA_NODEFER)))
+			sigaddset(&mask, n);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (a->sa_flags & SA_SIGINFO)
+		a->sa_sigaction(sig, info, context);
+	else
+		a->sa_handler(sig);
+}
+
+/* What a handler does with a fault may end in pass again: it raises the signal anew, or calls the handler that it has replaced, which is the core's. Then the next in
+ * line gets it. A handler may also leave by a jump, so that leaving it is not seen; but a fault that is handled inside another is deeper in the stack. */
+static __thread struct {
+	siginfo_t *info;
+	void *frame;
+	int depth;
+} passing __attribute__((tls_model("initial-exec")));
+
+static void pass(int sig, siginfo_t *info, void *context)
+{
+	static const struct sigaction none = {.sa_handler = SIG_DFL};
+	void *frame = __builtin_frame_address(0);
+	int inside = passing.frame && (char *)frame < (char *)passing.frame && (info->si_code <= 0 || info == passing.info);
+	int i = 0;
+	while (i < FAULTS - 1 && taken[i] != sig)
+		i++;
+	passing.depth = inside ? passing.depth + 1 : 0;
+	passing.info = info;
+	passing.frame = frame;
+	hand_over(passing.depth == 0 ? &later[i] : passing.depth == 1 ? &before[i] : &none, sig, info, context);
+	passing.frame = NULL;
+}
+
+static void top(int sig, siginfo_t *info, void *context)
+{
+	int i = 0;
+	while (i < FAULTS - 1 && taken[i] != sig)
+		i++;
+	if (info->si_code <= 0)
+		pass(sig, info, context);
+	else
+		go[i].sa_sigaction(sig, info, context);
 }
 
 static void urgent(int sig, siginfo_t *info, void *context)
 {
-	go_urgent.sa_sigaction(sig, info, context);
-	if (before[URG].sa_flags & SA_SIGINFO)
-		before[URG].sa_sigaction(sig, info, context);
-	else
-		before[URG].sa_handler(sig);
+	go[URG].sa_sigaction(sig, info, context);
+	hand_over(&before[URG], sig, info, context);
 }
 
-static int is_default(const struct sigaction *a) { return !(a->sa_flags & SA_SIGINFO) && (a->sa_handler == SIG_DFL || a->sa_handler == SIG_IGN); }
+static struct sigaction handler(void (*f)(int, siginfo_t *, void *))
+{
+	struct sigaction a = {.sa_sigaction = f, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+	sigfillset(&a.sa_mask);
+	return a;
+}
 
 static void signals_before_load(void)
 {
+	struct sigaction a = handler(pass);
 	for (int i = 0; i < TAKEN; i++)
 		sigaction(taken[i], NULL, &before[i]);
+	memcpy(later, before, sizeof later);
 	for (int i = 0; i < FAULTS; i++)
-		if (!(before[i].sa_flags & SA_SIGINFO) && before[i].sa_handler == SIG_DFL) {
-			struct sigaction a = {.sa_sigaction = die, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-			sigemptyset(&a.sa_mask);
-			sigaction(taken[i], &a, NULL);
-		}
+		sigaction(taken[i], &a, NULL);
 }
 
 static void signals_after_load(void)
 {
+	for (int i = 0; i < TAKEN; i++)
+		sigaction(taken[i], NULL, &go[i]);
+	struct sigaction t = handler(top);
+	for (int i = 0; i < FAULTS; i++)
+		sigaction(taken[i], &t, NULL);
 	sigaction(SIGPIPE, &before[PIPE], NULL);
 	if (is_default(&before[URG]))
 		return;
-	sigaction(SIGURG, NULL, &go_urgent);
-	struct sigaction a = {.sa_sigaction = urgent, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
-	sigfillset(&a.sa_mask);
-	sigaction(SIGURG, &a, NULL);
+	struct sigaction u = handler(urgent);
+	sigaction(SIGURG, &u, NULL);
+}
+
+static void hold_signals(void)
+{
+	struct sigaction a, t = handler(top);
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < FAULTS; i++) {
+		if (sigaction(taken[i], NULL, &a) || ((a.sa_flags & SA_SIGINFO) && a.sa_sigaction == top))
+			continue;
+		later[i] = a;
+		sigaction(taken[i], &t, NULL);
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 static uint64_t callback(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
@@ -174,6 +244,8 @@ CUresult gocuda_call(uint32_t fn, struct gocuda_frame *f)
 		self.started = 1;
 		fn |= GOCUDA_NEW_THREAD;
 	}
+	if (__builtin_expect(fn & GOCUDA_LOADS, 0))
+		hold_signals();
 	f->cur = fn & (GOCUDA_STACK | GOCUDA_THREAD) ? 0 : self.cur;
 	CUresult r = core_call(fn, f);
 	if (fn & GOCUDA_STACK)

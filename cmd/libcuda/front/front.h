@@ -20,6 +20,7 @@ struct gocuda_frame {
 #define GOCUDA_PER_THREAD 0x10000U /* the form with per-thread default stream (_ptds, _ptsz) */
 #define GOCUDA_STACK 0x20000U      /* works on the thread's stack of contexts */
 #define GOCUDA_THREAD 0x40000U     /* looks at the thread itself: cur is 0 */
+#define GOCUDA_LOADS 0x100000U     /* loads code or makes a context */
 #define GOCUDA_NEW_THREAD 0x80000U /* the thread's first call */
 
 struct gocuda_symbol {

@@ -175,7 +175,7 @@ CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 	gocuda.a[0] = W(pctx);
 	gocuda.a[1] = W(flags);
 	gocuda.a[2] = W(dev);
-	return gocuda_call(23 | GOCUDA_STACK, &gocuda);
+	return gocuda_call(23 | GOCUDA_STACK | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
@@ -183,7 +183,7 @@ CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
 	gocuda.a[0] = W(pctx);
 	gocuda.a[1] = W(flags);
 	gocuda.a[2] = W(dev);
-	return gocuda_call(24 | GOCUDA_STACK, &gocuda);
+	return gocuda_call(24 | GOCUDA_STACK | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams, unsigned int flags, CUdevice dev)
 {
@@ -193,7 +193,7 @@ CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int n
 	gocuda.a[2] = W(numParams);
 	gocuda.a[3] = W(flags);
 	gocuda.a[4] = W(dev);
-	return gocuda_call(25 | GOCUDA_STACK, &gocuda);
+	return gocuda_call(25 | GOCUDA_STACK | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev)
 {
@@ -202,7 +202,7 @@ CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, uns
 	gocuda.a[1] = W(ctxCreateParams);
 	gocuda.a[2] = W(flags);
 	gocuda.a[3] = W(dev);
-	return gocuda_call(26 | GOCUDA_STACK, &gocuda);
+	return gocuda_call(26 | GOCUDA_STACK | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuCtxDestroy(CUcontext ctx)
 {
@@ -647,7 +647,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pctx);
 	gocuda.a[1] = W(dev);
-	return gocuda_call(91, &gocuda);
+	return gocuda_call(91 | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
 {
@@ -2285,7 +2285,7 @@ CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *na
 	gocuda.a[0] = W(pKernel);
 	gocuda.a[1] = W(library);
 	gocuda.a[2] = W(name);
-	return gocuda_call(290, &gocuda);
+	return gocuda_call(290 | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
 {
@@ -2329,7 +2329,7 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *j
 	gocuda.a[5] = W(libraryOptions);
 	gocuda.a[6] = W(libraryOptionValues);
 	gocuda.a[7] = W(numLibraryOptions);
-	return gocuda_call(295, &gocuda);
+	return gocuda_call(295 | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions)
 {
@@ -2342,7 +2342,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_o
 	gocuda.a[5] = W(libraryOptions);
 	gocuda.a[6] = W(libraryOptionValues);
 	gocuda.a[7] = W(numLibraryOptions);
-	return gocuda_call(296, &gocuda);
+	return gocuda_call(296 | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuLibraryUnload(CUlibrary library)
 {
@@ -2413,7 +2413,7 @@ CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **opt
 	gocuda.a[1] = W(options);
 	gocuda.a[2] = W(optionValues);
 	gocuda.a[3] = W(stateOut);
-	return gocuda_call(303, &gocuda);
+	return gocuda_call(303 | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut)
 {
@@ -2422,7 +2422,7 @@ CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **
 	gocuda.a[1] = W(options);
 	gocuda.a[2] = W(optionValues);
 	gocuda.a[3] = W(stateOut);
-	return gocuda_call(304, &gocuda);
+	return gocuda_call(304 | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuLinkDestroy(CUlinkState state)
 {
@@ -4060,7 +4060,7 @@ CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 	gocuda.a[0] = W(hfunc);
 	gocuda.a[1] = W(hmod);
 	gocuda.a[2] = W(name);
-	return gocuda_call(444, &gocuda);
+	return gocuda_call(444 | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
 {
@@ -4114,14 +4114,14 @@ CUresult cuModuleLoad(CUmodule *module, const char *fname)
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(module);
 	gocuda.a[1] = W(fname);
-	return gocuda_call(451, &gocuda);
+	return gocuda_call(451 | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(module);
 	gocuda.a[1] = W(image);
-	return gocuda_call(452, &gocuda);
+	return gocuda_call(452 | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues)
 {
@@ -4131,14 +4131,14 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int nu
 	gocuda.a[2] = W(numOptions);
 	gocuda.a[3] = W(options);
 	gocuda.a[4] = W(optionValues);
-	return gocuda_call(453, &gocuda);
+	return gocuda_call(453 | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(module);
 	gocuda.a[1] = W(fatCubin);
-	return gocuda_call(454, &gocuda);
+	return gocuda_call(454 | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuModuleUnload(CUmodule hmod)
 {

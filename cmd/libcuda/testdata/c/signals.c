@@ -85,8 +85,78 @@ static void own_handler(void)
 	_exit(failures ? 9 : 5);
 }
 
+/* A handler that is installed after the device, and that may then call the one it replaced. */
+static struct sigaction replaced;
+static volatile int late_calls;
+static void late(int sig, siginfo_t *info, void *context)
+{
+	late_calls++;
+	if (replaced.sa_flags & SA_SIGINFO)
+		replaced.sa_sigaction(sig, info, context);
+	else
+		signal(sig, SIG_DFL);
+}
+
+static void late_handler(void)
+{
+	open_context();
+	open_module();
+	struct sigaction a = {.sa_handler = jump};
+	sigaction(SIGSEGV, &a, NULL);
+	fault_kernel(CUDA_ERROR_ILLEGAL_ADDRESS);
+	for (int i = 0; i < 3; i++)
+		if (sigsetjmp(back, 1) == 0)
+			*nowhere = 1;
+	_exit(failures ? 9 : 5);
+}
+
+static void late_chain(void)
+{
+	open_context();
+	struct sigaction a = {.sa_sigaction = late, .sa_flags = SA_SIGINFO};
+	sigaction(SIGSEGV, &a, &replaced);
+	fault_kernel(CUDA_ERROR_ILLEGAL_ADDRESS);
+	if (failures || late_calls)
+		_exit(9);
+	*nowhere = 1;
+}
+
+/* As Python's faulthandler: once it has written what it knows it puts the old handler back and raises the signal again. */
+static void once(int sig)
+{
+	sigaction(sig, &replaced, NULL);
+	raise(sig);
+}
+
+static void late_raise(void)
+{
+	open_context();
+	struct sigaction a = {.sa_handler = once, .sa_flags = SA_NODEFER};
+	sigaction(SIGSEGV, &a, &replaced);
+	fault_kernel(CUDA_ERROR_ILLEGAL_ADDRESS);
+	if (failures)
+		_exit(9);
+	*nowhere = 1;
+}
+
+/* The handler that was there when the device came is put back, as faulthandler does when it is switched off. */
+static void put_back(void)
+{
+	signal(SIGSEGV, SIG_DFL);
+	open_context();
+	signal(SIGSEGV, SIG_DFL);
+	fault_kernel(CUDA_ERROR_ILLEGAL_ADDRESS);
+	if (failures)
+		_exit(9);
+	*nowhere = 1;
+}
+
 int main(void)
 {
+	EQ(by_signal(late_handler), -5);
+	EQ(by_signal(late_chain), SIGSEGV);
+	EQ(by_signal(late_raise), SIGSEGV);
+	EQ(by_signal(put_back), SIGSEGV);
 	EQ(by_signal(segv), SIGSEGV);
 	EQ(by_signal(segv_in_callback), SIGSEGV);
 	EQ(by_signal(broken_pipe), SIGPIPE);
