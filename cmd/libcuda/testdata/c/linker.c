@@ -45,10 +45,11 @@ int main(void)
 	EQ(v, 42);
 
 	/* What nothing defines is an error that the log names. */
-	values[1] = values[3] = (void *)(uintptr_t)sizeof log; /* the sizes were overwritten with what was used */
+	values[1] = (void *)(uintptr_t)sizeof log; /* the first link wrote what it used */
+	values[3] = (void *)(uintptr_t)sizeof info;
 	MUST(cuLinkCreate_v2(4, options, values, &l));
 	OK(cuLinkAddData_v2(l, CU_JIT_INPUT_PTX, (void *)main_unit, sizeof main_unit, "main.ptx", 0, NULL, NULL));
-	WANT(cuLinkComplete(l, &image, &size), CUDA_ERROR_INVALID_SOURCE);
+	WANT(cuLinkComplete(l, &image, &size), CUDA_ERROR_INVALID_SOURCE); /* recorded: link/modules/unresolved-alone */
 	TRUE(strstr(log, "twice"));
 	OK(cuLinkDestroy(l));
 	return done("linker");
