@@ -60,15 +60,21 @@ func (p *program) assemble(l *link.Linked, o *jitOptions) {
 	n := uint64(len(l.Taken)) * functionDistance
 	p.syms = l.Symbols(p.d.codeEnd.Add(n)-n, functionDistance)
 	p.syms.NoContract = o.noContract()
-	target := map[*check.Func]int{}
+	target, align := map[*check.Func]int{}, map[*check.Func]uint32{}
 	for _, u := range l.Units {
+		a := uint32(1)
+		for _, v := range u.Module.Vars {
+			if v.Space == "shared" && v.Size == 0 {
+				a = max(a, uint32(v.Align))
+			}
+		}
 		for _, f := range u.Module.Funcs {
-			target[f] = u.Module.Target.SM
+			target[f], align[f] = u.Module.Target.SM, a
 		}
 	}
 	p.byName, p.byAddress = map[string]*entry{}, map[uint64]*entry{}
 	for _, f := range l.Kernels {
-		e := &entry{prog: p, fn: f, target: target[f]}
+		e := &entry{prog: p, fn: f, target: target[f], align: align[f]}
 		p.entries = append(p.entries, e)
 		if l.Kernel(f.Name) == f {
 			p.byName[f.Name] = e

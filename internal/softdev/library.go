@@ -285,6 +285,12 @@ func (d *Driver) libraryLoadData(cur driver.CUcontext, out *driver.CUlibrary, co
 		jit.finish()
 		return success
 	}
+	if img.Kind == image.Cubin {
+		if _, err := image.Resolve(img.Data, d.place(cur).imageDevice()); err != nil && imageError(err).result == driver.CUDA_ERROR_INVALID_IMAGE {
+			d.explain(nil, "%s", err.Error())
+			return driver.CUDA_ERROR_INVALID_IMAGE // recorded, of tables too that only contradict each other
+		}
+	}
 	return d.libraryLoadWith(cur, out, append([]byte(nil), img.Data...), jit, ids, values, n)
 }
 

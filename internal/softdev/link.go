@@ -257,7 +257,7 @@ func (s *linkState) report(data []byte, o *jitOptions) {
 	}
 	for _, f := range checked.Funcs {
 		if f.Entry && f.Defined {
-			p.entries = append(p.entries, &entry{prog: p, fn: f, target: checked.Target.SM})
+			p.entries = append(p.entries, &entry{prog: p, fn: f, target: checked.Target.SM, align: 1})
 		}
 	}
 	all.report(p)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -62,7 +63,8 @@ func (b *block) add(v *check.Var) {
 type entry struct {
 	prog   *program
 	fn     *check.Func
-	target int // compute capability that the kernel's text names
+	target int    // compute capability that the kernel's text names
+	align  uint32 // of the dynamic shared memory that the text declares, whatever kernel uses it
 	mu     sync.Mutex
 	done   bool
 	kernel *ir.Kernel
@@ -77,6 +79,9 @@ func (e *entry) lower() (*ir.Kernel, exec.Code, error) {
 	if !e.done {
 		e.done = true
 		if e.kernel, e.err = ir.Lower(e.fn, e.prog.syms); e.err == nil {
+			if !e.kernel.UsesDynamicShared { // the driver keeps it aligned also behind the variables of other kernels (recorded)
+				e.kernel.SharedSize = (e.kernel.SharedSize + e.align - 1) / e.align * e.align
+			}
 			e.code, e.err = e.prog.d.engine.Compile(e.kernel)
 		}
 	}
@@ -143,9 +148,12 @@ func imageError(err error) *loadError {
 		r = driver.CUDA_ERROR_UNKNOWN
 	}
 	log := f.Class.Log()
-	if f.Class == fault.NoBinary && f.Part == "cubin" {
+	switch {
+	case f.Class == fault.NoBinary && strings.Contains(f.Error(), "machine code"):
 		// The driver is silent here; but a real one could run the machine code, so the caller needs to be told what is missing.
 		log = "error   : " + err.Error()
+	case f.Class == fault.Corrupt:
+		log += "\n" + log // recorded: once for each of two attempts
 	}
 	return &loadError{result: r, log: log, err: err}
 }
@@ -184,12 +192,16 @@ func (d *Driver) fetch(p unsafe.Pointer) ([]byte, *loadError) {
 	return append([]byte(nil), img.Data...), nil
 }
 
+// imageDevice is what package image has to know of the device.
+func (dev *device) imageDevice() image.Device {
+	return image.Device{Device: fatbin.Device{SM: dev.sm(), ForcePTX: dev.d.env.forcePTX, DisablePTX: dev.d.env.disablePTX}, Section: link.Section}
+}
+
 // compile makes a program of an image for a device.
 func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *loadError) {
 	sm := dev.sm()
 	target := o.targetSM(sm)
-	chosen := fatbin.Device{SM: sm, ForcePTX: d.env.forcePTX, DisablePTX: d.env.disablePTX}
-	part, err := image.Resolve(data, image.Device{Device: chosen, Section: link.Section})
+	part, err := image.Resolve(data, dev.imageDevice())
 	if err != nil {
 		return nil, imageError(err)
 	}
