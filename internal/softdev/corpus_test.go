@@ -23,7 +23,6 @@ import (
 const (
 	fullCorpus = "../../../shared/corpus"
 	keptCorpus = "../../testdata/corpus"
-	keptBroken = "../link/testdata/broken"
 )
 
 func corpusFolder(t testing.TB) string {
@@ -280,8 +279,7 @@ var brokenOpen = map[string]string{"fatbin_truncated_payload": "the container sa
 func TestBrokenImages(t *testing.T) {
 	dir := filepath.Join(fullCorpus, "broken")
 	if _, err := os.Stat(dir); err != nil {
-		dir = keptBroken
-		t.Log("the full corpus is not beside the repository; using what is kept")
+		t.Skip("the full corpus is not beside the repository; TestBrokenPTX has what is kept of it")
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "broken.json"))
 	if err != nil {
