@@ -12,7 +12,7 @@ import (
 )
 
 // readFacts reads recorded answers of the NVIDIA driver.
-func readFacts(t *testing.T, name string, v any) {
+func readFacts(t testing.TB, name string, v any) {
 	t.Helper()
 	b, err := os.ReadFile("testdata/" + name)
 	if err != nil {
