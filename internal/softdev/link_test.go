@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -398,14 +399,22 @@ func equalWords(a, b []uint32) bool {
 	return true
 }
 
-// TestLinkConcurrently links, loads and runs in many goroutines at once.
+// TestLinkConcurrently links, loads and runs in many goroutines at once, half of them on OS threads of their own with a current context.
 func TestLinkConcurrently(t *testing.T) {
-	d, tab, ctx := open(t, Options{})
+	d, tab, primary := open(t, Options{})
 	var wg sync.WaitGroup
-	for range 8 {
+	for i := range 8 {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
+			ctx := primary
+			if i%2 == 0 {
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+				must(t, tab.CtxSetCurrent(0, primary))
+				defer tab.CtxSetCurrent(0, 0)
+				ctx = 0
+			}
 			image := linkAll(t, d, ctx, ptxInput("a", linkCaller), ptxInput("b", linkCallee))
 			var m driver.CUmodule
 			if r := tab.ModuleLoadData(ctx, &m, unsafe.Pointer(&image[0])); r != success {

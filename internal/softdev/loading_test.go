@@ -3,9 +3,13 @@ package softdev
 import (
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	engine "github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/ir"
 )
 
 const sharedPTX = linkHead + `
@@ -184,6 +188,75 @@ mov.u32 %t, %tid.x; cvt.rn.f32.u32 %b, %t; add.rn.f32 %a, %b, 0f3F800800; mul.f3
 			t.Errorf("%s: %#x, want %#x", c.name, v, c.want)
 		}
 	}
+}
+
+// slowCompiler is an engine that stops where a kernel named slow is compiled, until it is opened.
+type slowCompiler struct {
+	engine.Engine
+	arrived, opened chan struct{}
+}
+
+func (g *slowCompiler) Compile(k *ir.Kernel) (engine.Code, error) {
+	if k.Name == "slow" {
+		g.arrived <- struct{}{}
+		<-g.opened
+	}
+	return g.Engine.Compile(k)
+}
+
+// TestNoLockWhileCompiling: while a kernel is compiled, everything else goes on: other kernels of its module and library too.
+func TestNoLockWhileCompiling(t *testing.T) {
+	const text = linkHead + ".visible .entry slow() { ret; }\n.visible .entry quick() { ret; }\n.visible .global .u32 v = 5;\n"
+	g := &slowCompiler{interp.New(), make(chan struct{}, 2), make(chan struct{})}
+	d, tab, ctx := open(t, Options{Engine: g})
+	m := load(t, d, ctx, text)
+	var l driver.CUlibrary
+	var slow driver.CUkernel
+	must(t, tab.LibraryLoadData(ctx, &l, unsafe.Pointer(cstr(text)), nil, nil, 0, nil, nil, 0))
+	must(t, tab.LibraryGetKernel(ctx, &slow, l, cstr("slow")))
+	f := fn(t, d, ctx, m, "slow")
+	var wg sync.WaitGroup
+	wg.Add(2)
+	go func() {
+		defer wg.Done()
+		if r := tab.FuncLoad(ctx, f); r != success {
+			t.Error(r)
+		}
+	}()
+	go func() {
+		defer wg.Done()
+		if r := launch1(tab, ctx, driver.CUfunction(slow), 0); r != success {
+			t.Error(r)
+		}
+	}()
+	<-g.arrived
+	<-g.arrived
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		must(t, launch1(tab, ctx, fn(t, d, ctx, m, "quick"), 0))
+		var k driver.CUkernel
+		var n uint32
+		var p driver.CUdeviceptr
+		var lm driver.CUmodule
+		must(t, tab.LibraryGetKernel(ctx, &k, l, cstr("quick")))
+		must(t, launch1(tab, ctx, driver.CUfunction(k), 0))
+		must(t, tab.LibraryGetKernelCount(ctx, &n, l))
+		must(t, tab.LibraryGetModule(ctx, &lm, l))
+		must(t, tab.LibraryGetGlobal(ctx, &p, nil, l, cstr("v")))
+		must(t, tab.ModuleGetGlobal_v2(ctx, &p, nil, m, cstr("v")))
+		other := load(t, d, ctx, sharedPTX)
+		must(t, tab.ModuleUnload(ctx, other))
+		linkAll(t, d, ctx, ptxInput("a", linkCaller), ptxInput("b", linkCallee))
+		must(t, tab.CtxSynchronize(ctx))
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Error("a call waits for a kernel that it does not need")
+	}
+	close(g.opened)
+	wg.Wait()
 }
 
 // TestLibrariesConcurrently loads, uses and unloads libraries while contexts come and go; a use may find its library gone, and nothing else.
