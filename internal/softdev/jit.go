@@ -23,6 +23,7 @@ type jitOptions struct {
 	refusal    *loadError // what the compiler says to an option that it does not take
 	maxRegs    uint32
 	limitRegs  bool
+	override   bool   // CU_JIT_OVERRIDE_DIRECTIVE_VALUES
 	level0     bool   // CU_JIT_OPTIMIZATION_LEVEL is 0
 	apart      bool   // CU_JIT_FMA is 0
 	target     uint32 // CUjit_target, 0 when absent
@@ -115,6 +116,8 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 				return nil, invalidValue // the driver dies
 			}
 			o.maxThreads = uint32(v)
+		case driver.CU_JIT_OVERRIDE_DIRECTIVE_VALUES:
+			o.override = uint32(v) != 0
 		case driver.CU_JIT_NEW_SM3X_OPT:
 			o.refuse("ptxas fatal   : Unknown option '-new-sm3x-opt'")
 		case driver.CU_JIT_REFERENCED_KERNEL_NAMES, driver.CU_JIT_REFERENCED_VARIABLE_NAMES:

@@ -250,7 +250,8 @@ func (d *Driver) libraryLoad(out *driver.CUlibrary, data []byte, jit *jitOptions
 
 // keep copies the options, since the arrays behind them are the caller's; logs of a later compilation have nowhere to go.
 func (o *jitOptions) keep() *jitOptions {
-	k := &jitOptions{start: o.start, wallTime: -1, target: o.target, oldTarget: o.oldTarget, symbols: o.symbols, maxThreads: o.maxThreads, refusal: o.refusal, level0: o.level0, apart: o.apart}
+	k := &jitOptions{start: o.start, wallTime: -1, target: o.target, oldTarget: o.oldTarget, symbols: o.symbols, maxThreads: o.maxThreads, refusal: o.refusal, level0: o.level0, apart: o.apart,
+		maxRegs: o.maxRegs, limitRegs: o.limitRegs, minBlocks: o.minBlocks, override: o.override}
 	k.info.sizeSlot, k.err.sizeSlot = -1, -1
 	return k
 }

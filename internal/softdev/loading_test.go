@@ -9,6 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 	engine "github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/image/fatbin"
+	"github.com/gocuda/cuda/internal/image/sm"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -325,4 +327,51 @@ func TestLibrariesConcurrently(t *testing.T) {
 	wg.Wait()
 	must(t, tab.CtxSynchronize(ctx))
 	must(t, tab.CtxSynchronize(second))
+}
+
+// TestDirectives: options of the compiler stand in for directives that the text does not have, and with CU_JIT_OVERRIDE_DIRECTIVE_VALUES for those that it has
+// (cuda.h at CUjit_option).
+func TestDirectives(t *testing.T) {
+	const text = linkHead + ".visible .entry own() .maxntid 256 { ret; }\n.visible .entry none() { ret; }\n"
+	d, tab, ctx := open(t, Options{})
+	for _, c := range []struct {
+		override, most uintptr
+		own, none      int32
+	}{{0, 128, 256, 128}, {1, 128, 128, 128}, {1, 512, 512, 512}, {0, 512, 256, 512}} {
+		ids := []driver.CUjit_option{driver.CU_JIT_MAX_THREADS_PER_BLOCK, driver.CU_JIT_OVERRIDE_DIRECTIVE_VALUES}
+		values := []uintptr{c.most, c.override}
+		var m driver.CUmodule
+		must(t, tab.ModuleLoadDataEx(ctx, &m, unsafe.Pointer(cstr(text)), 2, &ids[0], &values[0]))
+		for name, want := range map[string]int32{"own": c.own, "none": c.none} {
+			var v int32
+			must(t, tab.FuncGetAttribute(ctx, &v, driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, fn(t, d, ctx, m, name)))
+			if v != want {
+				t.Errorf("override %d, %d threads: kernel %s can have %d, want %d", c.override, c.most, name, v, want)
+			}
+		}
+	}
+}
+
+// TestForcePTX: with CUDA_FORCE_PTX_JIT machine code in a container is left aside, damaged or not (CUDA C++ Programming Guide, "CUDA Environment
+// Variables"); without it damage of what the driver would run fails the load (recorded: broken.json, fatbin_*).
+func TestForcePTX(t *testing.T) {
+	for _, c := range []struct {
+		force string
+		want  driver.CUresult
+	}{{"0", driver.CUDA_ERROR_UNKNOWN}, {"1", success}} {
+		t.Setenv("CUDA_FORCE_PTX_JIT", c.force)
+		_, tab, ctx := open(t, Options{})
+		var w fatbin.Writer
+		for _, e := range []fatbin.Source{
+			{Kind: fatbin.ELF, Arch: sm.Arch{Number: 90}, Major: 1, Data: []byte("no ELF at all")},
+			{Kind: fatbin.PTX, Arch: sm.Arch{Number: 90}, Major: 9, Data: []byte(sharedPTX)},
+		} {
+			if err := w.Add(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b := w.Bytes()
+		var m driver.CUmodule
+		want(t, "CUDA_FORCE_PTX_JIT="+c.force, tab.ModuleLoadData(ctx, &m, unsafe.Pointer(&b[0])), c.want)
+	}
 }

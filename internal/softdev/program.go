@@ -37,6 +37,8 @@ type program struct {
 	loose     []string // extern variables that nothing defines
 	// maxThreads is CU_JIT_MAX_THREADS_PER_BLOCK, 0 when absent.
 	maxThreads int32
+	maxRegs    int  // CU_JIT_MAX_REGISTERS, 0 when absent
+	override   bool // CU_JIT_OVERRIDE_DIRECTIVE_VALUES: they count instead of the text's directives
 }
 
 // block is the memory of the variables of one space.
@@ -98,7 +100,10 @@ func (e *entry) registers() int {
 	// Registers that are not live at the same time share rows of the frame, as they share registers in compiled code.
 	words := int(k.Funcs[0].FrameSize / ir.W32.RowSize())
 	n := min(max((words+7)&^7, 16), 32)
-	if most := int(e.fn.Attrs.MaxNReg); most > 0 {
+	switch most, given := int(e.fn.Attrs.MaxNReg), e.prog.maxRegs; {
+	case given > 0 && (most == 0 || e.prog.override):
+		n = min(n, given)
+	case most > 0:
 		n = min(n, most)
 	}
 	return n
@@ -246,6 +251,10 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	if o.maxThreads <= threadsPerSM {
 		p.maxThreads = int32(o.maxThreads)
 	}
+	if o.limitRegs && o.maxRegs <= maxRegs {
+		p.maxRegs = int(max(o.maxRegs, minRegs))
+	}
+	p.override = o.override
 	o.report(p)
 	for name := range o.symbols {
 		if p.global(name) != nil {
