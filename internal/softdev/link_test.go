@@ -390,6 +390,24 @@ func TestNestedLaunches(t *testing.T) {
 	want(t, "without the library", tab.ModuleLoadData(ctx, &m, unsafe.Pointer(cstr(nestedPTX))), driver.CUDA_ERROR_INVALID_PTX)
 }
 
+// TestWithoutDeviceRuntime: the texts that were recorded linked with the device runtime library do not load alone (recorded: CUDA_ERROR_INVALID_PTX).
+func TestWithoutDeviceRuntime(t *testing.T) {
+	d, tab, ctx := open(t, Options{})
+	for _, c := range []struct{ file, function string }{
+		{"cdp/cdp.compute_90.ptx", "__cudaCDP2GetParameterBufferV2"}, {"n_gridsync/n_gridsync.compute_90.ptx", "cudaCGGetIntrinsicHandle"},
+	} {
+		text := unzipped(t, filepath.Join(keptCorpus, "modules", c.file))
+		if text == nil {
+			t.Fatal(c.file, " is not there")
+		}
+		var m driver.CUmodule
+		want(t, c.file, tab.ModuleLoadData(ctx, &m, unsafe.Pointer(&append(text, 0)[0])), driver.CUDA_ERROR_INVALID_PTX)
+		if got := d.LastDetail(ctx); got != "ptxas fatal   : Unresolved extern function '"+c.function+"'" {
+			t.Errorf("%s: %q", c.file, got)
+		}
+	}
+}
+
 func equalWords(a, b []uint32) bool {
 	for i := range b {
 		if a[i] != b[i] {

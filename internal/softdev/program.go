@@ -165,7 +165,8 @@ func imageError(err error) *loadError {
 
 // hostBytes reads memory of the program for package image, which asks for no byte that the format has not declared.
 func (m *memory) hostBytes(address, n uint64) ([]byte, bool) {
-	if address == 0 || address+n < address {
+	const most = 1 << 46 // more than a process has
+	if address == 0 || n > most || address+n < address {
 		return nil, false
 	}
 	p := foreign(address)

@@ -11,6 +11,7 @@ var undefined = map[string]driver.CUresult{
 	"library/after-unload/kernel":    driver.CUDA_ERROR_INVALID_HANDLE,
 	"library/after-unload/count":     driver.CUDA_ERROR_INVALID_HANDLE,
 	"link/add/after-destroy":         driver.CUDA_ERROR_INVALID_HANDLE,
+	"fault/seen-by/event":            driver.CUDA_ERROR_ILLEGAL_ADDRESS, // cuEventRecord: the kernel's fault may have come before it
 	"launch/stream/destroyed":        driver.CUDA_ERROR_INVALID_HANDLE,
 	"context/destroy/twice":          driver.CUDA_ERROR_CONTEXT_IS_DESTROYED,
 	"context/destroyed":              driver.CUDA_SUCCESS, // cuCtxGetDevice, which works in context/destroy/below-the-top
