@@ -21,7 +21,9 @@ const Section = ".gocuda.ptx"
 const (
 	programMark   = "gocuda\x00\x01"
 	programHeader = len(programMark) + 16
-	flagRuntime   = 1
+
+	flagRuntime    = 1
+	flagNoContract = 2
 )
 
 // program is a section's contents.
@@ -58,7 +60,7 @@ func readProgram(data []byte) (*program, error) {
 	h := b[len(programMark):programHeader]
 	p := &program{flags: le.Uint32(h), sm: le.Uint32(h[4:])}
 	n, sum := le.Uint32(h[8:]), le.Uint32(h[12:])
-	if p.flags&^flagRuntime != 0 {
+	if p.flags&^(flagRuntime|flagNoContract) != 0 {
 		return bad(len(programMark), "unknown flags %#x", p.flags)
 	}
 	if crc32.ChecksumIEEE(b[programHeader:]) != sum {
@@ -101,6 +103,7 @@ func (l *Linker) program(p *program, out *[]*Unit) *Error {
 		*out = append(*out, u)
 	}
 	l.runtime = l.runtime || p.flags&flagRuntime != 0
+	l.opts.NoContract = l.opts.NoContract || p.flags&flagNoContract != 0
 	return nil
 }
 
@@ -174,6 +177,9 @@ func (p *Linked) store() []byte {
 	flags := uint32(0)
 	if p.Runtime {
 		flags |= flagRuntime
+	}
+	if p.opts.NoContract {
+		flags |= flagNoContract
 	}
 	b := append([]byte(nil), programMark...)
 	b = le.AppendUint32(b, flags)

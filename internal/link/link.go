@@ -42,6 +42,8 @@ type Options struct {
 	// Runtime says whether the device provides a function of the device runtime library (libcudadevrt.a), which programs see when they were linked with
 	// that library; nil means that it provides none.
 	Runtime func(name string) bool
+	// NoContract leaves mul and add of the program apart (CU_JIT_OPTIMIZATION_LEVEL 0, CU_JIT_FMA 0); images keep it.
+	NoContract bool
 	// Relink accepts images made by [Linked.Image] as inputs. The driver links no executable cubins (recorded: CUDA_ERROR_NO_BINARY_FOR_GPU), and
 	// without Relink neither does this linker.
 	Relink bool

@@ -216,7 +216,7 @@ func (p *Linked) Builtin(name string) bool { return p.opts.builtin(name, p.Runti
 
 // Symbols makes what the lowering reads. The functions of Taken get addresses from first on, step apart.
 func (p *Linked) Symbols(first, step uint64) *ir.Symbols {
-	s := &ir.Symbols{Vars: p.Vars, Funcs: p.Funcs, Handles: make(map[*check.Func]uint64, len(p.Taken)), Builtin: p.Builtin}
+	s := &ir.Symbols{Vars: p.Vars, Funcs: p.Funcs, Handles: make(map[*check.Func]uint64, len(p.Taken)), Builtin: p.Builtin, NoContract: p.opts.NoContract}
 	for i, f := range p.Taken {
 		s.Handles[f] = first + uint64(i)*step
 	}

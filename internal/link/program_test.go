@@ -56,7 +56,7 @@ func TestProgramForm(t *testing.T) {
 		"a count beyond all bounds": wrap(0, 1<<32-1, sound),
 		"a length beyond the end":   wrap(0, 1, binary.LittleEndian.AppendUint32(nil, 1<<32-1)),
 		"lengths that overflow":     wrap(0, 1, []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")),
-		"an unknown flag":           wrap(2, 2, sound),
+		"an unknown flag":           wrap(4, 2, sound),
 	} {
 		var e *Error
 		if _, err := Load(img, Options{SM: 90}); !errors.As(err, &e) || e.Class != Image || e.Result() != "CUDA_ERROR_INVALID_IMAGE" {
@@ -77,7 +77,7 @@ func FuzzProgram(f *testing.F) {
 	f.Add(uint32(0), uint32(1), body(stored{"a", "", []byte(text + ".visible .func f() { ret; }\n.visible .entry k() { call f; ret; }\n")}))
 	f.Add(uint32(1), uint32(2), body(stored{"a", "", []byte(text + ".extern .global .u32 v;\n.global .u64 p = v;\n")}, stored{"b", "m", []byte(text + ".common .global .u32 v;\n")}))
 	f.Fuzz(func(t *testing.T, flags, count uint32, b []byte) {
-		p, err := Load(wrap(flags&1, count%8, b), Options{SM: 90})
+		p, err := Load(wrap(flags&3, count%8, b), Options{SM: 90})
 		if err != nil {
 			var e *Error
 			if !errors.As(err, &e) || e.Result() == "" {

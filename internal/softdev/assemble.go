@@ -59,7 +59,7 @@ func (p *program) assemble(l *link.Linked, o *jitOptions) {
 	// Addresses of functions are numbers in the part of the window that never holds memory, different in every program.
 	n := uint64(len(l.Taken)) * functionDistance
 	p.syms = l.Symbols(p.d.codeEnd.Add(n)-n, functionDistance)
-	p.syms.NoContract = o.noContract()
+	p.syms.NoContract = p.syms.NoContract || o.noContract()
 	target, align := map[*check.Func]int{}, map[*check.Func]uint32{}
 	for _, u := range l.Units {
 		a := uint32(1)

@@ -53,6 +53,7 @@ func (d *Driver) linkCreate(cur driver.CUcontext, n uint32, options *driver.CUji
 	}
 	s := &linkState{d: d, dev: c.dev, opts: o}
 	lo := c.dev.linkOptions(o.targetSM(c.dev.sm()))
+	lo.NoContract = o.noContract()
 	lo.ForcePTX, lo.DisablePTX = d.env.forcePTX, d.env.disablePTX
 	lo.Log = func(level link.Level, line string) {
 		if level == link.Fatal {

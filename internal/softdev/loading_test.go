@@ -189,6 +189,18 @@ mov.u32 %t, %tid.x; cvt.rn.f32.u32 %b, %t; add.rn.f32 %a, %b, 0f3F800800; mul.f3
 		if v := kernelWord(t, d, ctx, m); v != c.want {
 			t.Errorf("%s: %#x, want %#x", c.name, v, c.want)
 		}
+		// The same of a link: the image keeps it.
+		var s driver.CUlinkState
+		var p unsafe.Pointer
+		in := ptxInput("k", text)
+		must(t, tab.LinkCreate_v2(ctx, 1, &c.option, &c.value, &s))
+		must(t, tab.LinkAddData_v2(ctx, s, in.kind, unsafe.Pointer(&in.data[0]), uint64(len(in.data)), nil, 0, nil, nil))
+		must(t, tab.LinkComplete(ctx, s, &p, nil))
+		must(t, tab.ModuleLoadData(ctx, &m, p))
+		must(t, tab.LinkDestroy(ctx, s))
+		if v := kernelWord(t, d, ctx, m); v != c.want {
+			t.Errorf("%s, linked: %#x, want %#x", c.name, v, c.want)
+		}
 	}
 }
 
