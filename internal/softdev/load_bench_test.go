@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,31 +23,38 @@ type loadTime struct {
 
 func (l *loadTime) ratio() float64 { return float64(l.here) / float64(l.driver) }
 
-// BenchmarkLoad loads every recorded PTX text, makes all its kernels ready and unloads it. It reports the median and the greatest of the ratios to the
-// driver's recorded times; each is the least of several rounds.
+// BenchmarkLoad loads every recorded PTX text, makes all its kernels ready, launches the first one that was recorded and unloads the module. It reports the
+// median and the greatest of the ratios to the driver's recorded times; each is the least of several rounds. The launch counts until the call returns: it is
+// given no memory to work on, and what becomes of it does not matter.
 func BenchmarkLoad(b *testing.B) {
 	times := recordedLoads(b)
-	d, err := New(Options{})
+	d, err := New(Options{Recover: true, Stdout: io.Discard, Stderr: io.Discard})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer d.Close()
 	tab := d.Table()
-	var ctx driver.CUcontext
-	for _, r := range []driver.CUresult{tab.Init(0, 0), tab.DevicePrimaryCtxRetain(0, &ctx, 0)} {
-		if r != success {
-			b.Fatal(r)
-		}
+	if r := tab.Init(0, 0); r != success {
+		b.Fatal(r)
 	}
 	for b.Loop() {
 		for i := range times {
 			t := &times[i]
+			var ctx driver.CUcontext
+			if r := tab.CtxCreate_v2(0, &ctx, 0, 0); r != success {
+				b.Fatal(r)
+			}
 			start := time.Now()
 			m := readyModule(b, d, ctx, t.text)
+			r := t.launch(d, ctx, m)
 			if here := time.Since(start); t.here == 0 || here < t.here {
 				t.here = here
 			}
-			if r := tab.ModuleUnload(ctx, m); r != success {
+			if r != success {
+				b.Fatalf("%s: %v: %s", t.name, r, d.LastDetail(ctx))
+			}
+			d.contexts.get(uintptr(ctx)).stop.Store(true)
+			if r := tab.CtxDestroy_v2(0, ctx); r != success {
 				b.Fatal(r)
 			}
 		}
@@ -73,7 +81,32 @@ func BenchmarkLoad(b *testing.B) {
 
 type timedText struct {
 	loadTime
-	text []byte // with NUL
+	text  []byte // with NUL
+	first *corpus.Launch
+}
+
+// launch queues the first recorded launch with one cluster or block and zeros for parameters.
+func (t *timedText) launch(d *Driver, ctx driver.CUcontext, m driver.CUmodule) driver.CUresult {
+	tab := d.Table()
+	var f driver.CUfunction
+	if r := tab.ModuleGetFunction(ctx, &f, m, cstr(t.first.Kernel)); r != success {
+		return r
+	}
+	config := driver.CUlaunchConfig{GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: t.first.Block[0], BlockDimY: t.first.Block[1], BlockDimZ: t.first.Block[2]}
+	a := driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION}
+	c := a.Value.ClusterDim()
+	c.X, c.Y, c.Z = 1, 1, 1
+	if dims, ok := d.functions.get(uintptr(f)).entry.requiredCluster(); ok {
+		c.X, c.Y, c.Z = dims[0], dims[1], dims[2]
+		config.GridDimX, config.GridDimY, config.GridDimZ = dims[0], dims[1], dims[2]
+	}
+	config.Attrs, config.NumAttrs = &a, 1
+	zeros := make([]uint64, 32764/8+1) // the most that parameters take
+	params := make([]unsafe.Pointer, 256)
+	for i := range params {
+		params[i] = unsafe.Pointer(&zeros[0])
+	}
+	return tab.LaunchKernelEx(ctx, &config, f, &params[0], nil)
 }
 
 func recordedLoads(b *testing.B) []timedText {
@@ -100,7 +133,7 @@ func recordedLoads(b *testing.B) []timedText {
 		if text == nil {
 			continue
 		}
-		times = append(times, timedText{loadTime{name: name + " " + build, bytes: len(text), driver: time.Duration(ms * float64(time.Millisecond))}, append(text, 0)})
+		times = append(times, timedText{loadTime{name: name + " " + build, bytes: len(text), driver: time.Duration(ms * float64(time.Millisecond))}, append(text, 0), &m.Launches[0]})
 	}
 	if len(times) < 50 {
 		b.Fatalf("only %d texts with a recorded time", len(times))
