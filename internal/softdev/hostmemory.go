@@ -2,7 +2,7 @@ package softdev
 
 import (
 	"errors"
-	"sync/atomic"
+	"sync"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -45,33 +45,57 @@ func (d *Driver) hostAlloc(cur driver.CUcontext, out *unsafe.Pointer, n uint64, 
 	if r := d.unsafe(); r != success {
 		return r
 	}
-	flags = c.hostBlocks.reported(n, flags)
+	flags = c.hostBlocks.enter(n, flags)
 	p, r := c.allocate(d.memory.pinned, n, mem.MinAlign, &allocation{flags: flags})
-	if r == success {
-		*out = d.memory.w.Ptr(uint64(p))
+	if r != success {
+		c.hostBlocks.leave(n, flags)
+		return r
 	}
-	return r
+	*out = d.memory.w.Ptr(uint64(p))
+	return success
 }
 
-// hostBlocks are the flags, plus 1<<31, with which the first small allocation of host memory was made, write-combined and not: small ones share a block,
-// which stays when they are freed, and cuMemHostGetFlags gives the block's (recorded).
-type hostBlocks [2]atomic.Uint32
+// hostBlocks are the blocks that small allocations of host memory share, one for those with CU_MEMHOSTALLOC_WRITECOMBINED and one for those without.
+// cuMemHostGetFlags gives the flags of the block, which are those of the first allocation in it; a block that is empty again is forgotten (recorded:
+// memory/host-alloc/flags in one process, one after the other).
+type hostBlocks struct {
+	mu     sync.Mutex
+	blocks [2]struct {
+		flags uint32
+		live  int
+	}
+}
 
 // hostBlock is how large an allocation has a block of its own.
 const hostBlock = 2 << 20
 
-// reported is what cuMemHostGetFlags says of a new allocation. With unified addressing all host memory is mapped and portable; only the first always shows.
-func (b *hostBlocks) reported(n uint64, flags uint32) uint32 {
+func blockOf(flags uint32) int { return int(flags / driver.CU_MEMHOSTALLOC_WRITECOMBINED % 2) }
+
+// enter takes a new allocation into its block and returns what cuMemHostGetFlags says of it. With unified addressing all host memory is mapped and
+// portable; only the first always shows.
+func (b *hostBlocks) enter(n uint64, flags uint32) uint32 {
 	flags |= driver.CU_MEMHOSTALLOC_DEVICEMAP
 	if n >= hostBlock {
 		return flags
 	}
-	first := &b[flags/driver.CU_MEMHOSTALLOC_WRITECOMBINED%2]
-	const set = 1 << 31
-	if first.CompareAndSwap(0, flags|set) {
-		return flags
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	block := &b.blocks[blockOf(flags)]
+	if block.live == 0 {
+		block.flags = flags
 	}
-	return first.Load() &^ set
+	block.live++
+	return block.flags
+}
+
+// leave takes an allocation out of its block.
+func (b *hostBlocks) leave(n uint64, flags uint32) {
+	if n >= hostBlock {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.blocks[blockOf(flags)].live--
 }
 
 func (d *Driver) memFreeHost(cur driver.CUcontext, p unsafe.Pointer) driver.CUresult {
@@ -94,6 +118,7 @@ func (d *Driver) memFreeHost(cur driver.CUcontext, p unsafe.Pointer) driver.CUre
 	if err := rng.Heap.Free(rng.Base); err != nil {
 		return invalidValue
 	}
+	a.ctx.hostBlocks.leave(rng.Size, a.flags)
 	return success
 }
 

@@ -73,7 +73,7 @@ func TestHostMemory(t *testing.T) {
 	for flags := range uint32(8) {
 		must(t, tab.MemHostAlloc(ctx, &h, 100, flags))
 		must(t, tab.MemHostGetFlags(ctx, &f, h))
-		if w := flags&4 | 2; f != w {
+		if w := flags | 2; f != w { // recorded: memory/host-alloc/flags, one after the other in one process
 			t.Errorf("flags %d read %d, want %d", flags, f, w)
 		}
 		must(t, tab.MemHostGetDevicePointer_v2(ctx, &p, unsafe.Add(h, 10), 0))
@@ -82,6 +82,20 @@ func TestHostMemory(t *testing.T) {
 		}
 		must(t, tab.MemFreeHost(ctx, h))
 	}
+	// While others are there that came with other flags, theirs are read.
+	var plain, combined unsafe.Pointer
+	must(t, tab.MemHostAlloc(ctx, &plain, 100, 0))
+	must(t, tab.MemHostAlloc(ctx, &combined, 100, 4))
+	for flags := range uint32(8) {
+		must(t, tab.MemHostAlloc(ctx, &h, 100, flags))
+		must(t, tab.MemHostGetFlags(ctx, &f, h))
+		if w := flags&4 | 2; f != w {
+			t.Errorf("flags %d beside others read %d, want %d", flags, f, w)
+		}
+		must(t, tab.MemFreeHost(ctx, h))
+	}
+	must(t, tab.MemFreeHost(ctx, plain))
+	must(t, tab.MemFreeHost(ctx, combined))
 	want(t, "flags 8", tab.MemHostAlloc(ctx, &h, 100, 8), bad)
 	want(t, "0 bytes", tab.MemHostAlloc(ctx, &h, 0, 0), driver.CUDA_SUCCESS)
 	if h != nil {
