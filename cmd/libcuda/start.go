@@ -40,14 +40,11 @@ const (
 )
 
 func start(front *C.struct_gocuda_front) driver.CUresult {
-	profiles, err := visible(os.Getenv(profileVariable), os.LookupEnv)
-	if err == nil && len(profiles) == 0 {
+	profiles := visible(os.Getenv(profileVariable), os.LookupEnv)
+	if len(profiles) == 0 {
 		return driver.CUDA_ERROR_NO_DEVICE
 	}
-	var d *softdev.Driver
-	if err == nil {
-		d, err = softdev.New(softdev.Options{Profiles: profiles, Stdout: stdout{}, ProcAddr: addresses(front)})
-	}
+	d, err := softdev.New(softdev.Options{Profiles: profiles, Stdout: stdout{}, ProcAddr: addresses(front)})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "libcuda.so.1:", err)
 		return driver.CUDA_ERROR_NO_DEVICE
@@ -69,14 +66,14 @@ func start(front *C.struct_gocuda_front) driver.CUresult {
 
 // visible is the list of profiles, one for each device, that CUDA_VISIBLE_DEVICES leaves of those named: its ordinals in their order, up to the first that is none
 // (CUDA C++ Programming Guide, CUDA Environment Variables).
-func visible(names string, lookup func(string) (string, bool)) ([]string, error) {
+func visible(names string, lookup func(string) (string, bool)) []string {
 	all := strings.Split(names, ",")
 	for i := range all {
 		all[i] = strings.TrimSpace(all[i])
 	}
 	list, ok := lookup(visibleVariable)
 	if !ok {
-		return all, nil
+		return all
 	}
 	var out []string
 	seen := make([]bool, len(all))
@@ -88,7 +85,7 @@ func visible(names string, lookup func(string) (string, bool)) ([]string, error)
 		seen[i] = true
 		out = append(out, all[i])
 	}
-	return out, nil
+	return out
 }
 
 // addresses finds the front's functions for cuGetProcAddress.

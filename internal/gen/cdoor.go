@@ -60,6 +60,7 @@ func writeDoorHeader(d *dialect, out output) error {
 	b.WriteString(cHeader)
 	b.WriteString("/* The CUDA driver API of 13.0 for 64-bit hosts: types, constants and every function under its exact symbol (cuMemAlloc_v2). */\n")
 	b.WriteString("#ifndef GOCUDA_CUDA_H\n#define GOCUDA_CUDA_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n")
+	b.WriteString("#ifdef __cplusplus\nextern \"C\" {\n#define _Static_assert static_assert\n#endif\n\n")
 	for _, e := range m.API.Enums {
 		fmt.Fprintf(&b, "enum %s {\n", e.Tag)
 		for _, v := range e.Values {
@@ -103,7 +104,7 @@ func writeDoorHeader(d *dialect, out output) error {
 			fmt.Fprintf(&b, "GOCUDA_API %s;\n", cPrototype(f))
 		}
 	}
-	b.WriteString("\n#endif\n")
+	b.WriteString("\n#ifdef __cplusplus\n#undef _Static_assert\n}\n#endif\n\n#endif\n")
 	out[frontDir+"/zz_generated_cuda.h"] = []byte(b.String())
 
 	b.Reset()

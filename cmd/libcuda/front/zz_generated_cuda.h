@@ -7,6 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#define _Static_assert static_assert
+#endif
+
 enum CUipcMem_flags_enum {
 	CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1,
 };
@@ -3404,5 +3409,10 @@ GOCUDA_API CUresult cuVDPAUCtxCreate_v2(CUcontext *pCtx, unsigned int flags, CUd
 GOCUDA_API CUresult cuVDPAUGetDevice(CUdevice *pDevice, VdpDevice vdpDevice, VdpGetProcAddress *vdpGetProcAddress);
 GOCUDA_API CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream);
 GOCUDA_API CUresult cuWaitExternalSemaphoresAsync_ptsz(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream);
+
+#ifdef __cplusplus
+#undef _Static_assert
+}
+#endif
 
 #endif

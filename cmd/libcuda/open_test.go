@@ -1,0 +1,110 @@
+//go:build linux && cgo
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// How the library is found, opened and closed, what it is without its core, and which devices it shows.
+func TestOpening(t *testing.T) {
+	lib := library(t)
+	bin := program(t, "plugin")
+	elsewhere := t.TempDir()
+	link := filepath.Join(elsewhere, "libcuda.so.1")
+	if err := os.Symlink(filepath.Join(lib, "libcuda.so.1"), link); err != nil {
+		t.Fatal(err)
+	}
+	alone := filepath.Join(t.TempDir(), "libcuda.so.1")
+	b, err := os.ReadFile(filepath.Join(lib, "libcuda.so.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(alone, b, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what string
+		name string
+		env  []string
+		want string // result and number of devices, each time
+		says string
+	}{
+		{"by name", "libcuda.so.1", nil, "0 1", ""},
+		{"by the other name", "libcuda.so", nil, "0 1", ""},
+		{"by path", filepath.Join(lib, "libcuda.so"), []string{"LD_LIBRARY_PATH="}, "0 1", ""},
+		{"through a link", link, []string{"LD_LIBRARY_PATH="}, "0 1", ""},
+		{"core in the path", alone, nil, "0 1", ""},
+		{"no core", alone, []string{"LD_LIBRARY_PATH="}, "303 0", "libgocuda.so"},
+		{"two devices", "libcuda.so.1", []string{"GOCUDA_PROFILE=h200, a100"}, "0 2", ""},
+		{"one of them visible", "libcuda.so.1", []string{"GOCUDA_PROFILE=h200,a100", "CUDA_VISIBLE_DEVICES=1"}, "0 1", ""},
+		{"none visible", "libcuda.so.1", []string{"CUDA_VISIBLE_DEVICES="}, "100 0", ""},
+		{"no such engine", "libcuda.so.1", []string{"GOCUDA_ENGINE=steam"}, "100 0", "GOCUDA_ENGINE"},
+		{"no such profile", "libcuda.so.1", []string{"GOCUDA_PROFILE=abacus"}, "100 0", "abacus"},
+	} {
+		out, err := start1(t, "", c.env, bin, c.name)
+		if err != nil {
+			t.Errorf("%s: %v\n%s", c.what, err, out)
+			continue
+		}
+		n := 0
+		for line := range strings.Lines(out) {
+			if line == c.want+"\n" {
+				n++
+			} else if c.says == "" {
+				t.Errorf("%s: %q, want %q", c.what, line, c.want)
+			}
+		}
+		if n != 8 || !strings.Contains(out, c.says) {
+			t.Errorf("%s: %d answers %q: %s", c.what, n, c.want, out)
+		}
+	}
+}
+
+func TestVisible(t *testing.T) {
+	for _, c := range []struct {
+		names, list string
+		set         bool
+		want        []string
+	}{
+		{"", "", false, []string{""}},
+		{"a, b,c", "", false, []string{"a", "b", "c"}},
+		{"a,b,c", "2,0", true, []string{"c", "a"}},
+		{"a,b,c", "1,7,0", true, []string{"b"}},
+		{"a,b,c", "1,-1,0", true, []string{"b"}},
+		{"a,b,c", "0,0", true, []string{"a"}},
+		{"a", "", true, nil},
+		{"a", "GPU-1234", true, nil},
+	} {
+		got := visible(c.names, func(string) (string, bool) { return c.list, c.set })
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q of %q: %q, want %q", c.list, c.names, got, c.want)
+		}
+	}
+}
+
+// The header is C++ too.
+func TestHeader(t *testing.T) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		t.Skip("NOT TESTED: there is no g++")
+	}
+	cmd := exec.Command("g++", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Ifront", "-x", "c++", "-")
+	cmd.Stdin = strings.NewReader("#include \"zz_generated_cuda.h\"\nint main() { return cuInit(0); }\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestTrace(t *testing.T) {
+	out := run(t, "", []string{"GOCUDA_TRACE=errors"}, program(t, "errors"))
+	for _, want := range []string{"cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS: illegal address: write of 4 bytes at 0x700000000000", "cuGLInit: CUDA_ERROR_NOT_SUPPORTED"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in: %s", want, out)
+		}
+	}
+}
