@@ -7,7 +7,7 @@ FRONT = cmd/libcuda/front
 # C programs may hand over anything as a pointer, which the runtime's check of its own pointers must not end the process for.
 LDFLAGS = -s -w -X runtime.godebugDefault=invalidptr=0
 
-.PHONY: libcuda install-libcuda
+.PHONY: libcuda install-libcuda libcuda-programs
 
 # The core changes with any of the module's Go files, which the go command knows better.
 libcuda:
@@ -24,3 +24,9 @@ install-libcuda: libcuda
 	mkdir -p "$(DEST)"
 	install -m 755 $(BUILD)/libgocuda.so $(BUILD)/libcuda.so.1 "$(DEST)"
 	ln -sf libcuda.so.1 "$(DEST)/libcuda.so"
+
+# The C programs that check the library, a folder of them: they run on any driver that the loader finds, and each says passed.
+PROGRAMS = device context memory module launch stream graph texture pool linker callback errors threads fork
+libcuda-programs: libcuda
+	mkdir -p $(BUILD)/programs
+	for p in $(PROGRAMS); do $(CC) -std=gnu11 -O1 -Wall -I$(FRONT) -o $(BUILD)/programs/$$p cmd/libcuda/testdata/c/$$p.c -L$(BUILD) -lcuda -lpthread || exit 1; done

@@ -14,15 +14,15 @@ int main(void)
 	OK(cuInit(0));
 	OK(cuInit(0));
 	OK(cuDeviceGetCount(&n));
-	EQ(n, 1);
+	TRUE(n >= 1);
 	OK(cuDeviceGet(&d, 0));
 	EQ(d, 0);
-	WANT(cuDeviceGet(&d, 1), CUDA_ERROR_INVALID_DEVICE);
+	WANT(cuDeviceGet(&d, n), CUDA_ERROR_INVALID_DEVICE);
 	WANT(cuDeviceGet(&d, -1), CUDA_ERROR_INVALID_DEVICE);
 	char name[100];
 	memset(name, 'x', sizeof name);
 	OK(cuDeviceGetName(name, sizeof name, 0));
-	TRUE(memchr(name, 0, sizeof name) && strstr(name, "software"));
+	TRUE(memchr(name, 0, sizeof name) && name[0]);
 	size_t bytes = 0;
 	OK(cuDeviceTotalMem_v2(&bytes, 0));
 	TRUE(bytes > (size_t)1 << 30);
