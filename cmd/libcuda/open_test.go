@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gocuda/cuda/internal/driver"
 )
 
 // How the library is found, opened and closed, what it is without its core, and which devices it shows.
@@ -107,4 +109,45 @@ func TestTrace(t *testing.T) {
 			t.Errorf("%q is not in: %s", want, out)
 		}
 	}
+}
+
+// Every symbol survives a call with zeros, in every state of the driver, and a form with per-thread default stream answers as the plain one. What the plain ones answer is
+// checked by TestConformance (cases zeros/).
+func TestZeros(t *testing.T) {
+	var names []string
+	for s := range driver.Symbols() {
+		if !s.Exported {
+			continue
+		}
+		names = append(names, s.Name)
+		if s.HasPTDS {
+			names = append(names, s.Name+"_ptds")
+		}
+		if s.HasPTSZ {
+			names = append(names, s.Name+"_ptsz")
+		}
+	}
+	undocumented := driver.Undocumented()
+	names = append(names, undocumented...)
+	out := run(t, strings.Join(names, "\n"), nil, program(t, "zeros"))
+	answers := map[string]string{}
+	for line := range strings.Lines(out) {
+		if name, results, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			answers[name] = results
+		}
+	}
+	for _, name := range names {
+		got, ok := answers[name]
+		v := driver.PerThreadVariant(name)
+		switch {
+		case !ok:
+			t.Errorf("%s: no answer", name)
+		case v != "" && strings.Contains(name, "Capture"): // the legacy stream cannot be captured, the per-thread one can
+		case v != "" && got != answers[strings.TrimSuffix(name, v)]:
+			t.Errorf("%s: %s, without %s %s", name, got, v, answers[strings.TrimSuffix(name, v)])
+		case slices.Contains(undocumented, name) && got != "801 801 801":
+			t.Errorf("%s: %s, want CUDA_ERROR_NOT_SUPPORTED", name, got)
+		}
+	}
+	t.Logf("%d symbols", len(names))
 }
