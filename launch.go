@@ -12,15 +12,23 @@ import (
 // Dim3 is a size in up to three dimensions. Zero counts as 1, except that X must not be zero.
 type Dim3 struct{ X, Y, Z uint32 }
 
-// Dim makes a Dim3 from one to three numbers.
+// Dim makes a Dim3 from one to three numbers. Numbers that are no sizes (negative, or above 32 bits) become 0, which launches refuse.
 func Dim(n ...int) Dim3 {
 	var d [3]uint32
 	for i, v := range n {
-		if i < 3 && v >= 0 && v <= math.MaxUint32 {
-			d[i] = uint32(v)
+		if i < 3 {
+			d[i] = extent(v)
 		}
 	}
 	return Dim3{d[0], d[1], d[2]}
+}
+
+// extent is a number as a size; 0, which launches refuse, for what is none.
+func extent(v int) uint32 {
+	if v < 0 || v > math.MaxUint32 {
+		return 0
+	}
+	return uint32(v)
 }
 
 func (d Dim3) String() string { return fmt.Sprintf("%d x %d x %d", d.X, max(d.Y, 1), max(d.Z, 1)) }
@@ -49,7 +57,7 @@ func Linear(n int) LaunchConfig { return LinearBlock(n, DefaultBlock) }
 
 // LinearBlock is Linear with another block size.
 func LinearBlock(n, block int) LaunchConfig {
-	return LaunchConfig{Grid: Dim(blocks(n, block)), Block: Dim(block)}
+	return LaunchConfig{Grid: Dim3{X: extent(blocks(n, block))}, Block: Dim3{X: extent(block)}}
 }
 
 // Grid2D is a launch with at least width x height threads in blocks of bx x by.
@@ -256,7 +264,9 @@ func (k *Kernel) run(s *Stream, cfg *LaunchConfig, f *launchFrame) error {
 	}
 	g, b := cfg.Grid, cfg.Block
 	g.Y, g.Z, b.Y, b.Z = max(g.Y, 1), max(g.Z, 1), max(b.Y, 1), max(b.Z, 1)
-	k.c.kernel.Store(&k.name)
+	if k.c.kernel.Load() != &k.name { // a store that changes nothing would still cost other threads their copy
+		k.c.kernel.Store(&k.name)
+	}
 	var err error
 	if cfg.Cluster.X == 0 && !cfg.Cooperative && len(cfg.Attrs) == 0 {
 		err = k.c.api.LaunchKernel(k.handle, g.X, g.Y, g.Z, b.X, b.Y, b.Z, uint32(cfg.Shared), s.handle, f.ptrs, nil)
