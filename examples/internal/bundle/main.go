@@ -83,7 +83,7 @@ func run(root, out string) error {
 			if rest, ok := strings.CutSuffix(as, "_test.go"); ok {
 				as = rest + "_checks.go"
 				for _, m := range tests.FindAllSubmatch(src, -1) {
-					fmt.Fprintf(&list, "\t{%q, %s.%s},\n", name, pkg, m[1])
+					fmt.Fprintf(&list, "\t{%q, %s.%s},\n", name+"/"+strings.TrimPrefix(string(m[1]), "Test"), pkg, m[1])
 				}
 			}
 			if err := add(replace, filepath.Join(work, pkg+"_"+as), filepath.Join(bundled, pkg, as), clause.ReplaceAll(src, []byte("package "+pkg))); err != nil {

@@ -1,0 +1,52 @@
+//go:build linux && cgo
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gocuda/cuda/cudatest"
+	"github.com/gocuda/cuda/internal/device"
+	"github.com/gocuda/cuda/internal/nvidia"
+)
+
+// TestPackageCuda runs the tests of package cuda and all examples over this library, as they run over NVIDIA's: the way through package nvidia is tested without a GPU.
+func TestPackageCuda(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles programs")
+	}
+	lib := library(t)
+	dir := t.TempDir()
+	env := []string{nvidia.PathVariable + "=" + filepath.Join(lib, "libcuda.so.1"), cudatest.DeviceVariable + "=driver", device.KindVariable + "=driver"}
+	for _, p := range []struct {
+		name string
+		make []string
+		args []string
+	}{
+		{"cuda", []string{"test", "-c", "-o", "OUT", "../.."}, []string{"-test.run=^Test"}},
+		{"cudatest", []string{"test", "-c", "-o", "OUT", "../../cudatest"}, nil},
+		{"examples", []string{"run", "../../examples/internal/bundle", "-root", "../..", "-o", "OUT"}, nil},
+	} {
+		t.Run(p.name, func(t *testing.T) {
+			bin := filepath.Join(dir, p.name+".test")
+			for i := range p.make {
+				if p.make[i] == "OUT" {
+					p.make[i] = bin
+				}
+			}
+			build := exec.Command("go", p.make...)
+			build.Env = append(os.Environ(), "CGO_ENABLED=0")
+			if out, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("go %s: %v\n%s", strings.Join(p.make, " "), err, out)
+			}
+			out, err := start1(t, "", env, bin, append(p.args, "-test.v")...)
+			if err != nil || !strings.Contains(out, "--- PASS: ") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
