@@ -91,32 +91,32 @@ func (d *Device) ComputeCapability() (major, minor int, err error) {
 
 // DeviceInfo is what programs ask most of a device. [Device.Attribute] has everything.
 type DeviceInfo struct {
-	Name                  string
-	Major, Minor          int    // compute capability
-	TotalMemory           uint64 // bytes
-	Multiprocessors       int
-	WarpSize              int
-	ClockKHz              int
-	MaxThreadsPerBlock    int
-	MaxThreadsPerSM       int
-	MaxBlock, MaxGrid     Dim3
-	SharedPerBlock        int // bytes without asking
-	SharedPerBlockOptIn   int // bytes after [Kernel.SetMaxDynamicShared]
-	SharedPerSM           int // bytes
-	RegistersPerBlock     int
-	L2CacheBytes          int
-	Integrated            bool // shares memory with the host
-	ManagedMemory         bool
-	ConcurrentManaged     bool // host and device may touch managed memory at the same time
-	CooperativeLaunch     bool
-	ClusterLaunch         bool
-	MemoryPools           bool
-	UnifiedAddressing     bool
-	CanMapHostMemory      bool
-	AsyncEngines          int
-	ConcurrentKernels     bool
-	ComputeMode           int // CUcomputemode
-	PCIDomain, Bus, PCIID int
+	Name                         string
+	Major, Minor                 int    // compute capability
+	TotalMemory                  uint64 // bytes
+	Multiprocessors              int
+	WarpSize                     int
+	ClockKHz                     int
+	MaxThreadsPerBlock           int
+	MaxThreadsPerSM              int
+	MaxBlock, MaxGrid            Dim3
+	SharedPerBlock               int // bytes without asking
+	SharedPerBlockOptIn          int // bytes after [Kernel.SetMaxDynamicShared]
+	SharedPerSM                  int // bytes
+	RegistersPerBlock            int
+	L2CacheBytes                 int
+	Integrated                   bool // shares memory with the host
+	ManagedMemory                bool
+	ConcurrentManaged            bool // host and device may touch managed memory at the same time
+	CooperativeLaunch            bool
+	ClusterLaunch                bool
+	MemoryPools                  bool
+	UnifiedAddressing            bool
+	CanMapHostMemory             bool
+	AsyncEngines                 int
+	ConcurrentKernels            bool
+	ComputeMode                  int // CUcomputemode
+	PCIDomain, PCIBus, PCIDevice int
 }
 
 // Info reads the properties of the device.
@@ -150,7 +150,7 @@ func (d *Device) Info() (DeviceInfo, error) {
 		{cu.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &in.L2CacheBytes},
 		{cu.CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, &in.AsyncEngines},
 		{cu.CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, &in.ComputeMode},
-		{cu.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, &in.PCIDomain}, {cu.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, &in.Bus}, {cu.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, &in.PCIID},
+		{cu.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, &in.PCIDomain}, {cu.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, &in.PCIBus}, {cu.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, &in.PCIDevice},
 	} {
 		if *a.to, err = d.Attribute(a.id); err != nil {
 			return in, err

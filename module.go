@@ -1,7 +1,11 @@
 package cuda
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gocuda/cuda/cu"
@@ -82,7 +86,7 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 	}
 	h, err := m.c.api.ModuleGetFunction(m.handle, name)
 	if err != nil {
-		return nil, m.c.fail(op, name, err)
+		return nil, noKernel(m.c.fail(op, name, err), name, m.Kernels)
 	}
 	k, err := newKernel(m.c, &m.owned, h, name, m.sigs)
 	if err != nil {
@@ -93,6 +97,39 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 	}
 	m.kernels[name] = k
 	return k, nil
+}
+
+// mostNames is how many kernels an error names.
+const mostNames = 8
+
+// noKernel adds to the error for a kernel that was not found which there are, those first that may be meant: C++ mangles names.
+func noKernel(err error, name string, list func() ([]string, error)) error {
+	var e *Error
+	if !errors.As(err, &e) || e.Code != ErrNotFound {
+		return err
+	}
+	names, listErr := list()
+	if listErr != nil {
+		return err
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		switch x, y := strings.Contains(a, name), strings.Contains(b, name); {
+		case x == y:
+			return strings.Compare(a, b)
+		case x:
+			return -1
+		}
+		return 1
+	})
+	switch {
+	case len(names) == 0:
+		e.Detail = "there are no kernels"
+	case len(names) > mostNames:
+		e.Detail = fmt.Sprintf("there are %s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
+	default:
+		e.Detail = "there are " + strings.Join(names, ", ")
+	}
+	return err
 }
 
 // Kernels lists the names of the kernels in the module (CUDA 12.4).
@@ -214,6 +251,33 @@ func (l *Library) Handle() cu.CUlibrary { return l.handle }
 // Log is what the compiler has written so far.
 func (l *Library) Log() string { return l.jit.log() }
 
+// Kernels lists the names of the kernels in the library (CUDA 12.4).
+func (l *Library) Kernels() ([]string, error) {
+	const op = "cuLibraryEnumerateKernels"
+	if l.isClosed() {
+		return nil, closedError(op, "library")
+	}
+	api := l.sys.api
+	n, err := api.LibraryGetKernelCount(l.handle)
+	if err != nil {
+		return nil, l.sys.wrap("cuLibraryGetKernelCount", l.name, 0, err)
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	list, err := api.LibraryEnumerateKernels(n, l.handle)
+	if err != nil {
+		return nil, l.sys.wrap(op, l.name, 0, err)
+	}
+	names := make([]string, len(list))
+	for i, k := range list {
+		if names[i], err = api.KernelGetName(k); err != nil {
+			return nil, l.sys.wrap("cuKernelGetName", l.name, 0, err)
+		}
+	}
+	return names, nil
+}
+
 // In is the library in a context.
 func (l *Library) In(c *Context) *LibraryIn {
 	return &LibraryIn{l: l, c: c, sigs: newSignatures(l.image, c.dev)}
@@ -243,7 +307,7 @@ func (l *LibraryIn) Kernel(name string) (*Kernel, error) {
 	}
 	h, err := l.c.api.LibraryGetKernel(l.l.handle, name)
 	if err != nil {
-		return nil, errorWithLog(l.c.fail("cuLibraryGetKernel", name, err), l.l.Log())
+		return nil, noKernel(errorWithLog(l.c.fail("cuLibraryGetKernel", name, err), l.l.Log()), name, l.l.Kernels)
 	}
 	f, err := l.c.api.KernelGetFunction(h)
 	if err != nil {

@@ -97,8 +97,8 @@ func TestDeviceProperties(t *testing.T) {
 	}
 	in, err := d.Info()
 	check(t, err)
-	if in.PCIDomain != domain || in.Bus != b || in.PCIID != dev {
-		t.Errorf("PCI %x:%x:%x, want %s", in.PCIDomain, in.Bus, in.PCIID, bus)
+	if in.PCIDomain != domain || in.PCIBus != b || in.PCIDevice != dev {
+		t.Errorf("PCI %x:%x:%x, want %s", in.PCIDomain, in.PCIBus, in.PCIDevice, bus)
 	}
 	name, err := d.Name()
 	check(t, err)

@@ -227,6 +227,12 @@ func TestModules(t *testing.T) {
 	}
 	_, err = m.Kernel("nothing")
 	notFound(err, "nothing")
+	// The error tells what there is, what may be meant first.
+	_, err = m.Kernel("bias")
+	notFound(err, "bias")
+	if err != nil && !strings.Contains(err.Error(), "there are addbias, fill, forever, kinds, unbox, wild") {
+		t.Errorf("%v", err)
+	}
 	_, err = m.Global("nothing")
 	notFound(err, "nothing")
 	if _, err := c.LoadFS(files, "k/other.ptx"); !errors.Is(err, cuda.ErrFileNotFound) || !strings.Contains(err.Error(), "k/other.ptx") {
@@ -279,8 +285,13 @@ func TestLibrary(t *testing.T) {
 		cudatest.Equal(t, x.View, []uint32{uint32(10*(i+1) + 1)})
 		check(t, x.Close())
 	}
-	if _, err := l.In(a).Kernel("nothing"); !errors.Is(err, cuda.ErrNotFound) {
+	if _, err := l.In(a).Kernel("nothing"); !errors.Is(err, cuda.ErrNotFound) || !strings.Contains(err.Error(), "there are addbias, fill, forever") {
 		t.Errorf("no such kernel: %v", err)
+	}
+	names, err := l.Kernels()
+	check(t, err)
+	if len(names) != 6 {
+		t.Errorf("kernels %v", names)
 	}
 	for _, c := range []io.Closer{l, a, b} {
 		check(t, c.Close())

@@ -25,7 +25,6 @@ var instead = map[string]string{
 	"cuModuleLoadFatBinary":       "`Context.Load`",
 	"cuLibraryLoadFromFile":       "`System.LoadLibraryFS`",
 	"cuLibraryGetModule":          "`LibraryIn.Kernel`",
-	"cuKernelGetName":             "`Kernel.Name`",
 	"cuFuncGetModule":             "`Module.Kernel`",
 	"cuKernelGetAttribute":        "`Kernel.Attribute`",
 	"cuKernelSetAttribute":        "`Kernel.SetAttribute`",
