@@ -11,11 +11,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 go=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cc -O2 -o "$work/launch_overhead" "$here/peers/launch_overhead.c" -ldl
+cc=$(command -v "${CC:-cc}" || command -v gcc || command -v clang) || { echo "no C compiler; CC names one" >&2; exit 1; }
+"$cc" -O2 -o "$work/launch_overhead" "$here/peers/launch_overhead.c" -ldl
 for round in 1 2 3; do
 	"$work/launch_overhead" "$here/launch.ptx"
 	GOCUDA_DEVICE=driver "$go"
-	python3 "$here/peers/launch_overhead.py" "$here/launch.ptx" || echo "the Python program failed" >&2
+	"${PYTHON:-python3}" "$here/peers/launch_overhead.py" "$here/launch.ptx" || echo "the Python program failed" >&2
 done | tee "$work/lines" >&2
 awk -F'\t' '
 	{ key = $3 "\t" $1 "\t" $2 }
