@@ -97,7 +97,7 @@ func (c *Compiler) Compile(source string, o Options) (_ *Program, err error) {
 	if o.Name == "" {
 		o.Name = "kernel.cu"
 	}
-	for _, s := range append([]string{source, o.Name, o.Arch}, append(o.Flags, o.Names...)...) {
+	for _, s := range slices.Concat([]string{source, o.Name, o.Arch}, o.Flags, o.Names) {
 		if strings.IndexByte(s, 0) >= 0 {
 			return nil, errors.New("nvrtc: a text with a NUL byte")
 		}
