@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"time"
+
+	"github.com/gocuda/cuda/internal/mem"
 )
 
 // worker is a goroutine that runs groups of a grid: the one that called Run, or one of those that it started. It keeps the groups that have ended for the next ones.
@@ -18,6 +20,11 @@ type worker struct {
 	index   [3]uint32     // of group at
 	claimed uint64        // size of the last chunk
 	clock   time.Duration // when it was claimed
+
+	blocks  BlockRunner // runs whole CTAs when whole is set
+	whole   bool
+	inBlock bool
+	pause   func()
 
 	spent  uint64        // warp instructions since the clock was looked at
 	breath time.Duration // when it last gave way
@@ -36,6 +43,7 @@ func (g *grid) newWorker() {
 func (wk *worker) prepare() {
 	wk.at, wk.end, wk.claimed = 0, 0, 0
 	wk.spent, wk.breath = 0, 0
+	wk.whole, wk.inBlock = false, false
 }
 
 // work runs groups until none is left for it.
@@ -43,6 +51,7 @@ func (wk *worker) work() {
 	// A bad address in a kernel becomes a panic of this goroutine instead of the process's end.
 	old := debug.SetPanicOnFault(true)
 	defer wk.leave(old)
+	wk.open()
 	var had *Group
 	for {
 		gr := wk.take(had)
@@ -68,6 +77,15 @@ func (wk *worker) work() {
 func (wk *worker) leave(old bool) {
 	r := recover()
 	debug.SetPanicOnFault(old)
+	if wk.whole {
+		if r != nil && wk.inBlock {
+			if addr, ok := mem.Faulted(r); ok {
+				wk.g.fail(wk.blockFault(addr))
+				r = nil
+			}
+		}
+		wk.blocks.Close()
+	}
 	if r != nil {
 		wk.g.fail(wk.g.recovered(wk.cta, r))
 	}
@@ -80,13 +98,28 @@ func (wk *worker) take(had *Group) *Group {
 	if g.failed.Load() {
 		return nil
 	}
-	if had == nil && g.waiting.Load() == 0 && (wk.at < wk.end || wk.claim()) {
-		return wk.start()
+	for {
+		if had == nil && g.waiting.Load() == 0 {
+			if wk.whole {
+				if gr, more := wk.runBlocks(); gr != nil || more && g.failed.Load() {
+					return gr
+				}
+			} else if wk.at < wk.end || wk.claim() {
+				return wk.start()
+			}
+		}
+		gr, fresh := wk.queued(had)
+		switch {
+		case !fresh:
+			return gr
+		case !wk.whole:
+			return wk.start()
+		}
+		if gr := wk.runBlock(); gr != nil || g.failed.Load() {
+			return gr
+		}
+		had = nil
 	}
-	if gr, fresh := wk.queued(had); !fresh {
-		return gr
-	}
-	return wk.start()
 }
 
 // queued puts a group that had its turn in the queue. It returns the next group of the queue, nil when there is none, or says that a fresh one is to be started.
@@ -155,6 +188,9 @@ func (wk *worker) claim() bool {
 			n = max(n, 1)
 		}
 		wk.claimed, wk.clock = n, now
+		if wk.whole {
+			wk.breathe()
+		}
 		if g.later > 0 && now-g.began > soloTime && wk == g.workers[0] {
 			g.reinforce()
 		}
@@ -180,6 +216,13 @@ func (wk *worker) start() *Group {
 		gr = &Group{grid: g}
 	}
 	gr.begin(g.serial, wk.index)
+	wk.advance()
+	return gr
+}
+
+// advance goes on to the next group of the chunk.
+func (wk *worker) advance() {
+	g := wk.g
 	wk.at++
 	if wk.index[0]++; wk.index[0] == g.groups[0] {
 		wk.index[0] = 0
@@ -188,7 +231,6 @@ func (wk *worker) start() *Group {
 			wk.index[2]++
 		}
 	}
-	return gr
 }
 
 // retire keeps a group that has ended. Groups that several workers had in turn end up with the last one.

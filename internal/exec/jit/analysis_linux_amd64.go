@@ -69,7 +69,8 @@ func generic(op *ir.Op) bool {
 	return false
 }
 
-func analyse(f *ir.Func, native []emitter) *analysis {
+// analyse finds blocks. whole says that the code is that of whole CTAs, which is entered behind barriers only.
+func analyse(f *ir.Func, native []emitter, whole bool) *analysis {
 	a := &analysis{f: f, number: map[uint32]int32{}, native: native}
 	n := len(f.Ops)
 	leader, join := make([]bool, n+1), make([]bool, n+1)
@@ -84,7 +85,16 @@ func analyse(f *ir.Func, native []emitter) *analysis {
 				leader[t], join[t] = true, true
 			}
 		}
-		if ends(op) || native[i] == nil || syncing(op) || generic(op) {
+		switch {
+		case whole:
+			if ends(op) {
+				leader[i+1] = true
+			}
+			if barrierOf(op) != 0 {
+				leader[i+1], join[i+1] = true, true
+			}
+			continue
+		case ends(op) || native[i] == nil || syncing(op) || generic(op):
 			leader[i+1] = true
 		}
 		if syncing(op) || op.Ctl == ir.Call {
@@ -130,6 +140,11 @@ func analyse(f *ir.Func, native []emitter) *analysis {
 	}
 	a.liveness()
 	a.findLoops()
+	if !whole {
+		for i := range a.loops {
+			a.giveHomes(&a.loops[i], nil)
+		}
+	}
 	return a
 }
 
@@ -252,15 +267,13 @@ func (a *analysis) findLoops() {
 		}
 		a.loops = append(a.loops, l)
 	}
-	for i := range a.loops {
-		a.giveHomes(&a.loops[i])
-	}
 }
 
 // homeRegs is how many registers homes may take.
 const homeRegs = 15
 
-func (a *analysis) giveHomes(l *loop) {
+// giveHomes chooses the rows of a loop that stay in registers; v is nil for code of single splits.
+func (a *analysis) giveHomes(l *loop, v *values) {
 	type candidate struct {
 		ref   ir.Ref
 		class ir.Class
@@ -269,11 +282,22 @@ func (a *analysis) giveHomes(l *loop) {
 	uses := map[uint32]*candidate{}
 	var order []uint32
 	l.written = make(rowSet, len(a.blocks[0].in))
+	at := int32(0)
+	vector := func(row uint32) bool {
+		if v == nil {
+			return true
+		}
+		w := v.useWeb(at, row)
+		if w < 0 {
+			w = v.defWeb(at, row)
+		}
+		return !v.webs[w].shape.scalar()
+	}
 	var visit func(x *ir.Arg)
 	visit = func(x *ir.Arg) {
 		switch x.Kind {
 		case ir.Row:
-			if x.Class == ir.W32 || x.Class == ir.W64 {
+			if (x.Class == ir.W32 || x.Class == ir.W64) && vector(x.Ref.Off) {
 				c := uses[x.Ref.Off]
 				if c == nil {
 					c = &candidate{ref: x.Ref, class: x.Class}
@@ -298,7 +322,13 @@ func (a *analysis) giveHomes(l *loop) {
 		for i := k.start; i < k.end; i++ {
 			op := &a.f.Ops[i]
 			op.Writes(func(r uint32, _ bool) { l.written.add(a.row(r)) })
-			if a.native[i] == nil && op.Guard < 0 && op.Ctl != ir.Exit && op.Ctl != ir.Branch && op.Ctl != ir.Jump {
+			at = i
+			if v != nil {
+				stepped = stepped || barrierOf(op) != 0 && v.warps > 1
+				if v.dead[i] {
+					continue
+				}
+			} else if a.native[i] == nil && op.Guard < 0 && op.Ctl != ir.Exit && op.Ctl != ir.Branch && op.Ctl != ir.Jump {
 				stepped = true // registers are lost there anyway
 			}
 			for j := range op.Args {

@@ -20,6 +20,7 @@ type slot struct {
 	used  bool
 	dirty bool
 	lazy  bool // f32 results whose NaNs are not canonical yet
+	all   bool // written for all lanes, active or not
 	stamp uint32
 }
 
@@ -37,6 +38,7 @@ var predRegs = [...]uint8{amd64asm.R9, amd64asm.R10, amd64asm.R11, amd64asm.R14}
 type cache struct {
 	slots [poolEnd]slot
 	preds [len(predRegs)]predSlot
+	regs  [len(scalarRegs)]scalarSlot
 	stamp uint32
 }
 
@@ -99,14 +101,22 @@ func (g *gen) spill(z uint8) {
 		return
 	}
 	g.canon(z)
-	g.VM(amd64asm.MovU32St, amd64asm.Z, z, 0, rowMem(s.ref))
 	s.dirty = false
+	if s.ref.Sel == 3 {
+		g.VM(amd64asm.MovU32St, amd64asm.X, z, 0, g.v.webs[s.row].at.mem(0))
+		return
+	}
+	g.VM(amd64asm.MovU32St, amd64asm.Z, z, 0, rowMem(s.ref))
 }
 
 // canon makes the NaNs of a piece canonical when that is due.
 func (g *gen) canon(z uint8) {
 	if s := &g.c.slots[z]; s.lazy {
-		g.canonical(z, g.base32(int(s.n)))
+		k := g.base32(int(s.n))
+		if s.all {
+			k = 0
+		}
+		g.canonical(z, k)
 		s.lazy = false
 	}
 }
@@ -125,7 +135,7 @@ func (g *gen) load(ref ir.Ref, row uint32, n int, raw bool) uint8 {
 	if !ok {
 		z = g.place(ref)
 		g.VM(amd64asm.MovU32, amd64asm.Z, z, 0, rowMem(ref))
-		g.c.slots[z] = slot{ref: ref, row: row, n: uint8(n), used: true}
+		g.c.slots[z] = slot{ref: ref, row: row, n: uint8(n), used: true, all: g.full}
 	}
 	g.c.slots[z].stamp = g.c.stamp
 	if !raw {
@@ -162,6 +172,9 @@ func (g *gen) reg(a *ir.Arg, n int) uint8 {
 	if a.Kind == ir.Imm {
 		return g.constant(a)
 	}
+	if w, ok := g.scalarWeb(a); ok {
+		return g.materialize(w, n)
+	}
 	return g.load(pieceRef(a.Ref, n), a.Ref.Off, n, false)
 }
 
@@ -169,6 +182,9 @@ func (g *gen) reg(a *ir.Arg, n int) uint8 {
 func (g *gen) rawReg(a *ir.Arg, n int) uint8 {
 	if a.Kind == ir.Imm {
 		return g.constant(a)
+	}
+	if w, ok := g.scalarWeb(a); ok {
+		return g.materialize(w, n)
 	}
 	return g.load(pieceRef(a.Ref, n), a.Ref.Off, n, true)
 }
@@ -182,11 +198,17 @@ func (g *gen) src(a *ir.Arg, n int) operand {
 		}
 		return operand{mem: rowMem(a.Ref), imm: true}
 	}
+	if w, ok := g.scalarWeb(a); ok && g.v.webs[w].shape.kind == kindUniform {
+		if _, ok := g.c.find(scalarRef(w, 0)); !ok {
+			g.inMemory(w)
+			return operand{mem: g.v.webs[w].at.mem(0), imm: true}
+		}
+	}
 	return operand{reg: g.reg(a, n)}
 }
 
 func (g *gen) rawSrc(a *ir.Arg, n int) operand {
-	if a.Kind == ir.Imm {
+	if _, ok := g.scalarWeb(a); ok || a.Kind == ir.Imm {
 		return g.src(a, n)
 	}
 	return operand{reg: g.rawReg(a, n)}
@@ -208,7 +230,21 @@ func (g *gen) op3i(op amd64asm.Op, o amd64asm.Opt, reg, vvvv uint8, b operand, i
 
 // dst returns the register for a piece of a destination and the masking with which it must be written.
 func (g *gen) dst(d *ir.Arg, n int) (uint8, amd64asm.Opt) {
-	k := g.mask(d.Class, n)
+	if w, ok := g.scalarDef(d); ok {
+		if n != 0 {
+			panic(errPressure) // the template does not know of scalars
+		}
+		ref := scalarRef(w, 0)
+		z, ok := g.c.find(ref)
+		g.dropPieces(w)
+		g.sdrop(w)
+		if !ok {
+			z = g.alloc()
+		}
+		g.c.slots[z] = slot{ref: ref, row: uint32(w), used: true, dirty: true, all: true, stamp: g.c.stamp}
+		return z, amd64asm.Z
+	}
+	k := g.destMask(d, n)
 	ref := pieceRef(d.Ref, n)
 	z, ok := g.c.find(ref)
 	switch {
@@ -217,18 +253,33 @@ func (g *gen) dst(d *ir.Arg, n int) (uint8, amd64asm.Opt) {
 	case !ok:
 		z = g.place(ref)
 	}
-	g.c.slots[z] = slot{ref: ref, row: d.Ref.Off, n: uint8(n), used: true, dirty: true, stamp: g.c.stamp}
+	g.c.slots[z] = slot{ref: ref, row: d.Ref.Off, n: uint8(n), used: true, dirty: true, stamp: g.c.stamp, all: k == 0}
 	return z, amd64asm.Z.Mask(k)
+}
+
+// destMask is the mask register with which a piece of a destination is written, 0 for all lanes: those of lanes that do not run matter only where such lanes
+// wait with the row's value.
+func (g *gen) destMask(d *ir.Arg, n int) uint8 {
+	if g.v != nil && g.op.Guard < 0 && !g.keeps(d.Ref.Off) {
+		return 0
+	}
+	return g.mask(d.Class, n)
+}
+
+// keeps says whether lanes that do not run now may wait with a value in the row.
+func (g *gen) keeps(row uint32) bool {
+	return !g.full && (g.v == nil || g.v.pendRows.has(g.a.number[row]))
 }
 
 // lazyNaN says that the piece just written holds f32 results with NaNs of any kind.
 func (g *gen) lazyNaN(z uint8) {
 	s := &g.c.slots[z]
-	if g.op.Guard >= 0 {
+	switch {
+	case g.op.Guard >= 0 || g.v != nil && !s.all:
 		g.canonical(z, g.mask(ir.W32, int(s.n)))
-		return
+	default:
+		s.lazy = true
 	}
-	s.lazy = true
 }
 
 // mask returns the mask register for a piece, 0 when all lanes are written.
@@ -277,6 +328,11 @@ func (g *gen) forget(row uint32) {
 
 // flushRow stores what the cache holds of a row.
 func (g *gen) flushRow(row uint32) {
+	if g.v != nil {
+		if w := g.v.useWeb(g.pc, row); w >= 0 && g.v.webs[w].shape.scalar() {
+			panic(errPressure) // it does not stand in its row
+		}
+	}
 	for z := poolStart; z < poolEnd; z++ {
 		if s := &g.c.slots[z]; s.used && s.ref.Sel == 0 && s.row == row {
 			g.spill(uint8(z))
@@ -289,7 +345,11 @@ func (g *gen) flushRow(row uint32) {
 // predReg finds a general register for a predicate.
 func (g *gen) predReg() int {
 	best := -1
-	for i := range g.c.preds {
+	n := len(g.c.preds)
+	if g.v != nil {
+		n = 2 // the others hold scalars
+	}
+	for i := range n {
 		p := &g.c.preds[i]
 		if !p.used {
 			return i
@@ -346,7 +406,7 @@ func (g *gen) setPred(a *ir.Arg, from uint8) {
 			at = i
 		}
 	}
-	if g.op.Guard >= 0 || !g.full {
+	if g.op.Guard >= 0 || g.keeps(row) {
 		// old ^ (old ^ new) & mask
 		if at < 0 {
 			at = g.predReg()

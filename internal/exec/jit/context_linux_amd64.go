@@ -36,7 +36,14 @@ type context struct {
 	scratch   [32]uint32
 	tables    unsafe.Pointer
 	self      *engineTables
+	first     unsafe.Pointer // frame of the CTA's first warp
+	left      uint32         // warps that have not ended
+	_         uint32
+	paramCopy [maxParams]byte // the parameters, with room behind them for vector loads
 }
+
+// maxParams is how many bytes of parameters CTA code takes, and what a context has for them.
+const maxParams = 4096
 
 // Kinds of accesses in context.op: how Locate finds the lane.
 const (
@@ -45,6 +52,7 @@ const (
 	accessHalf0   // lanes 0 to 15 from addr[0] on, element by element
 	accessHalf1   // lanes 16 to 31
 	accessUniform // every lane the same address
+	accessAffine  // a scalar of CTA code: its bases are in addr
 )
 
 // slack is how far displacements may lie from a checked address.
@@ -75,6 +83,9 @@ var (
 	offAddrs     = int32(unsafe.Offsetof(context{}.addrs))
 	offScratch   = int32(unsafe.Offsetof(context{}.scratch))
 	offTables    = int32(unsafe.Offsetof(context{}.tables))
+	offFirst     = int32(unsafe.Offsetof(context{}.first))
+	offLeft      = int32(unsafe.Offsetof(context{}.left))
+	offParamCopy = int32(unsafe.Offsetof(context{}.paramCopy))
 )
 
 func inContext(off int32) amd64asm.Mem { return amd64asm.At(amd64asm.R15, off) }
@@ -127,22 +138,26 @@ func (c *code) Locate(w *exec.Warp, addr uint64) {
 		active &= x.out
 	}
 	size, disp := accessSize(op)
-	w.Lane = bits.TrailingZeros32(active) & 31
+	w.Lane = x.locate(x.op>>24, active, addr, size, disp)
+}
+
+// locate finds the lane among the active ones that accessed addr.
+func (x *context) locate(kind, active uint32, addr, size, disp uint64) int {
 	for m := active; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		a := x.addrs[l]
-		switch x.op >> 24 {
+		switch kind {
 		case accessHalf0, accessHalf1:
-			if h := int(x.op>>24 - accessHalf0); h != l/16 {
+			if h := int(kind - accessHalf0); h != l/16 {
 				continue
 			}
-			a = x.addr[x.op>>24-accessHalf0] + uint64(l%16)*size
+			a = x.addr[kind-accessHalf0] + uint64(l%16)*size
 		case accessUniform:
-			return
+			return bits.TrailingZeros32(active) & 31
 		}
 		if addr-a-disp < size {
-			w.Lane = l
-			return
+			return l
 		}
 	}
+	return bits.TrailingZeros32(active) & 31
 }

@@ -16,6 +16,7 @@ const (
 	exitLimit          // another split stands here or beyond
 	exitBudget         // the turn is over at this back edge
 	exitDiverge        // lanes part at this branch: context.out take it
+	exitDone           // the CTA has ended
 	exitShift   = 28
 )
 
@@ -44,6 +45,20 @@ type gen struct {
 	enters []entryStub
 	leave  amd64asm.Label
 	consts []constant // vectors that stand behind the code
+
+	// code of whole CTAs; v is nil for that of single splits
+	v             *values
+	lay           *layout
+	count         bool // operations
+	barriers      bool
+	ctaLabels     [2][]amd64asm.Label // of blocks: for some lanes, for all
+	waitEntry     [2][]amd64asm.Label // where lanes that waited go on
+	warpDone      amd64asm.Label
+	dispatch      amd64asm.Label
+	dispatchTable amd64asm.Label
+	points        []ctaPoint
+	checked       map[addressCheck]addressLimit
+	fused         int32 // comparison that is left to the branch behind it
 }
 
 type constant struct {
@@ -227,8 +242,8 @@ func (g *gen) preloadHomes(k *block) {
 	}
 	l := &g.a.loops[k.loop]
 	for _, h := range l.homes {
-		if n := g.a.number[h.row]; k.in.has(n) {
-			g.c.slots[h.reg] = slot{ref: h.ref, row: h.row, n: h.n, used: true, dirty: l.written.has(n)}
+		if n := g.a.number[h.row]; k.in.has(n) || g.homeKept(h.row) {
+			g.c.slots[h.reg] = slot{ref: h.ref, row: h.row, n: h.n, used: true, dirty: l.written.has(n), all: !g.keeps(h.row)}
 		}
 	}
 }
@@ -240,7 +255,7 @@ func (g *gen) edge(from, to int32) {
 	same := t.loop >= 0 && t.loop == g.a.blocks[from].loop
 	for z := uint8(poolStart); z < poolEnd; z++ {
 		s := &g.c.slots[z]
-		if !s.used || s.ref.Sel != 0 || !s.dirty || !t.in.has(g.a.number[s.row]) {
+		if !s.used || s.ref.Sel != 0 || !s.dirty || !g.liveAt(to, s.row) {
 			continue
 		}
 		if same && g.homeReg[z] {
@@ -250,13 +265,13 @@ func (g *gen) edge(from, to int32) {
 		g.spill(z)
 	}
 	for i := range g.c.preds {
-		if p := &g.c.preds[i]; p.used && p.dirty && t.in.has(g.a.number[p.row]) {
+		if p := &g.c.preds[i]; p.used && p.dirty && g.liveAt(to, p.row) {
 			g.St32(rowMem(ir.Ref{Off: p.row}), predRegs[i])
 		}
 	}
 	if t.loop >= 0 {
 		for _, h := range g.a.loops[t.loop].homes {
-			if !t.in.has(g.a.number[h.row]) {
+			if !t.in.has(g.a.number[h.row]) && !g.homeKept(h.row) {
 				continue
 			}
 			if z, ok := saved.find(h.ref); ok && z == h.reg {
@@ -312,18 +327,26 @@ func (g *gen) enter(e *entryStub) {
 // operations the segment counted that are not executed.
 func (g *gen) exit(why uint32, uncounted int32) amd64asm.Label {
 	l := g.NewLabel()
-	c, pc, homes := g.c, g.pc, g.homeReg
+	c, pc, homes, full := g.c, g.pc, g.homeReg, g.full
 	g.stubs = append(g.stubs, func() {
-		saved, savedHomes := g.c, g.homeReg
-		g.c, g.homeReg = c, homes
+		saved, savedHomes, savedFull := g.c, g.homeReg, g.full
+		g.c, g.homeReg, g.full = c, homes, full
 		g.Bind(l)
 		g.flush()
+		if g.v != nil {
+			if full {
+				g.StI32(inContext(offMask), 0xffffffff)
+			}
+			if !g.count {
+				uncounted = 0
+			}
+		}
 		if uncounted > 0 {
 			g.AddMI(inContext(offInstr), -uncounted)
 		}
 		g.MovI32(amd64asm.RAX, uint32(pc)|why<<exitShift)
 		g.Jmp(g.leave)
-		g.c, g.homeReg = saved, savedHomes
+		g.c, g.homeReg, g.full = saved, savedHomes, savedFull
 	})
 	return l
 }
@@ -334,6 +357,9 @@ func (g *gen) flush() {
 		if s := &g.c.slots[z]; s.used && s.dirty {
 			g.spill(z)
 		}
+	}
+	for i := range g.c.regs {
+		g.sspill(i)
 	}
 	for i := range g.c.preds {
 		if p := &g.c.preds[i]; p.used && p.dirty {
@@ -428,9 +454,9 @@ func (g *gen) diverge() amd64asm.Label {
 // outOfLine writes code behind the function's own. The cache is as it is now while f runs; f must leave it so.
 func (g *gen) outOfLine(f func()) amd64asm.Label {
 	l := g.NewLabel()
-	c, pc, op, homes, hr, left := g.c, g.pc, g.op, g.homes, g.homeReg, g.left
+	c, pc, op, homes, hr, left, full := g.c, g.pc, g.op, g.homes, g.homeReg, g.left, g.full
 	g.stubs = append(g.stubs, func() {
-		g.c, g.pc, g.op, g.homes, g.homeReg, g.left = c, pc, op, homes, hr, left
+		g.c, g.pc, g.op, g.homes, g.homeReg, g.left, g.full = c, pc, op, homes, hr, left, full
 		g.k6 = 0
 		g.Bind(l)
 		f()

@@ -51,11 +51,19 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 			c.funcs[i].barriers[j] = barrierOf(&k.Funcs[i].Ops[j])
 		}
 	}
-	runtime.AddCleanup(c, func(fs []function) {
-		for i := range fs {
-			fs[i].free()
+	c.cta.regions = new([]*region)
+	type held struct {
+		fs      []function
+		regions *[]*region
+	}
+	runtime.AddCleanup(c, func(h held) {
+		for i := range h.fs {
+			h.fs[i].free()
 		}
-	}, c.funcs)
+		for _, r := range *h.regions {
+			r.free()
+		}
+	}, held{c.funcs, c.cta.regions})
 	return c, nil
 }
 
@@ -66,6 +74,8 @@ type code struct {
 	single *interp.Single
 	interp exec.Code
 	funcs  []function
+	ctaMu  sync.Mutex
+	cta    ctaState
 }
 
 // function is a function's machine code: for all lanes, and for some.
@@ -117,7 +127,7 @@ func (c *code) compile(f *function, which int) *version {
 		for i := range f.f.Ops {
 			native[i] = lookup(&f.f.Ops[i])
 		}
-		f.analysis = analyse(f.f, native)
+		f.analysis = analyse(f.f, native, false)
 	}
 	v := &version{}
 	text, entry, err := generate(f.analysis, which == 1)

@@ -84,7 +84,7 @@ func approxTemplate(op *ir.Op) emitter {
 	}
 	ftz := op.Match.Has("ftz")
 	return func(g *gen) {
-		for p := range 2 {
+		for p := range g.each(d) {
 			g.pin()
 			x := g.rawReg(a, p)
 			to := g.temp()
@@ -104,7 +104,7 @@ func approxDivTemplate(op *ir.Op) emitter {
 	}
 	full := op.Match.Has("full")
 	return func(g *gen) {
-		for p := range 2 {
+		for p := range g.each(d) {
 			g.pin()
 			ra, rb := g.rawReg(a, p), g.rawReg(b, p)
 			r, f, x := g.temp(), g.temp(), g.temp()

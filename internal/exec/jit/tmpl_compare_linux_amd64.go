@@ -129,13 +129,13 @@ func selpTemplate(op *ir.Op) emitter {
 		move, blend = amd64asm.MovA64, amd64asm.BlendMQ
 	}
 	return func(g *gen) {
-		for p := range pieces(cl) {
+		for p := range g.each(d) {
 			g.pin()
 			ra, rb := g.src(a, p), g.reg(b, p)
 			if p == 0 {
 				g.pred(amd64asm.RDX, c)
 			}
-			masked := g.mask(cl, p) != 0
+			masked := g.destMask(d, p) != 0
 			var z uint8
 			var o amd64asm.Opt
 			if !masked {

@@ -48,7 +48,7 @@ func cvtTemplate(op *ir.Op) emitter {
 		return widenFloat(d, a, amd64asm.CvtUDQ2PD)
 	case "f32.rn.f64":
 		return func(g *gen) {
-			for p := range 2 {
+			for p := range g.each(d) {
 				g.pin()
 				g.V(amd64asm.CvtPD2PS, amd64asm.Z, 0, 0, g.reg(a, 2*p))
 				g.V(amd64asm.CvtPD2PS, amd64asm.Z, 1, 0, g.reg(a, 2*p+1))
@@ -68,7 +68,7 @@ func roundInt(op *ir.Op, mode uint8) emitter {
 		return nil
 	}
 	return func(g *gen) {
-		for p := range 2 {
+		for p := range g.each(d) {
 			g.pin()
 			ra := g.rawReg(a, p)
 			z, o := g.dst(d, p)
@@ -80,7 +80,7 @@ func roundInt(op *ir.Op, mode uint8) emitter {
 
 func widenFloat(d, a *ir.Arg, x amd64asm.Op) emitter {
 	return func(g *gen) {
-		for q := range 4 {
+		for q := range g.each(d) {
 			g.pin()
 			r := g.reg(a, q/2)
 			if q&1 == 1 {
@@ -107,7 +107,7 @@ func truncate(op *ir.Op, x amd64asm.Op) emitter {
 			g.V(amd64asm.BroadcastDR, amd64asm.Z, 1, 0, amd64asm.RAX)
 			g.MovI32(amd64asm.RAX, 0x7fffffff)
 		}
-		for p := range 2 {
+		for p := range g.each(d) {
 			g.pin()
 			ra := g.rawReg(a, p)
 			g.V(x, amd64asm.Z, 0, 0, ra)
@@ -143,7 +143,7 @@ func integerCvt(d, a *ir.Arg, dbits, sbits int, dsigned, ssigned bool) emitter {
 	return func(g *gen) {
 		switch {
 		case d.Class == ir.W32:
-			for p := range 2 {
+			for p := range g.each(d) {
 				g.pin()
 				r := uint8(0)
 				if a.Class == ir.W64 {
@@ -172,7 +172,7 @@ func integerCvt(d, a *ir.Arg, dbits, sbits int, dsigned, ssigned bool) emitter {
 				}
 			}
 		default:
-			for q := range 4 {
+			for q := range g.each(d) {
 				g.pin()
 				r := uint8(0)
 				if a.Class == ir.W64 {

@@ -51,7 +51,7 @@ func arith(ps, pd amd64asm.Op, swap bool) template {
 				a, b = b, a
 			}
 			return func(g *gen) {
-				for p := range 2 {
+				for p := range g.each(d) {
 					g.pin()
 					ra, rb := g.rawReg(a, p), g.rawSrc(b, p)
 					z, o := g.dst(d, p)
@@ -64,7 +64,7 @@ func arith(ps, pd amd64asm.Op, swap bool) template {
 				return nil
 			}
 			return func(g *gen) {
-				for p := range 4 {
+				for p := range g.each(d) {
 					g.pin()
 					ra, rb := g.reg(a, p), g.reg(b, p)
 					g.V(pd, amd64asm.Z, 0, ra, rb)
@@ -101,16 +101,16 @@ func fmaTemplate(op *ir.Op) emitter {
 			x = amd64asm.FMS231PS
 		}
 		return func(g *gen) {
-			for p := range 2 {
+			for p := range g.each(d) {
 				g.pin()
 				ra, rb, rc := g.rawReg(a, p), g.rawSrc(b, p), g.rawSrc(c, p)
-				if !rc.imm && c.Kind == ir.Row && c.Ref == d.Ref {
+				if !rc.imm && g.inPlace(c, d) {
 					z, o := g.dstRaw(d, p)
 					g.op3(x, o, z, ra, rb)
 					g.lazyNaN(z)
 					continue
 				}
-				masked := g.mask(ir.W32, p) != 0
+				masked := g.destMask(d, p) != 0
 				aliased := a.Ref == d.Ref || b.Ref == d.Ref
 				t := uint8(0)
 				var z uint8
@@ -137,7 +137,7 @@ func fmaTemplate(op *ir.Op) emitter {
 			return nil
 		}
 		return func(g *gen) {
-			for p := range 4 {
+			for p := range g.each(d) {
 				g.pin()
 				ra, rb, rc := g.reg(a, p), g.reg(b, p), g.reg(c, p)
 				g.V(amd64asm.MovA64, amd64asm.Z, 0, 0, rc)
@@ -151,13 +151,23 @@ func fmaTemplate(op *ir.Op) emitter {
 	return nil
 }
 
+// inPlace says whether a source stands in its operation's destination.
+func (g *gen) inPlace(a, d *ir.Arg) bool {
+	if a.Kind != ir.Row || a.Ref != d.Ref {
+		return false
+	}
+	_, x := g.scalarWeb(a)
+	_, y := g.scalarDef(d)
+	return !x && !y
+}
+
 // dstRaw is dst for a destination that is a source too, whose NaNs may be of any kind.
 func (g *gen) dstRaw(d *ir.Arg, n int) (uint8, amd64asm.Opt) {
-	k := g.mask(d.Class, n)
+	k := g.destMask(d, n)
 	ref := pieceRef(d.Ref, n)
-	z := g.load(ref, d.Ref.Off, n, g.op.Guard < 0)
+	z := g.load(ref, d.Ref.Off, n, g.op.Guard < 0 && (k == 0 || g.v == nil))
 	s := &g.c.slots[z]
-	s.dirty, s.lazy = true, false
+	s.dirty, s.lazy, s.all = true, false, k == 0
 	return z, amd64asm.Z.Mask(k)
 }
 
@@ -171,7 +181,7 @@ func divTemplate(op *ir.Op) emitter {
 		return arith(amd64asm.DivPS, amd64asm.DivPD, false)(op)
 	case plain(op) && rows(ir.W64, d, a, b):
 		return func(g *gen) {
-			for p := range 4 {
+			for p := range g.each(d) {
 				g.pin()
 				ra, rb := g.reg(a, p), g.reg(b, p)
 				g.V(amd64asm.DivPD, amd64asm.Z, 0, ra, rb)
@@ -194,7 +204,7 @@ func sqrtTemplate(op *ir.Op) emitter {
 	}
 	if op.Match.Type(0) == "f32" && rows(ir.W32, d, a) {
 		return func(g *gen) {
-			for p := range 2 {
+			for p := range g.each(d) {
 				g.pin()
 				ra := g.rawSrc(a, p)
 				z, o := g.dst(d, p)
@@ -216,7 +226,7 @@ func rcpTemplate(op *ir.Op) emitter {
 	}
 	return func(g *gen) {
 		g.Ld(amd64asm.RAX, inContext(offTables))
-		for p := range 2 {
+		for p := range g.each(d) {
 			g.pin()
 			ra := g.rawSrc(a, p)
 			z, o := g.dst(d, p)
@@ -235,7 +245,7 @@ func extremum(which uint8) template {
 			return nil
 		}
 		return func(g *gen) {
-			for p := range 2 {
+			for p := range g.each(d) {
 				g.pin()
 				ra, rb := g.rawReg(a, p), g.rawReg(b, p)
 				g.VI(amd64asm.RangePS, amd64asm.Z, 0, ra, rb, 4|which)
@@ -263,7 +273,7 @@ func signTemplate(op *ir.Op) emitter {
 	}
 	return func(g *gen) {
 		g.Ld(amd64asm.RAX, inContext(offTables))
-		for p := range 2 {
+		for p := range g.each(d) {
 			g.pin()
 			ra := g.rawReg(a, p)
 			z, o := g.dst(d, p)

@@ -71,7 +71,7 @@ func elementwise(op *ir.Op, typ string, d32, d64 amd64asm.Op, swap bool) emitter
 		x = d64
 	}
 	return func(g *gen) {
-		for p := range pieces(c) {
+		for p := range g.each(d) {
 			g.pin()
 			ra, rb := g.reg(a, p), g.src(b, p)
 			z, o := g.dst(d, p)
@@ -150,7 +150,7 @@ func madTemplate(op *ir.Op) emitter {
 			a, b = b, a
 		}
 		return func(g *gen) {
-			for p := range pieces(cl) {
+			for p := range g.each(d) {
 				g.pin()
 				ra, rb, rc := g.reg(a, p), g.src(b, p), g.src(c, p)
 				g.op3(mul, amd64asm.Z, 0, ra, rb)
@@ -207,7 +207,7 @@ func wide(op *ir.Op, signed bool, c *ir.Arg) emitter {
 		mul = amd64asm.MulDQ
 	}
 	return func(g *gen) {
-		for q := range 4 {
+		for q := range g.each(d) {
 			g.pin()
 			g.widen(0, a, q, signed)
 			var rc operand
@@ -247,7 +247,7 @@ func high(op *ir.Op, signed bool, c *ir.Arg) emitter {
 		mul = amd64asm.MulDQ
 	}
 	return func(g *gen) {
-		for p := range 2 {
+		for p := range g.each(d) {
 			g.pin()
 			ra, rb := g.reg(a, p), g.reg(b, p)
 			g.MovI32(amd64asm.RAX, 0xaaaa)
@@ -286,7 +286,7 @@ func shiftBy(op *ir.Op, typ string, kind, n uint8) emitter {
 		}
 	}
 	return func(g *gen) {
-		for p := range pieces(c) {
+		for p := range g.each(d) {
 			g.pin()
 			ra := g.reg(a, p)
 			z, o := g.dst(d, p)
@@ -306,7 +306,7 @@ func shift(op *ir.Op, typ string, kind uint8, d32, d64 amd64asm.Op) emitter {
 		return shiftBy(op, typ, kind, uint8(min(uint32(b.Bits), 255)))
 	}
 	return func(g *gen) {
-		for p := range pieces(c) {
+		for p := range g.each(d) {
 			g.pin()
 			ra := g.reg(a, p)
 			if c == ir.W32 {
@@ -348,7 +348,7 @@ func shfTemplate(op *ir.Op) emitter {
 			n = min(uint32(c.Bits), 32)
 		}
 		return func(g *gen) {
-			for p := range 2 {
+			for p := range g.each(d) {
 				g.pin()
 				ra, rb := g.reg(a, p), g.reg(b, p)
 				z, o := g.dst(d, p)
@@ -378,7 +378,7 @@ func shfTemplate(op *ir.Op) emitter {
 	return func(g *gen) {
 		g.Ld(amd64asm.RAX, inContext(offTables))
 		magic := func(i int) amd64asm.Mem { return amd64asm.At(amd64asm.RAX, offMagic+int32(4*i)) }
-		for p := range 2 {
+		for p := range g.each(d) {
 			g.pin()
 			ra, rb, rc := g.reg(a, p), g.reg(b, p), g.reg(c, p)
 			if clamp {
@@ -420,7 +420,7 @@ func notTemplate(op *ir.Op) emitter {
 		x = amd64asm.TernQ
 	}
 	return func(g *gen) {
-		for p := range pieces(c) {
+		for p := range g.each(d) {
 			g.pin()
 			ra := g.reg(a, p)
 			g.V(amd64asm.MovA32, amd64asm.Z, 0, 0, ra)
@@ -442,7 +442,7 @@ func lop3Template(op *ir.Op) emitter {
 	}
 	lut := uint8(op.Arg("lut").Bits)
 	return func(g *gen) {
-		for p := range 2 {
+		for p := range g.each(d) {
 			g.pin()
 			ra, rb, rc := g.reg(a, p), g.reg(b, p), g.src(c, p)
 			g.V(amd64asm.MovA32, amd64asm.Z, 0, 0, ra)
@@ -465,7 +465,7 @@ func negTemplate(op *ir.Op) emitter {
 	}
 	return func(g *gen) {
 		g.V(amd64asm.XorD, amd64asm.Z, 0, 0, 0)
-		for p := range pieces(c) {
+		for p := range g.each(d) {
 			g.pin()
 			ra := g.src(a, p)
 			z, o := g.dst(d, p)
@@ -490,7 +490,7 @@ func unary(op *ir.Op, typ string, d32, d64 amd64asm.Op) emitter {
 		x = d64
 	}
 	return func(g *gen) {
-		for p := range pieces(c) {
+		for p := range g.each(d) {
 			g.pin()
 			ra := g.src(a, p)
 			z, o := g.dst(d, p)
@@ -539,7 +539,7 @@ func bfeTemplate(op *ir.Op) emitter {
 		right = amd64asm.ShiftSra
 	}
 	return func(g *gen) {
-		for p := range 2 {
+		for p := range g.each(d) {
 			g.pin()
 			ra := g.reg(a, p)
 			g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSll, 0, ra, uint8(32-pos-n))
@@ -573,7 +573,7 @@ func prmtTemplate(op *ir.Op) emitter {
 		}
 	}
 	return func(g *gen) {
-		for p := range 2 {
+		for p := range g.each(d) {
 			g.pin()
 			if useA {
 				g.LeaLabel(amd64asm.RAX, g.vector(fromA))

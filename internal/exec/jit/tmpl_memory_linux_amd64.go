@@ -128,6 +128,10 @@ func loadTemplate(op *ir.Op) emitter {
 	}
 	if ac.space == ir.KernelParam {
 		return func(g *gen) {
+			if g.v != nil {
+				g.loadSame(&ac, func(disp int32) amd64asm.Mem { return inContext(offParamCopy + ac.disp + disp) })
+				return
+			}
 			g.Ld(amd64asm.RSI, inContext(offParams))
 			g.uniformLoad(&ac, amd64asm.RSI)
 		}
@@ -138,6 +142,10 @@ func loadTemplate(op *ir.Op) emitter {
 		}
 		return func(g *gen) {
 			g.uniformAddress(&ac)
+			if g.v != nil {
+				g.loadSame(&ac, func(disp int32) amd64asm.Mem { return amd64asm.At(amd64asm.RSI, ac.disp+disp) })
+				return
+			}
 			g.uniformLoad(&ac, amd64asm.RSI)
 		}
 	}
@@ -333,7 +341,13 @@ func (g *gen) vectorCheck(ac *access, h int, slow amd64asm.Label) {
 
 // cached is the register of an address piece that is known to be in one.
 func (g *gen) cached(a *ir.Arg, n int) uint8 {
-	z, ok := g.c.find(pieceRef(a.Ref, n))
+	ref := pieceRef(a.Ref, n)
+	if w, ok := g.scalarWeb(a); ok {
+		if ref = scalarRef(w, n); g.v.webs[w].shape.kind == kindUniform {
+			ref = scalarRef(w, 0)
+		}
+	}
+	z, ok := g.c.find(ref)
 	if !ok {
 		panic("jit: an address is not in its register")
 	}
@@ -473,6 +487,9 @@ func (g *gen) skipEmpty(h int, to amd64asm.Label) {
 
 // load1 loads one element a lane. Results gather in scratch registers, 3 and 4, or 3, 4, 5 and 6, until nothing can fail any more.
 func (g *gen) load1(ac *access) {
+	if g.affineLoad(ac) {
+		return
+	}
 	d := ac.regs[0]
 	for h := range 2 { // into registers first: what follows must not change the cache
 		for _, p := range ac.addressPieces(h) {
@@ -585,6 +602,9 @@ func (g *gen) scattered(ac *access, h int, to uint8, slow, done amd64asm.Label) 
 
 // loadVector loads several elements a lane by gathers.
 func (g *gen) loadVector(ac *access) {
+	if g.affineLoad(ac) {
+		return
+	}
 	if ac.es < 4 {
 		g.loadVectorNarrow(ac)
 		return

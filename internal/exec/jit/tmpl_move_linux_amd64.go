@@ -36,7 +36,7 @@ func copyRow(d, a *ir.Arg) emitter {
 		move, bcast = amd64asm.MovA64, amd64asm.BroadcastQ
 	}
 	return func(g *gen) {
-		for p := range pieces(d.Class) {
+		for p := range g.each(d) {
 			g.pin()
 			ra := g.src(a, p)
 			z, o := g.dst(d, p)

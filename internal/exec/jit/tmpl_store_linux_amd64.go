@@ -30,6 +30,9 @@ func storeTemplate(op *ir.Op) emitter {
 
 // store1 stores one element a lane.
 func (g *gen) store1(ac *access) {
+	if g.affineStore(ac) {
+		return
+	}
 	v := ac.regs[0]
 	for h := range 2 {
 		for _, p := range ac.addressPieces(h) {
@@ -163,6 +166,9 @@ func (g *gen) scatterNarrow(ac *access, h int, value uint8) {
 // storeVector stores several elements a lane by scatters. Elements of one lane stay together only where lanes do not overlap, and where they
 // do the highest lane's stay: aligned accesses overlap wholly or not at all.
 func (g *gen) storeVector(ac *access) {
+	if g.affineStore(ac) {
+		return
+	}
 	for h := range 2 {
 		for _, p := range ac.addressPieces(h) {
 			g.reg(ac.base, p)

@@ -11,8 +11,13 @@ var warpTemplates = map[string]template{"shfl": shflTemplate, "vote": voteTempla
 // together leaves for the interpreter unless all members that live stand here, so that none has to wait. rax and rcx are used.
 func (g *gen) together(op *ir.Op) {
 	slow := g.slow()
-	g.CmpMI32(inContext(offReleased), 0)
-	g.J(amd64asm.NE, slow)
+	live := inContext(offLive)
+	if g.v != nil {
+		live = amd64asm.At(amd64asm.RBX, g.lay.live)
+	} else {
+		g.CmpMI32(inContext(offReleased), 0)
+		g.J(amd64asm.NE, slow)
+	}
 	if g.full && g.op.Guard < 0 {
 		return
 	}
@@ -23,7 +28,7 @@ func (g *gen) together(op *ir.Op) {
 		g.J(amd64asm.NE, slow)
 	}
 	g.Not32(amd64asm.RCX)
-	g.AndLd32(amd64asm.RCX, inContext(offLive))
+	g.AndLd32(amd64asm.RCX, live)
 	if m := op.Arg("membermask"); m != nil {
 		g.AndI32(amd64asm.RCX, int32(uint32(m.Bits)))
 	}

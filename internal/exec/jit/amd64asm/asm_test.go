@@ -34,6 +34,15 @@ func cases() []func(a *Asm) {
 		func(a *Asm) { a.KOrW(0, 0, 7) }, func(a *Asm) { a.KOrB(1, 2, 3) }, func(a *Asm) { a.KXnorW(7, 7, 7) }, func(a *Asm) { a.KXorW(1, 2, 3) }, func(a *Asm) { a.KNotW(1, 2) }, func(a *Asm) { a.KUnpackBW(1, 2, 3) }, func(a *Asm) { a.KUnpackWD(1, 2, 3) },
 		func(a *Asm) { a.KShiftRD(6, 5, 24) }, func(a *Asm) { a.KOrTestW(0, 7) }, func(a *Asm) { a.KOrTestB(0, 7) },
 	)
+	for _, k := range []Arith{ArithAdd, ArithOr, ArithAnd, ArithSub, ArithXor, ArithCmp} {
+		add(func(a *Asm) { a.RR(k, true, RCX, R13) }, func(a *Asm) { a.RM(k, false, R11, At(RBX, 300)) }, func(a *Asm) { a.RI(k, true, R14, -5000) }, func(a *Asm) { a.MI(k, false, At(R15, 8), 3) }, func(a *Asm) { a.MR(k, true, At(R12, 8), RDX) })
+	}
+	add(
+		func(a *Asm) { a.MovR(true, R11, RAX) }, func(a *Asm) { a.MovR(false, RAX, R13) }, func(a *Asm) { a.LdR(false, R14, At(RBX, 8)) }, func(a *Asm) { a.StR(true, At(RBX, 8), R13) }, func(a *Asm) { a.MovSXD(RAX, R11) },
+		func(a *Asm) { a.ImulR(false, RAX, R13) }, func(a *Asm) { a.ImulM(true, RAX, At(R15, 64)) }, func(a *Asm) { a.ImulI(true, RAX, R14, 1000) }, func(a *Asm) { a.NotR(true, RAX) }, func(a *Asm) { a.NegR(true, R11) },
+		func(a *Asm) { a.ShiftI(ScalarShl, true, R11, 3) }, func(a *Asm) { a.ShiftI(ScalarSar, false, RAX, 31) }, func(a *Asm) { a.ShiftCL(ScalarShr, true, RAX) }, func(a *Asm) { a.CmovR(AE, true, RAX, RDX) }, func(a *Asm) { a.Bsr32(RCX, RAX) }, func(a *Asm) { a.MovZX8(RAX, RDX) },
+		func(a *Asm) { a.JmpM(At(RBX, 1024)) }, func(a *Asm) { a.JmpR(RAX) }, func(a *Asm) { l := a.NewLabel(); a.Bind(l); a.VL(AddD, Z, 20, 9, l) }, func(a *Asm) { l := a.NewLabel(); a.Bind(l); a.VL(MovU32, Z.Mask(3), 3, 0, l) },
+	)
 	// Registers in both halves of the file, memory with and without compressed displacement, masks.
 	three := []Op{AddD, AddQ, SubD, SubQ, MulLD, MulLQ, MulUDQ, MulDQ, AndD, AndQ, AndND, OrD, OrQ, XorD, XorQ, SllVD, SllVQ, SrlVD, SrlVQ, SraVD, SraVQ, RolVD, RorVD, MinSD, MinSQ, MinUD, MinUQ, MaxSD, MaxSQ, MaxUD, MaxUQ,
 		BlendMD, BlendMQ, AddPS, AddPD, MulPS, MulPD, SubPS, SubPD, DivPS, DivPD, FMA231PS, FMA231PD, FMA213PS, FMA213PD, FMS231PS, FNMA231PS, PermD, PermI2D, PermT2D, PermI2Q, PermT2Q}

@@ -1,0 +1,77 @@
+package amd64asm
+
+// Arith is an operation of two operands, by its number in the encoding's first group.
+type Arith uint8
+
+// The arithmetic operations.
+const (
+	ArithAdd Arith = 0
+	ArithOr  Arith = 1
+	ArithAnd Arith = 4
+	ArithSub Arith = 5
+	ArithXor Arith = 6
+	ArithCmp Arith = 7
+)
+
+// RR is d = d op s, of 64 bits when w is set, else 32.
+func (a *Asm) RR(k Arith, w bool, d, s uint8) { a.rr(w, s, d, byte(k)<<3|1) }
+
+// RM is RR with a source in memory.
+func (a *Asm) RM(k Arith, w bool, d uint8, m Mem) { a.rm(w, d, m, byte(k)<<3|3) }
+
+// RI is RR with a constant, which is sign-extended.
+func (a *Asm) RI(k Arith, w bool, d uint8, v int32) { a.group1(w, byte(k), d, v) }
+
+// MI is an operation on memory with a constant.
+func (a *Asm) MI(k Arith, w bool, m Mem, v int32) { a.group1M(w, byte(k), m, v) }
+
+// MR is an operation on memory with a register.
+func (a *Asm) MR(k Arith, w bool, m Mem, s uint8) { a.rm(w, s, m, byte(k)<<3|1) }
+
+// MovR and LdR move between registers and from memory; 32-bit moves clear the upper half. StR moves to memory.
+func (a *Asm) MovR(w bool, d, s uint8)    { a.rr(w, s, d, 0x89) }
+func (a *Asm) LdR(w bool, d uint8, m Mem) { a.rm(w, d, m, 0x8b) }
+func (a *Asm) StR(w bool, m Mem, s uint8) { a.rm(w, s, m, 0x89) }
+
+// MovSXD sign-extends 32 bits.
+func (a *Asm) MovSXD(d, s uint8) { a.rr(true, d, s, 0x63) }
+
+// ImulR is d = d * s; ImulM takes s from memory, ImulI a constant.
+func (a *Asm) ImulR(w bool, d, s uint8)          { a.rr(w, d, s, 0x0f, 0xaf) }
+func (a *Asm) ImulM(w bool, d uint8, m Mem)      { a.rm(w, d, m, 0x0f, 0xaf) }
+func (a *Asm) ImulI(w bool, d, s uint8, v int32) { a.rr(w, d, s, 0x69); a.imm32(uint32(v)) }
+
+// NotR and NegR are complements.
+func (a *Asm) NotR(w bool, d uint8) { a.rr(w, 2, d, 0xf7) }
+func (a *Asm) NegR(w bool, d uint8) { a.rr(w, 3, d, 0xf7) }
+
+// The shifts of ShiftI and ShiftCL by their number in the encoding.
+const (
+	ScalarShl = 4
+	ScalarShr = 5
+	ScalarSar = 7
+)
+
+// ShiftI shifts by a constant, ShiftCL by CL.
+func (a *Asm) ShiftI(kind uint8, w bool, d, n uint8) { a.rr(w, kind, d, 0xc1); a.bytes(n) }
+func (a *Asm) ShiftCL(kind uint8, w bool, d uint8)   { a.rr(w, kind, d, 0xd3) }
+
+// CmovR moves by a condition.
+func (a *Asm) CmovR(c Cond, w bool, d, s uint8) { a.rr(w, d, s, 0x0f, 0x40|byte(c)) }
+
+// Bsr32 finds the highest set bit.
+func (a *Asm) Bsr32(d, s uint8) { a.rr(false, d, s, 0x0f, 0xbd) }
+
+// MovZX8 zero-extends the low byte of RAX, RCX, RDX or RBX.
+func (a *Asm) MovZX8(d, s uint8) { a.rr(false, d, s, 0x0f, 0xb6) }
+
+// JmpM branches to the address in memory, JmpR to the one in a register.
+func (a *Asm) JmpM(m Mem)   { a.rm(false, 4, m, 0xff) }
+func (a *Asm) JmpR(r uint8) { a.rr(false, 4, r, 0xff) }
+
+// VL is a vector instruction whose memory operand is at a label.
+func (a *Asm) VL(op Op, o Opt, reg, vvvv uint8, l Label) {
+	a.evex(op, o, reg, 0, 0, vvvv)
+	a.bytes((reg&7)<<3 | 5)
+	a.branch(l)
+}

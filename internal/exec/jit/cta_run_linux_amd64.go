@@ -1,0 +1,453 @@
+package jit
+
+import (
+	"math/bits"
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// ctaKey names a version of a kernel's code for whole CTAs.
+type ctaKey struct {
+	dims  [3]uint32
+	count bool
+}
+
+// ctaVersion is machine code for CTAs; region is nil when there is none for such.
+type ctaVersion struct {
+	key      ctaKey
+	code     *ctaCode
+	region   *region
+	base     uintptr
+	points   map[uintptr]resumePoint
+	stops    atomic.Int32
+	replaced atomic.Pointer[ctaVersion]
+}
+
+// maxStops is how often CTAs may stop before their end for the same code before it is given up.
+const maxStops = 64
+
+// maxVersions bounds the versions of a kernel.
+const maxVersions = 32
+
+// ctaState is what a code has for CTAs.
+type ctaState struct {
+	analysis *analysis
+	versions map[ctaKey]*ctaVersion
+	deny     []bool
+	made     int
+	off      error // why there is none
+	waits    bool  // a loop may wait for other threads
+	regions  *[]*region
+}
+
+// version returns the code for blocks of the given dimensions, nil when there is none.
+func (c *code) ctaVersion(key ctaKey) *ctaVersion {
+	c.ctaMu.Lock()
+	defer c.ctaMu.Unlock()
+	s := &c.cta
+	if v, ok := s.versions[key]; ok {
+		return v
+	}
+	if s.off == nil && s.analysis == nil {
+		f := c.k.Funcs[0]
+		native := make([]emitter, len(f.Ops))
+		for i := range f.Ops {
+			native[i] = lookup(&f.Ops[i])
+		}
+		s.analysis = analyse(f, native, true)
+		s.off = ctaReady(c.k, s.analysis)
+		s.deny = make([]bool, len(f.Ops))
+		s.waits = mayWait(f)
+		s.versions = map[ctaKey]*ctaVersion{}
+	}
+	if s.off != nil || s.made >= maxVersions {
+		return nil
+	}
+	return c.makeCTA(key)
+}
+
+func (c *code) makeCTA(key ctaKey) *ctaVersion {
+	s := &c.cta
+	s.made++
+	s.versions[key] = nil
+	val := evaluate(s.analysis, key.dims, append([]bool(nil), s.deny...))
+	cc, err := generateCTA(c.k, s.analysis, val, key.count)
+	if err != nil {
+		s.off = err
+		return nil
+	}
+	v := &ctaVersion{key: key, code: cc}
+	if v.region, err = mapCode(cc.text, &c.e.mapped); err != nil {
+		s.off = err
+		return nil
+	}
+	*s.regions = append(*s.regions, v.region)
+	v.base = v.region.base()
+	v.points = map[uintptr]resumePoint{}
+	for _, p := range cc.points {
+		v.points[v.base+uintptr(p.off)] = p
+	}
+	s.versions[key] = v
+	return v
+}
+
+// stopped notes that a CTA stopped at an operation, and makes other code when that may help.
+func (c *code) stopped(v *ctaVersion, pc int32) {
+	c.ctaMu.Lock()
+	defer c.ctaMu.Unlock()
+	s := &c.cta
+	if v.replaced.Load() != nil {
+		return
+	}
+	if !s.deny[pc] && s.made < maxVersions {
+		s.deny[pc] = true
+		if n := c.makeCTA(v.key); n != nil {
+			v.replaced.Store(n)
+		}
+		return
+	}
+	if v.stops.Add(1) > maxStops {
+		s.versions[v.key] = nil
+		v.replaced.Store(&ctaVersion{})
+	}
+}
+
+// mayWait says whether a function has loops that may wait for other threads.
+func mayWait(f *ir.Func) bool {
+	if !f.Loops {
+		return false
+	}
+	for i := range f.Ops {
+		op := &f.Ops[i]
+		if op.Ctl != ir.Plain {
+			continue
+		}
+		switch op.Match.Form.Op {
+		case "ld":
+			if op.Match.One("volatile", "relaxed", "acquire", "mmio") != "" {
+				return true
+			}
+		case "atom":
+			return true
+		}
+	}
+	return false
+}
+
+// blockRunner implements exec.BlockRunner.
+type blockRunner struct {
+	c      *code
+	v      *ctaVersion
+	l      *exec.Launch
+	x      *context
+	frames []byte // kept alive
+	first  unsafe.Pointer
+	shared []uint64
+	size   int32
+	quota  int32
+	pc     int32 // where the CTA stopped
+	paused bool
+	broken bool // the CTA did not get to an end
+}
+
+// Blocks implements exec.BlockCode.
+func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
+	if l.Mem.Check != nil || uint32(len(l.Params)) < c.k.ParamSize || c.k.ParamSize > maxParams-64 {
+		return nil
+	}
+	key := ctaKey{l.Block, l.Counters != nil}
+	r, _ := had.(*blockRunner)
+	if r == nil || r.c != c || r.v.key != key || r.v.replaced.Load() != nil {
+		v := c.ctaVersion(key)
+		if v == nil {
+			return nil
+		}
+		if r == nil || r.c != c {
+			r = &blockRunner{c: c, x: new(context)}
+		}
+		r.setup(v)
+	}
+	if r.broken {
+		r.broken = false
+		r.setup(r.v)
+	}
+	r.begin(l)
+	return r
+}
+
+// turnEdges is how many backward branches a CTA takes before it lets Go look around.
+const turnEdges = 4096
+
+// begin fills in what a launch decides.
+func (r *blockRunner) begin(l *exec.Launch) {
+	r.l = l
+	if r.quota = l.Quantum; r.quota <= 0 {
+		r.quota = turnEdges
+	}
+	x, k := r.x, r.c.k
+	x.self, x.tables = r.c.e.tables, unsafe.Pointer(r.c.e.tables)
+	x.low, x.span = l.Mem.Base+l.Mem.Special, 0
+	if n := l.Mem.Size - l.Mem.Special; n > 2*slack {
+		x.span = n - 2*slack
+	}
+	size := ir.ReservedShared + (k.SharedSize+l.Shared+127)&^127
+	if need := int(size+2048)/8 + 128; len(r.shared) < need {
+		r.shared = make([]uint64, need)
+	}
+	sp := unsafe.Pointer(unsafe.SliceData(r.shared))
+	x.shared = unsafe.Add(sp, -uintptr(sp)&1023)
+	for i := range x.sharedTop {
+		x.sharedTop[i] = size - 1<<i
+	}
+	copy(x.paramCopy[:], l.Params)
+	x.params = unsafe.Pointer(&x.paramCopy)
+	x.sharedGen = l.Mem.Base + l.Mem.SharedOff
+	x.block, x.grid = l.Block, l.Grid
+	x.consts = l.Consts
+	x.instr, x.op = 0, 0
+}
+
+// setup makes the frames that the machine code works on.
+func (r *blockRunner) setup(v *ctaVersion) {
+	r.v = v
+	lay := v.code.lay
+	n := v.code.v.warps
+	dims := v.key.dims
+	r.size = lay.size
+	if need := n*int(lay.size) + 128; len(r.frames) < need {
+		buf := make([]uint64, need/8)
+		r.frames = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(buf))), len(buf)*8)
+	} else {
+		clear(r.frames)
+	}
+	p := unsafe.Pointer(unsafe.SliceData(r.frames))
+	r.first = unsafe.Add(p, -uintptr(p)&63)
+	r.x.first = r.first
+	threads := dims[0] * dims[1] * dims[2]
+	for w := range n {
+		f := unsafe.Add(r.first, w*int(lay.size))
+		next := unsafe.Add(r.first, (w+1)%n*int(lay.size))
+		*(*uint64)(unsafe.Add(f, lay.next)) = uint64(uintptr(next))
+		init := uint32(0xffffffff)
+		if rest := threads - uint32(w)*32; rest < 32 {
+			init = 1<<rest - 1
+		}
+		*(*uint32)(unsafe.Add(f, lay.init)) = init
+		entry := v.code.entries[0]
+		if init == 0xffffffff {
+			entry = v.code.entries[1]
+		}
+		*(*uint64)(unsafe.Add(f, lay.entry)) = uint64(v.base) + uint64(entry)
+		for lane := range uint32(32) {
+			t := uint32(w)*32 + lane
+			tid := [3]uint32{t % dims[0], t / dims[0] % dims[1], t / dims[0] / dims[1]}
+			for a := range tid {
+				*(*uint32)(unsafe.Add(f, lay.tidRows+int32(128*a)+int32(4*lane))) = tid[a]
+				if lane%16 == 0 {
+					*(*uint32)(unsafe.Add(f, lay.tid+int32(16*a)+int32(lane/2))) = tid[a]
+				}
+			}
+		}
+		r.reset(f)
+	}
+}
+
+// reset lets a warp begin anew.
+func (r *blockRunner) reset(f unsafe.Pointer) {
+	lay := r.v.code.lay
+	*(*uint64)(unsafe.Add(f, lay.resume)) = *(*uint64)(unsafe.Add(f, lay.entry))
+	*(*uint32)(unsafe.Add(f, lay.live)) = *(*uint32)(unsafe.Add(f, lay.init))
+	for i := range int32(r.v.code.v.waits) {
+		*(*uint32)(unsafe.Add(f, lay.pend+4*i)) = 0
+	}
+}
+
+// Run implements exec.BlockRunner.
+func (r *blockRunner) Run(index [3]uint32, pause func()) bool {
+	if n := r.v.replaced.Load(); n != nil {
+		if n.code == nil {
+			// There is no code any more: the CTA starts where it stopped, at the beginning.
+			r.x.frame, r.pc, r.paused, r.x.ctaid = r.first, 0, false, index
+			r.x.mask = *(*uint32)(unsafe.Add(r.first, r.v.code.lay.init))
+			return false
+		}
+		r.setup(n)
+	}
+	x := r.x
+	x.ctaid = index
+	x.frame = r.first
+	x.left = uint32(r.v.code.v.warps)
+	x.budget = r.quota
+	start := r.v.base + uintptr(r.v.code.start)
+	pauses := 0
+	for {
+		ret := enter(start, unsafe.Pointer(x))
+		x.op = 0
+		why, pc := ret>>exitShift, int32(ret&(1<<exitShift-1))
+		switch why {
+		case exitDone:
+			return true
+		case exitBudget:
+			pauses++
+			r.pc, r.paused = pc, true
+			if r.l.Stop != nil && r.l.Stop.Load() || r.c.cta.waits && pauses >= 2 {
+				return false
+			}
+			x.budget = r.quota
+			pause()
+		default:
+			r.pc, r.paused = pc, false
+			return false
+		}
+	}
+}
+
+// Restore implements exec.BlockRunner.
+func (r *blockRunner) Restore(c *exec.CTA) {
+	lay, v := r.v.code.lay, r.v.code.v
+	cur := int(uintptr(r.x.frame)-uintptr(r.first)) / int(r.size)
+	for i, w := range c.Warps {
+		f := unsafe.Add(r.first, i*int(r.size))
+		copy(unsafe.Slice((*byte)(w.Frame()), v.a.f.FrameSize), unsafe.Slice((*byte)(f), v.a.f.FrameSize))
+		var at []exec.Standing
+		resume := uintptr(*(*uint64)(unsafe.Add(f, lay.resume)))
+		point, known := r.v.points[resume]
+		switch {
+		case i == cur && !r.paused:
+			at = append(at, exec.Standing{PC: r.pc, Mask: r.x.mask})
+		case known:
+			mask := uint32(0xffffffff)
+			if point.masked {
+				mask = *(*uint32)(unsafe.Add(f, lay.mask))
+			}
+			pc := point.op
+			if point.bar && i < cur {
+				pc-- // it has come to the barrier, and waits
+			}
+			at = append(at, exec.Standing{PC: pc, Mask: mask})
+		case resume == r.v.base+uintptr(r.v.code.skip):
+		default:
+			at = append(at, exec.Standing{PC: 0, Mask: *(*uint32)(unsafe.Add(f, lay.init))})
+		}
+		for b := range v.a.blocks {
+			if p := v.pending[b]; p >= 0 {
+				if m := *(*uint32)(unsafe.Add(f, lay.pend+4*p)); m != 0 {
+					at = append(at, exec.Standing{PC: v.a.blocks[b].start, Mask: m})
+				}
+			}
+		}
+		for _, x := range at {
+			r.materialize(f, w.Frame(), x)
+		}
+		w.Place(at)
+		r.reset(f)
+	}
+	if !r.paused && r.v.replaced.Load() == nil {
+		r.c.stopped(r.v, r.pc)
+	}
+	if ctr := r.l.Counters; ctr != nil {
+		ctr.Fallbacks.Add(1)
+	}
+}
+
+// materialize writes the rows of scalars for lanes that stand at an operation.
+func (r *blockRunner) materialize(f, to unsafe.Pointer, s exec.Standing) {
+	v := r.v.code.v
+	b := v.inBlock[s.PC]
+	cur := map[uint32]int32{}
+	for _, x := range v.entry[b] {
+		cur[x.row] = x.web
+	}
+	for i := v.a.blocks[b].start; i < s.PC; i++ {
+		for _, d := range v.ops[i].defs {
+			cur[d.row] = d.web
+		}
+	}
+	for row, w := range cur {
+		x := &v.webs[w]
+		if !x.shape.scalar() || x.class == ir.WPred || !x.at.set {
+			continue
+		}
+		var base unsafe.Pointer
+		switch x.at.base {
+		case a64.R15:
+			base = unsafe.Pointer(r.x)
+		case a64.R12:
+			base = r.x.consts
+		default:
+			base = f
+		}
+		base = unsafe.Add(base, x.at.disp)
+		for m := s.Mask; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros32(m)
+			p, n := base, int64(lane)
+			if x.shape.halves {
+				p, n = unsafe.Add(base, lane/16*8), int64(lane%16)
+			}
+			d := unsafe.Add(to, row)
+			if x.class == ir.W64 {
+				*(*uint64)(unsafe.Add(d, 8*lane)) = *(*uint64)(p) + uint64(n*x.shape.stride)
+			} else {
+				*(*uint32)(unsafe.Add(d, 4*lane)) = *(*uint32)(p) + uint32(n*x.shape.stride)
+			}
+		}
+	}
+}
+
+// Faulted implements exec.BlockRunner.
+func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) *exec.Warp {
+	r.broken = true
+	x := r.x
+	w := c.Warps[int(uintptr(x.frame)-uintptr(r.first))/int(r.size)]
+	w.Lane = -1
+	kind, op := x.op>>24, int32(x.op&(1<<24-1))
+	x.op = 0
+	if kind == accessNone {
+		return w
+	}
+	w.Op, w.Lane = op, 0
+	v := r.v.code.v
+	o := &v.a.f.Ops[op]
+	size, disp := accessSize(o)
+	if kind != accessAffine {
+		active := uint32(0xffffffff)
+		if o.Guard >= 0 {
+			active &= x.out
+		}
+		w.Lane = x.locate(kind, active, addr, size, disp)
+		return w
+	}
+	for i := range o.Args {
+		a := &o.Args[i]
+		if a.Kind != ir.Addr || a.Base == nil {
+			continue
+		}
+		s := v.webs[v.useWeb(op, a.Base.Ref.Off)].shape
+		for lane := range 32 {
+			at := x.addr[0] + uint64(int64(lane)*s.stride)
+			if s.halves {
+				at = x.addr[lane/16] + uint64(int64(lane%16)*s.stride)
+			}
+			if addr-at-disp < size {
+				w.Lane = lane
+				break
+			}
+		}
+	}
+	return w
+}
+
+// Close implements exec.BlockRunner.
+func (r *blockRunner) Close() {
+	if ctr := r.l.Counters; ctr != nil {
+		ctr.WarpInstructions.Add(r.x.instr)
+	}
+	r.l = nil
+	runtime.KeepAlive(r.c)
+}

@@ -1,0 +1,371 @@
+package jit
+
+import (
+	"strings"
+
+	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// Memory accesses of CTA code whose addresses are scalars: lanes stand side by side, at one place, or at a constant distance.
+
+// addressCheck names an address that was checked, addressLimit what for.
+type addressCheck struct {
+	web   int32
+	half  int8
+	space ir.Space
+}
+
+type addressLimit struct {
+	align uint8
+	high  int32
+}
+
+func (g *gen) uncheck(w int32) {
+	for h := range int8(2) {
+		for _, s := range []ir.Space{ir.Global, ir.Shared} {
+			delete(g.checked, addressCheck{w, h, s})
+		}
+	}
+}
+
+// scalarAddress returns the web of an address that is a scalar with which the access can be done.
+func (g *gen) scalarAddress(ac *access) (w int32, ok bool) {
+	if g.v == nil || ac.base == nil || ac.base.Kind != ir.Row || g.op.Guard >= 0 || g.v.deny[g.pc] {
+		return 0, false
+	}
+	if w, ok = g.scalarWeb(ac.base); !ok {
+		return 0, false
+	}
+	s := g.v.webs[w].shape
+	switch {
+	case s.stride%(1<<ac.align) != 0:
+		return 0, false
+	case s.stride < 0 && !ac.global(), ac.es < 4 && s.stride != int64(ac.es) && s.kind != kindUniform:
+		return 0, false
+	case 32*s.stride+int64(ac.disp)+64 >= slack || 32*s.stride+int64(ac.disp) <= -slack:
+		return 0, false
+	}
+	return w, true
+}
+
+// checkBase leaves for slow unless the base in r is good for the access. rcx and rdx are used.
+func (g *gen) checkBase(ac *access, w int32, half int, r uint8, slow a64.Label) {
+	x := &g.v.webs[w]
+	space := ir.Global
+	if !ac.global() {
+		space = ir.Shared
+	}
+	key := addressCheck{w, int8(half), space}
+	have, ok := g.checked[key]
+	if g.checked == nil {
+		g.checked = map[addressCheck]addressLimit{}
+	}
+	if ac.global() {
+		if !ok {
+			g.MovR(true, a64.RCX, r)
+			g.SubLd(a64.RCX, inContext(offLow))
+			g.CmpLd(a64.RCX, inContext(offSpan))
+			g.J(a64.A, slow)
+		}
+	} else if need := g.reach(ac, w); !ok || have.high < need {
+		have.high = need
+		lanes := int32(31)
+		if x.shape.halves {
+			lanes = 15
+		}
+		stride := int32(x.shape.stride)
+		if g.full || stride == 0 {
+			g.Ld32(a64.RCX, inContext(offSharedTop))
+			g.RI(a64.ArithSub, true, a64.RCX, need-1+lanes*stride)
+			g.J(a64.S, slow)
+			g.RR(a64.ArithCmp, true, r, a64.RCX)
+			g.J(a64.A, slow)
+		} else {
+			// up to the highest lane that runs
+			none := g.NewLabel()
+			g.Ld32(a64.RDX, inContext(offMask))
+			if x.shape.halves {
+				if half == 0 {
+					g.AndI32(a64.RDX, 0xffff)
+				} else {
+					g.ShrI32(a64.RDX, 16)
+				}
+				g.J(a64.E, none)
+			}
+			g.Bsr32(a64.RDX, a64.RDX)
+			g.ImulI(true, a64.RDX, a64.RDX, stride)
+			g.RR(a64.ArithAdd, true, a64.RDX, r)
+			g.Ld32(a64.RCX, inContext(offSharedTop))
+			g.RI(a64.ArithSub, true, a64.RCX, need-1)
+			g.J(a64.S, slow)
+			g.RR(a64.ArithCmp, true, a64.RDX, a64.RCX)
+			g.J(a64.A, slow)
+			g.Bind(none)
+		}
+	}
+	if have.align < ac.align {
+		g.TestI32(r, 1<<ac.align-1)
+		g.J(a64.NE, slow)
+		have.align = ac.align
+	}
+	g.checked[key] = have
+}
+
+// reach is how far behind its base accesses of the rest of the block go that use an address.
+func (g *gen) reach(ac *access, w int32) int32 {
+	high := ac.disp + int32(ac.total)
+	end := g.a.blocks[g.v.inBlock[g.pc]].end
+	for i := g.pc + 1; i < end; i++ {
+		op := &g.f.Ops[i]
+		if op.Ctl != ir.Plain {
+			continue
+		}
+		for j := range op.Args {
+			a := &op.Args[j]
+			if a.Kind != ir.Addr || a.Space != ir.Shared || a.Base == nil || a.Base.Kind != ir.Row || g.v.useWeb(i, a.Base.Ref.Off) != w || op.Guard >= 0 {
+				continue
+			}
+			if other, ok := accessOf(op, a, &op.Args[accessValue(op, j)]); ok {
+				high = max(high, other.disp+int32(other.total))
+			}
+		}
+		for _, d := range g.v.ops[i].defs {
+			if d.web == w {
+				return high
+			}
+		}
+	}
+	return high
+}
+
+// scalarBases checks a scalar address and returns its bases' registers; rsi holds shared memory's start.
+func (g *gen) scalarBases(ac *access, w int32) (bases [2]uint8, n int) {
+	x := &g.v.webs[w]
+	n = 1
+	if x.shape.halves {
+		n = 2
+	}
+	for h := range n {
+		bases[h] = g.sreg(w, h)
+	}
+	slow := g.slow()
+	for h := range n {
+		g.checkBase(ac, w, h, bases[h], slow)
+	}
+	if ac.global() {
+		for h := range n {
+			g.St(inContext(offAddr+int32(8*h)), bases[h])
+		}
+		g.StI32(inContext(offOp), uint32(g.pc)|accessAffine<<24)
+	} else {
+		g.Ld(a64.RSI, inContext(offShared))
+	}
+	return bases, n
+}
+
+// element is the address of lane 0's element of a half, disp bytes on.
+func (g *gen) element(ac *access, w int32, bases [2]uint8, n, half int, disp int32) a64.Mem {
+	r := bases[0]
+	disp += ac.disp
+	if half == 1 {
+		if n == 2 {
+			r = bases[1]
+		} else {
+			disp += int32(16 * g.v.webs[w].shape.stride)
+		}
+	}
+	if ac.global() {
+		return a64.At(r, disp)
+	}
+	return a64.Indexed(a64.RSI, r, 1, disp)
+}
+
+// runMask is the option for memory accesses of a piece: lanes that do not run must not fault.
+func (g *gen) runMask(c ir.Class, p int) a64.Opt { return a64.Z.Mask(g.mask(c, p)) }
+
+// affineLoad loads from a scalar address; false when it does not.
+func (g *gen) affineLoad(ac *access) bool {
+	w, ok := g.scalarAddress(ac)
+	if !ok {
+		return false
+	}
+	s := g.v.webs[w].shape
+	if s.kind == kindUniform {
+		return g.uniformAccess(ac, w)
+	}
+	contiguous := s.stride == int64(ac.es) && len(ac.regs) == 1
+	if ac.es < 4 && (!contiguous || ac.signed && ac.regs[0].Width != 0 && ac.regs[0].Width < 32) {
+		return false
+	}
+	bases, n := g.scalarBases(ac, w)
+	for i, d := range ac.regs {
+		if d.Kind != ir.Row {
+			continue
+		}
+		off := int32(i * ac.es)
+		k := pieces(d.Class)
+		for p := range k {
+			m := g.element(ac, w, bases, n, p*2/k, off)
+			if k == 4 && p&1 == 1 {
+				m.Disp += int32(8 * s.stride)
+			}
+			switch {
+			case contiguous || s.stride == 0:
+				o := g.runMask(d.Class, p)
+				z, od := g.dst(d, p)
+				if od.K == 0 && o.K != 0 {
+					o = o.Zeroing()
+				}
+				x := a64.MovU32
+				switch {
+				case s.stride == 0 && ac.es == 8:
+					x = a64.BroadcastQ
+				case s.stride == 0:
+					x = a64.BroadcastD
+				case ac.es == 8:
+					x = a64.MovU64
+				case ac.es == 2 && ac.signed:
+					x = a64.MovSXWD
+				case ac.es == 2:
+					x = a64.MovZXWD
+				case ac.es == 1 && ac.signed:
+					x = a64.MovSXBD
+				case ac.es == 1:
+					x = a64.MovZXBD
+				}
+				g.VM(x, o, z, 0, m)
+			default:
+				if !ac.global() {
+					g.Lea(a64.RAX, m)
+					m = a64.At(a64.RAX, 0)
+				}
+				g.V(a64.XorD, a64.Z, 2, 2, 2)
+				g.VL(a64.MovU32, a64.Z, 1, 0, g.strides(s.stride, 0, false))
+				g.gatherMask(g.mask(d.Class, p))
+				x, move := a64.GatherDD, a64.MovA32
+				if ac.es == 8 {
+					x, move = a64.GatherDQ, a64.MovA64
+				}
+				g.VX(x, a64.Z.Mask(7), 2, m.Base, 1, 1, m.Disp)
+				z, o := g.dst(d, p)
+				g.V(move, o, z, 0, 2)
+			}
+		}
+	}
+	return true
+}
+
+// uniformAccess loads from one address for all lanes.
+func (g *gen) uniformAccess(ac *access, w int32) bool {
+	for _, d := range ac.regs {
+		if len(ac.regs) > 1 && d.Kind == ir.Row && g.v.defWeb(g.pc, d.Ref.Off) == w {
+			return false
+		}
+	}
+	bases, n := g.scalarBases(ac, w)
+	g.loadSame(ac, func(disp int32) a64.Mem { return g.element(ac, w, bases, n, 0, disp) })
+	return true
+}
+
+// loadSame loads elements that are the same for all lanes.
+func (g *gen) loadSame(ac *access, at func(disp int32) a64.Mem) {
+	float := strings.HasPrefix(g.op.Match.Types[len(g.op.Match.Types)-1], "f")
+	for i, d := range ac.regs {
+		if d.Kind != ir.Row {
+			continue
+		}
+		m := at(int32(i * ac.es))
+		wide := d.Class == ir.W64
+		if ac.es < 4 {
+			g.scalarElement(ac, d, m)
+		}
+		if def, ok := g.scalarDef(d); ok && (!float || ac.es < 4) {
+			if ac.es >= 4 {
+				g.LdR(wide, a64.RAX, m)
+			}
+			g.sset(def, 0, a64.RAX)
+			continue
+		}
+		for p := range g.each(d) {
+			z, o := g.dst(d, p)
+			switch {
+			case ac.es == 8:
+				g.VM(a64.BroadcastQ, o, z, 0, m)
+			case ac.es == 4:
+				g.VM(a64.BroadcastD, o, z, 0, m)
+			default:
+				g.V(a64.BroadcastDR, o, z, 0, a64.RAX)
+			}
+		}
+	}
+}
+
+// affineStore stores to a scalar address; false when it does not.
+func (g *gen) affineStore(ac *access) bool {
+	w, ok := g.scalarAddress(ac)
+	if !ok {
+		return false
+	}
+	s := g.v.webs[w].shape
+	if s.kind == kindUniform {
+		return g.uniformStore(ac, w)
+	}
+	contiguous := s.stride == int64(ac.es) && len(ac.regs) == 1
+	if ac.es < 4 && !contiguous || s.stride == 0 || s.stride < 0 || s.stride < int64(ac.total) {
+		return false
+	}
+	bases, n := g.scalarBases(ac, w)
+	for i, v := range ac.regs {
+		off := int32(i * ac.es)
+		k := pieces(v.Class)
+		for p := range k {
+			m := g.element(ac, w, bases, n, p*2/k, off)
+			if k == 4 && p&1 == 1 {
+				m.Disp += int32(8 * s.stride)
+			}
+			z := g.reg(v, p)
+			o := g.runMask(v.Class, p)
+			if contiguous {
+				x := map[int]a64.Op{1: a64.MovDB, 2: a64.MovDW, 4: a64.MovU32St, 8: a64.MovU64St}[ac.es]
+				g.VM(x, o, z, 0, m)
+				continue
+			}
+			if !ac.global() {
+				g.Lea(a64.RAX, m)
+				m = a64.At(a64.RAX, 0)
+			}
+			g.VL(a64.MovU32, a64.Z, 1, 0, g.strides(s.stride, 0, false))
+			g.gatherMask(g.mask(v.Class, p))
+			x := a64.ScatterDD
+			if ac.es == 8 {
+				x = a64.ScatterDQ
+			}
+			g.VX(x, a64.Z.Mask(7), z, m.Base, 1, 1, m.Disp)
+		}
+	}
+	return true
+}
+
+// uniformStore stores values that are the same for all lanes to one address.
+func (g *gen) uniformStore(ac *access, w int32) bool {
+	for _, v := range ac.regs {
+		if _, ok := g.scalarWeb(v); v.Kind != ir.Imm && (!ok || g.v.shapeOf(g.pc, v).kind != kindUniform) {
+			return false
+		}
+	}
+	bases, n := g.scalarBases(ac, w)
+	for i, v := range ac.regs {
+		m := g.element(ac, w, bases, n, 0, int32(i*ac.es))
+		g.sload(a64.RAX, v, 0, v.Class == ir.W64)
+		switch ac.es {
+		case 1:
+			g.St8(m, a64.RAX)
+		case 2:
+			g.St16(m, a64.RAX)
+		default:
+			g.StR(ac.es == 8, m, a64.RAX)
+		}
+	}
+	return true
+}
