@@ -37,6 +37,17 @@ type generator struct {
 	level  int // of the function in hand: it may call those with higher numbers
 	cost   int // how often the statement in hand runs, at most
 	words  int // statements left
+	plain  bool
+}
+
+// GeneratePlain makes a program without calls, branch tables and operations among lanes, in which many values are the same for all threads or rise with the thread's
+// number: what engines treat in ways of their own.
+func GeneratePlain(r *rand.Rand) Program {
+	g := &generator{Rand: r, cost: 1, plain: true}
+	sizes := []uint32{1, 16, 31, 32, 48, 64, 80, 96, 100, 128}
+	g.block = sizes[r.IntN(len(sizes))]
+	text := ".version 8.6\n.target sm_90\n.address_size 64\n" + g.kernel()
+	return Program{Source: text, Block: g.block, Grid: uint32(1 + r.IntN(3))}
 }
 
 // Generate makes a program from a source of random numbers.
@@ -196,6 +207,9 @@ func (g *generator) block_(c *context) {
 func (g *generator) statement(c *context) {
 	g.words--
 	k := g.IntN(100)
+	if g.plain && (k >= 68 && k < 90 || k == 98) {
+		k = []int{0, 50, 60, 95}[k%4]
+	}
 	switch {
 	case k < 40 || g.depth > 3 || g.cost > 300:
 		g.assign()
@@ -225,6 +239,14 @@ func (g *generator) assign() {
 		guard = "@" + []string{"", "!"}[g.IntN(2)] + g.condition() + " "
 	}
 	switch op := []string{"add.u32", "sub.u32", "mul.lo.u32", "xor.b32", "and.b32", "or.b32", "min.u32", "max.u32", "shl.b32", "shr.u32", "selp.u32", "mad.lo.u32", "narrow"}[g.IntN(13)]; op {
+	case "narrow":
+		if g.plain {
+			g.emit("%scvt.u64.u32 %%q6, %s;\n\tmad.wide.u32 %%q6, %s, %d, %%q6;", guard, g.reg(), g.reg(), 1+g.IntN(9))
+			g.emit("%scvt.u32.u64 %s, %%q6;", guard, g.reg())
+			break
+		}
+		g.emit("cvt.u16.u32 %%h1, %s;\n\tadd.u16 %%h1, %%h1, %d;", g.reg(), g.IntN(60000))
+		g.emit("%scvt.u32.u16 %s, %%h1;", guard, g.reg())
 	case "shl.b32", "shr.u32":
 		g.emit("%s%s %s, %s, %d;", guard, op, g.reg(), g.reg(), g.IntN(12))
 	case "selp.u32":
@@ -232,9 +254,6 @@ func (g *generator) assign() {
 		g.emit("%sselp.u32 %s, %s, %s, %s;", guard, g.reg(), g.src(), g.src(), p)
 	case "mad.lo.u32":
 		g.emit("%s%s %s, %s, %s, %s;", guard, op, g.reg(), g.reg(), g.src(), g.src())
-	case "narrow":
-		g.emit("cvt.u16.u32 %%h1, %s;\n\tadd.u16 %%h1, %%h1, %d;", g.reg(), g.IntN(60000))
-		g.emit("%scvt.u32.u16 %s, %%h1;", guard, g.reg())
 	default:
 		g.emit("%s%s %s, %s, %s;", guard, op, g.reg(), g.reg(), g.src())
 	}
@@ -242,7 +261,7 @@ func (g *generator) assign() {
 
 // divide returns the contexts of the two sides of a condition, where c is known. Barriers stay out of both but for those that conditional makes.
 func (g *generator) divide(c *context, p string) (yes, no *context) {
-	if c == nil {
+	if c == nil || g.plain {
 		return nil, nil
 	}
 	y, n := g.mask(), g.mask()
@@ -254,7 +273,7 @@ func (g *generator) conditional(c *context) {
 	p := g.condition()
 	yes, no := g.divide(c, p)
 	other, end := g.newLabel(), g.newLabel()
-	meet := c != nil && c.all && g.IntN(3) == 0
+	meet := c != nil && c.all && !g.plain && g.IntN(3) == 0
 	g.depth++
 	g.emit("@!%s bra %s;", p, other)
 	g.block_(yes)
@@ -287,7 +306,9 @@ func (g *generator) loop(c *context) {
 		g.emit("and.b32 %s, %s, 3;", n, g.reg())
 	}
 	inner := c
-	if c != nil && !uniform {
+	if g.plain && !uniform {
+		inner = nil
+	} else if c != nil && !uniform {
 		m := g.mask()
 		g.emit("mov.u32 %s, %s;", m, c.mask)
 		inner = &context{mask: m}
@@ -316,7 +337,7 @@ func (g *generator) loop(c *context) {
 		g.emit("xor.b32 %%y%s, %s, %d;", n[2:], g.reg(), g.IntN(1000))
 	}
 	g.emit("setp.ne.u32 %s, %s, 0;\n\tsub.u32 %s, %s, 1;", p, n, n, n)
-	if c != nil && !uniform {
+	if c != nil && !uniform && !g.plain {
 		g.emit("vote.sync.ballot.b32 %s, %s, %s;", inner.mask, p, inner.mask)
 	}
 	g.emit("@%s bra %s;", p, head)
@@ -404,6 +425,21 @@ func (g *generator) warpwide(c *context) {
 // exchange hands words around the block through shared memory.
 func (g *generator) exchange() {
 	g.emit("st.shared.u32 [%%sm], %s;\n\tbar.sync 0;", g.reg())
+	if g.plain {
+		p := g.pred()
+		k := 1 + g.IntN(int(g.block))
+		g.emit("add.u32 %%x6, %%t, %d;\n\tsetp.ge.u32 %s, %%x6, %%n;\n\t@%s sub.u32 %%x6, %%x6, %%n;\n\tmov.u32 %%x7, words;\n\tmad.lo.u32 %%x7, %%x6, 4, %%x7;", k, p, p)
+		switch g.IntN(3) {
+		case 0:
+			g.emit("ld.shared.u32 %s, [%%x7];", g.reg())
+		case 1: // of one's own, by other ways
+			g.emit("mul.wide.u32 %%q6, %%t, 4;\n\tmov.u64 %%q7, words;\n\tadd.u64 %%q7, %%q7, %%q6;\n\tld.shared.u32 %s, [%%q7];\n\tld.shared.u32 %%x5, [%%x7];\n\txor.b32 %s, %s, %%x5;", g.reg(), g.reg(), g.reg())
+		default: // the same for all
+			g.emit("mov.u32 %%x7, words;\n\tld.shared.u32 %%x5, [%%x7+%d];\n\tadd.u32 %s, %s, %%x5;", 4*g.IntN(int(g.block)), g.reg(), g.reg())
+		}
+		g.emit("bar.sync 0;")
+		return
+	}
 	g.emit("add.u32 %%x6, %%t, %d;\n\trem.u32 %%x6, %%x6, %%n;\n\tmov.u32 %%x7, words;\n\tmad.lo.u32 %%x7, %%x6, 4, %%x7;\n\tld.shared.u32 %s, [%%x7];", 1+g.IntN(50), g.reg())
 	if g.IntN(2) == 0 {
 		p := g.condition()
@@ -423,7 +459,11 @@ func (g *generator) kernel() string {
 	g.emit("mov.u32 %%sm, words;\n\tmad.lo.u32 %%sm, %%t, 4, %%sm;\n\tmov.u32 %s, 0xffffffff;", full)
 	g.emit("mov.u32 %%x0, 1;\n\tst.shared.u32 [%%sm], 7;\n\tbar.sync 0;")
 	for i := range dataRegs {
-		g.emit("mul.lo.u32 %%v%d, %%x1, %d;\n\tadd.u32 %%v%d, %%v%d, %d;", i, 2*g.IntN(5000)+1, i, i, g.IntN(1000))
+		from := "%x1"
+		if g.plain {
+			from = []string{"%x1", "%w", "%t", "%n", "%t", "%sm"}[g.IntN(6)]
+		}
+		g.emit("mul.lo.u32 %%v%d, %s, %d;\n\tadd.u32 %%v%d, %%v%d, %d;", i, from, 2*g.IntN(5000)+1, i, i, g.IntN(1000))
 	}
 	c := &context{mask: full, all: true}
 	for g.words > 0 {

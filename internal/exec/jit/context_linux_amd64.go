@@ -36,9 +36,9 @@ type context struct {
 	scratch   [32]uint32
 	tables    unsafe.Pointer
 	self      *engineTables
-	first     unsafe.Pointer // frame of the CTA's first warp
-	left      uint32         // warps that have not ended
-	_         uint32
+	first     unsafe.Pointer  // frame of the CTA's first warp
+	left      uint32          // warps that have not ended
+	probe     int32           // operations until a CTA stops, in tests
 	paramCopy [maxParams]byte // the parameters, with room behind them for vector loads
 }
 
@@ -84,6 +84,7 @@ var (
 	offScratch   = int32(unsafe.Offsetof(context{}.scratch))
 	offTables    = int32(unsafe.Offsetof(context{}.tables))
 	offFirst     = int32(unsafe.Offsetof(context{}.first))
+	offProbe     = int32(unsafe.Offsetof(context{}.probe))
 	offLeft      = int32(unsafe.Offsetof(context{}.left))
 	offParamCopy = int32(unsafe.Offsetof(context{}.paramCopy))
 )

@@ -95,7 +95,7 @@ func ctaReady(k *ir.Kernel, a *analysis) error {
 }
 
 // generateCTA writes the code of whole CTAs.
-func generateCTA(k *ir.Kernel, a *analysis, v *values, count bool) (c *ctaCode, err error) {
+func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool) (c *ctaCode, err error) {
 	var g *gen
 	defer func() {
 		if r := recover(); r != nil {
@@ -111,7 +111,7 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count bool) (c *ctaCode, 
 		a.giveHomes(&a.loops[i], v)
 	}
 	lay := v.placeScalars(a.f)
-	g = &gen{f: a.f, a: a, v: v, lay: lay, loop: -1, count: count, fused: -1}
+	g = &gen{f: a.f, a: a, v: v, lay: lay, loop: -1, count: count, probe: probe, fused: -1}
 	for _, b := range k.Funcs[0].Ops {
 		g.barriers = g.barriers || barrierOf(&b) != 0
 	}
@@ -387,6 +387,10 @@ func (g *gen) ctaBlock(b int32) {
 		g.pc, g.op = i, &g.f.Ops[i]
 		g.k6 = 0
 		g.pin()
+		if g.probe && g.fused != i-1 {
+			g.MI(a64.ArithSub, false, inContext(offProbe), 1)
+			g.J(a64.S, g.slow())
+		}
 		switch {
 		case g.v.dead[i]:
 		case g.isBranch(i):

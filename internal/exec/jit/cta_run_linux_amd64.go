@@ -77,7 +77,7 @@ func (c *code) makeCTA(key ctaKey) *ctaVersion {
 	s.made++
 	s.versions[key] = nil
 	val := evaluate(s.analysis, key.dims, append([]bool(nil), s.deny...))
-	cc, err := generateCTA(c.k, s.analysis, val, key.count)
+	cc, err := generateCTA(c.k, s.analysis, val, key.count, c.e.probe != 0)
 	if err != nil {
 		s.off = err
 		return nil
@@ -105,14 +105,14 @@ func (c *code) stopped(v *ctaVersion, pc int32) {
 	if v.replaced.Load() != nil {
 		return
 	}
-	if !s.deny[pc] && s.made < maxVersions {
+	if !s.deny[pc] && c.e.probe == 0 && s.made < maxVersions {
 		s.deny[pc] = true
 		if n := c.makeCTA(v.key); n != nil {
 			v.replaced.Store(n)
 		}
 		return
 	}
-	if v.stops.Add(1) > maxStops {
+	if v.stops.Add(1) > maxStops && c.e.probe == 0 {
 		s.versions[v.key] = nil
 		v.replaced.Store(&ctaVersion{})
 	}
@@ -284,6 +284,10 @@ func (r *blockRunner) Run(index [3]uint32, pause func()) bool {
 	x.frame = r.first
 	x.left = uint32(r.v.code.v.warps)
 	x.budget = r.quota
+	if r.c.e.probe != 0 {
+		x.probe = r.c.e.probe
+		defer func() { r.c.e.probe = (r.c.e.probe*7 + 5) % 1021 }()
+	}
 	start := r.v.base + uintptr(r.v.code.start)
 	pauses := 0
 	for {
@@ -311,6 +315,7 @@ func (r *blockRunner) Run(index [3]uint32, pause func()) bool {
 // Restore implements exec.BlockRunner.
 func (r *blockRunner) Restore(c *exec.CTA) {
 	lay, v := r.v.code.lay, r.v.code.v
+	copy(unsafe.Slice((*byte)(c.Shared), c.SharedSize), unsafe.Slice((*byte)(r.x.shared), c.SharedSize))
 	cur := int(uintptr(r.x.frame)-uintptr(r.first)) / int(r.size)
 	for i, w := range c.Warps {
 		f := unsafe.Add(r.first, i*int(r.size))

@@ -50,6 +50,7 @@ type gen struct {
 	v             *values
 	lay           *layout
 	count         bool // operations
+	probe         bool
 	barriers      bool
 	ctaLabels     [2][]amd64asm.Label // of blocks: for some lanes, for all
 	waitEntry     [2][]amd64asm.Label // where lanes that waited go on

@@ -19,6 +19,7 @@ func enter(code uintptr, ctx unsafe.Pointer) uint64
 type engine struct {
 	tables *engineTables
 	mapped codeBytes
+	probe  int32 // tests: CTAs stop after so many operations
 }
 
 // New returns the engine, or an *UnavailableError with the reason why it cannot work here.

@@ -9,17 +9,26 @@ import (
 )
 
 // TestRandomPrograms compares generated kernels on machine code with a thread by thread evaluation of their source.
-func TestRandomPrograms(t *testing.T) {
-	n := 400
+func TestRandomPrograms(t *testing.T) { compareRandom(t, 400, exectest.Generate, 0) }
+
+// TestRandomPlain does so for programs that run as whole CTAs.
+func TestRandomPlain(t *testing.T) { compareRandom(t, 2000, exectest.GeneratePlain, 0) }
+
+// TestRandomStops stops them anywhere, so that they end in code of single splits.
+func TestRandomStops(t *testing.T) { compareRandom(t, 2000, exectest.GeneratePlain, 3) }
+
+func compareRandom(t *testing.T, n int, generate func(*rand.Rand) exectest.Program, probe int32) {
 	if testing.Short() {
-		n = 60
+		n /= 7
 	}
 	d := exectest.Open(t)
-	d.Engine = testEngine(t)
-	run := 0
+	e := testEngine(t)
+	e.probe = probe
+	d.Engine = e
+	run, whole := 0, 0
 	var c exec.Counters
 	for seed := range uint64(n) {
-		p := exectest.Generate(rand.New(rand.NewPCG(seed, 1)))
+		p := generate(rand.New(rand.NewPCG(seed, 1)))
 		m := d.Load(p.Source)
 		ref := exectest.NewReference(m.Module)
 		if err := ref.Run(p.Grid, p.Block); exectest.TooLong(err) {
@@ -27,21 +36,28 @@ func TestRandomPrograms(t *testing.T) {
 		} else if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, p.Source)
 		}
+		workers := 1 + int(seed%3)
+		if probe != 0 {
+			workers = 1
+		}
 		k, err := m.Kernel("k")
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, p.Source)
 		}
 		oa, out := d.Alloc(int(8 * p.Grid * p.Block))
 		ta, total := d.Alloc(4)
-		if err := k.Run(exectest.Config{Grid: exectest.Dim(p.Grid), Block: exectest.Dim(p.Block), Workers: 1 + int(seed%3), Stack: 8192, Counters: &c, Quantum: []int32{0, 1, 2, 7}[seed&3]}, oa, ta); err != nil {
+		if err := k.Run(exectest.Config{Grid: exectest.Dim(p.Grid), Block: exectest.Dim(p.Block), Workers: workers, Stack: 8192, Counters: &c, Quantum: []int32{0, 1, 2, 7}[seed&3]}, oa, ta); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, p.Source)
 		}
 		if diff := ref.Compare(out, total); diff != "" {
 			t.Fatalf("seed %d: %s\n%s", seed, diff, p.Source)
 		}
+		if c := k.Code.(*code); c.cta.made > 0 && c.cta.off == nil {
+			whole++
+		}
 		d.Free(oa)
 		d.Free(ta)
 		run++
 	}
-	t.Logf("%d programs agree; %d of %d warp instructions fell back", run, c.Fallbacks.Load(), c.WarpInstructions.Load())
+	t.Logf("%d programs agree, %d as whole CTAs; %d of %d warp instructions fell back", run, whole, c.Fallbacks.Load(), c.WarpInstructions.Load())
 }
