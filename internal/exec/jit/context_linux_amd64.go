@@ -36,10 +36,13 @@ type context struct {
 	scratch   [32]uint32
 	tables    unsafe.Pointer
 	self      *engineTables
-	first     unsafe.Pointer  // frame of the CTA's first warp
-	left      uint32          // warps that have not ended
-	probe     int32           // operations until a CTA stops, in tests
-	paramCopy [maxParams]byte // the parameters, with room behind them for vector loads
+	first     unsafe.Pointer // frame of the CTA's first warp
+	left      uint32         // warps that have not ended
+	probe     int32          // operations until a CTA stops, in tests
+	// global additions that are made at the launch's end: the page's address, 0 for none yet, and its shadow
+	shadowPage uint64
+	shadow     unsafe.Pointer
+	paramCopy  [maxParams]byte // the parameters, with room behind them for vector loads
 }
 
 // maxParams is how many bytes of parameters CTA code takes, and what a context has for them.
@@ -59,34 +62,36 @@ const (
 const slack = 1 << 16
 
 var (
-	offFrame     = int32(unsafe.Offsetof(context{}.frame))
-	offConsts    = int32(unsafe.Offsetof(context{}.consts))
-	offMask      = int32(unsafe.Offsetof(context{}.mask))
-	offLimit     = int32(unsafe.Offsetof(context{}.limit))
-	offBudget    = int32(unsafe.Offsetof(context{}.budget))
-	offOp        = int32(unsafe.Offsetof(context{}.op))
-	offInstr     = int32(unsafe.Offsetof(context{}.instr))
-	offOut       = int32(unsafe.Offsetof(context{}.out))
-	offLive      = int32(unsafe.Offsetof(context{}.live))
-	offLow       = int32(unsafe.Offsetof(context{}.low))
-	offSpan      = int32(unsafe.Offsetof(context{}.span))
-	offShared    = int32(unsafe.Offsetof(context{}.shared))
-	offSharedTop = int32(unsafe.Offsetof(context{}.sharedTop))
-	offParams    = int32(unsafe.Offsetof(context{}.params))
-	offSharedGen = int32(unsafe.Offsetof(context{}.sharedGen))
-	offReleased  = int32(unsafe.Offsetof(context{}.released))
-	offWarp      = int32(unsafe.Offsetof(context{}.warp))
-	offBlock     = int32(unsafe.Offsetof(context{}.block))
-	offCTAID     = int32(unsafe.Offsetof(context{}.ctaid))
-	offGrid      = int32(unsafe.Offsetof(context{}.grid))
-	offAddr      = int32(unsafe.Offsetof(context{}.addr))
-	offAddrs     = int32(unsafe.Offsetof(context{}.addrs))
-	offScratch   = int32(unsafe.Offsetof(context{}.scratch))
-	offTables    = int32(unsafe.Offsetof(context{}.tables))
-	offFirst     = int32(unsafe.Offsetof(context{}.first))
-	offProbe     = int32(unsafe.Offsetof(context{}.probe))
-	offLeft      = int32(unsafe.Offsetof(context{}.left))
-	offParamCopy = int32(unsafe.Offsetof(context{}.paramCopy))
+	offFrame      = int32(unsafe.Offsetof(context{}.frame))
+	offConsts     = int32(unsafe.Offsetof(context{}.consts))
+	offMask       = int32(unsafe.Offsetof(context{}.mask))
+	offLimit      = int32(unsafe.Offsetof(context{}.limit))
+	offBudget     = int32(unsafe.Offsetof(context{}.budget))
+	offOp         = int32(unsafe.Offsetof(context{}.op))
+	offInstr      = int32(unsafe.Offsetof(context{}.instr))
+	offOut        = int32(unsafe.Offsetof(context{}.out))
+	offLive       = int32(unsafe.Offsetof(context{}.live))
+	offLow        = int32(unsafe.Offsetof(context{}.low))
+	offSpan       = int32(unsafe.Offsetof(context{}.span))
+	offShared     = int32(unsafe.Offsetof(context{}.shared))
+	offSharedTop  = int32(unsafe.Offsetof(context{}.sharedTop))
+	offParams     = int32(unsafe.Offsetof(context{}.params))
+	offSharedGen  = int32(unsafe.Offsetof(context{}.sharedGen))
+	offReleased   = int32(unsafe.Offsetof(context{}.released))
+	offWarp       = int32(unsafe.Offsetof(context{}.warp))
+	offBlock      = int32(unsafe.Offsetof(context{}.block))
+	offCTAID      = int32(unsafe.Offsetof(context{}.ctaid))
+	offGrid       = int32(unsafe.Offsetof(context{}.grid))
+	offAddr       = int32(unsafe.Offsetof(context{}.addr))
+	offAddrs      = int32(unsafe.Offsetof(context{}.addrs))
+	offScratch    = int32(unsafe.Offsetof(context{}.scratch))
+	offTables     = int32(unsafe.Offsetof(context{}.tables))
+	offFirst      = int32(unsafe.Offsetof(context{}.first))
+	offShadowPage = int32(unsafe.Offsetof(context{}.shadowPage))
+	offShadow     = int32(unsafe.Offsetof(context{}.shadow))
+	offProbe      = int32(unsafe.Offsetof(context{}.probe))
+	offLeft       = int32(unsafe.Offsetof(context{}.left))
+	offParamCopy  = int32(unsafe.Offsetof(context{}.paramCopy))
 )
 
 func inContext(off int32) amd64asm.Mem { return amd64asm.At(amd64asm.R15, off) }

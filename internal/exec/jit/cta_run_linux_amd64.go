@@ -211,6 +211,10 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	x.block, x.grid = l.Block, l.Grid
 	x.consts = l.Consts
 	x.instr, x.op = 0, 0
+	if r.v.code.v.shadow && x.shadow == nil {
+		x.shadow = unsafe.Pointer(new([shadowSize / 4]uint32))
+	}
+	x.shadowPage = 0
 }
 
 // setup makes the frames that the machine code works on.
@@ -448,11 +452,29 @@ func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) *exec.Warp {
 	return w
 }
 
+// unshadow makes the additions that were put off.
+func (r *blockRunner) unshadow() {
+	x := r.x
+	if x.shadowPage == 0 {
+		return
+	}
+	page := unsafe.Add(r.l.Mem.Ptr, x.shadowPage-r.l.Mem.Base)
+	words := (*[shadowSize / 4]uint32)(x.shadow)
+	for i, n := range words {
+		if n != 0 {
+			atomic.AddUint32((*uint32)(unsafe.Add(page, 4*i)), n)
+			words[i] = 0
+		}
+	}
+	x.shadowPage = 0
+}
+
 // Close implements exec.BlockRunner.
 func (r *blockRunner) Close() {
 	if ctr := r.l.Counters; ctr != nil {
 		ctr.WarpInstructions.Add(r.x.instr)
 	}
+	r.unshadow()
 	r.l = nil
 	runtime.KeepAlive(r.c)
 }

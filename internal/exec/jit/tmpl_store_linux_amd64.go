@@ -232,6 +232,9 @@ func atomTemplate(op *ir.Op) emitter {
 }
 
 func (g *gen) atomAdd(ac *access, d, b *ir.Arg) {
+	if g.redAdd(ac, b) {
+		return
+	}
 	for h := range 2 {
 		for _, p := range ac.addressPieces(h) {
 			g.reg(ac.base, p)

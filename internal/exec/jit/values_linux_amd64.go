@@ -169,6 +169,7 @@ type values struct {
 	pendRows rowSet // rows live where lanes wait
 	pendWeb  []bool
 	dead     []bool // by operation
+	shadow   bool   // additions to global memory may be made later (tmpl_reduce)
 }
 
 func (v *values) useWeb(i int32, row uint32) int32 {
@@ -206,6 +207,7 @@ func evaluate(a *analysis, dims [3]uint32, deny []bool) *values {
 	v.findWebs()
 	v.findDead()
 	v.findFixed()
+	v.shadow = shadows(a.f, v.unread)
 	v.solve()
 	return v
 }

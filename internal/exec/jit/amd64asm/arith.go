@@ -75,3 +75,6 @@ func (a *Asm) VL(op Op, o Opt, reg, vvvv uint8, l Label) {
 	a.bytes((reg&7)<<3 | 5)
 	a.branch(l)
 }
+
+// Popcnt32 counts set bits.
+func (a *Asm) Popcnt32(d, s uint8) { a.bytes(0xf3); a.rr(false, d, s, 0x0f, 0xb8) }

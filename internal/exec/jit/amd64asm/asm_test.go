@@ -40,7 +40,7 @@ func cases() []func(a *Asm) {
 	add(
 		func(a *Asm) { a.MovR(true, R11, RAX) }, func(a *Asm) { a.MovR(false, RAX, R13) }, func(a *Asm) { a.LdR(false, R14, At(RBX, 8)) }, func(a *Asm) { a.StR(true, At(RBX, 8), R13) }, func(a *Asm) { a.MovSXD(RAX, R11) },
 		func(a *Asm) { a.ImulR(false, RAX, R13) }, func(a *Asm) { a.ImulM(true, RAX, At(R15, 64)) }, func(a *Asm) { a.ImulI(true, RAX, R14, 1000) }, func(a *Asm) { a.NotR(true, RAX) }, func(a *Asm) { a.NegR(true, R11) },
-		func(a *Asm) { a.ShiftI(ScalarShl, true, R11, 3) }, func(a *Asm) { a.ShiftI(ScalarSar, false, RAX, 31) }, func(a *Asm) { a.ShiftCL(ScalarShr, true, RAX) }, func(a *Asm) { a.CmovR(AE, true, RAX, RDX) }, func(a *Asm) { a.Bsr32(RCX, RAX) }, func(a *Asm) { a.MovZX8(RAX, RDX) },
+		func(a *Asm) { a.ShiftI(ScalarShl, true, R11, 3) }, func(a *Asm) { a.ShiftI(ScalarSar, false, RAX, 31) }, func(a *Asm) { a.ShiftCL(ScalarShr, true, RAX) }, func(a *Asm) { a.CmovR(AE, true, RAX, RDX) }, func(a *Asm) { a.Bsr32(RCX, RAX) }, func(a *Asm) { a.MovZX8(RAX, RDX) }, func(a *Asm) { a.Popcnt32(RCX, RAX) },
 		func(a *Asm) { a.JmpM(At(RBX, 1024)) }, func(a *Asm) { a.JmpR(RAX) }, func(a *Asm) { l := a.NewLabel(); a.Bind(l); a.VL(AddD, Z, 20, 9, l) }, func(a *Asm) { l := a.NewLabel(); a.Bind(l); a.VL(MovU32, Z.Mask(3), 3, 0, l) },
 	)
 	// Registers in both halves of the file, memory with and without compressed displacement, masks.
