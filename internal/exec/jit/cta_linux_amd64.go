@@ -685,7 +685,13 @@ func (g *gen) fuses(b, i int32) bool {
 		return false
 	}
 	w := g.v.defWeb(i, g.op.Args[0].Ref.Off)
-	if x := &g.v.webs[w]; x.shape.kind != kindUniform || x.uses != 1 || x.defs != 1 {
+	if x := &g.v.webs[w]; x.uses != 1 || x.defs != 1 {
+		return false
+	} else if x.shape.kind != kindUniform {
+		if g.affineCompare(i) {
+			g.fused = i
+			return true
+		}
 		return false
 	}
 	if g.v.shapeOf(i, g.op.Arg("a")).kind != kindUniform || g.v.shapeOf(i, g.op.Arg("b")).kind != kindUniform {
@@ -707,6 +713,14 @@ func (g *gen) ctaBranch(b int32) {
 	if g.fused == g.pc-1 {
 		i := g.pc
 		g.pc, g.op = i-1, &g.f.Ops[i-1]
+		if g.affineCompare(i - 1) {
+			g.pc, g.op = i, op
+			part := g.outOfLine(func() { g.part(b, to) })
+			g.pc, g.op = i-1, &g.f.Ops[i-1]
+			g.branchAffine(b, to, op, fall, part)
+			g.pc, g.op = i, op
+			return
+		}
 		c := g.scalarCompare()
 		g.settle(i - 1)
 		g.pc, g.op = i, op

@@ -306,7 +306,7 @@ func (g *gen) swiden(to uint8, a *ir.Arg, half int, signed bool, slow func() a64
 	}
 	g.sload(to, a, half, false)
 	if w, ok := g.scalarWeb(a); ok {
-		if x := &g.v.webs[w]; x.shape.stride != 0 {
+		if x := &g.v.webs[w]; x.shape.stride != 0 && !x.shape.lanes() {
 			span := 31 * x.shape.stride
 			if x.shape.halves {
 				span = 15 * x.shape.stride
@@ -588,13 +588,7 @@ func (g *gen) scalarSetp() bool {
 	signed := strings.HasPrefix(op.Match.Type(0), "s")
 	g.sload(a64.RAX, a, 0, false)
 	g.sload(a64.RDX, b, 0, false)
-	g.MovR(false, a64.RDI, a64.RAX)
-	g.RI(a64.ArithAdd, false, a64.RDI, int32(31*sa.stride))
-	if signed {
-		g.J(a64.O, vector.out)
-	} else {
-		g.J(a64.B, vector.out)
-	}
+	g.lastLane(sa, signed, vector.out)
 	g.RR(a64.ArithCmp, false, a64.RAX, a64.RDX)
 	g.Setcc(cond, a64.RAX)
 	g.RR(a64.ArithCmp, false, a64.RDI, a64.RDX)
@@ -607,6 +601,88 @@ func (g *gen) scalarSetp() bool {
 	g.Bind(vector.back)
 	finish()
 	return true
+}
+
+// lastLane puts the last lane's value of an affine one, whose base is in rax, into rdi; it leaves for wrap when lanes between wrap around.
+func (g *gen) lastLane(s shape, signed bool, wrap a64.Label) {
+	if s.lanes() {
+		g.Lea32(a64.RDI, a64.At(a64.RAX, 31))
+		return
+	}
+	g.MovR(false, a64.RDI, a64.RAX)
+	g.RI(a64.ArithAdd, false, a64.RDI, int32(31*s.stride))
+	if signed {
+		g.J(a64.O, wrap)
+	} else {
+		g.J(a64.B, wrap)
+	}
+}
+
+// affineCompare says whether a setp compares a value that rises with the lanes with a uniform one.
+func (g *gen) affineCompare(i int32) bool {
+	op := &g.f.Ops[i]
+	a, b := op.Arg("a"), op.Arg("b")
+	sa, sb := g.v.shapeOf(i, a), g.v.shapeOf(i, b)
+	_, name, _ := compareCond(op)
+	return sa.kind == kindAffine && sb.kind == kindUniform && !sa.halves && sa.stride > 0 && name != "eq" && name != "ne" && !g.v.info[i].wide
+}
+
+// branchAffine is a comparison of affine and uniform values with the branch behind it, at b's end: when the first and the last lane agree all do.
+func (g *gen) branchAffine(b, to int32, br *ir.Op, fall, part a64.Label) {
+	op := g.op
+	cond, _, _ := compareCond(op)
+	if br.Neg {
+		cond ^= 1
+	}
+	a, bArg := op.Arg("a"), op.Arg("b")
+	w, _ := g.scalarWeb(a)
+	vector := g.outOfLineMask(w, op)
+	signed := strings.HasPrefix(op.Match.Type(0), "s")
+	sa := g.v.webs[w].shape
+	g.sload(a64.RAX, a, 0, false)
+	if c, ok := immediate(bArg); !ok || c != int64(int32(c)) {
+		g.sload(a64.RDX, bArg, 0, false)
+	}
+	cmp := func(r uint8) {
+		if c, ok := immediate(bArg); ok {
+			g.CmpI32(r, int32(c))
+		} else {
+			g.RR(a64.ArithCmp, false, r, a64.RDX)
+		}
+	}
+	g.lastLane(sa, signed, vector.out)
+	not := g.NewLabel()
+	cmp(a64.RAX)
+	g.J(cond^1, not)
+	cmp(a64.RDI)
+	g.J(cond^1, vector.out)
+	taken := g.NewLabel()
+	g.Bind(taken)
+	g.settle(g.pc)
+	i := g.pc
+	g.pc, g.op = i+1, br
+	g.goTo(b, to)
+	g.Bind(not)
+	cmp(a64.RDI)
+	g.J(cond^1, fall)
+	g.Jmp(vector.out)
+	// lane by lane
+	g.Bind(vector.back)
+	if br.Neg {
+		g.Not32(a64.RAX)
+	}
+	if g.full {
+		g.Test32(a64.RAX, a64.RAX)
+		g.J(a64.E, fall)
+		g.CmpI32(a64.RAX, -1)
+	} else {
+		g.AndLd32(a64.RAX, inContext(offMask))
+		g.J(a64.E, fall)
+		g.CmpLd32(a64.RAX, inContext(offMask))
+	}
+	g.J(a64.E, taken)
+	g.Jmp(part)
+	g.Bind(fall)
 }
 
 type detour struct{ out, back a64.Label }

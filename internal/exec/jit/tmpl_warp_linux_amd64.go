@@ -61,18 +61,41 @@ func shflTemplate(op *ir.Op) emitter {
 		g.together(op)
 		if d.Kind == ir.Row {
 			g.pin()
-			r0, r1 := g.reg(a, 0), g.reg(a, 0)
+			r0, r1 := g.rawReg(a, 0), g.rawReg(a, 0)
 			if a.Kind == ir.Row {
-				r1 = g.reg(a, 1)
+				r1 = g.rawReg(a, 1)
 			}
-			for p := range 2 {
-				g.LeaLabel(amd64asm.RAX, g.vector(from[p]))
-				g.VM(amd64asm.MovU32, amd64asm.Z, uint8(p), 0, amd64asm.At(amd64asm.RAX, 0))
-				g.V(amd64asm.PermI2D, amd64asm.Z, uint8(p), r0, r1)
+			lazy := g.lazyPiece(r0) || g.lazyPiece(r1) // NaNs stay as they are
+			if lazy && g.v != nil && !g.full {
+				g.canon(r0)
+				g.canon(r1)
+				lazy = false
 			}
-			for p := range 2 {
-				z, o := g.dst(d, p)
-				g.V(amd64asm.MovA32, o, z, 0, uint8(p))
+			if g.v != nil && d.Ref != a.Ref && g.destMask(d, 0) == 0 {
+				for p := range 2 {
+					z, _ := g.dst(d, p)
+					g.VL(amd64asm.MovU32, amd64asm.Z, z, 0, g.vector(from[p]))
+					g.V(amd64asm.PermI2D, amd64asm.Z, z, r0, r1)
+					g.c.slots[z].lazy = lazy
+				}
+			} else {
+				for p := range 2 {
+					g.LeaLabel(amd64asm.RAX, g.vector(from[p]))
+					g.VM(amd64asm.MovU32, amd64asm.Z, uint8(p), 0, amd64asm.At(amd64asm.RAX, 0))
+					g.V(amd64asm.PermI2D, amd64asm.Z, uint8(p), r0, r1)
+				}
+				if lazy && g.op.Guard >= 0 {
+					g.canonical(0, 0)
+					g.canonical(1, 0)
+					lazy = false
+				}
+				for p := range 2 {
+					z, o := g.dst(d, p)
+					g.V(amd64asm.MovA32, o, z, 0, uint8(p))
+					if lazy {
+						g.lazyNaN(z)
+					}
+				}
 			}
 		}
 		if d.Second != nil && d.Second.Kind == ir.Row {
@@ -81,6 +104,9 @@ func shflTemplate(op *ir.Op) emitter {
 		}
 	}
 }
+
+// lazyPiece says whether a register of the cache holds NaNs of any kind.
+func (g *gen) lazyPiece(z uint8) bool { return g.c.slots[z].lazy }
 
 // shflSource is the lane that lane l reads, itself when the source is out of range (PTX ISA, shfl.sync).
 func shflSource(mode string, l, b, c int) (j int, ok bool) {

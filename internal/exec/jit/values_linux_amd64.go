@@ -1,6 +1,7 @@
 package jit
 
 import (
+	"math/bits"
 	"strings"
 
 	"github.com/gocuda/cuda/internal/ir"
@@ -11,6 +12,7 @@ type shape struct {
 	kind   kind
 	halves bool  // affine: lanes 0 to 15 and 16 to 31 have bases of their own; else lane 16's is that of lane 0 and 16 strides
 	stride int64 // affine: what lane i+1 has more than lane i, in one half
+	align  uint8 // the bases are multiples of this power of two
 }
 
 type kind uint8
@@ -27,6 +29,24 @@ var (
 	general = shape{kind: kindVector}
 )
 
+// maxAlign bounds shape.align.
+const maxAlign = 12
+
+func (s shape) aligned(n uint8) shape {
+	if s.scalar() {
+		s.align = min(n, maxAlign)
+	}
+	return s
+}
+
+// alignOf is the power of two that a constant is a multiple of.
+func alignOf(c int64) uint8 {
+	if c == 0 {
+		return maxAlign
+	}
+	return uint8(min(bits.TrailingZeros64(uint64(c)), maxAlign))
+}
+
 // maxStride bounds strides.
 const maxStride = 1 << 20
 
@@ -37,7 +57,7 @@ func affine(stride int64, halves bool) shape {
 	case stride > maxStride || stride < -maxStride:
 		return general
 	}
-	return shape{kindAffine, halves, stride}
+	return shape{kind: kindAffine, halves: halves, stride: stride}
 }
 
 func (s shape) scalar() bool { return s.kind == kindUniform || s.kind == kindAffine }
@@ -52,7 +72,11 @@ func meet(a, b shape) shape {
 	case a.kind == kindVector || b.kind == kindVector || a.stride != b.stride:
 		return general
 	}
-	return shape{kindAffine, true, a.stride}
+	align := min(a.align, b.align)
+	if a.kind == b.kind && a.halves == b.halves {
+		return shape{a.kind, a.halves, a.stride, align}
+	}
+	return shape{kindAffine, true, a.stride, align}
 }
 
 func addShapes(a, b shape, sign int64) shape {
@@ -62,7 +86,7 @@ func addShapes(a, b shape, sign int64) shape {
 	case a.kind == kindNone || b.kind == kindNone:
 		return shape{}
 	}
-	return affine(a.stride+sign*b.stride, a.halves || b.halves)
+	return affine(a.stride+sign*b.stride, a.halves || b.halves).aligned(min(a.align, b.align))
 }
 
 // scaleShape is the shape of a times b; c is the value of b where it is a constant.
@@ -73,15 +97,16 @@ func scaleShape(a, b shape, c int64, constant bool) shape {
 	case a.kind == kindNone || b.kind == kindNone:
 		return shape{}
 	case constant:
+		align := a.align + alignOf(c)
 		if c > maxStride || c < -maxStride {
 			if a.stride != 0 {
 				return general
 			}
 			c = 0
 		}
-		return affine(a.stride*c, a.halves)
+		return affine(a.stride*c, a.halves).aligned(align)
 	case a.stride == 0 && b.stride == 0:
-		return affine(0, a.halves || b.halves)
+		return affine(0, a.halves || b.halves).aligned(a.align + b.align)
 	}
 	return general
 }
@@ -623,6 +648,9 @@ func classify(op *ir.Op) opInfo {
 func (v *values) shapeOf(i int32, a *ir.Arg) shape {
 	switch a.Kind {
 	case ir.Imm:
+		if c, ok := immediate(a); ok {
+			return uniform.aligned(alignOf(c))
+		}
 		return uniform
 	case ir.Row:
 		return v.webs[v.useWeb(i, a.Ref.Off)].shape
@@ -713,7 +741,21 @@ func (v *values) result(i int32) shape {
 			return v.widened(i, s)
 		}
 		return s
-	case opShr, opAnd, opOr, opXor, opNot, opMin, opMax, opSelp, opSetp, opSetpFloat, opLogic, opPiece:
+	case opShr:
+		if n, ok := immediate(&op.Args[2]); ok && n >= 5 && n < 32 && arg(1).lanes() {
+			return uniform
+		}
+		return v.allUniform(i)
+	case opAnd:
+		if n, ok := immediate(&op.Args[2]); ok && n >= 31 && n&(n+1) == 0 && arg(1).lanes() {
+			align := arg(1).align
+			if n == 31 {
+				align = maxAlign
+			}
+			return arg(1).aligned(align)
+		}
+		return v.allUniform(i)
+	case opOr, opXor, opNot, opMin, opMax, opSelp, opSetp, opSetpFloat, opLogic, opPiece:
 		return v.allUniform(i)
 	case opParam:
 		return uniform
@@ -725,21 +767,31 @@ func (v *values) result(i int32) shape {
 	return general
 }
 
+// lanes says whether a value is a multiple of 32 plus the lane's number.
+func (s shape) lanes() bool {
+	return s.kind == kindAffine && !s.halves && s.stride == 1 && s.align >= 5
+}
+
 func (v *values) special(op *ir.Op) shape {
 	if d := &op.Args[0]; d.Kind != ir.Row || d.Class != ir.W32 {
 		return general
 	}
 	name, _, _ := strings.Cut(op.Name, ".")
 	switch name {
-	case "%ntid", "%ctaid", "%nctaid":
+	case "%ntid":
+		if axis := strings.Index("xyz", strings.TrimPrefix(op.Name, "%ntid.")); axis >= 0 {
+			return uniform.aligned(alignOf(int64(v.dims[axis])))
+		}
+		return uniform
+	case "%ctaid", "%nctaid":
 		return uniform
 	case "%laneid":
-		return affine(1, false)
+		return affine(1, false).aligned(maxAlign)
 	case "%tid":
 		x := v.dims[0]
 		switch {
 		case strings.HasSuffix(op.Name, ".x") && (x%32 == 0 || v.warps == 1 && v.dims[1]*v.dims[2] == 1):
-			return affine(1, false)
+			return affine(1, false).aligned(5)
 		case strings.HasSuffix(op.Name, ".x") && x%16 == 0:
 			return affine(1, true)
 		case x%32 == 0 || v.warps == 1 && v.dims[1]*v.dims[2] == 1:
