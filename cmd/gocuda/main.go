@@ -17,6 +17,7 @@ type cli struct {
 	Inspect inspectCmd `cmd:"" help:"Take an image apart: PTX, cubin, fatbin, host object, archive or program."`
 	Run     runCmd     `cmd:"" help:"Run a kernel of an image with arguments from the command line and from .npy files."`
 	Check   checkCmd   `cmd:"" help:"Replay a folder of recorded cases and compare with what hardware answered."`
+	Trace   traceCmd   `cmd:"" help:"Run a kernel and show what every PTX line did, and what it became: operations and machine code."`
 	Bench   benchCmd   `cmd:"" help:"Measure the software device against PoCL and native C on twenty workloads."`
 }
 

@@ -14,7 +14,9 @@ import (
 	"github.com/gocuda/cuda/internal/corpus"
 	"github.com/gocuda/cuda/internal/device"
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/exec/trace"
 	"github.com/gocuda/cuda/internal/image"
+	"github.com/gocuda/cuda/internal/softdev"
 	"github.com/gocuda/cuda/profiles"
 )
 
@@ -34,6 +36,7 @@ type runCmd struct {
 	Device      string   `help:"driver, software or auto (the driver if it is usable)." default:"auto" enum:"auto,driver,software"`
 	Profile     string   `help:"Profile of the software device." placeholder:"NAME"`
 	JSON        bool     `name:"json" help:"Print JSON."`
+	Pprof       string   `name:"pprof" help:"Count what every PTX line does and write that for go tool pprof (on the software device)." placeholder:"FILE"`
 }
 
 type runReport struct {
@@ -109,12 +112,13 @@ func deviceHint(err error) error {
 	return hint(err, "--device software, which needs no GPU")
 }
 
-func openSession(kind, profile string) (*session, error) {
+// openSession opens a device with a context; o is what the software device is to have if it is that one.
+func openSession(kind, profile string, o softdev.Options) (*session, error) {
 	k, err := device.ParseKind(kind)
 	if err != nil {
 		return nil, err
 	}
-	d, err := device.Open(device.Options{Kind: k, Profile: profile})
+	d, err := device.Open(device.Options{Kind: k, Profile: profile, Software: o})
 	if err != nil {
 		return nil, deviceHint(err)
 	}
@@ -189,67 +193,99 @@ func readImage(path string) ([]byte, error) {
 }
 
 func (c *runCmd) Run(con *console) error {
-	grid, err := parseDims("grid", c.Grid)
+	if c.Pprof == "" {
+		rep, err := c.run(c.Device, softdev.Options{})
+		if err != nil {
+			return err
+		}
+		return c.print(con, rep)
+	}
+	if c.Device == "driver" {
+		return hint(errors.New("the counts of a profile come from the software device"), "--device software")
+	}
+	counting := trace.New()
+	rep, err := c.run("software", softdev.Options{Engine: counting})
 	if err != nil {
 		return err
+	}
+	if err := writeProfile(c.Pprof, c.File, counting); err != nil {
+		return err
+	}
+	rep.Written = append(rep.Written, c.Pprof)
+	return c.print(con, rep)
+}
+
+func writeProfile(path, image string, counting *trace.Engine) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(counting.WriteProfile(f, image), f.Close())
+}
+
+// run loads the image on a device, launches the kernel and looks at the results.
+func (c *runCmd) run(kind string, o softdev.Options) (*runReport, error) {
+	grid, err := parseDims("grid", c.Grid)
+	if err != nil {
+		return nil, err
 	}
 	block, err := parseDims("block", c.Block)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !corpus.ValidRule(c.Tolerance) {
-		return hint(fmt.Errorf("--tolerance %q is no rule", c.Tolerance), "--tolerance ulp:1, or exact, rel:1e-6, abs:0.5, joined by commas")
+		return nil, hint(fmt.Errorf("--tolerance %q is no rule", c.Tolerance), "--tolerance ulp:1, or exact, rel:1e-6, abs:0.5, joined by commas")
 	}
 	img, err := readImage(c.File)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var args []*argument
 	for _, s := range c.Args {
 		a, err := parseArgument(s)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		args = append(args, a)
 	}
 	expect, err := c.expected(args)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s, err := openSession(c.Device, c.Profile)
+	s, err := openSession(kind, c.Profile, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer s.close()
-	rep := runReport{Device: s.d.String(), Image: c.File, Kernel: c.Kernel, Grid: grid, Block: block}
+	rep := &runReport{Device: s.d.String(), Image: c.File, Kernel: c.Kernel, Grid: grid, Block: block}
 	if s.d.Why != nil {
 		rep.Why = s.d.Why.Error()
 	}
 	start := time.Now()
 	mod, err := s.load(img)
 	if err != nil {
-		return hint(fmt.Errorf("%s: %w", c.File, err), "gocuda inspect %s", c.File)
+		return nil, hint(fmt.Errorf("%s: %w", c.File, err), "gocuda inspect %s", c.File)
 	}
 	var f driver.CUfunction
 	name := append([]byte(c.Kernel), 0)
 	if err := s.check("cuModuleGetFunction", s.t.ModuleGetFunction(s.ctx, &f, mod, &name[0])); err != nil {
-		return hint(fmt.Errorf("%s has no kernel %s: %w", c.File, c.Kernel, err), "one of the kernels that gocuda inspect %s lists", c.File)
+		return nil, hint(fmt.Errorf("%s has no kernel %s: %w", c.File, c.Kernel, err), "one of the kernels that gocuda inspect %s lists", c.File)
 	}
 	rep.LoadMS = ms(time.Since(start))
 	if err := s.checkArguments(f, c, args); err != nil {
-		return err
+		return nil, err
 	}
 	params, ptrs, err := s.upload(args)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := c.launch(s, f, grid, block, params, &rep); err != nil {
-		return err
+	if err := c.launch(s, f, grid, block, params, rep); err != nil {
+		return nil, err
 	}
-	if err := c.results(s, args, ptrs, expect, &rep); err != nil {
-		return err
+	if err := c.results(s, args, ptrs, expect, rep); err != nil {
+		return nil, err
 	}
-	return c.print(con, &rep)
+	return rep, nil
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

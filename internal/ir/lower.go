@@ -50,7 +50,13 @@ func (e *Error) Error() string {
 }
 
 // Lower turns an entry and what it reaches into a Kernel.
-func Lower(entry *check.Func, syms *Symbols) (*Kernel, error) {
+func Lower(entry *check.Func, syms *Symbols) (*Kernel, error) { return LowerWatched(entry, syms, nil) }
+
+// LowerWatched is Lower with a look at every function after each pass: blocks (basic blocks, in the order in which they run), contract, rows.
+func LowerWatched(entry *check.Func, syms *Symbols, watch func(pass string, f *Func)) (*Kernel, error) {
+	if watch == nil {
+		watch = func(string, *Func) {}
+	}
 	l := &lowerer{syms: syms, k: &Kernel{Name: entry.Name, Attrs: entry.Attrs, Shared: map[*check.Var]uint32{}, Handles: map[uint64]int{}},
 		funcs: map[*check.Func]int{}, consts: map[constKey]uint32{}, globals: map[*check.Var]bool{}}
 	l.queue(entry)
@@ -73,8 +79,11 @@ func Lower(entry *check.Func, syms *Symbols) (*Kernel, error) {
 		}
 	}
 	for _, f := range l.k.Funcs {
+		watch("blocks", f)
 		contract(f, syms)
+		watch("contract", f)
 		place(f, syms == nil || !syms.apart)
+		watch("rows", f)
 	}
 	l.k.Local = l.k.Funcs[0].LocalSize
 	l.layShared()

@@ -25,6 +25,8 @@ type Options struct {
 	Engine exec.Engine
 	// EngineName chooses the engine: interpreter, jit or auto; "" leaves it to the environment (see EngineVariable).
 	EngineName string
+	// Counters, when set, count what kernels do.
+	Counters *exec.Counters
 	// Workers is the number of goroutines of one launch; 0 is one for each CPU.
 	Workers int
 	// Recover lets a device work again after a fault once the context that faulted is destroyed or reset, and keeps the fault from other

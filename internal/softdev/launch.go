@@ -229,7 +229,7 @@ func (f *function) launch(q *launchRequest, buf *paramBuffer) exec.Launch {
 		Params: buf.bytes[:f.kernel.ParamSize], ParamAddr: buf.addr, Consts: f.consts,
 		Mem: &d.memory.space, Sys: &c.heap, Stack: uint32(min(c.limit(driver.CU_LIMIT_STACK_SIZE), math.MaxUint32)),
 		MaxShared: uint32(dev.maxSharedOptin()), Cooperative: q.cooperative, Workers: d.opts.Workers, Device: dev.info,
-		Stop: &c.stop, GridID: d.gridIDs.Add(1), Texture: c.textures(), Pool: &f.pool,
+		Stop: &c.stop, GridID: d.gridIDs.Add(1), Texture: c.textures(), Pool: &f.pool, Counters: d.opts.Counters,
 	}
 	if c.cooperated.Load() {
 		l.Env = buf.workspace(uint64(f.kernel.ParamSize))

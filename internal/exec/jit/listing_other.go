@@ -1,0 +1,11 @@
+//go:build !(linux && amd64)
+
+package jit
+
+import "github.com/gocuda/cuda/internal/ir"
+
+// List compiles a kernel for looking at; there is no machine code on this platform.
+func List(*ir.Kernel) ([]Listing, error) {
+	_, err := New()
+	return nil, err
+}
