@@ -38,3 +38,6 @@ func List(k *ir.Kernel) ([]Listing, error) {
 	runtime.KeepAlive(c)
 	return list, nil
 }
+
+// CodeBytes is how much executable memory is mapped now.
+func (e *engine) CodeBytes() int64 { return e.mapped.Load() }
