@@ -2,11 +2,19 @@ package texture
 
 import "math"
 
-// scaled is a coordinate in texels: u times the size for normalised coordinates. A float32 times a size is exact in float64.
+// scaled is a coordinate in texels: u times the size for normalised coordinates, of which the texture unit keeps 21 fractional bits, 22 from 8,193 texels on and
+// 23 from 65,537 on (recorded for 22 sizes from 3 to 131,071; the last limit lies between 65,535 and 100,001).
 func scaled(u float32, size uint32, normalized bool) float64 {
 	x := float64(u)
 	if normalized {
-		x *= float64(size)
+		unit := float64(1 << 21)
+		switch {
+		case size > 1<<16:
+			unit = 1 << 23
+		case size > 1<<13:
+			unit = 1 << 22
+		}
+		x = math.Floor(x*unit) * float64(size) / unit
 	}
 	const far = 1 << 40 // texels; nothing is this large, and it is where conversions to integers stay safe
 	switch {
@@ -20,13 +28,8 @@ func scaled(u float32, size uint32, normalized bool) float64 {
 	return x
 }
 
-// fixed is x - 0.5 in steps of 1/256. x is cut to 18 fractional bits first and a tie goes down: that is what agrees with all recorded
-// coordinates, of which one lies within that distance of a tie.
-func fixed(x float64) int64 {
-	const fine = 18
-	v := int64(math.Floor(x * (1 << fine)))
-	return (v - 1<<(fine-1) + 1<<(fine-9) - 1) >> (fine - 8)
-}
+// fixed is x - 0.5 in steps of 1/256; a tie goes up.
+func fixed(x float64) int64 { return int64(math.Floor(x*256 - 127.5)) }
 
 // place is a texel index along one dimension: -1 is the border.
 func place(i int64, size uint32, mode AddressMode, normalized bool) int64 {

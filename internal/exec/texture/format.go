@@ -8,7 +8,7 @@ import (
 )
 
 // texel is what stands in an image, channel by channel: the bits of a float32, or an integer, sign extended. Channels that the format does
-// not have are 0, 0, 0 and one.
+// not have read as 0, the fourth too (recorded).
 type texel [4]uint32
 
 // reading is what a fetch makes of a format: channels come out as floats or as integers.
@@ -92,12 +92,6 @@ func (t *Texture) finish(v texel, r reading) (out [4]uint32) {
 			out[i] = v[i]
 		}
 	}
-	if n < 4 {
-		out[3] = one
-		if r == asInteger {
-			out[3] = 1
-		}
-	}
 	return out
 }
 
@@ -112,40 +106,46 @@ func snorm(v int32, bits uint8) uint32 {
 	return math.Float32bits(float32(float64(max(v, -most)) / float64(most)))
 }
 
-// border is the border colour as a result of a fetch. Integers take the colour's integral part; formats without sign or with a range cut
-// it to their range (not recorded).
-func (t *Texture) border(r reading) (out [4]uint32) {
-	for i := range out {
+// border is the border colour as a texel, in the form that load gives (recorded): a float in the format's width, normalised formats as the nearest number that the
+// format holds with a half going towards zero, integers as the low bits of the word.
+func (t *Texture) border(r reading) (v texel) {
+	f := t.Format
+	for i := range int(f.Channels) {
 		b := t.Border[i]
-		if i >= int(t.Format.Channels) {
-			if i == 3 {
-				out[i] = one
-				if r == asInteger {
-					out[i] = 1
-				}
-			}
-			continue
-		}
 		switch r {
 		case asInteger:
-			lo, hi := 0.0, float64(uint64(1)<<t.Format.Bits-1)
-			if t.Format.Kind == Sint {
-				lo, hi = -float64(uint64(1)<<(t.Format.Bits-1)), float64(uint64(1)<<(t.Format.Bits-1)-1)
+			v[i] = math.Float32bits(b)
+			switch {
+			case f.Bits == 8 && f.Kind == Sint:
+				v[i] = uint32(int32(int8(v[i])))
+			case f.Bits == 16 && f.Kind == Sint:
+				v[i] = uint32(int32(int16(v[i])))
+			case f.Bits < 32:
+				v[i] &= 1<<f.Bits - 1
 			}
-			v := math.Trunc(float64(b))
-			if !(v > lo) {
-				v = lo
-			}
-			out[i] = uint32(int64(min(v, hi)))
 		case asUnorm, asSRGB:
-			out[i] = math.Float32bits(min(max(b, 0), 1))
+			v[i] = uint32(nearestInteger(b, 0, float64(uint64(1)<<f.Bits-1)))
 		case asSnorm:
-			out[i] = math.Float32bits(min(max(b, -1), 1))
+			most := float64(uint64(1)<<(f.Bits-1) - 1)
+			v[i] = uint32(int32(nearestInteger(b, -most, most)))
 		default:
-			out[i] = math.Float32bits(b)
+			if v[i] = math.Float32bits(b); f.Bits == 16 {
+				v[i] = num.F16ToF32(num.F32ToF16(v[i]))
+			}
 		}
 	}
-	return out
+	return v
+}
+
+// nearestInteger is x times hi, cut to lo and hi, as the nearest integer; a half goes towards zero.
+func nearestInteger(x float32, lo, hi float64) int64 {
+	y := float64(x)
+	if y != y {
+		return 0
+	}
+	y = min(max(float64(y*hi), lo), hi)
+	n := math.Ceil(math.Abs(y) - 0.5)
+	return int64(math.Copysign(n, y))
 }
 
 // store writes channels in the format: values are float32 bits or integers as the format asks (sust.p, PTX ISA 9.7.11.2).

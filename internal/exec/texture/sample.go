@@ -75,7 +75,7 @@ func (t *Texture) mip(c *Coord, f *Fetch, lo, hi int, w int32) [4]uint32 {
 	}
 	b := t.level(c, f, hi)
 	for k := range a {
-		a[k] = blend([]uint32{a[k], b[k]}, []int32{256 - w, w})
+		a[k] = single.blend([]uint32{a[k], b[k]}, []int32{256 - w, w})
 	}
 	return a
 }
@@ -164,7 +164,7 @@ func (t *Texture) level(c *Coord, f *Fetch, n int) [4]uint32 {
 		}
 		taps[k] = tap{x: uint32(x), y: uint32(y), z: uint32(z)}
 	}
-	if !f.Gather && (!t.Sampler.Linear || t.reading() == asInteger) {
+	if !f.Gather && !t.Sampler.Linear {
 		i := nearest(sx, c.Offset[0], l.Width, address[0], normalized)
 		j := nearest(sy, c.Offset[1], l.Height, address[1], normalized)
 		k := int64(0)
@@ -204,13 +204,18 @@ func pair(x float64, off int32, size uint32, mode AddressMode, normalized bool) 
 	return span{i: [2]int64{place(i, size, mode, normalized), place(i+1, size, mode, normalized)}}
 }
 
-// one is the result of a fetch of a single texel.
-func (t *Texture) one(l *Level, p tap) [4]uint32 {
-	r := t.reading()
+// texel is what stands at one place of a footprint.
+func (t *Texture) texel(l *Level, p tap, r reading) texel {
 	if p.border {
 		return t.border(r)
 	}
-	return t.finish(t.Format.load(l.at(p.x, p.y, p.z, t.Format.Size())), r)
+	return t.Format.load(l.at(p.x, p.y, p.z, t.Format.Size()))
+}
+
+// one is the result of a fetch of a single texel.
+func (t *Texture) one(l *Level, p tap) [4]uint32 {
+	r := t.reading()
+	return t.finish(t.texel(l, p, r), r)
 }
 
 func (t *Texture) gather(l *Level, taps []tap, f *Fetch) (out [4]uint32) {
@@ -223,22 +228,30 @@ func (t *Texture) gather(l *Level, taps []tap, f *Fetch) (out [4]uint32) {
 // filter is the weighted mean of a footprint.
 func (t *Texture) filter(l *Level, taps []tap, w []int32, f *Fetch) (out [4]uint32) {
 	r := t.reading()
-	size := t.Format.Size()
-	border := false
-	for i, p := range taps {
-		border = border || p.border && w[i] != 0
+	p := single
+	switch {
+	case f.Compare:
+	case r == asSRGB:
+		p = srgb
+	case r == asFloat && t.Format.Bits == 16:
+		p = half
 	}
-	exact := (r == asUnorm || r == asSnorm) && !border && !f.Compare
+	raw := (r == asUnorm || r == asSnorm) && !f.Compare // these are blended as the integers that stand in memory
 	var column [4][8]uint32
-	for i, p := range taps {
+	var alpha [8]uint32 // of sRGB, which is blended as it stands
+	for i, tap := range taps {
 		var v [4]uint32
 		switch {
 		case w[i] == 0:
 			continue
-		case exact:
-			v = t.Format.load(l.at(p.x, p.y, p.z, size))
+		case raw:
+			v = t.texel(l, tap, r)
+		case r == asSRGB:
+			x := t.texel(l, tap, r)
+			alpha[i] = x[3]
+			v = t.compared(t.finish(x, r), f)
 		default:
-			v = t.compared(t.one(l, p), f)
+			v = t.compared(t.one(l, tap), f)
 		}
 		for k := range v {
 			column[k][i] = v[k]
@@ -248,15 +261,17 @@ func (t *Texture) filter(l *Level, taps []tap, w []int32, f *Fetch) (out [4]uint
 	for k := range out {
 		switch {
 		case k >= int(t.Format.Channels) && !f.Compare:
-			if k == 3 {
-				out[k] = one
-			}
-		case exact && r == asUnorm:
+			return out
+		case r == asInteger:
+			out[k] = blendInteger(column[k][:n], w, t.Format)
+		case r == asSRGB && k == 3 && !f.Compare:
+			out[k] = blendUnorm(alpha[:n], w, t.Format.Bits)
+		case raw && r == asUnorm:
 			out[k] = blendUnorm(column[k][:n], w, t.Format.Bits)
-		case exact:
+		case raw:
 			out[k] = blendSnorm(column[k][:n], w, t.Format.Bits)
 		default:
-			out[k] = blend(column[k][:n], w)
+			out[k] = p.blend(column[k][:n], w)
 		}
 	}
 	return out
