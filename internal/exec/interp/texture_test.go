@@ -114,7 +114,7 @@ func TestTextureForms(t *testing.T) {
 		want               []uint32
 	}{
 		{"2d", "", xy + "mov.u64 %rd2,1; tex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[%rd2,{%f0,%f1}];" + out1, 4, floats(8, 9, 10, 11)},
-		{"missing channels", "", xy + "mov.u64 %rd2,1; tex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[%rd2,{%f0,%f1}];" + out4, 1, floats(8, 0, 0, 1)},
+		{"missing channels", "", xy + "mov.u64 %rd2,1; tex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[%rd2,{%f0,%f1}];" + out4, 1, floats(8, 0, 0, 0)},
 		{"integer coordinates", "", "mov.u64 %rd2,1; mov.u32 %r1,2; tex.2d.v4.f32.s32 {%f4,%f5,%f6,%f7},[%rd2,{%r0,%r1}];" + out1, 4, floats(16, 17, 18, 19)},
 		{"offset", "", xy + "mov.u64 %rd2,1; mov.u32 %r1,1; mov.u32 %r2,-1; tex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[%rd2,{%f0,%f1}],{%r1,%r2};" + out1, 4, floats(1, 2, 3, 4)},
 		{"reference", "", xy + "tex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[t,{%f0,%f1}];" + out1, 4, floats(8, 9, 10, 11)},
@@ -129,8 +129,8 @@ func TestTextureForms(t *testing.T) {
 		{"gather", "", xy + "mov.u64 %rd2,1; add.f32 %f0,%f0,0f3E800000; tld4.r.2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[%rd2,{%f0,%f1}];" + out4, 1, floats(16, 17, 9, 8)},
 		{"compare", "", xy + "mov.u64 %rd2,1; mov.f32 %f9,0f41100000; tex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7},[%rd2,{%f0,%f1}],%f9;" + out1, 4, floats(0, 1, 1, 1)},
 		{"resident", "", xy + "mov.u64 %rd2,1; tex.2d.v4.f32.f32 {%f4,%f5,%f6,%f7}|%p1,[%rd2,{%f0,%f1}]; selp.b32 %f4,%f4,0,%p1;" + out1, 4, floats(8, 9, 10, 11)},
-		{"halves", "", xy + "mov.u64 %rd2,1; tex.2d.v4.f16.f32 {%h1,%h2,%h3,%h4},[%rd2,{%f0,%f1}]; cvt.f32.f16 %f4,%h1; cvt.f32.f16 %f7,%h4; add.f32 %f4,%f4,%f7;" + out1, 4, floats(9, 10, 11, 12)},
-		{"packed halves", "", xy + "mov.u64 %rd2,1; tex.2d.v2.f16x2.f32 {%r4,%r5},[%rd2,{%f0,%f1}]; st.global.v2.b32 [%rd1],{%r4,%r5};", 1, []uint32{0x4800, 0x3c000000}},
+		{"halves", "", xy + "mov.u64 %rd2,1; tex.2d.v4.f16.f32 {%h1,%h2,%h3,%h4},[%rd2,{%f0,%f1}]; cvt.f32.f16 %f4,%h1; cvt.f32.f16 %f7,%h4; add.f32 %f4,%f4,%f7;" + out1, 4, floats(8, 9, 10, 11)},
+		{"packed halves", "", xy + "mov.u64 %rd2,1; tex.2d.v2.f16x2.f32 {%r4,%r5},[%rd2,{%f0,%f1}]; st.global.v2.b32 [%rd1],{%r4,%r5};", 1, []uint32{0x4800, 0}},
 		{"query", "", "mov.u64 %rd2,1; txq.width.b32 %r1,[%rd2]; txq.height.b32 %r2,[%rd2]; txq.channel_order.b32 %r3,[%rd2]; txq.filter_mode.b32 %r4,[%rd2]; st.global.v4.b32 [%rd1],{%r1,%r2,%r3,%r4};", 1,
 			[]uint32{8, 4, 0x10b0, 0}},
 		{"query of a sampler", "", "mov.u64 %rd2,4; txq.addr_mode_0.b32 %r1,[%rd2]; txq.filter_mode.b32 %r2,[%rd2]; txq.normalized_coords.b32 %r3,[%rd2]; mov.u64 %rd2,3; txq.array_size.b32 %r4,[%rd2]; st.global.v4.b32 [%rd1],{%r1,%r2,%r3,%r4};", 1,
