@@ -3,6 +3,7 @@ package exec
 import (
 	"fmt"
 
+	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
@@ -47,6 +48,12 @@ type Fault struct {
 	HasAddr   bool
 	Space     string
 	Text      string // detail
+
+	// With a memory checker (Memory.Check): the kernel, and how many more threads of the warp make a bad access with the same operation; the last of them and its address.
+	Program    *ir.Kernel
+	More       int
+	LastThread [3]uint32
+	LastAddr   uint64
 }
 
 func (f *Fault) Error() string {
@@ -100,6 +107,9 @@ func (w *Warp) Throw(kind FaultKind, lane int, text string) {
 func (w *Warp) ThrowAddr(kind FaultKind, lane int, space string, addr uint64, size uint32, write bool) {
 	f := w.fault(kind, lane, "")
 	f.Addr, f.Size, f.Write, f.HasAddr, f.Space = addr, size, write, true, space
+	if w.CTA.Launch.Mem.Check != nil && !w.probing {
+		w.others(f)
+	}
 	panic(fault{f})
 }
 

@@ -60,7 +60,8 @@ type Memory struct {
 	Foreign func(addr, size uint64) unsafe.Pointer
 	// Const says whether a window address belongs to a __constant__ variable (isspacep.const); nil means none does.
 	Const func(addr uint64) bool
-	// Check, when set, is asked before every global access (memory checker).
+	// Check, when set, is asked before every global access (memory checker); false ends the kernel. Shared memory then ends behind what the launch asked for, not with the
+	// granule that holds it, and local memory with the variables of the functions under way.
 	Check func(addr, size uint64, write bool) bool
 }
 

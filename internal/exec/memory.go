@@ -80,7 +80,7 @@ func (w *Warp) shared(lane int, addr uint64, size uint32, write bool) unsafe.Poi
 		}
 		c = c.Group.CTAs[rank]
 	}
-	if off+size > c.SharedSize {
+	if off+size > c.SharedSize || w.CTA.Launch.Mem.Check != nil && off+size > c.sharedEnd() {
 		w.ThrowAddr(FaultAddress, lane, "shared", addr, size, write)
 	}
 	return unsafe.Add(c.Shared, off)
@@ -90,7 +90,7 @@ func (w *Warp) local32(lane int, addr uint64, size uint32, write bool) unsafe.Po
 	if w.LocalBase == nil {
 		w.localMemory()
 	}
-	if addr >= uint64(w.LocalSize) || addr+uint64(size) > uint64(w.LocalSize) {
+	if addr >= uint64(w.LocalSize) || addr+uint64(size) > uint64(w.LocalSize) || w.CTA.Launch.Mem.Check != nil && addr+uint64(size) > w.localEnd(lane) {
 		w.ThrowAddr(FaultAddress, lane, "local", addr, size, write)
 	}
 	return unsafe.Add(w.LocalBase, uint32(lane)*w.LocalSize+uint32(addr))

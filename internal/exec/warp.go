@@ -87,6 +87,7 @@ type Warp struct {
 	actBytes   uint64        // frames of the activations that are under way
 	quantum    int32         // back edges of a turn
 	waits      bool          // the last turn ended in waiting for others
+	probing    bool          // an access is made to see whether it faults
 	Instr      uint64        // operations executed; engines count them
 	Threads    uint64
 	Diverged   uint64

@@ -36,6 +36,9 @@ func (w *Window) Register(p unsafe.Pointer, size uint64, owner any) (Range, erro
 	r.ID = w.ids.Add(1)
 	next := slices.Insert(slices.Clone(list), i, r)
 	w.foreign.Store(&next)
+	if w.watcher != nil {
+		w.watcher.Allocated(*r)
+	}
 	return *r, nil
 }
 
@@ -53,6 +56,9 @@ func (w *Window) Unregister(addr uint64) error {
 	}
 	next := slices.Delete(slices.Clone(list), i, i+1)
 	w.foreign.Store(&next)
+	if w.watcher != nil {
+		w.watcher.Freed(*list[i])
+	}
 	return nil
 }
 

@@ -62,7 +62,8 @@ type Heap struct {
 	used    uint64
 	peak    uint64
 	asked   uint64
-	partial []*span // chunks with free units
+	partial []*span     // chunks with free units
+	kept    []keptUnits // of a watched window: freed, but not to be used again yet; oldest first
 	all     map[*span]struct{}
 	count   int
 }
@@ -124,10 +125,14 @@ func (h *Heap) AllocFor(size, align uint64, owner any) (Range, error) {
 	var s *span
 	var unit int
 	var err error
+	room := size + h.w.pad
 	if size < smallLimit && align < smallLimit {
-		s, unit, err = h.pack(size, align)
+		if s, unit, err = h.pack(room, align); err != nil && len(h.kept) > 0 {
+			h.forget(0)
+			s, unit, err = h.pack(room, align)
+		}
 	} else {
-		s, err = h.take(roundUp(size, Granule), max(align, Granule), nil)
+		s, err = h.take(roundUp(room, Granule), max(align, Granule), nil)
 	}
 	if err != nil {
 		var oom *OutOfMemoryError
@@ -141,6 +146,9 @@ func (h *Heap) AllocFor(size, align uint64, owner any) (Range, error) {
 	s.set(unit, r, r)
 	h.asked += size
 	h.count++
+	if h.w.watcher != nil {
+		h.w.watcher.Allocated(*r)
+	}
 	return *r, nil
 }
 
@@ -233,13 +241,25 @@ func (h *Heap) Free(addr uint64) error {
 	s := h.w.span(addr - h.w.base)
 	h.asked -= r.Size
 	h.count--
+	if h.w.watcher != nil {
+		h.w.watcher.Freed(r)
+	}
 	if s.chunk == nil {
 		s.set(0, &r, nil)
 		return h.drop(s)
 	}
 	unit := int((addr - h.w.base - s.off) / MinAlign)
 	s.set(unit, &r, nil)
-	s.chunk.release(unit, int(roundUp(r.Size, MinAlign)/MinAlign))
+	units := int(roundUp(r.Size+h.w.pad, MinAlign) / MinAlign)
+	if h.w.watcher != nil {
+		return h.keep(keptUnits{s, unit, units})
+	}
+	return h.release(s, unit, units)
+}
+
+// release gives units of a chunk back.
+func (h *Heap) release(s *span, unit, units int) error {
+	s.chunk.release(unit, units)
 	if s.chunk.free == chunkUnits {
 		h.delist(s)
 		return h.drop(s)
@@ -308,7 +328,7 @@ func (h *Heap) freeAll() error {
 			first = err
 		}
 	}
-	h.partial = nil
+	h.partial, h.kept = nil, nil
 	h.asked, h.count = 0, 0
 	return first
 }

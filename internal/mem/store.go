@@ -225,6 +225,9 @@ func (w *Window) Map(addr, size uint64, s *Store, offset uint64, owner any) (Ran
 	r.maps = slices.Insert(r.maps, i, m)
 	s.refs++
 	w.setSpan(off, size, m.span)
+	if w.watcher != nil {
+		w.watcher.Allocated(*g)
+	}
 	return *g, nil
 }
 
@@ -260,6 +263,9 @@ func (w *Window) Unmap(addr, size uint64) error {
 	var stores []*Store
 	for _, m := range r.maps[first:end] {
 		w.setSpan(m.off, m.n, nil)
+		if w.watcher != nil {
+			w.watcher.Freed(*m.span.ranges[0].Load())
+		}
 		if e := w.m.unshare(m.off, m.n); e != nil && err == nil {
 			err = e
 		}

@@ -56,6 +56,8 @@ type Window struct {
 	spans    []atomic.Pointer[[1 << l2Bits]atomic.Pointer[span]]
 	ids      atomic.Uint64
 	foreign  atomic.Pointer[[]*Range] // sorted by Base
+	watcher  Watcher                  // see Watch
+	pad      uint64                   // bytes behind every allocation that belong to none
 
 	mu         sync.Mutex
 	closed     bool

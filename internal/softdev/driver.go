@@ -25,6 +25,11 @@ type Options struct {
 	Engine exec.Engine
 	// EngineName chooses the engine: interpreter, jit or auto; "" leaves it to the environment (see EngineVariable).
 	EngineName string
+	// Memcheck checks every access of kernels to global, shared and local memory against what is allocated. It costs speed, and memory between and behind allocations. The
+	// environment variable GOCUDA_MEMCHECK=1 turns it on too.
+	Memcheck bool
+	// MemoryErrors receives what the memory checker finds, before the call that waits for the kernel returns; nil writes a report to Stderr.
+	MemoryErrors func(*MemoryError)
 	// Counters, when set, count what kernels do.
 	Counters *exec.Counters
 	// Workers is the number of goroutines of one launch; 0 is one for each CPU.
@@ -101,6 +106,7 @@ func New(o Options) (*Driver, error) {
 	if d.opts.Stderr == nil {
 		d.opts.Stderr = os.Stderr
 	}
+	d.opts.Memcheck = d.opts.Memcheck || d.env.memcheck
 	if d.opts.Workers <= 0 {
 		d.opts.Workers = runtime.GOMAXPROCS(0)
 	}

@@ -9,6 +9,7 @@ import (
 type environment struct {
 	eager      bool // CUDA_MODULE_LOADING=EAGER; LAZY, DEFAULT and anything else load functions when they are needed
 	forcePTX   bool // CUDA_FORCE_PTX_JIT=1: machine code of containers is left aside
+	memcheck   bool // GOCUDA_MEMCHECK
 	disablePTX bool // CUDA_DISABLE_PTX_JIT=1: PTX is refused
 }
 
@@ -19,5 +20,9 @@ func readEnvironment() (e environment) {
 	}
 	e.eager = os.Getenv("CUDA_MODULE_LOADING") == "EAGER"
 	e.forcePTX, e.disablePTX = on("CUDA_FORCE_PTX_JIT"), on("CUDA_DISABLE_PTX_JIT")
+	switch os.Getenv(MemcheckVariable) {
+	case "1", "true", "on":
+		e.memcheck = true
+	}
 	return e
 }

@@ -66,7 +66,13 @@ func (c *context) broken(err error) {
 			r = driver.CUDA_ERROR_UNKNOWN
 		}
 	}
-	c.fail(r, err.Error())
+	text := err.Error()
+	if f != nil && c.d.memory.check != nil {
+		if s := c.d.memory.check.broken(f); s != "" {
+			text += "; " + s
+		}
+	}
+	c.fail(r, text)
 }
 
 // validate checks a launch as the driver does (codes recorded on an H200).

@@ -18,6 +18,7 @@ type memory struct {
 	pinned  *mem.Heap
 	managed *mem.Heap
 	space   exec.Memory
+	check   *memcheck // nil without the memory checker
 
 	readOnly atomic.Bool // there have been mappings for reading
 
@@ -38,6 +39,8 @@ type allocation struct {
 	sync   atomic.Bool   // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
 	freed  atomic.Bool   // cuMemFreeAsync was called
 	module *module       // owner of a variable
+
+	freedBy []uintptr // with the memory checker: the call that freed it in stream order
 }
 
 type allocationUse uint8
@@ -46,7 +49,8 @@ const (
 	useProgram  allocationUse = iota // made by a call of the program, which frees it
 	useVariable                      // module variable in global memory
 	useConstant                      // module variable in constant memory
-	useInternal                      // parameters, device heap
+	useInternal                      // parameters, arrays
+	useHeap                          // malloc in kernels
 )
 
 func newMemory(d *Driver) (*memory, error) {
@@ -72,6 +76,11 @@ func newMemory(d *Driver) (*memory, error) {
 			a, ok := r.Owner.(*allocation)
 			return ok && a.use == useConstant
 		},
+	}
+	if d.opts.Memcheck {
+		m.check = newMemcheck(d)
+		m.space.Check = m.check.allows
+		w.Watch(m.check)
 	}
 	d.codeEnd.Store(w.Base() + codeOffset)
 	return m, nil
@@ -248,8 +257,14 @@ func (d *Driver) memFree(cur driver.CUcontext, p driver.CUdeviceptr) driver.CUre
 	m := d.memory
 	rng, a, ok := m.find(p)
 	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || rng.Kind != mem.Device && rng.Kind != mem.Managed {
-		if c, _ := d.attach(cur); c != nil && c.fault() != success {
+		c, _ := d.attach(cur)
+		if c != nil && c.fault() != success {
 			return c.fault()
+		}
+		if m.check != nil {
+			if text := m.check.lastFreed(uint64(p)); text != "" {
+				d.explain(c, "%s", text)
+			}
 		}
 		return d.deadOr(cur, invalidValue)
 	}

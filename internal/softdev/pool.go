@@ -159,6 +159,9 @@ func (d *Driver) memFreeAsync(cur driver.CUcontext, p driver.CUdeviceptr, h driv
 	if a.freed.Swap(true) {
 		return invalidValue
 	}
+	if d.memory.check != nil {
+		a.freedBy = callers()
+	}
 	s.offer(&op{kind: opTask, task: &poolFree{rng, a}}, true)
 	return success
 }

@@ -54,7 +54,7 @@ func (h *deviceHeap) Malloc(size uint64) uint64 {
 	if size == 0 || size > limit || h.used+size > limit {
 		return 0
 	}
-	p, err := h.c.dev.heap.AllocFor(size, mem.MinAlign, &allocation{ctx: h.c, use: useInternal})
+	p, err := h.c.dev.heap.AllocFor(size, mem.MinAlign, &allocation{ctx: h.c, use: useHeap})
 	if err != nil {
 		return 0
 	}

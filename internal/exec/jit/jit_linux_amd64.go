@@ -44,44 +44,48 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &code{e: e, k: k, single: s, interp: s.Code(), funcs: make([]function, len(k.Funcs))}
+	c := &code{e: e, k: k, single: s, interp: s.Code(), funcs: make([]function, len(k.Funcs)), checked: make([]function, len(k.Funcs))}
 	for i := range c.funcs {
 		c.funcs[i].f = k.Funcs[i]
 		c.funcs[i].barriers = make([]uint8, len(k.Funcs[i].Ops))
 		for j := range k.Funcs[i].Ops {
 			c.funcs[i].barriers[j] = barrierOf(&k.Funcs[i].Ops[j])
 		}
+		c.checked[i].f, c.checked[i].barriers, c.checked[i].checked = c.funcs[i].f, c.funcs[i].barriers, true
 	}
 	c.cta.regions = new([]*region)
 	type held struct {
-		fs      []function
+		fs, cs  []function
 		regions *[]*region
 	}
 	runtime.AddCleanup(c, func(h held) {
 		for i := range h.fs {
 			h.fs[i].free()
+			h.cs[i].free()
 		}
 		for _, r := range *h.regions {
 			r.free()
 		}
-	}, held{c.funcs, c.cta.regions})
+	}, held{c.funcs, c.checked, c.cta.regions})
 	return c, nil
 }
 
 // code is a kernel with its machine code.
 type code struct {
-	e      *engine
-	k      *ir.Kernel
-	single *interp.Single
-	interp exec.Code
-	funcs  []function
-	ctaMu  sync.Mutex
-	cta    ctaState
+	e       *engine
+	k       *ir.Kernel
+	single  *interp.Single
+	interp  exec.Code
+	funcs   []function
+	checked []function // for a memory checker: all accesses to memory are left to Go
+	ctaMu   sync.Mutex
+	cta     ctaState
 }
 
 // function is a function's machine code: for all lanes, and for some.
 type function struct {
 	f        *ir.Func
+	checked  bool
 	mu       sync.Mutex
 	analysis *analysis
 	barriers []uint8 // by operation: one more than the number of a barrier that all threads of the CTA wait at, unguarded; else 0
@@ -93,6 +97,16 @@ type version struct {
 	region *region // nil: the function is left to the interpreter
 	base   uintptr
 	entry  []int32 // -1: none
+}
+
+// accesses says whether an operation touches memory that a checker wants to know of.
+func accesses(op *ir.Op) bool {
+	for i := range op.Args {
+		if a := &op.Args[i]; a.Kind == ir.Addr && a.Space != ir.KernelParam && a.Space != ir.FrameParam {
+			return true
+		}
+	}
+	return false
 }
 
 // barrierOf is function.barriers for an operation.
@@ -126,6 +140,9 @@ func (c *code) compile(f *function, which int) *version {
 	if f.analysis == nil {
 		native := make([]emitter, len(f.f.Ops))
 		for i := range f.f.Ops {
+			if f.checked && accesses(&f.f.Ops[i]) {
+				continue
+			}
 			native[i] = lookup(&f.f.Ops[i])
 		}
 		f.analysis = analyse(f.f, native, false)
@@ -150,11 +167,15 @@ func (c *code) compile(f *function, which int) *version {
 // Run implements exec.Code.
 func (c *code) Run(w *exec.Warp) exec.Event {
 	l := w.CTA.Launch
-	if l.Mem.Check != nil || w.CTA.Rank != 0 || uint32(len(l.Params)) < c.k.ParamSize {
+	if w.CTA.Rank != 0 || uint32(len(l.Params)) < c.k.ParamSize {
 		return c.interp.Run(w)
 	}
 	s := w.Cur
-	f := &c.funcs[w.Act.Func.Index]
+	funcs := c.funcs
+	if l.Mem.Check != nil {
+		funcs = c.checked
+	}
+	f := &funcs[w.Act.Func.Index]
 	x := contextOf(w, c.e.tables)
 	x.frame = w.Base[0]
 	fallbacks := uint64(0)

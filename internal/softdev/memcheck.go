@@ -1,0 +1,445 @@
+package softdev
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/mem"
+	"github.com/gocuda/cuda/internal/ptx/check"
+)
+
+// MemcheckVariable is the environment variable that turns the memory checker on: 1, true or on.
+const MemcheckVariable = "GOCUDA_MEMCHECK"
+
+// MemoryError is a bad access that the memory checker found.
+type MemoryError struct {
+	Kind    string `json:"kind"`   // out of bounds, use after free, misaligned, no access, NULL
+	Access  string `json:"access"` // read, write
+	Size    uint32 `json:"size"`   // bytes; of a vector all its elements
+	Space   string `json:"space"`  // of the instruction
+	Address uint64 `json:"address"`
+
+	Kernel     string    `json:"kernel"`
+	Func       string    `json:"func,omitempty"` // when it is not the kernel
+	Line       int32     `json:"ptx_line"`
+	Source     string    `json:"source,omitempty"`
+	SourceLine int32     `json:"source_line,omitempty"`
+	Block      [3]uint32 `json:"block"`
+	Thread     [3]uint32 `json:"thread"`
+
+	// More threads of the warp access bad addresses with the same instruction, the last one LastAddress.
+	More        int       `json:"more_threads,omitempty"`
+	LastThread  [3]uint32 `json:"last_thread,omitzero"`
+	LastAddress uint64    `json:"last_address,omitempty"`
+
+	Where string        `json:"where"`            // the address, relative to the allocation
+	Near  *MemoryRecord `json:"memory,omitempty"` // the allocation that it lies in or is nearest to
+}
+
+// MemoryRecord is an allocation as the memory checker remembers it.
+type MemoryRecord struct {
+	Address uint64   `json:"address"`
+	Size    uint64   `json:"size"`
+	Kind    string   `json:"kind"`             // device, managed, pinned, registered, module variables, heap of malloc in kernels
+	Number  int      `json:"number,omitempty"` // of the program's allocations, from 1
+	Made    CallSite `json:"allocated"`
+	Freed   CallSite `json:"freed,omitzero"`
+}
+
+// CallSite is a call of the driver API.
+type CallSite struct {
+	API  string `json:"api,omitempty"` // cuMemAlloc
+	Func string `json:"func,omitempty"`
+	File string `json:"file,omitempty"` // of a caller in Go
+	Line int    `json:"line,omitempty"`
+}
+
+func (s *CallSite) String() string {
+	text := s.API
+	if s.Func != "" {
+		if text != "" {
+			text += " in "
+		}
+		text += fmt.Sprintf("%s (%s:%d)", s.Func, filepath.Base(s.File), s.Line)
+	}
+	if text == "" {
+		return "the driver"
+	}
+	return text
+}
+
+// String is the report in several lines.
+func (e *MemoryError) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "========= %s: %s of %d bytes in %s memory at %#x\n", e.Kind, e.Access, e.Size, e.Space, e.Address)
+	fmt.Fprintf(&b, "=========     in kernel %s", e.Kernel)
+	if e.Func != "" {
+		fmt.Fprintf(&b, ", function %s", e.Func)
+	}
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ", PTX line %d", e.Line)
+	}
+	if e.SourceLine > 0 {
+		fmt.Fprintf(&b, " (%s:%d)", e.Source, e.SourceLine)
+	}
+	fmt.Fprintf(&b, "\n=========     by thread (%s) of block (%s)", triple(e.Thread), triple(e.Block))
+	if e.More > 0 {
+		fmt.Fprintf(&b, " and %d more of its warp, up to thread (%s) at %#x", e.More, triple(e.LastThread), e.LastAddress)
+	}
+	fmt.Fprintf(&b, "\n=========     %s\n", e.Where)
+	if e.Near != nil {
+		fmt.Fprintf(&b, "=========     allocated by %s\n", &e.Near.Made)
+		if e.Near.Freed != (CallSite{}) {
+			fmt.Fprintf(&b, "=========     freed by %s\n", &e.Near.Freed)
+		}
+	}
+	return b.String()
+}
+
+func triple(v [3]uint32) string { return fmt.Sprintf("%d,%d,%d", v[0], v[1], v[2]) }
+
+// String says what and where the memory is.
+func (r *MemoryRecord) String() string {
+	name := r.Kind
+	if r.Number > 0 {
+		name = fmt.Sprintf("allocation %d: %d bytes of %s memory", r.Number, r.Size, r.Kind)
+	} else {
+		name = fmt.Sprintf("%d bytes of %s", r.Size, name)
+	}
+	return fmt.Sprintf("%s at %#x", name, r.Address)
+}
+
+// freedKeep is how many freed allocations the checker remembers.
+const freedKeep = 1 << 14
+
+// memcheck remembers allocations. It implements mem.Watcher.
+type memcheck struct {
+	d      *Driver
+	report func(*MemoryError)
+
+	mu    sync.Mutex
+	count int
+	live  map[uint64]*memoryRecord // by Range.ID
+	freed []*memoryRecord          // a ring
+	next  int                      // place of the next in the ring
+}
+
+type memoryRecord struct {
+	r           mem.Range
+	number      int
+	made, freed []uintptr // program counters
+}
+
+func newMemcheck(d *Driver) *memcheck {
+	m := &memcheck{d: d, live: map[uint64]*memoryRecord{}, report: d.opts.MemoryErrors}
+	if m.report == nil {
+		m.report = func(e *MemoryError) { _, _ = io.WriteString(d.opts.Stderr, e.String()) }
+	}
+	return m
+}
+
+// callers is the stack of the call that is under way.
+func callers() []uintptr {
+	pcs := make([]uintptr, 32)
+	return slices.Clone(pcs[:runtime.Callers(2, pcs)])
+}
+
+// Allocated implements mem.Watcher.
+func (m *memcheck) Allocated(r mem.Range) {
+	x := &memoryRecord{r: r, made: callers()}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if a, ok := r.Owner.(*allocation); ok && a.use == useProgram {
+		m.count++
+		x.number = m.count
+	}
+	m.live[r.ID] = x
+}
+
+// Freed implements mem.Watcher.
+func (m *memcheck) Freed(r mem.Range) {
+	pcs := callers()
+	if a, ok := r.Owner.(*allocation); ok && a.freedBy != nil {
+		pcs = a.freedBy // the call that queued it
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	x := m.live[r.ID]
+	if x == nil {
+		return
+	}
+	delete(m.live, r.ID)
+	x.freed = pcs
+	if len(m.freed) < freedKeep {
+		m.freed = append(m.freed, x)
+		return
+	}
+	m.freed[m.next] = x
+	m.next = (m.next + 1) % freedKeep
+}
+
+// allows is exec.Memory.Check.
+func (m *memcheck) allows(addr, size uint64, write bool) bool {
+	r, ok := m.d.memory.w.Lookup(addr)
+	if !ok || size > r.End()-addr || r.Access == mem.NoAccess || write && r.Access == mem.ReadOnly {
+		return false
+	}
+	a, ok := r.Owner.(*allocation)
+	if !ok || a.module == nil {
+		return true
+	}
+	v, off := a.module.variableAt(&r, addr)
+	return v != nil && off+size <= v.Size
+}
+
+// variableAt is the variable of a module's block that an address lies in or behind, and the offset in it; nil before the first.
+func (m *module) variableAt(r *mem.Range, addr uint64) (v *check.Var, off uint64) {
+	b := &m.prog.globals
+	switch r.Base {
+	case uint64(m.consts):
+		b = &m.prog.consts
+	case uint64(m.managed):
+		b = &m.prog.managed
+	}
+	at := addr - r.Base
+	i, ok := slices.BinarySearchFunc(b.vars, at, func(v *check.Var, at uint64) int {
+		switch o := b.off[v]; {
+		case o < at:
+			return -1
+		case o > at:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		i--
+	}
+	if i < 0 {
+		return nil, 0
+	}
+	return b.vars[i], at - b.off[b.vars[i]]
+}
+
+// broken makes the report of a fault, and its short form for the error's text.
+func (m *memcheck) broken(f *exec.Fault) (detail string) {
+	if !f.HasAddr || f.Kind != exec.FaultAddress && f.Kind != exec.FaultMisaligned && f.Kind != exec.FaultInstruction {
+		return ""
+	}
+	e := &MemoryError{
+		Kind: "out of bounds", Access: "read", Size: f.Size, Space: f.Space, Address: f.Addr, Kernel: f.Kernel, Line: f.Line, Source: f.File, SourceLine: f.Loc.Line,
+		Block: f.Block, Thread: f.Thread, More: f.More, LastThread: f.LastThread, LastAddress: f.LastAddr,
+	}
+	if f.Write {
+		e.Access = "write"
+	}
+	if f.Func != f.Kernel {
+		e.Func = f.Func
+	}
+	switch f.Space {
+	case "shared", "shared::cluster":
+		m.shared(e, f)
+	case "local":
+		e.Where = fmt.Sprintf("the address is behind the thread's local variables (%d bytes in the kernel)", f.Program.Local)
+	default:
+		m.global(e)
+	}
+	if f.Kind == exec.FaultMisaligned {
+		e.Kind = "misaligned"
+		e.Where = fmt.Sprintf("the address is no multiple of %d; %s", f.Size, e.Where)
+	}
+	m.report(e)
+	detail = e.Where
+	if e.Near != nil {
+		detail += ", allocated by " + e.Near.Made.String()
+		if e.Near.Freed != (CallSite{}) {
+			detail += ", freed by " + e.Near.Freed.String()
+		}
+	}
+	return detail
+}
+
+// shared places an address of shared memory.
+func (m *memcheck) shared(e *MemoryError, f *exec.Fault) {
+	k := f.Program
+	off := f.Addr & (mem.SharedRankSize - 1)
+	end := uint64(ir.ReservedShared + k.SharedSize)
+	e.Where = fmt.Sprintf("the address is %d bytes behind the %d bytes of static shared memory", off-min(off, end), k.SharedSize)
+	if f.Kind == exec.FaultInstruction {
+		e.Where = "the address is in the shared memory of a block that the cluster does not have"
+		return
+	}
+	var last *check.Var
+	for v, at := range k.Shared {
+		if last == nil || at > k.Shared[last] {
+			last = v
+		}
+	}
+	switch {
+	case k.UsesDynamicShared:
+		e.Where += " and behind the dynamic shared memory of the launch"
+	case last != nil:
+		e.Where += fmt.Sprintf(", the last of which is %s (%d bytes)", last.Name, last.Size)
+	}
+}
+
+// global places an address of global memory, or of generic ones.
+func (m *memcheck) global(e *MemoryError) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	addr := e.Address
+	within := func(x *memoryRecord) bool { return addr >= x.r.Base && addr < x.r.End() }
+	for _, x := range m.live {
+		if !within(x) {
+			continue
+		}
+		e.Near = x.open()
+		behind := addr + uint64(e.Size) - x.r.End()
+		switch a, _ := x.r.Owner.(*allocation); {
+		case addr+uint64(e.Size) > x.r.End():
+			e.Where = fmt.Sprintf("the last %d bytes are behind the end of %s", behind, e.Near)
+		case x.r.Access != mem.ReadWrite:
+			e.Kind = "no access"
+			e.Where = fmt.Sprintf("the mapping does not allow it: %s", e.Near)
+		case a != nil && a.module != nil:
+			v, off := a.module.variableAt(&x.r, addr)
+			if v == nil {
+				e.Where = fmt.Sprintf("the address is before the first variable of %s", e.Near)
+				break
+			}
+			e.Where = fmt.Sprintf("the address is %d bytes behind variable %s (%d bytes)", off-min(off, v.Size), v.Name, v.Size)
+			if off < v.Size {
+				e.Where = fmt.Sprintf("the access begins at byte %d of variable %s, which has %d", off, v.Name, v.Size)
+			}
+		default:
+			e.Where = fmt.Sprintf("byte %d of %s", addr-x.r.Base, e.Near)
+		}
+		return
+	}
+	for i := range m.freed {
+		x := m.freed[(m.next+len(m.freed)-1-i)%len(m.freed)] // the newest first
+		if within(x) && !x.internal() {
+			e.Kind = "use after free"
+			e.Near = x.open()
+			e.Where = fmt.Sprintf("the address is byte %d of what was %s", addr-x.r.Base, e.Near)
+			return
+		}
+	}
+	const null = 1 << 16
+	if addr < null {
+		e.Kind = "NULL"
+		e.Where = "the address is NULL"
+		if addr > 0 {
+			e.Where = fmt.Sprintf("the address is %d bytes behind NULL", addr)
+		}
+		return
+	}
+	var near *memoryRecord
+	best := ^uint64(0)
+	for _, x := range m.live {
+		d := x.r.Base - addr
+		if addr >= x.r.End() {
+			d = addr - x.r.End()
+		}
+		if !x.internal() && (near == nil || d < best || d == best && x.r.Base < near.r.Base) {
+			near, best = x, d
+		}
+	}
+	switch {
+	case near == nil:
+		e.Where = "no memory is allocated"
+	case addr < near.r.Base:
+		e.Near = near.open()
+		e.Where = fmt.Sprintf("the address is %d bytes before %s", best, e.Near)
+	case best == 0:
+		e.Near = near.open()
+		e.Where = fmt.Sprintf("the address is right behind %s", e.Near)
+	default:
+		e.Near = near.open()
+		e.Where = fmt.Sprintf("the address is %d bytes behind %s", best, e.Near)
+	}
+	if best > mem.MaxWindow {
+		e.Where = "the address is no device memory and no registered host memory"
+		e.Near = nil
+	}
+}
+
+// lastFreed explains an address that is passed to a call after it was freed; "" for another.
+func (m *memcheck) lastFreed(addr uint64) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.freed {
+		x := m.freed[(m.next+len(m.freed)-1-i)%len(m.freed)]
+		if x.r.Base == addr && !x.internal() {
+			r := x.open()
+			return fmt.Sprintf("%s was freed by %s", r, &r.Freed)
+		}
+	}
+	return ""
+}
+
+func (x *memoryRecord) internal() bool {
+	a, ok := x.r.Owner.(*allocation)
+	return ok && a.use == useInternal
+}
+
+func (x *memoryRecord) open() *MemoryRecord {
+	r := &MemoryRecord{Address: x.r.Base, Size: x.r.Size, Kind: x.r.Kind.String(), Number: x.number, Made: callSite(x.made), Freed: callSite(x.freed)}
+	if a, ok := x.r.Owner.(*allocation); ok {
+		switch a.use {
+		case useVariable:
+			r.Kind = "module variables"
+		case useConstant:
+			r.Kind = "constant module variables"
+		case useHeap:
+			r.Kind = "memory of malloc in a kernel"
+		}
+	}
+	return r
+}
+
+// root is the path of the module that this package belongs to.
+const root = "github.com/gocuda/cuda"
+
+// callSite finds the function of the driver and the Go function that called into the API.
+func callSite(pcs []uintptr) (s CallSite) {
+	if len(pcs) == 0 {
+		return s
+	}
+	for frames := runtime.CallersFrames(pcs); ; {
+		f, more := frames.Next()
+		if name, ok := strings.CutPrefix(f.Function, root+"/internal/softdev.(*Driver)."); ok && !strings.Contains(name, ".") {
+			name = strings.TrimSuffix(name, "-fm")
+			s.API = "cu" + strings.ToUpper(name[:1]) + name[1:]
+		}
+		if ours(&f) {
+			if !more {
+				return s
+			}
+			continue
+		}
+		if !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, "_cgo") {
+			s.Func, s.File, s.Line = f.Function[strings.LastIndexByte(f.Function, '/')+1:], f.File, f.Line
+		}
+		return s
+	}
+}
+
+// ours says whether a frame belongs to the API's own packages; tests of them call it as programs do.
+func ours(f *runtime.Frame) bool {
+	if strings.HasSuffix(f.File, "_test.go") {
+		return false
+	}
+	pkg := f.Function
+	slash := strings.LastIndexByte(pkg, '/')
+	if dot := strings.IndexByte(pkg[slash+1:], '.'); dot >= 0 {
+		pkg = pkg[:slash+1+dot]
+	}
+	return pkg == root || pkg == root+"/cu" || pkg == root+"/cudatest" || strings.HasPrefix(pkg, root+"/internal/") || strings.HasPrefix(pkg, root+"/cmd/libcuda")
+}

@@ -1,0 +1,329 @@
+package softdev
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/exec/jit"
+)
+
+// memcheckPTX has a kernel for each kind of access; line numbers count from the first line, which is empty.
+const memcheckPTX = `
+.version 8.0
+.target sm_80
+.address_size 64
+.global .align 4 .u32 first[4];
+.global .align 64 .u32 second[4];
+.visible .entry store(.param .u64 p, .param .u32 n)
+{
+	.reg .b64 %q<3>;
+	.reg .b32 %r<4>;
+	.reg .pred %p;
+	ld.param.u64 %q0, [p];
+	ld.param.u32 %r1, [n];
+	mov.u32 %r2, %ctaid.x;
+	mov.u32 %r3, %ntid.x;
+	mov.u32 %r0, %tid.x;
+	mad.lo.u32 %r0, %r2, %r3, %r0;
+	setp.ge.u32 %p, %r0, %r1;
+	mul.wide.u32 %q1, %r0, 4;
+	add.u64 %q1, %q0, %q1;
+	@!%p st.global.u32 [%q1], %r0; // line 21
+	ret;
+}
+.visible .entry load(.param .u64 p, .param .u64 out)
+{
+	.reg .b64 %q<3>;
+	.reg .b32 %r<4>;
+	ld.param.u64 %q0, [p];
+	ld.global.v2.u32 {%r0, %r1}, [%q0]; // line 29
+	ld.param.u64 %q1, [out];
+	add.u32 %r0, %r0, %r1;
+	st.global.u32 [%q1], %r0;
+	ret;
+}
+.visible .entry add(.param .u64 p)
+{
+	.reg .b64 %q<3>;
+	.reg .b32 %r<4>;
+	ld.param.u64 %q0, [p];
+	atom.global.add.u32 %r0, [%q0], 1; // line 40
+	ret;
+}
+.visible .entry sharedstore(.param .u32 off)
+{
+	.reg .b32 %r<4>;
+	.shared .align 4 .b8 tile[64];
+	ld.param.u32 %r0, [off];
+	mov.u32 %r1, tile;
+	add.u32 %r1, %r1, %r0;
+	st.shared.u32 [%r1], %r0; // line 50
+	ret;
+}
+.visible .entry localstore(.param .u64 off)
+{
+	.reg .b64 %q<4>;
+	.local .align 4 .b8 buf[64];
+	ld.param.u64 %q0, [off];
+	mov.u64 %q1, buf;
+	add.u64 %q1, %q1, %q0;
+	st.local.u32 [%q1], 1; // line 60
+	ret;
+}
+.visible .entry variable(.param .u64 off)
+{
+	.reg .b64 %q<4>;
+	ld.param.u64 %q0, [off];
+	mov.u64 %q1, first;
+	add.u64 %q1, %q1, %q0;
+	st.global.u32 [%q1], 1; // line 69
+	mov.u64 %q1, second;
+	st.global.u32 [%q1], 1;
+	ret;
+}
+.visible .entry tidy(.param .u64 p) // nothing that a checker minds
+{
+	.reg .b64 %q<4>;
+	.reg .b32 %r<4>;
+	.local .align 4 .b8 buf[64];
+	.shared .align 4 .b8 tile[128];
+	ld.param.u64 %q0, [p];
+	mov.u32 %r0, %tid.x;
+	mul.wide.u32 %q1, %r0, 4;
+	add.u64 %q0, %q0, %q1;
+	mov.u32 %r1, tile;
+	shl.b32 %r2, %r0, 2;
+	add.u32 %r1, %r1, %r2;
+	st.shared.u32 [%r1], %r0;
+	bar.sync 0;
+	ld.shared.u32 %r3, [%r1];
+	st.local.u32 [buf+60], %r3;
+	ld.local.u32 %r3, [buf+60];
+	atom.global.add.u32 %r2, [%q0], %r3;
+	ret;
+}
+`
+
+type memcheckCase struct {
+	t    *testing.T
+	d    *Driver
+	tab  *driver.Table
+	ctx  driver.CUcontext
+	mod  driver.CUmodule
+	errs []*MemoryError
+}
+
+func newMemcheckCase(t *testing.T, engine string) *memcheckCase {
+	m := &memcheckCase{t: t}
+	m.d, m.tab, m.ctx = open(t, Options{EngineName: engine, Workers: 1, Memcheck: true, MemoryErrors: func(e *MemoryError) { m.errs = append(m.errs, e) }})
+	must(t, m.tab.ModuleLoadData(m.ctx, &m.mod, unsafe.Pointer(cstr(memcheckPTX))))
+	return m
+}
+
+func (m *memcheckCase) alloc(n uint64) (p driver.CUdeviceptr) {
+	must(m.t, m.tab.MemAlloc_v2(m.ctx, &p, n))
+	return p
+}
+
+func (m *memcheckCase) launch(kernel string, grid, block uint32, params ...unsafe.Pointer) driver.CUresult {
+	m.t.Helper()
+	var f driver.CUfunction
+	must(m.t, m.tab.ModuleGetFunction(m.ctx, &f, m.mod, cstr(kernel)))
+	must(m.t, m.tab.LaunchKernel(m.ctx, f, grid, 1, 1, block, 1, 1, 0, 0, unsafe.SliceData(params), nil))
+	return m.tab.CtxSynchronize(m.ctx)
+}
+
+func onEngines(t *testing.T, f func(t *testing.T, engine string)) {
+	for _, engine := range []string{"interpreter", "jit"} {
+		t.Run(engine, func(t *testing.T) {
+			if engine == "jit" {
+				var none *jit.UnavailableError
+				if _, err := jit.New(); errors.As(err, &none) {
+					t.Skip(err)
+				}
+			}
+			f(t, engine)
+		})
+	}
+}
+
+// TestMemcheck makes bad accesses of every kind. What each is follows from what was allocated.
+func TestMemcheck(t *testing.T) {
+	cases := []struct {
+		name   string
+		run    func(m *memcheckCase) driver.CUresult
+		kind   string
+		access string
+		line   int32
+		thread uint32
+		block  uint32
+		more   int
+		where  string
+		api    string // that allocated
+		freed  string
+	}{
+		{name: "behind the end", run: func(m *memcheckCase) driver.CUresult {
+			p, n := m.alloc(400), uint32(1000)
+			m.alloc(512) // its neighbour
+			return m.launch("store", 2, 64, unsafe.Pointer(&p), unsafe.Pointer(&n))
+		}, kind: "out of bounds", access: "write", line: 21, block: 1, thread: 36, more: 27, where: "right behind allocation 1: 400 bytes of device memory", api: "cuMemAlloc"},
+		{name: "guarded", run: func(m *memcheckCase) driver.CUresult {
+			p, n := m.alloc(512), uint32(131) // a multiple of the allocation granularity: the next allocation would begin here
+			m.alloc(512)
+			return m.launch("store", 3, 64, unsafe.Pointer(&p), unsafe.Pointer(&n))
+		}, kind: "out of bounds", access: "write", line: 21, block: 2, thread: 0, more: 2, where: "right behind allocation 1: 512 bytes", api: "cuMemAlloc"},
+		{name: "across the end", run: func(m *memcheckCase) driver.CUresult {
+			p, out := m.alloc(12), m.alloc(4)
+			p += 8
+			return m.launch("load", 1, 1, unsafe.Pointer(&p), unsafe.Pointer(&out))
+		}, kind: "out of bounds", access: "read", line: 29, where: "the last 4 bytes are behind the end of allocation 1: 12 bytes", api: "cuMemAlloc"},
+		{name: "before", run: func(m *memcheckCase) driver.CUresult {
+			p, out := m.alloc(1024), m.alloc(4)
+			p -= 64
+			return m.launch("load", 1, 1, unsafe.Pointer(&p), unsafe.Pointer(&out))
+		}, kind: "out of bounds", access: "read", line: 29, where: "64 bytes before allocation 1: 1024 bytes", api: "cuMemAlloc"},
+		{name: "freed", run: func(m *memcheckCase) driver.CUresult {
+			p := m.alloc(1024)
+			must(m.t, m.tab.MemFree_v2(m.ctx, p))
+			m.alloc(1024) // does not get its place
+			p += 100
+			return m.launch("add", 1, 1, unsafe.Pointer(&p))
+		}, kind: "use after free", access: "write", line: 40, where: "byte 100 of what was allocation 1: 1024 bytes", api: "cuMemAlloc", freed: "cuMemFree"},
+		{name: "freed, large", run: func(m *memcheckCase) driver.CUresult {
+			p := m.alloc(8 << 20)
+			must(m.t, m.tab.MemFree_v2(m.ctx, p))
+			return m.launch("add", 1, 1, unsafe.Pointer(&p))
+		}, kind: "use after free", access: "write", line: 40, where: "byte 0 of what was allocation 1", api: "cuMemAlloc", freed: "cuMemFree"},
+		{name: "freed in stream order", run: func(m *memcheckCase) driver.CUresult {
+			var p driver.CUdeviceptr
+			must(m.t, m.tab.MemAllocAsync(m.ctx, &p, 256, 0))
+			if r := m.launch("add", 1, 1, unsafe.Pointer(&p)); r != success {
+				return r
+			}
+			must(m.t, m.tab.MemFreeAsync(m.ctx, p, 0))
+			return m.launch("add", 1, 1, unsafe.Pointer(&p))
+		}, kind: "use after free", access: "write", line: 40, where: "byte 0 of what was allocation 1: 256 bytes", api: "cuMemAllocAsync", freed: "cuMemFreeAsync"},
+		{name: "null", run: func(m *memcheckCase) driver.CUresult {
+			p := driver.CUdeviceptr(16)
+			return m.launch("add", 1, 1, unsafe.Pointer(&p))
+		}, kind: "NULL", access: "write", line: 40, where: "16 bytes behind NULL"},
+		{name: "misaligned", run: func(m *memcheckCase) driver.CUresult {
+			p := m.alloc(64) + 2
+			return m.launch("add", 1, 1, unsafe.Pointer(&p))
+		}, kind: "misaligned", access: "write", line: 40, where: "the address is no multiple of 4; byte 2 of allocation 1", api: "cuMemAlloc"},
+		{name: "shared", run: func(m *memcheckCase) driver.CUresult {
+			off := uint32(64) // inside the granule that the hardware gives out
+			return m.launch("sharedstore", 1, 1, unsafe.Pointer(&off))
+		}, kind: "out of bounds", access: "write", line: 50, where: "0 bytes behind the 64 bytes of static shared memory, the last of which is tile"},
+		{name: "local", run: func(m *memcheckCase) driver.CUresult {
+			off := uint64(64) // inside the stack
+			return m.launch("localstore", 1, 1, unsafe.Pointer(&off))
+		}, kind: "out of bounds", access: "write", line: 60, where: "behind the thread's local variables (64 bytes"},
+		{name: "between variables", run: func(m *memcheckCase) driver.CUresult {
+			off := uint64(20)
+			return m.launch("variable", 1, 1, unsafe.Pointer(&off))
+		}, kind: "out of bounds", access: "write", line: 69, where: "4 bytes behind variable first (16 bytes)", api: "cuModuleLoadData"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			onEngines(t, func(t *testing.T, engine string) {
+				m := newMemcheckCase(t, engine)
+				want := driver.CUDA_ERROR_ILLEGAL_ADDRESS
+				if c.kind == "misaligned" {
+					want = driver.CUDA_ERROR_MISALIGNED_ADDRESS
+				}
+				if r := c.run(m); r != want {
+					t.Fatalf("%v, want %v", r, want)
+				}
+				if len(m.errs) != 1 {
+					t.Fatalf("%d reports", len(m.errs))
+				}
+				e := m.errs[0]
+				if e.Kind != c.kind || e.Access != c.access || e.Line != c.line || e.Block != [3]uint32{c.block} || e.Thread != [3]uint32{c.thread} || e.More != c.more || !strings.Contains(e.Where, c.where) {
+					t.Errorf("report\n%s\nwant %s, %s, line %d, block %d, thread %d, %d more, %q", e, c.kind, c.access, c.line, c.block, c.thread, c.more, c.where)
+				}
+				if c.api == "" {
+					if e.Near != nil {
+						t.Errorf("an allocation is named: %v", e.Near)
+					}
+					return
+				}
+				if e.Near == nil || e.Near.Made.API != c.api || e.Near.Freed.API != c.freed {
+					t.Fatalf("allocation %+v, want it from %s, freed by %q", e.Near, c.api, c.freed)
+				}
+				if !strings.HasSuffix(e.Near.Made.File, "memcheck_test.go") || e.Near.Made.Line == 0 {
+					t.Errorf("allocated at %+v", e.Near.Made)
+				}
+				if text := m.d.LastDetail(m.ctx); !strings.Contains(text, c.where) || !strings.Contains(text, c.api) {
+					t.Errorf("detail %q", text)
+				}
+			})
+		})
+	}
+}
+
+// TestMemcheckTidy runs what has no fault, and what the neighbours of an allocation hold: the checker says nothing and all memory comes back.
+func TestMemcheckTidy(t *testing.T) {
+	onEngines(t, func(t *testing.T, engine string) {
+		m := newMemcheckCase(t, engine)
+		var free, after, all uint64
+		must(t, m.tab.MemGetInfo_v2(m.ctx, &free, &all))
+		for i := range 3 {
+			p, n := m.alloc(400), uint32(100)
+			if r := m.launch("store", 2, 64, unsafe.Pointer(&p), unsafe.Pointer(&n)); r != success {
+				t.Fatal(r, m.d.LastDetail(m.ctx))
+			}
+			q := m.alloc(128)
+			must(t, m.tab.MemsetD32_v2(m.ctx, q, 0, 32))
+			if r := m.launch("tidy", 2, 32, unsafe.Pointer(&q)); r != success {
+				t.Fatal(r, m.d.LastDetail(m.ctx))
+			}
+			var got [32]uint32
+			must(t, m.tab.MemcpyDtoH_v2(m.ctx, unsafe.Pointer(&got), q, 128))
+			for k := range got {
+				if got[k] != uint32(2*k) {
+					t.Fatalf("round %d: element %d is %d", i, k, got[k])
+				}
+			}
+			for _, x := range []driver.CUdeviceptr{p, q} {
+				must(t, m.tab.MemFree_v2(m.ctx, x))
+			}
+			if r := m.tab.MemFree_v2(m.ctx, p); r != invalidValue {
+				t.Errorf("free of freed memory: %v", r)
+			}
+			if text := m.d.LastDetail(m.ctx); !strings.Contains(text, "was freed by cuMemFree") {
+				t.Errorf("detail of a second free: %q", text)
+			}
+		}
+		must(t, m.tab.MemGetInfo_v2(m.ctx, &after, &all))
+		if after > free || free-after > 4<<20 {
+			t.Errorf("%d bytes free, %d before", after, free)
+		}
+		if len(m.errs) != 0 {
+			t.Errorf("reports: %v", m.errs)
+		}
+	})
+}
+
+// TestMemoryErrorText holds the report's form, which people and scripts read.
+func TestMemoryErrorText(t *testing.T) {
+	e := &MemoryError{
+		Kind: "use after free", Access: "write", Size: 4, Space: "global", Address: 0x1064, Kernel: "k", Func: "f", Line: 31, Source: "a.cu", SourceLine: 12,
+		Block: [3]uint32{3}, Thread: [3]uint32{8}, More: 23, LastThread: [3]uint32{31}, LastAddress: 0x10c0, Where: "the address is byte 100 of what was X",
+		Near: &MemoryRecord{Made: CallSite{API: "cuMemAlloc", Func: "main.run", File: "/src/main.go", Line: 33}, Freed: CallSite{API: "cuMemFree"}},
+	}
+	want := `========= use after free: write of 4 bytes in global memory at 0x1064
+=========     in kernel k, function f, PTX line 31 (a.cu:12)
+=========     by thread (8,0,0) of block (3,0,0) and 23 more of its warp, up to thread (31,0,0) at 0x10c0
+=========     the address is byte 100 of what was X
+=========     allocated by cuMemAlloc in main.run (main.go:33)
+=========     freed by cuMemFree
+`
+	if got := fmt.Sprint(e); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
