@@ -60,6 +60,11 @@ func WithWorkers(n int) Option { return func(o *options) { o.Software.Workers = 
 // software device is lost after a fault for this System, as a GPU is for its process.
 func WithRecovery() Option { return func(o *options) { o.Software.Recover = true } }
 
+// WithMemoryCheck lets the software device check every access of kernels to global, shared and local memory against what is allocated. A bad access ends the kernel, and a
+// report of kernel, PTX line, thread, address and nearest allocation, with the place in the program where that was made and freed, goes to standard error; the error of the
+// call that waits holds it in short. The environment variable GOCUDA_MEMCHECK=1 does the same for any program.
+func WithMemoryCheck() Option { return func(o *options) { o.Software.Memcheck = true } }
+
 // WithLeakReports remembers where every resource was made. [System.Leaks] lists those that are open; what the collector finds unreachable and not
 // closed goes to report, or with a nil report to standard error. Nothing is ever freed by the collector. It costs about a microsecond for
 // each resource.

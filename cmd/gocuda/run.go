@@ -35,6 +35,8 @@ type runCmd struct {
 	Repeat      int      `help:"Launch N times and report the fastest; arrays are not reset between." default:"1"`
 	Device      string   `help:"driver, software or auto (the driver if it is usable)." default:"auto" enum:"auto,driver,software"`
 	Profile     string   `help:"Profile of the software device." placeholder:"NAME"`
+	Engine      string   `help:"What runs kernels on the software device: auto, jit or interpreter." default:"" enum:",auto,jit,interpreter" placeholder:"NAME"`
+	Memcheck    bool     `help:"Check every access of the kernel to memory against what is allocated (on the software device)."`
 	JSON        bool     `name:"json" help:"Print JSON."`
 	Pprof       string   `name:"pprof" help:"Count what every PTX line does and write that for go tool pprof (on the software device)." placeholder:"FILE"`
 }
@@ -51,6 +53,18 @@ type runReport struct {
 	Checks  []runCheck   `json:"checks,omitempty"`
 	Written []string     `json:"written,omitempty"`
 	Arrays  []arrayShort `json:"arrays,omitempty"`
+
+	Memcheck     bool           `json:"memcheck,omitempty"`
+	MemoryErrors []*memoryError `json:"memory_errors,omitempty"`
+
+	ptrs []driver.CUdeviceptr
+	args []*argument
+}
+
+// memoryError is a report of the memory checker; Argument is the number of the array that it is about, 0 when it is about none.
+type memoryError struct {
+	*softdev.MemoryError
+	Argument int `json:"argument,omitempty"`
 }
 
 type runCheck struct {
@@ -193,12 +207,33 @@ func readImage(path string) ([]byte, error) {
 }
 
 func (c *runCmd) Run(con *console) error {
-	if c.Pprof == "" {
-		rep, err := c.run(c.Device, softdev.Options{})
+	switch {
+	case c.Memcheck && c.Pprof != "":
+		return hint(errors.New("--memcheck and --pprof do not go together"), "one after the other")
+	case c.Memcheck && c.Device == "driver":
+		return hint(errors.New("the memory checker is one of the software device's"), "--device software, or compute-sanitizer")
+	case c.Memcheck:
+		var found []*softdev.MemoryError
+		rep, err := c.run("software", softdev.Options{EngineName: c.Engine, Memcheck: true, MemoryErrors: func(e *softdev.MemoryError) { found = append(found, e) }})
+		if rep == nil {
+			return err
+		}
+		rep.Memcheck = true
+		for _, e := range found {
+			rep.MemoryErrors = append(rep.MemoryErrors, rep.about(e))
+		}
+		if perr := c.print(con, rep); err == nil {
+			err = perr
+		}
+		return err
+	case c.Pprof == "":
+		rep, err := c.run(c.Device, softdev.Options{EngineName: c.Engine})
 		if err != nil {
 			return err
 		}
 		return c.print(con, rep)
+	case c.Engine != "":
+		return hint(errors.New("a profile is counted by an engine of its own"), "no --engine with --pprof")
 	}
 	if c.Device == "driver" {
 		return hint(errors.New("the counts of a profile come from the software device"), "--device software")
@@ -213,6 +248,34 @@ func (c *runCmd) Run(con *console) error {
 	}
 	rep.Written = append(rep.Written, c.Pprof)
 	return c.print(con, rep)
+}
+
+// about finds the argument that a bad access is about.
+func (r *runReport) about(e *softdev.MemoryError) *memoryError {
+	m := &memoryError{MemoryError: e}
+	if e.Near != nil {
+		for i, p := range r.ptrs {
+			if p != 0 && uint64(p) == e.Near.Address {
+				m.Argument = i + 1
+			}
+		}
+	}
+	return m
+}
+
+// text is the report with the argument in the place of the call that allocated it, which is this command's.
+func (m *memoryError) text(r *runReport) string {
+	s := m.String()
+	if m.Argument == 0 {
+		return s
+	}
+	lines := strings.SplitAfter(s, "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, "=========     allocated by ") {
+			lines[i] = fmt.Sprintf("=========     that is argument %d, %s\n", m.Argument, r.args[m.Argument-1].text)
+		}
+	}
+	return strings.Join(lines, "")
 }
 
 func writeProfile(path, image string, counting *trace.Engine) error {
@@ -279,8 +342,9 @@ func (c *runCmd) run(kind string, o softdev.Options) (*runReport, error) {
 	if err != nil {
 		return nil, err
 	}
+	rep.ptrs, rep.args = ptrs, args
 	if err := c.launch(s, f, grid, block, params, rep); err != nil {
-		return nil, err
+		return rep, err
 	}
 	if err := c.results(s, args, ptrs, expect, rep); err != nil {
 		return nil, err
@@ -463,7 +527,19 @@ func (c *runCmd) print(con *console, r *runReport) error {
 	} else {
 		fmt.Fprintf(con.out, "device  %s\n", r.Device)
 		fmt.Fprintf(con.out, "kernel  %s, grid %s, block %s\n", r.Kernel, dims(r.Grid), dims(r.Block))
-		fmt.Fprintf(con.out, "time    load %.2f ms, run %.3f ms\n", r.LoadMS, r.RunMS)
+		if len(r.MemoryErrors) == 0 {
+			fmt.Fprintf(con.out, "time    load %.2f ms, run %.3f ms\n", r.LoadMS, r.RunMS)
+		}
+		for _, e := range r.MemoryErrors {
+			fmt.Fprint(con.out, e.text(r))
+		}
+		if r.Memcheck {
+			if n := len(r.MemoryErrors); n == 1 {
+				fmt.Fprintln(con.out, "memory  1 error")
+			} else {
+				fmt.Fprintf(con.out, "memory  %d errors\n", n)
+			}
+		}
 		for _, a := range r.Arrays {
 			fmt.Fprintf(con.out, "changed argument %d, %s%v: %s\n", a.Argument, a.Type, a.Shape, a.First)
 		}

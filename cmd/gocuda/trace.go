@@ -55,6 +55,9 @@ type returningLine struct {
 }
 
 func (c *traceCmd) Run(con *console) error {
+	if c.Memcheck || c.Engine != "" {
+		return hint(errors.New("a trace counts on an engine of its own, and then runs machine code"), "gocuda run for --memcheck and --engine")
+	}
 	if c.Device == "driver" {
 		return hint(errors.New("only the software device can be looked into"), "--device software")
 	}
