@@ -211,6 +211,12 @@ func (d *Driver) textureTable(t *driver.Table) {
 	t.MemcpyAtoA = func(cur ctx, dst arr, at uint32, src arr, from, n uint32) res {
 		return d.memcpyAtoA(cur, dst, uint64(at), src, uint64(from), uint64(n))
 	}
+	t.MemcpyDtoA = func(cur ctx, a arr, at uint32, p driver.CUdeviceptr_v1, n uint32) res {
+		return d.memcpyDtoA(cur, a, uint64(at), driver.CUdeviceptr(p), uint64(n))
+	}
+	t.MemcpyAtoD = func(cur ctx, p driver.CUdeviceptr_v1, a arr, at, n uint32) res {
+		return d.memcpyAtoD(cur, driver.CUdeviceptr(p), a, uint64(at), uint64(n))
+	}
 	d.textureObjectTable(t)
 	d.textureReferenceTable(t)
 }

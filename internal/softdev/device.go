@@ -180,7 +180,13 @@ func (dev *device) attribute(id driver.CUdevice_attribute) int32 {
 	return dev.attrs[id]
 }
 
-func (dev *device) totalMem() uint64 { return dev.profile.TotalMemory }
+// totalMem is the device's memory in bytes: the profile's, unless the program or the environment says otherwise.
+func (dev *device) totalMem() uint64 {
+	if n := dev.d.env.memory; n != 0 {
+		return n
+	}
+	return dev.profile.TotalMemory
+}
 
 func (d *Driver) deviceTotalMem(_ driver.CUcontext, out *uint64, ordinal driver.CUdevice) driver.CUresult {
 	if out != nil {

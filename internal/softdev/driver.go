@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,8 @@ type Options struct {
 	MemoryErrors func(*MemoryError)
 	// Counters, when set, count what kernels do.
 	Counters *exec.Counters
+	// Memory is the bytes of memory of each device; 0 leaves it to the environment (see MemoryVariable), and that to the profile.
+	Memory uint64
 	// Workers is the number of goroutines of one launch; 0 is one for each CPU.
 	Workers int
 	// Recover lets a device work again after a fault once the context that faulted is destroyed or reset, and keeps the fault from other
@@ -96,7 +99,16 @@ const (
 
 // New makes a driver. It reserves address space and nothing else; cuInit has to come before other calls as with the C library.
 func New(o Options) (*Driver, error) {
-	d := &Driver{opts: o, started: time.Now(), refused: map[string]bool{}, env: readEnvironment()}
+	env, err := readEnvironment()
+	if err != nil && o.Memory == 0 {
+		return nil, fmt.Errorf("software device: %w", err)
+	}
+	if o.Memory != 0 {
+		if env.memory, err = parseMemory(strconv.FormatUint(o.Memory, 10)); err != nil {
+			return nil, fmt.Errorf("software device: %w", err)
+		}
+	}
+	d := &Driver{opts: o, started: time.Now(), refused: map[string]bool{}, env: env}
 	if err := d.chooseEngine(); err != nil {
 		return nil, fmt.Errorf("software device: %w", err)
 	}
@@ -140,7 +152,6 @@ func New(o Options) (*Driver, error) {
 		}
 		d.devices = append(d.devices, dev)
 	}
-	var err error
 	if d.memory, err = newMemory(d); err != nil {
 		return nil, fmt.Errorf("software device: %w", err)
 	}

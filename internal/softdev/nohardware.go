@@ -43,6 +43,7 @@ var absents = []absent{
 	{"GraphicsResourceSetMapFlags_v2", false, false, badHandle, true, noGraphics},
 	{"GraphicsSubResourceGetMappedArray", false, false, badHandle, true, noGraphics},
 	{"FlushGPUDirectRDMAWrites", false, true, invalidValue, false, "no other device writes to the memory (CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED)"},
+	{"DeviceGetNvSciSyncAttributes", false, false, badHandle, false, "there is no NvSciSync"},
 	{"IpcGetMemHandle", true, false, invalidValue, false, noIPC},
 	{"IpcGetEventHandle", true, false, invalidValue, false, noIPC},
 	{"IpcOpenMemHandle", true, false, invalidValue, false, noIPC},

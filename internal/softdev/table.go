@@ -59,6 +59,8 @@ func (d *Driver) newTable() *driver.Table {
 	t.DeviceGetExecAffinitySupport = d.deviceGetExecAffinitySupport
 	t.DeviceCanAccessPeer = d.deviceCanAccessPeer
 	t.DeviceGetP2PAttribute = d.deviceGetP2PAttribute
+	t.DeviceGetP2PAtomicCapabilities = d.deviceGetP2PAtomicCapabilities
+	t.DeviceGetHostAtomicCapabilities = d.deviceGetHostAtomicCapabilities
 	t.DeviceGetTexture1DLinearMaxWidth = d.deviceGetTexture1DLinearMaxWidth
 	t.CtxEnablePeerAccess = d.ctxEnablePeerAccess
 	t.CtxDisablePeerAccess = d.ctxDisablePeerAccess
@@ -187,6 +189,7 @@ func (d *Driver) newTable() *driver.Table {
 	t.LaunchKernel = d.launchKernel
 	t.LaunchKernelEx = d.launchKernelEx
 	t.LaunchCooperativeKernel = d.launchCooperativeKernel
+	t.LaunchCooperativeKernelMultiDevice = d.launchCooperativeMultiDevice
 	t.FuncSetBlockShape = d.funcSetBlockShape
 	t.FuncSetSharedSize = d.funcSetSharedSize
 	t.ParamSetSize = d.paramSetSize

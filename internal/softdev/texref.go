@@ -471,6 +471,32 @@ func (d *Driver) textureReferenceTable(t *driver.Table) {
 		return d.changeTexref(h, func(x *texref) res { return x.setAddress2D(desc, p, pitch) })
 	}
 	t.TexRefSetAddress2D_v2 = t.TexRefSetAddress2D_v3
+	// First versions, with addresses and sizes of 32 bits (oldmemory.go).
+	t.TexRefSetAddress = func(cur ctx, offset *uint32, h ref, p driver.CUdeviceptr_v1, n uint32) res {
+		var at uint64
+		r := t.TexRefSetAddress_v2(cur, &at, h, driver.CUdeviceptr(p), uint64(n))
+		if offset != nil && r == success {
+			*offset = uint32(at)
+		}
+		return r
+	}
+	t.TexRefSetAddress2D = func(cur ctx, h ref, desc *driver.CUDA_ARRAY_DESCRIPTOR_v1, p driver.CUdeviceptr_v1, pitch uint32) res {
+		if desc == nil {
+			return t.TexRefSetAddress2D_v3(cur, h, nil, driver.CUdeviceptr(p), uint64(pitch))
+		}
+		return t.TexRefSetAddress2D_v3(cur, h, &driver.CUDA_ARRAY_DESCRIPTOR{Width: uint64(desc.Width), Height: uint64(desc.Height), Format: desc.Format, NumChannels: desc.NumChannels},
+			driver.CUdeviceptr(p), uint64(pitch))
+	}
+	t.TexRefGetAddress = func(cur ctx, out *driver.CUdeviceptr_v1, h ref) res {
+		if out == nil {
+			return t.TexRefGetAddress_v2(cur, nil, h)
+		}
+		var p driver.CUdeviceptr
+		if r := t.TexRefGetAddress_v2(cur, &p, h); r != success {
+			return r
+		}
+		return d.short(out, p, nil)
+	}
 	t.TexRefSetFormat = func(_ ctx, h ref, f driver.CUarray_format, channels int32) res {
 		return d.changeTexref(h, func(x *texref) res {
 			if _, r := x.ctx.formatOf(f, uint32(channels)); r != success {
