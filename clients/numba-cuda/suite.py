@@ -23,6 +23,9 @@ class Lines(unittest.TestResult):
         self.bad = None
 
     def error(self, test, err):
+        if err[0].__name__ == "Skipped":  # pytest.importorskip in a unittest
+            self.addSkip(test, err[1])
+            return
         self.bad = f"{err[0].__name__}: {err[1]}"
         if not hasattr(test, "_testMethodName"):
             self.say("fail", test, self.bad)  # a class or a module that cannot be set up
