@@ -20,7 +20,7 @@ func (h *Heap) OpenStore(fd uintptr, owner any) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mem: open store: %w", err)
 	}
-	s := &Store{Owner: owner, heap: h, size: size, b: b, refs: 1}
+	s := &Store{Owner: owner, heap: h, size: size, held: size, b: b, refs: 1}
 	if err := h.adopt(s); err != nil {
 		_ = b.close()
 		return nil, err
@@ -37,8 +37,8 @@ func (h *Heap) adopt(s *Store) error {
 	if h.closed {
 		return ErrClosed
 	}
-	if h.limit-min(h.used, h.limit) < s.size {
-		return &OutOfMemoryError{s.size, h.used, h.limit, nil}
+	if h.limit-min(h.used, h.limit) < s.held {
+		return &OutOfMemoryError{s.held, h.used, h.limit, nil}
 	}
 	h.w.mu.Lock()
 	defer h.w.mu.Unlock()
@@ -46,7 +46,7 @@ func (h *Heap) adopt(s *Store) error {
 		return ErrClosed
 	}
 	h.w.stores[s] = struct{}{}
-	h.used += s.size
+	h.used += s.held
 	h.peak = max(h.peak, h.used)
 	return nil
 }

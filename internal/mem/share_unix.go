@@ -30,5 +30,5 @@ func openBacking(fd uintptr) (*backing, uint64, error) {
 		_ = f.Close()
 		return nil, 0, err
 	}
-	return &backing{f}, uint64(info.Size()), nil
+	return &backing{f: f}, uint64(info.Size()), nil
 }

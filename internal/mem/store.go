@@ -23,6 +23,7 @@ type Store struct {
 	Owner any // what it was made for; its meaning is the caller's
 	heap  *Heap
 	size  uint64
+	held  uint64 // what counts for the heap
 	b     *backing
 
 	refs int // owners and mappings; under the window's lock
@@ -64,7 +65,7 @@ func (h *Heap) NewStore(size uint64, owner any) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mem: the host gives no memory that can be mapped: %w", err)
 	}
-	s := &Store{Owner: owner, heap: h, size: size, b: b, refs: 1}
+	s := &Store{Owner: owner, heap: h, size: size, held: size, b: b, refs: 1}
 	h.w.mu.Lock()
 	closed := h.w.closed
 	if !closed {
@@ -120,7 +121,7 @@ func (w *Window) unref(stores []*Store) error {
 			first = err
 		}
 		s.heap.mu.Lock()
-		s.heap.used -= s.size
+		s.heap.used -= s.held
 		s.heap.mu.Unlock()
 	}
 	return first
@@ -200,6 +201,11 @@ func (w *Window) Unreserve(addr, size uint64) error {
 
 // Map gives a part of a reserved range the memory of a store from an offset on. It cannot be accessed before Protect. Errors: *AddressError.
 func (w *Window) Map(addr, size uint64, s *Store, offset uint64, owner any) (Range, error) {
+	return w.mapRange(addr, size, s, offset, 0, size, owner)
+}
+
+// mapRange is Map where only a part of what is mapped, bytes from lead on, is a range of memory that can be found.
+func (w *Window) mapRange(addr, size uint64, s *Store, offset, lead, bytes uint64, owner any) (Range, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
@@ -220,7 +226,7 @@ func (w *Window) Map(addr, size uint64, s *Store, offset uint64, owner any) (Ran
 		return Range{}, err
 	}
 	m := &mapped{extent{off, size}, s, &span{off: off, n: size, ranges: make([]atomic.Pointer[Range], 1)}}
-	g := &Range{Base: addr, Size: size, ID: w.ids.Add(1), Kind: s.heap.kind, Heap: s.heap, Owner: owner, Store: s, Access: NoAccess}
+	g := &Range{Base: addr + lead, Size: bytes, ID: w.ids.Add(1), Kind: s.heap.kind, Heap: s.heap, Owner: owner, Store: s, Access: NoAccess}
 	m.span.ranges[0].Store(g)
 	r.maps = slices.Insert(r.maps, i, m)
 	s.refs++

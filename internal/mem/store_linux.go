@@ -13,3 +13,7 @@ func nameless() (*os.File, error) {
 	}
 	return os.NewFile(uintptr(fd), "gocuda"), nil
 }
+
+func punchHole(f *os.File, off, n uint64) error {
+	return os.NewSyscallError("fallocate", unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(off), int64(n)))
+}

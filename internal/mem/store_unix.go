@@ -9,8 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// backing is the memory of a store: a file that has no name.
-type backing struct{ f *os.File }
+// backing is the memory of a store: a file, which has no name unless it says so.
+type backing struct {
+	f     *os.File
+	named bool
+}
 
 func newBacking(size uint64) (*backing, error) {
 	f, err := nameless()
@@ -21,10 +24,18 @@ func newBacking(size uint64) (*backing, error) {
 		_ = f.Close()
 		return nil, err
 	}
-	return &backing{f}, nil
+	return &backing{f: f}, nil
 }
 
-func (b *backing) close() error { return b.f.Close() }
+func (b *backing) close() error {
+	if b.named {
+		_ = os.Remove(b.f.Name()) // who opened it has it
+	}
+	return b.f.Close()
+}
+
+// punch gives a part of the file's memory back; it reads as zero again.
+func (b *backing) punch(off, n uint64) error { return punchHole(b.f, off, n) }
 
 // share maps a part of a store in place of reserved addresses, without access.
 func (m *mapping) share(off, n uint64, b *backing, at uint64) error {

@@ -67,6 +67,7 @@ type Window struct {
 	committed  uint64         // bytes
 	reserved   []*reservation // by offset
 	stores     map[*Store]struct{}
+	published  map[*publication]struct{}
 }
 
 type extent struct{ off, n uint64 }
@@ -76,6 +77,8 @@ type span struct {
 	off, n uint64
 	ranges []atomic.Pointer[Range] // one; in a chunk one for each MinAlign bytes, all units of an allocation hold its range
 	chunk  *chunk                  // nil for one allocation
+
+	published *publication // the memory is in a file; under the heap's lock
 }
 
 // Open reserves a window: MaxWindow bytes, or less where the host refuses that much.
@@ -107,7 +110,7 @@ func OpenSize(size uint64) (*Window, error) {
 }
 
 func newWindow(m *mapping) *Window {
-	w := &Window{m: m, base: uint64(uintptr(m.base)), smallEnd: Special + m.size/smallShare, stores: map[*Store]struct{}{}}
+	w := &Window{m: m, base: uint64(uintptr(m.base)), smallEnd: Special + m.size/smallShare, stores: map[*Store]struct{}{}, published: map[*publication]struct{}{}}
 	w.spans = make([]atomic.Pointer[[1 << l2Bits]atomic.Pointer[span]], m.size>>(granuleBits+l2Bits))
 	w.free[0] = []extent{{Special, w.smallEnd - Special}}
 	w.free[1] = []extent{{w.smallEnd, m.size - w.smallEnd}}
@@ -183,6 +186,12 @@ func (w *Window) Close() error {
 		}
 	}
 	clear(w.stores)
+	for p := range w.published {
+		if e := p.b.close(); err == nil {
+			err = e
+		}
+	}
+	clear(w.published)
 	return err
 }
 
@@ -303,7 +312,12 @@ func (w *Window) drop(s *span) error {
 		return ErrClosed
 	}
 	w.setSpan(s.off, s.n, nil)
-	err := w.m.decommit(s.off, s.n)
+	var err error
+	if s.published != nil {
+		err = w.unpublish(s)
+	} else {
+		err = w.m.decommit(s.off, s.n)
+	}
 	w.committed -= s.n
 	w.putAside(extent{s.off, s.n})
 	return err

@@ -1,0 +1,40 @@
+package mem
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// cookieName is the name that a memory file shows in /proc.
+func cookieName(cookie uint64) string { return fmt.Sprintf("gocuda-%016x", cookie) }
+
+func newCookieBacking(size, cookie uint64) (*backing, error) {
+	fd, err := unix.MemfdCreate(cookieName(cookie), unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("memfd_create", err)
+	}
+	f := os.NewFile(uintptr(fd), cookieName(cookie))
+	if err := f.Truncate(int64(size)); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return &backing{f: f}, nil
+}
+
+// openCookieBacking opens the file through the other process's list of files, which the system allows to processes of the same user.
+func openCookieBacking(p Published) (*backing, error) {
+	path := fmt.Sprintf("/proc/%d/fd/%d", p.Process, p.File)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", ErrNotPublished, err)
+	}
+	// What was opened has to be the file that was meant, which its name says.
+	if link, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd())); err != nil || !strings.HasPrefix(link, "/memfd:"+cookieName(p.Cookie)) {
+		_ = f.Close()
+		return nil, ErrNotPublished
+	}
+	return sized(f, p.Size)
+}
