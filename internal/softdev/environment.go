@@ -15,13 +15,13 @@ import (
 // that the device of the profile would have.
 const MemoryVariable = "GOCUDA_MEMORY"
 
-// MemoryError says that an amount of memory (Options.Memory or MemoryVariable) is none.
-type MemoryError struct {
+// MemorySizeError says that an amount of memory (Options.Memory or MemoryVariable) is none.
+type MemorySizeError struct {
 	Value string
 	Why   string
 }
 
-func (e *MemoryError) Error() string {
+func (e *MemorySizeError) Error() string {
 	return fmt.Sprintf("%s=%q: %s", MemoryVariable, e.Value, e.Why)
 }
 
@@ -44,11 +44,11 @@ func parseMemory(text string) (uint64, error) {
 	n, err := strconv.ParseUint(digits, 10, 64)
 	switch {
 	case err != nil:
-		return 0, &MemoryError{text, "not a number of bytes, with K, M, G or T behind it or not"}
+		return 0, &MemorySizeError{text, "not a number of bytes, with K, M, G or T behind it or not"}
 	case bits.Len64(n)+shift > 64 || n<<shift > mostMemory:
-		return 0, &MemoryError{text, fmt.Sprintf("more than the %d GiB that the address window allows", uint64(mostMemory)>>30)}
+		return 0, &MemorySizeError{text, fmt.Sprintf("more than the %d GiB that the address window allows", uint64(mostMemory)>>30)}
 	case n<<shift < leastMemory:
-		return 0, &MemoryError{text, fmt.Sprintf("less than %d MiB", leastMemory>>20)}
+		return 0, &MemorySizeError{text, fmt.Sprintf("less than %d MiB", leastMemory>>20)}
 	}
 	return n << shift &^ (mem.Granule - 1), nil
 }

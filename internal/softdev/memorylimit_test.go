@@ -53,7 +53,7 @@ func TestMemoryOption(t *testing.T) {
 	if got := d.devices[0].totalMem(); got != 1<<30 {
 		t.Errorf("%d bytes", got)
 	}
-	var e *MemoryError
+	var e *MemorySizeError
 	if _, err := New(Options{}); !errors.As(err, &e) || e.Value != "nonsense" {
 		t.Errorf("error %v", err)
 	}
