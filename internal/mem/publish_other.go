@@ -10,3 +10,6 @@ func (b *backing) number() int32                      { return -1 }
 func (b *backing) mapAll(int) ([]byte, error)         { return nil, errors.ErrUnsupported }
 func unmapAll([]byte) error                           { return errors.ErrUnsupported }
 func (m *mapping) move(_, _ uint64, _ *backing) error { return errors.ErrUnsupported }
+
+// ProcessGone says whether a process has ended; here nobody knows.
+func ProcessGone(int) bool { return false }

@@ -36,3 +36,8 @@ func sized(f *os.File, n uint64) (*backing, error) {
 	}
 	return &backing{f: f}, nil
 }
+
+// ProcessGone says whether a process has ended. The number may be in use again: then it says no.
+func ProcessGone(pid int) bool {
+	return pid > 0 && unix.Kill(pid, 0) == unix.ESRCH
+}

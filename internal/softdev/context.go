@@ -38,6 +38,7 @@ type context struct {
 	sharedConfig driver.CUsharedconfig
 	modules      map[*module]struct{}
 	peers        map[*context]struct{} // contexts whose memory this one may use
+	imports      map[ipcKey]*ipcImport // memory of other processes
 
 	tex      textureState
 	coredump coredumps
@@ -127,6 +128,7 @@ func (c *context) tearDown() {
 	c.d.forgetArrays(c)
 	c.params.close(c)
 	c.heap.close(c)
+	c.closeImports()
 	c.d.memory.freeContext(c)
 	// The handle leads here for as long as the driver lives; what it holds need not.
 	c.order.Lock()

@@ -58,9 +58,11 @@ type Driver struct {
 	started   time.Time
 	stdout    sync.Mutex
 
-	state     atomic.Uint32 // driverNew, driverReady, driverClosed
-	callbacks atomic.Int32  // host functions that run now
-	capturing atomic.Int32  // stream captures that have not ended
+	state     atomic.Uint32              // driverNew, driverReady, driverClosed
+	callbacks atomic.Int32               // host functions that run now
+	capturing atomic.Int32               // stream captures that have not ended
+	gate      atomic.Pointer[standstill] // while memory moves
+	freezing  sync.Mutex
 	details   atomic.Uint64
 	streamIDs atomic.Uint64
 	ctxIDs    atomic.Uint64

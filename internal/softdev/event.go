@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
 )
 
 // event is a CUevent. What was captured by its last record is a point in a stream; destroying the event leaves waits on that point
@@ -13,6 +14,7 @@ type event struct {
 	ctx    *context
 	handle driver.CUevent
 	flags  driver.CUevent_flags
+	shared *sharedEvent // with CU_EVENT_INTERPROCESS
 
 	mu      sync.Mutex
 	rec     *record                      // nil before the first record
@@ -23,6 +25,9 @@ type event struct {
 type record struct {
 	at    atomic.Int64 // ns after the driver's start, written when the stream gets there
 	point point
+
+	shared *sharedEvent
+	number uint64 // of the record among all that the shared event has had
 }
 
 const eventFlags = driver.CU_EVENT_BLOCKING_SYNC | driver.CU_EVENT_DISABLE_TIMING | driver.CU_EVENT_INTERPROCESS
@@ -37,6 +42,10 @@ func (d *Driver) eventCreate(cur driver.CUcontext, out *driver.CUevent, flags ui
 		return invalidValue
 	}
 	e := &event{ctx: c, flags: f}
+	if f&driver.CU_EVENT_INTERPROCESS != 0 {
+		page, err := mem.NewPage()
+		e.shared = newSharedEvent(d, page, err)
+	}
 	e.handle = driver.CUevent(d.events.add(e))
 	if e.handle == 0 {
 		return driver.CUDA_ERROR_OUT_OF_MEMORY
@@ -117,6 +126,9 @@ func (e *event) record(s *stream) {
 	if rec == nil || !rec.point.reached() {
 		rec = new(record) // the old one belongs to an operation that is still queued
 	}
+	if e.shared != nil {
+		rec = &record{shared: e.shared, number: e.shared.begin()}
+	}
 	s.put(&op{kind: opRecord, rec: rec})
 	rec.point = point{s, s.queued}
 	e.rec = rec
@@ -133,6 +145,9 @@ func (e *event) record(s *stream) {
 func (e *event) captured() point {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.shared != nil {
+		return e.shared.point(e)
+	}
 	if e.rec == nil {
 		return point{}
 	}

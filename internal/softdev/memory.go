@@ -34,6 +34,8 @@ type allocation struct {
 	pool   *pool
 	graph  *graphMemory  // of a memory allocation node
 	mapped *mappedMemory // of cuMemMap
+	ipc    *ipcImport    // of cuIpcOpenMemHandle
+	home   *device       // of the memory, where it is not the context's
 	advice advices       // of managed memory
 	size   uint64        // of memory from a pool
 	sync   atomic.Bool   // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
@@ -256,7 +258,7 @@ func (d *Driver) memFree(cur driver.CUcontext, p driver.CUdeviceptr) driver.CUre
 	}
 	m := d.memory
 	rng, a, ok := m.find(p)
-	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || rng.Kind != mem.Device && rng.Kind != mem.Managed {
+	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || a.ipc != nil || rng.Kind != mem.Device && rng.Kind != mem.Managed {
 		c, _ := d.attach(cur)
 		if c != nil && c.fault() != success {
 			return c.fault()

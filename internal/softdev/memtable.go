@@ -32,4 +32,5 @@ func (d *Driver) virtualTable(t *driver.Table) {
 	t.MemPoolImportPointer = d.memPoolImportPointer
 	t.MemBatchDecompressAsync = d.memBatchDecompressAsync
 	d.oldMemoryTable(t)
+	d.ipcTable(t)
 }

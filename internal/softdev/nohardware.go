@@ -19,7 +19,6 @@ type absent struct {
 const (
 	noImport   = "memory and semaphores of other APIs and processes cannot be imported"
 	noGraphics = "there is no graphics API to share resources with"
-	noIPC      = "memory and events of cuMemAlloc and cuEventCreate cannot be shared with other processes; memory of cuMemCreate can, by file descriptor"
 )
 
 // absents holds the recorded order of the checks (testdata/null_arguments.json).
@@ -44,12 +43,6 @@ var absents = []absent{
 	{"GraphicsSubResourceGetMappedArray", false, false, badHandle, true, noGraphics},
 	{"FlushGPUDirectRDMAWrites", false, true, invalidValue, false, "no other device writes to the memory (CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED)"},
 	{"DeviceGetNvSciSyncAttributes", false, false, badHandle, false, "there is no NvSciSync"},
-	{"IpcGetMemHandle", true, false, invalidValue, false, noIPC},
-	{"IpcGetEventHandle", true, false, invalidValue, false, noIPC},
-	{"IpcOpenMemHandle", true, false, invalidValue, false, noIPC},
-	{"IpcOpenMemHandle_v2", true, false, invalidValue, false, noIPC},
-	{"IpcOpenEventHandle", true, false, invalidValue, false, noIPC},
-	{"IpcCloseMemHandle", false, true, invalidValue, true, noIPC},
 }
 
 // absentTable fills in what makes no sense without hardware. Implements still says no for these functions.

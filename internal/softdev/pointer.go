@@ -70,7 +70,7 @@ func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_att
 	case driver.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
 		put32(uint32(a.device().ordinal))
 	case driver.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-		flag(false) // an H200's memory is; the software device's cannot be shared with another process yet
+		flag(a.shareable(rng.Kind) && ipcHost)
 	case driver.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
 		flag(rng.Kind == mem.Device && a.device().attribute(driver.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED) != 0)
 	case driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:

@@ -145,7 +145,7 @@ func (d *Driver) memFreeAsync(cur driver.CUcontext, p driver.CUdeviceptr, h driv
 	}
 	// Memory of cuMemAlloc is accepted as well (recorded).
 	rng, a, ok := d.memory.find(p)
-	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || rng.Kind != mem.Device {
+	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || a.ipc != nil || rng.Kind != mem.Device {
 		return s.spoil(invalidValue)
 	}
 	switch {

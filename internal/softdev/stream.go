@@ -118,13 +118,19 @@ func (s *stream) perform(o *op) {
 
 // put appends the operation and leaves s.mu locked. The order among streams that are in step with the legacy stream is decided here.
 func (s *stream) put(o *op) {
+	c := s.ctx
 	if !s.order {
 		s.mu.Lock()
+		if c.d.gate.Load() != nil {
+			c.d.pass(s.mu.Unlock, s.mu.Lock)
+		}
 		s.push(o)
 		return
 	}
-	c := s.ctx
 	c.order.Lock()
+	if c.d.gate.Load() != nil {
+		c.d.pass(c.order.Unlock, c.order.Lock)
+	}
 	if s.kind == streamLegacy {
 		for i := 0; i < len(c.streams); i++ {
 			b := c.streams[i]
@@ -255,6 +261,9 @@ func (s *stream) execute(o *op) {
 	switch o.kind {
 	case opRecord:
 		o.rec.at.Store(s.ctx.d.now())
+		if o.rec.shared != nil {
+			o.rec.shared.finish(o.rec.number)
+		}
 	case opTask:
 		o.task.execute(s, skip)
 	case opHost:

@@ -383,5 +383,8 @@ func (a *allocation) device() *device {
 	if a.mapped != nil {
 		return a.mapped.h.dev
 	}
+	if a.home != nil {
+		return a.home
+	}
 	return a.ctx.dev
 }

@@ -1,0 +1,53 @@
+package softdev
+
+import (
+	"time"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// standstill holds back work that is submitted while memory moves.
+type standstill struct{ open chan struct{} }
+
+// freezeLimit is how long one operation that is queued may take. Work that waits for something that comes later takes longer: a host function for the caller,
+// a kernel for a copy, a stream for another process.
+const freezeLimit = time.Minute
+
+// freeze calls f while no work runs in any context and none comes. The result is CUDA_ERROR_NOT_READY if the work that is queued does not end.
+func (d *Driver) freeze(f func() driver.CUresult) driver.CUresult {
+	d.freezing.Lock()
+	defer d.freezing.Unlock()
+	g := &standstill{make(chan struct{})}
+	d.gate.Store(g)
+	defer func() {
+		d.gate.Store(nil)
+		close(g.open)
+	}()
+	for _, c := range d.contexts.all() {
+		// Whoever was past the gate has queued its work when these locks have been held.
+		var buf [8]point
+		for _, p := range c.tails(buf[:0]) {
+			done, since := p.s.done.Load(), time.Now()
+			for !p.reached() {
+				if n := p.s.done.Load(); n != done {
+					done, since = n, time.Now()
+				}
+				if time.Since(since) > freezeLimit {
+					d.explain(c, "an operation that is queued does not end within %v", freezeLimit)
+					return driver.CUDA_ERROR_NOT_READY
+				}
+				time.Sleep(20 * time.Microsecond)
+			}
+		}
+	}
+	return f()
+}
+
+// pass waits while there is a gate; the locks are held, and let go meanwhile.
+func (d *Driver) pass(unlock, lock func()) {
+	for g := d.gate.Load(); g != nil; g = d.gate.Load() {
+		unlock()
+		<-g.open
+		lock()
+	}
+}
