@@ -19,6 +19,18 @@ environment() {
 	fi
 }
 
+# folder NAME PACKAGE... unpacks these packages, without what they depend on, into $CLIENT_ENV/NAME, where no Python finds them: libraries and headers.
+folder() {
+	local dir=$CLIENT_ENV/$1
+	shift
+	local want="$*"
+	if [ "$(cat "$dir/.packages" 2>/dev/null)" != "$want" ]; then
+		rm -rf "$dir"
+		python3 -m pip install -q --disable-pip-version-check --no-deps --target "$dir" "$@" >&2
+		echo "$want" >"$dir/.packages"
+	fi
+}
+
 # with_library COMMAND... runs a command with our library in front.
 with_library() {
 	if [ -n "${CLIENT_LIBDIR:-}" ]; then
