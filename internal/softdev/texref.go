@@ -370,6 +370,20 @@ func (t *texref) setAddress(p driver.CUdeviceptr, n uint64, offset *uint64) driv
 	return t.bind(&res, im, p)
 }
 
+// setFormat is also of the linear memory that is bound already: PyCUDA binds first, and what its tests read is of the later format.
+func (t *texref) setFormat(f driver.CUarray_format, channels uint32) driver.CUresult {
+	if t.has && t.bound.ResType == driver.CU_RESOURCE_TYPE_LINEAR {
+		l := t.bound.Res.Linear()
+		im, r := t.ctx.linearImage(l.DevPtr, f, channels, l.SizeInBytes)
+		if r != success {
+			return r
+		}
+		t.image, l.Format, l.NumChannels = im, f, channels
+	}
+	t.format, t.channels = f, channels
+	return success
+}
+
 func (t *texref) setAddress2D(desc *driver.CUDA_ARRAY_DESCRIPTOR, p driver.CUdeviceptr, pitch uint64) driver.CUresult {
 	if desc == nil {
 		return invalidValue
@@ -502,8 +516,7 @@ func (d *Driver) textureReferenceTable(t *driver.Table) {
 			if _, r := x.ctx.formatOf(f, uint32(channels)); r != success {
 				return r
 			}
-			x.format, x.channels = f, uint32(channels)
-			return success
+			return x.setFormat(f, uint32(channels))
 		})
 	}
 	t.TexRefSetAddressMode = func(_ ctx, h ref, dim int32, m driver.CUaddress_mode) res {

@@ -255,6 +255,13 @@ func TestTextureReferences(t *testing.T) {
 	b.launch("fetch", 4, unsafe.Pointer(&b.out))
 	equalFloats(t, b.floats(4), []float32{1, 2, 3, 4})
 
+	// The format may come after the address.
+	must(t, tab.TexRefSetFormat(ctx, ref, driver.CU_AD_FORMAT_UNSIGNED_INT8, 1))
+	must(t, tab.TexRefSetAddress_v2(ctx, &offset, ref, p, 32))
+	must(t, tab.TexRefSetFormat(ctx, ref, driver.CU_AD_FORMAT_FLOAT, 1))
+	b.launch("fetch", 4, unsafe.Pointer(&b.out))
+	equalFloats(t, b.floats(4), []float32{1, 2, 3, 4})
+
 	// A launch keeps the binding that it was made with.
 	must(t, tab.TexRefSetArray(ctx, ref, a, driver.CU_TRSA_OVERRIDE_FORMAT))
 	b.launch("fetch", 1, unsafe.Pointer(&b.out))
