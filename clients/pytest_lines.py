@@ -1,12 +1,14 @@
-"""A pytest plugin (-p pytest_lines) that prints the lines of clients/run; LINES_PREFIX goes in front of the names."""
+"""A pytest plugin (-p pytest_lines) that prints the lines of clients/run; LINES_PREFIX goes in front of the names. LINES_FD is the file descriptor for them, where
+pytest's own output is to go elsewhere (1, unless told)."""
 import os, sys
 
 prefix = os.environ.get("LINES_PREFIX", "")
+out = os.fdopen(int(os.environ["LINES_FD"]), "w") if "LINES_FD" in os.environ else sys.__stdout__
 
 
 def say(kind, name, why=""):
     why = " ".join(why.split())[:300]
-    print("\t".join(x for x in (kind, prefix + name, why) if x), file=sys.__stdout__, flush=True)
+    print("\t".join(x for x in (kind, prefix + name, why) if x), file=out, flush=True)
 
 
 def pytest_runtest_logreport(report):

@@ -128,10 +128,10 @@ func (m *memory) find(addr driver.CUdeviceptr) (mem.Range, *allocation, bool) {
 	return r, a, true
 }
 
-// device resolves n bytes at a device address: all inside one allocation or registered range.
+// device resolves n bytes at a device address: all inside one allocation or registered range, or in mappings side by side.
 func (m *memory) device(addr driver.CUdeviceptr, n uint64) (unsafe.Pointer, bool) {
-	r, _, ok := m.find(addr)
-	if !ok || n > r.Size-(uint64(addr)-r.Base) || r.Access == mem.NoAccess {
+	r, a, ok := m.find(addr)
+	if !ok || r.Access == mem.NoAccess || n > r.Size-(uint64(addr)-r.Base) && !m.adjoin(r, a, uint64(addr), n) {
 		return nil, false
 	}
 	if r.Kind == mem.Registered {
@@ -139,6 +139,24 @@ func (m *memory) device(addr driver.CUdeviceptr, n uint64) (unsafe.Pointer, bool
 		return p, p != nil
 	}
 	return m.w.Ptr(uint64(addr)), true
+}
+
+// adjoin says whether n bytes from addr, which is in the mapping r, are mapped throughout with the same access.
+func (m *memory) adjoin(r mem.Range, a *allocation, addr, n uint64) bool {
+	access, end := r.Access, addr+n
+	if end < addr {
+		return false
+	}
+	for at := r.End(); a.mapped != nil; at = r.End() {
+		if at >= end {
+			return true
+		}
+		var ok bool
+		if r, a, ok = m.find(driver.CUdeviceptr(at)); !ok || r.Access != access {
+			return false
+		}
+	}
+	return false
 }
 
 // host resolves n bytes of host memory. Addresses in the window have to be allocated; others are the program's and trusted. pageable says that

@@ -88,6 +88,14 @@ func TestVirtualMemoryFacts(t *testing.T) {
 	if v := read32(t, tab, ctx, va+g2); v != 0x77 {
 		t.Errorf("the second mapping has %#x", v)
 	}
+	// Mappings side by side are one range to copies, as the expandable segments of PyTorch need it.
+	must(t, tab.MemcpyDtoH_v2(ctx, unsafe.Pointer(&host[0]), va+g2-8, 16))
+	if host[8] != 0x77 {
+		t.Errorf("a copy across two mappings read %x", host[:16])
+	}
+	if r := tab.MemcpyDtoH_v2(ctx, unsafe.Pointer(&host[0]), va+2*g2-8, 16); r != driver.CUDA_ERROR_INVALID_VALUE {
+		t.Errorf("a copy past the last mapping: %v", r)
+	}
 	is("release", tab.MemRelease(ctx, h))
 	is("release2", tab.MemRelease(ctx, h))
 	is("release3", tab.MemRelease(ctx, h))
