@@ -12,7 +12,9 @@ import (
 )
 
 // TestApproximate compares the approximate functions in machine code with package num: edge values, every exponent, random bits.
-func TestApproximate(t *testing.T) {
+func TestApproximate(t *testing.T) { eachISA(t, testApproximate) }
+
+func testApproximate(t *testing.T, e *engine) {
 	div := func(f func(a, b uint32, o num.Opt) uint32) func(x, y uint32, o num.Opt) uint32 { return f }
 	one := func(f func(x uint32, o num.Opt) uint32) func(x, y uint32, o num.Opt) uint32 {
 		return func(x, _ uint32, o num.Opt) uint32 { return f(x, o) }
@@ -29,7 +31,7 @@ func TestApproximate(t *testing.T) {
 		{"div.approx", div(num.DivApprox32), true}, {"div.full", div(num.DivFull32), true},
 	}
 	d := exectest.Open(t)
-	d.Engine = testEngine(t)
+	d.Engine = e
 	rnd := rand.New(rand.NewPCG(1, 2))
 	n := 1 << 18
 	if testing.Short() {

@@ -72,9 +72,10 @@ func benchArgs(d *exectest.Device, s *benchSpec) (args []any, bufs [][]byte, add
 }
 
 // TestBenchKernels runs the benchmark kernels on both engines: the results must be equal bit for bit. It logs the times of one launch on one worker.
-func TestBenchKernels(t *testing.T) {
+func TestBenchKernels(t *testing.T) { eachISA(t, testBenchKernels) }
+
+func testBenchKernels(t *testing.T, e *engine) {
 	specs := loadSpecs(t)
-	e := testEngine(t)
 	logSum, n := 0.0, 0
 	t.Logf("%-14s %12s %12s %8s %10s %9s", "bench", "interpreter", "jit", "ratio", "ns/warpop", "fallback")
 	for i := range specs {

@@ -224,8 +224,11 @@ func (g *gen) op3(op amd64asm.Op, o amd64asm.Opt, reg, vvvv uint8, b operand) {
 }
 
 func (g *gen) op3i(op amd64asm.Op, o amd64asm.Opt, reg, vvvv uint8, b operand, imm uint8) {
-	g.op3(op, o, reg, vvvv, b)
-	g.Code = append(g.Code, imm)
+	if b.imm {
+		g.VMI(op, o.Broadcast(), reg, vvvv, b.mem, imm)
+		return
+	}
+	g.VI(op, o, reg, vvvv, b.reg, imm)
 }
 
 // dst returns the register for a piece of a destination and the masking with which it must be written.

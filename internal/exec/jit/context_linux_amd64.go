@@ -43,7 +43,12 @@ type context struct {
 	shadowPage uint64
 	shadow     unsafe.Pointer
 	paramCopy  [maxParams]byte // the parameters, with room behind them for vector loads
+	_          [registersPad]byte
+	registers  [amd64asm.FileSize]byte // AVX-512's registers in code for AVX2
 }
+
+// registersPad makes context.registers begin at a 64-byte boundary where the allocator puts an object of this size 8 bytes behind one, as Go 1.22 to 1.26 do.
+const registersPad = 8
 
 // maxParams is how many bytes of parameters CTA code takes, and what a context has for them.
 const maxParams = 4096
@@ -92,6 +97,7 @@ var (
 	offProbe      = int32(unsafe.Offsetof(context{}.probe))
 	offLeft       = int32(unsafe.Offsetof(context{}.left))
 	offParamCopy  = int32(unsafe.Offsetof(context{}.paramCopy))
+	offRegisters  = int32(unsafe.Offsetof(context{}.registers))
 )
 
 func inContext(off int32) amd64asm.Mem { return amd64asm.At(amd64asm.R15, off) }

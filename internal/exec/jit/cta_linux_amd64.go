@@ -95,7 +95,7 @@ func ctaReady(k *ir.Kernel, a *analysis) error {
 }
 
 // generateCTA writes the code of whole CTAs.
-func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool) (c *ctaCode, err error) {
+func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set isa) (c *ctaCode, err error) {
 	var g *gen
 	defer func() {
 		if r := recover(); r != nil {
@@ -112,6 +112,7 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool) (c *ct
 	}
 	lay := v.placeScalars(a.f)
 	g = &gen{f: a.f, a: a, v: v, lay: lay, loop: -1, count: count, probe: probe, fused: -1}
+	g.target(set)
 	for _, b := range k.Funcs[0].Ops {
 		g.barriers = g.barriers || barrierOf(&b) != 0
 	}
@@ -206,6 +207,9 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool) (c *ct
 				g.Code = binary.LittleEndian.AppendUint32(g.Code, uint32(g.Offset(g.waitEntry[which][b])-at))
 			}
 		}
+	}
+	if err := g.refusal(); err != nil {
+		return nil, err
 	}
 	if c.text, err = g.Finish(); err != nil {
 		return nil, err
@@ -374,7 +378,7 @@ func (g *gen) ctaBlock(b int32) {
 		g.atJoin(b)
 		g.checked = nil
 	default:
-		g.Bind(g.ctaLabels[g.version()][b])
+		g.Pass(g.ctaLabels[g.version()][b])
 	}
 	g.pc = k.start
 	n := k.end - k.start
@@ -385,8 +389,7 @@ func (g *gen) ctaBlock(b int32) {
 	dying := g.a.dying(k)
 	for i := k.start; i < k.end; i++ {
 		g.pc, g.op = i, &g.f.Ops[i]
-		g.k6 = 0
-		g.pin()
+		g.begin()
 		if g.probe && g.fused != i-1 {
 			g.MI(a64.ArithSub, false, inContext(offProbe), 1)
 			g.J(a64.S, g.slow())
@@ -420,6 +423,7 @@ func (g *gen) ctaBlock(b int32) {
 				g.forget(r)
 			}
 		}
+		g.refuse()
 		g.left--
 	}
 	if k.falls {

@@ -10,3 +10,11 @@ TEXT ·enter(SB), 0, $64-24
 	CALL AX
 	MOVQ AX, ret+16(FP)
 	RET
+
+// func features() uint32
+TEXT ·features(SB), NOSPLIT, $0-4
+	MOVL $1, AX
+	MOVL $0, CX
+	CPUID
+	MOVL CX, ret+0(FP)
+	RET

@@ -31,8 +31,9 @@ const faultKernel = `.version 8.0
 }`
 
 // TestFaults compares the faults of machine code with the interpreter's: kind, operation, thread, address.
-func TestFaults(t *testing.T) {
-	e := testEngine(t)
+func TestFaults(t *testing.T) { eachISA(t, testFaults) }
+
+func testFaults(t *testing.T, e *engine) {
 	for _, stride := range []int{4, 8, 0} {
 		for _, access := range []string{"ld.global.u32 %r3, [%q3];\n\tst.global.u32 [%q1], %r3;", "st.global.u32 [%q3], %r4;", "ld.global.v2.u32 {%r3, %r5}, [%q3];", "st.global.v2.u32 [%q3], {%r4, %r4};", "red.global.add.u32 [%q3], 1;",
 			"atom.global.add.u32 %r3, [%q3], %r4;", "ld.u32 %r3, [%q3];", "@%p1 ld.global.u32 %r3, [%q3+16];", "ld.global.u8 %r3, [%q3];", "st.global.u8 [%q3], %r4;", "ld.global.f32 %f1, [%q3+-4];"} {
@@ -81,8 +82,9 @@ func TestFaults(t *testing.T) {
 }
 
 // TestSoak runs kernels, faults and compilations on several goroutines under a busy garbage collector, and then looks that no machine code is left.
-func TestSoak(t *testing.T) {
-	e := testEngine(t)
+func TestSoak(t *testing.T) { eachISA(t, testSoak) }
+
+func testSoak(t *testing.T, e *engine) {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	span := time.Second
 	if testing.Short() {

@@ -2,6 +2,7 @@ package jit
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
@@ -60,6 +61,8 @@ type gen struct {
 	points        []ctaPoint
 	checked       map[addressCheck]addressLimit
 	fused         int32 // comparison that is left to the branch behind it
+
+	refused []int32 // operations with instructions that AVX2 cannot do
 }
 
 type constant struct {
@@ -74,7 +77,7 @@ type entryStub struct {
 }
 
 // generate compiles a function. entry has the code offset at which operations can be entered.
-func generate(a *analysis, full bool) (code []byte, entry []int32, err error) {
+func generate(a *analysis, full bool, set isa) (code []byte, entry []int32, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(error)
@@ -85,6 +88,7 @@ func generate(a *analysis, full bool) (code []byte, entry []int32, err error) {
 		}
 	}()
 	g := &gen{f: a.f, a: a, full: full, loop: -1}
+	g.target(set)
 	g.entry = make([]int32, len(a.f.Ops)+1)
 	for i := range g.entry {
 		g.entry[i] = -1
@@ -107,6 +111,9 @@ func generate(a *analysis, full bool) (code []byte, entry []int32, err error) {
 	for i := range g.enters {
 		g.enter(&g.enters[i])
 	}
+	if err := g.refusal(); err != nil {
+		return nil, nil, err
+	}
 	g.Bind(g.leave)
 	g.VZeroUpper()
 	g.Ret()
@@ -121,6 +128,50 @@ func generate(a *analysis, full bool) (code []byte, entry []int32, err error) {
 	}
 	code, err = g.Finish()
 	return code, g.entry, err
+}
+
+// target makes the code that of an instruction set.
+func (g *gen) target(set isa) {
+	if set == avx2 {
+		g.LowerToAVX2(amd64asm.R15, offRegisters)
+	}
+}
+
+// begin begins an operation: nothing is in scratch registers.
+func (g *gen) begin() {
+	g.k6 = 0
+	g.pin()
+	dead := uint32(1<<poolStart - 1)
+	for z := poolStart; z < poolEnd; z++ {
+		if !g.c.slots[z].used {
+			dead |= 1 << z
+		}
+	}
+	g.Dead(dead, 1<<0|1<<5|1<<6|1<<7)
+}
+
+// refuse notes that the operation's template wrote what the instruction set does not have.
+func (g *gen) refuse() {
+	if g.Refused() {
+		g.refused = append(g.refused, g.pc)
+	}
+}
+
+// refusedError names operations whose templates cannot be used with an instruction set.
+type refusedError struct{ ops []int32 }
+
+func (e *refusedError) Error() string {
+	return fmt.Sprintf("jit: %d operations need instructions that the processor does not have", len(e.ops))
+}
+
+func (g *gen) refusal() error {
+	if g.Refused() { // not one operation's
+		return &refusedError{}
+	}
+	if len(g.refused) > 0 {
+		return &refusedError{g.refused}
+	}
+	return nil
 }
 
 // vector returns a label at which 16 words stand.
@@ -162,8 +213,7 @@ func (g *gen) block(b int32) {
 	dying := g.a.dying(k)
 	for i := k.start; i < k.end; i++ {
 		g.pc, g.op = i, &g.f.Ops[i]
-		g.k6 = 0
-		g.pin()
+		g.begin()
 		switch {
 		case g.isBranch(i):
 			g.branch(b)
@@ -178,6 +228,7 @@ func (g *gen) block(b int32) {
 		for _, r := range dying[i-k.start] {
 			g.forget(r)
 		}
+		g.refuse()
 		g.left--
 	}
 	if k.falls {
@@ -293,6 +344,7 @@ func (g *gen) enterable(pc int32) {
 
 // enter writes the way in.
 func (g *gen) enter(e *entryStub) {
+	g.Bind(g.NewLabel())
 	g.entry[e.pc] = int32(len(g.Code))
 	g.Ld(amd64asm.RBX, inContext(offFrame))
 	g.Ld(amd64asm.R12, inContext(offConsts))
@@ -461,6 +513,7 @@ func (g *gen) outOfLine(f func()) amd64asm.Label {
 		g.k6 = 0
 		g.Bind(l)
 		f()
+		g.refuse()
 	})
 	return l
 }

@@ -1,7 +1,11 @@
 package jit
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -16,19 +20,73 @@ import (
 // enter runs machine code; the result says why and where it stopped.
 func enter(code uintptr, ctx unsafe.Pointer) uint64
 
+// features is what CPUID says in ECX for leaf 1: bit 29 is F16C, which package cpu does not tell.
+func features() uint32
+
 type engine struct {
 	tables *engineTables
 	mapped codeBytes
 	probe  int32 // tests: CTAs stop after so many operations
+	isa    isa
+}
+
+// isa is an instruction set.
+type isa uint8
+
+const (
+	avx512 isa = iota
+	avx2       // the same vocabulary, lowered (amd64asm.Asm.LowerToAVX2)
+)
+
+func (i isa) String() string { return [...]string{"AVX-512", "AVX2"}[i] }
+
+func hasAVX512() bool {
+	x := &cpu.X86
+	return x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512CD && x.HasBMI1
+}
+
+func hasAVX2() bool {
+	x := &cpu.X86
+	return x.HasAVX2 && x.HasFMA && features()>>29&1 != 0 && x.HasBMI1 && x.HasPOPCNT
+}
+
+// chooseISA returns the instruction set of that name, by default the best that the processor has; else an *UnavailableError.
+func chooseISA(name string) (isa, error) {
+	const no512, no2 = "the processor has no AVX-512 (F, BW, DQ, VL, CD)", "the processor has no AVX2 (with FMA, F16C, BMI1)"
+	switch name {
+	case "":
+		switch {
+		case hasAVX512():
+			return avx512, nil
+		case hasAVX2():
+			return avx2, nil
+		}
+		return 0, &UnavailableError{no2}
+	case "avx512":
+		if !hasAVX512() {
+			return 0, &UnavailableError{no512}
+		}
+		return avx512, nil
+	case "avx2":
+		if !hasAVX2() {
+			return 0, &UnavailableError{no2}
+		}
+		return avx2, nil
+	}
+	return 0, &UnavailableError{fmt.Sprintf("%s is %q, not avx512 or avx2", ISAVariable, name)}
 }
 
 // New returns the engine, or an *UnavailableError with the reason why it cannot work here.
 func New() (exec.Engine, error) {
-	x := &cpu.X86
-	if !x.HasAVX512F || !x.HasAVX512BW || !x.HasAVX512DQ || !x.HasAVX512VL || !x.HasAVX512CD || !x.HasBMI1 {
-		return nil, &UnavailableError{"the processor has no AVX-512 (F, BW, DQ, VL, CD)"}
+	isa, err := chooseISA(os.Getenv(ISAVariable))
+	if err != nil {
+		return nil, err
 	}
-	e := &engine{tables: newTables()}
+	return newEngine(isa)
+}
+
+func newEngine(isa isa) (*engine, error) {
+	e := &engine{tables: newTables(), isa: isa}
 	if err := e.selfTest(); err != nil {
 		return nil, &UnavailableError{err.Error()}
 	}
@@ -37,6 +95,9 @@ func New() (exec.Engine, error) {
 
 // Name implements exec.Engine.
 func (*engine) Name() string { return "jit" }
+
+// InstructionSet says what the machine code is made of: AVX-512 or AVX2.
+func (e *engine) InstructionSet() string { return e.isa.String() }
 
 // Compile implements exec.Engine. Machine code is made when a function first runs.
 func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
@@ -131,6 +192,22 @@ func (f *function) free() {
 // Kernel implements exec.Code.
 func (c *code) Kernel() *ir.Kernel { return c.k }
 
+// generate compiles a function. Operations whose templates need what the instruction set does not have are left to the interpreter.
+func (c *code) generate(f *function, full bool) (text []byte, entry []int32, err error) {
+	for {
+		text, entry, err = generate(f.analysis, full, c.e.isa)
+		var no *refusedError
+		if !errors.As(err, &no) || len(no.ops) == 0 {
+			return text, entry, err
+		}
+		native := slices.Clone(f.analysis.native)
+		for _, i := range no.ops {
+			native[i] = nil
+		}
+		f.analysis = analyse(f.f, native, false)
+	}
+}
+
 func (c *code) compile(f *function, which int) *version {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -148,7 +225,7 @@ func (c *code) compile(f *function, which int) *version {
 		f.analysis = analyse(f.f, native, false)
 	}
 	v := &version{}
-	text, entry, err := generate(f.analysis, which == 1)
+	text, entry, err := c.generate(f, which == 1)
 	if err == nil {
 		if v.region, err = mapCode(text, &c.e.mapped); err == nil {
 			v.base, v.entry = v.region.base(), entry

@@ -18,11 +18,14 @@ func TestRandomPlain(t *testing.T) { compareRandom(t, 2000, exectest.GeneratePla
 func TestRandomStops(t *testing.T) { compareRandom(t, 2000, exectest.GeneratePlain, 3) }
 
 func compareRandom(t *testing.T, n int, generate func(*rand.Rand) exectest.Program, probe int32) {
+	eachISA(t, func(t *testing.T, e *engine) { compareRandomOn(t, e, n, generate, probe) })
+}
+
+func compareRandomOn(t *testing.T, e *engine, n int, generate func(*rand.Rand) exectest.Program, probe int32) {
 	if testing.Short() {
 		n /= 7
 	}
 	d := exectest.Open(t)
-	e := testEngine(t)
 	e.probe = probe
 	d.Engine = e
 	run, whole := 0, 0

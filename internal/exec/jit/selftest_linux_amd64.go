@@ -13,6 +13,9 @@ import (
 // with the address.
 func (e *engine) selfTest() (err error) {
 	var a amd64asm.Asm
+	if e.isa == avx2 {
+		a.LowerToAVX2(amd64asm.R15, offRegisters)
+	}
 	a.Ld(amd64asm.RAX, inContext(offTables))
 	a.VM(amd64asm.BroadcastD, amd64asm.Z, 31, 0, amd64asm.At(amd64asm.RAX, offNaN))
 	a.VM(amd64asm.MovU32, amd64asm.Z, 20, 0, amd64asm.At(amd64asm.RAX, offStepsD))

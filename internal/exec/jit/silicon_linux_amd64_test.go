@@ -19,6 +19,22 @@ import (
 // fullSet is the complete recorded set, when the checkout lies beside it.
 const fullSet = "../../../../shared/silicon"
 
+// eachISA runs a test for each instruction set that the processor has.
+func eachISA(t *testing.T, f func(t *testing.T, e *engine)) {
+	for name, set := range map[string]isa{"avx512": avx512, "avx2": avx2} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := chooseISA(name); err != nil {
+				t.Skip(err)
+			}
+			e, err := newEngine(set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(t, e)
+		})
+	}
+}
+
 func testEngine(t testing.TB) *engine {
 	t.Helper()
 	e, err := New()
@@ -111,7 +127,9 @@ func runSilicon(t *testing.T, d *exectest.Device, s *silicon.Set, c *silicon.Cas
 
 // TestSilicon runs the recorded instruction cases on the interpreter and on machine code; the outputs must be equal bit for bit. That the interpreter's are what an H200
 // gives is its own test.
-func TestSilicon(t *testing.T) {
+func TestSilicon(t *testing.T) { eachISA(t, testSilicon) }
+
+func testSilicon(t *testing.T, e *engine) {
 	if _, err := os.Stat(filepath.Join(fullSet, "index.json")); err != nil {
 		t.Skip("the full recorded set is not beside the checkout")
 	}
@@ -119,7 +137,6 @@ func TestSilicon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := testEngine(t)
 	d := exectest.Open(t)
 	var counters exec.Counters
 	ran, failed := 0, 0

@@ -57,7 +57,10 @@ func (a *Asm) ShiftI(kind uint8, w bool, d, n uint8) { a.rr(w, kind, d, 0xc1); a
 func (a *Asm) ShiftCL(kind uint8, w bool, d uint8)   { a.rr(w, kind, d, 0xd3) }
 
 // CmovR moves by a condition.
-func (a *Asm) CmovR(c Cond, w bool, d, s uint8) { a.rr(w, d, s, 0x0f, 0x40|byte(c)) }
+func (a *Asm) CmovR(c Cond, w bool, d, s uint8) {
+	a.condition()
+	a.rr(w, d, s, 0x0f, 0x40|byte(c))
+}
 
 // Bsr32 finds the highest set bit.
 func (a *Asm) Bsr32(d, s uint8) { a.rr(false, d, s, 0x0f, 0xbd) }
@@ -66,11 +69,21 @@ func (a *Asm) Bsr32(d, s uint8) { a.rr(false, d, s, 0x0f, 0xbd) }
 func (a *Asm) MovZX8(d, s uint8) { a.rr(false, d, s, 0x0f, 0xb6) }
 
 // JmpM branches to the address in memory, JmpR to the one in a register.
-func (a *Asm) JmpM(m Mem)   { a.rm(false, 4, m, 0xff) }
-func (a *Asm) JmpR(r uint8) { a.rr(false, 4, r, 0xff) }
+func (a *Asm) JmpM(m Mem) {
+	a.flush(true)
+	a.rm(false, 4, m, 0xff)
+}
+func (a *Asm) JmpR(r uint8) {
+	a.flush(true)
+	a.rr(false, 4, r, 0xff)
+}
 
 // VL is a vector instruction whose memory operand is at a label.
 func (a *Asm) VL(op Op, o Opt, reg, vvvv uint8, l Label) {
+	if a.low != nil {
+		a.low.vector(op, o, reg, vvvv, source{kind: fromLabel, label: l}, 0)
+		return
+	}
 	a.evex(op, o, reg, 0, 0, vvvv)
 	a.bytes((reg&7)<<3 | 5)
 	a.branch(l)

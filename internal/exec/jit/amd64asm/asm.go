@@ -4,7 +4,10 @@
 // instruction pages). Operands stand in Intel's order, destination first.
 package amd64asm
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // The general purpose registers.
 const (
@@ -55,6 +58,7 @@ type Asm struct {
 	Code   []byte
 	labels []int32
 	fixups []fixup
+	low    *lowering // nil: instructions stand as they are
 }
 
 // NewLabel makes a label.
@@ -64,7 +68,10 @@ func (a *Asm) NewLabel() Label {
 }
 
 // Bind puts a label at the current position.
-func (a *Asm) Bind(l Label) { a.labels[l] = int32(len(a.Code)) }
+func (a *Asm) Bind(l Label) {
+	a.flush(true)
+	a.labels[l] = int32(len(a.Code))
+}
 
 // Offset is the position of a bound label, negative when it is not bound.
 func (a *Asm) Offset(l Label) int32 { return a.labels[l] }
@@ -78,13 +85,16 @@ func (a *Asm) Align(n int) {
 
 // Finish resolves branches and returns the code.
 func (a *Asm) Finish() ([]byte, error) {
+	if a.low != nil {
+		a.low.finish()
+	}
 	for _, f := range a.fixups {
 		t := a.labels[f.label]
 		if t < 0 {
 			return nil, fmt.Errorf("amd64asm: label %d is not bound", f.label)
 		}
-		d := t - int32(f.at+4)
-		a.Code[f.at], a.Code[f.at+1], a.Code[f.at+2], a.Code[f.at+3] = byte(d), byte(d>>8), byte(d>>16), byte(d>>24)
+		d := t - int32(f.at+4) + int32(binary.LittleEndian.Uint32(a.Code[f.at:]))
+		binary.LittleEndian.PutUint32(a.Code[f.at:], uint32(d))
 	}
 	a.fixups = a.fixups[:0]
 	return a.Code, nil

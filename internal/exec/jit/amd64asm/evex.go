@@ -26,6 +26,9 @@ func (o Opt) Broadcast() Opt { o.Bcast = true; return o }
 
 // evex writes prefix and opcode. x and b extend the operand in ModRM.rm; v4 is bit 4 of vvvv or of a vector index.
 func (a *Asm) evex(op Op, o Opt, reg, x, b, vvvv uint8) {
+	if a.low != nil {
+		panic("amd64asm: an EVEX instruction in code for AVX2")
+	}
 	a.bytes(0x62,
 		(^(reg>>3)&1)<<7|(^x&1)<<6|(^b&1)<<5|(^(reg>>4)&1)<<4|op.space,
 		op.w<<7|(^vvvv&15)<<3|4|op.prefix,
@@ -35,12 +38,20 @@ func (a *Asm) evex(op Op, o Opt, reg, x, b, vvvv uint8) {
 
 // V is an instruction of registers: reg, vvvv, rm. Unused operands are 0.
 func (a *Asm) V(op Op, o Opt, reg, vvvv, rm uint8) {
+	if a.low != nil {
+		a.low.vector(op, o, reg, vvvv, inReg(rm), 0)
+		return
+	}
 	a.evex(op, o, reg, rm>>4, rm>>3&1, vvvv)
 	a.bytes(0xc0 | (reg&7)<<3 | rm&7)
 }
 
 // VI is V with an immediate.
 func (a *Asm) VI(op Op, o Opt, reg, vvvv, rm, imm uint8) {
+	if a.low != nil {
+		a.low.vector(op, o, reg, vvvv, inReg(rm), imm)
+		return
+	}
 	a.V(op, o, reg, vvvv, rm)
 	a.bytes(imm)
 }
@@ -61,18 +72,30 @@ func (op Op) unit(o Opt) int32 {
 
 // VM is an instruction with a memory operand in the place of rm.
 func (a *Asm) VM(op Op, o Opt, reg, vvvv uint8, m Mem) {
+	if a.low != nil {
+		a.low.vector(op, o, reg, vvvv, inMem(m), 0)
+		return
+	}
 	a.evex(op, o, reg, ext(m.Index), ext(m.Base), vvvv)
 	a.memory(reg, m, op.unit(o))
 }
 
 // VMI is VM with an immediate.
 func (a *Asm) VMI(op Op, o Opt, reg, vvvv uint8, m Mem, imm uint8) {
+	if a.low != nil {
+		a.low.vector(op, o, reg, vvvv, inMem(m), imm)
+		return
+	}
 	a.VM(op, o, reg, vvvv, m)
 	a.bytes(imm)
 }
 
 // VX is a gather or scatter: the index is a vector register.
 func (a *Asm) VX(op Op, o Opt, reg, base, index, scale uint8, disp int32) {
+	if a.low != nil {
+		a.low.indexed(op, o, reg, base, index, scale, disp)
+		return
+	}
 	b := byte(0)
 	if base != None {
 		b = ext(base)

@@ -24,6 +24,7 @@ const (
 )
 
 func (a *Asm) rr(w bool, reg, rm uint8, op ...byte) {
+	a.flags(op)
 	if rex := bit(w)<<3 | ext(reg)<<2 | ext(rm); rex != 0 {
 		a.bytes(0x40 | rex)
 	}
@@ -32,11 +33,32 @@ func (a *Asm) rr(w bool, reg, rm uint8, op ...byte) {
 }
 
 func (a *Asm) rm(w bool, reg uint8, m Mem, op ...byte) {
+	a.flags(op)
 	if rex := bit(w)<<3 | ext(reg)<<2 | ext(m.Index)<<1 | ext(m.Base); rex != 0 {
 		a.bytes(0x40 | rex)
 	}
 	a.bytes(op...)
 	a.memory(reg, m, 1)
+}
+
+// flags notes an instruction that sets flags; before one, those of a sequence that changed them must not be used.
+func (a *Asm) flags(op []byte) {
+	if a.low == nil || !a.low.lost {
+		return
+	}
+	switch o := op[0]; {
+	case o == 0x89, o == 0x8b, o == 0x88, o == 0x63, o == 0xc7, o == 0x8d: // moves
+	case o == 0x0f && (op[1]&0xf0 == 0x40 || op[1]&0xf6 == 0xb6):
+	default:
+		a.low.lost = false
+	}
+}
+
+// condition notes the use of flags.
+func (a *Asm) condition() {
+	if a.low != nil && a.low.lost {
+		a.low.refused = true
+	}
 }
 
 // group1 is add, or, and, sub, xor, cmp with an immediate.
@@ -160,18 +182,43 @@ func (a *Asm) LockAddM(m Mem, s uint8)   { a.bytes(0xf0); a.rm(true, s, m, 0x01)
 func (a *Asm) CmpxchgM32(m Mem, s uint8) { a.bytes(0xf0); a.rm(false, s, m, 0x0f, 0xb1) }
 
 // Setcc sets the low byte of RAX, RCX, RDX or RBX by a condition.
-func (a *Asm) Setcc(c Cond, d uint8) { a.bytes(0x0f, 0x90|byte(c), 0xc0|d&7) }
+func (a *Asm) Setcc(c Cond, d uint8) {
+	a.condition()
+	a.bytes(0x0f, 0x90|byte(c), 0xc0|d&7)
+}
 
 // Cmov32 moves by a condition.
-func (a *Asm) Cmov32(c Cond, d, s uint8) { a.rr(false, d, s, 0x0f, 0x40|byte(c)) }
+func (a *Asm) Cmov32(c Cond, d, s uint8) { a.CmovR(c, false, d, s) }
 
-func (a *Asm) Ret() { a.bytes(0xc3) }
+func (a *Asm) Ret() {
+	a.bytes(0xc3)
+	if a.low != nil {
+		a.low.reset()
+	}
+}
 
 // Jmp branches to a label.
-func (a *Asm) Jmp(l Label) { a.bytes(0xe9); a.branch(l) }
+func (a *Asm) Jmp(l Label) {
+	a.flush(true)
+	a.bytes(0xe9)
+	a.branch(l)
+}
 
 // J branches by a condition.
-func (a *Asm) J(c Cond, l Label) { a.bytes(0x0f, 0x80|byte(c)); a.branch(l) }
+func (a *Asm) J(c Cond, l Label) {
+	a.condition()
+	if w := a.low; w != nil && w.pending() {
+		p := coldPath{a.NewLabel(), l, w.registers}
+		w.cold = append(w.cold, p)
+		l = p.label
+	}
+	a.j(c, l)
+}
+
+func (a *Asm) j(c Cond, l Label) {
+	a.bytes(0x0f, 0x80|byte(c))
+	a.branch(l)
+}
 
 func (a *Asm) branch(l Label) {
 	a.fixups = append(a.fixups, fixup{len(a.Code), l})

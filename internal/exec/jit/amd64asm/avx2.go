@@ -1,0 +1,561 @@
+package amd64asm
+
+import "fmt"
+
+// Code for processors without AVX-512. The vocabulary stays that of AVX-512; every vector or mask instruction is written as a sequence of AVX2 instructions
+// that has the same result. Registers zmm0 to zmm31 and k0 to k7 stand in memory (a File); their halves are held in ymm registers between labels, and stored before
+// control can come together with another path. What a branch that is rarely taken needs stored is stored behind the code.
+//
+// Sequences leave the general registers alone, and all but scatters and masked moves of 8- and 16-bit elements the flags. Sticky bits of MXCSR may differ from
+// those of AVX-512: elements that are masked off are computed too.
+
+// FileSize is how many bytes of memory the registers take; 64-byte alignment keeps accesses in one line.
+const FileSize = fileEnd
+
+// Places in the file.
+const (
+	fileMasks   = 32 * 64
+	fileSaved   = fileMasks + 8*8
+	fileRAX     = fileSaved + 6*8
+	fileMXCSR   = fileRAX + 8
+	fileScratch = fileMXCSR + 8
+	fileEnd     = fileScratch + 64
+)
+
+// Halves of registers, and masks as vectors, by number.
+const (
+	halfRegs  = 64      // 2*z + half
+	maskD     = 64      // 2*k + half: words of 32 bits
+	maskQ     = 64 + 16 // words of 64 bits
+	valueEnd  = 64 + 32
+	noValue   = -1
+	noBlocked = -1
+)
+
+// Where a mask's value stands.
+const (
+	maskInFile = iota
+	maskConst  // value
+	maskAsD    // its vectors of 32-bit words are in registers
+	maskAsQ
+)
+
+type maskState struct {
+	at    uint8
+	value uint32
+}
+
+type physical struct {
+	value int8 // number, or noValue
+	dirty bool
+	stamp uint32
+}
+
+// registers is what the ymm registers hold.
+type registers struct {
+	phys  [16]physical
+	where [valueEnd]int8
+	masks [8]maskState
+}
+
+func (r *registers) reset() {
+	for i := range r.phys {
+		r.phys[i] = physical{value: noValue}
+	}
+	for i := range r.where {
+		r.where[i] = -1
+	}
+	r.masks = [8]maskState{}
+}
+
+// lowering is the state of an Asm that writes AVX2.
+type lowering struct {
+	a    *Asm
+	base uint8
+	disp int32
+	registers
+	stamp   uint32 // registers that carry it are in use
+	cold    []coldPath
+	consts  map[[8]uint32]Label
+	order   [][8]uint32
+	refused bool
+	lost    bool // the flags
+}
+
+// coldPath stores what a branch's target expects in the file.
+type coldPath struct {
+	label, target Label
+	state         registers
+}
+
+// LowerToAVX2 makes a write AVX2 from here on. The File is at base+disp; base must never change.
+func (a *Asm) LowerToAVX2(base uint8, disp int32) {
+	a.low = &lowering{a: a, base: base, disp: disp, consts: map[[8]uint32]Label{}}
+	a.low.reset()
+}
+
+// Refused says whether there was an instruction without AVX2 sequence since it was last asked. The code is not good then.
+func (a *Asm) Refused() bool {
+	if a.low == nil || !a.low.refused {
+		return false
+	}
+	a.low.refused = false
+	return true
+}
+
+// Dead says that vector registers (bits by number) and masks hold nothing that is needed.
+func (a *Asm) Dead(regs uint32, masks uint8) {
+	w := a.low
+	if w == nil {
+		return
+	}
+	for z := range 32 {
+		if regs>>z&1 != 0 {
+			w.drop(2 * z)
+			w.drop(2*z + 1)
+		}
+	}
+	for k := range 8 {
+		if masks>>k&1 != 0 {
+			w.setMask(uint8(k), maskInFile)
+		}
+	}
+}
+
+// Pass binds a label to which nothing branches: registers keep what they hold.
+func (a *Asm) Pass(l Label) { a.labels[l] = int32(len(a.Code)) }
+
+// Flush stores what the code at other labels expects in the file.
+func (a *Asm) flush(forget bool) {
+	if a.low == nil {
+		return
+	}
+	a.low.flush()
+	if forget {
+		a.low.reset()
+	}
+}
+
+// Registers.
+
+func (w *lowering) file(off int32) Mem { return At(w.base, w.disp+off) }
+
+func (w *lowering) home(v int) Mem { return w.file(int32(32 * v)) }
+
+func (w *lowering) maskMem(k uint8) Mem { return w.file(fileMasks + 8*int32(k)) }
+
+// begin ends the use of all registers.
+func (w *lowering) begin() { w.stamp++ }
+
+func (w *lowering) lock(p uint8) uint8 {
+	w.phys[p].stamp = w.stamp
+	return p
+}
+
+func (w *lowering) drop(v int) {
+	if p := w.where[v]; p >= 0 {
+		w.phys[p].value, w.phys[p].dirty = noValue, false
+		w.where[v] = -1
+	}
+}
+
+// temp takes a register until begin.
+func (w *lowering) temp() uint8 {
+	best, authority := -1, -1
+	var score uint32
+	for p := range w.phys {
+		x := &w.phys[p]
+		if x.stamp == w.stamp {
+			continue
+		}
+		if x.value == noValue {
+			best = p
+			break
+		}
+		if x.value >= halfRegs && w.authority(int(x.value)) {
+			authority = p
+			continue
+		}
+		s := x.stamp
+		if x.dirty {
+			s += 3
+		}
+		if best < 0 || s < score {
+			best, score = p, s
+		}
+	}
+	if best < 0 {
+		if authority < 0 {
+			panic("amd64asm: no register is free")
+		}
+		v := int(w.phys[authority].value) - halfRegs
+		w.storeMask(uint8(v%16/2), true)
+		best = authority
+	}
+	x := &w.phys[best]
+	if x.value != noValue {
+		if x.dirty {
+			w.store(w.home(int(x.value)), uint8(best))
+		}
+		w.drop(int(x.value))
+	}
+	x.stamp = w.stamp
+	return uint8(best)
+}
+
+// authority says whether a mask's vector is the mask's only place.
+func (w *lowering) authority(v int) bool {
+	m := w.masks[(v-halfRegs)%16/2].at
+	return v < maskQ && m == maskAsD || v >= maskQ && m == maskAsQ
+}
+
+func (w *lowering) load(p uint8, m Mem)  { w.a.vex(MovU32, 1, p, 0, inMem(m)) }
+func (w *lowering) store(m Mem, p uint8) { w.a.vex(MovU32St, 1, p, 0, inMem(m)) }
+
+// use returns a register with a half.
+func (w *lowering) use(z uint8, h int) uint8 {
+	v := 2*int(z) + h
+	if p := w.where[v]; p >= 0 {
+		return w.lock(uint8(p))
+	}
+	p := w.temp()
+	w.load(p, w.home(v))
+	w.phys[p].value = int8(v)
+	w.where[v] = int8(p)
+	return p
+}
+
+// src is use, or the half in memory.
+func (w *lowering) src(z uint8, h int) source {
+	v := 2*int(z) + h
+	if p := w.where[v]; p >= 0 {
+		return inReg(w.lock(uint8(p)))
+	}
+	return inMem(w.home(v))
+}
+
+// assign makes a register the place of a half.
+func (w *lowering) assign(z uint8, h int, p uint8) {
+	v := 2*int(z) + h
+	if q := w.where[v]; q != int8(p) {
+		w.drop(v)
+		w.where[v] = int8(p)
+		w.phys[p].value = int8(v)
+	}
+	w.phys[p].dirty = true
+}
+
+// clean stores a half in the file.
+func (w *lowering) clean(z uint8, h int) {
+	v := 2*int(z) + h
+	if p := w.where[v]; p >= 0 && w.phys[p].dirty {
+		w.store(w.home(v), uint8(p))
+		w.phys[p].dirty = false
+	}
+}
+
+func (w *lowering) zero(z uint8, h int) {
+	w.begin()
+	p := w.temp()
+	w.e(XorD, p, p, inReg(p))
+	w.assign(z, h, p)
+}
+
+// flush stores everything; registers keep it.
+func (w *lowering) flush() {
+	for p := range w.phys {
+		if x := &w.phys[p]; x.value != noValue && x.dirty {
+			w.store(w.home(int(x.value)), uint8(p))
+			x.dirty = false
+		}
+	}
+	for k := range uint8(8) {
+		if w.masks[k].at != maskInFile {
+			w.begin()
+			w.storeMask(k, false)
+		}
+	}
+}
+
+func (w *lowering) pending() bool {
+	for p := range w.phys {
+		if w.phys[p].dirty {
+			return true
+		}
+	}
+	for k := range w.masks {
+		if w.masks[k].at != maskInFile {
+			return true
+		}
+	}
+	return false
+}
+
+// finish writes the cold paths and the constants.
+func (w *lowering) finish() {
+	a := w.a
+	for i := range w.cold {
+		c := &w.cold[i]
+		a.Pass(c.label)
+		w.registers = c.state
+		w.flush()
+		a.bytes(0xe9)
+		a.branch(c.target)
+	}
+	w.cold = nil
+	w.reset()
+	for len(a.Code)%32 != 0 {
+		a.bytes(0xcc)
+	}
+	for _, words := range w.order {
+		a.Pass(w.consts[words])
+		for _, x := range words {
+			a.imm32(x)
+		}
+	}
+	w.order, w.consts = nil, map[[8]uint32]Label{}
+}
+
+// Writing.
+
+// e is an instruction of 256 bits.
+func (w *lowering) e(op Op, d, a uint8, b source, imm ...byte) { w.a.vex(op, 1, d, a, b, imm...) }
+
+// r is e of registers.
+func (w *lowering) r(op Op, d, a, b uint8, imm ...byte) { w.a.vex(op, 1, d, a, inReg(b), imm...) }
+
+// blend is d = mask m ? b : a.
+func (w *lowering) blend(d, a uint8, b source, m uint8) { w.e(vexBlendVB, d, a, b, m<<4) }
+
+// constant is a vector that stands behind the code.
+func (w *lowering) constant(words [8]uint32) source {
+	l, ok := w.consts[words]
+	if !ok {
+		l = w.a.NewLabel()
+		w.consts[words] = l
+		w.order = append(w.order, words)
+	}
+	return source{kind: fromLabel, label: l}
+}
+
+// splatD and splatQ are constants with one word throughout.
+func (w *lowering) splatD(x uint32) source { return w.constant([8]uint32{x, x, x, x, x, x, x, x}) }
+
+func (w *lowering) splatQ(x uint64) source {
+	l, h := uint32(x), uint32(x>>32)
+	return w.constant([8]uint32{l, h, l, h, l, h, l, h})
+}
+
+func (w *lowering) not(p uint8) { w.e(XorD, p, p, w.splatD(0xffffffff)) }
+
+// extract is the upper 128 bits of s.
+func (w *lowering) extract(d, s uint8) { w.a.vex(vexExtract128, 1, s, 0, inReg(d), 1) }
+
+// shift is a shift by a constant.
+func (w *lowering) shiftD(kind, d, s, n uint8) { w.a.vex(vexShiftDI, 1, kind, d, inReg(s), n) }
+func (w *lowering) shiftQ(kind, d, s, n uint8) { w.a.vex(vexShiftQI, 1, kind, d, inReg(s), n) }
+
+// scratch are general registers that a sequence saves. A saved register is free until restore.
+var scratch = [...]uint8{RAX, RCX, RDX, R8, RDI, RSI}
+
+// save frees n general registers that are none of those named.
+func (w *lowering) save(n int, not ...uint8) []uint8 {
+	var out []uint8
+next:
+	for _, r := range scratch {
+		for _, x := range not {
+			if x == r {
+				continue next
+			}
+		}
+		if len(out) == n {
+			break
+		}
+		w.a.St(w.file(fileSaved+8*int32(len(out))), r)
+		out = append(out, r)
+	}
+	return out
+}
+
+func (w *lowering) restore(rs []uint8) {
+	for i, r := range rs {
+		w.a.Ld(r, w.file(fileSaved+8*int32(i)))
+	}
+}
+
+// inst is an instruction being lowered.
+type inst struct {
+	op        Op
+	o         Opt
+	reg, vvvv uint8
+	rm        source
+	imm       uint8
+	halves    int
+	length    uint8 // of a half: 0 for 128 bits
+	q         bool  // its mask has bits for elements of 64 bits
+	bcast     int8  // register with the broadcast operand, or noBlocked
+}
+
+type lowerFunc func(w *lowering, i *inst)
+
+// vector lowers a vector instruction.
+func (w *lowering) vector(op Op, o Opt, reg, vvvv uint8, rm source, imm uint8) {
+	f := lowerings[op]
+	if f == nil {
+		w.refuse(op)
+		return
+	}
+	i := inst{op: op, o: o, reg: reg, vvvv: vvvv, rm: rm, imm: imm, halves: 1, length: 1, q: op.w == 1, bcast: noBlocked}
+	w.begin()
+	if rounding := o.Bcast && rm.kind == fromReg; rounding {
+		i.o.LL, i.o.Bcast, i.halves = 2, false, 2
+		w.a.vex(vexMXCSR, 0, 3, 0, inMem(w.file(fileMXCSR)))
+		mx := uint32(0x1f80) | uint32(o.LL)<<13
+		w.a.vex(vexMXCSR, 0, 2, 0, w.splatD(mx))
+		f(w, &i)
+		w.a.vex(vexMXCSR, 0, 2, 0, inMem(w.file(fileMXCSR)))
+		return
+	}
+	switch o.LL {
+	case 2:
+		i.halves = 2
+	case 0:
+		i.length = 0
+	}
+	f(w, &i)
+}
+
+func (w *lowering) refuse(Op) { w.refused = true }
+
+// next begins a half.
+func (w *lowering) next(i *inst) {
+	w.begin()
+	if i.bcast != noBlocked {
+		w.lock(uint8(i.bcast))
+	}
+}
+
+// safe says whether memory can be read without regard to the mask: what stands there is the program's own.
+func (w *lowering) safe(s source) bool {
+	return s.kind == fromLabel || s.kind == fromMem && (s.mem.Base == w.base || s.mem.Base == RBX || s.mem.Base == R12)
+}
+
+// b is the last operand of a half.
+func (i *inst) b(w *lowering, h int) source {
+	if i.rm.kind == fromReg {
+		return w.src(i.rm.reg, h)
+	}
+	masked := i.o.K != 0 && !w.safe(i.rm)
+	if i.o.Bcast {
+		if i.bcast == noBlocked {
+			q := i.op.w == 1
+			if masked {
+				m := i.anyLane(w, q)
+				t := w.temp()
+				w.r(XorD, t, t, t)
+				w.gatherOne(t, m, i.rm.mem, q)
+				i.bcast = int8(t)
+			} else {
+				t := w.temp()
+				w.e(broadcastOf(q), t, 0, i.rm)
+				i.bcast = int8(t)
+			}
+		}
+		return inReg(w.lock(uint8(i.bcast)))
+	}
+	s := i.rm.at(int32(32 * h))
+	if masked {
+		m := w.mask(i.o.K, i.q, h)
+		t := w.temp()
+		w.a.vexW(vexMaskMovLd, bit(i.q), i.length, t, m, s)
+		return inReg(t)
+	}
+	return s
+}
+
+// anyLane is a vector with all bits where any lane of the mask is set, in a register of its own.
+func (i *inst) anyLane(w *lowering, q bool) uint8 {
+	t := w.temp()
+	w.r(AndD, t, w.mask(i.o.K, q, 0), w.mask(i.o.K, q, 0))
+	if i.halves == 2 {
+		w.r(OrD, t, t, w.mask(i.o.K, q, 1))
+	}
+	u := w.temp()
+	for _, n := range []uint8{0x4e, 0xb1} {
+		w.r(vexPermQI, u, 0, t, n)
+		w.r(OrD, t, t, u)
+	}
+	w.r(vexShufD, u, 0, t, 0xb1)
+	w.r(OrD, t, t, u)
+	return t
+}
+
+// gatherOne loads the element at m for the lanes of mask t, which is used up.
+func (w *lowering) gatherOne(d, t uint8, m Mem, q bool) {
+	x := w.temp()
+	w.r(XorD, x, x, x)
+	base := m.Base
+	var saved []uint8
+	if m.Index != None || base == None {
+		saved = w.save(1)
+		base = saved[0]
+		w.a.Lea(base, m)
+		m = At(base, 0)
+	}
+	w.a.vexW(vexGatherD, bit(q), 1, d, t, inMem(Mem{Base: base, Index: x, Scale: 1, Disp: m.Disp}))
+	w.restore(saved)
+}
+
+func broadcastOf(q bool) Op {
+	if q {
+		return Op{1, 2, 0, 0x59, vector}
+	}
+	return BroadcastD
+}
+
+// breg is b in a register.
+func (i *inst) breg(w *lowering, h int) uint8 {
+	if i.rm.kind == fromReg {
+		return w.use(i.rm.reg, h)
+	}
+	s := i.b(w, h)
+	if s.kind == fromReg {
+		return s.reg
+	}
+	t := w.temp()
+	w.a.vex(MovU32, i.length, t, 0, s)
+	return t
+}
+
+// target is the register in which one instruction can leave the result of a half of register z: the half's own, or a new one.
+func (i *inst) target(w *lowering, z uint8, h int) uint8 {
+	if p := w.where[2*int(z)+h]; i.o.K == 0 && p >= 0 {
+		return w.lock(uint8(p))
+	}
+	return w.temp()
+}
+
+// finish sets a half of register z to what is in p, as the mask says.
+func (i *inst) finish(w *lowering, z uint8, h int, p uint8) {
+	if i.o.K != 0 {
+		m := w.mask(i.o.K, i.q, h)
+		if i.o.Zero {
+			w.a.vex(AndD, i.length, p, p, inReg(m))
+		} else {
+			w.a.vex(vexBlendVB, i.length, p, w.use(z, h), inReg(p), m<<4)
+		}
+	}
+	w.assign(z, h, p)
+}
+
+// short clears what a vector shorter than 512 bits leaves of register z.
+func (i *inst) short(w *lowering, z uint8) {
+	if i.halves == 1 {
+		w.zero(z, 1)
+	}
+}
+
+// String tells which instruction it is, for errors.
+func (op Op) String() string {
+	return fmt.Sprintf("EVEX.%d.%d.W%d %#02x", op.prefix, op.space, op.w, op.op)
+}
