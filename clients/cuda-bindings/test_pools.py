@@ -108,7 +108,9 @@ def test_pool_access(pool):
 def test_pool_cannot_lose_its_own_device(pool):
     d = drv.CUmemAccessDesc()
     d.location, d.flags = location("DEVICE", 0), drv.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE
-    assert code(drv.cuMemPoolSetAccess(pool, [d], 1)) == "INVALID_VALUE"
+    assert code(drv.cuMemPoolSetAccess(pool, [d], 1)) == "INVALID_DEVICE"
+    d.flags = drv.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READ
+    assert code(drv.cuMemPoolSetAccess(pool, [d], 1)) == "NOT_SUPPORTED"
 
 
 def test_pool_of_the_device(pool, dev):

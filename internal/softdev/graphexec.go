@@ -317,7 +317,7 @@ func (d *Driver) graphExecGetFlags(_ driver.CUcontext, h driver.CUgraphExec, out
 	if out == nil {
 		return invalidValue
 	}
-	*out = x.flags
+	*out = x.flags &^ uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD|driver.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) // these are not told (recorded)
 	return success
 }
 

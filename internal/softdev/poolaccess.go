@@ -17,18 +17,17 @@ func (d *Driver) memPoolSetAccess(_ driver.CUcontext, h driver.CUmemoryPool, lis
 		return invalidValue
 	}
 	all := unsafe.Slice(list, n)
-	for _, a := range all {
-		if a.Location.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE || a.Location.Id < 0 || int(a.Location.Id) >= len(d.devices) {
-			return invalidValue
+	for _, a := range all { // codes and their order as recorded
+		if a.Location.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE {
+			return notSupported
 		}
 		switch a.Flags {
-		case driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
-		case driver.CU_MEM_ACCESS_FLAGS_PROT_NONE:
-			if a.Location.Id == p.dev.ordinal {
-				return invalidValue
-			}
+		case driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE, driver.CU_MEM_ACCESS_FLAGS_PROT_NONE:
 		default:
-			return invalidValue
+			return notSupported
+		}
+		if a.Location.Id < 0 || int(a.Location.Id) >= len(d.devices) || a.Flags == driver.CU_MEM_ACCESS_FLAGS_PROT_NONE && a.Location.Id == p.dev.ordinal {
+			return driver.CUDA_ERROR_INVALID_DEVICE
 		}
 	}
 	p.mu.Lock()

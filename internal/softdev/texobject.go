@@ -280,10 +280,13 @@ func (d *Driver) texObjectGetResourceViewDesc(cur driver.CUcontext, out *driver.
 	if r != success {
 		return r
 	}
-	if out == nil || o.view == nil {
+	if out == nil {
 		return invalidValue
 	}
-	*out = *o.view
+	*out = driver.CUDA_RESOURCE_VIEW_DESC{} // of an object without one: zeros (recorded)
+	if o.view != nil {
+		*out = *o.view
+	}
 	return success
 }
 
