@@ -162,6 +162,14 @@ func (w *Warp) localMemory() {
 	w.LocalBase = unsafe.Add(p, -uintptr(p)&15)
 }
 
+// LocalMemory is the local memory of the warp's lane 0, and how many bytes each lane has.
+func (w *Warp) LocalMemory() (unsafe.Pointer, uint32) {
+	if w.LocalBase == nil {
+		w.localMemory()
+	}
+	return w.LocalBase, w.LocalSize
+}
+
 // warpDone notes that a warp has no threads left.
 func (c *CTA) warpDone(w *Warp) {
 	c.live--

@@ -42,6 +42,16 @@ type context struct {
 	// global additions that are made at the launch's end: the page's address, 0 for none yet, and its shadow
 	shadowPage uint64
 	shadow     unsafe.Pointer
+	launch     unsafe.Pointer
+	local      unsafe.Pointer // local memory of lane 0, nil before its first use
+	localSize  uint32         // of a lane
+	localOff   uint32         // of the running function's variables
+	localGen   uint64         // generic address of local memory's window
+	paramGen   uint64         // that of the parameters
+	paramSize  uint32
+	cc         uint32 // carry flags
+	laneIn     [5][32]uint64
+	laneOut    [8][32]uint64
 	paramCopy  [maxParams]byte // the parameters, with room behind them for vector loads
 	_          [registersPad]byte
 	registers  [amd64asm.FileSize]byte // AVX-512's registers in code for AVX2
@@ -96,6 +106,16 @@ var (
 	offShadow     = int32(unsafe.Offsetof(context{}.shadow))
 	offProbe      = int32(unsafe.Offsetof(context{}.probe))
 	offLeft       = int32(unsafe.Offsetof(context{}.left))
+	offLaunch     = int32(unsafe.Offsetof(context{}.launch))
+	offLocal      = int32(unsafe.Offsetof(context{}.local))
+	offLocalSize  = int32(unsafe.Offsetof(context{}.localSize))
+	offLocalOff   = int32(unsafe.Offsetof(context{}.localOff))
+	offLocalGen   = int32(unsafe.Offsetof(context{}.localGen))
+	offParamGen   = int32(unsafe.Offsetof(context{}.paramGen))
+	offParamSize  = int32(unsafe.Offsetof(context{}.paramSize))
+	offCC         = int32(unsafe.Offsetof(context{}.cc))
+	offLaneIn     = int32(unsafe.Offsetof(context{}.laneIn))
+	offLaneOut    = int32(unsafe.Offsetof(context{}.laneOut))
 	offParamCopy  = int32(unsafe.Offsetof(context{}.paramCopy))
 	offRegisters  = int32(unsafe.Offsetof(context{}.registers))
 )
@@ -130,6 +150,7 @@ func contextOf(w *exec.Warp, t *engineTables) *context {
 		c.sharedTop[i] = w.CTA.SharedSize - 1<<i
 	}
 	c.params = unsafe.Pointer(unsafe.SliceData(l.Params))
+	c.launch, c.localGen, c.paramGen, c.paramSize = unsafe.Pointer(l), l.Mem.Base+l.Mem.LocalOff, l.ParamAddr, uint32(len(l.Params))
 	c.sharedGen = l.Mem.Base + l.Mem.SharedOff
 	c.warp, c.block, c.ctaid, c.grid = uint32(w.Index), l.Block, w.CTA.Index, l.Grid
 	c.consts = w.Base[1]

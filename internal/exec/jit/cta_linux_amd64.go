@@ -19,6 +19,8 @@ type layout struct {
 	mask    int32 // lanes that run when it goes on, for code of some lanes
 	live    int32 // lanes that have not exited
 	init    int32 // lanes that it begins with
+	warp    int32 // its number
+	cc      int32 // carry flags
 	tid     int32 // bases of %tid: three times two
 	tidRows int32 // rows of %tid
 	pend    int32 // lanes that wait, by block number
@@ -29,7 +31,7 @@ type layout struct {
 func newLayout(f *ir.Func, waits, slots int) *layout {
 	l := &layout{}
 	at := (int32(f.FrameSize) + 63) &^ 63
-	l.resume, l.next, l.entry, l.mask, l.live, l.init = at, at+8, at+16, at+24, at+28, at+32
+	l.resume, l.next, l.entry, l.mask, l.live, l.init, l.warp, l.cc = at, at+8, at+16, at+24, at+28, at+32, at+36, at+40
 	l.tid = at + 64
 	l.tidRows = at + 128
 	l.pend = l.tidRows + 3*128
@@ -113,8 +115,11 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set is
 	lay := v.placeScalars(a.f)
 	g = &gen{f: a.f, a: a, v: v, lay: lay, loop: -1, count: count, probe: probe, fused: -1}
 	g.target(set)
-	for _, b := range k.Funcs[0].Ops {
-		g.barriers = g.barriers || barrierOf(&b) != 0
+	carries := false
+	for i := range k.Funcs[0].Ops {
+		b := &k.Funcs[0].Ops[i]
+		g.barriers = g.barriers || barrierOf(b) != 0
+		carries = carries || carrying(b)
 	}
 	c = &ctaCode{v: v, lay: lay}
 	for i := range g.ctaLabels {
@@ -147,6 +152,9 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set is
 		if !full {
 			g.Ld32(a64.RAX, g.inFrame(lay.init))
 			g.setMasks()
+		}
+		if carries {
+			g.StI32(g.inFrame(lay.cc), 0)
 		}
 		for b := range a.blocks {
 			g.ctaBlock(int32(b))

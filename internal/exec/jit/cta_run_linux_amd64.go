@@ -209,6 +209,7 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	x.params = unsafe.Pointer(&x.paramCopy)
 	x.sharedGen = l.Mem.Base + l.Mem.SharedOff
 	x.block, x.grid = l.Block, l.Grid
+	x.launch, x.paramGen, x.paramSize = unsafe.Pointer(l), l.ParamAddr, uint32(len(l.Params))
 	x.consts = l.Consts
 	x.instr, x.op = 0, 0
 	if r.v.code.v.shadow && x.shadow == nil {
@@ -243,6 +244,7 @@ func (r *blockRunner) setup(v *ctaVersion) {
 			init = 1<<rest - 1
 		}
 		*(*uint32)(unsafe.Add(f, lay.init)) = init
+		*(*uint32)(unsafe.Add(f, lay.warp)) = uint32(w)
 		entry := v.code.entries[0]
 		if init == 0xffffffff {
 			entry = v.code.entries[1]
@@ -355,6 +357,7 @@ func (r *blockRunner) Restore(c *exec.CTA) {
 			r.materialize(f, w.Frame(), x)
 		}
 		w.Place(at)
+		w.CC = *(*uint32)(unsafe.Add(f, lay.cc))
 		r.reset(f)
 	}
 	if !r.paused && r.v.replaced.Load() == nil {
@@ -475,6 +478,6 @@ func (r *blockRunner) Close() {
 		ctr.WarpInstructions.Add(r.x.instr)
 	}
 	r.unshadow()
-	r.l = nil
+	r.l, r.x.launch = nil, nil
 	runtime.KeepAlive(r.c)
 }

@@ -111,6 +111,7 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 		c.funcs[i].barriers = make([]uint8, len(k.Funcs[i].Ops))
 		for j := range k.Funcs[i].Ops {
 			c.funcs[i].barriers[j] = barrierOf(&k.Funcs[i].Ops[j])
+			c.funcs[i].local = c.funcs[i].local || usesLocal(&k.Funcs[i].Ops[j])
 		}
 		c.checked[i].f, c.checked[i].barriers, c.checked[i].checked = c.funcs[i].f, c.funcs[i].barriers, true
 	}
@@ -150,6 +151,7 @@ type function struct {
 	mu       sync.Mutex
 	analysis *analysis
 	barriers []uint8 // by operation: one more than the number of a barrier that all threads of the CTA wait at, unguarded; else 0
+	local    bool    // it uses local memory
 	versions [2]atomic.Pointer[version]
 }
 
@@ -274,7 +276,13 @@ loop:
 		}
 		if off := v.entry[pc]; off >= 0 {
 			x.mask, x.limit, x.budget, x.live, x.released = s.Mask, w.Limit, s.Budget(), w.Live, w.Released()
+			if f.local {
+				x.local, x.localSize = w.LocalMemory()
+				x.localOff = w.Act.Local
+			}
+			x.cc = w.CC
 			r := enter(v.base+uintptr(off), unsafe.Pointer(x))
+			w.CC = x.cc
 			x.op = 0
 			w.Instr += x.instr
 			x.instr = 0

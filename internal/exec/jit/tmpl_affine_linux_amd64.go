@@ -264,6 +264,12 @@ func (g *gen) uniformAccess(ac *access, w int32) bool {
 		}
 	}
 	bases, n := g.scalarBases(ac, w)
+	if len(ac.regs) > 1 {
+		// The results may take the register of the base.
+		g.Lea(a64.RSI, g.element(ac, w, bases, n, 0, 0))
+		g.loadSame(ac, func(disp int32) a64.Mem { return a64.At(a64.RSI, disp) })
+		return true
+	}
 	g.loadSame(ac, func(disp int32) a64.Mem { return g.element(ac, w, bases, n, 0, disp) })
 	return true
 }
@@ -281,6 +287,9 @@ func (g *gen) loadSame(ac *access, at func(disp int32) a64.Mem) {
 			g.scalarElement(ac, d, m)
 		}
 		if def, ok := g.scalarDef(d); ok && (!float || ac.es < 4) {
+			if len(ac.regs) > 1 {
+				g.pin()
+			}
 			if ac.es >= 4 {
 				g.LdR(wide, a64.RAX, m)
 			}

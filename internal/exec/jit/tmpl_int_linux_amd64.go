@@ -9,19 +9,23 @@ import (
 type template func(op *ir.Op) emitter
 
 // templates by Form.Op.
-var templates = []map[string]template{intTemplates, floatTemplates, compareTemplates, moveTemplates, convertTemplates, memoryTemplates, warpTemplates, approxTemplates}
+var templates = []map[string]template{intTemplates, floatTemplates, compareTemplates, moveTemplates, convertTemplates, memoryTemplates, warpTemplates, approxTemplates, narrowTemplates, laneTemplates, carryTemplates, laneMemoryTemplates}
 
 func lookup(op *ir.Op) emitter {
 	switch op.Ctl {
 	case ir.Plain:
 	case ir.Special:
 		return special(op)
+	case ir.FrameAddr:
+		return frameAddress(op)
 	default:
 		return nil
 	}
 	for _, t := range templates {
 		if f := t[op.Match.Form.Op]; f != nil {
-			return f(op)
+			if e := f(op); e != nil {
+				return e
+			}
 		}
 	}
 	return nil

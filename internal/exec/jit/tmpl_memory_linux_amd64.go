@@ -31,8 +31,18 @@ func accessSize(op *ir.Op) (size, disp uint64) {
 		if a.Kind != ir.Addr {
 			continue
 		}
-		if ac, ok := accessOf(op, a, &op.Args[accessValue(op, i)]); ok {
+		v := &op.Args[accessValue(op, i)]
+		if ac, ok := accessOf(op, a, v); ok {
 			return uint64(ac.total), uint64(int64(ac.disp))
+		}
+		if op.Match.Form.Op == "cp.async" {
+			if a.Space == ir.Shared {
+				continue
+			}
+			return op.Arg("n").Bits, uint64(a.Disp)
+		}
+		if regs, size, _, ok := elements(op, v); ok {
+			return uint64(size * len(regs)), uint64(a.Disp)
 		}
 	}
 	return 4, 0

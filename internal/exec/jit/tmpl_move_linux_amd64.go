@@ -142,6 +142,9 @@ func (g *gen) narrow(z uint8, a *ir.Arg, p int, shift uint8) {
 // special reads a special register that a launch fixes.
 func special(op *ir.Op) emitter {
 	d := &op.Args[0]
+	if e := specialWord(op); e != nil {
+		return e
+	}
 	if d.Kind != ir.Row || d.Class != ir.W32 {
 		return nil
 	}

@@ -228,13 +228,20 @@ func atomTemplate(op *ir.Op) emitter {
 	if d != nil && d.Kind == ir.None {
 		d = nil
 	}
-	return func(g *gen) { g.atomAdd(&ac, d, b) }
+	lane := laneAtom(op)
+	return func(g *gen) {
+		if g.redAdd(&ac, b) {
+			return
+		}
+		if _, scalar := g.scalarWeb(b); scalar && lane != nil {
+			lane(g) // it does not stand in its row
+			return
+		}
+		g.atomAdd(&ac, d, b)
+	}
 }
 
 func (g *gen) atomAdd(ac *access, d, b *ir.Arg) {
-	if g.redAdd(ac, b) {
-		return
-	}
 	for h := range 2 {
 		for _, p := range ac.addressPieces(h) {
 			g.reg(ac.base, p)

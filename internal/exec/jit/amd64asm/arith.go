@@ -91,3 +91,58 @@ func (a *Asm) VL(op Op, o Opt, reg, vvvv uint8, l Label) {
 
 // Popcnt32 counts set bits.
 func (a *Asm) Popcnt32(d, s uint8) { a.bytes(0xf3); a.rr(false, d, s, 0x0f, 0xb8) }
+
+// The remaining operations of the first group: with the carry flag.
+const (
+	ArithAdc Arith = 2
+	ArithSbb Arith = 3
+)
+
+// MulR, ImulWideR, DivR and IdivR work on RDX:RAX, unsigned and signed.
+func (a *Asm) MulR(w bool, s uint8)      { a.rr(w, 4, s, 0xf7) }
+func (a *Asm) ImulWideR(w bool, s uint8) { a.rr(w, 5, s, 0xf7) }
+func (a *Asm) DivR(w bool, s uint8)      { a.rr(w, 6, s, 0xf7) }
+func (a *Asm) IdivR(w bool, s uint8)     { a.rr(w, 7, s, 0xf7) }
+
+// SignRAX fills RDX with the sign of RAX (cdq, cqo).
+func (a *Asm) SignRAX(w bool) {
+	if w {
+		a.bytes(0x48)
+	}
+	a.bytes(0x99)
+}
+
+// BsrR and BsfR find the highest and the lowest set bit.
+func (a *Asm) BsrR(w bool, d, s uint8) { a.rr(w, d, s, 0x0f, 0xbd) }
+func (a *Asm) BsfR(w bool, d, s uint8) { a.rr(w, d, s, 0x0f, 0xbc) }
+
+// Popcnt64 counts set bits.
+func (a *Asm) Popcnt64(d, s uint8) { a.bytes(0xf3); a.rr(true, d, s, 0x0f, 0xb8) }
+
+// BswapR reverses bytes.
+func (a *Asm) BswapR(w bool, d uint8) {
+	if rex := bit(w)<<3 | ext(d); rex != 0 {
+		a.bytes(0x40 | rex)
+	}
+	a.bytes(0x0f, 0xc8|d&7)
+}
+
+// Bt32 copies bit n (a register) of s to the carry flag; BtsM32 sets bit n of memory.
+func (a *Asm) Bt32(s, n uint8)       { a.rr(false, n, s, 0x0f, 0xa3) }
+func (a *Asm) Bts32(s, n uint8)      { a.rr(false, n, s, 0x0f, 0xab) }
+func (a *Asm) BtsM32(m Mem, n uint8) { a.rm(false, n, m, 0x0f, 0xab) }
+
+// MovZX16 and the others extend the low 16 or 8 bits (8 of RAX, RCX, RDX or RBX).
+func (a *Asm) MovZX16(d, s uint8) { a.rr(false, d, s, 0x0f, 0xb7) }
+func (a *Asm) MovSX16(d, s uint8) { a.rr(false, d, s, 0x0f, 0xbf) }
+func (a *Asm) MovSX8(d, s uint8)  { a.rr(false, d, s, 0x0f, 0xbe) }
+
+// TestR is test of two registers.
+func (a *Asm) TestR(w bool, d, s uint8) { a.rr(w, s, d, 0x85) }
+
+// LockCmpxchg is lock cmpxchg with RAX; XchgM exchanges.
+func (a *Asm) LockCmpxchg(w bool, m Mem, s uint8) { a.bytes(0xf0); a.rm(w, s, m, 0x0f, 0xb1) }
+func (a *Asm) XchgM(w bool, m Mem, s uint8)       { a.rm(w, s, m, 0x87) }
+
+// MFence orders all memory accesses.
+func (a *Asm) MFence() { a.bytes(0x0f, 0xae, 0xf0) }

@@ -1,0 +1,252 @@
+package jit
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/gocuda/cuda/internal/corpus"
+	"github.com/gocuda/cuda/internal/exec/exectest"
+	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// Recorded modules: those of the checkout, and the complete set when it lies beside it.
+const (
+	corpusSubset = "../../../testdata/corpus"
+	fullCorpus   = "../../../../shared/corpus"
+)
+
+// coverage is what is known of the kernels of a set of modules.
+type coverage struct {
+	kernels, whole, ctas int // all; those with a template for every operation; those that also have code of whole CTAs
+	ops, missing         int
+	rest                 []string       // kernels with the forms that they miss
+	apart                map[string]int // kernels without code of whole CTAs, by reason
+	forms                map[string]int // forms without a template, by how many operations have them
+}
+
+// formName names the form of an operation without template.
+func formName(op *ir.Op) string {
+	switch op.Ctl {
+	case ir.FrameAddr:
+		return "address of a local variable"
+	case ir.Special:
+		return "mov of " + op.Name
+	}
+	if op.Match == nil {
+		return "?"
+	}
+	parts := []string{op.Match.Form.Name}
+	for _, w := range op.Match.Words {
+		if w != "" {
+			parts = append(parts, w)
+		}
+	}
+	if len(op.Match.Words) == 0 {
+		parts = append(parts, op.Match.Types...)
+	}
+	s := strings.Join(parts, ".")
+	for i := range op.Args {
+		if a := &op.Args[i]; a.Kind == ir.Addr && a.Space == ir.FrameParam {
+			s += " of functions"
+		}
+	}
+	return s
+}
+
+// scheduled says whether an operation only lets others run: the scheduler does that for both engines.
+func scheduled(op *ir.Op) bool {
+	return op.Ctl == ir.Plain && (op.Match.Form.Op == "nanosleep" || strings.HasPrefix(op.Match.Form.Op, "barrier."))
+}
+
+// covered says whether an operation is done in machine code, or does not count: control flow is the scheduler's in code of single splits.
+func covered(op *ir.Op, e emitter) bool {
+	switch op.Ctl {
+	case ir.Plain, ir.Special, ir.FrameAddr:
+		return e != nil || scheduled(op)
+	}
+	return true
+}
+
+// cover compiles every kernel of the modules in a folder that have PTX, as single splits and as whole CTAs.
+func cover(t *testing.T, dir string) *coverage {
+	t.Helper()
+	set := corpus.Open(os.DirFS(dir))
+	names, err := set.Names()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &coverage{forms: map[string]int{}, apart: map[string]int{}}
+	for _, name := range names {
+		m, err := set.Module(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		build := m.PTXBuild()
+		if build == "" || strings.HasPrefix(build, "link:") {
+			continue // what the linker makes is in other modules too
+		}
+		text, err := m.Image(build)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		cm, err := exectest.Check(string(text))
+		if err != nil {
+			continue // modules that are to be refused
+		}
+		for _, f := range cm.Funcs {
+			if !f.Entry || !f.Defined {
+				continue
+			}
+			k, err := ir.Lower(f, exectest.Symbols(cm))
+			if err != nil {
+				continue
+			}
+			if _, err := interp.Prepare(k); err != nil {
+				continue // not supported at all
+			}
+			c.kernel(t, name, k)
+		}
+	}
+	return c
+}
+
+func (c *coverage) kernel(t *testing.T, module string, k *ir.Kernel) {
+	t.Helper()
+	c.kernels++
+	lacks := map[string]bool{}
+	for _, f := range k.Funcs {
+		native := make([]emitter, len(f.Ops))
+		for i := range f.Ops {
+			op := &f.Ops[i]
+			native[i] = lookup(op)
+			c.ops++
+			if !covered(op, native[i]) {
+				c.missing++
+				c.forms[formName(op)]++
+				lacks[formName(op)] = true
+			}
+		}
+		a := analyse(f, native, false)
+		for _, full := range []bool{true, false} {
+			if _, _, err := generate(a, full); err != nil {
+				t.Errorf("%s, %s, %s, all lanes %t: %v", module, k.Name, f.Name, full, err)
+			}
+		}
+	}
+	f := k.Funcs[0]
+	native := make([]emitter, len(f.Ops))
+	for i := range f.Ops {
+		native[i] = lookup(&f.Ops[i])
+	}
+	a := analyse(f, native, true)
+	err := ctaReady(k, a)
+	for _, dims := range [][3]uint32{{256, 1, 1}, {16, 16, 1}, {32, 8, 1}, {7, 3, 2}} {
+		if err != nil {
+			break
+		}
+		_, err = generateCTA(k, a, evaluate(a, dims, make([]bool, len(f.Ops))), false, false)
+		if err != nil && (!errors.Is(err, errPressure) || len(lacks) == 0) {
+			t.Errorf("%s, %s, blocks of %v: %v", module, k.Name, dims, err)
+		}
+	}
+	switch {
+	case len(lacks) > 0:
+		var list []string
+		for f := range lacks {
+			list = append(list, "`"+f+"`")
+		}
+		sort.Strings(list)
+		c.rest = append(c.rest, fmt.Sprintf("| %s | `%s` | %s |", module, k.Name, strings.Join(list, ", ")))
+		return
+	case err == nil:
+		c.ctas++
+	default:
+		why := err.Error()
+		if i := strings.Index(why, ": PTX line"); i >= 0 {
+			why = why[:i]
+		}
+		c.apart[why]++
+	}
+	c.whole++
+}
+
+// coverageFile is the report; update writes it.
+const coverageFile = "../../../docs/jit-coverage.md"
+
+var update = flag.Bool("update", false, "write docs/jit-coverage.md")
+
+// Parts of the report.
+const (
+	coverageHead = `# What the JIT runs in machine code
+
+Kernels of the recorded modules whose every operation has a template, so that nothing of them is left to Go's interpreter (but control flow between functions, waiting at
+barriers and for other warps, which is the scheduler's in both engines). As whole CTAs: those that, in blocks of several shapes, also run without the scheduler.
+Made and checked by ` + "`go test ./internal/exec/jit -run TestCoverage -update`" + `.
+`
+	fullHead = "\n## The complete set\n\nThese modules are not in the repository.\n"
+)
+
+func (c *coverage) report() string {
+	var b strings.Builder
+	share := func(n int) string { return fmt.Sprintf("%d | %.1f %%", n, 100*float64(n)/float64(c.kernels)) }
+	fmt.Fprintf(&b, "\n| | kernels | share |\n|---|---|---|\n| all | %d | |\n| whole | %s |\n| as whole CTAs | %s |\n", c.kernels, share(c.whole), share(c.ctas))
+	fmt.Fprintf(&b, "\n%d of %d operations have no template. The kernels that have such:\n\n| module | kernel | missing |\n|---|---|---|\n", c.missing, c.ops)
+	for _, r := range c.rest {
+		b.WriteString(r + "\n")
+	}
+	return b.String()
+}
+
+// TestCoverage compiles every recorded kernel: nothing may fail, and the share of kernels that run whole must not fall.
+func TestCoverage(t *testing.T) {
+	testEngine(t)
+	sets := []struct {
+		dir, head string
+		share     float64
+	}{{corpusSubset, "\n## The modules of the repository\n", 0.76}, {fullCorpus, fullHead, 0.81}}
+	text := coverageHead
+	complete := true
+	for _, s := range sets {
+		if _, err := os.Stat(filepath.Join(s.dir, "modules")); err != nil && s.dir == fullCorpus {
+			t.Log("the complete set is not beside the checkout")
+			complete = false
+			continue
+		}
+		c := cover(t, s.dir)
+		for w, n := range c.apart {
+			t.Logf("%6d not as whole CTAs: %s", n, w)
+		}
+		t.Logf("%s: %d kernels, %d with a template for every operation, %d of them as whole CTAs; %d of %d operations have none", s.dir, c.kernels, c.whole, c.ctas, c.missing, c.ops)
+		if share := float64(c.whole) / float64(c.kernels); share < s.share {
+			t.Errorf("%s: %.3f of the kernels run whole, less than %.2f", s.dir, share, s.share)
+		}
+		text += s.head + c.report()
+	}
+	if *update {
+		if !complete {
+			t.Fatal("the report wants the complete set too")
+		}
+		if err := os.WriteFile(coverageFile, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	have, err := os.ReadFile(coverageFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := string(have)
+	if !complete {
+		is, _, _ = strings.Cut(is, fullHead)
+	}
+	if is != text {
+		t.Errorf("%s is out of date: go test ./internal/exec/jit -run TestCoverage -update", coverageFile)
+	}
+}

@@ -1,0 +1,521 @@
+package jit
+
+import (
+	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
+
+// Conversions that tmpl_convert leaves, and comparisons of any type.
+
+// quarter puts quarter q of a source as 64-bit integers into z: its low bits, extended.
+func (g *gen) quarterInt(z uint8, a *ir.Arg, q, bits int, signed bool) {
+	if a.Class == ir.W64 {
+		g.V(a64.MovA64, a64.Z, z, 0, g.reg(a, q))
+	} else {
+		g.widen(z, a, q, false)
+	}
+	if bits == 64 {
+		return
+	}
+	g.VI(a64.ShiftQ, a64.Z, a64.ShiftSll, z, z, uint8(64-bits))
+	if signed {
+		g.VI(a64.ShiftAQ, a64.Z, a64.ShiftSra, z, z, uint8(64-bits))
+	} else {
+		g.VI(a64.ShiftQ, a64.Z, a64.ShiftSrl, z, z, uint8(64-bits))
+	}
+}
+
+// quarterDouble puts quarter q of a floating point source as f64 into z. z+1 is used.
+func (g *gen) quarterDouble(z uint8, a *ir.Arg, q int, typ string) {
+	if typ == "f64" {
+		g.V(a64.MovA64, a64.Z, z, 0, g.reg(a, q))
+		return
+	}
+	r := g.reg(a, q/2)
+	if typ != "f32" {
+		g.halfToSingle(z+1, r, typ == "bf16", false)
+		r = z + 1
+	}
+	if q&1 == 1 {
+		g.VI(a64.ExtractQ4, a64.Z, r, 0, z, 1)
+		r = z
+	}
+	g.V(a64.CvtPS2PD, a64.Z, z, 0, r)
+}
+
+// byQuarters makes an operation of a body that leaves 64-bit results of quarter q in register 0, or for 32-bit rows 32-bit ones in its lower half when
+// narrow is set.
+func byQuarters(d, a *ir.Arg, narrow bool, body func(g *gen, q int)) emitter {
+	if d.Kind != ir.Row || d.Class != ir.W32 && d.Class != ir.W64 || !a.Reg() || a.Class != ir.W32 && a.Class != ir.W64 {
+		return nil
+	}
+	return func(g *gen) {
+		if d.Class == ir.W64 {
+			for q := range g.each(d) {
+				g.pin()
+				body(g, q)
+				z, o := g.dst(d, q)
+				g.V(a64.MovA64, o, z, 0, 0)
+			}
+			return
+		}
+		for p := range g.each(d) {
+			g.pin()
+			for h := 1; h >= 0; h-- {
+				body(g, 2*p+h)
+				if !narrow {
+					g.V(a64.MovQD, a64.Z, 0, 0, 0)
+				}
+				if h == 1 {
+					g.V(a64.MovA32, a64.Z, 7, 0, 0)
+				}
+			}
+			g.VI(a64.InsertQ4, a64.Z, 0, 0, 7, 1)
+			if d.Width != 0 && d.Width < 32 {
+				g.VL(a64.AndD, a64.Z, 0, 0, g.word32(1<<d.Width-1))
+			}
+			z, o := g.dst(d, p)
+			g.V(a64.MovA32, o, z, 0, 0)
+		}
+	}
+}
+
+// oddSingle rounds quarter conversions of x to f32 to odd in register 0: convert is the instruction. Registers 5 and 6 are used.
+func (g *gen) oddSingle(convert a64.Op, x uint8) {
+	g.V(convert, rounded(1), 5, 0, x)
+	g.V(convert, rounded(2), 6, 0, x)
+	g.V(convert, rounded(3), 0, 0, x)
+	g.VI(a64.CmpPS, a64.Y, 7, 5, 6, 4)
+	g.VL(a64.OrD, a64.Y.Mask(7), 0, 0, g.word32(1))
+}
+
+func narrowCvt(op *ir.Op) emitter {
+	d, a := &op.Args[0], &op.Args[1]
+	if len(op.Match.Types) < 2 {
+		return nil
+	}
+	dt, st := op.Match.Type(0), op.Match.Type(1)
+	dtype, ok1 := optab.TypeOf(dt)
+	stype, ok2 := optab.TypeOf(st)
+	if !ok1 || !ok2 || d.Kind != ir.Row || !a.Reg() || op.Match.One("relu", "satfinite") != "" {
+		return nil
+	}
+	ftz, sat := op.Match.Has("ftz"), op.Match.Has("sat")
+	integer := func(t optab.Type) bool { return t.Class == optab.Signed || t.Class == optab.Unsigned }
+	float := func(t string) bool { return t == "f64" || t == "f32" || t == "f16" || t == "bf16" }
+	mode, known := roundingOf(op)
+	integral := op.Match.One("rni", "rzi", "rmi", "rpi") != ""
+	class := func(t optab.Type) ir.Class { return ir.ClassOf(t.Bits) }
+	if float(st) && a.Class != class(stype) || float(dt) && d.Class != class(dtype) {
+		return nil
+	}
+	clamp := func(g *gen) { // f32 in 0 to [0, 1]
+		g.VL(a64.MovU32, a64.Z, 3, 0, g.word32(0x7f800000))
+		g.VI(a64.CmpUD, a64.Z, 7, 0, 3, 6)
+		g.V(a64.XorD, a64.Z.Mask(7), 0, 0, 0)
+		g.VL(a64.MinUD, a64.Z, 0, 0, g.word32(0x3f800000))
+	}
+	switch {
+	case dt == "tf32" && st == "f32" && op.Match.Has("rna") && !ftz && !sat:
+		return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []uint8) {
+			g.VL(a64.AndD, a64.Z, 1, r[0], g.word32(0x7f800000))
+			g.VL(a64.MovU32, a64.Z, 2, 0, g.word32(0x7f800000))
+			g.V(a64.MovA32, a64.Z, 0, 0, r[0])
+			g.VI(a64.CmpD, a64.Z, 7, 1, 2, 4)
+			g.VL(a64.AddD, a64.Z.Mask(7), 0, 0, g.word32(1<<12))
+			g.VL(a64.AndD, a64.Z, 0, 0, g.word32(0xffffe000))
+		})
+	case !known:
+		return nil
+	case integer(dtype) && float(st):
+		if ftz && st != "f32" {
+			return nil
+		}
+		return toInteger(op, d, a, st, dtype.Bits, dtype.Class == optab.Signed, mode, ftz)
+	case float(dt) && integer(stype):
+		if ftz || sat {
+			return nil
+		}
+		return fromInteger(d, a, dt, stype.Bits, stype.Class == optab.Signed, mode)
+	case integer(dtype) && integer(stype):
+		if !sat || d.Class != ir.W32 || stype.Bits > 32 || dtype.Bits > 32 || a.Class != ir.W32 {
+			return nil
+		}
+		return saturatingCvt(d, a, dtype.Bits, stype.Bits, dtype.Class == optab.Signed, stype.Class == optab.Signed)
+	case dt == "f32" && st == "f32":
+		return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []uint8) {
+			s := r[0]
+			if ftz {
+				g.flush32(0, s)
+				s = 0
+			}
+			if integral {
+				g.VI(a64.RndScalePS, a64.Z, 0, 0, s, 8|mode)
+			} else if s != 0 {
+				g.V(a64.MovA32, a64.Z, 0, 0, s)
+			}
+			if ftz || integral {
+				g.canonical(0, 0)
+			}
+			if sat {
+				clamp(g)
+			}
+		})
+	case ftz && (dt == "f64" || st == "f64"):
+		return nil
+	case dt == "f64" && st == "f64" && !sat:
+		if !integral {
+			return copyRow(d, a)
+		}
+		return byPieces(ir.W64, d, []*ir.Arg{a}, func(g *gen, r []uint8) { g.VI(a64.RndScalePD, a64.Z, 0, 0, r[0], 8|mode) })
+	case dt == st && integral && !ftz: // halves
+		bf := dt == "bf16"
+		return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []uint8) {
+			g.halfToSingle(0, r[0], bf, false)
+			g.VI(a64.RndScalePS, a64.Z, 0, 0, 0, 8|mode)
+			if sat {
+				clamp(g)
+			}
+			g.singleToHalf(0, 1, bf, 0)
+		})
+	case integral || dt == st:
+		return nil
+	case dt == "f32" && (st == "f16" || st == "bf16"):
+		bf := st == "bf16"
+		return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []uint8) {
+			g.halfToSingle(0, r[0], bf, false)
+			if !bf || ftz {
+				g.canonical(0, 0)
+			}
+			if ftz {
+				g.flush32(0, 0)
+			}
+			if sat {
+				clamp(g)
+			}
+		})
+	case st == "f32" && (dt == "f16" || dt == "bf16" && mode == 0):
+		if ftz {
+			return nil
+		}
+		bf := dt == "bf16"
+		return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []uint8) {
+			g.V(a64.MovA32, a64.Z, 0, 0, r[0])
+			if sat {
+				clamp(g)
+			}
+			g.singleToHalf(0, 1, bf, mode)
+		})
+	case dt == "f64" && !sat:
+		return byQuarters(d, a, false, func(g *gen, q int) { g.quarterDouble(0, a, q, st) })
+	case dt == "f32" && st == "f64" && !sat:
+		return byQuarters(d, a, true, func(g *gen, q int) { g.V(a64.CvtPD2PS, rounded(mode), 0, 0, g.reg(a, q)) })
+	}
+	return nil
+}
+
+// toInteger is cvt from floating point: values out of range clamp, a NaN gives 0, or the value with only the top bit set when a 64-bit type takes part.
+func toInteger(op *ir.Op, d, a *ir.Arg, st string, width int, signed bool, mode uint8, ftz bool) emitter {
+	return byQuarters(d, a, false, func(g *gen, q int) {
+		g.quarterDouble(1, a, q, st)
+		if ftz { // an f32 that is subnormal
+			g.VL(a64.AndQ, a64.Z, 2, 1, g.word64(1<<63-1))
+			g.VL(a64.MovU64, a64.Z, 3, 0, g.word64(0x3810000000000000)) // 2^-126
+			g.VI(a64.CmpUQ, a64.Z, 7, 2, 3, 1)
+			g.V(a64.XorQ, a64.Z.Mask(7), 1, 1, 1)
+		}
+		if !signed && width == 64 {
+			g.V(a64.CvtPD2UQQ, rounded(mode), 0, 0, 1)
+			g.V(a64.XorQ, a64.Z, 2, 2, 2)
+			g.VI(a64.CmpPD, a64.Z, 7, 1, 2, 17)
+			g.V(a64.MovA64, a64.Z.Mask(7), 0, 0, 2)
+		} else {
+			g.V(a64.CvtPD2QQ, rounded(mode), 0, 0, 1)
+			g.VL(a64.MovU64, a64.Z, 2, 0, g.word64(0x43e0000000000000)) // 2^63
+			g.VI(a64.CmpPD, a64.Z, 7, 1, 2, 29)
+			g.VL(a64.MovU64, a64.Z.Mask(7), 0, 0, g.word64(1<<63-1))
+			if width < 64 {
+				lo, hi := uint64(0), uint64(1)<<width-1
+				if signed {
+					lo, hi = ^uint64(0)<<(width-1), 1<<(width-1)-1
+				}
+				g.VL(a64.MinSQ, a64.Z, 0, 0, g.word64(hi))
+				g.VL(a64.MaxSQ, a64.Z, 0, 0, g.word64(lo))
+			}
+		}
+		nan := uint64(0)
+		if st == "f64" || width == 64 {
+			nan = 1 << (width - 1)
+			if signed {
+				nan = -nan
+			}
+		}
+		g.VI(a64.CmpPD, a64.Z, 7, 1, 1, 3)
+		g.VL(a64.MovU64, a64.Z.Mask(7), 0, 0, g.word64(nan))
+	})
+}
+
+// fromInteger is cvt to floating point.
+func fromInteger(d, a *ir.Arg, dt string, bits int, signed bool, mode uint8) emitter {
+	if a.Class == ir.W32 && bits > 32 {
+		return nil
+	}
+	if dt == "f64" {
+		x := a64.CvtUQQ2PD
+		if signed {
+			x = a64.CvtQQ2PD
+		}
+		return byQuarters(d, a, false, func(g *gen, q int) {
+			g.quarterInt(1, a, q, bits, signed)
+			g.V(x, rounded(mode), 0, 0, 1)
+		})
+	}
+	x := a64.CvtUQQ2PS
+	if signed {
+		x = a64.CvtQQ2PS
+	}
+	if dt == "f32" {
+		return byQuarters(d, a, true, func(g *gen, q int) {
+			g.quarterInt(1, a, q, bits, signed)
+			g.V(x, rounded(mode), 0, 0, 1)
+		})
+	}
+	bf := dt == "bf16"
+	if bf && mode != 0 {
+		return nil
+	}
+	return byQuarters(d, a, true, func(g *gen, q int) {
+		g.quarterInt(1, a, q, bits, signed)
+		g.oddSingle(x, 1)
+		g.singleToHalf(0, 1, bf, mode)
+	})
+}
+
+// saturatingCvt is cvt.sat between integers of up to 32 bits.
+func saturatingCvt(d, a *ir.Arg, dbits, sbits int, dsigned, ssigned bool) emitter {
+	top := uint32(1<<dbits - 1)
+	if dsigned {
+		top = 1<<(dbits-1) - 1
+	}
+	return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []uint8) {
+		s := uint8(32 - sbits)
+		kind := uint8(a64.ShiftSrl)
+		if ssigned {
+			kind = a64.ShiftSra
+		}
+		g.V(a64.MovA32, a64.Z, 0, 0, r[0])
+		if s > 0 {
+			g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 0, 0, s)
+			g.VI(a64.ShiftD, a64.Z, kind, 0, 0, s)
+		}
+		if !ssigned {
+			g.VL(a64.MinUD, a64.Z, 0, 0, g.word32(top))
+		} else {
+			lo := uint32(0)
+			if dsigned {
+				lo = ^uint32(0) << (dbits - 1)
+			}
+			g.VL(a64.MaxSD, a64.Z, 0, 0, g.word32(lo))
+			if top>>31 == 0 {
+				g.VL(a64.MinSD, a64.Z, 0, 0, g.word32(top))
+			}
+		}
+		if d.Width != 0 && d.Width < 32 {
+			g.VL(a64.AndD, a64.Z, 0, 0, g.word32(1<<d.Width-1))
+		}
+	})
+}
+
+// pairCvt converts two f32 to f16x2 or bf16x2, the first operand in the upper half.
+func pairCvt(op *ir.Op) emitter {
+	bf, pair, ok := halfType(op.Match.Type(0))
+	mode, known := roundingOf(op)
+	d, in := &op.Args[0], sources(op)
+	if !ok || !pair || !known || len(in) != 2 || op.Match.One("satfinite", "ftz", "sat") != "" || bf && mode != 0 || op.Match.Has("rs") {
+		return nil
+	}
+	relu := op.Match.Has("relu")
+	return byPieces(ir.W32, d, in, func(g *gen, r []uint8) {
+		for i := range uint8(2) {
+			g.V(a64.MovA32, a64.Z, i, 0, r[i])
+			g.singleToHalf(i, 2, bf, mode)
+			if relu {
+				g.VL(a64.TestMD, a64.Z, 7, i, g.word32(0x8000))
+				g.V(a64.XorD, a64.Z.Mask(7), i, i, i)
+			}
+		}
+		g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 0, 0, 16)
+		g.V(a64.OrD, a64.Z, 0, 0, 1)
+	})
+}
+
+// comparison describes how an operation compares a type: imm is the predicate of the instruction.
+type comparison struct {
+	typ  string
+	cl   ir.Class
+	x    a64.Op
+	imm  uint8
+	half bool
+	bf   bool
+	pair bool
+	n16  bool
+	ftz  bool
+}
+
+func comparisonOf(op *ir.Op, typ string) (c comparison, ok bool) {
+	c = comparison{typ: typ, ftz: op.Match.Has("ftz")}
+	float := false
+	switch typ {
+	case "s16", "u16", "b16":
+		c.n16, c.x = true, a64.CmpUD
+		if typ == "s16" {
+			c.x = a64.CmpD
+		}
+	case "s32":
+		c.x = a64.CmpD
+	case "u32", "b32":
+		c.x = a64.CmpUD
+	case "s64":
+		c.x, c.cl = a64.CmpQ, ir.W64
+	case "u64", "b64":
+		c.x, c.cl = a64.CmpUQ, ir.W64
+	case "f32":
+		c.x, float = a64.CmpPS, true
+	case "f64":
+		c.x, c.cl, float = a64.CmpPD, ir.W64, true
+	default:
+		if c.bf, c.pair, c.half = halfType(typ); !c.half {
+			return c, false
+		}
+		c.x, float = a64.CmpPS, true
+	}
+	of := intPredicates
+	if float {
+		of = floatPredicates
+	}
+	c.imm, ok = relation(op, of)
+	return c, ok && !(c.bf && c.ftz)
+}
+
+// compare leaves the lanes where it holds in eax; high compares upper halves. rdx and registers 0 to 3 are used.
+func (g *gen) compare(c *comparison, a, b *ir.Arg, high bool) {
+	n := pieces(c.cl)
+	for p := range n {
+		g.pin()
+		r := [2]uint8{g.reg(a, p), g.reg(b, p)}
+		for i := range r {
+			z := uint8(1 + i)
+			switch {
+			case c.half:
+				s := r[i]
+				if c.ftz {
+					g.flush16(z, s)
+					s = z
+				}
+				g.halfToSingle(z, s, c.bf, high)
+				r[i] = z
+			case c.n16:
+				g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, z, r[i], 16)
+				r[i] = z
+			case c.ftz && c.typ == "f32":
+				g.flush32(z, r[i])
+				r[i] = z
+			}
+		}
+		g.VI(c.x, a64.Z, 0, r[0], r[1], c.imm)
+		if p == 0 {
+			g.KMovRD(a64.RAX, 0)
+			continue
+		}
+		g.KMovRD(a64.RDX, 0)
+		g.ShlI32(a64.RDX, uint8(32/n*p))
+		g.Or32(a64.RAX, a64.RDX)
+	}
+}
+
+func narrowCompare(op *ir.Op) emitter {
+	d := &op.Args[0]
+	a, b, c := op.Arg("a"), op.Arg("b"), op.Arg("c")
+	cmp, ok := comparisonOf(op, op.Match.Type(0))
+	if !ok || a == nil || b == nil || !a.Reg() || !b.Reg() || a.Class != cmp.cl || b.Class != cmp.cl || d.Kind != ir.Row && d.Kind != ir.None {
+		return nil
+	}
+	combine := op.Match.One("and", "or", "xor")
+	q := d.Second
+	return func(g *gen) {
+		// The lanes of both results wait in the context until all sources are read.
+		for i := range 2 {
+			if i == 1 && q == nil {
+				break
+			}
+			if i == 0 || cmp.pair {
+				g.compare(&cmp, a, b, i == 1)
+			} else {
+				g.Ld32(a64.RAX, inContext(laneOut(2)))
+				g.Not32(a64.RAX)
+			}
+			g.St32(inContext(laneOut(2)), a64.RAX) // before it is combined
+			if c != nil && combine != "" {
+				g.pred(a64.RDX, c)
+				g.combine(combine, a64.RAX, a64.RDX)
+			}
+			g.St32(inContext(laneOut(i)), a64.RAX)
+		}
+		for i, x := range []*ir.Arg{d, q} {
+			if x != nil && x.Kind == ir.Row {
+				g.Ld32(a64.RAX, inContext(laneOut(i)))
+				g.setPred(x, a64.RAX)
+			}
+		}
+	}
+}
+
+// setTemplate is set: true is all ones for an integer destination and one for a floating point one.
+func setTemplate(op *ir.Op) emitter {
+	d := &op.Args[0]
+	a, b, c := op.Arg("a"), op.Arg("b"), op.Arg("c")
+	cmp, ok := comparisonOf(op, op.Match.Type(1))
+	if !ok || a == nil || b == nil || !a.Reg() || !b.Reg() || a.Class != cmp.cl || b.Class != cmp.cl || d.Kind != ir.Row || d.Class != ir.W32 {
+		return nil
+	}
+	combine := op.Match.One("and", "or", "xor")
+	dt := op.Match.Type(0)
+	yes := map[string]uint32{"u16": 0xffff, "s16": 0xffff, "u32": 0xffffffff, "s32": 0xffffffff, "f32": 0x3f800000, "f16": 0x3c00, "bf16": 0x3f80}[dt]
+	if cmp.pair {
+		yes = map[string]uint32{"u32": 0xffff, "s32": 0xffff, "f16x2": 0x3c00, "bf16x2": 0x3f80}[dt]
+	}
+	if yes == 0 {
+		return nil
+	}
+	return func(g *gen) {
+		n := 1
+		if cmp.pair {
+			n = 2
+		}
+		for i := range n {
+			g.compare(&cmp, a, b, i == 1)
+			if c != nil && combine != "" {
+				g.pred(a64.RDX, c)
+				g.combine(combine, a64.RAX, a64.RDX)
+			}
+			g.St32(inContext(laneOut(i)), a64.RAX)
+		}
+		for p := range g.each(d) {
+			g.pin()
+			for i := range n {
+				g.Ld32(a64.RAX, inContext(laneOut(i)))
+				if p == 1 {
+					g.ShrI32(a64.RAX, 16)
+				}
+				g.KMovDR(7, a64.RAX)
+				g.VL(a64.MovU32, a64.Z.Mask(7).Zeroing(), uint8(i), 0, g.word32(yes<<(16*i)))
+			}
+			if n == 2 {
+				g.V(a64.OrD, a64.Z, 0, 0, 1)
+			}
+			z, o := g.dst(d, p)
+			g.V(a64.MovA32, o, z, 0, 0)
+		}
+	}
+}

@@ -1,0 +1,654 @@
+package jit
+
+import (
+	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// laneTemplates are integer operations in general registers. Those that other tables have too get here what the templates there leave.
+var laneTemplates = map[string]template{
+	"idiv": divideTemplate, "rem": divideTemplate, "popc": countTemplate, "clz": countTemplate, "bfind": countTemplate, "brev": brevTemplate, "bfe": fieldTemplate, "bfi": insertTemplate,
+	"bmsk": bmskTemplate, "szext": szextTemplate, "sad": sadTemplate, "imul": mulHigh64, "imad": mulHigh64, "mul24": mul24Template, "mad24": mul24Template,
+	"dp4a": dotTemplate, "dp2a": dotTemplate, "prmt": permuteTemplate, "cnot": cnotTemplate, "fns": fnsTemplate,
+}
+
+// carryTemplates read or write the carry flags.
+var carryTemplates = map[string]template{"addcc": carryTemplate, "subcc": carryTemplate, "addc": carryTemplate, "subc": carryTemplate, "madcc": carryTemplate, "madc": carryTemplate}
+
+func carrying(op *ir.Op) bool {
+	return op.Ctl == ir.Plain && carryTemplates[op.Match.Form.Op] != nil
+}
+
+// sources are the operands behind the destination.
+func sources(op *ir.Op) (in []*ir.Arg) {
+	for i := 1; i < len(op.Args); i++ {
+		in = append(in, &op.Args[i])
+	}
+	return in
+}
+
+// widthOf is the width of an integer type and whether it is signed.
+func widthOf(typ string) (n int, signed bool) {
+	switch typ {
+	case "u16", "b16":
+		return 16, false
+	case "s16":
+		return 16, true
+	case "u32", "b32":
+		return 32, false
+	case "s32":
+		return 32, true
+	case "u64", "b64":
+		return 64, false
+	case "s64":
+		return 64, true
+	}
+	return 0, false
+}
+
+// alike says whether operands have the class of a width.
+func alike(n int, as ...*ir.Arg) bool {
+	c := ir.W32
+	if n == 64 {
+		c = ir.W64
+	}
+	for _, a := range as {
+		if a.Class != c {
+			return false
+		}
+	}
+	return n != 0
+}
+
+// divideTemplate is div and rem: by zero gives all ones, the smallest by -1 itself and no remainder.
+func divideTemplate(op *ir.Op) emitter {
+	n, signed := widthOf(op.Match.Type(0))
+	d, in := &op.Args[0], sources(op)
+	if len(in) != 2 || !alike(n, d, in[0], in[1]) {
+		return nil
+	}
+	rem := op.Match.Form.Op == "rem"
+	wide := n == 64
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		l.ld(a64.RAX, 0)
+		l.ld(a64.RCX, 1)
+		zero, one, end := l.NewLabel(), l.NewLabel(), l.NewLabel()
+		if n == 16 && signed {
+			l.MovSX16(a64.RAX, a64.RAX)
+			l.MovSX16(a64.RCX, a64.RCX)
+		}
+		l.TestR(wide, a64.RCX, a64.RCX)
+		l.J(a64.E, zero)
+		if signed {
+			l.RI(a64.ArithCmp, wide, a64.RCX, -1)
+			l.J(a64.E, one)
+			l.SignRAX(wide)
+			l.IdivR(wide, a64.RCX)
+		} else {
+			l.MovI32(a64.RDX, 0)
+			l.DivR(wide, a64.RCX)
+		}
+		if rem {
+			l.MovR(wide, a64.RAX, a64.RDX)
+		}
+		l.Jmp(end)
+		l.Bind(one)
+		if rem {
+			l.MovI32(a64.RAX, 0)
+		} else {
+			l.NegR(wide, a64.RAX)
+		}
+		l.Jmp(end)
+		l.Bind(zero)
+		l.MovI(a64.RAX, ^uint64(0))
+		l.Bind(end)
+		if n == 16 {
+			l.MovZX16(a64.RAX, a64.RAX)
+		}
+		l.st(0, a64.RAX)
+	})
+}
+
+// countTemplate is popc, clz and bfind.
+func countTemplate(op *ir.Op) emitter {
+	n, signed := widthOf(op.Match.Type(0))
+	d, in := &op.Args[0], sources(op)
+	if len(in) != 1 || n < 32 || !alike(n, in[0]) || !alike(32, d) {
+		return nil
+	}
+	wide := n == 64
+	form, amount := op.Match.Form.Op, op.Match.Has("shiftamt")
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		l.ld(a64.RAX, 0)
+		if form == "popc" {
+			l.Popcnt64(a64.RAX, a64.RAX)
+			l.st(0, a64.RAX)
+			return
+		}
+		if signed {
+			l.MovR(wide, a64.RCX, a64.RAX)
+			l.ShiftI(a64.ScalarSar, wide, a64.RCX, uint8(n-1))
+			l.RR(a64.ArithXor, wide, a64.RAX, a64.RCX)
+		}
+		// n-1-bsr, or bsr; without a bit n, or all ones
+		none := int32(-1)
+		if form == "clz" {
+			none = int32(n)
+		}
+		l.MovI32(a64.RDX, uint32(none))
+		l.BsrR(wide, a64.RCX, a64.RAX)
+		end := l.NewLabel()
+		l.J(a64.E, end)
+		l.Mov32(a64.RDX, a64.RCX)
+		if form == "clz" || amount {
+			l.RI(a64.ArithXor, false, a64.RDX, int32(n-1))
+		}
+		l.Bind(end)
+		l.st(0, a64.RDX)
+	})
+}
+
+func brevTemplate(op *ir.Op) emitter {
+	n, _ := widthOf(op.Match.Type(0))
+	d, in := &op.Args[0], sources(op)
+	if len(in) != 1 || n < 32 || !alike(n, d, in[0]) {
+		return nil
+	}
+	wide := n == 64
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		l.ld(a64.RAX, 0)
+		l.BswapR(wide, a64.RAX)
+		for _, s := range []struct {
+			n uint8
+			m uint64
+		}{{4, 0x0f0f0f0f0f0f0f0f}, {2, 0x3333333333333333}, {1, 0x5555555555555555}} {
+			l.MovI(a64.RDX, s.m)
+			l.MovR(true, a64.RCX, a64.RAX)
+			l.ShiftI(a64.ScalarShr, wide, a64.RCX, s.n)
+			l.RR(a64.ArithAnd, wide, a64.RCX, a64.RDX)
+			l.RR(a64.ArithAnd, wide, a64.RAX, a64.RDX)
+			l.ShiftI(a64.ScalarShl, wide, a64.RAX, s.n)
+			l.RR(a64.ArithOr, wide, a64.RAX, a64.RCX)
+		}
+		l.st(0, a64.RAX)
+	})
+}
+
+// lowBits puts the mask of the low n bits into to, n in RCX: all ones from 64 on. RCX is changed.
+func (l *laneLoop) lowBits(to uint8) {
+	end := l.NewLabel()
+	l.MovI(to, ^uint64(0))
+	l.RI(a64.ArithCmp, false, a64.RCX, 64)
+	l.J(a64.AE, end)
+	l.MovI32(to, 1)
+	l.ShiftCL(a64.ScalarShl, true, to)
+	l.RI(a64.ArithSub, true, to, 1)
+	l.Bind(end)
+}
+
+// shiftBy64 shifts by RCX, which may be any number.
+func (l *laneLoop) shift64(kind uint8, r uint8) {
+	l.RI(a64.ArithCmp, false, a64.RCX, 64)
+	end := l.NewLabel()
+	small := l.NewLabel()
+	l.J(a64.B, small)
+	if kind == a64.ScalarSar {
+		l.ShiftI(kind, true, r, 63)
+	} else {
+		l.MovI32(r, 0)
+	}
+	l.Jmp(end)
+	l.Bind(small)
+	l.ShiftCL(kind, true, r)
+	l.Bind(end)
+}
+
+// fieldTemplate is bfe. Position and length of 32-bit fields are the low 8 bits of their operands.
+func fieldTemplate(op *ir.Op) emitter {
+	n, signed := widthOf(op.Match.Type(0))
+	d, in := &op.Args[0], sources(op)
+	if len(in) != 3 || n < 32 || !alike(n, d, in[0]) || !alike(32, in[1], in[2]) {
+		return nil
+	}
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		number := func(i int) {
+			l.ld(a64.RCX, i)
+			if n == 32 {
+				l.AndI32(a64.RCX, 0xff)
+			}
+		}
+		l.ld(a64.RAX, 0)
+		kind := uint8(a64.ScalarShr)
+		if signed {
+			kind = a64.ScalarSar
+			if n == 32 {
+				l.MovSXD(a64.RAX, a64.RAX)
+			}
+		}
+		number(1)
+		l.shift64(kind, a64.RAX)
+		number(2)
+		if !signed {
+			l.lowBits(a64.RDX)
+			l.RR(a64.ArithAnd, true, a64.RAX, a64.RDX)
+			l.st(0, a64.RAX)
+			return
+		}
+		end, empty := l.NewLabel(), l.NewLabel()
+		l.TestR(false, a64.RCX, a64.RCX)
+		l.J(a64.E, empty)
+		l.RI(a64.ArithCmp, false, a64.RCX, 64)
+		l.J(a64.AE, end)
+		l.NegR(false, a64.RCX)
+		l.RI(a64.ArithAdd, false, a64.RCX, 64)
+		l.ShiftCL(a64.ScalarShl, true, a64.RAX)
+		l.ShiftCL(a64.ScalarSar, true, a64.RAX)
+		l.Jmp(end)
+		l.Bind(empty)
+		l.MovI32(a64.RAX, 0)
+		l.Bind(end)
+		l.st(0, a64.RAX)
+	})
+}
+
+// insertTemplate is bfi.
+func insertTemplate(op *ir.Op) emitter {
+	n, _ := widthOf(op.Match.Type(0))
+	d, in := &op.Args[0], sources(op)
+	if len(in) != 4 || n < 32 || !alike(n, d, in[0], in[1]) || !alike(32, in[2], in[3]) {
+		return nil
+	}
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		number := func(i int) {
+			l.ld(a64.RCX, i)
+			if n == 32 {
+				l.AndI32(a64.RCX, 0xff)
+			}
+		}
+		number(3)
+		l.lowBits(a64.RDX)
+		l.ld(a64.RAX, 0)
+		l.RR(a64.ArithAnd, true, a64.RAX, a64.RDX)
+		number(2)
+		l.shift64(a64.ScalarShl, a64.RAX)
+		l.shift64(a64.ScalarShl, a64.RDX)
+		l.NotR(true, a64.RDX)
+		l.ld(a64.RCX, 1)
+		l.RR(a64.ArithAnd, true, a64.RCX, a64.RDX)
+		l.RR(a64.ArithOr, true, a64.RAX, a64.RCX)
+		l.st(0, a64.RAX)
+	})
+}
+
+// clamp32 limits a register to 32, or takes it modulo 32.
+func (l *laneLoop) clamp32(r, t uint8, clamp bool) {
+	if !clamp {
+		l.AndI32(r, 31)
+		return
+	}
+	l.MovI32(t, 32)
+	l.RR(a64.ArithCmp, false, r, t)
+	l.CmovR(a64.A, false, r, t)
+}
+
+func bmskTemplate(op *ir.Op) emitter {
+	d, in := &op.Args[0], sources(op)
+	if len(in) != 2 || !alike(32, d, in[0], in[1]) {
+		return nil
+	}
+	clamp := op.Match.Has("clamp")
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		l.ld(a64.RCX, 1)
+		l.clamp32(a64.RCX, a64.RDX, clamp)
+		l.lowBits(a64.RAX)
+		l.ld(a64.RCX, 0)
+		l.clamp32(a64.RCX, a64.RDX, clamp)
+		l.ShiftCL(a64.ScalarShl, true, a64.RAX)
+		l.st(0, a64.RAX)
+	})
+}
+
+func szextTemplate(op *ir.Op) emitter {
+	d, in := &op.Args[0], sources(op)
+	if len(in) != 2 || !alike(32, d, in[0], in[1]) {
+		return nil
+	}
+	clamp, signed := op.Match.Has("clamp"), op.Match.Type(0) == "s32"
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		l.ld(a64.RAX, 0)
+		l.ld(a64.RCX, 1)
+		l.clamp32(a64.RCX, a64.RDX, clamp)
+		if !signed {
+			l.lowBits(a64.RDX)
+			l.RR(a64.ArithAnd, true, a64.RAX, a64.RDX)
+			l.st(0, a64.RAX)
+			return
+		}
+		zero, end := l.NewLabel(), l.NewLabel()
+		l.TestR(false, a64.RCX, a64.RCX)
+		l.J(a64.E, zero)
+		l.NegR(false, a64.RCX)
+		l.RI(a64.ArithAdd, false, a64.RCX, 64)
+		l.ShiftCL(a64.ScalarShl, true, a64.RAX)
+		l.ShiftCL(a64.ScalarSar, true, a64.RAX)
+		l.Jmp(end)
+		l.Bind(zero)
+		l.MovI32(a64.RAX, 0)
+		l.Bind(end)
+		l.st(0, a64.RAX)
+	})
+}
+
+func sadTemplate(op *ir.Op) emitter {
+	n, signed := widthOf(op.Match.Type(0))
+	d, in := &op.Args[0], sources(op)
+	if len(in) != 3 || !alike(n, d, in[0], in[1], in[2]) {
+		return nil
+	}
+	wide := n == 64
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		l.ld(a64.RAX, 0)
+		l.ld(a64.RCX, 1)
+		c := a64.B
+		if signed {
+			c = a64.L
+			if n == 16 {
+				l.MovSX16(a64.RAX, a64.RAX)
+				l.MovSX16(a64.RCX, a64.RCX)
+			}
+		}
+		l.MovR(wide, a64.RDX, a64.RAX)
+		l.RR(a64.ArithSub, wide, a64.RDX, a64.RCX)
+		l.RR(a64.ArithCmp, wide, a64.RAX, a64.RCX)
+		end := l.NewLabel()
+		l.J(c^1, end)
+		l.NegR(wide, a64.RDX)
+		l.Bind(end)
+		l.ld(a64.RAX, 2)
+		l.RR(a64.ArithAdd, wide, a64.RDX, a64.RAX)
+		if n == 16 {
+			l.MovZX16(a64.RDX, a64.RDX)
+		}
+		l.st(0, a64.RDX)
+	})
+}
+
+// mulHigh64 is mul.hi and mad.hi of 64 bits, and mad.hi.sat.
+func mulHigh64(op *ir.Op) emitter {
+	n, signed := widthOf(op.Match.Type(0))
+	d, in := &op.Args[0], sources(op)
+	sat := op.Match.Has("sat")
+	if op.Match.One("lo", "hi", "wide") != "hi" || n < 32 || !alike(n, d) || !alike(n, in...) || sat && n != 32 {
+		return nil
+	}
+	wide := n == 64
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		l.ld(a64.RAX, 0)
+		l.ld(a64.RCX, 1)
+		if signed {
+			l.ImulWideR(wide, a64.RCX)
+		} else {
+			l.MulR(wide, a64.RCX)
+		}
+		if len(in) == 3 {
+			l.ld(a64.RAX, 2)
+			if sat {
+				l.saturatingAdd(a64.RDX, a64.RAX)
+			} else {
+				l.RR(a64.ArithAdd, wide, a64.RDX, a64.RAX)
+			}
+		}
+		l.st(0, a64.RDX)
+	})
+}
+
+// saturatingAdd is d = d + s, clamped to s32. RCX is used.
+func (l *laneLoop) saturatingAdd(d, s uint8) {
+	end := l.NewLabel()
+	l.MovR(false, a64.RCX, d)
+	l.ShiftI(a64.ScalarSar, false, a64.RCX, 31)
+	l.RI(a64.ArithXor, false, a64.RCX, 0x7fffffff) // the limit on d's side
+	l.RR(a64.ArithAdd, false, d, s)
+	l.J(a64.NO, end)
+	l.MovR(false, d, a64.RCX)
+	l.Bind(end)
+}
+
+func mul24Template(op *ir.Op) emitter {
+	d, in := &op.Args[0], sources(op)
+	if !alike(32, d) || !alike(32, in...) {
+		return nil
+	}
+	signed, hi, sat := op.Match.Type(0) == "s32", op.Match.Has("hi"), op.Match.Has("sat")
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		for i, r := range []uint8{a64.RAX, a64.RCX} {
+			l.ld(r, i)
+			l.ShiftI(a64.ScalarShl, false, r, 8)
+			if signed {
+				l.ShiftI(a64.ScalarSar, false, r, 8)
+				l.MovSXD(r, r)
+			} else {
+				l.ShiftI(a64.ScalarShr, false, r, 8)
+			}
+		}
+		l.ImulR(true, a64.RAX, a64.RCX)
+		if hi {
+			l.ShiftI(a64.ScalarSar, true, a64.RAX, 16)
+		}
+		if len(in) == 3 {
+			l.ld(a64.RDX, 2)
+			if sat {
+				l.saturatingAdd(a64.RAX, a64.RDX)
+			} else {
+				l.RR(a64.ArithAdd, false, a64.RAX, a64.RDX)
+			}
+		}
+		l.st(0, a64.RAX)
+	})
+}
+
+func dotTemplate(op *ir.Op) emitter {
+	d, in := &op.Args[0], sources(op)
+	if len(in) != 3 || !alike(32, d) || !alike(32, in...) || len(op.Match.Types) < 2 {
+		return nil
+	}
+	sa, sb := op.Match.Type(0) == "s32", op.Match.Type(1) == "s32"
+	n, wa, shift := 4, uint8(8), uint8(0)
+	if op.Match.Form.Op == "dp2a" {
+		n, wa = 2, 16
+		if op.Match.Has("hi") {
+			shift = 16
+		}
+	}
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		l.ld(a64.R8, 2)
+		field := func(r uint8, i int, at, width uint8, signed bool) {
+			l.ld(r, i)
+			if s := 32 - at - width; s > 0 {
+				l.ShiftI(a64.ScalarShl, false, r, s)
+			}
+			kind := uint8(a64.ScalarShr)
+			if signed {
+				kind = a64.ScalarSar
+			}
+			l.ShiftI(kind, false, r, 32-width)
+		}
+		for i := range n {
+			field(a64.RAX, 0, uint8(i)*wa, wa, sa)
+			field(a64.RCX, 1, shift+uint8(i)*8, 8, sb)
+			l.ImulR(false, a64.RAX, a64.RCX)
+			l.RR(a64.ArithAdd, false, a64.R8, a64.RAX)
+		}
+		l.st(0, a64.R8)
+	})
+}
+
+// permuteTemplate is prmt with any selector.
+func permuteTemplate(op *ir.Op) emitter {
+	d, in := &op.Args[0], sources(op)
+	if len(in) != 3 || !alike(32, d) || !alike(32, in...) || op.Match.One("f4e", "b4e", "rc8", "ecl", "ecr", "rc16") != "" {
+		return nil
+	}
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		l.MovI32(a64.R8, 0)
+		for j := 3; j >= 0; j-- {
+			l.ld(a64.RAX, 1)
+			l.ShiftI(a64.ScalarShl, true, a64.RAX, 32)
+			l.ld(a64.RDX, 0)
+			l.RR(a64.ArithOr, true, a64.RAX, a64.RDX)
+			l.ld(a64.RDX, 2)
+			if j > 0 {
+				l.ShiftI(a64.ScalarShr, false, a64.RDX, uint8(4*j))
+			}
+			l.MovR(false, a64.RCX, a64.RDX)
+			l.AndI32(a64.RCX, 7)
+			l.ShiftI(a64.ScalarShl, false, a64.RCX, 3)
+			l.ShiftCL(a64.ScalarShr, true, a64.RAX)
+			l.MovSX8(a64.RAX, a64.RAX)
+			plain := l.NewLabel()
+			l.TestI32(a64.RDX, 8)
+			l.J(a64.E, plain)
+			l.ShiftI(a64.ScalarSar, false, a64.RAX, 8) // the sign everywhere
+			l.Bind(plain)
+			l.MovZX8(a64.RAX, a64.RAX)
+			l.ShiftI(a64.ScalarShl, false, a64.R8, 8)
+			l.RR(a64.ArithOr, false, a64.R8, a64.RAX)
+		}
+		l.st(0, a64.R8)
+	})
+}
+
+func cnotTemplate(op *ir.Op) emitter {
+	n, _ := widthOf(op.Match.Type(0))
+	d, in := &op.Args[0], sources(op)
+	if len(in) != 1 || !alike(n, d, in[0]) {
+		return nil
+	}
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		l.ld(a64.RCX, 0)
+		l.TestR(n == 64, a64.RCX, a64.RCX)
+		l.cond(a64.E, a64.RAX)
+		l.st(0, a64.RAX)
+	})
+}
+
+// fnsTemplate finds the nth set bit from a base.
+func fnsTemplate(op *ir.Op) emitter {
+	d, in := &op.Args[0], sources(op)
+	if len(in) != 3 || !alike(32, d) || !alike(32, in...) {
+		return nil
+	}
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		// RAX mask, RCX position, RDX how many, R8 step
+		none, end, loop, next, up := l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel()
+		l.ld(a64.RAX, 0)
+		l.ld(a64.RCX, 1)
+		l.ld(a64.RDX, 2)
+		l.MovI32(a64.R8, 1)
+		l.TestR(false, a64.RDX, a64.RDX)
+		l.J(a64.NS, up)
+		l.NegR(false, a64.RDX)
+		l.MovI32(a64.R8, 0xffffffff)
+		l.Bind(up)
+		l.TestR(false, a64.RDX, a64.RDX)
+		l.J(a64.NE, loop)
+		l.RI(a64.ArithCmp, false, a64.RCX, 32)
+		l.J(a64.AE, none)
+		l.Bt32(a64.RAX, a64.RCX)
+		l.J(a64.AE, none)
+		l.Jmp(end)
+		l.Bind(loop)
+		l.RI(a64.ArithCmp, false, a64.RCX, 32)
+		l.J(a64.AE, none)
+		l.Bt32(a64.RAX, a64.RCX)
+		l.J(a64.AE, next)
+		l.RI(a64.ArithSub, false, a64.RDX, 1)
+		l.J(a64.E, end)
+		l.Bind(next)
+		l.RR(a64.ArithAdd, false, a64.RCX, a64.R8)
+		l.Jmp(loop)
+		l.Bind(none)
+		l.MovI32(a64.RCX, 0xffffffff)
+		l.Bind(end)
+		l.st(0, a64.RCX)
+	})
+}
+
+// ccMem is where the carry flags are.
+func (g *gen) ccMem() a64.Mem {
+	if g.v != nil {
+		return g.inFrame(g.lay.cc)
+	}
+	return inContext(offCC)
+}
+
+// carryTemplate is the extended precision arithmetic: the flag is set by a carry, or when a subtraction does not borrow.
+func carryTemplate(op *ir.Op) emitter {
+	n, signed := widthOf(op.Match.Type(0))
+	d, in := &op.Args[0], sources(op)
+	mad := len(in) == 3
+	if n < 32 || !alike(n, d) || !alike(n, in...) || !laneable(in, []*ir.Arg{d}) || d.Kind != ir.Row {
+		return nil
+	}
+	name := op.Match.Form.Name
+	reads, writes := name == "addc" || name == "subc" || name == "madc", op.Match.Has("cc")
+	subtract, hi := name == "sub" || name == "subc", op.Match.Has("hi")
+	wide := n == 64
+	return func(g *gen) {
+		for i, a := range in {
+			g.stage(i, a)
+		}
+		out := []*ir.Arg{d}
+		l := &laneLoop{g, in, out}
+		g.StI32(inContext(laneOut(1)), 0) // flags that come out
+		g.eachLane(false, func() {
+			l.ld(a64.RAX, 0)
+			l.ld(a64.RCX, 1)
+			if mad {
+				switch {
+				case !hi:
+					l.ImulR(wide, a64.RAX, a64.RCX)
+				case signed:
+					l.ImulWideR(wide, a64.RCX)
+				default:
+					l.MulR(wide, a64.RCX)
+				}
+				if hi {
+					l.MovR(wide, a64.RAX, a64.RDX)
+				}
+				l.ld(a64.RCX, 2)
+			}
+			if subtract {
+				l.NotR(wide, a64.RCX)
+			}
+			switch {
+			case reads:
+				l.Ld32(a64.RDX, g.ccMem())
+				l.Bt32(a64.RDX, a64.RSI)
+			case subtract:
+				l.MovI32(a64.RDX, 1)
+				l.ShiftI(a64.ScalarShr, false, a64.RDX, 1) // sets the carry
+			default:
+				l.TestR(false, a64.RDX, a64.RDX) // clears it
+			}
+			l.RR(a64.ArithAdc, wide, a64.RAX, a64.RCX)
+			skip := l.NewLabel()
+			if writes {
+				l.J(a64.AE, skip)
+				l.BtsM32(inContext(laneOut(1)), a64.RSI)
+				l.Bind(skip)
+			}
+			l.st(0, a64.RAX)
+		})
+		if writes {
+			g.laneMask(a64.RCX)
+			g.Ld32(a64.RAX, inContext(laneOut(1)))
+			g.Ld32(a64.RDX, g.ccMem())
+			g.Xor32(a64.RAX, a64.RDX)
+			g.And32(a64.RAX, a64.RCX)
+			g.Xor32(a64.RAX, a64.RDX)
+			g.St32(g.ccMem(), a64.RAX)
+		}
+		g.collect(out, false)
+	}
+}

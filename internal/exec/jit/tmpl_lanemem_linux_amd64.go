@@ -1,0 +1,598 @@
+package jit
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/exec"
+	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
+
+// laneMemoryTemplates are memory accesses lane by lane: those that the vector templates leave, those to local memory and to the parameters of functions, atomic operations,
+// and copies from global to shared memory.
+var laneMemoryTemplates = map[string]template{
+	"ld": laneLoad, "ldu": laneLoad, "st": laneStore, "atom": laneAtom, "red": laneAtom, "cp.async": laneCopy,
+	"cp.async.commit_group": nothing, "cp.async.wait_group": nothing, "fence": fenceTemplate, "griddepcontrol": nothing, "setmaxnreg": nothing,
+}
+
+// usesLocal says whether an operation needs local memory.
+func usesLocal(op *ir.Op) bool {
+	if op.Ctl == ir.FrameAddr {
+		return true
+	}
+	for i := range op.Args {
+		if a := &op.Args[i]; a.Kind == ir.Addr && a.Space == ir.Local {
+			return true
+		}
+	}
+	return false
+}
+
+func fenceTemplate(op *ir.Op) emitter {
+	if op.Match.One("cta", "cluster") != "" {
+		return nothing(op)
+	}
+	return func(g *gen) { g.MFence() }
+}
+
+// laneAccess is a memory operand of any kind.
+type laneAccess struct {
+	a     *ir.Arg
+	space ir.Space
+	total int
+	base  bool // it has a base, which is source 0
+}
+
+// anyAccess describes an operand that lane loops can access.
+func anyAccess(a *ir.Arg, total int) (laneAccess, bool) {
+	x := laneAccess{a, a.Space, total, a.Base != nil}
+	if a.Kind != ir.Addr || total == 0 || total > 32 || total&(total-1) != 0 || a.Disp != int64(int32(a.Disp)) {
+		return x, false
+	}
+	if x.base && (!a.Base.Reg() || a.Base.Class != ir.W64 && a.Base.Class != ir.W32) {
+		return x, false
+	}
+	switch a.Space {
+	case ir.Generic, ir.Global, ir.Const:
+		return x, x.base && a.Base.Class == ir.W64 && a.Disp > -slack && a.Disp < slack
+	case ir.Shared, ir.Local, ir.KernelParam:
+		return x, true
+	case ir.FrameParam:
+		return x, !x.base && a.Disp >= 0 && uint64(a.Disp)+uint64(total) <= a.Hi
+	}
+	return x, false
+}
+
+func (x *laneAccess) global() bool {
+	return x.space == ir.Generic || x.space == ir.Global || x.space == ir.Const
+}
+
+// address puts a lane's address into r8: of global memory without the displacement, of other spaces the offset. Source i is the base.
+func (l *laneLoop) address(x *laneAccess, i int) {
+	disp := int32(x.a.Disp)
+	switch {
+	case x.global():
+		l.ld(a64.R8, i)
+	case x.base:
+		l.ld(a64.R8, i)
+		if disp != 0 {
+			l.RI(a64.ArithAdd, x.a.Base.Class == ir.W64, a64.R8, disp)
+		}
+	case x.space == ir.Local:
+		l.Ld32(a64.R8, inContext(offLocalOff))
+		l.AddI(a64.R8, disp)
+	default:
+		l.MovI32(a64.R8, uint32(disp))
+	}
+}
+
+// check leaves for slow unless the address in r8 is good. rax, rcx are used.
+func (l *laneLoop) check(x *laneAccess, slow a64.Label) {
+	if x.space == ir.FrameParam {
+		return
+	}
+	if x.global() {
+		l.MovR(true, a64.RAX, a64.R8)
+		l.SubLd(a64.RAX, inContext(offLow))
+		l.CmpLd(a64.RAX, inContext(offSpan))
+		l.J(a64.A, slow)
+		l.St(a64.Indexed(a64.R15, a64.RSI, 8, offAddrs), a64.R8)
+		if x.total > 1 {
+			l.Lea(a64.RAX, a64.At(a64.R8, int32(x.a.Disp)))
+			l.TestI32(a64.RAX, uint32(x.total-1))
+			l.J(a64.NE, slow)
+		}
+		return
+	}
+	switch x.space {
+	case ir.Shared:
+		l.Ld32(a64.RCX, inContext(offSharedTop))
+		l.AddI(a64.RCX, 1-int32(x.total))
+	case ir.Local:
+		l.Ld32(a64.RCX, inContext(offLocalSize))
+		l.AddI(a64.RCX, -int32(x.total))
+	default:
+		l.Ld32(a64.RCX, inContext(offParamSize))
+		l.AddI(a64.RCX, -int32(x.total))
+	}
+	l.J(a64.S, slow)
+	l.RR(a64.ArithCmp, true, a64.R8, a64.RCX)
+	l.J(a64.A, slow)
+	if x.total > 1 {
+		l.TestI32(a64.R8, uint32(x.total-1))
+		l.J(a64.NE, slow)
+	}
+}
+
+// pointer makes a host address of the address in r8; rax is used. The displacement that remains is returned.
+func (l *laneLoop) pointer(x *laneAccess) int32 {
+	switch x.space {
+	case ir.Shared:
+		l.AddLd(a64.R8, inContext(offShared))
+	case ir.Local:
+		l.Ld32(a64.RAX, inContext(offLocalSize))
+		l.ImulR(true, a64.RAX, a64.RSI)
+		l.Add(a64.R8, a64.RAX)
+		l.AddLd(a64.R8, inContext(offLocal))
+	case ir.KernelParam:
+		l.AddLd(a64.R8, inContext(offParams))
+	case ir.FrameParam:
+		l.ImulI(true, a64.R8, a64.RSI, int32(x.a.Bits))
+		l.Add(a64.R8, a64.RBX)
+		return int32(x.a.Ref.Off) + int32(x.a.Disp)
+	default:
+		return int32(x.a.Disp)
+	}
+	return 0
+}
+
+// laneMemory writes an access: in are the sources behind the bases. body has the lane's host address in r8, and the displacement.
+func laneMemory(xs []laneAccess, in, out []*ir.Arg, body func(l *laneLoop, first int, disp int32)) emitter {
+	var all []*ir.Arg
+	at := make([]int, len(xs))
+	for i := range xs {
+		at[i] = len(all)
+		if xs[i].base {
+			all = append(all, xs[i].a.Base)
+		}
+	}
+	first := len(all)
+	all = append(all, in...)
+	if !laneable(all, out) {
+		return nil
+	}
+	return func(g *gen) {
+		for i, a := range all {
+			g.stage(i, a)
+		}
+		g.clearPreds(out)
+		l := &laneLoop{g, all, out}
+		slow := g.slow()
+		memory := false
+		checks := false
+		for i := range xs {
+			memory = memory || xs[i].global()
+			checks = checks || xs[i].space != ir.FrameParam
+		}
+		if checks {
+			g.eachLane(false, func() {
+				for i := len(xs) - 1; i >= 0; i-- { // the first one's addresses are those that stay for Locate
+					l.address(&xs[i], at[i])
+					l.check(&xs[i], slow)
+				}
+			})
+		}
+		if memory {
+			g.accessing(accessLanes)
+		}
+		x := &xs[0]
+		g.eachLane(false, func() {
+			if x.space != ir.FrameParam {
+				l.address(x, at[0])
+			}
+			body(l, first, l.pointer(x))
+		})
+		g.collect(out, false)
+	}
+}
+
+// elements are the registers of an access with the bytes and sign of an element.
+func elements(op *ir.Op, v *ir.Arg) (regs []*ir.Arg, size int, signed, ok bool) {
+	t, known := optab.TypeOf(op.Match.Types[len(op.Match.Types)-1])
+	if !known || t.Bits%8 != 0 || t.Bits > 64 {
+		return nil, 0, false, false
+	}
+	if v.Kind == ir.Vec {
+		for i := range v.Elems {
+			regs = append(regs, &v.Elems[i])
+		}
+	} else {
+		regs = []*ir.Arg{v}
+	}
+	return regs, t.Bits / 8, t.Class == optab.Signed, true
+}
+
+func laneLoad(op *ir.Op) emitter {
+	regs, size, signed, ok := elements(op, &op.Args[0])
+	if !ok {
+		return nil
+	}
+	x, ok := anyAccess(&op.Args[1], size*len(regs))
+	if !ok {
+		return nil
+	}
+	for _, r := range regs {
+		if r.Kind == ir.Imm || r.Class == ir.WPred {
+			return nil
+		}
+	}
+	return laneMemory([]laneAccess{x}, nil, regs, func(l *laneLoop, _ int, disp int32) {
+		for i, r := range regs {
+			if r.Kind != ir.Row {
+				continue
+			}
+			l.loadElement(a64.RAX, a64.At(a64.R8, disp+int32(i*size)), size, signed)
+			if r.Class == ir.W32 && r.Width != 0 && r.Width < 32 {
+				l.AndI32(a64.RAX, int32(1)<<r.Width-1)
+			}
+			l.st(i, a64.RAX)
+		}
+	})
+}
+
+// loadElement loads an element, extended to 64 bits.
+func (l *laneLoop) loadElement(to uint8, m a64.Mem, size int, signed bool) {
+	switch {
+	case size == 8:
+		l.Ld(to, m)
+	case size == 4 && signed:
+		l.LdS32(to, m)
+	case size == 4:
+		l.Ld32(to, m)
+	case size == 2 && signed:
+		l.LdS16(to, m)
+	case size == 2:
+		l.Ld16(to, m)
+	case signed:
+		l.LdS8(to, m)
+	default:
+		l.Ld8(to, m)
+	}
+}
+
+func laneStore(op *ir.Op) emitter {
+	regs, size, _, ok := elements(op, &op.Args[1])
+	if !ok {
+		return nil
+	}
+	x, ok := anyAccess(&op.Args[0], size*len(regs))
+	if !ok || x.space == ir.KernelParam {
+		return nil
+	}
+	return laneMemory([]laneAccess{x}, regs, nil, func(l *laneLoop, first int, disp int32) {
+		for i := range regs {
+			l.ld(a64.RAX, first+i)
+			m := a64.At(a64.R8, disp+int32(i*size))
+			switch size {
+			case 1:
+				l.St8(m, a64.RAX)
+			case 2:
+				l.St16(m, a64.RAX)
+			default:
+				l.StR(size == 8, m, a64.RAX)
+			}
+		}
+	})
+}
+
+// laneCopy is cp.async without a size of its own: the copy is made at once, as in the interpreter.
+func laneCopy(op *ir.Op) emitter {
+	a, b, n := op.Arg("a"), op.Arg("b"), op.Arg("n")
+	if a == nil || b == nil || n == nil || n.Kind != ir.Imm || op.Arg("s") != nil || op.Arg("i") != nil || op.Guard >= 0 && a.Base == nil {
+		return nil
+	}
+	size := int(n.Bits)
+	to, ok1 := anyAccess(a, size)
+	from, ok2 := anyAccess(b, size)
+	if !ok1 || !ok2 || to.space != ir.Shared || !from.global() || size != 4 && size != 8 && size != 16 {
+		return nil
+	}
+	// the source first: Locate wants its addresses
+	xs := []laneAccess{from, to}
+	at := 1 // of the other base
+	return laneMemory(xs, nil, nil, func(l *laneLoop, _ int, disp int32) {
+		var v [2]uint8 = [2]uint8{a64.RCX, a64.RDX}
+		step := min(size, 8)
+		for i := 0; i < size; i += step {
+			l.LdR(step == 8, v[i/step], a64.At(a64.R8, disp+int32(i)))
+		}
+		l.address(&to, at)
+		l.AddLd(a64.R8, inContext(offShared))
+		for i := 0; i < size; i += step {
+			l.StR(step == 8, a64.At(a64.R8, int32(i)), v[i/step])
+		}
+	})
+}
+
+// laneAtom is atom and red on words of 32 and 64 bits.
+func laneAtom(op *ir.Op) emitter {
+	i := 0
+	d := &ir.Arg{}
+	if op.Match.Form.Name == "atom" {
+		d, i = &op.Args[0], 1
+	} else if op.Match.Form.Name != "red" {
+		return nil
+	}
+	a, b, c := &op.Args[i], &op.Args[i+1], op.Arg("c")
+	typ := op.Match.Type(0)
+	t, ok := optab.TypeOf(typ)
+	if !ok || t.Bits != 32 && t.Bits != 64 || b.Kind == ir.Vec {
+		return nil
+	}
+	x, ok := anyAccess(a, t.Bits/8)
+	if !ok || x.space == ir.Local || x.space == ir.KernelParam || x.space == ir.FrameParam || x.space == ir.Const {
+		return nil
+	}
+	wide := t.Bits == 64
+	in := []*ir.Arg{b}
+	what := op.Match.One("and", "or", "xor", "exch", "cas", "inc", "dec", "add", "min", "max")
+	float := typ[0] == 'f'
+	switch {
+	case what == "cas" && c != nil:
+		in = append(in, c)
+	case c != nil && c.Reg(), what == "", t.Class == optab.Packed, typ[0] == 'b' && (what == "add" || what == "min" || what == "max"), float && what != "add" && what != "exch":
+		return nil
+	}
+	if float && what == "add" && (typ != "f32" && typ != "f64" || x.space == ir.Generic) {
+		return nil
+	}
+	for _, s := range in {
+		if !alike(t.Bits, s) {
+			return nil
+		}
+	}
+	if d.Kind == ir.Row && !alike(t.Bits, d) {
+		return nil
+	}
+	less, greater := a64.B, a64.A
+	if t.Class == optab.Signed {
+		less, greater = a64.L, a64.G
+	}
+	return laneMemory([]laneAccess{x}, in, []*ir.Arg{d}, func(l *laneLoop, first int, disp int32) {
+		m := a64.At(a64.R8, disp)
+		done := func(r uint8) {
+			if d.Kind == ir.Row {
+				l.st(0, r)
+			}
+		}
+		l.ld(a64.RCX, first)
+		switch what {
+		case "exch":
+			l.XchgM(wide, m, a64.RCX)
+			done(a64.RCX)
+			return
+		case "cas":
+			l.MovR(wide, a64.RAX, a64.RCX)
+			l.ld(a64.RCX, first+1)
+			l.LockCmpxchg(wide, m, a64.RCX)
+			done(a64.RAX)
+			return
+		case "add":
+			if float {
+				break
+			}
+			if wide {
+				l.XaddM(m, a64.RCX)
+			} else {
+				l.XaddM32(m, a64.RCX)
+			}
+			done(a64.RCX)
+			return
+		}
+		again := l.NewLabel()
+		l.LdR(wide, a64.RAX, m)
+		l.Bind(again)
+		l.MovR(wide, a64.RDX, a64.RAX)
+		switch what {
+		case "and":
+			l.RR(a64.ArithAnd, wide, a64.RDX, a64.RCX)
+		case "or":
+			l.RR(a64.ArithOr, wide, a64.RDX, a64.RCX)
+		case "xor":
+			l.RR(a64.ArithXor, wide, a64.RDX, a64.RCX)
+		case "min", "max":
+			// the old value, unless b is less, or not less
+			l.RR(a64.ArithCmp, wide, a64.RCX, a64.RAX)
+			cc := less
+			if what == "max" {
+				cc = greater
+			}
+			l.CmovR(cc, wide, a64.RDX, a64.RCX)
+		case "inc":
+			zero, end := l.NewLabel(), l.NewLabel()
+			l.RR(a64.ArithCmp, false, a64.RAX, a64.RCX)
+			l.J(a64.AE, zero)
+			l.RI(a64.ArithAdd, false, a64.RDX, 1)
+			l.Jmp(end)
+			l.Bind(zero)
+			l.MovI32(a64.RDX, 0)
+			l.Bind(end)
+		case "dec":
+			wrap, end := l.NewLabel(), l.NewLabel()
+			l.TestR(false, a64.RAX, a64.RAX)
+			l.J(a64.E, wrap)
+			l.RR(a64.ArithCmp, false, a64.RAX, a64.RCX)
+			l.J(a64.A, wrap)
+			l.RI(a64.ArithSub, false, a64.RDX, 1)
+			l.Jmp(end)
+			l.Bind(wrap)
+			l.MovR(false, a64.RDX, a64.RCX)
+			l.Bind(end)
+		default:
+			l.atomicSum(wide, x.global())
+		}
+		l.LockCmpxchg(wide, m, a64.RDX)
+		l.J(a64.NE, again)
+		done(a64.RAX)
+	})
+}
+
+// atomicSum is rdx = rax + rcx of f32 or f64, rax the word in memory. The memory units outside shared memory flush f32's subnormals and hand on f64's NaNs as they are.
+func (l *laneLoop) atomicSum(wide, outside bool) {
+	end := l.NewLabel()
+	if wide {
+		l.V(a64.BroadcastQR, a64.X, 1, 0, a64.RAX)
+		l.V(a64.BroadcastQR, a64.X, 2, 0, a64.RCX)
+		order := []uint8{a64.RAX, a64.RCX}
+		if outside {
+			order = []uint8{a64.RCX, a64.RAX}
+		}
+		for _, r := range order {
+			number := l.NewLabel()
+			v := uint8(1)
+			if r == a64.RCX {
+				v = 2
+			}
+			l.VI(a64.CmpPD, a64.X, 7, v, v, 3)
+			l.KOrTestB(7, 7)
+			l.J(a64.E, number)
+			if outside {
+				l.MovR(true, a64.RDX, r)
+			} else {
+				l.MovI(a64.RDX, 1<<51)
+				l.RR(a64.ArithOr, true, a64.RDX, r)
+			}
+			l.Jmp(end)
+			l.Bind(number)
+		}
+		l.V(a64.AddPD, a64.X, 1, 1, 2)
+		l.V(a64.MovQ, a64.X, 1, 0, a64.RDX)
+		l.VI(a64.CmpPD, a64.X, 7, 1, 1, 3)
+		l.KOrTestB(7, 7)
+		l.J(a64.E, end)
+		l.MovI(a64.RDX, 0xfff8000000000000)
+		l.Bind(end)
+		return
+	}
+	flush := func(r uint8) {
+		if !outside {
+			return
+		}
+		normal := l.NewLabel()
+		l.TestI32(r, 0x7f800000)
+		l.J(a64.NE, normal)
+		l.AndI32(r, -1<<31)
+		l.Bind(normal)
+	}
+	flush(a64.RDX)
+	flush(a64.RCX)
+	l.V(a64.BroadcastDR, a64.X, 1, 0, a64.RDX)
+	l.V(a64.BroadcastDR, a64.X, 2, 0, a64.RCX)
+	l.V(a64.AddPS, a64.X, 1, 1, 2)
+	l.V(a64.MovD, a64.X, 1, 0, a64.RDX)
+	flush(a64.RDX)
+	l.VI(a64.CmpPS, a64.X, 7, 1, 1, 3)
+	l.KOrTestB(7, 7)
+	l.J(a64.E, end)
+	l.MovI32(a64.RDX, 0x7fffffff)
+	l.Bind(end)
+}
+
+// specialWords are special registers that a launch fixes, by their place in exec.Launch.
+var specialWords = map[string]struct {
+	off  uintptr
+	wide bool
+}{
+	"%gridid":            {unsafe.Offsetof(exec.Launch{}.GridID), true},
+	"%dynamic_smem_size": {unsafe.Offsetof(exec.Launch{}.Shared), false},
+	"%nwarpid":           {unsafe.Offsetof(exec.Launch{}.Device) + unsafe.Offsetof(exec.DeviceInfo{}.WarpsPerSM), false},
+	"%nsmid":             {unsafe.Offsetof(exec.Launch{}.Device) + unsafe.Offsetof(exec.DeviceInfo{}.SMs), false},
+}
+
+// specialWord reads special registers that are fixed by the launch, the warp or the lane.
+func specialWord(op *ir.Op) emitter {
+	d := &op.Args[0]
+	if d.Kind != ir.Row || d.Class != ir.W32 && d.Class != ir.W64 || d.Width != 0 && d.Width < 32 {
+		return nil
+	}
+	whole := d.Class == ir.W64
+	same := func(load func(g *gen, to uint8)) emitter {
+		return func(g *gen) {
+			load(g, a64.RAX)
+			x := a64.BroadcastDR
+			if whole {
+				x = a64.BroadcastQR
+			}
+			for p := range pieces(d.Class) {
+				g.pin()
+				z, o := g.dst(d, p)
+				g.V(x, o, z, 0, a64.RAX)
+			}
+		}
+	}
+	launch := func(off uintptr, wide bool) emitter {
+		return same(func(g *gen, to uint8) {
+			g.Ld(to, inContext(offLaunch))
+			g.LdR(wide, to, a64.At(to, int32(off)))
+		})
+	}
+	if w, ok := specialWords[op.Name]; ok {
+		return launch(w.off, w.wide)
+	}
+	var n int
+	if _, err := fmt.Sscanf(op.Name, "%%envreg%d", &n); err == nil && n >= 0 && n < 32 {
+		return launch(unsafe.Offsetof(exec.Launch{}.Env)+uintptr(4*n), false)
+	}
+	switch op.Name {
+	case "%warpid":
+		return same(func(g *gen, to uint8) {
+			if g.v != nil {
+				g.Ld32(to, g.inFrame(g.lay.warp))
+			} else {
+				g.Ld32(to, inContext(offWarp))
+			}
+		})
+	case "%pm0", "%pm1", "%pm2", "%pm3", "%pm4", "%pm5", "%pm6", "%pm7":
+		return same(func(g *gen, to uint8) { g.MovI32(to, 0) })
+	case "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt":
+		if whole {
+			return nil
+		}
+		var words [2][16]uint32
+		for l := range 32 {
+			bit := uint32(1) << l
+			words[l/16][l%16] = map[string]uint32{"eq": bit, "le": bit | (bit - 1), "lt": bit - 1, "ge": -bit, "gt": -bit &^ bit}[op.Name[len(op.Name)-2:]]
+		}
+		return func(g *gen) {
+			for p := range 2 {
+				g.pin()
+				z, o := g.dst(d, p)
+				g.VL(a64.MovU32, o, z, 0, g.vector(words[p]))
+			}
+		}
+	}
+	return nil
+}
+
+// frameAddress is the address of a local variable.
+func frameAddress(op *ir.Op) emitter {
+	d := &op.Args[0]
+	if d.Kind != ir.Row || d.Class != ir.W32 && d.Class != ir.W64 || op.Disp != int64(int32(op.Disp)) {
+		return nil
+	}
+	return func(g *gen) {
+		g.Ld32(a64.RAX, inContext(offLocalOff))
+		g.AddI(a64.RAX, int32(op.Disp))
+		x := a64.BroadcastDR
+		if d.Class == ir.W64 {
+			x = a64.BroadcastQR
+		}
+		for p := range pieces(d.Class) {
+			g.pin()
+			z, o := g.dst(d, p)
+			g.V(x, o, z, 0, a64.RAX)
+		}
+	}
+}
