@@ -24,7 +24,9 @@ const (
 
 // coverage is what is known of the kernels of a set of modules.
 type coverage struct {
-	kernels, whole, ctas int // all; those with a template for every operation; those that also have code of whole CTAs
+	kernels, whole, ctas int            // all; those with a template for every operation; those that also have code of whole CTAs
+	avx2                 int            // those with a template for every operation that AVX2 can do too
+	refused              map[string]int // forms that it cannot do
 	ops, missing         int
 	rest                 []string       // kernels with the forms that they miss
 	apart                map[string]int // kernels without code of whole CTAs, by reason
@@ -82,7 +84,7 @@ func cover(t *testing.T, dir string) *coverage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &coverage{forms: map[string]int{}, apart: map[string]int{}}
+	c := &coverage{forms: map[string]int{}, apart: map[string]int{}, refused: map[string]int{}}
 	for _, name := range names {
 		m, err := set.Module(name)
 		if err != nil {
@@ -121,6 +123,7 @@ func (c *coverage) kernel(t *testing.T, module string, k *ir.Kernel) {
 	t.Helper()
 	c.kernels++
 	lacks := map[string]bool{}
+	refused := false
 	for _, f := range k.Funcs {
 		native := make([]emitter, len(f.Ops))
 		for i := range f.Ops {
@@ -135,8 +138,17 @@ func (c *coverage) kernel(t *testing.T, module string, k *ir.Kernel) {
 		}
 		a := analyse(f, native, false)
 		for _, full := range []bool{true, false} {
-			if _, _, err := generate(a, full); err != nil {
-				t.Errorf("%s, %s, %s, all lanes %t: %v", module, k.Name, f.Name, full, err)
+			for _, set := range []isa{avx512, avx2} {
+				_, _, err := generate(a, full, set)
+				var no *refusedError
+				if set == avx2 && errors.As(err, &no) {
+					refused = true
+					for _, i := range no.ops {
+						c.refused[formName(&f.Ops[i])]++
+					}
+				} else if err != nil {
+					t.Errorf("%s, %s, %s, all lanes %t, %v: %v", module, k.Name, f.Name, full, set, err)
+				}
 			}
 		}
 	}
@@ -151,10 +163,13 @@ func (c *coverage) kernel(t *testing.T, module string, k *ir.Kernel) {
 		if err != nil {
 			break
 		}
-		_, err = generateCTA(k, a, evaluate(a, dims, make([]bool, len(f.Ops))), false, false)
+		_, err = generateCTA(k, a, evaluate(a, dims, make([]bool, len(f.Ops))), false, false, avx512)
 		if err != nil && (!errors.Is(err, errPressure) || len(lacks) == 0) {
 			t.Errorf("%s, %s, blocks of %v: %v", module, k.Name, dims, err)
 		}
+	}
+	if len(lacks) == 0 && !refused {
+		c.avx2++
 	}
 	switch {
 	case len(lacks) > 0:
@@ -196,7 +211,7 @@ Made and checked by ` + "`go test ./internal/exec/jit -run TestCoverage -update`
 func (c *coverage) report() string {
 	var b strings.Builder
 	share := func(n int) string { return fmt.Sprintf("%d | %.1f %%", n, 100*float64(n)/float64(c.kernels)) }
-	fmt.Fprintf(&b, "\n| | kernels | share |\n|---|---|---|\n| all | %d | |\n| whole | %s |\n| as whole CTAs | %s |\n", c.kernels, share(c.whole), share(c.ctas))
+	fmt.Fprintf(&b, "\n| | kernels | share |\n|---|---|---|\n| all | %d | |\n| whole | %s |\n| whole with AVX2 | %s |\n| as whole CTAs | %s |\n", c.kernels, share(c.whole), share(c.avx2), share(c.ctas))
 	fmt.Fprintf(&b, "\n%d of %d operations have no template. The kernels that have such:\n\n| module | kernel | missing |\n|---|---|---|\n", c.missing, c.ops)
 	for _, r := range c.rest {
 		b.WriteString(r + "\n")
@@ -223,7 +238,10 @@ func TestCoverage(t *testing.T) {
 		for w, n := range c.apart {
 			t.Logf("%6d not as whole CTAs: %s", n, w)
 		}
-		t.Logf("%s: %d kernels, %d with a template for every operation, %d of them as whole CTAs; %d of %d operations have none", s.dir, c.kernels, c.whole, c.ctas, c.missing, c.ops)
+		for w, n := range c.refused {
+			t.Logf("%6d not by AVX2: %s", n, w)
+		}
+		t.Logf("%s: %d kernels, %d with a template for every operation (AVX2: %d), %d of them as whole CTAs; %d of %d operations have none", s.dir, c.kernels, c.whole, c.avx2, c.ctas, c.missing, c.ops)
 		if share := float64(c.whole) / float64(c.kernels); share < s.share {
 			t.Errorf("%s: %.3f of the kernels run whole, less than %.2f", s.dir, share, s.share)
 		}

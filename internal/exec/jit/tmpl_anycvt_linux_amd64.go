@@ -231,7 +231,8 @@ func toInteger(op *ir.Op, d, a *ir.Arg, st string, width int, signed bool, mode 
 			g.VI(a64.CmpPD, a64.Z, 7, 1, 2, 17)
 			g.V(a64.MovA64, a64.Z.Mask(7), 0, 0, 2)
 		} else {
-			g.V(a64.CvtPD2QQ, rounded(mode), 0, 0, 1)
+			g.VI(a64.RndScalePD, a64.Z, 0, 0, 1, 8|mode)
+			g.V(a64.CvtTPD2QQ, a64.Z, 0, 0, 0)
 			g.VL(a64.MovU64, a64.Z, 2, 0, g.word64(0x43e0000000000000)) // 2^63
 			g.VI(a64.CmpPD, a64.Z, 7, 1, 2, 29)
 			g.VL(a64.MovU64, a64.Z.Mask(7), 0, 0, g.word64(1<<63-1))

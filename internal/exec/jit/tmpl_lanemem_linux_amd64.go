@@ -500,8 +500,8 @@ func (l *laneLoop) atomicSum(wide, outside bool) {
 	l.Bind(end)
 }
 
-// specialWords are special registers that a launch fixes, by their place in exec.Launch.
-var specialWords = map[string]struct {
+// launchWords are special registers that a launch fixes, by their place in exec.Launch.
+var launchWords = map[string]struct {
 	off  uintptr
 	wide bool
 }{
@@ -538,7 +538,7 @@ func specialWord(op *ir.Op) emitter {
 			g.LdR(wide, to, a64.At(to, int32(off)))
 		})
 	}
-	if w, ok := specialWords[op.Name]; ok {
+	if w, ok := launchWords[op.Name]; ok {
 		return launch(w.off, w.wide)
 	}
 	var n int

@@ -154,7 +154,6 @@ const (
 
 // Conversions between 64-bit integers and floating point.
 var (
-	CvtPD2QQ  = Op{1, 1, 1, 0x7b, vector} // vcvtpd2qq
 	CvtPD2UQQ = Op{1, 1, 1, 0x79, vector} // vcvtpd2uqq
 	CvtQQ2PS  = Op{0, 1, 1, 0x5b, vector} // vcvtqq2ps
 	CvtUQQ2PS = Op{3, 1, 1, 0x7a, vector} // vcvtuqq2ps
