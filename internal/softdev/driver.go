@@ -24,7 +24,7 @@ type Options struct {
 	Stderr io.Writer
 	// Engine runs the kernels; nil is what EngineName says.
 	Engine exec.Engine
-	// EngineName chooses the engine: interpreter, jit or auto; "" leaves it to the environment (see EngineVariable).
+	// EngineName chooses the engine: auto, jit or interpreter; "" leaves it to the environment (see EngineVariable).
 	EngineName string
 	// Memcheck checks every access of kernels to global, shared and local memory against what is allocated. It costs speed, and memory between and behind allocations. The
 	// environment variable GOCUDA_MEMCHECK=1 turns it on too.
@@ -69,6 +69,7 @@ type Driver struct {
 	gridIDs   atomic.Uint64
 	codeEnd   atomic.Uint64 // first function address not given out
 	env       environment   // read by New
+	programs  programs
 
 	threads       threads
 	contexts      handles[context]

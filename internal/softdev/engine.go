@@ -8,11 +8,11 @@ import (
 	"github.com/gocuda/cuda/internal/exec/jit"
 )
 
-// EngineVariable is the environment variable that chooses the engine where the options do not: interpreter (also when it is unset), jit, or auto
-// (machine code where it works, else the interpreter with the reason kept).
+// EngineVariable is the environment variable that chooses the engine where the options do not: auto (also when it is unset: machine code where it works, else the
+// interpreter with the reason kept), jit (machine code or an error), or interpreter.
 const EngineVariable = "GOCUDA_ENGINE"
 
-// chooseEngine sets the engine. The interpreter is the default until machine code has stood its soak tests.
+// chooseEngine sets the engine.
 func (d *Driver) chooseEngine() error {
 	if d.opts.Engine != nil {
 		d.engine = d.opts.Engine
@@ -23,10 +23,10 @@ func (d *Driver) chooseEngine() error {
 		want = os.Getenv(EngineVariable)
 	}
 	switch want {
-	case "", "interpreter":
+	case "interpreter":
 		d.engine = interp.New()
 		return nil
-	case "auto", "jit":
+	case "", "auto", "jit":
 	default:
 		return fmt.Errorf("%s is %q, not interpreter, jit or auto", EngineVariable, want)
 	}

@@ -226,7 +226,7 @@ func TestNoLockWhileCompiling(t *testing.T) {
 	m := load(t, d, ctx, text)
 	var l driver.CUlibrary
 	var slow driver.CUkernel
-	must(t, tab.LibraryLoadData(ctx, &l, unsafe.Pointer(cstr(text)), nil, nil, 0, nil, nil, 0))
+	must(t, tab.LibraryLoadData(ctx, &l, unsafe.Pointer(cstr(text+"// another text: modules of one text are compiled once\n")), nil, nil, 0, nil, nil, 0))
 	must(t, tab.LibraryGetKernel(ctx, &slow, l, cstr("slow")))
 	f := fn(t, d, ctx, m, "slow")
 	var wg sync.WaitGroup

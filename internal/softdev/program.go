@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -224,11 +225,19 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	if o.oldTarget {
 		return nil, &loadError{result: driver.CUDA_ERROR_INVALID_IMAGE, err: fmt.Errorf("CU_JIT_TARGET %d has no compiler", o.target)}
 	}
+	key := programKey{sha256.Sum256(part.Data), dev}
+	if o.plain() {
+		if p := d.programs.find(key); p != nil {
+			o.report(p)
+			return p, nil
+		}
+	}
 	tree, err := ptx.Parse(part.Data)
 	if err != nil {
 		return nil, ptxError(err)
 	}
-	if tree.AddressSize == 32 {
+	narrow := tree.AddressSize == 32
+	if narrow {
 		o.info.line("ptxas warning :  64 Bit host architecture (--machine) being used mismatches with .address_size of 32 bits")
 	}
 	checked, err := check.Check(tree, check.Options{SM: min(sm, target), MaxShared: dev.maxSharedOptin()})
@@ -262,6 +271,9 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 			// Only an image of machine code can leave a symbol open (recorded: the warnings, then this).
 			return nil, &loadError{result: driver.CUDA_ERROR_INVALID_VALUE, err: fmt.Errorf("CU_JIT_GLOBAL_SYMBOL_NAMES: the module defines %s", name)}
 		}
+	}
+	if o.plain() && !narrow && p.shareable() {
+		d.programs.keep(key, p)
 	}
 	return p, nil
 }
