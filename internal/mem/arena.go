@@ -14,6 +14,7 @@ type Arena struct {
 	h      *Heap
 	s      *Store
 	cookie uint64
+	label  [16]byte
 	opened bool // of another process: nothing can be allocated
 
 	mu   sync.Mutex
@@ -26,11 +27,15 @@ type arenaPiece struct {
 	owned bool // allocated here, not opened
 }
 
-// arenaMagic begins the file of an arena; the cookie follows, and memory from the second granule on.
-const arenaMagic = "gocuda arena 1\x00\x00"
+// arenaMagic begins the file of an arena; the cookie and the label follow, and memory from the second granule on.
+const (
+	arenaMagic = "gocuda arena 1\x00\x00"
+	arenaHead  = 40
+)
 
-// NewArena makes an arena for up to size bytes, a multiple of Granule. Errors: *AddressError, ErrClosed, errors.ErrUnsupported on hosts without stores.
-func (h *Heap) NewArena(size uint64) (*Arena, error) {
+// NewArena makes an arena for up to size bytes, a multiple of Granule; whoever opens it is given the label. Errors: *AddressError, ErrClosed,
+// errors.ErrUnsupported on hosts without stores.
+func (h *Heap) NewArena(size uint64, label [16]byte) (*Arena, error) {
 	if size == 0 || size%Granule != 0 {
 		return nil, &AddressError{Op: "make arena", Size: size, Why: "the size is not a multiple of the granularity"}
 	}
@@ -38,19 +43,21 @@ func (h *Heap) NewArena(size uint64) (*Arena, error) {
 	if err != nil {
 		return nil, err
 	}
-	var head [24]byte
+	var head [arenaHead]byte
 	copy(head[:], arenaMagic)
-	if _, err := rand.Read(head[16:]); err != nil {
+	copy(head[24:], label[:])
+	if _, err := rand.Read(head[16:24]); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
 	if _, err := b.f.WriteAt(head[:], 0); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
-	return h.newArena(b, size+Granule, head[16:], false)
+	return h.newArena(b, size+Granule, &head, false)
 }
 
-func (h *Heap) newArena(b *backing, size uint64, cookie []byte, opened bool) (*Arena, error) {
-	a := &Arena{h: h, s: &Store{heap: h, size: size, b: b, refs: 1}, cookie: binary.NativeEndian.Uint64(cookie), opened: opened, live: map[uint64]arenaPiece{}}
+func (h *Heap) newArena(b *backing, size uint64, head *[arenaHead]byte, opened bool) (*Arena, error) {
+	a := &Arena{h: h, s: &Store{heap: h, size: size, b: b, refs: 1}, cookie: binary.NativeEndian.Uint64(head[16:]), opened: opened, live: map[uint64]arenaPiece{}}
+	copy(a.label[:], head[24:])
 	if !opened {
 		a.free = []extent{{Granule, size - Granule}}
 	}
@@ -67,15 +74,18 @@ func (h *Heap) OpenArena(fd uintptr) (*Arena, error) {
 	if err != nil {
 		return nil, err
 	}
-	var head [24]byte
+	var head [arenaHead]byte
 	if n, err := b.f.ReadAt(head[:], 0); n < len(head) || string(head[:16]) != arenaMagic || size%Granule != 0 || size < 2*Granule {
 		return nil, errors.Join(&AddressError{Op: "open arena", Size: size, Why: "the file is none"}, err, b.close())
 	}
-	return h.newArena(b, size, head[16:], true)
+	return h.newArena(b, size, &head, true)
 }
 
 // Cookie is the number that tells arenas apart.
 func (a *Arena) Cookie() uint64 { return a.cookie }
+
+// Label is what NewArena was given.
+func (a *Arena) Label() [16]byte { return a.label }
 
 // Opened says whether the arena is another's.
 func (a *Arena) Opened() bool { return a.opened }

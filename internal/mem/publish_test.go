@@ -184,7 +184,7 @@ func TestPublishErrors(t *testing.T) {
 func TestArena(t *testing.T) {
 	w := open(t, MaxWindow)
 	h := w.NewHeap(Device, 64<<20)
-	a, err := h.NewArena(16 << 20)
+	a, err := h.NewArena(16<<20, [16]byte{1, 2, 15: 3})
 	if errors.Is(err, errors.ErrUnsupported) && runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("the host has no stores")
 	}
@@ -222,7 +222,7 @@ func TestArena(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !b.Opened() || b.Cookie() != a.Cookie() || a.Opened() {
+	if b.Label() != [16]byte{1, 2, 15: 3} || !b.Opened() || b.Cookie() != a.Cookie() || a.Opened() {
 		t.Error("not the same arena")
 	}
 	if _, err := b.Alloc(5, nil); err == nil {

@@ -81,6 +81,7 @@ type Driver struct {
 	kernels       handles[kernel]
 	links         handles[linkState]
 	pools         handles[pool]
+	placed        map[poolPlace]*poolPair
 	gs            graphs
 	log           errorLog
 	coredump      coredumps

@@ -214,6 +214,13 @@ func (d *Driver) deviceGraphMemTrim(_ driver.CUcontext, ordinal driver.CUdevice)
 
 // captureAlloc makes a node of cuMemAllocAsync. The pool only says which device the memory is of: graphs have their own.
 func (d *Driver) captureAlloc(out *driver.CUdeviceptr, n uint64, p *pool, s *stream) driver.CUresult {
+	if p.heap != p.dev.heap {
+		d.explain(s.ctx, "memory of the host and managed memory cannot be allocated in graphs")
+		return s.spoil(notSupported)
+	}
+	if p.imported() {
+		return s.spoil(invalidValue)
+	}
 	params := driver.CUDA_MEM_ALLOC_NODE_PARAMS{PoolProps: p.props, Bytesize: n}
 	params.PoolProps.HandleTypes = driver.CU_MEM_HANDLE_TYPE_NONE
 	w, r := d.newGraphMemory(s.ctx.handle, &params)

@@ -249,6 +249,7 @@ func TestIPCMemory(t *testing.T) {
 			t.Errorf("%d bytes: %d %d %d %d", size, v[0], v[size/8-1], v[size/8], v[size/4-1])
 		}
 		must(t, tab.MemsetD32_v2(ctx, p, 33, 1))
+		must(t, tab.CtxSynchronize(ctx))
 		other.do("CUDA_SUCCESS 33", "read b 0")
 		must(t, tab.MemcpyDtoH_v2(ctx, unsafe.Pointer(&v[0]), near, 512))
 		if v[0] != 5 || v[127] != 5 {

@@ -276,7 +276,7 @@ func (d *Driver) memFree(cur driver.CUcontext, p driver.CUdeviceptr) driver.CUre
 	}
 	m := d.memory
 	rng, a, ok := m.find(p)
-	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || a.ipc != nil || rng.Kind != mem.Device && rng.Kind != mem.Managed {
+	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || a.ipc != nil || rng.Kind != mem.Device && rng.Kind != mem.Managed && a.pool == nil {
 		c, _ := d.attach(cur)
 		if c != nil && c.fault() != success {
 			return c.fault()
@@ -294,8 +294,7 @@ func (d *Driver) memFree(cur driver.CUcontext, p driver.CUdeviceptr) driver.CUre
 	if a.graph != nil {
 		return d.freeGraphMemory(a.graph)
 	}
-	a.release()
-	if err := rng.Heap.Free(rng.Base); err != nil {
+	if err := a.giveBack(rng); err != nil {
 		return invalidValue
 	}
 	return success

@@ -92,7 +92,14 @@ func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_att
 	case driver.CU_POINTER_ATTRIBUTE_MAPPED:
 		put32(1)
 	case driver.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-		put64(0)
+		switch {
+		case a.mapped != nil:
+			put64(uint64(a.mapped.h.prop.RequestedHandleTypes))
+		case a.pool != nil:
+			put64(uint64(a.pool.props.HandleTypes))
+		default:
+			put64(0)
+		}
 	case driver.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
 		put32(uint32(driver.CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE))
 	case driver.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:

@@ -12,7 +12,9 @@ import (
 // gets there; nothing is held back, whatever the release threshold.
 type pool struct {
 	d       *Driver
-	dev     *device
+	dev     *device    // that the memory belongs to; for memory of the host, the first
+	heap    *mem.Heap  // where it comes from
+	arena   *mem.Arena // when it can be shared with other processes, or is shared by one
 	handle  driver.CUmemoryPool
 	isDflt  bool
 	props   driver.CUmemPoolProps
@@ -22,11 +24,11 @@ type pool struct {
 	reuse   [3]uint32 // CU_MEMPOOL_ATTR_REUSE_...
 	release uint64
 	dead    bool
-	access  map[int32]driver.CUmemAccess_flags // what the program has set
+	access  map[driver.CUmemLocation]driver.CUmemAccess_flags // what the program has set
 }
 
 func newPool(dev *device) *pool {
-	p := &pool{d: dev.d, dev: dev, reuse: [3]uint32{1, 1, 1}}
+	p := &pool{d: dev.d, dev: dev, heap: dev.heap, reuse: [3]uint32{1, 1, 1}}
 	p.props = driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: dev.ordinal}}
 	p.handle = driver.CUmemoryPool(dev.d.pools.add(p))
 	return p
@@ -61,13 +63,20 @@ func (p *pool) returned(a *allocation) {
 func (p *pool) alloc(c *context, n uint64) (driver.CUdeviceptr, driver.CUresult) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.dead {
+	if p.dead || p.imported() {
 		return 0, invalidValue
 	}
 	if p.props.MaxSize != 0 && p.used+n > p.props.MaxSize {
 		return 0, driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
-	ptr, r := c.allocate(p.dev.heap, n, mem.MinAlign, &allocation{pool: p, size: n})
+	a := &allocation{pool: p, size: n}
+	var ptr driver.CUdeviceptr
+	var r driver.CUresult
+	if p.arena != nil {
+		ptr, r = c.allocateArena(p.arena, n, a)
+	} else {
+		ptr, r = c.allocate(p.heap, n, mem.MinAlign, a)
+	}
 	if r == success {
 		p.used += n
 		p.high = max(p.high, p.used)
@@ -128,8 +137,7 @@ type poolFree struct {
 }
 
 func (f *poolFree) execute(*stream, bool) {
-	f.a.release()
-	_ = f.r.Heap.Free(f.r.Base) // the call that queued this has marked the allocation as its own
+	_ = f.a.giveBack(f.r) // the call that queued this has marked the allocation as its own
 }
 
 func (d *Driver) memFreeAsync(cur driver.CUcontext, p driver.CUdeviceptr, h driver.CUstream) driver.CUresult {
@@ -145,7 +153,7 @@ func (d *Driver) memFreeAsync(cur driver.CUcontext, p driver.CUdeviceptr, h driv
 	}
 	// Memory of cuMemAlloc is accepted as well (recorded).
 	rng, a, ok := d.memory.find(p)
-	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || a.ipc != nil || rng.Kind != mem.Device {
+	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || a.ipc != nil || rng.Kind != mem.Device && a.pool == nil {
 		return s.spoil(invalidValue)
 	}
 	switch {
@@ -201,7 +209,7 @@ func (d *Driver) deviceSetMemPool(_ driver.CUcontext, ordinal driver.CUdevice, h
 	if r != success {
 		return r
 	}
-	if p.dev != dev {
+	if p.heap != dev.heap || p.imported() {
 		return invalidValue
 	}
 	dev.defaultPool()
@@ -215,26 +223,22 @@ func (d *Driver) memPoolCreate(_ driver.CUcontext, out *driver.CUmemoryPool, pro
 	if r := d.ready(); r != success {
 		return r
 	}
-	if out == nil || props == nil || props.AllocType != driver.CU_MEM_ALLOCATION_TYPE_PINNED {
+	if out == nil || props == nil {
 		return invalidValue
 	}
-	if props.Location.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE {
-		d.explain(nil, "memory pools are supported on devices only")
-		return notSupported
-	}
-	dev, r := d.deviceOf(driver.CUdevice(props.Location.Id))
+	dev, heap, r := d.located(props.AllocType, props.Location)
 	if r != success {
 		return invalidValue
-	}
-	if props.HandleTypes != driver.CU_MEM_HANDLE_TYPE_NONE {
-		d.explain(nil, "memory pools that can be shared with other processes are not supported yet")
-		return notSupported
 	}
 	p := newPool(dev)
 	if p.handle == 0 {
 		return driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
-	p.props = *props
+	p.props, p.heap = *props, heap
+	if r := p.share(); r != success {
+		d.pools.remove(uintptr(p.handle))
+		return r
+	}
 	*out = p.handle
 	return success
 }
@@ -247,14 +251,13 @@ func (d *Driver) memPoolDestroy(_ driver.CUcontext, h driver.CUmemoryPool) drive
 	if p.isDflt || d.pools.remove(uintptr(h)) == nil {
 		return invalidValue
 	}
-	p.dev.poolMu.Lock()
-	if p.dev.current == p {
-		p.dev.current = p.dev.dflt
-	}
-	p.dev.poolMu.Unlock()
+	d.forgetPool(p)
 	p.mu.Lock()
 	p.dead = true
 	p.mu.Unlock()
+	if p.arena != nil {
+		_ = p.arena.Release() // memory that is in use keeps its part
+	}
 	return success
 }
 
@@ -330,19 +333,16 @@ func (d *Driver) memPoolGetAccess(_ driver.CUcontext, flags *driver.CUmemAccess_
 	if r != success {
 		return r
 	}
-	if flags == nil || where == nil || where.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE {
-		return invalidValue
-	}
-	if where.Id < 0 || int(where.Id) >= len(d.devices) {
+	if flags == nil || where == nil || !d.validPlace(*where) {
 		return invalidValue
 	}
 	*flags = driver.CU_MEM_ACCESS_FLAGS_PROT_NONE
 	p.mu.Lock()
-	if f, ok := p.access[where.Id]; ok {
+	if f, ok := p.access[*where]; ok {
 		*flags = f
 	}
 	p.mu.Unlock()
-	if where.Id == p.dev.ordinal {
+	if p.owner(*where) {
 		*flags = driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 	}
 	return success

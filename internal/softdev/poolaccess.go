@@ -4,21 +4,75 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
 )
 
-// memPoolSetAccess keeps what cuMemPoolGetAccess reports. All devices of a driver reach all memory; taking the right away from the pool's own device
+// validPlace says whether a location is one that memory can be accessed from: a device that there is, or the host.
+func (d *Driver) validPlace(l driver.CUmemLocation) bool {
+	switch l.Type {
+	case driver.CU_MEM_LOCATION_TYPE_DEVICE:
+		return l.Id >= 0 && int(l.Id) < len(d.devices)
+	case driver.CU_MEM_LOCATION_TYPE_HOST, driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+		return true
+	case driver.CU_MEM_LOCATION_TYPE_HOST_NUMA:
+		return l.Id == hostNode
+	}
+	return false
+}
+
+// hostNode is the only NUMA node of the host (CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID).
+const hostNode = 0
+
+// onHost says whether a location is host memory.
+func onHost(l driver.CUmemLocation) bool {
+	return l.Type >= driver.CU_MEM_LOCATION_TYPE_HOST && l.Type <= driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
+}
+
+// located is the device and the heap of memory of a type at a location (cuMemPoolCreate, CUmemAllocationType). Managed memory moves by itself and may have no location.
+func (d *Driver) located(typ driver.CUmemAllocationType, l driver.CUmemLocation) (*device, *mem.Heap, driver.CUresult) {
+	dev := d.devices[0]
+	switch {
+	case typ == driver.CU_MEM_ALLOCATION_TYPE_MANAGED && l.Type == driver.CU_MEM_LOCATION_TYPE_NONE:
+		return dev, d.memory.managed, success
+	case typ != driver.CU_MEM_ALLOCATION_TYPE_PINNED && typ != driver.CU_MEM_ALLOCATION_TYPE_MANAGED, !d.validPlace(l), l.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+		return nil, nil, invalidValue
+	case l.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE:
+		dev = d.devices[l.Id]
+	}
+	switch {
+	case typ == driver.CU_MEM_ALLOCATION_TYPE_MANAGED:
+		return dev, d.memory.managed, success
+	case onHost(l):
+		return dev, d.memory.pinned, success
+	}
+	return dev, dev.heap, success
+}
+
+// owner says whether a place has access to the pool's memory that cannot be taken away.
+func (p *pool) owner(l driver.CUmemLocation) bool {
+	switch {
+	case p.props.AllocType == driver.CU_MEM_ALLOCATION_TYPE_MANAGED:
+		return true
+	case onHost(p.props.Location):
+		return onHost(l)
+	}
+	return l.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE && l.Id == p.dev.ordinal
+}
+
+// memPoolSetAccess keeps what cuMemPoolGetAccess reports. All devices of a driver reach all memory; taking the right away from the pool's own place
 // is an error (cuMemPoolSetAccess).
 func (d *Driver) memPoolSetAccess(_ driver.CUcontext, h driver.CUmemoryPool, list *driver.CUmemAccessDesc, n uint64) driver.CUresult {
 	p, r := d.pool(h)
 	if r != success {
 		return r
 	}
-	if list == nil || n == 0 || n > uint64(len(d.devices)) {
+	if list == nil || n == 0 || n > uint64(len(d.devices))+1 {
 		return invalidValue
 	}
 	all := unsafe.Slice(list, n)
-	for _, a := range all { // codes and their order as recorded
-		if a.Location.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE {
+	for _, a := range all { // codes and their order as recorded for a pool on a device
+		device := a.Location.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE
+		if !device && !(onHost(a.Location) && onHost(p.props.Location)) {
 			return notSupported
 		}
 		switch a.Flags {
@@ -26,89 +80,112 @@ func (d *Driver) memPoolSetAccess(_ driver.CUcontext, h driver.CUmemoryPool, lis
 		default:
 			return notSupported
 		}
-		if a.Location.Id < 0 || int(a.Location.Id) >= len(d.devices) || a.Flags == driver.CU_MEM_ACCESS_FLAGS_PROT_NONE && a.Location.Id == p.dev.ordinal {
+		if device && !d.validPlace(a.Location) || a.Flags == driver.CU_MEM_ACCESS_FLAGS_PROT_NONE && p.owner(a.Location) {
 			return driver.CUDA_ERROR_INVALID_DEVICE
 		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.access == nil {
-		p.access = map[int32]driver.CUmemAccess_flags{}
+		p.access = map[driver.CUmemLocation]driver.CUmemAccess_flags{}
 	}
 	for _, a := range all {
-		p.access[a.Location.Id] = a.Flags
+		p.access[a.Location] = a.Flags
 	}
 	return success
 }
 
-// locatedDevice is the device that a place for pools means. Pools in host memory and of managed memory are not made.
-func (d *Driver) locatedDevice(haveOut bool, where *driver.CUmemLocation, typ driver.CUmemAllocationType) (driver.CUdevice, driver.CUresult) {
+// poolPlace names the pools of a place besides those of devices: of host memory and of managed memory.
+type poolPlace struct {
+	typ driver.CUmemAllocationType
+	loc driver.CUmemLocation
+}
+
+type poolPair struct{ dflt, current *pool }
+
+// placePools are the pools of a place, made when they are first asked for; dev.poolMu of the first device guards them.
+func (d *Driver) placePools(typ driver.CUmemAllocationType, l driver.CUmemLocation) (*poolPair, driver.CUresult) {
+	dev, heap, r := d.located(typ, l)
+	if r != success {
+		return nil, r
+	}
+	if l.Type == driver.CU_MEM_LOCATION_TYPE_HOST {
+		l.Id = 0 // it says nothing
+	}
+	key := poolPlace{typ, l}
+	pair := d.placed[key]
+	if pair == nil {
+		p := newPool(dev)
+		p.props.AllocType, p.props.Location = typ, l
+		p.heap, p.isDflt = heap, true
+		pair = &poolPair{p, p}
+		if d.placed == nil {
+			d.placed = map[poolPlace]*poolPair{}
+		}
+		d.placed[key] = pair
+	}
+	return pair, success
+}
+
+// forgetPool makes default pools current where a pool was that is destroyed.
+func (d *Driver) forgetPool(p *pool) {
+	p.dev.poolMu.Lock()
+	if p.dev.current == p {
+		p.dev.current = p.dev.dflt
+	}
+	p.dev.poolMu.Unlock()
+	d.devices[0].poolMu.Lock()
+	defer d.devices[0].poolMu.Unlock()
+	for _, pair := range d.placed {
+		if pair.current == p {
+			pair.current = pair.dflt
+		}
+	}
+}
+
+// memPoolOf serves the three calls that ask for or set the pool of a place.
+func (d *Driver) memPoolOf(haveOut bool, where *driver.CUmemLocation, typ driver.CUmemAllocationType, device func(driver.CUdevice) driver.CUresult, place func(*poolPair) driver.CUresult) driver.CUresult {
 	if r := d.ready(); r != success {
-		return 0, r
+		return r
 	}
-	if !haveOut || where == nil || typ != driver.CU_MEM_ALLOCATION_TYPE_PINNED && typ != driver.CU_MEM_ALLOCATION_TYPE_MANAGED {
-		return 0, invalidValue
+	if !haveOut || where == nil {
+		return invalidValue
 	}
-	if where.Type == driver.CU_MEM_LOCATION_TYPE_INVALID || where.Type > driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT {
-		return 0, invalidValue
+	if typ == driver.CU_MEM_ALLOCATION_TYPE_PINNED && where.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE {
+		return device(driver.CUdevice(where.Id))
 	}
-	if where.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE || typ != driver.CU_MEM_ALLOCATION_TYPE_PINNED {
-		d.explain(nil, "memory pools are supported for memory of devices only")
-		return 0, notSupported
+	d.devices[0].poolMu.Lock()
+	defer d.devices[0].poolMu.Unlock()
+	pair, r := d.placePools(typ, *where)
+	if r != success {
+		return r
 	}
-	return driver.CUdevice(where.Id), success
+	return place(pair)
 }
 
 func (d *Driver) memGetDefaultMemPool(cur driver.CUcontext, out *driver.CUmemoryPool, where *driver.CUmemLocation, typ driver.CUmemAllocationType) driver.CUresult {
-	dev, r := d.locatedDevice(out != nil, where, typ)
-	if r != success {
-		return r
-	}
-	return d.deviceGetDefaultMemPool(cur, out, dev)
+	return d.memPoolOf(out != nil, where, typ,
+		func(dev driver.CUdevice) driver.CUresult { return d.deviceGetDefaultMemPool(cur, out, dev) },
+		func(p *poolPair) driver.CUresult { *out = p.dflt.handle; return success })
 }
 
 func (d *Driver) memGetMemPool(cur driver.CUcontext, out *driver.CUmemoryPool, where *driver.CUmemLocation, typ driver.CUmemAllocationType) driver.CUresult {
-	dev, r := d.locatedDevice(out != nil, where, typ)
-	if r != success {
-		return r
-	}
-	return d.deviceGetMemPool(cur, out, dev)
+	return d.memPoolOf(out != nil, where, typ,
+		func(dev driver.CUdevice) driver.CUresult { return d.deviceGetMemPool(cur, out, dev) },
+		func(p *poolPair) driver.CUresult { *out = p.current.handle; return success })
 }
 
-func (d *Driver) memSetMemPool(cur driver.CUcontext, where *driver.CUmemLocation, typ driver.CUmemAllocationType, p driver.CUmemoryPool) driver.CUresult {
-	dev, r := d.locatedDevice(true, where, typ)
-	if r != success {
-		return r
-	}
-	return d.deviceSetMemPool(cur, dev, p)
-}
-
-// noPoolSharing answers the calls that share pools between processes.
-func (d *Driver) noPoolSharing(ok bool) driver.CUresult {
-	if r := d.ready(); r != success {
-		return r
-	}
-	if !ok {
-		return invalidValue
-	}
-	d.explain(nil, "memory pools cannot be shared with other processes; memory of cuMemCreate can")
-	return notSupported
-}
-
-func (d *Driver) memPoolExportPointer(_ driver.CUcontext, out *driver.CUmemPoolPtrExportData, p driver.CUdeviceptr) driver.CUresult {
-	return d.noPoolSharing(out != nil && p != 0)
-}
-
-func (d *Driver) memPoolExportToShareableHandle(_ driver.CUcontext, out unsafe.Pointer, h driver.CUmemoryPool, typ driver.CUmemAllocationHandleType, flags uint64) driver.CUresult {
-	return d.noPoolSharing(out != nil && d.pools.get(uintptr(h)) != nil && typ != 0 && flags == 0)
-}
-
-func (d *Driver) memPoolImportFromShareableHandle(_ driver.CUcontext, out *driver.CUmemoryPool, _ uintptr, typ driver.CUmemAllocationHandleType, flags uint64) driver.CUresult {
-	return d.noPoolSharing(out != nil && typ != 0 && flags == 0)
-}
-
-func (d *Driver) memPoolImportPointer(_ driver.CUcontext, out *driver.CUdeviceptr, h driver.CUmemoryPool, data *driver.CUmemPoolPtrExportData) driver.CUresult {
-	return d.noPoolSharing(out != nil && data != nil && d.pools.get(uintptr(h)) != nil)
+func (d *Driver) memSetMemPool(cur driver.CUcontext, where *driver.CUmemLocation, typ driver.CUmemAllocationType, h driver.CUmemoryPool) driver.CUresult {
+	return d.memPoolOf(true, where, typ,
+		func(dev driver.CUdevice) driver.CUresult { return d.deviceSetMemPool(cur, dev, h) },
+		func(pair *poolPair) driver.CUresult {
+			p := d.pools.get(uintptr(h))
+			if p == nil || p.imported() || p.props.AllocType != typ || p.props.Location.Type != pair.dflt.props.Location.Type || p.heap != pair.dflt.heap {
+				return invalidValue
+			}
+			pair.current = p
+			return success
+		})
 }
 
 // memBatchDecompressAsync: the device has no decompression engine (CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK), as an H200 has none (recorded).

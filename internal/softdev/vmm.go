@@ -85,16 +85,16 @@ func (d *Driver) memCreate(_ driver.CUcontext, out *driver.CUmemGenericAllocatio
 	if out == nil || prop == nil || flags != 0 || size == 0 || size%mem.Granule != 0 || prop.Type != driver.CU_MEM_ALLOCATION_TYPE_PINNED {
 		return invalidValue
 	}
-	if prop.Location.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE {
-		if prop.Location.Type == driver.CU_MEM_LOCATION_TYPE_INVALID || prop.Location.Type > driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT {
-			return invalidValue
+	dev, heap := d.devices[0], d.memory.pinned
+	switch l := prop.Location; {
+	case l.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE:
+		var r driver.CUresult
+		if dev, r = d.deviceOf(driver.CUdevice(l.Id)); r != success {
+			return r
 		}
-		d.explain(nil, "memory without an address is supported on devices only")
-		return notSupported
-	}
-	dev, r := d.deviceOf(driver.CUdevice(prop.Location.Id))
-	if r != success {
-		return r
+		heap = dev.heap
+	case !onHost(l) || !d.validPlace(l):
+		return invalidValue
 	}
 	switch prop.RequestedHandleTypes {
 	case driver.CU_MEM_HANDLE_TYPE_NONE, driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR:
@@ -107,7 +107,7 @@ func (d *Driver) memCreate(_ driver.CUcontext, out *driver.CUmemGenericAllocatio
 	}
 	h := &memHandle{prop: *prop, dev: dev, refs: 1}
 	return d.addStore(out, h, func() (err error) {
-		h.store, err = dev.heap.NewStore(size, h)
+		h.store, err = heap.NewStore(size, h)
 		return err
 	})
 }
@@ -210,12 +210,15 @@ func (d *Driver) memSetAccess(_ driver.CUcontext, p driver.CUdeviceptr, size uin
 	if r := d.ready(); r != success {
 		return r
 	}
-	if desc == nil || n == 0 || p == 0 || size == 0 || n > uint64(len(d.devices)) {
+	if desc == nil || n == 0 || p == 0 || size == 0 || n > uint64(len(d.devices))+1 {
 		return invalidValue
 	}
+	// The host reaches its own memory only (cuMemSetAccess).
+	host := true
+	d.memory.mappings(p, size, func(m *mappedMemory) { host = host && onHost(m.h.prop.Location) })
 	list := unsafe.Slice(desc, n)
 	for _, a := range list {
-		if a.Location.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE || a.Location.Id < 0 || int(a.Location.Id) >= len(d.devices) {
+		if !d.validPlace(a.Location) || onHost(a.Location) && !host {
 			return invalidValue
 		}
 		switch a.Flags {
@@ -263,7 +266,7 @@ func (d *Driver) memGetAccess(_ driver.CUcontext, out *uint64, where *driver.CUm
 	if r := d.ready(); r != success {
 		return r
 	}
-	if out == nil || where == nil || p == 0 || where.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE || where.Id < 0 || int(where.Id) >= len(d.devices) {
+	if out == nil || where == nil || p == 0 || !d.validPlace(*where) {
 		return invalidValue
 	}
 	_, a, ok := d.memory.find(p)
