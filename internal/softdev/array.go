@@ -430,12 +430,10 @@ func (d *Driver) mipmappedArrayGetSparseProperties(driver.CUcontext, *driver.CUD
 }
 
 func (d *Driver) arrayGetPlane(_ driver.CUcontext, _ *driver.CUarray, h driver.CUarray, _ uint32) driver.CUresult {
-	a, r := d.array(h)
-	if r != success {
+	if _, r := d.array(h); r != success {
 		return r
 	}
-	d.explain(a.ctx, "planes of arrays (CUarray formats of video) are not supported")
-	return notSupported
+	return invalidValue // only arrays of video formats have planes, and there are none
 }
 
 func (d *Driver) memMapArrayAsync(cur driver.CUcontext, list *driver.CUarrayMapInfo, n uint32, _ driver.CUstream) driver.CUresult {

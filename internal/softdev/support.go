@@ -1,0 +1,105 @@
+package softdev
+
+import (
+	"strings"
+
+	"github.com/gocuda/cuda/internal/driver"
+)
+
+// Support says what the software device does with a function of the API.
+type Support struct {
+	Implemented bool   // it does more than answer CUDA_ERROR_NOT_SUPPORTED
+	Note        string // why it does not, or what of it is left out; empty when there is nothing to say
+}
+
+// without says why functions are not implemented, by the beginning of their names. The first that fits counts.
+var without = []struct{ prefix, why string }{
+	{"cuEGL", "there is no EGL"},
+	{"cuGraphicsEGL", "there is no EGL"},
+	{"cuGraphicsResourceGetMappedEglFrame", "there is no EGL"},
+	{"cuEventCreateFromEGLSync", "there is no EGL"},
+	{"cuGL", "there is no OpenGL on the device"},
+	{"cuGraphicsGL", "there is no OpenGL on the device"},
+	{"cuVDPAU", "there is no VDPAU"},
+	{"cuGraphicsVDPAU", "there is no VDPAU"},
+	{"cuGraphics", noGraphics},
+	{"cuImportExternal", noImport},
+	{"cuDestroyExternal", noImport},
+	{"cuExternalMemory", noImport},
+	{"cuSignalExternalSemaphores", noImport},
+	{"cuWaitExternalSemaphores", noImport},
+	{"cuMulticast", "there is no switch between devices (CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED is 0)"},
+	{"cuCheckpointProcess", "the state of a process cannot be saved from outside"},
+	{"cuFlushGPUDirectRDMAWrites", "no other device writes to the memory (CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED is 0)"},
+	{"cuDeviceGetNvSciSyncAttributes", "there is no NvSciSync"},
+}
+
+// partly says what of an implemented function answers CUDA_ERROR_NOT_SUPPORTED though the documentation has it, or how the answer is less than a GPU's; by symbol
+// or, with a star, by the beginning of symbols.
+var partly = []struct{ symbol, note string }{
+	{"cuArray3DCreate*", "not block-compressed and video formats, nor sparse and deferred-mapping arrays"},
+	{"cuArrayCreate*", "not block-compressed and video formats"},
+	{"cuMipmappedArrayCreate", "not block-compressed formats, nor sparse and deferred-mapping arrays"},
+	{"cuMemMapArrayAsync", "there are no sparse arrays to map"},
+	{"cuTexObjectCreate", "not block-compressed resource views"},
+	{"cuTexRefSetMipmappedArray", "as cuMipmappedArrayCreate"},
+	{"cuCoredumpSetAttribute*", "core dumps cannot be enabled: none are written"},
+	{"cuGraphInstantiate*", "not CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH"},
+	{"cuGraphAddExternalSemaphores*", noImport},
+	{"cuGraphExternalSemaphores*", noImport},
+	{"cuGraphExecExternalSemaphores*", noImport},
+	{"cuLaunchKernelEx", "not CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE"},
+	{"cuGraphKernelNodeSetAttribute", "not CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE"},
+	{"cuLaunchCooperativeKernelMultiDevice", "the grids cannot synchronise with each other"},
+	{"cuCtxCreate_v4", "not CUctxCigParam"},
+	{"cuCtxCreate_v3", "execution affinity answers CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, as on an H200"},
+	{"cuModuleLoad*", "images need PTX"},
+	{"cuLibraryLoad*", "images need PTX"},
+	{"cuLinkAdd*", "inputs need PTX"},
+	{"cuMemCreate", "handles for other processes are file descriptors only; not on Windows"},
+	{"cuMemPoolCreate", "handles for other processes are file descriptors only"},
+	{"cuMemExportToShareableHandle", "file descriptors only"},
+	{"cuMemImportFromShareableHandle", "file descriptors only"},
+	{"cuMemPoolExportToShareableHandle", "file descriptors only"},
+	{"cuMemPoolImportFromShareableHandle", "file descriptors only"},
+	{"cuIpc*", "Linux and macOS"},
+	{"cuMemAddressReserve", "the wanted address is a hint that is not taken"},
+	{"cuMemGetHandleForAddressRange", "answers CUDA_ERROR_NOT_SUPPORTED: CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED is 0"},
+	{"cuMemBatchDecompressAsync", "answers CUDA_ERROR_NOT_SUPPORTED, as on an H200: CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK is 0"},
+	{"cuDeviceGetLuid", "answers CUDA_ERROR_NOT_SUPPORTED: LUIDs are of Windows"},
+	{"cuProfilerInitialize", "answers CUDA_ERROR_NOT_SUPPORTED, as the driver does"},
+	{"cuGetExportTable", "has no tables"},
+	{"cuGetProcAddress*", "through the C door; pure Go has no addresses to give"},
+	{"cuTensorMapEncode*", "launches with interleaved layouts fail"},
+	{"cuDeviceRegisterAsyncNotification", "the callback never has a reason to run"},
+	{"cuCtxFromGreenCtx", "gives the primary context"},
+	{"cuStreamBatchMemOp*", "not CU_STREAM_WAIT_VALUE_FLUSH: CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES is 0"},
+	{"cuStreamWaitValue*", "not CU_STREAM_WAIT_VALUE_FLUSH: CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES is 0"},
+	{"cuMemAlloc", "the addresses of the window do not fit 32 bits"},
+	{"cuMemAllocPitch", "the addresses of the window do not fit 32 bits"},
+	{"cuMemHostGetDevicePointer", "the addresses of the window do not fit 32 bits"},
+	{"cuModuleGetGlobal", "the addresses of the window do not fit 32 bits"},
+	{"cuTexRefGetAddress", "the addresses of the window do not fit 32 bits"},
+}
+
+// Support says what the device does with a function of the API, by its C symbol; ok is false when the API does not have it.
+func (d *Driver) Support(symbol string) (s Support, ok bool) {
+	if _, ok := driver.Lookup(symbol); !ok {
+		return s, false
+	}
+	if s.Implemented = d.Implements(symbol); !s.Implemented {
+		for _, w := range without {
+			if strings.HasPrefix(symbol, w.prefix) {
+				return Support{Note: w.why}, true
+			}
+		}
+		return s, true
+	}
+	for _, p := range partly {
+		if prefix, star := strings.CutSuffix(p.symbol, "*"); symbol == p.symbol || star && strings.HasPrefix(symbol, prefix) {
+			s.Note = p.note
+			break
+		}
+	}
+	return s, true
+}
