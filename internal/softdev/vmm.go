@@ -96,9 +96,11 @@ func (d *Driver) memCreate(_ driver.CUcontext, out *driver.CUmemGenericAllocatio
 	case !onHost(l) || !d.validPlace(l):
 		return invalidValue
 	}
-	switch prop.RequestedHandleTypes {
-	case driver.CU_MEM_HANDLE_TYPE_NONE, driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR:
-	default:
+	const handleTypes = driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | driver.CU_MEM_HANDLE_TYPE_WIN32 | driver.CU_MEM_HANDLE_TYPE_WIN32_KMT | driver.CU_MEM_HANDLE_TYPE_FABRIC
+	switch t := prop.RequestedHandleTypes; {
+	case t&^handleTypes != 0 || prop.AllocFlags.CompressionType > uint8(driver.CU_MEM_ALLOCATION_COMP_GENERIC):
+		return invalidValue
+	case t != driver.CU_MEM_HANDLE_TYPE_NONE && t != driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR:
 		d.explain(nil, "of the shareable handles only file descriptors are supported")
 		return notSupported
 	}

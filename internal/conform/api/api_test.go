@@ -45,7 +45,7 @@ func TestTranscript(t *testing.T) {
 	for _, p := range v.Problems {
 		t.Error(p)
 	}
-	t.Logf("%d cases with %d lines: %d equal, %d known to differ", v.Cases, v.Lines, v.Equal, v.Known)
+	t.Logf("%d cases with %d lines: %d equal, %d known to differ, %d not recorded", v.Cases, v.Lines, v.Equal, v.Known, v.Unrecorded)
 }
 
 // TestUndefined: what the table of undefined calls names is there.

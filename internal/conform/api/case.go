@@ -63,6 +63,9 @@ func Cases() []Case {
 	streamCases(&c)
 	eventCases(&c)
 	nullCases(&c)
+	ipcCases(&c)
+	virtualCases(&c)
+	poolCases(&c)
 	seen := map[string]bool{}
 	for _, k := range c {
 		if seen[k.Name] {

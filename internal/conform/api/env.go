@@ -51,6 +51,9 @@ type in struct {
 	p    any
 }
 
+// fields is a pointer to a struct that the call writes, shown field by field.
+type fields struct{ p any }
+
 // hidden is an output of which only matters whether it was written.
 type hidden struct{ p any }
 
@@ -115,6 +118,7 @@ type output struct {
 	v      reflect.Value // pointer
 	hidden bool
 	inOut  bool
+	fields bool
 	label  string
 }
 
@@ -196,7 +200,12 @@ func untouched(p unsafe.Pointer, n uintptr) bool {
 }
 
 func isHandle(t reflect.Type) bool {
-	return t.Kind() == reflect.Uintptr && t.Name() != "uintptr" || t == reflect.TypeFor[driver.CUdeviceptr]()
+	switch t {
+	case reflect.TypeFor[driver.CUdeviceptr](), reflect.TypeFor[driver.CUmemGenericAllocationHandle](), reflect.TypeFor[driver.CUgraphConditionalHandle](), reflect.TypeFor[driver.CUtexObject](),
+		reflect.TypeFor[driver.CUsurfObject]():
+		return true
+	}
+	return t.Kind() == reflect.Uintptr && t.Name() != "uintptr"
 }
 
 // argument converts an argument to the type of a parameter.
@@ -222,6 +231,14 @@ func (e *Env) argument(t reflect.Type, a any) (v reflect.Value, text string, out
 		p := reflect.ValueOf(a.p)
 		e.keepAlive(a.p)
 		return p, "&" + e.show(p.Elem()), output{v: p, inOut: true}
+	case fields:
+		p := reflect.ValueOf(a.p)
+		e.keepAlive(a.p)
+		fill(p.UnsafePointer(), p.Type().Elem().Size())
+		if t.Kind() == reflect.UnsafePointer {
+			return reflect.ValueOf(p.UnsafePointer()), "&", output{v: p, fields: true}
+		}
+		return p, "&", output{v: p, fields: true}
 	case hidden:
 		p := reflect.ValueOf(a.p)
 		e.keepAlive(a.p)
@@ -268,6 +285,9 @@ func (e *Env) argument(t reflect.Type, a any) (v reflect.Value, text string, out
 		e.keepAlive(a)
 		size := v.Type().Elem().Size()
 		fill(v.UnsafePointer(), size)
+		if v.Type() != t { // an array for a pointer to its first element
+			return reflect.NewAt(t.Elem(), v.UnsafePointer()), "&", output{v: v}
+		}
 		return v, "&", output{v: v}
 	}
 	if v.Kind() == reflect.Pointer && t.Kind() == reflect.UnsafePointer {
@@ -361,7 +381,38 @@ func (e *Env) result(o output) string {
 	if o.hidden {
 		return "set"
 	}
+	if o.fields {
+		return e.showFields(o.v.Elem())
+	}
 	return e.show(o.v.Elem())
+}
+
+// showFields shows a struct: what the call has left alone, what is zero and what is reserved is not there. Pointers show whether they are NULL.
+func (e *Env) showFields(v reflect.Value) string {
+	if v.Kind() != reflect.Struct || v.NumField() > 0 && !v.Type().Field(0).IsExported() {
+		return e.show(v)
+	}
+	var parts []string
+	for i := range v.NumField() {
+		f, name := v.Field(i), v.Type().Field(i).Name
+		p := f.Addr().UnsafePointer()
+		switch {
+		case strings.HasPrefix(name, "Reserved") || strings.Contains(name, "padding") || untouched(p, f.Type().Size()):
+		case f.IsZero():
+		case f.Kind() == reflect.Pointer || f.Kind() == reflect.UnsafePointer || f.Kind() == reflect.Uintptr && !isHandle(f.Type()):
+			parts = append(parts, name+"=set")
+		case f.Kind() == reflect.Struct:
+			parts = append(parts, name+"="+e.showFields(f))
+		default:
+			parts = append(parts, name+"="+e.show(f))
+		}
+	}
+	return "{" + strings.Join(parts, " ") + "}"
+}
+
+// Fields writes a line about a struct that a call has changed.
+func (e *Env) Fields(name string, p any) {
+	e.Note("%s %s", name, e.showFields(reflect.ValueOf(p).Elem()))
 }
 
 func (e *Env) show(v reflect.Value) string {

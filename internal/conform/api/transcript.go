@@ -83,6 +83,7 @@ func compare(name string, driver, software []string) (want, got string) {
 type Verdict struct {
 	Cases, Lines int
 	Equal, Known int      // cases that are equal, and those that differ as Differences says
+	Unrecorded   int      // cases that Unrecorded names
 	Problems     []string // what else is not as it should be
 }
 
@@ -98,12 +99,31 @@ func (tr *Transcript) Judge(lines func(i int, c Case) []string) Verdict {
 		}
 		return false
 	}
+	awaited := make([]bool, len(Unrecorded))
+	await := func(name string) bool {
+		for i, u := range Unrecorded {
+			if u == name || strings.HasPrefix(name, u) && strings.HasSuffix(u, "/") {
+				awaited[i] = true
+				return true
+			}
+		}
+		return false
+	}
 	var v Verdict
 	seen := map[string]bool{}
 	for i, c := range Cases() {
 		v.Cases++
 		seen[c.Name] = true
 		want, ok := tr.Cases[c.Name]
+		if !ok && await(c.Name) {
+			v.Unrecorded++
+			for _, line := range lines(i, c) {
+				if strings.Contains(line, ": # panic: ") {
+					v.Problems = append(v.Problems, line)
+				}
+			}
+			continue
+		}
 		if !ok {
 			v.Problems = append(v.Problems, c.Name+" is not recorded")
 			continue
@@ -122,6 +142,11 @@ func (tr *Transcript) Judge(lines func(i int, c Case) []string) Verdict {
 	for name := range tr.Cases {
 		if !seen[name] {
 			v.Problems = append(v.Problems, name+" is recorded and no case")
+		}
+	}
+	for i, u := range Unrecorded {
+		if !awaited[i] {
+			v.Problems = append(v.Problems, u+" is listed as not recorded, and is or is no case")
 		}
 	}
 	for i, d := range Differences {

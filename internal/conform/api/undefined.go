@@ -23,6 +23,11 @@ var undefined = map[string]driver.CUresult{
 	"error-text/null/cuGetErrorName": driver.CUDA_ERROR_INVALID_VALUE,
 }
 
+// Unrecorded are cases that no recording has yet, by name or, with a slash at the end, by the beginning of names. They run, and nothing is compared.
+var Unrecorded = []string{
+	"ipc/", "virtual/", "pool/",
+}
+
 // Difference is a case in which the software device answers otherwise than the recorded driver.
 type Difference struct {
 	Case   string // a name, or the beginning of names when it ends in a slash
