@@ -35,6 +35,7 @@ type devicesReport struct {
 	Software struct {
 		Version  int          `json:"version"`
 		Engine   string       `json:"engine"`
+		ISA      string       `json:"engine_isa,omitempty"`
 		Why      string       `json:"engine_why,omitempty"`
 		Devices  []deviceInfo `json:"devices"`
 		Profiles []string     `json:"profiles"`
@@ -62,7 +63,7 @@ func (c *devicesCmd) Run(con *console) error {
 	if r.Software.Version, r.Software.Devices, err = list(d); err != nil {
 		return err
 	}
-	r.Software.Engine = d.Engine
+	r.Software.Engine, r.Software.ISA = d.Engine, d.EngineISA
 	if d.EngineWhy != nil {
 		r.Software.Why = d.EngineWhy.Error()
 	}
@@ -79,7 +80,11 @@ func (c *devicesCmd) Run(con *console) error {
 		fmt.Fprintf(con.out, "not used\n  %s\n", r.Driver.Why)
 	}
 	printDevices(con, r.Driver.Devices)
-	fmt.Fprintf(con.out, "Software device: CUDA %d.%d, %s on %s\n", r.Software.Version/1000, r.Software.Version%1000/10, r.Software.Engine, r.Host)
+	engine := r.Software.Engine
+	if r.Software.ISA != "" {
+		engine += " (" + r.Software.ISA + ")"
+	}
+	fmt.Fprintf(con.out, "Software device: CUDA %d.%d, %s on %s\n", r.Software.Version/1000, r.Software.Version%1000/10, engine, r.Host)
 	if r.Software.Why != "" {
 		fmt.Fprintf(con.out, "  %s\n", r.Software.Why)
 	}

@@ -72,6 +72,7 @@ type Device struct {
 	Name  string // of the first device; with NoInit the path of the library or the names of the profiles
 	// Engine is what runs kernels on the software device: interpreter or jit; EngineWhy is why it is not the jit that was wished for.
 	Engine    string
+	EngineISA string // AVX-512 or AVX2, for the jit
 	EngineWhy error
 	Why       error // why the device is the software one although the driver was looked for; else nil
 
@@ -225,7 +226,7 @@ func openSoftware(opts Options) (*Device, error) {
 		Table: s.Table(), Kind: Software, Name: strings.Join(o.Profiles, ","), close: s.Close,
 		lastDetail: s.LastDetail, panicked: func() error { return nil },
 		takeDetail: s.TakeDetail, interrupt: s.Interrupt,
-		Engine: s.EngineName(), EngineWhy: s.EngineWhy(),
+		Engine: s.EngineName(), EngineISA: s.EngineISA(), EngineWhy: s.EngineWhy(),
 	}
 	if opts.NoInit {
 		return d, nil

@@ -32,6 +32,9 @@ func List(k *ir.Kernel) ([]Listing, error) {
 		}
 		if v := c.compile(f, 1); v.region != nil {
 			l.Code, l.Entry = bytes.Clone(v.region.mem), v.entry
+			for j, native := range l.Native { // the processor may lack what a template needs
+				l.Native[j] = native && (f.analysis.native[j] != nil || lookup(&f.f.Ops[j]) == nil)
+			}
 		}
 		list = append(list, l)
 	}
