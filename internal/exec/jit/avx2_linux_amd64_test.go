@@ -20,7 +20,7 @@ type machine struct {
 	file  [a64.FileSize]byte // zmm0 to zmm31, k0 to k7 of 8 bytes each; the rest belongs to the sequences
 	gpr   [16]uint64
 	mem   [512]byte
-	mxcsr uint32
+	again uint32 // how a loop is to go on
 }
 
 const fileMasks = 32 * 64
@@ -28,6 +28,8 @@ const fileMasks = 32 * 64
 var (
 	offMachineGPR = int32(unsafe.Offsetof(machine{}.gpr))
 	offMachineMem = int32(unsafe.Offsetof(machine{}.mem))
+	// the loops of random programs flip this
+	offMachineAgain = int32(unsafe.Offsetof(machine{}.again))
 )
 
 // step writes one instruction, or a few that belong together.
@@ -532,14 +534,35 @@ func TestAVX2Sequences(t *testing.T) {
 				// skip some instructions if a general register is odd
 				inner := []step{vectorOps[r.IntN(len(vectorOps))].random(r), randomMaskStep(r)}
 				g := testRegs[r.IntN(len(testRegs))]
-				steps = append(steps, step{"if odd {" + names(inner) + "}", func(a *a64.Asm) {
-					l := a.NewLabel()
+				how := r.IntN(5)
+				steps = append(steps, step{fmt.Sprintf("if odd (%d) {%s}", how, names(inner)), func(a *a64.Asm) {
+					l, other := a.NewLabel(), a.NewLabel()
+					bind := func(l a64.Label) {
+						if how%2 == 0 {
+							a.Bind(l)
+						} else {
+							a.Join(l, 0xffffffff, 0xff)
+						}
+					}
+					if how >= 3 { // a loop that is run again while a bit is set
+						bind(other)
+						inner[0].f(a)
+						a.MI(a64.ArithXor, false, a64.At(a64.R15, offMachineAgain), 1)
+						a.MI(a64.ArithCmp, false, a64.At(a64.R15, offMachineAgain), 0)
+						a.J(a64.NE, other)
+						return
+					}
 					a.TestI32(g, 1)
 					a.J(a64.E, l)
-					for _, s := range inner {
-						s.f(a)
+					inner[0].f(a)
+					if how == 2 { // the other way comes from elsewhere
+						a.Jmp(other)
+						a.Join(l, 0xffffffff, 0xff)
+						inner[1].f(a)
+						a.Join(other, 0xffffffff, 0xff)
+						return
 					}
-					a.Bind(l)
+					bind(l)
 				}})
 			default:
 				steps = append(steps, vectorOps[r.IntN(len(vectorOps))].random(r))

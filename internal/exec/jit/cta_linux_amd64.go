@@ -375,15 +375,15 @@ func (g *gen) ctaBlock(b int32) {
 	switch {
 	case g.joins(b):
 		g.Align(16)
-		g.Bind(g.ctaLabels[g.version()][b])
 		g.atJoin(b)
+		g.join(g.ctaLabels[g.version()][b])
 		g.checked = nil
 		if !g.full && g.v.pending[b] >= 0 {
 			g.merge(b)
 		}
 	case b > 0 && !g.a.blocks[b-1].falls:
-		g.Bind(g.ctaLabels[g.version()][b])
 		g.atJoin(b)
+		g.join(g.ctaLabels[g.version()][b])
 		g.checked = nil
 	default:
 		g.Pass(g.ctaLabels[g.version()][b])
@@ -496,7 +496,7 @@ func (g *gen) merge(b int32) {
 		g.Jmp(back)
 	})
 	g.J(a64.NE, stub)
-	g.Bind(back)
+	g.join(back)
 }
 
 // liveAt says whether a row's value must be kept on the way to a block.
@@ -550,7 +550,7 @@ func (g *gen) backEdge(b, to int32) {
 			g.St32(g.inFrame(g.lay.mask), a64.RAX)
 		}
 		g.MovI32(a64.RAX, uint32(g.a.blocks[to].start)|exitBudget<<exitShift)
-		g.Jmp(g.leave)
+		g.out(g.leave)
 		g.resumeAt(resume, g.a.blocks[to].start, false)
 		g.loadHomes(to)
 		g.Jmp(g.ctaLabels[g.version()][to])
@@ -624,7 +624,7 @@ func (g *gen) passWaiting(b, to int32) {
 	g.J(a64.NE, g.outOfLine(func() {
 		park()
 		g.spillFor(to)
-		g.Jmp(g.dispatch)
+		g.toWarpEnd(g.dispatch)
 	}))
 }
 
@@ -741,14 +741,14 @@ func (g *gen) ctaBranch(b int32) {
 		}
 		g.J(c, fall)
 		g.goTo(b, to)
-		g.Bind(fall)
+		g.join(fall)
 		return
 	}
 	if g.uniformGuard(g.pc) {
 		g.predTest(uint32(op.Guard), op.Neg)
 		g.J(a64.E, fall)
 		g.goTo(b, to)
-		g.Bind(fall)
+		g.join(fall)
 		return
 	}
 	g.predRow(a64.RAX, uint32(op.Guard))
@@ -767,7 +767,7 @@ func (g *gen) ctaBranch(b int32) {
 	}
 	g.J(a64.NE, part)
 	g.goTo(b, to)
-	g.Bind(fall)
+	g.join(fall)
 }
 
 // part divides the lanes: those in eax take the branch from b. The lower block goes first.
@@ -797,19 +797,25 @@ func (g *gen) part(b, to int32) {
 	g.full = full
 }
 
+// toWarpEnd branches to where only the canonical NaN is in vector registers.
+func (g *gen) toWarpEnd(l a64.Label) {
+	g.Dead(^uint32(1<<nanReg), 0xff)
+	g.Jmp(l)
+}
+
 // ctaExit ends lanes.
 func (g *gen) ctaExit(b int32) {
 	op := g.op
 	if op.Guard < 0 {
 		if g.full {
-			g.Jmp(g.warpDone)
+			g.toWarpEnd(g.warpDone)
 			return
 		}
 		g.spillFor(-1)
 		g.Ld32(a64.RAX, inContext(offMask))
 		g.Not32(a64.RAX)
 		g.MR(a64.ArithAnd, false, g.inFrame(g.lay.live), a64.RAX)
-		g.Jmp(g.dispatch)
+		g.toWarpEnd(g.dispatch)
 		return
 	}
 	g.predRow(a64.RAX, uint32(op.Guard))
@@ -838,10 +844,10 @@ func (g *gen) ctaExit(b int32) {
 		g.Test32(a64.RAX, a64.RAX)
 		g.J(a64.NE, some)
 		if full {
-			g.Jmp(g.warpDone)
+			g.toWarpEnd(g.warpDone)
 		} else {
 			g.spillFor(-1)
-			g.Jmp(g.dispatch)
+			g.toWarpEnd(g.dispatch)
 		}
 		g.Bind(some)
 		g.setMasks()
@@ -851,7 +857,7 @@ func (g *gen) ctaExit(b int32) {
 		}
 		g.full = full
 	}))
-	g.Bind(stay)
+	g.join(stay)
 }
 
 // ctaBarrier lets the other warps run until all have come.
@@ -873,6 +879,7 @@ func (g *gen) ctaBarrier(b int32) {
 	g.LeaLabel(a64.RAX, resume)
 	g.St(g.inFrame(g.lay.resume), a64.RAX)
 	g.Ld(a64.RBX, g.inFrame(g.lay.next))
+	g.Dead(^uint32(1<<nanReg), 0xff)
 	g.JmpM(g.inFrame(g.lay.resume))
 	g.Align(16)
 	g.resumeAt(resume, g.a.blocks[b+1].start, true)

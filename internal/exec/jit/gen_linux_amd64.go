@@ -137,17 +137,40 @@ func (g *gen) target(set isa) {
 	}
 }
 
+// Mask registers that hold something across operations.
+const liveMasks = 1<<1 | 1<<2 | 1<<3 | 1<<4
+
+// liveRegs are the vector registers that hold something across operations.
+func (g *gen) liveRegs() uint32 {
+	live := uint32(1) << nanReg
+	for z := poolStart; z < poolEnd; z++ {
+		if g.c.slots[z].used {
+			live |= 1 << z
+		}
+	}
+	return live
+}
+
 // begin begins an operation: nothing is in scratch registers.
 func (g *gen) begin() {
 	g.k6 = 0
 	g.pin()
-	dead := uint32(1<<poolStart - 1)
-	for z := poolStart; z < poolEnd; z++ {
-		if !g.c.slots[z].used {
-			dead |= 1 << z
-		}
-	}
-	g.Dead(dead, 1<<0|1<<5|1<<6|1<<7)
+	g.Dead(^g.liveRegs(), 0xff&^liveMasks)
+}
+
+// join binds a label between operations.
+func (g *gen) join(l amd64asm.Label) { g.Join(l, g.liveRegs(), liveMasks) }
+
+// rejoin binds a label inside an operation, at which scratch registers dead and k0 and k7 hold nothing that is needed.
+func (g *gen) rejoin(l amd64asm.Label, dead uint32) {
+	live := g.liveRegs() | (1<<poolStart - 1)
+	g.Join(l, live&^dead, liveMasks|1<<5|1<<6)
+}
+
+// out branches to where nothing is in vector registers.
+func (g *gen) out(l amd64asm.Label) {
+	g.Dead(0xffffffff, 0xff)
+	g.Jmp(l)
 }
 
 // refuse notes that the operation's template wrote what the instruction set does not have.
@@ -192,8 +215,8 @@ func (g *gen) block(b int32) {
 	g.enterLoop(k.loop)
 	if k.join {
 		g.Align(16)
-		g.Bind(g.labels[b])
 		g.atJoin(b)
+		g.join(g.labels[b])
 	} else if b > 0 && !g.a.blocks[b-1].falls {
 		g.c = cache{}
 		g.preloadHomes(k)
@@ -338,7 +361,7 @@ func (g *gen) edge(from, to int32) {
 // enterable makes the current position one at which Go can enter.
 func (g *gen) enterable(pc int32) {
 	l := g.NewLabel()
-	g.Bind(l)
+	g.join(l)
 	g.enters = append(g.enters, entryStub{pc, g.c, l})
 }
 
@@ -398,7 +421,7 @@ func (g *gen) exit(why uint32, uncounted int32) amd64asm.Label {
 			g.AddMI(inContext(offInstr), -uncounted)
 		}
 		g.MovI32(amd64asm.RAX, uint32(pc)|why<<exitShift)
-		g.Jmp(g.leave)
+		g.out(g.leave)
 		g.c, g.homeReg, g.full = saved, savedHomes, savedFull
 	})
 	return l
@@ -429,7 +452,7 @@ func (g *gen) slow() amd64asm.Label { return g.exit(exitStep, g.left) }
 func (g *gen) step() {
 	g.flush()
 	g.MovI32(amd64asm.RAX, uint32(g.pc)|exitStep<<exitShift)
-	g.Jmp(g.leave)
+	g.out(g.leave)
 }
 
 // guardedStep leaves the operation to the interpreter when any lane executes it.
@@ -489,7 +512,7 @@ func (g *gen) branch(b int32) {
 	}
 	g.edge(b, to)
 	g.Jmp(g.labels[to])
-	g.Bind(fall)
+	g.join(fall)
 }
 
 // diverge is the exit with the lanes that take a branch in eax.

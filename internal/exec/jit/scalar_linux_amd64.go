@@ -598,7 +598,7 @@ func (g *gen) scalarSetp() bool {
 	g.RR(a64.ArithCmp, false, a64.RAX, a64.RCX)
 	g.J(a64.NE, vector.out)
 	g.Neg32(a64.RAX)
-	g.Bind(vector.back)
+	g.rejoin(vector.back, 0)
 	finish()
 	return true
 }
@@ -657,17 +657,17 @@ func (g *gen) branchAffine(b, to int32, br *ir.Op, fall, part a64.Label) {
 	cmp(a64.RDI)
 	g.J(cond^1, vector.out)
 	taken := g.NewLabel()
-	g.Bind(taken)
+	g.rejoin(taken, 0)
 	g.settle(g.pc)
 	i := g.pc
 	g.pc, g.op = i+1, br
 	g.goTo(b, to)
-	g.Bind(not)
+	g.rejoin(not, 0)
 	cmp(a64.RDI)
 	g.J(cond^1, fall)
 	g.Jmp(vector.out)
 	// lane by lane
-	g.Bind(vector.back)
+	g.rejoin(vector.back, 0)
 	if br.Neg {
 		g.Not32(a64.RAX)
 	}
@@ -682,7 +682,7 @@ func (g *gen) branchAffine(b, to int32, br *ir.Op, fall, part a64.Label) {
 	}
 	g.J(a64.E, taken)
 	g.Jmp(part)
-	g.Bind(fall)
+	g.join(fall)
 }
 
 type detour struct{ out, back a64.Label }

@@ -101,7 +101,7 @@ func (g *gen) checkBase(ac *access, w int32, half int, r uint8, slow a64.Label) 
 			g.J(a64.S, slow)
 			g.RR(a64.ArithCmp, true, a64.RDX, a64.RCX)
 			g.J(a64.A, slow)
-			g.Bind(none)
+			g.rejoin(none, 0)
 		}
 	}
 	if have.align < ac.align {

@@ -33,7 +33,7 @@ func (g *gen) nan64(z uint8, order ...uint8) {
 		g.V(amd64asm.BroadcastQR, amd64asm.Z, 7, 0, amd64asm.RAX)
 		g.V(amd64asm.OrQ, amd64asm.Z.Mask(7), z, 7, order[i])
 	}
-	g.Bind(done)
+	g.rejoin(done, 0)
 }
 
 func arith(ps, pd amd64asm.Op, swap bool) template {

@@ -551,7 +551,7 @@ func (g *gen) load1(ac *access) {
 			}
 			g.VM(x, z(g.mask(ir.W32, h)), to, 0, m)
 		}
-		g.Bind(done)
+		g.rejoin(done, 1<<0|1<<1|1<<2)
 		g.k6 = 0
 	}
 	if d.Kind != ir.Row {
@@ -591,7 +591,7 @@ func (g *gen) scattered(ac *access, h int, to uint8, slow, done amd64asm.Label) 
 		g.V(amd64asm.BroadcastDR, amd64asm.Z, to, 0, amd64asm.RAX)
 	}
 	g.Jmp(done)
-	g.Bind(gather)
+	g.rejoin(gather, 0)
 	g.k6 = 0
 	g.vectorCheck(ac, h, slow)
 	g.noteLanes(ac, h)

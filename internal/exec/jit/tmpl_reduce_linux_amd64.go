@@ -202,7 +202,7 @@ func (g *gen) redAdd(ac *access, b *ir.Arg) bool {
 		g.Blsr32(a64.RDI, a64.RDI)
 		g.J(a64.NE, loop)
 	}
-	g.Bind(back)
+	g.rejoin(back, 1<<poolStart-1)
 	return true
 }
 

@@ -79,7 +79,7 @@ func (g *gen) store1(ac *access) {
 		case 1:
 			g.VM(amd64asm.MovDB, amd64asm.Z.Mask(g.mask(ir.W32, h)), value[h], 0, m)
 		}
-		g.Bind(done)
+		g.rejoin(done, 1<<poolStart-1)
 		g.k6 = 0
 	}
 }

@@ -70,12 +70,14 @@ func (a *Asm) MovZX8(d, s uint8) { a.rr(false, d, s, 0x0f, 0xb6) }
 
 // JmpM branches to the address in memory, JmpR to the one in a register.
 func (a *Asm) JmpM(m Mem) {
-	a.flush(true)
+	a.meet()
 	a.rm(false, 4, m, 0xff)
+	a.end()
 }
 func (a *Asm) JmpR(r uint8) {
-	a.flush(true)
+	a.meet()
 	a.rr(false, 4, r, 0xff)
+	a.end()
 }
 
 // VL is a vector instruction whose memory operand is at a label.

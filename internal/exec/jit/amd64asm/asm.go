@@ -69,7 +69,10 @@ func (a *Asm) NewLabel() Label {
 
 // Bind puts a label at the current position.
 func (a *Asm) Bind(l Label) {
-	a.flush(true)
+	a.meet()
+	if a.low != nil {
+		a.low.ended = false
+	}
 	a.labels[l] = int32(len(a.Code))
 }
 

@@ -76,21 +76,31 @@ type lowering struct {
 	registers
 	stamp   uint32 // registers that carry it are in use
 	cold    []coldPath
+	first   map[Label]int // branches to labels that are not bound, by number in cold
+	joins   map[Label]*joined
+	ended   bool // nothing comes here but by a branch
 	consts  map[[8]uint32]Label
 	order   [][8]uint32
 	refused bool
 	lost    bool // the flags
 }
 
-// coldPath stores what a branch's target expects in the file.
+// coldPath brings values on the way of a branch where the target expects them.
 type coldPath struct {
 	label, target Label
 	state         registers
 }
 
+// joined is what code at a label expects.
+type joined struct {
+	state registers
+	regs  uint32 // those whose values are needed
+	masks uint8
+}
+
 // LowerToAVX2 makes a write AVX2 from here on. The File is at base+disp; base must never change.
 func (a *Asm) LowerToAVX2(base uint8, disp int32) {
-	a.low = &lowering{a: a, base: base, disp: disp, consts: map[[8]uint32]Label{}}
+	a.low = &lowering{a: a, base: base, disp: disp, consts: map[[8]uint32]Label{}, first: map[Label]int{}, joins: map[Label]*joined{}}
 	a.low.reset()
 }
 
@@ -105,19 +115,122 @@ func (a *Asm) Refused() bool {
 
 // Dead says that vector registers (bits by number) and masks hold nothing that is needed.
 func (a *Asm) Dead(regs uint32, masks uint8) {
-	w := a.low
-	if w == nil {
-		return
+	if a.low != nil {
+		a.low.dead(regs, masks)
 	}
+}
+
+func (r *registers) dead(regs uint32, masks uint8) {
 	for z := range 32 {
 		if regs>>z&1 != 0 {
-			w.drop(2 * z)
-			w.drop(2*z + 1)
+			r.drop(2 * z)
+			r.drop(2*z + 1)
 		}
 	}
 	for k := range 8 {
 		if masks>>k&1 != 0 {
-			w.setMask(uint8(k), maskInFile)
+			r.setMask(uint8(k), maskInFile)
+		}
+	}
+}
+
+// Join binds a label as Bind does, but what is in processor registers stays there; code that branches here loads it. Of the vector registers and masks those named
+// (bits by number) are needed. The label must not be reached but by Jmp and J.
+func (a *Asm) Join(l Label, regs uint32, masks uint8) {
+	w := a.low
+	if w == nil {
+		a.Bind(l)
+		return
+	}
+	if w.ended {
+		if i, ok := w.first[l]; ok {
+			w.registers = w.cold[i].state
+		} else {
+			w.reset()
+		}
+		w.dead(^regs, ^masks)
+		for k := range uint8(8) {
+			if w.masks[k].at != maskInFile { // that way stores it
+				w.setMask(k, maskInFile)
+			}
+		}
+	} else {
+		w.dead(^regs, ^masks)
+		w.storeMasks()
+	}
+	w.joins[l] = &joined{w.registers, regs, masks}
+	w.ended = false
+	a.labels[l] = int32(len(a.Code))
+}
+
+// branchTo returns the label that a branch to l must name: a cold path when values have to move.
+func (w *lowering) branchTo(l Label) Label {
+	if w.a.labels[l] >= 0 && w.settled(&w.registers, l) {
+		return l
+	}
+	p := coldPath{w.a.NewLabel(), l, w.registers}
+	if _, ok := w.first[l]; !ok && w.a.labels[l] < 0 {
+		w.first[l] = len(w.cold)
+	}
+	w.cold = append(w.cold, p)
+	return p.label
+}
+
+// settled says whether everything is where the code at a bound label expects it.
+func (w *lowering) settled(r *registers, l Label) bool {
+	j := w.joins[l]
+	if j == nil {
+		return !r.pending()
+	}
+	x := *r
+	x.dead(^j.regs, ^j.masks)
+	for k := range x.masks {
+		if x.masks[k].at != maskInFile {
+			return false
+		}
+	}
+	for p := range x.phys {
+		v := j.state.phys[p].value
+		if x.phys[p].dirty && (x.phys[p].value != v || !j.state.phys[p].dirty) || v != noValue && x.phys[p].value != v {
+			return false
+		}
+	}
+	return true
+}
+
+// settle brings everything where the code at a bound label expects it.
+func (w *lowering) settle(l Label) {
+	j := w.joins[l]
+	if j == nil {
+		w.flush()
+		return
+	}
+	w.dead(^j.regs, ^j.masks)
+	w.storeMasks()
+	for p := range w.phys {
+		x, y := &w.phys[p], &j.state.phys[p]
+		if x.value != noValue && x.dirty && (x.value != y.value || !y.dirty) {
+			w.store(w.home(int(x.value)), uint8(p))
+			x.dirty = false
+		}
+	}
+	for p := range w.phys {
+		switch v := j.state.phys[p].value; {
+		case v == noValue || w.phys[p].value == v:
+		case v < halfRegs:
+			w.load(uint8(p), w.home(int(v)))
+		default:
+			w.expand(int(v), uint8(p))
+		}
+	}
+	w.registers = j.state
+}
+
+func (w *lowering) storeMasks() {
+	for k := range uint8(8) {
+		if w.masks[k].at != maskInFile {
+			w.begin()
+			w.storeMask(k, false)
 		}
 	}
 }
@@ -125,14 +238,19 @@ func (a *Asm) Dead(regs uint32, masks uint8) {
 // Pass binds a label to which nothing branches: registers keep what they hold.
 func (a *Asm) Pass(l Label) { a.labels[l] = int32(len(a.Code)) }
 
-// Flush stores what the code at other labels expects in the file.
-func (a *Asm) flush(forget bool) {
-	if a.low == nil {
-		return
-	}
-	a.low.flush()
-	if forget {
+// meet stores what code at other labels expects in the file.
+func (a *Asm) meet() {
+	if a.low != nil {
+		a.low.flush()
 		a.low.reset()
+	}
+}
+
+// end notes that control does not come here.
+func (a *Asm) end() {
+	if a.low != nil {
+		a.low.reset()
+		a.low.ended = true
 	}
 }
 
@@ -152,7 +270,7 @@ func (w *lowering) lock(p uint8) uint8 {
 	return p
 }
 
-func (w *lowering) drop(v int) {
+func (w *registers) drop(v int) {
 	if p := w.where[v]; p >= 0 {
 		w.phys[p].value, w.phys[p].dirty = noValue, false
 		w.where[v] = -1
@@ -269,15 +387,10 @@ func (w *lowering) flush() {
 			x.dirty = false
 		}
 	}
-	for k := range uint8(8) {
-		if w.masks[k].at != maskInFile {
-			w.begin()
-			w.storeMask(k, false)
-		}
-	}
+	w.storeMasks()
 }
 
-func (w *lowering) pending() bool {
+func (w *registers) pending() bool {
 	for p := range w.phys {
 		if w.phys[p].dirty {
 			return true
@@ -296,11 +409,14 @@ func (w *lowering) finish() {
 	a := w.a
 	for i := range w.cold {
 		c := &w.cold[i]
+		if w.settled(&c.state, c.target) {
+			a.labels[c.label] = a.labels[c.target]
+			continue
+		}
 		a.Pass(c.label)
 		w.registers = c.state
-		w.flush()
-		a.bytes(0xe9)
-		a.branch(c.target)
+		w.settle(c.target)
+		a.jmp(c.target)
 	}
 	w.cold = nil
 	w.reset()

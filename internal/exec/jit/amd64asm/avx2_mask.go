@@ -3,7 +3,7 @@ package amd64asm
 // Masks of code for processors without AVX-512.
 
 // setMask says where a mask's value stands from now on.
-func (w *lowering) setMask(k uint8, at uint8) {
+func (w *registers) setMask(k uint8, at uint8) {
 	for h := range 2 {
 		w.drop(maskD + 2*int(k) + h)
 		w.drop(maskQ + 2*int(k) + h)
@@ -57,6 +57,17 @@ func (w *lowering) mask(k uint8, q bool, h int) uint8 {
 	if w.masks[k].at != maskInFile {
 		w.storeMask(k, false)
 	}
+	p := w.temp()
+	w.expand(v, p)
+	w.phys[p].value = int8(v)
+	w.where[v] = int8(p)
+	return p
+}
+
+// expand makes half a mask's vector, v by number, from the mask in the file.
+func (w *lowering) expand(v int, p uint8) {
+	q := v >= maskQ
+	k, h := (v-halfRegs)%16/2, v&1
 	var bits [8]uint32
 	for i := range bits {
 		if q {
@@ -65,14 +76,10 @@ func (w *lowering) mask(k uint8, q bool, h int) uint8 {
 			bits[i] = 1 << (8*h + i)
 		}
 	}
-	p := w.temp()
 	b := w.constant(bits)
-	w.e(BroadcastD, p, 0, inMem(w.maskMem(k)))
+	w.e(BroadcastD, p, 0, inMem(w.maskMem(uint8(k))))
 	w.e(AndD, p, p, b)
 	w.e(vexCmpEqD, p, p, b)
-	w.phys[p].value = int8(v)
-	w.where[v] = int8(p)
-	return p
 }
 
 // storeMask puts a mask into the file. destroy says that its vectors are given up.

@@ -192,14 +192,23 @@ func (a *Asm) Cmov32(c Cond, d, s uint8) { a.CmovR(c, false, d, s) }
 
 func (a *Asm) Ret() {
 	a.bytes(0xc3)
-	if a.low != nil {
-		a.low.reset()
-	}
+	a.end()
 }
 
 // Jmp branches to a label.
 func (a *Asm) Jmp(l Label) {
-	a.flush(true)
+	if w := a.low; w != nil {
+		if a.labels[l] >= 0 {
+			w.settle(l)
+		} else {
+			l = w.branchTo(l)
+		}
+	}
+	a.jmp(l)
+	a.end()
+}
+
+func (a *Asm) jmp(l Label) {
 	a.bytes(0xe9)
 	a.branch(l)
 }
@@ -207,10 +216,8 @@ func (a *Asm) Jmp(l Label) {
 // J branches by a condition.
 func (a *Asm) J(c Cond, l Label) {
 	a.condition()
-	if w := a.low; w != nil && w.pending() {
-		p := coldPath{a.NewLabel(), l, w.registers}
-		w.cold = append(w.cold, p)
-		l = p.label
+	if a.low != nil {
+		l = a.low.branchTo(l)
 	}
 	a.j(c, l)
 }
