@@ -4,8 +4,9 @@ GO ?= go
 BUILD ?= build
 FRONT = cmd/libcuda/front
 
-# C programs may hand over anything as a pointer, which the runtime's check of its own pointers must not end the process for.
-LDFLAGS = -s -w -X runtime.godebugDefault=invalidptr=0
+# C programs may hand over anything as a pointer, which the runtime's check of its own pointers must not end the process for. And they may take away the signal stack of a
+# thread (Python's faulthandler does, when pytest ends), where the next SIGURG of the runtime would end the process: it stops its goroutines without signals, which are a Go program's own.
+LDFLAGS = -s -w -X runtime.godebugDefault=invalidptr=0,asyncpreemptoff=1
 
 .PHONY: libcuda install-libcuda libcuda-programs
 

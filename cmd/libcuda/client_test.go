@@ -260,6 +260,36 @@ assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3
 print("passed")
 `
 
+// A program may take a thread's signal stack away (Python does at its end, when it has had faulthandler on), where a signal of the Go runtime's own would end the process.
+const stacklessClient = `
+import ctypes
+L = ctypes.CDLL("libcuda.so.1")
+p = ctypes.c_void_p
+def ok(r): assert r == 0, r
+ok(L.cuInit(0))
+ctx = p()
+ok(L.cuDevicePrimaryCtxRetain(ctypes.byref(ctx), 0))
+ok(L.cuCtxSetCurrent(ctx))
+class Stack(ctypes.Structure): _fields_ = [("sp", p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t)]
+ok(ctypes.CDLL(None).sigaltstack(ctypes.byref(Stack(None, 2, 0)), None))
+text = b".version 7.0\n.target sm_52\n.address_size 64\n" + b"".join(b".visible .entry k%d() { ret; }\n" % i for i in range(400)) + b"\0"
+for i in range(60):
+    m = p()
+    ok(L.cuModuleLoadData(ctypes.byref(m), text))
+    ok(L.cuModuleUnload(m))
+print("passed")
+`
+
+func TestSignalStackTakenAway(t *testing.T) {
+	library(t)
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("NOT TESTED: there is no python3")
+	}
+	if out := run(t, "", nil, "python3", "-c", stacklessClient); out != "passed\n" {
+		t.Error(out)
+	}
+}
+
 func TestPython(t *testing.T) {
 	library(t)
 	if _, err := exec.LookPath("python3"); err != nil {

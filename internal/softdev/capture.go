@@ -22,6 +22,7 @@ type capture struct {
 	invalid bool
 	ended   bool
 	streams []*stream
+	left    []graphEdge // what the next nodes of streams that were destroyed would have come after
 }
 
 // streamCapture is a stream's part of a capture. The pointer to it in the stream is read without a lock.
@@ -217,7 +218,8 @@ func (c *capture) join(s *stream, deps []graphEdge) *streamCapture {
 	return sc
 }
 
-// leave takes a stream that is destroyed out of its capture, which cannot go on.
+// leaveCapture takes a stream that is destroyed out of its capture. Without its origin the capture cannot go on; without another stream it can (cuda-core closes
+// streams once they are joined).
 func (s *stream) leaveCapture() {
 	if !s.capturing() {
 		return
@@ -226,10 +228,11 @@ func (s *stream) leaveCapture() {
 	gs.mu.Lock()
 	var finish []func()
 	if sc := s.captured.Load(); sc != nil {
-		sc.c.invalidate()
 		if sc.c.origin == s {
+			sc.c.invalidate()
 			finish = sc.c.end(false)
 		} else {
+			sc.c.left = append(sc.c.left, sc.deps...)
 			sc.c.streams = slices.DeleteFunc(sc.c.streams, func(x *stream) bool { return x == s })
 			s.captured.Store(nil)
 		}
@@ -279,7 +282,7 @@ func (c *capture) unjoined() bool {
 			}
 		}
 	}
-	return false
+	return slices.ContainsFunc(c.left, func(e graphEdge) bool { return !seen[e.from] })
 }
 
 func (d *Driver) streamBeginCapture(cur driver.CUcontext, h driver.CUstream, mode driver.CUstreamCaptureMode) driver.CUresult {

@@ -93,7 +93,8 @@ func tensorMap(mode tensormap.Mode, typ driver.CUtensorMapDataType, rank uint32,
 }
 
 func (d *Driver) encodeMap(out *driver.CUtensorMap, m *tensormap.Map) driver.CUresult {
-	if out == nil || uintptr(unsafe.Pointer(out))%64 != 0 {
+	// The type is declared with an alignment of 64, which programs in Python do not keep (cuda-core places it in its objects) and the driver does not ask for.
+	if out == nil {
 		return invalidValue
 	}
 	b, err := tensormap.Encode(m)

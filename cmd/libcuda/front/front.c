@@ -50,8 +50,8 @@ __attribute__((constructor)) static void opened(void) { pthread_atfork(before_fo
  * A program that installs a handler later takes the faults of kernels away; where that has happened is seen when modules are loaded (hold_signals), and the order
  * is restored: top first, then the program's.
  *
- * The runtime also takes SIGPIPE, which the core has no use for, and SIGURG, with which it stops goroutines that run too long. A program that is itself in Go needs
- * SIGURG too, and neither runtime passes it on: both handlers are called, of which at most one finds its own code interrupted. */
+ * The runtime also takes SIGPIPE and SIGURG. The core has no use for either (LDFLAGS in the Makefile: its goroutines are stopped without SIGURG), and a program that is
+ * itself in Go needs SIGURG: both stay the program's. */
 static const int taken[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG};
 enum { FAULTS = 3, PIPE = 3, URG = 4, TAKEN = 5 };
 
@@ -116,12 +116,6 @@ static void top(int sig, siginfo_t *info, void *context)
 		go[i].sa_sigaction(sig, info, context);
 }
 
-static void urgent(int sig, siginfo_t *info, void *context)
-{
-	go[URG].sa_sigaction(sig, info, context);
-	hand_over(&before[URG], sig, info, context);
-}
-
 static struct sigaction handler(void (*f)(int, siginfo_t *, void *))
 {
 	struct sigaction a = {.sa_sigaction = f, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
@@ -147,10 +141,7 @@ static void signals_after_load(void)
 	for (int i = 0; i < FAULTS; i++)
 		sigaction(taken[i], &t, NULL);
 	sigaction(SIGPIPE, &before[PIPE], NULL);
-	if (is_default(&before[URG]))
-		return;
-	struct sigaction u = handler(urgent);
-	sigaction(SIGURG, &u, NULL);
+	sigaction(SIGURG, &before[URG], NULL);
 }
 
 static void hold_signals(void)

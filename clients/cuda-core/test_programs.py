@@ -1,0 +1,308 @@
+"""Program, Linker, ObjectCode, Kernel, launches."""
+import pytest
+
+import kernels
+from names import *
+
+
+# -- object code ----------------------------------------------------------------------------------
+
+def test_ptx(basic, dev, stream):
+    assert basic.code_type == "ptx" and basic.name == "basic" and b".visible .entry fill" in basic.code
+    b = put(dev, stream, np.zeros(100, np.uint32))
+    launch(stream, LaunchConfig(grid=2, block=64), basic.get_kernel("fill"), b, np.uint32(9), np.uint32(90))
+    assert get(b, stream, np.uint32).tolist() == [9] * 90 + [0] * 10
+
+
+def test_ptx_from_a_file(dev, tmp_path):
+    p = tmp_path / "basic.ptx"
+    p.write_text(kernels.BASIC)
+    c = ObjectCode.from_ptx(str(p))
+    assert c.get_kernel("saxpy").num_arguments == 4
+
+
+def test_symbol_mapping(dev, stream):
+    c = ObjectCode.from_ptx(kernels.BASIC.encode(), symbol_mapping={"paint": b"fill"})
+    assert c.symbol_mapping == {"paint": b"fill"}
+    assert c.get_kernel("paint").num_arguments == 3
+
+
+def test_missing_kernel(basic):
+    with pytest.raises(Exception) as e:
+        basic.get_kernel("missing")
+    assert "NOT_FOUND" in str(e.value)
+
+
+def test_bad_ptx(dev):
+    with pytest.raises(Exception) as e:
+        ObjectCode.from_ptx(b".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry k() { nonsense; }\n").get_kernel("k")
+    assert "INVALID_PTX" in str(e.value)
+
+
+def test_fatbin(dev, stream):
+    path = root / "testdata" / "saxpy"
+    if not path.exists():
+        pytest.skip("testdata is not there")
+    c = ObjectCode.from_fatbin((path / "saxpy.fatbin").read_bytes())
+    import re
+    name = re.search(r"\.entry\s+([\w$]+)", (path / "saxpy.ptx").read_text())[1]
+    k = c.get_kernel(name)
+    sizes = [a.size for a in k.arguments_info]
+    x, y, want = (np.load(path / f"{n}.npy") for n in ("x", "y", "want"))
+    dx, dy = put(dev, stream, x), put(dev, stream, y)
+    n, a = np.int32(len(x)), np.float32(2.5)
+    args = (n, a, dx, dy) if sizes == [4, 4, 8, 8] else (a, dx, dy, n)
+    launch(stream, LaunchConfig(grid=(len(x) + 255) // 256, block=256), k, *args)
+    assert np.array_equal(get(dy, stream, np.float32), want)
+
+
+def test_object_code_pickled(basic):
+    import pickle
+    c = pickle.loads(pickle.dumps(basic))
+    assert c.code == basic.code and c.get_kernel("empty").num_arguments == 0
+
+
+# -- programs -------------------------------------------------------------------------------------
+
+def test_program_from_ptx(dev, stream):
+    p = Program(kernels.BASIC, "ptx", ProgramOptions(arch=f"sm_{dev.arch}"))
+    assert str(p.backend).lower().split(".")[-1] in ("driver", "nvjitlink")
+    c = p.compile("cubin")
+    assert c.code_type == "cubin"
+    b = put(dev, stream, np.arange(32, dtype=np.uint32))
+    launch(stream, LaunchConfig(grid=1, block=32, shmem_size=128), c.get_kernel("reverse"), b)
+    assert get(b, stream, np.uint32).tolist() == list(range(31, -1, -1))
+    p.close()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_template(dev, stream, compiled, dtype):
+    name = f"saxpy<{'float' if dtype == np.float32 else 'double'}>"
+    c = compiled(kernels.SAXPY, (name,))
+    k = c.get_kernel(name)
+    n = 1000
+    x, y = np.random.default_rng(1).random(n).astype(dtype), np.random.default_rng(2).random(n).astype(dtype)
+    dx, dy, out = put(dev, stream, x), put(dev, stream, y), put(dev, stream, np.zeros(n, dtype))
+    launch(stream, LaunchConfig(grid=(n + 63) // 64, block=64), k, dtype(10), dx, dy, out, n)
+    assert np.allclose(get(out, stream, dtype), 10 * x + y, rtol=1e-6)
+
+
+def test_macro(dev, stream, compiled):
+    k = compiled(kernels.CPP, define_macro=("FACTOR", "3")).get_kernel("square")
+    b = put(dev, stream, np.arange(50, dtype=np.int32))
+    launch(stream, LaunchConfig(grid=2, block=16), k, b, np.int32(50))
+    assert np.array_equal(get(b, stream, np.int32), 3 * np.arange(50) ** 2)
+
+
+def test_reduction(dev, stream, compiled):
+    k = compiled(kernels.CPP).get_kernel("total")
+    n = 100000
+    a = np.random.default_rng(3).integers(0, 1000, n).astype(np.int32)
+    d, out = put(dev, stream, a), put(dev, stream, np.zeros(1, np.uint64))
+    launch(stream, LaunchConfig(grid=20, block=128, shmem_size=1024), k, d, np.int32(n), out)
+    assert get(out, stream, np.uint64)[0] == a.sum()
+
+
+def test_compile_log(compiled):
+    with pytest.raises(Exception) as e:
+        compiled('extern "C" __global__ void k() { undefined_thing(); }')
+    assert "undefined_thing" in str(e.value)
+
+
+def test_compile_writes_a_log(dev):
+    import io
+    log = io.StringIO()
+    p = Program('extern "C" __global__ void k() { int unused; }', "c++", ProgramOptions(arch=f"sm_{dev.arch}"))
+    assert str(p.backend).lower().split(".")[-1] == "nvrtc"
+    p.compile("ptx", logs=log)
+    assert "unused" in log.getvalue()
+    p.close()
+
+
+def test_unknown_code_type():
+    with pytest.raises(Exception):
+        Program("x", "fortran")
+
+
+def test_options_become_arguments(dev):
+    o = ProgramOptions(arch=f"sm_{dev.arch}", std="c++14", debug=True, max_register_count=32, use_fast_math=True)
+    text = b" ".join(o.as_bytes("nvrtc")).decode()
+    assert "-std=c++14" in text and "fast_math" in text.replace("-", "_") and "32" in text
+
+
+# -- the linker -----------------------------------------------------------------------------------
+
+def test_linker(dev, stream):
+    parts = [ObjectCode.from_ptx(t.encode()) for t in (kernels.CALLER, kernels.CALLEE)]
+    linker = Linker(*parts, options=LinkerOptions(arch=f"sm_{dev.arch}"))
+    c = linker.link("cubin")
+    assert c.code_type == "cubin" and isinstance(linker.get_error_log(), str) and isinstance(linker.get_info_log(), str)
+    b = put(dev, stream, np.array([21], np.uint32))
+    launch(stream, LaunchConfig(grid=1, block=1), c.get_kernel("call"), b)
+    assert get(b, stream, np.uint32)[0] == 42
+    linker.close()
+
+
+def test_linker_of_compiled_code(dev, stream, compiled):
+    a = compiled('extern __device__ int add(int, int); extern "C" __global__ void k(int *p) { *p = add(*p, 5); }', relocatable_device_code=True)
+    b = compiled("__device__ int add(int a, int b) { return a + b; }", relocatable_device_code=True)
+    c = Linker(a, b, options=LinkerOptions(arch=f"sm_{dev.arch}")).link("cubin")
+    d = put(dev, stream, np.array([4], np.int32))
+    launch(stream, LaunchConfig(grid=1, block=1), c.get_kernel("k"), d)
+    assert get(d, stream, np.int32)[0] == 9
+
+
+def test_linker_undefined(dev):
+    with pytest.raises(Exception):
+        Linker(ObjectCode.from_ptx(kernels.CALLER.encode()), options=LinkerOptions(arch=f"sm_{dev.arch}")).link("cubin")
+
+
+# -- kernels --------------------------------------------------------------------------------------
+
+def test_kernel_attributes(basic):
+    a = basic.get_kernel("fill").attributes
+    assert a.max_threads_per_block == 1024 if not callable(a.max_threads_per_block) else a.max_threads_per_block() == 1024
+    value = lambda n: getattr(a, n)() if callable(getattr(a, n)) else getattr(a, n)
+    assert value("shared_size_bytes") == 0 and value("local_size_bytes") == 0 and value("num_regs") > 0 and value("ptx_version") == 52
+    assert value("binary_version") >= 50 and value("required_cluster_width") == 0 and value("cluster_size_must_be_set") in (0, False)
+
+
+def test_kernel_arguments(basic):
+    k = basic.get_kernel("types")
+    assert k.num_arguments == 6
+    assert [(a.offset, a.size) for a in k.arguments_info] == [(0, 8), (8, 1), (10, 2), (12, 4), (16, 8), (24, 16)]
+
+
+def test_kernel_from_handle(basic, dev, stream):
+    k = core.Kernel.from_handle(int(basic.get_kernel("fill").handle), basic)
+    b = put(dev, stream, np.zeros(4, np.uint32))
+    launch(stream, LaunchConfig(grid=1, block=4), k, b, np.uint32(1), np.uint32(4))
+    assert get(b, stream, np.uint32).sum() == 4
+
+
+def test_occupancy(basic, dev):
+    o = basic.get_kernel("fill").occupancy
+    p = dev.properties
+    assert o.max_active_blocks_per_multiprocessor(1024, 0) == p.max_threads_per_multiprocessor // 1024
+    best = o.max_potential_block_size(0, 1024)
+    assert best[1] % 32 == 0 and best[0] >= p.multiprocessor_count
+    assert 0 < o.available_dynamic_shared_memory_per_block(1, 64) <= p.max_shared_memory_per_block_optin
+
+
+def test_occupancy_clusters(dev, stream):
+    if dev.compute_capability < (9, 0):
+        pytest.skip("clusters need compute capability 9.0")
+    o = ObjectCode.from_ptx(kernels.CLUSTER.encode()).get_kernel("ranks").occupancy
+    assert o.max_potential_cluster_size(LaunchConfig(grid=64, block=128), stream=stream) >= 8
+    assert o.max_active_clusters(LaunchConfig(grid=32, cluster=2, block=128), stream=stream) >= dev.properties.multiprocessor_count // 2
+
+
+# -- launches -------------------------------------------------------------------------------------
+
+def test_launch_config():
+    c = LaunchConfig(grid=(2, 3), block=4, shmem_size=16)
+    assert c.grid == (2, 3, 1) and c.block == (4, 1, 1) and c.shmem_size == 16
+    with pytest.raises(Exception):
+        LaunchConfig(grid=(1, 2, 3, 4), block=1)
+
+
+def test_three_dimensions(basic, dev, stream):
+    b = put(dev, stream, np.zeros(288, np.uint32))
+    launch(stream, LaunchConfig(grid=(3, 2, 2), block=(4, 3, 2)), basic.get_kernel("place"), b)
+    want = [(cz << 24) | (cy << 16) | (cx << 8) | (tz << 6) | (ty << 3) | tx for cz in range(2) for cy in range(2) for cx in range(3) for tz in range(2) for ty in range(3) for tx in range(4)]
+    assert get(b, stream, np.uint32).tolist() == want
+
+
+def test_argument_types(basic, dev, stream):
+    out = put(dev, stream, np.zeros(6, np.uint64))
+
+    class Pair(ctypes.Structure):
+        _fields_ = [("a", ctypes.c_ulonglong), ("b", ctypes.c_ulonglong)]
+
+    args = out, np.uint8(200), np.int16(-5), ctypes.c_uint(0xFFFFFFFF), ctypes.c_double(0.5)
+    try:
+        launch(stream, LaunchConfig(grid=1, block=1), basic.get_kernel("types"), *args, Pair(7, 8))
+        want = [7, 8]
+    except TypeError:
+        pytest.skip("structures are not taken by this release")
+    got = get(out, stream, np.uint64)
+    assert got[:3].tolist() == [200, 2**64 - 5, 0xFFFFFFFF] and got[3:4].view(np.float64)[0] == 0.5 and got[4:].tolist() == want
+
+
+def test_integers_and_bools(dev, stream, compiled):
+    k = compiled('extern "C" __global__ void k(long long *out, long long i, bool b, double d, void *p) { out[0] = i; out[1] = b; out[2] = (long long)d; out[3] = p == out; }').get_kernel("k")
+    out = put(dev, stream, np.zeros(4, np.int64))
+    launch(stream, LaunchConfig(grid=1, block=1), k, out, -(1 << 40), True, 12.75, int(out.handle))
+    assert get(out, stream, np.int64).tolist() == [-(1 << 40), 1, 12, 1]
+
+
+def test_foreign_stream(basic, dev, stream):
+    class Foreign:
+        def __cuda_stream__(self):
+            return 0, int(stream.handle)
+
+    b = put(dev, stream, np.zeros(4, np.uint32))
+    launch(Foreign(), LaunchConfig(grid=1, block=4), basic.get_kernel("fill"), b, np.uint32(1), np.uint32(4))
+    assert get(b, stream, np.uint32).sum() == 4
+
+
+def test_cooperative(dev, stream):
+    k = ObjectCode.from_ptx(kernels.TOGETHER.encode()).get_kernel("together")
+    n = min(8, dev.properties.multiprocessor_count)
+    b = put(dev, stream, np.zeros(n + 1, np.uint32))
+    launch(stream, cooperative(grid=n, block=1), k, b)
+    assert get(b, stream, np.uint32).tolist() == [n] * (n + 1)
+
+
+def test_cooperative_too_large(basic, dev, stream):
+    with pytest.raises(Exception):
+        launch(stream, cooperative(grid=1 << 20, block=1024), basic.get_kernel("empty"))
+
+
+def test_cluster(dev, stream):
+    if dev.compute_capability < (9, 0):
+        pytest.skip("clusters need compute capability 9.0")
+    k = ObjectCode.from_ptx(kernels.CLUSTER.encode()).get_kernel("ranks")
+    b = put(dev, stream, np.zeros(8, np.uint32))
+    launch(stream, LaunchConfig(grid=2, cluster=4, block=32), k, b)  # the grid counts clusters
+    assert get(b, stream, np.uint32).tolist() == [r << 8 | 4 for r in (0, 1, 2, 3)] * 2
+
+
+@pytest.mark.skipif(not NEW, reason="came with 1.2")
+def test_programmatic_serialization(dev, stream, basic):
+    if dev.compute_capability < (9, 0):
+        pytest.skip("needs compute capability 9.0")
+    b = put(dev, stream, np.zeros(1, np.uint32))
+    for _ in range(2):
+        launch(stream, LaunchConfig(grid=2, block=32, programmatic_stream_serialization=True), basic.get_kernel("add_one"), b)
+    assert get(b, stream, np.uint32)[0] == 128
+
+
+def test_fault_is_told():
+    out = child("""
+        k = ObjectCode.from_ptx(kernels.TRAP.encode()).get_kernel("wild")
+        launch(stream, LaunchConfig(grid=1, block=1), k)
+        try:
+            stream.sync()
+        except Exception as e:
+            print(str(e).split(":")[0])
+        import os
+        sys.stdout.flush()
+        os._exit(0)
+    """)
+    assert out == "CUDA_ERROR_ILLEGAL_ADDRESS"
+
+
+# -- caches of programs, new in 1.x -----------------------------------------------------------------
+
+@pytest.mark.skipif(not NEW, reason="came with 1.0")
+def test_program_cache(dev, stream):
+    from cuda.core.utils import InMemoryProgramCache
+    cache = InMemoryProgramCache()
+    source = 'extern "C" __global__ void k(int *p) { *p = 77; }'
+    o = ProgramOptions(arch=f"sm_{dev.arch}")
+    codes = [Program(source, "c++", o).compile("ptx", cache=cache).code for _ in range(2)]
+    assert codes[0] == codes[1]
+    b = put(dev, stream, np.zeros(1, np.int32))
+    launch(stream, LaunchConfig(grid=1, block=1), ObjectCode.from_ptx(codes[1]).get_kernel("k"), b)
+    assert get(b, stream, np.int32)[0] == 77
