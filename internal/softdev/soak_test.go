@@ -81,6 +81,8 @@ DONE:
 	ret;
 }
 .visible .entry wild(.param .u64 p) { .reg .b64 %%rd<3>; .reg .b32 %%r<2>; mov.u32 %%r1, %%tid.x; mul.wide.u32 %%rd1, %%r1, 4; ld.param.u64 %%rd2, [p]; add.u64 %%rd1, %%rd1, %%rd2; st.global.u32 [%%rd1], %%r1; ret; }
+.func dig(.param .b32 n) { .reg .b32 %%r; .local .align 4 .b32 x[64]; .param .b32 a; ld.param.b32 %%r, [n]; st.local.b32 [x], %%r; add.u32 %%r, %%r, 1; st.param.b32 [a], %%r; call.uni dig, (a); ld.local.b32 %%r, [x]; ret; }
+.visible .entry deep() { .param .b32 a; .reg .b32 %%r; mov.b32 %%r, 0; st.param.b32 [a], %%r; call.uni dig, (a); ret; }
 .visible .entry trapper() { trap; }
 .visible .entry spin(.param .u64 p) { .reg .b64 %%rd; .reg .b32 %%r; .reg .pred %%p; ld.param.u64 %%rd, [p]; L: ld.volatile.global.u32 %%r, [%%rd]; setp.eq.u32 %%p, %%r, 0; @%%p bra L; ret; }
 .visible .entry forever() { .reg .b32 %%r; mov.u32 %%r, 0; L: add.u32 %%r, %%r, 1; bra L; }
@@ -191,6 +193,9 @@ func (s *soak) round(r *rand.Rand) error {
 	}
 	defer s.tab.CtxDestroy_v2(s.primary, ctx)
 	seed := r.Uint32N(1 << 20)
+	if r.IntN(4) == 0 {
+		seed &= 3 // others have it loaded too
+	}
 	text := cstr(fmt.Sprintf(soakPTX, seed))
 	var m driver.CUmodule
 	if res := s.tab.ModuleLoadData(ctx, &m, unsafe.Pointer(text)); res != success {
@@ -261,7 +266,7 @@ func (s *soak) mix(r *rand.Rand, ctx driver.CUcontext, m driver.CUmodule, seed u
 func (s *soak) fault(r *rand.Rand, ctx driver.CUcontext, m driver.CUmodule) error {
 	grid, block := 1+r.IntN(20), 1+r.IntN(256)
 	var res, want driver.CUresult
-	switch r.IntN(3) {
+	switch r.IntN(5) {
 	case 0:
 		addr := uint64(0x7fff_0000_0000) &^ 0xffff // outside the window
 		res, want = s.launch(ctx, m, "wild", grid, block, unsafe.Pointer(&addr)), driver.CUDA_ERROR_ILLEGAL_ADDRESS
@@ -270,6 +275,15 @@ func (s *soak) fault(r *rand.Rand, ctx driver.CUcontext, m driver.CUmodule) erro
 		res, want = s.launch(ctx, m, "wild", grid, block, unsafe.Pointer(&addr)), driver.CUDA_ERROR_ILLEGAL_ADDRESS
 	case 2:
 		res, want = s.launch(ctx, m, "trapper", grid, block), driver.CUDA_ERROR_LAUNCH_FAILED
+	case 3:
+		var p driver.CUdeviceptr
+		if res := s.tab.MemAlloc_v2(ctx, &p, 8); res != success {
+			return fmt.Errorf("memory: %v", res)
+		}
+		p++
+		res, want = s.launch(ctx, m, "wild", grid, block, unsafe.Pointer(&p)), driver.CUDA_ERROR_MISALIGNED_ADDRESS
+	case 4:
+		res, want = s.launch(ctx, m, "deep", 1, block), driver.CUDA_ERROR_HARDWARE_STACK_ERROR
 	}
 	if res == success {
 		res = s.tab.CtxSynchronize(ctx)
