@@ -170,6 +170,18 @@ func (w *Warp) LocalMemory() (unsafe.Pointer, uint32) {
 	return w.LocalBase, w.LocalSize
 }
 
+// Tops returns the stack pointers of the lanes in the running function: each the first free byte of the thread's local memory.
+func (w *Warp) Tops() *[32]uint32 {
+	if w.Act.Dyn == nil {
+		t := new([32]uint32)
+		for i := range t {
+			t[i] = w.Act.Top
+		}
+		w.Act.Dyn = t
+	}
+	return w.Act.Dyn
+}
+
 // warpDone notes that a warp has no threads left.
 func (c *CTA) warpDone(w *Warp) {
 	c.live--

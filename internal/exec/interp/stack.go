@@ -11,22 +11,10 @@ import (
 // first free byte above the running function's variables.
 var stackOps = map[string]resolver{"stacksave": resolveStackSave, "stackrestore": resolveStackRestore, "alloca": resolveAlloca}
 
-// tops returns the stack pointers of the lanes in the running function.
-func tops(w *exec.Warp) *[32]uint32 {
-	if w.Act.Dyn == nil {
-		t := new([32]uint32)
-		for i := range t {
-			t[i] = w.Act.Top
-		}
-		w.Act.Dyn = t
-	}
-	return w.Act.Dyn
-}
-
 func resolveStackSave(in *inst, op *ir.Op) error {
 	d := &op.Args[0]
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
-		t := tops(w)
+		t := w.Tops()
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
 			set(w, d, l, uint64(t[l]))
@@ -38,7 +26,7 @@ func resolveStackSave(in *inst, op *ir.Op) error {
 func resolveStackRestore(in *inst, op *ir.Op) error {
 	a := &op.Args[0]
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
-		t := tops(w)
+		t := w.Tops()
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
 			v := get(w, a, l)
@@ -58,7 +46,7 @@ func resolveAlloca(in *inst, op *ir.Op) error {
 		align = max(align, n.Bits)
 	}
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
-		t := tops(w)
+		t := w.Tops()
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
 			at := (uint64(t[l]) + align - 1) &^ (align - 1)

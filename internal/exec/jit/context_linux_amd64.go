@@ -49,7 +49,9 @@ type context struct {
 	localGen   uint64         // generic address of local memory's window
 	paramGen   uint64         // that of the parameters
 	paramSize  uint32
-	cc         uint32 // carry flags
+	cc         uint32         // carry flags
+	tops       unsafe.Pointer // stack pointers of the lanes in the running function
+	actTop     uint32         // where its stack begins
 	laneIn     [5][32]uint64
 	laneOut    [8][32]uint64
 	paramCopy  [maxParams]byte // the parameters, with room behind them for vector loads
@@ -114,6 +116,8 @@ var (
 	offParamGen   = int32(unsafe.Offsetof(context{}.paramGen))
 	offParamSize  = int32(unsafe.Offsetof(context{}.paramSize))
 	offCC         = int32(unsafe.Offsetof(context{}.cc))
+	offTops       = int32(unsafe.Offsetof(context{}.tops))
+	offActTop     = int32(unsafe.Offsetof(context{}.actTop))
 	offLaneIn     = int32(unsafe.Offsetof(context{}.laneIn))
 	offLaneOut    = int32(unsafe.Offsetof(context{}.laneOut))
 	offParamCopy  = int32(unsafe.Offsetof(context{}.paramCopy))

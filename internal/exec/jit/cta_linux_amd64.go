@@ -84,7 +84,7 @@ func ctaReady(k *ir.Kernel, a *analysis) error {
 			barrier = b
 			continue
 		}
-		if a.native[i] == nil {
+		if a.native[i] == nil || stacking(op) {
 			return fmt.Errorf("%w: PTX line %d has no template", errCTA, op.Line)
 		}
 		for j := range op.Args {

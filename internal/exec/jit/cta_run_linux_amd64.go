@@ -209,7 +209,7 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	x.params = unsafe.Pointer(&x.paramCopy)
 	x.sharedGen = l.Mem.Base + l.Mem.SharedOff
 	x.block, x.grid = l.Block, l.Grid
-	x.launch, x.paramGen, x.paramSize = unsafe.Pointer(l), l.ParamAddr, uint32(len(l.Params))
+	x.launch, x.localGen, x.paramGen, x.paramSize = unsafe.Pointer(l), l.Mem.Base+l.Mem.LocalOff, l.ParamAddr, uint32(len(l.Params))
 	x.consts = l.Consts
 	x.instr, x.op = 0, 0
 	if r.v.code.v.shadow && x.shadow == nil {

@@ -114,7 +114,8 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 		c.funcs[i].barriers = make([]uint8, len(k.Funcs[i].Ops))
 		for j := range k.Funcs[i].Ops {
 			c.funcs[i].barriers[j] = barrierOf(&k.Funcs[i].Ops[j])
-			c.funcs[i].local = c.funcs[i].local || usesLocal(&k.Funcs[i].Ops[j])
+			c.funcs[i].stack = c.funcs[i].stack || stacking(&k.Funcs[i].Ops[j])
+			c.funcs[i].local = c.funcs[i].local || c.funcs[i].stack || usesLocal(&k.Funcs[i].Ops[j])
 		}
 		c.checked[i].f, c.checked[i].barriers, c.checked[i].checked = c.funcs[i].f, c.funcs[i].barriers, true
 	}
@@ -155,6 +156,7 @@ type function struct {
 	analysis *analysis
 	barriers []uint8 // by operation: one more than the number of a barrier that all threads of the CTA wait at, unguarded; else 0
 	local    bool    // it uses local memory
+	stack    bool    // and its stack
 	versions [2]atomic.Pointer[version]
 }
 
@@ -282,6 +284,9 @@ loop:
 			if f.local {
 				x.local, x.localSize = w.LocalMemory()
 				x.localOff = w.Act.Local
+				if f.stack {
+					x.tops, x.actTop = unsafe.Pointer(w.Tops()), w.Act.Top
+				}
 			}
 			x.cc = w.CC
 			r := enter(v.base+uintptr(off), unsafe.Pointer(x))

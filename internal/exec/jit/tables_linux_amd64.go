@@ -11,6 +11,7 @@ type engineTables struct {
 	lowD   [4]uint32
 	magic  [16]uint32
 	approx approxTables
+	mini   miniTables
 }
 
 var (
@@ -19,6 +20,7 @@ var (
 	offStepsD = int32(unsafe.Offsetof(engineTables{}.stepsD))
 	offMagic  = int32(unsafe.Offsetof(engineTables{}.magic))
 	offApprox = int32(unsafe.Offsetof(engineTables{}.approx))
+	offMini   = int32(unsafe.Offsetof(engineTables{}.mini))
 )
 
 // Words of engineTables.magic.
@@ -47,5 +49,6 @@ func newTables() *engineTables {
 	}
 	t.magic = [16]uint32{magicSign: 1 << 31, magicAbs: 1<<31 - 1, magicOne: 0x3f800000, magicHalf: 0x3f000000, magicOneInt: 1, magic31: 31, magic32: 32, magicInf: 0x7f800000, magicByte: 0xff}
 	t.approx.fill()
+	t.mini.fill()
 	return t
 }

@@ -9,7 +9,7 @@ import (
 var laneTemplates = map[string]template{
 	"idiv": divideTemplate, "rem": divideTemplate, "popc": countTemplate, "clz": countTemplate, "bfind": countTemplate, "brev": brevTemplate, "bfe": fieldTemplate, "bfi": insertTemplate,
 	"bmsk": bmskTemplate, "szext": szextTemplate, "sad": sadTemplate, "imul": mulHigh64, "imad": mulHigh64, "mul24": mul24Template, "mad24": mul24Template,
-	"dp4a": dotTemplate, "dp2a": dotTemplate, "prmt": permuteTemplate, "cnot": cnotTemplate, "fns": fnsTemplate,
+	"dp4a": dotTemplate, "dp2a": dotTemplate, "prmt": permuteTemplate, "cnot": cnotTemplate, "fns": fnsTemplate, "simdvideo": simdVideo,
 }
 
 // carryTemplates read or write the carry flags.
@@ -489,33 +489,36 @@ func permuteTemplate(op *ir.Op) emitter {
 	if len(in) != 3 || !alike(32, d) || !alike(32, in...) || op.Match.One("f4e", "b4e", "rc8", "ecl", "ecr", "rc16") != "" {
 		return nil
 	}
-	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.MovI32(a64.R8, 0)
-		for j := 3; j >= 0; j-- {
-			l.ld(a64.RAX, 1)
-			l.ShiftI(a64.ScalarShl, true, a64.RAX, 32)
-			l.ld(a64.RDX, 0)
-			l.RR(a64.ArithOr, true, a64.RAX, a64.RDX)
-			l.ld(a64.RDX, 2)
-			if j > 0 {
-				l.ShiftI(a64.ScalarShr, false, a64.RDX, uint8(4*j))
-			}
-			l.MovR(false, a64.RCX, a64.RDX)
-			l.AndI32(a64.RCX, 7)
-			l.ShiftI(a64.ScalarShl, false, a64.RCX, 3)
-			l.ShiftCL(a64.ScalarShr, true, a64.RAX)
-			l.MovSX8(a64.RAX, a64.RAX)
-			plain := l.NewLabel()
-			l.TestI32(a64.RDX, 8)
-			l.J(a64.E, plain)
-			l.ShiftI(a64.ScalarSar, false, a64.RAX, 8) // the sign everywhere
-			l.Bind(plain)
-			l.MovZX8(a64.RAX, a64.RAX)
-			l.ShiftI(a64.ScalarShl, false, a64.R8, 8)
-			l.RR(a64.ArithOr, false, a64.R8, a64.RAX)
+	return byLanes(in, []*ir.Arg{d}, (*laneLoop).permute)
+}
+
+// permute is prmt of the sources.
+func (l *laneLoop) permute() {
+	l.MovI32(a64.R8, 0)
+	for j := 3; j >= 0; j-- {
+		l.ld(a64.RAX, 1)
+		l.ShiftI(a64.ScalarShl, true, a64.RAX, 32)
+		l.ld(a64.RDX, 0)
+		l.RR(a64.ArithOr, true, a64.RAX, a64.RDX)
+		l.ld(a64.RDX, 2)
+		if j > 0 {
+			l.ShiftI(a64.ScalarShr, false, a64.RDX, uint8(4*j))
 		}
-		l.st(0, a64.R8)
-	})
+		l.MovR(false, a64.RCX, a64.RDX)
+		l.AndI32(a64.RCX, 7)
+		l.ShiftI(a64.ScalarShl, false, a64.RCX, 3)
+		l.ShiftCL(a64.ScalarShr, true, a64.RAX)
+		l.MovSX8(a64.RAX, a64.RAX)
+		plain := l.NewLabel()
+		l.TestI32(a64.RDX, 8)
+		l.J(a64.E, plain)
+		l.ShiftI(a64.ScalarSar, false, a64.RAX, 8) // the sign everywhere
+		l.Bind(plain)
+		l.MovZX8(a64.RAX, a64.RAX)
+		l.ShiftI(a64.ScalarShl, false, a64.R8, 8)
+		l.RR(a64.ArithOr, false, a64.R8, a64.RAX)
+	}
+	l.st(0, a64.R8)
 }
 
 func cnotTemplate(op *ir.Op) emitter {
@@ -651,4 +654,113 @@ func carryTemplate(op *ir.Op) emitter {
 		}
 		g.collect(out, false)
 	}
+}
+
+// simdVideo is vadd2, vabsdiff4 and their kin: operations on two half-words or four bytes, picked from the eight bytes of the first two sources.
+func simdVideo(op *ir.Op) emitter {
+	d, in := &op.Args[0], sources(op)
+	name := op.Match.Form.Name
+	n := int(name[len(name)-1] - '0')
+	name = name[:len(name)-1]
+	switch name {
+	case "vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax":
+	default:
+		return nil
+	}
+	if n != 2 && n != 4 || len(in) != 3 || !alike(32, d) || !alike(32, in...) || len(op.Match.Types) != 3 {
+		return nil
+	}
+	width := uint8(32 / n)
+	signed := func(i int) bool { return op.Match.Type(i) == "s32" }
+	place := func(comp string, i, base int) uint8 {
+		if comp != "" {
+			return (comp[len(comp)-1-i] - '0') * width
+		}
+		return uint8(base+i) * width
+	}
+	written := func(i int) bool {
+		comp := d.Comp
+		for j := 1; j < len(comp); j++ {
+			if int(comp[j]-'0') == i {
+				return true
+			}
+		}
+		return comp == ""
+	}
+	sat, add := op.Match.Has("sat"), op.Match.Has("add")
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		l.ld(a64.R8, 2)
+		field := func(r uint8, at uint8, signed bool) {
+			src := 0
+			if at >= 32 {
+				src, at = 1, at-32
+			}
+			l.ld(r, src)
+			kind := uint8(a64.ScalarShr)
+			if signed {
+				kind = a64.ScalarSar
+			}
+			if s := 32 - width - at; s > 0 {
+				l.ShiftI(a64.ScalarShl, false, r, s)
+			}
+			l.ShiftI(kind, false, r, 32-width)
+		}
+		for i := range n {
+			if !written(i) {
+				continue
+			}
+			field(a64.RAX, place(op.Args[1].Comp, i, 0), signed(1))
+			field(a64.RCX, place(op.Args[2].Comp, i, n), signed(2))
+			less := a64.L
+			switch name {
+			case "vadd":
+				l.RR(a64.ArithAdd, false, a64.RAX, a64.RCX)
+			case "vsub":
+				l.RR(a64.ArithSub, false, a64.RAX, a64.RCX)
+			case "vmin", "vmax":
+				if name == "vmax" {
+					less = a64.G
+				}
+				l.RR(a64.ArithCmp, false, a64.RCX, a64.RAX)
+				l.CmovR(less, false, a64.RAX, a64.RCX)
+			case "vavrg": // rounded up where the sum is not negative
+				l.RR(a64.ArithAdd, false, a64.RAX, a64.RCX)
+				l.MovR(false, a64.RCX, a64.RAX)
+				l.NotR(false, a64.RCX)
+				l.ShiftI(a64.ScalarShr, false, a64.RCX, 31)
+				l.RR(a64.ArithAdd, false, a64.RAX, a64.RCX)
+				l.ShiftI(a64.ScalarSar, false, a64.RAX, 1)
+			default:
+				positive := l.NewLabel()
+				l.RR(a64.ArithSub, false, a64.RAX, a64.RCX)
+				l.J(a64.NS, positive)
+				l.NegR(false, a64.RAX)
+				l.Bind(positive)
+			}
+			if sat {
+				lo, hi := int32(0), int32(1)<<width-1
+				if signed(0) {
+					lo, hi = -1<<(width-1), 1<<(width-1)-1
+				}
+				l.MovI32(a64.RCX, uint32(lo))
+				l.RR(a64.ArithCmp, false, a64.RAX, a64.RCX)
+				l.CmovR(a64.L, false, a64.RAX, a64.RCX)
+				l.MovI32(a64.RCX, uint32(hi))
+				l.RR(a64.ArithCmp, false, a64.RAX, a64.RCX)
+				l.CmovR(a64.G, false, a64.RAX, a64.RCX)
+			}
+			if add {
+				l.RR(a64.ArithAdd, false, a64.R8, a64.RAX)
+				continue
+			}
+			mask := uint32(1<<width-1) << (uint8(i) * width)
+			if i > 0 {
+				l.ShiftI(a64.ScalarShl, false, a64.RAX, uint8(i)*width)
+			}
+			l.AndI32(a64.RAX, int32(mask))
+			l.AndI32(a64.R8, int32(^mask))
+			l.Or32(a64.R8, a64.RAX)
+		}
+		l.st(0, a64.R8)
+	})
 }

@@ -287,10 +287,10 @@ func laneStore(op *ir.Op) emitter {
 	})
 }
 
-// laneCopy is cp.async without a size of its own: the copy is made at once, as in the interpreter.
+// laneCopy is cp.async: the copy is made at once, as in the interpreter. With a size of its own, and where it is to be ignored, the rest is zeros.
 func laneCopy(op *ir.Op) emitter {
-	a, b, n := op.Arg("a"), op.Arg("b"), op.Arg("n")
-	if a == nil || b == nil || n == nil || n.Kind != ir.Imm || op.Arg("s") != nil || op.Arg("i") != nil || op.Guard >= 0 && a.Base == nil {
+	a, b, n, s, ignore := op.Arg("a"), op.Arg("b"), op.Arg("n"), op.Arg("s"), op.Arg("i")
+	if a == nil || b == nil || n == nil || n.Kind != ir.Imm || op.Guard >= 0 && a.Base == nil {
 		return nil
 	}
 	size := int(n.Bits)
@@ -299,19 +299,157 @@ func laneCopy(op *ir.Op) emitter {
 	if !ok1 || !ok2 || to.space != ir.Shared || !from.global() || size != 4 && size != 8 && size != 16 {
 		return nil
 	}
+	if s != nil && s.Kind == ir.Imm && !s.Sym && s.Bits >= n.Bits {
+		s = nil
+	}
+	var in []*ir.Arg
+	for _, x := range []*ir.Arg{s, ignore} {
+		if x != nil {
+			in = append(in, x)
+		}
+	}
 	// the source first: Locate wants its addresses
 	xs := []laneAccess{from, to}
 	at := 1 // of the other base
-	return laneMemory(xs, nil, nil, func(l *laneLoop, _ int, disp int32) {
-		var v [2]uint8 = [2]uint8{a64.RCX, a64.RDX}
+	return laneMemory(xs, in, nil, func(l *laneLoop, first int, disp int32) {
 		step := min(size, 8)
-		for i := 0; i < size; i += step {
-			l.LdR(step == 8, v[i/step], a64.At(a64.R8, disp+int32(i)))
+		if len(in) == 0 {
+			v := [2]uint8{a64.RCX, a64.RDX}
+			for i := 0; i < size; i += step {
+				l.LdR(step == 8, v[i/step], a64.At(a64.R8, disp+int32(i)))
+			}
+			l.address(&to, at)
+			l.AddLd(a64.R8, inContext(offShared))
+			for i := 0; i < size; i += step {
+				l.StR(step == 8, a64.At(a64.R8, int32(i)), v[i/step])
+			}
+			return
+		}
+		// byte by byte from rdx to r8, rcx of them
+		l.MovR(true, a64.RDX, a64.R8)
+		if disp != 0 {
+			l.AddI(a64.RDX, disp)
 		}
 		l.address(&to, at)
 		l.AddLd(a64.R8, inContext(offShared))
+		l.MovI32(a64.RAX, 0)
 		for i := 0; i < size; i += step {
-			l.StR(step == 8, a64.At(a64.R8, int32(i)), v[i/step])
+			l.StR(step == 8, a64.At(a64.R8, int32(i)), a64.RAX)
+		}
+		l.MovI32(a64.RCX, uint32(size))
+		if s != nil {
+			l.ld(a64.RAX, first)
+			l.RR(a64.ArithCmp, false, a64.RAX, a64.RCX)
+			l.CmovR(a64.B, false, a64.RCX, a64.RAX)
+		}
+		loop, end := l.NewLabel(), l.NewLabel()
+		if ignore != nil {
+			l.ld(a64.RAX, len(l.in)-1)
+			l.TestR(false, a64.RAX, a64.RAX)
+			l.J(a64.NE, end)
+		}
+		l.Bind(loop)
+		l.RI(a64.ArithSub, true, a64.RCX, 1)
+		l.J(a64.S, end)
+		l.Ld8(a64.RAX, a64.Indexed(a64.RDX, a64.RCX, 1, 0))
+		l.St8(a64.Indexed(a64.R8, a64.RCX, 1, 0), a64.RAX)
+		l.Jmp(loop)
+		l.Bind(end)
+	})
+}
+
+// halfAtom is atom and red on halves: add of f16 and bf16, single and in pairs, and cas and exch of 16 bits, in the word around them.
+func halfAtom(op *ir.Op, x laneAccess, d *ir.Arg, in []*ir.Arg, what, typ string) emitter {
+	bf, pair, float := halfType(typ)
+	if !float && typ != "b16" || float && what != "add" || !float && what != "cas" && what != "exch" || !alike(32, in...) || d.Kind == ir.Row && !alike(32, d) {
+		return nil
+	}
+	return laneMemory([]laneAccess{x}, in, []*ir.Arg{d}, func(l *laneLoop, first int, disp int32) {
+		if disp != 0 {
+			l.AddI(a64.R8, disp)
+		}
+		place := inContext(offScratch) // bit 1: the upper half of its word
+		if !pair {
+			l.St(place, a64.R8)
+			l.RI(a64.ArithAnd, true, a64.R8, -4)
+		}
+		m := a64.At(a64.R8, 0)
+		upper := func(f func()) {
+			if pair {
+				return
+			}
+			skip := l.NewLabel()
+			l.Ld32(a64.RCX, place)
+			l.TestI32(a64.RCX, 2)
+			l.J(a64.E, skip)
+			f()
+			l.Bind(skip)
+		}
+		again, keep := l.NewLabel(), l.NewLabel()
+		l.Ld32(a64.RAX, m)
+		l.Bind(again)
+		l.Mov32(a64.RDX, a64.RAX)
+		upper(func() { l.ShiftI(a64.ScalarShr, false, a64.RDX, 16) })
+		if !pair {
+			l.MovZX16(a64.RDX, a64.RDX)
+		}
+		l.ld(a64.RCX, first)
+		switch {
+		case what == "cas":
+			l.MovZX16(a64.RCX, a64.RCX)
+			l.RR(a64.ArithCmp, false, a64.RDX, a64.RCX)
+			l.J(a64.NE, keep)
+			l.ld(a64.RDX, first+1)
+		case what == "exch":
+			l.Mov32(a64.RDX, a64.RCX)
+		default:
+			l.V(a64.BroadcastDR, a64.Z, 1, 0, a64.RDX)
+			l.V(a64.BroadcastDR, a64.Z, 2, 0, a64.RCX)
+			n := 1
+			if pair {
+				n = 2
+			}
+			for h := n - 1; h >= 0; h-- {
+				l.halfToSingle(3, 1, bf, h == 1)
+				l.halfToSingle(4, 2, bf, h == 1)
+				l.V(a64.AddPS, a64.Z, 0, 3, 4)
+				l.singleToHalf(0, 5, bf, 0)
+				if h == 1 {
+					l.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 6, 0, 16)
+				} else if pair {
+					l.V(a64.OrD, a64.Z, 0, 0, 6)
+				}
+			}
+			l.V(a64.MovD, a64.X, 0, 0, a64.RDX)
+		}
+		if !pair {
+			// the other half of the word
+			l.MovZX16(a64.RDX, a64.RDX)
+			l.St32(inContext(offScratch+8), a64.RDX)
+			low := l.NewLabel()
+			l.Ld32(a64.RCX, place)
+			l.Mov32(a64.RDX, a64.RAX)
+			l.TestI32(a64.RCX, 2)
+			l.Ld32(a64.RCX, inContext(offScratch+8))
+			done := l.NewLabel()
+			l.J(a64.E, low)
+			l.ShiftI(a64.ScalarShl, false, a64.RCX, 16)
+			l.AndI32(a64.RDX, 0xffff)
+			l.Jmp(done)
+			l.Bind(low)
+			l.AndI32(a64.RDX, -0x10000)
+			l.Bind(done)
+			l.Or32(a64.RDX, a64.RCX)
+		}
+		l.LockCmpxchg(false, m, a64.RDX)
+		l.J(a64.NE, again)
+		l.Bind(keep)
+		upper(func() { l.ShiftI(a64.ScalarShr, false, a64.RAX, 16) })
+		if !pair {
+			l.MovZX16(a64.RAX, a64.RAX)
+		}
+		if d.Kind == ir.Row {
+			l.st(0, a64.RAX)
 		}
 	})
 }
@@ -328,7 +466,7 @@ func laneAtom(op *ir.Op) emitter {
 	a, b, c := &op.Args[i], &op.Args[i+1], op.Arg("c")
 	typ := op.Match.Type(0)
 	t, ok := optab.TypeOf(typ)
-	if !ok || t.Bits != 32 && t.Bits != 64 || b.Kind == ir.Vec {
+	if !ok || t.Bits > 64 || t.Bits < 16 || b.Kind == ir.Vec {
 		return nil
 	}
 	x, ok := anyAccess(a, t.Bits/8)
@@ -339,6 +477,12 @@ func laneAtom(op *ir.Op) emitter {
 	in := []*ir.Arg{b}
 	what := op.Match.One("and", "or", "xor", "exch", "cas", "inc", "dec", "add", "min", "max")
 	float := typ[0] == 'f'
+	if _, _, half := halfType(typ); half || t.Bits == 16 {
+		if what == "cas" && c != nil {
+			in = append(in, c)
+		}
+		return halfAtom(op, x, d, in, what, typ)
+	}
 	switch {
 	case what == "cas" && c != nil:
 		in = append(in, c)

@@ -481,7 +481,7 @@ func isPure(op *ir.Op) bool {
 		return false
 	}
 	n := op.Match.Form.Op
-	for _, t := range []map[string]template{intTemplates, floatTemplates, compareTemplates, moveTemplates, convertTemplates, approxTemplates, narrowTemplates, laneTemplates} {
+	for _, t := range []map[string]template{intTemplates, floatTemplates, compareTemplates, moveTemplates, convertTemplates, approxTemplates, narrowTemplates, laneTemplates, rareTemplates} {
 		if _, ok := t[n]; ok {
 			return true
 		}
