@@ -231,6 +231,9 @@ func (x *graphExec) hold(g *graph) {
 }
 
 func (d *Driver) graphInstantiateWithFlags(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph, flags uint64) driver.CUresult {
+	if flags&uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) != 0 {
+		return invalidValue // there is no stream to upload in (recorded)
+	}
 	_, _, r := d.instantiate(cur, out, h, flags)
 	return r
 }
