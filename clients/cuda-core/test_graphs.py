@@ -115,6 +115,7 @@ def test_builder_while(dev, stream, steer, cell):
     assert get(cell, stream, np.uint32)[0] == 12
 
 
+@pytest.mark.skipif(not NEW, reason="0.7.0 calls cuGraphAddChildGraphNode of bindings 12.9 with an argument missing")
 def test_builder_child(dev, stream, basic, cell):
     k = basic.get_kernel("add_one")
     child_graph = dev.create_graph_builder().begin_building()
@@ -143,7 +144,7 @@ def test_builder_dot(dev, basic, tmp_path):
     launch(g, one, basic.get_kernel("empty"))
     g.end_building()
     p = tmp_path / "graph.dot"
-    g.debug_dot_print(str(p), GraphDebugPrintOptions(verbose=True))
+    g.debug_dot_print(str(p) if NEW else bytes(p), GraphDebugPrintOptions(verbose=True))
     assert p.read_text().startswith("digraph")
 
 

@@ -16,6 +16,7 @@ type context struct {
 	id      uint64
 	version uint32 // of the API that made it, as cuCtxGetApiVersion reports it
 	primary bool
+	green   *greenContext // whose context this is
 
 	flags      atomic.Uint32
 	dead       atomic.Bool   // destroyed; a primary context keeps its handle
@@ -245,7 +246,7 @@ func (d *Driver) ctxDestroy(cur driver.CUcontext, h driver.CUcontext) driver.CUr
 	if r != success {
 		return r
 	}
-	if c.primary {
+	if c.primary || c.green != nil { // cuGreenCtxDestroy ends it
 		return invalidCtx
 	}
 	if c.dead.Swap(true) {

@@ -103,7 +103,7 @@ func (d *Driver) eventRecordWithFlags(cur driver.CUcontext, h driver.CUevent, st
 	if flags != 0 && !s.capturing() {
 		return driver.CUDA_ERROR_ILLEGAL_STATE // external records are for streams that capture (recorded)
 	}
-	if e.ctx != s.ctx {
+	if !e.ctx.kin(s.ctx) {
 		return s.spoil(badHandle)
 	}
 	if r := s.admit(); r != success {
@@ -190,7 +190,7 @@ func (d *Driver) eventElapsedTime(_ driver.CUcontext, out *float32, start, end d
 	if r != success {
 		return r
 	}
-	if out == nil || a.ctx != b.ctx {
+	if out == nil || !a.ctx.kin(b.ctx) {
 		return badHandle // NULL too (recorded)
 	}
 	t, ready, ok := a.time()
@@ -257,7 +257,7 @@ func (d *Driver) ctxRecordEvent(cur, h driver.CUcontext, ev driver.CUevent) driv
 	if r != success {
 		return r
 	}
-	if e.ctx != c {
+	if !e.ctx.kin(c) {
 		return badHandle
 	}
 	s := newStream(c, streamOrdinary, uint32(driver.CU_STREAM_NON_BLOCKING), 0)

@@ -1,18 +1,18 @@
 package softdev
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// greenContext is a CUgreenCtx: a part of a device's multiprocessors with the primary context behind it. Multiprocessors are a number here, so that work
-// in it runs as anywhere else; the parts are accounted for as the driver does.
+// greenContext is a CUgreenCtx: a part of a device's multiprocessors and a context for work on them; the primary context is retained. Multiprocessors are a
+// number here, so that work in it runs as anywhere else; the parts are accounted for as the driver does.
 type greenContext struct {
 	handle driver.CUgreenCtx
-	id     uint64
 	dev    *device
-	ctx    *context // primary, retained
+	ctx    *context // its own
 	sm     driver.CUdevResource
 }
 
@@ -56,6 +56,9 @@ func (d *Driver) ctxGetDevResource(_ driver.CUcontext, h driver.CUcontext, out *
 	c, r := d.contextOf(h)
 	if r != success {
 		return r
+	}
+	if c.green != nil {
+		return d.greenCtxGetDevResource(0, c.green.handle, out, typ)
 	}
 	return d.deviceGetDevResource(0, driver.CUdevice(c.dev.ordinal), out, typ)
 }
@@ -152,15 +155,22 @@ func (d *Driver) greenCtxCreate(cur driver.CUcontext, out *driver.CUgreenCtx, de
 	if r := d.primaryRetain(cur, &h, ordinal); r != success {
 		return r
 	}
-	c, r := d.contextOf(h)
+	primary, r := d.contextOf(h)
 	if r != success {
 		return r
 	}
-	g := &greenContext{dev: dev, ctx: c, sm: x.sm, id: d.ctxIDs.Add(1)}
-	if g.handle = driver.CUgreenCtx(d.greens.add(g)); g.handle == 0 {
+	c := d.newContext(dev, primary.flags.Load())
+	c.version = apiVersion2
+	g := &greenContext{dev: dev, ctx: c, sm: x.sm}
+	c.green = g
+	c.handle = driver.CUcontext(d.contexts.add(c))
+	if g.handle = driver.CUgreenCtx(d.greens.add(g)); c.handle == 0 || g.handle == 0 {
+		d.contexts.remove(uintptr(c.handle))
+		d.greens.remove(uintptr(g.handle))
 		d.primaryRelease(cur, ordinal)
 		return driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
+	d.joinLibraries(c)
 	*out = g.handle
 	return success
 }
@@ -185,10 +195,16 @@ func (d *Driver) greenCtxDestroy(cur driver.CUcontext, h driver.CUgreenCtx) driv
 	if d.greens.remove(uintptr(h)) == nil {
 		return invalidCtx
 	}
+	if !g.ctx.dead.Swap(true) {
+		if t := d.threads.self(); t.current() == g.ctx.handle {
+			t.pop()
+		}
+		g.ctx.tearDown()
+	}
 	return d.primaryRelease(cur, driver.CUdevice(g.dev.ordinal))
 }
 
-// ctxFromGreenCtx gives the primary context, which is what runs the work. The driver's own answer is a context of its own.
+// ctxFromGreenCtx gives the context that stands for the green one in the rest of the API.
 func (d *Driver) ctxFromGreenCtx(_ driver.CUcontext, out *driver.CUcontext, h driver.CUgreenCtx) driver.CUresult {
 	g, r := d.green(h, invalidValue)
 	if r != success {
@@ -224,7 +240,7 @@ func (d *Driver) greenCtxGetID(_ driver.CUcontext, h driver.CUgreenCtx, out *uin
 	if out == nil {
 		return invalidValue
 	}
-	*out = g.id
+	*out = g.ctx.id
 	return success
 }
 
@@ -237,23 +253,19 @@ func (d *Driver) greenCtxStreamCreate(_ driver.CUcontext, out *driver.CUstream, 
 	if out == nil || flags != uint32(driver.CU_STREAM_NON_BLOCKING) {
 		return invalidValue
 	}
-	r = d.streamCreateWithPriority(g.ctx.handle, out, flags, priority)
-	if r == success {
-		d.streams.get(uintptr(*out)).green = g
-	}
-	return r
+	return d.streamCreateWithPriority(g.ctx.handle, out, flags, priority)
 }
 
-// greenStreams are the streams of a green context.
-func (g *greenContext) streams() (list []*stream) {
+// kin says whether events and functions of one context may be used in streams of the other: it is the same one, or both are of one primary context.
+func (c *context) kin(o *context) bool {
+	return c == o || c.dev == o.dev && (c.green != nil || c.primary) && (o.green != nil || o.primary)
+}
+
+// streams are the streams of a green context.
+func (g *greenContext) streams() []*stream {
 	g.ctx.order.Lock()
 	defer g.ctx.order.Unlock()
-	for _, s := range g.ctx.streams {
-		if s.green == g {
-			list = append(list, s)
-		}
-	}
-	return list
+	return slices.Clone(g.ctx.streams)
 }
 
 func (d *Driver) greenCtxRecordEvent(_ driver.CUcontext, h driver.CUgreenCtx, ev driver.CUevent) driver.CUresult {
@@ -265,7 +277,7 @@ func (d *Driver) greenCtxRecordEvent(_ driver.CUcontext, h driver.CUgreenCtx, ev
 	if r != success {
 		return r
 	}
-	if e.ctx != g.ctx {
+	if !e.ctx.kin(g.ctx) { // of another primary context (cuGreenCtxRecordEvent)
 		return badHandle
 	}
 	s := newStream(g.ctx, streamOrdinary, uint32(driver.CU_STREAM_NON_BLOCKING), 0)

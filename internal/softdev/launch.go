@@ -181,7 +181,7 @@ func (d *Driver) enqueue(f *function, s *stream, q *launchRequest, params *unsaf
 	if r := s.admit(); r != success {
 		return r
 	}
-	if f.mod.ctx != s.ctx {
+	if !f.mod.ctx.kin(s.ctx) {
 		return s.spoil(badHandle)
 	}
 	if err := f.prepare(); err != nil {
@@ -456,7 +456,7 @@ func (d *Driver) launchAttribute(s *stream, q *launchRequest, a *driver.CUlaunch
 // launchEvent records an event behind the launch, which is later than the hardware may do it and therefore allowed.
 func (d *Driver) launchEvent(s *stream, q *launchRequest, h driver.CUevent) driver.CUresult {
 	e := d.events.get(uintptr(h))
-	if e == nil || e.ctx != s.ctx {
+	if e == nil || !e.ctx.kin(s.ctx) {
 		return badHandle
 	}
 	q.event = e

@@ -23,7 +23,6 @@ type stream struct {
 	priority int32
 	kind     streamKind
 	attrs    streamAttributes
-	green    *greenContext                 // it was made in one
 	captured atomic.Pointer[streamCapture] // nil unless the stream captures; changes with d.gs.mu held
 
 	run   func() // drain as a value made once

@@ -550,3 +550,19 @@ func TestConcurrency(t *testing.T) {
 	wg.Wait()
 	must(t, tab.CtxSynchronize(ctx))
 }
+
+// A thread of the driver's that comes in for the first time does so from a host function, and stays known as one that runs it.
+func TestThreadStartsInHostFunction(t *testing.T) {
+	d, tab, ctx := open(t, Options{Profiles: []string{""}})
+	var r driver.CUresult
+	f := driver.CUhostFn{Go: func(uintptr) {
+		d.StartThread()
+		var p driver.CUdeviceptr
+		r = tab.MemAlloc_v2(0, &p, 16)
+	}}
+	must(t, tab.LaunchHostFunc(ctx, 0, f, 0))
+	must(t, tab.CtxSynchronize(ctx))
+	if r != driver.CUDA_ERROR_NOT_PERMITTED {
+		t.Errorf("an allocation in a host function: %v", r)
+	}
+}

@@ -215,10 +215,10 @@ func (d *Driver) streamGetCtxV2(cur driver.CUcontext, h driver.CUstream, out *dr
 	if green != nil {
 		*green = 0
 	}
-	if s.green != nil { // one of the two is given
+	if s.ctx.green != nil { // one of the two is given
 		*out = 0
 		if green != nil {
-			*green = s.green.handle
+			*green = s.ctx.green.handle
 		}
 	}
 	return success
@@ -245,8 +245,8 @@ func (d *Driver) streamGetGreenCtx(cur driver.CUcontext, h driver.CUstream, out 
 		return r
 	}
 	*out = 0
-	if s.green != nil {
-		*out = s.green.handle
+	if s.ctx.green != nil {
+		*out = s.ctx.green.handle
 	}
 	return success
 }

@@ -101,5 +101,13 @@ func (d *Driver) StartThread() {
 	s := &d.threads.shards[id%threadShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if t := s.m[id]; t != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.callback > 0 { // the thread is the driver's own, and comes in from a host function
+			t.stack, t.captureMode = nil, 0
+			return
+		}
+	}
 	delete(s.m, id)
 }
