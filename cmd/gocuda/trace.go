@@ -45,7 +45,9 @@ type machineFunc struct {
 	Name       string `json:"name"`
 	Operations int    `json:"operations"`
 	Native     int    `json:"native"`
-	Bytes      int    `json:"bytes"`
+	Bytes      int    `json:"bytes"` // of the code for single warps
+	WholeBytes int    `json:"whole_bytes,omitempty"`
+	WhyNot     string `json:"why_not_whole,omitempty"` // no code for whole blocks: the scheduler runs warp by warp
 }
 
 type returningLine struct {
@@ -73,7 +75,7 @@ func (c *traceCmd) Run(con *console) error {
 	}
 	k := kernels[at]
 	out := traceReport{Run: rep, Counts: k.Summary()}
-	list, err := jit.List(k.Kernel)
+	list, err := jit.List(k.Kernel, rep.Block)
 	if err != nil {
 		out.Why = err.Error()
 	} else {
@@ -86,7 +88,7 @@ func (c *traceCmd) Run(con *console) error {
 		}
 		m := &machineReport{Warps: n.WarpInstructions.Load(), Fallbacks: n.Fallbacks.Load(), RunMS: r.RunMS, Returning: []returningLine{}}
 		for i, l := range list {
-			m.Funcs = append(m.Funcs, machineFunc{l.Func, len(l.Native), l.Count(), len(l.Code)})
+			m.Funcs = append(m.Funcs, machineFunc{l.Func, len(l.Native), l.Count(), l.Warps.Size(), l.Whole.Size(), l.WhyNot})
 			text := trace.Text(k.Funcs[i])
 			for j, native := range l.Native {
 				op := &k.Funcs[i].Ops[j]
@@ -136,7 +138,15 @@ func (c *traceCmd) show(con *console, r *traceReport) {
 	if m := r.Machine; m != nil {
 		fmt.Fprintf(con.out, "machine code         %d of %d warp instructions returned to Go; %.3f ms\n", m.Fallbacks, m.Warps, m.RunMS)
 		for _, f := range m.Funcs {
-			fmt.Fprintf(con.out, "  %s: %d of %d operations native, %d bytes\n", f.Name, f.Native, f.Operations, f.Bytes)
+			fmt.Fprintf(con.out, "  %s: %d of %d operations native; ", f.Name, f.Native, f.Operations)
+			switch {
+			case f.WholeBytes > 0:
+				fmt.Fprintf(con.out, "whole blocks, %d bytes\n", f.WholeBytes)
+			case f.WhyNot != "":
+				fmt.Fprintf(con.out, "warp by warp, %d bytes (%s)\n", f.Bytes, strings.TrimPrefix(f.WhyNot, "jit: "))
+			default:
+				fmt.Fprintf(con.out, "warp by warp, %d bytes\n", f.Bytes)
+			}
 		}
 		for _, l := range m.Returning {
 			fmt.Fprintf(con.out, "  returns to Go: %s line %d: %s\n", l.Func, l.Line, l.Text)
@@ -171,38 +181,69 @@ func (c *traceCmd) show(con *console, r *traceReport) {
 // assembly lists machine code with the operations at whose code it begins: in words where objdump is installed, else in bytes.
 func assembly(f *ir.Func, l *jit.Listing) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d bytes\n", l.Func, len(l.Code))
-	words := disassemble(l.Code)
-	offsets := map[int][]int{}
-	for op, off := range l.Entry {
-		if off >= 0 && op < len(f.Ops) {
-			offsets[int(off)] = append(offsets[int(off)], op)
+	c := l.Whole
+	if c != nil {
+		fmt.Fprintf(&b, "%s, whole blocks: %d bytes; first for warps of which all lanes run, then for the others\n", l.Func, c.Size())
+	} else {
+		c = l.Warps
+		fmt.Fprintf(&b, "%s, warp by warp: %d bytes, all lanes running\n", l.Func, c.Size())
+	}
+	for _, p := range pieces(c) {
+		switch {
+		case p.op == jit.OutOfLine:
+			b.WriteString("; out of line\n")
+		case p.op != wayIn:
+			op := &f.Ops[p.op]
+			fmt.Fprintf(&b, "; %d (PTX line %d) %s\n", p.op, op.Line, op.String())
+		}
+		for _, w := range p.words {
+			fmt.Fprintf(&b, "%6x  %s\n", w.at, w.text)
 		}
 	}
-	mark := func(at int) {
-		for _, op := range offsets[at] {
-			fmt.Fprintf(&b, "; %d (PTX line %d) %s\n", op, f.Ops[op].Line, f.Ops[op].String())
-		}
+	return b.String()
+}
+
+// piece is machine code of one operation.
+type piece struct {
+	op    int32 // or jit.OutOfLine, or wayIn
+	words []word
+}
+
+const wayIn = jit.OutOfLine - 1
+
+// pieces divides code by its marks. Padding is left out.
+func pieces(c *jit.Code) []piece {
+	if c.Size() == 0 {
+		return nil
 	}
+	marks := map[int][]int32{}
+	for _, m := range c.Marks {
+		marks[int(m.Offset)] = append(marks[int(m.Offset)], m.Op)
+	}
+	words := disassemble(c.Bytes)
 	if words == nil {
-		for at := 0; at < len(l.Code); {
-			mark(at)
-			end := min(at+16, len(l.Code))
+		for at := 0; at < len(c.Bytes); {
+			end := min(at+16, len(c.Bytes))
 			for i := at + 1; i < end; i++ {
-				if offsets[i] != nil {
+				if marks[i] != nil {
 					end = i
 				}
 			}
-			fmt.Fprintf(&b, "%6x  %s\n", at, hex.EncodeToString(l.Code[at:end]))
+			words = append(words, word{at, hex.EncodeToString(c.Bytes[at:end])})
 			at = end
 		}
-		return b.String()
 	}
+	list := []piece{{op: wayIn}}
 	for _, w := range words {
-		mark(w.at)
-		fmt.Fprintf(&b, "%6x  %s\n", w.at, w.text)
+		for _, op := range marks[w.at] {
+			list = append(list, piece{op: op})
+		}
+		if w.text != "nop" && w.text != "int3" && strings.Trim(w.text, "0") != "add BYTE PTR [rax],al" {
+			last := &list[len(list)-1]
+			last.words = append(last.words, w)
+		}
 	}
-	return b.String()
+	return list
 }
 
 type word struct {
@@ -242,24 +283,49 @@ func disassemble(code []byte) []word {
 	return list
 }
 
+// folded is a list of instructions that a click opens.
+func folded(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("<details><summary>%d</summary>%s</details>", len(list), html.EscapeString(strings.Join(list, "\n")))
+}
+
 // page is the HTML of every stage.
 func page(k *trace.Kernel, s *trace.Summary, list []jit.Listing) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<!doctype html>\n<meta charset=\"utf-8\">\n<title>%[1]s</title>\n<style>body{font-family:sans-serif}section{display:inline-block;vertical-align:top;margin:0 1em 1em 0}pre,td{font:12px monospace}td{padding:0 .6em;white-space:pre}td.n{text-align:right}</style>\n<h1>%[1]s</h1>\n",
+	fmt.Fprintf(&b, "<!doctype html>\n<meta charset=\"utf-8\">\n<title>%[1]s</title>\n<style>body{font-family:sans-serif}section{display:inline-block;vertical-align:top;margin:0 1em 1em 0}pre,td{font:12px monospace}td{padding:0 .6em;white-space:pre;vertical-align:top}td.n{text-align:right}</style>\n<h1>%[1]s</h1>\n",
 		html.EscapeString(k.Name))
 	fmt.Fprintf(&b, "<p>%d warp instructions, %.1f of 32 lanes, %d divergences, %d bytes of global and %d of shared memory</p>\n", s.Warps, s.Lanes, s.Divergences, s.GlobalBytes, s.SharedBytes)
 	stage := func(title, text string) {
 		fmt.Fprintf(&b, "<section><h2>%s</h2><pre>%s</pre></section>\n", html.EscapeString(title), html.EscapeString(text))
 	}
-	b.WriteString("<section><h2>PTX</h2><table><tr><th>line<th>warps<th>lanes<th>bytes<th>sectors or passes<th>instruction<th>source</tr>\n")
-	for _, f := range k.Funcs {
+	b.WriteString("<section><h2>PTX</h2><table><tr><th>line<th>warps<th>lanes<th>bytes<th>sectors or passes<th>instruction<th>source<th>machine code for warps of which all lanes run</tr>\n")
+	for n, f := range k.Funcs {
 		text := trace.Text(f)
+		machine := map[int32][]string{} // by PTX line
+		if n < len(list) {
+			c := list[n].Whole
+			if c == nil {
+				c = list[n].Warps
+			}
+			for _, p := range pieces(c) {
+				if p.op == jit.OutOfLine {
+					break
+				}
+				for _, w := range p.words {
+					if p.op >= 0 {
+						machine[f.Ops[p.op].Line] = append(machine[f.Ops[p.op].Line], w.text)
+					}
+				}
+			}
+		}
 		lines := make([]int32, 0, len(text))
 		for l := range text {
 			lines = append(lines, l)
 		}
 		slices.Sort(lines)
-		fmt.Fprintf(&b, "<tr><td colspan=7><b>%s</b></tr>\n", html.EscapeString(f.Name))
+		fmt.Fprintf(&b, "<tr><td colspan=8><b>%s</b></tr>\n", html.EscapeString(f.Name))
 		for _, l := range lines {
 			var c trace.Line
 			if i := slices.IndexFunc(s.Lines, func(x trace.Line) bool { return x.Func == f.Name && x.Line == l }); i >= 0 {
@@ -272,7 +338,7 @@ func page(k *trace.Kernel, s *trace.Summary, list []jit.Listing) string {
 			if c.Source != "" {
 				place = fmt.Sprintf("%s:%d", c.Source, c.At)
 			}
-			fmt.Fprintf(&b, "<tr><td class=n>%d<td class=n>%d<td class=n>%.1f<td class=n>%d<td class=n>%d<td>%s<td>%s</tr>\n", l, c.Warps, lanes, c.Bytes, c.Sectors+c.Cycles, html.EscapeString(text[l]), html.EscapeString(place))
+			fmt.Fprintf(&b, "<tr><td class=n>%d<td class=n>%d<td class=n>%.1f<td class=n>%d<td class=n>%d<td>%s<td>%s<td>%s</tr>\n", l, c.Warps, lanes, c.Bytes, c.Sectors+c.Cycles, html.EscapeString(text[l]), html.EscapeString(place), folded(machine[l]))
 		}
 	}
 	b.WriteString("</table></section>\n")

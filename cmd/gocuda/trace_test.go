@@ -43,7 +43,7 @@ func TestTrace(t *testing.T) {
 		t.Errorf("%+v", r.Run.Checks)
 	}
 	if m := r.Machine; m != nil {
-		if m.Warps != s.Warps || m.Fallbacks > m.Warps || len(m.Funcs) != 1 || m.Funcs[0].Native == 0 || m.Funcs[0].Bytes == 0 {
+		if m.Warps != s.Warps || m.Fallbacks > m.Warps || len(m.Funcs) != 1 || m.Funcs[0].Native == 0 || m.Funcs[0].Bytes == 0 || m.Funcs[0].WholeBytes == 0 || m.Fallbacks != 0 {
 			t.Errorf("%+v, counted %d", m, s.Warps)
 		}
 	} else if r.Why == "" {

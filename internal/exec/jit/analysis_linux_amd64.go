@@ -44,6 +44,7 @@ type analysis struct {
 	blockOf []int32 // of the blocks' first operations, by operation; -1 elsewhere
 	loops   []loop
 	native  []emitter // nil: left to the interpreter
+	marks   *[]Mark   // of the code made last, for a listing; nil when none is wanted
 }
 
 // ends says whether an operation ends a block.

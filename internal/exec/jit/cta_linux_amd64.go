@@ -159,6 +159,7 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set is
 		for b := range a.blocks {
 			g.ctaBlock(int32(b))
 		}
+		g.mark(OutOfLine)
 		for len(g.stubs) > 0 {
 			s := g.stubs
 			g.stubs = nil

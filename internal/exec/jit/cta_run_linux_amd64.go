@@ -61,6 +61,7 @@ func (c *code) ctaVersion(key ctaKey) *ctaVersion {
 			native[i] = lookup(&f.Ops[i])
 		}
 		s.analysis = analyse(f, native, true)
+		s.analysis.marks = c.e.marks()
 		s.off = ctaReady(c.k, s.analysis)
 		s.deny = make([]bool, len(f.Ops))
 		s.waits = mayWait(f)

@@ -101,6 +101,7 @@ func generate(a *analysis, full bool, set isa) (code []byte, entry []int32, err 
 	for b := range a.blocks {
 		g.block(int32(b))
 	}
+	g.mark(OutOfLine)
 	for len(g.stubs) > 0 { // a stub may ask for others
 		s := g.stubs
 		g.stubs = nil
@@ -153,6 +154,7 @@ func (g *gen) liveRegs() uint32 {
 
 // begin begins an operation: nothing is in scratch registers.
 func (g *gen) begin() {
+	g.mark(g.pc)
 	g.k6 = 0
 	g.pin()
 	g.Dead(^g.liveRegs(), 0xff&^liveMasks)

@@ -24,10 +24,11 @@ func enter(code uintptr, ctx unsafe.Pointer) uint64
 func features() uint32
 
 type engine struct {
-	tables *engineTables
-	mapped codeBytes
-	probe  int32 // tests: CTAs stop after so many operations
-	isa    isa
+	listing bool // keeps what a Listing has to show
+	tables  *engineTables
+	mapped  codeBytes
+	probe   int32 // tests: CTAs stop after so many operations
+	isa     isa
 }
 
 // isa is an instruction set.
@@ -212,6 +213,7 @@ func (c *code) generate(f *function, full bool) (text []byte, entry []int32, err
 			native[i] = nil
 		}
 		f.analysis = analyse(f.f, native, false)
+		f.analysis.marks = c.e.marks()
 	}
 }
 
@@ -230,6 +232,7 @@ func (c *code) compile(f *function, which int) *version {
 			native[i] = lookup(&f.f.Ops[i])
 		}
 		f.analysis = analyse(f.f, native, false)
+		f.analysis.marks = c.e.marks()
 	}
 	v := &version{}
 	text, entry, err := c.generate(f, which == 1)

@@ -1,12 +1,33 @@
 package jit
 
-// Listing is the machine code of a function as it runs for whole warps.
+// Listing is the machine code of a function.
 type Listing struct {
 	Func   string
-	Code   []byte
-	Entry  []int32 // by operation: offset in Code at which it can be entered, -1 when it cannot
-	Native []bool  // by operation: it has machine code; the others return to Go
+	Native []bool // by operation: it has machine code; the others return to Go
+	// Whole is the code that runs whole CTAs, and nil when there is none for WhyNot; Warps is that for whole warps, which runs CTAs that stop before their end.
+	Whole, Warps *Code
+	WhyNot       string
 }
+
+// Code is machine code with the operations that it was made of.
+type Code struct {
+	Bytes []byte
+	Marks []Mark // by offset
+}
+
+// Size is the number of bytes; none for nil.
+func (c *Code) Size() int {
+	if c == nil {
+		return 0
+	}
+	return len(c.Bytes)
+}
+
+// Mark says which operation's code begins at an offset: OutOfLine is what all operations before have behind the function's end. An operation may have several places.
+type Mark struct{ Offset, Op int32 }
+
+// OutOfLine stands for no operation in a Mark.
+const OutOfLine = -1
 
 // Count says how many of the operations have machine code.
 func (l *Listing) Count() (native int) {

@@ -3,43 +3,78 @@ package jit
 import (
 	"bytes"
 	"runtime"
+	"slices"
 
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// List compiles a kernel for looking at. A function that machine code cannot hold has a Listing without Code.
-func List(k *ir.Kernel) ([]Listing, error) {
-	e, err := New()
+// List compiles a kernel for blocks of the given dimensions, for looking at.
+func List(k *ir.Kernel, block [3]uint32) ([]Listing, error) {
+	x, err := New()
 	if err != nil {
 		return nil, err
 	}
-	x, err := e.Compile(k)
+	e := x.(*engine)
+	e.listing = true
+	y, err := e.Compile(k)
 	if err != nil {
 		return nil, err
 	}
-	c := x.(*code)
+	c := y.(*code)
 	var list []Listing
 	for i := range c.funcs {
 		f := &c.funcs[i]
 		l := Listing{Func: f.f.Name, Native: make([]bool, len(f.f.Ops))}
+		if v := c.compile(f, 1); v.region != nil {
+			l.Warps = &Code{bytes.Clone(v.region.mem), slices.Clone(*f.analysis.marks)}
+		}
 		for j := range f.f.Ops {
 			switch op := &f.f.Ops[j]; op.Ctl {
 			case ir.Branch, ir.Jump:
 				l.Native[j] = true
 			default:
-				l.Native[j] = lookup(op) != nil || f.barriers[j] != 0
+				l.Native[j] = f.analysis.native[j] != nil || f.barriers[j] != 0
 			}
 		}
-		if v := c.compile(f, 1); v.region != nil {
-			l.Code, l.Entry = bytes.Clone(v.region.mem), v.entry
-			for j, native := range l.Native { // the processor may lack what a template needs
-				l.Native[j] = native && (f.analysis.native[j] != nil || lookup(&f.f.Ops[j]) == nil)
+		if i == 0 {
+			v := c.ctaVersion(ctaKey{dims: block})
+			switch {
+			case v != nil:
+				l.Whole = &Code{bytes.Clone(v.region.mem), slices.Clone(*c.cta.analysis.marks)}
+			case c.cta.off != nil:
+				l.WhyNot = c.cta.off.Error()
+			}
+		}
+		for j := range f.f.Ops {
+			if c := f.f.Ops[j].Ctl; l.Whole != nil && (c == ir.Exit || c == ir.Ret) {
+				l.Native[j] = true
 			}
 		}
 		list = append(list, l)
 	}
 	runtime.KeepAlive(c)
 	return list, nil
+}
+
+// marks is where a listing's marks go; nil when the engine makes none.
+func (e *engine) marks() *[]Mark {
+	if !e.listing {
+		return nil
+	}
+	return new([]Mark)
+}
+
+// mark notes that the code of an operation begins here.
+func (g *gen) mark(op int32) {
+	m := g.a.marks
+	if m == nil {
+		return
+	}
+	at := int32(len(g.Code))
+	if n := len(*m); n > 0 && (*m)[n-1].Offset > at {
+		*m = (*m)[:0] // the code is made again
+	}
+	*m = append(*m, Mark{at, op})
 }
 
 // CodeBytes is how much executable memory is mapped now.

@@ -121,7 +121,7 @@ func accessOf(op *ir.Op) access {
 			a.size = uint32(t.Bits/8) * uint32(len(x.Elems))
 		}
 	}
-	if a.addr == nil {
+	if a.addr == nil || a.space == ir.KernelParam || a.space == ir.FrameParam { // constants and registers on the hardware
 		return access{}
 	}
 	return a
