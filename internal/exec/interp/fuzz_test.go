@@ -1,11 +1,6 @@
 package interp
 
 import (
-	"bytes"
-	"compress/gzip"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,83 +8,12 @@ import (
 	"time"
 
 	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/exec/exectest/texts"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/mem"
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
-
-// fuzzSeeds are the parser's small modules, and one kernel with most kinds of control flow.
-func fuzzSeeds(f *testing.F) {
-	files, _ := filepath.Glob("../../ptx/testdata/*.ptx.gz")
-	for _, name := range files {
-		z, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		r, err := gzip.NewReader(bytes.NewReader(z))
-		if err != nil {
-			f.Fatal(err)
-		}
-		b, err := io.ReadAll(io.LimitReader(r, 1<<14))
-		if err == nil && len(b) < 1<<14 {
-			f.Add(b, []byte{})
-			f.Add(b, []byte("edits"))
-		}
-	}
-	f.Add([]byte(`.version 8.0
-.target sm_90
-.address_size 64
-.shared .align 4 .b8 sm[64];
-.func (.reg .b32 r) add1(.reg .b32 a) { add.u32 r, a, 1; ret; }
-.visible .entry k(.param .u64 p) {
-	.reg .b32 %r<9>; .reg .b64 %d<3>; .reg .pred %p<3>; .local .align 4 .b8 lm[16];
-	ld.param.u64 %d0, [p];
-	mov.u32 %r0, %tid.x;
-	setp.lt.u32 %p0, %r0, 7;
-	@%p0 bra L1;
-	call (%r1), add1, (%r0);
-	st.local.u32 [lm], %r1;
-	bar.sync 0;
-L1:	shfl.sync.idx.b32 %r2|%p1, %r0, 0, 31, 0xffffffff;
-	@!%p1 bra L2;
-	st.shared.u32 [sm], %r2;
-	sub.u32 %r0, %r0, 1;
-	setp.ne.u32 %p2, %r0, 0;
-	@%p2 bra L1;
-L2:	st.global.u32 [%d0], %r2;
-	ret;
-}`), []byte{1, 2, 3})
-}
-
-// edit changes a text word by word, so that much of what comes out still parses: three bytes an edit choose what to do, a line, and another line.
-func edit(text, edits []byte) []byte {
-	lines := bytes.Split(text, []byte("\n"))
-	if len(lines) < 2 {
-		return text
-	}
-	at := func(b byte, salt int) int { return (int(b)*7919 + salt) % len(lines) }
-	for i := 0; i+3 <= len(edits) && i < 60; i += 3 {
-		x, y := at(edits[i+1], i), at(edits[i+2], i/3)
-		switch edits[i] % 6 {
-		case 0:
-			lines[x], lines[y] = lines[y], lines[x]
-		case 1:
-			lines[x] = lines[y]
-		case 2:
-			lines[x] = nil
-		case 3:
-			lines[x] = append(append(append([]byte{}, lines[x]...), ' '), lines[y]...)
-		default: // a word of one line for a word of the other
-			a, b := bytes.Fields(lines[x]), bytes.Fields(lines[y])
-			if len(a) > 0 && len(b) > 0 {
-				a[int(edits[i+2])%len(a)] = b[int(edits[i+1])%len(b)]
-				lines[x] = bytes.Join(a, []byte(" "))
-			}
-		}
-	}
-	return bytes.Join(lines, []byte("\n"))
-}
 
 // fuzzModule takes a text through parser and checker.
 func fuzzModule(text []byte) *check.Module {
@@ -114,9 +38,9 @@ func fuzzSymbols(cm *check.Module) *ir.Symbols {
 
 // FuzzLower: whatever the checker accepts can be lowered and prepared, or is refused with an error.
 func FuzzLower(f *testing.F) {
-	fuzzSeeds(f)
+	texts.Seeds(f, "../../ptx/testdata")
 	f.Fuzz(func(t *testing.T, text, edits []byte) {
-		cm := fuzzModule(edit(text, edits))
+		cm := fuzzModule(texts.Edit(text, edits))
 		if cm == nil {
 			return
 		}
@@ -143,9 +67,9 @@ func FuzzLower(f *testing.F) {
 
 // FuzzRun: a kernel that can be prepared ends, faults or is stopped; it never breaks the engine.
 func FuzzRun(f *testing.F) {
-	fuzzSeeds(f)
+	texts.Seeds(f, "../../ptx/testdata")
 	f.Fuzz(func(t *testing.T, text, edits []byte) {
-		cm := fuzzModule(edit(text, edits))
+		cm := fuzzModule(texts.Edit(text, edits))
 		if cm == nil {
 			return
 		}
