@@ -447,6 +447,7 @@ func randomMaskStep(r *rand.Rand) step {
 		{"KAndNW", func(a *a64.Asm) { a.KAndNW(d, x, y) }}, {"KOrD", func(a *a64.Asm) { a.KOrD(d, x, y) }}, {"KOrW", func(a *a64.Asm) { a.KOrW(d, x, y) }}, {"KOrB", func(a *a64.Asm) { a.KOrB(d, x, y) }},
 		{"KXnorW", func(a *a64.Asm) { a.KXnorW(d, x, y) }}, {"KXnorW same", func(a *a64.Asm) { a.KXnorW(d, d, d) }}, {"KXorW", func(a *a64.Asm) { a.KXorW(d, x, y) }}, {"KNotW", func(a *a64.Asm) { a.KNotW(d, x) }},
 		{"KUnpackBW", func(a *a64.Asm) { a.KUnpackBW(d, x, y) }}, {"KUnpackWD", func(a *a64.Asm) { a.KUnpackWD(d, x, y) }}, {"KShiftRD", func(a *a64.Asm) { a.KShiftRD(d, x, n) }},
+		{"KMovPair", func(a *a64.Asm) { a.KMovPair(a64.RAX, a64.RDX, x, y); a.MovI32(a64.RDX, 0) }},
 		{"KOrTestW", func(a *a64.Asm) { a.MovI32(a64.RCX, 0); a.KOrTestW(x, y); a.Setcc(a64.E, a64.RCX) }}, {"KOrTestB", func(a *a64.Asm) { a.MovI32(a64.RCX, 0); a.KOrTestB(x, y); a.Setcc(a64.E, a64.RCX) }},
 	}
 	s := all[r.IntN(len(all))]

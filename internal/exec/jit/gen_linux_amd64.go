@@ -152,6 +152,17 @@ func (g *gen) liveRegs() uint32 {
 	return live
 }
 
+// dirtyRegs are those that have to be stored before the interpreter goes on.
+func (g *gen) dirtyRegs() uint32 {
+	dirty := uint32(1) << nanReg
+	for z := poolStart; z < poolEnd; z++ {
+		if s := &g.c.slots[z]; s.used && s.dirty {
+			dirty |= 1 << z
+		}
+	}
+	return dirty
+}
+
 // begin begins an operation: nothing is in scratch registers.
 func (g *gen) begin() {
 	g.mark(g.pc)
@@ -161,7 +172,10 @@ func (g *gen) begin() {
 }
 
 // join binds a label between operations.
-func (g *gen) join(l amd64asm.Label) { g.Join(l, g.liveRegs(), liveMasks) }
+func (g *gen) join(l amd64asm.Label) {
+	g.Clean(^g.dirtyRegs())
+	g.Join(l, g.liveRegs(), liveMasks)
+}
 
 // rejoin binds a label inside an operation, at which scratch registers dead and k0 and k7 hold nothing that is needed.
 func (g *gen) rejoin(l amd64asm.Label, dead uint32) {
@@ -409,7 +423,7 @@ func (g *gen) exit(why uint32, uncounted int32) amd64asm.Label {
 	g.stubs = append(g.stubs, func() {
 		saved, savedHomes, savedFull := g.c, g.homeReg, g.full
 		g.c, g.homeReg, g.full = c, homes, full
-		g.Bind(l)
+		g.Join(l, g.dirtyRegs(), liveMasks)
 		g.flush()
 		if g.v != nil {
 			if full {
@@ -522,7 +536,7 @@ func (g *gen) diverge() amd64asm.Label {
 	l := g.NewLabel()
 	to := g.exit(exitDiverge, 0)
 	g.stubs = append(g.stubs, func() {
-		g.Bind(l)
+		g.Join(l, g.liveRegs(), liveMasks)
 		g.St32(inContext(offOut), amd64asm.RAX)
 		g.Jmp(to)
 	})
@@ -536,7 +550,7 @@ func (g *gen) outOfLine(f func()) amd64asm.Label {
 	g.stubs = append(g.stubs, func() {
 		g.c, g.pc, g.op, g.homes, g.homeReg, g.left, g.full = c, pc, op, homes, hr, left, full
 		g.k6 = 0
-		g.Bind(l)
+		g.Join(l, g.liveRegs()|(1<<poolStart-1), 0xff)
 		f()
 		g.refuse()
 	})

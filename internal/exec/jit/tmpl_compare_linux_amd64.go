@@ -74,6 +74,15 @@ func setpTemplate(op *ir.Op) emitter {
 				ra, rb = g.reg(a, p), g.src(b, p)
 			}
 			switch {
+			case n == 2:
+				k := uint8(0)
+				if p == 1 {
+					k = 7
+				}
+				g.op3i(x, amd64asm.Z, k, ra, rb, imm)
+				if p == 1 {
+					g.KMovPair(amd64asm.RAX, amd64asm.RDX, 0, 7)
+				}
 			case p == 0:
 				g.op3i(x, amd64asm.Z, 0, ra, rb, imm)
 				g.KMovRD(amd64asm.RAX, 0)

@@ -42,6 +42,7 @@ const (
 
 type maskState struct {
 	at    uint8
+	loose bool // in the vectors any bit of an element says that the mask's is set
 	value uint32
 }
 
@@ -134,6 +135,18 @@ func (r *registers) dead(regs uint32, masks uint8) {
 	}
 }
 
+// Clean stores vector registers (bits by number), so that nothing needs to be stored when others take their places.
+func (a *Asm) Clean(regs uint32) {
+	if w := a.low; w != nil && !w.ended {
+		for z := range uint8(32) {
+			if regs>>z&1 != 0 {
+				w.clean(z, 0)
+				w.clean(z, 1)
+			}
+		}
+	}
+}
+
 // Join binds a label as Bind does, but what is in processor registers stays there; code that branches here loads it. Of the vector registers and masks those named
 // (bits by number) are needed. The label must not be reached but by Jmp and J.
 func (a *Asm) Join(l Label, regs uint32, masks uint8) {
@@ -208,20 +221,53 @@ func (w *lowering) settle(l Label) {
 	w.dead(^j.regs, ^j.masks)
 	w.storeMasks()
 	for p := range w.phys {
-		x, y := &w.phys[p], &j.state.phys[p]
-		if x.value != noValue && x.dirty && (x.value != y.value || !y.dirty) {
+		x := &w.phys[p]
+		if x.value == noValue || !x.dirty {
+			continue
+		}
+		if q := j.state.where[x.value]; q < 0 || !j.state.phys[q].dirty {
 			w.store(w.home(int(x.value)), uint8(p))
 			x.dirty = false
 		}
 	}
-	for p := range w.phys {
-		switch v := j.state.phys[p].value; {
-		case v == noValue || w.phys[p].value == v:
-		case v < halfRegs:
-			w.load(uint8(p), w.home(int(v)))
-		default:
-			w.expand(int(v), uint8(p))
+	// Moves between registers whose old values nothing needs any more, as long as there are such; a circle is broken by way of the file.
+	for {
+		moved, left := false, -1
+		for q := range w.phys {
+			v := j.state.phys[q].value
+			if v == noValue || w.phys[q].value == v {
+				continue
+			}
+			if o := w.phys[q].value; o != noValue && j.state.where[o] >= 0 {
+				left = q
+				continue
+			}
+			if o := w.phys[q].value; o != noValue {
+				w.drop(int(o))
+			}
+			switch p := w.where[v]; {
+			case p >= 0:
+				w.r(vexMovDQALd, uint8(q), 0, uint8(p))
+				w.phys[p].value = noValue
+			case v < halfRegs:
+				w.load(uint8(q), w.home(int(v)))
+			default:
+				w.expand(int(v), uint8(q))
+			}
+			w.phys[q].value, w.where[v] = v, int8(q)
+			moved = true
 		}
+		if moved {
+			continue
+		}
+		if left < 0 {
+			break
+		}
+		o := int(w.phys[left].value)
+		if o < halfRegs {
+			w.store(w.home(o), uint8(left))
+		}
+		w.drop(o)
 	}
 	w.registers = j.state
 }

@@ -36,6 +36,7 @@ func (w *lowering) mask(k uint8, q bool, h int) uint8 {
 	if q {
 		first, lanes = maskQ, 4
 	}
+	w.tighten(k)
 	v := first + 2*int(k) + h
 	if p := w.where[v]; p >= 0 {
 		return w.lock(uint8(p))
@@ -62,6 +63,24 @@ func (w *lowering) mask(k uint8, q bool, h int) uint8 {
 	w.phys[p].value = int8(v)
 	w.where[v] = int8(p)
 	return p
+}
+
+// tighten makes a loose mask's elements all ones or zero. It takes no other registers.
+func (w *lowering) tighten(k uint8) {
+	m := &w.masks[k]
+	if !m.loose || m.at != maskAsD && m.at != maskAsQ {
+		return
+	}
+	m.loose = false
+	first, eq := maskD, vexCmpEqD
+	if m.at == maskAsQ {
+		first, eq = maskQ, vexCmpEqQ
+	}
+	for h := range 2 {
+		p := w.lock(uint8(w.where[first+2*int(k)+h]))
+		w.e(eq, p, p, w.splatD(0))
+		w.not(p)
+	}
 }
 
 // expand makes half a mask's vector, v by number, from the mask in the file.
@@ -101,6 +120,7 @@ func (w *lowering) storeMask(k uint8, destroy bool) {
 
 // packMask puts a mask that stands in vectors into a general register. When they are given up it takes no other registers.
 func (w *lowering) packMask(k, to uint8, destroy bool) {
+	w.tighten(k)
 	q := w.masks[k].at == maskAsQ
 	first := maskD
 	if q {
@@ -201,13 +221,19 @@ func (w *lowering) maskLogic(op Op, complement bool, n int, d, x, y uint8) {
 		}
 		w.begin()
 		q := form == maskAsQ
+		loose := (w.masks[x].loose || w.masks[y].loose) && op == OrD
+		if !loose {
+			w.tighten(x)
+			w.tighten(y)
+		}
 		var p [2]uint8
 		for h := range p {
-			a, b := w.mask(x, q, h), w.mask(y, q, h)
+			a, b := w.asIs(x, q, h), w.asIs(y, q, h)
 			p[h] = w.temp()
 			w.r(op, p[h], a, b)
 		}
 		w.setMaskVectors(d, q, p[0], p[1])
+		w.masks[d].loose = loose
 		return
 	}
 	m := w.needMask(y)
@@ -278,6 +304,15 @@ func (w *lowering) unpack(n uint8, d, x, y uint8) {
 	w.keepMask(d, t)
 }
 
+// asIs is half of a mask that stands in vectors, which may be loose.
+func (w *lowering) asIs(k uint8, q bool, h int) uint8 {
+	first := maskD
+	if q {
+		first = maskQ
+	}
+	return w.lock(uint8(w.where[first+2*int(k)+h]))
+}
+
 // maskTest sets ZF when the low n bits of two masks are all zero. CF says nothing.
 func (w *lowering) maskTest(n int, x, y uint8) {
 	w.begin()
@@ -298,10 +333,10 @@ func (w *lowering) maskTest(n int, x, y uint8) {
 	for _, k := range ks {
 		switch at := w.masks[k].at; {
 		case at == maskAsD && n == 8:
-			add(w.mask(k, false, 0))
+			add(w.asIs(k, false, 0))
 		case at == maskAsD || at == maskAsQ:
-			add(w.mask(k, at == maskAsQ, 0))
-			add(w.mask(k, at == maskAsQ, 1))
+			add(w.asIs(k, at == maskAsQ, 0))
+			add(w.asIs(k, at == maskAsQ, 1))
 		default:
 			if at == maskConst {
 				w.storeMask(k, false)
@@ -314,4 +349,26 @@ func (w *lowering) maskTest(n int, x, y uint8) {
 	}
 	w.r(vexTest, t, 0, t)
 	w.lost = false
+}
+
+// maskPair puts two masks into a general register.
+func (w *lowering) maskPair(to, tmp, lo, hi uint8) {
+	if w.masks[lo].at != maskAsD || w.masks[hi].at != maskAsD || lo == hi {
+		w.maskToReg(lo, to, 32)
+		w.maskToReg(hi, tmp, 32)
+		w.a.ShlI32(tmp, 16)
+		w.a.Or32(to, tmp)
+		return
+	}
+	w.begin()
+	w.tighten(lo)
+	w.tighten(hi)
+	t, u := w.temp(), w.temp()
+	w.r(vexPackSSDW, t, w.asIs(lo, false, 0), w.asIs(lo, false, 1))
+	w.r(vexPackSSDW, u, w.asIs(hi, false, 0), w.asIs(hi, false, 1))
+	// In units of four lanes: 0 2 4 6 | 1 3 5 7
+	w.r(vexPackSSWB, t, t, u)
+	w.e(MovU32, u, 0, w.constant([8]uint32{0, 4, 1, 5, 2, 6, 3, 7}))
+	w.r(PermD, t, u, t)
+	w.r(vexMovMskB, to, 0, t)
 }

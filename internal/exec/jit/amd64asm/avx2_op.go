@@ -27,8 +27,13 @@ var lowerings = map[Op]lowerFunc{
 // three is an instruction of three operands that AVX2 has.
 func three(v Op) lowerFunc {
 	return func(w *lowering, i *inst) {
+		clear := v == XorD && i.rm.kind == fromReg && i.rm.reg == i.vvvv && i.o.K == 0
 		for h := range i.halves {
 			w.next(i)
+			if clear {
+				w.zero(i.reg, h)
+				continue
+			}
 			a := w.use(i.vvvv, h)
 			b := i.b(w, h)
 			p := i.target(w, i.reg, h)
@@ -417,6 +422,7 @@ func lowerLzcntQ(w *lowering, i *inst) {
 
 func lowerCmp(w *lowering, i *inst) {
 	var r [2]uint8
+	loose := i.looks()
 	for h := range 2 {
 		w.next(i)
 		if h == 1 {
@@ -430,7 +436,15 @@ func lowerCmp(w *lowering, i *inst) {
 		a := w.use(i.vvvv, h)
 		b := i.b(w, h)
 		r[h] = w.temp()
-		w.compare(i, r[h], a, b)
+		if loose {
+			op := AndD
+			if i.op == CmpD || i.op == CmpUD || i.op == CmpQ || i.op == CmpUQ {
+				op = XorD
+			}
+			w.a.vex(op, i.length, r[h], a, b)
+		} else {
+			w.compare(i, r[h], a, b)
+		}
 		if i.o.K != 0 {
 			w.r(AndD, r[h], r[h], w.mask(i.o.K, i.q, h))
 		}
@@ -439,6 +453,18 @@ func lowerCmp(w *lowering, i *inst) {
 		}
 	}
 	w.setMaskVectors(i.reg, i.q, r[0], r[1])
+	w.masks[i.reg].loose = loose
+}
+
+// looks says whether a comparison asks whether elements differ from zero or from each other: the bits in which they do are a loose mask.
+func (i *inst) looks() bool {
+	switch i.op {
+	case TestMD, TestMQ:
+		return true
+	case CmpD, CmpUD, CmpQ, CmpUQ:
+		return i.imm&7 == 4
+	}
+	return false
 }
 
 // compare puts ones into t where the comparison holds.

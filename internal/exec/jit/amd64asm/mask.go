@@ -62,6 +62,18 @@ func (a *Asm) kMovR(prefix byte, n int, r, k uint8) {
 	a.mask(0, prefix, 1, 0, 0x93, r, 0, k)
 }
 
+// KMovPair puts two masks of 16 bits into a general register, hi above lo. tmp and the flags are lost.
+func (a *Asm) KMovPair(to, tmp, lo, hi uint8) {
+	if a.low != nil {
+		a.low.maskPair(to, tmp, lo, hi)
+		return
+	}
+	a.KMovRD(to, lo)
+	a.KMovRD(tmp, hi)
+	a.ShlI32(tmp, 16)
+	a.Or32(to, tmp)
+}
+
 // KMovQ copies all of a mask; 32 bits of one are ever used.
 func (a *Asm) KMovQ(d, s uint8) {
 	if a.low != nil {
