@@ -21,6 +21,7 @@ type machine struct {
 	gpr   [16]uint64
 	mem   [512]byte
 	again uint32 // how a loop is to go on
+	index [128]byte
 }
 
 const fileMasks = 32 * 64
@@ -29,6 +30,7 @@ var (
 	offMachineGPR = int32(unsafe.Offsetof(machine{}.gpr))
 	offMachineMem = int32(unsafe.Offsetof(machine{}.mem))
 	// the loops of random programs flip this
+	offMachineIndex = int32(unsafe.Offsetof(machine{}.index))
 	offMachineAgain = int32(unsafe.Offsetof(machine{}.again))
 )
 
@@ -220,6 +222,7 @@ var vectorOps = []vectorOp{
 	{"CvtTPD2DQ", a64.CvtTPD2DQ, "two", nil, true, false}, {"CvtTPD2UDQ", a64.CvtTPD2UDQ, "two", nil, true, false}, {"CvtPH2PS", a64.CvtPH2PS, "two-nomem", nil, false, false},
 	{"CvtQQ2PD", a64.CvtQQ2PD, "two", nil, true, true}, {"CvtUQQ2PD", a64.CvtUQQ2PD, "two", nil, true, true}, {"CvtTPD2QQ", a64.CvtTPD2QQ, "two-reg", nil, false, false},
 	{"PermD", a64.PermD, "three-reg", nil, false, false}, {"PermI2D", a64.PermI2D, "three-reg", nil, false, false}, {"PermT2D", a64.PermT2D, "three-reg", nil, false, false}, {"PermI2Q", a64.PermI2Q, "three-reg", nil, false, false}, {"PermT2Q", a64.PermT2Q, "three-reg", nil, false, false},
+	{"Permute", a64.PermI2D, "permute", nil, false, false},
 	{"MovZXDQ", a64.MovZXDQ, "two", nil, false, false}, {"MovSXDQ", a64.MovSXDQ, "two", nil, false, false}, {"MovZXBD", a64.MovZXBD, "two", nil, false, false}, {"MovSXBD", a64.MovSXBD, "two", nil, false, false},
 	{"MovZXWD", a64.MovZXWD, "two", nil, false, false}, {"MovSXWD", a64.MovSXWD, "two", nil, false, false},
 	{"BroadcastD", a64.BroadcastD, "two", nil, false, false}, {"BroadcastQ", a64.BroadcastQ, "two", nil, false, false}, {"BroadcastDR", a64.BroadcastDR, "general", nil, false, false}, {"BroadcastQR", a64.BroadcastQR, "general", nil, false, false},
@@ -396,6 +399,34 @@ func (v *vectorOp) random(r *rand.Rand) step {
 			} else {
 				a.VMI(v.op, a64.Z, x, 0, m, imm)
 			}
+		}}
+	case "permute":
+		var from [16]uint32
+		by, op := uint32(1)<<r.IntN(5), r.IntN(4)
+		for i := range from {
+			l := uint32(i + 16*r.IntN(2))
+			if op != 3 {
+				l = uint32(i)
+			}
+			from[i] = [4]uint32{l ^ by, l + by, l - by, r.Uint32()}[op] & 31
+		}
+		return step{text(a64.Z) + fmt.Sprint(from), func(a *a64.Asm) {
+			if a.Lowers() {
+				a.Permute(x, y, w, &from)
+				return
+			}
+			for i := range int32(16) {
+				a.StI32(a64.At(a64.R15, offMachineIndex+4*i), from[i])
+			}
+			t := uint8(31)
+			for t == x || t == y || t == w {
+				t--
+			}
+			a.VM(a64.MovU32St, a64.Z, t, 0, a64.At(a64.R15, offMachineIndex+64))
+			a.VM(a64.MovU32, a64.Z, t, 0, a64.At(a64.R15, offMachineIndex))
+			a.V(a64.PermI2D, a64.Z, t, y, w)
+			a.V(a64.MovA32, a64.Z, x, 0, t)
+			a.VM(a64.MovU32, a64.Z, t, 0, a64.At(a64.R15, offMachineIndex+64))
 		}}
 	case "gather":
 		if x == y {

@@ -112,15 +112,12 @@ func shflTemplate(op *ir.Op) emitter {
 			if g.v != nil && d.Ref != a.Ref && g.destMask(d, 0) == 0 {
 				for p := range 2 {
 					z, _ := g.dst(d, p)
-					g.VL(amd64asm.MovU32, amd64asm.Z, z, 0, g.vector(from[p]))
-					g.V(amd64asm.PermI2D, amd64asm.Z, z, r0, r1)
+					g.permute(z, r0, r1, &from[p])
 					g.c.slots[z].lazy = lazy
 				}
 			} else {
 				for p := range 2 {
-					g.LeaLabel(amd64asm.RAX, g.vector(from[p]))
-					g.VM(amd64asm.MovU32, amd64asm.Z, uint8(p), 0, amd64asm.At(amd64asm.RAX, 0))
-					g.V(amd64asm.PermI2D, amd64asm.Z, uint8(p), r0, r1)
+					g.permute(uint8(p), r0, r1, &from[p])
 				}
 				if lazy && g.op.Guard >= 0 {
 					g.canonical(0, 0)
@@ -141,6 +138,16 @@ func shflTemplate(op *ir.Op) emitter {
 			g.setPred(d.Second, amd64asm.RAX)
 		}
 	}
+}
+
+// permute makes element i of z what element from[i] of registers a and b together is.
+func (g *gen) permute(z, a, b uint8, from *[16]uint32) {
+	if g.Lowers() {
+		g.Permute(z, a, b, from)
+		return
+	}
+	g.VL(amd64asm.MovU32, amd64asm.Z, z, 0, g.vector(*from))
+	g.V(amd64asm.PermI2D, amd64asm.Z, z, a, b)
 }
 
 // lazyPiece says whether a register of the cache holds NaNs of any kind.

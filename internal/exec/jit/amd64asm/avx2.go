@@ -105,6 +105,9 @@ func (a *Asm) LowerToAVX2(base uint8, disp int32) {
 	a.low.reset()
 }
 
+// Lowers says whether a writes AVX2.
+func (a *Asm) Lowers() bool { return a.low != nil }
+
 // Refused says whether there was an instruction without AVX2 sequence since it was last asked. The code is not good then.
 func (a *Asm) Refused() bool {
 	if a.low == nil || !a.low.refused {

@@ -902,6 +902,84 @@ func lowerPerm2(w *lowering, i *inst) {
 	i.settle(w, r)
 }
 
+// Permute is vpermi2d with constant indices: element i of register d becomes element from[i] of the registers a and b together. It is for AVX2 only.
+func (a *Asm) Permute(d, x, y uint8, from *[16]uint32) {
+	w := a.low
+	var r [2]uint8
+	for h := range r {
+		w.begin()
+		if h == 1 {
+			w.lock(r[0])
+		}
+		have := uint8(0) // lanes
+		for s := range uint32(4) {
+			lanes := uint8(0)
+			var index [8]uint32
+			for i := range index {
+				if f := from[8*h+i] & 31; f>>3 == s {
+					lanes |= 1 << i
+					index[i] = f & 7
+				}
+			}
+			if lanes == 0 {
+				continue
+			}
+			z := x
+			if s >= 2 {
+				z = y
+			}
+			p := w.permuted(w.src(z, int(s&1)), index, lanes, have == 0)
+			switch {
+			case have == 0:
+				r[h] = w.lock(p.reg)
+			default:
+				w.e(blendD, r[h], r[h], p, lanes)
+			}
+			have |= lanes
+		}
+	}
+	w.begin()
+	w.lock(r[0])
+	w.lock(r[1])
+	w.assign(d, 0, r[0])
+	w.assign(d, 1, r[1])
+}
+
+// permuted is s with its lanes in another order, as far as they are wanted; own asks for a register that can be changed.
+func (w *lowering) permuted(s source, index [8]uint32, lanes uint8, own bool) source {
+	same, inLane := true, true
+	var order [4]int // of every 128 bits
+	for i := range order {
+		order[i] = -1
+	}
+	for i, x := range index {
+		if lanes>>i&1 == 0 {
+			continue
+		}
+		same = same && int(x) == i
+		inLane = inLane && int(x)/4 == i/4 && (order[i%4] < 0 || order[i%4] == int(x%4))
+		order[i%4] = int(x % 4)
+	}
+	if same && !own {
+		return s
+	}
+	t := w.temp()
+	switch {
+	case same:
+		w.e(MovU32, t, 0, s)
+	case inLane:
+		imm := uint8(0)
+		for i, o := range order {
+			imm |= uint8(max(o, 0)) << (2 * i)
+		}
+		w.e(vexShufD, t, 0, s, imm)
+	default:
+		w.e(MovU32, t, 0, w.constant(index))
+		w.e(PermD, t, t, s)
+	}
+	return inReg(t)
+}
+
 // vexBlendVPS takes words by the mask's upper bits.
 var vexBlendVPS = Op{1, 3, 0, 0x4a, vector}
 
