@@ -2,6 +2,7 @@ package jit
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -221,7 +222,7 @@ var vectorOps = []vectorOp{
 	{"CvtPS2PD", a64.CvtPS2PD, "two", nil, true, false}, {"CvtPD2PS", a64.CvtPD2PS, "two", nil, true, true}, {"CvtDQ2PD", a64.CvtDQ2PD, "two", nil, true, false}, {"CvtUDQ2PD", a64.CvtUDQ2PD, "two", nil, true, false},
 	{"CvtTPD2DQ", a64.CvtTPD2DQ, "two", nil, true, false}, {"CvtTPD2UDQ", a64.CvtTPD2UDQ, "two", nil, true, false}, {"CvtPH2PS", a64.CvtPH2PS, "two-nomem", nil, false, false},
 	{"CvtQQ2PD", a64.CvtQQ2PD, "two", nil, true, true}, {"CvtUQQ2PD", a64.CvtUQQ2PD, "two", nil, true, true}, {"CvtTPD2QQ", a64.CvtTPD2QQ, "two-reg", nil, false, false},
-	{"PermD", a64.PermD, "three-reg", nil, false, false}, {"PermI2D", a64.PermI2D, "three-reg", nil, false, false}, {"PermT2D", a64.PermT2D, "three-reg", nil, false, false}, {"PermI2Q", a64.PermI2Q, "three-reg", nil, false, false}, {"PermT2Q", a64.PermT2Q, "three-reg", nil, false, false},
+	{"PermD", a64.PermD, "three-z", nil, true, false}, {"PermI2D", a64.PermI2D, "three-z", nil, true, false}, {"PermT2D", a64.PermT2D, "three-z", nil, true, false}, {"PermI2Q", a64.PermI2Q, "three-z", nil, true, false}, {"PermT2Q", a64.PermT2Q, "three-z", nil, true, false},
 	{"Permute", a64.PermI2D, "permute", nil, false, false},
 	{"MovZXDQ", a64.MovZXDQ, "two", nil, false, false}, {"MovSXDQ", a64.MovSXDQ, "two", nil, false, false}, {"MovZXBD", a64.MovZXBD, "two", nil, false, false}, {"MovSXBD", a64.MovSXBD, "two", nil, false, false},
 	{"MovZXWD", a64.MovZXWD, "two", nil, false, false}, {"MovSXWD", a64.MovSXWD, "two", nil, false, false},
@@ -246,7 +247,7 @@ func (v *vectorOp) random(r *rand.Rand) step {
 	}
 	x, y, w := z(), z(), z()
 	o := a64.Z
-	if r.IntN(12) == 0 && !strings.Contains("insert extract pack half gather three-reg two-reg imm3 imm2 two-nomem", v.kind) && !strings.Contains("CvtPD2PS CvtTPD2DQ CvtTPD2UDQ", v.name) {
+	if r.IntN(12) == 0 && !strings.Contains("insert extract pack half gather three-z permute two-reg imm3 imm2 two-nomem", v.kind) && !strings.Contains("CvtPD2PS CvtTPD2DQ CvtTPD2UDQ", v.name) {
 		o = a64.Y
 	}
 	k := uint8(0)
@@ -321,8 +322,10 @@ func (v *vectorOp) random(r *rand.Rand) step {
 		return three(masked(), y, false)
 	case "three-nomask":
 		return three(o, y, false)
-	case "three-reg":
-		form = 0
+	case "three-z":
+		if form >= 2 && m.Base != a64.RBX { // lanes of the operand are not those of the mask
+			k, zero = 0, false
+		}
 		return three(masked(), y, false)
 	case "two":
 		return three(masked(), 0, false)
@@ -676,6 +679,33 @@ func TestAVX2FaultSuppression(t *testing.T) {
 					t.Errorf("%s, %d lanes: memory differs", c.name, n)
 				}
 			}
+		}
+	}
+}
+
+// TestChooseISA says which instruction set a name means.
+func TestChooseISA(t *testing.T) {
+	best, err := chooseISA("")
+	if err != nil {
+		t.Skip(err)
+	}
+	if want := map[bool]isa{true: avx512, false: avx2}[hasAVX512()]; best != want {
+		t.Errorf("by default %v, want %v", best, want)
+	}
+	for _, name := range []string{"sse2", "AVX2", "avx512 "} {
+		var none *UnavailableError
+		if _, err := chooseISA(name); !errors.As(err, &none) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if hasAVX2() {
+		t.Setenv(ISAVariable, "avx2")
+		e, err := New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := e.(*engine).InstructionSet(); s != "AVX2" {
+			t.Errorf("%s=avx2 gives %s", ISAVariable, s)
 		}
 	}
 }

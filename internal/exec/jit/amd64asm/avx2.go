@@ -1,7 +1,5 @@
 package amd64asm
 
-import "fmt"
-
 // Code for processors without AVX-512. The vocabulary stays that of AVX-512; every vector or mask instruction is written as a sequence of AVX2 instructions
 // that has the same result. Registers zmm0 to zmm31 and k0 to k7 stand in memory (a File); their halves are held in ymm registers between labels, and stored before
 // control can come together with another path. What a branch that is rarely taken needs stored is stored behind the code.
@@ -718,9 +716,4 @@ func (i *inst) short(w *lowering, z uint8) {
 	if i.halves == 1 {
 		w.zero(z, 1)
 	}
-}
-
-// String tells which instruction it is, for errors.
-func (op Op) String() string {
-	return fmt.Sprintf("EVEX.%d.%d.W%d %#02x", op.prefix, op.space, op.w, op.op)
 }

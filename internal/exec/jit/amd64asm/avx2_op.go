@@ -827,13 +827,13 @@ func lowerCvtTPD2QQ(w *lowering, i *inst) {
 // Permutations.
 
 func lowerPermD(w *lowering, i *inst) {
-	if i.halves != 2 || i.o.Bcast || i.o.K != 0 && i.rm.kind == fromMem && !w.safe(i.rm) {
+	if i.halves != 2 || i.o.K != 0 && i.rm.kind == fromMem && !w.safe(i.rm) {
 		w.refuse(i.op)
 		return
 	}
 	var r [2]uint8
 	for h := range r {
-		w.begin()
+		w.next(i)
 		if h == 1 {
 			w.lock(r[0])
 		}
@@ -851,7 +851,7 @@ func lowerPermD(w *lowering, i *inst) {
 
 // settle finishes both halves.
 func (i *inst) settle(w *lowering, r [2]uint8) {
-	w.begin()
+	w.next(i)
 	w.lock(r[0])
 	w.lock(r[1])
 	i.finish(w, i.reg, 0, r[0])
@@ -860,7 +860,7 @@ func (i *inst) settle(w *lowering, r [2]uint8) {
 
 // lowerPerm2 takes elements of two registers. Elements of 64 bits are two of 32.
 func lowerPerm2(w *lowering, i *inst) {
-	if i.halves != 2 || i.rm.kind != fromReg {
+	if i.halves != 2 || i.o.K != 0 && i.rm.kind == fromMem && !w.safe(i.rm) {
 		w.refuse(i.op)
 		return
 	}
@@ -870,7 +870,7 @@ func lowerPerm2(w *lowering, i *inst) {
 	}
 	var r [2]uint8
 	for h := range r {
-		w.begin()
+		w.next(i)
 		if h == 1 {
 			w.lock(r[0])
 		}
@@ -885,11 +885,11 @@ func lowerPerm2(w *lowering, i *inst) {
 		var p [4]uint8
 		for j := range p {
 			p[j] = w.temp()
-			z := first
-			if j >= 2 {
-				z = i.rm.reg
+			s := i.b(w, j&1)
+			if j < 2 {
+				s = w.src(first, j&1)
 			}
-			w.e(PermD, p[j], x, w.src(z, j&1))
+			w.e(PermD, p[j], x, s)
 		}
 		s := w.temp()
 		w.shiftD(ShiftSll, s, x, 28)
