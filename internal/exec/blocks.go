@@ -12,9 +12,12 @@ type BlockCode interface {
 
 // BlockRunner runs CTAs of a launch one after another. Its user is one goroutine.
 type BlockRunner interface {
-	// Run runs the CTA of the given index. It returns false when that stopped before its end: for something that only Code.Run does, because it seems to wait for
-	// other CTAs, or because Launch.Stop is set. It calls pause now and then. It panics when the kernel accesses memory that is not there.
-	Run(index [3]uint32, pause func()) (done bool)
+	// Run runs n CTAs from the given index on, in the order of Index. It returns how many have ended, and false when the one behind those stopped before its end:
+	// for something that only Code.Run does, because it seems to wait for other CTAs, or because Launch.Stop is set. It calls pause now and then. It panics when
+	// the kernel accesses memory that is not there.
+	Run(index [3]uint32, n uint64, pause func()) (ended uint64, done bool)
+	// Ended is how many CTAs of the last Run have ended.
+	Ended() uint64
 	// Restore puts a CTA that has not run yet into the state in which Run stopped, and forgets that state.
 	Restore(c *CTA)
 	// Faulted gives the warp of a CTA that has not run yet that made the access to addr for which Run panicked, with Op and Lane set.
@@ -69,7 +72,7 @@ func (wk *worker) open() {
 func (wk *worker) runBlocks() (gr *Group, more bool) {
 	g := wk.g
 	for wk.at < wk.end || wk.claim() {
-		if gr := wk.runBlock(); gr != nil {
+		if gr := wk.runBlock(wk.end - wk.at); gr != nil {
 			return gr, true
 		}
 		if g.failed.Load() || g.waiting.Load() != 0 {
@@ -79,13 +82,13 @@ func (wk *worker) runBlocks() (gr *Group, more bool) {
 	return nil, false
 }
 
-// runBlock runs the next CTA; it returns its group when it did not end.
-func (wk *worker) runBlock() *Group {
+// runBlock runs the next n CTAs; it returns the group of one that did not end.
+func (wk *worker) runBlock(n uint64) *Group {
 	wk.inBlock = true
-	done := wk.blocks.Run(wk.index, wk.pause)
+	ended, done := wk.blocks.Run(wk.index, n, wk.pause)
 	wk.inBlock = false
+	wk.skip(ended)
 	if done {
-		wk.advance()
 		return nil
 	}
 	gr := wk.start()
@@ -95,6 +98,7 @@ func (wk *worker) runBlock() *Group {
 
 // blockFault gives the CTA under way when a memory access failed to the scheduler.
 func (wk *worker) blockFault(addr uint64) *Fault {
+	wk.skip(wk.blocks.Ended())
 	gr := wk.start()
 	w := wk.blocks.Faulted(gr.CTAs[0], addr)
 	w.enter(w.splits[0])

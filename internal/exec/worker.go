@@ -115,7 +115,7 @@ func (wk *worker) take(had *Group) *Group {
 		case !wk.whole:
 			return wk.start()
 		}
-		if gr := wk.runBlock(); gr != nil || g.failed.Load() {
+		if gr := wk.runBlock(1); gr != nil || g.failed.Load() {
 			return gr
 		}
 		had = nil
@@ -168,7 +168,7 @@ func (wk *worker) queued(had *Group) (gr *Group, fresh bool) {
 
 // Groups are claimed for chunkTime at once, by the time that the last chunk took; small grids one by one.
 const (
-	chunkTime  = 4 * time.Microsecond
+	chunkTime  = 20 * time.Microsecond
 	smallGrid  = 16
 	chunkShare = 4 // a chunk is at most the worker's share of what is left, divided by this
 )
@@ -230,6 +230,13 @@ func (wk *worker) advance() {
 			wk.index[1] = 0
 			wk.index[2]++
 		}
+	}
+}
+
+// skip goes n groups on.
+func (wk *worker) skip(n uint64) {
+	for range n {
+		wk.advance()
 	}
 }
 

@@ -38,6 +38,7 @@ type context struct {
 	self      *engineTables
 	first     unsafe.Pointer // frame of the CTA's first warp
 	left      uint32         // warps that have not ended
+	batch     uint32         // CTAs to run, the one under way too
 	probe     int32          // operations until a CTA stops, in tests
 	// global additions that are made at the launch's end: the page's address, 0 for none yet, and its shadow
 	shadowPage uint64
@@ -107,6 +108,7 @@ var (
 	offShadowPage = int32(unsafe.Offsetof(context{}.shadowPage))
 	offShadow     = int32(unsafe.Offsetof(context{}.shadow))
 	offProbe      = int32(unsafe.Offsetof(context{}.probe))
+	offBatch      = int32(unsafe.Offsetof(context{}.batch))
 	offLeft       = int32(unsafe.Offsetof(context{}.left))
 	offLaunch     = int32(unsafe.Offsetof(context{}.launch))
 	offLocal      = int32(unsafe.Offsetof(context{}.local))

@@ -195,6 +195,25 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set is
 		g.CmpLd(a64.RBX, inContext(offFirst))
 		g.J(a64.NE, loop)
 	}
+	// The next CTA of the batch.
+	end, go1 := g.NewLabel(), g.NewLabel()
+	g.SubMI32(inContext(offBatch), 1)
+	g.J(a64.E, end)
+	if !g.barriers {
+		g.Ld(a64.RBX, inContext(offFirst))
+	}
+	g.StI32(inContext(offLeft), uint32(v.warps))
+	for axis := range int32(3) {
+		g.Ld32(a64.RAX, inContext(offCTAID+4*axis))
+		g.AddI32(a64.RAX, 1)
+		g.St32(inContext(offCTAID+4*axis), a64.RAX)
+		g.CmpLd32(a64.RAX, inContext(offGrid+4*axis))
+		g.J(a64.NE, go1)
+		g.StI32(inContext(offCTAID+4*axis), 0)
+	}
+	g.Bind(go1)
+	g.JmpM(g.inFrame(lay.resume))
+	g.Bind(end)
 	g.MovI32(a64.RAX, exitDone<<exitShift)
 	g.Bind(g.leave)
 	g.VZeroUpper()

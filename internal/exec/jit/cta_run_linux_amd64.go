@@ -152,7 +152,8 @@ type blockRunner struct {
 	shared []uint64
 	size   int32
 	quota  int32
-	pc     int32 // where the CTA stopped
+	batch  uint32 // CTAs of the run under way
+	pc     int32  // where the CTA stopped
 	paused bool
 	broken bool // the CTA did not get to an end
 }
@@ -276,17 +277,22 @@ func (r *blockRunner) reset(f unsafe.Pointer) {
 }
 
 // Run implements exec.BlockRunner.
-func (r *blockRunner) Run(index [3]uint32, pause func()) bool {
+func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool) {
+	x := r.x
+	if r.c.cta.waits || r.c.e.probe != 0 {
+		n = 1
+	}
+	r.batch = uint32(min(n, 1<<30))
+	x.batch = r.batch
 	if n := r.v.replaced.Load(); n != nil {
 		if n.code == nil {
 			// There is no code any more: the CTA starts where it stopped, at the beginning.
-			r.x.frame, r.pc, r.paused, r.x.ctaid = r.first, 0, false, index
-			r.x.mask = *(*uint32)(unsafe.Add(r.first, r.v.code.lay.init))
-			return false
+			x.frame, r.pc, r.paused, x.ctaid = r.first, 0, false, index
+			x.mask = *(*uint32)(unsafe.Add(r.first, r.v.code.lay.init))
+			return 0, false
 		}
 		r.setup(n)
 	}
-	x := r.x
 	x.ctaid = index
 	x.frame = r.first
 	x.left = uint32(r.v.code.v.warps)
@@ -303,21 +309,24 @@ func (r *blockRunner) Run(index [3]uint32, pause func()) bool {
 		why, pc := ret>>exitShift, int32(ret&(1<<exitShift-1))
 		switch why {
 		case exitDone:
-			return true
+			return uint64(r.batch), true
 		case exitBudget:
 			pauses++
 			r.pc, r.paused = pc, true
 			if r.l.Stop != nil && r.l.Stop.Load() || r.c.cta.waits && pauses >= 2 {
-				return false
+				return r.Ended(), false
 			}
 			x.budget = r.quota
 			pause()
 		default:
 			r.pc, r.paused = pc, false
-			return false
+			return r.Ended(), false
 		}
 	}
 }
+
+// Ended implements exec.BlockRunner.
+func (r *blockRunner) Ended() uint64 { return uint64(r.batch - r.x.batch) }
 
 // Restore implements exec.BlockRunner.
 func (r *blockRunner) Restore(c *exec.CTA) {
