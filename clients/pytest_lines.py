@@ -15,6 +15,8 @@ def pytest_runtest_logreport(report):
     name = report.nodeid.split("/")[-1]
     if report.skipped and (report.when == "setup" or report.when == "call"):
         why = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        if hasattr(report, "wasxfail"):
+            why = "expected to fail: " + report.wasxfail.removeprefix("reason: ")
         say("skip", name, why)
     elif report.failed:
         text = str(report.longrepr).strip().splitlines()

@@ -437,6 +437,7 @@ func TestGraphMemory(t *testing.T) {
 		t.Errorf("used %d high %d", used, high)
 	}
 	must(t, tab.GraphExecDestroy(ctx, x))
+	want(t, "flags that exclude each other", tab.GraphInstantiateWithFlags(ctx, new(driver.CUgraphExec), b.g, uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH|driver.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)), bad)
 	// With CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH a launch frees what the one before left.
 	x = b.instantiate(uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH))
 	b.run(x)

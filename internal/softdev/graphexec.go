@@ -189,6 +189,9 @@ func (d *Driver) instantiate(cur driver.CUcontext, out *driver.CUgraphExec, h dr
 		return nil, why, invalidValue
 	}
 	if flags&uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0 {
+		if flags&uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0 { // the one excludes the other (cuda.h)
+			return nil, why, invalidValue
+		}
 		d.explain(c, "graphs that are launched from the device are not supported")
 		return nil, why, notSupported
 	}
