@@ -66,6 +66,15 @@ func Cases() []Case {
 	ipcCases(&c)
 	virtualCases(&c)
 	poolCases(&c)
+	graphCases(&c)
+	graphNodeCases(&c)
+	copyCases(&c)
+	adviceCases(&c)
+	arrayCases(&c)
+	referenceCases(&c)
+	memOpCases(&c)
+	greenCases(&c)
+	serviceCases(&c)
 	seen := map[string]bool{}
 	for _, k := range c {
 		if seen[k.Name] {
