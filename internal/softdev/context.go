@@ -70,6 +70,7 @@ func (c *context) synchronize() driver.CUresult {
 	for _, p := range c.tails(buf[:0]) {
 		p.wait()
 	}
+	c.d.settlePools()
 	c.output.flush()
 	return c.fault()
 }

@@ -86,6 +86,7 @@ type Driver struct {
 	log           errorLog
 	coredump      coredumps
 	greens        handles[greenContext]
+	poolSlack     atomic.Bool // a pool holds more than its threshold
 	resources     handles[resourceDesc]
 	notifications handles[notification]
 	memHandles    handles[memHandle]

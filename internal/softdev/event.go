@@ -177,6 +177,7 @@ func (d *Driver) eventSynchronize(_ driver.CUcontext, h driver.CUevent) driver.C
 		return r
 	}
 	e.captured().wait()
+	d.settlePools()
 	e.ctx.output.flush()
 	return e.ctx.fault()
 }

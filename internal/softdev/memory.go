@@ -346,6 +346,7 @@ func (d *Driver) memGetInfo(cur driver.CUcontext, free, total *uint64) driver.CU
 	u := c.dev.heap.Usage()
 	if free != nil {
 		*free = u.Limit - u.Used
+		*free -= min(*free, d.heldBack(c.dev.heap))
 	}
 	if total != nil {
 		*total = u.Limit

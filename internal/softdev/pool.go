@@ -9,7 +9,8 @@ import (
 )
 
 // pool is a CUmemoryPool: an account over a device's heap. Memory that is freed in stream order goes back to the heap when the stream
-// gets there; nothing is held back, whatever the release threshold.
+// gets there. What the pool holds back for later (reserved) is an account too: cuMemGetInfo leaves it out of what is free, but where the heap would be full
+// otherwise it is given, as the driver releases unused memory of pools then.
 type pool struct {
 	d       *Driver
 	dev     *device    // that the memory belongs to; for memory of the host, the first
@@ -19,8 +20,8 @@ type pool struct {
 	isDflt  bool
 	props   driver.CUmemPoolProps
 	mu      sync.Mutex
-	used    uint64
-	high    uint64
+	used    level
+	held    level     // CU_MEMPOOL_ATTR_RESERVED_MEM_...: in chunks
 	reuse   [3]uint32 // CU_MEMPOOL_ATTR_REUSE_...
 	release uint64
 	dead    bool
@@ -53,11 +54,62 @@ func (dev *device) currentPool() *pool {
 	return dev.current
 }
 
+// level is an amount of bytes and the most that it has been.
+type level struct{ now, high uint64 }
+
+func (l *level) set(n uint64) {
+	l.now = n
+	l.high = max(l.high, n)
+}
+
+// poolChunk is the unit in which pools take memory from a device (recorded by what fits pools with a maxSize of 1 byte).
+const poolChunk = 32 << 20
+
+// chunks is an amount of memory as a pool holds it, at most 1<<64-poolChunk.
+func chunks(n uint64) uint64 { return (n + poolChunk - 1) / poolChunk * poolChunk }
+
+// taken is called with the lock when memory of the pool is given out.
+func (p *pool) taken(n uint64) {
+	p.used.set(p.used.now + n)
+	p.held.set(max(p.held.now, chunks(p.used.now)))
+}
+
 // returned is called when memory of the pool is freed.
 func (p *pool) returned(a *allocation) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.used -= a.size
+	p.used.now -= a.size
+	if p.held.now > p.release {
+		p.d.poolSlack.Store(true)
+	}
+}
+
+// settlePools gives up what pools hold above their thresholds; every call that waits for a stream, event or context does so
+// (CU_MEMPOOL_ATTR_RELEASE_THRESHOLD).
+func (d *Driver) settlePools() {
+	if !d.poolSlack.Load() {
+		return
+	}
+	d.poolSlack.Store(false)
+	for _, p := range d.pools.all() {
+		p.mu.Lock()
+		if p.held.now > p.release {
+			p.held.now = chunks(p.used.now)
+		}
+		p.mu.Unlock()
+	}
+}
+
+// heldBack is what pools hold of a heap and no program uses.
+func (d *Driver) heldBack(h *mem.Heap) (n uint64) {
+	for _, p := range d.pools.all() {
+		p.mu.Lock()
+		if p.heap == h && p.arena == nil {
+			n += p.held.now - min(p.held.now, p.used.now)
+		}
+		p.mu.Unlock()
+	}
+	return n
 }
 
 func (p *pool) alloc(c *context, n uint64) (driver.CUdeviceptr, driver.CUresult) {
@@ -66,7 +118,7 @@ func (p *pool) alloc(c *context, n uint64) (driver.CUdeviceptr, driver.CUresult)
 	if p.dead || p.imported() {
 		return 0, invalidValue
 	}
-	if p.props.MaxSize != 0 && p.used+n > p.props.MaxSize {
+	if most := p.props.MaxSize; most != 0 && (n > most+poolChunk || chunks(p.used.now+n) > chunks(most)) {
 		return 0, driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
 	a := &allocation{pool: p, size: n}
@@ -78,8 +130,7 @@ func (p *pool) alloc(c *context, n uint64) (driver.CUdeviceptr, driver.CUresult)
 		ptr, r = c.allocate(p.heap, n, mem.MinAlign, a)
 	}
 	if r == success {
-		p.used += n
-		p.high = max(p.high, p.used)
+		p.taken(n)
 	}
 	return ptr, r
 }
@@ -287,10 +338,14 @@ func (d *Driver) memPoolGetAttribute(_ driver.CUcontext, h driver.CUmemoryPool, 
 		*(*uint32)(v) = p.reuse[attr-driver.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES]
 	case driver.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
 		*(*uint64)(v) = p.release
-	case driver.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, driver.CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
-		*(*uint64)(v) = p.used
-	case driver.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, driver.CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-		*(*uint64)(v) = p.high
+	case driver.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+		*(*uint64)(v) = p.held.now
+	case driver.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+		*(*uint64)(v) = p.held.high
+	case driver.CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+		*(*uint64)(v) = p.used.now
+	case driver.CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+		*(*uint64)(v) = p.used.high
 	default:
 		return invalidValue
 	}
@@ -316,16 +371,26 @@ func (d *Driver) memPoolSetAttribute(_ driver.CUcontext, h driver.CUmemoryPool, 
 		if *(*uint64)(v) != 0 {
 			return invalidValue // the high marks can only be reset
 		}
-		p.high = p.used
+		l := &p.used
+		if attr == driver.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH {
+			l = &p.held
+		}
+		l.high = l.now
 	default:
 		return invalidValue
 	}
 	return success
 }
 
-func (d *Driver) memPoolTrimTo(_ driver.CUcontext, h driver.CUmemoryPool, _ uint64) driver.CUresult {
-	_, r := d.pool(h)
-	return r
+func (d *Driver) memPoolTrimTo(_ driver.CUcontext, h driver.CUmemoryPool, keep uint64) driver.CUresult {
+	p, r := d.pool(h)
+	if r != success {
+		return r
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held.now = max(chunks(p.used.now), min(p.held.now, keep/poolChunk*poolChunk))
+	return success
 }
 
 func (d *Driver) memPoolGetAccess(_ driver.CUcontext, flags *driver.CUmemAccess_flags, h driver.CUmemoryPool, where *driver.CUmemLocation) driver.CUresult {

@@ -174,8 +174,7 @@ func (d *Driver) memPoolImportPointer(cur driver.CUcontext, out *driver.CUdevice
 	if err != nil {
 		return d.ipcFailure(nil, err)
 	}
-	p.used += a.size
-	p.high = max(p.high, p.used)
+	p.taken(a.size)
 	*out = driver.CUdeviceptr(rng.Base)
 	return success
 }

@@ -138,6 +138,7 @@ func (d *Driver) streamSynchronize(cur driver.CUcontext, h driver.CUstream) driv
 		return r
 	}
 	s.synchronize()
+	d.settlePools()
 	return s.ctx.fault()
 }
 

@@ -72,7 +72,6 @@ var partly = []struct{ symbol, note string }{
 	{"cuGetProcAddress*", "through the C door; pure Go has no addresses to give"},
 	{"cuTensorMapEncode*", "launches with interleaved layouts fail"},
 	{"cuDeviceRegisterAsyncNotification", "the callback never has a reason to run"},
-	{"cuCtxFromGreenCtx", "gives the primary context"},
 	{"cuStreamBatchMemOp*", "not CU_STREAM_WAIT_VALUE_FLUSH: CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES is 0"},
 	{"cuStreamWaitValue*", "not CU_STREAM_WAIT_VALUE_FLUSH: CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES is 0"},
 	{"cuMemAlloc", "the addresses of the window do not fit 32 bits"},
