@@ -221,7 +221,7 @@ var vectorOps = []vectorOp{
 	{"CvtDQ2PS", a64.CvtDQ2PS, "two", nil, true, true}, {"CvtUDQ2PS", a64.CvtUDQ2PS, "two", nil, true, true}, {"CvtTPS2DQ", a64.CvtTPS2DQ, "two", nil, true, false}, {"CvtTPS2UDQ", a64.CvtTPS2UDQ, "two", nil, true, false}, {"CvtPS2DQ", a64.CvtPS2DQ, "two", nil, true, true},
 	{"CvtPS2PD", a64.CvtPS2PD, "two", nil, true, false}, {"CvtPD2PS", a64.CvtPD2PS, "two", nil, true, true}, {"CvtDQ2PD", a64.CvtDQ2PD, "two", nil, true, false}, {"CvtUDQ2PD", a64.CvtUDQ2PD, "two", nil, true, false},
 	{"CvtTPD2DQ", a64.CvtTPD2DQ, "two", nil, true, false}, {"CvtTPD2UDQ", a64.CvtTPD2UDQ, "two", nil, true, false}, {"CvtPH2PS", a64.CvtPH2PS, "two-nomem", nil, false, false},
-	{"CvtQQ2PD", a64.CvtQQ2PD, "two", nil, true, true}, {"CvtUQQ2PD", a64.CvtUQQ2PD, "two", nil, true, true}, {"CvtTPD2QQ", a64.CvtTPD2QQ, "two-reg", nil, false, false},
+	{"CvtQQ2PD", a64.CvtQQ2PD, "two", nil, true, true}, {"CvtUQQ2PD", a64.CvtUQQ2PD, "two", nil, true, true}, {"CvtPD2UQQ", a64.CvtPD2UQQ, "two", nil, true, true}, {"CvtQQ2PS", a64.CvtQQ2PS, "two-z", nil, true, true}, {"CvtUQQ2PS", a64.CvtUQQ2PS, "two-z", nil, true, true}, {"CvtTPD2QQ", a64.CvtTPD2QQ, "two-reg", nil, false, false},
 	{"PermD", a64.PermD, "three-z", nil, true, false}, {"PermI2D", a64.PermI2D, "three-z", nil, true, false}, {"PermT2D", a64.PermT2D, "three-z", nil, true, false}, {"PermI2Q", a64.PermI2Q, "three-z", nil, true, false}, {"PermT2Q", a64.PermT2Q, "three-z", nil, true, false},
 	{"Permute", a64.PermI2D, "permute", nil, false, false},
 	{"MovZXDQ", a64.MovZXDQ, "two", nil, false, false}, {"MovSXDQ", a64.MovSXDQ, "two", nil, false, false}, {"MovZXBD", a64.MovZXBD, "two", nil, false, false}, {"MovSXBD", a64.MovSXBD, "two", nil, false, false},
@@ -247,7 +247,7 @@ func (v *vectorOp) random(r *rand.Rand) step {
 	}
 	x, y, w := z(), z(), z()
 	o := a64.Z
-	if r.IntN(12) == 0 && !strings.Contains("insert extract pack half gather three-z permute two-reg imm3 imm2 two-nomem", v.kind) && !strings.Contains("CvtPD2PS CvtTPD2DQ CvtTPD2UDQ", v.name) {
+	if r.IntN(12) == 0 && !strings.Contains("insert extract pack half gather three-z two-z permute two-reg imm3 imm2 two-nomem", v.kind) && !strings.Contains("CvtPD2PS CvtTPD2DQ CvtTPD2UDQ", v.name) {
 		o = a64.Y
 	}
 	k := uint8(0)
@@ -327,7 +327,7 @@ func (v *vectorOp) random(r *rand.Rand) step {
 			k, zero = 0, false
 		}
 		return three(masked(), y, false)
-	case "two":
+	case "two", "two-z":
 		return three(masked(), 0, false)
 	case "two-reg", "two-nomem":
 		form = 0

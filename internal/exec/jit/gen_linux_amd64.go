@@ -535,8 +535,9 @@ func (g *gen) branch(b int32) {
 func (g *gen) diverge() amd64asm.Label {
 	l := g.NewLabel()
 	to := g.exit(exitDiverge, 0)
+	live := g.liveRegs()
 	g.stubs = append(g.stubs, func() {
-		g.Join(l, g.liveRegs(), liveMasks)
+		g.Join(l, live, liveMasks)
 		g.St32(inContext(offOut), amd64asm.RAX)
 		g.Jmp(to)
 	})

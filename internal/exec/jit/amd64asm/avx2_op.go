@@ -18,6 +18,7 @@ var lowerings = map[Op]lowerFunc{
 	CvtDQ2PS: two(CvtDQ2PS), CvtUDQ2PS: lowerCvtUDQ2PS, CvtTPS2DQ: two(CvtTPS2DQ), CvtTPS2UDQ: lowerCvtTPS2UDQ, CvtPS2DQ: two(CvtPS2DQ),
 	CvtPS2PD: widen(CvtPS2PD, 16, true), CvtDQ2PD: widen(CvtDQ2PD, 16, true), CvtUDQ2PD: lowerCvtUDQ2PD, CvtPH2PS: widen(CvtPH2PS, 16, false),
 	CvtPD2PS: narrow(CvtPD2PS), CvtTPD2DQ: narrow(CvtTPD2DQ), CvtTPD2UDQ: lowerCvtTPD2UDQ, CvtPS2PH: lowerCvtPS2PH, CvtQQ2PD: lowerCvtQQ2PD, CvtUQQ2PD: lowerCvtQQ2PD, CvtTPD2QQ: lowerCvtTPD2QQ,
+	CvtPD2UQQ: lowerCvtPD2UQQ, CvtQQ2PS: lowerCvtQQ2PS, CvtUQQ2PS: lowerCvtQQ2PS,
 	PermD: lowerPermD, PermI2D: lowerPerm2, PermT2D: lowerPerm2, PermI2Q: lowerPerm2, PermT2Q: lowerPerm2, InsertQ4: lowerInsert, ExtractQ4: lowerExtract,
 	MovZXDQ: widen(MovZXDQ, 16, true), MovSXDQ: widen(MovSXDQ, 16, true), MovZXBD: widen(MovZXBD, 8, false), MovSXBD: widen(MovSXBD, 8, false), MovZXWD: widen(MovZXWD, 16, false), MovSXWD: widen(MovSXWD, 16, false),
 	MovQD: lowerPack, MovDB: lowerPack, MovDW: lowerPack,
@@ -822,6 +823,78 @@ func lowerCvtTPD2QQ(w *lowering, i *inst) {
 		w.load(t, w.file(fileScratch+int32(32*h)))
 		return t
 	})
+}
+
+// lowerCvtPD2UQQ rounds first; what is left converts one by one.
+func lowerCvtPD2UQQ(w *lowering, i *inst) {
+	i.each(w, func(h int) uint8 {
+		b := i.b(w, h)
+		t, big, u := w.temp(), w.temp(), w.temp()
+		w.e(vexRoundPD, t, 0, b, 12) // as MXCSR says
+		limit := w.splatQ(0x43e0000000000000)
+		w.e(CmpPD, big, t, limit, 29)
+		w.e(AndD, u, big, limit)
+		w.r(SubPD, u, t, u)
+		w.store(w.file(fileScratch), u)
+		g := w.save(1)
+		for n := range int32(4) {
+			m := w.file(fileScratch + 8*n)
+			w.a.vexW(vexCvtTSD2SI, 1, 0, g[0], 0, inMem(m))
+			w.a.St(m, g[0])
+		}
+		w.restore(g)
+		w.load(u, w.file(fileScratch))
+		w.shiftQ(ShiftSll, big, big, 63)
+		w.r(XorD, u, u, big)
+		w.e(CmpPD, big, t, w.splatQ(0), 25) // not zero or more
+		w.r(OrD, u, u, big)
+		w.e(CmpPD, big, t, w.splatQ(0x43f0000000000000), 21) // not below 2^64
+		w.r(OrD, u, u, big)
+		return u
+	})
+}
+
+// lowerCvtQQ2PS converts one by one. What is too large for a signed number loses its last bit, which must not be lost to rounding, and is doubled.
+func lowerCvtQQ2PS(w *lowering, i *inst) {
+	if i.halves != 2 {
+		w.refuse(i.op)
+		return
+	}
+	var s [2]uint8
+	for h := range s {
+		w.next(i)
+		if h == 1 {
+			w.lock(s[0])
+		}
+		x := i.breg(w, h)
+		t, u := w.temp(), w.temp()
+		s[h] = w.sign(x)
+		if i.op == CvtUQQ2PS {
+			w.shiftQ(ShiftSrl, t, x, 1)
+			w.e(AndD, u, x, w.splatQ(1))
+			w.r(OrD, t, t, u)
+			w.blend(t, x, inReg(t), s[h])
+			x = t
+		}
+		w.store(w.file(fileScratch+int32(32*h)), x)
+	}
+	t := w.temp()
+	w.r(XorD, t, t, t)
+	for n := range int32(8) {
+		w.a.vexW(vexCvtSI2SS, 1, 0, t, t, inMem(w.file(fileScratch+8*n)))
+		w.a.vex(vexMovSSSt, 0, t, 0, inMem(w.file(fileScratch+4*n)))
+	}
+	w.load(t, w.file(fileScratch))
+	if i.op == CvtUQQ2PS {
+		u := w.temp()
+		w.r(vexShufPS, s[0], s[0], s[1], 0x88)
+		w.r(vexPermQI, s[0], 0, s[0], 0xd8)
+		w.r(AddPS, u, t, t)
+		w.blend(t, t, inReg(u), s[0])
+	}
+	i.q = false
+	i.finish(w, i.reg, 0, t)
+	w.zero(i.reg, 1)
 }
 
 // Permutations.

@@ -91,6 +91,8 @@ var (
 	vexSubUSW     = Op{1, 1, 0, 0xd9, vector}
 	vexMinSW      = Op{1, 1, 0, 0xea, vector}
 	vexCvtTSD2SI  = Op{3, 1, 1, 0x2c, vector}
+	vexCvtSI2SS   = Op{2, 1, 1, 0x2a, vector} // from memory, with W
+	vexMovSSSt    = Op{2, 1, 0, 0x11, vector}
 	vexMXCSR      = Op{0, 1, 0, 0xae, vector} // register field: 2 load, 3 store
 	vexGatherD    = Op{1, 2, 0, 0x90, vector} // indices of 32 bits; elements of 64 bits with W
 	vexGatherQ    = Op{1, 2, 0, 0x91, vector}
