@@ -38,6 +38,9 @@ const (
 	PoCLFast   = "pocl-fast"   // and -cl-fast-relaxed-math
 )
 
+// CDoor is the C host of the CUDA driver API, which opens the library that $CUDA_LIB names. It is not among HostNames: it measures a door, not an implementation.
+const CDoor = "libcuda"
+
 // HostNames lists the implementations of Hosts.
 var HostNames = [...]string{Native, NativeFast, PoCL, PoCLFast}
 
@@ -75,6 +78,8 @@ func BuildHosts(dir string, names []string, big50k bool, progress func(string)) 
 		case NativeFast:
 			program, err = b.native("nativefast", "-ffast-math -mprefer-vector-width=512")
 			env = []string{threads}
+		case CDoor:
+			program, err = b.libcuda()
 		case PoCL, PoCLFast:
 			if noCL != "" {
 				h.Missing[n] = noCL
@@ -296,5 +301,27 @@ func (b *build) opencl() (string, error) {
 	}
 	program := "build/ocl" + b.suffix
 	err = b.gccRun(program, "-O2 -fopenmp -lOpenCL -lm", append([]string{"host/ocl_main.c", "build/native.o"}, objects...)...)
+	return b.path(program), err
+}
+
+func (b *build) libcuda() (string, error) {
+	for _, name := range b.big {
+		text, err := ptx(name)
+		if err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(b.path("kernels/ptx/"+name+".ptx"), text, 0o644); err != nil {
+			return "", err
+		}
+	}
+	objects, err := b.objects()
+	if err != nil {
+		return "", err
+	}
+	if err := b.gccRun("build/native.o", nativeFlags+" -c", "host/native.c"); err != nil {
+		return "", err
+	}
+	program := "build/cuda" + b.suffix
+	err = b.gccRun(program, "-O2 -fopenmp -ldl -lm", append([]string{"host/cuda_main.c", "build/native.o"}, objects...)...)
 	return b.path(program), err
 }
