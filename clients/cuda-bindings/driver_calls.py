@@ -129,6 +129,16 @@ def host(ptr, count, dtype):
     return np.frombuffer((ctypes.c_char * (count * dtype.itemsize)).from_address(int(ptr)), dtype)
 
 
+def raw(x, size=64):
+    """The bytes of a handle for other processes, whose field has another name in 13.5."""
+    return ctypes.string_at(x.getPtr(), size)
+
+
+def from_raw(x, data):
+    ctypes.memmove(x.getPtr(), data, len(data))
+    return x
+
+
 # -- kernels --------------------------------------------------------------------------------------
 
 def module(text):

@@ -249,3 +249,53 @@ def test_threads_have_their_own_current_context(own, ctx):
     [t.start() for t in ts]
     [t.join() for t in ts]
     assert got == {"own": int(own), "primary": int(ctx)}
+
+
+def test_shared_memory_config_set(own):
+    ok(drv.cuCtxSetSharedMemConfig(drv.CUsharedconfig.CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE))
+    assert ok(drv.cuCtxGetSharedMemConfig()) == drv.CUsharedconfig.CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE
+
+
+def test_coredump_attributes_set(tmp_path):
+    out = child("""
+        S = drv.CUcoredumpSettings
+        ok(drv.cuCoredumpSetAttribute(S.CU_COREDUMP_FILE, (sys.argv[1] + "/core_%h_%p").encode()))
+        print(ok(drv.cuCoredumpGetAttribute(S.CU_COREDUMP_FILE)).split(b"\\0")[0].decode())
+        ok(drv.cuCoredumpSetAttribute(S.CU_COREDUMP_TRIGGER_HOST, False))
+        print(ok(drv.cuCoredumpGetAttribute(S.CU_COREDUMP_TRIGGER_HOST)))
+    """, tmp_path).split()
+    assert out == [f"{tmp_path}/core_%h_%p", "False"]
+
+
+def test_export_table_of_nobody(ctx):
+    u = drv.CUuuid()
+    assert code(drv.cuGetExportTable(u)) in ("INVALID_VALUE", "NOT_FOUND")
+
+
+def test_async_notification(ctx, dev):
+    if not hasattr(drv, "cuDeviceRegisterAsyncNotification"):
+        pytest.skip("came with 12.4")
+    fn = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(lambda info, data, handle: None)
+    r = drv.cuDeviceRegisterAsyncNotification(dev, drv.CUasyncCallback(ctypes.cast(fn, ctypes.c_void_p).value), 0)
+    if code(r) == "NOT_SUPPORTED":
+        pytest.skip("not supported by the system")
+    ok(drv.cuDeviceUnregisterAsyncNotification(dev, ok(r)))
+
+
+def test_error_log_callback(ctx):
+    if ok(drv.cuDriverGetVersion()) < 12090:
+        pytest.skip("came with 12.9")
+    assert child("""
+        from test_context import entry
+        seen = []
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t)
+        fn = kind(lambda data, level, text, size: seen.append(text))
+        handle = ctypes.c_void_p()
+        f = ctypes.CFUNCTYPE(ctypes.c_int, kind, ctypes.c_void_p, ctypes.c_void_p)(entry(b"cuLogsRegisterCallback", 12090))
+        assert f(fn, None, ctypes.addressof(handle)) == 0 and handle.value
+        drv.cuMemFree(12345)
+        g = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(entry(b"cuLogsUnregisterCallback", 12090))
+        assert g(handle) == 0
+        assert all(isinstance(t, bytes) for t in seen)
+        print("done")
+    """) == "done"

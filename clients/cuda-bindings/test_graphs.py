@@ -516,3 +516,189 @@ def test_switch(graph, ctx, setter, cell, value):
         ok(drv.cuGraphAddMemsetNode(body, None, 0, memset_params(cell, 10 + i, 64), ctx))
     run(graph)
     assert (get(cell, 64, np.uint32) == (10 + value if value < 3 else 0)).all()
+
+
+# -- changes of further nodes ---------------------------------------------------------------------
+
+def test_kernel_node_changed(graph, basic, cell):
+    n = ok(drv.cuGraphAddKernelNode(graph, None, 0, kernel_params(function(basic, "fill"), (1,), (64,), (cell, 1, 64), (None, u32, u32))))
+    ok(drv.cuGraphKernelNodeSetParams(n, kernel_params(function(basic, "add_one"), (1,), (10,), (cell,), (None,))))
+    run(graph)
+    assert get(cell, 2, np.uint32).tolist() == [10, 0]
+
+
+def test_host_node_params(graph):
+    fn = HOST_FN(lambda p: None)
+    p = drv.CUDA_HOST_NODE_PARAMS()
+    p.fn, p.userData = host_fn(fn), 5
+    n = ok(drv.cuGraphAddHostNode(graph, None, 0, p))
+    assert int(ok(drv.cuGraphHostNodeGetParams(n)).fn) != 0
+
+
+def memory_op(cell, value):
+    op = drv.CUstreamBatchMemOpParams()
+    op.writeValue.operation = drv.CUstreamBatchMemOpType.CU_STREAM_MEM_OP_WRITE_VALUE_32
+    op.writeValue.address = cell
+    op.writeValue.value = drv.cuuint32_t(value)
+    p = drv.CUDA_BATCH_MEM_OP_NODE_PARAMS()
+    p.ctx, p.count, p.paramArray, p.flags = ok(drv.cuCtxGetCurrent()), 1, [op], 0
+    return p
+
+
+def test_memory_op_node_changed(graph, ctx, cell):
+    n = ok(drv.cuGraphAddBatchMemOpNode(graph, None, 0, memory_op(cell, 1)))
+    assert ok(drv.cuGraphBatchMemOpNodeGetParams(n)).count == 1
+    ok(drv.cuGraphBatchMemOpNodeSetParams(n, memory_op(cell, 2)))
+    x = ok(drv.cuGraphInstantiate(graph, 0))
+    ok(drv.cuGraphLaunch(x, 0))
+    ok(drv.cuCtxSynchronize())
+    assert get(cell, 1, np.uint32)[0] == 2
+    ok(drv.cuGraphExecBatchMemOpNodeSetParams(x, n, memory_op(cell, 3)))
+    ok(drv.cuGraphLaunch(x, 0))
+    ok(drv.cuCtxSynchronize())
+    assert get(cell, 1, np.uint32)[0] == 3
+    ok(drv.cuGraphExecDestroy(x))
+
+
+def test_user_object_counts(ctx):
+    freed = []
+    fn = HOST_FN(lambda p: freed.append(p))
+    o = ok(drv.cuUserObjectCreate(77, host_fn(fn), 1, drv.CUuserObject_flags.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC))
+    g = ok(drv.cuGraphCreate(0))
+    ok(drv.cuUserObjectRetain(o, 2))
+    ok(drv.cuGraphRetainUserObject(g, o, 1, 0))
+    ok(drv.cuUserObjectRelease(o, 2))
+    ok(drv.cuGraphReleaseUserObject(g, o, 1))
+    assert freed == []
+    ok(drv.cuUserObjectRelease(o, 1))
+    import time
+    for _ in range(200):
+        if freed:
+            break
+        time.sleep(0.01)
+    assert freed == [77]
+    ok(drv.cuGraphDestroy(g))
+
+
+def test_graph_memory_attributes(ctx, dev):
+    G = drv.CUgraphMem_attribute
+    ok(drv.cuDeviceSetGraphMemAttribute(dev, G.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, drv.cuuint64_t(0)))
+    assert int(ok(drv.cuDeviceGetGraphMemAttribute(dev, G.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH))) == int(ok(drv.cuDeviceGetGraphMemAttribute(dev, G.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT)))
+
+
+def general(kind):
+    p = drv.CUgraphNodeParams()
+    p.type = getattr(N, "CU_GRAPH_NODE_TYPE_" + kind)
+    return p
+
+
+def test_general_nodes_of_other_kinds(graph, ctx, cell):
+    e = ok(drv.cuEventCreate(0))
+    got = []
+    fn = HOST_FN(lambda p: got.append(p))
+    host_node = general("HOST")
+    host_node.host.fn, host_node.host.userData = host_fn(fn), 4
+    record, wait = general("EVENT_RECORD"), general("WAIT_EVENT")
+    record.eventRecord.event = e
+    wait.eventWait.event = e
+    sub = ok(drv.cuGraphCreate(0))
+    ok(drv.cuGraphAddMemsetNode(sub, None, 0, memset_params(cell, 3, 4), ctx))
+    inner = general("GRAPH")
+    inner.graph.graph = sub
+    copy = general("MEMCPY")
+    copy.memcpy.copyCtx = ctx
+    copy.memcpy.copyParams = copy_params(drv.CUdeviceptr(int(cell) + 16), cell, 16)
+    empty = general("EMPTY")
+    made = []
+    for p in (host_node, record, wait, inner, copy, empty):
+        made.append(ok(add_node(graph, made[-1:], p)))
+    assert [kind(n) for n in made] == [getattr(N, "CU_GRAPH_NODE_TYPE_" + k) for k in "HOST EVENT_RECORD WAIT_EVENT GRAPH MEMCPY EMPTY".split()]
+    run(graph)
+    assert got == [4] and get(cell, 10, np.uint32).tolist() == [3] * 8 + [0, 0]
+    ok(drv.cuGraphDestroy(sub))
+    ok(drv.cuEventDestroy(e))
+
+
+def test_general_memory_nodes(graph, ctx):
+    a = general("MEM_ALLOC")
+    a.alloc.poolProps.allocType = drv.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    a.alloc.poolProps.location.type = drv.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    a.alloc.bytesize = 1000
+    n = ok(add_node(graph, [], a))
+    d = a.alloc.dptr
+    assert int(d)
+    out = np.zeros(1000, np.uint8)
+    m = ok(drv.cuGraphAddMemsetNode(graph, [n], 1, memset_params(d, 6, 1000, size=1), ctx))
+    c = ok(drv.cuGraphAddMemcpyNode(graph, [m], 1, copy_params(out, d, 1000), ctx))
+    f = general("MEM_FREE")
+    f.free.dptr = d
+    ok(add_node(graph, [c], f))
+    run(graph)
+    assert (out == 6).all()
+
+
+def test_memory_left_by_a_graph(graph, ctx, stream):
+    """Memory that a graph allocates and does not free is the program's."""
+    a = general("MEM_ALLOC")
+    a.alloc.poolProps.allocType = drv.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    a.alloc.poolProps.location.type = drv.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    a.alloc.bytesize = 4096
+    n = ok(add_node(graph, [], a))
+    ok(drv.cuGraphAddMemsetNode(graph, [n], 1, memset_params(a.alloc.dptr, 0x11, 1024), ctx))
+    x = ok(drv.cuGraphInstantiate(graph, 0))
+    ok(drv.cuGraphLaunch(x, stream))
+    ok(drv.cuStreamSynchronize(stream))
+    assert (get(a.alloc.dptr, 1024, np.uint32) == 0x11).all()
+    assert code(drv.cuGraphLaunch(x, stream)) == "INVALID_VALUE"  # not again while it is there
+    ok(drv.cuMemFreeAsync(a.alloc.dptr, stream))
+    ok(drv.cuGraphLaunch(x, stream))
+    ok(drv.cuMemFreeAsync(a.alloc.dptr, stream))
+    ok(drv.cuStreamSynchronize(stream))
+    ok(drv.cuGraphExecDestroy(x))
+
+
+def test_memory_freed_by_the_next_launch(graph, ctx, stream):
+    a = general("MEM_ALLOC")
+    a.alloc.poolProps.allocType = drv.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    a.alloc.poolProps.location.type = drv.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    a.alloc.bytesize = 4096
+    ok(add_node(graph, [], a))
+    x = ok(drv.cuGraphInstantiate(graph, drv.CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH))
+    for _ in range(3):
+        ok(drv.cuGraphLaunch(x, stream))
+    ok(drv.cuMemFreeAsync(a.alloc.dptr, stream))
+    ok(drv.cuStreamSynchronize(stream))
+    ok(drv.cuGraphExecDestroy(x))
+
+
+def test_dot_with_everything(graph, ctx, basic, cell, tmp_path):
+    a = ok(drv.cuGraphAddKernelNode(graph, None, 0, kernel_params(function(basic, "fill"), (1,), (64,), (cell, 1, 64), (None, u32, u32))))
+    ok(drv.cuGraphAddMemsetNode(graph, [a], 1, memset_params(cell, 8, 64), ctx))
+    p = tmp_path / "graph.dot"
+    ok(drv.cuGraphDebugDotPrint(graph, str(p).encode(), drv.CUgraphDebugDot_flags.CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE))
+    text = p.read_text()
+    assert "fill" in text and "MEMSET" in text.upper()
+
+
+def test_many_nodes(graph, ctx, basic, cell):
+    """A diamond a hundred wide, ten times."""
+    f = function(basic, "add_one")
+    last = []
+    for _ in range(10):
+        row = [ok(drv.cuGraphAddKernelNode(graph, last, len(last), kernel_params(f, (1,), (1,), (cell,), (None,)))) for _ in range(100)]
+        last = [ok(drv.cuGraphAddEmptyNode(graph, row, len(row)))]
+    assert len(nodes(graph)) == 1010 and len(edges(graph)) == 1000 + 900
+    run(graph, times=2)
+    assert get(cell, 1, np.uint32)[0] == 2000
+
+
+def test_nested_conditions(graph, ctx, setter, cell):
+    """A loop of 4 with an inner condition that is true."""
+    outer = ok(drv.cuGraphConditionalHandleCreate(graph, ctx, 1, drv.CU_GRAPH_COND_ASSIGN_DEFAULT))
+    _, (body,) = conditional(graph, outer, "WHILE")
+    step = ok(drv.cuGraphAddKernelNode(body, None, 0, kernel_params(function(setter, "more"), (1,), (1,), (int(outer), cell, 4), (ctypes.c_ulonglong, None, u32))))
+    inner = ok(drv.cuGraphConditionalHandleCreate(body, ctx, 1, drv.CU_GRAPH_COND_ASSIGN_DEFAULT))
+    _, (then,) = conditional(body, inner, "IF", deps=[step])
+    ok(drv.cuGraphAddMemsetNode(then, None, 0, memset_params(drv.CUdeviceptr(int(cell) + 8), 9, 1), ctx))
+    run(graph)
+    assert get(cell, 3, np.uint32).tolist() == [4, 0, 9]

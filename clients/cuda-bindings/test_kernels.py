@@ -574,3 +574,128 @@ def test_nvrtc_device_memory_and_math(ctx, dev):
     assert np.allclose(got[:, 1], np.sqrt(1 + x / 2 + x * x / 4 + x**3 / 8), rtol=1e-14)
     ok(drv.cuMemFree(d))
     ok(drv.cuModuleUnload(m))
+
+
+# -- the old way to launch ------------------------------------------------------------------------
+
+def test_old_launch(basic):
+    f = function(basic, "fill")
+    d = put(np.zeros(100, np.uint32))
+    ok(drv.cuFuncSetBlockShape(f, 50, 1, 1))
+    ok(drv.cuFuncSetSharedSize(f, 0))
+    ok(drv.cuParamSetv(f, 0, int(d).to_bytes(8, "little"), 8))
+    ok(drv.cuParamSeti(f, 8, 4))
+    ok(drv.cuParamSeti(f, 12, 90))
+    ok(drv.cuParamSetSize(f, 16))
+    ok(drv.cuLaunchGrid(f, 2, 1))
+    ok(drv.cuCtxSynchronize())
+    assert get(d, 100, np.uint32).tolist() == [4] * 90 + [0] * 10
+    ok(drv.cuMemFree(d))
+
+
+def test_old_launch_in_a_stream(basic, stream):
+    f = function(basic, "add_one")
+    d = put(np.zeros(1, np.uint32))
+    ok(drv.cuFuncSetBlockShape(f, 7, 1, 1))
+    ok(drv.cuParamSetv(f, 0, int(d).to_bytes(8, "little"), 8))
+    ok(drv.cuParamSetSize(f, 8))
+    ok(drv.cuLaunchGridAsync(f, 3, 2, stream))
+    ok(drv.cuStreamSynchronize(stream))
+    ok(drv.cuLaunch(f))
+    ok(drv.cuCtxSynchronize())
+    assert get(d, 1, np.uint32)[0] == 49
+    ok(drv.cuMemFree(d))
+
+
+# -- more of libraries ----------------------------------------------------------------------------
+
+def test_library_in_two_contexts(ctx, dev, library):
+    k = ok(drv.cuLibraryGetKernel(library, b"count"))
+    out = put(np.zeros(2, np.uint32))
+    launch(ok(drv.cuKernelGetFunction(k)), (1,), (1,), (out,), (None,))
+    ok(drv.cuCtxSynchronize())
+    c = ctx_create(0, dev)
+    launch(ok(drv.cuKernelGetFunction(k)), (1,), (1,), (int(out) + 4,), (None,))
+    ok(drv.cuCtxSynchronize())
+    ok(drv.cuCtxDestroy(c))
+    ok(drv.cuCtxSetCurrent(ctx))
+    assert get(out, 2, np.uint32).tolist() == [7, 7]  # each context has the variable for itself
+    ok(drv.cuMemFree(out))
+
+
+def test_library_unified_function_missing(library):
+    assert code(drv.cuLibraryGetUnifiedFunction(library, b"missing")) in ("NOT_FOUND", "NOT_SUPPORTED", "INVALID_VALUE")  # INVALID_VALUE on an H200
+
+
+def test_library_with_options(ctx):
+    log = b"\0" * 1024
+    lib = ok(drv.cuLibraryLoadData(kernels.BASIC.encode(), [J.CU_JIT_INFO_LOG_BUFFER, J.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES], [log, 1024], 2, [drv.CUlibraryOption.CU_LIBRARY_BINARY_IS_PRESERVED], [True], 1))
+    ok(drv.cuLibraryGetKernel(lib, b"fill"))
+    ok(drv.cuLibraryUnload(lib))
+
+
+def test_library_bad_text(ctx):
+    r = drv.cuLibraryLoadData(b".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry k() { nonsense; }\n", [], [], 0, [], [], 0)
+    if code(r) == "CUDA_SUCCESS":  # lazily
+        lib = ok(r)
+        r = drv.cuLibraryGetKernel(lib, b"k")
+        if code(r) == "CUDA_SUCCESS":
+            r = drv.cuKernelGetFunction(ok(r))
+        assert code(r) == "INVALID_PTX"
+    else:
+        assert code(r) == "INVALID_PTX"
+
+
+# -- everything at once ---------------------------------------------------------------------------
+
+def test_streams_in_threads(ctx, basic):
+    """Eight threads, each with a stream of its own, launching and copying at once."""
+    import threading
+    f = function(basic, "saxpy")
+    n, bad = 5000, []
+
+    def work(i):
+        try:
+            ok(drv.cuCtxSetCurrent(ctx))
+            s = ok(drv.cuStreamCreate(1))
+            x = np.full(n, i, np.float32)
+            dx, dy = alloc(4 * n), alloc(4 * n)
+            out = np.zeros(n, np.float32)
+            ok(drv.cuMemcpyHtoDAsync(dx, x.ctypes.data, 4 * n, s))
+            ok(drv.cuMemsetD32Async(dy, 0, n, s))
+            for _ in range(20):
+                launch(f, ((n + 255) // 256,), (256,), (1.0, dx, dy, n), (f32, None, None, u32), s)
+            ok(drv.cuMemcpyDtoHAsync(out.ctypes.data, dy, 4 * n, s))
+            ok(drv.cuStreamSynchronize(s))
+            assert (out == 20 * i).all()
+            [ok(drv.cuMemFree(p)) for p in (dx, dy)]
+            ok(drv.cuStreamDestroy(s))
+        except BaseException as e:
+            bad.append(e)
+
+    ts = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    [t.start() for t in ts]
+    [t.join() for t in ts]
+    assert not bad
+
+
+def test_corpus_kernels(ctx):
+    """PTX of real compilers loads, and says what it has."""
+    import gzip
+    folder = root / "testdata" / "corpus" / "modules"
+    if not folder.exists():
+        pytest.skip("testdata is not there")
+    cc = attribute(ok(drv.cuDeviceGet(0)), "COMPUTE_CAPABILITY_MAJOR")
+    if cc < 9:
+        pytest.skip("the texts are for compute capability 9.0")
+    loaded = 0
+    for name in ("blackscholes", "matmul", "fft", "nbody", "sort_bitonic", "scan", "histogram", "stencil", "codec", "dynprog"):
+        for p in (folder / name).glob("*.compute_90.ptx.gz"):
+            m = ok(drv.cuModuleLoadData(gzip.decompress(p.read_bytes())))
+            n = ok(drv.cuModuleGetFunctionCount(m))
+            for f in ok(drv.cuModuleEnumerateFunctions(n, m)):
+                ok(drv.cuFuncLoad(f))
+                assert ok(drv.cuFuncGetName(f)) and 1 <= ok(drv.cuFuncGetAttribute(F.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f)) <= 1024
+            ok(drv.cuModuleUnload(m))
+            loaded += n
+    assert loaded >= 10

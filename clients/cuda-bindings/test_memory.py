@@ -430,3 +430,103 @@ def test_memset_past_the_end(ctx):
     d = alloc(64)
     assert code(drv.cuMemsetD8(d, 1, 100000)) == "INVALID_VALUE"
     ok(drv.cuMemFree(d))
+
+
+def test_copy_async_unified(ctx, stream):
+    a = pattern(1000)
+    d = put(a)
+    e = alloc(1000)
+    ok(drv.cuMemcpyAsync(e, d, 1000, stream))
+    ok(drv.cuStreamSynchronize(stream))
+    assert np.array_equal(get(e, 1000, np.uint8), a)
+    [ok(drv.cuMemFree(x)) for x in (d, e)]
+
+
+def test_copy_3d_peer_async(ctx, stream):
+    a = pattern(256)
+    d, e = put(a), alloc(256)
+    c = drv.CUDA_MEMCPY3D_PEER()
+    c.srcMemoryType, c.srcDevice, c.srcPitch, c.srcHeight, c.srcContext = D, d, 16, 4, ctx
+    c.dstMemoryType, c.dstDevice, c.dstPitch, c.dstHeight, c.dstContext = D, e, 16, 4, ctx
+    c.WidthInBytes, c.Height, c.Depth = 16, 4, 4
+    ok(drv.cuMemcpy3DPeerAsync(c, stream))
+    ok(drv.cuStreamSynchronize(stream))
+    assert np.array_equal(get(e, 256, np.uint8), a)
+    [ok(drv.cuMemFree(x)) for x in (d, e)]
+
+
+def test_copy_batch_with_a_bad_size(ctx, stream):
+    if ok(drv.cuDriverGetVersion()) < 12080:
+        pytest.skip("came with 12.8")
+    s, d = alloc(64), alloc(64)
+    attr = drv.CUmemcpyAttributes()
+    attr.srcAccessOrder = drv.CUmemcpySrcAccessOrder.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM
+    assert code(drv.cuMemcpyBatchAsync([d], [s], [0], 1, [attr], [0], 1, stream)) == "INVALID_VALUE"
+    [ok(drv.cuMemFree(x)) for x in (s, d)]
+
+
+@pytest.mark.skipif(not NEW, reason="the batches of managed memory came with 13.0")
+@pytest.mark.parametrize("what", ["prefetch", "discard", "discard and prefetch"])
+def test_managed_batch(ctx, dev, stream, what):
+    needs(pytest, dev, "CONCURRENT_MANAGED_ACCESS")
+    size = 4 << 20
+    p = ok(drv.cuMemAllocManaged(size, drv.CUmemAttach_flags.CU_MEM_ATTACH_GLOBAL))
+    host(p, size, np.uint8)[:] = 7
+    where = [location("DEVICE", 0)]
+    if what == "prefetch":
+        ok(drv.cuMemPrefetchBatchAsync([p], [size], 1, where, [0], 1, 0, stream))
+    elif what == "discard":
+        ok(drv.cuMemDiscardBatchAsync([p], [size], 1, 0, stream))
+    else:
+        ok(drv.cuMemDiscardAndPrefetchBatchAsync([p], [size], 1, where, [0], 1, 0, stream))
+    ok(drv.cuStreamSynchronize(stream))
+    if what == "prefetch":
+        assert (host(p, size, np.uint8) == 7).all()
+    host(p, size, np.uint8)[:] = 8  # discarded contents are undefined until they are written
+    ok(drv.cuStreamSynchronize(stream))
+    assert (host(p, size, np.uint8) == 8).all()
+    ok(drv.cuMemFree(p))
+
+
+def test_host_register_read_only_flag(ctx, dev):
+    m = mmap.mmap(-1, 4096)
+    at = ctypes.addressof(ctypes.c_char.from_buffer(m))
+    r = drv.cuMemHostRegister(at, 4096, drv.CU_MEMHOSTREGISTER_READ_ONLY)
+    if attribute(dev, "READ_ONLY_HOST_REGISTER_SUPPORTED"):
+        ok(r)
+        ok(drv.cuMemHostUnregister(at))
+    else:
+        assert code(r) == "NOT_SUPPORTED"
+
+
+def test_host_register_nothing(ctx):
+    assert code(drv.cuMemHostRegister(0, 4096, 0)) == "INVALID_VALUE"
+
+
+def test_memory_survives_many_sizes(ctx):
+    rng = np.random.default_rng(5)
+    live = []
+    for i in range(300):
+        n = int(rng.integers(1, 1 << 20))
+        p = alloc(n)
+        ok(drv.cuMemsetD8(p, i % 251, n))
+        live.append((p, n, i % 251))
+        if len(live) > 20:
+            q, m, v = live.pop(int(rng.integers(len(live))))
+            last = get(int(q) + m - 1, 1, np.uint8)[0]
+            assert last == v and get(q, 1, np.uint8)[0] == v
+            ok(drv.cuMemFree(q))
+    for q, m, v in live:
+        assert get(int(q) + m - 1, 1, np.uint8)[0] == v
+        ok(drv.cuMemFree(q))
+
+
+def test_dma_buf(ctx, dev):
+    p = alloc(2 << 20)
+    r = drv.cuMemGetHandleForAddressRange(p, 2 << 20, drv.CUmemRangeHandleType.CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0)
+    if attribute(dev, "DMA_BUF_SUPPORTED"):
+        if code(r) == "CUDA_SUCCESS":
+            os.close(int(r[1]))
+    else:
+        assert code(r) == "NOT_SUPPORTED"
+    ok(drv.cuMemFree(p))

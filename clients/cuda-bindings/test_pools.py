@@ -156,6 +156,51 @@ def test_default_pool_by_location(ctx, dev):
     assert int(ok(drv.cuMemGetMemPool(location("DEVICE", 0), t))) == int(ok(drv.cuDeviceGetMemPool(dev)))
 
 
+@pytest.mark.skipif(not NEW, reason="cuMemSetMemPool came with 13.0")
+def test_pool_set_by_location(pool, dev):
+    t = drv.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    old = ok(drv.cuMemGetMemPool(location("DEVICE", 0), t))
+    ok(drv.cuMemSetMemPool(location("DEVICE", 0), t, pool))
+    assert int(ok(drv.cuDeviceGetMemPool(dev))) == int(pool)
+    ok(drv.cuMemSetMemPool(location("DEVICE", 0), t, old))
+
+
+@pytest.mark.skipif(not NEW, reason="pools of managed memory came with 13.0")
+def test_pool_of_managed_memory(ctx, dev, stream):
+    needs(pytest, dev, "CONCURRENT_MANAGED_ACCESS")
+    p = drv.CUmemPoolProps()
+    p.allocType = drv.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_MANAGED
+    p.location = location("DEVICE", 0)
+    pool = ok(drv.cuMemPoolCreate(p))
+    d = ok(drv.cuMemAllocFromPoolAsync(4096, pool, stream))
+    ok(drv.cuMemsetD8Async(d, 9, 4096, stream))
+    ok(drv.cuStreamSynchronize(stream))
+    assert (host(d, 4096, np.uint8) == 9).all()
+    ok(drv.cuMemFreeAsync(d, stream))
+    ok(drv.cuStreamSynchronize(stream))
+    ok(drv.cuMemPoolDestroy(pool))
+
+
+def test_pool_of_host_memory(ctx, dev, stream, basic):
+    if not hasattr(drv.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED"):
+        pytest.skip("came with 12.8")
+    needs(pytest, dev, "HOST_NUMA_MEMORY_POOLS_SUPPORTED")
+    p = drv.CUmemPoolProps()
+    p.allocType = drv.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    p.location = location("HOST_NUMA", 0)
+    pool = ok(drv.cuMemPoolCreate(p))
+    a = drv.CUmemAccessDesc()
+    a.location, a.flags = location("DEVICE", 0), drv.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+    ok(drv.cuMemPoolSetAccess(pool, [a], 1))
+    d = ok(drv.cuMemAllocFromPoolAsync(4096, pool, stream))
+    launch(function(basic, "fill"), (4,), (256,), (d, 5, 1024), (None, ctypes.c_uint, ctypes.c_uint), stream)
+    ok(drv.cuStreamSynchronize(stream))
+    assert (host(d, 1024, np.uint32) == 5).all()
+    ok(drv.cuMemFreeAsync(d, stream))
+    ok(drv.cuStreamSynchronize(stream))
+    ok(drv.cuMemPoolDestroy(pool))
+
+
 # -- virtual memory -------------------------------------------------------------------------------
 
 def vmm_props(handle=T.CU_MEM_HANDLE_TYPE_NONE):
@@ -290,15 +335,14 @@ def test_ipc_memory(ctx):
     p = put(np.arange(1000, dtype=np.uint32))
     h = ok(drv.cuIpcGetMemHandle(p))
     out = child("""
-        h = drv.CUipcMemHandle()
-        h.reserved = bytes.fromhex(sys.argv[1])
+        h = from_raw(drv.CUipcMemHandle(), bytes.fromhex(sys.argv[1]))
         p = ok(drv.cuIpcOpenMemHandle(h, drv.CUipcMem_flags.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS))
         assert (get(p, 1000, np.uint32) == np.arange(1000)).all()
         ok(drv.cuMemsetD32(p, 42, 10))
         ok(drv.cuCtxSynchronize())
         ok(drv.cuIpcCloseMemHandle(p))
         print("seen")
-    """, bytes(h.reserved).hex())
+    """, raw(h).hex())
     assert out == "seen"
     got = get(p, 1000, np.uint32)
     assert (got[:10] == 42).all() and (got[10:] == np.arange(10, 1000)).all()
@@ -319,8 +363,7 @@ def test_ipc_event(ctx, dev):
     ok(drv.cuCtxSynchronize())
     h = ok(drv.cuIpcGetEventHandle(e))
     assert child("""
-        h = drv.CUipcEventHandle()
-        h.reserved = bytes.fromhex(sys.argv[1])
+        h = from_raw(drv.CUipcEventHandle(), bytes.fromhex(sys.argv[1]))
         e = ok(drv.cuIpcOpenEventHandle(h))
         ok(drv.cuEventSynchronize(e))
         s = ok(drv.cuStreamCreate(1))
@@ -328,7 +371,7 @@ def test_ipc_event(ctx, dev):
         ok(drv.cuStreamSynchronize(s))
         ok(drv.cuEventDestroy(e))
         print("done")
-    """, bytes(h.reserved).hex()) == "done"
+    """, raw(h).hex()) == "done"
     ok(drv.cuEventDestroy(e))
 
 
@@ -384,15 +427,14 @@ def test_pool_between_processes(ctx, dev, stream):
         d = drv.CUmemAccessDesc()
         d.location, d.flags = location("DEVICE", 0), drv.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
         ok(drv.cuMemPoolSetAccess(pool, [d], 1))
-        data = drv.CUmemPoolPtrExportData()
-        data.reserved = bytes.fromhex(sys.argv[2])
+        data = from_raw(drv.CUmemPoolPtrExportData(), bytes.fromhex(sys.argv[2]))
         p = ok(drv.cuMemPoolImportPointer(pool, data))
         assert (get(p, 1000, np.uint32) == 7).all()
         ok(drv.cuMemsetD32(p, 8, 1))
         ok(drv.cuCtxSynchronize())
         ok(drv.cuMemFree(p))
         print("seen")
-    """, fd, bytes(data.reserved).hex(), pass_fds=[fd]) == "seen"
+    """, fd, raw(data).hex(), pass_fds=[fd]) == "seen"
     os.close(fd)
     assert get(p, 2, np.uint32).tolist() == [8, 7]
     ok(drv.cuMemFreeAsync(p, stream))

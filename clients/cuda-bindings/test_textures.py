@@ -435,3 +435,74 @@ def test_green_context_flags(ctx, dev):
     r = ok(drv.cuDeviceGetDevResource(dev, SM))
     desc = ok(drv.cuDevResourceGenerateDesc([r], 1))
     assert code(drv.cuGreenCtxCreate(desc, dev, 0)) == "INVALID_VALUE"  # CU_GREEN_CTX_DEFAULT_STREAM is required
+
+
+def test_green_ids(ctx, dev):
+    if not hasattr(drv, "cuGreenCtxGetId"):
+        pytest.skip("came with 12.9")
+    a, _, _ = green(dev, 8)
+    b, _, _ = green(dev, 8)
+    assert ok(drv.cuGreenCtxGetId(a)) != ok(drv.cuGreenCtxGetId(b))
+    [ok(drv.cuGreenCtxDestroy(g)) for g in (a, b)]
+
+
+def test_green_context_of_a_stream(ctx, dev, stream):
+    c, g = ok(drv.cuStreamGetCtx_v2(stream))
+    assert int(c) == int(ctx) and int(g) == 0
+
+
+def test_green_split_too_large(ctx, dev):
+    r = ok(drv.cuDeviceGetDevResource(dev, SM))
+    assert code(drv.cuDevSmResourceSplitByCount(1, r, 0, r.sm.smCount + 1)) == "INVALID_RESOURCE_CONFIGURATION"
+
+
+# -- planes and sparse arrays ---------------------------------------------------------------------
+
+def test_array_plane(ctx):
+    """NV12: a plane of luma and one of chroma."""
+    d = drv.CUDA_ARRAY3D_DESCRIPTOR()
+    d.Width, d.Height, d.Format, d.NumChannels, d.Flags = 64, 32, FMT.CU_AD_FORMAT_NV12, 3, 0
+    r = drv.cuArray3DCreate(d)
+    if code(r) in ("INVALID_VALUE", "NOT_SUPPORTED"):
+        pytest.skip("arrays of NV12 cannot be made")
+    a = ok(r)
+    sizes = [ok(drv.cuArrayGetDescriptor(ok(drv.cuArrayGetPlane(a, i)))) for i in range(2)]
+    assert [(s.Width, s.Height, s.NumChannels) for s in sizes] == [(64, 32, 1), (32, 16, 2)]
+    assert code(drv.cuArrayGetPlane(a, 2)) == "INVALID_VALUE"
+    ok(drv.cuArrayDestroy(a))
+
+
+def test_sparse_properties_of_an_ordinary_array(ctx):
+    a = array2d(64, 64)
+    assert code(drv.cuArrayGetSparseProperties(a)) == "INVALID_VALUE"
+    ok(drv.cuArrayDestroy(a))
+
+
+def test_memory_requirements_of_an_ordinary_array(ctx, dev):
+    a = array2d(64, 64)
+    assert code(drv.cuArrayGetMemoryRequirements(a, dev)) == "INVALID_VALUE"
+    ok(drv.cuArrayDestroy(a))
+
+
+def test_layered_array(ctx):
+    a = array2d(8, 4, "FLOAT", 1, drv.CUDA_ARRAY3D_LAYERED, 3)
+    got = ok(drv.cuArray3DGetDescriptor(a))
+    assert (got.Depth, got.Flags) == (3, drv.CUDA_ARRAY3D_LAYERED)
+    ok(drv.cuArrayDestroy(a))
+
+
+def test_cubemap_array(ctx):
+    a = array2d(8, 8, "FLOAT", 1, drv.CUDA_ARRAY3D_CUBEMAP, 6)
+    ok(drv.cuArrayDestroy(a))
+    d = drv.CUDA_ARRAY3D_DESCRIPTOR()
+    d.Width, d.Height, d.Depth, d.Format, d.NumChannels, d.Flags = 8, 4, 6, FMT.CU_AD_FORMAT_FLOAT, 1, drv.CUDA_ARRAY3D_CUBEMAP
+    assert code(drv.cuArray3DCreate(d)) == "INVALID_VALUE"  # not square
+
+
+@pytest.mark.parametrize("fmt,channels,dtype", [("UNSIGNED_INT8", 1, np.uint8), ("SIGNED_INT8", 4, np.int8), ("UNSIGNED_INT16", 2, np.uint16), ("HALF", 4, np.float16), ("FLOAT", 2, np.float32), ("SIGNED_INT32", 4, np.int32)])
+def test_array_formats(ctx, fmt, channels, dtype):
+    a = array2d(20, 6, fmt, channels)
+    data = np.random.default_rng(9).integers(0, 100, (6, 20 * channels)).astype(dtype)
+    upload(a, data)
+    assert np.array_equal(download(a, data.shape, dtype), data)
+    ok(drv.cuArrayDestroy(a))
