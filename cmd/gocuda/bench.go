@@ -14,7 +14,7 @@ import (
 )
 
 type benchCmd struct {
-	Kernels  []string      `short:"k" help:"Benches to run (default: all but big50k, which gcc and PoCL take minutes to compile)." placeholder:"NAME,..."`
+	Kernels  []string      `short:"k" help:"Benches to run (default: all but big50k, which gcc and PoCL take minutes to compile; all: with big50k, on the engines alone)." placeholder:"NAME,..."`
 	Engines  []string      `help:"Engines of the software device." default:"jit,interpreter" placeholder:"NAME,..."`
 	Against  []string      `help:"What to compare with: native, native-fast, pocl, pocl-fast, or none." default:"native,native-fast,pocl,pocl-fast" placeholder:"NAME,..."`
 	Rounds   int           `short:"r" help:"Rounds; every implementation runs in each. The interpreter runs in the first alone." default:"3"`
@@ -27,6 +27,8 @@ type benchCmd struct {
 	JSON     bool          `name:"json" help:"Print JSON."`
 	HTML     string        `help:"Write a page with table and plot." placeholder:"FILE"`
 	SVG      string        `help:"Write the plot." placeholder:"FILE"`
+	Markdown string        `help:"Write the project's document of the benches (docs/bench.md)." placeholder:"FILE"`
+	From     string        `help:"Write pages of an earlier run's JSON instead of measuring." placeholder:"FILE"`
 	List     bool          `help:"List the benches."`
 }
 
@@ -37,9 +39,27 @@ func (c *benchCmd) Run(con *console) error {
 		}
 		return nil
 	}
+	if c.From != "" {
+		b, err := os.ReadFile(c.From)
+		if err != nil {
+			return hint(err, "the output of gocuda bench --json")
+		}
+		var r bench.Report
+		if err := json.Unmarshal(b, &r); err != nil {
+			return hint(fmt.Errorf("%s: %w", c.From, err), "the output of gocuda bench --json")
+		}
+		return c.write(con, &r)
+	}
 	names := c.Kernels
-	if len(names) == 0 {
+	alone := map[string]bool{} // on the engines alone
+	switch {
+	case len(names) == 0:
 		names = bench.Default()
+	case slices.Equal(names, []string{"all"}):
+		names = bench.Names()
+		for _, n := range names {
+			alone[n] = !slices.Contains(bench.Default(), n)
+		}
 	}
 	for _, n := range names {
 		if !slices.Contains(bench.Names(), n) {
@@ -74,7 +94,7 @@ func (c *benchCmd) Run(con *console) error {
 		if err != nil {
 			return err
 		}
-		if hosts, err = bench.BuildHosts(dir, against, slices.Contains(names, "big50k"), func(s string) { say("%s", s) }); err != nil {
+		if hosts, err = bench.BuildHosts(dir, against, slices.Contains(names, "big50k") && !alone["big50k"], func(s string) { say("%s", s) }); err != nil {
 			return hint(err, "--dir FOLDER, or --against none")
 		}
 		for n, why := range hosts.Missing {
@@ -111,6 +131,9 @@ func (c *benchCmd) Run(con *console) error {
 				}
 			}
 			for _, impl := range hosts.Names() {
+				if alone[name] {
+					continue
+				}
 				bench.Quiet(c.Quiet)
 				note(hosts.Run(impl, name, size, t, c.Limit))
 			}
@@ -135,11 +158,19 @@ func (c *benchCmd) Run(con *console) error {
 			}
 		}
 	}
-	r := bench.NewReport(names, impls, samples, missing)
+	err := c.write(con, bench.NewReport(names, impls, samples, missing))
+	if err == nil && failed > 0 {
+		err = fmt.Errorf("%d measurements failed", failed)
+	}
+	return err
+}
+
+// write writes the pages that are wanted, and the table or JSON.
+func (c *benchCmd) write(con *console, r *bench.Report) error {
 	for _, f := range []struct {
 		path  string
 		write func(io.Writer) error
-	}{{c.HTML, r.HTML}, {c.SVG, r.SVG}} {
+	}{{c.HTML, r.HTML}, {c.SVG, r.SVG}, {c.Markdown, r.Markdown}} {
 		if f.path == "" {
 			continue
 		}
@@ -159,9 +190,6 @@ func (c *benchCmd) Run(con *console) error {
 		}
 	} else {
 		r.Table(con.out)
-	}
-	if failed > 0 {
-		return fmt.Errorf("%d measurements failed", failed)
 	}
 	return nil
 }
