@@ -59,6 +59,7 @@ func (d *Driver) newContext(dev *device, flags uint32) *context {
 		c.limits[id].Store(dev.rules[id].Value)
 	}
 	c.cacheConfig, c.sharedConfig = driver.CU_FUNC_CACHE_PREFER_NONE, driver.CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE
+	c.coredump.inherit(&d.coredump)
 	c.legacy = newStream(c, streamLegacy, 0, 0)
 	c.streams = []*stream{c.legacy}
 	return c

@@ -18,6 +18,14 @@ type coredumps struct {
 	file, pipe string
 	flags      uint32
 	noHost     bool // CU_COREDUMP_TRIGGER_HOST was set to false
+	light      bool // CU_COREDUMP_LIGHTWEIGHT
+}
+
+// inherit takes over what is set for the process, as a new context does.
+func (x *coredumps) inherit(from *coredumps) {
+	from.mu.Lock()
+	defer from.mu.Unlock()
+	x.file, x.pipe, x.flags, x.noHost, x.light = from.file, from.pipe, from.flags, from.noHost, from.light
 }
 
 // names are the driver's defaults: core.cuda.HOSTNAME.PID in the working directory.
@@ -44,8 +52,13 @@ func (d *Driver) coredumpGet(x *coredumps, attr driver.CUcoredumpSettings, v uns
 	defer x.mu.Unlock()
 	var data []byte
 	switch attr {
-	case driver.CU_COREDUMP_ENABLE_ON_EXCEPTION, driver.CU_COREDUMP_LIGHTWEIGHT, driver.CU_COREDUMP_ENABLE_USER_TRIGGER:
+	case driver.CU_COREDUMP_ENABLE_ON_EXCEPTION, driver.CU_COREDUMP_ENABLE_USER_TRIGGER:
 		data = []byte{0}
+	case driver.CU_COREDUMP_LIGHTWEIGHT:
+		data = []byte{0}
+		if x.light {
+			data[0] = 1
+		}
 	case driver.CU_COREDUMP_TRIGGER_HOST:
 		data = []byte{1}
 		if x.noHost {
@@ -74,7 +87,12 @@ func (d *Driver) coredumpSet(c *context, x *coredumps, attr driver.CUcoredumpSet
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch attr {
-	case driver.CU_COREDUMP_ENABLE_ON_EXCEPTION, driver.CU_COREDUMP_LIGHTWEIGHT, driver.CU_COREDUMP_ENABLE_USER_TRIGGER:
+	case driver.CU_COREDUMP_LIGHTWEIGHT: // says what is in a dump, and makes none
+		if *size < 1 {
+			return invalidValue
+		}
+		x.light = *(*byte)(v) != 0
+	case driver.CU_COREDUMP_ENABLE_ON_EXCEPTION, driver.CU_COREDUMP_ENABLE_USER_TRIGGER:
 		if *size < 1 {
 			return invalidValue
 		}
