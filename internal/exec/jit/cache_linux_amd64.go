@@ -1,6 +1,8 @@
 package jit
 
 import (
+	"slices"
+
 	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
 )
@@ -369,6 +371,17 @@ func (g *gen) predReg() int {
 	return best
 }
 
+// predDest finds a general register for a predicate that is written, when all sources have been read: that of one which ends here needs not be stored.
+func (g *gen) predDest() int {
+	for i := range g.c.preds {
+		if p := &g.c.preds[i]; p.used && slices.Contains(g.dies, p.row) && !g.keeps(p.row) {
+			p.used, p.dirty = false, false
+			return i
+		}
+	}
+	return g.predReg()
+}
+
 // pred loads a predicate operand, negation applied, into a scratch register.
 func (g *gen) pred(to uint8, a *ir.Arg) {
 	if a.Kind == ir.Imm {
@@ -421,7 +434,7 @@ func (g *gen) setPred(a *ir.Arg, from uint8) {
 		g.Xor32(predRegs[at], from)
 	} else {
 		if at < 0 {
-			at = g.predReg()
+			at = g.predDest()
 		}
 		g.Mov32(predRegs[at], from)
 	}

@@ -128,7 +128,8 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set is
 			g.ctaLabels[i][b] = g.NewLabel()
 		}
 	}
-	g.leave, g.warpDone, g.dispatch, g.dispatchTable = g.NewLabel(), g.NewLabel(), g.NewLabel(), g.NewLabel()
+	g.leave, g.warpDone, g.warpNext, g.dispatch, g.dispatchTable = g.NewLabel(), g.NewLabel(), g.NewLabel(), g.NewLabel(), g.NewLabel()
+	g.straight = !g.barriers && !a.f.Loops
 	start, skip := g.NewLabel(), g.NewLabel()
 	entry := [2]a64.Label{g.NewLabel(), g.NewLabel()}
 	// The way in.
@@ -169,6 +170,7 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set is
 		}
 	}
 	g.writeDispatch()
+	// The warp has ended. One that never stood anywhere but at its beginning, with all lanes, needs not be made ready for the next CTA.
 	g.Bind(g.warpDone)
 	if g.barriers {
 		g.LeaLabel(a64.RAX, skip)
@@ -178,6 +180,7 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set is
 	g.St(g.inFrame(lay.resume), a64.RAX)
 	g.Ld32(a64.RAX, g.inFrame(lay.init))
 	g.St32(g.inFrame(lay.live), a64.RAX)
+	g.Bind(g.warpNext)
 	g.MI(a64.ArithSub, false, inContext(offLeft), 1)
 	done := g.NewLabel()
 	g.J(a64.E, done)
@@ -408,6 +411,7 @@ func (g *gen) ctaBlock(b int32) {
 	default:
 		g.Pass(g.ctaLabels[g.version()][b])
 	}
+	g.noted = 0
 	g.pc = k.start
 	n := k.end - k.start
 	if g.count {
@@ -416,7 +420,7 @@ func (g *gen) ctaBlock(b int32) {
 	g.left = n
 	dying := g.a.dying(k)
 	for i := k.start; i < k.end; i++ {
-		g.pc, g.op = i, &g.f.Ops[i]
+		g.pc, g.op, g.dies = i, &g.f.Ops[i], dying[i-k.start]
 		g.begin()
 		if g.probe && g.fused != i-1 {
 			g.MI(a64.ArithSub, false, inContext(offProbe), 1)
@@ -828,7 +832,11 @@ func (g *gen) ctaExit(b int32) {
 	op := g.op
 	if op.Guard < 0 {
 		if g.full {
-			g.toWarpEnd(g.warpDone)
+			if g.straight {
+				g.toWarpEnd(g.warpNext)
+			} else {
+				g.toWarpEnd(g.warpDone)
+			}
 			return
 		}
 		g.spillFor(-1)

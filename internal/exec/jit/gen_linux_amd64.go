@@ -37,9 +37,11 @@ type gen struct {
 
 	pc     int32
 	op     *ir.Op
-	k6     uint8  // shift of the guard in k6, 0 when it holds something else
-	tick   uint32 // age of predicates
-	left   int32  // operations of the segment not executed yet, this one too
+	k6     uint8    // shift of the guard in k6, 0 when it holds something else
+	tick   uint32   // age of predicates
+	left   int32    // operations of the segment not executed yet, this one too
+	dies   []uint32 // rows that nothing reads after the operation
+	noted  int32    // web whose bases context.addr holds, and 1; 0: unknown
 	stubs  []func()
 	labels []amd64asm.Label // of blocks
 	entry  []int32          // code offset of entries by operation, -1 for none
@@ -56,6 +58,8 @@ type gen struct {
 	ctaLabels     [2][]amd64asm.Label // of blocks: for some lanes, for all
 	waitEntry     [2][]amd64asm.Label // where lanes that waited go on
 	warpDone      amd64asm.Label
+	warpNext      amd64asm.Label
+	straight      bool // no barriers, no loops
 	dispatch      amd64asm.Label
 	dispatchTable amd64asm.Label
 	points        []ctaPoint
@@ -251,7 +255,7 @@ func (g *gen) block(b int32) {
 	g.left = n
 	dying := g.a.dying(k)
 	for i := k.start; i < k.end; i++ {
-		g.pc, g.op = i, &g.f.Ops[i]
+		g.pc, g.op, g.dies = i, &g.f.Ops[i], dying[i-k.start]
 		g.begin()
 		switch {
 		case g.isBranch(i):

@@ -580,11 +580,23 @@ func (g *gen) scalarSetp() bool {
 		return true
 	}
 	// All lanes agree when the first and the last do, as long as nothing wraps around between them.
-	if sa.kind != kindAffine || sb.kind != kindUniform || sa.halves || name == "eq" || name == "ne" || sa.stride <= 0 || wide {
+	if sa.kind != kindAffine || sb.kind != kindUniform || sa.halves || sa.stride <= 0 || wide {
 		return false
 	}
 	w, _ := g.scalarWeb(a)
 	vector := g.outOfLineMask(w, op)
+	if name == "eq" || name == "ne" {
+		// No lane is equal when the difference to the first is more than that of the last.
+		g.sload(a64.RAX, a, 0, false)
+		g.sload(a64.RDX, b, 0, false)
+		g.RR(a64.ArithSub, false, a64.RDX, a64.RAX)
+		g.CmpI32(a64.RDX, int32(31*sa.stride))
+		g.J(a64.BE, vector.out)
+		g.MovI32(a64.RAX, map[string]uint32{"eq": 0, "ne": 0xffffffff}[name])
+		g.Bind(vector.back)
+		finish()
+		return true
+	}
 	signed := strings.HasPrefix(op.Match.Type(0), "s")
 	g.sload(a64.RAX, a, 0, false)
 	g.sload(a64.RDX, b, 0, false)

@@ -22,6 +22,9 @@ type addressLimit struct {
 }
 
 func (g *gen) uncheck(w int32) {
+	if g.noted == w+1 {
+		g.noted = 0
+	}
 	for h := range int8(2) {
 		for _, s := range []ir.Space{ir.Global, ir.Shared} {
 			delete(g.checked, addressCheck{w, h, s})
@@ -154,8 +157,11 @@ func (g *gen) scalarBases(ac *access, w int32) (bases [2]uint8, n int) {
 		g.checkBase(ac, w, h, bases[h], slow)
 	}
 	if ac.global() {
-		for h := range n {
-			g.St(inContext(offAddr+int32(8*h)), bases[h])
+		if g.noted != w+1 {
+			for h := range n {
+				g.St(inContext(offAddr+int32(8*h)), bases[h])
+			}
+			g.noted = w + 1
 		}
 		g.StI32(inContext(offOp), uint32(g.pc)|accessAffine<<24)
 	} else {

@@ -472,6 +472,7 @@ func (g *gen) gatherNarrow(ac *access, h int, z uint8) {
 // halfPointer makes rsi+disp the address of a half's first lane, from the address in rax, and notes the access.
 func (g *gen) halfPointer(ac *access, h int, kind uint32) {
 	if ac.global() {
+		g.noted = 0
 		g.St(inContext(offAddr+int32(8*h)), amd64asm.RAX)
 		g.accessing(kind)
 		g.Mov(amd64asm.RSI, amd64asm.RAX)
