@@ -18,6 +18,7 @@ type array struct {
 	level  texture.Level
 	size   uint64 // bytes
 	mip    *mipmap
+	later  *deferred // with CUDA_ARRAY3D_DEFERRED_MAPPING
 }
 
 // mipmap is a mipmapped array.
@@ -95,8 +96,8 @@ func (c *context) formatOf(f driver.CUarray_format, channels uint32) (texture.Fo
 // Flags of cuArray3DCreate by what the software device does with them.
 const (
 	arrayFlags = driver.CUDA_ARRAY3D_LAYERED | driver.CUDA_ARRAY3D_SURFACE_LDST | driver.CUDA_ARRAY3D_CUBEMAP | driver.CUDA_ARRAY3D_TEXTURE_GATHER |
-		driver.CUDA_ARRAY3D_DEPTH_TEXTURE | driver.CUDA_ARRAY3D_COLOR_ATTACHMENT
-	sparseFlags = driver.CUDA_ARRAY3D_SPARSE | driver.CUDA_ARRAY3D_DEFERRED_MAPPING | driver.CUDA_ARRAY3D_VIDEO_ENCODE_DECODE
+		driver.CUDA_ARRAY3D_DEPTH_TEXTURE | driver.CUDA_ARRAY3D_COLOR_ATTACHMENT | driver.CUDA_ARRAY3D_DEFERRED_MAPPING
+	sparseFlags = driver.CUDA_ARRAY3D_SPARSE | driver.CUDA_ARRAY3D_VIDEO_ENCODE_DECODE
 )
 
 // checkArray checks a descriptor (CUDA Driver API, cuArray3DCreate, table of extents).
@@ -106,7 +107,7 @@ func (c *context) checkArray(d *driver.CUDA_ARRAY3D_DESCRIPTOR) (texture.Format,
 		return f, r
 	}
 	if d.Flags&sparseFlags != 0 {
-		c.d.explain(c, "sparse and deferred-mapping arrays are not supported")
+		c.d.explain(c, "sparse arrays and arrays for video are not supported")
 		return f, notSupported
 	}
 	if d.Width == 0 || d.Flags&^uint32(arrayFlags) != 0 {
@@ -238,13 +239,14 @@ func (d *Driver) array3DCreate(cur driver.CUcontext, out *driver.CUarray, desc *
 	}
 	a := &array{desc: *desc}
 	a.place(c, f, 0)
-	p, r := c.allocate(c.dev.heap, a.size, arrayAlign, &allocation{use: useInternal})
+	base, later, r := c.arrayMemory(desc.Flags, a.size)
 	if r != success {
 		return r
 	}
-	a.place(c, f, uint64(p))
+	a.place(c, f, base)
+	a.later = later
 	if a.handle = driver.CUarray(d.tex.arrays.add(a)); a.handle == 0 {
-		_ = c.dev.heap.Free(uint64(p))
+		_ = c.release(a)
 		return driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
 	*out = a.handle
@@ -283,12 +285,16 @@ func (d *Driver) arrayGetDescriptor(_ driver.CUcontext, out *driver.CUDA_ARRAY_D
 }
 
 // release gives array memory back after the work that may use it.
-func (c *context) release(base uint64) driver.CUresult {
+func (c *context) release(a *array) driver.CUresult {
 	c.wait()
 	if r := c.fault(); r != success {
 		return r
 	}
-	_ = c.dev.heap.Free(base) // allocated for the array
+	if a.later != nil {
+		a.later.close()
+		return success
+	}
+	_ = c.dev.heap.Free(a.base()) // allocated for the array
 	return success
 }
 
@@ -306,7 +312,7 @@ func (d *Driver) arrayDestroy(_ driver.CUcontext, h driver.CUarray) driver.CUres
 	if d.tex.arrays.remove(uintptr(h)) == nil {
 		return destroyed
 	}
-	return a.ctx.release(a.base())
+	return a.ctx.release(a)
 }
 
 func (d *Driver) mipmappedArrayCreate(cur driver.CUcontext, out *driver.CUmipmappedArray, desc *driver.CUDA_ARRAY3D_DESCRIPTOR, levels uint32) driver.CUresult {
@@ -348,18 +354,19 @@ func (d *Driver) mipmappedArrayCreate(cur driver.CUcontext, out *driver.CUmipmap
 		total += (a.size + arrayAlign - 1) &^ (arrayAlign - 1)
 		m.levels[i] = a
 	}
-	p, r := c.allocate(c.dev.heap, total, arrayAlign, &allocation{use: useInternal})
+	base, later, r := c.arrayMemory(desc.Flags, total)
 	if r != success {
 		return r
 	}
 	for i, a := range m.levels {
-		a.place(c, f, uint64(p)+offsets[i])
+		a.place(c, f, base+offsets[i])
+		a.later = later
 		a.handle = driver.CUarray(d.tex.arrays.add(a))
 	}
 	m.handle = driver.CUmipmappedArray(d.tex.mipmaps.add(m))
 	if m.handle == 0 || m.levels[n-1].handle == 0 {
 		d.forgetMipmap(m)
-		_ = c.dev.heap.Free(uint64(p))
+		_ = c.release(m.levels[0])
 		return driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
 	*out = m.handle
@@ -394,7 +401,7 @@ func (d *Driver) mipmappedArrayDestroy(_ driver.CUcontext, h driver.CUmipmappedA
 		return r
 	}
 	d.forgetMipmap(m)
-	return m.ctx.release(m.levels[0].base())
+	return m.ctx.release(m.levels[0])
 }
 
 // forgetArrays drops the handles of a context's arrays; their memory goes with that of the context.
@@ -402,6 +409,9 @@ func (d *Driver) forgetArrays(c *context) {
 	for _, a := range d.tex.arrays.all() {
 		if a.ctx == c {
 			d.tex.arrays.remove(uintptr(a.handle))
+			if a.later != nil && (a.mip == nil || a == a.mip.levels[0]) {
+				a.later.close()
+			}
 		}
 	}
 	for _, m := range d.tex.mipmaps.all() {
@@ -411,15 +421,7 @@ func (d *Driver) forgetArrays(c *context) {
 	}
 }
 
-// Requirements and sparse properties belong to arrays with CUDA_ARRAY3D_DEFERRED_MAPPING and CUDA_ARRAY3D_SPARSE, which cannot be made here.
-
-func (d *Driver) arrayGetMemoryRequirements(driver.CUcontext, *driver.CUDA_ARRAY_MEMORY_REQUIREMENTS, driver.CUarray, driver.CUdevice) driver.CUresult {
-	return invalidValue
-}
-
-func (d *Driver) mipmappedArrayGetMemoryRequirements(driver.CUcontext, *driver.CUDA_ARRAY_MEMORY_REQUIREMENTS, driver.CUmipmappedArray, driver.CUdevice) driver.CUresult {
-	return invalidValue
-}
+// Sparse properties belong to arrays with CUDA_ARRAY3D_SPARSE, which cannot be made here.
 
 func (d *Driver) arrayGetSparseProperties(driver.CUcontext, *driver.CUDA_ARRAY_SPARSE_PROPERTIES, driver.CUarray) driver.CUresult {
 	return invalidValue
@@ -434,18 +436,6 @@ func (d *Driver) arrayGetPlane(_ driver.CUcontext, _ *driver.CUarray, h driver.C
 		return r
 	}
 	return invalidValue // only arrays of video formats have planes, and there are none
-}
-
-func (d *Driver) memMapArrayAsync(cur driver.CUcontext, list *driver.CUarrayMapInfo, n uint32, _ driver.CUstream) driver.CUresult {
-	if list == nil || n == 0 {
-		return invalidValue
-	}
-	c, r := d.enter(cur)
-	if r != success {
-		return r
-	}
-	d.explain(c, "sparse arrays (cuMemMapArrayAsync) are not supported")
-	return notSupported
 }
 
 // textureState is what a context keeps for textures and surfaces.

@@ -14,7 +14,7 @@ func (p *place) resolveArray(c *context, w, h, depth uint64) (first unsafe.Point
 		return nil, 0, 0, invalidValue
 	}
 	l, size := &a.level, a.format.Size()
-	if p.x%size != 0 || w%size != 0 || p.x > l.Row || w > l.Row-p.x || p.y > uint64(l.Height) || h > uint64(l.Height)-p.y || p.z > uint64(l.Depth) || depth > uint64(l.Depth)-p.z {
+	if !a.reachable() || p.x%size != 0 || w%size != 0 || p.x > l.Row || w > l.Row-p.x || p.y > uint64(l.Height) || h > uint64(l.Height)-p.y || p.z > uint64(l.Depth) || depth > uint64(l.Depth)-p.z {
 		return nil, 0, 0, invalidValue
 	}
 	return unsafe.Add(l.Data, p.z*l.Slice+p.y*l.Row+p.x), l.Row, l.Slice, success
@@ -29,7 +29,7 @@ func (d *Driver) arrayEnd(h driver.CUarray, offset, n uint64) (endpoint, driver.
 	if size := a.format.Size(); offset%size != 0 || n%size != 0 { // recorded for an offset of 1
 		return endpoint{}, invalidValue
 	}
-	if offset > a.size || n > a.size-offset {
+	if !a.reachable() || offset > a.size || n > a.size-offset {
 		return endpoint{}, invalidValue
 	}
 	return endpoint{p: unsafe.Add(a.level.Data, offset)}, success

@@ -1,0 +1,165 @@
+package softdev
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
+)
+
+// deferred is the place of an array that was made with CUDA_ARRAY3D_DEFERRED_MAPPING: addresses that get memory of cuMemCreate by cuMemMapArrayAsync, all at
+// once. The levels of a mipmapped array have one together.
+type deferred struct {
+	c          *context
+	base, size uint64
+	mapped     atomic.Bool
+}
+
+// arrayMemory takes the memory of an array, or addresses for it.
+func (c *context) arrayMemory(flags uint32, size uint64) (base uint64, later *deferred, r driver.CUresult) {
+	if flags&driver.CUDA_ARRAY3D_DEFERRED_MAPPING == 0 {
+		p, r := c.allocate(c.dev.heap, size, arrayAlign, &allocation{use: useInternal})
+		return uint64(p), nil, r
+	}
+	whole := (size + mem.Granule - 1) &^ uint64(mem.Granule-1)
+	at, err := c.d.memory.w.Reserve(whole, 0)
+	if err != nil {
+		c.d.explain(c, "%s", err.Error())
+		return 0, nil, driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	return at, &deferred{c: c, base: at, size: whole}, success
+}
+
+// reachable says whether copies can go to and from an array: not while it has no memory.
+func (a *array) reachable() bool { return a.later == nil || a.later.mapped.Load() }
+
+// close gives memory and addresses back; the work that may use them has ended.
+func (x *deferred) close() {
+	w := x.c.d.memory.w
+	if x.mapped.Swap(false) {
+		_ = w.Unmap(x.base, x.size) // mapped by mapArray
+	}
+	_ = w.Unreserve(x.base, x.size)
+}
+
+// requirements is what the memory has to be like: whole granules, as cuMemCreate gives them.
+func (x *deferred) requirements() driver.CUDA_ARRAY_MEMORY_REQUIREMENTS {
+	return driver.CUDA_ARRAY_MEMORY_REQUIREMENTS{Size: x.size, Alignment: mem.Granule}
+}
+
+// arrayGetMemoryRequirements is for arrays with CUDA_ARRAY3D_DEFERRED_MAPPING.
+func (d *Driver) arrayGetMemoryRequirements(_ driver.CUcontext, out *driver.CUDA_ARRAY_MEMORY_REQUIREMENTS, h driver.CUarray, dev driver.CUdevice) driver.CUresult {
+	a := d.tex.arrays.get(uintptr(h))
+	if out == nil || a == nil || a.later == nil || a.mip != nil {
+		return invalidValue
+	}
+	if _, r := d.deviceOf(dev); r != success {
+		return r
+	}
+	*out = a.later.requirements()
+	return success
+}
+
+func (d *Driver) mipmappedArrayGetMemoryRequirements(_ driver.CUcontext, out *driver.CUDA_ARRAY_MEMORY_REQUIREMENTS, h driver.CUmipmappedArray, dev driver.CUdevice) driver.CUresult {
+	m := d.tex.mipmaps.get(uintptr(h))
+	if out == nil || m == nil || m.levels[0].later == nil {
+		return invalidValue
+	}
+	if _, r := d.deviceOf(dev); r != success {
+		return r
+	}
+	*out = m.levels[0].later.requirements()
+	return success
+}
+
+// mapArray is one entry of cuMemMapArrayAsync.
+type mapArray struct {
+	x      *deferred
+	store  *mem.Store // nil to unmap
+	offset uint64
+}
+
+// apply makes the change. Errors: those of mem.Window.Map.
+func (m *mapArray) apply() error {
+	w, x := m.x.c.d.memory.w, m.x
+	if x.mapped.Swap(false) || m.store == nil {
+		if err := w.Unmap(x.base, x.size); err != nil || m.store == nil {
+			return err
+		}
+	}
+	if _, err := w.Map(x.base, x.size, m.store, m.offset, &allocation{ctx: x.c, use: useInternal}); err != nil {
+		return err
+	}
+	if err := w.Protect(x.base, x.size, mem.ReadWrite); err != nil {
+		return err
+	}
+	x.mapped.Store(true)
+	return nil
+}
+
+// memMapArrayAsync maps whole arrays with CUDA_ARRAY3D_DEFERRED_MAPPING; there are no sparse ones, of which parts could be mapped. It waits for the work that may
+// use the arrays, as cuMemUnmap does: an access without memory would end the process.
+func (d *Driver) memMapArrayAsync(cur driver.CUcontext, list *driver.CUarrayMapInfo, n uint32, h driver.CUstream) driver.CUresult {
+	if list == nil || n == 0 {
+		return invalidValue
+	}
+	s, r := d.streamOf(cur, h)
+	if r != success {
+		return r
+	}
+	if r := s.admit(); r != success {
+		return r
+	}
+	if s.capturing() {
+		return s.spoil(driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+	}
+	entries := make([]mapArray, n)
+	for i := range entries {
+		if entries[i], r = d.mapEntry(&unsafe.Slice(list, n)[i]); r != success {
+			return r
+		}
+	}
+	for _, c := range d.contexts.all() {
+		if !c.dead.Load() {
+			c.wait()
+		}
+	}
+	for i := range entries {
+		if err := entries[i].apply(); err != nil {
+			d.explain(s.ctx, "%s", err.Error())
+			return driver.CUDA_ERROR_MAP_FAILED
+		}
+	}
+	return s.ctx.fault()
+}
+
+// mapEntry checks an entry.
+func (d *Driver) mapEntry(e *driver.CUarrayMapInfo) (m mapArray, r driver.CUresult) {
+	var x *deferred
+	switch e.ResourceType {
+	case driver.CU_RESOURCE_TYPE_ARRAY:
+		if a := d.tex.arrays.get(uintptr(*e.Resource.Array())); a != nil && a.mip == nil {
+			x = a.later
+		}
+	case driver.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+		if m := d.tex.mipmaps.get(uintptr(*e.Resource.Mipmap())); m != nil {
+			x = m.levels[0].later
+		}
+	}
+	if x == nil || e.Flags != 0 || e.DeviceBitMask != 1<<x.c.dev.ordinal {
+		return m, invalidValue
+	}
+	switch e.MemOperationType {
+	case driver.CU_MEM_OPERATION_TYPE_UNMAP:
+		return mapArray{x: x}, success
+	case driver.CU_MEM_OPERATION_TYPE_MAP:
+	default:
+		return m, invalidValue
+	}
+	g := d.memHandles.get(uintptr(*e.MemHandle.MemHandle()))
+	if e.MemHandleType != driver.CU_MEM_HANDLE_TYPE_GENERIC || g == nil || g.dev != x.c.dev || e.Offset%mem.Granule != 0 || e.Offset > g.store.Size() || x.size > g.store.Size()-e.Offset {
+		return m, invalidValue
+	}
+	return mapArray{x, g.store, e.Offset}, success
+}
