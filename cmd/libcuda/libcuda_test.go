@@ -126,7 +126,7 @@ var engines = []string{"interpreter", "auto"}
 // Each C program checks a family of the API.
 func TestPrograms(t *testing.T) {
 	for _, name := range []string{"device", "context", "memory", "module", "launch", "stream", "graph", "texture", "pool", "linker", "callback", "errors", "threads", "fork", "signals",
-		"library", "event", "virtual", "memop", "occupancy", "tensormap", "green", "managed", "ipc", "tools"} {
+		"library", "event", "virtual", "memop", "occupancy", "tensormap", "green", "managed", "ipc", "sharing", "tools"} {
 		t.Run(name, func(t *testing.T) {
 			bin := program(t, name)
 			for _, engine := range engines {
