@@ -9,7 +9,7 @@ import (
 )
 
 // Arena is memory in one file that allocations are made from, so that whoever has the file can open each of them: a memory pool that is shared between
-// processes. It takes as much of its heap as is allocated in it; each allocation has granules of its own.
+// processes. Each allocation has granules of addresses of its own, and takes as many pages of its heap as it is large: the file is full of holes.
 type Arena struct {
 	h      *Heap
 	s      *Store
@@ -24,8 +24,12 @@ type Arena struct {
 
 type arenaPiece struct {
 	extent
-	owned bool // allocated here, not opened
+	counted uint64 // of the heap
+	owned   bool   // allocated here, not opened
 }
+
+// arenaPage is what an arena's allocations are counted in: the least that a hole of the file leaves.
+const arenaPage = 4096
 
 // arenaMagic begins the file of an arena; the cookie and the label follow, and memory from the second granule on.
 const (
@@ -105,20 +109,21 @@ func (a *Arena) Alloc(size uint64, owner any) (Range, error) {
 	if i < 0 {
 		return Range{}, a.full(size)
 	}
-	if err := a.h.takeLimit(n, size); err != nil {
+	counted := roundUp(size, arenaPage)
+	if err := a.h.takeLimit(counted, size); err != nil {
 		return Range{}, err
 	}
 	at := a.free[i].off
 	r, err := a.h.w.mapAlone(a.s, at, n, 0, size, owner)
 	if err != nil {
-		a.h.giveLimit(n)
-		return Range{}, err
+		a.h.giveLimit(counted)
+		return Range{}, errors.Join(a.full(size), err) // the host has no more mappings, or no more addresses
 	}
 	a.free[i] = extent{at + n, a.free[i].n - n}
 	if a.free[i].n == 0 {
 		a.free = slices.Delete(a.free, i, i+1)
 	}
-	a.live[r.Base] = arenaPiece{extent{at, n}, true}
+	a.live[r.Base] = arenaPiece{extent{at, n}, counted, true}
 	return r, nil
 }
 
@@ -164,15 +169,16 @@ func (a *Arena) Open(off, size uint64, owner any) (Range, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := a.h.takeLimit(n, size); err != nil {
+	counted := roundUp(size, arenaPage)
+	if err := a.h.takeLimit(counted, size); err != nil {
 		return Range{}, err
 	}
 	r, err := a.h.w.mapAlone(a.s, off, n, 0, size, owner)
 	if err != nil {
-		a.h.giveLimit(n)
+		a.h.giveLimit(counted)
 		return Range{}, err
 	}
-	a.live[r.Base] = arenaPiece{extent{off, n}, false}
+	a.live[r.Base] = arenaPiece{extent{off, n}, counted, false}
 	return r, nil
 }
 
@@ -190,7 +196,7 @@ func (a *Arena) Free(addr uint64) error {
 		err = a.s.b.punch(p.off, p.n)
 	}
 	err = errors.Join(err, a.h.w.ClosePublished(addr))
-	a.h.giveLimit(p.n)
+	a.h.giveLimit(p.counted)
 	if !p.owned {
 		return err
 	}

@@ -27,12 +27,19 @@ func newCookieBacking(size, cookie uint64) (*backing, error) {
 // openCookieBacking opens the file through the other process's list of files, which the system allows to processes of the same user.
 func openCookieBacking(p Published) (*backing, error) {
 	path := fmt.Sprintf("/proc/%d/fd/%d", p.Process, p.File)
+	// It has to be the file that was meant, which its name says: before it is opened, since to open something else may do something, and after.
+	meant := func(path string) bool {
+		link, err := os.Readlink(path)
+		return err == nil && strings.HasPrefix(link, "/memfd:"+cookieName(p.Cookie))
+	}
+	if p.Process <= 0 || p.File < 0 || !meant(path) {
+		return nil, ErrNotPublished
+	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrNotPublished, err)
 	}
-	// What was opened has to be the file that was meant, which its name says.
-	if link, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd())); err != nil || !strings.HasPrefix(link, "/memfd:"+cookieName(p.Cookie)) {
+	if !meant(fmt.Sprintf("/proc/self/fd/%d", f.Fd())) {
 		_ = f.Close()
 		return nil, ErrNotPublished
 	}

@@ -206,7 +206,7 @@ func TestArena(t *testing.T) {
 		}
 		list = append(list, r)
 	}
-	if len(list) != 4 || h.Usage().Used != 16<<20 {
+	if len(list) != 4 || h.Usage().Used != 12<<20 {
 		t.Fatalf("%d allocations, %+v", len(list), h.Usage())
 	}
 	fd, err := a.Descriptor()

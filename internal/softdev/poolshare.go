@@ -12,6 +12,9 @@ import (
 // Pools that are made with a file descriptor as their type of handle take their memory from a file (mem.Arena). Whoever has its descriptor opens the pool, and
 // then, by the data that cuMemPoolExportPointer gives, each allocation in it.
 
+// arenaSize is the room in the file of a pool. Only what is allocated takes memory; small allocations take 2 MiB of room each.
+const arenaSize = 512 << 30
+
 // imported says whether the pool is another process's: nothing can be allocated from it (cuMemPoolImportFromShareableHandle).
 func (p *pool) imported() bool { return p.arena != nil && p.arena.Opened() }
 
@@ -30,11 +33,7 @@ func (p *pool) share() driver.CUresult {
 	if p.props.AllocType != driver.CU_MEM_ALLOCATION_TYPE_PINNED { // managed memory has no handles
 		return invalidValue
 	}
-	size := p.dev.totalMem()
-	if p.props.MaxSize != 0 {
-		size = min(size, p.props.MaxSize)
-	}
-	arena, err := p.heap.NewArena((size+mem.Granule-1)&^uint64(mem.Granule-1), p.dev.profile.UUID(int(p.dev.ordinal)))
+	arena, err := p.heap.NewArena(arenaSize, p.dev.profile.UUID(int(p.dev.ordinal)))
 	if err != nil {
 		return p.d.ipcFailure(nil, err)
 	}

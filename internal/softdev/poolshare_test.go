@@ -105,6 +105,34 @@ func TestPoolShared(t *testing.T) {
 	must(t, tab.MemPoolDestroy(ctx, pool))
 }
 
+// TestPoolSharedSmall: small allocations of a shared pool count as what they are.
+func TestPoolSharedSmall(t *testing.T) {
+	if !ipcHost {
+		t.Skip("the host has no memory that processes share")
+	}
+	t.Setenv(MemoryVariable, "64M")
+	tab, ctx := ipcDevice(t)
+	props := deviceProps(fdType)
+	var pool driver.CUmemoryPool
+	must(t, tab.MemPoolCreate(ctx, &pool, &props))
+	list := make([]driver.CUdeviceptr, 500)
+	for i := range list {
+		must(t, tab.MemAllocFromPoolAsync(ctx, &list[i], 100, pool, 0))
+	}
+	must(t, tab.MemsetD8_v2(ctx, list[499], 1, 100))
+	var p driver.CUdeviceptr
+	if r := tab.MemAllocFromPoolAsync(ctx, &p, 64<<20, pool, 0); r != driver.CUDA_ERROR_OUT_OF_MEMORY {
+		t.Error("more than there is:", r)
+	}
+	for _, p := range list {
+		must(t, tab.MemFreeAsync(ctx, p, 0))
+	}
+	must(t, tab.CtxSynchronize(ctx))
+	must(t, tab.MemAllocFromPoolAsync(ctx, &p, 60<<20, pool, 0))
+	must(t, tab.MemPoolDestroy(ctx, pool))
+	must(t, tab.MemFree_v2(ctx, p))
+}
+
 // TestPoolSharing: what cannot be shared (cuMemPoolExportToShareableHandle, cuMemPoolExportPointer).
 func TestPoolSharing(t *testing.T) {
 	tab, ctx := ipcDevice(t)
