@@ -349,3 +349,65 @@ def test_nodes_updated(dev, stream, basic, cell):
     assert n.block == (5, 1, 1) and m.value == 2
     run(g, stream)
     assert get(cell, stream, np.uint32)[:3].tolist() == [5, 0, 0x02020202]
+
+
+@pytest.mark.skipif(not NEW, reason="came with 1.2")
+def test_instance_nodes_updated(dev, stream, basic, cell):
+    g = Graph()
+    k = basic.get_kernel("add_one")
+    n = g.launch(LaunchConfig(grid=1, block=3), k, cell)
+    m = n.memset(int(cell.handle) + 8, 1, 4)
+    x = g.instantiate()
+    x[n].update(config=LaunchConfig(grid=1, block=6), kernel=k, args=(cell,))
+    x[m].update(dst=int(cell.handle) + 12, value=2, width=4)
+    x.launch(stream)
+    assert get(cell, stream, np.uint32)[:4].tolist() == [6, 0, 0, 0x02020202]
+    x[n].disable()
+    assert not x[n].is_enabled
+    x.launch(stream)
+    assert get(cell, stream, np.uint32)[0] == 6
+    x[n].enable()
+    x.launch(stream)
+    assert get(cell, stream, np.uint32)[0] == 12
+    x.close()
+
+
+def test_graph_launched_often(dev, stream, basic, cell):
+    g = dev.create_graph_builder().begin_building()
+    for _ in range(20):
+        launch(g, LaunchConfig(grid=2, block=32), basic.get_kernel("add_one"), cell)
+    x = g.end_building().complete()
+    for _ in range(50):
+        x.launch(stream)
+    assert get(cell, stream, np.uint32)[0] == 20 * 64 * 50
+    x.close()
+
+
+def test_graph_of_many_branches(dev, stream, basic, cell):
+    g = dev.create_graph_builder().begin_building()
+    parts = g.split(10)
+    for i, p in enumerate(parts):
+        launch(p, LaunchConfig(grid=1, block=i + 1), basic.get_kernel("add_one"), int(cell.handle) + 4 * i)
+    g = graphs.GraphBuilder.join(*parts)
+    g.end_building().complete().launch(stream)
+    assert get(cell, stream, np.uint32)[:10].tolist() == list(range(1, 11))
+
+
+def test_memory_in_a_builder(dev, stream, basic):
+    out = pinned.allocate(1024, stream=stream)
+    mr = core.GraphMemoryResource(dev)
+    g = dev.create_graph_builder().begin_building()
+    a, b = mr.allocate(1024, stream=g), mr.allocate(1024, stream=g)
+    launch(g, LaunchConfig(grid=1, block=256), basic.get_kernel("fill"), a, np.uint32(8), np.uint32(256))
+    b.copy_from(a, stream=g)
+    a.close(g)
+    out.copy_from(b, stream=g)
+    b.close(g)
+    x = g.end_building().complete()
+    for _ in range(3):
+        view(out)[:] = 0
+        x.launch(stream)
+        stream.sync()
+        assert (view(out, np.uint32) == 8).all()
+    x.close()
+    out.close(stream)

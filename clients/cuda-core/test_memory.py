@@ -406,3 +406,127 @@ def test_surface(dev, stream):
     assert np.array_equal(back, 1000 + np.arange(4)[:, None] * 100 + np.arange(8)[None, :])
     s.close()
     a.close()
+
+
+@pytest.mark.skipif(not NEW, reason="came with 1.2")
+def test_mipmapped_texture(dev, stream):
+    import kernels
+    from cuda.core import texture
+    from cuda.core.typing import ArrayFormatType
+    m = dev.create_mipmapped_array(texture.MipmappedArrayOptions(shape=(4, 4), format=ArrayFormatType.FLOAT32, num_channels=1, num_levels=2))
+    m.get_level(0).copy_from(np.full((4, 4), 1, np.float32), stream=stream)
+    m.get_level(1).copy_from(np.array([[10, 20], [30, 40]], np.float32), stream=stream)
+    t = dev.create_texture_object(resource=texture.ResourceDescriptor.from_mipmapped_array(m), options=texture.TextureObjectOptions(normalized_coords=True, max_mipmap_level_clamp=1.0))
+    u, v = put(dev, stream, np.array([0.25, 0.75, 0.25, 0.75], np.float32)), put(dev, stream, np.array([0.25, 0.25, 0.75, 0.75], np.float32))
+    out = put(dev, stream, np.zeros(4, np.float32))
+    launch(stream, LaunchConfig(grid=1, block=4), ObjectCode.from_ptx(kernels.TEXTURE.encode()).get_kernel("fetchlevel"), int(t.handle), u, v, out)
+    assert get(out, stream, np.float32).tolist() == [10, 20, 30, 40]
+    t.close()
+    m.close()
+
+
+@pytest.mark.skipif(not NEW, reason="came with 1.2")
+def test_texture_of_linear_memory(dev, stream):
+    import kernels
+    from cuda.core import texture
+    from cuda.core.typing import ArrayFormatType
+    b = put(dev, stream, np.arange(100, 164, dtype=np.int32))
+    t = dev.create_texture_object(resource=texture.ResourceDescriptor.from_linear(b, format=ArrayFormatType.INT32, num_channels=1))
+    out = put(dev, stream, np.zeros(64, np.int32))
+    launch(stream, LaunchConfig(grid=1, block=64), ObjectCode.from_ptx(kernels.TEXTURE.encode()).get_kernel("fetch1d"), int(t.handle), out)
+    assert get(out, stream, np.int32).tolist() == list(range(100, 164))
+    t.close()
+
+
+@pytest.mark.skipif(not NEW, reason="came with 1.0")
+def test_managed_discard_and_prefetch(dev, stream):
+    if not dev.properties.concurrent_managed_access:
+        pytest.skip("not supported by the device")
+    from cuda.core.utils import discard_batch, prefetch_batch
+    mr = core.ManagedMemoryResource()
+    bs = [mr.allocate(4 << 20, stream=stream) for _ in range(2)]
+    stream.sync()
+    for b in bs:
+        view(b)[:] = 1
+    prefetch_batch(stream, bs, dev)
+    stream.sync()
+    assert all((view(b) == 1).all() for b in bs)
+    discard_batch(stream, bs)
+    bs[0].discard_prefetch(dev, stream=stream)
+    for b in bs:
+        b.fill(4, stream=stream)
+    stream.sync()
+    assert all((view(b) == 4).all() for b in bs)
+    [b.close(stream) for b in bs]
+
+
+@pytest.mark.skipif(not NEW, reason="came with 1.0")
+def test_deallocation_stream(dev, stream):
+    other = dev.create_stream()
+    mr = DeviceMemoryResource(0, DeviceMemoryResourceOptions(max_size=32 << 20))
+    b = mr.allocate(4096, stream=stream)
+    b.set_deallocation_stream(other)
+    del b
+    other.sync()
+    assert mr.attributes.used_mem_current == 0
+    mr.close()
+    other.close()
+
+
+def test_copy_while_another_stream_runs(dev, stream, basic):
+    other = dev.create_stream()
+    n = 1 << 20
+    a, b = dev.allocate(4 * n, stream=stream), put(dev, other, np.arange(n, dtype=np.uint32))
+    for i in range(5):
+        launch(stream, LaunchConfig(grid=n // 256, block=256), basic.get_kernel("fill"), a, np.uint32(i), np.uint32(n))
+        assert np.array_equal(get(b, other, np.uint32), np.arange(n))
+    assert (get(a, stream, np.uint32) == 4).all()
+    other.close()
+
+
+def test_pool_threshold(dev, stream):
+    """Memory that a pool of cuda-core's keeps: its threshold is the largest, so that nothing is given back."""
+    mr = DeviceMemoryResource(0, DeviceMemoryResourceOptions(max_size=64 << 20))
+    mr.allocate(1 << 20, stream=stream).close(stream)
+    stream.sync()
+    a = mr.attributes
+    assert a.used_mem_current == 0 and (a.reserved_mem_current > 0) == (a.release_threshold > 0)
+    mr.close()
+
+
+def test_from_buffer_strides(dev, stream):
+    b = put(dev, stream, np.arange(24, dtype=np.int32))
+    v = core.utils.StridedMemoryView.from_buffer(b, (4, 3), strides=(6, 2), dtype=np.dtype(np.int32))
+    assert v.strides == (6, 2) and v.size == 12
+    with pytest.raises(Exception):
+        core.utils.StridedMemoryView.from_buffer(b, (100, 100), dtype=np.dtype(np.int32))
+
+
+def test_two_devices():
+    """Ours shows as many devices as GOCUDA_PROFILE names; a machine has what it has."""
+    out = child("""
+        from cuda.bindings import driver
+        if driver.cuDeviceGetCount()[1] < 2:
+            print("one")
+            sys.exit()
+        d1 = Device(1)
+        d1.set_current()
+        s1 = d1.create_stream()
+        b1 = d1.allocate(4096, stream=s1)
+        b1.fill(9, stream=s1)
+        s1.sync()
+        assert b1.device_id == 1
+        if dev.can_access_peer(1):
+            dev.set_current()
+            mr = core.DeviceMemoryResource(1)
+            mr.peer_accessible_by = [0]
+            assert list(mr.peer_accessible_by) == [0] if not NEW else {getattr(x, "device_id", x) for x in mr.peer_accessible_by} == {0}
+            b0 = dev.allocate(4096, stream=stream)
+            b0.copy_from(b1, stream=stream)
+            stream.sync()
+            assert (get(b0, stream) == 9).all()
+        print("two")
+    """, env=dict(os.environ, GOCUDA_PROFILE="h200,h200"))
+    if out == "one":
+        pytest.skip("there is one device")
+    assert out == "two"

@@ -299,3 +299,98 @@ def test_program_cache(dev, stream):
     b = put(dev, stream, np.zeros(1, np.int32))
     launch(stream, LaunchConfig(grid=1, block=1), ObjectCode.from_ptx(codes[1]).get_kernel("k"), b)
     assert get(b, stream, np.int32)[0] == 77
+
+
+@pytest.mark.skipif(not NEW, reason="came with 1.0")
+def test_program_cache_in_files(dev, tmp_path):
+    from cuda.core.utils import FileStreamProgramCache, make_program_cache_key
+    source, o = 'extern "C" __global__ void k(int *p) { *p = 78; }', ProgramOptions(arch=f"sm_{dev.arch}")
+    with FileStreamProgramCache(tmp_path) as cache:
+        first = Program(source, "c++", o).compile("ptx", cache=cache).code
+        assert any(p.is_file() for p in tmp_path.rglob("*"))
+        assert Program(source, "c++", o).compile("ptx", cache=cache).code == first
+    assert make_program_cache_key(code=source, code_type="c++", options=o, target_type="ptx") != make_program_cache_key(code=source + " ", code_type="c++", options=o, target_type="ptx")
+
+
+NVVM = """
+target triple = "nvptx64-unknown-cuda"
+target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+define void @times(float* %p, float %f) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %i = sext i32 %t to i64
+  %q = getelementptr inbounds float, float* %p, i64 %i
+  %v = load float, float* %q, align 4
+  %w = fmul float %v, %f
+  store float %w, float* %q, align 4
+  ret void
+}
+!nvvm.annotations = !{!0}
+!0 = !{void (float*, float)* @times, !"kernel", i32 1}
+!nvvmir.version = !{!1}
+!1 = !{i32 2, i32 0, i32 3, i32 1}
+"""
+
+
+def test_program_from_nvvm(dev, stream):
+    try:
+        p = Program(NVVM, "nvvm", ProgramOptions(arch=f"sm_{dev.arch}"))
+    except Exception as e:
+        if "nvvm" in str(e).lower() and ("not found" in str(e).lower() or "not available" in str(e).lower() or "load" in str(e).lower()):
+            pytest.skip("there is no libNVVM")
+        raise
+    c = p.compile("ptx")
+    b = put(dev, stream, np.arange(32, dtype=np.float32))
+    launch(stream, LaunchConfig(grid=1, block=32), c.get_kernel("times"), b, np.float32(1.5))
+    assert np.array_equal(get(b, stream, np.float32), np.arange(32, dtype=np.float32) * np.float32(1.5))
+    p.close()
+
+
+def test_half_precision_argument(dev, stream, compiled):
+    k = compiled("""
+        struct __align__(2) half_bits { unsigned short x; };
+        extern "C" __global__ void k(unsigned short *o, half_bits h) { *o = h.x; }
+    """).get_kernel("k")
+    b = put(dev, stream, np.zeros(1, np.uint16))
+    launch(stream, LaunchConfig(grid=1, block=1), k, b, np.float16(1.5))
+    assert get(b, stream, np.uint16)[0] == np.float16(1.5).view(np.uint16)
+
+
+def test_kernels_of_one_program_in_many_streams(dev, basic):
+    streams = [dev.create_stream() for _ in range(8)]
+    b = put(dev, streams[0], np.zeros(8, np.uint32))
+    k = basic.get_kernel("add_one")
+    for i, s in enumerate(streams):
+        for _ in range(10):
+            launch(s, LaunchConfig(grid=4, block=32), k, int(b.handle) + 4 * i)
+    for s in streams:
+        s.sync()
+    assert get(b, streams[0], np.uint32).tolist() == [1280] * 8
+    [s.close() for s in streams]
+
+
+def test_mandelbrot(dev, stream, compiled):
+    k = compiled("""
+        extern "C" __global__ void mandel(int *out, int w, int h, int most)
+        {
+            int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+            if (x >= w || y >= h) return;
+            double cx = -2 + 3.0 * x / w, cy = -1 + 2.0 * y / h, a = 0, b = 0;
+            int n = 0;
+            for (; n < most && a * a + b * b <= 4; n++) { double t = a * a - b * b + cx; b = 2 * a * b + cy; a = t; }
+            out[y * w + x] = n;
+        }
+    """, fma=False).get_kernel("mandel")
+    w, h, most = 60, 40, 50
+    d = put(dev, stream, np.zeros(w * h, np.int32))
+    launch(stream, LaunchConfig(grid=(4, 5), block=(16, 8)), k, d, np.int32(w), np.int32(h), np.int32(most))
+    y, x = np.mgrid[0:h, 0:w]
+    cx, cy = -2 + 3.0 * x / w, -1 + 2.0 * y / h
+    a, b, n = np.zeros((h, w)), np.zeros((h, w)), np.zeros((h, w), np.int32)
+    for _ in range(most):
+        on = a * a + b * b <= 4
+        n[on] += 1
+        t = a * a - b * b + cx
+        b = np.where(on, 2 * a * b + cy, b)
+        a = np.where(on, t, a)
+    assert np.array_equal(get(d, stream, np.int32).reshape(h, w), n)
