@@ -168,7 +168,7 @@ func (wk *worker) queued(had *Group) (gr *Group, fresh bool) {
 
 // Groups are claimed for chunkTime at once, by the time that the last chunk took; small grids one by one.
 const (
-	chunkTime  = 20 * time.Microsecond
+	chunkTime  = 40 * time.Microsecond
 	smallGrid  = 16
 	chunkShare = 4 // a chunk is at most the worker's share of what is left, divided by this
 )

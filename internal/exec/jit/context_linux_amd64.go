@@ -53,6 +53,7 @@ type context struct {
 	cc         uint32         // carry flags
 	tops       unsafe.Pointer // stack pointers of the lanes in the running function
 	actTop     uint32         // where its stack begins
+	stream     uint32         // not 0: what the launch stores is more than caches hold
 	laneIn     [5][32]uint64
 	laneOut    [8][32]uint64
 	paramCopy  [maxParams]byte // the parameters, with room behind them for vector loads
@@ -119,6 +120,7 @@ var (
 	offParamSize  = int32(unsafe.Offsetof(context{}.paramSize))
 	offCC         = int32(unsafe.Offsetof(context{}.cc))
 	offTops       = int32(unsafe.Offsetof(context{}.tops))
+	offStream     = int32(unsafe.Offsetof(context{}.stream))
 	offActTop     = int32(unsafe.Offsetof(context{}.actTop))
 	offLaneIn     = int32(unsafe.Offsetof(context{}.laneIn))
 	offLaneOut    = int32(unsafe.Offsetof(context{}.laneOut))

@@ -115,6 +115,7 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set is
 	lay := v.placeScalars(a.f)
 	g = &gen{f: a.f, a: a, v: v, lay: lay, loop: -1, count: count, probe: probe, fused: -1}
 	g.target(set)
+	g.nt = set == avx512
 	carries := false
 	for i := range k.Funcs[0].Ops {
 		b := &k.Funcs[0].Ops[i]
@@ -219,6 +220,9 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set is
 	g.Bind(end)
 	g.MovI32(a64.RAX, exitDone<<exitShift)
 	g.Bind(g.leave)
+	if v.streams && g.nt {
+		g.SFence()
+	}
 	g.VZeroUpper()
 	g.Ret()
 	for len(g.Code)%64 != 0 {

@@ -213,6 +213,13 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	x.block, x.grid = l.Block, l.Grid
 	x.launch, x.localGen, x.paramGen, x.paramSize = unsafe.Pointer(l), l.Mem.Base+l.Mem.LocalOff, l.ParamAddr, uint32(len(l.Params))
 	x.consts = l.Consts
+	x.stream = 0
+	if v := r.v.code.v; v.streams {
+		threads := uint64(l.Grid[0]) * uint64(l.Grid[1]) * uint64(l.Grid[2]) * uint64(32*v.warps)
+		if threads*4 >= r.c.e.stream {
+			x.stream = 1
+		}
+	}
 	x.instr, x.op = 0, 0
 	if r.v.code.v.shadow && x.shadow == nil {
 		x.shadow = unsafe.Pointer(new([shadowSize / 4]uint32))

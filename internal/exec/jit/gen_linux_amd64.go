@@ -60,6 +60,7 @@ type gen struct {
 	warpDone      amd64asm.Label
 	warpNext      amd64asm.Label
 	straight      bool // no barriers, no loops
+	nt            bool // stores may go past the caches
 	dispatch      amd64asm.Label
 	dispatchTable amd64asm.Label
 	points        []ctaPoint

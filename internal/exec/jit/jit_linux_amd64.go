@@ -29,6 +29,7 @@ type engine struct {
 	mapped  codeBytes
 	probe   int32 // tests: CTAs stop after so many operations
 	isa     isa
+	stream  uint64 // bytes that a launch must store to go past the caches
 }
 
 // isa is an instruction set.
@@ -90,7 +91,7 @@ func NewISA(name string) (exec.Engine, error) {
 }
 
 func newEngine(isa isa) (*engine, error) {
-	e := &engine{tables: newTables(), isa: isa}
+	e := &engine{tables: newTables(), isa: isa, stream: streamBytes}
 	if err := e.selfTest(); err != nil {
 		return nil, &UnavailableError{err.Error()}
 	}

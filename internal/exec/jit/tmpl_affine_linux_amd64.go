@@ -9,6 +9,9 @@ import (
 
 // Memory accesses of CTA code whose addresses are scalars: lanes stand side by side, at one place, or at a constant distance.
 
+// ahead is how many bytes before their use lines are asked for: warps that follow each other mostly load what follows.
+const ahead = 1024
+
 // addressCheck names an address that was checked, addressLimit what for.
 type addressCheck struct {
 	web   int32
@@ -204,7 +207,13 @@ func (g *gen) affineLoad(ac *access) bool {
 	if ac.es < 4 && (!contiguous || ac.signed && ac.regs[0].Width != 0 && ac.regs[0].Width < 32) {
 		return false
 	}
+	fresh := g.noted != w+1
 	bases, n := g.scalarBases(ac, w)
+	if contiguous && ac.global() && fresh && g.straight && n == 1 {
+		for l := int32(0); l < int32(32*ac.es); l += 64 {
+			g.Prefetch(a64.At(bases[0], ac.disp+l+ahead))
+		}
+	}
 	for i, d := range ac.regs {
 		if d.Kind != ir.Row {
 			continue
@@ -331,6 +340,10 @@ func (g *gen) affineStore(ac *access) bool {
 		return false
 	}
 	bases, n := g.scalarBases(ac, w)
+	if g.v.stream[g.pc] && g.full && contiguous && g.nt {
+		g.streamStore(ac, bases[0])
+		return true
+	}
 	for i, v := range ac.regs {
 		off := int32(i * ac.es)
 		k := pieces(v.Class)
@@ -360,6 +373,32 @@ func (g *gen) affineStore(ac *access) bool {
 		}
 	}
 	return true
+}
+
+// streamStore stores side by side, past the caches when the launch is large and the lines are whole.
+func (g *gen) streamStore(ac *access, base uint8) {
+	v := ac.regs[0]
+	z := make([]uint8, pieces(v.Class))
+	for p := range z {
+		z[p] = g.reg(v, p)
+	}
+	store := func(x a64.Op) {
+		for p, r := range z {
+			g.VM(x, a64.Z, r, 0, a64.At(base, ac.disp+int32(64*p)))
+		}
+	}
+	done, near := g.NewLabel(), g.NewLabel()
+	g.CmpMI32(inContext(offStream), 0)
+	g.J(a64.NE, g.outOfLine(func() {
+		g.Lea(a64.RAX, a64.At(base, ac.disp))
+		g.TestI32(a64.RAX, 63)
+		g.J(a64.NE, near)
+		store(a64.MovNT)
+		g.Jmp(done)
+	}))
+	g.Bind(near)
+	store(a64.MovU32St)
+	g.Bind(done)
 }
 
 // uniformStore stores values that are the same for all lanes to one address.

@@ -194,6 +194,8 @@ type values struct {
 	pendRows rowSet // rows live where lanes wait
 	pendWeb  []bool
 	dead     []bool // by operation
+	stream   []bool // by operation: a store of each thread's own, once, to what the function does not load
+	streams  bool   // there are such
 	shadow   bool   // additions to global memory may be made later (tmpl_reduce)
 }
 
@@ -234,7 +236,57 @@ func evaluate(a *analysis, dims [3]uint32, deny []bool) *values {
 	v.findFixed()
 	v.shadow = shadows(a.f, v.unread)
 	v.solve()
+	v.findStreams()
 	return v
+}
+
+// streamBytes is how much a launch must store for it to go past the caches.
+const streamBytes = 32 << 20
+
+// findStreams finds stores that may go past the caches when there are many of them: side by side, outside loops, and not of what was loaded before. Functions that order
+// their accesses in any way have none, since only the end of the launch orders such stores.
+func (v *values) findStreams() {
+	f := v.a.f
+	v.stream = make([]bool, len(f.Ops))
+	if f.Loops {
+		return
+	}
+	loaded := map[int32]bool{}
+	for i := range f.Ops {
+		op := &f.Ops[i]
+		if op.Ctl != ir.Plain {
+			continue
+		}
+		for j := range op.Args {
+			a := &op.Args[j]
+			if a.Kind != ir.Addr || a.Space != ir.Global && a.Space != ir.Generic {
+				continue
+			}
+			switch form := op.Match.Form.Op; {
+			case form != "ld" && form != "st" || op.Match.One("volatile", "relaxed", "acquire", "release", "mmio") != "":
+				return
+			case form == "ld" && a.Base != nil && a.Base.Kind == ir.Row:
+				loaded[v.useWeb(int32(i), a.Base.Ref.Off)] = true
+			}
+		}
+		if op.Match.Form.Op == "fence" || barrierOf(op) != 0 {
+			return // behind barriers blocks store tiles, whose lines lie far apart
+		}
+	}
+	for i := range f.Ops {
+		op := &f.Ops[i]
+		if op.Ctl != ir.Plain || op.Match.Form.Op != "st" || op.Guard >= 0 {
+			continue
+		}
+		ac, ok := accessOf(op, &op.Args[0], &op.Args[1])
+		if !ok || !ac.global() || ac.base == nil || ac.base.Kind != ir.Row || len(ac.regs) != 1 || ac.es < 4 {
+			continue
+		}
+		w := v.useWeb(int32(i), ac.base.Ref.Off)
+		if s := v.webs[w].shape; s.kind == kindAffine && !s.halves && s.stride == int64(ac.es) && !loaded[w] {
+			v.stream[i], v.streams = true, true
+		}
+	}
 }
 
 // eachRow calls f for every row of an operand.

@@ -146,5 +146,11 @@ func (a *Asm) TestR(w bool, d, s uint8) { a.rr(w, s, d, 0x85) }
 func (a *Asm) LockCmpxchg(w bool, m Mem, s uint8) { a.bytes(0xf0); a.rm(w, s, m, 0x0f, 0xb1) }
 func (a *Asm) XchgM(w bool, m Mem, s uint8)       { a.rm(w, s, m, 0x87) }
 
+// Prefetch asks for a line.
+func (a *Asm) Prefetch(m Mem) { a.rm(false, 1, m, 0x0f, 0x18) }
+
+// SFence orders stores, MovNT among them.
+func (a *Asm) SFence() { a.bytes(0x0f, 0xae, 0xf8) }
+
 // MFence orders all memory accesses.
 func (a *Asm) MFence() { a.bytes(0x0f, 0xae, 0xf0) }

@@ -152,6 +152,9 @@ const (
 	ShiftSll = 6
 )
 
+// MovNT is vmovntps: a store that does not take the line into the cache. It is ordered with other stores by fences and locked instructions only.
+var MovNT = Op{0, 1, 0, 0x2b, vector}
+
 // Conversions between 64-bit integers and floating point.
 var (
 	CvtPD2UQQ = Op{1, 1, 1, 0x79, vector} // vcvtpd2uqq
