@@ -44,9 +44,6 @@ func cvtFault(has wordSet, d, s optab.Type) string {
 	bf16 := d.Name == "bf16" || s.Name == "bf16"
 	f32 := d.Name == "f32" || s.Name == "f32"
 	integers := isInteger(d) && isInteger(s)
-	if bf16 && (d.Bits == 8 || s.Bits == 8) {
-		return "Arguments mismatch for instruction 'cvt'"
-	}
 	rounding := has.one("rn", "rz", "rm", "rp")
 	integral := has.one("rni", "rzi", "rmi", "rpi")
 	switch {
