@@ -47,7 +47,7 @@ var classes = [...]struct{ text, result string }{
 	Image:             {"image cannot be used", ""}, // the cause says it
 	PTX:               {"PTX is not valid", "CUDA_ERROR_INVALID_PTX"},
 	Version:           {"PTX version is not supported", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
-	Duplicate:         {"multiple definition of a function", "CUDA_ERROR_UNKNOWN"},
+	Duplicate:         {"multiple definition of a function", "CUDA_ERROR_INVALID_SOURCE"},
 	DuplicateVariable: {"multiple definition of a variable", "CUDA_ERROR_INVALID_SOURCE"},
 	Undefined:         {"undefined reference", "CUDA_ERROR_INVALID_SOURCE"},
 	Mismatch:          {"declarations disagree", "CUDA_ERROR_INVALID_SOURCE"},

@@ -67,12 +67,11 @@ func (t *table) drop(n int, units []*Unit) {
 func (t *table) conflicts(u *Unit) *Error {
 	var log []string
 	class := Mismatch
-	fresh, broken := false, false
+	broken := false
 	for i := range u.names {
 		n := &u.names[i]
 		s := t.byName[n.name]
 		if s == nil {
-			fresh = fresh || n.fn != nil && n.defined()
 			continue
 		}
 		if s.def != nil && s.def.v != nil && n.fn != nil && n.defined() { // the linker goes on and then trips over it (recorded)
@@ -114,11 +113,7 @@ func (t *table) conflicts(u *Unit) *Error {
 		e.result = "CUDA_ERROR_UNKNOWN"
 		return e
 	}
-	e := lines(class, log)
-	if class == Duplicate && !fresh {
-		e.result = "CUDA_ERROR_INVALID_SOURCE" // recorded; it is unknown where the unit brings functions of its own besides
-	}
-	return e
+	return lines(class, log)
 }
 
 const disagreePrototype = "Prototype"
