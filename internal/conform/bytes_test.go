@@ -36,24 +36,7 @@ func byteKernel(body string) string {
 
 // TestBytes: conversions between registers of 8 bits and bf16, which the recorded forms lack, since their registers are wider. All results are an H200's (driver 580.159.04).
 func TestBytes(t *testing.T) {
-	sys, err := cuda.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := sys.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	c, err := sys.Context(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	c := openContext(t)
 	const (
 		toByte   = "{ .reg .b8 m; cvt.%s.%s.bf16 m, %%rs2; mov.b16 %%rs1, {m, 0}; }"
 		fromByte = "{ .reg .b8 a, b; mov.b16 {a, b}, %%rs2; cvt.%s.%s.%s %%rs1, a; }"
@@ -107,6 +90,30 @@ func TestBytes(t *testing.T) {
 			t.Errorf("%s: %v", x.body, err)
 		}
 	}
+}
+
+// openContext is the first device's primary context.
+func openContext(t *testing.T) *cuda.Context {
+	t.Helper()
+	sys, err := cuda.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sys.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c, err := sys.Context(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
 }
 
 func runBytes(c *cuda.Context, text string, in []uint16) (_ []uint16, err error) {

@@ -265,6 +265,7 @@ type body struct {
 	rows  []Ref // by register index; Sel is 1 once placed
 	local map[*check.Var]uint32
 	slots map[*check.Var]Slot
+	stack []*check.Var // parameters that are copied to local memory
 	ops   []Op
 	spare []Arg // unused operands
 	line  int32
@@ -326,14 +327,12 @@ func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
 	for _, v := range f.Locals {
 		switch v.Space {
 		case "local":
-			a := uint32(max(v.Align, 1))
-			lf.LocalSize = (lf.LocalSize + a - 1) &^ (a - 1)
-			b.local[v] = lf.LocalSize
-			lf.LocalSize += uint32(v.Size)
+			b.local[v] = b.newLocal(v)
 		case "param":
 			b.slots[v] = lf.newSlot(uint32(v.Size))
 		}
 	}
+	b.stackParams()
 	lf.LocalSize = (lf.LocalSize + 15) &^ 15
 	return b.blocks()
 }
@@ -383,6 +382,12 @@ func (b *body) blocks() error {
 		block     int32
 	}
 	var patches []patch
+	if n > 0 {
+		b.line, b.loc = b.f.Insts[0].AST.Line, b.f.Insts[0].Loc
+	}
+	if err := b.copyStackParams(); err != nil {
+		return err
+	}
 	for pos, k := range layout {
 		begin[k] = int32(len(b.ops))
 		if int(k) == nb-1 {
@@ -601,17 +606,7 @@ func (b *body) symbol(a *check.Arg) (Arg, error) {
 	v := b.syms.variable(a.Var)
 	out.Var = v
 	switch v.Space {
-	case "local":
-		local, ok := b.local[v]
-		if !ok {
-			return out, b.fail("variable %s is in local memory outside any function, which the software device does not support", v.Name)
-		}
-		r := b.newRow(out.Class, 32)
-		row := Arg{Kind: Row, Class: out.Class, Ref: r, Type: a.Type}
-		b.ops = append(b.ops, Op{Ctl: FrameAddr, Guard: -1, Args: []Arg{row}, Disp: int64(local) + a.Off, Line: b.line, Loc: b.loc})
-		out.Kind, out.Ref = Row, r
-		return out, nil
-	case "param":
+	case "local", "param":
 		if b.isParam(v) {
 			// The address of a kernel parameter is its offset in the parameter space.
 			off := uint64(int64(b.k.Params[v.Index].Offset) + a.Off)
@@ -619,7 +614,15 @@ func (b *body) symbol(a *check.Arg) (Arg, error) {
 			out.Ref = b.konst(out.Class, off, 0, nil, nil)
 			return out, nil
 		}
-		return out, b.fail("the address of function parameter %s is taken, which the software device does not support yet", v.Name)
+		local, ok := b.local[v]
+		if !ok {
+			return out, b.fail("variable %s is in %s memory outside any function, which the software device does not support", v.Name, v.Space)
+		}
+		r := b.newRow(out.Class, 32)
+		row := Arg{Kind: Row, Class: out.Class, Ref: r, Type: a.Type}
+		b.ops = append(b.ops, Op{Ctl: FrameAddr, Guard: -1, Args: []Arg{row}, Disp: int64(local) + a.Off, Line: b.line, Loc: b.loc})
+		out.Kind, out.Ref = Row, r
+		return out, nil
 	}
 	if v.Linkage == ptx.LinkExtern && v.Space != "shared" {
 		return out, b.fail("variable %s is declared .extern and not defined", v.Name)

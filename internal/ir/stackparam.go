@@ -1,0 +1,95 @@
+package ir
+
+import (
+	"github.com/gocuda/cuda/internal/ptx/check"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
+
+// stackParams gives a place in local memory to each parameter of the function whose address is a value somewhere: such a parameter is copied onto the stack, and its
+// address is one in the local state space (PTX ISA 9.7.9.1, mov). Loads and calls that name the parameter itself go on to use what the caller passed.
+func (b *body) stackParams() {
+	if b.f.Entry || len(b.f.Params) == 0 {
+		return
+	}
+	taken := func(a *check.Arg) {
+		v := a.Var
+		if a.Kind != check.ArgSym || v == nil || v.Space != "param" {
+			return
+		}
+		v = b.syms.variable(v)
+		if _, ok := b.slots[v]; !ok || b.stacked(v) {
+			return
+		}
+		b.local[v] = b.newLocal(v)
+		b.stack = append(b.stack, v)
+	}
+	for i := range b.f.Insts {
+		in := &b.f.Insts[i]
+		if in.AST.Name == "call" {
+			continue
+		}
+		for j := range in.Args {
+			taken(&in.Args[j])
+			for k := range in.Args[j].Elems {
+				taken(&in.Args[j].Elems[k])
+			}
+		}
+	}
+}
+
+func (b *body) stacked(v *check.Var) bool {
+	_, ok := b.local[v]
+	return ok
+}
+
+// newLocal is the next offset in the function's local memory that suits a variable.
+func (b *body) newLocal(v *check.Var) uint32 {
+	a := uint32(max(v.Align, 1))
+	off := (b.lf.LocalSize + a - 1) &^ (a - 1)
+	b.lf.LocalSize = off + uint32(v.Size)
+	return off
+}
+
+// copyStackParams writes the loads and stores that fill the places, at the function's begin.
+func (b *body) copyStackParams() error {
+	for _, v := range b.stack {
+		slot, local := b.slots[v], b.local[v]
+		for off := uint32(0); off < slot.Size; {
+			n, typ := uint32(1), "b8"
+			for _, t := range []struct {
+				n   uint32
+				typ string
+			}{{8, "b64"}, {4, "b32"}, {2, "b16"}} {
+				if off+t.n <= slot.Size && (local+off)%t.n == 0 && off%t.n == 0 {
+					n, typ = t.n, t.typ
+					break
+				}
+			}
+			class := ClassOf(int(8 * n))
+			value := Arg{Kind: Row, Class: class, Ref: b.newRow(class, int(8*n)), Type: typ, Width: uint8(8 * n)}
+			from := Arg{Kind: Addr, Name: "a", Type: typ, Space: FrameParam, Disp: int64(off), Ref: Ref{Off: slot.Off}, Bits: uint64(slot.Stride), Hi: uint64(slot.Size), Sym: true, Var: v}
+			to := Arg{Kind: Addr, Name: "a", Type: typ, Space: Local, Disp: int64(local + off), Sym: true, Var: v}
+			dst, src := value, value
+			dst.Name, src.Name = "d", "b"
+			if err := b.made("ld", []string{"param", typ}, dst, from); err != nil {
+				return err
+			}
+			if err := b.made("st", []string{"local", typ}, to, src); err != nil {
+				return err
+			}
+			off += n
+		}
+	}
+	return nil
+}
+
+// made appends an operation that the text does not have.
+func (b *body) made(name string, words []string, args ...Arg) error {
+	for _, f := range optab.Get().Lookup(name) {
+		if m, miss := f.Fit(words); miss.Kind == optab.MissNone {
+			b.ops = append(b.ops, Op{Match: &m, Guard: -1, Args: args, Line: b.line, Loc: b.loc})
+			return nil
+		}
+	}
+	return b.fail("no form of %s has the modifiers %v", name, words)
+}
