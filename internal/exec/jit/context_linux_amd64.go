@@ -21,8 +21,10 @@ type context struct {
 	live   uint32
 	// global memory: addresses from low on for span bytes need no further check but for being mapped
 	low, span uint64
-	shared    unsafe.Pointer
+	shared    uintptr   // shared memory less sharedLow: what an address of the shared window is added to
 	sharedTop [8]uint32 // highest offset in shared memory of an access of 1, 2, 4, 8, 16, 32, 64 bytes
+	sharedLow uint64    // address of the CTA's own memory in the shared window; 0 in code of whole CTAs, which run outside clusters
+	cta       unsafe.Pointer
 	params    unsafe.Pointer
 	sharedGen uint64 // generic address of shared memory's window
 	released  uint32
@@ -94,6 +96,8 @@ var (
 	offSpan       = int32(unsafe.Offsetof(context{}.span))
 	offShared     = int32(unsafe.Offsetof(context{}.shared))
 	offSharedTop  = int32(unsafe.Offsetof(context{}.sharedTop))
+	offSharedLow  = int32(unsafe.Offsetof(context{}.sharedLow))
+	offCTA        = int32(unsafe.Offsetof(context{}.cta))
 	offParams     = int32(unsafe.Offsetof(context{}.params))
 	offSharedGen  = int32(unsafe.Offsetof(context{}.sharedGen))
 	offReleased   = int32(unsafe.Offsetof(context{}.released))
@@ -153,7 +157,8 @@ func contextOf(w *exec.Warp, t *engineTables) *context {
 	if n := l.Mem.Size - l.Mem.Special; n > 2*slack {
 		c.span = n - 2*slack
 	}
-	c.shared = w.CTA.Shared
+	c.cta, c.sharedLow = unsafe.Pointer(w.CTA), uint64(w.CTA.SharedAddress(0))
+	c.shared = uintptr(w.CTA.Shared) - uintptr(c.sharedLow)
 	for i := range c.sharedTop {
 		c.sharedTop[i] = w.CTA.SharedSize - 1<<i
 	}

@@ -150,6 +150,7 @@ type blockRunner struct {
 	frames []byte // kept alive
 	first  unsafe.Pointer
 	shared []uint64
+	memory unsafe.Pointer // the CTA's shared memory, in shared
 	size   int32
 	quota  int32
 	batch  uint32 // CTAs of the run under way
@@ -203,7 +204,8 @@ func (r *blockRunner) begin(l *exec.Launch) {
 		r.shared = make([]uint64, need)
 	}
 	sp := unsafe.Pointer(unsafe.SliceData(r.shared))
-	x.shared = unsafe.Add(sp, -uintptr(sp)&1023)
+	r.memory = unsafe.Add(sp, -uintptr(sp)&1023)
+	x.shared = uintptr(r.memory)
 	for i := range x.sharedTop {
 		x.sharedTop[i] = size - 1<<i
 	}
@@ -338,7 +340,7 @@ func (r *blockRunner) Ended() uint64 { return uint64(r.batch - r.x.batch) }
 // Restore implements exec.BlockRunner.
 func (r *blockRunner) Restore(c *exec.CTA) {
 	lay, v := r.v.code.lay, r.v.code.v
-	copy(unsafe.Slice((*byte)(c.Shared), c.SharedSize), unsafe.Slice((*byte)(r.x.shared), c.SharedSize))
+	copy(unsafe.Slice((*byte)(c.Shared), c.SharedSize), unsafe.Slice((*byte)(r.memory), c.SharedSize))
 	cur := int(uintptr(r.x.frame)-uintptr(r.first)) / int(r.size)
 	for i, w := range c.Warps {
 		f := unsafe.Add(r.first, i*int(r.size))

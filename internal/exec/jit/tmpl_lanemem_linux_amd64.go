@@ -57,7 +57,7 @@ func anyAccess(a *ir.Arg, total int) (laneAccess, bool) {
 	switch a.Space {
 	case ir.Generic, ir.Global, ir.Const:
 		return x, x.base && a.Base.Class == ir.W64 && a.Disp > -slack && a.Disp < slack
-	case ir.Shared, ir.Local, ir.KernelParam:
+	case ir.Shared, ir.SharedCluster, ir.Local, ir.KernelParam:
 		return x, true
 	case ir.FrameParam:
 		return x, !x.base && a.Disp >= 0 && uint64(a.Disp)+uint64(total) <= a.Hi
@@ -107,6 +107,9 @@ func (l *laneLoop) check(x *laneAccess, slow a64.Label) {
 		return
 	}
 	switch x.space {
+	case ir.SharedCluster:
+		l.checkCluster(x, slow)
+		return
 	case ir.Shared:
 		l.Ld32(a64.RCX, inContext(offSharedTop))
 		l.AddI(a64.RCX, 1-int32(x.total))
@@ -118,6 +121,11 @@ func (l *laneLoop) check(x *laneAccess, slow a64.Label) {
 		l.AddI(a64.RCX, -int32(x.total))
 	}
 	l.J(a64.S, slow)
+	if x.space == ir.Shared && l.v == nil {
+		l.AddLd(a64.RCX, inContext(offSharedLow))
+		l.CmpLd(a64.R8, inContext(offSharedLow))
+		l.J(a64.B, slow)
+	}
 	l.RR(a64.ArithCmp, true, a64.R8, a64.RCX)
 	l.J(a64.A, slow)
 	if x.total > 1 {
@@ -131,6 +139,8 @@ func (l *laneLoop) pointer(x *laneAccess) int32 {
 	switch x.space {
 	case ir.Shared:
 		l.AddLd(a64.R8, inContext(offShared))
+	case ir.SharedCluster:
+		l.pointerCluster()
 	case ir.Local:
 		l.Ld32(a64.RAX, inContext(offLocalSize))
 		l.ImulR(true, a64.RAX, a64.RSI)
@@ -473,6 +483,9 @@ func laneAtom(op *ir.Op) emitter {
 	if !ok || x.space == ir.Local || x.space == ir.KernelParam || x.space == ir.FrameParam || x.space == ir.Const {
 		return nil
 	}
+	if x.space == ir.SharedCluster && (t.Class == optab.Packed || t.Bits < 32 || typ[0] == 'f') {
+		return nil // what is added to where depends on whose memory it is
+	}
 	wide := t.Bits == 64
 	in := []*ir.Arg{b}
 	what := op.Match.One("and", "or", "xor", "exch", "cas", "inc", "dec", "add", "min", "max")
@@ -688,6 +701,9 @@ func specialWord(op *ir.Op) emitter {
 	var n int
 	if _, err := fmt.Sscanf(op.Name, "%%envreg%d", &n); err == nil && n >= 0 && n < 32 {
 		return launch(unsafe.Offsetof(exec.Launch{}.Env)+uintptr(4*n), false)
+	}
+	if load := clusterRegister(op.Name); load != nil {
+		return same(load)
 	}
 	switch op.Name {
 	case "%warpid":

@@ -196,6 +196,11 @@ func (g *gen) scalarCheck(ac *access, slow amd64asm.Label) {
 			g.AddI(amd64asm.RCX, -ac.disp) // negative when even offset 0 is too high
 			g.J(amd64asm.S, slow)
 		}
+		if g.v == nil { // the CTA's own memory begins at its rank's window
+			g.AddLd(amd64asm.RCX, inContext(offSharedLow))
+			g.CmpLd(amd64asm.RAX, inContext(offSharedLow))
+			g.J(amd64asm.B, slow)
+		}
 		g.Cmp(amd64asm.RAX, amd64asm.RCX)
 		g.J(amd64asm.A, slow)
 	}
@@ -321,12 +326,21 @@ func (g *gen) vectorCheck(ac *access, h int, slow amd64asm.Label) {
 				g.AddI(amd64asm.RCX, -ac.disp)
 				g.J(amd64asm.S, slow)
 			}
+			off := r
+			if g.v == nil {
+				sub := amd64asm.SubD
+				if ac.wide() {
+					sub = amd64asm.SubQ
+				}
+				off = 2
+				g.VM(sub, amd64asm.Z.Broadcast(), off, r, inContext(offSharedLow))
+			}
 			if ac.wide() {
 				g.V(amd64asm.BroadcastQR, amd64asm.Z, 1, 0, amd64asm.RCX)
-				g.VI(amd64asm.CmpUQ, amd64asm.Z.Mask(k), 0, r, 1, 6)
+				g.VI(amd64asm.CmpUQ, amd64asm.Z.Mask(k), 0, off, 1, 6)
 			} else {
 				g.V(amd64asm.BroadcastDR, amd64asm.Z, 1, 0, amd64asm.RCX)
-				g.VI(amd64asm.CmpUD, amd64asm.Z.Mask(k), 0, r, 1, 6)
+				g.VI(amd64asm.CmpUD, amd64asm.Z.Mask(k), 0, off, 1, 6)
 			}
 		}
 		if ac.align > 0 {

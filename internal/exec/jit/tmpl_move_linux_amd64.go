@@ -145,6 +145,9 @@ func special(op *ir.Op) emitter {
 	if e := specialWord(op); e != nil {
 		return e
 	}
+	if op.Name == "%is_explicit_cluster" && d.Kind == ir.Row && d.Class == ir.WPred {
+		return explicitCluster(d)
+	}
 	if d.Kind != ir.Row || d.Class != ir.W32 {
 		return nil
 	}

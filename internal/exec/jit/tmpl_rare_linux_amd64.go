@@ -12,7 +12,7 @@ import (
 // rareTemplates compute what few kernels want.
 var rareTemplates = map[string]template{
 	"rcp": approx64Template, "rsqrt": approx64Template, "cvt_widen": fromMiniTemplate, "cvt_pair": toMiniTemplate, "cvt_pack": packCvt, "prmt": permuteMode, "slct": slctTemplate,
-	"testp": testpTemplate, "createpolicy": policyTemplate, "fdiv": flushedDivTemplate, "isspacep": spaceTemplate, "cvt": wideCvt,
+	"testp": testpTemplate, "createpolicy": policyTemplate, "fdiv": flushedDivTemplate, "cvt": wideCvt,
 }
 
 // approx64Template is rcp.approx.ftz.f64 and rsqrt.approx of f64: the tables of f32 with the upper words, one step of refinement for rsqrt without ftz (num/approx_f64.go).
@@ -435,31 +435,6 @@ func flushedDivTemplate(op *ir.Op) emitter {
 		}
 		g.release()
 	}
-}
-
-// spaceTemplate is isspacep of spaces that are windows of addresses. A block that runs here has no others in its cluster.
-func spaceTemplate(op *ir.Op) emitter {
-	d, a := &op.Args[0], &op.Args[1]
-	off, size := int32(0), int32(1<<24)
-	switch op.Match.One("global", "const", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry") {
-	case "shared", "shared::cta":
-		off = offSharedGen
-	case "local":
-		off = offLocalGen
-	default:
-		return nil
-	}
-	in, out := []*ir.Arg{a}, []*ir.Arg{d}
-	if a.Class != ir.W64 || d.Class != ir.WPred {
-		return nil
-	}
-	return byLanes(in, out, func(l *laneLoop) {
-		l.ld(a64.RCX, 0)
-		l.SubLd(a64.RCX, inContext(off))
-		l.RI(a64.ArithCmp, true, a64.RCX, size)
-		l.cond(a64.B, a64.RAX)
-		l.st(0, a64.RAX)
-	})
 }
 
 // wideCvt is cvt.sat between integers of which one has 64 bits, f32 from f64 with sat, and f16 from f64.

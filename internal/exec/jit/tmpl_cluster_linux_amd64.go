@@ -1,0 +1,271 @@
+package jit
+
+import (
+	"strings"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/exec"
+	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// Clusters: a CTA's place among the others, and shared memory of the others. An address of the shared window has the rank of its CTA above bit 24 (exec.Warp.Ptr).
+// Code of whole CTAs runs outside clusters only, where every CTA is a cluster of its own.
+
+// clusterTemplates are computations with addresses of the shared window.
+var clusterTemplates = map[string]template{"mapa": mapaTemplate, "getctarank": ctarankTemplate, "isspacep": spaceTemplate}
+
+// Places in what context.cta points at.
+var (
+	ctaRank       = int32(unsafe.Offsetof(exec.CTA{}.Rank))
+	ctaGroup      = int32(unsafe.Offsetof(exec.CTA{}.Group))
+	ctaShared     = int32(unsafe.Offsetof(exec.CTA{}.Shared))
+	groupIndex    = int32(unsafe.Offsetof(exec.Group{}.Index))
+	groupDims     = int32(unsafe.Offsetof(exec.Group{}.Dims))
+	groupCTAs     = int32(unsafe.Offsetof(exec.Group{}.CTAs)) // then their number
+	launchSMs     = int32(unsafe.Offsetof(exec.Launch{}.Device) + unsafe.Offsetof(exec.DeviceInfo{}.SMs))
+	launchExpl    = int32(unsafe.Offsetof(exec.Launch{}.Cluster))
+	groupCTACount = groupCTAs + 8
+)
+
+// group loads the address of the CTA's cluster.
+func (g *gen) group(to uint8) {
+	g.Ld(to, inContext(offCTA))
+	g.Ld(to, a64.At(to, ctaGroup))
+}
+
+// clusterRegister returns what loads a special register that says where the CTA is, in its cluster or on the device, or what shared memory it has: into rax, with rcx
+// and rdx for itself. It is nil for other registers.
+func clusterRegister(name string) func(g *gen, to uint8) {
+	name, comp, _ := strings.Cut(name, ".")
+	axis := int32(strings.Index("xyz", comp))
+	if comp == "" {
+		axis = 0
+	}
+	zero := func(g *gen, to uint8) { g.MovI32(to, 0) }
+	if axis < 0 {
+		return nil
+	}
+	// alone is the value of a cluster of one CTA.
+	of := func(alone, shared func(g *gen, to uint8)) func(g *gen, to uint8) {
+		return func(g *gen, to uint8) {
+			if g.v != nil {
+				alone(g, to)
+			} else {
+				shared(g, to)
+			}
+		}
+	}
+	constant := func(v uint32) func(g *gen, to uint8) { return func(g *gen, to uint8) { g.MovI32(to, v) } }
+	word := func(off int32) func(g *gen, to uint8) {
+		return func(g *gen, to uint8) { g.Ld32(to, inContext(off+4*axis)) }
+	}
+	inGroup := func(off int32) func(g *gen, to uint8) {
+		return func(g *gen, to uint8) {
+			g.group(to)
+			g.Ld32(to, a64.At(to, off+4*axis))
+		}
+	}
+	size := func(less int32) func(g *gen, to uint8) {
+		return func(g *gen, to uint8) {
+			g.Ld32(to, inContext(offSharedTop)) // one less than the size
+			g.AddI32(to, 1-less+127)
+			g.AndI32(to, -128)
+		}
+	}
+	switch name {
+	case "%clusterid":
+		return of(word(offCTAID), inGroup(groupIndex))
+	case "%cluster_nctaid":
+		return of(constant(1), inGroup(groupDims))
+	case "%cluster_ctarank":
+		return of(zero, func(g *gen, to uint8) {
+			g.Ld(to, inContext(offCTA))
+			g.Ld32(to, a64.At(to, ctaRank))
+		})
+	case "%cluster_nctarank":
+		return of(constant(1), func(g *gen, to uint8) {
+			g.group(to)
+			g.Ld32(to, a64.At(to, groupCTACount))
+		})
+	case "%cluster_ctaid":
+		return of(zero, func(g *gen, to uint8) {
+			g.group(a64.RDX)
+			g.Ld32(a64.RCX, a64.At(a64.RDX, groupIndex+4*axis))
+			g.ImulM(false, a64.RCX, a64.At(a64.RDX, groupDims+4*axis))
+			g.Ld32(to, inContext(offCTAID+4*axis))
+			g.Sub32(to, a64.RCX)
+		})
+	case "%nclusterid":
+		return of(word(offGrid), func(g *gen, to uint8) {
+			g.group(a64.RCX)
+			g.Ld32(a64.RCX, a64.At(a64.RCX, groupDims+4*axis))
+			g.Ld32(to, inContext(offGrid+4*axis))
+			g.MovI32(a64.RDX, 0)
+			g.DivR(false, a64.RCX)
+		})
+	case "%is_explicit_cluster":
+		return of(zero, func(g *gen, to uint8) {
+			g.Ld(to, inContext(offLaunch))
+			g.Ld32(to, a64.At(to, launchExpl))
+			g.Neg32(to) // carries unless it is 0
+			g.RR(a64.ArithSbb, false, to, to)
+			g.Neg32(to)
+		})
+	case "%smid": // as if CTAs went to one multiprocessor after the other
+		return func(g *gen, to uint8) {
+			some := g.NewLabel()
+			g.Ld32(to, inContext(offCTAID+4))
+			g.ImulM(false, to, inContext(offGrid))
+			g.AddLd32(to, inContext(offCTAID))
+			g.Ld(a64.RCX, inContext(offLaunch))
+			g.Ld32(a64.RCX, a64.At(a64.RCX, launchSMs))
+			g.Test32(a64.RCX, a64.RCX)
+			g.J(a64.NE, some)
+			g.MovI32(a64.RCX, 1)
+			g.Bind(some)
+			g.MovI32(a64.RDX, 0)
+			g.DivR(false, a64.RCX)
+			g.Mov32(to, a64.RDX)
+		}
+	case "%total_smem_size":
+		return size(ir.ReservedShared)
+	case "%aggr_smem_size":
+		return size(0)
+	case "%reserved_smem_offset_end", "%reserved_smem_offset_cap":
+		return constant(ir.ReservedShared)
+	case "%reserved_smem_offset_begin", "%reserved_smem_offset_0", "%reserved_smem_offset_1", "%current_graph_exec":
+		return zero
+	}
+	return nil
+}
+
+// explicitCluster is %is_explicit_cluster as a predicate.
+func explicitCluster(d *ir.Arg) emitter {
+	load := clusterRegister("%is_explicit_cluster")
+	return func(g *gen) {
+		load(g, a64.RAX)
+		g.Neg32(a64.RAX)
+		g.setPred(d, a64.RAX)
+	}
+}
+
+// checkCluster is laneLoop.check for shared::cluster: any CTA of the cluster has the same memory. rax, rcx are used.
+func (l *laneLoop) checkCluster(x *laneAccess, slow a64.Label) {
+	l.MovR(true, a64.RAX, a64.R8)
+	l.ShiftI(a64.ScalarShr, true, a64.RAX, 24)
+	l.group(a64.RCX)
+	l.RM(a64.ArithCmp, true, a64.RAX, a64.At(a64.RCX, groupCTACount))
+	l.J(a64.AE, slow)
+	l.MovR(false, a64.RAX, a64.R8)
+	l.AndI32(a64.RAX, 0xffffff)
+	l.Ld32(a64.RCX, inContext(offSharedTop))
+	l.AddI(a64.RCX, 1-int32(x.total))
+	l.J(a64.S, slow)
+	l.RR(a64.ArithCmp, true, a64.RAX, a64.RCX)
+	l.J(a64.A, slow)
+	if x.total > 1 {
+		l.TestI32(a64.R8, uint32(x.total-1))
+		l.J(a64.NE, slow)
+	}
+}
+
+// pointerCluster makes a host address of the checked address in r8. rax and rcx are used.
+func (l *laneLoop) pointerCluster() {
+	l.MovR(true, a64.RAX, a64.R8)
+	l.ShiftI(a64.ScalarShr, true, a64.RAX, 24)
+	l.AndI32(a64.R8, 0xffffff)
+	l.group(a64.RCX)
+	l.Ld(a64.RCX, a64.At(a64.RCX, groupCTAs))
+	l.Ld(a64.RCX, a64.Indexed(a64.RCX, a64.RAX, 8, 0))
+	l.AddLd(a64.R8, a64.At(a64.RCX, ctaShared))
+}
+
+// mapaTemplate is mapa: the same offset with another rank, in the shared window or as a generic address.
+func mapaTemplate(op *ir.Op) emitter {
+	d, in := &op.Args[0], sources(op)
+	if len(in) != 2 || d.Class != in[0].Class {
+		return nil
+	}
+	generic := spaceOf(op) == ""
+	if generic && d.Class != ir.W64 {
+		return nil
+	}
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		l.ld(a64.RAX, 0)
+		l.ld(a64.RCX, 1)
+		if generic {
+			l.SubLd(a64.RAX, inContext(offSharedGen))
+		}
+		l.AndI32(a64.RAX, 0xffffff)
+		l.ShiftI(a64.ScalarShl, true, a64.RCX, 24)
+		l.RR(a64.ArithOr, true, a64.RAX, a64.RCX)
+		if generic {
+			l.AddLd(a64.RAX, inContext(offSharedGen))
+		}
+		l.st(0, a64.RAX)
+	})
+}
+
+// ctarankTemplate is getctarank.
+func ctarankTemplate(op *ir.Op) emitter {
+	d, in := &op.Args[0], sources(op)
+	generic := spaceOf(op) == ""
+	if len(in) != 1 || generic && in[0].Class != ir.W64 {
+		return nil
+	}
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		l.ld(a64.RAX, 0)
+		if generic {
+			l.SubLd(a64.RAX, inContext(offSharedGen))
+		}
+		l.ShiftI(a64.ScalarShr, true, a64.RAX, 24)
+		l.st(0, a64.RAX)
+	})
+}
+
+// spaceOf is the state space among an operation's modifiers.
+func spaceOf(op *ir.Op) string {
+	return op.Match.One("global", "const", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry")
+}
+
+// spaceTemplate is isspacep of spaces that are windows of addresses. Which parts of global memory are constants only Go knows.
+func spaceTemplate(op *ir.Op) emitter {
+	d, in := &op.Args[0], sources(op)
+	space := spaceOf(op)
+	switch space {
+	case "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry":
+	default:
+		return nil
+	}
+	if len(in) != 1 || in[0].Class != ir.W64 || d.Class != ir.WPred {
+		return nil
+	}
+	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
+		l.ld(a64.RCX, 0)
+		switch space {
+		case "shared", "shared::cta":
+			l.SubLd(a64.RCX, inContext(offSharedGen))
+			l.SubLd(a64.RCX, inContext(offSharedLow))
+			l.RI(a64.ArithCmp, true, a64.RCX, 1<<24)
+		case "shared::cluster":
+			l.SubLd(a64.RCX, inContext(offSharedGen))
+			l.ShiftI(a64.ScalarShr, true, a64.RCX, 24)
+			if l.v != nil {
+				l.RI(a64.ArithCmp, true, a64.RCX, 1)
+			} else {
+				l.group(a64.RAX)
+				l.RM(a64.ArithCmp, true, a64.RCX, a64.At(a64.RAX, groupCTACount))
+			}
+		case "local":
+			l.SubLd(a64.RCX, inContext(offLocalGen))
+			l.RI(a64.ArithCmp, true, a64.RCX, 1<<24)
+		default:
+			l.SubLd(a64.RCX, inContext(offParamGen))
+			l.Ld32(a64.RAX, inContext(offParamSize))
+			l.RR(a64.ArithCmp, true, a64.RCX, a64.RAX)
+		}
+		l.cond(a64.B, a64.RAX)
+		l.st(0, a64.RAX)
+	})
+}
