@@ -167,7 +167,7 @@ func (b *block) meet() (some bool) {
 			group = append(group, u)
 			lanes |= 1 << l
 		}
-		if whole {
+		if whole && len(group) > 0 {
 			b.together(t.at, group)
 			some = true
 		}

@@ -43,9 +43,9 @@ var fuzzEngines = sync.OnceValues(func() (list [2][]*engine, err error) {
 })
 
 // FuzzPrograms: a generated kernel stores the same on machine code, on the interpreter, and evaluated thread by thread. The input is the generator's choices; of how, bit 0 chooses the kind of
-// program, bit 1 stops CTAs again and again, and the rest are the turn's length.
+// program, bit 1 stops CTAs again and again, bit 2 leaves accesses to a checker, and the rest are the turn's length.
 func FuzzPrograms(f *testing.F) {
-	for seed := range byte(8) {
+	for seed := range byte(16) {
 		b := make([]byte, 64)
 		for i, r := 0, rand.New(rand.NewPCG(uint64(seed), 3)); i < len(b); i++ {
 			b[i] = byte(r.Uint32())
@@ -57,12 +57,16 @@ func FuzzPrograms(f *testing.F) {
 		f.Skip(err)
 	}
 	f.Fuzz(func(t *testing.T, input []byte, how byte) {
-		generate, quantum := exectest.GeneratePlain, int32(how>>2)
+		generate, quantum := exectest.GeneratePlain, int32(how>>3)
 		if how&1 != 0 {
 			generate = exectest.Generate
 		}
 		p := generate(texts.Choices(input))
 		d := exectest.Open(t)
+		asked := 0
+		if how&4 != 0 {
+			d.Mem.Check = func(uint64, uint64, bool) bool { asked++; return true }
+		}
 		m := d.Load(p.Source)
 		ref := exectest.NewReference(m.Module)
 		if err := ref.Run(p.Grid, p.Block); exectest.TooLong(err) {
@@ -88,6 +92,10 @@ func FuzzPrograms(f *testing.F) {
 			if diff := ref.Compare(out, total); diff != "" {
 				t.Fatalf("%s: %s\n%s", engine.Name(), diff, p.Source)
 			}
+			if how&4 != 0 && asked == 0 {
+				t.Fatalf("%s: the checker was not asked\n%s", engine.Name(), p.Source)
+			}
+			asked = 0
 			d.Free(oa)
 			d.Free(ta)
 		}

@@ -112,14 +112,8 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 	}
 	c := &code{e: e, k: k, single: s, interp: s.Code(), funcs: make([]function, len(k.Funcs)), checked: make([]function, len(k.Funcs))}
 	for i := range c.funcs {
-		c.funcs[i].f = k.Funcs[i]
-		c.funcs[i].barriers = make([]uint8, len(k.Funcs[i].Ops))
-		for j := range k.Funcs[i].Ops {
-			c.funcs[i].barriers[j] = barrierOf(&k.Funcs[i].Ops[j])
-			c.funcs[i].stack = c.funcs[i].stack || stacking(&k.Funcs[i].Ops[j])
-			c.funcs[i].local = c.funcs[i].local || c.funcs[i].stack || usesLocal(&k.Funcs[i].Ops[j])
-		}
-		c.checked[i].f, c.checked[i].barriers, c.checked[i].checked = c.funcs[i].f, c.funcs[i].barriers, true
+		c.funcs[i].prepare(k.Funcs[i], false)
+		c.checked[i].prepare(k.Funcs[i], true)
 	}
 	c.cta.regions = new([]*region)
 	type held struct {
@@ -160,6 +154,18 @@ type function struct {
 	local    bool    // it uses local memory
 	stack    bool    // and its stack
 	versions [2]atomic.Pointer[version]
+}
+
+// prepare notes what a run of the function needs to know of it.
+func (f *function) prepare(of *ir.Func, checked bool) {
+	f.f, f.checked = of, checked
+	f.barriers = make([]uint8, len(of.Ops))
+	for i := range of.Ops {
+		op := &of.Ops[i]
+		f.barriers[i] = barrierOf(op)
+		f.stack = f.stack || stacking(op)
+		f.local = f.local || f.stack || usesLocal(op)
+	}
 }
 
 // version is machine code with its entries by operation.

@@ -9,25 +9,31 @@ import (
 )
 
 // TestRandomPrograms compares generated kernels on machine code with a thread by thread evaluation of their source.
-func TestRandomPrograms(t *testing.T) { compareRandom(t, 400, exectest.Generate, 0) }
+func TestRandomPrograms(t *testing.T) { compareRandom(t, 400, exectest.Generate, 0, false) }
 
 // TestRandomPlain does so for programs that run as whole CTAs.
-func TestRandomPlain(t *testing.T) { compareRandom(t, 2000, exectest.GeneratePlain, 0) }
+func TestRandomPlain(t *testing.T) { compareRandom(t, 2000, exectest.GeneratePlain, 0, false) }
 
 // TestRandomStops stops them anywhere, so that they end in code of single splits.
-func TestRandomStops(t *testing.T) { compareRandom(t, 2000, exectest.GeneratePlain, 3) }
+func TestRandomStops(t *testing.T) { compareRandom(t, 2000, exectest.GeneratePlain, 3, false) }
 
-func compareRandom(t *testing.T, n int, generate func(*rand.Rand) exectest.Program, probe int32) {
-	eachISA(t, func(t *testing.T, e *engine) { compareRandomOn(t, e, n, generate, probe) })
+// TestRandomChecked leaves their accesses to a memory checker that allows them all.
+func TestRandomChecked(t *testing.T) { compareRandom(t, 400, exectest.Generate, 0, true) }
+
+func compareRandom(t *testing.T, n int, generate func(*rand.Rand) exectest.Program, probe int32, checked bool) {
+	eachISA(t, func(t *testing.T, e *engine) { compareRandomOn(t, e, n, generate, probe, checked) })
 }
 
-func compareRandomOn(t *testing.T, e *engine, n int, generate func(*rand.Rand) exectest.Program, probe int32) {
+func compareRandomOn(t *testing.T, e *engine, n int, generate func(*rand.Rand) exectest.Program, probe int32, checked bool) {
 	if testing.Short() {
 		n /= 7
 	}
 	d := exectest.Open(t)
 	e.probe = probe
 	d.Engine = e
+	if checked {
+		d.Mem.Check = func(uint64, uint64, bool) bool { return true }
+	}
 	run, whole := 0, 0
 	var c exec.Counters
 	for seed := range uint64(n) {
