@@ -68,6 +68,28 @@ func TestOpening(t *testing.T) {
 	}
 }
 
+// What a program sets in its environment before it first uses the device counts (os.environ of a Python script, say).
+func TestEnvironment(t *testing.T) {
+	bin := program(t, "environ")
+	for _, c := range []struct {
+		what string
+		env  []string // that it is started with
+		args []string
+		want string
+	}{
+		{"nothing", []string{"GOCUDA_PROFILE=h200,a100"}, nil, "0 2\n"},
+		{"set", nil, []string{"GOCUDA_PROFILE=h200,a100,l4"}, "0 3 h200,a100,l4\n"},
+		{"another value", []string{"GOCUDA_PROFILE=h200", "CUDA_VISIBLE_DEVICES=0"}, []string{"GOCUDA_PROFILE=h200,l4", "CUDA_VISIBLE_DEVICES=1,0"}, "0 2 h200,l4 1,0\n"},
+		{"removed", []string{"CUDA_VISIBLE_DEVICES="}, []string{"CUDA_VISIBLE_DEVICES"}, "0 1 -\n"},
+		{"none visible", nil, []string{"CUDA_VISIBLE_DEVICES="}, "100 0 \n"},
+	} {
+		out, err := start1(t, "", c.env, bin, c.args...)
+		if err != nil || out != c.want {
+			t.Errorf("%s: %q, %v; want %q", c.what, out, err, c.want)
+		}
+	}
+}
+
 func TestVisible(t *testing.T) {
 	for _, c := range []struct {
 		names, list string

@@ -6,6 +6,10 @@ package main
 #include <stdio.h>
 #include "front.h"
 
+extern char **environ;
+
+static inline const char *gocuda_environ(size_t i) { return environ ? environ[i] : NULL; }
+
 static inline uint64_t gocuda_callback(struct gocuda_front *front, uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	return front->callback(fn, a, b, c, d);
@@ -40,6 +44,10 @@ const (
 )
 
 func start(front *C.struct_gocuda_front) driver.CUresult {
+	if err := adoptEnvironment(programEnvironment()); err != nil {
+		fmt.Fprintln(os.Stderr, "libcuda.so.1:", err)
+		return driver.CUDA_ERROR_NO_DEVICE
+	}
 	profiles := visible(os.Getenv(profileVariable), os.LookupEnv)
 	if len(profiles) == 0 {
 		return driver.CUDA_ERROR_NO_DEVICE
@@ -62,6 +70,47 @@ func start(front *C.struct_gocuda_front) driver.CUresult {
 	core.device, core.table, core.perThread = d, t, &per
 	core.trace = os.Getenv(traceVariable) == "errors"
 	return driver.CUDA_SUCCESS
+}
+
+// ours says whether a variable is one that the software device or this door may read.
+func ours(name string) bool {
+	return strings.HasPrefix(name, "GOCUDA_") || strings.HasPrefix(name, "CUDA_")
+}
+
+// programEnvironment is what the program has in its environment now, of what is ours.
+func programEnvironment() map[string]string {
+	now := map[string]string{}
+	for i := C.size_t(0); ; i++ {
+		p := C.gocuda_environ(i)
+		if p == nil {
+			return now
+		}
+		if name, value, ok := strings.Cut(C.GoString(p), "="); ok && ours(name) {
+			now[name] = value
+		}
+	}
+}
+
+// adoptEnvironment makes Go's environment that of the program, of what is ours: Go has the one that the process was started with, and programs set variables before they first use
+// the device. C's own environment, which os.Setenv writes too, stays as it is: the values are those that it has.
+func adoptEnvironment(now map[string]string) error {
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		if _, ok := now[name]; ours(name) && !ok {
+			if err := os.Unsetenv(name); err != nil {
+				return err
+			}
+		}
+	}
+	for name, value := range now {
+		if old, ok := os.LookupEnv(name); ok && old == value {
+			continue
+		}
+		if err := os.Setenv(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // visible is the list of profiles, one for each device, that CUDA_VISIBLE_DEVICES leaves of those named: its ordinals in their order, up to the first that is none
