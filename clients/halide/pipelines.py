@@ -621,6 +621,10 @@ def run(name, build, sizes, near, target, host=False):
 
 def main():
     only = sys.argv[1:]
+    if only == ["--start"]:  # one pipeline; an exception ends the process
+        _, build, sizes, _ = PIPELINES[0]
+        _, on_device = realize(build, sizes, True, cuda_target(80))
+        sys.exit(None if on_device else "the result was not made on the device")
     for name, build, sizes, near in PIPELINES:
         if not only or name in only:
             run(name, build, sizes, near, cuda_target(80), host=build is stages_on_the_host_between_kernels)
