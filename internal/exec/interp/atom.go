@@ -2,7 +2,6 @@ package interp
 
 import (
 	"math/bits"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -239,31 +238,6 @@ func halves(typ string, g func(bf bool, a, b uint16) uint16) rmw {
 	}
 	return func(o, b, _ uint64) uint64 {
 		return uint64(g(bf, uint16(o), uint16(b))) | uint64(g(bf, uint16(o>>16), uint16(b>>16)))<<16
-	}
-}
-
-// locks128 serialise 128-bit atomics by address: no host has them on every processor. They are atomic against each other, as the
-// ISA asks of atomics of one size.
-var locks128 [64]sync.Mutex
-
-func atom128(op *ir.Op, ac access, d, b, c *ir.Arg) handler {
-	cas := op.Match.Has("cas")
-	return func(w *exec.Warp, in *inst, m uint32) {
-		for ; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros32(m) & 31
-			p := (*[2]uint64)(ac.pointer(w, l, true))
-			lock := &locks128[uintptr(unsafe.Pointer(p))>>4&63]
-			lo, hi := get128(w, b, l)
-			lock.Lock()
-			old := *p
-			if !cas {
-				*p = [2]uint64{lo, hi}
-			} else if old == [2]uint64{lo, hi} {
-				p[0], p[1] = get128(w, c, l)
-			}
-			lock.Unlock()
-			set128(w, d, l, old[0], old[1])
-		}
 	}
 }
 

@@ -18,7 +18,7 @@ type curveTable struct {
 
 type approxTables struct {
 	bit    [32]uint32
-	curves [6]curveTable
+	curves [len(curveNames)]curveTable
 }
 
 // The curves by their place in approxTables.
@@ -29,12 +29,13 @@ const (
 	curveEx2
 	curveLg2
 	curveSin
+	curveTanh
 )
 
 // curveShape is how an operand is cut into segment and rest: rest bits, and the column below which partial products of its square fall away.
 type curveShape struct{ bits, low uint8 }
 
-var curveNames = [...]string{"rcp", "rsqrt", "sqrt", "ex2", "lg2", "sin"}
+var curveNames = [...]string{"rcp", "rsqrt", "sqrt", "ex2", "lg2", "sin", "tanh"}
 
 var curveShapes = func() (s [len(curveNames)]curveShape) {
 	for i, name := range curveNames {
@@ -56,7 +57,7 @@ func (t *approxTables) fill() {
 	}
 }
 
-var approxTemplates = map[string]template{"rsqrt": approxTemplate, "ex2": approxTemplate, "lg2": approxTemplate, "sin": approxTemplate, "cos": approxTemplate}
+var approxTemplates = map[string]template{"rsqrt": approxTemplate, "ex2": approxTemplate, "lg2": approxTemplate, "sin": approxTemplate, "cos": approxTemplate, "tanh": approxTemplate}
 
 func approxTemplate(op *ir.Op) emitter {
 	d, a := &op.Args[0], &op.Args[1]
@@ -79,6 +80,8 @@ func approxTemplate(op *ir.Op) emitter {
 		unit = func(g *gen, x, to uint8, _ bool) { g.sine(x, to, 0) }
 	case "cos":
 		unit = func(g *gen, x, to uint8, _ bool) { g.sine(x, to, 1) }
+	case "tanh":
+		unit = func(g *gen, x, to uint8, _ bool) { g.tanh(x, to) }
 	default:
 		return nil
 	}
@@ -604,5 +607,40 @@ func (g *gen) sine(x, to uint8, quarter uint32) {
 	g.withSign(to, 3)
 	g.magnitude(1, t)
 	g.cmp(1, infBits, 5)
+	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+}
+
+// tanh is the operand itself up to 2^-8, and 1 from 8 on.
+func (g *gen) tanh(x, to uint8) {
+	var shift, first [16]uint32
+	segments := num.TanhSegments()
+	for e, s := range segments {
+		shift[e], first[e] = uint32(s.Shift), s.First
+	}
+	g.magnitude(0, x)
+	g.shift32(a64.ShiftSrl, 1, 0, 23)
+	g.splat(2, 127-8)
+	g.V(a64.SubD, a64.Z, 1, 1, 2)
+	g.splat(2, uint32(len(segments)-1))
+	g.V(a64.MinUD, a64.Z, 1, 1, 2) // operands outside too: their results are replaced
+	g.VL(a64.MovU32, a64.Z, 2, 0, g.vector(shift))
+	g.V(a64.PermD, a64.Z, 2, 1, 2)
+	g.VL(a64.MovU32, a64.Z, 3, 0, g.vector(first))
+	g.V(a64.PermD, a64.Z, 3, 1, 3)
+	g.splat(4, 1<<23-1)
+	g.V(a64.AndD, a64.Z, 0, 0, 4)
+	g.V(a64.SllVD, a64.Z, 0, 0, 2)
+	g.shift32(a64.ShiftSrl, 0, 0, 6)
+	g.V(a64.AddD, a64.Z, 0, 0, 3)
+	g.curve(curveTanh, to, nil)
+	g.splat(1, 40<<23)
+	g.V(a64.SubD, a64.Z, to, to, 1)
+	g.magnitude(0, x)
+	g.cmp(0, 0x41000000, 5)
+	g.set(to, oneBits)
+	g.withSign(to, x)
+	g.cmp(0, 0x3b800000, 2)
+	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, x)
+	g.cmp(0, infBits, 6)
 	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
 }

@@ -35,6 +35,9 @@ func accessSize(op *ir.Op) (size, disp uint64) {
 		if ac, ok := accessOf(op, a, v); ok {
 			return uint64(ac.total), uint64(int64(ac.disp))
 		}
+		if t, ok := optab.TypeOf(op.Match.Types[len(op.Match.Types)-1]); ok && t.Bits == 128 {
+			return 16, uint64(a.Disp)
+		}
 		if op.Match.Form.Op == "cp.async" {
 			if a.Space == ir.Shared {
 				continue

@@ -6,7 +6,7 @@ import (
 )
 
 // warpTemplates exchange values between lanes. Those with a member mask take a constant one.
-var warpTemplates = map[string]template{"shfl": shflTemplate, "vote": voteTemplate, "bar.warp": barWarpTemplate, "activemask": activeMaskTemplate,
+var warpTemplates = map[string]template{"shfl": shflTemplate, "vote": voteTemplate, "bar.warp": barWarpTemplate, "wgmma.fence": barWarpTemplate, "activemask": activeMaskTemplate,
 	"match": matchTemplate, "redux": reduxTemplate, "elect": electTemplate}
 
 // together leaves for the interpreter unless all members that live stand here, so that none has to wait. A member mask in a register must be the same in all lanes.

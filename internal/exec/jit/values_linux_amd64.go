@@ -543,7 +543,7 @@ func isPure(op *ir.Op) bool {
 
 // pieceForms are operations whose templates compute pieces one like the other (gen.each).
 var pieceForms = map[string]bool{"fadd": true, "fsub": true, "fmul": true, "ffma": true, "fdiv": true, "sqrt": true, "rcp": true, "fmin": true, "fmax": true, "fabs": true, "fneg": true,
-	"lop3": true, "shf": true, "iabs": true, "clz": true, "bfe": true, "prmt": true, "rsqrt": true, "ex2": true, "lg2": true, "sin": true, "cos": true, "imul": true}
+	"lop3": true, "shf": true, "iabs": true, "clz": true, "bfe": true, "prmt": true, "rsqrt": true, "ex2": true, "lg2": true, "sin": true, "cos": true, "tanh": true, "imul": true}
 
 func classify(op *ir.Op) opInfo {
 	in := opInfo{pure: isPure(op)}

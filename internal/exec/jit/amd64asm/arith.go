@@ -146,6 +146,9 @@ func (a *Asm) TestR(w bool, d, s uint8) { a.rr(w, s, d, 0x85) }
 func (a *Asm) LockCmpxchg(w bool, m Mem, s uint8) { a.bytes(0xf0); a.rm(w, s, m, 0x0f, 0xb1) }
 func (a *Asm) XchgM(w bool, m Mem, s uint8)       { a.rm(w, s, m, 0x87) }
 
+// LockCmpxchg16 is lock cmpxchg16b: of RDX:RAX, and RCX:RBX to be stored.
+func (a *Asm) LockCmpxchg16(m Mem) { a.bytes(0xf0); a.rm(true, 1, m, 0x0f, 0xc7) }
+
 // Prefetch asks for a line.
 func (a *Asm) Prefetch(m Mem) { a.rm(false, 1, m, 0x0f, 0x18) }
 
