@@ -3,8 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gocuda/cuda/internal/exec/jit"
 )
 
 // saxpy on 1000 elements of which argument 3 has 900: in block 3 of 256 threads thread 132 is the first behind them, and its warp has 27 more.
@@ -38,4 +43,62 @@ func TestRunMemcheck(t *testing.T) {
 		good[i] = strings.Replace(good[i], "f32[900]", "f32[1000]", 1)
 	}
 	contains(t, "a run without errors", works(t, good...), "memory  0 errors")
+}
+
+// windowed are addresses of device memory: the window's, which is aligned to 1 TiB, and the rest.
+var windowed = regexp.MustCompile(`0x[0-9a-f]+([0-9a-f]{10})\b`)
+
+// A kernel told to fill 1024 elements of 1000 stores behind them where the allocation, in units of 512 bytes, still is: both engines say who did what, where, in the same words.
+// In block 3 of 256 threads thread 232 is the first behind them, and its warp has 23 more; the store is line 19.
+func TestRunMemcheckStore(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "fill.ptx")
+	text := `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry fill(.param .u64 p, .param .u32 n)
+{
+	.reg .b64 %q<3>;
+	.reg .b32 %r<5>;
+	.reg .pred %p;
+	ld.param.u64 %q0, [p];
+	ld.param.u32 %r1, [n];
+	mov.u32 %r2, %ctaid.x;
+	mov.u32 %r3, %ntid.x;
+	mov.u32 %r0, %tid.x;
+	mad.lo.u32 %r0, %r2, %r3, %r0;
+	setp.ge.u32 %p, %r0, %r1;
+	mul.wide.u32 %q1, %r0, 4;
+	add.u64 %q1, %q0, %q1;
+	@%p bra END;
+	st.global.u32 [%q1], %r0;
+END:
+	ret;
+}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	engines := []string{"interpreter"}
+	if _, err := jit.New(); err == nil {
+		engines = append(engines, "jit")
+	} else {
+		t.Log(err)
+	}
+	var first string
+	for _, engine := range engines {
+		var out, errs bytes.Buffer
+		if code := run([]string{"run", file, "fill", "--grid", "4", "--block", "256", "u32[1000]", "u32:1024", "--memcheck", "--device", "software", "--engine", engine}, &out, &errs); code != 1 {
+			t.Fatalf("%s: exit code %d: %s", engine, code, errs.String())
+		}
+		report := out.String()
+		contains(t, engine, report, "out of bounds: write of 4 bytes in global memory at 0x", "in kernel fill, PTX line 19\n", "by thread (232,0,0) of block (3,0,0) and 23 more of its warp, up to thread (255,0,0) at 0x",
+			"the address is right behind allocation 1: 4000 bytes of device memory at 0x", "that is argument 1, u32[1000]\n", "memory  1 error\n")
+		contains(t, engine, errs.String(), "CUDA_ERROR_ILLEGAL_ADDRESS", "write of 4 bytes", "kernel fill", "PTX line 19", "block (3,0,0), thread (232,0,0)", "right behind allocation 1: 4000 bytes")
+		report = windowed.ReplaceAllString(report+errs.String(), "0x..$1")
+		if first == "" {
+			first = report
+		} else if report != first {
+			t.Errorf("the %s says\n%s\nthe %s\n%s", engine, report, engines[0], first)
+		}
+	}
 }
