@@ -28,7 +28,8 @@ func decodeDescriptor(d uint64) descriptor {
 //
 // The layouts are made of core matrices of 8 rows of 16 bytes. Without swizzle they lie as the two strides say; with it, rows of 32, 64 or
 // 128 bytes lie one after the other in groups of eight, whose distance is the stride, and the 16-byte units of a row are
-// exchanged by the row's number (address bits 4 and up xor bits 7 and up).
+// exchanged by the row's number (address bits 4 and up xor bits 7 and up). What is longer than such a row goes on at the leading
+// distance (testdata/sparse: rows of 64 bytes with a swizzle of 32).
 func (d descriptor) offset(row, col, size int, trans bool) uint32 {
 	unit := 16 / size // elements of 16 bytes
 	var a uint32
@@ -37,7 +38,7 @@ func (d descriptor) offset(row, col, size int, trans bool) uint32 {
 		if d.swizzle == 0 {
 			a = uint32(row%8)*16 + uint32(row/8)*d.stride + b%16 + b/16*d.leading
 		} else {
-			a = uint32(row%8)*d.swizzle + uint32(row/8)*d.stride + b
+			a = uint32(row%8)*d.swizzle + uint32(row/8)*d.stride + b%d.swizzle + b/d.swizzle*d.leading
 		}
 	} else {
 		if d.swizzle == 0 {
