@@ -17,7 +17,7 @@ import (
 //
 // What happens across basic blocks is not known; nothing is done there.
 func contract(f *Func, syms *Symbols) {
-	if syms != nil && syms.NoContract {
+	if syms != nil && syms.NoContract != nil && syms.NoContract(f.Check) {
 		return
 	}
 	c := &contractor{f: f}

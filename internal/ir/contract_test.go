@@ -105,7 +105,7 @@ func TestContract(t *testing.T) {
 }
 
 func TestNoContract(t *testing.T) {
-	f := lowerBody(t, "mul.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;"+keepR, &Symbols{NoContract: true})
+	f := lowerBody(t, "mul.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;"+keepR, &Symbols{NoContract: func(*check.Func) bool { return true }})
 	if got := text(f); got != "mul.f32; add.f32" {
 		t.Errorf("with NoContract: %s", got)
 	}

@@ -16,7 +16,8 @@ type Symbols struct {
 	Handles map[*check.Func]uint64      // addresses of functions, the same for all kernels of a module
 	Builtin func(name string) bool      // whether the system provides this undefined function
 
-	NoContract bool // leave mul and add apart (JIT option -fma=false, or optimisation level 0)
+	// NoContract says whether mul and add of a function stay apart (JIT option -fma=false, or optimisation level 0); nil says no.
+	NoContract func(f *check.Func) bool
 
 	apart bool // give every register a row of its own
 }

@@ -87,12 +87,12 @@ func (w *elfWriter) kernels(p *Linked) {
 		}
 		at := w.section(".text."+k.Name, elf64.SHTProgbits, flagAlloc|flagExec, code, 0, 0, 128)
 		w.symbols = append(w.symbols, elfSymbol{name: k.Name, info: bind<<4 | typeFunc, other: otherEntry, section: at, size: uint64(len(code))})
-		w.section(".nv.info."+k.Name, infoSection, 0, kernelInfo(k), 0, uint32(at), 4)
+		w.section(".nv.info."+k.Name, infoSection, 0, kernelInfo(k, p.Compile(k)), 0, uint32(at), 4)
 	}
 }
 
 // kernelInfo is a kernel's .nv.info: parameters and bounds.
-func kernelInfo(k *check.Func) []byte {
+func kernelInfo(k *check.Func, c Compile) []byte {
 	le := binary.LittleEndian
 	b := []byte{}
 	sized := func(a cubin.Attr, words ...uint32) {
@@ -122,6 +122,10 @@ func kernelInfo(k *check.Func) []byte {
 	}
 	b = append(b, byte(cubin.Half), byte(cubin.AttrCBankParamSize))
 	b = le.AppendUint16(b, uint16(off))
+	if c.MaxRegisters != 0 {
+		b = append(b, byte(cubin.Half), byte(cubin.AttrMaxRegCount))
+		b = le.AppendUint16(b, uint16(c.MaxRegisters))
+	}
 	a := &k.Attrs
 	for _, t := range []struct {
 		attr cubin.Attr

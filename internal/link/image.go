@@ -17,13 +17,14 @@ import (
 const Section = ".gocuda.ptx"
 
 // The program in its section, little-endian: the mark, u32 flags, u32 compute capability, u32 number of units, u32 CRC-32 (IEEE) of all that
-// follows; then for each unit u32 lengths of name, member and text, and these three.
+// follows; then for each unit, with flagCompile, its Compile, and u32 lengths of name, member and text, and these three.
 const (
 	programMark   = "gocuda\x00\x01"
 	programHeader = len(programMark) + 16
 
 	flagRuntime    = 1
-	flagNoContract = 2
+	flagNoContract = 2 // of all units; images of today say it with flagCompile
+	flagCompile    = 4
 )
 
 // program is a section's contents.
@@ -35,6 +36,7 @@ type program struct {
 type stored struct {
 	name, member string
 	text         []byte
+	compile      Compile
 }
 
 // errForeign says that an ELF is no image of this linker.
@@ -60,7 +62,7 @@ func readProgram(data []byte) (*program, error) {
 	h := b[len(programMark):programHeader]
 	p := &program{flags: le.Uint32(h), sm: le.Uint32(h[4:])}
 	n, sum := le.Uint32(h[8:]), le.Uint32(h[12:])
-	if p.flags&^(flagRuntime|flagNoContract) != 0 {
+	if p.flags&^(flagRuntime|flagNoContract|flagCompile) != 0 {
 		return bad(len(programMark), "unknown flags %#x", p.flags)
 	}
 	if crc32.ChecksumIEEE(b[programHeader:]) != sum {
@@ -73,6 +75,18 @@ func readProgram(data []byte) (*program, error) {
 		return t
 	}
 	for i := range n {
+		c := Compile{NoContract: p.flags&flagNoContract != 0}
+		if p.flags&flagCompile != 0 {
+			if len(b)-at < 4*compileWords {
+				return bad(at, "unit %d of %d: %d bytes left", i, n, len(b)-at)
+			}
+			own, ok := parseCompile(take(4 * compileWords))
+			if !ok {
+				return bad(at-4*compileWords, "unit %d of %d was compiled in an unknown way", i, n)
+			}
+			own.NoContract = own.NoContract || c.NoContract
+			c = own
+		}
 		rest := len(b) - at
 		if rest < 12 {
 			return bad(at, "unit %d of %d: %d bytes left", i, n, rest)
@@ -82,7 +96,7 @@ func readProgram(data []byte) (*program, error) {
 			return bad(at, "unit %d of %d has %d+%d+%d bytes, %d left", i, n, l[0], l[1], l[2], rest-12)
 		}
 		at += 12
-		p.units = append(p.units, stored{string(take(l[0])), string(take(l[1])), take(l[2])})
+		p.units = append(p.units, stored{string(take(l[0])), string(take(l[1])), take(l[2]), c})
 	}
 	if at != len(b) {
 		return bad(at, "%d bytes after the last unit", len(b)-at)
@@ -100,10 +114,10 @@ func (l *Linker) program(p *program, out *[]*Unit) *Error {
 		if err != nil {
 			return err
 		}
+		u.Compile = s.compile
 		*out = append(*out, u)
 	}
 	l.runtime = l.runtime || p.flags&flagRuntime != 0
-	l.opts.NoContract = l.opts.NoContract || p.flags&flagNoContract != 0
 	return nil
 }
 
@@ -160,8 +174,17 @@ func (p *Linked) sm() int {
 // store is the contents of the section.
 func (p *Linked) store() []byte {
 	le := binary.LittleEndian
+	flags := uint32(0)
+	for _, u := range p.Units {
+		if u.Compile != (Compile{}) {
+			flags |= flagCompile
+		}
+	}
 	var body []byte
 	for _, u := range p.Units {
+		if flags&flagCompile != 0 {
+			body = u.Compile.append(body)
+		}
 		text := u.Text
 		if text == nil {
 			var b bytes.Buffer
@@ -174,12 +197,8 @@ func (p *Linked) store() []byte {
 		body = le.AppendUint32(body, uint32(len(text)))
 		body = append(append(append(body, u.Name...), u.Member...), text...)
 	}
-	flags := uint32(0)
 	if p.Runtime {
 		flags |= flagRuntime
-	}
-	if p.opts.NoContract {
-		flags |= flagNoContract
 	}
 	b := append([]byte(nil), programMark...)
 	b = le.AppendUint32(b, flags)

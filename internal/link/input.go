@@ -83,6 +83,7 @@ func (l *Linker) text(text []byte, name, member string, out *[]*Unit) *Error {
 	if err != nil {
 		return err
 	}
+	u.Compile = l.compile
 	*out = append(*out, u)
 	return nil
 }

@@ -42,8 +42,8 @@ type Options struct {
 	// Runtime says whether the device provides a function of the device runtime library (libcudadevrt.a), which programs see when they were linked with
 	// that library; nil means that it provides none.
 	Runtime func(name string) bool
-	// NoContract leaves mul and add of the program apart (CU_JIT_OPTIMIZATION_LEVEL 0, CU_JIT_FMA 0); images keep it.
-	NoContract bool
+	// Compile is for every input for which nothing else is given.
+	Compile Compile
 	// Relink accepts images made by [Linked.Image] as inputs. The driver links no executable cubins (recorded: CUDA_ERROR_NO_BINARY_FOR_GPU), and
 	// without Relink neither does this linker.
 	Relink bool
@@ -65,6 +65,7 @@ func (o *Options) device() fatbin.Device {
 // Linker is a link in the making. It is not safe for use by several goroutines at once.
 type Linker struct {
 	opts    Options
+	compile Compile // of the input that is being read
 	table   table
 	units   []*Unit
 	pending []*member // of libraries, not needed so far
@@ -78,9 +79,15 @@ func New(o Options) *Linker { return &Linker{opts: o, table: table{byName: map[s
 // Add takes an input. name stands for it in messages. The data is not referenced afterwards. An input that fails leaves the link as it was; errors
 // are *Error.
 func (l *Linker) Add(kind Input, data []byte, name string) error {
+	return l.AddWith(kind, data, name, l.opts.Compile)
+}
+
+// AddWith is Add of an input that is compiled in its own way.
+func (l *Linker) AddWith(kind Input, data []byte, name string, c Compile) error {
 	if l.done {
 		return l.fail(&Error{Class: BadInput, Detail: "the link is complete"})
 	}
+	l.compile = c
 	units, units0, pending0, runtime0 := []*Unit(nil), len(l.units), len(l.pending), l.runtime
 	err := l.read(kind, data, name, &units)
 	if err == nil {

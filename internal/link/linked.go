@@ -24,10 +24,11 @@ type Linked struct {
 	// Runtime says that the program was linked with the device runtime library.
 	Runtime bool
 
-	opts    Options
-	kernels map[string]*check.Func
-	vars    map[string]*check.Var
-	taken   map[*check.Func]bool
+	opts     Options
+	kernels  map[string]*check.Func
+	vars     map[string]*check.Var
+	taken    map[*check.Func]bool
+	compiled map[*check.Func]Compile // of the functions for which it is not the compiler's own choice
 }
 
 // Module parses, checks and links one module alone, as the module loads do. Errors are *Error.
@@ -70,6 +71,7 @@ func single(u *Unit, o Options) (*Linked, *Error) {
 			return nil, unresolved("variable", s.name)
 		}
 	}
+	u.Compile = o.Compile
 	l.units = []*Unit{u}
 	return l.resolve(), nil
 }
@@ -77,7 +79,7 @@ func single(u *Unit, o Options) (*Linked, *Error) {
 // resolve makes the program of the units.
 func (l *Linker) resolve() *Linked {
 	p := &Linked{Units: l.units, Runtime: l.runtime, opts: l.opts, Vars: map[*check.Var]*check.Var{}, Funcs: map[*check.Func]*check.Func{},
-		kernels: map[string]*check.Func{}, vars: map[string]*check.Var{}, taken: map[*check.Func]bool{}}
+		kernels: map[string]*check.Func{}, vars: map[string]*check.Var{}, taken: map[*check.Func]bool{}, compiled: map[*check.Func]Compile{}}
 	for _, u := range l.units { // aliases without linkage
 		for _, f := range u.Module.Funcs {
 			if a := u.alias(f); a != nil {
@@ -160,6 +162,9 @@ func (p *Linked) collect() {
 			place(v)
 		}
 		for _, f := range u.Module.Funcs {
+			if u.Compile != (Compile{}) {
+				p.compiled[f] = u.Compile
+			}
 			if !f.Defined || p.Funcs[f] != nil {
 				continue
 			}
@@ -216,7 +221,7 @@ func (p *Linked) Builtin(name string) bool { return p.opts.builtin(name, p.Runti
 
 // Symbols makes what the lowering reads. The functions of Taken get addresses from first on, step apart.
 func (p *Linked) Symbols(first, step uint64) *ir.Symbols {
-	s := &ir.Symbols{Vars: p.Vars, Funcs: p.Funcs, Handles: make(map[*check.Func]uint64, len(p.Taken)), Builtin: p.Builtin, NoContract: p.opts.NoContract}
+	s := &ir.Symbols{Vars: p.Vars, Funcs: p.Funcs, Handles: make(map[*check.Func]uint64, len(p.Taken)), Builtin: p.Builtin, NoContract: func(f *check.Func) bool { return p.compiled[f].NoContract }}
 	for i, f := range p.Taken {
 		s.Handles[f] = first + uint64(i)*step
 	}

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"testing"
 
+	"github.com/gocuda/cuda/internal/image/cubin"
 	"github.com/gocuda/cuda/internal/image/elf64"
 )
 
@@ -25,6 +26,9 @@ func wrap(flags, count uint32, body []byte) []byte {
 func body(units ...stored) []byte {
 	var b []byte
 	for _, u := range units {
+		if u.compile != (Compile{}) {
+			b = u.compile.append(b)
+		}
 		for _, n := range []int{len(u.name), len(u.member), len(u.text)} {
 			b = binary.LittleEndian.AppendUint32(b, uint32(n))
 		}
@@ -37,8 +41,8 @@ const text = ".version 9.0\n.target sm_90\n.address_size 64\n"
 
 // TestProgramForm: what a section with a right checksum may and may not hold.
 func TestProgramForm(t *testing.T) {
-	a := stored{"a", "m.o", []byte(text + ".visible .entry k() { ret; }\n")}
-	b := stored{"b", "", []byte(text + ".visible .global .u32 v;\n")}
+	a := stored{"a", "m.o", []byte(text + ".visible .entry k() { ret; }\n"), Compile{}}
+	b := stored{"b", "", []byte(text + ".visible .global .u32 v;\n"), Compile{}}
 	sound := body(a, b)
 	p, err := Load(wrap(0, 2, sound), Options{SM: 90})
 	if err != nil {
@@ -56,7 +60,9 @@ func TestProgramForm(t *testing.T) {
 		"a count beyond all bounds": wrap(0, 1<<32-1, sound),
 		"a length beyond the end":   wrap(0, 1, binary.LittleEndian.AppendUint32(nil, 1<<32-1)),
 		"lengths that overflow":     wrap(0, 1, []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")),
-		"an unknown flag":           wrap(4, 2, sound),
+		"an unknown flag":           wrap(8, 2, sound),
+		"no room for options":       wrap(flagCompile, 1, make([]byte, 15)),
+		"unknown options":           wrap(flagCompile, 1, append(make([]byte, 12), 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
 	} {
 		var e *Error
 		if _, err := Load(img, Options{SM: 90}); !errors.As(err, &e) || e.Class != Image || e.Result() != "CUDA_ERROR_INVALID_IMAGE" {
@@ -67,17 +73,46 @@ func TestProgramForm(t *testing.T) {
 	if _, err := Load(wrap(0, 2, body(a, a)), Options{SM: 90}); !errors.Is(err, Duplicate) {
 		t.Errorf("the same unit twice: %v", err)
 	}
-	if _, err := Load(wrap(0, 1, body(stored{"a", "", []byte("text")})), Options{SM: 90}); !errors.Is(err, PTX) {
+	if _, err := Load(wrap(0, 1, body(stored{"a", "", []byte("text"), Compile{}})), Options{SM: 90}); !errors.Is(err, PTX) {
 		t.Errorf("no PTX: %v", err)
+	}
+}
+
+// TestProgramCompile: how a unit was compiled stays with it in an image, and in the image of that.
+func TestProgramCompile(t *testing.T) {
+	one := Compile{MaxRegisters: 32, MaxThreads: 128, MinBlocks: 2, Override: true}
+	two := Compile{NoContract: true}
+	img := wrap(flagCompile, 2, body(stored{"a", "", []byte(text + ".visible .entry k() { ret; }\n"), one}, stored{"b", "", []byte(text + ".visible .entry l() { ret; }\n"), two}))
+	for range 2 {
+		p, err := Load(img, Options{SM: 90, Compile: Compile{MaxRegisters: 99}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k, l := p.Compile(p.Kernel("k")), p.Compile(p.Kernel("l")); k != one || l != two {
+			t.Errorf("%+v and %+v", k, l)
+		}
+		s := p.Symbols(0, 0)
+		if s.NoContract(p.Kernel("k")) || !s.NoContract(p.Kernel("l")) {
+			t.Error("mul and add stay apart in the wrong unit")
+		}
+		img = p.Image()
+		f, err := cubin.Parse(img)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k, l := f.Kernel("k"), f.Kernel("l"); k.MaxRegisters != 32 || l.MaxRegisters != 0 {
+			t.Errorf("the ELF says %d and %d registers", k.MaxRegisters, l.MaxRegisters)
+		}
 	}
 }
 
 // FuzzProgram gives any units to Load behind a right checksum.
 func FuzzProgram(f *testing.F) {
-	f.Add(uint32(0), uint32(1), body(stored{"a", "", []byte(text + ".visible .func f() { ret; }\n.visible .entry k() { call f; ret; }\n")}))
-	f.Add(uint32(1), uint32(2), body(stored{"a", "", []byte(text + ".extern .global .u32 v;\n.global .u64 p = v;\n")}, stored{"b", "m", []byte(text + ".common .global .u32 v;\n")}))
+	f.Add(uint32(0), uint32(1), body(stored{"a", "", []byte(text + ".visible .func f() { ret; }\n.visible .entry k() { call f; ret; }\n"), Compile{}}))
+	f.Add(uint32(1), uint32(2), body(stored{"a", "", []byte(text + ".extern .global .u32 v;\n.global .u64 p = v;\n"), Compile{}}, stored{"b", "m", []byte(text + ".common .global .u32 v;\n"), Compile{}}))
+	f.Add(uint32(4), uint32(1), body(stored{"a", "", []byte(text + ".visible .entry k() { ret; }\n"), Compile{MaxRegisters: 32, Override: true}}))
 	f.Fuzz(func(t *testing.T, flags, count uint32, b []byte) {
-		p, err := Load(wrap(flags&3, count%8, b), Options{SM: 90})
+		p, err := Load(wrap(flags&7, count%8, b), Options{SM: 90})
 		if err != nil {
 			var e *Error
 			if !errors.As(err, &e) || e.Result() == "" {

@@ -11,6 +11,8 @@ type Unit struct {
 	Member string // file of the static library, "" outside
 	Text   []byte // PTX without NUL
 	Module *check.Module
+	// Compile is how the text was compiled.
+	Compile Compile
 
 	code  []*check.Func // defined entries and functions in the order of their code sections
 	uses  map[*check.Func]*uses

@@ -27,14 +27,14 @@ func linkError(err error) *loadError {
 	return &loadError{result: r, log: e.Log, err: e}
 }
 
-// reload makes a program of an image that the linker made, here or in another process.
-func (d *Driver) reload(data []byte, dev *device, o *jitOptions) (*program, *loadError) {
+// reload makes a program of an image that the linker made, here or in another process. It was compiled then: options of the load change nothing.
+func (d *Driver) reload(data []byte, dev *device) (*program, *loadError) {
 	l, err := link.Load(data, dev.linkOptions(dev.sm())) // as machine code: CUDA_DISABLE_PTX_JIT does not stop it
 	if err != nil {
 		return nil, linkError(err)
 	}
 	p := &program{d: d, sm: dev.sm()}
-	p.assemble(l, o)
+	p.assemble(l)
 	return p, nil
 }
 
@@ -42,7 +42,7 @@ func (d *Driver) reload(data []byte, dev *device, o *jitOptions) (*program, *loa
 const functionDistance = 256
 
 // assemble takes over a linked program: variables get their places in the blocks, functions their addresses.
-func (p *program) assemble(l *link.Linked, o *jitOptions) {
+func (p *program) assemble(l *link.Linked) {
 	p.linked = l
 	for _, v := range l.Variables {
 		switch {
@@ -59,7 +59,6 @@ func (p *program) assemble(l *link.Linked, o *jitOptions) {
 	// Addresses of functions are numbers in the part of the window that never holds memory, different in every program.
 	n := uint64(len(l.Taken)) * functionDistance
 	p.syms = l.Symbols(p.d.codeEnd.Add(n)-n, functionDistance)
-	p.syms.NoContract = p.syms.NoContract || o.noContract()
 	target, align := map[*check.Func]int{}, map[*check.Func]uint32{}
 	for _, u := range l.Units {
 		a := uint32(1)
@@ -74,7 +73,7 @@ func (p *program) assemble(l *link.Linked, o *jitOptions) {
 	}
 	p.byName, p.byAddress = map[string]*entry{}, map[uint64]*entry{}
 	for _, f := range l.Kernels {
-		e := &entry{prog: p, fn: f, target: target[f], align: align[f]}
+		e := &entry{prog: p, fn: f, target: target[f], with: l.Compile(f), align: align[f]}
 		p.entries = append(p.entries, e)
 		if l.Kernel(f.Name) == f {
 			p.byName[f.Name] = e

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/link"
 )
 
 // jitOptions are the options of a load, with the places where logs and times go.
@@ -24,6 +25,7 @@ type jitOptions struct {
 	maxRegs    uint32
 	limitRegs  bool
 	override   bool   // CU_JIT_OVERRIDE_DIRECTIVE_VALUES
+	given      uint64 // the options that are there, a bit each
 	level0     bool   // CU_JIT_OPTIMIZATION_LEVEL is 0
 	apart      bool   // CU_JIT_FMA is 0
 	target     uint32 // CUjit_target, 0 when absent
@@ -92,6 +94,7 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 	o.values = unsafe.Slice(optionValues, n)
 	for i, id := range ids {
 		v := o.values[i]
+		o.given |= 1 << (id & 63) // an id beyond is refused below
 		switch id {
 		case driver.CU_JIT_MAX_REGISTERS:
 			if v == 0 {
@@ -203,8 +206,44 @@ func (o *jitOptions) refuse(text string) {
 	}
 }
 
-// noContract says whether mul and add stay apart.
-func (o *jitOptions) noContract() bool { return o.level0 || o.apart }
+func (o *jitOptions) has(id driver.CUjit_option) bool { return o.given&(1<<id) != 0 }
+
+// compile is what of the options shows in the kernels.
+func (o *jitOptions) compile() link.Compile {
+	c := link.Compile{MinBlocks: o.minBlocks, Override: o.override, NoContract: o.level0 || o.apart}
+	if o.maxThreads <= threadsPerSM {
+		c.MaxThreads = o.maxThreads
+	}
+	if o.limitRegs && o.maxRegs <= maxRegs {
+		c.MaxRegisters = max(o.maxRegs, minRegs)
+	}
+	return c
+}
+
+// over gives the options of an input of a link, which go before the link's (CUDA driver API, cuLinkAddData), as far as they are the compiler's.
+func (o *jitOptions) over(all *jitOptions) *jitOptions {
+	m := &jitOptions{verbose: all.verbose || o.verbose, debug: all.debug || o.debug, minBlocks: all.minBlocks, maxThreads: all.maxThreads, maxRegs: all.maxRegs, limitRegs: all.limitRegs,
+		override: all.override, level0: all.level0, apart: all.apart}
+	if o.limitRegs {
+		m.maxRegs, m.limitRegs = o.maxRegs, true
+	}
+	if o.has(driver.CU_JIT_MIN_CTA_PER_SM) {
+		m.minBlocks = o.minBlocks
+	}
+	if o.has(driver.CU_JIT_MAX_THREADS_PER_BLOCK) {
+		m.maxThreads = o.maxThreads
+	}
+	if o.has(driver.CU_JIT_OVERRIDE_DIRECTIVE_VALUES) {
+		m.override = o.override
+	}
+	if o.has(driver.CU_JIT_OPTIMIZATION_LEVEL) {
+		m.level0 = o.level0
+	}
+	if o.has(driver.CU_JIT_FMA) {
+		m.apart = o.apart
+	}
+	return m
+}
 
 // finish fills the caller's logs and the wall time (milliseconds, a float in the option's value).
 func (o *jitOptions) finish() {

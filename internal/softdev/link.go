@@ -53,7 +53,7 @@ func (d *Driver) linkCreate(cur driver.CUcontext, n uint32, options *driver.CUji
 	}
 	s := &linkState{d: d, dev: c.dev, opts: o}
 	lo := c.dev.linkOptions(o.targetSM(c.dev.sm()))
-	lo.NoContract = o.noContract()
+	lo.Compile = o.compile()
 	lo.ForcePTX, lo.DisablePTX = d.env.forcePTX, d.env.disablePTX
 	lo.Log = func(level link.Level, line string) {
 		if level == link.Fatal {
@@ -189,7 +189,8 @@ func (s *linkState) add(kind driver.CUjitInputType, data []byte, name string, o 
 			}
 		}
 	}
-	if err := s.linker.Add(link.Input(kind), data, name); err != nil {
+	o = o.over(s.opts)
+	if err := s.linker.AddWith(link.Input(kind), data, name, o.compile()); err != nil {
 		e := linkError(err)
 		if spoils(kind, err.(*link.Error)) {
 			s.failed = e.result
@@ -225,19 +226,8 @@ func isDeviceRuntime(name string) bool {
 	return base == "libcudadevrt.a" || strings.EqualFold(base, "cudadevrt.lib")
 }
 
-// report writes what the compiler says of an input that it took.
-func (s *linkState) report(data []byte, o *jitOptions) {
-	all := &jitOptions{verbose: s.opts.verbose || o.verbose, debug: s.opts.debug || o.debug, minBlocks: s.opts.minBlocks, maxThreads: s.opts.maxThreads,
-		maxRegs: s.opts.maxRegs, limitRegs: s.opts.limitRegs || o.limitRegs}
-	if o.limitRegs {
-		all.maxRegs = o.maxRegs
-	}
-	if o.minBlocks != 0 {
-		all.minBlocks = o.minBlocks
-	}
-	if o.maxThreads != 0 {
-		all.maxThreads = o.maxThreads
-	}
+// report writes what the compiler says of an input that it took with all these options.
+func (s *linkState) report(data []byte, all *jitOptions) {
 	if image.Detect(data) != image.PTX || !all.verbose && !all.debug && !all.limitRegs && all.minBlocks == 0 && all.maxThreads == 0 {
 		return
 	}
@@ -258,7 +248,7 @@ func (s *linkState) report(data []byte, o *jitOptions) {
 	}
 	for _, f := range checked.Funcs {
 		if f.Entry && f.Defined {
-			p.entries = append(p.entries, &entry{prog: p, fn: f, target: checked.Target.SM, align: 1})
+			p.entries = append(p.entries, &entry{prog: p, fn: f, target: checked.Target.SM, with: all.compile(), align: 1})
 		}
 	}
 	all.report(p)

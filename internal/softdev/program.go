@@ -36,10 +36,6 @@ type program struct {
 	consts    block
 	managed   block
 	loose     []string // extern variables that nothing defines
-	// maxThreads is CU_JIT_MAX_THREADS_PER_BLOCK, 0 when absent.
-	maxThreads int32
-	maxRegs    int  // CU_JIT_MAX_REGISTERS, 0 when absent
-	override   bool // CU_JIT_OVERRIDE_DIRECTIVE_VALUES: they count instead of the text's directives
 }
 
 // block is the memory of the variables of one space.
@@ -66,7 +62,8 @@ func (b *block) add(v *check.Var) {
 type entry struct {
 	prog   *program
 	fn     *check.Func
-	target int    // compute capability that the kernel's text names
+	target int // compute capability that the kernel's text names
+	with   link.Compile
 	align  uint32 // of the dynamic shared memory that the text declares, whatever kernel uses it
 	mu     sync.Mutex
 	done   bool
@@ -101,13 +98,34 @@ func (e *entry) registers() int {
 	}
 	words := int(k.Funcs[0].FrameSize / ir.W32.RowSize())
 	n := min(max((6*words+30+19)/20*2, 8), 64)
-	switch most, given := int(e.fn.Attrs.MaxNReg), e.prog.maxRegs; {
-	case given > 0 && (most == 0 || e.prog.override):
+	switch most, given := int(e.fn.Attrs.MaxNReg), int(e.with.MaxRegisters); {
+	case given > 0 && (most == 0 || e.with.Override):
 		n = min(n, given)
 	case most > 0:
 		n = min(n, most)
 	}
+	if most := e.boundRegisters(); most > 0 {
+		n = min(n, most)
+	}
 	return n
+}
+
+// boundRegisters is how many registers a thread may have so that as many blocks fit on a multiprocessor as .minnctapersm or CU_JIT_MIN_CTA_PER_SM ask for;
+// 0 without such a bound. Without a number of threads the directive is ignored (PTX ISA, .minnctapersm), as is a value out of range (recorded).
+func (e *entry) boundRegisters() int {
+	threads, blocks := e.ownThreads(), uint64(e.fn.Attrs.MinNCtaPerSM)
+	if given := uint64(e.with.MaxThreads); given > 0 && (threads == 0 || e.with.Override) {
+		threads = given
+	}
+	if given := uint64(e.with.MinBlocks); given > 0 && (blocks == 0 || e.with.Override) {
+		blocks = given
+	}
+	if threads == 0 || blocks == 0 || blocks > blocksPerSM || threads > threadsPerSM || blocks*threads > threadsPerSM {
+		return 0
+	}
+	const file, unit = 65536, 8 // registers of a multiprocessor, and of a thread at a time
+	warps := blocks * ((threads + warpSize - 1) / warpSize)
+	return max(int(file/(warps*warpSize)/unit*unit), minRegs)
 }
 
 // loadError is a load that failed: the driver's result and what goes to the error log.
@@ -215,7 +233,7 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	switch part.Kind {
 	case image.PTX:
 	case image.Cubin:
-		return d.reload(part.Data, dev, o)
+		return d.reload(part.Data, dev)
 	default:
 		return nil, &loadError{result: notSupported, err: fmt.Errorf("%s images are not supported", part.Kind)}
 	}
@@ -253,18 +271,13 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 		v.Linkage = ptx.LinkVisible
 		p.loose = append(p.loose, v.Name)
 	}
-	l, err := link.Single(checked, nil, dev.linkOptions(sm))
+	lo := dev.linkOptions(sm)
+	lo.Compile = o.compile()
+	l, err := link.Single(checked, nil, lo)
 	if err != nil {
 		return nil, linkError(err)
 	}
-	p.assemble(l, o)
-	if o.maxThreads <= threadsPerSM {
-		p.maxThreads = int32(o.maxThreads)
-	}
-	if o.limitRegs && o.maxRegs <= maxRegs {
-		p.maxRegs = int(max(o.maxRegs, minRegs))
-	}
-	p.override = o.override
+	p.assemble(l)
 	o.report(p)
 	for name := range o.symbols {
 		if p.global(name) != nil {

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"weak"
+
+	"github.com/gocuda/cuda/internal/link"
 )
 
 // programs finds the program of an image that is loaded already, so that a module in several contexts, or loaded again, is compiled once. It keeps none alive: a program goes with its last
@@ -48,7 +50,7 @@ func (s *programs) forget(k programKey) {
 
 // plain says that a program depends on no option, and that there is nothing to say to the text but what report says.
 func (o *jitOptions) plain() bool {
-	return o.refusal == nil && !o.limitRegs && o.maxThreads == 0 && o.minBlocks == 0 && !o.override && !o.noContract() && o.target == 0 && !o.oldTarget && len(o.symbols) == 0
+	return o.refusal == nil && !o.limitRegs && o.maxThreads == 0 && o.compile() == (link.Compile{}) && o.target == 0 && !o.oldTarget && len(o.symbols) == 0
 }
 
 // shareable says whether modules can have one program in common. Texture and surface references have one state for each program.

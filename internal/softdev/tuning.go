@@ -141,11 +141,11 @@ func (e *entry) requiredCluster() (dims [3]uint32, ok bool) {
 // maxThreads is the largest block that the kernel can be launched with; .reqntid does not count (recorded).
 func (e *entry) maxThreads(dev *device) int32 {
 	most := dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
-	given := e.prog.maxThreads
-	if given > 0 && (e.ownThreads() == 0 || e.prog.override) {
+	given := int32(e.with.MaxThreads)
+	if given > 0 && (e.ownThreads() == 0 || e.with.Override) {
 		most = min(most, given)
 	}
-	if dims := e.fn.Attrs.MaxNTid; dims[0] != 0 && !(given > 0 && e.prog.override) {
+	if dims := e.fn.Attrs.MaxNTid; dims[0] != 0 && !(given > 0 && e.with.Override) {
 		most = int32(min(uint64(most), uint64(dims[0])*uint64(max(dims[1], 1))*uint64(max(dims[2], 1))))
 	}
 	regs := (e.registers()*warpSize + registerUnit - 1) / registerUnit * registerUnit

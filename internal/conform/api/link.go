@@ -64,6 +64,7 @@ func linkCases(c *cases) {
 			e.Do("cuLinkDestroy", s)
 		})
 	}
+	linkOptionCases(c)
 	c.add("link/empty", func(e *Env) {
 		s, o := e.linker()
 		e.complete(s, o)
