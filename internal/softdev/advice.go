@@ -174,6 +174,9 @@ func (d *Driver) memAdvise(_ driver.CUcontext, p driver.CUdeviceptr, n uint64, w
 }
 
 func (d *Driver) memAdvise1(cur driver.CUcontext, p driver.CUdeviceptr, n uint64, what driver.CUmem_advise, dev driver.CUdevice) driver.CUresult {
+	if _, r := d.attach(cur); r != success {
+		return r // the first version asks for a context before it looks at anything (recorded)
+	}
 	return d.memAdvise(cur, p, n, what, oldLocation(dev))
 }
 
@@ -217,6 +220,9 @@ func (d *Driver) memPrefetchAsync(cur driver.CUcontext, p driver.CUdeviceptr, n 
 }
 
 func (d *Driver) memPrefetchAsync1(cur driver.CUcontext, p driver.CUdeviceptr, n uint64, dev driver.CUdevice, h driver.CUstream) driver.CUresult {
+	if _, r := d.attach(cur); r != success {
+		return r // as cuMemAdvise
+	}
 	return d.memPrefetchAsync(cur, p, n, oldLocation(dev), 0, h)
 }
 

@@ -33,12 +33,11 @@ const (
 // atomicCapabilities answers for a list of operations with what the path allows of each.
 func atomicCapabilities(out *uint32, ops *driver.CUatomicOperation, n uint32, allowed func(op driver.CUatomicOperation) driver.CUatomicOperationCapability) driver.CUresult {
 	list := unsafe.Slice(ops, n)
-	for _, op := range list {
+	for i, op := range list {
 		if op >= driver.CU_ATOMIC_OPERATION_MAX {
+			unsafe.Slice(out, n)[i] = 0 // recorded
 			return invalidValue
 		}
-	}
-	for i, op := range list {
 		unsafe.Slice(out, n)[i] = uint32(allowed(op))
 	}
 	return success

@@ -13,6 +13,17 @@ func (dev *device) clusterGroups() []uint64 {
 	return g
 }
 
+// coscheduled is in how many groups of n multiprocessors that lie in one GPC the device falls apart; those that no cluster of more than two blocks uses are one
+// more GPC (recorded on an H200: 15 groups of 8).
+func (dev *device) coscheduled(n uint32) uint32 {
+	rest, total := uint64(dev.limits.sms), uint64(0)
+	for _, sms := range dev.clusterGroups() {
+		total += sms / uint64(n)
+		rest -= min(sms, rest)
+	}
+	return uint32(total + rest/uint64(n))
+}
+
 // mostClusterBlocks is the most blocks of clusters on a multiprocessor (seen on an H200).
 const mostClusterBlocks = 8
 

@@ -389,8 +389,8 @@ func TestDevice(t *testing.T) {
 	want(t, "twice", tab.CtxEnablePeerAccess(ctx, other, 0), driver.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
 	must(t, tab.CtxDisablePeerAccess(ctx, other))
 	// What is missing says so.
-	want(t, "EGL", tab.EGLStreamConsumerDisconnect(ctx, new(driver.CUeglStreamConnection)), driver.CUDA_ERROR_NOT_SUPPORTED)
-	if got := d.LastDetail(ctx); got != "cuEGLStreamConsumerDisconnect is not supported by the software device" {
+	want(t, "GL", tab.GraphicsGLRegisterBuffer(ctx, new(driver.CUgraphicsResource), 1, 0), driver.CUDA_ERROR_NOT_SUPPORTED)
+	if got := d.LastDetail(ctx); got != "cuGraphicsGLRegisterBuffer: "+noGraphics {
 		t.Errorf("detail %q", got)
 	}
 }

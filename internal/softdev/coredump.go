@@ -1,8 +1,8 @@
 package softdev
 
 import (
-	"fmt"
-	"os"
+	"bytes"
+	"encoding/binary"
 	"sync"
 	"unsafe"
 
@@ -15,7 +15,8 @@ const coredumpNameSize = 1024
 // coredumps are the attributes of GPU core dumps. The software device writes none: what would turn them on is refused, the rest can be set and read.
 type coredumps struct {
 	mu         sync.Mutex
-	file, pipe string
+	process    bool   // of the process, not of a context
+	file, pipe string // empty: the driver's default names, which cannot be read (recorded)
 	flags      uint32
 	noHost     bool // CU_COREDUMP_TRIGGER_HOST was set to false
 	light      bool // CU_COREDUMP_LIGHTWEIGHT
@@ -25,90 +26,114 @@ type coredumps struct {
 func (x *coredumps) inherit(from *coredumps) {
 	from.mu.Lock()
 	defer from.mu.Unlock()
-	x.file, x.pipe, x.flags, x.noHost, x.light = from.file, from.pipe, from.flags, from.noHost, from.light
+	x.file, x.flags, x.noHost, x.light = from.file, from.flags, from.noHost, from.light
 }
 
-// names are the driver's defaults: core.cuda.HOSTNAME.PID in the working directory.
-func (x *coredumps) name(attr driver.CUcoredumpSettings) string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "localhost"
+// size is the size in bytes of an attribute's value, of a name the room for it; 0 for one that is not there. A context does not have the attributes
+// of what the user triggers.
+func (x *coredumps) size(attr driver.CUcoredumpSettings) uint64 {
+	switch attr {
+	case driver.CU_COREDUMP_ENABLE_ON_EXCEPTION, driver.CU_COREDUMP_TRIGGER_HOST, driver.CU_COREDUMP_LIGHTWEIGHT:
+		return 1
+	case driver.CU_COREDUMP_GENERATION_FLAGS:
+		return 4
+	case driver.CU_COREDUMP_FILE:
+		return coredumpNameSize
 	}
-	if attr == driver.CU_COREDUMP_FILE {
-		if x.file != "" {
-			return x.file
-		}
-		return fmt.Sprintf("core.cuda.%s.%d", host, os.Getpid())
+	switch {
+	case !x.process:
+	case attr == driver.CU_COREDUMP_ENABLE_USER_TRIGGER:
+		return 1
+	case attr == driver.CU_COREDUMP_PIPE:
+		return coredumpNameSize
 	}
-	if x.pipe != "" {
-		return x.pipe
-	}
-	return fmt.Sprintf("corepipe.cuda.%s.%d", host, os.Getpid())
+	return 0
 }
 
-// coredumpGet: with a NULL value only the size is given.
+// fits says whether a value has the right size: exactly its own, or any for a name, which is cut to the room that there is (recorded).
+func (x *coredumps) fits(attr driver.CUcoredumpSettings, size uint64) bool {
+	want := x.size(attr)
+	return want == coredumpNameSize || size == want
+}
+
+// coredumpGet: with a NULL value only the size is given; of a name that is read it is the number of its characters.
 func (d *Driver) coredumpGet(x *coredumps, attr driver.CUcoredumpSettings, v unsafe.Pointer, size *uint64) driver.CUresult {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	var data []byte
-	switch attr {
-	case driver.CU_COREDUMP_ENABLE_ON_EXCEPTION, driver.CU_COREDUMP_ENABLE_USER_TRIGGER:
-		data = []byte{0}
-	case driver.CU_COREDUMP_LIGHTWEIGHT:
-		data = []byte{0}
-		if x.light {
+	if r := x.ask(attr, v, size); r != success || v == nil {
+		return r
+	}
+	if !x.fits(attr, *size) {
+		return invalidValue
+	}
+	var data [4]byte
+	flag := func(on bool) {
+		if on {
 			data[0] = 1
 		}
-	case driver.CU_COREDUMP_TRIGGER_HOST:
-		data = []byte{1}
-		if x.noHost {
-			data[0] = 0
-		}
-	case driver.CU_COREDUMP_GENERATION_FLAGS:
-		data = []byte{byte(x.flags), byte(x.flags >> 8), byte(x.flags >> 16), byte(x.flags >> 24)}
-	case driver.CU_COREDUMP_FILE, driver.CU_COREDUMP_PIPE:
-		data = append([]byte(x.name(attr)), 0)
-	default:
-		return invalidValue
 	}
-	if v == nil {
-		*size = uint64(len(data))
+	switch attr {
+	case driver.CU_COREDUMP_FILE:
+		*size = putName(v, *size, x.file)
 		return success
+	case driver.CU_COREDUMP_PIPE:
+		*size = putName(v, *size, x.pipe)
+		return success
+	case driver.CU_COREDUMP_LIGHTWEIGHT:
+		flag(x.light)
+	case driver.CU_COREDUMP_TRIGGER_HOST:
+		flag(!x.noHost)
+	case driver.CU_COREDUMP_GENERATION_FLAGS:
+		binary.LittleEndian.PutUint32(data[:], x.flags)
 	}
-	if *size < uint64(len(data)) {
-		return invalidValue
-	}
-	copy(unsafe.Slice((*byte)(v), len(data)), data)
-	*size = uint64(len(data))
+	copy(unsafe.Slice((*byte)(v), *size), data[:])
 	return success
 }
 
+// ask gives the size of an attribute where no value is read or set.
+func (x *coredumps) ask(attr driver.CUcoredumpSettings, v unsafe.Pointer, size *uint64) driver.CUresult {
+	n := x.size(attr)
+	if n == 0 {
+		return invalidValue
+	}
+	if v == nil {
+		*size = n
+	}
+	return success
+}
+
+// putName writes a name with a NUL, cut to fit, and returns the number of its characters.
+func putName(p unsafe.Pointer, room uint64, name string) uint64 {
+	if room == 0 {
+		return 0
+	}
+	b := unsafe.Slice((*byte)(p), room)
+	n := copy(b[:room-1], name)
+	b[n] = 0
+	return uint64(n)
+}
+
+// coredumpSet: with a NULL value it gives the size as coredumpGet does (recorded).
 func (d *Driver) coredumpSet(c *context, x *coredumps, attr driver.CUcoredumpSettings, v unsafe.Pointer, size *uint64) driver.CUresult {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if r := x.ask(attr, v, size); r != success || v == nil {
+		return r
+	}
+	if !x.fits(attr, *size) {
+		return invalidValue
+	}
 	switch attr {
 	case driver.CU_COREDUMP_LIGHTWEIGHT: // says what is in a dump, and makes none
-		if *size < 1 {
-			return invalidValue
-		}
 		x.light = *(*byte)(v) != 0
 	case driver.CU_COREDUMP_ENABLE_ON_EXCEPTION, driver.CU_COREDUMP_ENABLE_USER_TRIGGER:
-		if *size < 1 {
-			return invalidValue
-		}
 		if *(*byte)(v) != 0 {
 			d.explain(c, "the software device writes no core dumps; a fault's report is in its detail")
 			return notSupported
 		}
 	case driver.CU_COREDUMP_TRIGGER_HOST:
-		if *size < 1 {
-			return invalidValue
-		}
 		x.noHost = *(*byte)(v) == 0
 	case driver.CU_COREDUMP_GENERATION_FLAGS:
-		if *size < 4 {
-			return invalidValue
-		}
 		const known = 1<<6 - 1 // CUCoredumpGenerationFlags
 		flags := load32(v)
 		if flags&^uint32(known) != 0 {
@@ -116,21 +141,18 @@ func (d *Driver) coredumpSet(c *context, x *coredumps, attr driver.CUcoredumpSet
 		}
 		x.flags = flags
 	case driver.CU_COREDUMP_FILE, driver.CU_COREDUMP_PIPE:
-		if *size == 0 || *size > coredumpNameSize {
+		if *size > coredumpNameSize {
 			return invalidValue
 		}
-		b := unsafe.Slice((*byte)(v), *size)
-		n := 0
-		for n < len(b) && b[n] != 0 {
-			n++
+		name := unsafe.Slice((*byte)(v), *size)
+		if n := bytes.IndexByte(name, 0); n >= 0 {
+			name = name[:n]
 		}
 		if attr == driver.CU_COREDUMP_FILE {
-			x.file = string(b[:n])
+			x.file = string(name)
 		} else {
-			x.pipe = string(b[:n])
+			x.pipe = string(name)
 		}
-	default:
-		return invalidValue
 	}
 	return success
 }
@@ -147,7 +169,7 @@ func (d *Driver) coredumpGetAttribute(cur driver.CUcontext, attr driver.CUcoredu
 }
 
 func (d *Driver) coredumpSetAttribute(cur driver.CUcontext, attr driver.CUcoredumpSettings, v unsafe.Pointer, size *uint64) driver.CUresult {
-	if v == nil || size == nil {
+	if size == nil {
 		return invalidValue
 	}
 	c, r := d.enter(cur)
@@ -168,7 +190,7 @@ func (d *Driver) coredumpGetAttributeGlobal(_ driver.CUcontext, attr driver.CUco
 }
 
 func (d *Driver) coredumpSetAttributeGlobal(_ driver.CUcontext, attr driver.CUcoredumpSettings, v unsafe.Pointer, size *uint64) driver.CUresult {
-	if v == nil || size == nil {
+	if size == nil {
 		return invalidValue
 	}
 	if r := d.ready(); r != success {

@@ -23,13 +23,13 @@ func TestErrorLog(t *testing.T) {
 	var it driver.CUlogIterator
 	must(t, tab.LogsCurrent(ctx, &it, 0))
 	fail := func() {
-		want(t, "failure", tab.EGLStreamConsumerDisconnect(ctx, nil), driver.CUDA_ERROR_NOT_SUPPORTED)
+		want(t, "failure", tab.ImportExternalMemory(ctx, new(driver.CUexternalMemory), new(driver.CUDA_EXTERNAL_MEMORY_HANDLE_DESC)), driver.CUDA_ERROR_NOT_SUPPORTED)
 	}
 	fail()
 	must(t, tab.LogsUnregisterCallback(ctx, h))
 	want(t, "twice", tab.LogsUnregisterCallback(ctx, h), bad)
 	fail()
-	const text = "cuEGLStreamConsumerDisconnect is not supported by the software device"
+	const text = "cuImportExternalMemory: " + noImport
 	if len(seen) != 1 || seen[0] != text {
 		t.Errorf("callback: %q", seen)
 	}
@@ -38,7 +38,7 @@ func TestErrorLog(t *testing.T) {
 	if got := driver.String(&buf[0]); strings.Count(got, text) != 2 || uint64(len(got)) != n || from != it+2 {
 		t.Errorf("%d bytes, iterator %d of %d: %q", n, from, it, got)
 	}
-	n = 100 // room for the newest
+	n = 120 // room for the newest
 	from = it
 	must(t, tab.LogsDumpToMemory(ctx, &from, &buf[0], &n, 0))
 	if got := driver.String(&buf[0]); strings.Count(got, text) != 1 {
@@ -49,7 +49,7 @@ func TestErrorLog(t *testing.T) {
 	if b, err := os.ReadFile(file); err != nil || strings.Count(string(b), "\n") != 2 {
 		t.Errorf("%v %q", err, b)
 	}
-	want(t, "flags", tab.LogsCurrent(ctx, &it, 1), bad)
+	must(t, tab.LogsCurrent(ctx, &it, 1)) // flags are not looked at (case logs of internal/conform/api)
 }
 
 // Core dumps cannot be turned on; names and flags are kept (cuCoredumpSetAttribute).
@@ -67,12 +67,12 @@ func TestCoredumpAttributes(t *testing.T) {
 	must(t, tab.CoredumpSetAttributeGlobal(ctx, driver.CU_COREDUMP_FILE, unsafe.Pointer(&name[0]), &n))
 	n = uint64(len(buf))
 	must(t, tab.CoredumpGetAttributeGlobal(ctx, driver.CU_COREDUMP_FILE, unsafe.Pointer(&buf[0]), &n))
-	if driver.String(&buf[0]) != "dump" || n != 5 {
-		t.Errorf("%q, %d bytes", driver.String(&buf[0]), n)
+	if driver.String(&buf[0]) != "dump" || n != 4 {
+		t.Errorf("%q, %d characters", driver.String(&buf[0]), n)
 	}
 	n = uint64(len(buf))
 	must(t, tab.CoredumpGetAttribute(ctx, driver.CU_COREDUMP_FILE, unsafe.Pointer(&buf[0]), &n))
-	if !strings.HasPrefix(driver.String(&buf[0]), "core.cuda.") {
+	if driver.String(&buf[0]) != "" || n != 0 { // the default names are not told (case coredump/attributes of internal/conform/api)
 		t.Errorf("default %q", driver.String(&buf[0]))
 	}
 	want(t, "unknown", tab.CoredumpGetAttribute(ctx, 99, unsafe.Pointer(&buf[0]), &n), bad)

@@ -114,6 +114,7 @@ func New(o Options) (*Driver, error) {
 		}
 	}
 	d := &Driver{opts: o, started: time.Now(), refused: map[string]bool{}, env: env}
+	d.coredump.process = true
 	if err := d.chooseEngine(); err != nil {
 		return nil, fmt.Errorf("software device: %w", err)
 	}

@@ -149,10 +149,21 @@ func (d *Driver) graphTable(t *driver.Table) {
 		return d.graphSemaphoreNode(h)
 	}
 
-	// Memory operations of streams. The first versions differ in what they need of the hardware only.
-	t.StreamWaitValue32, t.StreamWaitValue32_v2 = d.streamWaitValue32, d.streamWaitValue32
-	t.StreamWaitValue64, t.StreamWaitValue64_v2 = d.streamWaitValue64, d.streamWaitValue64
-	t.StreamWriteValue32, t.StreamWriteValue32_v2 = d.streamWriteValue32, d.streamWriteValue32
-	t.StreamWriteValue64, t.StreamWriteValue64_v2 = d.streamWriteValue64, d.streamWriteValue64
-	t.StreamBatchMemOp, t.StreamBatchMemOp_v2 = d.streamBatchMemOp, d.streamBatchMemOp
+	// Memory operations of streams.
+	t.StreamWaitValue32_v2 = d.streamWaitValue32
+	t.StreamWaitValue64_v2 = d.streamWaitValue64
+	t.StreamWriteValue32_v2 = d.streamWriteValue32
+	t.StreamWriteValue64_v2 = d.streamWriteValue64
+	t.StreamBatchMemOp_v2 = d.streamBatchMemOp
+	type (
+		str = driver.CUstream
+		ptr = driver.CUdeviceptr
+	)
+	t.StreamWaitValue32 = func(cur ctx, s str, _ ptr, _, _ uint32) res { return d.memOps1(cur, s) }
+	t.StreamWaitValue64 = func(cur ctx, s str, _ ptr, _ uint64, _ uint32) res { return d.memOps1(cur, s) }
+	t.StreamWriteValue32 = func(cur ctx, s str, _ ptr, _, _ uint32) res { return d.memOps1(cur, s) }
+	t.StreamWriteValue64 = func(cur ctx, s str, _ ptr, _ uint64, _ uint32) res { return d.memOps1(cur, s) }
+	t.StreamBatchMemOp = func(cur ctx, s str, _ uint32, _ *driver.CUstreamBatchMemOpParams, _ uint32) res {
+		return d.memOps1(cur, s)
+	}
 }

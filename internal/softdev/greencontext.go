@@ -23,9 +23,17 @@ type resourceDesc struct{ sm driver.CUdevResource }
 // (CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING).
 const smUnit = 8
 
+// smResource is the multiprocessors of a device or context.
 func smResource(n uint32) driver.CUdevResource {
+	r := smPart(n)
+	smOf(&r).MinSmPartitionSize, smOf(&r).SmCoscheduledAlignment = smUnit, smUnit
+	return r
+}
+
+// smPart is what a split gives, which cannot be split again: minimum and alignment are 0 (recorded).
+func smPart(n uint32) driver.CUdevResource {
 	r := driver.CUdevResource{Type: driver.CU_DEV_RESOURCE_TYPE_SM}
-	*smOf(&r) = driver.CUdevSmResource{SmCount: n, MinSmPartitionSize: smUnit, SmCoscheduledAlignment: smUnit}
+	smOf(&r).SmCount = n
 	return r
 }
 
@@ -47,7 +55,7 @@ func (d *Driver) deviceGetDevResource(_ driver.CUcontext, ordinal driver.CUdevic
 }
 
 func (d *Driver) ctxGetDevResource(_ driver.CUcontext, h driver.CUcontext, out *driver.CUdevResource, typ driver.CUdevResourceType) driver.CUresult {
-	if out == nil || h == 0 {
+	if out == nil {
 		return invalidValue
 	}
 	if r := d.ready(); r != success {
@@ -63,13 +71,18 @@ func (d *Driver) ctxGetDevResource(_ driver.CUcontext, h driver.CUcontext, out *
 	return d.deviceGetDevResource(0, driver.CUdevice(c.dev.ordinal), out, typ)
 }
 
-// devSmResourceSplit cuts multiprocessors into groups of at least so many. Without room for results it only says how many groups there could be.
+// devSmResourceSplit cuts multiprocessors into groups of at least so many. Without room for results it only says how many groups there could be. Each group
+// has 8 multiprocessors of one GPC, unless that does not matter. Flags that do not exist are ignored (all recorded, as is that the largest cluster size
+// changes nothing on an H200).
 func (d *Driver) devSmResourceSplit(_ driver.CUcontext, out *driver.CUdevResource, groups *uint32, in, rest *driver.CUdevResource, flags, least uint32) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
-	const known = driver.CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING | driver.CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE
-	if groups == nil || in == nil || flags&^uint32(known) != 0 {
+	const (
+		loose = uint32(driver.CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING)
+		both  = loose | uint32(driver.CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE)
+	)
+	if groups == nil || in == nil || flags&both == both || out != nil && *groups == 0 {
 		return invalidValue
 	}
 	if in.Type != driver.CU_DEV_RESOURCE_TYPE_SM {
@@ -77,19 +90,16 @@ func (d *Driver) devSmResourceSplit(_ driver.CUcontext, out *driver.CUdevResourc
 	}
 	have := smOf(in).SmCount
 	unit := uint32(smUnit)
-	switch {
-	case flags&uint32(driver.CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE) != 0:
-		unit = 16
-	case flags != 0:
+	if flags&loose != 0 {
 		unit = 2
 	}
-	if have == 0 || least > have {
+	if have == 0 || least > have || smOf(in).MinSmPartitionSize == 0 {
 		return driver.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION
 	}
-	size := (max(least, 1) + unit - 1) / unit * unit
+	size := min((max(least, 1)+unit-1)/unit*unit, have)
 	n := have / size
-	if n == 0 {
-		return driver.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION
+	if flags&loose == 0 {
+		n = max(min(n, d.devices[0].coscheduled(smUnit)), 1)
 	}
 	if out == nil {
 		*groups = n
@@ -98,12 +108,12 @@ func (d *Driver) devSmResourceSplit(_ driver.CUcontext, out *driver.CUdevResourc
 	n = min(n, *groups)
 	*groups = n
 	for i := range unsafe.Slice(out, n) {
-		unsafe.Slice(out, n)[i] = smResource(size)
+		unsafe.Slice(out, n)[i] = smPart(size)
 	}
 	if rest != nil {
 		*rest = driver.CUdevResource{}
 		if left := have - n*size; left > 0 {
-			*rest = smResource(left)
+			*rest = smPart(left)
 		}
 	}
 	return success

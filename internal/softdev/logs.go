@@ -93,8 +93,9 @@ func (d *Driver) logsUnregisterCallback(_ driver.CUcontext, h driver.CUlogsCallb
 	return success
 }
 
-func (d *Driver) logsCurrent(_ driver.CUcontext, out *driver.CUlogIterator, flags uint32) driver.CUresult {
-	if out == nil || flags != 0 {
+// logsCurrent gives an iterator. The flags of this and the dumps "must be 0" and are not looked at (recorded).
+func (d *Driver) logsCurrent(_ driver.CUcontext, out *driver.CUlogIterator, _ uint32) driver.CUresult {
+	if out == nil {
 		return invalidValue
 	}
 	_, next := d.log.since(0)
@@ -103,8 +104,8 @@ func (d *Driver) logsCurrent(_ driver.CUcontext, out *driver.CUlogIterator, flag
 }
 
 // logsDumpToFile appends the entries from the iterator on (all without one) and moves it behind them.
-func (d *Driver) logsDumpToFile(_ driver.CUcontext, it *driver.CUlogIterator, path *byte, flags uint32) driver.CUresult {
-	if path == nil || flags != 0 {
+func (d *Driver) logsDumpToFile(_ driver.CUcontext, it *driver.CUlogIterator, path *byte, _ uint32) driver.CUresult {
+	if path == nil {
 		return invalidValue
 	}
 	var from uint32
@@ -134,8 +135,8 @@ func (d *Driver) logsDumpToFile(_ driver.CUcontext, it *driver.CUlogIterator, pa
 }
 
 // logsDumpToMemory writes the newest entries that fit, NUL-terminated, and how many bytes those are.
-func (d *Driver) logsDumpToMemory(_ driver.CUcontext, it *driver.CUlogIterator, buf *byte, size *uint64, flags uint32) driver.CUresult {
-	if buf == nil || size == nil || *size == 0 || flags != 0 {
+func (d *Driver) logsDumpToMemory(_ driver.CUcontext, it *driver.CUlogIterator, buf *byte, size *uint64, _ uint32) driver.CUresult {
+	if buf == nil || size == nil || *size == 0 {
 		return invalidValue
 	}
 	var from uint32

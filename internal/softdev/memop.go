@@ -103,8 +103,8 @@ func (m *memory) memOp(p *driver.CUstreamBatchMemOpParams) (memOp, driver.CUresu
 		} else {
 			size = 8
 		}
-		if o.flags > uint32(driver.CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER) {
-			return o, invalidValue
+		if o.flags != 0 {
+			return o, invalidValue // CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is for the first version of the calls (recorded)
 		}
 	case driver.CU_STREAM_MEM_OP_BARRIER:
 		if p.MemoryBarrier().Flags > uint32(driver.CU_STREAM_MEMORY_BARRIER_TYPE_GPU) {
@@ -123,9 +123,9 @@ func (m *memory) memOp(p *driver.CUstreamBatchMemOpParams) (memOp, driver.CUresu
 	return o, success
 }
 
-// batch checks a list of operations. More than 256 are refused (cuStreamBatchMemOp).
+// batch checks a list of operations. 256 and more are refused (recorded).
 func (m *memory) batch(n uint32, params *driver.CUstreamBatchMemOpParams, flags uint32) (memOps, driver.CUresult) {
-	const most = 256
+	const most = 255
 	if flags != 0 || n > most || n > 0 && params == nil {
 		return nil, invalidValue
 	}
@@ -162,6 +162,15 @@ func (d *Driver) streamBatchMemOp(cur driver.CUcontext, h driver.CUstream, n uin
 	})
 	s.offer(&op{kind: opTask, task: ops}, !waits)
 	return success
+}
+
+// memOps1 is what the first versions of the calls answer: the kernel module has them turned off (CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1 is 0, and
+// recorded).
+func (d *Driver) memOps1(cur driver.CUcontext, h driver.CUstream) driver.CUresult {
+	if _, r := d.streamOf(cur, h); r != success {
+		return r
+	}
+	return notSupported
 }
 
 func (d *Driver) waitValue(cur driver.CUcontext, h driver.CUstream, kind driver.CUstreamBatchMemOpType, addr driver.CUdeviceptr, value uint64, flags uint32) driver.CUresult {

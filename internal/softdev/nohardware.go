@@ -8,41 +8,90 @@ import (
 
 // absent says how a function answers whose subject the device does not have: other APIs' memory and semaphores, graphics, buses.
 type absent struct {
-	name   string
-	first  bool            // the arguments are looked at before cuInit is
-	ctx    bool            // a current context is needed
-	null   driver.CUresult // for a NULL or 0 argument
-	handle bool            // the function is about an object that nothing can make: every handle is as bad as NULL
-	why    string
+	name  string
+	needs need
+	null  driver.CUresult // for a NULL or 0 argument
+	every bool            // for every other argument too: the function is about an object that nothing can make, or of an API that is not there
+	why   string
 }
+
+// need is what a function looks at first.
+type need int
+
+const (
+	needsInit       need = iota // cuInit
+	needsNothing                // nothing: the arguments come before cuInit
+	needsContext                // a current context
+	needsOldContext             // one of the API's first version
+)
 
 const (
 	noImport   = "memory and semaphores of other APIs and processes cannot be imported"
 	noGraphics = "there is no graphics API to share resources with"
+	noProcess  = "the state of processes cannot be saved"
 )
 
-// absents holds the recorded order of the checks (testdata/null_arguments.json).
+const noSystem = driver.CUDA_ERROR_OPERATING_SYSTEM // a library or module of the operating system is not there
+
+// absents holds the recorded order of the checks (testdata/null_arguments.json; cases zeros of internal/conform/api).
 var absents = []absent{
-	{"ImportExternalMemory", false, true, invalidValue, false, noImport},
-	{"ImportExternalSemaphore", false, true, invalidValue, false, noImport},
-	{"DestroyExternalMemory", false, false, invalidValue, true, noImport},
-	{"DestroyExternalSemaphore", false, false, invalidValue, true, noImport},
-	{"ExternalMemoryGetMappedBuffer", false, false, invalidValue, true, noImport},
-	{"ExternalMemoryGetMappedMipmappedArray", false, false, invalidValue, true, noImport},
-	{"SignalExternalSemaphoresAsync", false, true, invalidValue, true, noImport},
-	{"WaitExternalSemaphoresAsync", false, true, invalidValue, true, noImport},
-	{"GraphicsMapResources", false, false, invalidValue, true, noGraphics},
-	{"GraphicsUnmapResources", false, false, invalidValue, true, noGraphics},
-	{"GraphicsUnregisterResource", false, false, badHandle, true, noGraphics},
-	{"GraphicsResourceGetMappedEglFrame", false, false, badHandle, true, noGraphics},
-	{"GraphicsResourceGetMappedMipmappedArray", false, false, badHandle, true, noGraphics},
-	{"GraphicsResourceGetMappedPointer", false, false, badHandle, true, noGraphics},
-	{"GraphicsResourceGetMappedPointer_v2", false, false, badHandle, true, noGraphics},
-	{"GraphicsResourceSetMapFlags", false, false, badHandle, true, noGraphics},
-	{"GraphicsResourceSetMapFlags_v2", false, false, badHandle, true, noGraphics},
-	{"GraphicsSubResourceGetMappedArray", false, false, badHandle, true, noGraphics},
-	{"FlushGPUDirectRDMAWrites", false, true, invalidValue, false, "no other device writes to the memory (CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED)"},
-	{"DeviceGetNvSciSyncAttributes", false, false, badHandle, false, "there is no NvSciSync"},
+	{"ImportExternalMemory", needsContext, invalidValue, false, noImport},
+	{"ImportExternalSemaphore", needsContext, invalidValue, false, noImport},
+	{"DestroyExternalMemory", needsInit, invalidValue, true, noImport},
+	{"DestroyExternalSemaphore", needsInit, invalidValue, true, noImport},
+	{"ExternalMemoryGetMappedBuffer", needsInit, invalidValue, true, noImport},
+	{"ExternalMemoryGetMappedMipmappedArray", needsInit, invalidValue, true, noImport},
+	{"SignalExternalSemaphoresAsync", needsContext, invalidValue, true, noImport},
+	{"WaitExternalSemaphoresAsync", needsContext, invalidValue, true, noImport},
+	{"GraphicsMapResources", needsInit, invalidValue, true, noGraphics},
+	{"GraphicsUnmapResources", needsInit, invalidValue, true, noGraphics},
+	{"GraphicsUnregisterResource", needsInit, badHandle, true, noGraphics},
+	{"GraphicsResourceGetMappedEglFrame", needsInit, badHandle, true, noGraphics},
+	{"GraphicsResourceGetMappedMipmappedArray", needsInit, badHandle, true, noGraphics},
+	{"GraphicsResourceGetMappedPointer", needsInit, badHandle, true, noGraphics},
+	{"GraphicsResourceGetMappedPointer_v2", needsInit, badHandle, true, noGraphics},
+	{"GraphicsResourceSetMapFlags", needsInit, badHandle, true, noGraphics},
+	{"GraphicsResourceSetMapFlags_v2", needsInit, badHandle, true, noGraphics},
+	{"GraphicsSubResourceGetMappedArray", needsInit, badHandle, true, noGraphics},
+	{"GraphicsEGLRegisterImage", needsContext, invalidValue, false, noGraphics},
+	{"GraphicsGLRegisterBuffer", needsContext, invalidValue, false, noGraphics},
+	{"GraphicsGLRegisterImage", needsContext, invalidValue, false, noGraphics},
+	{"GraphicsVDPAURegisterOutputSurface", needsContext, invalidCtx, true, noGraphics},
+	{"GraphicsVDPAURegisterVideoSurface", needsContext, invalidCtx, true, noGraphics},
+	{"GLCtxCreate", needsInit, invalidValue, false, noGraphics},
+	{"GLCtxCreate_v2", needsInit, invalidValue, false, noGraphics},
+	{"VDPAUCtxCreate", needsInit, invalidValue, false, noGraphics},
+	{"VDPAUCtxCreate_v2", needsInit, invalidValue, false, noGraphics},
+	{"VDPAUGetDevice", needsInit, invalidValue, false, noGraphics},
+	{"GLGetDevices", needsInit, noSystem, true, noGraphics},
+	{"GLGetDevices_v2", needsInit, noSystem, true, noGraphics},
+	{"GLInit", needsContext, noSystem, true, noGraphics},
+	{"GLRegisterBufferObject", needsContext, noSystem, true, noGraphics},
+	{"GLMapBufferObject", needsOldContext, invalidValue, true, noGraphics},
+	{"GLMapBufferObjectAsync", needsOldContext, invalidValue, true, noGraphics},
+	{"GLMapBufferObject_v2", needsContext, invalidValue, true, noGraphics},
+	{"GLMapBufferObjectAsync_v2", needsContext, invalidValue, true, noGraphics},
+	{"GLSetBufferObjectMapFlags", needsContext, invalidValue, true, noGraphics},
+	{"GLUnmapBufferObject", needsContext, invalidValue, true, noGraphics},
+	{"GLUnmapBufferObjectAsync", needsContext, invalidValue, true, noGraphics},
+	{"GLUnregisterBufferObject", needsContext, invalidValue, true, noGraphics},
+	{"EGLStreamConsumerConnect", needsNothing, badHandle, true, noGraphics},
+	{"EGLStreamConsumerConnectWithFlags", needsNothing, badHandle, true, noGraphics},
+	{"EGLStreamConsumerDisconnect", needsNothing, badHandle, true, noGraphics},
+	{"EGLStreamConsumerAcquireFrame", needsNothing, badHandle, true, noGraphics},
+	{"EGLStreamConsumerReleaseFrame", needsNothing, badHandle, true, noGraphics},
+	{"EGLStreamProducerConnect", needsNothing, badHandle, true, noGraphics},
+	{"EGLStreamProducerDisconnect", needsNothing, badHandle, true, noGraphics},
+	{"EGLStreamProducerPresentFrame", needsNothing, badHandle, true, noGraphics},
+	{"EGLStreamProducerReturnFrame", needsNothing, badHandle, true, noGraphics},
+	{"CheckpointProcessGetRestoreThreadId", needsNothing, invalidValue, false, noProcess},
+	{"CheckpointProcessGetState", needsNothing, invalidValue, false, noProcess},
+	{"CheckpointProcessLock", needsNothing, noSystem, false, noProcess},
+	{"CheckpointProcessCheckpoint", needsNothing, noSystem, false, noProcess},
+	{"CheckpointProcessRestore", needsNothing, noSystem, false, noProcess},
+	{"CheckpointProcessUnlock", needsNothing, noSystem, false, noProcess},
+	{"FlushGPUDirectRDMAWrites", needsContext, invalidValue, false, "no other device writes to the memory (CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED)"},
+	{"DeviceGetNvSciSyncAttributes", needsInit, badHandle, false, "there is no NvSciSync"},
 }
 
 // absentTable fills in what makes no sense without hardware. Implements still says no for these functions.
@@ -61,32 +110,45 @@ func (d *Driver) absentTable(t *driver.Table) {
 }
 
 func (d *Driver) refuse(a absent, args []reflect.Value) driver.CUresult {
-	cur := driver.CUcontext(args[0].Uint())
-	null := a.handle
-	for _, x := range args[1:] {
-		if x.Kind() == reflect.Pointer && x.IsNil() || x.Kind() == reflect.Uintptr && x.Uint() == 0 {
-			null = true
-		}
-	}
-	if a.name == "FlushGPUDirectRDMAWrites" && args[1].Uint() == 0 && args[2].Uint() == 0 {
-		null = true
-	}
-	if a.first && null {
+	null := a.every || a.null0(args[1:])
+	if a.needs == needsNothing && null {
 		return a.null
 	}
-	if r := d.ready(); r != success {
-		return r
-	}
 	var c *context
-	if a.ctx {
-		var r driver.CUresult
-		if c, r = d.enter(cur); r != success {
-			return r
+	r := d.ready()
+	if cur := driver.CUcontext(args[0].Uint()); a.needs == needsContext || a.needs == needsOldContext {
+		c, r = d.enter(cur)
+		if r == success && a.needs == needsOldContext {
+			r = d.firstVersion(cur)
 		}
 	}
-	if null {
+	switch {
+	case r != success:
+		return r
+	case null:
+		if a.every {
+			d.explain(c, "cu%s: %s", a.name, a.why)
+		}
 		return a.null
 	}
 	d.explain(c, "cu%s: %s", a.name, a.why)
 	return notSupported
+}
+
+// null0 says whether arguments are ones that the function takes for nothing: NULL, or numbers that name nothing.
+func (a *absent) null0(args []reflect.Value) bool {
+	switch a.name {
+	case "CheckpointProcessLock", "CheckpointProcessCheckpoint", "CheckpointProcessRestore", "CheckpointProcessUnlock":
+		return args[0].Int() <= 0 // no process; the second argument may be NULL
+	case "FlushGPUDirectRDMAWrites": // recorded: of targets only the current context, and of scopes the two
+		scope := driver.CUflushGPUDirectRDMAWritesScope(args[1].Uint())
+		return args[0].Uint() != uint64(driver.CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX) ||
+			scope != driver.CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER && scope != driver.CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES
+	}
+	for _, x := range args {
+		if x.Kind() == reflect.Pointer && x.IsNil() || x.Kind() == reflect.Uintptr && x.Uint() == 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -1,13 +1,45 @@
 package softdev
 
 import (
+	"reflect"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// The first versions of the memory calls (before CUDA 3.2) have addresses and sizes of 32 bits. The calls that take addresses are the later ones; those
-// that give one fail, since no memory of the window has an address that short.
+// The first versions of the memory calls (before CUDA 3.2) have addresses and sizes of 32 bits. They work in a context that cuCtxCreate in its first version made
+// and in no other (recorded). There the calls that take addresses are the later ones; those that give one fail, since no memory of the window has an
+// address that short.
+
+// firstVersion is the check of a call's first version: the context that it runs in, where there is one, is of the API's first version.
+func (d *Driver) firstVersion(cur driver.CUcontext) driver.CUresult {
+	if c, r := d.attach(cur); r == success && c.version != apiVersion1 {
+		return invalidCtx
+	}
+	return success
+}
+
+// firstVersions are the calls that look at the context's version before anything else (cases zeros/context of internal/conform/api).
+var firstVersions = []string{
+	"MemAlloc", "MemAllocPitch", "MemFree", "MemGetInfo", "MemAllocHost", "MemHostGetDevicePointer", "MemcpyHtoD", "MemcpyHtoDAsync", "MemcpyDtoH", "MemcpyDtoHAsync", "MemcpyDtoD", "MemcpyDtoDAsync",
+	"MemcpyHtoA", "MemcpyHtoAAsync", "MemcpyAtoH", "MemcpyAtoHAsync", "MemcpyAtoA", "MemcpyDtoA", "MemcpyAtoD", "Memcpy2D", "Memcpy2DUnaligned", "Memcpy2DAsync", "Memcpy3D", "Memcpy3DAsync",
+	"MemsetD8", "MemsetD16", "MemsetD32", "MemsetD2D8", "MemsetD2D16", "MemsetD2D32", "ArrayCreate", "Array3DCreate",
+}
+
+// checkFirstVersions puts that check before those calls.
+func (d *Driver) checkFirstVersions(t *driver.Table) {
+	v := reflect.ValueOf(t).Elem()
+	for _, name := range firstVersions {
+		f := v.FieldByName(name)
+		call := reflect.ValueOf(f.Interface()) // the function as it is now, not the field
+		f.Set(reflect.MakeFunc(f.Type(), func(args []reflect.Value) []reflect.Value {
+			if r := d.firstVersion(driver.CUcontext(args[0].Uint())); r != success {
+				return []reflect.Value{reflect.ValueOf(r)}
+			}
+			return call.Call(args)
+		}))
+	}
+}
 
 // short gives an address in 32 bits, or undoes what made it.
 func (d *Driver) short(out *driver.CUdeviceptr_v1, p driver.CUdeviceptr, undo func()) driver.CUresult {

@@ -91,6 +91,15 @@ func (d *Driver) primaryRelease(_ driver.CUcontext, ordinal driver.CUdevice) dri
 	return success
 }
 
+// primaryRelease1 is the first version, which does not say that nobody holds the context (recorded).
+func (d *Driver) primaryRelease1(cur driver.CUcontext, ordinal driver.CUdevice) driver.CUresult {
+	r := d.primaryRelease(cur, ordinal)
+	if r == invalidCtx {
+		return success
+	}
+	return r
+}
+
 func (d *Driver) primaryReset(_ driver.CUcontext, ordinal driver.CUdevice) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
@@ -128,6 +137,25 @@ func (d *Driver) primarySetFlags(_ driver.CUcontext, ordinal driver.CUdevice, fl
 		p.ctx.setFlags(flags | uint32(driver.CU_CTX_MAP_HOST))
 	}
 	return success
+}
+
+// primarySetFlags1 is the first version, which leaves a context that is alive alone (recorded).
+func (d *Driver) primarySetFlags1(cur driver.CUcontext, ordinal driver.CUdevice, flags uint32) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r
+	}
+	p := &dev.primary
+	p.mu.Lock()
+	active := p.ctx != nil && !p.ctx.dead.Load()
+	p.mu.Unlock()
+	if active {
+		return driver.CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE
+	}
+	return d.primarySetFlags(cur, ordinal, flags)
 }
 
 func (d *Driver) primaryGetState(_ driver.CUcontext, ordinal driver.CUdevice, flags *uint32, active *int32) driver.CUresult {

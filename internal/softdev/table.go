@@ -67,11 +67,11 @@ func (d *Driver) newTable() *driver.Table {
 
 	// Primary contexts.
 	t.DevicePrimaryCtxRetain = d.primaryRetain
-	t.DevicePrimaryCtxRelease = d.primaryRelease
+	t.DevicePrimaryCtxRelease = d.primaryRelease1
 	t.DevicePrimaryCtxRelease_v2 = d.primaryRelease
 	t.DevicePrimaryCtxReset = d.primaryReset
 	t.DevicePrimaryCtxReset_v2 = d.primaryReset
-	t.DevicePrimaryCtxSetFlags = d.primarySetFlags
+	t.DevicePrimaryCtxSetFlags = d.primarySetFlags1
 	t.DevicePrimaryCtxSetFlags_v2 = d.primarySetFlags
 	t.DevicePrimaryCtxGetState = d.primaryGetState
 
@@ -211,6 +211,7 @@ func (d *Driver) newTable() *driver.Table {
 	d.virtualTable(t)
 	d.partitionTable(t)
 	d.diagnosisTable(t)
+	d.checkFirstVersions(t)
 	d.refuseRest(t)
 	t.PerThread = driver.DerivePerThread(t)
 	return t

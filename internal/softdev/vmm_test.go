@@ -242,10 +242,15 @@ func TestCopyBatch(t *testing.T) {
 	}
 }
 
-// The first versions of the calls cannot give an address of 64 bits; those that take one work as far as it is short.
+// The first versions of the calls want a context of the API's first version (cases zeros/context of internal/conform/api). They cannot give an address of 64 bits; those
+// that take one work as far as it is short.
 func TestOldMemoryCalls(t *testing.T) {
-	_, tab, ctx := open(t, Options{})
+	_, tab, primary := open(t, Options{})
 	p := driver.CUdeviceptr_v1(7)
+	want(t, "primary context", tab.MemAlloc(primary, &p, 16), driver.CUDA_ERROR_INVALID_CONTEXT)
+	must(t, tab.DevicePrimaryCtxRelease_v2(0, 0))
+	var ctx driver.CUcontext
+	must(t, tab.CtxCreate(0, &ctx, 0, 0))
 	want(t, "alloc", tab.MemAlloc(ctx, &p, 16), driver.CUDA_ERROR_NOT_SUPPORTED)
 	var free, total uint32
 	must(t, tab.MemGetInfo(ctx, &free, &total))

@@ -217,8 +217,8 @@ func (m *Map) checkDims(align uint64, align16 bool) error {
 		if i > 0 && (m.Stride[i]%align != 0 || m.Stride[i] >= 1<<40) {
 			return bad("globalStrides", "[%d] must be a multiple of %d less than 2^40, not %d", i-1, align, m.Stride[i])
 		}
-		if i == 0 && m.Interleave == InterleaveNone {
-			continue // the first traversal stride is ignored
+		if i == 0 && m.Interleave == InterleaveNone && m.ElementStride[i] != 0 {
+			continue // the first traversal stride is ignored, but not 0 (recorded)
 		}
 		if m.ElementStride[i] == 0 || m.ElementStride[i] > 8 {
 			return bad("elementStrides", "[%d] must be 1 to 8, not %d", i, m.ElementStride[i])

@@ -16,7 +16,7 @@ int main(void)
 	WANT(cuGetExportTable(&table, &id), CUDA_ERROR_INVALID_VALUE);
 	CUcontext ctx = open_context();
 	WANT(cuGetExportTable(&table, &id), CUDA_ERROR_INVALID_VALUE);
-	WANT(cuGLInit(), CUDA_ERROR_NOT_SUPPORTED);
+	WANT(cuGLInit(), CUDA_ERROR_OPERATING_SYSTEM);
 	CUmodule m = open_module();
 	CUfunction poke = function(m, "poke");
 	CUdeviceptr p;
