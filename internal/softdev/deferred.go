@@ -158,7 +158,7 @@ func (d *Driver) mapEntry(e *driver.CUarrayMapInfo) (m mapArray, r driver.CUresu
 		return m, invalidValue
 	}
 	g := d.memHandles.get(uintptr(*e.MemHandle.MemHandle()))
-	if e.MemHandleType != driver.CU_MEM_HANDLE_TYPE_GENERIC || g == nil || g.dev != x.c.dev || e.Offset%mem.Granule != 0 || e.Offset > g.store.Size() || x.size > g.store.Size()-e.Offset {
+	if e.MemHandleType != driver.CU_MEM_HANDLE_TYPE_GENERIC || g == nil || !g.held() || g.dev != x.c.dev || e.Offset%mem.Granule != 0 || e.Offset > g.store.Size() || x.size > g.store.Size()-e.Offset {
 		return m, invalidValue
 	}
 	return mapArray{x, g.store, e.Offset}, success

@@ -154,6 +154,8 @@ func (d *Driver) memHostGetFlags(cur driver.CUcontext, out *uint32, p unsafe.Poi
 		return invalidValue
 	case rng.Kind == mem.Managed:
 		*out = driver.CU_MEMHOSTALLOC_DEVICEMAP
+	case a.mapped != nil:
+		*out = driver.CU_MEMHOSTALLOC_PORTABLE | driver.CU_MEMHOSTALLOC_DEVICEMAP
 	default:
 		*out = a.flags
 	}

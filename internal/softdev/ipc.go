@@ -123,12 +123,12 @@ func (d *Driver) ipcOpenMemHandle(cur driver.CUcontext, out *driver.CUdeviceptr,
 	if r != success {
 		return r
 	}
-	if flags != uint32(driver.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) { // "Must be specified as"
+	if flags&uint32(driver.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) == 0 { // "Must be specified as"; other bits do not matter (recorded)
 		return invalidValue
 	}
 	at, id, ok := unpackHandle(ipcMemory, &handle.Reserved)
 	if !ok {
-		return badHandle
+		return invalidValue // recorded for handles of zeros and of ones
 	}
 	if int(at.Process) == os.Getpid() {
 		d.explain(c, "the memory is of this process")

@@ -110,6 +110,7 @@ func (d *Driver) ipcGetEventHandle(cur driver.CUcontext, out *driver.CUipcEventH
 	if r != success {
 		return r
 	}
+	*out = driver.CUipcEventHandle{} // whatever comes of it (recorded)
 	if e.flags&driver.CU_EVENT_INTERPROCESS == 0 {
 		return badHandle
 	}
@@ -132,7 +133,7 @@ func (d *Driver) ipcOpenEventHandle(cur driver.CUcontext, out *driver.CUevent, h
 	}
 	at, _, ok := unpackHandle(ipcEvent, &handle.Reserved)
 	if !ok {
-		return badHandle
+		return driver.CUDA_ERROR_MAP_FAILED // recorded for a handle of zeros
 	}
 	if int(at.Process) == os.Getpid() {
 		d.explain(c, "the event is of this process")

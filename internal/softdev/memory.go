@@ -131,7 +131,7 @@ func (m *memory) find(addr driver.CUdeviceptr) (mem.Range, *allocation, bool) {
 // device resolves n bytes at a device address: all inside one allocation or registered range, or in mappings side by side.
 func (m *memory) device(addr driver.CUdeviceptr, n uint64) (unsafe.Pointer, bool) {
 	r, a, ok := m.find(addr)
-	if !ok || r.Access == mem.NoAccess || n > r.Size-(uint64(addr)-r.Base) && !m.adjoin(r, a, uint64(addr), n) {
+	if !ok || r.Access == mem.NoAccess || a.pool != nil && a.pool.hidden.Load() || n > r.Size-(uint64(addr)-r.Base) && !m.adjoin(r, a, uint64(addr), n) {
 		return nil, false
 	}
 	if r.Kind == mem.Registered {

@@ -2,6 +2,7 @@ package softdev
 
 import (
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -26,6 +27,9 @@ type pool struct {
 	release uint64
 	dead    bool
 	access  map[driver.CUmemLocation]driver.CUmemAccess_flags // what the program has set
+
+	hidden atomic.Bool // memory of the host that no device may access
+	shown  atomic.Bool // cuMemPoolExportToShareableHandle has given it to others
 }
 
 func newPool(dev *device) *pool {
@@ -277,6 +281,9 @@ func (d *Driver) memPoolCreate(_ driver.CUcontext, out *driver.CUmemoryPool, pro
 	if out == nil || props == nil {
 		return invalidValue
 	}
+	if props.AllocType == driver.CU_MEM_ALLOCATION_TYPE_MANAGED && !knownPlace(props.Location) {
+		return notSupported
+	}
 	dev, heap, r := d.located(props.AllocType, props.Location)
 	if r != success {
 		return invalidValue
@@ -286,6 +293,7 @@ func (d *Driver) memPoolCreate(_ driver.CUcontext, out *driver.CUmemoryPool, pro
 		return driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
 	p.props, p.heap = *props, heap
+	p.hidden.Store(heap == d.memory.pinned)
 	if r := p.share(); r != success {
 		d.pools.remove(uintptr(p.handle))
 		return r
@@ -328,7 +336,7 @@ func (d *Driver) memPoolGetAttribute(_ driver.CUcontext, h driver.CUmemoryPool, 
 	if r != success {
 		return r
 	}
-	if v == nil {
+	if v == nil || p.imported() { // what another process made has none (recorded)
 		return invalidValue
 	}
 	p.mu.Lock()
@@ -357,14 +365,14 @@ func (d *Driver) memPoolSetAttribute(_ driver.CUcontext, h driver.CUmemoryPool, 
 	if r != success {
 		return r
 	}
-	if v == nil {
+	if v == nil || p.imported() {
 		return invalidValue
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch attr {
 	case driver.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, driver.CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, driver.CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-		p.reuse[attr-driver.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES] = *(*uint32)(v)
+		p.reuse[attr-driver.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES] = min(*(*uint32)(v), 1)
 	case driver.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
 		p.release = *(*uint64)(v)
 	case driver.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, driver.CU_MEMPOOL_ATTR_USED_MEM_HIGH:
@@ -387,6 +395,9 @@ func (d *Driver) memPoolTrimTo(_ driver.CUcontext, h driver.CUmemoryPool, keep u
 	if r != success {
 		return r
 	}
+	if p.imported() {
+		return invalidValue
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.held.now = max(chunks(p.used.now), min(p.held.now, keep/poolChunk*poolChunk))
@@ -398,7 +409,8 @@ func (d *Driver) memPoolGetAccess(_ driver.CUcontext, flags *driver.CUmemAccess_
 	if r != success {
 		return r
 	}
-	if flags == nil || where == nil || !d.validPlace(*where) {
+	// Any number of a node will do (recorded).
+	if flags == nil || where == nil || where.Type != driver.CU_MEM_LOCATION_TYPE_HOST_NUMA && !d.validPlace(*where) || where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT {
 		return invalidValue
 	}
 	*flags = driver.CU_MEM_ACCESS_FLAGS_PROT_NONE
@@ -407,7 +419,7 @@ func (d *Driver) memPoolGetAccess(_ driver.CUcontext, flags *driver.CUmemAccess_
 		*flags = f
 	}
 	p.mu.Unlock()
-	if p.owner(*where) {
+	if p.props.AllocType != driver.CU_MEM_ALLOCATION_TYPE_MANAGED && p.owner(*where) { // nobody's, of managed memory (recorded)
 		*flags = driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 	}
 	return success

@@ -20,6 +20,11 @@ func (d *Driver) validPlace(l driver.CUmemLocation) bool {
 	return false
 }
 
+// knownPlace says whether a location is of a type that there is.
+func knownPlace(l driver.CUmemLocation) bool {
+	return l.Type >= driver.CU_MEM_LOCATION_TYPE_NONE && l.Type <= driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
+}
+
 // hostNode is the only NUMA node of the host (CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID).
 const hostNode = 0
 
@@ -32,7 +37,7 @@ func onHost(l driver.CUmemLocation) bool {
 func (d *Driver) located(typ driver.CUmemAllocationType, l driver.CUmemLocation) (*device, *mem.Heap, driver.CUresult) {
 	dev := d.devices[0]
 	switch {
-	case typ == driver.CU_MEM_ALLOCATION_TYPE_MANAGED && l.Type == driver.CU_MEM_LOCATION_TYPE_NONE:
+	case typ == driver.CU_MEM_ALLOCATION_TYPE_MANAGED && (l.Type == driver.CU_MEM_LOCATION_TYPE_NONE || l.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT):
 		return dev, d.memory.managed, success
 	case typ != driver.CU_MEM_ALLOCATION_TYPE_PINNED && typ != driver.CU_MEM_ALLOCATION_TYPE_MANAGED, !d.validPlace(l), l.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
 		return nil, nil, invalidValue
@@ -66,7 +71,7 @@ func (d *Driver) memPoolSetAccess(_ driver.CUcontext, h driver.CUmemoryPool, lis
 	if r != success {
 		return r
 	}
-	if list == nil || n == 0 || n > uint64(len(d.devices))+1 {
+	if list == nil || n > uint64(len(d.devices))+1 {
 		return invalidValue
 	}
 	all := unsafe.Slice(list, n)
@@ -91,6 +96,14 @@ func (d *Driver) memPoolSetAccess(_ driver.CUcontext, h driver.CUmemoryPool, lis
 	}
 	for _, a := range all {
 		p.access[a.Location] = a.Flags
+	}
+	if p.heap == d.memory.pinned {
+		p.hidden.Store(true)
+		for l, flags := range p.access {
+			if l.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE && flags != driver.CU_MEM_ACCESS_FLAGS_PROT_NONE {
+				p.hidden.Store(false)
+			}
+		}
 	}
 	return success
 }
@@ -118,6 +131,7 @@ func (d *Driver) placePools(typ driver.CUmemAllocationType, l driver.CUmemLocati
 		p := newPool(dev)
 		p.props.AllocType, p.props.Location = typ, l
 		p.heap, p.isDflt = heap, true
+		p.hidden.Store(heap == d.memory.pinned)
 		pair = &poolPair{p, p}
 		if d.placed == nil {
 			d.placed = map[poolPlace]*poolPair{}
@@ -151,7 +165,13 @@ func (d *Driver) memPoolOf(haveOut bool, where *driver.CUmemLocation, typ driver
 	if !haveOut || where == nil {
 		return invalidValue
 	}
+	if !knownPlace(*where) || where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT {
+		return notSupported
+	}
 	if typ == driver.CU_MEM_ALLOCATION_TYPE_PINNED && where.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE {
+		if !d.validPlace(*where) {
+			return invalidValue
+		}
 		return device(driver.CUdevice(where.Id))
 	}
 	d.devices[0].poolMu.Lock()

@@ -20,18 +20,17 @@ func (p *pool) imported() bool { return p.arena != nil && p.arena.Opened() }
 
 // share gives a new pool its file, if it is to have one.
 func (p *pool) share() driver.CUresult {
-	switch p.props.HandleTypes {
-	case driver.CU_MEM_HANDLE_TYPE_NONE:
+	const known = driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | driver.CU_MEM_HANDLE_TYPE_FABRIC
+	switch t := p.props.HandleTypes; {
+	case t == driver.CU_MEM_HANDLE_TYPE_NONE:
 		return success
-	case driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR:
-	case driver.CU_MEM_HANDLE_TYPE_WIN32, driver.CU_MEM_HANDLE_TYPE_WIN32_KMT, driver.CU_MEM_HANDLE_TYPE_FABRIC:
-		p.d.explain(nil, "of the shareable handles only file descriptors are supported")
-		return notSupported
-	default:
+	case t&^known != 0:
 		return invalidValue
-	}
-	if p.props.AllocType != driver.CU_MEM_ALLOCATION_TYPE_PINNED { // managed memory has no handles
+	// Managed memory has no handles, and memory of the host only that of a node (recorded).
+	case p.props.AllocType != driver.CU_MEM_ALLOCATION_TYPE_PINNED, p.props.Location.Type == driver.CU_MEM_LOCATION_TYPE_HOST:
 		return invalidValue
+	case t&driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR == 0:
+		return success // what cannot be had without a fabric is the handle, not the pool (recorded)
 	}
 	arena, err := p.heap.NewArena(arenaSize, p.dev.profile.UUID(int(p.dev.ordinal)))
 	if err != nil {
@@ -66,7 +65,13 @@ func (d *Driver) memPoolExportToShareableHandle(_ driver.CUcontext, out unsafe.P
 	if r != success {
 		return r
 	}
-	if out == nil || flags != 0 || p.arena == nil || p.imported() || typ != p.props.HandleTypes {
+	switch {
+	case out == nil || flags != 0 || p.imported() || typ&p.props.HandleTypes == 0:
+		return invalidValue
+	case typ == driver.CU_MEM_HANDLE_TYPE_FABRIC: // as cuMemCreate answers
+		d.explain(nil, "handles of a fabric need the right to one of its channels, and there is no fabric")
+		return driver.CUDA_ERROR_NOT_PERMITTED
+	case typ != driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || p.arena == nil:
 		return invalidValue
 	}
 	fd, err := p.arena.Descriptor()
@@ -74,6 +79,7 @@ func (d *Driver) memPoolExportToShareableHandle(_ driver.CUcontext, out unsafe.P
 		return d.ipcFailure(nil, err)
 	}
 	*(*int32)(out) = int32(fd)
+	p.shown.Store(true)
 	return success
 }
 
@@ -84,6 +90,7 @@ func (d *Driver) memPoolImportFromShareableHandle(_ driver.CUcontext, out *drive
 	if out == nil || flags != 0 {
 		return invalidValue
 	}
+	*out = 0 // whatever comes of it (recorded)
 	switch typ {
 	case driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR:
 	case driver.CU_MEM_HANDLE_TYPE_WIN32, driver.CU_MEM_HANDLE_TYPE_WIN32_KMT, driver.CU_MEM_HANDLE_TYPE_FABRIC:
@@ -108,7 +115,7 @@ func (d *Driver) memPoolImportFromShareableHandle(_ driver.CUcontext, out *drive
 		if errors.Is(err, errors.ErrUnsupported) {
 			return notSupported
 		}
-		return invalidValue
+		return driver.CUDA_ERROR_UNKNOWN // recorded for a number that is no file
 	}
 	dev, _ := d.deviceWithID(arena.Label())
 	p := newPool(dev)
@@ -133,7 +140,7 @@ func (d *Driver) memPoolExportPointer(_ driver.CUcontext, out *driver.CUmemPoolP
 		return invalidValue
 	}
 	rng, a, ok := d.memory.find(ptr)
-	if !ok || a.pool == nil || a.pool.arena == nil || a.pool.imported() {
+	if !ok || a.pool == nil || a.pool.arena == nil || a.pool.imported() || !a.pool.shown.Load() { // not before the pool's own handle was given out (recorded)
 		return invalidValue
 	}
 	off, ok := a.pool.arena.Offset(rng.Base)
@@ -154,7 +161,11 @@ func (d *Driver) memPoolImportPointer(cur driver.CUcontext, out *driver.CUdevice
 	if r != success {
 		return r
 	}
-	if out == nil || data == nil || !p.imported() {
+	if out == nil || data == nil {
+		return invalidValue
+	}
+	*out = 0 // whatever comes of it (recorded)
+	if !p.imported() {
 		return invalidValue
 	}
 	e := binary.NativeEndian

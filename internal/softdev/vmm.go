@@ -18,6 +18,15 @@ type memHandle struct {
 
 	mu   sync.Mutex
 	refs int // of the program: cuMemCreate and cuMemRetainAllocationHandle
+	maps int // mappings, which keep the handle too
+}
+
+// handleTypes answers for the kinds of handles that memory or a pool is to have: Linux has none of Windows (recorded).
+func handleTypes(t driver.CUmemAllocationHandleType) driver.CUresult {
+	if t&(driver.CU_MEM_HANDLE_TYPE_WIN32|driver.CU_MEM_HANDLE_TYPE_WIN32_KMT) != 0 {
+		return invalidValue
+	}
+	return success
 }
 
 // mappedMemory is what the driver knows of a mapping besides what package mem does: who may access it.
@@ -32,10 +41,17 @@ func (d *Driver) memHandle(h driver.CUmemGenericAllocationHandle) (*memHandle, d
 		return nil, r
 	}
 	m := d.memHandles.get(uintptr(h))
-	if m == nil {
+	if m == nil || !m.held() {
 		return nil, invalidValue
 	}
 	return m, success
+}
+
+// held says whether the program has the handle: what it has released and is mapped only answers for its properties (recorded).
+func (m *memHandle) held() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.refs > 0
 }
 
 func (d *Driver) memAddressReserve(_ driver.CUcontext, out *driver.CUdeviceptr, size, align uint64, _ driver.CUdeviceptr, flags uint64) driver.CUresult {
@@ -93,21 +109,25 @@ func (d *Driver) memCreate(_ driver.CUcontext, out *driver.CUmemGenericAllocatio
 			return r
 		}
 		heap = dev.heap
-	case !onHost(l) || !d.validPlace(l):
+	case !onHost(l) || !d.validPlace(l) || l.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
 		return invalidValue
 	}
-	const handleTypes = driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | driver.CU_MEM_HANDLE_TYPE_WIN32 | driver.CU_MEM_HANDLE_TYPE_WIN32_KMT | driver.CU_MEM_HANDLE_TYPE_FABRIC
+	// Bits that mean nothing do not matter (recorded).
 	switch t := prop.RequestedHandleTypes; {
-	case t&^handleTypes != 0 || prop.AllocFlags.CompressionType > uint8(driver.CU_MEM_ALLOCATION_COMP_GENERIC):
+	case handleTypes(t) != success || prop.AllocFlags.CompressionType > uint8(driver.CU_MEM_ALLOCATION_COMP_GENERIC):
 		return invalidValue
-	case t != driver.CU_MEM_HANDLE_TYPE_NONE && t != driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR:
-		d.explain(nil, "of the shareable handles only file descriptors are supported")
-		return notSupported
+	case t&driver.CU_MEM_HANDLE_TYPE_FABRIC != 0:
+		d.explain(nil, "handles of a fabric need the right to one of its channels, and there is no fabric")
+		return driver.CUDA_ERROR_NOT_PERMITTED
 	}
 	if r := d.unsafe(); r != success {
 		return r
 	}
 	h := &memHandle{prop: *prop, dev: dev, refs: 1}
+	h.prop.AllocFlags.Usage = 0 // not told (recorded)
+	if onHost(prop.Location) {
+		h.prop.Location = driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA, Id: hostNode} // as it is told (recorded)
+	}
 	return d.addStore(out, h, func() (err error) {
 		h.store, err = heap.NewStore(size, h)
 		return err
@@ -150,7 +170,9 @@ func (d *Driver) memRelease(_ driver.CUcontext, handle driver.CUmemGenericAlloca
 	if h.refs--; h.refs > 0 {
 		return success
 	}
-	d.memHandles.remove(uintptr(handle))
+	if h.maps == 0 {
+		d.memHandles.remove(uintptr(handle))
+	}
 	if err := h.store.Release(); err != nil {
 		return invalidValue
 	}
@@ -170,10 +192,13 @@ func (d *Driver) memMap(_ driver.CUcontext, p driver.CUdeviceptr, size, offset u
 		return notSupported
 	}
 	m := &mappedMemory{h: h, access: map[driver.CUmemLocation]driver.CUmemAccess_flags{}}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if _, err := d.memory.w.Map(uint64(p), size, h.store, offset, &allocation{mapped: m}); err != nil {
 		d.explain(nil, "%s", err.Error())
 		return invalidValue
 	}
+	h.maps++
 	return success
 }
 
@@ -187,11 +212,36 @@ func (d *Driver) memUnmap(_ driver.CUcontext, p driver.CUdeviceptr, size uint64)
 			c.wait()
 		}
 	}
+	gone := d.memory.mappedIn(p, size)
 	if err := d.memory.w.Unmap(uint64(p), size); err != nil {
 		d.explain(nil, "%s", err.Error())
 		return invalidValue
 	}
+	for _, h := range gone {
+		h.mu.Lock()
+		if h.maps--; h.maps == 0 && h.refs == 0 {
+			d.memHandles.remove(uintptr(h.handle))
+		}
+		h.mu.Unlock()
+	}
 	return success
+}
+
+// mappedIn is what lies in a range of addresses with gaps, once for each mapping.
+func (m *memory) mappedIn(p driver.CUdeviceptr, size uint64) (list []*memHandle) {
+	if size == 0 || !m.w.Contains(uint64(p)) || !m.w.Contains(uint64(p)+size-1) {
+		return nil
+	}
+	for at := uint64(p); at-uint64(p) < size; {
+		rng, a, ok := m.find(driver.CUdeviceptr(at))
+		if !ok || a.mapped == nil {
+			at += mem.Granule
+			continue
+		}
+		list = append(list, a.mapped.h)
+		at = rng.End()
+	}
+	return list
 }
 
 // mappings calls f for each mapping in a range of addresses.
@@ -220,8 +270,11 @@ func (d *Driver) memSetAccess(_ driver.CUcontext, p driver.CUdeviceptr, size uin
 	d.memory.mappings(p, size, func(m *mappedMemory) { host = host && onHost(m.h.prop.Location) })
 	list := unsafe.Slice(desc, n)
 	for _, a := range list {
-		if !d.validPlace(a.Location) || onHost(a.Location) && !host {
+		if !d.validPlace(a.Location) {
 			return invalidValue
+		}
+		if onHost(a.Location) && !host {
+			return notSupported
 		}
 		switch a.Flags {
 		case driver.CU_MEM_ACCESS_FLAGS_PROT_NONE, driver.CU_MEM_ACCESS_FLAGS_PROT_READ, driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
@@ -268,25 +321,36 @@ func (d *Driver) memGetAccess(_ driver.CUcontext, out *uint64, where *driver.CUm
 	if r := d.ready(); r != success {
 		return r
 	}
-	if out == nil || where == nil || p == 0 || !d.validPlace(*where) {
+	if out == nil || where == nil || p == 0 {
 		return invalidValue
 	}
+	if where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT {
+		return driver.CUDA_ERROR_INVALID_DEVICE
+	}
+	if !d.validPlace(*where) {
+		return invalidValue
+	}
+	*out = 0
 	_, a, ok := d.memory.find(p)
 	if !ok || a.mapped == nil {
 		return invalidValue
 	}
 	a.mapped.mu.Lock()
 	defer a.mapped.mu.Unlock()
-	*out = uint64(a.mapped.access[*where])
+	for l, flags := range a.mapped.access { // the host is one, by whatever name
+		if l == *where || onHost(l) && onHost(*where) {
+			*out = max(*out, uint64(flags))
+		}
+	}
 	return success
 }
 
 func (d *Driver) memGetAllocationProperties(_ driver.CUcontext, out *driver.CUmemAllocationProp, handle driver.CUmemGenericAllocationHandle) driver.CUresult {
-	h, r := d.memHandle(handle)
-	if r != success {
+	if r := d.ready(); r != success {
 		return r
 	}
-	if out == nil {
+	h := d.memHandles.get(uintptr(handle))
+	if h == nil || out == nil {
 		return invalidValue
 	}
 	*out = h.prop
@@ -311,10 +375,6 @@ func (d *Driver) memRetainAllocationHandle(_ driver.CUcontext, out *driver.CUmem
 		if err := h.store.Retain(); err != nil {
 			return invalidValue
 		}
-		if h.handle = driver.CUmemGenericAllocationHandle(d.memHandles.add(h)); h.handle == 0 {
-			_ = h.store.Release()
-			return driver.CUDA_ERROR_OUT_OF_MEMORY
-		}
 	}
 	h.refs++
 	*out = h.handle
@@ -336,7 +396,7 @@ func (d *Driver) memExportToShareableHandle(_ driver.CUcontext, out unsafe.Point
 	if r != success {
 		return r
 	}
-	if out == nil || flags != 0 || typ != h.prop.RequestedHandleTypes || typ == driver.CU_MEM_HANDLE_TYPE_NONE {
+	if out == nil || flags != 0 || typ != driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || typ&h.prop.RequestedHandleTypes == 0 {
 		return invalidValue
 	}
 	fd, err := h.store.Descriptor()
@@ -364,16 +424,20 @@ func (d *Driver) memImportFromShareableHandle(cur driver.CUcontext, out *driver.
 		dev = c.dev
 	}
 	h := &memHandle{dev: dev, refs: 1}
-	h.prop = driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, RequestedHandleTypes: typ, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: dev.ordinal}}
-	return d.addStore(out, h, func() (err error) {
+	h.prop = driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: dev.ordinal}}
+	r := d.addStore(out, h, func() (err error) {
 		h.store, err = dev.heap.OpenStore(osHandle, h)
 		return err
 	})
+	if r == driver.CUDA_ERROR_OPERATING_SYSTEM {
+		return driver.CUDA_ERROR_UNKNOWN // recorded for a number that is no file, and for a file that is no memory
+	}
+	return r
 }
 
 // memGetHandleForAddressRange: dma-buf descriptors are for other devices of the bus.
-func (d *Driver) memGetHandleForAddressRange(_ driver.CUcontext, out unsafe.Pointer, p driver.CUdeviceptr, size uint64, _ driver.CUmemRangeHandleType, _ uint64) driver.CUresult {
-	if out == nil || p == 0 || size == 0 {
+func (d *Driver) memGetHandleForAddressRange(_ driver.CUcontext, out unsafe.Pointer, p driver.CUdeviceptr, size uint64, typ driver.CUmemRangeHandleType, _ uint64) driver.CUresult {
+	if out == nil || p == 0 || size == 0 || typ != driver.CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD {
 		return invalidValue
 	}
 	if r := d.ready(); r != success {

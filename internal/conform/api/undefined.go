@@ -25,6 +25,7 @@ var undefined = map[string]driver.CUresult{
 	"function/set-attribute/-1":      driver.CUDA_ERROR_INVALID_VALUE,
 	"module/loading-mode/null":       driver.CUDA_ERROR_INVALID_VALUE,
 	"error-text/null/cuGetErrorName": driver.CUDA_ERROR_INVALID_VALUE,
+	"virtual/map":                    driver.CUDA_ERROR_INVALID_VALUE, // cuMemMap over the end of a reservation, which the driver lets pass and cannot unmap afterwards
 }
 
 // Unrecorded are cases that no recording has yet, by name or, with a slash at the end, by the beginning of names. They run, and nothing is compared.
@@ -36,66 +37,15 @@ type Difference struct {
 	Reason string
 }
 
+// known are differences that have a reason to stay.
+var known = []Difference{
+	{"virtual/export/1", "the driver imports a descriptor of its own process's memory and does not map it; cuMemMap documents no such limit, and the software device maps it"},
+	{"virtual/dma-buf", "a dma-buf descriptor is of the kernel module: the software device answers NOT_SUPPORTED where the driver gives one"},
+	{"logs", "the driver's entry for a cuMemAlloc that fails has 166 characters with its time; the software device's error log has no entry for what a result says itself"},
+}
+
 // Differences are all that is known.
 var Differences = append(known, differences(`
-ipc/memory/open-own
-ipc/memory/open-zeros
-ipc/memory/open-ones
-ipc/event/get
-ipc/event/open-zeros
-virtual/create/host
-virtual/create/current
-virtual/create/host-5
-virtual/create/handles/2
-virtual/create/handles/3
-virtual/create/handles/4
-virtual/create/handles/8
-virtual/create/handles/9
-virtual/create/handles/16
-virtual/create/flags/usage-1
-virtual/create/flags/usage-2
-virtual/create/flags/usage-4
-virtual/map
-virtual/host/host
-virtual/host/node
-virtual/host/current
-virtual/export/1
-virtual/import/no-file
-virtual/import/other-file
-virtual/dma-buf
-pool/create/1/device
-pool/create/1/host
-pool/create/1/node
-pool/of/1/current
-pool/of/1/device-9
-pool/of/1/device--1
-pool/create/1/host-5
-pool/of/1/type-9
-pool/create/2/device
-pool/create/2/host
-pool/create/2/node
-pool/create/2/current
-pool/of/2/current
-pool/create/2/none
-pool/create/2/host-5
-pool/create/2/type-9
-pool/of/2/type-9
-pool/of/0/current
-pool/of/0/type-9
-pool/of/3/current
-pool/of/3/type-9
-pool/create/handles/2
-pool/create/handles/4
-pool/create/handles/8
-pool/create/handles/9
-pool/create/host-handles/1
-pool/create/managed-handles/2
-pool/create/host-handles/2
-pool/attributes
-pool/access
-pool/share/1
-pool/import/no-file
-pool/import/zeros
 graph/no-context
 graph/structure
 graph/edges
@@ -246,11 +196,6 @@ texture/reference/attributes
 texture/reference/bind
 texture/reference/old-launch
 `)...)
-
-// known are differences that have a reason to stay.
-var known = []Difference{
-	{"logs", "the driver's entry for a cuMemAlloc that fails has 166 characters with its time; the software device's error log has no entry for what a result says itself"},
-}
 
 func differences(names string) []Difference {
 	var d []Difference
