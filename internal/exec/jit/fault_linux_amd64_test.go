@@ -145,3 +145,80 @@ func testSoak(t *testing.T, e *engine) {
 	}
 	t.Logf("%d runs, %d faults", runs, faults)
 }
+
+// bulkFault copies 512 bytes to shared memory in thread 0, from an address of which only the beginning may be there.
+const bulkFault = `.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 from, .param .u64 to, .param .u32 size) {
+	.reg .b32 %r<8>; .reg .b64 %q<8>; .reg .pred %p<4>;
+	.shared .align 16 .b8 sm[1024]; .shared .align 8 .b64 bar;
+	ld.param.u64 %q1, [from]; ld.param.u64 %q2, [to]; ld.param.u32 %r5, [size];
+	mov.u32 %r1, %tid.x; mov.u32 %r2, sm; mov.u32 %r3, bar;
+	setp.ne.u32 %p1, %r1, 0;
+	@%p1 bra OUT;
+	mbarrier.init.shared.b64 [%r3], 1;
+	mbarrier.arrive.expect_tx.shared.b64 %q3, [%r3], %r5;
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%q1], %r5, [%r3];
+W:	mbarrier.try_wait.shared.b64 %p2, [%r3], %q3;
+	@!%p2 bra W;
+	cp.async.bulk.global.shared::cta.bulk_group [%q2], [%r2], %r5;
+OUT:	ret;
+}`
+
+// TestBulkFaults compares how bulk copies fail in machine code and on the interpreter: all but the address, which is where the host's copy came to.
+func TestBulkFaults(t *testing.T) { eachISA(t, testBulkFaults) }
+
+func testBulkFaults(t *testing.T, e *engine) {
+	for _, where := range []string{"", "from", "to", "null", "misaligned", "size", "large", "none"} {
+		var texts [2]string
+		var outs [2]byte
+		for which, engine := range []exec.Engine{interp.New(), e} {
+			d := exectest.Open(t)
+			d.Engine = engine
+			k, err := d.Load(bulkFault).Kernel("k")
+			if err != nil {
+				t.Fatal(err)
+			}
+			from, data := d.Alloc(4096)
+			to, out := d.Alloc(4096)
+			data[511] = 77
+			size := uint32(512)
+			switch where {
+			case "from":
+				from = d.Mem.Base + d.Mem.Size - 1<<28
+			case "to":
+				to = d.Mem.Base + d.Mem.Size - 1<<28
+			case "null":
+				from = 64
+			case "misaligned":
+				from += 8
+			case "size":
+				size = 504
+			case "large":
+				size = 1 << 20
+			case "none":
+				size, from = 0, 64
+			}
+			err = k.Run(exectest.Config{Block: exectest.Dim(64)}, from, to, size)
+			if f, ok := err.(*exec.Fault); ok {
+				switch {
+				case where == "from" || where == "to":
+					f.Addr = 0
+				case f.Addr >= d.Mem.Base:
+					f.Addr -= d.Mem.Base
+				}
+				texts[which] = f.Error()
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			outs[which] = out[511]
+		}
+		if texts[0] != texts[1] || outs[0] != outs[1] {
+			t.Errorf("%q:\ninterpreter  %s, %d\nmachine code %s, %d", where, texts[0], outs[0], texts[1], outs[1])
+		}
+		if good := where == "" || where == "none"; good != (texts[0] == "") || where == "" && outs[0] != 77 {
+			t.Errorf("%q: %s, %d", where, texts[0], outs[0])
+		}
+	}
+}

@@ -9,7 +9,7 @@ import (
 type template func(op *ir.Op) emitter
 
 // templates by Form.Op.
-var templates = []map[string]template{intTemplates, floatTemplates, compareTemplates, moveTemplates, convertTemplates, memoryTemplates, warpTemplates, approxTemplates, narrowTemplates, laneTemplates, carryTemplates, laneMemoryTemplates, rareTemplates, syncTemplates, clusterTemplates, wideTemplates}
+var templates = []map[string]template{intTemplates, floatTemplates, compareTemplates, moveTemplates, convertTemplates, memoryTemplates, warpTemplates, approxTemplates, narrowTemplates, laneTemplates, carryTemplates, laneMemoryTemplates, rareTemplates, syncTemplates, clusterTemplates, wideTemplates, bulkTemplates}
 
 func lookup(op *ir.Op) emitter {
 	switch op.Ctl {

@@ -9,7 +9,7 @@ import (
 var laneTemplates = map[string]template{
 	"idiv": divideTemplate, "rem": divideTemplate, "popc": countTemplate, "clz": countTemplate, "bfind": countTemplate, "brev": brevTemplate, "bfe": fieldTemplate, "bfi": insertTemplate,
 	"bmsk": bmskTemplate, "szext": szextTemplate, "sad": sadTemplate, "imul": mulHigh64, "imad": mulHigh64, "mul24": mul24Template, "mad24": mul24Template,
-	"dp4a": dotTemplate, "dp2a": dotTemplate, "prmt": permuteTemplate, "cnot": cnotTemplate, "fns": fnsTemplate, "simdvideo": simdVideo,
+	"dp4a": dotTemplate, "dp2a": dotTemplate, "prmt": permuteTemplate, "cnot": cnotTemplate, "fns": fnsTemplate, "simdvideo": simdVideo, "video": scalarVideo, "vmad": videoMad,
 }
 
 // carryTemplates read or write the carry flags.

@@ -35,14 +35,20 @@ func accessSize(op *ir.Op) (size, disp uint64) {
 		if ac, ok := accessOf(op, a, v); ok {
 			return uint64(ac.total), uint64(int64(ac.disp))
 		}
-		if t, ok := optab.TypeOf(op.Match.Types[len(op.Match.Types)-1]); ok && t.Bits == 128 {
-			return 16, uint64(a.Disp)
-		}
-		if op.Match.Form.Op == "cp.async" {
+		switch op.Match.Form.Op {
+		case "cp.async":
 			if a.Space == ir.Shared {
 				continue
 			}
 			return op.Arg("n").Bits, uint64(a.Disp)
+		case "cp.async.bulk":
+			if a.Space != ir.Global {
+				continue
+			}
+			return bulkReach, uint64(a.Disp)
+		}
+		if t, ok := optab.TypeOf(op.Match.Types[len(op.Match.Types)-1]); ok && t.Bits == 128 {
+			return 16, uint64(a.Disp)
 		}
 		if regs, size, _, ok := elements(op, v); ok {
 			return uint64(size * len(regs)), uint64(a.Disp)

@@ -1,0 +1,175 @@
+package jit
+
+import (
+	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// bulkTemplates are copies of many bytes, and stores, that complete on an mbarrier object.
+var bulkTemplates = map[string]template{"cp.async.bulk": bulkTemplate, "cp.async.bulk.prefetch": nothing, "st.async": asyncStore}
+
+// bulkReach is how far from its address a bulk copy's fault may lie.
+const bulkReach = 1 << 24
+
+// bulkTemplate is cp.async.bulk between global memory and shared memory, made at once as in the interpreter. Copies to several CTAs, inside shared memory, and what is not
+// well-formed are left to Go.
+func bulkTemplate(op *ir.Op) emitter {
+	a, b, n, m := op.Arg("a"), op.Arg("b"), op.Arg("n"), op.Arg("m")
+	if a == nil || b == nil || n == nil || !n.Reg() || n.Class != ir.W32 || op.Arg("k") != nil || op.Match.Has("cp_mask") {
+		return nil
+	}
+	xs := []laneAccess{}
+	for _, at := range []*ir.Arg{a, b, m} {
+		if at == nil {
+			continue
+		}
+		total := 16
+		if at == m {
+			total = 8
+		}
+		x, ok := anyAccess(at, total)
+		if !ok {
+			return nil
+		}
+		xs = append(xs, x)
+	}
+	inside := func(x *laneAccess) bool { return x.space == ir.Shared || x.space == ir.SharedCluster }
+	if xs[0].global() == xs[1].global() || !inside(&xs[0]) && !inside(&xs[1]) || m != nil && !inside(&xs[2]) {
+		return nil
+	}
+	var in []*ir.Arg
+	at := make([]int, len(xs))
+	for i := range xs {
+		at[i] = len(in)
+		if xs[i].base {
+			in = append(in, xs[i].a.Base)
+		}
+	}
+	size := len(in)
+	in = append(in, n)
+	if !laneable(in, nil) {
+		return nil
+	}
+	return func(g *gen) {
+		for i, x := range in {
+			g.stage(i, x)
+		}
+		l := &laneLoop{g, in, nil}
+		slow := g.slow()
+		g.eachLane(false, func() {
+			l.ld(a64.RAX, size)
+			l.TestI32(a64.RAX, 15)
+			l.J(a64.NE, slow)
+			l.TestR(false, a64.RAX, a64.RAX)
+			l.J(a64.E, slow) // nothing is touched then, whatever the addresses are
+			for _, i := range []int{2, 0, 1} {
+				if i >= len(xs) {
+					continue
+				}
+				l.address(&xs[i], at[i])
+				l.check(&xs[i], slow)
+				if i < 2 {
+					l.checkEnd(&xs[i], size, slow)
+				}
+			}
+		})
+		g.accessing(accessLanes)
+		g.eachLane(false, func() {
+			l.address(&xs[1], at[1])
+			from := l.pointer(&xs[1])
+			l.Lea(a64.RDX, a64.At(a64.R8, from))
+			l.address(&xs[0], at[0])
+			to := l.pointer(&xs[0])
+			// from the first byte on, so that the first that is not there is what a fault names
+			l.ld(a64.RCX, size)
+			l.Add(a64.RDX, a64.RCX)
+			l.Add(a64.R8, a64.RCX)
+			l.NegR(true, a64.RCX)
+			loop := l.NewLabel()
+			l.Bind(loop)
+			l.Ld(a64.RAX, a64.Indexed(a64.RDX, a64.RCX, 1, 0))
+			l.St(a64.Indexed(a64.R8, a64.RCX, 1, to), a64.RAX)
+			l.RI(a64.ArithAdd, true, a64.RCX, 8)
+			l.J(a64.NE, loop)
+			if m != nil {
+				l.address(&xs[2], at[2])
+				l.completeTx(l.pointer(&xs[2]), func() { l.ld(a64.RCX, size) })
+			}
+		})
+	}
+}
+
+// checkEnd leaves for slow unless the bytes from the checked address in r8 on, as many as source n says, are there. rax and rcx are used.
+func (l *laneLoop) checkEnd(x *laneAccess, n int, slow a64.Label) {
+	l.ld(a64.RCX, n)
+	if x.global() {
+		l.Lea(a64.RAX, a64.At(a64.R8, int32(x.a.Disp)))
+		l.SubLd(a64.RAX, inContext(offLow))
+		l.RR(a64.ArithAdd, true, a64.RAX, a64.RCX)
+		l.CmpLd(a64.RAX, inContext(offSpan))
+		l.J(a64.A, slow)
+		return
+	}
+	l.MovR(true, a64.RAX, a64.R8)
+	if x.space == ir.SharedCluster {
+		l.AndI32(a64.RAX, 0xffffff)
+	} else {
+		l.SubLd(a64.RAX, inContext(offSharedLow))
+	}
+	l.RR(a64.ArithAdd, true, a64.RAX, a64.RCX)
+	l.RI(a64.ArithSub, true, a64.RAX, 1)
+	l.Ld32(a64.RCX, inContext(offSharedTop))
+	l.RR(a64.ArithCmp, true, a64.RAX, a64.RCX)
+	l.J(a64.A, slow)
+}
+
+// completeTx completes a transaction of the bytes that size puts into rcx, on the object at r8+disp. rax, rcx and rdx are used.
+func (l *laneLoop) completeTx(disp int32, size func()) {
+	m := a64.At(a64.R8, disp)
+	l.Ld(a64.RAX, m)
+	size()
+	l.NegR(true, a64.RCX)
+	l.addField(40, mbTx)
+	l.settle()
+	l.St(m, a64.RAX)
+}
+
+// asyncStore is st.async. A launch without clusters must not use it: that is left to Go.
+func asyncStore(op *ir.Op) emitter {
+	a, v, m := op.Arg("a"), op.Arg("b"), op.Arg("m")
+	if a == nil || v == nil || m == nil || len(op.Match.Types) == 0 {
+		return nil
+	}
+	regs, size, _, ok := elements(op, v)
+	if !ok || size < 4 {
+		return nil
+	}
+	x, ok1 := anyAccess(a, size*len(regs))
+	y, ok2 := anyAccess(m, 8)
+	if !ok1 || !ok2 || x.space != ir.SharedCluster || y.space != ir.SharedCluster || !alike(8*size, regs...) {
+		return nil
+	}
+	at := 0 // of the second base
+	if x.base {
+		at = 1
+	}
+	e := laneMemory([]laneAccess{x, y}, regs, nil, func(l *laneLoop, first int, disp int32) {
+		for i := range regs {
+			l.ld(a64.RAX, first+i)
+			l.StR(size == 8, a64.At(a64.R8, disp+int32(i*size)), a64.RAX)
+		}
+		l.address(&y, at)
+		l.completeTx(l.pointer(&y), func() { l.MovI32(a64.RCX, uint32(x.total)) })
+	})
+	if e == nil {
+		return nil
+	}
+	return func(g *gen) {
+		slow := g.slow()
+		g.Ld(a64.RAX, inContext(offLaunch))
+		g.Ld32(a64.RAX, a64.At(a64.RAX, launchExpl))
+		g.Test32(a64.RAX, a64.RAX)
+		g.J(a64.E, slow)
+		e(g)
+	}
+}
