@@ -1,6 +1,8 @@
 package jit
 
 import (
+	"flag"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -8,65 +10,104 @@ import (
 	"github.com/gocuda/cuda/internal/exec/exectest"
 )
 
-// TestRandomPrograms compares generated kernels on machine code with a thread by thread evaluation of their source.
-func TestRandomPrograms(t *testing.T) { compareRandom(t, 400, exectest.Generate, 0, false) }
+var long = flag.Bool("long", false, "compare five times as many generated programs")
 
-// TestRandomPlain does so for programs that run as whole CTAs.
-func TestRandomPlain(t *testing.T) { compareRandom(t, 2000, exectest.GeneratePlain, 0, false) }
-
-// TestRandomStops stops them anywhere, so that they end in code of single splits.
-func TestRandomStops(t *testing.T) { compareRandom(t, 2000, exectest.GeneratePlain, 3, false) }
-
-// TestRandomChecked leaves their accesses to a memory checker that allows them all.
-func TestRandomChecked(t *testing.T) { compareRandom(t, 400, exectest.Generate, 0, true) }
-
-func compareRandom(t *testing.T, n int, generate func(*rand.Rand) exectest.Program, probe int32, checked bool) {
-	eachISA(t, func(t *testing.T, e *engine) { compareRandomOn(t, e, n, generate, probe, checked) })
+// randomRun is a way to run generated programs on machine code.
+type randomRun struct {
+	name    string
+	probe   int32 // CTAs stop, so that they end in code of single splits
+	checked bool  // accesses are left to a memory checker that allows them all
 }
 
-func compareRandomOn(t *testing.T, e *engine, n int, generate func(*rand.Rand) exectest.Program, probe int32, checked bool) {
-	if testing.Short() {
+// TestRandomPrograms compares generated kernels on machine code with a thread by thread evaluation of their source.
+func TestRandomPrograms(t *testing.T) {
+	compareRandom(t, 400, exectest.Generate, randomRun{name: "as it comes"}, randomRun{name: "checked", checked: true})
+}
+
+// TestRandomPlain does so for programs that run as whole CTAs, also when they stop anywhere.
+func TestRandomPlain(t *testing.T) {
+	compareRandom(t, 800, exectest.GeneratePlain, randomRun{name: "as it comes"}, randomRun{name: "stopped", probe: 3})
+}
+
+// randomDevice is a device with one instruction set and way to run.
+type randomDevice struct {
+	randomRun
+	*exectest.Device
+	n          exec.Counters
+	run, whole int
+}
+
+func compareRandom(t *testing.T, n int, generate func(*rand.Rand) exectest.Program, runs ...randomRun) {
+	switch {
+	case testing.Short():
 		n /= 7
+	case *long:
+		n *= 5
 	}
-	d := exectest.Open(t)
-	e.probe = probe
-	d.Engine = e
-	if checked {
-		d.Mem.Check = func(uint64, uint64, bool) bool { return true }
+	var devices []*randomDevice
+	for name, set := range isas() {
+		if _, err := chooseISA(name); err != nil {
+			t.Log(err)
+			continue
+		}
+		for _, r := range runs {
+			e, err := newEngine(set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.probe = r.probe
+			r.name = fmt.Sprintf("%s, %s", name, r.name)
+			d := &randomDevice{randomRun: r, Device: exectest.Open(t)}
+			d.Engine = e
+			if r.checked {
+				d.Mem.Check = func(uint64, uint64, bool) bool { return true }
+			}
+			devices = append(devices, d)
+		}
 	}
-	run, whole := 0, 0
-	var c exec.Counters
+	if len(devices) == 0 {
+		t.Skip("no instruction set to compare")
+	}
 	for seed := range uint64(n) {
 		p := generate(rand.New(rand.NewPCG(seed, 1)))
-		m := d.Load(p.Source)
-		ref := exectest.NewReference(m.Module)
+		ref := exectest.NewReference(devices[0].Load(p.Source).Module)
 		if err := ref.Run(p.Grid, p.Block); exectest.TooLong(err) {
 			continue
 		} else if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, p.Source)
 		}
-		workers := 1 + int(seed%3)
-		if probe != 0 {
-			workers = 1
+		for _, d := range devices {
+			d.compare(t, seed, p, ref)
 		}
-		k, err := m.Kernel("k")
-		if err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, p.Source)
-		}
-		oa, out := d.Alloc(int(8 * p.Grid * p.Block))
-		ta, total := d.Alloc(4)
-		if err := k.Run(exectest.Config{Grid: exectest.Dim(p.Grid), Block: exectest.Dim(p.Block), Workers: workers, Stack: 8192, Counters: &c, Quantum: []int32{0, 1, 2, 7}[seed&3]}, oa, ta); err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, p.Source)
-		}
-		if diff := ref.Compare(out, total); diff != "" {
-			t.Fatalf("seed %d: %s\n%s", seed, diff, p.Source)
-		}
-		if c := k.Code.(*code); c.cta.made > 0 && c.cta.off == nil {
-			whole++
-		}
-		d.Free(oa)
-		d.Free(ta)
-		run++
 	}
-	t.Logf("%d programs agree, %d as whole CTAs; %d of %d warp instructions fell back", run, whole, c.Fallbacks.Load(), c.WarpInstructions.Load())
+	for _, d := range devices {
+		t.Logf("%s: %d programs agree, %d as whole CTAs; %d of %d warp instructions fell back", d.name, d.run, d.whole, d.n.Fallbacks.Load(), d.n.WarpInstructions.Load())
+	}
+}
+
+// compare runs a program whose results are known.
+func (d *randomDevice) compare(t *testing.T, seed uint64, p exectest.Program, ref *exectest.Reference) {
+	t.Helper()
+	workers := 1 + int(seed%3)
+	if d.probe != 0 {
+		workers = 1
+	}
+	k, err := d.Load(p.Source).Kernel("k")
+	if err != nil {
+		t.Fatalf("%s, seed %d: %v\n%s", d.name, seed, err, p.Source)
+	}
+	oa, out := d.Alloc(int(8 * p.Grid * p.Block))
+	ta, total := d.Alloc(4)
+	if err := k.Run(exectest.Config{Grid: exectest.Dim(p.Grid), Block: exectest.Dim(p.Block), Workers: workers, Stack: 8192, Counters: &d.n, Quantum: []int32{0, 1, 2, 7}[seed&3]}, oa, ta); err != nil {
+		t.Fatalf("%s, seed %d: %v\n%s", d.name, seed, err, p.Source)
+	}
+	if diff := ref.Compare(out, total); diff != "" {
+		t.Fatalf("%s, seed %d: %s\n%s", d.name, seed, diff, p.Source)
+	}
+	if c := k.Code.(*code); c.cta.made > 0 && c.cta.off == nil {
+		d.whole++
+	}
+	d.Free(oa)
+	d.Free(ta)
+	d.run++
 }

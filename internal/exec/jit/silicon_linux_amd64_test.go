@@ -19,9 +19,12 @@ import (
 // fullSet is the complete recorded set, when the checkout lies beside it.
 const fullSet = "../../../../shared/silicon"
 
+// isas are the instruction sets by name.
+func isas() map[string]isa { return map[string]isa{"avx512": avx512, "avx2": avx2} }
+
 // eachISA runs a test for each instruction set that the processor has.
 func eachISA(t *testing.T, f func(t *testing.T, e *engine)) {
-	for name, set := range map[string]isa{"avx512": avx512, "avx2": avx2} {
+	for name, set := range isas() {
 		t.Run(name, func(t *testing.T) {
 			if _, err := chooseISA(name); err != nil {
 				t.Skip(err)
@@ -125,11 +128,17 @@ func runSilicon(t *testing.T, d *exectest.Device, s *silicon.Set, c *silicon.Cas
 	return outs, nil
 }
 
+// siliconRun is the recorded cases on one instruction set.
+type siliconRun struct {
+	name        string
+	e           *engine
+	n           exec.Counters
+	ran, failed int
+}
+
 // TestSilicon runs the recorded instruction cases on the interpreter and on machine code; the outputs must be equal bit for bit. That the interpreter's are what an H200
 // gives is its own test.
-func TestSilicon(t *testing.T) { eachISA(t, testSilicon) }
-
-func testSilicon(t *testing.T, e *engine) {
+func TestSilicon(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(fullSet, "index.json")); err != nil {
 		t.Skip("the full recorded set is not beside the checkout")
 	}
@@ -137,9 +146,22 @@ func testSilicon(t *testing.T, e *engine) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var runs []*siliconRun
+	for name, set := range isas() {
+		if _, err := chooseISA(name); err != nil {
+			t.Log(err)
+			continue
+		}
+		e, err := newEngine(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, &siliconRun{name: name, e: e})
+	}
+	if len(runs) == 0 {
+		t.Skip("no instruction set to compare")
+	}
 	d := exectest.Open(t)
-	var counters exec.Counters
-	ran, failed := 0, 0
 	for i := range s.Cases {
 		c := &s.Cases[i]
 		mod, err := s.Module(c.Group)
@@ -155,39 +177,47 @@ func testSilicon(t *testing.T, e *engine) {
 		if err != nil {
 			continue
 		}
-		cj, err := e.Compile(k)
-		if err != nil {
-			t.Errorf("%s: %v", c.ID, err)
-			continue
-		}
-		want, err1 := runSilicon(t, d, s, c, k, cm, ci, nil)
-		got, err2 := runSilicon(t, d, s, c, k, cm, cj, &counters)
-		ran++
-		if err1 != nil || err2 != nil {
-			if err1 == nil || err2 == nil || err1.Error() != err2.Error() {
-				failed++
-				t.Errorf("%s: interpreter: %v, machine code: %v", c.ID, err1, err2)
+		want, wantErr := runSilicon(t, d, s, c, k, cm, ci, nil)
+		for _, r := range runs {
+			cj, err := r.e.Compile(k)
+			if err != nil {
+				t.Errorf("%s, %s: %v", r.name, c.ID, err)
+				continue
 			}
-			continue
-		}
-		for o := range want {
-			if !bytes.Equal(want[o], got[o]) {
-				n := 0
-				for n < len(want[o]) && want[o][n] == got[o][n] {
-					n++
-				}
-				if volatile(c) {
-					continue
-				}
-				failed++
-				t.Errorf("%s: output %d differs from byte %d on: % x, interpreter % x", c.ID, o, n, got[o][n&^7:min(n&^7+16, len(got[o]))], want[o][n&^7:min(n&^7+16, len(want[o]))])
-			}
-		}
-		if failed > 60 {
-			t.Fatal("too many")
+			got, err := runSilicon(t, d, s, c, k, cm, cj, &r.n)
+			r.compare(t, c, want, got, wantErr, err)
 		}
 	}
-	t.Logf("%d cases, %d failed; %d of %d warp instructions fell back", ran, failed, counters.Fallbacks.Load(), counters.WarpInstructions.Load())
+	for _, r := range runs {
+		t.Logf("%s: %d cases, %d failed; %d of %d warp instructions fell back", r.name, r.ran, r.failed, r.n.Fallbacks.Load(), r.n.WarpInstructions.Load())
+	}
+}
+
+// compare compares outputs and faults of a case.
+func (r *siliconRun) compare(t *testing.T, c *silicon.Case, want, got [][]byte, wantErr, err error) {
+	t.Helper()
+	r.ran++
+	if wantErr != nil || err != nil {
+		if wantErr == nil || err == nil || wantErr.Error() != err.Error() {
+			r.failed++
+			t.Errorf("%s, %s: interpreter: %v, machine code: %v", r.name, c.ID, wantErr, err)
+		}
+		return
+	}
+	for o := range want {
+		if bytes.Equal(want[o], got[o]) || volatile(c) {
+			continue
+		}
+		n := 0
+		for n < len(want[o]) && want[o][n] == got[o][n] {
+			n++
+		}
+		r.failed++
+		t.Errorf("%s, %s: output %d differs from byte %d on: % x, interpreter % x", r.name, c.ID, o, n, got[o][n&^7:min(n&^7+16, len(got[o]))], want[o][n&^7:min(n&^7+16, len(want[o]))])
+	}
+	if r.failed > 60 {
+		t.Fatal("too many")
+	}
 }
 
 // volatile says whether a case's result differs from run to run: clocks and addresses.
