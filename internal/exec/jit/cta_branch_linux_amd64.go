@@ -1,0 +1,386 @@
+package jit
+
+import (
+	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// parts says whether lanes can part at the end of a block.
+func (g *gen) parts(b int32) bool {
+	if b < 0 {
+		return false
+	}
+	op := &g.f.Ops[g.a.blocks[b].end-1]
+	if op.Guard < 0 {
+		return false
+	}
+	switch op.Ctl {
+	case ir.Branch:
+		return !g.uniformGuard(g.a.blocks[b].end - 1)
+	case ir.Ret, ir.Exit:
+		return true
+	}
+	return false
+}
+
+func (g *gen) uniformGuard(i int32) bool {
+	return g.v.webs[g.v.useWeb(i, uint32(g.f.Ops[i].Guard))].shape.kind == kindUniform
+}
+
+// joins says whether several edges lead to a block's code.
+func (g *gen) joins(b int32) bool {
+	return g.a.blocks[b].join || g.v.pending[b] >= 0 || !g.full && g.parts(b-1)
+}
+
+// backEdge counts the budget on the way back to a block; the warp pauses when it is used up.
+func (g *gen) backEdge(b, to int32) {
+	g.SubMI32(inContext(offBudget), 1)
+	l := g.outOfLine(func() {
+		resume := g.NewLabel()
+		g.spillFor(to)
+		g.LeaLabel(a64.RAX, resume)
+		g.St(g.inFrame(g.lay.resume), a64.RAX)
+		if !g.full {
+			g.Ld32(a64.RAX, inContext(offMask))
+			g.St32(g.inFrame(g.lay.mask), a64.RAX)
+		}
+		g.MovI32(a64.RAX, uint32(g.a.blocks[to].start)|exitBudget<<exitShift)
+		g.out(g.leave)
+		g.resumeAt(resume, g.a.blocks[to].start, false)
+		g.loadHomes(to)
+		g.Jmp(g.ctaLabels[g.version()][to])
+	})
+	g.J(a64.S, l)
+}
+
+// resumeAt writes the beginning of a place at which warps go on.
+func (g *gen) resumeAt(l a64.Label, op int32, bar bool) {
+	g.Bind(l)
+	g.points = append(g.points, ctaPoint{l, op, !g.full, bar})
+	g.St(inContext(offFrame), a64.RBX)
+	if !g.full {
+		g.Ld32(a64.RAX, g.inFrame(g.lay.mask))
+		g.setMasks()
+	}
+}
+
+// goTo writes the way from the end of block b to another one.
+func (g *gen) goTo(b, to int32) {
+	if to <= b {
+		g.backEdge(b, to)
+	} else if !g.full {
+		g.passWaiting(b, to)
+	}
+	g.edge(b, to)
+	g.Jmp(g.ctaLabels[g.version()][to])
+}
+
+// passWaiting stays behind when lanes wait at a block between b and to, which go first.
+func (g *gen) passWaiting(b, to int32) {
+	list := g.v.between(b, to)
+	if len(list) == 0 {
+		return
+	}
+	park := func() {
+		g.Ld32(a64.RAX, inContext(offMask))
+		g.MR(a64.ArithOr, false, g.pend(to), a64.RAX)
+	}
+	if len(list) <= 4 {
+		for _, c := range list {
+			g.CmpMI32(g.pend(c), 0)
+			g.J(a64.NE, g.outOfLine(func() {
+				park()
+				g.Ld32(a64.RAX, g.pend(c))
+				g.StI32(g.pend(c), 0)
+				g.setMasks()
+				g.edge(b, c)
+				g.Jmp(g.ctaLabels[0][c])
+			}))
+		}
+		return
+	}
+	first, n := g.lay.pend+4*g.v.pending[list[0]], len(list)
+	for i := 0; i < n; i += 16 {
+		o := a64.Z
+		if n-i < 16 {
+			g.MovI32(a64.RAX, 1<<(n-i)-1)
+			g.KMovDR(7, a64.RAX)
+			o = o.Mask(7).Zeroing()
+		}
+		g.VM(a64.MovU32, o, 1, 0, g.inFrame(first+int32(4*i)))
+		if i > 0 {
+			g.V(a64.OrD, a64.Z, 0, 0, 1)
+		} else {
+			g.V(a64.MovA32, a64.Z, 0, 0, 1)
+		}
+	}
+	g.V(a64.TestMD, a64.Z, 7, 0, 0)
+	g.KOrTestW(7, 7)
+	g.J(a64.NE, g.outOfLine(func() {
+		park()
+		g.spillFor(to)
+		g.toWarpEnd(g.dispatch)
+	}))
+}
+
+// writeDispatch lets the lanes go on that wait at the first block.
+func (g *gen) writeDispatch() {
+	g.full = false
+	g.Bind(g.dispatch)
+	found := g.NewLabel()
+	for i := 0; i < g.v.waits; i += 16 {
+		o := a64.Z
+		if n := g.v.waits - i; n < 16 {
+			g.MovI32(a64.RAX, 1<<n-1)
+			g.KMovDR(7, a64.RAX)
+			o = o.Mask(7)
+		}
+		g.VM(a64.MovU32, a64.Z, 0, 0, g.inFrame(g.lay.pend+int32(4*i)))
+		g.V(a64.TestMD, o, 7, 0, 0)
+		g.KMovRW(a64.RCX, 7)
+		g.MovI32(a64.RDX, uint32(i))
+		g.Test32(a64.RCX, a64.RCX)
+		g.J(a64.NE, found)
+	}
+	g.Jmp(g.warpDone)
+	if g.v.waits == 0 {
+		g.Bind(found)
+		return
+	}
+	g.Bind(found)
+	g.Bsf32(a64.RCX, a64.RCX)
+	g.Add(a64.RCX, a64.RDX)
+	at := a64.Indexed(a64.RBX, a64.RCX, 4, g.lay.pend)
+	g.Ld32(a64.RAX, at)
+	g.StI32(at, 0)
+	g.LeaLabel(a64.RDX, g.dispatchTable)
+	g.CmpI32(a64.RAX, -1)
+	some := g.NewLabel()
+	g.J(a64.NE, some)
+	g.AddI(a64.RCX, int32(g.v.waits))
+	g.LdS32(a64.RAX, a64.Indexed(a64.RDX, a64.RCX, 4, 0))
+	g.Add(a64.RAX, a64.RDX)
+	g.JmpR(a64.RAX)
+	g.Bind(some)
+	g.setMasks()
+	g.LdS32(a64.RAX, a64.Indexed(a64.RDX, a64.RCX, 4, 0))
+	g.Add(a64.RAX, a64.RDX)
+	g.JmpR(a64.RAX)
+	for which := range 2 {
+		g.full = which == 1
+		g.waitEntry[which] = make([]a64.Label, len(g.a.blocks))
+		for b := range g.a.blocks {
+			if g.v.pending[b] < 0 {
+				continue
+			}
+			l := g.NewLabel()
+			g.waitEntry[which][b] = l
+			g.Bind(l)
+			g.loadHomes(int32(b))
+			g.Jmp(g.ctaLabels[which][b])
+		}
+	}
+}
+
+// fuses leaves a comparison to the branch behind it.
+func (g *gen) fuses(b, i int32) bool {
+	if g.v.info[i].code != opSetp || i+2 != g.a.blocks[b].end || g.op.Guard >= 0 || g.op.Arg("c") != nil {
+		return false
+	}
+	br := &g.f.Ops[i+1]
+	if br.Ctl != ir.Branch || br.Guard < 0 || uint32(br.Guard) != g.op.Args[0].Ref.Off {
+		return false
+	}
+	w := g.v.defWeb(i, g.op.Args[0].Ref.Off)
+	if x := &g.v.webs[w]; x.uses != 1 || x.defs != 1 {
+		return false
+	} else if x.shape.kind != kindUniform {
+		if g.affineCompare(i) {
+			g.fused = i
+			return true
+		}
+		return false
+	}
+	if g.v.shapeOf(i, g.op.Arg("a")).kind != kindUniform || g.v.shapeOf(i, g.op.Arg("b")).kind != kindUniform {
+		return false
+	}
+	g.fused = i
+	return true
+}
+
+// ctaBranch writes the end of block b.
+func (g *gen) ctaBranch(b int32) {
+	op := g.op
+	to := g.a.blockOf[op.Target]
+	if op.Ctl == ir.Jump || op.Guard < 0 {
+		g.goTo(b, to)
+		return
+	}
+	fall := g.NewLabel()
+	if g.fused == g.pc-1 {
+		i := g.pc
+		g.pc, g.op = i-1, &g.f.Ops[i-1]
+		if g.affineCompare(i - 1) {
+			g.pc, g.op = i, op
+			part := g.outOfLine(func() { g.part(b, to) })
+			g.pc, g.op = i-1, &g.f.Ops[i-1]
+			g.branchAffine(b, to, op, fall, part)
+			g.pc, g.op = i, op
+			return
+		}
+		c := g.scalarCompare()
+		g.settle(i - 1)
+		g.pc, g.op = i, op
+		if !op.Neg {
+			c ^= 1
+		}
+		g.J(c, fall)
+		g.goTo(b, to)
+		g.join(fall)
+		return
+	}
+	if g.uniformGuard(g.pc) {
+		g.predTest(uint32(op.Guard), op.Neg)
+		g.J(a64.E, fall)
+		g.goTo(b, to)
+		g.join(fall)
+		return
+	}
+	g.predRow(a64.RAX, uint32(op.Guard))
+	if op.Neg {
+		g.Not32(a64.RAX)
+	}
+	part := g.outOfLine(func() { g.part(b, to) })
+	if g.full {
+		g.Test32(a64.RAX, a64.RAX)
+		g.J(a64.E, fall)
+		g.CmpI32(a64.RAX, -1)
+	} else {
+		g.AndLd32(a64.RAX, inContext(offMask))
+		g.J(a64.E, fall)
+		g.CmpLd32(a64.RAX, inContext(offMask))
+	}
+	g.J(a64.NE, part)
+	g.goTo(b, to)
+	g.join(fall)
+}
+
+// part divides the lanes: those in eax take the branch from b. The lower block goes first.
+func (g *gen) part(b, to int32) {
+	g.MovI32(a64.RCX, 0xffffffff)
+	if !g.full {
+		g.Ld32(a64.RCX, inContext(offMask))
+	}
+	g.Xor32(a64.RCX, a64.RAX) // those that go on
+	now, wait := b+1, to
+	if to <= b {
+		now, wait = to, b+1
+		g.Mov32(a64.RDX, a64.RAX)
+		g.Mov32(a64.RAX, a64.RCX)
+		g.Mov32(a64.RCX, a64.RDX)
+	}
+	g.MR(a64.ArithOr, false, g.pend(wait), a64.RAX)
+	g.Mov32(a64.RAX, a64.RCX)
+	full := g.full
+	g.full = false
+	g.setMasks()
+	if now <= b {
+		g.backEdge(b, now)
+	}
+	g.edge(b, now)
+	g.Jmp(g.ctaLabels[0][now])
+	g.full = full
+}
+
+// toWarpEnd branches to where only the canonical NaN is in vector registers.
+func (g *gen) toWarpEnd(l a64.Label) {
+	g.Dead(^uint32(1<<nanReg), 0xff)
+	g.Jmp(l)
+}
+
+// ctaExit ends lanes.
+func (g *gen) ctaExit(b int32) {
+	op := g.op
+	if op.Guard < 0 {
+		if g.full {
+			if g.straight {
+				g.toWarpEnd(g.warpNext)
+			} else {
+				g.toWarpEnd(g.warpDone)
+			}
+			return
+		}
+		g.spillFor(-1)
+		g.Ld32(a64.RAX, inContext(offMask))
+		g.Not32(a64.RAX)
+		g.MR(a64.ArithAnd, false, g.inFrame(g.lay.live), a64.RAX)
+		g.toWarpEnd(g.dispatch)
+		return
+	}
+	g.predRow(a64.RAX, uint32(op.Guard))
+	if op.Neg {
+		g.Not32(a64.RAX)
+	}
+	stay := g.NewLabel()
+	if g.full {
+		g.Test32(a64.RAX, a64.RAX)
+	} else {
+		g.AndLd32(a64.RAX, inContext(offMask))
+	}
+	g.J(a64.E, stay)
+	g.J(a64.NE, g.outOfLine(func() {
+		full := g.full
+		g.MovI32(a64.RCX, 0xffffffff)
+		if !full {
+			g.Ld32(a64.RCX, inContext(offMask))
+		}
+		g.Xor32(a64.RCX, a64.RAX)
+		g.Not32(a64.RAX)
+		g.MR(a64.ArithAnd, false, g.inFrame(g.lay.live), a64.RAX)
+		g.Mov32(a64.RAX, a64.RCX)
+		g.full = false
+		some := g.NewLabel()
+		g.Test32(a64.RAX, a64.RAX)
+		g.J(a64.NE, some)
+		if full {
+			g.toWarpEnd(g.warpDone)
+		} else {
+			g.spillFor(-1)
+			g.toWarpEnd(g.dispatch)
+		}
+		g.Bind(some)
+		g.setMasks()
+		if b+1 < int32(len(g.a.blocks)) {
+			g.edge(b, b+1)
+			g.Jmp(g.ctaLabels[0][b+1])
+		}
+		g.full = full
+	}))
+	g.join(stay)
+}
+
+// ctaBarrier lets the other warps run until all have come.
+func (g *gen) ctaBarrier(b int32) {
+	if !g.full {
+		slow := g.slow()
+		g.Ld32(a64.RAX, inContext(offMask))
+		g.RM(a64.ArithCmp, false, a64.RAX, g.inFrame(g.lay.live))
+		g.J(a64.NE, slow)
+	}
+	if g.v.warps == 1 {
+		return
+	}
+	g.spillFor(b + 1)
+	if !g.full {
+		g.St32(g.inFrame(g.lay.mask), a64.RAX)
+	}
+	resume := g.NewLabel()
+	g.LeaLabel(a64.RAX, resume)
+	g.St(g.inFrame(g.lay.resume), a64.RAX)
+	g.Ld(a64.RBX, g.inFrame(g.lay.next))
+	g.Dead(^uint32(1<<nanReg), 0xff)
+	g.JmpM(g.inFrame(g.lay.resume))
+	g.Align(16)
+	g.resumeAt(resume, g.a.blocks[b+1].start, true)
+	g.c = cache{}
+}
