@@ -63,6 +63,9 @@ type Memory struct {
 	// Check, when set, is asked before every global access (memory checker); false ends the kernel. Shared memory then ends behind what the launch asked for, not with the
 	// granule that holds it, and local memory with the variables of the functions under way.
 	Check func(addr, size uint64, write bool) bool
+	// CheckRange spares engines questions: the memory around an address in which Check allows every access of the kind, size 0 for none. It holds until CheckEpoch changes. Both may be nil.
+	CheckRange func(addr uint64, write bool) (base, size uint64)
+	CheckEpoch *atomic.Uint64
 }
 
 // System is what kernels ask of the world outside: each method may be called from several goroutines.

@@ -9,8 +9,8 @@ import (
 
 // What the memory checker (Memory.Check) needs beside the check of global addresses.
 
-// sharedEnd is where the shared memory ends that the launch asked for.
-func (c *CTA) sharedEnd() uint32 {
+// SharedEnd is where the shared memory ends that the launch asked for: what a memory checker allows of it.
+func (c *CTA) SharedEnd() uint32 {
 	return ir.ReservedShared + c.Launch.Code.Kernel().SharedSize + c.Launch.Shared
 }
 

@@ -80,7 +80,7 @@ func (w *Warp) shared(lane int, addr uint64, size uint32, write bool) unsafe.Poi
 		}
 		c = c.Group.CTAs[rank]
 	}
-	if off+size > c.SharedSize || w.CTA.Launch.Mem.Check != nil && off+size > c.sharedEnd() {
+	if off+size > c.SharedSize || w.CTA.Launch.Mem.Check != nil && off+size > c.SharedEnd() {
 		w.ThrowAddr(FaultAddress, lane, "shared", addr, size, write)
 	}
 	return unsafe.Add(c.Shared, off)

@@ -241,15 +241,17 @@ func (h *Heap) Free(addr uint64) error {
 	s := h.w.span(addr - h.w.base)
 	h.asked -= r.Size
 	h.count--
+	unit := 0
+	if s.chunk != nil {
+		unit = int((addr - h.w.base - s.off) / MinAlign)
+	}
+	s.set(unit, &r, nil)
 	if h.w.watcher != nil {
-		h.w.watcher.Freed(r)
+		h.w.watcher.Freed(r) // who looks it up from now on does not find it
 	}
 	if s.chunk == nil {
-		s.set(0, &r, nil)
 		return h.drop(s)
 	}
-	unit := int((addr - h.w.base - s.off) / MinAlign)
-	s.set(unit, &r, nil)
 	units := int(roundUp(r.Size+h.w.pad, MinAlign) / MinAlign)
 	if h.w.watcher != nil {
 		return h.keep(keptUnits{s, unit, units})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
@@ -129,6 +130,8 @@ type memcheck struct {
 	live  map[uint64]*memoryRecord // by Range.ID
 	freed []*memoryRecord          // a ring
 	next  int                      // place of the next in the ring
+
+	epoch atomic.Uint64 // exec.Memory.CheckEpoch: frees
 }
 
 type memoryRecord struct {
@@ -165,6 +168,7 @@ func (m *memcheck) Allocated(r mem.Range) {
 
 // Freed implements mem.Watcher.
 func (m *memcheck) Freed(r mem.Range) {
+	m.epoch.Add(1)
 	pcs := callers()
 	if a, ok := r.Owner.(*allocation); ok && a.freedBy != nil {
 		pcs = a.freedBy // the call that queued it
@@ -187,16 +191,25 @@ func (m *memcheck) Freed(r mem.Range) {
 
 // allows is exec.Memory.Check.
 func (m *memcheck) allows(addr, size uint64, write bool) bool {
+	base, n := m.around(addr, write)
+	return n > 0 && size <= n-(addr-base)
+}
+
+// around is exec.Memory.CheckRange: the allocation or module variable that an address lies in.
+func (m *memcheck) around(addr uint64, write bool) (base, size uint64) {
 	r, ok := m.d.memory.w.Lookup(addr)
-	if !ok || size > r.End()-addr || r.Access == mem.NoAccess || write && r.Access == mem.ReadOnly {
-		return false
+	if !ok || r.Access == mem.NoAccess || write && r.Access == mem.ReadOnly {
+		return 0, 0
 	}
 	a, ok := r.Owner.(*allocation)
 	if !ok || a.module == nil {
-		return true
+		return r.Base, r.Size
 	}
 	v, off := a.module.variableAt(&r, addr)
-	return v != nil && off+size <= v.Size
+	if v == nil || off >= v.Size {
+		return 0, 0
+	}
+	return addr - off, v.Size
 }
 
 // variableAt is the variable of a module's block that an address lies in or behind, and the offset in it; nil before the first.
@@ -399,6 +412,10 @@ func (x *memoryRecord) open() *MemoryRecord {
 			r.Kind = "constant module variables"
 		case useHeap:
 			r.Kind = "memory of malloc in a kernel"
+			r.Made = CallSite{API: "malloc"} // not by the call of the driver that happened to run the kernel
+			if x.freed != nil {
+				r.Freed = CallSite{API: "free"}
+			}
 		}
 	}
 	return r

@@ -106,6 +106,32 @@ const memcheckPTX = `
 	atom.global.add.u32 %r2, [%q0], %r3;
 	ret;
 }
+.extern .func (.param .b64 r) malloc(.param .b64 n);
+.extern .func free(.param .b64 p);
+.visible .entry again(.param .u32 rounds)
+{
+	.reg .b64 %q<4>;
+	.reg .b32 %r<4>;
+	.reg .pred %p;
+	ld.param.u32 %r0, [rounds];
+	mov.u64 %q0, 64;
+	{ .param .b64 pn; .param .b64 pr;
+	st.param.b64 [pn], %q0;
+	call (pr), malloc, (pn);
+	ld.param.b64 %q1, [pr]; }
+L:
+	st.global.u32 [%q1+4], %r0; // line 109
+	setp.ne.u32 %p, %r0, 1;
+	@%p bra M;
+	{ .param .b64 pp;
+	st.param.b64 [pp], %q1;
+	call free, (pp); }
+M:
+	sub.u32 %r0, %r0, 1;
+	setp.ge.s32 %p, %r0, 0;
+	@%p bra L;
+	ret;
+}
 `
 
 type memcheckCase struct {
@@ -207,6 +233,10 @@ func TestMemcheck(t *testing.T) {
 			must(m.t, m.tab.MemFreeAsync(m.ctx, p, 0))
 			return m.launch("add", 1, 1, unsafe.Pointer(&p))
 		}, kind: "use after free", access: "write", line: 40, where: "byte 0 of what was allocation 1: 256 bytes", api: "cuMemAllocAsync", freed: "cuMemFreeAsync"},
+		{name: "freed in the kernel", run: func(m *memcheckCase) driver.CUresult {
+			rounds := uint32(9) // the store that follows is the same instruction
+			return m.launch("again", 1, 1, unsafe.Pointer(&rounds))
+		}, kind: "use after free", access: "write", line: 109, where: "byte 4 of what was 64 bytes of memory of malloc in a kernel", api: "malloc", freed: "free"},
 		{name: "null", run: func(m *memcheckCase) driver.CUresult {
 			p := driver.CUdeviceptr(16)
 			return m.launch("add", 1, 1, unsafe.Pointer(&p))
@@ -255,7 +285,7 @@ func TestMemcheck(t *testing.T) {
 				if e.Near == nil || e.Near.Made.API != c.api || e.Near.Freed.API != c.freed {
 					t.Fatalf("allocation %+v, want it from %s, freed by %q", e.Near, c.api, c.freed)
 				}
-				if !strings.HasSuffix(e.Near.Made.File, "memcheck_test.go") || e.Near.Made.Line == 0 {
+				if c.api != "malloc" && (!strings.HasSuffix(e.Near.Made.File, "memcheck_test.go") || e.Near.Made.Line == 0) {
 					t.Errorf("allocated at %+v", e.Near.Made)
 				}
 				if text := m.d.LastDetail(m.ctx); !strings.Contains(text, c.where) || !strings.Contains(text, c.api) {

@@ -81,7 +81,7 @@ func newMemory(d *Driver) (*memory, error) {
 	}
 	if d.opts.Memcheck {
 		m.check = newMemcheck(d)
-		m.space.Check = m.check.allows
+		m.space.Check, m.space.CheckRange, m.space.CheckEpoch = m.check.allows, m.check.around, &m.check.epoch
 		w.Watch(m.check)
 	}
 	d.codeEnd.Store(w.Base() + codeOffset)

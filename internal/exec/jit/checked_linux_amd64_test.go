@@ -1,12 +1,27 @@
 package jit
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/exectest"
 	"github.com/gocuda/cuda/internal/exec/interp"
 )
+
+// allowAll gives a device a checker that allows everything, and counts what it is asked. Engines need not ask within pieces of so many bytes, a power of two; 0: always.
+func allowAll(d *exectest.Device, piece uint64) *atomic.Uint64 {
+	asked := new(atomic.Uint64)
+	d.Mem.Check = func(uint64, uint64, bool) bool { asked.Add(1); return true }
+	d.Mem.CheckRange = nil
+	if piece > 0 {
+		d.Mem.CheckRange = func(addr uint64, _ bool) (base, size uint64) { return addr &^ (piece - 1), piece }
+	}
+	return asked
+}
 
 // checkedCases are kernels whose machine code once went wrong with a memory checker, though no access is bad. want is what thread i stores; it follows from the text.
 var checkedCases = []struct {
@@ -84,9 +99,9 @@ func TestChecked(t *testing.T) {
 					for _, checked := range []bool{false, true} {
 						d := exectest.Open(t)
 						d.Engine = engine
-						asked := 0
+						asked := new(atomic.Uint64)
 						if checked {
-							d.Mem.Check = func(uint64, uint64, bool) bool { asked++; return true }
+							asked = allowAll(d, 0)
 						}
 						k, err := d.Load(".version 8.6\n.target sm_90\n.address_size 64" + c.source).Kernel("k")
 						if err != nil {
@@ -102,12 +117,102 @@ func TestChecked(t *testing.T) {
 								t.Fatalf("%s, checked %v: thread %d stored %d, want %d", engine.Name(), checked, i, got, want)
 							}
 						}
-						if checked != (asked > 0) {
-							t.Errorf("%s: the checker was asked %d times", engine.Name(), asked)
+						if checked != (asked.Load() > 0) {
+							t.Errorf("%s: the checker was asked %d times", engine.Name(), asked.Load())
 						}
 					}
 				}
 			})
+		}
+	})
+}
+
+// walkKernel accesses memory at base + 64*i + f(thread) in its round i, so that bounds are known when the walk leaves the memory that is allowed.
+const walkKernel = `.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 base, .param .u32 rounds, .param .u32 odd) {
+	.reg .b32 %%r<8>; .reg .b64 %%q<8>; .reg .pred %%p<4>;
+	.shared .align 16 .b8 sm[64];
+	ld.param.u64 %%q1, [base]; ld.param.u32 %%r1, [rounds]; ld.param.u32 %%r5, [odd];
+	mov.u32 %%r2, %%tid.x; mov.u32 %%r4, 7; mov.u64 %%q5, 9;
+	and.b32 %%r3, %%r2, 31;
+	xor.b32 %%r3, %%r3, %d;
+	mul.wide.u32 %%q3, %%r3, %d;
+	add.u64 %%q3, %%q1, %%q3;
+	setp.ge.u32 %%p1, %%r2, %%r5;
+L:
+	%s
+	add.u64 %%q3, %%q3, 64;
+	sub.u32 %%r1, %%r1, 1;
+	setp.ne.u32 %%p2, %%r1, 0;
+	@%%p2 bra L;
+	ret;
+}`
+
+// TestCheckedWalks compares machine code with the interpreter under a checker that allows a part of memory: the fault, and what was stored before it. Walks inside are made by machine code.
+func TestCheckedWalks(t *testing.T) {
+	accesses := []string{"ld.global.u32 %r3, [%q3];", "st.global.u32 [%q3], %r4;", "st.global.u8 [%q3+3], %r4;", "ld.global.s16 %r3, [%q3+-2];", "ld.global.u64 %q4, [%q3];", "st.global.u64 [%q3+-8], %q5;",
+		"ld.global.v2.u32 {%r3, %r6}, [%q3];", "st.global.v4.u32 [%q3+16], {%r4, %r4, %r4, %r4};", "red.global.add.u32 [%q3], 1;", "atom.global.add.u32 %r3, [%q3+4], %r4;", "atom.global.cas.b64 %q4, [%q3], %q5, %q5;",
+		"@%p1 st.u32 [%q3], %r4;", "@!%p1 ld.u32 %r3, [%q3+32];", "ld.const.u32 %r3, [%q3];"}
+	const length, threads = 1 << 13, 96
+	eachISA(t, func(t *testing.T, e *engine) {
+		for _, access := range accesses {
+			for _, order := range []struct{ xor, stride int }{{0, 16}, {0, 4}, {5, 16}, {31, 8}, {0, 0}} {
+				for _, odd := range []uint32{0, 43} {
+					for _, rounds := range []uint32{16, 200} { // the walk stays inside, or not
+						var texts [2]string
+						var memories [2][]byte
+						var count exec.Counters
+						for which, engine := range []exec.Engine{interp.New(), e} {
+							d := exectest.Open(t)
+							d.Engine = engine
+							k, err := d.Load(fmt.Sprintf(walkKernel, order.xor, order.stride, access)).Kernel("k")
+							if err != nil {
+								t.Fatal(err)
+							}
+							all, memory := d.Alloc(4 * length)
+							base := all + length + 16*3 // the allowed part begins and ends at no boundary of the hardware
+							d.Mem.Check = func(addr, size uint64, _ bool) bool { return addr-base < length && size <= length-(addr-base) }
+							d.Mem.CheckRange = func(addr uint64, _ bool) (uint64, uint64) {
+								if addr-base < length {
+									return base, length
+								}
+								return 0, 0
+							}
+							c := exectest.Config{Block: exectest.Dim(threads)}
+							if which == 1 {
+								c.Counters = &count
+							}
+							if err := k.Run(c, base+64, rounds, odd); err != nil {
+								texts[which] = err.Error()
+								var f *exec.Fault
+								if errors.As(err, &f) {
+									f.Addr -= d.Mem.Base
+									if f.More > 0 {
+										f.LastAddr -= d.Mem.Base
+									}
+									texts[which] = fmt.Sprint(f, f.More, f.LastThread, f.LastAddr)
+								}
+							}
+							memories[which] = bytes.Clone(memory)
+						}
+						name := fmt.Sprintf("%s, order %+v, odd %d, %d rounds", access, order, odd, rounds)
+						if rounds == 200 && odd > 0 && texts[0] == "" { // with odd 0 a guard may stop all
+							t.Errorf("%s: no fault", name)
+						}
+						if texts[0] != texts[1] {
+							t.Errorf("%s:\ninterpreter  %s\nmachine code %s", name, texts[0], texts[1])
+						}
+						if !bytes.Equal(memories[0], memories[1]) {
+							t.Errorf("%s: memory differs", name)
+						}
+						if n := count.Fallbacks.Load(); texts[0] == "" && n > 6*threads/32 { // each warp's first round from the access on, and the end
+							t.Errorf("%s: %d operations fell back", name, n)
+						}
+					}
+				}
+			}
 		}
 	})
 }

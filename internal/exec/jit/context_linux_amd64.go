@@ -56,15 +56,21 @@ type context struct {
 	tops       unsafe.Pointer // stack pointers of the lanes in the running function
 	actTop     uint32         // where its stack begins
 	stream     uint32         // not 0: what the launch stores is more than caches hold
-	laneIn     [5][32]uint64
-	laneOut    [8][32]uint64
-	paramCopy  [maxParams]byte // the parameters, with room behind them for vector loads
-	_          [registersPad]byte
-	registers  [amd64asm.FileSize]byte // AVX-512's registers in code for AVX2
+	// under a memory checker: the bounds of the running function, those of all by their index, and when they held
+	bounds    unsafe.Pointer
+	checked   [][]bound
+	epoch     uint64
+	laneIn    [5][32]uint64
+	laneOut   [8][32]uint64
+	paramCopy [maxParams]byte // the parameters, with room behind them for vector loads
+	_         [registersPad]byte
+	registers [amd64asm.FileSize]byte // AVX-512's registers in code for AVX2
 }
 
 // registersPad makes context.registers begin at a 64-byte boundary where the allocator puts an object of this size 8 bytes behind one, as Go 1.22 to 1.26 do.
-const registersPad = 8
+const registersPad = 16
+
+var _ = [1]struct{}{}[unsafe.Offsetof(context{}.registers)%64-56]
 
 // maxParams is how many bytes of parameters CTA code takes, and what a context has for them.
 const maxParams = 4096
@@ -125,6 +131,7 @@ var (
 	offCC         = int32(unsafe.Offsetof(context{}.cc))
 	offTops       = int32(unsafe.Offsetof(context{}.tops))
 	offStream     = int32(unsafe.Offsetof(context{}.stream))
+	offBounds     = int32(unsafe.Offsetof(context{}.bounds))
 	offActTop     = int32(unsafe.Offsetof(context{}.actTop))
 	offLaneIn     = int32(unsafe.Offsetof(context{}.laneIn))
 	offLaneOut    = int32(unsafe.Offsetof(context{}.laneOut))
@@ -159,9 +166,14 @@ func contextOf(w *exec.Warp, t *engineTables) *context {
 	}
 	c.cta, c.sharedLow = unsafe.Pointer(w.CTA), uint64(w.CTA.SharedAddress(0))
 	c.shared = uintptr(w.CTA.Shared) - uintptr(c.sharedLow)
-	for i := range c.sharedTop {
-		c.sharedTop[i] = w.CTA.SharedSize - 1<<i
+	shared := w.CTA.SharedSize
+	if l.Mem.Check != nil {
+		shared = w.CTA.SharedEnd()
 	}
+	for i := range c.sharedTop {
+		c.sharedTop[i] = shared - 1<<i
+	}
+	c.checked = nil
 	c.params = unsafe.Pointer(unsafe.SliceData(l.Params))
 	c.launch, c.localGen, c.paramGen, c.paramSize = unsafe.Pointer(l), l.Mem.Base+l.Mem.LocalOff, l.ParamAddr, uint32(len(l.Params))
 	c.sharedGen = l.Mem.Base + l.Mem.SharedOff

@@ -139,7 +139,7 @@ type code struct {
 	single  *interp.Single
 	interp  exec.Code
 	funcs   []function
-	checked []function // for a memory checker: all accesses to memory are left to Go
+	checked []function // for a memory checker: accesses to memory are left to Go, but for those whose bounds are known
 	ctaMu   sync.Mutex
 	cta     ctaState
 }
@@ -150,9 +150,11 @@ type function struct {
 	checked  bool
 	mu       sync.Mutex
 	analysis *analysis
-	barriers []uint8 // by operation: one more than the number of a barrier that all threads of the CTA wait at, unguarded; else 0
-	local    bool    // it uses local memory
-	stack    bool    // and its stack
+	barriers []uint8          // by operation: one more than the number of a barrier that all threads of the CTA wait at, unguarded; else 0
+	local    bool             // it uses local memory
+	stack    bool             // and its stack
+	bounded  []*boundedAccess // checked: by operation, nil for those without a bound
+	bounds   int32            // their number
 	versions [2]atomic.Pointer[version]
 }
 
@@ -165,6 +167,12 @@ func (f *function) prepare(of *ir.Func, checked bool) {
 		f.barriers[i] = barrierOf(op)
 		f.stack = f.stack || stacking(op)
 		f.local = f.local || f.stack || usesLocal(op)
+	}
+	if checked {
+		f.bounded = make([]*boundedAccess, len(of.Ops))
+		for i := range of.Ops {
+			f.giveBound(i)
+		}
 	}
 }
 
@@ -234,6 +242,7 @@ func (c *code) compile(f *function, which int) *version {
 		native := make([]emitter, len(f.f.Ops))
 		for i := range f.f.Ops {
 			if f.checked && accesses(&f.f.Ops[i]) {
+				native[i] = f.checkedTemplate(i)
 				continue
 			}
 			native[i] = lookup(&f.f.Ops[i])
@@ -299,6 +308,9 @@ loop:
 				}
 			}
 			x.cc = w.CC
+			if f.checked {
+				x.useBounds(l.Mem, c, f)
+			}
 			r := enter(v.base+uintptr(off), unsafe.Pointer(x))
 			w.CC = x.cc
 			x.op = 0
@@ -326,6 +338,11 @@ loop:
 			w.Instr++
 			ev = w.BarrierAll(int(id-1), pc+1)
 			break
+		}
+		if f.checked {
+			if b := f.bounded[pc]; b != nil {
+				x.learn(w, f, b, &f.f.Ops[pc])
+			}
 		}
 		e, back := c.single.Step(w, pc)
 		if back {
