@@ -201,7 +201,21 @@ func (w *Window) Unreserve(addr, size uint64) error {
 
 // Map gives a part of a reserved range the memory of a store from an offset on. It cannot be accessed before Protect. Errors: *AddressError.
 func (w *Window) Map(addr, size uint64, s *Store, offset uint64, owner any) (Range, error) {
+	if offset%Granule != 0 || size > s.size {
+		return Range{}, &AddressError{"map", addr, size, "the store does not hold that"}
+	}
 	return w.mapRange(addr, size, s, offset, 0, size, owner)
+}
+
+// PartAlign is what the offset of MapPart is a multiple of.
+const PartAlign = 64 << 10
+
+// MapPart is Map where only the first bytes of the range have memory, which may lie between granules of the store.
+func (w *Window) MapPart(addr, size, bytes uint64, s *Store, offset uint64, owner any) (Range, error) {
+	if offset%PartAlign != 0 || bytes > size {
+		return Range{}, &AddressError{"map", addr, size, "the store does not hold that"}
+	}
+	return w.mapRange(addr, size, s, offset, 0, bytes, owner)
 }
 
 // mapRange is Map where only a part of what is mapped, bytes from lead on, is a range of memory that can be found.
@@ -215,7 +229,7 @@ func (w *Window) mapRange(addr, size uint64, s *Store, offset, lead, bytes uint6
 	if err != nil {
 		return Range{}, err
 	}
-	if offset%Granule != 0 || offset > s.size || size > s.size-offset || s.refs == 0 || s.heap.w != w {
+	if offset > s.size || lead+bytes > s.size-offset || s.refs == 0 || s.heap.w != w { // what lies behind the store's end has addresses and nothing else
 		return Range{}, &AddressError{"map", addr, size, "the store does not hold that"}
 	}
 	i := sort.Search(len(r.maps), func(i int) bool { return r.maps[i].off+r.maps[i].n > off })

@@ -56,6 +56,22 @@ func TestStore(t *testing.T) {
 	bad("map beyond the reservation", mapAt(a+7*Granule, 2*Granule, 0))
 	bad("map a part of a granule", mapAt(a, 4096, 0))
 	bad("map elsewhere", mapAt(w.Base()+Special, Granule, 0))
+	_, err = w.MapPart(a, Granule, PartAlign, s, 2*Granule, nil)
+	bad("map a part behind the store", err)
+	_, err = w.MapPart(a, Granule, PartAlign, s, 4096, nil)
+	bad("map a part from odd offset", err)
+	if r, err := w.MapPart(a, Granule, 2*PartAlign, s, 2*Granule-2*PartAlign, nil); err != nil || r.Size != 2*PartAlign {
+		t.Error("map the end of the store:", r, err)
+	}
+	if r, ok := w.Lookup(a + 2*PartAlign - 1); !ok || r.Base != a {
+		t.Error("the part is not there")
+	}
+	if _, ok := w.Lookup(a + 2*PartAlign); ok {
+		t.Error("there is memory behind the part")
+	}
+	if err := w.Unmap(a, Granule); err != nil {
+		t.Error(err)
+	}
 	if err := mapAt(a, 2*Granule, 0); err != nil {
 		t.Fatal(err)
 	}

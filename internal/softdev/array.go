@@ -27,6 +27,7 @@ type mipmap struct {
 	handle driver.CUmipmappedArray
 	desc   driver.CUDA_ARRAY3D_DESCRIPTOR
 	levels []*array
+	mu     sync.Mutex // for the handles of the levels
 }
 
 // textureObjects are the tables of the objects of textures and surfaces.
@@ -74,9 +75,32 @@ var elementFormats = map[driver.CUarray_format]texture.Format{
 	driver.CU_AD_FORMAT_SNORM_INT16X1:  {Kind: texture.Snorm, Bits: 16, Channels: 1},
 	driver.CU_AD_FORMAT_SNORM_INT16X2:  {Kind: texture.Snorm, Bits: 16, Channels: 2},
 	driver.CU_AD_FORMAT_SNORM_INT16X4:  {Kind: texture.Snorm, Bits: 16, Channels: 4},
+
+	driver.CU_AD_FORMAT_UNORM_INT_101010_2: {Kind: texture.Unorm, Bits: texture.Packed, Channels: 4},
 }
 
-// formatOf turns an array format into the texture unit's. Compressed and video formats exist but are not supported.
+// compressed are the block-compressed formats with their channels (recorded for BC1 and BC7; descriptions of CUarray_format).
+func compressedChannels(f driver.CUarray_format) uint32 {
+	switch {
+	case f < driver.CU_AD_FORMAT_BC1_UNORM || f > driver.CU_AD_FORMAT_BC7_UNORM_SRGB:
+		return 0
+	case f == driver.CU_AD_FORMAT_BC4_UNORM || f == driver.CU_AD_FORMAT_BC4_SNORM:
+		return 1
+	case f == driver.CU_AD_FORMAT_BC5_UNORM || f == driver.CU_AD_FORMAT_BC5_SNORM:
+		return 2
+	case f == driver.CU_AD_FORMAT_BC6H_UF16 || f == driver.CU_AD_FORMAT_BC6H_SF16:
+		return 3
+	}
+	return 4
+}
+
+// videoFormat says whether a format is one of pictures, with planes or groups of texels.
+func videoFormat(f driver.CUarray_format) bool {
+	return f >= driver.CU_AD_FORMAT_P010 && f <= driver.CU_AD_FORMAT_Y410 || f == driver.CU_AD_FORMAT_NV12 ||
+		f >= driver.CU_AD_FORMAT_Y416 && f <= driver.CU_AD_FORMAT_YUV444_16bit_SemiPlanar
+}
+
+// formatOf turns an array format into the texture unit's. Compressed formats exist but are not supported.
 func (c *context) formatOf(f driver.CUarray_format, channels uint32) (texture.Format, driver.CUresult) {
 	t, ok := elementFormats[f]
 	switch {
@@ -85,33 +109,35 @@ func (c *context) formatOf(f driver.CUarray_format, channels uint32) (texture.Fo
 	case ok:
 		t.Channels = uint8(channels)
 		return t, success
-	case f >= driver.CU_AD_FORMAT_BC1_UNORM && f <= driver.CU_AD_FORMAT_AYUV, f == driver.CU_AD_FORMAT_UNORM_INT_101010_2,
-		f >= driver.CU_AD_FORMAT_NV12 && f <= driver.CU_AD_FORMAT_YUV444_16bit_SemiPlanar, f == driver.CU_AD_FORMAT_Y410:
-		c.d.explain(c, "arrays of format %d (block-compressed or video) are not supported", f)
+	case compressedChannels(f) != 0 && channels == compressedChannels(f):
+		c.d.explain(c, "arrays of format %d (block-compressed) are not supported", f)
 		return t, notSupported
 	}
 	return t, invalidValue
 }
 
-// Flags of cuArray3DCreate by what the software device does with them.
-const (
-	arrayFlags = driver.CUDA_ARRAY3D_LAYERED | driver.CUDA_ARRAY3D_SURFACE_LDST | driver.CUDA_ARRAY3D_CUBEMAP | driver.CUDA_ARRAY3D_TEXTURE_GATHER |
-		driver.CUDA_ARRAY3D_DEPTH_TEXTURE | driver.CUDA_ARRAY3D_COLOR_ATTACHMENT | driver.CUDA_ARRAY3D_DEFERRED_MAPPING
-	sparseFlags = driver.CUDA_ARRAY3D_SPARSE | driver.CUDA_ARRAY3D_VIDEO_ENCODE_DECODE
-)
+// arrayFlags are the flags of cuArray3DCreate that mean something here. CUDA_ARRAY3D_DEPTH_TEXTURE and CUDA_ARRAY3D_COLOR_ATTACHMENT are refused as on hardware
+// (recorded); arrays that hardware encodes or decodes video in are ordinary ones otherwise.
+const arrayFlags = driver.CUDA_ARRAY3D_LAYERED | driver.CUDA_ARRAY3D_SURFACE_LDST | driver.CUDA_ARRAY3D_CUBEMAP | driver.CUDA_ARRAY3D_TEXTURE_GATHER |
+	driver.CUDA_ARRAY3D_SPARSE | driver.CUDA_ARRAY3D_DEFERRED_MAPPING | driver.CUDA_ARRAY3D_VIDEO_ENCODE_DECODE
 
 // checkArray checks a descriptor (CUDA Driver API, cuArray3DCreate, table of extents).
 func (c *context) checkArray(d *driver.CUDA_ARRAY3D_DESCRIPTOR) (texture.Format, driver.CUresult) {
+	const sparseSurface = driver.CUDA_ARRAY3D_SPARSE | driver.CUDA_ARRAY3D_SURFACE_LDST // not together (recorded)
+	if d.Width == 0 || d.Flags&^uint32(arrayFlags) != 0 || d.Flags&sparseSurface == sparseSurface {
+		return texture.Format{}, invalidValue
+	}
+	if videoFormat(d.Format) && d.Flags&driver.CUDA_ARRAY3D_VIDEO_ENCODE_DECODE != 0 { // without the flag no array has such a format (recorded for NV12)
+		c.d.explain(c, "arrays of format %d (video) are not supported", d.Format)
+		return texture.Format{}, notSupported
+	}
 	f, r := c.formatOf(d.Format, d.NumChannels)
 	if r != success {
 		return f, r
 	}
-	if d.Flags&sparseFlags != 0 {
-		c.d.explain(c, "sparse arrays and arrays for video are not supported")
+	if d.Flags&driver.CUDA_ARRAY3D_SPARSE != 0 {
+		c.d.explain(c, "sparse arrays are not supported")
 		return f, notSupported
-	}
-	if d.Width == 0 || d.Flags&^uint32(arrayFlags) != 0 {
-		return f, invalidValue
 	}
 	layered, cube := d.Flags&driver.CUDA_ARRAY3D_LAYERED != 0, d.Flags&driver.CUDA_ARRAY3D_CUBEMAP != 0
 	limit := func(v uint64, attr driver.CUdevice_attribute) bool { return v <= uint64(c.dev.attribute(attr)) }
@@ -239,7 +265,7 @@ func (d *Driver) array3DCreate(cur driver.CUcontext, out *driver.CUarray, desc *
 	}
 	a := &array{desc: *desc}
 	a.place(c, f, 0)
-	base, later, r := c.arrayMemory(desc.Flags, a.size)
+	base, later, r := c.arrayMemory(desc.Flags, a.size, a.laidOut())
 	if r != success {
 		return r
 	}
@@ -306,11 +332,11 @@ func (d *Driver) arrayDestroy(_ driver.CUcontext, h driver.CUarray) driver.CUres
 	if r != success {
 		return r
 	}
-	if a.mip != nil {
-		return badHandle // it goes with its mipmap
-	}
 	if d.tex.arrays.remove(uintptr(h)) == nil {
 		return destroyed
+	}
+	if a.mip != nil {
+		return success // the memory is the mipmap's; the level can be asked for again (recorded: success)
 	}
 	return a.ctx.release(a)
 }
@@ -335,7 +361,7 @@ func (d *Driver) mipmappedArrayCreate(cur driver.CUcontext, out *driver.CUmipmap
 	// The number of levels is cut to the possible ones (CUDA Driver API, cuMipmappedArrayCreate).
 	n := int(min(max(uint64(levels), 1), uint64(bits.Len64(longest))))
 	m := &mipmap{ctx: c, desc: *desc, levels: make([]*array, n)}
-	total := uint64(0)
+	total, hardware := uint64(0), uint64(0)
 	offsets := make([]uint64, n)
 	for i := range m.levels {
 		a := &array{desc: *desc, mip: m}
@@ -352,9 +378,10 @@ func (d *Driver) mipmappedArrayCreate(cur driver.CUcontext, out *driver.CUmipmap
 		a.place(c, f, 0)
 		offsets[i] = total
 		total += (a.size + arrayAlign - 1) &^ (arrayAlign - 1)
+		hardware += a.laidOut()
 		m.levels[i] = a
 	}
-	base, later, r := c.arrayMemory(desc.Flags, total)
+	base, later, r := c.arrayMemory(desc.Flags, total, hardware)
 	if r != success {
 		return r
 	}
@@ -374,6 +401,8 @@ func (d *Driver) mipmappedArrayCreate(cur driver.CUcontext, out *driver.CUmipmap
 }
 
 func (d *Driver) forgetMipmap(m *mipmap) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, a := range m.levels {
 		d.tex.arrays.remove(uintptr(a.handle))
 	}
@@ -388,7 +417,15 @@ func (d *Driver) mipmappedArrayGetLevel(_ driver.CUcontext, out *driver.CUarray,
 	if out == nil || uint64(level) >= uint64(len(m.levels)) {
 		return invalidValue
 	}
-	*out = m.levels[level].handle
+	a := m.levels[level]
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if d.tex.arrays.get(uintptr(a.handle)) == nil { // somebody destroyed it
+		if a.handle = driver.CUarray(d.tex.arrays.add(a)); a.handle == 0 {
+			return driver.CUDA_ERROR_OUT_OF_MEMORY
+		}
+	}
+	*out = a.handle
 	return success
 }
 
@@ -409,7 +446,7 @@ func (d *Driver) forgetArrays(c *context) {
 	for _, a := range d.tex.arrays.all() {
 		if a.ctx == c {
 			d.tex.arrays.remove(uintptr(a.handle))
-			if a.later != nil && (a.mip == nil || a == a.mip.levels[0]) {
+			if a.later != nil && a.mip == nil {
 				a.later.close()
 			}
 		}
@@ -417,6 +454,9 @@ func (d *Driver) forgetArrays(c *context) {
 	for _, m := range d.tex.mipmaps.all() {
 		if m.ctx == c {
 			d.tex.mipmaps.remove(uintptr(m.handle))
+			if later := m.levels[0].later; later != nil {
+				later.close()
+			}
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (p *place) resolveArray(c *context, w, h, depth uint64) (first unsafe.Point
 func (d *Driver) arrayEnd(h driver.CUarray, offset, n uint64) (endpoint, driver.CUresult) {
 	a, r := d.array(h)
 	if r != success {
-		return endpoint{}, r
+		return endpoint{}, invalidValue // as in resolveArray (recorded for NULL)
 	}
 	if size := a.format.Size(); offset%size != 0 || n%size != 0 { // recorded for an offset of 1
 		return endpoint{}, invalidValue

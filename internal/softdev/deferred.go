@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"math/bits"
 	"sync/atomic"
 	"unsafe"
 
@@ -8,27 +9,46 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
+// blockAlign is what memory of arrays is a multiple of and where it can start in a handle of cuMemCreate, in bytes (recorded).
+const blockAlign = 64 << 10
+
+// laidOut is how much memory the driver takes for an array: blocks of units of 64 bytes by 8 rows, as many rows and slices high and deep as the array fills, up to 16
+// units and 32 slices (recorded for 64 by 64 texels of 4 bytes and 0 to 12 slices). Rows that follow each other take no more.
+func (a *array) laidOut() uint64 {
+	const unit, rows = 64, 8
+	up := func(n, to uint64) uint64 { return (n + to - 1) / to * to }
+	power := func(n, most uint64) uint64 { return min(1<<bits.Len64(max(n, 1)-1), most) }
+	l := &a.level
+	high := rows * power(up(uint64(l.Height), rows)/rows, 16)
+	deep := uint64(l.Depth)
+	if a.desc.Flags&(driver.CUDA_ARRAY3D_LAYERED|driver.CUDA_ARRAY3D_CUBEMAP) == 0 {
+		deep = up(deep, power(deep, 32))
+	}
+	return up(l.Row, unit) * up(uint64(l.Height), high) * deep
+}
+
 // deferred is the place of an array that was made with CUDA_ARRAY3D_DEFERRED_MAPPING: addresses that get memory of cuMemCreate by cuMemMapArrayAsync, all at
 // once. The levels of a mipmapped array have one together.
 type deferred struct {
 	c          *context
-	base, size uint64
+	base, size uint64 // the addresses, in whole granules
+	bytes      uint64 // the memory
 	mapped     atomic.Bool
 }
 
-// arrayMemory takes the memory of an array, or addresses for it.
-func (c *context) arrayMemory(flags uint32, size uint64) (base uint64, later *deferred, r driver.CUresult) {
+// arrayMemory takes the memory of an array, or addresses for it. hardware is what the array takes on hardware.
+func (c *context) arrayMemory(flags uint32, size, hardware uint64) (base uint64, later *deferred, r driver.CUresult) {
 	if flags&driver.CUDA_ARRAY3D_DEFERRED_MAPPING == 0 {
 		p, r := c.allocate(c.dev.heap, size, arrayAlign, &allocation{use: useInternal})
 		return uint64(p), nil, r
 	}
-	whole := (size + mem.Granule - 1) &^ uint64(mem.Granule-1)
+	whole := (max(size, hardware) + mem.Granule - 1) &^ uint64(mem.Granule-1)
 	at, err := c.d.memory.w.Reserve(whole, 0)
 	if err != nil {
 		c.d.explain(c, "%s", err.Error())
 		return 0, nil, driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
-	return at, &deferred{c: c, base: at, size: whole}, success
+	return at, &deferred{c: c, base: at, size: whole, bytes: (max(size, hardware) + blockAlign - 1) &^ (blockAlign - 1)}, success
 }
 
 // reachable says whether copies can go to and from an array: not while it has no memory.
@@ -43,9 +63,9 @@ func (x *deferred) close() {
 	_ = w.Unreserve(x.base, x.size)
 }
 
-// requirements is what the memory has to be like: whole granules, as cuMemCreate gives them.
+// requirements is what the memory has to be like.
 func (x *deferred) requirements() driver.CUDA_ARRAY_MEMORY_REQUIREMENTS {
-	return driver.CUDA_ARRAY_MEMORY_REQUIREMENTS{Size: x.size, Alignment: mem.Granule}
+	return driver.CUDA_ARRAY_MEMORY_REQUIREMENTS{Size: x.bytes, Alignment: blockAlign}
 }
 
 // arrayGetMemoryRequirements is for arrays with CUDA_ARRAY3D_DEFERRED_MAPPING.
@@ -88,7 +108,7 @@ func (m *mapArray) apply() error {
 			return err
 		}
 	}
-	if _, err := w.Map(x.base, x.size, m.store, m.offset, &allocation{ctx: x.c, use: useInternal}); err != nil {
+	if _, err := w.MapPart(x.base, x.size, x.bytes, m.store, m.offset, &allocation{ctx: x.c, use: useInternal}); err != nil {
 		return err
 	}
 	if err := w.Protect(x.base, x.size, mem.ReadWrite); err != nil {
@@ -158,7 +178,7 @@ func (d *Driver) mapEntry(e *driver.CUarrayMapInfo) (m mapArray, r driver.CUresu
 		return m, invalidValue
 	}
 	g := d.memHandles.get(uintptr(*e.MemHandle.MemHandle()))
-	if e.MemHandleType != driver.CU_MEM_HANDLE_TYPE_GENERIC || g == nil || !g.held() || g.dev != x.c.dev || e.Offset%mem.Granule != 0 || e.Offset > g.store.Size() || x.size > g.store.Size()-e.Offset {
+	if e.MemHandleType != driver.CU_MEM_HANDLE_TYPE_GENERIC || g == nil || !g.held() || g.dev != x.c.dev || e.Offset%blockAlign != 0 || e.Offset > g.store.Size() || x.bytes > g.store.Size()-e.Offset {
 		return m, invalidValue
 	}
 	return mapArray{x, g.store, e.Offset}, success

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
 )
 
 // TestDeferredArrays: an array that was made without memory has none until cuMemMapArrayAsync, and then that of the handle: what is written through the array is
@@ -38,23 +39,45 @@ func TestDeferredArrays(t *testing.T) {
 	}
 	prop := driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
 	var h driver.CUmemGenericAllocationHandle
+	if req.Size != 64<<10 || req.Alignment != 64<<10 { // case array/create/flags/128/0 of internal/conform/api
+		t.Errorf("%+v", req)
+	}
+	req.Size = mem.Granule // what cuMemCreate gives, and an array needs only a part of
 	must(t, tab.MemCreate(ctx, &h, req.Size, &prop, 0))
 	info := driver.CUarrayMapInfo{ResourceType: driver.CU_RESOURCE_TYPE_ARRAY, MemOperationType: driver.CU_MEM_OPERATION_TYPE_MAP, MemHandleType: driver.CU_MEM_HANDLE_TYPE_GENERIC, DeviceBitMask: 1}
 	*info.Resource.Array() = a
 	*info.MemHandle.MemHandle() = h
 	must(t, tab.MemMapArrayAsync(ctx, &info, 1, 0))
 	must(t, tab.Memcpy2D_v2(ctx, &cp))
+	// A second array in the same memory, at the end of the handle.
+	var b driver.CUarray
+	must(t, tab.Array3DCreate_v2(ctx, &b, &desc))
+	second := info
+	*second.Resource.Array() = b
+	second.Offset = mem.Granule - 64<<10
+	must(t, tab.MemMapArrayAsync(ctx, &second, 1, 0))
+	zeros := make([]float32, 64*64)
+	zeros[64*64-1] = -5
+	must(t, tab.MemcpyHtoA_v2(ctx, b, 0, unsafe.Pointer(&zeros[0]), 64*64*4))
+	if second.Offset += 4096; tab.MemMapArrayAsync(ctx, &second, 1, 0) != invalidValue {
+		t.Error("mapped at an offset that is no multiple of the alignment")
+	}
+	defer func() { must(t, tab.ArrayDestroy(ctx, b)) }()
 	var p driver.CUdeviceptr
 	access := driver.CUmemAccessDesc{Location: prop.Location, Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}
 	must(t, tab.MemAddressReserve(ctx, &p, req.Size, 0, 0, 0))
 	must(t, tab.MemMap(ctx, p, req.Size, 0, h, 0))
 	must(t, tab.MemSetAccess(ctx, p, req.Size, &access, 1))
 	must(t, tab.MemRelease(ctx, h))
-	found := false
+	found, other := false, false
 	all := make([]float32, req.Size/4)
 	must(t, tab.MemcpyDtoH_v2(ctx, unsafe.Pointer(&all[0]), p, req.Size))
 	for i := range all {
 		found = found || all[i] == 64*64-1
+		other = other || all[i] == -5
+	}
+	if !other {
+		t.Error("the second array's memory is not the handle's")
 	}
 	if !found {
 		t.Error("the array's memory is not the handle's")

@@ -342,6 +342,16 @@ func TestMipmaps(t *testing.T) {
 		}
 		must(t, tab.MemcpyHtoA_v2(ctx, level, 0, unsafe.Pointer(&texels[0]), uint64(4*len(texels))))
 	}
+	// A level's array can be destroyed (cases array/mipmapped of internal/conform/api), and the level stays.
+	must(t, tab.ArrayDestroy(ctx, level))
+	if r := tab.ArrayGetDescriptor_v2(ctx, &driver.CUDA_ARRAY_DESCRIPTOR{}, level); r == success {
+		t.Error("a level that was destroyed has a descriptor")
+	}
+	must(t, tab.MipmappedArrayGetLevel(ctx, &level, m, 3))
+	var texel float32
+	if must(t, tab.MemcpyAtoH_v2(ctx, unsafe.Pointer(&texel), level, 0, 4)); texel != 40 {
+		t.Errorf("level 3 has %v", texel)
+	}
 	if r := tab.MipmappedArrayGetLevel(ctx, &level, m, 4); r != invalidValue {
 		t.Errorf("level 4 of 4: %v", r)
 	}

@@ -112,14 +112,19 @@ func (p precision) blendSpecial(v []uint32, w []int32) uint32 {
 	return math.Float32bits(float32(s))
 }
 
-// blendUnorm is the weighted sum of unsigned normalised integers.
+// blendUnorm is the weighted sum of unsigned normalised integers: the mean has 16 bits (not recorded for those of 10 and 2 bits).
 func blendUnorm(v []uint32, w []int32, width uint8) uint32 {
 	sum := uint64(0)
 	for i, x := range v {
 		sum += uint64(x) * uint64(w[i])
 	}
-	if width == 8 {
+	switch width {
+	case 8:
 		sum *= 257
+	case Packed:
+		sum = sum<<6 + sum>>4
+	case 2:
+		sum *= 65535 / 3
 	}
 	return unorm(uint32((sum+128)>>8), 16)
 }

@@ -42,6 +42,11 @@ func (t *Texture) reading() reading {
 func (f Format) load(p unsafe.Pointer) (v texel) {
 	n := int(f.Channels)
 	switch {
+	case f.Bits == Packed:
+		x := *(*uint32)(p)
+		for i := range n {
+			v[i] = x >> (Packed * i) & (1<<f.bits(i) - 1)
+		}
 	case f.Bits == 32:
 		for i := range n {
 			v[i] = *(*uint32)(unsafe.Add(p, 4*i))
@@ -79,7 +84,7 @@ func (t *Texture) finish(v texel, r reading) (out [4]uint32) {
 	for i := range n {
 		switch r {
 		case asUnorm:
-			out[i] = unorm(v[i], f.Bits)
+			out[i] = unorm(v[i], f.bits(i))
 		case asSnorm:
 			out[i] = snorm(int32(v[i]), f.Bits)
 		case asSRGB:
@@ -124,7 +129,7 @@ func (t *Texture) border(r reading) (v texel) {
 				v[i] &= 1<<f.Bits - 1
 			}
 		case asUnorm, asSRGB:
-			v[i] = uint32(nearestInteger(b, 0, float64(uint64(1)<<f.Bits-1)))
+			v[i] = uint32(nearestInteger(b, 0, float64(uint64(1)<<f.bits(i)-1)))
 		case asSnorm:
 			most := float64(uint64(1)<<(f.Bits-1) - 1)
 			v[i] = uint32(int32(nearestInteger(b, -most, most)))
@@ -150,6 +155,7 @@ func nearestInteger(x float32, lo, hi float64) int64 {
 
 // store writes channels in the format: values are float32 bits or integers as the format asks (sust.p, PTX ISA 9.7.11.2).
 func (f Format) store(p unsafe.Pointer, v [4]uint32) {
+	packed := uint32(0)
 	for i := range int(f.Channels) {
 		x := v[i]
 		switch f.Kind {
@@ -158,7 +164,7 @@ func (f Format) store(p unsafe.Pointer, v [4]uint32) {
 				x = uint32(num.F32ToF16(x))
 			}
 		case Unorm:
-			x = uint32(scale(x, 0, float64(uint64(1)<<f.Bits-1)))
+			x = uint32(scale(x, 0, float64(uint64(1)<<f.bits(i)-1)))
 		case Snorm:
 			most := float64(uint64(1)<<(f.Bits-1) - 1)
 			x = uint32(int32(scale(x, -most, most)))
@@ -173,6 +179,9 @@ func (f Format) store(p unsafe.Pointer, v [4]uint32) {
 			}
 		}
 		switch f.Bits {
+		case Packed:
+			packed |= x << (Packed * i)
+			*(*uint32)(p) = packed
 		case 8:
 			*(*uint8)(unsafe.Add(p, i)) = uint8(x)
 		case 16:

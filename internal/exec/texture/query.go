@@ -27,6 +27,7 @@ const (
 const (
 	snormInt8   = 0x10d0
 	unormInt8   = 0x10d2
+	unormPacked = 0x10e0 // CL_UNORM_INT_101010_2
 	signedInt8  = 0x10d7
 	unsignedInt = 0x10da // of 8 bits; 16 and 32 follow
 	halfFloat   = 0x10dd
@@ -76,6 +77,9 @@ func (m *Image) Query(q Query, level uint32) uint32 {
 }
 
 func (f Format) dataType() uint32 {
+	if f.Bits == Packed {
+		return unormPacked
+	}
 	width := uint32(0) // 0 for 8 bits, 1 for 16, 2 for 32
 	for b := f.Bits; b > 8; b /= 2 {
 		width++

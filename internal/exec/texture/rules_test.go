@@ -164,6 +164,7 @@ func TestFormats(t *testing.T) {
 		{Format{Sint, 8, 4}, true, [4]float32{1, 127, -1, -128}, true},
 		{Format{Sint, 8, 4}, false, [4]float32{1.0 / 127, 1, -1.0 / 127, -1}, false},
 		{Format{Unorm, 8, 4}, true, [4]float32{1.0 / 255, 127.0 / 255, 1, 128.0 / 255}, false},
+		{Format{Unorm, Packed, 4}, false, [4]float32{0x301 / 1023.0, 0x3df / 1023.0, 0xf / 1023.0, 2.0 / 3}, false}, // channels from the low end, as CU_AD_FORMAT_UNORM_INT_101010_2 is described
 		{Format{Snorm, 16, 2}, true, [4]float32{32513.0 / 32767, -32513.0 / 32767, 0, 0}, false},
 	} {
 		x := &Texture{Image: Image{Format: c.f, Dims: 2, Levels: []Level{{unsafe.Pointer(&word), 1, 1, 1, 4, 4}}}, Sampler: Sampler{Integer: c.integer}}
@@ -176,6 +177,24 @@ func TestFormats(t *testing.T) {
 			if got != c.want[i] {
 				t.Errorf("%+v integer %v: channel %d is %v, want %v", c.f, c.integer, i, got, c.want[i])
 			}
+		}
+	}
+	packed := Format{Unorm, Packed, 4}
+	var v [4]uint32
+	for i, x := range packed.load(unsafe.Pointer(&word)) {
+		v[i] = unorm(x, packed.bits(i))
+	}
+	var back uint32
+	if packed.store(unsafe.Pointer(&back), v); back != word || packed.Size() != 4 {
+		t.Errorf("%#x came back as %#x", word, back)
+	}
+	// Half way between two texels is their mean.
+	row := [2]uint32{0, 0xc00003ff}
+	x := &Texture{Image: Image{Format: packed, Dims: 2, Levels: []Level{{unsafe.Pointer(&row), 2, 1, 1, 8, 8}}}, Sampler: Sampler{Linear: true}}
+	for i, bits := range x.Fetch(&Coord{X: 1, Y: 0.5}, &Fetch{}) {
+		want := [4]float64{0.5, 0, 0, 0.5}[i]
+		if got := float64(math.Float32frombits(bits)); math.Abs(got-want) > 1.0/65535 {
+			t.Errorf("filtered channel %d is %v, want %v", i, got, want)
 		}
 	}
 }

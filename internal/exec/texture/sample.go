@@ -267,7 +267,7 @@ func (t *Texture) filter(l *Level, taps []tap, w []int32, f *Fetch) (out [4]uint
 		case r == asSRGB && k == 3 && !f.Compare:
 			out[k] = blendUnorm(alpha[:n], w, t.Format.Bits)
 		case raw && r == asUnorm:
-			out[k] = blendUnorm(column[k][:n], w, t.Format.Bits)
+			out[k] = blendUnorm(column[k][:n], w, t.Format.bits(k))
 		case raw:
 			out[k] = blendSnorm(column[k][:n], w, t.Format.Bits)
 		default:

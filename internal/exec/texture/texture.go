@@ -17,12 +17,29 @@ const (
 // Format is the format of a texel.
 type Format struct {
 	Kind     Kind
-	Bits     uint8 // of a channel: 8, 16 or 32
+	Bits     uint8 // of a channel: 8, 16 or 32, or Packed
 	Channels uint8 // 1, 2 or 4
 }
 
+// Packed is the number of bits of the first three channels of a texel of 32 bits, from the low end; the fourth has the 2 bits that are left
+// (CU_AD_FORMAT_UNORM_INT_101010_2).
+const Packed = 10
+
+// bits is the number of bits of a channel.
+func (f Format) bits(channel int) uint8 {
+	if f.Bits == Packed && channel == 3 {
+		return 2
+	}
+	return f.Bits
+}
+
 // Size is the size of a texel in bytes.
-func (f Format) Size() uint64 { return uint64(f.Bits) / 8 * uint64(f.Channels) }
+func (f Format) Size() uint64 {
+	if f.Bits == Packed {
+		return 4
+	}
+	return uint64(f.Bits) / 8 * uint64(f.Channels)
+}
 
 // AddressMode says what a coordinate outside the image means (CUaddress_mode, in its order).
 type AddressMode uint8
