@@ -50,7 +50,9 @@ def test_copies(pair):
     ok(drv.cuStreamSynchronize(s))
     assert np.array_equal(get(r, 10000, np.uint32), data)
     ok(drv.cuMemcpyDtoD(q, p, 4))  # unified addressing tells the devices
-    assert ok(drv.cuPointerGetAttribute(drv.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, q)) == 1
+    if RELEASE != (13, 3):  # gives 0, whatever the driver says: it reads another member than it lets the driver write
+        assert ok(drv.cuPointerGetAttribute(drv.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, q)) == 1
+    assert ok(drv.cuPointerGetAttribute(drv.CUpointer_attribute.CU_POINTER_ATTRIBUTE_CONTEXT, q)) == b
     ok(drv.cuStreamDestroy(s))
     [ok(drv.cuMemFree(x)) for x in (q, r)]
     on(a)

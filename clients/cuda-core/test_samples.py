@@ -296,7 +296,7 @@ def test_mathematics(dev, stream, compiled):
         assert np.allclose(g, w, rtol=1e-14, atol=1e-15)
 
 
-def test_printf():
+def test_printf(compiler):
     out = child(r"""
         source = r'extern "C" __global__ void k(float f) { printf("%5.2f|%-6s|%08x|%lld|%c|%e|%%\n", f, "ab", 0xbeef, -(1ll << 40), 65 + threadIdx.x, 12345.678); }'
         k = Program(source, "c++", ProgramOptions(arch=f"sm_{dev.arch}")).compile("ptx").get_kernel("k")
@@ -306,7 +306,7 @@ def test_printf():
     assert out.splitlines() == [f"{pi}|ab    |0000beef|-1099511627776|{c}|1.234568e+04|%" for pi, c in (("3.14", "A"), (" 3.14", "B"))]  # child strips
 
 
-def test_assertion():
+def test_assertion(compiler):
     out = child(r"""
         source = r'#undef NDEBUG' + '\n' + r'''extern "C" __device__ void __assertfail(const char *, const char *, unsigned, const char *, size_t);
             extern "C" __global__ void k(int x) { if (x != 1) __assertfail("x == 1", "sample.cu", 7, "k", 1); }'''

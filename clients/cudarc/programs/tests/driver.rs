@@ -79,6 +79,12 @@ fn refused<T>(r: Result<T, DriverError>, want: sys::CUresult) {
 }
 
 #[test]
+fn start() -> R {
+    context()?.synchronize()?;
+    Ok(())
+}
+
+#[test]
 fn devices() -> R {
     let ctx = context()?;
     assert!(CudaContext::device_count()? >= 1);
