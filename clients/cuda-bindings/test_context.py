@@ -230,7 +230,7 @@ def test_error_logs(ctx):
     dump = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_uint), ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t), ctypes.c_uint)(entry(b"cuLogsDumpToMemory", 12090))
     at = ctypes.c_uint()
     assert current(ctypes.byref(at), 0) == 0
-    assert current(ctypes.byref(at), 1) == drv.CUresult.CUDA_ERROR_INVALID_VALUE  # no flags yet
+    assert current(ctypes.byref(at), 1) == 0  # flags are not looked at (recorded on an H200)
     buffer, size = ctypes.create_string_buffer(26000), ctypes.c_size_t(26000)
     assert dump(None, buffer, ctypes.byref(size), 0) == 0
     assert size.value <= 26000

@@ -1,5 +1,5 @@
 """Programs over what PyCUDA wraps, with kernels as PTX where its own tests have C. What is expected is what was copied in, or what NumPy computes of it."""
-import ctypes, gc, os, subprocess, sys, tempfile, time
+import ctypes, gc, os, shutil, subprocess, sys, tempfile, time
 import numpy as np
 import pycuda.driver as cuda
 
@@ -548,6 +548,11 @@ def peers():
 
 @test
 def numbers_at_random():
+    import pycuda._driver
+
+    if not hasattr(pycuda._driver, "get_curand_version"):
+        raise Skip("PyCUDA is built without cuRAND")
+    compiler()
     import pycuda.curandom
 
     g = pycuda.curandom.XORWOWRandomNumberGenerator(seed_getter=lambda n: __import__("pycuda.gpuarray").gpuarray.zeros(n, np.int32) + 7)
@@ -559,6 +564,7 @@ def numbers_at_random():
 
 @test
 def scans_and_reductions():
+    compiler()
     from pycuda import gpuarray
 
     x = gpuarray.arange(1000, dtype=np.float32)
@@ -578,6 +584,11 @@ def scans_and_reductions():
 
 class Skip(Exception):
     pass
+
+
+def compiler():
+    if not shutil.which("nvcc"):
+        raise Skip("there is no nvcc")
 
 
 def say(kind, name, why=""):
