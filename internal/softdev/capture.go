@@ -176,11 +176,23 @@ func (s *stream) unsafeFor() driver.CUresult {
 
 // unsafeSync is the same for a whole context.
 func (c *context) unsafeSync() driver.CUresult {
+	if c.d.capturing.Load() == 0 {
+		return success
+	}
+	if r := c.conflicts(); r != success {
+		return r
+	}
+	return c.d.unsafe()
+}
+
+// conflicts is the check of calls that no stream of the context may capture at: captures that do are invalidated.
+func (c *context) conflicts() driver.CUresult {
 	d := c.d
 	if d.capturing.Load() == 0 {
 		return success
 	}
 	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
 	r := success
 	for k := range d.gs.captures {
 		if slices.ContainsFunc(k.streams, func(s *stream) bool { return s.ctx == c }) {
@@ -188,11 +200,23 @@ func (c *context) unsafeSync() driver.CUresult {
 			r = driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
 		}
 	}
-	d.gs.mu.Unlock()
-	if r != success {
-		return r
+	return r
+}
+
+// conflicts is the same for an event that stands for nodes of a capture.
+func (e *event) conflicts() driver.CUresult {
+	ec := e.capture.Load()
+	if ec == nil {
+		return success
 	}
-	return d.unsafe()
+	gs := &e.ctx.d.gs
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	if ec.c.ended {
+		return success
+	}
+	ec.c.invalidate()
+	return driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
 }
 
 // unsafeEvent is the check of calls that ask about an event: one recorded in a capture has no time.
@@ -487,6 +511,24 @@ func (d *Driver) streamUpdateCaptureDependencies1(cur driver.CUcontext, h driver
 	return d.streamUpdateCaptureDependencies(cur, h, deps, nil, n, flags)
 }
 
+// live are the dependences on nodes that were not destroyed since.
+func (gs *graphs) live(deps []graphEdge) []graphEdge {
+	return slices.DeleteFunc(slices.Clone(deps), func(e graphEdge) bool { return gs.nodes.get(uintptr(e.from.handle)) != e.from })
+}
+
+// dropNode takes a node that is destroyed out of what the next nodes of captures come after.
+func (gs *graphs) dropNode(n *graphNode) {
+	gone := func(e graphEdge) bool { return e.from == n }
+	for c := range gs.captures {
+		c.left = slices.DeleteFunc(c.left, gone)
+		for _, s := range c.streams {
+			if sc := s.captured.Load(); sc != nil {
+				sc.deps = slices.DeleteFunc(sc.deps, gone)
+			}
+		}
+	}
+}
+
 // mergeEdges is the union of two sets of dependences.
 func mergeEdges(a, b []graphEdge) []graphEdge {
 	out := slices.Clone(a)
@@ -547,7 +589,7 @@ func (s *stream) waitCaptured(e *event) (r driver.CUresult, done bool) {
 		ec.c.invalidate()
 		return driver.CUDA_ERROR_STREAM_CAPTURE_MERGE, true
 	case sc != nil:
-		sc.deps = mergeEdges(sc.deps, ec.deps)
+		sc.deps = mergeEdges(sc.deps, gs.live(ec.deps))
 		return success, true
 	case ec == nil:
 		return success, false
@@ -559,6 +601,6 @@ func (s *stream) waitCaptured(e *event) (r driver.CUresult, done bool) {
 		ec.c.invalidate()
 		return driver.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, true
 	}
-	ec.c.join(s, slices.Clone(ec.deps))
+	ec.c.join(s, gs.live(ec.deps))
 	return success, true
 }

@@ -31,6 +31,7 @@ type context struct {
 	streams   []*stream
 	legacy    *stream
 	perThread map[uint64]*stream
+	awaited   []point // what cuCtxWaitEvent makes streams wait for that are made later
 
 	limits [driver.CU_LIMIT_MAX]atomic.Uint64
 
@@ -135,7 +136,7 @@ func (c *context) tearDown() {
 	c.d.memory.freeContext(c)
 	// The handle leads here for as long as the driver lives; what it holds need not.
 	c.order.Lock()
-	c.streams, c.perThread = nil, nil
+	c.streams, c.perThread, c.awaited = nil, nil, nil
 	c.order.Unlock()
 }
 

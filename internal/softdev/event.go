@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -261,6 +262,14 @@ func (d *Driver) ctxRecordEvent(cur, h driver.CUcontext, ev driver.CUevent) driv
 	if !e.ctx.kin(c) {
 		return badHandle
 	}
+	return c.recordAll(e)
+}
+
+// recordAll records an event behind all work of the context.
+func (c *context) recordAll(e *event) driver.CUresult {
+	if r := c.conflicts(); r != success {
+		return r
+	}
 	s := newStream(c, streamOrdinary, uint32(driver.CU_STREAM_NON_BLOCKING), 0)
 	var buf [8]point
 	for _, p := range c.tails(buf[:0]) {
@@ -274,20 +283,47 @@ func (d *Driver) ctxRecordEvent(cur, h driver.CUcontext, ev driver.CUevent) driv
 	return success
 }
 
-// ctxWaitEvent makes work queued in any stream of a context from now on wait.
+// ctxWaitEvent makes work queued in any stream of a context from now on wait, also in streams that are made later.
 func (d *Driver) ctxWaitEvent(cur, h driver.CUcontext, ev driver.CUevent) driver.CUresult {
 	c, e, r := d.contextEvent(cur, h, ev)
 	if r != success {
 		return r
 	}
+	return c.waitAll(e)
+}
+
+// waitAll makes all later work of the context wait for what an event has captured by now.
+func (c *context) waitAll(e *event) driver.CUresult {
+	if r := c.conflicts(); r != success {
+		return r
+	}
+	if r := e.conflicts(); r != success {
+		return r
+	}
 	p := e.captured()
+	if p.reached() {
+		return success
+	}
 	c.order.Lock()
-	streams := append([]*stream(nil), c.streams...)
+	c.awaited = append(slices.DeleteFunc(c.awaited, point.reached), p)
+	streams := slices.Clone(c.streams)
 	c.order.Unlock()
 	for _, s := range streams {
 		s.waitFor(p)
 	}
 	return success
+}
+
+// enlist takes a new stream into the context. Its work waits for what the context waits for.
+func (c *context) enlist(s *stream) {
+	c.order.Lock()
+	c.streams = append(c.streams, s)
+	c.awaited = slices.DeleteFunc(c.awaited, point.reached)
+	awaited := slices.Clone(c.awaited)
+	c.order.Unlock()
+	for _, p := range awaited {
+		s.waitFor(p)
+	}
 }
 
 func (d *Driver) contextEvent(_, h driver.CUcontext, ev driver.CUevent) (*context, *event, driver.CUresult) {

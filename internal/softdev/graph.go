@@ -106,6 +106,7 @@ func (gs *graphs) add(g *graph, w nodeWork) *graphNode {
 		w.g.parent = n
 		g.once = g.once || w.g.once
 	case *conditionalWork:
+		gs.holdConditional(w.cond)
 		for _, b := range w.bodies {
 			b.parent = n
 		}
@@ -139,7 +140,9 @@ func (gs *graphs) discard(g *graph) (finish []func()) {
 		finish = append(finish, gs.discardNode(n)...)
 	}
 	for _, c := range g.conds {
-		gs.conds.remove(c.handle)
+		if c.orphan = true; c.holders == 0 {
+			gs.conds.remove(c.handle)
+		}
 	}
 	for o, n := range g.objects {
 		finish = append(finish, gs.releaseObject(o, n)...)
@@ -154,6 +157,11 @@ func (gs *graphs) discardNode(n *graphNode) (finish []func()) {
 	case *childWork:
 		finish = gs.discard(w.g)
 	case *conditionalWork:
+		if n.g != nil {
+			gs.dropConditional(w.cond)
+		} else {
+			w.cond.used = false // the node was never added
+		}
 		for _, b := range w.bodies {
 			finish = append(finish, gs.discard(b)...)
 		}
@@ -348,6 +356,7 @@ func (d *Driver) graphDestroyNode(_ driver.CUcontext, h driver.CUgraphNode) driv
 		e.unlink()
 	}
 	n.g.nodes = slices.DeleteFunc(n.g.nodes, func(x *graphNode) bool { return x == n })
+	d.gs.dropNode(n)
 	finish := d.gs.discardNode(n)
 	d.gs.mu.Unlock()
 	runAll(finish)
@@ -609,6 +618,9 @@ func (d *Driver) graphRemoveDependencies(_ driver.CUcontext, h driver.CUgraph, f
 func (d *Driver) insert(out *driver.CUgraphNode, g *graph, deps *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64, w nodeWork) driver.CUresult {
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
+	if d.gs.graphs.get(uintptr(g.handle)) != g {
+		return invalidValue // destroyed meanwhile
+	}
 	edges, r := d.dependences(g, deps, data, n, w)
 	if r != success {
 		return r

@@ -124,7 +124,7 @@ func (n *graphNode) details(flags driver.CUgraphDebugDot_flags) (lines []string)
 		}
 	case *batchWork:
 		if on(driver.CU_GRAPH_DEBUG_DOT_FLAGS_BATCH_MEM_OP_NODE_PARAMS) {
-			add("%d operations", len(w.ops))
+			add("%d operations", len(w.p))
 		}
 	case *conditionalWork:
 		if on(driver.CU_GRAPH_DEBUG_DOT_FLAGS_CONDITIONAL_NODE_PARAMS) {

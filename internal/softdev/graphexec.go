@@ -27,7 +27,7 @@ type step struct {
 	off   bool                     // cuGraphNodeSetEnabled
 }
 
-// newPlan makes a plan; bad is a node on a circle.
+// newPlan makes a plan, which drop gives up; bad is a node on a circle.
 func (gs *graphs) newPlan(g *graph) (p *plan, bad *graphNode) {
 	order, ok := g.sorted()
 	if !ok {
@@ -44,6 +44,7 @@ func (gs *graphs) newPlan(g *graph) (p *plan, bad *graphNode) {
 	for _, n := range order {
 		w, bad := gs.execWork(n.work)
 		if bad != nil {
+			gs.drop(p)
 			return nil, n
 		}
 		s := step{node: n, work: w, deps: len(n.in)}
@@ -67,10 +68,14 @@ func (gs *graphs) execWork(w nodeWork) (nodeWork, *graphNode) {
 		for _, b := range w.bodies {
 			p, bad := gs.newPlan(b)
 			if bad != nil {
+				for _, p := range c.plans {
+					gs.drop(p)
+				}
 				return nil, bad
 			}
 			c.plans = append(c.plans, p)
 		}
+		gs.holdConditional(c.cond)
 		return c, nil
 	}
 	return w.clone(gs), nil
@@ -666,8 +671,11 @@ func (p *plan) adopt(q *plan) {
 // drop gives up what a plan that is not used holds.
 func (gs *graphs) drop(p *plan) {
 	p.walk(func(s *step) {
-		if w, ok := s.work.(*memAllocWork); ok {
+		switch w := s.work.(type) {
+		case *memAllocWork:
 			gs.dropMemory(w.mem)
+		case *conditionalWork:
+			gs.dropConditional(w.cond)
 		}
 	})
 }

@@ -156,11 +156,11 @@ func (d *Driver) newBatchWork(cur driver.CUcontext, p *driver.CUDA_BATCH_MEM_OP_
 	if r != success {
 		return nil, r
 	}
-	ops, r := d.memory.batch(p.Count, p.ParamArray, p.Flags)
+	_, r = d.memory.batch(p.Count, p.ParamArray, p.Flags)
 	if r != success {
 		return nil, r
 	}
-	w := &batchWork{c: c, ops: ops}
+	w := &batchWork{c: c}
 	if p.Count > 0 {
 		w.p = slices.Clone(unsafe.Slice(p.ParamArray, p.Count))
 	}

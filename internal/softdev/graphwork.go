@@ -153,7 +153,7 @@ func (w *fillWork) box() (*boxFill, driver.CUresult) {
 		return nil, invalidValue
 	}
 	dst, ok := w.c.d.memory.device(p.Dst, pitch*(p.Height-1)+row)
-	if !ok {
+	if !ok || !w.c.d.memory.writable(dst) {
 		return nil, invalidValue
 	}
 	return &boxFill{dst, pitch, uint8(p.ElementSize), p.Value, p.Width, p.Height}, success
@@ -210,18 +210,23 @@ func (w *eventWaitWork) run(r *graphRun)            { r.waits[w].wait() }
 
 // batchWork is a batch of memory operations.
 type batchWork struct {
-	c   *context
-	ops []memOp
-	p   []driver.CUstreamBatchMemOpParams
+	c *context
+	p []driver.CUstreamBatchMemOpParams
 }
 
 func (*batchWork) kind() driver.CUgraphNodeType { return driver.CU_GRAPH_NODE_TYPE_BATCH_MEM_OP }
 func (w *batchWork) clone(*graphs) nodeWork     { c := *w; c.p = slices.Clone(w.p); return &c }
 
 func (w *batchWork) run(r *graphRun) {
-	if !r.skip(w.c) {
-		memOps(w.ops).perform(w.c)
+	if r.skip(w.c) {
+		return
 	}
+	ops, res := w.c.d.memory.batch(uint32(len(w.p)), unsafe.SliceData(w.p), 0) // the memory may have gone since the node was made
+	if res != success {
+		w.c.fail(driver.CUDA_ERROR_ILLEGAL_ADDRESS, "the memory of a graph's memory operation is gone")
+		return
+	}
+	ops.perform(w.c)
 }
 
 func (w *batchWork) get(p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) {
@@ -275,6 +280,17 @@ type conditional struct {
 	value   conditionalValue
 	used    bool // by a node
 	context driver.CUcontext
+	holders int  // nodes and steps that look at it
+	orphan  bool // its graph is gone
+}
+
+// holdConditional and dropConditional count who looks at a handle's value: kernels of an executable graph set it also when the graph is gone that it was made of.
+func (gs *graphs) holdConditional(c *conditional) { c.holders++ }
+
+func (gs *graphs) dropConditional(c *conditional) {
+	if c.holders--; c.holders == 0 && c.orphan {
+		gs.conds.remove(c.handle)
+	}
 }
 
 // conditionalWork is a conditional node.

@@ -1,7 +1,6 @@
 package softdev
 
 import (
-	"slices"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -271,13 +270,6 @@ func (c *context) kin(o *context) bool {
 	return c == o || c.dev == o.dev && (c.green != nil || c.primary) && (o.green != nil || o.primary)
 }
 
-// streams are the streams of a green context.
-func (g *greenContext) streams() []*stream {
-	g.ctx.order.Lock()
-	defer g.ctx.order.Unlock()
-	return slices.Clone(g.ctx.streams)
-}
-
 func (d *Driver) greenCtxRecordEvent(_ driver.CUcontext, h driver.CUgreenCtx, ev driver.CUevent) driver.CUresult {
 	g, r := d.green(h, invalidCtx)
 	if r != success {
@@ -290,14 +282,7 @@ func (d *Driver) greenCtxRecordEvent(_ driver.CUcontext, h driver.CUgreenCtx, ev
 	if !e.ctx.kin(g.ctx) { // of another primary context (cuGreenCtxRecordEvent)
 		return badHandle
 	}
-	s := newStream(g.ctx, streamOrdinary, uint32(driver.CU_STREAM_NON_BLOCKING), 0)
-	for _, x := range g.streams() {
-		if p := x.tail(); !p.reached() {
-			s.submit(&op{kind: opMarker, after: p})
-		}
-	}
-	e.record(s)
-	return success
+	return g.ctx.recordAll(e)
 }
 
 func (d *Driver) greenCtxWaitEvent(_ driver.CUcontext, h driver.CUgreenCtx, ev driver.CUevent) driver.CUresult {
@@ -309,9 +294,5 @@ func (d *Driver) greenCtxWaitEvent(_ driver.CUcontext, h driver.CUgreenCtx, ev d
 	if r != success {
 		return r
 	}
-	p := e.captured()
-	for _, s := range g.streams() {
-		s.waitFor(p)
-	}
-	return success
+	return g.ctx.waitAll(e)
 }

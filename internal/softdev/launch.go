@@ -18,7 +18,7 @@ type launchRequest struct {
 	shared      uint32
 	preferred   [3]uint32 // CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, zero for none
 	cooperative bool
-	event       *event // recorded when the launch has ended
+	events      [2]*event // recorded when the launch has ended: the programmatic one and that of its completion
 }
 
 // launch is a launch on its way through a stream.
@@ -206,24 +206,29 @@ func (d *Driver) enqueue(f *function, s *stream, q *launchRequest, params *unsaf
 		f.mod.ctx.cooperated.Store(true)
 	}
 	n.l = f.launch(q, buf)
-	if q.event != nil {
-		defer q.event.record(s)
-	}
 	s.submit(&op{kind: opTask, task: n})
+	for _, e := range q.events {
+		if e != nil {
+			e.record(s)
+		}
+	}
 	return success
 }
 
 // captureLaunch makes a node of a launch.
 func (d *Driver) captureLaunch(f *function, s *stream, q *launchRequest, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
 	w := &kernelWork{f: f, q: *q}
-	w.q.event = nil
+	w.q.events = [2]*event{}
 	if r := d.completeKernel(w, params, extra); r != success {
 		return s.spoil(r)
 	}
-	if r := s.captureWork(w); r != success || q.event == nil {
-		return r
+	r := s.captureWork(w)
+	for _, e := range q.events {
+		if e != nil && r == success {
+			r = s.recordCaptured(e)
+		}
 	}
-	return s.recordCaptured(q.event)
+	return r
 }
 
 // launch puts together what the engine needs; the parameters are in buf.
@@ -441,9 +446,9 @@ func (d *Driver) launchAttribute(s *stream, q *launchRequest, a *driver.CUlaunch
 			return invalidValue
 		}
 	case driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-		return d.launchEvent(s, q, v.ProgrammaticEvent().Event)
+		return d.launchEvent(s, &q.events[0], v.ProgrammaticEvent().Event)
 	case driver.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-		return d.launchEvent(s, q, v.LaunchCompletionEvent().Event)
+		return d.launchEvent(s, &q.events[1], v.LaunchCompletionEvent().Event)
 	case driver.CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
 		d.explain(s.ctx, "device-updatable kernel nodes are not supported")
 		return notSupported
@@ -454,11 +459,11 @@ func (d *Driver) launchAttribute(s *stream, q *launchRequest, a *driver.CUlaunch
 }
 
 // launchEvent records an event behind the launch, which is later than the hardware may do it and therefore allowed.
-func (d *Driver) launchEvent(s *stream, q *launchRequest, h driver.CUevent) driver.CUresult {
+func (d *Driver) launchEvent(s *stream, out **event, h driver.CUevent) driver.CUresult {
 	e := d.events.get(uintptr(h))
 	if e == nil || !e.ctx.kin(s.ctx) {
 		return badHandle
 	}
-	q.event = e
+	*out = e
 	return success
 }

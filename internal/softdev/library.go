@@ -632,7 +632,7 @@ func (d *Driver) kernelGetParamInfo(cur driver.CUcontext, h driver.CUkernel, i u
 }
 
 // kernelOn is a kernel on a device; no context is needed.
-func (d *Driver) kernelOn(h driver.CUkernel, ordinal driver.CUdevice) (*entry, *device, *tuning, driver.CUresult) {
+func (d *Driver) kernelOn(h driver.CUkernel, ordinal driver.CUdevice) (*kernel, *entry, *device, driver.CUresult) {
 	k := d.kernels.get(uintptr(h))
 	if k == nil {
 		return nil, nil, nil, badHandle
@@ -652,18 +652,18 @@ func (d *Driver) kernelOn(h driver.CUkernel, ordinal driver.CUdevice) (*entry, *
 	if e == nil {
 		return nil, nil, nil, driver.CUDA_ERROR_NOT_FOUND
 	}
-	return e, dev, k.tuning(dev), success
+	return k, e, dev, success
 }
 
 func (d *Driver) kernelGetAttribute(_ driver.CUcontext, out *int32, attr driver.CUfunction_attribute, h driver.CUkernel, ordinal driver.CUdevice) driver.CUresult {
-	e, dev, t, r := d.kernelOn(h, ordinal)
+	k, e, dev, r := d.kernelOn(h, ordinal)
 	if r != success {
 		return r
 	}
 	if out == nil || attr >= driver.CU_FUNC_ATTRIBUTE_MAX {
 		return invalidValue
 	}
-	v, r, err := e.attribute(dev, t, attr)
+	v, r, err := e.attribute(dev, k.tuning(dev), attr)
 	if err != nil {
 		d.explain(nil, "%s", err.Error())
 	}
@@ -674,16 +674,16 @@ func (d *Driver) kernelGetAttribute(_ driver.CUcontext, out *int32, attr driver.
 }
 
 func (d *Driver) kernelSetAttribute(_ driver.CUcontext, attr driver.CUfunction_attribute, v int32, h driver.CUkernel, ordinal driver.CUdevice) driver.CUresult {
-	e, dev, t, r := d.kernelOn(h, ordinal)
+	k, e, dev, r := d.kernelOn(h, ordinal)
 	if r != success {
 		return r
 	}
-	r, err := e.setAttribute(dev, t, attr, v)
+	r, err := e.setAttribute(dev, k.tuning(dev), attr, v)
 	if err != nil {
 		d.explain(nil, "%s", err.Error())
 	}
 	if r == success {
-		for _, f := range d.kernels.get(uintptr(h)).functions(dev) {
+		for _, f := range k.functions(dev) {
 			_, _ = e.setAttribute(dev, f.tune, attr, v) // went well a moment ago
 		}
 	}

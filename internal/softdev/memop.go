@@ -120,6 +120,9 @@ func (m *memory) memOp(p *driver.CUstreamBatchMemOpParams) (memOp, driver.CUresu
 	if o.p, ok = m.device(addr, size); !ok || uint64(addr)%size != 0 {
 		return o, invalidValue
 	}
+	if write := o.kind == driver.CU_STREAM_MEM_OP_WRITE_VALUE_64 || o.kind == driver.CU_STREAM_MEM_OP_WRITE_VALUE_32; write && !m.writable(o.p) {
+		return o, invalidValue
+	}
 	return o, success
 }
 
@@ -155,7 +158,7 @@ func (d *Driver) streamBatchMemOp(cur driver.CUcontext, h driver.CUstream, n uin
 		return success // recorded
 	}
 	if s.capturing() {
-		return s.captureWork(&batchWork{s.ctx, ops, slices.Clone(unsafe.Slice(params, n))})
+		return s.captureWork(&batchWork{s.ctx, slices.Clone(unsafe.Slice(params, n))})
 	}
 	waits := slices.ContainsFunc(ops, func(o memOp) bool {
 		return o.kind == driver.CU_STREAM_MEM_OP_WAIT_VALUE_32 || o.kind == driver.CU_STREAM_MEM_OP_WAIT_VALUE_64

@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -186,7 +187,7 @@ func (d *Driver) occupancyMaxActiveClusters(cur driver.CUcontext, out *int32, h 
 	}
 	*out = 0
 	if blocks > 0 {
-		*out = int32(f.activeClusters(blocks, int32(config.BlockDimX*config.BlockDimY*config.BlockDimZ), uint64(config.SharedMemBytes)))
+		*out = int32(f.activeClusters(blocks, blockThreads(config), uint64(config.SharedMemBytes)))
 	}
 	return success
 }
@@ -198,7 +199,7 @@ func (d *Driver) occupancyMaxPotentialClusterSize(cur driver.CUcontext, out *int
 		return r
 	}
 	*out = 0
-	if f.activeClusters(1, int32(config.BlockDimX*config.BlockDimY*config.BlockDimZ), uint64(config.SharedMemBytes)) == 0 {
+	if f.activeClusters(1, blockThreads(config), uint64(config.SharedMemBytes)) == 0 {
 		return success
 	}
 	*out = portableCluster
@@ -206,6 +207,17 @@ func (d *Driver) occupancyMaxPotentialClusterSize(cur driver.CUcontext, out *int
 		*out = mem.SharedRanks
 	}
 	return success
+}
+
+// blockThreads is the number of threads of a block, a large one where there are more than 32 bits hold.
+func blockThreads(config *driver.CUlaunchConfig) int32 {
+	n := uint64(1)
+	for _, x := range [3]uint32{config.BlockDimX, config.BlockDimY, config.BlockDimZ} {
+		if n = min(n, math.MaxInt32) * uint64(x); n > math.MaxInt32 {
+			n = math.MaxInt32
+		}
+	}
+	return int32(n)
 }
 
 func (d *Driver) clusterQuestion(cur driver.CUcontext, out *int32, h driver.CUfunction, config *driver.CUlaunchConfig) (*function, driver.CUresult) {

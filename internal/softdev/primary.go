@@ -25,50 +25,65 @@ func (d *Driver) primaryRetain(_ driver.CUcontext, out *driver.CUcontext, ordina
 	if r != success {
 		return r
 	}
-	p := &dev.primary
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if r := driver.CUresult(dev.sticky.Load()); r != success && (p.ctx == nil || p.ctx.dead.Load()) {
-		return r // one that is alive is given out also after a fault (recorded)
-	}
-	if r := p.activate(dev); r != success {
+	c, fresh, r := dev.primary.hold(dev)
+	if r != success {
 		return r
 	}
-	p.refs++
-	*out = p.ctx.handle
+	if fresh {
+		d.joinLibraries(c) // which may compile them: without the lock
+	}
+	*out = c.handle
 	return success
 }
 
-// activate makes the context alive. It needs p.mu.
-func (p *primary) activate(dev *device) driver.CUresult {
+// hold counts a user of the context and makes it alive; fresh says that it was not.
+func (p *primary) hold(dev *device) (c *context, fresh bool, r driver.CUresult) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r := driver.CUresult(dev.sticky.Load()); r != success && (p.ctx == nil || p.ctx.dead.Load()) {
+		return nil, false, r // one that is alive is given out also after a fault (recorded)
+	}
+	if fresh, r = p.activate(dev); r != success {
+		return nil, false, r
+	}
+	p.refs++
+	return p.ctx, fresh, success
+}
+
+// activate makes the context alive; fresh says that it was not. It needs p.mu.
+func (p *primary) activate(dev *device) (fresh bool, r driver.CUresult) {
 	if p.ctx != nil && !p.ctx.dead.Load() {
-		return success
+		return false, success
 	}
 	d := dev.d
 	c := d.newContext(dev, p.flags|uint32(driver.CU_CTX_MAP_HOST)) // as cuCtxGetFlags reports it (recorded)
 	c.primary, c.version = true, apiVersion2
 	if p.ctx == nil {
 		if c.handle = driver.CUcontext(d.contexts.add(c)); c.handle == 0 {
-			return driver.CUDA_ERROR_OUT_OF_MEMORY
+			return false, driver.CUDA_ERROR_OUT_OF_MEMORY
 		}
 	} else {
 		c.handle = p.ctx.handle
 		d.contexts.replace(uintptr(c.handle), c)
 	}
 	p.ctx = c
-	d.joinLibraries(c)
-	return success
+	return true, success
 }
 
 // primaryContext is the device's primary context, made alive if it is not, without holding it.
 func (dev *device) primaryContext() (*context, driver.CUresult) {
 	p := &dev.primary
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if r := p.activate(dev); r != success {
+	fresh, r := p.activate(dev)
+	c := p.ctx
+	p.mu.Unlock()
+	if r != success {
 		return nil, r
 	}
-	return p.ctx, p.ctx.fault()
+	if fresh {
+		dev.d.joinLibraries(c)
+	}
+	return c, c.fault()
 }
 
 func (d *Driver) primaryRelease(_ driver.CUcontext, ordinal driver.CUdevice) driver.CUresult {

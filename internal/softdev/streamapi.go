@@ -40,16 +40,18 @@ func (d *Driver) streamOf(cur driver.CUcontext, h driver.CUstream) (*stream, dri
 func (c *context) threadStream() *stream {
 	id := threadID()
 	c.order.Lock()
-	defer c.order.Unlock()
 	s := c.perThread[id]
-	if s == nil {
-		s = newStream(c, streamPerThread, 0, 0)
-		if c.perThread == nil {
-			c.perThread = map[uint64]*stream{}
-		}
-		c.perThread[id] = s
-		c.streams = append(c.streams, s)
+	if s != nil {
+		c.order.Unlock()
+		return s
 	}
+	s = newStream(c, streamPerThread, 0, 0)
+	if c.perThread == nil {
+		c.perThread = map[uint64]*stream{}
+	}
+	c.perThread[id] = s
+	c.order.Unlock()
+	c.enlist(s)
 	return s
 }
 
@@ -75,9 +77,7 @@ func (d *Driver) streamCreateWithPriority(cur driver.CUcontext, out *driver.CUst
 	if s.handle == 0 {
 		return driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
-	c.order.Lock()
-	c.streams = append(c.streams, s)
-	c.order.Unlock()
+	c.enlist(s)
 	*out = s.handle
 	return success
 }

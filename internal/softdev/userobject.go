@@ -65,6 +65,9 @@ func (d *Driver) userObjectRetain(_ driver.CUcontext, h driver.CUuserObject, n u
 	}
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
+	if o.refs == 0 {
+		return invalidValue // given up meanwhile
+	}
 	o.refs += uint64(n)
 	return success
 }
@@ -75,6 +78,10 @@ func (d *Driver) userObjectRelease(_ driver.CUcontext, h driver.CUuserObject, n 
 		return r
 	}
 	d.gs.mu.Lock()
+	if o.refs == 0 {
+		d.gs.mu.Unlock()
+		return invalidValue
+	}
 	finish := d.gs.releaseObject(o, n)
 	d.gs.mu.Unlock()
 	runAll(finish)
@@ -95,6 +102,9 @@ func (d *Driver) graphRetainUserObject(_ driver.CUcontext, h driver.CUgraph, oh 
 	}
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
+	if o.refs == 0 || d.gs.graphs.get(uintptr(h)) != g {
+		return invalidValue // one of the two has gone meanwhile
+	}
 	if flags == 0 {
 		o.refs += uint64(n)
 	}
