@@ -116,7 +116,7 @@ func (d *Driver) location(l driver.CUmemLocation) (driver.CUmemLocation, bool) {
 	case driver.CU_MEM_LOCATION_TYPE_HOST, driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
 		return driver.CUmemLocation{Type: l.Type}, true
 	case driver.CU_MEM_LOCATION_TYPE_HOST_NUMA:
-		return l, l.Id >= 0
+		return l, l.Id == hostNode
 	}
 	return l, false
 }
@@ -130,6 +130,11 @@ func oldLocation(dev driver.CUdevice) driver.CUmemLocation {
 }
 
 func (d *Driver) memAdvise(_ driver.CUcontext, p driver.CUdeviceptr, n uint64, what driver.CUmem_advise, where driver.CUmemLocation) driver.CUresult {
+	return d.advise(p, n, what, where, invalidValue)
+}
+
+// advise is both versions of cuMemAdvise; they differ in what they answer for a place that there is not.
+func (d *Driver) advise(p driver.CUdeviceptr, n uint64, what driver.CUmem_advise, where driver.CUmemLocation, absent driver.CUresult) driver.CUresult {
 	if p == 0 || n == 0 || what < driver.CU_MEM_ADVISE_SET_READ_MOSTLY || what > driver.CU_MEM_ADVISE_UNSET_ACCESSED_BY {
 		return invalidValue
 	}
@@ -140,16 +145,20 @@ func (d *Driver) memAdvise(_ driver.CUcontext, p driver.CUdeviceptr, n uint64, w
 	if !ok {
 		return invalidValue
 	}
+	if !knownPlace(where) || where.Type == driver.CU_MEM_LOCATION_TYPE_NONE {
+		return invalidValue
+	}
+	numa := where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA || where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
 	switch what {
-	case driver.CU_MEM_ADVISE_SET_READ_MOSTLY, driver.CU_MEM_ADVISE_UNSET_READ_MOSTLY, driver.CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION: // the place does not matter
+	case driver.CU_MEM_ADVISE_SET_READ_MOSTLY, driver.CU_MEM_ADVISE_UNSET_READ_MOSTLY:
+		if numa {
+			return success // of no effect (recorded)
+		}
+	case driver.CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION: // the place does not matter
 	default:
 		if where, ok = d.location(where); !ok {
-			if where.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE {
-				return driver.CUDA_ERROR_INVALID_DEVICE
-			}
-			return invalidValue
+			return absent
 		}
-		numa := where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA || where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
 		if numa && what != driver.CU_MEM_ADVISE_SET_PREFERRED_LOCATION {
 			return invalidValue // cuMemAdvise: only for the preferred location
 		}
@@ -177,7 +186,7 @@ func (d *Driver) memAdvise1(cur driver.CUcontext, p driver.CUdeviceptr, n uint64
 	if _, r := d.attach(cur); r != success {
 		return r // the first version asks for a context before it looks at anything (recorded)
 	}
-	return d.memAdvise(cur, p, n, what, oldLocation(dev))
+	return d.advise(p, n, what, oldLocation(dev), driver.CUDA_ERROR_INVALID_DEVICE)
 }
 
 // prefetch notes a prefetch: it is in stream order on hardware, and of no effect here but for the note.
@@ -311,14 +320,20 @@ func (d *Driver) rangeAttribute(data unsafe.Pointer, size uint64, attr driver.CU
 		}
 		return l
 	}
-	id := func(l driver.CUmemLocation) int32 {
-		switch l.Type {
-		case driver.CU_MEM_LOCATION_TYPE_DEVICE:
+	id := func(l driver.CUmemLocation) int32 { // a device's number
+		switch {
+		case l.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE:
 			return l.Id
-		case driver.CU_MEM_LOCATION_TYPE_HOST:
+		case onHost(l):
 			return int32(driver.CU_DEVICE_CPU)
 		}
 		return int32(driver.CU_DEVICE_INVALID)
+	}
+	number := func(l driver.CUmemLocation) int32 { // a device's, or a node's
+		if l.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA || l.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT {
+			return l.Id
+		}
+		return id(l)
 	}
 	preferred := func(x advice) driver.CUmemLocation { return x.preferred }
 	prefetched := func(x advice) driver.CUmemLocation { return x.prefetched }
@@ -343,9 +358,9 @@ func (d *Driver) rangeAttribute(data unsafe.Pointer, size uint64, attr driver.CU
 	case driver.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE:
 		*out = int32(same(prefetched).Type)
 	case driver.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID:
-		*out = same(preferred).Id
+		*out = number(same(preferred))
 	case driver.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID:
-		*out = same(prefetched).Id
+		*out = number(same(prefetched))
 	case driver.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
 		list := unsafe.Slice(out, size/4)
 		for i := range list {

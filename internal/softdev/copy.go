@@ -214,9 +214,12 @@ func (d *Driver) memcpyAsync(cur driver.CUcontext, dst, src driver.CUdeviceptr, 
 	return d.anyToAny(cur, dst, src, n, s, true)
 }
 
-// peers resolves the two contexts of a peer copy.
-func (d *Driver) peerContexts(dst, src driver.CUcontext) driver.CUresult {
-	for _, h := range []driver.CUcontext{dst, src} {
+// peerContexts checks the contexts of a peer copy; NULL is the current one (recorded).
+func (d *Driver) peerContexts(list ...driver.CUcontext) driver.CUresult {
+	for _, h := range list {
+		if h == 0 {
+			continue
+		}
 		if _, r := d.contextOf(h); r != success {
 			return invalidCtx
 		}

@@ -202,8 +202,8 @@ func (d *Driver) copy3DPeer(cur driver.CUcontext, p *driver.CUDA_MEMCPY3D_PEER, 
 		if side.kind == driver.CU_MEMORYTYPE_HOST {
 			continue
 		}
-		if _, r := d.contextOf(side.ctx); r != success {
-			return invalidCtx
+		if r := d.peerContexts(side.ctx); r != success {
+			return r
 		}
 	}
 	dst := &place{p.DstMemoryType, p.DstHost, p.DstDevice, p.DstArray, p.DstXInBytes, p.DstY, p.DstZ, p.DstPitch, p.DstHeight}

@@ -21,11 +21,14 @@ func validOrder(o driver.CUmemcpySrcAccessOrder) bool {
 	return o >= driver.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && o <= driver.CU_MEMCPY_SRC_ACCESS_ORDER_ANY
 }
 
-// memcpyBatch checks all copies and then queues them; fail is the index of a copy that is wrong, or the count when it is something else. The
-// order in which copies of a batch run is not promised; here it is theirs.
+// noCopy is the index of the copy that is wrong when there is none.
+const noCopy = ^uint64(0)
+
+// memcpyBatch queues the copies one after the other; those before one that is wrong, whose index is fail, are made (recorded). The order in which copies
+// of a batch run is not promised; here it is theirs.
 func (d *Driver) memcpyBatch(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64, attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, h driver.CUstream) (fail uint64, r driver.CUresult) {
 	const most = 1 << 24
-	fail = ^uint64(0)
+	fail = noCopy
 	if dsts == nil || srcs == nil || sizes == nil || count == 0 || count > most || attrs == nil || idxs == nil || n == 0 || n > count {
 		return fail, invalidValue
 	}
@@ -37,28 +40,22 @@ func (d *Driver) memcpyBatch(cur driver.CUcontext, dsts, srcs *driver.CUdevicept
 	during := make([]bool, count)
 	for k := range is {
 		if k == 0 && is[k] != 0 || k > 0 && is[k] <= is[k-1] || is[k] >= count || !validOrder(as[k].SrcAccessOrder) ||
-			as[k].Flags > uint32(driver.CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE) {
+			as[k].Flags > uint32(driver.CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE) || !knownPlace(as[k].SrcLocHint) || !knownPlace(as[k].DstLocHint) {
 			return fail, invalidValue
 		}
 		for i := is[k]; i < count; i++ {
 			during[i] = as[k].SrcAccessOrder == driver.CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL
 		}
 	}
-	type pair struct{ dst, src endpoint }
-	pairs := make([]pair, count)
 	ds, ss, ns := unsafe.Slice(dsts, count), unsafe.Slice(srcs, count), unsafe.Slice(sizes, count)
-	for i := range pairs {
-		var a, b bool
-		pairs[i].dst, a = d.memory.anyEnd(ds[i], ns[i])
-		pairs[i].src, b = d.memory.anyEnd(ss[i], ns[i])
-		if !a || !b || ns[i] == 0 || !d.memory.writable(pairs[i].dst.p) {
+	for i := range ds {
+		dst, a := d.memory.anyEnd(ds[i], ns[i])
+		src, b := d.memory.anyEnd(ss[i], ns[i])
+		if !a || !b || ns[i] == 0 || !d.memory.writable(dst.p) {
 			return uint64(i), invalidValue
 		}
-	}
-	for i := range pairs {
-		src := pairs[i].src
 		src.pageable = src.pageable && during[i]
-		if r := s.copyLater(pairs[i].dst, src, ns[i]); r != success {
+		if r := s.copyLater(dst, src, ns[i]); r != success {
 			return uint64(i), r
 		}
 	}
@@ -72,10 +69,15 @@ func (d *Driver) memcpyBatchAsync(cur driver.CUcontext, dsts, srcs *driver.CUdev
 
 func (d *Driver) memcpyBatchAsync1(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64, attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, fail *uint64, h driver.CUstream) driver.CUresult {
 	i, r := d.memcpyBatch(cur, dsts, srcs, sizes, count, attrs, idxs, n, h)
-	if fail != nil && r != success {
+	tellCopy(fail, i, h)
+	return r
+}
+
+// tellCopy writes the index of the copy that is wrong, for the first versions of the calls; not where the stream is one that they do not take (recorded).
+func tellCopy(fail *uint64, i uint64, h driver.CUstream) {
+	if fail != nil && h != 0 && h != driver.CU_STREAM_LEGACY {
 		*fail = i
 	}
-	return r
 }
 
 // operand turns one side of a 3D batch copy into a place; ok is false for what is no side.
@@ -93,7 +95,7 @@ func (d *Driver) operand(o *driver.CUmemcpy3DOperand) (p *place, ok bool) {
 
 func (d *Driver) memcpy3DBatch(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, flags uint64, h driver.CUstream) (fail uint64, r driver.CUresult) {
 	const most = 1 << 20
-	fail = ^uint64(0)
+	fail = noCopy
 	if n == 0 || n > most || list == nil || flags != 0 {
 		return fail, invalidValue
 	}
@@ -173,8 +175,6 @@ func (d *Driver) memcpy3DBatchAsync(cur driver.CUcontext, n uint64, list *driver
 
 func (d *Driver) memcpy3DBatchAsync1(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, fail *uint64, flags uint64, h driver.CUstream) driver.CUresult {
 	i, r := d.memcpy3DBatch(cur, n, list, flags, h)
-	if fail != nil && r != success {
-		*fail = i
-	}
+	tellCopy(fail, i, h)
 	return r
 }
