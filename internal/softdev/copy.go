@@ -140,6 +140,9 @@ func (d *Driver) linear(cur driver.CUcontext, n uint64, stream driver.CUstream, 
 	if s.capturing() {
 		return s.captureWork(&copyWork{c, linearCopy(dst, src, n)})
 	}
+	if d.memory.asleep(dst.p, src.p) {
+		return invalidValue
+	}
 	if async {
 		return s.copyLater(dst, src, n)
 	}

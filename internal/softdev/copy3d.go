@@ -136,6 +136,9 @@ func (d *Driver) boxed(cur driver.CUcontext, stream driver.CUstream, async bool,
 			WidthInBytes: w, Height: h, Depth: depth,
 		}})
 	}
+	if d.memory.asleep(b.dst, b.src) {
+		return invalidValue
+	}
 	o := &op{kind: opTask, task: b}
 	if async && !b.pageable {
 		s.offer(o, b.bytes() <= shortCopy)

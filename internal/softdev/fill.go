@@ -47,6 +47,9 @@ func (d *Driver) memset(cur driver.CUcontext, dst driver.CUdeviceptr, width uint
 	if s.capturing() {
 		return s.captureWork(&fillWork{c, driver.CUDA_MEMSET_NODE_PARAMS{Dst: dst, Value: value, ElementSize: uint32(width), Width: size / uint64(width), Height: 1}})
 	}
+	if d.memory.asleep(p, nil) {
+		return invalidValue
+	}
 	s.offer(&op{kind: opFill, width: width, value: value, dst: p, n: size / uint64(width)}, size <= shortCopy)
 	return success
 }
@@ -77,6 +80,9 @@ func (d *Driver) memset2D(cur driver.CUcontext, dst driver.CUdeviceptr, pitch ui
 	}
 	if s.capturing() {
 		return s.captureWork(&fillWork{c, driver.CUDA_MEMSET_NODE_PARAMS{Dst: dst, Pitch: pitch, Value: value, ElementSize: uint32(width), Width: n, Height: rows}})
+	}
+	if d.memory.asleep(p, nil) {
+		return invalidValue
 	}
 	s.offer(&op{kind: opTask, task: &boxFill{p, pitch, width, value, n, rows}}, row*rows <= shortCopy)
 	return success

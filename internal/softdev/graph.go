@@ -264,7 +264,7 @@ func runAll(list []func()) {
 	}
 }
 
-// graphClone refuses graphs with memory nodes, as cuGraphAddMemAllocNode documents.
+// graphClone refuses graphs with memory nodes, as cuGraphAddMemAllocNode documents, and with conditional nodes (recorded).
 func (d *Driver) graphClone(_ driver.CUcontext, out *driver.CUgraph, h driver.CUgraph) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
@@ -280,6 +280,10 @@ func (d *Driver) graphClone(_ driver.CUcontext, out *driver.CUgraph, h driver.CU
 	defer d.gs.mu.Unlock()
 	if g.once {
 		d.explain(nil, "a graph with memory allocation or free nodes cannot be cloned")
+		return notSupported
+	}
+	if g.hasConditional() {
+		d.explain(nil, "a graph with conditional nodes cannot be cloned")
 		return notSupported
 	}
 	c := d.gs.copyGraph(g, nil)
@@ -303,6 +307,7 @@ func (d *Driver) graphNodeFindInClone(_ driver.CUcontext, out *driver.CUgraphNod
 	if out == nil {
 		return invalidValue
 	}
+	*out = 0 // whatever comes of it (recorded)
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
 	if m := g.findCopy(n); m != nil {
@@ -325,6 +330,16 @@ func (g *graph) findCopy(n *graphNode) *graphNode {
 		}
 	}
 	return nil
+}
+
+// hasConditional says whether there is a conditional node in the graph or its child graphs.
+func (g *graph) hasConditional() bool {
+	for _, n := range g.nodes {
+		if n.work.kind() == driver.CU_GRAPH_NODE_TYPE_CONDITIONAL || slices.ContainsFunc(subgraphs(n.work), (*graph).hasConditional) {
+			return true
+		}
+	}
+	return false
 }
 
 func subgraphs(w nodeWork) []*graph {
@@ -381,9 +396,9 @@ func (d *Driver) graphNodeGetType(_ driver.CUcontext, h driver.CUgraphNode, out 
 }
 
 // list gives a caller up to *n elements, zeroes what is left of its array, and sets *n to the number given; with a NULL array *n is how many there
-// are (cuGraphGetNodes).
+// are (cuGraphGetNodes). Room for none is refused (recorded).
 func list[T any](dst *T, n *uint64, all []T) driver.CUresult {
-	if n == nil {
+	if n == nil || dst != nil && *n == 0 {
 		return invalidValue
 	}
 	if dst == nil {
@@ -430,13 +445,8 @@ func (d *Driver) listNodes(h driver.CUgraph, nodes *driver.CUgraphNode, n *uint6
 	return list(nodes, n, all)
 }
 
-// anyData says whether an edge is annotated with more than a plain dependence.
-func anyData(edges []*graphEdge) bool {
-	return slices.ContainsFunc(edges, func(e *graphEdge) bool { return e.data != driver.CUgraphEdgeData{} })
-}
-
 // listEdges serves the queries about edges. Without room for the annotations those that have some cannot be told: CUDA_ERROR_LOSSY_QUERY
-// (cuGraphGetEdges).
+// (cuGraphGetEdges). Then the lists hold what comes before the first such edge and that edge's end, or its beginning where no ends were asked for (recorded).
 func listEdges(edges []*graphEdge, from, to *driver.CUgraphNode, data *driver.CUgraphEdgeData, n *uint64) driver.CUresult {
 	if n == nil {
 		return invalidValue
@@ -445,19 +455,27 @@ func listEdges(edges []*graphEdge, from, to *driver.CUgraphNode, data *driver.CU
 		*n = uint64(len(edges))
 		return success
 	}
-	if data == nil && anyData(edges[:min(uint64(len(edges)), *n)]) {
-		return driver.CUDA_ERROR_LOSSY_QUERY
-	}
 	var f, t []driver.CUgraphNode
 	var x []driver.CUgraphEdgeData
-	for _, e := range edges {
+	r := success
+	for i, e := range edges {
+		if data == nil && uint64(i) < *n && e.data != (driver.CUgraphEdgeData{}) {
+			r = driver.CUDA_ERROR_LOSSY_QUERY
+			t = append(t, e.to.handle)
+			if to == nil {
+				f = append(f, e.from.handle)
+			}
+			break
+		}
 		f, t, x = append(f, e.from.handle), append(t, e.to.handle), append(x, e.data)
 	}
 	fillList(from, *n, f)
 	fillList(to, *n, t)
 	fillList(data, *n, x)
-	*n = min(*n, uint64(len(edges)))
-	return success
+	if r == success {
+		*n = min(*n, uint64(len(edges)))
+	}
+	return r
 }
 
 func (d *Driver) graphGetEdges(_ driver.CUcontext, h driver.CUgraph, from, to *driver.CUgraphNode, data *driver.CUgraphEdgeData, n *uint64) driver.CUresult {
@@ -510,16 +528,9 @@ func validEdge(from, to nodeWork, x driver.CUgraphEdgeData) bool {
 	if x.Type == uint8(driver.CU_GRAPH_DEPENDENCY_TYPE_DEFAULT) && x.From_port == driver.CU_GRAPH_KERNEL_NODE_PORT_DEFAULT {
 		return true
 	}
-	if from.kind() != driver.CU_GRAPH_NODE_TYPE_KERNEL || x.From_port > driver.CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER {
-		return false
-	}
-	switch driver.CUgraphDependencyType(x.Type) {
-	case driver.CU_GRAPH_DEPENDENCY_TYPE_DEFAULT:
-		return true
-	case driver.CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC:
-		return to.kind() == driver.CU_GRAPH_NODE_TYPE_KERNEL && x.From_port != driver.CU_GRAPH_KERNEL_NODE_PORT_DEFAULT
-	}
-	return false
+	return driver.CUgraphDependencyType(x.Type) == driver.CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC &&
+		from.kind() == driver.CU_GRAPH_NODE_TYPE_KERNEL && to.kind() == driver.CU_GRAPH_NODE_TYPE_KERNEL &&
+		x.From_port >= driver.CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC && x.From_port <= driver.CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER
 }
 
 // pairs reads the parallel arrays of the calls that change edges.
@@ -592,18 +603,18 @@ func (d *Driver) graphRemoveDependencies(_ driver.CUcontext, h driver.CUgraph, f
 	}
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
+	if g.once && n > 0 { // whatever the nodes are (recorded)
+		d.explain(nil, "edges of a graph with memory nodes cannot be removed")
+		return notSupported
+	}
 	edges, r := d.pairs(g, from, to, data, n)
 	if r != success {
 		return r
 	}
-	if g.once && n > 0 {
-		d.explain(nil, "edges of a graph with memory nodes cannot be removed")
-		return notSupported
-	}
 	var found []*graphEdge
 	for _, e := range edges {
 		x := e.from.edgeTo(e.to)
-		if x == nil || slices.Contains(found, x) || x.data != e.data {
+		if x == nil || slices.Contains(found, x) || data != nil && x.data != e.data { // without annotations any edge between the two is meant (recorded)
 			return invalidValue
 		}
 		found = append(found, x)

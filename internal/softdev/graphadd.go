@@ -94,23 +94,33 @@ func (d *Driver) graphAddMemFreeNode(_ driver.CUcontext, out *driver.CUgraphNode
 	if r := d.ready(); r != success {
 		return r
 	}
-	return d.adding(out, h, deps, n, func(*graph) (nodeWork, driver.CUresult) { return d.newMemFreeWork(p) })
+	return d.adding(out, h, deps, n, func(g *graph) (nodeWork, driver.CUresult) { return d.newMemFreeWork(g, p) })
+}
+
+func (d *Driver) signalBuilder(p *driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) func() (nodeWork, driver.CUresult) {
+	return func() (nodeWork, driver.CUresult) {
+		if p == nil {
+			return nil, invalidValue
+		}
+		return d.newSemaphoreWork(true, p.NumExtSems)
+	}
+}
+
+func (d *Driver) waitBuilder(p *driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS) func() (nodeWork, driver.CUresult) {
+	return func() (nodeWork, driver.CUresult) {
+		if p == nil {
+			return nil, invalidValue
+		}
+		return d.newSemaphoreWork(false, p.NumExtSems)
+	}
 }
 
 func (d *Driver) graphAddSignalNode(_ driver.CUcontext, out *driver.CUgraphNode, h driver.CUgraph, deps *driver.CUgraphNode, n uint64, p *driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) driver.CUresult {
-	return d.adding(out, h, deps, n, func(*graph) (nodeWork, driver.CUresult) {
-		if p == nil {
-			return nil, invalidValue
-		}
-		return nil, d.noSemaphores()
-	})
+	build := d.signalBuilder(p)
+	return d.adding(out, h, deps, n, func(*graph) (nodeWork, driver.CUresult) { return build() })
 }
 
 func (d *Driver) graphAddWaitNode(_ driver.CUcontext, out *driver.CUgraphNode, h driver.CUgraph, deps *driver.CUgraphNode, n uint64, p *driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS) driver.CUresult {
-	return d.adding(out, h, deps, n, func(*graph) (nodeWork, driver.CUresult) {
-		if p == nil {
-			return nil, invalidValue
-		}
-		return nil, d.noSemaphores()
-	})
+	build := d.waitBuilder(p)
+	return d.adding(out, h, deps, n, func(*graph) (nodeWork, driver.CUresult) { return build() })
 }

@@ -63,6 +63,8 @@ func (gs *graphs) execWork(w nodeWork) (nodeWork, *graphNode) {
 	case *childWork:
 		p, bad := gs.newPlan(w.g)
 		return &childWork{plan: p}, bad
+	case *memAllocWork:
+		w.mem.steps++
 	case *conditionalWork:
 		c := &conditionalWork{cond: w.cond, typ: w.typ}
 		for _, b := range w.bodies {
@@ -193,15 +195,18 @@ func (d *Driver) instantiate(cur driver.CUcontext, out *driver.CUgraphExec, h dr
 	if g == nil || out == nil || flags&^uint64(instantiateFlags) != 0 {
 		return nil, why, invalidValue
 	}
+	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
 	if flags&uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0 {
 		if flags&uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0 { // the one excludes the other (cuda.h)
 			return nil, why, invalidValue
 		}
+		if bad := g.hostOnly(); bad != nil {
+			return bad, driver.CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, invalidValue
+		}
 		d.explain(c, "graphs that are launched from the device are not supported")
 		return nil, why, notSupported
 	}
-	d.gs.mu.Lock()
-	defer d.gs.mu.Unlock()
 	for _, k := range g.conds {
 		if !k.used {
 			return nil, driver.CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED, invalidValue
@@ -225,6 +230,22 @@ func (d *Driver) instantiate(cur driver.CUcontext, out *driver.CUgraphExec, h dr
 	return nil, driver.CUDA_GRAPH_INSTANTIATE_SUCCESS, success
 }
 
+// hostOnly is a node of a kind that keeps a graph from being launched from the device (CUDA Programming Guide, "Device Graph Requirements").
+func (g *graph) hostOnly() *graphNode {
+	for _, n := range g.nodes {
+		switch w := n.work.(type) {
+		case *kernelWork, *copyWork, *fillWork:
+		case *childWork:
+			if w.g.hostOnly() != nil {
+				return n
+			}
+		default:
+			return n
+		}
+	}
+	return nil
+}
+
 // hold takes references to the user objects of a graph and its child graphs.
 func (x *graphExec) hold(g *graph) {
 	for o, n := range g.objects {
@@ -246,14 +267,11 @@ func (d *Driver) graphInstantiateWithFlags(cur driver.CUcontext, out *driver.CUg
 	return r
 }
 
-// graphInstantiate has a log buffer, in which the driver has long left nothing but an empty text.
+// graphInstantiate has a log buffer, in which the driver has long left nothing but an empty text, and names no node either (recorded for a circle).
 func (d *Driver) graphInstantiate(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph, node *driver.CUgraphNode, log *byte, size uint64) driver.CUresult {
-	bad, _, r := d.instantiate(cur, out, h, 0)
+	_, _, r := d.instantiate(cur, out, h, 0)
 	if node != nil {
 		*node = 0
-		if bad != nil {
-			*node = bad.handle
-		}
 	}
 	if log != nil && size > 0 {
 		*log = 0
@@ -632,11 +650,8 @@ func (p *plan) compare(q *plan) (why driver.CUgraphExecUpdateResult, node, from 
 	if len(p.steps) != len(q.steps) {
 		return driver.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nil, nil
 	}
-	for i := range p.steps {
+	for i := range p.steps { // the shape comes before the works (recorded)
 		a, b := &p.steps[i], &q.steps[i]
-		if why := changeable(a.work, b.work); why != driver.CU_GRAPH_EXEC_UPDATE_SUCCESS {
-			return why, b.node, nil
-		}
 		if a.deps != b.deps || !slices.Equal(a.next, b.next) {
 			for k, j := range b.next {
 				if k >= len(a.next) || a.next[k] != j {
@@ -644,6 +659,12 @@ func (p *plan) compare(q *plan) (why driver.CUgraphExecUpdateResult, node, from 
 				}
 			}
 			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, b.node, nil
+		}
+	}
+	for i := range p.steps {
+		a, b := &p.steps[i], &q.steps[i]
+		if why := changeable(a.work, b.work); why != driver.CU_GRAPH_EXEC_UPDATE_SUCCESS {
+			return why, b.node, nil
 		}
 		x, y := subplans(a.work), subplans(b.work)
 		for k := range x {
@@ -673,6 +694,7 @@ func (gs *graphs) drop(p *plan) {
 	p.walk(func(s *step) {
 		switch w := s.work.(type) {
 		case *memAllocWork:
+			w.mem.steps--
 			gs.dropMemory(w.mem)
 		case *conditionalWork:
 			gs.dropConditional(w.cond)
@@ -684,6 +706,10 @@ func (d *Driver) graphExecUpdate(_ driver.CUcontext, h driver.CUgraphExec, gh dr
 	if r := d.ready(); r != success {
 		return r
 	}
+	if info == nil {
+		info = new(driver.CUgraphExecUpdateResultInfo)
+	}
+	*info = driver.CUgraphExecUpdateResultInfo{} // whatever comes of it (recorded)
 	x, r := d.graphExec(h)
 	if r != success {
 		return r
@@ -692,12 +718,8 @@ func (d *Driver) graphExecUpdate(_ driver.CUcontext, h driver.CUgraphExec, gh dr
 	if r != success {
 		return r
 	}
-	if info == nil {
-		return invalidValue
-	}
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
-	*info = driver.CUgraphExecUpdateResultInfo{}
 	q, bad := d.gs.newPlan(g)
 	if bad != nil {
 		info.Result, info.ErrorNode = driver.CU_GRAPH_EXEC_UPDATE_ERROR, bad.handle
@@ -751,7 +773,7 @@ func (d *Driver) setStep(h driver.CUgraphExec, nh driver.CUgraphNode, w nodeWork
 		}
 		defer d.gs.drop(q)
 		if why, _, _ := o.plan.compare(q); why != driver.CU_GRAPH_EXEC_UPDATE_SUCCESS {
-			return invalidValue
+			return driver.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
 		}
 		o.plan.adopt(q)
 		return success

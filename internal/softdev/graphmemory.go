@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -11,15 +12,29 @@ import (
 // launch without a free needs them.
 type graphMemory struct {
 	dev     *device
+	heap    *mem.Heap
 	alloc   *allocation
 	ptr     driver.CUdeviceptr
 	size    uint64
-	holders int  // nodes and steps
-	live    bool // allocated by a launch, and not freed by what was queued since; d.gs.mu
+	holders int         // nodes and steps
+	steps   int         // those of executable graphs
+	live    bool        // allocated by a launch, and not freed by what was queued since; d.gs.mu
+	backed  bool        // counted as used: launched, and its executable graph is there or it is live
+	dormant atomic.Bool // not live, for those who do not have the lock: only graphs know the address
 }
 
-// graphAccount is what cuDeviceGetGraphMemAttribute reports of a device.
-type graphAccount struct{ used, usedHigh, reserved, reservedHigh uint64 }
+// graphAccount is what cuDeviceGetGraphMemAttribute reports of a device, in chunks as pools hold memory: what executable graphs that were launched hold
+// is used, freed or not, and stays reserved until the device is trimmed (recorded).
+type graphAccount struct {
+	backed         uint64 // bytes asked for
+	used, reserved level
+}
+
+func (a *graphAccount) back(n uint64) {
+	a.backed += n // n may be negative in two's complement
+	a.used.set(chunks(a.backed))
+	a.reserved.set(max(a.reserved.now, a.used.now))
+}
 
 func (gs *graphs) account(dev *device) *graphAccount {
 	a := gs.memory[dev]
@@ -35,27 +50,54 @@ func (gs *graphs) setLive(m *graphMemory, live bool) {
 		return
 	}
 	m.live = live
-	a := gs.account(m.dev)
-	if live {
-		a.used += m.size
-		a.usedHigh = max(a.usedHigh, a.used)
+	m.sleep(!live)
+	if live && !m.backed {
+		m.backed = true
+		gs.account(m.dev).back(m.size)
+	}
+	gs.settle(m)
+}
+
+// settle ends what nobody needs any more.
+func (gs *graphs) settle(m *graphMemory) {
+	if m.live {
 		return
 	}
-	a.used -= m.size
+	if m.backed && m.steps == 0 {
+		m.backed = false
+		gs.account(m.dev).back(-m.size)
+	}
 	if m.holders == 0 {
-		gs.giveBack(m)
+		m.sleep(false)
+		_ = m.heap.Free(uint64(m.ptr)) // gone already when its context was destroyed
 	}
 }
 
 func (gs *graphs) dropMemory(m *graphMemory) {
-	if m.holders--; m.holders == 0 && !m.live {
-		gs.giveBack(m)
+	m.holders--
+	gs.settle(m)
+}
+
+func (m *graphMemory) sleep(on bool) {
+	if m.dormant.Swap(on) == on {
+		return
+	}
+	n := &m.dev.d.memory.dormant
+	if on {
+		n.Add(1)
+	} else {
+		n.Add(-1)
 	}
 }
 
-func (gs *graphs) giveBack(m *graphMemory) {
-	gs.account(m.dev).reserved -= m.size
-	_ = m.dev.heap.Free(uint64(m.ptr)) // gone already when its context was destroyed
+// asleep says whether one of two addresses is of graph memory that is not allocated: it is no memory to calls that do not make nodes (recorded).
+func (m *memory) asleep(p, q unsafe.Pointer) bool {
+	return m.dormant.Load() != 0 && (m.asleepAt(p) || m.asleepAt(q))
+}
+
+func (m *memory) asleepAt(p unsafe.Pointer) bool {
+	_, a, ok := m.find(driver.CUdeviceptr(uintptr(p)))
+	return ok && a.graph != nil && a.graph.dormant.Load()
 }
 
 // freeGraphMemory is cuMemFree and cuMemFreeAsync of memory that a graph allocated and did not free.
@@ -114,26 +156,27 @@ func (x *graphExec) account() driver.CUresult {
 	return success
 }
 
-// newGraphMemory takes the memory of an allocation node.
+// newGraphMemory takes the memory of an allocation node. What it does not support, and a place of access that there is not, have codes of their own (recorded).
 func (d *Driver) newGraphMemory(cur driver.CUcontext, p *driver.CUDA_MEM_ALLOC_NODE_PARAMS) (*memAllocWork, driver.CUresult) {
 	props := &p.PoolProps
-	if props.AllocType != driver.CU_MEM_ALLOCATION_TYPE_PINNED || props.Location.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE || p.Bytesize == 0 {
+	dev, heap, r := d.located(props.AllocType, props.Location)
+	if r != success || p.Bytesize == 0 {
 		return nil, invalidValue
 	}
-	if props.HandleTypes != driver.CU_MEM_HANDLE_TYPE_NONE { // graph allocations cannot be shared (CUDA_MEM_ALLOC_NODE_PARAMS)
-		return nil, invalidValue
-	}
-	dev, r := d.deviceOf(driver.CUdevice(props.Location.Id))
-	if r != success {
-		return nil, invalidValue
+	if props.HandleTypes != driver.CU_MEM_HANDLE_TYPE_NONE || props.Location.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE {
+		d.explain(nil, "graphs allocate memory of devices, which cannot be shared")
+		return nil, notSupported
 	}
 	w := &memAllocWork{p: *p}
 	if p.AccessDescCount > 0 {
-		if p.AccessDescs == nil || p.AccessDescCount > uint64(len(d.devices)) {
+		if p.AccessDescs == nil || p.AccessDescCount > uint64(len(d.devices))+1 {
 			return nil, invalidValue
 		}
 		for _, a := range unsafe.Slice(p.AccessDescs, p.AccessDescCount) {
-			if a.Location.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE || a.Location.Id < 0 || int(a.Location.Id) >= len(d.devices) || a.Flags != driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE {
+			switch {
+			case a.Location.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE && !d.validPlace(a.Location):
+				return nil, driver.CUDA_ERROR_INVALID_DEVICE
+			case !d.validPlace(a.Location) || a.Flags != driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
 				return nil, invalidValue
 			}
 			w.access = append(w.access, a)
@@ -143,19 +186,16 @@ func (d *Driver) newGraphMemory(cur driver.CUcontext, p *driver.CUDA_MEM_ALLOC_N
 	if r != success {
 		return nil, r
 	}
-	m := &graphMemory{dev: dev, size: p.Bytesize, holders: 1}
+	m := &graphMemory{dev: dev, heap: heap, size: p.Bytesize, holders: 1}
 	m.alloc = &allocation{graph: m}
-	if m.ptr, r = c.allocate(dev.heap, p.Bytesize, mem.MinAlign, m.alloc); r != success {
+	m.sleep(true)
+	if m.ptr, r = c.allocate(heap, p.Bytesize, mem.MinAlign, m.alloc); r != success {
+		m.sleep(false)
 		return nil, r
 	}
 	w.mem = m
 	w.p.Dptr = m.ptr
 	p.Dptr = m.ptr
-	d.gs.mu.Lock()
-	defer d.gs.mu.Unlock()
-	a := d.gs.account(dev)
-	a.reserved += m.size
-	a.reservedHigh = max(a.reservedHigh, a.reserved)
 	return w, success
 }
 
@@ -170,13 +210,13 @@ func (d *Driver) deviceGetGraphMemAttribute(_ driver.CUcontext, ordinal driver.C
 	out := (*uint64)(v)
 	switch attr {
 	case driver.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-		*out = a.used
+		*out = a.used.now
 	case driver.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-		*out = a.usedHigh
+		*out = a.used.high
 	case driver.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-		*out = a.reserved
+		*out = a.reserved.now
 	case driver.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-		*out = a.reservedHigh
+		*out = a.reserved.high
 	default:
 		return invalidValue
 	}
@@ -197,19 +237,26 @@ func (d *Driver) deviceSetGraphMemAttribute(_ driver.CUcontext, ordinal driver.C
 	a := d.gs.account(dev)
 	switch attr {
 	case driver.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-		a.usedHigh = a.used
+		a.used.high = a.used.now
 	case driver.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-		a.reservedHigh = a.reserved
+		a.reserved.high = a.reserved.now
 	default:
 		return invalidValue
 	}
 	return success
 }
 
-// deviceGraphMemTrim: memory that no graph holds has been given back already.
+// deviceGraphMemTrim is an entry in the account: memory that no graph holds has been given back already.
 func (d *Driver) deviceGraphMemTrim(_ driver.CUcontext, ordinal driver.CUdevice) driver.CUresult {
-	_, r := d.asked(true, ordinal)
-	return r
+	dev, r := d.asked(true, ordinal)
+	if r != success {
+		return r
+	}
+	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
+	a := d.gs.account(dev)
+	a.reserved.now = a.used.now
+	return success
 }
 
 // captureAlloc makes a node of cuMemAllocAsync. The pool only says which device the memory is of: graphs have their own.

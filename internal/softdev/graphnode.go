@@ -73,10 +73,12 @@ func (d *Driver) completeKernel(w *kernelWork, params *unsafe.Pointer, extra *ui
 	return success
 }
 
-// nodeContext resolves the context of a copy, fill or batch node; 0 is the current one where the struct has no other.
+// nodeContext resolves the context of a copy or fill node; 0 is the current one, if there is one.
 func (d *Driver) nodeContext(cur, h driver.CUcontext) (*context, driver.CUresult) {
 	if h == 0 {
-		h = d.current(cur)
+		if h = d.current(cur); h == 0 {
+			return nil, invalidValue
+		}
 	}
 	c, r := d.contextOf(h)
 	if r != success {
@@ -149,7 +151,7 @@ func (d *Driver) newHostWork(p *driver.CUDA_HOST_NODE_PARAMS) (nodeWork, driver.
 }
 
 func (d *Driver) newBatchWork(cur driver.CUcontext, p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) (nodeWork, driver.CUresult) {
-	if p == nil {
+	if p == nil || p.Ctx == 0 { // the current context does not stand in (recorded)
 		return nil, invalidValue
 	}
 	c, r := d.nodeContext(cur, p.Ctx)
@@ -175,8 +177,7 @@ func (d *Driver) newChildWork(h driver.CUgraph, parent *graph, own driver.CUgrap
 	}
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
-	switch own {
-	case driver.CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE:
+	if own != driver.CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE { // whatever else it is (recorded)
 		if g.once {
 			d.explain(nil, "a graph with memory nodes can only be moved into another")
 			return nil, notSupported
@@ -185,21 +186,26 @@ func (d *Driver) newChildWork(h driver.CUgraph, parent *graph, own driver.CUgrap
 			return nil, invalidValue // the driver dies
 		}
 		return &childWork{g: d.gs.copyGraph(g, nil)}, success
-	case driver.CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE:
-		if g.parent != nil || g == parent || g.inst > 0 || parent == nil {
+	}
+	if g.parent != nil {
+		d.explain(nil, "the graph belongs to another already")
+		return nil, notSupported
+	}
+	if g == parent || g.inst > 0 || parent == nil {
+		return nil, invalidValue
+	}
+	for p := parent; p.parent != nil; p = p.parent.g {
+		if p.parent.g == g {
 			return nil, invalidValue
 		}
-		for p := parent; p.parent != nil; p = p.parent.g {
-			if p.parent.g == g {
-				return nil, invalidValue
-			}
-		}
-		return &childWork{g: g}, success
 	}
-	return nil, invalidValue
+	return &childWork{g: g}, success
 }
 
 func (d *Driver) newEventWork(h driver.CUevent, record bool) (nodeWork, driver.CUresult) {
+	if h == 0 {
+		return nil, invalidValue
+	}
 	e, r := d.event(h)
 	if r != success {
 		return nil, r
@@ -210,10 +216,18 @@ func (d *Driver) newEventWork(h driver.CUevent, record bool) (nodeWork, driver.C
 	return &eventWaitWork{e}, success
 }
 
-func (d *Driver) newMemFreeWork(p driver.CUdeviceptr) (nodeWork, driver.CUresult) {
+// newMemFreeWork frees memory once in a graph (cuGraphAddMemFreeNode).
+func (d *Driver) newMemFreeWork(g *graph, p driver.CUdeviceptr) (nodeWork, driver.CUresult) {
 	rng, a, ok := d.memory.find(p)
 	if p == 0 || !ok || rng.Base != uint64(p) || a.graph == nil {
 		return nil, invalidValue
+	}
+	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
+	for _, n := range g.nodes {
+		if w, ok := n.work.(*memFreeWork); ok && w.ptr == p {
+			return nil, invalidValue
+		}
 	}
 	return &memFreeWork{p}, success
 }
@@ -270,6 +284,9 @@ func (d *Driver) graphConditionalHandleCreate(cur driver.CUcontext, out *driver.
 	if flags&^uint32(known) != 0 {
 		return invalidValue
 	}
+	if ctx == 0 {
+		return invalidCtx // the current one does not stand in (recorded)
+	}
 	c, r := d.nodeContext(cur, ctx)
 	if r != success {
 		return r
@@ -321,8 +338,10 @@ func (d *Driver) work(cur driver.CUcontext, g *graph, p *driver.CUgraphNodeParam
 		return d.newEventWork(p.EventRecord().Event, true)
 	case driver.CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
 		return d.newBatchWork(cur, unionAt[driver.CUDA_BATCH_MEM_OP_NODE_PARAMS](p))
-	case driver.CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, driver.CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-		return nil, d.noSemaphores()
+	case driver.CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+		return d.newSemaphoreWork(true, p.ExtSemSignal().NumExtSems)
+	case driver.CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+		return d.newSemaphoreWork(false, p.ExtSemWait().NumExtSems)
 	}
 	if g == nil { // the parameters of the others cannot be changed
 		return nil, invalidValue
@@ -332,17 +351,20 @@ func (d *Driver) work(cur driver.CUcontext, g *graph, p *driver.CUgraphNodeParam
 		w, r := d.newGraphMemory(cur, unionAt[driver.CUDA_MEM_ALLOC_NODE_PARAMS](p))
 		return w, r
 	case driver.CU_GRAPH_NODE_TYPE_MEM_FREE:
-		return d.newMemFreeWork(p.Free().Dptr)
+		return d.newMemFreeWork(g, p.Free().Dptr)
 	case driver.CU_GRAPH_NODE_TYPE_CONDITIONAL:
 		return d.newConditionalWork(g, p.Conditional())
 	}
 	return nil, invalidValue
 }
 
-// noSemaphores answers for external semaphores: there is no API to import them from.
-func (d *Driver) noSemaphores() driver.CUresult {
+// newSemaphoreWork answers for nodes of external semaphores: there is no API to import them from, and a list of none will do (recorded).
+func (d *Driver) newSemaphoreWork(signal bool, n uint32) (nodeWork, driver.CUresult) {
+	if n == 0 {
+		return semaphoreWork{signal}, success
+	}
 	d.explain(nil, "external semaphores are not supported: there is no graphics API or other process to share them with")
-	return notSupported
+	return nil, notSupported
 }
 
 // adding is the beginning of the calls that add a node, once they know that they may look: the graph, then the work, then the edges.
@@ -607,38 +629,52 @@ func (d *Driver) graphMemFreeNodeGetParams(_ driver.CUcontext, h driver.CUgraphN
 	return getParams(d, h, p, func(w *memFreeWork, p *driver.CUdeviceptr) { *p = w.ptr })
 }
 
-// No node can be one of a semaphore, since none can be made.
-func (d *Driver) graphSemaphoreNode(h driver.CUgraphNode) driver.CUresult {
-	if _, r := d.graphNode(h); r != success {
+// semaphoreParams gives the parameters of a node of semaphores.
+func semaphoreParams[P any](d *Driver, signal bool, h driver.CUgraphNode, p *P) driver.CUresult {
+	_, w, r := workOf[semaphoreWork](d, h)
+	if r != success {
 		return r
 	}
-	return invalidValue
+	if p == nil || w.signal != signal {
+		return invalidValue
+	}
+	var none P
+	*p = none
+	return success
+}
+
+// changing is the work of the calls that set a node's parameters by the struct that serves all kinds; the node has to be of the struct's kind.
+func (d *Driver) changing(cur driver.CUcontext, h driver.CUgraphNode, p *driver.CUgraphNodeParams) func() (nodeWork, driver.CUresult) {
+	return func() (nodeWork, driver.CUresult) {
+		n, r := d.graphNode(h)
+		if r != success {
+			return nil, r
+		}
+		d.gs.mu.Lock()
+		wrong := p == nil || p.Type != n.work.kind()
+		d.gs.mu.Unlock()
+		if wrong {
+			return nil, invalidValue
+		}
+		return d.work(cur, nil, p)
+	}
 }
 
 func (d *Driver) graphNodeSetParams(cur driver.CUcontext, h driver.CUgraphNode, p *driver.CUgraphNodeParams) driver.CUresult {
-	return d.setParams(h, func() (nodeWork, driver.CUresult) {
-		if p == nil {
-			return nil, invalidValue
-		}
-		return d.work(cur, nil, p)
-	})
+	return d.setParams(h, d.changing(cur, h, p))
 }
 
 func (d *Driver) graphExecNodeSetParams(cur driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode, p *driver.CUgraphNodeParams) driver.CUresult {
-	return d.setExec(x, h, func() (nodeWork, driver.CUresult) {
-		if p == nil {
-			return nil, invalidValue
-		}
-		return d.work(cur, nil, p)
-	})
+	return d.setExec(x, h, d.changing(cur, h, p))
 }
 
-// nodeAttribute says whether kernel nodes have an attribute (CU_KERNEL_NODE_ATTRIBUTE_...).
+// nodeAttribute says whether kernel nodes have an attribute (CU_KERNEL_NODE_ATTRIBUTE_...). A preferred cluster dimension they have not, on this
+// architecture (recorded).
 func nodeAttribute(id driver.CUkernelNodeAttrID) bool {
 	switch id {
 	case driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, driver.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
 		driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, driver.CU_LAUNCH_ATTRIBUTE_PRIORITY, driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
-		driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, driver.CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, driver.CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
+		driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, driver.CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
 		driver.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
 		return true
 	}
@@ -661,6 +697,8 @@ func (d *Driver) graphKernelNodeGetAttribute(_ driver.CUcontext, h driver.CUgrap
 	*v = driver.CUkernelNodeAttrValue{}
 	if at := w.attribute(id); at != nil {
 		*v = *at
+	} else if id == driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP {
+		v.MemSyncDomainMap().Remote = 1 // each domain is its own
 	}
 	return success
 }
@@ -688,7 +726,10 @@ func (d *Driver) graphKernelNodeSetAttribute(_ driver.CUcontext, h driver.CUgrap
 	if r := k.f.validate(&k.q); r != success {
 		return r
 	}
-	k.setAttribute(id, v)
+	if id == driver.CU_LAUNCH_ATTRIBUTE_PRIORITY {
+		*a.Value.Priority() = k.f.mod.ctx.dev.clampPriority(*v.Priority())
+	}
+	k.setAttribute(id, &a.Value)
 	n.work = k
 	return success
 }

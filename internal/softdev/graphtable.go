@@ -110,14 +110,18 @@ func (d *Driver) graphTable(t *driver.Table) {
 	t.GraphBatchMemOpNodeSetParams = d.graphBatchMemOpNodeSetParams
 	t.GraphMemAllocNodeGetParams = d.graphMemAllocNodeGetParams
 	t.GraphMemFreeNodeGetParams = d.graphMemFreeNodeGetParams
-	t.GraphExternalSemaphoresSignalNodeGetParams = func(_ ctx, h node, _ *driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) res {
-		return d.graphSemaphoreNode(h)
+	t.GraphExternalSemaphoresSignalNodeGetParams = func(_ ctx, h node, p *driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) res {
+		return semaphoreParams(d, true, h, p)
 	}
-	t.GraphExternalSemaphoresSignalNodeSetParams = t.GraphExternalSemaphoresSignalNodeGetParams
-	t.GraphExternalSemaphoresWaitNodeGetParams = func(_ ctx, h node, _ *driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS) res {
-		return d.graphSemaphoreNode(h)
+	t.GraphExternalSemaphoresSignalNodeSetParams = func(_ ctx, h node, p *driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) res {
+		return d.setParams(h, d.signalBuilder(p))
 	}
-	t.GraphExternalSemaphoresWaitNodeSetParams = t.GraphExternalSemaphoresWaitNodeGetParams
+	t.GraphExternalSemaphoresWaitNodeGetParams = func(_ ctx, h node, p *driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS) res {
+		return semaphoreParams(d, false, h, p)
+	}
+	t.GraphExternalSemaphoresWaitNodeSetParams = func(_ ctx, h node, p *driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS) res {
+		return d.setParams(h, d.waitBuilder(p))
+	}
 
 	// Executable graphs.
 	t.GraphInstantiate = d.graphInstantiate
@@ -142,11 +146,11 @@ func (d *Driver) graphTable(t *driver.Table) {
 	t.GraphExecEventRecordNodeSetEvent = d.graphExecEventNodeSetEvent(true)
 	t.GraphExecEventWaitNodeSetEvent = d.graphExecEventNodeSetEvent(false)
 	t.GraphExecBatchMemOpNodeSetParams = d.graphExecBatchMemOpNodeSetParams
-	t.GraphExecExternalSemaphoresSignalNodeSetParams = func(_ ctx, x exec, h node, _ *driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) res {
-		return d.graphSemaphoreNode(h)
+	t.GraphExecExternalSemaphoresSignalNodeSetParams = func(_ ctx, x exec, h node, p *driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) res {
+		return d.setExec(x, h, d.signalBuilder(p))
 	}
-	t.GraphExecExternalSemaphoresWaitNodeSetParams = func(_ ctx, x exec, h node, _ *driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS) res {
-		return d.graphSemaphoreNode(h)
+	t.GraphExecExternalSemaphoresWaitNodeSetParams = func(_ ctx, x exec, h node, p *driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS) res {
+		return d.setExec(x, h, d.waitBuilder(p))
 	}
 
 	// Memory operations of streams.

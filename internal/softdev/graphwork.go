@@ -74,9 +74,6 @@ func (w *kernelWork) get(p *driver.CUDA_KERNEL_NODE_PARAMS) {
 		Func: w.f.handle, GridDimX: w.q.grid[0], GridDimY: w.q.grid[1], GridDimZ: w.q.grid[2], BlockDimX: w.q.block[0], BlockDimY: w.q.block[1], BlockDimZ: w.q.block[2],
 		SharedMemBytes: w.q.shared, KernelParams: unsafe.SliceData(w.values), Kern: w.kernel, Ctx: w.f.mod.ctx.handle,
 	}
-	if w.kernel != 0 {
-		p.Func = 0
-	}
 }
 
 // attribute returns the place of a launch attribute; nil when it is not set.
@@ -232,6 +229,18 @@ func (w *batchWork) run(r *graphRun) {
 func (w *batchWork) get(p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) {
 	*p = driver.CUDA_BATCH_MEM_OP_NODE_PARAMS{Ctx: w.c.handle, Count: uint32(len(w.p)), ParamArray: unsafe.SliceData(w.p)}
 }
+
+// semaphoreWork is a node that signals external semaphores or waits for them: for none, since there are none.
+type semaphoreWork struct{ signal bool }
+
+func (w semaphoreWork) kind() driver.CUgraphNodeType {
+	if w.signal {
+		return driver.CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL
+	}
+	return driver.CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT
+}
+func (w semaphoreWork) clone(*graphs) nodeWork { return w }
+func (semaphoreWork) run(*graphRun)            {}
 
 // memAllocWork and memFreeWork are the memory nodes. The address of an allocation is fixed when its node is made and the memory stays with the
 // graph; what launches change is the account (graphmemory.go), and they do that when they are queued.

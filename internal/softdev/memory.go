@@ -20,7 +20,8 @@ type memory struct {
 	space   exec.Memory
 	check   *memcheck // nil without the memory checker
 
-	readOnly atomic.Bool // there have been mappings for reading
+	readOnly atomic.Bool  // there have been mappings for reading
+	dormant  atomic.Int32 // allocations of graphs that are not allocated (graphMemory.dormant)
 
 	mu         sync.Mutex
 	registered map[uint64]*allocation // by first address

@@ -10,6 +10,9 @@ import (
 // pointerAttribute writes one attribute of an address to data. known is false for memory that the driver does not know.
 func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_attribute, p driver.CUdeviceptr) (r driver.CUresult, known bool) {
 	rng, a, ok := d.memory.find(p)
+	if ok && a.graph != nil && a.graph.dormant.Load() {
+		ok = false
+	}
 	put32 := func(v uint32) { *(*uint32)(data) = v }
 	put64 := func(v uint64) { *(*uint64)(data) = v }
 	flag := func(v bool) { // the driver writes four bytes also where the header says bool (recorded)

@@ -31,7 +31,7 @@ func (d *Driver) userObject(h driver.CUuserObject, n uint32) (*userObject, drive
 
 // userObjectCreate: the destructor may not call the API and nothing waits for it (CU_USER_OBJECT_NO_DESTRUCTOR_SYNC, which is required).
 func (d *Driver) userObjectCreate(_ driver.CUcontext, out *driver.CUuserObject, ptr uintptr, destroy driver.CUhostFn, refs, flags uint32) driver.CUresult {
-	if out == nil || destroy.IsNil() || refs == 0 || refs > 1<<31-1 || flags != uint32(driver.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) {
+	if out == nil || destroy.IsNil() || refs == 0 || flags != uint32(driver.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) {
 		return invalidValue
 	}
 	if r := d.ready(); r != success {
