@@ -46,6 +46,10 @@ func testClusters(t *testing.T, e *engine) {
 			"getctarank.u64 %r14, %rd5; isspacep.shared::cta %p1, %rd5; isspacep.shared::cluster %p2, %rd5; isspacep.shared %p3, %rd3; isspacep.local %p4, %rd3; isspacep.shared::cluster %p5, %rd1; isspacep.param %p6, %rd3; add.u64 %rd6, %rd3, 0x4000000; isspacep.shared::cluster %p7, %rd6;" +
 			"selp.u32 %r15, 1, 0, %p1; selp.u32 %r16, 2, 0, %p2; selp.u32 %r17, 4, 0, %p3; selp.u32 %r18, 8, 0, %p4; selp.u32 %r19, 16, 0, %p5; selp.u32 %r20, 32, 0, %p6; selp.u32 %r21, 64, 0, %p7;" +
 			"or.b32 %r15, %r15, %r16; or.b32 %r15, %r15, %r17; or.b32 %r15, %r15, %r18; or.b32 %r15, %r15, %r19; or.b32 %r15, %r15, %r20; or.b32 %r15, %r15, %r21; st.global.v4.u32 [%rd1], {%r12,%r13,%r14,%r15}; barrier.cluster.arrive; barrier.cluster.wait;"},
+		{"bulk", store + peer + "mapa.shared::cluster.u32 %r20, %r3, %r9; add.u32 %r12, %r3, 3072; add.u32 %r13, %r20, 3072; add.u32 %r14, %r20, 2048; setp.ne.u32 %p1, %r1, 0; mov.u32 %r15, 512; @%p1 bra OUT;" +
+			"mbarrier.init.shared.b64 [%r12], 1; mbarrier.arrive.expect_tx.shared.b64 %rd5, [%r12], %r15; barrier.cluster.arrive; barrier.cluster.wait;" +
+			"cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r14], [%r3], %r15, [%r13];\n" +
+			"W: mbarrier.try_wait.shared.b64 %p2, [%r12], %rd5;\n@!%p2 bra W;\nld.shared.v4.u32 {%r16,%r17,%r18,%r19}, [%r3+2544]; st.global.v4.u32 [%rd1], {%r16,%r17,%r18,%r19}; bra END;\nOUT: barrier.cluster.arrive; barrier.cluster.wait;\nEND: barrier.cluster.arrive; barrier.cluster.wait;"},
 		{"registers", "mov.u32 %r7, %cluster_ctaid.x; mov.u32 %r8, %cluster_nctaid.x; mov.u32 %r9, %clusterid.x; mov.u32 %r10, %nclusterid.x; mov.u32 %r11, %cluster_nctarank; mov.u32 %r12, %smid; mov.pred %p1, %is_explicit_cluster; selp.u32 %r13, 1, 0, %p1;" +
 			"mov.u32 %r14, %total_smem_size; mov.u32 %r15, %aggr_smem_size; mov.u32 %r16, %cluster_ctaid.y; mov.u32 %r17, %nclusterid.z; st.global.v4.u32 [%rd1], {%r7,%r8,%r9,%r10}; st.global.v4.u32 [%rd1+16], {%r11,%r12,%r13,%r14}; st.global.v4.u32 [%rd1+32], {%r15,%r16,%r17,%r2};"},
 		{"peer by plain shared", store + peer + "ld.shared.u32 %r12, [%r11]; st.global.u32 [%rd1], %r12; barrier.cluster.arrive; barrier.cluster.wait;"},
@@ -70,11 +74,21 @@ func testClusters(t *testing.T, e *engine) {
 				var n exec.Counters
 				err = k.Run(exectest.Config{Grid: exectest.Dim(ctas), Block: exectest.Dim(threads), Cluster: cluster, Workers: 1, Counters: &n}, at)
 				errs[i], outs[i] = fmt.Sprint(err), bytes.Clone(out)
-				if i == 1 && err == nil && !strings.Contains(c.name, "generic") && !strings.Contains(c.name, "plain") && cluster[0] != 0 {
+				if i == 1 && err == nil && !strings.Contains(c.name, "generic") && !strings.Contains(c.name, "plain") && c.name != "bulk" && cluster[0] != 0 {
 					// Only the cluster's barrier and the return are left to the scheduler.
 					if most := uint64((strings.Count(c.body, "barrier.cluster") + 1) * ctas * threads / 32); n.Fallbacks.Load() > most {
 						t.Errorf("%s: %d operations fell back, at most %d expected", c.name, n.Fallbacks.Load(), most)
 					}
+				}
+			}
+			switch c.name {
+			case "no such rank", "beyond the end", "peer beyond the end", "misaligned":
+				if cluster[0] != 0 && errs[0] == "<nil>" {
+					t.Errorf("%s, clusters of %v: no fault", c.name, cluster)
+				}
+			default:
+				if cluster[0] != 0 && errs[0] != "<nil>" {
+					t.Errorf("%s: %s", c.name, errs[0])
 				}
 			}
 			if errs[0] != errs[1] || errs[0] == "<nil>" && !bytes.Equal(outs[0], outs[1]) {

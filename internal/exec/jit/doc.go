@@ -12,6 +12,9 @@
 // operation, and where a lane's address cannot be told otherwise the addresses (context.go), so the fault names operation and thread. Global
 // addresses outside the device window, misaligned ones and those of other state spaces are found by explicit checks and left to the interpreter.
 //
+// A CTA of a cluster has its shared memory in the shared window at its rank: accesses to its own are checked against context.sharedLow, those to others' go by way of the
+// cluster (tmpl_cluster.go), and what is neither is left to the interpreter.
+//
 // Every back edge counts the split's budget, so control returns to Go within a bounded number of operations.
 //
 // # Registers

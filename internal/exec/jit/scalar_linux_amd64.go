@@ -7,7 +7,7 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// Scalars are the bases of values that are uniform or affine (values.go). Each has eight bytes in memory, or twice eight when halves have bases of their own; general
+// Scalars are the bases of values that are uniform or affine (shape.go). Each has eight bytes in memory, or twice eight when halves have bases of their own; general
 // registers cache them. Values that live in one block only are stored when their register is needed, others at once.
 
 // place is where a scalar stands: its first base at disp from a register, the second one 8 bytes on.

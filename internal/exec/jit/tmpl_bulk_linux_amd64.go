@@ -11,8 +11,8 @@ var bulkTemplates = map[string]template{"cp.async.bulk": bulkTemplate, "cp.async
 // bulkReach is how far from its address a bulk copy's fault may lie.
 const bulkReach = 1 << 24
 
-// bulkTemplate is cp.async.bulk between global memory and shared memory, made at once as in the interpreter. Copies to several CTAs, inside shared memory, and what is not
-// well-formed are left to Go.
+// bulkTemplate is cp.async.bulk between global and shared memory, and between CTAs' shared memories, made at once as in the interpreter. Copies to several CTAs and what is
+// not well-formed are left to Go.
 func bulkTemplate(op *ir.Op) emitter {
 	a, b, n, m := op.Arg("a"), op.Arg("b"), op.Arg("n"), op.Arg("m")
 	if a == nil || b == nil || n == nil || !n.Reg() || n.Class != ir.W32 || op.Arg("k") != nil || op.Match.Has("cp_mask") {
@@ -34,7 +34,7 @@ func bulkTemplate(op *ir.Op) emitter {
 		xs = append(xs, x)
 	}
 	inside := func(x *laneAccess) bool { return x.space == ir.Shared || x.space == ir.SharedCluster }
-	if xs[0].global() == xs[1].global() || !inside(&xs[0]) && !inside(&xs[1]) || m != nil && !inside(&xs[2]) {
+	if !inside(&xs[0]) && !inside(&xs[1]) || !inside(&xs[0]) && !xs[0].global() || !inside(&xs[1]) && !xs[1].global() || m != nil && !inside(&xs[2]) {
 		return nil
 	}
 	var in []*ir.Arg
@@ -72,8 +72,21 @@ func bulkTemplate(op *ir.Op) emitter {
 					l.checkEnd(&xs[i], size, slow)
 				}
 			}
+			if inside(&xs[0]) && inside(&xs[1]) { // a copy from the first byte on must not read what it wrote
+				l.address(&xs[1], at[1])
+				l.pointer(&xs[1])
+				l.MovR(true, a64.RDX, a64.R8)
+				l.address(&xs[0], at[0])
+				l.pointer(&xs[0])
+				l.ld(a64.RCX, size)
+				l.RR(a64.ArithSub, true, a64.R8, a64.RDX)
+				l.RR(a64.ArithCmp, true, a64.R8, a64.RCX)
+				l.J(a64.B, slow)
+			}
 		})
-		g.accessing(accessLanes)
+		if xs[0].global() || xs[1].global() {
+			g.accessing(accessLanes)
+		}
 		g.eachLane(false, func() {
 			l.address(&xs[1], at[1])
 			from := l.pointer(&xs[1])
