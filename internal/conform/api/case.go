@@ -75,6 +75,7 @@ func Cases() []Case {
 	memOpCases(&c)
 	greenCases(&c)
 	serviceCases(&c)
+	orderCases(&c)
 	seen := map[string]bool{}
 	for _, k := range c {
 		if seen[k.Name] {
