@@ -68,7 +68,7 @@ func (d *Driver) paramSetSize(cur driver.CUcontext, h driver.CUfunction, n uint3
 	if r != success {
 		return r
 	}
-	if uint64(n) > paramsMax {
+	if n = (n + 3) &^ 3; n > paramsMax { // in 32 bits, so that -1 is 0 (recorded: it is taken, and 40,000 is not)
 		return invalidValue
 	}
 	f.old.mu.Lock()

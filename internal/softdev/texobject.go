@@ -48,6 +48,30 @@ func (c *context) resourceImage(r *driver.CUDA_RESOURCE_DESC) (texture.Image, dr
 	return none, invalidValue
 }
 
+// texelMemory is what there is of n bytes for texels at an address. An image may go beyond its allocation, which the driver does not look at (recorded); what
+// is there ends with the allocation.
+func (m *memory) texelMemory(p driver.CUdeviceptr, n uint64) (at unsafe.Pointer, have uint64, ok bool) {
+	if at, ok := m.device(p, n); ok {
+		return at, n, true
+	}
+	r, _, ok := m.find(p)
+	if !ok {
+		return nil, 0, false
+	}
+	have = r.End() - uint64(p)
+	at, ok = m.device(p, have)
+	return at, have, ok
+}
+
+// linearOf is an image of plain memory of so many rows. One without texels has a texel of zeros, so that there is something to read.
+func linearOf(f texture.Format, dims uint8, at unsafe.Pointer, w, h, row uint64) texture.Image {
+	l := texture.Level{Data: at, Width: uint32(w), Height: uint32(h), Depth: 1, Row: row, Slice: row * h}
+	if w == 0 || h == 0 {
+		l = texture.Level{Data: unsafe.Pointer(new([4]uint32)), Width: 1, Height: 1, Depth: 1, Row: 16, Slice: 16}
+	}
+	return texture.Image{Format: f, Dims: dims, Linear: true, Levels: []texture.Level{l}}
+}
+
 // linearImage is device memory as a row of texels.
 func (c *context) linearImage(p driver.CUdeviceptr, format driver.CUarray_format, channels uint32, size uint64) (texture.Image, driver.CUresult) {
 	f, r := c.formatOf(format, channels)
@@ -55,14 +79,14 @@ func (c *context) linearImage(p driver.CUdeviceptr, format driver.CUarray_format
 		return texture.Image{}, r
 	}
 	n := size / f.Size()
-	if p == 0 || uint64(p)%uint64(c.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT)) != 0 || n == 0 || n > min(1<<30, (1<<32)/f.Size()) {
+	if p == 0 || uint64(p)%uint64(c.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT)) != 0 || n > min(1<<30, (1<<32)/f.Size()) {
 		return texture.Image{}, invalidValue
 	}
-	at, ok := c.d.memory.device(p, size)
+	at, have, ok := c.d.memory.texelMemory(p, size)
 	if !ok {
 		return texture.Image{}, invalidValue
 	}
-	return texture.Image{Format: f, Dims: 1, Linear: true, Levels: []texture.Level{{Data: at, Width: uint32(n), Height: 1, Depth: 1, Row: size, Slice: size}}}, success
+	return linearOf(f, 1, at, have/f.Size(), 1, have), success
 }
 
 // pitchedImage is device memory as rows of texels.
@@ -74,15 +98,21 @@ func (c *context) pitchedImage(p driver.CUdeviceptr, format driver.CUarray_forma
 	attr := func(id driver.CUdevice_attribute) uint64 { return uint64(c.dev.attribute(id)) }
 	switch {
 	case p == 0, uint64(p)%attr(driver.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT) != 0, pitch%attr(driver.CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT) != 0,
-		w == 0, h == 0, w > attr(driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH), h > attr(driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT),
-		pitch > attr(driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH), pitch < w*f.Size():
+		pitch == 0, w > attr(driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH), h > attr(driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT),
+		pitch > attr(driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH):
 		return texture.Image{}, invalidValue
 	}
-	at, ok := c.d.memory.device(p, pitch*(h-1)+w*f.Size())
-	if !ok {
+	row := w * f.Size() // may be longer than the pitch (recorded)
+	at, have, ok := c.d.memory.texelMemory(p, pitch*(max(h, 1)-1)+row)
+	switch {
+	case !ok:
 		return texture.Image{}, invalidValue
+	case have < row:
+		h = 0
+	default:
+		h = min(h, (have-row)/pitch+1)
 	}
-	return texture.Image{Format: f, Dims: 2, Linear: true, Levels: []texture.Level{{Data: at, Width: uint32(w), Height: uint32(h), Depth: 1, Row: pitch, Slice: pitch * h}}}, success
+	return linearOf(f, 2, at, w, h, pitch), success
 }
 
 // viewFormats are the formats of resource views in the order of CUresourceViewFormat, from CU_RES_VIEW_FORMAT_UINT_1X8.
@@ -97,17 +127,27 @@ var viewFormats = func() (out []texture.Format) {
 	return out
 }()
 
+// blockSize is the size in bytes of a block of a compressed view format, for which an image has one texel.
+func blockSize(f driver.CUresourceViewFormat) uint64 {
+	switch f {
+	case driver.CU_RES_VIEW_FORMAT_UNSIGNED_BC1, driver.CU_RES_VIEW_FORMAT_UNSIGNED_BC4, driver.CU_RES_VIEW_FORMAT_SIGNED_BC4:
+		return 8
+	}
+	return 16
+}
+
 // applyView narrows an image to a view.
 func (c *context) applyView(im *texture.Image, v *driver.CUDA_RESOURCE_VIEW_DESC) driver.CUresult {
 	if im.Linear {
 		return invalidValue
 	}
-	f := im.Format
+	var f texture.Format
 	switch {
 	case v.Format == driver.CU_RES_VIEW_FORMAT_NONE:
+		return invalidValue // recorded: a view has a format
 	case int(v.Format) <= len(viewFormats):
 		f = viewFormats[v.Format-1]
-	case v.Format <= driver.CU_RES_VIEW_FORMAT_UNSIGNED_BC7:
+	case v.Format <= driver.CU_RES_VIEW_FORMAT_UNSIGNED_BC7 && blockSize(v.Format) == im.Format.Size():
 		c.d.explain(c, "block-compressed resource views are not supported")
 		return notSupported
 	default:
@@ -138,9 +178,11 @@ func (c *context) applyView(im *texture.Image, v *driver.CUDA_RESOURCE_VIEW_DESC
 	return success
 }
 
+// textureFlags are the flags of textures.
+const textureFlags = driver.CU_TRSF_READ_AS_INTEGER | driver.CU_TRSF_NORMALIZED_COORDINATES | driver.CU_TRSF_SRGB | driver.CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | driver.CU_TRSF_SEAMLESS_CUBEMAP
+
 // samplerOf turns a texture descriptor into a sampler.
 func samplerOf(d *driver.CUDA_TEXTURE_DESC) (texture.Sampler, driver.CUresult) {
-	const known = driver.CU_TRSF_READ_AS_INTEGER | driver.CU_TRSF_NORMALIZED_COORDINATES | driver.CU_TRSF_SRGB | driver.CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | driver.CU_TRSF_SEAMLESS_CUBEMAP
 	s := texture.Sampler{
 		Linear: d.FilterMode == driver.CU_TR_FILTER_MODE_LINEAR, MipLinear: d.MipmapFilterMode == driver.CU_TR_FILTER_MODE_LINEAR,
 		Normalized: d.Flags&driver.CU_TRSF_NORMALIZED_COORDINATES != 0, Integer: d.Flags&driver.CU_TRSF_READ_AS_INTEGER != 0,
@@ -154,7 +196,7 @@ func samplerOf(d *driver.CUDA_TEXTURE_DESC) (texture.Sampler, driver.CUresult) {
 		}
 		s.Address[i] = texture.AddressMode(m)
 	}
-	if d.FilterMode > driver.CU_TR_FILTER_MODE_LINEAR || d.MipmapFilterMode > driver.CU_TR_FILTER_MODE_LINEAR || d.Flags&^uint32(known) != 0 {
+	if d.FilterMode > driver.CU_TR_FILTER_MODE_LINEAR || d.MipmapFilterMode > driver.CU_TR_FILTER_MODE_LINEAR || d.Flags&^uint32(textureFlags) != 0 {
 		return s, invalidValue
 	}
 	return s, success
@@ -173,8 +215,14 @@ func (d *Driver) texObjectCreate(cur driver.CUcontext, out *driver.CUtexObject, 
 	if r != success {
 		return r
 	}
+	if desc.Flags&driver.CU_TRSF_SEAMLESS_CUBEMAP != 0 && !im.Cube {
+		return invalidValue // recorded
+	}
 	if view != nil {
 		if r := c.applyView(&im, view); r != success {
+			if view.Format == driver.CU_RES_VIEW_FORMAT_NONE {
+				*out = 0 // recorded, and for no other failure
+			}
 			return r
 		}
 		v := *view
@@ -185,6 +233,7 @@ func (d *Driver) texObjectCreate(cur driver.CUcontext, out *driver.CUtexObject, 
 		return r
 	}
 	o.texture = texture.Texture{Image: im, Sampler: s}
+	o.desc.BorderColor = [4]float32{} // cuTexObjectGetTextureDesc does not give it back (recorded)
 	c.tex.mu.Lock()
 	c.tex.lastTex++
 	h := c.tex.lastTex
@@ -283,8 +332,7 @@ func (d *Driver) texObjectGetResourceViewDesc(cur driver.CUcontext, out *driver.
 	if out == nil {
 		return invalidValue
 	}
-	*out = driver.CUDA_RESOURCE_VIEW_DESC{} // of an object without one: zeros (recorded)
-	if o.view != nil {
+	if o.view != nil { // of an object without one nothing is written (recorded)
 		*out = *o.view
 	}
 	return success

@@ -1,6 +1,8 @@
 package softdev
 
 import (
+	"maps"
+	"math"
 	"sync"
 	"unsafe"
 
@@ -164,12 +166,25 @@ func (t *texref) texture() (*texture.Texture, bool) {
 	if !t.has {
 		return nil, false
 	}
-	s, r := samplerOf(&t.desc)
+	desc := t.desc
+	for i, m := range desc.AddressMode {
+		if m > driver.CU_TR_ADDRESS_MODE_BORDER {
+			desc.AddressMode[i] = driver.CU_TR_ADDRESS_MODE_CLAMP // the calls take any number (recorded); what a fetch makes of it is not
+		}
+	}
+	if desc.FilterMode > driver.CU_TR_FILTER_MODE_LINEAR {
+		desc.FilterMode = driver.CU_TR_FILTER_MODE_POINT
+	}
+	desc.Flags &= textureFlags
+	s, r := samplerOf(&desc)
 	return &texture.Texture{Image: t.image, Sampler: s}, r == success
 }
 
 func (d *Driver) newTexref(c *context, m *module) *texref {
-	t := &texref{ctx: c, mod: m, format: driver.CU_AD_FORMAT_UNSIGNED_INT8, channels: 1}
+	t := &texref{ctx: c, mod: m, format: driver.CU_AD_FORMAT_FLOAT, channels: 1} // this and the address modes: recorded
+	for i := range t.desc.AddressMode {
+		t.desc.AddressMode[i] = driver.CU_TR_ADDRESS_MODE_CLAMP
+	}
 	t.handle = driver.CUtexref(d.tex.texrefs.add(t))
 	return t
 }
@@ -268,10 +283,14 @@ func (d *Driver) texRefDestroy(_ driver.CUcontext, h driver.CUtexref) driver.CUr
 	if r != success {
 		return r
 	}
-	if t.mod != nil {
-		return badHandle // it goes with its module
-	}
 	d.tex.texrefs.remove(uintptr(h))
+	if t.mod != nil { // one of a module can be asked for again
+		s := &t.ctx.tex
+		s.mu.Lock()
+		maps.DeleteFunc(s.refs, func(_ uint64, x *texref) bool { return x == t })
+		s.mu.Unlock()
+		s.changed()
+	}
 	return success
 }
 
@@ -350,14 +369,29 @@ func (t *texref) setMipmap(d *Driver, h driver.CUmipmappedArray, flags uint32) d
 	return t.bind(&res, m.image(), 0)
 }
 
-// setAddress binds linear memory from the aligned address below p on; offset receives the distance in bytes.
+// linear is linear memory as texels of the reference's format, which may be none: then there are none.
+func (t *texref) linear(p driver.CUdeviceptr, size uint64) (texture.Image, driver.CUresult) {
+	if _, r := t.ctx.formatOf(t.format, t.channels); r != success {
+		return linearOf(texture.Format{Kind: texture.Float, Bits: 32, Channels: 1}, 1, nil, 0, 0, 0), success
+	}
+	return t.ctx.linearImage(p, t.format, t.channels, size)
+}
+
+// setAddress binds linear memory from the aligned address below p on; offset receives the distance in bytes. NULL binds nothing.
 func (t *texref) setAddress(p driver.CUdeviceptr, n uint64, offset *uint64) driver.CUresult {
 	align := driver.CUdeviceptr(t.ctx.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT))
 	low := p % align
-	if low != 0 && offset == nil || n == 0 {
+	if low != 0 && offset == nil {
 		return invalidValue
 	}
-	im, r := t.ctx.linearImage(p-low, t.format, t.channels, n+uint64(low))
+	if p == 0 && n == 0 {
+		if offset != nil {
+			*offset = 0
+		}
+		t.has, t.address = false, 0
+		return success
+	}
+	im, r := t.linear(p-low, n+uint64(low))
 	if r != success {
 		return r
 	}
@@ -372,20 +406,28 @@ func (t *texref) setAddress(p driver.CUdeviceptr, n uint64, offset *uint64) driv
 
 // setFormat is also of the linear memory that is bound already: PyCUDA binds first, and what its tests read is of the later format.
 func (t *texref) setFormat(f driver.CUarray_format, channels uint32) driver.CUresult {
+	if channels > 4 || channels == 3 { // the format and no channels at all are taken as they are (recorded)
+		return invalidValue
+	}
+	was, n := t.format, t.channels
+	t.format, t.channels = f, channels
 	if t.has && t.bound.ResType == driver.CU_RESOURCE_TYPE_LINEAR {
 		l := t.bound.Res.Linear()
-		im, r := t.ctx.linearImage(l.DevPtr, f, channels, l.SizeInBytes)
+		im, r := t.linear(l.DevPtr, l.SizeInBytes)
 		if r != success {
+			t.format, t.channels = was, n
 			return r
 		}
 		t.image, l.Format, l.NumChannels = im, f, channels
 	}
-	t.format, t.channels = f, channels
 	return success
 }
 
 func (t *texref) setAddress2D(desc *driver.CUDA_ARRAY_DESCRIPTOR, p driver.CUdeviceptr, pitch uint64) driver.CUresult {
 	if desc == nil {
+		return invalidValue
+	}
+	if f, r := t.ctx.formatOf(desc.Format, desc.NumChannels); r != success || desc.Width == 0 || desc.Height == 0 || pitch/f.Size() < desc.Width { // recorded for the pitch, unlike objects
 		return invalidValue
 	}
 	im, r := t.ctx.pitchedImage(p, desc.Format, desc.NumChannels, desc.Width, desc.Height, pitch)
@@ -513,25 +555,22 @@ func (d *Driver) textureReferenceTable(t *driver.Table) {
 	}
 	t.TexRefSetFormat = func(_ ctx, h ref, f driver.CUarray_format, channels int32) res {
 		return d.changeTexref(h, func(x *texref) res {
-			if _, r := x.ctx.formatOf(f, uint32(channels)); r != success {
-				return r
-			}
 			return x.setFormat(f, uint32(channels))
 		})
 	}
 	t.TexRefSetAddressMode = func(_ ctx, h ref, dim int32, m driver.CUaddress_mode) res {
 		return d.changeTexref(h, func(x *texref) res {
-			if dim < 0 || dim > 2 || m > driver.CU_TR_ADDRESS_MODE_BORDER {
+			if dim < 0 || dim > 2 {
 				return invalidValue
 			}
 			x.desc.AddressMode[dim] = m
 			return success
 		})
 	}
-	filter := func(field func(x *texref) *driver.CUfilter_mode) func(ctx, ref, driver.CUfilter_mode) res {
+	filter := func(most driver.CUfilter_mode, field func(x *texref) *driver.CUfilter_mode) func(ctx, ref, driver.CUfilter_mode) res {
 		return func(_ ctx, h ref, m driver.CUfilter_mode) res {
 			return d.changeTexref(h, func(x *texref) res {
-				if m > driver.CU_TR_FILTER_MODE_LINEAR {
+				if m > most {
 					return invalidValue
 				}
 				*field(x) = m
@@ -539,8 +578,8 @@ func (d *Driver) textureReferenceTable(t *driver.Table) {
 			})
 		}
 	}
-	t.TexRefSetFilterMode = filter(func(x *texref) *driver.CUfilter_mode { return &x.desc.FilterMode })
-	t.TexRefSetMipmapFilterMode = filter(func(x *texref) *driver.CUfilter_mode { return &x.desc.MipmapFilterMode })
+	t.TexRefSetFilterMode = filter(math.MaxUint32, func(x *texref) *driver.CUfilter_mode { return &x.desc.FilterMode }) // any is taken (recorded)
+	t.TexRefSetMipmapFilterMode = filter(driver.CU_TR_FILTER_MODE_LINEAR, func(x *texref) *driver.CUfilter_mode { return &x.desc.MipmapFilterMode })
 	t.TexRefSetMipmapLevelBias = func(_ ctx, h ref, bias float32) res {
 		return d.changeTexref(h, func(x *texref) res { x.desc.MipmapLevelBias = bias; return success })
 	}
@@ -564,12 +603,11 @@ func (d *Driver) textureReferenceTable(t *driver.Table) {
 	}
 	t.TexRefSetFlags = func(_ ctx, h ref, flags uint32) res {
 		return d.changeTexref(h, func(x *texref) res {
-			next := x.desc
-			next.Flags = flags
-			if _, r := samplerOf(&next); r != success {
-				return r
+			const taken = 1<<7 - 1 // those between the flags too (recorded for 4, 8 and -1)
+			if flags&^taken != 0 {
+				return invalidValue
 			}
-			x.desc = next
+			x.desc.Flags = flags
 			return success
 		})
 	}
@@ -592,10 +630,13 @@ func (d *Driver) textureReferenceTable(t *driver.Table) {
 	}
 	t.TexRefGetAddress_v2 = func(_ ctx, out *driver.CUdeviceptr, h ref) res {
 		return d.lookTexref(h, func(x *texref) res {
-			if x.address == 0 {
-				return invalidValue
+			if out != nil {
+				*out = x.address
 			}
-			return put(out, x.address)
+			if x.address == 0 || out == nil {
+				return invalidValue // with 0 written (recorded)
+			}
+			return success
 		})
 	}
 	t.TexRefGetFormat = func(_ ctx, f *driver.CUarray_format, channels *int32, h ref) res {

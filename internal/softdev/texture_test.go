@@ -262,6 +262,24 @@ func TestTextureReferences(t *testing.T) {
 	b.launch("fetch", 4, unsafe.Pointer(&b.out))
 	equalFloats(t, b.floats(4), []float32{1, 2, 3, 4})
 
+	// Memory behind the allocation is taken and reads as 0, as do no memory and a format that does not exist (what the calls take: cases texture/reference of
+	// internal/conform/api; what a fetch then gives is not defined).
+	var short driver.CUdeviceptr
+	must(t, tab.MemAlloc_v2(ctx, &short, 16))
+	must(t, tab.MemcpyHtoD_v2(ctx, short, unsafe.Pointer(&data[0]), 16))
+	must(t, tab.TexRefSetAddress_v2(ctx, &offset, ref, short, 8192))
+	b.launch("fetch", 6, unsafe.Pointer(&b.out))
+	equalFloats(t, b.floats(6), []float32{1, 2, 3, 4, 0, 0})
+	must(t, tab.TexRefSetFormat(ctx, ref, 99, 1))
+	b.launch("fetch", 2, unsafe.Pointer(&b.out))
+	equalFloats(t, b.floats(2), []float32{0, 0})
+	must(t, tab.TexRefSetFormat(ctx, ref, driver.CU_AD_FORMAT_FLOAT, 1))
+	b.launch("fetch", 2, unsafe.Pointer(&b.out))
+	equalFloats(t, b.floats(2), []float32{1, 2})
+	must(t, tab.TexRefSetAddress_v2(ctx, &offset, ref, short, 0))
+	b.launch("fetch", 2, unsafe.Pointer(&b.out))
+	equalFloats(t, b.floats(2), []float32{0, 0})
+
 	// A launch keeps the binding that it was made with.
 	must(t, tab.TexRefSetArray(ctx, ref, a, driver.CU_TRSA_OVERRIDE_FORMAT))
 	b.launch("fetch", 1, unsafe.Pointer(&b.out))
@@ -270,6 +288,23 @@ func TestTextureReferences(t *testing.T) {
 	must(t, tab.ModuleUnload(ctx, b.mod))
 	if r := tab.TexRefSetFlags(ctx, ref, 0); r != badHandle {
 		t.Errorf("reference of an unloaded module: %v", r)
+	}
+}
+
+// TestPitchedMemory: of an image that goes beyond its allocation the rows in it are there (that the driver takes such images: cases texture/object/pitch2d of
+// internal/conform/api).
+func TestPitchedMemory(t *testing.T) {
+	d, tab, ctx := open(t, Options{})
+	c, _ := d.contextOf(ctx)
+	p := alloc(t, tab, ctx, 4096)
+	for _, x := range []struct {
+		w, h, pitch   uint64
+		width, height uint32
+	}{{16, 4, 64, 16, 4}, {16, 64, 64, 16, 64}, {16, 1000, 64, 16, 64}, {32, 1000, 64, 32, 63}, {32, 4, 64, 32, 4}, {0, 4, 64, 1, 1}, {16, 0, 64, 1, 1}, {2048, 3, 8192, 1, 1}} {
+		im, r := c.pitchedImage(p, driver.CU_AD_FORMAT_FLOAT, 1, x.w, x.h, x.pitch)
+		if l := im.Levels[0]; r != success || l.Width != x.width || l.Height != x.height || l.Data == nil {
+			t.Errorf("%+v: %v, %+v", x, r, l)
+		}
 	}
 }
 

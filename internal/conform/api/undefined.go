@@ -52,43 +52,6 @@ var known = []Difference{
 
 // Differences are all that is known.
 var Differences = append(known, differences(`
-texture/object/ok
-texture/object/filter-0
-texture/object/address-0
-texture/object/mip-filter-0
-texture/object/filter-1
-texture/object/address-1
-texture/object/mip-filter-1
-texture/object/address-2
-texture/object/address-3
-texture/object/flags-1
-texture/object/anisotropy-1
-texture/object/flags-2
-texture/object/anisotropy-2
-texture/object/flags-3
-texture/object/anisotropy-3
-texture/object/flags-16
-texture/object/anisotropy-16
-texture/object/flags-32
-texture/object/anisotropy-32
-texture/object/flags-64
-texture/object/anisotropy-64
-texture/object/anisotropy-128
-texture/object/border
-texture/object/view/format-0
-texture/object/view/format-32
-texture/object/view/format-33
-texture/object/view/format-34
-texture/object/linear/ok
-texture/object/linear/size-0
-texture/object/linear/beyond
-texture/object/pitch2d/ok
-texture/object/pitch2d/pitch-short
-texture/object/pitch2d/width-0
-texture/object/pitch2d/beyond
-texture/reference/attributes
-texture/reference/bind
-texture/reference/old-launch
 `)...)
 
 func differences(names string) []Difference {
