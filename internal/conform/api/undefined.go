@@ -1,10 +1,6 @@
 package api
 
-import (
-	"strings"
-
-	"github.com/gocuda/cuda/internal/driver"
-)
+import "github.com/gocuda/cuda/internal/driver"
 
 // undefined are the calls that the API does not define, by case: the driver dies (CRASH in the transcript), answers now this and now that (VARIES:
 // two recordings differ), or reads memory that it has given back. The last call of the case that both transcripts have is the one; what the software device
@@ -38,8 +34,8 @@ type Difference struct {
 	Reason string
 }
 
-// known are differences that have a reason to stay.
-var known = []Difference{
+// Differences are all that is known, each with the reason why it stays.
+var Differences = []Difference{
 	{"graph/structure", "the driver lists nodes that have become roots the other way around; no order is documented, and the software device keeps that in which nodes were made"},
 	{"graph/child", "the driver gives a new node the handle that one of a destroyed graph had, so that the names in the transcript differ from there on"},
 	{"virtual/export/1", "the driver imports a descriptor of its own process's memory and does not map it; cuMemMap documents no such limit, and the software device maps it"},
@@ -48,16 +44,4 @@ var known = []Difference{
 	{"array/create/format/145/4", "BC1: the texture unit does not decode blocks"},
 	{"array/create/format/157/4", "BC7: the texture unit does not decode blocks"},
 	{"logs", "the driver's entry for a cuMemAlloc that fails has 166 characters with its time; the software device's error log has no entry for what a result says itself"},
-}
-
-// Differences are all that is known.
-var Differences = append(known, differences(`
-`)...)
-
-func differences(names string) []Difference {
-	var d []Difference
-	for _, n := range strings.Fields(names) {
-		d = append(d, Difference{n, "recorded today; the software device does not follow yet"})
-	}
-	return d
 }
