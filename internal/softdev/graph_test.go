@@ -525,27 +525,22 @@ func TestGraphConditional(t *testing.T) {
 			t.Errorf("%+v: %d", c, v)
 		}
 	}
-	// An executable graph lives without the graph that it was made of (cuGraphInstantiate), a clone too: their kernels still set the value.
+	// An executable graph lives without the graph that it was made of (cuGraphInstantiate): its kernels still set the value.
 	b = newGraphMaker(t, tab, ctx)
 	h = handle(b, 1, 1)
 	body = conditional(b, driver.CU_GRAPH_COND_TYPE_WHILE, 1, h)[0]
 	body.kernel(add, unsafe.Pointer(&p), unsafe.Pointer(&step))
 	body.kernel(below, unsafe.Pointer(&p), unsafe.Pointer(&limit), unsafe.Pointer(&h))
 	var clone driver.CUgraph
-	must(t, tab.GraphClone(ctx, &clone, b.g))
+	want(t, "clone", tab.GraphClone(ctx, &clone, b.g), driver.CUDA_ERROR_NOT_SUPPORTED) // internal/conform/api: graph/node/conditional/if
 	x = b.instantiate(0)
 	must(t, tab.GraphDestroy(ctx, b.g))
-	c := &graphMaker{t: t, tab: tab, ctx: ctx, g: clone}
-	y := c.instantiate(0)
-	must(t, tab.GraphDestroy(ctx, clone))
-	for i, x := range []driver.CUgraphExec{x, y} {
-		must(t, tab.MemsetD32_v2(ctx, p, 0, 1))
-		b.run(x)
-		if v := read32(t, tab, ctx, p); v != 12 {
-			t.Errorf("without the graph, %d: %d", i, v)
-		}
-		must(t, tab.GraphExecDestroy(ctx, x))
+	must(t, tab.MemsetD32_v2(ctx, p, 0, 1))
+	b.run(x)
+	if v := read32(t, tab, ctx, p); v != 12 {
+		t.Errorf("without the graph: %d", v)
 	}
+	must(t, tab.GraphExecDestroy(ctx, x))
 	if d.gs.conds.get(uintptr(h)) != nil {
 		t.Error("the handle is there after all graphs with it")
 	}
