@@ -6,6 +6,9 @@ import argparse, concurrent.futures, importlib, os, pathlib, re, subprocess, sys
 SUITE = "numba.cuda.tests"
 FOLDERS = ["cudadrv", "cudapy", "core", "nocuda", "nrt", "doc_examples"]  # cudasim is for the simulator
 
+# Modules with tests that need a second device, of another compute capability: with the software device they have it.
+TWO_DEVICES = ["cudadrv.test_context_stack", "cudadrv.test_runtime", "cudapy.test_caching", "cudapy.test_multigpu"]
+
 
 class Lines(unittest.TestResult):
     def say(self, kind, test, why=""):
@@ -67,6 +70,8 @@ def child(module):
 
 def run(module, limit, out):
     env = dict(os.environ)
+    if module.removeprefix(SUITE + ".") in TWO_DEVICES:
+        env["GOCUDA_PROFILE"] = "h200,a100"
     p = subprocess.Popen([sys.executable, __file__, "--child", module], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace", env=env)
     timer = threading.Timer(limit, p.kill)
     timer.start()
