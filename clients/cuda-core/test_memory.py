@@ -4,6 +4,7 @@ import pickle
 import pytest
 
 from cuda.core import DeviceMemoryResource, DeviceMemoryResourceOptions, VirtualMemoryResource, VirtualMemoryResourceOptions
+from cuda.bindings import driver
 from names import *
 
 
@@ -135,12 +136,23 @@ def test_legacy_pinned_resource(dev, stream, basic):
     b.close(stream)
 
 
+def let_in(mr, dev):
+    """A pool on the host is closed to the device until it is let in: kernels of an H200 fault, whatever is_device_accessible says."""
+    access = driver.CUmemAccessDesc()
+    access.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    access.location.id = dev.device_id
+    access.flags = driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+    (err,) = driver.cuMemPoolSetAccess(driver.CUmemoryPool(int(mr.handle)), [access], 1)
+    assert err == driver.CUresult.CUDA_SUCCESS
+
+
 def test_pinned_resource(dev, stream, basic):
     mr = resource(lambda: core.PinnedMemoryResource())
     b = mr.allocate(1024, stream=stream)
     stream.sync()
     assert b.is_host_accessible and b.is_device_accessible
     view(b)[:] = 0
+    let_in(mr, dev)
     launch(stream, LaunchConfig(grid=1, block=256), basic.get_kernel("fill"), b, np.uint32(3), np.uint32(256))
     stream.sync()
     assert (view(b, np.uint32) == 3).all()
