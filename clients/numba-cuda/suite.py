@@ -65,6 +65,9 @@ def child(module):
     except unittest.SkipTest as e:
         print("\t".join(("@skip", module.removeprefix(SUITE + "."), str(e))), file=sys.__stdout__, flush=True)
         return
+    except ImportError as e:
+        print("\t".join(("@fail", module.removeprefix(SUITE + "."), f"{type(e).__name__}: {e}")), file=sys.__stdout__, flush=True)
+        return
     unittest.defaultTestLoader.loadTestsFromName(module).run(Lines())
 
 
