@@ -47,6 +47,12 @@ def compiled(dev, compiler):
     """A function that compiles CUDA C++ to PTX."""
 
     def compile(source, names=(), **options):
-        return Program(source, "c++", ProgramOptions(std="c++17", arch=f"sm_{dev.arch}", **options)).compile("ptx", name_expressions=names)
+        p = Program(source, "c++", ProgramOptions(std="c++17", arch=f"sm_{dev.arch}", **options))
+        try:
+            return p.compile("ptx", name_expressions=names)
+        except Exception as e:
+            if "cannot open source file" in str(e):
+                pytest.skip("a header of the toolkit is not there")
+            raise
 
     return compile
