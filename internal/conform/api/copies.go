@@ -298,6 +298,25 @@ func adviceCases(c *cases) {
 			e.Do("cuMemRangeGetAttribute", list, size, 3, m+4096, 4096)
 		}
 	})
+	for _, l := range locations[:4] {
+		c.alone("advice/pool/"+l.name, func(e *Env) {
+			var pool driver.CUmemoryPool
+			e.Must("cuMemPoolCreate", &pool, props("managed", driver.CUmemPoolProps{AllocType: 2, Location: onDevice}))
+			e.Must("cuMemAllocFromPoolAsync", &p, 4<<20, pool, nil)
+			e.Must("cuMemsetD8_v2", p, 0, 4<<20)
+			e.Must("cuCtxSynchronize")
+			e.sizes[uint64(p)] = 4 << 20
+			e.symbol(uint64(p), "CUdeviceptr")
+			for advice := 1; advice < 7; advice++ {
+				e.Do("cuMemAdvise_v2", p, 4096, advice, named(l.name, l.loc))
+			}
+			e.Do("cuMemPrefetchAsync_v2", p, 4096, named(l.name, l.loc), 0, nil)
+			for a := 1; a < 9; a++ {
+				e.Do("cuMemRangeGetAttribute", &v, 4, a, p, 4096)
+			}
+			e.Do("cuCtxSynchronize")
+		})
+	}
 	c.alone("advice/old", func(e *Env) {
 		m := managed(e)
 		for _, dev := range []int{0, -1, 9} {
