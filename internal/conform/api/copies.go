@@ -301,7 +301,7 @@ func adviceCases(c *cases) {
 	for _, l := range locations[:4] {
 		c.alone("advice/pool/"+l.name, func(e *Env) {
 			var pool driver.CUmemoryPool
-			e.Must("cuMemPoolCreate", &pool, props("managed", driver.CUmemPoolProps{AllocType: 2, Location: onDevice}))
+			e.Must("cuMemPoolCreate", &pool, in{"managed", &driver.CUmemPoolProps{AllocType: 2, Location: onDevice}})
 			e.Must("cuMemAllocFromPoolAsync", &p, 4<<20, pool, nil)
 			e.Must("cuMemsetD8_v2", p, 0, 4<<20)
 			e.Must("cuCtxSynchronize")
