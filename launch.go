@@ -102,7 +102,7 @@ func ProgrammaticSerialization() LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, func(v *cu.CUlaunchAttributeValue) { *v.ProgrammaticStreamSerializationAllowed() = 1 })
 }
 
-// ProgrammaticEvent records an event when all blocks have called griddepcontrol.launch_dependents; atStart when all blocks have begun.
+// ProgrammaticEvent records an event when all blocks have called griddepcontrol.launch_dependents; atStart when all blocks have begun. The event must be without timing.
 func ProgrammaticEvent(e *Event, atStart bool) LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, func(v *cu.CUlaunchAttributeValue) {
 		p := v.ProgrammaticEvent()

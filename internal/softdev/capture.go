@@ -203,7 +203,7 @@ func (c *context) conflicts() driver.CUresult {
 	return r
 }
 
-// conflicts is the same for an event that stands for nodes of a capture.
+// conflicts is the check of calls that need an event to be recorded outside captures.
 func (e *event) conflicts() driver.CUresult {
 	ec := e.capture.Load()
 	if ec == nil {
@@ -212,26 +212,19 @@ func (e *event) conflicts() driver.CUresult {
 	gs := &e.ctx.d.gs
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
-	if ec.c.ended {
-		return success
+	if ec.c.invalid || ec.c.ended {
+		return invalidValue // recorded
 	}
 	ec.c.invalidate()
-	return driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+	return driver.CUDA_ERROR_CAPTURED_EVENT
 }
 
 // unsafeEvent is the check of calls that ask about an event: one recorded in a capture has no time.
 func (e *event) unsafeEvent() driver.CUresult {
-	d := e.ctx.d
-	if ec := e.capture.Load(); ec != nil {
-		d.gs.mu.Lock()
-		defer d.gs.mu.Unlock()
-		if ec.c.invalid || ec.c.ended {
-			return invalidValue // recorded
-		}
-		ec.c.invalidate()
-		return driver.CUDA_ERROR_CAPTURED_EVENT
+	if r := e.conflicts(); r != success {
+		return r
 	}
-	return d.unsafe()
+	return e.ctx.d.unsafe()
 }
 
 // join takes a stream into a capture.
@@ -511,22 +504,21 @@ func (d *Driver) streamUpdateCaptureDependencies1(cur driver.CUcontext, h driver
 	return d.streamUpdateCaptureDependencies(cur, h, deps, nil, n, flags)
 }
 
-// live are the dependences on nodes that were not destroyed since.
-func (gs *graphs) live(deps []graphEdge) []graphEdge {
-	return slices.DeleteFunc(slices.Clone(deps), func(e graphEdge) bool { return gs.nodes.get(uintptr(e.from.handle)) != e.from })
-}
-
-// dropNode takes a node that is destroyed out of what the next nodes of captures come after.
-func (gs *graphs) dropNode(n *graphNode) {
-	gone := func(e graphEdge) bool { return e.from == n }
+// capturing says whether streams capture into the graph.
+func (gs *graphs) capturing(g *graph) bool {
 	for c := range gs.captures {
-		c.left = slices.DeleteFunc(c.left, gone)
-		for _, s := range c.streams {
-			if sc := s.captured.Load(); sc != nil {
-				sc.deps = slices.DeleteFunc(sc.deps, gone)
-			}
+		if c.g == g {
+			return true
 		}
 	}
+	return false
+}
+
+// capturingIn says whether streams capture into a graph of the node, however deep.
+func (gs *graphs) capturingIn(n *graphNode) bool {
+	return len(gs.captures) > 0 && slices.ContainsFunc(subgraphs(n.work), func(g *graph) bool {
+		return gs.capturing(g) || slices.ContainsFunc(g.nodes, gs.capturingIn)
+	})
 }
 
 // mergeEdges is the union of two sets of dependences.
@@ -589,7 +581,7 @@ func (s *stream) waitCaptured(e *event) (r driver.CUresult, done bool) {
 		ec.c.invalidate()
 		return driver.CUDA_ERROR_STREAM_CAPTURE_MERGE, true
 	case sc != nil:
-		sc.deps = mergeEdges(sc.deps, gs.live(ec.deps))
+		sc.deps = mergeEdges(sc.deps, ec.deps)
 		return success, true
 	case ec == nil:
 		return success, false
@@ -601,6 +593,6 @@ func (s *stream) waitCaptured(e *event) (r driver.CUresult, done bool) {
 		ec.c.invalidate()
 		return driver.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, true
 	}
-	ec.c.join(s, gs.live(ec.deps))
+	ec.c.join(s, slices.Clone(ec.deps))
 	return success, true
 }

@@ -361,6 +361,11 @@ func (d *Driver) graphDestroyNode(_ driver.CUcontext, h driver.CUgraphNode) driv
 		return r
 	}
 	d.gs.mu.Lock()
+	if d.gs.capturing(n.g) || d.gs.capturingIn(n) { // no nodes are taken away while the capture goes on (cuStreamGetCaptureInfo)
+		d.gs.mu.Unlock()
+		d.explain(nil, "a stream captures into the graph")
+		return driver.CUDA_ERROR_ILLEGAL_STATE
+	}
 	switch n.work.(type) {
 	case *memAllocWork, *memFreeWork: // cuGraphAddMemAllocNode: they cannot be removed
 		d.gs.mu.Unlock()
@@ -371,7 +376,6 @@ func (d *Driver) graphDestroyNode(_ driver.CUcontext, h driver.CUgraphNode) driv
 		e.unlink()
 	}
 	n.g.nodes = slices.DeleteFunc(n.g.nodes, func(x *graphNode) bool { return x == n })
-	d.gs.dropNode(n)
 	finish := d.gs.discardNode(n)
 	d.gs.mu.Unlock()
 	runAll(finish)

@@ -411,17 +411,12 @@ const memSyncDomains = 4
 // launchAttribute takes one attribute of cuLaunchKernelEx. Those that only tune the hardware are checked and have no effect.
 func (d *Driver) launchAttribute(s *stream, q *launchRequest, a *driver.CUlaunchAttribute) driver.CUresult {
 	v := &a.Value
+	if r := s.ctx.dev.validHint(a.Id, v); r != success {
+		return r
+	}
 	switch a.Id {
-	case driver.CU_LAUNCH_ATTRIBUTE_IGNORE, driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
-		driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, driver.CU_LAUNCH_ATTRIBUTE_PRIORITY:
-	case driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-		if m := v.MemSyncDomainMap(); m.Default_ >= memSyncDomains || m.Remote >= memSyncDomains {
-			return invalidValue
-		}
-	case driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-		if *v.MemSyncDomain() > driver.CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE {
-			return invalidValue
-		}
+	case driver.CU_LAUNCH_ATTRIBUTE_IGNORE, driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+		driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, driver.CU_LAUNCH_ATTRIBUTE_PRIORITY:
 	case driver.CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
 		if *v.NvlinkUtilCentricScheduling() > 1 {
 			return invalidValue
@@ -446,9 +441,11 @@ func (d *Driver) launchAttribute(s *stream, q *launchRequest, a *driver.CUlaunch
 			return invalidValue
 		}
 	case driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-		return d.launchEvent(s, &q.events[0], v.ProgrammaticEvent().Event)
+		p := v.ProgrammaticEvent()
+		return d.launchEvent(s, &q.events[0], p.Event, p.Flags)
 	case driver.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-		return d.launchEvent(s, &q.events[1], v.LaunchCompletionEvent().Event)
+		p := v.LaunchCompletionEvent()
+		return d.launchEvent(s, &q.events[1], p.Event, p.Flags)
 	case driver.CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
 		d.explain(s.ctx, "device-updatable kernel nodes are not supported")
 		return notSupported
@@ -458,11 +455,44 @@ func (d *Driver) launchAttribute(s *stream, q *launchRequest, a *driver.CUlaunch
 	return success
 }
 
-// launchEvent records an event behind the launch, which is later than the hardware may do it and therefore allowed.
-func (d *Driver) launchEvent(s *stream, out **event, h driver.CUevent) driver.CUresult {
+// validHint checks the attributes that launches and streams have in common and that only tune the hardware (recorded for both). Of a window's properties only that
+// of misses is looked at; neither its address nor other numbers for properties are.
+func (dev *device) validHint(id driver.CUlaunchAttributeID, v *driver.CUlaunchAttributeValue) driver.CUresult {
+	ok := true
+	switch id {
+	case driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+		w := v.AccessPolicyWindow()
+		ok = w.Num_bytes <= uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE)) &&
+			w.HitRatio >= 0 && w.HitRatio <= 1 && w.MissProp != driver.CU_ACCESS_PROPERTY_PERSISTING
+	case driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+		m := v.MemSyncDomainMap()
+		ok = m.Default_ < memSyncDomains && m.Remote < memSyncDomains
+	case driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+		ok = *v.MemSyncDomain() <= driver.CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE
+	}
+	if !ok {
+		return invalidValue
+	}
+	return success
+}
+
+// launchEvent records an event behind the launch, which is later than the hardware may do it and therefore allowed. The event has to be without timing and of this
+// process (cuda.h, CUlaunchAttributeValue). The flags are those of cuEventRecordWithFlags, and the only one, external, is not for launches (recorded).
+func (d *Driver) launchEvent(s *stream, out **event, h driver.CUevent, flags int32) driver.CUresult {
+	switch flags {
+	case 0:
+	case int32(driver.CU_EVENT_RECORD_EXTERNAL):
+		return driver.CUDA_ERROR_ILLEGAL_STATE
+	default:
+		return invalidValue
+	}
 	e := d.events.get(uintptr(h))
 	if e == nil || !e.ctx.kin(s.ctx) {
 		return badHandle
+	}
+	if e.flags&(driver.CU_EVENT_DISABLE_TIMING|driver.CU_EVENT_INTERPROCESS) != driver.CU_EVENT_DISABLE_TIMING {
+		d.explain(s.ctx, "an event of a launch has to have CU_EVENT_DISABLE_TIMING and not CU_EVENT_INTERPROCESS")
+		return notSupported
 	}
 	*out = e
 	return success

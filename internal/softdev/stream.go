@@ -94,6 +94,7 @@ type task interface {
 
 func newStream(c *context, kind streamKind, flags uint32, priority int32) *stream {
 	s := &stream{ctx: c, kind: kind, flags: flags, priority: priority, id: c.d.streamIDs.Add(1)}
+	s.attrs.domainMap.Remote = 1 // each domain is its own (recorded)
 	s.order = kind == streamLegacy || flags&uint32(driver.CU_STREAM_NON_BLOCKING) == 0
 	s.changed.L = &s.mu
 	s.run = s.drain

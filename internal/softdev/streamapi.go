@@ -287,6 +287,9 @@ func (d *Driver) streamSetAttribute(cur driver.CUcontext, h driver.CUstream, id 
 	if v == nil {
 		return invalidValue
 	}
+	if r := s.ctx.dev.validHint(id, v); r != success {
+		return r
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch id {
@@ -318,6 +321,9 @@ func (d *Driver) streamCopyAttributes(cur driver.CUcontext, dst, src driver.CUst
 	from, r := d.streamOf(cur, src)
 	if r != success {
 		return r
+	}
+	if !to.ctx.kin(from.ctx) {
+		return invalidValue // recorded
 	}
 	if to == from {
 		return success

@@ -462,7 +462,7 @@ func (d *Driver) surfRefSetArray(_ driver.CUcontext, h driver.CUsurfref, array d
 	if r != success {
 		return r
 	}
-	if flags != 0 {
+	if flags != 0 || a.desc.Flags&driver.CUDA_ARRAY3D_SURFACE_LDST == 0 { // surface objects take any array
 		return invalidValue
 	}
 	s.mu.Lock()

@@ -312,11 +312,14 @@ func TestPitchedMemory(t *testing.T) {
 func TestSurfaceReference(t *testing.T) {
 	b := newTextureBench(t)
 	tab, ctx := b.tab, b.ctx
-	a := b.array(4, 2, driver.CU_AD_FORMAT_UNSIGNED_INT32)
+	var a driver.CUarray
+	must(t, tab.Array3DCreate_v2(ctx, &a, &driver.CUDA_ARRAY3D_DESCRIPTOR{Width: 4, Height: 2, Format: driver.CU_AD_FORMAT_UNSIGNED_INT32, NumChannels: 1, Flags: uint32(driver.CUDA_ARRAY3D_SURFACE_LDST)}))
 	zero := make([]byte, 32)
 	must(t, tab.MemcpyHtoA_v2(ctx, a, 0, unsafe.Pointer(&zero[0]), 32))
 	var ref driver.CUsurfref
 	must(t, tab.ModuleGetSurfRef(ctx, &ref, b.mod, cstr("s")))
+	plain := b.array(4, 2, driver.CU_AD_FORMAT_UNSIGNED_INT32)
+	want(t, "an array without CUDA_ARRAY3D_SURFACE_LDST", tab.SurfRefSetArray(ctx, ref, plain, 0), invalidValue) // recorded: texture/reference/bind
 	must(t, tab.SurfRefSetArray(ctx, ref, a, 0))
 	b.launch("write", 4)
 	want := []uint32{0, 0, 0, 0, 0, 1, 2, 3}
