@@ -83,6 +83,9 @@ func (l *Linker) text(text []byte, name, member string, out *[]*Unit) *Error {
 	if err != nil {
 		return err
 	}
+	for _, line := range u.Module.Warnings() {
+		l.info(line)
+	}
 	u.Compile = l.compile
 	*out = append(*out, u)
 	return nil

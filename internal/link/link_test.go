@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -485,5 +486,30 @@ func TestRelink(t *testing.T) {
 	}
 	if got := words(t, p, "k", 1, 0); got[0] != 8 {
 		t.Errorf("%d, want 8", got[0])
+	}
+}
+
+// TestWarnings: what the compiler says of an input that it takes goes to the info log, with the line of the kernel's closing brace (recorded:
+// internal/conform/api, link/attributes/minnctapersm-alone).
+func TestWarnings(t *testing.T) {
+	var log []string
+	o := options()
+	o.Log = func(level link.Level, line string) {
+		if level != link.Info {
+			t.Errorf("level %d: %s", level, line)
+		}
+		log = append(log, line)
+	}
+	const text = ".version 8.0\n.target sm_90\n.address_size 64\n.entry a() .minnctapersm 2\n{\n ret;\n}\n" +
+		".entry b() .maxntid 32 .minnctapersm 2\n{\n ret;\n}\n.entry c() .minnctapersm 2 {\n ret;\n\n}\n"
+	if err := link.New(o).Add(link.InputPTX, []byte(text), "a"); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, n := range []string{"7", "15"} {
+		want = append(want, "ptxas application ptx input, line "+n+"; warning : .minnctapersm is ignored when neither .maxntid nor .reqntid is specified.")
+	}
+	if !slices.Equal(log, want) {
+		t.Errorf("log %q, want %q", log, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/link"
+	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
 // jitOptions are the options of a load, with the places where logs and times go.
@@ -254,6 +255,13 @@ func (o *jitOptions) finish() {
 	if o.wallTime >= 0 {
 		ms := float32(float64(time.Since(o.start)) / float64(time.Millisecond))
 		o.values[o.wallTime] = uintptr(math.Float32bits(ms))
+	}
+}
+
+// warn writes what the compiler says when it has read a text.
+func (o *jitOptions) warn(m *check.Module) {
+	for _, line := range m.Warnings() {
+		o.info.line("%s", line)
 	}
 }
 

@@ -165,3 +165,35 @@ func TestMinBlocksBoundsRegisters(t *testing.T) {
 		t.Errorf("%d blocks fit, want 2", n)
 	}
 }
+
+// TestIgnoredMinBlocksWarns: .minnctapersm without a number of threads has a line in the info log of a link (recorded: link/attributes/minnctapersm-alone) and, as the same
+// compiler reads them, of modules, also when the device has compiled the text before.
+func TestIgnoredMinBlocksWarns(t *testing.T) {
+	_, tab, ctx := open(t, Options{})
+	const recorded = "ptxas application ptx input, line 165; warning : .minnctapersm is ignored when neither .maxntid nor .reqntid is specified."
+	for _, c := range []struct{ directives, want string }{
+		{".minnctapersm 2", recorded}, {".maxntid 1024 .minnctapersm 2", ""}, {".minnctapersm 2 .reqntid 64", ""}, {".maxnreg 40", ""},
+	} {
+		text := linkHead + wideKernel("k", c.directives)
+		for _, how := range []string{"link", "module", "module again"} {
+			log := make([]byte, 1000)
+			size := uint64(len(log))
+			n, ids, values := jitArrays([]jitPair{{driver.CU_JIT_INFO_LOG_BUFFER, address(t, &log[0])}, {driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, uintptr(size)}})
+			if how == "link" {
+				var s driver.CUlinkState
+				var p unsafe.Pointer
+				must(t, tab.LinkCreate_v2(ctx, n, ids, values, &s))
+				must(t, tab.LinkAddData_v2(ctx, s, driver.CU_JIT_INPUT_PTX, unsafe.Pointer(cstr(text)), uint64(len(text)+1), cstr("a.ptx"), 0, nil, nil))
+				must(t, tab.LinkComplete(ctx, s, &p, &size))
+				must(t, tab.LinkDestroy(ctx, s))
+			} else {
+				var m driver.CUmodule
+				must(t, tab.ModuleLoadDataEx(ctx, &m, unsafe.Pointer(cstr(text)), n, ids, values))
+				must(t, tab.ModuleUnload(ctx, m))
+			}
+			if got := driver.String(&log[0]); got != c.want {
+				t.Errorf("%s, %s: %q, want %q", c.directives, how, got, c.want)
+			}
+		}
+	}
+}

@@ -246,6 +246,7 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	key := programKey{sha256.Sum256(part.Data), dev}
 	if o.plain() {
 		if p := d.programs.find(key); p != nil {
+			o.warn(p.checked)
 			o.report(p)
 			return p, nil
 		}
@@ -262,6 +263,7 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	if err != nil {
 		return nil, ptxError(err)
 	}
+	o.warn(checked)
 	if target != sm {
 		return nil, &loadError{result: driver.CUDA_ERROR_INVALID_SOURCE, err: fmt.Errorf("CU_JIT_TARGET %d is not the device's %d", target, sm)}
 	}
