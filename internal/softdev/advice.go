@@ -149,6 +149,15 @@ func (d *Driver) advise(p driver.CUdeviceptr, n uint64, what driver.CUmem_advise
 		return invalidValue
 	}
 	numa := where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA || where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
+	if a.pool != nil { // recorded: memory of a pool takes no advice, and nodes are looked at as ever
+		switch accessed := what == driver.CU_MEM_ADVISE_SET_ACCESSED_BY || what == driver.CU_MEM_ADVISE_UNSET_ACCESSED_BY; {
+		case !numa:
+			return driver.CUDA_ERROR_NOT_SUPPORTED
+		case accessed:
+			return invalidValue
+		}
+		return success
+	}
 	switch what {
 	case driver.CU_MEM_ADVISE_SET_READ_MOSTLY, driver.CU_MEM_ADVISE_UNSET_READ_MOSTLY:
 		if numa {

@@ -135,6 +135,9 @@ func (p *pool) alloc(c *context, n uint64) (driver.CUdeviceptr, driver.CUresult)
 	}
 	if r == success {
 		p.taken(n)
+		if p.props.AllocType == driver.CU_MEM_ALLOCATION_TYPE_MANAGED { // the pool's place is the preferred one, for good (recorded)
+			a.advice.change(uint64(ptr), uint64(ptr)+n, func(x *advice) { x.preferred = p.props.Location })
+		}
 	}
 	return ptr, r
 }
