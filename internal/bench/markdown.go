@@ -40,7 +40,8 @@ func (r *Report) Markdown(w io.Writer) error {
 		c := row.Cells[engine]
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", row.Bench, duration(row.Cells[Native].Seconds), duration(least(row.Cells, Native, NativeFast)), duration(least(row.Cells, PoCL, PoCLFast)),
 			duration(c.Seconds), ratio(c.Native), ratio(c.Best), ratio(c.PoCL), duration(row.Cells["interpreter"].Seconds))
-		if c.PoCL >= 1 || c.Best > boundNative || c.Native > boundEach {
+		late := row.Bench == "big50k" && c.Build+c.First > boundBig
+		if late || c.PoCL >= 1 || c.Best > boundNative || c.Native > boundEach {
 			behind = append(behind, row.Bench)
 		}
 	}
@@ -59,7 +60,7 @@ func (r *Report) Markdown(w io.Writer) error {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", x.what, x.limit, value, verdict)
 	}
 	if len(behind) > 0 {
-		b.WriteString("\n## Those that are behind\n\nBehind PoCL, above three times the better native form, or above four times native in this run; what stands in the way, and what was tried:\n\n")
+		b.WriteString("\n## Those that are behind\n\nBehind PoCL, above three times the better native form, above four times native, or late in this run; what stands in the way, and what was tried:\n\n")
 		for _, n := range behind {
 			text := tried[n]
 			if text == "" {

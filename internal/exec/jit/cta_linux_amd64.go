@@ -116,7 +116,7 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set is
 	g = &gen{f: a.f, a: a, v: v, lay: lay, loop: -1, count: count, probe: probe, fused: -1}
 	g.target(set)
 	g.nt = set == avx512
-	g.Code = make([]byte, 0, 1024+96*len(a.f.Ops)) // of two versions: grown from nothing, code of large kernels would be copied again and again
+	g.Code = make([]byte, 0, 1024+160*len(a.f.Ops)) // of two versions: grown from nothing, code of large kernels would be copied again and again
 	carries := false
 	for i := range k.Funcs[0].Ops {
 		b := &k.Funcs[0].Ops[i]

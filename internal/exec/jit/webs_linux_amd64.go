@@ -93,8 +93,9 @@ func (v *values) findWebs() {
 			})
 		}
 	}
-	var parent []int32
-	var of []int32 // row of a node
+	parent := make([]int32, 0, 2*len(a.f.Ops))
+	of := make([]int32, 0, 2*len(a.f.Ops)) // row of a node
+	var spare []rowWeb
 	node := func(r int32) int32 {
 		parent = append(parent, int32(len(parent)))
 		of = append(of, r)
@@ -146,6 +147,10 @@ func (v *values) findWebs() {
 		for i := k.start; i < k.end; i++ {
 			op := &a.f.Ops[i]
 			o := &v.ops[i]
+			if len(spare) < 6 {
+				spare = make([]rowWeb, 6*256)
+			}
+			o.uses, o.defs, spare = spare[:0:4], spare[4:4:6], spare[6:] // most operations have no more
 			op.Reads(func(r uint32) {
 				for _, x := range o.uses {
 					if x.row == r {
