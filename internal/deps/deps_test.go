@@ -65,13 +65,13 @@ var outside = []struct {
 	{"github.com/ebitengine/purego", []string{"internal/nvidia", "internal/nvrtc"}},
 	{"github.com/klauspost/compress", []string{"internal/image"}},
 	{"github.com/pierrec/lz4", []string{"internal/image"}},
-	{"golang.org/x/sys", []string{"internal/mem", "internal/softdev", "internal/nvidia", "internal/exec/jit"}},
+	{"golang.org/x/sys", []string{"internal/mem", "internal/softdev", "internal/nvidia", "internal/exec/jit", "internal/exec/interp"}},
 	{"github.com/alecthomas/kong", []string{"cmd"}},
 	{"github.com/sbinet/npyio", []string{"cmd"}},
 }
 
 // testSupport are packages for tests: nothing else imports them, and nothing else imports testing.
-var testSupport = []string{"internal/exec/exectest", "internal/driver/apitest", "cudatest"}
+var testSupport = []string{"internal/exec/exectest", "internal/exec/exectest/texts", "internal/driver/apitest", "cudatest"}
 
 func list(t *testing.T) []pkg {
 	t.Helper()

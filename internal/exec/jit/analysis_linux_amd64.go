@@ -219,8 +219,13 @@ func (a *analysis) liveness() {
 func (a *analysis) dying(k *block) [][]uint32 {
 	live := append(rowSet(nil), k.out...)
 	out := make([][]uint32, k.end-k.start)
+	var spare []uint32
 	for i := k.end - 1; i >= k.start; i-- {
 		op := &a.f.Ops[i]
+		if len(spare) < 3 {
+			spare = make([]uint32, 3*min(256, i-k.start+1))
+		}
+		out[i-k.start], spare = spare[:0:3], spare[3:] // few operations end more rows
 		note := func(r uint32) {
 			if !live.has(a.row(r)) {
 				out[i-k.start] = append(out[i-k.start], r)

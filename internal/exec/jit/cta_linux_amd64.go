@@ -117,6 +117,7 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set is
 	g.target(set)
 	g.nt = set == avx512
 	g.Code = make([]byte, 0, 1024+160*len(a.f.Ops)) // of two versions: grown from nothing, code of large kernels would be copied again and again
+	g.ends = make([][][]uint32, len(a.blocks))
 	carries := false
 	for i := range k.Funcs[0].Ops {
 		b := &k.Funcs[0].Ops[i]
@@ -396,7 +397,10 @@ func (g *gen) ctaBlock(b int32) {
 		g.AddMI(inContext(offInstr), n)
 	}
 	g.left = n
-	dying := g.a.dying(k)
+	if g.ends[b] == nil {
+		g.ends[b] = g.a.dying(k)
+	}
+	dying := g.ends[b]
 	for i := k.start; i < k.end; i++ {
 		g.pc, g.op, g.dies = i, &g.f.Ops[i], dying[i-k.start]
 		g.begin()

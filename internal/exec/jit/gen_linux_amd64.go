@@ -59,8 +59,9 @@ type gen struct {
 	waitEntry     [2][]amd64asm.Label // where lanes that waited go on
 	warpDone      amd64asm.Label
 	warpNext      amd64asm.Label
-	straight      bool // no barriers, no loops
-	nt            bool // stores may go past the caches
+	straight      bool         // no barriers, no loops
+	ends          [][][]uint32 // by block and operation: the rows that nothing reads behind it; the same for both versions
+	nt            bool         // stores may go past the caches
 	dispatch      amd64asm.Label
 	dispatchTable amd64asm.Label
 	points        []ctaPoint
