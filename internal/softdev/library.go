@@ -2,6 +2,7 @@ package softdev
 
 import (
 	"encoding/binary"
+	"runtime"
 	"sync"
 	"unsafe"
 
@@ -267,6 +268,7 @@ func (d *Driver) libraryLoadData(cur driver.CUcontext, out *driver.CUlibrary, co
 	if r != success {
 		return r
 	}
+	defer runtime.KeepAlive(code) // it is read by its address
 	img, err := image.Fetch(d.memory.hostBytes, uint64(uintptr(code)))
 	if err != nil {
 		// The driver takes nearly anything here and finds fault at the first use; only an ELF whose tables contradict themselves is refused
@@ -327,6 +329,7 @@ func (d *Driver) libraryLoadWith(cur driver.CUcontext, out *driver.CUlibrary, da
 // wrapsNothing says whether the image is the struct around a container, with no container.
 func (d *Driver) wrapsNothing(code unsafe.Pointer) bool {
 	b, ok := d.memory.hostBytes(uint64(uintptr(code)), 16)
+	runtime.KeepAlive(code)
 	return ok && binary.LittleEndian.Uint32(b) == fatbin.WrapperMagic && binary.LittleEndian.Uint64(b[8:]) == 0
 }
 

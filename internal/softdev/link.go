@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"runtime"
 	"strings"
 	"sync"
 	"unsafe"
@@ -106,6 +107,7 @@ func (d *Driver) linkAddData(_ driver.CUcontext, h driver.CUlinkState, kind driv
 	if r != success {
 		return r
 	}
+	defer runtime.KeepAlive(data) // it is read by its address
 	b, ok := d.memory.hostBytes(uint64(uintptr(data)), size)
 	if !ok {
 		d.explain(nil, "cuLinkAddData: %d bytes at %p are no memory", size, data)

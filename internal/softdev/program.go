@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"unsafe"
@@ -195,8 +196,12 @@ func (m *memory) hostBytes(address, n uint64) ([]byte, bool) {
 			return nil, false
 		}
 		p = q
+	} else if n <= mostCopied {
+		b := make([]byte, n)
+		copyForeign(b, address)
+		return b, true
 	}
-	// Text without a length is looked at page by page, which may pass the end of a Go object; so the slice is put together by hand.
+	// The slice is put together by hand, since the race detector's build wants the whole of it inside one Go object.
 	header := struct {
 		p        unsafe.Pointer
 		len, cap int
@@ -204,8 +209,27 @@ func (m *memory) hostBytes(address, n uint64) ([]byte, bool) {
 	return *(*[]byte)(unsafe.Pointer(&header)), true
 }
 
+// mostCopied bounds what hostBytes copies: larger images are not Go's, and a damaged header must not make it allocate what it declares.
+const mostCopied = 64 << 20
+
+// copyForeign copies memory whose end is not known: a damaged image may declare more than its Go object has, and text is looked at page by page. A pointer behind an
+// object must not be kept where the collector looks, which ends the process when it finds one; here it lives between two instructions. The race detector must not look either: the rest of a page is
+// somebody else's, is read and not used.
+//
+//go:norace
+func copyForeign(dst []byte, address uint64) {
+	for len(dst) >= 8 {
+		*(*[8]byte)(dst) = *(*[8]byte)(foreign(address))
+		dst, address = dst[8:], address+8
+	}
+	for i := range dst {
+		dst[i] = *(*byte)(foreign(address + uint64(i)))
+	}
+}
+
 // fetch copies the image that a pointer of the program leads to.
 func (d *Driver) fetch(p unsafe.Pointer) ([]byte, *loadError) {
+	defer runtime.KeepAlive(p) // it is read by its address
 	if b, ok := d.memory.hostBytes(uint64(uintptr(p)), 4); ok && binary.LittleEndian.Uint32(b) == fatbin.WrapperMagic {
 		// The struct around a container that host programs hold is for libraries alone (recorded).
 		return nil, imageError(fault.New(fault.Format, "image", 0, "a wrapper around a container cannot be loaded as a module"))
