@@ -10,7 +10,7 @@ import (
 // Memory accesses of CTA code whose addresses are scalars: lanes stand side by side, at one place, or at a constant distance.
 
 // ahead is how many bytes before their use lines are asked for: warps that follow each other mostly load what follows.
-const ahead = 1024
+const ahead = 4096
 
 // addressCheck names an address that was checked, addressLimit what for.
 type addressCheck struct {
@@ -209,7 +209,7 @@ func (g *gen) affineLoad(ac *access) bool {
 	}
 	fresh := g.noted != w+1
 	bases, n := g.scalarBases(ac, w)
-	if contiguous && ac.global() && fresh && g.straight && n == 1 {
+	if contiguous && ac.global() && fresh && !g.v.a.f.Loops && n == 1 {
 		for l := int32(0); l < int32(32*ac.es); l += 64 {
 			g.Prefetch(a64.At(bases[0], ac.disp+l+ahead))
 		}
