@@ -125,12 +125,12 @@ var engines = []string{"interpreter", "auto"}
 
 // Each C program checks a family of the API.
 func TestPrograms(t *testing.T) {
-	for _, name := range []string{"device", "context", "memory", "module", "launch", "stream", "graph", "texture", "pool", "linker", "callback", "errors", "threads", "fork", "signals",
+	for _, name := range []string{"device", "context", "memory", "module", "launch", "standing", "stream", "graph", "texture", "pool", "linker", "callback", "errors", "threads", "fork", "signals",
 		"library", "event", "virtual", "memop", "occupancy", "tensormap", "green", "managed", "ipc", "sharing", "tools"} {
 		t.Run(name, func(t *testing.T) {
 			bin := program(t, name)
 			for _, engine := range engines {
-				out := run(t, "", []string{"GOCUDA_ENGINE=" + engine}, bin)
+				out := run(t, "", []string{"GOCUDA_ENGINE=" + engine, "GOCUDA_TEST_SOFTWARE=1"}, bin)
 				if !strings.HasSuffix(out, name+": passed\n") {
 					t.Errorf("%s: %s", engine, out)
 				}

@@ -25,8 +25,9 @@ func main() {
 
 // frame is struct gocuda_frame of front.h.
 type frame struct {
-	cur driver.CUcontext
-	a   [16]uint64
+	cur    driver.CUcontext
+	a      [16]uint64
+	stands uint64
 }
 
 // pointer is an argument that is an address of the caller's memory.
@@ -38,6 +39,7 @@ const (
 	perThread    = C.GOCUDA_PER_THREAD
 	stack        = C.GOCUDA_STACK
 	newThread    = C.GOCUDA_NEW_THREAD
+	ask          = C.GOCUDA_ASK
 )
 
 // core is the one device of the process: C programs have no handle of the driver that could lead to another.
@@ -67,10 +69,16 @@ func gocuda_call(fn C.uint32_t, f *C.struct_gocuda_frame) C.uint32_t {
 		t = core.perThread
 	}
 	g := (*frame)(unsafe.Pointer(f))
+	if fn&ask != 0 {
+		g.stands = standsBefore(uint32(fn&functionMask), g)
+	}
 	r := calls[fn&functionMask](t, g)
 	if fn&stack != 0 {
 		g.cur = 0
 		core.table.CtxGetCurrent(0, &g.cur)
+	}
+	if fn&ask != 0 && r == driver.CUDA_SUCCESS {
+		g.stands = standsAfter(uint32(fn&functionMask), g)
 	}
 	if core.trace && r != driver.CUDA_SUCCESS {
 		trace(uint32(fn), g.cur, r)

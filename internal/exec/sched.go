@@ -123,10 +123,15 @@ func Run(l *Launch) error {
 	return nil
 }
 
-// inert says that the launch has nothing to do: the kernel's first operation ends every thread.
+// inert says that the launch has nothing to do.
 func (l *Launch) inert() bool {
-	op := &l.Code.Kernel().Funcs[0].Ops[0]
-	return (op.Ctl == ir.Exit || op.Ctl == ir.Ret) && op.Guard < 0 && l.Counters == nil && (l.Stop == nil || !l.Stop.Load())
+	return Inert(l.Code) && l.Counters == nil && (l.Stop == nil || !l.Stop.Load())
+}
+
+// Inert says whether a kernel does nothing: its first operation ends every thread.
+func Inert(c Code) bool {
+	op := &c.Kernel().Funcs[0].Ops[0]
+	return (op.Ctl == ir.Exit || op.Ctl == ir.Ret) && op.Guard < 0
 }
 
 func (g *grid) now() time.Duration { return time.Since(g.epoch) }

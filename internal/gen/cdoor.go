@@ -28,6 +28,18 @@ var threadOwn = regexp.MustCompile(`^cuStreamBeginCapture`)
 // loads matches the functions after which kernels may run that could not before: the front looks there whether the program has changed signal handlers.
 var loads = regexp.MustCompile(`^cu(Init|CtxCreate|DevicePrimaryCtxRetain|ModuleLoad.*|ModuleGetFunction|LibraryLoad.*|LibraryGetKernel|LinkCreate)(_v\d+)?$`)
 
+// doorStanding are the functions whose answer may stand (front.c), with the front's slot for them.
+var doorStanding = map[string]string{
+	"cuCtxSynchronize": "GOCUDA_SLOT_CONTEXT", "cuStreamSynchronize": "GOCUDA_SLOT_STREAM", "cuStreamQuery": "GOCUDA_SLOT_QUERY",
+	"cuEventQuery": "GOCUDA_SLOT_EVENT", "cuEventSynchronize": "GOCUDA_SLOT_EVENT",
+}
+
+// doorLooks matches the functions that queue nothing, capture nothing and take nothing away, so that they end no answer that stands.
+var doorLooks = regexp.MustCompile(`^cu[A-Z][A-Za-z]*(Get|Query)[A-Z]|^cuOccupancy`)
+
+// doorLaunch is the launch whose answer may stand; front.c knows its arguments.
+const doorLaunch = "cuLaunchKernel"
+
 // doorWords is the number of argument words of a call; front.h has the same.
 const doorWords = 16
 
@@ -108,9 +120,9 @@ func writeDoorHeader(d *dialect, out output) error {
 	out[frontDir+"/zz_generated_cuda.h"] = []byte(b.String())
 
 	b.Reset()
-	b.WriteString(cHeader + "/* Numbers of functions in the table, for front.c. */\nenum {\n")
+	b.WriteString(cHeader + "/* Numbers in the table of the functions that front.c or the core names. */\nenum {\n")
 	for i, f := range m.Funcs {
-		if doorByHand[f.Name] {
+		if doorByHand[f.Name] || doorStanding[f.Name] != "" || f.Name == doorLaunch {
 			fmt.Fprintf(&b, "\tFN_%s = %d,\n", f.Name, i)
 		}
 	}
@@ -241,7 +253,16 @@ func writeDoorFront(d *dialect, out output) error {
 		for i, w := range words {
 			fmt.Fprintf(&b, "\tgocuda.a[%d] = %s;\n", i, w)
 		}
-		fmt.Fprintf(&b, "\treturn gocuda_call(%d%s, &gocuda);\n}\n", i, doorFlags(f, plain))
+		switch slot := doorStanding[plain]; {
+		case slot != "":
+			fmt.Fprintf(&b, "\treturn gocuda_wait(%d%s, &gocuda, %s, %d);\n}\n", i, doorFlags(f, plain), slot, len(words))
+		case plain == doorLaunch:
+			fmt.Fprintf(&b, "\treturn gocuda_launch(%d%s, &gocuda);\n}\n", i, doorFlags(f, plain))
+		case doorLooks.MatchString(plain):
+			fmt.Fprintf(&b, "\treturn gocuda_look(%d%s, &gocuda);\n}\n", i, doorFlags(f, plain))
+		default:
+			fmt.Fprintf(&b, "\treturn gocuda_call(%d%s, &gocuda);\n}\n", i, doorFlags(f, plain))
+		}
 	}
 
 	b.WriteString("\n/* Every exported symbol, sorted by name. */\nconst struct gocuda_symbol gocuda_symbols[] = {\n")

@@ -56,14 +56,14 @@ CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor, CUarra
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pArrayDescriptor);
 	gocuda.a[1] = W(hArray);
-	return gocuda_call(7, &gocuda);
+	return gocuda_look(7, &gocuda);
 }
 CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pArrayDescriptor);
 	gocuda.a[1] = W(hArray);
-	return gocuda_call(8, &gocuda);
+	return gocuda_look(8, &gocuda);
 }
 CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUarray array, CUdevice device)
 {
@@ -71,7 +71,7 @@ CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequ
 	gocuda.a[0] = W(memoryRequirements);
 	gocuda.a[1] = W(array);
 	gocuda.a[2] = W(device);
-	return gocuda_call(9, &gocuda);
+	return gocuda_look(9, &gocuda);
 }
 CUresult cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int planeIdx)
 {
@@ -79,14 +79,14 @@ CUresult cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int plan
 	gocuda.a[0] = W(pPlaneArray);
 	gocuda.a[1] = W(hArray);
 	gocuda.a[2] = W(planeIdx);
-	return gocuda_call(10, &gocuda);
+	return gocuda_look(10, &gocuda);
 }
 CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties, CUarray array)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(sparseProperties);
 	gocuda.a[1] = W(array);
-	return gocuda_call(11, &gocuda);
+	return gocuda_look(11, &gocuda);
 }
 CUresult cuCheckpointProcessCheckpoint(int pid, CUcheckpointCheckpointArgs *args)
 {
@@ -100,14 +100,14 @@ CUresult cuCheckpointProcessGetRestoreThreadId(int pid, int *tid)
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pid);
 	gocuda.a[1] = W(tid);
-	return gocuda_call(13, &gocuda);
+	return gocuda_look(13, &gocuda);
 }
 CUresult cuCheckpointProcessGetState(int pid, CUprocessState *state)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pid);
 	gocuda.a[1] = W(state);
-	return gocuda_call(14, &gocuda);
+	return gocuda_look(14, &gocuda);
 }
 CUresult cuCheckpointProcessLock(int pid, CUcheckpointLockArgs *args)
 {
@@ -136,7 +136,7 @@ CUresult cuCoredumpGetAttribute(CUcoredumpSettings attrib, void *value, size_t *
 	gocuda.a[0] = W(attrib);
 	gocuda.a[1] = W(value);
 	gocuda.a[2] = W(size);
-	return gocuda_call(18, &gocuda);
+	return gocuda_look(18, &gocuda);
 }
 CUresult cuCoredumpGetAttributeGlobal(CUcoredumpSettings attrib, void *value, size_t *size)
 {
@@ -144,7 +144,7 @@ CUresult cuCoredumpGetAttributeGlobal(CUcoredumpSettings attrib, void *value, si
 	gocuda.a[0] = W(attrib);
 	gocuda.a[1] = W(value);
 	gocuda.a[2] = W(size);
-	return gocuda_call(19, &gocuda);
+	return gocuda_look(19, &gocuda);
 }
 CUresult cuCoredumpSetAttribute(CUcoredumpSettings attrib, void *value, size_t *size)
 {
@@ -247,13 +247,13 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(ctx);
 	gocuda.a[1] = W(version);
-	return gocuda_call(33, &gocuda);
+	return gocuda_look(33, &gocuda);
 }
 CUresult cuCtxGetCacheConfig(CUfunc_cache *pconfig)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pconfig);
-	return gocuda_call(34, &gocuda);
+	return gocuda_look(34, &gocuda);
 }
 CUresult cuCtxGetDevResource(CUcontext hCtx, CUdevResource *resource, CUdevResourceType type)
 {
@@ -261,60 +261,60 @@ CUresult cuCtxGetDevResource(CUcontext hCtx, CUdevResource *resource, CUdevResou
 	gocuda.a[0] = W(hCtx);
 	gocuda.a[1] = W(resource);
 	gocuda.a[2] = W(type);
-	return gocuda_call(36, &gocuda);
+	return gocuda_look(36, &gocuda);
 }
 CUresult cuCtxGetDevice(CUdevice *device)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(device);
-	return gocuda_call(37, &gocuda);
+	return gocuda_look(37, &gocuda);
 }
 CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(device);
 	gocuda.a[1] = W(ctx);
-	return gocuda_call(38, &gocuda);
+	return gocuda_look(38, &gocuda);
 }
 CUresult cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffinityType type)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pExecAffinity);
 	gocuda.a[1] = W(type);
-	return gocuda_call(39, &gocuda);
+	return gocuda_look(39, &gocuda);
 }
 CUresult cuCtxGetFlags(unsigned int *flags)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(flags);
-	return gocuda_call(40, &gocuda);
+	return gocuda_look(40, &gocuda);
 }
 CUresult cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(ctx);
 	gocuda.a[1] = W(ctxId);
-	return gocuda_call(41, &gocuda);
+	return gocuda_look(41, &gocuda);
 }
 CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pvalue);
 	gocuda.a[1] = W(limit);
-	return gocuda_call(42, &gocuda);
+	return gocuda_look(42, &gocuda);
 }
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pConfig);
-	return gocuda_call(43, &gocuda);
+	return gocuda_look(43, &gocuda);
 }
 CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(leastPriority);
 	gocuda.a[1] = W(greatestPriority);
-	return gocuda_call(44, &gocuda);
+	return gocuda_look(44, &gocuda);
 }
 CUresult cuCtxPopCurrent(CUcontext *pctx)
 {
@@ -386,7 +386,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
 CUresult cuCtxSynchronize(void)
 {
 	struct gocuda_frame gocuda;
-	return gocuda_call(56, &gocuda);
+	return gocuda_wait(56, &gocuda, GOCUDA_SLOT_CONTEXT, 0);
 }
 CUresult cuCtxSynchronize_v2(CUcontext ctx)
 {
@@ -461,27 +461,27 @@ CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
 	gocuda.a[0] = W(pi);
 	gocuda.a[1] = W(attrib);
 	gocuda.a[2] = W(dev);
-	return gocuda_call(66, &gocuda);
+	return gocuda_look(66, &gocuda);
 }
 CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(dev);
 	gocuda.a[1] = W(pciBusId);
-	return gocuda_call(67, &gocuda);
+	return gocuda_look(67, &gocuda);
 }
 CUresult cuDeviceGetCount(int *count)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(count);
-	return gocuda_call(68, &gocuda);
+	return gocuda_look(68, &gocuda);
 }
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pool_out);
 	gocuda.a[1] = W(dev);
-	return gocuda_call(69, &gocuda);
+	return gocuda_look(69, &gocuda);
 }
 CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, CUdevResourceType type)
 {
@@ -489,7 +489,7 @@ CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, CUdevR
 	gocuda.a[0] = W(device);
 	gocuda.a[1] = W(resource);
 	gocuda.a[2] = W(type);
-	return gocuda_call(70, &gocuda);
+	return gocuda_look(70, &gocuda);
 }
 CUresult cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType type, CUdevice dev)
 {
@@ -497,7 +497,7 @@ CUresult cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType type, CUdevi
 	gocuda.a[0] = W(pi);
 	gocuda.a[1] = W(type);
 	gocuda.a[2] = W(dev);
-	return gocuda_call(71, &gocuda);
+	return gocuda_look(71, &gocuda);
 }
 CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 {
@@ -505,7 +505,7 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
 	gocuda.a[0] = W(device);
 	gocuda.a[1] = W(attr);
 	gocuda.a[2] = W(value);
-	return gocuda_call(72, &gocuda);
+	return gocuda_look(72, &gocuda);
 }
 CUresult cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count, CUdevice dev)
 {
@@ -514,7 +514,7 @@ CUresult cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities, const CUa
 	gocuda.a[1] = W(operations);
 	gocuda.a[2] = W(count);
 	gocuda.a[3] = W(dev);
-	return gocuda_call(73, &gocuda);
+	return gocuda_look(73, &gocuda);
 }
 CUresult cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
 {
@@ -522,14 +522,14 @@ CUresult cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
 	gocuda.a[0] = W(luid);
 	gocuda.a[1] = W(deviceNodeMask);
 	gocuda.a[2] = W(dev);
-	return gocuda_call(74, &gocuda);
+	return gocuda_look(74, &gocuda);
 }
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pool);
 	gocuda.a[1] = W(dev);
-	return gocuda_call(75, &gocuda);
+	return gocuda_look(75, &gocuda);
 }
 CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 {
@@ -537,7 +537,7 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 	gocuda.a[0] = W(name);
 	gocuda.a[1] = W(len);
 	gocuda.a[2] = W(dev);
-	return gocuda_call(76, &gocuda);
+	return gocuda_look(76, &gocuda);
 }
 CUresult cuDeviceGetNvSciSyncAttributes(void *nvSciSyncAttrList, CUdevice dev, int flags)
 {
@@ -545,7 +545,7 @@ CUresult cuDeviceGetNvSciSyncAttributes(void *nvSciSyncAttrList, CUdevice dev, i
 	gocuda.a[0] = W(nvSciSyncAttrList);
 	gocuda.a[1] = W(dev);
 	gocuda.a[2] = W(flags);
-	return gocuda_call(77, &gocuda);
+	return gocuda_look(77, &gocuda);
 }
 CUresult cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count, CUdevice srcDevice, CUdevice dstDevice)
 {
@@ -555,7 +555,7 @@ CUresult cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const CUat
 	gocuda.a[2] = W(count);
 	gocuda.a[3] = W(srcDevice);
 	gocuda.a[4] = W(dstDevice);
-	return gocuda_call(78, &gocuda);
+	return gocuda_look(78, &gocuda);
 }
 CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice, CUdevice dstDevice)
 {
@@ -564,7 +564,7 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdev
 	gocuda.a[1] = W(attrib);
 	gocuda.a[2] = W(srcDevice);
 	gocuda.a[3] = W(dstDevice);
-	return gocuda_call(79, &gocuda);
+	return gocuda_look(79, &gocuda);
 }
 CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 {
@@ -572,14 +572,14 @@ CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 	gocuda.a[0] = W(pciBusId);
 	gocuda.a[1] = W(len);
 	gocuda.a[2] = W(dev);
-	return gocuda_call(80, &gocuda);
+	return gocuda_look(80, &gocuda);
 }
 CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(prop);
 	gocuda.a[1] = W(dev);
-	return gocuda_call(81, &gocuda);
+	return gocuda_look(81, &gocuda);
 }
 CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUarray_format format, unsigned int numChannels, CUdevice dev)
 {
@@ -588,21 +588,21 @@ CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUarray_
 	gocuda.a[1] = W(format);
 	gocuda.a[2] = W(numChannels);
 	gocuda.a[3] = W(dev);
-	return gocuda_call(82, &gocuda);
+	return gocuda_look(82, &gocuda);
 }
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(uuid);
 	gocuda.a[1] = W(dev);
-	return gocuda_call(83, &gocuda);
+	return gocuda_look(83, &gocuda);
 }
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(uuid);
 	gocuda.a[1] = W(dev);
-	return gocuda_call(84, &gocuda);
+	return gocuda_look(84, &gocuda);
 }
 CUresult cuDeviceGraphMemTrim(CUdevice device)
 {
@@ -616,7 +616,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *acti
 	gocuda.a[0] = W(dev);
 	gocuda.a[1] = W(flags);
 	gocuda.a[2] = W(active);
-	return gocuda_call(86, &gocuda);
+	return gocuda_look(86, &gocuda);
 }
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
 {
@@ -818,7 +818,7 @@ CUresult cuEventQuery(CUevent hEvent)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hEvent);
-	return gocuda_call(116, &gocuda);
+	return gocuda_wait(116, &gocuda, GOCUDA_SLOT_EVENT, 1);
 }
 CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
 {
@@ -854,7 +854,7 @@ CUresult cuEventSynchronize(CUevent hEvent)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hEvent);
-	return gocuda_call(119, &gocuda);
+	return gocuda_wait(119, &gocuda, GOCUDA_SLOT_EVENT, 1);
 }
 CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
 {
@@ -862,7 +862,7 @@ CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory e
 	gocuda.a[0] = W(devPtr);
 	gocuda.a[1] = W(extMem);
 	gocuda.a[2] = W(bufferDesc);
-	return gocuda_call(120, &gocuda);
+	return gocuda_look(120, &gocuda);
 }
 CUresult cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc)
 {
@@ -870,7 +870,7 @@ CUresult cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUext
 	gocuda.a[0] = W(mipmap);
 	gocuda.a[1] = W(extMem);
 	gocuda.a[2] = W(mipmapDesc);
-	return gocuda_call(121, &gocuda);
+	return gocuda_look(121, &gocuda);
 }
 CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target, CUflushGPUDirectRDMAWritesScope scope)
 {
@@ -885,21 +885,21 @@ CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfu
 	gocuda.a[0] = W(pi);
 	gocuda.a[1] = W(attrib);
 	gocuda.a[2] = W(hfunc);
-	return gocuda_call(123, &gocuda);
+	return gocuda_look(123, &gocuda);
 }
 CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hmod);
 	gocuda.a[1] = W(hfunc);
-	return gocuda_call(124, &gocuda);
+	return gocuda_look(124, &gocuda);
 }
 CUresult cuFuncGetName(const char **name, CUfunction hfunc)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(name);
 	gocuda.a[1] = W(hfunc);
-	return gocuda_call(125, &gocuda);
+	return gocuda_look(125, &gocuda);
 }
 CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 {
@@ -908,7 +908,7 @@ CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOff
 	gocuda.a[1] = W(paramIndex);
 	gocuda.a[2] = W(paramOffset);
 	gocuda.a[3] = W(paramSize);
-	return gocuda_call(126, &gocuda);
+	return gocuda_look(126, &gocuda);
 }
 CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 {
@@ -984,7 +984,7 @@ CUresult cuGLGetDevices(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices, 
 	gocuda.a[1] = W(pCudaDevices);
 	gocuda.a[2] = W(cudaDeviceCount);
 	gocuda.a[3] = W(deviceList);
-	return gocuda_call(136, &gocuda);
+	return gocuda_look(136, &gocuda);
 }
 CUresult cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices, unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
 {
@@ -993,7 +993,7 @@ CUresult cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevice
 	gocuda.a[1] = W(pCudaDevices);
 	gocuda.a[2] = W(cudaDeviceCount);
 	gocuda.a[3] = W(deviceList);
-	return gocuda_call(137, &gocuda);
+	return gocuda_look(137, &gocuda);
 }
 CUresult cuGLInit(void)
 {
@@ -1269,7 +1269,7 @@ CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NOD
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(nodeParams_out);
-	return gocuda_call(171, &gocuda);
+	return gocuda_look(171, &gocuda);
 }
 CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 {
@@ -1283,7 +1283,7 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(phGraph);
-	return gocuda_call(173, &gocuda);
+	return gocuda_look(173, &gocuda);
 }
 CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
 {
@@ -1334,7 +1334,7 @@ CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(event_out);
-	return gocuda_call(180, &gocuda);
+	return gocuda_look(180, &gocuda);
 }
 CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event)
 {
@@ -1348,7 +1348,7 @@ CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(event_out);
-	return gocuda_call(182, &gocuda);
+	return gocuda_look(182, &gocuda);
 }
 CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event)
 {
@@ -1416,7 +1416,7 @@ CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hGraphExec);
 	gocuda.a[1] = W(flags);
-	return gocuda_call(191, &gocuda);
+	return gocuda_look(191, &gocuda);
 }
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
@@ -1490,7 +1490,7 @@ CUresult cuGraphExternalSemaphoresSignalNodeGetParams(CUgraphNode hNode, CUDA_EX
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(params_out);
-	return gocuda_call(200, &gocuda);
+	return gocuda_look(200, &gocuda);
 }
 CUresult cuGraphExternalSemaphoresSignalNodeSetParams(CUgraphNode hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)
 {
@@ -1504,7 +1504,7 @@ CUresult cuGraphExternalSemaphoresWaitNodeGetParams(CUgraphNode hNode, CUDA_EXT_
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(params_out);
-	return gocuda_call(202, &gocuda);
+	return gocuda_look(202, &gocuda);
 }
 CUresult cuGraphExternalSemaphoresWaitNodeSetParams(CUgraphNode hNode, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)
 {
@@ -1520,7 +1520,7 @@ CUresult cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, siz
 	gocuda.a[1] = W(from);
 	gocuda.a[2] = W(to);
 	gocuda.a[3] = W(numEdges);
-	return gocuda_call(204, &gocuda);
+	return gocuda_look(204, &gocuda);
 }
 CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData, size_t *numEdges)
 {
@@ -1530,7 +1530,7 @@ CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, 
 	gocuda.a[2] = W(to);
 	gocuda.a[3] = W(edgeData);
 	gocuda.a[4] = W(numEdges);
-	return gocuda_call(205, &gocuda);
+	return gocuda_look(205, &gocuda);
 }
 CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
 {
@@ -1538,7 +1538,7 @@ CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
 	gocuda.a[0] = W(hGraph);
 	gocuda.a[1] = W(nodes);
 	gocuda.a[2] = W(numNodes);
-	return gocuda_call(206, &gocuda);
+	return gocuda_look(206, &gocuda);
 }
 CUresult cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes)
 {
@@ -1546,14 +1546,14 @@ CUresult cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *num
 	gocuda.a[0] = W(hGraph);
 	gocuda.a[1] = W(rootNodes);
 	gocuda.a[2] = W(numRootNodes);
-	return gocuda_call(207, &gocuda);
+	return gocuda_look(207, &gocuda);
 }
 CUresult cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(nodeParams);
-	return gocuda_call(208, &gocuda);
+	return gocuda_look(208, &gocuda);
 }
 CUresult cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
@@ -1619,21 +1619,21 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID att
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(attr);
 	gocuda.a[2] = W(value_out);
-	return gocuda_call(215, &gocuda);
+	return gocuda_look(215, &gocuda);
 }
 CUresult cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(nodeParams);
-	return gocuda_call(216, &gocuda);
+	return gocuda_look(216, &gocuda);
 }
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(nodeParams);
-	return gocuda_call(217, &gocuda);
+	return gocuda_look(217, &gocuda);
 }
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, const CUkernelNodeAttrValue *value)
 {
@@ -1676,21 +1676,21 @@ CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PAR
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(params_out);
-	return gocuda_call(222, &gocuda);
+	return gocuda_look(222, &gocuda);
 }
 CUresult cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(dptr_out);
-	return gocuda_call(223, &gocuda);
+	return gocuda_look(223, &gocuda);
 }
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(nodeParams);
-	return gocuda_call(224, &gocuda);
+	return gocuda_look(224, &gocuda);
 }
 CUresult cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *nodeParams)
 {
@@ -1704,7 +1704,7 @@ CUresult cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(nodeParams);
-	return gocuda_call(226, &gocuda);
+	return gocuda_look(226, &gocuda);
 }
 CUresult cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *nodeParams)
 {
@@ -1727,7 +1727,7 @@ CUresult cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(dependencies);
 	gocuda.a[2] = W(numDependencies);
-	return gocuda_call(229, &gocuda);
+	return gocuda_look(229, &gocuda);
 }
 CUresult cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData, size_t *numDependencies)
 {
@@ -1736,7 +1736,7 @@ CUresult cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependenc
 	gocuda.a[1] = W(dependencies);
 	gocuda.a[2] = W(edgeData);
 	gocuda.a[3] = W(numDependencies);
-	return gocuda_call(230, &gocuda);
+	return gocuda_look(230, &gocuda);
 }
 CUresult cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes, size_t *numDependentNodes)
 {
@@ -1744,7 +1744,7 @@ CUresult cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentN
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(dependentNodes);
 	gocuda.a[2] = W(numDependentNodes);
-	return gocuda_call(231, &gocuda);
+	return gocuda_look(231, &gocuda);
 }
 CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes, CUgraphEdgeData *edgeData, size_t *numDependentNodes)
 {
@@ -1753,7 +1753,7 @@ CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *depende
 	gocuda.a[1] = W(dependentNodes);
 	gocuda.a[2] = W(edgeData);
 	gocuda.a[3] = W(numDependentNodes);
-	return gocuda_call(232, &gocuda);
+	return gocuda_look(232, &gocuda);
 }
 CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int *isEnabled)
 {
@@ -1761,14 +1761,14 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsign
 	gocuda.a[0] = W(hGraphExec);
 	gocuda.a[1] = W(hNode);
 	gocuda.a[2] = W(isEnabled);
-	return gocuda_call(233, &gocuda);
+	return gocuda_look(233, &gocuda);
 }
 CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hNode);
 	gocuda.a[1] = W(type);
-	return gocuda_call(234, &gocuda);
+	return gocuda_look(234, &gocuda);
 }
 CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled)
 {
@@ -1883,14 +1883,14 @@ CUresult cuGraphicsResourceGetMappedEglFrame(CUeglFrame *eglFrame, CUgraphicsRes
 	gocuda.a[1] = W(resource);
 	gocuda.a[2] = W(index);
 	gocuda.a[3] = W(mipLevel);
-	return gocuda_call(246, &gocuda);
+	return gocuda_look(246, &gocuda);
 }
 CUresult cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray *pMipmappedArray, CUgraphicsResource resource)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pMipmappedArray);
 	gocuda.a[1] = W(resource);
-	return gocuda_call(247, &gocuda);
+	return gocuda_look(247, &gocuda);
 }
 CUresult cuGraphicsResourceGetMappedPointer(CUdeviceptr_v1 *pDevPtr, unsigned int *pSize, CUgraphicsResource resource)
 {
@@ -1898,7 +1898,7 @@ CUresult cuGraphicsResourceGetMappedPointer(CUdeviceptr_v1 *pDevPtr, unsigned in
 	gocuda.a[0] = W(pDevPtr);
 	gocuda.a[1] = W(pSize);
 	gocuda.a[2] = W(resource);
-	return gocuda_call(248, &gocuda);
+	return gocuda_look(248, &gocuda);
 }
 CUresult cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *pDevPtr, size_t *pSize, CUgraphicsResource resource)
 {
@@ -1906,7 +1906,7 @@ CUresult cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *pDevPtr, size_t *pSi
 	gocuda.a[0] = W(pDevPtr);
 	gocuda.a[1] = W(pSize);
 	gocuda.a[2] = W(resource);
-	return gocuda_call(249, &gocuda);
+	return gocuda_look(249, &gocuda);
 }
 CUresult cuGraphicsResourceSetMapFlags(CUgraphicsResource resource, unsigned int flags)
 {
@@ -1929,7 +1929,7 @@ CUresult cuGraphicsSubResourceGetMappedArray(CUarray *pArray, CUgraphicsResource
 	gocuda.a[1] = W(resource);
 	gocuda.a[2] = W(arrayIndex);
 	gocuda.a[3] = W(mipLevel);
-	return gocuda_call(252, &gocuda);
+	return gocuda_look(252, &gocuda);
 }
 CUresult cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *resources, CUstream hStream)
 {
@@ -1990,14 +1990,14 @@ CUresult cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource *resource, CUde
 	gocuda.a[0] = W(hCtx);
 	gocuda.a[1] = W(resource);
 	gocuda.a[2] = W(type);
-	return gocuda_call(259, &gocuda);
+	return gocuda_look(259, &gocuda);
 }
 CUresult cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long *greenCtxId)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(greenCtx);
 	gocuda.a[1] = W(greenCtxId);
-	return gocuda_call(260, &gocuda);
+	return gocuda_look(260, &gocuda);
 }
 CUresult cuGreenCtxRecordEvent(CUgreenCtx hCtx, CUevent hEvent)
 {
@@ -2047,14 +2047,14 @@ CUresult cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pHandle);
 	gocuda.a[1] = W(event);
-	return gocuda_call(268, &gocuda);
+	return gocuda_look(268, &gocuda);
 }
 CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pHandle);
 	gocuda.a[1] = W(dptr);
-	return gocuda_call(269, &gocuda);
+	return gocuda_look(269, &gocuda);
 }
 CUresult cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
 {
@@ -2086,28 +2086,28 @@ CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel ker
 	gocuda.a[1] = W(attrib);
 	gocuda.a[2] = W(kernel);
 	gocuda.a[3] = W(dev);
-	return gocuda_call(273, &gocuda);
+	return gocuda_look(273, &gocuda);
 }
 CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pFunc);
 	gocuda.a[1] = W(kernel);
-	return gocuda_call(274, &gocuda);
+	return gocuda_look(274, &gocuda);
 }
 CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pLib);
 	gocuda.a[1] = W(kernel);
-	return gocuda_call(275, &gocuda);
+	return gocuda_look(275, &gocuda);
 }
 CUresult cuKernelGetName(const char **name, CUkernel hfunc)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(name);
 	gocuda.a[1] = W(hfunc);
-	return gocuda_call(276, &gocuda);
+	return gocuda_look(276, &gocuda);
 }
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 {
@@ -2116,7 +2116,7 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramO
 	gocuda.a[1] = W(paramIndex);
 	gocuda.a[2] = W(paramOffset);
 	gocuda.a[3] = W(paramSize);
-	return gocuda_call(277, &gocuda);
+	return gocuda_look(277, &gocuda);
 }
 CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev)
 {
@@ -2226,7 +2226,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDi
 	gocuda.a[8] = W(hStream);
 	gocuda.a[9] = W(kernelParams);
 	gocuda.a[10] = W(extra);
-	return gocuda_call(286, &gocuda);
+	return gocuda_launch(286, &gocuda);
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
 {
@@ -2260,7 +2260,7 @@ CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int g
 	gocuda.a[8] = W(hStream);
 	gocuda.a[9] = W(kernelParams);
 	gocuda.a[10] = W(extra);
-	return gocuda_call(286 | GOCUDA_PER_THREAD, &gocuda);
+	return gocuda_launch(286 | GOCUDA_PER_THREAD, &gocuda);
 }
 CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib)
 {
@@ -2277,7 +2277,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
 	gocuda.a[1] = W(bytes);
 	gocuda.a[2] = W(library);
 	gocuda.a[3] = W(name);
-	return gocuda_call(289, &gocuda);
+	return gocuda_look(289, &gocuda);
 }
 CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
 {
@@ -2285,14 +2285,14 @@ CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *na
 	gocuda.a[0] = W(pKernel);
 	gocuda.a[1] = W(library);
 	gocuda.a[2] = W(name);
-	return gocuda_call(290 | GOCUDA_LOADS, &gocuda);
+	return gocuda_look(290 | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(count);
 	gocuda.a[1] = W(lib);
-	return gocuda_call(291, &gocuda);
+	return gocuda_look(291, &gocuda);
 }
 CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
 {
@@ -2301,14 +2301,14 @@ CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library
 	gocuda.a[1] = W(bytes);
 	gocuda.a[2] = W(library);
 	gocuda.a[3] = W(name);
-	return gocuda_call(292, &gocuda);
+	return gocuda_look(292, &gocuda);
 }
 CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pMod);
 	gocuda.a[1] = W(library);
-	return gocuda_call(293, &gocuda);
+	return gocuda_look(293, &gocuda);
 }
 CUresult cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library, const char *symbol)
 {
@@ -2316,7 +2316,7 @@ CUresult cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library, const char 
 	gocuda.a[0] = W(fptr);
 	gocuda.a[1] = W(library);
 	gocuda.a[2] = W(symbol);
-	return gocuda_call(294, &gocuda);
+	return gocuda_look(294, &gocuda);
 }
 CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions)
 {
@@ -2715,7 +2715,7 @@ CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
 	gocuda.a[0] = W(flags);
 	gocuda.a[1] = W(location);
 	gocuda.a[2] = W(ptr);
-	return gocuda_call(333, &gocuda);
+	return gocuda_look(333, &gocuda);
 }
 CUresult cuMemGetAddressRange(CUdeviceptr_v1 *pbase, unsigned int *psize, CUdeviceptr_v1 dptr)
 {
@@ -2723,7 +2723,7 @@ CUresult cuMemGetAddressRange(CUdeviceptr_v1 *pbase, unsigned int *psize, CUdevi
 	gocuda.a[0] = W(pbase);
 	gocuda.a[1] = W(psize);
 	gocuda.a[2] = W(dptr);
-	return gocuda_call(334, &gocuda);
+	return gocuda_look(334, &gocuda);
 }
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
@@ -2731,7 +2731,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr 
 	gocuda.a[0] = W(pbase);
 	gocuda.a[1] = W(psize);
 	gocuda.a[2] = W(dptr);
-	return gocuda_call(335, &gocuda);
+	return gocuda_look(335, &gocuda);
 }
 CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option)
 {
@@ -2739,14 +2739,14 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
 	gocuda.a[0] = W(granularity);
 	gocuda.a[1] = W(prop);
 	gocuda.a[2] = W(option);
-	return gocuda_call(336, &gocuda);
+	return gocuda_look(336, &gocuda);
 }
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(prop);
 	gocuda.a[1] = W(handle);
-	return gocuda_call(337, &gocuda);
+	return gocuda_look(337, &gocuda);
 }
 GOCUDA_API CUresult cuMemGetAttribute(void);
 GOCUDA_API CUresult cuMemGetAttribute(void) { return CUDA_ERROR_NOT_SUPPORTED; }
@@ -2758,7 +2758,7 @@ CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
 	gocuda.a[0] = W(pool_out);
 	gocuda.a[1] = W(location);
 	gocuda.a[2] = W(type);
-	return gocuda_call(338, &gocuda);
+	return gocuda_look(338, &gocuda);
 }
 CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size, CUmemRangeHandleType handleType, unsigned long long flags)
 {
@@ -2768,21 +2768,21 @@ CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t si
 	gocuda.a[2] = W(size);
 	gocuda.a[3] = W(handleType);
 	gocuda.a[4] = W(flags);
-	return gocuda_call(339, &gocuda);
+	return gocuda_look(339, &gocuda);
 }
 CUresult cuMemGetInfo(unsigned int *free, unsigned int *total)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(free);
 	gocuda.a[1] = W(total);
-	return gocuda_call(340, &gocuda);
+	return gocuda_look(340, &gocuda);
 }
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(free);
 	gocuda.a[1] = W(total);
-	return gocuda_call(341, &gocuda);
+	return gocuda_look(341, &gocuda);
 }
 CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
 {
@@ -2790,7 +2790,7 @@ CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAlloc
 	gocuda.a[0] = W(pool);
 	gocuda.a[1] = W(location);
 	gocuda.a[2] = W(type);
-	return gocuda_call(342, &gocuda);
+	return gocuda_look(342, &gocuda);
 }
 CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 {
@@ -2806,7 +2806,7 @@ CUresult cuMemHostGetDevicePointer(CUdeviceptr_v1 *pdptr, void *p, unsigned int 
 	gocuda.a[0] = W(pdptr);
 	gocuda.a[1] = W(p);
 	gocuda.a[2] = W(Flags);
-	return gocuda_call(344, &gocuda);
+	return gocuda_look(344, &gocuda);
 }
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags)
 {
@@ -2814,14 +2814,14 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int 
 	gocuda.a[0] = W(pdptr);
 	gocuda.a[1] = W(p);
 	gocuda.a[2] = W(Flags);
-	return gocuda_call(345, &gocuda);
+	return gocuda_look(345, &gocuda);
 }
 CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pFlags);
 	gocuda.a[1] = W(p);
-	return gocuda_call(346, &gocuda);
+	return gocuda_look(346, &gocuda);
 }
 CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 {
@@ -2914,7 +2914,7 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUme
 	gocuda.a[0] = W(flags);
 	gocuda.a[1] = W(memPool);
 	gocuda.a[2] = W(location);
-	return gocuda_call(357, &gocuda);
+	return gocuda_look(357, &gocuda);
 }
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 {
@@ -2922,7 +2922,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
 	gocuda.a[0] = W(pool);
 	gocuda.a[1] = W(attr);
 	gocuda.a[2] = W(value);
-	return gocuda_call(358, &gocuda);
+	return gocuda_look(358, &gocuda);
 }
 CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle, CUmemAllocationHandleType handleType, unsigned long long flags)
 {
@@ -3036,7 +3036,7 @@ CUresult cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribu
 	gocuda.a[2] = W(attribute);
 	gocuda.a[3] = W(devPtr);
 	gocuda.a[4] = W(count);
-	return gocuda_call(367, &gocuda);
+	return gocuda_look(367, &gocuda);
 }
 CUresult cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes, size_t numAttributes, CUdeviceptr devPtr, size_t count)
 {
@@ -3047,7 +3047,7 @@ CUresult cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_att
 	gocuda.a[3] = W(numAttributes);
 	gocuda.a[4] = W(devPtr);
 	gocuda.a[5] = W(count);
-	return gocuda_call(368, &gocuda);
+	return gocuda_look(368, &gocuda);
 }
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {
@@ -4029,7 +4029,7 @@ CUresult cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmap
 	gocuda.a[0] = W(pLevelArray);
 	gocuda.a[1] = W(hMipmappedArray);
 	gocuda.a[2] = W(level);
-	return gocuda_call(440, &gocuda);
+	return gocuda_look(440, &gocuda);
 }
 CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUmipmappedArray mipmap, CUdevice device)
 {
@@ -4037,14 +4037,14 @@ CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *m
 	gocuda.a[0] = W(memoryRequirements);
 	gocuda.a[1] = W(mipmap);
 	gocuda.a[2] = W(device);
-	return gocuda_call(441, &gocuda);
+	return gocuda_look(441, &gocuda);
 }
 CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties, CUmipmappedArray mipmap)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(sparseProperties);
 	gocuda.a[1] = W(mipmap);
-	return gocuda_call(442, &gocuda);
+	return gocuda_look(442, &gocuda);
 }
 CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions, CUmodule mod)
 {
@@ -4060,14 +4060,14 @@ CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 	gocuda.a[0] = W(hfunc);
 	gocuda.a[1] = W(hmod);
 	gocuda.a[2] = W(name);
-	return gocuda_call(444 | GOCUDA_LOADS, &gocuda);
+	return gocuda_look(444 | GOCUDA_LOADS, &gocuda);
 }
 CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(count);
 	gocuda.a[1] = W(mod);
-	return gocuda_call(445, &gocuda);
+	return gocuda_look(445, &gocuda);
 }
 CUresult cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes, CUmodule hmod, const char *name)
 {
@@ -4076,7 +4076,7 @@ CUresult cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes, CUmodule h
 	gocuda.a[1] = W(bytes);
 	gocuda.a[2] = W(hmod);
 	gocuda.a[3] = W(name);
-	return gocuda_call(446, &gocuda);
+	return gocuda_look(446, &gocuda);
 }
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
 {
@@ -4085,13 +4085,13 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, c
 	gocuda.a[1] = W(bytes);
 	gocuda.a[2] = W(hmod);
 	gocuda.a[3] = W(name);
-	return gocuda_call(447, &gocuda);
+	return gocuda_look(447, &gocuda);
 }
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(mode);
-	return gocuda_call(448, &gocuda);
+	return gocuda_look(448, &gocuda);
 }
 CUresult cuModuleGetSurfRef(CUsurfref *pSurfRef, CUmodule hmod, const char *name)
 {
@@ -4099,7 +4099,7 @@ CUresult cuModuleGetSurfRef(CUsurfref *pSurfRef, CUmodule hmod, const char *name
 	gocuda.a[0] = W(pSurfRef);
 	gocuda.a[1] = W(hmod);
 	gocuda.a[2] = W(name);
-	return gocuda_call(449, &gocuda);
+	return gocuda_look(449, &gocuda);
 }
 CUresult cuModuleGetTexRef(CUtexref *pTexRef, CUmodule hmod, const char *name)
 {
@@ -4107,7 +4107,7 @@ CUresult cuModuleGetTexRef(CUtexref *pTexRef, CUmodule hmod, const char *name)
 	gocuda.a[0] = W(pTexRef);
 	gocuda.a[1] = W(hmod);
 	gocuda.a[2] = W(name);
-	return gocuda_call(450, &gocuda);
+	return gocuda_look(450, &gocuda);
 }
 CUresult cuModuleLoad(CUmodule *module, const char *fname)
 {
@@ -4187,7 +4187,7 @@ CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectP
 	gocuda.a[0] = W(granularity);
 	gocuda.a[1] = W(prop);
 	gocuda.a[2] = W(option);
-	return gocuda_call(460, &gocuda);
+	return gocuda_look(460, &gocuda);
 }
 CUresult cuMulticastUnbind(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, size_t size)
 {
@@ -4205,7 +4205,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunc
 	gocuda.a[1] = W(func);
 	gocuda.a[2] = W(numBlocks);
 	gocuda.a[3] = W(blockSize);
-	return gocuda_call(462, &gocuda);
+	return gocuda_look(462, &gocuda);
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize)
 {
@@ -4214,7 +4214,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction 
 	gocuda.a[1] = W(func);
 	gocuda.a[2] = W(blockSize);
 	gocuda.a[3] = W(dynamicSMemSize);
-	return gocuda_call(463, &gocuda);
+	return gocuda_look(463, &gocuda);
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize, unsigned int flags)
 {
@@ -4224,7 +4224,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CU
 	gocuda.a[2] = W(blockSize);
 	gocuda.a[3] = W(dynamicSMemSize);
 	gocuda.a[4] = W(flags);
-	return gocuda_call(464, &gocuda);
+	return gocuda_look(464, &gocuda);
 }
 CUresult cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func, const CUlaunchConfig *config)
 {
@@ -4232,7 +4232,7 @@ CUresult cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func, const C
 	gocuda.a[0] = W(numClusters);
 	gocuda.a[1] = W(func);
 	gocuda.a[2] = W(config);
-	return gocuda_call(465, &gocuda);
+	return gocuda_look(465, &gocuda);
 }
 CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit)
 {
@@ -4243,7 +4243,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfu
 	gocuda.a[3] = W(blockSizeToDynamicSMemSize);
 	gocuda.a[4] = W(dynamicSMemSize);
 	gocuda.a[5] = W(blockSizeLimit);
-	return gocuda_call(466, &gocuda);
+	return gocuda_look(466, &gocuda);
 }
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit, unsigned int flags)
 {
@@ -4255,7 +4255,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockS
 	gocuda.a[4] = W(dynamicSMemSize);
 	gocuda.a[5] = W(blockSizeLimit);
 	gocuda.a[6] = W(flags);
-	return gocuda_call(467, &gocuda);
+	return gocuda_look(467, &gocuda);
 }
 CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, const CUlaunchConfig *config)
 {
@@ -4263,7 +4263,7 @@ CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, c
 	gocuda.a[0] = W(clusterSize);
 	gocuda.a[1] = W(func);
 	gocuda.a[2] = W(config);
-	return gocuda_call(468, &gocuda);
+	return gocuda_look(468, &gocuda);
 }
 CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes)
 {
@@ -4311,7 +4311,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 	gocuda.a[0] = W(data);
 	gocuda.a[1] = W(attribute);
 	gocuda.a[2] = W(ptr);
-	return gocuda_call(474, &gocuda);
+	return gocuda_look(474, &gocuda);
 }
 CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr)
 {
@@ -4320,7 +4320,7 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
 	gocuda.a[1] = W(attributes);
 	gocuda.a[2] = W(data);
 	gocuda.a[3] = W(ptr);
-	return gocuda_call(475, &gocuda);
+	return gocuda_look(475, &gocuda);
 }
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
@@ -4547,7 +4547,7 @@ CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAtt
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(attr);
 	gocuda.a[2] = W(value);
-	return gocuda_call(494, &gocuda);
+	return gocuda_look(494, &gocuda);
 }
 CUresult cuStreamGetAttribute_ptsz(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value)
 {
@@ -4555,7 +4555,7 @@ CUresult cuStreamGetAttribute_ptsz(CUstream hStream, CUstreamAttrID attr, CUstre
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(attr);
 	gocuda.a[2] = W(value);
-	return gocuda_call(494 | GOCUDA_PER_THREAD, &gocuda);
+	return gocuda_look(494 | GOCUDA_PER_THREAD, &gocuda);
 }
 CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out)
 {
@@ -4563,7 +4563,7 @@ CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *capture
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(captureStatus_out);
 	gocuda.a[2] = W(id_out);
-	return gocuda_call(495, &gocuda);
+	return gocuda_look(495, &gocuda);
 }
 CUresult cuStreamGetCaptureInfo_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out)
 {
@@ -4571,7 +4571,7 @@ CUresult cuStreamGetCaptureInfo_ptsz(CUstream hStream, CUstreamCaptureStatus *ca
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(captureStatus_out);
 	gocuda.a[2] = W(id_out);
-	return gocuda_call(495 | GOCUDA_PER_THREAD, &gocuda);
+	return gocuda_look(495 | GOCUDA_PER_THREAD, &gocuda);
 }
 CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, size_t *numDependencies_out)
 {
@@ -4582,7 +4582,7 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *capt
 	gocuda.a[3] = W(graph_out);
 	gocuda.a[4] = W(dependencies_out);
 	gocuda.a[5] = W(numDependencies_out);
-	return gocuda_call(496, &gocuda);
+	return gocuda_look(496, &gocuda);
 }
 CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, size_t *numDependencies_out)
 {
@@ -4593,7 +4593,7 @@ CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream hStream, CUstreamCaptureStatus 
 	gocuda.a[3] = W(graph_out);
 	gocuda.a[4] = W(dependencies_out);
 	gocuda.a[5] = W(numDependencies_out);
-	return gocuda_call(496 | GOCUDA_PER_THREAD, &gocuda);
+	return gocuda_look(496 | GOCUDA_PER_THREAD, &gocuda);
 }
 CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out)
 {
@@ -4605,7 +4605,7 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *capt
 	gocuda.a[4] = W(dependencies_out);
 	gocuda.a[5] = W(edgeData_out);
 	gocuda.a[6] = W(numDependencies_out);
-	return gocuda_call(497, &gocuda);
+	return gocuda_look(497, &gocuda);
 }
 CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out)
 {
@@ -4617,21 +4617,21 @@ CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream hStream, CUstreamCaptureStatus 
 	gocuda.a[4] = W(dependencies_out);
 	gocuda.a[5] = W(edgeData_out);
 	gocuda.a[6] = W(numDependencies_out);
-	return gocuda_call(497 | GOCUDA_PER_THREAD, &gocuda);
+	return gocuda_look(497 | GOCUDA_PER_THREAD, &gocuda);
 }
 CUresult cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(pctx);
-	return gocuda_call(498, &gocuda);
+	return gocuda_look(498, &gocuda);
 }
 CUresult cuStreamGetCtx_ptsz(CUstream hStream, CUcontext *pctx)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(pctx);
-	return gocuda_call(498 | GOCUDA_PER_THREAD, &gocuda);
+	return gocuda_look(498 | GOCUDA_PER_THREAD, &gocuda);
 }
 CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
 {
@@ -4639,7 +4639,7 @@ CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreen
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(pCtx);
 	gocuda.a[2] = W(pGreenCtx);
-	return gocuda_call(499, &gocuda);
+	return gocuda_look(499, &gocuda);
 }
 CUresult cuStreamGetCtx_v2_ptsz(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
 {
@@ -4647,70 +4647,70 @@ CUresult cuStreamGetCtx_v2_ptsz(CUstream hStream, CUcontext *pCtx, CUgreenCtx *p
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(pCtx);
 	gocuda.a[2] = W(pGreenCtx);
-	return gocuda_call(499 | GOCUDA_PER_THREAD, &gocuda);
+	return gocuda_look(499 | GOCUDA_PER_THREAD, &gocuda);
 }
 CUresult cuStreamGetDevice(CUstream hStream, CUdevice *device)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(device);
-	return gocuda_call(500, &gocuda);
+	return gocuda_look(500, &gocuda);
 }
 CUresult cuStreamGetDevice_ptsz(CUstream hStream, CUdevice *device)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(device);
-	return gocuda_call(500 | GOCUDA_PER_THREAD, &gocuda);
+	return gocuda_look(500 | GOCUDA_PER_THREAD, &gocuda);
 }
 CUresult cuStreamGetFlags(CUstream hStream, unsigned int *flags)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(flags);
-	return gocuda_call(501, &gocuda);
+	return gocuda_look(501, &gocuda);
 }
 CUresult cuStreamGetFlags_ptsz(CUstream hStream, unsigned int *flags)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(flags);
-	return gocuda_call(501 | GOCUDA_PER_THREAD, &gocuda);
+	return gocuda_look(501 | GOCUDA_PER_THREAD, &gocuda);
 }
 CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx *phCtx)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(phCtx);
-	return gocuda_call(502, &gocuda);
+	return gocuda_look(502, &gocuda);
 }
 CUresult cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(streamId);
-	return gocuda_call(503, &gocuda);
+	return gocuda_look(503, &gocuda);
 }
 CUresult cuStreamGetId_ptsz(CUstream hStream, unsigned long long *streamId)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(streamId);
-	return gocuda_call(503 | GOCUDA_PER_THREAD, &gocuda);
+	return gocuda_look(503 | GOCUDA_PER_THREAD, &gocuda);
 }
 CUresult cuStreamGetPriority(CUstream hStream, int *priority)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(priority);
-	return gocuda_call(504, &gocuda);
+	return gocuda_look(504, &gocuda);
 }
 CUresult cuStreamGetPriority_ptsz(CUstream hStream, int *priority)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
 	gocuda.a[1] = W(priority);
-	return gocuda_call(504 | GOCUDA_PER_THREAD, &gocuda);
+	return gocuda_look(504 | GOCUDA_PER_THREAD, &gocuda);
 }
 CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
 {
@@ -4730,13 +4730,13 @@ CUresult cuStreamQuery(CUstream hStream)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
-	return gocuda_call(506, &gocuda);
+	return gocuda_wait(506, &gocuda, GOCUDA_SLOT_QUERY, 1);
 }
 CUresult cuStreamQuery_ptsz(CUstream hStream)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
-	return gocuda_call(506 | GOCUDA_PER_THREAD, &gocuda);
+	return gocuda_wait(506 | GOCUDA_PER_THREAD, &gocuda, GOCUDA_SLOT_QUERY, 1);
 }
 CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *value)
 {
@@ -4758,13 +4758,13 @@ CUresult cuStreamSynchronize(CUstream hStream)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
-	return gocuda_call(508, &gocuda);
+	return gocuda_wait(508, &gocuda, GOCUDA_SLOT_STREAM, 1);
 }
 CUresult cuStreamSynchronize_ptsz(CUstream hStream)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(hStream);
-	return gocuda_call(508 | GOCUDA_PER_THREAD, &gocuda);
+	return gocuda_wait(508 | GOCUDA_PER_THREAD, &gocuda, GOCUDA_SLOT_STREAM, 1);
 }
 CUresult cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies, size_t numDependencies, unsigned int flags)
 {
@@ -4982,14 +4982,14 @@ CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject 
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pResDesc);
 	gocuda.a[1] = W(surfObject);
-	return gocuda_call(522, &gocuda);
+	return gocuda_look(522, &gocuda);
 }
 CUresult cuSurfRefGetArray(CUarray *phArray, CUsurfref hSurfRef)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(phArray);
 	gocuda.a[1] = W(hSurfRef);
-	return gocuda_call(523, &gocuda);
+	return gocuda_look(523, &gocuda);
 }
 CUresult cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags)
 {
@@ -5084,21 +5084,21 @@ CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject te
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pResDesc);
 	gocuda.a[1] = W(texObject);
-	return gocuda_call(531, &gocuda);
+	return gocuda_look(531, &gocuda);
 }
 CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc, CUtexObject texObject)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pResViewDesc);
 	gocuda.a[1] = W(texObject);
-	return gocuda_call(532, &gocuda);
+	return gocuda_look(532, &gocuda);
 }
 CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pTexDesc);
 	gocuda.a[1] = W(texObject);
-	return gocuda_call(533, &gocuda);
+	return gocuda_look(533, &gocuda);
 }
 CUresult cuTexRefCreate(CUtexref *pTexRef)
 {
@@ -5117,7 +5117,7 @@ CUresult cuTexRefGetAddress(CUdeviceptr_v1 *pdptr, CUtexref hTexRef)
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pdptr);
 	gocuda.a[1] = W(hTexRef);
-	return gocuda_call(536, &gocuda);
+	return gocuda_look(536, &gocuda);
 }
 CUresult cuTexRefGetAddressMode(CUaddress_mode *pam, CUtexref hTexRef, int dim)
 {
@@ -5125,42 +5125,42 @@ CUresult cuTexRefGetAddressMode(CUaddress_mode *pam, CUtexref hTexRef, int dim)
 	gocuda.a[0] = W(pam);
 	gocuda.a[1] = W(hTexRef);
 	gocuda.a[2] = W(dim);
-	return gocuda_call(537, &gocuda);
+	return gocuda_look(537, &gocuda);
 }
 CUresult cuTexRefGetAddress_v2(CUdeviceptr *pdptr, CUtexref hTexRef)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pdptr);
 	gocuda.a[1] = W(hTexRef);
-	return gocuda_call(538, &gocuda);
+	return gocuda_look(538, &gocuda);
 }
 CUresult cuTexRefGetArray(CUarray *phArray, CUtexref hTexRef)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(phArray);
 	gocuda.a[1] = W(hTexRef);
-	return gocuda_call(539, &gocuda);
+	return gocuda_look(539, &gocuda);
 }
 CUresult cuTexRefGetBorderColor(float *pBorderColor, CUtexref hTexRef)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pBorderColor);
 	gocuda.a[1] = W(hTexRef);
-	return gocuda_call(540, &gocuda);
+	return gocuda_look(540, &gocuda);
 }
 CUresult cuTexRefGetFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pfm);
 	gocuda.a[1] = W(hTexRef);
-	return gocuda_call(541, &gocuda);
+	return gocuda_look(541, &gocuda);
 }
 CUresult cuTexRefGetFlags(unsigned int *pFlags, CUtexref hTexRef)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pFlags);
 	gocuda.a[1] = W(hTexRef);
-	return gocuda_call(542, &gocuda);
+	return gocuda_look(542, &gocuda);
 }
 CUresult cuTexRefGetFormat(CUarray_format *pFormat, int *pNumChannels, CUtexref hTexRef)
 {
@@ -5168,28 +5168,28 @@ CUresult cuTexRefGetFormat(CUarray_format *pFormat, int *pNumChannels, CUtexref 
 	gocuda.a[0] = W(pFormat);
 	gocuda.a[1] = W(pNumChannels);
 	gocuda.a[2] = W(hTexRef);
-	return gocuda_call(543, &gocuda);
+	return gocuda_look(543, &gocuda);
 }
 CUresult cuTexRefGetMaxAnisotropy(int *pmaxAniso, CUtexref hTexRef)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pmaxAniso);
 	gocuda.a[1] = W(hTexRef);
-	return gocuda_call(544, &gocuda);
+	return gocuda_look(544, &gocuda);
 }
 CUresult cuTexRefGetMipmapFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pfm);
 	gocuda.a[1] = W(hTexRef);
-	return gocuda_call(545, &gocuda);
+	return gocuda_look(545, &gocuda);
 }
 CUresult cuTexRefGetMipmapLevelBias(float *pbias, CUtexref hTexRef)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(pbias);
 	gocuda.a[1] = W(hTexRef);
-	return gocuda_call(546, &gocuda);
+	return gocuda_look(546, &gocuda);
 }
 CUresult cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp, CUtexref hTexRef)
 {
@@ -5197,14 +5197,14 @@ CUresult cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMip
 	gocuda.a[0] = W(pminMipmapLevelClamp);
 	gocuda.a[1] = W(pmaxMipmapLevelClamp);
 	gocuda.a[2] = W(hTexRef);
-	return gocuda_call(547, &gocuda);
+	return gocuda_look(547, &gocuda);
 }
 CUresult cuTexRefGetMipmappedArray(CUmipmappedArray *phMipmappedArray, CUtexref hTexRef)
 {
 	struct gocuda_frame gocuda;
 	gocuda.a[0] = W(phMipmappedArray);
 	gocuda.a[1] = W(hTexRef);
-	return gocuda_call(548, &gocuda);
+	return gocuda_look(548, &gocuda);
 }
 CUresult cuTexRefSetAddress(unsigned int *ByteOffset, CUtexref hTexRef, CUdeviceptr_v1 dptr, unsigned int bytes)
 {
@@ -5389,7 +5389,7 @@ CUresult cuVDPAUGetDevice(CUdevice *pDevice, VdpDevice vdpDevice, VdpGetProcAddr
 	gocuda.a[0] = W(pDevice);
 	gocuda.a[1] = W(vdpDevice);
 	gocuda.a[2] = W(vdpGetProcAddress);
-	return gocuda_call(571, &gocuda);
+	return gocuda_look(571, &gocuda);
 }
 CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream)
 {

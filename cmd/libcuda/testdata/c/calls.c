@@ -31,19 +31,20 @@ int main(void)
 	unsigned int flags;
 	open_context();
 	CUmodule m = open_module();
-	CUfunction nop = function(m, "nop"), three = function(m, "three");
+	CUfunction nop = function(m, "nop"), poke = function(m, "poke");
 	MUST(cuStreamCreate(&s, 0));
 	MUST(cuMemAlloc_v2(&p, 64));
-	unsigned int one = 1, zero = 0;
-	void *args[] = {&p, &one, &zero};
+	unsigned int one = 1;
+	void *args[] = {&p, &one};
 	MEASURE("cuDriverGetVersion", 100000, cuDriverGetVersion(&n), );
 	MEASURE("cuCtxGetCurrent", 100000, cuCtxGetCurrent(&c), );
 	MEASURE("cuCtxGetDevice", 100000, cuCtxGetDevice(&d), );
 	MEASURE("cuStreamGetFlags", 100000, cuStreamGetFlags(s, &flags), );
 	MEASURE("cuStreamQuery", 100000, cuStreamQuery(s), );
 	MEASURE("cuMemcpyHtoD", 20000, cuMemcpyHtoD_v2(p, &v, 4), );
-	MEASURE("cuLaunchKernel", 2000, cuLaunchKernel(nop, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL), cuStreamSynchronize(s));
-	MEASURE("cuLaunchKernel_3_args", 2000, cuLaunchKernel(three, 1, 1, 1, 1, 1, 1, 0, s, args, NULL), cuStreamSynchronize(s));
-	MEASURE("cuLaunchKernel_and_wait", 2000, cuLaunchKernel(nop, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL); cuStreamSynchronize(s), );
+	MEASURE("launch_nop", 2000, cuLaunchKernel(nop, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL), cuStreamSynchronize(s));
+	MEASURE("launch_nop_and_wait", 2000, cuLaunchKernel(nop, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL); cuStreamSynchronize(s), );
+	MEASURE("launch_store", 2000, cuLaunchKernel(poke, 1, 1, 1, 1, 1, 1, 0, s, args, NULL), cuStreamSynchronize(s));
+	MEASURE("launch_store_and_wait", 2000, cuLaunchKernel(poke, 1, 1, 1, 1, 1, 1, 0, s, args, NULL); cuStreamSynchronize(s), );
 	return 0;
 }
