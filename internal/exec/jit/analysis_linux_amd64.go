@@ -1,6 +1,8 @@
 package jit
 
 import (
+	"slices"
+
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -39,7 +41,8 @@ type home struct {
 // analysis is what code generation knows of a function before it starts.
 type analysis struct {
 	f       *ir.Func
-	number  map[uint32]int32 // rows by frame offset
+	number  []int32 // of rows, by frame offset in words; -1: not a row of the function
+	rows    int32
 	blocks  []block
 	blockOf []int32 // of the blocks' first operations, by operation; -1 elsewhere
 	loops   []loop
@@ -72,7 +75,10 @@ func generic(op *ir.Op) bool {
 
 // analyse finds blocks. whole says that the code is that of whole CTAs, which is entered behind barriers only.
 func analyse(f *ir.Func, native []emitter, whole bool) *analysis {
-	a := &analysis{f: f, number: map[uint32]int32{}, native: native}
+	a := &analysis{f: f, number: make([]int32, f.FrameSize/4+1), native: native}
+	for i := range a.number {
+		a.number[i] = -1
+	}
 	n := len(f.Ops)
 	leader, join := make([]bool, n+1), make([]bool, n+1)
 	leader[0], join[0] = true, true
@@ -149,13 +155,15 @@ func analyse(f *ir.Func, native []emitter, whole bool) *analysis {
 	return a
 }
 
-func (a *analysis) row(r uint32) int32 {
-	n, ok := a.number[r]
-	if !ok {
-		n = int32(len(a.number))
-		a.number[r] = n
+// row is the number of the row at a frame offset.
+func (a *analysis) row(r uint32) int32 { return a.number[r/4] }
+
+// meet gives a row its number.
+func (a *analysis) meet(r uint32) {
+	if n := &a.number[r/4]; *n < 0 {
+		*n = a.rows
+		a.rows++
 	}
-	return n
 }
 
 // reads and writes are those of the operation with what a return reads.
@@ -173,10 +181,15 @@ func (a *analysis) reads(op *ir.Op, f func(r int32)) {
 func (a *analysis) liveness() {
 	ops := a.f.Ops
 	for i := range ops {
-		a.reads(&ops[i], func(int32) {})
-		ops[i].Writes(func(r uint32, _ bool) { a.row(r) })
+		ops[i].Reads(a.meet)
+		ops[i].Writes(func(r uint32, _ bool) { a.meet(r) })
 	}
-	words := len(a.number)/64 + 1
+	for _, x := range a.f.RetRegs {
+		if x != nil {
+			a.meet(x.Ref.Off)
+		}
+	}
+	words := int(a.rows)/64 + 1
 	nb := len(a.blocks)
 	buf := make(rowSet, nb*4*words)
 	take := func() rowSet { s := buf[:words:words]; buf = buf[words:]; return s }
@@ -253,17 +266,19 @@ func (a *analysis) findLoops() {
 			}
 		}
 	}
+	var open []int32 // last blocks of loops that began before and have not ended
 	for h := range a.blocks {
 		e, ok := last[int32(h)]
 		if !ok {
 			continue
 		}
-		inner := true
-		for h2, e2 := range last {
-			if h2 != int32(h) && h2 <= e && e2 >= int32(h) && (h2 > int32(h) || e2 < e) {
-				inner = false
-			}
+		open = slices.DeleteFunc(open, func(e2 int32) bool { return e2 < int32(h) })
+		inner := !slices.ContainsFunc(open, func(e2 int32) bool { return e2 < e })
+		for b := int32(h) + 1; b <= e && inner; b++ {
+			_, other := last[b]
+			inner = !other
 		}
+		open = append(open, e)
 		if !inner {
 			continue
 		}

@@ -273,7 +273,7 @@ func (g *gen) destMask(d *ir.Arg, n int) uint8 {
 
 // keeps says whether lanes that do not run now may wait with a value in the row.
 func (g *gen) keeps(row uint32) bool {
-	return !g.full && (g.v == nil || g.v.pendRows.has(g.a.number[row]))
+	return !g.full && (g.v == nil || g.v.pendRows.has(g.a.row(row)))
 }
 
 // lazyNaN says that the piece just written holds f32 results with NaNs of any kind.

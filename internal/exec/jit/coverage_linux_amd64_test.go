@@ -1,11 +1,13 @@
 package jit
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -197,7 +199,14 @@ func (c *coverage) kernel(t *testing.T, module string, k *ir.Kernel) {
 		if err != nil {
 			break
 		}
-		_, err = generateCTA(k, a, evaluate(a, dims, make([]bool, len(f.Ops))), false, false, avx512)
+		var one, two *ctaCode
+		known := func() *values { return evaluate(a, dims, make([]bool, len(f.Ops))) }
+		if one, err = generateCTA(k, a, known(), ctaOptions{}); err == nil && dims[0] == 256 {
+			two, err = generateCTA(k, a, known(), ctaOptions{apart: true})
+			if err == nil && (!bytes.Equal(one.text, two.text) || !slices.Equal(one.points, two.points) || one.entries != two.entries || one.skip != two.skip || one.start != two.start) {
+				t.Errorf("%s, %s: the code is another when its versions are written at the same time", module, k.Name)
+			}
+		}
 		if err != nil && (!errors.Is(err, errPressure) || len(lacks) == 0) {
 			t.Errorf("%s, %s, blocks of %v: %v", module, k.Name, dims, err)
 		}

@@ -96,16 +96,23 @@ func ctaReady(k *ir.Kernel, a *analysis) error {
 	return nil
 }
 
+// ctaOptions are what code of whole CTAs depends on besides the kernel.
+type ctaOptions struct {
+	count bool // operations
+	probe bool // for tests: operations stop
+	isa   isa
+	apart bool // its versions are written at the same time; the code is the same
+}
+
 // generateCTA writes the code of whole CTAs.
-func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set isa) (c *ctaCode, err error) {
-	var g *gen
+func generateCTA(k *ir.Kernel, a *analysis, v *values, o ctaOptions) (c *ctaCode, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(error)
 			if !ok || !errors.Is(e, errPressure) {
 				panic(r)
 			}
-			err = fmt.Errorf("%w (operation %d, PTX line %d)", e, g.pc, g.op.Line)
+			err = e
 		}
 	}()
 	for i := range a.loops {
@@ -113,9 +120,9 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set is
 		a.giveHomes(&a.loops[i], v)
 	}
 	lay := v.placeScalars(a.f)
-	g = &gen{f: a.f, a: a, v: v, lay: lay, loop: -1, count: count, probe: probe, fused: -1}
-	g.target(set)
-	g.nt = set == avx512
+	g := &gen{f: a.f, a: a, v: v, lay: lay, count: o.count, probe: o.probe}
+	g.target(o.isa)
+	g.nt = o.isa == avx512
 	g.Code = make([]byte, 0, 1024+160*len(a.f.Ops)) // of two versions: grown from nothing, code of large kernels would be copied again and again
 	g.ends = make([][][]uint32, len(a.blocks))
 	carries := false
@@ -142,35 +149,11 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, count, probe bool, set is
 	g.Ld(a64.RAX, inContext(offTables))
 	g.VM(a64.BroadcastD, a64.Z, nanReg, 0, a64.At(a64.RAX, offNaN))
 	g.JmpM(g.inFrame(lay.resume))
-	versions := []bool{true, false}
-	for _, full := range versions {
-		g.full, g.loop = full, -1
-		g.c = cache{}
-		which := 0
-		if full {
-			which = 1
-		}
-		g.Align(16)
-		g.Bind(entry[which])
-		g.St(inContext(offFrame), a64.RBX)
-		if !full {
-			g.Ld32(a64.RAX, g.inFrame(lay.init))
-			g.setMasks()
-		}
-		if carries {
-			g.StI32(g.inFrame(lay.cc), 0)
-		}
-		for b := range a.blocks {
-			g.ctaBlock(int32(b))
-		}
-		g.mark(OutOfLine)
-		for len(g.stubs) > 0 {
-			s := g.stubs
-			g.stubs = nil
-			for _, f := range s {
-				f()
-			}
-		}
+	if o.apart {
+		g.bothVersions(entry, carries)
+	} else {
+		g.ctaVersion(true, entry[1], carries)
+		g.ctaVersion(false, entry[0], carries)
 	}
 	g.writeDispatch()
 	// The warp has ended. One that never stood anywhere but at its beginning, with all lanes, needs not be made ready for the next CTA.
@@ -507,7 +490,7 @@ func (g *gen) merge(b int32) {
 
 // liveAt says whether a row's value must be kept on the way to a block.
 func (g *gen) liveAt(t int32, row uint32) bool {
-	n := g.a.number[row]
+	n := g.a.row(row)
 	return t >= 0 && g.a.blocks[t].in.has(n) || g.v != nil && !g.full && g.v.pendRows.has(n)
 }
 
@@ -534,7 +517,7 @@ func (g *gen) loadHomes(b int32) {
 		return
 	}
 	for _, h := range g.a.loops[k.loop].homes {
-		if k.in.has(g.a.number[h.row]) || g.homeKept(h.row) {
+		if k.in.has(g.a.row(h.row)) || g.homeKept(h.row) {
 			g.VM(a64.MovU32, a64.Z, h.reg, 0, rowMem(h.ref))
 		}
 	}

@@ -78,7 +78,7 @@ func (c *code) makeCTA(key ctaKey) *ctaVersion {
 	s.made++
 	s.versions[key] = nil
 	val := evaluate(s.analysis, key.dims, append([]bool(nil), s.deny...))
-	cc, err := generateCTA(c.k, s.analysis, val, key.count, c.e.probe != 0, c.e.isa)
+	cc, err := generateCTA(c.k, s.analysis, val, ctaOptions{key.count, c.e.probe != 0, c.e.isa, apart(s.analysis, c.e.isa)})
 	if err != nil {
 		s.off = err
 		return nil

@@ -339,7 +339,7 @@ func (g *gen) preloadHomes(k *block) {
 	}
 	l := &g.a.loops[k.loop]
 	for _, h := range l.homes {
-		if n := g.a.number[h.row]; k.in.has(n) || g.homeKept(h.row) {
+		if n := g.a.row(h.row); k.in.has(n) || g.homeKept(h.row) {
 			g.c.slots[h.reg] = slot{ref: h.ref, row: h.row, n: h.n, used: true, dirty: l.written.has(n), all: !g.keeps(h.row)}
 		}
 	}
@@ -368,7 +368,7 @@ func (g *gen) edge(from, to int32) {
 	}
 	if t.loop >= 0 {
 		for _, h := range g.a.loops[t.loop].homes {
-			if !t.in.has(g.a.number[h.row]) && !g.homeKept(h.row) {
+			if !t.in.has(g.a.row(h.row)) && !g.homeKept(h.row) {
 				continue
 			}
 			if z, ok := saved.find(h.ref); ok && z == h.reg {

@@ -113,7 +113,6 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 	c := &code{e: e, k: k, single: s, interp: s.Code(), funcs: make([]function, len(k.Funcs)), checked: make([]function, len(k.Funcs))}
 	for i := range c.funcs {
 		c.funcs[i].prepare(k.Funcs[i], false)
-		c.checked[i].prepare(k.Funcs[i], true)
 	}
 	c.cta.regions = new([]*region)
 	type held struct {
@@ -139,7 +138,8 @@ type code struct {
 	single  *interp.Single
 	interp  exec.Code
 	funcs   []function
-	checked []function // for a memory checker: accesses to memory are left to Go, but for those whose bounds are known
+	checked []function // for a memory checker: accesses to memory are left to Go, but for those whose bounds are known; ready once there is one
+	ready   sync.Once
 	ctaMu   sync.Mutex
 	cta     ctaState
 }
@@ -276,6 +276,11 @@ func (c *code) Run(w *exec.Warp) exec.Event {
 	s := w.Cur
 	funcs := c.funcs
 	if l.Mem.Check != nil {
+		c.ready.Do(func() {
+			for i := range c.checked {
+				c.checked[i].prepare(c.k.Funcs[i], true)
+			}
+		})
 		funcs = c.checked
 	}
 	f := &funcs[w.Act.Func.Index]

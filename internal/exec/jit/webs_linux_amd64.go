@@ -71,21 +71,23 @@ func eachRow(a *ir.Arg, f func(a *ir.Arg)) {
 // findWebs joins definitions and uses.
 func (v *values) findWebs() {
 	a := v.a
-	rowsN := len(a.number)
+	rowsN := int(a.rows)
 	class := make([]ir.Class, rowsN)
 	narrow := make([]bool, rowsN)
 	offs := make([]uint32, rowsN)
-	for off, n := range a.number {
-		offs[n] = off
+	for i, n := range a.number {
+		if n >= 0 {
+			offs[n] = uint32(4 * i)
+		}
 	}
 	for i := range a.f.Ops {
 		op := &a.f.Ops[i]
 		if op.Guard >= 0 {
-			class[a.number[uint32(op.Guard)]] = ir.WPred
+			class[a.row(uint32(op.Guard))] = ir.WPred
 		}
 		for j := range op.Args {
 			eachRow(&op.Args[j], func(x *ir.Arg) {
-				n := a.number[x.Ref.Off]
+				n := a.row(x.Ref.Off)
 				class[n] = x.Class
 				if x.Class == ir.W32 && x.Width != 0 && x.Width < 32 {
 					narrow[n] = true
@@ -157,10 +159,10 @@ func (v *values) findWebs() {
 						return
 					}
 				}
-				o.uses = append(o.uses, rowWeb{r, at(a.number[r])})
+				o.uses = append(o.uses, rowWeb{r, at(a.row(r))})
 			})
 			op.Writes(func(r uint32, whole bool) {
-				n := a.number[r]
+				n := a.row(r)
 				w := node(n)
 				if !whole {
 					union(at(n), w)
@@ -176,6 +178,13 @@ func (v *values) findWebs() {
 		}
 	}
 	// Nodes become webs.
+	roots := 0
+	for x := range parent {
+		if parent[x] == int32(x) {
+			roots++
+		}
+	}
+	v.webs = make([]web, 0, roots) // growing copies them again and again
 	number := make([]int32, len(parent))
 	for i := range number {
 		number[i] = -1

@@ -1,0 +1,92 @@
+package jit
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+)
+
+// ctaVersion writes a kernel's operations for all lanes, or for some.
+func (g *gen) ctaVersion(full bool, entry a64.Label, carries bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			if e, ok := r.(error); ok && errors.Is(e, errPressure) {
+				r = fmt.Errorf("%w (operation %d, PTX line %d)", e, g.pc, g.op.Line)
+			}
+			panic(r)
+		}
+	}()
+	g.full, g.loop, g.fused = full, -1, -1
+	g.c, g.homes, g.homeReg = cache{}, nil, [poolEnd]bool{}
+	g.Align(16)
+	g.Bind(entry)
+	g.St(inContext(offFrame), a64.RBX)
+	if !full {
+		g.Ld32(a64.RAX, g.inFrame(g.lay.init))
+		g.setMasks()
+	}
+	if carries {
+		g.StI32(g.inFrame(g.lay.cc), 0)
+	}
+	for b := range g.a.blocks {
+		g.ctaBlock(int32(b))
+	}
+	g.mark(OutOfLine)
+	for len(g.stubs) > 0 {
+		s := g.stubs
+		g.stubs = nil
+		for _, f := range s {
+			f()
+		}
+	}
+}
+
+// manyOps is how many operations make it worth while to write the versions at the same time.
+const manyOps = 2048
+
+// apart says whether the versions of a function are to be written at the same time. A listing's marks are in the order of the code, and what lowers instructions keeps an
+// account of where it is.
+func apart(a *analysis, set isa) bool {
+	return len(a.f.Ops) >= manyOps && runtime.GOMAXPROCS(0) > 1 && a.marks == nil && set == avx512
+}
+
+// bothVersions writes both at the same time. The code is what it is when they are written one after the other.
+func (g *gen) bothVersions(entry [2]a64.Label, carries bool) {
+	own := g.Labels()
+	some := *g
+	some.Asm = g.Fork()
+	some.Code = make([]byte, 0, cap(g.Code)/2)
+	some.ends = make([][][]uint32, len(g.a.blocks))
+	some.points, some.consts, some.stubs = nil, nil, nil
+	done := make(chan any, 1)
+	go func() {
+		defer func() { done <- recover() }()
+		some.ctaVersion(false, entry[0], carries)
+	}()
+	failed := func() (r any) {
+		defer func() { r = recover() }()
+		g.ctaVersion(true, entry[1], carries)
+		return nil
+	}()
+	if r := <-done; failed == nil {
+		failed = r
+	}
+	if failed != nil {
+		panic(failed)
+	}
+	g.Align(16)
+	known := map[a64.Label]a64.Label{}
+	for i := range some.consts {
+		known[some.consts[i].label] = g.vector(some.consts[i].words)
+	}
+	name := g.Adopt(&some.Asm, own, func(l a64.Label) (a64.Label, bool) {
+		is, ok := known[l]
+		return is, ok
+	})
+	for _, p := range some.points {
+		p.label = name(p.label)
+		g.points = append(g.points, p)
+	}
+}
