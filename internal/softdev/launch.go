@@ -274,16 +274,13 @@ func (f *function) gather(params *unsafe.Pointer, extra *uintptr) (*paramBuffer,
 		f.mod.ctx.params.put(buf)
 		return nil, invalidValue
 	}
+	// A list of no bytes is as good as none (recorded).
+	from, size, ok := parseExtra(extra)
 	switch {
-	case params != nil && extra != nil:
+	case !ok || size > 0 && (from == nil || params != nil):
 		return fail()
-	case extra != nil:
-		from, size, ok := parseExtra(extra)
-		switch {
-		case len(k.Params) == 0 && (!ok || size == 0):
-		case !ok || size == 0:
-			return fail()
-		case size > uint64(f.end):
+	case size > 0:
+		if size > uint64(f.end) {
 			f.mod.ctx.params.put(buf)
 			return nil, driver.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES // recorded
 		}
@@ -323,14 +320,16 @@ func (f *function) gather(params *unsafe.Pointer, extra *uintptr) (*paramBuffer,
 func load64(p unsafe.Pointer) uint64 { return binary.NativeEndian.Uint64((*[8]byte)(p)[:]) }
 func load32(p unsafe.Pointer) uint32 { return binary.NativeEndian.Uint32((*[4]byte)(p)[:]) }
 
-// parseExtra reads the list of CU_LAUNCH_PARAM_ pairs.
+// parseExtra reads the list of CU_LAUNCH_PARAM_ pairs, which may be nil: the bytes of the parameters and their number, nil or 0 where the list does not tell.
 func parseExtra(extra *uintptr) (p unsafe.Pointer, size uint64, ok bool) {
-	var haveSize bool
+	if extra == nil {
+		return nil, 0, true
+	}
 	const most = 16 // entries; a list that goes on is not one
 	for range most {
 		switch *extra {
 		case driver.CU_LAUNCH_PARAM_END:
-			return p, size, p != nil && haveSize
+			return p, size, true
 		case driver.CU_LAUNCH_PARAM_BUFFER_POINTER:
 			v := (*uintptr)(unsafe.Add(unsafe.Pointer(extra), 8))
 			p = foreign(uint64(*v))
@@ -340,7 +339,7 @@ func parseExtra(extra *uintptr) (p unsafe.Pointer, size uint64, ok bool) {
 			if at == nil {
 				return nil, 0, false
 			}
-			size, haveSize = *at, true
+			size = *at
 		default:
 			return nil, 0, false
 		}

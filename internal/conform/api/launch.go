@@ -160,6 +160,39 @@ func launchCases(c *cases) {
 	p("extra/both", "st1", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) {
 		e.Do("cuLaunchKernel", f, 1, 1, 1, 1, 1, 1, 0, nil, params{d}, e.extra("8 bytes", u64s(uint64(d)), 8))
 	})
+	lists := []struct {
+		name string
+		make func(e *Env, d driver.CUdeviceptr) extra
+	}{
+		{"end-only", func(*Env, driver.CUdeviceptr) extra { return extra{"end", []uintptr{0}} }},
+		{"zero", func(e *Env, d driver.CUdeviceptr) extra { return e.extra("0 bytes", u64s(uint64(d)), 0) }},
+		{"no-size", func(e *Env, d driver.CUdeviceptr) extra {
+			x := e.extra("buffer only", u64s(uint64(d)), 8)
+			return extra{x.text, []uintptr{x.words[0], x.words[1], 0}}
+		}},
+		{"no-buffer", func(e *Env, d driver.CUdeviceptr) extra {
+			x := e.extra("size only", u64s(uint64(d)), 8)
+			return extra{x.text, []uintptr{x.words[2], x.words[3], 0}}
+		}},
+		{"bad-key", func(*Env, driver.CUdeviceptr) extra { return extra{"key 7", []uintptr{7, 0, 0}} }},
+		{"8", func(e *Env, d driver.CUdeviceptr) extra { return e.extra("8 bytes", u64s(uint64(d)), 8) }},
+	}
+	for _, l := range lists {
+		p("extra/both/"+l.name, "st1", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) {
+			e.Do("cuLaunchKernel", f, 1, 1, 1, 1, 1, 1, 0, nil, params{d}, l.make(e, d))
+			e.word(d)
+		})
+		p("extra/both-nop/"+l.name, "nop", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) {
+			e.Do("cuLaunchKernel", f, 1, 1, 1, 1, 1, 1, 0, nil, params{d}, l.make(e, d))
+		})
+		p("extra/nop/"+l.name, "nop", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) {
+			e.Do("cuLaunchKernel", f, 1, 1, 1, 1, 1, 1, 0, nil, nil, l.make(e, d))
+		})
+		p("extra/both-ex/"+l.name, "st1", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) {
+			e.Do("cuLaunchKernelEx", in{"config", config(1, 1, 0)}, f, params{d}, l.make(e, d))
+			e.word(d)
+		})
+	}
 	for _, k := range []struct {
 		fn    string
 		block int

@@ -119,8 +119,10 @@ static void parameters(void)
 	args[2] = third;
 	WANT(cuLaunchKernel(three, 1, 1, 1, 2048, 1, 1, 0, s, args, NULL), CUDA_ERROR_INVALID_VALUE);
 	OK(cuLaunchKernel(three, 1, 1, 1, 32, 1, 1, 0, s, args, NULL));
-	void *size[] = {CU_LAUNCH_PARAM_END};
-	WANT(cuLaunchKernel(three, 1, 1, 1, 32, 1, 1, 0, s, args, size), CUDA_ERROR_INVALID_VALUE);
+	char bytes[16];
+	size_t size = sizeof bytes;
+	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, bytes, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+	WANT(cuLaunchKernel(three, 1, 1, 1, 32, 1, 1, 0, s, args, extra), CUDA_ERROR_INVALID_VALUE);
 	WANT(cuLaunchKernel(three, 1, 1, 1, 32, 1, 1, 0, s, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
 	OK(cuLaunchKernel(three, 1, 1, 1, 32, 1, 1, 0, s, args, NULL));
 }
@@ -160,8 +162,10 @@ static CUresult in_callback[2];
 static void host_function(void *unused)
 {
 	(void)unused;
-	in_callback[0] = launch(nop, s);
-	in_callback[1] = cuStreamSynchronize(s);
+	if (software()) { /* NVIDIA's driver waits for the stream, for ever */
+		in_callback[0] = launch(nop, s);
+		in_callback[1] = cuStreamSynchronize(s);
+	}
 }
 
 static void callbacks(void)
@@ -170,8 +174,10 @@ static void callbacks(void)
 		settle();
 		OK(cuLaunchHostFunc(s, host_function, NULL));
 		OK(cuStreamSynchronize(s));
-		EQ(in_callback[0], CUDA_ERROR_NOT_PERMITTED);
-		EQ(in_callback[1], CUDA_ERROR_NOT_PERMITTED);
+		if (software()) {
+			EQ(in_callback[0], CUDA_ERROR_NOT_PERMITTED);
+			EQ(in_callback[1], CUDA_ERROR_NOT_PERMITTED);
+		}
 	}
 }
 
