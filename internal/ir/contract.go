@@ -209,7 +209,7 @@ func (op *Op) written(i int) bool {
 	case Special, FrameAddr:
 		return i == 0
 	case Plain:
-		return op.Args[i].Kind != Addr && len(op.Args[i].Name) > 0 && op.Args[i].Name[0] == 'd'
+		return op.Args[i].Kind != Addr && op.Args[i].Op != nil && op.Args[i].Op.Dst
 	}
 	return false
 }
@@ -340,7 +340,7 @@ func (c *contractor) fuse(i, to int) bool {
 			a.Neg = !a.Neg
 		}
 	}
-	a.Name, b.Name, e.Name = "a", "b", "c"
+	a.Op, b.Op, e.Op = m.Form.Operand("a"), m.Form.Operand("b"), m.Form.Operand("c")
 	add.Match, add.Args = m, []Arg{d, a, b, e}
 	c.dead[i] = true
 	return true
@@ -409,7 +409,7 @@ func (op *Op) move(a Arg) {
 	if m == nil {
 		return
 	}
-	a.Name = "a"
+	a.Op = m.Form.Operand("a")
 	op.Match, op.Args = m, []Arg{op.Args[0], a}
 }
 

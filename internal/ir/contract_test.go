@@ -51,7 +51,7 @@ func text(f *Func) string {
 		}
 		for j := range op.Args {
 			if op.Args[j].Neg {
-				s += " -" + op.Args[j].Name
+				s += " -" + op.Args[j].Name()
 			}
 		}
 		out = append(out, s)

@@ -95,31 +95,50 @@ const (
 
 // Arg is an operand.
 type Arg struct {
-	Kind   ArgKind
-	Class  Class
-	Neg    bool   // !p or -r; an operand of an fma that contract.go made
-	Name   string // of the operand position in the form: d, a, b, membermask
-	Ref    Ref
-	Bits   uint64
-	Hi     uint64
-	Width  uint8  // declared bits of a register: 8 and 16 stand in W32 rows with zero upper bits
-	Type   string // the type word of this operand position, "" where it has none
+	Kind  ArgKind
+	Class Class
+	Neg   bool  // !p or -r; an operand of an fma that contract.go made
+	Width uint8 // declared bits of a register: 8 and 16 stand in W32 rows with zero upper bits
+	Space Space
+	Sym   bool // the base or value is a symbol's address
+	Ref   Ref
+	Bits  uint64
+	Disp  int64          // bytes added to the base; the offset itself when Base is nil
+	Base  *Arg           // Row or Imm; nil: the address is Disp (Param: offset into the parameters, Local: offset into the function's local frame)
+	Op    *optab.Operand // the form's description of this position, nil where it has none
+	Type  string         // the type word of this operand position, "" where it has none
+
+	*ArgRest // never nil, but in the zero Arg
+}
+
+// NoArg is an operand that is absent.
+func NoArg() *Arg { return &Arg{ArgRest: &noRest} }
+
+// ArgRest is what few operands have. The others, registers and constants above all, share one that is empty: a big kernel has a hundred thousand of them.
+type ArgRest struct {
+	Hi     uint64 // of a 128-bit constant
 	Comp   string // video selector
-	Space  Space
-	Disp   int64 // bytes added to the base; the offset itself when Base is nil
-	Base   *Arg  // Row or Imm; nil: the address is Disp (Param: offset into the parameters, Local: offset into the function's local frame)
 	Elems  []Arg
 	Extra  []Arg // coordinates and the like that follow the address
 	Second *Arg  // of a pair p|q
 	Var    *check.Var
 	Func   *check.Func
-	Sym    bool // the base or value is a symbol's address
+}
+
+var noRest ArgRest // never written
+
+// Name is that of the operand position in the form: d, a, b, membermask; "" where the form has none.
+func (a *Arg) Name() string {
+	if a.Op == nil {
+		return ""
+	}
+	return a.Op.Name
 }
 
 // Arg returns the operand of the given name, nil when the instruction was written without it.
 func (o *Op) Arg(name string) *Arg {
 	for i := range o.Args {
-		if o.Args[i].Name == name {
+		if p := o.Args[i].Op; p != nil && p.Name == name {
 			return &o.Args[i]
 		}
 	}

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/gocuda/cuda/internal/ptx"
@@ -269,9 +270,10 @@ type body struct {
 	stack []*check.Var // parameters that are copied to local memory
 	ops   []Op
 	spare []Arg // unused operands
+	rests []ArgRest
 	line  int32
 	loc   check.Loc
-	space Space // first state space among the modifiers of the instruction in hand
+	match *optab.Match // of the instruction in hand
 }
 
 func (b *body) fail(format string, args ...any) error {
@@ -317,7 +319,7 @@ func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
 		bind := func(vars []*check.Var, slots []Slot, regs []*Arg) {
 			for i, p := range vars {
 				if p.Space == "reg" {
-					regs[i] = &Arg{Kind: Row, Class: ClassOf(p.Type.Bits), Ref: b.reg(p), Type: p.Type.Name, Width: uint8(p.Type.Bits)}
+					regs[i] = &Arg{Kind: Row, Class: ClassOf(p.Type.Bits), Ref: b.reg(p), Type: p.Type.Name, Width: uint8(p.Type.Bits), ArgRest: &noRest}
 				}
 				b.slots[p] = slots[i]
 			}
@@ -362,19 +364,21 @@ func (b *body) blocks() error {
 	}
 	nb := len(starts) // the last one is the implicit end
 	succ := make([][]int32, nb)
+	links := make([]int32, 0, 2*nb) // room for the successors: two for a block, more only after brx
 	for k := 0; k < nb-1; k++ {
 		last := &b.f.Insts[starts[k+1]-1]
-		var ss []int32
+		ss := links[len(links):]
 		if fallsThrough(last) {
 			ss = append(ss, int32(k+1))
 		}
 		if ends(last) {
-			for _, t := range targets(last) {
-				ss = append(ss, blockOf[t.Inst])
-			}
+			eachTarget(last, func(t *check.Label) { ss = append(ss, blockOf[t.Inst]) })
 		}
-		sort.Slice(ss, func(i, j int) bool { return ss[i] < ss[j] })
-		succ[k] = ss
+		slices.Sort(ss)
+		if n := len(links) + len(ss); n <= cap(links) {
+			links = links[:n] // they stand there
+		}
+		succ[k] = ss[:len(ss):len(ss)]
 	}
 	layout := order(succ, 0)
 	begin := make([]int32, nb)
@@ -404,13 +408,14 @@ func (b *body) blocks() error {
 			op := &b.ops[len(b.ops)-1]
 			switch op.Ctl {
 			case Branch:
-				patches = append(patches, patch{len(b.ops) - 1, -1, blockOf[targets(in)[0].Inst]})
+				eachTarget(in, func(t *check.Label) { patches = append(patches, patch{len(b.ops) - 1, -1, blockOf[t.Inst]}) })
 			case BranchX:
-				ts := targets(in)
-				op.Targets = make([]int32, len(ts))
-				for j, t := range ts {
-					patches = append(patches, patch{len(b.ops) - 1, j, blockOf[t.Inst]})
-				}
+				n := 0
+				eachTarget(in, func(t *check.Label) {
+					patches = append(patches, patch{len(b.ops) - 1, n, blockOf[t.Inst]})
+					n++
+				})
+				op.Targets = make([]int32, n)
 			}
 		}
 		if fallsThrough(&b.f.Insts[starts[k+1]-1]) && (pos+1 == len(layout) || layout[pos+1] != k+1) {
@@ -453,23 +458,27 @@ func ends(in *check.Inst) bool {
 
 func fallsThrough(in *check.Inst) bool { return !ends(in) || in.Guard != nil }
 
-func targets(in *check.Inst) []*check.Label {
+// eachTarget calls f for where a branch may lead.
+func eachTarget(in *check.Inst, f func(*check.Label)) {
 	for i := range in.Args {
 		switch in.Args[i].Kind {
 		case check.ArgLabel:
-			return []*check.Label{in.Args[i].Label}
+			f(in.Args[i].Label)
+			return
 		case check.ArgTable:
-			if in.Args[i].Table.Labels != nil {
-				return in.Args[i].Table.Labels
+			if list := in.Args[i].Table.Labels; list != nil {
+				for _, l := range list {
+					f(l)
+				}
+				return
 			}
 		}
 	}
-	return nil
 }
 
 // inst appends the operations of one instruction; the instruction's own is the last.
 func (b *body) inst(in *check.Inst) error {
-	op := Op{Match: &in.Match, Guard: -1, Neg: in.Neg, Line: b.line, Loc: b.loc}
+	op := Op{Match: in.Match, Guard: -1, Neg: in.Neg, Line: b.line, Loc: b.loc}
 	if in.Guard != nil {
 		op.Guard = int32(b.reg(in.Guard).Off)
 	}
@@ -497,13 +506,7 @@ func (b *body) inst(in *check.Inst) error {
 	case "trap":
 		op.Ctl = Trap
 	}
-	b.space = Generic
-	for _, w := range in.Match.Words {
-		if s, ok := spaceOf[w]; ok && w != "" {
-			b.space = s
-			break
-		}
-	}
+	b.match = in.Match
 	as, err := b.args(in.Args)
 	if err != nil {
 		return err
@@ -519,14 +522,10 @@ func (b *body) args(as []check.Arg) ([]Arg, error) {
 	}
 	out := b.newArgs(len(as))
 	for i := range as {
-		a, err := b.arg(&as[i])
-		if err != nil {
+		if err := b.arg(&as[i], &out[i]); err != nil {
 			return nil, err
 		}
-		if as[i].Op != nil {
-			a.Name = as[i].Op.Name
-		}
-		out[i] = a
+		out[i].Op = as[i].Op
 	}
 	return out, nil
 }
@@ -541,6 +540,33 @@ func (b *body) newArgs(n int) []Arg {
 	return out
 }
 
+// newArg lowers an operand that stands by itself.
+func (b *body) newArg(a *check.Arg) (*Arg, error) {
+	out := &b.newArgs(1)[0]
+	return out, b.arg(a, out)
+}
+
+// rest is the operand's own ArgRest, to be written.
+func (b *body) rest(a *Arg) *ArgRest {
+	if a.ArgRest == &noRest {
+		if len(b.rests) == 0 {
+			b.rests = make([]ArgRest, min(32, 1+len(b.f.Insts)/8))
+		}
+		a.ArgRest, b.rests = &b.rests[0], b.rests[1:]
+	}
+	return a.ArgRest
+}
+
+// made appends an operation of the lowering's own that sets a new row of the operand's type, and gives the row.
+func (b *body) made(op Op, typ string) Arg {
+	c := width(typ)
+	row := Arg{Kind: Row, Class: c, Ref: b.newRow(c, 32), Type: typ, ArgRest: &noRest}
+	op.Guard, op.Line, op.Loc, op.Args = -1, b.line, b.loc, b.newArgs(1)
+	op.Args[0] = row
+	b.ops = append(b.ops, op)
+	return row
+}
+
 // width is the row class of an operand position by its type.
 func width(typ string) Class {
 	t, ok := optab.TypeOf(typ)
@@ -550,62 +576,67 @@ func width(typ string) Class {
 	return ClassOf(t.Bits)
 }
 
-func (b *body) arg(a *check.Arg) (Arg, error) {
-	out := Arg{Neg: a.Neg, Type: a.Type, Comp: a.Comp}
+// arg lowers an operand into out, which is zero.
+func (b *body) arg(a *check.Arg, out *Arg) error {
+	out.Neg, out.Type, out.ArgRest = a.Neg, a.Type, &noRest
 	switch a.Kind {
 	case check.ArgNone:
 	case check.ArgReg:
 		out.Kind, out.Ref, out.Class, out.Width = Row, b.reg(a.Var), ClassOf(a.Var.Type.Bits), uint8(a.Var.Type.Bits)
 	case check.ArgImm:
-		out.Kind, out.Class, out.Bits, out.Hi = Imm, width(a.Type), a.Imm, a.Hi
+		out.Kind, out.Class, out.Bits = Imm, width(a.Type), a.Imm
+		if a.Hi != 0 {
+			b.rest(out).Hi = a.Hi
+		}
 		out.Ref = b.konst(out.Class, a.Imm, a.Hi, nil, nil)
 	case check.ArgSReg:
-		c := width(a.Type)
-		r := b.newRow(c, 32)
-		row := Arg{Kind: Row, Class: c, Ref: r, Type: a.Type}
-		b.ops = append(b.ops, Op{Ctl: Special, Name: a.Name, Guard: -1, Args: []Arg{row}, Line: b.line, Loc: b.loc})
-		out.Kind, out.Ref, out.Class = Row, r, c
+		row := b.made(Op{Ctl: Special, Name: a.Name}, a.Type)
+		out.Kind, out.Ref, out.Class = Row, row.Ref, row.Class
 	case check.ArgSym:
-		var err error
-		if out, err = b.symbol(a); err != nil {
-			return out, err
+		if err := b.symbol(a, out); err != nil {
+			return err
 		}
 	case check.ArgAddr:
-		return b.address(a)
+		return b.address(a, out)
 	case check.ArgVec, check.ArgList:
 		out.Kind = Vec
 		if a.Kind == check.ArgList {
 			out.Kind = List
 		}
-		es, err := b.args(a.Elems)
-		if err != nil {
-			return out, err
+		if len(a.Elems) > 0 {
+			es, err := b.args(a.Elems)
+			if err != nil {
+				return err
+			}
+			b.rest(out).Elems = es
 		}
-		out.Elems = es
 	case check.ArgLabel, check.ArgTable:
 		out.Kind = Label
 	}
-	if a.Second != nil {
-		s, err := b.arg(a.Second)
-		if err != nil {
-			return out, err
-		}
-		out.Second = &s
+	if a.Comp != "" {
+		b.rest(out).Comp = a.Comp
 	}
-	return out, nil
+	if a.Second != nil {
+		s, err := b.newArg(a.Second)
+		if err != nil {
+			return err
+		}
+		b.rest(out).Second = s
+	}
+	return nil
 }
 
 // symbol is the address of a variable or function as a value.
-func (b *body) symbol(a *check.Arg) (Arg, error) {
-	out := Arg{Kind: Imm, Type: a.Type, Class: width(a.Type), Comp: a.Comp, Sym: true}
+func (b *body) symbol(a *check.Arg, out *Arg) error {
+	*out = Arg{Kind: Imm, Type: a.Type, Class: width(a.Type), Sym: true, ArgRest: &noRest}
 	if a.Func != nil {
 		f := b.syms.function(a.Func)
-		out.Func = f
+		b.rest(out).Func = f
 		out.Ref = b.konst(out.Class, uint64(a.Off), 0, nil, f)
-		return out, nil
+		return nil
 	}
 	v := b.syms.variable(a.Var)
-	out.Var = v
+	b.rest(out).Var = v
 	switch v.Space {
 	case "local", "param":
 		if b.isParam(v) {
@@ -613,23 +644,20 @@ func (b *body) symbol(a *check.Arg) (Arg, error) {
 			off := uint64(int64(b.k.Params[v.Index].Offset) + a.Off)
 			out.Bits, out.Space = off, KernelParam
 			out.Ref = b.konst(out.Class, off, 0, nil, nil)
-			return out, nil
+			return nil
 		}
 		local, ok := b.local[v]
 		if !ok {
-			return out, b.fail("variable %s is in %s memory outside any function, which the software device does not support", v.Name, v.Space)
+			return b.fail("variable %s is in %s memory outside any function, which the software device does not support", v.Name, v.Space)
 		}
-		r := b.newRow(out.Class, 32)
-		row := Arg{Kind: Row, Class: out.Class, Ref: r, Type: a.Type}
-		b.ops = append(b.ops, Op{Ctl: FrameAddr, Guard: -1, Args: []Arg{row}, Disp: int64(local) + a.Off, Line: b.line, Loc: b.loc})
-		out.Kind, out.Ref = Row, r
-		return out, nil
+		out.Kind, out.Ref = Row, b.made(Op{Ctl: FrameAddr, Disp: int64(local) + a.Off}, a.Type).Ref
+		return nil
 	}
 	if v.Linkage == ptx.LinkExtern && v.Space != "shared" {
-		return out, b.fail("variable %s is declared .extern and not defined", v.Name)
+		return b.fail("variable %s is declared .extern and not defined", v.Name)
 	}
 	out.Ref = b.konst(out.Class, uint64(a.Off), 0, v, nil)
-	return out, nil
+	return nil
 }
 
 // isParam says whether a variable is a parameter of the entry being lowered.
@@ -644,32 +672,37 @@ var spaceOf = map[string]Space{
 
 // address lowers [base + off]. The state space is the one that the form fixes for the operand, the first among the
 // modifiers, or that of the variable named.
-func (b *body) address(a *check.Arg) (Arg, error) {
-	out := Arg{Kind: Addr, Type: a.Type, Disp: a.Off}
+func (b *body) address(a *check.Arg, out *Arg) error {
+	*out = Arg{Kind: Addr, Type: a.Type, Disp: a.Off, ArgRest: &noRest}
 	if a.Op != nil && a.Op.Space != "" {
 		out.Space = spaceOf[a.Op.Space]
 	} else {
-		out.Space = b.space
-	}
-	if base := a.Base; base != nil {
-		switch base.Kind {
-		case check.ArgImm:
-			out.Base = &Arg{Kind: Imm, Class: W64, Bits: base.Imm, Ref: b.konst(W64, base.Imm, 0, nil, nil)}
-		case check.ArgReg:
-			r, err := b.arg(base)
-			if err != nil {
-				return out, err
-			}
-			out.Base = &r
-		case check.ArgSym:
-			if err := b.symbolAddress(&out, base); err != nil {
-				return out, err
+		for _, w := range b.match.Words {
+			if s, ok := spaceOf[w]; ok && w != "" {
+				out.Space = s
+				break
 			}
 		}
 	}
-	ex, err := b.args(a.Extra)
-	out.Extra = ex
-	return out, err
+	var err error
+	if base := a.Base; base != nil {
+		switch base.Kind {
+		case check.ArgImm:
+			out.Base = &b.newArgs(1)[0]
+			*out.Base = Arg{Kind: Imm, Class: W64, Bits: base.Imm, Ref: b.konst(W64, base.Imm, 0, nil, nil), ArgRest: &noRest}
+		case check.ArgReg:
+			out.Base, err = b.newArg(base)
+		case check.ArgSym:
+			err = b.symbolAddress(out, base)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(a.Extra) > 0 {
+		b.rest(out).Extra, err = b.args(a.Extra)
+	}
+	return err
 }
 
 func (b *body) symbolAddress(out *Arg, base *check.Arg) error {
@@ -679,7 +712,7 @@ func (b *body) symbolAddress(out *Arg, base *check.Arg) error {
 	s.Off, s.Type = 0, "b64"
 	if base.Var != nil {
 		v := b.syms.variable(base.Var)
-		out.Var = v
+		b.rest(out).Var = v
 		switch v.Space {
 		case "local":
 			local, ok := b.local[v]
@@ -699,16 +732,15 @@ func (b *body) symbolAddress(out *Arg, base *check.Arg) error {
 			if !ok {
 				return b.fail("parameter %s has no storage", v.Name)
 			}
-			out.Space, out.Ref, out.Bits, out.Hi = FrameParam, Ref{Off: slot.Off}, uint64(slot.Stride), uint64(slot.Size)
+			out.Space, out.Ref, out.Bits, b.rest(out).Hi = FrameParam, Ref{Off: slot.Off}, uint64(slot.Stride), uint64(slot.Size)
 			return nil
 		}
 		if out.Space == Generic { // a name without a space in the instruction stands for its own space
 			out.Space = spaceOf[v.Space]
 		}
 	}
-	r, err := b.symbol(&s)
-	out.Base = &r
-	return err
+	out.Base = &b.newArgs(1)[0]
+	return b.symbol(&s, out.Base)
 }
 
 // call lowers a call's operands: (returns), callee, (arguments), prototype, each part optional but the callee.
@@ -716,6 +748,7 @@ func (b *body) call(in *check.Inst, op *Op) error {
 	c := &CallInfo{Func: -1}
 	op.Call = c
 	var rets, args []check.Arg
+	var err error
 	seen := false
 	for i := range in.Args {
 		a := &in.Args[i]
@@ -738,14 +771,11 @@ func (b *body) call(in *check.Inst, op *Op) error {
 			}
 		case check.ArgReg:
 			seen = true
-			p, err := b.arg(a)
-			if err != nil {
+			if c.Pointer, err = b.newArg(a); err != nil {
 				return err
 			}
-			c.Pointer = &p
 		}
 	}
-	var err error
 	if c.Args, err = b.copies(args); err != nil {
 		return err
 	}
@@ -769,11 +799,11 @@ func (b *body) copies(as []check.Arg) ([]Copy, error) {
 			out[i].Slot = s
 			continue
 		}
-		r, err := b.arg(a)
+		r, err := b.newArg(a)
 		if err != nil {
 			return nil, err
 		}
-		out[i].Row = &r
+		out[i].Row = r
 	}
 	return out, nil
 }

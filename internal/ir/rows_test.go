@@ -3,6 +3,8 @@ package ir
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // randomFunc makes a function of additions and moves with random branches, guards, and registers of several classes.
@@ -17,7 +19,7 @@ func randomFunc(r *rand.Rand) *Func {
 	}
 	row := func(name string, off uint32) Arg {
 		i := f.rows[off]
-		return Arg{Kind: Row, Class: i.class, Ref: Ref{Off: off}, Name: name, Width: i.width}
+		return Arg{Kind: Row, Class: i.class, Ref: Ref{Off: off}, Op: position(name), Width: i.width, ArgRest: &noRest}
 	}
 	guard := func(op *Op) {
 		if len(by[5]) > 0 && r.IntN(3) == 0 {
@@ -83,12 +85,17 @@ func TestPlaceRandom(t *testing.T) {
 	}
 }
 
+// position is an operand position called d, which is written, or something else, which is read.
+func position(name string) *optab.Operand {
+	return &optab.Operand{Name: name, Dst: name == "d"}
+}
+
 // A value that is only read in later rounds of a loop keeps its row from the loop's beginning, where nothing mentions it.
 func TestPlaceCarried(t *testing.T) {
 	add, mov := form("add", "u32"), form("mov", "u32")
 	f := &Func{rows: []rowInfo{{W32, 0}, {W32, 0}, {WPred, 0}, {W32, 0}}}
 	reg := func(name string, i uint32) Arg {
-		return Arg{Kind: Row, Class: f.rows[i].class, Ref: Ref{Off: i}, Name: name}
+		return Arg{Kind: Row, Class: f.rows[i].class, Ref: Ref{Off: i}, Op: position(name), ArgRest: &noRest}
 	}
 	const carried, temp, p, sum = 0, 1, 2, 3
 	f.Ops = []Op{

@@ -66,15 +66,13 @@ func (b *body) copyStackParams() error {
 				}
 			}
 			class := ClassOf(int(8 * n))
-			value := Arg{Kind: Row, Class: class, Ref: b.newRow(class, int(8*n)), Type: typ, Width: uint8(8 * n)}
-			from := Arg{Kind: Addr, Name: "a", Type: typ, Space: FrameParam, Disp: int64(off), Ref: Ref{Off: slot.Off}, Bits: uint64(slot.Stride), Hi: uint64(slot.Size), Sym: true, Var: v}
-			to := Arg{Kind: Addr, Name: "a", Type: typ, Space: Local, Disp: int64(local + off), Sym: true, Var: v}
-			dst, src := value, value
-			dst.Name, src.Name = "d", "b"
-			if err := b.made("ld", []string{"param", typ}, dst, from); err != nil {
+			value := Arg{Kind: Row, Class: class, Ref: b.newRow(class, int(8*n)), Type: typ, Width: uint8(8 * n), ArgRest: &noRest}
+			from := Arg{Kind: Addr, Type: typ, Space: FrameParam, Disp: int64(off), Ref: Ref{Off: slot.Off}, Bits: uint64(slot.Stride), Sym: true, ArgRest: &ArgRest{Hi: uint64(slot.Size), Var: v}}
+			to := Arg{Kind: Addr, Type: typ, Space: Local, Disp: int64(local + off), Sym: true, ArgRest: &ArgRest{Var: v}}
+			if err := b.insert("ld", []string{"param", typ}, value, from); err != nil {
 				return err
 			}
-			if err := b.made("st", []string{"local", typ}, to, src); err != nil {
+			if err := b.insert("st", []string{"local", typ}, to, value); err != nil {
 				return err
 			}
 			off += n
@@ -83,10 +81,13 @@ func (b *body) copyStackParams() error {
 	return nil
 }
 
-// made appends an operation that the text does not have.
-func (b *body) made(name string, words []string, args ...Arg) error {
+// insert appends an operation that the text does not have. Its operands stand in the form's first positions.
+func (b *body) insert(name string, words []string, args ...Arg) error {
 	for _, f := range optab.Get().Lookup(name) {
 		if m, miss := f.Fit(words); miss.Kind == optab.MissNone {
+			for i := range args {
+				args[i].Op = &f.Operands[i]
+			}
 			b.ops = append(b.ops, Op{Match: &m, Guard: -1, Args: args, Line: b.line, Loc: b.loc})
 			return nil
 		}

@@ -20,7 +20,7 @@ type rmw func(old, b, c uint64) uint64
 
 func resolveAtom(in *inst, op *ir.Op) error {
 	i := 0
-	d := &ir.Arg{}
+	d := ir.NoArg()
 	if op.Match.Form.Name == "atom" {
 		d = &op.Args[0]
 		i = 1
@@ -28,7 +28,7 @@ func resolveAtom(in *inst, op *ir.Op) error {
 	a, b := &op.Args[i], &op.Args[i+1]
 	c := op.Arg("c")
 	if c == nil {
-		c = &ir.Arg{}
+		c = ir.NoArg()
 	}
 	typ := op.Match.Type(0)
 	t, _ := optab.TypeOf(typ)
@@ -244,7 +244,7 @@ func halves(typ string, g func(bf bool, a, b uint16) uint16) rmw {
 // resolveAtomVec is atom and red on vectors: each element is an atomic operation of its own.
 func resolveAtomVec(in *inst, op *ir.Op) error {
 	i := 0
-	d := &ir.Arg{}
+	d := ir.NoArg()
 	if op.Match.Form.Name == "atom" {
 		d = &op.Args[0]
 		i = 1

@@ -65,6 +65,7 @@ type checker struct {
 	words []string
 	vars  []Var
 	args  []Arg
+	rests []ArgRest
 	src   []ptx.Operand
 	uses  funcUses
 	ic    instCheck

@@ -114,7 +114,7 @@ func (c *checker) eval(e ptx.Operand) (v value, fault string, unknown string) {
 
 // bitsAs converts a constant to the bits of a type, and says whether the type takes such a constant. In an instruction a .bN
 // type takes only a floating literal of its own width; in an initialiser it takes any (measured: group consts).
-func (v *value) bitsAs(t optab.Type, initialiser bool) (uint64, bool) {
+func (v *value) bitsAs(t *optab.Type, initialiser bool) (uint64, bool) {
 	if v.isSym() {
 		return 0, false
 	}

@@ -392,7 +392,9 @@ func (c *checker) regs(d *ptx.Var) {
 	t, ok := varType(d, "reg")
 	if !ok {
 		c.errorf(d.Pos, Semantic, "Illegal type '.%s' for register '%s'", d.Type, d.Name)
-		t.Name, t.Bits = "b32", 32
+		b32 := *t
+		b32.Name, b32.Bits = "b32", 32
+		t = &b32
 	}
 	if t.Bits == 128 {
 		c.need(d.Pos, ".b128", 83, 70)

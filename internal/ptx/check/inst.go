@@ -31,8 +31,8 @@ type candidate struct {
 type spec struct {
 	op    *optab.Operand
 	kind  optab.OperandKind
-	typ   optab.Type
-	n     int // elements of a vector, -1 any
+	typ   *optab.Type // never nil
+	n     int         // elements of a vector, -1 any
 	space string
 	pair  *spec
 	video bool
@@ -163,16 +163,16 @@ func (c *checker) candidate(m optab.Match) candidate {
 }
 
 func makeSpec(m *optab.Match, op *optab.Operand, vec int, space string) spec {
-	s := spec{op: op, kind: op.Kind, n: op.Count, space: space}
+	s := spec{op: op, kind: op.Kind, typ: optab.NoType(), n: op.Count, space: space}
 	if op.Space != "" {
 		s.space = plainSpace(op.Space)
 	}
 	if op.Type != "" {
-		s.typ, _ = optab.TypeOf(m.Resolve(op.Type))
+		s.typ = optab.FindType(m.Resolve(op.Type))
 	}
 	switch op.Kind {
 	case optab.KindPred:
-		s.typ, _ = optab.TypeOf("pred")
+		s.typ = optab.FindType("pred")
 	case optab.KindVec:
 		if op.Count == 0 {
 			s.n = vec
@@ -268,12 +268,12 @@ func (c *checker) instr(in *ptx.Instr) {
 			}
 			continue
 		}
-		inst.Match, inst.Args = cd.match, args
+		inst.Match, inst.Args = &cd.match, args
 		if cd.fault != "" {
 			c.errorf(in.NamePos, Feature, "%s", cd.fault)
 		} else if cd.rule != nil {
 			ic := &c.ic
-			*ic = instCheck{Target: c.m.Target, Func: c.fn, AST: in, Match: &inst.Match, Args: inst.Args, c: c, cand: cd, src: c.src}
+			*ic = instCheck{Target: c.m.Target, Func: c.fn, AST: in, Match: &cd.match, Args: args, c: c, cand: cd, src: c.src}
 			if text := cd.rule(ic); text != "" {
 				c.errorf(in.NamePos, Semantic, "%s", text)
 			}
@@ -382,4 +382,15 @@ func (c *checker) takeArgs(n int) []Arg {
 	a := c.args[:n:n]
 	c.args = c.args[n:]
 	return a
+}
+
+// rest is the operand's own [ArgRest], to be written.
+func (c *checker) rest(a *Arg) *ArgRest {
+	if a.ArgRest == &noArgRest {
+		if len(c.rests) == 0 {
+			c.rests = make([]ArgRest, 32)
+		}
+		a.ArgRest, c.rests = &c.rests[0], c.rests[1:]
+	}
+	return a.ArgRest
 }

@@ -32,23 +32,29 @@ type Var struct {
 	Decl    *ptx.Var
 	Name    string // with the number, for a member of a parameterised register set
 	Linkage ptx.Linkage
-	Space   string     // global const shared local param reg tex
-	Type    optab.Type // of one element
-	Vec     int        // 0, 2, 4, 8
-	Dims    []int64    // nil for a scalar; -1 for an unsized first dimension
-	Size    uint64     // bytes; 0 for unsized
-	Align   uint64     // bytes
-	Managed bool
-	Func    *Func // the function it is local to, nil at module scope
-	Index   int   // number among the function's registers, parameters or locals, or the module's variables
+	Space   string      // global const shared local param reg tex
+	Type    *optab.Type // of one element
+	Vec     int         // 0, 2, 4, 8
+	Size    uint64      // bytes; 0 for unsized
+	Align   uint64      // bytes
+	Func    *Func       // the function it is local to, nil at module scope
+	Index   int         // number among the function's registers, parameters or locals, or the module's variables
 
-	Elems []*Var // of a register with Vec: its components, which are registers of their own (the vector is not in Regs)
+	*VarRest // never nil
+}
+
+// VarRest is what only some variables have. Registers, of which a big kernel has tens of thousands, share one that is empty.
+type VarRest struct {
+	Dims    []int64 // nil for a scalar; -1 for an unsized first dimension
+	Managed bool
+	Init    []byte  // nil when there is no initialiser; else Size bytes, zero where relocated
+	Relocs  []Reloc // addresses inside Init
+	Elems   []*Var  // of a register with Vec: its components, which are registers of their own (the vector is not in Regs)
 
 	role role // of a parameter
-
-	Init   []byte  // nil when there is no initialiser; else Size bytes, zero where relocated
-	Relocs []Reloc // addresses inside Init
 }
+
+var noVarRest VarRest // never written
 
 // role is which list of the function a parameter stands in.
 type role uint8
@@ -130,10 +136,10 @@ type Proto struct {
 // Inst is a checked instruction.
 type Inst struct {
 	AST   *ptx.Instr
-	Match optab.Match
-	Guard *Var  // predicate register, nil when unguarded
-	Neg   bool  // @!p
-	Args  []Arg // one for each operand of the form that is present, in the form's order; a pair gives one Arg with Second
+	Match *optab.Match // shared by all instructions with the same modifiers
+	Guard *Var         // predicate register, nil when unguarded
+	Neg   bool         // @!p
+	Args  []Arg        // one for each operand of the form that is present, in the form's order; a pair gives one Arg with Second
 	Loc   Loc
 }
 
@@ -161,23 +167,36 @@ const (
 
 // Arg is a resolved operand.
 type Arg struct {
-	Kind   ArgKind
-	Op     *optab.Operand // the form's description of this position
-	Type   string         // the resolved type word, "" where there is none
-	Var    *Var
+	Kind ArgKind
+	Neg  bool
+	Pos  ptx.Pos
+	Op   *optab.Operand // the form's description of this position
+	Type string         // the resolved type word, "" where there is none
+	Var  *Var
+	Imm  uint64
+	Off  int64
+	Base *Arg
+
+	*ArgRest // never nil
+}
+
+// ArgRest is what few operands have. The others, registers and constants above all, share one that is empty: a big kernel has a hundred thousand of them.
+type ArgRest struct {
 	Func   *Func
-	Neg    bool
-	Imm    uint64
 	Hi     uint64 // upper half of a 128-bit immediate
-	Off    int64
 	Name   string
 	Comp   string // video selector: b0..b3, h0, h1, b7654...
 	Label  *Label
 	Table  *Table
-	Base   *Arg
 	Elems  []Arg
 	Extra  []Arg
 	Second *Arg // of a pair p|q
 	Suffix string
-	Pos    ptx.Pos
+}
+
+var noArgRest ArgRest // never written
+
+// newArg is an operand of no kind yet.
+func newArg(op *optab.Operand, typ string, pos ptx.Pos) Arg {
+	return Arg{Op: op, Type: typ, Pos: pos, ArgRest: &noArgRest}
 }

@@ -9,7 +9,7 @@ import (
 
 // classesAgree is the rule for operands of equal width (PTX ISA 9.5, "Type Checking Rules"): untyped bits agree with all, integers
 // of both signs with each other.
-func classesAgree(reg, typ optab.Type) bool {
+func classesAgree(reg, typ *optab.Type) bool {
 	if reg.Bits != typ.Bits || (reg.Class == optab.Pred) != (typ.Class == optab.Pred) {
 		return false
 	}
@@ -28,7 +28,7 @@ func classesAgree(reg, typ optab.Type) bool {
 }
 
 // laneClass is the class of the lanes of packed integers, Packed for other formats.
-func laneClass(t optab.Type) optab.Class {
+func laneClass(t *optab.Type) optab.Class {
 	switch t.Name {
 	case "u16x2", "u8x4", "u8x2":
 		return optab.Unsigned
@@ -39,7 +39,7 @@ func laneClass(t optab.Type) optab.Class {
 }
 
 // fits says whether a register of type reg may stand at a position of type s.typ.
-func (s *spec) fits(reg optab.Type) bool {
+func (s *spec) fits(reg *optab.Type) bool {
 	if s.op != nil && s.op.Wider && reg.Bits > s.typ.Bits && s.typ.Class != optab.Pred && reg.Class != optab.Pred {
 		switch s.typ.Class { // PTX ISA 9.4.1, relaxed type checking
 		case optab.Bits:
@@ -56,7 +56,7 @@ func (s *spec) dst() bool { return s.op != nil && s.op.Dst }
 
 // operand resolves one operand and checks it against its position.
 func (c *checker) operand(s *spec, a ptx.Operand, out *Arg) problem {
-	*out = Arg{Op: s.op, Type: s.typ.Name, Pos: a.Position()}
+	*out = newArg(s.op, s.typ.Name, a.Position())
 	if _, ok := a.(*ptx.Sink); ok {
 		switch {
 		case s.op != nil && s.op.Sink:
@@ -82,7 +82,7 @@ func (c *checker) operand(s *spec, a ptx.Operand, out *Arg) problem {
 		if pr := c.operand(s.pair, p.Second, &second[0]); pr.code != pOK {
 			return pr
 		}
-		out.Second = &second[0]
+		c.rest(out).Second = &second[0]
 		return problem{}
 	}
 	if s.pair != nil && !s.pair.op.Optional {
@@ -118,7 +118,7 @@ func (c *checker) operand(s *spec, a ptx.Operand, out *Arg) problem {
 		if sym.l == nil {
 			return problem{code: pLabel, pos: out.Pos}
 		}
-		out.Kind, out.Label = ArgLabel, sym.l
+		out.Kind, c.rest(out).Label = ArgLabel, sym.l
 		return problem{}
 	case optab.KindFunc:
 		id, ok := a.(*ptx.Ident)
@@ -132,7 +132,7 @@ func (c *checker) operand(s *spec, a ptx.Operand, out *Arg) problem {
 		case sym.f != nil && sym.f.Entry:
 			return problem{code: pTarget, pos: out.Pos}
 		case sym.f != nil:
-			out.Kind, out.Func = ArgSym, sym.f
+			out.Kind, c.rest(out).Func = ArgSym, sym.f
 			c.useFunc(sym.f)
 		case sym.v != nil && sym.v.Space == "reg" && (sym.v.Type.Bits == 64 || sym.v.Type.Bits == 32) && sym.v.Type.Class <= optab.Signed:
 			out.Kind, out.Var = ArgReg, sym.v
@@ -152,7 +152,7 @@ func (c *checker) operand(s *spec, a ptx.Operand, out *Arg) problem {
 		if sym.t == nil {
 			return problem{code: pMismatch, pos: out.Pos}
 		}
-		out.Kind, out.Table = ArgTable, sym.t
+		out.Kind, c.rest(out).Table = ArgTable, sym.t
 		return problem{}
 	case optab.KindList:
 		if _, ok := a.(*ptx.List); !ok {
@@ -188,7 +188,7 @@ func (c *checker) register(s *spec, id *ptx.Ident, v *Var, out *Arg) problem {
 	if s == nil || !s.video || !selector(id.Comp) {
 		return problem{code: pMismatch, pos: id.Pos}
 	}
-	out.Comp = id.Comp
+	c.rest(out).Comp = id.Comp
 	return problem{}
 }
 
@@ -322,12 +322,7 @@ func (c *checker) immediate(s *spec, v *value, out *Arg) problem {
 		} else if s.typ.Bits == 32 {
 			c.narrow = true
 		}
-		out.Kind, out.Var, out.Func, out.Off = ArgSym, v.sym.v, v.sym.f, int64(v.c.Bits)
-		if out.Var != nil {
-			c.useVar(out.Var)
-		} else {
-			c.useFunc(out.Func)
-		}
+		c.symbolic(out, v)
 		return problem{}
 	}
 	b, ok := v.bitsAs(s.typ, false)
@@ -336,9 +331,20 @@ func (c *checker) immediate(s *spec, v *value, out *Arg) problem {
 	}
 	out.Kind, out.Imm = ArgImm, b
 	if s.typ.Bits == 128 && v.c.Kind == ptx.ConstS64 && int64(v.c.Bits) < 0 {
-		out.Hi = ^uint64(0)
+		c.rest(out).Hi = ^uint64(0)
 	}
 	return problem{}
+}
+
+// symbolic makes out the address of a symbol plus a constant.
+func (c *checker) symbolic(out *Arg, v *value) {
+	out.Kind, out.Off = ArgSym, int64(v.c.Bits)
+	if out.Var = v.sym.v; out.Var != nil {
+		c.useVar(out.Var)
+	} else {
+		c.rest(out).Func = v.sym.f
+		c.useFunc(v.sym.f)
+	}
 }
 
 // special resolves a special register.
@@ -361,8 +367,7 @@ func (c *checker) special(s *spec, id *ptx.Ident, out *Arg) problem {
 	case s.typ.Class == optab.Float:
 		return problem{code: pSReg, pos: id.Pos}
 	}
-	t, _ := optab.TypeOf(r.typ)
-	if !r.reads(t, s.typ) {
+	if !r.reads(optab.FindType(r.typ), s.typ) {
 		return problem{code: pMismatch, pos: id.Pos}
 	}
 	if c.m.Target.PTX < r.ptx {
@@ -371,10 +376,11 @@ func (c *checker) special(s *spec, id *ptx.Ident, out *Arg) problem {
 	if c.m.Target.SM < r.sm {
 		return problem{code: pFeature, pos: id.Pos, name: needSM(r.name, r.sm)}
 	}
-	out.Kind, out.Name = ArgSReg, id.Name
+	name := id.Name
 	if id.Comp != "" {
-		out.Name += "." + component[componentIndex(id.Comp):componentIndex(id.Comp)+1]
+		name += "." + component[componentIndex(id.Comp):componentIndex(id.Comp)+1]
 	}
+	out.Kind, c.rest(out).Name = ArgSReg, name
 	return problem{}
 }
 
@@ -432,12 +438,15 @@ func (c *checker) address(s *spec, a ptx.Operand, out *Arg) problem {
 		if p.code != pOK {
 			return p
 		}
-		base[0] = Arg{Kind: ArgSym, Var: v.sym.v, Pos: a.Pos}
+		base[0] = newArg(nil, "", a.Pos)
+		base[0].Kind, base[0].Var = ArgSym, v.sym.v
 		out.Off = int64(v.c.Bits)
 		c.useVar(v.sym.v)
 		return c.space(s, v.sym.v, a.Pos)
 	case *ptx.Addr:
-		out.Suffix = a.Suffix
+		if a.Suffix != "" {
+			c.rest(out).Suffix = a.Suffix
+		}
 		if a.Offset != nil {
 			v, p := c.evalAt(a.Offset)
 			if p.code != pOK {
@@ -452,9 +461,10 @@ func (c *checker) address(s *spec, a ptx.Operand, out *Arg) problem {
 			return p
 		}
 		if len(a.Extra) > 0 {
-			out.Extra = c.takeArgs(len(a.Extra))
+			extra := c.takeArgs(len(a.Extra))
+			c.rest(out).Extra = extra
 			for i, e := range a.Extra {
-				if p := c.loose(nil, e, &out.Extra[i]); p.code != pOK {
+				if p := c.loose(nil, e, &extra[i]); p.code != pOK {
 					return p
 				}
 			}
@@ -466,7 +476,7 @@ func (c *checker) address(s *spec, a ptx.Operand, out *Arg) problem {
 
 // base resolves what stands first in brackets.
 func (c *checker) base(s *spec, b ptx.Operand, out, base *Arg) problem {
-	*base = Arg{Pos: out.Pos}
+	*base = newArg(nil, "", out.Pos)
 	switch b := b.(type) {
 	case nil: // an absolute address
 		if s != nil && s.kind == optab.KindMem && s.space != "local" {
@@ -483,7 +493,7 @@ func (c *checker) base(s *spec, b ptx.Operand, out, base *Arg) problem {
 		v := sym.v
 		switch {
 		case v == nil && sym.f != nil:
-			base.Kind, base.Func = ArgSym, sym.f
+			base.Kind, c.rest(base).Func = ArgSym, sym.f
 			return problem{}
 		case v == nil:
 			return problem{code: pMismatch, pos: b.Pos}
@@ -514,7 +524,7 @@ func (c *checker) base(s *spec, b ptx.Operand, out, base *Arg) problem {
 		if p.code != pOK {
 			return p
 		}
-		*base = Arg{Kind: ArgSym, Var: v.sym.v, Pos: b.Pos}
+		base.Kind, base.Var, base.Pos = ArgSym, v.sym.v, b.Pos
 		out.Off += int64(v.c.Bits)
 		c.useVar(v.sym.v)
 		return c.space(s, v.sym.v, b.Pos)
@@ -554,11 +564,12 @@ func (c *checker) vector(s *spec, a ptx.Operand, out *Arg) problem {
 			return problem{code: pVector, pos: a.Pos}
 		}
 		out.Kind = ArgVec
-		out.Elems = c.takeArgs(len(a.Elems))
+		elems := c.takeArgs(len(a.Elems))
+		c.rest(out).Elems = elems
 		for i, e := range a.Elems {
-			o := &out.Elems[i]
+			o := &elems[i]
 			if _, sink := e.(*ptx.Sink); sink && s.dst() { // "_" stands for an element that is not wanted
-				*o = Arg{Op: s.op, Type: s.typ.Name, Pos: e.Position()}
+				*o = newArg(s.op, s.typ.Name, e.Position())
 				continue
 			}
 			if p := c.operand(&elem, e, o); p.code != pOK {
@@ -575,11 +586,7 @@ func (c *checker) vector(s *spec, a ptx.Operand, out *Arg) problem {
 			if !elem.fits(v.Type) {
 				return problem{code: pMismatch, pos: a.Pos}
 			}
-			out.Kind = ArgVec
-			out.Elems = c.takeArgs(len(v.Elems))
-			for i, e := range v.Elems {
-				out.Elems[i] = Arg{Kind: ArgReg, Op: s.op, Type: s.typ.Name, Var: e, Pos: a.Pos}
-			}
+			c.components(out, v, s.op, s.typ.Name, a.Pos)
 			return problem{}
 		}
 	}
@@ -592,6 +599,16 @@ func (c *checker) vector(s *spec, a ptx.Operand, out *Arg) problem {
 	return problem{code: pVector, pos: out.Pos}
 }
 
+// components makes out the vector of a vector register's components.
+func (c *checker) components(out *Arg, v *Var, op *optab.Operand, typ string, pos ptx.Pos) {
+	elems := c.takeArgs(len(v.Elems))
+	out.Kind, c.rest(out).Elems = ArgVec, elems
+	for i, e := range v.Elems {
+		elems[i] = newArg(op, typ, pos)
+		elems[i].Kind, elems[i].Var = ArgReg, e
+	}
+}
+
 // specialVector resolves a special register with components as a vector: mov.v4.u32 {...}, %tid.
 func (c *checker) specialVector(s *spec, id *ptx.Ident, out *Arg) problem {
 	r, ok := findSReg(id.Name)
@@ -601,13 +618,13 @@ func (c *checker) specialVector(s *spec, id *ptx.Ident, out *Arg) problem {
 	case s.dst(), !s.sreg, !r.vec, id.Comp != "", s.n > 4:
 		return c.special(s, id, out)
 	}
-	out.Kind = ArgVec
-	out.Elems = c.takeArgs(max(s.n, 1))
-	for i := range out.Elems {
+	elems := c.takeArgs(max(s.n, 1))
+	out.Kind, c.rest(out).Elems = ArgVec, elems
+	for i := range elems {
 		comp := *id
 		comp.Comp = component[i : i+1]
-		out.Elems[i] = Arg{Op: s.op, Type: s.typ.Name, Pos: id.Pos}
-		if p := c.special(s, &comp, &out.Elems[i]); p.code != pOK {
+		elems[i] = newArg(s.op, s.typ.Name, id.Pos)
+		if p := c.special(s, &comp, &elems[i]); p.code != pOK {
 			return p
 		}
 	}
@@ -620,11 +637,12 @@ func (c *checker) loose(s *spec, a ptx.Operand, out *Arg) problem {
 	if s != nil {
 		op = s.op
 	}
-	*out = Arg{Op: op, Pos: a.Position()}
-	list := func(elems []ptx.Operand) problem {
-		out.Elems = c.takeArgs(len(elems))
-		for i, e := range elems {
-			if p := c.loose(s, e, &out.Elems[i]); p.code != pOK {
+	*out = newArg(op, "", a.Position())
+	list := func(from []ptx.Operand) problem {
+		elems := c.takeArgs(len(from))
+		c.rest(out).Elems = elems
+		for i, e := range from {
+			if p := c.loose(s, e, &elems[i]); p.code != pOK {
 				return p
 			}
 		}
@@ -644,8 +662,8 @@ func (c *checker) loose(s *spec, a ptx.Operand, out *Arg) problem {
 			return p
 		}
 		second := c.takeArgs(1)
-		out.Second = &second[0]
-		return c.loose(s, a.Second, out.Second)
+		c.rest(out).Second = &second[0]
+		return c.loose(s, a.Second, &second[0])
 	case *ptx.Not:
 		if p := c.loose(s, a.X, out); p.code != pOK {
 			return p
@@ -683,19 +701,15 @@ func (c *checker) loose(s *spec, a ptx.Operand, out *Arg) problem {
 			}
 			return problem{code: pUnknown, pos: a.Pos, name: a.Name}
 		case sym.l != nil:
-			out.Kind, out.Label = ArgLabel, sym.l
+			out.Kind, c.rest(out).Label = ArgLabel, sym.l
 			return problem{}
 		case sym.t != nil:
-			out.Kind, out.Table = ArgTable, sym.t
+			out.Kind, c.rest(out).Table = ArgTable, sym.t
 			return problem{}
 		case sym.v != nil && sym.v.Space == "reg":
 			v := sym.v
 			if v.Vec > 1 && a.Comp == "" {
-				out.Kind = ArgVec
-				out.Elems = c.takeArgs(len(v.Elems))
-				for i, e := range v.Elems {
-					out.Elems[i] = Arg{Kind: ArgReg, Op: op, Var: e, Pos: a.Pos}
-				}
+				c.components(out, v, op, "", a.Pos)
 				return problem{}
 			}
 			return c.register(s, a, v, out)
@@ -707,12 +721,7 @@ func (c *checker) loose(s *spec, a ptx.Operand, out *Arg) problem {
 	}
 	switch {
 	case v.isSym():
-		out.Kind, out.Var, out.Func, out.Off = ArgSym, v.sym.v, v.sym.f, int64(v.c.Bits)
-		if out.Var != nil {
-			c.useVar(out.Var)
-		} else {
-			c.useFunc(out.Func)
-		}
+		c.symbolic(out, &v)
 	case v.c.IsFloat():
 		out.Kind, out.Imm, out.Type = ArgImm, uint64(v.c.F32()), "f32"
 	default:

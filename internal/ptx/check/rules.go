@@ -61,10 +61,7 @@ func (ic *instCheck) Has(word string) bool { return ic.Match.Has(word) }
 func (ic *instCheck) One(words ...string) string { return ic.Match.One(words...) }
 
 // Type returns the nth instruction type; the zero Type when there are fewer.
-func (ic *instCheck) Type(n int) optab.Type {
-	t, _ := optab.TypeOf(ic.Match.Type(n))
-	return t
-}
+func (ic *instCheck) Type(n int) *optab.Type { return optab.FindType(ic.Match.Type(n)) }
 
 // index returns where the operand that the table calls name is in Args, or -1.
 func (ic *instCheck) index(name string) int {
@@ -110,8 +107,8 @@ func (ic *instCheck) IsReg(name string) bool {
 // Resolve checks src as an operand of the type word typ ("pred" for a predicate) and returns what it is. The second result is
 // the fault, "" when there is none. A vector in braces is resolved element by element.
 func (ic *instCheck) Resolve(op *optab.Operand, src ptx.Operand, typ string) (Arg, string) {
-	t, ok := optab.TypeOf(typ)
-	if !ok {
+	t := optab.FindType(typ)
+	if t.Name == "" {
 		panic("check: rule resolves unknown type " + typ)
 	}
 	s := spec{op: op, kind: optab.KindType, typ: t, sym: ic.cand != nil && ic.cand.symOK}

@@ -107,9 +107,10 @@ func (ic *instCheck) callList(name string, formal []*Var, results bool) string {
 		return ""
 	}
 	arg := ic.Arg(name)
-	arg.Elems = ic.c.takeArgs(len(elems))
+	resolved := ic.c.takeArgs(len(elems))
+	ic.c.rest(arg).Elems = resolved
 	for i, e := range elems {
-		if text := ic.callArg(e, formal[i], results, variadic && i == n-1, &arg.Elems[i]); text != "" {
+		if text := ic.callArg(e, formal[i], results, variadic && i == n-1, &resolved[i]); text != "" {
 			return text
 		}
 	}
@@ -123,7 +124,8 @@ func (ic *instCheck) callArg(e ptx.Operand, formal *Var, result, rest bool, out 
 	if id, ok := e.(*ptx.Ident); ok {
 		if sym, found := c.find(id.Name); found && sym.v != nil && sym.v.Space == "param" {
 			v := sym.v
-			*out = Arg{Kind: ArgSym, Var: v, Pos: id.Pos, Type: v.Type.Name}
+			*out = newArg(nil, v.Type.Name, id.Pos)
+			out.Kind, out.Var = ArgSym, v
 			if formal.Space != "param" {
 				return mismatch
 			}
@@ -145,7 +147,7 @@ func (ic *instCheck) callArg(e ptx.Operand, formal *Var, result, rest bool, out 
 		}
 	}
 	if _, ok := e.(*ptx.Sink); ok && result {
-		*out = Arg{Pos: e.Position()}
+		*out = newArg(nil, "", e.Position())
 		return ""
 	}
 	if len(formal.Dims) > 0 {

@@ -86,10 +86,12 @@ func vectorOf(ic *instCheck, loose *Arg, src ptx.Operand, word func(i int) strin
 	if v, ok := src.(*ptx.Vector); ok {
 		elems = v.Elems
 	}
-	out := Arg{Kind: ArgVec, Op: loose.Op, Pos: src.Position(), Elems: make([]Arg, len(elems))}
+	out := newArg(loose.Op, "", src.Position())
+	resolved := ic.c.takeArgs(len(elems))
+	out.Kind, ic.c.rest(&out).Elems = ArgVec, resolved
 	for i, e := range elems {
 		var fault string
-		if out.Elems[i], fault = ic.Resolve(loose.Op, e, word(i)); fault != "" {
+		if resolved[i], fault = ic.Resolve(loose.Op, e, word(i)); fault != "" {
 			return out, 0, fault
 		}
 	}
@@ -123,16 +125,6 @@ func coordinates(ic *instCheck, g *geometry, typ string) string {
 	}
 	a.Extra[last] = v
 	return ""
-}
-
-// operandSpec finds an operand position of the form by name.
-func operandSpec(ic *instCheck, name string) *optab.Operand {
-	for i := range ic.Match.Form.Operands {
-		if o := &ic.Match.Form.Operands[i]; o.Name == name {
-			return o
-		}
-	}
-	return nil
 }
 
 // ruleTex is for tex and tld4.
@@ -199,7 +191,7 @@ func texExtras(ic *instCheck, g *geometry) string {
 	i := ic.index("e")
 	if i >= 0 {
 		_, vector := ic.src[i].(*ptx.Vector)
-		f := operandSpec(ic, "f")
+		f := ic.Match.Form.Operand("f")
 		switch {
 		case vector || ic.Args[i].Kind == ArgVec:
 			v, n, fault := vectorOf(ic, &ic.Args[i], ic.src[i], func(int) string { return "s32" })

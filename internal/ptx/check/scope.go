@@ -20,7 +20,7 @@ type regSet struct {
 	prefix string
 	count  uint64
 	decl   *ptx.Var
-	typ    optab.Type
+	typ    *optab.Type
 	pages  []*[setPage]*Var // of small sets
 	far    map[uint64]*Var  // of sets with more than setPaged members
 }
@@ -125,16 +125,17 @@ func (c *checker) member(set *regSet, name string, n uint64) *Var {
 }
 
 // newReg makes a register of the function in hand, with its elements when it is a vector.
-func (c *checker) newReg(decl *ptx.Var, name string, t optab.Type) *Var {
+func (c *checker) newReg(decl *ptx.Var, name string, t *optab.Type) *Var {
 	v := c.newVar()
-	*v = Var{Decl: decl, Name: name, Space: "reg", Type: t, Vec: decl.Vec, Func: c.fn, Size: uint64(t.Bytes()), Align: uint64(t.Bytes())}
+	*v = Var{Decl: decl, Name: name, Space: "reg", Type: t, Vec: decl.Vec, Func: c.fn, Size: uint64(t.Bytes()), Align: uint64(t.Bytes()), VarRest: &noVarRest}
 	if decl.Vec > 1 {
 		v.Size *= uint64(decl.Vec)
 		v.Align = v.Size
 		v.Index = -1
+		v.VarRest = new(VarRest)
 		for i := 0; i < max(decl.Vec, 4); i++ { // the driver takes .z of a .v2 register too
 			e := c.newVar()
-			*e = Var{Decl: decl, Name: name + "." + component[i:i+1], Space: "reg", Type: t, Func: c.fn, Size: uint64(t.Bytes()), Align: uint64(t.Bytes())}
+			*e = Var{Decl: decl, Name: name + "." + component[i:i+1], Space: "reg", Type: t, Func: c.fn, Size: uint64(t.Bytes()), Align: uint64(t.Bytes()), VarRest: &noVarRest}
 			c.addReg(e)
 			v.Elems = append(v.Elems, e)
 		}

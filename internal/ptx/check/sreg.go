@@ -63,7 +63,7 @@ func findSReg(name string) (sreg, bool) {
 
 // reads says whether an instruction type reads a special register of type t: the same width. Two older programs' habits are
 // kept: 16-bit reads of the thread and block numbers, which were 16 bits wide before PTX 2.0, and a 32-bit %gridid.
-func (r sreg) reads(t, typ optab.Type) bool {
+func (r sreg) reads(t, typ *optab.Type) bool {
 	if t.Class == optab.Pred || typ.Class == optab.Pred {
 		return t.Class == typ.Class
 	}

@@ -37,11 +37,8 @@ func plainSpace(s string) string {
 }
 
 // varType returns the type of a declaration, false when it cannot be declared in its space.
-func varType(d *ptx.Var, space string) (optab.Type, bool) {
-	t, ok := optab.TypeOf(d.Type)
-	if !ok {
-		return t, false
-	}
+func varType(d *ptx.Var, space string) (*optab.Type, bool) {
+	t := optab.FindType(d.Type)
 	switch d.Type {
 	case "b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2", "f32", "f64":
 		return t, true
@@ -65,10 +62,10 @@ func (c *checker) makeVar(d *ptx.Var, space string) *Var {
 		c.errorf(d.Pos, Semantic, "Illegal type '.%s' for variable '%s' in state space '.%s'", d.Type, d.Name, space)
 	}
 	if !ok {
-		t, _ = optab.TypeOf("b32")
+		t = optab.FindType("b32")
 	}
 	v := c.newVar()
-	*v = Var{Decl: d, Name: d.Name, Linkage: d.Linkage, Space: space, Type: t, Vec: d.Vec, Dims: d.Dims}
+	*v = Var{Decl: d, Name: d.Name, Linkage: d.Linkage, Space: space, Type: t, Vec: d.Vec, VarRest: &VarRest{Dims: d.Dims}}
 	elem := uint64(t.Bytes())
 	if d.Vec > 1 {
 		elem *= uint64(d.Vec)

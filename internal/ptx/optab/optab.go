@@ -85,6 +85,16 @@ type Form struct {
 	Syntax   string // the text of the line, without attributes
 }
 
+// Operand returns the operand position of the given name, nil when the form has none.
+func (f *Form) Operand(name string) *Operand {
+	for i := range f.Operands {
+		if f.Operands[i].Name == name {
+			return &f.Operands[i]
+		}
+	}
+	return nil
+}
+
 // Table is the compiled table.
 type Table struct {
 	Forms  []*Form

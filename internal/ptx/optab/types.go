@@ -44,13 +44,24 @@ var types = []Type{
 
 // TypeOf returns the description of a type word.
 func TypeOf(name string) (Type, bool) {
+	t := FindType(name)
+	return *t, t != &noType
+}
+
+// FindType returns the description of a type word in the table, [NoType] when it is none. Nobody may write to it.
+func FindType(name string) *Type {
 	for i := range types {
 		if types[i].Name == name {
-			return types[i], true
+			return &types[i]
 		}
 	}
-	return Type{}, false
+	return &noType
 }
+
+// NoType is the type of what has none: all its fields are zero.
+func NoType() *Type { return &noType }
+
+var noType Type
 
 // IsType says whether a modifier word is a type.
 func IsType(word string) bool { _, ok := TypeOf(word); return ok }
