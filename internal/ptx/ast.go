@@ -1,5 +1,7 @@
 package ptx
 
+import "slices"
+
 // Pos is a place in the source text: 1-based line and 1-based column, the
 // column counted in bytes. The zero Pos means "no place".
 type Pos struct{ Line, Col int32 }
@@ -266,11 +268,15 @@ type Guard struct {
 	Neg bool
 }
 
-// Mod is one dotted part after an instruction's name, without its dot: "rn",
-// "f32", "shared::cta", "L2::128B", "m16n8k16", "1d".
-type Mod struct {
-	Pos
-	Text string
+// Operation is the name of an instruction with its modifiers. The
+// instructions of a module with the same ones share it, and must not write
+// to it.
+type Operation struct {
+	Name string // first word: add, ld, mbarrier
+	// Mods are the dotted parts after the name, without their dots: "rn",
+	// "f32", "shared::cta", "L2::128B", "m16n8k16", "1d".
+	Mods []string
+	text string // name and modifiers joined with dots
 }
 
 // Instr is an instruction. Pos is that of its first token, the guard included.
@@ -278,36 +284,16 @@ type Instr struct {
 	Pos
 	NamePos Pos
 	Guard   *Guard
-	Name    string // first word: add, ld, mbarrier
-	Mods    []Mod
-	Args    []Operand // call: [List of returns], callee, [List of arguments], [prototype]
-	EndPos  Pos       // of the semicolon
+	*Operation
+	Args   []Operand // call: [List of returns], callee, [List of arguments], [prototype]
+	EndPos Pos       // of the semicolon
 }
 
 // Has reports whether text is among the modifiers.
-func (in *Instr) Has(text string) bool {
-	for i := range in.Mods {
-		if in.Mods[i].Text == text {
-			return true
-		}
-	}
-	return false
-}
+func (o *Operation) Has(text string) bool { return slices.Contains(o.Mods, text) }
 
 // Opcode returns the name and all modifiers joined with dots.
-func (in *Instr) Opcode() string {
-	n := len(in.Name)
-	for i := range in.Mods {
-		n += 1 + len(in.Mods[i].Text)
-	}
-	b := make([]byte, 0, n)
-	b = append(b, in.Name...)
-	for i := range in.Mods {
-		b = append(b, '.')
-		b = append(b, in.Mods[i].Text...)
-	}
-	return string(b)
-}
+func (o *Operation) Opcode() string { return o.text }
 
 // Ident is a name: register, special register, label, function, variable,
 // WARP_SZ. Comp is what follows its dot: x y z w r g b a, or a byte or

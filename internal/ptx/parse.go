@@ -39,7 +39,7 @@ func Parse(text []byte) (*Module, error) {
 			Text: fmt.Sprintf("Unexpected non-ASCII character encountered on line %d", line),
 		}}
 	}
-	p := parser{scanner: scanner{src: string(text), line: 1}}
+	p := parser{scanner: scanner{src: string(text), line: 1}, operations: map[string]*Operation{}}
 	p.next()
 	m := p.module()
 	if len(p.errs) > 0 {
@@ -69,6 +69,7 @@ type parser struct {
 	depth int
 
 	resumed int32 // offset where the last recovery went on, to see progress
+	bodyEnd int   // offset up to which room has looked
 
 	inInit    bool // initialiser: masks, generic(), fields
 	inSection bool // debug data: dotted names are symbols, names have no components
@@ -84,8 +85,10 @@ type parser struct {
 	guards  slab[Guard]
 	labels  slab[Label]
 	locs    slab[Loc]
-	mods    arena[Mod]
 	args    arena[Operand]
+
+	operations map[string]*Operation // by their text
+	words      []string              // of the operation in hand
 }
 
 // slab hands out nodes from blocks, to spare allocations.
@@ -209,7 +212,7 @@ func (p *parser) try(f func()) (ok bool) {
 			}
 			p.depth = depth
 			p.inInit, p.inSection = false, false
-			p.mods.stack, p.args.stack = p.mods.stack[:0], p.args.stack[:0]
+			p.args.stack = p.args.stack[:0]
 		}
 	}()
 	f()

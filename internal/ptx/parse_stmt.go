@@ -1,10 +1,18 @@
 package ptx
 
+import (
+	"slices"
+	"strings"
+)
+
 // block reads "{ statements }". Faults inside are collected and reading goes
 // on at the next statement.
 func (p *parser) block(b *Block) {
 	p.enter()
 	p.expect('{')
+	if p.depth == 1 {
+		b.Stmts = make([]Stmt, 0, p.room())
+	}
 	for {
 		if p.try(func() { p.statements(b) }) {
 			break
@@ -20,6 +28,23 @@ func (p *parser) block(b *Block) {
 	b.EndPos = p.pos()
 	p.expect('}')
 	p.leave()
+}
+
+// room guesses the number of statements of the function body that begins here,
+// which ends at the first line with a brace in front as compilers write it.
+// No part of the text is looked at twice.
+func (p *parser) room() int {
+	from := int(p.tok.off)
+	if from < p.bodyEnd {
+		return 0
+	}
+	n := strings.Index(p.src[from:], "\n}")
+	if n < 0 {
+		n = len(p.src) - from
+	}
+	p.bodyEnd = from + n
+	body := p.src[from:p.bodyEnd]
+	return min(strings.Count(body, ";")+strings.Count(body, ":"), 1<<16)
 }
 
 func (p *parser) statements(b *Block) {
@@ -68,10 +93,11 @@ func (p *parser) directive(b *Block) {
 
 func (p *parser) labelOrInstr(b *Block) {
 	pos := p.pos()
+	from := p.tok
 	name := p.text()
 	p.next()
 	if p.tok.kind != ':' {
-		b.Stmts = append(b.Stmts, p.instr(nil, pos, pos, name))
+		b.Stmts = append(b.Stmts, p.instr(nil, pos, from))
 		return
 	}
 	p.next()
@@ -131,23 +157,42 @@ func (p *parser) guarded(b *Block) {
 	g.Neg = p.accept('!')
 	g.Reg.Pos = p.pos()
 	g.Reg.Name = p.ident()
-	pos := p.pos()
-	name := p.ident()
-	b.Stmts = append(b.Stmts, p.instr(g, g.Pos, pos, name))
+	name := p.tok
+	p.ident()
+	b.Stmts = append(b.Stmts, p.instr(g, g.Pos, name))
+}
+
+// operation reads the modifiers after a name.
+func (p *parser) operation(name token) *Operation {
+	end, joined := name.end, true
+	p.words = p.words[:0]
+	for p.tok.kind == tDot {
+		joined = joined && p.tok.off == end
+		p.words = append(p.words, p.word())
+		end = p.tok.end
+		p.next()
+	}
+	text := p.src[name.off:end]
+	if !joined { // there are blanks or comments in it
+		text = p.src[name.off:name.end]
+		for _, w := range p.words {
+			text += "." + w
+		}
+	}
+	o := p.operations[text]
+	if o == nil {
+		o = &Operation{Name: p.src[name.off:name.end], Mods: slices.Clone(p.words), text: text}
+		p.operations[text] = o
+	}
+	return o
 }
 
 // instr reads an instruction after its name.
-func (p *parser) instr(g *Guard, pos, namePos Pos, name string) *Instr {
+func (p *parser) instr(g *Guard, pos Pos, name token) *Instr {
 	in := p.instrs.new()
-	in.Pos, in.NamePos, in.Guard, in.Name = pos, namePos, g, name
-	mark := p.mods.mark()
-	for p.tok.kind == tDot {
-		p.mods.push(Mod{p.pos(), p.word()})
-		p.next()
-	}
-	in.Mods = p.mods.take(mark)
+	in.Pos, in.NamePos, in.Guard, in.Operation = pos, Pos{name.line, name.col}, g, p.operation(name)
 	if p.tok.kind != ';' {
-		isCall := name == "call"
+		isCall := in.Name == "call"
 		amark := p.args.mark()
 		for {
 			if isCall && p.tok.kind == '(' {

@@ -252,7 +252,6 @@ func TestPositions(t *testing.T) {
 		{"instruction", in.Pos, Pos{6, 6}},
 		{"guard register", in.Guard.Reg.Pos, Pos{6, 8}},
 		{"name", in.NamePos, Pos{7, 3}},
-		{"modifier", in.Mods[0].Pos, Pos{7, 6}},
 		{"first operand", in.Args[0].Position(), Pos{7, 11}},
 		{"address", in.Args[1].Position(), Pos{7, 16}},
 		{"negative literal", in.Args[2].Position(), Pos{8, 2}},

@@ -408,10 +408,7 @@ func (p *printer) instr(in *Instr) {
 		}
 		p.s(g.Reg.Name, " ")
 	}
-	p.s(in.Name)
-	for i := range in.Mods {
-		p.s(".", in.Mods[i].Text)
-	}
+	p.s(in.Opcode())
 	if len(in.Args) > 0 {
 		p.s(" ")
 		p.operands(in.Args)

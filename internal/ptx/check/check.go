@@ -30,7 +30,7 @@ const (
 
 // Check checks a module and resolves its names. The error is nil or an [Errors]; then the module is nil.
 func Check(m *ptx.Module, opts Options) (*Module, error) {
-	c := &checker{opt: opts, tab: optab.Get(), ast: m, ops: map[string]*opcode{}}
+	c := &checker{opt: opts, tab: optab.Get(), ast: m, ops: map[*ptx.Operation]*opcode{}}
 	c.m = &Module{AST: m, Aliases: map[string]*Func{}, Files: map[int]string{}}
 	c.scope = &scope{}
 	c.module()
@@ -60,9 +60,7 @@ type checker struct {
 	loc   Loc
 	tail  []func() // faults that ptxas reports at the end
 
-	ops   map[string]*opcode
-	key   []byte
-	words []string
+	ops   map[*ptx.Operation]*opcode
 	vars  []Var
 	args  []Arg
 	rests []ArgRest

@@ -46,17 +46,11 @@ type spec struct {
 
 // opcodeOf finds the forms for an instruction.
 func (c *checker) opcodeOf(in *ptx.Instr) *opcode {
-	k := append(c.key[:0], in.Name...)
-	for i := range in.Mods {
-		k = append(k, '.')
-		k = append(k, in.Mods[i].Text...)
+	o := c.ops[in.Operation]
+	if o == nil {
+		o = c.compile(in)
+		c.ops[in.Operation] = o
 	}
-	c.key = k
-	if o := c.ops[string(k)]; o != nil {
-		return o
-	}
-	o := c.compile(in)
-	c.ops[string(k)] = o
 	return o
 }
 
@@ -67,16 +61,12 @@ func (c *checker) compile(in *ptx.Instr) *opcode {
 		o.faults = []string{fmt.Sprintf("Not a name of any known instruction: '%s'", in.Name)}
 		return o
 	}
-	c.words = c.words[:0]
-	for i := range in.Mods {
-		c.words = append(c.words, in.Mods[i].Text)
-	}
-	if o.faults = misplaced(in.Name, c.words); o.faults != nil {
+	if o.faults = misplaced(in.Name, in.Mods); o.faults != nil {
 		return o
 	}
 	var best optab.Miss
 	for _, f := range forms {
-		m, miss := f.Fit(c.words)
+		m, miss := f.Fit(in.Mods)
 		if miss.Kind == optab.MissNone {
 			o.cands = append(o.cands, c.candidate(m))
 		} else if best.Form == nil || nearer(&miss, &best) {
@@ -84,10 +74,10 @@ func (c *checker) compile(in *ptx.Instr) *opcode {
 		}
 	}
 	if len(o.cands) == 0 {
-		if text := c.missRule(in.Name, c.words); text != "" {
+		if text := c.missRule(in.Name, in.Mods); text != "" {
 			o.faults = []string{text}
 		} else {
-			o.faults = missTexts(longName(in.Name, c.words), c.words, &best)
+			o.faults = missTexts(longNameOf(in), in.Mods, &best)
 		}
 	}
 	return o

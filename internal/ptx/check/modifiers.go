@@ -63,13 +63,7 @@ var knownWords = sync.OnceValue(func() map[string]bool {
 	return w
 })
 
-func longNameOf(in *ptx.Instr) string {
-	words := make([]string, len(in.Mods))
-	for i := range in.Mods {
-		words[i] = in.Mods[i].Text
-	}
-	return longName(in.Name, words)
-}
+func longNameOf(in *ptx.Instr) string { return longName(in.Name, in.Mods) }
 
 // longName is what ptxas calls an instruction in its messages: some have their operation in it.
 func longName(name string, words []string) string {

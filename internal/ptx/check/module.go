@@ -29,32 +29,30 @@ type Module struct {
 
 // Var is a variable: of the module, of a function, a parameter, or a register (Space "reg").
 type Var struct {
+	Name  string // with the number, for a member of a parameterised register set
+	Index int    // number among the function's registers, parameters or locals, or the module's variables
+
+	*Declared // never nil
+}
+
+// Declared is what a declaration says of a variable. The members of a parameterised register set share it: a big kernel has tens of thousands of them.
+type Declared struct {
 	Decl    *ptx.Var
-	Name    string // with the number, for a member of a parameterised register set
 	Linkage ptx.Linkage
 	Space   string      // global const shared local param reg tex
 	Type    *optab.Type // of one element
 	Vec     int         // 0, 2, 4, 8
+	Dims    []int64     // nil for a scalar; -1 for an unsized first dimension
 	Size    uint64      // bytes; 0 for unsized
 	Align   uint64      // bytes
-	Func    *Func       // the function it is local to, nil at module scope
-	Index   int         // number among the function's registers, parameters or locals, or the module's variables
-
-	*VarRest // never nil
-}
-
-// VarRest is what only some variables have. Registers, of which a big kernel has tens of thousands, share one that is empty.
-type VarRest struct {
-	Dims    []int64 // nil for a scalar; -1 for an unsized first dimension
 	Managed bool
+	Func    *Func   // the function it is local to, nil at module scope
 	Init    []byte  // nil when there is no initialiser; else Size bytes, zero where relocated
 	Relocs  []Reloc // addresses inside Init
 	Elems   []*Var  // of a register with Vec: its components, which are registers of their own (the vector is not in Regs)
 
 	role role // of a parameter
 }
-
-var noVarRest VarRest // never written
 
 // role is which list of the function a parameter stands in.
 type role uint8

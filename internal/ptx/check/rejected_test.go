@@ -156,7 +156,7 @@ func verdict(t *testing.T, r rejection) Errors {
 	}
 	var first Errors
 	for n := 0; n < 64; n++ {
-		c := &checker{tab: optab.Get(), ops: map[string]*opcode{}, m: &Module{Target: Target{SM: 90, PTX: 90}}}
+		c := &checker{tab: optab.Get(), ops: map[*ptx.Operation]*opcode{}, m: &Module{Target: Target{SM: 90, PTX: 90}}}
 		g := &guess{c: c, types: map[string]string{}}
 		for _, name := range []string{"%m", "%o", "%x0", "%x1"} {
 			g.set(name, "b64")

@@ -21,6 +21,7 @@ type regSet struct {
 	count  uint64
 	decl   *ptx.Var
 	typ    *optab.Type
+	all    *Declared        // what its members share
 	pages  []*[setPage]*Var // of small sets
 	far    map[uint64]*Var  // of sets with more than setPaged members
 }
@@ -103,7 +104,7 @@ func (c *checker) member(set *regSet, name string, n uint64) *Var {
 			if set.far == nil {
 				set.far = map[uint64]*Var{}
 			}
-			v = c.newReg(set.decl, name, set.typ)
+			v = c.newMember(set, name)
 			set.far[n] = v
 		}
 		return v
@@ -118,7 +119,7 @@ func (c *checker) member(set *regSet, name string, n uint64) *Var {
 	}
 	v := p[n%setPage]
 	if v == nil {
-		v = c.newReg(set.decl, name, set.typ)
+		v = c.newMember(set, name)
 		p[n%setPage] = v
 	}
 	return v
@@ -127,21 +128,41 @@ func (c *checker) member(set *regSet, name string, n uint64) *Var {
 // newReg makes a register of the function in hand, with its elements when it is a vector.
 func (c *checker) newReg(decl *ptx.Var, name string, t *optab.Type) *Var {
 	v := c.newVar()
-	*v = Var{Decl: decl, Name: name, Space: "reg", Type: t, Vec: decl.Vec, Func: c.fn, Size: uint64(t.Bytes()), Align: uint64(t.Bytes()), VarRest: &noVarRest}
+	*v = Var{Name: name, Declared: c.declareReg(decl, t)}
 	if decl.Vec > 1 {
+		elems := *v.Declared
+		v.Vec = decl.Vec
 		v.Size *= uint64(decl.Vec)
 		v.Align = v.Size
 		v.Index = -1
-		v.VarRest = new(VarRest)
 		for i := 0; i < max(decl.Vec, 4); i++ { // the driver takes .z of a .v2 register too
 			e := c.newVar()
-			*e = Var{Decl: decl, Name: name + "." + component[i:i+1], Space: "reg", Type: t, Func: c.fn, Size: uint64(t.Bytes()), Align: uint64(t.Bytes()), VarRest: &noVarRest}
+			*e = Var{Name: name + "." + component[i:i+1], Declared: &elems}
 			c.addReg(e)
 			v.Elems = append(v.Elems, e)
 		}
 		v.Elems = v.Elems[:decl.Vec]
 		return v
 	}
+	c.addReg(v)
+	return v
+}
+
+// declareReg describes scalar registers of the function in hand.
+func (c *checker) declareReg(decl *ptx.Var, t *optab.Type) *Declared {
+	return &Declared{Decl: decl, Space: "reg", Type: t, Func: c.fn, Size: uint64(t.Bytes()), Align: uint64(t.Bytes())}
+}
+
+// newMember makes the register called name of a set.
+func (c *checker) newMember(set *regSet, name string) *Var {
+	if set.decl.Vec > 1 {
+		return c.newReg(set.decl, name, set.typ)
+	}
+	if set.all == nil || set.all.Func != c.fn {
+		set.all = c.declareReg(set.decl, set.typ)
+	}
+	v := c.newVar()
+	*v = Var{Name: name, Declared: set.all}
 	c.addReg(v)
 	return v
 }

@@ -65,7 +65,7 @@ func (c *checker) makeVar(d *ptx.Var, space string) *Var {
 		t = optab.FindType("b32")
 	}
 	v := c.newVar()
-	*v = Var{Decl: d, Name: d.Name, Linkage: d.Linkage, Space: space, Type: t, Vec: d.Vec, VarRest: &VarRest{Dims: d.Dims}}
+	*v = Var{Name: d.Name, Declared: &Declared{Decl: d, Linkage: d.Linkage, Space: space, Type: t, Vec: d.Vec, Dims: d.Dims}}
 	elem := uint64(t.Bytes())
 	if d.Vec > 1 {
 		elem *= uint64(d.Vec)
