@@ -53,7 +53,7 @@ var roundings = map[string]bool{"rn": true, "rz": true, "rm": true, "rp": true, 
 // knownWords holds every modifier of the table.
 var knownWords = sync.OnceValue(func() map[string]bool {
 	w := map[string]bool{}
-	for _, f := range optab.Get().Forms {
+	for _, f := range optab.Get().Forms() {
 		for i := range f.Slots {
 			for _, x := range f.Slots[i].Words {
 				w[x] = true

@@ -95,14 +95,55 @@ func (f *Form) Operand(name string) *Operand {
 	return nil
 }
 
-// Table is the compiled table.
+// Table is the table. The lines of an instruction are compiled when it is first looked up: a program uses few of them.
 type Table struct {
-	Forms  []*Form
-	byName map[string][]*Form
+	lines   []line
+	byName  map[string]*instruction
+	sets    []map[string]string // of each file
+	allSets map[string]string   // of all files
+}
+
+// line is a form before it is compiled.
+type line struct {
+	text, group string
+	file, at    int // number of the file, and of the line in it
+}
+
+// instruction is what the table has of a first word.
+type instruction struct {
+	lines []int
+	once  sync.Once
+	forms []*Form
 }
 
 // Lookup returns the forms of an instruction's first word, in table order.
-func (t *Table) Lookup(name string) []*Form { return t.byName[name] }
+func (t *Table) Lookup(name string) []*Form {
+	in := t.byName[name]
+	if in == nil {
+		return nil
+	}
+	in.once.Do(func() {
+		for _, i := range in.lines {
+			f, err := t.compile(i)
+			if err != nil {
+				panic("optab: " + err.Error()) // the table is part of the program; a test compiles it
+			}
+			in.forms = append(in.forms, f)
+		}
+	})
+	return in.forms
+}
+
+// Forms returns all forms in table order; their Index is their place in it.
+func (t *Table) Forms() []*Form {
+	all := make([]*Form, len(t.lines))
+	for name := range t.byName {
+		for _, f := range t.Lookup(name) {
+			all[f.Index] = f
+		}
+	}
+	return all
+}
 
 // Names returns every first word, sorted.
 func (t *Table) Names() []string {
@@ -115,68 +156,82 @@ func (t *Table) Names() []string {
 }
 
 var load = sync.OnceValue(func() *Table {
-	t, err := parseAll()
+	t, err := readAll()
 	if err != nil {
 		panic("optab: " + err.Error()) // the table is part of the program; a test compiles it
 	}
 	return t
 })
 
-// Get returns the table, compiled at the first call.
+// Get returns the table, read at the first call.
 func Get() *Table { return load() }
 
-func parseAll() (*Table, error) {
-	t := &Table{byName: map[string][]*Form{}}
+// readAll finds the lines and the sets of all files.
+func readAll() (*Table, error) {
 	ents, err := files.ReadDir(".")
 	if err != nil {
 		return nil, err
 	}
-	// Sets are collected first: a file's own come before those of other files.
-	texts := make([][]string, len(ents))
-	own := make([]map[string]string, len(ents))
-	shared := map[string]string{}
+	t := &Table{byName: map[string]*instruction{}, sets: make([]map[string]string, len(ents)), allSets: map[string]string{}}
 	for n, e := range ents {
 		b, err := files.ReadFile(e.Name())
 		if err != nil {
 			return nil, err
 		}
-		texts[n], own[n] = strings.Split(string(b), "\n"), map[string]string{}
-		for i, line := range texts[n] {
-			if line = strings.TrimSpace(line); !strings.HasPrefix(line, "@") {
+		t.sets[n] = map[string]string{}
+		group, at := strings.TrimSuffix(e.Name(), ".tab"), 0
+		for text := range strings.Lines(string(b)) {
+			at++
+			text = strings.TrimSpace(text)
+			if text == "" || text[0] == '#' {
 				continue
 			}
-			k, v, ok := strings.Cut(line[1:], "=")
+			if text[0] != '@' {
+				name := text[:nameEnd(text)]
+				in := t.byName[name]
+				if in == nil {
+					in = &instruction{}
+					t.byName[name] = in
+				}
+				in.lines = append(in.lines, len(t.lines))
+				t.lines = append(t.lines, line{text, group, n, at})
+				continue
+			}
+			k, v, ok := strings.Cut(text[1:], "=")
 			if !ok {
-				return nil, fmt.Errorf("%s:%d: set without =", e.Name(), i+1)
+				return nil, fmt.Errorf("%s:%d: set without =", e.Name(), at)
 			}
 			k = strings.TrimSpace(k)
-			own[n][k] = strings.TrimSpace(v)
-			shared[k] = own[n][k]
-		}
-	}
-	for n, e := range ents {
-		set := func(name string) (string, bool) {
-			if v, ok := own[n][name]; ok {
-				return v, true
-			}
-			v, ok := shared[name]
-			return v, ok
-		}
-		for i, line := range texts[n] {
-			line = strings.TrimSpace(line)
-			if line == "" || line[0] == '#' || line[0] == '@' {
-				continue
-			}
-			f, err := parseLine(line, set)
-			if err != nil {
-				return nil, fmt.Errorf("%s:%d: %v", e.Name(), i+1, err)
-			}
-			f.Group, f.Line, f.Index = strings.TrimSuffix(e.Name(), ".tab"), i+1, len(t.Forms)
-			t.Forms = append(t.Forms, f)
-			t.byName[f.Name] = append(t.byName[f.Name], f)
+			t.sets[n][k] = strings.TrimSpace(v)
+			t.allSets[k] = t.sets[n][k]
 		}
 	}
 	return t, nil
+}
+
+// compile reads a line. A file's own sets come before those of other files.
+func (t *Table) compile(i int) (*Form, error) {
+	l := &t.lines[i]
+	f, err := parseLine(l.text, func(name string) (string, bool) {
+		if v, ok := t.sets[l.file][name]; ok {
+			return v, true
+		}
+		v, ok := t.allSets[name]
+		return v, ok
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s.tab:%d: %v", l.group, l.at, err)
+	}
+	f.Group, f.Line, f.Index = l.group, l.at, i
+	return f, nil
+}
+
+// nameEnd is where a line's first word ends.
+func nameEnd(line string) int {
+	if i := strings.IndexAny(line, " .\t;"); i >= 0 {
+		return i
+	}
+	return len(line)
 }
 
 func parseLine(line string, sets func(string) (string, bool)) (*Form, error) {
@@ -184,10 +239,7 @@ func parseLine(line string, sets func(string) (string, bool)) (*Form, error) {
 	body, attrs, _ := strings.Cut(line, ";")
 	body = strings.TrimSpace(body)
 	f.Syntax = strings.Join(strings.Fields(body), " ")
-	i := strings.IndexAny(body, " .\t")
-	if i < 0 {
-		i = len(body)
-	}
+	i := nameEnd(body)
 	f.Name = body[:i]
 	rest := strings.TrimLeft(body[i:], " \t")
 	for strings.HasPrefix(rest, ".") {

@@ -99,7 +99,7 @@ func render(t *optab.Table) ([]byte, error) {
 		}
 	}
 	lists := make([][]*optab.Form, len(sections))
-	for _, f := range t.Forms {
+	for _, f := range t.Forms() {
 		i, ok := section[f.Name]
 		if !ok {
 			return nil, fmt.Errorf("%s.tab:%d: instruction %s stands in no section of the page", f.Group, f.Line, f.Name)
