@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // intOps are integer arithmetic, extended precision, logic, shifts and bit fields.
@@ -17,23 +18,10 @@ var intOps = map[string]resolver{
 	"shf": resolveShf, "shl": resolveShl, "shr": resolveShr, "prmt": resolvePrmt,
 }
 
-// widthOf splits an integer type word into its width and whether it is signed.
+// widthOf is optab.IntegerOf with a width to shift by.
 func widthOf(typ string) (n uint, signed bool) {
-	switch typ {
-	case "u16", "b16":
-		return 16, false
-	case "s16":
-		return 16, true
-	case "u32", "b32":
-		return 32, false
-	case "s32":
-		return 32, true
-	case "u64", "b64":
-		return 64, false
-	case "s64":
-		return 64, true
-	}
-	return 0, false
+	bits, signed := optab.IntegerOf(typ)
+	return uint(bits), signed
 }
 
 func signExtend16(a uint32) int32 { return int32(int16(a)) }

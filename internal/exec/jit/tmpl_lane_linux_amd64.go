@@ -3,6 +3,7 @@ package jit
 import (
 	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // laneTemplates are integer operations in general registers. Those that other tables have too get here what the templates there leave.
@@ -27,25 +28,6 @@ func sources(op *ir.Op) (in []*ir.Arg) {
 	return in
 }
 
-// widthOf is the width of an integer type and whether it is signed.
-func widthOf(typ string) (n int, signed bool) {
-	switch typ {
-	case "u16", "b16":
-		return 16, false
-	case "s16":
-		return 16, true
-	case "u32", "b32":
-		return 32, false
-	case "s32":
-		return 32, true
-	case "u64", "b64":
-		return 64, false
-	case "s64":
-		return 64, true
-	}
-	return 0, false
-}
-
 // alike says whether operands have the class of a width.
 func alike(n int, as ...*ir.Arg) bool {
 	c := ir.W32
@@ -62,7 +44,7 @@ func alike(n int, as ...*ir.Arg) bool {
 
 // divideTemplate is div and rem: by zero gives all ones, the smallest by -1 itself and no remainder.
 func divideTemplate(op *ir.Op) emitter {
-	n, signed := widthOf(op.Match.Type(0))
+	n, signed := optab.IntegerOf(op.Match.Type(0))
 	d, in := &op.Args[0], sources(op)
 	if len(in) != 2 || !alike(n, d, in[0], in[1]) {
 		return nil
@@ -111,7 +93,7 @@ func divideTemplate(op *ir.Op) emitter {
 
 // countTemplate is popc, clz and bfind.
 func countTemplate(op *ir.Op) emitter {
-	n, signed := widthOf(op.Match.Type(0))
+	n, signed := optab.IntegerOf(op.Match.Type(0))
 	d, in := &op.Args[0], sources(op)
 	if len(in) != 1 || n < 32 || !alike(n, in[0]) || !alike(32, d) {
 		return nil
@@ -149,7 +131,7 @@ func countTemplate(op *ir.Op) emitter {
 }
 
 func brevTemplate(op *ir.Op) emitter {
-	n, _ := widthOf(op.Match.Type(0))
+	n, _ := optab.IntegerOf(op.Match.Type(0))
 	d, in := &op.Args[0], sources(op)
 	if len(in) != 1 || n < 32 || !alike(n, d, in[0]) {
 		return nil
@@ -203,9 +185,26 @@ func (l *laneLoop) shift64(kind uint8, r uint8) {
 	l.Bind(end)
 }
 
+// signField extends the sign of the lowest rcx bits of rax: none of them are 0, 64 and more are all. rcx is lost.
+func (l *laneLoop) signField() {
+	end, empty := l.NewLabel(), l.NewLabel()
+	l.TestR(false, a64.RCX, a64.RCX)
+	l.J(a64.E, empty)
+	l.RI(a64.ArithCmp, false, a64.RCX, 64)
+	l.J(a64.AE, end)
+	l.NegR(false, a64.RCX)
+	l.RI(a64.ArithAdd, false, a64.RCX, 64)
+	l.ShiftCL(a64.ScalarShl, true, a64.RAX)
+	l.ShiftCL(a64.ScalarSar, true, a64.RAX)
+	l.Jmp(end)
+	l.Bind(empty)
+	l.MovI32(a64.RAX, 0)
+	l.Bind(end)
+}
+
 // fieldTemplate is bfe. Position and length of 32-bit fields are the low 8 bits of their operands.
 func fieldTemplate(op *ir.Op) emitter {
-	n, signed := widthOf(op.Match.Type(0))
+	n, signed := optab.IntegerOf(op.Match.Type(0))
 	d, in := &op.Args[0], sources(op)
 	if len(in) != 3 || n < 32 || !alike(n, d, in[0]) || !alike(32, in[1], in[2]) {
 		return nil
@@ -234,26 +233,14 @@ func fieldTemplate(op *ir.Op) emitter {
 			l.st(0, a64.RAX)
 			return
 		}
-		end, empty := l.NewLabel(), l.NewLabel()
-		l.TestR(false, a64.RCX, a64.RCX)
-		l.J(a64.E, empty)
-		l.RI(a64.ArithCmp, false, a64.RCX, 64)
-		l.J(a64.AE, end)
-		l.NegR(false, a64.RCX)
-		l.RI(a64.ArithAdd, false, a64.RCX, 64)
-		l.ShiftCL(a64.ScalarShl, true, a64.RAX)
-		l.ShiftCL(a64.ScalarSar, true, a64.RAX)
-		l.Jmp(end)
-		l.Bind(empty)
-		l.MovI32(a64.RAX, 0)
-		l.Bind(end)
+		l.signField()
 		l.st(0, a64.RAX)
 	})
 }
 
 // insertTemplate is bfi.
 func insertTemplate(op *ir.Op) emitter {
-	n, _ := widthOf(op.Match.Type(0))
+	n, _ := optab.IntegerOf(op.Match.Type(0))
 	d, in := &op.Args[0], sources(op)
 	if len(in) != 4 || n < 32 || !alike(n, d, in[0], in[1]) || !alike(32, in[2], in[3]) {
 		return nil
@@ -324,23 +311,13 @@ func szextTemplate(op *ir.Op) emitter {
 			l.st(0, a64.RAX)
 			return
 		}
-		zero, end := l.NewLabel(), l.NewLabel()
-		l.TestR(false, a64.RCX, a64.RCX)
-		l.J(a64.E, zero)
-		l.NegR(false, a64.RCX)
-		l.RI(a64.ArithAdd, false, a64.RCX, 64)
-		l.ShiftCL(a64.ScalarShl, true, a64.RAX)
-		l.ShiftCL(a64.ScalarSar, true, a64.RAX)
-		l.Jmp(end)
-		l.Bind(zero)
-		l.MovI32(a64.RAX, 0)
-		l.Bind(end)
+		l.signField()
 		l.st(0, a64.RAX)
 	})
 }
 
 func sadTemplate(op *ir.Op) emitter {
-	n, signed := widthOf(op.Match.Type(0))
+	n, signed := optab.IntegerOf(op.Match.Type(0))
 	d, in := &op.Args[0], sources(op)
 	if len(in) != 3 || !alike(n, d, in[0], in[1], in[2]) {
 		return nil
@@ -375,7 +352,7 @@ func sadTemplate(op *ir.Op) emitter {
 
 // mulHigh64 is mul.hi and mad.hi of 64 bits, and mad.hi.sat.
 func mulHigh64(op *ir.Op) emitter {
-	n, signed := widthOf(op.Match.Type(0))
+	n, signed := optab.IntegerOf(op.Match.Type(0))
 	d, in := &op.Args[0], sources(op)
 	sat := op.Match.Has("sat")
 	if op.Match.One("lo", "hi", "wide") != "hi" || n < 32 || !alike(n, d) || !alike(n, in...) || sat && n != 32 {
@@ -522,7 +499,7 @@ func (l *laneLoop) permute() {
 }
 
 func cnotTemplate(op *ir.Op) emitter {
-	n, _ := widthOf(op.Match.Type(0))
+	n, _ := optab.IntegerOf(op.Match.Type(0))
 	d, in := &op.Args[0], sources(op)
 	if len(in) != 1 || !alike(n, d, in[0]) {
 		return nil
@@ -587,7 +564,7 @@ func (g *gen) ccMem() a64.Mem {
 
 // carryTemplate is the extended precision arithmetic: the flag is set by a carry, or when a subtraction does not borrow.
 func carryTemplate(op *ir.Op) emitter {
-	n, signed := widthOf(op.Match.Type(0))
+	n, signed := optab.IntegerOf(op.Match.Type(0))
 	d, in := &op.Args[0], sources(op)
 	mad := len(in) == 3
 	if n < 32 || !alike(n, d) || !alike(n, in...) || !laneable(in, []*ir.Arg{d}) || d.Kind != ir.Row {

@@ -3,6 +3,7 @@ package jit
 import (
 	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // narrowTemplates are operations of 16-bit integers, of half precision, and of single and double precision with other roundings and modifiers: what the main tables
@@ -119,7 +120,7 @@ func narrowTemplate(op *ir.Op) emitter {
 		}
 		return nil
 	}
-	n, signed := widthOf(typ)
+	n, signed := optab.IntegerOf(typ)
 	if n != 16 || relu {
 		return nil
 	}
@@ -199,7 +200,7 @@ func narrowTemplate(op *ir.Op) emitter {
 func narrowMove(op *ir.Op) emitter {
 	d, a := &op.Args[0], &op.Args[1]
 	width := func(typ string) int {
-		n, _ := widthOf(typ)
+		n, _ := optab.IntegerOf(typ)
 		if typ == "f16" || typ == "bf16" {
 			n = 16
 		}

@@ -63,6 +63,18 @@ func NoType() *Type { return &noType }
 
 var noType Type
 
+// IntegerOf splits a type word of integers or bits into its width, 16, 32 or 64, and whether it is signed. The width of other words is 0.
+func IntegerOf(name string) (bits int, signed bool) {
+	t := FindType(name)
+	switch {
+	case t.Lanes != 1 || t.Class != Bits && t.Class != Unsigned && t.Class != Signed:
+		return 0, false
+	case t.Bits != 16 && t.Bits != 32 && t.Bits != 64:
+		return 0, false
+	}
+	return t.Bits, t.Class == Signed
+}
+
 // IsType says whether a modifier word is a type.
 func IsType(word string) bool { _, ok := TypeOf(word); return ok }
 
