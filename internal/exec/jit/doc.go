@@ -17,6 +17,20 @@
 //
 // Every back edge counts the split's budget, so control returns to Go within a bounded number of operations.
 //
+// # Whole CTAs
+//
+// Kernels whose operations all have templates, and that call nothing and need no scheduler (ctaReady), also have code for whole CTAs of given dimensions (cta.go), which a launch
+// prefers: it stays in machine code from the first warp's beginning to the last one's end, and goes on to the next CTA. Every warp has a frame with what the CTA's code keeps behind the
+// rows (layout): the next warp's frame, where it goes on, which lanes it began with and which are left. At a barrier a warp notes where it goes on and jumps to where the next one does;
+// without barriers warps run one after the other.
+//
+// Values are known better than in code of single warps, since dimensions are constants (values.go): what is the same for all lanes, or grows by a stride from lane to lane, is kept as a
+// scalar (scalar.go) and takes no row. Where lanes part, those of the lower block run on, and the others wait at theirs (pend); whoever comes by takes them along. There is code for all
+// lanes and code for some (cta_versions.go); large kernels have the two written at the same time.
+//
+// What the code cannot do (a fault's report, an address of another state space) stops the CTA (blockRunner.Restore): its warps go on as splits of the scheduler, each at the
+// operation where it stood, and the kernel is compiled again without the assumption that did not hold.
+//
 // # Registers
 //
 // R15 is the context, RBX the frame, R12 the constant pool; RAX, RCX, RDX, RSI, RDI, R8 are scratch, R9 to R11 and R14 hold predicates. Vectors are 64-byte pieces of rows:
