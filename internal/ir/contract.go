@@ -21,14 +21,22 @@ func contract(f *Func, syms *Symbols) {
 		return
 	}
 	c := &contractor{f: f}
-	if !c.arithmetic() {
-		return
+	fuse, ones, nans := c.arithmetic()
+	if fuse {
+		c.scan()
+		for b := 0; b+1 < len(c.starts); b++ {
+			c.block(c.starts[b], c.starts[b+1])
+		}
+	} else if ones {
+		for i := range f.Ops {
+			if op := &f.Ops[i]; isFloat(op, "fmul") {
+				multiplyByOne(op)
+			}
+		}
 	}
-	c.scan()
-	for b := 0; b+1 < len(c.starts); b++ {
-		c.block(c.starts[b], c.starts[b+1])
+	if nans {
+		c.nanOrder()
 	}
-	c.nanOrder()
 	c.compact()
 }
 
@@ -40,6 +48,8 @@ type contractor struct {
 	writes  places
 	wholes  places       // writes of all lanes
 	dead    map[int]bool // operations to remove
+	fmas    map[*optab.Match]*fused
+	spare   []Arg
 }
 
 // places are the operations that do something with a row, in order, for every row: those of row r are list[at[r]:at[r+1]].
@@ -68,20 +78,23 @@ func (p *places) prev(row uint32, i int) int {
 	return -1
 }
 
-// newPlaces collects what each tells: rows with operations in ascending order.
-func newPlaces(rows int, each func(f func(row uint32, op int))) places {
-	p := places{at: make([]int32, rows+1)}
-	each(func(r uint32, _ int) { p.at[r+1]++ })
-	for r := range rows {
-		p.at[r+1] += p.at[r]
+// newPlaces is for rows with events, to be counted with count and then, once add has been called, noted with note in ascending order.
+func newPlaces(rows int) places { return places{at: make([]int32, rows+2)} }
+
+// count makes room for an operation of the row.
+func (p *places) count(row uint32) { p.at[row+2]++ }
+
+// add turns the counts into where each row's operations begin; note moves that to where they end, which is where the next row's begin.
+func (p *places) add() {
+	for r := 2; r < len(p.at); r++ {
+		p.at[r] += p.at[r-1]
 	}
-	p.list = make([]int32, p.at[rows])
-	n := make([]int32, rows)
-	each(func(r uint32, i int) {
-		p.list[p.at[r]+n[r]] = int32(i)
-		n[r]++
-	})
-	return p
+	p.list = make([]int32, p.at[len(p.at)-1])
+}
+
+func (p *places) note(row uint32, op int) {
+	p.list[p.at[row+1]] = int32(op)
+	p.at[row+1]++
 }
 
 // isFloat says whether op is one of the floating point operations that this file looks at.
@@ -97,13 +110,27 @@ func isFloat(op *Op, names ...string) bool {
 	return false
 }
 
-func (c *contractor) arithmetic() bool {
+// arithmetic says what there is to do: operations that may be fused or negations that may cancel, products that may be by one, pairs of NaNs.
+func (c *contractor) arithmetic() (fuse, ones, nans bool) {
+	var mul, add bool
 	for i := range c.f.Ops {
-		if isFloat(&c.f.Ops[i], "fmul", "fneg", "fadd", "fsub", "ffma") {
-			return true
+		op := &c.f.Ops[i]
+		if op.Match == nil || op.Match.Form.Op[0] != 'f' || !isFloat(op, "fmul", "fneg", "fadd", "fsub", "ffma") {
+			continue
 		}
+		double := op.Match.Type(0) == "f64"
+		switch op.Match.Form.Op {
+		case "fmul":
+			ones = true
+			mul = mul || plainFloat(op, "fmul") && !op.Match.Has("sat")
+		case "fadd", "fsub":
+			add = add || plainFloat(op, "fadd", "fsub")
+		case "fneg":
+			fuse = fuse || double
+		}
+		nans = nans || double
 	}
-	return false
+	return fuse || mul && add, ones, nans
 }
 
 // scan finds basic blocks and the rows that live across their borders.
@@ -130,12 +157,18 @@ func (c *contractor) scan() {
 	var under guard
 	var op *Op
 	always := func(g guard) bool { return g.row < 0 }
+	c.reads, c.writes, c.wholes = newPlaces(n), newPlaces(n), newPlaces(n)
 	read := func(r uint32) {
+		c.reads.count(r)
 		if g := written[r]; g.block != under.block || !always(g) && g != under {
 			c.exposed[r] = true
 		}
 	}
-	write := func(r uint32, _ bool) {
+	write := func(r uint32, whole bool) {
+		c.writes.count(r)
+		if whole {
+			c.wholes.count(r)
+		}
 		versions[r]++
 		if g := written[r]; (g.block != under.block || !always(g)) && !op.accumulates() {
 			written[r] = under
@@ -154,31 +187,21 @@ func (c *contractor) scan() {
 		op.writes(write)
 	}
 	c.starts = append(c.starts, len(ops))
-	c.reads = newPlaces(n, func(f func(uint32, int)) {
-		i := 0
-		g := func(r uint32) { f(r, i) }
-		for i = range ops {
-			ops[i].reads(g)
+	c.reads.add()
+	c.writes.add()
+	c.wholes.add()
+	i := 0
+	noteRead := func(r uint32) { c.reads.note(r, i) }
+	noteWrite := func(r uint32, whole bool) {
+		c.writes.note(r, i)
+		if whole {
+			c.wholes.note(r, i)
 		}
-	})
-	c.writes = newPlaces(n, func(f func(uint32, int)) {
-		i := 0
-		g := func(r uint32, _ bool) { f(r, i) }
-		for i = range ops {
-			ops[i].writes(g)
-		}
-	})
-	c.wholes = newPlaces(n, func(f func(uint32, int)) {
-		i := 0
-		g := func(r uint32, whole bool) {
-			if whole {
-				f(r, i)
-			}
-		}
-		for i = range ops {
-			ops[i].writes(g)
-		}
-	})
+	}
+	for i = range ops {
+		ops[i].reads(noteRead)
+		ops[i].writes(noteWrite)
+	}
 }
 
 // rows calls f for every register row in an operand.
@@ -319,13 +342,7 @@ func (c *contractor) fuse(i, to int) bool {
 	if first == second || !c.lastUse(t, j, to) {
 		return false
 	}
-	words := []string{"rn"}
-	for _, w := range []string{"ftz", "sat"} {
-		if add.Match.Has(w) {
-			words = append(words, w)
-		}
-	}
-	m := form("fma", append(words, mul.Match.Type(0))...)
+	m := c.fma(add.Match)
 	if m == nil {
 		return false
 	}
@@ -340,10 +357,50 @@ func (c *contractor) fuse(i, to int) bool {
 			a.Neg = !a.Neg
 		}
 	}
-	a.Op, b.Op, e.Op = m.Form.Operand("a"), m.Form.Operand("b"), m.Form.Operand("c")
-	add.Match, add.Args = m, []Arg{d, a, b, e}
+	if len(c.spare) < 4 {
+		c.spare = make([]Arg, 4*64)
+	}
+	args := c.spare[:4:4]
+	c.spare = c.spare[4:]
+	args[0], args[1], args[2], args[3] = d, a, b, e
+	for i := 1; i < 4; i++ {
+		args[i].Position = &m.at[i-1]
+	}
+	add.Match, add.Args = &m.match, args
 	c.dead[i] = true
 	return true
+}
+
+// fused is an fma: its form, and the positions of a, b and c.
+type fused struct {
+	match optab.Match
+	at    [3]optab.Position
+}
+
+// fma is the fma that takes the place of an add or sub, nil when there is none.
+func (c *contractor) fma(add *optab.Match) *fused {
+	if m, ok := c.fmas[add]; ok {
+		return m
+	}
+	words := []string{"rn"}
+	for _, w := range []string{"ftz", "sat"} {
+		if add.Has(w) {
+			words = append(words, w)
+		}
+	}
+	var f *fused
+	if m := form("fma", append(words, add.Type(0))...); m != nil {
+		f = &fused{match: *m}
+		for i, name := range []string{"a", "b", "c"} {
+			op := m.Form.Operand(name)
+			f.at[i] = optab.Position{Op: op, Type: m.Resolve(op.Type)}
+		}
+	}
+	if c.fmas == nil {
+		c.fmas = map[*optab.Match]*fused{}
+	}
+	c.fmas[add] = f
+	return f
 }
 
 // clobbered says whether an operand or the guard of mul, operation i, changes before operation j.
@@ -409,7 +466,7 @@ func (op *Op) move(a Arg) {
 	if m == nil {
 		return
 	}
-	a.Op = m.Form.Operand("a")
+	a.Position = &optab.Position{Op: m.Form.Operand("a"), Type: a.Type}
 	op.Match, op.Args = m, []Arg{op.Args[0], a}
 }
 

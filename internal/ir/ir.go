@@ -103,16 +103,15 @@ type Arg struct {
 	Sym   bool // the base or value is a symbol's address
 	Ref   Ref
 	Bits  uint64
-	Disp  int64          // bytes added to the base; the offset itself when Base is nil
-	Base  *Arg           // Row or Imm; nil: the address is Disp (Param: offset into the parameters, Local: offset into the function's local frame)
-	Op    *optab.Operand // the form's description of this position, nil where it has none
-	Type  string         // the type word of this operand position, "" where it has none
+	Disp  int64 // bytes added to the base; the offset itself when Base is nil
+	Base  *Arg  // Row or Imm; nil: the address is Disp (Param: offset into the parameters, Local: offset into the function's local frame)
 
-	*ArgRest // never nil, but in the zero Arg
+	*optab.Position // never nil, but in the zero Arg
+	*ArgRest        // likewise
 }
 
 // NoArg is an operand that is absent.
-func NoArg() *Arg { return &Arg{ArgRest: &noRest} }
+func NoArg() *Arg { return &Arg{Position: optab.NoPosition(), ArgRest: &noRest} }
 
 // ArgRest is what few operands have. The others, registers and constants above all, share one that is empty: a big kernel has a hundred thousand of them.
 type ArgRest struct {
@@ -167,20 +166,28 @@ const (
 
 // Op is one operation.
 type Op struct {
-	Ctl     Ctl
-	Match   *optab.Match // nil for operations made by the lowering
-	Name    string       // special register
-	Guard   int32        // frame offset of the guard predicate, -1 when unguarded
-	Neg     bool         // @!p
-	First   bool         // f64 arithmetic with two NaN operands: that of a survives, not that of b (see contract.go)
-	Args    []Arg
-	Disp    int64
-	Target  int32   // operation index in the same function
+	Ctl    Ctl
+	Neg    bool         // @!p
+	First  bool         // f64 arithmetic with two NaN operands: that of a survives, not that of b (see contract.go)
+	Guard  int32        // frame offset of the guard predicate, -1 when unguarded
+	Match  *optab.Match // nil for operations made by the lowering
+	Args   []Arg
+	Target int32 // operation index in the same function
+	Line   int32 // PTX line
+	Loc    check.Loc
+
+	*OpRest // never nil
+}
+
+// OpRest is what few operations have. The others share one that is empty.
+type OpRest struct {
+	Name    string  // special register
+	Disp    int64   // FrameAddr
 	Targets []int32 // BranchX
 	Call    *CallInfo
-	Line    int32 // PTX line
-	Loc     check.Loc
 }
+
+var noOpRest OpRest // never written
 
 // CallInfo describes a call.
 type CallInfo struct {

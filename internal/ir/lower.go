@@ -60,7 +60,7 @@ func LowerWatched(entry *check.Func, syms *Symbols, watch func(pass string, f *F
 		watch = func(string, *Func) {}
 	}
 	l := &lowerer{syms: syms, k: &Kernel{Name: entry.Name, Attrs: entry.Attrs, Shared: map[*check.Var]uint32{}, Handles: map[uint64]int{}},
-		funcs: map[*check.Func]int{}, consts: map[constKey]uint32{}, globals: map[*check.Var]bool{}}
+		funcs: map[*check.Func]int{}, consts: map[constKey]uint32{}, values: map[constValue]uint32{}, globals: map[*check.Var]bool{}}
 	l.queue(entry)
 	if syms != nil && reaches(entry, syms) {
 		// Any function whose address is taken may be reached through a pointer.
@@ -104,9 +104,12 @@ func reaches(entry *check.Func, syms *Symbols) bool {
 			continue
 		}
 		seen[f] = true
+		if !f.Calls {
+			continue
+		}
 		for i := range f.Insts {
 			in := &f.Insts[i]
-			if in.AST.Name != "call" {
+			if in.Match.Form.Name != "call" {
 				continue
 			}
 			direct := false
@@ -131,12 +134,19 @@ type constKey struct {
 	f      *check.Func
 }
 
+// constValue is the constKey of the many constants that are no more than a value.
+type constValue struct {
+	class Class
+	lo    uint64
+}
+
 type lowerer struct {
 	syms    *Symbols
 	k       *Kernel
 	funcs   map[*check.Func]int
 	pending []*check.Func
 	consts  map[constKey]uint32
+	values  map[constValue]uint32
 	globals map[*check.Var]bool
 	shared  []*check.Var
 }
@@ -190,8 +200,13 @@ func (l *lowerer) signature(f *check.Func, lf *Func) {
 
 // konst returns the pool row of a constant.
 func (l *lowerer) konst(c Class, lo, hi uint64, v *check.Var, f *check.Func) Ref {
+	value, plain := constValue{c, lo}, hi == 0 && v == nil && f == nil
 	key := constKey{c, lo, hi, v, f}
-	if off, ok := l.consts[key]; ok {
+	if plain {
+		if off, ok := l.values[value]; ok {
+			return Ref{off, 1}
+		}
+	} else if off, ok := l.consts[key]; ok {
 		return Ref{off, 1}
 	}
 	off := l.k.ConstSize
@@ -200,7 +215,11 @@ func (l *lowerer) konst(c Class, lo, hi uint64, v *check.Var, f *check.Func) Ref
 		size = 128
 	}
 	l.k.ConstSize += size
-	l.consts[key] = off
+	if plain {
+		l.values[value] = off
+	} else {
+		l.consts[key] = off
+	}
 	l.k.Consts = append(l.k.Consts, ConstRow{Off: off, Class: c, Lo: lo, Hi: hi, Var: v, Func: f})
 	if v != nil && !l.globals[v] {
 		l.globals[v] = true
@@ -271,6 +290,7 @@ type body struct {
 	ops   []Op
 	spare []Arg // unused operands
 	rests []ArgRest
+	types map[string]*optab.Position
 	line  int32
 	loc   check.Loc
 	match *optab.Match // of the instruction in hand
@@ -319,7 +339,7 @@ func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
 		bind := func(vars []*check.Var, slots []Slot, regs []*Arg) {
 			for i, p := range vars {
 				if p.Space == "reg" {
-					regs[i] = &Arg{Kind: Row, Class: ClassOf(p.Type.Bits), Ref: b.reg(p), Type: p.Type.Name, Width: uint8(p.Type.Bits), ArgRest: &noRest}
+					regs[i] = &Arg{Kind: Row, Class: ClassOf(p.Type.Bits), Ref: b.reg(p), Position: b.typed(p.Type.Name), Width: uint8(p.Type.Bits), ArgRest: &noRest}
 				}
 				b.slots[p] = slots[i]
 			}
@@ -415,11 +435,11 @@ func (b *body) blocks() error {
 					patches = append(patches, patch{len(b.ops) - 1, n, blockOf[t.Inst]})
 					n++
 				})
-				op.Targets = make([]int32, n)
+				op.OpRest = &OpRest{Targets: make([]int32, n)}
 			}
 		}
 		if fallsThrough(&b.f.Insts[starts[k+1]-1]) && (pos+1 == len(layout) || layout[pos+1] != k+1) {
-			b.ops = append(b.ops, Op{Ctl: Jump, Guard: -1, Line: b.line, Loc: b.loc})
+			b.ops = append(b.ops, Op{Ctl: Jump, Guard: -1, Line: b.line, Loc: b.loc, OpRest: &noOpRest})
 			patches = append(patches, patch{len(b.ops) - 1, -1, k + 1})
 		}
 	}
@@ -444,12 +464,12 @@ func (b *body) final() Op {
 	if b.f.Entry {
 		c = Exit
 	}
-	return Op{Ctl: c, Guard: -1, Line: b.line, Loc: b.loc}
+	return Op{Ctl: c, Guard: -1, Line: b.line, Loc: b.loc, OpRest: &noOpRest}
 }
 
 // ends says whether an instruction ends its basic block. trap does not: a guarded-off or resumed thread goes on after it.
 func ends(in *check.Inst) bool {
-	switch in.AST.Name {
+	switch in.Match.Form.Name {
 	case "bra", "brx", "ret", "exit":
 		return true
 	}
@@ -478,11 +498,11 @@ func eachTarget(in *check.Inst, f func(*check.Label)) {
 
 // inst appends the operations of one instruction; the instruction's own is the last.
 func (b *body) inst(in *check.Inst) error {
-	op := Op{Match: in.Match, Guard: -1, Neg: in.Neg, Line: b.line, Loc: b.loc}
+	op := Op{Match: in.Match, Guard: -1, Neg: in.Neg, Line: b.line, Loc: b.loc, OpRest: &noOpRest}
 	if in.Guard != nil {
 		op.Guard = int32(b.reg(in.Guard).Off)
 	}
-	switch in.AST.Name {
+	switch in.Match.Form.Name {
 	case "call":
 		op.Ctl = Call
 		if err := b.call(in, &op); err != nil {
@@ -525,7 +545,6 @@ func (b *body) args(as []check.Arg) ([]Arg, error) {
 		if err := b.arg(&as[i], &out[i]); err != nil {
 			return nil, err
 		}
-		out[i].Op = as[i].Op
 	}
 	return out, nil
 }
@@ -557,10 +576,23 @@ func (b *body) rest(a *Arg) *ArgRest {
 	return a.ArgRest
 }
 
+// typed is the position of an operand that no form describes.
+func (b *body) typed(typ string) *optab.Position {
+	p := b.types[typ]
+	if p == nil {
+		if b.types == nil {
+			b.types = map[string]*optab.Position{}
+		}
+		p = &optab.Position{Type: typ}
+		b.types[typ] = p
+	}
+	return p
+}
+
 // made appends an operation of the lowering's own that sets a new row of the operand's type, and gives the row.
 func (b *body) made(op Op, typ string) Arg {
 	c := width(typ)
-	row := Arg{Kind: Row, Class: c, Ref: b.newRow(c, 32), Type: typ, ArgRest: &noRest}
+	row := Arg{Kind: Row, Class: c, Ref: b.newRow(c, 32), Position: b.typed(typ), ArgRest: &noRest}
 	op.Guard, op.Line, op.Loc, op.Args = -1, b.line, b.loc, b.newArgs(1)
 	op.Args[0] = row
 	b.ops = append(b.ops, op)
@@ -578,7 +610,7 @@ func width(typ string) Class {
 
 // arg lowers an operand into out, which is zero.
 func (b *body) arg(a *check.Arg, out *Arg) error {
-	out.Neg, out.Type, out.ArgRest = a.Neg, a.Type, &noRest
+	out.Neg, out.Position, out.ArgRest = a.Neg, a.Position, &noRest
 	switch a.Kind {
 	case check.ArgNone:
 	case check.ArgReg:
@@ -590,7 +622,7 @@ func (b *body) arg(a *check.Arg, out *Arg) error {
 		}
 		out.Ref = b.konst(out.Class, a.Imm, a.Hi, nil, nil)
 	case check.ArgSReg:
-		row := b.made(Op{Ctl: Special, Name: a.Name}, a.Type)
+		row := b.made(Op{Ctl: Special, OpRest: &OpRest{Name: a.Name}}, a.Type)
 		out.Kind, out.Ref, out.Class = Row, row.Ref, row.Class
 	case check.ArgSym:
 		if err := b.symbol(a, out); err != nil {
@@ -628,7 +660,7 @@ func (b *body) arg(a *check.Arg, out *Arg) error {
 
 // symbol is the address of a variable or function as a value.
 func (b *body) symbol(a *check.Arg, out *Arg) error {
-	*out = Arg{Kind: Imm, Type: a.Type, Class: width(a.Type), Sym: true, ArgRest: &noRest}
+	*out = Arg{Kind: Imm, Position: a.Position, Class: width(a.Type), Sym: true, ArgRest: &noRest}
 	if a.Func != nil {
 		f := b.syms.function(a.Func)
 		b.rest(out).Func = f
@@ -650,7 +682,7 @@ func (b *body) symbol(a *check.Arg, out *Arg) error {
 		if !ok {
 			return b.fail("variable %s is in %s memory outside any function, which the software device does not support", v.Name, v.Space)
 		}
-		out.Kind, out.Ref = Row, b.made(Op{Ctl: FrameAddr, Disp: int64(local) + a.Off}, a.Type).Ref
+		out.Kind, out.Ref = Row, b.made(Op{Ctl: FrameAddr, OpRest: &OpRest{Disp: int64(local) + a.Off}}, a.Type).Ref
 		return nil
 	}
 	if v.Linkage == ptx.LinkExtern && v.Space != "shared" {
@@ -673,7 +705,7 @@ var spaceOf = map[string]Space{
 // address lowers [base + off]. The state space is the one that the form fixes for the operand, the first among the
 // modifiers, or that of the variable named.
 func (b *body) address(a *check.Arg, out *Arg) error {
-	*out = Arg{Kind: Addr, Type: a.Type, Disp: a.Off, ArgRest: &noRest}
+	*out = Arg{Kind: Addr, Position: a.Position, Disp: a.Off, ArgRest: &noRest}
 	if a.Op != nil && a.Op.Space != "" {
 		out.Space = spaceOf[a.Op.Space]
 	} else {
@@ -689,7 +721,7 @@ func (b *body) address(a *check.Arg, out *Arg) error {
 		switch base.Kind {
 		case check.ArgImm:
 			out.Base = &b.newArgs(1)[0]
-			*out.Base = Arg{Kind: Imm, Class: W64, Bits: base.Imm, Ref: b.konst(W64, base.Imm, 0, nil, nil), ArgRest: &noRest}
+			*out.Base = Arg{Kind: Imm, Class: W64, Bits: base.Imm, Ref: b.konst(W64, base.Imm, 0, nil, nil), Position: optab.NoPosition(), ArgRest: &noRest}
 		case check.ArgReg:
 			out.Base, err = b.newArg(base)
 		case check.ArgSym:
@@ -709,7 +741,7 @@ func (b *body) symbolAddress(out *Arg, base *check.Arg) error {
 	out.Disp += base.Off
 	out.Sym = true
 	s := *base
-	s.Off, s.Type = 0, "b64"
+	s.Off, s.Position = 0, b.typed("b64")
 	if base.Var != nil {
 		v := b.syms.variable(base.Var)
 		b.rest(out).Var = v
@@ -746,7 +778,7 @@ func (b *body) symbolAddress(out *Arg, base *check.Arg) error {
 // call lowers a call's operands: (returns), callee, (arguments), prototype, each part optional but the callee.
 func (b *body) call(in *check.Inst, op *Op) error {
 	c := &CallInfo{Func: -1}
-	op.Call = c
+	op.OpRest = &OpRest{Call: c}
 	var rets, args []check.Arg
 	var err error
 	seen := false

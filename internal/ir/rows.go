@@ -18,6 +18,17 @@ type rowInfo struct {
 	width uint8 // declared bits when below 32, else 0
 }
 
+// kind numbers the widths that have places of their own: 32 bits or more, 8, 16.
+func (i *rowInfo) kind() int {
+	switch i.width {
+	case 8:
+		return 1
+	case 16:
+		return 2
+	}
+	return 0
+}
+
 // pool is a kind of place: rows of one class and width, or slots of one size.
 type pool struct {
 	free []int32 // places given back, the last one first
@@ -161,7 +172,8 @@ type chains struct {
 	all  []mention
 }
 
-func newChains(rows int) chains { return chains{head: fill(rows, -1)} }
+// newChains has room for some mentions.
+func newChains(rows, room int) chains { return chains{head: fill(rows, -1), all: make([]mention, 0, room)} }
 
 func (c *chains) add(row uint32, block int32) {
 	if h := c.head[row]; h >= 0 && c.all[h].block == block {
@@ -177,7 +189,7 @@ func (p *placer) live() {
 	n := len(f.rows)
 	home := fill(n, -1)   // the row's only block, -2 when it has several
 	killed := fill(n, -1) // the last block that wrote it whole
-	reads, kills := newChains(n), newChains(n)
+	reads, kills := newChains(n, n/8), newChains(n, n+n/8) // most rows are written in one block and read there
 	touch := func(r uint32, i int) {
 		if p.first[r] < 0 {
 			p.first[r], home[r] = int32(i), p.in[i]
@@ -267,6 +279,9 @@ func (p *placer) live() {
 // liveSlots finds parameter variables that one block writes and then reads, byte by byte: those of calls. All others are kept.
 func (p *placer) liveSlots() {
 	f := p.f
+	if len(f.slots) == 0 {
+		return
+	}
 	home := fill(len(f.slots), -1)
 	have := make([]uint64, len(f.slots)) // bytes written
 	keep := make([]bool, len(f.slots))
@@ -367,7 +382,7 @@ func (p *placer) assign(share bool) (rows, slots []uint32) {
 	slotPools := map[uint32]*pool{}
 	poolOf := func(r int32) *pool {
 		i := &f.rows[r]
-		return &pools[i.class][map[uint8]int{8: 1, 16: 2}[i.width]]
+		return &pools[i.class][i.kind()]
 	}
 	// Rows and slots that begin or end at an operation, in lists.
 	n := len(f.Ops)
@@ -424,7 +439,7 @@ func (p *placer) assign(share bool) (rows, slots []uint32) {
 	for r := range f.rows {
 		if p.first[r] >= 0 {
 			i := &f.rows[r]
-			w := map[uint8]int{8: 1, 16: 2}[i.width]
+			w := i.kind()
 			rows[r] = bases[i.class][w] + uint32(place[r])*i.class.RowSize()
 		}
 	}

@@ -19,7 +19,7 @@ func randomFunc(r *rand.Rand) *Func {
 	}
 	row := func(name string, off uint32) Arg {
 		i := f.rows[off]
-		return Arg{Kind: Row, Class: i.class, Ref: Ref{Off: off}, Op: position(name), Width: i.width, ArgRest: &noRest}
+		return Arg{Kind: Row, Class: i.class, Ref: Ref{Off: off}, Position: position(name), Width: i.width, ArgRest: &noRest}
 	}
 	guard := func(op *Op) {
 		if len(by[5]) > 0 && r.IntN(3) == 0 {
@@ -29,7 +29,7 @@ func randomFunc(r *rand.Rand) *Func {
 	add, mov := form("add", "u32"), form("mov", "u32")
 	n := 3 + r.IntN(40)
 	for i := range n {
-		op := Op{Guard: -1, Line: int32(i + 1)}
+		op := Op{Guard: -1, Line: int32(i + 1), OpRest: &noOpRest}
 		switch k := r.IntN(10); {
 		case k < 2:
 			op.Ctl, op.Target = Branch, int32(r.IntN(n))
@@ -48,7 +48,7 @@ func randomFunc(r *rand.Rand) *Func {
 		}
 		f.Ops = append(f.Ops, op)
 	}
-	f.Ops = append(f.Ops, Op{Ctl: Exit, Guard: -1})
+	f.Ops = append(f.Ops, Op{Ctl: Exit, Guard: -1, OpRest: &noOpRest})
 	return f
 }
 
@@ -86,8 +86,8 @@ func TestPlaceRandom(t *testing.T) {
 }
 
 // position is an operand position called d, which is written, or something else, which is read.
-func position(name string) *optab.Operand {
-	return &optab.Operand{Name: name, Dst: name == "d"}
+func position(name string) *optab.Position {
+	return &optab.Position{Op: &optab.Operand{Name: name, Dst: name == "d"}}
 }
 
 // A value that is only read in later rounds of a loop keeps its row from the loop's beginning, where nothing mentions it.
@@ -95,7 +95,7 @@ func TestPlaceCarried(t *testing.T) {
 	add, mov := form("add", "u32"), form("mov", "u32")
 	f := &Func{rows: []rowInfo{{W32, 0}, {W32, 0}, {WPred, 0}, {W32, 0}}}
 	reg := func(name string, i uint32) Arg {
-		return Arg{Kind: Row, Class: f.rows[i].class, Ref: Ref{Off: i}, Op: position(name), ArgRest: &noRest}
+		return Arg{Kind: Row, Class: f.rows[i].class, Ref: Ref{Off: i}, Position: position(name), ArgRest: &noRest}
 	}
 	const carried, temp, p, sum = 0, 1, 2, 3
 	f.Ops = []Op{
@@ -105,6 +105,9 @@ func TestPlaceCarried(t *testing.T) {
 		{Guard: -1, Match: mov, Args: []Arg{reg("d", carried), reg("a", sum)}},
 		{Ctl: Branch, Guard: p, Target: 0},
 		{Ctl: Exit, Guard: -1},
+	}
+	for i := range f.Ops {
+		f.Ops[i].OpRest = &noOpRest
 	}
 	place(f, true)
 	if f.Ops[0].Args[0].Ref == f.Ops[3].Args[0].Ref {

@@ -66,9 +66,10 @@ func (b *body) copyStackParams() error {
 				}
 			}
 			class := ClassOf(int(8 * n))
-			value := Arg{Kind: Row, Class: class, Ref: b.newRow(class, int(8*n)), Type: typ, Width: uint8(8 * n), ArgRest: &noRest}
-			from := Arg{Kind: Addr, Type: typ, Space: FrameParam, Disp: int64(off), Ref: Ref{Off: slot.Off}, Bits: uint64(slot.Stride), Sym: true, ArgRest: &ArgRest{Hi: uint64(slot.Size), Var: v}}
-			to := Arg{Kind: Addr, Type: typ, Space: Local, Disp: int64(local + off), Sym: true, ArgRest: &ArgRest{Var: v}}
+			at := b.typed(typ)
+			value := Arg{Kind: Row, Class: class, Ref: b.newRow(class, int(8*n)), Position: at, Width: uint8(8 * n), ArgRest: &noRest}
+			from := Arg{Kind: Addr, Position: at, Space: FrameParam, Disp: int64(off), Ref: Ref{Off: slot.Off}, Bits: uint64(slot.Stride), Sym: true, ArgRest: &ArgRest{Hi: uint64(slot.Size), Var: v}}
+			to := Arg{Kind: Addr, Position: at, Space: Local, Disp: int64(local + off), Sym: true, ArgRest: &ArgRest{Var: v}}
 			if err := b.insert("ld", []string{"param", typ}, value, from); err != nil {
 				return err
 			}
@@ -86,9 +87,9 @@ func (b *body) insert(name string, words []string, args ...Arg) error {
 	for _, f := range optab.Get().Lookup(name) {
 		if m, miss := f.Fit(words); miss.Kind == optab.MissNone {
 			for i := range args {
-				args[i].Op = &f.Operands[i]
+				args[i].Position = &optab.Position{Op: &f.Operands[i], Type: args[i].Type}
 			}
-			b.ops = append(b.ops, Op{Match: &m, Guard: -1, Args: args, Line: b.line, Loc: b.loc})
+			b.ops = append(b.ops, Op{Match: &m, Guard: -1, Args: args, Line: b.line, Loc: b.loc, OpRest: &noOpRest})
 			return nil
 		}
 	}

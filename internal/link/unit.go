@@ -104,6 +104,9 @@ func functionUses(f *check.Func) *uses {
 		}
 	}
 	walk = func(a *check.Arg, callee bool) {
+		if (a.Kind == check.ArgReg || a.Kind == check.ArgImm) && a.Second == nil {
+			return // what most are
+		}
 		if a.Func != nil {
 			function(a.Func, callee)
 		}
@@ -122,7 +125,7 @@ func functionUses(f *check.Func) *uses {
 	}
 	for i := range f.Insts {
 		in := &f.Insts[i]
-		call, direct := in.AST.Name == "call", false
+		call, direct := in.Match.Form.Name == "call", false
 		for j := range in.Args {
 			a := &in.Args[j]
 			callee := call && a.Kind == check.ArgSym && a.Func != nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // handler executes an operation for the lanes of m, which is never 0.
@@ -86,10 +87,11 @@ func (engine) Name() string { return "interpreter" }
 // Compile implements exec.Engine.
 func (engine) Compile(k *ir.Kernel) (exec.Code, error) {
 	c := &code{k: k, funcs: make([][]inst, len(k.Funcs))}
+	found := map[*optab.Form]resolver{}
 	for i, f := range k.Funcs {
 		insts := make([]inst, len(f.Ops))
 		for j := range f.Ops {
-			if err := prepare(k, &insts[j], &f.Ops[j]); err != nil {
+			if err := prepare(k, &insts[j], &f.Ops[j], found); err != nil {
 				return nil, err
 			}
 		}
@@ -112,7 +114,8 @@ func unsupported(op *ir.Op) error {
 	return fmt.Errorf("the instruction %s", name)
 }
 
-func prepare(k *ir.Kernel, in *inst, op *ir.Op) error {
+// prepare gives the operation its handler; found holds the resolvers of forms that have been looked up.
+func prepare(k *ir.Kernel, in *inst, op *ir.Op, found map[*optab.Form]resolver) error {
 	in.op, in.guard, in.neg, in.target = op, op.Guard, op.Neg, op.Target
 	for i := range op.Args {
 		a := &op.Args[i]
@@ -157,10 +160,13 @@ func prepare(k *ir.Kernel, in *inst, op *ir.Op) error {
 	case ir.FrameAddr:
 		in.fn = frameAddr
 	default:
-		r := lookup(op.Match.Form.Op)
+		r := found[op.Match.Form]
 		if r == nil {
-			err = unsupported(op)
-			break
+			if r = lookup(op.Match.Form.Op); r == nil {
+				err = unsupported(op)
+				break
+			}
+			found[op.Match.Form] = r
 		}
 		if err = r(in, op); err != nil {
 			break

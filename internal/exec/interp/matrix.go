@@ -22,7 +22,7 @@ func vec(a *ir.Arg) *ir.Arg {
 	if a.Kind == ir.Vec {
 		return a
 	}
-	return &ir.Arg{Kind: ir.Vec, ArgRest: &ir.ArgRest{Elems: []ir.Arg{*a}}}
+	return &ir.Arg{Kind: ir.Vec, Position: a.Position, ArgRest: &ir.ArgRest{Elems: []ir.Arg{*a}}}
 }
 
 // shape is m, n and k of a matrix instruction.

@@ -64,6 +64,7 @@ type checker struct {
 	vars  []Var
 	args  []Arg
 	rests []ArgRest
+	at    map[optab.Position]*optab.Position
 	src   []ptx.Operand
 	uses  funcUses
 	ic    instCheck

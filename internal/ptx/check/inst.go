@@ -32,7 +32,8 @@ type spec struct {
 	op    *optab.Operand
 	kind  optab.OperandKind
 	typ   *optab.Type // never nil
-	n     int         // elements of a vector, -1 any
+	at    *optab.Position
+	n     int // elements of a vector, -1 any
 	space string
 	pair  *spec
 	video bool
@@ -134,7 +135,7 @@ func (c *checker) candidate(m optab.Match) candidate {
 	}
 	for i := range f.Operands {
 		op := &f.Operands[i]
-		cd.specs[i] = makeSpec(&m, op, vec, space)
+		cd.specs[i] = c.makeSpec(&m, op, vec, space)
 		s := &cd.specs[i]
 		s.video, s.sreg, s.sym = cd.video, cd.sregOK && !op.Dst, cd.symOK
 		s.load, s.store = f.Name == "ld", f.Name == "st"
@@ -152,7 +153,7 @@ func (c *checker) candidate(m optab.Match) candidate {
 	return cd
 }
 
-func makeSpec(m *optab.Match, op *optab.Operand, vec int, space string) spec {
+func (c *checker) makeSpec(m *optab.Match, op *optab.Operand, vec int, space string) spec {
 	s := spec{op: op, kind: op.Kind, typ: optab.NoType(), n: op.Count, space: space}
 	if op.Space != "" {
 		s.space = plainSpace(op.Space)
@@ -175,9 +176,10 @@ func makeSpec(m *optab.Match, op *optab.Operand, vec int, space string) spec {
 		s.kind = optab.KindPred
 	}
 	if op.Pair != nil {
-		p := makeSpec(m, op.Pair, vec, space)
+		p := c.makeSpec(m, op.Pair, vec, space)
 		s.pair = &p
 	}
+	s.at = c.position(op, s.typ.Name)
 	return s
 }
 
@@ -283,6 +285,7 @@ func (c *checker) instr(in *ptx.Instr) {
 		c.narrow = c.narrow || cd.narrow
 		if good {
 			c.fn.Insts = append(c.fn.Insts, inst)
+			c.fn.Calls = c.fn.Calls || in.Name == "call"
 		}
 		return
 	}
@@ -372,6 +375,23 @@ func (c *checker) takeArgs(n int) []Arg {
 	a := c.args[:n:n]
 	c.args = c.args[n:]
 	return a
+}
+
+// position gives the shared description of an operand position.
+func (c *checker) position(op *optab.Operand, typ string) *optab.Position {
+	key := optab.Position{Op: op, Type: typ}
+	if key == (optab.Position{}) {
+		return optab.NoPosition()
+	}
+	p := c.at[key]
+	if p == nil {
+		if c.at == nil {
+			c.at = map[optab.Position]*optab.Position{}
+		}
+		p = &key
+		c.at[key] = p
+	}
+	return p
 }
 
 // rest is the operand's own [ArgRest], to be written.

@@ -93,6 +93,7 @@ type Func struct {
 	Tables []*Table // .branchtargets, .calltargets, .callprototype
 	Attrs  Attrs
 	Index  int
+	Calls  bool           // it has a call
 	Files  map[int]string // the module's .file table, for Loc.File
 
 	uses funcUses
@@ -168,14 +169,13 @@ type Arg struct {
 	Kind ArgKind
 	Neg  bool
 	Pos  ptx.Pos
-	Op   *optab.Operand // the form's description of this position
-	Type string         // the resolved type word, "" where there is none
 	Var  *Var
 	Imm  uint64
 	Off  int64
 	Base *Arg
 
-	*ArgRest // never nil
+	*optab.Position // never nil
+	*ArgRest        // never nil
 }
 
 // ArgRest is what few operands have. The others, registers and constants above all, share one that is empty: a big kernel has a hundred thousand of them.
@@ -195,6 +195,6 @@ type ArgRest struct {
 var noArgRest ArgRest // never written
 
 // newArg is an operand of no kind yet.
-func newArg(op *optab.Operand, typ string, pos ptx.Pos) Arg {
-	return Arg{Op: op, Type: typ, Pos: pos, ArgRest: &noArgRest}
+func newArg(at *optab.Position, pos ptx.Pos) Arg {
+	return Arg{Position: at, Pos: pos, ArgRest: &noArgRest}
 }

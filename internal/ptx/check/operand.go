@@ -56,7 +56,7 @@ func (s *spec) dst() bool { return s.op != nil && s.op.Dst }
 
 // operand resolves one operand and checks it against its position.
 func (c *checker) operand(s *spec, a ptx.Operand, out *Arg) problem {
-	*out = newArg(s.op, s.typ.Name, a.Position())
+	*out = newArg(s.at, a.Position())
 	if _, ok := a.(*ptx.Sink); ok {
 		switch {
 		case s.op != nil && s.op.Sink:
@@ -438,7 +438,7 @@ func (c *checker) address(s *spec, a ptx.Operand, out *Arg) problem {
 		if p.code != pOK {
 			return p
 		}
-		base[0] = newArg(nil, "", a.Pos)
+		base[0] = newArg(optab.NoPosition(), a.Pos)
 		base[0].Kind, base[0].Var = ArgSym, v.sym.v
 		out.Off = int64(v.c.Bits)
 		c.useVar(v.sym.v)
@@ -476,7 +476,7 @@ func (c *checker) address(s *spec, a ptx.Operand, out *Arg) problem {
 
 // base resolves what stands first in brackets.
 func (c *checker) base(s *spec, b ptx.Operand, out, base *Arg) problem {
-	*base = newArg(nil, "", out.Pos)
+	*base = newArg(optab.NoPosition(), out.Pos)
 	switch b := b.(type) {
 	case nil: // an absolute address
 		if s != nil && s.kind == optab.KindMem && s.space != "local" {
@@ -569,7 +569,7 @@ func (c *checker) vector(s *spec, a ptx.Operand, out *Arg) problem {
 		for i, e := range a.Elems {
 			o := &elems[i]
 			if _, sink := e.(*ptx.Sink); sink && s.dst() { // "_" stands for an element that is not wanted
-				*o = newArg(s.op, s.typ.Name, e.Position())
+				*o = newArg(s.at, e.Position())
 				continue
 			}
 			if p := c.operand(&elem, e, o); p.code != pOK {
@@ -586,7 +586,7 @@ func (c *checker) vector(s *spec, a ptx.Operand, out *Arg) problem {
 			if !elem.fits(v.Type) {
 				return problem{code: pMismatch, pos: a.Pos}
 			}
-			c.components(out, v, s.op, s.typ.Name, a.Pos)
+			c.components(out, v, s.at, a.Pos)
 			return problem{}
 		}
 	}
@@ -600,11 +600,11 @@ func (c *checker) vector(s *spec, a ptx.Operand, out *Arg) problem {
 }
 
 // components makes out the vector of a vector register's components.
-func (c *checker) components(out *Arg, v *Var, op *optab.Operand, typ string, pos ptx.Pos) {
+func (c *checker) components(out *Arg, v *Var, at *optab.Position, pos ptx.Pos) {
 	elems := c.takeArgs(len(v.Elems))
 	out.Kind, c.rest(out).Elems = ArgVec, elems
 	for i, e := range v.Elems {
-		elems[i] = newArg(op, typ, pos)
+		elems[i] = newArg(at, pos)
 		elems[i].Kind, elems[i].Var = ArgReg, e
 	}
 }
@@ -623,7 +623,7 @@ func (c *checker) specialVector(s *spec, id *ptx.Ident, out *Arg) problem {
 	for i := range elems {
 		comp := *id
 		comp.Comp = component[i : i+1]
-		elems[i] = newArg(s.op, s.typ.Name, id.Pos)
+		elems[i] = newArg(s.at, id.Pos)
 		if p := c.special(s, &comp, &elems[i]); p.code != pOK {
 			return p
 		}
@@ -637,7 +637,7 @@ func (c *checker) loose(s *spec, a ptx.Operand, out *Arg) problem {
 	if s != nil {
 		op = s.op
 	}
-	*out = newArg(op, "", a.Position())
+	*out = newArg(c.position(op, ""), a.Position())
 	list := func(from []ptx.Operand) problem {
 		elems := c.takeArgs(len(from))
 		c.rest(out).Elems = elems
@@ -709,7 +709,7 @@ func (c *checker) loose(s *spec, a ptx.Operand, out *Arg) problem {
 		case sym.v != nil && sym.v.Space == "reg":
 			v := sym.v
 			if v.Vec > 1 && a.Comp == "" {
-				c.components(out, v, op, "", a.Pos)
+				c.components(out, v, out.Position, a.Pos)
 				return problem{}
 			}
 			return c.register(s, a, v, out)
@@ -723,9 +723,9 @@ func (c *checker) loose(s *spec, a ptx.Operand, out *Arg) problem {
 	case v.isSym():
 		c.symbolic(out, &v)
 	case v.c.IsFloat():
-		out.Kind, out.Imm, out.Type = ArgImm, uint64(v.c.F32()), "f32"
+		out.Kind, out.Imm, out.Position = ArgImm, uint64(v.c.F32()), c.position(op, "f32")
 	default:
-		out.Kind, out.Imm, out.Type = ArgImm, v.c.Bits, "s64"
+		out.Kind, out.Imm, out.Position = ArgImm, v.c.Bits, c.position(op, "s64")
 	}
 	return problem{}
 }

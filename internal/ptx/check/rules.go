@@ -111,7 +111,7 @@ func (ic *instCheck) Resolve(op *optab.Operand, src ptx.Operand, typ string) (Ar
 	if t.Name == "" {
 		panic("check: rule resolves unknown type " + typ)
 	}
-	s := spec{op: op, kind: optab.KindType, typ: t, sym: ic.cand != nil && ic.cand.symOK}
+	s := spec{op: op, kind: optab.KindType, typ: t, at: ic.c.position(op, typ), sym: ic.cand != nil && ic.cand.symOK}
 	if t.Class == optab.Pred {
 		s.kind = optab.KindPred
 	}

@@ -124,7 +124,7 @@ func (ic *instCheck) callArg(e ptx.Operand, formal *Var, result, rest bool, out 
 	if id, ok := e.(*ptx.Ident); ok {
 		if sym, found := c.find(id.Name); found && sym.v != nil && sym.v.Space == "param" {
 			v := sym.v
-			*out = newArg(nil, v.Type.Name, id.Pos)
+			*out = newArg(c.position(nil, v.Type.Name), id.Pos)
 			out.Kind, out.Var = ArgSym, v
 			if formal.Space != "param" {
 				return mismatch
@@ -147,13 +147,14 @@ func (ic *instCheck) callArg(e ptx.Operand, formal *Var, result, rest bool, out 
 		}
 	}
 	if _, ok := e.(*ptx.Sink); ok && result {
-		*out = newArg(nil, "", e.Position())
+		*out = newArg(optab.NoPosition(), e.Position())
 		return ""
 	}
 	if len(formal.Dims) > 0 {
 		return mismatch
 	}
-	s := spec{op: callOperand(result), kind: optab.KindType, typ: formal.Type}
+	op := callOperand(result)
+	s := spec{op: op, kind: optab.KindType, typ: formal.Type, at: c.position(op, formal.Type.Name)}
 	if formal.Type.Class == optab.Pred {
 		s.kind = optab.KindPred
 	}

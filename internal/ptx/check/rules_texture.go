@@ -86,7 +86,7 @@ func vectorOf(ic *instCheck, loose *Arg, src ptx.Operand, word func(i int) strin
 	if v, ok := src.(*ptx.Vector); ok {
 		elems = v.Elems
 	}
-	out := newArg(loose.Op, "", src.Position())
+	out := newArg(ic.c.position(loose.Op, ""), src.Position())
 	resolved := ic.c.takeArgs(len(elems))
 	out.Kind, ic.c.rest(&out).Elems = ArgVec, resolved
 	for i, e := range elems {
@@ -207,7 +207,7 @@ func texExtras(ic *instCheck, g *geometry) string {
 			if fault != "" {
 				return fault
 			}
-			v.Op = f
+			v.Position = ic.c.position(f, v.Type)
 			ic.Args[i] = v
 		default:
 			return ic.Mismatch()

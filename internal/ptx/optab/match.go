@@ -56,6 +56,17 @@ func (m *Match) Resolve(notation string) string {
 	return notation
 }
 
+// Position is an operand position of a form whose modifiers are known. Operands share it, so nobody may write to it.
+type Position struct {
+	Op   *Operand // the form's description, nil where there is none
+	Type string   // the type word, "" where it has none
+}
+
+// NoPosition is that of an operand that no form describes.
+func NoPosition() *Position { return &noPosition }
+
+var noPosition Position
+
 // MissKind says why modifiers did not fit a form.
 type MissKind uint8
 
