@@ -173,7 +173,9 @@ type chains struct {
 }
 
 // newChains has room for some mentions.
-func newChains(rows, room int) chains { return chains{head: fill(rows, -1), all: make([]mention, 0, room)} }
+func newChains(rows, room int) chains {
+	return chains{head: fill(rows, -1), all: make([]mention, 0, room)}
+}
 
 func (c *chains) add(row uint32, block int32) {
 	if h := c.head[row]; h >= 0 && c.all[h].block == block {
@@ -187,8 +189,8 @@ func (c *chains) add(row uint32, block int32) {
 func (p *placer) live() {
 	f := p.f
 	n := len(f.rows)
-	home := fill(n, -1)   // the row's only block, -2 when it has several
-	killed := fill(n, -1) // the last block that wrote it whole
+	home := fill(n, -1)                                    // the row's only block, -2 when it has several
+	killed := fill(n, -1)                                  // the last block that wrote it whole
 	reads, kills := newChains(n, n/8), newChains(n, n+n/8) // most rows are written in one block and read there
 	touch := func(r uint32, i int) {
 		if p.first[r] < 0 {
