@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strconv"
@@ -50,8 +51,14 @@ func Parse(text []byte) (*Module, error) {
 
 // nonASCII returns the offset of the first byte above 0x7f, or -1.
 func nonASCII(b []byte) int {
-	for i, c := range b {
-		if c >= 0x80 {
+	i := 0
+	for ; i+8 <= len(b); i += 8 { // eight at a time
+		if binary.LittleEndian.Uint64(b[i:])&0x8080808080808080 != 0 {
+			break
+		}
+	}
+	for ; i < len(b); i++ {
+		if b[i] >= 0x80 {
 			return i
 		}
 	}

@@ -38,11 +38,17 @@ func (p *parser) room() int {
 	if from < p.bodyEnd {
 		return 0
 	}
-	n := strings.Index(p.src[from:], "\n}")
-	if n < 0 {
-		n = len(p.src) - from
+	p.bodyEnd = from
+	for p.bodyEnd < len(p.src) {
+		i := strings.IndexByte(p.src[p.bodyEnd:], '}')
+		if i < 0 {
+			p.bodyEnd = len(p.src)
+			break
+		}
+		if p.bodyEnd += i + 1; i > 0 && p.src[p.bodyEnd-2] == '\n' {
+			break
+		}
 	}
-	p.bodyEnd = from + n
 	body := p.src[from:p.bodyEnd]
 	return min(strings.Count(body, ";")+strings.Count(body, ":"), 1<<16)
 }

@@ -63,6 +63,7 @@ type checker struct {
 	ops   map[*ptx.Operation]*opcode
 	vars  []Var
 	args  []Arg
+	slab  int // size of the last piece of args
 	rests []ArgRest
 	at    map[optab.Position]*optab.Position
 	src   []ptx.Operand

@@ -342,12 +342,27 @@ func (c *checker) block(b *ptx.Block) {
 
 // labels declares the labels of a block before its statements: a branch may go forward.
 func (c *checker) labels(b *ptx.Block) {
+	n := 0
+	for _, s := range b.Stmts {
+		if _, ok := s.(*ptx.Label); ok {
+			n++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	if c.scope.names == nil {
+		c.scope.names = make(map[string]symbol, n)
+	}
+	list := make([]Label, n)
 	for _, s := range b.Stmts {
 		l, ok := s.(*ptx.Label)
 		if !ok {
 			continue
 		}
-		x := &Label{Name: l.Name, Pos: l.Pos}
+		x := &list[0]
+		list = list[1:]
+		*x = Label{Name: l.Name, Pos: l.Pos}
 		if !c.declare(l.Name, symbol{l: x}) {
 			c.errorf(l.Pos, Semantic, "Duplicate definition of label '%s'", l.Name)
 			continue

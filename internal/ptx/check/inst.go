@@ -370,7 +370,8 @@ func (c *checker) takeArgs(n int) []Arg {
 		return nil
 	}
 	if len(c.args) < n {
-		c.args = make([]Arg, max(256, n))
+		c.slab = min(max(32, 2*c.slab), 1024) // small modules need few
+		c.args = make([]Arg, max(c.slab, n))
 	}
 	a := c.args[:n:n]
 	c.args = c.args[n:]
@@ -398,7 +399,7 @@ func (c *checker) position(op *optab.Operand, typ string) *optab.Position {
 func (c *checker) rest(a *Arg) *ArgRest {
 	if a.ArgRest == &noArgRest {
 		if len(c.rests) == 0 {
-			c.rests = make([]ArgRest, 32)
+			c.rests = make([]ArgRest, max(8, c.slab/32))
 		}
 		a.ArgRest, c.rests = &c.rests[0], c.rests[1:]
 	}

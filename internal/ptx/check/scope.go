@@ -196,7 +196,7 @@ func (c *checker) addReg(v *Var) {
 // newVar takes a Var from a slab: a module has many.
 func (c *checker) newVar() *Var {
 	if len(c.vars) == 0 {
-		c.vars = make([]Var, 128)
+		c.vars = make([]Var, 128) // of 32 bytes
 	}
 	v := &c.vars[0]
 	c.vars = c.vars[1:]
