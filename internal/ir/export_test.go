@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
@@ -25,6 +26,9 @@ func CheckPlacement(entry *check.Func, syms Symbols) (shared *Kernel, err error)
 	}
 	return b, nil
 }
+
+// Untouched says whether the empty parts that operands and operations share are empty still.
+func Untouched() bool { return reflect.ValueOf(noRest).IsZero() && reflect.ValueOf(noOpRest).IsZero() }
 
 // use is a register or parameter variable that an operation reads or writes.
 type use struct {

@@ -54,6 +54,9 @@ func TestPlacement(t *testing.T) {
 			}
 		}
 	}
+	if !ir.Untouched() {
+		t.Error("a part that operands share has been written to")
+	}
 }
 
 // benchKernels are kernels of the benchmark set, when it lies beside the checkout.

@@ -467,7 +467,7 @@ func halfAtom(op *ir.Op, x laneAccess, d *ir.Arg, in []*ir.Arg, what, typ string
 // laneAtom is atom and red on words of 32 and 64 bits.
 func laneAtom(op *ir.Op) emitter {
 	i := 0
-	d := &ir.Arg{}
+	d := ir.NoArg()
 	if op.Match.Form.Name == "atom" {
 		d, i = &op.Args[0], 1
 	} else if op.Match.Form.Name != "red" {

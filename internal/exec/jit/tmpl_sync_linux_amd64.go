@@ -70,7 +70,7 @@ func mbarrierTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	if d == nil || d.Kind != ir.Row {
-		d = &ir.Arg{}
+		d = ir.NoArg()
 	} else if d.Class != ir.W64 {
 		return nil
 	}

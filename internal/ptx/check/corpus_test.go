@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -119,6 +120,9 @@ func TestCorpusModules(t *testing.T) {
 		if o.other > 0 {
 			t.Errorf("%s: %d faults in a legal module", filepath.Base(f), o.other)
 		}
+	}
+	if !reflect.ValueOf(noArgRest).IsZero() {
+		t.Error("the part that operands share has been written to")
 	}
 	t.Logf("%d modules, %d without faults, %d instructions not in the table", len(files), clean, unknown)
 }
