@@ -11,7 +11,7 @@ const markdownHead = `# How fast is the software device?
 Twenty small GPU workloads, each as PTX for the software device, as OpenCL C for PoCL and as C with OpenMP for the native limit, with the same work, data and checks (` + "`internal/bench`" + `).
 This page is written by the command that measures:
 
-	go run ./cmd/gocuda bench --markdown docs/bench.md -k all     # about half an hour; needs gcc, make and, for PoCL, pocl-opencl-icd ocl-icd-opencl-dev opencl-headers
+	go run ./cmd/gocuda bench --markdown docs/bench.md -k all     # five minutes, and some more when gcc and PoCL compile for the first time; needs gcc, make and, for PoCL, pocl-opencl-icd ocl-icd-opencl-dev opencl-headers
 	go run ./cmd/gocuda bench -k sgemm_tiled,nbody --rounds 1     # a few benches, a table on the terminal
 	go run ./cmd/gocuda bench --against none                      # the engines alone; needs nothing
 
