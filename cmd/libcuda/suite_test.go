@@ -47,23 +47,26 @@ func BenchmarkSuite(b *testing.B) {
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "bench\tfrom C, us\tfrom Go, us\tratio\t")
 	for _, name := range bench.Names() {
-		one, err := bench.New(name, bench.Small)
-		if err != nil {
-			b.Fatal(err)
-		}
-		c, g := math.Inf(1), math.Inf(1)
-		for round := 0; round < 3 || round < 40 && (c > near*g || g > near*c); round++ {
-			s := hosts.Run(bench.CDoor, name, bench.Small, timing, time.Minute)
-			if !s.OK {
-				b.Fatalf("%s from C: %s", name, s.Note)
+		b.Run(name, func(b *testing.B) {
+			one, err := bench.New(name, bench.Small)
+			if err != nil {
+				b.Fatal(err)
 			}
-			c = min(c, s.Min)
-			if s, err = goSuite(one, timing); err != nil {
-				b.Fatalf("%s from Go: %v", name, err)
+			c, g := math.Inf(1), math.Inf(1)
+			for round := 0; round < 3 || round < 40 && (c > near*g || g > near*c); round++ {
+				s := hosts.Run(bench.CDoor, name, bench.Small, timing, time.Minute)
+				if !s.OK {
+					b.Fatalf("%s from C: %s", name, s.Note)
+				}
+				c = min(c, s.Min)
+				if s, err = goSuite(one, timing); err != nil {
+					b.Fatalf("%s from Go: %v", name, err)
+				}
+				g = min(g, s.Min)
 			}
-			g = min(g, s.Min)
-		}
-		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t\n", name, c*1e6, g*1e6, c/g)
+			fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t\n", name, c*1e6, g*1e6, c/g)
+			b.ReportMetric(c/g, "C/Go")
+		})
 	}
 	_ = w.Flush()
 	b.Log("\n" + text.String())
