@@ -112,7 +112,15 @@ func Run(l *Launch) error {
 		}
 	}
 	g.workers[0].work()
-	g.wg.Wait()
+	if workers > 1 && g.later == 0 {
+		for _, wk := range g.workers[1:workers] {
+			if wk.dismiss() {
+				g.wg.Done()
+				g.later++ // for the account below
+			}
+		}
+		g.wg.Wait()
+	}
 	if g.err != nil {
 		return g.err
 	}
@@ -148,7 +156,7 @@ func (g *grid) reinforce() {
 	g.mu.Unlock()
 	g.wg.Add(n)
 	for _, wk := range g.workers[1 : n+1] {
-		go wk.run()
+		wk.call()
 	}
 }
 

@@ -3,6 +3,7 @@ package exec
 import (
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocuda/cuda/internal/mem"
@@ -12,6 +13,7 @@ import (
 type worker struct {
 	g      *grid
 	run    func() // the goroutine's function, made once
+	helps  atomic.Int32
 	groups []*Group
 	cta    *CTA // the one under way, for faults
 
@@ -33,10 +35,44 @@ type worker struct {
 func (g *grid) newWorker() {
 	wk := &worker{g: g}
 	wk.run = func() {
-		defer g.wg.Done()
-		wk.work()
+		for {
+			switch {
+			case wk.helps.CompareAndSwap(helperWanted, helperBusy):
+				wk.help()
+				return
+			case wk.helps.CompareAndSwap(helperCalled, helperAway):
+				return
+			}
+		}
 	}
 	g.workers = append(g.workers, wk)
+}
+
+// What the goroutine of a worker other than the first is up to. The Go runtime may take longer to start it than the launch takes: then nobody waits for it, and the
+// next launch that wants it finds it on its way.
+const (
+	helperAway   = iota // there is none
+	helperCalled        // it is on its way, and not wanted any more
+	helperWanted        // it is on its way
+	helperBusy          // it works
+)
+
+// call wants the worker's goroutine; the grid's wait group has been told.
+func (wk *worker) call() {
+	if wk.helps.Swap(helperWanted) == helperAway {
+		go wk.run()
+	}
+}
+
+// dismiss says whether the goroutine has not begun, and needs not any more.
+func (wk *worker) dismiss() bool { return wk.helps.CompareAndSwap(helperWanted, helperCalled) }
+
+func (wk *worker) help() {
+	defer func() {
+		wk.helps.Store(helperAway)
+		wk.g.wg.Done()
+	}()
+	wk.work()
 }
 
 // prepare makes the worker ready for a launch.

@@ -62,6 +62,7 @@ type Driver struct {
 	callbacks atomic.Int32               // host functions that run now
 	capturing atomic.Int32               // stream captures that have not ended
 	gate      atomic.Pointer[standstill] // while memory moves
+	sweeper   sweeper
 	freezing  sync.Mutex
 	details   atomic.Uint64
 	streamIDs atomic.Uint64

@@ -163,7 +163,8 @@ func (d *Driver) eventQuery(_ driver.CUcontext, h driver.CUevent) driver.CUresul
 	if r := e.unsafeEvent(); r != success {
 		return r
 	}
-	if !e.captured().reached() {
+	if p := e.captured(); !p.reached() {
+		p.s.release()
 		return driver.CUDA_ERROR_NOT_READY
 	}
 	return e.ctx.fault()

@@ -37,6 +37,7 @@ type stream struct {
 	busy    bool          // somebody executes operations
 	called  bool          // a goroutine that will is on its way
 	waiters int
+	holding
 }
 
 type streamKind uint8
@@ -105,6 +106,7 @@ func newStream(c *context, kind streamKind, flags uint32, priority int32) *strea
 func (s *stream) submit(o *op) {
 	s.put(o)
 	s.start()
+	s.submitted()
 	s.mu.Unlock()
 }
 
@@ -171,9 +173,9 @@ func (s *stream) push(o *op) {
 	s.queued++
 }
 
-// start calls a goroutine unless somebody is at work. It needs s.mu. A caller that waits may be there before the goroutine.
+// start calls a goroutine unless somebody is at work or the work is held (held.go). It needs s.mu. A caller that waits may be there before the goroutine.
 func (s *stream) start() {
-	if !s.busy && !s.called && s.n > 0 {
+	if !s.busy && !s.called && s.n > 0 && !s.hold() {
 		s.called = true
 		go s.run()
 	}
@@ -222,7 +224,11 @@ func (s *stream) wait(n uint64) {
 		return
 	}
 	s.mu.Lock()
+	measure := s.awaited(n)
 	s.waitLocked(n)
+	if measure {
+		s.measured()
+	}
 	s.mu.Unlock()
 }
 

@@ -120,10 +120,12 @@ func (d *Driver) streamQuery(cur driver.CUcontext, h driver.CUstream) driver.CUr
 		var buf [8]point
 		for _, p := range s.ctx.tails(buf[:0]) {
 			if p.s.order {
+				p.s.release()
 				return driver.CUDA_ERROR_NOT_READY
 			}
 		}
 	} else if !s.idle() {
+		s.release()
 		return driver.CUDA_ERROR_NOT_READY
 	}
 	return s.ctx.fault()
