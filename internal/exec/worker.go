@@ -14,6 +14,7 @@ type worker struct {
 	g      *grid
 	run    func() // the goroutine's function, made once
 	helps  atomic.Int32
+	begun  atomic.Bool // the goroutine has worked before: what it needs is there
 	groups []*Group
 	cta    *CTA // the one under way, for faults
 
@@ -64,8 +65,10 @@ func (wk *worker) call() {
 	}
 }
 
-// dismiss says whether the goroutine has not begun, and needs not any more.
-func (wk *worker) dismiss() bool { return wk.helps.CompareAndSwap(helperWanted, helperCalled) }
+// dismiss says whether the goroutine has not begun, and needs not any more. Its first time is waited for, so that launches after the first allocate nothing.
+func (wk *worker) dismiss() bool {
+	return wk.begun.Load() && wk.helps.CompareAndSwap(helperWanted, helperCalled)
+}
 
 func (wk *worker) help() {
 	defer func() {
@@ -73,6 +76,7 @@ func (wk *worker) help() {
 		wk.g.wg.Done()
 	}()
 	wk.work()
+	wk.begun.Store(true)
 }
 
 // prepare makes the worker ready for a launch.

@@ -92,6 +92,17 @@ type sweeper struct {
 	mu      sync.Mutex // behind stream.mu
 	streams []*stream
 	running bool
+
+	// What the goroutine needs is made with the driver: a launch that starts it allocates nothing.
+	loop  func()
+	timer *time.Timer
+	list  []*stream
+}
+
+func (w *sweeper) init() {
+	w.streams, w.list = make([]*stream, 0, 16), make([]*stream, 0, 16)
+	w.loop, w.timer = w.run, time.NewTimer(time.Hour)
+	w.timer.Stop()
 }
 
 // add is called with s.mu held.
@@ -99,10 +110,12 @@ func (w *sweeper) add(s *stream) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.streams = append(w.streams, s)
-	if !w.running {
-		w.running = true
-		go w.run()
+	if w.running {
+		return
 	}
+	w.running = true
+	w.timer.Reset(sweepTime)
+	go w.loop()
 }
 
 func (w *sweeper) remove(s *stream) {
@@ -113,17 +126,19 @@ func (w *sweeper) remove(s *stream) {
 
 func (w *sweeper) run() {
 	for {
-		time.Sleep(sweepTime)
+		<-w.timer.C
 		w.mu.Lock()
-		list := slices.Clone(w.streams)
-		w.running = len(list) > 0
-		w.mu.Unlock()
-		if len(list) == 0 {
+		if w.running = len(w.streams) > 0; !w.running {
+			w.mu.Unlock()
 			return
 		}
-		for _, s := range list {
+		w.list = append(w.list[:0], w.streams...)
+		w.mu.Unlock()
+		for _, s := range w.list {
 			s.sweep(w)
 		}
+		clear(w.list)
+		w.timer.Reset(sweepTime)
 	}
 }
 
