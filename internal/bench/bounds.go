@@ -85,7 +85,7 @@ var tried = map[string]string{
 	"reduce_shfl":   "five shuffles a warp and a barrier a block, where native adds vectors. Shuffles are permutations in registers. What is left is one chain of shuffles and additions a warp, and the branch of lane 0 alone, around which registers are stored. Without asking for lines 4 KiB ahead of the loads it was 4.2 to 4.8.",
 	"hist_shared":   "native has private histograms and no atomics. Additions to shared memory are made without locks, since one worker has the block; those of a warp to one address are one addition.",
 	"hist_global":   "native has private histograms and no atomics. Additions to one page of global memory go to a shadow of the worker's own and are made at the launch's end; together with the additions to shared memory this was a factor of ten.",
-	"big50k":        "parsing, checking and lowering take 0.06 to 0.09 s, machine code of whole blocks 0.1 on two processors, the launch itself 0.07; garbage collection and page faults are half of the former.",
+	"big50k":        "parsing, checking, lowering and preparing take 0.09 s in a fresh process (BenchmarkLoadPhases), the launch itself 0.07; the rest is machine code, both versions of which are written at the same time.",
 	"saxpy":         "bound by the speed of memory, which all three reach: they are within a tenth or two of each other, now this one ahead, now that.",
 	"sgemm_naive":   "native is blocked for the cache; the kernel reads as it is written.",
 	"sgemm_tiled":   "native has larger tiles, in registers. Two rows of a 16x16 block make a warp: their addresses are affine in each half warp, so loads from the tiles are broadcasts and half rows without gathers.",
