@@ -24,6 +24,9 @@ const (
 	fullCorpus   = "../../../../shared/corpus"
 )
 
+// ctaShapes are the dimensions for which whole CTAs are compiled.
+var ctaShapes = [][3]uint32{{256, 1, 1}, {16, 16, 1}, {32, 8, 1}, {7, 3, 2}}
+
 // coverage is what is known of the kernels of a set of modules.
 type coverage struct {
 	kernels, whole, ctas int            // all; those with a template for every operation; those that also have code of whole CTAs
@@ -78,16 +81,14 @@ func covered(op *ir.Op, e emitter) bool {
 	return true
 }
 
-// cover compiles every kernel of the modules in a folder that have PTX, as single splits and as whole CTAs. known is what was found of modules before, by name and text:
-// those of the repository are in the complete set too.
-func cover(t *testing.T, dir string, known map[string]*coverage) *coverage {
+// eachModule calls f for every module in a folder of recordings that has PTX of its own.
+func eachModule(t *testing.T, dir string, f func(name, text string)) {
 	t.Helper()
 	set := corpus.Open(os.DirFS(dir))
 	names, err := set.Names()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCoverage()
 	for _, name := range names {
 		m, err := set.Module(name)
 		if err != nil {
@@ -101,15 +102,46 @@ func cover(t *testing.T, dir string, known map[string]*coverage) *coverage {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		key := name + "\x00" + string(text)
+		f(name, string(text))
+	}
+}
+
+// eachKernel calls f for every kernel of a module that the device takes.
+func eachKernel(text string, f func(*ir.Kernel)) {
+	cm, err := exectest.Check(text)
+	if err != nil {
+		return // modules that are to be refused
+	}
+	for _, fn := range cm.Funcs {
+		if !fn.Entry || !fn.Defined {
+			continue
+		}
+		k, err := ir.Lower(fn, exectest.Symbols(cm))
+		if err != nil {
+			continue
+		}
+		if _, err := interp.Prepare(k); err != nil {
+			continue // not supported at all
+		}
+		f(k)
+	}
+}
+
+// cover compiles every kernel of the modules in a folder that have PTX, as single splits and as whole CTAs. known is
+// what was found of modules before, by name and text: those of the repository are in the complete set too.
+func cover(t *testing.T, dir string, known map[string]*coverage) *coverage {
+	t.Helper()
+	c := newCoverage()
+	eachModule(t, dir, func(name, text string) {
+		key := name + "\x00" + text
 		one := known[key]
 		if one == nil {
 			one = newCoverage()
-			one.module(t, name, string(text))
+			eachKernel(text, func(k *ir.Kernel) { one.kernel(t, name, k) })
 			known[key] = one
 		}
 		c.add(one)
-	}
+	})
 	return c
 }
 
@@ -130,28 +162,6 @@ func (c *coverage) add(m *coverage) {
 		for k, n := range x.from {
 			x.to[k] += n
 		}
-	}
-}
-
-// module compiles the kernels of a module.
-func (c *coverage) module(t *testing.T, name, text string) {
-	t.Helper()
-	cm, err := exectest.Check(text)
-	if err != nil {
-		return // modules that are to be refused
-	}
-	for _, f := range cm.Funcs {
-		if !f.Entry || !f.Defined {
-			continue
-		}
-		k, err := ir.Lower(f, exectest.Symbols(cm))
-		if err != nil {
-			continue
-		}
-		if _, err := interp.Prepare(k); err != nil {
-			continue // not supported at all
-		}
-		c.kernel(t, name, k)
 	}
 }
 
@@ -195,7 +205,7 @@ func (c *coverage) kernel(t *testing.T, module string, k *ir.Kernel) {
 	}
 	a := analyse(f, native, true)
 	err := ctaReady(k, a)
-	for _, dims := range [][3]uint32{{256, 1, 1}, {16, 16, 1}, {32, 8, 1}, {7, 3, 2}} {
+	for _, dims := range ctaShapes {
 		if err != nil {
 			break
 		}
