@@ -34,13 +34,16 @@ func anyUnder(path string, roots []string) bool {
 	return slices.ContainsFunc(roots, func(r string) bool { return under(path, r) })
 }
 
+// layer is a package with all that lies below it, and what else of the module it may import.
+type layer struct {
+	root string
+	may  []string
+}
+
 // layers are packages, with all that lies below them, and what else of the module they may import. The software device's parts stand on each other in the
 // order image, ptx, ir, exec and know nothing of the driver's API above them; each device knows the table only; whoever needs
 // a device asks internal/device; package cu is the API for it, and the module's own package stands on cu.
-var layers = []struct {
-	root string
-	may  []string
-}{
+var layers = []layer{
 	{"internal/num", nil},
 	{"internal/mem", nil},
 	{"internal/tensormap", nil},
@@ -112,8 +115,7 @@ func TestDependences(t *testing.T) {
 			continue
 		}
 		for _, l := range layers {
-			// Programs among a layer's files are tools, which may look at everything.
-			if !under(self, l.root) || p.Name == "main" {
+			if !under(self, l.root) || self == "internal/num/fit" {
 				continue
 			}
 			seen[l.root] = true
@@ -122,6 +124,10 @@ func TestDependences(t *testing.T) {
 					t.Errorf("%s imports %s", self, to)
 				}
 			}
+		}
+		// Commands that need to look at several layers lie in internal/tools, not inside one.
+		if p.Name == "main" && self != "internal/num/fit" && slices.ContainsFunc(layers, func(l layer) bool { return under(self, l.root) }) {
+			t.Errorf("%s is a command inside a layer", self)
 		}
 		for _, im := range p.Imports {
 			to, inside := short(im)
@@ -149,7 +155,7 @@ func TestDependences(t *testing.T) {
 			}
 		}
 		// What the layers of the software device bring along, over whatever path.
-		if anyUnder(self, []string{"internal/num", "internal/mem", "internal/tensormap", "internal/image", "internal/ptx", "internal/ir", "internal/link", "internal/exec"}) && p.Name != "main" {
+		if anyUnder(self, []string{"internal/num", "internal/mem", "internal/tensormap", "internal/image", "internal/ptx", "internal/ir", "internal/link", "internal/exec"}) && self != "internal/num/fit" {
 			for _, d := range p.Deps {
 				if to, ok := short(d); ok && (to == "." || anyUnder(to, []string{"cu", "internal/driver", "internal/nvidia", "internal/softdev", "internal/device"})) {
 					t.Errorf("%s depends on %s", self, to)

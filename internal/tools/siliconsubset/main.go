@@ -1,6 +1,6 @@
 // Command subset writes a smaller set of instruction cases from a larger one, in the same format (see testdata/silicon/README.md).
 //
-//	go run ./internal/silicon/subset -drop '/(all|wide)$' -blocks mma=2,wgmma=1 FROM TO
+//	go run ./internal/tools/siliconsubset -drop '/(all|wide)$' -blocks mma=2,wgmma=1 FROM TO
 //
 // Nothing is computed: every byte of the new set was recorded. Cases are dropped as a whole (-group, -drop), or cut to their first blocks
 // (-blocks), which is sound for groups whose blocks read and write only elements of their own; the command refuses it where the

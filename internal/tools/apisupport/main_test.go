@@ -17,6 +17,6 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is stale; run go run ./internal/softdev/support in the root of the repository", page)
+		t.Errorf("%s is stale; run go run ./internal/tools/apisupport in the root of the repository", page)
 	}
 }

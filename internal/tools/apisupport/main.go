@@ -34,7 +34,7 @@ func main() {
 		fail(err)
 	}
 	if !bytes.Equal(old, text) {
-		fail(fmt.Errorf("%s is not as it would be written; run go run ./internal/softdev/support", page))
+		fail(fmt.Errorf("%s is not as it would be written; run go run ./internal/tools/apisupport", page))
 	}
 }
 
@@ -108,7 +108,7 @@ func render() ([]byte, error) {
 		return order[i].title < order[j].title
 	})
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<!-- Written by internal/softdev/support. DO NOT EDIT. -->
+	fmt.Fprintf(&b, `<!-- Written by internal/tools/apisupport. DO NOT EDIT. -->
 # The driver API on the software device
 
 %d of %d functions do what they are for, %d of them with a remark; the others answer CUDA_ERROR_NOT_SUPPORTED, after the checks of their arguments that a driver makes. The functions

@@ -1,6 +1,6 @@
 // Command subset writes a smaller set of recorded modules from a larger one, in the same format (see testdata/corpus/README.md).
 //
-//	go run ./internal/corpus/subset FROM TO MODULE[=BUILD,...] ...
+//	go run ./internal/tools/corpussubset FROM TO MODULE[=BUILD,...] ...
 //
 // It takes the launches and their arrays, the source, and of the images the build that an sm_90 device should run from PTX and those named.
 // What a manifest says about other builds and how long loading took is left out; nothing else is changed. Arrays are compressed where that helps.

@@ -63,7 +63,7 @@ func main() {
 			return
 		}
 		if err == nil {
-			err = fmt.Errorf("%s is stale: run go run ./internal/ptx/optab/coverage", page)
+			err = fmt.Errorf("%s is stale: run go run ./internal/tools/ptxcoverage", page)
 		}
 		fmt.Fprintln(os.Stderr, "coverage:", err)
 		os.Exit(1)
@@ -152,7 +152,7 @@ func render(t *optab.Table) ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `# PTX coverage
 
-Generated from the opcode table (internal/ptx/optab/*.tab) by `+"`go run ./internal/ptx/optab/coverage`"+`; do not edit.
+Generated from the opcode table (internal/ptx/optab/*.tab) by `+"`go run ./internal/tools/ptxcoverage`"+`; do not edit.
 
 Forms are those of PTX ISA %d.%d. Braces with commas stand for one of the words, brackets for words that may be absent; N in a matrix shape stands for
 every width that the manual has. "needs" is the first PTX version and the target. The software device is an %s: forms that need
