@@ -27,7 +27,7 @@ install-libcuda: libcuda
 	ln -sf libcuda.so.1 "$(DEST)/libcuda.so"
 
 # The C programs that check the library, a folder of them: they run on any driver that the loader finds, and each says passed.
-PROGRAMS = device context memory module launch standing stream graph texture pool linker callback errors threads fork library event virtual memop occupancy tensormap green managed ipc sharing tools
+PROGRAMS = device context memory module launch standing stream graph texture pool linker callback errors threads fork library event virtual memop occupancy tensormap green managed ipc sharing tools freed
 libcuda-programs: libcuda
 	mkdir -p $(BUILD)/programs
 	for p in $(PROGRAMS); do $(CC) -std=gnu11 -O1 -Wall -I$(FRONT) -o $(BUILD)/programs/$$p cmd/libcuda/testdata/c/$$p.c -L$(BUILD) -lcuda -lpthread || exit 1; done

@@ -11,6 +11,7 @@ import "C"
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -61,6 +62,7 @@ func gocuda_start(front *C.struct_gocuda_front) C.uint32_t {
 //
 //export gocuda_call
 func gocuda_call(fn C.uint32_t, f *C.struct_gocuda_frame) C.uint32_t {
+	defer faulted(uint32(fn), debug.SetPanicOnFault(true))
 	if fn&newThread != 0 {
 		core.device.StartThread()
 	}

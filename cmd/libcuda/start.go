@@ -167,12 +167,17 @@ var names = func() (list [driver.NumSymbols]string) {
 	return list
 }
 
-func trace(fn uint32, cur driver.CUcontext, r driver.CUresult) {
+// name is what the documentation calls the function of a call.
+func name(fn uint32) string {
 	text := names()[fn&functionMask]
 	if fn&perThread != 0 {
 		text += " (per-thread default stream)"
 	}
-	text += ": " + r.String()
+	return text
+}
+
+func trace(fn uint32, cur driver.CUcontext, r driver.CUresult) {
+	text := name(fn) + ": " + r.String()
 	if detail := core.device.TakeDetail(cur); detail != "" {
 		text += ": " + detail
 	}

@@ -34,9 +34,9 @@ func (m *memory) anyEnd(addr driver.CUdeviceptr, n uint64) (endpoint, bool) {
 
 // copyNow is a synchronous copy: in order with the legacy stream.
 func (c *context) copyNow(dst, src endpoint, n uint64) driver.CUresult {
-	c.legacy.perform(&op{kind: opCopy, dst: dst.p, src: src.p, n: n})
+	r := c.legacy.perform(&op{kind: opCopy, dst: dst.p, src: src.p, n: n})
 	c.output.flush()
-	return c.fault()
+	return r
 }
 
 // copyLater is an asynchronous copy. Memory that the driver does not know may be gone after the call: what is read from it is read now, and what
@@ -45,19 +45,15 @@ func (s *stream) copyLater(dst, src endpoint, n uint64) driver.CUresult {
 	const staged = 64 << 10
 	o := &op{kind: opCopy, dst: dst.p, src: src.p, n: n}
 	switch {
-	case dst.pageable:
-		s.perform(o)
-		return s.ctx.fault()
-	case src.pageable && n > staged:
-		s.perform(o)
-		return s.ctx.fault()
-	case src.pageable && !s.idle():
-		stage := make([]byte, n)
-		copyBytes(unsafe.Pointer(unsafe.SliceData(stage)), src.p, n)
-		o.src = unsafe.Pointer(unsafe.SliceData(stage))
-		s.submit(o)
+	case dst.pageable, src.pageable && (n > staged || s.idle()):
+		return s.perform(o)
 	case src.pageable:
-		s.perform(o)
+		stage := make([]byte, n)
+		o.src = unsafe.Pointer(unsafe.SliceData(stage))
+		if r := s.ctx.readHost(o.src, src.p, n); r != success {
+			return r
+		}
+		s.submit(o)
 	default:
 		s.offer(o, n <= shortCopy)
 	}

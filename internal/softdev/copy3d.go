@@ -144,11 +144,11 @@ func (d *Driver) boxed(cur driver.CUcontext, stream driver.CUstream, async bool,
 		s.offer(o, b.bytes() <= shortCopy)
 		return success
 	}
-	s.perform(o)
+	r = s.perform(o)
 	if !async {
 		c.output.flush()
 	}
-	return c.fault()
+	return r
 }
 
 func (d *Driver) copy2D(cur driver.CUcontext, p *driver.CUDA_MEMCPY2D, stream driver.CUstream, async bool) driver.CUresult {

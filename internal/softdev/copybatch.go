@@ -132,12 +132,14 @@ func (d *Driver) memcpy3DBatch(cur driver.CUcontext, n uint64, list *driver.CUDA
 		}
 		boxes = append(boxes, c)
 	}
-	for _, b := range boxes {
+	for i, b := range boxes {
 		if b == nil {
 			continue
 		}
 		if b.pageable {
-			s.perform(&op{kind: opTask, task: b})
+			if r := s.perform(&op{kind: opTask, task: b}); r != success {
+				return uint64(i), r
+			}
 		} else {
 			s.offer(&op{kind: opTask, task: b}, b.bytes() <= shortCopy)
 		}

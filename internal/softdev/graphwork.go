@@ -120,7 +120,7 @@ func (w *copyWork) run(r *graphRun) {
 		return
 	}
 	if b != nil {
-		b.execute(nil, false)
+		w.c.reach("a graph's copy", func() { b.execute(nil, false) })
 	}
 }
 
@@ -165,7 +165,7 @@ func (w *fillWork) run(r *graphRun) {
 		w.c.fail(driver.CUDA_ERROR_ILLEGAL_ADDRESS, "the memory of a graph's fill is gone")
 		return
 	}
-	b.execute(nil, false)
+	w.c.reach("a graph's fill", func() { b.execute(nil, false) })
 }
 
 // hostWork is a host function.
@@ -223,7 +223,7 @@ func (w *batchWork) run(r *graphRun) {
 		w.c.fail(driver.CUDA_ERROR_ILLEGAL_ADDRESS, "the memory of a graph's memory operation is gone")
 		return
 	}
-	ops.perform(w.c)
+	w.c.reach("a graph's memory operation", func() { ops.perform(w.c) })
 }
 
 func (w *batchWork) get(p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) {

@@ -160,13 +160,19 @@ func (m *memory) adjoin(r mem.Range, a *allocation, addr, n uint64) bool {
 	return false
 }
 
-// host resolves n bytes of host memory. Addresses in the window have to be allocated; others are the program's and trusted. pageable says that
+// host resolves n bytes of host memory. Addresses in the window have to be allocated; others are the program's, and whether there is memory shows when it is used. pageable says that
 // the driver does not know the memory, so that an asynchronous copy may not touch it after the call.
 func (m *memory) host(p unsafe.Pointer, n uint64) (_ unsafe.Pointer, pageable, ok bool) {
+	const most = 1 << 47 // bytes that a process can have; more would be none of Go's slices
 	addr := driver.CUdeviceptr(uintptr(p))
-	if m.w.Contains(uint64(addr)) {
+	switch {
+	case n > most || uint64(addr)+n < uint64(addr):
+		return nil, false, false
+	case m.w.Contains(uint64(addr)):
 		q, ok := m.device(addr, n)
 		return q, false, ok
+	case uint64(addr) < m.w.Base() && uint64(addr)+n > m.w.Base():
+		return nil, false, false // it runs into the window
 	}
 	if r, _, ok := m.find(addr); ok && n <= r.Size-(uint64(addr)-r.Base) {
 		return p, false, true

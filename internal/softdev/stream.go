@@ -2,6 +2,8 @@ package softdev
 
 import (
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -28,15 +30,16 @@ type stream struct {
 	run   func() // drain as a value made once
 	order bool   // in step with the legacy stream: the legacy stream itself and blocking streams
 
-	mu      sync.Mutex
-	changed sync.Cond // done has grown, or the busy mark is free
-	ring    []op      // a power of two long
-	head, n int
-	queued  uint64        // number of the newest operation; changes with context.order held too if s.order
-	done    atomic.Uint64 // number of the newest finished operation
-	busy    bool          // somebody executes operations
-	called  bool          // a goroutine that will is on its way
-	waiters int
+	mu        sync.Mutex
+	changed   sync.Cond // done has grown, or the busy mark is free
+	ring      []op      // a power of two long
+	head, n   int
+	queued    uint64        // number of the newest operation; changes with context.order held too if s.order
+	done      atomic.Uint64 // number of the newest finished operation
+	busy      bool          // somebody executes operations
+	called    bool          // a goroutine that will is on its way
+	waiters   int
+	unreached []uint64 // numbers of operations that found no host memory and whose callers wait for them
 	holding
 }
 
@@ -75,16 +78,17 @@ const (
 
 // op is one operation of a stream.
 type op struct {
-	kind  opKind
-	width uint8
-	value uint32
-	dst   unsafe.Pointer
-	src   unsafe.Pointer
-	n     uint64
-	rec   *record
-	task  task
-	after point   // a dependence
-	more  []point // further dependences
+	kind    opKind
+	width   uint8
+	awaited bool // by the call that has queued it
+	value   uint32
+	dst     unsafe.Pointer
+	src     unsafe.Pointer
+	n       uint64
+	rec     *record
+	task    task
+	after   point   // a dependence
+	more    []point // further dependences
 }
 
 // task is an operation that needs more than op holds.
@@ -110,12 +114,21 @@ func (s *stream) submit(o *op) {
 	s.mu.Unlock()
 }
 
-// perform queues an operation and waits until it is done.
-func (s *stream) perform(o *op) {
+// perform queues an operation and waits until it is done. Host memory that is not there is the caller's mistake and leaves the context as it is.
+func (s *stream) perform(o *op) driver.CUresult {
+	o.awaited = true
 	s.put(o)
 	n := s.queued
 	s.waitLocked(n)
+	i := slices.Index(s.unreached, n)
+	if i >= 0 {
+		s.unreached = slices.Delete(s.unreached, i, i+1)
+	}
 	s.mu.Unlock()
+	if i >= 0 {
+		return invalidValue
+	}
+	return s.ctx.fault()
 }
 
 // put appends the operation and leaves s.mu locked. The order among streams that are in step with the legacy stream is decided here.
@@ -270,19 +283,13 @@ func (s *stream) execute(o *op) {
 		if o.rec.shared != nil {
 			o.rec.shared.finish(o.rec.number)
 		}
-	case opTask:
-		o.task.execute(s, skip)
 	case opHost:
 		if !skip {
 			o.task.execute(s, false)
 		}
-	case opCopy:
-		if !skip {
-			copyBytes(o.dst, o.src, o.n)
-		}
-	case opFill:
-		if !skip {
-			fill(o.dst, o.width, o.value, o.n)
+	case opTask, opCopy, opFill:
+		if addr, ok := attempt(func() { o.carryOut(s, skip) }); !ok {
+			s.lost(o, addr)
 		}
 	}
 }
@@ -330,6 +337,7 @@ func (h *streamCallback) execute(s *stream, _ bool) {
 func (d *Driver) runHost(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(false)) // its faults are its own
 	t := d.threads.self()
 	t.mu.Lock()
 	t.callback++

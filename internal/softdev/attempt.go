@@ -1,0 +1,95 @@
+package softdev
+
+import (
+	"fmt"
+	"runtime/debug"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
+)
+
+// attempt runs what reaches memory by an address that was checked earlier, or that the program gave: when the access comes the memory may be gone, freed by another context, another
+// stream or the program itself. bad is then the address of the access. Panics that are no faults go on.
+func attempt(f func()) (bad uint64, ok bool) {
+	before := debug.SetPanicOnFault(true)
+	defer func() {
+		r := recover()
+		debug.SetPanicOnFault(before)
+		if r == nil {
+			return
+		}
+		if bad, ok = mem.Faulted(r); !ok {
+			panic(r)
+		}
+		ok = false
+	}()
+	f()
+	return 0, true
+}
+
+// carryOut is what an operation does to memory.
+func (o *op) carryOut(s *stream, skip bool) {
+	switch {
+	case o.kind == opTask:
+		o.task.execute(s, skip)
+	case skip:
+	case o.kind == opCopy:
+		copyBytes(o.dst, o.src, o.n)
+	case o.kind == opFill:
+		fill(o.dst, o.width, o.value, o.n)
+	}
+}
+
+// what names an operation in explanations.
+func (o *op) what() string {
+	switch o.task.(type) {
+	case *launch:
+		return "a launch"
+	case memOps:
+		return "a memory operation"
+	case *boxFill:
+		return "a fill"
+	}
+	if o.kind == opFill {
+		return "a fill"
+	}
+	return "a copy"
+}
+
+// lost ends an operation whose memory is not there. An address outside the window is a host pointer of the program, of which the call answers if it still waits.
+func (s *stream) lost(o *op, addr uint64) {
+	if !o.awaited || s.ctx.d.memory.w.Contains(addr) {
+		s.ctx.gone(o.what(), addr)
+		return
+	}
+	s.mu.Lock()
+	s.unreached = append(s.unreached, s.done.Load()+1)
+	s.mu.Unlock()
+	s.ctx.d.explainHost(s.ctx, o.what(), addr)
+}
+
+// reach does work in a context, which an access without memory ends.
+func (c *context) reach(what string, f func()) {
+	if addr, ok := attempt(f); !ok {
+		c.gone(what, addr)
+	}
+}
+
+// gone ends a context in which work has found no memory.
+func (c *context) gone(what string, addr uint64) {
+	c.fail(driver.CUDA_ERROR_ILLEGAL_ADDRESS, fmt.Sprintf("%s reached %#x, where no memory is when it runs", what, addr))
+}
+
+func (d *Driver) explainHost(c *context, what string, addr uint64) {
+	d.explain(c, "%s reached %#x, where the program has no memory, or none that can be written", what, addr)
+}
+
+// readHost is copyBytes from memory of the program.
+func (c *context) readHost(dst, src unsafe.Pointer, n uint64) driver.CUresult {
+	if addr, ok := attempt(func() { copyBytes(dst, src, n) }); !ok {
+		c.d.explainHost(c, "a copy", addr)
+		return invalidValue
+	}
+	return success
+}
