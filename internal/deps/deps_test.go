@@ -74,7 +74,7 @@ var outside = []struct {
 }
 
 // testSupport are packages for tests: nothing else imports them, and nothing else imports testing.
-var testSupport = []string{"internal/exec/exectest", "internal/exec/exectest/texts", "internal/driver/apitest", "cudatest"}
+var testSupport = []string{"internal/exec/exectest", "internal/num/numtest", "internal/exec/exectest/texts", "internal/driver/apitest", "cudatest"}
 
 func list(t *testing.T) []pkg {
 	t.Helper()

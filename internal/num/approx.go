@@ -2,8 +2,6 @@ package num
 
 import "math/bits"
 
-//go:generate go run ./fit
-
 // The approximate functions on f32: rcp, rsqrt, sqrt, ex2, lg2, sin, cos, div.
 //
 // Silicon evaluates them in one unit: the operand's top bits pick a segment, the rest is n, and the result is C0 + C1*n + C2*q,
@@ -48,10 +46,10 @@ func square(n uint32, low uint) uint64 {
 }
 
 var (
-	rcpCurve   = curve{seg: rcpTable[:], n: 16, low: 17, shift: [3]uint{14, 1, 1}, bias: 4064}
-	rsqrtCurve = curve{seg: rsqrtTable[:], n: 17, low: 19, shift: [3]uint{14, 0, 2}, bias: 16380}
-	sqrtCurve  = curve{seg: sqrtTable[:], n: 17, low: 19, shift: [3]uint{15, 0, 1}, bias: 32679, c1Extra: 1}
-	ex2Curve   = curve{seg: ex2Table[:], n: 17, low: 19, shift: [3]uint{15, 2, 2}, bias: 24448}
+	rcpCurve   = curve{seg: rcpTable[:], n: 16, low: 17, shift: [3]uint{14, 1, 1}, bias: 4046}
+	rsqrtCurve = curve{seg: rsqrtTable[:], n: 17, low: 19, shift: [3]uint{14, 0, 2}, bias: 16383}
+	sqrtCurve  = curve{seg: sqrtTable[:], n: 17, low: 19, shift: [3]uint{15, 0, 1}, bias: 32767, c1Extra: 1}
+	ex2Curve   = curve{seg: ex2Table[:], n: 17, low: 19, shift: [3]uint{15, 2, 2}, bias: 24456}
 	lg2Curve   = curve{seg: lg2Table[:], n: 17, low: 19, shift: [3]uint{14, 2, 3}, bias: 3350}
 	sinCurve   = curve{seg: sinTable[:], n: 17, low: 19, shift: [3]uint{15, 3, 3}}
 )

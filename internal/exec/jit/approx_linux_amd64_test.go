@@ -105,3 +105,8 @@ func testApproximate(t *testing.T, e *engine) {
 		}
 	}
 }
+
+// TestApproxEvery compares kernels' results with an H200's by their hashes: some of each function, or all of every function with -all.
+func TestApproxEvery(t *testing.T) {
+	eachISA(t, func(t *testing.T, e *engine) { exectest.CompareApprox(t, e) })
+}
