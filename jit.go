@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/cu"
+	"github.com/gocuda/cuda/internal/image"
 )
 
 // JITOption is an option of the driver's compiler and linker, for [Context.Load], [System.LoadLibrary] and [Context.NewLinker].
@@ -104,11 +105,15 @@ func errorWithLog(err error, log string) error {
 
 // readImage reads an image out of a file system, for example an embed.FS.
 func readImage(op string, fsys fs.FS, name string) ([]byte, error) {
-	data, err := fs.ReadFile(fsys, name)
+	data, err := image.ReadFS(fsys, name)
 	if err != nil {
 		code := ErrOperatingSystem
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		var f *image.FileError
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 			code = ErrFileNotFound
+		case errors.As(err, &f):
+			code = ErrInvalidImage
 		}
 		return nil, &Error{Op: op, Code: code, Symbol: name, Detail: err.Error(), cause: err}
 	}

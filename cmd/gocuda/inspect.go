@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/gocuda/cuda/internal/exec/interp"
@@ -59,7 +58,7 @@ type inspection struct {
 }
 
 func (c *inspectCmd) Run(con *console) error {
-	data, err := os.ReadFile(c.File)
+	data, err := readFile(c.File)
 	if err != nil {
 		return hint(err, "a file that exists")
 	}
@@ -115,6 +114,7 @@ func (in *inspection) problem() string {
 // modules finds and describes every PTX text in an image.
 func modules(data []byte) []ptxModule {
 	var out []ptxModule
+	budget := fatbin.NewBudget(len(data))
 	add := func(where string, cs []*fatbin.Container) {
 		for ci, c := range cs {
 			for ei := range c.Entries {
@@ -122,7 +122,7 @@ func modules(data []byte) []ptxModule {
 				if !e.Kind.IsPTX() {
 					continue
 				}
-				text, err := e.Payload()
+				text, err := budget.Payload(e)
 				if err != nil {
 					continue // the report says why
 				}

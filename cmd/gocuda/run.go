@@ -178,10 +178,27 @@ func (s *session) load(img []byte) (driver.CUmodule, error) {
 	return 0, e
 }
 
+// readFile reads an image of the command line, which may also be a pipe.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.Mode().IsRegular() {
+		return image.Read(f, path, st.Size())
+	}
+	return image.Read(f, path, -1)
+}
+
 // readImage reads a file that a driver is to load. A driver takes an address without a length, so the file must hold all that its header declares.
 func readImage(path string) ([]byte, error) {
 	const want = "an image: a .ptx, .fatbin or .cubin file"
-	b, err := os.ReadFile(path)
+	b, err := readFile(path)
 	if err != nil {
 		return nil, hint(err, want)
 	}

@@ -156,7 +156,7 @@ type SectionReport struct {
 // only when nothing at all can be said (class Format); damage further in is told by the Problem
 // fields of the parts it is in.
 func Inspect(data []byte, name string) (*Report, error) {
-	in := inspector{budget: minBudget + 64*int64(len(data))}
+	in := inspector{budget: fatbin.NewBudget(len(data))}
 	r := in.inspect(data, name, false)
 	if r.Kind == Unknown {
 		return r, fault.New(fault.Format, "image", 0, "not recognised (first bytes % x)", data[:min(len(data), 8)])
@@ -164,11 +164,7 @@ func Inspect(data []byte, name string) (*Report, error) {
 	return r, nil
 }
 
-// minBudget is how many bytes of decompressed payloads one report may look at, besides 64 times the
-// size of the image: a small file of many bombs would otherwise keep the reader busy for hours.
-const minBudget = 2 << 30
-
-type inspector struct{ budget int64 }
+type inspector struct{ budget *fatbin.Budget }
 
 // inspect describes data. A leaf is the payload of an entry: what it nests further is not opened, for
 // no tool nests containers in entries.
@@ -260,13 +256,7 @@ func (in *inspector) entry(e *fatbin.Entry) EntryReport {
 	} else {
 		r.OptionsHex = hex.EncodeToString(e.Options)
 	}
-	if e.Flags.Compression() != fatbin.Stored {
-		if in.budget -= int64(min(e.UncompressedSize, fatbin.MaxPayload)); in.budget < 0 {
-			r.Problem = "not decompressed: the payloads of this image add up to too much"
-			return r
-		}
-	}
-	payload, err := e.Payload()
+	payload, err := in.budget.Payload(e)
 	switch {
 	case err == nil:
 		r.ImageSize = uint64(len(payload))

@@ -32,7 +32,11 @@ func Resolve(data []byte, d Device) (Program, error) {
 		if d.DisablePTX {
 			return Program{}, fault.New(fault.JITDisabled, "PTX", 0, "compiling PTX is disabled")
 		}
-		return Program{Kind: PTX, Data: Text(data)}, nil
+		text := Text(data)
+		if len(text) > MaxText {
+			return Program{}, fault.New(fault.TooLarge, "PTX", 0, "text of %d bytes, limit %d", len(text), MaxText)
+		}
+		return Program{Kind: PTX, Data: text}, nil
 	case Cubin:
 		return d.cubin(data, nil)
 	case Fatbin:

@@ -10,10 +10,12 @@ import (
 
 // Limits on images that come as a pointer without a length.
 const (
-	// MaxText is the longest PTX text that is looked at for its NUL, in bytes.
-	MaxText = 512 << 20
+	// MaxText is the longest PTX text, in bytes.
+	MaxText = fatbin.MaxText
 	// MaxELF is the largest cubin, in bytes.
-	MaxELF = 2 << 30
+	MaxELF = fatbin.MaxPayload
+	// MaxFile is the largest file that holds any image, in bytes.
+	MaxFile = 2 << 30
 	// MaxTileIR is the largest Tile IR file, in bytes.
 	MaxTileIR = 512 << 20
 )

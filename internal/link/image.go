@@ -10,7 +10,6 @@ import (
 	"github.com/gocuda/cuda/internal/image/elf64"
 	"github.com/gocuda/cuda/internal/image/fault"
 	"github.com/gocuda/cuda/internal/ptx"
-	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
 // Section is the section of a linked image that holds the program: set image.Device.Section to it.
@@ -110,7 +109,7 @@ func (l *Linker) program(p *program, out *[]*Unit) *Error {
 		return imageError(fault.New(fault.JITDisabled, "PTX", 0, "compiling PTX is disabled"), "")
 	}
 	for _, s := range p.units {
-		u, err := parse(bytes.Clone(s.text), s.name, s.member, check.Options{SM: l.opts.SM, MaxShared: unlimited})
+		u, err := l.parse(s.text, s.name, s.member)
 		if err != nil {
 			return err
 		}

@@ -79,7 +79,7 @@ func (l *Linker) text(text []byte, name, member string, out *[]*Unit) *Error {
 		l.runtime = true
 		return nil
 	}
-	u, err := parse(bytes.Clone(text), name, member, check.Options{SM: l.opts.SM, MaxShared: unlimited})
+	u, err := l.parse(text, name, member)
 	if err != nil {
 		return err
 	}
@@ -89,6 +89,15 @@ func (l *Linker) text(text []byte, name, member string, out *[]*Unit) *Error {
 	u.Compile = l.compile
 	*out = append(*out, u)
 	return nil
+}
+
+// parse makes a unit of PTX, of which one link takes as much as one module.
+func (l *Linker) parse(text []byte, name, member string) (*Unit, *Error) {
+	if l.texts += uint64(len(text)); l.texts > image.MaxText {
+		err := fault.New(fault.TooLarge, "input "+name, 0, "all texts together are over %d bytes", image.MaxText)
+		return nil, imageError(err, "")
+	}
+	return parse(bytes.Clone(text), name, member, check.Options{SM: l.opts.SM, MaxShared: unlimited})
 }
 
 // cubin adds a CUDA ELF: an image of this linker's own when that is allowed. The checks come in the driver's order (recorded).
@@ -154,7 +163,7 @@ func (l *Linker) container(c *fatbin.Container, name, member string, out *[]*Uni
 	}
 	var data []byte
 	if err == nil {
-		data, err = e.Payload()
+		data, err = l.budget.Payload(e)
 	}
 	if err != nil {
 		return imageError(err, faultLog(err))
@@ -170,7 +179,7 @@ func (l *Linker) container(c *fatbin.Container, name, member string, out *[]*Uni
 		text := l.opts.device()
 		text.RunsSASS = false
 		if p, err := fatbin.Select(c.Entries, text); err == nil {
-			if data, err = p.Payload(); err != nil {
+			if data, err = l.budget.Payload(p); err != nil {
 				return imageError(err, faultLog(err))
 			}
 			return l.payload(p, data, name, member, out)

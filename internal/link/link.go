@@ -65,7 +65,9 @@ func (o *Options) device() fatbin.Device {
 // Linker is a link in the making. It is not safe for use by several goroutines at once.
 type Linker struct {
 	opts    Options
-	compile Compile // of the input that is being read
+	compile Compile        // of the input that is being read
+	budget  *fatbin.Budget // of the input that is being read
+	texts   uint64         // bytes of PTX in the units and in what is pending
 	table   table
 	units   []*Unit
 	pending []*member // of libraries, not needed so far
@@ -87,14 +89,14 @@ func (l *Linker) AddWith(kind Input, data []byte, name string, c Compile) error 
 	if l.done {
 		return l.fail(&Error{Class: BadInput, Detail: "the link is complete"})
 	}
-	l.compile = c
-	units, units0, pending0, runtime0 := []*Unit(nil), len(l.units), len(l.pending), l.runtime
+	l.compile, l.budget = c, fatbin.NewBudget(len(data))
+	units, units0, pending0, runtime0, texts0 := []*Unit(nil), len(l.units), len(l.pending), l.runtime, l.texts
 	err := l.read(kind, data, name, &units)
 	if err == nil {
 		err = l.table.add(units)
 	}
 	if err != nil {
-		l.units, l.pending, l.runtime = l.units[:units0], l.pending[:pending0], runtime0
+		l.units, l.pending, l.runtime, l.texts = l.units[:units0], l.pending[:pending0], runtime0, texts0
 		return l.fail(err)
 	}
 	l.units = append(l.units, units...)

@@ -278,8 +278,13 @@ func object(t *testing.T, text string) []byte {
 	if err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: sm.Arch{Number: 90}, Data: []byte(head + text)}); err != nil {
 		t.Fatal(err)
 	}
+	return hostObject(w.Bytes())
+}
+
+// hostObject is an ELF with a container in the section of relocatable device code.
+func hostObject(body []byte) []byte {
 	const section = "__nv_relfatbin"
-	body, names := w.Bytes(), "\x00.shstrtab\x00"+section+"\x00"
+	names := "\x00.shstrtab\x00" + section + "\x00"
 	le := binary.LittleEndian
 	b := make([]byte, 64)
 	copy(b, "\x7fELF\x02\x01\x01")

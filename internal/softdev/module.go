@@ -3,12 +3,11 @@ package softdev
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"sync"
-	"syscall"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/image"
 	"github.com/gocuda/cuda/internal/mem"
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
@@ -253,18 +252,22 @@ func (d *Driver) moduleLoad(cur driver.CUcontext, out *driver.CUmodule, name *by
 
 // readImage reads a file for cuModuleLoad and cuLibraryLoadFromFile.
 func (d *Driver) readImage(c *context, name string) ([]byte, driver.CUresult) {
-	data, err := os.ReadFile(name)
-	switch {
-	case err == nil:
+	data, err := image.ReadFile(name)
+	if err == nil {
 		return data, success
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		d.explain(c, "%s", err.Error())
-		return nil, driver.CUDA_ERROR_FILE_NOT_FOUND
-	case errors.Is(err, syscall.EISDIR):
-		return nil, driver.CUDA_ERROR_OUT_OF_MEMORY // recorded: the driver asks a directory for its size and believes it
 	}
 	d.explain(c, "%s", err.Error())
-	return nil, driver.CUDA_ERROR_OPERATING_SYSTEM
+	var f *image.FileError
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return nil, driver.CUDA_ERROR_FILE_NOT_FOUND
+	case !errors.As(err, &f):
+		return nil, driver.CUDA_ERROR_OPERATING_SYSTEM
+	case f.Mode == 0, f.Mode.IsDir():
+		// Recorded of directories: the driver asks for the size, believes it, and has no memory for that.
+		return nil, driver.CUDA_ERROR_OUT_OF_MEMORY
+	}
+	return nil, driver.CUDA_ERROR_INVALID_IMAGE // as of an empty file: pipes and devices have no size
 }
 
 // module resolves a handle; a module knows its context.

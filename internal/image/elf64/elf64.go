@@ -52,8 +52,8 @@ const (
 	shnXindex    = 0xffff
 )
 
-// MaxSections bounds the section table: 16 Mi entries are a table of 1 GiB.
-const MaxSections = 1 << 24
+// MaxSections bounds the section table: 1 Mi entries are a table of 64 MiB. Compilers write some for each function.
+const MaxSections = 1 << 20
 
 // maxOverlap is how often the bytes of a file may be covered by sections, on average.
 const maxOverlap = 4
@@ -209,6 +209,9 @@ func Parse(data []byte) (*File, error) {
 	}
 	if count > (size-h.Shoff)/SectionSize {
 		return nil, fault.New(fault.Malformed, "ELF section table", h.Shoff, "%d sections do not fit into the %d bytes of the image", count, size)
+	}
+	if count > MaxSections {
+		return nil, fault.New(fault.TooLarge, "ELF section table", h.Shoff, "%d sections, limit %d", count, MaxSections)
 	}
 	if count == 0 {
 		return f, nil

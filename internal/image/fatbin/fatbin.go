@@ -28,6 +28,9 @@ const (
 	MaxContainer = 1<<31 - 1
 	// MaxPayload is the largest decompressed payload in bytes.
 	MaxPayload = 512 << 20
+	// MaxText is the longest PTX text in bytes. Hostile text takes up to 40 times its length once it is read and
+	// checked.
+	MaxText = 64 << 20
 )
 
 // Kind says what an entry holds (entry header offset 0).

@@ -267,6 +267,28 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// Text beyond its limit is refused before it is decompressed, and where it is stored.
+func TestTextLimit(t *testing.T) {
+	for _, c := range []fatbin.Compression{fatbin.Stored, fatbin.LZ4, fatbin.Zstd} {
+		for _, n := range []int{fatbin.MaxText, fatbin.MaxText + 1} {
+			var w fatbin.Writer
+			text := bytes.Repeat([]byte(" "), n)
+			err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: arch("sm_75"), Compression: c, Data: text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			box, err := fatbin.Parse(w.Bytes())
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := box.Entries[0].Payload()
+			if n > fatbin.MaxText && !errors.Is(err, fault.TooLarge) || n <= fatbin.MaxText && !bytes.Equal(p, text) {
+				t.Errorf("%s, %d bytes: %d bytes, %v", c, n, len(p), err)
+			}
+		}
+	}
+}
+
 func TestParseAll(t *testing.T) {
 	var w fatbin.Writer
 	if err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: arch("sm_75"), Data: []byte(".version 9.0")}); err != nil {

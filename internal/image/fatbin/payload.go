@@ -38,8 +38,12 @@ func (e *Entry) Payload() ([]byte, error) {
 		if e.CompressedSize == 0 || uint64(e.CompressedSize) > e.PayloadSize {
 			return nil, fault.New(fault.Corrupt, part, at, "compressed size %d of a payload of %d bytes", e.CompressedSize, e.PayloadSize)
 		}
+		limit := uint64(MaxPayload)
+		if e.Kind.IsPTX() {
+			limit = MaxText + 1 // with its NUL
+		}
 		var err error
-		if data, err = decompress(c, data[:e.CompressedSize], e.UncompressedSize); err != nil {
+		if data, err = decompress(c, data[:e.CompressedSize], e.UncompressedSize, limit); err != nil {
 			if f, ok := err.(*fault.Error); ok {
 				f.Part, f.Offset = part, at
 			}
@@ -52,12 +56,34 @@ func (e *Entry) Payload() ([]byte, error) {
 		if n := bytes.IndexByte(data, 0); n >= 0 {
 			data = data[:n:n]
 		}
+		if len(data) > MaxText {
+			return nil, fault.New(fault.TooLarge, part, at, "text of %d bytes, limit %d", len(data), MaxText)
+		}
 	}
 	return data, nil
 }
 
-// decompress expands src to exactly size bytes.
-func decompress(c Compression, src []byte, size uint64) ([]byte, error) {
+// Budget bounds how many bytes are decompressed out of one file: a small file of many bombs would otherwise keep its
+// reader busy for hours.
+type Budget struct{ left int64 }
+
+// NewBudget is the budget of a file of size bytes: 2 GiB and 64 times its size, which no file of a compiler comes near.
+func NewBudget(size int) *Budget { return &Budget{2<<30 + 64*int64(size)} }
+
+// Payload is the payload of an entry of the file; when it would exceed the budget the error is of class TooLarge, and
+// nothing is decompressed.
+func (b *Budget) Payload(e *Entry) ([]byte, error) {
+	if e.Flags.Compression() != Stored {
+		if b.left -= int64(min(e.UncompressedSize, MaxPayload)); b.left < 0 {
+			return nil, fault.New(fault.TooLarge, "fatbin "+e.Kind.String()+" payload", e.Offset,
+				"not decompressed: the payloads of this file add up to too much")
+		}
+	}
+	return e.Payload()
+}
+
+// decompress expands src to exactly size bytes, which must not be more than limit.
+func decompress(c Compression, src []byte, size, limit uint64) ([]byte, error) {
 	ratio := uint64(maxRatioLZ4)
 	if c == Zstd {
 		ratio = maxRatioZstd
@@ -69,6 +95,8 @@ func decompress(c Compression, src []byte, size uint64) ([]byte, error) {
 		return nil, fault.New(fault.TooLarge, "", 0, "uncompressed size %d, limit %d", size, MaxPayload)
 	case size > uint64(len(src))*ratio:
 		return nil, fault.New(fault.Corrupt, "", 0, "%d bytes of %s cannot hold %d", len(src), c, size)
+	case size > limit:
+		return nil, fault.New(fault.TooLarge, "", 0, "uncompressed size %d, limit %d", size, limit)
 	}
 	var (
 		out []byte
