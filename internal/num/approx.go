@@ -6,7 +6,7 @@ import "math/bits"
 //
 // Silicon evaluates them in one unit: the operand's top bits pick a segment, the rest is n, and the result is C0 + C1*n + C2*q,
 // where q is the square of n computed without its low partial products, cut to 24 bits. The structure and the tables were
-// found by fitting recorded results; APPROX.md tells how, and how many results are equal bit for bit.
+// found by fitting recorded results; APPROX.md tells how. Every result is an H200's.
 
 // coef holds a segment's C0, C1 and C2.
 type coef [3]int32

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-var all = flag.Bool("all", false, "compare every result of the approximate functions")
+// All says that a test is to look at every result.
+var All = flag.Bool("all", false, "compare every result of the approximate functions")
 
 // h200.bin has a little-endian word for each 2^24 consecutive inputs of each function, in the order of names.
 // samples.txt has a line for each further set of inputs: function, first, step and count in decimal, hash.
@@ -53,7 +54,7 @@ func Compare(t *testing.T, open func(t *testing.T, name string) (sum func(in Inp
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
 			sets := samples(t, name)
-			if *all {
+			if *All {
 				sets = append(sets, every(t, i)...)
 			}
 			sum := open(t, name)
