@@ -33,8 +33,6 @@ type Image struct {
 	Kind Kind
 	// Data is the whole image. For a wrapper it is the container it points at, and Kind is Fatbin.
 	Data []byte
-	// Prelinked are the containers that a version 2 wrapper lists as inputs of Data.
-	Prelinked [][]byte
 }
 
 // Fetch takes the image at an address from memory, following a wrapper to its container. Errors are
@@ -46,8 +44,8 @@ func Fetch(mem Memory, address uint64) (Image, error) {
 		return Image{Kind: kind}, err
 	}
 	if kind == FatbinWrapper {
-		data, prelinked, err := fatbin.ReadWrapper(mem, address)
-		return Image{Fatbin, data, prelinked}, err
+		data, err := fatbin.ReadWrapper(mem, address)
+		return Image{Fatbin, data}, err
 	}
 	data, ok := mem(address, size)
 	if !ok {

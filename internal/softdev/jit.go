@@ -183,7 +183,7 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 		}
 		names := unsafe.Slice((**byte)(foreign(uint64(o.nameList))), o.symbolsLen)
 		addrs := unsafe.Slice((*uintptr)(foreign(uint64(o.addrList))), o.symbolsLen)
-		o.symbols = make(map[string]uint64, o.symbolsLen)
+		o.symbols = map[string]uint64{}
 		for i, name := range names {
 			if name == nil {
 				return nil, invalidValue

@@ -294,7 +294,7 @@ func (d *Driver) libraryLoadData(cur driver.CUcontext, out *driver.CUlibrary, co
 			return driver.CUDA_ERROR_INVALID_IMAGE // recorded, of tables too that only contradict each other
 		}
 	}
-	return d.libraryLoadWith(cur, out, append([]byte(nil), img.Data...), jit, ids, values, n)
+	return d.libraryLoadWith(cur, out, img.Data, jit, ids, values, n)
 }
 
 // libraryLoadWith makes the library; when somebody wants logs it is compiled now, or the logs would have nothing to say. A failure does not

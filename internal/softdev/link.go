@@ -108,35 +108,33 @@ func (d *Driver) linkAddData(_ driver.CUcontext, h driver.CUlinkState, kind driv
 		return r
 	}
 	defer runtime.KeepAlive(data) // it is read by its address
+	text := driver.String(name)
 	b, ok := d.memory.hostBytes(uint64(uintptr(data)), size)
+	if kind == driver.CU_JIT_INPUT_PTX && (!ok || cutText(b)) {
+		// The driver reads texts to their NUL, whatever their size is said to be (recorded). Here the size counts
+		// unless it cuts the text, or is more than there is.
+		all, err := image.Fetch(d.memory.hostBytes, uint64(uintptr(data)))
+		if err == nil && all.Kind == image.PTX && (!ok || len(all.Data) > len(b)) {
+			b, ok = all.Data, true
+		}
+	}
 	if !ok {
 		d.explain(nil, "cuLinkAddData: %d bytes at %p are no memory", size, data)
 		return invalidValue
 	}
-	text := ""
-	if name != nil {
-		text = driver.String(name)
-	}
-	b = bytes.Clone(b)
-	if kind == driver.CU_JIT_INPUT_PTX {
-		b = d.wholeText(b, uint64(uintptr(data)))
-	}
 	return s.add(kind, b, text, o)
 }
 
-// wholeText is PTX of which a part was given. The driver reads texts to their NUL, whatever their size is said to be (recorded); here the size counts
-// unless it cuts the text.
-func (d *Driver) wholeText(b []byte, address uint64) []byte {
-	if bytes.IndexByte(b, 0) >= 0 || image.Detect(b) != image.PTX {
-		return b
+// cutText says whether b may be PTX that ends too early.
+func cutText(b []byte) bool {
+	switch {
+	case bytes.IndexByte(b, 0) >= 0:
+		return false
+	case image.Detect(b) != image.PTX:
+		return true
 	}
-	if _, err := ptx.Parse(b); err == nil {
-		return b
-	}
-	if all, err := image.Fetch(d.memory.hostBytes, address); err == nil && len(all.Data) > len(b) {
-		return bytes.Clone(all.Data)
-	}
-	return b
+	_, err := ptx.Parse(b)
+	return err != nil
 }
 
 func (d *Driver) linkAddFile(_ driver.CUcontext, h driver.CUlinkState, kind driver.CUjitInputType, name *byte, n uint32, options *driver.CUjit_option, values *uintptr) driver.CUresult {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -183,34 +184,33 @@ func imageError(err error) *loadError {
 	return &loadError{result: r, log: log, err: err}
 }
 
-// hostBytes reads memory of the program for package image, which asks for no byte that the format has not declared.
+// hostBytes copies memory of the program for package image, which asks for no byte that the format has not declared.
+// false means that some of it is not there: a damaged header promises more than is mapped. Memory is taken as bytes
+// come in, so that a promise alone allocates nothing.
 func (m *memory) hostBytes(address, n uint64) ([]byte, bool) {
-	const most = 1 << 46 // more than a process has
-	if address == 0 || n > most || address+n < address {
+	const (
+		least = 4096 // the first page is nobody's, and faults in it are nil pointers to Go
+		most  = 2 * image.MaxFile
+		piece = 64 << 10
+	)
+	if address < least || n > most || address+n < address {
 		return nil, false
 	}
-	p := foreign(address)
 	if m.w.Contains(address) {
-		q, ok := m.device(driver.CUdeviceptr(address), n)
-		if !ok {
+		if _, ok := m.device(driver.CUdeviceptr(address), n); !ok {
 			return nil, false
 		}
-		p = q
-	} else if n <= mostCopied {
-		b := make([]byte, n)
-		copyForeign(b, address)
-		return b, true
 	}
-	// The slice is put together by hand, since the race detector's build wants the whole of it inside one Go object.
-	header := struct {
-		p        unsafe.Pointer
-		len, cap int
-	}{p, int(n), int(n)}
-	return *(*[]byte)(unsafe.Pointer(&header)), true
+	b := make([]byte, 0, min(n, piece))
+	for at := uint64(0); at < n; at = uint64(len(b)) {
+		next := min(n-at, max(at, piece))
+		b = slices.Grow(b, int(next))[:at+next]
+		if _, ok := attempt(func() { copyForeign(b[at:], address+at) }); !ok {
+			return nil, false
+		}
+	}
+	return b, true
 }
-
-// mostCopied bounds what hostBytes copies: larger images are not Go's, and a damaged header must not make it allocate what it declares.
-const mostCopied = 64 << 20
 
 // copyForeign copies memory whose end is not known: a damaged image may declare more than its Go object has, and text is looked at page by page. A pointer behind an
 // object must not be kept where the collector looks, which ends the process when it finds one; here it lives between two instructions. The race detector must not look either: the rest of a page is
@@ -238,7 +238,7 @@ func (d *Driver) fetch(p unsafe.Pointer) ([]byte, *loadError) {
 	if err != nil {
 		return nil, imageError(err)
 	}
-	return append([]byte(nil), img.Data...), nil
+	return img.Data, nil
 }
 
 // imageDevice is what package image has to know of the device.

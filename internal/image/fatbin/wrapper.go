@@ -13,9 +13,6 @@ const WrapperMagic = 0x466243B1
 // WrapperSize is the size of a wrapper in bytes on a 64-bit host.
 const WrapperSize = 24
 
-// maxPrelinked bounds the array of a version 2 wrapper; a program has one container per source file.
-const maxPrelinked = 1 << 16
-
 // Memory reads n bytes at an absolute address. The slice may alias the memory; false means that the
 // range cannot be read. It is never asked for more than a format declares.
 type Memory func(address, n uint64) ([]byte, bool)
@@ -55,42 +52,22 @@ func (w Wrapper) Append(b []byte) []byte {
 	return le.AppendUint64(b, w.Extra)
 }
 
-// ReadWrapper follows the wrapper at an address and gives the container it points at and, for
-// version 2, the containers that were linked into it. Errors are *fault.Error.
-func ReadWrapper(mem Memory, address uint64) (container []byte, prelinked [][]byte, err error) {
+// ReadWrapper follows the wrapper at an address and gives the container it points at. The list of containers that
+// version 2 has besides was linked into that one. Errors are *fault.Error.
+func ReadWrapper(mem Memory, address uint64) ([]byte, error) {
 	const part = "fatbin wrapper"
 	b, ok := mem(address, WrapperSize)
 	if !ok {
-		return nil, nil, fault.New(fault.Format, part, 0, "memory at %#x cannot be read", address)
+		return nil, fault.New(fault.Format, part, 0, "memory at %#x cannot be read", address)
 	}
 	w, err := ParseWrapper(b)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if w.Data == 0 || w.Data%8 != 0 {
-		return nil, nil, fault.New(fault.Format, part, 8, "container address %#x", w.Data)
+		return nil, fault.New(fault.Format, part, 8, "container address %#x", w.Data)
 	}
-	if container, err = ReadContainer(mem, w.Data); err != nil {
-		return nil, nil, err
-	}
-	if w.Version != 2 || w.Extra == 0 {
-		return container, nil, nil
-	}
-	for i := uint64(0); ; i++ {
-		p, ok := mem(w.Extra+8*i, 8)
-		if !ok || i == maxPrelinked {
-			return nil, nil, fault.New(fault.Malformed, part, 16, "array of linked containers at %#x has no end", w.Extra)
-		}
-		at := binary.LittleEndian.Uint64(p)
-		if at == 0 {
-			return container, prelinked, nil
-		}
-		c, err := ReadContainer(mem, at)
-		if err != nil {
-			return nil, nil, err
-		}
-		prelinked = append(prelinked, c)
-	}
+	return ReadContainer(mem, w.Data)
 }
 
 // ContainerSize reads the header of the container at an address and gives its total length in bytes.
