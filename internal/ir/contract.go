@@ -29,7 +29,7 @@ func contract(f *Func, syms *Symbols) {
 		}
 	} else if ones {
 		for i := range f.Ops {
-			if op := &f.Ops[i]; isFloat(op, "fmul") {
+			if op := &f.Ops[i]; isFloat(op, optab.OpFmul) {
 				multiplyByOne(op)
 			}
 		}
@@ -98,16 +98,8 @@ func (p *places) note(row uint32, op int) {
 }
 
 // isFloat says whether op is one of the floating point operations that this file looks at.
-func isFloat(op *Op, names ...string) bool {
-	if op.Match == nil || op.Ctl != Plain {
-		return false
-	}
-	for _, n := range names {
-		if op.Match.Form.Op == n {
-			return true
-		}
-	}
-	return false
+func isFloat(op *Op, codes ...optab.Opcode) bool {
+	return op.Ctl == Plain && slices.Contains(codes, op.Opcode())
 }
 
 // arithmetic says what there is to do: operations that may be fused or negations that may cancel, products that may be by one, pairs of NaNs.
@@ -115,17 +107,17 @@ func (c *contractor) arithmetic() (fuse, ones, nans bool) {
 	var mul, add bool
 	for i := range c.f.Ops {
 		op := &c.f.Ops[i]
-		if op.Match == nil || op.Match.Form.Op[0] != 'f' || !isFloat(op, "fmul", "fneg", "fadd", "fsub", "ffma") {
+		if !isFloat(op, optab.OpFmul, optab.OpFneg, optab.OpFadd, optab.OpFsub, optab.OpFfma) {
 			continue
 		}
 		double := op.Match.Type(0) == "f64"
-		switch op.Match.Form.Op {
-		case "fmul":
+		switch op.Opcode() {
+		case optab.OpFmul:
 			ones = true
-			mul = mul || plainFloat(op, "fmul") && !op.Match.Has("sat")
-		case "fadd", "fsub":
-			add = add || plainFloat(op, "fadd", "fsub")
-		case "fneg":
+			mul = mul || plainFloat(op, optab.OpFmul) && !op.Match.Has("sat")
+		case optab.OpFadd, optab.OpFsub:
+			add = add || plainFloat(op, optab.OpFadd, optab.OpFsub)
+		case optab.OpFneg:
 			fuse = fuse || double
 		}
 		nans = nans || double
@@ -297,19 +289,19 @@ func (op *Op) writesRow(row uint32) (some, whole bool) {
 	return some, whole
 }
 
-// plainFloat says whether the operation is one of the names, without rounding modifier.
-func plainFloat(op *Op, names ...string) bool {
-	return isFloat(op, names...) && op.Match.One("rn", "rz", "rm", "rp") == "" && op.Args[0].Kind == Row
+// plainFloat says whether the operation is one of them, without rounding modifier.
+func plainFloat(op *Op, codes ...optab.Opcode) bool {
+	return isFloat(op, codes...) && op.Match.One("rn", "rz", "rm", "rp") == "" && op.Args[0].Kind == Row
 }
 
 func (c *contractor) block(from, to int) {
 	for i := from; i < to; i++ {
 		op := &c.f.Ops[i]
 		switch {
-		case plainFloat(op, "fmul") && !op.Match.Has("sat") && c.fuse(i, to):
-		case isFloat(op, "fmul"):
+		case plainFloat(op, optab.OpFmul) && !op.Match.Has("sat") && c.fuse(i, to):
+		case isFloat(op, optab.OpFmul):
 			multiplyByOne(op)
-		case isFloat(op, "fneg") && op.Match.Type(0) == "f64":
+		case isFloat(op, optab.OpFneg) && op.Match.Type(0) == "f64":
 			c.doubleNegation(i, from)
 		}
 	}
@@ -329,7 +321,7 @@ func (c *contractor) fuse(i, to int) bool {
 		return false
 	}
 	add := &c.f.Ops[j]
-	if !plainFloat(add, "fadd", "fsub") || add.Match.Type(0) != mul.Match.Type(0) || len(add.Match.Types) != 1 || add.Match.Has("ftz") != mul.Match.Has("ftz") {
+	if !plainFloat(add, optab.OpFadd, optab.OpFsub) || add.Match.Type(0) != mul.Match.Type(0) || len(add.Match.Types) != 1 || add.Match.Has("ftz") != mul.Match.Has("ftz") {
 		return false
 	}
 	if mul.Guard >= 0 && (mul.Guard != add.Guard || mul.Neg != add.Neg) {
@@ -350,7 +342,7 @@ func (c *contractor) fuse(i, to int) bool {
 	if second {
 		e = add.Args[1]
 	}
-	if isFloat(add, "fsub") {
+	if isFloat(add, optab.OpFsub) {
 		if first {
 			e.Neg = !e.Neg
 		} else {
@@ -482,7 +474,7 @@ func (c *contractor) doubleNegation(i, from int) {
 		return
 	}
 	def := &c.f.Ops[j]
-	if _, whole := def.writesRow(t); !whole || !isFloat(def, "fneg") || def.Args[1].Kind != Row {
+	if _, whole := def.writesRow(t); !whole || !isFloat(def, optab.OpFneg) || def.Args[1].Kind != Row {
 		return
 	}
 	if src := def.Args[1]; c.writes.next(src.Ref.Off, j) >= i {
@@ -495,7 +487,7 @@ func (c *contractor) nanOrder() {
 	last := make([]int, len(c.f.rows))
 	for i := range c.f.Ops {
 		op := &c.f.Ops[i]
-		if isFloat(op, "fadd", "fsub", "fmul", "ffma") && op.Match.Type(0) == "f64" && op.Args[1].Kind == Row && op.Args[2].Kind == Row {
+		if isFloat(op, optab.OpFadd, optab.OpFsub, optab.OpFmul, optab.OpFfma) && op.Match.Type(0) == "f64" && op.Args[1].Kind == Row && op.Args[2].Kind == Row {
 			op.First = last[op.Args[1].Ref.Off] > last[op.Args[2].Ref.Off]
 		}
 		if !c.dead[i] {

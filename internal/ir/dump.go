@@ -46,7 +46,7 @@ func (op *Op) text(unit uint32) string {
 	case op.Ctl != Plain || op.Match == nil:
 		b.WriteString(ctlNames[op.Ctl])
 	default:
-		b.WriteString(op.Match.Form.Op)
+		b.WriteString(op.Opcode().String())
 		for _, w := range op.Match.Words {
 			if w != "" {
 				b.WriteString("." + w)

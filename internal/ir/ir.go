@@ -2,7 +2,7 @@
 //
 // A Kernel is one entry with every function it can reach, lowered together: shared memory is laid out, constants stand in
 // a pool of rows, branches name operations. Operations keep the form of the opcode table that they fit (optab.Match), so an
-// engine picks its implementation by Form.Op, modifiers and types when it prepares the kernel, never while it runs.
+// engine picks its implementation by Op.Opcode, modifiers and types when it prepares the kernel, never while it runs.
 //
 // # Register frame
 //
@@ -177,6 +177,14 @@ type Op struct {
 	Loc    check.Loc
 
 	*OpRest // never nil
+}
+
+// Opcode is what the operation does, NoOp for those made by the lowering.
+func (o *Op) Opcode() optab.Opcode {
+	if o.Match == nil {
+		return optab.NoOp
+	}
+	return o.Match.Form.Op
 }
 
 // OpRest is what few operations have. The others share one that is empty.

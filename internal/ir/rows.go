@@ -350,11 +350,11 @@ func (c *Copy) slot() bool { return c.Row == nil && c.Slot.Size != 0 }
 
 // bytes is how many bytes an ld or st moves.
 func (op *Op) bytes() (n uint64, known bool) {
-	if op.Match == nil || op.Match.Form.Op != "ld" && op.Match.Form.Op != "st" || len(op.Args) < 2 || len(op.Match.Types) == 0 {
+	if op.Opcode() != optab.OpLd && op.Opcode() != optab.OpSt || len(op.Args) < 2 || len(op.Match.Types) == 0 {
 		return 0, false
 	}
 	v := &op.Args[1]
-	if op.Match.Form.Op == "ld" {
+	if op.Opcode() == optab.OpLd {
 		v = &op.Args[0]
 	}
 	t, _ := optab.TypeOf(op.Match.Types[len(op.Match.Types)-1])

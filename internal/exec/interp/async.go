@@ -6,12 +6,13 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // asyncOps are asynchronous copies (PTX ISA 9.7.9.25). A copy is performed when it is issued, which the ISA allows: nothing says how
 // long it takes. Commit and wait then have nothing left to do.
-var asyncOps = map[string]resolver{
-	"cp.async": resolveCpAsync, "cp.async.commit_group": resolveNothing, "cp.async.wait_group": resolveNothing,
+var asyncOps = map[optab.Opcode]resolver{
+	optab.OpCpAsync: resolveCpAsync, optab.OpCpAsyncCommitGroup: resolveNothing, optab.OpCpAsyncWaitGroup: resolveNothing,
 }
 
 // pointer is a prepared address operand for accesses whose size is not known when the kernel is prepared.

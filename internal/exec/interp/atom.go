@@ -13,7 +13,7 @@ import (
 
 // atomOps are atom and red (PTX ISA 9.7.13.6 and 9.7.13.7). Lanes act in lane order. Every operation is sequentially consistent,
 // which is at least what any .sem and .scope asks for.
-var atomOps = map[string]resolver{"atom": resolveAtom, "red": resolveAtom, "atom.vec": resolveAtomVec}
+var atomOps = map[optab.Opcode]resolver{optab.OpAtom: resolveAtom, optab.OpRed: resolveAtom, optab.OpAtomVec: resolveAtomVec}
 
 // rmw computes the new value of a word; c is the third operand of cas.
 type rmw func(old, b, c uint64) uint64

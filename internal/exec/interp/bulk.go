@@ -10,9 +10,9 @@ import (
 )
 
 // bulkOps are bulk copies and reductions, and stores and reductions that complete on an mbarrier (PTX ISA 9.7.9.25.4, 9.7.9.12, 9.7.13.8).
-var bulkOps = map[string]resolver{
-	"cp.async.bulk": resolveBulkCopy, "cp.async.bulk.prefetch": resolveNothing, "cp.reduce.async.bulk": resolveBulkReduce,
-	"st.async": resolveStAsync, "red.async": resolveRedAsync,
+var bulkOps = map[optab.Opcode]resolver{
+	optab.OpCpAsyncBulk: resolveBulkCopy, optab.OpCpAsyncBulkPrefetch: resolveNothing, optab.OpCpReduceAsyncBulk: resolveBulkReduce,
+	optab.OpStAsync: resolveStAsync, optab.OpRedAsync: resolveRedAsync,
 }
 
 // ctaOffset is the part of a shared-window address that is an offset in a CTA's shared memory; the CTA's rank stands above it.

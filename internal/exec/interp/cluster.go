@@ -3,11 +3,12 @@ package interp
 import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // clusterOps are the barrier of a cluster (PTX ISA 9.7.13.3). Memory order is that of every access here: sequential.
-var clusterOps = map[string]resolver{
-	"barrier.cluster.arrive": resolveClusterArrive, "barrier.cluster.wait": resolveClusterWait,
+var clusterOps = map[optab.Opcode]resolver{
+	optab.OpBarrierClusterArrive: resolveClusterArrive, optab.OpBarrierClusterWait: resolveClusterWait,
 }
 
 func resolveClusterArrive(in *inst, op *ir.Op) error {

@@ -6,11 +6,12 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/num"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // compareOps are comparisons and selections: PTX ISA 9.7.6 and 9.7.7.
-var compareOps = map[string]resolver{
-	"setp": resolveSetp, "set": resolveSet, "selp": resolveSelp, "slct": resolveSlct,
+var compareOps = map[optab.Opcode]resolver{
+	optab.OpSetp: resolveSetp, optab.OpSet: resolveSet, optab.OpSelp: resolveSelp, optab.OpSlct: resolveSlct,
 }
 
 // orders are the relations that satisfy a comparison (9.3.1). The ordered ones, ne among them, do not hold for a NaN.

@@ -11,9 +11,9 @@ import (
 )
 
 // cvtOps are the conversions (PTX ISA 9.7.9.21 and 9.7.9.22). The packed ones stand in cvt_pack.go.
-var cvtOps = map[string]resolver{
-	"cvt": resolveCvt, "cvt_pair": resolveCvtPair, "cvt_halves": resolveCvtHalves, "cvt_widen": resolveCvtWiden,
-	"cvt_rs": resolveCvtRS, "cvt_quad": resolveCvtQuad, "cvt_pack": resolveCvtPack,
+var cvtOps = map[optab.Opcode]resolver{
+	optab.OpCvt: resolveCvt, optab.OpCvtPair: resolveCvtPair, optab.OpCvtHalves: resolveCvtHalves, optab.OpCvtWiden: resolveCvtWiden,
+	optab.OpCvtRs: resolveCvtRS, optab.OpCvtQuad: resolveCvtQuad, optab.OpCvtPack: resolveCvtPack,
 }
 
 // formats are the floating point formats of package num by PTX type; the packed types give that of their elements.

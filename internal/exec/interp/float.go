@@ -7,16 +7,17 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/num"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // floatOps are floating point arithmetic of all formats (PTX ISA 9.7.3 to 9.7.5). Half precision stands in half.go, the
 // approximate functions in approx.go.
-var floatOps = map[string]resolver{
-	"fadd": resolveFadd, "fsub": resolveFsub, "fmul": resolveFmul, "ffma": resolveFfma, "fmixed": resolveFmixed,
-	"fdiv": resolveFdiv, "rcp": resolveRcp, "sqrt": resolveSqrt, "rsqrt": resolveApprox, "sin": resolveApprox, "cos": resolveApprox,
-	"lg2": resolveApprox, "ex2": resolveApprox, "tanh": resolveApprox,
-	"fmin": resolveFmin, "fmax": resolveFmax, "fmin3": resolveFmin3, "fmax3": resolveFmax3, "fabs": resolveFabs, "fneg": resolveFneg,
-	"copysign": resolveCopysign, "testp": resolveTestp,
+var floatOps = map[optab.Opcode]resolver{
+	optab.OpFadd: resolveFadd, optab.OpFsub: resolveFsub, optab.OpFmul: resolveFmul, optab.OpFfma: resolveFfma, optab.OpFmixed: resolveFmixed,
+	optab.OpFdiv: resolveFdiv, optab.OpRcp: resolveRcp, optab.OpSqrt: resolveSqrt, optab.OpRsqrt: resolveApprox, optab.OpSin: resolveApprox, optab.OpCos: resolveApprox,
+	optab.OpLg2: resolveApprox, optab.OpEx2: resolveApprox, optab.OpTanh: resolveApprox,
+	optab.OpFmin: resolveFmin, optab.OpFmax: resolveFmax, optab.OpFmin3: resolveFmin3, optab.OpFmax3: resolveFmax3, optab.OpFabs: resolveFabs, optab.OpFneg: resolveFneg,
+	optab.OpCopysign: resolveCopysign, optab.OpTestp: resolveTestp,
 }
 
 // direction returns the rounding direction of an instruction, to nearest even when it names none.

@@ -8,14 +8,14 @@ import (
 )
 
 // intOps are integer arithmetic, extended precision, logic, shifts and bit fields.
-var intOps = map[string]resolver{
-	"iadd": resolveIAdd, "isub": resolveISub, "imul": resolveIMul, "imad": resolveIMad, "mul24": resolveMul24, "mad24": resolveMul24,
-	"sad": resolveSad, "idiv": resolveIDiv, "rem": resolveRem, "iabs": resolveIAbs, "ineg": resolveINeg, "imin": resolveIMin, "imax": resolveIMin,
-	"popc": resolvePopc, "clz": resolveClz, "bfind": resolveBfind, "fns": resolveFns, "brev": resolveBrev, "bfe": resolveBfe, "bfi": resolveBfi,
-	"szext": resolveSzext, "bmsk": resolveBmsk, "dp4a": resolveDp4a, "dp2a": resolveDp2a,
-	"addcc": resolveCarry, "subcc": resolveCarry, "addc": resolveCarry, "subc": resolveCarry, "madcc": resolveCarryMad, "madc": resolveCarryMad,
-	"and": resolveLogic, "or": resolveLogic, "xor": resolveLogic, "not": resolveNot, "cnot": resolveCnot, "lop3": resolveLop3, "lop3p": resolveLop3,
-	"shf": resolveShf, "shl": resolveShl, "shr": resolveShr, "prmt": resolvePrmt,
+var intOps = map[optab.Opcode]resolver{
+	optab.OpIadd: resolveIAdd, optab.OpIsub: resolveISub, optab.OpImul: resolveIMul, optab.OpImad: resolveIMad, optab.OpMul24: resolveMul24, optab.OpMad24: resolveMul24,
+	optab.OpSad: resolveSad, optab.OpIdiv: resolveIDiv, optab.OpRem: resolveRem, optab.OpIabs: resolveIAbs, optab.OpIneg: resolveINeg, optab.OpImin: resolveIMin, optab.OpImax: resolveIMin,
+	optab.OpPopc: resolvePopc, optab.OpClz: resolveClz, optab.OpBfind: resolveBfind, optab.OpFns: resolveFns, optab.OpBrev: resolveBrev, optab.OpBfe: resolveBfe, optab.OpBfi: resolveBfi,
+	optab.OpSzext: resolveSzext, optab.OpBmsk: resolveBmsk, optab.OpDp4a: resolveDp4a, optab.OpDp2a: resolveDp2a,
+	optab.OpAddcc: resolveCarry, optab.OpSubcc: resolveCarry, optab.OpAddc: resolveCarry, optab.OpSubc: resolveCarry, optab.OpMadcc: resolveCarryMad, optab.OpMadc: resolveCarryMad,
+	optab.OpAnd: resolveLogic, optab.OpOr: resolveLogic, optab.OpXor: resolveLogic, optab.OpNot: resolveNot, optab.OpCnot: resolveCnot, optab.OpLop3: resolveLop3, optab.OpLop3p: resolveLop3,
+	optab.OpShf: resolveShf, optab.OpShl: resolveShl, optab.OpShr: resolveShr, optab.OpPrmt: resolvePrmt,
 }
 
 // widthOf is optab.IntegerOf with a width to shift by.
@@ -163,7 +163,7 @@ func resolveMul24(in *inst, op *ir.Op) error {
 		return uint32(uint64(a&0xffffff) * uint64(b&0xffffff) >> shift)
 	}
 	switch {
-	case op.Match.Form.Op == "mul24":
+	case op.Opcode() == optab.OpMul24:
 		in.fn = bin32(product)
 	case op.Match.Has("sat"):
 		in.fn = tri32(func(a, b, c uint32) uint32 { return saturate32(int64(int32(product(a, b))) + int64(int32(c))) })
@@ -336,7 +336,7 @@ func resolveINeg(in *inst, op *ir.Op) error {
 
 // resolveIMin is min and max.
 func resolveIMin(in *inst, op *ir.Op) error {
-	larger, relu := op.Match.Form.Op == "imax", op.Match.Has("relu")
+	larger, relu := op.Opcode() == optab.OpImax, op.Match.Has("relu")
 	switch op.Match.Type(0) {
 	case "u16", "u32":
 		in.fn = minU32

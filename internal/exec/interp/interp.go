@@ -53,12 +53,12 @@ const (
 	exit
 )
 
-// families are the resolver tables by Form.Op. Every family of instructions has a file of its own.
-var families = []map[string]resolver{
+// families are the resolver tables by opcode. Every family of instructions has a file of its own.
+var families = []map[optab.Opcode]resolver{
 	moveOps, memoryOps, intOps, floatOps, cvtOps, compareOps, videoOps, atomOps, syncOps, mbarrierOps, clusterOps, stackOps, asyncOps, bulkOps, tmaOps, warpOps, matrixOps, textureOps, systemOps,
 }
 
-func lookup(op string) resolver {
+func lookup(op optab.Opcode) resolver {
 	for _, f := range families {
 		if r := f[op]; r != nil {
 			return r
@@ -67,10 +67,10 @@ func lookup(op string) resolver {
 	return nil
 }
 
-// Supports says whether the engine has an implementation for an operation name of the opcode table.
-func Supports(op string) bool {
+// Supports says whether the engine has an implementation for an operation of the opcode table.
+func Supports(op optab.Opcode) bool {
 	switch op {
-	case "bra", "brx", "call", "ret", "exit", "trap":
+	case optab.OpBra, optab.OpBrx, optab.OpCall, optab.OpRet, optab.OpExit, optab.OpTrap:
 		return true
 	}
 	return lookup(op) != nil
@@ -162,7 +162,7 @@ func prepare(k *ir.Kernel, in *inst, op *ir.Op, found map[*optab.Form]resolver) 
 	default:
 		r := found[op.Match.Form]
 		if r == nil {
-			if r = lookup(op.Match.Form.Op); r == nil {
+			if r = lookup(op.Opcode()); r == nil {
 				err = unsupported(op)
 				break
 			}
@@ -182,7 +182,7 @@ func prepare(k *ir.Kernel, in *inst, op *ir.Op, found map[*optab.Form]resolver) 
 			if in.members != nil && in.members.Kind == ir.Imm {
 				in.uniform, in.mask = true, uint32(in.members.Bits)
 			}
-			in.anywhere = op.Match.Form.Op == "bar.warp"
+			in.anywhere = op.Opcode() == optab.OpBarWarp
 		}
 	}
 	if err != nil {

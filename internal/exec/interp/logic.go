@@ -5,19 +5,22 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // resolveLogic is and, or and xor.
 func resolveLogic(in *inst, op *ir.Op) error {
-	name := op.Match.Form.Op
+	code := op.Opcode()
 	switch op.Match.Type(0) {
 	case "pred":
 		d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
-		in.fn = func(w *exec.Warp, in *inst, m uint32) { setPred(w, d, m, boolean(name, pred(w, a), pred(w, b))) }
+		in.fn = func(w *exec.Warp, in *inst, m uint32) {
+			setPred(w, d, m, boolean(code.String(), pred(w, a), pred(w, b)))
+		}
 	case "b64":
-		in.fn = map[string]handler{"and": and64, "or": or64, "xor": xor64}[name]
+		in.fn = map[optab.Opcode]handler{optab.OpAnd: and64, optab.OpOr: or64, optab.OpXor: xor64}[code]
 	default:
-		in.fn = map[string]handler{"and": and32, "or": or32, "xor": xor32}[name]
+		in.fn = map[optab.Opcode]handler{optab.OpAnd: and32, optab.OpOr: or32, optab.OpXor: xor32}[code]
 	}
 	return nil
 }
@@ -111,7 +114,7 @@ func (k *lut) rows(w *exec.Warp, in *inst, m uint32) {
 func resolveLop3(in *inst, op *ir.Op) error {
 	table := uint32(op.Arg("lut").Bits)
 	k := newLUT(table)
-	if op.Match.Form.Op == "lop3" {
+	if op.Opcode() == optab.OpLop3 {
 		switch table {
 		case 0x96:
 			in.fn = xor3

@@ -9,12 +9,13 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/num"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // matrixOps are the matrix instructions of PTX ISA 9.7.14 and 9.7.15.
-var matrixOps = map[string]resolver{
-	"mma": resolveMma, "mma.sp": resolveMmaSp, "ldmatrix": resolveLdmatrix, "stmatrix": resolveStmatrix, "movmatrix": resolveMovmatrix,
-	"wmma.load": resolveWmmaLoad, "wmma.store": resolveWmmaStore, "wmma.mma": resolveWmma, "wgmma.mma": resolveWgmma, "wgmma.sp": resolveWgmma, "wgmma.fence": resolveNothing,
+var matrixOps = map[optab.Opcode]resolver{
+	optab.OpMma: resolveMma, optab.OpMmaSp: resolveMmaSp, optab.OpLdmatrix: resolveLdmatrix, optab.OpStmatrix: resolveStmatrix, optab.OpMovmatrix: resolveMovmatrix,
+	optab.OpWmmaLoad: resolveWmmaLoad, optab.OpWmmaStore: resolveWmmaStore, optab.OpWmmaMma: resolveWmma, optab.OpWgmmaMma: resolveWgmma, optab.OpWgmmaSp: resolveWgmma, optab.OpWgmmaFence: resolveNothing,
 }
 
 // vec gives an operand as a vector: a single register written without braces, or with braces around it alone, is one of one element.

@@ -5,14 +5,15 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // mbarrierOps work on mbarrier objects in shared memory (PTX ISA 9.7.13.15). A cluster runs on one goroutine, so they need no atomic access.
-var mbarrierOps = map[string]resolver{
-	"mbarrier.init": resolveMbarrierInit, "mbarrier.inval": resolveMbarrierInval, "mbarrier.expect_tx": resolveMbarrierTx, "mbarrier.complete_tx": resolveMbarrierTx,
-	"mbarrier.arrive": resolveMbarrierArrive, "mbarrier.arrive_drop": resolveMbarrierArrive,
-	"mbarrier.test_wait": resolveMbarrierWait, "mbarrier.try_wait": resolveMbarrierWait, "mbarrier.pending_count": resolvePendingCount,
-	"cp.async.mbarrier.arrive": resolveCpAsyncArrive,
+var mbarrierOps = map[optab.Opcode]resolver{
+	optab.OpMbarrierInit: resolveMbarrierInit, optab.OpMbarrierInval: resolveMbarrierInval, optab.OpMbarrierExpectTx: resolveMbarrierTx, optab.OpMbarrierCompleteTx: resolveMbarrierTx,
+	optab.OpMbarrierArrive: resolveMbarrierArrive, optab.OpMbarrierArriveDrop: resolveMbarrierArrive,
+	optab.OpMbarrierTestWait: resolveMbarrierWait, optab.OpMbarrierTryWait: resolveMbarrierWait, optab.OpMbarrierPendingCount: resolvePendingCount,
+	optab.OpCpAsyncMbarrierArrive: resolveCpAsyncArrive,
 }
 
 // mbarrier is the opaque object: pending arrivals in bits 0 to 19, expected arrivals of the next phase in 20 to 39, the transaction

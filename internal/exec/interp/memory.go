@@ -11,9 +11,9 @@ import (
 
 // memoryOps are the plain loads and stores. Memory order, scope and cache qualifiers ask for nothing more here than what every access already
 // gives: see order.go.
-var memoryOps = map[string]resolver{
-	"ld": resolveLoad, "ldu": resolveLoad, "st": resolveStore,
-	"prefetch": resolveNothing, "prefetchu": resolveNothing, "applypriority": resolveNothing, "discard": resolveDiscard, "createpolicy": resolveCreatepolicy,
+var memoryOps = map[optab.Opcode]resolver{
+	optab.OpLd: resolveLoad, optab.OpLdu: resolveLoad, optab.OpSt: resolveStore,
+	optab.OpPrefetch: resolveNothing, optab.OpPrefetchu: resolveNothing, optab.OpApplypriority: resolveNothing, optab.OpDiscard: resolveDiscard, optab.OpCreatepolicy: resolveCreatepolicy,
 }
 
 // access is a prepared memory operand with the registers that it moves.

@@ -9,9 +9,9 @@ import (
 )
 
 // moveOps are mov and the address conversions.
-var moveOps = map[string]resolver{
-	"mov": resolveMov, "mov_pack": resolveMov, "mov_unpack": resolveMov, "cvta": resolveCvta, "cvta.to": resolveCvtaTo, "isspacep": resolveIsspacep, "mapa": resolveMapa, "getctarank": resolveGetctarank,
-	"mov_vec": resolveMovVec,
+var moveOps = map[optab.Opcode]resolver{
+	optab.OpMov: resolveMov, optab.OpMovPack: resolveMov, optab.OpMovUnpack: resolveMov, optab.OpCvta: resolveCvta, optab.OpCvtaTo: resolveCvtaTo, optab.OpIsspacep: resolveIsspacep, optab.OpMapa: resolveMapa, optab.OpGetctarank: resolveGetctarank,
+	optab.OpMovVec: resolveMovVec,
 }
 
 func resolveMov(in *inst, op *ir.Op) error {

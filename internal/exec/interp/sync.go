@@ -3,19 +3,20 @@ package interp
 import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // syncOps are barriers, fences and what only gives way (PTX ISA 9.7.13 and 9.7.20).
-var syncOps = map[string]resolver{
-	"barrier.sync": resolveBarrier, "barrier.arrive": resolveBarrier, "barrier.red": resolveBarrier,
-	"fence": resolveFence, "nanosleep": resolveNanosleep,
-	"griddepcontrol": resolveNothing, "setmaxnreg": resolveNothing,
+var syncOps = map[optab.Opcode]resolver{
+	optab.OpBarrierSync: resolveBarrier, optab.OpBarrierArrive: resolveBarrier, optab.OpBarrierRed: resolveBarrier,
+	optab.OpFence: resolveFence, optab.OpNanosleep: resolveNanosleep,
+	optab.OpGriddepcontrol: resolveNothing, optab.OpSetmaxnreg: resolveNothing,
 }
 
 func resolveBarrier(in *inst, op *ir.Op) error {
 	a, b, c, d := op.Arg("a"), op.Arg("b"), op.Arg("c"), op.Arg("d")
-	bo := exec.BarrierOp{Wait: op.Match.Form.Op != "barrier.arrive"}
-	if op.Match.Form.Op == "barrier.red" {
+	bo := exec.BarrierOp{Wait: op.Opcode() != optab.OpBarrierArrive}
+	if op.Opcode() == optab.OpBarrierRed {
 		bo.Dst = d.Ref
 		switch op.Match.One("popc", "and", "or") {
 		case "popc":

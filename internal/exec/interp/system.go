@@ -7,12 +7,13 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // systemOps are operations that speak to the world outside the kernel.
-var systemOps = map[string]resolver{
-	"brkpt":   resolveBreakpoint,
-	"pmevent": resolveNothing, // nobody listens to performance monitor events
+var systemOps = map[optab.Opcode]resolver{
+	optab.OpBrkpt:   resolveBreakpoint,
+	optab.OpPmevent: resolveNothing, // nobody listens to performance monitor events
 }
 
 // resolveBreakpoint is brkpt. Without a debugger it ends the kernel as trap does (recorded on an H200).

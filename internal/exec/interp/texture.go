@@ -8,12 +8,13 @@ import (
 	"github.com/gocuda/cuda/internal/exec/texture"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/num"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // textureOps are the texture and surface instructions (PTX ISA 9.7.10, 9.7.11); package texture does the work of one fetch.
-var textureOps = map[string]resolver{
-	"tex": resolveTex, "tld4": resolveTex, "txq": resolveTxq, "istypep": resolveIstypep,
-	"suld": resolveSurfaceLoad, "sust": resolveSurfaceStore, "sured": resolveSurfaceReduce, "suq": resolveSuq,
+var textureOps = map[optab.Opcode]resolver{
+	optab.OpTex: resolveTex, optab.OpTld4: resolveTex, optab.OpTxq: resolveTxq, optab.OpIstypep: resolveIstypep,
+	optab.OpSuld: resolveSurfaceLoad, optab.OpSust: resolveSurfaceStore, optab.OpSured: resolveSurfaceReduce, optab.OpSuq: resolveSuq,
 }
 
 // reference is what stands first in the brackets, or the sampler behind it: a handle or the address of a module variable.

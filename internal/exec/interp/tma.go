@@ -13,9 +13,9 @@ import (
 )
 
 // tmaOps are bulk tensor copies (PTX ISA 9.7.9.27) and what changes tensor maps.
-var tmaOps = map[string]resolver{
-	"tma.load": resolveTMALoad, "tma.store": resolveTMAStore, "tma.reduce": resolveTMAStore, "tma.prefetch": resolveNothing,
-	"tensormap.replace": resolveTensormapReplace, "tensormap.cp_fenceproxy": resolveTensormapCopy, "fence.tensormap": resolveNothing,
+var tmaOps = map[optab.Opcode]resolver{
+	optab.OpTmaLoad: resolveTMALoad, optab.OpTmaStore: resolveTMAStore, optab.OpTmaReduce: resolveTMAStore, optab.OpTmaPrefetch: resolveNothing,
+	optab.OpTensormapReplace: resolveTensormapReplace, optab.OpTensormapCpFenceproxy: resolveTensormapCopy, optab.OpFenceTensormap: resolveNothing,
 }
 
 // tile is one bulk tensor copy of one lane: the map and where in the tensor it starts.

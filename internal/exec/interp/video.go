@@ -5,11 +5,12 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // videoOps are the video instructions: PTX ISA 9.7.19.
-var videoOps = map[string]resolver{
-	"video": resolveVideo, "vmad": resolveVmad, "simdvideo": resolveSimdVideo,
+var videoOps = map[optab.Opcode]resolver{
+	optab.OpVideo: resolveVideo, optab.OpVmad: resolveVmad, optab.OpSimdvideo: resolveSimdVideo,
 }
 
 // part takes the selected byte or half-word of a register, extended by the signedness of its type.

@@ -5,13 +5,14 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // warpOps exchange values between the lanes of a warp (PTX ISA 9.7.9.6 and 9.7.13.9 to 9.7.13.15). Handlers of forms with a member
 // mask are called with the lanes that have met; lanes with other masks in the same call are groups of their own.
-var warpOps = map[string]resolver{
-	"shfl": resolveShfl, "vote": resolveVote, "match": resolveMatch, "redux": resolveRedux, "elect": resolveElect,
-	"activemask": resolveActiveMask, "bar.warp": resolveNothing,
+var warpOps = map[optab.Opcode]resolver{
+	optab.OpShfl: resolveShfl, optab.OpVote: resolveVote, optab.OpMatch: resolveMatch, optab.OpRedux: resolveRedux, optab.OpElect: resolveElect,
+	optab.OpActivemask: resolveActiveMask, optab.OpBarWarp: resolveNothing,
 }
 
 // byMask calls f for each set of lanes of m that name the same member mask; without a mask for m itself.

@@ -7,6 +7,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/num"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // wgmma.mma_async multiplies a 64 x K by a K x N matrix with the four warps of a warpgroup: warp i has rows 16i to 16i+15 of
@@ -74,7 +75,7 @@ func (d descriptor) read(w *exec.Warp, row, col, size int, trans bool) uint32 {
 
 func resolveWgmma(in *inst, op *ir.Op) error {
 	s := shapeOf(op)
-	sparse := op.Match.Form.Op == "wgmma.sp"
+	sparse := op.Opcode() == optab.OpWgmmaSp
 	ts := op.Match.Types
 	half := ts[0] == "f16"
 	ea, eb := elementOf(ts[1]), elementOf(ts[2])

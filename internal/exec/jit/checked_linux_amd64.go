@@ -7,6 +7,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // Under a memory checker (exec.Memory.Check) machine code accesses shared memory itself, whose end a context knows, and global memory where an operation has been before: the interpreter makes
@@ -31,8 +32,8 @@ func soleAccess(op *ir.Op) (addr *ir.Arg, size uint64, ok bool) {
 	if op.Ctl != ir.Plain {
 		return nil, 0, false
 	}
-	switch op.Match.Form.Op {
-	case "ld", "ldu", "st", "red", "atom":
+	switch op.Opcode() {
+	case optab.OpLd, optab.OpLdu, optab.OpSt, optab.OpRed, optab.OpAtom:
 	default:
 		return nil, 0, false
 	}
@@ -61,7 +62,7 @@ func (f *function) giveBound(i int) {
 	if !ok || a.Base == nil || a.Base.Kind != ir.Row || a.Base.Class != ir.W64 || a.Space != ir.Generic && a.Space != ir.Global && a.Space != ir.Const {
 		return
 	}
-	f.bounded[i] = &boundedAccess{addr: a, size: size, write: op.Match.Form.Op != "ld" && op.Match.Form.Op != "ldu", slot: f.bounds}
+	f.bounded[i] = &boundedAccess{addr: a, size: size, write: op.Opcode() != optab.OpLd && op.Opcode() != optab.OpLdu, slot: f.bounds}
 	f.bounds++
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // opcode is how an operation computes shapes.
@@ -60,8 +61,8 @@ func isPure(op *ir.Op) bool {
 	if op.Ctl != ir.Plain {
 		return false
 	}
-	n := op.Match.Form.Op
-	for _, t := range []map[string]template{intTemplates, floatTemplates, compareTemplates, moveTemplates, convertTemplates, approxTemplates, narrowTemplates, laneTemplates, rareTemplates} {
+	n := op.Opcode()
+	for _, t := range []map[optab.Opcode]template{intTemplates, floatTemplates, compareTemplates, moveTemplates, convertTemplates, approxTemplates, narrowTemplates, laneTemplates, rareTemplates} {
 		if _, ok := t[n]; ok {
 			return true
 		}
@@ -70,9 +71,9 @@ func isPure(op *ir.Op) bool {
 }
 
 // pieceForms are operations whose templates compute pieces one like the other (gen.each).
-var pieceForms = map[string]bool{"fadd": true, "fsub": true, "fmul": true, "ffma": true, "fdiv": true, "sqrt": true, "rcp": true, "fmin": true, "fmax": true, "fabs": true, "fneg": true,
+var pieceForms = map[optab.Opcode]bool{optab.OpFadd: true, optab.OpFsub: true, optab.OpFmul: true, optab.OpFfma: true, optab.OpFdiv: true, optab.OpSqrt: true, optab.OpRcp: true, optab.OpFmin: true, optab.OpFmax: true, optab.OpFabs: true, optab.OpFneg: true,
 
-	"lop3": true, "shf": true, "iabs": true, "clz": true, "bfe": true, "prmt": true, "rsqrt": true, "ex2": true, "lg2": true, "sin": true, "cos": true, "tanh": true, "imul": true}
+	optab.OpLop3: true, optab.OpShf: true, optab.OpIabs: true, optab.OpClz: true, optab.OpBfe: true, optab.OpPrmt: true, optab.OpRsqrt: true, optab.OpEx2: true, optab.OpLg2: true, optab.OpSin: true, optab.OpCos: true, optab.OpTanh: true, optab.OpImul: true}
 
 func classify(op *ir.Op) opInfo {
 	in := opInfo{pure: isPure(op)}
@@ -106,24 +107,24 @@ func classify(op *ir.Op) opInfo {
 		return true
 	}
 	switch m.Form.Op {
-	case "mov":
+	case optab.OpMov:
 		d := &op.Args[0]
 		if d.Kind == ir.Row && len(op.Args) == 2 && op.Args[1].Reg() && op.Args[1].Class == d.Class {
 			in.wide = d.Class == ir.W64
 			set(opMov, d.Class == ir.W64 || d.Class == ir.W32 && wide32(d.Type) || d.Class == ir.WPred)
 		}
-	case "cvta", "cvta.to":
+	case optab.OpCvta, optab.OpCvtaTo:
 		in.wide = true
 		switch m.One("global", "const", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry") {
 		case "global", "const", "shared", "shared::cta", "shared::cluster":
 			set(opCvta, reg(ir.W64, 0, 1))
 		}
-	case "iadd":
+	case optab.OpIadd:
 		set(opAdd, integer && !m.Has("sat") && reg(cl, 0, 1, 2))
-	case "isub":
+	case optab.OpIsub:
 		set(opSub, integer && !m.Has("sat") && reg(cl, 0, 1, 2))
-	case "imul", "imad":
-		mad := m.Form.Op == "imad"
+	case optab.OpImul, optab.OpImad:
+		mad := m.Form.Op == optab.OpImad
 		switch m.One("lo", "hi", "wide") {
 		case "lo":
 			if mad {
@@ -144,40 +145,40 @@ func classify(op *ir.Op) opInfo {
 		default:
 			set(opPiece, !mad && whole)
 		}
-	case "shl", "shr":
+	case optab.OpShl, optab.OpShr:
 		in.signed = typ == "s32" || typ == "s64"
 		c := opShl
-		if m.Form.Op == "shr" {
+		if m.Form.Op == optab.OpShr {
 			c = opShr
 		}
 		set(c, integer && reg(cl, 0, 1) && reg(ir.W32, 2))
-	case "and", "or", "xor":
-		c := map[string]opcode{"and": opAnd, "or": opOr, "xor": opXor}[m.Form.Op]
+	case optab.OpAnd, optab.OpOr, optab.OpXor:
+		c := map[optab.Opcode]opcode{optab.OpAnd: opAnd, optab.OpOr: opOr, optab.OpXor: opXor}[m.Form.Op]
 		if typ == "pred" {
 			c = opLogic
 			whole = true
 			cl = ir.WPred
 		}
 		set(c, whole && reg(cl, 0, 1, 2))
-	case "not":
+	case optab.OpNot:
 		if typ == "pred" {
 			set(opLogic, reg(ir.WPred, 0, 1))
 		} else {
 			set(opNot, whole && reg(cl, 0, 1))
 		}
-	case "ineg":
+	case optab.OpIneg:
 		set(opNeg, integer && reg(cl, 0, 1))
-	case "imin", "imax":
+	case optab.OpImin, optab.OpImax:
 		c := opMin
-		if m.Form.Op == "imax" {
+		if m.Form.Op == optab.OpImax {
 			c = opMax
 		}
 		set(c, integer && !m.Has("relu") && reg(cl, 0, 1, 2))
-	case "selp":
+	case optab.OpSelp:
 		in.wide = op.Args[0].Class == ir.W64
 		d := op.Args[0].Class
 		set(opSelp, (d == ir.W32 || d == ir.W64) && reg(d, 0, 1, 2) && op.Args[3].Kind == ir.Row)
-	case "setp":
+	case optab.OpSetp:
 		a, b := op.Arg("a"), op.Arg("b")
 		if !whole || op.Args[0].Second != nil || op.Args[0].Kind != ir.Row || a == nil || b == nil || !a.Reg() || !b.Reg() {
 			break
@@ -187,7 +188,7 @@ func classify(op *ir.Op) opInfo {
 		} else if _, ok := relation(op, intPredicates); ok {
 			in.code = opSetp
 		}
-	case "cvt":
+	case optab.OpCvt:
 		if len(m.Types) < 2 || m.One("sat", "ftz", "relu", "satfinite") != "" {
 			break
 		}
@@ -209,7 +210,7 @@ func classify(op *ir.Op) opInfo {
 		case whole && ok:
 			in.code = opPiece
 		}
-	case "ld", "ldu":
+	case optab.OpLd, optab.OpLdu:
 		ac, ok := accessOf(op, &op.Args[1], &op.Args[0])
 		if !ok {
 			break

@@ -16,6 +16,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec/exectest"
 	"github.com/gocuda/cuda/internal/exec/interp"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // Recorded modules: those of the checkout, and the complete set when it lies beside it.
@@ -69,7 +70,7 @@ func formName(op *ir.Op) string {
 
 // scheduled says whether an operation only lets others run: the scheduler does that for both engines.
 func scheduled(op *ir.Op) bool {
-	return op.Ctl == ir.Plain && (op.Match.Form.Op == "nanosleep" || strings.HasPrefix(op.Match.Form.Op, "barrier."))
+	return op.Ctl == ir.Plain && (op.Opcode() == optab.OpNanosleep || strings.HasPrefix(op.Opcode().String(), "barrier."))
 }
 
 // covered says whether an operation is done in machine code, or does not count: control flow is the scheduler's in code of single splits.

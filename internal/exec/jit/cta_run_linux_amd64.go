@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // ctaKey names a version of a kernel's code for whole CTAs.
@@ -129,12 +130,12 @@ func mayWait(f *ir.Func) bool {
 		if op.Ctl != ir.Plain {
 			continue
 		}
-		switch op.Match.Form.Op {
-		case "ld":
+		switch op.Opcode() {
+		case optab.OpLd:
 			if op.Match.One("volatile", "relaxed", "acquire", "mmio") != "" {
 				return true
 			}
-		case "atom":
+		case optab.OpAtom:
 			return true
 		}
 	}

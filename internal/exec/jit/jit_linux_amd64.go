@@ -15,6 +15,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/interp"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // enter runs machine code; the result says why and where it stopped.
@@ -195,7 +196,7 @@ func accesses(op *ir.Op) bool {
 
 // barrierOf is function.barriers for an operation.
 func barrierOf(op *ir.Op) uint8 {
-	if op.Ctl != ir.Plain || op.Guard >= 0 || op.Match.Form.Op != "barrier.sync" || op.Arg("b") != nil {
+	if op.Ctl != ir.Plain || op.Guard >= 0 || op.Opcode() != optab.OpBarrierSync || op.Arg("b") != nil {
 		return 0
 	}
 	if a := op.Arg("a"); a != nil && a.Kind == ir.Imm && !a.Sym && a.Bits < 16 {

@@ -5,6 +5,7 @@ import (
 
 	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // Scalars are the bases of values that are uniform or affine (shape.go). Each has eight bytes in memory, or twice eight when halves have bases of their own; general
@@ -377,7 +378,7 @@ func (g *gen) scalarOp(i int32) bool {
 			g.sload(r, &op.Args[1], h, true)
 			if op.Match.One("shared", "shared::cta", "shared::cluster") != "" {
 				k := a64.ArithAdd
-				if op.Match.Form.Op == "cvta.to" || op.Match.Has("to") {
+				if op.Opcode() == optab.OpCvtaTo || op.Match.Has("to") {
 					k = a64.ArithSub
 				}
 				g.RM(k, true, r, inContext(offSharedGen))

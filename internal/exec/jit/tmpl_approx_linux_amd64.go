@@ -6,6 +6,7 @@ import (
 	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/num"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // The approximate functions of f32, with the tables and the arithmetic of package num (approx.go there), sixteen lanes at a time.
@@ -57,7 +58,7 @@ func (t *approxTables) fill() {
 	}
 }
 
-var approxTemplates = map[string]template{"rsqrt": approxTemplate, "ex2": approxTemplate, "lg2": approxTemplate, "sin": approxTemplate, "cos": approxTemplate, "tanh": approxTemplate}
+var approxTemplates = map[optab.Opcode]template{optab.OpRsqrt: approxTemplate, optab.OpEx2: approxTemplate, optab.OpLg2: approxTemplate, optab.OpSin: approxTemplate, optab.OpCos: approxTemplate, optab.OpTanh: approxTemplate}
 
 func approxTemplate(op *ir.Op) emitter {
 	d, a := &op.Args[0], &op.Args[1]

@@ -3,10 +3,11 @@ package jit
 import (
 	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // bulkTemplates are copies of many bytes, and stores, that complete on an mbarrier object.
-var bulkTemplates = map[string]template{"cp.async.bulk": bulkTemplate, "cp.async.bulk.prefetch": nothing, "st.async": asyncStore}
+var bulkTemplates = map[optab.Opcode]template{optab.OpCpAsyncBulk: bulkTemplate, optab.OpCpAsyncBulkPrefetch: nothing, optab.OpStAsync: asyncStore}
 
 // bulkReach is how far from its address a bulk copy's fault may lie.
 const bulkReach = 1 << 24

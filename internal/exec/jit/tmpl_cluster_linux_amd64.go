@@ -7,13 +7,14 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // Clusters: a CTA's place among the others, and shared memory of the others. An address of the shared window has the rank of its CTA above bit 24 (exec.Warp.Ptr).
 // Code of whole CTAs runs outside clusters only, where every CTA is a cluster of its own.
 
 // clusterTemplates are computations with addresses of the shared window.
-var clusterTemplates = map[string]template{"mapa": mapaTemplate, "getctarank": ctarankTemplate, "isspacep": spaceTemplate}
+var clusterTemplates = map[optab.Opcode]template{optab.OpMapa: mapaTemplate, optab.OpGetctarank: ctarankTemplate, optab.OpIsspacep: spaceTemplate}
 
 // Places in what context.cta points at.
 var (

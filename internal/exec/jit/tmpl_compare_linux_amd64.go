@@ -3,9 +3,10 @@ package jit
 import (
 	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-var compareTemplates = map[string]template{"setp": setpTemplate, "selp": selpTemplate, "set": nil, "slct": nil}
+var compareTemplates = map[optab.Opcode]template{optab.OpSetp: setpTemplate, optab.OpSelp: selpTemplate, optab.OpSet: nil, optab.OpSlct: nil}
 
 // Predicate immediates of vpcmp: eq 0, lt 1, le 2, ne 4, ge 5, gt 6.
 var intPredicates = map[string]uint8{"eq": 0, "ne": 4, "lt": 1, "le": 2, "gt": 6, "ge": 5, "lo": 1, "ls": 2, "hi": 6, "hs": 5}
@@ -115,14 +116,14 @@ func (g *gen) combine(name string, d, s uint8) {
 // predicateLogic is and, or and xor of predicates.
 func predicateLogic(op *ir.Op) emitter {
 	d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
-	name := op.Match.Form.Op
+	name := op.Opcode()
 	if !a.Reg() || !b.Reg() {
 		return nil
 	}
 	return func(g *gen) {
 		g.pred(amd64asm.RAX, a)
 		g.pred(amd64asm.RDX, b)
-		g.combine(name, amd64asm.RAX, amd64asm.RDX)
+		g.combine(name.String(), amd64asm.RAX, amd64asm.RDX)
 		g.setPred(d, amd64asm.RAX)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-var convertTemplates = map[string]template{"cvt": cvtTemplate}
+var convertTemplates = map[optab.Opcode]template{optab.OpCvt: cvtTemplate}
 
 func cvtTemplate(op *ir.Op) emitter {
 	d, a := &op.Args[0], &op.Args[1]

@@ -3,13 +3,14 @@ package jit
 import (
 	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // floatTemplates are f32 and f64 arithmetic rounded to nearest, without flushing.
-var floatTemplates = map[string]template{
-	"fadd": arith(amd64asm.AddPS, amd64asm.AddPD, true), "fsub": arith(amd64asm.SubPS, amd64asm.SubPD, false), "fmul": arith(amd64asm.MulPS, amd64asm.MulPD, true),
-	"ffma": fmaTemplate, "fdiv": divTemplate, "sqrt": sqrtTemplate, "rcp": rcpTemplate,
-	"fmin": extremum(0), "fmax": extremum(1), "fabs": signTemplate, "fneg": signTemplate,
+var floatTemplates = map[optab.Opcode]template{
+	optab.OpFadd: arith(amd64asm.AddPS, amd64asm.AddPD, true), optab.OpFsub: arith(amd64asm.SubPS, amd64asm.SubPD, false), optab.OpFmul: arith(amd64asm.MulPS, amd64asm.MulPD, true),
+	optab.OpFfma: fmaTemplate, optab.OpFdiv: divTemplate, optab.OpSqrt: sqrtTemplate, optab.OpRcp: rcpTemplate,
+	optab.OpFmin: extremum(0), optab.OpFmax: extremum(1), optab.OpFabs: signTemplate, optab.OpFneg: signTemplate,
 }
 
 // plain says whether an operation rounds to nearest and has none of the modifiers that change results.
@@ -268,7 +269,7 @@ func signTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	x, word := amd64asm.XorD, magicSign
-	if op.Match.Form.Op == "fabs" {
+	if op.Opcode() == optab.OpFabs {
 		x, word = amd64asm.AndD, magicAbs
 	}
 	return func(g *gen) {

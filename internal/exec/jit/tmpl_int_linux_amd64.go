@@ -3,13 +3,14 @@ package jit
 import (
 	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // template says how to write an operation, nil when the interpreter has to do it. Nothing is written yet.
 type template func(op *ir.Op) emitter
 
-// templates by Form.Op.
-var templates = []map[string]template{intTemplates, floatTemplates, compareTemplates, moveTemplates, convertTemplates, memoryTemplates, warpTemplates, approxTemplates, narrowTemplates, laneTemplates, carryTemplates, laneMemoryTemplates, rareTemplates, syncTemplates, clusterTemplates, wideTemplates, bulkTemplates}
+// templates by opcode.
+var templates = []map[optab.Opcode]template{intTemplates, floatTemplates, compareTemplates, moveTemplates, convertTemplates, memoryTemplates, warpTemplates, approxTemplates, narrowTemplates, laneTemplates, carryTemplates, laneMemoryTemplates, rareTemplates, syncTemplates, clusterTemplates, wideTemplates, bulkTemplates}
 
 func lookup(op *ir.Op) emitter {
 	switch op.Ctl {
@@ -22,7 +23,7 @@ func lookup(op *ir.Op) emitter {
 		return nil
 	}
 	for _, t := range templates {
-		if f := t[op.Match.Form.Op]; f != nil {
+		if f := t[op.Opcode()]; f != nil {
 			if e := f(op); e != nil {
 				return e
 			}
@@ -31,12 +32,12 @@ func lookup(op *ir.Op) emitter {
 	return nil
 }
 
-var intTemplates = map[string]template{
-	"iadd": addTemplate, "isub": subTemplate, "imul": mulTemplate, "imad": madTemplate,
-	"and": logicTemplate(amd64asm.AndD, amd64asm.AndQ), "or": logicTemplate(amd64asm.OrD, amd64asm.OrQ), "xor": logicTemplate(amd64asm.XorD, amd64asm.XorQ),
-	"not": notTemplate, "lop3": lop3Template, "shl": shlTemplate, "shr": shrTemplate, "shf": shfTemplate,
-	"ineg": negTemplate, "iabs": absTemplate, "imin": minTemplate, "imax": minTemplate, "sad": nil, "clz": clzTemplate, "bfe": bfeTemplate, "prmt": prmtTemplate,
-	"popc": nil,
+var intTemplates = map[optab.Opcode]template{
+	optab.OpIadd: addTemplate, optab.OpIsub: subTemplate, optab.OpImul: mulTemplate, optab.OpImad: madTemplate,
+	optab.OpAnd: logicTemplate(amd64asm.AndD, amd64asm.AndQ), optab.OpOr: logicTemplate(amd64asm.OrD, amd64asm.OrQ), optab.OpXor: logicTemplate(amd64asm.XorD, amd64asm.XorQ),
+	optab.OpNot: notTemplate, optab.OpLop3: lop3Template, optab.OpShl: shlTemplate, optab.OpShr: shrTemplate, optab.OpShf: shfTemplate,
+	optab.OpIneg: negTemplate, optab.OpIabs: absTemplate, optab.OpImin: minTemplate, optab.OpImax: minTemplate, optab.OpSad: nil, optab.OpClz: clzTemplate, optab.OpBfe: bfeTemplate, optab.OpPrmt: prmtTemplate,
+	optab.OpPopc: nil,
 }
 
 // rows says whether operands are rows or constants of one class; the first is a destination.
@@ -514,7 +515,7 @@ func minTemplate(op *ir.Op) emitter {
 	if op.Match.Has("relu") {
 		return nil
 	}
-	larger := op.Match.Form.Op == "imax"
+	larger := op.Opcode() == optab.OpImax
 	switch typ := op.Match.Type(0); {
 	case typ[0] == 'u' && larger:
 		return elementwise(op, typ, amd64asm.MaxUD, amd64asm.MaxUQ, true)

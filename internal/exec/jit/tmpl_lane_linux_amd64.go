@@ -7,17 +7,17 @@ import (
 )
 
 // laneTemplates are integer operations in general registers. Those that other tables have too get here what the templates there leave.
-var laneTemplates = map[string]template{
-	"idiv": divideTemplate, "rem": divideTemplate, "popc": countTemplate, "clz": countTemplate, "bfind": countTemplate, "brev": brevTemplate, "bfe": fieldTemplate, "bfi": insertTemplate,
-	"bmsk": bmskTemplate, "szext": szextTemplate, "sad": sadTemplate, "imul": mulHigh64, "imad": mulHigh64, "mul24": mul24Template, "mad24": mul24Template,
-	"dp4a": dotTemplate, "dp2a": dotTemplate, "prmt": permuteTemplate, "cnot": cnotTemplate, "fns": fnsTemplate, "simdvideo": simdVideo, "video": scalarVideo, "vmad": videoMad,
+var laneTemplates = map[optab.Opcode]template{
+	optab.OpIdiv: divideTemplate, optab.OpRem: divideTemplate, optab.OpPopc: countTemplate, optab.OpClz: countTemplate, optab.OpBfind: countTemplate, optab.OpBrev: brevTemplate, optab.OpBfe: fieldTemplate, optab.OpBfi: insertTemplate,
+	optab.OpBmsk: bmskTemplate, optab.OpSzext: szextTemplate, optab.OpSad: sadTemplate, optab.OpImul: mulHigh64, optab.OpImad: mulHigh64, optab.OpMul24: mul24Template, optab.OpMad24: mul24Template,
+	optab.OpDp4a: dotTemplate, optab.OpDp2a: dotTemplate, optab.OpPrmt: permuteTemplate, optab.OpCnot: cnotTemplate, optab.OpFns: fnsTemplate, optab.OpSimdvideo: simdVideo, optab.OpVideo: scalarVideo, optab.OpVmad: videoMad,
 }
 
 // carryTemplates read or write the carry flags.
-var carryTemplates = map[string]template{"addcc": carryTemplate, "subcc": carryTemplate, "addc": carryTemplate, "subc": carryTemplate, "madcc": carryTemplate, "madc": carryTemplate}
+var carryTemplates = map[optab.Opcode]template{optab.OpAddcc: carryTemplate, optab.OpSubcc: carryTemplate, optab.OpAddc: carryTemplate, optab.OpSubc: carryTemplate, optab.OpMadcc: carryTemplate, optab.OpMadc: carryTemplate}
 
 func carrying(op *ir.Op) bool {
-	return op.Ctl == ir.Plain && carryTemplates[op.Match.Form.Op] != nil
+	return op.Ctl == ir.Plain && carryTemplates[op.Opcode()] != nil
 }
 
 // sources are the operands behind the destination.
@@ -49,7 +49,7 @@ func divideTemplate(op *ir.Op) emitter {
 	if len(in) != 2 || !alike(n, d, in[0], in[1]) {
 		return nil
 	}
-	rem := op.Match.Form.Op == "rem"
+	rem := op.Opcode() == optab.OpRem
 	wide := n == 64
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
 		l.ld(a64.RAX, 0)
@@ -99,10 +99,10 @@ func countTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	wide := n == 64
-	form, amount := op.Match.Form.Op, op.Match.Has("shiftamt")
+	form, amount := op.Opcode(), op.Match.Has("shiftamt")
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
 		l.ld(a64.RAX, 0)
-		if form == "popc" {
+		if form == optab.OpPopc {
 			l.Popcnt64(a64.RAX, a64.RAX)
 			l.st(0, a64.RAX)
 			return
@@ -114,7 +114,7 @@ func countTemplate(op *ir.Op) emitter {
 		}
 		// n-1-bsr, or bsr; without a bit n, or all ones
 		none := int32(-1)
-		if form == "clz" {
+		if form == optab.OpClz {
 			none = int32(n)
 		}
 		l.MovI32(a64.RDX, uint32(none))
@@ -122,7 +122,7 @@ func countTemplate(op *ir.Op) emitter {
 		end := l.NewLabel()
 		l.J(a64.E, end)
 		l.Mov32(a64.RDX, a64.RCX)
-		if form == "clz" || amount {
+		if form == optab.OpClz || amount {
 			l.RI(a64.ArithXor, false, a64.RDX, int32(n-1))
 		}
 		l.Bind(end)
@@ -431,7 +431,7 @@ func dotTemplate(op *ir.Op) emitter {
 	}
 	sa, sb := op.Match.Type(0) == "s32", op.Match.Type(1) == "s32"
 	n, wa, shift := 4, uint8(8), uint8(0)
-	if op.Match.Form.Op == "dp2a" {
+	if op.Opcode() == optab.OpDp2a {
 		n, wa = 2, 16
 		if op.Match.Has("hi") {
 			shift = 16

@@ -12,9 +12,9 @@ import (
 
 // laneMemoryTemplates are memory accesses lane by lane: those that the vector templates leave, those to local memory and to the parameters of functions, atomic operations,
 // and copies from global to shared memory.
-var laneMemoryTemplates = map[string]template{
-	"ld": laneLoad, "ldu": laneLoad, "st": laneStore, "atom": laneAtom, "red": laneAtom, "cp.async": laneCopy,
-	"cp.async.commit_group": nothing, "cp.async.wait_group": nothing, "fence": fenceTemplate, "griddepcontrol": nothing, "setmaxnreg": nothing,
+var laneMemoryTemplates = map[optab.Opcode]template{
+	optab.OpLd: laneLoad, optab.OpLdu: laneLoad, optab.OpSt: laneStore, optab.OpAtom: laneAtom, optab.OpRed: laneAtom, optab.OpCpAsync: laneCopy,
+	optab.OpCpAsyncCommitGroup: nothing, optab.OpCpAsyncWaitGroup: nothing, optab.OpFence: fenceTemplate, optab.OpGriddepcontrol: nothing, optab.OpSetmaxnreg: nothing,
 }
 
 // usesLocal says whether an operation needs local memory.

@@ -6,8 +6,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-var memoryTemplates = map[string]template{"ld": loadTemplate, "ldu": loadTemplate, "st": storeTemplate,
-	"prefetch": nothing, "prefetchu": nothing, "applypriority": nothing, "red": atomTemplate, "atom": atomTemplate}
+var memoryTemplates = map[optab.Opcode]template{optab.OpLd: loadTemplate, optab.OpLdu: loadTemplate, optab.OpSt: storeTemplate,
+	optab.OpPrefetch: nothing, optab.OpPrefetchu: nothing, optab.OpApplypriority: nothing, optab.OpRed: atomTemplate, optab.OpAtom: atomTemplate}
 
 func nothing(*ir.Op) emitter { return func(*gen) {} }
 
@@ -35,13 +35,13 @@ func accessSize(op *ir.Op) (size, disp uint64) {
 		if ac, ok := accessOf(op, a, v); ok {
 			return uint64(ac.total), uint64(int64(ac.disp))
 		}
-		switch op.Match.Form.Op {
-		case "cp.async":
+		switch op.Opcode() {
+		case optab.OpCpAsync:
 			if a.Space == ir.Shared {
 				continue
 			}
 			return op.Arg("n").Bits, uint64(a.Disp)
-		case "cp.async.bulk":
+		case optab.OpCpAsyncBulk:
 			if a.Space != ir.Global {
 				continue
 			}
@@ -59,7 +59,7 @@ func accessSize(op *ir.Op) (size, disp uint64) {
 
 // accessValue is the operand that an access moves, when the address is operand i.
 func accessValue(op *ir.Op, i int) int {
-	if i == 1 && op.Match.Form.Op != "atom" {
+	if i == 1 && op.Opcode() != optab.OpAtom {
 		return 0
 	}
 	return i + 1

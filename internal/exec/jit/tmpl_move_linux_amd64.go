@@ -5,9 +5,10 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-var moveTemplates = map[string]template{"mov": movTemplate, "cvta": cvtaTemplate, "cvta.to": cvtaTemplate, "mov_pack": packTemplate, "mov_unpack": unpackTemplate}
+var moveTemplates = map[optab.Opcode]template{optab.OpMov: movTemplate, optab.OpCvta: cvtaTemplate, optab.OpCvtaTo: cvtaTemplate, optab.OpMovPack: packTemplate, optab.OpMovUnpack: unpackTemplate}
 
 func movTemplate(op *ir.Op) emitter {
 	d, a := &op.Args[0], &op.Args[1]
@@ -55,7 +56,7 @@ func cvtaTemplate(op *ir.Op) emitter {
 	if !rows(ir.W64, d, a) {
 		return nil
 	}
-	to := op.Match.Form.Op == "cvta.to" || op.Match.Has("to")
+	to := op.Opcode() == optab.OpCvtaTo || op.Match.Has("to")
 	switch op.Match.One("global", "const", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry") {
 	case "global", "const":
 		return copyRow(d, a)

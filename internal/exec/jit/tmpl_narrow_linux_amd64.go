@@ -8,13 +8,13 @@ import (
 
 // narrowTemplates are operations of 16-bit integers, of half precision, and of single and double precision with other roundings and modifiers: what the main tables
 // leave. Rows of 16-bit registers have zeros in their upper halves.
-var narrowTemplates = map[string]template{
-	"iadd": narrowTemplate, "isub": narrowTemplate, "imul": narrowTemplate, "imad": narrowTemplate, "and": narrowTemplate, "or": narrowTemplate, "xor": narrowTemplate, "not": narrowTemplate,
-	"shl": narrowTemplate, "shr": narrowTemplate, "ineg": narrowTemplate, "iabs": narrowTemplate, "imin": narrowTemplate, "imax": narrowTemplate, "mov": narrowMove,
-	"mov_pack": narrowMove, "mov_unpack": narrowMove, "setp": narrowCompare, "set": setTemplate,
-	"fadd": floatTemplate, "fsub": floatTemplate, "fmul": floatTemplate, "ffma": floatTemplate, "fdiv": floatTemplate, "sqrt": floatTemplate, "rcp": floatTemplate,
-	"fabs": signedTemplate, "fneg": signedTemplate, "fmin": extremumTemplate, "fmax": extremumTemplate, "copysign": copysignTemplate, "cvt": narrowCvt, "cvt_pair": pairCvt,
-	"cvta": windowTemplate, "cvta.to": windowTemplate,
+var narrowTemplates = map[optab.Opcode]template{
+	optab.OpIadd: narrowTemplate, optab.OpIsub: narrowTemplate, optab.OpImul: narrowTemplate, optab.OpImad: narrowTemplate, optab.OpAnd: narrowTemplate, optab.OpOr: narrowTemplate, optab.OpXor: narrowTemplate, optab.OpNot: narrowTemplate,
+	optab.OpShl: narrowTemplate, optab.OpShr: narrowTemplate, optab.OpIneg: narrowTemplate, optab.OpIabs: narrowTemplate, optab.OpImin: narrowTemplate, optab.OpImax: narrowTemplate, optab.OpMov: narrowMove,
+	optab.OpMovPack: narrowMove, optab.OpMovUnpack: narrowMove, optab.OpSetp: narrowCompare, optab.OpSet: setTemplate,
+	optab.OpFadd: floatTemplate, optab.OpFsub: floatTemplate, optab.OpFmul: floatTemplate, optab.OpFfma: floatTemplate, optab.OpFdiv: floatTemplate, optab.OpSqrt: floatTemplate, optab.OpRcp: floatTemplate,
+	optab.OpFabs: signedTemplate, optab.OpFneg: signedTemplate, optab.OpFmin: extremumTemplate, optab.OpFmax: extremumTemplate, optab.OpCopysign: copysignTemplate, optab.OpCvt: narrowCvt, optab.OpCvtPair: pairCvt,
+	optab.OpCvta: windowTemplate, optab.OpCvtaTo: windowTemplate,
 }
 
 // word32 is a label at which a word stands 16 times, word64 one with 64-bit elements.
@@ -70,13 +70,13 @@ func (g *gen) extend16(z, r uint8) {
 
 // narrowTemplate is integer arithmetic of 16 bits, single and in pairs, and relu of 32.
 func narrowTemplate(op *ir.Op) emitter {
-	typ, form := op.Match.Type(0), op.Match.Form.Op
+	typ, form := op.Match.Type(0), op.Opcode()
 	d, in := &op.Args[0], sources(op)
 	if op.Match.Has("sat") {
 		return nil
 	}
 	relu := op.Match.Has("relu")
-	extremes := map[string][2]a64.Op{"imin": {a64.MinUD, a64.MinSD}, "imax": {a64.MaxUD, a64.MaxSD}}
+	extremes := map[optab.Opcode][2]a64.Op{optab.OpImin: {a64.MinUD, a64.MinSD}, optab.OpImax: {a64.MaxUD, a64.MaxSD}}
 	if typ == "s32" && relu {
 		return byPieces(ir.W32, d, in, func(g *gen, r []uint8) {
 			g.V(extremes[form][1], a64.Z, 0, r[0], r[1])
@@ -88,7 +88,7 @@ func narrowTemplate(op *ir.Op) emitter {
 		high := uint32(0xffff0000)
 		x, ok := extremes[form]
 		switch {
-		case form == "iadd":
+		case form == optab.OpIadd:
 			return byPieces(ir.W32, d, in, func(g *gen, r []uint8) {
 				g.VL(a64.AndD, a64.Z, 1, r[0], g.word32(high))
 				g.VL(a64.AndD, a64.Z, 2, r[1], g.word32(high))
@@ -136,24 +136,24 @@ func narrowTemplate(op *ir.Op) emitter {
 		}
 	}
 	switch form {
-	case "iadd", "isub", "and", "or", "xor":
-		x := map[string]a64.Op{"iadd": a64.AddD, "isub": a64.SubD, "and": a64.AndD, "or": a64.OrD, "xor": a64.XorD}[form]
+	case optab.OpIadd, optab.OpIsub, optab.OpAnd, optab.OpOr, optab.OpXor:
+		x := map[optab.Opcode]a64.Op{optab.OpIadd: a64.AddD, optab.OpIsub: a64.SubD, optab.OpAnd: a64.AndD, optab.OpOr: a64.OrD, optab.OpXor: a64.XorD}[form]
 		body = func(g *gen, r []uint8) { g.V(x, a64.Z, 0, r[0], r[1]) }
-	case "not":
+	case optab.OpNot:
 		body = func(g *gen, r []uint8) { g.VL(a64.XorD, a64.Z, 0, r[0], g.word32(0xffffffff)) }
-	case "ineg":
+	case optab.OpIneg:
 		body = func(g *gen, r []uint8) {
 			g.V(a64.XorD, a64.Z, 0, 0, 0)
 			g.V(a64.SubD, a64.Z, 0, 0, r[0])
 		}
-	case "iabs":
+	case optab.OpIabs:
 		body = func(g *gen, r []uint8) {
 			g.extend16(0, r[0])
 			g.V(a64.AbsD, a64.Z, 0, 0, 0)
 		}
-	case "shl":
+	case optab.OpShl:
 		body = func(g *gen, r []uint8) { g.V(a64.SllVD, a64.Z, 0, r[0], r[1]) }
-	case "shr":
+	case optab.OpShr:
 		body = func(g *gen, r []uint8) {
 			if !signed {
 				g.V(a64.SrlVD, a64.Z, 0, r[0], r[1])
@@ -162,7 +162,7 @@ func narrowTemplate(op *ir.Op) emitter {
 			g.extend16(0, r[0])
 			g.V(a64.SraVD, a64.Z, 0, 0, r[1])
 		}
-	case "imin", "imax":
+	case optab.OpImin, optab.OpImax:
 		x := extremes[form]
 		body = func(g *gen, r []uint8) {
 			if !signed {
@@ -173,7 +173,7 @@ func narrowTemplate(op *ir.Op) emitter {
 			g.extend16(1, r[1])
 			g.V(x[1], a64.Z, 0, 0, 1)
 		}
-	case "imul", "imad":
+	case optab.OpImul, optab.OpImad:
 		part := op.Match.One("lo", "hi", "wide")
 		cut = part != "wide"
 		body = func(g *gen, r []uint8) {
@@ -181,7 +181,7 @@ func narrowTemplate(op *ir.Op) emitter {
 			if part == "hi" {
 				g.VI(a64.ShiftD, a64.Z, a64.ShiftSrl, 0, 0, 16)
 			}
-			if form == "imad" {
+			if form == optab.OpImad {
 				g.V(a64.AddD, a64.Z, 0, 0, r[2])
 			}
 		}
@@ -273,7 +273,7 @@ func windowTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	x := a64.AddQ
-	if op.Match.Form.Op == "cvta.to" || op.Match.Has("to") {
+	if op.Opcode() == optab.OpCvtaTo || op.Match.Has("to") {
 		x = a64.SubQ
 	}
 	return byPieces(ir.W64, d, []*ir.Arg{a}, func(g *gen, r []uint8) { g.VM(x, a64.Z.Broadcast(), 0, r[0], inContext(off)) })
@@ -369,18 +369,18 @@ func roundingOf(op *ir.Op) (mode uint8, ok bool) {
 // rounded is the option for an instruction of registers that rounds by a mode.
 func rounded(mode uint8) a64.Opt { return a64.Opt{LL: mode, Bcast: true} }
 
-var floatOps = map[string][2]a64.Op{"fadd": {a64.AddPS, a64.AddPD}, "fsub": {a64.SubPS, a64.SubPD}, "fmul": {a64.MulPS, a64.MulPD}, "fdiv": {a64.DivPS, a64.DivPD}, "rcp": {a64.DivPS, a64.DivPD},
-	"sqrt": {a64.SqrtPS, a64.SqrtPD}, "ffma": {a64.FMA213PS, a64.FMA213PD}}
+var floatOps = map[optab.Opcode][2]a64.Op{optab.OpFadd: {a64.AddPS, a64.AddPD}, optab.OpFsub: {a64.SubPS, a64.SubPD}, optab.OpFmul: {a64.MulPS, a64.MulPD}, optab.OpFdiv: {a64.DivPS, a64.DivPD}, optab.OpRcp: {a64.DivPS, a64.DivPD},
+	optab.OpSqrt: {a64.SqrtPS, a64.SqrtPD}, optab.OpFfma: {a64.FMA213PS, a64.FMA213PD}}
 
 // floatTemplate is arithmetic with any rounding and the modifiers ftz, sat and relu.
 func floatTemplate(op *ir.Op) emitter {
-	form, typ := op.Match.Form.Op, op.Match.Type(0)
+	form, typ := op.Opcode(), op.Match.Type(0)
 	d, in := &op.Args[0], sources(op)
 	mode, ok := roundingOf(op)
 	if !ok || op.Match.One("approx", "full", "oob", "satfinite", "NaN", "xorsign") != "" {
 		return nil
 	}
-	want := map[string]int{"sqrt": 1, "rcp": 1, "ffma": 3}[form]
+	want := map[optab.Opcode]int{optab.OpSqrt: 1, optab.OpRcp: 1, optab.OpFfma: 3}[form]
 	if want == 0 {
 		want = 2
 	}
@@ -393,26 +393,26 @@ func floatTemplate(op *ir.Op) emitter {
 	case "f64":
 		return double(op, form, d, in, mode)
 	}
-	if bf, pair, ok := halfType(typ); ok && mode == 0 && form != "fdiv" && form != "sqrt" && form != "rcp" {
+	if bf, pair, ok := halfType(typ); ok && mode == 0 && form != optab.OpFdiv && form != optab.OpSqrt && form != optab.OpRcp {
 		return halves(op, form, d, in, bf, pair)
 	}
 	return nil
 }
 
 // compute writes the operation of a form on registers into 0, which may not be a source but for the first of fma.
-func (g *gen) compute(form string, which int, o a64.Opt, z uint8, r []uint8) {
+func (g *gen) compute(form optab.Opcode, which int, o a64.Opt, z uint8, r []uint8) {
 	x := floatOps[form][which]
 	switch form {
-	case "sqrt":
+	case optab.OpSqrt:
 		g.V(x, o, z, 0, r[0])
-	case "rcp":
+	case optab.OpRcp:
 		if which == 0 {
 			g.VL(a64.MovU32, a64.Z, z, 0, g.word32(0x3f800000))
 		} else {
 			g.VL(a64.MovU64, a64.Z, z, 0, g.word64(0x3ff0000000000000))
 		}
 		g.V(x, o, z, z, r[0])
-	case "ffma":
+	case optab.OpFfma:
 		g.V(a64.MovA32, a64.Z, z, 0, r[0])
 		g.V(x, o, z, r[1], r[2])
 	default:
@@ -421,13 +421,13 @@ func (g *gen) compute(form string, which int, o a64.Opt, z uint8, r []uint8) {
 }
 
 // single is f32 arithmetic.
-func single(op *ir.Op, form string, d *ir.Arg, in []*ir.Arg, mode uint8) emitter {
+func single(op *ir.Op, form optab.Opcode, d *ir.Arg, in []*ir.Arg, mode uint8) emitter {
 	ftz, sat := op.Match.Has("ftz"), op.Match.Has("sat")
 	if op.Match.Has("relu") || !rows(ir.W32, append([]*ir.Arg{d}, in...)...) {
 		return nil
 	}
 	// A result that only reached the smallest normal number by rounding is flushed too: the interpreter looks at those.
-	careful := ftz && (form == "fmul" || form == "ffma" || form == "fdiv" || form == "rcp")
+	careful := ftz && (form == optab.OpFmul || form == optab.OpFfma || form == optab.OpFdiv || form == optab.OpRcp)
 	return func(g *gen) {
 		n := g.each(d)
 		for p := range n { // into registers first: what follows must not change the cache
@@ -465,7 +465,7 @@ func single(op *ir.Op, form string, d *ir.Arg, in []*ir.Arg, mode uint8) emitter
 				g.KOrTestW(7, 7)
 				g.J(a64.NE, slow)
 			}
-			if ftz && form != "sqrt" {
+			if ftz && form != optab.OpSqrt {
 				g.flush32(z, z)
 			}
 			if sat {
@@ -489,13 +489,13 @@ func single(op *ir.Op, form string, d *ir.Arg, in []*ir.Arg, mode uint8) emitter
 func (g *gen) runs(c ir.Class, p int) uint8 { return g.mask(c, p) }
 
 // double is f64 arithmetic.
-func double(op *ir.Op, form string, d *ir.Arg, in []*ir.Arg, mode uint8) emitter {
+func double(op *ir.Op, form optab.Opcode, d *ir.Arg, in []*ir.Arg, mode uint8) emitter {
 	if op.Match.One("sat", "relu") != "" {
 		return nil
 	}
-	order := map[string][]int{"fadd": {1, 0}, "fsub": {1, 0}, "fmul": {1, 0}, "fdiv": {0, 1}, "sqrt": {0}, "rcp": {0}, "ffma": {1, 2, 0}}[form]
+	order := map[optab.Opcode][]int{optab.OpFadd: {1, 0}, optab.OpFsub: {1, 0}, optab.OpFmul: {1, 0}, optab.OpFdiv: {0, 1}, optab.OpSqrt: {0}, optab.OpRcp: {0}, optab.OpFfma: {1, 2, 0}}[form]
 	if op.First {
-		order = map[string][]int{"fadd": {0, 1}, "fsub": {0, 1}, "fmul": {0, 1}, "ffma": {0, 2, 1}}[form]
+		order = map[optab.Opcode][]int{optab.OpFadd: {0, 1}, optab.OpFsub: {0, 1}, optab.OpFmul: {0, 1}, optab.OpFfma: {0, 2, 1}}[form]
 		if order == nil {
 			return nil
 		}
@@ -518,9 +518,9 @@ func double(op *ir.Op, form string, d *ir.Arg, in []*ir.Arg, mode uint8) emitter
 }
 
 // halves is arithmetic of f16 and bf16: in f32, whose results are rounded to odd where one rounding more could go wrong.
-func halves(op *ir.Op, form string, d *ir.Arg, in []*ir.Arg, bf, pair bool) emitter {
+func halves(op *ir.Op, form optab.Opcode, d *ir.Arg, in []*ir.Arg, bf, pair bool) emitter {
 	ftz, sat, relu := op.Match.Has("ftz"), op.Match.Has("sat"), op.Match.Has("relu")
-	odd := form == "ffma" || form == "fmul" && bf
+	odd := form == optab.OpFfma || form == optab.OpFmul && bf
 	return byPieces(ir.W32, d, in, func(g *gen, r []uint8) {
 		n := 1
 		if pair {
@@ -576,7 +576,7 @@ func halves(op *ir.Op, form string, d *ir.Arg, in []*ir.Arg, bf, pair bool) emit
 func signedTemplate(op *ir.Op) emitter {
 	typ := op.Match.Type(0)
 	d, in := &op.Args[0], sources(op)
-	abs, ftz := op.Match.Form.Op == "fabs", op.Match.Has("ftz")
+	abs, ftz := op.Opcode() == optab.OpFabs, op.Match.Has("ftz")
 	if len(in) != 1 || op.Match.One("relu", "sat") != "" {
 		return nil
 	}
@@ -649,7 +649,7 @@ func signedTemplate(op *ir.Op) emitter {
 func extremumTemplate(op *ir.Op) emitter {
 	typ := op.Match.Type(0)
 	d, in := &op.Args[0], sources(op)
-	larger, ftz := op.Match.Form.Op == "fmax", op.Match.Has("ftz")
+	larger, ftz := op.Opcode() == optab.OpFmax, op.Match.Has("ftz")
 	if len(in) != 2 || op.Match.One("NaN", "xorsign", "relu", "abs") != "" {
 		return nil
 	}

@@ -10,9 +10,9 @@ import (
 )
 
 // rareTemplates compute what few kernels want.
-var rareTemplates = map[string]template{
-	"rcp": approx64Template, "rsqrt": approx64Template, "cvt_widen": fromMiniTemplate, "cvt_pair": toMiniTemplate, "cvt_pack": packCvt, "prmt": permuteMode, "slct": slctTemplate,
-	"testp": testpTemplate, "createpolicy": policyTemplate, "fdiv": flushedDivTemplate, "cvt": wideCvt,
+var rareTemplates = map[optab.Opcode]template{
+	optab.OpRcp: approx64Template, optab.OpRsqrt: approx64Template, optab.OpCvtWiden: fromMiniTemplate, optab.OpCvtPair: toMiniTemplate, optab.OpCvtPack: packCvt, optab.OpPrmt: permuteMode, optab.OpSlct: slctTemplate,
+	optab.OpTestp: testpTemplate, optab.OpCreatepolicy: policyTemplate, optab.OpFdiv: flushedDivTemplate, optab.OpCvt: wideCvt,
 }
 
 // approx64Template is rcp.approx.ftz.f64 and rsqrt.approx of f64: the tables of f32 with the upper words, one step of refinement for rsqrt without ftz (num/approx_f64.go).
@@ -21,7 +21,7 @@ func approx64Template(op *ir.Op) emitter {
 	if !op.Match.Has("approx") || op.Match.Type(0) != "f64" || !rows(ir.W64, d, a) {
 		return nil
 	}
-	root := op.Match.Form.Op == "rsqrt"
+	root := op.Opcode() == optab.OpRsqrt
 	refine := root && !op.Match.Has("ftz")
 	return func(g *gen) {
 		n := g.each(d)

@@ -3,6 +3,7 @@ package jit
 import (
 	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // Integer additions to memory whose results nobody reads, in CTA code.
@@ -26,13 +27,13 @@ func shadows(f *ir.Func, dead func(i int32) bool) bool {
 			if a.Kind != ir.Addr || a.Space != ir.Global && a.Space != ir.Generic {
 				continue
 			}
-			switch op.Match.Form.Op {
-			case "ld":
+			switch op.Opcode() {
+			case optab.OpLd:
 				if !op.Match.Has("nc") {
 					return false
 				}
-			case "prefetch", "prefetchu":
-			case "red", "atom":
+			case optab.OpPrefetch, optab.OpPrefetchu:
+			case optab.OpRed, optab.OpAtom:
 				t := op.Match.Type(0)
 				if op.Match.One("and", "or", "xor", "exch", "cas", "inc", "dec", "add", "min", "max") != "add" || t != "u32" && t != "s32" || !dead(int32(i)) {
 					return false

@@ -3,6 +3,7 @@ package jit
 import (
 	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 func storeTemplate(op *ir.Op) emitter {
@@ -205,7 +206,7 @@ func (g *gen) storeVector(ac *access) {
 func atomTemplate(op *ir.Op) emitter {
 	i := 0
 	var d *ir.Arg
-	if op.Match.Form.Op == "atom" && op.Match.Form.Name == "atom" {
+	if op.Opcode() == optab.OpAtom && op.Match.Form.Name == "atom" {
 		d, i = &op.Args[0], 1
 	}
 	a, b := &op.Args[i], &op.Args[i+1]

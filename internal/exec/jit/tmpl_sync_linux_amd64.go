@@ -3,14 +3,15 @@ package jit
 import (
 	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // syncTemplates are mbarrier objects in the CTA's own shared memory, and the stack of local memory.
-var syncTemplates = map[string]template{
-	"mbarrier.init": mbarrierTemplate, "mbarrier.inval": mbarrierTemplate, "mbarrier.expect_tx": mbarrierTemplate, "mbarrier.complete_tx": mbarrierTemplate,
-	"mbarrier.arrive": mbarrierTemplate, "mbarrier.arrive_drop": mbarrierTemplate, "cp.async.mbarrier.arrive": mbarrierTemplate,
-	"mbarrier.test_wait": mbarrierWait, "mbarrier.try_wait": mbarrierWait, "mbarrier.pending_count": pendingTemplate,
-	"stacksave": stackTemplate, "stackrestore": stackTemplate, "alloca": stackTemplate,
+var syncTemplates = map[optab.Opcode]template{
+	optab.OpMbarrierInit: mbarrierTemplate, optab.OpMbarrierInval: mbarrierTemplate, optab.OpMbarrierExpectTx: mbarrierTemplate, optab.OpMbarrierCompleteTx: mbarrierTemplate,
+	optab.OpMbarrierArrive: mbarrierTemplate, optab.OpMbarrierArriveDrop: mbarrierTemplate, optab.OpCpAsyncMbarrierArrive: mbarrierTemplate,
+	optab.OpMbarrierTestWait: mbarrierWait, optab.OpMbarrierTryWait: mbarrierWait, optab.OpMbarrierPendingCount: pendingTemplate,
+	optab.OpStacksave: stackTemplate, optab.OpStackrestore: stackTemplate, optab.OpAlloca: stackTemplate,
 }
 
 // The object's layout is that of package interp: pending arrivals in bits 0 to 19, expected ones in 20 to 39, transactions in 40 to 60, the phase in 63.
@@ -65,7 +66,7 @@ func mbarrierOperand(op *ir.Op) (x laneAccess, ok bool) {
 func mbarrierTemplate(op *ir.Op) emitter {
 	x, ok := mbarrierOperand(op)
 	d, n := op.Arg("d"), op.Arg("b")
-	form := op.Match.Form.Op
+	form := op.Opcode()
 	if !ok || n != nil && (!n.Reg() || n.Class != ir.W32) {
 		return nil
 	}
@@ -78,7 +79,7 @@ func mbarrierTemplate(op *ir.Op) emitter {
 	if n != nil {
 		in = append(in, n)
 	}
-	expect, drop := op.Match.Has("expect_tx"), op.Match.Has("arrive_drop") || form == "mbarrier.arrive_drop"
+	expect, drop := op.Match.Has("expect_tx"), op.Match.Has("arrive_drop") || form == optab.OpMbarrierArriveDrop
 	noinc := op.Match.Has("noinc")
 	return laneMemory([]laneAccess{x}, in, []*ir.Arg{d}, func(l *laneLoop, first int, disp int32) {
 		m := a64.At(a64.R8, disp)
@@ -99,22 +100,22 @@ func mbarrierTemplate(op *ir.Op) emitter {
 		}
 		one := func() { l.MovI32(a64.RCX, 1) }
 		switch form {
-		case "mbarrier.init":
+		case optab.OpMbarrierInit:
 			l.ld(a64.RAX, first)
 			l.AndI32(a64.RAX, mbCount)
 			l.MovR(true, a64.RDX, a64.RAX)
 			l.ShiftI(a64.ScalarShl, true, a64.RDX, 20)
 			l.RR(a64.ArithOr, true, a64.RAX, a64.RDX)
-		case "mbarrier.inval":
+		case optab.OpMbarrierInval:
 			l.MovI32(a64.RAX, 0)
-		case "mbarrier.expect_tx", "mbarrier.complete_tx":
+		case optab.OpMbarrierExpectTx, optab.OpMbarrierCompleteTx:
 			l.ld(a64.RCX, first)
-			if form == "mbarrier.complete_tx" {
+			if form == optab.OpMbarrierCompleteTx {
 				l.NegR(true, a64.RCX)
 			}
 			l.addField(40, mbTx)
 			l.settle()
-		case "cp.async.mbarrier.arrive":
+		case optab.OpCpAsyncMbarrierArrive:
 			if noinc {
 				arrivals(one)
 			}
@@ -193,18 +194,18 @@ func pendingTemplate(op *ir.Op) emitter {
 
 // stacking says whether an operation changes or reads the stack pointers of local memory.
 func stacking(op *ir.Op) bool {
-	return op.Ctl == ir.Plain && (op.Match.Form.Op == "stacksave" || op.Match.Form.Op == "stackrestore" || op.Match.Form.Op == "alloca")
+	return op.Ctl == ir.Plain && (op.Opcode() == optab.OpStacksave || op.Opcode() == optab.OpStackrestore || op.Opcode() == optab.OpAlloca)
 }
 
 // stackTemplate is stacksave, stackrestore and alloca: context.tops points at the lanes' stack pointers.
 func stackTemplate(op *ir.Op) emitter {
-	form := op.Match.Form.Op
+	form := op.Opcode()
 	top := a64.Indexed(a64.R8, a64.RSI, 4, 0)
 	var in, out []*ir.Arg
 	switch form {
-	case "stacksave":
+	case optab.OpStacksave:
 		out = []*ir.Arg{&op.Args[0]}
-	case "stackrestore":
+	case optab.OpStackrestore:
 		in = []*ir.Arg{&op.Args[0]}
 	default:
 		d, a := op.Arg("d"), op.Arg("a")
@@ -230,10 +231,10 @@ func stackTemplate(op *ir.Op) emitter {
 			g.eachLane(false, func() {
 				l.Ld(a64.R8, inContext(offTops))
 				switch form {
-				case "stacksave":
+				case optab.OpStacksave:
 					l.Ld32(a64.RAX, top)
 					l.st(0, a64.RAX)
-				case "stackrestore":
+				case optab.OpStackrestore:
 					l.ld(a64.RAX, 0)
 					if !write {
 						l.Ld32(a64.RCX, inContext(offActTop))
@@ -266,7 +267,7 @@ func stackTemplate(op *ir.Op) emitter {
 			})
 		}
 		run(false)
-		if form != "stacksave" {
+		if form != optab.OpStacksave {
 			run(true)
 		}
 		g.collect(out, false)

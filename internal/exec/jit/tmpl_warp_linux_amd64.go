@@ -3,11 +3,12 @@ package jit
 import (
 	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // warpTemplates exchange values between lanes. Those with a member mask take a constant one.
-var warpTemplates = map[string]template{"shfl": shflTemplate, "vote": voteTemplate, "bar.warp": barWarpTemplate, "wgmma.fence": barWarpTemplate, "activemask": activeMaskTemplate,
-	"match": matchTemplate, "redux": reduxTemplate, "elect": electTemplate}
+var warpTemplates = map[optab.Opcode]template{optab.OpShfl: shflTemplate, optab.OpVote: voteTemplate, optab.OpBarWarp: barWarpTemplate, optab.OpWgmmaFence: barWarpTemplate, optab.OpActivemask: activeMaskTemplate,
+	optab.OpMatch: matchTemplate, optab.OpRedux: reduxTemplate, optab.OpElect: electTemplate}
 
 // together leaves for the interpreter unless all members that live stand here, so that none has to wait. A member mask in a register must be the same in all lanes.
 // rax, rcx and rdx are used.

@@ -5,12 +5,13 @@ import (
 
 	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // Registers of 128 bits are always in the frame: lane by lane, 16 bytes each.
 
 // wideTemplates take what other tables leave of these operations.
-var wideTemplates = map[string]template{"mov": wideMove, "mov_pack": wideMove, "mov_unpack": wideMove, "ld": wideLoad, "ldu": wideLoad, "st": wideStore, "atom": wideAtom}
+var wideTemplates = map[optab.Opcode]template{optab.OpMov: wideMove, optab.OpMovPack: wideMove, optab.OpMovUnpack: wideMove, optab.OpLd: wideLoad, optab.OpLdu: wideLoad, optab.OpSt: wideStore, optab.OpAtom: wideAtom}
 
 func wide128(a *ir.Arg) bool { return a != nil && a.Kind == ir.Row && a.Class == ir.W128 }
 

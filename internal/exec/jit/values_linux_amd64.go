@@ -2,6 +2,7 @@ package jit
 
 import (
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // values is what is known of a function's values when it runs with blocks of given dimensions.
@@ -71,20 +72,20 @@ func (v *values) findStreams() {
 			if a.Kind != ir.Addr || a.Space != ir.Global && a.Space != ir.Generic {
 				continue
 			}
-			switch form := op.Match.Form.Op; {
-			case form != "ld" && form != "st" || op.Match.One("volatile", "relaxed", "acquire", "release", "mmio") != "":
+			switch form := op.Opcode(); {
+			case form != optab.OpLd && form != optab.OpSt || op.Match.One("volatile", "relaxed", "acquire", "release", "mmio") != "":
 				return
-			case form == "ld" && a.Base != nil && a.Base.Kind == ir.Row:
+			case form == optab.OpLd && a.Base != nil && a.Base.Kind == ir.Row:
 				loaded[v.useWeb(int32(i), a.Base.Ref.Off)] = true
 			}
 		}
-		if op.Match.Form.Op == "fence" || barrierOf(op) != 0 {
+		if op.Opcode() == optab.OpFence || barrierOf(op) != 0 {
 			return // behind barriers blocks store tiles, whose lines lie far apart
 		}
 	}
 	for i := range f.Ops {
 		op := &f.Ops[i]
-		if op.Ctl != ir.Plain || op.Match.Form.Op != "st" || op.Guard >= 0 {
+		if op.Ctl != ir.Plain || op.Opcode() != optab.OpSt || op.Guard >= 0 {
 			continue
 		}
 		ac, ok := accessOf(op, &op.Args[0], &op.Args[1])

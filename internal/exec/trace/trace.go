@@ -101,8 +101,8 @@ func accessOf(op *ir.Op) access {
 	if op.Match == nil || len(op.Match.Types) == 0 {
 		return access{}
 	}
-	switch op.Match.Form.Op {
-	case "ld", "ldu", "ld.global.nc", "st", "atom", "red":
+	switch op.Opcode() {
+	case optab.OpLd, optab.OpLdu, optab.OpSt, optab.OpAtom, optab.OpRed:
 	default:
 		return access{}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gocuda/cuda/internal/ptx"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 const head = ".version 9.0\n.target sm_90\n.address_size 64\n"
@@ -352,7 +353,7 @@ func TestMoves(t *testing.T) {
 	mov.u32 a, WARP_SZ;
 }`)
 	in := m.Funcs[0].Insts
-	if in[0].Match.Form.Op != "mov_pack" || in[1].Match.Form.Op != "mov_unpack" || in[1].Args[0].Elems[1].Kind != ArgNone || len(in[2].Args[0].Elems) != 4 {
+	if in[0].Match.Form.Op != optab.OpMovPack || in[1].Match.Form.Op != optab.OpMovUnpack || in[1].Args[0].Elems[1].Kind != ArgNone || len(in[2].Args[0].Elems) != 4 {
 		t.Errorf("packing: %v %v", in[0].Match.Form.Op, in[1].Match.Form.Op)
 	}
 	if v := in[3].Args[1].Var; v.Name != "v.y" || m.Funcs[0].Regs[v.Index] != v {

@@ -67,7 +67,8 @@ type Operand struct {
 type Form struct {
 	Index    int
 	Name     string // first word: add, cp, mbarrier
-	Op       string // operation name for engines: the first word unless the line says op=
+	Op       Opcode // what engines call it: the first word unless the line says op=
+	OpName   string // the same as text: optabgen makes the opcodes from it
 	Slots    []Slot
 	Operands []Operand
 	PTX      int  // ten times the PTX ISA version
@@ -298,8 +299,10 @@ func parseLine(line string, sets func(string) (string, bool)) (*Form, error) {
 			f.Operands = append(f.Operands, op)
 		}
 	}
-	f.Op = f.Name
-	return f, parseAttrs(f, attrs)
+	f.OpName = f.Name
+	err := parseAttrs(f, attrs)
+	f.Op = OpcodeOf(f.OpName)
+	return f, err
 }
 
 func parseAttrs(f *Form, attrs string) error {
@@ -340,7 +343,7 @@ func parseAttrs(f *Form, attrs string) error {
 		case "rule":
 			f.Rule = v
 		case "op":
-			f.Op = v
+			f.OpName = v
 		case "sync":
 			f.Sync = true
 		default:

@@ -42,6 +42,15 @@ var types = []Type{
 	{"texref", Bits, 64, 1}, {"samplerref", Bits, 64, 1}, {"surfref", Bits, 64, 1},
 }
 
+// TypeNames returns every type word.
+func TypeNames() []string {
+	names := make([]string, len(types))
+	for i := range types {
+		names[i] = types[i].Name
+	}
+	return names
+}
+
 // TypeOf returns the description of a type word.
 func TypeOf(name string) (Type, bool) {
 	t := FindType(name)

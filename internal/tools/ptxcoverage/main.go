@@ -26,7 +26,7 @@ var device = check.Target{SM: 90, Suffix: "a", PTX: check.MaxPTX}
 // the device's.
 var engines = []struct {
 	name     string
-	supports func(op string) bool
+	supports func(optab.Opcode) bool
 }{{"interpreter", interp.Supports}}
 
 // sections are the parts of the manual's instruction chapter (PTX ISA 9.7) in its order, with the first words that stand in each.
