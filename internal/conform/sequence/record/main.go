@@ -40,6 +40,9 @@ func run(in, out, kind string, workers, per int, limit, budget time.Duration) er
 	if sequence.Worker(list, open) {
 		return nil
 	}
+	if _, err := open(); err != nil { // before every worker finds it out
+		return err
+	}
 	began := time.Now()
 	r := sequence.Recorder{Workers: workers, PerWork: per, Limit: limit, Until: began.Add(budget / 2)}
 	first, err := r.Record(list)
