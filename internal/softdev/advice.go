@@ -246,31 +246,14 @@ func (d *Driver) memPrefetchAsync1(cur driver.CUcontext, p driver.CUdeviceptr, n
 
 // parts reads the arrays of the batch calls about managed memory.
 func (d *Driver) parts(ptrs *driver.CUdeviceptr, sizes *uint64, n uint64) ([]driver.CUdeviceptr, []uint64, driver.CUresult) {
-	const most = 1 << 24
-	if ptrs == nil || sizes == nil || n == 0 || n > most {
+	if ptrs == nil || sizes == nil || n == 0 {
 		return nil, nil, invalidValue
 	}
-	ps, ns := unsafe.Slice(ptrs, n), unsafe.Slice(sizes, n)
-	return ps, ns, success
-}
-
-// places spreads the locations of a batch over its elements: element i has the last location whose index is not above i; the first index is 0
-// (cuMemPrefetchBatchAsync).
-func places(locs *driver.CUmemLocation, idxs *uint64, n, count uint64) ([]driver.CUmemLocation, driver.CUresult) {
-	if locs == nil || idxs == nil || n == 0 || n > count {
-		return nil, invalidValue
+	ps, ok := slice(ptrs, n)
+	if !ok {
+		return nil, nil, invalidValue
 	}
-	ls, is := unsafe.Slice(locs, n), unsafe.Slice(idxs, n)
-	out := make([]driver.CUmemLocation, count)
-	for k := range is {
-		if k == 0 && is[k] != 0 || k > 0 && is[k] <= is[k-1] || is[k] >= count {
-			return nil, invalidValue
-		}
-		for i := is[k]; i < count; i++ {
-			out[i] = ls[k]
-		}
-	}
-	return out, success
+	return ps, unsafe.Slice(sizes, n), success
 }
 
 func (d *Driver) memPrefetchBatchAsync(cur driver.CUcontext, ptrs *driver.CUdeviceptr, sizes *uint64, count uint64, locs *driver.CUmemLocation, idxs *uint64, n, flags uint64, h driver.CUstream) driver.CUresult {
@@ -278,16 +261,16 @@ func (d *Driver) memPrefetchBatchAsync(cur driver.CUcontext, ptrs *driver.CUdevi
 	if r != success || flags != 0 {
 		return invalidValue
 	}
-	where, r := places(locs, idxs, n, count)
-	if r != success {
-		return r
+	which, ok := newSpread(idxs, n, count)
+	if !ok || locs == nil {
+		return invalidValue
 	}
 	s, r := d.uncaptured(cur, h)
 	if r != success {
 		return r
 	}
 	for i := range ps {
-		if r := d.prefetch(s, ps[i], ns[i], where[i]); r != success {
+		if r := d.prefetch(s, ps[i], ns[i], unsafe.Slice(locs, n)[which.at(uint64(i))]); r != success {
 			return r
 		}
 	}

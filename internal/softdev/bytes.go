@@ -2,6 +2,17 @@ package softdev
 
 import "unsafe"
 
+// addressSpace is more memory than a process can have, in bytes.
+const addressSpace = 1 << 47
+
+// slice is n values of the program's memory from p on; ok is false where no process has so many.
+func slice[T any](p *T, n uint64) (list []T, ok bool) {
+	if n > addressSpace/uint64(unsafe.Sizeof(*p)) {
+		return nil, false
+	}
+	return unsafe.Slice(p, n), true
+}
+
 // copyBytes copies n bytes; the ranges may overlap.
 func copyBytes(dst, src unsafe.Pointer, n uint64) {
 	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))

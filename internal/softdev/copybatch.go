@@ -21,40 +21,72 @@ func validOrder(o driver.CUmemcpySrcAccessOrder) bool {
 	return o >= driver.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && o <= driver.CU_MEMCPY_SRC_ACCESS_ORDER_ANY
 }
 
+// spread gives each element of a batch the number of its attributes: the last whose index is not above the element's.
+type spread struct {
+	idxs []uint64
+	k    int
+}
+
+// newSpread checks the indices: they begin with 0 and rise.
+func newSpread(idxs *uint64, n, count uint64) (s spread, ok bool) {
+	if idxs == nil || n == 0 || n > count {
+		return s, false
+	}
+	if s.idxs, ok = slice(idxs, n); !ok {
+		return s, false
+	}
+	for k, i := range s.idxs {
+		if k == 0 && i != 0 || k > 0 && i <= s.idxs[k-1] || i >= count {
+			return s, false
+		}
+	}
+	return s, true
+}
+
+// at is asked for elements in their order.
+func (s *spread) at(i uint64) int {
+	for s.k+1 < len(s.idxs) && s.idxs[s.k+1] <= i {
+		s.k++
+	}
+	return s.k
+}
+
 // noCopy is the index of the copy that is wrong when there is none.
 const noCopy = ^uint64(0)
 
 // memcpyBatch queues the copies one after the other; those before one that is wrong, whose index is fail, are made (recorded). The order in which copies
 // of a batch run is not promised; here it is theirs.
 func (d *Driver) memcpyBatch(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64, attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, h driver.CUstream) (fail uint64, r driver.CUresult) {
-	const most = 1 << 24
 	fail = noCopy
-	if dsts == nil || srcs == nil || sizes == nil || count == 0 || count > most || attrs == nil || idxs == nil || n == 0 || n > count {
+	if dsts == nil || srcs == nil || sizes == nil || attrs == nil || idxs == nil || n == 0 || n > count {
+		return fail, invalidValue
+	}
+	as, a := slice(attrs, n)
+	ds, b := slice(dsts, count)
+	if !a || !b {
 		return fail, invalidValue
 	}
 	s, r := d.batchStream(cur, h)
 	if r != success {
 		return fail, r
 	}
-	as, is := unsafe.Slice(attrs, n), unsafe.Slice(idxs, n)
-	during := make([]bool, count)
-	for k := range is {
-		if k == 0 && is[k] != 0 || k > 0 && is[k] <= is[k-1] || is[k] >= count || !validOrder(as[k].SrcAccessOrder) ||
-			as[k].Flags > uint32(driver.CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE) || !knownPlace(as[k].SrcLocHint) || !knownPlace(as[k].DstLocHint) {
+	which, ok := newSpread(idxs, n, count)
+	if !ok {
+		return fail, invalidValue
+	}
+	for k := range as {
+		if !validOrder(as[k].SrcAccessOrder) || as[k].Flags > uint32(driver.CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE) || !knownPlace(as[k].SrcLocHint) || !knownPlace(as[k].DstLocHint) {
 			return fail, invalidValue
 		}
-		for i := is[k]; i < count; i++ {
-			during[i] = as[k].SrcAccessOrder == driver.CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL
-		}
 	}
-	ds, ss, ns := unsafe.Slice(dsts, count), unsafe.Slice(srcs, count), unsafe.Slice(sizes, count)
+	ss, ns := unsafe.Slice(srcs, count), unsafe.Slice(sizes, count)
 	for i := range ds {
 		dst, a := d.memory.anyEnd(ds[i], ns[i])
 		src, b := d.memory.anyEnd(ss[i], ns[i])
 		if !a || !b || ns[i] == 0 || !d.memory.writable(dst.p) {
 			return uint64(i), invalidValue
 		}
-		src.pageable = src.pageable && during[i]
+		src.pageable = src.pageable && as[which.at(uint64(i))].SrcAccessOrder == driver.CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL
 		if r := s.copyLater(dst, src, ns[i]); r != success {
 			return uint64(i), r
 		}
@@ -94,9 +126,12 @@ func (d *Driver) operand(o *driver.CUmemcpy3DOperand) (p *place, ok bool) {
 }
 
 func (d *Driver) memcpy3DBatch(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, flags uint64, h driver.CUstream) (fail uint64, r driver.CUresult) {
-	const most = 1 << 20
 	fail = noCopy
-	if n == 0 || n > most || list == nil || flags != 0 {
+	if n == 0 || list == nil || flags != 0 {
+		return fail, invalidValue
+	}
+	ops, ok := slice(list, n)
+	if !ok {
 		return fail, invalidValue
 	}
 	s, r := d.batchStream(cur, h)
@@ -104,8 +139,8 @@ func (d *Driver) memcpy3DBatch(cur driver.CUcontext, n uint64, list *driver.CUDA
 		return fail, r
 	}
 	var boxes []*boxCopy
-	for i := range unsafe.Slice(list, n) {
-		o := &unsafe.Slice(list, n)[i]
+	for i := range ops {
+		o := &ops[i]
 		dst, a := d.operand(&o.Dst)
 		src, b := d.operand(&o.Src)
 		if !a || !b || !validOrder(o.SrcAccessOrder) || o.Flags > uint32(driver.CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE) || o.Extent.Width == 0 || o.Extent.Height == 0 || o.Extent.Depth == 0 {

@@ -63,7 +63,8 @@ func (d *Driver) coredumpGet(x *coredumps, attr driver.CUcoredumpSettings, v uns
 	if r := x.ask(attr, v, size); r != success || v == nil {
 		return r
 	}
-	if !x.fits(attr, *size) {
+	room := *size
+	if !x.fits(attr, room) {
 		return invalidValue
 	}
 	var data [4]byte
@@ -74,10 +75,10 @@ func (d *Driver) coredumpGet(x *coredumps, attr driver.CUcoredumpSettings, v uns
 	}
 	switch attr {
 	case driver.CU_COREDUMP_FILE:
-		*size = putName(v, *size, x.file)
+		*size = putName(v, room, x.file)
 		return success
 	case driver.CU_COREDUMP_PIPE:
-		*size = putName(v, *size, x.pipe)
+		*size = putName(v, room, x.pipe)
 		return success
 	case driver.CU_COREDUMP_LIGHTWEIGHT:
 		flag(x.light)
@@ -86,7 +87,7 @@ func (d *Driver) coredumpGet(x *coredumps, attr driver.CUcoredumpSettings, v uns
 	case driver.CU_COREDUMP_GENERATION_FLAGS:
 		binary.LittleEndian.PutUint32(data[:], x.flags)
 	}
-	copy(unsafe.Slice((*byte)(v), *size), data[:])
+	copy(unsafe.Slice((*byte)(v), room), data[:])
 	return success
 }
 
@@ -107,6 +108,7 @@ func putName(p unsafe.Pointer, room uint64, name string) uint64 {
 	if room == 0 {
 		return 0
 	}
+	room = min(room, uint64(len(name))+1)
 	b := unsafe.Slice((*byte)(p), room)
 	n := copy(b[:room-1], name)
 	b[n] = 0
@@ -120,7 +122,8 @@ func (d *Driver) coredumpSet(c *context, x *coredumps, attr driver.CUcoredumpSet
 	if r := x.ask(attr, v, size); r != success || v == nil {
 		return r
 	}
-	if !x.fits(attr, *size) {
+	n := *size
+	if !x.fits(attr, n) {
 		return invalidValue
 	}
 	switch attr {
@@ -141,10 +144,10 @@ func (d *Driver) coredumpSet(c *context, x *coredumps, attr driver.CUcoredumpSet
 		}
 		x.flags = flags
 	case driver.CU_COREDUMP_FILE, driver.CU_COREDUMP_PIPE:
-		if *size > coredumpNameSize {
+		if n > coredumpNameSize {
 			return invalidValue
 		}
-		name := unsafe.Slice((*byte)(v), *size)
+		name := unsafe.Slice((*byte)(v), n)
 		if n := bytes.IndexByte(name, 0); n >= 0 {
 			name = name[:n]
 		}

@@ -134,11 +134,13 @@ func (d *Driver) memMapArrayAsync(cur driver.CUcontext, list *driver.CUarrayMapI
 	if s.capturing() {
 		return s.spoil(driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
 	}
-	entries := make([]mapArray, n)
-	for i := range entries {
-		if entries[i], r = d.mapEntry(&unsafe.Slice(list, n)[i]); r != success {
+	var entries []mapArray
+	for i := range unsafe.Slice(list, n) {
+		m, r := d.mapEntry(&unsafe.Slice(list, n)[i])
+		if r != success {
 			return r
 		}
+		entries = append(entries, m)
 	}
 	for _, c := range d.contexts.all() {
 		if !c.dead.Load() {

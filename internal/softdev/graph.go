@@ -402,24 +402,31 @@ func (d *Driver) graphNodeGetType(_ driver.CUcontext, h driver.CUgraphNode, out 
 // list gives a caller up to *n elements, zeroes what is left of its array, and sets *n to the number given; with a NULL array *n is how many there
 // are (cuGraphGetNodes). Room for none is refused (recorded).
 func list[T any](dst *T, n *uint64, all []T) driver.CUresult {
-	if n == nil || dst != nil && *n == 0 {
+	if n == nil {
 		return invalidValue
 	}
-	if dst == nil {
+	room := *n
+	switch {
+	case dst == nil:
 		*n = uint64(len(all))
 		return success
+	case room == 0 || !fillList(dst, room, all):
+		return invalidValue
 	}
-	fillList(dst, *n, all)
-	*n = min(*n, uint64(len(all)))
+	*n = min(room, uint64(len(all)))
 	return success
 }
 
-func fillList[T any](dst *T, n uint64, all []T) {
-	if dst == nil || n == 0 {
-		return
+// fillList says whether there can be so much room.
+func fillList[T any](dst *T, room uint64, all []T) bool {
+	if dst == nil {
+		return true
 	}
-	s := unsafe.Slice(dst, n)
-	clear(s[copy(s, all):])
+	s, ok := slice(dst, room)
+	if ok {
+		clear(s[copy(s, all):])
+	}
+	return ok
 }
 
 func (d *Driver) graphGetNodes(_ driver.CUcontext, h driver.CUgraph, nodes *driver.CUgraphNode, n *uint64) driver.CUresult {
@@ -461,9 +468,9 @@ func listEdges(edges []*graphEdge, from, to *driver.CUgraphNode, data *driver.CU
 	}
 	var f, t []driver.CUgraphNode
 	var x []driver.CUgraphEdgeData
-	r := success
+	r, room := success, *n
 	for i, e := range edges {
-		if data == nil && uint64(i) < *n && e.data != (driver.CUgraphEdgeData{}) {
+		if data == nil && uint64(i) < room && e.data != (driver.CUgraphEdgeData{}) {
 			r = driver.CUDA_ERROR_LOSSY_QUERY
 			t = append(t, e.to.handle)
 			if to == nil {
@@ -473,11 +480,11 @@ func listEdges(edges []*graphEdge, from, to *driver.CUgraphNode, data *driver.CU
 		}
 		f, t, x = append(f, e.from.handle), append(t, e.to.handle), append(x, e.data)
 	}
-	fillList(from, *n, f)
-	fillList(to, *n, t)
-	fillList(data, *n, x)
+	if !fillList(from, room, f) || !fillList(to, room, t) || !fillList(data, room, x) {
+		return invalidValue
+	}
 	if r == success {
-		*n = min(*n, uint64(len(edges)))
+		*n = min(room, uint64(len(edges)))
 	}
 	return r
 }
@@ -548,17 +555,18 @@ func (d *Driver) pairs(g *graph, from, to *driver.CUgraphNode, data *driver.CUgr
 	if n > uint64(len(g.nodes))*uint64(len(g.nodes)) { // more than there can be
 		return nil, invalidValue
 	}
-	edges := make([]graphEdge, n)
+	var edges []graphEdge
 	fs, ts := unsafe.Slice(from, n), unsafe.Slice(to, n)
-	for i := range edges {
+	for i := range fs {
 		a, b := d.gs.nodes.get(uintptr(fs[i])), d.gs.nodes.get(uintptr(ts[i]))
 		if a == nil || b == nil || a.g != g || b.g != g {
 			return nil, invalidValue
 		}
-		edges[i] = graphEdge{from: a, to: b}
+		e := graphEdge{from: a, to: b}
 		if data != nil {
-			edges[i].data = unsafe.Slice(data, n)[i]
+			e.data = unsafe.Slice(data, n)[i]
 		}
+		edges = append(edges, e)
 	}
 	return edges, success
 }

@@ -283,12 +283,13 @@ func (d *Driver) graphInstantiateWithParams(cur driver.CUcontext, out *driver.CU
 	if p == nil {
 		return invalidValue
 	}
-	bad, why, r := d.instantiate(cur, out, h, p.Flags)
+	flags := p.Flags
+	bad, why, r := d.instantiate(cur, out, h, flags)
 	p.HErrNode_out, p.Result_out = 0, why
 	if bad != nil {
 		p.HErrNode_out = bad.handle
 	}
-	if r == success && p.Flags&uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) != 0 {
+	if r == success && flags&uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) != 0 {
 		return d.graphUpload(cur, *out, p.HUploadStream)
 	}
 	return r

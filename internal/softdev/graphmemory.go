@@ -168,11 +168,11 @@ func (d *Driver) newGraphMemory(cur driver.CUcontext, p *driver.CUDA_MEM_ALLOC_N
 		return nil, notSupported
 	}
 	w := &memAllocWork{p: *p}
-	if p.AccessDescCount > 0 {
-		if p.AccessDescs == nil || p.AccessDescCount > uint64(len(d.devices))+1 {
+	if w.p.AccessDescCount > 0 {
+		if w.p.AccessDescs == nil || w.p.AccessDescCount > uint64(len(d.devices))+1 {
 			return nil, invalidValue
 		}
-		for _, a := range unsafe.Slice(p.AccessDescs, p.AccessDescCount) {
+		for _, a := range unsafe.Slice(w.p.AccessDescs, w.p.AccessDescCount) {
 			switch {
 			case a.Location.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE && !d.validPlace(a.Location):
 				return nil, driver.CUDA_ERROR_INVALID_DEVICE

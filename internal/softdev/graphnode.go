@@ -158,13 +158,14 @@ func (d *Driver) newBatchWork(cur driver.CUcontext, p *driver.CUDA_BATCH_MEM_OP_
 	if r != success {
 		return nil, r
 	}
-	_, r = d.memory.batch(p.Count, p.ParamArray, p.Flags)
+	n := p.Count
+	_, r = d.memory.batch(n, p.ParamArray, p.Flags)
 	if r != success {
 		return nil, r
 	}
 	w := &batchWork{c: c}
-	if p.Count > 0 {
-		w.p = slices.Clone(unsafe.Slice(p.ParamArray, p.Count))
+	if n > 0 {
+		w.p = slices.Clone(unsafe.Slice(p.ParamArray, n))
 	}
 	return w, success
 }
@@ -236,8 +237,8 @@ func (d *Driver) newMemFreeWork(g *graph, p driver.CUdeviceptr) (nodeWork, drive
 func (d *Driver) newConditionalWork(g *graph, p *driver.CUDA_CONDITIONAL_NODE_PARAMS) (nodeWork, driver.CUresult) {
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
-	c := d.gs.conds.get(uintptr(p.Handle))
-	if c == nil || c.used || p.Size == 0 {
+	c, typ, size := d.gs.conds.get(uintptr(p.Handle)), p.Type, p.Size
+	if c == nil || c.used || size == 0 {
 		return nil, invalidValue
 	}
 	for own := g; own != c.g; own = own.parent.g { // the handle belongs to this graph or one around it
@@ -246,25 +247,25 @@ func (d *Driver) newConditionalWork(g *graph, p *driver.CUDA_CONDITIONAL_NODE_PA
 		}
 	}
 	const most = 1 << 16
-	switch p.Type {
+	switch typ {
 	case driver.CU_GRAPH_COND_TYPE_IF:
-		if p.Size > 2 {
+		if size > 2 {
 			return nil, invalidValue
 		}
 	case driver.CU_GRAPH_COND_TYPE_WHILE:
-		if p.Size != 1 {
+		if size != 1 {
 			return nil, invalidValue
 		}
 	case driver.CU_GRAPH_COND_TYPE_SWITCH:
-		if p.Size > most {
+		if size > most {
 			return nil, invalidValue
 		}
 	default:
 		return nil, invalidValue
 	}
 	c.used = true
-	w := &conditionalWork{cond: c, typ: p.Type}
-	for range p.Size {
+	w := &conditionalWork{cond: c, typ: typ}
+	for range size {
 		b := d.gs.newGraph()
 		w.bodies, w.shown = append(w.bodies, b), append(w.shown, b.handle)
 	}

@@ -81,7 +81,11 @@ func (d *Driver) devSmResourceSplit(_ driver.CUcontext, out *driver.CUdevResourc
 		loose = uint32(driver.CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING)
 		both  = loose | uint32(driver.CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE)
 	)
-	if groups == nil || in == nil || flags&both == both || out != nil && *groups == 0 {
+	if groups == nil || in == nil || flags&both == both {
+		return invalidValue
+	}
+	room := *groups
+	if out != nil && room == 0 {
 		return invalidValue
 	}
 	if in.Type != driver.CU_DEV_RESOURCE_TYPE_SM {
@@ -104,7 +108,7 @@ func (d *Driver) devSmResourceSplit(_ driver.CUcontext, out *driver.CUdevResourc
 		*groups = n
 		return success
 	}
-	n = min(n, *groups)
+	n = min(n, room)
 	*groups = n
 	for i := range unsafe.Slice(out, n) {
 		unsafe.Slice(out, n)[i] = smPart(size)

@@ -136,7 +136,11 @@ func (d *Driver) logsDumpToFile(_ driver.CUcontext, it *driver.CUlogIterator, pa
 
 // logsDumpToMemory writes the newest entries that fit, NUL-terminated, and how many bytes those are.
 func (d *Driver) logsDumpToMemory(_ driver.CUcontext, it *driver.CUlogIterator, buf *byte, size *uint64, _ uint32) driver.CUresult {
-	if buf == nil || size == nil || *size == 0 {
+	if buf == nil || size == nil {
+		return invalidValue
+	}
+	room := min(*size, logDump)
+	if room == 0 {
 		return invalidValue
 	}
 	var from uint32
@@ -144,13 +148,12 @@ func (d *Driver) logsDumpToMemory(_ driver.CUcontext, it *driver.CUlogIterator, 
 		from = uint32(*it)
 	}
 	lines, next := d.log.since(from)
-	room := min(*size, logDump) - 1
 	first, total := len(lines), uint64(0)
-	for first > 0 && total+uint64(len(lines[first-1])) <= room {
+	for first > 0 && total+uint64(len(lines[first-1])) < room {
 		first--
 		total += uint64(len(lines[first]))
 	}
-	out := unsafe.Slice(buf, room+1)
+	out := unsafe.Slice(buf, room)
 	at := 0
 	for _, s := range lines[first:] {
 		at += copy(out[at:], s)

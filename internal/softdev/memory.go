@@ -163,10 +163,9 @@ func (m *memory) adjoin(r mem.Range, a *allocation, addr, n uint64) bool {
 // host resolves n bytes of host memory. Addresses in the window have to be allocated; others are the program's, and whether there is memory shows when it is used. pageable says that
 // the driver does not know the memory, so that an asynchronous copy may not touch it after the call.
 func (m *memory) host(p unsafe.Pointer, n uint64) (_ unsafe.Pointer, pageable, ok bool) {
-	const most = 1 << 47 // bytes that a process can have; more would be none of Go's slices
 	addr := driver.CUdeviceptr(uintptr(p))
 	switch {
-	case n > most || uint64(addr)+n < uint64(addr):
+	case n > addressSpace || uint64(addr)+n < uint64(addr):
 		return nil, false, false
 	case m.w.Contains(uint64(addr)):
 		q, ok := m.device(addr, n)

@@ -229,10 +229,11 @@ func (d *Driver) memUnmap(_ driver.CUcontext, p driver.CUdeviceptr, size uint64)
 
 // mappedIn is what lies in a range of addresses with gaps, once for each mapping.
 func (m *memory) mappedIn(p driver.CUdeviceptr, size uint64) (list []*memHandle) {
-	if size == 0 || !m.w.Contains(uint64(p)) || !m.w.Contains(uint64(p)+size-1) {
+	end := uint64(p) + size
+	if end <= uint64(p) || !m.w.Contains(uint64(p)) || !m.w.Contains(end-1) {
 		return nil
 	}
-	for at := uint64(p); at-uint64(p) < size; {
+	for at := uint64(p); at < end; {
 		rng, a, ok := m.find(driver.CUdeviceptr(at))
 		if !ok || a.mapped == nil {
 			at += mem.Granule
@@ -246,7 +247,7 @@ func (m *memory) mappedIn(p driver.CUdeviceptr, size uint64) (list []*memHandle)
 
 // mappings calls f for each mapping in a range of addresses.
 func (m *memory) mappings(p driver.CUdeviceptr, size uint64, f func(*mappedMemory)) {
-	for at := uint64(p); at < uint64(p)+size; {
+	for at := uint64(p); at-uint64(p) < size; {
 		rng, a, ok := m.find(driver.CUdeviceptr(at))
 		if !ok || a.mapped == nil {
 			return
