@@ -20,8 +20,8 @@ type BlockRunner interface {
 	Ended() uint64
 	// Restore puts a CTA that has not run yet into the state in which Run stopped, and forgets that state.
 	Restore(c *CTA)
-	// Faulted gives the warp of a CTA that has not run yet that made the access to addr for which Run panicked, with Op and Lane set.
-	Faulted(c *CTA, addr uint64) *Warp
+	// Faulted gives the warp of a CTA that has not run yet that made the access for which Run panicked at addr, with Op and Lane set, and the kernel's address (see FaultLocator).
+	Faulted(c *CTA, addr uint64) (*Warp, uint64)
 	// Close ends the launch.
 	Close()
 }
@@ -100,7 +100,7 @@ func (wk *worker) runBlock(n uint64) *Group {
 func (wk *worker) blockFault(addr uint64) *Fault {
 	wk.skip(wk.blocks.Ended())
 	gr := wk.start()
-	w := wk.blocks.Faulted(gr.CTAs[0], addr)
+	w, addr := wk.blocks.Faulted(gr.CTAs[0], addr)
 	w.enter(w.splits[0])
 	f := w.fault(FaultAddress, w.Lane, "")
 	f.Addr, f.HasAddr = addr, true

@@ -24,8 +24,8 @@ func (a *Activation) FrameSize() uint32 {
 	return uint32(len(a.frame)) - uint32(uintptr(a.Frame)-uintptr(unsafe.Pointer(unsafe.SliceData(a.frame))))
 }
 
-// FaultLocator is a Code whose accesses can fault outside the package's own functions. Locate sets Warp.Op and Warp.Lane to where the access to addr was made,
-// when it was such a one.
+// FaultLocator is a Code whose accesses can fault outside the package's own functions. Locate sets Warp.Op and Warp.Lane to where the access was made that failed at addr,
+// when it was such a one, and returns the kernel's address: machine code may read the word around it.
 type FaultLocator interface {
-	Locate(w *Warp, addr uint64)
+	Locate(w *Warp, addr uint64) uint64
 }

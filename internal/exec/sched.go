@@ -315,7 +315,7 @@ func (g *grid) recovered(c *CTA, r any) error {
 	}
 	if addr, ok := mem.Faulted(r); ok && w != nil {
 		if l, ok := g.l.Code.(FaultLocator); ok {
-			l.Locate(w, addr)
+			addr = l.Locate(w, addr)
 		}
 		f := w.fault(FaultAddress, w.Lane, "")
 		f.Addr, f.HasAddr = addr, true

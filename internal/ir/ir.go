@@ -115,7 +115,7 @@ func NoArg() *Arg { return &Arg{Position: optab.NoPosition(), ArgRest: &noRest} 
 
 // ArgRest is what few operands have. The others, registers and constants above all, share one that is empty: a big kernel has a hundred thousand of them.
 type ArgRest struct {
-	Hi     uint64 // of a 128-bit constant
+	Hi     uint64 // of a 128-bit constant; of an address of a parameter by its name, the bytes from offset 0 on that there are
 	Comp   string // video selector
 	Elems  []Arg
 	Extra  []Arg // coordinates and the like that follow the address

@@ -205,6 +205,7 @@ func (b *body) symbolAddress(out *Arg, base *check.Arg) error {
 			if b.isParam(v) {
 				out.Space = KernelParam
 				out.Disp += int64(b.k.Params[v.Index].Offset)
+				b.rest(out).Hi = uint64(b.k.ParamSize)
 				return nil
 			}
 			slot, ok := b.slots[v]

@@ -61,7 +61,7 @@ func (ac *access) pointer(w *exec.Warp, lane int, write bool) unsafe.Pointer {
 	if ac.space == ir.FrameParam {
 		w.Lane = lane
 		off := ac.disp
-		if off+uint64(ac.total) > ac.addr.Hi {
+		if off > ac.addr.Hi || uint64(ac.total) > ac.addr.Hi-off { // the displacement may be negative
 			w.ThrowAddr(exec.FaultAddress, lane, "param", off, ac.total, write)
 		}
 		return unsafe.Add(w.Base[0], uint64(ac.addr.Ref.Off)+uint64(lane)*ac.addr.Bits+off)

@@ -184,10 +184,10 @@ func contextOf(w *exec.Warp, t *engineTables) *context {
 }
 
 // Locate implements exec.FaultLocator.
-func (c *code) Locate(w *exec.Warp, addr uint64) {
+func (c *code) Locate(w *exec.Warp, addr uint64) uint64 {
 	x := (*context)(w.Ext)
 	if x == nil || x.op>>24 == accessNone {
-		return
+		return addr
 	}
 	w.Op = int32(x.op & (1<<24 - 1))
 	active := w.Cur.Mask
@@ -196,11 +196,24 @@ func (c *code) Locate(w *exec.Warp, addr uint64) {
 		active &= x.out
 	}
 	size, disp := accessSize(op)
-	w.Lane = x.locate(x.op>>24, active, addr, size, disp)
+	w.Lane, addr = x.locate(x.op>>24, active, addr, size, disp)
+	return addr
 }
 
-// locate finds the lane among the active ones that accessed addr.
-func (x *context) locate(kind, active uint32, addr, size, disp uint64) int {
+// within says whether the access of size bytes at an address fails at addr, and gives the first of its bytes that does. Gathers of less than a word read the word around it.
+func within(addr, at, size uint64) (uint64, bool) {
+	if addr < at && addr == at&^3 && size < 4 {
+		return at, true
+	}
+	return addr, addr-at < size
+}
+
+// locate finds the lane among the active ones whose access failed at addr, and its address.
+func (x *context) locate(kind, active uint32, addr, size, disp uint64) (lane int, at uint64) {
+	first := bits.TrailingZeros32(active) & 31
+	if kind == accessUniform {
+		return first, addr
+	}
 	for m := active; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		a := x.addrs[l]
@@ -210,12 +223,10 @@ func (x *context) locate(kind, active uint32, addr, size, disp uint64) int {
 				continue
 			}
 			a = x.addr[kind-accessHalf0] + uint64(l%16)*size
-		case accessUniform:
-			return bits.TrailingZeros32(active) & 31
 		}
-		if addr-a-disp < size {
-			return l
+		if at, ok := within(addr, a+disp, size); ok {
+			return l, at
 		}
 	}
-	return bits.TrailingZeros32(active) & 31
+	return first, addr
 }

@@ -433,7 +433,7 @@ func (r *blockRunner) materialize(f, to unsafe.Pointer, s exec.Standing) {
 }
 
 // Faulted implements exec.BlockRunner.
-func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) *exec.Warp {
+func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) (*exec.Warp, uint64) {
 	r.broken = true
 	x := r.x
 	w := c.Warps[int(uintptr(x.frame)-uintptr(r.first))/int(r.size)]
@@ -441,7 +441,7 @@ func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) *exec.Warp {
 	kind, op := x.op>>24, int32(x.op&(1<<24-1))
 	x.op = 0
 	if kind == accessNone {
-		return w
+		return w, addr
 	}
 	w.Op, w.Lane = op, 0
 	v := r.v.code.v
@@ -452,8 +452,8 @@ func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) *exec.Warp {
 		if o.Guard >= 0 {
 			active &= x.out
 		}
-		w.Lane = x.locate(kind, active, addr, size, disp)
-		return w
+		w.Lane, addr = x.locate(kind, active, addr, size, disp)
+		return w, addr
 	}
 	for i := range o.Args {
 		a := &o.Args[i]
@@ -472,7 +472,7 @@ func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) *exec.Warp {
 			}
 		}
 	}
-	return w
+	return w, addr
 }
 
 // unshadow makes the additions that were put off.

@@ -358,12 +358,17 @@ func laneCopy(op *ir.Op) emitter {
 			l.TestR(false, a64.RAX, a64.RAX)
 			l.J(a64.NE, end)
 		}
+		// from the first byte on, so that the first that is not there is what a fault names
+		l.TestR(false, a64.RCX, a64.RCX)
+		l.J(a64.E, end)
+		l.Add(a64.RDX, a64.RCX)
+		l.Add(a64.R8, a64.RCX)
+		l.NegR(true, a64.RCX)
 		l.Bind(loop)
-		l.RI(a64.ArithSub, true, a64.RCX, 1)
-		l.J(a64.S, end)
 		l.Ld8(a64.RAX, a64.Indexed(a64.RDX, a64.RCX, 1, 0))
 		l.St8(a64.Indexed(a64.R8, a64.RCX, 1, 0), a64.RAX)
-		l.Jmp(loop)
+		l.RI(a64.ArithAdd, true, a64.RCX, 1)
+		l.J(a64.NE, loop)
 		l.Bind(end)
 	})
 }

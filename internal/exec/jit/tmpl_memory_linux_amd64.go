@@ -115,7 +115,7 @@ func accessOf(op *ir.Op, addr, value *ir.Arg) (ac access, ok bool) {
 	case ir.Shared:
 		return ac, ac.base != nil && (ac.base.Class == ir.W64 || ac.base.Class == ir.W32) && addr.Disp >= 0
 	case ir.KernelParam:
-		return ac, ac.base == nil
+		return ac, ac.base == nil && addr.Disp >= 0 && uint64(addr.Disp)+uint64(ac.total) <= addr.Hi
 	}
 	return ac, false
 }
@@ -182,7 +182,7 @@ func (g *gen) uniformAddress(ac *access) {
 	} else {
 		g.Ld32(amd64asm.RAX, rowMem(ac.base.Ref))
 	}
-	g.scalarCheck(ac, slow)
+	g.scalarCheck(ac, 0, slow)
 	if ac.global() {
 		g.accessing(accessUniform)
 		g.Mov(amd64asm.RSI, amd64asm.RAX)
@@ -192,27 +192,66 @@ func (g *gen) uniformAddress(ac *access) {
 	g.Add(amd64asm.RSI, amd64asm.RAX)
 }
 
-// scalarCheck leaves for slow unless the address in rax is good for an access. rcx is used.
-func (g *gen) scalarCheck(ac *access, slow amd64asm.Label) {
+// runCheck leaves for slow unless the address in rax is good for the accesses of half h's lanes side by side, of which it is the first one's. rcx and rdi are used. What lies
+// behind the last lane in global memory faults by itself.
+func (g *gen) runCheck(ac *access, h int, slow amd64asm.Label) {
+	if ac.global() {
+		g.scalarCheck(ac, 0, slow)
+		return
+	}
+	if g.full && g.op.Guard < 0 {
+		g.scalarCheck(ac, 15*int32(ac.es), slow)
+		return
+	}
+	g.laneMask(amd64asm.RDI)
+	if h == 0 {
+		g.AndI32(amd64asm.RDI, 0xffff)
+	} else {
+		g.ShrI32(amd64asm.RDI, 16)
+	}
+	g.Bsr32(amd64asm.RDI, amd64asm.RDI)
+	if ac.log > 0 {
+		g.ShiftI(amd64asm.ScalarShl, false, amd64asm.RDI, ac.log)
+	}
+	g.sharedCheck(ac, 0, amd64asm.RDI, slow)
+	g.aligned(ac, slow)
+}
+
+// scalarCheck leaves for slow unless the address in rax is good for an access, and what lies so many bytes behind it. rcx is used.
+func (g *gen) scalarCheck(ac *access, behind int32, slow amd64asm.Label) {
 	if ac.global() {
 		g.Mov(amd64asm.RCX, amd64asm.RAX)
 		g.SubLd(amd64asm.RCX, inContext(offLow))
 		g.CmpLd(amd64asm.RCX, inContext(offSpan))
 		g.J(amd64asm.A, slow)
 	} else {
-		g.Ld32(amd64asm.RCX, inContext(offSharedTop+4*int32(ac.align)))
-		if ac.disp != 0 {
-			g.AddI(amd64asm.RCX, -ac.disp) // negative when even offset 0 is too high
-			g.J(amd64asm.S, slow)
-		}
-		if g.v == nil { // the CTA's own memory begins at its rank's window
-			g.AddLd(amd64asm.RCX, inContext(offSharedLow))
-			g.CmpLd(amd64asm.RAX, inContext(offSharedLow))
-			g.J(amd64asm.B, slow)
-		}
-		g.Cmp(amd64asm.RAX, amd64asm.RCX)
-		g.J(amd64asm.A, slow)
+		g.sharedCheck(ac, behind, amd64asm.None, slow)
 	}
+	g.aligned(ac, slow)
+}
+
+// sharedCheck leaves for slow unless shared memory has the access at the address in rax and what lies behind it: so many bytes, and as many as a register says, if any. rcx is used.
+func (g *gen) sharedCheck(ac *access, behind int32, more uint8, slow amd64asm.Label) {
+	g.Ld32(amd64asm.RCX, inContext(offSharedTop+4*int32(ac.align)))
+	if less := ac.disp + behind; less != 0 {
+		g.AddI(amd64asm.RCX, -less) // negative when even offset 0 is too high
+		g.J(amd64asm.S, slow)
+	}
+	if more != amd64asm.None {
+		g.RR(amd64asm.ArithSub, true, amd64asm.RCX, more)
+		g.J(amd64asm.S, slow)
+	}
+	if g.v == nil { // the CTA's own memory begins at its rank's window
+		g.AddLd(amd64asm.RCX, inContext(offSharedLow))
+		g.CmpLd(amd64asm.RAX, inContext(offSharedLow))
+		g.J(amd64asm.B, slow)
+	}
+	g.Cmp(amd64asm.RAX, amd64asm.RCX)
+	g.J(amd64asm.A, slow)
+}
+
+// aligned leaves for slow unless the address in rax is aligned.
+func (g *gen) aligned(ac *access, slow amd64asm.Label) {
 	if ac.align > 0 {
 		g.TestI32(amd64asm.RAX, 1<<ac.align-1)
 		g.J(amd64asm.NE, slow)
@@ -545,7 +584,7 @@ func (g *gen) load1(ac *access) {
 			g.scattered(ac, h, to, slow, done)
 		})
 		g.unlessContiguous(ac, h, scattered)
-		g.scalarCheck(ac, slow)
+		g.runCheck(ac, h, slow)
 		g.halfPointer(ac, h, accessHalf0+uint32(h))
 		m := amd64asm.At(amd64asm.RSI, ac.disp)
 		z := func(k uint8) amd64asm.Opt {
@@ -601,7 +640,7 @@ func (g *gen) load1(ac *access) {
 func (g *gen) scattered(ac *access, h int, to uint8, slow, done amd64asm.Label) {
 	gather := g.NewLabel()
 	g.unlessUniform(ac, h, gather)
-	g.scalarCheck(ac, slow)
+	g.scalarCheck(ac, 0, slow)
 	g.halfPointer(ac, h, accessUniform)
 	m := amd64asm.At(amd64asm.RSI, ac.disp)
 	switch ac.es {

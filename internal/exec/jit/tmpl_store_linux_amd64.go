@@ -65,7 +65,7 @@ func (g *gen) store1(ac *access) {
 			g.Jmp(done)
 		})
 		g.unlessContiguous(ac, h, scattered)
-		g.scalarCheck(ac, slow)
+		g.runCheck(ac, h, slow)
 		g.halfPointer(ac, h, accessHalf0+uint32(h))
 		m := amd64asm.At(amd64asm.RSI, ac.disp)
 		switch ac.es {
