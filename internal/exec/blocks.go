@@ -12,7 +12,7 @@ type BlockCode interface {
 
 // BlockRunner runs CTAs of a launch one after another. Its user is one goroutine.
 type BlockRunner interface {
-	// Run runs n CTAs from the given index on, in the order of Index. It returns how many have ended, and false when the one behind those stopped before its end:
+	// Run runs CTAs from the given index on, in the order of Index, n of them or fewer when they take long. It returns how many have ended, and false when the one behind those stopped before its end:
 	// for something that only Code.Run does, because it seems to wait for other CTAs, or because Launch.Stop is set. It calls pause now and then. It panics when
 	// the kernel accesses memory that is not there.
 	Run(index [3]uint32, n uint64, pause func()) (ended uint64, done bool)
@@ -75,6 +75,9 @@ func (wk *worker) runBlocks() (gr *Group, more bool) {
 		if gr := wk.runBlock(wk.end - wk.at); gr != nil {
 			return gr, true
 		}
+		if l := g.l; l.Stop != nil && l.Stop.Load() { // blocks without loops never ask
+			g.fail(&Fault{Kind: FaultStopped, Kernel: l.Code.Kernel().Name, Block: wk.index})
+		}
 		if g.failed.Load() || g.waiting.Load() != 0 {
 			return nil, true
 		}
@@ -102,7 +105,5 @@ func (wk *worker) blockFault(addr uint64) *Fault {
 	gr := wk.start()
 	w, addr := wk.blocks.Faulted(gr.CTAs[0], addr)
 	w.enter(w.splits[0])
-	f := w.fault(FaultAddress, w.Lane, "")
-	f.Addr, f.HasAddr = addr, true
-	return f
+	return w.missed(addr, true)
 }

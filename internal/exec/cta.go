@@ -90,12 +90,14 @@ func (c *CTA) fit(l *Launch, serial uint64) {
 		c.all = append(c.all, &Warp{CTA: c, Index: len(c.all)})
 	}
 	c.Warps = c.all[:n]
+	quantum := l.Quantum
+	if quantum <= 0 {
+		quantum = Turn(backEdges, k)
+	}
 	for _, w := range c.Warps {
 		w.Base[1] = c.Group.consts[c.Rank]
 		w.LocalSize = k.Local + l.Stack
-		if w.quantum = l.Quantum; w.quantum <= 0 {
-			w.quantum = backEdges
-		}
+		w.quantum = quantum
 		w.ExtState = ExtStale
 	}
 }

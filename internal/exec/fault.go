@@ -113,10 +113,33 @@ func (w *Warp) ThrowAddr(kind FaultKind, lane int, space string, addr uint64, si
 	panic(fault{f})
 }
 
+// missed is the fault of the current operation's access that failed at an address of the window at which there is no memory. exact says that it is the address of the kernel's access;
+// else that of w.Lane counts: atomic operations on half a word access all of it.
+func (w *Warp) missed(addr uint64, exact bool) *Fault {
+	f := w.fault(FaultAddress, w.Lane, "")
+	f.Addr, f.HasAddr = addr, true
+	if op := w.operation(); op != nil {
+		if a, ok := op.Access(); ok {
+			f.Size, f.Write, f.Space = a.Size, a.Write, a.Addr.Space.String()
+			if !exact && w.Lane >= 0 {
+				f.Addr = w.laneAddress(a.Addr, w.Lane)
+			}
+		}
+	}
+	return f
+}
+
+// operation is the current one, nil when there is none.
+func (w *Warp) operation() *ir.Op {
+	if w.Op < 0 || w.Act == nil || int(w.Op) >= len(w.Act.Func.Ops) {
+		return nil
+	}
+	return &w.Act.Func.Ops[w.Op]
+}
+
 func (w *Warp) fault(kind FaultKind, lane int, text string) *Fault {
 	f := &Fault{Kind: kind, Kernel: w.CTA.Launch.Code.Kernel().Name, Block: w.CTA.Index, Text: text}
-	if w.Op >= 0 && w.Act != nil && int(w.Op) < len(w.Act.Func.Ops) {
-		op := &w.Act.Func.Ops[w.Op]
+	if op := w.operation(); op != nil {
 		f.Func, f.Line, f.Loc, f.File = w.Act.Func.Name, op.Line, op.Loc, w.Act.Func.Files[int(op.Loc.File)]
 	}
 	if lane >= 0 {

@@ -27,5 +27,5 @@ func (a *Activation) FrameSize() uint32 {
 // FaultLocator is a Code whose accesses can fault outside the package's own functions. Locate sets Warp.Op and Warp.Lane to where the access was made that failed at addr,
 // when it was such a one, and returns the kernel's address: machine code may read the word around it.
 type FaultLocator interface {
-	Locate(w *Warp, addr uint64) uint64
+	Locate(w *Warp, addr uint64) (at uint64, ok bool)
 }

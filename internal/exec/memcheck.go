@@ -30,10 +30,10 @@ func (w *Warp) localEnd(lane int) uint64 {
 // act one after another.
 func (w *Warp) others(f *Fault) {
 	f.Program = w.CTA.Launch.Code.Kernel()
-	if w.Op < 0 || w.Act == nil || w.Cur == nil || int(w.Op) >= len(w.Act.Func.Ops) || w.Lane < 0 {
+	op := w.operation()
+	if op == nil || w.Cur == nil || w.Lane < 0 {
 		return
 	}
-	op := &w.Act.Func.Ops[w.Op]
 	mask := w.Cur.Mask
 	if op.Guard >= 0 {
 		p := *(*uint32)(unsafe.Add(w.Base[0], op.Guard))

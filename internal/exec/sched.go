@@ -314,12 +314,11 @@ func (g *grid) recovered(c *CTA, r any) error {
 		}
 	}
 	if addr, ok := mem.Faulted(r); ok && w != nil {
+		located := false
 		if l, ok := g.l.Code.(FaultLocator); ok {
-			addr = l.Locate(w, addr)
+			addr, located = l.Locate(w, addr)
 		}
-		f := w.fault(FaultAddress, w.Lane, "")
-		f.Addr, f.HasAddr = addr, true
-		return f
+		return w.missed(addr, located)
 	}
 	if w != nil {
 		f := w.fault(FaultInternal, -1, fmt.Sprint(r))

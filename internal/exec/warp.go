@@ -149,6 +149,18 @@ func (w *Warp) drop(s *Split) {
 	}
 }
 
+// Turn is how many of the given back edges a turn may have of a kernel of so many operations: fewer in large ones, so that a turn ends within milliseconds.
+func Turn(edges int32, k *ir.Kernel) int32 {
+	ops := 0
+	for _, f := range k.Funcs {
+		ops += len(f.Ops)
+	}
+	return max(min(edges, int32(turnOps/max(ops, 1))), 1)
+}
+
+// turnOps bounds the operations of a turn.
+const turnOps = 1 << 17
+
 // backEdges is how many backward branches a split may take in one turn of its warp, small enough that a spin lock inside a warp moves on
 // soon.
 const backEdges = 1024
@@ -428,8 +440,12 @@ func (w *Warp) step(turns int) (ran bool) {
 		}
 		ran = true
 		w.enter(s)
+		if l.Stop != nil && l.Stop.Load() { // before the code is run, which may have to be made
+			w.Op = s.PC
+			w.Throw(FaultStopped, -1, "")
+		}
 		ev := l.Code.Run(w)
-		if ev == EventStop || (l.Stop != nil && l.Stop.Load()) {
+		if ev == EventStop {
 			w.Throw(FaultStopped, -1, "")
 		}
 		switch s = w.Cur; {

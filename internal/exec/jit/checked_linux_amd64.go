@@ -21,55 +21,41 @@ const boundSize = int32(unsafe.Sizeof(bound{}))
 
 // boundedAccess is an operation's access to global memory that has a bound.
 type boundedAccess struct {
-	addr  *ir.Arg
-	size  uint64 // bytes of a lane
-	write bool
-	slot  int32 // of its bound, in those of the function
+	ir.Access
+	slot int32 // of its bound, in those of the function
 }
 
-// soleAccess says whether an operation does nothing but one access to memory, and with which operand.
-func soleAccess(op *ir.Op) (addr *ir.Arg, size uint64, ok bool) {
+// soleAccess is an operation's access to memory when it does nothing else.
+func soleAccess(op *ir.Op) (a ir.Access, ok bool) {
 	if op.Ctl != ir.Plain {
-		return nil, 0, false
+		return a, false
 	}
 	switch op.Opcode() {
 	case optab.OpLd, optab.OpLdu, optab.OpSt, optab.OpRed, optab.OpAtom:
 	default:
-		return nil, 0, false
+		return a, false
 	}
-	for i := range op.Args {
-		a := &op.Args[i]
-		if a.Kind != ir.Addr {
-			continue
-		}
-		v := accessValue(op, i)
-		if addr != nil || v >= len(op.Args) {
-			return nil, 0, false
-		}
-		regs, n, _, known := elements(op, &op.Args[v])
-		if !known {
-			return nil, 0, false
-		}
-		addr, size = a, uint64(n*len(regs))
-	}
-	return addr, size, addr != nil
+	return op.Access()
 }
 
 // giveBound gives an operation's access to global memory a bound; without one it is left to the interpreter.
 func (f *function) giveBound(i int) {
 	op := &f.f.Ops[i]
-	a, size, ok := soleAccess(op)
-	if !ok || a.Base == nil || a.Base.Kind != ir.Row || a.Base.Class != ir.W64 || a.Space != ir.Generic && a.Space != ir.Global && a.Space != ir.Const {
+	x, ok := soleAccess(op)
+	if !ok {
 		return
 	}
-	f.bounded[i] = &boundedAccess{addr: a, size: size, write: op.Opcode() != optab.OpLd && op.Opcode() != optab.OpLdu, slot: f.bounds}
+	if a := x.Addr; a.Base == nil || a.Base.Kind != ir.Row || a.Base.Class != ir.W64 || a.Space != ir.Generic && a.Space != ir.Global && a.Space != ir.Const {
+		return
+	}
+	f.bounded[i] = &boundedAccess{Access: x, slot: f.bounds}
 	f.bounds++
 }
 
 // checkedTemplate is lookup for an operation with accesses that a checker wants to know of.
 func (f *function) checkedTemplate(i int) emitter {
 	op := &f.f.Ops[i]
-	if a, _, ok := soleAccess(op); ok && a.Space == ir.Shared {
+	if a, ok := soleAccess(op); ok && a.Addr.Space == ir.Shared {
 		return lookup(op)
 	}
 	b := f.bounded[i]
@@ -90,13 +76,13 @@ func (f *function) checkedTemplate(i int) emitter {
 func (g *gen) within(b *boundedAccess) {
 	const quarters = 4
 	for p := range quarters {
-		g.reg(b.addr.Base, p)
+		g.reg(b.Addr.Base, p)
 	}
 	slow := g.slow()
 	g.Ld(amd64asm.RCX, inContext(offBounds))
 	at := b.slot * boundSize
 	for p := range quarters {
-		g.VM(amd64asm.SubQ, amd64asm.Z.Broadcast(), 1, g.cached(b.addr.Base, p), amd64asm.At(amd64asm.RCX, at))
+		g.VM(amd64asm.SubQ, amd64asm.Z.Broadcast(), 1, g.cached(b.Addr.Base, p), amd64asm.At(amd64asm.RCX, at))
 		g.VMI(amd64asm.CmpUQ, amd64asm.Z.Mask(g.mask(ir.W64, p)).Broadcast(), 0, 1, amd64asm.At(amd64asm.RCX, at+8), 6)
 		g.KOrTestB(0, 0)
 		g.J(amd64asm.NE, slow)
@@ -135,7 +121,7 @@ func (x *context) learn(w *exec.Warp, f *function, b *boundedAccess, op *ir.Op) 
 		}
 		mask &= p
 	}
-	rows, disp := w.R64(b.addr.Base.Ref), uint64(b.addr.Disp)
+	rows, disp := w.R64(b.Addr.Base.Ref), uint64(b.Addr.Disp)
 	for ; mask != 0; mask &= mask - 1 {
 		a := rows[bits.TrailingZeros32(mask)&31]
 		if a-e.low <= e.span {
@@ -144,8 +130,8 @@ func (x *context) learn(w *exec.Warp, f *function, b *boundedAccess, op *ir.Op) 
 		if off := a + disp - m.Base; off >= m.Size || off < m.Special {
 			return
 		}
-		if low, size := m.CheckRange(a+disp, b.write); size >= b.size {
-			*e = bound{low - disp, size - b.size}
+		if low, size := m.CheckRange(a+disp, b.Write); size >= uint64(b.Size) {
+			*e = bound{low - disp, size - uint64(b.Size)}
 		}
 		return
 	}

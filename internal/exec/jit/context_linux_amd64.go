@@ -6,6 +6,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/ir"
 )
 
 // context is what machine code knows of the warp that it runs for; R15 points at it. It belongs to the warp (exec.Warp.Ext).
@@ -83,6 +84,7 @@ const (
 	accessHalf1   // lanes 16 to 31
 	accessUniform // every lane the same address
 	accessAffine  // a scalar of CTA code: its bases are in addr
+	accessLane    // the lane is in addr[0]
 )
 
 // slack is how far displacements may lie from a checked address.
@@ -184,10 +186,10 @@ func contextOf(w *exec.Warp, t *engineTables) *context {
 }
 
 // Locate implements exec.FaultLocator.
-func (c *code) Locate(w *exec.Warp, addr uint64) uint64 {
+func (c *code) Locate(w *exec.Warp, addr uint64) (at uint64, ok bool) {
 	x := (*context)(w.Ext)
 	if x == nil || x.op>>24 == accessNone {
-		return addr
+		return addr, false
 	}
 	w.Op = int32(x.op & (1<<24 - 1))
 	active := w.Cur.Mask
@@ -195,9 +197,8 @@ func (c *code) Locate(w *exec.Warp, addr uint64) uint64 {
 	if op.Guard >= 0 {
 		active &= x.out
 	}
-	size, disp := accessSize(op)
-	w.Lane, addr = x.locate(x.op>>24, active, addr, size, disp)
-	return addr
+	w.Lane, addr = x.locate(x.op>>24, active, addr, op)
+	return addr, true
 }
 
 // within says whether the access of size bytes at an address fails at addr, and gives the first of its bytes that does. Gathers of less than a word read the word around it.
@@ -209,11 +210,19 @@ func within(addr, at, size uint64) (uint64, bool) {
 }
 
 // locate finds the lane among the active ones whose access failed at addr, and its address.
-func (x *context) locate(kind, active uint32, addr, size, disp uint64) (lane int, at uint64) {
+func (x *context) locate(kind, active uint32, addr uint64, op *ir.Op) (lane int, at uint64) {
 	first := bits.TrailingZeros32(active) & 31
-	if kind == accessUniform {
+	switch kind {
+	case accessUniform:
+		return first, addr
+	case accessLane:
+		return int(x.addr[0]) & 31, addr
+	}
+	a, ok := op.Access()
+	if !ok {
 		return first, addr
 	}
+	size, disp := uint64(a.Size), uint64(a.Addr.Disp)
 	for m := active; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		a := x.addrs[l]

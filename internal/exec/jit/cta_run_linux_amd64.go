@@ -144,20 +144,22 @@ func mayWait(f *ir.Func) bool {
 
 // blockRunner implements exec.BlockRunner.
 type blockRunner struct {
-	c      *code
-	v      *ctaVersion
-	l      *exec.Launch
-	x      *context
-	frames []byte // kept alive
-	first  unsafe.Pointer
-	shared []uint64
-	memory unsafe.Pointer // the CTA's shared memory, in shared
-	size   int32
-	quota  int32
-	batch  uint32 // CTAs of the run under way
-	pc     int32  // where the CTA stopped
-	paused bool
-	broken bool // the CTA did not get to an end
+	c        *code
+	v        *ctaVersion
+	l        *exec.Launch
+	x        *context
+	frames   []byte // kept alive
+	first    unsafe.Pointer
+	shared   []uint64
+	memory   unsafe.Pointer // the CTA's shared memory, in shared
+	size     int32
+	quota    int32  // back edges of a turn
+	patience int32  // of a CTA that may wait for others, until it seems to
+	most     uint64 // CTAs of a run
+	batch    uint32 // CTAs of the run under way
+	pc       int32  // where the CTA stopped
+	paused   bool
+	broken   bool // the CTA did not get to an end
 }
 
 // Blocks implements exec.BlockCode.
@@ -185,14 +187,18 @@ func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
 	return r
 }
 
-// turnEdges is how many backward branches a CTA takes before it lets Go look around.
-const turnEdges = 4096
+// A run lets Go look around after turnEdges backward branches, and after so many CTAs that their operations, each executed once, are batchOps.
+const (
+	turnEdges = 4096
+	batchOps  = 1 << 18
+)
 
 // begin fills in what a launch decides.
 func (r *blockRunner) begin(l *exec.Launch) {
 	r.l = l
-	if r.quota = l.Quantum; r.quota <= 0 {
-		r.quota = turnEdges
+	r.quota, r.patience = l.Quantum, 2*l.Quantum
+	if r.quota <= 0 {
+		r.quota, r.patience = exec.Turn(turnEdges, r.c.k), 2*turnEdges
 	}
 	x, k := r.x, r.c.k
 	x.self, x.tables = r.c.e.tables, unsafe.Pointer(r.c.e.tables)
@@ -237,6 +243,7 @@ func (r *blockRunner) setup(v *ctaVersion) {
 	n := v.code.v.warps
 	dims := v.key.dims
 	r.size = lay.size
+	r.most = max(uint64(batchOps)/uint64(n*len(r.c.k.Funcs[0].Ops)), 1)
 	if need := n*int(lay.size) + 128; len(r.frames) < need {
 		buf := make([]uint64, need/8)
 		r.frames = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(buf))), len(buf)*8)
@@ -292,7 +299,7 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 	if r.c.cta.waits || r.c.e.probe != 0 {
 		n = 1
 	}
-	r.batch = uint32(min(n, 1<<30))
+	r.batch = uint32(min(n, r.most))
 	x.batch = r.batch
 	if n := r.v.replaced.Load(); n != nil {
 		if n.code == nil {
@@ -312,7 +319,7 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 		defer func() { r.c.e.probe = (r.c.e.probe*7 + 5) % 1021 }()
 	}
 	start := r.v.base + uintptr(r.v.code.start)
-	pauses := 0
+	edges := int32(0) // in the pauses of the run
 	for {
 		ret := enter(start, unsafe.Pointer(x))
 		x.op = 0
@@ -321,9 +328,9 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 		case exitDone:
 			return uint64(r.batch), true
 		case exitBudget:
-			pauses++
+			edges += r.quota
 			r.pc, r.paused = pc, true
-			if r.l.Stop != nil && r.l.Stop.Load() || r.c.cta.waits && pauses >= 2 {
+			if r.l.Stop != nil && r.l.Stop.Load() || r.c.cta.waits && edges >= r.patience {
 				return r.Ended(), false
 			}
 			x.budget = r.quota
@@ -446,30 +453,27 @@ func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) (*exec.Warp, uint64) {
 	w.Op, w.Lane = op, 0
 	v := r.v.code.v
 	o := &v.a.f.Ops[op]
-	size, disp := accessSize(o)
 	if kind != accessAffine {
 		active := uint32(0xffffffff)
 		if o.Guard >= 0 {
 			active &= x.out
 		}
-		w.Lane, addr = x.locate(kind, active, addr, size, disp)
+		w.Lane, addr = x.locate(kind, active, addr, o)
 		return w, addr
 	}
-	for i := range o.Args {
-		a := &o.Args[i]
-		if a.Kind != ir.Addr || a.Base == nil {
-			continue
+	a, ok := o.Access()
+	if !ok {
+		return w, addr
+	}
+	s := v.webs[v.useWeb(op, a.Addr.Base.Ref.Off)].shape
+	for lane := range 32 {
+		at := x.addr[0] + uint64(int64(lane)*s.stride)
+		if s.halves {
+			at = x.addr[lane/16] + uint64(int64(lane%16)*s.stride)
 		}
-		s := v.webs[v.useWeb(op, a.Base.Ref.Off)].shape
-		for lane := range 32 {
-			at := x.addr[0] + uint64(int64(lane)*s.stride)
-			if s.halves {
-				at = x.addr[lane/16] + uint64(int64(lane%16)*s.stride)
-			}
-			if addr-at-disp < size {
-				w.Lane = lane
-				break
-			}
+		if at, ok := within(addr, at+uint64(a.Addr.Disp), uint64(a.Size)); ok {
+			w.Lane, addr = lane, at
+			break
 		}
 	}
 	return w, addr

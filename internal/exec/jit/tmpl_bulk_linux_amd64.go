@@ -9,9 +9,6 @@ import (
 // bulkTemplates are copies of many bytes, and stores, that complete on an mbarrier object.
 var bulkTemplates = map[optab.Opcode]template{optab.OpCpAsyncBulk: bulkTemplate, optab.OpCpAsyncBulkPrefetch: nothing, optab.OpStAsync: asyncStore}
 
-// bulkReach is how far from its address a bulk copy's fault may lie.
-const bulkReach = 1 << 24
-
 // bulkTemplate is cp.async.bulk between global and shared memory, and between CTAs' shared memories, made at once as in the interpreter. Copies to several CTAs and what is
 // not well-formed are left to Go.
 func bulkTemplate(op *ir.Op) emitter {
@@ -86,9 +83,11 @@ func bulkTemplate(op *ir.Op) emitter {
 			}
 		})
 		if xs[0].global() || xs[1].global() {
-			g.accessing(accessLanes)
+			g.noted = 0
+			g.accessing(accessLane)
 		}
 		g.eachLane(false, func() {
+			l.St(inContext(offAddr), a64.RSI)
 			l.address(&xs[1], at[1])
 			from := l.pointer(&xs[1])
 			l.Lea(a64.RDX, a64.At(a64.R8, from))

@@ -24,39 +24,6 @@ type access struct {
 	regs   []*ir.Arg
 }
 
-// accessSize is the bytes that one lane moves, and the displacement of their address.
-func accessSize(op *ir.Op) (size, disp uint64) {
-	for i := range op.Args {
-		a := &op.Args[i]
-		if a.Kind != ir.Addr {
-			continue
-		}
-		v := &op.Args[accessValue(op, i)]
-		if ac, ok := accessOf(op, a, v); ok {
-			return uint64(ac.total), uint64(int64(ac.disp))
-		}
-		switch op.Opcode() {
-		case optab.OpCpAsync:
-			if a.Space == ir.Shared {
-				continue
-			}
-			return op.Arg("n").Bits, uint64(a.Disp)
-		case optab.OpCpAsyncBulk:
-			if a.Space != ir.Global {
-				continue
-			}
-			return bulkReach, uint64(a.Disp)
-		}
-		if t, ok := optab.TypeOf(op.Match.Types[len(op.Match.Types)-1]); ok && t.Bits == 128 {
-			return 16, uint64(a.Disp)
-		}
-		if regs, size, _, ok := elements(op, v); ok {
-			return uint64(size * len(regs)), uint64(a.Disp)
-		}
-	}
-	return 4, 0
-}
-
 // accessValue is the operand that an access moves, when the address is operand i.
 func accessValue(op *ir.Op, i int) int {
 	if i == 1 && op.Opcode() != optab.OpAtom {

@@ -98,33 +98,11 @@ type access struct {
 
 // accessOf finds the memory operand of loads, stores and atomic operations.
 func accessOf(op *ir.Op) access {
-	if op.Match == nil || len(op.Match.Types) == 0 {
+	a, ok := op.Access()
+	if !ok || op.Opcode() == optab.OpCpAsync || a.Addr.Space == ir.KernelParam || a.Addr.Space == ir.FrameParam { // constants and registers on the hardware
 		return access{}
 	}
-	switch op.Opcode() {
-	case optab.OpLd, optab.OpLdu, optab.OpSt, optab.OpAtom, optab.OpRed:
-	default:
-		return access{}
-	}
-	t, ok := optab.TypeOf(op.Match.Types[len(op.Match.Types)-1])
-	if !ok {
-		return access{}
-	}
-	a := access{size: uint32(t.Bits / 8)}
-	for i := range op.Args {
-		switch x := &op.Args[i]; x.Kind {
-		case ir.Addr:
-			if a.addr == nil {
-				a.addr, a.space = x, x.Space
-			}
-		case ir.Vec:
-			a.size = uint32(t.Bits/8) * uint32(len(x.Elems))
-		}
-	}
-	if a.addr == nil || a.space == ir.KernelParam || a.space == ir.FrameParam { // constants and registers on the hardware
-		return access{}
-	}
-	return a
+	return access{a.Addr, a.Size, a.Addr.Space}
 }
 
 // code runs a kernel.
