@@ -73,7 +73,7 @@ func TestStop(t *testing.T) {
 }
 
 // stopLate is how long a stopped kernel may go on.
-const stopLate = 20 * time.Millisecond
+const stopLate = 50 * time.Millisecond
 
 // used is the processor time that the process has had: on a busy machine others have the rest.
 func used() time.Duration {
