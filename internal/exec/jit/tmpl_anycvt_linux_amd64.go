@@ -44,8 +44,7 @@ func (g *gen) quarterDouble(z uint8, a *ir.Arg, q int, typ string) {
 	g.V(a64.CvtPS2PD, a64.Z, z, 0, r)
 }
 
-// byQuarters makes an operation of a body that leaves 64-bit results of quarter q in register 0, or for 32-bit rows 32-bit ones in its lower half when
-// narrow is set.
+// byQuarters makes an operation of a body that leaves 64-bit results of quarter q in register 0, or 32-bit ones in its lower half when narrow is set.
 func byQuarters(d, a *ir.Arg, narrow bool, body func(g *gen, q int)) emitter {
 	if d.Kind != ir.Row || d.Class != ir.W32 && d.Class != ir.W64 || !a.Reg() || a.Class != ir.W32 && a.Class != ir.W64 {
 		return nil
@@ -55,6 +54,9 @@ func byQuarters(d, a *ir.Arg, narrow bool, body func(g *gen, q int)) emitter {
 			for q := range g.each(d) {
 				g.pin()
 				body(g, q)
+				if narrow { // a register wider than the type
+					g.V(a64.MovZXDQ, a64.Z, 0, 0, 0)
+				}
 				z, o := g.dst(d, q)
 				g.V(a64.MovA64, o, z, 0, 0)
 			}
