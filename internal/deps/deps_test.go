@@ -55,6 +55,7 @@ var layers = []layer{
 	{"internal/driver", nil},
 	{"internal/nvidia", []string{"internal/driver"}},
 	{"internal/softdev", []string{"internal/driver", "internal/image", "internal/ptx", "internal/ir", "internal/link", "internal/exec", "internal/mem", "internal/num", "internal/tensormap", "profiles"}},
+	{"internal/ptxgen", []string{"internal/ptx", "internal/driver"}},
 	{"internal/device", []string{"internal/driver", "internal/nvidia", "internal/softdev"}},
 	{"profiles", nil},
 	{"cu", []string{"internal/driver", "internal/device"}},

@@ -1,0 +1,71 @@
+package ptxgen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// refused are the words of the table that package check refuses in every combination on sm_90a, by the form's rule or name. The rules stand in package check,
+// with their sources; wmma's .satfinite went with PTX 6.5.
+var refused = []struct{ rule, words string }{
+	{"signedonly", "u16 u32 u64"},
+	{"carry", "u16 s16 sat"},
+	{"intsat", "sat"}, // of u16x2 and s16x2
+	{"intrelu", "u16 u32 u64 s16 s64"},
+	{"compare", "lo ls hi hs ftz"}, // of f16 and bf16
+	{"ld", "v8 L2::evict_normal L2::evict_first L2::evict_last"},
+	{"st", "v8 L2::evict_normal L2::evict_first L2::evict_last"},
+	{"tma", "1d 2d"}, // with .im2col
+	{"bulkreduce", "b64 s64 f16 bf16 f32 f64 noftz"},
+	{"wmmasat", "satfinite"},
+	{"cvta", "u32"},
+}
+
+func isRefused(f Feature) bool {
+	for _, r := range refused {
+		if (r.rule == f.Form.Rule || r.rule == f.Form.Name && f.Form.Rule == "") && slices.Contains(strings.Fields(r.words), f.Word) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestCoverage: as many seeds as hold every feature once use every form of the table that sm_90a has, with every word of it that package check accepts.
+func TestCoverage(t *testing.T) {
+	forms, words := map[int]bool{}, map[string]bool{}
+	n := (uint64(len(Features())) + FeaturesPerProgram - 1) / FeaturesPerProgram
+	if testing.Short() {
+		n /= 8
+	}
+	held := map[string]bool{}
+	for seed := range n {
+		p := Generate(seed)
+		for i := range uint64(FeaturesPerProgram) {
+			held[Features()[(seed*FeaturesPerProgram+i)%uint64(len(Features()))].String()] = true
+		}
+		for _, u := range p.Uses {
+			forms[u.Form.Index] = true
+			for i, w := range u.Words {
+				words[fmt.Sprint(u.Form.Index, i, w)] = true
+			}
+		}
+	}
+	missing := 0
+	for _, f := range Features() {
+		used := forms[f.Form.Index] && (f.Slot < 0 || words[fmt.Sprint(f.Form.Index, f.Slot, f.Word)])
+		switch {
+		case !used && isRefused(f):
+			if held[f.String()] {
+				missing++
+			}
+		case !used && held[f.String()]:
+			t.Errorf("no program has %s", f)
+		}
+	}
+	if missing > 160 {
+		t.Errorf("%d words are refused in every combination", missing)
+	}
+	t.Logf("%d programs use %d forms; of %d words %d are refused in every combination", n, len(forms), len(Features()), missing)
+}
