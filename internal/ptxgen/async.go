@@ -13,18 +13,18 @@ func (g *gen) copies(f *optab.Form, words []string, m *optab.Match) bool {
 		return false
 	}
 	switch {
-	case strings.HasPrefix(f.Op, "tma."):
+	case strings.HasPrefix(f.OpName, "tma."):
 		return g.tensorCopy(f, words, m)
-	case f.Op == "cp.async.wait_group", f.Op == "cp.async.commit_group":
+	case f.OpName == "cp.async.wait_group", f.OpName == "cp.async.commit_group":
 		line := mnemonic(f, words)
-		if f.Op == "cp.async.wait_group" && len(f.Operands) > 0 {
+		if f.OpName == "cp.async.wait_group" && len(f.Operands) > 0 {
 			line += " 0"
 		}
 		g.emit("%s;", line)
 		return true
-	case f.Op == "cp.async":
+	case f.OpName == "cp.async":
 		return g.copySmall(f, words, m)
-	case f.Op == "cp.async.mbarrier.arrive":
+	case f.OpName == "cp.async.mbarrier.arrive":
 		return g.copyArrive(f, words, m)
 	}
 	return g.bulk(f, words, m)
@@ -128,7 +128,7 @@ func (g *gen) bulk(f *optab.Form, words []string, m *optab.Match) bool {
 	rows := g.p.Rows
 	global := ""
 	switch {
-	case f.Op == "cp.async.bulk.prefetch":
+	case f.OpName == "cp.async.bulk.prefetch":
 		line = fmt.Sprintf("%s [%%i+%d],%d%s;", word, 16*g.IntN(64), 16*(1+g.IntN(8)), hint)
 	case m.Has("bulk_group"): // to global memory: the rows of the block
 		global = fmt.Sprintf("%%o+%d", Scratch+4*rows*g.p.Threads())
@@ -156,7 +156,7 @@ func (g *gen) bulk(f *optab.Form, words []string, m *optab.Match) bool {
 	if hint != "" {
 		g.policy()
 	}
-	if f.Op == "cp.async.bulk.prefetch" {
+	if f.OpName == "cp.async.bulk.prefetch" {
 		g.emit("%s", line)
 		return true
 	}
@@ -289,7 +289,7 @@ func (g *gen) tensorCopy(f *optab.Form, words []string, m *optab.Match) bool {
 	var coords []string
 	for i := range rank {
 		c := fmt.Sprint(0)
-		if i == 1 && !im2col && f.Op == "tma.load" {
+		if i == 1 && !im2col && f.OpName == "tma.load" {
 			c = fmt.Sprint(g.IntN(7) - 1)
 		}
 		coords = append(coords, c)
@@ -311,7 +311,7 @@ func (g *gen) tensorCopy(f *optab.Form, words []string, m *optab.Match) bool {
 	}
 	output := -1
 	rows := 0
-	store := f.Op == "tma.store" || f.Op == "tma.reduce"
+	store := f.OpName == "tma.store" || f.OpName == "tma.reduce"
 	if store {
 		output = Scratch + 4*g.p.Rows*g.p.Threads()
 	}
@@ -328,7 +328,7 @@ func (g *gen) tensorCopy(f *optab.Form, words []string, m *optab.Match) bool {
 	g.need(".shared .align 128 .b8 tb[2048];")
 	g.need(".shared .align 8 .b64 mx[4];")
 	var line string
-	switch f.Op {
+	switch f.OpName {
 	case "tma.load":
 		line = fmt.Sprintf("%s [tb],[%%a4,{%s}],[mx]%s", word, at, offsets)
 		if m.Has("multicast::cluster") {
@@ -348,7 +348,7 @@ func (g *gen) tensorCopy(f *optab.Form, words []string, m *optab.Match) bool {
 	}
 	g.emit("mov.u32 %%t7,0;\nmov.u64 %%a4,%s;\ncvta.param.u64 %%a4,%%a4;", name)
 	switch {
-	case f.Op == "tma.prefetch":
+	case f.OpName == "tma.prefetch":
 		g.emit("%s", line)
 		return true
 	case store:
@@ -384,7 +384,7 @@ func (g *gen) tensorMap(f *optab.Form, words []string, m *optab.Match) bool {
 	}
 	g.need(".shared .align 128 .b8 tq[128];")
 	word := mnemonic(f, words)
-	if f.Op == "tensormap.cp_fenceproxy" {
+	if f.OpName == "tensormap.cp_fenceproxy" {
 		line := word + " [%o],[tq],128;"
 		if !g.accepts(line) {
 			return false

@@ -157,7 +157,7 @@ func (g *gen) vector(t *optab.Type, n int, o *optab.Operand) (text string, write
 
 // multiplies and adds are what a compiler may contract when neither names a rounding.
 func contracts(f *optab.Form, m *optab.Match) (mul, add bool) {
-	switch f.Op {
+	switch f.OpName {
 	case "fmul":
 		return m.One("rn", "rz", "rm", "rp") == "", false
 	case "fadd", "fsub":
@@ -199,7 +199,7 @@ func (g *gen) generic(f *optab.Form, words []string, m *optab.Match) bool {
 		case f.Name == "fns" && o.Name == "b":
 			g.emit("and.b32 %%t1,%s,31;", g.source(optab.FindType("u32"), false).name)
 			text = "%t1"
-		case (f.Op == "idiv" || f.Name == "rem") && o.Name == "b":
+		case (f.OpName == "idiv" || f.Name == "rem") && o.Name == "b":
 			text, before = g.divisor(optab.FindType(m.Type(0)))
 		default:
 			text, w, ok = g.operand(m, o)

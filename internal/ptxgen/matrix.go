@@ -103,7 +103,7 @@ func (g *gen) mma(f *optab.Form, words []string, m *optab.Match) bool {
 		if emit && f.Operand("e") != nil {
 			g.emit("mov.b32 %%t7,%s;", pick(g, "0x44444444", "0xEEEEEEEE"))
 		}
-		if f.Op == "mma.sp" && g.chance(2) {
+		if f.OpName == "mma.sp" && g.chance(2) {
 			sel := texts[len(texts)-1]
 			texts[len(texts)-1] = "1"
 			if !g.accepts(mnemonic(f, words) + " " + strings.Join(texts, ",") + ";") {
@@ -182,18 +182,18 @@ func (g *gen) wmma(f *optab.Form, words []string, m *optab.Match) bool {
 	// a product that the form is part of
 	for range 400 {
 		product = wmmaForms[g.IntN(len(wmmaForms))]
-		if f.Op == "wmma.mma" {
+		if f.OpName == "wmma.mma" {
 			product, pw = f, words
 		} else {
 			pw = g.words(product, Feature{})
 		}
 		if pm = g.match(product, pw); pm == nil || !g.accepts(g.wmmaLine(product, pw)) {
-			if f.Op == "wmma.mma" {
+			if f.OpName == "wmma.mma" {
 				return false
 			}
 			continue
 		}
-		if f.Op == "wmma.mma" || g.wmmaUses(pm, m) {
+		if f.OpName == "wmma.mma" || g.wmmaUses(pm, m) {
 			break
 		}
 		pm = nil
@@ -287,7 +287,7 @@ func (g *gen) wmma(f *optab.Form, words []string, m *optab.Match) bool {
 var wmmaForms = func() []*optab.Form {
 	var list []*optab.Form
 	for _, f := range optab.Get().Lookup("wmma") {
-		if f.Op == "wmma.mma" && Excluded(f) == "" {
+		if f.OpName == "wmma.mma" && Excluded(f) == "" {
 			list = append(list, f)
 		}
 	}
@@ -383,14 +383,14 @@ func (g *gen) wmmaPart(op, part string, p *product, f *optab.Form, words []strin
 		}
 		return l == p.layout[part]
 	}
-	if f.Op == op {
+	if f.OpName == op {
 		if m := g.match(f, words); fits(m) {
 			return f, words
 		}
 	}
 	var list []*optab.Form
 	for _, c := range optab.Get().Lookup("wmma") {
-		if c.Op == op {
+		if c.OpName == op {
 			list = append(list, c)
 		}
 	}
@@ -419,7 +419,7 @@ func (g *gen) wgmma(f *optab.Form, words []string, m *optab.Match) bool {
 		return false
 	}
 	word := mnemonic(f, words)
-	if f.Op == "wgmma.fence" {
+	if f.OpName == "wgmma.fence" {
 		line := word
 		if len(f.Operands) > 0 {
 			line += " 0"

@@ -241,7 +241,7 @@ func (g *gen) atomic(f *optab.Form, words []string, m *optab.Match) bool {
 		return g.storeAsync(f, words, m)
 	}
 	sp := m.One("global", "shared", "shared::cta", "shared::cluster")
-	vec := f.Op == "atom.vec"
+	vec := f.OpName == "atom.vec"
 	if vec && sp == "" {
 		sp = "global"
 	}

@@ -13,13 +13,13 @@ func (g *gen) barrier(f *optab.Form, words []string, m *optab.Match) bool {
 		return false
 	}
 	word := mnemonic(f, words)
-	switch f.Op {
+	switch f.OpName {
 	case "bar.warp":
 		g.emit("%s%s 0xffffffff;", g.uniformGuard(), word)
 		return true
 	case "barrier.cluster.arrive", "barrier.cluster.wait":
 		arrive, wait := "barrier.cluster.arrive", "barrier.cluster.wait"
-		if f.Op == "barrier.cluster.arrive" {
+		if f.OpName == "barrier.cluster.arrive" {
 			arrive = word
 		} else {
 			wait = word
@@ -45,7 +45,7 @@ func (g *gen) barrier(f *optab.Form, words []string, m *optab.Match) bool {
 		g.emit("mov.u32 %%t4,%d;", g.threads)
 		count = "%t4"
 	}
-	switch f.Op {
+	switch f.OpName {
 	case "barrier.sync":
 		line := word + " " + id
 		if g.chance(2) {
@@ -94,7 +94,7 @@ func (g *gen) exchange(barrier func()) {
 
 // fence writes membar and fence.
 func (g *gen) fence(f *optab.Form, words []string, m *optab.Match) bool {
-	if f.Op == "fence.tensormap" {
+	if f.OpName == "fence.tensormap" {
 		if g.fn != nil {
 			return false
 		}
@@ -134,8 +134,8 @@ func (g *gen) mbarrier(f *optab.Form, words []string, m *optab.Match) bool {
 	pending := 4
 	tx := 0
 	var line string
-	waits := f.Op == "mbarrier.test_wait" || f.Op == "mbarrier.try_wait"
-	switch f.Op {
+	waits := f.OpName == "mbarrier.test_wait" || f.OpName == "mbarrier.try_wait"
+	switch f.OpName {
 	case "mbarrier.init":
 		line = fmt.Sprintf("%s [%s],4;", word, addr)
 	case "mbarrier.inval":
@@ -182,7 +182,7 @@ func (g *gen) mbarrier(f *optab.Form, words []string, m *optab.Match) bool {
 	if !g.accepts(line) {
 		return false
 	}
-	if f.Op == "mbarrier.init" {
+	if f.OpName == "mbarrier.init" {
 		g.need(fmt.Sprintf(".shared .align 8 .b64 mb[%d];", g.threads))
 		g.emit("mov.u32 %%t5,mb;\nmad.lo.u32 %%t5,%%t,8,%%t5;")
 	} else {
@@ -197,19 +197,19 @@ func (g *gen) mbarrier(f *optab.Form, words []string, m *optab.Match) bool {
 		}
 	}
 	switch {
-	case f.Op == "mbarrier.init":
+	case f.OpName == "mbarrier.init":
 		g.emit("%s", line)
-	case f.Op == "mbarrier.complete_tx":
+	case f.OpName == "mbarrier.complete_tx":
 		g.emit("mbarrier.expect_tx.relaxed.cta.shared.b64 [%%t5],64;\n%s", line)
-	case f.Op == "mbarrier.inval":
+	case f.OpName == "mbarrier.inval":
 		g.emit("%s", line)
 		return true
-	case f.Op == "mbarrier.pending_count":
+	case f.OpName == "mbarrier.pending_count":
 		g.emit("mbarrier.arrive.shared.b64 %%a3,[%%t5];\n%s\nst.global.b32 [%s],%%t1;", line, g.row(1))
 		pending--
 	case !waits:
 		g.emit("%s", line)
-		if strings.HasPrefix(f.Op, "mbarrier.arrive") {
+		if strings.HasPrefix(f.OpName, "mbarrier.arrive") {
 			show(state)
 		}
 	}
