@@ -3,6 +3,7 @@ package exec
 import (
 	"fmt"
 
+	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
@@ -47,7 +48,8 @@ type Fault struct {
 	Write     bool
 	HasAddr   bool
 	Space     string
-	Text      string // detail
+	Text      string        // detail
+	Defect    *defect.Error // of FaultInternal
 
 	// With a memory checker (Memory.Check): the kernel, and how many more threads of the warp make a bad access with the same operation; the last of them and its address.
 	Program    *ir.Kernel
@@ -58,6 +60,9 @@ type Fault struct {
 
 func (f *Fault) Error() string {
 	s := f.Kind.String()
+	if f.Defect != nil {
+		s = f.Defect.Reason()
+	}
 	if f.HasAddr {
 		rw := "read"
 		if f.Write {
@@ -92,7 +97,18 @@ func (f *Fault) Error() string {
 	if f.HasThread {
 		s += fmt.Sprintf(", block (%d,%d,%d), thread (%d,%d,%d)", f.Block[0], f.Block[1], f.Block[2], f.Thread[0], f.Thread[1], f.Thread[2])
 	}
+	if f.Defect != nil {
+		s += f.Defect.Request()
+	}
 	return s
+}
+
+// Unwrap gives the defect of a FaultInternal.
+func (f *Fault) Unwrap() error {
+	if f.Defect == nil {
+		return nil
+	}
+	return f.Defect
 }
 
 // fault is the panic value that carries a Fault out of an operation.

@@ -35,8 +35,12 @@ func (w *Warp) Ptr(space ir.Space, lane int, addr uint64, size, align uint32, wr
 		}
 		return unsafe.Pointer(&p[addr])
 	}
-	w.Throw(FaultInternal, lane, "address in "+space.String()+" space")
-	return nil
+	panic("an address in " + space.String() + " space")
+}
+
+// reaches says whether a kernel may have made an access to an address: it lies in the window, or in memory of the program that the API allows on the device.
+func (m *Memory) reaches(addr uint64) bool {
+	return addr-m.Base < m.Size || m.Foreign != nil && m.Foreign(addr, 1) != nil
 }
 
 // slow serves generic addresses outside global memory.

@@ -1,15 +1,14 @@
 package exec
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/mem"
 )
@@ -313,22 +312,24 @@ func (g *grid) recovered(c *CTA, r any) error {
 			w = c.current
 		}
 	}
-	if addr, ok := mem.Faulted(r); ok && w != nil {
+	if addr, ok := mem.Faulted(r); ok && w != nil && g.l.Mem.reaches(addr) {
 		located := false
 		if l, ok := g.l.Code.(FaultLocator); ok {
 			addr, located = l.Locate(w, addr)
 		}
 		return w.missed(addr, located)
 	}
-	if w != nil {
-		f := w.fault(FaultInternal, -1, fmt.Sprint(r))
-		if e, ok := r.(error); ok {
-			var re runtime.Error
-			if errors.As(e, &re) {
-				f.Text += "\n" + string(debug.Stack())
-			}
+	return g.internal(w, defect.Of(r))
+}
+
+// internal is the fault of a defect, at the warp's operation if there is one.
+func (g *grid) internal(w *Warp, e *defect.Error) (f *Fault) {
+	defer func() {
+		if recover() != nil { // the warp is in no state to be asked
+			f = &Fault{Kind: FaultInternal, Kernel: g.l.Code.Kernel().Name, Defect: e}
 		}
-		return f
-	}
-	return &Fault{Kind: FaultInternal, Kernel: g.l.Code.Kernel().Name, Text: fmt.Sprint(r)}
+	}()
+	f = w.fault(FaultInternal, -1, "")
+	f.Defect = e
+	return f
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/mem"
 )
 
@@ -117,18 +118,28 @@ func (wk *worker) work() {
 func (wk *worker) leave(old bool) {
 	r := recover()
 	debug.SetPanicOnFault(old)
-	if wk.whole {
-		if r != nil && wk.inBlock {
-			if addr, ok := mem.Faulted(r); ok {
-				wk.g.fail(wk.blockFault(addr))
-				r = nil
-			}
+	if err := wk.ended(r); err != nil {
+		wk.g.fail(err)
+	}
+}
+
+// ended gives up what the worker has for the launch. It makes an error of r, what work panicked with or nil, or of a panic of its own.
+func (wk *worker) ended(r any) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = wk.g.internal(nil, defect.Of(v))
 		}
-		wk.blocks.Close()
+	}()
+	if wk.whole {
+		defer wk.blocks.Close()
+		if addr, ok := mem.Faulted(r); ok && wk.inBlock && wk.g.l.Mem.reaches(addr) {
+			return wk.blockFault(addr)
+		}
 	}
 	if r != nil {
-		wk.g.fail(wk.g.recovered(wk.cta, r))
+		return wk.g.recovered(wk.cta, r)
 	}
+	return nil
 }
 
 // take returns the group to run next: a new one while fewer than limit are resident, else the one that waits longest. had is a group that had its turn and has not

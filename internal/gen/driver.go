@@ -49,7 +49,7 @@ func writeDriver(m *Model, out output) error {
 	if err := d.writeTypes(driverDir, "driver", out); err != nil {
 		return err
 	}
-	for _, w := range []func(*dialect, output) error{writeTable, writeSymbols, writeEntryPoints, writeErrors, writePerThread} {
+	for _, w := range []func(*dialect, output) error{writeTable, writeSymbols, writeEntryPoints, writeErrors, writePerThread, writeGuard} {
 		if err := w(d, out); err != nil {
 			return err
 		}
@@ -253,4 +253,21 @@ func writePerThread(d *dialect, out output) error {
 	}
 	b.WriteString("}\n")
 	return out.add(driverDir+"/zz_generated_perthread.go", b.String())
+}
+
+// writeGuard puts a boundary around each function: a panic ends there.
+func writeGuard(d *dialect, out output) error {
+	var b strings.Builder
+	b.WriteString("package driver\n\nimport \"unsafe\"\n\n")
+	b.WriteString("func (g *guard) wrap(t *Table) {\n")
+	for i, f := range d.m.Funcs {
+		args := []string{"cur"}
+		for _, q := range f.Params {
+			args = append(args, goKeyword(q.Name))
+		}
+		n := fieldName(f.Name)
+		fmt.Fprintf(&b, "if inner := t.%s; inner != nil {\nt.%s = func(%s) (ret CUresult) {\ndefer g.leave(%d, cur, &ret)\nreturn inner(%s)\n}\n}\n", n, n, d.goParams(f), i, strings.Join(args, ", "))
+	}
+	b.WriteString("}\n")
+	return out.add(driverDir+"/zz_generated_guard.go", b.String())
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/gocuda/cuda/internal/defect"
 )
 
 // Limits of the parser.
@@ -215,7 +217,7 @@ func (p *parser) try(f func()) (ok bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, is := r.(bailout); !is {
-				panic(r)
+				panic(defect.Of(r))
 			}
 			p.depth = depth
 			p.inInit, p.inSection = false, false

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/mem"
 )
@@ -20,7 +21,7 @@ func attempt(f func()) (bad uint64, ok bool) {
 			return
 		}
 		if bad, ok = mem.Faulted(r); !ok {
-			panic(r)
+			panic(defect.Of(r))
 		}
 		ok = false
 	}()
@@ -57,16 +58,25 @@ func (o *op) what() string {
 	return "a copy"
 }
 
-// lost ends an operation whose memory is not there. An address outside the window is a host pointer of the program, of which the call answers if it still waits.
+// lost ends an operation whose memory is not there. An address outside the window is a host pointer of the program, of which the call answers if it still waits. Launches have no such pointers:
+// what their kernels reach ends in package exec.
 func (s *stream) lost(o *op, addr uint64) {
+	if _, ok := o.task.(*launch); ok && !s.ctx.d.memory.w.Contains(addr) {
+		panic(fmt.Sprintf("a launch reached %#x outside its kernel", addr))
+	}
 	if !o.awaited || s.ctx.d.memory.w.Contains(addr) {
 		s.ctx.gone(o.what(), addr)
 		return
 	}
-	s.mu.Lock()
-	s.unreached = append(s.unreached, s.done.Load()+1)
-	s.mu.Unlock()
+	s.notReached()
 	s.ctx.d.explainHost(s.ctx, o.what(), addr)
+}
+
+// notReached notes of the operation under way that it has not found its host memory.
+func (s *stream) notReached() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unreached = append(s.unreached, s.done.Load()+1)
 }
 
 // reach does work in a context, which an access without memory ends.

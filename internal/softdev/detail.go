@@ -16,8 +16,8 @@ type detail struct {
 
 func (x *detail) set(n uint64, text string) {
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	x.n, x.text = n, text
-	x.mu.Unlock()
 }
 
 func (x *detail) get() (uint64, string) {

@@ -58,6 +58,7 @@ type environment struct {
 	eager      bool // CUDA_MODULE_LOADING=EAGER; LAZY, DEFAULT and anything else load functions when they are needed
 	forcePTX   bool // CUDA_FORCE_PTX_JIT=1: machine code of containers is left aside
 	memcheck   bool // GOCUDA_MEMCHECK
+	stack      bool // GOCUDA_STACK
 	disablePTX bool // CUDA_DISABLE_PTX_JIT=1: PTX is refused
 	memory     uint64
 }
@@ -68,6 +69,7 @@ func readEnvironment() (e environment, err error) {
 		return err == nil && n != 0
 	}
 	e.eager = os.Getenv("CUDA_MODULE_LOADING") == "EAGER"
+	e.stack = on(StackVariable)
 	e.forcePTX, e.disablePTX = on("CUDA_FORCE_PTX_JIT"), on("CUDA_DISABLE_PTX_JIT")
 	switch os.Getenv(MemcheckVariable) {
 	case "1", "true", "on":

@@ -1,13 +1,13 @@
 package softdev
 
 import (
-	"sync"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/lazy"
 )
 
 // function is a kernel of a module.
@@ -19,7 +19,7 @@ type function struct {
 
 	tune *tuning
 
-	once   sync.Once
+	once   lazy.Once
 	code   exec.Code
 	kernel *ir.Kernel
 	consts unsafe.Pointer

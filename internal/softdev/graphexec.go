@@ -469,6 +469,7 @@ func (r *graphRun) reached(w nodeWork) {
 func (r *graphRun) skip(c *context) bool { return r.skipped || c.fault() != success }
 
 func (r *graphRun) execute(_ *stream, skip bool) {
+	defer r.ended()
 	r.skipped = skip
 	if !skip {
 		r.p.walk(func(s *step) {
@@ -478,16 +479,32 @@ func (r *graphRun) execute(_ *stream, skip bool) {
 		})
 		r.runPlan(r.p)
 	}
+}
+
+// ended gives up what the launch holds.
+func (r *graphRun) ended() {
 	for w := range r.records { // also those that were not come by
 		r.reached(w)
 	}
+	if finish := r.land(); len(finish) > 0 {
+		r.x.d.goFor(nil, func() { runAll(finish) }) // a destructor must not hold up the stream
+	}
+}
+
+// land takes the launch out of its graph's account.
+func (r *graphRun) land() (finish []func()) {
 	gs := &r.x.d.gs
 	gs.mu.Lock()
+	defer gs.mu.Unlock()
 	r.x.flights--
-	finish := r.x.finish()
-	gs.mu.Unlock()
-	if len(finish) > 0 {
-		go runAll(finish) // a destructor must not hold up the stream
+	return r.x.finish()
+}
+
+// node runs a step. After a panic the context is broken, and later steps only give up what they hold.
+func (r *graphRun) node(s *step) {
+	defer r.s.ctx.guard()
+	if !s.off {
+		s.work.run(r)
 	}
 }
 
@@ -498,13 +515,19 @@ func (r *graphRun) runPlan(p *plan) {
 		left[i].Store(int32(p.steps[i].deps))
 	}
 	var wg sync.WaitGroup
+	defer wg.Wait()
 	var from func(i int)
+	aside := func(i int) {
+		wg.Add(1)
+		r.x.d.goFor(r.s.ctx, func() {
+			defer wg.Done()
+			from(i)
+		})
+	}
 	from = func(i int) {
 		for i >= 0 {
 			s := &p.steps[i]
-			if !s.off {
-				s.work.run(r)
-			}
+			r.node(s)
 			i = -1
 			for _, j := range s.next {
 				if left[j].Add(-1) > 0 {
@@ -514,11 +537,7 @@ func (r *graphRun) runPlan(p *plan) {
 					i = j
 					continue
 				}
-				wg.Add(1)
-				go func() {
-					defer wg.Done()
-					from(j)
-				}()
+				aside(j)
 			}
 		}
 	}
@@ -531,14 +550,9 @@ func (r *graphRun) runPlan(p *plan) {
 			first = i
 			continue
 		}
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			from(i)
-		}()
+		aside(i)
 	}
 	from(first)
-	wg.Wait()
 }
 
 // step finds the step that a node has in an executable graph.

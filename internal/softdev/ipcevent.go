@@ -73,7 +73,7 @@ func (x *sharedEvent) point(e *event) point {
 		r.changed.L = &r.mu
 		r.queued = 1
 		x.remote = r
-		go x.watch(r)
+		x.d.goFor(e.ctx, func() { x.watch(r) })
 	}
 	return point{&x.remote.stream, 1}
 }
@@ -82,6 +82,7 @@ func (x *sharedEvent) point(e *event) point {
 func (x *sharedEvent) watch(r *remoteRecord) {
 	const least, most, patience = 10 * time.Microsecond, 500 * time.Microsecond, 100 * time.Millisecond
 	pause, asked := least, time.Now()
+	defer r.finish()
 	for !x.finished(r.number) && x.d.state.Load() != driverClosed {
 		if time.Since(asked) > patience {
 			// A process that has ended reaches nothing: its events count as reached, as work of contexts that are gone does.
@@ -93,10 +94,14 @@ func (x *sharedEvent) watch(r *remoteRecord) {
 		time.Sleep(pause)
 		pause = min(2*pause, most)
 	}
+}
+
+// finish lets go who waits for the record.
+func (r *remoteRecord) finish() {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.done.Store(1)
 	r.changed.Broadcast()
-	r.mu.Unlock()
 }
 
 func (d *Driver) ipcGetEventHandle(cur driver.CUcontext, out *driver.CUipcEventHandle, h driver.CUevent) driver.CUresult {

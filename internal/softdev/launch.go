@@ -30,12 +30,12 @@ type launch struct {
 
 func (q *launch) execute(s *stream, skip bool) {
 	c := q.f.mod.ctx
+	defer c.params.put(q.params)
 	if !skip {
 		if err := q.f.mod.run(&q.l); err != nil {
 			c.broken(err)
 		}
 	}
-	c.params.put(q.params)
 	*q = launch{}
 	c.d.launches.Put(q)
 }
@@ -53,7 +53,6 @@ var faultResults = map[exec.FaultKind]driver.CUresult{
 	exec.FaultDeadlock:    driver.CUDA_ERROR_LAUNCH_TIMEOUT,
 	exec.FaultStopped:     driver.CUDA_ERROR_LAUNCH_TIMEOUT,
 	exec.FaultUnsupported: notSupported,
-	exec.FaultInternal:    driver.CUDA_ERROR_UNKNOWN,
 }
 
 // broken ends a context after a kernel that failed.
@@ -71,6 +70,10 @@ func (c *context) broken(err error) {
 		if s := c.d.memory.check.broken(f); s != "" {
 			text += "; " + s
 		}
+	}
+	if f != nil && f.Defect != nil {
+		c.d.internal(c, f.Defect, text)
+		return
 	}
 	c.fail(r, text)
 }

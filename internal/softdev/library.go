@@ -9,6 +9,7 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/image"
 	"github.com/gocuda/cuda/internal/image/fatbin"
+	"github.com/gocuda/cuda/internal/lazy"
 )
 
 // library is a CUlibrary: an image that belongs to no context. It is compiled for a compute capability when something of it is first
@@ -34,7 +35,7 @@ type library struct {
 
 // build is a library's program for a compute capability. Who comes while it is made waits.
 type build struct {
-	once sync.Once
+	once lazy.Once
 	p    *program
 	err  *loadError
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -24,33 +25,45 @@ type errorLog struct {
 }
 
 type logCallback struct {
-	fn   driver.CUlogsCallback
-	data uintptr
+	fn     driver.CUlogsCallback
+	data   uintptr
+	handle atomic.Uintptr
 }
 
-// add enters a message and tells the callbacks.
+// logError enters a message and tells the callbacks. One that panics is not called again.
 func (d *Driver) logError(text string) {
 	l := &d.log
-	l.mu.Lock()
-	l.next++
-	if len(l.entries) == logKeep {
-		l.entries = append(l.entries[:0], l.entries[1:]...)
-	}
-	l.entries = append(l.entries, text)
-	l.mu.Unlock()
+	l.add(text)
 	if l.callbacks.count() == 0 {
 		return
 	}
 	message := append([]byte(text), 0)
 	for _, c := range l.callbacks.all() {
-		d.runHost(func() {
+		returned := false
+		d.runHostAlone("CUlogsCallback", func() {
+			defer func() {
+				if !returned { // telling of its panic would call it again
+					l.callbacks.remove(c.handle.Load())
+				}
+			}()
 			if c.fn.Go != nil {
 				c.fn.Go(c.data, driver.CU_LOG_LEVEL_ERROR, &message[0], uint64(len(text)))
-				return
+			} else {
+				d.callC(c.fn.C, c.data, uintptr(driver.CU_LOG_LEVEL_ERROR), uintptr(unsafe.Pointer(&message[0])), uintptr(len(text)))
 			}
-			d.callC(c.fn.C, c.data, uintptr(driver.CU_LOG_LEVEL_ERROR), uintptr(unsafe.Pointer(&message[0])), uintptr(len(text)))
+			returned = true
 		})
 	}
+}
+
+func (l *errorLog) add(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.next++
+	if len(l.entries) == logKeep {
+		l.entries = append(l.entries[:0], l.entries[1:]...)
+	}
+	l.entries = append(l.entries, text)
 }
 
 // since formats the entries from a number on; 0 is all.
@@ -76,10 +89,12 @@ func (d *Driver) logsRegisterCallback(_ driver.CUcontext, fn driver.CUlogsCallba
 	if fn.Go == nil && d.table.CallC == nil {
 		return notSupported
 	}
-	h := d.log.callbacks.add(&logCallback{fn, data})
+	c := &logCallback{fn: fn, data: data}
+	h := d.log.callbacks.add(c)
 	if h == 0 {
 		return driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
+	c.handle.Store(h)
 	if out != nil {
 		*out = driver.CUlogsCallbackHandle(h)
 	}

@@ -113,7 +113,7 @@ func (d *Driver) occupancyMaxPotentialBlockSizeWithFlags(cur driver.CUcontext, g
 		bytes := dynamic
 		switch {
 		case size.Go != nil:
-			bytes = size.Go(threads)
+			bytes = callersSize(size.Go, threads)
 		case size.C != 0:
 			bytes = uint64(d.table.CallC(size.C, uintptr(threads)))
 		}
@@ -229,4 +229,14 @@ func (d *Driver) clusterQuestion(cur driver.CUcontext, out *int32, h driver.CUfu
 		return nil, r
 	}
 	return d.measured(c, h)
+}
+
+// callersSize asks the caller's function, whose panic is the caller's.
+func callersSize(size func(int32) uint64, threads int32) uint64 {
+	defer func() {
+		if v := recover(); v != nil {
+			panic(callerPanic{v})
+		}
+	}()
+	return size(threads)
 }

@@ -1,8 +1,6 @@
 package softdev
 
 import (
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -109,26 +107,31 @@ func newStream(c *context, kind streamKind, flags uint32, priority int32) *strea
 // submit queues an operation without waiting for it.
 func (s *stream) submit(o *op) {
 	s.put(o)
+	defer s.mu.Unlock()
 	s.start()
 	s.submitted()
-	s.mu.Unlock()
 }
 
 // perform queues an operation and waits until it is done. Host memory that is not there is the caller's mistake and leaves the context as it is.
 func (s *stream) perform(o *op) driver.CUresult {
 	o.awaited = true
+	if !s.performed(o) {
+		return invalidValue
+	}
+	return s.ctx.fault()
+}
+
+// performed is perform; false says that host memory was not there.
+func (s *stream) performed(o *op) bool {
 	s.put(o)
+	defer s.mu.Unlock()
 	n := s.queued
 	s.waitLocked(n)
 	i := slices.Index(s.unreached, n)
 	if i >= 0 {
 		s.unreached = slices.Delete(s.unreached, i, i+1)
 	}
-	s.mu.Unlock()
-	if i >= 0 {
-		return invalidValue
-	}
-	return s.ctx.fault()
+	return i < 0
 }
 
 // put appends the operation and leaves s.mu locked. The order among streams that are in step with the legacy stream is decided here.
@@ -143,6 +146,7 @@ func (s *stream) put(o *op) {
 		return
 	}
 	c.order.Lock()
+	defer c.order.Unlock()
 	if c.d.gate.Load() != nil {
 		c.d.pass(c.order.Unlock, c.order.Lock)
 	}
@@ -161,7 +165,6 @@ func (s *stream) put(o *op) {
 	}
 	s.mu.Lock()
 	s.push(o)
-	c.order.Unlock()
 }
 
 func (o *op) depend(p point) {
@@ -196,17 +199,24 @@ func (s *stream) start() {
 
 func (s *stream) drain() {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.called = false
 	if !s.busy {
 		s.take(^uint64(0))
 	}
-	s.mu.Unlock()
 }
 
 // take executes operations up to number last under the busy mark, which must be free. It needs s.mu.
 func (s *stream) take(last uint64) {
 	s.busy = true
-	s.work(last)
+	defer s.leave()
+	for s.n > 0 && s.done.Load() < last {
+		s.next()
+	}
+}
+
+// leave gives the busy mark back.
+func (s *stream) leave() {
 	s.busy = false
 	s.start()
 	if s.waiters > 0 {
@@ -214,20 +224,24 @@ func (s *stream) take(last uint64) {
 	}
 }
 
-// work executes operations up to number last. It needs s.mu and the busy mark, and holds both again when it returns.
-func (s *stream) work(last uint64) {
-	for s.n > 0 && s.done.Load() < last {
-		o := &s.ring[s.head]
-		s.mu.Unlock()
-		s.execute(o)
-		s.mu.Lock()
-		s.ring[s.head] = op{}
-		s.head = (s.head + 1) & (len(s.ring) - 1)
-		s.n--
-		s.done.Store(s.queued - uint64(s.n))
-		if s.waiters > 0 {
-			s.changed.Broadcast()
-		}
+// next executes the operation at the head of the queue. It needs s.mu, which it lets go meanwhile, and the busy mark. The operation counts as done also when a host function ends the
+// goroutine (runtime.Goexit).
+func (s *stream) next() {
+	o := &s.ring[s.head]
+	s.mu.Unlock()
+	defer s.pop()
+	s.execute(o)
+}
+
+// pop takes the head off the queue.
+func (s *stream) pop() {
+	s.mu.Lock()
+	s.ring[s.head] = op{}
+	s.head = (s.head + 1) & (len(s.ring) - 1)
+	s.n--
+	s.done.Store(s.queued - uint64(s.n))
+	if s.waiters > 0 {
+		s.changed.Broadcast()
 	}
 }
 
@@ -237,12 +251,12 @@ func (s *stream) wait(n uint64) {
 		return
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	measure := s.awaited(n)
 	s.waitLocked(n)
 	if measure {
 		s.measured()
 	}
-	s.mu.Unlock()
 }
 
 func (s *stream) waitLocked(n uint64) {
@@ -270,8 +284,9 @@ func (s *stream) idle() bool {
 	return s.n == 0
 }
 
-// execute runs one operation in the goroutine that holds the busy mark.
+// execute runs one operation in the goroutine that holds the busy mark. A panic breaks the context, and the queue goes on.
 func (s *stream) execute(o *op) {
+	defer s.ctx.guard()
 	o.after.wait()
 	for _, p := range o.more {
 		p.wait()
@@ -306,7 +321,7 @@ type hostFunction struct {
 }
 
 func (h *hostFunction) execute(s *stream, _ bool) {
-	s.ctx.d.runHost(func() {
+	s.ctx.d.runHost("CUhostFn", func() {
 		if h.fn.Go != nil {
 			h.fn.Go(h.data)
 			return
@@ -324,38 +339,11 @@ type streamCallback struct {
 
 func (h *streamCallback) execute(s *stream, _ bool) {
 	status := s.ctx.fault()
-	s.ctx.d.runHost(func() {
+	s.ctx.d.runHost("CUstreamCallback", func() {
 		if h.fn.Go != nil {
 			h.fn.Go(h.handle, status, h.data)
 			return
 		}
 		s.ctx.d.callC(h.fn.C, uintptr(h.handle), uintptr(status), h.data)
 	})
-}
-
-// runHost calls a host function with its thread marked, so that calls of the API from it are recognised.
-func (d *Driver) runHost(f func()) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(false)) // its faults are its own
-	t := d.threads.self()
-	t.mu.Lock()
-	t.callback++
-	t.mu.Unlock()
-	d.callbacks.Add(1)
-	defer func() {
-		d.callbacks.Add(-1)
-		t.mu.Lock()
-		t.callback--
-		t.mu.Unlock()
-	}()
-	f()
-}
-
-// inCallback says whether the calling thread is running a host function.
-func (d *Driver) inCallback() bool {
-	t := d.threads.self()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.callback > 0
 }

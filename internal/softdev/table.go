@@ -214,6 +214,7 @@ func (d *Driver) newTable() *driver.Table {
 	d.checkFirstVersions(t)
 	d.refuseRest(t)
 	t.PerThread = driver.DerivePerThread(t)
+	t.Guard(d.caught)
 	return t
 }
 

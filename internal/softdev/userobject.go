@@ -47,7 +47,7 @@ func (d *Driver) userObjectCreate(_ driver.CUcontext, out *driver.CUuserObject, 
 		call = func(data uintptr) { d.callC(fn, data) }
 	}
 	o := &userObject{data: ptr, refs: uint64(refs)}
-	o.destroy.Go = func(data uintptr) { d.runHost(func() { call(data) }) }
+	o.destroy.Go = func(data uintptr) { d.runHostAlone("CUhostFn", func() { call(data) }) }
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
 	o.handle = driver.CUuserObject(d.gs.objects.add(o))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gocuda/cuda/internal/defect"
 	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
 )
@@ -110,7 +111,7 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, o ctaOptions) (c *ctaCode
 		if r := recover(); r != nil {
 			e, ok := r.(error)
 			if !ok || !errors.Is(e, errPressure) {
-				panic(r)
+				panic(defect.Of(r))
 			}
 			err = e
 		}

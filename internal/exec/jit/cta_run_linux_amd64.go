@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/defect"
 	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 
 	"github.com/gocuda/cuda/internal/exec"
@@ -55,6 +56,7 @@ func (c *code) ctaVersion(key ctaKey) *ctaVersion {
 	if v, ok := s.versions[key]; ok {
 		return v
 	}
+	defer s.guard()
 	if s.off == nil && s.analysis == nil {
 		f := c.k.Funcs[0]
 		native := make([]emitter, len(f.Ops))
@@ -72,6 +74,15 @@ func (c *code) ctaVersion(key ctaKey) *ctaVersion {
 		return nil
 	}
 	return c.makeCTA(key)
+}
+
+// guard is deferred where code is made: after a panic there is none.
+func (s *ctaState) guard() {
+	if r := recover(); r != nil {
+		e := defect.Of(r)
+		s.off = e
+		panic(e)
+	}
 }
 
 func (c *code) makeCTA(key ctaKey) *ctaVersion {
@@ -104,6 +115,7 @@ func (c *code) stopped(v *ctaVersion, pc int32) {
 	c.ctaMu.Lock()
 	defer c.ctaMu.Unlock()
 	s := &c.cta
+	defer s.guard()
 	if v.replaced.Load() != nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/gocuda/cuda/internal/defect"
 	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 )
 
@@ -13,9 +14,9 @@ func (g *gen) ctaVersion(full bool, entry a64.Label, carries bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			if e, ok := r.(error); ok && errors.Is(e, errPressure) {
-				r = fmt.Errorf("%w (operation %d, PTX line %d)", e, g.pc, g.op.Line)
+				panic(fmt.Errorf("%w (operation %d, PTX line %d)", e, g.pc, g.op.Line))
 			}
-			panic(r)
+			panic(defect.Of(r))
 		}
 	}()
 	g.full, g.loop, g.fused = full, -1, -1
@@ -60,16 +61,15 @@ func (g *gen) bothVersions(entry [2]a64.Label, carries bool) {
 	some.Code = make([]byte, 0, cap(g.Code)/2)
 	some.ends = make([][][]uint32, len(g.a.blocks))
 	some.points, some.consts, some.stubs = nil, nil, nil
-	done := make(chan any, 1)
-	go func() {
-		defer func() { done <- recover() }()
-		some.ctaVersion(false, entry[0], carries)
-	}()
-	failed := func() (r any) {
-		defer func() { r = recover() }()
-		g.ctaVersion(true, entry[1], carries)
+	// write returns what a version panicked with, errPressure or a *defect.Error.
+	write := func(g *gen, full bool, entry a64.Label) (failed any) {
+		defer func() { failed = recover() }()
+		g.ctaVersion(full, entry, carries)
 		return nil
-	}()
+	}
+	done := make(chan any, 1)
+	go func() { done <- write(&some, false, entry[0]) }()
+	failed := write(g, true, entry[1])
 	if r := <-done; failed == nil {
 		failed = r
 	}

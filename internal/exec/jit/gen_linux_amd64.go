@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
 )
@@ -88,7 +89,7 @@ func generate(a *analysis, full bool, set isa) (code []byte, entry []int32, err 
 		if r := recover(); r != nil {
 			e, ok := r.(error)
 			if !ok || !errors.Is(e, errPressure) {
-				panic(r)
+				panic(defect.Of(r))
 			}
 			err = e
 		}

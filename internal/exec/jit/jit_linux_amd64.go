@@ -15,6 +15,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/interp"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/lazy"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
@@ -140,7 +141,7 @@ type code struct {
 	interp  exec.Code
 	funcs   []function
 	checked []function // for a memory checker: accesses to memory are left to Go, but for those whose bounds are known; ready once there is one
-	ready   sync.Once
+	ready   lazy.Once
 	ctaMu   sync.Mutex
 	cta     ctaState
 }
@@ -170,6 +171,7 @@ func (f *function) prepare(of *ir.Func, checked bool) {
 		f.local = f.local || f.stack || usesLocal(op)
 	}
 	if checked {
+		f.bounds = 0
 		f.bounded = make([]*boundedAccess, len(of.Ops))
 		for i := range of.Ops {
 			f.giveBound(i)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/gocuda/cuda/internal/lazy"
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -51,7 +51,7 @@ var comparisons = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true
 var roundings = map[string]bool{"rn": true, "rz": true, "rm": true, "rp": true, "rna": true, "rs": true, "rni": true, "rzi": true, "rmi": true, "rpi": true}
 
 // knownWords holds every modifier of the table.
-var knownWords = sync.OnceValue(func() map[string]bool {
+var knownWords = lazy.Func(func() map[string]bool {
 	w := map[string]bool{}
 	for _, f := range optab.Get().Forms() {
 		for i := range f.Slots {

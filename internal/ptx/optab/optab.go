@@ -6,7 +6,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/gocuda/cuda/internal/lazy"
 )
 
 //go:embed *.tab
@@ -113,7 +114,7 @@ type line struct {
 // instruction is what the table has of a first word.
 type instruction struct {
 	lines []int
-	once  sync.Once
+	once  lazy.Once
 	forms []*Form
 }
 
@@ -124,6 +125,7 @@ func (t *Table) Lookup(name string) []*Form {
 		return nil
 	}
 	in.once.Do(func() {
+		in.forms = make([]*Form, 0, len(in.lines))
 		for _, i := range in.lines {
 			f, err := t.compile(i)
 			if err != nil {
@@ -156,7 +158,7 @@ func (t *Table) Names() []string {
 	return n
 }
 
-var load = sync.OnceValue(func() *Table {
+var load = lazy.Func(func() *Table {
 	t, err := readAll()
 	if err != nil {
 		panic("optab: " + err.Error()) // the table is part of the program; a test compiles it
