@@ -15,6 +15,8 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/gocuda/cuda/internal/defect"
+	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/mem"
 )
 
@@ -28,7 +30,7 @@ func faulted(fn uint32, before bool) {
 	}
 	addr, ok := mem.Faulted(r)
 	if !ok {
-		panic(r)
+		panic(defect.Of(r))
 	}
 	fmt.Fprintf(os.Stderr, "libcuda.so.1: %s was given a pointer to %#x, where the program has no memory, or none that can be written\n", name(fn), addr)
 	if core.trace {
@@ -36,4 +38,12 @@ func faulted(fn uint32, before bool) {
 	}
 	C.gocuda_fault_again(C.uintptr_t(addr))
 	panic(r) // the memory has come meanwhile
+}
+
+// caught is deferred where C comes in: what panics here, outside the table and its boundary, is a defect that the program gets as a result.
+func caught(result *C.uint32_t) {
+	if r := recover(); r != nil {
+		fmt.Fprintln(os.Stderr, "libcuda.so.1:", defect.Of(r))
+		*result = C.uint32_t(driver.CUDA_ERROR_UNKNOWN)
+	}
 }

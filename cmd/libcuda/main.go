@@ -54,14 +54,16 @@ var core struct {
 // gocuda_start makes the device when a call of the program first needs one; its result is that of cuInit when there is none.
 //
 //export gocuda_start
-func gocuda_start(front *C.struct_gocuda_front) C.uint32_t {
+func gocuda_start(front *C.struct_gocuda_front) (result C.uint32_t) {
+	defer caught(&result)
 	return C.uint32_t(start(front))
 }
 
 // gocuda_call runs a function of the table.
 //
 //export gocuda_call
-func gocuda_call(fn C.uint32_t, f *C.struct_gocuda_frame) C.uint32_t {
+func gocuda_call(fn C.uint32_t, f *C.struct_gocuda_frame) (result C.uint32_t) {
+	defer caught(&result)
 	defer faulted(uint32(fn), debug.SetPanicOnFault(true))
 	if fn&newThread != 0 {
 		core.device.StartThread()

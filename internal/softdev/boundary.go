@@ -65,9 +65,9 @@ func (d *Driver) goFor(c *context, f func()) {
 	defect.Go(f, func(e *defect.Error) { d.defective(c, e) })
 }
 
-// runHost calls a function of the program that the driver runs by itself, of the kind that driver.CUhostFn and its like name. The thread is marked, so that calls of the API from it are
-// recognised. Its panic is the program's, and comes out as a *defect.Error that says so.
-func (d *Driver) runHost(kind string, f func()) {
+// runHost calls a function of the program that the driver runs by itself, in a context or in none (nil), of the kind that driver.CUhostFn and its like name. The thread is marked, so that calls
+// of the API from it are recognised. Its panic is the program's, and comes out as a *defect.Error that says so.
+func (d *Driver) runHost(c *context, kind string, f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(false)) // its faults are its own
@@ -82,7 +82,7 @@ func (d *Driver) runHost(kind string, f func()) {
 		case v != nil:
 			panic(defect.OfCallback(kind, v))
 		case !returned: // nothing can keep the goroutine from ending, but it is told
-			panic(defect.OfCallback(kind, "it called runtime.Goexit"))
+			d.defective(c, defect.OfCallback(kind, "it called runtime.Goexit"))
 		}
 	}()
 	f()
@@ -102,7 +102,7 @@ func (d *Driver) runHostAlone(kind string, f func()) {
 			d.defective(nil, defect.Of(v))
 		}
 	}()
-	d.runHost(kind, f)
+	d.runHost(nil, kind, f)
 }
 
 // inCallback says whether the calling thread is running a host function.

@@ -142,7 +142,7 @@ func New(o Options) (*Driver, error) {
 	d.pools.init(kindPool, first)
 	d.gs.init(first)
 	d.log.callbacks.init(kindLogs, first)
-	d.sweeper.init()
+	d.sweeper.init(d)
 	d.greens.init(kindGreen, first)
 	d.resources.init(kindResource, first)
 	d.notifications.init(kindNotification, first)

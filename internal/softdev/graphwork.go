@@ -183,7 +183,7 @@ func (w *hostWork) run(r *graphRun) {
 	if r.skip(r.s.ctx) {
 		return
 	}
-	w.d.runHost("CUhostFn", func() {
+	w.d.runHost(r.s.ctx, "CUhostFn", func() {
 		if w.fn.Go != nil {
 			w.fn.Go(w.data)
 			return

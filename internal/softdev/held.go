@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/gocuda/cuda/internal/defect"
 )
 
 // Held work. Programs that wait for a stream as soon as they have given it work are the ones to do that work: calling a goroutine for it wakes another thread, which takes
@@ -80,15 +82,16 @@ func (s *stream) measured() {
 // release calls a goroutine for work that is held.
 func (s *stream) release() {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if !s.busy && !s.called && s.n > 0 {
 		s.holding.soon = 0
 		s.start()
 	}
-	s.mu.Unlock()
 }
 
 // sweeper looks after streams that may hold work. Its goroutine runs as long as there are any.
 type sweeper struct {
+	d       *Driver
 	mu      sync.Mutex // behind stream.mu
 	streams []*stream
 	running bool
@@ -99,7 +102,8 @@ type sweeper struct {
 	list  []*stream
 }
 
-func (w *sweeper) init() {
+func (w *sweeper) init(d *Driver) {
+	w.d = d
 	w.streams, w.list = make([]*stream, 0, 16), make([]*stream, 0, 16)
 	w.loop, w.timer = w.run, time.NewTimer(time.Hour)
 	w.timer.Stop()
@@ -125,20 +129,42 @@ func (w *sweeper) remove(s *stream) {
 }
 
 func (w *sweeper) run() {
+	defer w.stopped()
 	for {
 		<-w.timer.C
-		w.mu.Lock()
-		if w.running = len(w.streams) > 0; !w.running {
-			w.mu.Unlock()
+		if !w.look() {
 			return
 		}
-		w.list = append(w.list[:0], w.streams...)
-		w.mu.Unlock()
 		for _, s := range w.list {
-			s.sweep(w)
+			w.visit(s)
 		}
 		clear(w.list)
 		w.timer.Reset(sweepTime)
+	}
+}
+
+// visit is a stream's sweep.
+func (w *sweeper) visit(s *stream) {
+	defer s.ctx.guard()
+	s.sweep(w)
+}
+
+// look makes the list of streams for a sweep; without any there is none.
+func (w *sweeper) look() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running = len(w.streams) > 0
+	w.list = append(w.list[:0], w.streams...)
+	return w.running
+}
+
+// stopped ends the goroutine. After a panic the next stream that holds work starts another.
+func (w *sweeper) stopped() {
+	if v := recover(); v != nil {
+		w.mu.Lock()
+		w.running = false
+		w.mu.Unlock()
+		w.d.defective(nil, defect.Of(v))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/driver"
 )
 
@@ -209,10 +210,10 @@ func (s *stream) drain() {
 // take executes operations up to number last under the busy mark, which must be free. It needs s.mu.
 func (s *stream) take(last uint64) {
 	s.busy = true
-	defer s.leave()
 	for s.n > 0 && s.done.Load() < last {
 		s.next()
 	}
+	s.leave()
 }
 
 // leave gives the busy mark back.
@@ -224,17 +225,22 @@ func (s *stream) leave() {
 	}
 }
 
-// next executes the operation at the head of the queue. It needs s.mu, which it lets go meanwhile, and the busy mark. The operation counts as done also when a host function ends the
-// goroutine (runtime.Goexit).
+// next executes the operation at the head of the queue. It needs s.mu, which it lets go meanwhile, and the busy mark.
 func (s *stream) next() {
 	o := &s.ring[s.head]
 	s.mu.Unlock()
-	defer s.pop()
+	returned := false
+	defer s.ended(&returned)
 	s.execute(o)
+	returned = true
 }
 
-// pop takes the head off the queue.
-func (s *stream) pop() {
+// ended takes the operation off the queue. A panic in it breaks the context. If a host function has ended the goroutine (runtime.Goexit), others go on with the queue.
+func (s *stream) ended(returned *bool) {
+	v := recover()
+	if v != nil {
+		s.ctx.d.defective(s.ctx, defect.Of(v))
+	}
 	s.mu.Lock()
 	s.ring[s.head] = op{}
 	s.head = (s.head + 1) & (len(s.ring) - 1)
@@ -242,6 +248,9 @@ func (s *stream) pop() {
 	s.done.Store(s.queued - uint64(s.n))
 	if s.waiters > 0 {
 		s.changed.Broadcast()
+	}
+	if v == nil && !*returned {
+		s.leave()
 	}
 }
 
@@ -284,9 +293,8 @@ func (s *stream) idle() bool {
 	return s.n == 0
 }
 
-// execute runs one operation in the goroutine that holds the busy mark. A panic breaks the context, and the queue goes on.
+// execute runs one operation in the goroutine that holds the busy mark.
 func (s *stream) execute(o *op) {
-	defer s.ctx.guard()
 	o.after.wait()
 	for _, p := range o.more {
 		p.wait()
@@ -321,7 +329,7 @@ type hostFunction struct {
 }
 
 func (h *hostFunction) execute(s *stream, _ bool) {
-	s.ctx.d.runHost("CUhostFn", func() {
+	s.ctx.d.runHost(s.ctx, "CUhostFn", func() {
 		if h.fn.Go != nil {
 			h.fn.Go(h.data)
 			return
@@ -339,7 +347,7 @@ type streamCallback struct {
 
 func (h *streamCallback) execute(s *stream, _ bool) {
 	status := s.ctx.fault()
-	s.ctx.d.runHost("CUstreamCallback", func() {
+	s.ctx.d.runHost(s.ctx, "CUstreamCallback", func() {
 		if h.fn.Go != nil {
 			h.fn.Go(h.handle, status, h.data)
 			return

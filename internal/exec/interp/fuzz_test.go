@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
