@@ -187,14 +187,30 @@ func (l *lowerer) signature(f *check.Func, lf *Func) {
 		}
 		return lf.newSlot(uint32(p.Size))
 	}
-	for _, p := range f.Returns {
+	for _, p := range scalars(f.Returns) {
 		lf.Returns = append(lf.Returns, slot(p))
 	}
-	for _, p := range f.Params {
+	for _, p := range scalars(f.Params) {
 		lf.Params = append(lf.Params, slot(p))
 	}
-	lf.RetRegs = make([]*Arg, len(f.Returns))
-	lf.ParamRegs = make([]*Arg, len(f.Params))
+	lf.RetRegs = make([]*Arg, len(lf.Returns))
+	lf.ParamRegs = make([]*Arg, len(lf.Params))
+}
+
+// scalars is a list of parameters or results with the components of registers of vector type in their places.
+func scalars(list []*check.Var) []*check.Var {
+	if !slices.ContainsFunc(list, func(v *check.Var) bool { return len(v.Elems) > 0 }) {
+		return list
+	}
+	var out []*check.Var
+	for _, v := range list {
+		if len(v.Elems) > 0 {
+			out = append(out, v.Elems...)
+		} else {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // konst returns the pool row of a constant.
@@ -343,8 +359,8 @@ func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
 				b.slots[p] = slots[i]
 			}
 		}
-		bind(f.Params, lf.Params, lf.ParamRegs)
-		bind(f.Returns, lf.Returns, lf.RetRegs)
+		bind(scalars(f.Params), lf.Params, lf.ParamRegs)
+		bind(scalars(f.Returns), lf.Returns, lf.RetRegs)
 	}
 	for _, v := range f.Locals {
 		switch v.Space {
@@ -563,6 +579,7 @@ func (b *body) call(in *check.Inst, op *Op) error {
 	c := &CallInfo{Func: -1}
 	op.OpRest = &OpRest{Call: c}
 	var rets, args []check.Arg
+	var returns, params []*check.Var // what they are given as
 	var err error
 	seen := false
 	for i := range in.Args {
@@ -577,6 +594,7 @@ func (b *body) call(in *check.Inst, op *Op) error {
 		case check.ArgSym:
 			seen = true
 			f := b.syms.function(a.Func)
+			returns, params = f.Returns, f.Params
 			if f.Defined {
 				c.Func = b.queue(f)
 			} else if b.syms != nil && b.syms.Builtin != nil && b.syms.Builtin(f.Name) {
@@ -589,36 +607,59 @@ func (b *body) call(in *check.Inst, op *Op) error {
 			if c.Pointer, err = b.newArg(a); err != nil {
 				return err
 			}
+		case check.ArgTable:
+			switch t := a.Table; {
+			case t.Proto != nil:
+				returns, params = t.Proto.Returns, t.Proto.Params
+			case len(t.Funcs) > 0:
+				returns, params = t.Funcs[0].Returns, t.Funcs[0].Params
+			}
 		}
 	}
-	if c.Args, err = b.copies(args); err != nil {
+	if c.Args, err = b.copies(args, params); err != nil {
 		return err
 	}
-	c.Rets, err = b.copies(rets)
+	c.Rets, err = b.copies(rets, returns)
 	return err
 }
 
-func (b *body) copies(as []check.Arg) ([]Copy, error) {
-	out := make([]Copy, len(as))
+// copies lowers the arguments or results of a call; those of vector type are copied by components, which have numbers of their own.
+func (b *body) copies(as []check.Arg, formal []*check.Var) ([]Copy, error) {
+	out := make([]Copy, 0, len(as))
+	to := 0
 	for i := range as {
-		a := &as[i]
-		out[i].To = i
-		if a.Kind == check.ArgNone {
-			continue
+		a, n := &as[i], 1
+		if i < len(formal) && formal[i].Space == "reg" && formal[i].Vec > 1 {
+			n = formal[i].Vec
 		}
-		if a.Kind == check.ArgSym && a.Var != nil && a.Var.Space == "param" {
-			s, ok := b.slots[a.Var]
-			if !ok {
-				return nil, b.fail("parameter %s has no storage", a.Var.Name)
+		list := as[i : i+1]
+		if a.Kind == check.ArgVec {
+			list = a.Elems
+		}
+		for k := range list {
+			c, err := b.copyOf(&list[k])
+			if err != nil {
+				return nil, err
 			}
-			out[i].Slot = s
-			continue
+			c.To = to + k
+			out = append(out, c)
 		}
-		r, err := b.newArg(a)
-		if err != nil {
-			return nil, err
-		}
-		out[i].Row = r
+		to += n
 	}
 	return out, nil
+}
+
+// copyOf lowers one of them; the sink copies nothing.
+func (b *body) copyOf(a *check.Arg) (c Copy, err error) {
+	switch {
+	case a.Kind == check.ArgNone:
+	case a.Kind == check.ArgSym && a.Var != nil && a.Var.Space == "param":
+		var ok bool
+		if c.Slot, ok = b.slots[a.Var]; !ok {
+			err = b.fail("parameter %s has no storage", a.Var.Name)
+		}
+	default:
+		c.Row, err = b.newArg(a)
+	}
+	return c, err
 }

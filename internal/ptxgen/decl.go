@@ -258,7 +258,7 @@ func (g *gen) argument() argument {
 	case 0:
 		return argument{typ: optab.FindType("b32"), param: true, bytes: 8 * (1 + g.IntN(4))}
 	case 1:
-		return argument{typ: optab.FindType(pick(g, "b32", "u32", "f32", "s32")), param: true, vec: pick(g, 2, 4)}
+		return argument{typ: optab.FindType(pick(g, "b32", "u32", "f32", "s32")), param: g.chance(2), vec: pick(g, 2, 4)}
 	case 2, 3, 4:
 		return argument{typ: optab.FindType(pick(g, "b32", "u32", "s32", "f32", "b64", "u64", "f64", "u16", "b16", "s64")), param: true}
 	}
