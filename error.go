@@ -103,8 +103,9 @@ func (s *System) wrap(op, symbol string, cur cu.CUcontext, err error) *Error {
 	e := &Error{Op: op, Symbol: symbol, Code: ErrUnknown}
 	var missing *cu.MissingError
 	var arg *cu.ArgumentError
+	var image *cu.ImageError
 	switch {
-	case errors.As(err, &missing), errors.As(err, &arg):
+	case errors.As(err, &missing), errors.As(err, &arg), errors.As(err, &image):
 		e.Detail = err.Error()
 		errors.As(err, &e.Code)
 	case errors.As(err, &e.Code):

@@ -78,6 +78,10 @@ func newJIT(options []JITOption) *jit {
 
 func (j *jit) release() { j.pin.Unpin() }
 
+// releaseWith releases j too when the collector finds the owner, which nobody has closed and nobody can use any more:
+// the runtime ends a program that forgets what it has pinned.
+func releaseWith[T any](owner *T, j *jit) { runtime.AddCleanup(owner, (*jit).release, j) }
+
 func text(b []byte) string {
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		b = b[:i]

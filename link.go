@@ -31,6 +31,7 @@ func (c *Context) NewLinker(options ...JITOption) (*Linker, error) {
 	l := &Linker{c: c, handle: h, jit: j}
 	l.born(&c.owned, "linker", 0, 1)
 	watch(l, &l.owned)
+	releaseWith(l, j)
 	return l, nil
 }
 

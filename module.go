@@ -53,7 +53,7 @@ func (c *Context) load(name string, image []byte, options []JITOption) (*Module,
 	if err != nil {
 		return nil, errorWithLog(c.fail(op, name, err), j.log())
 	}
-	m := &Module{c: c, handle: h, name: name, log: j.log(), sigs: newSignatures(image, c.dev)}
+	m := &Module{c: c, handle: h, name: name, log: j.log(), sigs: newSignatures(image, c.dev)[c.dev]}
 	m.born(&c.owned, "module", 0, 2)
 	watch(m, &m.owned)
 	return m, nil
@@ -197,7 +197,7 @@ type Library struct {
 	handle cu.CUlibrary
 	name   string
 	jit    *jit
-	image  []byte
+	sigs   map[*Device]*signatures
 }
 
 // LoadLibrary takes an image, as [Context.Load]. Errors in it may come only with the first use.
@@ -228,9 +228,10 @@ func (s *System) loadLibrary(name string, image []byte, options []JITOption) (*L
 		defer j.release()
 		return nil, errorWithLog(s.wrap(op, name, 0, err), j.log())
 	}
-	l := &Library{sys: s, handle: h, name: name, jit: j, image: image}
+	l := &Library{sys: s, handle: h, name: name, jit: j, sigs: newSignatures(image, s.devices...)}
 	l.born(&s.owned, "library", 0, 2)
 	watch(l, &l.owned)
+	releaseWith(l, j)
 	return l, nil
 }
 
@@ -245,7 +246,7 @@ func (l *Library) Close() error {
 	})
 }
 
-// Handle is the library in the driver API.
+// Handle is the library in the driver API, for as long as the Library is reachable and not closed.
 func (l *Library) Handle() cu.CUlibrary { return l.handle }
 
 // Log is what the compiler has written so far.
@@ -280,14 +281,13 @@ func (l *Library) Kernels() ([]string, error) {
 
 // In is the library in a context.
 func (l *Library) In(c *Context) *LibraryIn {
-	return &LibraryIn{l: l, c: c, sigs: newSignatures(l.image, c.dev)}
+	return &LibraryIn{l: l, c: c}
 }
 
 // LibraryIn is a library in a context. It need not be closed.
 type LibraryIn struct {
-	l    *Library
-	c    *Context
-	sigs *signatures
+	l *Library
+	c *Context
 }
 
 func (l *LibraryIn) check(op string) error {
@@ -313,7 +313,7 @@ func (l *LibraryIn) Kernel(name string) (*Kernel, error) {
 	if err != nil {
 		return nil, errorWithLog(l.c.fail("cuKernelGetFunction", name, err), l.l.Log())
 	}
-	return newKernel(l.c, &l.l.owned, f, name, l.sigs)
+	return newKernel(l.c, &l.l.owned, f, name, l.l.sigs[l.c.dev])
 }
 
 // Global finds a variable as bytes; see [GlobalOf].

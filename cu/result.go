@@ -51,6 +51,19 @@ func (e *ArgumentError) Error() string {
 // Unwrap returns CUDA_ERROR_INVALID_VALUE.
 func (e *ArgumentError) Unwrap() error { return CUDA_ERROR_INVALID_VALUE }
 
+// ImageError is an image that ends before what its header declares, found before the call. It unwraps to
+// CUDA_ERROR_INVALID_IMAGE.
+type ImageError struct {
+	Func   string // C name of the function
+	Param  string // C name of the parameter
+	Reason string
+}
+
+func (e *ImageError) Error() string { return fmt.Sprintf("%s: %s: %s", e.Func, e.Param, e.Reason) }
+
+// Unwrap returns CUDA_ERROR_INVALID_IMAGE.
+func (e *ImageError) Unwrap() error { return CUDA_ERROR_INVALID_IMAGE }
+
 // MissingError is a function that the device does not provide. It unwraps to CUDA_ERROR_NOT_SUPPORTED, or to CUDA_ERROR_NOT_INITIALIZED when
 // there is no device at all.
 type MissingError struct {

@@ -2,6 +2,7 @@ package cu
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"slices"
 	"strings"
@@ -109,6 +110,63 @@ func TestStrings(t *testing.T) {
 	}
 }
 
+// An image that ends before what its header declares does not come to the driver, which would read behind the slice.
+func TestCutImages(t *testing.T) {
+	called := false
+	done := func() driver.CUresult { called = true; return 0 }
+	api := New(&driver.Table{
+		ModuleLoadData:      func(driver.CUcontext, *driver.CUmodule, unsafe.Pointer) driver.CUresult { return done() },
+		ModuleLoadFatBinary: func(driver.CUcontext, *driver.CUmodule, unsafe.Pointer) driver.CUresult { return done() },
+		ModuleLoadDataEx: func(driver.CUcontext, *driver.CUmodule, unsafe.Pointer, uint32,
+			*driver.CUjit_option, *uintptr) driver.CUresult {
+			return done()
+		},
+		LibraryLoadData: func(driver.CUcontext, *driver.CUlibrary, unsafe.Pointer, *driver.CUjit_option, *uintptr,
+			uint32, *driver.CUlibraryOption, *uintptr, uint32) driver.CUresult {
+			return done()
+		},
+		LinkAddData_v2: func(driver.CUcontext, driver.CUlinkState, driver.CUjitInputType, unsafe.Pointer, uint64, *byte,
+			uint32, *driver.CUjit_option, *uintptr) driver.CUresult {
+			return done()
+		},
+	})
+	le := binary.LittleEndian
+	elf := make([]byte, 64+2*64+100) // a header, two sections, the bytes of one
+	copy(elf, "\x7fELF\x02\x01\x01\x41\x08")
+	le.PutUint16(elf[16:], 2)
+	le.PutUint16(elf[18:], 190)
+	le.PutUint64(elf[40:], 64)
+	le.PutUint16(elf[58:], 64)
+	le.PutUint16(elf[60:], 2)
+	le.PutUint32(elf[128+4:], 1)
+	le.PutUint64(elf[128+24:], 192)
+	le.PutUint64(elf[128+32:], 100)
+	box := append([]byte("\x50\xed\x55\xba\x01\x00\x10\x00\xc8\x00\x00\x00\x00\x00\x00\x00"), make([]byte, 200)...)
+	tile := append([]byte("\x7fTileIR\x00\x0d\x01\x00\x00\x03\x64"), make([]byte, 101)...)
+	for name, image := range map[string][]byte{"cubin": elf, "container": box, "Tile IR": tile} {
+		least := map[string]int{"cubin": 20, "container": 6, "Tile IR": 8}[name] // before that it is an unknown format
+		for n := least; n <= len(image); n++ {
+			b := image[:n:n]
+			calls := []func() error{
+				func() error { _, err := api.ModuleLoadData(b); return err },
+				func() error { _, err := api.ModuleLoadDataEx(b, nil, nil); return err },
+				func() error { _, err := api.ModuleLoadFatBinary(b); return err },
+				func() error { _, err := api.LibraryLoadData(b, nil, nil, nil, nil); return err },
+				func() error { return api.LinkAddData(1, CU_JIT_INPUT_FATBINARY, b, "", nil, nil) },
+			}
+			for i, call := range calls {
+				called = false
+				err := call()
+				var e *ImageError
+				cut := errors.As(err, &e) && errors.Is(err, CUDA_ERROR_INVALID_IMAGE) && e.Func != "" && e.Param != ""
+				if n < len(image) && (!cut || called) || n == len(image) && (err != nil || !called) {
+					t.Errorf("%s, %d bytes of %d, call %d: %v, called %t", name, n, len(image), i, err, called)
+				}
+			}
+		}
+	}
+}
+
 func TestImagesAreTerminated(t *testing.T) {
 	var got []byte
 	var ptr unsafe.Pointer
@@ -131,10 +189,16 @@ func TestImagesAreTerminated(t *testing.T) {
 	if _, err := api.ModuleLoadData(withNUL); err != nil || ptr != unsafe.Pointer(&withNUL[0]) {
 		t.Error("a terminated image was copied")
 	}
-	elf := []byte("\x7fELF\x02\x01\x01\x00rest")
-	want = len(elf)
-	if _, err := api.ModuleLoadData(elf); err != nil || ptr != unsafe.Pointer(&elf[0]) {
+	box := append([]byte("\x50\xed\x55\xba\x01\x00\x10\x00\x40\x00\x00\x00\x00\x00\x00\x00"), make([]byte, 64)...)
+	want = len(box)
+	if _, err := api.ModuleLoadData(box); err != nil || ptr != unsafe.Pointer(&box[0]) {
 		t.Error("a binary image was copied")
+	}
+	// What is too short for a header is not one that a driver reads behind.
+	want = 64
+	padded := append([]byte("\x7fELF"), make([]byte, 60)...)
+	if _, err := api.ModuleLoadData([]byte("\x7fELF")); err != nil || !bytes.Equal(got, padded) {
+		t.Errorf("%q %v", got, err)
 	}
 	if _, err := api.ModuleLoadData(nil); err != nil || ptr != nil {
 		t.Error("no image is not NULL")

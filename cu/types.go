@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/image"
 )
 
 // maxElements bounds the arrays that a call allocates for a count given as a number: no driver has so many of anything, and the count is not checked
@@ -23,14 +24,22 @@ func slice[D, T any](s []T) *D {
 // bytesPointer is the C form of host memory.
 func bytesPointer(b []byte) unsafe.Pointer { return unsafe.Pointer(slice[byte](b)) }
 
-// terminated is the C form of a module image. Text without a NUL is copied and gets one; binary images always hold one.
-func terminated(b []byte) unsafe.Pointer {
-	if len(b) == 0 || bytes.IndexByte(b, 0) >= 0 {
-		return bytesPointer(b)
+// imagePointer is the C form of an image. C takes none of its length: text gets a NUL, and an image that ends before
+// what its header declares is refused, since the driver would read on.
+func imagePointer(function, parameter string, b []byte) (unsafe.Pointer, error) {
+	if len(b) == 0 {
+		return nil, nil
 	}
-	c := make([]byte, len(b)+1)
+	if err := image.Cut(b); err != nil {
+		return nil, &ImageError{Func: function, Param: parameter, Reason: err.Error()}
+	}
+	const header = 64 // bytes of a binary format that are read before they say how many there are
+	if bytes.IndexByte(b, 0) >= 0 && (len(b) >= header || image.Detect(b) == image.PTX) {
+		return bytesPointer(b), nil
+	}
+	c := make([]byte, max(len(b)+1, header))
 	copy(c, b)
-	return unsafe.Pointer(&c[0])
+	return unsafe.Pointer(&c[0]), nil
 }
 
 // copied is a copy of memory that the driver owns.

@@ -303,6 +303,10 @@ func (a API) LibraryLoadData(code []byte, jitOptions []CUjit_option, jitOptionsV
 	var out struct {
 		library CUlibrary
 	}
+	codePointer, err := imagePointer("cuLibraryLoadData", "code", code)
+	if err != nil {
+		return
+	}
 	if len(jitOptionsValues) != len(jitOptions) {
 		err = &ArgumentError{Func: "cuLibraryLoadData", Param: "jitOptionsValues", Reason: "must have as many elements as jitOptions"}
 		return
@@ -319,7 +323,7 @@ func (a API) LibraryLoadData(code []byte, jitOptions []CUjit_option, jitOptionsV
 		err = &ArgumentError{Func: "cuLibraryLoadData", Param: "libraryOptions", Reason: "is too long for the C type of its count"}
 		return
 	}
-	res := CUresult(call(a.cur, (*driver.CUlibrary)(unsafe.Pointer(&out.library)), terminated(code), slice[driver.CUjit_option](jitOptions), slice[uintptr](jitOptionsValues), uint32(len(jitOptions)), slice[driver.CUlibraryOption](libraryOptions), slice[uintptr](libraryOptionValues), uint32(len(libraryOptions))))
+	res := CUresult(call(a.cur, (*driver.CUlibrary)(unsafe.Pointer(&out.library)), codePointer, slice[driver.CUjit_option](jitOptions), slice[uintptr](jitOptionsValues), uint32(len(jitOptions)), slice[driver.CUlibraryOption](libraryOptions), slice[uintptr](libraryOptionValues), uint32(len(libraryOptions))))
 	return out.library, res.Err()
 }
 

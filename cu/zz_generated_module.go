@@ -22,6 +22,10 @@ func (a API) LinkAddData_v1(state CUlinkState, type_ CUjitInputType, data []byte
 	var out struct {
 		text0 textBuffer
 	}
+	dataPointer, err := imagePointer("cuLinkAddData", "data", data)
+	if err != nil {
+		return
+	}
 	text0, ok := out.text0.set(name)
 	if !ok {
 		err = &ArgumentError{Func: "cuLinkAddData", Param: "name", Reason: "contains a NUL byte"}
@@ -38,7 +42,7 @@ func (a API) LinkAddData_v1(state CUlinkState, type_ CUjitInputType, data []byte
 		err = &ArgumentError{Func: "cuLinkAddData", Param: "optionValues", Reason: "must have as many elements as options"}
 		return
 	}
-	return CUresult(call(a.cur, driver.CUlinkState(state), driver.CUjitInputType(type_), terminated(data), uint64(len(data)), text0, uint32(len(options)), slice[driver.CUjit_option](options), slice[uintptr](optionValues))).Err()
+	return CUresult(call(a.cur, driver.CUlinkState(state), driver.CUjitInputType(type_), dataPointer, uint64(len(data)), text0, uint32(len(options)), slice[driver.CUjit_option](options), slice[uintptr](optionValues))).Err()
 }
 
 // LinkAddData calls cuLinkAddData_v2.
@@ -54,6 +58,10 @@ func (a API) LinkAddData(state CUlinkState, type_ CUjitInputType, data []byte, n
 	}
 	var out struct {
 		text0 textBuffer
+	}
+	dataPointer, err := imagePointer("cuLinkAddData_v2", "data", data)
+	if err != nil {
+		return
 	}
 	text0, ok := out.text0.set(name)
 	if !ok {
@@ -71,7 +79,7 @@ func (a API) LinkAddData(state CUlinkState, type_ CUjitInputType, data []byte, n
 		err = &ArgumentError{Func: "cuLinkAddData_v2", Param: "optionValues", Reason: "must have as many elements as options"}
 		return
 	}
-	return CUresult(call(a.cur, driver.CUlinkState(state), driver.CUjitInputType(type_), terminated(data), uint64(len(data)), text0, uint32(len(options)), slice[driver.CUjit_option](options), slice[uintptr](optionValues))).Err()
+	return CUresult(call(a.cur, driver.CUlinkState(state), driver.CUjitInputType(type_), dataPointer, uint64(len(data)), text0, uint32(len(options)), slice[driver.CUjit_option](options), slice[uintptr](optionValues))).Err()
 }
 
 // LinkAddData_v2 is LinkAddData, under the name of its version.
@@ -415,7 +423,11 @@ func (a API) ModuleLoadData(image []byte) (module CUmodule, err error) {
 	var out struct {
 		module CUmodule
 	}
-	res := CUresult(call(a.cur, (*driver.CUmodule)(unsafe.Pointer(&out.module)), terminated(image)))
+	imagePointer, err := imagePointer("cuModuleLoadData", "image", image)
+	if err != nil {
+		return
+	}
+	res := CUresult(call(a.cur, (*driver.CUmodule)(unsafe.Pointer(&out.module)), imagePointer))
 	return out.module, res.Err()
 }
 
@@ -433,6 +445,10 @@ func (a API) ModuleLoadDataEx(image []byte, options []CUjit_option, optionValues
 	var out struct {
 		module CUmodule
 	}
+	imagePointer, err := imagePointer("cuModuleLoadDataEx", "image", image)
+	if err != nil {
+		return
+	}
 	if uint64(len(options)) > math.MaxUint32 {
 		err = &ArgumentError{Func: "cuModuleLoadDataEx", Param: "options", Reason: "is too long for the C type of its count"}
 		return
@@ -441,7 +457,7 @@ func (a API) ModuleLoadDataEx(image []byte, options []CUjit_option, optionValues
 		err = &ArgumentError{Func: "cuModuleLoadDataEx", Param: "optionValues", Reason: "must have as many elements as options"}
 		return
 	}
-	res := CUresult(call(a.cur, (*driver.CUmodule)(unsafe.Pointer(&out.module)), terminated(image), uint32(len(options)), slice[driver.CUjit_option](options), slice[uintptr](optionValues)))
+	res := CUresult(call(a.cur, (*driver.CUmodule)(unsafe.Pointer(&out.module)), imagePointer, uint32(len(options)), slice[driver.CUjit_option](options), slice[uintptr](optionValues)))
 	return out.module, res.Err()
 }
 
@@ -459,7 +475,11 @@ func (a API) ModuleLoadFatBinary(fatCubin []byte) (module CUmodule, err error) {
 	var out struct {
 		module CUmodule
 	}
-	res := CUresult(call(a.cur, (*driver.CUmodule)(unsafe.Pointer(&out.module)), terminated(fatCubin)))
+	fatCubinPointer, err := imagePointer("cuModuleLoadFatBinary", "fatCubin", fatCubin)
+	if err != nil {
+		return
+	}
+	res := CUresult(call(a.cur, (*driver.CUmodule)(unsafe.Pointer(&out.module)), fatCubinPointer))
 	return out.module, res.Err()
 }
 

@@ -205,22 +205,15 @@ func readImage(path string) ([]byte, error) {
 	if len(b) == 0 {
 		return nil, hint(fmt.Errorf("%s is empty", path), want)
 	}
-	const page = 4096
-	text := make([]byte, len(b)/page*page+page) // PTX text must end with a NUL; it is looked for by pages
-	copy(text, b)
-	kind, n, err := image.SizeOf(func(address, n uint64) ([]byte, bool) {
-		if n > uint64(len(text)) || address > uint64(len(text))-n {
-			return nil, false
-		}
-		return text[address : address+n], true
-	}, 0)
+	kind, n, err := image.SizeIn(b)
 	switch {
 	case err != nil:
 		return nil, hint(fmt.Errorf("%s: %w", path, err), "gocuda inspect %s", path)
 	case n > uint64(len(b)):
-		return nil, hint(fmt.Errorf("%s is cut short: the %v's header declares %d bytes, the file has %d", path, kind, n, len(b)), "gocuda inspect %s", path)
+		err := fmt.Errorf("%s is cut short: the %v's header declares %d bytes, the file has %d", path, kind, n, len(b))
+		return nil, hint(err, "gocuda inspect %s", path)
 	}
-	return text, nil
+	return append(b, 0), nil // text must end with a NUL
 }
 
 func (c *runCmd) Run(con *console) error {

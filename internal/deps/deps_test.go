@@ -60,7 +60,7 @@ var layers = []layer{
 	{"internal/ptxgen", []string{"internal/ptx", "internal/driver"}},
 	{"internal/device", []string{"internal/driver", "internal/nvidia", "internal/softdev"}},
 	{"profiles", nil},
-	{"cu", []string{"internal/driver", "internal/device"}},
+	{"cu", []string{"internal/driver", "internal/device", "internal/image"}},
 }
 
 // everywhere are packages that all layers may import.

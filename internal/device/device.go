@@ -80,6 +80,7 @@ type Device struct {
 	lastDetail func(driver.CUcontext) string
 	takeDetail func(driver.CUcontext) string
 	interrupt  func(driver.CUcontext) bool
+	params     func(driver.CUfunction) []softdev.Param
 	panicked   func() error
 }
 
@@ -103,6 +104,15 @@ func (d *Device) TakeDetail(cur driver.CUcontext) string {
 // Interrupt stops the kernels of a context, which breaks it as a launch timeout does. Only the software device can; ok says whether it was done.
 func (d *Device) Interrupt(ctx driver.CUcontext) (ok bool) {
 	return d.interrupt != nil && d.interrupt(ctx)
+}
+
+// Params is what the text of a kernel says of its parameters, in their order, where the device tells: the software one
+// does.
+func (d *Device) Params(f driver.CUfunction) []softdev.Param {
+	if d.params == nil {
+		return nil
+	}
+	return d.params(f)
 }
 
 // CallbackPanic returns and forgets the oldest panic of a Go callback that ran on a thread of the NVIDIA driver; nil when there is none.
@@ -225,7 +235,7 @@ func openSoftware(opts Options) (*Device, error) {
 	d := &Device{
 		Table: s.Table(), Kind: Software, Name: strings.Join(o.Profiles, ","), close: s.Close,
 		lastDetail: s.LastDetail, panicked: func() error { return nil },
-		takeDetail: s.TakeDetail, interrupt: s.Interrupt,
+		takeDetail: s.TakeDetail, interrupt: s.Interrupt, params: s.Params,
 		Engine: s.EngineName(), EngineISA: s.EngineISA(), EngineWhy: s.EngineWhy(),
 	}
 	if opts.NoInit {

@@ -60,6 +60,14 @@ func (s *signature) param(name, typ string) {
 	s.used[name] = true
 }
 
+// image is the argument for an image, which a call of the function checks first.
+func (s *signature) image(parameter, name string) string {
+	v := name + "Pointer"
+	check := fmt.Sprintf("%s, err := imagePointer(%q, %q, %s)", v, s.f.Name, parameter, name)
+	s.pre = append(s.pre, check+"\nif err != nil {\nreturn\n}")
+	return v
+}
+
 func (s *signature) result(name, typ, expr string) {
 	for s.used[name] {
 		name += "Out"
@@ -222,14 +230,14 @@ func (s *signature) one(p *Param, dd *dialect, byName map[string]*Param, counted
 		if driverType == "unsafe.Pointer" {
 			ptr = "bytesPointer(" + name + ")"
 			if strings.HasPrefix(f.Name, "cuLinkAddData") {
-				ptr = "terminated(" + name + ")"
+				ptr = s.image(p.Name, name)
 			}
 		}
 		s.args = append(s.args, ptr)
 
 	case imageParams[p.Name] && base == "void":
 		s.param(name, "[]byte")
-		s.args = append(s.args, "terminated("+name+")")
+		s.args = append(s.args, s.image(p.Name, name))
 
 	case p.Name == "kernelParams" && stars == 2:
 		s.param(name, "[]unsafe.Pointer")

@@ -96,6 +96,45 @@ func SizeOf(mem Memory, address uint64) (Kind, uint64, error) {
 	return kind, size, nil
 }
 
+// SizeIn tells what data begins with and how long that is, which may be more than there is. Behind the data it sees
+// zeros to the end of a page, so that text needs no NUL. Errors are *fault.Error.
+func SizeIn(data []byte) (Kind, uint64, error) {
+	have := uint64(len(data))
+	room := have/page*page + page
+	return SizeOf(func(address, n uint64) ([]byte, bool) {
+		switch {
+		case address > room || n > room-address:
+			return nil, false
+		case address <= have && n <= have-address:
+			return data[address : address+n], true
+		}
+		b := make([]byte, n)
+		if address < have {
+			copy(b, data[address:])
+		}
+		return b, true
+	}, 0)
+}
+
+// Cut says what is missing of an image that declares its length and ends before; nil when it is whole, or of a kind
+// that declares none. What is larger than this package's limits is not looked at.
+func Cut(data []byte) error {
+	kind := Detect(data)
+	switch kind {
+	case Cubin, Fatbin, FatbinWrapper, TileIR:
+	default:
+		return nil
+	}
+	if int64(len(data)) > kind.limit() {
+		return nil
+	}
+	_, n, err := SizeIn(data)
+	if err == nil && n > uint64(len(data)) {
+		err = fault.New(fault.Malformed, "image", 0, "a %s that declares %d bytes ends after %d", kind, n, len(data))
+	}
+	return err
+}
+
 // peek reads up to n bytes, fewer where a text ends or the memory does. It crosses into the next page
 // only when the bytes before it start a binary format, whose fixed header must be there.
 func peek(mem Memory, address, n uint64) []byte {

@@ -207,6 +207,30 @@ func (e *entry) paramInfo(i uint64, offset, size *uint64) driver.CUresult {
 	return success
 }
 
+// Param is what the text of a kernel says of a parameter.
+type Param struct {
+	Name    string
+	Type    string // of the parameter or its elements, as PTX writes it without dot, for example u32; "" for vectors
+	Pointer bool   // it has .ptr
+	Array   bool
+}
+
+// Params are the parameters of a kernel as its text declares them; nil for what is no kernel.
+func (d *Driver) Params(h driver.CUfunction) []Param {
+	f := d.functions.get(uintptr(h))
+	if f == nil {
+		return nil
+	}
+	params := make([]Param, len(f.entry.fn.Params))
+	for i, v := range f.entry.fn.Params {
+		params[i] = Param{v.Name, v.Decl.Type, v.Decl.Ptr != nil, len(v.Dims) > 0}
+		if v.Vec != 0 {
+			params[i].Type = ""
+		}
+	}
+	return params
+}
+
 func (d *Driver) funcIsLoaded(_ driver.CUcontext, out *driver.CUfunctionLoadingState, h driver.CUfunction) driver.CUresult {
 	if out == nil {
 		return invalidValue
