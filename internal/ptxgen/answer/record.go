@@ -26,10 +26,10 @@ type Record struct {
 	Sums   []uint32        `json:"sums,omitempty"`   // of the rows
 	Ends   string          `json:"ends,omitempty"`   // how the process that ran it ended, when that was before its time
 	Plain  []int           `json:"plain,omitempty"`  // rows that differ without optimisation
-	Differ map[int][]byte  `json:"differ,omitempty"` // the first rows that differ from what was expected
+	Differ map[int][]byte  `json:"differ,omitempty"` // the first rows that differ from what was expected, up to 256 bytes of each
 }
 
-// Program makes the program of a record.
+// Program makes the program of a record. Its text is the recorded one while [ptxgen.Version] is that of the set: Text tells.
 func (r *Record) Program() *ptxgen.Program {
 	if r.Mutant {
 		return ptxgen.Mutant(r.Seed)

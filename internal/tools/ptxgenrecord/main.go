@@ -99,7 +99,7 @@ func one(r *answer.Runner, q *answer.Record) (rec answer.Record, broken bool) {
 			if rec.Differ == nil {
 				rec.Differ = map[int][]byte{}
 			}
-			rec.Differ[i] = a.Out[i*size:][:size]
+			rec.Differ[i] = a.Out[i*size:][:min(size, 256)]
 		}
 	}
 	if a.Run != driver.CUDA_SUCCESS {
@@ -244,11 +244,11 @@ func parent() error {
 			if time.Since(begin) > *limit {
 				return
 			}
-			if uint64(i) < *count {
-				list[i] = answer.Record{Seed: *first + uint64(i)}
-				list[i].Sums = expected[list[i].Seed]
+			if uint64(i) < *mutants {
+				list[i] = answer.Record{Seed: 1_000_000 + uint64(i), Mutant: true}
 			} else {
-				list[i] = answer.Record{Seed: 1_000_000 + uint64(i) - *count, Mutant: true}
+				list[i] = answer.Record{Seed: *first + uint64(i) - *mutants}
+				list[i].Sums = expected[list[i].Seed]
 			}
 			work <- i
 		}
