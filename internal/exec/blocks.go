@@ -22,6 +22,8 @@ type BlockRunner interface {
 	Restore(c *CTA)
 	// Faulted gives the warp of a CTA that has not run yet that made the access for which Run panicked at addr, with Op and Lane set, and the kernel's address (see FaultLocator).
 	Faulted(c *CTA, addr uint64) (*Warp, uint64)
+	// Publish makes what was put off of the CTAs' effects visible to others. It is called every few milliseconds, and before Close. It panics as Run does.
+	Publish()
 	// Close ends the launch.
 	Close()
 }

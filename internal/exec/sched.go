@@ -312,7 +312,10 @@ func (g *grid) recovered(c *CTA, r any) error {
 			w = c.current
 		}
 	}
-	if addr, ok := mem.Faulted(r); ok && w != nil && g.l.Mem.reaches(addr) {
+	if addr, ok := mem.Faulted(r); ok && g.l.Mem.reaches(addr) {
+		if w == nil {
+			return &Fault{Kind: FaultAddress, Kernel: g.l.Code.Kernel().Name, Addr: addr, HasAddr: true}
+		}
 		located := false
 		if l, ok := g.l.Code.(FaultLocator); ok {
 			addr, located = l.Locate(w, addr)

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/mem"
 )
 
@@ -117,7 +116,7 @@ func (wk *worker) work() {
 // leave ends work; a panic becomes the launch's error.
 func (wk *worker) leave(old bool) {
 	r := recover()
-	debug.SetPanicOnFault(old)
+	defer debug.SetPanicOnFault(old)
 	if err := wk.ended(r); err != nil {
 		wk.g.fail(err)
 	}
@@ -126,12 +125,13 @@ func (wk *worker) leave(old bool) {
 // ended gives up what the worker has for the launch. It makes an error of r, what work panicked with or nil, or of a panic of its own.
 func (wk *worker) ended(r any) (err error) {
 	defer func() {
-		if v := recover(); v != nil {
-			err = wk.g.internal(nil, defect.Of(v))
+		if v := recover(); v != nil && err == nil {
+			err = wk.g.recovered(nil, v)
 		}
 	}()
 	if wk.whole {
 		defer wk.blocks.Close()
+		defer wk.blocks.Publish() // its memory may have gone by then
 		if addr, ok := mem.Faulted(r); ok && wk.inBlock && wk.g.l.Mem.reaches(addr) {
 			return wk.blockFault(addr)
 		}
@@ -322,6 +322,9 @@ func (wk *worker) breathe() {
 	case wk.breath == 0:
 		wk.breath = now
 	case now-wk.breath > breathTime:
+		if wk.whole {
+			wk.blocks.Publish()
+		}
 		runtime.Gosched()
 		wk.breath = g.now()
 	}

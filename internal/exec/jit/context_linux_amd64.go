@@ -43,7 +43,7 @@ type context struct {
 	left      uint32         // warps that have not ended
 	batch     uint32         // CTAs to run, the one under way too
 	probe     int32          // operations until a CTA stops, in tests
-	// global additions that are made at the launch's end: the page's address, 0 for none yet, and its shadow
+	// global additions that are put off: the page's address, 0 for none yet, and its shadow
 	shadowPage uint64
 	shadow     unsafe.Pointer
 	launch     unsafe.Pointer

@@ -491,8 +491,8 @@ func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) (*exec.Warp, uint64) {
 	return w, addr
 }
 
-// unshadow makes the additions that were put off.
-func (r *blockRunner) unshadow() {
+// Publish implements exec.BlockRunner.
+func (r *blockRunner) Publish() {
 	x := r.x
 	if x.shadowPage == 0 {
 		return
@@ -505,7 +505,6 @@ func (r *blockRunner) unshadow() {
 			words[i] = 0
 		}
 	}
-	x.shadowPage = 0
 }
 
 // Close implements exec.BlockRunner.
@@ -513,7 +512,6 @@ func (r *blockRunner) Close() {
 	if ctr := r.l.Counters; ctr != nil {
 		ctr.WarpInstructions.Add(r.x.instr)
 	}
-	r.unshadow()
-	r.l, r.x.launch = nil, nil
+	r.l, r.x.launch, r.x.shadowPage = nil, nil, 0
 	runtime.KeepAlive(r.c)
 }

@@ -8,19 +8,29 @@ import (
 
 // Integer additions to memory whose results nobody reads, in CTA code.
 //
-// Shared memory belongs to the CTA, which one goroutine runs, so it needs no locks. Global additions of kernels that never look at global memory (shadows) go to a
-// shadow of one page, each worker's own, which is added to the page when the launch ends: additions in any order give the same.
+// Shared memory belongs to the CTA, which one goroutine runs, so it needs no locks. Global additions of some kernels
+// (shadows) go to a shadow of one page, each worker's own, which is added to the page every breath of the worker
+// (exec.BlockRunner.Publish), which is at most milliseconds, and when the launch ends.
+//
+// That nobody can tell. Relaxed additions commute, and the memory model orders them with nothing else: no access of the
+// kernel's own sees them, since it has none to global memory that may change; no fence, release or barrier of a scope
+// beyond the CTA orders them before anything that others could see; and how long a relaxed addition takes to be seen is
+// not defined but must be finite, so who polls for it, in another stream, on the host or by copies, makes progress.
+// Additions of scope .sys are made at once: programs on the host watch them.
 
 // shadowSize is the bytes of the shadowed page.
 const shadowSize = 4096
 
-// shadows says whether nothing in a function can tell when its additions to global memory are made.
+// shadows says whether nothing can tell when a function's additions to global memory are made, but that it takes time.
 func shadows(f *ir.Func, dead func(i int32) bool) bool {
 	any := false
 	for i := range f.Ops {
 		op := &f.Ops[i]
 		if op.Ctl != ir.Plain {
 			continue
+		}
+		if op.Opcode() == optab.OpFence && op.Match.One("cta", "cluster") == "" {
+			return false
 		}
 		for j := range op.Args {
 			a := &op.Args[j]
@@ -36,6 +46,9 @@ func shadows(f *ir.Func, dead func(i int32) bool) bool {
 			case optab.OpRed, optab.OpAtom:
 				t := op.Match.Type(0)
 				if op.Match.One("and", "or", "xor", "exch", "cas", "inc", "dec", "add", "min", "max") != "add" || t != "u32" && t != "s32" || !dead(int32(i)) {
+					return false
+				}
+				if op.Match.One("sys", "acquire", "release", "acq_rel") != "" {
 					return false
 				}
 				any = true
