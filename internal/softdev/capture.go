@@ -377,11 +377,9 @@ func (d *Driver) streamEndCapture(cur driver.CUcontext, h driver.CUstream, out *
 		d.gs.mu.Unlock()
 		return driver.CUDA_ERROR_STREAM_CAPTURE_UNMATCHED
 	}
-	if c.thread != t && !c.foreign && c.mode != driver.CU_STREAM_CAPTURE_MODE_RELAXED {
-		d.gs.mu.Unlock()
-		return driver.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
-	}
 	switch {
+	case c.thread != t && !c.foreign && c.mode != driver.CU_STREAM_CAPTURE_MODE_RELAXED: // it ends all the same (recorded)
+		r = driver.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
 	case c.invalid:
 		r = driver.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
 	case c.unjoined():

@@ -172,12 +172,15 @@ func (d *Driver) create(cur driver.CUcontext, out *driver.CUcontext, flags uint3
 	if r := d.ready(); r != success {
 		return r
 	}
-	if out == nil || !validContextFlags(flags) {
+	if out == nil {
 		return invalidValue
 	}
 	dev, r := d.deviceOf(ordinal)
 	if r != success {
-		return r
+		return r // before the flags (recorded)
+	}
+	if !validContextFlags(flags) {
+		return invalidValue
 	}
 	if r := driver.CUresult(dev.sticky.Load()); r != success {
 		return r
@@ -520,10 +523,10 @@ func (d *Driver) ctxGetExecAffinity(cur driver.CUcontext, out *driver.CUexecAffi
 	if out == nil {
 		return invalidValue
 	}
+	out.Type = kind // also of a kind that there is not (recorded)
 	if kind != driver.CU_EXEC_AFFINITY_TYPE_SM_COUNT {
 		return driver.CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY
 	}
-	out.Type = kind
 	out.Param.SmCount().Val = c.dev.limits.sms
 	return success
 }

@@ -288,9 +288,11 @@ func (d *Driver) deviceGetExecAffinitySupport(_ driver.CUcontext, out *int32, ki
 }
 
 func (d *Driver) deviceGetTexture1DLinearMaxWidth(_ driver.CUcontext, out *uint64, format driver.CUarray_format, channels uint32, ordinal driver.CUdevice) driver.CUresult {
-	dev, r := d.asked(out != nil, ordinal)
-	if r != success {
+	if r := d.ready(); r != success {
 		return r
+	}
+	if out == nil {
+		return invalidValue
 	}
 	var size uint64
 	switch format {
@@ -305,6 +307,10 @@ func (d *Driver) deviceGetTexture1DLinearMaxWidth(_ driver.CUcontext, out *uint6
 	}
 	if channels != 1 && channels != 2 && channels != 4 {
 		return invalidValue
+	}
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r // after the format (recorded)
 	}
 	*out = dev.profile.Texture1DLinearMaxWidth(size * uint64(channels))
 	return success

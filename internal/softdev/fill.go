@@ -34,11 +34,11 @@ func (d *Driver) memset(cur driver.CUcontext, dst driver.CUdeviceptr, width uint
 		return r
 	}
 	size := n * uint64(width) // wraps, as the driver's does (recorded: 2^62 words are none)
+	if size == 0 {
+		return success // wherever (recorded)
+	}
 	if uint64(dst)%uint64(width) != 0 {
 		return s.spoil(invalidValue)
-	}
-	if size == 0 {
-		return success
 	}
 	p, ok := d.memory.device(dst, size)
 	if !ok || !d.memory.writable(p) {

@@ -366,10 +366,9 @@ func (d *Driver) graphDestroyNode(_ driver.CUcontext, h driver.CUgraphNode) driv
 		d.explain(nil, "a stream captures into the graph")
 		return driver.CUDA_ERROR_ILLEGAL_STATE
 	}
-	switch n.work.(type) {
-	case *memAllocWork, *memFreeWork: // cuGraphAddMemAllocNode: they cannot be removed
+	if n.g.once { // whatever the node is (recorded)
 		d.gs.mu.Unlock()
-		d.explain(nil, "memory nodes cannot be destroyed")
+		d.explain(nil, "nodes of a graph with memory nodes cannot be destroyed")
 		return notSupported
 	}
 	for _, e := range append(slices.Clone(n.in), n.out...) {
@@ -480,7 +479,11 @@ func listEdges(edges []*graphEdge, from, to *driver.CUgraphNode, data *driver.CU
 		}
 		f, t, x = append(f, e.from.handle), append(t, e.to.handle), append(x, e.data)
 	}
-	if !fillList(from, room, f) || !fillList(to, room, t) || !fillList(data, room, x) {
+	notes := room
+	if from == nil || to == nil { // what is asked of one node leaves the rest alone (recorded)
+		notes = min(room, uint64(len(x)))
+	}
+	if !fillList(from, room, f) || !fillList(to, room, t) || !fillList(data, notes, x) {
 		return invalidValue
 	}
 	if r == success {

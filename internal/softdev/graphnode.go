@@ -666,7 +666,15 @@ func (d *Driver) graphNodeSetParams(cur driver.CUcontext, h driver.CUgraphNode, 
 }
 
 func (d *Driver) graphExecNodeSetParams(cur driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode, p *driver.CUgraphNodeParams) driver.CUresult {
-	return d.setExec(x, h, d.changing(cur, h, p))
+	build := d.changing(cur, h, p)
+	if p != nil && p.Type == driver.CU_GRAPH_NODE_TYPE_EMPTY { // there is nothing to set: the graph need not have the node (recorded)
+		if _, r := d.graphExec(x); r != success {
+			return r
+		}
+		_, r := build()
+		return r
+	}
+	return d.setExec(x, h, build)
 }
 
 // nodeAttribute says whether kernel nodes have an attribute (CU_KERNEL_NODE_ATTRIBUTE_...). A preferred cluster dimension they have not, on this

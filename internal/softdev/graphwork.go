@@ -59,7 +59,10 @@ func (w *kernelWork) run(r *graphRun) {
 func (w *kernelWork) keep(buf *paramBuffer) {
 	k := w.f.kernel
 	w.params = slices.Clone(buf.bytes[:k.ParamSize])
-	w.values = make([]unsafe.Pointer, len(k.Params))
+	w.values = nil // a kernel without parameters shows NULL (recorded)
+	if len(k.Params) > 0 {
+		w.values = make([]unsafe.Pointer, len(k.Params))
+	}
 	for i := range k.Params {
 		p := &k.Params[i]
 		value := make([]uint64, (p.Size+7)/8+1) // aligned

@@ -153,15 +153,22 @@ func (d *Driver) greenCtxCreate(cur driver.CUcontext, out *driver.CUgreenCtx, de
 	if r := d.ready(); r != success {
 		return r
 	}
-	x := d.resources.get(uintptr(desc))
-	if out == nil || x == nil || flags != uint32(driver.CU_GREEN_CTX_DEFAULT_STREAM) { // the flag is required (cuGreenCtxCreate)
+	if out == nil || flags != uint32(driver.CU_GREEN_CTX_DEFAULT_STREAM) { // the flag is required (cuGreenCtxCreate)
 		return invalidValue
 	}
 	dev, r := d.deviceOf(ordinal)
 	if r != success {
 		return r
 	}
-	if smOf(&x.sm).SmCount > dev.limits.sms {
+	sm := smResource(dev.limits.sms) // of NULL (recorded)
+	if desc != 0 {
+		x := d.resources.get(uintptr(desc))
+		if x == nil {
+			return invalidValue
+		}
+		sm = x.sm
+	}
+	if smOf(&sm).SmCount > dev.limits.sms {
 		return driver.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION
 	}
 	var h driver.CUcontext
@@ -174,7 +181,7 @@ func (d *Driver) greenCtxCreate(cur driver.CUcontext, out *driver.CUgreenCtx, de
 	}
 	c := d.newContext(dev, primary.flags.Load())
 	c.version = apiVersion2
-	g := &greenContext{dev: dev, ctx: c, sm: x.sm}
+	g := &greenContext{dev: dev, ctx: c, sm: sm}
 	c.green = g
 	c.handle = driver.CUcontext(d.contexts.add(c))
 	if g.handle = driver.CUgreenCtx(d.greens.add(g)); c.handle == 0 || g.handle == 0 {
@@ -188,11 +195,11 @@ func (d *Driver) greenCtxCreate(cur driver.CUcontext, out *driver.CUgreenCtx, de
 	return success
 }
 
-// green resolves a handle; bad is what a wrong one gives.
-func (d *Driver) green(h driver.CUgreenCtx, bad driver.CUresult) (*greenContext, driver.CUresult) {
+// green resolves a handle.
+func (d *Driver) green(h driver.CUgreenCtx) (*greenContext, driver.CUresult) {
 	g := d.greens.get(uintptr(h))
 	if g == nil {
-		return nil, bad
+		return nil, invalidCtx // recorded
 	}
 	return g, d.ready()
 }
@@ -201,7 +208,7 @@ func (d *Driver) greenCtxDestroy(cur driver.CUcontext, h driver.CUgreenCtx) driv
 	if r := d.ready(); r != success {
 		return r
 	}
-	g, r := d.green(h, invalidCtx)
+	g, r := d.green(h)
 	if r != success {
 		return r
 	}
@@ -219,24 +226,24 @@ func (d *Driver) greenCtxDestroy(cur driver.CUcontext, h driver.CUgreenCtx) driv
 
 // ctxFromGreenCtx gives the context that stands for the green one in the rest of the API.
 func (d *Driver) ctxFromGreenCtx(_ driver.CUcontext, out *driver.CUcontext, h driver.CUgreenCtx) driver.CUresult {
-	g, r := d.green(h, invalidValue)
+	if out == nil {
+		return invalidValue // before the handle (recorded)
+	}
+	g, r := d.green(h)
 	if r != success {
 		return r
-	}
-	if out == nil {
-		return invalidValue
 	}
 	*out = g.ctx.handle
 	return success
 }
 
 func (d *Driver) greenCtxGetDevResource(_ driver.CUcontext, h driver.CUgreenCtx, out *driver.CUdevResource, typ driver.CUdevResourceType) driver.CUresult {
-	g, r := d.green(h, invalidValue)
+	if out == nil {
+		return invalidValue // before the handle (recorded)
+	}
+	g, r := d.green(h)
 	if r != success {
 		return r
-	}
-	if out == nil {
-		return invalidValue
 	}
 	if typ != driver.CU_DEV_RESOURCE_TYPE_SM {
 		return driver.CUDA_ERROR_INVALID_RESOURCE_TYPE
@@ -246,12 +253,12 @@ func (d *Driver) greenCtxGetDevResource(_ driver.CUcontext, h driver.CUgreenCtx,
 }
 
 func (d *Driver) greenCtxGetID(_ driver.CUcontext, h driver.CUgreenCtx, out *uint64) driver.CUresult {
-	g, r := d.green(h, invalidValue)
+	if out == nil {
+		return invalidValue // before the handle (recorded)
+	}
+	g, r := d.green(h)
 	if r != success {
 		return r
-	}
-	if out == nil {
-		return invalidValue
 	}
 	*out = g.ctx.id
 	return success
@@ -259,12 +266,12 @@ func (d *Driver) greenCtxGetID(_ driver.CUcontext, h driver.CUgreenCtx, out *uin
 
 // greenCtxStreamCreate makes streams that do not synchronise with the default stream; others there are none of (cuGreenCtxStreamCreate).
 func (d *Driver) greenCtxStreamCreate(_ driver.CUcontext, out *driver.CUstream, h driver.CUgreenCtx, flags uint32, priority int32) driver.CUresult {
-	g, r := d.green(h, invalidValue)
+	if out == nil || flags != uint32(driver.CU_STREAM_NON_BLOCKING) {
+		return invalidValue // before the handle (recorded)
+	}
+	g, r := d.green(h)
 	if r != success {
 		return r
-	}
-	if out == nil || flags != uint32(driver.CU_STREAM_NON_BLOCKING) {
-		return invalidValue
 	}
 	return d.streamCreateWithPriority(g.ctx.handle, out, flags, priority)
 }
@@ -275,7 +282,7 @@ func (c *context) kin(o *context) bool {
 }
 
 func (d *Driver) greenCtxRecordEvent(_ driver.CUcontext, h driver.CUgreenCtx, ev driver.CUevent) driver.CUresult {
-	g, r := d.green(h, invalidCtx)
+	g, r := d.green(h)
 	if r != success {
 		return r
 	}
@@ -290,7 +297,7 @@ func (d *Driver) greenCtxRecordEvent(_ driver.CUcontext, h driver.CUgreenCtx, ev
 }
 
 func (d *Driver) greenCtxWaitEvent(_ driver.CUcontext, h driver.CUgreenCtx, ev driver.CUevent) driver.CUresult {
-	g, r := d.green(h, invalidCtx)
+	g, r := d.green(h)
 	if r != success {
 		return r
 	}

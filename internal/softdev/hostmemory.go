@@ -228,15 +228,12 @@ func (d *Driver) memAllocManaged(cur driver.CUcontext, out *driver.CUdeviceptr, 
 		return invalidValue
 	}
 	*out = 0
+	if f := driver.CUmemAttach_flags(flags); n == 0 || f != driver.CU_MEM_ATTACH_GLOBAL && f != driver.CU_MEM_ATTACH_HOST {
+		return invalidValue // before the context (recorded)
+	}
 	c, r := d.enter(cur)
 	if r != success {
 		return r
-	}
-	if n == 0 {
-		return invalidValue
-	}
-	if f := driver.CUmemAttach_flags(flags); f != driver.CU_MEM_ATTACH_GLOBAL && f != driver.CU_MEM_ATTACH_HOST {
-		return invalidValue
 	}
 	if r := d.unsafe(); r != success {
 		return r

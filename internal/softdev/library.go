@@ -577,11 +577,11 @@ func (d *Driver) kernelGetFunction(cur driver.CUcontext, out *driver.CUfunction,
 	if out == nil {
 		return invalidValue
 	}
-	c, r := d.enter(cur)
-	if r != success {
-		return r
-	}
 	k, r := d.kernel(h)
+	if r != success {
+		return r // before the context (recorded)
+	}
+	c, r := d.enter(cur)
 	if r != success {
 		return r
 	}

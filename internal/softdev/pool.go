@@ -237,7 +237,11 @@ func (d *Driver) deviceGetDefaultMemPool(_ driver.CUcontext, out *driver.CUmemor
 }
 
 func (d *Driver) deviceGetMemPool(_ driver.CUcontext, out *driver.CUmemoryPool, ordinal driver.CUdevice) driver.CUresult {
-	return d.devicePool(out, ordinal, (*device).currentPool)
+	r := d.devicePool(out, ordinal, (*device).currentPool)
+	if r == driver.CUDA_ERROR_INVALID_DEVICE {
+		return invalidValue // unlike cuDeviceGetDefaultMemPool (recorded)
+	}
+	return r
 }
 
 func (d *Driver) devicePool(out *driver.CUmemoryPool, ordinal driver.CUdevice, which func(*device) *pool) driver.CUresult {

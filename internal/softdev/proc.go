@@ -52,12 +52,23 @@ func (d *Driver) getExportTable(_ driver.CUcontext, out *uintptr, id *driver.CUu
 }
 
 func (d *Driver) getProcAddress(cur driver.CUcontext, symbol *byte, out *uintptr, version int32, flags uint64) driver.CUresult {
-	var status driver.CUdriverProcAddressQueryResult
-	r := d.getProcAddressV2(cur, symbol, out, version, flags, &status)
-	if r == success && status != driver.CU_GET_PROC_ADDRESS_SUCCESS {
-		return driver.CUDA_ERROR_NOT_FOUND
+	var (
+		status driver.CUdriverProcAddressQueryResult
+		p      uintptr
+		to     *uintptr
+	)
+	if out != nil {
+		to = &p
 	}
-	return r
+	r := d.getProcAddressV2(cur, symbol, to, version, flags, &status)
+	switch {
+	case r != success:
+		return r
+	case status != driver.CU_GET_PROC_ADDRESS_SUCCESS:
+		return driver.CUDA_ERROR_NOT_FOUND // without writing NULL (recorded)
+	}
+	*out = p
+	return success
 }
 
 // getProcAddressV2 works before cuInit. A symbol that is missing is a success with a NULL pointer and a status (recorded). Without a C door there are no

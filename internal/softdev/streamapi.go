@@ -63,12 +63,12 @@ func (d *Driver) streamCreateWithPriority(cur driver.CUcontext, out *driver.CUst
 	if out == nil {
 		return invalidValue
 	}
+	if flags&^uint32(driver.CU_STREAM_NON_BLOCKING) != 0 {
+		return invalidValue // before the context (recorded)
+	}
 	c, r := d.enter(cur)
 	if r != success {
 		return r
-	}
-	if flags&^uint32(driver.CU_STREAM_NON_BLOCKING) != 0 {
-		return invalidValue
 	}
 	// A priority out of range becomes the nearest that is in range (cuStreamCreateWithPriority).
 	priority = c.dev.clampPriority(priority)

@@ -60,12 +60,11 @@ func (d *Driver) tensorMapReplaceAddress(cur driver.CUcontext, out *driver.CUten
 	if out == nil {
 		return invalidValue
 	}
-	m, err := tensormap.Unpack(unsafe.Slice((*byte)(unsafe.Pointer(out)), tensormap.Size))
-	if err != nil {
+	if err := tensormap.SetAddress(unsafe.Slice((*byte)(unsafe.Pointer(out)), tensormap.Size), uint64(addr)); err != nil {
+		d.explain(nil, "%v", err)
 		return invalidValue
 	}
-	m.Address = uint64(addr)
-	return d.encodeMap(out, &m)
+	return success
 }
 
 // tensorMap gathers what the encoders have in common. NULL arrays and ranks out of range are refused before anything is read.

@@ -485,18 +485,17 @@ func (d *Driver) surfRefGetArray(_ driver.CUcontext, out *driver.CUarray, h driv
 	return put(out, s.array)
 }
 
-// paramSetTexRef is cuParamSetTexRef: with the only unit that it takes, CU_PARAM_TR_DEFAULT, it binds what is bound already.
-func (d *Driver) paramSetTexRef(cur driver.CUcontext, f driver.CUfunction, unit int32, h driver.CUtexref) driver.CUresult {
+// paramSetTexRef is cuParamSetTexRef: it asks that something is bound, whatever the unit (recorded for CU_PARAM_TR_DEFAULT and 0), and has nothing to do.
+func (d *Driver) paramSetTexRef(cur driver.CUcontext, f driver.CUfunction, _ int32, h driver.CUtexref) driver.CUresult {
 	if _, r := d.legacyFunction(cur, f); r != success {
 		return r
 	}
-	if _, r := d.texref(h); r != success {
-		return r
-	}
-	if unit != driver.CU_PARAM_TR_DEFAULT {
-		return invalidValue
-	}
-	return success
+	return d.lookTexref(h, func(x *texref) driver.CUresult {
+		if !x.has {
+			return invalidValue
+		}
+		return success
+	})
 }
 
 // textureReferenceTable fills the table with the functions of references.

@@ -122,12 +122,17 @@ func (d *Driver) graphReleaseUserObject(_ driver.CUcontext, h driver.CUgraph, oh
 		return r
 	}
 	d.gs.mu.Lock()
-	if g.objects[o] < n {
+	switch have := g.objects[o]; {
+	case have == 0: // nothing happens (recorded)
+		d.gs.mu.Unlock()
+		return success
+	case have < n:
 		d.gs.mu.Unlock()
 		return invalidValue
-	}
-	if g.objects[o] -= n; g.objects[o] == 0 {
+	case have == n:
 		delete(g.objects, o)
+	default:
+		g.objects[o] -= n
 	}
 	finish := d.gs.releaseObject(o, n)
 	d.gs.mu.Unlock()

@@ -98,7 +98,7 @@ func (d *Driver) memCreate(_ driver.CUcontext, out *driver.CUmemGenericAllocatio
 	if r := d.ready(); r != success {
 		return r
 	}
-	if out == nil || prop == nil || flags != 0 || size == 0 || size%mem.Granule != 0 || prop.Type != driver.CU_MEM_ALLOCATION_TYPE_PINNED {
+	if out == nil || prop == nil || flags != 0 || size == 0 || size%mem.Granule != 0 {
 		return invalidValue
 	}
 	dev, heap := d.devices[0], d.memory.pinned
@@ -110,6 +110,9 @@ func (d *Driver) memCreate(_ driver.CUcontext, out *driver.CUmemGenericAllocatio
 		}
 		heap = dev.heap
 	case !onHost(l) || !d.validPlace(l) || l.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+		return invalidValue
+	}
+	if prop.Type != driver.CU_MEM_ALLOCATION_TYPE_PINNED { // after the device (recorded)
 		return invalidValue
 	}
 	// Bits that mean nothing do not matter (recorded).

@@ -268,7 +268,7 @@ func (m *Map) checkPixels() error {
 func (m *Map) checkSwizzle() error {
 	if m.Mode == Im2colWide {
 		switch m.Swizzle {
-		case Swizzle64B, Swizzle128B, Swizzle128BAtom32B:
+		case SwizzleNone, Swizzle64B, Swizzle128B, Swizzle128BAtom32B: // none is not in the reference, and the driver takes it (recorded)
 		default:
 			return bad("swizzle", "is not supported in a wide mode: %d", m.Swizzle)
 		}
@@ -394,6 +394,28 @@ func Unpack(b []byte) (Map, error) {
 	}
 	m.Channels, m.Pixels = uint32(le.Uint16(b[offChans:])), uint32(le.Uint16(b[offPixels:]))
 	return m, nil
+}
+
+// SetAddress changes the address of a packed map, as cuTensorMapReplaceAddress does. Of bytes that are no map the driver asks only that the address is
+// aligned (recorded of zeros); they stay no map.
+func SetAddress(b []byte, addr uint64) error {
+	if m, err := Unpack(b); err == nil {
+		m.Address = addr
+		p, err := Encode(&m)
+		if err != nil {
+			return err
+		}
+		copy(b, p[:])
+		return nil
+	}
+	if len(b) < Size {
+		return ErrNotAMap
+	}
+	if addr == 0 || addr%16 != 0 {
+		return bad("globalAddress", "must be a multiple of 16, not %#x", addr)
+	}
+	binary.LittleEndian.PutUint64(b[offAddress:], addr)
+	return nil
 }
 
 // BoxBytes is the number of bytes that a copy of the map's box or column moves, elements out of bounds included: what a load completes

@@ -90,7 +90,8 @@ func TestCheck(t *testing.T) {
 		{"column pixels", column, func(m *Map) { m.Pixels = 1025 }, "pixelsPerColumn"},
 		{"wide", column, func(m *Map) { m.Mode, m.Swizzle = Im2colWide, Swizzle128B }, ""},
 		{"wide corner", column, func(m *Map) { m.Mode, m.Swizzle, m.Lower[0] = Im2colWide, Swizzle128B, -32768 }, ""},
-		{"wide plain", column, func(m *Map) { m.Mode = Im2colWide }, "swizzle"},
+		{"wide plain", column, func(m *Map) { m.Mode = Im2colWide }, ""}, // recorded (internal/conform/sequence)
+		{"wide narrow", column, func(m *Map) { m.Mode, m.Swizzle = Im2colWide, Swizzle32B }, "swizzle"},
 	} {
 		m := c.base()
 		c.edit(&m)

@@ -228,12 +228,20 @@ func (g *generator) judge(fn string, p *picked, want []driver.CUresult) []driver
 	if o := p.bound["graph"]; o != nil && o.foreign {
 		want = nil // it has nodes that the model does not know, or that cannot be in two graphs
 	}
+	if fn == "cuGraphDestroyNode" && p.ends.parent.holdsMemory() {
+		want = []driver.CUresult{driver.CUDA_ERROR_NOT_SUPPORTED}
+	}
 	if len(g.active()) > 0 {
 		want = g.captured(fn, p, want)
 	} else if s := p.bound["stream"]; fn == "cuStreamEndCapture" && s != nil && s.capture == nil {
 		want = []driver.CUresult{driver.CUDA_ERROR_ILLEGAL_STATE}
 	}
 	return want
+}
+
+// holdsMemory says whether a graph has an allocation's node.
+func (o *object) holdsMemory() bool {
+	return slices.ContainsFunc(o.children, func(c *object) bool { return c.kind == "anode" })
 }
 
 // harmless are calls that no capture is in the way of.

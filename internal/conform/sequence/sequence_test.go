@@ -1,9 +1,7 @@
 package sequence
 
 import (
-	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -148,15 +146,7 @@ func TestWriteSequences(t *testing.T) {
 		calls += len(r.Lines)
 		list = append(list, r)
 	}
-	f, err := os.Create(*write)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z := gzip.NewWriter(f)
-	if err := Write(z, list); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(z.Close(), f.Close()); err != nil {
+	if err := WriteFile(*write, list); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d sequences, %d calls", len(list), calls)

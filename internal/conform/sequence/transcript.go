@@ -2,8 +2,11 @@ package sequence
 
 import (
 	"bufio"
+	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 )
 
@@ -62,9 +65,58 @@ func Read(r io.Reader) ([]Recorded, error) {
 	return list, s.Err()
 }
 
+// ReadFile reads a file that WriteFile wrote.
+func ReadFile(path string) ([]Recorded, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	return Read(z)
+}
+
+// WriteFile writes sequences, compressed with gzip.
+func WriteFile(path string, list []Recorded) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	z, err := gzip.NewWriterLevel(f, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	return errors.Join(Write(z, list), z.Close(), f.Close())
+}
+
+// once ends the name of a sequence for whose second recording time did not suffice: what varies in it is not known.
+const once = " once"
+
+// Join makes one list of several recordings: what was recorded twice, each sequence one time.
+func Join(lists ...[]Recorded) []Recorded {
+	var all []Recorded
+	seen := map[string]bool{}
+	for _, list := range lists {
+		for _, r := range list {
+			if len(r.Lines) == 0 || strings.HasSuffix(r.Name, once) || seen[r.Name] {
+				continue
+			}
+			seen[r.Name] = true
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // Merge makes one recording of two: where they differ there is no answer. What only one of them has is as the other leaves it.
 func Merge(a, b Recorded) Recorded {
 	m := Recorded{Name: a.Name}
+	if len(b.Lines) == 0 {
+		m.Name += once
+	}
 	for i, l := range a.Lines {
 		if i < len(b.Lines) && b.Lines[i].Answer != l.Answer {
 			l.Answer = Varies

@@ -1,8 +1,8 @@
-// Command record runs recorded sequences of API calls on a device and writes its answers.
+// Command record runs recorded sequences of API calls on a device and writes its answers. With -join it writes what was recorded in the files that are its
+// arguments.
 package main
 
 import (
-	"compress/gzip"
 	"flag"
 	"fmt"
 	"io"
@@ -24,7 +24,15 @@ func main() {
 	limit := flag.Duration("limit", 5*time.Second, "time for one sequence")
 	budget := flag.Duration("budget", 140*time.Second, "time for all")
 	kind := flag.String("device", "driver", "driver or software")
+	join := flag.Bool("join", false, "join recordings")
 	flag.Parse()
+	if *join {
+		if err := joinFiles(*out, flag.Args()); err != nil {
+			fmt.Fprintln(os.Stderr, "record:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(*in, *out, *kind, *workers, *per, *limit, *budget); err != nil {
 		fmt.Fprintln(os.Stderr, "record:", err)
 		os.Exit(1)
@@ -32,7 +40,7 @@ func main() {
 }
 
 func run(in, out, kind string, workers, per int, limit, budget time.Duration) error {
-	list, err := read(in)
+	list, err := sequence.ReadFile(in)
 	if err != nil {
 		return err
 	}
@@ -63,7 +71,6 @@ func run(in, out, kind string, workers, per int, limit, budget time.Duration) er
 		}
 		if len(second[i].Lines) == 0 {
 			counts["recorded once"]++
-			first[i].Name += " once"
 		}
 		first[i] = sequence.Merge(first[i], second[i])
 		for _, l := range first[i].Lines {
@@ -71,23 +78,26 @@ func run(in, out, kind string, workers, per int, limit, budget time.Duration) er
 			counts[strings.Fields(l.Answer + " ?")[0]]++
 		}
 	}
-	f, err := os.Create(out)
-	if err != nil {
-		return err
-	}
-	z, _ := gzip.NewWriterLevel(f, gzip.BestCompression)
-	if err := sequence.Write(z, first); err != nil {
-		return err
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
+	if err := sequence.WriteFile(out, first); err != nil {
 		return err
 	}
 	fmt.Printf("%d sequences, %d calls, %.0f s and %.0f s: %d crashed, %d hang, %d vary, %d skipped, %d wrong, %d not recorded, %d recorded once\n", len(first), counts["calls"], half.Seconds(),
 		(time.Since(began) - half).Seconds(), counts[sequence.Crash], counts[sequence.Hang], counts[sequence.Varies], counts["SKIPPED"], counts["WRONG"], counts["not recorded"], counts["recorded once"])
 	return nil
+}
+
+func joinFiles(out string, files []string) error {
+	var lists [][]sequence.Recorded
+	for _, path := range files {
+		list, err := sequence.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		lists = append(lists, list)
+	}
+	all := sequence.Join(lists...)
+	fmt.Printf("%d sequences\n", len(all))
+	return sequence.WriteFile(out, all)
 }
 
 func openDevice(kind string) (*driver.Table, error) {
@@ -106,22 +116,4 @@ func openDevice(kind string) (*driver.Table, error) {
 		return d.Table(), nil
 	}
 	return nil, fmt.Errorf("no device %q", kind)
-}
-
-func read(path string) ([]sequence.Recorded, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	defer z.Close()
-	b, err := io.ReadAll(z)
-	if err != nil {
-		return nil, err
-	}
-	return sequence.Read(strings.NewReader(string(b)))
 }
