@@ -121,7 +121,7 @@ func TestDependences(t *testing.T) {
 			continue
 		}
 		for _, l := range layers {
-			if !under(self, l.root) || self == "internal/num/fit" {
+			if !under(self, l.root) {
 				continue
 			}
 			seen[l.root] = true
@@ -132,7 +132,7 @@ func TestDependences(t *testing.T) {
 			}
 		}
 		// Commands that need to look at several layers lie in internal/tools, not inside one.
-		if p.Name == "main" && self != "internal/num/fit" && slices.ContainsFunc(layers, func(l layer) bool { return under(self, l.root) }) {
+		if p.Name == "main" && slices.ContainsFunc(layers, func(l layer) bool { return under(self, l.root) }) {
 			t.Errorf("%s is a command inside a layer", self)
 		}
 		for _, im := range p.Imports {
@@ -161,7 +161,7 @@ func TestDependences(t *testing.T) {
 			}
 		}
 		// What the layers of the software device bring along, over whatever path.
-		if anyUnder(self, []string{"internal/num", "internal/mem", "internal/tensormap", "internal/image", "internal/ptx", "internal/ir", "internal/link", "internal/exec"}) && self != "internal/num/fit" {
+		if anyUnder(self, []string{"internal/num", "internal/mem", "internal/tensormap", "internal/image", "internal/ptx", "internal/ir", "internal/link", "internal/exec"}) {
 			for _, d := range p.Deps {
 				if to, ok := short(d); ok && (to == "." || anyUnder(to, []string{"cu", "internal/driver", "internal/nvidia", "internal/softdev", "internal/device"})) {
 					t.Errorf("%s depends on %s", self, to)
