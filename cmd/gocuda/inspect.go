@@ -207,7 +207,7 @@ func describeKernel(f *check.Func, syms *ir.Symbols) ptxKernel {
 		k.Problem = err.Error()
 		return k
 	}
-	k.Params, k.StaticShared, k.Local, k.DynamicShared = lk.Params, lk.SharedSize, lk.Local, lk.UsesDynamicShared
+	k.Params, k.StaticShared, k.Local, k.DynamicShared = lk.Params, lk.SharedSize, uint32(lk.Local), lk.UsesDynamicShared
 	return k
 }
 

@@ -5,19 +5,20 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// maxDepth and maxFrames bound the calls under way in one warp, whatever its local memory: their number and the bytes of their registers.
+// maxDepth and maxFrames bound the calls under way in one warp, whatever its local memory: their number and the bytes of their registers and parameters.
 const (
 	maxDepth  = 16384
-	maxFrames = 64 << 20
+	maxFrames = 2 * ir.MaxFrame
 )
 
 // newActivation makes an activation of f, or takes one that has ended. Registers that a kernel reads before it writes them have no
 // defined value, but narrow ones must keep their upper bits zero, so another function's leavings are cleared.
 func (w *Warp) newActivation(f *ir.Func) *Activation {
 	var a *Activation
-	need, n := uint32(f.FrameSize+64), len(w.acts)
+	need, n := int(f.FrameSize+64), len(w.acts)
 	best := -1
 	for i := n - 1; i >= 0 && i >= n-8; i-- {
 		x := w.acts[i]
@@ -25,7 +26,7 @@ func (w *Warp) newActivation(f *ir.Func) *Activation {
 			best = i
 			break
 		}
-		if best < 0 && uint32(len(x.frame)) >= need {
+		if best < 0 && len(x.frame) >= need {
 			best = i
 		}
 	}
@@ -38,8 +39,7 @@ func (w *Warp) newActivation(f *ir.Func) *Activation {
 		}
 		a.Caller, a.Call, a.Dyn = nil, nil, nil
 	} else {
-		buf := make([]uint64, (f.FrameSize+64+63)/64*8)
-		a = &Activation{frame: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(buf))), len(buf)*8)}
+		a = &Activation{frame: w.memory((f.FrameSize + 64 + 63) &^ 63)}
 		p := unsafe.Pointer(unsafe.SliceData(a.frame))
 		a.Frame = unsafe.Add(p, -uintptr(p)&63) // rows on cache lines
 	}
@@ -60,20 +60,21 @@ func (w *Warp) freeActivation(a *Activation) {
 func (w *Warp) Call(f *ir.Func, info *ir.CallInfo, lanes uint32, ret int32) Event {
 	s := w.Cur
 	caller := s.Act
-	a := w.newActivation(f)
-	a.Caller, a.Call, a.Return, a.Live, a.Depth = caller, info, ret, lanes, caller.Depth+1
-	a.Local = caller.Top
+	local := check.Layout{Size: uint64(caller.Top)}
 	if caller.Dyn != nil {
 		for l, t := range caller.Dyn {
 			if lanes>>l&1 != 0 {
-				a.Local = max(a.Local, (t+15)&^15)
+				local.Size = max(local.Size, uint64(t))
 			}
 		}
 	}
-	a.Top = a.Local + f.LocalSize
-	if a.Top > w.LocalSize && f.LocalSize > 0 || a.Depth > maxDepth || w.actBytes > maxFrames && a.Depth > 16 {
+	at := local.Place(f.Local.Size, f.Local.Align)
+	if local.Size > uint64(w.LocalSize) && f.Local.Size > 0 || caller.Depth >= maxDepth || w.actBytes+f.FrameSize > maxFrames {
 		w.Throw(FaultStack, bits.TrailingZeros32(lanes), "calls are nested too deep for the thread's stack (CU_LIMIT_STACK_SIZE)")
 	}
+	a := w.newActivation(f)
+	a.Caller, a.Call, a.Return, a.Live, a.Depth = caller, info, ret, lanes, caller.Depth+1
+	a.Local, a.Top = uint32(at), uint32(local.Size)
 	for i := range info.Args {
 		c := &info.Args[i]
 		if c.To >= len(f.Params) {
@@ -141,9 +142,9 @@ func (w *Warp) copyParam(c *ir.Copy, callerFrame unsafe.Pointer, slot ir.Slot, r
 		return
 	}
 	size := min(dst.size(), src.size())
-	rest := uint32(0)
+	rest := uint64(0)
 	if dst.reg != nil {
-		rest = dst.reg.Class.RowSize()/32 - size // registers are zero above what they hold
+		rest = uint64(dst.reg.Class.RowSize())/32 - size // registers are zero above what they hold
 	}
 	for m := lanes; m != 0; m &= m - 1 {
 		l := uint32(bits.TrailingZeros32(m))
@@ -165,21 +166,21 @@ type place struct {
 func (p *place) isPred() bool { return p.reg != nil && p.reg.Class == ir.WPred }
 
 // size is the bytes of one lane.
-func (p *place) size() uint32 {
+func (p *place) size() uint64 {
 	switch {
 	case p.reg == nil:
 		return p.slot.Size
 	case p.reg.Width == 8 || p.reg.Width == 16:
-		return uint32(p.reg.Width) / 8
+		return uint64(p.reg.Width) / 8
 	}
-	return p.reg.Class.RowSize() / 32
+	return uint64(p.reg.Class.RowSize()) / 32
 }
 
 func (p *place) at(lane uint32) unsafe.Pointer {
 	if p.reg != nil {
 		return unsafe.Add(p.frame, p.reg.Ref.Off+lane*(p.reg.Class.RowSize()/32))
 	}
-	return unsafe.Add(p.frame, p.slot.Off+lane*p.slot.Stride)
+	return unsafe.Add(p.frame, p.slot.Off+uint64(lane)*p.slot.Stride)
 }
 
 // bit is the truth of a lane's predicate; in other places it is a byte.
@@ -206,7 +207,7 @@ func (p *place) setBit(lane uint32, v bool) {
 	d[0] = byte(x)
 }
 
-func copyBytes(dst, src unsafe.Pointer, n uint32) {
+func copyBytes(dst, src unsafe.Pointer, n uint64) {
 	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
 }
 

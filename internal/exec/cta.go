@@ -96,7 +96,7 @@ func (c *CTA) fit(l *Launch, serial uint64) {
 	}
 	for _, w := range c.Warps {
 		w.Base[1] = c.Group.consts[c.Rank]
-		w.LocalSize = k.Local + l.Stack
+		w.LocalSize = uint32(l.localSize())
 		w.quantum = quantum
 		w.ExtState = ExtStale
 	}
@@ -141,7 +141,7 @@ func (w *Warp) begin(f *ir.Func, mask uint32) {
 	a := w.root
 	if a == nil {
 		a = w.newActivation(f)
-		a.Top = f.LocalSize
+		a.Top = uint32(f.Local.Size)
 		w.root = a
 	} else {
 		a.Dyn = nil
@@ -154,11 +154,9 @@ func (w *Warp) begin(f *ir.Func, mask uint32) {
 
 // localMemory makes the warp's local memory at its first use.
 func (w *Warp) localMemory() {
-	w.LocalSize = (w.LocalSize + 15) &^ 15
-	n := int(w.LocalSize) * 32
-	if len(w.local) < n {
-		buf := make([]uint64, n/8+8)
-		w.local = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(buf))), len(buf)*8)
+	n := uint64(w.LocalSize) * warpSize
+	if uint64(len(w.local)) < n+64 {
+		w.local = w.memory(n + 64)
 	}
 	p := unsafe.Pointer(unsafe.SliceData(w.local))
 	w.LocalBase = unsafe.Add(p, -uintptr(p)&15)

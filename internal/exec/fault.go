@@ -23,12 +23,13 @@ const (
 	FaultStack                        // local memory exhausted: CUDA_ERROR_HARDWARE_STACK_ERROR
 	FaultDeadlock                     // nothing can run any more: CUDA_ERROR_LAUNCH_TIMEOUT
 	FaultStopped                      // stopped from outside: CUDA_ERROR_LAUNCH_TIMEOUT
+	FaultMemory                       // no memory for local variables and calls: CUDA_ERROR_OUT_OF_MEMORY
 	FaultUnsupported                  // a valid operation that the software device does not implement: CUDA_ERROR_NOT_SUPPORTED
 	FaultInternal                     // a defect of the software device
 )
 
 var faultText = [...]string{"illegal address", "misaligned address", "address of the wrong state space", "illegal instruction", "call to an invalid address",
-	"trap", "assertion failed", "stack overflow", "deadlock", "stopped", "not supported", "internal error"}
+	"trap", "assertion failed", "stack overflow", "deadlock", "stopped", "out of memory", "not supported", "internal error"}
 
 func (k FaultKind) String() string { return faultText[k] }
 

@@ -111,7 +111,8 @@ type Launch struct {
 	Env      [32]uint32 // %envreg0 to %envreg31
 	Counters *Counters  // nil when not wanted
 	Texture  TextureUnit
-	Pool     *Pool // keeps memory between launches of Code; nil to keep none
+	Pool     *Pool         // keeps memory between launches of Code; nil to keep none
+	Threads  *ThreadMemory // nil for no bound
 }
 
 // DeviceInfo is what special registers tell of the device.

@@ -18,12 +18,12 @@ func (c *CTA) SharedEnd() uint32 {
 func (w *Warp) localEnd(lane int) uint64 {
 	end := w.CTA.Launch.Code.Kernel().Local
 	if w.Act != nil {
-		end = max(end, w.Act.Top)
+		end = max(end, uint64(w.Act.Top))
 		if w.Act.Dyn != nil {
-			end = max(end, w.Act.Dyn[lane])
+			end = max(end, uint64(w.Act.Dyn[lane]))
 		}
 	}
-	return uint64(end)
+	return end
 }
 
 // others looks for the threads of the warp behind the faulting one that would make a bad access with the same operation. Their registers are what they were: lanes

@@ -17,7 +17,7 @@ func (w *Warp) Ptr(space ir.Space, lane int, addr uint64, size, align uint32, wr
 	case ir.Generic, ir.Global, ir.Const:
 		m := w.CTA.Launch.Mem
 		off := addr - m.Base
-		if off < m.Size && off >= m.Special && off+uint64(size) <= m.Size {
+		if off < m.Size && off >= m.Special && uint64(size) <= m.Size-off {
 			if m.Check != nil && !m.Check(addr, uint64(size), write) {
 				w.ThrowAddr(FaultAddress, lane, space.String(), addr, size, write)
 			}
@@ -84,7 +84,7 @@ func (w *Warp) shared(lane int, addr uint64, size uint32, write bool) unsafe.Poi
 		}
 		c = c.Group.CTAs[rank]
 	}
-	if off+size > c.SharedSize || w.CTA.Launch.Mem.Check != nil && off+size > c.SharedEnd() {
+	if uint64(off)+uint64(size) > uint64(c.SharedSize) || w.CTA.Launch.Mem.Check != nil && uint64(off)+uint64(size) > uint64(c.SharedEnd()) {
 		w.ThrowAddr(FaultAddress, lane, "shared", addr, size, write)
 	}
 	return unsafe.Add(c.Shared, off)
@@ -94,10 +94,10 @@ func (w *Warp) local32(lane int, addr uint64, size uint32, write bool) unsafe.Po
 	if w.LocalBase == nil {
 		w.localMemory()
 	}
-	if addr >= uint64(w.LocalSize) || addr+uint64(size) > uint64(w.LocalSize) || w.CTA.Launch.Mem.Check != nil && addr+uint64(size) > w.localEnd(lane) {
+	if uint64(size) > uint64(w.LocalSize) || addr > uint64(w.LocalSize)-uint64(size) || w.CTA.Launch.Mem.Check != nil && addr+uint64(size) > w.localEnd(lane) {
 		w.ThrowAddr(FaultAddress, lane, "local", addr, size, write)
 	}
-	return unsafe.Add(w.LocalBase, uint32(lane)*w.LocalSize+uint32(addr))
+	return unsafe.Add(w.LocalBase, uint64(lane)*uint64(w.LocalSize)+addr)
 }
 
 // SharedAddress is the 32-bit shared-window address of an offset in this CTA's shared memory.

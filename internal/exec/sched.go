@@ -55,6 +55,7 @@ type grid struct {
 	later   int // workers that start when the launch turns out to be long; the caller's goroutine alone uses it
 	wg      sync.WaitGroup
 	epoch   time.Time // times are counted from it
+	account *account  // of thread memory; nil without a bound
 	serial  uint64    // of the launch
 	began   time.Duration
 }
@@ -84,14 +85,17 @@ func Run(l *Launch) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	if uint64(workers) > g.total {
-		workers = int(g.total)
+	most := g.total
+	if n := l.fits(); n > 0 {
+		most = min(most, n)
 	}
+	workers = int(min(uint64(workers), most))
+	g.openAccount(l.Threads)
 	g.limit = workers
 	if l.Cooperative {
 		g.limit = int(g.total)
 	}
-	g.most = max(g.limit, l.resident()/int(g.dims[0]*g.dims[1]*g.dims[2]))
+	g.most = max(g.limit, int(min(uint64(l.resident()/int(g.dims[0]*g.dims[1]*g.dims[2])), most)))
 	g.next.Store(0)
 	g.seen = 0
 	g.careful.Store(l.Cooperative)

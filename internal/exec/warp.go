@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/mem"
 )
 
 // wait is what a split waits for.
@@ -79,7 +80,8 @@ type Warp struct {
 	clusterAt uint32     // those of them that arrived in the barrier's current phase
 	counted   [16]bool   // the warp's arrival at a barrier is already counted
 
-	local      []byte // local memory of 32 threads, LocalStride bytes each
+	local      []byte         // local memory of 32 threads, LocalSize bytes each
+	scratch    []*mem.Scratch // keeps what memory took of it
 	LocalBase  unsafe.Pointer
 	LocalSize  uint32
 	root       *Activation   // of the kernel's entry

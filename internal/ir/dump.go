@@ -16,7 +16,7 @@ func (k *Kernel) Dump(w io.Writer) {
 
 // Dump writes the function. Before the pass rows has given registers their places they have numbers, each one its own.
 func (f *Func) Dump(w io.Writer) {
-	fmt.Fprintf(w, "%s: %d operations, frame %d bytes, local %d bytes\n", f.Name, len(f.Ops), f.FrameSize, f.LocalSize)
+	fmt.Fprintf(w, "%s: %d operations, frame %d bytes, local %d bytes\n", f.Name, len(f.Ops), f.FrameSize, f.Local.Size)
 	unit := uint32(128)
 	if f.rows != nil {
 		unit = 1

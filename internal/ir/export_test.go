@@ -88,7 +88,7 @@ func uses(f *Func, i int) (out []use) {
 		out = append(out, u)
 	}
 	slot := func(s Slot, write bool) {
-		out = append(out, use{off: s.Off, class: 100, size: s.Stride * 32, write: write, whole: write})
+		out = append(out, use{off: uint32(s.Off), class: 100, size: uint32(s.Stride * 32), write: write, whole: write})
 	}
 	op.reads(func(r uint32) { row(r, false, false) })
 	if op.Ctl == Ret {
@@ -108,7 +108,7 @@ func uses(f *Func, i int) (out []use) {
 	}
 	for j := range op.Args {
 		if a := &op.Args[j]; a.slot() {
-			slot(Slot{Off: a.Ref.Off, Stride: uint32(a.Bits)}, j == 0)
+			slot(Slot{Off: uint64(a.Ref.Off), Stride: a.Bits}, j == 0)
 		}
 	}
 	op.writes(func(r uint32, whole bool) { row(r, true, whole) })
@@ -143,7 +143,7 @@ func checkPlaced(apart, shared *Func) error {
 				return fmt.Errorf("operation %d: register %d moved from %d to %d", i, v.off, p, u.off)
 			}
 			names[v.off] = u.off
-			if u.off+u.size > shared.FrameSize {
+			if uint64(u.off)+uint64(u.size) > shared.FrameSize {
 				return fmt.Errorf("operation %d: place %d+%d in a frame of %d bytes", i, u.off, u.size, shared.FrameSize)
 			}
 			if u.class != WPred && u.off%128 != 0 {

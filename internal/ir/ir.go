@@ -216,7 +216,7 @@ type Copy struct {
 
 // Slot is the storage of a parameter variable in a frame: lane i's bytes are at Off + i*Stride.
 type Slot struct {
-	Off, Stride, Size uint32
+	Off, Stride, Size uint64
 }
 
 // Func is a lowered function.
@@ -226,14 +226,14 @@ type Func struct {
 	Files     map[int]string // source files by number (.file), for Op.Loc
 	Index     int
 	Ops       []Op
-	FrameSize uint32 // bytes
+	FrameSize uint64 // bytes, at most MaxFrame
 	Params    []Slot // functions only
 	ParamRegs []*Arg // a parameter declared as a register instead of a .param variable; nil entries otherwise
 	Returns   []Slot
 	RetRegs   []*Arg
-	LocalSize uint32 // bytes of .local variables, of one thread
-	Handle    uint64 // the function's address as kernels see it, 0 when it is never taken
-	Loops     bool   // has a back edge
+	Local     check.Layout // of .local variables, of one thread
+	Handle    uint64       // the function's address as kernels see it, 0 when it is never taken
+	Loops     bool         // has a back edge
 
 	rows  []rowInfo // by number, until place has run
 	slots []Slot
@@ -242,8 +242,8 @@ type Func struct {
 // Param is a kernel parameter.
 type Param struct {
 	Name         string
-	Offset, Size uint32
-	Align        uint32
+	Offset, Size uint64
+	Align        uint64
 }
 
 // ConstRow is a constant broadcast to 32 lanes.
@@ -261,18 +261,28 @@ type Kernel struct {
 	Name              string
 	Funcs             []*Func // the entry first
 	Params            []Param
-	ParamSize         uint32
+	ParamSize         uint64
 	Consts            []ConstRow
 	ConstSize         uint32
-	Shared            map[*check.Var]uint32 // offset in the CTA's shared memory
+	Shared            map[*check.Var]uint64 // offset in the CTA's shared memory
 	SharedSize        uint32                // static bytes, the system's reserved part not counted
-	Local             uint32                // bytes of .local variables of the entry
+	Local             uint64                // bytes of .local variables of the entry
 	Attrs             check.Attrs
 	Handles           map[uint64]int // function address -> index in Funcs
 	Globals           []*check.Var   // module variables whose addresses it uses
 	Barriers          int
 	UsesDynamicShared bool
 }
+
+// What a kernel may have at most: offsets of rows and slots are 32 bits wide in operations, and displacements of machine code.
+const (
+	MaxFrame   = 64 << 20               // bytes of a function's registers and parameters, of all lanes
+	maxConsts  = 1 << 30                // bytes of the constant pool
+	maxShared  = 1<<24 - ReservedShared // of a CTA, in the window of shared memory
+	maxParams  = 1 << 16                // of the entry
+	maxLocal   = 2 * check.MaxLocal     // of a function's local variables: those that it declares, and copies of parameters whose addresses it takes
+	localAlign = 16                     // of a function's local variables at the least
+)
 
 // ReservedShared is the part of a CTA's shared memory that the system keeps below the kernel's own variables on
 // compute capability 8.0 and later (%reserved_smem_offset; 1 KiB on an H200).

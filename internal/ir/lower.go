@@ -58,7 +58,7 @@ func LowerWatched(entry *check.Func, syms *Symbols, watch func(pass string, f *F
 	if watch == nil {
 		watch = func(string, *Func) {}
 	}
-	l := &lowerer{syms: syms, k: &Kernel{Name: entry.Name, Attrs: entry.Attrs, Shared: map[*check.Var]uint32{}, Handles: map[uint64]int{}},
+	l := &lowerer{syms: syms, k: &Kernel{Name: entry.Name, Attrs: entry.Attrs, Shared: map[*check.Var]uint64{}, Handles: map[uint64]int{}},
 		funcs: map[*check.Func]int{}, consts: map[constKey]uint32{}, values: map[constValue]uint32{}, globals: map[*check.Var]bool{}}
 	l.queue(entry)
 	if syms != nil && reaches(entry, syms) {
@@ -83,11 +83,15 @@ func LowerWatched(entry *check.Func, syms *Symbols, watch func(pass string, f *F
 		watch("blocks", f)
 		contract(f, syms)
 		watch("contract", f)
-		place(f, syms == nil || !syms.apart)
+		if err := place(f, syms == nil || !syms.apart); err != nil {
+			return nil, err
+		}
 		watch("rows", f)
 	}
-	l.k.Local = l.k.Funcs[0].LocalSize
-	l.layShared()
+	l.k.Local = l.k.Funcs[0].Local.Size
+	if err := l.layShared(); err != nil {
+		return nil, err
+	}
 	l.fixConsts()
 	return l.k, nil
 }
@@ -170,22 +174,19 @@ func (l *lowerer) queue(f *check.Func) int {
 // signature lays out parameters; a callee's are needed before its body is lowered.
 func (l *lowerer) signature(f *check.Func, lf *Func) {
 	if f.Entry {
-		off := uint32(0)
+		var params check.Layout
 		for _, p := range f.Params {
-			a := uint32(max(p.Align, 1))
-			off = (off + a - 1) &^ (a - 1)
-			l.k.Params = append(l.k.Params, Param{Name: p.Name, Offset: off, Size: uint32(p.Size), Align: a})
-			off += uint32(p.Size)
+			l.k.Params = append(l.k.Params, Param{Name: p.Name, Offset: params.Add(p), Size: p.Size, Align: max(p.Align, 1)})
 		}
-		l.k.ParamSize = off
+		l.k.ParamSize = params.Size
 		return
 	}
 	slot := func(p *check.Var) Slot {
 		if p.Space == "reg" { // no storage but the register's
-			lf.slots = append(lf.slots, Slot{Off: uint32(len(lf.slots)), Size: uint32(p.Type.Bits+7) / 8})
+			lf.slots = append(lf.slots, Slot{Off: uint64(len(lf.slots)), Size: uint64(p.Type.Bits+7) / 8})
 			return lf.slots[len(lf.slots)-1]
 		}
-		return lf.newSlot(uint32(p.Size))
+		return lf.newSlot(p.Size)
 	}
 	for _, p := range scalars(f.Returns) {
 		lf.Returns = append(lf.Returns, slot(p))
@@ -225,11 +226,9 @@ func (l *lowerer) konst(c Class, lo, hi uint64, v *check.Var, f *check.Func) Ref
 		return Ref{off, 1}
 	}
 	off := l.k.ConstSize
-	size := c.RowSize()
-	if c == WPred {
-		size = 128
+	if off < maxConsts { // or blocks will find that there are too many
+		l.k.ConstSize += max(c.RowSize(), 128)
 	}
-	l.k.ConstSize += size
 	if plain {
 		l.values[value] = off
 	} else {
@@ -249,35 +248,33 @@ func (l *lowerer) konst(c Class, lo, hi uint64, v *check.Var, f *check.Func) Ref
 
 // layShared places the shared variables that the kernel uses: static ones in order of declaration, unsized ones (dynamic shared
 // memory) all at the end, where they overlap.
-func (l *lowerer) layShared() {
-	sort.SliceStable(l.shared, func(i, j int) bool {
-		a, b := l.shared[i], l.shared[j]
-		if (a.Func == nil) != (b.Func == nil) {
-			return a.Func == nil
-		}
-		return a.Index < b.Index
-	})
-	off, align := uint32(0), uint32(1)
+func (l *lowerer) layShared() error {
+	check.SortShared(l.shared)
+	var all, unsized check.Layout
 	for _, v := range l.shared {
 		if v.Size == 0 {
 			l.k.UsesDynamicShared = true
-			align = max(align, uint32(v.Align))
+			unsized.Pad(v.Align)
 			continue
 		}
-		a := uint32(max(v.Align, 1))
-		off = (off + a - 1) &^ (a - 1)
-		l.k.Shared[v] = ReservedShared + off
-		off += uint32(v.Size)
+		l.k.Shared[v] = ReservedShared + all.Add(v)
 	}
-	if l.k.UsesDynamicShared {
-		off = (off + align - 1) &^ (align - 1)
+	all.Pad(unsized.Align)
+	if all.Size > maxShared {
+		return l.tooMuch("shared memory", all.Size, maxShared)
 	}
-	l.k.SharedSize = off
+	l.k.SharedSize = uint32(all.Size)
 	for _, v := range l.shared {
 		if v.Size == 0 {
-			l.k.Shared[v] = ReservedShared + off
+			l.k.Shared[v] = ReservedShared + all.Size
 		}
 	}
+	return nil
+}
+
+// tooMuch is the error of a kernel that needs more than the software device has. The checker's limits are lower where the driver's compiler has some.
+func (l *lowerer) tooMuch(what string, n, most uint64) error {
+	return &Error{Kernel: l.k.Name, Text: fmt.Sprintf("it needs %d bytes for %s, and the software device has %d", n, what, most)}
 }
 
 // fixConsts puts shared and function addresses, now known, into the pool.
@@ -285,7 +282,7 @@ func (l *lowerer) fixConsts() {
 	for i := range l.k.Consts {
 		c := &l.k.Consts[i]
 		if c.Var != nil && c.Var.Space == "shared" {
-			c.Lo += uint64(l.k.Shared[c.Var])
+			c.Lo += l.k.Shared[c.Var]
 		}
 		if c.Func != nil && l.syms != nil {
 			c.Lo += l.syms.Handles[c.Func]
@@ -299,7 +296,7 @@ type body struct {
 	f     *check.Func
 	lf    *Func
 	rows  []Ref // by register index; Sel is 1 once placed
-	local map[*check.Var]uint32
+	local map[*check.Var]uint64
 	slots map[*check.Var]Slot
 	stack []*check.Var // parameters that are copied to local memory
 	ops   []Op
@@ -326,8 +323,8 @@ func (b *body) newRow(c Class, width int) Ref {
 }
 
 // newSlot numbers a parameter variable.
-func (lf *Func) newSlot(size uint32) Slot {
-	s := Slot{Off: uint32(len(lf.slots)), Stride: (size + 15) &^ 15, Size: size}
+func (lf *Func) newSlot(size uint64) Slot {
+	s := Slot{Off: uint64(len(lf.slots)), Stride: (size + 15) &^ 15, Size: size}
 	lf.slots = append(lf.slots, s)
 	return s
 }
@@ -345,7 +342,7 @@ func (b *body) reg(v *check.Var) Ref {
 }
 
 func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
-	b := &body{lowerer: l, f: f, lf: lf, local: map[*check.Var]uint32{}, slots: map[*check.Var]Slot{}}
+	b := &body{lowerer: l, f: f, lf: lf, local: map[*check.Var]uint64{}, slots: map[*check.Var]Slot{}}
 	b.rows = make([]Ref, len(f.Regs))
 	if !f.Defined {
 		return b.fail("function %s is declared but not defined", f.Name)
@@ -365,14 +362,31 @@ func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
 	for _, v := range f.Locals {
 		switch v.Space {
 		case "local":
-			b.local[v] = b.newLocal(v)
+			b.local[v] = lf.Local.Add(v)
 		case "param":
-			b.slots[v] = lf.newSlot(uint32(v.Size))
+			b.slots[v] = lf.newSlot(v.Size)
 		}
 	}
 	b.stackParams()
-	lf.LocalSize = (lf.LocalSize + 15) &^ 15
-	return b.blocks()
+	lf.Local.Pad(localAlign)
+	switch {
+	case f.Entry && l.k.ParamSize > maxParams:
+		return l.tooMuch("its parameters", l.k.ParamSize, maxParams)
+	case lf.Local.Size > maxLocal:
+		return l.tooMuch("local variables of a thread in function "+f.Name, lf.Local.Size, maxLocal)
+	}
+	for _, s := range lf.slots {
+		if s.Size > maxLocal {
+			return l.tooMuch("a parameter of function "+f.Name, s.Size, maxLocal)
+		}
+	}
+	if err := b.blocks(); err != nil {
+		return err
+	}
+	if l.k.ConstSize >= maxConsts {
+		return l.tooMuch("constants", uint64(l.k.ConstSize), maxConsts)
+	}
+	return nil
 }
 
 // blocks finds basic blocks, orders them and writes their operations.
@@ -655,8 +669,11 @@ func (b *body) copyOf(a *check.Arg) (c Copy, err error) {
 	case a.Kind == check.ArgNone:
 	case a.Kind == check.ArgSym && a.Var != nil && a.Var.Space == "param":
 		var ok bool
-		if c.Slot, ok = b.slots[a.Var]; !ok {
+		switch c.Slot, ok = b.slots[a.Var]; {
+		case !ok:
 			err = b.fail("parameter %s has no storage", a.Var.Name)
+		case c.Slot.Size == 0: // as good as the sink
+			c.Slot = Slot{}
 		}
 	default:
 		c.Row, err = b.newArg(a)

@@ -152,10 +152,10 @@ BACK:
 	if k.Params[1].Offset != 16 || k.Params[2].Offset != 40 || k.ParamSize != 48 {
 		t.Errorf("parameters: %+v, %d bytes", k.Params, k.ParamSize)
 	}
-	if f.LocalSize != 16 {
-		t.Errorf("local variables have %d bytes", f.LocalSize)
+	if f.Local.Size != 16 {
+		t.Errorf("local variables have %d bytes", f.Local.Size)
 	}
-	offs := map[string]uint32{}
+	offs := map[string]uint64{}
 	for v, off := range k.Shared {
 		offs[v.Name] = off
 	}

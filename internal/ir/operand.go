@@ -212,7 +212,7 @@ func (b *body) symbolAddress(out *Arg, base *check.Arg) error {
 			if !ok {
 				return b.fail("parameter %s has no storage", v.Name)
 			}
-			out.Space, out.Ref, out.Bits, b.rest(out).Hi = FrameParam, Ref{Off: slot.Off}, uint64(slot.Stride), uint64(slot.Size)
+			out.Space, out.Ref, out.Bits, b.rest(out).Hi = FrameParam, Ref{Off: uint32(slot.Off)}, slot.Stride, slot.Size
 			return nil
 		}
 		if out.Space == Generic { // a name without a space in the instruction stands for its own space

@@ -1,6 +1,11 @@
 package ir
 
-import "github.com/gocuda/cuda/internal/ptx/optab"
+import (
+	"fmt"
+
+	"github.com/gocuda/cuda/internal/ptx/check"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
 
 // While a function is lowered its registers and parameter variables have numbers: Ref.Off of a row is its index in Func.rows,
 // Slot.Off that of a slot in Func.slots. place gives them their offsets in the frame. Values that are never live together share
@@ -61,7 +66,7 @@ type placer struct {
 const stepLimit = 1 << 22
 
 // place lays out the frame of f and rewrites all operands. share says whether rows may share places.
-func place(f *Func, share bool) {
+func place(f *Func, share bool) error {
 	p := &placer{f: f, first: fill(len(f.rows), -1), last: make([]int32, len(f.rows)), slotFirst: fill(len(f.slots), -1), slotLast: make([]int32, len(f.slots)), slotShared: make([]bool, len(f.slots))}
 	end := int32(len(f.Ops)) - 1
 	if share {
@@ -74,8 +79,12 @@ func place(f *Func, share bool) {
 		}
 	}
 	rows, slots := p.assign(share)
+	if f.FrameSize > MaxFrame {
+		return &Error{Kernel: f.Name, Text: fmt.Sprintf("its registers and parameters take %d bytes in each warp, and the software device has %d", f.FrameSize, uint64(MaxFrame))}
+	}
 	p.rewrite(rows, slots)
 	f.rows, f.slots = nil, nil
+	return nil
 }
 
 func fill(n int, v int32) []int32 {
@@ -328,12 +337,12 @@ func (p *placer) liveSlots() {
 		}
 		for j := range op.Call.Args {
 			if c := &op.Call.Args[j]; c.slot() {
-				touch(c.Slot.Off, 0, uint64(c.Slot.Size), false, false)
+				touch(uint32(c.Slot.Off), 0, c.Slot.Size, false, false)
 			}
 		}
 		for j := range op.Call.Rets {
 			if c := &op.Call.Rets[j]; c.slot() {
-				touch(c.Slot.Off, 0, uint64(c.Slot.Size), true, op.Guard < 0)
+				touch(uint32(c.Slot.Off), 0, c.Slot.Size, true, op.Guard < 0)
 			}
 		}
 	}
@@ -366,22 +375,18 @@ func (op *Op) bytes() (n uint64, known bool) {
 }
 
 // assign gives places and returns the offsets of rows and slots.
-func (p *placer) assign(share bool) (rows, slots []uint32) {
+func (p *placer) assign(share bool) (rows []uint32, slots []uint64) {
 	f := p.f
-	rows, slots = make([]uint32, len(f.rows)), make([]uint32, len(f.slots))
-	size := uint32(0)
-	room := func(n uint32) (at uint32) {
-		at = size
-		size = (size + n + 127) &^ 127
-		return at
-	}
+	rows, slots = make([]uint32, len(f.rows)), make([]uint64, len(f.slots))
+	var frame check.Layout
+	room := func(n uint64) uint64 { return frame.Place(n, 128) }
 	for s := range f.slots {
 		if !p.slotShared[s] {
 			slots[s] = room(f.slots[s].Stride * 32)
 		}
 	}
 	var pools [4][3]pool // by class, and 32 bits or more, 8, 16
-	slotPools := map[uint32]*pool{}
+	slotPools := map[uint64]*pool{}
 	poolOf := func(r int32) *pool {
 		i := &f.rows[r]
 		return &pools[i.class][i.kind()]
@@ -432,36 +437,37 @@ func (p *placer) assign(share bool) (rows, slots []uint32) {
 			q.free = append(q.free, place[id])
 		}
 	}
-	var bases [4][3]uint32
+	var bases [4][3]uint64
 	for c := range pools {
 		for w := range pools[c] {
-			bases[c][w] = room(uint32(pools[c][w].n) * Class(c).RowSize())
+			bases[c][w] = room(uint64(pools[c][w].n) * uint64(Class(c).RowSize()))
 		}
 	}
 	for r := range f.rows {
 		if p.first[r] >= 0 {
 			i := &f.rows[r]
 			w := i.kind()
-			rows[r] = bases[i.class][w] + uint32(place[r])*i.class.RowSize()
+			rows[r] = uint32(bases[i.class][w] + uint64(place[r])*uint64(i.class.RowSize()))
 		}
 	}
-	slotBases := map[uint32]uint32{}
+	slotBases := map[uint64]uint64{}
 	for s := range f.slots {
 		if !p.slotShared[s] || p.slotFirst[s] < 0 {
 			continue
 		}
 		stride := f.slots[s].Stride
 		if _, ok := slotBases[stride]; !ok {
-			slotBases[stride] = room(uint32(slotPools[stride].n) * stride * 32)
+			slotBases[stride] = room(uint64(slotPools[stride].n) * stride * 32)
 		}
-		slots[s] = slotBases[stride] + uint32(place[base+int32(s)])*stride*32
+		slots[s] = slotBases[stride] + uint64(place[base+int32(s)])*stride*32
 	}
-	f.FrameSize = size
+	frame.Pad(128)
+	f.FrameSize = frame.Size
 	return rows, slots
 }
 
 // rewrite replaces numbers by offsets.
-func (p *placer) rewrite(rows, slots []uint32) {
+func (p *placer) rewrite(rows []uint32, slots []uint64) {
 	f := p.f
 	var fix func(a *Arg)
 	fix = func(a *Arg) {
@@ -474,7 +480,7 @@ func (p *placer) rewrite(rows, slots []uint32) {
 			}
 		case Addr:
 			if a.slot() {
-				a.Ref.Off = slots[a.Ref.Off]
+				a.Ref.Off = uint32(slots[a.Ref.Off])
 			}
 			if a.Base != nil {
 				fix(a.Base)

@@ -20,7 +20,7 @@ func (b *body) stackParams() {
 		if _, ok := b.slots[v]; !ok || b.stacked(v) {
 			return
 		}
-		b.local[v] = b.newLocal(v)
+		b.local[v] = b.lf.Local.Add(v)
 		b.stack = append(b.stack, v)
 	}
 	for i := range b.f.Insts {
@@ -42,22 +42,14 @@ func (b *body) stacked(v *check.Var) bool {
 	return ok
 }
 
-// newLocal is the next offset in the function's local memory that suits a variable.
-func (b *body) newLocal(v *check.Var) uint32 {
-	a := uint32(max(v.Align, 1))
-	off := (b.lf.LocalSize + a - 1) &^ (a - 1)
-	b.lf.LocalSize = off + uint32(v.Size)
-	return off
-}
-
 // copyStackParams writes the loads and stores that fill the places, at the function's begin.
 func (b *body) copyStackParams() error {
 	for _, v := range b.stack {
 		slot, local := b.slots[v], b.local[v]
-		for off := uint32(0); off < slot.Size; {
-			n, typ := uint32(1), "b8"
+		for off := uint64(0); off < slot.Size; {
+			n, typ := uint64(1), "b8"
 			for _, t := range []struct {
-				n   uint32
+				n   uint64
 				typ string
 			}{{8, "b64"}, {4, "b32"}, {2, "b16"}} {
 				if off+t.n <= slot.Size && (local+off)%t.n == 0 && off%t.n == 0 {
@@ -68,7 +60,7 @@ func (b *body) copyStackParams() error {
 			class := ClassOf(int(8 * n))
 			at := b.typed(typ)
 			value := Arg{Kind: Row, Class: class, Ref: b.newRow(class, int(8*n)), Position: at, Width: uint8(8 * n), ArgRest: &noRest}
-			from := Arg{Kind: Addr, Position: at, Space: FrameParam, Disp: int64(off), Ref: Ref{Off: slot.Off}, Bits: uint64(slot.Stride), Sym: true, ArgRest: &ArgRest{Hi: uint64(slot.Size), Var: v}}
+			from := Arg{Kind: Addr, Position: at, Space: FrameParam, Disp: int64(off), Ref: Ref{Off: uint32(slot.Off)}, Bits: slot.Stride, Sym: true, ArgRest: &ArgRest{Hi: slot.Size, Var: v}}
 			to := Arg{Kind: Addr, Position: at, Space: Local, Disp: int64(local + off), Sym: true, ArgRest: &ArgRest{Var: v}}
 			if err := b.insert("ld", []string{"param", typ}, value, from); err != nil {
 				return err

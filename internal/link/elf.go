@@ -102,26 +102,23 @@ func kernelInfo(k *check.Func, c Compile) []byte {
 			b = le.AppendUint32(b, x)
 		}
 	}
-	off := uint64(0)
 	type param struct{ off, size uint64 }
 	var params []param
+	var l check.Layout
 	for _, v := range k.Params {
-		a := max(v.Align, 1)
-		off = (off + a - 1) &^ (a - 1)
-		params = append(params, param{off, v.Size})
-		off += v.Size
+		params = append(params, param{l.Add(v), v.Size})
 	}
 	const packed = 1 << 14 // sizes from here on need the second layout
 	for i, v := range params {
 		place := uint32(i)&0xffff | uint32(v.off)<<16
-		if off >= 4096 || v.size >= packed {
+		if l.Size >= 4096 || v.size >= packed {
 			sized(cubin.AttrKParamInfoV2, 0, place, uint32(v.size))
 		} else {
 			sized(cubin.AttrKParamInfo, 0, place, uint32(v.size)<<18)
 		}
 	}
 	b = append(b, byte(cubin.Half), byte(cubin.AttrCBankParamSize))
-	b = le.AppendUint16(b, uint16(off))
+	b = le.AppendUint16(b, uint16(l.Size))
 	if c.MaxRegisters != 0 {
 		b = append(b, byte(cubin.Half), byte(cubin.AttrMaxRegCount))
 		b = le.AppendUint16(b, uint16(c.MaxRegisters))
@@ -141,10 +138,23 @@ func kernelInfo(k *check.Func, c Compile) []byte {
 	return b
 }
 
+// mostInit bounds the initial values that the file shows; those of larger variables are in the program's text alone.
+const mostInit = 64 << 20
+
 // variables writes the module-scope variables.
 func (w *elfWriter) variables(p *Linked) {
 	var init, konst []byte
-	var zero uint64
+	var zero check.Layout
+	// grow appends a variable to the bytes of a section and returns where it stands; false when that would be too many.
+	grow := func(b *[]byte, v *check.Var) (at uint64, ok bool) {
+		l := check.Layout{Size: uint64(len(*b))}
+		if at = l.Add(v); l.Size > mostInit {
+			return 0, false
+		}
+		*b = append(*b, make([]byte, l.Size-uint64(len(*b)))...)
+		copy((*b)[at:], v.Init)
+		return at, true
+	}
 	type placed struct {
 		v  *check.Var
 		at uint64
@@ -155,23 +165,19 @@ func (w *elfWriter) variables(p *Linked) {
 		if v.Func != nil {
 			continue
 		}
-		switch {
-		case v.Space == "const":
-			n := place(uint64(len(konst)), v)
-			if n > 1<<24 { // a module that was loaded alone has less, and a linked one too
-				continue
+		switch v.Space {
+		case "const":
+			if at, ok := grow(&konst, v); ok {
+				all = append(all, placed{v, at, 2})
 			}
-			konst = append(konst, make([]byte, n-uint64(len(konst)))...)
-			copy(konst[n-v.Size:], v.Init)
-			all = append(all, placed{v, n - v.Size, 2})
-		case v.Space == "global" && v.Init != nil:
-			n := place(uint64(len(init)), v)
-			init = append(init, make([]byte, n-uint64(len(init)))...)
-			copy(init[n-v.Size:], v.Init)
-			all = append(all, placed{v, n - v.Size, 1})
-		case v.Space == "global":
-			zero = place(zero, v)
-			all = append(all, placed{v, zero - min(v.Size, 1<<40), 0})
+		case "global":
+			if v.Init != nil {
+				if at, ok := grow(&init, v); ok {
+					all = append(all, placed{v, at, 1})
+					continue
+				}
+			}
+			all = append(all, placed{v, zero.Add(v), 0})
 		}
 	}
 	var at [3]int
@@ -181,8 +187,8 @@ func (w *elfWriter) variables(p *Linked) {
 	if init != nil {
 		at[1] = w.section(".nv.global.init", elf64.SHTProgbits, flagAlloc|flagWrite, init, 0, 0, 256)
 	}
-	if zero != 0 {
-		at[0] = w.section(".nv.global", elf64.SHTNobits, flagAlloc|flagWrite, nil, zero, 0, 256)
+	if zero.Size != 0 {
+		at[0] = w.section(".nv.global", elf64.SHTNobits, flagAlloc|flagWrite, nil, zero.Size, 0, 256)
 	}
 	for _, x := range all {
 		s := elfSymbol{name: x.v.Name, info: bindGlobal<<4 | typeObject, section: at[x.in], value: x.at, size: x.v.Size}

@@ -184,7 +184,7 @@ func (s *system) ChildParams(entry uint64) (uint32, bool) {
 		s.x.t.Error(err)
 		return 0, false
 	}
-	return k.ParamSize, true
+	return uint32(k.ParamSize), true
 }
 
 func (s *system) Child(entry uint64, grid, block [3]uint32, shared uint32, params []byte, stream uint64) uint32 {

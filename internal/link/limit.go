@@ -21,14 +21,14 @@ func (p *Linked) limits() *Error {
 			log = append(log, fmt.Sprintf("error   : Entry function '%s' uses too much shared data (0x%x bytes, 0x%x max)", p.Kernels[i].Name, n, maxLinkedShared))
 		}
 	}
-	var total uint64
+	var konst check.Layout
 	for _, v := range p.Variables {
 		if v.Space == "const" {
-			total = place(total, v)
+			konst.Add(v)
 		}
 	}
-	if total > maxConst {
-		log = append(log, fmt.Sprintf("error   : File uses too much global constant data (0x%x bytes, 0x%x max)", total, maxConst))
+	if konst.Size > maxConst {
+		log = append(log, fmt.Sprintf("error   : File uses too much global constant data (0x%x bytes, 0x%x max)", konst.Size, maxConst))
 	}
 	if log != nil {
 		return lines(Limit, log)
@@ -36,15 +36,9 @@ func (p *Linked) limits() *Error {
 	return nil
 }
 
-// place adds a variable to an amount of memory that cannot overflow.
-func place(total uint64, v *check.Var) uint64 {
-	a := max(v.Align, 1)
-	return (total+a-1)&^(a-1) + min(v.Size, 1<<40)
-}
-
 // shared is the static shared memory of a kernel in bytes.
 func (p *Linked) shared(kernel *check.Func) uint64 {
-	var total uint64
+	var total check.Layout
 	uses := map[*check.Func]*uses{}
 	for _, u := range p.Units {
 		if u.uses[kernel] != nil {
@@ -55,7 +49,7 @@ func (p *Linked) shared(kernel *check.Func) uint64 {
 	add := func(v *check.Var) {
 		if v.Space == "shared" && !seenV[v] {
 			seenV[v] = true
-			total = place(total, v)
+			total.Add(v)
 		}
 	}
 	work := []*check.Func{kernel}
@@ -94,5 +88,5 @@ func (p *Linked) shared(kernel *check.Func) uint64 {
 			}
 		}
 	}
-	return total
+	return total.Size
 }

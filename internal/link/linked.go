@@ -228,7 +228,7 @@ func (p *Linked) Symbols(first, step uint64) *ir.Symbols {
 	return s
 }
 
-// Write puts a variable's initial value into its memory: b has v.Size bytes. address gives the device address of a variable and s the addresses of
+// Write puts a variable's initial value into its memory: b has v.Size bytes, or as many as v.Init where the rest is zero. address gives the device address of a variable and s the addresses of
 // functions.
 func (p *Linked) Write(b []byte, v *check.Var, s *ir.Symbols, address func(*check.Var) uint64) {
 	clear(b[copy(b, v.Init):])

@@ -40,6 +40,8 @@ type Range struct {
 	Access Access
 	// Store is the memory of a mapping; nil for everything else.
 	Store *Store
+	// Whole says that the allocation has granules of its own, which read as zero when it is made.
+	Whole bool
 
 	pointer unsafe.Pointer // registered ranges: keeps Go memory alive
 }
@@ -142,7 +144,7 @@ func (h *Heap) AllocFor(size, align uint64, owner any) (Range, error) {
 		}
 		return Range{}, &OutOfMemoryError{size, h.used, h.limit, err}
 	}
-	r := &Range{Base: h.w.base + s.off + uint64(unit)*MinAlign, Size: size, ID: h.w.ids.Add(1), Kind: h.kind, Heap: h, Owner: owner, Access: ReadWrite}
+	r := &Range{Base: h.w.base + s.off + uint64(unit)*MinAlign, Size: size, ID: h.w.ids.Add(1), Kind: h.kind, Heap: h, Owner: owner, Access: ReadWrite, Whole: s.chunk == nil}
 	s.set(unit, r, r)
 	h.asked += size
 	h.count++

@@ -59,12 +59,12 @@ func (p *program) assemble(l *link.Linked) {
 	// Addresses of functions are numbers in the part of the window that never holds memory, different in every program.
 	n := uint64(len(l.Taken)) * functionDistance
 	p.syms = l.Symbols(p.d.codeEnd.Add(n)-n, functionDistance)
-	target, align := map[*check.Func]int{}, map[*check.Func]uint32{}
+	target, align := map[*check.Func]int{}, map[*check.Func]uint64{}
 	for _, u := range l.Units {
-		a := uint32(1)
+		a := uint64(1)
 		for _, v := range u.Module.Vars {
 			if v.Space == "shared" && v.Size == 0 {
-				a = max(a, uint32(v.Align))
+				a = max(a, v.Align)
 			}
 		}
 		for _, f := range u.Module.Funcs {

@@ -61,7 +61,7 @@ func (g *parentGrid) ChildParams(address uint64) (bytes uint32, ok bool) {
 	if f == nil {
 		return 0, false
 	}
-	return f.kernel.ParamSize, true
+	return uint32(f.kernel.ParamSize), true
 }
 
 // Child implements interp.ChildLauncher.

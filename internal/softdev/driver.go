@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/mem"
 )
 
 // Options say what New makes. The zero value is one device of the default profile.
@@ -55,6 +56,7 @@ type Driver struct {
 	refused   map[string]bool // functions that only answer CUDA_ERROR_NOT_SUPPORTED
 	devices   []*device
 	memory    *memory
+	threadMem exec.ThreadMemory
 	started   time.Time
 	stdout    sync.Mutex
 
@@ -116,6 +118,13 @@ func New(o Options) (*Driver, error) {
 	}
 	d := &Driver{opts: o, started: time.Now(), refused: map[string]bool{}, env: env}
 	d.coredump.process = true
+	// Local memory of threads is a part of device memory on hardware. Here it is the host's, of which the program needs the rest.
+	if d.threadMem.Limit = mem.PhysicalMemory() / 2; d.threadMem.Limit == 0 {
+		d.threadMem.Limit = 4 << 30
+	}
+	if env.memory != 0 {
+		d.threadMem.Limit = min(d.threadMem.Limit, env.memory)
+	}
 	if err := d.chooseEngine(); err != nil {
 		return nil, fmt.Errorf("software device: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/lazy"
+	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
 // function is a kernel of a module.
@@ -24,8 +25,8 @@ type function struct {
 	kernel *ir.Kernel
 	consts unsafe.Pointer
 	pool   exec.Pool
-	offs   []uint32 // of the parameters as the driver lays them out
-	end    uint32   // behind the last of them
+	offs   []uint64 // of the parameters as the driver lays them out
+	end    uint64   // behind the last of them
 	err    error
 
 	// Parameters of cuParamSet and cuFuncSetBlockShape (deprecated).
@@ -60,16 +61,13 @@ func (f *function) prepare() error {
 }
 
 // paramOffsets are the driver's offsets of the parameters, and the size of all.
-func (e *entry) paramOffsets() (offs []uint32, end uint32) {
-	bank := paramBank(e.prog.sm)
-	at := bank
+func (e *entry) paramOffsets() (offs []uint64, end uint64) {
+	bank := uint64(paramBank(e.prog.sm))
+	l := check.Layout{Size: bank}
 	for _, p := range e.fn.Params {
-		align := uint32(max(p.Align, 1))
-		at = (at + align - 1) / align * align
-		offs = append(offs, at-bank)
-		at += uint32(p.Size)
+		offs = append(offs, l.Add(p)-bank)
 	}
-	return offs, at - bank
+	return offs, l.Size - bank
 }
 
 // function resolves a handle; a function knows its context.
@@ -200,7 +198,7 @@ func (e *entry) paramInfo(i uint64, offset, size *uint64) driver.CUresult {
 		return invalidValue
 	}
 	offs, _ := e.paramOffsets()
-	*offset = uint64(offs[i])
+	*offset = offs[i]
 	if size != nil {
 		*size = e.fn.Params[i].Size
 	}

@@ -294,7 +294,7 @@ func (o *jitOptions) report(p *program) {
 	if !o.verbose {
 		return
 	}
-	o.info.line("ptxas info    : %d bytes gmem", p.globals.size+p.managed.size)
+	o.info.line("ptxas info    : %d bytes gmem", p.globals.layout.Size+p.managed.layout.Size)
 	for i := range p.entries { // last first, as the driver does
 		e := p.entries[len(p.entries)-1-i]
 		start := time.Now()
@@ -318,7 +318,7 @@ func (o *jitOptions) report(p *program) {
 		o.info.line("ptxas info    : Compile time = %.3f ms", float64(time.Since(start))/float64(time.Millisecond))
 		for _, f := range k.Funcs[1:] { // those that the compiler did not put inline, and here that is none
 			o.info.line("ptxas info    : Function properties for %s", f.Name)
-			o.info.line("ptxas         .     %d bytes stack frame, 0 bytes spill stores, 0 bytes spill loads", f.LocalSize)
+			o.info.line("ptxas         .     %d bytes stack frame, 0 bytes spill stores, 0 bytes spill loads", f.Local.Size)
 		}
 	}
 }

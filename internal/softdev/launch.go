@@ -3,12 +3,12 @@ package softdev
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/mem"
+	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
 // launchRequest is a launch as the entry points give it.
@@ -52,6 +52,7 @@ var faultResults = map[exec.FaultKind]driver.CUresult{
 	exec.FaultStack:       driver.CUDA_ERROR_HARDWARE_STACK_ERROR,
 	exec.FaultDeadlock:    driver.CUDA_ERROR_LAUNCH_TIMEOUT,
 	exec.FaultStopped:     driver.CUDA_ERROR_LAUNCH_TIMEOUT,
+	exec.FaultMemory:      driver.CUDA_ERROR_OUT_OF_MEMORY,
 	exec.FaultUnsupported: notSupported,
 }
 
@@ -111,6 +112,11 @@ func (f *function) validate(q *launchRequest) driver.CUresult {
 	}
 	if r := f.clusters(q); r != success {
 		return r
+	}
+	l := exec.Launch{Code: f.code, Grid: q.grid, Block: q.block, Cluster: q.cluster, Cooperative: q.cooperative, Stack: f.stack(), Threads: &f.mod.ctx.d.threadMem}
+	if l.Refused() {
+		f.mod.ctx.d.explain(f.mod.ctx, "kernel %s needs %d bytes of memory for the local variables of its threads, and there are %d", f.entry.fn.Name, l.Need(), l.Threads.Limit)
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
 	if q.cooperative {
 		resident := f.residentBlocks(int32(threads), uint64(q.shared)) * uint64(limits.sms)
@@ -241,14 +247,19 @@ func (f *function) launch(q *launchRequest, buf *paramBuffer) exec.Launch {
 	l := exec.Launch{
 		Code: f.code, Grid: q.grid, Block: q.block, Cluster: q.cluster, Shared: q.shared,
 		Params: buf.bytes[:f.kernel.ParamSize], ParamAddr: buf.addr, Consts: f.consts,
-		Mem: &d.memory.space, Sys: &c.heap, Stack: uint32(min(c.limit(driver.CU_LIMIT_STACK_SIZE), math.MaxUint32)),
+		Mem: &d.memory.space, Sys: &c.heap, Stack: f.stack(),
 		MaxShared: uint32(dev.maxSharedOptin()), Cooperative: q.cooperative, Workers: d.opts.Workers, Device: dev.info,
-		Stop: &c.stop, GridID: d.gridIDs.Add(1), Texture: c.textures(), Pool: &f.pool, Counters: d.opts.Counters,
+		Stop: &c.stop, GridID: d.gridIDs.Add(1), Texture: c.textures(), Pool: &f.pool, Counters: d.opts.Counters, Threads: &d.threadMem,
 	}
 	if c.cooperated.Load() {
 		l.Env = buf.workspace(uint64(f.kernel.ParamSize))
 	}
 	return l
+}
+
+// stack is the bytes of local memory for the calls of each thread.
+func (f *function) stack() uint32 {
+	return uint32(min(f.mod.ctx.limit(driver.CU_LIMIT_STACK_SIZE), check.MaxLocal))
 }
 
 // workspaceSize is the room for the grid's workspace after the parameters, alignment included.
@@ -283,7 +294,7 @@ func (f *function) gather(params *unsafe.Pointer, extra *uintptr) (*paramBuffer,
 	case !ok || size > 0 && (from == nil || params != nil):
 		return fail()
 	case size > 0:
-		if size > uint64(f.end) {
+		if size > f.end {
 			f.mod.ctx.params.put(buf)
 			return nil, driver.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES // recorded
 		}
@@ -292,8 +303,8 @@ func (f *function) gather(params *unsafe.Pointer, extra *uintptr) (*paramBuffer,
 			p := &k.Params[i]
 			to := buf.bytes[p.Offset : p.Offset+p.Size]
 			clear(to)
-			if off := uint64(f.offs[i]); off < size {
-				copyBytes(unsafe.Pointer(&to[0]), unsafe.Add(from, off), min(uint64(p.Size), size-off))
+			if off := f.offs[i]; off < size {
+				copyBytes(unsafe.Pointer(&to[0]), unsafe.Add(from, off), min(p.Size, size-off))
 			}
 		}
 	case len(k.Params) == 0:

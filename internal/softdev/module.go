@@ -34,11 +34,11 @@ func (c *context) instantiate(p *program, lib *library, extern map[string]uint64
 	m := &module{ctx: c, prog: p, lib: lib, extern: extern, functions: map[*entry]*function{}}
 	var r driver.CUresult
 	alloc := func(b *block, h *mem.Heap, use allocationUse) driver.CUdeviceptr {
-		if b.size == 0 || r != success {
+		if b.layout.Size == 0 || r != success {
 			return 0
 		}
 		var at driver.CUdeviceptr
-		at, r = c.allocate(h, b.size, max(b.align, mem.MinAlign), &allocation{use: use, module: m})
+		at, r = c.allocate(h, b.layout.Size, max(b.layout.Align, mem.MinAlign), &allocation{use: use, module: m})
 		return at
 	}
 	m.globals = alloc(&p.globals, c.dev.heap, useVariable)
@@ -120,9 +120,15 @@ func (m *module) address(v *check.Var) uint64 {
 	return m.extern[v.Name]
 }
 
-// initialize writes a variable's initial value.
+// initialize writes a variable's initial value into memory that has just been allocated. Of large memory no more is touched than the text has values for.
 func (d *Driver) initialize(p *program, v *check.Var, address func(*check.Var) uint64) {
-	p.linked.Write(unsafe.Slice((*byte)(d.memory.w.Ptr(address(v))), v.Size), v, p.syms, address)
+	at, n := address(v), v.Size
+	if r, ok := d.memory.w.Lookup(at); ok && r.Whole {
+		n = uint64(len(v.Init))
+	}
+	if n > 0 {
+		p.linked.Write(unsafe.Slice((*byte)(d.memory.w.Ptr(at)), n), v, p.syms, address)
+	}
 }
 
 // function is the module's instance of a kernel, made when it is first asked for.

@@ -18,6 +18,7 @@ import (
 	"github.com/gocuda/cuda/internal/image/fault"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/link"
+	"github.com/gocuda/cuda/internal/mem"
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
@@ -42,22 +43,17 @@ type program struct {
 
 // block is the memory of the variables of one space.
 type block struct {
-	size  uint64
-	align uint64
-	vars  []*check.Var
-	off   map[*check.Var]uint64
+	layout check.Layout
+	vars   []*check.Var
+	off    map[*check.Var]uint64
 }
 
 func (b *block) add(v *check.Var) {
 	if b.off == nil {
 		b.off = map[*check.Var]uint64{}
 	}
-	align := max(v.Align, 1)
-	b.size = (b.size + align - 1) / align * align
-	b.align = max(b.align, align)
-	b.off[v] = b.size
+	b.off[v] = b.layout.Add(v)
 	b.vars = append(b.vars, v)
-	b.size += v.Size
 }
 
 // entry is a kernel of a program.
@@ -66,7 +62,7 @@ type entry struct {
 	fn     *check.Func
 	target int // compute capability that the kernel's text names
 	with   link.Compile
-	align  uint32 // of the dynamic shared memory that the text declares, whatever kernel uses it
+	align  uint64 // of the dynamic shared memory that the text declares, whatever kernel uses it
 	mu     sync.Mutex
 	done   bool
 	kernel *ir.Kernel
@@ -82,7 +78,9 @@ func (e *entry) lower() (*ir.Kernel, exec.Code, error) {
 		e.done = true
 		if e.kernel, e.err = ir.Lower(e.fn, e.prog.syms); e.err == nil {
 			if !e.kernel.UsesDynamicShared { // the driver keeps it aligned also behind the variables of other kernels (recorded)
-				e.kernel.SharedSize = (e.kernel.SharedSize + e.align - 1) / e.align * e.align
+				l := check.Layout{Size: uint64(e.kernel.SharedSize)}
+				l.Pad(min(e.align, mem.SharedRankSize))
+				e.kernel.SharedSize = uint32(l.Size)
 			}
 			e.code, e.err = e.prog.d.engine.Compile(e.kernel)
 		}
@@ -98,7 +96,7 @@ func (e *entry) registers() int {
 	if err != nil {
 		return minRegs
 	}
-	words := int(k.Funcs[0].FrameSize / ir.W32.RowSize())
+	words := int(k.Funcs[0].FrameSize / uint64(ir.W32.RowSize()))
 	n := min(max((6*words+30+19)/20*2, 8), 64)
 	switch most, given := int(e.fn.Attrs.MaxNReg), int(e.with.MaxRegisters); {
 	case given > 0 && (most == 0 || e.with.Override):

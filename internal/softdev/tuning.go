@@ -56,7 +56,7 @@ func (e *entry) attribute(dev *device, t *tuning, attr driver.CUfunction_attribu
 	case driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
 		return int32(k.SharedSize), success, nil
 	case driver.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-		return int32(e.prog.consts.size), success, nil // of the whole module (recorded)
+		return int32(e.prog.consts.layout.Size), success, nil // of the whole module (recorded)
 	case driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
 		return int32(k.Local), success, nil
 	case driver.CU_FUNC_ATTRIBUTE_NUM_REGS:

@@ -61,7 +61,10 @@ func (ac *access) pointer(w *exec.Warp, lane int, write bool) unsafe.Pointer {
 	if ac.space == ir.FrameParam {
 		w.Lane = lane
 		off := ac.disp
-		if off > ac.addr.Hi || uint64(ac.total) > ac.addr.Hi-off { // the displacement may be negative
+		switch n := uint64(ac.total); {
+		case off&(n-1) != 0: // slots are as aligned as any access needs
+			w.ThrowAddr(exec.FaultMisaligned, lane, "param", off, ac.total, write)
+		case n > ac.addr.Hi || off > ac.addr.Hi-n:
 			w.ThrowAddr(exec.FaultAddress, lane, "param", off, ac.total, write)
 		}
 		return unsafe.Add(w.Base[0], uint64(ac.addr.Ref.Off)+uint64(lane)*ac.addr.Bits+off)

@@ -176,14 +176,14 @@ type blockRunner struct {
 
 // Blocks implements exec.BlockCode.
 func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
-	if l.Mem.Check != nil || uint32(len(l.Params)) < c.k.ParamSize || c.k.ParamSize > maxParams-64 {
+	if l.Mem.Check != nil || uint64(len(l.Params)) < c.k.ParamSize || c.k.ParamSize > maxParams-64 {
 		return nil
 	}
 	key := ctaKey{l.Block, l.Counters != nil}
 	r, _ := had.(*blockRunner)
 	if r == nil || r.c != c || r.v.key != key || r.v.replaced.Load() != nil {
 		v := c.ctaVersion(key)
-		if v == nil {
+		if v == nil || uint64(v.code.v.warps)*uint64(v.code.lay.size) > maxFrames {
 			return nil
 		}
 		if r == nil || r.c != c {
@@ -198,6 +198,9 @@ func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
 	r.begin(l)
 	return r
 }
+
+// maxFrames is how many bytes of frames a CTA may have that runs as a whole; others run warp by warp, whose memory package exec counts.
+const maxFrames = ir.MaxFrame
 
 // A run lets Go look around after turnEdges backward branches, and after so many CTAs that their operations, each executed once, are batchOps.
 const (

@@ -273,7 +273,7 @@ func (c *code) compile(f *function, which int) *version {
 // Run implements exec.Code.
 func (c *code) Run(w *exec.Warp) exec.Event {
 	l := w.CTA.Launch
-	if uint32(len(l.Params)) < c.k.ParamSize {
+	if uint64(len(l.Params)) < c.k.ParamSize {
 		return c.interp.Run(w)
 	}
 	s := w.Cur

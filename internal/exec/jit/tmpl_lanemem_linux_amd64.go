@@ -60,7 +60,7 @@ func anyAccess(a *ir.Arg, total int) (laneAccess, bool) {
 	case ir.Shared, ir.SharedCluster, ir.Local, ir.KernelParam:
 		return x, true
 	case ir.FrameParam:
-		return x, !x.base && a.Disp >= 0 && uint64(a.Disp)+uint64(total) <= a.Hi
+		return x, !x.base && a.Disp >= 0 && uint64(a.Disp)+uint64(total) <= a.Hi && a.Disp&int64(total-1) == 0
 	}
 	return x, false
 }

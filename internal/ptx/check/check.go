@@ -28,6 +28,9 @@ const (
 	maxParamNew = 32764  // since PTX 8.1, PTX ISA 5.1.6.2 "Kernel Function Parameters"
 )
 
+// MaxLocal is the local memory of a thread (CUDA C++ Programming Guide, technical specifications: 512 KB).
+const MaxLocal = 0x80000
+
 // Check checks a module and resolves its names. The error is nil or an [Errors]; then the module is nil.
 func Check(m *ptx.Module, opts Options) (*Module, error) {
 	c := &checker{opt: opts, tab: optab.Get(), ast: m, ops: map[*ptx.Operation]*opcode{}}

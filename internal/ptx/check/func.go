@@ -1,8 +1,6 @@
 package check
 
 import (
-	"fmt"
-
 	"github.com/gocuda/cuda/internal/ptx"
 )
 
@@ -113,6 +111,7 @@ func (c *checker) function(d *ptx.Func) {
 		if entry {
 			c.paramLimit(f, d)
 		}
+		c.frameLimit(f, d)
 		f.uses, c.uses = c.uses, funcUses{}
 	}
 	c.scope, c.fn = outer, nil
@@ -282,30 +281,6 @@ func (c *checker) directives(d *ptx.Func, f *Func, keep bool) (noReturn bool) {
 		f.Attrs = a
 	}
 	return noReturn
-}
-
-// paramLimit checks the size of a kernel's parameters, laid out as a C struct.
-func (c *checker) paramLimit(f *Func, d *ptx.Func) {
-	var off uint64
-	for _, p := range f.Params {
-		if p.Size > 1<<32 || off > 1<<40 {
-			off = 1 << 41
-			break
-		}
-		if p.Align > 1 {
-			off = (off + p.Align - 1) &^ (p.Align - 1)
-		}
-		off += p.Size
-	}
-	end := d.Body.EndPos
-	if c.m.Target.PTX < 81 {
-		if off > maxParam {
-			c.errorf(end, Limit, "Entry function '%s' uses too much parameter space (0x%x bytes, 0x%x max).", f.Name, off, maxParam)
-			c.errorf(end, Feature, "%s", needPTX("Kernel parameter size larger than 4352 bytes", 81))
-		}
-	} else if off > maxParamNew {
-		c.errorf(end, Limit, "Entry function '%s' uses too much parameter space (0x%x bytes, 0x%x max).", f.Name, off, maxParamNew)
-	}
 }
 
 // block checks the statements of a scope that is already open, and closes it.
@@ -509,65 +484,4 @@ func (c *checker) useVar(v *Var) {
 		c.uses.shared = map[*Var]bool{}
 	}
 	c.uses.shared[v] = true
-}
-
-// limits checks the amounts of constant memory and of static shared memory.
-func (c *checker) limits() {
-	var total uint64
-	add := func(total, size, align uint64) uint64 {
-		if align > 1 {
-			total = (total + align - 1) &^ (align - 1)
-		}
-		if size > 1<<40 {
-			size = 1 << 40
-		}
-		return total + size
-	}
-	for _, v := range c.m.Vars {
-		if v.Space == "const" && v.Linkage != ptx.LinkExtern {
-			total = add(total, v.Size, v.Align)
-		}
-	}
-	if total > maxConst {
-		c.report(&Error{Kind: Limit, Text: fmt.Sprintf("File uses too much global constant data (0x%x bytes, 0x%x max)", total, maxConst)})
-	}
-	limit := c.opt.MaxShared
-	if limit == 0 {
-		limit = maxShared
-	}
-	if !c.shared {
-		return
-	}
-	for _, f := range c.m.Funcs {
-		if !f.Entry || !f.Defined {
-			continue
-		}
-		seen := map[*Func]bool{f: true}
-		vars := map[*Var]bool{}
-		var size uint64
-		for work := []*Func{f}; len(work) > 0; {
-			g := work[len(work)-1]
-			work = work[:len(work)-1]
-			for _, v := range g.Locals {
-				if v.Space == "shared" {
-					size = add(size, v.Size, v.Align)
-				}
-			}
-			for v := range g.uses.shared {
-				if !vars[v] && v.Linkage != ptx.LinkExtern {
-					vars[v] = true
-					size = add(size, v.Size, 1) // the order of a map must not show
-				}
-			}
-			for h := range g.uses.calls {
-				if !seen[h] {
-					seen[h] = true
-					work = append(work, h)
-				}
-			}
-		}
-		if size > limit {
-			c.report(&Error{Kind: Limit, Text: fmt.Sprintf("Entry function '%s' uses too much shared data (0x%x bytes, 0x%x max)", f.Name, size, limit)})
-		}
-	}
 }

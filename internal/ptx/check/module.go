@@ -47,7 +47,7 @@ type Declared struct {
 	Align   uint64      // bytes
 	Managed bool
 	Func    *Func   // the function it is local to, nil at module scope
-	Init    []byte  // nil when there is no initialiser; else Size bytes, zero where relocated
+	Init    []byte  // nil when there is no initialiser; else the first bytes, zero where relocated; those behind them are zero
 	Relocs  []Reloc // addresses inside Init
 	Elems   []*Var  // of a register with Vec: its components, which are registers of their own (the vector is not in Regs)
 

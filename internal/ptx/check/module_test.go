@@ -210,7 +210,9 @@ func TestInitialisers(t *testing.T) {
 		{".global .u32 v[3] = { 5 }", "050000000000000000000000"},
 	} {
 		m := mustCheck(t, head+c.decl+";")
-		if got := hex.EncodeToString(m.Vars[0].Init); got != c.want {
+		b := make([]byte, m.Vars[0].Size)
+		copy(b, m.Vars[0].Init)
+		if got := hex.EncodeToString(b); got != c.want {
 			t.Errorf("%s: %s, want %s", c.decl, got, c.want)
 		}
 		if m.Vars[0].Size != uint64(len(c.want)/2) {

@@ -9,9 +9,6 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// maxInit is the largest variable with an initialiser, in bytes: its contents are held in memory whole.
-const maxInit = 1 << 30
-
 // stride is the size of what one index of the first dimension steps over.
 func (v *Var) stride() uint64 {
 	n := uint64(v.Type.Bytes())
@@ -123,7 +120,7 @@ func (c *checker) sizeOf(d *ptx.Var, elem uint64) (size uint64, ok bool) {
 			return 0, true
 		}
 		hi, lo := bits.Mul64(size, uint64(n))
-		if hi != 0 || lo > 1<<62 {
+		if hi != 0 || lo > Huge {
 			c.errorf(d.NamePos, Limit, "Size of variable '%s' is too large", d.Name)
 			return elem, false
 		}
@@ -163,17 +160,13 @@ func (c *checker) initialise(v *Var) {
 		v.Dims = append([]int64{int64(n)}, v.Dims[1:]...)
 		size := v.stride()
 		hi, lo := bits.Mul64(size, uint64(n))
-		if hi != 0 || lo > maxInit {
+		if hi != 0 || lo > Huge {
 			c.errorf(d.NamePos, Limit, "Size of variable '%s' is too large", v.Name)
 			return
 		}
 		v.Size = lo
 	}
-	if v.Size > maxInit {
-		c.errorf(d.NamePos, Limit, "Size of variable '%s' is too large", v.Name)
-		return
-	}
-	v.Init = make([]byte, v.Size)
+	v.Init = []byte{}
 	dims := v.Dims
 	if v.Vec > 1 {
 		dims = append(append([]int64(nil), dims...), int64(v.Vec))
@@ -263,6 +256,9 @@ func (c *checker) scalar(v *Var, e ptx.Operand, off uint64) {
 		return
 	}
 	n := v.Type.Bytes()
+	if need := int(off) + n; len(v.Init) < need {
+		v.Init = append(v.Init, make([]byte, need-len(v.Init))...)
+	}
 	if x.isSym() {
 		r := Reloc{Offset: off, Size: n, Var: x.sym.v, Func: x.sym.f, Addend: int64(x.c.Bits), Generic: x.generic}
 		if x.masked {
