@@ -134,7 +134,7 @@ func (c *context) tearDown() {
 	c.heap.close(c)
 	c.closeImports()
 	c.d.memory.freeContext(c)
-	// The handle leads here for as long as the driver lives; what it holds need not.
+	// A primary context's handle leads here for as long as the driver lives; what it holds need not.
 	c.order.Lock()
 	c.streams, c.perThread, c.awaited = nil, nil, nil
 	c.order.Unlock()
@@ -261,8 +261,50 @@ func (d *Driver) ctxDestroy(cur driver.CUcontext, h driver.CUcontext) driver.CUr
 	if t := d.threads.self(); t.current() == h {
 		t.pop()
 	}
-	c.tearDown()
+	c.bury()
 	return success
+}
+
+// epitaph is what a context is still asked for when it is destroyed.
+type epitaph struct {
+	handle driver.CUcontext
+	dev    *device
+	flags  uint32
+}
+
+// graveyard keeps the newest of them.
+type graveyard struct {
+	mu   sync.Mutex
+	list [1024]epitaph
+	next int
+}
+
+// bury ends a context whose handle is not used again.
+func (c *context) bury() {
+	c.tearDown()
+	g := &c.d.graves
+	g.mu.Lock()
+	g.list[g.next%len(g.list)] = epitaph{c.handle, c.dev, c.flags.Load()}
+	g.next++
+	g.mu.Unlock()
+	c.d.contexts.remove(uintptr(c.handle))
+}
+
+// epitaph is for a context that may be destroyed.
+func (d *Driver) epitaph(h driver.CUcontext) (epitaph, driver.CUresult) {
+	if c := d.contexts.get(uintptr(h)); c != nil {
+		return epitaph{h, c.dev, c.flags.Load()}, success
+	}
+	g := &d.graves
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range g.list {
+		if h != 0 && g.list[i].handle == h {
+			return g.list[i], success
+		}
+	}
+	_, r := d.contextOf(h)
+	return epitaph{}, r
 }
 
 func (d *Driver) ctxPush(cur driver.CUcontext, h driver.CUcontext) driver.CUresult {
@@ -272,7 +314,7 @@ func (d *Driver) ctxPush(cur driver.CUcontext, h driver.CUcontext) driver.CUresu
 	if h == 0 {
 		return invalidValue
 	}
-	if d.contexts.get(uintptr(h)) == nil { // a destroyed one can be current (recorded)
+	if _, r := d.contextOf(h); r == invalidCtx { // a destroyed one can be current (recorded)
 		return invalidCtx
 	}
 	if cur == 0 {
@@ -301,7 +343,7 @@ func (d *Driver) ctxSetCurrent(cur driver.CUcontext, h driver.CUcontext) driver.
 	if r := d.ready(); r != success {
 		return r
 	}
-	if h != 0 && d.contexts.get(uintptr(h)) == nil {
+	if _, r := d.contextOf(h); h != 0 && r == invalidCtx {
 		return invalidCtx
 	}
 	if cur == 0 {
@@ -328,12 +370,11 @@ func (d *Driver) ctxGetDevice(cur driver.CUcontext, out *driver.CUdevice) driver
 	if r := d.ready(); r != success {
 		return r
 	}
-	c := d.contexts.get(uintptr(d.current(cur))) // a destroyed context still knows its device (recorded)
-	if c == nil {
-		return invalidCtx
+	e, r := d.epitaph(d.current(cur)) // a destroyed context still knows its device (recorded)
+	if r == success {
+		*out = driver.CUdevice(e.dev.ordinal)
 	}
-	*out = driver.CUdevice(c.dev.ordinal)
-	return success
+	return r
 }
 
 // given resolves an explicit context parameter, where 0 stands for the current context.
@@ -363,15 +404,14 @@ func (d *Driver) ctxGetFlags(cur driver.CUcontext, out *uint32) driver.CUresult 
 	if out == nil {
 		return invalidValue
 	}
-	c, r := d.attach(cur)
-	if r == destroyed {
-		c, r = d.contexts.get(uintptr(d.current(cur))), success // as cuCtxGetDevice, this works (recorded)
-	}
-	if r != success {
+	if r := d.ready(); r != success {
 		return r
 	}
-	*out = c.flags.Load()
-	return success
+	e, r := d.epitaph(d.current(cur)) // as cuCtxGetDevice, this works (recorded)
+	if r == success {
+		*out = e.flags
+	}
+	return r
 }
 
 func (d *Driver) ctxSetFlags(cur driver.CUcontext, flags uint32) driver.CUresult {
@@ -549,9 +589,13 @@ func (d *Driver) ctxDetach(cur driver.CUcontext, h driver.CUcontext) driver.CUre
 	if r := d.ready(); r != success {
 		return r
 	}
-	c := d.contexts.get(uintptr(h))
-	if c == nil || d.current(cur) != h {
+	if d.current(cur) != h {
 		return invalidCtx
+	}
+	c := d.contexts.get(uintptr(h))
+	if c == nil {
+		_, r := d.contextOf(h)
+		return r
 	}
 	if c.primary {
 		return success // and nothing happens (recorded)

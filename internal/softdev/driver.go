@@ -76,6 +76,7 @@ type Driver struct {
 
 	threads       threads
 	contexts      handles[context]
+	graves        graveyard
 	streams       handles[stream]
 	events        handles[event]
 	modules       handles[module]

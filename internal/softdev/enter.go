@@ -69,6 +69,8 @@ func (d *Driver) attach(cur driver.CUcontext) (*context, driver.CUresult) {
 func (d *Driver) contextOf(h driver.CUcontext) (*context, driver.CUresult) {
 	c := d.contexts.get(uintptr(h))
 	switch {
+	case c == nil && d.contexts.was(uintptr(h)):
+		return nil, destroyed
 	case c == nil:
 		return nil, invalidCtx
 	case c.dead.Load():

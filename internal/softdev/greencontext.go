@@ -219,7 +219,7 @@ func (d *Driver) greenCtxDestroy(cur driver.CUcontext, h driver.CUgreenCtx) driv
 		if t := d.threads.self(); t.current() == g.ctx.handle {
 			t.pop()
 		}
-		g.ctx.tearDown()
+		g.ctx.bury()
 	}
 	return d.primaryRelease(cur, driver.CUdevice(g.dev.ordinal))
 }

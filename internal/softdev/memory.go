@@ -317,7 +317,7 @@ func (d *Driver) settle(cur driver.CUcontext, a *allocation) driver.CUresult {
 
 // deadOr is r, unless the current context is destroyed.
 func (d *Driver) deadOr(cur driver.CUcontext, r driver.CUresult) driver.CUresult {
-	if c := d.contexts.get(uintptr(d.current(cur))); c != nil && c.dead.Load() {
+	if _, dead := d.contextOf(d.current(cur)); dead == destroyed {
 		return destroyed
 	}
 	return r
