@@ -18,7 +18,9 @@ func (d *Driver) freeze(f func() driver.CUresult) driver.CUresult {
 	d.freezing.Lock()
 	defer d.freezing.Unlock()
 	g := &standstill{make(chan struct{})}
+	d.gs.mu.Lock() // launches of graphs queue their work with this lock, which their ends need
 	d.gate.Store(g)
+	d.gs.mu.Unlock()
 	defer func() {
 		d.gate.Store(nil)
 		close(g.open)

@@ -396,6 +396,7 @@ func (d *Driver) graphLaunch(cur driver.CUcontext, h driver.CUgraphExec, stream 
 	}
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
+	d.pass(d.gs.mu.Unlock, d.gs.mu.Lock) // so that put does not wait with the lock
 	if x.dead {
 		return invalidValue
 	}
