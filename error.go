@@ -27,6 +27,7 @@ type Error struct {
 	Detail string
 	Log    string // what the compiler or linker wrote; may be empty
 	cause  error
+	breaks bool // the context
 }
 
 func (e *Error) Error() string {
@@ -59,7 +60,7 @@ func (e *Error) Unwrap() []error {
 
 // Sticky says whether the error has broken its context: every later call in it fails with the same code until it is closed, on a GPU even until the
 // process ends.
-func (e *Error) Sticky() bool { return sticky(e.Code) }
+func (e *Error) Sticky() bool { return e.breaks || sticky(e.Code) }
 
 // sticky lists the codes whose description in cuda.h says that the context cannot be used any more.
 func sticky(code Result) bool {
@@ -126,13 +127,17 @@ func (c *Context) fail(op, symbol string, err error) error {
 	}
 	e := c.dev.sys.wrap(op, symbol, c.handle, err)
 	h := c.health
-	// A kernel that meets something that the software device does not have breaks the context with NOT_SUPPORTED or UNKNOWN.
-	breaks := sticky(e.Code) || (e.Code == ErrNotSupported || e.Code == ErrUnknown) && strings.Contains(e.Detail, " in kernel ")
+	e.breaks = sticky(e.Code)
+	// Of the codes that the software device breaks contexts with some say no such thing by themselves: a kernel that
+	// meets what the device does not have ends with NOT_SUPPORTED, a defect with UNKNOWN.
+	if r, ok := c.dev.sys.dev.Broken(driver.CUcontext(c.handle)); ok {
+		e.breaks = r != driver.CUDA_SUCCESS && Result(r) == e.Code
+	}
 	if first := h.broken.Load(); first != nil && first.Code == e.Code {
 		e.Detail = "the context was broken earlier: " + strings.TrimPrefix(first.Error(), "cuda: ")
 		return e
 	}
-	if !breaks {
+	if !e.breaks {
 		return e
 	}
 	if e.Detail == "" {

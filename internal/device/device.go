@@ -81,6 +81,7 @@ type Device struct {
 	takeDetail func(driver.CUcontext) string
 	interrupt  func(driver.CUcontext) bool
 	params     func(driver.CUfunction) []softdev.Param
+	broken     func(driver.CUcontext) driver.CUresult
 	panicked   func() error
 }
 
@@ -104,6 +105,15 @@ func (d *Device) TakeDetail(cur driver.CUcontext) string {
 // Interrupt stops the kernels of a context, which breaks it as a launch timeout does. Only the software device can; ok says whether it was done.
 func (d *Device) Interrupt(ctx driver.CUcontext) (ok bool) {
 	return d.interrupt != nil && d.interrupt(ctx)
+}
+
+// Broken is the result that every call in a context gives since something in it has failed for good, success while the
+// context is well. ok is false when the device does not tell: the NVIDIA driver does only by its results.
+func (d *Device) Broken(ctx driver.CUcontext) (r driver.CUresult, ok bool) {
+	if d.broken == nil {
+		return driver.CUDA_SUCCESS, false
+	}
+	return d.broken(ctx), true
 }
 
 // Params is what the text of a kernel says of its parameters, in their order, where the device tells: the software one
@@ -235,7 +245,7 @@ func openSoftware(opts Options) (*Device, error) {
 	d := &Device{
 		Table: s.Table(), Kind: Software, Name: strings.Join(o.Profiles, ","), close: s.Close,
 		lastDetail: s.LastDetail, panicked: func() error { return nil },
-		takeDetail: s.TakeDetail, interrupt: s.Interrupt, params: s.Params,
+		takeDetail: s.TakeDetail, interrupt: s.Interrupt, params: s.Params, broken: s.Broken,
 		Engine: s.EngineName(), EngineISA: s.EngineISA(), EngineWhy: s.EngineWhy(),
 	}
 	if opts.NoInit {

@@ -341,7 +341,7 @@ func testBrokenAgainstDriver(t *testing.T, dir string, _ bool) {
 			}
 			died++
 		case err != nil:
-			if class.Result() != r.Load.Name {
+			if class.Result().String() != r.Load.Name {
 				t.Errorf("%s: %v (%s), driver says %s", r.Name, err, class.Result(), r.Load.Name)
 			}
 			if !strings.HasPrefix(r.Load.ErrorLog, class.Log()) || class.Log() == "" && r.Load.ErrorLog != "" {

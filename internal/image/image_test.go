@@ -259,7 +259,7 @@ func FuzzImage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		check := func(err error) {
 			var c fault.Class
-			if err != nil && (!errors.As(err, &c) || c.Result() == "") {
+			if err != nil && (!errors.As(err, &c) || c.Result() == 0) {
 				t.Fatalf("error without a class: %v", err)
 			}
 		}

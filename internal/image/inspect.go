@@ -218,7 +218,7 @@ func (in *inspector) inspect(data []byte, name string, leaf bool) *Report {
 func problem(err error) (text, result string) {
 	var c fault.Class
 	if errors.As(err, &c) {
-		result = c.Result()
+		result = c.Result().String()
 	}
 	return err.Error(), result
 }

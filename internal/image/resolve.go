@@ -86,7 +86,10 @@ func (d Device) cubin(data []byte, e *fatbin.Entry) (Program, error) {
 		return Program{}, err
 	}
 	if !d.RunsSASS && !d.own(f) {
-		return Program{}, fault.New(fault.NoBinary, "cubin", 0, "holds only machine code for %s and the device runs PTX: load the PTX or a fat binary with PTX in it (nvcc -gencode arch=%s,code=%s)", f.Arch, f.Arch.Compute(), f.Arch.Compute())
+		return Program{}, fault.Only(fault.NoBinary, "cubin", 0,
+			"holds only machine code for %s and the device runs PTX: "+
+				"load the PTX or a fat binary with PTX in it (nvcc -gencode arch=%s,code=%s)",
+			f.Arch, f.Arch.Compute(), f.Arch.Compute())
 	}
 	return Program{Kind: Cubin, Data: data, Entry: e, Cubin: f}, nil
 }

@@ -95,7 +95,7 @@ func TestLinkTextLimit(t *testing.T) {
 	}
 	err := l.Add(link.InputPTX, text(2, 1000), "more")
 	var e *link.Error
-	if !errors.As(err, &e) || !errors.Is(err, fault.TooLarge) || e.Result() != "CUDA_ERROR_INVALID_IMAGE" {
+	if !errors.As(err, &e) || !errors.Is(err, fault.TooLarge) || e.Result().String() != "CUDA_ERROR_INVALID_IMAGE" {
 		t.Errorf("%v", err)
 	}
 	if err := l.Add(link.InputPTX, text(3, 150), "less"); err != nil { // what failed does not count

@@ -195,7 +195,7 @@ func resultOf(t *testing.T, err error) string {
 	if !errors.Is(err, e.Class) || err.Error() == "" {
 		t.Errorf("an error without class or text: %#v", e)
 	}
-	return e.Result()
+	return e.Result().String()
 }
 
 // brokenKnown are damaged images that this linker answers otherwise, with the reason.

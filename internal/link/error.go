@@ -43,20 +43,23 @@ const (
 
 // Where the driver was seen to answer with a code, it is that one (corpus: manifests' link records, broken.json, api.json); Mismatch and
 // Unsupported are this project's choice.
-var classes = [...]struct{ text, result string }{
-	Image:             {"image cannot be used", ""}, // the cause says it
-	PTX:               {"PTX is not valid", "CUDA_ERROR_INVALID_PTX"},
-	Version:           {"PTX version is not supported", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
-	Duplicate:         {"multiple definition of a function", "CUDA_ERROR_INVALID_SOURCE"},
-	DuplicateVariable: {"multiple definition of a variable", "CUDA_ERROR_INVALID_SOURCE"},
-	Undefined:         {"undefined reference", "CUDA_ERROR_INVALID_SOURCE"},
-	Mismatch:          {"declarations disagree", "CUDA_ERROR_INVALID_SOURCE"},
-	Limit:             {"memory limit exceeded", "CUDA_ERROR_INVALID_SOURCE"},
-	NotObject:         {"not an object or library", "CUDA_ERROR_UNKNOWN"},
-	NoCompiler:        {"no compiler for this input", "CUDA_ERROR_JIT_COMPILER_NOT_FOUND"},
-	Unsupported:       {"not supported by the software device", "CUDA_ERROR_NOT_SUPPORTED"},
-	BadInput:          {"not a possible input", "CUDA_ERROR_INVALID_VALUE"},
-	Complete:          {"link is complete", "CUDA_ERROR_INVALID_HANDLE"},
+var classes = [...]struct {
+	text   string
+	result fault.Result
+}{
+	Image:             {"image cannot be used", 0}, // the cause says it
+	PTX:               {"PTX is not valid", fault.InvalidPTX},
+	Version:           {"PTX version is not supported", fault.UnsupportedVersion},
+	Duplicate:         {"multiple definition of a function", fault.InvalidSource},
+	DuplicateVariable: {"multiple definition of a variable", fault.InvalidSource},
+	Undefined:         {"undefined reference", fault.InvalidSource},
+	Mismatch:          {"declarations disagree", fault.InvalidSource},
+	Limit:             {"memory limit exceeded", fault.InvalidSource},
+	NotObject:         {"not an object or library", fault.Unknown},
+	NoCompiler:        {"no compiler for this input", fault.CompilerNotFound},
+	Unsupported:       {"not supported by the software device", fault.NotSupported},
+	BadInput:          {"not a possible input", fault.InvalidValue},
+	Complete:          {"link is complete", fault.InvalidHandle},
 }
 
 // Error says what the class means.
@@ -74,7 +77,7 @@ type Error struct {
 	Detail string // what a person should know when the log does not say it
 	Cause  error  // a parser's, checker's or decompressor's error, or nil
 
-	result string // where the class does not say it
+	result fault.Result // where the class does not say it
 }
 
 func (e *Error) Error() string {
@@ -97,21 +100,19 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Class, e.Cause}
 }
 
-// Result is the C name of the CUresult with which the driver answers.
-func (e *Error) Result() string {
-	if e.result != "" {
+// Result is the CUresult with which the driver answers.
+func (e *Error) Result() fault.Result {
+	if e.result != 0 {
 		return e.result
 	}
-	if e.Class == Image {
-		var c fault.Class
-		if errors.As(e.Cause, &c) {
-			return c.Result()
-		}
+	var c fault.Class
+	if e.Class == Image && errors.As(e.Cause, &c) {
+		return c.Result()
 	}
-	if int(e.Class) < len(classes) && classes[e.Class].result != "" {
+	if int(e.Class) < len(classes) && classes[e.Class].result != 0 {
 		return classes[e.Class].result
 	}
-	return "CUDA_ERROR_UNKNOWN"
+	return fault.Unknown
 }
 
 // imageError wraps what a parser of images says.
@@ -123,7 +124,7 @@ func faultLog(err error) string {
 	if !errors.As(err, &f) {
 		return ""
 	}
-	if f.Class == fault.NoBinary {
+	if f.Here {
 		return "error   : " + err.Error()
 	}
 	return f.Class.Log()

@@ -133,7 +133,7 @@ func Load(data []byte, o Options) (*Linked, error) {
 	p, err := readProgram(data)
 	if err != nil {
 		if errors.Is(err, errForeign) {
-			err = fault.New(fault.NoBinary, "cubin", 0, "holds no program of this project's linker")
+			err = fault.Only(fault.NoBinary, "cubin", 0, "holds no program of this project's linker")
 		}
 		return nil, l.fail(imageError(err, faultLog(err)))
 	}

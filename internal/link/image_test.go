@@ -79,17 +79,17 @@ func TestImageIsCubin(t *testing.T) {
 // TestLoadRefuses: images of others, for another device, and damaged ones; every single byte of the program's section is covered by a check.
 func TestLoadRefuses(t *testing.T) {
 	var e *link.Error
-	if _, err := link.Load(need(t, "rdc_pair", "rdc_a.sm_90.cubin"), options()); !errors.As(err, &e) || e.Result() != "CUDA_ERROR_NO_BINARY_FOR_GPU" || !errors.Is(err, fault.NoBinary) {
+	if _, err := link.Load(need(t, "rdc_pair", "rdc_a.sm_90.cubin"), options()); !errors.As(err, &e) || e.Result().String() != "CUDA_ERROR_NO_BINARY_FOR_GPU" || !errors.Is(err, fault.NoBinary) {
 		t.Errorf("NVIDIA's cubin: %v", err)
 	}
-	if _, err := link.Load([]byte("nothing"), options()); !errors.As(err, &e) || e.Result() != "CUDA_ERROR_INVALID_IMAGE" {
+	if _, err := link.Load([]byte("nothing"), options()); !errors.As(err, &e) || e.Result().String() != "CUDA_ERROR_INVALID_IMAGE" {
 		t.Errorf("text: %v", err)
 	}
 	p := linked(t, unit{"a", kernel("k", "mov.u32 r, 1;")}, unit{"b", ".visible .global .u32 v;\n"})
 	img := p.Image()
 	o := options()
 	o.SM = 80
-	if _, err := link.Load(img, o); !errors.As(err, &e) || e.Result() != "CUDA_ERROR_NO_BINARY_FOR_GPU" {
+	if _, err := link.Load(img, o); !errors.As(err, &e) || e.Result().String() != "CUDA_ERROR_NO_BINARY_FOR_GPU" {
 		t.Errorf("on sm_80: %v", err)
 	}
 	f, err := cubin.Parse(img)

@@ -137,7 +137,8 @@ func (l *Linker) elf(data []byte, h elf64.Header, name string, out *[]*Unit) *Er
 		l.runtime = true
 		return nil
 	}
-	err = fault.New(fault.NoBinary, part, 0, "'%s' holds only machine code for %s, which the software device does not link: give the PTX, or a fat binary or object with PTX in it (nvcc -rdc=true -gencode arch=%s,code=%s)",
+	err = fault.Only(fault.NoBinary, part, 0, "'%s' holds only machine code for %s, which the software device does not link: "+
+		"give the PTX, or a fat binary or object with PTX in it (nvcc -rdc=true -gencode arch=%s,code=%s)",
 		name, arch, arch.Compute(), arch.Compute())
 	return imageError(err, faultLog(err))
 }

@@ -200,7 +200,7 @@ func TestRefused(t *testing.T) {
 				_, err = l.Complete()
 			}
 			var e *link.Error
-			if !errors.As(err, &e) || !errors.Is(err, c.class) || e.Result() != c.result || e.Log != c.log {
+			if !errors.As(err, &e) || !errors.Is(err, c.class) || e.Result().String() != c.result || e.Log != c.log {
 				t.Fatalf("%v\nwant %s: %s", err, c.result, c.log)
 			}
 			if got := strings.Join(log, "\n"); got != c.log {
@@ -222,7 +222,7 @@ func TestRecordedDuplicates(t *testing.T) {
 	}
 	err := l.Add(link.InputPTX, b, "rdc_b.sm_90.cubin")
 	var e *link.Error
-	if !errors.As(err, &e) || e.Result() != "CUDA_ERROR_INVALID_SOURCE" {
+	if !errors.As(err, &e) || e.Result().String() != "CUDA_ERROR_INVALID_SOURCE" {
 		t.Fatal(err)
 	}
 	const want = `error   : Multiple definition of '_Z5otherii' in 'rdc_b.sm_90.cubin', first defined in 'rdc_b.sm_90.cubin'
@@ -250,7 +250,7 @@ func TestStates(t *testing.T) {
 		if !errors.As(err, &e) {
 			return "CUDA_SUCCESS"
 		}
-		return e.Result()
+		return e.Result().String()
 	}
 	if r := result(l.Add(6, []byte("x"), "x")); r != "CUDA_ERROR_INVALID_VALUE" {
 		t.Error("kind 6:", r)
@@ -473,7 +473,7 @@ func TestRelink(t *testing.T) {
 	main := unit{"a", extern("f") + kernel("k", call("f"))}
 	err := link.New(options()).Add(link.InputCubin, lib.Image(), "lib")
 	var e *link.Error
-	if !errors.As(err, &e) || e.Result() != "CUDA_ERROR_NO_BINARY_FOR_GPU" || e.Log != "" {
+	if !errors.As(err, &e) || e.Result().String() != "CUDA_ERROR_NO_BINARY_FOR_GPU" || e.Log != "" {
 		t.Errorf("an executable image: %v", err)
 	}
 	o := options()

@@ -33,7 +33,7 @@ func TestModuleAlone(t *testing.T) {
 		var e *link.Error
 		switch {
 		case err == nil && c.result == "" && p != nil:
-		case err == nil || !errors.As(err, &e) || e.Result() != c.result || e.Log != c.log:
+		case err == nil || !errors.As(err, &e) || e.Result().String() != c.result || e.Log != c.log:
 			t.Errorf("%s: %v, want %s %s", c.name, err, c.result, c.log)
 		}
 	}
@@ -41,7 +41,7 @@ func TestModuleAlone(t *testing.T) {
 	for module, file := range map[string]string{"cdp": "cdp.compute_90.ptx", "n_gridsync": "n_gridsync.compute_90.ptx", "rdc_pair": "rdc_a.compute_90.ptx"} {
 		_, err := link.Module(need(t, module, file), options())
 		var e *link.Error
-		if !errors.As(err, &e) || e.Result() != "CUDA_ERROR_INVALID_PTX" {
+		if !errors.As(err, &e) || e.Result().String() != "CUDA_ERROR_INVALID_PTX" {
 			t.Errorf("%s: %v", file, err)
 		}
 	}

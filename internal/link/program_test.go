@@ -65,7 +65,7 @@ func TestProgramForm(t *testing.T) {
 		"unknown options":           wrap(flagCompile, 1, append(make([]byte, 12), 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
 	} {
 		var e *Error
-		if _, err := Load(img, Options{SM: 90}); !errors.As(err, &e) || e.Class != Image || e.Result() != "CUDA_ERROR_INVALID_IMAGE" {
+		if _, err := Load(img, Options{SM: 90}); !errors.As(err, &e) || e.Class != Image || e.Result().String() != "CUDA_ERROR_INVALID_IMAGE" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -115,7 +115,7 @@ func FuzzProgram(f *testing.F) {
 		p, err := Load(wrap(flags&7, count%8, b), Options{SM: 90})
 		if err != nil {
 			var e *Error
-			if !errors.As(err, &e) || e.Result() == "" {
+			if !errors.As(err, &e) || e.Result() == 0 {
 				t.Fatalf("%T: %v", err, err)
 			}
 			return

@@ -3,6 +3,7 @@ package link
 import (
 	"fmt"
 
+	"github.com/gocuda/cuda/internal/image/fault"
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
@@ -110,7 +111,7 @@ func (t *table) conflicts(u *Unit) *Error {
 	}
 	if broken {
 		e := lines(Mismatch, append(log, "fatal   : Internal error: no callgraph node"))
-		e.result = "CUDA_ERROR_UNKNOWN"
+		e.result = fault.Unknown
 		return e
 	}
 	return lines(class, log)

@@ -20,11 +20,7 @@ func linkError(err error) *loadError {
 	if !errors.As(err, &e) {
 		return &loadError{result: driver.CUDA_ERROR_UNKNOWN, err: err}
 	}
-	r, ok := classResults[e.Result()]
-	if !ok {
-		r = driver.CUDA_ERROR_UNKNOWN
-	}
-	return &loadError{result: r, log: e.Log, err: e}
+	return &loadError{result: driver.CUresult(e.Result()), log: e.Log, err: e}
 }
 
 // reload makes a program of an image that the linker made, here or in another process. It was compiled then: options of the load change nothing.

@@ -14,6 +14,15 @@ func (d *Driver) Interrupt(ctx driver.CUcontext) bool {
 	return true
 }
 
+// Broken is the result that every call in a context gives since something in it has failed for good; success while the
+// context is well.
+func (d *Driver) Broken(ctx driver.CUcontext) driver.CUresult {
+	if c := d.contexts.get(uintptr(ctx)); c != nil {
+		return c.fault()
+	}
+	return success
+}
+
 // TakeDetail is LastDetail and forgets the text, so that it is not taken for that of a later failure which leaves none.
 func (d *Driver) TakeDetail(cur driver.CUcontext) string {
 	t := d.threads.self()

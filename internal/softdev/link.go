@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/image"
+	"github.com/gocuda/cuda/internal/image/fault"
 	"github.com/gocuda/cuda/internal/image/hostobj"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/link"
@@ -215,7 +216,7 @@ func spoils(kind driver.CUjitInputType, e *link.Error) bool {
 	case link.PTX, link.Version, link.NotObject, link.BadInput:
 		return false
 	case link.Image:
-		return kind == driver.CU_JIT_INPUT_CUBIN || classResults[e.Result()] == driver.CUDA_ERROR_NO_BINARY_FOR_GPU
+		return kind == driver.CU_JIT_INPUT_CUBIN || e.Result() == fault.NoBinaryForGPU
 	}
 	return true
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"unsafe"
 
@@ -147,39 +146,19 @@ func (e *loadError) Error() string {
 
 func (e *loadError) Unwrap() error { return e.err }
 
-// classResults maps the names that packages image and link use to numbers.
-var classResults = map[string]driver.CUresult{
-	"CUDA_ERROR_INVALID_IMAGE":            driver.CUDA_ERROR_INVALID_IMAGE,
-	"CUDA_ERROR_INVALID_PTX":              driver.CUDA_ERROR_INVALID_PTX,
-	"CUDA_ERROR_INVALID_SOURCE":           driver.CUDA_ERROR_INVALID_SOURCE,
-	"CUDA_ERROR_NO_BINARY_FOR_GPU":        driver.CUDA_ERROR_NO_BINARY_FOR_GPU,
-	"CUDA_ERROR_JIT_COMPILATION_DISABLED": driver.CUDA_ERROR_JIT_COMPILATION_DISABLED,
-	"CUDA_ERROR_JIT_COMPILER_NOT_FOUND":   driver.CUDA_ERROR_JIT_COMPILER_NOT_FOUND,
-	"CUDA_ERROR_UNSUPPORTED_PTX_VERSION":  driver.CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
-	"CUDA_ERROR_NOT_SUPPORTED":            driver.CUDA_ERROR_NOT_SUPPORTED,
-	"CUDA_ERROR_INVALID_VALUE":            driver.CUDA_ERROR_INVALID_VALUE,
-	"CUDA_ERROR_INVALID_HANDLE":           driver.CUDA_ERROR_INVALID_HANDLE,
-	"CUDA_ERROR_UNKNOWN":                  driver.CUDA_ERROR_UNKNOWN,
-}
-
 func imageError(err error) *loadError {
 	var f *fault.Error
 	if !errors.As(err, &f) {
 		return &loadError{result: driver.CUDA_ERROR_INVALID_IMAGE, err: err}
 	}
-	r, ok := classResults[f.Class.Result()]
-	if !ok {
-		r = driver.CUDA_ERROR_UNKNOWN
-	}
 	log := f.Class.Log()
 	switch {
-	case f.Class == fault.NoBinary && strings.Contains(f.Error(), "machine code"):
-		// The driver is silent here; but a real one could run the machine code, so the caller needs to be told what is missing.
+	case f.Here: // the driver has nothing to say
 		log = "error   : " + err.Error()
 	case f.Class == fault.Corrupt:
 		log += "\n" + log // recorded: once for each of two attempts
 	}
-	return &loadError{result: r, log: log, err: err}
+	return &loadError{result: driver.CUresult(f.Class.Result()), log: log, err: err}
 }
 
 // hostBytes copies memory of the program for package image, which asks for no byte that the format has not declared.

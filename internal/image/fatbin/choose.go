@@ -144,7 +144,10 @@ func Resolve(entries []Entry, d Device, runs func(elf []byte) bool) (*Entry, []b
 	}
 	p, err := Select(entries, d)
 	if err != nil {
-		return nil, nil, fault.New(fault.NoBinary, "fatbin", e.Offset, "holds only machine code for this device and the device runs PTX: add PTX to the build, for example -gencode arch=%s,code=%s (holds %s)", e.Arch.Compute(), e.Arch.Compute(), describe(entries))
+		return nil, nil, fault.Only(fault.NoBinary, "fatbin", e.Offset,
+			"holds only machine code for this device and the device runs PTX: "+
+				"add PTX to the build, for example -gencode arch=%s,code=%s (holds %s)",
+			e.Arch.Compute(), e.Arch.Compute(), describe(entries))
 	}
 	data, err = p.Payload()
 	if err != nil {

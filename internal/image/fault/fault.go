@@ -2,11 +2,15 @@
 // CUDA driver gives to that class of damage.
 //
 // The classes are those an NVIDIA driver (580, CUDA 13.0) was seen to tell apart when it was handed
-// damaged images. The package names the driver's result codes as text only, so that the parsers
+// damaged images. The package has the driver's result codes as numbers of its own, so that the parsers
 // stay free of the driver table.
 package fault
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // Class is a kind of damage or mismatch. It is an error itself, so that errors.Is(err, fault.Format)
 // asks for the class of any parser's error.
@@ -39,36 +43,87 @@ const (
 	TooLarge
 )
 
-var classTable = [...]struct{ text, result, log string }{
-	Format:      {"not a recognised image", "CUDA_ERROR_INVALID_IMAGE", "error   : Binary format for key='0', ident='' is not recognized"},
-	Malformed:   {"malformed image", "CUDA_ERROR_INVALID_IMAGE", ""},
-	Arch:        {"not a 64-bit CUDA ELF", "CUDA_ERROR_UNKNOWN", "fatal   : Unknown arch name ''"},
-	Corrupt:     {"corrupt compressed payload", "CUDA_ERROR_UNKNOWN", "error   : Uncompress failed"},
-	Obfuscated:  {"obfuscated payload", "CUDA_ERROR_INVALID_PTX", ""},
-	Target:      {"image for another processor", "CUDA_ERROR_NO_BINARY_FOR_GPU", ""},
-	NoBinary:    {"no image for this device", "CUDA_ERROR_NO_BINARY_FOR_GPU", ""},
-	JITDisabled: {"PTX compilation is disabled", "CUDA_ERROR_JIT_COMPILATION_DISABLED", ""},
-	Source:      {"entry header and image disagree", "CUDA_ERROR_INVALID_SOURCE", ""},
-	Unsupported: {"unsupported image feature", "CUDA_ERROR_NOT_SUPPORTED", ""},
-	TooLarge:    {"image beyond the size limit", "CUDA_ERROR_INVALID_IMAGE", ""},
+// Result is a result code of the driver, by its number in cuda.h.
+type Result uint32
+
+// The results with which a driver answers images.
+const (
+	InvalidValue        Result = 1
+	InvalidImage        Result = 200
+	NoBinaryForGPU      Result = 209
+	InvalidPTX          Result = 218
+	CompilerNotFound    Result = 221
+	UnsupportedVersion  Result = 222
+	CompilationDisabled Result = 223
+	InvalidSource       Result = 300
+	InvalidHandle       Result = 400
+	NotSupported        Result = 801
+	Unknown             Result = 999
+)
+
+var resultNames = map[Result]string{
+	InvalidValue:        "CUDA_ERROR_INVALID_VALUE",
+	InvalidImage:        "CUDA_ERROR_INVALID_IMAGE",
+	NoBinaryForGPU:      "CUDA_ERROR_NO_BINARY_FOR_GPU",
+	InvalidPTX:          "CUDA_ERROR_INVALID_PTX",
+	CompilerNotFound:    "CUDA_ERROR_JIT_COMPILER_NOT_FOUND",
+	UnsupportedVersion:  "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+	CompilationDisabled: "CUDA_ERROR_JIT_COMPILATION_DISABLED",
+	InvalidSource:       "CUDA_ERROR_INVALID_SOURCE",
+	InvalidHandle:       "CUDA_ERROR_INVALID_HANDLE",
+	NotSupported:        "CUDA_ERROR_NOT_SUPPORTED",
+	Unknown:             "CUDA_ERROR_UNKNOWN",
+}
+
+// Results are the results that have names here.
+func Results() []Result { return slices.Sorted(maps.Keys(resultNames)) }
+
+// String is the C name.
+func (r Result) String() string {
+	if s, ok := resultNames[r]; ok {
+		return s
+	}
+	return fmt.Sprintf("Result(%d)", uint32(r))
+}
+
+// row is what is known of a class.
+type row struct {
+	text   string
+	result Result
+	log    string
+}
+
+var classTable = [...]row{
+	Format: {"not a recognised image", InvalidImage,
+		"error   : Binary format for key='0', ident='' is not recognized"},
+	Malformed:   {"malformed image", InvalidImage, ""},
+	Arch:        {"not a 64-bit CUDA ELF", Unknown, "fatal   : Unknown arch name ''"},
+	Corrupt:     {"corrupt compressed payload", Unknown, "error   : Uncompress failed"},
+	Obfuscated:  {"obfuscated payload", InvalidPTX, ""},
+	Target:      {"image for another processor", NoBinaryForGPU, ""},
+	NoBinary:    {"no image for this device", NoBinaryForGPU, ""},
+	JITDisabled: {"PTX compilation is disabled", CompilationDisabled, ""},
+	Source:      {"entry header and image disagree", InvalidSource, ""},
+	Unsupported: {"unsupported image feature", NotSupported, ""},
+	TooLarge:    {"image beyond the size limit", InvalidImage, ""},
 }
 
 // Error says what the class means.
 func (c Class) Error() string { return c.row().text }
 
-// Result is the C name of the CUresult with which cuModuleLoadData of driver 580 answers an image of
+// Result is the CUresult with which cuModuleLoadData of driver 580 answers an image of
 // this class. It was recorded for Format, Malformed, Arch, Corrupt, Target and NoBinary; Obfuscated
 // and Source are third-party measurements; the rest is this project's choice.
-func (c Class) Result() string { return c.row().result }
+func (c Class) Result() Result { return c.row().result }
 
 // Log is the line the driver writes to the JIT error log for this class; empty for most.
 func (c Class) Log() string { return c.row().log }
 
-func (c Class) row() struct{ text, result, log string } {
+func (c Class) row() row {
 	if int(c) < len(classTable) && c != 0 {
 		return classTable[c]
 	}
-	return struct{ text, result, log string }{"unknown fault class", "CUDA_ERROR_UNKNOWN", ""}
+	return row{"unknown fault class", Unknown, ""}
 }
 
 // Error is a parser's complaint about one place in an image.
@@ -78,11 +133,20 @@ type Error struct {
 	Offset uint64 // bytes from the start of the data the parser was given
 	Detail string // what was found and what was expected
 	Cause  error  // the decompressor's or memory's own error, or nil
+	// Here says that a GPU could go on and only this project's device cannot: its user has to be told what is missing.
+	Here bool
 }
 
 // New makes an *Error with a formatted detail.
 func New(c Class, part string, offset uint64, format string, args ...any) *Error {
 	return &Error{Class: c, Part: part, Offset: offset, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Only is New of an error for which Here holds.
+func Only(c Class, part string, offset uint64, format string, args ...any) *Error {
+	e := New(c, part, offset, format, args...)
+	e.Here = true
+	return e
 }
 
 func (e *Error) Error() string {

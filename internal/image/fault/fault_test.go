@@ -25,7 +25,7 @@ func TestError(t *testing.T) {
 
 func TestClasses(t *testing.T) {
 	for c := fault.Format; c <= fault.TooLarge; c++ {
-		if c.Error() == "" || !strings.HasPrefix(c.Result(), "CUDA_ERROR_") {
+		if c.Error() == "" || !strings.HasPrefix(c.Result().String(), "CUDA_ERROR_") {
 			t.Errorf("class %d: %q, %q", c, c.Error(), c.Result())
 		}
 	}
