@@ -76,13 +76,21 @@ func (s *stream) admit() driver.CUresult {
 		}
 		return success
 	}
-	if s.kind != streamLegacy {
-		return success
-	}
+	return s.implicit(true)
+}
+
+// implicit is the check of what would make the legacy stream wait for streams that capture. A mere question does not invalidate their captures
+// (cuStreamIsCapturing). It needs d.gs.mu.
+func (s *stream) implicit(invalidate bool) driver.CUresult {
 	r := success
-	for c := range d.gs.captures {
+	if s.kind != streamLegacy {
+		return r
+	}
+	for c := range s.ctx.d.gs.captures {
 		if c.blocks(s.ctx) {
-			c.invalidate()
+			if invalidate {
+				c.invalidate()
+			}
 			r = driver.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
 		}
 	}
@@ -333,12 +341,15 @@ func (d *Driver) beginCapture(cur driver.CUcontext, h driver.CUstream, mode driv
 	if r != success {
 		return r
 	}
-	if s.kind == streamLegacy {
-		return driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-	}
 	t := d.threads.self()
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
+	if s.kind == streamLegacy {
+		if r := s.implicit(true); r != success { // it invalidates the captures in the way (recorded)
+			return r
+		}
+		return driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+	}
 	if s.capturing() {
 		return driver.CUDA_ERROR_ILLEGAL_STATE
 	}
@@ -408,11 +419,11 @@ func (d *Driver) captureStatus(cur driver.CUcontext, h driver.CUstream, out *dri
 	if r != success {
 		return nil, r
 	}
-	if r := s.admit(); r == driver.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT {
-		return nil, r
-	}
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
+	if r := s.implicit(false); r != success {
+		return nil, r
+	}
 	sc := s.captured.Load()
 	switch {
 	case sc == nil:

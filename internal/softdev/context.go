@@ -323,6 +323,17 @@ func (d *Driver) ctxPush(cur driver.CUcontext, h driver.CUcontext) driver.CUresu
 	return success
 }
 
+// ctxPush1 is the form of CUDA 3.1, which wants a context that is current nowhere, "floating" (its documentation, and recorded).
+func (d *Driver) ctxPush1(cur, h driver.CUcontext) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	if d.threads.have(h) {
+		return invalidCtx
+	}
+	return d.ctxPush(cur, h)
+}
+
 func (d *Driver) ctxPop(cur driver.CUcontext, out *driver.CUcontext) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r

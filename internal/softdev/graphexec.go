@@ -187,12 +187,15 @@ const instantiateFlags = driver.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH 
 // instantiate is the common part of the calls that make an executable graph.
 func (d *Driver) instantiate(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph, flags uint64) (bad *graphNode, why driver.CUgraphInstantiateResult, r driver.CUresult) {
 	why = driver.CUDA_GRAPH_INSTANTIATE_ERROR
+	if flags&^uint64(instantiateFlags) != 0 { // before the context, and the handle after it (recorded)
+		return nil, why, invalidValue
+	}
 	c, r := d.enter(cur)
 	if r != success {
 		return nil, why, r
 	}
 	g := d.gs.graphs.get(uintptr(h))
-	if g == nil || out == nil || flags&^uint64(instantiateFlags) != 0 {
+	if g == nil || out == nil {
 		return nil, why, invalidValue
 	}
 	d.gs.mu.Lock()

@@ -521,13 +521,13 @@ func (d *Driver) libraryVariable(cur driver.CUcontext, out *driver.CUdeviceptr, 
 	if name == nil || *name == 0 || out == nil && size == nil {
 		return invalidValue
 	}
+	l, r := d.library(h)
+	if r != success {
+		return r // before the context (recorded)
+	}
 	c, r := d.enter(cur)
 	bare := managed && r == invalidCtx // managed variables are there without a current context (recorded)
 	if r != success && !bare {
-		return r
-	}
-	l, r := d.library(h)
-	if r != success {
 		return r
 	}
 	if bare {

@@ -201,7 +201,7 @@ func (s *linkState) add(kind driver.CUjitInputType, data []byte, name string, o 
 	if kind == driver.CU_JIT_INPUT_PTX {
 		s.report(data, o)
 	}
-	return success
+	return s.failed // also of a later input that is right (recorded)
 }
 
 func (s *linkState) fail(e *loadError) driver.CUresult {

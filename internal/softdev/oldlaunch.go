@@ -129,12 +129,19 @@ func (d *Driver) launchGridAsync(cur driver.CUcontext, h driver.CUfunction, x, y
 	if x <= 0 || y <= 0 {
 		return invalidValue
 	}
+	if err := f.prepare(); err != nil {
+		return f.fail(err)
+	}
 	f.old.mu.Lock()
 	q := f.old.block
 	shared := f.old.shared
 	buf := append(make([]byte, 0, f.old.size), f.old.bytes[:min(len(f.old.bytes), int(f.old.size))]...)
 	buf = append(buf, make([]byte, int(f.old.size)-len(buf))...)
+	long := uint64(f.old.size) > (f.end+3)&^3 // as cuParamSetSize rounds
 	f.old.mu.Unlock()
+	if long {
+		return driver.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES // recorded
+	}
 	for i := range q {
 		q[i] = max(q[i], 1) // a shape that nobody set is one thread (recorded)
 	}

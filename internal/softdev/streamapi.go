@@ -366,15 +366,12 @@ func (d *Driver) launchHostFunc(cur driver.CUcontext, h driver.CUstream, fn driv
 }
 
 func (d *Driver) streamAddCallback(cur driver.CUcontext, h driver.CUstream, fn driver.CUstreamCallback, data uintptr, flags uint32) driver.CUresult {
-	if fn.IsNil() {
+	if fn.IsNil() || flags != 0 { // before the context (recorded)
 		return invalidValue
 	}
 	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r
-	}
-	if flags != 0 {
-		return invalidValue
 	}
 	if fn.Go == nil && d.table.CallC == nil {
 		d.explain(s.ctx, "a C function cannot be called without the C door")

@@ -84,7 +84,7 @@ func (d *Driver) newTable() *driver.Table {
 	t.CtxDestroy_v2 = d.ctxDestroy
 	t.CtxAttach = d.ctxAttach
 	t.CtxDetach = d.ctxDetach
-	t.CtxPushCurrent = d.ctxPush
+	t.CtxPushCurrent = d.ctxPush1
 	t.CtxPushCurrent_v2 = d.ctxPush
 	t.CtxPopCurrent = d.ctxPop
 	t.CtxPopCurrent_v2 = d.ctxPop

@@ -628,14 +628,14 @@ func (d *Driver) textureReferenceTable(t *driver.Table) {
 		})
 	}
 	t.TexRefGetAddress_v2 = func(_ ctx, out *driver.CUdeviceptr, h ref) res {
+		if out != nil {
+			*out = 0 // whatever the result (recorded)
+		}
 		return d.lookTexref(h, func(x *texref) res {
-			if out != nil {
-				*out = x.address
+			if x.address == 0 {
+				return invalidValue
 			}
-			if x.address == 0 || out == nil {
-				return invalidValue // with 0 written (recorded)
-			}
-			return success
+			return put(out, x.address)
 		})
 	}
 	t.TexRefGetFormat = func(_ ctx, f *driver.CUarray_format, channels *int32, h ref) res {

@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -66,11 +67,13 @@ const threadShards = 32
 // threads finds the state of the calling thread by the number that the operating system gives it (see threadID for what
 // that costs).
 type threads struct {
-	shards [threadShards]struct {
-		mu sync.RWMutex
-		m  map[uint64]*thread
-		_  [32]byte // shards on separate cache lines
-	}
+	shards [threadShards]threadShard
+}
+
+type threadShard struct {
+	mu sync.RWMutex
+	m  map[uint64]*thread
+	_  [32]byte // shards on separate cache lines
 }
 
 func (ts *threads) self() *thread {
@@ -92,6 +95,30 @@ func (ts *threads) self() *thread {
 		s.m[id] = t
 	}
 	return t
+}
+
+// have says whether a context is in the stack of any thread.
+func (ts *threads) have(ctx driver.CUcontext) bool {
+	for i := range ts.shards {
+		if ts.shards[i].have(ctx) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *threadShard) have(ctx driver.CUcontext) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, t := range s.m {
+		t.mu.Lock()
+		found := slices.Contains(t.stack, ctx)
+		t.mu.Unlock()
+		if found {
+			return true
+		}
+	}
+	return false
 }
 
 // StartThread forgets what is known of the calling OS thread: the stack of contexts that an earlier thread left which had the same number. The C door

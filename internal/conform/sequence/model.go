@@ -213,9 +213,12 @@ func (g *generator) judge(fn string, p *picked, want []driver.CUresult) []driver
 	} else if top == nil && !withoutContext.MatchString(fn) {
 		f, known := g.o.Facts[fn]
 		if known && f.NoContext == driver.CUDA_ERROR_INVALID_CONTEXT && f.Context != f.NoContext {
-			return []driver.CUresult{driver.CUDA_ERROR_INVALID_CONTEXT}
+			return append(slices.Clone(p.codes), driver.CUDA_ERROR_INVALID_CONTEXT) // which is checked first is not the same everywhere
 		}
 		want = nil
+	}
+	if fn == "cuCtxPushCurrent" && slices.ContainsFunc(g.threads, func(t *threadState) bool { return slices.Contains(t.stackOf(), p.bound["ctx"]) }) {
+		want = []driver.CUresult{driver.CUDA_ERROR_INVALID_CONTEXT} // only one that is current nowhere
 	}
 	for _, o := range p.all {
 		if o.dead && !o.stale || o.kind != "ctx" && o.ctx != nil && o.ctx != top && top != nil {
@@ -284,6 +287,9 @@ func (g *generator) captured(fn string, p *picked, want []driver.CUresult) []dri
 	case fn == "cuStreamEndCapture":
 		return []driver.CUresult{driver.CUDA_ERROR_ILLEGAL_STATE}
 	case strings.HasPrefix(fn, "cuStreamBeginCapture"):
+		if s == nil { // the legacy stream, which may end captures
+			return hazy()
+		}
 		return want
 	case harmless.MatchString(fn):
 		return want
@@ -447,7 +453,7 @@ func (g *generator) effects(c Call, p *picked, want []driver.CUresult) {
 		if o := p.bound["ctx"]; o != nil {
 			t.stack = append(t.stack, o)
 		}
-	case "cuCtxPushCurrent_v2":
+	case "cuCtxPushCurrent_v2", "cuCtxPushCurrent":
 		t.stack = append(t.stack, p.bound["ctx"])
 	case "cuCtxPopCurrent_v2":
 		t.stack = t.stack[:len(t.stack)-1]
@@ -494,14 +500,11 @@ func (g *generator) effects(c Call, p *picked, want []driver.CUresult) {
 // hazyEffects keeps the state on the safe side of a call whose result is not predicted.
 func (g *generator) hazyEffects(c Call, p *picked) {
 	switch c.Fn {
-	case "cuCtxDestroy", "cuCtxPushCurrent", "cuCtxPopCurrent":
+	case "cuCtxDestroy", "cuCtxPopCurrent":
 		// These are the functions of their newer forms.
 		q := *p
 		q.unknown = false
 		if len(p.codes) == 0 && (c.Fn != "cuCtxPopCurrent" || g.thread().top() != nil) && (p.ends != nil || c.Fn != "cuCtxDestroy") {
-			if c.Fn == "cuCtxPushCurrent" && p.bound["ctx"] == nil {
-				return
-			}
 			g.effects(Call{Thread: c.Thread, Fn: c.Fn + "_v2", Args: c.Args}, &q, []driver.CUresult{ok})
 		}
 	case "cuStreamBeginCapture", "cuStreamBeginCapture_v2", "cuStreamBeginCaptureToGraph":
