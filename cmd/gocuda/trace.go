@@ -48,6 +48,8 @@ type machineFunc struct {
 	Bytes      int    `json:"bytes"` // of the code for single warps
 	WholeBytes int    `json:"whole_bytes,omitempty"`
 	WhyNot     string `json:"why_not_whole,omitempty"` // no code for whole blocks: the scheduler runs warp by warp
+
+	Falls []string `json:"no_machine_code,omitempty"` // what is left to the interpreter that has a template, or a part of the code, and why
 }
 
 type returningLine struct {
@@ -88,7 +90,16 @@ func (c *traceCmd) Run(con *console) error {
 		}
 		m := &machineReport{Warps: n.WarpInstructions.Load(), Fallbacks: n.Fallbacks.Load(), RunMS: r.RunMS, Returning: []returningLine{}}
 		for i, l := range list {
-			m.Funcs = append(m.Funcs, machineFunc{l.Func, len(l.Native), l.Count(), l.Warps.Size(), l.Whole.Size(), l.WhyNot})
+			f := machineFunc{Name: l.Func, Operations: len(l.Native), Native: l.Count(), Bytes: l.Warps.Size(), WholeBytes: l.Whole.Size()}
+			if n := len(l.WhyNot); n > 0 && l.Whole == nil {
+				f.WhyNot = strings.TrimPrefix(l.WhyNot[n-1].Error(), "jit: ")
+			}
+			for _, no := range append(l.Falls, l.WhyNot...) {
+				if no.Why != jit.WhyScheduler {
+					f.Falls = append(f.Falls, strings.TrimPrefix(no.Error(), "jit: "))
+				}
+			}
+			m.Funcs = append(m.Funcs, f)
 			text := trace.Text(k.Funcs[i])
 			for j, native := range l.Native {
 				op := &k.Funcs[i].Ops[j]
@@ -143,9 +154,12 @@ func (c *traceCmd) show(con *console, r *traceReport) {
 			case f.WholeBytes > 0:
 				fmt.Fprintf(con.out, "whole blocks, %d bytes\n", f.WholeBytes)
 			case f.WhyNot != "":
-				fmt.Fprintf(con.out, "warp by warp, %d bytes (%s)\n", f.Bytes, strings.TrimPrefix(f.WhyNot, "jit: "))
+				fmt.Fprintf(con.out, "warp by warp, %d bytes (%s)\n", f.Bytes, f.WhyNot)
 			default:
 				fmt.Fprintf(con.out, "warp by warp, %d bytes\n", f.Bytes)
+			}
+			for _, why := range f.Falls {
+				fmt.Fprintf(con.out, "  left to the interpreter: %s\n", why)
 			}
 		}
 		for _, l := range m.Returning {

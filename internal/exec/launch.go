@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"strconv"
 	"sync/atomic"
 	"unsafe"
 
@@ -43,7 +44,7 @@ type UnsupportedError struct {
 }
 
 func (e *UnsupportedError) Error() string {
-	return "the software device does not support " + e.Feature + " (kernel " + e.Kernel + ", PTX line " + itoa(int64(e.Line)) + ")"
+	return "the software device does not support " + e.Feature + " (kernel " + e.Kernel + ", PTX line " + strconv.Itoa(int(e.Line)) + ")"
 }
 
 // Memory is the address space that kernels see. Device pointers are host addresses inside one reserved window; its first
@@ -174,26 +175,4 @@ func NewConstRows(k *ir.Kernel, addr func(c *ir.ConstRow) uint64) unsafe.Pointer
 		}
 	}
 	return p
-}
-
-func itoa(n int64) string {
-	var b [20]byte
-	i := len(b)
-	neg := n < 0
-	if neg {
-		n = -n
-	}
-	for {
-		i--
-		b[i] = byte('0' + n%10)
-		n /= 10
-		if n == 0 {
-			break
-		}
-	}
-	if neg {
-		i--
-		b[i] = '-'
-	}
-	return string(b[i:])
 }

@@ -2,6 +2,7 @@ package jit
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/gocuda/cuda/internal/ir"
 )
@@ -46,8 +47,10 @@ type analysis struct {
 	blocks  []block
 	blockOf []int32 // of the blocks' first operations, by operation; -1 elsewhere
 	loops   []loop
-	native  []emitter // nil: left to the interpreter
-	marks   *[]Mark   // of the code made last, for a listing; nil when none is wanted
+	native  []emitter    // nil: left to the interpreter
+	marks   *[]Mark      // of the code made last, for a listing; nil when none is wanted
+	plain   []bool       // by operation: what it reads and writes stands in rows, not in scalars; nil for none
+	stop    *atomic.Bool // set when the launch that wants the code ends; may be nil
 }
 
 // ends says whether an operation ends a block.

@@ -89,7 +89,7 @@ func (g *gen) alloc() uint8 {
 		}
 	}
 	if best < 0 {
-		panic(errPressure)
+		panic(g.noCode(WhyRegisters))
 	}
 	g.spill(uint8(best))
 	g.c.slots[best].used = false
@@ -237,7 +237,7 @@ func (g *gen) op3i(op amd64asm.Op, o amd64asm.Opt, reg, vvvv uint8, b operand, i
 func (g *gen) dst(d *ir.Arg, n int) (uint8, amd64asm.Opt) {
 	if w, ok := g.scalarDef(d); ok {
 		if n != 0 {
-			panic(errPressure) // the template does not know of scalars
+			panic(g.noCode(WhyScalar)) // the template does not know of scalars
 		}
 		ref := scalarRef(w, 0)
 		z, ok := g.c.find(ref)
@@ -335,7 +335,7 @@ func (g *gen) forget(row uint32) {
 func (g *gen) flushRow(row uint32) {
 	if g.v != nil {
 		if w := g.v.useWeb(g.pc, row); w >= 0 && g.v.webs[w].shape.scalar() {
-			panic(errPressure) // it does not stand in its row
+			panic(g.noCode(WhyScalar)) // it does not stand in its row
 		}
 	}
 	for z := poolStart; z < poolEnd; z++ {

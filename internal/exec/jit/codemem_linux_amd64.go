@@ -16,18 +16,26 @@ type region struct {
 	count *codeBytes
 }
 
+// mapCode maps the engine's code.
+func (e *engine) mapCode(text []byte) (*region, error) {
+	if e.refuseMemory != nil {
+		return nil, &NoCodeError{Why: WhyMemory, Err: e.refuseMemory}
+	}
+	return mapCode(text, &e.mapped)
+}
+
 // mapCode maps code: writable while it is copied, executable after.
 func mapCode(code []byte, count *codeBytes) (*region, error) {
 	page := syscall.Getpagesize()
 	n := (len(code) + page - 1) / page * page
 	m, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
-		return nil, fmt.Errorf("jit: no memory for machine code: %w", err)
+		return nil, &NoCodeError{Why: WhyMemory, Err: err}
 	}
 	copy(m, code)
 	if err := syscall.Mprotect(m, syscall.PROT_READ|syscall.PROT_EXEC); err != nil {
 		_ = syscall.Munmap(m)
-		return nil, fmt.Errorf("jit: the host refuses executable memory: %w", err)
+		return nil, &NoCodeError{Why: WhyMemory, Detail: "the host does not let it be executed", Err: err}
 	}
 	count.Add(int64(n))
 	return &region{m, count}, nil

@@ -99,14 +99,14 @@ func compileCorpus(tb testing.TB, e *engine) (list []compiled, front time.Durati
 			for i := range y.funcs {
 				c.ops += len(y.funcs[i].f.Ops)
 				for which := range 2 {
-					if v := y.compile(&y.funcs[i], which); v.region != nil {
+					if v := y.compile(&y.funcs[i], which, nil); v.region != nil {
 						c.bytes += len(v.region.mem)
 					}
 				}
 			}
 			c.warps = threadTime() - start
 			start = threadTime()
-			if v := y.ctaVersion(ctaKey{dims: [3]uint32{256, 1, 1}}); v != nil {
+			if v := y.ctaVersion(ctaKey{dims: [3]uint32{256, 1, 1}}, nil); v != nil {
 				c.whole = true
 				c.bytes += len(v.region.mem)
 			}

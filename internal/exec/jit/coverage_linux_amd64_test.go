@@ -187,10 +187,10 @@ func (c *coverage) kernel(t *testing.T, module string, k *ir.Kernel) {
 		for _, full := range []bool{true, false} {
 			for _, set := range []isa{avx512, avx2} {
 				_, _, err := generate(a, full, set)
-				var no *refusedError
-				if set == avx2 && errors.As(err, &no) {
+				var no *NoCodeError
+				if set == avx2 && errors.As(err, &no) && no.Why == WhyInstruction {
 					refused = true
-					for _, i := range no.ops {
+					for _, i := range no.Ops {
 						c.refused[formName(&f.Ops[i])]++
 					}
 				} else if err != nil {
@@ -205,7 +205,10 @@ func (c *coverage) kernel(t *testing.T, module string, k *ir.Kernel) {
 		native[i] = lookup(&f.Ops[i])
 	}
 	a := analyse(f, native, true)
-	err := ctaReady(k, a)
+	var err error
+	if no := ctaReady(k, a); no != nil {
+		err = no
+	}
 	for _, dims := range ctaShapes {
 		if err != nil {
 			break
@@ -218,7 +221,7 @@ func (c *coverage) kernel(t *testing.T, module string, k *ir.Kernel) {
 				t.Errorf("%s, %s: the code is another when its versions are written at the same time", module, k.Name)
 			}
 		}
-		if err != nil && (!errors.Is(err, errPressure) || len(lacks) == 0) {
+		if err != nil {
 			t.Errorf("%s, %s, blocks of %v: %v", module, k.Name, dims, err)
 		}
 	}
@@ -238,7 +241,7 @@ func (c *coverage) kernel(t *testing.T, module string, k *ir.Kernel) {
 		c.ctas++
 	default:
 		why := err.Error()
-		if i := strings.Index(why, ": PTX line"); i >= 0 {
+		if i := strings.Index(why, " (PTX line"); i >= 0 {
 			why = why[:i]
 		}
 		c.apart[why]++

@@ -2,10 +2,7 @@ package jit
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
 
-	"github.com/gocuda/cuda/internal/defect"
 	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 	"github.com/gocuda/cuda/internal/ir"
 )
@@ -60,13 +57,11 @@ type ctaCode struct {
 	points  []resumePoint
 }
 
-var errCTA = errors.New("jit: the kernel needs the scheduler")
-
 // ctaForms are operations whose templates rely on nothing that CTA code does not provide.
-func ctaReady(k *ir.Kernel, a *analysis) error {
+func ctaReady(k *ir.Kernel, a *analysis) *NoCodeError {
 	f := k.Funcs[0]
 	if len(k.Funcs) != 1 {
-		return fmt.Errorf("%w: it calls functions", errCTA)
+		return &NoCodeError{Why: WhyScheduler, Detail: "it calls functions"}
 	}
 	barrier := uint8(0)
 	for i := range f.Ops {
@@ -76,21 +71,21 @@ func ctaReady(k *ir.Kernel, a *analysis) error {
 			continue
 		case ir.Plain, ir.Special:
 		default:
-			return fmt.Errorf("%w: PTX line %d", errCTA, op.Line)
+			return &NoCodeError{Why: WhyScheduler, Line: op.Line}
 		}
 		if b := barrierOf(op); b != 0 {
 			if barrier != 0 && barrier != b {
-				return fmt.Errorf("%w: it has several barriers", errCTA)
+				return &NoCodeError{Why: WhyScheduler, Detail: "it has several barriers"}
 			}
 			barrier = b
 			continue
 		}
 		if a.native[i] == nil || stacking(op) {
-			return fmt.Errorf("%w: PTX line %d has no template", errCTA, op.Line)
+			return &NoCodeError{Why: WhyScheduler, Detail: "an operation has no template", Line: op.Line}
 		}
 		for j := range op.Args {
 			if x := &op.Args[j]; x.Kind == ir.Addr && (x.Space == ir.Local || x.Space == ir.FrameParam || x.Space == ir.SharedCluster) {
-				return fmt.Errorf("%w: PTX line %d", errCTA, op.Line)
+				return &NoCodeError{Why: WhyScheduler, Line: op.Line}
 			}
 		}
 	}
@@ -109,11 +104,7 @@ type ctaOptions struct {
 func generateCTA(k *ir.Kernel, a *analysis, v *values, o ctaOptions) (c *ctaCode, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			e, ok := r.(error)
-			if !ok || !errors.Is(e, errPressure) {
-				panic(defect.Of(r))
-			}
-			err = e
+			err = unmade(r)
 		}
 	}()
 	for i := range a.loops {

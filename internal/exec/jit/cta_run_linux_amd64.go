@@ -1,8 +1,10 @@
 package jit
 
 import (
+	"errors"
 	"math/bits"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -43,13 +45,14 @@ type ctaState struct {
 	versions map[ctaKey]*ctaVersion
 	deny     []bool
 	made     int
-	off      error // why there is none
-	waits    bool  // a loop may wait for other threads
+	off      bool           // there is none
+	falls    []*NoCodeError // why there is none, or none for some shapes
+	waits    bool           // a loop may wait for other threads
 	regions  *[]*region
 }
 
 // version returns the code for blocks of the given dimensions, nil when there is none.
-func (c *code) ctaVersion(key ctaKey) *ctaVersion {
+func (c *code) ctaVersion(key ctaKey, stop *atomic.Bool) *ctaVersion {
 	c.ctaMu.Lock()
 	defer c.ctaMu.Unlock()
 	s := &c.cta
@@ -57,7 +60,7 @@ func (c *code) ctaVersion(key ctaKey) *ctaVersion {
 		return v
 	}
 	defer s.guard()
-	if s.off == nil && s.analysis == nil {
+	if !s.off && s.analysis == nil {
 		f := c.k.Funcs[0]
 		native := make([]emitter, len(f.Ops))
 		for i := range f.Ops {
@@ -65,53 +68,94 @@ func (c *code) ctaVersion(key ctaKey) *ctaVersion {
 		}
 		s.analysis = analyse(f, native, true)
 		s.analysis.marks = c.e.marks()
-		s.off = ctaReady(c.k, s.analysis)
+		if no := ctaReady(c.k, s.analysis); no != nil {
+			s.off = true
+			c.note(&s.falls, no)
+		}
 		s.deny = make([]bool, len(f.Ops))
 		s.waits = mayWait(f)
 		s.versions = map[ctaKey]*ctaVersion{}
 	}
-	if s.off != nil || s.made >= maxVersions {
+	if s.off {
 		return nil
 	}
-	return c.makeCTA(key)
+	if s.made >= maxVersions {
+		if s.made == maxVersions { // noted once
+			s.made++
+			c.note(&s.falls, &NoCodeError{Why: WhyShapes})
+		}
+		return nil
+	}
+	return c.makeCTA(key, stop)
 }
 
 // guard is deferred where code is made: after a panic there is none.
 func (s *ctaState) guard() {
 	if r := recover(); r != nil {
-		e := defect.Of(r)
-		s.off = e
-		panic(e)
+		s.off = true
+		panic(defect.Of(r))
 	}
 }
 
-func (c *code) makeCTA(key ctaKey) *ctaVersion {
+// makeCTA makes the code for blocks of the given dimensions; nil when there is none, or stop was set meanwhile.
+func (c *code) makeCTA(key ctaKey, stop *atomic.Bool) *ctaVersion {
 	s := &c.cta
+	v := &ctaVersion{key: key}
+	var err error
+	if v.code, err = c.generateCTA(key, stop); err == nil {
+		v.region, err = c.e.mapCode(v.code.text)
+	}
+	if err == errStopped {
+		return nil
+	}
 	s.made++
-	s.versions[key] = nil
-	val := evaluate(s.analysis, key.dims, append([]bool(nil), s.deny...))
-	cc, err := generateCTA(c.k, s.analysis, val, ctaOptions{key.count, c.e.probe != 0, c.e.isa, apart(s.analysis, c.e.isa)})
 	if err != nil {
-		s.off = err
+		var no *NoCodeError
+		if !errors.As(err, &no) {
+			panic(defect.Of(err))
+		}
+		c.note(&s.falls, no)
+		s.versions[key] = nil
 		return nil
 	}
-	v := &ctaVersion{key: key, code: cc}
-	if v.region, err = mapCode(cc.text, &c.e.mapped); err != nil {
-		s.off = err
-		return nil
-	}
+	c.e.made.Add(1)
 	*s.regions = append(*s.regions, v.region)
 	v.base = v.region.base()
 	v.points = map[uintptr]resumePoint{}
-	for _, p := range cc.points {
+	for _, p := range v.code.points {
 		v.points[v.base+uintptr(p.off)] = p
 	}
 	s.versions[key] = v
 	return v
 }
 
+// generateCTA writes the code. Operations whose templates do not get along with scalars have their operands in rows.
+func (c *code) generateCTA(key ctaKey, stop *atomic.Bool) (*ctaCode, error) {
+	s := &c.cta
+	a := s.analysis
+	a.stop = stop
+	defer func() { a.stop = nil }()
+	for {
+		val := evaluate(a, key.dims, slices.Clone(s.deny))
+		cc, err := generateCTA(c.k, a, val, ctaOptions{key.count, c.e.probe != 0, c.e.isa, apart(a, c.e.isa)})
+		var no *NoCodeError
+		if !errors.As(err, &no) || no.Why != WhyScalar && no.Why != WhyRegisters {
+			return cc, err
+		}
+		if a.plain == nil {
+			a.plain = make([]bool, len(a.f.Ops))
+		}
+		i := no.Ops[0]
+		if a.plain[i] {
+			return nil, err
+		}
+		a.plain[i] = true
+		c.note(&s.falls, no)
+	}
+}
+
 // stopped notes that a CTA stopped at an operation, and makes other code when that may help.
-func (c *code) stopped(v *ctaVersion, pc int32) {
+func (c *code) stopped(v *ctaVersion, pc int32, stop *atomic.Bool) {
 	c.ctaMu.Lock()
 	defer c.ctaMu.Unlock()
 	s := &c.cta
@@ -121,13 +165,14 @@ func (c *code) stopped(v *ctaVersion, pc int32) {
 	}
 	if !s.deny[pc] && c.e.probe == 0 && s.made < maxVersions {
 		s.deny[pc] = true
-		if n := c.makeCTA(v.key); n != nil {
+		if n := c.makeCTA(v.key, stop); n != nil {
 			v.replaced.Store(n)
 		}
 		return
 	}
 	if v.stops.Add(1) > maxStops && c.e.probe == 0 {
 		s.versions[v.key] = nil
+		c.note(&s.falls, &NoCodeError{Why: WhyStops, Line: c.k.Funcs[0].Ops[pc].Line})
 		v.replaced.Store(&ctaVersion{})
 	}
 }
@@ -182,7 +227,7 @@ func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
 	key := ctaKey{l.Block, l.Counters != nil}
 	r, _ := had.(*blockRunner)
 	if r == nil || r.c != c || r.v.key != key || r.v.replaced.Load() != nil {
-		v := c.ctaVersion(key)
+		v := c.ctaVersion(key, l.Stop)
 		if v == nil || uint64(v.code.v.warps)*uint64(v.code.lay.size) > maxFrames {
 			return nil
 		}
@@ -403,7 +448,7 @@ func (r *blockRunner) Restore(c *exec.CTA) {
 		r.reset(f)
 	}
 	if !r.paused && r.v.replaced.Load() == nil {
-		r.c.stopped(r.v, r.pc)
+		r.c.stopped(r.v, r.pc, r.l.Stop)
 	}
 	if ctr := r.l.Counters; ctr != nil {
 		ctr.Fallbacks.Add(1)

@@ -1,11 +1,8 @@
 package jit
 
 import (
-	"errors"
-	"fmt"
 	"runtime"
 
-	"github.com/gocuda/cuda/internal/defect"
 	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
 )
 
@@ -13,10 +10,7 @@ import (
 func (g *gen) ctaVersion(full bool, entry a64.Label, carries bool) {
 	defer func() {
 		if r := recover(); r != nil {
-			if e, ok := r.(error); ok && errors.Is(e, errPressure) {
-				panic(fmt.Errorf("%w (operation %d, PTX line %d)", e, g.pc, g.op.Line))
-			}
-			panic(defect.Of(r))
+			panic(unmade(r)) // or a *defect.Error with this place
 		}
 	}()
 	g.full, g.loop, g.fused = full, -1, -1
@@ -61,7 +55,7 @@ func (g *gen) bothVersions(entry [2]a64.Label, carries bool) {
 	some.Code = make([]byte, 0, cap(g.Code)/2)
 	some.ends = make([][][]uint32, len(g.a.blocks))
 	some.points, some.consts, some.stubs = nil, nil, nil
-	// write returns what a version panicked with, errPressure or a *defect.Error.
+	// write returns what a version panicked with: an error of unmade, or a *defect.Error.
 	write := func(g *gen, full bool, entry a64.Label) (failed any) {
 		defer func() { failed = recover() }()
 		g.ctaVersion(full, entry, carries)

@@ -2,7 +2,6 @@ package jit
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
@@ -22,7 +21,26 @@ const (
 	exitShift   = 28
 )
 
-var errPressure = errors.New("jit: an operation needs more registers than there are")
+// errStopped says that code was given up because the launch that wanted it was stopped.
+var errStopped = errors.New("jit: stopped")
+
+// noCode is the error of the operation under way.
+func (g *gen) noCode(why Why) *NoCodeError {
+	return &NoCodeError{Why: why, Ops: []int32{g.pc}, Line: g.f.Ops[g.pc].Line}
+}
+
+// unmade turns what the writing of code panicked with into its error; a defect panics on.
+func unmade(r any) error {
+	switch e := r.(type) {
+	case *NoCodeError:
+		return e
+	case error:
+		if e == errStopped {
+			return e
+		}
+	}
+	panic(defect.Of(r))
+}
 
 // gen writes the code of one function.
 type gen struct {
@@ -87,11 +105,7 @@ type entryStub struct {
 func generate(a *analysis, full bool, set isa) (code []byte, entry []int32, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			e, ok := r.(error)
-			if !ok || !errors.Is(e, errPressure) {
-				panic(defect.Of(r))
-			}
-			err = e
+			err = unmade(r)
 		}
 	}()
 	g := &gen{f: a.f, a: a, full: full, loop: -1}
@@ -172,6 +186,9 @@ func (g *gen) dirtyRegs() uint32 {
 
 // begin begins an operation: nothing is in scratch registers.
 func (g *gen) begin() {
+	if s := g.a.stop; s != nil && s.Load() {
+		panic(errStopped)
+	}
 	g.mark(g.pc)
 	g.k6 = 0
 	g.pin()
@@ -203,19 +220,13 @@ func (g *gen) refuse() {
 	}
 }
 
-// refusedError names operations whose templates cannot be used with an instruction set.
-type refusedError struct{ ops []int32 }
-
-func (e *refusedError) Error() string {
-	return fmt.Sprintf("jit: %d operations need instructions that the processor does not have", len(e.ops))
-}
-
+// refusal names the operations whose templates cannot be used with the instruction set.
 func (g *gen) refusal() error {
 	if g.Refused() { // not one operation's
-		return &refusedError{}
+		return &NoCodeError{Why: WhyInstruction}
 	}
 	if len(g.refused) > 0 {
-		return &refusedError{g.refused}
+		return &NoCodeError{Why: WhyInstruction, Ops: g.refused, Line: g.f.Ops[g.refused[0]].Line}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/cpu"
 
+	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/interp"
 	"github.com/gocuda/cuda/internal/ir"
@@ -31,7 +32,11 @@ type engine struct {
 	mapped  codeBytes
 	probe   int32 // tests: CTAs stop after so many operations
 	isa     isa
-	stream  uint64 // bytes that a launch must store to go past the caches
+	stream  uint64        // bytes that a launch must store to go past the caches
+	made    atomic.Uint64 // see Statistics
+	noCode  [whyCount]atomic.Uint64
+
+	refuseMemory error // tests: there is no memory for code
 }
 
 // isa is an instruction set.
@@ -157,6 +162,7 @@ type function struct {
 	stack    bool             // and its stack
 	bounded  []*boundedAccess // checked: by operation, nil for those without a bound
 	bounds   int32            // their number
+	falls    []*NoCodeError   // why it, or some of its operations, are left to the interpreter
 	versions [2]atomic.Pointer[version]
 }
 
@@ -218,24 +224,46 @@ func (f *function) free() {
 // Kernel implements exec.Code.
 func (c *code) Kernel() *ir.Kernel { return c.k }
 
-// generate compiles a function. Operations whose templates need what the instruction set does not have are left to the interpreter.
+// generate compiles a function. Operations that cannot be done are left to the interpreter.
 func (c *code) generate(f *function, full bool) (text []byte, entry []int32, err error) {
 	for {
 		text, entry, err = generate(f.analysis, full, c.e.isa)
-		var no *refusedError
-		if !errors.As(err, &no) || len(no.ops) == 0 {
+		var no *NoCodeError
+		if !errors.As(err, &no) {
 			return text, entry, err
 		}
-		native := slices.Clone(f.analysis.native)
-		for _, i := range no.ops {
+		native, left := slices.Clone(f.analysis.native), false
+		for _, i := range no.Ops {
+			left = left || native[i] != nil
 			native[i] = nil
 		}
+		if !left {
+			return text, entry, err
+		}
+		c.note(&f.falls, no)
+		stop := f.analysis.stop
 		f.analysis = analyse(f.f, native, false)
-		f.analysis.marks = c.e.marks()
+		f.analysis.marks, f.analysis.stop = c.e.marks(), stop
 	}
 }
 
-func (c *code) compile(f *function, which int) *version {
+// note keeps and counts why something is left to the interpreter.
+func (c *code) note(falls *[]*NoCodeError, no *NoCodeError) {
+	*falls = append(*falls, no)
+	c.e.noCode[no.Why].Add(1)
+}
+
+// Statistics returns what the engine has made and left since it was made.
+func (e *engine) Statistics() (s Statistics) {
+	s.Code = e.made.Load()
+	for i := range s.NoCode {
+		s.NoCode[i] = e.noCode[i].Load()
+	}
+	return s
+}
+
+// compile makes the machine code of a function; nil when stop was set meanwhile.
+func (c *code) compile(f *function, which int, stop *atomic.Bool) *version {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if v := f.versions[which].Load(); v != nil {
@@ -254,13 +282,24 @@ func (c *code) compile(f *function, which int) *version {
 		f.analysis.marks = c.e.marks()
 	}
 	v := &version{}
+	f.analysis.stop = stop
 	text, entry, err := c.generate(f, which == 1)
+	f.analysis.stop = nil
+	if err == errStopped {
+		return nil
+	}
 	if err == nil {
-		if v.region, err = mapCode(text, &c.e.mapped); err == nil {
+		if v.region, err = c.e.mapCode(text); err == nil {
 			v.base, v.entry = v.region.base(), entry
+			c.e.made.Add(1)
 		}
 	}
 	if err != nil {
+		var no *NoCodeError
+		if !errors.As(err, &no) {
+			panic(defect.Of(err))
+		}
+		c.note(&f.falls, no)
 		v.entry = make([]int32, len(f.f.Ops)+1)
 		for i := range v.entry {
 			v.entry[i] = -1
@@ -304,7 +343,10 @@ loop:
 		}
 		v := f.versions[which].Load()
 		if v == nil {
-			v = c.compile(f, which)
+			if v = c.compile(f, which, l.Stop); v == nil {
+				s.PC, ev = pc, exec.EventStop
+				break
+			}
 		}
 		if off := v.entry[pc]; off >= 0 {
 			x.mask, x.limit, x.budget, x.live, x.released = s.Mask, w.Limit, s.Budget(), w.Live, w.Released()

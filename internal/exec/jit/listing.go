@@ -4,9 +4,10 @@ package jit
 type Listing struct {
 	Func   string
 	Native []bool // by operation: it has machine code; the others return to Go
-	// Whole is the code that runs whole CTAs, and nil when there is none for WhyNot; Warps is that for whole warps, which runs CTAs that stop before their end.
+	// Whole is the code that runs whole CTAs, and nil when there is none; Warps is that for whole warps, which runs CTAs that stop before their end.
 	Whole, Warps *Code
-	WhyNot       string
+	WhyNot       []*NoCodeError // what stood in the way of Whole; the last says why there is none
+	Falls        []*NoCodeError // what is left to the interpreter of Warps
 }
 
 // Code is machine code with the operations that it was made of.

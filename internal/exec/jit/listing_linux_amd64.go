@@ -25,7 +25,7 @@ func List(k *ir.Kernel, block [3]uint32) ([]Listing, error) {
 	for i := range c.funcs {
 		f := &c.funcs[i]
 		l := Listing{Func: f.f.Name, Native: make([]bool, len(f.f.Ops))}
-		if v := c.compile(f, 1); v.region != nil {
+		if v := c.compile(f, 1, nil); v.region != nil {
 			l.Warps = &Code{bytes.Clone(v.region.mem), slices.Clone(*f.analysis.marks)}
 		}
 		for j := range f.f.Ops {
@@ -37,19 +37,17 @@ func List(k *ir.Kernel, block [3]uint32) ([]Listing, error) {
 			}
 		}
 		if i == 0 {
-			v := c.ctaVersion(ctaKey{dims: block})
-			switch {
-			case v != nil:
+			if v := c.ctaVersion(ctaKey{dims: block}, nil); v != nil {
 				l.Whole = &Code{bytes.Clone(v.region.mem), slices.Clone(*c.cta.analysis.marks)}
-			case c.cta.off != nil:
-				l.WhyNot = c.cta.off.Error()
 			}
+			l.WhyNot = slices.Clone(c.cta.falls)
 		}
 		for j := range f.f.Ops {
 			if c := f.f.Ops[j].Ctl; l.Whole != nil && (c == ir.Exit || c == ir.Ret) {
 				l.Native[j] = true
 			}
 		}
+		l.Falls = slices.Clone(f.falls)
 		list = append(list, l)
 	}
 	runtime.KeepAlive(c)

@@ -106,7 +106,7 @@ func (d *randomDevice) compare(t *testing.T, seed uint64, p exectest.Program, re
 	if diff := ref.Compare(out, total); diff != "" {
 		t.Fatalf("%s, seed %d: %s\n%s", d.name, seed, diff, p.Source)
 	}
-	if c := k.Code.(*code); c.cta.made > 0 && c.cta.off == nil {
+	if c := k.Code.(*code); c.cta.made > 0 && !c.cta.off {
 		d.whole++
 	}
 	d.Free(oa)

@@ -57,7 +57,7 @@ func (g *gen) salloc() int {
 		}
 	}
 	if best < 0 {
-		panic(errPressure)
+		panic(g.noCode(WhyRegisters))
 	}
 	g.sspill(best)
 	g.c.regs[best].used = false
@@ -215,7 +215,7 @@ func (g *gen) strides(stride int64, lane int, wide bool) a64.Label {
 	return g.vector(words)
 }
 
-// sload puts a base of a source into a scratch register.
+// sload puts a base of a source into a scratch register. Flags stay as they are.
 func (g *gen) sload(to uint8, a *ir.Arg, half int, wide bool) {
 	if a.Kind == ir.Imm {
 		if a.Sym {
@@ -243,7 +243,12 @@ func (g *gen) sload(to uint8, a *ir.Arg, half int, wide bool) {
 		g.LdR(wide, to, x.at.mem(at))
 	}
 	if half == 1 && !x.shape.halves && x.shape.stride != 0 {
-		g.RI(a64.ArithAdd, wide, to, int32(16*x.shape.stride))
+		by := a64.At(to, int32(16*x.shape.stride))
+		if wide {
+			g.Lea(to, by)
+		} else {
+			g.Lea32(to, by)
+		}
 	}
 }
 
@@ -460,9 +465,8 @@ func (g *gen) scalarOp(i int32) bool {
 			g.CmovR(c, wide, r, a64.RCX)
 		case opSelp:
 			g.predTest(op.Args[3].Ref.Off, op.Args[3].Neg)
-			// moves leave the flags alone
-			g.sloadFlags(r, &op.Args[2], h, wide)
-			g.sloadFlags(a64.RCX, &op.Args[1], h, wide)
+			g.sload(r, &op.Args[2], h, wide)
+			g.sload(a64.RCX, &op.Args[1], h, wide)
 			g.CmovR(a64.NE, wide, r, a64.RCX)
 		case opCvt:
 			switch {
@@ -499,9 +503,6 @@ func (g *gen) scalarOp(i int32) bool {
 	}
 	return true
 }
-
-// sloadFlags is sload that leaves the flags alone.
-func (g *gen) sloadFlags(to uint8, a *ir.Arg, half int, wide bool) { g.sload(to, a, half, wide) }
 
 // predTest sets the flags, NE when a uniform predicate is true.
 func (g *gen) predTest(row uint32, neg bool) {
@@ -705,13 +706,12 @@ func (g *gen) outOfLineMask(w int32, op *ir.Op) detour {
 	d := detour{back: g.NewLabel()}
 	x := g.v.webs[w]
 	// The operands must be found in memory there.
-	a, b := op.Arg("a"), op.Arg("b")
+	b := op.Arg("b")
 	g.inMemory(w)
 	if u, ok := g.scalarWeb(b); ok {
 		g.inMemory(u)
 	}
 	bw, bScalar := g.scalarWeb(b)
-	_ = a
 	imm, _ := relation(op, intPredicates)
 	cmp := a64.CmpUD
 	if strings.HasPrefix(op.Match.Type(0), "s") {

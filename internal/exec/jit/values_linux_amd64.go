@@ -107,6 +107,15 @@ func (v *values) solve() {
 			x.shape = general
 		}
 	}
+	for i, plain := range v.a.plain {
+		if plain {
+			for _, list := range [][]rowWeb{v.ops[i].uses, v.ops[i].defs} {
+				for _, x := range list {
+					v.webs[x.web].shape = general
+				}
+			}
+		}
+	}
 	v.apart = make([]bool, len(v.a.blocks))
 	v.pending = make([]int32, len(v.a.blocks))
 	for b := range v.pending {

@@ -1,0 +1,57 @@
+package jit
+
+import "fmt"
+
+// Why says why there is no machine code.
+type Why uint8
+
+// The reasons.
+const (
+	WhyScheduler   Why = iota // whole blocks: the kernel does what only the scheduler can
+	WhyInstruction            // the instruction set lacks what the operation's template writes
+	WhyRegisters              // an operation needs more registers than there are
+	WhyScalar                 // the operation's template does not take values that are kept as scalars
+	WhyMemory                 // the host gives no executable memory
+	WhyStops                  // whole blocks: they stopped too often before their end
+	WhyShapes                 // whole blocks: the kernel was launched with too many block shapes
+	whyCount
+)
+
+func (w Why) String() string {
+	return [...]string{
+		"the kernel needs the scheduler", "needs instructions that the processor does not have", "needs more registers than there are", "takes no values that are kept as scalars",
+		"no executable memory", "stopped too often before the end", "too many block shapes",
+	}[w]
+}
+
+// NoCodeError says why a function, or some of its operations, have no machine code.
+type NoCodeError struct {
+	Why    Why
+	Ops    []int32 // the operations that are left to the interpreter; none: all
+	Line   int32   // PTX line of the first, 0 when there is none
+	Detail string
+	Err    error
+}
+
+func (e *NoCodeError) Error() string {
+	s := "jit: " + e.Why.String()
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	if e.Line != 0 {
+		s += fmt.Sprintf(" (PTX line %d)", e.Line)
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+func (e *NoCodeError) Unwrap() error { return e.Err }
+
+// Statistics count what an engine has left to the interpreter since it was made, by reason. Code is what there is machine code of: functions for all lanes and for some, and kernels
+// for whole blocks of a shape.
+type Statistics struct {
+	Code   uint64
+	NoCode [whyCount]uint64
+}

@@ -1,0 +1,220 @@
+package jit
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/exec/exectest"
+	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
+
+const nocodeKernel = `.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n) {
+	.reg .b32 %r<8>; .reg .b64 %q<8>;
+	ld.param.u64 %q1, [out]; ld.param.u32 %r4, [n]; mov.u32 %r1, %tid.x; mul.wide.u32 %q2, %r1, 4; add.u64 %q2, %q1, %q2;
+	clz.b32 %r2, %r4;
+	add.u32 %r3, %r2, %r1;
+	st.global.u32 [%q2], %r3;
+	ret;
+}`
+
+// unfit makes the template of clz one that cannot be used: for it panics for lack of registers, or does not take scalars.
+func unfit(t *testing.T, a *analysis, body func(g *gen, op *ir.Op)) {
+	t.Helper()
+	for i := range a.f.Ops {
+		if op := &a.f.Ops[i]; op.Opcode() == optab.OpClz {
+			was := a.native[i]
+			a.native[i] = func(g *gen) {
+				body(g, op)
+				was(g)
+			}
+			return
+		}
+	}
+	t.Fatal("no clz")
+}
+
+// TestNoCode: what has no machine code says why, in the listing and in the engine's statistics, and the rest has it.
+func TestNoCode(t *testing.T) { eachISA(t, testNoCode) }
+
+func testNoCode(t *testing.T, e *engine) {
+	for _, x := range []struct {
+		name    string
+		body    func(g *gen, op *ir.Op)
+		cluster uint32
+		why     Why
+		text    string
+		whole   bool // there is code of whole blocks all the same
+	}{
+		{"registers, warps", func(g *gen, op *ir.Op) { panic(g.noCode(WhyRegisters)) }, 1, WhyRegisters, "more registers than there are (PTX line 7)", false},
+		{"registers, blocks", func(g *gen, op *ir.Op) { panic(g.noCode(WhyRegisters)) }, 0, WhyRegisters, "more registers than there are (PTX line 7)", false},
+		{"scalar result", func(g *gen, op *ir.Op) { g.dst(&op.Args[0], 1) }, 0, WhyScalar, "kept as scalars (PTX line 7)", true},
+		{"scalar source", func(g *gen, op *ir.Op) { g.flushRow(op.Args[1].Ref.Off) }, 0, WhyScalar, "kept as scalars (PTX line 7)", true},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			d := exectest.Open(t)
+			d.Engine = e
+			k, err := d.Load(nocodeKernel).Kernel("k")
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := k.Code.(*code)
+			f := &c.funcs[0]
+			// The analyses are made as the engine makes them, and then changed.
+			c.compile(f, 0, nil)
+			f.versions[0].Swap(nil).region.free()
+			unfit(t, f.analysis, x.body)
+			if c.ctaVersion(ctaKey{dims: [3]uint32{1, 1, 1}}, nil) == nil {
+				t.Fatal("no code of whole blocks")
+			}
+			unfit(t, c.cta.analysis, x.body)
+			before := e.Statistics()
+			out, data := d.Alloc(4096)
+			var n exec.Counters
+			cfg := exectest.Config{Grid: exectest.Dim(2), Block: exectest.Dim(64), Counters: &n}
+			if x.cluster > 0 {
+				cfg.Cluster = exectest.Dim(x.cluster)
+			}
+			if err := k.Run(cfg, out, uint32(0xf0f)); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range exectest.Words(data[:256]) {
+				if v != uint32(20+i) {
+					t.Fatalf("thread %d: %d, not %d", i, v, 20+i)
+				}
+			}
+			after := e.Statistics()
+			falls := f.falls
+			if x.cluster == 0 {
+				falls = c.cta.falls
+			}
+			if after.NoCode[x.why] == before.NoCode[x.why] || len(falls) == 0 || falls[0].Why != x.why || !strings.Contains(falls[0].Error(), x.text) {
+				t.Errorf("%d were counted, not %d; %v, want %q", after.NoCode[x.why], before.NoCode[x.why], falls, x.text)
+			}
+			v := c.cta.versions[ctaKey{[3]uint32{64, 1, 1}, true}]
+			if x.cluster == 0 && (v != nil) != x.whole {
+				t.Errorf("code of whole blocks: %v, want %v", v != nil, x.whole)
+			}
+			if x.cluster > 0 { // it and the last one in each warp, and nothing else
+				if w := f.versions[1].Load(); w == nil || w.region == nil || n.Fallbacks.Load() != 8 {
+					t.Errorf("%d operations fell back, not 8", n.Fallbacks.Load())
+				}
+			}
+		})
+	}
+}
+
+// TestNoCodeMemory: without memory for machine code kernels run all the same, and why is kept and counted.
+func TestNoCodeMemory(t *testing.T) {
+	eachISA(t, func(t *testing.T, e *engine) {
+		d := exectest.Open(t)
+		d.Engine = e
+		e.refuseMemory = syscall.ENOMEM
+		k, err := d.Load(nocodeKernel).Kernel("k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, data := d.Alloc(4096)
+		if err := k.Run(exectest.Config{Block: exectest.Dim(64)}, out, uint32(0xf0f)); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range exectest.Words(data[:256]) {
+			if v != uint32(20+i) {
+				t.Fatalf("thread %d: %d, not %d", i, v, 20+i)
+			}
+		}
+		c := k.Code.(*code)
+		for _, falls := range [][]*NoCodeError{c.cta.falls, c.funcs[0].falls} {
+			if len(falls) == 0 || falls[len(falls)-1].Why != WhyMemory || falls[len(falls)-1].Err != syscall.ENOMEM {
+				t.Errorf("%v, want the host's error", falls)
+			}
+		}
+		if s := e.Statistics(); s.NoCode[WhyMemory] != 2 || s.Code != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// TestNoCodeShapes: a kernel has code for so many shapes of blocks; that it is run without for the others is counted once.
+func TestNoCodeShapes(t *testing.T) {
+	eachISA(t, func(t *testing.T, e *engine) {
+		d := exectest.Open(t)
+		d.Engine = e
+		k, err := d.Load(nocodeKernel).Kernel("k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, _ := d.Alloc(4096)
+		for n := range uint32(maxVersions + 10) {
+			if err := k.Run(exectest.Config{Block: exectest.Dim(n + 1)}, out, uint32(0xf0f)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s := e.Statistics(); s.NoCode[WhyShapes] != 1 {
+			t.Errorf("%+v", s)
+		}
+		if n := len(k.Code.(*code).cta.versions); n != maxVersions {
+			t.Errorf("%d versions", n)
+		}
+	})
+}
+
+// TestStopCompiling stops a launch while its machine code is made, which takes seconds for such a kernel; the next launch has its code all the same.
+func TestStopCompiling(t *testing.T) {
+	eachISA(t, func(t *testing.T, e *engine) {
+		for _, cluster := range []uint32{0, 1} {
+			d := exectest.Open(t)
+			d.Engine = e
+			n := 40000
+			k, err := d.Load(fmt.Sprintf(stopKernel, strings.Repeat("ld.global.u32 %r2, [%q1]; add.u32 %r3, %r3, %r2; st.global.u32 [%q1], %r3;\n", n/3))).Kernel("k")
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, _ := d.Alloc(4)
+			c := exectest.Config{Block: exectest.Dim(32)}
+			if cluster > 0 {
+				c.Cluster = exectest.Dim(cluster)
+			}
+			// The analyses are made without looking; what takes long is to write the code.
+			y := k.Code.(*code)
+			var stop atomic.Bool
+			stop.Store(true)
+			y.ctaVersion(ctaKey{dims: [3]uint32{32, 1, 1}}, &stop)
+			y.compile(&y.funcs[0], 1, &stop)
+			if late := stopped(t, k, c, 1, out); late > 5*stopLate {
+				t.Errorf("clusters of %d: it went on for %v after it was stopped", cluster, late)
+			}
+			begin := time.Now()
+			if err := k.Run(c, out); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%v", time.Since(begin))
+			if s := e.Statistics(); s.Code == 0 || s.NoCode != [whyCount]uint64{} {
+				t.Errorf("%+v", s)
+			}
+		}
+	})
+}
+
+// TestContextAlignment: where the allocator puts contexts, registers in memory lie in one line each.
+func TestContextAlignment(t *testing.T) {
+	var warps [100]exec.Warp
+	for i := range warps {
+		x := new(context)
+		warps[i].Ext = unsafe.Pointer(x) // as engines have them: on the heap
+		if at := uintptr(unsafe.Pointer(&x.registers)); at%64 != 0 {
+			t.Fatalf("registers are %d bytes behind a line's beginning: registersPad is another for this version of Go", at%64)
+		}
+	}
+	runtime.KeepAlive(&warps)
+}
