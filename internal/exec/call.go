@@ -80,7 +80,7 @@ func (w *Warp) Call(f *ir.Func, info *ir.CallInfo, lanes uint32, ret int32) Even
 		if c.To >= len(f.Params) {
 			w.Throw(FaultPC, bits.TrailingZeros32(lanes), "the function called through a pointer takes fewer parameters")
 		}
-		w.copyParam(c, caller.Frame, f.Params[c.To], f.ParamRegs[c.To], a.Frame, lanes, true)
+		w.copyParam(c, caller.Frame, part(f.Params[c.To], c.At), f.ParamRegs[c.To], a.Frame, lanes, true)
 	}
 	if rest := s.Mask &^ lanes; rest != 0 {
 		t := w.newSplit()
@@ -105,7 +105,7 @@ func (w *Warp) Return(lanes uint32, next int32) Event {
 		if c.To >= len(a.Func.Returns) {
 			break
 		}
-		w.copyParam(c, a.Caller.Frame, a.Func.Returns[c.To], a.Func.RetRegs[c.To], a.Frame, lanes, false)
+		w.copyParam(c, a.Caller.Frame, part(a.Func.Returns[c.To], c.At), a.Func.RetRegs[c.To], a.Frame, lanes, false)
 	}
 	a.Live &^= lanes
 	if rest := s.Mask &^ lanes; rest != 0 {
@@ -119,6 +119,12 @@ func (w *Warp) Return(lanes uint32, next int32) Event {
 		w.Act = nil
 	}
 	return EventReschedule
+}
+
+// part is a parameter variable from a byte on. A function that is called through a pointer may have a shorter one than the call says.
+func part(s ir.Slot, at uint64) ir.Slot {
+	at = min(at, s.Size)
+	return ir.Slot{Off: s.Off + at, Stride: s.Stride, Size: s.Size - at}
 }
 
 // copyParam moves one argument into a callee (in) or one result out of it. Both sides are a register or a parameter variable.
@@ -202,9 +208,10 @@ func (p *place) setBit(lane uint32, v bool) {
 		*q = *q&^(1<<lane) | x<<lane
 		return
 	}
-	d := unsafe.Slice((*byte)(p.at(lane)), p.size())
-	clear(d)
-	d[0] = byte(x)
+	if d := unsafe.Slice((*byte)(p.at(lane)), p.size()); len(d) > 0 { // a variadic parameter has no bytes
+		clear(d)
+		d[0] = byte(x)
+	}
 }
 
 func copyBytes(dst, src unsafe.Pointer, n uint64) {

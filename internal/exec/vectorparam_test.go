@@ -1,7 +1,9 @@
 package exec_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gocuda/cuda/internal/exec"
@@ -55,6 +57,78 @@ P:	.callprototype (.reg .b32 _) _ (.reg .v2 .u32 _, .reg .u32 _);
 			want := []uint32{(2*i+7)*10 + 5, (5+i)*10 + 7, i + 103, 105, i, i + 1, i + 3, i + 4}
 			if got := words[12*i:][:8]; !slices.Equal(got, want) {
 				t.Fatalf("%s, thread %d: %d, want %d", e.Name(), i, got, want)
+			}
+		}
+	}
+}
+
+// TestVectorParameters passes vectors of every type and size through functions whose parameter and result are registers or .param variables, called by name and through
+// a pointer with registers, braces and .param variables. The components come back in the opposite order from functions with registers, in the same from others.
+func TestVectorParameters(t *testing.T) {
+	engines := []exec.Engine{interp.New()}
+	if e, err := jit.New(); err == nil {
+		engines = append(engines, e)
+	}
+	for _, typ := range []string{"u8", "b16", "s16", "f16", "b32", "u32", "f32", "f16x2", "b64", "s64", "f64"} {
+		bits := map[byte]int{'8': 8, '6': 16, '2': 32, '4': 64}[typ[len(typ)-1]]
+		if typ == "f16x2" {
+			bits = 32
+		}
+		for _, n := range []int{2, 4} {
+			if n*bits > 128 {
+				continue
+			}
+			narrow := fmt.Sprintf("b%d", bits) // of loads and stores
+			move := func(to, from string) string { return fmt.Sprintf("mov.b%d %s, %s; ", bits, to, from) }
+			if bits == 8 {
+				move = func(to, from string) string { return fmt.Sprintf("cvt.u16.u8 h, %s; cvt.u8.u16 %s, h; ", from, to) }
+			}
+			var back, set, store, braces []string
+			for i := range n {
+				c, d := "xyzw"[i:i+1], "xyzw"[n-1-i:n-i]
+				back = append(back, move("o."+c, "x."+d))
+				if bits == 8 {
+					set = append(set, fmt.Sprintf("mov.u16 h, %d; cvt.u8.u16 v.%s, h; ", 17+i, c))
+				} else {
+					set = append(set, move("v."+c, fmt.Sprint(17+i)))
+				}
+				store = append(store, fmt.Sprintf("st.global.%s [a+%d], w.%s; ", narrow, 8*i, c))
+				braces = append(braces, "v."+c)
+			}
+			reg, param := fmt.Sprintf(".reg .v%d .%s", n, typ), fmt.Sprintf(".param .v%d .%s", n, typ)
+			vec := fmt.Sprintf("v%d.%s", n, narrow)
+			text := ".version 8.0\n.target sm_90\n.address_size 64\n" +
+				".func (" + reg + " o) f(" + reg + " x) { .reg .b16 h; " + strings.Join(back, "") + "ret; }\n" +
+				".func (" + param + " o) g(" + param + " x) { " + reg + " v; ld.param." + vec + " v, [x]; st.param." + vec + " [o], v; ret; }\n" +
+				".visible .entry k(.param .u64 at) { .reg .u64 a, p; .reg .b16 h; " + reg + " v, w; ld.param.u64 a, [at]; " + strings.Join(set, "") +
+				"P: .callprototype (" + reg + " _) _ (" + reg + " _); Q: .callprototype (" + param + " _) _ (" + param + " _);\n"
+			for i, call := range []string{
+				"call (w), f, (v);", "call (w), f, ({" + strings.Join(braces, ", ") + "});", "mov.u64 p, f; call (w), p, (v), P;", "call (w), f, (v); call (w), f, (w); call (w), f, (w);",
+				"call (w), g, (v);", "call (w), g, ({" + strings.Join(braces, ", ") + "});", "mov.u64 p, g; call (w), p, (v), Q;",
+				"{ " + param + " i; " + param + " r; st.param." + vec + " [i], v; call (r), g, (i); ld.param." + vec + " w, [r]; }",
+			} {
+				src := text + call + strings.Join(store, "") + "ret; }"
+				for _, e := range engines {
+					d := exectest.Open(t)
+					d.Engine = e
+					k, err := d.Load(src).Kernel("k")
+					if err != nil {
+						t.Fatalf("%v\n%s", err, src)
+					}
+					at, out := d.Alloc(32)
+					if err := k.Run(exectest.Config{}, at); err != nil {
+						t.Fatalf("%s: %v\n%s", e.Name(), err, src)
+					}
+					for j := range n {
+						want := byte(17 + j)
+						if i < 4 {
+							want = byte(17 + n - 1 - j)
+						}
+						if got := out[8*j:][:bits/8]; got[0] != want || slices.ContainsFunc(got[1:], func(b byte) bool { return b != 0 }) {
+							t.Errorf("%s: component %d of %s through %q is %x, want %d", e.Name(), j, vec, call, got, want)
+						}
+					}
+				}
 			}
 		}
 	}

@@ -212,6 +212,8 @@ type Copy struct {
 	Row  *Arg // register or constant in the caller (source of an argument, destination of a result)
 	Slot Slot // the caller's parameter variable, when Row is nil
 	To   int  // number of the parameter or result in the callee
+	// At is where the value begins in the callee's parameter variable: a register of vector type goes there by components.
+	At uint64
 }
 
 // Slot is the storage of a parameter variable in a frame: lane i's bytes are at Off + i*Stride.

@@ -637,7 +637,8 @@ func (b *body) call(in *check.Inst, op *Op) error {
 	return err
 }
 
-// copies lowers the arguments or results of a call; those of vector type are copied by components, which have numbers of their own.
+// copies lowers the arguments or results of a call. Those of vector type are copied by components, which have numbers of their own where the callee has registers, and lie
+// one behind another where it has a parameter variable.
 func (b *body) copies(as []check.Arg, formal []*check.Var) ([]Copy, error) {
 	out := make([]Copy, 0, len(as))
 	to := 0
@@ -655,7 +656,13 @@ func (b *body) copies(as []check.Arg, formal []*check.Var) ([]Copy, error) {
 			if err != nil {
 				return nil, err
 			}
-			c.To = to + k
+			c.To = to
+			switch {
+			case n > 1:
+				c.To += k
+			case i < len(formal):
+				c.At = uint64(k) * uint64(formal[i].Type.Bytes())
+			}
 			out = append(out, c)
 		}
 		to += n
