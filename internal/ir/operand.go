@@ -1,6 +1,8 @@
 package ir
 
 import (
+	"fmt"
+
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/check"
 	"github.com/gocuda/cuda/internal/ptx/optab"
@@ -62,6 +64,9 @@ func (b *body) arg(a *check.Arg, out *Arg) error {
 	case check.ArgNone:
 	case check.ArgReg:
 		out.Kind, out.Ref, out.Class, out.Width = Row, b.reg(a.Var), ClassOf(a.Var.Type.Bits), uint8(a.Var.Type.Bits)
+		if a.Off != 0 {
+			return b.sum(a, out)
+		}
 	case check.ArgImm:
 		out.Kind, out.Class, out.Bits = Imm, width(a.Type), a.Imm
 		if a.Hi != 0 {
@@ -102,6 +107,23 @@ func (b *body) arg(a *check.Arg, out *Arg) error {
 		}
 		b.rest(out).Second = s
 	}
+	return nil
+}
+
+// sum appends an addition for a register plus a constant, and makes the operand its result.
+func (b *body) sum(a *check.Arg, out *Arg) error {
+	bits := max(a.Var.Type.Bits, 16) // there is no addition of 8 bits; whoever takes the result takes its lower byte
+	typ := fmt.Sprintf("u%d", bits)
+	at := b.typed(typ)
+	class := ClassOf(bits)
+	n := uint64(a.Off) << (64 - bits) >> (64 - bits)
+	row := Arg{Kind: Row, Class: class, Ref: b.newRow(class, bits), Width: uint8(bits), Position: at, ArgRest: &noRest}
+	from, add := *out, Arg{Kind: Imm, Class: class, Bits: n, Ref: b.konst(class, n, 0, nil, nil), Position: at, ArgRest: &noRest}
+	from.Position = at
+	if err := b.insert("add", []string{typ}, row, from, add); err != nil {
+		return err
+	}
+	out.Ref, out.Class, out.Width = row.Ref, row.Class, row.Width
 	return nil
 }
 

@@ -355,9 +355,9 @@ func (p *parser) addr() Operand {
 	// The usual forms without the climb: [name] and [name+n].
 	x := p.unary()
 	if p.tok.kind == ']' {
-		a.Base, a.Offset = splitAddr(x)
+		a.Base, a.Offset = SplitAddr(x)
 	} else {
-		a.Base, a.Offset = splitAddr(p.binaryAfter(x, precCond))
+		a.Base, a.Offset = SplitAddr(p.binaryAfter(x, precCond))
 	}
 	if p.tok.kind == ',' {
 		mark := p.args.mark()
@@ -375,10 +375,10 @@ func (p *parser) addr() Operand {
 	return a
 }
 
-// splitAddr divides an address expression into its symbol or register and the
+// SplitAddr divides an address expression into its symbol or register and the
 // constant that is added. Without a symbol on the path of additions the whole
 // is the offset.
-func splitAddr(x Operand) (base, offset Operand) {
+func SplitAddr(x Operand) (base, offset Operand) {
 	switch x := x.(type) {
 	case *Ident:
 		if !isWarpSize(x) {
@@ -390,7 +390,7 @@ func splitAddr(x Operand) (base, offset Operand) {
 		if x.Op != OpAdd && x.Op != OpSub {
 			break
 		}
-		if base, off := splitAddr(x.X); base != nil {
+		if base, off := SplitAddr(x.X); base != nil {
 			switch {
 			case off != nil:
 				return base, &Expr{Pos: off.Position(), Op: x.Op, X: off, Y: x.Y}

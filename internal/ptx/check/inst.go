@@ -41,6 +41,7 @@ type spec struct {
 	sym   bool // may be the address of a symbol
 	load  bool // of ld
 	store bool // of st
+	sum   bool // may be a register plus a constant
 
 	braces bool // one element may stand in braces: Triton writes ld.global.b32 {%r1}, [%rd1]
 }
@@ -139,6 +140,7 @@ func (c *checker) candidate(m optab.Match) candidate {
 		s := &cd.specs[i]
 		s.video, s.sreg, s.sym = cd.video, cd.sregOK && !op.Dst, cd.symOK
 		s.load, s.store = f.Name == "ld", f.Name == "st"
+		s.sum = s.store && s.kind == optab.KindType
 		if !op.Optional {
 			cd.need++
 		}

@@ -153,7 +153,7 @@ type ArgKind uint8
 // The operand kinds after resolution.
 const (
 	ArgNone  ArgKind = iota // absent or the sink "_"
-	ArgReg                  // Var is the register; Neg for !p or -r
+	ArgReg                  // Var is the register, plus Off; Neg for !p or -r
 	ArgImm                  // Imm holds the bits, already converted to the operand's type and cut to its width
 	ArgSReg                 // Name is the special register, as %tid.x
 	ArgSym                  // the address of Var or Func, plus Off

@@ -272,7 +272,13 @@ func (c *checker) typed(s *spec, a ptx.Operand, out *Arg) problem {
 			return c.operand(s, a.Elems[0], out)
 		}
 		return problem{code: pMismatch, pos: out.Pos}
-	case *ptx.Float, *ptx.Expr, *ptx.Index:
+	case *ptx.Expr:
+		if s.sum {
+			if p, ok := c.sum(s, a, out); ok {
+				return p
+			}
+		}
+	case *ptx.Float, *ptx.Index:
 	default:
 		return problem{code: pMismatch, pos: out.Pos}
 	}
@@ -284,6 +290,32 @@ func (c *checker) typed(s *spec, a ptx.Operand, out *Arg) problem {
 		return p
 	}
 	return c.immediate(s, &v, out)
+}
+
+// sum checks a register plus a constant as the value of a store, which the driver takes: the grammar of the manual has such sums in addresses alone (PTX ISA 6.4.1). It is
+// the sum in the register's type. ok is false when the operand is something else.
+func (c *checker) sum(s *spec, e *ptx.Expr, out *Arg) (p problem, ok bool) {
+	base, off := ptx.SplitAddr(e)
+	id, isName := base.(*ptx.Ident)
+	if !isName || off == nil {
+		return p, false
+	}
+	sym, found := c.find(id.Name)
+	if !found || sym.v == nil || sym.v.Space != "reg" {
+		return p, false
+	}
+	if p = c.register(s, id, sym.v, out); p.code != pOK {
+		return p, true
+	}
+	v, p := c.evalAt(off)
+	if p.code != pOK {
+		return p, true
+	}
+	if t := out.Var.Type; !v.isInt() || !s.fits(t) || t.Class > optab.Signed || t.Bits < 8 || t.Bits > 64 || out.Comp != "" {
+		return problem{code: pMismatch, pos: out.Pos}, true
+	}
+	out.Off = int64(v.c.Bits)
+	return p, true
 }
 
 // evalAt evaluates an operand and turns a fault into a problem.
