@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"unsafe"
@@ -364,6 +365,7 @@ func (d *Driver) rangeAttribute(data unsafe.Pointer, size uint64, attr driver.CU
 				all = append(all, l)
 			}
 		}
+		slices.SortFunc(all, func(a, b driver.CUmemLocation) int { return cmp.Compare(uint32(id(a)), uint32(id(b))) }) // devices before the host (recorded)
 		for i, l := range all[:min(len(all), len(list))] {
 			list[i] = id(l)
 		}

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
 )
 
 // shortCopy is the number of bytes up to which work on an idle stream is done at once instead of by another goroutine, which takes a
@@ -174,11 +175,30 @@ func (d *Driver) dtod(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint6
 
 func (d *Driver) anyToAny(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64, s driver.CUstream, async bool) driver.CUresult {
 	return d.linear(cur, n, s, async, func(m *memory) (to, from endpoint, ok bool) {
-		if to, ok = m.anyEnd(dst, n); ok {
-			from, ok = m.anyEnd(src, n)
+		to, ok = m.anyEnd(dst, n)
+		from, known := m.anyEnd(src, n)
+		if !ok && known && m.isManaged(src) {
+			to, ok = m.closedEnd(dst, n)
 		}
-		return
+		if ok && !known && m.isManaged(dst) {
+			from, known = m.closedEnd(src, n)
+		}
+		return to, from, ok && known
 	})
+}
+
+func (m *memory) isManaged(addr driver.CUdeviceptr) bool {
+	r, _, ok := m.find(addr)
+	return ok && r.Kind == mem.Managed
+}
+
+// closedEnd is memory of a pool of the host that no device may access: cuMemcpyAsync copies between it and managed memory all the same (seen on an H200).
+func (m *memory) closedEnd(addr driver.CUdeviceptr, n uint64) (endpoint, bool) {
+	r, a, ok := m.find(addr)
+	if !ok || a.pool == nil || !a.pool.hidden.Load() || n > r.End()-uint64(addr) {
+		return endpoint{}, false
+	}
+	return endpoint{p: m.w.Ptr(uint64(addr))}, true
 }
 
 func (d *Driver) memcpyHtoD(cur driver.CUcontext, dst driver.CUdeviceptr, src unsafe.Pointer, n uint64) driver.CUresult {

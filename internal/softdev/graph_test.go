@@ -544,6 +544,44 @@ func TestGraphConditional(t *testing.T) {
 	if d.gs.conds.get(uintptr(h)) != nil {
 		t.Error("the handle is there after all graphs with it")
 	}
+	// An update brings the other graph's handle, with its flags and default value (cuGraphExecUpdate, "Conditional Nodes"); what kernels set is that handle's value.
+	limit2 := uint32(20)
+	loop := func(limit *uint32, dflt, flags uint32) *graphMaker {
+		b := newGraphMaker(t, tab, ctx)
+		h := handle(b, dflt, flags)
+		body := conditional(b, driver.CU_GRAPH_COND_TYPE_WHILE, 1, h)[0]
+		body.kernel(add, unsafe.Pointer(&p), unsafe.Pointer(&step))
+		body.kernel(below, unsafe.Pointer(&p), unsafe.Pointer(limit), unsafe.Pointer(&h))
+		return b
+	}
+	first := loop(&limit, 1, 1)
+	x = first.instantiate(0)
+	for _, u := range []struct {
+		with   *graphMaker
+		expect uint32
+	}{{loop(&limit2, 1, 1), 21}, {loop(&limit2, 0, 1), 0}, {first, 12}, {loop(&limit2, 1, 0), 0}} {
+		must(t, tab.GraphExecUpdate_v2(ctx, x, u.with.g, new(driver.CUgraphExecUpdateResultInfo)))
+		if u.with != first {
+			must(t, tab.GraphDestroy(ctx, u.with.g)) // the executable graph has what it needs
+		}
+		must(t, tab.MemsetD32_v2(ctx, p, 0, 1))
+		b.run(x)
+		if v := read32(t, tab, ctx, p); v != u.expect {
+			t.Errorf("after an update: %d, want %d", v, u.expect)
+		}
+	}
+	must(t, tab.GraphExecDestroy(ctx, x))
+	must(t, tab.GraphDestroy(ctx, first.g))
+	b = newGraphMaker(t, tab, ctx)
+	other := handle(b, 1, 1)
+	conditional(b, driver.CU_GRAPH_COND_TYPE_IF, 2, other)
+	x = loop(&limit, 1, 1).instantiate(0)
+	var info driver.CUgraphExecUpdateResultInfo
+	want(t, "another kind of condition", tab.GraphExecUpdate_v2(ctx, x, b.g, &info), driver.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
+	if info.Result != driver.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED {
+		t.Errorf("result %d", info.Result)
+	}
+	must(t, tab.GraphExecDestroy(ctx, x))
 	b = newGraphMaker(t, tab, ctx)
 	handle(b, 0, 0)
 	ip := driver.CUDA_GRAPH_INSTANTIATE_PARAMS{}

@@ -657,7 +657,7 @@ func changeable(old, w nodeWork) driver.CUgraphExecUpdateResult {
 		}
 	case *conditionalWork:
 		o := old.(*conditionalWork)
-		if o.cond != w.cond || o.typ != w.typ || len(o.plans) != len(w.plans) {
+		if o.typ != w.typ || len(o.plans) != len(w.plans) { // a handle belongs to its graph, and the other graph has another
 			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
 		}
 	}
@@ -695,12 +695,19 @@ func (p *plan) compare(q *plan) (why driver.CUgraphExecUpdateResult, node, from 
 	return driver.CU_GRAPH_EXEC_UPDATE_SUCCESS, nil, nil
 }
 
-// adopt takes over the works of a plan that compare has found equal in structure.
-func (p *plan) adopt(q *plan) {
+// adopt takes over the works of a plan that compare has found equal in structure. Conditional nodes get the other graph's handles, with their flags and default values
+// (cuGraphExecUpdate): the kernels that set the values come from there too.
+func (gs *graphs) adopt(p, q *plan) {
 	for i := range p.steps {
 		x, y := subplans(p.steps[i].work), subplans(q.steps[i].work)
 		for k := range x {
-			x[k].adopt(y[k])
+			gs.adopt(x[k], y[k])
+		}
+		if w, ok := p.steps[i].work.(*conditionalWork); ok {
+			old := w.cond
+			w.cond = q.steps[i].work.(*conditionalWork).cond
+			gs.holdConditional(w.cond)
+			gs.dropConditional(old)
 		}
 		if _, ok := p.steps[i].work.(*memAllocWork); !ok && x == nil {
 			p.steps[i].work = q.steps[i].work
@@ -747,7 +754,7 @@ func (d *Driver) graphExecUpdate(_ driver.CUcontext, h driver.CUgraphExec, gh dr
 	defer d.gs.drop(q)
 	why, node, from := x.plan.compare(q)
 	if why == driver.CU_GRAPH_EXEC_UPDATE_SUCCESS {
-		x.plan.adopt(q)
+		d.gs.adopt(x.plan, q)
 		return success
 	}
 	info.Result = why
@@ -794,7 +801,7 @@ func (d *Driver) setStep(h driver.CUgraphExec, nh driver.CUgraphNode, w nodeWork
 		if why, _, _ := o.plan.compare(q); why != driver.CU_GRAPH_EXEC_UPDATE_SUCCESS {
 			return driver.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
 		}
-		o.plan.adopt(q)
+		d.gs.adopt(o.plan, q)
 		return success
 	}
 	if changeable(s.work, w) != driver.CU_GRAPH_EXEC_UPDATE_SUCCESS {

@@ -111,11 +111,11 @@ func (d *Driver) absentTable(t *driver.Table) {
 
 func (d *Driver) refuse(a absent, args []reflect.Value) driver.CUresult {
 	null := a.every || a.null0(args[1:])
-	if a.needs == needsNothing && null {
-		return a.null
-	}
 	var c *context
-	r := d.ready()
+	r := success
+	if a.needs != needsNothing {
+		r = d.ready()
+	}
 	if cur := driver.CUcontext(args[0].Uint()); a.needs == needsContext || a.needs == needsOldContext {
 		c, r = d.enter(cur)
 		if r == success && a.needs == needsOldContext {

@@ -172,7 +172,7 @@ func (d *Driver) pointerSetAttribute(cur driver.CUcontext, value unsafe.Pointer,
 		return invalidValue
 	}
 	rng, a, ok := d.memory.find(p)
-	if !ok || rng.Kind != mem.Device || a.pool != nil || a.mapped != nil {
+	if !ok || rng.Kind != mem.Device && rng.Kind != mem.Managed || a.pool != nil || a.mapped != nil {
 		return invalidValue
 	}
 	a.sync.Store(*(*uint32)(value) != 0)

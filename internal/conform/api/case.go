@@ -76,6 +76,7 @@ func Cases() []Case {
 	greenCases(&c)
 	serviceCases(&c)
 	orderCases(&c)
+	reachCases(&c)
 	seen := map[string]bool{}
 	for _, k := range c {
 		if seen[k.Name] {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -79,6 +80,13 @@ func compare(name string, driver, software []string) (want, got string) {
 	return "", ""
 }
 
+// Awaited says whether a case has no recording yet.
+func Awaited(name string) bool { return unrecorded(name) >= 0 }
+
+func unrecorded(name string) int {
+	return slices.IndexFunc(Unrecorded, func(u string) bool { return u == name || strings.HasPrefix(name, u) && strings.HasSuffix(u, "/") })
+}
+
 // Verdict is the outcome of a comparison with the driver's transcript.
 type Verdict struct {
 	Cases, Lines int
@@ -101,13 +109,11 @@ func (tr *Transcript) Judge(lines func(i int, c Case) []string) Verdict {
 	}
 	awaited := make([]bool, len(Unrecorded))
 	await := func(name string) bool {
-		for i, u := range Unrecorded {
-			if u == name || strings.HasPrefix(name, u) && strings.HasSuffix(u, "/") {
-				awaited[i] = true
-				return true
-			}
+		i := unrecorded(name)
+		if i >= 0 {
+			awaited[i] = true
 		}
-		return false
+		return i >= 0
 	}
 	var v Verdict
 	seen := map[string]bool{}

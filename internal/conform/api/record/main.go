@@ -16,6 +16,7 @@ import (
 func main() {
 	out := flag.String("o", "h200.txt", "file to write")
 	workers := flag.Int("j", 8, "processes at a time")
+	fresh := flag.Bool("new", false, "only the cases that have no recording yet")
 	flag.Parse()
 	open := func() (*driver.Table, error) {
 		d, err := nvidia.Open(nvidia.Options{})
@@ -31,12 +32,13 @@ func main() {
 	if err != nil {
 		fail(err)
 	}
-	texts, err := api.Record(*workers)
+	wanted := func(c api.Case) bool { return !*fresh || api.Awaited(c.Name) }
+	texts, err := api.RecordSome(*workers, wanted)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	// Twice, with another number of processes: what is not the same both times is no answer.
-	again, err := api.Record((*workers + 1) / 2)
+	again, err := api.RecordSome((*workers+1)/2, wanted)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
