@@ -305,9 +305,6 @@ func (g *gen) tensorCopy(f *optab.Form, words []string, m *optab.Match) bool {
 			list = append(list, fmt.Sprint(g.IntN(2)))
 		}
 		offsets = ",{" + strings.Join(list, ",") + "}"
-		if rank == 3 && g.chance(2) {
-			offsets = "," + list[0]
-		}
 	}
 	output := -1
 	rows := 0

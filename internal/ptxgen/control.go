@@ -202,15 +202,12 @@ func (g *gen) scope() {
 	}
 	r := g.source(optab.FindType("b32"), false)
 	g.emit("{\n.reg .%s %s;\n.reg .v2 .b32 %%v%d;\nmov.b32 %s,%s;\nmov.b32 %%v%d.x,%s;\nmov.b32 %%v%d.y,%s;", typ, name, n, name, r.name, n, name, n, r.name)
-	keep := g.regs
-	g.regs = append(append([]reg(nil), g.regs...), reg{fmt.Sprintf("%%v%d.y", n), optab.FindType("b32")})
 	if typ != "f32" {
 		g.emit("add.%s %s,%s,%d;", strings.Replace(typ, "b", "u", 1), name, name, g.IntN(99))
 	}
 	d := g.regs[0]
 	g.block(1)
 	g.emit("xor.b32 %s,%%v%d.x,%%v%d.y;\nmov.b32 %%v%d.x,%s;\nxor.b32 %s,%s,%%v%d.x;\n}", d.name, n, n, n, name, d.name, d.name, n)
-	g.regs = keep
 }
 
 // special reads special registers.

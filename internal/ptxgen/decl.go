@@ -29,7 +29,7 @@ func (g *gen) bytes(n int) []byte {
 func (g *gen) kernelParam() {
 	n := len(g.p.Params)
 	name := fmt.Sprintf("pp%d", n)
-	typ := pick(g, "b8", "u8", "s8", "b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64", "f16x2")
+	typ := pick(g, "b8", "u8", "s8", "b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64")
 	t := optab.FindType(typ)
 	size := t.Bits / 8
 	decl, off := fmt.Sprintf(".param .%s %s", typ, name), 0
@@ -39,13 +39,6 @@ func (g *gen) kernelParam() {
 		count = 1 + g.IntN(5)
 		decl += fmt.Sprintf("[%d]", count)
 		off = g.IntN(count) * size
-	case 1:
-		if size*4 <= 16 && typ != "f16" && typ != "f16x2" {
-			v := pick(g, 2, 4)
-			count = v
-			decl = fmt.Sprintf(".param .v%d .%s %s", v, typ, name)
-			off = g.IntN(v) * size
-		}
 	case 2: // a structure
 		size, count, typ = 1, 4*(1+g.IntN(10)), "b32"
 		a := pick(g, 4, 8, 16)
@@ -56,7 +49,7 @@ func (g *gen) kernelParam() {
 	}
 	g.p.Params = append(g.p.Params, Param{Bytes: g.bytes(size * count)})
 	g.params = append(g.params, decl)
-	lt := strings.Replace(strings.Replace(typ, "f16x2", "b32", 1), "f16", "b16", 1)
+	lt := strings.Replace(typ, "f16", "b16", 1)
 	r := g.result(optab.FindType(lt), false)
 	g.emit("ld.param.%s %s,[%s+%d];", lt, r.name, name, off)
 	g.settle(r, "")
@@ -244,7 +237,7 @@ func (a argument) decl(name string) string {
 	if a.param {
 		space = "param"
 	}
-	switch {
+	switch { // no vector lies in .param
 	case a.bytes > 0:
 		return fmt.Sprintf(".param .align 8 .b8 %s[%d]", name, a.bytes)
 	case a.vec > 0:
@@ -258,11 +251,11 @@ func (g *gen) argument() argument {
 	case 0:
 		return argument{typ: optab.FindType("b32"), param: true, bytes: 8 * (1 + g.IntN(4))}
 	case 1:
-		return argument{typ: optab.FindType(pick(g, "b32", "u32", "f32", "s32")), param: g.chance(2), vec: pick(g, 2, 4)}
+		return argument{typ: optab.FindType(pick(g, "b32", "u32", "f32", "s32")), vec: pick(g, 2, 4)}
 	case 2, 3, 4:
-		return argument{typ: optab.FindType(pick(g, "b32", "u32", "s32", "f32", "b64", "u64", "f64", "u16", "b16", "s64")), param: true}
+		return argument{typ: optab.FindType(pick(g, "b32", "u32", "s32", "f32", "b64", "u64", "f64", "s64")), param: true}
 	}
-	return argument{typ: optab.FindType(pick(g, "b32", "u32", "s32", "f32", "b64", "s64", "f64", "u16", "s16", "pred"))}
+	return argument{typ: optab.FindType(pick(g, "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"))}
 }
 
 func signature(list []argument, prefix string) string {
@@ -341,20 +334,12 @@ func (g *gen) receive(i int, a argument) {
 		for k := 0; k < a.bytes; k += 4 {
 			g.emit("ld.param.b32 %%t1,[%s+%d];\nmad.lo.u32 %%acc,%%acc,31,%%t1;", name, k)
 		}
-	case a.vec > 0 && a.param:
-		regs := []string{"%t1", "%t2", "%t3", "%t4"}[:a.vec]
-		g.emit("ld.param.v%d.b32 {%s},[%s];", a.vec, strings.Join(regs, ","), name)
-		for _, r := range regs {
-			g.emit("mad.lo.u32 %%acc,%%acc,31,%s;", r)
-		}
 	case a.vec > 0:
 		for k := range a.vec {
 			g.mix(&reg{name + "." + string("xyzw"[k]), a.typ})
 		}
 	case a.param:
 		switch a.typ.Bits {
-		case 16:
-			g.emit("ld.param.u16 %%t1,[%s];\nmad.lo.u32 %%acc,%%acc,31,%%t1;", name)
 		case 64:
 			g.emit("ld.param.b64 %%a7,[%s];", name)
 			g.mix(&reg{"%a7", optab.FindType("b64")})
@@ -390,12 +375,8 @@ func (g *gen) callLine(f *function, callee, table string, first []string, result
 				l = append(l, g.source(optab.FindType("b32"), false).name)
 			}
 			g.emit("%s;", a.decl(name))
-			if a.param {
-				g.emit("st.param.v%d.b32 [%s],{%s};", a.vec, name, strings.Join(l, ","))
-			} else {
-				for k, s := range l {
-					g.emit("mov.b32 %s.%c,%s;", name, "xyzw"[k], s)
-				}
+			for k, s := range l {
+				g.emit("mov.b32 %s.%c,%s;", name, "xyzw"[k], s)
 			}
 		case a.param:
 			g.emit("%s;\nst.param.b%d [%s],%s;", a.decl(name), a.typ.Bits, name, g.source(optab.FindType(fmt.Sprintf("b%d", a.typ.Bits)), false).name)

@@ -2,6 +2,7 @@ package ptxgen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gocuda/cuda/internal/ptx"
@@ -88,7 +89,7 @@ func (g *gen) operand(m *optab.Match, o *optab.Operand) (text string, writes []*
 		if t.Class == optab.Pred {
 			return pick(g, "", "", "!") + g.source(t, false).name, nil, true
 		}
-		if !o.RegOnly && g.chance(6) {
+		if !o.RegOnly && g.chance(6) && !slices.Contains(m.Types, "tf32") { // ptxas takes no decimal constant there
 			if s := g.immediate(t); s != "" {
 				return s, nil, true
 			}
@@ -141,12 +142,13 @@ func (g *gen) vector(t *optab.Type, n int, o *optab.Operand) (text string, write
 			writes = append(writes, r)
 		}
 	} else {
+		first := g.source(t, o.Wider)
+		if first == nil {
+			return "", nil, false
+		}
+		list := alike(g.candidates(t, o.Wider), first)
 		for range n {
-			r := g.source(t, o.Wider)
-			if r == nil {
-				return "", nil, false
-			}
-			names = append(names, r.name)
+			names = append(names, list[g.IntN(len(list))].name)
 		}
 	}
 	if n == 1 && o.Count == 0 {

@@ -151,7 +151,7 @@ func (g *gen) matrixMove(f *optab.Form, words []string, m *optab.Match) bool {
 		return true
 	}
 	g.need(fmt.Sprintf(".shared .align 16 .b8 mt[%d];", 512*(g.threads/32)))
-	g.emit("mov.u32 %%t3,mt;\nmad.lo.u32 %%t3,%%t,16,%%t3;\nst.shared.v4.b32 [%%t3],{%%b0,%%s0,%%u1,%%f0};\nbar.warp.sync 0xffffffff;")
+	g.emit("mov.u32 %%t3,mt;\nmad.lo.u32 %%t3,%%t,16,%%t3;\nst.shared.v4.b32 [%%t3],{%%b0,%%s0,%%u1,%%b1};\nbar.warp.sync 0xffffffff;")
 	addr := "%t3"
 	if m.One("shared", "shared::cta") == "" {
 		g.emit("cvt.u64.u32 %%a4,%%t3;\ncvta.shared.u64 %%a4,%%a4;")

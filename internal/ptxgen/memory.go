@@ -49,7 +49,7 @@ func (g *gen) readable(space string, size int) (addr string, before []string) {
 		}
 		return fmt.Sprintf("%%I+%d", g.IntN(rawRegions)*region+g.offset(size, 16)), nil
 	case "const":
-		if g.chance(2) {
+		if g.chance(2) && size < 16 { // ptxas does not take an element of an array as a .b128
 			return fmt.Sprintf("cs[%d]", g.offset(size, 64)), nil
 		}
 		return fmt.Sprintf("%%a0+%d", g.offset(size, 64)), []string{"mov.u64 %a0,cs;"}
@@ -268,7 +268,7 @@ func (g *gen) atomic(f *optab.Form, words []string, m *optab.Match) bool {
 			continue
 		}
 		s, w, ok := g.operand(m, o)
-		if !ok || vec && s[0] != '{' && s != "_" {
+		if !ok || vec && s[0] != '{' && s != "_" || s == "_" && m.Has("noftz") { // ptxas 13.0 crashes on some of the latter
 			g.p.Rows = rows
 			return false
 		}

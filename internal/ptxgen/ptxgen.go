@@ -24,7 +24,7 @@ import (
 )
 
 // Version counts the changes of the generator that change what a seed gives.
-const Version = 1
+const Version = 2
 
 // FeaturesPerProgram is how many of the features a program holds, in the order of [Features].
 const FeaturesPerProgram = 3
@@ -322,7 +322,7 @@ func (g *gen) setup(own []Feature) {
 			g.directives = append(g.directives, fmt.Sprintf(".minnctapersm %d", 1+g.IntN(2)))
 		}
 	}
-	if g.chance(6) {
+	if g.chance(6) && !wide {
 		g.directives = append(g.directives, fmt.Sprintf(".maxnreg %d", pick(g, 128, 168, 255)))
 	}
 	g.p.Params = []Param{{Kind: ParamOut}, {Kind: ParamIn}}
@@ -367,7 +367,7 @@ func (g *gen) prologue() {
 	g.emit("mov.u32 %%t1,%%ctaid.x;\nmov.u32 %%t2,%%ctaid.y;\nadd.u32 %%t1,%%t1,%%t2;\nmad.lo.u32 %%g,%%t1,%d,%%t;", g.threads)
 	g.emit("mad.wide.u32 %%o1,%%g,4,%%o;\nmad.wide.u32 %%o2,%%g,8,%%o;\nmad.wide.u32 %%o4,%%g,16,%%o;\nmad.wide.u32 %%I,%%g,16,%%i;")
 	g.emit("mov.u32 %%S,sm;\nmad.lo.u32 %%S,%%t,32,%%S;")
-	g.emit("ld.global.v4.b32 {%%b0,%%b1,%%b2,%%u0},[%%I];\nld.global.v4.b32 {%%u1,%%s0,%%s1,%%f0},[%%I+%d];\nld.global.v4.b32 {%%f1,%%f2,%%f3,%%x0},[%%I+%d];", region, 2*region)
+	g.emit("ld.global.v4.b32 {%%b0,%%b1,%%b2,%%u0},[%%I];\nld.global.v4.b32 {%%u1,%%s0,%%s1,%%t1},[%%I+%d];\nld.global.v4.b32 {%%f0,%%f1,%%f2,%%f3},[%%I+%d];\nld.global.b32 %%x0,[%%I+%d];", region, 2*region, region+12)
 	g.emit("ld.global.v2.b64 {%%lb0,%%lb1},[%%I+%d];\nld.global.v2.b64 {%%lu0,%%ls0},[%%I+%d];", 3*region, 4*region)
 	g.emit("ld.global.v4.b16 {%%hb0,%%hb1,%%hu0,%%hs0},[%%I+%d];\nld.global.v2.b16 {%%hf0,%%hb2},[%%I+%d];\nld.global.v2.b8 {%%cb0,%%cu0},[%%I+%d];\nmov.b32 {_,%%cb1,%%cb2,%%cb3},%%u0;", 5*region, 5*region+8, 5*region+12)
 	g.emit("ld.global.v2.f64 {%%d0,%%d1},[%%I+%d];\nld.global.f64 %%d2,[%%I+%d];", numOffset, numOffset+region)
@@ -375,7 +375,7 @@ func (g *gen) prologue() {
 	if g.version >= 83 {
 		g.emit("mov.b128 %%q0,{%%lb0,%%lb1};\nmov.b128 %%q1,{%%ls0,%%lu0};")
 	}
-	g.emit("st.shared.v4.b32 [%%S],{%%b0,%%b1,%%u0,%%f0};\nst.shared.v2.b64 [%%S+16],{%%lb0,%%ls0};\nst.local.v4.b32 [lo],{%%s0,%%b2,%%u1,%%f1};\nst.local.v2.b64 [lo+16],{%%lu0,%%lb1};\nst.local.v4.b32 [lo+32],{%%f2,%%f3,%%b0,%%u0};\nst.local.v4.b32 [lo+48],{%%x0,%%s1,%%b2,%%b1};")
+	g.emit("st.shared.v4.b32 [%%S],{%%b0,%%b1,%%u0,%%s0};\nst.shared.v2.b64 [%%S+16],{%%lb0,%%ls0};\nst.local.v4.b32 [lo],{%%s0,%%b2,%%u1,%%b1};\nst.local.v2.b64 [lo+16],{%%lu0,%%lb1};\nst.local.v4.b32 [lo+32],{%%f2,%%f3,%%b0,%%b1};\nst.local.v4.b32 [lo+48],{%%b0,%%s1,%%b2,%%b1};")
 	g.emit("setp.eq.u32 %%pf,%%t,%d;\nnot.pred %%pt,%%pf;", 1<<20+g.IntN(1<<20)) // a false and a true predicate
 	if g.declareVectors() {
 		g.emit("mov.b32 %%va.x,%%b1;\nmov.b32 %%va.y,%%s0;\nmov.b32 %%va.z,%%f2;\nmov.b32 %%va.w,%%u0;\nmov.u32 %%vb.x,%%u1;\nmov.u32 %%vb.y,%%b0;")

@@ -239,7 +239,7 @@ func (g *gen) elect(f *optab.Form, words []string, m *optab.Match) bool {
 	d := "_"
 	var r *reg
 	if g.chance(2) {
-		r = g.result(optab.FindType("b32"), false)
+		r = g.result(optab.FindType("u32"), false)
 		d = r.name
 	}
 	g.emit("%s %s|%s,0xffffffff;", mnemonic(f, words), d, p.name)

@@ -42,16 +42,16 @@ func (g *gen) declareRegs() {
 	g.decls = append(g.decls, ownRegs)
 }
 
-// declareVectors adds registers of vector type, whose components are registers too.
+// declareVectors adds registers of vector type. Their elements are operands of plain instructions alone: what ptxas expands does not take them.
 func (g *gen) declareVectors() bool {
 	if !g.chance(3) {
 		return false
 	}
 	g.decls = append(g.decls, ".reg .v4 .b32 %va;", ".reg .v2 .u32 %vb;")
-	for _, c := range []string{"x", "y", "z", "w"} {
-		g.regs = append(g.regs, reg{"%va." + c, optab.FindType("b32")})
+	for _, c := range []string{"%va.x", "%va.y", "%va.z", "%va.w", "%vb.x", "%vb.y"} {
+		d := g.regs[g.IntN(9)] // one of 32 bits
+		g.atExit = append(g.atExit, fmt.Sprintf("add.u32 %%t1,%s,%d;\nmov.b32 %s,%%t1;\nmov.b32 %s,%s;\nst.global.b32 [%s],%s;", c, g.IntN(99), c, d.name, c, g.row(1), d.name))
 	}
-	g.regs = append(g.regs, reg{"%vb.x", optab.FindType("u32")}, reg{"%vb.y", optab.FindType("u32")})
 	return true
 }
 
@@ -123,10 +123,26 @@ func (g *gen) result(t *optab.Type, wider bool) *reg {
 func (g *gen) results(t *optab.Type, n int, wider bool) []*reg {
 	list := g.candidates(t, wider && g.chance(4))
 	g.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	if n > 1 && len(list) > 0 {
+		list = alike(list, list[0])
+	}
 	if len(list) < n {
 		return nil
 	}
 	return list[:n]
+}
+
+// alike are the registers of a list that may stand in a vector with one of them.
+func alike(list []*reg, first *reg) []*reg {
+	var l []*reg
+	for _, r := range list {
+		a, b := r.typ, first.typ
+		integers := a.Class <= optab.Signed && b.Class <= optab.Signed && a.Class != optab.Bits && b.Class != optab.Bits
+		if a.Bits == b.Bits && (a.Name == b.Name || integers || b.Class != optab.Bits && a.Class == optab.Bits) {
+			l = append(l, r)
+		}
+	}
+	return l
 }
 
 // settle makes the NaN in a register of f64 the one that all others are.

@@ -2,6 +2,7 @@ package check
 
 import (
 	"github.com/gocuda/cuda/internal/ptx"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // funcUses is what a function refers to, for the limit on static shared memory.
@@ -100,6 +101,7 @@ func (c *checker) function(d *ptx.Func) {
 				if v.Name == "_" || v.Name == "" {
 					continue
 				}
+				c.paramSpace(v.Decl)
 				if !c.declare(v.Name, symbol{v: v}) {
 					c.errorf(v.Decl.NamePos, Semantic, "Duplicate definition of variable '%s'", v.Name)
 				}
@@ -366,6 +368,7 @@ func (c *checker) localVar(d *ptx.Var) {
 		c.errorf(d.NamePos, Semantic, "Parameterized variable name '%s' allowed only for registers", d.Name)
 		return
 	}
+	c.paramSpace(d)
 	v := c.makeVar(d, space)
 	c.complete(v)
 	v.Func, v.Index = c.fn, len(c.fn.Locals)
@@ -484,4 +487,11 @@ func (c *checker) useVar(v *Var) {
 		c.uses.shared = map[*Var]bool{}
 	}
 	c.uses.shared[v] = true
+}
+
+// paramSpace refuses what a .param variable of a body cannot be: a vector, or a scalar of a packed type (words of ptxas 13.0).
+func (c *checker) paramSpace(d *ptx.Var) {
+	if t := optab.FindType(d.Type); d.Space == "param" && len(d.Dims) == 0 && (d.Vec > 1 || t.Class == optab.Packed) {
+		c.errorf(d.NamePos, Semantic, "Variable '%s' cannot be allocated in .param state space", d.Name)
+	}
 }

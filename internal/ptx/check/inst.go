@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gocuda/cuda/internal/ptx"
@@ -43,6 +44,7 @@ type spec struct {
 	store bool // of st
 	sum   bool // may be a register plus a constant
 
+	exact  bool // widths are the type's even where the operand may be wider
 	braces bool // one element may stand in braces: Triton writes ld.global.b32 {%r1}, [%rd1]
 }
 
@@ -141,6 +143,7 @@ func (c *checker) candidate(m optab.Match) candidate {
 		s.video, s.sreg, s.sym = cd.video, cd.sregOK && !op.Dst, cd.symOK
 		s.load, s.store = f.Name == "ld", f.Name == "st"
 		s.sum = s.store && s.kind == optab.KindType
+		s.exact = f.Name == "cvt" && slices.ContainsFunc(m.Types, func(t string) bool { return strings.HasPrefix(t, "bf16") })
 		if !op.Optional {
 			cd.need++
 		}

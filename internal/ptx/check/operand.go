@@ -22,7 +22,7 @@ func classesAgree(reg, typ *optab.Type) bool {
 	case optab.Float:
 		return reg.Class == optab.Bits || reg.Class == optab.Float && (reg.Name == typ.Name || typ.Name == "bf16" && reg.Name == "bf16")
 	case optab.Packed:
-		return reg.Class == optab.Bits || reg.Name == typ.Name || isInt(laneClass(typ)) && isInt(reg.Class)
+		return reg.Class == optab.Bits || reg.Class == optab.Packed && (reg.Name == typ.Name || isInt(laneClass(typ)))
 	}
 	return false
 }
@@ -40,7 +40,7 @@ func laneClass(t *optab.Type) optab.Class {
 
 // fits says whether a register of type reg may stand at a position of type s.typ.
 func (s *spec) fits(reg *optab.Type) bool {
-	if s.op != nil && s.op.Wider && reg.Bits > s.typ.Bits && s.typ.Class != optab.Pred && reg.Class != optab.Pred {
+	if s.op != nil && s.op.Wider && !s.exact && reg.Bits > s.typ.Bits && s.typ.Class != optab.Pred && reg.Class != optab.Pred {
 		switch s.typ.Class { // PTX ISA 9.4.1, relaxed type checking
 		case optab.Bits:
 			return true
@@ -595,6 +595,9 @@ func (c *checker) vector(s *spec, a ptx.Operand, out *Arg) problem {
 		if s.n > 0 && len(a.Elems) != s.n {
 			return problem{code: pVector, pos: a.Pos}
 		}
+		if p := c.alike(a); p.code != pOK {
+			return p
+		}
 		out.Kind = ArgVec
 		elems := c.takeArgs(len(a.Elems))
 		c.rest(out).Elems = elems
@@ -629,6 +632,44 @@ func (c *checker) vector(s *spec, a ptx.Operand, out *Arg) problem {
 		return problem{code: pVector, pos: out.Pos, name: "result"}
 	}
 	return problem{code: pVector, pos: out.Pos}
+}
+
+// The faults of elements that do not go together.
+const (
+	mixedVector = "Vector with elements of different types are not allowed in %s instruction"
+	widthVector = "Incompatible elements of vector expression"
+)
+
+// alike refuses vectors of registers of several widths or classes. Untyped bits agree with all, integers of both signs with each other (ptxas 13.0).
+func (c *checker) alike(a *ptx.Vector) problem {
+	var first, typed *optab.Type
+	for _, e := range a.Elems {
+		id, ok := e.(*ptx.Ident)
+		if !ok {
+			continue
+		}
+		sym, ok := c.find(id.Name)
+		if !ok || sym.v == nil || sym.v.Space != "reg" || sym.v.Vec > 1 && id.Comp == "" {
+			continue
+		}
+		t := sym.v.Type
+		if first == nil {
+			first = t
+		}
+		if t.Bits != first.Bits {
+			return problem{code: pText, pos: a.Pos, name: widthVector}
+		}
+		if t.Class == optab.Bits {
+			continue
+		}
+		if typed == nil {
+			typed = t
+		}
+		if integers := t.Class <= optab.Signed && typed.Class <= optab.Signed && t.Class != optab.Bits; t.Name != typed.Name && !integers {
+			return problem{code: pText, pos: a.Pos, name: mixedVector}
+		}
+	}
+	return problem{}
 }
 
 // components makes out the vector of a vector register's components.

@@ -59,8 +59,8 @@ func (c *checker) problemText(p problem, in *ptx.Instr) string {
 	case pVector:
 		return fmt.Sprintf("Argument vector size mismatch for instruction '%s'", name)
 	case pText, pFeature:
-		if p.name == resultRegister {
-			return fmt.Sprintf(resultRegister, name)
+		if p.name == resultRegister || p.name == mixedVector {
+			return fmt.Sprintf(p.name, name)
 		}
 		return p.name
 	}
@@ -162,7 +162,7 @@ func (c *checker) vectorProblem(p problem, in *ptx.Instr, pos ptx.Pos) (last str
 		case *ptx.Ident:
 			if sym, ok := c.find(e.Name); ok && sym.v != nil && sym.v.Space == "reg" {
 				if width != 0 && width != sym.v.Type.Bits {
-					return "Incompatible elements of vector expression", true
+					return widthVector, true
 				}
 				width = sym.v.Type.Bits
 			}

@@ -12,8 +12,14 @@ var rulesControl = ruleSet{
 	"call":       ruleCall,
 	"setmaxnreg": ruleSetMaxNReg,
 	"pmevent":    rulePMEvent,
-	"movvar":     ruleMovVar,
-	"unpack":     ruleUnpack,
+	"movvec": func(ic *instCheck) string {
+		if ic.Has("v4") && ic.Type(0).Bits > 32 {
+			return "Vector type too large, exceeds 128 bit limit"
+		}
+		return ""
+	},
+	"movvar": ruleMovVar,
+	"unpack": ruleUnpack,
 }
 
 // ruleUnpack: elements that are all sinks have no type.

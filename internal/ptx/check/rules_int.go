@@ -7,6 +7,7 @@ import (
 )
 
 var rulesInt = ruleSet{
+	"bitfield":   ruleBitfield,
 	"intsat":     ruleIntSat,
 	"intrelu":    ruleIntRelu,
 	"signedonly": ruleSignedOnly,
@@ -146,4 +147,20 @@ func missIntOf(name string) missRule {
 		}
 		return ""
 	}
+}
+
+// ruleBitfield: the position and length of a bit field are bytes (words of ptxas 13.0).
+func ruleBitfield(ic *instCheck) string {
+	text := ""
+	for _, name := range []string{"b", "c", "e"} {
+		a := ic.Arg(name)
+		if a == nil || a.Kind != ArgImm || a.Type != "u32" || a.Imm <= 255 {
+			continue
+		}
+		if text != "" {
+			ic.Errorf("%s", text)
+		}
+		text = fmt.Sprintf("Argument %d of instruction '%s': value '%d' out of range, expected to be in range [0..255]", ic.index(name), ic.Name(), int32(a.Imm))
+	}
+	return text
 }

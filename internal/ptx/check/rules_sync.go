@@ -82,6 +82,29 @@ func ruleMbarrier(ic *instCheck) string {
 	if ic.Has("shared::cluster") && ic.Arg("d") != nil && ic.Arg("d").Kind != ArgNone {
 		return ic.Mismatch()
 	}
+	name := "mbarrier." + ic.One("expect_tx", "complete_tx", "arrive", "arrive_drop", "test_wait", "try_wait")
+	for _, w := range ic.Match.Words[1:] {
+		if w == "expect_tx" || w == "parity" {
+			name += "." + w
+		}
+	}
+	order, scope := ic.One("acquire", "release", "relaxed"), ic.One("cta", "cluster")
+	if order != "" && order != "relaxed" && ic.Target.PTX < 80 {
+		return fmt.Sprintf("Modifier '.%s' on '%s' requires PTX ISA .version 8.0 or later", order, name)
+	}
+	if order == "relaxed" && ic.Target.PTX < 86 && ic.Match.Words[0] != "expect_tx" && ic.Match.Words[0] != "complete_tx" {
+		return fmt.Sprintf("Modifier '.relaxed' on '%s' requires PTX ISA .version 8.6 or later", name)
+	}
+	switch {
+	case order != "" && scope == "":
+		return fmt.Sprintf("Modifier '.%s' requires scope with '%s' instruction", order, name)
+	case order == "" && scope != "":
+		return fmt.Sprintf("Modifier '.%s' requires order with '%s' instruction", scope, name)
+	case scope != "":
+		if f := ic.NeedPTX("scopes on mbarrier operations", 80); f != "" {
+			return f
+		}
+	}
 	if s := ic.One("cluster"); s != "" {
 		if f := ic.NeedPTX("mbarrier with .cluster scope", 80); f != "" {
 			return f

@@ -24,7 +24,22 @@ var rulesTensor = ruleSet{
 		return ""
 	},
 	"matmove": func(ic *instCheck) string { return "" },
+	"wmmaint": func(ic *instCheck) string {
+		if t := ic.Match.Types; t[1] != t[2] {
+			return "Unexpected instruction types specified for 'wmma.mma'"
+		}
+		return ""
+	},
 	"wgmma": func(ic *instCheck) string {
+		if t := ic.Match.Types; len(t) == 3 && t[0] == "s32" && t[1] != t[2] {
+			feature := "WGMMA with mixed integer types"
+			if ic.Has("sp") {
+				feature = "Sparse " + feature
+			}
+			if text := ic.NeedPTX(feature, 84); text != "" {
+				return text
+			}
+		}
 		for _, name := range []string{"sa", "sb"} {
 			if a := ic.Arg(name); a != nil && a.Kind == ArgImm && a.Imm&0xffffffff != 1 && a.Imm&0xffffffff != 0xffffffff {
 				return "Scale of instruction 'wgmma.mma_async' must be 1 or -1"
