@@ -9,24 +9,44 @@ import (
 
 // refused are the words of the table that package check refuses in every combination on sm_90a, by the form's rule or name. The rules stand in package check,
 // with their sources; wmma's .satfinite went with PTX 6.5.
-var refused = []struct{ rule, words string }{
-	{"signedonly", "u16 u32 u64"},
-	{"carry", "u16 s16 sat"},
-	{"intsat", "sat"}, // of u16x2 and s16x2
-	{"intrelu", "u16 u32 u64 s16 s64"},
-	{"compare", "lo ls hi hs ftz"}, // of f16 and bf16
-	{"ld", "v8 L2::evict_normal L2::evict_first L2::evict_last"},
-	{"st", "v8 L2::evict_normal L2::evict_first L2::evict_last"},
-	{"tma", "1d 2d"}, // with .im2col
-	{"bulkreduce", "b64 s64 f16 bf16 f32 f64 noftz"},
-	{"wmmasat", "satfinite"},
-	{"cvta", "u32"},
+var refused = []struct{ rule, words, form string }{
+	{"signedonly", "u16 u32 u64", ""},
+	{"carry", "u16 s16 sat", ""},
+	{"intsat", "sat", ""}, // of u16x2 and s16x2
+	{"intrelu", "u16 u32 u64 s16 s64", ""},
+	{"compare", "lo ls hi hs ftz", ""}, // of f16 and bf16
+	{"ld", "v8 L2::evict_normal L2::evict_first L2::evict_last", ""},
+	{"st", "v8 L2::evict_normal L2::evict_first L2::evict_last", ""},
+	{"tma", "1d 2d", ""}, // with .im2col
+	{"bulkreduce", "b64 s64 f16 bf16 f32 f64 noftz", ""},
+	{"wmmasat", "satfinite", ""},
+	{"entryspace", "u32", ""},
+	{"ld", "const local param param::entry param::func", ".volatile"},
+	{"ld", "const local param param::entry param::func", "relaxed"},
+	{"ld", "const local param param::entry param::func", "acquire"},
+	{"st", "local param param::func", ".volatile"},
+	{"st", "local param param::func", "relaxed"},
+	{"st", "local param param::func", "release"},
+	{"atom", "v8", ""}, // a result of eight different registers of 16 bits that may hold floats: a program has four
 }
 
 func isRefused(f Feature) bool {
 	for _, r := range refused {
-		if (r.rule == f.Form.Rule || r.rule == f.Form.Name && f.Form.Rule == "") && slices.Contains(strings.Fields(r.words), f.Word) {
+		if (r.rule == f.Form.Rule || r.rule == f.Form.Name && f.Form.Rule == "") && slices.Contains(strings.Fields(r.words), f.Word) && strings.Contains(f.Form.Syntax, r.form) {
 			return true
+		}
+	}
+	return false
+}
+
+// later says whether a later program that should hold a feature does: some need what a program is at its first choice, as multiplications that may be fused.
+func later(i int, f Feature) bool {
+	n := uint64(len(Features()))
+	for seed := range 20 * n {
+		for k := range uint64(FeaturesPerProgram) {
+			if (seed*FeaturesPerProgram+k)%n == uint64(i) && !slices.Contains(Generate(seed).Missing, f) {
+				return true
+			}
 		}
 	}
 	return false
@@ -53,18 +73,18 @@ func TestCoverage(t *testing.T) {
 		}
 	}
 	missing := 0
-	for _, f := range Features() {
+	for i, f := range Features() {
 		used := forms[f.Form.Index] && (f.Slot < 0 || words[fmt.Sprint(f.Form.Index, f.Slot, f.Word)])
 		switch {
 		case !used && isRefused(f):
 			if held[f.String()] {
 				missing++
 			}
-		case !used && held[f.String()]:
+		case !used && held[f.String()] && !later(i, f):
 			t.Errorf("no program has %s", f)
 		}
 	}
-	if missing > 160 {
+	if missing > 180 {
 		t.Errorf("%d words are refused in every combination", missing)
 	}
 	t.Logf("%d programs use %d forms; of %d words %d are refused in every combination", n, len(forms), len(Features()), missing)

@@ -6,7 +6,7 @@ type missRule = func(c *checker, words []string) string
 
 // missSets lists the families that have such rules, by the instruction's first word. Several may have one for a word, each for its
 // own types.
-var missSets = []map[string]missRule{missInt, missFloat, missCvt}
+var missSets = []map[string]missRule{missInt, missFloat, missCvt, missTexture}
 
 func (c *checker) missRule(name string, words []string) string {
 	for _, s := range missSets {

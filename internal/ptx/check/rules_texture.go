@@ -245,3 +245,21 @@ func ruleSurface(ic *instCheck) string {
 	}
 	return coordinates(ic, geometryOf(ic), "s32")
 }
+
+// missTexture words what no form fits (ptxas 13.0, testdata/ptxas.txt).
+var missTexture = map[string]missRule{"suld": missClamp("suld"), "sust": missClamp("sust"), "sured": missClamp("sured")}
+
+// missClamp: an access to a surface says what it does outside.
+func missClamp(name string) missRule {
+	return func(_ *checker, words []string) string {
+		for _, w := range words {
+			if w == "trap" || w == "clamp" || w == "zero" {
+				return ""
+			}
+		}
+		if len(words) == 0 || words[0] != "b" && words[0] != "p" {
+			return ""
+		}
+		return fmt.Sprintf("Clamp modifier required for instruction '%s.%s'", name, words[0])
+	}
+}

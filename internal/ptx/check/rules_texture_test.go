@@ -64,7 +64,8 @@ func TestTextureOperands(t *testing.T) {
 		{unified, "", "suld.b.2d.v4.b32.trap {%r1,%r2,%r3,%r4},[%rd1,{%r5,%r6}];", ""},
 		{unified, "", "suld.b.2d.b8.trap {%h1},[%rd1,{%r5,%r6}];", ""},
 		{unified, "", "suld.b.1d.v4.b64.trap {%rd1,%rd2,%rd3,%rd4},[%rd1,{%r5}];", "Vector type too large, exceeds 128 bit limit"},
-		{unified, "", "suld.b.1d.b32 %r1,[%rd1,{%r5,%r6}];", "Operand vector size doesn't match geometry for instruction 'suld'"},
+		{unified, "", "suld.b.1d.b32 %r1,[%rd1,{%r5,%r6}];", "Clamp modifier required for instruction 'suld.b'"}, // ptxas 13.0
+		{unified, "", "suld.b.1d.b32.trap %r1,[%rd1,{%r5,%r6}];", "Operand vector size doesn't match geometry for instruction 'suld'"},
 		{unified, refs, "sust.b.1d.b32.clamp [s,{%r5}],%r1;", ""},
 		{unified, refs, "sust.p.1d.v4.b32.trap [s,{%r5}],{%f1,%f2,%f3,%f4};", ""},
 		{unified, "", "sured.b.add.2d.u32.trap [%rd1,{%r1,%r2}],%r1;", ""},
