@@ -40,6 +40,9 @@ func laneClass(t *optab.Type) optab.Class {
 
 // fits says whether a register of type reg may stand at a position of type s.typ.
 func (s *spec) fits(reg *optab.Type) bool {
+	if s.op != nil && (s.op.Type == "T" || s.op.Type == "U" && s.op.Wider) && reg.Class == optab.Packed && (s.typ.Class == optab.Unsigned || s.typ.Class == optab.Signed) && (reg.Bits == s.typ.Bits || s.op.Wider && reg.Bits > s.typ.Bits) {
+		return true // ptxas 13.0 takes a packed register where the instruction's own type is an integer (testdata/ptxas.txt)
+	}
 	if s.op != nil && s.op.Wider && !s.exact && reg.Bits > s.typ.Bits && s.typ.Class != optab.Pred && reg.Class != optab.Pred {
 		switch s.typ.Class { // PTX ISA 9.4.1, relaxed type checking
 		case optab.Bits:
@@ -357,6 +360,9 @@ func (c *checker) immediate(s *spec, v *value, out *Arg) problem {
 		c.symbolic(out, v)
 		return problem{}
 	}
+	if laneClass(s.typ) != optab.Packed && s.typ.Class == optab.Packed {
+		return problem{code: pMismatch, pos: out.Pos}
+	}
 	b, ok := v.bitsAs(s.typ, false)
 	if !ok {
 		return problem{code: pMismatch, pos: out.Pos}
@@ -598,6 +604,9 @@ func (c *checker) vector(s *spec, a ptx.Operand, out *Arg) problem {
 		if p := c.alike(a); p.code != pOK {
 			return p
 		}
+		if s.load || s.store {
+			elem.typ = c.vectorType(a, s.typ)
+		}
 		out.Kind = ArgVec
 		elems := c.takeArgs(len(a.Elems))
 		c.rest(out).Elems = elems
@@ -671,6 +680,33 @@ func (c *checker) alike(a *ptx.Vector) problem {
 	}
 	return problem{}
 }
+
+// vectorType is what the registers of a vector that is loaded or stored are checked against: ptxas 13.0 takes one with an untyped element, and one of integers
+// or packed values, for every type of their width (testdata/ptxas.txt).
+func (c *checker) vectorType(a *ptx.Vector, typ *optab.Type) *optab.Type {
+	integers := true
+	for _, e := range a.Elems {
+		id, ok := e.(*ptx.Ident)
+		if !ok {
+			continue
+		}
+		sym, ok := c.find(id.Name)
+		if !ok || sym.v == nil || sym.v.Space != "reg" {
+			return typ
+		}
+		if sym.v.Type.Class == optab.Bits {
+			return bitsType(typ)
+		}
+		integers = integers && (sym.v.Type.Class <= optab.Signed || sym.v.Type.Class == optab.Packed && typ.Class <= optab.Signed)
+	}
+	if integers {
+		return bitsType(typ)
+	}
+	return typ
+}
+
+// bitsType is the untyped type of a type's width.
+func bitsType(t *optab.Type) *optab.Type { return optab.FindType(fmt.Sprintf("b%d", t.Bits)) }
 
 // components makes out the vector of a vector register's components.
 func (c *checker) components(out *Arg, v *Var, at *optab.Position, pos ptx.Pos) {
