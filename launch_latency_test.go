@@ -2,6 +2,8 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
+	"runtime"
 	"testing"
 	"unsafe"
 
@@ -122,11 +124,20 @@ func latencyLaunches(t testing.TB, c *Context) []struct {
 	}
 }
 
-// A launch on the software device allocates nothing once the kernel has run.
+// A launch on the software device allocates nothing once the kernel has run, whatever number of processors there is to run it.
 func TestSoftwareLaunchAllocates(t *testing.T) {
 	if raceEnabled {
 		t.Skip("sync.Pool drops values under the race detector")
 	}
+	for _, processors := range []int{runtime.GOMAXPROCS(0), 1, 2, 3, 16, 64} {
+		t.Run(fmt.Sprint(processors), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+			testSoftwareLaunchAllocates(t)
+		})
+	}
+}
+
+func testSoftwareLaunchAllocates(t *testing.T) {
 	onEngines(t, func(name string, f func(testing.TB)) { t.Run(name, func(t *testing.T) { f(t) }) }, func(t testing.TB, c *Context) {
 		for _, l := range latencyLaunches(t, c) {
 			runs := 200

@@ -24,6 +24,11 @@ func (a *Activation) FrameSize() uint32 {
 	return uint32(len(a.frame)) - uint32(uintptr(a.Frame)-uintptr(unsafe.Pointer(unsafe.SliceData(a.frame))))
 }
 
+// Warmer is a Code that keeps memory for each warp. Warm makes it for a warp that is not run now, so that it is there when the warp is.
+type Warmer interface {
+	Warm(w *Warp)
+}
+
 // FaultLocator is a Code whose accesses can fault outside the package's own functions. Locate sets Warp.Op and Warp.Lane to where the access was made that failed at addr,
 // when it was such a one, and returns the kernel's address: machine code may read the word around it.
 type FaultLocator interface {

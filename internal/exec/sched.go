@@ -101,11 +101,12 @@ func Run(l *Launch) error {
 	g.careful.Store(l.Cooperative)
 	g.barrier.reset()
 	g.rankConsts()
+	size := l.groupSize()
 	for len(g.workers) < workers {
 		g.newWorker()
 	}
 	for _, wk := range g.workers[:workers] {
-		wk.prepare()
+		wk.prepare(size)
 	}
 	g.running, g.later = 1, workers-1
 	if workers > 1 {

@@ -91,13 +91,18 @@ func (l *Launch) Need() uint64 {
 	return n
 }
 
+// warps is how many a CTA has.
+func (l *Launch) warps() uint64 {
+	return (uint64(l.Block[0])*uint64(l.Block[1])*uint64(l.Block[2]) + warpSize - 1) / warpSize
+}
+
 func (l *Launch) needOfCTA() uint64 {
 	k := l.Code.Kernel()
 	warp := k.Funcs[0].FrameSize
 	if k.Local > 0 {
 		warp += warpSize * l.localSize()
 	}
-	return (uint64(l.Block[0])*uint64(l.Block[1])*uint64(l.Block[2]) + warpSize - 1) / warpSize * warp
+	return l.warps() * warp
 }
 
 const warpSize = 32

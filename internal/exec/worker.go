@@ -14,7 +14,8 @@ type worker struct {
 	g      *grid
 	run    func() // the goroutine's function, made once
 	helps  atomic.Int32
-	begun  atomic.Bool // the goroutine has worked before: what it needs is there
+	begun  atomic.Bool // the goroutine has worked before, for groups of this size: what it needs is there
+	size   groupSize   // for which that is so
 	groups []*Group
 	cta    *CTA // the one under way, for faults
 
@@ -65,7 +66,21 @@ func (wk *worker) call() {
 	}
 }
 
-// dismiss says whether the goroutine has not begun, and needs not any more. Its first time is waited for, so that launches after the first allocate nothing.
+// groupSize is what a group needs.
+type groupSize struct {
+	ctas, warps uint64
+	shared      uint32
+}
+
+func (l *Launch) groupSize() groupSize {
+	s := groupSize{1, l.warps(), l.Shared}
+	for _, n := range l.Cluster {
+		s.ctas *= uint64(max(n, 1))
+	}
+	return s
+}
+
+// dismiss says whether the goroutine has not begun, and needs not any more. Its first time is waited for, so that launches after the first one of blocks so large allocate nothing.
 func (wk *worker) dismiss() bool {
 	return wk.begun.Load() && wk.helps.CompareAndSwap(helperWanted, helperCalled)
 }
@@ -76,11 +91,14 @@ func (wk *worker) help() {
 		wk.g.wg.Done()
 	}()
 	wk.work()
-	wk.begun.Store(true)
 }
 
-// prepare makes the worker ready for a launch.
-func (wk *worker) prepare() {
+// prepare makes the worker ready for a launch with groups of a size.
+func (wk *worker) prepare(n groupSize) {
+	if s := wk.size; n.ctas > s.ctas || n.warps > s.warps || n.shared > s.shared {
+		wk.size = groupSize{max(n.ctas, s.ctas), max(n.warps, s.warps), max(n.shared, s.shared)}
+		wk.begun.Store(false)
+	}
 	wk.at, wk.end, wk.claimed = 0, 0, 0
 	wk.spent, wk.breath = 0, 0
 	wk.whole, wk.inBlock = false, false
@@ -96,6 +114,10 @@ func (wk *worker) work() {
 	for {
 		gr := wk.take(had)
 		if gr == nil {
+			if !wk.begun.Load() {
+				wk.warm()
+				wk.begun.Store(true)
+			}
 			return
 		}
 		done, err := wk.turn(gr)
@@ -111,6 +133,47 @@ func (wk *worker) work() {
 			runtime.Gosched()
 		}
 	}
+}
+
+// warmSize is up to which size of a group's frames memory is made for it ahead.
+const warmSize = 1 << 20
+
+// warm makes the memory for a group of the launch unless the worker has run one.
+func (wk *worker) warm() {
+	l := wk.g.l
+	if n := len(wk.groups); wk.whole || n > 0 && wk.groups[n-1].CTAs[0].serial == wk.g.serial || l.needOfCTA()*wk.size.ctas > warmSize {
+		return // it is there, or too much
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(fault); !ok {
+				panic(r)
+			}
+			// There is no memory now; it is for the group that needs it to say so.
+		}
+	}()
+	gr := wk.group()
+	gr.begin(wk.g.serial, [3]uint32{})
+	c, _ := l.Code.(Warmer)
+	for _, cta := range gr.CTAs {
+		for _, w := range cta.Warps {
+			if c != nil {
+				c.Warm(w)
+			}
+			w.drop(w.splits[0]) // as if it had ended
+		}
+	}
+	wk.groups = append(wk.groups, gr)
+}
+
+// group takes a group that has ended, or makes one.
+func (wk *worker) group() *Group {
+	if n := len(wk.groups); n > 0 {
+		gr := wk.groups[n-1]
+		wk.groups = wk.groups[:n-1]
+		return gr
+	}
+	return &Group{grid: wk.g}
 }
 
 // leave ends work; a panic becomes the launch's error.
@@ -259,13 +322,7 @@ func (wk *worker) claim() bool {
 // start begins the next group of the chunk.
 func (wk *worker) start() *Group {
 	g := wk.g
-	var gr *Group
-	if n := len(wk.groups); n > 0 {
-		gr = wk.groups[n-1]
-		wk.groups = wk.groups[:n-1]
-	} else {
-		gr = &Group{grid: g}
-	}
+	gr := wk.group()
 	gr.begin(g.serial, wk.index)
 	wk.advance()
 	return gr

@@ -102,7 +102,10 @@ func (c *code) makeCTA(key ctaKey, stop *atomic.Bool) *ctaVersion {
 	s := &c.cta
 	v := &ctaVersion{key: key}
 	var err error
-	if v.code, err = c.generateCTA(key, stop); err == nil {
+	if v.code, err = c.generateCTA(key, stop); err == nil && uint64(v.code.v.warps)*uint64(v.code.lay.size) > maxFrames {
+		err = &NoCodeError{Why: WhyFrames}
+	}
+	if err == nil {
 		v.region, err = c.e.mapCode(v.code.text)
 	}
 	if err == errStopped {
@@ -228,7 +231,7 @@ func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
 	r, _ := had.(*blockRunner)
 	if r == nil || r.c != c || r.v.key != key || r.v.replaced.Load() != nil {
 		v := c.ctaVersion(key, l.Stop)
-		if v == nil || uint64(v.code.v.warps)*uint64(v.code.lay.size) > maxFrames {
+		if v == nil {
 			return nil
 		}
 		if r == nil || r.c != c {

@@ -309,6 +309,9 @@ func (c *code) compile(f *function, which int, stop *atomic.Bool) *version {
 	return v
 }
 
+// Warm implements exec.Warmer.
+func (c *code) Warm(w *exec.Warp) { contextOf(w, c.e.tables) }
+
 // Run implements exec.Code.
 func (c *code) Run(w *exec.Warp) exec.Event {
 	l := w.CTA.Launch
