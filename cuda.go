@@ -35,7 +35,10 @@ type options struct {
 // WithDriver asks for the NVIDIA driver. When it cannot be used Open fails; there is no fall-back.
 func WithDriver() Option { return func(o *options) { o.Kind = device.Driver } }
 
-// WithSoftware asks for the software device. Each profile makes one device; the default is one "h200".
+// WithSoftware asks for the software device. Each profile makes one device; the default is what GOCUDA_PROFILE says,
+// else one "h200". CUDA_VISIBLE_DEVICES hides none of them: it divides the GPUs of a machine among programs, and these
+// devices are the program's own. Where the environment or the lack of a GPU has chosen the software device, it is
+// obeyed as by the NVIDIA driver.
 func WithSoftware(profiles ...string) Option {
 	return func(o *options) {
 		o.Kind = device.Software

@@ -52,7 +52,7 @@ func onEngines(t testing.TB, run func(name string, f func(testing.TB)), f func(t
 		run(engine, func(t testing.TB) {
 			if engine == "jit" {
 				var none *jitengine.UnavailableError
-				if _, err := jitengine.New(); errors.As(err, &none) {
+				if _, err := jitengine.New(""); errors.As(err, &none) {
 					t.Skip(err)
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/env"
 )
 
 // The tests of this file give the API a table of their own and look at what arrives in C form. The expectations are the rule in doc.go.
@@ -541,7 +542,8 @@ func TestResultText(t *testing.T) {
 }
 
 func TestUnknownChoiceOfDevice(t *testing.T) {
-	api, err := openChoice("gpu")
+	t.Setenv(env.Device, "gpu")
+	api, err := openDefault()
 	var dev *DeviceError
 	if api != nil || !errors.As(err, &dev) || dev.Choice != "gpu" || !strings.Contains(err.Error(), "driver, software or auto") {
 		t.Errorf("%v %v", api, err)

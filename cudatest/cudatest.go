@@ -10,18 +10,18 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"sync/atomic"
 	"testing"
 
 	"github.com/gocuda/cuda"
+	"github.com/gocuda/cuda/internal/env"
 )
 
 // DeviceVariable is the environment variable that chooses where tests run: software (also when unset), driver, or auto.
-const DeviceVariable = "GOCUDA_TEST_DEVICE"
+const DeviceVariable = env.TestDevice
 
 // OnDriver says whether tests run on the NVIDIA driver.
-func OnDriver() bool { return os.Getenv(DeviceVariable) == "driver" }
+func OnDriver() bool { return env.Read(nil).TestDevice == "driver" }
 
 // SoftwareOnly skips a test that makes sense on the software device only.
 func SoftwareOnly(t testing.TB) {
@@ -41,7 +41,7 @@ func System(t testing.TB, options ...cuda.Option) *cuda.System {
 			t.Errorf("lost without Close: %s", l)
 		}
 	})}
-	switch v := os.Getenv(DeviceVariable); v {
+	switch v := env.Read(nil).TestDevice; v {
 	case "", "software":
 		all = append(all, cuda.WithSoftware())
 	case "driver":

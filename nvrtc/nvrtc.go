@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gocuda/cuda/internal/env"
 	internal "github.com/gocuda/cuda/internal/nvrtc"
 )
 
@@ -29,7 +30,7 @@ type LoadError = internal.LoadError
 type Result = internal.Result
 
 // PathVariable is the environment variable that gives the path of the library.
-const PathVariable = internal.PathVariable
+const PathVariable = env.NVRTC
 
 // Compiler is an open compiler library. It may be used from several goroutines.
 type Compiler struct{ l *internal.Library }

@@ -79,7 +79,7 @@ END:
 		t.Fatal(err)
 	}
 	engines := []string{"interpreter"}
-	if _, err := jit.New(); err == nil {
+	if _, err := jit.New(""); err == nil {
 		engines = append(engines, "jit")
 	} else {
 		t.Log(err)

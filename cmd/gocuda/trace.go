@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gocuda/cuda/internal/env"
 	cudaexec "github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/jit"
 	"github.com/gocuda/cuda/internal/exec/trace"
@@ -77,7 +78,7 @@ func (c *traceCmd) Run(con *console) error {
 	}
 	k := kernels[at]
 	out := traceReport{Run: rep, Counts: k.Summary()}
-	list, err := jit.List(k.Kernel, rep.Block)
+	list, err := jit.List(k.Kernel, rep.Block, env.Read(nil).ISA)
 	if err != nil {
 		out.Why = err.Error()
 	} else {

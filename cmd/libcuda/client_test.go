@@ -16,6 +16,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/env"
 	"github.com/gocuda/cuda/internal/nvidia"
 )
 
@@ -191,7 +192,7 @@ func TestGoClientWithoutCgo(t *testing.T) {
 	if err := os.WriteFile(ptx, []byte(strings.TrimSuffix(clientPTX, "\x00")), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	env := []string{nvidia.PathVariable + "=" + filepath.Join(lib, "libcuda.so.1")}
+	env := []string{env.Driver + "=" + filepath.Join(lib, "libcuda.so.1")}
 	for range 20 {
 		if out, err := start1(t, "", env, bin, "run", "--device=driver", "--grid=1", "--block=1", ptx, "poke", "u32[4]", "u32:9"); err != nil {
 			t.Fatalf("%v\n%s", err, out)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/conform/api"
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/env"
 	"github.com/gocuda/cuda/internal/nvidia"
 )
 
@@ -294,7 +295,7 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(nvidia.PathVariable, filepath.Join(library(t), "libcuda.so.1"))
+	t.Setenv(env.Driver, filepath.Join(library(t), "libcuda.so.1"))
 	texts, err := api.Record(2)
 	if err != nil {
 		t.Fatal(err)

@@ -90,28 +90,6 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func TestVisible(t *testing.T) {
-	for _, c := range []struct {
-		names, list string
-		set         bool
-		want        []string
-	}{
-		{"", "", false, []string{""}},
-		{"a, b,c", "", false, []string{"a", "b", "c"}},
-		{"a,b,c", "2,0", true, []string{"c", "a"}},
-		{"a,b,c", "1,7,0", true, []string{"b"}},
-		{"a,b,c", "1,-1,0", true, []string{"b"}},
-		{"a,b,c", "0,0", true, []string{"a"}},
-		{"a", "", true, nil},
-		{"a", "GPU-1234", true, nil},
-	} {
-		got := visible(c.names, func(string) (string, bool) { return c.list, c.set })
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%q of %q: %q, want %q", c.list, c.names, got, c.want)
-		}
-	}
-}
-
 // The header is C++ too.
 func TestHeader(t *testing.T) {
 	if _, err := exec.LookPath("g++"); err != nil {

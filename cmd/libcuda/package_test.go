@@ -10,8 +10,7 @@ import (
 	"testing"
 
 	"github.com/gocuda/cuda/cudatest"
-	"github.com/gocuda/cuda/internal/device"
-	"github.com/gocuda/cuda/internal/nvidia"
+	"github.com/gocuda/cuda/internal/env"
 )
 
 // TestPackageCuda runs the tests of package cuda and all examples over this library, as they run over NVIDIA's: the way through package nvidia is tested without a GPU.
@@ -21,7 +20,9 @@ func TestPackageCuda(t *testing.T) {
 	}
 	lib := library(t)
 	dir := t.TempDir()
-	env := []string{nvidia.PathVariable + "=" + filepath.Join(lib, "libcuda.so.1"), cudatest.DeviceVariable + "=driver", device.KindVariable + "=driver"}
+	env := []string{
+		env.Driver + "=" + filepath.Join(lib, "libcuda.so.1"), cudatest.DeviceVariable + "=driver", env.Device + "=driver",
+	}
 	for _, p := range []struct {
 		name string
 		make []string

@@ -25,36 +25,28 @@ static inline void gocuda_print(const void *text, size_t size)
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sort"
-	"strconv"
 	"strings"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/env"
 	"github.com/gocuda/cuda/internal/softdev"
 )
 
-// The environment variables that this door reads besides those of the software device.
-const (
-	profileVariable = "GOCUDA_PROFILE" // names of profiles with commas between them, a device for each, as package device reads it
-	visibleVariable = "CUDA_VISIBLE_DEVICES"
-	traceVariable   = "GOCUDA_TRACE" // errors: every call that fails is told on standard error
-)
-
 func start(front *C.struct_gocuda_front) driver.CUresult {
-	if err := adoptEnvironment(programEnvironment()); err != nil {
-		fmt.Fprintln(os.Stderr, "libcuda.so.1:", err)
-		return driver.CUDA_ERROR_NO_DEVICE
-	}
-	profiles := visible(os.Getenv(profileVariable), os.LookupEnv)
-	if len(profiles) == 0 {
-		return driver.CUDA_ERROR_NO_DEVICE
-	}
-	d, err := softdev.New(softdev.Options{Profiles: profiles, Stdout: stdout{}, ProcAddr: addresses(front)})
+	lookup := programEnvironment()
+	set := env.Read(lookup)
+	d, err := softdev.New(softdev.Options{
+		Profiles: set.Profiles(), Masked: true, LookupEnv: lookup, Stdout: stdout{}, ProcAddr: addresses(front),
+	})
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "libcuda.so.1:", err)
+		if none := new(softdev.NoDeviceError); !errors.As(err, &none) { // which a program may mean
+			fmt.Fprintln(os.Stderr, "libcuda.so.1:", err)
+		}
 		return driver.CUDA_ERROR_NO_DEVICE
 	}
 	t := d.Table()
@@ -68,73 +60,29 @@ func start(front *C.struct_gocuda_front) driver.CUresult {
 	per := *t.PerThread
 	per.FillNotSupported()
 	core.device, core.table, core.perThread = d, t, &per
-	core.trace = os.Getenv(traceVariable) == "errors"
+	core.trace = set.Trace == "errors"
 	return driver.CUDA_SUCCESS
 }
 
-// ours says whether a variable is one that the software device or this door may read.
-func ours(name string) bool {
-	return strings.HasPrefix(name, "GOCUDA_") || strings.HasPrefix(name, "CUDA_")
-}
-
-// programEnvironment is what the program has in its environment now, of what is ours.
-func programEnvironment() map[string]string {
+// programEnvironment finds variables of the program as they are now, of those that the device may read: Go has the
+// environment that the process was started with, and programs set variables before they first use the device
+// (os.environ of a Python script). It is read once, and C's own is left as it is.
+func programEnvironment() env.Lookup {
 	now := map[string]string{}
 	for i := C.size_t(0); ; i++ {
 		p := C.gocuda_environ(i)
 		if p == nil {
-			return now
+			break
 		}
-		if name, value, ok := strings.Cut(C.GoString(p), "="); ok && ours(name) {
+		name, value, ok := strings.Cut(C.GoString(p), "=")
+		if ok && (strings.HasPrefix(name, "GOCUDA_") || strings.HasPrefix(name, "CUDA_")) {
 			now[name] = value
 		}
 	}
-}
-
-// adoptEnvironment makes Go's environment that of the program, of what is ours: Go has the one that the process was started with, and programs set variables before they first use
-// the device. C's own environment, which os.Setenv writes too, stays as it is: the values are those that it has.
-func adoptEnvironment(now map[string]string) error {
-	for _, entry := range os.Environ() {
-		name, _, _ := strings.Cut(entry, "=")
-		if _, ok := now[name]; ours(name) && !ok {
-			if err := os.Unsetenv(name); err != nil {
-				return err
-			}
-		}
+	return func(name string) (string, bool) {
+		v, ok := now[name]
+		return v, ok
 	}
-	for name, value := range now {
-		if old, ok := os.LookupEnv(name); ok && old == value {
-			continue
-		}
-		if err := os.Setenv(name, value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// visible is the list of profiles, one for each device, that CUDA_VISIBLE_DEVICES leaves of those named: its ordinals in their order, up to the first that is none
-// (CUDA C++ Programming Guide, CUDA Environment Variables).
-func visible(names string, lookup func(string) (string, bool)) []string {
-	all := strings.Split(names, ",")
-	for i := range all {
-		all[i] = strings.TrimSpace(all[i])
-	}
-	list, ok := lookup(visibleVariable)
-	if !ok {
-		return all
-	}
-	var out []string
-	seen := make([]bool, len(all))
-	for _, s := range strings.Split(list, ",") {
-		i, err := strconv.Atoi(strings.TrimSpace(s))
-		if err != nil || i < 0 || i >= len(all) || seen[i] {
-			break
-		}
-		seen[i] = true
-		out = append(out, all[i])
-	}
-	return out
 }
 
 // addresses finds the front's functions for cuGetProcAddress.

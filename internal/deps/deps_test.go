@@ -46,6 +46,7 @@ type layer struct {
 var layers = []layer{
 	{"internal/defect", nil},
 	{"internal/lazy", nil},
+	{"internal/env", nil},
 	{"internal/num", nil},
 	{"internal/mem", nil},
 	{"internal/tensormap", nil},
@@ -64,7 +65,7 @@ var layers = []layer{
 }
 
 // everywhere are packages that all layers may import.
-var everywhere = []string{"internal/defect", "internal/lazy"}
+var everywhere = []string{"internal/defect", "internal/lazy", "internal/env"}
 
 // outside says which packages may import modules of others.
 var outside = []struct {

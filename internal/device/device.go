@@ -2,12 +2,13 @@
 package device
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/env"
 	"github.com/gocuda/cuda/internal/nvidia"
 	"github.com/gocuda/cuda/internal/softdev"
 )
@@ -44,18 +45,16 @@ func ParseKind(s string) (Kind, error) {
 	return Auto, &ChoiceError{Value: s}
 }
 
-// The environment variables that choose where a program does not.
-const (
-	KindVariable    = "GOCUDA_DEVICE"  // auto, driver or software
-	ProfileVariable = "GOCUDA_PROFILE" // see Options.Profile
-)
-
 // Options choose a device. The zero value leaves everything to the environment.
 type Options struct {
 	// Kind is the device wanted. With Auto the environment variable GOCUDA_DEVICE decides, if it is set.
 	Kind Kind
-	// Profile names the software device by package profiles; several names with commas between them make several devices. When it is empty
-	// the environment variable GOCUDA_PROFILE gives the name, then Software.Profiles, then the default of package softdev. The NVIDIA driver has no use for it.
+	// Profile names the software device by package profiles; several names with commas between them make several
+	// devices. When it is empty Software.Profiles counts, then the environment variable GOCUDA_PROFILE, then the
+	// default of package softdev. The NVIDIA driver has no use for it.
+	//
+	// CUDA_VISIBLE_DEVICES chooses among the devices of a process that has not asked for the software device by itself:
+	// where Kind is Auto. What a program makes for itself is there.
 	Profile string
 	// Library is the path of the NVIDIA driver library; see nvidia.Options.
 	Library string
@@ -171,10 +170,11 @@ type openers struct {
 func open(opts Options, by openers) (*Device, error) {
 	kind := opts.Kind
 	if kind == Auto {
-		v := os.Getenv(KindVariable)
+		opts.Software.Masked = true
+		v := env.Read(opts.Software.LookupEnv).Device
 		k, err := ParseKind(v)
 		if err != nil {
-			return nil, &ChoiceError{Variable: KindVariable, Value: v}
+			return nil, &ChoiceError{Variable: env.Device, Value: v}
 		}
 		kind = k
 	}
@@ -203,7 +203,7 @@ func open(opts Options, by openers) (*Device, error) {
 }
 
 func openDriver(opts Options) (*Device, error) {
-	n, err := nvidia.Open(nvidia.Options{Path: opts.Library})
+	n, err := nvidia.Open(nvidia.Options{Path: opts.Library, LookupEnv: opts.Software.LookupEnv})
 	if err != nil {
 		return nil, err
 	}
@@ -228,15 +228,9 @@ func openDriver(opts Options) (*Device, error) {
 
 func openSoftware(opts Options) (*Device, error) {
 	o := opts.Software
-	profile := opts.Profile
-	if profile == "" {
-		profile = os.Getenv(ProfileVariable)
-	}
-	if profile != "" {
-		o.Profiles = strings.Split(profile, ",")
-		for i := range o.Profiles {
-			o.Profiles[i] = strings.TrimSpace(o.Profiles[i])
-		}
+	set := env.Read(o.LookupEnv)
+	if set.Profile = cmp.Or(opts.Profile, set.Profile); opts.Profile != "" || len(o.Profiles) == 0 {
+		o.Profiles = set.Profiles()
 	}
 	s, err := softdev.New(o)
 	if err != nil {

@@ -7,7 +7,9 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/env"
 	"github.com/gocuda/cuda/internal/nvidia"
+	"github.com/gocuda/cuda/internal/softdev"
 )
 
 var errNoDriver = errors.New("no driver here")
@@ -45,29 +47,29 @@ func TestChoice(t *testing.T) {
 		{Kind(7), "", both, Auto, false},
 		{Auto, "", openers{failing(errNoDriver), failing(broken)}, Auto, false},
 	} {
-		t.Setenv(KindVariable, c.env)
+		t.Setenv(env.Device, c.env)
 		d, err := open(Options{Kind: c.kind}, c.by)
 		switch {
 		case c.want == Auto && err == nil:
-			t.Errorf("%v, %s=%q: opened %v, want an error", c.kind, KindVariable, c.env, d.Kind)
+			t.Errorf("%v, %s=%q: opened %v, want an error", c.kind, env.Device, c.env, d.Kind)
 		case c.want == Auto:
 		case err != nil:
-			t.Errorf("%v, %s=%q: %v", c.kind, KindVariable, c.env, err)
+			t.Errorf("%v, %s=%q: %v", c.kind, env.Device, c.env, err)
 		case d.Kind != c.want || (d.Why != nil) != c.why || c.why && !errors.Is(d.Why, errNoDriver):
-			t.Errorf("%v, %s=%q: %v because of %v, want %v", c.kind, KindVariable, c.env, d.Kind, d.Why, c.want)
+			t.Errorf("%v, %s=%q: %v because of %v, want %v", c.kind, env.Device, c.env, d.Kind, d.Why, c.want)
 		}
 	}
-	t.Setenv(KindVariable, "")
+	t.Setenv(env.Device, "")
 	_, err := open(Options{}, openers{failing(errNoDriver), failing(broken)})
 	if !errors.Is(err, errNoDriver) || !errors.Is(err, broken) {
 		t.Errorf("both fail: %v, want both reasons", err)
 	}
-	t.Setenv(KindVariable, "gpu")
+	t.Setenv(env.Device, "gpu")
 	var ce *ChoiceError
-	if _, err := open(Options{}, both); !errors.As(err, &ce) || ce.Variable != KindVariable || ce.Value != "gpu" {
-		t.Errorf("%s=gpu: %v", KindVariable, err)
+	if _, err := open(Options{}, both); !errors.As(err, &ce) || ce.Variable != env.Device || ce.Value != "gpu" {
+		t.Errorf("%s=gpu: %v", env.Device, err)
 	}
-	t.Setenv(KindVariable, "")
+	t.Setenv(env.Device, "")
 	if _, err := open(Options{NoInit: true}, both); !errors.Is(err, errNoInitNeedsKind) {
 		t.Errorf("NoInit with Auto: %v", err)
 	}
@@ -88,7 +90,7 @@ func TestParseKind(t *testing.T) {
 }
 
 func TestNoDriver(t *testing.T) {
-	t.Setenv(nvidia.PathVariable, t.TempDir()+"/libcuda.so.1")
+	t.Setenv(env.Driver, t.TempDir()+"/libcuda.so.1")
 	_, err := Open(Options{Kind: Driver})
 	var le *nvidia.LoadError
 	if !errors.As(err, &le) {
@@ -129,8 +131,8 @@ func TestStart(t *testing.T) {
 }
 
 func TestSoftware(t *testing.T) {
-	t.Setenv(ProfileVariable, "")
-	t.Setenv(KindVariable, "")
+	t.Setenv(env.Profile, "")
+	t.Setenv(env.Device, "")
 	d, err := Open(Options{Kind: Software})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +144,7 @@ func TestSoftware(t *testing.T) {
 		t.Error(err)
 	}
 	// two devices from the environment; an option wins over it
-	t.Setenv(ProfileVariable, "h200, h200")
+	t.Setenv(env.Profile, "h200, h200")
 	d, err = Open(Options{Kind: Software})
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +156,7 @@ func TestSoftware(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
-	t.Setenv(ProfileVariable, "no-such-profile")
+	t.Setenv(env.Profile, "no-such-profile")
 	if _, err := Open(Options{Kind: Software}); err == nil || !strings.Contains(err.Error(), "no-such-profile") {
 		t.Errorf("unknown profile: %v", err)
 	}
@@ -167,10 +169,52 @@ func TestSoftware(t *testing.T) {
 	}
 }
 
+// CUDA_VISIBLE_DEVICES chooses among the devices that a program finds, not among those that it asks for.
+func TestVisibleDevices(t *testing.T) {
+	lib := t.TempDir() + "/libcuda.so.1" // there is none
+	for _, c := range []struct {
+		kind             Kind
+		profile          string
+		device, profiles string
+		visible          string
+		want             int32 // devices; 0 when it does not open
+	}{
+		{Auto, "", "", "h200,a100", "1", 1}, {Auto, "", "software", "h200,a100", "1,0", 2}, {Auto, "", "", "", "", 0},
+		{Auto, "", "software", "h200,a100", "7", 0}, {Auto, "h200,h200,h200", "software", "", "2,0", 2},
+		{Software, "", "", "h200,a100", "1", 2}, {Software, "", "", "", "7", 1}, {Software, "h200,h200", "", "", "", 2},
+	} {
+		vars := map[string]string{
+			env.Device: c.device, env.Profile: c.profiles, env.Visible: c.visible, env.Driver: lib,
+		}
+		var o Options
+		o.Kind, o.Profile = c.kind, c.profile
+		o.Software.LookupEnv = func(name string) (string, bool) { v, ok := vars[name]; return v, ok }
+		d, err := Open(o)
+		var none *softdev.NoDeviceError
+		if c.want == 0 {
+			if !errors.As(err, &none) || none.Visible != c.visible {
+				t.Errorf("%+v: %v", c, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		var n int32
+		if r := d.Table.DeviceGetCount(0, &n); r != driver.CUDA_SUCCESS || n != c.want {
+			t.Errorf("%+v: %d devices, %v", c, n, r)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestAuto(t *testing.T) {
-	t.Setenv(KindVariable, "")
-	t.Setenv(ProfileVariable, "")
-	t.Setenv(nvidia.PathVariable, t.TempDir()+"/libcuda.so.1")
+	t.Setenv(env.Device, "")
+	t.Setenv(env.Profile, "")
+	t.Setenv(env.Driver, t.TempDir()+"/libcuda.so.1")
 	d, err := Open(Options{})
 	if err != nil {
 		t.Fatal(err)

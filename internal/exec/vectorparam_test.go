@@ -38,7 +38,7 @@ P:	.callprototype (.reg .b32 _) _ (.reg .v2 .u32 _, .reg .u32 _);
 	ret;
 }`
 	engines := []exec.Engine{interp.New()}
-	if e, err := jit.New(); err == nil {
+	if e, err := jit.New(""); err == nil {
 		engines = append(engines, e)
 	}
 	for _, e := range engines {

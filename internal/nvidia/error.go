@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/gocuda/cuda/internal/env"
 )
 
 // Options say where to look for the driver.
@@ -11,10 +13,9 @@ type Options struct {
 	// Path is the only library that is tried, when not empty. When it is empty the environment variable GOCUDA_LIBCUDA says so, and
 	// when that is empty too, the names and folders where drivers install the library are tried in turn.
 	Path string
+	// LookupEnv finds environment variables; nil is os.LookupEnv.
+	LookupEnv env.Lookup
 }
-
-// PathVariable is the environment variable that names the driver library.
-const PathVariable = "GOCUDA_LIBCUDA"
 
 // Attempt is one library that could not be used.
 type Attempt struct {
@@ -53,7 +54,7 @@ func (e *LoadError) Error() string {
 		return b.String()
 	}
 	b.WriteString("\nInstall the NVIDIA driver (in a container: start it with access to the GPUs, for example docker run --gpus all), ")
-	b.WriteString("or name the library in " + PathVariable + ", or use the software device (GOCUDA_DEVICE=software).")
+	b.WriteString("or name the library in " + env.Driver + ", or use the software device (GOCUDA_DEVICE=software).")
 	return b.String()
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ebitengine/purego"
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/env"
 )
 
 // fakeLibrary compiles testdata/fakecuda.c once. The compiler is $CC, else gcc; without one the test is skipped. (For an emulated processor: CC must
@@ -122,7 +123,7 @@ func want(tb testing.TB, got, want driver.CUresult) {
 }
 
 func TestLoadErrorNamesEveryPath(t *testing.T) {
-	t.Setenv(PathVariable, "")
+	t.Setenv(env.Driver, "")
 	d, err := Open(Options{})
 	if err == nil {
 		t.Skip("this machine has a driver: ", d.Path())
@@ -132,15 +133,15 @@ func TestLoadErrorNamesEveryPath(t *testing.T) {
 		t.Fatalf("error %T, want *LoadError", err)
 	}
 	text := err.Error()
-	for _, p := range defaultPaths() {
+	for _, p := range defaultPaths(env.Settings{}) {
 		if !strings.Contains(text, "\n\t"+p+": ") {
 			t.Errorf("the text does not name %s:\n%s", p, text)
 		}
 	}
-	if len(le.Tried) != len(defaultPaths()) {
-		t.Errorf("%d attempts, want %d", len(le.Tried), len(defaultPaths()))
+	if len(le.Tried) != len(defaultPaths(env.Settings{})) {
+		t.Errorf("%d attempts, want %d", len(le.Tried), len(defaultPaths(env.Settings{})))
 	}
-	for _, advice := range []string{"Install the NVIDIA driver", PathVariable, "software"} {
+	for _, advice := range []string{"Install the NVIDIA driver", env.Driver, "software"} {
 		if !strings.Contains(text, advice) {
 			t.Errorf("the text does not say %q:\n%s", advice, text)
 		}
@@ -149,14 +150,14 @@ func TestLoadErrorNamesEveryPath(t *testing.T) {
 
 func TestPathOverrides(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "libcuda.so.1")
-	t.Setenv(PathVariable, missing)
+	t.Setenv(env.Driver, missing)
 	_, err := Open(Options{})
 	var le *LoadError
 	if !errors.As(err, &le) || len(le.Tried) != 1 || le.Tried[0].Path != missing {
-		t.Fatalf("%s: %v, want one attempt at %s", PathVariable, err, missing)
+		t.Fatalf("%s: %v, want one attempt at %s", env.Driver, err, missing)
 	}
-	if !strings.Contains(err.Error(), PathVariable+"="+missing) {
-		t.Errorf("the text does not say that %s forced it: %v", PathVariable, err)
+	if !strings.Contains(err.Error(), env.Driver+"="+missing) {
+		t.Errorf("the text does not say that %s forced it: %v", env.Driver, err)
 	}
 	// an option wins over the environment, and a library that is something else is refused
 	_, err = Open(Options{Path: "libc.so.6"})
@@ -164,10 +165,10 @@ func TestPathOverrides(t *testing.T) {
 		t.Errorf("libc as driver: %v, want %v", err, errNotCUDA)
 	}
 	f := openFake(t)
-	t.Setenv(PathVariable, f.Path())
+	t.Setenv(env.Driver, f.Path())
 	d, err := Open(Options{})
 	if err != nil || d.Path() != f.Path() {
-		t.Errorf("%s=%s: %v", PathVariable, f.Path(), err)
+		t.Errorf("%s=%s: %v", env.Driver, f.Path(), err)
 	}
 }
 

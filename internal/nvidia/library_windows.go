@@ -3,16 +3,17 @@
 package nvidia
 
 import (
-	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/gocuda/cuda/internal/env"
 )
 
 // defaultPaths: the display driver installs nvcuda.dll in the system folder. The full path comes first, since a bare name would also be looked for in
 // the folder of the program and in the current one.
-func defaultPaths() []string {
+func defaultPaths(set env.Settings) []string {
 	var paths []string
-	if root := os.Getenv("SystemRoot"); root != "" {
+	if root := set.SystemRoot; root != "" {
 		paths = append(paths, filepath.Join(root, "System32", "nvcuda.dll"))
 	}
 	return append(paths, "nvcuda.dll")

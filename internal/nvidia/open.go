@@ -4,7 +4,6 @@ package nvidia
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/env"
 )
 
 // Driver is an open driver library. Its methods and the functions of its table may be called from several goroutines.
@@ -63,10 +63,11 @@ func candidates(opts Options) (paths []string, forced string) {
 	if opts.Path != "" {
 		return []string{opts.Path}, fmt.Sprintf("the path %q given to the program", opts.Path)
 	}
-	if p := os.Getenv(PathVariable); p != "" {
-		return []string{p}, PathVariable + "=" + p
+	set := env.Read(opts.LookupEnv)
+	if set.Driver != "" {
+		return []string{set.Driver}, env.Driver + "=" + set.Driver
 	}
-	return defaultPaths(), ""
+	return defaultPaths(set), ""
 }
 
 // newTable fills a table with the generated functions; see zz_generated_table.go.

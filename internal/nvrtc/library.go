@@ -4,12 +4,13 @@ package nvrtc
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/gocuda/cuda/internal/env"
 )
 
 // Library is an open compiler library. Its methods may be called from several goroutines; NVRTC compiles them one after the other.
@@ -24,12 +25,13 @@ type Library struct {
 // Open finds the library: the given path, GOCUDA_NVRTC, or the places where CUDA installs it. The error is a [*LoadError].
 func Open(path string) (*Library, error) {
 	fail := &LoadError{}
-	paths := defaultPaths()
-	switch v := os.Getenv(PathVariable); {
+	set := env.Read(nil)
+	paths := defaultPaths(set)
+	switch v := set.NVRTC; {
 	case path != "":
 		paths, fail.Forced = []string{path}, fmt.Sprintf("the path %q given to the program", path)
 	case v != "":
-		paths, fail.Forced = []string{v}, PathVariable+"="+v
+		paths, fail.Forced = []string{v}, env.NVRTC+"="+v
 	}
 	for _, p := range paths {
 		h, err := openLibrary(p)

@@ -7,10 +7,12 @@ import (
 	"runtime"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/gocuda/cuda/internal/env"
 )
 
 // defaultPaths are the names that the dynamic loader resolves, newest first, then the toolkit's own folders.
-func defaultPaths() []string {
+func defaultPaths(env.Settings) []string {
 	versions := []string{"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"}
 	arch := map[string]string{"amd64": "x86_64", "arm64": "sbsa"}[runtime.GOARCH]
 	paths := append([]string(nil), versions...)

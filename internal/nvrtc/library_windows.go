@@ -3,16 +3,17 @@
 package nvrtc
 
 import (
-	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/gocuda/cuda/internal/env"
 )
 
 // defaultPaths: the toolkit installs the library in its bin folder, which CUDA_PATH leads to.
-func defaultPaths() []string {
+func defaultPaths(set env.Settings) []string {
 	dlls := []string{"nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll"}
 	var paths []string
-	if root := os.Getenv("CUDA_PATH"); root != "" {
+	if root := set.CUDAPath; root != "" {
 		for _, d := range dlls {
 			paths = append(paths, filepath.Join(root, "bin", d), filepath.Join(root, "bin", "x64", d))
 		}

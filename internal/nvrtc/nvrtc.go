@@ -10,9 +10,6 @@ import (
 	"strings"
 )
 
-// PathVariable is the environment variable that gives the path of the library.
-const PathVariable = "GOCUDA_NVRTC"
-
 // Attempt is a library that was tried.
 type Attempt struct {
 	Path string

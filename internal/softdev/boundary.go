@@ -20,9 +20,6 @@ import (
 // The context that it was met in is broken with CUDA_ERROR_UNKNOWN; others are not, unlike after a fault of a kernel: there is no hardware that has lost its state. So whoever holds
 // a lock of more than its context gives it back by defer, and leaves behind it what others can go on with.
 
-// StackVariable is the environment variable that has the stack written to standard error where a defect was met: 1.
-const StackVariable = "GOCUDA_STACK"
-
 // callerPanic is a panic of a function of the program that runs in a call, on the caller's stack: it goes on in the caller.
 type callerPanic struct{ value any }
 
@@ -47,7 +44,7 @@ func (d *Driver) internal(c *context, e *defect.Error, text string) {
 	if c != nil && c.sticky.CompareAndSwap(0, uint32(driver.CUDA_ERROR_UNKNOWN)) {
 		c.stop.Store(true)
 	}
-	if d.env.stack {
+	if d.env.Stack {
 		_, _ = fmt.Fprintf(d.opts.Stderr, "%s\n%s\n", text, e.Stack)
 	}
 	d.explain(c, "%s", text)

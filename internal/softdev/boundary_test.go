@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/env"
 	engine "github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/interp"
 	"github.com/gocuda/cuda/internal/ir"
@@ -210,13 +211,13 @@ func TestPanickingEngine(t *testing.T) {
 	const report = `; please report this with the image and the calls that led here at https://github.com/gocuda/cuda/issues$`
 	var out bytes.Buffer
 	t.Run("compile", func(t *testing.T) {
-		t.Setenv(StackVariable, "1")
+		t.Setenv(env.Stack, "1")
 		b := newTwo(t, Options{Engine: &panickingEngine{interp.New(), true, false}, Stderr: &out})
 		f := fn(t, b.d, b.ctx, load(t, b.d, b.ctx, text), "broken")
 		want(t, "the launch", launch1(b.tab, b.ctx, f, 0), driver.CUDA_ERROR_UNKNOWN)
 		b.broken(`^internal error: boom at internal/softdev/boundary_test\.go:\d+` + report)
 		if s := out.String(); !strings.Contains(s, "softdev.(*entry).lower(") || !strings.HasPrefix(s, "internal error: boom at ") {
-			t.Errorf("with %s=1: %q", StackVariable, s)
+			t.Errorf("with %s=1: %q", env.Stack, s)
 		}
 	})
 	for _, workers := range []int{1, 4} {

@@ -48,7 +48,7 @@ func executable(t *testing.T) (n uint64) {
 // TestCodeMemory looks at the process's mappings while kernels are compiled and run: machine code is never writable, is there as long as its module, and then goes.
 func TestCodeMemory(t *testing.T) {
 	var none *jit.UnavailableError
-	if _, err := jit.New(); errors.As(err, &none) {
+	if _, err := jit.New(""); errors.As(err, &none) {
 		t.Skip(err)
 	}
 	runtime.GC() // code of earlier tests

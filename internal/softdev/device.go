@@ -16,6 +16,7 @@ import (
 type device struct {
 	d       *Driver
 	ordinal int32
+	slot    int32 // the ordinal without CUDA_VISIBLE_DEVICES
 	profile *profiles.Profile
 	attrs   map[driver.CUdevice_attribute]int32
 	rules   [driver.CU_LIMIT_MAX]limitRule
@@ -41,7 +42,7 @@ func newDevice(d *Driver, ordinal int32, name string) (*device, error) {
 	if err != nil {
 		return nil, err
 	}
-	dev := &device{d: d, ordinal: ordinal, profile: p, attrs: map[driver.CUdevice_attribute]int32{}}
+	dev := &device{d: d, ordinal: ordinal, slot: ordinal, profile: p, attrs: map[driver.CUdevice_attribute]int32{}}
 	for _, a := range p.Attributes {
 		dev.attrs[driver.CUdevice_attribute(a.ID)] = a.Value
 	}
@@ -65,6 +66,8 @@ func newDevice(d *Driver, ordinal int32, name string) (*device, error) {
 	}
 	return dev, nil
 }
+
+func (dev *device) uuid() [16]byte { return dev.profile.UUID(int(dev.slot)) }
 
 // sm is the compute capability as a number: 90 for 9.0.
 func (dev *device) sm() int {
@@ -144,7 +147,7 @@ func (d *Driver) deviceGetUUID(_ driver.CUcontext, out *driver.CUuuid, ordinal d
 	if r != success {
 		return r
 	}
-	out.Bytes = dev.profile.UUID(int(dev.ordinal))
+	out.Bytes = dev.uuid()
 	return success
 }
 
@@ -169,7 +172,7 @@ func (d *Driver) deviceGetAttribute(_ driver.CUcontext, out *int32, attr driver.
 		return invalidValue
 	}
 	if attr == driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID {
-		v += dev.ordinal
+		v += dev.slot
 	}
 	*out = v
 	return success
@@ -182,7 +185,7 @@ func (dev *device) attribute(id driver.CUdevice_attribute) int32 {
 
 // totalMem is the device's memory in bytes: the profile's, unless the program or the environment says otherwise.
 func (dev *device) totalMem() uint64 {
-	if n := dev.d.env.memory; n != 0 {
+	if n := dev.d.perDevice; n != 0 {
 		return n
 	}
 	return dev.profile.TotalMemory
@@ -234,7 +237,7 @@ func (d *Driver) deviceGetProperties(_ driver.CUcontext, out *driver.CUdevprop, 
 // busID is the PCI address in the driver's form.
 func (dev *device) busID() string {
 	a := dev.attribute
-	return fmt.Sprintf("%04X:%02X:%02X.0", a(driver.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID), a(driver.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), a(driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)+dev.ordinal)
+	return fmt.Sprintf("%04X:%02X:%02X.0", a(driver.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID), a(driver.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), a(driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)+dev.slot)
 }
 
 func (d *Driver) deviceGetPCIBusID(_ driver.CUcontext, out *byte, n int32, ordinal driver.CUdevice) driver.CUresult {
@@ -271,7 +274,7 @@ func (d *Driver) deviceGetByPCIBusID(_ driver.CUcontext, out *driver.CUdevice, i
 	}
 	for _, dev := range d.devices {
 		a := dev.attribute
-		if function == 0 && domain == a(driver.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID) && bus == a(driver.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) && slot == a(driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)+dev.ordinal {
+		if function == 0 && domain == a(driver.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID) && bus == a(driver.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) && slot == a(driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)+dev.slot {
 			*out = driver.CUdevice(dev.ordinal)
 			return success
 		}

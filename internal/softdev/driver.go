@@ -11,21 +11,27 @@ import (
 	"time"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/env"
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/mem"
 )
 
 // Options say what New makes. The zero value is one device of the default profile.
 type Options struct {
-	// Profiles names the devices by package profiles, in order of their ordinals. Empty is one default device; a name may come twice.
+	// Profiles names the devices by package profiles, in order of their ordinals. Empty is one default device; a name
+	// may come twice.
 	Profiles []string
+	// Masked lets CUDA_VISIBLE_DEVICES choose among these devices. When it leaves none, New gives a *NoDeviceError.
+	Masked bool
+	// LookupEnv finds environment variables; nil is os.LookupEnv.
+	LookupEnv env.Lookup
 	// Stdout receives what kernels print, when the program synchronises; nil is os.Stdout.
 	Stdout io.Writer
 	// Stderr receives the messages of failed device assertions; nil is os.Stderr.
 	Stderr io.Writer
 	// Engine runs the kernels; nil is what EngineName says.
 	Engine exec.Engine
-	// EngineName chooses the engine: auto, jit or interpreter; "" leaves it to the environment (see EngineVariable).
+	// EngineName chooses the engine: auto, jit or interpreter; "" leaves it to the environment.
 	EngineName string
 	// Memcheck checks every access of kernels to global, shared and local memory against what is allocated. It costs speed, and memory between and behind allocations. The
 	// environment variable GOCUDA_MEMCHECK=1 turns it on too.
@@ -34,7 +40,7 @@ type Options struct {
 	MemoryErrors func(*MemoryError)
 	// Counters, when set, count what kernels do.
 	Counters *exec.Counters
-	// Memory is the bytes of memory of each device; 0 leaves it to the environment (see MemoryVariable), and that to the profile.
+	// Memory is the bytes of memory of each device; 0 leaves it to the environment, and that to the profile.
 	Memory uint64
 	// Workers is the number of goroutines of one launch; 0 is one for each CPU.
 	Workers int
@@ -71,7 +77,8 @@ type Driver struct {
 	ctxIDs    atomic.Uint64
 	gridIDs   atomic.Uint64
 	codeEnd   atomic.Uint64 // first function address not given out
-	env       environment   // read by New
+	env       env.Settings  // read by New
+	perDevice uint64        // memory of each device in bytes; 0 is the profile's
 	programs  programs
 
 	threads       threads
@@ -108,23 +115,22 @@ const (
 
 // New makes a driver. It reserves address space and nothing else; cuInit has to come before other calls as with the C library.
 func New(o Options) (*Driver, error) {
-	env, err := readEnvironment()
-	if err != nil && o.Memory == 0 {
+	d := &Driver{opts: o, started: time.Now(), refused: map[string]bool{}, env: env.Read(o.LookupEnv)}
+	size := d.env.Memory
+	if o.Memory != 0 {
+		size = strconv.FormatUint(o.Memory, 10)
+	}
+	var err error
+	if d.perDevice, err = parseMemory(size); err != nil {
 		return nil, fmt.Errorf("software device: %w", err)
 	}
-	if o.Memory != 0 {
-		if env.memory, err = parseMemory(strconv.FormatUint(o.Memory, 10)); err != nil {
-			return nil, fmt.Errorf("software device: %w", err)
-		}
-	}
-	d := &Driver{opts: o, started: time.Now(), refused: map[string]bool{}, env: env}
 	d.coredump.process = true
 	// Local memory of threads is a part of device memory on hardware. Here it is the host's, of which the program needs the rest.
 	if d.threadMem.Limit = mem.PhysicalMemory() / 2; d.threadMem.Limit == 0 {
 		d.threadMem.Limit = 4 << 30
 	}
-	if env.memory != 0 {
-		d.threadMem.Limit = min(d.threadMem.Limit, env.memory)
+	if d.perDevice != 0 {
+		d.threadMem.Limit = min(d.threadMem.Limit, d.perDevice)
 	}
 	if err := d.chooseEngine(); err != nil {
 		return nil, fmt.Errorf("software device: %w", err)
@@ -135,7 +141,7 @@ func New(o Options) (*Driver, error) {
 	if d.opts.Stderr == nil {
 		d.opts.Stderr = os.Stderr
 	}
-	d.opts.Memcheck = d.opts.Memcheck || d.env.memcheck
+	d.opts.Memcheck = d.opts.Memcheck || d.env.Memcheck
 	if d.opts.Workers <= 0 {
 		d.opts.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -169,6 +175,11 @@ func New(o Options) (*Driver, error) {
 			return nil, fmt.Errorf("software device %d: %w", i, err)
 		}
 		d.devices = append(d.devices, dev)
+	}
+	if o.Masked && d.env.IsVisible {
+		if err := d.mask(d.env.Visible); err != nil {
+			return nil, err
+		}
 	}
 	if d.memory, err = newMemory(d); err != nil {
 		return nil, fmt.Errorf("software device: %w", err)

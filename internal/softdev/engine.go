@@ -2,19 +2,16 @@ package softdev
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
-	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/env"
 	"github.com/gocuda/cuda/internal/exec/interp"
 	"github.com/gocuda/cuda/internal/exec/jit"
 )
 
-// EngineVariable is the environment variable that chooses the engine where the options do not: auto (also when it is unset: machine code where it works, else the
-// interpreter with the reason kept), jit (machine code or an error), jit-avx512 or jit-avx2 for an instruction set (see also jit.ISAVariable), or interpreter.
-const EngineVariable = "GOCUDA_ENGINE"
-
-// chooseEngine sets the engine.
+// chooseEngine sets the engine: that of the options, or by the name in Options.EngineName or GOCUDA_ENGINE: auto or
+// none (machine code where it works, else the interpreter with the reason kept), jit (machine code or an error),
+// jit-avx512 or jit-avx2 (of one instruction set), or interpreter.
 func (d *Driver) chooseEngine() error {
 	if d.opts.Engine != nil {
 		d.engine = d.opts.Engine
@@ -22,7 +19,7 @@ func (d *Driver) chooseEngine() error {
 	}
 	want := d.opts.EngineName
 	if want == "" {
-		want = os.Getenv(EngineVariable)
+		want = d.env.Engine
 	}
 	switch want {
 	case "interpreter":
@@ -32,18 +29,18 @@ func (d *Driver) chooseEngine() error {
 		want = "auto"
 	case "auto", "jit", "jit-avx512", "jit-avx2":
 	default:
-		return fmt.Errorf("%s is %q, not interpreter, jit, jit-avx512, jit-avx2 or auto", EngineVariable, want)
+		return fmt.Errorf("%s is %q, not interpreter, jit, jit-avx512, jit-avx2 or auto", env.Engine, want)
 	}
-	open := jit.New
+	isa := d.env.ISA
 	if _, set, ok := strings.Cut(want, "-"); ok {
-		open = func() (exec.Engine, error) { return jit.NewISA(set) }
+		isa = set
 	}
-	e, err := open()
+	e, err := jit.New(isa)
 	switch {
 	case err == nil:
 		d.engine = e
 	case want != "auto":
-		return fmt.Errorf("%s is %s: %w", EngineVariable, want, err)
+		return fmt.Errorf("%s is %s: %w", env.Engine, want, err)
 	default:
 		d.engine, d.engineWhy = interp.New(), err
 	}

@@ -98,7 +98,7 @@ func (d *Driver) ipcGetMemHandle(cur driver.CUcontext, out *driver.CUipcMemHandl
 		r = d.freeze(publish)
 	}
 	if r == success {
-		out.Reserved = packHandle(ipcMemory, at, a.device().profile.UUID(int(a.device().ordinal)))
+		out.Reserved = packHandle(ipcMemory, at, a.device().uuid())
 	}
 	return r
 }
@@ -106,7 +106,7 @@ func (d *Driver) ipcGetMemHandle(cur driver.CUcontext, out *driver.CUipcMemHandl
 // deviceWithID is the device that another process means.
 func (d *Driver) deviceWithID(id [16]byte) (*device, driver.CUresult) {
 	for _, dev := range d.devices {
-		if dev.profile.UUID(int(dev.ordinal)) == id {
+		if dev.uuid() == id {
 			return dev, success
 		}
 	}

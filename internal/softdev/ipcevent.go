@@ -123,7 +123,7 @@ func (d *Driver) ipcGetEventHandle(cur driver.CUcontext, out *driver.CUipcEventH
 		d.explain(e.ctx, "events cannot be shared with other processes on this host")
 		return notSupported
 	}
-	out.Reserved = packHandle(ipcEvent, e.shared.page.Published(), e.ctx.dev.profile.UUID(int(e.ctx.dev.ordinal)))
+	out.Reserved = packHandle(ipcEvent, e.shared.page.Published(), e.ctx.dev.uuid())
 	return success
 }
 

@@ -18,7 +18,7 @@ func busy(t testing.TB, engine string) (stop func()) {
 	t.Helper()
 	if engine == "jit" {
 		var none *jit.UnavailableError
-		if _, err := jit.New(); errors.As(err, &none) {
+		if _, err := jit.New(""); errors.As(err, &none) {
 			t.Skip(err)
 		}
 	}

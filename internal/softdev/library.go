@@ -320,7 +320,7 @@ func (d *Driver) libraryLoadWith(cur driver.CUcontext, out *driver.CUlibrary, da
 			}
 		})
 	}
-	if d.env.eager {
+	if d.env.EagerLoading {
 		d.loadEagerly(l)
 	}
 	jit.finish()

@@ -56,7 +56,7 @@ func (d *Driver) linkCreate(cur driver.CUcontext, n uint32, options *driver.CUji
 	s := &linkState{d: d, dev: c.dev, opts: o}
 	lo := c.dev.linkOptions(o.targetSM(c.dev.sm()))
 	lo.Compile = o.compile()
-	lo.ForcePTX, lo.DisablePTX = d.env.forcePTX, d.env.disablePTX
+	lo.ForcePTX, lo.DisablePTX = d.env.ForcePTX, d.env.DisablePTX
 	lo.Log = func(level link.Level, line string) {
 		if level == link.Fatal {
 			o.err.line("%s", line)

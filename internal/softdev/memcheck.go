@@ -16,9 +16,6 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// MemcheckVariable is the environment variable that turns the memory checker on: 1, true or on.
-const MemcheckVariable = "GOCUDA_MEMCHECK"
-
 // MemoryError is a bad access that the memory checker found.
 type MemoryError struct {
 	Kind    string `json:"kind"`   // out of bounds, use after free, misaligned, no access, NULL

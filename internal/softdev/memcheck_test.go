@@ -168,7 +168,7 @@ func onEngines(t *testing.T, f func(t *testing.T, engine string)) {
 		t.Run(engine, func(t *testing.T) {
 			if engine == "jit" {
 				var none *jit.UnavailableError
-				if _, err := jit.New(); errors.As(err, &none) {
+				if _, err := jit.New(""); errors.As(err, &none) {
 					t.Skip(err)
 				}
 			}

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/env"
 )
 
 // TestMemoryVariable: GOCUDA_MEMORY is the device's memory for every call that tells it, and its limit.
 func TestMemoryVariable(t *testing.T) {
-	t.Setenv(MemoryVariable, "256M")
+	t.Setenv(env.Memory, "256M")
 	d, err := New(Options{Profiles: []string{"", ""}})
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +45,7 @@ func TestMemoryVariable(t *testing.T) {
 }
 
 func TestMemoryOption(t *testing.T) {
-	t.Setenv(MemoryVariable, "nonsense")
+	t.Setenv(env.Memory, "nonsense")
 	d, err := New(Options{Memory: 1<<30 + 5})
 	if err != nil {
 		t.Fatal(err)

@@ -79,7 +79,7 @@ func (c *context) instantiate(p *program, lib *library, extern map[string]uint64
 	if len(p.opaques.vars) > 0 {
 		c.tex.changed()
 	}
-	if c.d.env.eager {
+	if c.d.env.EagerLoading {
 		for _, e := range p.entries {
 			if f, r := m.function(e); r == success {
 				_ = f.prepare() // what cannot be compiled shows when it is used
@@ -419,7 +419,7 @@ func (d *Driver) moduleGetLoadingMode(_ driver.CUcontext, out *driver.CUmoduleLo
 		return invalidValue
 	}
 	*out = driver.CU_MODULE_LAZY_LOADING
-	if d.env.eager {
+	if d.env.EagerLoading {
 		*out = driver.CU_MODULE_EAGER_LOADING
 	}
 	return success

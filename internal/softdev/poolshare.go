@@ -32,7 +32,7 @@ func (p *pool) share() driver.CUresult {
 	case t&driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR == 0:
 		return success // what cannot be had without a fabric is the handle, not the pool (recorded)
 	}
-	arena, err := p.heap.NewArena(arenaSize, p.dev.profile.UUID(int(p.dev.ordinal)))
+	arena, err := p.heap.NewArena(arenaSize, p.dev.uuid())
 	if err != nil {
 		return p.d.ipcFailure(nil, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/env"
 )
 
 const fdType = driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
@@ -110,7 +111,7 @@ func TestPoolSharedSmall(t *testing.T) {
 	if !ipcHost {
 		t.Skip("the host has no memory that processes share")
 	}
-	t.Setenv(MemoryVariable, "64M")
+	t.Setenv(env.Memory, "64M")
 	tab, ctx := ipcDevice(t)
 	props := deviceProps(fdType)
 	var pool driver.CUmemoryPool

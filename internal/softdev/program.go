@@ -220,7 +220,9 @@ func (d *Driver) fetch(p unsafe.Pointer) ([]byte, *loadError) {
 
 // imageDevice is what package image has to know of the device.
 func (dev *device) imageDevice() image.Device {
-	return image.Device{Device: fatbin.Device{SM: dev.sm(), ForcePTX: dev.d.env.forcePTX, DisablePTX: dev.d.env.disablePTX}, Section: link.Section}
+	set := &dev.d.env
+	d := fatbin.Device{SM: dev.sm(), ForcePTX: set.ForcePTX, DisablePTX: set.DisablePTX}
+	return image.Device{Device: d, Section: link.Section}
 }
 
 // compile makes a program of an image for a device.

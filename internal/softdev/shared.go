@@ -121,7 +121,7 @@ func (d *Driver) loadEagerly(l *library) {
 
 // joinLibraries brings the libraries into a new context under eager loading; otherwise they come when they are used.
 func (d *Driver) joinLibraries(c *context) {
-	if !d.env.eager {
+	if !d.env.EagerLoading {
 		return
 	}
 	for _, l := range d.libraries.all() {

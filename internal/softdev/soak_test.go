@@ -123,7 +123,7 @@ func TestSoak(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			if engine == "jit" {
 				var none *jit.UnavailableError
-				if _, err := jit.New(); errors.As(err, &none) {
+				if _, err := jit.New(""); errors.As(err, &none) {
 					t.Skip(err)
 				}
 			}

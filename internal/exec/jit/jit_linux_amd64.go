@@ -3,7 +3,6 @@ package jit
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -82,14 +81,12 @@ func chooseISA(name string) (isa, error) {
 		}
 		return avx2, nil
 	}
-	return 0, &UnavailableError{fmt.Sprintf("%s is %q, not avx512 or avx2", ISAVariable, name)}
+	return 0, &UnavailableError{fmt.Sprintf("the instruction set is %q, not avx512 or avx2", name)}
 }
 
-// New returns the engine, or an *UnavailableError with the reason why it cannot work here. The environment variable ISAVariable chooses the instruction set.
-func New() (exec.Engine, error) { return NewISA(os.Getenv(ISAVariable)) }
-
-// NewISA is New for an instruction set: avx512, avx2, or "" for the best that the processor has.
-func NewISA(name string) (exec.Engine, error) {
+// New returns the engine, or an *UnavailableError with the reason why it cannot work here. The instruction set is
+// avx512, avx2, or "" for the best that the processor has.
+func New(name string) (exec.Engine, error) {
 	isa, err := chooseISA(name)
 	if err != nil {
 		return nil, err

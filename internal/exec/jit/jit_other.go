@@ -8,10 +8,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 )
 
-// New returns the engine, or an *UnavailableError with the reason why it cannot work here.
-func New() (exec.Engine, error) { return NewISA("") }
-
-// NewISA is New for an instruction set: avx512, avx2, or "".
-func NewISA(string) (exec.Engine, error) {
+// New returns the engine for an instruction set, or an *UnavailableError with the reason why it cannot work here.
+func New(string) (exec.Engine, error) {
 	return nil, &UnavailableError{"machine code is generated for linux/amd64 only, this is " + runtime.GOOS + "/" + runtime.GOARCH}
 }

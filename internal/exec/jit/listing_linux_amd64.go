@@ -8,9 +8,9 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// List compiles a kernel for blocks of the given dimensions, for looking at.
-func List(k *ir.Kernel, block [3]uint32) ([]Listing, error) {
-	x, err := New()
+// List compiles a kernel for blocks of the given dimensions, for looking at; isa is as for New.
+func List(k *ir.Kernel, block [3]uint32, isa string) ([]Listing, error) {
+	x, err := New(isa)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func eachISA(t *testing.T, f func(t *testing.T, e *engine)) {
 
 func testEngine(t testing.TB) *engine {
 	t.Helper()
-	e, err := New()
+	e, err := New("")
 	if err != nil {
 		t.Skip(err)
 	}

@@ -46,7 +46,7 @@ var engines = sync.OnceValues(func() (list []engine, err error) {
 		return nil, err
 	}
 	for _, name := range []string{"avx512", "avx2"} {
-		if e, err := jit.NewISA(name); err == nil {
+		if e, err := jit.New(name); err == nil {
 			if err := open(name, e); err != nil {
 				return nil, err
 			}

@@ -1,0 +1,97 @@
+// Package env is the one place where the module reads environment variables: all of them, whenever a device or a
+// library is opened.
+package env
+
+import (
+	"os"
+	"strconv"
+	"strings"
+)
+
+// The variables of this project. docs/environment.md says what each does.
+const (
+	Device     = "GOCUDA_DEVICE"      // which device: auto, driver or software
+	TestDevice = "GOCUDA_TEST_DEVICE" // the same for tests of package cudatest
+	Driver     = "GOCUDA_LIBCUDA"     // path of the NVIDIA driver library
+	NVRTC      = "GOCUDA_NVRTC"       // path of the NVRTC library
+	Profile    = "GOCUDA_PROFILE"     // the software devices, by package profiles, with commas between them
+	Engine     = "GOCUDA_ENGINE"      // what runs kernels: auto, jit, jit-avx512, jit-avx2 or interpreter
+	ISA        = "GOCUDA_JIT_ISA"     // instruction set of machine code: avx512 or avx2
+	Memory     = "GOCUDA_MEMORY"      // memory of each software device
+	Memcheck   = "GOCUDA_MEMCHECK"    // 1, true or on: the memory checker
+	Stack      = "GOCUDA_STACK"       // 1: internal errors write the stack to standard error
+	Trace      = "GOCUDA_TRACE"       // errors: libcuda.so.1 logs each call that fails
+)
+
+// The variables of the CUDA driver that the software device obeys (CUDA Programming Guide, "CUDA Environment Variables").
+const (
+	Visible    = "CUDA_VISIBLE_DEVICES" // which devices there are, and their order
+	Loading    = "CUDA_MODULE_LOADING"  // EAGER: functions are loaded with their module
+	ForcePTX   = "CUDA_FORCE_PTX_JIT"   // 1: machine code in fat binaries is left aside
+	DisablePTX = "CUDA_DISABLE_PTX_JIT" // 1: PTX is refused
+)
+
+// The variables that say where libraries lie on Windows.
+const (
+	cudaPath   = "CUDA_PATH"
+	systemRoot = "SystemRoot"
+)
+
+// Settings are the values of the variables; what is not set is empty.
+type Settings struct {
+	Device, TestDevice   string
+	Driver, NVRTC        string
+	Profile              string
+	Engine, ISA          string
+	Memory               string
+	Memcheck, Stack      bool
+	Trace                string
+	Visible              string
+	IsVisible            bool // Visible is set: an empty value leaves no device
+	EagerLoading         bool
+	ForcePTX, DisablePTX bool
+	CUDAPath, SystemRoot string
+}
+
+// Profiles are the names in Profile.
+func (s *Settings) Profiles() []string {
+	if s.Profile == "" {
+		return nil
+	}
+	names := strings.Split(s.Profile, ",")
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+	}
+	return names
+}
+
+// Lookup finds a variable, as os.LookupEnv does.
+type Lookup func(name string) (value string, ok bool)
+
+// Read reads the environment of the process, or what lookup finds when it is not nil: the environment of a C program may
+// have changed since its Go runtime took a copy.
+func Read(lookup Lookup) Settings {
+	if lookup == nil {
+		lookup = os.LookupEnv
+	}
+	get := func(name string) string {
+		v, _ := lookup(name)
+		return v
+	}
+	number := func(name string) bool {
+		n, err := strconv.Atoi(get(name))
+		return err == nil && n != 0
+	}
+	s := Settings{
+		Device: get(Device), TestDevice: get(TestDevice), Driver: get(Driver), NVRTC: get(NVRTC), Profile: get(Profile),
+		Engine: get(Engine), ISA: get(ISA), Memory: get(Memory), Stack: number(Stack), Trace: get(Trace),
+		EagerLoading: get(Loading) == "EAGER", ForcePTX: number(ForcePTX), DisablePTX: number(DisablePTX),
+		CUDAPath: get(cudaPath), SystemRoot: get(systemRoot),
+	}
+	s.Visible, s.IsVisible = lookup(Visible)
+	switch get(Memcheck) {
+	case "1", "true", "on":
+		s.Memcheck = true
+	}
+	return s
+}

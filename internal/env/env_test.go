@@ -1,0 +1,104 @@
+package env
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func from(vars map[string]string) Lookup {
+	return func(name string) (string, bool) { v, ok := vars[name]; return v, ok }
+}
+
+func TestRead(t *testing.T) {
+	if s := Read(from(nil)); !reflect.DeepEqual(s, Settings{}) {
+		t.Errorf("nothing set: %+v", s)
+	}
+	s := Read(from(map[string]string{
+		Device: "driver", TestDevice: "auto", Driver: "/a", NVRTC: "/b", Profile: " h200, l4", Engine: "jit", ISA: "avx2",
+		Memory: "1G", Memcheck: "on", Stack: "1", Trace: "errors", Visible: "", Loading: "EAGER", ForcePTX: "1", DisablePTX: "2",
+		cudaPath: "c", systemRoot: "d",
+	}))
+	v := reflect.ValueOf(s)
+	for i := range v.NumField() {
+		if v.Field(i).IsZero() && v.Type().Field(i).Name != "Visible" {
+			t.Errorf("%s is not read", v.Type().Field(i).Name)
+		}
+	}
+	if !slices.Equal(s.Profiles(), []string{"h200", "l4"}) {
+		t.Errorf("%q", s.Profiles())
+	}
+	s = Read(from(map[string]string{Stack: "0", ForcePTX: "yes", Loading: "eager", Memcheck: "0"}))
+	if !reflect.DeepEqual(s, Settings{}) {
+		t.Errorf("values that mean no: %+v", s)
+	}
+	t.Setenv(Engine, "jit")
+	if Read(nil).Engine != "jit" {
+		t.Error("the environment is not read")
+	}
+}
+
+// docs/environment.md has every variable.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/environment.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []string{Device, TestDevice, Driver, NVRTC, Profile, Engine, ISA, Memory, Memcheck, Stack, Trace,
+		Visible, Loading, ForcePTX, DisablePTX, cudaPath, systemRoot}
+	for _, name := range all {
+		if !strings.Contains(string(page), "`"+name) {
+			t.Errorf("%s is not on the page", name)
+		}
+	}
+}
+
+// elsewhere are folders of commands and test programs, which have variables of their own.
+var elsewhere = []string{"examples", "internal/bench", "internal/launchbench", "internal/tools", "internal/gen", "internal/conform"}
+
+// No other package reads the environment, and none changes it: in a C program that is a data race.
+func TestReadHereOnly(t *testing.T) {
+	root := filepath.Join("..", "..")
+	files := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(root, path)
+		rel = filepath.ToSlash(rel)
+		switch {
+		case d.IsDir() && (slices.Contains(elsewhere, rel) || rel == "internal/env" || rel != "." && strings.HasPrefix(d.Name(), ".")):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go"):
+			return nil
+		}
+		files++
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && (x.Name == "os" || x.Name == "syscall") {
+					switch s.Sel.Name {
+					case "Getenv", "LookupEnv", "Environ", "Setenv", "Unsetenv", "Clearenv", "ExpandEnv":
+						t.Errorf("%v uses %s.%s", set.Position(n.Pos()), x.Name, s.Sel.Name)
+					}
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || files < 300 {
+		t.Errorf("%d files, %v", files, err)
+	}
+}
