@@ -297,11 +297,11 @@ func TestPython(t *testing.T) {
 		t.Skip("NOT TESTED: there is no python3")
 	}
 	for _, engine := range engines {
-		out := run(t, clientPTX, []string{"GOCUDA_ENGINE=" + engine}, "python3", "-c", pythonClient)
+		out := run(t, clientPTX, []string{"GOCUDA_ENGINE=" + engine}, "python3", "-W", "ignore::DeprecationWarning", "-c", pythonClient)
 		if out != "passed\n" {
 			t.Errorf("%s: %q", engine, out)
 		}
-		out, err := start1(t, clientPTX, []string{"GOCUDA_ENGINE=" + engine}, "python3", "-c", pythonClient, "crash")
+		out, err := start1(t, clientPTX, []string{"GOCUDA_ENGINE=" + engine}, "python3", "-W", "ignore::DeprecationWarning", "-c", pythonClient, "crash")
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGSEGV || strings.Count(out, "Fatal Python error: Segmentation fault") != 1 || !strings.Contains(out, "in crash") {
 			t.Errorf("%s: a fault of Python's own: %v\n%s", engine, err, out)

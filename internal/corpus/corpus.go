@@ -360,8 +360,8 @@ func gunzip(fsys fs.FS, name string) ([]byte, error) {
 	return b, nil
 }
 
-// bytes returns the contents of an array of n bytes.
-func (m *Manifest) bytes(d *Data, n int) ([]byte, error) {
+// Bytes returns the contents of an array of n bytes.
+func (m *Manifest) Bytes(d *Data, n int) ([]byte, error) {
 	switch {
 	case d == nil:
 		return nil, nil

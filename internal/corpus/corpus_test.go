@@ -50,7 +50,7 @@ func TestKeptModules(t *testing.T) {
 					if d == nil || a.Kind != "buffer" {
 						continue
 					}
-					if b, err := m.bytes(d, n); err != nil || len(b) != n {
+					if b, err := m.Bytes(d, n); err != nil || len(b) != n {
 						t.Errorf("%s:%d: an array has %d bytes, want %d; %v", name, i, len(b), n, err)
 					}
 				}
@@ -120,15 +120,15 @@ func TestDamagedSets(t *testing.T) {
 	if _, err := m.Image("cubin"); err == nil || !strings.Contains(err.Error(), "no build cubin") {
 		t.Errorf("an unknown build: %v", err)
 	}
-	if _, err := m.bytes(&Data{File: "data/0.bin"}, 4); err == nil {
+	if _, err := m.Bytes(&Data{File: "data/0.bin"}, 4); err == nil {
 		t.Error("an array that is not there is read")
 	}
 	bad := "!"
-	if _, err := m.bytes(&Data{Base64: &bad}, 4); err == nil {
+	if _, err := m.Bytes(&Data{Base64: &bad}, 4); err == nil {
 		t.Error("bad base64 is read")
 	}
 	seven := 7
-	if b, err := m.bytes(&Data{Fill: &seven}, 3); err != nil || string(b) != "\x07\x07\x07" {
+	if b, err := m.Bytes(&Data{Fill: &seven}, 3); err != nil || string(b) != "\x07\x07\x07" {
 		t.Errorf("fill gives %x, %v", b, err)
 	}
 }

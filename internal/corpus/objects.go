@@ -33,7 +33,7 @@ func (s *state) image2(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 	if size == 0 {
 		return nil, fmt.Errorf("an image of %v with %d channels", a.Dims, a.Channels)
 	}
-	data, err := s.m.bytes(a.Data, size)
+	data, err := s.m.Bytes(a.Data, size)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (s *state) image2(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 		res.ResType = driver.CU_RESOURCE_TYPE_ARRAY
 		res.Res.Array().HArray = arr
 		if a.Expected != nil {
-			want, err := s.m.bytes(a.Expected, size)
+			want, err := s.m.Bytes(a.Expected, size)
 			if err != nil {
 				return nil, err
 			}

@@ -323,7 +323,7 @@ func (s *state) launch(l *Launch) error {
 	}
 	for i := range l.GlobalsIn {
 		g := &l.GlobalsIn[i]
-		b, err := s.m.bytes(g.Data, 0)
+		b, err := s.m.Bytes(g.Data, 0)
 		if err != nil {
 			return err
 		}
@@ -439,7 +439,7 @@ func (s *state) compare(l *Launch, outs []output) error {
 	}
 	for i := range l.GlobalsOut {
 		g := &l.GlobalsOut[i]
-		want, err := s.m.bytes(g.Expected, g.Count*ElementSize(g.DType))
+		want, err := s.m.Bytes(g.Expected, g.Count*ElementSize(g.DType))
 		if err != nil {
 			return err
 		}
@@ -496,7 +496,7 @@ func (s *state) arg(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 		if err := s.check("cuMemAlloc", t.MemAlloc_v2(s.ctx, &p, uint64(max(n, 1)))); err != nil {
 			return nil, err
 		}
-		b, err := s.m.bytes(a.Data, n)
+		b, err := s.m.Bytes(a.Data, n)
 		if err != nil {
 			return nil, err
 		}
@@ -530,7 +530,7 @@ func (s *state) arg(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 		}
 		return alignedBytes(b), nil
 	case "struct":
-		b, err := s.m.bytes(a.Bytes, a.Size)
+		b, err := s.m.Bytes(a.Bytes, a.Size)
 		if err != nil {
 			return nil, err
 		}
@@ -581,7 +581,7 @@ func (s *state) expect(a *Arg, p driver.CUdeviceptr, outs *[]output) error {
 	if !a.Output || a.Expected == nil {
 		return nil
 	}
-	want, err := s.m.bytes(a.Expected, a.Count*ElementSize(a.DType))
+	want, err := s.m.Bytes(a.Expected, a.Count*ElementSize(a.DType))
 	if err != nil || len(want) == 0 {
 		return err
 	}

@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -32,7 +31,7 @@ func (silent) Assert(string)        {}
 type replay struct {
 	*bench
 	t       *testing.T
-	dir     string
+	m       *corpus.Manifest
 	buffers map[string][]byte
 	addr    map[string]uint64
 	vars    map[*check.Var]uint64
@@ -40,29 +39,11 @@ type replay struct {
 }
 
 func (r *replay) data(d *corpus.Data, n int) []byte {
-	switch {
-	case d == nil:
-		return nil
-	case d.Base64 != nil:
-		b, err := base64.StdEncoding.DecodeString(*d.Base64)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		return b
-	case d.File != "":
-		b, err := os.ReadFile(filepath.Join(r.dir, d.File))
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		return b
-	case d.Fill != nil:
-		b := make([]byte, n)
-		for i := range b {
-			b[i] = byte(*d.Fill)
-		}
-		return b
+	b, err := r.m.Bytes(d, n)
+	if err != nil {
+		r.t.Fatal(err)
 	}
-	return nil
+	return b
 }
 
 type expectation struct {
@@ -174,7 +155,7 @@ func TestRecordedModules(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := &replay{bench: newBench(t), t: t, dir: filepath.Join(dir, "modules", name), buffers: map[string][]byte{}, addr: map[string]uint64{}}
+			r := &replay{bench: newBench(t), t: t, m: m, buffers: map[string][]byte{}, addr: map[string]uint64{}}
 			for i := range m.Launches {
 				l := &m.Launches[i]
 				if !l.Has(m.PTXBuild()) {
