@@ -224,6 +224,8 @@ func (w *world) mipmaps() driver.CUmipmappedArray {
 func (w *world) texref() driver.CUtexref {
 	return once(w, "texref", func(out *driver.CUtexref) {
 		w.must("texture reference", w.t.ModuleGetTexRef(0, out, w.module(), w.text("texture")))
+		// cuParamSetTexRef wants one that is bound (recorded: internal/conform/sequence).
+		w.must("what it is bound to", w.t.TexRefSetArray(0, *out, w.array(), driver.CU_TRSA_OVERRIDE_FORMAT))
 	})
 }
 
