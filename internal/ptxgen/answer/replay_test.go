@@ -10,7 +10,7 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// openVerdicts bounds the mutants that one side takes and the other refuses, of 1,600: forms that ptxas' grammar takes by accident, and the reverse.
+// openVerdicts bounds the mutants, of 1,600, that one side takes and the other refuses. It comes from a comparison with ptxas 13.0, not from a whole replay.
 const openVerdicts = 25
 
 // openRows are the rows of testdata/generated/open.txt.
