@@ -16,7 +16,10 @@ import (
 	"github.com/gocuda/cuda/internal/softdev"
 )
 
-var record = flag.String("record", "", "write what becomes of the calls to a file")
+var (
+	record  = flag.String("record", "", "write what becomes of the calls to a file")
+	seconds = flag.Int("seconds", 80, "after which no more calls are begun on the driver")
+)
 
 // TestMain: with GOCUDA_DEVICE=driver the calls go to the NVIDIA driver, which takes seconds to start and minutes for all.
 func TestMain(m *testing.M) {
@@ -51,7 +54,7 @@ func TestMain(m *testing.M) {
 func recordAll(onDriver bool) error {
 	r := Runner{Workers: 2, Functions: 40}
 	if onDriver {
-		r = Runner{Workers: 12, Functions: 10, Until: time.Now().Add(80 * time.Second), Skip: onDriverNot}
+		r = Runner{Workers: 12, Functions: 10, Until: time.Now().Add(time.Duration(*seconds) * time.Second), Skip: onDriverNot}
 	}
 	all, err := r.Run()
 	var b strings.Builder
