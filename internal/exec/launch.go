@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec/texture"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/mem"
 )
 
 // Engine turns lowered kernels into something that runs.
@@ -55,9 +56,11 @@ type Memory struct {
 	Size uint64         // bytes
 	// Special is the number of bytes at the window's start that never hold memory.
 	Special uint64
+	// Low and Span are the part of the window that the device reaches, as an offset and a size; behind and before it lie addresses without memory, 64 KiB and more. The rest of the window is Foreign's.
+	Low, Span uint64
 	// SharedOff and LocalOff are the offsets in the window of the generic windows for shared::cluster and local addresses.
 	SharedOff, LocalOff uint64
-	// Foreign resolves an address outside the window that the API allows on the device (registered host memory); nil when it is not allowed.
+	// Foreign resolves an address outside that part, in the window or not, that the API allows on the device (registered host memory, another device's memory); nil when it is not allowed.
 	Foreign func(addr, size uint64) unsafe.Pointer
 	// Const says whether a window address belongs to a __constant__ variable (isspacep.const); nil means none does.
 	Const func(addr uint64) bool
@@ -67,6 +70,11 @@ type Memory struct {
 	// CheckRange spares engines questions: the memory around an address in which Check allows every access of the kind, size 0 for none. It holds until CheckEpoch changes. Both may be nil.
 	CheckRange func(addr uint64, write bool) (base, size uint64)
 	CheckEpoch *atomic.Uint64
+}
+
+// MemoryOf is an address space of all that a window has.
+func MemoryOf(w *mem.Window) Memory {
+	return Memory{Ptr: w.Pointer(), Base: w.Base(), Size: w.Size(), Special: mem.Special, Low: mem.Special, Span: w.Size() - mem.Special, SharedOff: mem.SharedOffset, LocalOff: mem.LocalOffset}
 }
 
 // System is what kernels ask of the world outside: each method may be called from several goroutines.

@@ -17,7 +17,7 @@ func (w *Warp) Ptr(space ir.Space, lane int, addr uint64, size, align uint32, wr
 	case ir.Generic, ir.Global, ir.Const:
 		m := w.CTA.Launch.Mem
 		off := addr - m.Base
-		if off < m.Size && off >= m.Special && uint64(size) <= m.Size-off {
+		if at := off - m.Low; at < m.Span && uint64(size) <= m.Span-at {
 			if m.Check != nil && !m.Check(addr, uint64(size), write) {
 				w.ThrowAddr(FaultAddress, lane, space.String(), addr, size, write)
 			}
@@ -56,7 +56,7 @@ func (w *Warp) slow(space ir.Space, lane int, addr uint64, size uint32, write bo
 			}
 		}
 	} else if m.Foreign != nil {
-		if p := m.Foreign(addr, uint64(size)); p != nil {
+		if p := m.Foreign(addr, uint64(size)); p != nil && (m.Check == nil || addr-m.Base >= m.Size || m.Check(addr, uint64(size), write)) {
 			return p
 		}
 	}

@@ -102,7 +102,7 @@ func newMachine(t *testing.T) *machine {
 	}
 	t.Cleanup(func() { w.Close() })
 	return &machine{t: t, w: w, heap: w.NewHeap(mem.Device, 8<<30),
-		mem: exec.Memory{Ptr: w.Pointer(), Base: w.Base(), Size: w.Size(), Special: mem.Special, SharedOff: mem.SharedOffset, LocalOff: mem.LocalOffset}}
+		mem: exec.MemoryOf(w)}
 }
 
 func (m *machine) alloc(n int) (uint64, []byte) {

@@ -8,6 +8,8 @@
 // The window is aligned to its size, so that address&(size-1) is an offset in it. Its first [Special] bytes never hold memory: they are the
 // NULL guard and the numbers of the generic windows of shared and local memory ([SharedOffset], [LocalOffset]).
 //
+// A window may have parts, which are given out one by one: what one device has lies together then, and an engine that is not to reach the memory of another is told so by two addresses.
+//
 // Memory is committed in granules of 2 MiB, the granularity of a GPU's own mappings (CU_MEM_ALLOC_GRANULARITY_MINIMUM on every recent
 // device). Allocations of a MiB or more have granules of their own; smaller ones are packed into shared ones, as an H200 does. When the last
 // allocation of a granule is freed the granule loses its memory and its access rights, and its address goes through a quarantine before it is

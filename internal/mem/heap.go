@@ -57,6 +57,7 @@ const smallLimit = 1 << 20
 type Heap struct {
 	w     *Window
 	kind  Kind
+	part  int // of the window
 	limit uint64
 
 	mu      sync.Mutex
@@ -79,12 +80,15 @@ type Usage struct {
 	Ranges int    // live allocations
 }
 
-// NewHeap makes a heap of one kind. limit is the bytes it may hold; 0 means as much as the window.
-func (w *Window) NewHeap(kind Kind, limit uint64) *Heap {
+// NewHeap makes a heap of one kind in the window's first part. limit is the bytes it may hold; 0 means as much as the window.
+func (w *Window) NewHeap(kind Kind, limit uint64) *Heap { return w.NewHeapIn(0, kind, limit) }
+
+// NewHeapIn is NewHeap in a part of the window.
+func (w *Window) NewHeapIn(part int, kind Kind, limit uint64) *Heap {
 	if limit == 0 {
 		limit = w.m.size
 	}
-	return &Heap{w: w, kind: kind, limit: limit, all: map[*span]struct{}{}}
+	return &Heap{w: w, kind: kind, part: part, limit: limit, all: map[*span]struct{}{}}
 }
 
 // Window returns the window that the heap's memory lies in.
@@ -165,7 +169,7 @@ func (h *Heap) take(n, align uint64, c *chunk) (*span, error) {
 	if c != nil {
 		s.ranges = make([]atomic.Pointer[Range], chunkUnits)
 	}
-	if err := h.w.take(s, n, align, c != nil); err != nil {
+	if err := h.w.take(s, h.part, n, align, c != nil); err != nil {
 		return nil, err
 	}
 	h.all[s] = struct{}{}

@@ -136,7 +136,7 @@ func zero(b []byte) bool {
 // unpublish makes a span's addresses ordinary ones again, without memory; w.mu is held.
 func (w *Window) unpublish(s *span) error {
 	err := w.m.unshare(s.off, s.n)
-	if s.off >= w.smallEnd {
+	if w.large(s.off) {
 		w.m.adviseHuge(s.off, s.n)
 	}
 	delete(w.published, s.published)

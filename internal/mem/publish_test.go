@@ -40,7 +40,7 @@ func published(text string) (p Published) {
 // otherProcess opens memory and a page: it adds one to each byte and says so on the page.
 func otherProcess(text string) int {
 	memory, page, _ := strings.Cut(text, ";")
-	w, err := Open()
+	w, err := Open(1)
 	if err != nil {
 		return 10
 	}

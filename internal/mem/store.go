@@ -127,7 +127,7 @@ func (w *Window) unref(stores []*Store) error {
 	return first
 }
 
-// Reserve takes a range of the window without memory. size is a multiple of Granule, align 0 or a power of two. Errors: *AddressError.
+// Reserve takes a range of the window's last part without memory. size is a multiple of Granule, align 0 or a power of two. Errors: *AddressError.
 func (w *Window) Reserve(size, align uint64) (addr uint64, err error) {
 	if size == 0 || size%Granule != 0 || align&(align-1) != 0 {
 		return 0, &AddressError{"reserve", align, size, "the size is not a multiple of the granularity or the alignment no power of two"}
@@ -137,7 +137,7 @@ func (w *Window) Reserve(size, align uint64) (addr uint64, err error) {
 	if w.closed {
 		return 0, ErrClosed
 	}
-	off, err := w.find(size, max(align, Granule), false)
+	off, err := w.find(len(w.parts)-1, size, max(align, Granule), false)
 	if err != nil {
 		return 0, err
 	}
@@ -289,7 +289,7 @@ func (w *Window) Unmap(addr, size uint64) error {
 		if e := w.m.unshare(m.off, m.n); e != nil && err == nil {
 			err = e
 		}
-		if m.off >= w.smallEnd {
+		if w.large(m.off) {
 			w.m.adviseHuge(m.off, m.n) // as its neighbours, so that they merge
 		}
 		stores = append(stores, m.store)

@@ -42,7 +42,7 @@ const (
 	// quarantineSpans and quarantineShare bound what waits before its address is used again.
 	quarantineSpans = 64
 	quarantineShare = 8 // one part in ...
-	// smallShare is the part of the window that small allocations take first. It has ordinary pages, so that a few bytes do not cost
+	// smallShare is what of the window, or of its parts, small allocations take first. It has ordinary pages, so that a few bytes do not cost
 	// the clearing of a large page, and lies apart, so that the mappings of both kinds merge.
 	smallShare = 64
 )
@@ -50,18 +50,17 @@ const (
 // Window is a reserved range of host addresses in which all memory of the software devices lies. Methods may be called from several
 // goroutines at once.
 type Window struct {
-	m        *mapping
-	base     uint64
-	smallEnd uint64 // offset
-	spans    []atomic.Pointer[[1 << l2Bits]atomic.Pointer[span]]
-	ids      atomic.Uint64
-	foreign  atomic.Pointer[[]*Range] // sorted by Base
-	watcher  Watcher                  // see Watch
-	pad      uint64                   // bytes behind every allocation that belong to none
+	m       *mapping
+	base    uint64
+	parts   []part // by offset
+	spans   []atomic.Pointer[[1 << l2Bits]atomic.Pointer[span]]
+	ids     atomic.Uint64
+	foreign atomic.Pointer[[]*Range] // sorted by Base
+	watcher Watcher                  // see Watch
+	pad     uint64                   // bytes behind every allocation that belong to none
 
 	mu         sync.Mutex
 	closed     bool
-	free       [2][]extent    // by offset, merged; [0] below smallEnd, [1] above
 	quarantine []extent       // oldest first
 	waiting    uint64         // bytes in quarantine
 	committed  uint64         // bytes
@@ -72,6 +71,20 @@ type Window struct {
 
 type extent struct{ off, n uint64 }
 
+// part is a run of addresses of the window that is given out by itself: all of it, or what one device or purpose has. Between parts lie addresses that never hold memory, so that an access
+// which runs a little over the end of one reaches nothing of another.
+type part struct {
+	low, high uint64      // offsets
+	smallEnd  uint64      // offset
+	free      [2][]extent // by offset, merged; [0] below smallEnd, [1] above
+}
+
+// partGap is what lies between parts.
+const partGap = 4 * Granule
+
+// partRoom is what each part of a window has at least, where the host gives that much.
+const partRoom = 256 << 30
+
 // span is a run of granules in use: one allocation, or a chunk that small allocations share.
 type span struct {
 	off, n uint64
@@ -81,12 +94,20 @@ type span struct {
 	published *publication // the memory is in a file; under the heap's lock
 }
 
-// Open reserves a window: MaxWindow bytes, or less where the host refuses that much.
-func Open() (*Window, error) { return OpenSize(MaxWindow) }
+// Open reserves a window in so many parts: MaxWindow bytes, or more where the parts would be short, or less where the host refuses that much.
+func Open(parts int) (*Window, error) {
+	size := uint64(MaxWindow)
+	for size/uint64(parts) < partRoom {
+		size *= 2
+	}
+	return openParts(size, parts)
+}
 
-// OpenSize reserves a window of at most the given size, which must be a power of two. When the host refuses, smaller ones are tried
+// OpenSize reserves a window of at most the given size, which must be a power of two, in one part. When the host refuses, smaller ones are tried
 // down to MinWindow; the error is then a *ReserveError.
-func OpenSize(size uint64) (*Window, error) {
+func OpenSize(size uint64) (*Window, error) { return openParts(size, 1) }
+
+func openParts(size uint64, parts int) (*Window, error) {
 	if size < MinWindow || size&(size-1) != 0 {
 		return nil, &AddressError{Op: "open window", Size: size, Why: "the size is not a power of two of 8 GiB or more"}
 	}
@@ -94,7 +115,7 @@ func OpenSize(size uint64) (*Window, error) {
 	for n := size; ; {
 		m, err := reserve(n)
 		if err == nil {
-			return newWindow(m), nil
+			return newWindow(m, parts), nil
 		}
 		refused.Sizes = append(refused.Sizes, n)
 		refused.Errs = append(refused.Errs, err)
@@ -109,14 +130,43 @@ func OpenSize(size uint64) (*Window, error) {
 	}
 }
 
-func newWindow(m *mapping) *Window {
-	w := &Window{m: m, base: uint64(uintptr(m.base)), smallEnd: Special + m.size/smallShare, stores: map[*Store]struct{}{}, published: map[*publication]struct{}{}}
+func newWindow(m *mapping, parts int) *Window {
+	w := &Window{m: m, base: uint64(uintptr(m.base)), stores: map[*Store]struct{}{}, published: map[*publication]struct{}{}}
+	share := (m.size - Special) / uint64(parts) &^ (Granule - 1)
+	for i := range uint64(parts) {
+		p := part{low: Special + i*share, high: Special + (i+1)*share}
+		if parts > 1 {
+			p.high -= partGap
+		}
+		p.smallEnd = p.low + m.size/smallShare/uint64(parts)&^(Granule-1)
+		p.free[0] = []extent{{p.low, p.smallEnd - p.low}}
+		p.free[1] = []extent{{p.smallEnd, p.high - p.smallEnd}}
+		m.adviseHuge(p.smallEnd, p.high-p.smallEnd)
+		w.parts = append(w.parts, p)
+	}
 	w.spans = make([]atomic.Pointer[[1 << l2Bits]atomic.Pointer[span]], m.size>>(granuleBits+l2Bits))
-	w.free[0] = []extent{{Special, w.smallEnd - Special}}
-	w.free[1] = []extent{{w.smallEnd, m.size - w.smallEnd}}
 	w.foreign.Store(new([]*Range))
-	m.adviseHuge(w.smallEnd, m.size-w.smallEnd)
 	return w
+}
+
+// Part gives the addresses of a part, as offsets in the window.
+func (w *Window) Part(i int) (low, high uint64) { return w.parts[i].low, w.parts[i].high }
+
+// PartOf is the part that an address lies in; -1 when it lies in none.
+func (w *Window) PartOf(addr uint64) int { return w.partAt(addr - w.base) }
+
+// large says whether an offset lies where large pages are asked for.
+func (w *Window) large(off uint64) bool {
+	i := w.partAt(off)
+	return i >= 0 && off >= w.parts[i].smallEnd
+}
+
+func (w *Window) partAt(off uint64) int {
+	i := sort.Search(len(w.parts), func(i int) bool { return w.parts[i].high > off })
+	if i == len(w.parts) || off < w.parts[i].low {
+		return -1
+	}
+	return i
 }
 
 // Base returns the address of the window's first byte, a multiple of Size.
@@ -177,7 +227,7 @@ func (w *Window) Close() error {
 		w.spans[i].Store(nil)
 	}
 	w.foreign.Store(new([]*Range))
-	w.free, w.quarantine, w.reserved = [2][]extent{}, nil, nil
+	w.parts, w.quarantine, w.reserved = nil, nil, nil
 	err := w.m.release()
 	for s := range w.stores {
 		s.refs = 0
@@ -237,14 +287,14 @@ func (w *Window) setSpan(off, n uint64, s *span) {
 	}
 }
 
-// take reserves and commits a run of granules for a span, sets the span's place and enters it in the table.
-func (w *Window) take(s *span, n, align uint64, small bool) error {
+// take reserves and commits a run of granules of a part for a span, sets the span's place and enters it in the table.
+func (w *Window) take(s *span, part int, n, align uint64, small bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return ErrClosed
 	}
-	off, err := w.find(n, align, small)
+	off, err := w.find(part, n, align, small)
 	if err != nil {
 		return err
 	}
@@ -259,13 +309,14 @@ func (w *Window) take(s *span, n, align uint64, small bool) error {
 }
 
 // find is place, for which the quarantine ends when there is no place else: it is worth less than the allocation.
-func (w *Window) find(n, align uint64, small bool) (off uint64, err error) {
-	off, ok := w.place(n, align, small)
+func (w *Window) find(part int, n, align uint64, small bool) (off uint64, err error) {
+	p := &w.parts[part]
+	off, ok := p.place(n, align, small)
 	if !ok {
 		for len(w.quarantine) > 0 {
 			w.endQuarantine()
 		}
-		if off, ok = w.place(n, align, small); !ok {
+		if off, ok = p.place(n, align, small); !ok {
 			return 0, &AddressError{Op: "reserve", Size: n, Why: "the device address window has no free range of that size"}
 		}
 	}
@@ -273,13 +324,13 @@ func (w *Window) find(n, align uint64, small bool) (off uint64, err error) {
 }
 
 // place finds and removes a free run, the lowest that fits, in the region it belongs to, else in the other.
-func (w *Window) place(n, align uint64, small bool) (off uint64, ok bool) {
+func (p *part) place(n, align uint64, small bool) (off uint64, ok bool) {
 	order := [2]int{1, 0}
 	if small {
 		order = [2]int{0, 1}
 	}
 	for _, region := range order {
-		list := w.free[region]
+		list := p.free[region]
 		for i, e := range list {
 			at := (e.off + align - 1) &^ (align - 1)
 			pad := at - e.off
@@ -290,13 +341,13 @@ func (w *Window) place(n, align uint64, small bool) (off uint64, ok bool) {
 			switch {
 			case before.n > 0 && after.n > 0:
 				list[i] = before
-				w.free[region] = slices.Insert(list, i+1, after)
+				p.free[region] = slices.Insert(list, i+1, after)
 			case before.n > 0:
 				list[i] = before
 			case after.n > 0:
 				list[i] = after
 			default:
-				w.free[region] = slices.Delete(list, i, i+1)
+				p.free[region] = slices.Delete(list, i, i+1)
 			}
 			return at, true
 		}
@@ -342,15 +393,16 @@ func (w *Window) endQuarantine() {
 // giveBack enters a run in its region's list and merges it with its neighbours. A run that lies across the border of the regions is
 // split there.
 func (w *Window) giveBack(e extent) {
-	if e.off < w.smallEnd && e.off+e.n > w.smallEnd {
-		w.giveBack(extent{e.off, w.smallEnd - e.off})
-		e = extent{w.smallEnd, e.off + e.n - w.smallEnd}
+	p := &w.parts[w.partAt(e.off)]
+	if e.off < p.smallEnd && e.off+e.n > p.smallEnd {
+		w.giveBack(extent{e.off, p.smallEnd - e.off})
+		e = extent{p.smallEnd, e.off + e.n - p.smallEnd}
 	}
 	region := 1
-	if e.off < w.smallEnd {
+	if e.off < p.smallEnd {
 		region = 0
 	}
-	list := w.free[region]
+	list := p.free[region]
 	i := sort.Search(len(list), func(i int) bool { return list[i].off > e.off })
 	if i > 0 && list[i-1].off+list[i-1].n == e.off {
 		list[i-1].n += e.n
@@ -363,5 +415,5 @@ func (w *Window) giveBack(e extent) {
 	} else {
 		list = slices.Insert(list, i, e)
 	}
-	w.free[region] = list
+	p.free[region] = list
 }

@@ -50,7 +50,7 @@ func touch(w *Window, addr uint64, write bool) (at uint64, faulted bool) {
 var sink byte
 
 func TestWindowLayout(t *testing.T) {
-	w, err := Open()
+	w, err := Open(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestQuarantine(t *testing.T) {
 	// In a small window the quarantine gives way.
 	w = open(t, MinWindow)
 	h = w.NewHeap(Device, 0)
-	n := w.Size() - w.smallEnd
+	n := w.Size() - w.parts[0].smallEnd
 	for range 3 {
 		a, err := h.Alloc(n, 0)
 		if err != nil {
@@ -343,8 +343,9 @@ func TestModel(t *testing.T) {
 	for len(w.quarantine) > 0 {
 		w.endQuarantine()
 	}
-	want := [2]extent{{Special, w.smallEnd - Special}, {w.smallEnd, w.m.size - w.smallEnd}}
-	for i, list := range w.free {
+	p := &w.parts[0]
+	want := [2]extent{{Special, p.smallEnd - Special}, {p.smallEnd, w.m.size - p.smallEnd}}
+	for i, list := range p.free {
 		if len(list) != 1 || list[0] != want[i] {
 			t.Errorf("region %d is %v", i, list)
 		}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/exec"
 )
 
 // context is a CUDA context: the owner of streams, events, modules and memory of one device.
@@ -39,9 +40,10 @@ type context struct {
 	cacheConfig  driver.CUfunc_cache
 	sharedConfig driver.CUsharedconfig
 	modules      map[*module]struct{}
-	peers        map[*context]struct{} // contexts whose memory this one may use
+	peers        map[*context]struct{} // contexts whose memory this one may use; setSpace is called when they change
 	imports      map[ipcKey]*ipcImport // memory of other processes
 
+	space    atomic.Pointer[exec.Memory] // what its kernels reach
 	tex      textureState
 	coredump coredumps
 	params   paramPool
@@ -63,6 +65,7 @@ func (d *Driver) newContext(dev *device, flags uint32) *context {
 	c.coredump.inherit(&d.coredump)
 	c.legacy = newStream(c, streamLegacy, 0, 0)
 	c.streams = []*stream{c.legacy}
+	c.setSpace()
 	return c
 }
 
@@ -126,7 +129,10 @@ func (c *context) tearDown() {
 	}
 	for _, o := range c.d.contexts.all() {
 		o.mu.Lock()
-		delete(o.peers, c)
+		if _, ok := o.peers[c]; ok {
+			delete(o.peers, c)
+			o.setSpace()
+		}
 		o.mu.Unlock()
 	}
 	c.d.forgetArrays(c)

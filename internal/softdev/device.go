@@ -380,6 +380,7 @@ func (d *Driver) ctxEnablePeerAccess(cur, peer driver.CUcontext, flags uint32) d
 		c.peers = map[*context]struct{}{}
 	}
 	c.peers[p] = struct{}{}
+	c.setSpace()
 	return success
 }
 
@@ -398,6 +399,7 @@ func (d *Driver) ctxDisablePeerAccess(cur, peer driver.CUcontext) driver.CUresul
 		return driver.CUDA_ERROR_PEER_ACCESS_NOT_ENABLED
 	}
 	delete(c.peers, p)
+	c.setSpace()
 	return success
 }
 

@@ -16,11 +16,12 @@ type graphMemory struct {
 	alloc   *allocation
 	ptr     driver.CUdeviceptr
 	size    uint64
-	holders int         // nodes and steps
-	steps   int         // those of executable graphs
-	live    bool        // allocated by a launch, and not freed by what was queued since; d.gs.mu
-	backed  bool        // counted as used: launched, and its executable graph is there or it is live
-	dormant atomic.Bool // not live, for those who do not have the lock: only graphs know the address
+	access  []driver.CUmemAccessDesc // of other places
+	holders int                      // nodes and steps
+	steps   int                      // those of executable graphs
+	live    bool                     // allocated by a launch, and not freed by what was queued since; d.gs.mu
+	backed  bool                     // counted as used: launched, and its executable graph is there or it is live
+	dormant atomic.Bool              // not live, for those who do not have the lock: only graphs know the address
 }
 
 // graphAccount is what cuDeviceGetGraphMemAttribute reports of a device, in chunks as pools hold memory: what executable graphs that were launched hold
@@ -186,7 +187,7 @@ func (d *Driver) newGraphMemory(cur driver.CUcontext, p *driver.CUDA_MEM_ALLOC_N
 	if r != success {
 		return nil, r
 	}
-	m := &graphMemory{dev: dev, heap: heap, size: p.Bytesize, holders: 1}
+	m := &graphMemory{dev: dev, heap: heap, size: p.Bytesize, holders: 1, access: w.access}
 	m.alloc = &allocation{graph: m}
 	m.sleep(true)
 	if m.ptr, r = c.allocate(heap, p.Bytesize, mem.MinAlign, m.alloc); r != success {

@@ -247,7 +247,7 @@ func (f *function) launch(q *launchRequest, buf *paramBuffer) exec.Launch {
 	l := exec.Launch{
 		Code: f.code, Grid: q.grid, Block: q.block, Cluster: q.cluster, Shared: q.shared,
 		Params: buf.bytes[:f.kernel.ParamSize], ParamAddr: buf.addr, Consts: f.consts,
-		Mem: &d.memory.space, Sys: &c.heap, Stack: f.stack(),
+		Mem: c.space.Load(), Sys: &c.heap, Stack: f.stack(),
 		MaxShared: uint32(dev.maxSharedOptin()), Cooperative: q.cooperative, Workers: d.opts.Workers, Device: dev.info,
 		Stop: &c.stop, GridID: d.gridIDs.Add(1), Texture: c.textures(), Pool: &f.pool, Counters: d.opts.Counters, Threads: &d.threadMem,
 	}

@@ -17,8 +17,8 @@ type memory struct {
 	w       *mem.Window
 	pinned  *mem.Heap
 	managed *mem.Heap
-	space   exec.Memory
-	check   *memcheck // nil without the memory checker
+	space   exec.Memory // what kernels reach where there is one device (reach.go)
+	check   *memcheck   // nil without the memory checker
 
 	readOnly atomic.Bool  // there have been mappings for reading
 	dormant  atomic.Int32 // allocations of graphs that are not allocated (graphMemory.dormant)
@@ -57,29 +57,17 @@ const (
 )
 
 func newMemory(d *Driver) (*memory, error) {
-	w, err := mem.Open()
+	w, err := mem.Open(d.windowParts())
 	if err != nil {
 		return nil, err
 	}
 	m := &memory{d: d, w: w, registered: map[uint64]*allocation{}}
-	m.pinned = w.NewHeap(mem.Pinned, 0)
-	m.managed = w.NewHeap(mem.Managed, 0)
+	m.pinned = w.NewHeapIn(d.commonPart(), mem.Pinned, 0)
+	m.managed = w.NewHeapIn(d.commonPart(), mem.Managed, 0)
 	for _, dev := range d.devices {
-		dev.heap = w.NewHeap(mem.Device, dev.totalMem())
+		dev.heap = w.NewHeapIn(dev.part(), mem.Device, dev.totalMem())
 	}
-	m.space = exec.Memory{
-		Ptr: w.Pointer(), Base: w.Base(), Size: w.Size(), Special: mem.Special,
-		SharedOff: mem.SharedOffset, LocalOff: mem.LocalOffset,
-		Foreign: w.Foreign,
-		Const: func(addr uint64) bool {
-			r, ok := w.Lookup(addr)
-			if !ok {
-				return false
-			}
-			a, ok := r.Owner.(*allocation)
-			return ok && a.use == useConstant
-		},
-	}
+	m.space = m.memorySpace()
 	if d.opts.Memcheck {
 		m.check = newMemcheck(d)
 		m.space.Check, m.space.CheckRange, m.space.CheckEpoch = m.check.allows, m.check.around, &m.check.epoch

@@ -64,7 +64,7 @@ func (p *pool) owner(l driver.CUmemLocation) bool {
 	return l.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE && l.Id == p.dev.ordinal
 }
 
-// memPoolSetAccess keeps what cuMemPoolGetAccess reports. All devices of a driver reach all memory; taking the right away from the pool's own place
+// memPoolSetAccess keeps what cuMemPoolGetAccess reports, and what kernels of other devices are asked for (reach.go). Taking the right away from the pool's own place
 // is an error (cuMemPoolSetAccess).
 func (d *Driver) memPoolSetAccess(_ driver.CUcontext, h driver.CUmemoryPool, list *driver.CUmemAccessDesc, n uint64) driver.CUresult {
 	p, r := d.pool(h)

@@ -260,8 +260,8 @@ func (m *memory) mappings(p driver.CUdeviceptr, size uint64, f func(*mappedMemor
 	}
 }
 
-// memSetAccess keeps the rights of each device. The host has one set of page rights for all of them, which is the union: what one device may do, an
-// access of another is not stopped from doing.
+// memSetAccess keeps the rights of each device. The host has one set of page rights for all of them, which is the union; that a device may not use a mapping at all is seen when a kernel of its
+// comes to it (reach.go).
 func (d *Driver) memSetAccess(_ driver.CUcontext, p driver.CUdeviceptr, size uint64, desc *driver.CUmemAccessDesc, n uint64) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r

@@ -42,6 +42,14 @@ func reachCases(c *cases) {
 		{"managed-pool", func(e *Env) driver.CUdeviceptr { return e.pooled(2, onDevice, false) }},
 		{"host-pool", func(e *Env) driver.CUdeviceptr { return e.pooled(1, onHost, false) }},
 		{"open-host-pool", func(e *Env) driver.CUdeviceptr { return e.pooled(1, onHost, true) }},
+		{"other-context", func(e *Env) driver.CUdeviceptr {
+			var own, other driver.CUcontext
+			e.Must("cuCtxGetCurrent", &own)
+			e.Must("cuCtxCreate_v2", &other, 0, 0)
+			d := e.alloc(4096)
+			e.Must("cuCtxSetCurrent", own)
+			return d
+		}},
 		{"mapped", func(e *Env) driver.CUdeviceptr {
 			return e.mapped(e.store(driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: onDevice}, granule), granule)
 		}},
@@ -70,6 +78,10 @@ func reachCases(c *cases) {
 				e.Do("cuStreamSynchronize", nil)
 			}
 			e.Do("cuMemsetD8_v2", at, 1, 64)
+			e.Do("cuCtxSynchronize")
+		})
+		c.alone("reach/kernel/"+k.name, func(e *Env) {
+			e.launch(e.fn("st1"), 1, 1, named("{memory}", params{k.take(e)}))
 			e.Do("cuCtxSynchronize")
 		})
 		c.alone("reach/sync-memops/"+k.name, func(e *Env) {

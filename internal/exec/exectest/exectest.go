@@ -36,7 +36,7 @@ func Open(t testing.TB) *Device {
 	}
 	t.Cleanup(func() { w.Close() })
 	d := &Device{Engine: interp.New(), t: t, w: w, heap: w.NewHeap(mem.Device, 4<<30)}
-	d.Mem = exec.Memory{Ptr: w.Pointer(), Base: w.Base(), Size: w.Size(), Special: mem.Special, SharedOff: mem.SharedOffset, LocalOff: mem.LocalOffset}
+	d.Mem = exec.MemoryOf(w)
 	return d
 }
 

@@ -95,7 +95,7 @@ var fuzzBench = sync.OnceValue(func() *bench {
 		panic(err)
 	}
 	b := &bench{w: w, heap: w.NewHeap(mem.Device, 8<<30)}
-	b.mem = exec.Memory{Ptr: w.Pointer(), Base: w.Base(), Size: w.Size(), Special: mem.Special, SharedOff: mem.SharedOffset, LocalOff: mem.LocalOffset}
+	b.mem = exec.MemoryOf(w)
 	return b
 })
 

@@ -38,7 +38,7 @@ func newBench(t testing.TB) *bench {
 	}
 	t.Cleanup(func() { w.Close() })
 	b := &bench{w: w, heap: w.NewHeap(mem.Device, 8<<30)}
-	b.mem = exec.Memory{Ptr: w.Pointer(), Base: w.Base(), Size: w.Size(), Special: mem.Special, SharedOff: mem.SharedOffset, LocalOff: mem.LocalOffset}
+	b.mem = exec.MemoryOf(w)
 	return b
 }
 

@@ -127,7 +127,7 @@ func (x *context) learn(w *exec.Warp, f *function, b *boundedAccess, op *ir.Op) 
 		if a-e.low <= e.span {
 			continue
 		}
-		if off := a + disp - m.Base; off >= m.Size || off < m.Special {
+		if a+disp-m.Base-m.Low >= m.Span {
 			return
 		}
 		if low, size := m.CheckRange(a+disp, b.Write); size >= uint64(b.Size) {

@@ -163,10 +163,7 @@ func contextOf(w *exec.Warp, t *engineTables) *context {
 	w.ExtState = exec.ExtReady
 	l := w.CTA.Launch
 	c.self, c.tables = t, unsafe.Pointer(t)
-	c.low, c.span = l.Mem.Base+l.Mem.Special, 0
-	if n := l.Mem.Size - l.Mem.Special; n > 2*slack {
-		c.span = n - 2*slack
-	}
+	c.low, c.span = globalRange(l.Mem)
 	c.cta, c.sharedLow = unsafe.Pointer(w.CTA), uint64(w.CTA.SharedAddress(0))
 	c.shared = uintptr(w.CTA.Shared) - uintptr(c.sharedLow)
 	shared := w.CTA.SharedSize
@@ -184,6 +181,14 @@ func contextOf(w *exec.Warp, t *engineTables) *context {
 	c.consts = w.Base[1]
 	c.op = 0
 	return c
+}
+
+// globalRange is the memory that machine code reaches by itself.
+func globalRange(m *exec.Memory) (low, span uint64) {
+	if m.Span > 2*slack {
+		span = m.Span - 2*slack
+	}
+	return m.Base + m.Low, span
 }
 
 // Locate implements exec.FaultLocator.

@@ -265,10 +265,7 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	}
 	x, k := r.x, r.c.k
 	x.self, x.tables = r.c.e.tables, unsafe.Pointer(r.c.e.tables)
-	x.low, x.span = l.Mem.Base+l.Mem.Special, 0
-	if n := l.Mem.Size - l.Mem.Special; n > 2*slack {
-		x.span = n - 2*slack
-	}
+	x.low, x.span = globalRange(l.Mem)
 	size := ir.ReservedShared + (k.SharedSize+l.Shared+127)&^127
 	if need := int(size+2048)/8 + 128; len(r.shared) < need {
 		r.shared = make([]uint64, need)

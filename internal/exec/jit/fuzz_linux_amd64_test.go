@@ -118,7 +118,7 @@ var fuzzMemory = sync.OnceValue(func() (m struct {
 	if m.data, err = w.Slice(m.at, 4*fuzzSize); err != nil {
 		panic(err)
 	}
-	m.Memory = exec.Memory{Ptr: w.Pointer(), Base: w.Base(), Size: w.Size(), Special: mem.Special, SharedOff: mem.SharedOffset, LocalOff: mem.LocalOffset}
+	m.Memory = exec.MemoryOf(w)
 	return m
 })
 
