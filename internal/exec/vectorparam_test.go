@@ -66,7 +66,7 @@ P:	.callprototype (.reg .b32 _) _ (.reg .v2 .u32 _, .reg .u32 _);
 // a pointer with registers, braces and .param variables. The components come back in the opposite order from functions with registers, in the same from others.
 func TestVectorParameters(t *testing.T) {
 	engines := []exec.Engine{interp.New()}
-	if e, err := jit.New(); err == nil {
+	if e, err := jit.New(""); err == nil {
 		engines = append(engines, e)
 	}
 	for _, typ := range []string{"u8", "b16", "s16", "f16", "b32", "u32", "f32", "f16x2", "b64", "s64", "f64"} {
