@@ -20,6 +20,8 @@ type Library struct {
 
 	mu  sync.Mutex
 	fns map[string]uintptr
+
+	compiling sync.Mutex // held while NVRTC may have signals of the process
 }
 
 // Open finds the library: the given path, GOCUDA_NVRTC, or the places where CUDA installs it. The error is a [*LoadError].
@@ -34,7 +36,9 @@ func Open(path string) (*Library, error) {
 		paths, fail.Forced = []string{v}, env.NVRTC+"="+v
 	}
 	for _, p := range paths {
-		h, err := openLibrary(p)
+		var h uintptr
+		var err error
+		keepSignals(func() { h, err = openLibrary(p) })
 		if err == nil && symbol(h, "nvrtcCreateProgram") == 0 {
 			err = errNotNVRTC
 		}
@@ -150,7 +154,12 @@ func (p *Program) AddName(expression string) error {
 // Compile compiles.
 func (p *Program) Compile(options []string) error {
 	o := cStrings(options)
-	err := p.l.call("nvrtcCompileProgram", *p.handle, uintptr(len(options)), uintptr(unsafe.Pointer(&o[0])))
+	p.l.compiling.Lock()
+	defer p.l.compiling.Unlock()
+	var err error
+	keepSignals(func() {
+		err = p.l.call("nvrtcCompileProgram", *p.handle, uintptr(len(options)), uintptr(unsafe.Pointer(&o[0])))
+	})
 	runtime.KeepAlive(o)
 	return err
 }
