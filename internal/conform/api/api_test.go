@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/softdev"
 )
 
@@ -46,6 +47,26 @@ func TestTranscript(t *testing.T) {
 		t.Error(p)
 	}
 	t.Logf("%d cases with %d lines: %d equal, %d known to differ, %d not recorded", v.Cases, v.Lines, v.Equal, v.Known, v.Unrecorded)
+}
+
+// TestCasesShareNothing: a case sees nothing of what one before it has left in a variable of both.
+func TestCasesShareNothing(t *testing.T) {
+	group := func(c *cases) {
+		n := 0
+		for _, name := range []string{"a", "b"} {
+			c.noInit(name, func(*Env) {
+				if n++; n != 1 {
+					t.Errorf("%s finds %d", name, n-1)
+				}
+			})
+		}
+	}
+	var list cases
+	group(&list)
+	for i, c := range list {
+		c.group, c.index = group, i
+		c.Execute(new(driver.Table), "", io.Discard)
+	}
 }
 
 // TestUndefined: what the table of undefined calls names is there.

@@ -24,20 +24,23 @@ type Case struct {
 	Name  string // topic/what
 	Start Start
 	Alone bool // can end the process or break the device, or changes what other cases see: gets a process of its own
-	Run   func(e *Env)
+	run   func(e *Env)
+
+	group func(*cases) // makes the case
+	index int          // in what it makes
 }
 
 type cases []Case
 
-func (c *cases) add(name string, run func(e *Env)) { *c = append(*c, Case{Name: name, Run: run}) }
+func (c *cases) add(name string, run func(e *Env)) { *c = append(*c, Case{Name: name, run: run}) }
 func (c *cases) alone(name string, run func(e *Env)) {
-	*c = append(*c, Case{Name: name, Alone: true, Run: run})
+	*c = append(*c, Case{Name: name, Alone: true, run: run})
 }
 func (c *cases) noContext(name string, run func(e *Env)) {
-	*c = append(*c, Case{Name: name, Start: NoContext, Run: run})
+	*c = append(*c, Case{Name: name, Start: NoContext, run: run})
 }
 func (c *cases) noInit(name string, run func(e *Env)) {
-	*c = append(*c, Case{Name: name, Start: NoInit, Run: run})
+	*c = append(*c, Case{Name: name, Start: NoInit, run: run})
 }
 
 // call is a case of one call with fixed arguments.
@@ -45,46 +48,37 @@ func (c *cases) call(name, fn string, args ...any) {
 	c.add(name, func(e *Env) { e.Do(fn, args...) })
 }
 
+// groups make the table. Their cases share variables.
+var groups = []func(*cases){
+	moduleCases, jitCases, linkCases, libraryCases, kernelCases, functionCases, occupancyCases, launchCases, faultCases, contextCases,
+	deviceCases, memoryCases, streamCases, eventCases, nullCases, ipcCases, virtualCases, poolCases, graphCases, graphNodeCases,
+	copyCases, adviceCases, arrayCases, referenceCases, memOpCases, greenCases, serviceCases, orderCases, reachCases,
+}
+
 // Cases is the table.
 func Cases() []Case {
-	var c cases
-	moduleCases(&c)
-	jitCases(&c)
-	linkCases(&c)
-	libraryCases(&c)
-	kernelCases(&c)
-	functionCases(&c)
-	occupancyCases(&c)
-	launchCases(&c)
-	faultCases(&c)
-	contextCases(&c)
-	deviceCases(&c)
-	memoryCases(&c)
-	streamCases(&c)
-	eventCases(&c)
-	nullCases(&c)
-	ipcCases(&c)
-	virtualCases(&c)
-	poolCases(&c)
-	graphCases(&c)
-	graphNodeCases(&c)
-	copyCases(&c)
-	adviceCases(&c)
-	arrayCases(&c)
-	referenceCases(&c)
-	memOpCases(&c)
-	greenCases(&c)
-	serviceCases(&c)
-	orderCases(&c)
-	reachCases(&c)
+	var all []Case
 	seen := map[string]bool{}
-	for _, k := range c {
-		if seen[k.Name] {
-			panic("two cases are called " + k.Name)
+	for _, group := range groups {
+		var c cases
+		group(&c)
+		for i := range c {
+			if seen[c[i].Name] {
+				panic("two cases are called " + c[i].Name)
+			}
+			seen[c[i].Name] = true
+			c[i].group, c[i].index = group, i
 		}
-		seen[k.Name] = true
+		all = append(all, c...)
 	}
-	return c
+	return all
+}
+
+// fresh makes the case anew, so that it sees nothing of what another has left in variables that they share.
+func (c Case) fresh() Case {
+	var of cases
+	c.group(&of)
+	return of[c.index]
 }
 
 // Execute runs one case. The directory is for files of the case.
@@ -117,5 +111,5 @@ func (c Case) Execute(t *driver.Table, dir string, w io.Writer) {
 		e.Must("cuDevicePrimaryCtxRetain", &ctx, 0)
 		e.Must("cuCtxSetCurrent", ctx)
 	}
-	c.Run(e)
+	c.fresh().run(e)
 }

@@ -27,7 +27,7 @@ func contextCases(c *cases) {
 		e.Do("cuCtxGetApiVersion", ctx, &u)
 		e.Do("cuCtxDestroy", ctx)
 	})
-	*c = append(*c, Case{Name: "context/create/v1-first", Start: NoContext, Alone: true, Run: func(e *Env) {
+	*c = append(*c, Case{Name: "context/create/v1-first", Start: NoContext, Alone: true, run: func(e *Env) {
 		e.Do("cuCtxCreate", &ctx, 0, 0)
 		e.Do("cuCtxGetApiVersion", ctx, &u)
 		var m driver.CUmodule

@@ -10,7 +10,7 @@ func nullCases(c *cases) {
 				continue
 			}
 			name := map[Start]string{NoInit: "before-init", NoContext: "no-context", WithContext: "context"}[start]
-			*c = append(*c, Case{Name: "zeros/" + name + "/" + s.Name, Start: start, Run: func(e *Env) { e.zeros(s) }})
+			*c = append(*c, Case{Name: "zeros/" + name + "/" + s.Name, Start: start, run: func(e *Env) { e.zeros(s) }})
 		}
 	}
 }

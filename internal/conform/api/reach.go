@@ -147,7 +147,7 @@ func reachCases(c *cases) {
 		e.Do("cuCheckpointProcessGetState", named("this process", os.Getpid()), new(driver.CUprocessState))
 		e.Do("cuCheckpointProcessGetRestoreThreadId", named("this process", os.Getpid()), hidden{new(int32)})
 	}
-	*c = append(*c, Case{Name: "reach/checkpoint/before-init", Start: NoInit, Alone: true, Run: checkpoint}, Case{Name: "reach/checkpoint/no-context", Start: NoContext, Alone: true, Run: checkpoint})
+	*c = append(*c, Case{Name: "reach/checkpoint/before-init", Start: NoInit, Alone: true, run: checkpoint}, Case{Name: "reach/checkpoint/no-context", Start: NoContext, Alone: true, run: checkpoint})
 	c.alone("reach/checkpoint/context", checkpoint)
 	for _, u := range []struct {
 		name        string

@@ -492,6 +492,7 @@ func poolCases(c *cases) {
 				return
 			}
 			file := named("fd", uintptr(fd))
+			defer closeFile(fd) // calls that fail write 0 into fd
 			e.Do("cuMemPoolImportFromShareableHandle", &other, file, 0, 0)
 			e.Do("cuMemPoolImportFromShareableHandle", &other, file, 2, 0)
 			e.Do("cuMemPoolImportFromShareableHandle", &other, file, 1, 1)
@@ -500,7 +501,6 @@ func poolCases(c *cases) {
 			saved := data
 			e.Do("cuMemPoolImportPointer", hidden{&p}, pool, in{"data", &saved})
 			if e.Do("cuMemPoolImportFromShareableHandle", &other, file, 1, 0) != driver.CUDA_SUCCESS {
-				closeFile(fd)
 				return
 			}
 			var q driver.CUdeviceptr
@@ -523,7 +523,6 @@ func poolCases(c *cases) {
 			e.Do("cuMemPoolDestroy", other)
 			e.Do("cuMemFreeAsync", at, nil)
 			e.Do("cuMemPoolDestroy", pool)
-			closeFile(fd)
 		})
 	}
 	c.alone("pool/import/no-file", func(e *Env) { e.Do("cuMemPoolImportFromShareableHandle", &pool, 9999, 1, 0) })
