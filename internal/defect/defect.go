@@ -1,6 +1,6 @@
 // Package defect makes errors of panics. A panic of the module's own code is a defect: the error says what went wrong, where, and how to report it.
 //
-// Two places catch panics for good: the table of the software device, around each call, and whatever starts a goroutine below it, with [Go] or [Catch]. Code in
+// Few places catch panics for good: the table of the software device, around each call, and what starts goroutines below it (internal/softdev/boundary.go, internal/exec/worker.go). Code in
 // between that has to end something orderly uses defer and lets the panic go on; one that catches a panic to pass it on panics with what [Of] makes of it, which
 // keeps the place.
 package defect
@@ -76,25 +76,6 @@ func OfCallback(kind string, v any) *Error {
 		return e
 	}
 	return &Error{Value: v, Place: place(func(string) bool { return true }), Callback: kind, Stack: debug.Stack()}
-}
-
-// Catch is for defer: it makes an error of a panic.
-func Catch(err *error) {
-	if v := recover(); v != nil {
-		*err = Of(v)
-	}
-}
-
-// Go runs f in a goroutine and gives failed what it panics with.
-func Go(f func(), failed func(*Error)) {
-	go func() {
-		defer func() {
-			if v := recover(); v != nil {
-				failed(Of(v))
-			}
-		}()
-		f()
-	}()
 }
 
 func inModule(function string) bool {

@@ -109,22 +109,7 @@ func Run(l *Launch) error {
 		wk.prepare(size)
 	}
 	g.running, g.later = 1, workers-1
-	if workers > 1 {
-		g.began = g.now()
-		if !l.Pool.short(g.total) {
-			g.reinforce()
-		}
-	}
-	g.workers[0].work()
-	if workers > 1 && g.later == 0 {
-		for _, wk := range g.workers[1:workers] {
-			if wk.dismiss() {
-				g.wg.Done()
-				g.later++ // for the account below
-			}
-		}
-		g.wg.Wait()
-	}
+	g.work(workers)
 	if g.err != nil {
 		return g.err
 	}
@@ -133,6 +118,37 @@ func Run(l *Launch) error {
 	}
 	l.Pool.keep(g)
 	return nil
+}
+
+// work has the workers run the groups. When it returns, also by a panic, none is at work any more.
+func (g *grid) work(workers int) {
+	returned := false
+	defer g.join(workers, &returned)
+	if workers > 1 {
+		g.began = g.now()
+		if !g.l.Pool.short(g.total) {
+			g.reinforce()
+		}
+	}
+	g.workers[0].work()
+	returned = true
+}
+
+// join waits for the workers that were called. What has panicked is not worth going on with.
+func (g *grid) join(workers int, returned *bool) {
+	if !*returned {
+		g.failed.Store(true)
+	}
+	if workers == 1 || g.later != 0 {
+		return
+	}
+	for _, wk := range g.workers[1:workers] {
+		if wk.dismiss() {
+			g.wg.Done()
+			g.later++ // for the account of what the launch took
+		}
+	}
+	g.wg.Wait()
 }
 
 // inert says that the launch has nothing to do.
@@ -158,7 +174,6 @@ func (g *grid) reinforce() {
 	g.mu.Lock()
 	g.running += n
 	g.mu.Unlock()
-	g.wg.Add(n)
 	for _, wk := range g.workers[1 : n+1] {
 		wk.call()
 	}

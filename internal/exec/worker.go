@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/mem"
 )
 
@@ -36,17 +37,7 @@ type worker struct {
 
 func (g *grid) newWorker() {
 	wk := &worker{g: g}
-	wk.run = func() {
-		for {
-			switch {
-			case wk.helps.CompareAndSwap(helperWanted, helperBusy):
-				wk.help()
-				return
-			case wk.helps.CompareAndSwap(helperCalled, helperAway):
-				return
-			}
-		}
-	}
+	wk.run = wk.attend
 	g.workers = append(g.workers, wk)
 }
 
@@ -59,8 +50,9 @@ const (
 	helperBusy          // it works
 )
 
-// call wants the worker's goroutine; the grid's wait group has been told.
+// call wants the worker's goroutine; the launch waits for it unless it is dismissed.
 func (wk *worker) call() {
+	wk.g.wg.Add(1)
 	if wk.helps.Swap(helperWanted) == helperAway {
 		go wk.run()
 	}
@@ -85,12 +77,27 @@ func (wk *worker) dismiss() bool {
 	return wk.begun.Load() && wk.helps.CompareAndSwap(helperWanted, helperCalled)
 }
 
-func (wk *worker) help() {
+// attend is the goroutine. It is a boundary for what work does not catch itself.
+func (wk *worker) attend() {
+	works := false
 	defer func() {
-		wk.helps.Store(helperAway)
-		wk.g.wg.Done()
+		if v := recover(); v != nil {
+			wk.g.fail(wk.g.internal(nil, defect.Of(v)))
+		}
+		if works {
+			wk.helps.Store(helperAway)
+			wk.g.wg.Done()
+		}
 	}()
-	wk.work()
+	for !works {
+		switch {
+		case wk.helps.CompareAndSwap(helperWanted, helperBusy):
+			works = true
+			wk.work()
+		case wk.helps.CompareAndSwap(helperCalled, helperAway):
+			return
+		}
+	}
 }
 
 // prepare makes the worker ready for a launch with groups of a size.

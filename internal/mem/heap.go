@@ -219,11 +219,12 @@ func (h *Heap) delist(s *span) {
 	if s.chunk.index < 0 {
 		return
 	}
-	last := h.partial[len(h.partial)-1]
+	n := len(h.partial) - 1
+	last := h.partial[n]
 	h.partial[s.chunk.index], last.chunk.index = last, s.chunk.index
-	h.partial[len(h.partial)-1] = nil
-	h.partial = h.partial[:len(h.partial)-1]
+	h.partial = h.partial[:n]
 	s.chunk.index = -1
+	h.partial[:n+1][n] = nil // for the collector
 }
 
 // Free gives an allocation back; addr must be its first address. Errors: *AddressError when no allocation of this heap begins there, ErrClosed.
@@ -298,21 +299,24 @@ func (w *Window) Free(addr uint64) error {
 
 // Ranges calls f for each live allocation, in no order, until f returns false. Allocations made or freed meanwhile may or may not be seen.
 func (h *Heap) Ranges(f func(Range) bool) {
-	h.mu.Lock()
-	var live []Range
-	for s := range h.all {
-		for i := range s.ranges {
-			if r := s.ranges[i].Load(); r != nil && r.Base == h.w.base+s.off+uint64(i)*MinAlign {
-				live = append(live, *r)
-			}
-		}
-	}
-	h.mu.Unlock()
-	for _, r := range live {
+	for _, r := range h.live() {
 		if !f(r) {
 			return
 		}
 	}
+}
+
+func (h *Heap) live() (list []Range) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for s := range h.all {
+		for i := range s.ranges {
+			if r := s.ranges[i].Load(); r != nil && r.Base == h.w.base+s.off+uint64(i)*MinAlign {
+				list = append(list, *r)
+			}
+		}
+	}
+	return list
 }
 
 // FreeAll gives all allocations of the heap back, as the destruction of a device's last context does. The heap can be used on. Stores

@@ -66,19 +66,23 @@ func (h *Heap) NewStore(size uint64, owner any) (*Store, error) {
 		return nil, fmt.Errorf("mem: the host gives no memory that can be mapped: %w", err)
 	}
 	s := &Store{Owner: owner, heap: h, size: size, held: size, b: b, refs: 1}
-	h.w.mu.Lock()
-	closed := h.w.closed
-	if !closed {
-		h.w.stores[s] = struct{}{}
-	}
-	h.w.mu.Unlock()
-	if closed {
+	if !h.w.keep(s) {
 		_ = b.close()
 		return nil, ErrClosed
 	}
 	h.used += size
 	h.peak = max(h.peak, h.used)
 	return s, nil
+}
+
+// keep makes a store one of the window's, unless that is closed.
+func (w *Window) keep(s *Store) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.stores[s] = struct{}{}
+	}
+	return !w.closed
 }
 
 // Retain adds an owner.
@@ -95,34 +99,41 @@ func (s *Store) Retain() error {
 
 // Release takes an owner away. What is mapped stays mapped.
 func (s *Store) Release() error {
-	w := s.heap.w
-	w.mu.Lock()
-	if s.refs == 0 {
-		w.mu.Unlock()
-		return &AddressError{Op: "release store", Size: s.size, Why: "it is gone"}
+	gone, err := s.release()
+	if err != nil {
+		return err
 	}
-	return w.unref([]*Store{s})
+	return free(gone)
 }
 
-// unref takes one reference from each store and frees those that have none left. It is called with the window's lock and gives it back:
-// a heap's lock comes before it.
-func (w *Window) unref(stores []*Store) error {
-	var gone []*Store
+func (s *Store) release() (gone []*Store, err error) {
+	w := s.heap.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s.refs == 0 {
+		return nil, &AddressError{Op: "release store", Size: s.size, Why: "it is gone"}
+	}
+	return w.unref([]*Store{s}), nil
+}
+
+// unref takes one reference from each store and returns those that have none left. It needs the window's lock; they are freed without it, since a heap's lock comes before.
+func (w *Window) unref(stores []*Store) (gone []*Store) {
 	for _, s := range stores {
 		if s.refs--; s.refs == 0 {
 			delete(w.stores, s)
 			gone = append(gone, s)
 		}
 	}
-	w.mu.Unlock()
+	return gone
+}
+
+func free(stores []*Store) error {
 	var first error
-	for _, s := range gone {
+	for _, s := range stores {
 		if err := s.b.close(); err != nil && first == nil {
 			first = err
 		}
-		s.heap.mu.Lock()
-		s.heap.used -= s.held
-		s.heap.mu.Unlock()
+		s.heap.giveLimit(s.held)
 	}
 	return first
 }
@@ -266,19 +277,27 @@ func (r *reservation) whole(op string, addr, off, size uint64) (first, end int, 
 
 // Unmap takes the memory from a part of a reserved range, which must hold whole mappings; it may also hold none.
 func (w *Window) Unmap(addr, size uint64) error {
+	gone, err := w.unmap(addr, size)
+	if e := free(gone); err == nil {
+		err = e
+	}
+	return err
+}
+
+// unmap returns the stores that have no owner left.
+func (w *Window) unmap(addr, size uint64) (gone []*Store, err error) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.closed {
-		w.mu.Unlock()
-		return ErrClosed
+		return nil, ErrClosed
 	}
 	r, off, err := w.inReservation("unmap", addr, size)
-	var first, end int
-	if err == nil {
-		first, end, err = r.whole("unmap", addr, off, size)
-	}
 	if err != nil {
-		w.mu.Unlock()
-		return err
+		return nil, err
+	}
+	first, end, err := r.whole("unmap", addr, off, size)
+	if err != nil {
+		return nil, err
 	}
 	var stores []*Store
 	for _, m := range r.maps[first:end] {
@@ -295,10 +314,7 @@ func (w *Window) Unmap(addr, size uint64) error {
 		stores = append(stores, m.store)
 	}
 	r.maps = slices.Delete(r.maps, first, end)
-	if e := w.unref(stores); err == nil {
-		err = e
-	}
-	return err
+	return w.unref(stores), err
 }
 
 // Protect sets the access rights of a part of a reserved range, which must be covered by whole mappings.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"sync"
 
 	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/driver"
@@ -15,7 +16,7 @@ import (
 //   - in a call, at the table (caught);
 //   - in an operation of a stream or a node of a graph, at the operation, so that the queue goes on (stream.perform, graphRun.node);
 //   - in a worker of a launch, in package exec, which gives a Fault with a Defect;
-//   - in the few goroutines besides, where they start (defect.Go).
+//   - in goroutines and cleanups, where they start (goFor, guard).
 //
 // The context that it was met in is broken with CUDA_ERROR_UNKNOWN; others are not, unlike after a fault of a kernel: there is no hardware that has lost its state. So whoever holds
 // a lock of more than its context gives it back by defer, and leaves behind it what others can go on with.
@@ -31,16 +32,16 @@ func (d *Driver) caught(_ int, cur driver.CUcontext, v any) driver.CUresult {
 	if addr, ok := mem.Faulted(v); ok && !d.memory.w.Contains(addr) {
 		panic(v) // by a pointer of the caller's; who has called debug.SetPanicOnFault knows what to do (cmd/libcuda)
 	}
-	d.defective(d.contexts.get(uintptr(d.current(cur))), defect.Of(v))
+	d.defective(d.contexts.get(uintptr(d.current(cur))), defect.Of(v), "")
 	return driver.CUDA_ERROR_UNKNOWN
 }
 
-// defective breaks the context in which a defect was met; c is nil when there is none.
-func (d *Driver) defective(c *context, e *defect.Error) { d.internal(c, e, e.Error()) }
-
-// internal is defective with a text that says more.
-func (d *Driver) internal(c *context, e *defect.Error, text string) {
+// defective breaks the context in which a defect was met; c is nil when there is none. The text is the defect's own, when it is empty.
+func (d *Driver) defective(c *context, e *defect.Error, text string) {
 	defer func() { _ = recover() }() // telling of a defect must not end the process
+	if text == "" {
+		text = e.Error()
+	}
 	if c != nil && c.sticky.CompareAndSwap(0, uint32(driver.CUDA_ERROR_UNKNOWN)) {
 		c.stop.Store(true)
 	}
@@ -53,13 +54,33 @@ func (d *Driver) internal(c *context, e *defect.Error, text string) {
 // guard is deferred where work is done for the context.
 func (c *context) guard() {
 	if v := recover(); v != nil {
-		c.d.defective(c, defect.Of(v))
+		c.d.defective(c, defect.Of(v), "")
 	}
 }
 
-// goFor starts a goroutine that works for a context; c is nil when it works for none.
-func (d *Driver) goFor(c *context, f func()) {
-	defect.Go(f, func(e *defect.Error) { d.defective(c, e) })
+// guard is deferred where work is done for no context.
+func (d *Driver) guard() {
+	if v := recover(); v != nil {
+		d.defective(nil, defect.Of(v), "")
+	}
+}
+
+// goFor starts a goroutine that works for a context, and that a group waits for if there is one.
+func (c *context) goFor(group *sync.WaitGroup, f func()) {
+	if group != nil {
+		group.Add(1)
+	}
+	go func() {
+		defer func() {
+			if v := recover(); v != nil {
+				c.d.defective(c, defect.Of(v), "")
+			}
+			if group != nil {
+				group.Done()
+			}
+		}()
+		f()
+	}()
 }
 
 // runHost calls a function of the program that the driver runs by itself, in a context or in none (nil), of the kind that driver.CUhostFn and its like name. The thread is marked, so that calls
@@ -79,7 +100,7 @@ func (d *Driver) runHost(c *context, kind string, f func()) {
 		case v != nil:
 			panic(defect.OfCallback(kind, v))
 		case !returned: // nothing can keep the goroutine from ending, but it is told
-			d.defective(c, defect.OfCallback(kind, "it called runtime.Goexit"))
+			d.defective(c, defect.OfCallback(kind, "it called runtime.Goexit"), "")
 		}
 	}()
 	f()
@@ -94,11 +115,7 @@ func (t *thread) enterCallback(n int) {
 
 // runHostAlone is runHost where no context is broken by what the function does: its panic is told and nothing else.
 func (d *Driver) runHostAlone(kind string, f func()) {
-	defer func() {
-		if v := recover(); v != nil {
-			d.defective(nil, defect.Of(v))
-		}
-	}()
+	defer d.guard()
 	d.runHost(nil, kind, f)
 }
 

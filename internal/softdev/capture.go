@@ -250,20 +250,20 @@ func (s *stream) leaveCapture() {
 		return
 	}
 	gs := &s.ctx.d.gs
-	gs.mu.Lock()
-	var finish []func()
-	if sc := s.captured.Load(); sc != nil {
-		if sc.c.origin == s {
+	gs.change(func() (finish []func(), r driver.CUresult) {
+		sc := s.captured.Load()
+		switch {
+		case sc == nil:
+		case sc.c.origin == s:
 			sc.c.invalidate()
 			finish = sc.c.end(false)
-		} else {
+		default:
 			sc.c.left = append(sc.c.left, sc.deps...)
 			sc.c.streams = slices.DeleteFunc(sc.c.streams, func(x *stream) bool { return x == s })
 			s.captured.Store(nil)
 		}
-	}
-	gs.mu.Unlock()
-	runAll(finish)
+		return finish, success
+	})
 }
 
 // end takes the capture out of all streams. The graph is thrown away unless it is kept.
@@ -324,9 +324,7 @@ func (d *Driver) streamBeginCaptureToGraph(cur driver.CUcontext, h driver.CUstre
 	if r != success {
 		return r
 	}
-	d.gs.mu.Lock()
-	edges, r := d.dependences(g, deps, data, n, nil)
-	d.gs.mu.Unlock()
+	edges, r := d.edges(g, deps, data, n)
 	if r != success {
 		return r
 	}
@@ -376,33 +374,31 @@ func (d *Driver) streamEndCapture(cur driver.CUcontext, h driver.CUstream, out *
 		*out = 0
 	}
 	t := d.threads.self()
-	d.gs.mu.Lock()
-	sc := s.captured.Load()
-	if sc == nil {
-		d.gs.mu.Unlock()
-		return driver.CUDA_ERROR_ILLEGAL_STATE
-	}
-	c := sc.c
-	if c.origin != s {
-		c.invalidate()
-		d.gs.mu.Unlock()
-		return driver.CUDA_ERROR_STREAM_CAPTURE_UNMATCHED
-	}
-	switch {
-	case c.thread != t && !c.foreign && c.mode != driver.CU_STREAM_CAPTURE_MODE_RELAXED: // it ends all the same (recorded)
-		r = driver.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
-	case c.invalid:
-		r = driver.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
-	case c.unjoined():
-		r = driver.CUDA_ERROR_STREAM_CAPTURE_UNJOINED
-	}
-	finish := c.end(r == success && out != nil)
-	if r == success && out != nil {
-		*out = c.g.handle
-	}
-	d.gs.mu.Unlock()
-	runAll(finish)
-	return r
+	return d.gs.change(func() ([]func(), driver.CUresult) {
+		sc := s.captured.Load()
+		if sc == nil {
+			return nil, driver.CUDA_ERROR_ILLEGAL_STATE
+		}
+		c := sc.c
+		if c.origin != s {
+			c.invalidate()
+			return nil, driver.CUDA_ERROR_STREAM_CAPTURE_UNMATCHED
+		}
+		r := success
+		switch {
+		case c.thread != t && !c.foreign && c.mode != driver.CU_STREAM_CAPTURE_MODE_RELAXED: // it ends all the same (recorded)
+			r = driver.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
+		case c.invalid:
+			r = driver.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+		case c.unjoined():
+			r = driver.CUDA_ERROR_STREAM_CAPTURE_UNJOINED
+		}
+		finish := c.end(r == success && out != nil)
+		if r == success && out != nil {
+			*out = c.g.handle
+		}
+		return finish, r
+	})
 }
 
 func (d *Driver) streamIsCapturing(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus) driver.CUresult {

@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -115,25 +116,14 @@ func (c *context) tearDown() {
 			c.d.events.remove(uintptr(e.handle))
 		}
 	}
-	c.mu.Lock()
-	modules := make([]*module, 0, len(c.modules))
-	for m := range c.modules {
-		modules = append(modules, m)
-	}
-	c.mu.Unlock()
-	for _, m := range modules {
+	for _, m := range c.loaded() {
 		m.unload()
 	}
 	for _, l := range c.d.libraries.all() {
 		l.forget(c)
 	}
 	for _, o := range c.d.contexts.all() {
-		o.mu.Lock()
-		if _, ok := o.peers[c]; ok {
-			delete(o.peers, c)
-			o.setSpace()
-		}
-		o.mu.Unlock()
+		o.dropPeer(c)
 	}
 	c.d.forgetArrays(c)
 	c.params.close(c)
@@ -144,6 +134,23 @@ func (c *context) tearDown() {
 	c.order.Lock()
 	c.streams, c.perThread, c.awaited = nil, nil, nil
 	c.order.Unlock()
+}
+
+// loaded are the modules that the context has now.
+func (c *context) loaded() []*module {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Keys(c.modules))
+}
+
+// dropPeer forgets a context that goes.
+func (c *context) dropPeer(o *context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.peers[o]; ok {
+		delete(c.peers, o)
+		c.setSpace()
+	}
 }
 
 // setFlags keeps flags as cuCtxGetFlags reports them: the user's core dumps imply core dumps and are not told apart (recorded).
@@ -288,12 +295,15 @@ type graveyard struct {
 // bury ends a context whose handle is not used again.
 func (c *context) bury() {
 	c.tearDown()
-	g := &c.d.graves
-	g.mu.Lock()
-	g.list[g.next%len(g.list)] = epitaph{c.handle, c.dev, c.flags.Load()}
-	g.next++
-	g.mu.Unlock()
+	c.d.graves.add(epitaph{c.handle, c.dev, c.flags.Load()})
 	c.d.contexts.remove(uintptr(c.handle))
+}
+
+func (g *graveyard) add(e epitaph) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.list[g.next%len(g.list)] = e
+	g.next++
 }
 
 // epitaph is for a context that may be destroyed.

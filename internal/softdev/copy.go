@@ -64,13 +64,13 @@ func (s *stream) copyLater(dst, src endpoint, n uint64) driver.CUresult {
 // offer queues an operation; one that is short is done at once when nothing is before it.
 func (s *stream) offer(o *op, short bool) {
 	s.put(o)
+	defer s.mu.Unlock()
 	last := &s.ring[(s.head+s.n-1)&(len(s.ring)-1)]
 	if short && s.n == 1 && !s.busy && last.ready() {
 		s.take(s.queued)
 	} else {
 		s.start()
 	}
-	s.mu.Unlock()
 }
 
 // ready says whether nothing that the operation depends on is outstanding.

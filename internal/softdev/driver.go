@@ -159,6 +159,7 @@ func New(o Options) (*Driver, error) {
 	d.gs.init(first)
 	d.log.callbacks.init(kindLogs, first)
 	d.sweeper.init(d)
+	d.programs.d = d
 	d.greens.init(kindGreen, first)
 	d.resources.init(kindResource, first)
 	d.notifications.init(kindNotification, first)

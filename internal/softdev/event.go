@@ -131,6 +131,7 @@ func (e *event) record(s *stream) {
 		rec = &record{shared: e.shared, number: e.shared.begin()}
 	}
 	s.put(&op{kind: opRecord, rec: rec})
+	defer s.mu.Unlock()
 	rec.point = point{s, s.queued}
 	e.rec = rec
 	e.capture.Store(nil)
@@ -139,7 +140,14 @@ func (e *event) record(s *stream) {
 	} else {
 		s.start()
 	}
-	s.mu.Unlock()
+}
+
+// moved makes a record the event's last.
+func (e *event) moved(rec *record) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rec = rec
+	e.capture.Store(nil)
 }
 
 // captured is the point of the last record; its stream is nil when there was none.
@@ -276,9 +284,7 @@ func (c *context) recordAll(e *event) driver.CUresult {
 	for _, p := range c.tails(buf[:0]) {
 		s.submit(&op{kind: opMarker, after: p})
 	}
-	c.order.Lock()
-	c.streams = append(c.streams, s)
-	c.order.Unlock()
+	c.join(s)
 	e.record(s)
 	s.submit(&op{kind: opTask, task: leave{}})
 	return success
@@ -305,24 +311,32 @@ func (c *context) waitAll(e *event) driver.CUresult {
 	if p.reached() {
 		return success
 	}
-	c.order.Lock()
-	c.awaited = append(slices.DeleteFunc(c.awaited, point.reached), p)
-	streams := slices.Clone(c.streams)
-	c.order.Unlock()
-	for _, s := range streams {
+	for _, s := range c.await(p) {
 		s.waitFor(p)
 	}
 	return success
 }
 
-// enlist takes a new stream into the context. Its work waits for what the context waits for.
-func (c *context) enlist(s *stream) {
+// await makes streams to come wait for a point, and returns those that there are.
+func (c *context) await(p point) []*stream {
 	c.order.Lock()
+	defer c.order.Unlock()
+	c.awaited = append(slices.DeleteFunc(c.awaited, point.reached), p)
+	return slices.Clone(c.streams)
+}
+
+// join takes a stream into the context. What is returned are the points that its work has to wait for.
+func (c *context) join(s *stream) []point {
+	c.order.Lock()
+	defer c.order.Unlock()
 	c.streams = append(c.streams, s)
 	c.awaited = slices.DeleteFunc(c.awaited, point.reached)
-	awaited := slices.Clone(c.awaited)
-	c.order.Unlock()
-	for _, p := range awaited {
+	return slices.Clone(c.awaited)
+}
+
+// enlist takes a new stream into the context. Its work waits for what the context waits for.
+func (c *context) enlist(s *stream) {
+	for _, p := range c.join(s) {
 		s.waitFor(p)
 	}
 }

@@ -242,20 +242,30 @@ func (d *Driver) graphDestroy(_ driver.CUcontext, h driver.CUgraph) driver.CUres
 	if r != success {
 		return r
 	}
-	d.gs.mu.Lock()
-	if g.parent != nil { // it belongs to its node (cuGraphChildGraphNodeGetGraph)
-		d.gs.mu.Unlock()
-		return invalidValue
-	}
-	for c := range d.gs.captures {
-		if c.g == g {
-			c.invalidate()
+	return d.gs.change(func() ([]func(), driver.CUresult) {
+		if g.parent != nil { // it belongs to its node (cuGraphChildGraphNodeGetGraph)
+			return nil, invalidValue
 		}
-	}
-	finish := d.gs.discard(g)
-	d.gs.mu.Unlock()
+		for c := range d.gs.captures {
+			if c.g == g {
+				c.invalidate()
+			}
+		}
+		return d.gs.discard(g), success
+	})
+}
+
+// change runs f with the graphs' lock, and then, without it, the destructors that it returns.
+func (gs *graphs) change(f func() (finish []func(), r driver.CUresult)) driver.CUresult {
+	finish, r := gs.locked(f)
 	runAll(finish)
-	return success
+	return r
+}
+
+func (gs *graphs) locked(f func() ([]func(), driver.CUresult)) ([]func(), driver.CUresult) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	return f()
 }
 
 func runAll(list []func()) {
@@ -360,25 +370,26 @@ func (d *Driver) graphDestroyNode(_ driver.CUcontext, h driver.CUgraphNode) driv
 	if r != success {
 		return r
 	}
-	d.gs.mu.Lock()
-	if d.gs.capturing(n.g) || d.gs.capturingIn(n) { // no nodes are taken away while the capture goes on (cuStreamGetCaptureInfo)
-		d.gs.mu.Unlock()
-		d.explain(nil, "a stream captures into the graph")
-		return driver.CUDA_ERROR_ILLEGAL_STATE
+	why := ""
+	r = d.gs.change(func() ([]func(), driver.CUresult) {
+		if d.gs.capturing(n.g) || d.gs.capturingIn(n) { // no nodes are taken away while the capture goes on (cuStreamGetCaptureInfo)
+			why = "a stream captures into the graph"
+			return nil, driver.CUDA_ERROR_ILLEGAL_STATE
+		}
+		if n.g.once { // whatever the node is (recorded)
+			why = "nodes of a graph with memory nodes cannot be destroyed"
+			return nil, notSupported
+		}
+		for _, e := range append(slices.Clone(n.in), n.out...) {
+			e.unlink()
+		}
+		n.g.nodes = slices.DeleteFunc(n.g.nodes, func(x *graphNode) bool { return x == n })
+		return d.gs.discardNode(n), success
+	})
+	if why != "" {
+		d.explain(nil, "%s", why)
 	}
-	if n.g.once { // whatever the node is (recorded)
-		d.gs.mu.Unlock()
-		d.explain(nil, "nodes of a graph with memory nodes cannot be destroyed")
-		return notSupported
-	}
-	for _, e := range append(slices.Clone(n.in), n.out...) {
-		e.unlink()
-	}
-	n.g.nodes = slices.DeleteFunc(n.g.nodes, func(x *graphNode) bool { return x == n })
-	finish := d.gs.discardNode(n)
-	d.gs.mu.Unlock()
-	runAll(finish)
-	return success
+	return r
 }
 
 func (d *Driver) graphNodeGetType(_ driver.CUcontext, h driver.CUgraphNode, out *driver.CUgraphNodeType) driver.CUresult {
@@ -392,9 +403,7 @@ func (d *Driver) graphNodeGetType(_ driver.CUcontext, h driver.CUgraphNode, out 
 	if out == nil {
 		return invalidValue
 	}
-	d.gs.mu.Lock()
-	defer d.gs.mu.Unlock()
-	*out = n.work.kind()
+	*out = d.gs.kindOf(n)
 	return success
 }
 

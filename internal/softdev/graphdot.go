@@ -34,11 +34,7 @@ func (d *Driver) graphDebugDotPrint(_ driver.CUcontext, h driver.CUgraph, path *
 		return driver.CUDA_ERROR_OPERATING_SYSTEM
 	}
 	w := bufio.NewWriter(f)
-	d.gs.mu.Lock()
-	fmt.Fprintf(w, "digraph dot {\n")
-	g.dot(w, driver.CUgraphDebugDot_flags(flags))
-	fmt.Fprintf(w, "}\n")
-	d.gs.mu.Unlock()
+	d.gs.dot(w, g, driver.CUgraphDebugDot_flags(flags))
 	err = w.Flush()
 	if e := f.Close(); err == nil {
 		err = e
@@ -48,6 +44,14 @@ func (d *Driver) graphDebugDotPrint(_ driver.CUcontext, h driver.CUgraph, path *
 		return driver.CUDA_ERROR_OPERATING_SYSTEM
 	}
 	return success
+}
+
+func (gs *graphs) dot(w io.Writer, g *graph, flags driver.CUgraphDebugDot_flags) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	fmt.Fprintf(w, "digraph dot {\n")
+	g.dot(w, flags)
+	fmt.Fprintf(w, "}\n")
 }
 
 func (n *graphNode) dotName() string { return fmt.Sprintf("graph_%d_node_%d", n.g.id, n.id) }

@@ -317,13 +317,11 @@ func (d *Driver) graphExecDestroy(_ driver.CUcontext, h driver.CUgraphExec) driv
 	if d.gs.execs.remove(uintptr(h)) == nil {
 		return invalidValue
 	}
-	d.gs.mu.Lock()
-	x.dead = true
-	x.source.inst--
-	finish := x.finish()
-	d.gs.mu.Unlock()
-	runAll(finish)
-	return success
+	return d.gs.change(func() ([]func(), driver.CUresult) {
+		x.dead = true
+		x.source.inst--
+		return x.finish(), success
+	})
 }
 
 // finish gives up what an executable graph holds once it is destroyed and its last launch has ended.
@@ -412,11 +410,11 @@ func (d *Driver) graphLaunch(cur driver.CUcontext, h driver.CUgraphExec, stream 
 	if x.last.s != s && !x.last.reached() {
 		o.depend(x.last)
 	}
-	x.flights++
 	s.put(&o)
+	defer s.mu.Unlock()
+	x.flights++
 	x.last = point{s, s.queued}
 	s.start()
-	s.mu.Unlock()
 	return success
 }
 
@@ -446,10 +444,7 @@ func (r *graphRun) events() {
 		m.queued = 1
 		rec := &record{point: point{m, 1}}
 		r.records[w] = rec
-		w.e.mu.Lock()
-		w.e.rec = rec
-		w.e.mu.Unlock()
-		w.e.capture.Store(nil)
+		w.e.moved(rec)
 	}
 }
 
@@ -461,12 +456,12 @@ func (r *graphRun) reached(w nodeWork) {
 	}
 	m := rec.point.s
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.done.Load() == 0 {
 		rec.at.Store(r.s.ctx.d.now())
 		m.done.Store(1)
 		m.changed.Broadcast()
 	}
-	m.mu.Unlock()
 }
 
 // skip says whether work in a context is not done any more, since something has faulted.
@@ -491,7 +486,7 @@ func (r *graphRun) ended() {
 		r.reached(w)
 	}
 	if finish := r.land(); len(finish) > 0 {
-		r.x.d.goFor(nil, func() { runAll(finish) }) // a destructor must not hold up the stream
+		r.s.ctx.goFor(nil, func() { runAll(finish) }) // a destructor must not hold up the stream
 	}
 }
 
@@ -521,13 +516,7 @@ func (r *graphRun) runPlan(p *plan) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	var from func(i int)
-	aside := func(i int) {
-		wg.Add(1)
-		r.x.d.goFor(r.s.ctx, func() {
-			defer wg.Done()
-			from(i)
-		})
-	}
+	aside := func(i int) { r.s.ctx.goFor(&wg, func() { from(i) }) }
 	from = func(i int) {
 		for i >= 0 {
 			s := &p.steps[i]

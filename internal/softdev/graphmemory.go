@@ -276,10 +276,10 @@ func (d *Driver) captureAlloc(out *driver.CUdeviceptr, n uint64, p *pool, s *str
 		return s.spoil(r)
 	}
 	if r := s.captureWork(w); r != success {
-		d.gs.mu.Lock()
-		d.gs.dropMemory(w.mem)
-		d.gs.mu.Unlock()
-		return r
+		return d.gs.change(func() ([]func(), driver.CUresult) {
+			d.gs.dropMemory(w.mem)
+			return nil, r
+		})
 	}
 	*out = w.mem.ptr
 	return success

@@ -381,9 +381,7 @@ func (d *Driver) addingWith(out *driver.CUgraphNode, h driver.CUgraph, deps *dri
 	if out == nil || deps == nil && n > 0 {
 		return invalidValue
 	}
-	d.gs.mu.Lock()
-	_, r = d.dependences(g, deps, data, n, nil) // before anything is made
-	d.gs.mu.Unlock()
+	_, r = d.edges(g, deps, data, n) // before anything is made
 	if r != success {
 		return r
 	}
@@ -392,13 +390,16 @@ func (d *Driver) addingWith(out *driver.CUgraphNode, h driver.CUgraph, deps *dri
 		return r
 	}
 	if r := d.insert(out, g, deps, data, n, w); r != success {
-		d.gs.mu.Lock()
-		finish := d.gs.discardNode(&graphNode{work: w})
-		d.gs.mu.Unlock()
-		runAll(finish)
-		return r
+		return d.gs.change(func() ([]func(), driver.CUresult) { return d.gs.discardNode(&graphNode{work: w}), r })
 	}
 	return success
+}
+
+// edges is dependences without the graphs' lock.
+func (d *Driver) edges(g *graph, deps *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64) ([]graphEdge, driver.CUresult) {
+	d.gs.mu.Lock()
+	defer d.gs.mu.Unlock()
+	return d.dependences(g, deps, data, n, nil)
 }
 
 // workOf returns the work of a node when it is of the type asked for; a node of another kind is an invalid value (recorded).
@@ -440,27 +441,31 @@ func (d *Driver) setParams(h driver.CUgraphNode, build func() (nodeWork, driver.
 	if r != success {
 		return r
 	}
-	d.gs.mu.Lock()
-	if n.work.kind() != w.kind() {
-		finish := d.gs.discardNode(&graphNode{work: w})
-		d.gs.mu.Unlock()
-		runAll(finish)
-		return invalidValue
+	return d.gs.change(func() (finish []func(), r driver.CUresult) {
+		if n.work.kind() != w.kind() {
+			return d.gs.discardNode(&graphNode{work: w}), invalidValue
+		}
+		switch w := w.(type) {
+		case *kernelWork: // the attributes stay
+			o := n.work.(*kernelWork)
+			w.attrs = slices.Clone(o.attrs)
+			w.q.cooperative, w.q.cluster = o.q.cooperative, o.q.cluster
+		case *childWork:
+			w.g.parent = n
+			finish = d.gs.discardNode(&graphNode{work: n.work})
+		}
+		n.work = w
+		return finish, success
+	})
+}
+
+// inherit gives a kernel what a step has besides parameters.
+func (gs *graphs) inherit(k *kernelWork, s *step) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	if o, ok := s.work.(*kernelWork); ok {
+		k.q.cooperative, k.q.cluster = o.q.cooperative, o.q.cluster
 	}
-	var finish []func()
-	switch w := w.(type) {
-	case *kernelWork: // the attributes stay
-		o := n.work.(*kernelWork)
-		w.attrs = slices.Clone(o.attrs)
-		w.q.cooperative, w.q.cluster = o.q.cooperative, o.q.cluster
-	case *childWork:
-		w.g.parent = n
-		finish = d.gs.discardNode(&graphNode{work: n.work})
-	}
-	n.work = w
-	d.gs.mu.Unlock()
-	runAll(finish)
-	return success
 }
 
 // setExec is setParams for a node of an executable graph.
@@ -473,19 +478,12 @@ func (d *Driver) setExec(x driver.CUgraphExec, h driver.CUgraphNode, build func(
 	if r != success {
 		return r
 	}
-	d.gs.mu.Lock()
 	if k, ok := w.(*kernelWork); ok {
-		if o, ok := s.work.(*kernelWork); ok {
-			k.q.cooperative, k.q.cluster = o.q.cooperative, o.q.cluster
-		}
+		d.gs.inherit(k, s)
 	}
-	d.gs.mu.Unlock()
 	r = d.setStep(x, h, w)
 	if c, ok := w.(*childWork); ok { // only its plan was taken
-		d.gs.mu.Lock()
-		finish := d.gs.discard(c.g)
-		d.gs.mu.Unlock()
-		runAll(finish)
+		return d.gs.change(func() ([]func(), driver.CUresult) { return d.gs.discard(c.g), r })
 	}
 	return r
 }
@@ -644,6 +642,12 @@ func semaphoreParams[P any](d *Driver, signal bool, h driver.CUgraphNode, p *P) 
 	return success
 }
 
+func (gs *graphs) kindOf(n *graphNode) driver.CUgraphNodeType {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	return n.work.kind()
+}
+
 // changing is the work of the calls that set a node's parameters by the struct that serves all kinds; the node has to be of the struct's kind.
 func (d *Driver) changing(cur driver.CUcontext, h driver.CUgraphNode, p *driver.CUgraphNodeParams) func() (nodeWork, driver.CUresult) {
 	return func() (nodeWork, driver.CUresult) {
@@ -651,10 +655,7 @@ func (d *Driver) changing(cur driver.CUcontext, h driver.CUgraphNode, p *driver.
 		if r != success {
 			return nil, r
 		}
-		d.gs.mu.Lock()
-		wrong := p == nil || p.Type != n.work.kind()
-		d.gs.mu.Unlock()
-		if wrong {
+		if p == nil || p.Type != d.gs.kindOf(n) {
 			return nil, invalidValue
 		}
 		return d.work(cur, nil, p)

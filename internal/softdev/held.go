@@ -164,7 +164,7 @@ func (w *sweeper) stopped() {
 		w.mu.Lock()
 		w.running = false
 		w.mu.Unlock()
-		w.d.defective(nil, defect.Of(v))
+		w.d.defective(nil, defect.Of(v), "")
 	}
 }
 

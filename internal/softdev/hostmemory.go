@@ -195,6 +195,15 @@ func (d *Driver) memHostRegister(cur driver.CUcontext, p unsafe.Pointer, n uint6
 	return success
 }
 
+// unregister takes memory of the program off the list; nil when it is not on it.
+func (m *memory) unregister(addr uint64) *allocation {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a := m.registered[addr]
+	delete(m.registered, addr)
+	return a
+}
+
 func (d *Driver) memHostUnregister(cur driver.CUcontext, p unsafe.Pointer) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
@@ -204,10 +213,7 @@ func (d *Driver) memHostUnregister(cur driver.CUcontext, p unsafe.Pointer) drive
 	}
 	m := d.memory
 	addr := uint64(uintptr(p))
-	m.mu.Lock()
-	a := m.registered[addr]
-	delete(m.registered, addr)
-	m.mu.Unlock()
+	a := m.unregister(addr)
 	if a == nil {
 		if _, _, known := m.find(driver.CUdeviceptr(addr)); known {
 			return invalidValue // the middle of a registered range, or memory that the driver made

@@ -32,7 +32,10 @@ func newSharedEvent(d *Driver, page *mem.Page, err error) *sharedEvent {
 	}
 	x := &sharedEvent{d: d, page: page}
 	// The page lives as long as operations that are queued, which no call tells the end of.
-	runtime.AddCleanup(x, func(p *mem.Page) { _ = p.Close() }, page)
+	runtime.AddCleanup(x, func(p *mem.Page) {
+		defer d.guard()
+		_ = p.Close()
+	}, page)
 	return x
 }
 
@@ -73,7 +76,7 @@ func (x *sharedEvent) point(e *event) point {
 		r.changed.L = &r.mu
 		r.queued = 1
 		x.remote = r
-		x.d.goFor(e.ctx, func() { x.watch(r) })
+		e.ctx.goFor(nil, func() { x.watch(r) })
 	}
 	return point{&x.remote.stream, 1}
 }

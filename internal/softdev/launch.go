@@ -73,7 +73,7 @@ func (c *context) broken(err error) {
 		}
 	}
 	if f != nil && f.Defect != nil {
-		c.d.internal(c, f.Defect, text)
+		c.d.defective(c, f.Defect, text)
 		return
 	}
 	c.fail(r, text)

@@ -2,7 +2,9 @@ package softdev
 
 import (
 	"encoding/binary"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -97,17 +99,10 @@ func (l *library) program(dev *device) (*program, driver.CUresult) {
 
 // module is the library's instance in a context.
 func (l *library) module(c *context) (*module, driver.CUresult) {
-	l.mu.Lock()
-	if l.gone {
-		l.mu.Unlock()
+	i := l.instance(c)
+	if i == nil {
 		return nil, badHandle
 	}
-	i := l.modules[c]
-	if i == nil {
-		i = new(instance)
-		l.modules[c] = i
-	}
-	l.mu.Unlock()
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch {
@@ -122,12 +117,34 @@ func (l *library) module(c *context) (*module, driver.CUresult) {
 	}
 	m, r := c.instantiate(p, l, l.opts.symbols)
 	if r == destroyed {
-		l.mu.Lock()
-		delete(l.modules, c)
-		l.mu.Unlock()
+		l.take(c)
 	}
 	i.m = m
 	return m, r
+}
+
+// instance finds or makes the library's place for a context; there is none when the library has gone.
+func (l *library) instance(c *context) *instance {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.gone {
+		return nil
+	}
+	i := l.modules[c]
+	if i == nil {
+		i = new(instance)
+		l.modules[c] = i
+	}
+	return i
+}
+
+// take takes the place for a context away, and returns it if there was one.
+func (l *library) take(c *context) *instance {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := l.modules[c]
+	delete(l.modules, c)
+	return i
 }
 
 // end closes the instance; the module, nil when there is none, is the caller's to unload.
@@ -141,11 +158,7 @@ func (i *instance) end() *module {
 
 // forget drops the instance in a context that goes.
 func (l *library) forget(c *context) {
-	l.mu.Lock()
-	i := l.modules[c]
-	delete(l.modules, c)
-	l.mu.Unlock()
-	if i != nil {
+	if i := l.take(c); i != nil {
 		if m := i.end(); m != nil {
 			m.unload()
 		}
@@ -154,14 +167,8 @@ func (l *library) forget(c *context) {
 
 // instances are the modules that the library has now.
 func (l *library) instances() []*module {
-	l.mu.Lock()
-	all := make([]*instance, 0, len(l.modules))
-	for _, i := range l.modules {
-		all = append(all, i)
-	}
-	l.mu.Unlock()
 	var list []*module
-	for _, i := range all {
+	for _, i := range l.places() {
 		i.mu.Lock()
 		if i.m != nil {
 			list = append(list, i.m)
@@ -169,6 +176,12 @@ func (l *library) instances() []*module {
 		i.mu.Unlock()
 	}
 	return list
+}
+
+func (l *library) places() []*instance {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Values(l.modules))
 }
 
 // kernel makes the handle of a kernel.
@@ -214,11 +227,9 @@ func (k *kernel) functions(dev *device) []*function {
 		if m.ctx.dev != dev {
 			continue
 		}
-		m.mu.Lock()
-		if f := m.functions[m.prog.byName[k.name]]; f != nil {
+		if f := m.made(m.prog.byName[k.name]); f != nil {
 			list = append(list, f)
 		}
-		m.mu.Unlock()
 	}
 	return list
 }

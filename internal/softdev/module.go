@@ -66,13 +66,7 @@ func (c *context) instantiate(p *program, lib *library, extern map[string]uint64
 		m.freeVariables()
 		return nil, driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
-	c.mu.Lock()
-	dead := c.dead.Load() // tearDown sets it before it looks for modules
-	if !dead {
-		c.modules[m] = struct{}{}
-	}
-	c.mu.Unlock()
-	if dead {
+	if !c.adopt(m) {
 		m.unload()
 		return nil, destroyed
 	}
@@ -87,6 +81,24 @@ func (c *context) instantiate(p *program, lib *library, extern map[string]uint64
 		}
 	}
 	return m, success
+}
+
+// adopt makes a module one of the context's, unless that is being destroyed.
+func (c *context) adopt(m *module) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead.Load() { // tearDown sets it before it looks for modules
+		return false
+	}
+	c.modules[m] = struct{}{}
+	return true
+}
+
+// leave takes a module away.
+func (c *context) leave(m *module) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.modules, m)
 }
 
 func (m *module) freeVariables() {
@@ -177,9 +189,14 @@ func (m *module) unload() {
 		d.functions.remove(uintptr(f.handle))
 	}
 	m.freeVariables()
-	m.ctx.mu.Lock()
-	delete(m.ctx.modules, m)
-	m.ctx.mu.Unlock()
+	m.ctx.leave(m)
+}
+
+// made is the module's instance of a kernel, nil when nobody has asked for it.
+func (m *module) made(e *entry) *function {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.functions[e]
 }
 
 // load is the common end of the module loads.

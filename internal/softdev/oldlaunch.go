@@ -132,14 +132,8 @@ func (d *Driver) launchGridAsync(cur driver.CUcontext, h driver.CUfunction, x, y
 	if err := f.prepare(); err != nil {
 		return f.fail(err)
 	}
-	f.old.mu.Lock()
-	q := f.old.block
-	shared := f.old.shared
-	buf := append(make([]byte, 0, f.old.size), f.old.bytes[:min(len(f.old.bytes), int(f.old.size))]...)
-	buf = append(buf, make([]byte, int(f.old.size)-len(buf))...)
-	long := uint64(f.old.size) > (f.end+3)&^3 // as cuParamSetSize rounds
-	f.old.mu.Unlock()
-	if long {
+	q, shared, buf := f.old.launched()
+	if uint64(len(buf)) > (f.end+3)&^3 { // as cuParamSetSize rounds
 		return driver.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES // recorded
 	}
 	for i := range q {
@@ -155,4 +149,12 @@ func (d *Driver) launchGridAsync(cur driver.CUcontext, h driver.CUfunction, x, y
 		params[i] = unsafe.Pointer(&buf[off])
 	}
 	return d.launchKernel(cur, h, uint32(x), uint32(y), 1, q[0], q[1], q[2], shared, stream, unsafe.SliceData(params), nil)
+}
+
+// launched is what the next launch takes of what was set: the block, the dynamic shared memory and the parameters' bytes.
+func (o *oldLaunch) launched() (block [3]uint32, shared uint32, buf []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	buf = append(make([]byte, 0, o.size), o.bytes[:min(len(o.bytes), int(o.size))]...)
+	return o.block, o.shared, append(buf, make([]byte, int(o.size)-len(buf))...)
 }

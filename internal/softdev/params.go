@@ -57,8 +57,8 @@ func (p *paramPool) get(c *context, n uint64) (*paramBuffer, driver.CUresult) {
 
 func (p *paramPool) put(b *paramBuffer) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.free[b.class] = append(p.free[b.class], b)
-	p.mu.Unlock()
 }
 
 func (p *paramPool) close(c *context) {

@@ -96,11 +96,15 @@ func (d *Driver) settlePools() {
 	}
 	d.poolSlack.Store(false)
 	for _, p := range d.pools.all() {
-		p.mu.Lock()
-		if p.held.now > p.release {
-			p.held.now = chunks(p.used.now)
-		}
-		p.mu.Unlock()
+		p.settle()
+	}
+}
+
+func (p *pool) settle() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held.now > p.release {
+		p.held.now = chunks(p.used.now)
 	}
 }
 
@@ -421,13 +425,19 @@ func (d *Driver) memPoolGetAccess(_ driver.CUcontext, flags *driver.CUmemAccess_
 		return invalidValue
 	}
 	*flags = driver.CU_MEM_ACCESS_FLAGS_PROT_NONE
-	p.mu.Lock()
-	if f, ok := p.access[*where]; ok {
+	if f, ok := p.allowed(*where); ok {
 		*flags = f
 	}
-	p.mu.Unlock()
 	if p.props.AllocType != driver.CU_MEM_ALLOCATION_TYPE_MANAGED && p.owner(*where) { // nobody's, of managed memory (recorded)
 		*flags = driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 	}
 	return success
+}
+
+// allowed is what cuMemPoolSetAccess has set for a place.
+func (p *pool) allowed(where driver.CUmemLocation) (driver.CUmemAccess_flags, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f, ok := p.access[where]
+	return f, ok
 }

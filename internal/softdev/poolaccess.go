@@ -143,17 +143,21 @@ func (d *Driver) placePools(typ driver.CUmemAllocationType, l driver.CUmemLocati
 
 // forgetPool makes default pools current where a pool was that is destroyed.
 func (d *Driver) forgetPool(p *pool) {
-	p.dev.poolMu.Lock()
-	if p.dev.current == p {
-		p.dev.current = p.dev.dflt
-	}
-	p.dev.poolMu.Unlock()
+	p.dev.forgetPool(p)
 	d.devices[0].poolMu.Lock()
 	defer d.devices[0].poolMu.Unlock()
 	for _, pair := range d.placed {
 		if pair.current == p {
 			pair.current = pair.dflt
 		}
+	}
+}
+
+func (dev *device) forgetPool(p *pool) {
+	dev.poolMu.Lock()
+	defer dev.poolMu.Unlock()
+	if dev.current == p {
+		dev.current = dev.dflt
 	}
 }
 

@@ -50,6 +50,14 @@ func (p *primary) hold(dev *device) (c *context, fresh bool, r driver.CUresult) 
 	return p.ctx, fresh, success
 }
 
+// alive is the context, made alive.
+func (p *primary) alive(dev *device) (c *context, fresh bool, r driver.CUresult) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fresh, r = p.activate(dev)
+	return p.ctx, fresh, r
+}
+
 // activate makes the context alive; fresh says that it was not. It needs p.mu.
 func (p *primary) activate(dev *device) (fresh bool, r driver.CUresult) {
 	if p.ctx != nil && !p.ctx.dead.Load() {
@@ -72,11 +80,7 @@ func (p *primary) activate(dev *device) (fresh bool, r driver.CUresult) {
 
 // primaryContext is the device's primary context, made alive if it is not, without holding it.
 func (dev *device) primaryContext() (*context, driver.CUresult) {
-	p := &dev.primary
-	p.mu.Lock()
-	fresh, r := p.activate(dev)
-	c := p.ctx
-	p.mu.Unlock()
+	c, fresh, r := dev.primary.alive(dev)
 	if r != success {
 		return nil, r
 	}

@@ -12,6 +12,7 @@ import (
 // programs finds the program of an image that is loaded already, so that a module in several contexts, or loaded again, is compiled once. It keeps none alive: a program goes with its last
 // module, and its machine code with it.
 type programs struct {
+	d     *Driver
 	mu    sync.Mutex
 	known map[programKey]weak.Pointer[program]
 }
@@ -41,6 +42,7 @@ func (s *programs) keep(k programKey, p *program) {
 }
 
 func (s *programs) forget(k programKey) {
+	defer s.d.guard()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known[k].Value() == nil {

@@ -198,7 +198,9 @@ func (s *stream) start() {
 	}
 }
 
+// drain is the goroutine that start calls.
 func (s *stream) drain() {
+	defer s.ctx.guard()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.called = false
@@ -210,10 +212,10 @@ func (s *stream) drain() {
 // take executes operations up to number last under the busy mark, which must be free. It needs s.mu.
 func (s *stream) take(last uint64) {
 	s.busy = true
+	defer s.leave()
 	for s.n > 0 && s.done.Load() < last {
 		s.next()
 	}
-	s.leave()
 }
 
 // leave gives the busy mark back.
@@ -229,17 +231,14 @@ func (s *stream) leave() {
 func (s *stream) next() {
 	o := &s.ring[s.head]
 	s.mu.Unlock()
-	returned := false
-	defer s.ended(&returned)
+	defer s.ended()
 	s.execute(o)
-	returned = true
 }
 
-// ended takes the operation off the queue. A panic in it breaks the context. If a host function has ended the goroutine (runtime.Goexit), others go on with the queue.
-func (s *stream) ended(returned *bool) {
-	v := recover()
-	if v != nil {
-		s.ctx.d.defective(s.ctx, defect.Of(v))
+// ended takes the operation off the queue, also when a host function ends the goroutine (runtime.Goexit). A panic breaks the context.
+func (s *stream) ended() {
+	if v := recover(); v != nil {
+		s.ctx.d.defective(s.ctx, defect.Of(v), "")
 	}
 	s.mu.Lock()
 	s.ring[s.head] = op{}
@@ -248,9 +247,6 @@ func (s *stream) ended(returned *bool) {
 	s.done.Store(s.queued - uint64(s.n))
 	if s.waiters > 0 {
 		s.changed.Broadcast()
-	}
-	if v == nil && !*returned {
-		s.leave()
 	}
 }
 

@@ -38,21 +38,26 @@ func (d *Driver) streamOf(cur driver.CUcontext, h driver.CUstream) (*stream, dri
 
 // threadStream is the per-thread default stream of the calling thread.
 func (c *context) threadStream() *stream {
-	id := threadID()
+	s, fresh := c.ofThread(threadID())
+	if fresh {
+		c.enlist(s)
+	}
+	return s
+}
+
+// ofThread finds or makes the stream of a thread.
+func (c *context) ofThread(id uint64) (s *stream, fresh bool) {
 	c.order.Lock()
-	s := c.perThread[id]
-	if s != nil {
-		c.order.Unlock()
-		return s
+	defer c.order.Unlock()
+	if s := c.perThread[id]; s != nil {
+		return s, false
 	}
 	s = newStream(c, streamPerThread, 0, 0)
 	if c.perThread == nil {
 		c.perThread = map[uint64]*stream{}
 	}
 	c.perThread[id] = s
-	c.order.Unlock()
-	c.enlist(s)
-	return s
+	return s, true
 }
 
 func (d *Driver) streamCreate(cur driver.CUcontext, out *driver.CUstream, flags uint32) driver.CUresult {

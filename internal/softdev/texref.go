@@ -103,23 +103,29 @@ func (c *context) textures() *textureUnit {
 			delete(s.surfrefs, addr)
 			continue
 		}
-		t.mu.Lock()
-		if t.array != 0 {
-			u.surfaces[addr] = &texture.Surface{Image: t.image}
+		if x := t.surface(); x != nil {
+			u.surfaces[addr] = x
 		}
-		t.mu.Unlock()
 	}
-	c.mu.Lock()
-	for m := range c.modules {
+	for _, m := range c.loaded() {
 		for _, v := range m.prog.opaques.vars {
 			if opaqueKind(v) == "samplerref" {
 				u.samplers[m.prog.opaques.addr[v]] = samplerVariable(v)
 			}
 		}
 	}
-	c.mu.Unlock()
 	s.unit = u
 	return u
+}
+
+// surface is what the reference is bound to, nil when it is to nothing.
+func (t *surfref) surface() *texture.Surface {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.array == 0 {
+		return nil
+	}
+	return &texture.Surface{Image: t.image}
 }
 
 func (m *module) unloaded() bool {
@@ -285,25 +291,26 @@ func (d *Driver) texRefDestroy(_ driver.CUcontext, h driver.CUtexref) driver.CUr
 	}
 	d.tex.texrefs.remove(uintptr(h))
 	if t.mod != nil { // one of a module can be asked for again
-		s := &t.ctx.tex
-		s.mu.Lock()
-		maps.DeleteFunc(s.refs, func(_ uint64, x *texref) bool { return x == t })
-		s.mu.Unlock()
-		s.changed()
+		t.ctx.tex.forget(t)
 	}
 	return success
 }
 
-// change runs f on a reference and makes launches see it.
+// forget takes a reference away from what launches see.
+func (s *textureState) forget(t *texref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.refs, func(_ uint64, x *texref) bool { return x == t })
+	s.unit = nil
+}
+
+// changeTexref runs f on a reference and makes launches see it.
 func (d *Driver) changeTexref(h driver.CUtexref, f func(t *texref) driver.CUresult) driver.CUresult {
 	t, r := d.texref(h)
 	if r != success {
 		return r
 	}
-	t.mu.Lock()
-	r = f(t)
-	t.mu.Unlock()
-	if r == success {
+	if r = t.change(f); r == success {
 		t.ctx.tex.changed()
 	}
 	return r
@@ -465,9 +472,7 @@ func (d *Driver) surfRefSetArray(_ driver.CUcontext, h driver.CUsurfref, array d
 	if flags != 0 || a.desc.Flags&driver.CUDA_ARRAY3D_SURFACE_LDST == 0 { // surface objects take any array
 		return invalidValue
 	}
-	s.mu.Lock()
-	s.array, s.image = array, a.image()
-	s.mu.Unlock()
+	s.bind(array, a.image())
 	s.ctx.tex.changed()
 	return success
 }
@@ -697,3 +702,15 @@ func (d *Driver) textureReferenceTable(t *driver.Table) {
 
 // fourFloats is the colour that a pointer of the border calls leads to.
 func fourFloats(p *float32) *[4]float32 { return (*[4]float32)(unsafe.Pointer(p)) }
+
+func (t *texref) change(f func(t *texref) driver.CUresult) driver.CUresult {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return f(t)
+}
+
+func (t *surfref) bind(h driver.CUarray, im texture.Image) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.array, t.image = h, im
+}

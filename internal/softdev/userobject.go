@@ -77,15 +77,12 @@ func (d *Driver) userObjectRelease(_ driver.CUcontext, h driver.CUuserObject, n 
 	if r != success {
 		return r
 	}
-	d.gs.mu.Lock()
-	if o.refs == 0 {
-		d.gs.mu.Unlock()
-		return invalidValue
-	}
-	finish := d.gs.releaseObject(o, n)
-	d.gs.mu.Unlock()
-	runAll(finish)
-	return success
+	return d.gs.change(func() ([]func(), driver.CUresult) {
+		if o.refs == 0 {
+			return nil, invalidValue
+		}
+		return d.gs.releaseObject(o, n), success
+	})
 }
 
 func (d *Driver) graphRetainUserObject(_ driver.CUcontext, h driver.CUgraph, oh driver.CUuserObject, n, flags uint32) driver.CUresult {
@@ -121,21 +118,17 @@ func (d *Driver) graphReleaseUserObject(_ driver.CUcontext, h driver.CUgraph, oh
 	if r != success {
 		return r
 	}
-	d.gs.mu.Lock()
-	switch have := g.objects[o]; {
-	case have == 0: // nothing happens (recorded)
-		d.gs.mu.Unlock()
-		return success
-	case have < n:
-		d.gs.mu.Unlock()
-		return invalidValue
-	case have == n:
-		delete(g.objects, o)
-	default:
-		g.objects[o] -= n
-	}
-	finish := d.gs.releaseObject(o, n)
-	d.gs.mu.Unlock()
-	runAll(finish)
-	return success
+	return d.gs.change(func() ([]func(), driver.CUresult) {
+		switch have := g.objects[o]; {
+		case have == 0: // nothing happens (recorded)
+			return nil, success
+		case have < n:
+			return nil, invalidValue
+		case have == n:
+			delete(g.objects, o)
+		default:
+			g.objects[o] -= n
+		}
+		return d.gs.releaseObject(o, n), success
+	})
 }

@@ -221,13 +221,18 @@ func (d *Driver) memUnmap(_ driver.CUcontext, p driver.CUdeviceptr, size uint64)
 		return invalidValue
 	}
 	for _, h := range gone {
-		h.mu.Lock()
-		if h.maps--; h.maps == 0 && h.refs == 0 {
-			d.memHandles.remove(uintptr(h.handle))
-		}
-		h.mu.Unlock()
+		h.unmapped()
 	}
 	return success
+}
+
+// unmapped takes a mapping off the account.
+func (h *memHandle) unmapped() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.maps--; h.maps == 0 && h.refs == 0 {
+		h.dev.d.memHandles.remove(uintptr(h.handle))
+	}
 }
 
 // mappedIn is what lies in a range of addresses with gaps, once for each mapping.

@@ -124,6 +124,7 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 		regions *[]*region
 	}
 	runtime.AddCleanup(c, func(h held) {
+		defer func() { _ = recover() }() // memory that stays is better than the process's end
 		for i := range h.fs {
 			h.fs[i].free()
 			h.cs[i].free()
