@@ -2,6 +2,7 @@ package exec
 
 import (
 	"math/bits"
+	"time"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/ir"
@@ -24,8 +25,9 @@ type CTA struct {
 	shared     []uint64
 
 	barriers [16]barrier
-	barred   bool  // threads have come to a barrier
-	progress bool  // something happened that may let a waiting warp go on
+	barred   bool // threads have come to a barrier
+	progress bool // something happened that may let a waiting warp go on
+	wake     time.Duration
 	current  *Warp // the warp under way, for faults
 }
 
@@ -197,10 +199,11 @@ func (c *CTA) warpDone(w *Warp) {
 	}
 }
 
-// run gives every warp of the CTA its turn. It returns whether any could run, and whether what ran only waits for others: spins, polls or sleeps.
+// run gives every warp of the CTA its turn. It returns whether any could run, and whether what ran only waits for others: spins, polls or sleeps. When none can and some sleep, c.wake is when
+// the first of them goes on.
 func (c *CTA) run(wk *worker) (ran, waits bool) {
 	waits = true
-	c.progress = false
+	c.progress, c.wake = false, 0
 	for _, w := range c.Warps {
 		if w.Live == 0 {
 			continue
@@ -210,6 +213,8 @@ func (c *CTA) run(wk *worker) (ran, waits bool) {
 		if w.step(turnsPerWarp) {
 			ran = true
 			waits = waits && w.waits
+		} else if w.wake != 0 && (c.wake == 0 || w.wake < c.wake) {
+			c.wake = w.wake
 		}
 		if w.Live != 0 {
 			w.idleArrivals()
@@ -358,7 +363,7 @@ func (w *Warp) idleArrivals() {
 	at := uint16(0)
 	for _, s := range w.splits {
 		switch s.wait {
-		case ready, waitCluster: // they will come yet
+		case ready, waitCluster, waitSleep: // they will come yet
 			return
 		case waitBarrier:
 			at |= 1 << s.barrier

@@ -28,7 +28,7 @@ const (
 	FaultInternal                     // a defect of the software device
 )
 
-var faultText = [...]string{"illegal address", "misaligned address", "address of the wrong state space", "illegal instruction", "call to an invalid address",
+var faultText = [...]string{"illegal address", "misaligned access", "address of the wrong state space", "illegal instruction", "call to an invalid address",
 	"trap", "assertion failed", "stack overflow", "deadlock", "stopped", "out of memory", "not supported", "internal error"}
 
 func (k FaultKind) String() string { return faultText[k] }

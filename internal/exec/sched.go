@@ -24,7 +24,8 @@ type Group struct {
 	Dims    [3]uint32 // cluster dimensions, 1,1,1 without one
 	Index   [3]uint32 // %clusterid
 
-	waits bool // its last turn ended with nothing left to do but to look whether others have come
+	waits bool          // its last turn ended with nothing left to do but to look whether others have come
+	wake  time.Duration // or with all threads asleep or waiting for those that are, until then; else 0
 
 	// cluster barrier
 	live    int // threads that have not exited
@@ -240,9 +241,9 @@ func (g *grid) fail(err error) {
 // turn runs a group until all its threads have ended, it waits for others, or its time is over.
 func (wk *worker) turn(gr *Group) (done bool, err error) {
 	g := wk.g
-	gr.waits = false
+	gr.waits, gr.wake = false, 0
 	for round := 0; round < roundsPerTurn; round++ {
-		ran, live, waits := false, false, true
+		ran, live, waits, wake := false, false, true, time.Duration(0)
 		for _, c := range gr.CTAs {
 			if c.live == 0 {
 				continue
@@ -251,9 +252,16 @@ func (wk *worker) turn(gr *Group) (done bool, err error) {
 			wk.cta = c
 			r, w := c.run(wk)
 			ran, waits = ran || r, waits && w
+			if c.wake != 0 && (wake == 0 || c.wake < wake) {
+				wake = c.wake
+			}
 		}
 		if !live || gr.finished() {
 			return true, nil
+		}
+		if !ran && wake != 0 {
+			gr.waits, gr.wake = true, wake
+			return false, nil
 		}
 		if !ran {
 			c := wk.cta

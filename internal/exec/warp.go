@@ -2,6 +2,7 @@ package exec
 
 import (
 	"math/bits"
+	"time"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/ir"
@@ -16,6 +17,7 @@ const (
 	waitSync         // lanes of a member mask
 	waitBarrier      // a CTA barrier
 	waitCluster      // the cluster barrier
+	waitSleep        // the time wake
 )
 
 // Split is a program point with the lanes that stand there.
@@ -33,6 +35,7 @@ type Split struct {
 	probe   bool   // its turn is over but for one more back edge: see Warp.spins
 	state   uint64 // of the registers when probe was set
 	stateAt int32  // operation at which it was taken
+	wake    time.Duration
 }
 
 // Activation is one call of a function by some lanes of a warp: its registers and local variables.
@@ -89,6 +92,7 @@ type Warp struct {
 	actBytes   uint64        // frames of the activations that are under way
 	quantum    int32         // back edges of a turn
 	waits      bool          // the last turn ended in waiting for others
+	wake       time.Duration // the last turn found all splits waiting, and one of them sleeping until then; else 0
 	probing    bool          // an access is made to see whether it faults
 	Instr      uint64        // operations executed; engines count them
 	Threads    uint64
@@ -336,6 +340,7 @@ func (w *Warp) letGo(lanes uint32) {
 
 // pick chooses the split to run next and merges splits that stand at the same point; nil when all wait.
 func (w *Warp) pick() *Split {
+	w.wake = w.rouse()
 	if len(w.splits) > 1 {
 		w.merge()
 	}

@@ -33,6 +33,9 @@ type worker struct {
 
 	spent  uint64        // warp instructions since the clock was looked at
 	breath time.Duration // when it last gave way
+
+	dozing  int           // groups one after the other that were asleep
+	soonest time.Duration // when the first of them goes on
 }
 
 func (g *grid) newWorker() {
@@ -126,6 +129,9 @@ func (wk *worker) work() {
 				wk.begun.Store(true)
 			}
 			return
+		}
+		if gr.wake != 0 {
+			wk.doze(gr)
 		}
 		done, err := wk.turn(gr)
 		switch {

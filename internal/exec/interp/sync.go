@@ -1,6 +1,8 @@
 package interp
 
 import (
+	"math/bits"
+
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
@@ -51,13 +53,23 @@ func resolveFence(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveNanosleep lets every other warp go first; how long a thread sleeps is up to the hardware (PTX ISA 9.7.20.3: from 0 to twice the
-// time), so it sleeps for no time of its own.
+// resolveNanosleep lets threads sleep for as long as they ask.
 func resolveNanosleep(in *inst, op *ir.Op) error {
+	t := op.Arg("a")
+	if t == nil {
+		return unsupported(op)
+	}
 	in.ctl = func(w *exec.Warp, in *inst, m uint32, next int32) (exec.Event, bool) {
-		w.Cur.PC = next
-		w.GiveWay()
-		return exec.EventYield, true
+		if m == 0 {
+			w.Cur.PC = next
+			return exec.EventReschedule, true
+		}
+		var ns [32]uint32
+		for k := m; k != 0; k &= k - 1 {
+			l := bits.TrailingZeros32(k) & 31
+			ns[l] = uint32(get(w, t, l))
+		}
+		return w.Sleep(m, &ns, next), true
 	}
 	return nil
 }

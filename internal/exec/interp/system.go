@@ -125,20 +125,21 @@ func resolveFree(in *inst, op *ir.Op) error {
 // resolveAssert is __assertfail(message, file, line, function, charsize). Every lane that fails prints; then the kernel ends.
 func resolveAssert(in *inst, op *ir.Op) error {
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
-		text := ""
-		f := first(m)
+		f, failed := first(m), ""
 		for ; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros32(m) & 31
 			t := w.ThreadIndex(i)
 			b := w.CTA.Index
-			// The driver's own words, as recorded on an H200.
-			text = fmt.Sprintf("%s:%d: %s: block: [%d,%d,%d], thread: [%d,%d,%d] Assertion `%s` failed.\n", cstring(w, i, argument(w, op, 1, i)), uint32(argument(w, op, 2, i)),
-				cstring(w, i, argument(w, op, 3, i)), b[0], b[1], b[2], t[0], t[1], t[2], cstring(w, i, argument(w, op, 0, i)))
-			if w.CTA.Launch.Sys != nil {
-				w.CTA.Launch.Sys.Assert(text)
+			at := fmt.Sprintf("%s:%d: %s: ", cstring(w, i, argument(w, op, 1, i)), uint32(argument(w, op, 2, i)), cstring(w, i, argument(w, op, 3, i)))
+			what := fmt.Sprintf("Assertion `%s` failed.", cstring(w, i, argument(w, op, 0, i)))
+			if i == f {
+				failed = at + what // the fault itself names the thread
+			}
+			if w.CTA.Launch.Sys != nil { // the driver's own words, as recorded on an H200
+				w.CTA.Launch.Sys.Assert(fmt.Sprintf("%sblock: [%d,%d,%d], thread: [%d,%d,%d] %s\n", at, b[0], b[1], b[2], t[0], t[1], t[2], what))
 			}
 		}
-		w.Throw(exec.FaultAssert, f, text[:len(text)-1])
+		w.Throw(exec.FaultAssert, f, failed)
 	}
 	return nil
 }
