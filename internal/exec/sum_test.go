@@ -14,7 +14,7 @@ import (
 // TestRegisterPlusConstant stores a register plus a constant, which an H200's driver takes and runs (st.u64 [x], temp + 1). The sum wraps in the register's type.
 func TestRegisterPlusConstant(t *testing.T) {
 	engines := []exec.Engine{interp.New()}
-	if e, err := jit.New(); err == nil {
+	if e, err := jit.New(""); err == nil {
 		engines = append(engines, e)
 	}
 	for _, c := range []struct {

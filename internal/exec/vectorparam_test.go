@@ -62,11 +62,12 @@ P:	.callprototype (.reg .b32 _) _ (.reg .v2 .u32 _, .reg .u32 _);
 	}
 }
 
-// TestVectorParameters passes vectors of every type and size through functions whose parameter and result are registers or .param variables, called by name and through
-// a pointer with registers, braces and .param variables. The components come back in the opposite order from functions with registers, in the same from others.
+// TestVectorParameters passes vectors of every type and size through functions whose parameter and result are registers,
+// called by name and through a pointer with registers and braces. The components come back in the opposite order. There
+// are no .param variables of vector type: ptxas 13.0 refuses them (check/testdata/ptxas.txt).
 func TestVectorParameters(t *testing.T) {
 	engines := []exec.Engine{interp.New()}
-	if e, err := jit.New(); err == nil {
+	if e, err := jit.New(""); err == nil {
 		engines = append(engines, e)
 	}
 	for _, typ := range []string{"u8", "b16", "s16", "f16", "b32", "u32", "f32", "f16x2", "b64", "s64", "f64"} {
@@ -95,17 +96,13 @@ func TestVectorParameters(t *testing.T) {
 				store = append(store, fmt.Sprintf("st.global.%s [a+%d], w.%s; ", narrow, 8*i, c))
 				braces = append(braces, "v."+c)
 			}
-			reg, param := fmt.Sprintf(".reg .v%d .%s", n, typ), fmt.Sprintf(".param .v%d .%s", n, typ)
-			vec := fmt.Sprintf("v%d.%s", n, narrow)
+			reg := fmt.Sprintf(".reg .v%d .%s", n, typ)
 			text := ".version 8.0\n.target sm_90\n.address_size 64\n" +
 				".func (" + reg + " o) f(" + reg + " x) { .reg .b16 h; " + strings.Join(back, "") + "ret; }\n" +
-				".func (" + param + " o) g(" + param + " x) { " + reg + " v; ld.param." + vec + " v, [x]; st.param." + vec + " [o], v; ret; }\n" +
 				".visible .entry k(.param .u64 at) { .reg .u64 a, p; .reg .b16 h; " + reg + " v, w; ld.param.u64 a, [at]; " + strings.Join(set, "") +
-				"P: .callprototype (" + reg + " _) _ (" + reg + " _); Q: .callprototype (" + param + " _) _ (" + param + " _);\n"
-			for i, call := range []string{
+				"P: .callprototype (" + reg + " _) _ (" + reg + " _);\n"
+			for _, call := range []string{
 				"call (w), f, (v);", "call (w), f, ({" + strings.Join(braces, ", ") + "});", "mov.u64 p, f; call (w), p, (v), P;", "call (w), f, (v); call (w), f, (w); call (w), f, (w);",
-				"call (w), g, (v);", "call (w), g, ({" + strings.Join(braces, ", ") + "});", "mov.u64 p, g; call (w), p, (v), Q;",
-				"{ " + param + " i; " + param + " r; st.param." + vec + " [i], v; call (r), g, (i); ld.param." + vec + " w, [r]; }",
 			} {
 				src := text + call + strings.Join(store, "") + "ret; }"
 				for _, e := range engines {
@@ -120,12 +117,9 @@ func TestVectorParameters(t *testing.T) {
 						t.Fatalf("%s: %v\n%s", e.Name(), err, src)
 					}
 					for j := range n {
-						want := byte(17 + j)
-						if i < 4 {
-							want = byte(17 + n - 1 - j)
-						}
+						want := byte(17 + n - 1 - j)
 						if got := out[8*j:][:bits/8]; got[0] != want || slices.ContainsFunc(got[1:], func(b byte) bool { return b != 0 }) {
-							t.Errorf("%s: component %d of %s through %q is %x, want %d", e.Name(), j, vec, call, got, want)
+							t.Errorf("%s: component %d of .v%d.%s through %q is %x, want %d", e.Name(), j, n, typ, call, got, want)
 						}
 					}
 				}

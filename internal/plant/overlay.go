@@ -121,7 +121,7 @@ func plantFile(name, rel string, first int) (text []byte, places []Place, err er
 	out.WriteString(`; import plant__ "github.com/gocuda/cuda/internal/plant"`)
 	for n, i := range order {
 		out.Write(src[done:p.at[i]])
-		fmt.Fprintf(&out, "if plant__.Here(%d) { panic(plant__.Panic) }; ", first+n)
+		fmt.Fprintf(&out, "if plant__.Here(%d) { panic(plant__.ErrPlanted) }; ", first+n)
 		done = p.at[i]
 		places = append(places, p.places[i])
 	}

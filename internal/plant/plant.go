@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Panic is what a planted statement panics with.
-var Panic = errors.New("planted")
+// ErrPlanted is what a planted statement panics with.
+var ErrPlanted = errors.New("planted")
 
 // MaxPlaces bounds the places of a program.
 const MaxPlaces = 1 << 16

@@ -312,13 +312,10 @@ func (g *gen) wmmaLine(f *optab.Form, words []string) string {
 
 // product is what a wmma product says of its parts.
 type product struct {
-	shape          string
-	m, n, k        int
-	layout         map[string]string
-	types          map[string]string
-	layoutD        string
-	strideless     bool
-	layoutC, extra string
+	shape   string
+	m, n, k int
+	layout  map[string]string
+	types   map[string]string
 }
 
 func wmmaParts(m *optab.Match) *product {

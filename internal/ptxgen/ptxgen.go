@@ -185,9 +185,8 @@ type gen struct {
 	clustered    bool   // the launch has clusters
 
 	regs    []reg
-	local   map[string]bool // names that a scope shadows
-	depth   int             // nesting of control flow
-	uniform bool            // all threads of the block are here
+	depth   int  // nesting of control flow
+	uniform bool // all threads of the block are here
 	loops   int
 	label   int
 	funcs   []*function

@@ -43,7 +43,6 @@ type generator struct {
 	vars  []variable
 	funcs []function
 	n     int // names given
-	depth int // of blocks
 	loops int
 	ind   string
 }
@@ -88,8 +87,6 @@ func Function(seed uint64) string {
 func (g *generator) chance(n int) bool { return g.r.IntN(n) == 0 }
 
 func (g *generator) typ() typ { return types[g.r.IntN(len(types))] }
-
-func (g *generator) intType() typ { return types[g.r.IntN(8)] }
 
 func (g *generator) name(prefix string) string {
 	g.n++
