@@ -105,7 +105,14 @@ func run(t testing.TB, stdin string, env []string, name string, args ...string) 
 
 func start1(t testing.TB, stdin string, env []string, name string, args ...string) (string, error) {
 	t.Helper()
+	return startIn(t, "", stdin, env, name, args...)
+}
+
+// startIn is start1 in a directory.
+func startIn(t testing.TB, dir, stdin string, env []string, name string, args ...string) (string, error) {
+	t.Helper()
 	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
 	lib := library(t)
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+lib)
 	cmd.Env = append(cmd.Env, env...)

@@ -25,12 +25,13 @@ func TestPackageCuda(t *testing.T) {
 	}
 	for _, p := range []struct {
 		name string
+		dir  string // that go test would run it in
 		make []string
 		args []string
 	}{
-		{"cuda", []string{"test", "-c", "-o", "OUT", "../.."}, []string{"-test.run=^Test"}},
-		{"cudatest", []string{"test", "-c", "-o", "OUT", "../../cudatest"}, nil},
-		{"examples", []string{"run", "../../examples/internal/bundle", "-root", "../..", "-o", "OUT"}, nil},
+		{"cuda", "../..", []string{"test", "-c", "-o", "OUT", "../.."}, []string{"-test.run=^Test"}},
+		{"cudatest", "../../cudatest", []string{"test", "-c", "-o", "OUT", "../../cudatest"}, nil},
+		{"examples", "", []string{"run", "../../examples/internal/bundle", "-root", "../..", "-o", "OUT"}, nil},
 	} {
 		t.Run(p.name, func(t *testing.T) {
 			bin := filepath.Join(dir, p.name+".test")
@@ -44,7 +45,7 @@ func TestPackageCuda(t *testing.T) {
 			if out, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("go %s: %v\n%s", strings.Join(p.make, " "), err, out)
 			}
-			out, err := start1(t, "", env, bin, append(p.args, "-test.v")...)
+			out, err := startIn(t, p.dir, "", env, bin, append(p.args, "-test.v")...)
 			if err != nil || !strings.Contains(out, "--- PASS: ") {
 				t.Errorf("%v\n%s", err, out)
 			}
