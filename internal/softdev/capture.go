@@ -79,6 +79,17 @@ func (s *stream) admit() driver.CUresult {
 	return s.implicit(true)
 }
 
+// spoiled says whether the stream is in a capture that is not valid.
+func (s *stream) spoiled() bool {
+	if !s.capturing() {
+		return false
+	}
+	s.ctx.d.gs.mu.Lock()
+	defer s.ctx.d.gs.mu.Unlock()
+	sc := s.captured.Load()
+	return sc != nil && sc.c.invalid
+}
+
 // implicit is the check of what would make the legacy stream wait for streams that capture. A mere question does not invalidate their captures
 // (cuStreamIsCapturing). It needs d.gs.mu.
 func (s *stream) implicit(invalidate bool) driver.CUresult {

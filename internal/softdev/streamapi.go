@@ -219,6 +219,9 @@ func (d *Driver) streamGetCtxV2(cur driver.CUcontext, h driver.CUstream, out *dr
 	if r != success {
 		return r
 	}
+	if s.spoiled() { // recorded; that the first version does the same is not
+		return driver.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+	}
 	*out = s.ctx.handle
 	if green != nil {
 		*green = 0
