@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gocuda/cuda"
 	"github.com/gocuda/cuda/cu"
@@ -138,7 +139,12 @@ func TestAgainstHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	compared, bad := 0, 0
+	said := time.Now()
 	for at := 0; at < *programs && bad < 10; at += batch {
+		if time.Since(said) > 30*time.Second {
+			said = time.Now()
+			t.Logf("%d of %d functions: %d results compared, %d functions differ", at, *programs, compared, bad)
+		}
 		var seeds []uint64
 		for i := at; i < min(at+batch, *programs); i++ {
 			seeds = append(seeds, *first+uint64(i))
