@@ -1,5 +1,13 @@
 package jit
 
+import (
+	"bytes"
+	"runtime"
+	"slices"
+
+	"github.com/gocuda/cuda/internal/ir"
+)
+
 // Listing is the machine code of a function.
 type Listing struct {
 	Func   string
@@ -39,3 +47,73 @@ func (l *Listing) Count() (native int) {
 	}
 	return native
 }
+
+// List compiles a kernel for blocks of the given dimensions, for looking at; isa is as for New.
+func List(k *ir.Kernel, block [3]uint32, isa string) ([]Listing, error) {
+	x, err := New(isa)
+	if err != nil {
+		return nil, err
+	}
+	e := x.(*engine)
+	e.listing = true
+	y, err := e.Compile(k)
+	if err != nil {
+		return nil, err
+	}
+	c := y.(*code)
+	var list []Listing
+	for i := range c.funcs {
+		f := &c.funcs[i]
+		l := Listing{Func: f.f.Name, Native: make([]bool, len(f.f.Ops))}
+		if v := c.compile(f, 1, nil); v.region != nil {
+			l.Warps = &Code{bytes.Clone(v.region.mem), slices.Clone(*f.analysis.marks)}
+		}
+		for j := range f.f.Ops {
+			switch op := &f.f.Ops[j]; op.Ctl {
+			case ir.Branch, ir.Jump:
+				l.Native[j] = true
+			default:
+				l.Native[j] = f.analysis.native[j] != nil || f.barriers[j] != 0
+			}
+		}
+		if i == 0 {
+			if v := c.ctaVersion(ctaKey{dims: block}, nil); v != nil {
+				l.Whole = &Code{bytes.Clone(v.region.mem), slices.Clone(*c.cta.analysis.marks)}
+			}
+			l.WhyNot = slices.Clone(c.cta.falls)
+		}
+		for j := range f.f.Ops {
+			if c := f.f.Ops[j].Ctl; l.Whole != nil && (c == ir.Exit || c == ir.Ret) {
+				l.Native[j] = true
+			}
+		}
+		l.Falls = slices.Clone(f.falls)
+		list = append(list, l)
+	}
+	runtime.KeepAlive(c)
+	return list, nil
+}
+
+// marks is where a listing's marks go; nil when the engine makes none.
+func (e *engine) marks() *[]Mark {
+	if !e.listing {
+		return nil
+	}
+	return new([]Mark)
+}
+
+// mark notes that the code of an operation begins here.
+func (g *gen) mark(op int32) {
+	m := g.a.marks
+	if m == nil {
+		return
+	}
+	at := int32(len(g.Code))
+	if n := len(*m); n > 0 && (*m)[n-1].Offset > at {
+		*m = (*m)[:0] // the code is made again
+	}
+	*m = append(*m, Mark{at, op})
+}
+
+// CodeBytes is how much executable memory is mapped now.
+func (e *engine) CodeBytes() int64 { return e.mapped.Load() }

@@ -14,15 +14,6 @@ import (
 	"github.com/gocuda/cuda/internal/exec/interp"
 )
 
-const stopKernel = `.version 8.0
-.target sm_90
-.address_size 64
-.visible .entry k(.param .u64 out) {
-	.reg .b32 %%r<8>; .reg .b64 %%q<8>; .reg .pred %%p<4>; .shared .b32 sm[32];
-	ld.param.u64 %%q1, [out]; mov.u32 %%r1, %%tid.x;
-%s	ret;
-}`
-
 // TestStop stops grids of all shapes: a kernel has to end within milliseconds (Context.Wait promises it), however short or long its blocks are.
 func TestStop(t *testing.T) {
 	engines := map[string]exec.Engine{"interpreter": interp.New()}

@@ -3,7 +3,6 @@ package jit
 import (
 	"fmt"
 	"sync/atomic"
-	"syscall"
 	"unsafe"
 )
 
@@ -24,20 +23,12 @@ func (e *engine) mapCode(text []byte) (*region, error) {
 	return mapCode(text, &e.mapped)
 }
 
-// mapCode maps code: writable while it is copied, executable after.
 func mapCode(code []byte, count *codeBytes) (*region, error) {
-	page := syscall.Getpagesize()
-	n := (len(code) + page - 1) / page * page
-	m, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	m, err := mapExecutable(code)
 	if err != nil {
 		return nil, &NoCodeError{Why: WhyMemory, Err: err}
 	}
-	copy(m, code)
-	if err := syscall.Mprotect(m, syscall.PROT_READ|syscall.PROT_EXEC); err != nil {
-		_ = syscall.Munmap(m)
-		return nil, &NoCodeError{Why: WhyMemory, Detail: "the host does not let it be executed", Err: err}
-	}
-	count.Add(int64(n))
+	count.Add(int64(len(m)))
 	return &region{m, count}, nil
 }
 
@@ -45,7 +36,7 @@ func (r *region) base() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData
 
 func (r *region) free() {
 	r.count.Add(-int64(len(r.mem)))
-	_ = syscall.Munmap(r.mem)
+	unmap(r.mem)
 	r.mem = nil
 }
 
@@ -56,11 +47,11 @@ type hole struct {
 }
 
 func newHole() (*hole, error) {
-	m, err := syscall.Mmap(-1, 0, syscall.Getpagesize(), syscall.PROT_NONE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	m, err := mapHole()
 	if err != nil {
 		return nil, fmt.Errorf("jit: %w", err)
 	}
 	return &hole{m, uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m))))}, nil
 }
 
-func (h *hole) close() { _ = syscall.Munmap(h.mem) }
+func (h *hole) close() { unmap(h.mem) }

@@ -19,12 +19,6 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// enter runs machine code; the result says why and where it stopped.
-func enter(code uintptr, ctx unsafe.Pointer) uint64
-
-// features is what CPUID says in ECX for leaf 1: bit 29 is F16C, which package cpu does not tell.
-func features() uint32
-
 type engine struct {
 	listing bool // keeps what a Listing has to show
 	tables  *engineTables
@@ -61,6 +55,9 @@ func hasAVX2() bool {
 // chooseISA returns the instruction set of that name, by default the best that the processor has; else an *UnavailableError.
 func chooseISA(name string) (isa, error) {
 	const no512, no2 = "the processor has no AVX-512 (F, BW, DQ, VL, CD)", "the processor has no AVX2 (with FMA, F16C, BMI1)"
+	if err := hostError(); err != nil {
+		return 0, err
+	}
 	switch name {
 	case "":
 		switch {
