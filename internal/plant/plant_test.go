@@ -22,7 +22,7 @@ import (
 
 // below are the packages below the driver table.
 var below = []string{"internal/image", "internal/image/cubin", "internal/image/elf64", "internal/image/fatbin", "internal/image/hostobj", "internal/image/sm", "internal/ptx", "internal/ptx/optab",
-	"internal/ptx/check", "internal/link", "internal/ir", "internal/exec", "internal/exec/interp", "internal/exec/jit", "internal/exec/jit/amd64asm", "internal/exec/texture", "internal/mem",
+	"internal/ptx/check", "internal/link", "internal/ir", "internal/exec", "internal/exec/interp", "internal/exec/jit", "internal/exec/jit/amd64/asm", "internal/exec/texture", "internal/mem",
 	"internal/num", "internal/tensormap", "internal/softdev"}
 
 // spared are files, or functions of files, that are not planted.

@@ -11,14 +11,14 @@ import (
 	"testing"
 	"unsafe"
 
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 )
 
-// The AVX2 sequences of package amd64asm against the AVX-512 instructions themselves, which this processor must have.
+// The AVX2 sequences of package asm against the AVX-512 instructions themselves, which this processor must have.
 
-// machine is what the programs of these tests work on; R15 points at it. Its beginning is amd64asm's file of registers.
+// machine is what the programs of these tests work on; R15 points at it. Its beginning is asm's file of registers.
 type machine struct {
-	file  [a64.FileSize]byte // zmm0 to zmm31, k0 to k7 of 8 bytes each; the rest belongs to the sequences
+	file  [asm.FileSize]byte // zmm0 to zmm31, k0 to k7 of 8 bytes each; the rest belongs to the sequences
 	gpr   [16]uint64
 	mem   [512]byte
 	again uint32 // how a loop is to go on
@@ -38,26 +38,26 @@ var (
 // step writes one instruction, or a few that belong together.
 type step struct {
 	name string
-	f    func(a *a64.Asm)
+	f    func(a *asm.Asm)
 }
 
-var testRegs = []uint8{a64.RAX, a64.RCX, a64.RDX, a64.RDI, a64.R8, a64.R9}
+var testRegs = []uint8{asm.RAX, asm.RCX, asm.RDX, asm.RDI, asm.R8, asm.R9}
 
 // assemble makes the code that loads the machine, runs the steps, and stores it.
 func assemble(t *testing.T, steps []step, avx2 bool) []byte {
 	t.Helper()
-	var a a64.Asm
-	at := func(off int32) a64.Mem { return a64.At(a64.R15, off) }
+	var a asm.Asm
+	at := func(off int32) asm.Mem { return asm.At(asm.R15, off) }
 	for _, r := range testRegs {
 		a.Ld(r, at(offMachineGPR+8*int32(r)))
 	}
-	a.Lea(a64.RSI, at(offMachineMem))
-	a.Lea(a64.RBX, at(offMachineMem))
+	a.Lea(asm.RSI, at(offMachineMem))
+	a.Lea(asm.RBX, at(offMachineMem))
 	if avx2 {
-		a.LowerToAVX2(a64.R15, 0)
+		a.LowerToAVX2(asm.R15, 0)
 	} else {
 		for z := range int32(32) {
-			a.VM(a64.MovU32, a64.Z, uint8(z), 0, at(64*z))
+			a.VM(asm.MovU32, asm.Z, uint8(z), 0, at(64*z))
 		}
 		for k := range int32(8) {
 			a.KMovDM(uint8(k), at(fileMasks+8*k))
@@ -75,11 +75,11 @@ func assemble(t *testing.T, steps []step, avx2 bool) []byte {
 	}
 	if !avx2 {
 		for z := range int32(32) {
-			a.VM(a64.MovU32St, a64.Z, uint8(z), 0, at(64*z))
+			a.VM(asm.MovU32St, asm.Z, uint8(z), 0, at(64*z))
 		}
 		for k := range int32(8) {
-			a.KMovRD(a64.RAX, uint8(k))
-			a.St32(at(fileMasks+8*k), a64.RAX)
+			a.KMovRD(asm.RAX, uint8(k))
+			a.St32(at(fileMasks+8*k), asm.RAX)
 		}
 	}
 	a.VZeroUpper()
@@ -194,7 +194,7 @@ func (m *machine) differ(o *machine) string {
 // vectorOp says how an instruction can be written.
 type vectorOp struct {
 	name   string
-	op     a64.Op
+	op     asm.Op
 	kind   string // three, two, imm3, imm2, shift, cmp, move, store, pack, ...
 	imms   []uint8
 	bcast  bool
@@ -202,41 +202,41 @@ type vectorOp struct {
 }
 
 var vectorOps = []vectorOp{
-	{"MovU32", a64.MovU32, "move", nil, false, false}, {"MovU64", a64.MovU64, "move", nil, false, false}, {"MovA32", a64.MovA32, "two-reg", nil, false, false}, {"MovA64", a64.MovA64, "two-reg", nil, false, false},
-	{"AddD", a64.AddD, "three", nil, true, false}, {"AddQ", a64.AddQ, "three", nil, true, false}, {"SubD", a64.SubD, "three", nil, true, false}, {"SubQ", a64.SubQ, "three", nil, true, false},
-	{"MulLD", a64.MulLD, "three", nil, true, false}, {"MulLQ", a64.MulLQ, "three", nil, true, false}, {"MulUDQ", a64.MulUDQ, "three", nil, true, false}, {"MulDQ", a64.MulDQ, "three", nil, true, false},
-	{"AndD", a64.AndD, "three", nil, true, false}, {"AndQ", a64.AndQ, "three", nil, true, false}, {"AndND", a64.AndND, "three", nil, true, false}, {"OrD", a64.OrD, "three", nil, true, false}, {"OrQ", a64.OrQ, "three", nil, true, false},
-	{"XorD", a64.XorD, "three", nil, true, false}, {"XorQ", a64.XorQ, "three", nil, true, false},
-	{"SllVD", a64.SllVD, "three", nil, true, false}, {"SllVQ", a64.SllVQ, "three", nil, true, false}, {"SrlVD", a64.SrlVD, "three", nil, true, false}, {"SrlVQ", a64.SrlVQ, "three", nil, true, false},
-	{"SraVD", a64.SraVD, "three", nil, true, false}, {"SraVQ", a64.SraVQ, "three", nil, true, false}, {"RolVD", a64.RolVD, "three", nil, true, false}, {"RorVD", a64.RorVD, "three", nil, true, false},
-	{"MinSD", a64.MinSD, "three", nil, true, false}, {"MinSQ", a64.MinSQ, "three", nil, true, false}, {"MinUD", a64.MinUD, "three", nil, true, false}, {"MinUQ", a64.MinUQ, "three", nil, true, false},
-	{"MaxSD", a64.MaxSD, "three", nil, true, false}, {"MaxSQ", a64.MaxSQ, "three", nil, true, false}, {"MaxUD", a64.MaxUD, "three", nil, true, false}, {"MaxUQ", a64.MaxUQ, "three", nil, true, false},
-	{"AbsD", a64.AbsD, "two", nil, true, false}, {"AbsQ", a64.AbsQ, "two", nil, true, false}, {"LzcntD", a64.LzcntD, "two", nil, true, false}, {"LzcntQ", a64.LzcntQ, "two", nil, true, false}, {"ShufB", a64.ShufB, "three-nomask", nil, false, false},
-	{"BlendMD", a64.BlendMD, "three", nil, true, false}, {"BlendMQ", a64.BlendMQ, "three", nil, true, false},
-	{"AddPS", a64.AddPS, "three", nil, true, true}, {"AddPD", a64.AddPD, "three", nil, true, true}, {"MulPS", a64.MulPS, "three", nil, true, true}, {"MulPD", a64.MulPD, "three", nil, true, true},
-	{"SubPS", a64.SubPS, "three", nil, true, true}, {"SubPD", a64.SubPD, "three", nil, true, true}, {"DivPS", a64.DivPS, "three", nil, true, true}, {"DivPD", a64.DivPD, "three", nil, true, true},
-	{"SqrtPS", a64.SqrtPS, "two", nil, true, true}, {"SqrtPD", a64.SqrtPD, "two", nil, true, true},
-	{"FMA231PS", a64.FMA231PS, "three", nil, true, true}, {"FMA231PD", a64.FMA231PD, "three", nil, true, true}, {"FMA213PS", a64.FMA213PS, "three", nil, true, true}, {"FMA213PD", a64.FMA213PD, "three", nil, true, true},
-	{"FMS231PS", a64.FMS231PS, "three", nil, true, true}, {"FNMA231PS", a64.FNMA231PS, "three", nil, true, true},
-	{"CvtDQ2PS", a64.CvtDQ2PS, "two", nil, true, true}, {"CvtUDQ2PS", a64.CvtUDQ2PS, "two", nil, true, true}, {"CvtTPS2DQ", a64.CvtTPS2DQ, "two", nil, true, false}, {"CvtTPS2UDQ", a64.CvtTPS2UDQ, "two", nil, true, false}, {"CvtPS2DQ", a64.CvtPS2DQ, "two", nil, true, true},
-	{"CvtPS2PD", a64.CvtPS2PD, "two", nil, true, false}, {"CvtPD2PS", a64.CvtPD2PS, "two", nil, true, true}, {"CvtDQ2PD", a64.CvtDQ2PD, "two", nil, true, false}, {"CvtUDQ2PD", a64.CvtUDQ2PD, "two", nil, true, false},
-	{"CvtTPD2DQ", a64.CvtTPD2DQ, "two", nil, true, false}, {"CvtTPD2UDQ", a64.CvtTPD2UDQ, "two", nil, true, false}, {"CvtPH2PS", a64.CvtPH2PS, "two-nomem", nil, false, false},
-	{"CvtQQ2PD", a64.CvtQQ2PD, "two", nil, true, true}, {"CvtUQQ2PD", a64.CvtUQQ2PD, "two", nil, true, true}, {"CvtPD2UQQ", a64.CvtPD2UQQ, "two", nil, true, true}, {"CvtQQ2PS", a64.CvtQQ2PS, "two-z", nil, true, true}, {"CvtUQQ2PS", a64.CvtUQQ2PS, "two-z", nil, true, true}, {"CvtTPD2QQ", a64.CvtTPD2QQ, "two-reg", nil, false, false},
-	{"PermD", a64.PermD, "three-z", nil, true, false}, {"PermI2D", a64.PermI2D, "three-z", nil, true, false}, {"PermT2D", a64.PermT2D, "three-z", nil, true, false}, {"PermI2Q", a64.PermI2Q, "three-z", nil, true, false}, {"PermT2Q", a64.PermT2Q, "three-z", nil, true, false},
-	{"Permute", a64.PermI2D, "permute", nil, false, false},
-	{"MovZXDQ", a64.MovZXDQ, "two", nil, false, false}, {"MovSXDQ", a64.MovSXDQ, "two", nil, false, false}, {"MovZXBD", a64.MovZXBD, "two", nil, false, false}, {"MovSXBD", a64.MovSXBD, "two", nil, false, false},
-	{"MovZXWD", a64.MovZXWD, "two", nil, false, false}, {"MovSXWD", a64.MovSXWD, "two", nil, false, false},
-	{"BroadcastD", a64.BroadcastD, "two", nil, false, false}, {"BroadcastQ", a64.BroadcastQ, "two", nil, false, false}, {"BroadcastDR", a64.BroadcastDR, "general", nil, false, false}, {"BroadcastQR", a64.BroadcastQR, "general", nil, false, false},
-	{"TernD", a64.TernD, "imm3", nil, true, false}, {"TernQ", a64.TernQ, "imm3", nil, true, false}, {"RangePS", a64.RangePS, "imm3", []uint8{4, 5}, true, false}, {"RangePD", a64.RangePD, "imm3", []uint8{4, 5}, true, false},
-	{"RndScalePS", a64.RndScalePS, "imm2", []uint8{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, true, false}, {"RndScalePD", a64.RndScalePD, "imm2", []uint8{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, true, false},
-	{"CmpD", a64.CmpD, "cmp", nil, true, false}, {"CmpUD", a64.CmpUD, "cmp", nil, true, false}, {"CmpQ", a64.CmpQ, "cmp", nil, true, false}, {"CmpUQ", a64.CmpUQ, "cmp", nil, true, false}, {"CmpPS", a64.CmpPS, "cmp", nil, true, false}, {"CmpPD", a64.CmpPD, "cmp", nil, true, false},
-	{"TestMD", a64.TestMD, "test", nil, true, false}, {"TestMQ", a64.TestMQ, "test", nil, true, false}, {"TestNMD", a64.TestNMD, "test", nil, true, false}, {"TestNMQ", a64.TestNMQ, "test", nil, true, false},
-	{"ShiftD", a64.ShiftD, "shift", []uint8{a64.ShiftRor, a64.ShiftRol, a64.ShiftSrl, a64.ShiftSra, a64.ShiftSll}, true, false}, {"ShiftQ", a64.ShiftQ, "shift", []uint8{a64.ShiftSrl, a64.ShiftSll}, true, false}, {"ShiftAQ", a64.ShiftAQ, "shift", []uint8{a64.ShiftSra}, true, false},
-	{"MovU32St", a64.MovU32St, "store", nil, false, false}, {"MovU64St", a64.MovU64St, "store", nil, false, false}, {"MovU8St", a64.MovU8St, "store-nomask", nil, false, false},
-	{"MovQD", a64.MovQD, "pack", nil, false, false}, {"MovDB", a64.MovDB, "pack", nil, false, false}, {"MovDW", a64.MovDW, "pack", nil, false, false}, {"CvtPS2PH", a64.CvtPS2PH, "half", nil, false, false},
-	{"MovD", a64.MovD, "scalar", nil, false, false}, {"MovQ", a64.MovQ, "scalar", nil, false, false}, {"InsertQ4", a64.InsertQ4, "insert", nil, false, false}, {"ExtractQ4", a64.ExtractQ4, "extract", nil, false, false},
-	{"GatherDD", a64.GatherDD, "gather", nil, false, false}, {"GatherQD", a64.GatherQD, "gather", nil, false, false}, {"GatherDQ", a64.GatherDQ, "gather", nil, false, false}, {"GatherQQ", a64.GatherQQ, "gather", nil, false, false},
-	{"ScatterDD", a64.ScatterDD, "gather", nil, false, false}, {"ScatterQD", a64.ScatterQD, "gather", nil, false, false}, {"ScatterDQ", a64.ScatterDQ, "gather", nil, false, false}, {"ScatterQQ", a64.ScatterQQ, "gather", nil, false, false},
+	{"MovU32", asm.MovU32, "move", nil, false, false}, {"MovU64", asm.MovU64, "move", nil, false, false}, {"MovA32", asm.MovA32, "two-reg", nil, false, false}, {"MovA64", asm.MovA64, "two-reg", nil, false, false},
+	{"AddD", asm.AddD, "three", nil, true, false}, {"AddQ", asm.AddQ, "three", nil, true, false}, {"SubD", asm.SubD, "three", nil, true, false}, {"SubQ", asm.SubQ, "three", nil, true, false},
+	{"MulLD", asm.MulLD, "three", nil, true, false}, {"MulLQ", asm.MulLQ, "three", nil, true, false}, {"MulUDQ", asm.MulUDQ, "three", nil, true, false}, {"MulDQ", asm.MulDQ, "three", nil, true, false},
+	{"AndD", asm.AndD, "three", nil, true, false}, {"AndQ", asm.AndQ, "three", nil, true, false}, {"AndND", asm.AndND, "three", nil, true, false}, {"OrD", asm.OrD, "three", nil, true, false}, {"OrQ", asm.OrQ, "three", nil, true, false},
+	{"XorD", asm.XorD, "three", nil, true, false}, {"XorQ", asm.XorQ, "three", nil, true, false},
+	{"SllVD", asm.SllVD, "three", nil, true, false}, {"SllVQ", asm.SllVQ, "three", nil, true, false}, {"SrlVD", asm.SrlVD, "three", nil, true, false}, {"SrlVQ", asm.SrlVQ, "three", nil, true, false},
+	{"SraVD", asm.SraVD, "three", nil, true, false}, {"SraVQ", asm.SraVQ, "three", nil, true, false}, {"RolVD", asm.RolVD, "three", nil, true, false}, {"RorVD", asm.RorVD, "three", nil, true, false},
+	{"MinSD", asm.MinSD, "three", nil, true, false}, {"MinSQ", asm.MinSQ, "three", nil, true, false}, {"MinUD", asm.MinUD, "three", nil, true, false}, {"MinUQ", asm.MinUQ, "three", nil, true, false},
+	{"MaxSD", asm.MaxSD, "three", nil, true, false}, {"MaxSQ", asm.MaxSQ, "three", nil, true, false}, {"MaxUD", asm.MaxUD, "three", nil, true, false}, {"MaxUQ", asm.MaxUQ, "three", nil, true, false},
+	{"AbsD", asm.AbsD, "two", nil, true, false}, {"AbsQ", asm.AbsQ, "two", nil, true, false}, {"LzcntD", asm.LzcntD, "two", nil, true, false}, {"LzcntQ", asm.LzcntQ, "two", nil, true, false}, {"ShufB", asm.ShufB, "three-nomask", nil, false, false},
+	{"BlendMD", asm.BlendMD, "three", nil, true, false}, {"BlendMQ", asm.BlendMQ, "three", nil, true, false},
+	{"AddPS", asm.AddPS, "three", nil, true, true}, {"AddPD", asm.AddPD, "three", nil, true, true}, {"MulPS", asm.MulPS, "three", nil, true, true}, {"MulPD", asm.MulPD, "three", nil, true, true},
+	{"SubPS", asm.SubPS, "three", nil, true, true}, {"SubPD", asm.SubPD, "three", nil, true, true}, {"DivPS", asm.DivPS, "three", nil, true, true}, {"DivPD", asm.DivPD, "three", nil, true, true},
+	{"SqrtPS", asm.SqrtPS, "two", nil, true, true}, {"SqrtPD", asm.SqrtPD, "two", nil, true, true},
+	{"FMA231PS", asm.FMA231PS, "three", nil, true, true}, {"FMA231PD", asm.FMA231PD, "three", nil, true, true}, {"FMA213PS", asm.FMA213PS, "three", nil, true, true}, {"FMA213PD", asm.FMA213PD, "three", nil, true, true},
+	{"FMS231PS", asm.FMS231PS, "three", nil, true, true}, {"FNMA231PS", asm.FNMA231PS, "three", nil, true, true},
+	{"CvtDQ2PS", asm.CvtDQ2PS, "two", nil, true, true}, {"CvtUDQ2PS", asm.CvtUDQ2PS, "two", nil, true, true}, {"CvtTPS2DQ", asm.CvtTPS2DQ, "two", nil, true, false}, {"CvtTPS2UDQ", asm.CvtTPS2UDQ, "two", nil, true, false}, {"CvtPS2DQ", asm.CvtPS2DQ, "two", nil, true, true},
+	{"CvtPS2PD", asm.CvtPS2PD, "two", nil, true, false}, {"CvtPD2PS", asm.CvtPD2PS, "two", nil, true, true}, {"CvtDQ2PD", asm.CvtDQ2PD, "two", nil, true, false}, {"CvtUDQ2PD", asm.CvtUDQ2PD, "two", nil, true, false},
+	{"CvtTPD2DQ", asm.CvtTPD2DQ, "two", nil, true, false}, {"CvtTPD2UDQ", asm.CvtTPD2UDQ, "two", nil, true, false}, {"CvtPH2PS", asm.CvtPH2PS, "two-nomem", nil, false, false},
+	{"CvtQQ2PD", asm.CvtQQ2PD, "two", nil, true, true}, {"CvtUQQ2PD", asm.CvtUQQ2PD, "two", nil, true, true}, {"CvtPD2UQQ", asm.CvtPD2UQQ, "two", nil, true, true}, {"CvtQQ2PS", asm.CvtQQ2PS, "two-z", nil, true, true}, {"CvtUQQ2PS", asm.CvtUQQ2PS, "two-z", nil, true, true}, {"CvtTPD2QQ", asm.CvtTPD2QQ, "two-reg", nil, false, false},
+	{"PermD", asm.PermD, "three-z", nil, true, false}, {"PermI2D", asm.PermI2D, "three-z", nil, true, false}, {"PermT2D", asm.PermT2D, "three-z", nil, true, false}, {"PermI2Q", asm.PermI2Q, "three-z", nil, true, false}, {"PermT2Q", asm.PermT2Q, "three-z", nil, true, false},
+	{"Permute", asm.PermI2D, "permute", nil, false, false},
+	{"MovZXDQ", asm.MovZXDQ, "two", nil, false, false}, {"MovSXDQ", asm.MovSXDQ, "two", nil, false, false}, {"MovZXBD", asm.MovZXBD, "two", nil, false, false}, {"MovSXBD", asm.MovSXBD, "two", nil, false, false},
+	{"MovZXWD", asm.MovZXWD, "two", nil, false, false}, {"MovSXWD", asm.MovSXWD, "two", nil, false, false},
+	{"BroadcastD", asm.BroadcastD, "two", nil, false, false}, {"BroadcastQ", asm.BroadcastQ, "two", nil, false, false}, {"BroadcastDR", asm.BroadcastDR, "general", nil, false, false}, {"BroadcastQR", asm.BroadcastQR, "general", nil, false, false},
+	{"TernD", asm.TernD, "imm3", nil, true, false}, {"TernQ", asm.TernQ, "imm3", nil, true, false}, {"RangePS", asm.RangePS, "imm3", []uint8{4, 5}, true, false}, {"RangePD", asm.RangePD, "imm3", []uint8{4, 5}, true, false},
+	{"RndScalePS", asm.RndScalePS, "imm2", []uint8{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, true, false}, {"RndScalePD", asm.RndScalePD, "imm2", []uint8{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, true, false},
+	{"CmpD", asm.CmpD, "cmp", nil, true, false}, {"CmpUD", asm.CmpUD, "cmp", nil, true, false}, {"CmpQ", asm.CmpQ, "cmp", nil, true, false}, {"CmpUQ", asm.CmpUQ, "cmp", nil, true, false}, {"CmpPS", asm.CmpPS, "cmp", nil, true, false}, {"CmpPD", asm.CmpPD, "cmp", nil, true, false},
+	{"TestMD", asm.TestMD, "test", nil, true, false}, {"TestMQ", asm.TestMQ, "test", nil, true, false}, {"TestNMD", asm.TestNMD, "test", nil, true, false}, {"TestNMQ", asm.TestNMQ, "test", nil, true, false},
+	{"ShiftD", asm.ShiftD, "shift", []uint8{asm.ShiftRor, asm.ShiftRol, asm.ShiftSrl, asm.ShiftSra, asm.ShiftSll}, true, false}, {"ShiftQ", asm.ShiftQ, "shift", []uint8{asm.ShiftSrl, asm.ShiftSll}, true, false}, {"ShiftAQ", asm.ShiftAQ, "shift", []uint8{asm.ShiftSra}, true, false},
+	{"MovU32St", asm.MovU32St, "store", nil, false, false}, {"MovU64St", asm.MovU64St, "store", nil, false, false}, {"MovU8St", asm.MovU8St, "store-nomask", nil, false, false},
+	{"MovQD", asm.MovQD, "pack", nil, false, false}, {"MovDB", asm.MovDB, "pack", nil, false, false}, {"MovDW", asm.MovDW, "pack", nil, false, false}, {"CvtPS2PH", asm.CvtPS2PH, "half", nil, false, false},
+	{"MovD", asm.MovD, "scalar", nil, false, false}, {"MovQ", asm.MovQ, "scalar", nil, false, false}, {"InsertQ4", asm.InsertQ4, "insert", nil, false, false}, {"ExtractQ4", asm.ExtractQ4, "extract", nil, false, false},
+	{"GatherDD", asm.GatherDD, "gather", nil, false, false}, {"GatherQD", asm.GatherQD, "gather", nil, false, false}, {"GatherDQ", asm.GatherDQ, "gather", nil, false, false}, {"GatherQQ", asm.GatherQQ, "gather", nil, false, false},
+	{"ScatterDD", asm.ScatterDD, "gather", nil, false, false}, {"ScatterQD", asm.ScatterQD, "gather", nil, false, false}, {"ScatterDQ", asm.ScatterDQ, "gather", nil, false, false}, {"ScatterQQ", asm.ScatterQQ, "gather", nil, false, false},
 }
 
 // random writes the instruction with random operands.
@@ -246,29 +246,29 @@ func (v *vectorOp) random(r *rand.Rand) step {
 		z = func() uint8 { return uint8(r.IntN(4)) }
 	}
 	x, y, w := z(), z(), z()
-	o := a64.Z
+	o := asm.Z
 	if r.IntN(12) == 0 && !strings.Contains("insert extract pack half gather three-z two-z permute two-reg imm3 imm2 two-nomem", v.kind) && !strings.Contains("CvtPD2PS CvtTPD2DQ CvtTPD2UDQ", v.name) {
-		o = a64.Y
+		o = asm.Y
 	}
 	k := uint8(0)
 	if r.IntN(2) == 0 {
 		k = uint8(1 + r.IntN(7))
 	}
 	zero := k != 0 && r.IntN(2) == 0
-	masked := func() a64.Opt {
+	masked := func() asm.Opt {
 		o := o.Mask(k)
 		if zero {
 			o = o.Zeroing()
 		}
 		return o
 	}
-	base := a64.RSI
+	base := asm.RSI
 	if r.IntN(2) == 0 {
-		base = a64.RBX
+		base = asm.RBX
 	}
-	m := a64.At(base, int32(4*r.IntN(32)))
+	m := asm.At(base, int32(4*r.IntN(32)))
 	if r.IntN(6) == 0 {
-		m = a64.Indexed(a64.R9, a64.RSI, 1, m.Disp)
+		m = asm.Indexed(asm.R9, asm.RSI, 1, m.Disp)
 	}
 	imm := uint8(r.Uint32())
 	if v.imms != nil {
@@ -281,23 +281,23 @@ func (v *vectorOp) random(r *rand.Rand) step {
 	if v.rounds && r.IntN(5) == 0 {
 		o := masked()
 		o.LL, o.Bcast = uint8(r.IntN(4)), true
-		return step{fmt.Sprintf("%s %v %d %d %d", v.name, o, x, y, w), func(a *a64.Asm) {
+		return step{fmt.Sprintf("%s %v %d %d %d", v.name, o, x, y, w), func(a *asm.Asm) {
 			if strings.HasPrefix(v.kind, "two") {
 				y = 0
 			}
 			a.V(v.op, o, x, y, w)
 		}}
 	}
-	text := func(o a64.Opt) string {
+	text := func(o asm.Opt) string {
 		return fmt.Sprintf("%s %v form %d: %d %d %d imm %d mem %v", v.name, o, form, x, y, w, imm, m)
 	}
-	clearIndex := func(a *a64.Asm) { // R9 is an index that adds nothing
-		if m.Index != a64.None {
-			a.MovI32(a64.R9, 0)
+	clearIndex := func(a *asm.Asm) { // R9 is an index that adds nothing
+		if m.Index != asm.None {
+			a.MovI32(asm.R9, 0)
 		}
 	}
-	three := func(o a64.Opt, vvvv uint8, withImm bool) step {
-		return step{text(o), func(a *a64.Asm) {
+	three := func(o asm.Opt, vvvv uint8, withImm bool) step {
+		return step{text(o), func(a *asm.Asm) {
 			clearIndex(a)
 			switch {
 			case form <= 1 && withImm:
@@ -323,7 +323,7 @@ func (v *vectorOp) random(r *rand.Rand) step {
 	case "three-nomask":
 		return three(o, y, false)
 	case "three-z":
-		if form >= 2 && m.Base != a64.RBX { // lanes of the operand are not those of the mask
+		if form >= 2 && m.Base != asm.RBX { // lanes of the operand are not those of the mask
 			k, zero = 0, false
 		}
 		return three(masked(), y, false)
@@ -357,50 +357,50 @@ func (v *vectorOp) random(r *rand.Rand) step {
 		return three(masked(), dst, true)
 	case "general":
 		g := testRegs[r.IntN(len(testRegs))]
-		return step{text(masked()), func(a *a64.Asm) { a.V(v.op, masked(), x, 0, g) }}
+		return step{text(masked()), func(a *asm.Asm) { a.V(v.op, masked(), x, 0, g) }}
 	case "store":
-		return step{text(o.Mask(k)), func(a *a64.Asm) { clearIndex(a); a.VM(v.op, o.Mask(k), x, 0, m) }}
+		return step{text(o.Mask(k)), func(a *asm.Asm) { clearIndex(a); a.VM(v.op, o.Mask(k), x, 0, m) }}
 	case "store-nomask":
-		return step{text(o), func(a *a64.Asm) { clearIndex(a); a.VM(v.op, o, x, 0, m) }}
+		return step{text(o), func(a *asm.Asm) { clearIndex(a); a.VM(v.op, o, x, 0, m) }}
 	case "pack":
 		if form <= 1 {
 			if v.name == "MovQD" {
-				return step{text(masked()), func(a *a64.Asm) { a.V(v.op, masked(), x, 0, w) }}
+				return step{text(masked()), func(a *asm.Asm) { a.V(v.op, masked(), x, 0, w) }}
 			}
-			return step{text(a64.Z), func(a *a64.Asm) { a.V(v.op, a64.Z, x, 0, w) }}
+			return step{text(asm.Z), func(a *asm.Asm) { a.V(v.op, asm.Z, x, 0, w) }}
 		}
-		return step{text(o.Mask(k)), func(a *a64.Asm) { clearIndex(a); a.VM(v.op, o.Mask(k), x, 0, m) }}
+		return step{text(o.Mask(k)), func(a *asm.Asm) { clearIndex(a); a.VM(v.op, o.Mask(k), x, 0, m) }}
 	case "half":
-		return step{text(a64.Z), func(a *a64.Asm) {
+		return step{text(asm.Z), func(a *asm.Asm) {
 			clearIndex(a)
 			if form <= 1 {
-				a.VI(v.op, a64.Z, x, 0, w, imm&3)
+				a.VI(v.op, asm.Z, x, 0, w, imm&3)
 			} else {
-				a.VMI(v.op, a64.Z, x, 0, m, imm&3)
+				a.VMI(v.op, asm.Z, x, 0, m, imm&3)
 			}
 		}}
 	case "scalar":
 		g := testRegs[r.IntN(len(testRegs))]
-		return step{text(a64.X), func(a *a64.Asm) {
+		return step{text(asm.X), func(a *asm.Asm) {
 			if form <= 1 {
-				a.V(v.op, a64.X, x, 0, g)
+				a.V(v.op, asm.X, x, 0, g)
 			} else {
 				clearIndex(a)
-				a.VM(v.op, a64.X, x, 0, m)
+				a.VM(v.op, asm.X, x, 0, m)
 			}
 		}}
 	case "insert":
 		imm &= 1
 		form = min(form, 2)
-		return three(a64.Z, y, true)
+		return three(asm.Z, y, true)
 	case "extract":
 		imm &= 1
-		return step{text(a64.Z), func(a *a64.Asm) {
+		return step{text(asm.Z), func(a *asm.Asm) {
 			clearIndex(a)
 			if form <= 1 {
-				a.VI(v.op, a64.Z, x, 0, w, imm)
+				a.VI(v.op, asm.Z, x, 0, w, imm)
 			} else {
-				a.VMI(v.op, a64.Z, x, 0, m, imm)
+				a.VMI(v.op, asm.Z, x, 0, m, imm)
 			}
 		}}
 	case "permute":
@@ -413,23 +413,23 @@ func (v *vectorOp) random(r *rand.Rand) step {
 			}
 			from[i] = [4]uint32{l ^ by, l + by, l - by, r.Uint32()}[op] & 31
 		}
-		return step{text(a64.Z) + fmt.Sprint(from), func(a *a64.Asm) {
+		return step{text(asm.Z) + fmt.Sprint(from), func(a *asm.Asm) {
 			if a.Lowers() {
 				a.Permute(x, y, w, &from)
 				return
 			}
 			for i := range int32(16) {
-				a.StI32(a64.At(a64.R15, offMachineIndex+4*i), from[i])
+				a.StI32(asm.At(asm.R15, offMachineIndex+4*i), from[i])
 			}
 			t := uint8(31)
 			for t == x || t == y || t == w {
 				t--
 			}
-			a.VM(a64.MovU32St, a64.Z, t, 0, a64.At(a64.R15, offMachineIndex+64))
-			a.VM(a64.MovU32, a64.Z, t, 0, a64.At(a64.R15, offMachineIndex))
-			a.V(a64.PermI2D, a64.Z, t, y, w)
-			a.V(a64.MovA32, a64.Z, x, 0, t)
-			a.VM(a64.MovU32, a64.Z, t, 0, a64.At(a64.R15, offMachineIndex+64))
+			a.VM(asm.MovU32St, asm.Z, t, 0, asm.At(asm.R15, offMachineIndex+64))
+			a.VM(asm.MovU32, asm.Z, t, 0, asm.At(asm.R15, offMachineIndex))
+			a.V(asm.PermI2D, asm.Z, t, y, w)
+			a.V(asm.MovA32, asm.Z, x, 0, t)
+			a.VM(asm.MovU32, asm.Z, t, 0, asm.At(asm.R15, offMachineIndex+64))
 		}}
 	case "gather":
 		if x == y {
@@ -440,12 +440,12 @@ func (v *vectorOp) random(r *rand.Rand) step {
 		}
 		wide := strings.Contains(v.name, "Q") && v.name[len(v.name)-2] == 'Q'
 		absolute := wide && r.IntN(2) == 0
-		return step{text(a64.Z.Mask(k)), func(a *a64.Asm) {
+		return step{text(asm.Z.Mask(k)), func(a *asm.Asm) {
 			// indices below 256, multiples of 4
-			a.MovI32(a64.RAX, 0xfc)
-			and, put := a64.AndD, a64.BroadcastDR
+			a.MovI32(asm.RAX, 0xfc)
+			and, put := asm.AndD, asm.BroadcastDR
 			if wide {
-				and, put = a64.AndQ, a64.BroadcastQR
+				and, put = asm.AndQ, asm.BroadcastQR
 			}
 			t := uint8(30)
 			if x == t || y == t {
@@ -454,17 +454,17 @@ func (v *vectorOp) random(r *rand.Rand) step {
 			if x == t || y == t {
 				t = 28
 			}
-			a.V(put, a64.Z, t, 0, a64.RAX)
-			a.V(and, a64.Z, y, y, t)
+			a.V(put, asm.Z, t, 0, asm.RAX)
+			a.V(and, asm.Z, y, y, t)
 			if absolute {
-				a.V(a64.BroadcastQR, a64.Z, t, 0, a64.RSI)
-				a.V(a64.AddQ, a64.Z, y, y, t)
-				a.VX(v.op, a64.Z.Mask(k), x, a64.None, y, 1, 8)
-				a.V(a64.XorD, a64.Z, y, y, y) // addresses differ from run to run
-				a.V(a64.XorD, a64.Z, t, t, t)
+				a.V(asm.BroadcastQR, asm.Z, t, 0, asm.RSI)
+				a.V(asm.AddQ, asm.Z, y, y, t)
+				a.VX(v.op, asm.Z.Mask(k), x, asm.None, y, 1, 8)
+				a.V(asm.XorD, asm.Z, y, y, y) // addresses differ from run to run
+				a.V(asm.XorD, asm.Z, t, t, t)
 				return
 			}
-			a.VX(v.op, a64.Z.Mask(k), x, a64.RSI, y, 1, 8)
+			a.VX(v.op, asm.Z.Mask(k), x, asm.RSI, y, 1, 8)
 		}}
 	}
 	panic(v.kind)
@@ -476,13 +476,13 @@ func randomMaskStep(r *rand.Rand) step {
 	d, x, y, n := k(), k(), k(), uint8(r.IntN(32))
 	g := testRegs[r.IntN(len(testRegs))]
 	all := []step{
-		{"KMovDR", func(a *a64.Asm) { a.KMovDR(d, g) }}, {"KMovRD", func(a *a64.Asm) { a.KMovRD(g, x) }}, {"KMovRW", func(a *a64.Asm) { a.KMovRW(g, x) }}, {"KMovRB", func(a *a64.Asm) { a.KMovRB(g, x) }},
-		{"KMovQ", func(a *a64.Asm) { a.KMovQ(d, x) }}, {"KMovDM", func(a *a64.Asm) { a.KMovDM(d, a64.At(a64.RSI, 4*int32(n))) }}, {"KAndD", func(a *a64.Asm) { a.KAndD(d, x, y) }}, {"KAndW", func(a *a64.Asm) { a.KAndW(d, x, y) }},
-		{"KAndNW", func(a *a64.Asm) { a.KAndNW(d, x, y) }}, {"KOrD", func(a *a64.Asm) { a.KOrD(d, x, y) }}, {"KOrW", func(a *a64.Asm) { a.KOrW(d, x, y) }}, {"KOrB", func(a *a64.Asm) { a.KOrB(d, x, y) }},
-		{"KXnorW", func(a *a64.Asm) { a.KXnorW(d, x, y) }}, {"KXnorW same", func(a *a64.Asm) { a.KXnorW(d, d, d) }}, {"KXorW", func(a *a64.Asm) { a.KXorW(d, x, y) }}, {"KNotW", func(a *a64.Asm) { a.KNotW(d, x) }},
-		{"KUnpackBW", func(a *a64.Asm) { a.KUnpackBW(d, x, y) }}, {"KUnpackWD", func(a *a64.Asm) { a.KUnpackWD(d, x, y) }}, {"KShiftRD", func(a *a64.Asm) { a.KShiftRD(d, x, n) }},
-		{"KMovPair", func(a *a64.Asm) { a.KMovPair(a64.RAX, a64.RDX, x, y); a.MovI32(a64.RDX, 0) }},
-		{"KOrTestW", func(a *a64.Asm) { a.MovI32(a64.RCX, 0); a.KOrTestW(x, y); a.Setcc(a64.E, a64.RCX) }}, {"KOrTestB", func(a *a64.Asm) { a.MovI32(a64.RCX, 0); a.KOrTestB(x, y); a.Setcc(a64.E, a64.RCX) }},
+		{"KMovDR", func(a *asm.Asm) { a.KMovDR(d, g) }}, {"KMovRD", func(a *asm.Asm) { a.KMovRD(g, x) }}, {"KMovRW", func(a *asm.Asm) { a.KMovRW(g, x) }}, {"KMovRB", func(a *asm.Asm) { a.KMovRB(g, x) }},
+		{"KMovQ", func(a *asm.Asm) { a.KMovQ(d, x) }}, {"KMovDM", func(a *asm.Asm) { a.KMovDM(d, asm.At(asm.RSI, 4*int32(n))) }}, {"KAndD", func(a *asm.Asm) { a.KAndD(d, x, y) }}, {"KAndW", func(a *asm.Asm) { a.KAndW(d, x, y) }},
+		{"KAndNW", func(a *asm.Asm) { a.KAndNW(d, x, y) }}, {"KOrD", func(a *asm.Asm) { a.KOrD(d, x, y) }}, {"KOrW", func(a *asm.Asm) { a.KOrW(d, x, y) }}, {"KOrB", func(a *asm.Asm) { a.KOrB(d, x, y) }},
+		{"KXnorW", func(a *asm.Asm) { a.KXnorW(d, x, y) }}, {"KXnorW same", func(a *asm.Asm) { a.KXnorW(d, d, d) }}, {"KXorW", func(a *asm.Asm) { a.KXorW(d, x, y) }}, {"KNotW", func(a *asm.Asm) { a.KNotW(d, x) }},
+		{"KUnpackBW", func(a *asm.Asm) { a.KUnpackBW(d, x, y) }}, {"KUnpackWD", func(a *asm.Asm) { a.KUnpackWD(d, x, y) }}, {"KShiftRD", func(a *asm.Asm) { a.KShiftRD(d, x, n) }},
+		{"KMovPair", func(a *asm.Asm) { a.KMovPair(asm.RAX, asm.RDX, x, y); a.MovI32(asm.RDX, 0) }},
+		{"KOrTestW", func(a *asm.Asm) { a.MovI32(asm.RCX, 0); a.KOrTestW(x, y); a.Setcc(asm.E, asm.RCX) }}, {"KOrTestB", func(a *asm.Asm) { a.MovI32(asm.RCX, 0); a.KOrTestB(x, y); a.Setcc(asm.E, asm.RCX) }},
 	}
 	s := all[r.IntN(len(all))]
 	s.name = fmt.Sprintf("%s %d %d %d", s.name, d, x, y)
@@ -544,7 +544,7 @@ func TestAVX2Instructions(t *testing.T) {
 		}
 	}
 	for f0 := range 256 { // every function of three bits
-		s := step{fmt.Sprintf("TernD %d", f0), func(a *a64.Asm) { a.VI(a64.TernD, a64.Z, 1, 2, 3, uint8(f0)) }}
+		s := step{fmt.Sprintf("TernD %d", f0), func(a *asm.Asm) { a.VI(asm.TernD, asm.Z, 1, 2, 3, uint8(f0)) }}
 		if !compareMachines(t, []step{s}, r, 1) {
 			return
 		}
@@ -570,9 +570,9 @@ func TestAVX2Sequences(t *testing.T) {
 				inner := []step{vectorOps[r.IntN(len(vectorOps))].random(r), randomMaskStep(r)}
 				g := testRegs[r.IntN(len(testRegs))]
 				how := r.IntN(5)
-				steps = append(steps, step{fmt.Sprintf("if odd (%d) {%s}", how, names(inner)), func(a *a64.Asm) {
+				steps = append(steps, step{fmt.Sprintf("if odd (%d) {%s}", how, names(inner)), func(a *asm.Asm) {
 					l, other := a.NewLabel(), a.NewLabel()
-					bind := func(l a64.Label) {
+					bind := func(l asm.Label) {
 						if how%2 == 0 {
 							a.Bind(l)
 						} else {
@@ -582,13 +582,13 @@ func TestAVX2Sequences(t *testing.T) {
 					if how >= 3 { // a loop that is run again while a bit is set
 						bind(other)
 						inner[0].f(a)
-						a.MI(a64.ArithXor, false, a64.At(a64.R15, offMachineAgain), 1)
-						a.MI(a64.ArithCmp, false, a64.At(a64.R15, offMachineAgain), 0)
-						a.J(a64.NE, other)
+						a.MI(asm.ArithXor, false, asm.At(asm.R15, offMachineAgain), 1)
+						a.MI(asm.ArithCmp, false, asm.At(asm.R15, offMachineAgain), 0)
+						a.J(asm.NE, other)
 						return
 					}
 					a.TestI32(g, 1)
-					a.J(a64.E, l)
+					a.J(asm.E, l)
 					inner[0].f(a)
 					if how == 2 { // the other way comes from elsewhere
 						a.Jmp(other)
@@ -625,35 +625,35 @@ func TestAVX2FaultSuppression(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		op    a64.Op
+		op    asm.Op
 		bytes int // of an element in memory
 		lanes int
 		store bool
 	}{
-		{"MovU32", a64.MovU32, 4, 16, false}, {"MovU64", a64.MovU64, 8, 8, false}, {"MovZXBD", a64.MovZXBD, 1, 16, false}, {"MovSXWD", a64.MovSXWD, 2, 16, false}, {"MovZXDQ", a64.MovZXDQ, 4, 8, false},
-		{"AddD", a64.AddD, 4, 16, false}, {"MulLQ", a64.MulLQ, 8, 8, false}, {"MovU32St", a64.MovU32St, 4, 16, true}, {"MovU64St", a64.MovU64St, 8, 8, true}, {"MovDB", a64.MovDB, 1, 16, true}, {"MovDW", a64.MovDW, 2, 16, true}, {"MovQD", a64.MovQD, 4, 8, true},
+		{"MovU32", asm.MovU32, 4, 16, false}, {"MovU64", asm.MovU64, 8, 8, false}, {"MovZXBD", asm.MovZXBD, 1, 16, false}, {"MovSXWD", asm.MovSXWD, 2, 16, false}, {"MovZXDQ", asm.MovZXDQ, 4, 8, false},
+		{"AddD", asm.AddD, 4, 16, false}, {"MulLQ", asm.MulLQ, 8, 8, false}, {"MovU32St", asm.MovU32St, 4, 16, true}, {"MovU64St", asm.MovU64St, 8, 8, true}, {"MovDB", asm.MovDB, 1, 16, true}, {"MovDW", asm.MovDW, 2, 16, true}, {"MovQD", asm.MovQD, 4, 8, true},
 	} {
 		for n := range c.lanes { // the first n lanes fit
 			for _, zero := range []bool{false, true} {
 				if zero && c.store {
 					continue
 				}
-				o := a64.Z.Mask(3)
+				o := asm.Z.Mask(3)
 				if zero {
 					o = o.Zeroing()
 				}
-				s := step{c.name, func(a *a64.Asm) {
-					a.MovI(a64.RAX, uint64(uintptr(unsafe.Pointer(&two[0])))+uint64(page-n*c.bytes))
+				s := step{c.name, func(a *asm.Asm) {
+					a.MovI(asm.RAX, uint64(uintptr(unsafe.Pointer(&two[0])))+uint64(page-n*c.bytes))
 					vvvv := uint8(0)
 					if c.name == "AddD" || c.name == "MulLQ" {
 						vvvv = 5
 					}
-					a.VM(c.op, o, 4, vvvv, a64.At(a64.RAX, 0))
+					a.VM(c.op, o, 4, vvvv, asm.At(asm.RAX, 0))
 					if n == 0 && c.name == "MovU32" { // one element for no lane
-						a.VM(a64.BroadcastD, o, 6, 0, a64.At(a64.RAX, 0))
-						a.VM(a64.AddQ, o.Broadcast(), 7, 8, a64.At(a64.RAX, 0))
+						a.VM(asm.BroadcastD, o, 6, 0, asm.At(asm.RAX, 0))
+						a.VM(asm.AddQ, o.Broadcast(), 7, 8, asm.At(asm.RAX, 0))
 					}
-					a.MovI32(a64.RAX, 0)
+					a.MovI32(asm.RAX, 0)
 				}}
 				var results [2]machine
 				var kept [2][]byte

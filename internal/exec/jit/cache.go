@@ -3,7 +3,7 @@ package jit
 import (
 	"slices"
 
-	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -34,7 +34,7 @@ type predSlot struct {
 	stamp uint32
 }
 
-var predRegs = [...]uint8{amd64asm.R9, amd64asm.R10, amd64asm.R11, amd64asm.R14}
+var predRegs = [...]uint8{asm.R9, asm.R10, asm.R11, asm.R14}
 
 // cache is which values are in registers.
 type cache struct {
@@ -58,11 +58,11 @@ func (g *gen) pin() { g.c.stamp++ }
 
 func pieceRef(r ir.Ref, n int) ir.Ref { return ir.Ref{Off: r.Off + uint32(64*n), Sel: r.Sel} }
 
-func rowMem(r ir.Ref) amd64asm.Mem {
+func rowMem(r ir.Ref) asm.Mem {
 	if r.Sel == 1 {
-		return amd64asm.At(amd64asm.R12, int32(r.Off))
+		return asm.At(asm.R12, int32(r.Off))
 	}
-	return amd64asm.At(amd64asm.RBX, int32(r.Off))
+	return asm.At(asm.RBX, int32(r.Off))
 }
 
 // place finds the register for a piece: its home, if it has one.
@@ -105,10 +105,10 @@ func (g *gen) spill(z uint8) {
 	g.canon(z)
 	s.dirty = false
 	if s.ref.Sel == 3 {
-		g.VM(amd64asm.MovU32St, amd64asm.X, z, 0, g.v.webs[s.row].at.mem(0))
+		g.VM(asm.MovU32St, asm.X, z, 0, g.v.webs[s.row].at.mem(0))
 		return
 	}
-	g.VM(amd64asm.MovU32St, amd64asm.Z, z, 0, rowMem(s.ref))
+	g.VM(asm.MovU32St, asm.Z, z, 0, rowMem(s.ref))
 }
 
 // canon makes the NaNs of a piece canonical when that is due.
@@ -125,8 +125,8 @@ func (g *gen) canon(z uint8) {
 
 // canonical replaces NaNs in z by the canonical one, in the lanes of mask register k (0: all).
 func (g *gen) canonical(z, k uint8) {
-	g.VI(amd64asm.CmpPS, amd64asm.Z.Mask(k), 7, z, z, 3)
-	g.V(amd64asm.MovA32, amd64asm.Z.Mask(7), z, 0, nanReg)
+	g.VI(asm.CmpPS, asm.Z.Mask(k), 7, z, z, 3)
+	g.V(asm.MovA32, asm.Z.Mask(7), z, 0, nanReg)
 }
 
 const nanReg = 31
@@ -136,7 +136,7 @@ func (g *gen) load(ref ir.Ref, row uint32, n int, raw bool) uint8 {
 	z, ok := g.c.find(ref)
 	if !ok {
 		z = g.place(ref)
-		g.VM(amd64asm.MovU32, amd64asm.Z, z, 0, rowMem(ref))
+		g.VM(asm.MovU32, asm.Z, z, 0, rowMem(ref))
 		g.c.slots[z] = slot{ref: ref, row: row, n: uint8(n), used: true, all: g.full}
 	}
 	g.c.slots[z].stamp = g.c.stamp
@@ -149,7 +149,7 @@ func (g *gen) load(ref ir.Ref, row uint32, n int, raw bool) uint8 {
 // operand is a source: a register, or a constant in memory for all lanes.
 type operand struct {
 	reg uint8
-	mem amd64asm.Mem
+	mem asm.Mem
 	imm bool
 }
 
@@ -158,11 +158,11 @@ func (g *gen) constant(a *ir.Arg) uint8 {
 	z, ok := g.c.find(a.Ref)
 	if !ok {
 		z = g.alloc()
-		op := amd64asm.BroadcastD
+		op := asm.BroadcastD
 		if a.Class == ir.W64 {
-			op = amd64asm.BroadcastQ
+			op = asm.BroadcastQ
 		}
-		g.VM(op, amd64asm.Z, z, 0, rowMem(a.Ref))
+		g.VM(op, asm.Z, z, 0, rowMem(a.Ref))
 		g.c.slots[z] = slot{ref: a.Ref, used: true, wide: a.Class == ir.W64}
 	}
 	g.c.slots[z].stamp = g.c.stamp
@@ -217,7 +217,7 @@ func (g *gen) rawSrc(a *ir.Arg, n int) operand {
 }
 
 // op3 writes op reg, vvvv, b.
-func (g *gen) op3(op amd64asm.Op, o amd64asm.Opt, reg, vvvv uint8, b operand) {
+func (g *gen) op3(op asm.Op, o asm.Opt, reg, vvvv uint8, b operand) {
 	if b.imm {
 		g.VM(op, o.Broadcast(), reg, vvvv, b.mem)
 		return
@@ -225,7 +225,7 @@ func (g *gen) op3(op amd64asm.Op, o amd64asm.Opt, reg, vvvv uint8, b operand) {
 	g.V(op, o, reg, vvvv, b.reg)
 }
 
-func (g *gen) op3i(op amd64asm.Op, o amd64asm.Opt, reg, vvvv uint8, b operand, imm uint8) {
+func (g *gen) op3i(op asm.Op, o asm.Opt, reg, vvvv uint8, b operand, imm uint8) {
 	if b.imm {
 		g.VMI(op, o.Broadcast(), reg, vvvv, b.mem, imm)
 		return
@@ -234,7 +234,7 @@ func (g *gen) op3i(op amd64asm.Op, o amd64asm.Opt, reg, vvvv uint8, b operand, i
 }
 
 // dst returns the register for a piece of a destination and the masking with which it must be written.
-func (g *gen) dst(d *ir.Arg, n int) (uint8, amd64asm.Opt) {
+func (g *gen) dst(d *ir.Arg, n int) (uint8, asm.Opt) {
 	if w, ok := g.scalarDef(d); ok {
 		if n != 0 {
 			panic(g.noCode(WhyScalar)) // the template does not know of scalars
@@ -247,7 +247,7 @@ func (g *gen) dst(d *ir.Arg, n int) (uint8, amd64asm.Opt) {
 			z = g.alloc()
 		}
 		g.c.slots[z] = slot{ref: ref, row: uint32(w), used: true, dirty: true, all: true, stamp: g.c.stamp}
-		return z, amd64asm.Z
+		return z, asm.Z
 	}
 	k := g.destMask(d, n)
 	ref := pieceRef(d.Ref, n)
@@ -259,7 +259,7 @@ func (g *gen) dst(d *ir.Arg, n int) (uint8, amd64asm.Opt) {
 		z = g.place(ref)
 	}
 	g.c.slots[z] = slot{ref: ref, row: d.Ref.Off, n: uint8(n), used: true, dirty: true, stamp: g.c.stamp, all: k == 0}
-	return z, amd64asm.Z.Mask(k)
+	return z, asm.Z.Mask(k)
 }
 
 // destMask is the mask register with which a piece of a destination is written, 0 for all lanes: those of lanes that do not run matter only where such lanes
@@ -429,8 +429,8 @@ func (g *gen) setPred(a *ir.Arg, from uint8) {
 			g.Ld32(predRegs[at], rowMem(a.Ref))
 		}
 		g.Xor32(from, predRegs[at])
-		g.laneMask(amd64asm.RCX)
-		g.And32(from, amd64asm.RCX)
+		g.laneMask(asm.RCX)
+		g.And32(from, asm.RCX)
 		g.Xor32(predRegs[at], from)
 	} else {
 		if at < 0 {

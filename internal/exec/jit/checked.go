@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/exec"
-	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -79,13 +79,13 @@ func (g *gen) within(b *boundedAccess) {
 		g.reg(b.Addr.Base, p)
 	}
 	slow := g.slow()
-	g.Ld(amd64asm.RCX, inContext(offBounds))
+	g.Ld(asm.RCX, inContext(offBounds))
 	at := b.slot * boundSize
 	for p := range quarters {
-		g.VM(amd64asm.SubQ, amd64asm.Z.Broadcast(), 1, g.cached(b.Addr.Base, p), amd64asm.At(amd64asm.RCX, at))
-		g.VMI(amd64asm.CmpUQ, amd64asm.Z.Mask(g.mask(ir.W64, p)).Broadcast(), 0, 1, amd64asm.At(amd64asm.RCX, at+8), 6)
+		g.VM(asm.SubQ, asm.Z.Broadcast(), 1, g.cached(b.Addr.Base, p), asm.At(asm.RCX, at))
+		g.VMI(asm.CmpUQ, asm.Z.Mask(g.mask(ir.W64, p)).Broadcast(), 0, 1, asm.At(asm.RCX, at+8), 6)
 		g.KOrTestB(0, 0)
-		g.J(amd64asm.NE, slow)
+		g.J(asm.NE, slow)
 	}
 }
 

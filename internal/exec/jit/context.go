@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/exec"
-	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -65,7 +65,7 @@ type context struct {
 	laneOut   [8][32]uint64
 	paramCopy [maxParams]byte // the parameters, with room behind them for vector loads
 	_         [registersPad]byte
-	registers [amd64asm.FileSize]byte // AVX-512's registers in code for AVX2
+	registers [asm.FileSize]byte // AVX-512's registers in code for AVX2
 }
 
 // registersPad makes context.registers begin at a 64-byte boundary where the allocator puts an object of this size 8 bytes behind one, as Go 1.22 to 1.26 do
@@ -142,7 +142,7 @@ var (
 	offRegisters  = int32(unsafe.Offsetof(context{}.registers))
 )
 
-func inContext(off int32) amd64asm.Mem { return amd64asm.At(amd64asm.R15, off) }
+func inContext(off int32) asm.Mem { return asm.At(asm.R15, off) }
 
 // contextOf returns the warp's context, filled in for its CTA.
 func contextOf(w *exec.Warp, t *engineTables) *context {

@@ -3,7 +3,7 @@ package jit
 import (
 	"encoding/binary"
 
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -125,7 +125,7 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, o ctaOptions) (c *ctaCode
 	}
 	c = &ctaCode{v: v, lay: lay}
 	for i := range g.ctaLabels {
-		g.ctaLabels[i] = make([]a64.Label, len(a.blocks))
+		g.ctaLabels[i] = make([]asm.Label, len(a.blocks))
 		for b := range a.blocks {
 			g.ctaLabels[i][b] = g.NewLabel()
 		}
@@ -133,13 +133,13 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, o ctaOptions) (c *ctaCode
 	g.leave, g.warpDone, g.warpNext, g.dispatch, g.dispatchTable = g.NewLabel(), g.NewLabel(), g.NewLabel(), g.NewLabel(), g.NewLabel()
 	g.straight = !g.barriers && !a.f.Loops
 	start, skip := g.NewLabel(), g.NewLabel()
-	entry := [2]a64.Label{g.NewLabel(), g.NewLabel()}
+	entry := [2]asm.Label{g.NewLabel(), g.NewLabel()}
 	// The way in.
 	g.Bind(start)
-	g.Ld(a64.RBX, inContext(offFrame))
-	g.Ld(a64.R12, inContext(offConsts))
-	g.Ld(a64.RAX, inContext(offTables))
-	g.VM(a64.BroadcastD, a64.Z, nanReg, 0, a64.At(a64.RAX, offNaN))
+	g.Ld(asm.RBX, inContext(offFrame))
+	g.Ld(asm.R12, inContext(offConsts))
+	g.Ld(asm.RAX, inContext(offTables))
+	g.VM(asm.BroadcastD, asm.Z, nanReg, 0, asm.At(asm.RAX, offNaN))
 	g.JmpM(g.inFrame(lay.resume))
 	if o.apart {
 		g.bothVersions(entry, carries)
@@ -151,51 +151,51 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, o ctaOptions) (c *ctaCode
 	// The warp has ended. One that never stood anywhere but at its beginning, with all lanes, needs not be made ready for the next CTA.
 	g.Bind(g.warpDone)
 	if g.barriers {
-		g.LeaLabel(a64.RAX, skip)
+		g.LeaLabel(asm.RAX, skip)
 	} else {
-		g.Ld(a64.RAX, g.inFrame(lay.entry))
+		g.Ld(asm.RAX, g.inFrame(lay.entry))
 	}
-	g.St(g.inFrame(lay.resume), a64.RAX)
-	g.Ld32(a64.RAX, g.inFrame(lay.init))
-	g.St32(g.inFrame(lay.live), a64.RAX)
+	g.St(g.inFrame(lay.resume), asm.RAX)
+	g.Ld32(asm.RAX, g.inFrame(lay.init))
+	g.St32(g.inFrame(lay.live), asm.RAX)
 	g.Bind(g.warpNext)
-	g.MI(a64.ArithSub, false, inContext(offLeft), 1)
+	g.MI(asm.ArithSub, false, inContext(offLeft), 1)
 	done := g.NewLabel()
-	g.J(a64.E, done)
+	g.J(asm.E, done)
 	g.Bind(skip)
-	g.Ld(a64.RBX, g.inFrame(lay.next))
+	g.Ld(asm.RBX, g.inFrame(lay.next))
 	g.JmpM(g.inFrame(lay.resume))
 	g.Bind(done)
 	if g.barriers {
 		loop := g.NewLabel()
-		g.Ld(a64.RBX, inContext(offFirst))
+		g.Ld(asm.RBX, inContext(offFirst))
 		g.Bind(loop)
-		g.Ld(a64.RAX, g.inFrame(lay.entry))
-		g.St(g.inFrame(lay.resume), a64.RAX)
-		g.Ld(a64.RBX, g.inFrame(lay.next))
-		g.CmpLd(a64.RBX, inContext(offFirst))
-		g.J(a64.NE, loop)
+		g.Ld(asm.RAX, g.inFrame(lay.entry))
+		g.St(g.inFrame(lay.resume), asm.RAX)
+		g.Ld(asm.RBX, g.inFrame(lay.next))
+		g.CmpLd(asm.RBX, inContext(offFirst))
+		g.J(asm.NE, loop)
 	}
 	// The next CTA of the batch.
 	end, go1 := g.NewLabel(), g.NewLabel()
 	g.SubMI32(inContext(offBatch), 1)
-	g.J(a64.E, end)
+	g.J(asm.E, end)
 	if !g.barriers {
-		g.Ld(a64.RBX, inContext(offFirst))
+		g.Ld(asm.RBX, inContext(offFirst))
 	}
 	g.StI32(inContext(offLeft), uint32(v.warps))
 	for axis := range int32(3) {
-		g.Ld32(a64.RAX, inContext(offCTAID+4*axis))
-		g.AddI32(a64.RAX, 1)
-		g.St32(inContext(offCTAID+4*axis), a64.RAX)
-		g.CmpLd32(a64.RAX, inContext(offGrid+4*axis))
-		g.J(a64.NE, go1)
+		g.Ld32(asm.RAX, inContext(offCTAID+4*axis))
+		g.AddI32(asm.RAX, 1)
+		g.St32(inContext(offCTAID+4*axis), asm.RAX)
+		g.CmpLd32(asm.RAX, inContext(offGrid+4*axis))
+		g.J(asm.NE, go1)
 		g.StI32(inContext(offCTAID+4*axis), 0)
 	}
 	g.Bind(go1)
 	g.JmpM(g.inFrame(lay.resume))
 	g.Bind(end)
-	g.MovI32(a64.RAX, exitDone<<exitShift)
+	g.MovI32(asm.RAX, exitDone<<exitShift)
 	g.Bind(g.leave)
 	if v.streams && g.nt {
 		g.SFence()
@@ -252,7 +252,7 @@ func (v *values) placeScalars(f *ir.Func) *layout {
 		switch v.info[i].code {
 		case opParam:
 			if ac, ok := accessOf(op, &op.Args[1], &op.Args[0]); ok && ac.es >= 4 {
-				p = place{a64.R15, offParamCopy + ac.disp, true}
+				p = place{asm.R15, offParamCopy + ac.disp, true}
 			}
 		case opSpecial:
 			p, _ = g.specialPlace(op)
@@ -262,7 +262,7 @@ func (v *values) placeScalars(f *ir.Func) *layout {
 				break
 			}
 			if a.Kind == ir.Imm {
-				p = place{a64.R12, int32(a.Ref.Off), true}
+				p = place{asm.R12, int32(a.Ref.Off), true}
 			} else if y := &v.webs[v.useWeb(int32(i), a.Ref.Off)]; y.alias {
 				p = y.at
 			}
@@ -301,7 +301,7 @@ func (v *values) placeScalars(f *ir.Func) *layout {
 			} else {
 				slots++
 			}
-			x.at = place{a64.RBX, 16 * n, true} // for now
+			x.at = place{asm.RBX, 16 * n, true} // for now
 			if x.block >= 0 {
 				ends[x.last] = append(ends[x.last], n)
 			}
@@ -317,15 +317,15 @@ func (v *values) placeScalars(f *ir.Func) *layout {
 	return lay
 }
 
-func (g *gen) inFrame(off int32) a64.Mem { return a64.At(a64.RBX, off) }
+func (g *gen) inFrame(off int32) asm.Mem { return asm.At(asm.RBX, off) }
 
 // pend is the mask of lanes that wait at a block.
-func (g *gen) pend(b int32) a64.Mem { return g.inFrame(g.lay.pend + 4*g.v.pending[b]) }
+func (g *gen) pend(b int32) asm.Mem { return g.inFrame(g.lay.pend + 4*g.v.pending[b]) }
 
 // setMasks makes the lanes in eax those that run.
 func (g *gen) setMasks() {
-	g.St32(inContext(offMask), a64.RAX)
-	g.KMovDR(1, a64.RAX)
+	g.St32(inContext(offMask), asm.RAX)
+	g.KMovDR(1, asm.RAX)
 	g.KShiftRD(2, 1, 8)
 	g.KShiftRD(3, 1, 16)
 	g.KShiftRD(4, 1, 24)
@@ -339,7 +339,7 @@ func (g *gen) version() int {
 }
 
 type ctaPoint struct {
-	label  a64.Label
+	label  asm.Label
 	op     int32
 	masked bool
 	bar    bool
@@ -380,8 +380,8 @@ func (g *gen) ctaBlock(b int32) {
 		g.pc, g.op, g.dies = i, &g.f.Ops[i], dying[i-k.start]
 		g.begin()
 		if g.probe && g.fused != i-1 {
-			g.MI(a64.ArithSub, false, inContext(offProbe), 1)
-			g.J(a64.S, g.slow())
+			g.MI(asm.ArithSub, false, inContext(offProbe), 1)
+			g.J(asm.S, g.slow())
 		}
 		switch {
 		case g.v.dead[i]:
@@ -434,7 +434,7 @@ func (g *gen) threadRow() bool {
 	for p := range 2 {
 		g.pin()
 		z, o := g.dst(&g.op.Args[0], p)
-		g.VM(a64.MovU32, o, z, 0, g.inFrame(g.lay.tidRows+128*axis+int32(64*p)))
+		g.VM(asm.MovU32, o, z, 0, g.inFrame(g.lay.tidRows+128*axis+int32(64*p)))
 	}
 	return true
 }
@@ -468,15 +468,15 @@ func (g *gen) merge(b int32) {
 	back := g.NewLabel()
 	g.CmpMI32(g.pend(b), 0)
 	stub := g.outOfLine(func() {
-		g.Ld32(a64.RAX, g.pend(b))
+		g.Ld32(asm.RAX, g.pend(b))
 		g.StI32(g.pend(b), 0)
-		g.RM(a64.ArithOr, false, a64.RAX, inContext(offMask))
-		g.CmpI32(a64.RAX, -1)
-		g.J(a64.E, g.ctaLabels[1][b])
+		g.RM(asm.ArithOr, false, asm.RAX, inContext(offMask))
+		g.CmpI32(asm.RAX, -1)
+		g.J(asm.E, g.ctaLabels[1][b])
 		g.setMasks()
 		g.Jmp(back)
 	})
-	g.J(a64.NE, stub)
+	g.J(asm.NE, stub)
 	g.join(back)
 }
 
@@ -510,7 +510,7 @@ func (g *gen) loadHomes(b int32) {
 	}
 	for _, h := range g.a.loops[k.loop].homes {
 		if k.in.has(g.a.row(h.row)) || g.homeKept(h.row) {
-			g.VM(a64.MovU32, a64.Z, h.reg, 0, rowMem(h.ref))
+			g.VM(asm.MovU32, asm.Z, h.reg, 0, rowMem(h.ref))
 		}
 	}
 }

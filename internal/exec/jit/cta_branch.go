@@ -1,7 +1,7 @@
 package jit
 
 import (
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -38,28 +38,28 @@ func (g *gen) backEdge(b, to int32) {
 	l := g.outOfLine(func() {
 		resume := g.NewLabel()
 		g.spillFor(to)
-		g.LeaLabel(a64.RAX, resume)
-		g.St(g.inFrame(g.lay.resume), a64.RAX)
+		g.LeaLabel(asm.RAX, resume)
+		g.St(g.inFrame(g.lay.resume), asm.RAX)
 		if !g.full {
-			g.Ld32(a64.RAX, inContext(offMask))
-			g.St32(g.inFrame(g.lay.mask), a64.RAX)
+			g.Ld32(asm.RAX, inContext(offMask))
+			g.St32(g.inFrame(g.lay.mask), asm.RAX)
 		}
-		g.MovI32(a64.RAX, uint32(g.a.blocks[to].start)|exitBudget<<exitShift)
+		g.MovI32(asm.RAX, uint32(g.a.blocks[to].start)|exitBudget<<exitShift)
 		g.out(g.leave)
 		g.resumeAt(resume, g.a.blocks[to].start, false)
 		g.loadHomes(to)
 		g.Jmp(g.ctaLabels[g.version()][to])
 	})
-	g.J(a64.S, l)
+	g.J(asm.S, l)
 }
 
 // resumeAt writes the beginning of a place at which warps go on.
-func (g *gen) resumeAt(l a64.Label, op int32, bar bool) {
+func (g *gen) resumeAt(l asm.Label, op int32, bar bool) {
 	g.Bind(l)
 	g.points = append(g.points, ctaPoint{l, op, !g.full, bar})
-	g.St(inContext(offFrame), a64.RBX)
+	g.St(inContext(offFrame), asm.RBX)
 	if !g.full {
-		g.Ld32(a64.RAX, g.inFrame(g.lay.mask))
+		g.Ld32(asm.RAX, g.inFrame(g.lay.mask))
 		g.setMasks()
 	}
 }
@@ -82,15 +82,15 @@ func (g *gen) passWaiting(b, to int32) {
 		return
 	}
 	park := func() {
-		g.Ld32(a64.RAX, inContext(offMask))
-		g.MR(a64.ArithOr, false, g.pend(to), a64.RAX)
+		g.Ld32(asm.RAX, inContext(offMask))
+		g.MR(asm.ArithOr, false, g.pend(to), asm.RAX)
 	}
 	if len(list) <= 4 {
 		for _, c := range list {
 			g.CmpMI32(g.pend(c), 0)
-			g.J(a64.NE, g.outOfLine(func() {
+			g.J(asm.NE, g.outOfLine(func() {
 				park()
-				g.Ld32(a64.RAX, g.pend(c))
+				g.Ld32(asm.RAX, g.pend(c))
 				g.StI32(g.pend(c), 0)
 				g.setMasks()
 				g.edge(b, c)
@@ -101,22 +101,22 @@ func (g *gen) passWaiting(b, to int32) {
 	}
 	first, n := g.lay.pend+4*g.v.pending[list[0]], len(list)
 	for i := 0; i < n; i += 16 {
-		o := a64.Z
+		o := asm.Z
 		if n-i < 16 {
-			g.MovI32(a64.RAX, 1<<(n-i)-1)
-			g.KMovDR(7, a64.RAX)
+			g.MovI32(asm.RAX, 1<<(n-i)-1)
+			g.KMovDR(7, asm.RAX)
 			o = o.Mask(7).Zeroing()
 		}
-		g.VM(a64.MovU32, o, 1, 0, g.inFrame(first+int32(4*i)))
+		g.VM(asm.MovU32, o, 1, 0, g.inFrame(first+int32(4*i)))
 		if i > 0 {
-			g.V(a64.OrD, a64.Z, 0, 0, 1)
+			g.V(asm.OrD, asm.Z, 0, 0, 1)
 		} else {
-			g.V(a64.MovA32, a64.Z, 0, 0, 1)
+			g.V(asm.MovA32, asm.Z, 0, 0, 1)
 		}
 	}
-	g.V(a64.TestMD, a64.Z, 7, 0, 0)
+	g.V(asm.TestMD, asm.Z, 7, 0, 0)
 	g.KOrTestW(7, 7)
-	g.J(a64.NE, g.outOfLine(func() {
+	g.J(asm.NE, g.outOfLine(func() {
 		park()
 		g.spillFor(to)
 		g.toWarpEnd(g.dispatch)
@@ -129,18 +129,18 @@ func (g *gen) writeDispatch() {
 	g.Bind(g.dispatch)
 	found := g.NewLabel()
 	for i := 0; i < g.v.waits; i += 16 {
-		o := a64.Z
+		o := asm.Z
 		if n := g.v.waits - i; n < 16 {
-			g.MovI32(a64.RAX, 1<<n-1)
-			g.KMovDR(7, a64.RAX)
+			g.MovI32(asm.RAX, 1<<n-1)
+			g.KMovDR(7, asm.RAX)
 			o = o.Mask(7)
 		}
-		g.VM(a64.MovU32, a64.Z, 0, 0, g.inFrame(g.lay.pend+int32(4*i)))
-		g.V(a64.TestMD, o, 7, 0, 0)
-		g.KMovRW(a64.RCX, 7)
-		g.MovI32(a64.RDX, uint32(i))
-		g.Test32(a64.RCX, a64.RCX)
-		g.J(a64.NE, found)
+		g.VM(asm.MovU32, asm.Z, 0, 0, g.inFrame(g.lay.pend+int32(4*i)))
+		g.V(asm.TestMD, o, 7, 0, 0)
+		g.KMovRW(asm.RCX, 7)
+		g.MovI32(asm.RDX, uint32(i))
+		g.Test32(asm.RCX, asm.RCX)
+		g.J(asm.NE, found)
 	}
 	g.Jmp(g.warpDone)
 	if g.v.waits == 0 {
@@ -148,27 +148,27 @@ func (g *gen) writeDispatch() {
 		return
 	}
 	g.Bind(found)
-	g.Bsf32(a64.RCX, a64.RCX)
-	g.Add(a64.RCX, a64.RDX)
-	at := a64.Indexed(a64.RBX, a64.RCX, 4, g.lay.pend)
-	g.Ld32(a64.RAX, at)
+	g.Bsf32(asm.RCX, asm.RCX)
+	g.Add(asm.RCX, asm.RDX)
+	at := asm.Indexed(asm.RBX, asm.RCX, 4, g.lay.pend)
+	g.Ld32(asm.RAX, at)
 	g.StI32(at, 0)
-	g.LeaLabel(a64.RDX, g.dispatchTable)
-	g.CmpI32(a64.RAX, -1)
+	g.LeaLabel(asm.RDX, g.dispatchTable)
+	g.CmpI32(asm.RAX, -1)
 	some := g.NewLabel()
-	g.J(a64.NE, some)
-	g.AddI(a64.RCX, int32(g.v.waits))
-	g.LdS32(a64.RAX, a64.Indexed(a64.RDX, a64.RCX, 4, 0))
-	g.Add(a64.RAX, a64.RDX)
-	g.JmpR(a64.RAX)
+	g.J(asm.NE, some)
+	g.AddI(asm.RCX, int32(g.v.waits))
+	g.LdS32(asm.RAX, asm.Indexed(asm.RDX, asm.RCX, 4, 0))
+	g.Add(asm.RAX, asm.RDX)
+	g.JmpR(asm.RAX)
 	g.Bind(some)
 	g.setMasks()
-	g.LdS32(a64.RAX, a64.Indexed(a64.RDX, a64.RCX, 4, 0))
-	g.Add(a64.RAX, a64.RDX)
-	g.JmpR(a64.RAX)
+	g.LdS32(asm.RAX, asm.Indexed(asm.RDX, asm.RCX, 4, 0))
+	g.Add(asm.RAX, asm.RDX)
+	g.JmpR(asm.RAX)
 	for which := range 2 {
 		g.full = which == 1
-		g.waitEntry[which] = make([]a64.Label, len(g.a.blocks))
+		g.waitEntry[which] = make([]asm.Label, len(g.a.blocks))
 		for b := range g.a.blocks {
 			if g.v.pending[b] < 0 {
 				continue
@@ -241,46 +241,46 @@ func (g *gen) ctaBranch(b int32) {
 	}
 	if g.uniformGuard(g.pc) {
 		g.predTest(uint32(op.Guard), op.Neg)
-		g.J(a64.E, fall)
+		g.J(asm.E, fall)
 		g.goTo(b, to)
 		g.join(fall)
 		return
 	}
-	g.predRow(a64.RAX, uint32(op.Guard))
+	g.predRow(asm.RAX, uint32(op.Guard))
 	if op.Neg {
-		g.Not32(a64.RAX)
+		g.Not32(asm.RAX)
 	}
 	part := g.outOfLine(func() { g.part(b, to) })
 	if g.full {
-		g.Test32(a64.RAX, a64.RAX)
-		g.J(a64.E, fall)
-		g.CmpI32(a64.RAX, -1)
+		g.Test32(asm.RAX, asm.RAX)
+		g.J(asm.E, fall)
+		g.CmpI32(asm.RAX, -1)
 	} else {
-		g.AndLd32(a64.RAX, inContext(offMask))
-		g.J(a64.E, fall)
-		g.CmpLd32(a64.RAX, inContext(offMask))
+		g.AndLd32(asm.RAX, inContext(offMask))
+		g.J(asm.E, fall)
+		g.CmpLd32(asm.RAX, inContext(offMask))
 	}
-	g.J(a64.NE, part)
+	g.J(asm.NE, part)
 	g.goTo(b, to)
 	g.join(fall)
 }
 
 // part divides the lanes: those in eax take the branch from b. The lower block goes first.
 func (g *gen) part(b, to int32) {
-	g.MovI32(a64.RCX, 0xffffffff)
+	g.MovI32(asm.RCX, 0xffffffff)
 	if !g.full {
-		g.Ld32(a64.RCX, inContext(offMask))
+		g.Ld32(asm.RCX, inContext(offMask))
 	}
-	g.Xor32(a64.RCX, a64.RAX) // those that go on
+	g.Xor32(asm.RCX, asm.RAX) // those that go on
 	now, wait := b+1, to
 	if to <= b {
 		now, wait = to, b+1
-		g.Mov32(a64.RDX, a64.RAX)
-		g.Mov32(a64.RAX, a64.RCX)
-		g.Mov32(a64.RCX, a64.RDX)
+		g.Mov32(asm.RDX, asm.RAX)
+		g.Mov32(asm.RAX, asm.RCX)
+		g.Mov32(asm.RCX, asm.RDX)
 	}
-	g.MR(a64.ArithOr, false, g.pend(wait), a64.RAX)
-	g.Mov32(a64.RAX, a64.RCX)
+	g.MR(asm.ArithOr, false, g.pend(wait), asm.RAX)
+	g.Mov32(asm.RAX, asm.RCX)
 	full := g.full
 	g.full = false
 	g.setMasks()
@@ -293,7 +293,7 @@ func (g *gen) part(b, to int32) {
 }
 
 // toWarpEnd branches to where only the canonical NaN is in vector registers.
-func (g *gen) toWarpEnd(l a64.Label) {
+func (g *gen) toWarpEnd(l asm.Label) {
 	g.Dead(^uint32(1<<nanReg), 0xff)
 	g.Jmp(l)
 }
@@ -311,37 +311,37 @@ func (g *gen) ctaExit(b int32) {
 			return
 		}
 		g.spillFor(-1)
-		g.Ld32(a64.RAX, inContext(offMask))
-		g.Not32(a64.RAX)
-		g.MR(a64.ArithAnd, false, g.inFrame(g.lay.live), a64.RAX)
+		g.Ld32(asm.RAX, inContext(offMask))
+		g.Not32(asm.RAX)
+		g.MR(asm.ArithAnd, false, g.inFrame(g.lay.live), asm.RAX)
 		g.toWarpEnd(g.dispatch)
 		return
 	}
-	g.predRow(a64.RAX, uint32(op.Guard))
+	g.predRow(asm.RAX, uint32(op.Guard))
 	if op.Neg {
-		g.Not32(a64.RAX)
+		g.Not32(asm.RAX)
 	}
 	stay := g.NewLabel()
 	if g.full {
-		g.Test32(a64.RAX, a64.RAX)
+		g.Test32(asm.RAX, asm.RAX)
 	} else {
-		g.AndLd32(a64.RAX, inContext(offMask))
+		g.AndLd32(asm.RAX, inContext(offMask))
 	}
-	g.J(a64.E, stay)
-	g.J(a64.NE, g.outOfLine(func() {
+	g.J(asm.E, stay)
+	g.J(asm.NE, g.outOfLine(func() {
 		full := g.full
-		g.MovI32(a64.RCX, 0xffffffff)
+		g.MovI32(asm.RCX, 0xffffffff)
 		if !full {
-			g.Ld32(a64.RCX, inContext(offMask))
+			g.Ld32(asm.RCX, inContext(offMask))
 		}
-		g.Xor32(a64.RCX, a64.RAX)
-		g.Not32(a64.RAX)
-		g.MR(a64.ArithAnd, false, g.inFrame(g.lay.live), a64.RAX)
-		g.Mov32(a64.RAX, a64.RCX)
+		g.Xor32(asm.RCX, asm.RAX)
+		g.Not32(asm.RAX)
+		g.MR(asm.ArithAnd, false, g.inFrame(g.lay.live), asm.RAX)
+		g.Mov32(asm.RAX, asm.RCX)
 		g.full = false
 		some := g.NewLabel()
-		g.Test32(a64.RAX, a64.RAX)
-		g.J(a64.NE, some)
+		g.Test32(asm.RAX, asm.RAX)
+		g.J(asm.NE, some)
 		if full {
 			g.toWarpEnd(g.warpDone)
 		} else {
@@ -363,21 +363,21 @@ func (g *gen) ctaExit(b int32) {
 func (g *gen) ctaBarrier(b int32) {
 	if !g.full {
 		slow := g.slow()
-		g.Ld32(a64.RAX, inContext(offMask))
-		g.RM(a64.ArithCmp, false, a64.RAX, g.inFrame(g.lay.live))
-		g.J(a64.NE, slow)
+		g.Ld32(asm.RAX, inContext(offMask))
+		g.RM(asm.ArithCmp, false, asm.RAX, g.inFrame(g.lay.live))
+		g.J(asm.NE, slow)
 	}
 	if g.v.warps == 1 {
 		return
 	}
 	g.spillFor(b + 1)
 	if !g.full {
-		g.St32(g.inFrame(g.lay.mask), a64.RAX)
+		g.St32(g.inFrame(g.lay.mask), asm.RAX)
 	}
 	resume := g.NewLabel()
-	g.LeaLabel(a64.RAX, resume)
-	g.St(g.inFrame(g.lay.resume), a64.RAX)
-	g.Ld(a64.RBX, g.inFrame(g.lay.next))
+	g.LeaLabel(asm.RAX, resume)
+	g.St(g.inFrame(g.lay.resume), asm.RAX)
+	g.Ld(asm.RBX, g.inFrame(g.lay.next))
 	g.Dead(^uint32(1<<nanReg), 0xff)
 	g.JmpM(g.inFrame(g.lay.resume))
 	g.Align(16)

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/defect"
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
@@ -475,9 +475,9 @@ func (r *blockRunner) materialize(f, to unsafe.Pointer, s exec.Standing) {
 		}
 		var base unsafe.Pointer
 		switch x.at.base {
-		case a64.R15:
+		case asm.R15:
 			base = unsafe.Pointer(r.x)
-		case a64.R12:
+		case asm.R12:
 			base = r.x.consts
 		default:
 			base = f

@@ -3,11 +3,11 @@ package jit
 import (
 	"runtime"
 
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 )
 
 // ctaVersion writes a kernel's operations for all lanes, or for some.
-func (g *gen) ctaVersion(full bool, entry a64.Label, carries bool) {
+func (g *gen) ctaVersion(full bool, entry asm.Label, carries bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			panic(unmade(r)) // or a *defect.Error with this place
@@ -17,9 +17,9 @@ func (g *gen) ctaVersion(full bool, entry a64.Label, carries bool) {
 	g.c, g.homes, g.homeReg = cache{}, nil, [poolEnd]bool{}
 	g.Align(16)
 	g.Bind(entry)
-	g.St(inContext(offFrame), a64.RBX)
+	g.St(inContext(offFrame), asm.RBX)
 	if !full {
-		g.Ld32(a64.RAX, g.inFrame(g.lay.init))
+		g.Ld32(asm.RAX, g.inFrame(g.lay.init))
 		g.setMasks()
 	}
 	if carries {
@@ -48,7 +48,7 @@ func apart(a *analysis, set isa) bool {
 }
 
 // bothVersions writes both at the same time. The code is what it is when they are written one after the other.
-func (g *gen) bothVersions(entry [2]a64.Label, carries bool) {
+func (g *gen) bothVersions(entry [2]asm.Label, carries bool) {
 	own := g.Labels()
 	some := *g
 	some.Asm = g.Fork()
@@ -56,7 +56,7 @@ func (g *gen) bothVersions(entry [2]a64.Label, carries bool) {
 	some.ends = make([][][]uint32, len(g.a.blocks))
 	some.points, some.consts, some.stubs = nil, nil, nil
 	// write returns what a version panicked with: an error of unmade, or a *defect.Error.
-	write := func(g *gen, full bool, entry a64.Label) (failed any) {
+	write := func(g *gen, full bool, entry asm.Label) (failed any) {
 		defer func() { failed = recover() }()
 		g.ctaVersion(full, entry, carries)
 		return nil
@@ -71,11 +71,11 @@ func (g *gen) bothVersions(entry [2]a64.Label, carries bool) {
 		panic(failed)
 	}
 	g.Align(16)
-	known := map[a64.Label]a64.Label{}
+	known := map[asm.Label]asm.Label{}
 	for i := range some.consts {
 		known[some.consts[i].label] = g.vector(some.consts[i].words)
 	}
-	name := g.Adopt(&some.Asm, own, func(l a64.Label) (a64.Label, bool) {
+	name := g.Adopt(&some.Asm, own, func(l asm.Label) (asm.Label, bool) {
 		is, ok := known[l]
 		return is, ok
 	})

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/gocuda/cuda/internal/defect"
-	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -44,7 +44,7 @@ func unmade(r any) error {
 
 // gen writes the code of one function.
 type gen struct {
-	amd64asm.Asm
+	asm.Asm
 	f    *ir.Func
 	a    *analysis
 	full bool // all lanes are active
@@ -62,10 +62,10 @@ type gen struct {
 	dies   []uint32 // rows that nothing reads after the operation
 	noted  int32    // web whose bases context.addr holds, and 1; 0: unknown
 	stubs  []func()
-	labels []amd64asm.Label // of blocks
-	entry  []int32          // code offset of entries by operation, -1 for none
+	labels []asm.Label // of blocks
+	entry  []int32     // code offset of entries by operation, -1 for none
 	enters []entryStub
-	leave  amd64asm.Label
+	leave  asm.Label
 	consts []constant // vectors that stand behind the code
 
 	// code of whole CTAs; v is nil for that of single splits
@@ -74,15 +74,15 @@ type gen struct {
 	count         bool // operations
 	probe         bool
 	barriers      bool
-	ctaLabels     [2][]amd64asm.Label // of blocks: for some lanes, for all
-	waitEntry     [2][]amd64asm.Label // where lanes that waited go on
-	warpDone      amd64asm.Label
-	warpNext      amd64asm.Label
+	ctaLabels     [2][]asm.Label // of blocks: for some lanes, for all
+	waitEntry     [2][]asm.Label // where lanes that waited go on
+	warpDone      asm.Label
+	warpNext      asm.Label
 	straight      bool         // no barriers, no loops
 	ends          [][][]uint32 // by block and operation: the rows that nothing reads behind it; the same for both versions
 	nt            bool         // stores may go past the caches
-	dispatch      amd64asm.Label
-	dispatchTable amd64asm.Label
+	dispatch      asm.Label
+	dispatchTable asm.Label
 	points        []ctaPoint
 	checked       map[addressCheck]addressLimit
 	fused         int32 // comparison that is left to the branch behind it
@@ -91,14 +91,14 @@ type gen struct {
 }
 
 type constant struct {
-	label amd64asm.Label
+	label asm.Label
 	words [16]uint32
 }
 
 type entryStub struct {
 	pc   int32
 	c    cache
-	body amd64asm.Label
+	body asm.Label
 }
 
 // generate compiles a function. entry has the code offset at which operations can be entered.
@@ -114,7 +114,7 @@ func generate(a *analysis, full bool, set isa) (code []byte, entry []int32, err 
 	for i := range g.entry {
 		g.entry[i] = -1
 	}
-	g.labels = make([]amd64asm.Label, len(a.blocks))
+	g.labels = make([]asm.Label, len(a.blocks))
 	for i := range g.labels {
 		g.labels[i] = g.NewLabel()
 	}
@@ -155,7 +155,7 @@ func generate(a *analysis, full bool, set isa) (code []byte, entry []int32, err 
 // target makes the code that of an instruction set.
 func (g *gen) target(set isa) {
 	if set == avx2 {
-		g.LowerToAVX2(amd64asm.R15, offRegisters)
+		g.LowerToAVX2(asm.R15, offRegisters)
 	}
 }
 
@@ -196,19 +196,19 @@ func (g *gen) begin() {
 }
 
 // join binds a label between operations.
-func (g *gen) join(l amd64asm.Label) {
+func (g *gen) join(l asm.Label) {
 	g.Clean(^g.dirtyRegs())
 	g.Join(l, g.liveRegs(), liveMasks)
 }
 
 // rejoin binds a label inside an operation, at which scratch registers dead and k0 and k7 hold nothing that is needed.
-func (g *gen) rejoin(l amd64asm.Label, dead uint32) {
+func (g *gen) rejoin(l asm.Label, dead uint32) {
 	live := g.liveRegs() | (1<<poolStart - 1)
 	g.Join(l, live&^dead, liveMasks|1<<5|1<<6)
 }
 
 // out branches to where nothing is in vector registers.
-func (g *gen) out(l amd64asm.Label) {
+func (g *gen) out(l asm.Label) {
 	g.Dead(0xffffffff, 0xff)
 	g.Jmp(l)
 }
@@ -232,7 +232,7 @@ func (g *gen) refusal() error {
 }
 
 // vector returns a label at which 16 words stand.
-func (g *gen) vector(words [16]uint32) amd64asm.Label {
+func (g *gen) vector(words [16]uint32) asm.Label {
 	for i := range g.consts {
 		if g.consts[i].words == words {
 			return g.consts[i].label
@@ -258,7 +258,7 @@ func (g *gen) block(b int32) {
 	g.enterable(k.start)
 	g.pc = k.start
 	g.CmpMI32(inContext(offLimit), k.start)
-	g.J(amd64asm.LE, g.exit(exitLimit, 0))
+	g.J(asm.LE, g.exit(exitLimit, 0))
 	n := k.end - k.start
 	if g.steps(k.end - 1) {
 		n-- // the step counts it
@@ -386,7 +386,7 @@ func (g *gen) edge(from, to int32) {
 			if z, ok := saved.find(h.ref); ok && z == h.reg {
 				continue
 			}
-			g.VM(amd64asm.MovU32, amd64asm.Z, h.reg, 0, rowMem(h.ref))
+			g.VM(asm.MovU32, asm.Z, h.reg, 0, rowMem(h.ref))
 		}
 	}
 	g.c = saved
@@ -403,26 +403,26 @@ func (g *gen) enterable(pc int32) {
 func (g *gen) enter(e *entryStub) {
 	g.Bind(g.NewLabel())
 	g.entry[e.pc] = int32(len(g.Code))
-	g.Ld(amd64asm.RBX, inContext(offFrame))
-	g.Ld(amd64asm.R12, inContext(offConsts))
+	g.Ld(asm.RBX, inContext(offFrame))
+	g.Ld(asm.R12, inContext(offConsts))
 	if !g.full {
 		g.KMovDM(1, inContext(offMask))
 		g.KShiftRD(2, 1, 8)
 		g.KShiftRD(3, 1, 16)
 		g.KShiftRD(4, 1, 24)
 	}
-	g.Ld(amd64asm.RAX, inContext(offTables))
-	g.VM(amd64asm.BroadcastD, amd64asm.Z, nanReg, 0, amd64asm.At(amd64asm.RAX, offNaN))
+	g.Ld(asm.RAX, inContext(offTables))
+	g.VM(asm.BroadcastD, asm.Z, nanReg, 0, asm.At(asm.RAX, offNaN))
 	for z := poolStart; z < poolEnd; z++ {
 		s := &e.c.slots[z]
 		switch {
 		case !s.used:
 		case s.ref.Sel == 0:
-			g.VM(amd64asm.MovU32, amd64asm.Z, uint8(z), 0, rowMem(s.ref))
+			g.VM(asm.MovU32, asm.Z, uint8(z), 0, rowMem(s.ref))
 		case s.wide:
-			g.VM(amd64asm.BroadcastQ, amd64asm.Z, uint8(z), 0, rowMem(s.ref))
+			g.VM(asm.BroadcastQ, asm.Z, uint8(z), 0, rowMem(s.ref))
 		default:
-			g.VM(amd64asm.BroadcastD, amd64asm.Z, uint8(z), 0, rowMem(s.ref))
+			g.VM(asm.BroadcastD, asm.Z, uint8(z), 0, rowMem(s.ref))
 		}
 	}
 	for i := range e.c.preds {
@@ -435,7 +435,7 @@ func (g *gen) enter(e *entryStub) {
 
 // exit returns the label of a stub that stores what is in registers now and leaves at the current operation. uncounted is how many
 // operations the segment counted that are not executed.
-func (g *gen) exit(why uint32, uncounted int32) amd64asm.Label {
+func (g *gen) exit(why uint32, uncounted int32) asm.Label {
 	l := g.NewLabel()
 	c, pc, homes, full := g.c, g.pc, g.homeReg, g.full
 	g.stubs = append(g.stubs, func() {
@@ -454,7 +454,7 @@ func (g *gen) exit(why uint32, uncounted int32) amd64asm.Label {
 		if uncounted > 0 {
 			g.AddMI(inContext(offInstr), -uncounted)
 		}
-		g.MovI32(amd64asm.RAX, uint32(pc)|why<<exitShift)
+		g.MovI32(asm.RAX, uint32(pc)|why<<exitShift)
 		g.out(g.leave)
 		g.c, g.homeReg, g.full = saved, savedHomes, savedFull
 	})
@@ -480,27 +480,27 @@ func (g *gen) flush() {
 }
 
 // slow is the exit by which an operation is left to the interpreter after all.
-func (g *gen) slow() amd64asm.Label { return g.exit(exitStep, g.left) }
+func (g *gen) slow() asm.Label { return g.exit(exitStep, g.left) }
 
 // step leaves the operation to the interpreter.
 func (g *gen) step() {
 	g.flush()
-	g.MovI32(amd64asm.RAX, uint32(g.pc)|exitStep<<exitShift)
+	g.MovI32(asm.RAX, uint32(g.pc)|exitStep<<exitShift)
 	g.out(g.leave)
 }
 
 // guardedStep leaves the operation to the interpreter when any lane executes it.
 func (g *gen) guardedStep() {
-	g.predRow(amd64asm.RAX, uint32(g.op.Guard))
+	g.predRow(asm.RAX, uint32(g.op.Guard))
 	if g.op.Neg {
-		g.Not32(amd64asm.RAX)
+		g.Not32(asm.RAX)
 	}
 	if g.full {
-		g.Test32(amd64asm.RAX, amd64asm.RAX)
+		g.Test32(asm.RAX, asm.RAX)
 	} else {
-		g.AndLd32(amd64asm.RAX, inContext(offMask))
+		g.AndLd32(asm.RAX, inContext(offMask))
 	}
-	g.J(amd64asm.NE, g.slow())
+	g.J(asm.NE, g.slow())
 }
 
 // guard puts the lanes that execute the operation into k5.
@@ -508,14 +508,14 @@ func (g *gen) guard() {
 	if g.op.Guard < 0 {
 		return
 	}
-	g.predRow(amd64asm.RAX, uint32(g.op.Guard))
+	g.predRow(asm.RAX, uint32(g.op.Guard))
 	if g.op.Neg {
-		g.Not32(amd64asm.RAX)
+		g.Not32(asm.RAX)
 	}
 	if !g.full {
-		g.AndLd32(amd64asm.RAX, inContext(offMask))
+		g.AndLd32(asm.RAX, inContext(offMask))
 	}
-	g.KMovDR(5, amd64asm.RAX)
+	g.KMovDR(5, asm.RAX)
 }
 
 // branch writes the end of block b.
@@ -524,25 +524,25 @@ func (g *gen) branch(b int32) {
 	to := g.a.blockOf[op.Target]
 	fall := g.NewLabel()
 	if op.Ctl == ir.Branch && op.Guard >= 0 {
-		g.predRow(amd64asm.RAX, uint32(op.Guard))
+		g.predRow(asm.RAX, uint32(op.Guard))
 		if op.Neg {
-			g.Not32(amd64asm.RAX)
+			g.Not32(asm.RAX)
 		}
 		diverge := g.diverge()
 		if g.full {
-			g.Test32(amd64asm.RAX, amd64asm.RAX)
-			g.J(amd64asm.E, fall)
-			g.CmpI32(amd64asm.RAX, -1)
+			g.Test32(asm.RAX, asm.RAX)
+			g.J(asm.E, fall)
+			g.CmpI32(asm.RAX, -1)
 		} else {
-			g.AndLd32(amd64asm.RAX, inContext(offMask))
-			g.J(amd64asm.E, fall)
-			g.CmpLd32(amd64asm.RAX, inContext(offMask))
+			g.AndLd32(asm.RAX, inContext(offMask))
+			g.J(asm.E, fall)
+			g.CmpLd32(asm.RAX, inContext(offMask))
 		}
-		g.J(amd64asm.NE, diverge)
+		g.J(asm.NE, diverge)
 	}
 	if op.Target <= g.pc {
 		g.SubMI32(inContext(offBudget), 1)
-		g.J(amd64asm.S, g.exit(exitBudget, 0))
+		g.J(asm.S, g.exit(exitBudget, 0))
 	}
 	g.edge(b, to)
 	g.Jmp(g.labels[to])
@@ -550,20 +550,20 @@ func (g *gen) branch(b int32) {
 }
 
 // diverge is the exit with the lanes that take a branch in eax.
-func (g *gen) diverge() amd64asm.Label {
+func (g *gen) diverge() asm.Label {
 	l := g.NewLabel()
 	to := g.exit(exitDiverge, 0)
 	live := g.liveRegs()
 	g.stubs = append(g.stubs, func() {
 		g.Join(l, live, liveMasks)
-		g.St32(inContext(offOut), amd64asm.RAX)
+		g.St32(inContext(offOut), asm.RAX)
 		g.Jmp(to)
 	})
 	return l
 }
 
 // outOfLine writes code behind the function's own. The cache is as it is now while f runs; f must leave it so.
-func (g *gen) outOfLine(f func()) amd64asm.Label {
+func (g *gen) outOfLine(f func()) asm.Label {
 	l := g.NewLabel()
 	c, pc, op, homes, hr, left, full := g.c, g.pc, g.op, g.homes, g.homeReg, g.left, g.full
 	g.stubs = append(g.stubs, func() {

@@ -37,7 +37,7 @@ type isa uint8
 
 const (
 	avx512 isa = iota
-	avx2       // the same vocabulary, lowered (amd64asm.Asm.LowerToAVX2)
+	avx2       // the same vocabulary, lowered (asm.Asm.LowerToAVX2)
 )
 
 func (i isa) String() string { return [...]string{"AVX-512", "AVX2"}[i] }

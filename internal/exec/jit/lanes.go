@@ -1,7 +1,7 @@
 package jit
 
 import (
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -17,14 +17,14 @@ type laneLoop struct {
 func laneIn(i int) int32  { return offLaneIn + int32(256*i) }
 func laneOut(i int) int32 { return offLaneOut + int32(256*i) }
 
-func laneMem(off int32, c ir.Class) a64.Mem {
+func laneMem(off int32, c ir.Class) asm.Mem {
 	switch c {
 	case ir.W64:
-		return a64.Indexed(a64.R15, a64.RSI, 8, off)
+		return asm.Indexed(asm.R15, asm.RSI, 8, off)
 	case ir.WPred:
 		return inContext(off)
 	}
-	return a64.Indexed(a64.R15, a64.RSI, 4, off)
+	return asm.Indexed(asm.R15, asm.RSI, 4, off)
 }
 
 // ld loads source i; a predicate as 0 or 1. Flags change.
@@ -33,8 +33,8 @@ func (l *laneLoop) ld(to uint8, i int) {
 	m := laneMem(laneIn(i), a.Class)
 	l.LdR(a.Class == ir.W64, to, m)
 	if a.Class == ir.WPred {
-		l.Bt32(to, a64.RSI)
-		l.RR(a64.ArithSbb, false, to, to)
+		l.Bt32(to, asm.RSI)
+		l.RR(asm.ArithSbb, false, to, to)
 		l.NegR(false, to)
 	}
 }
@@ -49,8 +49,8 @@ func (l *laneLoop) st(i int, from uint8) {
 	}
 	skip := l.NewLabel()
 	l.Test32(from, from)
-	l.J(a64.E, skip)
-	l.BtsM32(m, a64.RSI)
+	l.J(asm.E, skip)
+	l.BtsM32(m, asm.RSI)
 	l.Bind(skip)
 }
 
@@ -59,11 +59,11 @@ func (g *gen) stage(i int, a *ir.Arg) {
 	g.pin()
 	switch a.Class {
 	case ir.WPred:
-		g.pred(a64.RAX, a)
-		g.St32(inContext(laneIn(i)), a64.RAX)
+		g.pred(asm.RAX, a)
+		g.St32(inContext(laneIn(i)), asm.RAX)
 	default:
 		for p := range pieces(a.Class) {
-			g.VM(a64.MovU32St, a64.Z, g.reg(a, p), 0, inContext(laneIn(i)+int32(64*p)))
+			g.VM(asm.MovU32St, asm.Z, g.reg(a, p), 0, inContext(laneIn(i)+int32(64*p)))
 		}
 	}
 }
@@ -71,20 +71,20 @@ func (g *gen) stage(i int, a *ir.Arg) {
 // eachLane writes the loop around body. loops may be written several times between stage and collect.
 func (g *gen) eachLane(scalar bool, body func()) {
 	if scalar {
-		g.MovI32(a64.RDI, 1)
+		g.MovI32(asm.RDI, 1)
 	} else {
-		g.laneMask(a64.RDI)
+		g.laneMask(asm.RDI)
 	}
 	loop, end := g.NewLabel(), g.NewLabel()
 	if !scalar && !(g.full && g.op.Guard < 0) {
-		g.Test32(a64.RDI, a64.RDI)
-		g.J(a64.E, end)
+		g.Test32(asm.RDI, asm.RDI)
+		g.J(asm.E, end)
 	}
 	g.Bind(loop)
-	g.Bsf32(a64.RSI, a64.RDI)
+	g.Bsf32(asm.RSI, asm.RDI)
 	body()
-	g.Blsr32(a64.RDI, a64.RDI)
-	g.J(a64.NE, loop)
+	g.Blsr32(asm.RDI, asm.RDI)
+	g.J(asm.NE, loop)
 	g.Bind(end)
 }
 
@@ -95,24 +95,24 @@ func (g *gen) collect(out []*ir.Arg, scalar bool) {
 			continue
 		}
 		if w, ok := g.scalarDef(d); ok {
-			g.MovI32(a64.RSI, 0)
+			g.MovI32(asm.RSI, 0)
 			if !scalar {
-				g.laneMask(a64.RAX)
-				g.Bsf32(a64.RSI, a64.RAX)
+				g.laneMask(asm.RAX)
+				g.Bsf32(asm.RSI, asm.RAX)
 			}
-			g.LdR(d.Class == ir.W64, a64.RAX, laneMem(laneOut(i), d.Class))
+			g.LdR(d.Class == ir.W64, asm.RAX, laneMem(laneOut(i), d.Class))
 			g.pin()
-			g.sset(w, 0, a64.RAX)
+			g.sset(w, 0, asm.RAX)
 			continue
 		}
 		switch {
 		case d.Class == ir.WPred:
-			g.Ld32(a64.RAX, inContext(laneOut(i)))
-			g.setPred(d, a64.RAX)
+			g.Ld32(asm.RAX, inContext(laneOut(i)))
+			g.setPred(d, asm.RAX)
 		default:
-			move := a64.MovU32
+			move := asm.MovU32
 			if d.Class == ir.W64 {
-				move = a64.MovU64
+				move = asm.MovU64
 			}
 			for p := range pieces(d.Class) {
 				g.pin()
@@ -175,7 +175,7 @@ func (g *gen) scalars(out []*ir.Arg) bool {
 }
 
 // cond puts a condition into a register, as 0 or 1.
-func (l *laneLoop) cond(c a64.Cond, to uint8) {
+func (l *laneLoop) cond(c asm.Cond, to uint8) {
 	l.Setcc(c, to)
 	l.MovZX8(to, to)
 }

@@ -3,7 +3,7 @@ package jit
 import (
 	"strings"
 
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -18,9 +18,9 @@ type place struct {
 	set  bool
 }
 
-func (p place) mem(half int) a64.Mem { return a64.At(p.base, p.disp+int32(8*half)) }
+func (p place) mem(half int) asm.Mem { return asm.At(p.base, p.disp+int32(8*half)) }
 
-var scalarRegs = [...]uint8{a64.R11, a64.R13, a64.R14}
+var scalarRegs = [...]uint8{asm.R11, asm.R13, asm.R14}
 
 // scalarSlot says what a general register holds.
 type scalarSlot struct {
@@ -183,24 +183,24 @@ func (g *gen) materialize(w int32, n int) uint8 {
 	if x.shape.halves {
 		half, lane = lane/16, lane%16
 	}
-	bcast, bcastReg, add := a64.BroadcastD, a64.BroadcastDR, a64.AddD
+	bcast, bcastReg, add := asm.BroadcastD, asm.BroadcastDR, asm.AddD
 	if x.class == ir.W64 {
-		bcast, bcastReg, add = a64.BroadcastQ, a64.BroadcastQR, a64.AddQ
+		bcast, bcastReg, add = asm.BroadcastQ, asm.BroadcastQR, asm.AddQ
 	}
 	if i := g.sfind(w, half); i >= 0 && g.c.regs[i].dirty {
-		g.V(bcastReg, a64.Z, z, 0, scalarRegs[i])
+		g.V(bcastReg, asm.Z, z, 0, scalarRegs[i])
 	} else {
-		g.VM(bcast, a64.Z, z, 0, x.at.mem(half))
+		g.VM(bcast, asm.Z, z, 0, x.at.mem(half))
 	}
 	if x.shape.stride != 0 {
-		g.VL(add, a64.Z, z, z, g.strides(x.shape.stride, lane, x.class == ir.W64))
+		g.VL(add, asm.Z, z, z, g.strides(x.shape.stride, lane, x.class == ir.W64))
 	}
 	g.c.slots[z] = slot{ref: ref, row: uint32(w), n: uint8(n), used: true, stamp: g.c.stamp, all: true}
 	return z
 }
 
 // strides is a vector of strides from a lane on.
-func (g *gen) strides(stride int64, lane int, wide bool) a64.Label {
+func (g *gen) strides(stride int64, lane int, wide bool) asm.Label {
 	var words [16]uint32
 	for i := range 16 {
 		if wide {
@@ -243,7 +243,7 @@ func (g *gen) sload(to uint8, a *ir.Arg, half int, wide bool) {
 		g.LdR(wide, to, x.at.mem(at))
 	}
 	if half == 1 && !x.shape.halves && x.shape.stride != 0 {
-		by := a64.At(to, int32(16*x.shape.stride))
+		by := asm.At(to, int32(16*x.shape.stride))
 		if wide {
 			g.Lea(to, by)
 		} else {
@@ -253,7 +253,7 @@ func (g *gen) sload(to uint8, a *ir.Arg, half int, wide bool) {
 }
 
 // sarith is to = to op a.
-func (g *gen) sarith(k a64.Arith, to uint8, a *ir.Arg, half int, wide bool) {
+func (g *gen) sarith(k asm.Arith, to uint8, a *ir.Arg, half int, wide bool) {
 	if c, ok := immediate(a); ok && c == int64(int32(c)) {
 		g.RI(k, wide, to, int32(c))
 		return
@@ -277,8 +277,8 @@ func (g *gen) sarith(k a64.Arith, to uint8, a *ir.Arg, half int, wide bool) {
 			return
 		}
 	}
-	g.sload(a64.RCX, a, half, wide)
-	g.RR(k, wide, to, a64.RCX)
+	g.sload(asm.RCX, a, half, wide)
+	g.RR(k, wide, to, asm.RCX)
 }
 
 // smul is rax = a * b.
@@ -286,23 +286,23 @@ func (g *gen) smul(a, b *ir.Arg, half int, wide bool) {
 	if a.Kind == ir.Imm {
 		a, b = b, a
 	}
-	g.sload(a64.RAX, a, half, wide)
+	g.sload(asm.RAX, a, half, wide)
 	if c, ok := immediate(b); ok && c == int64(int32(c)) {
 		if n, ok := powerOf(b); ok && c > 0 {
 			if n > 0 {
-				g.ShiftI(a64.ScalarShl, wide, a64.RAX, n)
+				g.ShiftI(asm.ScalarShl, wide, asm.RAX, n)
 			}
 			return
 		}
-		g.ImulI(wide, a64.RAX, a64.RAX, int32(c))
+		g.ImulI(wide, asm.RAX, asm.RAX, int32(c))
 		return
 	}
-	g.sload(a64.RCX, b, half, wide)
-	g.ImulR(wide, a64.RAX, a64.RCX)
+	g.sload(asm.RCX, b, half, wide)
+	g.ImulR(wide, asm.RAX, asm.RCX)
 }
 
 // swiden puts a 32-bit source, extended to 64 bits, into a scratch register; an affine one must not wrap around in any lane.
-func (g *gen) swiden(to uint8, a *ir.Arg, half int, signed bool, slow func() a64.Label) {
+func (g *gen) swiden(to uint8, a *ir.Arg, half int, signed bool, slow func() asm.Label) {
 	if c, ok := immediate(a); ok {
 		if !signed {
 			c = int64(uint32(c))
@@ -317,16 +317,16 @@ func (g *gen) swiden(to uint8, a *ir.Arg, half int, signed bool, slow func() a64
 			if x.shape.halves {
 				span = 15 * x.shape.stride
 			}
-			g.MovR(false, a64.RDX, to)
+			g.MovR(false, asm.RDX, to)
 			if span > 0 {
-				g.RI(a64.ArithAdd, false, a64.RDX, int32(span))
+				g.RI(asm.ArithAdd, false, asm.RDX, int32(span))
 			} else {
-				g.RI(a64.ArithSub, false, a64.RDX, int32(-span))
+				g.RI(asm.ArithSub, false, asm.RDX, int32(-span))
 			}
 			if signed {
-				g.J(a64.O, slow())
+				g.J(asm.O, slow())
 			} else {
-				g.J(a64.B, slow())
+				g.J(asm.B, slow())
 			}
 		}
 	}
@@ -361,9 +361,9 @@ func (g *gen) scalarOp(i int32) bool {
 	if x.shape.halves {
 		bases = 2
 	}
-	var out a64.Label
+	var out asm.Label
 	made := false
-	slow := func() a64.Label {
+	slow := func() asm.Label {
 		if !made {
 			out, made = g.slow(), true
 		}
@@ -373,23 +373,23 @@ func (g *gen) scalarOp(i int32) bool {
 		slow() // before a register changes
 	}
 	// All bases are computed before the first is set: the destination may be a source.
-	results := [2]uint8{a64.RAX, a64.RDI}
+	results := [2]uint8{asm.RAX, asm.RDI}
 	for h := range bases {
-		r := a64.RAX
+		r := asm.RAX
 		switch in.code {
 		case opMov:
 			g.sload(r, &op.Args[1], h, wide)
 		case opCvta:
 			g.sload(r, &op.Args[1], h, true)
 			if op.Match.One("shared", "shared::cta", "shared::cluster") != "" {
-				k := a64.ArithAdd
+				k := asm.ArithAdd
 				if op.Opcode() == optab.OpCvtaTo || op.Match.Has("to") {
-					k = a64.ArithSub
+					k = asm.ArithSub
 				}
 				g.RM(k, true, r, inContext(offSharedGen))
 			}
 		case opAdd, opSub, opAnd, opOr, opXor:
-			k := map[opcode]a64.Arith{opAdd: a64.ArithAdd, opSub: a64.ArithSub, opAnd: a64.ArithAnd, opOr: a64.ArithOr, opXor: a64.ArithXor}[in.code]
+			k := map[opcode]asm.Arith{opAdd: asm.ArithAdd, opSub: asm.ArithSub, opAnd: asm.ArithAnd, opOr: asm.ArithOr, opXor: asm.ArithXor}[in.code]
 			g.sload(r, &op.Args[1], h, wide)
 			g.sarith(k, r, &op.Args[2], h, wide)
 		case opNeg, opNot:
@@ -403,7 +403,7 @@ func (g *gen) scalarOp(i int32) bool {
 			g.smul(&op.Args[1], &op.Args[2], h, wide)
 		case opMad:
 			g.smul(&op.Args[1], &op.Args[2], h, wide)
-			g.sarith(a64.ArithAdd, r, &op.Args[3], h, wide)
+			g.sarith(asm.ArithAdd, r, &op.Args[3], h, wide)
 		case opMulWide, opMadWide:
 			a, b := &op.Args[1], &op.Args[2]
 			if a.Kind == ir.Imm {
@@ -411,19 +411,19 @@ func (g *gen) scalarOp(i int32) bool {
 			}
 			g.swiden(r, a, h, in.signed, slow)
 			if n, ok := powerOf(b); ok && n < 31 {
-				g.ShiftI(a64.ScalarShl, true, r, n)
+				g.ShiftI(asm.ScalarShl, true, r, n)
 			} else {
-				g.swiden(a64.RCX, b, h, in.signed, slow)
-				g.ImulR(true, r, a64.RCX)
+				g.swiden(asm.RCX, b, h, in.signed, slow)
+				g.ImulR(true, r, asm.RCX)
 			}
 			if in.code == opMadWide {
-				g.sarith(a64.ArithAdd, r, &op.Args[3], h, true)
+				g.sarith(asm.ArithAdd, r, &op.Args[3], h, true)
 			}
 		case opShl, opShr:
-			kind := uint8(a64.ScalarShl)
+			kind := uint8(asm.ScalarShl)
 			if in.code == opShr {
-				if kind = a64.ScalarShr; in.signed {
-					kind = a64.ScalarSar
+				if kind = asm.ScalarShr; in.signed {
+					kind = asm.ScalarSar
 				}
 			}
 			bits := uint32(32)
@@ -437,37 +437,37 @@ func (g *gen) scalarOp(i int32) bool {
 					if n > 0 {
 						g.ShiftI(kind, wide, r, uint8(n))
 					}
-				case kind == a64.ScalarSar:
+				case kind == asm.ScalarSar:
 					g.ShiftI(kind, wide, r, uint8(bits-1))
 				default:
 					g.MovI32(r, 0)
 				}
 				break
 			}
-			g.sload(a64.RCX, &op.Args[2], h, false)
+			g.sload(asm.RCX, &op.Args[2], h, false)
 			g.sload(r, &op.Args[1], h, wide)
-			if kind == a64.ScalarSar {
-				g.MovI32(a64.RDX, bits-1)
-				g.RR(a64.ArithCmp, false, a64.RCX, a64.RDX)
-				g.CmovR(a64.A, false, a64.RCX, a64.RDX)
+			if kind == asm.ScalarSar {
+				g.MovI32(asm.RDX, bits-1)
+				g.RR(asm.ArithCmp, false, asm.RCX, asm.RDX)
+				g.CmovR(asm.A, false, asm.RCX, asm.RDX)
 				g.ShiftCL(kind, wide, r)
 			} else {
 				g.ShiftCL(kind, wide, r)
-				g.MovI32(a64.RDX, 0)
-				g.RI(a64.ArithCmp, false, a64.RCX, int32(bits))
-				g.CmovR(a64.AE, wide, r, a64.RDX)
+				g.MovI32(asm.RDX, 0)
+				g.RI(asm.ArithCmp, false, asm.RCX, int32(bits))
+				g.CmovR(asm.AE, wide, r, asm.RDX)
 			}
 		case opMin, opMax:
 			g.sload(r, &op.Args[1], h, wide)
-			g.sload(a64.RCX, &op.Args[2], h, wide)
-			g.RR(a64.ArithCmp, wide, r, a64.RCX)
-			c := map[[2]bool]a64.Cond{{false, false}: a64.A, {false, true}: a64.G, {true, false}: a64.B, {true, true}: a64.L}[[2]bool{in.code == opMax, in.signed}]
-			g.CmovR(c, wide, r, a64.RCX)
+			g.sload(asm.RCX, &op.Args[2], h, wide)
+			g.RR(asm.ArithCmp, wide, r, asm.RCX)
+			c := map[[2]bool]asm.Cond{{false, false}: asm.A, {false, true}: asm.G, {true, false}: asm.B, {true, true}: asm.L}[[2]bool{in.code == opMax, in.signed}]
+			g.CmovR(c, wide, r, asm.RCX)
 		case opSelp:
 			g.predTest(op.Args[3].Ref.Off, op.Args[3].Neg)
 			g.sload(r, &op.Args[2], h, wide)
-			g.sload(a64.RCX, &op.Args[1], h, wide)
-			g.CmovR(a64.NE, wide, r, a64.RCX)
+			g.sload(asm.RCX, &op.Args[1], h, wide)
+			g.CmovR(asm.NE, wide, r, asm.RCX)
 		case opCvt:
 			switch {
 			case in.dbits > in.sbits:
@@ -493,8 +493,8 @@ func (g *gen) scalarOp(i int32) bool {
 			return false
 		}
 		if h == 0 && bases == 2 {
-			g.MovR(true, a64.RDI, r)
-			results[0], results[1] = a64.RDI, a64.RAX
+			g.MovR(true, asm.RDI, r)
+			results[0], results[1] = asm.RDI, asm.RAX
 		}
 	}
 	g.pin()
@@ -506,23 +506,23 @@ func (g *gen) scalarOp(i int32) bool {
 
 // predTest sets the flags, NE when a uniform predicate is true.
 func (g *gen) predTest(row uint32, neg bool) {
-	g.predRow(a64.RAX, row)
+	g.predRow(asm.RAX, row)
 	if neg {
-		g.Not32(a64.RAX)
+		g.Not32(asm.RAX)
 	}
 	if g.full {
-		g.Test32(a64.RAX, a64.RAX)
+		g.Test32(asm.RAX, asm.RAX)
 	} else {
-		g.AndLd32(a64.RAX, inContext(offMask))
+		g.AndLd32(asm.RAX, inContext(offMask))
 	}
 }
 
 // Conditions of integer relations, signed and unsigned.
-var signedConds = map[string]a64.Cond{"eq": a64.E, "ne": a64.NE, "lt": a64.L, "le": a64.LE, "gt": a64.G, "ge": a64.GE, "lo": a64.B, "ls": a64.BE, "hi": a64.A, "hs": a64.AE}
-var unsignedConds = map[string]a64.Cond{"eq": a64.E, "ne": a64.NE, "lt": a64.B, "le": a64.BE, "gt": a64.A, "ge": a64.AE, "lo": a64.B, "ls": a64.BE, "hi": a64.A, "hs": a64.AE}
+var signedConds = map[string]asm.Cond{"eq": asm.E, "ne": asm.NE, "lt": asm.L, "le": asm.LE, "gt": asm.G, "ge": asm.GE, "lo": asm.B, "ls": asm.BE, "hi": asm.A, "hs": asm.AE}
+var unsignedConds = map[string]asm.Cond{"eq": asm.E, "ne": asm.NE, "lt": asm.B, "le": asm.BE, "gt": asm.A, "ge": asm.AE, "lo": asm.B, "ls": asm.BE, "hi": asm.A, "hs": asm.AE}
 
 // compareCond is the condition of a setp of integers, and its name.
-func compareCond(op *ir.Op) (c a64.Cond, name string, ok bool) {
+func compareCond(op *ir.Op) (c asm.Cond, name string, ok bool) {
 	of := unsignedConds
 	if strings.HasPrefix(op.Match.Type(0), "s") {
 		of = signedConds
@@ -536,19 +536,19 @@ func compareCond(op *ir.Op) (c a64.Cond, name string, ok bool) {
 }
 
 // scalarCompare compares the uniform operands of a setp.
-func (g *gen) scalarCompare() a64.Cond {
+func (g *gen) scalarCompare() asm.Cond {
 	op := g.op
 	a, b := op.Arg("a"), op.Arg("b")
 	wide := g.v.info[g.pc].wide
 	c, _, _ := compareCond(op)
 	if w, ok := g.scalarWeb(a); ok {
 		if i := g.sfind(w, 0); i >= 0 {
-			g.sarith(a64.ArithCmp, scalarRegs[i], b, 0, wide)
+			g.sarith(asm.ArithCmp, scalarRegs[i], b, 0, wide)
 			return c
 		}
 	}
-	g.sload(a64.RAX, a, 0, wide)
-	g.sarith(a64.ArithCmp, a64.RAX, b, 0, wide)
+	g.sload(asm.RAX, a, 0, wide)
+	g.sarith(asm.ArithCmp, asm.RAX, b, 0, wide)
 	return c
 }
 
@@ -568,16 +568,16 @@ func (g *gen) scalarSetp() bool {
 	combine := op.Match.One("and", "or", "xor")
 	finish := func() {
 		if c != nil && combine != "" {
-			g.pred(a64.RDX, c)
-			g.combine(combine, a64.RAX, a64.RDX)
+			g.pred(asm.RDX, c)
+			g.combine(combine, asm.RAX, asm.RDX)
 		}
-		g.setPred(&op.Args[0], a64.RAX)
+		g.setPred(&op.Args[0], asm.RAX)
 	}
 	if sa.kind == kindUniform && sb.kind == kindUniform {
 		cond = g.scalarCompare()
-		g.Setcc(cond, a64.RAX)
-		g.MovZX8(a64.RAX, a64.RAX)
-		g.Neg32(a64.RAX)
+		g.Setcc(cond, asm.RAX)
+		g.MovZX8(asm.RAX, asm.RAX)
+		g.Neg32(asm.RAX)
 		finish()
 		return true
 	}
@@ -589,46 +589,46 @@ func (g *gen) scalarSetp() bool {
 	vector := g.outOfLineMask(w, op)
 	if name == "eq" || name == "ne" {
 		// No lane is equal when the difference to the first is more than that of the last.
-		g.sload(a64.RAX, a, 0, false)
-		g.sload(a64.RDX, b, 0, false)
-		g.RR(a64.ArithSub, false, a64.RDX, a64.RAX)
-		g.CmpI32(a64.RDX, int32(31*sa.stride))
-		g.J(a64.BE, vector.out)
-		g.MovI32(a64.RAX, map[string]uint32{"eq": 0, "ne": 0xffffffff}[name])
+		g.sload(asm.RAX, a, 0, false)
+		g.sload(asm.RDX, b, 0, false)
+		g.RR(asm.ArithSub, false, asm.RDX, asm.RAX)
+		g.CmpI32(asm.RDX, int32(31*sa.stride))
+		g.J(asm.BE, vector.out)
+		g.MovI32(asm.RAX, map[string]uint32{"eq": 0, "ne": 0xffffffff}[name])
 		g.Bind(vector.back)
 		finish()
 		return true
 	}
 	signed := strings.HasPrefix(op.Match.Type(0), "s")
-	g.sload(a64.RAX, a, 0, false)
-	g.sload(a64.RDX, b, 0, false)
+	g.sload(asm.RAX, a, 0, false)
+	g.sload(asm.RDX, b, 0, false)
 	g.lastLane(sa, signed, vector.out)
-	g.RR(a64.ArithCmp, false, a64.RAX, a64.RDX)
-	g.Setcc(cond, a64.RAX)
-	g.RR(a64.ArithCmp, false, a64.RDI, a64.RDX)
-	g.Setcc(cond, a64.RCX)
-	g.MovZX8(a64.RAX, a64.RAX)
-	g.MovZX8(a64.RCX, a64.RCX)
-	g.RR(a64.ArithCmp, false, a64.RAX, a64.RCX)
-	g.J(a64.NE, vector.out)
-	g.Neg32(a64.RAX)
+	g.RR(asm.ArithCmp, false, asm.RAX, asm.RDX)
+	g.Setcc(cond, asm.RAX)
+	g.RR(asm.ArithCmp, false, asm.RDI, asm.RDX)
+	g.Setcc(cond, asm.RCX)
+	g.MovZX8(asm.RAX, asm.RAX)
+	g.MovZX8(asm.RCX, asm.RCX)
+	g.RR(asm.ArithCmp, false, asm.RAX, asm.RCX)
+	g.J(asm.NE, vector.out)
+	g.Neg32(asm.RAX)
 	g.rejoin(vector.back, 0)
 	finish()
 	return true
 }
 
 // lastLane puts the last lane's value of an affine one, whose base is in rax, into rdi; it leaves for wrap when lanes between wrap around.
-func (g *gen) lastLane(s shape, signed bool, wrap a64.Label) {
+func (g *gen) lastLane(s shape, signed bool, wrap asm.Label) {
 	if s.lanes() {
-		g.Lea32(a64.RDI, a64.At(a64.RAX, 31))
+		g.Lea32(asm.RDI, asm.At(asm.RAX, 31))
 		return
 	}
-	g.MovR(false, a64.RDI, a64.RAX)
-	g.RI(a64.ArithAdd, false, a64.RDI, int32(31*s.stride))
+	g.MovR(false, asm.RDI, asm.RAX)
+	g.RI(asm.ArithAdd, false, asm.RDI, int32(31*s.stride))
 	if signed {
-		g.J(a64.O, wrap)
+		g.J(asm.O, wrap)
 	} else {
-		g.J(a64.B, wrap)
+		g.J(asm.B, wrap)
 	}
 }
 
@@ -642,7 +642,7 @@ func (g *gen) affineCompare(i int32) bool {
 }
 
 // branchAffine is a comparison of affine and uniform values with the branch behind it, at b's end: when the first and the last lane agree all do.
-func (g *gen) branchAffine(b, to int32, br *ir.Op, fall, part a64.Label) {
+func (g *gen) branchAffine(b, to int32, br *ir.Op, fall, part asm.Label) {
 	op := g.op
 	cond, _, _ := compareCond(op)
 	if br.Neg {
@@ -653,22 +653,22 @@ func (g *gen) branchAffine(b, to int32, br *ir.Op, fall, part a64.Label) {
 	vector := g.outOfLineMask(w, op)
 	signed := strings.HasPrefix(op.Match.Type(0), "s")
 	sa := g.v.webs[w].shape
-	g.sload(a64.RAX, a, 0, false)
+	g.sload(asm.RAX, a, 0, false)
 	if c, ok := immediate(bArg); !ok || c != int64(int32(c)) {
-		g.sload(a64.RDX, bArg, 0, false)
+		g.sload(asm.RDX, bArg, 0, false)
 	}
 	cmp := func(r uint8) {
 		if c, ok := immediate(bArg); ok {
 			g.CmpI32(r, int32(c))
 		} else {
-			g.RR(a64.ArithCmp, false, r, a64.RDX)
+			g.RR(asm.ArithCmp, false, r, asm.RDX)
 		}
 	}
 	g.lastLane(sa, signed, vector.out)
 	not := g.NewLabel()
-	cmp(a64.RAX)
+	cmp(asm.RAX)
 	g.J(cond^1, not)
-	cmp(a64.RDI)
+	cmp(asm.RDI)
 	g.J(cond^1, vector.out)
 	taken := g.NewLabel()
 	g.rejoin(taken, 0)
@@ -677,29 +677,29 @@ func (g *gen) branchAffine(b, to int32, br *ir.Op, fall, part a64.Label) {
 	g.pc, g.op = i+1, br
 	g.goTo(b, to)
 	g.rejoin(not, 0)
-	cmp(a64.RDI)
+	cmp(asm.RDI)
 	g.J(cond^1, fall)
 	g.Jmp(vector.out)
 	// lane by lane
 	g.rejoin(vector.back, 0)
 	if br.Neg {
-		g.Not32(a64.RAX)
+		g.Not32(asm.RAX)
 	}
 	if g.full {
-		g.Test32(a64.RAX, a64.RAX)
-		g.J(a64.E, fall)
-		g.CmpI32(a64.RAX, -1)
+		g.Test32(asm.RAX, asm.RAX)
+		g.J(asm.E, fall)
+		g.CmpI32(asm.RAX, -1)
 	} else {
-		g.AndLd32(a64.RAX, inContext(offMask))
-		g.J(a64.E, fall)
-		g.CmpLd32(a64.RAX, inContext(offMask))
+		g.AndLd32(asm.RAX, inContext(offMask))
+		g.J(asm.E, fall)
+		g.CmpLd32(asm.RAX, inContext(offMask))
 	}
-	g.J(a64.E, taken)
+	g.J(asm.E, taken)
 	g.Jmp(part)
 	g.join(fall)
 }
 
-type detour struct{ out, back a64.Label }
+type detour struct{ out, back asm.Label }
 
 // outOfLineMask compares lane by lane, with scratch registers only, and comes back with the lanes in eax.
 func (g *gen) outOfLineMask(w int32, op *ir.Op) detour {
@@ -713,27 +713,27 @@ func (g *gen) outOfLineMask(w int32, op *ir.Op) detour {
 	}
 	bw, bScalar := g.scalarWeb(b)
 	imm, _ := relation(op, intPredicates)
-	cmp := a64.CmpUD
+	cmp := asm.CmpUD
 	if strings.HasPrefix(op.Match.Type(0), "s") {
-		cmp = a64.CmpD
+		cmp = asm.CmpD
 	}
 	d.out = g.outOfLine(func() {
-		var m a64.Mem
+		var m asm.Mem
 		if bScalar {
 			m = g.v.webs[bw].at.mem(0)
 		} else {
 			m = rowMem(b.Ref)
 		}
-		g.VM(a64.BroadcastD, a64.Z, 0, 0, x.at.mem(0))
+		g.VM(asm.BroadcastD, asm.Z, 0, 0, x.at.mem(0))
 		for p := range 2 {
-			g.VL(a64.AddD, a64.Z, 1, 0, g.strides(x.shape.stride, 16*p, false))
-			g.VMI(cmp, a64.Z.Broadcast(), 7, 1, m, imm)
+			g.VL(asm.AddD, asm.Z, 1, 0, g.strides(x.shape.stride, 16*p, false))
+			g.VMI(cmp, asm.Z.Broadcast(), 7, 1, m, imm)
 			if p == 0 {
-				g.KMovRW(a64.RAX, 7)
+				g.KMovRW(asm.RAX, 7)
 			} else {
-				g.KMovRW(a64.RDX, 7)
-				g.ShlI32(a64.RDX, 16)
-				g.Or32(a64.RAX, a64.RDX)
+				g.KMovRW(asm.RDX, 7)
+				g.ShlI32(asm.RDX, 16)
+				g.Or32(asm.RAX, asm.RDX)
 			}
 		}
 		g.Jmp(d.back)
@@ -748,7 +748,7 @@ func (g *gen) specialPlace(op *ir.Op) (place, bool) {
 	if comp == "" {
 		axis = 0
 	}
-	at := func(off int32) (place, bool) { return place{base: a64.R15, disp: off + int32(4*axis), set: true}, true }
+	at := func(off int32) (place, bool) { return place{base: asm.R15, disp: off + int32(4*axis), set: true}, true }
 	switch name {
 	case "%ntid":
 		return at(offBlock)
@@ -757,7 +757,7 @@ func (g *gen) specialPlace(op *ir.Op) (place, bool) {
 	case "%nctaid":
 		return at(offGrid)
 	case "%tid":
-		return place{base: a64.RBX, disp: g.lay.tid + int32(16*axis), set: true}, true
+		return place{base: asm.RBX, disp: g.lay.tid + int32(16*axis), set: true}, true
 	}
 	return place{}, false
 }

@@ -5,27 +5,27 @@ import (
 	"runtime/debug"
 	"unsafe"
 
-	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/mem"
 )
 
 // selfTest runs what the engine relies on: executable memory, a call and return, vector registers, and a memory fault that becomes a panic
 // with the address.
 func (e *engine) selfTest() (err error) {
-	var a amd64asm.Asm
+	var a asm.Asm
 	if e.isa == avx2 {
-		a.LowerToAVX2(amd64asm.R15, offRegisters)
+		a.LowerToAVX2(asm.R15, offRegisters)
 	}
-	a.Ld(amd64asm.RAX, inContext(offTables))
-	a.VM(amd64asm.BroadcastD, amd64asm.Z, 31, 0, amd64asm.At(amd64asm.RAX, offNaN))
-	a.VM(amd64asm.MovU32, amd64asm.Z, 20, 0, amd64asm.At(amd64asm.RAX, offStepsD))
-	a.V(amd64asm.AddD, amd64asm.Z, 8, 20, 20)
-	a.VM(amd64asm.MovU32St, amd64asm.Z, 8, 0, inContext(offScratch))
-	a.Ld(amd64asm.RCX, inContext(offLow))
+	a.Ld(asm.RAX, inContext(offTables))
+	a.VM(asm.BroadcastD, asm.Z, 31, 0, asm.At(asm.RAX, offNaN))
+	a.VM(asm.MovU32, asm.Z, 20, 0, asm.At(asm.RAX, offStepsD))
+	a.V(asm.AddD, asm.Z, 8, 20, 20)
+	a.VM(asm.MovU32St, asm.Z, 8, 0, inContext(offScratch))
+	a.Ld(asm.RCX, inContext(offLow))
 	a.StI32(inContext(offOp), 7)
-	a.Ld32(amd64asm.RAX, amd64asm.At(amd64asm.RCX, 0)) // may fault
+	a.Ld32(asm.RAX, asm.At(asm.RCX, 0)) // may fault
 	a.VZeroUpper()
-	a.MovI32(amd64asm.RAX, 0x1234)
+	a.MovI32(asm.RAX, 0x1234)
 	a.Ret()
 	text, err := a.Finish()
 	if err != nil {

@@ -14,6 +14,15 @@ import (
 	"github.com/gocuda/cuda/internal/exec/interp"
 )
 
+const stopKernel = `.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out) {
+	.reg .b32 %%r<8>; .reg .b64 %%q<8>; .reg .pred %%p<4>; .shared .b32 sm[32];
+	ld.param.u64 %%q1, [out]; mov.u32 %%r1, %%tid.x;
+%s	ret;
+}`
+
 // TestStop stops grids of all shapes: a kernel has to end within milliseconds (Context.Wait promises it), however short or long its blocks are.
 func TestStop(t *testing.T) {
 	engines := map[string]exec.Engine{"interpreter": interp.New()}
@@ -90,4 +99,41 @@ func stopped(t *testing.T, k *exectest.Kernel, c exectest.Config, workers int, a
 		t.Fatalf("%v, want it stopped", err)
 	}
 	return (used() - at) / time.Duration(workers)
+}
+
+// TestStopCompiling stops a launch while its machine code is made, which takes seconds for such a kernel; the next launch has its code all the same.
+func TestStopCompiling(t *testing.T) {
+	eachISA(t, func(t *testing.T, e *engine) {
+		for _, cluster := range []uint32{0, 1} {
+			d := exectest.Open(t)
+			d.Engine = e
+			n := 40000
+			k, err := d.Load(fmt.Sprintf(stopKernel, strings.Repeat("ld.global.u32 %r2, [%q1]; add.u32 %r3, %r3, %r2; st.global.u32 [%q1], %r3;\n", n/3))).Kernel("k")
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, _ := d.Alloc(4)
+			c := exectest.Config{Block: exectest.Dim(32)}
+			if cluster > 0 {
+				c.Cluster = exectest.Dim(cluster)
+			}
+			// The analyses are made without looking; what takes long is to write the code.
+			y := k.Code.(*code)
+			var stop atomic.Bool
+			stop.Store(true)
+			y.ctaVersion(ctaKey{dims: [3]uint32{32, 1, 1}}, &stop)
+			y.compile(&y.funcs[0], 1, &stop)
+			if late := stopped(t, k, c, 1, out); late > 5*stopLate {
+				t.Errorf("clusters of %d: it went on for %v after it was stopped", cluster, late)
+			}
+			begin := time.Now()
+			if err := k.Run(c, out); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%v", time.Since(begin))
+			if s := e.Statistics(); s.Code == 0 || s.NoCode != [whyCount]uint64{} {
+				t.Errorf("%+v", s)
+			}
+		}
+	})
 }

@@ -3,7 +3,7 @@ package jit
 import (
 	"strings"
 
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -56,7 +56,7 @@ func (g *gen) scalarAddress(ac *access) (w int32, ok bool) {
 }
 
 // checkBase leaves for slow unless the base in r is good for the access. rcx and rdx are used.
-func (g *gen) checkBase(ac *access, w int32, half int, r uint8, slow a64.Label) {
+func (g *gen) checkBase(ac *access, w int32, half int, r uint8, slow asm.Label) {
 	x := &g.v.webs[w]
 	space := ir.Global
 	if !ac.global() {
@@ -69,10 +69,10 @@ func (g *gen) checkBase(ac *access, w int32, half int, r uint8, slow a64.Label) 
 	}
 	if ac.global() {
 		if !ok {
-			g.MovR(true, a64.RCX, r)
-			g.SubLd(a64.RCX, inContext(offLow))
-			g.CmpLd(a64.RCX, inContext(offSpan))
-			g.J(a64.A, slow)
+			g.MovR(true, asm.RCX, r)
+			g.SubLd(asm.RCX, inContext(offLow))
+			g.CmpLd(asm.RCX, inContext(offSpan))
+			g.J(asm.A, slow)
 		}
 	} else if need := g.reach(ac, w); !ok || have.high < need {
 		have.high = need
@@ -82,37 +82,37 @@ func (g *gen) checkBase(ac *access, w int32, half int, r uint8, slow a64.Label) 
 		}
 		stride := int32(x.shape.stride)
 		if g.full || stride == 0 {
-			g.Ld32(a64.RCX, inContext(offSharedTop))
-			g.RI(a64.ArithSub, true, a64.RCX, need-1+lanes*stride)
-			g.J(a64.S, slow)
-			g.RR(a64.ArithCmp, true, r, a64.RCX)
-			g.J(a64.A, slow)
+			g.Ld32(asm.RCX, inContext(offSharedTop))
+			g.RI(asm.ArithSub, true, asm.RCX, need-1+lanes*stride)
+			g.J(asm.S, slow)
+			g.RR(asm.ArithCmp, true, r, asm.RCX)
+			g.J(asm.A, slow)
 		} else {
 			// up to the highest lane that runs
 			none := g.NewLabel()
-			g.Ld32(a64.RDX, inContext(offMask))
+			g.Ld32(asm.RDX, inContext(offMask))
 			if x.shape.halves {
 				if half == 0 {
-					g.AndI32(a64.RDX, 0xffff)
+					g.AndI32(asm.RDX, 0xffff)
 				} else {
-					g.ShrI32(a64.RDX, 16)
+					g.ShrI32(asm.RDX, 16)
 				}
-				g.J(a64.E, none)
+				g.J(asm.E, none)
 			}
-			g.Bsr32(a64.RDX, a64.RDX)
-			g.ImulI(true, a64.RDX, a64.RDX, stride)
-			g.RR(a64.ArithAdd, true, a64.RDX, r)
-			g.Ld32(a64.RCX, inContext(offSharedTop))
-			g.RI(a64.ArithSub, true, a64.RCX, need-1)
-			g.J(a64.S, slow)
-			g.RR(a64.ArithCmp, true, a64.RDX, a64.RCX)
-			g.J(a64.A, slow)
+			g.Bsr32(asm.RDX, asm.RDX)
+			g.ImulI(true, asm.RDX, asm.RDX, stride)
+			g.RR(asm.ArithAdd, true, asm.RDX, r)
+			g.Ld32(asm.RCX, inContext(offSharedTop))
+			g.RI(asm.ArithSub, true, asm.RCX, need-1)
+			g.J(asm.S, slow)
+			g.RR(asm.ArithCmp, true, asm.RDX, asm.RCX)
+			g.J(asm.A, slow)
 			g.rejoin(none, 0)
 		}
 	}
 	if have.align < ac.align {
 		g.TestI32(r, 1<<ac.align-1)
-		g.J(a64.NE, slow)
+		g.J(asm.NE, slow)
 		have.align = ac.align
 	}
 	g.checked[key] = have
@@ -168,13 +168,13 @@ func (g *gen) scalarBases(ac *access, w int32) (bases [2]uint8, n int) {
 		}
 		g.StI32(inContext(offOp), uint32(g.pc)|accessAffine<<24)
 	} else {
-		g.Ld(a64.RSI, inContext(offShared))
+		g.Ld(asm.RSI, inContext(offShared))
 	}
 	return bases, n
 }
 
 // element is the address of lane 0's element of a half, disp bytes on.
-func (g *gen) element(ac *access, w int32, bases [2]uint8, n, half int, disp int32) a64.Mem {
+func (g *gen) element(ac *access, w int32, bases [2]uint8, n, half int, disp int32) asm.Mem {
 	r := bases[0]
 	disp += ac.disp
 	if half == 1 {
@@ -185,13 +185,13 @@ func (g *gen) element(ac *access, w int32, bases [2]uint8, n, half int, disp int
 		}
 	}
 	if ac.global() {
-		return a64.At(r, disp)
+		return asm.At(r, disp)
 	}
-	return a64.Indexed(a64.RSI, r, 1, disp)
+	return asm.Indexed(asm.RSI, r, 1, disp)
 }
 
 // runMask is the option for memory accesses of a piece: lanes that do not run must not fault.
-func (g *gen) runMask(c ir.Class, p int) a64.Opt { return a64.Z.Mask(g.mask(c, p)) }
+func (g *gen) runMask(c ir.Class, p int) asm.Opt { return asm.Z.Mask(g.mask(c, p)) }
 
 // affineLoad loads from a scalar address; false when it does not.
 func (g *gen) affineLoad(ac *access) bool {
@@ -211,7 +211,7 @@ func (g *gen) affineLoad(ac *access) bool {
 	bases, n := g.scalarBases(ac, w)
 	if contiguous && ac.global() && fresh && !g.v.a.f.Loops && n == 1 {
 		for l := int32(0); l < int32(32*ac.es); l += 64 {
-			g.Prefetch(a64.At(bases[0], ac.disp+l+ahead))
+			g.Prefetch(asm.At(bases[0], ac.disp+l+ahead))
 		}
 	}
 	for i, d := range ac.regs {
@@ -232,37 +232,37 @@ func (g *gen) affineLoad(ac *access) bool {
 				if od.K == 0 && o.K != 0 {
 					o = o.Zeroing()
 				}
-				x := a64.MovU32
+				x := asm.MovU32
 				switch {
 				case s.stride == 0 && ac.es == 8:
-					x = a64.BroadcastQ
+					x = asm.BroadcastQ
 				case s.stride == 0:
-					x = a64.BroadcastD
+					x = asm.BroadcastD
 				case ac.es == 8:
-					x = a64.MovU64
+					x = asm.MovU64
 				case ac.es == 2 && ac.signed:
-					x = a64.MovSXWD
+					x = asm.MovSXWD
 				case ac.es == 2:
-					x = a64.MovZXWD
+					x = asm.MovZXWD
 				case ac.es == 1 && ac.signed:
-					x = a64.MovSXBD
+					x = asm.MovSXBD
 				case ac.es == 1:
-					x = a64.MovZXBD
+					x = asm.MovZXBD
 				}
 				g.VM(x, o, z, 0, m)
 			default:
 				if !ac.global() {
-					g.Lea(a64.RAX, m)
-					m = a64.At(a64.RAX, 0)
+					g.Lea(asm.RAX, m)
+					m = asm.At(asm.RAX, 0)
 				}
-				g.V(a64.XorD, a64.Z, 2, 2, 2)
-				g.VL(a64.MovU32, a64.Z, 1, 0, g.strides(s.stride, 0, false))
+				g.V(asm.XorD, asm.Z, 2, 2, 2)
+				g.VL(asm.MovU32, asm.Z, 1, 0, g.strides(s.stride, 0, false))
 				g.gatherMask(g.mask(d.Class, p))
-				x, move := a64.GatherDD, a64.MovA32
+				x, move := asm.GatherDD, asm.MovA32
 				if ac.es == 8 {
-					x, move = a64.GatherDQ, a64.MovA64
+					x, move = asm.GatherDQ, asm.MovA64
 				}
-				g.VX(x, a64.Z.Mask(7), 2, m.Base, 1, 1, m.Disp)
+				g.VX(x, asm.Z.Mask(7), 2, m.Base, 1, 1, m.Disp)
 				z, o := g.dst(d, p)
 				g.V(move, o, z, 0, 2)
 			}
@@ -281,16 +281,16 @@ func (g *gen) uniformAccess(ac *access, w int32) bool {
 	bases, n := g.scalarBases(ac, w)
 	if len(ac.regs) > 1 {
 		// The results may take the register of the base.
-		g.Lea(a64.RSI, g.element(ac, w, bases, n, 0, 0))
-		g.loadSame(ac, func(disp int32) a64.Mem { return a64.At(a64.RSI, disp) })
+		g.Lea(asm.RSI, g.element(ac, w, bases, n, 0, 0))
+		g.loadSame(ac, func(disp int32) asm.Mem { return asm.At(asm.RSI, disp) })
 		return true
 	}
-	g.loadSame(ac, func(disp int32) a64.Mem { return g.element(ac, w, bases, n, 0, disp) })
+	g.loadSame(ac, func(disp int32) asm.Mem { return g.element(ac, w, bases, n, 0, disp) })
 	return true
 }
 
 // loadSame loads elements that are the same for all lanes.
-func (g *gen) loadSame(ac *access, at func(disp int32) a64.Mem) {
+func (g *gen) loadSame(ac *access, at func(disp int32) asm.Mem) {
 	float := strings.HasPrefix(g.op.Match.Types[len(g.op.Match.Types)-1], "f")
 	for i, d := range ac.regs {
 		if d.Kind != ir.Row {
@@ -306,20 +306,20 @@ func (g *gen) loadSame(ac *access, at func(disp int32) a64.Mem) {
 				g.pin()
 			}
 			if ac.es >= 4 {
-				g.LdR(wide, a64.RAX, m)
+				g.LdR(wide, asm.RAX, m)
 			}
-			g.sset(def, 0, a64.RAX)
+			g.sset(def, 0, asm.RAX)
 			continue
 		}
 		for p := range g.each(d) {
 			z, o := g.dst(d, p)
 			switch {
 			case ac.es == 8:
-				g.VM(a64.BroadcastQ, o, z, 0, m)
+				g.VM(asm.BroadcastQ, o, z, 0, m)
 			case ac.es == 4:
-				g.VM(a64.BroadcastD, o, z, 0, m)
+				g.VM(asm.BroadcastD, o, z, 0, m)
 			default:
-				g.V(a64.BroadcastDR, o, z, 0, a64.RAX)
+				g.V(asm.BroadcastDR, o, z, 0, asm.RAX)
 			}
 		}
 	}
@@ -355,21 +355,21 @@ func (g *gen) affineStore(ac *access) bool {
 			z := g.reg(v, p)
 			o := g.runMask(v.Class, p)
 			if contiguous {
-				x := map[int]a64.Op{1: a64.MovDB, 2: a64.MovDW, 4: a64.MovU32St, 8: a64.MovU64St}[ac.es]
+				x := map[int]asm.Op{1: asm.MovDB, 2: asm.MovDW, 4: asm.MovU32St, 8: asm.MovU64St}[ac.es]
 				g.VM(x, o, z, 0, m)
 				continue
 			}
 			if !ac.global() {
-				g.Lea(a64.RAX, m)
-				m = a64.At(a64.RAX, 0)
+				g.Lea(asm.RAX, m)
+				m = asm.At(asm.RAX, 0)
 			}
-			g.VL(a64.MovU32, a64.Z, 1, 0, g.strides(s.stride, 0, false))
+			g.VL(asm.MovU32, asm.Z, 1, 0, g.strides(s.stride, 0, false))
 			g.gatherMask(g.mask(v.Class, p))
-			x := a64.ScatterDD
+			x := asm.ScatterDD
 			if ac.es == 8 {
-				x = a64.ScatterDQ
+				x = asm.ScatterDQ
 			}
-			g.VX(x, a64.Z.Mask(7), z, m.Base, 1, 1, m.Disp)
+			g.VX(x, asm.Z.Mask(7), z, m.Base, 1, 1, m.Disp)
 		}
 	}
 	return true
@@ -382,22 +382,22 @@ func (g *gen) streamStore(ac *access, base uint8) {
 	for p := range z {
 		z[p] = g.reg(v, p)
 	}
-	store := func(x a64.Op) {
+	store := func(x asm.Op) {
 		for p, r := range z {
-			g.VM(x, a64.Z, r, 0, a64.At(base, ac.disp+int32(64*p)))
+			g.VM(x, asm.Z, r, 0, asm.At(base, ac.disp+int32(64*p)))
 		}
 	}
 	done, near := g.NewLabel(), g.NewLabel()
 	g.CmpMI32(inContext(offStream), 0)
-	g.J(a64.NE, g.outOfLine(func() {
-		g.Lea(a64.RAX, a64.At(base, ac.disp))
-		g.TestI32(a64.RAX, 63)
-		g.J(a64.NE, near)
-		store(a64.MovNT)
+	g.J(asm.NE, g.outOfLine(func() {
+		g.Lea(asm.RAX, asm.At(base, ac.disp))
+		g.TestI32(asm.RAX, 63)
+		g.J(asm.NE, near)
+		store(asm.MovNT)
 		g.Jmp(done)
 	}))
 	g.Bind(near)
-	store(a64.MovU32St)
+	store(asm.MovU32St)
 	g.Bind(done)
 }
 
@@ -411,14 +411,14 @@ func (g *gen) uniformStore(ac *access, w int32) bool {
 	bases, n := g.scalarBases(ac, w)
 	for i, v := range ac.regs {
 		m := g.element(ac, w, bases, n, 0, int32(i*ac.es))
-		g.sload(a64.RAX, v, 0, v.Class == ir.W64)
+		g.sload(asm.RAX, v, 0, v.Class == ir.W64)
 		switch ac.es {
 		case 1:
-			g.St8(m, a64.RAX)
+			g.St8(m, asm.RAX)
 		case 2:
-			g.St16(m, a64.RAX)
+			g.St16(m, asm.RAX)
 		default:
-			g.StR(ac.es == 8, m, a64.RAX)
+			g.StR(ac.es == 8, m, asm.RAX)
 		}
 	}
 	return true

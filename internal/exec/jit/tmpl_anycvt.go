@@ -1,7 +1,7 @@
 package jit
 
 import (
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -11,25 +11,25 @@ import (
 // quarter puts quarter q of a source as 64-bit integers into z: its low bits, extended.
 func (g *gen) quarterInt(z uint8, a *ir.Arg, q, bits int, signed bool) {
 	if a.Class == ir.W64 {
-		g.V(a64.MovA64, a64.Z, z, 0, g.reg(a, q))
+		g.V(asm.MovA64, asm.Z, z, 0, g.reg(a, q))
 	} else {
 		g.widen(z, a, q, false)
 	}
 	if bits == 64 {
 		return
 	}
-	g.VI(a64.ShiftQ, a64.Z, a64.ShiftSll, z, z, uint8(64-bits))
+	g.VI(asm.ShiftQ, asm.Z, asm.ShiftSll, z, z, uint8(64-bits))
 	if signed {
-		g.VI(a64.ShiftAQ, a64.Z, a64.ShiftSra, z, z, uint8(64-bits))
+		g.VI(asm.ShiftAQ, asm.Z, asm.ShiftSra, z, z, uint8(64-bits))
 	} else {
-		g.VI(a64.ShiftQ, a64.Z, a64.ShiftSrl, z, z, uint8(64-bits))
+		g.VI(asm.ShiftQ, asm.Z, asm.ShiftSrl, z, z, uint8(64-bits))
 	}
 }
 
 // quarterDouble puts quarter q of a floating point source as f64 into z. z+1 is used.
 func (g *gen) quarterDouble(z uint8, a *ir.Arg, q int, typ string) {
 	if typ == "f64" {
-		g.V(a64.MovA64, a64.Z, z, 0, g.reg(a, q))
+		g.V(asm.MovA64, asm.Z, z, 0, g.reg(a, q))
 		return
 	}
 	r := g.reg(a, q/2)
@@ -38,10 +38,10 @@ func (g *gen) quarterDouble(z uint8, a *ir.Arg, q int, typ string) {
 		r = z + 1
 	}
 	if q&1 == 1 {
-		g.VI(a64.ExtractQ4, a64.Z, r, 0, z, 1)
+		g.VI(asm.ExtractQ4, asm.Z, r, 0, z, 1)
 		r = z
 	}
-	g.V(a64.CvtPS2PD, a64.Z, z, 0, r)
+	g.V(asm.CvtPS2PD, asm.Z, z, 0, r)
 }
 
 // byQuarters makes an operation of a body that leaves 64-bit results of quarter q in register 0, or 32-bit ones in its lower half when narrow is set.
@@ -55,10 +55,10 @@ func byQuarters(d, a *ir.Arg, narrow bool, body func(g *gen, q int)) emitter {
 				g.pin()
 				body(g, q)
 				if narrow { // a register wider than the type
-					g.V(a64.MovZXDQ, a64.Z, 0, 0, 0)
+					g.V(asm.MovZXDQ, asm.Z, 0, 0, 0)
 				}
 				z, o := g.dst(d, q)
-				g.V(a64.MovA64, o, z, 0, 0)
+				g.V(asm.MovA64, o, z, 0, 0)
 			}
 			return
 		}
@@ -67,29 +67,29 @@ func byQuarters(d, a *ir.Arg, narrow bool, body func(g *gen, q int)) emitter {
 			for h := 1; h >= 0; h-- {
 				body(g, 2*p+h)
 				if !narrow {
-					g.V(a64.MovQD, a64.Z, 0, 0, 0)
+					g.V(asm.MovQD, asm.Z, 0, 0, 0)
 				}
 				if h == 1 {
-					g.V(a64.MovA32, a64.Z, 7, 0, 0)
+					g.V(asm.MovA32, asm.Z, 7, 0, 0)
 				}
 			}
-			g.VI(a64.InsertQ4, a64.Z, 0, 0, 7, 1)
+			g.VI(asm.InsertQ4, asm.Z, 0, 0, 7, 1)
 			if d.Width != 0 && d.Width < 32 {
-				g.VL(a64.AndD, a64.Z, 0, 0, g.word32(1<<d.Width-1))
+				g.VL(asm.AndD, asm.Z, 0, 0, g.word32(1<<d.Width-1))
 			}
 			z, o := g.dst(d, p)
-			g.V(a64.MovA32, o, z, 0, 0)
+			g.V(asm.MovA32, o, z, 0, 0)
 		}
 	}
 }
 
 // oddSingle rounds quarter conversions of x to f32 to odd in register 0: convert is the instruction. Registers 5 and 6 are used.
-func (g *gen) oddSingle(convert a64.Op, x uint8) {
+func (g *gen) oddSingle(convert asm.Op, x uint8) {
 	g.V(convert, rounded(1), 5, 0, x)
 	g.V(convert, rounded(2), 6, 0, x)
 	g.V(convert, rounded(3), 0, 0, x)
-	g.VI(a64.CmpPS, a64.Y, 7, 5, 6, 4)
-	g.VL(a64.OrD, a64.Y.Mask(7), 0, 0, g.word32(1))
+	g.VI(asm.CmpPS, asm.Y, 7, 5, 6, 4)
+	g.VL(asm.OrD, asm.Y.Mask(7), 0, 0, g.word32(1))
 }
 
 func narrowCvt(op *ir.Op) emitter {
@@ -113,20 +113,20 @@ func narrowCvt(op *ir.Op) emitter {
 		return nil
 	}
 	clamp := func(g *gen) { // f32 in 0 to [0, 1]
-		g.VL(a64.MovU32, a64.Z, 3, 0, g.word32(0x7f800000))
-		g.VI(a64.CmpUD, a64.Z, 7, 0, 3, 6)
-		g.V(a64.XorD, a64.Z.Mask(7), 0, 0, 0)
-		g.VL(a64.MinUD, a64.Z, 0, 0, g.word32(0x3f800000))
+		g.VL(asm.MovU32, asm.Z, 3, 0, g.word32(0x7f800000))
+		g.VI(asm.CmpUD, asm.Z, 7, 0, 3, 6)
+		g.V(asm.XorD, asm.Z.Mask(7), 0, 0, 0)
+		g.VL(asm.MinUD, asm.Z, 0, 0, g.word32(0x3f800000))
 	}
 	switch {
 	case dt == "tf32" && st == "f32" && op.Match.Has("rna") && !ftz && !sat:
 		return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []uint8) {
-			g.VL(a64.AndD, a64.Z, 1, r[0], g.word32(0x7f800000))
-			g.VL(a64.MovU32, a64.Z, 2, 0, g.word32(0x7f800000))
-			g.V(a64.MovA32, a64.Z, 0, 0, r[0])
-			g.VI(a64.CmpD, a64.Z, 7, 1, 2, 4)
-			g.VL(a64.AddD, a64.Z.Mask(7), 0, 0, g.word32(1<<12))
-			g.VL(a64.AndD, a64.Z, 0, 0, g.word32(0xffffe000))
+			g.VL(asm.AndD, asm.Z, 1, r[0], g.word32(0x7f800000))
+			g.VL(asm.MovU32, asm.Z, 2, 0, g.word32(0x7f800000))
+			g.V(asm.MovA32, asm.Z, 0, 0, r[0])
+			g.VI(asm.CmpD, asm.Z, 7, 1, 2, 4)
+			g.VL(asm.AddD, asm.Z.Mask(7), 0, 0, g.word32(1<<12))
+			g.VL(asm.AndD, asm.Z, 0, 0, g.word32(0xffffe000))
 		})
 	case !known:
 		return nil
@@ -153,9 +153,9 @@ func narrowCvt(op *ir.Op) emitter {
 				s = 0
 			}
 			if integral {
-				g.VI(a64.RndScalePS, a64.Z, 0, 0, s, 8|mode)
+				g.VI(asm.RndScalePS, asm.Z, 0, 0, s, 8|mode)
 			} else if s != 0 {
-				g.V(a64.MovA32, a64.Z, 0, 0, s)
+				g.V(asm.MovA32, asm.Z, 0, 0, s)
 			}
 			if ftz || integral {
 				g.canonical(0, 0)
@@ -170,12 +170,12 @@ func narrowCvt(op *ir.Op) emitter {
 		if !integral {
 			return copyRow(d, a)
 		}
-		return byPieces(ir.W64, d, []*ir.Arg{a}, func(g *gen, r []uint8) { g.VI(a64.RndScalePD, a64.Z, 0, 0, r[0], 8|mode) })
+		return byPieces(ir.W64, d, []*ir.Arg{a}, func(g *gen, r []uint8) { g.VI(asm.RndScalePD, asm.Z, 0, 0, r[0], 8|mode) })
 	case dt == st && integral && !ftz: // halves
 		bf := dt == "bf16"
 		return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []uint8) {
 			g.halfToSingle(0, r[0], bf, false)
-			g.VI(a64.RndScalePS, a64.Z, 0, 0, 0, 8|mode)
+			g.VI(asm.RndScalePS, asm.Z, 0, 0, 0, 8|mode)
 			if sat {
 				clamp(g)
 			}
@@ -203,7 +203,7 @@ func narrowCvt(op *ir.Op) emitter {
 		}
 		bf := dt == "bf16"
 		return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []uint8) {
-			g.V(a64.MovA32, a64.Z, 0, 0, r[0])
+			g.V(asm.MovA32, asm.Z, 0, 0, r[0])
 			if sat {
 				clamp(g)
 			}
@@ -212,7 +212,7 @@ func narrowCvt(op *ir.Op) emitter {
 	case dt == "f64" && !sat:
 		return byQuarters(d, a, false, func(g *gen, q int) { g.quarterDouble(0, a, q, st) })
 	case dt == "f32" && st == "f64" && !sat:
-		return byQuarters(d, a, true, func(g *gen, q int) { g.V(a64.CvtPD2PS, rounded(mode), 0, 0, g.reg(a, q)) })
+		return byQuarters(d, a, true, func(g *gen, q int) { g.V(asm.CvtPD2PS, rounded(mode), 0, 0, g.reg(a, q)) })
 	}
 	return nil
 }
@@ -222,29 +222,29 @@ func toInteger(op *ir.Op, d, a *ir.Arg, st string, width int, signed bool, mode 
 	return byQuarters(d, a, false, func(g *gen, q int) {
 		g.quarterDouble(1, a, q, st)
 		if ftz { // an f32 that is subnormal
-			g.VL(a64.AndQ, a64.Z, 2, 1, g.word64(1<<63-1))
-			g.VL(a64.MovU64, a64.Z, 3, 0, g.word64(0x3810000000000000)) // 2^-126
-			g.VI(a64.CmpUQ, a64.Z, 7, 2, 3, 1)
-			g.V(a64.XorQ, a64.Z.Mask(7), 1, 1, 1)
+			g.VL(asm.AndQ, asm.Z, 2, 1, g.word64(1<<63-1))
+			g.VL(asm.MovU64, asm.Z, 3, 0, g.word64(0x3810000000000000)) // 2^-126
+			g.VI(asm.CmpUQ, asm.Z, 7, 2, 3, 1)
+			g.V(asm.XorQ, asm.Z.Mask(7), 1, 1, 1)
 		}
 		if !signed && width == 64 {
-			g.V(a64.CvtPD2UQQ, rounded(mode), 0, 0, 1)
-			g.V(a64.XorQ, a64.Z, 2, 2, 2)
-			g.VI(a64.CmpPD, a64.Z, 7, 1, 2, 17)
-			g.V(a64.MovA64, a64.Z.Mask(7), 0, 0, 2)
+			g.V(asm.CvtPD2UQQ, rounded(mode), 0, 0, 1)
+			g.V(asm.XorQ, asm.Z, 2, 2, 2)
+			g.VI(asm.CmpPD, asm.Z, 7, 1, 2, 17)
+			g.V(asm.MovA64, asm.Z.Mask(7), 0, 0, 2)
 		} else {
-			g.VI(a64.RndScalePD, a64.Z, 0, 0, 1, 8|mode)
-			g.V(a64.CvtTPD2QQ, a64.Z, 0, 0, 0)
-			g.VL(a64.MovU64, a64.Z, 2, 0, g.word64(0x43e0000000000000)) // 2^63
-			g.VI(a64.CmpPD, a64.Z, 7, 1, 2, 29)
-			g.VL(a64.MovU64, a64.Z.Mask(7), 0, 0, g.word64(1<<63-1))
+			g.VI(asm.RndScalePD, asm.Z, 0, 0, 1, 8|mode)
+			g.V(asm.CvtTPD2QQ, asm.Z, 0, 0, 0)
+			g.VL(asm.MovU64, asm.Z, 2, 0, g.word64(0x43e0000000000000)) // 2^63
+			g.VI(asm.CmpPD, asm.Z, 7, 1, 2, 29)
+			g.VL(asm.MovU64, asm.Z.Mask(7), 0, 0, g.word64(1<<63-1))
 			if width < 64 {
 				lo, hi := uint64(0), uint64(1)<<width-1
 				if signed {
 					lo, hi = ^uint64(0)<<(width-1), 1<<(width-1)-1
 				}
-				g.VL(a64.MinSQ, a64.Z, 0, 0, g.word64(hi))
-				g.VL(a64.MaxSQ, a64.Z, 0, 0, g.word64(lo))
+				g.VL(asm.MinSQ, asm.Z, 0, 0, g.word64(hi))
+				g.VL(asm.MaxSQ, asm.Z, 0, 0, g.word64(lo))
 			}
 		}
 		nan := uint64(0)
@@ -254,8 +254,8 @@ func toInteger(op *ir.Op, d, a *ir.Arg, st string, width int, signed bool, mode 
 				nan = -nan
 			}
 		}
-		g.VI(a64.CmpPD, a64.Z, 7, 1, 1, 3)
-		g.VL(a64.MovU64, a64.Z.Mask(7), 0, 0, g.word64(nan))
+		g.VI(asm.CmpPD, asm.Z, 7, 1, 1, 3)
+		g.VL(asm.MovU64, asm.Z.Mask(7), 0, 0, g.word64(nan))
 	})
 }
 
@@ -265,18 +265,18 @@ func fromInteger(d, a *ir.Arg, dt string, bits int, signed bool, mode uint8) emi
 		return nil
 	}
 	if dt == "f64" {
-		x := a64.CvtUQQ2PD
+		x := asm.CvtUQQ2PD
 		if signed {
-			x = a64.CvtQQ2PD
+			x = asm.CvtQQ2PD
 		}
 		return byQuarters(d, a, false, func(g *gen, q int) {
 			g.quarterInt(1, a, q, bits, signed)
 			g.V(x, rounded(mode), 0, 0, 1)
 		})
 	}
-	x := a64.CvtUQQ2PS
+	x := asm.CvtUQQ2PS
 	if signed {
-		x = a64.CvtQQ2PS
+		x = asm.CvtQQ2PS
 	}
 	if dt == "f32" {
 		return byQuarters(d, a, true, func(g *gen, q int) {
@@ -303,29 +303,29 @@ func saturatingCvt(d, a *ir.Arg, dbits, sbits int, dsigned, ssigned bool) emitte
 	}
 	return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []uint8) {
 		s := uint8(32 - sbits)
-		kind := uint8(a64.ShiftSrl)
+		kind := uint8(asm.ShiftSrl)
 		if ssigned {
-			kind = a64.ShiftSra
+			kind = asm.ShiftSra
 		}
-		g.V(a64.MovA32, a64.Z, 0, 0, r[0])
+		g.V(asm.MovA32, asm.Z, 0, 0, r[0])
 		if s > 0 {
-			g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 0, 0, s)
-			g.VI(a64.ShiftD, a64.Z, kind, 0, 0, s)
+			g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 0, 0, s)
+			g.VI(asm.ShiftD, asm.Z, kind, 0, 0, s)
 		}
 		if !ssigned {
-			g.VL(a64.MinUD, a64.Z, 0, 0, g.word32(top))
+			g.VL(asm.MinUD, asm.Z, 0, 0, g.word32(top))
 		} else {
 			lo := uint32(0)
 			if dsigned {
 				lo = ^uint32(0) << (dbits - 1)
 			}
-			g.VL(a64.MaxSD, a64.Z, 0, 0, g.word32(lo))
+			g.VL(asm.MaxSD, asm.Z, 0, 0, g.word32(lo))
 			if top>>31 == 0 {
-				g.VL(a64.MinSD, a64.Z, 0, 0, g.word32(top))
+				g.VL(asm.MinSD, asm.Z, 0, 0, g.word32(top))
 			}
 		}
 		if d.Width != 0 && d.Width < 32 {
-			g.VL(a64.AndD, a64.Z, 0, 0, g.word32(1<<d.Width-1))
+			g.VL(asm.AndD, asm.Z, 0, 0, g.word32(1<<d.Width-1))
 		}
 	})
 }
@@ -341,15 +341,15 @@ func pairCvt(op *ir.Op) emitter {
 	relu := op.Match.Has("relu")
 	return byPieces(ir.W32, d, in, func(g *gen, r []uint8) {
 		for i := range uint8(2) {
-			g.V(a64.MovA32, a64.Z, i, 0, r[i])
+			g.V(asm.MovA32, asm.Z, i, 0, r[i])
 			g.singleToHalf(i, 2, bf, mode)
 			if relu {
-				g.VL(a64.TestMD, a64.Z, 7, i, g.word32(0x8000))
-				g.V(a64.XorD, a64.Z.Mask(7), i, i, i)
+				g.VL(asm.TestMD, asm.Z, 7, i, g.word32(0x8000))
+				g.V(asm.XorD, asm.Z.Mask(7), i, i, i)
 			}
 		}
-		g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 0, 0, 16)
-		g.V(a64.OrD, a64.Z, 0, 0, 1)
+		g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 0, 0, 16)
+		g.V(asm.OrD, asm.Z, 0, 0, 1)
 	})
 }
 
@@ -357,7 +357,7 @@ func pairCvt(op *ir.Op) emitter {
 type comparison struct {
 	typ  string
 	cl   ir.Class
-	x    a64.Op
+	x    asm.Op
 	imm  uint8
 	half bool
 	bf   bool
@@ -371,27 +371,27 @@ func comparisonOf(op *ir.Op, typ string) (c comparison, ok bool) {
 	float := false
 	switch typ {
 	case "s16", "u16", "b16":
-		c.n16, c.x = true, a64.CmpUD
+		c.n16, c.x = true, asm.CmpUD
 		if typ == "s16" {
-			c.x = a64.CmpD
+			c.x = asm.CmpD
 		}
 	case "s32":
-		c.x = a64.CmpD
+		c.x = asm.CmpD
 	case "u32", "b32":
-		c.x = a64.CmpUD
+		c.x = asm.CmpUD
 	case "s64":
-		c.x, c.cl = a64.CmpQ, ir.W64
+		c.x, c.cl = asm.CmpQ, ir.W64
 	case "u64", "b64":
-		c.x, c.cl = a64.CmpUQ, ir.W64
+		c.x, c.cl = asm.CmpUQ, ir.W64
 	case "f32":
-		c.x, float = a64.CmpPS, true
+		c.x, float = asm.CmpPS, true
 	case "f64":
-		c.x, c.cl, float = a64.CmpPD, ir.W64, true
+		c.x, c.cl, float = asm.CmpPD, ir.W64, true
 	default:
 		if c.bf, c.pair, c.half = halfType(typ); !c.half {
 			return c, false
 		}
-		c.x, float = a64.CmpPS, true
+		c.x, float = asm.CmpPS, true
 	}
 	of := intPredicates
 	if float {
@@ -419,21 +419,21 @@ func (g *gen) compare(c *comparison, a, b *ir.Arg, high bool) {
 				g.halfToSingle(z, s, c.bf, high)
 				r[i] = z
 			case c.n16:
-				g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, z, r[i], 16)
+				g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, z, r[i], 16)
 				r[i] = z
 			case c.ftz && c.typ == "f32":
 				g.flush32(z, r[i])
 				r[i] = z
 			}
 		}
-		g.VI(c.x, a64.Z, 0, r[0], r[1], c.imm)
+		g.VI(c.x, asm.Z, 0, r[0], r[1], c.imm)
 		if p == 0 {
-			g.KMovRD(a64.RAX, 0)
+			g.KMovRD(asm.RAX, 0)
 			continue
 		}
-		g.KMovRD(a64.RDX, 0)
-		g.ShlI32(a64.RDX, uint8(32/n*p))
-		g.Or32(a64.RAX, a64.RDX)
+		g.KMovRD(asm.RDX, 0)
+		g.ShlI32(asm.RDX, uint8(32/n*p))
+		g.Or32(asm.RAX, asm.RDX)
 	}
 }
 
@@ -455,20 +455,20 @@ func narrowCompare(op *ir.Op) emitter {
 			if i == 0 || cmp.pair {
 				g.compare(&cmp, a, b, i == 1)
 			} else {
-				g.Ld32(a64.RAX, inContext(laneOut(2)))
-				g.Not32(a64.RAX)
+				g.Ld32(asm.RAX, inContext(laneOut(2)))
+				g.Not32(asm.RAX)
 			}
-			g.St32(inContext(laneOut(2)), a64.RAX) // before it is combined
+			g.St32(inContext(laneOut(2)), asm.RAX) // before it is combined
 			if c != nil && combine != "" {
-				g.pred(a64.RDX, c)
-				g.combine(combine, a64.RAX, a64.RDX)
+				g.pred(asm.RDX, c)
+				g.combine(combine, asm.RAX, asm.RDX)
 			}
-			g.St32(inContext(laneOut(i)), a64.RAX)
+			g.St32(inContext(laneOut(i)), asm.RAX)
 		}
 		for i, x := range []*ir.Arg{d, q} {
 			if x != nil && x.Kind == ir.Row {
-				g.Ld32(a64.RAX, inContext(laneOut(i)))
-				g.setPred(x, a64.RAX)
+				g.Ld32(asm.RAX, inContext(laneOut(i)))
+				g.setPred(x, asm.RAX)
 			}
 		}
 	}
@@ -499,26 +499,26 @@ func setTemplate(op *ir.Op) emitter {
 		for i := range n {
 			g.compare(&cmp, a, b, i == 1)
 			if c != nil && combine != "" {
-				g.pred(a64.RDX, c)
-				g.combine(combine, a64.RAX, a64.RDX)
+				g.pred(asm.RDX, c)
+				g.combine(combine, asm.RAX, asm.RDX)
 			}
-			g.St32(inContext(laneOut(i)), a64.RAX)
+			g.St32(inContext(laneOut(i)), asm.RAX)
 		}
 		for p := range g.each(d) {
 			g.pin()
 			for i := range n {
-				g.Ld32(a64.RAX, inContext(laneOut(i)))
+				g.Ld32(asm.RAX, inContext(laneOut(i)))
 				if p == 1 {
-					g.ShrI32(a64.RAX, 16)
+					g.ShrI32(asm.RAX, 16)
 				}
-				g.KMovDR(7, a64.RAX)
-				g.VL(a64.MovU32, a64.Z.Mask(7).Zeroing(), uint8(i), 0, g.word32(yes<<(16*i)))
+				g.KMovDR(7, asm.RAX)
+				g.VL(asm.MovU32, asm.Z.Mask(7).Zeroing(), uint8(i), 0, g.word32(yes<<(16*i)))
 			}
 			if n == 2 {
-				g.V(a64.OrD, a64.Z, 0, 0, 1)
+				g.V(asm.OrD, asm.Z, 0, 0, 1)
 			}
 			z, o := g.dst(d, p)
-			g.V(a64.MovA32, o, z, 0, 0)
+			g.V(asm.MovA32, o, z, 0, 0)
 		}
 	}
 }

@@ -3,7 +3,7 @@ package jit
 import (
 	"unsafe"
 
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/num"
 	"github.com/gocuda/cuda/internal/ptx/optab"
@@ -94,7 +94,7 @@ func approxTemplate(op *ir.Op) emitter {
 			to := g.temp()
 			unit(g, x, to, ftz)
 			z, o := g.dst(d, p)
-			g.V(a64.MovA32, o, z, 0, to)
+			g.V(asm.MovA32, o, z, 0, to)
 			g.release()
 		}
 	}
@@ -113,11 +113,11 @@ func approxDivTemplate(op *ir.Op) emitter {
 			ra, rb := g.rawReg(a, p), g.rawReg(b, p)
 			r, f, x := g.temp(), g.temp(), g.temp()
 			g.scaleFactor(rb, f, full)
-			g.V(a64.MulPS, a64.Z, x, rb, f)
+			g.V(asm.MulPS, asm.Z, x, rb, f)
 			g.rcpUnit(x, r)
-			g.V(a64.MulPS, a64.Z, x, ra, f)
+			g.V(asm.MulPS, asm.Z, x, ra, f)
 			z, o := g.dst(d, p)
-			g.V(a64.MulPS, o, z, x, r)
+			g.V(asm.MulPS, o, z, x, r)
 			g.lazyNaN(z)
 			g.release()
 		}
@@ -142,29 +142,29 @@ func (g *gen) release() {
 
 // splat puts a word into all lanes. rax is used.
 func (g *gen) splat(z uint8, v uint32) {
-	g.MovI32(a64.RAX, v)
-	g.V(a64.BroadcastDR, a64.Z, z, 0, a64.RAX)
+	g.MovI32(asm.RAX, v)
+	g.V(asm.BroadcastDR, asm.Z, z, 0, asm.RAX)
 }
 
 // cmp compares words as unsigned numbers with a constant into k7: 1 less, 2 not greater, 5 not less, 6 greater, 0 equal. zmm7 and rax are used.
 func (g *gen) cmp(x uint8, v uint32, how uint8) {
 	g.splat(7, v)
-	g.VI(a64.CmpUD, a64.Z, 7, x, 7, how)
+	g.VI(asm.CmpUD, asm.Z, 7, x, 7, how)
 }
 
 // set puts a constant into the lanes of k7. rax is used.
 func (g *gen) set(z uint8, v uint32) {
-	g.MovI32(a64.RAX, v)
-	g.V(a64.BroadcastDR, a64.Z.Mask(7), z, 0, a64.RAX)
+	g.MovI32(asm.RAX, v)
+	g.V(asm.BroadcastDR, asm.Z.Mask(7), z, 0, asm.RAX)
 }
 
-func (g *gen) shift32(kind, d, s, n uint8) { g.VI(a64.ShiftD, a64.Z, kind, d, s, n) }
+func (g *gen) shift32(kind, d, s, n uint8) { g.VI(asm.ShiftD, asm.Z, kind, d, s, n) }
 func (g *gen) shift64(kind, d, s, n uint8) {
-	op := a64.ShiftQ
-	if kind == a64.ShiftSra {
-		op = a64.ShiftAQ
+	op := asm.ShiftQ
+	if kind == asm.ShiftSra {
+		op = asm.ShiftAQ
 	}
-	g.VI(op, a64.Z, kind, d, s, n)
+	g.VI(op, asm.Z, kind, d, s, n)
 }
 
 // curve evaluates a table at zmm0 and puts the f32 next to it toward zero, in units of 2^-40, into to. stage changes the 64-bit values in zmm5 first,
@@ -174,69 +174,69 @@ func (g *gen) curve(which int, to uint8, stage func(odd bool)) {
 	at := func(off uintptr) int32 {
 		return offApprox + int32(unsafe.Offsetof(approxTables{}.curves)) + int32(which)*int32(unsafe.Sizeof(curveTable{})) + int32(off)
 	}
-	g.Ld(a64.RDX, inContext(offTables))
-	bit := func(i uint8) a64.Mem { return a64.At(a64.RDX, offApprox+4*int32(i)) }
+	g.Ld(asm.RDX, inContext(offTables))
+	bit := func(i uint8) asm.Mem { return asm.At(asm.RDX, offApprox+4*int32(i)) }
 	g.splat(1, 1<<s.bits-1)
-	g.V(a64.AndD, a64.Z, 1, 1, 0)
-	g.shift32(a64.ShiftSrl, 0, 0, s.bits)
+	g.V(asm.AndD, asm.Z, 1, 1, 0)
+	g.shift32(asm.ShiftSrl, 0, 0, s.bits)
 	// The square's partial products from column low up: those of the upper bits among themselves, and of each lower bit with the bits
 	// far enough above it.
 	mid := (s.low - 1) / 2
-	g.shift32(a64.ShiftSrl, 3, 1, mid+1)
-	g.V(a64.MulLD, a64.Z, 2, 3, 3)
-	g.V(a64.AddD, a64.Z, 2, 2, 2)
-	g.V(a64.AddD, a64.Z, 4, 3, 3)
-	g.VM(a64.TestMD, a64.Z.Broadcast(), 7, 1, bit(mid))
-	g.V(a64.AddD, a64.Z.Mask(7), 2, 2, 4)
+	g.shift32(asm.ShiftSrl, 3, 1, mid+1)
+	g.V(asm.MulLD, asm.Z, 2, 3, 3)
+	g.V(asm.AddD, asm.Z, 2, 2, 2)
+	g.V(asm.AddD, asm.Z, 4, 3, 3)
+	g.VM(asm.TestMD, asm.Z.Broadcast(), 7, 1, bit(mid))
+	g.V(asm.AddD, asm.Z.Mask(7), 2, 2, 4)
 	for i := s.low - s.bits; i < mid; i++ {
-		g.VM(a64.TestMD, a64.Z.Broadcast(), 7, 1, bit(i))
-		g.shift32(a64.ShiftSrl, 4, 1, s.low-1-i)
-		g.V(a64.AddD, a64.Z.Mask(7), 2, 2, 4)
+		g.VM(asm.TestMD, asm.Z.Broadcast(), 7, 1, bit(i))
+		g.shift32(asm.ShiftSrl, 4, 1, s.low-1-i)
+		g.V(asm.AddD, asm.Z.Mask(7), 2, 2, 4)
 	}
 	for i, off := range []uintptr{unsafe.Offsetof(curveTable{}.c1), unsafe.Offsetof(curveTable{}.c2)} {
 		z := uint8(3 + i)
-		g.V(a64.XorD, a64.Z, z, z, z)
+		g.V(asm.XorD, asm.Z, z, z, z)
 		g.KXnorW(7, 7, 7)
-		g.VX(a64.GatherDD, a64.Z.Mask(7), z, a64.RDX, 0, 4, at(off))
+		g.VX(asm.GatherDD, asm.Z.Mask(7), z, asm.RDX, 0, 4, at(off))
 	}
 	for odd := range 2 {
 		if odd == 0 {
-			g.V(a64.MulDQ, a64.Z, 5, 1, 3)
-			g.V(a64.MulDQ, a64.Z, 6, 2, 4)
-			g.V(a64.AddQ, a64.Z, 5, 5, 6)
-			g.shift64(a64.ShiftSll, 6, 0, 32)
-			g.shift64(a64.ShiftSrl, 6, 6, 32)
+			g.V(asm.MulDQ, asm.Z, 5, 1, 3)
+			g.V(asm.MulDQ, asm.Z, 6, 2, 4)
+			g.V(asm.AddQ, asm.Z, 5, 5, 6)
+			g.shift64(asm.ShiftSll, 6, 0, 32)
+			g.shift64(asm.ShiftSrl, 6, 6, 32)
 		} else {
-			g.shift64(a64.ShiftSrl, 5, 1, 32)
-			g.shift64(a64.ShiftSrl, 6, 3, 32)
-			g.V(a64.MulDQ, a64.Z, 5, 5, 6)
-			g.shift64(a64.ShiftSrl, 6, 2, 32)
-			g.shift64(a64.ShiftSrl, 7, 4, 32)
-			g.V(a64.MulDQ, a64.Z, 6, 6, 7)
-			g.V(a64.AddQ, a64.Z, 5, 5, 6)
-			g.shift64(a64.ShiftSrl, 6, 0, 32)
+			g.shift64(asm.ShiftSrl, 5, 1, 32)
+			g.shift64(asm.ShiftSrl, 6, 3, 32)
+			g.V(asm.MulDQ, asm.Z, 5, 5, 6)
+			g.shift64(asm.ShiftSrl, 6, 2, 32)
+			g.shift64(asm.ShiftSrl, 7, 4, 32)
+			g.V(asm.MulDQ, asm.Z, 6, 6, 7)
+			g.V(asm.AddQ, asm.Z, 5, 5, 6)
+			g.shift64(asm.ShiftSrl, 6, 0, 32)
 		}
-		g.V(a64.XorD, a64.Z, 7, 7, 7)
+		g.V(asm.XorD, asm.Z, 7, 7, 7)
 		g.KXnorW(7, 7, 7)
-		g.VX(a64.GatherQQ, a64.Z.Mask(7), 7, a64.RDX, 6, 8, at(unsafe.Offsetof(curveTable{}.c0)))
-		g.V(a64.AddQ, a64.Z, 5, 5, 7)
+		g.VX(asm.GatherQQ, asm.Z.Mask(7), 7, asm.RDX, 6, 8, at(unsafe.Offsetof(curveTable{}.c0)))
+		g.V(asm.AddQ, asm.Z, 5, 5, 7)
 		if stage != nil {
 			stage(odd == 1)
 		}
 		// The f64 is exact; its upper bits are an f32 cut toward zero, but for the exponent's bias.
-		g.V(a64.CvtQQ2PD, a64.Z, 5, 0, 5)
-		g.shift64(a64.ShiftSrl, 5, 5, 29)
+		g.V(asm.CvtQQ2PD, asm.Z, 5, 0, 5)
+		g.shift64(asm.ShiftSrl, 5, 5, 29)
 		if odd == 0 {
-			g.V(a64.MovA64, a64.Z, to, 0, 5)
+			g.V(asm.MovA64, asm.Z, to, 0, 5)
 			continue
 		}
-		g.shift64(a64.ShiftSll, 5, 5, 32)
-		g.MovI32(a64.RAX, 0xaaaa)
-		g.KMovDR(7, a64.RAX)
-		g.V(a64.MovA32, a64.Z.Mask(7), to, 0, 5)
+		g.shift64(asm.ShiftSll, 5, 5, 32)
+		g.MovI32(asm.RAX, 0xaaaa)
+		g.KMovDR(7, asm.RAX)
+		g.V(asm.MovA32, asm.Z.Mask(7), to, 0, 5)
 	}
 	g.splat(7, 896<<23&0xffffffff)
-	g.V(a64.SubD, a64.Z, to, to, 7)
+	g.V(asm.SubD, asm.Z, to, to, 7)
 }
 
 // Bits of f32.
@@ -250,20 +250,20 @@ const (
 // magnitude puts |x| into d.
 func (g *gen) magnitude(d, x uint8) {
 	g.splat(d, signBit-1)
-	g.V(a64.AndD, a64.Z, d, d, x)
+	g.V(asm.AndD, asm.Z, d, d, x)
 }
 
 // withSign ors the sign of x into z. zmm7 is used.
 func (g *gen) withSign(z, x uint8) {
 	g.splat(7, signBit)
-	g.V(a64.AndD, a64.Z, 7, 7, x)
-	g.V(a64.OrD, a64.Z, z, z, 7)
+	g.V(asm.AndD, asm.Z, 7, 7, x)
+	g.V(asm.OrD, asm.Z, z, z, 7)
 }
 
 // subnormals finds the lanes of k7 where |x| in m is subnormal, not zero: |x|-1 below min-1 as unsigned numbers. zmm6 and zmm7 are used.
 func (g *gen) subnormals(m uint8) {
 	g.splat(7, 1)
-	g.V(a64.SubD, a64.Z, 6, m, 7)
+	g.V(asm.SubD, asm.Z, 6, m, 7)
 	g.cmp(6, minBits-1, 1)
 }
 
@@ -275,7 +275,7 @@ func (g *gen) scaleFactor(x, f uint8, large bool) {
 	g.set(f, 0x4b800000)
 	if large {
 		g.splat(7, 0x7e800001)
-		g.V(a64.SubD, a64.Z, 6, 5, 7)
+		g.V(asm.SubD, asm.Z, 6, 5, 7)
 		g.cmp(6, infBits-0x7e800001, 1)
 		g.set(f, 0x3e800000)
 	}
@@ -289,30 +289,30 @@ func (g *gen) rcp(x, to uint8, ftz bool) {
 	}
 	f, y := g.temp(), g.temp()
 	g.scaleFactor(x, f, true)
-	g.V(a64.MulPS, a64.Z, y, x, f)
+	g.V(asm.MulPS, asm.Z, y, x, f)
 	g.rcpUnit(y, to)
-	g.V(a64.MulPS, a64.Z, to, to, f)
+	g.V(asm.MulPS, asm.Z, to, to, f)
 	g.canonical(to, 0)
 }
 
 // rcpUnit is the hardware's reciprocal.
 func (g *gen) rcpUnit(x, to uint8) {
 	g.splat(0, 0x7fffff)
-	g.V(a64.AndD, a64.Z, 0, 0, x)
+	g.V(asm.AndD, asm.Z, 0, 0, x)
 	g.curve(curveRcp, to, nil)
 	m := uint8(0)
 	g.magnitude(m, x)
 	// v * 2^(-e-40)
 	g.splat(1, infBits)
-	g.V(a64.AndD, a64.Z, 1, 1, x)
-	g.V(a64.SubD, a64.Z, to, to, 1)
+	g.V(asm.AndD, asm.Z, 1, 1, x)
+	g.V(asm.SubD, asm.Z, to, to, 1)
 	g.splat(1, 87<<23)
-	g.V(a64.AddD, a64.Z, to, to, 1)
+	g.V(asm.AddD, asm.Z, to, to, 1)
 	// powers of two
 	g.splat(1, 0x7fffff)
-	g.V(a64.TestNMD, a64.Z, 7, 1, x)
+	g.V(asm.TestNMD, asm.Z, 7, 1, x)
 	g.splat(1, 0x7f000000)
-	g.V(a64.SubD, a64.Z.Mask(7), to, 1, m)
+	g.V(asm.SubD, asm.Z.Mask(7), to, 1, m)
 	g.flushSmall(to)
 	g.cmp(m, infBits, 5)
 	g.set(to, 0)
@@ -320,30 +320,30 @@ func (g *gen) rcpUnit(x, to uint8) {
 	g.set(to, infBits)
 	g.withSign(to, x)
 	g.cmp(m, infBits, 6)
-	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+	g.V(asm.MovA32, asm.Z.Mask(7), to, 0, nanReg)
 }
 
 // flushSmall makes zero of what is below the smallest normal number, as signed words. zmm7 is used.
 func (g *gen) flushSmall(z uint8) {
 	g.splat(7, minBits)
-	g.VI(a64.CmpD, a64.Z, 7, z, 7, 1)
+	g.VI(asm.CmpD, asm.Z, 7, z, 7, 1)
 	g.set(z, 0)
 }
 
 // rootOperand puts the root curves' operand into zmm0: the fraction with the exponent's lowest bit above it.
 func (g *gen) rootOperand(x uint8) {
 	g.splat(0, minBits)
-	g.V(a64.XorD, a64.Z, 0, 0, x)
+	g.V(asm.XorD, asm.Z, 0, 0, x)
 	g.splat(1, 0xffffff)
-	g.V(a64.AndD, a64.Z, 0, 0, 1)
+	g.V(asm.AndD, asm.Z, 0, 0, 1)
 }
 
 // halfExponent puts e>>1 into zmm1, where e is the exponent of x>0.
 func (g *gen) halfExponent(x uint8) {
-	g.shift32(a64.ShiftSrl, 1, x, 23)
+	g.shift32(asm.ShiftSrl, 1, x, 23)
 	g.splat(2, 127)
-	g.V(a64.SubD, a64.Z, 1, 1, 2)
-	g.shift32(a64.ShiftSra, 1, 1, 1)
+	g.V(asm.SubD, asm.Z, 1, 1, 2)
+	g.shift32(asm.ShiftSra, 1, 1, 1)
 }
 
 // root scales x where it is subnormal, evaluates f, and scales back.
@@ -359,9 +359,9 @@ func (g *gen) root(x, to uint8, ftz bool, back uint32, f func(x, to uint8)) {
 	g.subnormals(5)
 	g.set(y, 0x4b800000)
 	g.set(s, back)
-	g.V(a64.MulPS, a64.Z, y, y, x)
+	g.V(asm.MulPS, asm.Z, y, y, x)
 	f(y, to)
-	g.V(a64.MulPS, a64.Z, to, to, s)
+	g.V(asm.MulPS, asm.Z, to, to, s)
 	g.canonical(to, 0)
 }
 
@@ -375,13 +375,13 @@ func (g *gen) sqrt(x, to uint8, ftz bool) {
 		g.cmp(0, infBits, 0)
 		g.set(to, infBits)
 		g.cmp(x, signBit, 5)
-		g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+		g.V(asm.MovA32, asm.Z.Mask(7), to, 0, nanReg)
 		g.cmp(0, minBits, 1)
 		g.set(to, 0)
 		g.splat(1, signBit)
-		g.V(a64.AndD, a64.Z.Mask(7), to, 1, x)
+		g.V(asm.AndD, asm.Z.Mask(7), to, 1, x)
 		g.cmp(0, infBits, 6)
-		g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+		g.V(asm.MovA32, asm.Z.Mask(7), to, 0, nanReg)
 	})
 }
 
@@ -390,59 +390,59 @@ func (g *gen) rsqrt(x, to uint8, ftz bool) {
 		g.rootOperand(x)
 		g.curve(curveRsqrt, to, nil)
 		g.halfExponent(x)
-		g.V(a64.XorD, a64.Z, 2, 2, 2)
-		g.V(a64.SubD, a64.Z, 1, 2, 1)
+		g.V(asm.XorD, asm.Z, 2, 2, 2)
+		g.V(asm.SubD, asm.Z, 1, 2, 1)
 		g.rootScale(x, to, 1)
 		g.magnitude(0, x)
 		g.cmp(0, infBits, 0)
 		g.set(to, 0)
 		g.cmp(x, signBit, 5)
-		g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+		g.V(asm.MovA32, asm.Z.Mask(7), to, 0, nanReg)
 		g.splat(1, signBit)
-		g.V(a64.AndD, a64.Z, 1, 1, x)
+		g.V(asm.AndD, asm.Z, 1, 1, x)
 		g.splat(2, infBits)
 		g.cmp(0, minBits, 1)
-		g.V(a64.OrD, a64.Z.Mask(7), to, 1, 2)
+		g.V(asm.OrD, asm.Z.Mask(7), to, 1, 2)
 		g.cmp(0, infBits, 6)
-		g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+		g.V(asm.MovA32, asm.Z.Mask(7), to, 0, nanReg)
 	})
 }
 
 // rootScale multiplies to by 2^(e-40), e in register e; even powers of two are exact.
 func (g *gen) rootScale(x, to, e uint8) {
 	g.splat(2, 40)
-	g.V(a64.SubD, a64.Z, 3, e, 2)
-	g.shift32(a64.ShiftSll, 3, 3, 23)
-	g.V(a64.AddD, a64.Z, to, to, 3)
+	g.V(asm.SubD, asm.Z, 3, e, 2)
+	g.shift32(asm.ShiftSll, 3, 3, 23)
+	g.V(asm.AddD, asm.Z, to, to, 3)
 	g.rootOperand2(x)
-	g.V(a64.TestNMD, a64.Z, 7, 0, 0)
+	g.V(asm.TestNMD, asm.Z, 7, 0, 0)
 	g.splat(2, 127)
-	g.V(a64.AddD, a64.Z, 2, 2, e)
-	g.VI(a64.ShiftD, a64.Z.Mask(7), a64.ShiftSll, to, 2, 23)
+	g.V(asm.AddD, asm.Z, 2, 2, e)
+	g.VI(asm.ShiftD, asm.Z.Mask(7), asm.ShiftSll, to, 2, 23)
 }
 
 // rootOperand2 is rootOperand with zmm4 as its scratch register.
 func (g *gen) rootOperand2(x uint8) {
 	g.splat(0, minBits)
-	g.V(a64.XorD, a64.Z, 0, 0, x)
+	g.V(asm.XorD, asm.Z, 0, 0, x)
 	g.splat(4, 0xffffff)
-	g.V(a64.AndD, a64.Z, 0, 0, 4)
+	g.V(asm.AndD, asm.Z, 0, 0, 4)
 }
 
 // fixedPoint puts |x| in units of 2^-n, cut and modulo 2^32, into d. m is |x|. zmm5 to zmm7 are used.
 func (g *gen) fixedPoint(d, m uint8, n uint32) {
 	g.splat(6, 0x7fffff)
-	g.V(a64.AndD, a64.Z, 6, 6, m)
+	g.V(asm.AndD, asm.Z, 6, 6, m)
 	g.splat(7, minBits)
-	g.V(a64.OrD, a64.Z, 6, 6, 7)
-	g.shift32(a64.ShiftSrl, 5, m, 23)
+	g.V(asm.OrD, asm.Z, 6, 6, 7)
+	g.shift32(asm.ShiftSrl, 5, m, 23)
 	g.splat(7, 150-n)
-	g.V(a64.SubD, a64.Z, 5, 5, 7) // shift to the left
-	g.V(a64.SllVD, a64.Z, d, 6, 5)
-	g.V(a64.XorD, a64.Z, 7, 7, 7)
-	g.V(a64.SubD, a64.Z, 5, 7, 5)
-	g.V(a64.SrlVD, a64.Z, 5, 6, 5)
-	g.V(a64.OrD, a64.Z, d, d, 5)
+	g.V(asm.SubD, asm.Z, 5, 5, 7) // shift to the left
+	g.V(asm.SllVD, asm.Z, d, 6, 5)
+	g.V(asm.XorD, asm.Z, 7, 7, 7)
+	g.V(asm.SubD, asm.Z, 5, 7, 5)
+	g.V(asm.SrlVD, asm.Z, 5, 6, 5)
+	g.V(asm.OrD, asm.Z, d, d, 5)
 }
 
 func (g *gen) ex2(x, to uint8, ftz bool) {
@@ -452,18 +452,18 @@ func (g *gen) ex2(x, to uint8, ftz bool) {
 	}
 	// Below -126: the square of half the power.
 	y := g.temp()
-	g.V(a64.MovA32, a64.Z, y, 0, x)
+	g.V(asm.MovA32, asm.Z, y, 0, x)
 	low := func() {
 		g.splat(7, 0xc2fc0001)
-		g.V(a64.SubD, a64.Z, 6, x, 7)
+		g.V(asm.SubD, asm.Z, 6, x, 7)
 		g.cmp(6, signBit|infBits-0xc2fc0001, 1)
 	}
 	low()
 	g.splat(6, 0x3f000000)
-	g.V(a64.MulPS, a64.Z.Mask(7), y, x, 6)
+	g.V(asm.MulPS, asm.Z.Mask(7), y, x, 6)
 	g.ex2Unit(y, to)
 	low()
-	g.V(a64.MulPS, a64.Z.Mask(7), to, to, to)
+	g.V(asm.MulPS, asm.Z.Mask(7), to, to, to)
 }
 
 func (g *gen) ex2Unit(x, to uint8) {
@@ -471,40 +471,40 @@ func (g *gen) ex2Unit(x, to uint8) {
 	g.magnitude(1, x)
 	g.fixedPoint(k, 1, 23)
 	// Negative operands in ones' complement.
-	g.shift32(a64.ShiftSra, 2, x, 31)
-	g.V(a64.XorD, a64.Z, 0, k, 2)
-	g.shift32(a64.ShiftSra, e, 0, 23)
+	g.shift32(asm.ShiftSra, 2, x, 31)
+	g.V(asm.XorD, asm.Z, 0, k, 2)
+	g.shift32(asm.ShiftSra, e, 0, 23)
 	g.splat(3, 0x7fffff)
-	g.V(a64.AndD, a64.Z, 0, 0, 3)
+	g.V(asm.AndD, asm.Z, 0, 0, 3)
 	g.curve(curveEx2, to, nil)
 	g.splat(1, 40)
-	g.V(a64.SubD, a64.Z, 1, e, 1)
-	g.shift32(a64.ShiftSll, 1, 1, 23)
-	g.V(a64.AddD, a64.Z, to, to, 1)
+	g.V(asm.SubD, asm.Z, 1, e, 1)
+	g.shift32(asm.ShiftSll, 1, 1, 23)
+	g.V(asm.AddD, asm.Z, to, to, 1)
 	// e > 127
 	g.splat(7, 127)
-	g.VI(a64.CmpD, a64.Z, 7, e, 7, 6)
-	g.V(a64.MovA32, a64.Z, 2, 0, to)
+	g.VI(asm.CmpD, asm.Z, 7, e, 7, 6)
+	g.V(asm.MovA32, asm.Z, 2, 0, to)
 	g.set(2, infBits)
 	// whole negative numbers
 	g.splat(3, 0x7fffff)
-	g.V(a64.TestNMD, a64.Z, 7, k, 3)
+	g.V(asm.TestNMD, asm.Z, 7, k, 3)
 	g.splat(3, signBit)
-	g.V(a64.TestMD, a64.Z.Mask(7), 7, x, 3)
-	g.shift32(a64.ShiftSrl, 3, k, 23)
+	g.V(asm.TestMD, asm.Z.Mask(7), 7, x, 3)
+	g.shift32(asm.ShiftSrl, 3, k, 23)
 	g.splat(4, 127)
-	g.V(a64.SubD, a64.Z, 4, 4, 3)
-	g.VI(a64.ShiftD, a64.Z.Mask(7), a64.ShiftSll, 2, 4, 23)
-	g.V(a64.MovA32, a64.Z, to, 0, 2)
+	g.V(asm.SubD, asm.Z, 4, 4, 3)
+	g.VI(asm.ShiftD, asm.Z.Mask(7), asm.ShiftSll, 2, 4, 23)
+	g.V(asm.MovA32, asm.Z, to, 0, 2)
 	g.flushSmall(to)
 	g.magnitude(0, x)
 	g.cmp(0, 0x43800000, 5)
 	g.set(to, infBits)
 	g.splat(3, signBit)
-	g.V(a64.TestMD, a64.Z.Mask(7), 7, x, 3)
+	g.V(asm.TestMD, asm.Z.Mask(7), 7, x, 3)
 	g.set(to, 0)
 	g.cmp(0, infBits, 6)
-	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+	g.V(asm.MovA32, asm.Z.Mask(7), to, 0, nanReg)
 }
 
 func (g *gen) lg2(x, to uint8, ftz bool) {
@@ -513,102 +513,102 @@ func (g *gen) lg2(x, to uint8, ftz bool) {
 		return
 	}
 	y := g.temp()
-	g.V(a64.MovA32, a64.Z, y, 0, x)
+	g.V(asm.MovA32, asm.Z, y, 0, x)
 	g.magnitude(5, x)
 	g.subnormals(5)
 	g.splat(6, 0x4b800000)
-	g.V(a64.MulPS, a64.Z.Mask(7), y, x, 6)
+	g.V(asm.MulPS, asm.Z.Mask(7), y, x, 6)
 	g.lg2Unit(y, to)
 	g.magnitude(5, x)
 	g.subnormals(5)
 	g.splat(6, 0xc1c00000) // -24
-	g.V(a64.AddPS, a64.Z.Mask(7), to, to, 6)
+	g.V(asm.AddPS, asm.Z.Mask(7), to, to, 6)
 	g.canonical(to, 0)
 }
 
 func (g *gen) lg2Unit(x, to uint8) {
 	e := g.temp()
 	g.magnitude(0, x)
-	g.shift32(a64.ShiftSrl, e, 0, 23)
+	g.shift32(asm.ShiftSrl, e, 0, 23)
 	g.splat(1, 127)
-	g.V(a64.SubD, a64.Z, e, e, 1)
+	g.V(asm.SubD, asm.Z, e, e, 1)
 	g.splat(1, 0x7fffff)
-	g.V(a64.AndD, a64.Z, 0, 0, 1)
+	g.V(asm.AndD, asm.Z, 0, 0, 1)
 	g.curve(curveLg2, to, func(odd bool) {
-		g.shift64(a64.ShiftSra, 5, 5, 4)
+		g.shift64(asm.ShiftSra, 5, 5, 4)
 		r := e
 		if odd {
-			g.shift64(a64.ShiftSrl, 6, e, 32)
+			g.shift64(asm.ShiftSrl, 6, e, 32)
 			r = 6
 		}
-		g.shift64(a64.ShiftSll, 6, r, 36)
-		g.V(a64.AddQ, a64.Z, 5, 5, 6)
-		g.shift64(a64.ShiftSra, 6, 5, 63)
-		g.V(a64.XorQ, a64.Z, 5, 5, 6)
+		g.shift64(asm.ShiftSll, 6, r, 36)
+		g.V(asm.AddQ, asm.Z, 5, 5, 6)
+		g.shift64(asm.ShiftSra, 6, 5, 63)
+		g.V(asm.XorQ, asm.Z, 5, 5, 6)
 	})
 	g.splat(1, 36<<23)
-	g.V(a64.SubD, a64.Z, to, to, 1)
+	g.V(asm.SubD, asm.Z, to, to, 1)
 	g.magnitude(0, x)
 	g.cmp(0, oneBits, 1) // negative below one
 	g.splat(1, signBit)
-	g.V(a64.OrD, a64.Z.Mask(7), to, to, 1)
+	g.V(asm.OrD, asm.Z.Mask(7), to, to, 1)
 	g.cmp(0, oneBits, 0)
 	g.set(to, 0)
 	g.cmp(0, infBits, 0)
 	g.set(to, infBits)
 	g.cmp(x, signBit, 5)
-	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+	g.V(asm.MovA32, asm.Z.Mask(7), to, 0, nanReg)
 	g.cmp(0, minBits, 1)
 	g.set(to, signBit|infBits)
 	g.cmp(0, infBits, 6)
-	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+	g.V(asm.MovA32, asm.Z.Mask(7), to, 0, nanReg)
 }
 
 // sine is sin (quarter 0) and cos (1).
 func (g *gen) sine(x, to uint8, quarter uint32) {
 	t, k := g.temp(), g.temp()
 	g.splat(0, 0x3e22f983) // 1/(2*pi)
-	g.V(a64.MulPS, a64.Opt{LL: 3, Bcast: true}, t, x, 0)
+	g.V(asm.MulPS, asm.Opt{LL: 3, Bcast: true}, t, x, 0)
 	g.magnitude(1, t)
 	g.fixedPoint(k, 1, 25)
 	g.cmp(1, 0x4b800000, 5)
 	g.set(k, 0)
 	// Odd quarters run backwards.
 	g.splat(2, 0x7fffff)
-	g.V(a64.AndD, a64.Z, 0, k, 2)
-	g.shift32(a64.ShiftSrl, 3, k, 23)
+	g.V(asm.AndD, asm.Z, 0, k, 2)
+	g.shift32(asm.ShiftSrl, 3, k, 23)
 	g.splat(4, quarter)
-	g.V(a64.AddD, a64.Z, 3, 3, 4)
+	g.V(asm.AddD, asm.Z, 3, 3, 4)
 	g.splat(4, 1)
-	g.V(a64.TestMD, a64.Z, 7, 3, 4)
-	g.V(a64.SubD, a64.Z.Mask(7), 0, 2, 0)
+	g.V(asm.TestMD, asm.Z, 7, 3, 4)
+	g.V(asm.SubD, asm.Z.Mask(7), 0, 2, 0)
 	g.curve(curveSin, to, func(bool) {
-		g.shift64(a64.ShiftSra, 5, 5, 3)
-		g.MovI32(a64.RAX, 1)
-		g.V(a64.BroadcastQR, a64.Z, 6, 0, a64.RAX)
-		g.V(a64.MaxSQ, a64.Z, 5, 5, 6)
+		g.shift64(asm.ShiftSra, 5, 5, 3)
+		g.MovI32(asm.RAX, 1)
+		g.V(asm.BroadcastQR, asm.Z, 6, 0, asm.RAX)
+		g.V(asm.MaxSQ, asm.Z, 5, 5, 6)
 	})
 	g.cmp(to, 0x41800000, 1) // nothing, or less
 	g.splat(1, 37<<23)
-	g.V(a64.SubD, a64.Z, to, to, 1)
+	g.V(asm.SubD, asm.Z, to, to, 1)
 	g.set(to, 0)
-	g.shift32(a64.ShiftSrl, 3, k, 23)
+	g.shift32(asm.ShiftSrl, 3, k, 23)
 	g.splat(4, quarter)
-	g.V(a64.AddD, a64.Z, 3, 3, 4)
+	g.V(asm.AddD, asm.Z, 3, 3, 4)
 	g.splat(2, 0x7fffff)
-	g.V(a64.TestNMD, a64.Z, 7, k, 2)
+	g.V(asm.TestNMD, asm.Z, 7, k, 2)
 	g.splat(4, 1)
-	g.V(a64.TestMD, a64.Z.Mask(7), 7, 3, 4)
+	g.V(asm.TestMD, asm.Z.Mask(7), 7, 3, 4)
 	g.set(to, oneBits)
 	// the sign
-	g.shift32(a64.ShiftSll, 3, 3, 30)
+	g.shift32(asm.ShiftSll, 3, 3, 30)
 	if quarter == 0 {
-		g.V(a64.XorD, a64.Z, 3, 3, t)
+		g.V(asm.XorD, asm.Z, 3, 3, t)
 	}
 	g.withSign(to, 3)
 	g.magnitude(1, t)
 	g.cmp(1, infBits, 5)
-	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+	g.V(asm.MovA32, asm.Z.Mask(7), to, 0, nanReg)
 }
 
 // tanh is the operand itself up to 2^-8, and 1 from 8 on.
@@ -619,29 +619,29 @@ func (g *gen) tanh(x, to uint8) {
 		shift[e], first[e] = uint32(s.Shift), s.First
 	}
 	g.magnitude(0, x)
-	g.shift32(a64.ShiftSrl, 1, 0, 23)
+	g.shift32(asm.ShiftSrl, 1, 0, 23)
 	g.splat(2, 127-8)
-	g.V(a64.SubD, a64.Z, 1, 1, 2)
+	g.V(asm.SubD, asm.Z, 1, 1, 2)
 	g.splat(2, uint32(len(segments)-1))
-	g.V(a64.MinUD, a64.Z, 1, 1, 2) // operands outside too: their results are replaced
-	g.VL(a64.MovU32, a64.Z, 2, 0, g.vector(shift))
-	g.V(a64.PermD, a64.Z, 2, 1, 2)
-	g.VL(a64.MovU32, a64.Z, 3, 0, g.vector(first))
-	g.V(a64.PermD, a64.Z, 3, 1, 3)
+	g.V(asm.MinUD, asm.Z, 1, 1, 2) // operands outside too: their results are replaced
+	g.VL(asm.MovU32, asm.Z, 2, 0, g.vector(shift))
+	g.V(asm.PermD, asm.Z, 2, 1, 2)
+	g.VL(asm.MovU32, asm.Z, 3, 0, g.vector(first))
+	g.V(asm.PermD, asm.Z, 3, 1, 3)
 	g.splat(4, 1<<23-1)
-	g.V(a64.AndD, a64.Z, 0, 0, 4)
-	g.V(a64.SllVD, a64.Z, 0, 0, 2)
-	g.shift32(a64.ShiftSrl, 0, 0, 6)
-	g.V(a64.AddD, a64.Z, 0, 0, 3)
+	g.V(asm.AndD, asm.Z, 0, 0, 4)
+	g.V(asm.SllVD, asm.Z, 0, 0, 2)
+	g.shift32(asm.ShiftSrl, 0, 0, 6)
+	g.V(asm.AddD, asm.Z, 0, 0, 3)
 	g.curve(curveTanh, to, nil)
 	g.splat(1, 40<<23)
-	g.V(a64.SubD, a64.Z, to, to, 1)
+	g.V(asm.SubD, asm.Z, to, to, 1)
 	g.magnitude(0, x)
 	g.cmp(0, 0x41000000, 5)
 	g.set(to, oneBits)
 	g.withSign(to, x)
 	g.cmp(0, 0x3b800000, 2)
-	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, x)
+	g.V(asm.MovA32, asm.Z.Mask(7), to, 0, x)
 	g.cmp(0, infBits, 6)
-	g.V(a64.MovA32, a64.Z.Mask(7), to, 0, nanReg)
+	g.V(asm.MovA32, asm.Z.Mask(7), to, 0, nanReg)
 }

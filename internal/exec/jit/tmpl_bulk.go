@@ -1,7 +1,7 @@
 package jit
 
 import (
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -55,11 +55,11 @@ func bulkTemplate(op *ir.Op) emitter {
 		l := &laneLoop{g, in, nil}
 		slow := g.slow()
 		g.eachLane(false, func() {
-			l.ld(a64.RAX, size)
-			l.TestI32(a64.RAX, 15)
-			l.J(a64.NE, slow)
-			l.TestR(false, a64.RAX, a64.RAX)
-			l.J(a64.E, slow) // nothing is touched then, whatever the addresses are
+			l.ld(asm.RAX, size)
+			l.TestI32(asm.RAX, 15)
+			l.J(asm.NE, slow)
+			l.TestR(false, asm.RAX, asm.RAX)
+			l.J(asm.E, slow) // nothing is touched then, whatever the addresses are
 			for _, i := range []int{2, 0, 1} {
 				if i >= len(xs) {
 					continue
@@ -73,13 +73,13 @@ func bulkTemplate(op *ir.Op) emitter {
 			if inside(&xs[0]) && inside(&xs[1]) { // a copy from the first byte on must not read what it wrote
 				l.address(&xs[1], at[1])
 				l.pointer(&xs[1])
-				l.MovR(true, a64.RDX, a64.R8)
+				l.MovR(true, asm.RDX, asm.R8)
 				l.address(&xs[0], at[0])
 				l.pointer(&xs[0])
-				l.ld(a64.RCX, size)
-				l.RR(a64.ArithSub, true, a64.R8, a64.RDX)
-				l.RR(a64.ArithCmp, true, a64.R8, a64.RCX)
-				l.J(a64.B, slow)
+				l.ld(asm.RCX, size)
+				l.RR(asm.ArithSub, true, asm.R8, asm.RDX)
+				l.RR(asm.ArithCmp, true, asm.R8, asm.RCX)
+				l.J(asm.B, slow)
 			}
 		})
 		if xs[0].global() || xs[1].global() {
@@ -87,64 +87,64 @@ func bulkTemplate(op *ir.Op) emitter {
 			g.accessing(accessLane)
 		}
 		g.eachLane(false, func() {
-			l.St(inContext(offAddr), a64.RSI)
+			l.St(inContext(offAddr), asm.RSI)
 			l.address(&xs[1], at[1])
 			from := l.pointer(&xs[1])
-			l.Lea(a64.RDX, a64.At(a64.R8, from))
+			l.Lea(asm.RDX, asm.At(asm.R8, from))
 			l.address(&xs[0], at[0])
 			to := l.pointer(&xs[0])
 			// from the first byte on, so that the first that is not there is what a fault names
-			l.ld(a64.RCX, size)
-			l.Add(a64.RDX, a64.RCX)
-			l.Add(a64.R8, a64.RCX)
-			l.NegR(true, a64.RCX)
+			l.ld(asm.RCX, size)
+			l.Add(asm.RDX, asm.RCX)
+			l.Add(asm.R8, asm.RCX)
+			l.NegR(true, asm.RCX)
 			loop := l.NewLabel()
 			l.Bind(loop)
-			l.Ld(a64.RAX, a64.Indexed(a64.RDX, a64.RCX, 1, 0))
-			l.St(a64.Indexed(a64.R8, a64.RCX, 1, to), a64.RAX)
-			l.RI(a64.ArithAdd, true, a64.RCX, 8)
-			l.J(a64.NE, loop)
+			l.Ld(asm.RAX, asm.Indexed(asm.RDX, asm.RCX, 1, 0))
+			l.St(asm.Indexed(asm.R8, asm.RCX, 1, to), asm.RAX)
+			l.RI(asm.ArithAdd, true, asm.RCX, 8)
+			l.J(asm.NE, loop)
 			if m != nil {
 				l.address(&xs[2], at[2])
-				l.completeTx(l.pointer(&xs[2]), func() { l.ld(a64.RCX, size) })
+				l.completeTx(l.pointer(&xs[2]), func() { l.ld(asm.RCX, size) })
 			}
 		})
 	}
 }
 
 // checkEnd leaves for slow unless the bytes from the checked address in r8 on, as many as source n says, are there. rax and rcx are used.
-func (l *laneLoop) checkEnd(x *laneAccess, n int, slow a64.Label) {
-	l.ld(a64.RCX, n)
+func (l *laneLoop) checkEnd(x *laneAccess, n int, slow asm.Label) {
+	l.ld(asm.RCX, n)
 	if x.global() {
-		l.Lea(a64.RAX, a64.At(a64.R8, int32(x.a.Disp)))
-		l.SubLd(a64.RAX, inContext(offLow))
-		l.RR(a64.ArithAdd, true, a64.RAX, a64.RCX)
-		l.CmpLd(a64.RAX, inContext(offSpan))
-		l.J(a64.A, slow)
+		l.Lea(asm.RAX, asm.At(asm.R8, int32(x.a.Disp)))
+		l.SubLd(asm.RAX, inContext(offLow))
+		l.RR(asm.ArithAdd, true, asm.RAX, asm.RCX)
+		l.CmpLd(asm.RAX, inContext(offSpan))
+		l.J(asm.A, slow)
 		return
 	}
-	l.MovR(true, a64.RAX, a64.R8)
+	l.MovR(true, asm.RAX, asm.R8)
 	if x.space == ir.SharedCluster {
-		l.AndI32(a64.RAX, 0xffffff)
+		l.AndI32(asm.RAX, 0xffffff)
 	} else {
-		l.SubLd(a64.RAX, inContext(offSharedLow))
+		l.SubLd(asm.RAX, inContext(offSharedLow))
 	}
-	l.RR(a64.ArithAdd, true, a64.RAX, a64.RCX)
-	l.RI(a64.ArithSub, true, a64.RAX, 1)
-	l.Ld32(a64.RCX, inContext(offSharedTop))
-	l.RR(a64.ArithCmp, true, a64.RAX, a64.RCX)
-	l.J(a64.A, slow)
+	l.RR(asm.ArithAdd, true, asm.RAX, asm.RCX)
+	l.RI(asm.ArithSub, true, asm.RAX, 1)
+	l.Ld32(asm.RCX, inContext(offSharedTop))
+	l.RR(asm.ArithCmp, true, asm.RAX, asm.RCX)
+	l.J(asm.A, slow)
 }
 
 // completeTx completes a transaction of the bytes that size puts into rcx, on the object at r8+disp. rax, rcx and rdx are used.
 func (l *laneLoop) completeTx(disp int32, size func()) {
-	m := a64.At(a64.R8, disp)
-	l.Ld(a64.RAX, m)
+	m := asm.At(asm.R8, disp)
+	l.Ld(asm.RAX, m)
 	size()
-	l.NegR(true, a64.RCX)
+	l.NegR(true, asm.RCX)
 	l.addField(40, mbTx)
 	l.settle()
-	l.St(m, a64.RAX)
+	l.St(m, asm.RAX)
 }
 
 // asyncStore is st.async. A launch without clusters must not use it: that is left to Go.
@@ -168,21 +168,21 @@ func asyncStore(op *ir.Op) emitter {
 	}
 	e := laneMemory([]laneAccess{x, y}, regs, nil, func(l *laneLoop, first int, disp int32) {
 		for i := range regs {
-			l.ld(a64.RAX, first+i)
-			l.StR(size == 8, a64.At(a64.R8, disp+int32(i*size)), a64.RAX)
+			l.ld(asm.RAX, first+i)
+			l.StR(size == 8, asm.At(asm.R8, disp+int32(i*size)), asm.RAX)
 		}
 		l.address(&y, at)
-		l.completeTx(l.pointer(&y), func() { l.MovI32(a64.RCX, uint32(x.total)) })
+		l.completeTx(l.pointer(&y), func() { l.MovI32(asm.RCX, uint32(x.total)) })
 	})
 	if e == nil {
 		return nil
 	}
 	return func(g *gen) {
 		slow := g.slow()
-		g.Ld(a64.RAX, inContext(offLaunch))
-		g.Ld32(a64.RAX, a64.At(a64.RAX, launchExpl))
-		g.Test32(a64.RAX, a64.RAX)
-		g.J(a64.E, slow)
+		g.Ld(asm.RAX, inContext(offLaunch))
+		g.Ld32(asm.RAX, asm.At(asm.RAX, launchExpl))
+		g.Test32(asm.RAX, asm.RAX)
+		g.J(asm.E, slow)
 		e(g)
 	}
 }

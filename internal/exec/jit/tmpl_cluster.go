@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/exec"
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -32,7 +32,7 @@ var (
 // group loads the address of the CTA's cluster.
 func (g *gen) group(to uint8) {
 	g.Ld(to, inContext(offCTA))
-	g.Ld(to, a64.At(to, ctaGroup))
+	g.Ld(to, asm.At(to, ctaGroup))
 }
 
 // clusterRegister returns what loads a special register that says where the CTA is, in its cluster or on the device, or what shared memory it has: into rax, with rcx
@@ -64,7 +64,7 @@ func clusterRegister(name string) func(g *gen, to uint8) {
 	inGroup := func(off int32) func(g *gen, to uint8) {
 		return func(g *gen, to uint8) {
 			g.group(to)
-			g.Ld32(to, a64.At(to, off+4*axis))
+			g.Ld32(to, asm.At(to, off+4*axis))
 		}
 	}
 	size := func(less int32) func(g *gen, to uint8) {
@@ -82,35 +82,35 @@ func clusterRegister(name string) func(g *gen, to uint8) {
 	case "%cluster_ctarank":
 		return of(zero, func(g *gen, to uint8) {
 			g.Ld(to, inContext(offCTA))
-			g.Ld32(to, a64.At(to, ctaRank))
+			g.Ld32(to, asm.At(to, ctaRank))
 		})
 	case "%cluster_nctarank":
 		return of(constant(1), func(g *gen, to uint8) {
 			g.group(to)
-			g.Ld32(to, a64.At(to, groupCTACount))
+			g.Ld32(to, asm.At(to, groupCTACount))
 		})
 	case "%cluster_ctaid":
 		return of(zero, func(g *gen, to uint8) {
-			g.group(a64.RDX)
-			g.Ld32(a64.RCX, a64.At(a64.RDX, groupIndex+4*axis))
-			g.ImulM(false, a64.RCX, a64.At(a64.RDX, groupDims+4*axis))
+			g.group(asm.RDX)
+			g.Ld32(asm.RCX, asm.At(asm.RDX, groupIndex+4*axis))
+			g.ImulM(false, asm.RCX, asm.At(asm.RDX, groupDims+4*axis))
 			g.Ld32(to, inContext(offCTAID+4*axis))
-			g.Sub32(to, a64.RCX)
+			g.Sub32(to, asm.RCX)
 		})
 	case "%nclusterid":
 		return of(word(offGrid), func(g *gen, to uint8) {
-			g.group(a64.RCX)
-			g.Ld32(a64.RCX, a64.At(a64.RCX, groupDims+4*axis))
+			g.group(asm.RCX)
+			g.Ld32(asm.RCX, asm.At(asm.RCX, groupDims+4*axis))
 			g.Ld32(to, inContext(offGrid+4*axis))
-			g.MovI32(a64.RDX, 0)
-			g.DivR(false, a64.RCX)
+			g.MovI32(asm.RDX, 0)
+			g.DivR(false, asm.RCX)
 		})
 	case "%is_explicit_cluster":
 		return of(zero, func(g *gen, to uint8) {
 			g.Ld(to, inContext(offLaunch))
-			g.Ld32(to, a64.At(to, launchExpl))
+			g.Ld32(to, asm.At(to, launchExpl))
 			g.Neg32(to) // carries unless it is 0
-			g.RR(a64.ArithSbb, false, to, to)
+			g.RR(asm.ArithSbb, false, to, to)
 			g.Neg32(to)
 		})
 	case "%smid": // as if CTAs went to one multiprocessor after the other
@@ -119,15 +119,15 @@ func clusterRegister(name string) func(g *gen, to uint8) {
 			g.Ld32(to, inContext(offCTAID+4))
 			g.ImulM(false, to, inContext(offGrid))
 			g.AddLd32(to, inContext(offCTAID))
-			g.Ld(a64.RCX, inContext(offLaunch))
-			g.Ld32(a64.RCX, a64.At(a64.RCX, launchSMs))
-			g.Test32(a64.RCX, a64.RCX)
-			g.J(a64.NE, some)
-			g.MovI32(a64.RCX, 1)
+			g.Ld(asm.RCX, inContext(offLaunch))
+			g.Ld32(asm.RCX, asm.At(asm.RCX, launchSMs))
+			g.Test32(asm.RCX, asm.RCX)
+			g.J(asm.NE, some)
+			g.MovI32(asm.RCX, 1)
 			g.Bind(some)
-			g.MovI32(a64.RDX, 0)
-			g.DivR(false, a64.RCX)
-			g.Mov32(to, a64.RDX)
+			g.MovI32(asm.RDX, 0)
+			g.DivR(false, asm.RCX)
+			g.Mov32(to, asm.RDX)
 		}
 	case "%total_smem_size":
 		return size(ir.ReservedShared)
@@ -145,41 +145,41 @@ func clusterRegister(name string) func(g *gen, to uint8) {
 func explicitCluster(d *ir.Arg) emitter {
 	load := clusterRegister("%is_explicit_cluster")
 	return func(g *gen) {
-		load(g, a64.RAX)
-		g.Neg32(a64.RAX)
-		g.setPred(d, a64.RAX)
+		load(g, asm.RAX)
+		g.Neg32(asm.RAX)
+		g.setPred(d, asm.RAX)
 	}
 }
 
 // checkCluster is laneLoop.check for shared::cluster: any CTA of the cluster has the same memory. rax, rcx are used.
-func (l *laneLoop) checkCluster(x *laneAccess, slow a64.Label) {
-	l.MovR(true, a64.RAX, a64.R8)
-	l.ShiftI(a64.ScalarShr, true, a64.RAX, 24)
-	l.group(a64.RCX)
-	l.RM(a64.ArithCmp, true, a64.RAX, a64.At(a64.RCX, groupCTACount))
-	l.J(a64.AE, slow)
-	l.MovR(false, a64.RAX, a64.R8)
-	l.AndI32(a64.RAX, 0xffffff)
-	l.Ld32(a64.RCX, inContext(offSharedTop))
-	l.AddI(a64.RCX, 1-int32(x.total))
-	l.J(a64.S, slow)
-	l.RR(a64.ArithCmp, true, a64.RAX, a64.RCX)
-	l.J(a64.A, slow)
+func (l *laneLoop) checkCluster(x *laneAccess, slow asm.Label) {
+	l.MovR(true, asm.RAX, asm.R8)
+	l.ShiftI(asm.ScalarShr, true, asm.RAX, 24)
+	l.group(asm.RCX)
+	l.RM(asm.ArithCmp, true, asm.RAX, asm.At(asm.RCX, groupCTACount))
+	l.J(asm.AE, slow)
+	l.MovR(false, asm.RAX, asm.R8)
+	l.AndI32(asm.RAX, 0xffffff)
+	l.Ld32(asm.RCX, inContext(offSharedTop))
+	l.AddI(asm.RCX, 1-int32(x.total))
+	l.J(asm.S, slow)
+	l.RR(asm.ArithCmp, true, asm.RAX, asm.RCX)
+	l.J(asm.A, slow)
 	if x.total > 1 {
-		l.TestI32(a64.R8, uint32(x.total-1))
-		l.J(a64.NE, slow)
+		l.TestI32(asm.R8, uint32(x.total-1))
+		l.J(asm.NE, slow)
 	}
 }
 
 // pointerCluster makes a host address of the checked address in r8. rax and rcx are used.
 func (l *laneLoop) pointerCluster() {
-	l.MovR(true, a64.RAX, a64.R8)
-	l.ShiftI(a64.ScalarShr, true, a64.RAX, 24)
-	l.AndI32(a64.R8, 0xffffff)
-	l.group(a64.RCX)
-	l.Ld(a64.RCX, a64.At(a64.RCX, groupCTAs))
-	l.Ld(a64.RCX, a64.Indexed(a64.RCX, a64.RAX, 8, 0))
-	l.AddLd(a64.R8, a64.At(a64.RCX, ctaShared))
+	l.MovR(true, asm.RAX, asm.R8)
+	l.ShiftI(asm.ScalarShr, true, asm.RAX, 24)
+	l.AndI32(asm.R8, 0xffffff)
+	l.group(asm.RCX)
+	l.Ld(asm.RCX, asm.At(asm.RCX, groupCTAs))
+	l.Ld(asm.RCX, asm.Indexed(asm.RCX, asm.RAX, 8, 0))
+	l.AddLd(asm.R8, asm.At(asm.RCX, ctaShared))
 }
 
 // mapaTemplate is mapa: the same offset with another rank, in the shared window or as a generic address.
@@ -193,18 +193,18 @@ func mapaTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.RAX, 0)
-		l.ld(a64.RCX, 1)
+		l.ld(asm.RAX, 0)
+		l.ld(asm.RCX, 1)
 		if generic {
-			l.SubLd(a64.RAX, inContext(offSharedGen))
+			l.SubLd(asm.RAX, inContext(offSharedGen))
 		}
-		l.AndI32(a64.RAX, 0xffffff)
-		l.ShiftI(a64.ScalarShl, true, a64.RCX, 24)
-		l.RR(a64.ArithOr, true, a64.RAX, a64.RCX)
+		l.AndI32(asm.RAX, 0xffffff)
+		l.ShiftI(asm.ScalarShl, true, asm.RCX, 24)
+		l.RR(asm.ArithOr, true, asm.RAX, asm.RCX)
 		if generic {
-			l.AddLd(a64.RAX, inContext(offSharedGen))
+			l.AddLd(asm.RAX, inContext(offSharedGen))
 		}
-		l.st(0, a64.RAX)
+		l.st(0, asm.RAX)
 	})
 }
 
@@ -216,12 +216,12 @@ func ctarankTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.RAX, 0)
+		l.ld(asm.RAX, 0)
 		if generic {
-			l.SubLd(a64.RAX, inContext(offSharedGen))
+			l.SubLd(asm.RAX, inContext(offSharedGen))
 		}
-		l.ShiftI(a64.ScalarShr, true, a64.RAX, 24)
-		l.st(0, a64.RAX)
+		l.ShiftI(asm.ScalarShr, true, asm.RAX, 24)
+		l.st(0, asm.RAX)
 	})
 }
 
@@ -243,30 +243,30 @@ func spaceTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.RCX, 0)
+		l.ld(asm.RCX, 0)
 		switch space {
 		case "shared", "shared::cta":
-			l.SubLd(a64.RCX, inContext(offSharedGen))
-			l.SubLd(a64.RCX, inContext(offSharedLow))
-			l.RI(a64.ArithCmp, true, a64.RCX, 1<<24)
+			l.SubLd(asm.RCX, inContext(offSharedGen))
+			l.SubLd(asm.RCX, inContext(offSharedLow))
+			l.RI(asm.ArithCmp, true, asm.RCX, 1<<24)
 		case "shared::cluster":
-			l.SubLd(a64.RCX, inContext(offSharedGen))
-			l.ShiftI(a64.ScalarShr, true, a64.RCX, 24)
+			l.SubLd(asm.RCX, inContext(offSharedGen))
+			l.ShiftI(asm.ScalarShr, true, asm.RCX, 24)
 			if l.v != nil {
-				l.RI(a64.ArithCmp, true, a64.RCX, 1)
+				l.RI(asm.ArithCmp, true, asm.RCX, 1)
 			} else {
-				l.group(a64.RAX)
-				l.RM(a64.ArithCmp, true, a64.RCX, a64.At(a64.RAX, groupCTACount))
+				l.group(asm.RAX)
+				l.RM(asm.ArithCmp, true, asm.RCX, asm.At(asm.RAX, groupCTACount))
 			}
 		case "local":
-			l.SubLd(a64.RCX, inContext(offLocalGen))
-			l.RI(a64.ArithCmp, true, a64.RCX, 1<<24)
+			l.SubLd(asm.RCX, inContext(offLocalGen))
+			l.RI(asm.ArithCmp, true, asm.RCX, 1<<24)
 		default:
-			l.SubLd(a64.RCX, inContext(offParamGen))
-			l.Ld32(a64.RAX, inContext(offParamSize))
-			l.RR(a64.ArithCmp, true, a64.RCX, a64.RAX)
+			l.SubLd(asm.RCX, inContext(offParamGen))
+			l.Ld32(asm.RAX, inContext(offParamSize))
+			l.RR(asm.ArithCmp, true, asm.RCX, asm.RAX)
 		}
-		l.cond(a64.B, a64.RAX)
-		l.st(0, a64.RAX)
+		l.cond(asm.B, asm.RAX)
+		l.st(0, asm.RAX)
 	})
 }

@@ -1,7 +1,7 @@
 package jit
 
 import (
-	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -35,25 +35,25 @@ func setpTemplate(op *ir.Op) emitter {
 	if !ok || !a.Reg() || !b.Reg() || a.Class != cl || b.Class != cl {
 		return nil
 	}
-	var x amd64asm.Op
+	var x asm.Op
 	var imm uint8
 	switch typ[0] {
 	case 'f':
-		x = amd64asm.CmpPS
+		x = asm.CmpPS
 		if cl == ir.W64 {
-			x = amd64asm.CmpPD
+			x = asm.CmpPD
 		}
 		imm, ok = relation(op, floatPredicates)
 	case 's':
-		x = amd64asm.CmpD
+		x = asm.CmpD
 		if cl == ir.W64 {
-			x = amd64asm.CmpQ
+			x = asm.CmpQ
 		}
 		imm, ok = relation(op, intPredicates)
 	default:
-		x = amd64asm.CmpUD
+		x = asm.CmpUD
 		if cl == ir.W64 {
-			x = amd64asm.CmpUQ
+			x = asm.CmpUQ
 		}
 		imm, ok = relation(op, intPredicates)
 	}
@@ -80,25 +80,25 @@ func setpTemplate(op *ir.Op) emitter {
 				if p == 1 {
 					k = 7
 				}
-				g.op3i(x, amd64asm.Z, k, ra, rb, imm)
+				g.op3i(x, asm.Z, k, ra, rb, imm)
 				if p == 1 {
-					g.KMovPair(amd64asm.RAX, amd64asm.RDX, 0, 7)
+					g.KMovPair(asm.RAX, asm.RDX, 0, 7)
 				}
 			case p == 0:
-				g.op3i(x, amd64asm.Z, 0, ra, rb, imm)
-				g.KMovRD(amd64asm.RAX, 0)
+				g.op3i(x, asm.Z, 0, ra, rb, imm)
+				g.KMovRD(asm.RAX, 0)
 			default:
-				g.op3i(x, amd64asm.Z, 0, ra, rb, imm)
-				g.KMovRD(amd64asm.RDX, 0)
-				g.ShlI32(amd64asm.RDX, uint8(32/n*p))
-				g.Or32(amd64asm.RAX, amd64asm.RDX)
+				g.op3i(x, asm.Z, 0, ra, rb, imm)
+				g.KMovRD(asm.RDX, 0)
+				g.ShlI32(asm.RDX, uint8(32/n*p))
+				g.Or32(asm.RAX, asm.RDX)
 			}
 		}
 		if c != nil && combine != "" {
-			g.pred(amd64asm.RDX, c)
-			g.combine(combine, amd64asm.RAX, amd64asm.RDX)
+			g.pred(asm.RDX, c)
+			g.combine(combine, asm.RAX, asm.RDX)
 		}
-		g.setPred(d, amd64asm.RAX)
+		g.setPred(d, asm.RAX)
 	}
 }
 
@@ -121,10 +121,10 @@ func predicateLogic(op *ir.Op) emitter {
 		return nil
 	}
 	return func(g *gen) {
-		g.pred(amd64asm.RAX, a)
-		g.pred(amd64asm.RDX, b)
-		g.combine(name.String(), amd64asm.RAX, amd64asm.RDX)
-		g.setPred(d, amd64asm.RAX)
+		g.pred(asm.RAX, a)
+		g.pred(asm.RDX, b)
+		g.combine(name.String(), asm.RAX, asm.RDX)
+		g.setPred(d, asm.RAX)
 	}
 }
 
@@ -134,24 +134,24 @@ func selpTemplate(op *ir.Op) emitter {
 	if cl != ir.W32 && cl != ir.W64 || !rows(cl, d, a, b) || c.Kind != ir.Row {
 		return nil
 	}
-	move, blend := amd64asm.MovA32, amd64asm.BlendMD
+	move, blend := asm.MovA32, asm.BlendMD
 	if cl == ir.W64 {
-		move, blend = amd64asm.MovA64, amd64asm.BlendMQ
+		move, blend = asm.MovA64, asm.BlendMQ
 	}
 	return func(g *gen) {
 		for p := range g.each(d) {
 			g.pin()
 			ra, rb := g.src(a, p), g.reg(b, p)
 			if p == 0 {
-				g.pred(amd64asm.RDX, c)
+				g.pred(asm.RDX, c)
 			}
 			masked := g.destMask(d, p) != 0
 			var z uint8
-			var o amd64asm.Opt
+			var o asm.Opt
 			if !masked {
 				z, o = g.dst(d, p)
 			}
-			g.KMovDR(7, amd64asm.RDX)
+			g.KMovDR(7, asm.RDX)
 			if s := uint8(32 / pieces(cl) * p); s != 0 {
 				g.KShiftRD(7, 7, s)
 			}
@@ -159,7 +159,7 @@ func selpTemplate(op *ir.Op) emitter {
 				g.op3(blend, o.Mask(7), z, rb, ra)
 				continue
 			}
-			g.op3(blend, amd64asm.Z.Mask(7), 0, rb, ra)
+			g.op3(blend, asm.Z.Mask(7), 0, rb, ra)
 			z, o = g.dst(d, p)
 			g.V(move, o, z, 0, 0)
 		}

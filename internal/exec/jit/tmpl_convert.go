@@ -1,7 +1,7 @@
 package jit
 
 import (
-	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -25,13 +25,13 @@ func cvtTemplate(op *ir.Op) emitter {
 	}
 	switch r := op.Match.One("rn", "rzi", "rz", "rm", "rp", "rni", "rmi", "rpi", "rna"); dt + "." + r + "." + st {
 	case "f32.rn.s32":
-		return unary(op, "b32", amd64asm.CvtDQ2PS, amd64asm.CvtDQ2PS)
+		return unary(op, "b32", asm.CvtDQ2PS, asm.CvtDQ2PS)
 	case "f32.rn.u32":
-		return unary(op, "b32", amd64asm.CvtUDQ2PS, amd64asm.CvtUDQ2PS)
+		return unary(op, "b32", asm.CvtUDQ2PS, asm.CvtUDQ2PS)
 	case "s32.rzi.f32":
-		return truncate(op, amd64asm.CvtTPS2DQ)
+		return truncate(op, asm.CvtTPS2DQ)
 	case "u32.rzi.f32":
-		return truncate(op, amd64asm.CvtTPS2UDQ)
+		return truncate(op, asm.CvtTPS2UDQ)
 	case "f32.rni.f32":
 		return roundInt(op, 0)
 	case "f32.rmi.f32":
@@ -41,20 +41,20 @@ func cvtTemplate(op *ir.Op) emitter {
 	case "f32.rzi.f32":
 		return roundInt(op, 3)
 	case "f64..f32":
-		return widenFloat(d, a, amd64asm.CvtPS2PD)
+		return widenFloat(d, a, asm.CvtPS2PD)
 	case "f64.rn.s32":
-		return widenFloat(d, a, amd64asm.CvtDQ2PD)
+		return widenFloat(d, a, asm.CvtDQ2PD)
 	case "f64.rn.u32":
-		return widenFloat(d, a, amd64asm.CvtUDQ2PD)
+		return widenFloat(d, a, asm.CvtUDQ2PD)
 	case "f32.rn.f64":
 		return func(g *gen) {
 			for p := range g.each(d) {
 				g.pin()
-				g.V(amd64asm.CvtPD2PS, amd64asm.Z, 0, 0, g.reg(a, 2*p))
-				g.V(amd64asm.CvtPD2PS, amd64asm.Z, 1, 0, g.reg(a, 2*p+1))
-				g.VI(amd64asm.InsertQ4, amd64asm.Z, 0, 0, 1, 1)
+				g.V(asm.CvtPD2PS, asm.Z, 0, 0, g.reg(a, 2*p))
+				g.V(asm.CvtPD2PS, asm.Z, 1, 0, g.reg(a, 2*p+1))
+				g.VI(asm.InsertQ4, asm.Z, 0, 0, 1, 1)
 				z, o := g.dst(d, p)
-				g.V(amd64asm.MovA32, o, z, 0, 0)
+				g.V(asm.MovA32, o, z, 0, 0)
 			}
 		}
 	}
@@ -72,19 +72,19 @@ func roundInt(op *ir.Op, mode uint8) emitter {
 			g.pin()
 			ra := g.rawReg(a, p)
 			z, o := g.dst(d, p)
-			g.VI(amd64asm.RndScalePS, o, z, 0, ra, 8|mode)
+			g.VI(asm.RndScalePS, o, z, 0, ra, 8|mode)
 			g.lazyNaN(z)
 		}
 	}
 }
 
-func widenFloat(d, a *ir.Arg, x amd64asm.Op) emitter {
+func widenFloat(d, a *ir.Arg, x asm.Op) emitter {
 	return func(g *gen) {
 		for q := range g.each(d) {
 			g.pin()
 			r := g.reg(a, q/2)
 			if q&1 == 1 {
-				g.VI(amd64asm.ExtractQ4, amd64asm.Z, r, 0, 0, 1)
+				g.VI(asm.ExtractQ4, asm.Z, r, 0, 0, 1)
 				r = 0
 			}
 			z, o := g.dst(d, q)
@@ -94,33 +94,33 @@ func widenFloat(d, a *ir.Arg, x amd64asm.Op) emitter {
 }
 
 // truncate is cvt.rzi from f32 to 32 bits: values out of range clamp, a NaN gives 0.
-func truncate(op *ir.Op, x amd64asm.Op) emitter {
+func truncate(op *ir.Op, x asm.Op) emitter {
 	d, a := &op.Args[0], &op.Args[1]
 	if !rows(ir.W32, d, a) {
 		return nil
 	}
-	signed := x == amd64asm.CvtTPS2DQ
+	signed := x == asm.CvtTPS2DQ
 	return func(g *gen) {
-		g.V(amd64asm.XorD, amd64asm.Z, 2, 2, 2)
+		g.V(asm.XorD, asm.Z, 2, 2, 2)
 		if signed {
-			g.MovI32(amd64asm.RAX, 0x4f000000) // 2^31
-			g.V(amd64asm.BroadcastDR, amd64asm.Z, 1, 0, amd64asm.RAX)
-			g.MovI32(amd64asm.RAX, 0x7fffffff)
+			g.MovI32(asm.RAX, 0x4f000000) // 2^31
+			g.V(asm.BroadcastDR, asm.Z, 1, 0, asm.RAX)
+			g.MovI32(asm.RAX, 0x7fffffff)
 		}
 		for p := range g.each(d) {
 			g.pin()
 			ra := g.rawReg(a, p)
-			g.V(x, amd64asm.Z, 0, 0, ra)
+			g.V(x, asm.Z, 0, 0, ra)
 			if signed {
-				g.VI(amd64asm.CmpPS, amd64asm.Z, 7, ra, 1, 29) // ge
-				g.V(amd64asm.BroadcastDR, amd64asm.Z.Mask(7), 0, 0, amd64asm.RAX)
-				g.VI(amd64asm.CmpPS, amd64asm.Z, 7, ra, ra, 3)
+				g.VI(asm.CmpPS, asm.Z, 7, ra, 1, 29) // ge
+				g.V(asm.BroadcastDR, asm.Z.Mask(7), 0, 0, asm.RAX)
+				g.VI(asm.CmpPS, asm.Z, 7, ra, ra, 3)
 			} else {
-				g.VI(amd64asm.CmpPS, amd64asm.Z, 7, ra, 2, 25) // less or unordered
+				g.VI(asm.CmpPS, asm.Z, 7, ra, 2, 25) // less or unordered
 			}
-			g.V(amd64asm.MovA32, amd64asm.Z.Mask(7), 0, 0, 2)
+			g.V(asm.MovA32, asm.Z.Mask(7), 0, 0, 2)
 			z, o := g.dst(d, p)
-			g.V(amd64asm.MovA32, o, z, 0, 0)
+			g.V(asm.MovA32, o, z, 0, 0)
 		}
 	}
 }
@@ -156,8 +156,8 @@ func integerCvt(d, a *ir.Arg, dbits, sbits int, dsigned, ssigned bool) emitter {
 				case n < 32 && !signed:
 					cut = uint8(32 - n)
 				case n < 32:
-					g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSll, 0, r, uint8(32-n))
-					g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSra, 0, 0, uint8(32-n))
+					g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 0, r, uint8(32-n))
+					g.VI(asm.ShiftD, asm.Z, asm.ShiftSra, 0, 0, uint8(32-n))
 					r = 0
 				}
 				if d.Width < 32 && (cut == 0 || 32-int(cut) > int(d.Width)) {
@@ -165,10 +165,10 @@ func integerCvt(d, a *ir.Arg, dbits, sbits int, dsigned, ssigned bool) emitter {
 				}
 				z, o := g.dst(d, p)
 				if cut != 0 {
-					g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSll, 0, r, cut)
-					g.VI(amd64asm.ShiftD, o, amd64asm.ShiftSrl, z, 0, cut)
+					g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 0, r, cut)
+					g.VI(asm.ShiftD, o, asm.ShiftSrl, z, 0, cut)
 				} else {
-					g.V(amd64asm.MovA32, o, z, 0, r)
+					g.V(asm.MovA32, o, z, 0, r)
 				}
 			}
 		default:
@@ -182,14 +182,14 @@ func integerCvt(d, a *ir.Arg, dbits, sbits int, dsigned, ssigned bool) emitter {
 				}
 				z, o := g.dst(d, q)
 				if n >= 64 {
-					g.V(amd64asm.MovA64, o, z, 0, r)
+					g.V(asm.MovA64, o, z, 0, r)
 					continue
 				}
-				g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSll, 0, r, uint8(64-n))
+				g.VI(asm.ShiftQ, asm.Z, asm.ShiftSll, 0, r, uint8(64-n))
 				if signed {
-					g.VI(amd64asm.ShiftAQ, o, amd64asm.ShiftSra, z, 0, uint8(64-n))
+					g.VI(asm.ShiftAQ, o, asm.ShiftSra, z, 0, uint8(64-n))
 				} else {
-					g.VI(amd64asm.ShiftQ, o, amd64asm.ShiftSrl, z, 0, uint8(64-n))
+					g.VI(asm.ShiftQ, o, asm.ShiftSrl, z, 0, uint8(64-n))
 				}
 			}
 		}

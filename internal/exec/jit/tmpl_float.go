@@ -1,14 +1,14 @@
 package jit
 
 import (
-	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // floatTemplates are f32 and f64 arithmetic rounded to nearest, without flushing.
 var floatTemplates = map[optab.Opcode]template{
-	optab.OpFadd: arith(amd64asm.AddPS, amd64asm.AddPD, true), optab.OpFsub: arith(amd64asm.SubPS, amd64asm.SubPD, false), optab.OpFmul: arith(amd64asm.MulPS, amd64asm.MulPD, true),
+	optab.OpFadd: arith(asm.AddPS, asm.AddPD, true), optab.OpFsub: arith(asm.SubPS, asm.SubPD, false), optab.OpFmul: arith(asm.MulPS, asm.MulPD, true),
 	optab.OpFfma: fmaTemplate, optab.OpFdiv: divTemplate, optab.OpSqrt: sqrtTemplate, optab.OpRcp: rcpTemplate,
 	optab.OpFmin: extremum(0), optab.OpFmax: extremum(1), optab.OpFabs: signTemplate, optab.OpFneg: signTemplate,
 }
@@ -22,22 +22,22 @@ func plain(op *ir.Op) bool {
 // nan64 replaces NaN results of an f64 operation, in register 0 for piece n: the operands' NaNs in order of precedence made quiet, else the
 // invalid operation's. Sources are registers.
 func (g *gen) nan64(z uint8, order ...uint8) {
-	g.VI(amd64asm.CmpPD, amd64asm.Z, 7, z, z, 3)
+	g.VI(asm.CmpPD, asm.Z, 7, z, z, 3)
 	g.KOrTestB(7, 7)
 	done := g.NewLabel()
-	g.J(amd64asm.E, done)
-	g.MovI(amd64asm.RAX, 0xfff8000000000000)
-	g.V(amd64asm.BroadcastQR, amd64asm.Z.Mask(7), z, 0, amd64asm.RAX)
-	g.MovI(amd64asm.RAX, 0x0008000000000000)
+	g.J(asm.E, done)
+	g.MovI(asm.RAX, 0xfff8000000000000)
+	g.V(asm.BroadcastQR, asm.Z.Mask(7), z, 0, asm.RAX)
+	g.MovI(asm.RAX, 0x0008000000000000)
 	for i := len(order) - 1; i >= 0; i-- {
-		g.VI(amd64asm.CmpPD, amd64asm.Z, 7, order[i], order[i], 3)
-		g.V(amd64asm.BroadcastQR, amd64asm.Z, 7, 0, amd64asm.RAX)
-		g.V(amd64asm.OrQ, amd64asm.Z.Mask(7), z, 7, order[i])
+		g.VI(asm.CmpPD, asm.Z, 7, order[i], order[i], 3)
+		g.V(asm.BroadcastQR, asm.Z, 7, 0, asm.RAX)
+		g.V(asm.OrQ, asm.Z.Mask(7), z, 7, order[i])
 	}
 	g.rejoin(done, 0)
 }
 
-func arith(ps, pd amd64asm.Op, swap bool) template {
+func arith(ps, pd asm.Op, swap bool) template {
 	return func(op *ir.Op) emitter {
 		d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
 		if !plain(op) {
@@ -68,10 +68,10 @@ func arith(ps, pd amd64asm.Op, swap bool) template {
 				for p := range g.each(d) {
 					g.pin()
 					ra, rb := g.reg(a, p), g.reg(b, p)
-					g.V(pd, amd64asm.Z, 0, ra, rb)
+					g.V(pd, asm.Z, 0, ra, rb)
 					g.nan64(0, rb, ra)
 					z, o := g.dst(d, p)
-					g.V(amd64asm.MovA64, o, z, 0, 0)
+					g.V(asm.MovA64, o, z, 0, 0)
 				}
 			}
 		}
@@ -92,14 +92,14 @@ func fmaTemplate(op *ir.Op) emitter {
 		if a.Kind == ir.Imm {
 			a, b = b, a
 		}
-		x := amd64asm.FMA231PS
+		x := asm.FMA231PS
 		switch neg := a.Neg != b.Neg; {
 		case neg && c.Neg:
 			return nil
 		case neg:
-			x = amd64asm.FNMA231PS
+			x = asm.FNMA231PS
 		case c.Neg:
-			x = amd64asm.FMS231PS
+			x = asm.FMS231PS
 		}
 		return func(g *gen) {
 			for p := range g.each(d) {
@@ -120,15 +120,15 @@ func fmaTemplate(op *ir.Op) emitter {
 					t = z
 				}
 				if rc.imm {
-					g.VM(amd64asm.BroadcastD, amd64asm.Z, t, 0, rc.mem)
+					g.VM(asm.BroadcastD, asm.Z, t, 0, rc.mem)
 				} else {
-					g.V(amd64asm.MovA32, amd64asm.Z, t, 0, rc.reg)
+					g.V(asm.MovA32, asm.Z, t, 0, rc.reg)
 				}
-				g.op3(x, amd64asm.Z, t, ra, rb)
+				g.op3(x, asm.Z, t, ra, rb)
 				if masked || aliased {
-					var o amd64asm.Opt
+					var o asm.Opt
 					z, o = g.dst(d, p)
-					g.V(amd64asm.MovA32, o, z, 0, 0)
+					g.V(asm.MovA32, o, z, 0, 0)
 				}
 				g.lazyNaN(z)
 			}
@@ -141,11 +141,11 @@ func fmaTemplate(op *ir.Op) emitter {
 			for p := range g.each(d) {
 				g.pin()
 				ra, rb, rc := g.reg(a, p), g.reg(b, p), g.reg(c, p)
-				g.V(amd64asm.MovA64, amd64asm.Z, 0, 0, rc)
-				g.V(amd64asm.FMA231PD, amd64asm.Z, 0, ra, rb)
+				g.V(asm.MovA64, asm.Z, 0, 0, rc)
+				g.V(asm.FMA231PD, asm.Z, 0, ra, rb)
 				g.nan64(0, rb, rc, ra)
 				z, o := g.dst(d, p)
-				g.V(amd64asm.MovA64, o, z, 0, 0)
+				g.V(asm.MovA64, o, z, 0, 0)
 			}
 		}
 	}
@@ -163,13 +163,13 @@ func (g *gen) inPlace(a, d *ir.Arg) bool {
 }
 
 // dstRaw is dst for a destination that is a source too, whose NaNs may be of any kind.
-func (g *gen) dstRaw(d *ir.Arg, n int) (uint8, amd64asm.Opt) {
+func (g *gen) dstRaw(d *ir.Arg, n int) (uint8, asm.Opt) {
 	k := g.destMask(d, n)
 	ref := pieceRef(d.Ref, n)
 	z := g.load(ref, d.Ref.Off, n, g.op.Guard < 0 && (k == 0 || g.v == nil))
 	s := &g.c.slots[z]
 	s.dirty, s.lazy, s.all = true, false, k == 0
-	return z, amd64asm.Z.Mask(k)
+	return z, asm.Z.Mask(k)
 }
 
 func divTemplate(op *ir.Op) emitter {
@@ -179,16 +179,16 @@ func divTemplate(op *ir.Op) emitter {
 	d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
 	switch {
 	case op.Match.Type(0) == "f32":
-		return arith(amd64asm.DivPS, amd64asm.DivPD, false)(op)
+		return arith(asm.DivPS, asm.DivPD, false)(op)
 	case plain(op) && rows(ir.W64, d, a, b):
 		return func(g *gen) {
 			for p := range g.each(d) {
 				g.pin()
 				ra, rb := g.reg(a, p), g.reg(b, p)
-				g.V(amd64asm.DivPD, amd64asm.Z, 0, ra, rb)
+				g.V(asm.DivPD, asm.Z, 0, ra, rb)
 				g.nan64(0, ra, rb)
 				z, o := g.dst(d, p)
-				g.V(amd64asm.MovA64, o, z, 0, 0)
+				g.V(asm.MovA64, o, z, 0, 0)
 			}
 		}
 	}
@@ -209,7 +209,7 @@ func sqrtTemplate(op *ir.Op) emitter {
 				g.pin()
 				ra := g.rawSrc(a, p)
 				z, o := g.dst(d, p)
-				g.op3(amd64asm.SqrtPS, o, z, 0, ra)
+				g.op3(asm.SqrtPS, o, z, 0, ra)
 				g.lazyNaN(z)
 			}
 		}
@@ -226,13 +226,13 @@ func rcpTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	return func(g *gen) {
-		g.Ld(amd64asm.RAX, inContext(offTables))
+		g.Ld(asm.RAX, inContext(offTables))
 		for p := range g.each(d) {
 			g.pin()
 			ra := g.rawSrc(a, p)
 			z, o := g.dst(d, p)
-			g.VM(amd64asm.BroadcastD, amd64asm.Z, 0, 0, amd64asm.At(amd64asm.RAX, offMagic+4*magicOne))
-			g.op3(amd64asm.DivPS, o, z, 0, ra)
+			g.VM(asm.BroadcastD, asm.Z, 0, 0, asm.At(asm.RAX, offMagic+4*magicOne))
+			g.op3(asm.DivPS, o, z, 0, ra)
 			g.lazyNaN(z)
 		}
 	}
@@ -249,13 +249,13 @@ func extremum(which uint8) template {
 			for p := range g.each(d) {
 				g.pin()
 				ra, rb := g.rawReg(a, p), g.rawReg(b, p)
-				g.VI(amd64asm.RangePS, amd64asm.Z, 0, ra, rb, 4|which)
-				g.VI(amd64asm.CmpPS, amd64asm.Z, 7, rb, rb, 3)
-				g.V(amd64asm.MovA32, amd64asm.Z.Mask(7), 0, 0, ra)
-				g.VI(amd64asm.CmpPS, amd64asm.Z, 7, ra, ra, 3)
-				g.V(amd64asm.MovA32, amd64asm.Z.Mask(7), 0, 0, rb)
+				g.VI(asm.RangePS, asm.Z, 0, ra, rb, 4|which)
+				g.VI(asm.CmpPS, asm.Z, 7, rb, rb, 3)
+				g.V(asm.MovA32, asm.Z.Mask(7), 0, 0, ra)
+				g.VI(asm.CmpPS, asm.Z, 7, ra, ra, 3)
+				g.V(asm.MovA32, asm.Z.Mask(7), 0, 0, rb)
 				z, o := g.dst(d, p)
-				g.V(amd64asm.MovA32, o, z, 0, 0)
+				g.V(asm.MovA32, o, z, 0, 0)
 				g.lazyNaN(z)
 			}
 		}
@@ -268,17 +268,17 @@ func signTemplate(op *ir.Op) emitter {
 	if !plain(op) || op.Match.Type(0) != "f32" || !rows(ir.W32, d, a) {
 		return nil
 	}
-	x, word := amd64asm.XorD, magicSign
+	x, word := asm.XorD, magicSign
 	if op.Opcode() == optab.OpFabs {
-		x, word = amd64asm.AndD, magicAbs
+		x, word = asm.AndD, magicAbs
 	}
 	return func(g *gen) {
-		g.Ld(amd64asm.RAX, inContext(offTables))
+		g.Ld(asm.RAX, inContext(offTables))
 		for p := range g.each(d) {
 			g.pin()
 			ra := g.rawReg(a, p)
 			z, o := g.dst(d, p)
-			g.VM(x, o.Broadcast(), z, ra, amd64asm.At(amd64asm.RAX, offMagic+int32(4*word)))
+			g.VM(x, o.Broadcast(), z, ra, asm.At(asm.RAX, offMagic+int32(4*word)))
 			g.lazyNaN(z)
 		}
 	}

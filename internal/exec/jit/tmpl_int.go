@@ -1,7 +1,7 @@
 package jit
 
 import (
-	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -34,7 +34,7 @@ func lookup(op *ir.Op) emitter {
 
 var intTemplates = map[optab.Opcode]template{
 	optab.OpIadd: addTemplate, optab.OpIsub: subTemplate, optab.OpImul: mulTemplate, optab.OpImad: madTemplate,
-	optab.OpAnd: logicTemplate(amd64asm.AndD, amd64asm.AndQ), optab.OpOr: logicTemplate(amd64asm.OrD, amd64asm.OrQ), optab.OpXor: logicTemplate(amd64asm.XorD, amd64asm.XorQ),
+	optab.OpAnd: logicTemplate(asm.AndD, asm.AndQ), optab.OpOr: logicTemplate(asm.OrD, asm.OrQ), optab.OpXor: logicTemplate(asm.XorD, asm.XorQ),
 	optab.OpNot: notTemplate, optab.OpLop3: lop3Template, optab.OpShl: shlTemplate, optab.OpShr: shrTemplate, optab.OpShf: shfTemplate,
 	optab.OpIneg: negTemplate, optab.OpIabs: absTemplate, optab.OpImin: minTemplate, optab.OpImax: minTemplate, optab.OpSad: nil, optab.OpClz: clzTemplate, optab.OpBfe: bfeTemplate, optab.OpPrmt: prmtTemplate,
 	optab.OpPopc: nil,
@@ -62,7 +62,7 @@ func classOf(typ string) (c ir.Class, ok bool) {
 }
 
 // elementwise writes d = op(a, b) for both classes; swap allows a constant first operand to change places.
-func elementwise(op *ir.Op, typ string, d32, d64 amd64asm.Op, swap bool) emitter {
+func elementwise(op *ir.Op, typ string, d32, d64 asm.Op, swap bool) emitter {
 	c, ok := classOf(typ)
 	if !ok || len(op.Args) < 3 || !rows(c, &op.Args[0], &op.Args[1], &op.Args[2]) {
 		return nil
@@ -89,17 +89,17 @@ func addTemplate(op *ir.Op) emitter {
 	if op.Match.Has("sat") {
 		return nil
 	}
-	return elementwise(op, op.Match.Type(0), amd64asm.AddD, amd64asm.AddQ, true)
+	return elementwise(op, op.Match.Type(0), asm.AddD, asm.AddQ, true)
 }
 
 func subTemplate(op *ir.Op) emitter {
 	if op.Match.Has("sat") {
 		return nil
 	}
-	return elementwise(op, op.Match.Type(0), amd64asm.SubD, amd64asm.SubQ, false)
+	return elementwise(op, op.Match.Type(0), asm.SubD, asm.SubQ, false)
 }
 
-func logicTemplate(d, q amd64asm.Op) template {
+func logicTemplate(d, q asm.Op) template {
 	return func(op *ir.Op) emitter {
 		if op.Match.Type(0) == "pred" {
 			return predicateLogic(op)
@@ -124,9 +124,9 @@ func mulTemplate(op *ir.Op) emitter {
 	switch part + "." + typ {
 	case "lo.u32", "lo.s32", "lo.u64", "lo.s64":
 		if n, ok := powerOf(&op.Args[2]); ok {
-			return shiftBy(op, typ, amd64asm.ShiftSll, n)
+			return shiftBy(op, typ, asm.ShiftSll, n)
 		}
-		return elementwise(op, typ, amd64asm.MulLD, amd64asm.MulLQ, true)
+		return elementwise(op, typ, asm.MulLD, asm.MulLQ, true)
 	case "wide.u32", "wide.s32":
 		return wide(op, typ == "s32", nil)
 	case "hi.u32", "hi.s32":
@@ -147,9 +147,9 @@ func madTemplate(op *ir.Op) emitter {
 		if !rows(cl, d, a, b, c) {
 			return nil
 		}
-		mul, add := amd64asm.MulLD, amd64asm.AddD
+		mul, add := asm.MulLD, asm.AddD
 		if cl == ir.W64 {
-			mul, add = amd64asm.MulLQ, amd64asm.AddQ
+			mul, add = asm.MulLQ, asm.AddQ
 		}
 		if a.Kind == ir.Imm {
 			a, b = b, a
@@ -158,7 +158,7 @@ func madTemplate(op *ir.Op) emitter {
 			for p := range g.each(d) {
 				g.pin()
 				ra, rb, rc := g.reg(a, p), g.src(b, p), g.src(c, p)
-				g.op3(mul, amd64asm.Z, 0, ra, rb)
+				g.op3(mul, asm.Z, 0, ra, rb)
 				z, o := g.dst(d, p)
 				g.op3(add, o, z, 0, rc)
 			}
@@ -179,21 +179,21 @@ func madTemplate(op *ir.Op) emitter {
 
 // widen writes quarter q of a 32-bit source as 64-bit elements into z.
 func (g *gen) widen(z uint8, a *ir.Arg, q int, signed bool) {
-	op := amd64asm.MovZXDQ
+	op := asm.MovZXDQ
 	if signed {
-		op = amd64asm.MovSXDQ
+		op = asm.MovSXDQ
 	}
 	if a.Kind == ir.Imm {
-		g.V(op, amd64asm.Z, z, 0, g.constant(a))
+		g.V(op, asm.Z, z, 0, g.constant(a))
 		return
 	}
 	h := g.reg(a, q/2)
 	if q&1 == 0 {
-		g.V(op, amd64asm.Z, z, 0, h)
+		g.V(op, asm.Z, z, 0, h)
 		return
 	}
-	g.VI(amd64asm.ExtractQ4, amd64asm.Z, h, 0, z, 1)
-	g.V(op, amd64asm.Z, z, 0, z)
+	g.VI(asm.ExtractQ4, asm.Z, h, 0, z, 1)
+	g.V(op, asm.Z, z, 0, z)
 }
 
 // wide is mul.wide and mad.wide.
@@ -207,9 +207,9 @@ func wide(op *ir.Op, signed bool, c *ir.Arg) emitter {
 	}
 	shift, power := powerOf(b)
 	power = power && shift < 31
-	mul := amd64asm.MulUDQ
+	mul := asm.MulUDQ
 	if signed {
-		mul = amd64asm.MulDQ
+		mul = asm.MulDQ
 	}
 	return func(g *gen) {
 		for q := range g.each(d) {
@@ -226,16 +226,16 @@ func wide(op *ir.Op, signed bool, c *ir.Arg) emitter {
 			}
 			ot := o
 			if c != nil {
-				ot = amd64asm.Z
+				ot = asm.Z
 			}
 			if power {
-				g.VI(amd64asm.ShiftQ, ot, amd64asm.ShiftSll, t, 0, shift)
+				g.VI(asm.ShiftQ, ot, asm.ShiftSll, t, 0, shift)
 			} else {
 				g.widen(1, b, q, signed)
 				g.V(mul, ot, t, 0, 1)
 			}
 			if c != nil {
-				g.op3(amd64asm.AddQ, o, z, 0, rc)
+				g.op3(asm.AddQ, o, z, 0, rc)
 			}
 		}
 	}
@@ -247,31 +247,31 @@ func high(op *ir.Op, signed bool, c *ir.Arg) emitter {
 	if !rows(ir.W32, d, a, b) {
 		return nil
 	}
-	mul := amd64asm.MulUDQ
+	mul := asm.MulUDQ
 	if signed {
-		mul = amd64asm.MulDQ
+		mul = asm.MulDQ
 	}
 	return func(g *gen) {
 		for p := range g.each(d) {
 			g.pin()
 			ra, rb := g.reg(a, p), g.reg(b, p)
-			g.MovI32(amd64asm.RAX, 0xaaaa)
-			g.KMovDR(7, amd64asm.RAX)
-			g.V(mul, amd64asm.Z, 0, ra, rb)
-			g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSrl, 1, ra, 32)
-			g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSrl, 2, rb, 32)
-			g.V(mul, amd64asm.Z, 1, 1, 2)
-			g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSrl, 0, 0, 32)
-			g.V(amd64asm.MovA32, amd64asm.Z.Mask(7), 0, 0, 1)
+			g.MovI32(asm.RAX, 0xaaaa)
+			g.KMovDR(7, asm.RAX)
+			g.V(mul, asm.Z, 0, ra, rb)
+			g.VI(asm.ShiftQ, asm.Z, asm.ShiftSrl, 1, ra, 32)
+			g.VI(asm.ShiftQ, asm.Z, asm.ShiftSrl, 2, rb, 32)
+			g.V(mul, asm.Z, 1, 1, 2)
+			g.VI(asm.ShiftQ, asm.Z, asm.ShiftSrl, 0, 0, 32)
+			g.V(asm.MovA32, asm.Z.Mask(7), 0, 0, 1)
 			var rc operand
 			if c != nil {
 				rc = g.src(c, p)
 			}
 			z, o := g.dst(d, p)
 			if c != nil {
-				g.op3(amd64asm.AddD, o, z, 0, rc)
+				g.op3(asm.AddD, o, z, 0, rc)
 			} else {
-				g.V(amd64asm.MovA32, o, z, 0, 0)
+				g.V(asm.MovA32, o, z, 0, 0)
 			}
 		}
 	}
@@ -284,10 +284,10 @@ func shiftBy(op *ir.Op, typ string, kind, n uint8) emitter {
 	if !ok || !rows(c, d, a) {
 		return nil
 	}
-	x := amd64asm.ShiftD
+	x := asm.ShiftD
 	if c == ir.W64 {
-		if x = amd64asm.ShiftQ; kind == amd64asm.ShiftSra {
-			x = amd64asm.ShiftAQ
+		if x = asm.ShiftQ; kind == asm.ShiftSra {
+			x = asm.ShiftAQ
 		}
 	}
 	return func(g *gen) {
@@ -301,7 +301,7 @@ func shiftBy(op *ir.Op, typ string, kind, n uint8) emitter {
 }
 
 // shift is shl and shr by any 32-bit number: vector shifts clamp as PTX does.
-func shift(op *ir.Op, typ string, kind uint8, d32, d64 amd64asm.Op) emitter {
+func shift(op *ir.Op, typ string, kind uint8, d32, d64 asm.Op) emitter {
 	c, ok := classOf(typ)
 	d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
 	if !ok || !rows(c, d, a) || !b.Reg() || b.Class != ir.W32 {
@@ -328,15 +328,15 @@ func shift(op *ir.Op, typ string, kind uint8, d32, d64 amd64asm.Op) emitter {
 }
 
 func shlTemplate(op *ir.Op) emitter {
-	return shift(op, op.Match.Type(0), amd64asm.ShiftSll, amd64asm.SllVD, amd64asm.SllVQ)
+	return shift(op, op.Match.Type(0), asm.ShiftSll, asm.SllVD, asm.SllVQ)
 }
 
 func shrTemplate(op *ir.Op) emitter {
 	switch typ := op.Match.Type(0); typ {
 	case "s32", "s64":
-		return shift(op, typ, amd64asm.ShiftSra, amd64asm.SraVD, amd64asm.SraVQ)
+		return shift(op, typ, asm.ShiftSra, asm.SraVD, asm.SraVQ)
 	default:
-		return shift(op, typ, amd64asm.ShiftSrl, amd64asm.SrlVD, amd64asm.SrlVQ)
+		return shift(op, typ, asm.ShiftSrl, asm.SrlVD, asm.SrlVQ)
 	}
 }
 
@@ -359,49 +359,49 @@ func shfTemplate(op *ir.Op) emitter {
 				z, o := g.dst(d, p)
 				switch {
 				case left && n == 0, !left && n == 32:
-					g.V(amd64asm.MovA32, o, z, 0, rb)
+					g.V(asm.MovA32, o, z, 0, rb)
 				case left && n == 32, !left && n == 0:
-					g.V(amd64asm.MovA32, o, z, 0, ra)
+					g.V(asm.MovA32, o, z, 0, ra)
 				case ra == rb:
-					kind := uint8(amd64asm.ShiftRor)
+					kind := uint8(asm.ShiftRor)
 					if left {
-						kind = amd64asm.ShiftRol
+						kind = asm.ShiftRol
 					}
-					g.VI(amd64asm.ShiftD, o, kind, z, ra, uint8(n))
+					g.VI(asm.ShiftD, o, kind, z, ra, uint8(n))
 				case left: // b << n | a >> 32-n
-					g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSll, 0, rb, uint8(n))
-					g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSrl, 1, ra, uint8(32-n))
-					g.V(amd64asm.OrD, o, z, 0, 1)
+					g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 0, rb, uint8(n))
+					g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, 1, ra, uint8(32-n))
+					g.V(asm.OrD, o, z, 0, 1)
 				default: // a >> n | b << 32-n
-					g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSrl, 0, ra, uint8(n))
-					g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSll, 1, rb, uint8(32-n))
-					g.V(amd64asm.OrD, o, z, 0, 1)
+					g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, 0, ra, uint8(n))
+					g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 1, rb, uint8(32-n))
+					g.V(asm.OrD, o, z, 0, 1)
 				}
 			}
 		}
 	}
 	return func(g *gen) {
-		g.Ld(amd64asm.RAX, inContext(offTables))
-		magic := func(i int) amd64asm.Mem { return amd64asm.At(amd64asm.RAX, offMagic+int32(4*i)) }
+		g.Ld(asm.RAX, inContext(offTables))
+		magic := func(i int) asm.Mem { return asm.At(asm.RAX, offMagic+int32(4*i)) }
 		for p := range g.each(d) {
 			g.pin()
 			ra, rb, rc := g.reg(a, p), g.reg(b, p), g.reg(c, p)
 			if clamp {
-				g.VM(amd64asm.MinUD, amd64asm.Z.Broadcast(), 0, rc, magic(magic32))
+				g.VM(asm.MinUD, asm.Z.Broadcast(), 0, rc, magic(magic32))
 			} else {
-				g.VM(amd64asm.AndD, amd64asm.Z.Broadcast(), 0, rc, magic(magic31))
+				g.VM(asm.AndD, asm.Z.Broadcast(), 0, rc, magic(magic31))
 			}
-			g.VM(amd64asm.BroadcastD, amd64asm.Z, 1, 0, magic(magic32))
-			g.V(amd64asm.SubD, amd64asm.Z, 1, 1, 0) // 32-n: a shift by 32 gives zero
+			g.VM(asm.BroadcastD, asm.Z, 1, 0, magic(magic32))
+			g.V(asm.SubD, asm.Z, 1, 1, 0) // 32-n: a shift by 32 gives zero
 			if left {
-				g.V(amd64asm.SllVD, amd64asm.Z, 0, rb, 0)
-				g.V(amd64asm.SrlVD, amd64asm.Z, 1, ra, 1)
+				g.V(asm.SllVD, asm.Z, 0, rb, 0)
+				g.V(asm.SrlVD, asm.Z, 1, ra, 1)
 			} else {
-				g.V(amd64asm.SrlVD, amd64asm.Z, 0, ra, 0)
-				g.V(amd64asm.SllVD, amd64asm.Z, 1, rb, 1)
+				g.V(asm.SrlVD, asm.Z, 0, ra, 0)
+				g.V(asm.SllVD, asm.Z, 1, rb, 1)
 			}
 			z, o := g.dst(d, p)
-			g.V(amd64asm.OrD, o, z, 0, 1)
+			g.V(asm.OrD, o, z, 0, 1)
 		}
 	}
 }
@@ -410,9 +410,9 @@ func notTemplate(op *ir.Op) emitter {
 	if op.Match.Type(0) == "pred" {
 		d, a := &op.Args[0], &op.Args[1]
 		return func(g *gen) {
-			g.pred(amd64asm.RAX, a)
-			g.Not32(amd64asm.RAX)
-			g.setPred(d, amd64asm.RAX)
+			g.pred(asm.RAX, a)
+			g.Not32(asm.RAX)
+			g.setPred(d, asm.RAX)
 		}
 	}
 	c, ok := classOf(op.Match.Type(0))
@@ -420,20 +420,20 @@ func notTemplate(op *ir.Op) emitter {
 	if !ok || !rows(c, d, a) {
 		return nil
 	}
-	x := amd64asm.TernD
+	x := asm.TernD
 	if c == ir.W64 {
-		x = amd64asm.TernQ
+		x = asm.TernQ
 	}
 	return func(g *gen) {
 		for p := range g.each(d) {
 			g.pin()
 			ra := g.reg(a, p)
-			g.V(amd64asm.MovA32, amd64asm.Z, 0, 0, ra)
-			g.VI(x, amd64asm.Z, 0, 0, 0, 0x55)
+			g.V(asm.MovA32, asm.Z, 0, 0, ra)
+			g.VI(x, asm.Z, 0, 0, 0, 0x55)
 			z, o := g.dst(d, p)
-			move := amd64asm.MovA32
+			move := asm.MovA32
 			if c == ir.W64 {
-				move = amd64asm.MovA64
+				move = asm.MovA64
 			}
 			g.V(move, o, z, 0, 0)
 		}
@@ -450,10 +450,10 @@ func lop3Template(op *ir.Op) emitter {
 		for p := range g.each(d) {
 			g.pin()
 			ra, rb, rc := g.reg(a, p), g.reg(b, p), g.src(c, p)
-			g.V(amd64asm.MovA32, amd64asm.Z, 0, 0, ra)
-			g.op3i(amd64asm.TernD, amd64asm.Z, 0, rb, rc, lut)
+			g.V(asm.MovA32, asm.Z, 0, 0, ra)
+			g.op3i(asm.TernD, asm.Z, 0, rb, rc, lut)
 			z, o := g.dst(d, p)
-			g.V(amd64asm.MovA32, o, z, 0, 0)
+			g.V(asm.MovA32, o, z, 0, 0)
 		}
 	}
 }
@@ -464,12 +464,12 @@ func negTemplate(op *ir.Op) emitter {
 	if !ok || !rows(c, d, a) {
 		return nil
 	}
-	x := amd64asm.SubD
+	x := asm.SubD
 	if c == ir.W64 {
-		x = amd64asm.SubQ
+		x = asm.SubQ
 	}
 	return func(g *gen) {
-		g.V(amd64asm.XorD, amd64asm.Z, 0, 0, 0)
+		g.V(asm.XorD, asm.Z, 0, 0, 0)
 		for p := range g.each(d) {
 			g.pin()
 			ra := g.src(a, p)
@@ -480,11 +480,11 @@ func negTemplate(op *ir.Op) emitter {
 }
 
 func absTemplate(op *ir.Op) emitter {
-	return unary(op, op.Match.Type(0), amd64asm.AbsD, amd64asm.AbsQ)
+	return unary(op, op.Match.Type(0), asm.AbsD, asm.AbsQ)
 }
 
 // unary writes d = op(a).
-func unary(op *ir.Op, typ string, d32, d64 amd64asm.Op) emitter {
+func unary(op *ir.Op, typ string, d32, d64 asm.Op) emitter {
 	c, ok := classOf(typ)
 	d, a := &op.Args[0], &op.Args[1]
 	if !ok || !rows(c, d, a) {
@@ -508,7 +508,7 @@ func clzTemplate(op *ir.Op) emitter {
 	if op.Match.Type(0) != "b32" {
 		return nil
 	}
-	return unary(op, "b32", amd64asm.LzcntD, amd64asm.LzcntQ)
+	return unary(op, "b32", asm.LzcntD, asm.LzcntQ)
 }
 
 func minTemplate(op *ir.Op) emitter {
@@ -518,13 +518,13 @@ func minTemplate(op *ir.Op) emitter {
 	larger := op.Opcode() == optab.OpImax
 	switch typ := op.Match.Type(0); {
 	case typ[0] == 'u' && larger:
-		return elementwise(op, typ, amd64asm.MaxUD, amd64asm.MaxUQ, true)
+		return elementwise(op, typ, asm.MaxUD, asm.MaxUQ, true)
 	case typ[0] == 'u':
-		return elementwise(op, typ, amd64asm.MinUD, amd64asm.MinUQ, true)
+		return elementwise(op, typ, asm.MinUD, asm.MinUQ, true)
 	case larger:
-		return elementwise(op, typ, amd64asm.MaxSD, amd64asm.MaxSQ, true)
+		return elementwise(op, typ, asm.MaxSD, asm.MaxSQ, true)
 	default:
-		return elementwise(op, typ, amd64asm.MinSD, amd64asm.MinSQ, true)
+		return elementwise(op, typ, asm.MinSD, asm.MinSQ, true)
 	}
 }
 
@@ -539,17 +539,17 @@ func bfeTemplate(op *ir.Op) emitter {
 	if n == 0 || pos+n > 32 {
 		return nil
 	}
-	right := uint8(amd64asm.ShiftSrl)
+	right := uint8(asm.ShiftSrl)
 	if typ == "s32" {
-		right = amd64asm.ShiftSra
+		right = asm.ShiftSra
 	}
 	return func(g *gen) {
 		for p := range g.each(d) {
 			g.pin()
 			ra := g.reg(a, p)
-			g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSll, 0, ra, uint8(32-pos-n))
+			g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 0, ra, uint8(32-pos-n))
 			z, o := g.dst(d, p)
-			g.VI(amd64asm.ShiftD, o, right, z, 0, uint8(32-n))
+			g.VI(asm.ShiftD, o, right, z, 0, uint8(32-n))
 		}
 	}
 }
@@ -581,21 +581,21 @@ func prmtTemplate(op *ir.Op) emitter {
 		for p := range g.each(d) {
 			g.pin()
 			if useA {
-				g.LeaLabel(amd64asm.RAX, g.vector(fromA))
-				g.VM(amd64asm.ShufB, amd64asm.Z, 0, g.reg(a, p), amd64asm.At(amd64asm.RAX, 0))
+				g.LeaLabel(asm.RAX, g.vector(fromA))
+				g.VM(asm.ShufB, asm.Z, 0, g.reg(a, p), asm.At(asm.RAX, 0))
 			}
 			if useB {
-				g.LeaLabel(amd64asm.RAX, g.vector(fromB))
-				g.VM(amd64asm.ShufB, amd64asm.Z, 1, g.reg(b, p), amd64asm.At(amd64asm.RAX, 0))
+				g.LeaLabel(asm.RAX, g.vector(fromB))
+				g.VM(asm.ShufB, asm.Z, 1, g.reg(b, p), asm.At(asm.RAX, 0))
 			}
 			z, o := g.dst(d, p)
 			switch {
 			case useA && useB:
-				g.V(amd64asm.OrD, o, z, 0, 1)
+				g.V(asm.OrD, o, z, 0, 1)
 			case useA:
-				g.V(amd64asm.MovA32, o, z, 0, 0)
+				g.V(asm.MovA32, o, z, 0, 0)
 			default:
-				g.V(amd64asm.MovA32, o, z, 0, 1)
+				g.V(asm.MovA32, o, z, 0, 1)
 			}
 		}
 	}

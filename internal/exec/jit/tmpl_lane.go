@@ -1,7 +1,7 @@
 package jit
 
 import (
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -52,42 +52,42 @@ func divideTemplate(op *ir.Op) emitter {
 	rem := op.Opcode() == optab.OpRem
 	wide := n == 64
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.RAX, 0)
-		l.ld(a64.RCX, 1)
+		l.ld(asm.RAX, 0)
+		l.ld(asm.RCX, 1)
 		zero, one, end := l.NewLabel(), l.NewLabel(), l.NewLabel()
 		if n == 16 && signed {
-			l.MovSX16(a64.RAX, a64.RAX)
-			l.MovSX16(a64.RCX, a64.RCX)
+			l.MovSX16(asm.RAX, asm.RAX)
+			l.MovSX16(asm.RCX, asm.RCX)
 		}
-		l.TestR(wide, a64.RCX, a64.RCX)
-		l.J(a64.E, zero)
+		l.TestR(wide, asm.RCX, asm.RCX)
+		l.J(asm.E, zero)
 		if signed {
-			l.RI(a64.ArithCmp, wide, a64.RCX, -1)
-			l.J(a64.E, one)
+			l.RI(asm.ArithCmp, wide, asm.RCX, -1)
+			l.J(asm.E, one)
 			l.SignRAX(wide)
-			l.IdivR(wide, a64.RCX)
+			l.IdivR(wide, asm.RCX)
 		} else {
-			l.MovI32(a64.RDX, 0)
-			l.DivR(wide, a64.RCX)
+			l.MovI32(asm.RDX, 0)
+			l.DivR(wide, asm.RCX)
 		}
 		if rem {
-			l.MovR(wide, a64.RAX, a64.RDX)
+			l.MovR(wide, asm.RAX, asm.RDX)
 		}
 		l.Jmp(end)
 		l.Bind(one)
 		if rem {
-			l.MovI32(a64.RAX, 0)
+			l.MovI32(asm.RAX, 0)
 		} else {
-			l.NegR(wide, a64.RAX)
+			l.NegR(wide, asm.RAX)
 		}
 		l.Jmp(end)
 		l.Bind(zero)
-		l.MovI(a64.RAX, ^uint64(0))
+		l.MovI(asm.RAX, ^uint64(0))
 		l.Bind(end)
 		if n == 16 {
-			l.MovZX16(a64.RAX, a64.RAX)
+			l.MovZX16(asm.RAX, asm.RAX)
 		}
-		l.st(0, a64.RAX)
+		l.st(0, asm.RAX)
 	})
 }
 
@@ -101,32 +101,32 @@ func countTemplate(op *ir.Op) emitter {
 	wide := n == 64
 	form, amount := op.Opcode(), op.Match.Has("shiftamt")
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.RAX, 0)
+		l.ld(asm.RAX, 0)
 		if form == optab.OpPopc {
-			l.Popcnt64(a64.RAX, a64.RAX)
-			l.st(0, a64.RAX)
+			l.Popcnt64(asm.RAX, asm.RAX)
+			l.st(0, asm.RAX)
 			return
 		}
 		if signed {
-			l.MovR(wide, a64.RCX, a64.RAX)
-			l.ShiftI(a64.ScalarSar, wide, a64.RCX, uint8(n-1))
-			l.RR(a64.ArithXor, wide, a64.RAX, a64.RCX)
+			l.MovR(wide, asm.RCX, asm.RAX)
+			l.ShiftI(asm.ScalarSar, wide, asm.RCX, uint8(n-1))
+			l.RR(asm.ArithXor, wide, asm.RAX, asm.RCX)
 		}
 		// n-1-bsr, or bsr; without a bit n, or all ones
 		none := int32(-1)
 		if form == optab.OpClz {
 			none = int32(n)
 		}
-		l.MovI32(a64.RDX, uint32(none))
-		l.BsrR(wide, a64.RCX, a64.RAX)
+		l.MovI32(asm.RDX, uint32(none))
+		l.BsrR(wide, asm.RCX, asm.RAX)
 		end := l.NewLabel()
-		l.J(a64.E, end)
-		l.Mov32(a64.RDX, a64.RCX)
+		l.J(asm.E, end)
+		l.Mov32(asm.RDX, asm.RCX)
 		if form == optab.OpClz || amount {
-			l.RI(a64.ArithXor, false, a64.RDX, int32(n-1))
+			l.RI(asm.ArithXor, false, asm.RDX, int32(n-1))
 		}
 		l.Bind(end)
-		l.st(0, a64.RDX)
+		l.st(0, asm.RDX)
 	})
 }
 
@@ -138,21 +138,21 @@ func brevTemplate(op *ir.Op) emitter {
 	}
 	wide := n == 64
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.RAX, 0)
-		l.BswapR(wide, a64.RAX)
+		l.ld(asm.RAX, 0)
+		l.BswapR(wide, asm.RAX)
 		for _, s := range []struct {
 			n uint8
 			m uint64
 		}{{4, 0x0f0f0f0f0f0f0f0f}, {2, 0x3333333333333333}, {1, 0x5555555555555555}} {
-			l.MovI(a64.RDX, s.m)
-			l.MovR(true, a64.RCX, a64.RAX)
-			l.ShiftI(a64.ScalarShr, wide, a64.RCX, s.n)
-			l.RR(a64.ArithAnd, wide, a64.RCX, a64.RDX)
-			l.RR(a64.ArithAnd, wide, a64.RAX, a64.RDX)
-			l.ShiftI(a64.ScalarShl, wide, a64.RAX, s.n)
-			l.RR(a64.ArithOr, wide, a64.RAX, a64.RCX)
+			l.MovI(asm.RDX, s.m)
+			l.MovR(true, asm.RCX, asm.RAX)
+			l.ShiftI(asm.ScalarShr, wide, asm.RCX, s.n)
+			l.RR(asm.ArithAnd, wide, asm.RCX, asm.RDX)
+			l.RR(asm.ArithAnd, wide, asm.RAX, asm.RDX)
+			l.ShiftI(asm.ScalarShl, wide, asm.RAX, s.n)
+			l.RR(asm.ArithOr, wide, asm.RAX, asm.RCX)
 		}
-		l.st(0, a64.RAX)
+		l.st(0, asm.RAX)
 	})
 }
 
@@ -160,21 +160,21 @@ func brevTemplate(op *ir.Op) emitter {
 func (l *laneLoop) lowBits(to uint8) {
 	end := l.NewLabel()
 	l.MovI(to, ^uint64(0))
-	l.RI(a64.ArithCmp, false, a64.RCX, 64)
-	l.J(a64.AE, end)
+	l.RI(asm.ArithCmp, false, asm.RCX, 64)
+	l.J(asm.AE, end)
 	l.MovI32(to, 1)
-	l.ShiftCL(a64.ScalarShl, true, to)
-	l.RI(a64.ArithSub, true, to, 1)
+	l.ShiftCL(asm.ScalarShl, true, to)
+	l.RI(asm.ArithSub, true, to, 1)
 	l.Bind(end)
 }
 
 // shiftBy64 shifts by RCX, which may be any number.
 func (l *laneLoop) shift64(kind uint8, r uint8) {
-	l.RI(a64.ArithCmp, false, a64.RCX, 64)
+	l.RI(asm.ArithCmp, false, asm.RCX, 64)
 	end := l.NewLabel()
 	small := l.NewLabel()
-	l.J(a64.B, small)
-	if kind == a64.ScalarSar {
+	l.J(asm.B, small)
+	if kind == asm.ScalarSar {
 		l.ShiftI(kind, true, r, 63)
 	} else {
 		l.MovI32(r, 0)
@@ -188,17 +188,17 @@ func (l *laneLoop) shift64(kind uint8, r uint8) {
 // signField extends the sign of the lowest rcx bits of rax: none of them are 0, 64 and more are all. rcx is lost.
 func (l *laneLoop) signField() {
 	end, empty := l.NewLabel(), l.NewLabel()
-	l.TestR(false, a64.RCX, a64.RCX)
-	l.J(a64.E, empty)
-	l.RI(a64.ArithCmp, false, a64.RCX, 64)
-	l.J(a64.AE, end)
-	l.NegR(false, a64.RCX)
-	l.RI(a64.ArithAdd, false, a64.RCX, 64)
-	l.ShiftCL(a64.ScalarShl, true, a64.RAX)
-	l.ShiftCL(a64.ScalarSar, true, a64.RAX)
+	l.TestR(false, asm.RCX, asm.RCX)
+	l.J(asm.E, empty)
+	l.RI(asm.ArithCmp, false, asm.RCX, 64)
+	l.J(asm.AE, end)
+	l.NegR(false, asm.RCX)
+	l.RI(asm.ArithAdd, false, asm.RCX, 64)
+	l.ShiftCL(asm.ScalarShl, true, asm.RAX)
+	l.ShiftCL(asm.ScalarSar, true, asm.RAX)
 	l.Jmp(end)
 	l.Bind(empty)
-	l.MovI32(a64.RAX, 0)
+	l.MovI32(asm.RAX, 0)
 	l.Bind(end)
 }
 
@@ -211,30 +211,30 @@ func fieldTemplate(op *ir.Op) emitter {
 	}
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
 		number := func(i int) {
-			l.ld(a64.RCX, i)
+			l.ld(asm.RCX, i)
 			if n == 32 {
-				l.AndI32(a64.RCX, 0xff)
+				l.AndI32(asm.RCX, 0xff)
 			}
 		}
-		l.ld(a64.RAX, 0)
-		kind := uint8(a64.ScalarShr)
+		l.ld(asm.RAX, 0)
+		kind := uint8(asm.ScalarShr)
 		if signed {
-			kind = a64.ScalarSar
+			kind = asm.ScalarSar
 			if n == 32 {
-				l.MovSXD(a64.RAX, a64.RAX)
+				l.MovSXD(asm.RAX, asm.RAX)
 			}
 		}
 		number(1)
-		l.shift64(kind, a64.RAX)
+		l.shift64(kind, asm.RAX)
 		number(2)
 		if !signed {
-			l.lowBits(a64.RDX)
-			l.RR(a64.ArithAnd, true, a64.RAX, a64.RDX)
-			l.st(0, a64.RAX)
+			l.lowBits(asm.RDX)
+			l.RR(asm.ArithAnd, true, asm.RAX, asm.RDX)
+			l.st(0, asm.RAX)
 			return
 		}
 		l.signField()
-		l.st(0, a64.RAX)
+		l.st(0, asm.RAX)
 	})
 }
 
@@ -247,23 +247,23 @@ func insertTemplate(op *ir.Op) emitter {
 	}
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
 		number := func(i int) {
-			l.ld(a64.RCX, i)
+			l.ld(asm.RCX, i)
 			if n == 32 {
-				l.AndI32(a64.RCX, 0xff)
+				l.AndI32(asm.RCX, 0xff)
 			}
 		}
 		number(3)
-		l.lowBits(a64.RDX)
-		l.ld(a64.RAX, 0)
-		l.RR(a64.ArithAnd, true, a64.RAX, a64.RDX)
+		l.lowBits(asm.RDX)
+		l.ld(asm.RAX, 0)
+		l.RR(asm.ArithAnd, true, asm.RAX, asm.RDX)
 		number(2)
-		l.shift64(a64.ScalarShl, a64.RAX)
-		l.shift64(a64.ScalarShl, a64.RDX)
-		l.NotR(true, a64.RDX)
-		l.ld(a64.RCX, 1)
-		l.RR(a64.ArithAnd, true, a64.RCX, a64.RDX)
-		l.RR(a64.ArithOr, true, a64.RAX, a64.RCX)
-		l.st(0, a64.RAX)
+		l.shift64(asm.ScalarShl, asm.RAX)
+		l.shift64(asm.ScalarShl, asm.RDX)
+		l.NotR(true, asm.RDX)
+		l.ld(asm.RCX, 1)
+		l.RR(asm.ArithAnd, true, asm.RCX, asm.RDX)
+		l.RR(asm.ArithOr, true, asm.RAX, asm.RCX)
+		l.st(0, asm.RAX)
 	})
 }
 
@@ -274,8 +274,8 @@ func (l *laneLoop) clamp32(r, t uint8, clamp bool) {
 		return
 	}
 	l.MovI32(t, 32)
-	l.RR(a64.ArithCmp, false, r, t)
-	l.CmovR(a64.A, false, r, t)
+	l.RR(asm.ArithCmp, false, r, t)
+	l.CmovR(asm.A, false, r, t)
 }
 
 func bmskTemplate(op *ir.Op) emitter {
@@ -285,13 +285,13 @@ func bmskTemplate(op *ir.Op) emitter {
 	}
 	clamp := op.Match.Has("clamp")
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.RCX, 1)
-		l.clamp32(a64.RCX, a64.RDX, clamp)
-		l.lowBits(a64.RAX)
-		l.ld(a64.RCX, 0)
-		l.clamp32(a64.RCX, a64.RDX, clamp)
-		l.ShiftCL(a64.ScalarShl, true, a64.RAX)
-		l.st(0, a64.RAX)
+		l.ld(asm.RCX, 1)
+		l.clamp32(asm.RCX, asm.RDX, clamp)
+		l.lowBits(asm.RAX)
+		l.ld(asm.RCX, 0)
+		l.clamp32(asm.RCX, asm.RDX, clamp)
+		l.ShiftCL(asm.ScalarShl, true, asm.RAX)
+		l.st(0, asm.RAX)
 	})
 }
 
@@ -302,17 +302,17 @@ func szextTemplate(op *ir.Op) emitter {
 	}
 	clamp, signed := op.Match.Has("clamp"), op.Match.Type(0) == "s32"
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.RAX, 0)
-		l.ld(a64.RCX, 1)
-		l.clamp32(a64.RCX, a64.RDX, clamp)
+		l.ld(asm.RAX, 0)
+		l.ld(asm.RCX, 1)
+		l.clamp32(asm.RCX, asm.RDX, clamp)
 		if !signed {
-			l.lowBits(a64.RDX)
-			l.RR(a64.ArithAnd, true, a64.RAX, a64.RDX)
-			l.st(0, a64.RAX)
+			l.lowBits(asm.RDX)
+			l.RR(asm.ArithAnd, true, asm.RAX, asm.RDX)
+			l.st(0, asm.RAX)
 			return
 		}
 		l.signField()
-		l.st(0, a64.RAX)
+		l.st(0, asm.RAX)
 	})
 }
 
@@ -324,29 +324,29 @@ func sadTemplate(op *ir.Op) emitter {
 	}
 	wide := n == 64
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.RAX, 0)
-		l.ld(a64.RCX, 1)
-		c := a64.B
+		l.ld(asm.RAX, 0)
+		l.ld(asm.RCX, 1)
+		c := asm.B
 		if signed {
-			c = a64.L
+			c = asm.L
 			if n == 16 {
-				l.MovSX16(a64.RAX, a64.RAX)
-				l.MovSX16(a64.RCX, a64.RCX)
+				l.MovSX16(asm.RAX, asm.RAX)
+				l.MovSX16(asm.RCX, asm.RCX)
 			}
 		}
-		l.MovR(wide, a64.RDX, a64.RAX)
-		l.RR(a64.ArithSub, wide, a64.RDX, a64.RCX)
-		l.RR(a64.ArithCmp, wide, a64.RAX, a64.RCX)
+		l.MovR(wide, asm.RDX, asm.RAX)
+		l.RR(asm.ArithSub, wide, asm.RDX, asm.RCX)
+		l.RR(asm.ArithCmp, wide, asm.RAX, asm.RCX)
 		end := l.NewLabel()
 		l.J(c^1, end)
-		l.NegR(wide, a64.RDX)
+		l.NegR(wide, asm.RDX)
 		l.Bind(end)
-		l.ld(a64.RAX, 2)
-		l.RR(a64.ArithAdd, wide, a64.RDX, a64.RAX)
+		l.ld(asm.RAX, 2)
+		l.RR(asm.ArithAdd, wide, asm.RDX, asm.RAX)
 		if n == 16 {
-			l.MovZX16(a64.RDX, a64.RDX)
+			l.MovZX16(asm.RDX, asm.RDX)
 		}
-		l.st(0, a64.RDX)
+		l.st(0, asm.RDX)
 	})
 }
 
@@ -360,34 +360,34 @@ func mulHigh64(op *ir.Op) emitter {
 	}
 	wide := n == 64
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.RAX, 0)
-		l.ld(a64.RCX, 1)
+		l.ld(asm.RAX, 0)
+		l.ld(asm.RCX, 1)
 		if signed {
-			l.ImulWideR(wide, a64.RCX)
+			l.ImulWideR(wide, asm.RCX)
 		} else {
-			l.MulR(wide, a64.RCX)
+			l.MulR(wide, asm.RCX)
 		}
 		if len(in) == 3 {
-			l.ld(a64.RAX, 2)
+			l.ld(asm.RAX, 2)
 			if sat {
-				l.saturatingAdd(a64.RDX, a64.RAX)
+				l.saturatingAdd(asm.RDX, asm.RAX)
 			} else {
-				l.RR(a64.ArithAdd, wide, a64.RDX, a64.RAX)
+				l.RR(asm.ArithAdd, wide, asm.RDX, asm.RAX)
 			}
 		}
-		l.st(0, a64.RDX)
+		l.st(0, asm.RDX)
 	})
 }
 
 // saturatingAdd is d = d + s, clamped to s32. RCX is used.
 func (l *laneLoop) saturatingAdd(d, s uint8) {
 	end := l.NewLabel()
-	l.MovR(false, a64.RCX, d)
-	l.ShiftI(a64.ScalarSar, false, a64.RCX, 31)
-	l.RI(a64.ArithXor, false, a64.RCX, 0x7fffffff) // the limit on d's side
-	l.RR(a64.ArithAdd, false, d, s)
-	l.J(a64.NO, end)
-	l.MovR(false, d, a64.RCX)
+	l.MovR(false, asm.RCX, d)
+	l.ShiftI(asm.ScalarSar, false, asm.RCX, 31)
+	l.RI(asm.ArithXor, false, asm.RCX, 0x7fffffff) // the limit on d's side
+	l.RR(asm.ArithAdd, false, d, s)
+	l.J(asm.NO, end)
+	l.MovR(false, d, asm.RCX)
 	l.Bind(end)
 }
 
@@ -398,29 +398,29 @@ func mul24Template(op *ir.Op) emitter {
 	}
 	signed, hi, sat := op.Match.Type(0) == "s32", op.Match.Has("hi"), op.Match.Has("sat")
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		for i, r := range []uint8{a64.RAX, a64.RCX} {
+		for i, r := range []uint8{asm.RAX, asm.RCX} {
 			l.ld(r, i)
-			l.ShiftI(a64.ScalarShl, false, r, 8)
+			l.ShiftI(asm.ScalarShl, false, r, 8)
 			if signed {
-				l.ShiftI(a64.ScalarSar, false, r, 8)
+				l.ShiftI(asm.ScalarSar, false, r, 8)
 				l.MovSXD(r, r)
 			} else {
-				l.ShiftI(a64.ScalarShr, false, r, 8)
+				l.ShiftI(asm.ScalarShr, false, r, 8)
 			}
 		}
-		l.ImulR(true, a64.RAX, a64.RCX)
+		l.ImulR(true, asm.RAX, asm.RCX)
 		if hi {
-			l.ShiftI(a64.ScalarSar, true, a64.RAX, 16)
+			l.ShiftI(asm.ScalarSar, true, asm.RAX, 16)
 		}
 		if len(in) == 3 {
-			l.ld(a64.RDX, 2)
+			l.ld(asm.RDX, 2)
 			if sat {
-				l.saturatingAdd(a64.RAX, a64.RDX)
+				l.saturatingAdd(asm.RAX, asm.RDX)
 			} else {
-				l.RR(a64.ArithAdd, false, a64.RAX, a64.RDX)
+				l.RR(asm.ArithAdd, false, asm.RAX, asm.RDX)
 			}
 		}
-		l.st(0, a64.RAX)
+		l.st(0, asm.RAX)
 	})
 }
 
@@ -438,25 +438,25 @@ func dotTemplate(op *ir.Op) emitter {
 		}
 	}
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.R8, 2)
+		l.ld(asm.R8, 2)
 		field := func(r uint8, i int, at, width uint8, signed bool) {
 			l.ld(r, i)
 			if s := 32 - at - width; s > 0 {
-				l.ShiftI(a64.ScalarShl, false, r, s)
+				l.ShiftI(asm.ScalarShl, false, r, s)
 			}
-			kind := uint8(a64.ScalarShr)
+			kind := uint8(asm.ScalarShr)
 			if signed {
-				kind = a64.ScalarSar
+				kind = asm.ScalarSar
 			}
 			l.ShiftI(kind, false, r, 32-width)
 		}
 		for i := range n {
-			field(a64.RAX, 0, uint8(i)*wa, wa, sa)
-			field(a64.RCX, 1, shift+uint8(i)*8, 8, sb)
-			l.ImulR(false, a64.RAX, a64.RCX)
-			l.RR(a64.ArithAdd, false, a64.R8, a64.RAX)
+			field(asm.RAX, 0, uint8(i)*wa, wa, sa)
+			field(asm.RCX, 1, shift+uint8(i)*8, 8, sb)
+			l.ImulR(false, asm.RAX, asm.RCX)
+			l.RR(asm.ArithAdd, false, asm.R8, asm.RAX)
 		}
-		l.st(0, a64.R8)
+		l.st(0, asm.R8)
 	})
 }
 
@@ -471,31 +471,31 @@ func permuteTemplate(op *ir.Op) emitter {
 
 // permute is prmt of the sources.
 func (l *laneLoop) permute() {
-	l.MovI32(a64.R8, 0)
+	l.MovI32(asm.R8, 0)
 	for j := 3; j >= 0; j-- {
-		l.ld(a64.RAX, 1)
-		l.ShiftI(a64.ScalarShl, true, a64.RAX, 32)
-		l.ld(a64.RDX, 0)
-		l.RR(a64.ArithOr, true, a64.RAX, a64.RDX)
-		l.ld(a64.RDX, 2)
+		l.ld(asm.RAX, 1)
+		l.ShiftI(asm.ScalarShl, true, asm.RAX, 32)
+		l.ld(asm.RDX, 0)
+		l.RR(asm.ArithOr, true, asm.RAX, asm.RDX)
+		l.ld(asm.RDX, 2)
 		if j > 0 {
-			l.ShiftI(a64.ScalarShr, false, a64.RDX, uint8(4*j))
+			l.ShiftI(asm.ScalarShr, false, asm.RDX, uint8(4*j))
 		}
-		l.MovR(false, a64.RCX, a64.RDX)
-		l.AndI32(a64.RCX, 7)
-		l.ShiftI(a64.ScalarShl, false, a64.RCX, 3)
-		l.ShiftCL(a64.ScalarShr, true, a64.RAX)
-		l.MovSX8(a64.RAX, a64.RAX)
+		l.MovR(false, asm.RCX, asm.RDX)
+		l.AndI32(asm.RCX, 7)
+		l.ShiftI(asm.ScalarShl, false, asm.RCX, 3)
+		l.ShiftCL(asm.ScalarShr, true, asm.RAX)
+		l.MovSX8(asm.RAX, asm.RAX)
 		plain := l.NewLabel()
-		l.TestI32(a64.RDX, 8)
-		l.J(a64.E, plain)
-		l.ShiftI(a64.ScalarSar, false, a64.RAX, 8) // the sign everywhere
+		l.TestI32(asm.RDX, 8)
+		l.J(asm.E, plain)
+		l.ShiftI(asm.ScalarSar, false, asm.RAX, 8) // the sign everywhere
 		l.Bind(plain)
-		l.MovZX8(a64.RAX, a64.RAX)
-		l.ShiftI(a64.ScalarShl, false, a64.R8, 8)
-		l.RR(a64.ArithOr, false, a64.R8, a64.RAX)
+		l.MovZX8(asm.RAX, asm.RAX)
+		l.ShiftI(asm.ScalarShl, false, asm.R8, 8)
+		l.RR(asm.ArithOr, false, asm.R8, asm.RAX)
 	}
-	l.st(0, a64.R8)
+	l.st(0, asm.R8)
 }
 
 func cnotTemplate(op *ir.Op) emitter {
@@ -505,10 +505,10 @@ func cnotTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.RCX, 0)
-		l.TestR(n == 64, a64.RCX, a64.RCX)
-		l.cond(a64.E, a64.RAX)
-		l.st(0, a64.RAX)
+		l.ld(asm.RCX, 0)
+		l.TestR(n == 64, asm.RCX, asm.RCX)
+		l.cond(asm.E, asm.RAX)
+		l.st(0, asm.RAX)
 	})
 }
 
@@ -521,41 +521,41 @@ func fnsTemplate(op *ir.Op) emitter {
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
 		// RAX mask, RCX position, RDX how many, R8 step
 		none, end, loop, next, up := l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel()
-		l.ld(a64.RAX, 0)
-		l.ld(a64.RCX, 1)
-		l.ld(a64.RDX, 2)
-		l.MovI32(a64.R8, 1)
-		l.TestR(false, a64.RDX, a64.RDX)
-		l.J(a64.NS, up)
-		l.NegR(false, a64.RDX)
-		l.MovI32(a64.R8, 0xffffffff)
+		l.ld(asm.RAX, 0)
+		l.ld(asm.RCX, 1)
+		l.ld(asm.RDX, 2)
+		l.MovI32(asm.R8, 1)
+		l.TestR(false, asm.RDX, asm.RDX)
+		l.J(asm.NS, up)
+		l.NegR(false, asm.RDX)
+		l.MovI32(asm.R8, 0xffffffff)
 		l.Bind(up)
-		l.TestR(false, a64.RDX, a64.RDX)
-		l.J(a64.NE, loop)
-		l.RI(a64.ArithCmp, false, a64.RCX, 32)
-		l.J(a64.AE, none)
-		l.Bt32(a64.RAX, a64.RCX)
-		l.J(a64.AE, none)
+		l.TestR(false, asm.RDX, asm.RDX)
+		l.J(asm.NE, loop)
+		l.RI(asm.ArithCmp, false, asm.RCX, 32)
+		l.J(asm.AE, none)
+		l.Bt32(asm.RAX, asm.RCX)
+		l.J(asm.AE, none)
 		l.Jmp(end)
 		l.Bind(loop)
-		l.RI(a64.ArithCmp, false, a64.RCX, 32)
-		l.J(a64.AE, none)
-		l.Bt32(a64.RAX, a64.RCX)
-		l.J(a64.AE, next)
-		l.RI(a64.ArithSub, false, a64.RDX, 1)
-		l.J(a64.E, end)
+		l.RI(asm.ArithCmp, false, asm.RCX, 32)
+		l.J(asm.AE, none)
+		l.Bt32(asm.RAX, asm.RCX)
+		l.J(asm.AE, next)
+		l.RI(asm.ArithSub, false, asm.RDX, 1)
+		l.J(asm.E, end)
 		l.Bind(next)
-		l.RR(a64.ArithAdd, false, a64.RCX, a64.R8)
+		l.RR(asm.ArithAdd, false, asm.RCX, asm.R8)
 		l.Jmp(loop)
 		l.Bind(none)
-		l.MovI32(a64.RCX, 0xffffffff)
+		l.MovI32(asm.RCX, 0xffffffff)
 		l.Bind(end)
-		l.st(0, a64.RCX)
+		l.st(0, asm.RCX)
 	})
 }
 
 // ccMem is where the carry flags are.
-func (g *gen) ccMem() a64.Mem {
+func (g *gen) ccMem() asm.Mem {
 	if g.v != nil {
 		return g.inFrame(g.lay.cc)
 	}
@@ -582,52 +582,52 @@ func carryTemplate(op *ir.Op) emitter {
 		l := &laneLoop{g, in, out}
 		g.StI32(inContext(laneOut(1)), 0) // flags that come out
 		g.eachLane(false, func() {
-			l.ld(a64.RAX, 0)
-			l.ld(a64.RCX, 1)
+			l.ld(asm.RAX, 0)
+			l.ld(asm.RCX, 1)
 			if mad {
 				switch {
 				case !hi:
-					l.ImulR(wide, a64.RAX, a64.RCX)
+					l.ImulR(wide, asm.RAX, asm.RCX)
 				case signed:
-					l.ImulWideR(wide, a64.RCX)
+					l.ImulWideR(wide, asm.RCX)
 				default:
-					l.MulR(wide, a64.RCX)
+					l.MulR(wide, asm.RCX)
 				}
 				if hi {
-					l.MovR(wide, a64.RAX, a64.RDX)
+					l.MovR(wide, asm.RAX, asm.RDX)
 				}
-				l.ld(a64.RCX, 2)
+				l.ld(asm.RCX, 2)
 			}
 			if subtract {
-				l.NotR(wide, a64.RCX)
+				l.NotR(wide, asm.RCX)
 			}
 			switch {
 			case reads:
-				l.Ld32(a64.RDX, g.ccMem())
-				l.Bt32(a64.RDX, a64.RSI)
+				l.Ld32(asm.RDX, g.ccMem())
+				l.Bt32(asm.RDX, asm.RSI)
 			case subtract:
-				l.MovI32(a64.RDX, 1)
-				l.ShiftI(a64.ScalarShr, false, a64.RDX, 1) // sets the carry
+				l.MovI32(asm.RDX, 1)
+				l.ShiftI(asm.ScalarShr, false, asm.RDX, 1) // sets the carry
 			default:
-				l.TestR(false, a64.RDX, a64.RDX) // clears it
+				l.TestR(false, asm.RDX, asm.RDX) // clears it
 			}
-			l.RR(a64.ArithAdc, wide, a64.RAX, a64.RCX)
+			l.RR(asm.ArithAdc, wide, asm.RAX, asm.RCX)
 			skip := l.NewLabel()
 			if writes {
-				l.J(a64.AE, skip)
-				l.BtsM32(inContext(laneOut(1)), a64.RSI)
+				l.J(asm.AE, skip)
+				l.BtsM32(inContext(laneOut(1)), asm.RSI)
 				l.Bind(skip)
 			}
-			l.st(0, a64.RAX)
+			l.st(0, asm.RAX)
 		})
 		if writes {
-			g.laneMask(a64.RCX)
-			g.Ld32(a64.RAX, inContext(laneOut(1)))
-			g.Ld32(a64.RDX, g.ccMem())
-			g.Xor32(a64.RAX, a64.RDX)
-			g.And32(a64.RAX, a64.RCX)
-			g.Xor32(a64.RAX, a64.RDX)
-			g.St32(g.ccMem(), a64.RAX)
+			g.laneMask(asm.RCX)
+			g.Ld32(asm.RAX, inContext(laneOut(1)))
+			g.Ld32(asm.RDX, g.ccMem())
+			g.Xor32(asm.RAX, asm.RDX)
+			g.And32(asm.RAX, asm.RCX)
+			g.Xor32(asm.RAX, asm.RDX)
+			g.St32(g.ccMem(), asm.RAX)
 		}
 		g.collect(out, false)
 	}
@@ -666,19 +666,19 @@ func simdVideo(op *ir.Op) emitter {
 	}
 	sat, add := op.Match.Has("sat"), op.Match.Has("add")
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.R8, 2)
+		l.ld(asm.R8, 2)
 		field := func(r uint8, at uint8, signed bool) {
 			src := 0
 			if at >= 32 {
 				src, at = 1, at-32
 			}
 			l.ld(r, src)
-			kind := uint8(a64.ScalarShr)
+			kind := uint8(asm.ScalarShr)
 			if signed {
-				kind = a64.ScalarSar
+				kind = asm.ScalarSar
 			}
 			if s := 32 - width - at; s > 0 {
-				l.ShiftI(a64.ScalarShl, false, r, s)
+				l.ShiftI(asm.ScalarShl, false, r, s)
 			}
 			l.ShiftI(kind, false, r, 32-width)
 		}
@@ -686,32 +686,32 @@ func simdVideo(op *ir.Op) emitter {
 			if !written(i) {
 				continue
 			}
-			field(a64.RAX, place(op.Args[1].Comp, i, 0), signed(1))
-			field(a64.RCX, place(op.Args[2].Comp, i, n), signed(2))
-			less := a64.L
+			field(asm.RAX, place(op.Args[1].Comp, i, 0), signed(1))
+			field(asm.RCX, place(op.Args[2].Comp, i, n), signed(2))
+			less := asm.L
 			switch name {
 			case "vadd":
-				l.RR(a64.ArithAdd, false, a64.RAX, a64.RCX)
+				l.RR(asm.ArithAdd, false, asm.RAX, asm.RCX)
 			case "vsub":
-				l.RR(a64.ArithSub, false, a64.RAX, a64.RCX)
+				l.RR(asm.ArithSub, false, asm.RAX, asm.RCX)
 			case "vmin", "vmax":
 				if name == "vmax" {
-					less = a64.G
+					less = asm.G
 				}
-				l.RR(a64.ArithCmp, false, a64.RCX, a64.RAX)
-				l.CmovR(less, false, a64.RAX, a64.RCX)
+				l.RR(asm.ArithCmp, false, asm.RCX, asm.RAX)
+				l.CmovR(less, false, asm.RAX, asm.RCX)
 			case "vavrg": // rounded up where the sum is not negative
-				l.RR(a64.ArithAdd, false, a64.RAX, a64.RCX)
-				l.MovR(false, a64.RCX, a64.RAX)
-				l.NotR(false, a64.RCX)
-				l.ShiftI(a64.ScalarShr, false, a64.RCX, 31)
-				l.RR(a64.ArithAdd, false, a64.RAX, a64.RCX)
-				l.ShiftI(a64.ScalarSar, false, a64.RAX, 1)
+				l.RR(asm.ArithAdd, false, asm.RAX, asm.RCX)
+				l.MovR(false, asm.RCX, asm.RAX)
+				l.NotR(false, asm.RCX)
+				l.ShiftI(asm.ScalarShr, false, asm.RCX, 31)
+				l.RR(asm.ArithAdd, false, asm.RAX, asm.RCX)
+				l.ShiftI(asm.ScalarSar, false, asm.RAX, 1)
 			default:
 				positive := l.NewLabel()
-				l.RR(a64.ArithSub, false, a64.RAX, a64.RCX)
-				l.J(a64.NS, positive)
-				l.NegR(false, a64.RAX)
+				l.RR(asm.ArithSub, false, asm.RAX, asm.RCX)
+				l.J(asm.NS, positive)
+				l.NegR(false, asm.RAX)
 				l.Bind(positive)
 			}
 			if sat {
@@ -719,25 +719,25 @@ func simdVideo(op *ir.Op) emitter {
 				if signed(0) {
 					lo, hi = -1<<(width-1), 1<<(width-1)-1
 				}
-				l.MovI32(a64.RCX, uint32(lo))
-				l.RR(a64.ArithCmp, false, a64.RAX, a64.RCX)
-				l.CmovR(a64.L, false, a64.RAX, a64.RCX)
-				l.MovI32(a64.RCX, uint32(hi))
-				l.RR(a64.ArithCmp, false, a64.RAX, a64.RCX)
-				l.CmovR(a64.G, false, a64.RAX, a64.RCX)
+				l.MovI32(asm.RCX, uint32(lo))
+				l.RR(asm.ArithCmp, false, asm.RAX, asm.RCX)
+				l.CmovR(asm.L, false, asm.RAX, asm.RCX)
+				l.MovI32(asm.RCX, uint32(hi))
+				l.RR(asm.ArithCmp, false, asm.RAX, asm.RCX)
+				l.CmovR(asm.G, false, asm.RAX, asm.RCX)
 			}
 			if add {
-				l.RR(a64.ArithAdd, false, a64.R8, a64.RAX)
+				l.RR(asm.ArithAdd, false, asm.R8, asm.RAX)
 				continue
 			}
 			mask := uint32(1<<width-1) << (uint8(i) * width)
 			if i > 0 {
-				l.ShiftI(a64.ScalarShl, false, a64.RAX, uint8(i)*width)
+				l.ShiftI(asm.ScalarShl, false, asm.RAX, uint8(i)*width)
 			}
-			l.AndI32(a64.RAX, int32(mask))
-			l.AndI32(a64.R8, int32(^mask))
-			l.Or32(a64.R8, a64.RAX)
+			l.AndI32(asm.RAX, int32(mask))
+			l.AndI32(asm.R8, int32(^mask))
+			l.Or32(asm.R8, asm.RAX)
 		}
-		l.st(0, a64.R8)
+		l.st(0, asm.R8)
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/exec"
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -74,35 +74,35 @@ func (l *laneLoop) address(x *laneAccess, i int) {
 	disp := int32(x.a.Disp)
 	switch {
 	case x.global():
-		l.ld(a64.R8, i)
+		l.ld(asm.R8, i)
 	case x.base:
-		l.ld(a64.R8, i)
+		l.ld(asm.R8, i)
 		if disp != 0 {
-			l.RI(a64.ArithAdd, x.a.Base.Class == ir.W64, a64.R8, disp)
+			l.RI(asm.ArithAdd, x.a.Base.Class == ir.W64, asm.R8, disp)
 		}
 	case x.space == ir.Local:
-		l.Ld32(a64.R8, inContext(offLocalOff))
-		l.AddI(a64.R8, disp)
+		l.Ld32(asm.R8, inContext(offLocalOff))
+		l.AddI(asm.R8, disp)
 	default:
-		l.MovI32(a64.R8, uint32(disp))
+		l.MovI32(asm.R8, uint32(disp))
 	}
 }
 
 // check leaves for slow unless the address in r8 is good. rax, rcx are used.
-func (l *laneLoop) check(x *laneAccess, slow a64.Label) {
+func (l *laneLoop) check(x *laneAccess, slow asm.Label) {
 	if x.space == ir.FrameParam {
 		return
 	}
 	if x.global() {
-		l.MovR(true, a64.RAX, a64.R8)
-		l.SubLd(a64.RAX, inContext(offLow))
-		l.CmpLd(a64.RAX, inContext(offSpan))
-		l.J(a64.A, slow)
-		l.St(a64.Indexed(a64.R15, a64.RSI, 8, offAddrs), a64.R8)
+		l.MovR(true, asm.RAX, asm.R8)
+		l.SubLd(asm.RAX, inContext(offLow))
+		l.CmpLd(asm.RAX, inContext(offSpan))
+		l.J(asm.A, slow)
+		l.St(asm.Indexed(asm.R15, asm.RSI, 8, offAddrs), asm.R8)
 		if x.total > 1 {
-			l.Lea(a64.RAX, a64.At(a64.R8, int32(x.a.Disp)))
-			l.TestI32(a64.RAX, uint32(x.total-1))
-			l.J(a64.NE, slow)
+			l.Lea(asm.RAX, asm.At(asm.R8, int32(x.a.Disp)))
+			l.TestI32(asm.RAX, uint32(x.total-1))
+			l.J(asm.NE, slow)
 		}
 		return
 	}
@@ -111,26 +111,26 @@ func (l *laneLoop) check(x *laneAccess, slow a64.Label) {
 		l.checkCluster(x, slow)
 		return
 	case ir.Shared:
-		l.Ld32(a64.RCX, inContext(offSharedTop))
-		l.AddI(a64.RCX, 1-int32(x.total))
+		l.Ld32(asm.RCX, inContext(offSharedTop))
+		l.AddI(asm.RCX, 1-int32(x.total))
 	case ir.Local:
-		l.Ld32(a64.RCX, inContext(offLocalSize))
-		l.AddI(a64.RCX, -int32(x.total))
+		l.Ld32(asm.RCX, inContext(offLocalSize))
+		l.AddI(asm.RCX, -int32(x.total))
 	default:
-		l.Ld32(a64.RCX, inContext(offParamSize))
-		l.AddI(a64.RCX, -int32(x.total))
+		l.Ld32(asm.RCX, inContext(offParamSize))
+		l.AddI(asm.RCX, -int32(x.total))
 	}
-	l.J(a64.S, slow)
+	l.J(asm.S, slow)
 	if x.space == ir.Shared && l.v == nil {
-		l.AddLd(a64.RCX, inContext(offSharedLow))
-		l.CmpLd(a64.R8, inContext(offSharedLow))
-		l.J(a64.B, slow)
+		l.AddLd(asm.RCX, inContext(offSharedLow))
+		l.CmpLd(asm.R8, inContext(offSharedLow))
+		l.J(asm.B, slow)
 	}
-	l.RR(a64.ArithCmp, true, a64.R8, a64.RCX)
-	l.J(a64.A, slow)
+	l.RR(asm.ArithCmp, true, asm.R8, asm.RCX)
+	l.J(asm.A, slow)
 	if x.total > 1 {
-		l.TestI32(a64.R8, uint32(x.total-1))
-		l.J(a64.NE, slow)
+		l.TestI32(asm.R8, uint32(x.total-1))
+		l.J(asm.NE, slow)
 	}
 }
 
@@ -138,19 +138,19 @@ func (l *laneLoop) check(x *laneAccess, slow a64.Label) {
 func (l *laneLoop) pointer(x *laneAccess) int32 {
 	switch x.space {
 	case ir.Shared:
-		l.AddLd(a64.R8, inContext(offShared))
+		l.AddLd(asm.R8, inContext(offShared))
 	case ir.SharedCluster:
 		l.pointerCluster()
 	case ir.Local:
-		l.Ld32(a64.RAX, inContext(offLocalSize))
-		l.ImulR(true, a64.RAX, a64.RSI)
-		l.Add(a64.R8, a64.RAX)
-		l.AddLd(a64.R8, inContext(offLocal))
+		l.Ld32(asm.RAX, inContext(offLocalSize))
+		l.ImulR(true, asm.RAX, asm.RSI)
+		l.Add(asm.R8, asm.RAX)
+		l.AddLd(asm.R8, inContext(offLocal))
 	case ir.KernelParam:
-		l.AddLd(a64.R8, inContext(offParams))
+		l.AddLd(asm.R8, inContext(offParams))
 	case ir.FrameParam:
-		l.ImulI(true, a64.R8, a64.RSI, int32(x.a.Bits))
-		l.Add(a64.R8, a64.RBX)
+		l.ImulI(true, asm.R8, asm.RSI, int32(x.a.Bits))
+		l.Add(asm.R8, asm.RBX)
 		return int32(x.a.Ref.Off) + int32(x.a.Disp)
 	default:
 		return int32(x.a.Disp)
@@ -243,17 +243,17 @@ func laneLoad(op *ir.Op) emitter {
 			if r.Kind != ir.Row {
 				continue
 			}
-			l.loadElement(a64.RAX, a64.At(a64.R8, disp+int32(i*size)), size, signed)
+			l.loadElement(asm.RAX, asm.At(asm.R8, disp+int32(i*size)), size, signed)
 			if r.Class == ir.W32 && r.Width != 0 && r.Width < 32 {
-				l.AndI32(a64.RAX, int32(1)<<r.Width-1)
+				l.AndI32(asm.RAX, int32(1)<<r.Width-1)
 			}
-			l.st(i, a64.RAX)
+			l.st(i, asm.RAX)
 		}
 	})
 }
 
 // loadElement loads an element, extended to 64 bits.
-func (l *laneLoop) loadElement(to uint8, m a64.Mem, size int, signed bool) {
+func (l *laneLoop) loadElement(to uint8, m asm.Mem, size int, signed bool) {
 	switch {
 	case size == 8:
 		l.Ld(to, m)
@@ -283,15 +283,15 @@ func laneStore(op *ir.Op) emitter {
 	}
 	return laneMemory([]laneAccess{x}, regs, nil, func(l *laneLoop, first int, disp int32) {
 		for i := range regs {
-			l.ld(a64.RAX, first+i)
-			m := a64.At(a64.R8, disp+int32(i*size))
+			l.ld(asm.RAX, first+i)
+			m := asm.At(asm.R8, disp+int32(i*size))
 			switch size {
 			case 1:
-				l.St8(m, a64.RAX)
+				l.St8(m, asm.RAX)
 			case 2:
-				l.St16(m, a64.RAX)
+				l.St16(m, asm.RAX)
 			default:
-				l.StR(size == 8, m, a64.RAX)
+				l.StR(size == 8, m, asm.RAX)
 			}
 		}
 	})
@@ -324,51 +324,51 @@ func laneCopy(op *ir.Op) emitter {
 	return laneMemory(xs, in, nil, func(l *laneLoop, first int, disp int32) {
 		step := min(size, 8)
 		if len(in) == 0 {
-			v := [2]uint8{a64.RCX, a64.RDX}
+			v := [2]uint8{asm.RCX, asm.RDX}
 			for i := 0; i < size; i += step {
-				l.LdR(step == 8, v[i/step], a64.At(a64.R8, disp+int32(i)))
+				l.LdR(step == 8, v[i/step], asm.At(asm.R8, disp+int32(i)))
 			}
 			l.address(&to, at)
-			l.AddLd(a64.R8, inContext(offShared))
+			l.AddLd(asm.R8, inContext(offShared))
 			for i := 0; i < size; i += step {
-				l.StR(step == 8, a64.At(a64.R8, int32(i)), v[i/step])
+				l.StR(step == 8, asm.At(asm.R8, int32(i)), v[i/step])
 			}
 			return
 		}
 		// byte by byte from rdx to r8, rcx of them
-		l.MovR(true, a64.RDX, a64.R8)
+		l.MovR(true, asm.RDX, asm.R8)
 		if disp != 0 {
-			l.AddI(a64.RDX, disp)
+			l.AddI(asm.RDX, disp)
 		}
 		l.address(&to, at)
-		l.AddLd(a64.R8, inContext(offShared))
-		l.MovI32(a64.RAX, 0)
+		l.AddLd(asm.R8, inContext(offShared))
+		l.MovI32(asm.RAX, 0)
 		for i := 0; i < size; i += step {
-			l.StR(step == 8, a64.At(a64.R8, int32(i)), a64.RAX)
+			l.StR(step == 8, asm.At(asm.R8, int32(i)), asm.RAX)
 		}
-		l.MovI32(a64.RCX, uint32(size))
+		l.MovI32(asm.RCX, uint32(size))
 		if s != nil {
-			l.ld(a64.RAX, first)
-			l.RR(a64.ArithCmp, false, a64.RAX, a64.RCX)
-			l.CmovR(a64.B, false, a64.RCX, a64.RAX)
+			l.ld(asm.RAX, first)
+			l.RR(asm.ArithCmp, false, asm.RAX, asm.RCX)
+			l.CmovR(asm.B, false, asm.RCX, asm.RAX)
 		}
 		loop, end := l.NewLabel(), l.NewLabel()
 		if ignore != nil {
-			l.ld(a64.RAX, len(l.in)-1)
-			l.TestR(false, a64.RAX, a64.RAX)
-			l.J(a64.NE, end)
+			l.ld(asm.RAX, len(l.in)-1)
+			l.TestR(false, asm.RAX, asm.RAX)
+			l.J(asm.NE, end)
 		}
 		// from the first byte on, so that the first that is not there is what a fault names
-		l.TestR(false, a64.RCX, a64.RCX)
-		l.J(a64.E, end)
-		l.Add(a64.RDX, a64.RCX)
-		l.Add(a64.R8, a64.RCX)
-		l.NegR(true, a64.RCX)
+		l.TestR(false, asm.RCX, asm.RCX)
+		l.J(asm.E, end)
+		l.Add(asm.RDX, asm.RCX)
+		l.Add(asm.R8, asm.RCX)
+		l.NegR(true, asm.RCX)
 		l.Bind(loop)
-		l.Ld8(a64.RAX, a64.Indexed(a64.RDX, a64.RCX, 1, 0))
-		l.St8(a64.Indexed(a64.R8, a64.RCX, 1, 0), a64.RAX)
-		l.RI(a64.ArithAdd, true, a64.RCX, 1)
-		l.J(a64.NE, loop)
+		l.Ld8(asm.RAX, asm.Indexed(asm.RDX, asm.RCX, 1, 0))
+		l.St8(asm.Indexed(asm.R8, asm.RCX, 1, 0), asm.RAX)
+		l.RI(asm.ArithAdd, true, asm.RCX, 1)
+		l.J(asm.NE, loop)
 		l.Bind(end)
 	})
 }
@@ -381,45 +381,45 @@ func halfAtom(op *ir.Op, x laneAccess, d *ir.Arg, in []*ir.Arg, what, typ string
 	}
 	return laneMemory([]laneAccess{x}, in, []*ir.Arg{d}, func(l *laneLoop, first int, disp int32) {
 		if disp != 0 {
-			l.AddI(a64.R8, disp)
+			l.AddI(asm.R8, disp)
 		}
 		place := inContext(offScratch) // bit 1: the upper half of its word
 		if !pair {
-			l.St(place, a64.R8)
-			l.RI(a64.ArithAnd, true, a64.R8, -4)
+			l.St(place, asm.R8)
+			l.RI(asm.ArithAnd, true, asm.R8, -4)
 		}
-		m := a64.At(a64.R8, 0)
+		m := asm.At(asm.R8, 0)
 		upper := func(f func()) {
 			if pair {
 				return
 			}
 			skip := l.NewLabel()
-			l.Ld32(a64.RCX, place)
-			l.TestI32(a64.RCX, 2)
-			l.J(a64.E, skip)
+			l.Ld32(asm.RCX, place)
+			l.TestI32(asm.RCX, 2)
+			l.J(asm.E, skip)
 			f()
 			l.Bind(skip)
 		}
 		again, keep := l.NewLabel(), l.NewLabel()
-		l.Ld32(a64.RAX, m)
+		l.Ld32(asm.RAX, m)
 		l.Bind(again)
-		l.Mov32(a64.RDX, a64.RAX)
-		upper(func() { l.ShiftI(a64.ScalarShr, false, a64.RDX, 16) })
+		l.Mov32(asm.RDX, asm.RAX)
+		upper(func() { l.ShiftI(asm.ScalarShr, false, asm.RDX, 16) })
 		if !pair {
-			l.MovZX16(a64.RDX, a64.RDX)
+			l.MovZX16(asm.RDX, asm.RDX)
 		}
-		l.ld(a64.RCX, first)
+		l.ld(asm.RCX, first)
 		switch {
 		case what == "cas":
-			l.MovZX16(a64.RCX, a64.RCX)
-			l.RR(a64.ArithCmp, false, a64.RDX, a64.RCX)
-			l.J(a64.NE, keep)
-			l.ld(a64.RDX, first+1)
+			l.MovZX16(asm.RCX, asm.RCX)
+			l.RR(asm.ArithCmp, false, asm.RDX, asm.RCX)
+			l.J(asm.NE, keep)
+			l.ld(asm.RDX, first+1)
 		case what == "exch":
-			l.Mov32(a64.RDX, a64.RCX)
+			l.Mov32(asm.RDX, asm.RCX)
 		default:
-			l.V(a64.BroadcastDR, a64.Z, 1, 0, a64.RDX)
-			l.V(a64.BroadcastDR, a64.Z, 2, 0, a64.RCX)
+			l.V(asm.BroadcastDR, asm.Z, 1, 0, asm.RDX)
+			l.V(asm.BroadcastDR, asm.Z, 2, 0, asm.RCX)
 			n := 1
 			if pair {
 				n = 2
@@ -427,44 +427,44 @@ func halfAtom(op *ir.Op, x laneAccess, d *ir.Arg, in []*ir.Arg, what, typ string
 			for h := n - 1; h >= 0; h-- {
 				l.halfToSingle(3, 1, bf, h == 1)
 				l.halfToSingle(4, 2, bf, h == 1)
-				l.V(a64.AddPS, a64.Z, 0, 3, 4)
+				l.V(asm.AddPS, asm.Z, 0, 3, 4)
 				l.singleToHalf(0, 5, bf, 0)
 				if h == 1 {
-					l.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 6, 0, 16)
+					l.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 6, 0, 16)
 				} else if pair {
-					l.V(a64.OrD, a64.Z, 0, 0, 6)
+					l.V(asm.OrD, asm.Z, 0, 0, 6)
 				}
 			}
-			l.V(a64.MovD, a64.X, 0, 0, a64.RDX)
+			l.V(asm.MovD, asm.X, 0, 0, asm.RDX)
 		}
 		if !pair {
 			// the other half of the word
-			l.MovZX16(a64.RDX, a64.RDX)
-			l.St32(inContext(offScratch+8), a64.RDX)
+			l.MovZX16(asm.RDX, asm.RDX)
+			l.St32(inContext(offScratch+8), asm.RDX)
 			low := l.NewLabel()
-			l.Ld32(a64.RCX, place)
-			l.Mov32(a64.RDX, a64.RAX)
-			l.TestI32(a64.RCX, 2)
-			l.Ld32(a64.RCX, inContext(offScratch+8))
+			l.Ld32(asm.RCX, place)
+			l.Mov32(asm.RDX, asm.RAX)
+			l.TestI32(asm.RCX, 2)
+			l.Ld32(asm.RCX, inContext(offScratch+8))
 			done := l.NewLabel()
-			l.J(a64.E, low)
-			l.ShiftI(a64.ScalarShl, false, a64.RCX, 16)
-			l.AndI32(a64.RDX, 0xffff)
+			l.J(asm.E, low)
+			l.ShiftI(asm.ScalarShl, false, asm.RCX, 16)
+			l.AndI32(asm.RDX, 0xffff)
 			l.Jmp(done)
 			l.Bind(low)
-			l.AndI32(a64.RDX, -0x10000)
+			l.AndI32(asm.RDX, -0x10000)
 			l.Bind(done)
-			l.Or32(a64.RDX, a64.RCX)
+			l.Or32(asm.RDX, asm.RCX)
 		}
-		l.LockCmpxchg(false, m, a64.RDX)
-		l.J(a64.NE, again)
+		l.LockCmpxchg(false, m, asm.RDX)
+		l.J(asm.NE, again)
 		l.Bind(keep)
-		upper(func() { l.ShiftI(a64.ScalarShr, false, a64.RAX, 16) })
+		upper(func() { l.ShiftI(asm.ScalarShr, false, asm.RAX, 16) })
 		if !pair {
-			l.MovZX16(a64.RAX, a64.RAX)
+			l.MovZX16(asm.RAX, asm.RAX)
 		}
 		if d.Kind == ir.Row {
-			l.st(0, a64.RAX)
+			l.st(0, asm.RAX)
 		}
 	})
 }
@@ -518,86 +518,86 @@ func laneAtom(op *ir.Op) emitter {
 	if d.Kind == ir.Row && !alike(t.Bits, d) {
 		return nil
 	}
-	less, greater := a64.B, a64.A
+	less, greater := asm.B, asm.A
 	if t.Class == optab.Signed {
-		less, greater = a64.L, a64.G
+		less, greater = asm.L, asm.G
 	}
 	return laneMemory([]laneAccess{x}, in, []*ir.Arg{d}, func(l *laneLoop, first int, disp int32) {
-		m := a64.At(a64.R8, disp)
+		m := asm.At(asm.R8, disp)
 		done := func(r uint8) {
 			if d.Kind == ir.Row {
 				l.st(0, r)
 			}
 		}
-		l.ld(a64.RCX, first)
+		l.ld(asm.RCX, first)
 		switch what {
 		case "exch":
-			l.XchgM(wide, m, a64.RCX)
-			done(a64.RCX)
+			l.XchgM(wide, m, asm.RCX)
+			done(asm.RCX)
 			return
 		case "cas":
-			l.MovR(wide, a64.RAX, a64.RCX)
-			l.ld(a64.RCX, first+1)
-			l.LockCmpxchg(wide, m, a64.RCX)
-			done(a64.RAX)
+			l.MovR(wide, asm.RAX, asm.RCX)
+			l.ld(asm.RCX, first+1)
+			l.LockCmpxchg(wide, m, asm.RCX)
+			done(asm.RAX)
 			return
 		case "add":
 			if float {
 				break
 			}
 			if wide {
-				l.XaddM(m, a64.RCX)
+				l.XaddM(m, asm.RCX)
 			} else {
-				l.XaddM32(m, a64.RCX)
+				l.XaddM32(m, asm.RCX)
 			}
-			done(a64.RCX)
+			done(asm.RCX)
 			return
 		}
 		again := l.NewLabel()
-		l.LdR(wide, a64.RAX, m)
+		l.LdR(wide, asm.RAX, m)
 		l.Bind(again)
-		l.MovR(wide, a64.RDX, a64.RAX)
+		l.MovR(wide, asm.RDX, asm.RAX)
 		switch what {
 		case "and":
-			l.RR(a64.ArithAnd, wide, a64.RDX, a64.RCX)
+			l.RR(asm.ArithAnd, wide, asm.RDX, asm.RCX)
 		case "or":
-			l.RR(a64.ArithOr, wide, a64.RDX, a64.RCX)
+			l.RR(asm.ArithOr, wide, asm.RDX, asm.RCX)
 		case "xor":
-			l.RR(a64.ArithXor, wide, a64.RDX, a64.RCX)
+			l.RR(asm.ArithXor, wide, asm.RDX, asm.RCX)
 		case "min", "max":
 			// the old value, unless b is less, or not less
-			l.RR(a64.ArithCmp, wide, a64.RCX, a64.RAX)
+			l.RR(asm.ArithCmp, wide, asm.RCX, asm.RAX)
 			cc := less
 			if what == "max" {
 				cc = greater
 			}
-			l.CmovR(cc, wide, a64.RDX, a64.RCX)
+			l.CmovR(cc, wide, asm.RDX, asm.RCX)
 		case "inc":
 			zero, end := l.NewLabel(), l.NewLabel()
-			l.RR(a64.ArithCmp, false, a64.RAX, a64.RCX)
-			l.J(a64.AE, zero)
-			l.RI(a64.ArithAdd, false, a64.RDX, 1)
+			l.RR(asm.ArithCmp, false, asm.RAX, asm.RCX)
+			l.J(asm.AE, zero)
+			l.RI(asm.ArithAdd, false, asm.RDX, 1)
 			l.Jmp(end)
 			l.Bind(zero)
-			l.MovI32(a64.RDX, 0)
+			l.MovI32(asm.RDX, 0)
 			l.Bind(end)
 		case "dec":
 			wrap, end := l.NewLabel(), l.NewLabel()
-			l.TestR(false, a64.RAX, a64.RAX)
-			l.J(a64.E, wrap)
-			l.RR(a64.ArithCmp, false, a64.RAX, a64.RCX)
-			l.J(a64.A, wrap)
-			l.RI(a64.ArithSub, false, a64.RDX, 1)
+			l.TestR(false, asm.RAX, asm.RAX)
+			l.J(asm.E, wrap)
+			l.RR(asm.ArithCmp, false, asm.RAX, asm.RCX)
+			l.J(asm.A, wrap)
+			l.RI(asm.ArithSub, false, asm.RDX, 1)
 			l.Jmp(end)
 			l.Bind(wrap)
-			l.MovR(false, a64.RDX, a64.RCX)
+			l.MovR(false, asm.RDX, asm.RCX)
 			l.Bind(end)
 		default:
 			l.atomicSum(wide, x.global())
 		}
-		l.LockCmpxchg(wide, m, a64.RDX)
-		l.J(a64.NE, again)
-		done(a64.RAX)
+		l.LockCmpxchg(wide, m, asm.RDX)
+		l.J(asm.NE, again)
+		done(asm.RAX)
 	})
 }
 
@@ -605,36 +605,36 @@ func laneAtom(op *ir.Op) emitter {
 func (l *laneLoop) atomicSum(wide, outside bool) {
 	end := l.NewLabel()
 	if wide {
-		l.V(a64.BroadcastQR, a64.X, 1, 0, a64.RAX)
-		l.V(a64.BroadcastQR, a64.X, 2, 0, a64.RCX)
-		order := []uint8{a64.RAX, a64.RCX}
+		l.V(asm.BroadcastQR, asm.X, 1, 0, asm.RAX)
+		l.V(asm.BroadcastQR, asm.X, 2, 0, asm.RCX)
+		order := []uint8{asm.RAX, asm.RCX}
 		if outside {
-			order = []uint8{a64.RCX, a64.RAX}
+			order = []uint8{asm.RCX, asm.RAX}
 		}
 		for _, r := range order {
 			number := l.NewLabel()
 			v := uint8(1)
-			if r == a64.RCX {
+			if r == asm.RCX {
 				v = 2
 			}
-			l.VI(a64.CmpPD, a64.X, 7, v, v, 3)
+			l.VI(asm.CmpPD, asm.X, 7, v, v, 3)
 			l.KOrTestB(7, 7)
-			l.J(a64.E, number)
+			l.J(asm.E, number)
 			if outside {
-				l.MovR(true, a64.RDX, r)
+				l.MovR(true, asm.RDX, r)
 			} else {
-				l.MovI(a64.RDX, 1<<51)
-				l.RR(a64.ArithOr, true, a64.RDX, r)
+				l.MovI(asm.RDX, 1<<51)
+				l.RR(asm.ArithOr, true, asm.RDX, r)
 			}
 			l.Jmp(end)
 			l.Bind(number)
 		}
-		l.V(a64.AddPD, a64.X, 1, 1, 2)
-		l.V(a64.MovQ, a64.X, 1, 0, a64.RDX)
-		l.VI(a64.CmpPD, a64.X, 7, 1, 1, 3)
+		l.V(asm.AddPD, asm.X, 1, 1, 2)
+		l.V(asm.MovQ, asm.X, 1, 0, asm.RDX)
+		l.VI(asm.CmpPD, asm.X, 7, 1, 1, 3)
 		l.KOrTestB(7, 7)
-		l.J(a64.E, end)
-		l.MovI(a64.RDX, 0xfff8000000000000)
+		l.J(asm.E, end)
+		l.MovI(asm.RDX, 0xfff8000000000000)
 		l.Bind(end)
 		return
 	}
@@ -644,21 +644,21 @@ func (l *laneLoop) atomicSum(wide, outside bool) {
 		}
 		normal := l.NewLabel()
 		l.TestI32(r, 0x7f800000)
-		l.J(a64.NE, normal)
+		l.J(asm.NE, normal)
 		l.AndI32(r, -1<<31)
 		l.Bind(normal)
 	}
-	flush(a64.RDX)
-	flush(a64.RCX)
-	l.V(a64.BroadcastDR, a64.X, 1, 0, a64.RDX)
-	l.V(a64.BroadcastDR, a64.X, 2, 0, a64.RCX)
-	l.V(a64.AddPS, a64.X, 1, 1, 2)
-	l.V(a64.MovD, a64.X, 1, 0, a64.RDX)
-	flush(a64.RDX)
-	l.VI(a64.CmpPS, a64.X, 7, 1, 1, 3)
+	flush(asm.RDX)
+	flush(asm.RCX)
+	l.V(asm.BroadcastDR, asm.X, 1, 0, asm.RDX)
+	l.V(asm.BroadcastDR, asm.X, 2, 0, asm.RCX)
+	l.V(asm.AddPS, asm.X, 1, 1, 2)
+	l.V(asm.MovD, asm.X, 1, 0, asm.RDX)
+	flush(asm.RDX)
+	l.VI(asm.CmpPS, asm.X, 7, 1, 1, 3)
 	l.KOrTestB(7, 7)
-	l.J(a64.E, end)
-	l.MovI32(a64.RDX, 0x7fffffff)
+	l.J(asm.E, end)
+	l.MovI32(asm.RDX, 0x7fffffff)
 	l.Bind(end)
 }
 
@@ -682,22 +682,22 @@ func specialWord(op *ir.Op) emitter {
 	whole := d.Class == ir.W64
 	same := func(load func(g *gen, to uint8)) emitter {
 		return func(g *gen) {
-			load(g, a64.RAX)
-			x := a64.BroadcastDR
+			load(g, asm.RAX)
+			x := asm.BroadcastDR
 			if whole {
-				x = a64.BroadcastQR
+				x = asm.BroadcastQR
 			}
 			for p := range pieces(d.Class) {
 				g.pin()
 				z, o := g.dst(d, p)
-				g.V(x, o, z, 0, a64.RAX)
+				g.V(x, o, z, 0, asm.RAX)
 			}
 		}
 	}
 	launch := func(off uintptr, wide bool) emitter {
 		return same(func(g *gen, to uint8) {
 			g.Ld(to, inContext(offLaunch))
-			g.LdR(wide, to, a64.At(to, int32(off)))
+			g.LdR(wide, to, asm.At(to, int32(off)))
 		})
 	}
 	if w, ok := launchWords[op.Name]; ok {
@@ -734,7 +734,7 @@ func specialWord(op *ir.Op) emitter {
 			for p := range 2 {
 				g.pin()
 				z, o := g.dst(d, p)
-				g.VL(a64.MovU32, o, z, 0, g.vector(words[p]))
+				g.VL(asm.MovU32, o, z, 0, g.vector(words[p]))
 			}
 		}
 	}
@@ -748,16 +748,16 @@ func frameAddress(op *ir.Op) emitter {
 		return nil
 	}
 	return func(g *gen) {
-		g.Ld32(a64.RAX, inContext(offLocalOff))
-		g.AddI(a64.RAX, int32(op.Disp))
-		x := a64.BroadcastDR
+		g.Ld32(asm.RAX, inContext(offLocalOff))
+		g.AddI(asm.RAX, int32(op.Disp))
+		x := asm.BroadcastDR
 		if d.Class == ir.W64 {
-			x = a64.BroadcastQR
+			x = asm.BroadcastQR
 		}
 		for p := range pieces(d.Class) {
 			g.pin()
 			z, o := g.dst(d, p)
-			g.V(x, o, z, 0, a64.RAX)
+			g.V(x, o, z, 0, asm.RAX)
 		}
 	}
 }

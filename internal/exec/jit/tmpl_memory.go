@@ -1,7 +1,7 @@
 package jit
 
 import (
-	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -95,8 +95,8 @@ func (ac *access) wide() bool { return ac.base.Class == ir.W64 }
 // accessing notes the operation, and the lanes of a guarded one, for Locate. rcx is used.
 func (g *gen) accessing(kind uint32) {
 	if g.op.Guard >= 0 {
-		g.KMovRD(amd64asm.RCX, 5)
-		g.St32(inContext(offOut), amd64asm.RCX)
+		g.KMovRD(asm.RCX, 5)
+		g.St32(inContext(offOut), asm.RCX)
 	}
 	g.StI32(inContext(offOp), uint32(g.pc)|kind<<24)
 }
@@ -115,11 +115,11 @@ func loadTemplate(op *ir.Op) emitter {
 	if ac.space == ir.KernelParam {
 		return func(g *gen) {
 			if g.v != nil {
-				g.loadSame(&ac, func(disp int32) amd64asm.Mem { return inContext(offParamCopy + ac.disp + disp) })
+				g.loadSame(&ac, func(disp int32) asm.Mem { return inContext(offParamCopy + ac.disp + disp) })
 				return
 			}
-			g.Ld(amd64asm.RSI, inContext(offParams))
-			g.uniformLoad(&ac, amd64asm.RSI)
+			g.Ld(asm.RSI, inContext(offParams))
+			g.uniformLoad(&ac, asm.RSI)
 		}
 	}
 	if ac.base.Kind == ir.Imm {
@@ -129,10 +129,10 @@ func loadTemplate(op *ir.Op) emitter {
 		return func(g *gen) {
 			g.uniformAddress(&ac)
 			if g.v != nil {
-				g.loadSame(&ac, func(disp int32) amd64asm.Mem { return amd64asm.At(amd64asm.RSI, ac.disp+disp) })
+				g.loadSame(&ac, func(disp int32) asm.Mem { return asm.At(asm.RSI, ac.disp+disp) })
 				return
 			}
-			g.uniformLoad(&ac, amd64asm.RSI)
+			g.uniformLoad(&ac, asm.RSI)
 		}
 	}
 	if len(ac.regs) == 1 {
@@ -145,23 +145,23 @@ func loadTemplate(op *ir.Op) emitter {
 func (g *gen) uniformAddress(ac *access) {
 	slow := g.slow()
 	if ac.wide() {
-		g.Ld(amd64asm.RAX, rowMem(ac.base.Ref))
+		g.Ld(asm.RAX, rowMem(ac.base.Ref))
 	} else {
-		g.Ld32(amd64asm.RAX, rowMem(ac.base.Ref))
+		g.Ld32(asm.RAX, rowMem(ac.base.Ref))
 	}
 	g.scalarCheck(ac, 0, slow)
 	if ac.global() {
 		g.accessing(accessUniform)
-		g.Mov(amd64asm.RSI, amd64asm.RAX)
+		g.Mov(asm.RSI, asm.RAX)
 		return
 	}
-	g.Ld(amd64asm.RSI, inContext(offShared))
-	g.Add(amd64asm.RSI, amd64asm.RAX)
+	g.Ld(asm.RSI, inContext(offShared))
+	g.Add(asm.RSI, asm.RAX)
 }
 
 // runCheck leaves for slow unless the address in rax is good for the accesses of half h's lanes side by side, of which it is the first one's. rcx and rdi are used. What lies
 // behind the last lane in global memory faults by itself.
-func (g *gen) runCheck(ac *access, h int, slow amd64asm.Label) {
+func (g *gen) runCheck(ac *access, h int, slow asm.Label) {
 	if ac.global() {
 		g.scalarCheck(ac, 0, slow)
 		return
@@ -170,58 +170,58 @@ func (g *gen) runCheck(ac *access, h int, slow amd64asm.Label) {
 		g.scalarCheck(ac, 15*int32(ac.es), slow)
 		return
 	}
-	g.laneMask(amd64asm.RDI)
+	g.laneMask(asm.RDI)
 	if h == 0 {
-		g.AndI32(amd64asm.RDI, 0xffff)
+		g.AndI32(asm.RDI, 0xffff)
 	} else {
-		g.ShrI32(amd64asm.RDI, 16)
+		g.ShrI32(asm.RDI, 16)
 	}
-	g.Bsr32(amd64asm.RDI, amd64asm.RDI)
+	g.Bsr32(asm.RDI, asm.RDI)
 	if ac.log > 0 {
-		g.ShiftI(amd64asm.ScalarShl, false, amd64asm.RDI, ac.log)
+		g.ShiftI(asm.ScalarShl, false, asm.RDI, ac.log)
 	}
-	g.sharedCheck(ac, 0, amd64asm.RDI, slow)
+	g.sharedCheck(ac, 0, asm.RDI, slow)
 	g.aligned(ac, slow)
 }
 
 // scalarCheck leaves for slow unless the address in rax is good for an access, and what lies so many bytes behind it. rcx is used.
-func (g *gen) scalarCheck(ac *access, behind int32, slow amd64asm.Label) {
+func (g *gen) scalarCheck(ac *access, behind int32, slow asm.Label) {
 	if ac.global() {
-		g.Mov(amd64asm.RCX, amd64asm.RAX)
-		g.SubLd(amd64asm.RCX, inContext(offLow))
-		g.CmpLd(amd64asm.RCX, inContext(offSpan))
-		g.J(amd64asm.A, slow)
+		g.Mov(asm.RCX, asm.RAX)
+		g.SubLd(asm.RCX, inContext(offLow))
+		g.CmpLd(asm.RCX, inContext(offSpan))
+		g.J(asm.A, slow)
 	} else {
-		g.sharedCheck(ac, behind, amd64asm.None, slow)
+		g.sharedCheck(ac, behind, asm.None, slow)
 	}
 	g.aligned(ac, slow)
 }
 
 // sharedCheck leaves for slow unless shared memory has the access at the address in rax and what lies behind it: so many bytes, and as many as a register says, if any. rcx is used.
-func (g *gen) sharedCheck(ac *access, behind int32, more uint8, slow amd64asm.Label) {
-	g.Ld32(amd64asm.RCX, inContext(offSharedTop+4*int32(ac.align)))
+func (g *gen) sharedCheck(ac *access, behind int32, more uint8, slow asm.Label) {
+	g.Ld32(asm.RCX, inContext(offSharedTop+4*int32(ac.align)))
 	if less := ac.disp + behind; less != 0 {
-		g.AddI(amd64asm.RCX, -less) // negative when even offset 0 is too high
-		g.J(amd64asm.S, slow)
+		g.AddI(asm.RCX, -less) // negative when even offset 0 is too high
+		g.J(asm.S, slow)
 	}
-	if more != amd64asm.None {
-		g.RR(amd64asm.ArithSub, true, amd64asm.RCX, more)
-		g.J(amd64asm.S, slow)
+	if more != asm.None {
+		g.RR(asm.ArithSub, true, asm.RCX, more)
+		g.J(asm.S, slow)
 	}
 	if g.v == nil { // the CTA's own memory begins at its rank's window
-		g.AddLd(amd64asm.RCX, inContext(offSharedLow))
-		g.CmpLd(amd64asm.RAX, inContext(offSharedLow))
-		g.J(amd64asm.B, slow)
+		g.AddLd(asm.RCX, inContext(offSharedLow))
+		g.CmpLd(asm.RAX, inContext(offSharedLow))
+		g.J(asm.B, slow)
 	}
-	g.Cmp(amd64asm.RAX, amd64asm.RCX)
-	g.J(amd64asm.A, slow)
+	g.Cmp(asm.RAX, asm.RCX)
+	g.J(asm.A, slow)
 }
 
 // aligned leaves for slow unless the address in rax is aligned.
-func (g *gen) aligned(ac *access, slow amd64asm.Label) {
+func (g *gen) aligned(ac *access, slow asm.Label) {
 	if ac.align > 0 {
-		g.TestI32(amd64asm.RAX, 1<<ac.align-1)
-		g.J(amd64asm.NE, slow)
+		g.TestI32(asm.RAX, 1<<ac.align-1)
+		g.J(asm.NE, slow)
 	}
 }
 
@@ -231,23 +231,23 @@ func (g *gen) uniformLoad(ac *access, base uint8) {
 		if r.Kind != ir.Row {
 			continue
 		}
-		m := amd64asm.At(base, ac.disp+int32(i*ac.es))
+		m := asm.At(base, ac.disp+int32(i*ac.es))
 		g.pin()
 		from := uint8(0)
 		switch {
 		case ac.es == 8:
-			g.VM(amd64asm.BroadcastQ, amd64asm.Z, 0, 0, m)
+			g.VM(asm.BroadcastQ, asm.Z, 0, 0, m)
 		case ac.es == 4:
-			g.VM(amd64asm.BroadcastD, amd64asm.Z, 0, 0, m)
+			g.VM(asm.BroadcastD, asm.Z, 0, 0, m)
 		default:
 			g.scalarElement(ac, r, m)
-			g.V(amd64asm.BroadcastDR, amd64asm.Z, 0, 0, amd64asm.RAX)
+			g.V(asm.BroadcastDR, asm.Z, 0, 0, asm.RAX)
 		}
 		for p := range pieces(r.Class) {
 			z, o := g.dst(r, p)
-			move := amd64asm.MovA32
+			move := asm.MovA32
 			if r.Class == ir.W64 {
-				move = amd64asm.MovA64
+				move = asm.MovA64
 			}
 			g.V(move, o, z, 0, from)
 		}
@@ -255,19 +255,19 @@ func (g *gen) uniformLoad(ac *access, base uint8) {
 }
 
 // scalarElement loads a narrow element into eax as its register wants it.
-func (g *gen) scalarElement(ac *access, r *ir.Arg, m amd64asm.Mem) {
+func (g *gen) scalarElement(ac *access, r *ir.Arg, m asm.Mem) {
 	switch {
 	case ac.es == 1 && ac.signed:
-		g.LdS8(amd64asm.RAX, m)
+		g.LdS8(asm.RAX, m)
 	case ac.es == 1:
-		g.Ld8(amd64asm.RAX, m)
+		g.Ld8(asm.RAX, m)
 	case ac.signed:
-		g.LdS16(amd64asm.RAX, m)
+		g.LdS16(asm.RAX, m)
 	default:
-		g.Ld16(amd64asm.RAX, m)
+		g.Ld16(asm.RAX, m)
 	}
 	if ac.signed && r.Width != 0 && r.Width < 32 {
-		g.AndI32(amd64asm.RAX, 1<<r.Width-1)
+		g.AndI32(asm.RAX, 1<<r.Width-1)
 	}
 }
 
@@ -287,85 +287,85 @@ func (g *gen) differences(ac *access, h int) {
 	ps := ac.addressPieces(h)
 	r := g.reg(ac.base, ps[0])
 	if ac.wide() {
-		g.V(amd64asm.MovQ, amd64asm.X, r, 0, amd64asm.RAX)
-		g.V(amd64asm.BroadcastQ, amd64asm.Z, 0, 0, r)
-		g.V(amd64asm.SubQ, amd64asm.Z, 1, r, 0)
-		g.V(amd64asm.SubQ, amd64asm.Z, 2, g.reg(ac.base, ps[1]), 0)
+		g.V(asm.MovQ, asm.X, r, 0, asm.RAX)
+		g.V(asm.BroadcastQ, asm.Z, 0, 0, r)
+		g.V(asm.SubQ, asm.Z, 1, r, 0)
+		g.V(asm.SubQ, asm.Z, 2, g.reg(ac.base, ps[1]), 0)
 		return
 	}
-	g.V(amd64asm.MovD, amd64asm.X, r, 0, amd64asm.RAX)
-	g.V(amd64asm.BroadcastD, amd64asm.Z, 0, 0, r)
-	g.V(amd64asm.SubD, amd64asm.Z, 1, r, 0)
+	g.V(asm.MovD, asm.X, r, 0, asm.RAX)
+	g.V(asm.BroadcastD, asm.Z, 0, 0, r)
+	g.V(asm.SubD, asm.Z, 1, r, 0)
 }
 
 // unlessContiguous branches when the differences are not those of elements side by side. rdx holds the tables.
-func (g *gen) unlessContiguous(ac *access, h int, to amd64asm.Label) {
+func (g *gen) unlessContiguous(ac *access, h int, to asm.Label) {
 	ps := ac.addressPieces(h)
 	if ac.wide() {
-		g.VMI(amd64asm.CmpQ, amd64asm.Z.Mask(g.addressMask(ac, ps[0])), 0, 1, amd64asm.At(amd64asm.RDX, offStepsQ+128*int32(ac.log)), 4)
-		g.VMI(amd64asm.CmpQ, amd64asm.Z.Mask(g.addressMask(ac, ps[1])), 7, 2, amd64asm.At(amd64asm.RDX, offStepsQ+128*int32(ac.log)+64), 4)
+		g.VMI(asm.CmpQ, asm.Z.Mask(g.addressMask(ac, ps[0])), 0, 1, asm.At(asm.RDX, offStepsQ+128*int32(ac.log)), 4)
+		g.VMI(asm.CmpQ, asm.Z.Mask(g.addressMask(ac, ps[1])), 7, 2, asm.At(asm.RDX, offStepsQ+128*int32(ac.log)+64), 4)
 		g.KOrTestB(0, 7)
 	} else {
-		g.VMI(amd64asm.CmpD, amd64asm.Z.Mask(g.addressMask(ac, ps[0])), 0, 1, amd64asm.At(amd64asm.RDX, offStepsD+128*int32(ac.log)), 4)
+		g.VMI(asm.CmpD, asm.Z.Mask(g.addressMask(ac, ps[0])), 0, 1, asm.At(asm.RDX, offStepsD+128*int32(ac.log)), 4)
 		g.KOrTestW(0, 0)
 	}
-	g.J(amd64asm.NE, to)
+	g.J(asm.NE, to)
 }
 
 // unlessUniform branches when the differences are not all zero.
-func (g *gen) unlessUniform(ac *access, h int, to amd64asm.Label) {
+func (g *gen) unlessUniform(ac *access, h int, to asm.Label) {
 	ps := ac.addressPieces(h)
 	if ac.wide() {
-		g.V(amd64asm.TestMQ, amd64asm.Z.Mask(g.addressMask(ac, ps[0])), 0, 1, 1)
-		g.V(amd64asm.TestMQ, amd64asm.Z.Mask(g.addressMask(ac, ps[1])), 7, 2, 2)
+		g.V(asm.TestMQ, asm.Z.Mask(g.addressMask(ac, ps[0])), 0, 1, 1)
+		g.V(asm.TestMQ, asm.Z.Mask(g.addressMask(ac, ps[1])), 7, 2, 2)
 		g.KOrTestB(0, 7)
 	} else {
-		g.V(amd64asm.TestMD, amd64asm.Z.Mask(g.addressMask(ac, ps[0])), 0, 1, 1)
+		g.V(asm.TestMD, asm.Z.Mask(g.addressMask(ac, ps[0])), 0, 1, 1)
 		g.KOrTestW(0, 0)
 	}
-	g.J(amd64asm.NE, to)
+	g.J(asm.NE, to)
 }
 
 // vectorCheck leaves for slow unless every lane's address in half h is good. Registers 1 and 2, k0, k7, rcx are used, rdx holds the tables.
-func (g *gen) vectorCheck(ac *access, h int, slow amd64asm.Label) {
+func (g *gen) vectorCheck(ac *access, h int, slow asm.Label) {
 	for _, p := range ac.addressPieces(h) {
 		r := g.cached(ac.base, p)
 		k := g.addressMask(ac, p)
 		switch {
 		case ac.global():
-			g.VM(amd64asm.SubQ, amd64asm.Z.Broadcast(), 1, r, inContext(offLow))
-			g.VMI(amd64asm.CmpUQ, amd64asm.Z.Mask(k).Broadcast(), 0, 1, inContext(offSpan), 6)
+			g.VM(asm.SubQ, asm.Z.Broadcast(), 1, r, inContext(offLow))
+			g.VMI(asm.CmpUQ, asm.Z.Mask(k).Broadcast(), 0, 1, inContext(offSpan), 6)
 		default:
-			g.Ld32(amd64asm.RCX, inContext(offSharedTop+4*int32(ac.align)))
+			g.Ld32(asm.RCX, inContext(offSharedTop+4*int32(ac.align)))
 			if ac.disp != 0 {
-				g.AddI(amd64asm.RCX, -ac.disp)
-				g.J(amd64asm.S, slow)
+				g.AddI(asm.RCX, -ac.disp)
+				g.J(asm.S, slow)
 			}
 			off := r
 			if g.v == nil {
-				sub := amd64asm.SubD
+				sub := asm.SubD
 				if ac.wide() {
-					sub = amd64asm.SubQ
+					sub = asm.SubQ
 				}
 				off = 2
-				g.VM(sub, amd64asm.Z.Broadcast(), off, r, inContext(offSharedLow))
+				g.VM(sub, asm.Z.Broadcast(), off, r, inContext(offSharedLow))
 			}
 			if ac.wide() {
-				g.V(amd64asm.BroadcastQR, amd64asm.Z, 1, 0, amd64asm.RCX)
-				g.VI(amd64asm.CmpUQ, amd64asm.Z.Mask(k), 0, off, 1, 6)
+				g.V(asm.BroadcastQR, asm.Z, 1, 0, asm.RCX)
+				g.VI(asm.CmpUQ, asm.Z.Mask(k), 0, off, 1, 6)
 			} else {
-				g.V(amd64asm.BroadcastDR, amd64asm.Z, 1, 0, amd64asm.RCX)
-				g.VI(amd64asm.CmpUD, amd64asm.Z.Mask(k), 0, off, 1, 6)
+				g.V(asm.BroadcastDR, asm.Z, 1, 0, asm.RCX)
+				g.VI(asm.CmpUD, asm.Z.Mask(k), 0, off, 1, 6)
 			}
 		}
 		if ac.align > 0 {
-			g.MovI32(amd64asm.RCX, 1<<ac.align-1)
+			g.MovI32(asm.RCX, 1<<ac.align-1)
 			if ac.wide() {
-				g.V(amd64asm.BroadcastQR, amd64asm.Z, 1, 0, amd64asm.RCX)
-				g.V(amd64asm.TestMQ, amd64asm.Z.Mask(k), 7, r, 1)
+				g.V(asm.BroadcastQR, asm.Z, 1, 0, asm.RCX)
+				g.V(asm.TestMQ, asm.Z.Mask(k), 7, r, 1)
 			} else {
-				g.V(amd64asm.BroadcastDR, amd64asm.Z, 1, 0, amd64asm.RCX)
-				g.V(amd64asm.TestMD, amd64asm.Z.Mask(k), 7, r, 1)
+				g.V(asm.BroadcastDR, asm.Z, 1, 0, asm.RCX)
+				g.V(asm.TestMD, asm.Z.Mask(k), 7, r, 1)
 			}
 			g.KOrW(0, 0, 7)
 		}
@@ -374,7 +374,7 @@ func (g *gen) vectorCheck(ac *access, h int, slow amd64asm.Label) {
 		} else {
 			g.KOrTestW(0, 0)
 		}
-		g.J(amd64asm.NE, slow)
+		g.J(asm.NE, slow)
 	}
 }
 
@@ -399,7 +399,7 @@ func (g *gen) noteLanes(ac *access, h int) {
 		return
 	}
 	for i, p := range ac.addressPieces(h) {
-		g.VM(amd64asm.MovU64St, amd64asm.Z, g.cached(ac.base, p), 0, inContext(offAddrs+int32(128*h+64*i)))
+		g.VM(asm.MovU64St, asm.Z, g.cached(ac.base, p), 0, inContext(offAddrs+int32(128*h+64*i)))
 	}
 	g.accessing(accessLanes)
 }
@@ -415,114 +415,114 @@ func (g *gen) gatherMask(k uint8) {
 
 // gather loads the elements of half h (quarter q of 8-byte ones) at disp into z. Registers z and t are used; narrow elements take zmm5 and zmm6.
 func (g *gen) gather(ac *access, h int, q int, z, t uint8, disp int32) {
-	base := uint8(amd64asm.None)
+	base := uint8(asm.None)
 	if !ac.global() {
-		base = amd64asm.RSI
+		base = asm.RSI
 	}
 	if ac.es == 8 {
 		p := 2*h + q
-		g.V(amd64asm.XorD, amd64asm.Z, z, z, z)
+		g.V(asm.XorD, asm.Z, z, z, z)
 		if ac.wide() {
 			g.gatherMask(g.mask(ir.W64, p))
-			g.VX(amd64asm.GatherQQ, amd64asm.Z.Mask(7), z, base, g.cached(ac.base, p), 1, disp)
+			g.VX(asm.GatherQQ, asm.Z.Mask(7), z, base, g.cached(ac.base, p), 1, disp)
 			return
 		}
 		index := g.cached(ac.base, h)
 		if q == 1 {
-			g.VI(amd64asm.ExtractQ4, amd64asm.Z, index, 0, t, 1)
+			g.VI(asm.ExtractQ4, asm.Z, index, 0, t, 1)
 			index = t
 		}
 		g.gatherMask(g.mask(ir.W64, p))
-		g.VX(amd64asm.GatherDQ, amd64asm.Z.Mask(7), z, base, index, 1, disp)
+		g.VX(asm.GatherDQ, asm.Z.Mask(7), z, base, index, 1, disp)
 		return
 	}
-	g.V(amd64asm.XorD, amd64asm.Z, z, z, z)
+	g.V(asm.XorD, asm.Z, z, z, z)
 	if !ac.wide() {
 		g.gatherMask(g.mask(ir.W32, h))
-		g.VX(amd64asm.GatherDD, amd64asm.Z.Mask(7), z, base, g.cached(ac.base, h), 1, disp)
+		g.VX(asm.GatherDD, asm.Z.Mask(7), z, base, g.cached(ac.base, h), 1, disp)
 		return
 	}
-	g.V(amd64asm.XorD, amd64asm.Z, t, t, t)
+	g.V(asm.XorD, asm.Z, t, t, t)
 	g.gatherMask(g.mask(ir.W64, 2*h))
-	g.VX(amd64asm.GatherQD, amd64asm.Z.Mask(7), z, base, g.cached(ac.base, 2*h), 1, disp)
+	g.VX(asm.GatherQD, asm.Z.Mask(7), z, base, g.cached(ac.base, 2*h), 1, disp)
 	g.gatherMask(g.mask(ir.W64, 2*h+1))
-	g.VX(amd64asm.GatherQD, amd64asm.Z.Mask(7), t, base, g.cached(ac.base, 2*h+1), 1, disp)
-	g.VI(amd64asm.InsertQ4, amd64asm.Z, z, z, t, 1)
+	g.VX(asm.GatherQD, asm.Z.Mask(7), t, base, g.cached(ac.base, 2*h+1), 1, disp)
+	g.VI(asm.InsertQ4, asm.Z, z, z, t, 1)
 }
 
 // gatherNarrow loads 1- and 2-byte elements of half h: the aligned words around them, which never reach beyond a page.
 func (g *gen) gatherNarrow(ac *access, h int, z uint8) {
-	base := uint8(amd64asm.None)
+	base := uint8(asm.None)
 	if !ac.global() {
-		base = amd64asm.RSI
+		base = asm.RSI
 	}
-	g.MovI32(amd64asm.RCX, uint32(ac.disp))
+	g.MovI32(asm.RCX, uint32(ac.disp))
 	if !ac.wide() {
-		g.V(amd64asm.BroadcastDR, amd64asm.Z, 1, 0, amd64asm.RCX)
-		g.V(amd64asm.AddD, amd64asm.Z, 1, 1, g.cached(ac.base, h))
-		g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSll, 2, 1, 30)
-		g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSrl, 2, 2, 27) // bit number in the word
-		g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSrl, 1, 1, 2)
-		g.V(amd64asm.XorD, amd64asm.Z, z, z, z)
+		g.V(asm.BroadcastDR, asm.Z, 1, 0, asm.RCX)
+		g.V(asm.AddD, asm.Z, 1, 1, g.cached(ac.base, h))
+		g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 2, 1, 30)
+		g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, 2, 2, 27) // bit number in the word
+		g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, 1, 1, 2)
+		g.V(asm.XorD, asm.Z, z, z, z)
 		g.gatherMask(g.mask(ir.W32, h))
-		g.VX(amd64asm.GatherDD, amd64asm.Z.Mask(7), z, base, 1, 4, 0)
+		g.VX(asm.GatherDD, asm.Z.Mask(7), z, base, 1, 4, 0)
 	} else {
-		g.MovI(amd64asm.RCX, uint64(int64(ac.disp)))
+		g.MovI(asm.RCX, uint64(int64(ac.disp)))
 		for i := range 2 {
 			p, t := 2*h+i, uint8(5+i)
-			g.V(amd64asm.BroadcastQR, amd64asm.Z, 1, 0, amd64asm.RCX)
-			g.V(amd64asm.AddQ, amd64asm.Z, 1, 1, g.cached(ac.base, p))
-			g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSll, t, 1, 62)
-			g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSrl, t, t, 59)
-			g.V(amd64asm.MovQD, amd64asm.Z, t, 0, t)
-			g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSrl, 1, 1, 2)
-			g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSll, 1, 1, 2)
+			g.V(asm.BroadcastQR, asm.Z, 1, 0, asm.RCX)
+			g.V(asm.AddQ, asm.Z, 1, 1, g.cached(ac.base, p))
+			g.VI(asm.ShiftQ, asm.Z, asm.ShiftSll, t, 1, 62)
+			g.VI(asm.ShiftQ, asm.Z, asm.ShiftSrl, t, t, 59)
+			g.V(asm.MovQD, asm.Z, t, 0, t)
+			g.VI(asm.ShiftQ, asm.Z, asm.ShiftSrl, 1, 1, 2)
+			g.VI(asm.ShiftQ, asm.Z, asm.ShiftSll, 1, 1, 2)
 			to := z
 			if i == 1 {
 				to = 2
 			}
-			g.V(amd64asm.XorD, amd64asm.Z, to, to, to)
+			g.V(asm.XorD, asm.Z, to, to, to)
 			g.gatherMask(g.mask(ir.W64, p))
-			g.VX(amd64asm.GatherQD, amd64asm.Z.Mask(7), to, base, 1, 1, 0)
+			g.VX(asm.GatherQD, asm.Z.Mask(7), to, base, 1, 1, 0)
 		}
-		g.VI(amd64asm.InsertQ4, amd64asm.Z, z, z, 2, 1)
-		g.VI(amd64asm.InsertQ4, amd64asm.Z, 2, 5, 6, 1)
+		g.VI(asm.InsertQ4, asm.Z, z, z, 2, 1)
+		g.VI(asm.InsertQ4, asm.Z, 2, 5, 6, 1)
 	}
-	g.V(amd64asm.SrlVD, amd64asm.Z, z, z, 2)
+	g.V(asm.SrlVD, asm.Z, z, z, 2)
 	shift := uint8(32 - 8*ac.es)
-	g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSll, z, z, shift)
-	kind := uint8(amd64asm.ShiftSrl)
+	g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, z, z, shift)
+	kind := uint8(asm.ShiftSrl)
 	if ac.signed {
-		kind = amd64asm.ShiftSra
+		kind = asm.ShiftSra
 	}
-	g.VI(amd64asm.ShiftD, amd64asm.Z, kind, z, z, shift)
+	g.VI(asm.ShiftD, asm.Z, kind, z, z, shift)
 }
 
 // halfPointer makes rsi+disp the address of a half's first lane, from the address in rax, and notes the access.
 func (g *gen) halfPointer(ac *access, h int, kind uint32) {
 	if ac.global() {
 		g.noted = 0
-		g.St(inContext(offAddr+int32(8*h)), amd64asm.RAX)
+		g.St(inContext(offAddr+int32(8*h)), asm.RAX)
 		g.accessing(kind)
-		g.Mov(amd64asm.RSI, amd64asm.RAX)
+		g.Mov(asm.RSI, asm.RAX)
 		return
 	}
-	g.Ld(amd64asm.RSI, inContext(offShared))
-	g.Add(amd64asm.RSI, amd64asm.RAX)
+	g.Ld(asm.RSI, inContext(offShared))
+	g.Add(asm.RSI, asm.RAX)
 }
 
 // skipEmpty branches when no lane of half h takes part. rax is used.
-func (g *gen) skipEmpty(h int, to amd64asm.Label) {
+func (g *gen) skipEmpty(h int, to asm.Label) {
 	if g.full && g.op.Guard < 0 {
 		return
 	}
-	g.laneMask(amd64asm.RAX)
+	g.laneMask(asm.RAX)
 	if h == 0 {
-		g.TestI32(amd64asm.RAX, 0xffff)
+		g.TestI32(asm.RAX, 0xffff)
 	} else {
-		g.ShrI32(amd64asm.RAX, 16)
+		g.ShrI32(asm.RAX, 16)
 	}
-	g.J(amd64asm.E, to)
+	g.J(asm.E, to)
 }
 
 // load1 loads one element a lane. Results gather in scratch registers, 3 and 4, or 3, 4, 5 and 6, until nothing can fail any more.
@@ -537,7 +537,7 @@ func (g *gen) load1(ac *access) {
 		}
 	}
 	slow := g.slow()
-	g.Ld(amd64asm.RDX, inContext(offTables))
+	g.Ld(asm.RDX, inContext(offTables))
 	for h := range 2 {
 		done := g.NewLabel()
 		to := uint8(3 + h)
@@ -553,9 +553,9 @@ func (g *gen) load1(ac *access) {
 		g.unlessContiguous(ac, h, scattered)
 		g.runCheck(ac, h, slow)
 		g.halfPointer(ac, h, accessHalf0+uint32(h))
-		m := amd64asm.At(amd64asm.RSI, ac.disp)
-		z := func(k uint8) amd64asm.Opt {
-			o := amd64asm.Z.Mask(k)
+		m := asm.At(asm.RSI, ac.disp)
+		z := func(k uint8) asm.Opt {
+			o := asm.Z.Mask(k)
 			if k != 0 {
 				o = o.Zeroing()
 			}
@@ -563,21 +563,21 @@ func (g *gen) load1(ac *access) {
 		}
 		switch ac.es {
 		case 8:
-			g.VM(amd64asm.MovU64, z(g.mask(ir.W64, 2*h)), to, 0, m)
+			g.VM(asm.MovU64, z(g.mask(ir.W64, 2*h)), to, 0, m)
 			m.Disp += 64
-			g.VM(amd64asm.MovU64, z(g.mask(ir.W64, 2*h+1)), to+1, 0, m)
+			g.VM(asm.MovU64, z(g.mask(ir.W64, 2*h+1)), to+1, 0, m)
 		case 4:
-			g.VM(amd64asm.MovU32, z(g.mask(ir.W32, h)), to, 0, m)
+			g.VM(asm.MovU32, z(g.mask(ir.W32, h)), to, 0, m)
 		case 2:
-			x := amd64asm.MovZXWD
+			x := asm.MovZXWD
 			if ac.signed {
-				x = amd64asm.MovSXWD
+				x = asm.MovSXWD
 			}
 			g.VM(x, z(g.mask(ir.W32, h)), to, 0, m)
 		case 1:
-			x := amd64asm.MovZXBD
+			x := asm.MovZXBD
 			if ac.signed {
-				x = amd64asm.MovSXBD
+				x = asm.MovSXBD
 			}
 			g.VM(x, z(g.mask(ir.W32, h)), to, 0, m)
 		}
@@ -587,16 +587,16 @@ func (g *gen) load1(ac *access) {
 	if d.Kind != ir.Row {
 		return
 	}
-	move := amd64asm.MovA32
+	move := asm.MovA32
 	if ac.es == 8 {
-		move = amd64asm.MovA64
+		move = asm.MovA64
 	}
 	for p := range pieces(d.Class) {
 		g.pin()
 		from := uint8(3 + p)
 		if d.Width != 0 && d.Width < 32 && ac.signed {
-			g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSll, from, from, 32-d.Width)
-			g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSrl, from, from, 32-d.Width)
+			g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, from, from, 32-d.Width)
+			g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, from, from, 32-d.Width)
 		}
 		z, o := g.dst(d, p)
 		g.V(move, o, z, 0, from)
@@ -604,21 +604,21 @@ func (g *gen) load1(ac *access) {
 }
 
 // scattered is the part of load1 for addresses of half h that do not lie side by side. Differences are in registers 1 and 2.
-func (g *gen) scattered(ac *access, h int, to uint8, slow, done amd64asm.Label) {
+func (g *gen) scattered(ac *access, h int, to uint8, slow, done asm.Label) {
 	gather := g.NewLabel()
 	g.unlessUniform(ac, h, gather)
 	g.scalarCheck(ac, 0, slow)
 	g.halfPointer(ac, h, accessUniform)
-	m := amd64asm.At(amd64asm.RSI, ac.disp)
+	m := asm.At(asm.RSI, ac.disp)
 	switch ac.es {
 	case 8:
-		g.VM(amd64asm.BroadcastQ, amd64asm.Z, to, 0, m)
-		g.V(amd64asm.MovA64, amd64asm.Z, to+1, 0, to)
+		g.VM(asm.BroadcastQ, asm.Z, to, 0, m)
+		g.V(asm.MovA64, asm.Z, to+1, 0, to)
 	case 4:
-		g.VM(amd64asm.BroadcastD, amd64asm.Z, to, 0, m)
+		g.VM(asm.BroadcastD, asm.Z, to, 0, m)
 	default:
 		g.scalarElement(ac, ac.regs[0], m)
-		g.V(amd64asm.BroadcastDR, amd64asm.Z, to, 0, amd64asm.RAX)
+		g.V(asm.BroadcastDR, asm.Z, to, 0, asm.RAX)
 	}
 	g.Jmp(done)
 	g.rejoin(gather, 0)
@@ -626,7 +626,7 @@ func (g *gen) scattered(ac *access, h int, to uint8, slow, done amd64asm.Label) 
 	g.vectorCheck(ac, h, slow)
 	g.noteLanes(ac, h)
 	if !ac.global() {
-		g.Ld(amd64asm.RSI, inContext(offShared))
+		g.Ld(asm.RSI, inContext(offShared))
 	}
 	switch ac.es {
 	case 8:
@@ -659,14 +659,14 @@ func (g *gen) loadVector(ac *access) {
 	for _, r := range ac.regs {
 		alias = alias || r.Kind == ir.Row && r.Ref == ac.base.Ref
 	}
-	g.Ld(amd64asm.RDX, inContext(offTables))
+	g.Ld(asm.RDX, inContext(offTables))
 	for h := range 2 {
 		g.k6 = 0
 		g.vectorCheck(ac, h, slow)
 		g.noteLanes(ac, h)
 	}
 	if !ac.global() {
-		g.Ld(amd64asm.RSI, inContext(offShared))
+		g.Ld(asm.RSI, inContext(offShared))
 	}
 	// The register that holds the address is written last.
 	order := make([]int, 0, len(ac.regs))
@@ -698,7 +698,7 @@ func (g *gen) loadVector(ac *access) {
 			}
 			for p := range 4 {
 				z, o := g.dst(r, p)
-				g.V(amd64asm.MovA64, o, z, 0, uint8(1+p))
+				g.V(asm.MovA64, o, z, 0, uint8(1+p))
 			}
 			continue
 		}
@@ -707,7 +707,7 @@ func (g *gen) loadVector(ac *access) {
 		}
 		for h := range 2 {
 			z, o := g.dst(r, h)
-			g.V(amd64asm.MovA32, o, z, 0, uint8(1+h))
+			g.V(asm.MovA32, o, z, 0, uint8(1+h))
 		}
 	}
 }
@@ -720,14 +720,14 @@ func (g *gen) loadVectorNarrow(ac *access) {
 		}
 	}
 	slow := g.slow()
-	g.Ld(amd64asm.RDX, inContext(offTables))
+	g.Ld(asm.RDX, inContext(offTables))
 	for h := range 2 {
 		g.k6 = 0
 		g.vectorCheck(ac, h, slow)
 		g.noteLanes(ac, h)
 	}
 	if !ac.global() {
-		g.Ld(amd64asm.RSI, inContext(offShared))
+		g.Ld(asm.RSI, inContext(offShared))
 	}
 	for i, r := range ac.regs {
 		if r.Kind != ir.Row {
@@ -746,13 +746,13 @@ func (g *gen) loadVectorNarrow(ac *access) {
 			g.k6 = 0
 			g.gatherNarrow(&one, h, to)
 			if r.Width != 0 && r.Width < 32 && ac.signed {
-				g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSll, to, to, 32-r.Width)
-				g.VI(amd64asm.ShiftD, amd64asm.Z, amd64asm.ShiftSrl, to, to, 32-r.Width)
+				g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, to, to, 32-r.Width)
+				g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, to, to, 32-r.Width)
 			}
 		}
 		for h := range 2 {
 			z, o := g.dst(r, h)
-			g.V(amd64asm.MovA32, o, z, 0, uint8(3+h))
+			g.V(asm.MovA32, o, z, 0, uint8(3+h))
 		}
 	}
 }

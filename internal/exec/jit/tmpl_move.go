@@ -3,7 +3,7 @@ package jit
 import (
 	"strings"
 
-	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -15,8 +15,8 @@ func movTemplate(op *ir.Op) emitter {
 	switch {
 	case d.Class == ir.WPred && d.Kind == ir.Row && a.Reg():
 		return func(g *gen) {
-			g.pred(amd64asm.RAX, a)
-			g.setPred(d, amd64asm.RAX)
+			g.pred(asm.RAX, a)
+			g.setPred(d, asm.RAX)
 		}
 	case d.Kind == ir.Vec && a.Kind == ir.Row:
 		return unpackTemplate(op)
@@ -32,9 +32,9 @@ func movTemplate(op *ir.Op) emitter {
 func wide32(typ string) bool { return strings.HasSuffix(typ, "32") || typ == "" }
 
 func copyRow(d, a *ir.Arg) emitter {
-	move, bcast := amd64asm.MovA32, amd64asm.BroadcastD
+	move, bcast := asm.MovA32, asm.BroadcastD
 	if d.Class == ir.W64 {
-		move, bcast = amd64asm.MovA64, amd64asm.BroadcastQ
+		move, bcast = asm.MovA64, asm.BroadcastQ
 	}
 	return func(g *gen) {
 		for p := range g.each(d) {
@@ -61,9 +61,9 @@ func cvtaTemplate(op *ir.Op) emitter {
 	case "global", "const":
 		return copyRow(d, a)
 	case "shared", "shared::cta", "shared::cluster":
-		x := amd64asm.AddQ
+		x := asm.AddQ
 		if to {
-			x = amd64asm.SubQ
+			x = asm.SubQ
 		}
 		return func(g *gen) {
 			for p := range 4 {
@@ -92,9 +92,9 @@ func packTemplate(op *ir.Op) emitter {
 			g.pin()
 			g.widen(0, lo, q, false)
 			g.widen(1, hi, q, false)
-			g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSll, 1, 1, 32)
+			g.VI(asm.ShiftQ, asm.Z, asm.ShiftSll, 1, 1, 32)
 			z, o := g.dst(d, q)
-			g.V(amd64asm.OrQ, o, z, 0, 1)
+			g.V(asm.OrQ, o, z, 0, 1)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func unpackTemplate(op *ir.Op) emitter {
 				g.pin()
 				g.narrow(0, a, p, uint8(32*i))
 				z, o := g.dst(e, p)
-				g.V(amd64asm.MovA32, o, z, 0, 0)
+				g.V(asm.MovA32, o, z, 0, 0)
 			}
 		}
 	}
@@ -132,12 +132,12 @@ func (g *gen) narrow(z uint8, a *ir.Arg, p int, shift uint8) {
 		r := g.reg(a, 2*p+i)
 		t := z + uint8(i)
 		if shift != 0 {
-			g.VI(amd64asm.ShiftQ, amd64asm.Z, amd64asm.ShiftSrl, t, r, shift)
+			g.VI(asm.ShiftQ, asm.Z, asm.ShiftSrl, t, r, shift)
 			r = t
 		}
-		g.V(amd64asm.MovQD, amd64asm.Z, r, 0, t)
+		g.V(asm.MovQD, asm.Z, r, 0, t)
 	}
-	g.VI(amd64asm.InsertQ4, amd64asm.Z, z, z, z+1, 1)
+	g.VI(asm.InsertQ4, asm.Z, z, z, z+1, 1)
 }
 
 // special reads a special register that a launch fixes.
@@ -165,7 +165,7 @@ func special(op *ir.Op) emitter {
 			for p := range 2 {
 				g.pin()
 				z, o := g.dst(d, p)
-				g.VM(amd64asm.BroadcastD, o, z, 0, inContext(off))
+				g.VM(asm.BroadcastD, o, z, 0, inContext(off))
 			}
 		}
 	}
@@ -181,8 +181,8 @@ func special(op *ir.Op) emitter {
 			for p := range 2 {
 				g.pin()
 				z, o := g.dst(d, p)
-				g.Ld(amd64asm.RAX, inContext(offTables))
-				g.VM(amd64asm.MovU32, o, z, 0, amd64asm.At(amd64asm.RAX, offStepsD+int32(64*p)))
+				g.Ld(asm.RAX, inContext(offTables))
+				g.VM(asm.MovU32, o, z, 0, asm.At(asm.RAX, offStepsD+int32(64*p)))
 			}
 		}
 	case "%tid":
@@ -197,36 +197,36 @@ func special(op *ir.Op) emitter {
 // threadIndex computes %tid from the thread's number n: n mod x, n/x mod y, n/x/y. Numbers are below 1024, so (n+0.5)/x in f32 is
 // never rounded across an integer.
 func (g *gen) threadIndex(d *ir.Arg, axis int) {
-	g.Ld(amd64asm.RAX, inContext(offTables))
-	g.Ld32(amd64asm.RCX, inContext(offWarp))
-	g.ShlI32(amd64asm.RCX, 5)
-	g.VM(amd64asm.BroadcastD, amd64asm.Z, 5, 0, amd64asm.At(amd64asm.RAX, offMagic+4*magicHalf))
+	g.Ld(asm.RAX, inContext(offTables))
+	g.Ld32(asm.RCX, inContext(offWarp))
+	g.ShlI32(asm.RCX, 5)
+	g.VM(asm.BroadcastD, asm.Z, 5, 0, asm.At(asm.RAX, offMagic+4*magicHalf))
 	for p := range 2 {
 		g.pin()
-		g.V(amd64asm.BroadcastDR, amd64asm.Z, 0, 0, amd64asm.RCX)
-		g.VM(amd64asm.AddD, amd64asm.Z, 0, 0, amd64asm.At(amd64asm.RAX, offStepsD+int32(64*p)))
+		g.V(asm.BroadcastDR, asm.Z, 0, 0, asm.RCX)
+		g.VM(asm.AddD, asm.Z, 0, 0, asm.At(asm.RAX, offStepsD+int32(64*p)))
 		g.quotient(1, 0, offBlock)
 		switch axis {
 		case 0:
-			g.VM(amd64asm.MulLD, amd64asm.Z.Broadcast(), 1, 1, inContext(offBlock))
-			g.V(amd64asm.SubD, amd64asm.Z, 0, 0, 1)
+			g.VM(asm.MulLD, asm.Z.Broadcast(), 1, 1, inContext(offBlock))
+			g.V(asm.SubD, asm.Z, 0, 0, 1)
 		case 1:
 			g.quotient(2, 1, offBlock+4)
-			g.VM(amd64asm.MulLD, amd64asm.Z.Broadcast(), 2, 2, inContext(offBlock+4))
-			g.V(amd64asm.SubD, amd64asm.Z, 0, 1, 2)
+			g.VM(asm.MulLD, asm.Z.Broadcast(), 2, 2, inContext(offBlock+4))
+			g.V(asm.SubD, asm.Z, 0, 1, 2)
 		default:
 			g.quotient(0, 1, offBlock+4)
 		}
 		z, o := g.dst(d, p)
-		g.V(amd64asm.MovA32, o, z, 0, 0)
+		g.V(asm.MovA32, o, z, 0, 0)
 	}
 }
 
 // quotient puts n over a word of the context into z; zmm5 is 0.5, zmm6 and zmm7 are used.
 func (g *gen) quotient(z, n uint8, by int32) {
-	g.V(amd64asm.CvtDQ2PS, amd64asm.Z, 6, 0, n)
-	g.V(amd64asm.AddPS, amd64asm.Z, 6, 6, 5)
-	g.VM(amd64asm.CvtDQ2PS, amd64asm.Z.Broadcast(), 7, 0, inContext(by))
-	g.V(amd64asm.DivPS, amd64asm.Z, 6, 6, 7)
-	g.V(amd64asm.CvtTPS2DQ, amd64asm.Z, z, 0, 6)
+	g.V(asm.CvtDQ2PS, asm.Z, 6, 0, n)
+	g.V(asm.AddPS, asm.Z, 6, 6, 5)
+	g.VM(asm.CvtDQ2PS, asm.Z.Broadcast(), 7, 0, inContext(by))
+	g.V(asm.DivPS, asm.Z, 6, 6, 7)
+	g.V(asm.CvtTPS2DQ, asm.Z, z, 0, 6)
 }

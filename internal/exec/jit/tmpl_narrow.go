@@ -1,7 +1,7 @@
 package jit
 
 import (
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -18,7 +18,7 @@ var narrowTemplates = map[optab.Opcode]template{
 }
 
 // word32 is a label at which a word stands 16 times, word64 one with 64-bit elements.
-func (g *gen) word32(w uint32) a64.Label {
+func (g *gen) word32(w uint32) asm.Label {
 	var v [16]uint32
 	for i := range v {
 		v[i] = w
@@ -26,7 +26,7 @@ func (g *gen) word32(w uint32) a64.Label {
 	return g.vector(v)
 }
 
-func (g *gen) word64(w uint64) a64.Label {
+func (g *gen) word64(w uint64) asm.Label {
 	var v [16]uint32
 	for i := range v {
 		v[i] = uint32(w >> (32 * (i & 1)))
@@ -35,11 +35,11 @@ func (g *gen) word64(w uint64) a64.Label {
 }
 
 // pieceMove moves whole registers of a class under its mask.
-func pieceMove(c ir.Class) a64.Op {
+func pieceMove(c ir.Class) asm.Op {
 	if c == ir.W64 {
-		return a64.MovA64
+		return asm.MovA64
 	}
-	return a64.MovA32
+	return asm.MovA32
 }
 
 // byPieces makes an operation on rows of one class of a body that leaves a piece of the result in register 0. The body gets the registers of the
@@ -64,8 +64,8 @@ func byPieces(c ir.Class, d *ir.Arg, in []*ir.Arg, body func(g *gen, r []uint8))
 
 // extend16 is the sign extension of the low 16 bits.
 func (g *gen) extend16(z, r uint8) {
-	g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, z, r, 16)
-	g.VI(a64.ShiftD, a64.Z, a64.ShiftSra, z, z, 16)
+	g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, z, r, 16)
+	g.VI(asm.ShiftD, asm.Z, asm.ShiftSra, z, z, 16)
 }
 
 // narrowTemplate is integer arithmetic of 16 bits, single and in pairs, and relu of 32.
@@ -76,12 +76,12 @@ func narrowTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	relu := op.Match.Has("relu")
-	extremes := map[optab.Opcode][2]a64.Op{optab.OpImin: {a64.MinUD, a64.MinSD}, optab.OpImax: {a64.MaxUD, a64.MaxSD}}
+	extremes := map[optab.Opcode][2]asm.Op{optab.OpImin: {asm.MinUD, asm.MinSD}, optab.OpImax: {asm.MaxUD, asm.MaxSD}}
 	if typ == "s32" && relu {
 		return byPieces(ir.W32, d, in, func(g *gen, r []uint8) {
-			g.V(extremes[form][1], a64.Z, 0, r[0], r[1])
-			g.V(a64.XorD, a64.Z, 1, 1, 1)
-			g.V(a64.MaxSD, a64.Z, 0, 0, 1)
+			g.V(extremes[form][1], asm.Z, 0, r[0], r[1])
+			g.V(asm.XorD, asm.Z, 1, 1, 1)
+			g.V(asm.MaxSD, asm.Z, 0, 0, 1)
 		})
 	}
 	if typ == "u16x2" || typ == "s16x2" {
@@ -90,12 +90,12 @@ func narrowTemplate(op *ir.Op) emitter {
 		switch {
 		case form == optab.OpIadd:
 			return byPieces(ir.W32, d, in, func(g *gen, r []uint8) {
-				g.VL(a64.AndD, a64.Z, 1, r[0], g.word32(high))
-				g.VL(a64.AndD, a64.Z, 2, r[1], g.word32(high))
-				g.V(a64.AddD, a64.Z, 1, 1, 2)
-				g.V(a64.AddD, a64.Z, 0, r[0], r[1])
-				g.VL(a64.AndD, a64.Z, 0, 0, g.word32(^high))
-				g.V(a64.OrD, a64.Z, 0, 0, 1)
+				g.VL(asm.AndD, asm.Z, 1, r[0], g.word32(high))
+				g.VL(asm.AndD, asm.Z, 2, r[1], g.word32(high))
+				g.V(asm.AddD, asm.Z, 1, 1, 2)
+				g.V(asm.AddD, asm.Z, 0, r[0], r[1])
+				g.VL(asm.AndD, asm.Z, 0, 0, g.word32(^high))
+				g.V(asm.OrD, asm.Z, 0, 0, 1)
 			})
 		case ok:
 			c := x[0]
@@ -103,19 +103,19 @@ func narrowTemplate(op *ir.Op) emitter {
 				c = x[1]
 			}
 			return byPieces(ir.W32, d, in, func(g *gen, r []uint8) {
-				g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 1, r[0], 16)
-				g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 2, r[1], 16)
-				g.V(c, a64.Z, 1, 1, 2)
-				g.VL(a64.AndD, a64.Z, 0, r[0], g.word32(high))
-				g.VL(a64.AndD, a64.Z, 2, r[1], g.word32(high))
-				g.V(c, a64.Z, 0, 0, 2)
+				g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 1, r[0], 16)
+				g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 2, r[1], 16)
+				g.V(c, asm.Z, 1, 1, 2)
+				g.VL(asm.AndD, asm.Z, 0, r[0], g.word32(high))
+				g.VL(asm.AndD, asm.Z, 2, r[1], g.word32(high))
+				g.V(c, asm.Z, 0, 0, 2)
 				if relu {
-					g.V(a64.XorD, a64.Z, 2, 2, 2)
-					g.V(a64.MaxSD, a64.Z, 0, 0, 2)
-					g.V(a64.MaxSD, a64.Z, 1, 1, 2)
+					g.V(asm.XorD, asm.Z, 2, 2, 2)
+					g.V(asm.MaxSD, asm.Z, 0, 0, 2)
+					g.V(asm.MaxSD, asm.Z, 1, 1, 2)
 				}
-				g.VI(a64.ShiftD, a64.Z, a64.ShiftSrl, 1, 1, 16)
-				g.V(a64.OrD, a64.Z, 0, 0, 1)
+				g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, 1, 1, 16)
+				g.V(asm.OrD, asm.Z, 0, 0, 1)
 			})
 		}
 		return nil
@@ -130,48 +130,48 @@ func narrowTemplate(op *ir.Op) emitter {
 		if signed {
 			g.extend16(0, r[0])
 			g.extend16(1, r[1])
-			g.V(a64.MulLD, a64.Z, 0, 0, 1)
+			g.V(asm.MulLD, asm.Z, 0, 0, 1)
 		} else {
-			g.V(a64.MulLD, a64.Z, 0, r[0], r[1])
+			g.V(asm.MulLD, asm.Z, 0, r[0], r[1])
 		}
 	}
 	switch form {
 	case optab.OpIadd, optab.OpIsub, optab.OpAnd, optab.OpOr, optab.OpXor:
-		x := map[optab.Opcode]a64.Op{optab.OpIadd: a64.AddD, optab.OpIsub: a64.SubD, optab.OpAnd: a64.AndD, optab.OpOr: a64.OrD, optab.OpXor: a64.XorD}[form]
-		body = func(g *gen, r []uint8) { g.V(x, a64.Z, 0, r[0], r[1]) }
+		x := map[optab.Opcode]asm.Op{optab.OpIadd: asm.AddD, optab.OpIsub: asm.SubD, optab.OpAnd: asm.AndD, optab.OpOr: asm.OrD, optab.OpXor: asm.XorD}[form]
+		body = func(g *gen, r []uint8) { g.V(x, asm.Z, 0, r[0], r[1]) }
 	case optab.OpNot:
-		body = func(g *gen, r []uint8) { g.VL(a64.XorD, a64.Z, 0, r[0], g.word32(0xffffffff)) }
+		body = func(g *gen, r []uint8) { g.VL(asm.XorD, asm.Z, 0, r[0], g.word32(0xffffffff)) }
 	case optab.OpIneg:
 		body = func(g *gen, r []uint8) {
-			g.V(a64.XorD, a64.Z, 0, 0, 0)
-			g.V(a64.SubD, a64.Z, 0, 0, r[0])
+			g.V(asm.XorD, asm.Z, 0, 0, 0)
+			g.V(asm.SubD, asm.Z, 0, 0, r[0])
 		}
 	case optab.OpIabs:
 		body = func(g *gen, r []uint8) {
 			g.extend16(0, r[0])
-			g.V(a64.AbsD, a64.Z, 0, 0, 0)
+			g.V(asm.AbsD, asm.Z, 0, 0, 0)
 		}
 	case optab.OpShl:
-		body = func(g *gen, r []uint8) { g.V(a64.SllVD, a64.Z, 0, r[0], r[1]) }
+		body = func(g *gen, r []uint8) { g.V(asm.SllVD, asm.Z, 0, r[0], r[1]) }
 	case optab.OpShr:
 		body = func(g *gen, r []uint8) {
 			if !signed {
-				g.V(a64.SrlVD, a64.Z, 0, r[0], r[1])
+				g.V(asm.SrlVD, asm.Z, 0, r[0], r[1])
 				return
 			}
 			g.extend16(0, r[0])
-			g.V(a64.SraVD, a64.Z, 0, 0, r[1])
+			g.V(asm.SraVD, asm.Z, 0, 0, r[1])
 		}
 	case optab.OpImin, optab.OpImax:
 		x := extremes[form]
 		body = func(g *gen, r []uint8) {
 			if !signed {
-				g.V(x[0], a64.Z, 0, r[0], r[1])
+				g.V(x[0], asm.Z, 0, r[0], r[1])
 				return
 			}
 			g.extend16(0, r[0])
 			g.extend16(1, r[1])
-			g.V(x[1], a64.Z, 0, 0, 1)
+			g.V(x[1], asm.Z, 0, 0, 1)
 		}
 	case optab.OpImul, optab.OpImad:
 		part := op.Match.One("lo", "hi", "wide")
@@ -179,10 +179,10 @@ func narrowTemplate(op *ir.Op) emitter {
 		body = func(g *gen, r []uint8) {
 			product(g, r)
 			if part == "hi" {
-				g.VI(a64.ShiftD, a64.Z, a64.ShiftSrl, 0, 0, 16)
+				g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, 0, 0, 16)
 			}
 			if form == optab.OpImad {
-				g.V(a64.AddD, a64.Z, 0, 0, r[2])
+				g.V(asm.AddD, asm.Z, 0, 0, r[2])
 			}
 		}
 	default:
@@ -191,7 +191,7 @@ func narrowTemplate(op *ir.Op) emitter {
 	return byPieces(ir.W32, d, in, func(g *gen, r []uint8) {
 		body(g, r)
 		if cut {
-			g.VL(a64.AndD, a64.Z, 0, 0, g.word32(0xffff))
+			g.VL(asm.AndD, asm.Z, 0, 0, g.word32(0xffff))
 		}
 	})
 }
@@ -211,7 +211,7 @@ func narrowMove(op *ir.Op) emitter {
 		if width(d.Type) != 16 {
 			return nil
 		}
-		return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []uint8) { g.VL(a64.AndD, a64.Z, 0, r[0], g.word32(0xffff)) })
+		return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []uint8) { g.VL(asm.AndD, asm.Z, 0, r[0], g.word32(0xffff)) })
 	case d.Kind == ir.Vec && a.Reg() && a.Class == ir.W32 && width(a.Type) == 32:
 		bits := 32 / len(d.Elems)
 		for i := range d.Elems {
@@ -228,13 +228,13 @@ func narrowMove(op *ir.Op) emitter {
 				r := g.reg(a, p)
 				for i := range d.Elems {
 					z := uint8(i)
-					g.VI(a64.ShiftD, a64.Z, a64.ShiftSrl, z, r, uint8(bits*i))
-					g.VL(a64.AndD, a64.Z, z, z, g.word32(1<<bits-1))
+					g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, z, r, uint8(bits*i))
+					g.VL(asm.AndD, asm.Z, z, z, g.word32(1<<bits-1))
 				}
 				for i := range d.Elems {
 					if e := &d.Elems[i]; e.Kind == ir.Row {
 						z, o := g.dst(e, p)
-						g.V(a64.MovA32, o, z, 0, uint8(i))
+						g.V(asm.MovA32, o, z, 0, uint8(i))
 					}
 				}
 			}
@@ -249,11 +249,11 @@ func narrowMove(op *ir.Op) emitter {
 			return nil
 		}
 		return byPieces(ir.W32, d, in, func(g *gen, r []uint8) {
-			g.VL(a64.AndD, a64.Z, 0, r[0], g.word32(1<<bits-1))
+			g.VL(asm.AndD, asm.Z, 0, r[0], g.word32(1<<bits-1))
 			for i := 1; i < len(r); i++ {
-				g.VL(a64.AndD, a64.Z, 1, r[i], g.word32(1<<bits-1))
-				g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 1, 1, uint8(bits*i))
-				g.V(a64.OrD, a64.Z, 0, 0, 1)
+				g.VL(asm.AndD, asm.Z, 1, r[i], g.word32(1<<bits-1))
+				g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 1, 1, uint8(bits*i))
+				g.V(asm.OrD, asm.Z, 0, 0, 1)
 			}
 		})
 	}
@@ -272,11 +272,11 @@ func windowTemplate(op *ir.Op) emitter {
 	default:
 		return nil
 	}
-	x := a64.AddQ
+	x := asm.AddQ
 	if op.Opcode() == optab.OpCvtaTo || op.Match.Has("to") {
-		x = a64.SubQ
+		x = asm.SubQ
 	}
-	return byPieces(ir.W64, d, []*ir.Arg{a}, func(g *gen, r []uint8) { g.VM(x, a64.Z.Broadcast(), 0, r[0], inContext(off)) })
+	return byPieces(ir.W64, d, []*ir.Arg{a}, func(g *gen, r []uint8) { g.VM(x, asm.Z.Broadcast(), 0, r[0], inContext(off)) })
 }
 
 // halfType says what kind of 16-bit floats an operation works on.
@@ -298,57 +298,57 @@ func halfType(typ string) (bf, pair, ok bool) {
 func (g *gen) halfToSingle(z, r uint8, bf, high bool) {
 	switch {
 	case bf && high:
-		g.VL(a64.AndD, a64.Z, z, r, g.word32(0xffff0000))
+		g.VL(asm.AndD, asm.Z, z, r, g.word32(0xffff0000))
 	case bf:
-		g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, z, r, 16)
+		g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, z, r, 16)
 	default:
 		if high {
-			g.VI(a64.ShiftD, a64.Z, a64.ShiftSrl, z, r, 16)
+			g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, z, r, 16)
 			r = z
 		}
-		g.V(a64.MovDW, a64.Z, r, 0, z)
-		g.V(a64.CvtPH2PS, a64.Z, z, 0, z)
+		g.V(asm.MovDW, asm.Z, r, 0, z)
+		g.V(asm.CvtPH2PS, asm.Z, z, 0, z)
 	}
 }
 
 // singleToHalf rounds z to nearest even, or for f16 in another direction; NaNs become canonical. t is used.
 func (g *gen) singleToHalf(z, t uint8, bf bool, mode uint8) {
-	g.VI(a64.CmpPS, a64.Z, 7, z, z, 3)
+	g.VI(asm.CmpPS, asm.Z, 7, z, z, 3)
 	if bf {
-		g.VI(a64.ShiftD, a64.Z, a64.ShiftSrl, t, z, 16)
-		g.VL(a64.AndD, a64.Z, t, t, g.word32(1))
-		g.VL(a64.AddD, a64.Z, t, t, g.word32(0x7fff))
-		g.V(a64.AddD, a64.Z, z, z, t)
-		g.VI(a64.ShiftD, a64.Z, a64.ShiftSrl, z, z, 16)
+		g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, t, z, 16)
+		g.VL(asm.AndD, asm.Z, t, t, g.word32(1))
+		g.VL(asm.AddD, asm.Z, t, t, g.word32(0x7fff))
+		g.V(asm.AddD, asm.Z, z, z, t)
+		g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, z, z, 16)
 	} else {
-		g.VI(a64.CvtPS2PH, a64.Z, z, 0, z, mode)
-		g.V(a64.MovZXWD, a64.Z, z, 0, z)
+		g.VI(asm.CvtPS2PH, asm.Z, z, 0, z, mode)
+		g.V(asm.MovZXWD, asm.Z, z, 0, z)
 	}
-	g.VL(a64.MovU32, a64.Z.Mask(7), z, 0, g.word32(0x7fff))
+	g.VL(asm.MovU32, asm.Z.Mask(7), z, 0, g.word32(0x7fff))
 }
 
 // flush16 makes subnormal halves zeros, in both halves of words.
 func (g *gen) flush16(z, r uint8) {
 	if z != r {
-		g.V(a64.MovA32, a64.Z, z, 0, r)
+		g.V(asm.MovA32, asm.Z, z, 0, r)
 	}
 	for _, m := range []uint32{0x7c00, 0x7c000000} {
-		g.VL(a64.TestNMD, a64.Z, 7, z, g.word32(m))
+		g.VL(asm.TestNMD, asm.Z, 7, z, g.word32(m))
 		keep := uint32(0xffff8000)
 		if m > 0x7c00 {
 			keep = 0x8000ffff
 		}
-		g.VL(a64.AndD, a64.Z.Mask(7), z, z, g.word32(keep))
+		g.VL(asm.AndD, asm.Z.Mask(7), z, z, g.word32(keep))
 	}
 }
 
 // flush32 makes subnormals zeros.
 func (g *gen) flush32(z, r uint8) {
 	if z != r {
-		g.V(a64.MovA32, a64.Z, z, 0, r)
+		g.V(asm.MovA32, asm.Z, z, 0, r)
 	}
-	g.VL(a64.TestNMD, a64.Z, 7, z, g.word32(0x7f800000))
-	g.VL(a64.AndD, a64.Z.Mask(7), z, z, g.word32(1<<31))
+	g.VL(asm.TestNMD, asm.Z, 7, z, g.word32(0x7f800000))
+	g.VL(asm.AndD, asm.Z.Mask(7), z, z, g.word32(1<<31))
 }
 
 // roundings are embedded rounding modes by direction.
@@ -367,10 +367,10 @@ func roundingOf(op *ir.Op) (mode uint8, ok bool) {
 }
 
 // rounded is the option for an instruction of registers that rounds by a mode.
-func rounded(mode uint8) a64.Opt { return a64.Opt{LL: mode, Bcast: true} }
+func rounded(mode uint8) asm.Opt { return asm.Opt{LL: mode, Bcast: true} }
 
-var floatOps = map[optab.Opcode][2]a64.Op{optab.OpFadd: {a64.AddPS, a64.AddPD}, optab.OpFsub: {a64.SubPS, a64.SubPD}, optab.OpFmul: {a64.MulPS, a64.MulPD}, optab.OpFdiv: {a64.DivPS, a64.DivPD}, optab.OpRcp: {a64.DivPS, a64.DivPD},
-	optab.OpSqrt: {a64.SqrtPS, a64.SqrtPD}, optab.OpFfma: {a64.FMA213PS, a64.FMA213PD}}
+var floatOps = map[optab.Opcode][2]asm.Op{optab.OpFadd: {asm.AddPS, asm.AddPD}, optab.OpFsub: {asm.SubPS, asm.SubPD}, optab.OpFmul: {asm.MulPS, asm.MulPD}, optab.OpFdiv: {asm.DivPS, asm.DivPD}, optab.OpRcp: {asm.DivPS, asm.DivPD},
+	optab.OpSqrt: {asm.SqrtPS, asm.SqrtPD}, optab.OpFfma: {asm.FMA213PS, asm.FMA213PD}}
 
 // floatTemplate is arithmetic with any rounding and the modifiers ftz, sat and relu.
 func floatTemplate(op *ir.Op) emitter {
@@ -400,20 +400,20 @@ func floatTemplate(op *ir.Op) emitter {
 }
 
 // compute writes the operation of a form on registers into 0, which may not be a source but for the first of fma.
-func (g *gen) compute(form optab.Opcode, which int, o a64.Opt, z uint8, r []uint8) {
+func (g *gen) compute(form optab.Opcode, which int, o asm.Opt, z uint8, r []uint8) {
 	x := floatOps[form][which]
 	switch form {
 	case optab.OpSqrt:
 		g.V(x, o, z, 0, r[0])
 	case optab.OpRcp:
 		if which == 0 {
-			g.VL(a64.MovU32, a64.Z, z, 0, g.word32(0x3f800000))
+			g.VL(asm.MovU32, asm.Z, z, 0, g.word32(0x3f800000))
 		} else {
-			g.VL(a64.MovU64, a64.Z, z, 0, g.word64(0x3ff0000000000000))
+			g.VL(asm.MovU64, asm.Z, z, 0, g.word64(0x3ff0000000000000))
 		}
 		g.V(x, o, z, z, r[0])
 	case optab.OpFfma:
-		g.V(a64.MovA32, a64.Z, z, 0, r[0])
+		g.V(asm.MovA32, asm.Z, z, 0, r[0])
 		g.V(x, o, z, r[1], r[2])
 	default:
 		g.V(x, o, z, r[0], r[1])
@@ -435,7 +435,7 @@ func single(op *ir.Op, form optab.Opcode, d *ir.Arg, in []*ir.Arg, mode uint8) e
 				g.reg(a, p)
 			}
 		}
-		var slow a64.Label
+		var slow asm.Label
 		if careful {
 			slow = g.slow()
 		}
@@ -446,7 +446,7 @@ func single(op *ir.Op, form optab.Opcode, d *ir.Arg, in []*ir.Arg, mode uint8) e
 				if ftz || a.Neg {
 					t := uint8(2 + i)
 					if a.Neg {
-						g.VL(a64.XorD, a64.Z, t, r[i], g.word32(1<<31))
+						g.VL(asm.XorD, asm.Z, t, r[i], g.word32(1<<31))
 						r[i] = t
 					}
 					if ftz {
@@ -459,28 +459,28 @@ func single(op *ir.Op, form optab.Opcode, d *ir.Arg, in []*ir.Arg, mode uint8) e
 			g.compute(form, 0, rounded(mode), z, r)
 			g.canonical(z, 0)
 			if careful {
-				g.VL(a64.AndD, a64.Z, 1, z, g.word32(0x7fffffff))
-				g.VL(a64.MovU32, a64.Z, 2, 0, g.word32(0x00800000))
-				g.VI(a64.CmpD, a64.Z.Mask(g.runs(ir.W32, p)), 7, 1, 2, 0)
+				g.VL(asm.AndD, asm.Z, 1, z, g.word32(0x7fffffff))
+				g.VL(asm.MovU32, asm.Z, 2, 0, g.word32(0x00800000))
+				g.VI(asm.CmpD, asm.Z.Mask(g.runs(ir.W32, p)), 7, 1, 2, 0)
 				g.KOrTestW(7, 7)
-				g.J(a64.NE, slow)
+				g.J(asm.NE, slow)
 			}
 			if ftz && form != optab.OpSqrt {
 				g.flush32(z, z)
 			}
 			if sat {
-				g.V(a64.XorD, a64.Z, 1, 1, 1)
-				g.VL(a64.MovU32, a64.Z, 2, 0, g.word32(0x3f800000))
-				g.VL(a64.MovU32, a64.Z, 3, 0, g.word32(0x7f800000))
-				g.VI(a64.CmpUD, a64.Z, 7, z, 3, 6)
-				g.V(a64.MovA32, a64.Z.Mask(7), z, 0, 1)
-				g.V(a64.MinUD, a64.Z, z, z, 2)
+				g.V(asm.XorD, asm.Z, 1, 1, 1)
+				g.VL(asm.MovU32, asm.Z, 2, 0, g.word32(0x3f800000))
+				g.VL(asm.MovU32, asm.Z, 3, 0, g.word32(0x7f800000))
+				g.VI(asm.CmpUD, asm.Z, 7, z, 3, 6)
+				g.V(asm.MovA32, asm.Z.Mask(7), z, 0, 1)
+				g.V(asm.MinUD, asm.Z, z, z, 2)
 			}
 		}
 		for p := range n {
 			g.pin()
 			z, o := g.dst(d, p)
-			g.V(a64.MovA32, o, z, 0, uint8(6+p))
+			g.V(asm.MovA32, o, z, 0, uint8(6+p))
 		}
 	}
 }
@@ -505,7 +505,7 @@ func double(op *ir.Op, form optab.Opcode, d *ir.Arg, in []*ir.Arg, mode uint8) e
 		for i, a := range in {
 			if a.Neg {
 				x[i] = uint8(2 + i)
-				g.VL(a64.XorQ, a64.Z, x[i], r[i], g.word64(1<<63))
+				g.VL(asm.XorQ, asm.Z, x[i], r[i], g.word64(1<<63))
 			}
 		}
 		g.compute(form, 1, rounded(mode), 0, x)
@@ -537,7 +537,7 @@ func halves(op *ir.Op, form optab.Opcode, d *ir.Arg, in []*ir.Arg, bf, pair bool
 				}
 				g.halfToSingle(x[i], s, bf, h == 1)
 				if a.Neg {
-					g.VL(a64.XorD, a64.Z, x[i], x[i], g.word32(1<<31))
+					g.VL(asm.XorD, asm.Z, x[i], x[i], g.word32(1<<31))
 				}
 			}
 			if !odd {
@@ -546,27 +546,27 @@ func halves(op *ir.Op, form optab.Opcode, d *ir.Arg, in []*ir.Arg, bf, pair bool
 				g.compute(form, 0, rounded(1), 4, x)
 				g.compute(form, 0, rounded(2), 5, x)
 				g.compute(form, 0, rounded(3), 0, x)
-				g.VI(a64.CmpPS, a64.Z, 7, 4, 5, 4)
-				g.VL(a64.OrD, a64.Z.Mask(7), 0, 0, g.word32(1))
+				g.VI(asm.CmpPS, asm.Z, 7, 4, 5, 4)
+				g.VL(asm.OrD, asm.Z.Mask(7), 0, 0, g.word32(1))
 			}
 			g.singleToHalf(0, 4, bf, 0)
 			if ftz {
 				g.flush16(0, 0)
 			}
 			if sat {
-				g.VL(a64.MovU32, a64.Z, 4, 0, g.word32(0x7c00))
-				g.VI(a64.CmpUD, a64.Z, 7, 0, 4, 6)
-				g.V(a64.XorD, a64.Z.Mask(7), 0, 0, 0)
-				g.VL(a64.MinUD, a64.Z, 0, 0, g.word32(0x3c00))
+				g.VL(asm.MovU32, asm.Z, 4, 0, g.word32(0x7c00))
+				g.VI(asm.CmpUD, asm.Z, 7, 0, 4, 6)
+				g.V(asm.XorD, asm.Z.Mask(7), 0, 0, 0)
+				g.VL(asm.MinUD, asm.Z, 0, 0, g.word32(0x3c00))
 			}
 			if relu {
-				g.VL(a64.TestMD, a64.Z, 7, 0, g.word32(0x8000))
-				g.V(a64.XorD, a64.Z.Mask(7), 0, 0, 0)
+				g.VL(asm.TestMD, asm.Z, 7, 0, g.word32(0x8000))
+				g.V(asm.XorD, asm.Z.Mask(7), 0, 0, 0)
 			}
 			if h == 1 {
-				g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 6, 0, 16)
+				g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 6, 0, 16)
 			} else if pair {
-				g.V(a64.OrD, a64.Z, 0, 0, 6)
+				g.V(asm.OrD, asm.Z, 0, 0, 6)
 			}
 		}
 	})
@@ -582,9 +582,9 @@ func signedTemplate(op *ir.Op) emitter {
 	}
 	sign := func(g *gen, r uint8, bits uint32) {
 		if abs {
-			g.VL(a64.AndD, a64.Z, 0, r, g.word32(^bits))
+			g.VL(asm.AndD, asm.Z, 0, r, g.word32(^bits))
 		} else {
-			g.VL(a64.XorD, a64.Z, 0, r, g.word32(bits))
+			g.VL(asm.XorD, asm.Z, 0, r, g.word32(bits))
 		}
 	}
 	switch typ {
@@ -601,12 +601,12 @@ func signedTemplate(op *ir.Op) emitter {
 	case "f64":
 		return byPieces(ir.W64, d, in, func(g *gen, r []uint8) {
 			if abs {
-				g.VL(a64.AndQ, a64.Z, 0, r[0], g.word64(1<<63-1))
+				g.VL(asm.AndQ, asm.Z, 0, r[0], g.word64(1<<63-1))
 			} else {
-				g.VL(a64.XorQ, a64.Z, 0, r[0], g.word64(1<<63))
+				g.VL(asm.XorQ, asm.Z, 0, r[0], g.word64(1<<63))
 			}
-			g.VI(a64.CmpPD, a64.Z, 7, r[0], r[0], 3)
-			g.VL(a64.OrQ, a64.Z.Mask(7), 0, r[0], g.word64(1<<51))
+			g.VI(asm.CmpPD, asm.Z, 7, r[0], r[0], 3)
+			g.VL(asm.OrQ, asm.Z.Mask(7), 0, r[0], g.word64(1<<51))
 		})
 	}
 	bf, pair, ok := halfType(typ)
@@ -628,20 +628,20 @@ func signedTemplate(op *ir.Op) emitter {
 			bits = 0x80008000
 		}
 		sign(g, s, bits)
-		g.VL(a64.AndD, a64.Z, 2, s, g.word32(0x7fff))
-		g.VL(a64.MovU32, a64.Z, 3, 0, g.word32(inf))
-		g.VI(a64.CmpUD, a64.Z, 7, 2, 3, 6)
+		g.VL(asm.AndD, asm.Z, 2, s, g.word32(0x7fff))
+		g.VL(asm.MovU32, asm.Z, 3, 0, g.word32(inf))
+		g.VI(asm.CmpUD, asm.Z, 7, 2, 3, 6)
 		if !pair {
-			g.VL(a64.MovU32, a64.Z.Mask(7), 0, 0, g.word32(0x7fff))
+			g.VL(asm.MovU32, asm.Z.Mask(7), 0, 0, g.word32(0x7fff))
 			return
 		}
-		g.VL(a64.AndD, a64.Z.Mask(7), 0, 0, g.word32(0xffff0000))
-		g.VL(a64.OrD, a64.Z.Mask(7), 0, 0, g.word32(0x7fff))
-		g.VI(a64.ShiftD, a64.Z, a64.ShiftSrl, 2, s, 16)
-		g.VL(a64.AndD, a64.Z, 2, 2, g.word32(0x7fff))
-		g.VI(a64.CmpUD, a64.Z, 7, 2, 3, 6)
-		g.VL(a64.AndD, a64.Z.Mask(7), 0, 0, g.word32(0xffff))
-		g.VL(a64.OrD, a64.Z.Mask(7), 0, 0, g.word32(0x7fff0000))
+		g.VL(asm.AndD, asm.Z.Mask(7), 0, 0, g.word32(0xffff0000))
+		g.VL(asm.OrD, asm.Z.Mask(7), 0, 0, g.word32(0x7fff))
+		g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, 2, s, 16)
+		g.VL(asm.AndD, asm.Z, 2, 2, g.word32(0x7fff))
+		g.VI(asm.CmpUD, asm.Z, 7, 2, 3, 6)
+		g.VL(asm.AndD, asm.Z.Mask(7), 0, 0, g.word32(0xffff))
+		g.VL(asm.OrD, asm.Z.Mask(7), 0, 0, g.word32(0x7fff0000))
 	})
 }
 
@@ -666,33 +666,33 @@ func extremumTemplate(op *ir.Op) emitter {
 			if larger {
 				which = 5
 			}
-			g.VI(a64.RangePS, a64.Z, 0, a, b, which)
-			g.VI(a64.CmpPS, a64.Z, 7, b, b, 3)
-			g.V(a64.MovA32, a64.Z.Mask(7), 0, 0, a)
-			g.VI(a64.CmpPS, a64.Z, 7, a, a, 3)
-			g.V(a64.MovA32, a64.Z.Mask(7), 0, 0, b)
+			g.VI(asm.RangePS, asm.Z, 0, a, b, which)
+			g.VI(asm.CmpPS, asm.Z, 7, b, b, 3)
+			g.V(asm.MovA32, asm.Z.Mask(7), 0, 0, a)
+			g.VI(asm.CmpPS, asm.Z, 7, a, a, 3)
+			g.V(asm.MovA32, asm.Z.Mask(7), 0, 0, b)
 			g.canonical(0, 0)
 		})
 	case "f64":
 		return byPieces(ir.W64, d, in, func(g *gen, r []uint8) {
 			for i, s := range r {
-				g.VI(a64.ShiftAQ, a64.Z, a64.ShiftSra, 3, s, 63)
-				g.VI(a64.ShiftQ, a64.Z, a64.ShiftSrl, 3, 3, 1)
-				g.V(a64.XorQ, a64.Z, uint8(1+i), s, 3)
+				g.VI(asm.ShiftAQ, asm.Z, asm.ShiftSra, 3, s, 63)
+				g.VI(asm.ShiftQ, asm.Z, asm.ShiftSrl, 3, 3, 1)
+				g.V(asm.XorQ, asm.Z, uint8(1+i), s, 3)
 			}
 			pred := uint8(1) // a < b
 			if larger {
 				pred = 6
 			}
-			g.V(a64.MovA64, a64.Z, 0, 0, r[1])
-			g.VI(a64.CmpQ, a64.Z, 7, 1, 2, pred)
-			g.V(a64.MovA64, a64.Z.Mask(7), 0, 0, r[0])
-			g.VI(a64.CmpPD, a64.Z, 7, r[1], r[1], 3)
-			g.V(a64.MovA64, a64.Z.Mask(7), 0, 0, r[0])
-			g.VI(a64.CmpPD, a64.Z, 7, r[0], r[0], 3)
-			g.V(a64.MovA64, a64.Z.Mask(7), 0, 0, r[1])
-			g.VI(a64.CmpPD, a64.Z, 7, 0, 0, 3) // both
-			g.VL(a64.OrQ, a64.Z.Mask(7), 0, r[1], g.word64(1<<51))
+			g.V(asm.MovA64, asm.Z, 0, 0, r[1])
+			g.VI(asm.CmpQ, asm.Z, 7, 1, 2, pred)
+			g.V(asm.MovA64, asm.Z.Mask(7), 0, 0, r[0])
+			g.VI(asm.CmpPD, asm.Z, 7, r[1], r[1], 3)
+			g.V(asm.MovA64, asm.Z.Mask(7), 0, 0, r[0])
+			g.VI(asm.CmpPD, asm.Z, 7, r[0], r[0], 3)
+			g.V(asm.MovA64, asm.Z.Mask(7), 0, 0, r[1])
+			g.VI(asm.CmpPD, asm.Z, 7, 0, 0, 3) // both
+			g.VL(asm.OrQ, asm.Z.Mask(7), 0, r[1], g.word64(1<<51))
 		})
 	}
 	bf, pair, ok := halfType(typ)
@@ -717,38 +717,38 @@ func extremumTemplate(op *ir.Op) emitter {
 					s = x
 				}
 				if h == 0 {
-					g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, x, s, 16)
+					g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, x, s, 16)
 				} else {
-					g.VL(a64.AndD, a64.Z, x, s, g.word32(0xffff0000))
+					g.VL(asm.AndD, asm.Z, x, s, g.word32(0xffff0000))
 				}
-				g.VI(a64.ShiftD, a64.Z, a64.ShiftSra, y, x, 31)
-				g.VI(a64.ShiftD, a64.Z, a64.ShiftSrl, y, y, 1)
-				g.V(a64.XorD, a64.Z, y, x, y)
+				g.VI(asm.ShiftD, asm.Z, asm.ShiftSra, y, x, 31)
+				g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, y, y, 1)
+				g.V(asm.XorD, asm.Z, y, x, y)
 			}
 			pred := uint8(1)
 			if larger {
 				pred = 6
 			}
-			g.V(a64.MovA32, a64.Z, 0, 0, 2)
-			g.VI(a64.CmpD, a64.Z, 7, 3, 4, pred)
-			g.V(a64.MovA32, a64.Z.Mask(7), 0, 0, 1)
-			g.VL(a64.MovU32, a64.Z, 5, 0, g.word32(inf))
-			g.VL(a64.AndD, a64.Z, 3, 2, g.word32(1<<31-1))
-			g.VI(a64.CmpUD, a64.Z, 7, 3, 5, 6)
-			g.V(a64.MovA32, a64.Z.Mask(7), 0, 0, 1)
-			g.VL(a64.AndD, a64.Z, 3, 1, g.word32(1<<31-1))
-			g.VI(a64.CmpUD, a64.Z, 7, 3, 5, 6)
-			g.V(a64.MovA32, a64.Z.Mask(7), 0, 0, 2)
-			g.VL(a64.AndD, a64.Z, 3, 0, g.word32(1<<31-1))
-			g.VI(a64.CmpUD, a64.Z, 7, 3, 5, 6)
-			g.VL(a64.MovU32, a64.Z.Mask(7), 0, 0, g.word32(0x7fff0000))
+			g.V(asm.MovA32, asm.Z, 0, 0, 2)
+			g.VI(asm.CmpD, asm.Z, 7, 3, 4, pred)
+			g.V(asm.MovA32, asm.Z.Mask(7), 0, 0, 1)
+			g.VL(asm.MovU32, asm.Z, 5, 0, g.word32(inf))
+			g.VL(asm.AndD, asm.Z, 3, 2, g.word32(1<<31-1))
+			g.VI(asm.CmpUD, asm.Z, 7, 3, 5, 6)
+			g.V(asm.MovA32, asm.Z.Mask(7), 0, 0, 1)
+			g.VL(asm.AndD, asm.Z, 3, 1, g.word32(1<<31-1))
+			g.VI(asm.CmpUD, asm.Z, 7, 3, 5, 6)
+			g.V(asm.MovA32, asm.Z.Mask(7), 0, 0, 2)
+			g.VL(asm.AndD, asm.Z, 3, 0, g.word32(1<<31-1))
+			g.VI(asm.CmpUD, asm.Z, 7, 3, 5, 6)
+			g.VL(asm.MovU32, asm.Z.Mask(7), 0, 0, g.word32(0x7fff0000))
 			if h == 1 {
-				g.V(a64.MovA32, a64.Z, 6, 0, 0)
+				g.V(asm.MovA32, asm.Z, 6, 0, 0)
 				continue
 			}
-			g.VI(a64.ShiftD, a64.Z, a64.ShiftSrl, 0, 0, 16)
+			g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, 0, 0, 16)
 			if pair {
-				g.V(a64.OrD, a64.Z, 0, 0, 6)
+				g.V(asm.OrD, asm.Z, 0, 0, 6)
 			}
 		}
 	})
@@ -761,14 +761,14 @@ func copysignTemplate(op *ir.Op) emitter {
 	}
 	if op.Match.Type(0) == "f64" {
 		return byPieces(ir.W64, d, in, func(g *gen, r []uint8) {
-			g.VL(a64.AndQ, a64.Z, 0, r[0], g.word64(1<<63))
-			g.VL(a64.AndQ, a64.Z, 1, r[1], g.word64(1<<63-1))
-			g.V(a64.OrQ, a64.Z, 0, 0, 1)
+			g.VL(asm.AndQ, asm.Z, 0, r[0], g.word64(1<<63))
+			g.VL(asm.AndQ, asm.Z, 1, r[1], g.word64(1<<63-1))
+			g.V(asm.OrQ, asm.Z, 0, 0, 1)
 		})
 	}
 	return byPieces(ir.W32, d, in, func(g *gen, r []uint8) {
-		g.VL(a64.AndD, a64.Z, 0, r[0], g.word32(1<<31))
-		g.VL(a64.AndD, a64.Z, 1, r[1], g.word32(1<<31-1))
-		g.V(a64.OrD, a64.Z, 0, 0, 1)
+		g.VL(asm.AndD, asm.Z, 0, r[0], g.word32(1<<31))
+		g.VL(asm.AndD, asm.Z, 1, r[1], g.word32(1<<31-1))
+		g.V(asm.OrD, asm.Z, 0, 0, 1)
 	})
 }

@@ -3,7 +3,7 @@ package jit
 import (
 	"math"
 
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/num"
 	"github.com/gocuda/cuda/internal/ptx/optab"
@@ -34,17 +34,17 @@ func approx64Template(op *ir.Op) emitter {
 				if refine { // subnormals are brought into range
 					x[i] = g.temp()
 					g.tiny(r)
-					g.V(a64.MovA64, a64.Z, x[i], 0, r)
-					g.VL(a64.MovU64, a64.Z, 1, 0, g.word64(math.Float64bits(1<<54)))
-					g.V(a64.MulPD, a64.Z.Mask(7), x[i], x[i], 1)
+					g.V(asm.MovA64, asm.Z, x[i], 0, r)
+					g.VL(asm.MovU64, asm.Z, 1, 0, g.word64(math.Float64bits(1<<54)))
+					g.V(asm.MulPD, asm.Z.Mask(7), x[i], x[i], 1)
 				}
 			}
 			h, to := g.temp(), g.temp()
 			for i := range uint8(2) {
-				g.VI(a64.ShiftQ, a64.Z, a64.ShiftSrl, i, x[i], 32)
-				g.V(a64.MovQD, a64.Z, i, 0, i)
+				g.VI(asm.ShiftQ, asm.Z, asm.ShiftSrl, i, x[i], 32)
+				g.V(asm.MovQD, asm.Z, i, 0, i)
 			}
-			g.VI(a64.InsertQ4, a64.Z, h, 0, 1, 1)
+			g.VI(asm.InsertQ4, asm.Z, h, 0, 1, 1)
 			if root {
 				g.rsqrtHigh(h, to)
 			} else {
@@ -57,16 +57,16 @@ func approx64Template(op *ir.Op) emitter {
 				}
 				r := to
 				if i == 1 {
-					g.VI(a64.ExtractQ4, a64.Z, to, 0, 0, 1)
+					g.VI(asm.ExtractQ4, asm.Z, to, 0, 0, 1)
 					r = 0
 				}
-				g.V(a64.MovZXDQ, a64.Z, 0, 0, r)
-				g.VI(a64.ShiftQ, a64.Z, a64.ShiftSll, 0, 0, 32)
+				g.V(asm.MovZXDQ, asm.Z, 0, 0, r)
+				g.VI(asm.ShiftQ, asm.Z, asm.ShiftSll, 0, 0, 32)
 				if refine {
 					g.refineRoot(x[i], g.reg(a, q))
 				}
 				z, o := g.dst(d, q)
-				g.V(a64.MovA64, o, z, 0, 0)
+				g.V(asm.MovA64, o, z, 0, 0)
 			}
 			g.release()
 		}
@@ -75,29 +75,29 @@ func approx64Template(op *ir.Op) emitter {
 
 // tiny finds the lanes of k7 whose f64 is subnormal, not zero. Registers 1 and 2 are used.
 func (g *gen) tiny(r uint8) {
-	g.VL(a64.AndQ, a64.Z, 1, r, g.word64(1<<63-1))
-	g.VL(a64.SubQ, a64.Z, 1, 1, g.word64(1))
-	g.VL(a64.MovU64, a64.Z, 2, 0, g.word64(1<<52-1))
-	g.VI(a64.CmpUQ, a64.Z, 7, 1, 2, 1)
+	g.VL(asm.AndQ, asm.Z, 1, r, g.word64(1<<63-1))
+	g.VL(asm.SubQ, asm.Z, 1, 1, g.word64(1))
+	g.VL(asm.MovU64, asm.Z, 2, 0, g.word64(1<<52-1))
+	g.VI(asm.CmpUQ, asm.Z, 7, 1, 2, 1)
 }
 
 // exponents finishes a table's value, cut to 20 fraction bits of an upper word with the exponent of its units (2^-40) but for what is added: bias - shift.
 func (g *gen) rcpHigh(h, to uint8) {
 	g.splat(0, 0xfffff)
-	g.V(a64.AndD, a64.Z, 0, 0, h)
-	g.shift32(a64.ShiftSll, 0, 0, 3)
+	g.V(asm.AndD, asm.Z, 0, 0, h)
+	g.shift32(asm.ShiftSll, 0, 0, 3)
 	g.curve(curveRcp, to, nil)
-	g.shift32(a64.ShiftSrl, to, to, 3)
+	g.shift32(asm.ShiftSrl, to, to, 3)
 	g.splat(1, 0xfffff)
-	g.V(a64.TestNMD, a64.Z, 7, 1, h)
+	g.V(asm.TestNMD, asm.Z, 7, 1, h)
 	g.set(to, 167<<20) // powers of two
 	g.splat(1, 0x7ff00000)
-	g.V(a64.AndD, a64.Z, 1, 1, h)
-	g.V(a64.SubD, a64.Z, to, to, 1)
+	g.V(asm.AndD, asm.Z, 1, 1, h)
+	g.V(asm.SubD, asm.Z, to, to, 1)
 	g.splat(1, (896-40+1023)<<20)
-	g.V(a64.AddD, a64.Z, to, to, 1)
+	g.V(asm.AddD, asm.Z, to, to, 1)
 	g.splat(7, 1<<20)
-	g.VI(a64.CmpD, a64.Z, 7, to, 7, 1)
+	g.VI(asm.CmpD, asm.Z, 7, to, 7, 1)
 	g.set(to, 0)
 	g.magnitude(0, h)
 	g.cmp(0, 0x7ff00000, 5)
@@ -112,28 +112,28 @@ func (g *gen) rcpHigh(h, to uint8) {
 func (g *gen) rsqrtHigh(h, to uint8) {
 	at := g.temp()
 	g.splat(1, 0xfffff)
-	g.V(a64.AndD, a64.Z, 1, 1, h)
-	g.shift32(a64.ShiftSll, 1, 1, 3)
-	g.shift32(a64.ShiftSrl, 0, h, 20)
+	g.V(asm.AndD, asm.Z, 1, 1, h)
+	g.shift32(asm.ShiftSll, 1, 1, 3)
+	g.shift32(asm.ShiftSrl, 0, h, 20)
 	g.splat(2, 1)
-	g.V(a64.AndD, a64.Z, 0, 0, 2)
-	g.V(a64.XorD, a64.Z, 0, 0, 2)
-	g.shift32(a64.ShiftSll, 0, 0, 23)
-	g.V(a64.OrD, a64.Z, 0, 0, 1)
-	g.V(a64.MovA32, a64.Z, at, 0, 0)
+	g.V(asm.AndD, asm.Z, 0, 0, 2)
+	g.V(asm.XorD, asm.Z, 0, 0, 2)
+	g.shift32(asm.ShiftSll, 0, 0, 23)
+	g.V(asm.OrD, asm.Z, 0, 0, 1)
+	g.V(asm.MovA32, asm.Z, at, 0, 0)
 	g.curve(curveRsqrt, to, nil)
-	g.shift32(a64.ShiftSrl, to, to, 3)
+	g.shift32(asm.ShiftSrl, to, to, 3)
 	g.cmp(at, 0, 0)
 	g.set(to, 167<<20)
 	g.magnitude(1, h)
-	g.shift32(a64.ShiftSrl, 1, 1, 20)
+	g.shift32(asm.ShiftSrl, 1, 1, 20)
 	g.splat(2, 1023)
-	g.V(a64.SubD, a64.Z, 1, 1, 2)
-	g.shift32(a64.ShiftSra, 1, 1, 1)
-	g.shift32(a64.ShiftSll, 1, 1, 20)
-	g.V(a64.SubD, a64.Z, to, to, 1)
+	g.V(asm.SubD, asm.Z, 1, 1, 2)
+	g.shift32(asm.ShiftSra, 1, 1, 1)
+	g.shift32(asm.ShiftSll, 1, 1, 20)
+	g.V(asm.SubD, asm.Z, to, to, 1)
 	g.splat(1, (896-40)<<20)
-	g.V(a64.AddD, a64.Z, to, to, 1)
+	g.V(asm.AddD, asm.Z, to, to, 1)
 	g.magnitude(0, h)
 	g.cmp(0, 0x7ff00000, 0)
 	g.set(to, 0)
@@ -142,38 +142,38 @@ func (g *gen) rsqrtHigh(h, to uint8) {
 	g.cmp(0, 1<<20, 1)
 	g.set(to, 0x7ff00000)
 	g.splat(1, signBit)
-	g.V(a64.AndD, a64.Z, 1, 1, h)
-	g.V(a64.OrD, a64.Z.Mask(7), to, to, 1)
+	g.V(asm.AndD, asm.Z, 1, 1, h)
+	g.V(asm.OrD, asm.Z.Mask(7), to, to, 1)
 	g.cmp(0, 0x7ff00000, 6)
 	g.set(to, 0x7fffffff)
 }
 
 // refineRoot makes rsqrt.approx.f64 of the unit's result in 0 for x, which was raw before subnormals were scaled.
 func (g *gen) refineRoot(x, raw uint8) {
-	g.V(a64.MulPD, a64.Z, 3, 0, 0)
-	g.VL(a64.XorQ, a64.Z, 3, 3, g.word64(1<<63))
-	g.VL(a64.MovU64, a64.Z, 4, 0, g.word64(math.Float64bits(1)))
-	g.V(a64.FMA213PD, a64.Z, 3, x, 4) // e
-	g.V(a64.MulPD, a64.Z, 5, 0, 3)    // y*e
-	g.VL(a64.MovU64, a64.Z, 4, 0, g.word64(math.Float64bits(0.375)))
-	g.VL(a64.MovU64, a64.Z, 6, 0, g.word64(math.Float64bits(0.5)))
-	g.V(a64.FMA213PD, a64.Z, 3, 4, 6)
-	g.V(a64.FMA213PD, a64.Z, 3, 5, 0)
-	g.V(a64.MovA64, a64.Z, 0, 0, 3)
+	g.V(asm.MulPD, asm.Z, 3, 0, 0)
+	g.VL(asm.XorQ, asm.Z, 3, 3, g.word64(1<<63))
+	g.VL(asm.MovU64, asm.Z, 4, 0, g.word64(math.Float64bits(1)))
+	g.V(asm.FMA213PD, asm.Z, 3, x, 4) // e
+	g.V(asm.MulPD, asm.Z, 5, 0, 3)    // y*e
+	g.VL(asm.MovU64, asm.Z, 4, 0, g.word64(math.Float64bits(0.375)))
+	g.VL(asm.MovU64, asm.Z, 6, 0, g.word64(math.Float64bits(0.5)))
+	g.V(asm.FMA213PD, asm.Z, 3, 4, 6)
+	g.V(asm.FMA213PD, asm.Z, 3, 5, 0)
+	g.V(asm.MovA64, asm.Z, 0, 0, 3)
 	g.tiny(raw)
-	g.VL(a64.MovU64, a64.Z, 1, 0, g.word64(math.Float64bits(1<<27)))
-	g.V(a64.MulPD, a64.Z.Mask(7), 0, 0, 1)
-	g.VL(a64.AndQ, a64.Z, 3, raw, g.word64(1<<63-1))
-	g.VL(a64.MovU64, a64.Z, 4, 0, g.word64(0x7ff0000000000000))
-	g.VI(a64.CmpUQ, a64.Z, 7, 3, 4, 0)
-	g.V(a64.XorQ, a64.Z.Mask(7), 0, 0, 0)
-	g.V(a64.XorQ, a64.Z, 5, 5, 5)
-	g.VI(a64.CmpQ, a64.Z, 7, raw, 5, 1)
-	g.VL(a64.MovU64, a64.Z.Mask(7), 0, 0, g.word64(0xfff8000000000000))
-	g.VI(a64.CmpUQ, a64.Z, 7, 3, 5, 0)
-	g.V(a64.OrQ, a64.Z.Mask(7), 0, raw, 4)
-	g.VI(a64.CmpUQ, a64.Z, 7, 3, 4, 6)
-	g.VL(a64.OrQ, a64.Z.Mask(7), 0, raw, g.word64(1<<51))
+	g.VL(asm.MovU64, asm.Z, 1, 0, g.word64(math.Float64bits(1<<27)))
+	g.V(asm.MulPD, asm.Z.Mask(7), 0, 0, 1)
+	g.VL(asm.AndQ, asm.Z, 3, raw, g.word64(1<<63-1))
+	g.VL(asm.MovU64, asm.Z, 4, 0, g.word64(0x7ff0000000000000))
+	g.VI(asm.CmpUQ, asm.Z, 7, 3, 4, 0)
+	g.V(asm.XorQ, asm.Z.Mask(7), 0, 0, 0)
+	g.V(asm.XorQ, asm.Z, 5, 5, 5)
+	g.VI(asm.CmpQ, asm.Z, 7, raw, 5, 1)
+	g.VL(asm.MovU64, asm.Z.Mask(7), 0, 0, g.word64(0xfff8000000000000))
+	g.VI(asm.CmpUQ, asm.Z, 7, 3, 5, 0)
+	g.V(asm.OrQ, asm.Z.Mask(7), 0, raw, 4)
+	g.VI(asm.CmpUQ, asm.Z, 7, 3, 4, 6)
+	g.VL(asm.OrQ, asm.Z.Mask(7), 0, raw, g.word64(1<<51))
 }
 
 // miniTables are the values of e4m3 and e5m2 as f16.
@@ -200,16 +200,16 @@ func fromMiniTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	return byPieces(ir.W32, d, in, func(g *gen, r []uint8) {
-		g.Ld(a64.RAX, inContext(offTables))
+		g.Ld(asm.RAX, inContext(offTables))
 		for i := range uint8(2) {
-			g.VI(a64.ShiftD, a64.Z, a64.ShiftSrl, 3, r[0], 8*i)
-			g.VL(a64.AndD, a64.Z, 3, 3, g.word32(0xff))
-			g.V(a64.XorD, a64.Z, i, i, i)
+			g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, 3, r[0], 8*i)
+			g.VL(asm.AndD, asm.Z, 3, 3, g.word32(0xff))
+			g.V(asm.XorD, asm.Z, i, i, i)
 			g.KXnorW(7, 7, 7)
-			g.VX(a64.GatherDD, a64.Z.Mask(7), i, a64.RAX, 3, 4, offMini+int32(1024*which))
+			g.VX(asm.GatherDD, asm.Z.Mask(7), i, asm.RAX, 3, 4, offMini+int32(1024*which))
 		}
-		g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 1, 1, 16)
-		g.V(a64.OrD, a64.Z, 0, 0, 1)
+		g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 1, 1, 16)
+		g.V(asm.OrD, asm.Z, 0, 0, 1)
 	})
 }
 
@@ -233,31 +233,31 @@ func toMiniTemplate(op *ir.Op) emitter {
 		for i := range 2 {
 			z, s := uint8(i), r[i]
 			shift := 23 - f.man
-			g.VL(a64.AndD, a64.Z, 2, s, g.word32(1<<31-1))
-			g.VI(a64.ShiftD, a64.Z, a64.ShiftSrl, z, 2, shift)
-			g.VL(a64.AndD, a64.Z, z, z, g.word32(1))
-			g.VL(a64.AddD, a64.Z, z, z, g.word32(1<<(shift-1)-1))
-			g.V(a64.AddD, a64.Z, z, z, 2)
-			g.VI(a64.ShiftD, a64.Z, a64.ShiftSrl, z, z, shift)
-			g.VL(a64.SubD, a64.Z, z, z, g.word32(uint32(127-f.bias)<<f.man))
-			g.VL(a64.MovU32, a64.Z, 3, 0, g.word32(f.normal))
-			g.VI(a64.CmpUD, a64.Z, 7, 2, 3, 1)
-			g.VL(a64.AddPS, a64.Z, 4, 2, g.word32(f.magic))
-			g.VL(a64.SubD, a64.Z.Mask(7), z, 4, g.word32(f.magic))
-			g.VL(a64.MinUD, a64.Z, z, z, g.word32(f.max))
-			g.VI(a64.ShiftD, a64.Z, a64.ShiftSrl, 3, s, 31)
-			g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 3, 3, 7)
-			g.V(a64.OrD, a64.Z, z, z, 3)
+			g.VL(asm.AndD, asm.Z, 2, s, g.word32(1<<31-1))
+			g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, z, 2, shift)
+			g.VL(asm.AndD, asm.Z, z, z, g.word32(1))
+			g.VL(asm.AddD, asm.Z, z, z, g.word32(1<<(shift-1)-1))
+			g.V(asm.AddD, asm.Z, z, z, 2)
+			g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, z, z, shift)
+			g.VL(asm.SubD, asm.Z, z, z, g.word32(uint32(127-f.bias)<<f.man))
+			g.VL(asm.MovU32, asm.Z, 3, 0, g.word32(f.normal))
+			g.VI(asm.CmpUD, asm.Z, 7, 2, 3, 1)
+			g.VL(asm.AddPS, asm.Z, 4, 2, g.word32(f.magic))
+			g.VL(asm.SubD, asm.Z.Mask(7), z, 4, g.word32(f.magic))
+			g.VL(asm.MinUD, asm.Z, z, z, g.word32(f.max))
+			g.VI(asm.ShiftD, asm.Z, asm.ShiftSrl, 3, s, 31)
+			g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 3, 3, 7)
+			g.V(asm.OrD, asm.Z, z, z, 3)
 			if relu {
-				g.VL(a64.TestMD, a64.Z, 7, s, g.word32(1<<31))
-				g.V(a64.XorD, a64.Z.Mask(7), z, z, z)
+				g.VL(asm.TestMD, asm.Z, 7, s, g.word32(1<<31))
+				g.V(asm.XorD, asm.Z.Mask(7), z, z, z)
 			}
-			g.VL(a64.MovU32, a64.Z, 3, 0, g.word32(0x7f800000))
-			g.VI(a64.CmpUD, a64.Z, 7, 2, 3, 6)
-			g.VL(a64.MovU32, a64.Z.Mask(7), z, 0, g.word32(0x7f))
+			g.VL(asm.MovU32, asm.Z, 3, 0, g.word32(0x7f800000))
+			g.VI(asm.CmpUD, asm.Z, 7, 2, 3, 6)
+			g.VL(asm.MovU32, asm.Z.Mask(7), z, 0, g.word32(0x7f))
 		}
-		g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 0, 0, 8)
-		g.V(a64.OrD, a64.Z, 0, 0, 1)
+		g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 0, 0, 8)
+		g.V(asm.OrD, asm.Z, 0, 0, 1)
 	})
 }
 
@@ -275,15 +275,15 @@ func packCvt(op *ir.Op) emitter {
 	}
 	return byPieces(ir.W32, d, in, func(g *gen, r []uint8) {
 		for i := range uint8(2) {
-			g.VL(a64.MaxSD, a64.Z, i, r[i], g.word32(lo))
-			g.VL(a64.MinSD, a64.Z, i, i, g.word32(hi))
-			g.VL(a64.AndD, a64.Z, i, i, g.word32(1<<width-1))
+			g.VL(asm.MaxSD, asm.Z, i, r[i], g.word32(lo))
+			g.VL(asm.MinSD, asm.Z, i, i, g.word32(hi))
+			g.VL(asm.AndD, asm.Z, i, i, g.word32(1<<width-1))
 		}
-		g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 0, 0, width)
-		g.V(a64.OrD, a64.Z, 0, 0, 1)
+		g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 0, 0, width)
+		g.V(asm.OrD, asm.Z, 0, 0, 1)
 		if len(in) == 3 && width < 16 {
-			g.VI(a64.ShiftD, a64.Z, a64.ShiftSll, 1, r[2], 2*width)
-			g.V(a64.OrD, a64.Z, 0, 0, 1)
+			g.VI(asm.ShiftD, asm.Z, asm.ShiftSll, 1, r[2], 2*width)
+			g.V(asm.OrD, asm.Z, 0, 0, 1)
 		}
 	})
 }
@@ -303,11 +303,11 @@ func permuteMode(op *ir.Op) emitter {
 		}
 	}
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.RAX, 2)
-		l.AndI32(a64.RAX, 3)
-		l.LeaLabel(a64.RDX, l.vector(sel))
-		l.Ld32(a64.RAX, a64.Indexed(a64.RDX, a64.RAX, 4, 0))
-		l.StR(false, laneMem(laneIn(2), ir.W32), a64.RAX)
+		l.ld(asm.RAX, 2)
+		l.AndI32(asm.RAX, 3)
+		l.LeaLabel(asm.RDX, l.vector(sel))
+		l.Ld32(asm.RAX, asm.Indexed(asm.RDX, asm.RAX, 4, 0))
+		l.StR(false, laneMem(laneIn(2), ir.W32), asm.RAX)
 		l.permute()
 	})
 }
@@ -320,18 +320,18 @@ func slctTemplate(op *ir.Op) emitter {
 	}
 	float, ftz := op.Match.Type(1) == "f32", op.Match.Has("ftz")
 	return byPieces(ir.W32, d, in, func(g *gen, r []uint8) {
-		g.V(a64.XorD, a64.Z, 1, 1, 1)
+		g.V(asm.XorD, asm.Z, 1, 1, 1)
 		c := r[2]
 		if float {
 			if ftz {
 				g.flush32(2, c)
 				c = 2
 			}
-			g.VI(a64.CmpPS, a64.Z, 7, c, 1, 29)
+			g.VI(asm.CmpPS, asm.Z, 7, c, 1, 29)
 		} else {
-			g.VI(a64.CmpD, a64.Z, 7, c, 1, 5)
+			g.VI(asm.CmpD, asm.Z, 7, c, 1, 5)
 		}
-		g.V(a64.BlendMD, a64.Z.Mask(7), 0, r[1], r[0])
+		g.V(asm.BlendMD, asm.Z.Mask(7), 0, r[1], r[0])
 	})
 }
 
@@ -353,21 +353,21 @@ func testpTemplate(op *ir.Op) emitter {
 		g.StI32(inContext(laneOut(0)), 0)
 		for p := range 2 {
 			g.pin()
-			g.VL(a64.AndD, a64.Z, 1, g.reg(a, p), g.word32(1<<31-1))
-			g.VL(a64.SubD, a64.Z, 2, 1, g.word32(x[0]))
-			g.VL(a64.MovU32, a64.Z, 3, 0, g.word32(x[1]))
-			g.VI(a64.CmpUD, a64.Z, 7, 2, 3, 1)
-			g.KMovRW(a64.RAX, 7)
+			g.VL(asm.AndD, asm.Z, 1, g.reg(a, p), g.word32(1<<31-1))
+			g.VL(asm.SubD, asm.Z, 2, 1, g.word32(x[0]))
+			g.VL(asm.MovU32, asm.Z, 3, 0, g.word32(x[1]))
+			g.VI(asm.CmpUD, asm.Z, 7, 2, 3, 1)
+			g.KMovRW(asm.RAX, 7)
 			if which == "normal" { // zero too
-				g.V(a64.TestNMD, a64.Z, 7, 1, 1)
-				g.KMovRW(a64.RDX, 7)
-				g.Or32(a64.RAX, a64.RDX)
+				g.V(asm.TestNMD, asm.Z, 7, 1, 1)
+				g.KMovRW(asm.RDX, 7)
+				g.Or32(asm.RAX, asm.RDX)
 			}
-			g.ShlI32(a64.RAX, uint8(16*p))
-			g.MR(a64.ArithOr, false, inContext(laneOut(0)), a64.RAX)
+			g.ShlI32(asm.RAX, uint8(16*p))
+			g.MR(asm.ArithOr, false, inContext(laneOut(0)), asm.RAX)
 		}
-		g.Ld32(a64.RAX, inContext(laneOut(0)))
-		g.setPred(d, a64.RAX)
+		g.Ld32(asm.RAX, inContext(laneOut(0)))
+		g.setPred(d, asm.RAX)
 	}
 }
 
@@ -392,7 +392,7 @@ func policyTemplate(op *ir.Op) emitter {
 		for p := range g.each(d) {
 			g.pin()
 			z, o := g.dst(d, p)
-			g.VL(a64.MovU64, o, z, 0, g.word64(1<<60|primary<<56|frac<<52))
+			g.VL(asm.MovU64, o, z, 0, g.word64(1<<60|primary<<56|frac<<52))
 		}
 	}
 }
@@ -419,19 +419,19 @@ func flushedDivTemplate(op *ir.Op) emitter {
 			g.rcpUnit(rb, t[p])
 			g.flush32(1, ra)
 			g.flush32(2, t[p])
-			g.V(a64.MulPS, a64.Z, t[p], 1, 2)
+			g.V(asm.MulPS, asm.Z, t[p], 1, 2)
 			g.canonical(t[p], 0)
 			// what only reached the smallest normal number by rounding is flushed too: the interpreter looks at those
-			g.VL(a64.AndD, a64.Z, 1, t[p], g.word32(1<<31-1))
-			g.VL(a64.MovU32, a64.Z, 2, 0, g.word32(minBits))
-			g.VI(a64.CmpD, a64.Z.Mask(g.mask(ir.W32, p)), 7, 1, 2, 0)
+			g.VL(asm.AndD, asm.Z, 1, t[p], g.word32(1<<31-1))
+			g.VL(asm.MovU32, asm.Z, 2, 0, g.word32(minBits))
+			g.VI(asm.CmpD, asm.Z.Mask(g.mask(ir.W32, p)), 7, 1, 2, 0)
 			g.KOrTestW(7, 7)
-			g.J(a64.NE, slow)
+			g.J(asm.NE, slow)
 			g.flush32(t[p], t[p])
 		}
 		for p := range n {
 			z, o := g.dst(d, p)
-			g.V(a64.MovA32, o, z, 0, t[p])
+			g.V(asm.MovA32, o, z, 0, t[p])
 		}
 		g.release()
 	}
@@ -465,31 +465,31 @@ func wideCvt(op *ir.Op) emitter {
 		return byQuarters(d, a, false, func(g *gen, q int) {
 			g.quarterInt(0, a, q, stype.Bits, signed)
 			if !signed {
-				g.VL(a64.MinUQ, a64.Z, 0, 0, g.word64(top))
+				g.VL(asm.MinUQ, asm.Z, 0, 0, g.word64(top))
 				return
 			}
 			lo := uint64(0)
 			if dtype.Class == optab.Signed {
 				lo = ^uint64(0) << (dtype.Bits - 1)
 			}
-			g.VL(a64.MaxSQ, a64.Z, 0, 0, g.word64(lo))
+			g.VL(asm.MaxSQ, asm.Z, 0, 0, g.word64(lo))
 			if int64(top) >= 0 {
-				g.VL(a64.MinSQ, a64.Z, 0, 0, g.word64(top))
+				g.VL(asm.MinSQ, asm.Z, 0, 0, g.word64(top))
 			}
 		})
 	case dt == "f32" && st == "f64" && sat:
 		return byQuarters(d, a, true, func(g *gen, q int) {
-			g.V(a64.CvtPD2PS, rounded(mode), 0, 0, g.reg(a, q))
-			g.VL(a64.MovU32, a64.Z, 3, 0, g.word32(0x7f800000))
-			g.VI(a64.CmpUD, a64.Z, 7, 0, 3, 6)
-			g.V(a64.XorD, a64.Z.Mask(7), 0, 0, 0)
-			g.VL(a64.MinUD, a64.Z, 0, 0, g.word32(0x3f800000))
+			g.V(asm.CvtPD2PS, rounded(mode), 0, 0, g.reg(a, q))
+			g.VL(asm.MovU32, asm.Z, 3, 0, g.word32(0x7f800000))
+			g.VI(asm.CmpUD, asm.Z, 7, 0, 3, 6)
+			g.V(asm.XorD, asm.Z.Mask(7), 0, 0, 0)
+			g.VL(asm.MinUD, asm.Z, 0, 0, g.word32(0x3f800000))
 		})
 	case dt == "f16" && st == "f64" && !sat:
 		return byQuarters(d, a, true, func(g *gen, q int) {
-			g.oddSingle(a64.CvtPD2PS, g.reg(a, q))
-			g.VI(a64.CvtPS2PH, a64.Z, 0, 0, 0, mode)
-			g.V(a64.MovZXWD, a64.Z, 0, 0, 0)
+			g.oddSingle(asm.CvtPD2PS, g.reg(a, q))
+			g.VI(asm.CvtPS2PH, asm.Z, 0, 0, 0, mode)
+			g.V(asm.MovZXWD, asm.Z, 0, 0, 0)
 		})
 	}
 	return nil

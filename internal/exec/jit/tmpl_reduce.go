@@ -1,7 +1,7 @@
 package jit
 
 import (
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -102,165 +102,165 @@ func (g *gen) redAdd(ac *access, b *ir.Arg) bool {
 	}
 	slow := g.slow()
 	class := ac.base.Class
-	o := func(p int) a64.Opt {
+	o := func(p int) asm.Opt {
 		k := g.mask(class, p)
 		if k == 0 {
-			return a64.Z
+			return asm.Z
 		}
-		return a64.Z.Mask(k).Zeroing()
+		return asm.Z.Mask(k).Zeroing()
 	}
 	if !same {
 		for h := range 2 {
-			g.VM(a64.MovU32St, a64.Z, value[h], 0, inContext(offScratch+int32(64*h)))
+			g.VM(asm.MovU32St, asm.Z, value[h], 0, inContext(offScratch+int32(64*h)))
 		}
 	}
 	back := g.NewLabel()
-	base := a64.RSI
+	base := asm.RSI
 	disp := ac.disp
 	if shadow {
 		// offsets in the page
 		for p := range regs {
-			g.VM(a64.SubQ, o(p).Broadcast(), uint8(1+p), regs[p], inContext(offShadowPage))
+			g.VM(asm.SubQ, o(p).Broadcast(), uint8(1+p), regs[p], inContext(offShadowPage))
 		}
-		g.V(a64.OrQ, a64.Z, 0, 1, 2)
-		g.V(a64.OrQ, a64.Z, 5, 3, 4)
-		g.V(a64.OrQ, a64.Z, 0, 0, 5)
-		g.MovI(a64.RAX, ^uint64(shadowSize-4))
-		g.V(a64.BroadcastQR, a64.Z, 5, 0, a64.RAX)
-		g.V(a64.TestMQ, a64.Z, 7, 0, 5)
+		g.V(asm.OrQ, asm.Z, 0, 1, 2)
+		g.V(asm.OrQ, asm.Z, 5, 3, 4)
+		g.V(asm.OrQ, asm.Z, 0, 0, 5)
+		g.MovI(asm.RAX, ^uint64(shadowSize-4))
+		g.V(asm.BroadcastQR, asm.Z, 5, 0, asm.RAX)
+		g.V(asm.TestMQ, asm.Z, 7, 0, 5)
 		g.KOrTestB(7, 7)
-		g.J(a64.NE, g.outOfLine(func() { g.redDirect(ac, b, regs, same, slow, back) }))
+		g.J(asm.NE, g.outOfLine(func() { g.redDirect(ac, b, regs, same, slow, back) }))
 		for p := range regs {
-			g.VM(a64.MovQD, a64.Z, uint8(1+p), 0, inContext(offAddrs+int32(32*p)))
+			g.VM(asm.MovQD, asm.Z, uint8(1+p), 0, inContext(offAddrs+int32(32*p)))
 		}
-		g.Ld(a64.RSI, inContext(offShadow))
+		g.Ld(asm.RSI, inContext(offShadow))
 	} else {
 		// the highest address, and all their bits
-		max, or := a64.MaxUD, a64.OrD
+		max, or := asm.MaxUD, asm.OrD
 		if ac.wide() {
-			max, or = a64.MaxUQ, a64.OrQ
+			max, or = asm.MaxUQ, asm.OrQ
 		}
 		src := regs
 		if g.mask(class, 0) != 0 {
 			src = []uint8{1, 2, 3, 4}[:ps]
 			for p := range regs {
-				move := a64.MovA32
+				move := asm.MovA32
 				if ac.wide() {
-					move = a64.MovA64
+					move = asm.MovA64
 				}
 				g.V(move, o(p), src[p], 0, regs[p])
 			}
 		}
-		g.V(max, a64.Z, 0, src[0], src[1])
-		g.V(or, a64.Z, 5, src[0], src[1])
+		g.V(max, asm.Z, 0, src[0], src[1])
+		g.V(or, asm.Z, 5, src[0], src[1])
 		for p := 2; p < ps; p++ {
-			g.V(max, a64.Z, 0, 0, src[p])
-			g.V(or, a64.Z, 5, 5, src[p])
+			g.V(max, asm.Z, 0, 0, src[p])
+			g.V(or, asm.Z, 5, 5, src[p])
 		}
-		g.Ld32(a64.RCX, inContext(offSharedTop+4*2))
+		g.Ld32(asm.RCX, inContext(offSharedTop+4*2))
 		if disp != 0 {
-			g.AddI(a64.RCX, -disp)
-			g.J(a64.S, slow)
+			g.AddI(asm.RCX, -disp)
+			g.J(asm.S, slow)
 		}
-		g.MovI32(a64.RAX, 3)
+		g.MovI32(asm.RAX, 3)
 		if ac.wide() {
-			g.V(a64.BroadcastQR, a64.Z, 6, 0, a64.RCX)
-			g.VI(a64.CmpUQ, a64.Z, 0, 0, 6, 6)
-			g.V(a64.BroadcastQR, a64.Z, 6, 0, a64.RAX)
-			g.V(a64.TestMQ, a64.Z, 7, 5, 6)
+			g.V(asm.BroadcastQR, asm.Z, 6, 0, asm.RCX)
+			g.VI(asm.CmpUQ, asm.Z, 0, 0, 6, 6)
+			g.V(asm.BroadcastQR, asm.Z, 6, 0, asm.RAX)
+			g.V(asm.TestMQ, asm.Z, 7, 5, 6)
 		} else {
-			g.V(a64.BroadcastDR, a64.Z, 6, 0, a64.RCX)
-			g.VI(a64.CmpUD, a64.Z, 0, 0, 6, 6)
-			g.V(a64.BroadcastDR, a64.Z, 6, 0, a64.RAX)
-			g.V(a64.TestMD, a64.Z, 7, 5, 6)
+			g.V(asm.BroadcastDR, asm.Z, 6, 0, asm.RCX)
+			g.VI(asm.CmpUD, asm.Z, 0, 0, 6, 6)
+			g.V(asm.BroadcastDR, asm.Z, 6, 0, asm.RAX)
+			g.V(asm.TestMD, asm.Z, 7, 5, 6)
 		}
 		g.KOrTestW(0, 7)
-		g.J(a64.NE, slow)
+		g.J(asm.NE, slow)
 		for p := range regs {
 			if ac.wide() {
-				g.VM(a64.MovQD, a64.Z, regs[p], 0, inContext(offAddrs+int32(32*p)))
+				g.VM(asm.MovQD, asm.Z, regs[p], 0, inContext(offAddrs+int32(32*p)))
 			} else {
-				g.VM(a64.MovU32St, a64.Z, regs[p], 0, inContext(offAddrs+int32(64*p)))
+				g.VM(asm.MovU32St, asm.Z, regs[p], 0, inContext(offAddrs+int32(64*p)))
 			}
 		}
-		g.Ld(a64.RSI, inContext(offShared))
+		g.Ld(asm.RSI, inContext(offShared))
 	}
 	if same && !(constant && imm == int64(int32(imm))) {
-		g.sload(a64.RDX, b, 0, false)
+		g.sload(asm.RDX, b, 0, false)
 	}
-	add := func(m a64.Mem, lane a64.Mem) {
+	add := func(m asm.Mem, lane asm.Mem) {
 		switch {
 		case !same:
-			g.Ld32(a64.RDX, lane)
-			g.MR(a64.ArithAdd, false, m, a64.RDX)
+			g.Ld32(asm.RDX, lane)
+			g.MR(asm.ArithAdd, false, m, asm.RDX)
 		case constant:
-			g.MI(a64.ArithAdd, false, m, int32(imm))
+			g.MI(asm.ArithAdd, false, m, int32(imm))
 		default:
-			g.MR(a64.ArithAdd, false, m, a64.RDX)
+			g.MR(asm.ArithAdd, false, m, asm.RDX)
 		}
 	}
 	if g.full {
-		temps := [...]uint8{a64.RAX, a64.RCX, a64.RDI, a64.R8}
+		temps := [...]uint8{asm.RAX, asm.RCX, asm.RDI, asm.R8}
 		for l := range int32(32) {
 			t := temps[l%4]
 			g.Ld32(t, inContext(offAddrs+4*l))
-			add(a64.Indexed(base, t, 1, disp), inContext(offScratch+4*l))
+			add(asm.Indexed(base, t, 1, disp), inContext(offScratch+4*l))
 		}
 	} else {
-		g.Ld32(a64.RDI, inContext(offMask))
+		g.Ld32(asm.RDI, inContext(offMask))
 		loop := g.NewLabel()
 		g.Bind(loop)
-		g.Bsf32(a64.RCX, a64.RDI)
-		g.Ld32(a64.RAX, a64.Indexed(a64.R15, a64.RCX, 4, offAddrs))
-		add(a64.Indexed(base, a64.RAX, 1, disp), a64.Indexed(a64.R15, a64.RCX, 4, offScratch))
-		g.Blsr32(a64.RDI, a64.RDI)
-		g.J(a64.NE, loop)
+		g.Bsf32(asm.RCX, asm.RDI)
+		g.Ld32(asm.RAX, asm.Indexed(asm.R15, asm.RCX, 4, offAddrs))
+		add(asm.Indexed(base, asm.RAX, 1, disp), asm.Indexed(asm.R15, asm.RCX, 4, offScratch))
+		g.Blsr32(asm.RDI, asm.RDI)
+		g.J(asm.NE, loop)
 	}
 	g.rejoin(back, 1<<poolStart-1)
 	return true
 }
 
 // redDirect adds to global memory lane by lane, and makes the first lane's page the shadowed one when there is none.
-func (g *gen) redDirect(ac *access, b *ir.Arg, regs []uint8, same bool, slow, back a64.Label) {
-	g.Ld(a64.RDX, inContext(offTables))
+func (g *gen) redDirect(ac *access, b *ir.Arg, regs []uint8, same bool, slow, back asm.Label) {
+	g.Ld(asm.RDX, inContext(offTables))
 	for h := range 2 {
 		g.k6 = 0
 		g.vectorCheck(ac, h, slow)
 	}
 	for p, r := range regs {
-		g.VM(a64.MovU64St, a64.Z, r, 0, inContext(offAddrs+int32(64*p)))
+		g.VM(asm.MovU64St, asm.Z, r, 0, inContext(offAddrs+int32(64*p)))
 	}
 	g.accessing(accessLanes)
-	g.laneMask(a64.RDI)
+	g.laneMask(asm.RDI)
 	if same {
 		if i, ok := immediate(b); ok {
-			g.MovI32(a64.RDX, uint32(i))
+			g.MovI32(asm.RDX, uint32(i))
 		} else if b.Kind == ir.Imm {
-			g.Ld32(a64.RDX, rowMem(b.Ref))
+			g.Ld32(asm.RDX, rowMem(b.Ref))
 		} else {
 			w := g.v.useWeb(g.pc, b.Ref.Off)
 			if i := g.sfind(w, 0); i >= 0 {
-				g.Mov32(a64.RDX, scalarRegs[i])
+				g.Mov32(asm.RDX, scalarRegs[i])
 			} else {
-				g.Ld32(a64.RDX, g.v.webs[w].at.mem(0))
+				g.Ld32(asm.RDX, g.v.webs[w].at.mem(0))
 			}
 		}
 	}
 	loop := g.NewLabel()
 	g.Bind(loop)
-	g.Bsf32(a64.RCX, a64.RDI)
-	g.Ld(a64.RAX, a64.Indexed(a64.R15, a64.RCX, 8, offAddrs))
+	g.Bsf32(asm.RCX, asm.RDI)
+	g.Ld(asm.RAX, asm.Indexed(asm.R15, asm.RCX, 8, offAddrs))
 	if !same {
-		g.Ld32(a64.RDX, a64.Indexed(a64.R15, a64.RCX, 4, offScratch))
+		g.Ld32(asm.RDX, asm.Indexed(asm.R15, asm.RCX, 4, offScratch))
 	}
-	g.LockAddM32(a64.At(a64.RAX, ac.disp), a64.RDX)
-	g.Blsr32(a64.RDI, a64.RDI)
-	g.J(a64.NE, loop)
+	g.LockAddM32(asm.At(asm.RAX, ac.disp), asm.RDX)
+	g.Blsr32(asm.RDI, asm.RDI)
+	g.J(asm.NE, loop)
 	// The page of the last lane's word exists.
-	g.MI(a64.ArithCmp, true, inContext(offShadowPage), 0)
-	g.J(a64.NE, back)
-	g.RI(a64.ArithAnd, true, a64.RAX, -shadowSize)
-	g.St(inContext(offShadowPage), a64.RAX)
+	g.MI(asm.ArithCmp, true, inContext(offShadowPage), 0)
+	g.J(asm.NE, back)
+	g.RI(asm.ArithAnd, true, asm.RAX, -shadowSize)
+	g.St(inContext(offShadowPage), asm.RAX)
 	g.Jmp(back)
 }
 
@@ -275,36 +275,36 @@ func (g *gen) redUniform(ac *access, w int32, b *ir.Arg) bool {
 	bases, n := g.scalarBases(ac, w)
 	m := g.element(ac, w, bases, n, 0, 0)
 	if same {
-		g.sload(a64.RAX, b, 0, false)
+		g.sload(asm.RAX, b, 0, false)
 		if g.full {
-			g.ShiftI(a64.ScalarShl, false, a64.RAX, 5)
+			g.ShiftI(asm.ScalarShl, false, asm.RAX, 5)
 		} else {
-			g.Ld32(a64.RCX, inContext(offMask))
-			g.Popcnt32(a64.RCX, a64.RCX)
-			g.ImulR(false, a64.RAX, a64.RCX)
+			g.Ld32(asm.RCX, inContext(offMask))
+			g.Popcnt32(asm.RCX, asm.RCX)
+			g.ImulR(false, asm.RAX, asm.RCX)
 		}
 	} else {
-		o := func(p int) a64.Opt {
+		o := func(p int) asm.Opt {
 			if k := g.mask(ir.W32, p); k != 0 {
-				return a64.Z.Mask(k).Zeroing()
+				return asm.Z.Mask(k).Zeroing()
 			}
-			return a64.Z
+			return asm.Z
 		}
-		g.V(a64.MovA32, o(0), 0, 0, v[0])
-		g.V(a64.MovA32, o(1), 1, 0, v[1])
-		g.V(a64.AddD, a64.Z, 0, 0, 1)
-		g.VI(a64.ExtractQ4, a64.Z, 0, 0, 1, 1)
-		g.V(a64.AddD, a64.Z, 0, 0, 1)
-		g.VM(a64.MovU32St, a64.Y, 0, 0, inContext(offScratch))
-		g.Ld32(a64.RAX, inContext(offScratch))
+		g.V(asm.MovA32, o(0), 0, 0, v[0])
+		g.V(asm.MovA32, o(1), 1, 0, v[1])
+		g.V(asm.AddD, asm.Z, 0, 0, 1)
+		g.VI(asm.ExtractQ4, asm.Z, 0, 0, 1, 1)
+		g.V(asm.AddD, asm.Z, 0, 0, 1)
+		g.VM(asm.MovU32St, asm.Y, 0, 0, inContext(offScratch))
+		g.Ld32(asm.RAX, inContext(offScratch))
 		for i := range int32(7) {
-			g.AddLd32(a64.RAX, inContext(offScratch+4+4*i))
+			g.AddLd32(asm.RAX, inContext(offScratch+4+4*i))
 		}
 	}
 	if ac.global() {
-		g.LockAddM32(m, a64.RAX)
+		g.LockAddM32(m, asm.RAX)
 	} else {
-		g.AddM32(m, a64.RAX)
+		g.AddM32(m, asm.RAX)
 	}
 	return true
 }

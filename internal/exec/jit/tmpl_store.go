@@ -1,7 +1,7 @@
 package jit
 
 import (
-	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -45,7 +45,7 @@ func (g *gen) store1(ac *access) {
 		value[p] = g.reg(v, p)
 	}
 	slow := g.slow()
-	g.Ld(amd64asm.RDX, inContext(offTables))
+	g.Ld(asm.RDX, inContext(offTables))
 	for h := range 2 {
 		done := g.NewLabel()
 		g.k6 = 0
@@ -55,7 +55,7 @@ func (g *gen) store1(ac *access) {
 			g.vectorCheck(ac, h, slow)
 			g.noteLanes(ac, h)
 			if !ac.global() {
-				g.Ld(amd64asm.RSI, inContext(offShared))
+				g.Ld(asm.RSI, inContext(offShared))
 			}
 			if ac.es < 4 {
 				g.scatterNarrow(ac, h, value[h])
@@ -67,18 +67,18 @@ func (g *gen) store1(ac *access) {
 		g.unlessContiguous(ac, h, scattered)
 		g.runCheck(ac, h, slow)
 		g.halfPointer(ac, h, accessHalf0+uint32(h))
-		m := amd64asm.At(amd64asm.RSI, ac.disp)
+		m := asm.At(asm.RSI, ac.disp)
 		switch ac.es {
 		case 8:
-			g.VM(amd64asm.MovU64St, amd64asm.Z.Mask(g.mask(ir.W64, 2*h)), value[2*h], 0, m)
+			g.VM(asm.MovU64St, asm.Z.Mask(g.mask(ir.W64, 2*h)), value[2*h], 0, m)
 			m.Disp += 64
-			g.VM(amd64asm.MovU64St, amd64asm.Z.Mask(g.mask(ir.W64, 2*h+1)), value[2*h+1], 0, m)
+			g.VM(asm.MovU64St, asm.Z.Mask(g.mask(ir.W64, 2*h+1)), value[2*h+1], 0, m)
 		case 4:
-			g.VM(amd64asm.MovU32St, amd64asm.Z.Mask(g.mask(ir.W32, h)), value[h], 0, m)
+			g.VM(asm.MovU32St, asm.Z.Mask(g.mask(ir.W32, h)), value[h], 0, m)
 		case 2:
-			g.VM(amd64asm.MovDW, amd64asm.Z.Mask(g.mask(ir.W32, h)), value[h], 0, m)
+			g.VM(asm.MovDW, asm.Z.Mask(g.mask(ir.W32, h)), value[h], 0, m)
 		case 1:
-			g.VM(amd64asm.MovDB, amd64asm.Z.Mask(g.mask(ir.W32, h)), value[h], 0, m)
+			g.VM(asm.MovDB, asm.Z.Mask(g.mask(ir.W32, h)), value[h], 0, m)
 		}
 		g.rejoin(done, 1<<poolStart-1)
 		g.k6 = 0
@@ -87,81 +87,81 @@ func (g *gen) store1(ac *access) {
 
 // scatter stores the elements of half h at disp, from the registers of the value's pieces, in the order of the lanes.
 func (g *gen) scatter(ac *access, h int, value []uint8, disp int32) {
-	base := uint8(amd64asm.None)
+	base := uint8(asm.None)
 	if !ac.global() {
-		base = amd64asm.RSI
+		base = asm.RSI
 	}
 	for q := range 2 {
 		p := 2*h + q
 		switch {
 		case ac.es == 8 && ac.wide():
 			g.gatherMask(g.mask(ir.W64, p))
-			g.VX(amd64asm.ScatterQQ, amd64asm.Z.Mask(7), value[p], base, g.cached(ac.base, p), 1, disp)
+			g.VX(asm.ScatterQQ, asm.Z.Mask(7), value[p], base, g.cached(ac.base, p), 1, disp)
 		case ac.es == 8:
 			index := g.cached(ac.base, h)
 			if q == 1 {
-				g.VI(amd64asm.ExtractQ4, amd64asm.Z, index, 0, 0, 1)
+				g.VI(asm.ExtractQ4, asm.Z, index, 0, 0, 1)
 				index = 0
 			}
 			g.gatherMask(g.mask(ir.W64, p))
-			g.VX(amd64asm.ScatterDQ, amd64asm.Z.Mask(7), value[p], base, index, 1, disp)
+			g.VX(asm.ScatterDQ, asm.Z.Mask(7), value[p], base, index, 1, disp)
 		case ac.wide():
 			v := value[h]
 			if q == 1 {
-				g.VI(amd64asm.ExtractQ4, amd64asm.Z, v, 0, 0, 1)
+				g.VI(asm.ExtractQ4, asm.Z, v, 0, 0, 1)
 				v = 0
 			}
 			g.gatherMask(g.mask(ir.W64, p))
-			g.VX(amd64asm.ScatterQD, amd64asm.Z.Mask(7), v, base, g.cached(ac.base, p), 1, disp)
+			g.VX(asm.ScatterQD, asm.Z.Mask(7), v, base, g.cached(ac.base, p), 1, disp)
 		case q == 0:
 			g.gatherMask(g.mask(ir.W32, h))
-			g.VX(amd64asm.ScatterDD, amd64asm.Z.Mask(7), value[h], base, g.cached(ac.base, h), 1, disp)
+			g.VX(asm.ScatterDD, asm.Z.Mask(7), value[h], base, g.cached(ac.base, h), 1, disp)
 		}
 	}
 }
 
 // scatterNarrow stores 1- and 2-byte elements of half h lane by lane.
 func (g *gen) scatterNarrow(ac *access, h int, value uint8) {
-	g.VM(amd64asm.MovU32St, amd64asm.Z, value, 0, inContext(offScratch))
+	g.VM(asm.MovU32St, asm.Z, value, 0, inContext(offScratch))
 	if !ac.global() {
 		for i, p := range ac.addressPieces(h) {
-			g.VM(amd64asm.MovU32St, amd64asm.Z, g.cached(ac.base, p), 0, inContext(offAddrs+int32(64*i)))
+			g.VM(asm.MovU32St, asm.Z, g.cached(ac.base, p), 0, inContext(offAddrs+int32(64*i)))
 		}
 	}
-	g.laneMask(amd64asm.RDI)
+	g.laneMask(asm.RDI)
 	if h == 0 {
-		g.AndI32(amd64asm.RDI, 0xffff)
+		g.AndI32(asm.RDI, 0xffff)
 	} else {
-		g.ShrI32(amd64asm.RDI, 16)
+		g.ShrI32(asm.RDI, 16)
 	}
 	loop := g.NewLabel()
 	end := g.NewLabel()
-	g.J(amd64asm.E, end)
+	g.J(asm.E, end)
 	g.Bind(loop)
-	g.Bsf32(amd64asm.RCX, amd64asm.RDI)
-	g.Ld32(amd64asm.R8, amd64asm.Indexed(amd64asm.R15, amd64asm.RCX, 4, offScratch))
+	g.Bsf32(asm.RCX, asm.RDI)
+	g.Ld32(asm.R8, asm.Indexed(asm.R15, asm.RCX, 4, offScratch))
 	off := offAddrs
 	if ac.global() {
 		off += int32(128 * h)
 	}
 	if ac.wide() {
-		g.Ld(amd64asm.RAX, amd64asm.Indexed(amd64asm.R15, amd64asm.RCX, 8, off))
+		g.Ld(asm.RAX, asm.Indexed(asm.R15, asm.RCX, 8, off))
 	} else {
-		g.Ld32(amd64asm.RAX, amd64asm.Indexed(amd64asm.R15, amd64asm.RCX, 4, off))
+		g.Ld32(asm.RAX, asm.Indexed(asm.R15, asm.RCX, 4, off))
 	}
 	if !ac.global() {
-		g.Add(amd64asm.RAX, amd64asm.RSI)
+		g.Add(asm.RAX, asm.RSI)
 	}
-	m := amd64asm.At(amd64asm.RAX, ac.disp)
+	m := asm.At(asm.RAX, ac.disp)
 	if ac.es == 1 {
-		g.St8(m, amd64asm.R8)
+		g.St8(m, asm.R8)
 	} else {
-		g.St16(m, amd64asm.R8)
+		g.St16(m, asm.R8)
 	}
-	g.Blsr32(amd64asm.RDI, amd64asm.RDI)
-	g.J(amd64asm.NE, loop)
+	g.Blsr32(asm.RDI, asm.RDI)
+	g.J(asm.NE, loop)
 	g.Bind(end)
-	g.Ld(amd64asm.RDX, inContext(offTables))
+	g.Ld(asm.RDX, inContext(offTables))
 }
 
 // storeVector stores several elements a lane by scatters. Elements of one lane stay together only where lanes do not overlap, and where they
@@ -176,14 +176,14 @@ func (g *gen) storeVector(ac *access) {
 		}
 	}
 	slow := g.slow()
-	g.Ld(amd64asm.RDX, inContext(offTables))
+	g.Ld(asm.RDX, inContext(offTables))
 	for h := range 2 {
 		g.k6 = 0
 		g.vectorCheck(ac, h, slow)
 		g.noteLanes(ac, h)
 	}
 	if !ac.global() {
-		g.Ld(amd64asm.RSI, inContext(offShared))
+		g.Ld(asm.RSI, inContext(offShared))
 	}
 	for i, r := range ac.regs {
 		g.pin()
@@ -252,7 +252,7 @@ func (g *gen) atomAdd(ac *access, d, b *ir.Arg) {
 		g.flushRow(b.Ref.Off)
 	}
 	slow := g.slow()
-	g.Ld(amd64asm.RDX, inContext(offTables))
+	g.Ld(asm.RDX, inContext(offTables))
 	for h := range 2 {
 		g.k6 = 0
 		g.vectorCheck(ac, h, slow)
@@ -263,55 +263,55 @@ func (g *gen) atomAdd(ac *access, d, b *ir.Arg) {
 			if !ac.wide() {
 				off = int32(64 * h)
 			}
-			g.VM(amd64asm.MovU64St, amd64asm.Z, g.cached(ac.base, p), 0, inContext(offAddrs+off))
+			g.VM(asm.MovU64St, asm.Z, g.cached(ac.base, p), 0, inContext(offAddrs+off))
 		}
 	}
 	if ac.global() {
 		g.accessing(accessLanes)
 	} else {
-		g.Ld(amd64asm.RSI, inContext(offShared))
+		g.Ld(asm.RSI, inContext(offShared))
 	}
 	if d != nil {
 		g.flushRow(d.Ref.Off) // lanes that take no part keep their value
 		g.forget(d.Ref.Off)
 	}
 	size := uint8(ac.es)
-	g.laneMask(amd64asm.RDI)
+	g.laneMask(asm.RDI)
 	loop, end := g.NewLabel(), g.NewLabel()
-	g.Test32(amd64asm.RDI, amd64asm.RDI)
-	g.J(amd64asm.E, end)
+	g.Test32(asm.RDI, asm.RDI)
+	g.J(asm.E, end)
 	wide := ac.es == 8
 	if b.Kind == ir.Imm {
 		if wide {
-			g.Ld(amd64asm.RDX, rowMem(b.Ref))
+			g.Ld(asm.RDX, rowMem(b.Ref))
 		} else {
-			g.Ld32(amd64asm.RDX, rowMem(b.Ref))
+			g.Ld32(asm.RDX, rowMem(b.Ref))
 		}
 	}
 	g.Bind(loop)
-	g.Bsf32(amd64asm.RCX, amd64asm.RDI)
+	g.Bsf32(asm.RCX, asm.RDI)
 	if ac.wide() {
-		g.Ld(amd64asm.RAX, amd64asm.Indexed(amd64asm.R15, amd64asm.RCX, 8, offAddrs))
+		g.Ld(asm.RAX, asm.Indexed(asm.R15, asm.RCX, 8, offAddrs))
 	} else {
-		g.Ld32(amd64asm.RAX, amd64asm.Indexed(amd64asm.R15, amd64asm.RCX, 4, offAddrs))
+		g.Ld32(asm.RAX, asm.Indexed(asm.R15, asm.RCX, 4, offAddrs))
 	}
 	if !ac.global() {
-		g.Add(amd64asm.RAX, amd64asm.RSI)
+		g.Add(asm.RAX, asm.RSI)
 	}
-	value := amd64asm.RDX
+	value := asm.RDX
 	if b.Kind == ir.Row {
-		value = amd64asm.R8
-		m := amd64asm.Indexed(amd64asm.RBX, amd64asm.RCX, size, int32(b.Ref.Off))
+		value = asm.R8
+		m := asm.Indexed(asm.RBX, asm.RCX, size, int32(b.Ref.Off))
 		if wide {
 			g.Ld(value, m)
 		} else {
 			g.Ld32(value, m)
 		}
 	} else if d != nil {
-		value = amd64asm.R8
-		g.Mov(value, amd64asm.RDX)
+		value = asm.R8
+		g.Mov(value, asm.RDX)
 	}
-	m := amd64asm.At(amd64asm.RAX, ac.disp)
+	m := asm.At(asm.RAX, ac.disp)
 	switch {
 	case d == nil && ac.global() && wide:
 		g.LockAddM(m, value)
@@ -327,14 +327,14 @@ func (g *gen) atomAdd(ac *access, d, b *ir.Arg) {
 		g.XaddM32(m, value)
 	}
 	if d != nil {
-		to := amd64asm.Indexed(amd64asm.RBX, amd64asm.RCX, size, int32(d.Ref.Off))
+		to := asm.Indexed(asm.RBX, asm.RCX, size, int32(d.Ref.Off))
 		if wide {
 			g.St(to, value)
 		} else {
 			g.St32(to, value)
 		}
 	}
-	g.Blsr32(amd64asm.RDI, amd64asm.RDI)
-	g.J(amd64asm.NE, loop)
+	g.Blsr32(asm.RDI, asm.RDI)
+	g.J(asm.NE, loop)
 	g.Bind(end)
 }

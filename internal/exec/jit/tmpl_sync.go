@@ -1,7 +1,7 @@
 package jit
 
 import (
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -24,33 +24,33 @@ const (
 // settle ends the phase of the object in rax when nothing is pending. rdx is used.
 func (l *laneLoop) settle() {
 	end := l.NewLabel()
-	l.MovI(a64.RDX, mbCount|mbTx<<40)
-	l.RR(a64.ArithAnd, true, a64.RDX, a64.RAX)
-	l.J(a64.NE, end)
-	l.MovI(a64.RDX, mbPhase)
-	l.RR(a64.ArithXor, true, a64.RAX, a64.RDX)
-	l.MovR(true, a64.RDX, a64.RAX)
-	l.ShiftI(a64.ScalarShr, true, a64.RDX, 20)
-	l.AndI32(a64.RDX, mbCount)
-	l.RR(a64.ArithOr, true, a64.RAX, a64.RDX)
+	l.MovI(asm.RDX, mbCount|mbTx<<40)
+	l.RR(asm.ArithAnd, true, asm.RDX, asm.RAX)
+	l.J(asm.NE, end)
+	l.MovI(asm.RDX, mbPhase)
+	l.RR(asm.ArithXor, true, asm.RAX, asm.RDX)
+	l.MovR(true, asm.RDX, asm.RAX)
+	l.ShiftI(asm.ScalarShr, true, asm.RDX, 20)
+	l.AndI32(asm.RDX, mbCount)
+	l.RR(asm.ArithOr, true, asm.RAX, asm.RDX)
 	l.Bind(end)
 }
 
 // addField adds rcx to the field of the object in rax at a bit. rcx and rdx are used.
 func (l *laneLoop) addField(at uint8, mask uint64) {
-	l.MovR(true, a64.RDX, a64.RAX)
+	l.MovR(true, asm.RDX, asm.RAX)
 	if at > 0 {
-		l.ShiftI(a64.ScalarShr, true, a64.RDX, at)
+		l.ShiftI(asm.ScalarShr, true, asm.RDX, at)
 	}
-	l.RR(a64.ArithAdd, true, a64.RCX, a64.RDX)
-	l.MovI(a64.RDX, mask)
-	l.RR(a64.ArithAnd, true, a64.RCX, a64.RDX)
+	l.RR(asm.ArithAdd, true, asm.RCX, asm.RDX)
+	l.MovI(asm.RDX, mask)
+	l.RR(asm.ArithAnd, true, asm.RCX, asm.RDX)
 	if at > 0 {
-		l.ShiftI(a64.ScalarShl, true, a64.RCX, at)
+		l.ShiftI(asm.ScalarShl, true, asm.RCX, at)
 	}
-	l.MovI(a64.RDX, ^(mask << at))
-	l.RR(a64.ArithAnd, true, a64.RAX, a64.RDX)
-	l.RR(a64.ArithOr, true, a64.RAX, a64.RCX)
+	l.MovI(asm.RDX, ^(mask << at))
+	l.RR(asm.ArithAnd, true, asm.RAX, asm.RDX)
+	l.RR(asm.ArithOr, true, asm.RAX, asm.RCX)
 }
 
 // mbarrierOperand is the object that an operation names, when it is surely in shared memory.
@@ -82,36 +82,36 @@ func mbarrierTemplate(op *ir.Op) emitter {
 	expect, drop := op.Match.Has("expect_tx"), op.Match.Has("arrive_drop") || form == optab.OpMbarrierArriveDrop
 	noinc := op.Match.Has("noinc")
 	return laneMemory([]laneAccess{x}, in, []*ir.Arg{d}, func(l *laneLoop, first int, disp int32) {
-		m := a64.At(a64.R8, disp)
-		l.Ld(a64.RAX, m)
+		m := asm.At(asm.R8, disp)
+		l.Ld(asm.RAX, m)
 		if d.Kind == ir.Row {
-			l.st(0, a64.RAX)
+			l.st(0, asm.RAX)
 		}
 		arrivals := func(count func()) {
 			if drop {
 				count()
-				l.NegR(true, a64.RCX)
+				l.NegR(true, asm.RCX)
 				l.addField(20, mbCount)
 			}
 			count()
-			l.NegR(true, a64.RCX)
+			l.NegR(true, asm.RCX)
 			l.addField(0, mbCount)
 			l.settle()
 		}
-		one := func() { l.MovI32(a64.RCX, 1) }
+		one := func() { l.MovI32(asm.RCX, 1) }
 		switch form {
 		case optab.OpMbarrierInit:
-			l.ld(a64.RAX, first)
-			l.AndI32(a64.RAX, mbCount)
-			l.MovR(true, a64.RDX, a64.RAX)
-			l.ShiftI(a64.ScalarShl, true, a64.RDX, 20)
-			l.RR(a64.ArithOr, true, a64.RAX, a64.RDX)
+			l.ld(asm.RAX, first)
+			l.AndI32(asm.RAX, mbCount)
+			l.MovR(true, asm.RDX, asm.RAX)
+			l.ShiftI(asm.ScalarShl, true, asm.RDX, 20)
+			l.RR(asm.ArithOr, true, asm.RAX, asm.RDX)
 		case optab.OpMbarrierInval:
-			l.MovI32(a64.RAX, 0)
+			l.MovI32(asm.RAX, 0)
 		case optab.OpMbarrierExpectTx, optab.OpMbarrierCompleteTx:
-			l.ld(a64.RCX, first)
+			l.ld(asm.RCX, first)
 			if form == optab.OpMbarrierCompleteTx {
-				l.NegR(true, a64.RCX)
+				l.NegR(true, asm.RCX)
 			}
 			l.addField(40, mbTx)
 			l.settle()
@@ -122,21 +122,21 @@ func mbarrierTemplate(op *ir.Op) emitter {
 		default:
 			switch {
 			case n != nil && expect: // announced and arrived in one: nothing can complete in between
-				l.ld(a64.RCX, first)
+				l.ld(asm.RCX, first)
 				l.addField(40, mbTx)
 				arrivals(one)
 			case n != nil:
 				none := l.NewLabel()
-				l.ld(a64.RCX, first)
-				l.TestR(false, a64.RCX, a64.RCX)
-				l.J(a64.E, none)
-				arrivals(func() { l.ld(a64.RCX, first) })
+				l.ld(asm.RCX, first)
+				l.TestR(false, asm.RCX, asm.RCX)
+				l.J(asm.E, none)
+				arrivals(func() { l.ld(asm.RCX, first) })
 				l.Bind(none)
 			default:
 				arrivals(one)
 			}
 		}
-		l.St(m, a64.RAX)
+		l.St(m, asm.RAX)
 	})
 }
 
@@ -167,16 +167,16 @@ func mbarrierWait(op *ir.Op) emitter {
 			l.address(&x, 0)
 			l.check(&x, slow)
 			disp := l.pointer(&x)
-			l.Ld(a64.RAX, a64.At(a64.R8, disp))
-			l.ld(a64.RCX, first)
+			l.Ld(asm.RAX, asm.At(asm.R8, disp))
+			l.ld(asm.RCX, first)
 			if parity {
-				l.ShiftI(a64.ScalarShl, true, a64.RCX, 63)
+				l.ShiftI(asm.ScalarShl, true, asm.RCX, 63)
 			}
-			l.RR(a64.ArithXor, true, a64.RAX, a64.RCX)
-			l.J(a64.NS, slow) // the same phase still
+			l.RR(asm.ArithXor, true, asm.RAX, asm.RCX)
+			l.J(asm.NS, slow) // the same phase still
 		})
-		g.laneMask(a64.RAX)
-		g.setPred(d, a64.RAX)
+		g.laneMask(asm.RAX)
+		g.setPred(d, asm.RAX)
 	}
 }
 
@@ -186,9 +186,9 @@ func pendingTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	return byLanes([]*ir.Arg{a}, []*ir.Arg{d}, func(l *laneLoop) {
-		l.ld(a64.RAX, 0)
-		l.AndI32(a64.RAX, mbCount)
-		l.st(0, a64.RAX)
+		l.ld(asm.RAX, 0)
+		l.AndI32(asm.RAX, mbCount)
+		l.st(0, asm.RAX)
 	})
 }
 
@@ -200,7 +200,7 @@ func stacking(op *ir.Op) bool {
 // stackTemplate is stacksave, stackrestore and alloca: context.tops points at the lanes' stack pointers.
 func stackTemplate(op *ir.Op) emitter {
 	form := op.Opcode()
-	top := a64.Indexed(a64.R8, a64.RSI, 4, 0)
+	top := asm.Indexed(asm.R8, asm.RSI, 4, 0)
 	var in, out []*ir.Arg
 	switch form {
 	case optab.OpStacksave:
@@ -229,40 +229,40 @@ func stackTemplate(op *ir.Op) emitter {
 		l := &laneLoop{g, in, out}
 		run := func(write bool) {
 			g.eachLane(false, func() {
-				l.Ld(a64.R8, inContext(offTops))
+				l.Ld(asm.R8, inContext(offTops))
 				switch form {
 				case optab.OpStacksave:
-					l.Ld32(a64.RAX, top)
-					l.st(0, a64.RAX)
+					l.Ld32(asm.RAX, top)
+					l.st(0, asm.RAX)
 				case optab.OpStackrestore:
-					l.ld(a64.RAX, 0)
+					l.ld(asm.RAX, 0)
 					if !write {
-						l.Ld32(a64.RCX, inContext(offActTop))
-						l.RR(a64.ArithCmp, true, a64.RAX, a64.RCX)
-						l.J(a64.B, slow)
-						l.Ld32(a64.RCX, inContext(offLocalSize))
-						l.RR(a64.ArithCmp, true, a64.RAX, a64.RCX)
-						l.J(a64.A, slow)
+						l.Ld32(asm.RCX, inContext(offActTop))
+						l.RR(asm.ArithCmp, true, asm.RAX, asm.RCX)
+						l.J(asm.B, slow)
+						l.Ld32(asm.RCX, inContext(offLocalSize))
+						l.RR(asm.ArithCmp, true, asm.RAX, asm.RCX)
+						l.J(asm.A, slow)
 						return
 					}
-					l.St32(top, a64.RAX)
+					l.St32(top, asm.RAX)
 				default:
-					l.Ld32(a64.RAX, top)
-					l.RI(a64.ArithAdd, true, a64.RAX, int32(align-1))
-					l.RI(a64.ArithAnd, true, a64.RAX, -int32(align))
-					l.ld(a64.RDX, 0)
+					l.Ld32(asm.RAX, top)
+					l.RI(asm.ArithAdd, true, asm.RAX, int32(align-1))
+					l.RI(asm.ArithAnd, true, asm.RAX, -int32(align))
+					l.ld(asm.RDX, 0)
 					if !write {
-						l.Ld32(a64.RCX, inContext(offLocalSize))
-						l.RR(a64.ArithCmp, true, a64.RDX, a64.RCX)
-						l.J(a64.A, slow)
-						l.RR(a64.ArithAdd, true, a64.RDX, a64.RAX)
-						l.RR(a64.ArithCmp, true, a64.RDX, a64.RCX)
-						l.J(a64.A, slow)
+						l.Ld32(asm.RCX, inContext(offLocalSize))
+						l.RR(asm.ArithCmp, true, asm.RDX, asm.RCX)
+						l.J(asm.A, slow)
+						l.RR(asm.ArithAdd, true, asm.RDX, asm.RAX)
+						l.RR(asm.ArithCmp, true, asm.RDX, asm.RCX)
+						l.J(asm.A, slow)
 						return
 					}
-					l.RR(a64.ArithAdd, true, a64.RDX, a64.RAX)
-					l.St32(top, a64.RDX)
-					l.st(0, a64.RAX)
+					l.RR(asm.ArithAdd, true, asm.RDX, asm.RAX)
+					l.St32(top, asm.RDX)
+					l.st(0, asm.RAX)
 				}
 			})
 		}

@@ -1,7 +1,7 @@
 package jit
 
 import (
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -12,11 +12,11 @@ func (l *laneLoop) videoPart(to uint8, i int, comp string, signed bool) {
 	shift, width := videoPlace(comp)
 	l.ld(to, i)
 	if s := 64 - width - shift; s > 0 {
-		l.ShiftI(a64.ScalarShl, true, to, s)
+		l.ShiftI(asm.ScalarShl, true, to, s)
 	}
-	kind := uint8(a64.ScalarShr)
+	kind := uint8(asm.ScalarShr)
 	if signed {
-		kind = a64.ScalarSar
+		kind = asm.ScalarSar
 	}
 	l.ShiftI(kind, true, to, 64-width)
 }
@@ -33,17 +33,17 @@ func videoPlace(comp string) (shift, width uint8) {
 
 // clamp64 limits rax, a signed number, to a range. rdx is used.
 func (l *laneLoop) clamp64(lo, hi int64) {
-	l.MovI(a64.RDX, uint64(lo))
-	l.RR(a64.ArithCmp, true, a64.RAX, a64.RDX)
-	l.CmovR(a64.L, true, a64.RAX, a64.RDX)
-	l.below64(hi, a64.G)
+	l.MovI(asm.RDX, uint64(lo))
+	l.RR(asm.ArithCmp, true, asm.RAX, asm.RDX)
+	l.CmovR(asm.L, true, asm.RAX, asm.RDX)
+	l.below64(hi, asm.G)
 }
 
 // below64 puts hi into rax when rax is greater by a condition. rdx is used.
-func (l *laneLoop) below64(hi int64, greater a64.Cond) {
-	l.MovI(a64.RDX, uint64(hi))
-	l.RR(a64.ArithCmp, true, a64.RAX, a64.RDX)
-	l.CmovR(greater, true, a64.RAX, a64.RDX)
+func (l *laneLoop) below64(hi int64, greater asm.Cond) {
+	l.MovI(asm.RDX, uint64(hi))
+	l.RR(asm.ArithCmp, true, asm.RAX, asm.RDX)
+	l.CmovR(greater, true, asm.RAX, asm.RDX)
 }
 
 // Ranges of 32 bits.
@@ -87,73 +87,73 @@ func scalarVideo(op *ir.Op) emitter {
 	shifts := name == "vshl" || name == "vshr"
 	shift, width := videoPlace(d.Comp)
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.videoPart(a64.RAX, 0, op.Args[1].Comp, sa)
-		l.videoPart(a64.RCX, 1, op.Args[2].Comp, sb)
+		l.videoPart(asm.RAX, 0, op.Args[1].Comp, sa)
+		l.videoPart(asm.RCX, 1, op.Args[2].Comp, sb)
 		switch name {
 		case "vadd":
-			l.RR(a64.ArithAdd, true, a64.RAX, a64.RCX)
+			l.RR(asm.ArithAdd, true, asm.RAX, asm.RCX)
 		case "vsub":
-			l.RR(a64.ArithSub, true, a64.RAX, a64.RCX)
+			l.RR(asm.ArithSub, true, asm.RAX, asm.RCX)
 		case "vabsdiff":
 			positive := l.NewLabel()
-			l.RR(a64.ArithSub, true, a64.RAX, a64.RCX)
-			l.J(a64.NS, positive)
-			l.NegR(true, a64.RAX)
+			l.RR(asm.ArithSub, true, asm.RAX, asm.RCX)
+			l.J(asm.NS, positive)
+			l.NegR(true, asm.RAX)
 			l.Bind(positive)
 		case "vmin", "vmax":
-			less := a64.L
+			less := asm.L
 			if name == "vmax" {
-				less = a64.G
+				less = asm.G
 			}
-			l.RR(a64.ArithCmp, true, a64.RCX, a64.RAX)
-			l.CmovR(less, true, a64.RAX, a64.RCX)
+			l.RR(asm.ArithCmp, true, asm.RCX, asm.RAX)
+			l.CmovR(less, true, asm.RAX, asm.RCX)
 		case "vshl", "vshr":
 			if op.Match.Has("wrap") {
-				l.AndI32(a64.RCX, 31)
+				l.AndI32(asm.RCX, 31)
 			} else {
-				l.MovI32(a64.RDX, 32)
-				l.RR(a64.ArithCmp, true, a64.RCX, a64.RDX)
-				l.CmovR(a64.G, true, a64.RCX, a64.RDX)
+				l.MovI32(asm.RDX, 32)
+				l.RR(asm.ArithCmp, true, asm.RCX, asm.RDX)
+				l.CmovR(asm.G, true, asm.RCX, asm.RDX)
 			}
-			kind := uint8(a64.ScalarShl)
+			kind := uint8(asm.ScalarShl)
 			if name == "vshr" {
-				kind = a64.ScalarSar
+				kind = asm.ScalarSar
 			}
-			l.ShiftCL(kind, true, a64.RAX)
+			l.ShiftCL(kind, true, asm.RAX)
 		case "vset":
-			l.RR(a64.ArithCmp, true, a64.RAX, a64.RCX)
-			l.cond(cmp, a64.RAX)
+			l.RR(asm.ArithCmp, true, asm.RAX, asm.RCX)
+			l.cond(cmp, asm.RAX)
 		}
 		if op.Match.Has("sat") {
 			switch {
 			case shifts: // 34 bits are kept
-				l.ShiftI(a64.ScalarShl, true, a64.RAX, 30)
-				l.ShiftI(a64.ScalarSar, true, a64.RAX, 30)
+				l.ShiftI(asm.ScalarShl, true, asm.RAX, 30)
+				l.ShiftI(asm.ScalarSar, true, asm.RAX, 30)
 				if signed {
 					l.clamp64(lowest32, highest32)
 				} else {
 					l.clamp64(0, highestU32)
 				}
-				l.MovSXD(a64.RAX, a64.RAX)
+				l.MovSXD(asm.RAX, asm.RAX)
 			case width < 32:
 				top := int64(1)<<width - 1
 				if signed {
 					top >>= 1
 				}
-				l.below64(top, a64.A)
+				l.below64(top, asm.A)
 			case signed:
 				l.clamp64(lowest32, highest32)
 			default:
-				l.MovI32(a64.RDX, 0)
-				l.RR(a64.ArithCmp, true, a64.RAX, a64.RDX)
-				l.CmovR(a64.L, true, a64.RAX, a64.RDX)
+				l.MovI32(asm.RDX, 0)
+				l.RR(asm.ArithCmp, true, asm.RAX, asm.RDX)
+				l.CmovR(asm.L, true, asm.RAX, asm.RDX)
 			}
 		}
 		if name == "vadd" || name == "vsub" {
-			l.MovSXD(a64.RAX, a64.RAX)
+			l.MovSXD(asm.RAX, asm.RAX)
 		}
 		if len(in) == 3 {
-			l.ld(a64.RCX, 2)
+			l.ld(asm.RCX, 2)
 		}
 		switch {
 		case d.Comp != "":
@@ -165,22 +165,22 @@ func scalarVideo(op *ir.Op) emitter {
 				mask = 0xffff0000
 			}
 			if shift > 0 {
-				l.ShiftI(a64.ScalarShl, false, a64.RAX, shift)
+				l.ShiftI(asm.ScalarShl, false, asm.RAX, shift)
 			}
-			l.AndI32(a64.RAX, int32(mask))
-			l.AndI32(a64.RCX, int32(^mask))
-			l.Or32(a64.RAX, a64.RCX)
+			l.AndI32(asm.RAX, int32(mask))
+			l.AndI32(asm.RCX, int32(^mask))
+			l.Or32(asm.RAX, asm.RCX)
 		case second == "add":
-			l.RR(a64.ArithAdd, false, a64.RAX, a64.RCX)
+			l.RR(asm.ArithAdd, false, asm.RAX, asm.RCX)
 		case second != "":
 			if signedThird {
-				l.MovSXD(a64.RCX, a64.RCX)
+				l.MovSXD(asm.RCX, asm.RCX)
 			}
-			cc := map[string]a64.Cond{"min false": a64.AE, "max false": a64.B, "min true": a64.GE, "max true": a64.L}[second+" "+map[bool]string{true: "true", false: "false"}[signedThird]]
-			l.RR(a64.ArithCmp, true, a64.RAX, a64.RCX)
-			l.CmovR(cc, true, a64.RAX, a64.RCX)
+			cc := map[string]asm.Cond{"min false": asm.AE, "max false": asm.B, "min true": asm.GE, "max true": asm.L}[second+" "+map[bool]string{true: "true", false: "false"}[signedThird]]
+			l.RR(asm.ArithCmp, true, asm.RAX, asm.RCX)
+			l.CmovR(cc, true, asm.RAX, asm.RCX)
 		}
-		l.st(0, a64.RAX)
+		l.st(0, asm.RAX)
 	})
 }
 
@@ -196,36 +196,36 @@ func videoMad(op *ir.Op) emitter {
 	signed := sa || sb || negProduct || c.Neg
 	shift := map[string]uint8{"shr7": 7, "shr15": 15}[op.Match.One("shr7", "shr15")]
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
-		l.videoPart(a64.RAX, 0, a.Comp, sa)
-		l.videoPart(a64.RCX, 1, b.Comp, sb)
-		l.MovSXD(a64.RAX, a64.RAX)
-		l.MovSXD(a64.RCX, a64.RCX)
-		l.ImulR(true, a64.RAX, a64.RCX)
+		l.videoPart(asm.RAX, 0, a.Comp, sa)
+		l.videoPart(asm.RCX, 1, b.Comp, sb)
+		l.MovSXD(asm.RAX, asm.RAX)
+		l.MovSXD(asm.RCX, asm.RCX)
+		l.ImulR(true, asm.RAX, asm.RCX)
 		if negProduct {
-			l.NegR(true, a64.RAX)
+			l.NegR(true, asm.RAX)
 		}
-		l.ld(a64.RCX, 2)
-		l.MovSXD(a64.RCX, a64.RCX)
+		l.ld(asm.RCX, 2)
+		l.MovSXD(asm.RCX, asm.RCX)
 		if c.Neg {
-			l.NegR(true, a64.RCX)
+			l.NegR(true, asm.RCX)
 		}
-		l.RR(a64.ArithAdd, true, a64.RAX, a64.RCX)
+		l.RR(asm.ArithAdd, true, asm.RAX, asm.RCX)
 		if op.Match.Has("po") {
-			l.AddI(a64.RAX, 1)
+			l.AddI(asm.RAX, 1)
 		}
 		if shift > 0 {
-			l.ShiftI(a64.ScalarSar, true, a64.RAX, shift)
+			l.ShiftI(asm.ScalarSar, true, asm.RAX, shift)
 		}
 		if op.Match.Has("sat") {
 			switch {
 			case signed:
 				l.clamp64(lowest32, highest32)
 			case shift > 0:
-				l.below64(highestU32, a64.A)
+				l.below64(highestU32, asm.A)
 			default:
 				l.clamp64(0, highestU32)
 			}
 		}
-		l.st(0, a64.RAX)
+		l.st(0, asm.RAX)
 	})
 }

@@ -1,7 +1,7 @@
 package jit
 
 import (
-	"github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -24,52 +24,52 @@ func (g *gen) together(op *ir.Op) {
 	slow := g.slow()
 	live := inContext(offLive)
 	if g.v != nil {
-		live = amd64asm.At(amd64asm.RBX, g.lay.live)
+		live = asm.At(asm.RBX, g.lay.live)
 	} else {
 		g.CmpMI32(inContext(offReleased), 0)
-		g.J(amd64asm.NE, slow)
+		g.J(asm.NE, slow)
 	}
 	if row {
 		done := g.NewLabel()
 		if !g.full || g.op.Guard >= 0 {
-			g.laneMask(amd64asm.RCX)
-			g.Test32(amd64asm.RCX, amd64asm.RCX)
-			g.J(amd64asm.E, done)
+			g.laneMask(asm.RCX)
+			g.Test32(asm.RCX, asm.RCX)
+			g.J(asm.E, done)
 		} else {
-			g.MovI32(amd64asm.RCX, 0xffffffff)
+			g.MovI32(asm.RCX, 0xffffffff)
 		}
 		for p := range 2 {
-			g.VM(amd64asm.MovU32St, amd64asm.Z, g.reg(m, p), 0, inContext(laneIn(4)+int32(64*p)))
+			g.VM(asm.MovU32St, asm.Z, g.reg(m, p), 0, inContext(laneIn(4)+int32(64*p)))
 		}
-		g.Bsf32(amd64asm.RDX, amd64asm.RCX)
-		g.Ld32(amd64asm.RDX, amd64asm.Indexed(amd64asm.R15, amd64asm.RDX, 4, laneIn(4)))
-		g.St32(inContext(offScratch), amd64asm.RDX)
+		g.Bsf32(asm.RDX, asm.RCX)
+		g.Ld32(asm.RDX, asm.Indexed(asm.R15, asm.RDX, 4, laneIn(4)))
+		g.St32(inContext(offScratch), asm.RDX)
 		for p := range 2 {
-			g.VMI(amd64asm.CmpD, amd64asm.Z.Mask(g.mask(ir.W32, p)).Broadcast(), 7, g.reg(m, p), inContext(offScratch), 4)
+			g.VMI(asm.CmpD, asm.Z.Mask(g.mask(ir.W32, p)).Broadcast(), 7, g.reg(m, p), inContext(offScratch), 4)
 			g.KOrTestW(7, 7)
-			g.J(amd64asm.NE, slow)
+			g.J(asm.NE, slow)
 		}
 		g.Bind(done)
 	}
 	if g.full && g.op.Guard < 0 {
 		return
 	}
-	g.laneMask(amd64asm.RCX)
+	g.laneMask(asm.RCX)
 	if g.op.Guard >= 0 {
 		// Lanes that are guarded off would have to be told from those that wait.
-		g.CmpLd32(amd64asm.RCX, inContext(offMask))
-		g.J(amd64asm.NE, slow)
+		g.CmpLd32(asm.RCX, inContext(offMask))
+		g.J(asm.NE, slow)
 	}
-	g.Not32(amd64asm.RCX)
-	g.AndLd32(amd64asm.RCX, live)
+	g.Not32(asm.RCX)
+	g.AndLd32(asm.RCX, live)
 	switch {
 	case row:
-		g.AndLd32(amd64asm.RCX, inContext(offScratch))
+		g.AndLd32(asm.RCX, inContext(offScratch))
 	case m != nil:
-		g.AndI32(amd64asm.RCX, int32(uint32(m.Bits)))
+		g.AndI32(asm.RCX, int32(uint32(m.Bits)))
 	}
-	g.Test32(amd64asm.RCX, amd64asm.RCX)
-	g.J(amd64asm.NE, slow)
+	g.Test32(asm.RCX, asm.RCX)
+	g.J(asm.NE, slow)
 }
 
 // known says whether the members can be told.
@@ -127,7 +127,7 @@ func shflTemplate(op *ir.Op) emitter {
 				}
 				for p := range 2 {
 					z, o := g.dst(d, p)
-					g.V(amd64asm.MovA32, o, z, 0, uint8(p))
+					g.V(asm.MovA32, o, z, 0, uint8(p))
 					if lazy {
 						g.lazyNaN(z)
 					}
@@ -135,8 +135,8 @@ func shflTemplate(op *ir.Op) emitter {
 			}
 		}
 		if d.Second != nil && d.Second.Kind == ir.Row {
-			g.MovI32(amd64asm.RAX, inRange)
-			g.setPred(d.Second, amd64asm.RAX)
+			g.MovI32(asm.RAX, inRange)
+			g.setPred(d.Second, asm.RAX)
 		}
 	}
 }
@@ -147,8 +147,8 @@ func (g *gen) permute(z, a, b uint8, from *[16]uint32) {
 		g.Permute(z, a, b, from)
 		return
 	}
-	g.VL(amd64asm.MovU32, amd64asm.Z, z, 0, g.vector(*from))
-	g.V(amd64asm.PermI2D, amd64asm.Z, z, a, b)
+	g.VL(asm.MovU32, asm.Z, z, 0, g.vector(*from))
+	g.V(asm.PermI2D, asm.Z, z, a, b)
 }
 
 // lazyPiece says whether a register of the cache holds NaNs of any kind.
@@ -186,35 +186,35 @@ func voteTemplate(op *ir.Op) emitter {
 	}
 	return func(g *gen) {
 		g.together(op)
-		g.pred(amd64asm.RAX, a)
-		g.laneMask(amd64asm.RCX)
-		g.And32(amd64asm.RAX, amd64asm.RCX)
+		g.pred(asm.RAX, a)
+		g.laneMask(asm.RCX)
+		g.And32(asm.RAX, asm.RCX)
 		if mode == "ballot" {
 			for p := range 2 {
 				g.pin()
 				z, o := g.dst(d, p)
-				g.V(amd64asm.BroadcastDR, o, z, 0, amd64asm.RAX)
+				g.V(asm.BroadcastDR, o, z, 0, asm.RAX)
 			}
 			return
 		}
-		g.MovI32(amd64asm.RDX, 0)
+		g.MovI32(asm.RDX, 0)
 		if mode == "uni" {
 			// none, or all
 			some := g.NewLabel()
-			g.Test32(amd64asm.RAX, amd64asm.RAX)
-			g.J(amd64asm.NE, some)
-			g.Mov32(amd64asm.RAX, amd64asm.RCX)
+			g.Test32(asm.RAX, asm.RAX)
+			g.J(asm.NE, some)
+			g.Mov32(asm.RAX, asm.RCX)
 			g.Bind(some)
 		}
 		if mode == "all" || mode == "uni" {
-			g.Cmp32(amd64asm.RAX, amd64asm.RCX)
-			g.Setcc(amd64asm.E, amd64asm.RDX)
+			g.Cmp32(asm.RAX, asm.RCX)
+			g.Setcc(asm.E, asm.RDX)
 		} else {
-			g.Test32(amd64asm.RAX, amd64asm.RAX)
-			g.Setcc(amd64asm.NE, amd64asm.RDX)
+			g.Test32(asm.RAX, asm.RAX)
+			g.Setcc(asm.NE, asm.RDX)
 		}
-		g.Neg32(amd64asm.RDX)
-		g.setPred(d, amd64asm.RDX)
+		g.Neg32(asm.RDX)
+		g.setPred(d, asm.RDX)
 	}
 }
 
@@ -231,11 +231,11 @@ func activeMaskTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	return func(g *gen) {
-		g.laneMask(amd64asm.RAX)
+		g.laneMask(asm.RAX)
 		for p := range 2 {
 			g.pin()
 			z, o := g.dst(d, p)
-			g.V(amd64asm.BroadcastDR, o, z, 0, amd64asm.RAX)
+			g.V(asm.BroadcastDR, o, z, 0, asm.RAX)
 		}
 	}
 }
@@ -261,45 +261,45 @@ func shflAny(op *ir.Op) emitter {
 		l := &laneLoop{g, in, out}
 		g.eachLane(false, func() {
 			// rax source, rcx segment mask or limit, rdx source's number
-			l.ld(amd64asm.RDX, 1)
-			l.AndI32(amd64asm.RDX, 31)
-			l.ld(amd64asm.RAX, 2)
-			l.MovR(false, amd64asm.RCX, amd64asm.RAX)
-			l.ShiftI(amd64asm.ScalarShr, false, amd64asm.RCX, 8)
-			l.AndI32(amd64asm.RCX, 31) // seg
-			l.AndI32(amd64asm.RAX, 31)
-			l.MovR(false, amd64asm.R8, amd64asm.RCX)
-			l.NotR(false, amd64asm.R8)
-			l.RR(amd64asm.ArithAnd, false, amd64asm.RAX, amd64asm.R8) // cval &^ seg
+			l.ld(asm.RDX, 1)
+			l.AndI32(asm.RDX, 31)
+			l.ld(asm.RAX, 2)
+			l.MovR(false, asm.RCX, asm.RAX)
+			l.ShiftI(asm.ScalarShr, false, asm.RCX, 8)
+			l.AndI32(asm.RCX, 31) // seg
+			l.AndI32(asm.RAX, 31)
+			l.MovR(false, asm.R8, asm.RCX)
+			l.NotR(false, asm.R8)
+			l.RR(asm.ArithAnd, false, asm.RAX, asm.R8) // cval &^ seg
 			if mode == "idx" {
-				l.RR(amd64asm.ArithAnd, false, amd64asm.RDX, amd64asm.R8) // bval &^ seg
+				l.RR(asm.ArithAnd, false, asm.RDX, asm.R8) // bval &^ seg
 			}
-			l.RR(amd64asm.ArithAnd, false, amd64asm.RCX, amd64asm.RSI) // minLane
-			l.RR(amd64asm.ArithOr, false, amd64asm.RAX, amd64asm.RCX)  // maxLane
-			beyond := amd64asm.G
+			l.RR(asm.ArithAnd, false, asm.RCX, asm.RSI) // minLane
+			l.RR(asm.ArithOr, false, asm.RAX, asm.RCX)  // maxLane
+			beyond := asm.G
 			switch mode {
 			case "up":
-				l.NegR(false, amd64asm.RDX)
-				l.RR(amd64asm.ArithAdd, false, amd64asm.RDX, amd64asm.RSI)
-				beyond = amd64asm.L
+				l.NegR(false, asm.RDX)
+				l.RR(asm.ArithAdd, false, asm.RDX, asm.RSI)
+				beyond = asm.L
 			case "down":
-				l.RR(amd64asm.ArithAdd, false, amd64asm.RDX, amd64asm.RSI)
+				l.RR(asm.ArithAdd, false, asm.RDX, asm.RSI)
 			case "bfly":
-				l.RR(amd64asm.ArithXor, false, amd64asm.RDX, amd64asm.RSI)
+				l.RR(asm.ArithXor, false, asm.RDX, asm.RSI)
 			default:
-				l.RR(amd64asm.ArithOr, false, amd64asm.RDX, amd64asm.RCX)
+				l.RR(asm.ArithOr, false, asm.RDX, asm.RCX)
 			}
-			l.MovI32(amd64asm.RCX, 0)
-			l.RR(amd64asm.ArithCmp, false, amd64asm.RDX, amd64asm.RAX)
-			l.CmovR(beyond, false, amd64asm.RDX, amd64asm.RSI)
+			l.MovI32(asm.RCX, 0)
+			l.RR(asm.ArithCmp, false, asm.RDX, asm.RAX)
+			l.CmovR(beyond, false, asm.RDX, asm.RSI)
 			if len(out) == 2 {
-				l.cond(beyond^1, amd64asm.RAX)
-				l.st(1, amd64asm.RAX)
+				l.cond(beyond^1, asm.RAX)
+				l.st(1, asm.RAX)
 			}
-			l.AndI32(amd64asm.RDX, 31)
-			l.Ld32(amd64asm.RAX, amd64asm.Indexed(amd64asm.R15, amd64asm.RDX, 4, laneIn(0)))
+			l.AndI32(asm.RDX, 31)
+			l.Ld32(asm.RAX, asm.Indexed(asm.R15, asm.RDX, 4, laneIn(0)))
 			if d.Kind == ir.Row {
-				l.st(0, amd64asm.RAX)
+				l.st(0, asm.RAX)
 			}
 		})
 		g.collect(out, false)
@@ -326,35 +326,35 @@ func matchTemplate(op *ir.Op) emitter {
 		l := &laneLoop{g, in, out}
 		g.eachLane(false, func() {
 			// r8 gathers the lanes with the same value, rdx are those left
-			l.MovI32(amd64asm.R8, 0)
-			g.laneMask(amd64asm.RDX)
+			l.MovI32(asm.R8, 0)
+			g.laneMask(asm.RDX)
 			loop, next := g.NewLabel(), g.NewLabel()
-			l.ld(amd64asm.RAX, 0)
+			l.ld(asm.RAX, 0)
 			l.Bind(loop)
-			l.Bsf32(amd64asm.RCX, amd64asm.RDX)
-			m := amd64asm.Indexed(amd64asm.R15, amd64asm.RCX, 4, laneIn(0))
+			l.Bsf32(asm.RCX, asm.RDX)
+			m := asm.Indexed(asm.R15, asm.RCX, 4, laneIn(0))
 			if wide {
-				m = amd64asm.Indexed(amd64asm.R15, amd64asm.RCX, 8, laneIn(0))
+				m = asm.Indexed(asm.R15, asm.RCX, 8, laneIn(0))
 			}
-			l.RM(amd64asm.ArithCmp, wide, amd64asm.RAX, m)
-			l.J(amd64asm.NE, next)
-			l.Bts32(amd64asm.R8, amd64asm.RCX)
+			l.RM(asm.ArithCmp, wide, asm.RAX, m)
+			l.J(asm.NE, next)
+			l.Bts32(asm.R8, asm.RCX)
 			l.Bind(next)
-			l.Blsr32(amd64asm.RDX, amd64asm.RDX)
-			l.J(amd64asm.NE, loop)
+			l.Blsr32(asm.RDX, asm.RDX)
+			l.J(asm.NE, loop)
 			if all {
-				g.laneMask(amd64asm.RDX)
-				l.MovI32(amd64asm.RCX, 0)
-				l.MovI32(amd64asm.RAX, 1)
-				l.RR(amd64asm.ArithCmp, false, amd64asm.R8, amd64asm.RDX)
-				l.CmovR(amd64asm.NE, false, amd64asm.R8, amd64asm.RCX)
-				l.CmovR(amd64asm.NE, false, amd64asm.RAX, amd64asm.RCX)
+				g.laneMask(asm.RDX)
+				l.MovI32(asm.RCX, 0)
+				l.MovI32(asm.RAX, 1)
+				l.RR(asm.ArithCmp, false, asm.R8, asm.RDX)
+				l.CmovR(asm.NE, false, asm.R8, asm.RCX)
+				l.CmovR(asm.NE, false, asm.RAX, asm.RCX)
 				if len(out) == 2 {
-					l.st(1, amd64asm.RAX)
+					l.st(1, asm.RAX)
 				}
 			}
 			if d.Kind == ir.Row {
-				l.st(0, amd64asm.R8)
+				l.st(0, asm.R8)
 			}
 		})
 		g.collect(out, false)
@@ -369,50 +369,50 @@ func reduxTemplate(op *ir.Op) emitter {
 	if !known(op) || d.Kind != ir.Row || !alike(32, d) || !a.Reg() || a.Class != ir.W32 || typ[0] == 'f' || what == "" {
 		return nil
 	}
-	cc := amd64asm.B
+	cc := asm.B
 	if typ == "s32" {
-		cc = amd64asm.L
+		cc = asm.L
 	}
 	if what == "max" {
-		cc = amd64asm.A
+		cc = asm.A
 		if typ == "s32" {
-			cc = amd64asm.G
+			cc = asm.G
 		}
 	}
 	return func(g *gen) {
 		g.together(op)
 		g.stage(0, a)
 		l := &laneLoop{g, []*ir.Arg{a}, nil}
-		g.laneMask(amd64asm.RDX)
+		g.laneMask(asm.RDX)
 		done := g.NewLabel()
-		g.Test32(amd64asm.RDX, amd64asm.RDX)
-		g.J(amd64asm.E, done)
-		g.Bsf32(amd64asm.RDX, amd64asm.RDX)
-		g.Ld32(amd64asm.R8, amd64asm.Indexed(amd64asm.R15, amd64asm.RDX, 4, laneIn(0)))
+		g.Test32(asm.RDX, asm.RDX)
+		g.J(asm.E, done)
+		g.Bsf32(asm.RDX, asm.RDX)
+		g.Ld32(asm.R8, asm.Indexed(asm.R15, asm.RDX, 4, laneIn(0)))
 		if what == "add" || what == "xor" {
-			g.MovI32(amd64asm.R8, 0)
+			g.MovI32(asm.R8, 0)
 		}
 		g.Bind(done)
 		g.eachLane(false, func() {
-			l.ld(amd64asm.RAX, 0)
+			l.ld(asm.RAX, 0)
 			switch what {
 			case "add":
-				l.RR(amd64asm.ArithAdd, false, amd64asm.R8, amd64asm.RAX)
+				l.RR(asm.ArithAdd, false, asm.R8, asm.RAX)
 			case "and":
-				l.RR(amd64asm.ArithAnd, false, amd64asm.R8, amd64asm.RAX)
+				l.RR(asm.ArithAnd, false, asm.R8, asm.RAX)
 			case "or":
-				l.RR(amd64asm.ArithOr, false, amd64asm.R8, amd64asm.RAX)
+				l.RR(asm.ArithOr, false, asm.R8, asm.RAX)
 			case "xor":
-				l.RR(amd64asm.ArithXor, false, amd64asm.R8, amd64asm.RAX)
+				l.RR(asm.ArithXor, false, asm.R8, asm.RAX)
 			default:
-				l.RR(amd64asm.ArithCmp, false, amd64asm.RAX, amd64asm.R8)
-				l.CmovR(cc, false, amd64asm.R8, amd64asm.RAX)
+				l.RR(asm.ArithCmp, false, asm.RAX, asm.R8)
+				l.CmovR(cc, false, asm.R8, asm.RAX)
 			}
 		})
 		for p := range g.each(d) {
 			g.pin()
 			z, o := g.dst(d, p)
-			g.V(amd64asm.BroadcastDR, o, z, 0, amd64asm.R8)
+			g.V(asm.BroadcastDR, o, z, 0, asm.R8)
 		}
 	}
 }
@@ -425,18 +425,18 @@ func electTemplate(op *ir.Op) emitter {
 	}
 	return func(g *gen) {
 		g.together(op)
-		g.laneMask(amd64asm.RDX)
-		g.MovI32(amd64asm.RAX, 0)
-		g.Bsf32(amd64asm.RDX, amd64asm.RDX)
-		g.Bts32(amd64asm.RAX, amd64asm.RDX)
+		g.laneMask(asm.RDX)
+		g.MovI32(asm.RAX, 0)
+		g.Bsf32(asm.RDX, asm.RDX)
+		g.Bts32(asm.RAX, asm.RDX)
 		if d.Second != nil {
-			g.setPred(d.Second, amd64asm.RAX)
+			g.setPred(d.Second, asm.RAX)
 		}
 		if d.Kind == ir.Row {
 			for p := range g.each(d) {
 				g.pin()
 				z, o := g.dst(d, p)
-				g.V(amd64asm.BroadcastDR, o, z, 0, amd64asm.RDX)
+				g.V(asm.BroadcastDR, o, z, 0, asm.RDX)
 			}
 		}
 	}

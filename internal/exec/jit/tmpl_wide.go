@@ -3,7 +3,7 @@ package jit
 import (
 	"golang.org/x/sys/cpu"
 
-	a64 "github.com/gocuda/cuda/internal/exec/jit/amd64asm"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -17,14 +17,14 @@ func wide128(a *ir.Arg) bool { return a != nil && a.Kind == ir.Row && a.Class ==
 
 // rowBase puts the frame's address, 16 bytes on for each lane, into a register: what rowMem of a 128-bit row is for lane 0 is then this lane's.
 func (l *laneLoop) rowBase(to uint8) {
-	l.MovR(true, to, a64.RSI)
-	l.ShiftI(a64.ScalarShl, true, to, 4)
-	l.Add(to, a64.RBX)
+	l.MovR(true, to, asm.RSI)
+	l.ShiftI(asm.ScalarShl, true, to, 4)
+	l.Add(to, asm.RBX)
 }
 
 // wideHalf is a 64-bit half of the lane's value, with the address from rowBase in a register.
-func wideHalf(base uint8, a *ir.Arg, half int) a64.Mem {
-	return a64.At(base, int32(a.Ref.Off)+int32(8*half))
+func wideHalf(base uint8, a *ir.Arg, half int) asm.Mem {
+	return asm.At(base, int32(a.Ref.Off)+int32(8*half))
 }
 
 // wideParts are the elements of a vector that stands for 128 bits: two of 64 or four of 32.
@@ -49,10 +49,10 @@ func wideMove(op *ir.Op) emitter {
 	switch {
 	case wide128(d) && wide128(a):
 		return byLanes(nil, nil, func(l *laneLoop) {
-			l.rowBase(a64.RDX)
+			l.rowBase(asm.RDX)
 			for h := range 2 {
-				l.Ld(a64.RAX, wideHalf(a64.RDX, a, h))
-				l.St(wideHalf(a64.RDX, d, h), a64.RAX)
+				l.Ld(asm.RAX, wideHalf(asm.RDX, a, h))
+				l.St(wideHalf(asm.RDX, d, h), asm.RAX)
 			}
 		})
 	case wide128(d):
@@ -61,13 +61,13 @@ func wideMove(op *ir.Op) emitter {
 			return nil
 		}
 		return byLanes(in, nil, func(l *laneLoop) {
-			l.rowBase(a64.RDX)
+			l.rowBase(asm.RDX)
 			step := 16 / len(in)
 			for i := range in {
-				l.ld(a64.RAX, i)
-				m := wideHalf(a64.RDX, d, 0)
+				l.ld(asm.RAX, i)
+				m := wideHalf(asm.RDX, d, 0)
 				m.Disp += int32(i * step)
-				l.StR(step == 8, m, a64.RAX)
+				l.StR(step == 8, m, asm.RAX)
 			}
 		})
 	case wide128(a):
@@ -76,16 +76,16 @@ func wideMove(op *ir.Op) emitter {
 			return nil
 		}
 		return byLanes(nil, out, func(l *laneLoop) {
-			l.rowBase(a64.RDX)
+			l.rowBase(asm.RDX)
 			step := 16 / len(out)
 			for i, e := range out {
 				if e.Kind != ir.Row {
 					continue
 				}
-				m := wideHalf(a64.RDX, a, 0)
+				m := wideHalf(asm.RDX, a, 0)
 				m.Disp += int32(i * step)
-				l.LdR(step == 8, a64.RAX, m)
-				l.st(i, a64.RAX)
+				l.LdR(step == 8, asm.RAX, m)
+				l.st(i, asm.RAX)
 			}
 		})
 	}
@@ -99,11 +99,11 @@ func wideLoad(op *ir.Op) emitter {
 		return nil
 	}
 	return laneMemory([]laneAccess{x}, nil, nil, func(l *laneLoop, _ int, disp int32) {
-		l.Ld(a64.RAX, a64.At(a64.R8, disp))
-		l.Ld(a64.RCX, a64.At(a64.R8, disp+8))
-		l.rowBase(a64.RDX)
-		l.St(wideHalf(a64.RDX, d, 0), a64.RAX)
-		l.St(wideHalf(a64.RDX, d, 1), a64.RCX)
+		l.Ld(asm.RAX, asm.At(asm.R8, disp))
+		l.Ld(asm.RCX, asm.At(asm.R8, disp+8))
+		l.rowBase(asm.RDX)
+		l.St(wideHalf(asm.RDX, d, 0), asm.RAX)
+		l.St(wideHalf(asm.RDX, d, 1), asm.RCX)
 	})
 }
 
@@ -114,10 +114,10 @@ func wideStore(op *ir.Op) emitter {
 		return nil
 	}
 	return laneMemory([]laneAccess{x}, nil, nil, func(l *laneLoop, _ int, disp int32) {
-		l.rowBase(a64.RDX)
+		l.rowBase(asm.RDX)
 		for h := range 2 {
-			l.Ld(a64.RAX, wideHalf(a64.RDX, v, h))
-			l.St(a64.At(a64.R8, disp+int32(8*h)), a64.RAX)
+			l.Ld(asm.RAX, wideHalf(asm.RDX, v, h))
+			l.St(asm.At(asm.R8, disp+int32(8*h)), asm.RAX)
 		}
 	})
 }
@@ -144,29 +144,29 @@ func wideAtom(op *ir.Op) emitter {
 		return nil
 	}
 	return laneMemory([]laneAccess{x}, nil, nil, func(l *laneLoop, _ int, disp int32) {
-		m := a64.At(a64.R8, disp)
-		l.St(inContext(offScratch), a64.RBX)
-		l.rowBase(a64.RCX)
+		m := asm.At(asm.R8, disp)
+		l.St(inContext(offScratch), asm.RBX)
+		l.rowBase(asm.RCX)
 		if what == "cas" {
-			l.Ld(a64.RAX, wideHalf(a64.RCX, b, 0))
-			l.Ld(a64.RDX, wideHalf(a64.RCX, b, 1))
+			l.Ld(asm.RAX, wideHalf(asm.RCX, b, 0))
+			l.Ld(asm.RDX, wideHalf(asm.RCX, b, 1))
 		} else { // as a first guess
-			l.Ld(a64.RAX, m)
-			l.Ld(a64.RDX, a64.At(a64.R8, disp+8))
+			l.Ld(asm.RAX, m)
+			l.Ld(asm.RDX, asm.At(asm.R8, disp+8))
 		}
-		l.Ld(a64.RBX, wideHalf(a64.RCX, v, 0))
-		l.Ld(a64.RCX, wideHalf(a64.RCX, v, 1))
+		l.Ld(asm.RBX, wideHalf(asm.RCX, v, 0))
+		l.Ld(asm.RCX, wideHalf(asm.RCX, v, 1))
 		again := l.NewLabel()
 		l.Bind(again)
 		l.LockCmpxchg16(m)
 		if what == "exch" {
-			l.J(a64.NE, again)
+			l.J(asm.NE, again)
 		}
-		l.Ld(a64.RBX, inContext(offScratch))
+		l.Ld(asm.RBX, inContext(offScratch))
 		if d.Kind == ir.Row {
-			l.rowBase(a64.RCX)
-			l.St(wideHalf(a64.RCX, d, 0), a64.RAX)
-			l.St(wideHalf(a64.RCX, d, 1), a64.RDX)
+			l.rowBase(asm.RCX)
+			l.St(wideHalf(asm.RCX, d, 0), asm.RAX)
+			l.St(wideHalf(asm.RCX, d, 1), asm.RDX)
 		}
 	})
 }

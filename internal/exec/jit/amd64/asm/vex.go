@@ -1,4 +1,4 @@
-package amd64asm
+package asm
 
 // source is the last operand of a VEX instruction: a register, memory, or a place in the code.
 type source struct {

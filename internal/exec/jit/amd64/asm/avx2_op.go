@@ -1,4 +1,4 @@
-package amd64asm
+package asm
 
 // lowerings is how each vector instruction is written for AVX2. Gathers and scatters are in avx2_memory.go.
 var lowerings = map[Op]lowerFunc{

@@ -1,4 +1,4 @@
-package amd64asm
+package asm
 
 // Permutations.
 

@@ -1,4 +1,4 @@
-package amd64asm
+package asm
 
 // Arith is an operation of two operands, by its number in the encoding's first group.
 type Arith uint8

@@ -1,4 +1,4 @@
-package amd64asm
+package asm
 
 // Cond is a condition code.
 type Cond byte

@@ -1,4 +1,4 @@
-package amd64asm
+package asm
 
 // Moves, widening and narrowing, gathers and scatters of code for processors without AVX-512. Lanes that are masked off access no memory.
 

@@ -1,4 +1,4 @@
-package amd64asm
+package asm
 
 // Code for processors without AVX-512. The vocabulary stays that of AVX-512; every vector or mask instruction is written as a sequence of AVX2 instructions
 // that has the same result. Registers zmm0 to zmm31 and k0 to k7 stand in memory (a File); their halves are held in ymm registers between labels, and stored before
@@ -351,7 +351,7 @@ func (w *lowering) temp() uint8 {
 	}
 	if best < 0 {
 		if authority < 0 {
-			panic("amd64asm: no register is free")
+			panic("asm: no register is free")
 		}
 		v := int(w.phys[authority].value) - halfRegs
 		w.storeMask(uint8(v%16/2), true)

@@ -1,4 +1,4 @@
-package amd64asm
+package asm
 
 // Masks of code for processors without AVX-512.
 

@@ -1,4 +1,4 @@
-package amd64asm
+package asm
 
 // vexRR writes a VEX instruction of registers. length is L, prefix pp, space mmmmm.
 func (a *Asm) vexRR(length, prefix, space, w, op byte, reg, vvvv, rm uint8) {
@@ -8,7 +8,7 @@ func (a *Asm) vexRR(length, prefix, space, w, op byte, reg, vvvv, rm uint8) {
 // mask writes an instruction of mask registers.
 func (a *Asm) mask(length, prefix, space, w, op byte, reg, vvvv, rm uint8) {
 	if a.low != nil {
-		panic("amd64asm: a mask instruction in code for AVX2")
+		panic("asm: a mask instruction in code for AVX2")
 	}
 	a.vexRR(length, prefix, space, w, op, reg, vvvv, rm)
 }

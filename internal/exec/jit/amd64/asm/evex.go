@@ -1,4 +1,4 @@
-package amd64asm
+package asm
 
 // Opt is the vector length and masking of an EVEX instruction.
 type Opt struct {
@@ -27,7 +27,7 @@ func (o Opt) Broadcast() Opt { o.Bcast = true; return o }
 // evex writes prefix and opcode. x and b extend the operand in ModRM.rm; v4 is bit 4 of vvvv or of a vector index.
 func (a *Asm) evex(op Op, o Opt, reg, x, b, vvvv uint8) {
 	if a.low != nil {
-		panic("amd64asm: an EVEX instruction in code for AVX2")
+		panic("asm: an EVEX instruction in code for AVX2")
 	}
 	a.bytes(0x62,
 		(^(reg>>3)&1)<<7|(^x&1)<<6|(^b&1)<<5|(^(reg>>4)&1)<<4|op.space,

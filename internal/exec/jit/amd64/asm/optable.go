@@ -1,4 +1,4 @@
-package amd64asm
+package asm
 
 // Op is an EVEX opcode: prefix (pp), opcode space (mmm), W and opcode byte; tuple is the unit of compressed displacements.
 type Op struct {

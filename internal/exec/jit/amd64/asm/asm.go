@@ -1,8 +1,8 @@
-// Package amd64asm writes x86-64 machine code: general purpose instructions, mask registers and the EVEX (AVX-512) forms that package jit uses.
+// Package asm writes x86-64 machine code: general purpose instructions, mask registers and the EVEX (AVX-512) forms that package jit uses.
 //
 // Facts of the encoding are those of the Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 (chapters 2.1 to 2.7 and the
 // instruction pages). Operands stand in Intel's order, destination first.
-package amd64asm
+package asm
 
 import (
 	"encoding/binary"
@@ -84,7 +84,7 @@ func (a *Asm) Offset(l Label) int32 { return a.labels[l] }
 // that a does not. Neither may be one that lowers instructions (LowerToAVX2).
 func (a *Asm) Fork() Asm {
 	if a.low != nil {
-		panic("amd64asm: fork of code that is lowered")
+		panic("asm: fork of code that is lowered")
 	}
 	return Asm{labels: slices.Clone(a.labels)}
 }
@@ -134,7 +134,7 @@ func (a *Asm) Finish() ([]byte, error) {
 	for _, f := range a.fixups {
 		t := a.labels[f.label]
 		if t < 0 {
-			return nil, fmt.Errorf("amd64asm: label %d is not bound", f.label)
+			return nil, fmt.Errorf("asm: label %d is not bound", f.label)
 		}
 		d := t - int32(f.at+4) + int32(binary.LittleEndian.Uint32(a.Code[f.at:]))
 		binary.LittleEndian.PutUint32(a.Code[f.at:], uint32(d))
