@@ -1,5 +1,7 @@
 package ir
 
+import "slices"
+
 // order lays blocks out so that every loop is contiguous and, loops' back edges aside, every block follows its
 // predecessors. Engines run the split with the lowest operation first (exec.Warp), so that lanes meet again as early as this order allows;
 // with loops contiguous that is the immediate post-dominator or before, for irreducible flow too.
@@ -45,10 +47,15 @@ type orderer struct {
 type task struct {
 	blocks []int32
 	entry  int32
+	depth  int // loops around it
 }
 
+// maxLoops is how many loops inside one another are laid out one by one, each with a pass over all that is in it. What is deeper in is laid out in one pass: blocks there
+// follow their predecessors, back edges aside, but loops have gaps, and lanes meet again later than they could.
+const maxLoops = 64
+
 func (o *orderer) emit(all []int32) {
-	work := []task{{all, -1}}
+	work := []task{{blocks: all, entry: -1}}
 	for len(work) > 0 {
 		t := work[len(work)-1]
 		work = work[:len(work)-1]
@@ -61,6 +68,10 @@ func (o *orderer) emit(all []int32) {
 		for _, b := range t.blocks {
 			o.region[b] = id
 			o.index[b] = 0
+		}
+		if t.depth > maxLoops {
+			o.flat(t.entry, id)
+			continue
 		}
 		root := t.entry
 		if root < 0 {
@@ -87,9 +98,36 @@ func (o *orderer) emit(all []int32) {
 		}
 		// Components come in reverse topological order, which is the order in which to push work.
 		for i, c := range comps {
-			work = append(work, task{c, entry[i]})
+			work = append(work, task{c, entry[i], t.depth + 1})
 		}
 	}
+}
+
+// flat emits a region in the reverse of the order in which a search from its entry leaves the blocks.
+func (o *orderer) flat(entry, id int32) {
+	type frame struct {
+		b int32
+		i int
+	}
+	begin := len(o.out)
+	frames := []frame{{entry, 0}}
+	o.index[entry] = 1
+	for len(frames) > 0 {
+		f := &frames[len(frames)-1]
+		ss := o.succ[f.b]
+		if f.i == len(ss) {
+			o.out = append(o.out, f.b)
+			frames = frames[:len(frames)-1]
+			continue
+		}
+		s := ss[len(ss)-1-f.i] // as in components
+		f.i++
+		if o.region[s] == id && o.index[s] == 0 {
+			o.index[s] = 1
+			frames = append(frames, frame{s, 0})
+		}
+	}
+	slices.Reverse(o.out[begin:])
 }
 
 // components is Tarjan's algorithm, without recursion, over what can be reached from root by the region's edges, except those into its

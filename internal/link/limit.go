@@ -2,6 +2,7 @@ package link
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
@@ -16,8 +17,9 @@ const (
 // limits checks the shared memory of each kernel with what it can reach, and the constant memory of the program.
 func (p *Linked) limits() *Error {
 	var log []string
+	shared := p.shared()
 	for i := len(p.Kernels) - 1; i >= 0; i-- {
-		if n := p.shared(p.Kernels[i]); n > maxLinkedShared {
+		if n := shared(p.Kernels[i]); n > maxLinkedShared {
 			log = append(log, fmt.Sprintf("error   : Entry function '%s' uses too much shared data (0x%x bytes, 0x%x max)", p.Kernels[i].Name, n, maxLinkedShared))
 		}
 	}
@@ -36,57 +38,50 @@ func (p *Linked) limits() *Error {
 	return nil
 }
 
-// shared is the static shared memory of a kernel in bytes.
-func (p *Linked) shared(kernel *check.Func) uint64 {
-	var total check.Layout
-	uses := map[*check.Func]*uses{}
+// shared is the static shared memory of kernels in bytes.
+func (p *Linked) shared() func(kernel *check.Func) uint64 {
+	all := map[*check.Func]*uses{}
 	for _, u := range p.Units {
-		if u.uses[kernel] != nil {
-			uses = u.uses
-		}
+		maps.Copy(all, u.uses)
 	}
-	seenF, seenV := map[*check.Func]bool{kernel: true}, map[*check.Var]bool{}
-	add := func(v *check.Var) {
-		if v.Space == "shared" && !seenV[v] {
-			seenV[v] = true
-			total.Add(v)
+	usesOf := func(f *check.Func) *uses {
+		if s := all[f]; s != nil {
+			return s
 		}
+		return &uses{}
 	}
-	work := []*check.Func{kernel}
-	push := func(g *check.Func) {
-		if g.Defined && !g.Entry && !seenF[g] {
-			seenF[g] = true
-			work = append(work, g)
-		}
-	}
-	for len(work) > 0 {
-		f := work[len(work)-1]
-		work = work[:len(work)-1]
-		for _, v := range f.Locals {
-			add(v)
-		}
-		s := uses[f]
-		if s == nil {
-			for _, u := range p.Units {
-				if s = u.uses[f]; s != nil {
-					break
+	reach := check.Reach[*check.Func, *check.Var]{
+		Next: func(f *check.Func) (to []*check.Func) {
+			push := func(g *check.Func) {
+				if g.Defined && !g.Entry {
+					to = append(to, g)
 				}
 			}
-		}
-		if s == nil {
-			continue
-		}
-		for _, v := range s.vars {
-			add(p.Var(v))
-		}
-		for _, g := range s.funcs {
-			push(p.Func(g))
-		}
-		if s.indirect {
-			for _, g := range p.Taken {
-				push(g)
+			s := usesOf(f)
+			for _, g := range s.funcs {
+				push(p.Func(g))
 			}
-		}
+			if s.indirect {
+				for _, g := range p.Taken {
+					push(g)
+				}
+			}
+			return to
+		},
+		Own: func(f *check.Func) (vars []*check.Var) {
+			add := func(v *check.Var) {
+				if v.Space == "shared" {
+					vars = append(vars, v)
+				}
+			}
+			for _, v := range f.Locals {
+				add(v)
+			}
+			for _, v := range usesOf(f).vars {
+				add(p.Var(v))
+			}
+			return vars
+		},
 	}
-	return total.Size
+	return func(kernel *check.Func) uint64 { return check.SharedSize(reach.Of(kernel)) }
 }

@@ -153,6 +153,12 @@ func (x *sizeRunner) renew(t *testing.T) {
 	must(t, x.tab.MemAlloc_v2(x.ctx, &x.out, 16))
 }
 
+// room makes the kernel's memory larger.
+func (x *sizeRunner) room(t *testing.T, n uint64) {
+	t.Helper()
+	must(t, x.tab.MemAlloc_v2(x.ctx, &x.out, n))
+}
+
 // run gives the first result that is no success, and the two words that the kernel left.
 func (x *sizeRunner) run(t *testing.T, src string, threads uint32) (r driver.CUresult, low, high uint64) {
 	t.Helper()

@@ -1,6 +1,7 @@
 package jit
 
 import (
+	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -51,7 +52,19 @@ type analysis struct {
 	marks   *[]Mark      // of the code made last, for a listing; nil when none is wanted
 	plain   []bool       // by operation: what it reads and writes stands in rows, not in scalars; nil for none
 	stop    *atomic.Bool // set when the launch that wants the code ends; may be nil
+	large   *NoCodeError // set when the function is too large to be looked at further: neither live rows nor loops are known
 }
+
+// What may be done for one function. Finding what is live where, and where lanes can be apart, takes more than linear time and memory in the worst case, which compiled
+// code comes nowhere near.
+const (
+	maxLiveWords = 1 << 25 // of the sets of live rows
+	maxLiveWork  = 1 << 30 // words looked at until the sets are complete
+	maxEntries   = 1 << 21 // rows live at the begin of blocks, all together
+	maxWork      = 1 << 24 // operations and blocks looked at to find shapes and lanes that are apart
+	maxWaits     = 1 << 20 // places where lanes can wait that branches jump over, all together
+	maxRestarts  = 16      // times that code is begun anew for one operation; from then on for all of its kind
+)
 
 // ends says whether an operation ends a block.
 func ends(op *ir.Op) bool {
@@ -148,7 +161,9 @@ func analyse(f *ir.Func, native []emitter, whole bool) *analysis {
 			k.falls = false
 		}
 	}
-	a.liveness()
+	if a.large = a.liveness(); a.large != nil {
+		return a
+	}
 	a.findLoops()
 	if !whole {
 		for i := range a.loops {
@@ -181,7 +196,7 @@ func (a *analysis) reads(op *ir.Op, f func(r int32)) {
 	}
 }
 
-func (a *analysis) liveness() {
+func (a *analysis) liveness() *NoCodeError {
 	ops := a.f.Ops
 	for i := range ops {
 		ops[i].Reads(a.meet)
@@ -194,6 +209,9 @@ func (a *analysis) liveness() {
 	}
 	words := int(a.rows)/64 + 1
 	nb := len(a.blocks)
+	if uint64(nb)*4*uint64(words) > maxLiveWords {
+		return &NoCodeError{Why: WhyLarge, Detail: fmt.Sprintf("%d blocks and %d rows", nb, a.rows)}
+	}
 	buf := make(rowSet, nb*4*words)
 	take := func() rowSet { s := buf[:words:words]; buf = buf[words:]; return s }
 	gen, kill := make([]rowSet, nb), make([]rowSet, nb)
@@ -212,10 +230,14 @@ func (a *analysis) liveness() {
 		}
 		copy(k.in, gen[b])
 	}
+	work := 0
 	for again := true; again; {
 		again = false
 		for b := nb - 1; b >= 0; b-- {
 			k := &a.blocks[b]
+			if work += (len(k.succ) + 1) * words; work > maxLiveWork {
+				return &NoCodeError{Why: WhyLarge, Detail: fmt.Sprintf("live rows of %d blocks", nb)}
+			}
 			for _, s := range k.succ {
 				for w, x := range a.blocks[s].in {
 					k.out[w] |= x
@@ -229,6 +251,7 @@ func (a *analysis) liveness() {
 			}
 		}
 	}
+	return nil
 }
 
 // dying returns, for each operation of a block, the rows that nothing reads after it though the operation reads or writes them.
@@ -269,19 +292,22 @@ func (a *analysis) findLoops() {
 			}
 		}
 	}
-	var open []int32 // last blocks of loops that began before and have not ended
+	var open []int32 // last blocks of loops that began before and have not ended, the first to end last
 	for h := range a.blocks {
 		e, ok := last[int32(h)]
 		if !ok {
 			continue
 		}
-		open = slices.DeleteFunc(open, func(e2 int32) bool { return e2 < int32(h) })
-		inner := !slices.ContainsFunc(open, func(e2 int32) bool { return e2 < e })
+		for len(open) > 0 && open[len(open)-1] < int32(h) {
+			open = open[:len(open)-1]
+		}
+		inner := len(open) == 0 || open[len(open)-1] >= e
 		for b := int32(h) + 1; b <= e && inner; b++ {
 			_, other := last[b]
 			inner = !other
 		}
-		open = append(open, e)
+		at, _ := slices.BinarySearchFunc(open, e, func(x, e int32) int { return int(e - x) })
+		open = slices.Insert(open, at, e)
 		if !inner {
 			continue
 		}

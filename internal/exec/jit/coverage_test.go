@@ -214,7 +214,13 @@ func (c *coverage) kernel(t *testing.T, module string, k *ir.Kernel) {
 			break
 		}
 		var one, two *ctaCode
-		known := func() *values { return evaluate(a, dims, make([]bool, len(f.Ops))) }
+		known := func() *values {
+			v, err := evaluate(a, dims, make([]bool, len(f.Ops)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
 		if one, err = generateCTA(k, a, known(), ctaOptions{}); err == nil && dims[0] == 256 {
 			two, err = generateCTA(k, a, known(), ctaOptions{apart: true})
 			if err == nil && (!bytes.Equal(one.text, two.text) || !slices.Equal(one.points, two.points) || one.entries != two.entries || one.skip != two.skip || one.start != two.start) {

@@ -60,6 +60,9 @@ type ctaCode struct {
 // ctaForms are operations whose templates rely on nothing that CTA code does not provide.
 func ctaReady(k *ir.Kernel, a *analysis) *NoCodeError {
 	f := k.Funcs[0]
+	if a.large != nil {
+		return a.large
+	}
 	if len(k.Funcs) != 1 {
 		return &NoCodeError{Why: WhyScheduler, Detail: "it calls functions"}
 	}

@@ -138,8 +138,11 @@ func (c *code) generateCTA(key ctaKey, stop *atomic.Bool) (*ctaCode, error) {
 	a := s.analysis
 	a.stop = stop
 	defer func() { a.stop = nil }()
-	for {
-		val := evaluate(a, key.dims, slices.Clone(s.deny))
+	for try := 0; ; try++ {
+		val, err := evaluate(a, key.dims, slices.Clone(s.deny))
+		if err != nil {
+			return nil, err
+		}
 		cc, err := generateCTA(c.k, a, val, ctaOptions{key.count, c.e.probe != 0, c.e.isa, apart(a, c.e.isa)})
 		var no *NoCodeError
 		if !errors.As(err, &no) || no.Why != WhyScalar && no.Why != WhyRegisters {
@@ -153,6 +156,11 @@ func (c *code) generateCTA(key ctaKey, stop *atomic.Bool) (*ctaCode, error) {
 			return nil, err
 		}
 		a.plain[i] = true
+		for j := range a.plain { // whatever is alike would be the next
+			if try >= maxRestarts && a.f.Ops[j].Opcode() == a.f.Ops[i].Opcode() {
+				a.plain[j] = true
+			}
+		}
 		c.note(&s.falls, no)
 	}
 }

@@ -221,7 +221,10 @@ func (c *code) Kernel() *ir.Kernel { return c.k }
 
 // generate compiles a function. Operations that cannot be done are left to the interpreter.
 func (c *code) generate(f *function, full bool) (text []byte, entry []int32, err error) {
-	for {
+	if f.analysis.large != nil {
+		return nil, nil, f.analysis.large
+	}
+	for try := 0; ; try++ {
 		text, entry, err = generate(f.analysis, full, c.e.isa)
 		var no *NoCodeError
 		if !errors.As(err, &no) {
@@ -231,6 +234,11 @@ func (c *code) generate(f *function, full bool) (text []byte, entry []int32, err
 		for _, i := range no.Ops {
 			left = left || native[i] != nil
 			native[i] = nil
+			for j := range native { // whatever is alike would be the next
+				if try >= maxRestarts && f.f.Ops[j].Opcode() == f.f.Ops[i].Opcode() {
+					native[j] = nil
+				}
+			}
 		}
 		if !left {
 			return text, entry, err

@@ -15,13 +15,14 @@ const (
 	WhyFrames                 // whole blocks: their registers take more memory than is given at once
 	WhyStops                  // whole blocks: they stopped too often before their end
 	WhyShapes                 // whole blocks: the kernel was launched with too many block shapes
+	WhyLarge                  // its blocks times its values, or the like, are too many
 	whyCount
 )
 
 func (w Why) String() string {
 	return [...]string{
 		"the kernel needs the scheduler", "needs instructions that the processor does not have", "needs more registers than there are", "takes no values that are kept as scalars",
-		"no executable memory", "the registers of a block take too much memory", "stopped too often before the end", "too many block shapes",
+		"no executable memory", "the registers of a block take too much memory", "stopped too often before the end", "too many block shapes", "too large",
 	}[w]
 }
 

@@ -1,6 +1,9 @@
 package jit
 
 import (
+	"fmt"
+	"math/bits"
+
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -25,10 +28,36 @@ type values struct {
 	stream   []bool // by operation: a store of each thread's own, once, to what the function does not load
 	streams  bool   // there are such
 	shadow   bool   // additions to global memory may be made later (tmpl_reduce)
+	work     int    // operations and blocks looked at
+	seen     []int32
 }
 
-func evaluate(a *analysis, dims [3]uint32, deny []bool) *values {
-	v := &values{a: a, dims: dims, deny: deny}
+// spend counts work. Too much of it, or the end of the launch, is a panic with the error of evaluate.
+func (v *values) spend(n int) {
+	if v.work += n; v.work > maxWork {
+		panic(&NoCodeError{Why: WhyLarge, Detail: fmt.Sprintf("%d blocks", len(v.a.blocks))})
+	}
+	if s := v.a.stop; s != nil && s.Load() {
+		panic(errStopped)
+	}
+}
+
+func evaluate(a *analysis, dims [3]uint32, deny []bool) (v *values, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			v, err = nil, unmade(r)
+		}
+	}()
+	entries := 0
+	for b := range a.blocks {
+		for _, x := range a.blocks[b].in {
+			entries += bits.OnesCount64(x)
+		}
+	}
+	if entries > maxEntries {
+		return nil, &NoCodeError{Why: WhyLarge, Detail: fmt.Sprintf("%d rows are live at the begin of %d blocks", entries, len(a.blocks))}
+	}
+	v = &values{a: a, dims: dims, deny: deny}
 	v.warps = int(dims[0]*dims[1]*dims[2]+31) / 32
 	n := len(a.f.Ops)
 	v.inBlock = make([]int32, n)
@@ -47,7 +76,29 @@ func evaluate(a *analysis, dims [3]uint32, deny []bool) *values {
 	v.shadow = shadows(a.f, v.unread)
 	v.solve()
 	v.findStreams()
-	return v
+	return v, v.manyWaits()
+}
+
+// manyWaits is an error when branches jump over too many places where lanes can wait: each has code for every one of them.
+func (v *values) manyWaits() error {
+	blocks := v.a.blocks
+	count := make([]int, len(blocks)+1)
+	for b := range blocks {
+		count[b+1] = count[b]
+		if v.pending[b] >= 0 {
+			count[b+1]++
+		}
+	}
+	n := 0
+	for b := range blocks {
+		for _, t := range blocks[b].succ {
+			n += max(0, count[t]-count[b+1])
+		}
+	}
+	if n > maxWaits {
+		return &NoCodeError{Why: WhyLarge, Detail: fmt.Sprintf("branches over %d places where lanes can wait", n)}
+	}
+	return nil
 }
 
 // streamBytes is how much a launch must store for it to go past the caches.
@@ -127,6 +178,7 @@ func (v *values) solve() {
 	for {
 		for again := true; again; {
 			again = false
+			v.spend(len(v.ops))
 			for i := range v.ops {
 				if len(v.ops[i].defs) == 0 || v.dead[i] {
 					continue
@@ -153,6 +205,7 @@ func (v *values) solve() {
 			}
 		}
 		grew := false
+		v.spend(len(v.a.blocks))
 		for b := range v.a.blocks {
 			k := &v.a.blocks[b]
 			i := k.end - 1
@@ -186,20 +239,24 @@ func (v *values) part(b int32, post []int32) {
 		end = post[end]
 	}
 	work := append([]int32(nil), v.a.blocks[b].succ...)
-	seen := map[int32]bool{}
+	if v.seen == nil {
+		v.seen = make([]int32, len(v.a.blocks))
+	}
+	stamp := 2*b + 1 // in seen: of the blocks that this search has come to
 	for len(work) > 0 {
 		x := work[len(work)-1]
 		work = work[:len(work)-1]
-		if x == end || seen[x] {
+		if x == end || v.seen[x] == stamp {
 			continue
 		}
 		if end >= 0 && x > end { // the layout is not that of a reducible graph
 			end = -1
 			work = append(work[:0], v.a.blocks[b].succ...)
-			clear(seen)
+			stamp++
 			continue
 		}
-		seen[x] = true
+		v.spend(1)
+		v.seen[x] = stamp
 		v.apart[x] = true
 		work = append(work, v.a.blocks[x].succ...)
 	}
@@ -223,6 +280,7 @@ func (v *values) findPending(parted []bool) {
 	count := make([]int32, len(blocks)+1)
 	for again := true; again; {
 		again = false
+		v.spend(len(blocks))
 		for b := range blocks {
 			count[b+1] = count[b]
 			if at[b] {
@@ -315,6 +373,7 @@ func (v *values) postDominators() []int32 {
 	dom[exit] = exit
 	for again := true; again; {
 		again = false
+		v.spend(len(order))
 		for j := len(order) - 2; j >= 0; j-- {
 			b := order[j]
 			next := int32(-1)
@@ -326,15 +385,15 @@ func (v *values) postDominators() []int32 {
 					next = s
 					return
 				}
-				x, y := next, s
-				for x != y {
-					for num[x] < num[y] {
+				x, y, steps := next, s, 0
+				for ; x != y; steps++ {
+					if num[x] < num[y] {
 						x = dom[x]
-					}
-					for num[y] < num[x] {
+					} else {
 						y = dom[y]
 					}
 				}
+				v.spend(steps)
 				next = x
 			}
 			for _, s := range succ(b) {

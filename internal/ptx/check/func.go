@@ -7,8 +7,9 @@ import (
 
 // funcUses is what a function refers to, for the limit on static shared memory.
 type funcUses struct {
-	shared map[*Var]bool
-	calls  map[*Func]bool
+	shared []*Var // its own too
+	calls  []*Func
+	seen   map[any]bool // while the function is checked
 }
 
 // function declares or defines an entry or a function.
@@ -114,7 +115,13 @@ func (c *checker) function(d *ptx.Func) {
 			c.paramLimit(f, d)
 		}
 		c.frameLimit(f, d)
+		for _, v := range f.Locals {
+			if v.Space == "shared" {
+				c.uses.shared = append(c.uses.shared, v)
+			}
+		}
 		f.uses, c.uses = c.uses, funcUses{}
+		f.uses.seen = nil
 	}
 	c.scope, c.fn = outer, nil
 }
@@ -472,21 +479,28 @@ func (c *checker) prototype(d *ptx.CallPrototype) {
 	c.table(d.Pos, &Table{Name: d.Name, Pos: d.Pos, Proto: p})
 }
 
-func (c *checker) useFunc(f *Func) {
-	if c.uses.calls == nil {
-		c.uses.calls = map[*Func]bool{}
+// use says whether something is used for the first time in the function in hand.
+func (c *checker) use(x any) bool {
+	if c.uses.seen[x] {
+		return false
 	}
-	c.uses.calls[f] = true
+	if c.uses.seen == nil {
+		c.uses.seen = map[any]bool{}
+	}
+	c.uses.seen[x] = true
+	return true
+}
+
+func (c *checker) useFunc(f *Func) {
+	if c.use(f) {
+		c.uses.calls = append(c.uses.calls, f)
+	}
 }
 
 func (c *checker) useVar(v *Var) {
-	if v.Space != "shared" || v.Func != nil {
-		return
+	if v.Space == "shared" && v.Func == nil && c.use(v) {
+		c.uses.shared = append(c.uses.shared, v)
 	}
-	if c.uses.shared == nil {
-		c.uses.shared = map[*Var]bool{}
-	}
-	c.uses.shared[v] = true
 }
 
 // paramSpace refuses what a .param variable of a body cannot be: a vector, or a scalar of a packed type (words of ptxas 13.0).

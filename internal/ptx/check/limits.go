@@ -27,36 +27,37 @@ func (c *checker) paramLimit(f *Func, d *ptx.Func) {
 	}
 }
 
-// frameLimit checks what each thread keeps for a function: its variables in local memory, and its parameters and those of its calls, which the ABI passes on the
-// stack when registers do not hold them. All have to fit into the local memory of a thread.
+// frameLimit checks what each thread keeps for a function: its variables in local memory, and its parameters, which the ABI passes on the stack when registers do not hold
+// them. Both have to fit into the local memory of a thread. The parameters of a body are those of its calls, of which a function may have any number.
 func (c *checker) frameLimit(f *Func, d *ptx.Func) {
-	var local, param Layout
-	if !f.Entry {
-		for _, v := range f.Params {
-			param.Add(v)
-		}
-		for _, v := range f.Returns {
-			param.Add(v)
+	kind := "Function"
+	if f.Entry {
+		kind = "Entry function"
+	}
+	fits := func(n uint64, what string) {
+		if n > MaxLocal {
+			c.errorf(d.Body.EndPos, Limit, "%s '%s' uses too much %s (0x%x bytes, 0x%x max)", kind, f.Name, what, n, MaxLocal)
 		}
 	}
+	var local, formal Layout
+	if !f.Entry {
+		for _, list := range [][]*Var{f.Params, f.Returns} {
+			for _, v := range list {
+				formal.Add(v)
+			}
+		}
+	}
+	widest := uint64(0)
 	for _, v := range f.Locals {
 		switch v.Space {
 		case "local":
 			local.Add(v)
 		case "param":
-			param.Add(v)
+			widest = max(widest, v.Size)
 		}
 	}
-	kind := "Function"
-	if f.Entry {
-		kind = "Entry function"
-	}
-	if local.Size > MaxLocal {
-		c.errorf(d.Body.EndPos, Limit, "%s '%s' uses too much local data (0x%x bytes, 0x%x max)", kind, f.Name, local.Size, MaxLocal)
-	}
-	if param.Size > MaxLocal {
-		c.errorf(d.Body.EndPos, Limit, "%s '%s' uses too much parameter space (0x%x bytes, 0x%x max).", kind, f.Name, param.Size, MaxLocal)
-	}
+	fits(local.Size, "local data")
+	fits(max(formal.Size, widest), "parameter space")
 }
 
 // limits checks the amounts of constant memory and of static shared memory.
@@ -77,53 +78,46 @@ func (c *checker) limits() {
 	if !c.shared {
 		return
 	}
+	reach := Reach[*Func, *Var]{Next: func(f *Func) []*Func { return f.uses.calls }, Own: func(f *Func) []*Var { return f.uses.shared }}
+	type listKey struct {
+		first **Var
+		n     int
+	}
+	sizes := map[listKey]uint64{} // kernels may share a list
 	for _, f := range c.m.Funcs {
 		if !f.Entry || !f.Defined {
 			continue
 		}
-		if size := c.sharedSize(f); size > limit {
+		vars := reach.Of(f)
+		if len(vars) == 0 {
+			continue
+		}
+		key := listKey{&vars[0], len(vars)}
+		size, ok := sizes[key]
+		if !ok {
+			size = SharedSize(vars)
+			sizes[key] = size
+		}
+		if size > limit {
 			c.report(&Error{Kind: Limit, Text: fmt.Sprintf("Entry function '%s' uses too much shared data (0x%x bytes, 0x%x max)", f.Name, size, limit)})
 		}
 	}
 }
 
-// sharedSize is the static shared memory of an entry and what it can reach.
-func (c *checker) sharedSize(entry *Func) uint64 {
-	seen := map[*Func]bool{entry: true}
-	var vars []*Var
-	var unsized uint64 // the alignment of dynamic shared memory
-	use := map[*Var]bool{}
-	for work := []*Func{entry}; len(work) > 0; {
-		f := work[len(work)-1]
-		work = work[:len(work)-1]
-		for _, v := range f.Locals {
-			if v.Space == "shared" {
-				vars = append(vars, v)
-			}
-		}
-		for v := range f.uses.shared {
-			switch {
-			case use[v]:
-			case v.Size == 0:
-				unsized = max(unsized, v.Align)
-			case v.Linkage != ptx.LinkExtern:
-				vars = append(vars, v)
-			}
-			use[v] = true
-		}
-		for g := range f.uses.calls {
-			if !seen[g] {
-				seen[g] = true
-				work = append(work, g)
-			}
-		}
-	}
+// SharedSize is the static shared memory that variables take, up to where dynamic shared memory begins.
+func SharedSize(vars []*Var) uint64 {
+	vars = slices.Clone(vars)
 	SortShared(vars)
-	var l Layout
+	var l, unsized Layout
 	for _, v := range vars {
-		l.Add(v)
+		switch {
+		case v.Size == 0:
+			unsized.Pad(v.Align)
+		case v.Linkage != ptx.LinkExtern:
+			l.Add(v)
+		}
 	}
-	l.Pad(unsized)
+	l.Pad(unsized.Align)
 	return l.Size
 }
 
