@@ -11,20 +11,8 @@ import (
 	"github.com/gocuda/cuda/cudatest"
 )
 
-// graphs skips a test where the device has no graphs.
-func graphs(t *testing.T, c *cuda.Context) {
-	t.Helper()
-	g, err := c.NewGraph()
-	if errors.Is(err, cuda.ErrNotSupported) {
-		t.Skipf("the device has no graphs: %v", err)
-	}
-	check(t, err)
-	check(t, g.Close())
-}
-
 func TestCapture(t *testing.T) {
 	c := cudatest.Open(t)
-	graphs(t, c)
 	s := cudatest.Stream(t, c, cuda.StreamOptions{NonBlocking: true})
 	k := cudatest.Kernel(t, c, kernelsPTX, "addbias")
 	x := cudatest.Alloc[uint32](t, c, 4)
@@ -81,7 +69,6 @@ func TestCapture(t *testing.T) {
 
 func TestGraphNodes(t *testing.T) {
 	c := cudatest.Open(t)
-	graphs(t, c)
 	s := cudatest.Stream(t, c, cuda.StreamOptions{NonBlocking: true})
 	m := cudatest.Load(t, c, kernelsPTX)
 	fill, err := m.Kernel("fill")
@@ -172,7 +159,6 @@ func TestGraphNodes(t *testing.T) {
 
 func TestGraphUpdate(t *testing.T) {
 	c := cudatest.Open(t)
-	graphs(t, c)
 	s := cudatest.Stream(t, c, cuda.StreamOptions{NonBlocking: true})
 	k := cudatest.Kernel(t, c, kernelsPTX, "fill")
 	x := cudatest.Alloc[uint32](t, c, 3)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocuda/cuda/cu"
 	jitengine "github.com/gocuda/cuda/internal/exec/jit"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 const latencyPTX = `
@@ -53,7 +54,7 @@ func onEngines(t testing.TB, run func(name string, f func(testing.TB)), f func(t
 			if engine == "jit" {
 				var none *jitengine.UnavailableError
 				if _, err := jitengine.New(""); errors.As(err, &none) {
-					t.Skip(err)
+					skip.Without(t, skip.MachineCode, err)
 				}
 			}
 			t.Setenv("GOCUDA_ENGINE", engine)
@@ -126,8 +127,8 @@ func latencyLaunches(t testing.TB, c *Context) []struct {
 
 // A launch on the software device allocates nothing once the kernel has run, whatever number of processors there is to run it.
 func TestSoftwareLaunchAllocates(t *testing.T) {
-	if raceEnabled {
-		t.Skip("sync.Pool drops values under the race detector")
+	if skip.Race {
+		skip.Without(t, skip.Pools)
 	}
 	for _, processors := range []int{runtime.GOMAXPROCS(0), 1, 2, 3, 16, 64} {
 		t.Run(fmt.Sprint(processors), func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocuda/cuda/cu"
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 const argsPTX = `
@@ -96,8 +97,8 @@ func launches(t testing.TB) map[string]func() error {
 }
 
 func TestLaunchAllocates(t *testing.T) {
-	if raceEnabled {
-		t.Skip("sync.Pool drops values under the race detector")
+	if skip.Race {
+		skip.Without(t, skip.Pools)
 	}
 	for name, f := range launches(t) {
 		if n := testing.AllocsPerRun(200, func() {

@@ -16,6 +16,7 @@ import (
 	"github.com/gocuda/cuda"
 	"github.com/gocuda/cuda/cu"
 	"github.com/gocuda/cuda/cudatest"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 func TestOpen(t *testing.T) {
@@ -614,7 +615,7 @@ func TestGreenContext(t *testing.T) {
 		if !errors.As(err, &e) || e.Detail == "" {
 			t.Errorf("%v, want a detail that says what is not supported", err)
 		}
-		t.Skipf("the device has no green contexts: %v", err)
+		skip.Without(t, skip.DeviceFeature, err)
 	}
 	check(t, err)
 	n, err := g.Multiprocessors()

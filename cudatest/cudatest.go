@@ -15,6 +15,7 @@ import (
 
 	"github.com/gocuda/cuda"
 	"github.com/gocuda/cuda/internal/env"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // DeviceVariable is the environment variable that chooses where tests run: software (also when unset), driver, or auto.
@@ -27,7 +28,7 @@ func OnDriver() bool { return env.Read(nil).TestDevice == "driver" }
 func SoftwareOnly(t testing.TB) {
 	t.Helper()
 	if OnDriver() {
-		t.Skip("only for the software device; " + DeviceVariable + "=driver")
+		skip.Without(t, skip.Software, DeviceVariable+"=driver")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocuda/cuda"
 	"github.com/gocuda/cuda/cudatest"
+	"github.com/gocuda/cuda/internal/skip"
 	"github.com/gocuda/cuda/nvrtc"
 )
 
@@ -31,7 +32,7 @@ func compiler(t *testing.T) *nvrtc.Compiler {
 	t.Helper()
 	c, err := nvrtc.Open("")
 	if err != nil {
-		t.Skipf("no NVRTC library here; set %s to run this test: %v", nvrtc.PathVariable, err)
+		skip.Without(t, skip.NVRTC, "set "+nvrtc.PathVariable+": ", err)
 	}
 	return c
 }

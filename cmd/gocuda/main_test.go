@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gocuda/cuda/internal/device"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // root makes the repository's root the current folder, as the examples expect.
@@ -368,7 +369,7 @@ func TestBadInput(t *testing.T) {
 	t.Run("no driver", func(t *testing.T) {
 		if d, err := device.Open(device.Options{Kind: device.Driver}); err == nil {
 			d.Close()
-			t.Skip("there is a driver here")
+			skip.Without(t, skip.NoDriver, d)
 		}
 		args := append([]string{"run", "testdata/saxpy/saxpy.ptx", "saxpy", "--device", "driver"}, good...)
 		refused(t, args, 1, []string{"driver", "--device software"})

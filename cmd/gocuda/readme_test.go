@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 func readme(t *testing.T) string {
@@ -48,13 +50,8 @@ func TestReadmeCommands(t *testing.T) {
 
 // TestReadmeProgram compiles and runs the program that the README shows, in a folder of the repository that the compiler alone sees, with the file that it embeds.
 func TestReadmeProgram(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles a program")
-	}
-	goTool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("needs the go command")
-	}
+	skip.Short(t, "compiles a program")
+	goTool := skip.Command(t, "go")
 	root(t)
 	_, rest, ok := strings.Cut(readme(t), "```go\n")
 	program, _, ok2 := strings.Cut(rest, "```")

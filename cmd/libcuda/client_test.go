@@ -18,6 +18,7 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/env"
 	"github.com/gocuda/cuda/internal/nvidia"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // clientVariable makes the test binary a client that does what the value says.
@@ -283,9 +284,7 @@ print("passed")
 
 func TestSignalStackTakenAway(t *testing.T) {
 	library(t)
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("NOT TESTED: there is no python3")
-	}
+	skip.Command(t, "python3")
 	if out := run(t, "", nil, "python3", "-c", stacklessClient); out != "passed\n" {
 		t.Error(out)
 	}
@@ -293,9 +292,7 @@ func TestSignalStackTakenAway(t *testing.T) {
 
 func TestPython(t *testing.T) {
 	library(t)
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("NOT TESTED: there is no python3")
-	}
+	skip.Command(t, "python3")
 	for _, engine := range engines {
 		out := run(t, clientPTX, []string{"GOCUDA_ENGINE=" + engine}, "python3", "-W", "ignore::DeprecationWarning", "-c", pythonClient)
 		if out != "passed\n" {

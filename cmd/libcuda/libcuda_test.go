@@ -21,6 +21,7 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/env"
 	"github.com/gocuda/cuda/internal/nvidia"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // The test binary is also a client: a program in Go with a runtime of its own, and cgo, that opens the library by dlopen.
@@ -54,9 +55,7 @@ var built struct {
 func library(t testing.TB) string {
 	t.Helper()
 	for _, tool := range []string{"gcc", "make"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("NOT TESTED: there is no %s to build libcuda with", tool)
-		}
+		skip.Command(t, tool)
 	}
 	built.once.Do(func() {
 		if built.dir, built.err = os.MkdirTemp("", "libcuda"); built.err != nil {
@@ -86,7 +85,7 @@ func program(t testing.TB, name string, flags ...string) string {
 	return bin
 }
 
-// notHere is the exit status of a program that cannot be run.
+// notHere is the exit status of a program about hardware that the device does not have.
 const notHere = 77
 
 // run runs a program with the library in its path and returns what it printed.
@@ -96,7 +95,7 @@ func run(t testing.TB, stdin string, env []string, name string, args ...string) 
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit) && exit.ExitCode() == notHere:
-		t.Skipf("NOT TESTED: %s", out)
+		skip.Without(t, skip.DeviceFeature, out)
 	case err != nil:
 		t.Fatalf("%s: %v\n%s", filepath.Base(name), err, out)
 	}
@@ -256,7 +255,7 @@ func TestProcAddress(t *testing.T) {
 // An instrumented client works, and its own errors are still found.
 func TestAddressSanitizer(t *testing.T) {
 	if out, err := exec.Command("gcc", "-fsanitize=address", "-o", filepath.Join(t.TempDir(), "x"), "-x", "c", "/dev/null").CombinedOutput(); err != nil && bytes.Contains(out, []byte("asan")) {
-		t.Skipf("NOT TESTED: no address sanitizer: %s", out)
+		skip.Without(t, skip.Sanitizer, string(out))
 	}
 	for _, name := range []string{"memory", "launch", "callback", "errors", "threads", "graph"} {
 		bin := program(t, name, "-fsanitize=address", "-g")

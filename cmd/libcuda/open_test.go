@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // How the library is found, opened and closed, what it is without its core, and which devices it shows.
@@ -92,9 +93,7 @@ func TestEnvironment(t *testing.T) {
 
 // The header is C++ too.
 func TestHeader(t *testing.T) {
-	if _, err := exec.LookPath("g++"); err != nil {
-		t.Skip("NOT TESTED: there is no g++")
-	}
+	skip.Command(t, "g++")
 	cmd := exec.Command("g++", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Ifront", "-x", "c++", "-")
 	cmd.Stdin = strings.NewReader("#include \"zz_generated_cuda.h\"\nint main() { return cuInit(0); }\n")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -11,13 +11,12 @@ import (
 
 	"github.com/gocuda/cuda/cudatest"
 	"github.com/gocuda/cuda/internal/env"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // TestPackageCuda runs the tests of package cuda and all examples over this library, as they run over NVIDIA's: the way through package nvidia is tested without a GPU.
 func TestPackageCuda(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles programs")
-	}
+	skip.Short(t, "compiles programs")
 	lib := library(t)
 	dir := t.TempDir()
 	env := []string{

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gocuda/cuda/internal/bench"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // suiteVariable names a folder that keeps the C programs of the kernel bench, which take a minute to compile; engineVariable is the engine of both doors.
@@ -38,7 +39,7 @@ func BenchmarkSuite(b *testing.B) {
 		b.Fatal(err)
 	}
 	if why := hosts.Missing[bench.CDoor]; why != "" {
-		b.Skip("NOT MEASURED: " + why)
+		skip.Without(b, skip.Tool, why)
 	}
 	b.Setenv("CUDA_LIB", lib)
 	const near = 1.05

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 func TestRun(t *testing.T) {
@@ -11,7 +13,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.HasPrefix(out.String(), "no compiler library") {
-		t.Skip(strings.TrimSpace(out.String()))
+		skip.Without(t, skip.NVRTC, strings.TrimSpace(out.String()))
 	}
 	if got, want := out.String(), "cubes: [1 8 27]\n"; got != want {
 		t.Errorf("%q, want %q", got, want)

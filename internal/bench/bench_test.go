@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gocuda/cuda/internal/exec/jit"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // Every case gives the result of its reference, on both engines.
@@ -19,7 +20,7 @@ func TestCases(t *testing.T) {
 			e, err := OpenEngine(name)
 			var none *jit.UnavailableError
 			if errors.As(err, &none) {
-				t.Skip(err)
+				skip.Without(t, skip.MachineCode, err)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -65,12 +66,8 @@ func TestCheckFinds(t *testing.T) {
 
 // The C hosts have the same launches, arguments and sizes.
 func TestHostsAgree(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles C")
-	}
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("gcc is not installed")
-	}
+	skip.Short(t, "compiles C")
+	skip.Command(t, "gcc")
 	h, err := BuildHosts(t.TempDir(), []string{Native}, false, nil)
 	if err != nil || len(h.impls) != 1 {
 		t.Fatal(err, h.Missing)

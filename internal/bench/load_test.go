@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocuda/cuda/internal/exec/jit"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // BenchmarkBigLoad loads a kernel of 50 thousand PTX lines and launches it once.
@@ -15,7 +16,7 @@ func BenchmarkBigLoad(b *testing.B) {
 			e, err := OpenEngine(engine)
 			var none *jit.UnavailableError
 			if errors.As(err, &none) {
-				b.Skip(err)
+				skip.Without(b, skip.MachineCode, err)
 			}
 			if err != nil {
 				b.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/corpus"
 	"github.com/gocuda/cuda/internal/device"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // The tests run on the device that GOCUDA_DEVICE chooses, also as a binary of its own (go test -c) on a machine without Go:
@@ -130,7 +131,7 @@ func TestModules(t *testing.T) { replay(t, set(t, "corpus"), "") }
 // TestModuleBuilds does the same from every build of the set that holds PTX: texts for other targets, and containers of several toolkits and compressions.
 func TestModuleBuilds(t *testing.T) {
 	if len(only()) > 0 {
-		t.Skip("only single launches were asked for")
+		skip.Without(t, skip.Argument, onlyVariable)
 	}
 	replay(t, set(t, "corpus"), AllBuilds)
 }
@@ -236,7 +237,7 @@ func TestOptions(t *testing.T) {
 		return f
 	}
 	if _, err := os.Stat("../../testdata"); err != nil {
-		t.Skip("no testdata folder here: the test needs the repository")
+		skip.Without(t, skip.Testdata, err)
 	}
 	o := Options{Device: device.Options{Kind: device.Software}}
 	for _, c := range []struct {
@@ -284,7 +285,7 @@ func TestOptions(t *testing.T) {
 // TestReplayNoticesErrors runs cases whose recorded answer was changed, and expects them to fail: a replay that cannot fail proves nothing.
 func TestReplayNoticesErrors(t *testing.T) {
 	if _, err := os.Stat("../../testdata"); err != nil {
-		t.Skip("no testdata folder here: the test needs the repository")
+		skip.Without(t, skip.Testdata, err)
 	}
 	damaged := damage{os.DirFS("../../testdata/corpus"), "modules/saxpy/manifest.json", func(b []byte) []byte {
 		return []byte(strings.Replace(string(b), `"hex":"00002040"`, `"hex":"00002041"`, 1)) // 10 instead of 2.5

@@ -77,12 +77,9 @@ type shapes struct {
 	soft bool
 }
 
-// must stops the test at an error; where the software device says that it has no such function yet, the test is skipped, and says so.
+// must stops the test at an error.
 func (s *shapes) must(t *testing.T, call string, err error) {
 	t.Helper()
-	if s.soft && errors.Is(err, cu.CUDA_ERROR_NOT_SUPPORTED) {
-		t.Skipf("%s: not supported by the software device", call)
-	}
 	if err != nil {
 		t.Fatalf("%s: %v", call, err)
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 const module = "github.com/gocuda/cuda"
@@ -81,14 +83,11 @@ var outside = []struct {
 }
 
 // testSupport are packages for tests: nothing else imports them, and nothing else imports testing.
-var testSupport = []string{"internal/exec/exectest", "internal/num/numtest", "internal/exec/exectest/texts", "internal/driver/apitest", "cudatest"}
+var testSupport = []string{"internal/exec/exectest", "internal/num/numtest", "internal/exec/exectest/texts", "internal/driver/apitest", "cudatest", "internal/skip"}
 
 func list(t *testing.T) []pkg {
 	t.Helper()
-	tool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("there is no go command")
-	}
+	tool := skip.Command(t, "go")
 	cmd := exec.Command(tool, "list", "-e", "-json=ImportPath,Name,Imports,Deps", module+"/...")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

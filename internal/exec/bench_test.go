@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gocuda/cuda/internal/exec/exectest"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 func BenchmarkManyBlocks(b *testing.B) {
@@ -29,7 +30,7 @@ func BenchmarkManyBlocks(b *testing.B) {
 func BenchmarkSHA256(b *testing.B) {
 	src, err := os.ReadFile(filepath.Join("../../../shared/bench/kernels/ptx", "sha256.ptx"))
 	if err != nil {
-		b.Skip("the benchmark kernels are not beside the checkout")
+		skip.Without(b, skip.Recordings, err)
 	}
 	d := exectest.Open(b)
 	m := d.Load(string(src))

@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"github.com/gocuda/cuda/internal/image"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // sparseFile makes a file of size bytes that begins with head and takes no space.
@@ -22,7 +23,7 @@ func sparseFile(t *testing.T, head string, size int64) string {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(name, size); err != nil {
-		t.Skipf("no sparse files here: %v", err)
+		skip.Without(t, skip.SparseFiles, err)
 	}
 	return name
 }

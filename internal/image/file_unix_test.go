@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gocuda/cuda/internal/image"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // What is no regular file is refused at once: a pipe without a writer would keep its reader waiting, a device has no
@@ -70,7 +71,7 @@ func TestReadFileSpecial(t *testing.T) {
 // Files of /proc and /sys have sizes that say nothing of what they hold: 0, a page, or all addresses.
 func TestReadFileProc(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("/proc and /sys are Linux's")
+		skip.Without(t, skip.Linux)
 	}
 	for _, name := range []string{
 		"/proc/self/maps", "/proc/self/mem", "/proc/kmsg", "/proc/kcore", "/sys/kernel/mm/transparent_hugepage/enabled",

@@ -12,6 +12,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec/exectest"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/check"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 func checked(t *testing.T, src string) *check.Module {
@@ -65,7 +66,7 @@ const benchKernels = "../../../shared/bench/kernels/ptx"
 func TestPlacementOfBenchmarks(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(benchKernels, "*.ptx"))
 	if len(files) == 0 {
-		t.Skip("the benchmark kernels are not beside the checkout")
+		skip.Without(t, skip.Recordings, benchKernels)
 	}
 	for _, name := range files {
 		src, err := os.ReadFile(name)
@@ -232,7 +233,7 @@ func TestFiles(t *testing.T) {
 func BenchmarkLower(b *testing.B) {
 	src, err := os.ReadFile(filepath.Join(benchKernels, "big50k.ptx"))
 	if err != nil {
-		b.Skip("the benchmark kernels are not beside the checkout")
+		skip.Without(b, skip.Recordings, err)
 	}
 	m, err := exectest.Check(string(src))
 	if err != nil {

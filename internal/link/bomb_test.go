@@ -14,6 +14,7 @@ import (
 	"github.com/gocuda/cuda/internal/image/fault"
 	"github.com/gocuda/cuda/internal/image/sm"
 	"github.com/gocuda/cuda/internal/link"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // bomb is a container with one entry: a relocatable ELF for sm_90 that the linker takes for a part of the device
@@ -58,9 +59,7 @@ func bomb(t testing.TB, n uint64) []byte {
 
 // A library of 200 objects of 16 KiB that promise half a gigabyte each fails after the work of a few.
 func TestArchiveOfBombs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("decompresses 2 GiB")
-	}
+	skip.Short(t, "decompresses 2 GiB")
 	const members = 200
 	files, order := map[string][]byte{"m.o": hostObject(bomb(t, fatbin.MaxPayload))}, make([]string, members)
 	for i := range order {

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 const publishChild = "GOCUDA_PUBLISHED"
@@ -99,8 +100,8 @@ func TestPublish(t *testing.T) {
 		}
 		mine, other := fill(addr, size, 7), fill(near, 100, 9)
 		p, err := w.Publish(addr)
-		if errors.Is(err, errors.ErrUnsupported) && runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
-			t.Skip("the host has no memory that can be published")
+		if errors.Is(err, errors.ErrUnsupported) {
+			skip.Without(t, skip.Stores, err)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -185,8 +186,8 @@ func TestArena(t *testing.T) {
 	w := open(t, MaxWindow)
 	h := w.NewHeap(Device, 64<<20)
 	a, err := h.NewArena(16<<20, [16]byte{1, 2, 15: 3})
-	if errors.Is(err, errors.ErrUnsupported) && runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
-		t.Skip("the host has no stores")
+	if errors.Is(err, errors.ErrUnsupported) {
+		skip.Without(t, skip.Stores, err)
 	}
 	if err != nil {
 		t.Fatal(err)

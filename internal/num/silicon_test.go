@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // The recorded results of an H200: the full set beside the repository when it is there (../shared/silicon), else testdata/silicon.
@@ -79,7 +81,7 @@ var loadRecording = sync.OnceValues(func() (*recording, error) {
 func silicon(t testing.TB) *recording {
 	r, err := loadRecording()
 	if err != nil {
-		t.Skipf("no recorded silicon results (../shared/silicon or GOCUDA_SILICON): %v", err)
+		skip.Without(t, skip.Recordings, err)
 	}
 	return r
 }

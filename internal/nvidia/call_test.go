@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // argument makes a value that can be recognised for parameter i, and the word that C must see and how many bytes of it count. ok is false for
@@ -343,8 +344,8 @@ func TestPointerToLocal(t *testing.T) {
 }
 
 func TestCallDoesNotAllocate(t *testing.T) {
-	if raceEnabled {
-		t.Skip("with -race sync.Pool drops values on purpose")
+	if skip.Race {
+		skip.Without(t, skip.Pools)
 	}
 	f := openFake(t)
 	p := new(driver.CUdeviceptr)

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // openDriver opens the machine's driver with a context on its first device, or skips the test.
@@ -19,11 +20,11 @@ func openDriver(tb testing.TB) (*Driver, *driver.Table, driver.CUcontext) {
 	tb.Helper()
 	d, err := Open(Options{})
 	if err != nil {
-		tb.Skip(err)
+		skip.Without(tb, skip.Driver, err)
 	}
 	t := d.Table()
 	if r := t.Init(0, 0); r != driver.CUDA_SUCCESS {
-		tb.Skipf("%s: cuInit: %v", d.Path(), r)
+		skip.Without(tb, skip.Driver, d.Path(), ": cuInit: ", r)
 	}
 	var dev driver.CUdevice
 	var ctx driver.CUcontext
@@ -91,7 +92,7 @@ func TestDriverFloats(t *testing.T) {
 	_, table, ctx := openDriver(t)
 	var ref driver.CUtexref
 	if r := table.TexRefCreate(ctx, &ref); r != driver.CUDA_SUCCESS {
-		t.Skip("cuTexRefCreate: ", r)
+		skip.Without(t, skip.Driver, "cuTexRefCreate: ", r)
 	}
 	var bias, lo, hi float32
 	want(t, table.TexRefSetMipmapLevelBias(ctx, ref, 1.5), driver.CUDA_SUCCESS)

@@ -16,6 +16,7 @@ import (
 	"github.com/ebitengine/purego"
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/env"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // fakeLibrary compiles testdata/fakecuda.c once. The compiler is $CC, else gcc; without one the test is skipped. (For an emulated processor: CC must
@@ -58,7 +59,7 @@ func openFake(tb testing.TB) *fake {
 	tb.Helper()
 	lib, err := fakeLibrary()
 	if errors.Is(err, exec.ErrNotFound) {
-		tb.Skip("no C compiler: ", err)
+		skip.Without(tb, skip.Tool, err)
 	}
 	if err != nil {
 		tb.Fatal(err)
@@ -126,7 +127,7 @@ func TestLoadErrorNamesEveryPath(t *testing.T) {
 	t.Setenv(env.Driver, "")
 	d, err := Open(Options{})
 	if err == nil {
-		t.Skip("this machine has a driver: ", d.Path())
+		skip.Without(t, skip.NoDriver, d.Path())
 	}
 	var le *LoadError
 	if !errors.As(err, &le) {

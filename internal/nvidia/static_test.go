@@ -11,19 +11,15 @@ import (
 	"testing"
 
 	"github.com/gocuda/cuda/internal/nvidia"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // TestTagGivesStaticBinary builds a program with and without the tag and looks at the binaries.
 func TestTagGivesStaticBinary(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
-	tool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("no go command")
-	}
+	skip.Short(t, "builds programs")
+	tool := skip.Command(t, "go")
 	if runtime.GOOS != "linux" {
-		t.Skip("looks at ELF files")
+		skip.Without(t, skip.Linux, "ELF files")
 	}
 	build := func(args ...string) string {
 		t.Helper()

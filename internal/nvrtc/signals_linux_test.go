@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // childVariable makes the test binary the program of TestSignalsWhileCompiling; its value is the library.
@@ -27,9 +29,7 @@ func TestMain(m *testing.M) {
 // fakeLibrary compiles testdata/fakenvrtc.c.
 func fakeLibrary(t *testing.T) string {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("NOT TESTED: there is no gcc to build the library with")
-	}
+	skip.Command(t, "gcc")
 	lib := filepath.Join(t.TempDir(), "libfakenvrtc.so")
 	out, err := exec.Command("gcc", "-shared", "-fPIC", "-Wall", "-o", lib, "testdata/fakenvrtc.c").CombinedOutput()
 	if err != nil {

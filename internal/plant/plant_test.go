@@ -18,6 +18,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/plant"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // below are the packages below the driver table.
@@ -218,10 +219,7 @@ func extent() (each, panics int) {
 // TestPlantedPanics makes statements of every package below the table panic, one at a time, while recorded API cases, modules and instructions run. Each time the panic has to be told with its
 // place, other contexts have to work, everything has to end, and no goroutine may be left.
 func TestPlantedPanics(t *testing.T) {
-	tool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("needs the go command")
-	}
+	tool := skip.Command(t, "go")
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

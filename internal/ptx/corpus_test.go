@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // readText reads a file, unpacked if its name ends in .gz.
@@ -34,7 +36,7 @@ func sharedDir(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "shared")
 	if _, err := os.Stat(filepath.Join(dir, "corpus")); err != nil {
-		t.Skip("the recorded modules are not there (../shared beside the repository)")
+		skip.Without(t, skip.Recordings, err)
 	}
 	return dir
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gocuda/cuda"
 	"github.com/gocuda/cuda/cu"
 	"github.com/gocuda/cuda/cudatest"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 var (
@@ -47,7 +48,7 @@ func clang(t *testing.T) string {
 			return path
 		}
 	}
-	t.Skip("no clang with an NVPTX back end (17 or later)")
+	skip.Without(t, skip.Tool, "a clang with an NVPTX back end (17 or later)")
 	return ""
 }
 

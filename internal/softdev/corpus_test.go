@@ -17,6 +17,7 @@ import (
 	"github.com/gocuda/cuda/internal/corpus"
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/image"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // The recorded corpus: the whole set when it lies beside the repository, else what is kept of it. Recorded on an H200 with driver 580.159.04.
@@ -279,7 +280,7 @@ var brokenOpen = map[string]string{"fatbin_truncated_payload": "the container sa
 func TestBrokenImages(t *testing.T) {
 	dir := filepath.Join(fullCorpus, "broken")
 	if _, err := os.Stat(dir); err != nil {
-		t.Skip("the full corpus is not beside the repository; TestBrokenPTX has what is kept of it")
+		skip.Without(t, skip.Recordings, "TestBrokenPTX has what is kept of it")
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "broken.json"))
 	if err != nil {

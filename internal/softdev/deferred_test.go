@@ -6,13 +6,14 @@ import (
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/mem"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // TestDeferredArrays: an array that was made without memory has none until cuMemMapArrayAsync, and then that of the handle: what is written through the array is
 // in the memory (descriptions of CUDA_ARRAY3D_DEFERRED_MAPPING and cuMemMapArrayAsync).
 func TestDeferredArrays(t *testing.T) {
 	if !ipcHost {
-		t.Skip("the host cannot map memory twice")
+		skip.Without(t, skip.Stores)
 	}
 	tab, ctx := ipcDevice(t)
 	desc := driver.CUDA_ARRAY3D_DESCRIPTOR{Width: 64, Height: 64, Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1, Flags: driver.CUDA_ARRAY3D_DEFERRED_MAPPING}
@@ -125,7 +126,7 @@ const fetchTexture = `.version 8.0
 // TestDeferredArrayRead: a kernel that reads an array without memory faults as it does with any address where there is none, and nothing else happens.
 func TestDeferredArrayRead(t *testing.T) {
 	if !ipcHost {
-		t.Skip("the host cannot map memory twice")
+		skip.Without(t, skip.Stores)
 	}
 	for _, engine := range []string{"interpreter", "auto"} {
 		d, err := New(Options{EngineName: engine})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // Files that have no end, no size or too much of it, through every call that loads a file: an answer at once, and no
@@ -25,7 +26,7 @@ func TestLoadOddFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := os.Truncate(path, size); err != nil {
-			t.Skipf("no sparse files here: %v", err)
+			skip.Without(t, skip.SparseFiles, err)
 		}
 		return path
 	}

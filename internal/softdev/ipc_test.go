@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // The other process of these tests is the test program itself with this variable set. It obeys lines on its standard input and answers each with one.
@@ -153,7 +154,7 @@ type peer struct {
 func startPeer(t *testing.T, files ...*os.File) *peer {
 	t.Helper()
 	if !ipcHost {
-		t.Skip("the host has no memory that processes share")
+		skip.Without(t, skip.Stores)
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), ipcChild+"=1")
@@ -415,7 +416,7 @@ func TestIPCEventOfDead(t *testing.T) {
 // TestFreezeWaits: a handle is not given while work runs that may write to the memory, and work that does not end gives an error instead of waiting for ever.
 func TestFreezeWaits(t *testing.T) {
 	if !ipcHost {
-		t.Skip("the host has no memory that processes share")
+		skip.Without(t, skip.Stores)
 	}
 	tab, ctx := ipcDevice(t)
 	var s driver.CUstream

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec/jit"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // busy keeps all processors of an engine at work with long kernels until stop is called.
@@ -19,7 +20,7 @@ func busy(t testing.TB, engine string) (stop func()) {
 	if engine == "jit" {
 		var none *jit.UnavailableError
 		if _, err := jit.New(""); errors.As(err, &none) {
-			t.Skip(err)
+			skip.Without(t, skip.MachineCode, err)
 		}
 	}
 	d, tab, primary := open(t, Options{EngineName: engine, Recover: true})

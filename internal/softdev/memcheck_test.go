@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec/jit"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // memcheckPTX has a kernel for each kind of access; line numbers count from the first line, which is empty.
@@ -169,7 +170,7 @@ func onEngines(t *testing.T, f func(t *testing.T, engine string)) {
 			if engine == "jit" {
 				var none *jit.UnavailableError
 				if _, err := jit.New(""); errors.As(err, &none) {
-					t.Skip(err)
+					skip.Without(t, skip.MachineCode, err)
 				}
 			}
 			f(t, engine)

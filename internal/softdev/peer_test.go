@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // Accesses of kernels to memory that may be another device's, each in a kernel of its own: p is what is accessed, q a buffer of the kernel's own device.
@@ -79,7 +80,7 @@ func TestPeerAccess(t *testing.T) {
 			for k, a := range peerAccesses {
 				t.Run(fmt.Sprintf("%s/%d to %d/%s", engine, from, to, a.name), func(t *testing.T) {
 					if k%5 != (from+2*to)%5 && testing.Short() {
-						t.Skip("with -short a part of the combinations")
+						skip.Without(t, skip.Time, "a part of the combinations")
 					}
 					x := openPeers(t, engine)
 					must(t, x.tab.CtxEnablePeerAccess(x.ctx[to], x.ctx[from], 0)) // the other way

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/env"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 const fdType = driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
@@ -21,7 +22,7 @@ func deviceProps(handles driver.CUmemAllocationHandleType) driver.CUmemPoolProps
 // nothing (cuMemPoolImportFromShareableHandle). A store of cuMemCreate goes the same way.
 func TestPoolShared(t *testing.T) {
 	if !ipcHost {
-		t.Skip("the host has no memory that processes share")
+		skip.Without(t, skip.Stores)
 	}
 	tab, ctx := ipcDevice(t)
 	props := deviceProps(fdType)
@@ -109,7 +110,7 @@ func TestPoolShared(t *testing.T) {
 // TestPoolSharedSmall: small allocations of a shared pool count as what they are.
 func TestPoolSharedSmall(t *testing.T) {
 	if !ipcHost {
-		t.Skip("the host has no memory that processes share")
+		skip.Without(t, skip.Stores)
 	}
 	t.Setenv(env.Memory, "64M")
 	tab, ctx := ipcDevice(t)
@@ -244,7 +245,7 @@ func TestPoolPlaces(t *testing.T) {
 // TestHostStores: memory of cuMemCreate on the host (CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED is recorded as 1).
 func TestHostStores(t *testing.T) {
 	if !ipcHost {
-		t.Skip("the host cannot map memory twice")
+		skip.Without(t, skip.Stores)
 	}
 	tab, ctx := ipcDevice(t)
 	for _, where := range []driver.CUmemLocation{{Type: driver.CU_MEM_LOCATION_TYPE_HOST}, {Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA}} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/corpus"
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // TestRecordedTextures replays corpus module textures through the driver API: arrays of one, two and three dimensions, layered and cubemap
@@ -17,7 +18,7 @@ import (
 func TestRecordedTextures(t *testing.T) {
 	const dir = "../../../shared/corpus"
 	if _, err := os.Stat(dir); err != nil {
-		t.Skip("the recorded modules are not there (../shared beside the repository)")
+		skip.Without(t, skip.Recordings, err)
 	}
 	d, err := New(Options{})
 	if err != nil {

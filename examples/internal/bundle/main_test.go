@@ -6,16 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // TestBundle builds the test program and runs it on the software device: every example is in it and passes.
 func TestBundle(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles a program")
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("needs the go command")
-	}
+	skip.Short(t, "compiles a program")
+	skip.Command(t, "go")
 	root := filepath.Join("..", "..", "..")
 	out := filepath.Join(t.TempDir(), "examples.test.exe")
 	if err := run(root, out); err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/skip"
 	"github.com/gocuda/cuda/internal/softdev"
 )
 
@@ -133,7 +134,7 @@ var write = flag.String("write", "", "file for the sequences to record, compress
 // TestWriteSequences writes the sequences that are to be recorded, if it is asked to.
 func TestWriteSequences(t *testing.T) {
 	if *write == "" {
-		t.Skip("no -write")
+		skip.Without(t, skip.Argument, "-write")
 	}
 	known := facts(t)
 	var list []Recorded

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // The AVX2 sequences of package asm against the AVX-512 instructions themselves, which this processor must have.
@@ -492,7 +493,7 @@ func randomMaskStep(r *rand.Rand) step {
 func needAVX512(t *testing.T) {
 	t.Helper()
 	if !hasAVX512() {
-		t.Skip("the processor has no AVX-512 to compare with")
+		skip.Without(t, skip.AVX512)
 	}
 }
 
@@ -663,7 +664,7 @@ func TestAVX2FaultSuppression(t *testing.T) {
 				binary.LittleEndian.PutUint32(start.file[fileMasks+8*3:], 1<<n-1)
 				for i, avx2 := range []bool{false, true} {
 					if !avx2 && !hasAVX512() {
-						t.Skip("the processor has no AVX-512 to compare with")
+						skip.Without(t, skip.AVX512)
 					}
 					results[i] = start
 					for j := range two[page-64 : page] {
@@ -687,7 +688,7 @@ func TestAVX2FaultSuppression(t *testing.T) {
 func TestChooseISA(t *testing.T) {
 	best, err := chooseISA("")
 	if err != nil {
-		t.Skip(err)
+		skip.Without(t, skip.MachineCode, err)
 	}
 	if want := map[bool]isa{true: avx512, false: avx2}[hasAVX512()]; best != want {
 		t.Errorf("by default %v, want %v", best, want)

@@ -14,6 +14,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/exectest"
 	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // benchKernels is the folder of benchmark kernels, when it lies beside the checkout. testdata/bench_small.json has their launches.
@@ -165,7 +166,7 @@ func BenchmarkKernel(b *testing.B) {
 func loadSpecs(t testing.TB) []benchSpec {
 	t.Helper()
 	if _, err := os.Stat(benchKernels); err != nil {
-		t.Skip("the benchmark kernels are not beside the checkout")
+		skip.Without(t, skip.Recordings, err)
 	}
 	text, err := os.ReadFile("testdata/bench_small.json")
 	if err != nil {

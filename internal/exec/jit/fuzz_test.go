@@ -18,6 +18,7 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/check"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // fuzzEngines are made once: one for each instruction set that the processor has, and as many whose CTAs stop again and again.
@@ -54,7 +55,7 @@ func FuzzPrograms(f *testing.F) {
 	}
 	list, err := fuzzEngines()
 	if err != nil {
-		f.Skip(err)
+		skip.Without(f, skip.MachineCode, err)
 	}
 	f.Fuzz(func(t *testing.T, input []byte, how byte) {
 		generate, quantum := exectest.GeneratePlain, int32(how>>3)
@@ -137,7 +138,7 @@ func FuzzText(f *testing.F) {
 	texts.Seeds(f, "../../ptx/testdata")
 	list, err := fuzzEngines()
 	if err != nil {
-		f.Skip(err)
+		skip.Without(f, skip.MachineCode, err)
 	}
 	f.Fuzz(func(t *testing.T, text, edits []byte) {
 		text = texts.Edit(text, edits)

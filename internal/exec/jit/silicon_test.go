@@ -14,6 +14,7 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/check"
 	"github.com/gocuda/cuda/internal/silicon"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // fullSet is the complete recorded set, when the checkout lies beside it.
@@ -22,12 +23,20 @@ const fullSet = "../../../../shared/silicon"
 // isas are the instruction sets by name.
 func isas() map[string]isa { return map[string]isa{"avx512": avx512, "avx2": avx2} }
 
+// needs is the thing without which an instruction set is not tested.
+func needs(set isa) skip.Thing {
+	if set == avx512 {
+		return skip.AVX512
+	}
+	return skip.MachineCode
+}
+
 // eachISA runs a test for each instruction set that the processor has.
 func eachISA(t *testing.T, f func(t *testing.T, e *engine)) {
 	for name, set := range isas() {
 		t.Run(name, func(t *testing.T) {
 			if _, err := chooseISA(name); err != nil {
-				t.Skip(err)
+				skip.Without(t, needs(set), err)
 			}
 			e, err := newEngine(set)
 			if err != nil {
@@ -42,7 +51,7 @@ func testEngine(t testing.TB) *engine {
 	t.Helper()
 	e, err := New("")
 	if err != nil {
-		t.Skip(err)
+		skip.Without(t, skip.MachineCode, err)
 	}
 	return e.(*engine)
 }
@@ -140,7 +149,7 @@ type siliconRun struct {
 // gives is its own test.
 func TestSilicon(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(fullSet, "index.json")); err != nil {
-		t.Skip("the full recorded set is not beside the checkout")
+		skip.Without(t, skip.Recordings, err)
 	}
 	s, err := silicon.Open(os.DirFS(fullSet))
 	if err != nil {
@@ -159,7 +168,7 @@ func TestSilicon(t *testing.T) {
 		runs = append(runs, &siliconRun{name: name, e: e})
 	}
 	if len(runs) == 0 {
-		t.Skip("no instruction set to compare")
+		skip.Without(t, skip.MachineCode)
 	}
 	d := exectest.Open(t)
 	for i := range s.Cases {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gocuda/cuda/internal/exec/exectest"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 const src = `
@@ -84,9 +85,7 @@ func TestCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("no go command")
-	}
+	skip.Command(t, "go")
 	text, err := exec.Command("go", "tool", "pprof", "-raw", path).Output()
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gocuda/cuda/internal/ptx"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // shared returns a folder of the recorded data: the whole recording beside the repository, else what the repository keeps of it (testdata), or skips.
@@ -26,7 +27,7 @@ func shared(t testing.TB, parts ...string) string {
 			return p
 		}
 	}
-	t.Skipf("no recorded data in %s or %s", whole, kept)
+	skip.Without(t, skip.Recordings, whole, " and ", kept)
 	return ""
 }
 

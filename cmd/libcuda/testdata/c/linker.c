@@ -19,12 +19,7 @@ int main(void)
 	char log[4096] = "", info[4096] = "";
 	CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
 	void *values[] = {log, (void *)(uintptr_t)sizeof log, info, (void *)(uintptr_t)sizeof info};
-	CUresult r = cuLinkCreate_v2(4, options, values, &l);
-	if (r == CUDA_ERROR_NOT_SUPPORTED) {
-		printf("linker: cuLinkCreate is not supported\n");
-		return 77;
-	}
-	MUST(r);
+	MUST(cuLinkCreate_v2(4, options, values, &l));
 	OK(cuLinkAddData_v2(l, CU_JIT_INPUT_PTX, (void *)main_unit, sizeof main_unit, "main.ptx", 0, NULL, NULL));
 	OK(cuLinkAddData_v2(l, CU_JIT_INPUT_PTX, (void *)other_unit, sizeof other_unit, "other.ptx", 0, NULL, NULL));
 	void *image = NULL;

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 var update = flag.Bool("update", false, "write testdata/golden.txt anew from what objdump says of the code")
@@ -93,9 +95,9 @@ func disassemble(t *testing.T, code []byte) []string {
 	if err := os.WriteFile(f, code, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("objdump", "-D", "-b", "binary", "-m", "i386:x86-64", "-M", "intel", "-w", "--no-show-raw-insn", f).Output()
+	out, err := exec.Command(skip.Command(t, "objdump"), "-D", "-b", "binary", "-m", "i386:x86-64", "-M", "intel", "-w", "--no-show-raw-insn", f).Output()
 	if err != nil {
-		t.Skip("objdump is not there: ", err)
+		t.Fatal(err)
 	}
 	var lines []string
 	for _, l := range strings.Split(string(out), "\n") {

@@ -1,5 +1,0 @@
-//go:build !race
-
-package nvidia
-
-const raceEnabled = false
