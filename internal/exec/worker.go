@@ -160,7 +160,7 @@ func (wk *worker) warm() {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(fault); !ok {
-				panic(r)
+				panic(defect.Of(r)) // keeps the place
 			}
 			// There is no memory now; it is for the group that needs it to say so.
 		}
