@@ -345,9 +345,12 @@ func (b *boundBench) launch(t *testing.T, k *exectest.Kernel, cluster uint32, at
 func TestBounds(t *testing.T) { eachISA(t, testBounds) }
 
 func testBounds(t *testing.T, e *engine) {
-	texts, addresses := uint32(40), uint32(4)
-	if testing.Short() {
-		texts, addresses = 600, 8
+	texts, addresses := uint32(400), uint32(8)
+	switch {
+	case *long:
+		texts, addresses = 40, 4
+	case testing.Short():
+		texts = 1000
 	}
 	chosen := func(what string, of uint32) bool { // a sample that is the same each time, and another for each instruction set
 		h := fnv.New32a()
