@@ -3,6 +3,7 @@ package cuda_test
 import (
 	_ "embed"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -153,7 +154,12 @@ func TestShapeMistakes(t *testing.T) {
 	}{
 		{"nothing", cuda.LaunchConfig{}, "the grid is empty"},
 		{"no elements", cuda.Linear(0), "the grid is empty"},
-		{"negative", cuda.Linear(-5), "the grid is empty"},
+		{"negative", cuda.Linear(-5), "the grid is empty: -5 threads in blocks of 256"},
+		{"negative dimension", cuda.LaunchConfig{Grid: cuda.Dim(4, -1), Block: cuda.Dim(1)}, "the grid is empty"},
+		{"no rows", cuda.Grid2D(100, 0, 32, 8), "the grid is empty: 100 x 0 threads in blocks of 32 x 8"},
+		{"negative depth", cuda.Grid3D(8, 8, -3, 4, 4, 4), "the grid is empty: 8 x 8 x -3 threads in blocks of 4 x 4 x 4"},
+		{"negative block", cuda.LinearBlock(8, -2), "the grid is empty: 8 threads in blocks of -2"},
+		{"too large", cuda.Linear(math.MaxInt), "the grid does not fit 32 bits: 9223372036854775807 threads in blocks of 256"},
 		{"no block", cuda.LaunchConfig{Grid: cuda.Dim(1)}, "the block is empty"},
 		{"long block", cuda.LinearBlock(1, 1025), "a block of 1025 x 1 x 1 is 1025 threads; the kernel can have 1024"},
 		{"deep block", cuda.Grid3D(1, 1, 1, 32, 32, 2), "a block of 32 x 32 x 2 is 2048 threads"},

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -64,7 +65,7 @@ func alloc[T any](c *Context, n int, op string, get func(bytes uint64) (cu.CUdev
 			return nil, c.fail(op, "", err)
 		}
 	}
-	b.born(&c.owned, "buffer", int64(bytes), 2)
+	b.born(&c.owned, "buffer", int64(bytes))
 	return b, nil
 }
 
@@ -107,6 +108,9 @@ func (b *Buffer[T]) Close() error {
 
 // CloseAsync frees the memory when the stream gets there. The buffer counts as closed at once.
 func (b *Buffer[T]) CloseAsync(s *Stream) error {
+	if b.isClosed() {
+		return ErrClosed
+	}
 	s, err := b.c.stream("cuMemFreeAsync", s)
 	if err != nil {
 		return err
@@ -148,6 +152,9 @@ func (v View[T]) From(i int) View[T] { return v.Slice(i, v.n) }
 // Cast sees the same memory as elements of another type. The size in bytes must be a multiple of the new element's, and the address aligned for it.
 func Cast[To, From any](v View[From]) (View[To], error) {
 	size, err := elementSize[To]("Cast")
+	if err == nil {
+		err = v.gone("Cast")
+	}
 	if err != nil {
 		return View[To]{}, err
 	}
@@ -169,7 +176,12 @@ func (v View[T]) use(op string) error {
 	if v.c == nil {
 		return invalid(op, "", "the zero View has no memory")
 	}
-	if v.owner.isClosed() {
+	return v.gone(op)
+}
+
+// gone is the check before a call that has nothing to do: memory that was closed is an error all the same.
+func (v View[T]) gone(op string) error {
+	if v.owner != nil && v.owner.isClosed() {
 		return closedError(op, v.owner.kind)
 	}
 	return nil
@@ -183,7 +195,7 @@ func (v View[T]) CopyFrom(src []T) error {
 		return invalid(op, "", "%d elements copied to %d", len(src), v.n)
 	}
 	if len(src) == 0 {
-		return nil
+		return v.gone(op)
 	}
 	if err := v.use(op); err != nil {
 		return err
@@ -206,7 +218,7 @@ func (v View[T]) CopyTo(dst []T) error {
 		return invalid(op, "", "%d elements copied from %d", len(dst), v.n)
 	}
 	if len(dst) == 0 {
-		return nil
+		return v.gone(op)
 	}
 	if err := v.use(op); err != nil {
 		return err
@@ -228,7 +240,7 @@ func (v View[T]) CopyFromAsync(s *Stream, src PinnedView[T]) error {
 		return invalid(op, "", "%d elements copied to %d", src.Len(), v.n)
 	}
 	if src.Len() == 0 {
-		return nil
+		return v.gone(op)
 	}
 	s, err := v.ordered(op, s, src.owner)
 	if err != nil {
@@ -244,7 +256,7 @@ func (v View[T]) CopyToAsync(s *Stream, dst PinnedView[T]) error {
 		return invalid(op, "", "%d elements copied from %d", dst.Len(), v.n)
 	}
 	if dst.Len() == 0 {
-		return nil
+		return v.gone(op)
 	}
 	s, err := v.ordered(op, s, dst.owner)
 	if err != nil {
@@ -276,7 +288,7 @@ func copyViews[T any](dst, src View[T], s *Stream, async bool) error {
 		return invalid(op, "", "%d elements copied to %d", src.n, dst.n)
 	}
 	if dst.n == 0 {
-		return nil
+		return errors.Join(dst.gone(op), src.gone(op))
 	}
 	if err := src.use(op); err != nil {
 		return err
@@ -307,7 +319,7 @@ func (v View[T]) ZeroAsync(s *Stream) error { return v.zero(s, false) }
 func (v View[T]) zero(s *Stream, wait bool) error {
 	const op = "cuMemsetD8Async"
 	if v.n == 0 {
-		return nil
+		return v.gone(op)
 	}
 	s, err := v.ordered(op, s, nil)
 	if err != nil {
@@ -331,7 +343,7 @@ func (v View[T]) Fill(value T) error {
 func (v View[T]) FillAsync(s *Stream, value T) error {
 	const op = "cuMemsetD32Async"
 	if v.n == 0 {
-		return nil
+		return v.gone(op)
 	}
 	s, err := v.ordered(op, s, nil)
 	if err != nil {

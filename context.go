@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"runtime"
 
 	"github.com/gocuda/cuda/cu"
@@ -32,7 +33,7 @@ type Context struct {
 
 func (d *Device) newContext(h cu.CUcontext, what contextKind, green cu.CUgreenCtx, state *health) *Context {
 	c := &Context{dev: d, handle: h, api: d.sys.api.In(h), what: what, green: green, health: state}
-	c.born(&d.sys.owned, "context", 0, 2)
+	c.born(&d.sys.owned, "context", 0)
 	c.legacy = Stream{c: c, api: c.api}
 	watch(c, &c.owned)
 	return c
@@ -67,6 +68,14 @@ func (c *Context) Close() error {
 	})
 }
 
+// check is the start of every call in the context.
+func (c *Context) check(op string) error {
+	if c.isClosed() {
+		return closedError(op, "context")
+	}
+	return nil
+}
+
 // Err is the error that broke the context, an [*Error], or nil while it is well as far as this package has seen.
 func (c *Context) Err() error {
 	if e := c.broken.Load(); e != nil {
@@ -77,21 +86,24 @@ func (c *Context) Err() error {
 
 // Synchronize waits until everything that was queued in the context is done. It reports errors of kernels and panics of host functions.
 func (c *Context) Synchronize() error {
-	if c.isClosed() {
-		return closedError("cuCtxSynchronize", "context")
+	if err := c.check("cuCtxSynchronize"); err != nil {
+		return err
 	}
 	return c.waited("cuCtxSynchronize", c.api.CtxSynchronize())
 }
 
 // Wait is Synchronize that a context.Context can end; see [Stream.Wait] for what happens then.
 func (c *Context) Wait(ctx context.Context) error {
+	if err := c.check("cuCtxSynchronize"); err != nil {
+		return err
+	}
 	return c.wait(ctx, "cuCtxSynchronize", c.Synchronize)
 }
 
 // MemoryInfo is the free and the total memory of the device in bytes.
 func (c *Context) MemoryInfo() (free, total uint64, err error) {
-	if c.isClosed() {
-		return 0, 0, closedError("cuMemGetInfo", "context")
+	if err := c.check("cuMemGetInfo"); err != nil {
+		return 0, 0, err
 	}
 	free, total, err = c.api.MemGetInfo()
 	return free, total, c.fail("cuMemGetInfo", "", err)
@@ -99,23 +111,35 @@ func (c *Context) MemoryInfo() (free, total uint64, err error) {
 
 // Limit is a limit of the context, for example cu.CU_LIMIT_STACK_SIZE.
 func (c *Context) Limit(l cu.CUlimit) (uint64, error) {
+	if err := c.check("cuCtxGetLimit"); err != nil {
+		return 0, err
+	}
 	v, err := c.api.CtxGetLimit(l)
 	return v, c.fail("cuCtxGetLimit", "", err)
 }
 
 // SetLimit changes a limit; the driver may round the value.
 func (c *Context) SetLimit(l cu.CUlimit, v uint64) error {
+	if err := c.check("cuCtxSetLimit"); err != nil {
+		return err
+	}
 	return c.fail("cuCtxSetLimit", "", c.api.CtxSetLimit(l, v))
 }
 
 // PriorityRange is the range of stream priorities: smaller numbers are more urgent, so greatest <= least.
 func (c *Context) PriorityRange() (least, greatest int, err error) {
+	if err := c.check("cuCtxGetStreamPriorityRange"); err != nil {
+		return 0, 0, err
+	}
 	l, g, err := c.api.CtxGetStreamPriorityRange()
 	return int(l), int(g), c.fail("cuCtxGetStreamPriorityRange", "", err)
 }
 
 // Multiprocessors is the number of multiprocessors that the context may use: those of the device, or of the green context's part.
 func (c *Context) Multiprocessors() (int, error) {
+	if err := c.check("cuGreenCtxGetDevResource"); err != nil {
+		return 0, err
+	}
 	if c.what != contextGreen {
 		return c.dev.Attribute(cu.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
 	}
@@ -128,19 +152,25 @@ func (c *Context) Multiprocessors() (int, error) {
 
 // EnablePeer lets kernels of this context use memory of another one, on another device. It holds in one direction.
 func (c *Context) EnablePeer(other *Context) error {
+	if err := errors.Join(c.check("cuCtxEnablePeerAccess"), other.check("cuCtxEnablePeerAccess")); err != nil {
+		return err
+	}
 	return c.fail("cuCtxEnablePeerAccess", "", c.api.CtxEnablePeerAccess(other.handle, 0))
 }
 
 // DisablePeer takes EnablePeer back.
 func (c *Context) DisablePeer(other *Context) error {
+	if err := errors.Join(c.check("cuCtxDisablePeerAccess"), other.check("cuCtxDisablePeerAccess")); err != nil {
+		return err
+	}
 	return c.fail("cuCtxDisablePeerAccess", "", c.api.CtxDisablePeerAccess(other.handle))
 }
 
 // With runs f with the context current on an OS thread that belongs to the goroutine for that long, for foreign libraries and for functions of package cu that
 // work on the thread. The thread gets back what was current before.
 func (c *Context) With(f func() error) (err error) {
-	if c.isClosed() {
-		return closedError("cuCtxPushCurrent", "context")
+	if err := c.check("cuCtxPushCurrent"); err != nil {
+		return err
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -127,6 +127,9 @@ func (s *System) API() cu.API { return s.api }
 
 // Version is the CUDA version of the driver, for example 13, 0.
 func (s *System) Version() (major, minor int, err error) {
+	if s.isClosed() {
+		return 0, 0, closedError("cuDriverGetVersion", "system")
+	}
 	v, err := s.api.DriverGetVersion()
 	if err != nil {
 		return 0, 0, s.wrap("cuDriverGetVersion", "", 0, err)

@@ -1,7 +1,9 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 
@@ -39,6 +41,14 @@ func (d *Device) String() string {
 	return fmt.Sprintf("%s device %d: %s", d.Kind(), d.ordinal, name)
 }
 
+// check is the start of every call about the device.
+func (d *Device) check(op string) error {
+	if d.sys.isClosed() {
+		return closedError(op, "system")
+	}
+	return nil
+}
+
 func (d *Device) fail(op string, err error) error {
 	if err == nil {
 		return nil
@@ -48,14 +58,20 @@ func (d *Device) fail(op string, err error) error {
 
 // Name is the name that the driver gives, for example "NVIDIA H200".
 func (d *Device) Name() (string, error) {
+	if err := d.check("cuDeviceGetName"); err != nil {
+		return "", err
+	}
 	name, err := d.sys.api.DeviceGetName(d.handle)
 	return name, d.fail("cuDeviceGetName", err)
 }
 
 // UUID identifies the device across processes and reboots.
 func (d *Device) UUID() ([16]byte, error) {
-	u, err := d.sys.api.DeviceGetUuid(d.handle)
 	var id [16]byte
+	if err := d.check("cuDeviceGetUuid"); err != nil {
+		return id, err
+	}
+	u, err := d.sys.api.DeviceGetUuid(d.handle)
 	for i := range id {
 		id[i] = byte(u.Bytes[i])
 	}
@@ -64,18 +80,27 @@ func (d *Device) UUID() ([16]byte, error) {
 
 // PCIBusID is the device's place, for example "0000:1b:00.0".
 func (d *Device) PCIBusID() (string, error) {
+	if err := d.check("cuDeviceGetPCIBusId"); err != nil {
+		return "", err
+	}
 	id, err := d.sys.api.DeviceGetPCIBusId(d.handle)
 	return id, d.fail("cuDeviceGetPCIBusId", err)
 }
 
 // TotalMemory is the memory of the device in bytes.
 func (d *Device) TotalMemory() (uint64, error) {
+	if err := d.check("cuDeviceTotalMem"); err != nil {
+		return 0, err
+	}
 	n, err := d.sys.api.DeviceTotalMem(d.handle)
 	return n, d.fail("cuDeviceTotalMem", err)
 }
 
 // Attribute is any attribute of the device, by its name in the driver API.
 func (d *Device) Attribute(a cu.CUdevice_attribute) (int, error) {
+	if err := d.check("cuDeviceGetAttribute"); err != nil {
+		return 0, err
+	}
 	v, err := d.sys.api.DeviceGetAttribute(a, d.handle)
 	return int(v), d.fail("cuDeviceGetAttribute", err)
 }
@@ -190,6 +215,9 @@ func (d *Device) Info() (DeviceInfo, error) {
 
 // CanAccess says whether kernels on d can use memory of another device directly, after [Context.EnablePeer].
 func (d *Device) CanAccess(peer *Device) (bool, error) {
+	if err := errors.Join(d.check("cuDeviceCanAccessPeer"), peer.check("cuDeviceCanAccessPeer")); err != nil {
+		return false, err
+	}
 	v, err := d.sys.api.DeviceCanAccessPeer(d.handle, peer.handle)
 	return v != 0, d.fail("cuDeviceCanAccessPeer", err)
 }
@@ -197,8 +225,8 @@ func (d *Device) CanAccess(peer *Device) (bool, error) {
 // Primary returns the primary context, which all parts of a process share (the CUDA runtime uses it too). Each call takes a reference, which Close gives
 // back; the context ends with the last one.
 func (d *Device) Primary() (*Context, error) {
-	if d.sys.isClosed() {
-		return nil, closedError("cuDevicePrimaryCtxRetain", "system")
+	if err := d.check("cuDevicePrimaryCtxRetain"); err != nil {
+		return nil, err
 	}
 	h, err := d.sys.api.DevicePrimaryCtxRetain(d.handle)
 	if err != nil {
@@ -226,8 +254,8 @@ const (
 
 // NewContext makes a context of its own. Most programs want [Device.Primary]: kernels, memory and streams of different contexts do not mix.
 func (d *Device) NewContext(flags ContextFlags) (*Context, error) {
-	if d.sys.isClosed() {
-		return nil, closedError("cuCtxCreate", "system")
+	if err := d.check("cuCtxCreate"); err != nil {
+		return nil, err
 	}
 	// cuCtxCreate pushes the context on the stack of the thread. It must not stay there, since the next goroutine on this thread knows nothing of it.
 	runtime.LockOSThread()
@@ -245,10 +273,10 @@ func (d *Device) NewContext(flags ContextFlags) (*Context, error) {
 // NewGreenContext makes a context that has at least so many of the device's multiprocessors to itself (CUDA 12.4 and later). The driver rounds the
 // number up; [Context.Multiprocessors] is what it gave.
 func (d *Device) NewGreenContext(multiprocessors int) (*Context, error) {
-	if d.sys.isClosed() {
-		return nil, closedError("cuGreenCtxCreate", "system")
+	if err := d.check("cuGreenCtxCreate"); err != nil {
+		return nil, err
 	}
-	if multiprocessors < 1 {
+	if multiprocessors < 1 || multiprocessors > math.MaxInt32 {
 		return nil, invalid("cuGreenCtxCreate", "", "%d multiprocessors", multiprocessors)
 	}
 	api := d.sys.api

@@ -15,7 +15,8 @@ type Graph struct {
 	c      *Context
 	handle cu.CUgraph
 	hosts  *hostSet
-	body   bool // of a conditional node, which owns it
+	body   bool     // of a conditional node, which owns it
+	bodies []*Graph // of its conditional nodes
 }
 
 // hostSet holds the Go functions of host nodes for as long as a graph or something made from it can run them.
@@ -86,7 +87,7 @@ func (c *Context) NewGraph() (*Graph, error) {
 
 func (c *Context) newGraph(h cu.CUgraph) *Graph {
 	g := &Graph{c: c, handle: h, hosts: newHostSet()}
-	g.born(&c.owned, "graph", 0, 2)
+	g.born(&c.owned, "graph", 0)
 	watch(g, &g.owned)
 	return g
 }
@@ -136,9 +137,18 @@ func (g *Graph) Close() error {
 		return nil
 	}
 	return g.end(func() error {
+		g.closeBodies()
 		defer g.hosts.drop()
 		return g.c.fail("cuGraphDestroy", "", g.c.api.GraphDestroy(g.handle))
 	})
+}
+
+// closeBodies closes the graphs that end with this one.
+func (g *Graph) closeBodies() {
+	for _, b := range g.bodies {
+		b.closed.Store(true)
+		b.closeBodies()
+	}
 }
 
 // Handle is the graph in the driver API.

@@ -42,7 +42,7 @@ func (g *Graph) Instantiate(flags ...GraphFlag) (*GraphExec, error) {
 		return nil, g.c.fail(op, "", err)
 	}
 	x := &GraphExec{c: g.c, handle: h, hosts: g.hosts.retain()}
-	x.born(&g.c.owned, "graph exec", 0, 1)
+	x.born(&g.c.owned, "graph exec", 0)
 	watch(x, &x.owned)
 	return x, nil
 }
@@ -138,8 +138,8 @@ func (x *GraphExec) SetKernel(n Node, p *Prepared) error {
 	if x.isClosed() {
 		return closedError(op, "graph exec")
 	}
-	if p.k.owner.isClosed() {
-		return closedError(op, p.k.owner.kind)
+	if err := errors.Join(n.check(op), p.k.check(op)); err != nil {
+		return err
 	}
 	params := p.nodeParams()
 	err := x.c.api.GraphExecKernelNodeSetParams(x.handle, n.handle, &params)
@@ -152,6 +152,9 @@ func (x *GraphExec) SetEnabled(n Node, on bool) error {
 	const op = "cuGraphNodeSetEnabled"
 	if x.isClosed() {
 		return closedError(op, "graph exec")
+	}
+	if err := n.check(op); err != nil {
+		return err
 	}
 	var v uint32
 	if on {

@@ -53,6 +53,9 @@ func (n Node) check(op string) error {
 
 // AddKernel adds a launch that waits for the nodes deps. Arguments are checked as by [Kernel.Launch], and their values kept.
 func (g *Graph) AddKernel(deps []Node, k *Kernel, cfg LaunchConfig, args ...Arg) (Node, error) {
+	if err := g.check("cuGraphAddKernelNode"); err != nil {
+		return Node{}, err
+	}
 	p, err := k.Prepare(cfg, args...)
 	if err != nil {
 		return Node{}, err
@@ -64,6 +67,12 @@ func (g *Graph) AddKernel(deps []Node, k *Kernel, cfg LaunchConfig, args ...Arg)
 func (g *Graph) AddPrepared(deps []Node, p *Prepared) (Node, error) {
 	const op = "cuGraphAddKernelNode"
 	before, err := g.before(op, deps)
+	if err == nil {
+		err = p.k.check(op)
+	}
+	if err == nil {
+		err = p.k.shape(op, &p.cfg)
+	}
 	if err != nil {
 		return Node{}, err
 	}
@@ -381,6 +390,9 @@ func (g *Graph) AddWhile(deps []Node, c Conditional) (Node, *Graph, error) {
 
 // AddSwitch adds a node that runs the body with the index that the number has; none if there is no such body (CUDA 12.8).
 func (g *Graph) AddSwitch(deps []Node, c Conditional, bodies int) (Node, []*Graph, error) {
+	if err := g.check("cuGraphAddNode"); err != nil {
+		return Node{}, nil, err
+	}
 	if bodies < 1 || bodies > maxBodies {
 		return Node{}, nil, invalid("cuGraphAddNode", "", "a switch with %d bodies", bodies)
 	}
@@ -423,5 +435,6 @@ func (g *Graph) addConditional(deps []Node, c Conditional, kind cu.CUgraphCondit
 		bodies[i] = &Graph{c: g.c, handle: h, hosts: g.hosts, body: true}
 		bodies[i].kind = "graph"
 	}
+	g.bodies = append(g.bodies, bodies...)
 	return n, bodies, nil
 }

@@ -57,7 +57,7 @@ func AllocPinned[T any](c *Context, n int, o PinnedOptions) (*Pinned[T], error) 
 		p.data = unsafe.Slice((*T)(at), n)
 		clear(p.data)
 	}
-	p.born(&c.owned, "pinned memory", int64(bytes), 1)
+	p.born(&c.owned, "pinned memory", int64(bytes))
 	watch(p, &p.owned)
 	return p, nil
 }
@@ -83,7 +83,7 @@ func Register[T any](c *Context, data []T) (*Pinned[T], error) {
 		p.pin.Unpin()
 		return nil, c.fail(op, "", err)
 	}
-	p.born(&c.owned, "registered memory", int64(len(asBytes(data))), 1)
+	p.born(&c.owned, "registered memory", int64(len(asBytes(data))))
 	watch(p, &p.owned)
 	return p, nil
 }
@@ -167,7 +167,7 @@ func AllocManaged[T any](c *Context, n int) (*Managed[T], error) {
 		m.data = unsafe.Slice((*T)(hostPointer(m.ptr)), n)
 		clear(m.data)
 	}
-	m.born(&c.owned, "managed memory", int64(bytes), 1)
+	m.born(&c.owned, "managed memory", int64(bytes))
 	watch(m, &m.owned)
 	return m, nil
 }
@@ -204,7 +204,7 @@ func (m *Managed[T]) PrefetchHost(s *Stream) error {
 func (m *Managed[T]) prefetch(s *Stream, to cu.CUmemLocation) error {
 	const op = "cuMemPrefetchAsync"
 	if m.n == 0 {
-		return nil
+		return m.gone(op)
 	}
 	s, err := m.ordered(op, s, nil)
 	if err != nil {

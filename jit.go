@@ -3,7 +3,9 @@ package cuda
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
+	"math"
 	"runtime"
 	"unsafe"
 
@@ -15,34 +17,57 @@ import (
 type JITOption struct {
 	id    cu.CUjit_option
 	value uintptr
+	wrong string // the option as it was asked for, if its number does not fit
+}
+
+// numberOption is an option whose value is a C unsigned int.
+func numberOption(id cu.CUjit_option, name string, n int) JITOption {
+	if n < 0 || n > math.MaxUint32 {
+		return JITOption{id: id, wrong: fmt.Sprintf("%s(%d)", name, n)}
+	}
+	return JITOption{id: id, value: uintptr(n)}
+}
+
+// checkOptions refuses options whose values do not fit.
+func checkOptions(op, name string, options []JITOption) error {
+	for i := range options {
+		if o := &options[i]; o.wrong != "" {
+			return invalid(op, name, "the option %s: the number is negative or above 32 bits", o.wrong)
+		}
+	}
+	return nil
 }
 
 // MaxRegisters bounds the registers of a thread.
-func MaxRegisters(n int) JITOption { return JITOption{cu.CU_JIT_MAX_REGISTERS, uintptr(n)} }
+func MaxRegisters(n int) JITOption { return numberOption(cu.CU_JIT_MAX_REGISTERS, "MaxRegisters", n) }
 
 // ThreadsPerBlock is the least block size that the compiled kernels must be able to run with. It does not go with [MaxRegisters].
-func ThreadsPerBlock(n int) JITOption { return JITOption{cu.CU_JIT_THREADS_PER_BLOCK, uintptr(n)} }
+func ThreadsPerBlock(n int) JITOption {
+	return numberOption(cu.CU_JIT_THREADS_PER_BLOCK, "ThreadsPerBlock", n)
+}
 
 // OptLevel is the level of optimisation, 0 to 4; the driver's default is 4.
-func OptLevel(n int) JITOption { return JITOption{cu.CU_JIT_OPTIMIZATION_LEVEL, uintptr(n)} }
+func OptLevel(n int) JITOption { return numberOption(cu.CU_JIT_OPTIMIZATION_LEVEL, "OptLevel", n) }
 
 // DebugInfo makes the compiler write debug information.
-func DebugInfo() JITOption { return JITOption{cu.CU_JIT_GENERATE_DEBUG_INFO, 1} }
+func DebugInfo() JITOption { return JITOption{id: cu.CU_JIT_GENERATE_DEBUG_INFO, value: 1} }
 
 // LineInfo makes the compiler write line numbers.
-func LineInfo() JITOption { return JITOption{cu.CU_JIT_GENERATE_LINE_INFO, 1} }
+func LineInfo() JITOption { return JITOption{id: cu.CU_JIT_GENERATE_LINE_INFO, value: 1} }
 
 // VerboseLog makes the log tell registers and memory of each kernel.
-func VerboseLog() JITOption { return JITOption{cu.CU_JIT_LOG_VERBOSE, 1} }
+func VerboseLog() JITOption { return JITOption{id: cu.CU_JIT_LOG_VERBOSE, value: 1} }
 
 // Target compiles for another architecture than the context's.
-func Target(t cu.CUjit_target) JITOption { return JITOption{cu.CU_JIT_TARGET, uintptr(t)} }
+func Target(t cu.CUjit_target) JITOption { return JITOption{id: cu.CU_JIT_TARGET, value: uintptr(t)} }
 
 // CacheMode says whether global loads go through the L1 cache.
-func CacheMode(m cu.CUjit_cacheMode) JITOption { return JITOption{cu.CU_JIT_CACHE_MODE, uintptr(m)} }
+func CacheMode(m cu.CUjit_cacheMode) JITOption {
+	return JITOption{id: cu.CU_JIT_CACHE_MODE, value: uintptr(m)}
+}
 
 // JIT is any option of the driver API whose value is a number. Options for logs are set by this package.
-func JIT(id cu.CUjit_option, value uint32) JITOption { return JITOption{id, uintptr(value)} }
+func JIT(id cu.CUjit_option, value uint32) JITOption { return JITOption{id: id, value: uintptr(value)} }
 
 // logSize is the room for each of the two logs, in bytes. The driver cuts longer ones.
 const logSize = 32 << 10

@@ -65,10 +65,18 @@ func (k *Kernel) Params() (params []Param, ok bool) {
 	return params, k.known
 }
 
+// check is the start of every call about the kernel.
+func (k *Kernel) check(op string) error {
+	if k.owner.isClosed() {
+		return closedError(op, k.owner.kind)
+	}
+	return nil
+}
+
 // Attribute is any attribute of the kernel, by its name in the driver API.
 func (k *Kernel) Attribute(a cu.CUfunction_attribute) (int, error) {
-	if k.owner.isClosed() {
-		return 0, closedError("cuFuncGetAttribute", k.owner.kind)
+	if err := k.check("cuFuncGetAttribute"); err != nil {
+		return 0, err
 	}
 	v, err := k.c.api.FuncGetAttribute(a, k.handle)
 	return int(v), k.c.fail("cuFuncGetAttribute", k.name, err)
@@ -76,8 +84,8 @@ func (k *Kernel) Attribute(a cu.CUfunction_attribute) (int, error) {
 
 // SetAttribute changes an attribute.
 func (k *Kernel) SetAttribute(a cu.CUfunction_attribute, v int) error {
-	if k.owner.isClosed() {
-		return closedError("cuFuncSetAttribute", k.owner.kind)
+	if err := k.check("cuFuncSetAttribute"); err != nil {
+		return err
 	}
 	if v < math.MinInt32 || v > math.MaxInt32 {
 		return invalid("cuFuncSetAttribute", k.name, "value %d", v)
@@ -123,6 +131,9 @@ func (k *Kernel) Info() (KernelInfo, error) {
 
 // SetMaxDynamicShared lets launches ask for so many bytes of dynamic shared memory, up to [DeviceInfo].SharedPerBlockOptIn.
 func (k *Kernel) SetMaxDynamicShared(bytes int) error {
+	if bytes < 0 {
+		return invalid("cuFuncSetAttribute", k.name, "%d bytes of dynamic shared memory", bytes)
+	}
 	return k.SetAttribute(cu.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
 }
 
@@ -134,6 +145,9 @@ func (k *Kernel) AllowLargeClusters() error {
 // Occupancy is how many blocks of a size fit on a multiprocessor at once.
 func (k *Kernel) Occupancy(block, shared int) (blocks int, err error) {
 	const op = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+	if err := k.check(op); err != nil {
+		return 0, err
+	}
 	if block < 1 || block > math.MaxInt32 || shared < 0 {
 		return 0, invalid(op, k.name, "blocks of %d threads with %d bytes", block, shared)
 	}
@@ -155,6 +169,9 @@ func (k *Kernel) ResidentBlocks(block, shared int) (int, error) {
 // dynamic shared memory in bytes for a block size; nil is none. limit bounds the block size; 0 is no bound.
 func (k *Kernel) BestBlock(shared func(block int) int, limit int) (block, grid int, err error) {
 	const op = "cuOccupancyMaxPotentialBlockSize"
+	if err := k.check(op); err != nil {
+		return 0, 0, err
+	}
 	var f func(int32) uint64
 	if shared != nil {
 		f = func(b int32) uint64 { return uint64(max(shared(int(b)), 0)) }
@@ -168,23 +185,34 @@ func (k *Kernel) BestBlock(shared func(block int) int, limit int) (block, grid i
 
 // AvailableShared is how much dynamic shared memory each of so many blocks of a size can have when they share a multiprocessor, in bytes.
 func (k *Kernel) AvailableShared(blocks, block int) (int, error) {
+	const op = "cuOccupancyAvailableDynamicSMemPerBlock"
+	if err := k.check(op); err != nil {
+		return 0, err
+	}
+	if blocks < 1 || blocks > math.MaxInt32 || block < 1 || block > math.MaxInt32 {
+		return 0, invalid(op, k.name, "%d blocks of %d threads", blocks, block)
+	}
 	n, err := k.c.api.OccupancyAvailableDynamicSMemPerBlock(k.handle, int32(blocks), int32(block))
-	return int(n), k.c.fail("cuOccupancyAvailableDynamicSMemPerBlock", k.name, err)
+	return int(n), k.c.fail(op, k.name, err)
 }
 
 // ResidentClusters is how many clusters of a launch fit on the device at once.
 func (k *Kernel) ResidentClusters(cfg LaunchConfig) (int, error) {
-	n, err := k.withConfig(cfg, k.c.api.OccupancyMaxActiveClusters)
-	return n, k.c.fail("cuOccupancyMaxActiveClusters", k.name, err)
+	return k.withConfig("cuOccupancyMaxActiveClusters", cfg, k.c.api.OccupancyMaxActiveClusters)
 }
 
 // LargestCluster is the most blocks that a cluster of a launch can have.
 func (k *Kernel) LargestCluster(cfg LaunchConfig) (int, error) {
-	n, err := k.withConfig(cfg, k.c.api.OccupancyMaxPotentialClusterSize)
-	return n, k.c.fail("cuOccupancyMaxPotentialClusterSize", k.name, err)
+	return k.withConfig("cuOccupancyMaxPotentialClusterSize", cfg, k.c.api.OccupancyMaxPotentialClusterSize)
 }
 
-func (k *Kernel) withConfig(cfg LaunchConfig, ask func(cu.CUfunction, *cu.CUlaunchConfig) (int32, error)) (int, error) {
+func (k *Kernel) withConfig(op string, cfg LaunchConfig, ask func(cu.CUfunction, *cu.CUlaunchConfig) (int32, error)) (int, error) {
+	if err := k.check(op); err != nil {
+		return 0, err
+	}
+	if err := k.shape(op, &cfg); err != nil {
+		return 0, err
+	}
 	var f launchFrame
 	f.attributes(&cfg)
 	g, b := cfg.Grid, cfg.Block
@@ -192,7 +220,7 @@ func (k *Kernel) withConfig(cfg LaunchConfig, ask func(cu.CUfunction, *cu.CUlaun
 		GridDimX: g.X, GridDimY: max(g.Y, 1), GridDimZ: max(g.Z, 1), BlockDimX: b.X, BlockDimY: max(b.Y, 1), BlockDimZ: max(b.Z, 1),
 		SharedMemBytes: uint32(cfg.Shared), Attrs: unsafe.SliceData(f.attrs), NumAttrs: uint32(len(f.attrs)),
 	})
-	return int(n), err
+	return int(n), k.c.fail(op, k.name, err)
 }
 
 // bound is what the typed kernels share: the kernel with its parameters checked against Go types.
@@ -203,6 +231,9 @@ func (b bound) Kernel() *Kernel { return b.k }
 
 // bindTypes checks Go types against the parameters.
 func (k *Kernel) bindTypes(types ...reflect.Type) (bound, error) {
+	if err := k.check("Bind"); err != nil {
+		return bound{}, err
+	}
 	if k.known && len(types) != len(k.params) {
 		return bound{}, k.wrongCount(len(types))
 	}

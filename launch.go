@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"unsafe"
 
 	"github.com/gocuda/cuda/cu"
@@ -12,23 +13,18 @@ import (
 // Dim3 is a size in up to three dimensions. Zero counts as 1, except that X must not be zero.
 type Dim3 struct{ X, Y, Z uint32 }
 
-// Dim makes a Dim3 from one to three numbers. Numbers that are no sizes (negative, or above 32 bits) become 0, which launches refuse.
+// Dim makes a Dim3 from one to three numbers. If one of them is negative or needs more than 32 bits, the Dim3 is empty, and launches refuse it.
 func Dim(n ...int) Dim3 {
 	var d [3]uint32
 	for i, v := range n {
+		if v < 0 || v > math.MaxUint32 {
+			return Dim3{}
+		}
 		if i < 3 {
-			d[i] = extent(v)
+			d[i] = uint32(v)
 		}
 	}
 	return Dim3{d[0], d[1], d[2]}
-}
-
-// extent is a number as a size; 0, which launches refuse, for what is none.
-func extent(v int) uint32 {
-	if v < 0 || v > math.MaxUint32 {
-		return 0
-	}
-	return uint32(v)
 }
 
 func (d Dim3) String() string { return fmt.Sprintf("%d x %d x %d", d.X, max(d.Y, 1), max(d.Z, 1)) }
@@ -47,6 +43,8 @@ type LaunchConfig struct {
 	Cooperative bool
 	// Attrs are further attributes of the launch, such as [ProgrammaticSerialization].
 	Attrs []LaunchAttr
+
+	wrong string // why [Linear] and the like found no grid
 }
 
 // DefaultBlock is the number of threads in the blocks of [Linear].
@@ -57,29 +55,49 @@ func Linear(n int) LaunchConfig { return LinearBlock(n, DefaultBlock) }
 
 // LinearBlock is Linear with another block size.
 func LinearBlock(n, block int) LaunchConfig {
-	return LaunchConfig{Grid: Dim3{X: extent(blocks(n, block))}, Block: Dim3{X: extent(block)}}
+	return cover(1, [3]int{n}, [3]int{block})
 }
 
 // Grid2D is a launch with at least width x height threads in blocks of bx x by.
 func Grid2D(width, height, bx, by int) LaunchConfig {
-	return LaunchConfig{Grid: Dim(blocks(width, bx), blocks(height, by)), Block: Dim(bx, by)}
+	return cover(2, [3]int{width, height}, [3]int{bx, by})
 }
 
 // Grid3D is a launch with at least width x height x depth threads in blocks of bx x by x bz.
 func Grid3D(width, height, depth, bx, by, bz int) LaunchConfig {
-	return LaunchConfig{Grid: Dim(blocks(width, bx), blocks(height, by), blocks(depth, bz)), Block: Dim(bx, by, bz)}
+	return cover(3, [3]int{width, height, depth}, [3]int{bx, by, bz})
 }
 
-// blocks is how many blocks n threads need; 0 for sizes that the launch refuses.
-func blocks(n, block int) int {
-	if n <= 0 || block <= 0 {
-		return 0
+// cover is a launch with at least so many threads. Where there is none the configuration is empty and says why, and launches refuse it.
+func cover(dims int, threads, block [3]int) LaunchConfig {
+	var g, b [3]uint32
+	for i := range dims {
+		n, size := threads[i], block[i]
+		if n <= 0 || size <= 0 || size > math.MaxUint32 || (n-1)/size >= math.MaxUint32 {
+			return LaunchConfig{wrong: noGrid(dims, threads, block)}
+		}
+		g[i], b[i] = uint32((n-1)/size+1), uint32(size)
 	}
-	return (n-1)/block + 1
+	return LaunchConfig{Grid: Dim3{g[0], g[1], g[2]}, Block: Dim3{b[0], b[1], b[2]}}
+}
+
+// noGrid says why there is no grid for so many threads.
+func noGrid(dims int, threads, block [3]int) string {
+	why := "does not fit 32 bits"
+	for i := range dims {
+		if threads[i] <= 0 || block[i] <= 0 {
+			why = "is empty"
+		}
+	}
+	sizes := func(n []int) string { return strings.ReplaceAll(strings.Trim(fmt.Sprint(n), "[]"), " ", " x ") }
+	return fmt.Sprintf("the grid %s: %s threads in blocks of %s", why, sizes(threads[:dims]), sizes(block[:dims]))
 }
 
 // LaunchAttr is an attribute of a launch.
-type LaunchAttr struct{ a cu.CUlaunchAttribute }
+type LaunchAttr struct {
+	a     cu.CUlaunchAttribute
+	owner *owned // of the event or memory that the attribute names
+}
 
 func attr(id cu.CUlaunchAttributeID, set func(v *cu.CUlaunchAttributeValue)) LaunchAttr {
 	var l LaunchAttr
@@ -88,12 +106,21 @@ func attr(id cu.CUlaunchAttributeID, set func(v *cu.CUlaunchAttributeValue)) Lau
 	return l
 }
 
+// nearest32 is the number of 32 bits that is nearest to another.
+func nearest32(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
+
+// of notes what the attribute names.
+func (l LaunchAttr) of(o *owned) LaunchAttr {
+	l.owner = o
+	return l
+}
+
 // RawAttr is any attribute of the driver API.
-func RawAttr(a cu.CUlaunchAttribute) LaunchAttr { return LaunchAttr{a} }
+func RawAttr(a cu.CUlaunchAttribute) LaunchAttr { return LaunchAttr{a: a} }
 
 // LaunchPriority overrides the priority of the stream.
 func LaunchPriority(p int) LaunchAttr {
-	return attr(cu.CU_LAUNCH_ATTRIBUTE_PRIORITY, func(v *cu.CUlaunchAttributeValue) { *v.Priority() = int32(p) })
+	return attr(cu.CU_LAUNCH_ATTRIBUTE_PRIORITY, func(v *cu.CUlaunchAttributeValue) { *v.Priority() = nearest32(p) })
 }
 
 // ProgrammaticSerialization lets the kernel start before the one in front of it in the stream has ended (programmatic dependent launch); the kernel waits with
@@ -110,12 +137,12 @@ func ProgrammaticEvent(e *Event, atStart bool) LaunchAttr {
 		if atStart {
 			p.TriggerAtBlockStart = 1
 		}
-	})
+	}).of(&e.owned)
 }
 
 // CompletionEvent records an event when all blocks of the launch have begun, in all likelihood (cuda.h: launchCompletionEvent). The event must be without timing.
 func CompletionEvent(e *Event) LaunchAttr {
-	return attr(cu.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, func(v *cu.CUlaunchAttributeValue) { v.LaunchCompletionEvent().Event = e.handle })
+	return attr(cu.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, func(v *cu.CUlaunchAttributeValue) { v.LaunchCompletionEvent().Event = e.handle }).of(&e.owned)
 }
 
 // PreferredCluster is the cluster that the driver takes where it can; LaunchConfig.Cluster is then the least.
@@ -133,15 +160,15 @@ func ClusterScheduling(p cu.CUclusterSchedulingPolicy) LaunchAttr {
 
 // SharedCarveout is the wished share of shared memory in the L1 cache in percent; -1 is the driver's choice.
 func SharedCarveout(percent int) LaunchAttr {
-	return attr(cu.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, func(v *cu.CUlaunchAttributeValue) { *v.SharedMemCarveout() = uint32(int32(percent)) })
+	return attr(cu.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, func(v *cu.CUlaunchAttributeValue) { *v.SharedMemCarveout() = uint32(nearest32(percent)) })
 }
 
 // AccessPolicy tells the L2 cache about a range of memory: the part hit of its accesses (0 to 1) gets the property onHit, the rest onMiss.
 func AccessPolicy(m Memory, bytes uint64, hit float32, onHit, onMiss cu.CUaccessProperty) LaunchAttr {
-	_, _, p := m.memory()
+	_, o, p := m.memory()
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, func(v *cu.CUlaunchAttributeValue) {
 		*v.AccessPolicyWindow() = cu.CUaccessPolicyWindow{Base_ptr: uintptr(p), Num_bytes: bytes, HitRatio: hit, HitProp: onHit, MissProp: onMiss}
-	})
+	}).of(o)
 }
 
 // SyncPolicy says how the host waits for a stream; it is for [Stream.SetAttribute] only.
@@ -245,8 +272,8 @@ func (k *Kernel) Launch(s *Stream, cfg LaunchConfig, args ...Arg) error {
 
 // ready checks kernel and stream.
 func (k *Kernel) ready(s *Stream) (*Stream, error) {
-	if k.owner.isClosed() {
-		return nil, closedError(opLaunch, k.owner.kind)
+	if err := k.check(opLaunch); err != nil {
+		return nil, err
 	}
 	if s == nil {
 		s = &k.c.legacy
@@ -259,7 +286,7 @@ func (k *Kernel) ready(s *Stream) (*Stream, error) {
 
 // run launches with the arguments in the frame.
 func (k *Kernel) run(s *Stream, cfg *LaunchConfig, f *launchFrame) error {
-	if err := k.shape(cfg); err != nil {
+	if err := k.shape(opLaunch, cfg); err != nil {
 		return err
 	}
 	g, b := cfg.Grid, cfg.Block
@@ -284,9 +311,11 @@ func (k *Kernel) run(s *Stream, cfg *LaunchConfig, f *launchFrame) error {
 	return nil
 }
 
-// shape checks what the driver would refuse with nothing but CUDA_ERROR_INVALID_VALUE.
-func (k *Kernel) shape(cfg *LaunchConfig) error {
+// shape checks what the driver would refuse with nothing but CUDA_ERROR_INVALID_VALUE, and that what the attributes name is open.
+func (k *Kernel) shape(op string, cfg *LaunchConfig) error {
 	switch {
+	case (cfg.Grid.X == 0 || cfg.Block.X == 0) && cfg.wrong != "":
+		return invalid(op, k.name, "%s", strings.Clone(cfg.wrong)) // the string itself would make cfg escape
 	case cfg.Grid.X == 0:
 		return invalid(opLaunch, k.name, "the grid is empty (grid %s, block %s)", cfg.Grid, cfg.Block)
 	case cfg.Block.X == 0:
@@ -297,6 +326,11 @@ func (k *Kernel) shape(cfg *LaunchConfig) error {
 		return invalid(opLaunch, k.name, "%d bytes of dynamic shared memory", cfg.Shared)
 	case cfg.Cluster.X == 0 && (cfg.Cluster.Y != 0 || cfg.Cluster.Z != 0):
 		return invalid(opLaunch, k.name, "the cluster is empty (%s)", cfg.Cluster)
+	}
+	for i := range cfg.Attrs {
+		if o := cfg.Attrs[i].owner; o != nil && o.isClosed() {
+			return closedError(op, "event or memory of an attribute")
+		}
 	}
 	return nil
 }
@@ -331,10 +365,10 @@ type Prepared struct {
 
 // Prepare checks the arguments once and keeps their values. The memory that they point to has to stay open as long as the launch is used.
 func (k *Kernel) Prepare(cfg LaunchConfig, args ...Arg) (*Prepared, error) {
-	if k.owner.isClosed() {
-		return nil, closedError(opLaunch, k.owner.kind)
+	if err := k.check(opLaunch); err != nil {
+		return nil, err
 	}
-	if err := k.shape(&cfg); err != nil {
+	if err := k.shape(opLaunch, &cfg); err != nil {
 		return nil, err
 	}
 	cfg.Attrs = append([]LaunchAttr(nil), cfg.Attrs...)
@@ -364,6 +398,9 @@ func (p *Prepared) Launch(s *Stream) error {
 
 // Set changes argument i, for the launches after it.
 func (p *Prepared) Set(i int, a Arg) error {
+	if err := p.k.check(opLaunch); err != nil {
+		return err
+	}
 	if i < 0 || i >= len(p.f.ptrs) {
 		return invalid(opLaunch, p.k.name, "argument %d set, kernel wants %d arguments", i, len(p.f.ptrs))
 	}
@@ -382,7 +419,10 @@ func (p *Prepared) Set(i int, a Arg) error {
 
 // SetConfig changes the shape, for the launches after it.
 func (p *Prepared) SetConfig(cfg LaunchConfig) error {
-	if err := p.k.shape(&cfg); err != nil {
+	if err := p.k.check(opLaunch); err != nil {
+		return err
+	}
+	if err := p.k.shape(opLaunch, &cfg); err != nil {
 		return err
 	}
 	cfg.Attrs = append([]LaunchAttr(nil), cfg.Attrs...)

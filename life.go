@@ -41,8 +41,8 @@ type owned struct {
 	leaks  *leakLog
 }
 
-// born links a new resource to its parent. The skip is the number of frames between born and the caller of this package.
-func (o *owned) born(parent *owned, kind string, bytes int64, skip int) {
+// born links a new resource to its parent.
+func (o *owned) born(parent *owned, kind string, bytes int64) {
 	o.parent, o.kind = parent, kind
 	if parent == nil {
 		return
@@ -50,7 +50,7 @@ func (o *owned) born(parent *owned, kind string, bytes int64, skip int) {
 	o.leaks = parent.leaks
 	parent.living.Add(1)
 	if o.leaks != nil {
-		o.origin = o.leaks.add(parent, kind, bytes, skip+2)
+		o.origin = o.leaks.add(parent, kind, bytes)
 	}
 }
 
@@ -135,9 +135,9 @@ func newLeakLog(report func(Leak)) *leakLog {
 	return &leakLog{report: report, live: map[*origin]struct{}{}}
 }
 
-func (l *leakLog) add(parent *owned, kind string, bytes int64, skip int) *origin {
+func (l *leakLog) add(parent *owned, kind string, bytes int64) *origin {
 	o := &origin{parent: parent, kind: kind, bytes: bytes}
-	o.n = runtime.Callers(skip+1, o.pcs[:])
+	o.n = runtime.Callers(3, o.pcs[:]) // of Callers, add and born nobody wants to know; leak drops the rest of this package
 	l.mu.Lock()
 	l.live[o] = struct{}{}
 	l.mu.Unlock()

@@ -22,6 +22,9 @@ func (c *Context) NewLinker(options ...JITOption) (*Linker, error) {
 	if c.isClosed() {
 		return nil, closedError(op, "context")
 	}
+	if err := checkOptions(op, "", options); err != nil {
+		return nil, err
+	}
 	j := newJIT(options)
 	h, err := c.api.LinkCreate(j.ids, j.values)
 	if err != nil {
@@ -29,7 +32,7 @@ func (c *Context) NewLinker(options ...JITOption) (*Linker, error) {
 		return nil, errorWithLog(c.fail(op, "", err), j.log())
 	}
 	l := &Linker{c: c, handle: h, jit: j}
-	l.born(&c.owned, "linker", 0, 1)
+	l.born(&c.owned, "linker", 0)
 	watch(l, &l.owned)
 	releaseWith(l, j)
 	return l, nil
@@ -40,6 +43,9 @@ func (l *Linker) Add(name string, data []byte, options ...JITOption) error {
 	const op = "cuLinkAddData"
 	if l.isClosed() {
 		return closedError(op, "linker")
+	}
+	if err := checkOptions(op, name, options); err != nil {
+		return err
 	}
 	kind, ok := inputKind(data)
 	if !ok {

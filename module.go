@@ -47,6 +47,9 @@ func (c *Context) load(name string, image []byte, options []JITOption) (*Module,
 	if len(image) == 0 {
 		return nil, invalid(op, name, "the image is empty")
 	}
+	if err := checkOptions(op, name, options); err != nil {
+		return nil, err
+	}
 	j := newJIT(options)
 	defer j.release()
 	h, err := c.api.ModuleLoadDataEx(image, j.ids, j.values)
@@ -54,7 +57,7 @@ func (c *Context) load(name string, image []byte, options []JITOption) (*Module,
 		return nil, errorWithLog(c.fail(op, name, err), j.log())
 	}
 	m := &Module{c: c, handle: h, name: name, log: j.log(), sigs: newSignatures(image, c.dev)[c.dev]}
-	m.born(&c.owned, "module", 0, 2)
+	m.born(&c.owned, "module", 0)
 	watch(m, &m.owned)
 	return m, nil
 }
@@ -222,6 +225,9 @@ func (s *System) loadLibrary(name string, image []byte, options []JITOption) (*L
 	if len(image) == 0 {
 		return nil, invalid(op, name, "the image is empty")
 	}
+	if err := checkOptions(op, name, options); err != nil {
+		return nil, err
+	}
 	j := newJIT(options)
 	h, err := s.api.LibraryLoadData(image, j.ids, j.values, nil, nil)
 	if err != nil {
@@ -229,7 +235,7 @@ func (s *System) loadLibrary(name string, image []byte, options []JITOption) (*L
 		return nil, errorWithLog(s.wrap(op, name, 0, err), j.log())
 	}
 	l := &Library{sys: s, handle: h, name: name, jit: j, sigs: newSignatures(image, s.devices...)}
-	l.born(&s.owned, "library", 0, 2)
+	l.born(&s.owned, "library", 0)
 	watch(l, &l.owned)
 	releaseWith(l, j)
 	return l, nil

@@ -67,7 +67,7 @@ func allocMatrix[T any](c *Context, width, height, depth int) (*Matrix[T], error
 	}
 	m := new(Matrix[T])
 	m.MatrixView = MatrixView[T]{c: c, owner: &m.owned, ptr: p, w: width, h: height, d: depth, pitch: pitch, rows: uint64(height)}
-	m.born(&c.owned, "matrix", int64(pitch*rows), 2)
+	m.born(&c.owned, "matrix", int64(pitch*rows))
 	watch(m, &m.owned)
 	return m, nil
 }
@@ -79,6 +79,9 @@ func (m *Matrix[T]) Close() error {
 
 // Matrix sees a view as rows of width elements. What is left at its end is not part of the matrix.
 func (v View[T]) Matrix(width int) (MatrixView[T], error) {
+	if err := v.gone("Matrix"); err != nil {
+		return MatrixView[T]{}, err
+	}
 	if width < 1 || v.n < width {
 		return MatrixView[T]{}, invalid("Matrix", "", "rows of %d elements in %d", width, v.n)
 	}
@@ -209,7 +212,7 @@ func (v MatrixView[T]) host(data []T, in bool) error {
 		return invalid(op, "", "a slice of %d elements for a box of %d x %d x %d", len(data), v.w, v.h, v.d)
 	}
 	if len(data) == 0 {
-		return nil
+		return View[T]{owner: v.owner}.gone(op)
 	}
 	if err := v.use(op); err != nil {
 		return err
@@ -227,7 +230,7 @@ func (v MatrixView[T]) pinned(s *Stream, data PinnedView[T], in bool) error {
 		return invalid(op, "", "%d elements of pinned memory for a box of %d x %d x %d", data.Len(), v.w, v.h, v.d)
 	}
 	if data.Len() == 0 {
-		return nil
+		return View[T]{owner: v.owner}.gone(op)
 	}
 	s, err := View[T]{c: v.c, owner: v.owner}.ordered(op, s, data.owner)
 	if err != nil {

@@ -29,6 +29,9 @@ const KeepAll = math.MaxUint64
 
 // DefaultPool is the device's own pool. It need not be closed.
 func (d *Device) DefaultPool() (*Pool, error) {
+	if err := d.check("cuDeviceGetDefaultMemPool"); err != nil {
+		return nil, err
+	}
 	h, err := d.sys.api.DeviceGetDefaultMemPool(d.handle)
 	if err != nil {
 		return nil, d.fail("cuDeviceGetDefaultMemPool", err)
@@ -38,8 +41,8 @@ func (d *Device) DefaultPool() (*Pool, error) {
 
 // NewPool makes a pool of the device's memory.
 func (d *Device) NewPool(o PoolOptions) (*Pool, error) {
-	if d.sys.isClosed() {
-		return nil, closedError("cuMemPoolCreate", "system")
+	if err := d.check("cuMemPoolCreate"); err != nil {
+		return nil, err
 	}
 	h, err := d.sys.api.MemPoolCreate(&cu.CUmemPoolProps{
 		AllocType: cu.CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -50,7 +53,7 @@ func (d *Device) NewPool(o PoolOptions) (*Pool, error) {
 		return nil, d.fail("cuMemPoolCreate", err)
 	}
 	p := &Pool{dev: d, handle: h, own: true}
-	p.born(&d.sys.owned, "memory pool", 0, 1)
+	p.born(&d.sys.owned, "memory pool", 0)
 	watch(p, &p.owned)
 	if o.KeepBytes > 0 {
 		if err := p.SetKeep(o.KeepBytes); err != nil {
@@ -69,11 +72,22 @@ func (p *Pool) Close() error {
 	return p.end(func() error { return p.dev.fail("cuMemPoolDestroy", p.dev.sys.api.MemPoolDestroy(p.handle)) })
 }
 
+// check is the start of every call about the pool. The device's own pool is closed with the system.
+func (p *Pool) check(op string) error {
+	if p.isClosed() {
+		return closedError(op, "memory pool")
+	}
+	return p.dev.check(op)
+}
+
 // Handle is the pool in the driver API.
 func (p *Pool) Handle() cu.CUmemoryPool { return p.handle }
 
 // SetKeep sets [PoolOptions].KeepBytes.
 func (p *Pool) SetKeep(bytes uint64) error {
+	if err := p.check("cuMemPoolSetAttribute"); err != nil {
+		return err
+	}
 	return p.dev.fail("cuMemPoolSetAttribute", p.dev.sys.api.MemPoolSetAttribute(p.handle, cu.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, unsafe.Pointer(&bytes)))
 }
 
@@ -86,6 +100,9 @@ type PoolUsage struct {
 // Usage reads how much memory the pool has.
 func (p *Pool) Usage() (PoolUsage, error) {
 	var u PoolUsage
+	if err := p.check("cuMemPoolGetAttribute"); err != nil {
+		return u, err
+	}
 	for _, a := range []struct {
 		id cu.CUmemPool_attribute
 		to *uint64
@@ -102,11 +119,17 @@ func (p *Pool) Usage() (PoolUsage, error) {
 
 // Trim gives memory back to the system until the pool has no more than keep bytes, as far as it is free.
 func (p *Pool) Trim(keep uint64) error {
+	if err := p.check("cuMemPoolTrimTo"); err != nil {
+		return err
+	}
 	return p.dev.fail("cuMemPoolTrimTo", p.dev.sys.api.MemPoolTrimTo(p.handle, keep))
 }
 
 // Use makes the pool the one that [AllocAsync] takes memory from on its device.
 func (p *Pool) Use() error {
+	if err := p.check("cuDeviceSetMemPool"); err != nil {
+		return err
+	}
 	return p.dev.fail("cuDeviceSetMemPool", p.dev.sys.api.DeviceSetMemPool(p.dev.handle, p.handle))
 }
 
@@ -116,8 +139,8 @@ func AllocFrom[T any](p *Pool, s *Stream, n int) (*Buffer[T], error) {
 	if err := s.check(op); err != nil {
 		return nil, err
 	}
-	if p.isClosed() {
-		return nil, closedError(op, "memory pool")
+	if err := p.check(op); err != nil {
+		return nil, err
 	}
 	b, err := alloc[T](s.c, n, op, func(bytes uint64) (cu.CUdeviceptr, error) {
 		return s.api.MemAllocFromPoolAsync(bytes, p.handle, s.handle)

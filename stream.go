@@ -47,15 +47,15 @@ func (c *Context) NewStream(o StreamOptions) (*Stream, error) {
 	var h cu.CUstream
 	var err error
 	if c.what == contextGreen {
-		h, err = c.api.GreenCtxStreamCreate(c.green, uint32(cu.CU_STREAM_NON_BLOCKING), int32(o.Priority)) // the only flag it takes (cuda.h)
+		h, err = c.api.GreenCtxStreamCreate(c.green, uint32(cu.CU_STREAM_NON_BLOCKING), nearest32(o.Priority)) // the only flag it takes (cuda.h)
 	} else {
-		h, err = c.api.StreamCreateWithPriority(uint32(flags), int32(o.Priority))
+		h, err = c.api.StreamCreateWithPriority(uint32(flags), nearest32(o.Priority))
 	}
 	if err != nil {
 		return nil, c.fail(op, "", err)
 	}
 	s := &Stream{c: c, api: c.api, handle: h}
-	s.born(&c.owned, "stream", 0, 1)
+	s.born(&c.owned, "stream", 0)
 	watch(s, &s.owned)
 	return s, nil
 }
@@ -114,6 +114,9 @@ func (s *Stream) Synchronize() error {
 // context, which breaks it, as a launch timeout does on a GPU: close it. With a context.Context that has ended already the error is the same, and kernels that
 // run are stopped too; if nothing runs the context stays well. Use [Stream.Done] to look without waiting.
 func (s *Stream) Wait(ctx context.Context) error {
+	if err := s.check("cuStreamSynchronize"); err != nil {
+		return err
+	}
 	return s.c.wait(ctx, "cuStreamSynchronize", s.Synchronize)
 }
 
@@ -194,6 +197,9 @@ func (s *Stream) WaitEvent(e *Event) error {
 
 // Record is [Event.Record] with a new event.
 func (s *Stream) Record() (*Event, error) {
+	if err := s.check("cuEventRecord"); err != nil {
+		return nil, err
+	}
 	e, err := s.c.NewEvent(EventOptions{})
 	if err != nil {
 		return nil, err
@@ -232,6 +238,9 @@ func (c *Context) guarded(f func()) func() {
 
 // Priority is the priority that the driver gave the stream.
 func (s *Stream) Priority() (int, error) {
+	if err := s.check("cuStreamGetPriority"); err != nil {
+		return 0, err
+	}
 	p, err := s.api.StreamGetPriority(s.handle)
 	return int(p), s.c.fail("cuStreamGetPriority", "", err)
 }
@@ -241,6 +250,9 @@ func (s *Stream) SetAttribute(a LaunchAttr) error {
 	const op = "cuStreamSetAttribute"
 	if err := s.check(op); err != nil {
 		return err
+	}
+	if a.owner != nil && a.owner.isClosed() {
+		return closedError(op, a.owner.kind)
 	}
 	return s.c.fail(op, "", s.api.StreamSetAttribute(s.handle, a.a.Id, &a.a.Value))
 }
@@ -277,7 +289,7 @@ func (c *Context) NewEvent(o EventOptions) (*Event, error) {
 		return nil, c.fail("cuEventCreate", "", err)
 	}
 	e := &Event{c: c, handle: h}
-	e.born(&c.owned, "event", 0, 1)
+	e.born(&c.owned, "event", 0)
 	watch(e, &e.owned)
 	return e, nil
 }
@@ -292,12 +304,12 @@ func (e *Event) Close() error {
 
 // Record marks the point in the stream after everything queued in it so far. An earlier record is forgotten.
 func (e *Event) Record(s *Stream) error {
+	if e.isClosed() {
+		return closedError("cuEventRecord", "event")
+	}
 	s, err := e.c.stream("cuEventRecord", s)
 	if err != nil {
 		return err
-	}
-	if e.isClosed() {
-		return closedError("cuEventRecord", "event")
 	}
 	return e.c.fail("cuEventRecord", "", e.c.api.EventRecord(e.handle, s.handle))
 }
@@ -327,6 +339,9 @@ func (e *Event) Synchronize() error {
 
 // Wait is Synchronize that a context.Context can end; see [Stream.Wait].
 func (e *Event) Wait(ctx context.Context) error {
+	if e.isClosed() {
+		return closedError("cuEventSynchronize", "event")
+	}
 	return e.c.wait(ctx, "cuEventSynchronize", e.Synchronize)
 }
 

@@ -55,7 +55,7 @@ func AllocArray[T any](c *Context, width, height, depth int, o ArrayOptions) (*A
 		return nil, c.fail(op, "", err)
 	}
 	a := &Array[T]{c: c, handle: h, w: width, h: height, d: depth, format: format, n: n}
-	a.born(&c.owned, "array", int64(a.Len())*int64(sizeOf[T]()), 1)
+	a.born(&c.owned, "array", int64(a.Len())*int64(sizeOf[T]()))
 	watch(a, &a.owned)
 	return a, nil
 }
@@ -122,11 +122,11 @@ func (a *Array[T]) CopyTo(dst []T) error { return a.host(dst, false) }
 
 func (a *Array[T]) host(data []T, in bool) error {
 	const op = "cuMemcpy3D"
-	if len(data) != a.Len() {
-		return invalid(op, "", "a slice of %d elements for an array of %d", len(data), a.Len())
-	}
 	if a.isClosed() {
 		return closedError(op, "array")
+	}
+	if len(data) != a.Len() {
+		return invalid(op, "", "a slice of %d elements for an array of %d", len(data), a.Len())
 	}
 	d := a.box(data, in)
 	if err := a.c.api.Memcpy3D(&d); err != nil || !in {
@@ -143,14 +143,14 @@ func (a *Array[T]) CopyToAsync(s *Stream, dst PinnedView[T]) error { return a.pi
 
 func (a *Array[T]) pinned(s *Stream, data PinnedView[T], in bool) error {
 	const op = "cuMemcpy3DAsync"
+	if a.isClosed() {
+		return closedError(op, "array")
+	}
 	if data.Len() != a.Len() {
 		return invalid(op, "", "%d elements of pinned memory for an array of %d", data.Len(), a.Len())
 	}
 	if err := data.use(op); err != nil {
 		return err
-	}
-	if a.isClosed() {
-		return closedError(op, "array")
 	}
 	s, err := a.c.stream(op, s)
 	if err != nil {
@@ -258,7 +258,7 @@ func NewTexture(m Texels, o TextureOptions) (*Texture, error) {
 		return nil, c.fail(opTexture, "", err)
 	}
 	t := &Texture{c: c, handle: h}
-	t.born(owner, "texture", 0, 1)
+	t.born(owner, "texture", 0)
 	watch(t, &t.owned)
 	return t, nil
 }
@@ -290,7 +290,7 @@ func NewSurface[T any](a *Array[T]) (*Surface, error) {
 		return nil, a.c.fail(op, "", err)
 	}
 	s := &Surface{c: a.c, handle: h}
-	s.born(owner, "surface", 0, 1)
+	s.born(owner, "surface", 0)
 	watch(s, &s.owned)
 	return s, nil
 }
