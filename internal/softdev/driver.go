@@ -59,7 +59,8 @@ type Driver struct {
 	launches  sync.Pool // of *launch, for reuse
 	engineWhy error     // see EngineWhy
 	table     *driver.Table
-	refused   map[string]bool // functions that only answer CUDA_ERROR_NOT_SUPPORTED
+	apiNames  map[string]string // C functions by methods, for the memory checker
+	refused   map[string]bool   // functions that only answer CUDA_ERROR_NOT_SUPPORTED
 	devices   []*device
 	memory    *memory
 	threadMem exec.ThreadMemory

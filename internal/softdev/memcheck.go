@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
+	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/mem"
@@ -309,7 +311,7 @@ func (m *memcheck) global(e *MemoryError) {
 		if !within(x) {
 			continue
 		}
-		e.Near = x.open()
+		e.Near = x.open(m.d.apiNames)
 		behind := addr + uint64(e.Size) - x.r.End()
 		switch a, _ := x.r.Owner.(*allocation); {
 		case addr+uint64(e.Size) > x.r.End():
@@ -336,7 +338,7 @@ func (m *memcheck) global(e *MemoryError) {
 		x := m.freed[(m.next+len(m.freed)-1-i)%len(m.freed)] // the newest first
 		if within(x) && !x.internal() {
 			e.Kind = "use after free"
-			e.Near = x.open()
+			e.Near = x.open(m.d.apiNames)
 			e.Where = fmt.Sprintf("the address is byte %d of what was %s", addr-x.r.Base, e.Near)
 			return
 		}
@@ -365,13 +367,13 @@ func (m *memcheck) global(e *MemoryError) {
 	case near == nil:
 		e.Where = "no memory is allocated"
 	case addr < near.r.Base:
-		e.Near = near.open()
+		e.Near = near.open(m.d.apiNames)
 		e.Where = fmt.Sprintf("the address is %d bytes before %s", best, e.Near)
 	case best == 0:
-		e.Near = near.open()
+		e.Near = near.open(m.d.apiNames)
 		e.Where = fmt.Sprintf("the address is right behind %s", e.Near)
 	default:
-		e.Near = near.open()
+		e.Near = near.open(m.d.apiNames)
 		e.Where = fmt.Sprintf("the address is %d bytes behind %s", best, e.Near)
 	}
 	if best > mem.MaxWindow {
@@ -387,7 +389,7 @@ func (m *memcheck) lastFreed(addr uint64) string {
 	for i := range m.freed {
 		x := m.freed[(m.next+len(m.freed)-1-i)%len(m.freed)]
 		if x.r.Base == addr && !x.internal() {
-			r := x.open()
+			r := x.open(m.d.apiNames)
 			return fmt.Sprintf("%s was freed by %s", r, &r.Freed)
 		}
 	}
@@ -399,8 +401,8 @@ func (x *memoryRecord) internal() bool {
 	return ok && a.use == useInternal
 }
 
-func (x *memoryRecord) open() *MemoryRecord {
-	r := &MemoryRecord{Address: x.r.Base, Size: x.r.Size, Kind: x.r.Kind.String(), Number: x.number, Made: callSite(x.made), Freed: callSite(x.freed)}
+func (x *memoryRecord) open(names map[string]string) *MemoryRecord {
+	r := &MemoryRecord{Address: x.r.Base, Size: x.r.Size, Kind: x.r.Kind.String(), Number: x.number, Made: callSite(x.made, names), Freed: callSite(x.freed, names)}
 	if a, ok := x.r.Owner.(*allocation); ok {
 		switch a.use {
 		case useVariable:
@@ -421,16 +423,40 @@ func (x *memoryRecord) open() *MemoryRecord {
 // root is the path of the module that this package belongs to.
 const root = "github.com/gocuda/cuda"
 
-// callSite finds the function of the driver and the Go function that called into the API.
-func callSite(pcs []uintptr) (s CallSite) {
+// methodNames are the C functions by the methods of Driver in the table that do their work.
+func methodNames(t *driver.Table) map[string]string {
+	names := map[string]string{}
+	for s := range driver.Symbols() {
+		f := reflect.ValueOf(t.Func(s.Field))
+		if !f.IsValid() {
+			continue
+		}
+		method := methodName(runtime.FuncForPC(f.Pointer()).Name())
+		if _, ok := names[method]; !ok && method != "" {
+			names[method] = s.Base
+		}
+	}
+	return names
+}
+
+// methodName is the name of a method of Driver, "" for another function.
+func methodName(function string) string {
+	name, ok := strings.CutPrefix(function, root+"/internal/softdev.(*Driver).")
+	if name = strings.TrimSuffix(name, "-fm"); !ok || strings.Contains(name, ".") {
+		return ""
+	}
+	return name
+}
+
+// callSite finds the function of the driver, by the names of its methods, and the Go function that called into the API.
+func callSite(pcs []uintptr, names map[string]string) (s CallSite) {
 	if len(pcs) == 0 {
 		return s
 	}
 	for frames := runtime.CallersFrames(pcs); ; {
 		f, more := frames.Next()
-		if name, ok := strings.CutPrefix(f.Function, root+"/internal/softdev.(*Driver)."); ok && !strings.Contains(name, ".") {
-			name = strings.TrimSuffix(name, "-fm")
-			s.API = "cu" + strings.ToUpper(name[:1]) + name[1:]
+		if name, ok := names[methodName(f.Function)]; ok {
+			s.API = name
 		}
 		if ours(&f) {
 			if !more {

@@ -3,6 +3,7 @@ package softdev
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -356,5 +357,42 @@ func TestMemoryErrorText(t *testing.T) {
 `
 	if got := fmt.Sprint(e); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestMemcheckNames: reports name the functions of the driver, also where the method that does the work is called otherwise.
+func TestMemcheckNames(t *testing.T) {
+	d, tab, ctx := open(t, Options{Memcheck: true})
+	for method, want := range map[string]string{"primaryReset": "cuDevicePrimaryCtxReset", "memAlloc": "cuMemAlloc", "memFree": "cuMemFree"} {
+		if got := d.apiNames[method]; got != want {
+			t.Errorf("%s is %q, want %q", method, got, want)
+		}
+	}
+	for method, name := range d.apiNames {
+		if _, ok := driver.Lookup(name); !ok {
+			t.Errorf("%s is %s, which is no function of the driver", method, name)
+		}
+	}
+	for _, c := range []struct {
+		want string
+		call func(p *driver.CUdeviceptr) driver.CUresult
+	}{
+		{"cuMemAllocPitch", func(p *driver.CUdeviceptr) driver.CUresult {
+			var pitch uint64
+			return tab.MemAllocPitch_v2(ctx, p, &pitch, 100, 2, 4)
+		}},
+		{"cuMemAllocManaged", func(p *driver.CUdeviceptr) driver.CUresult { return tab.MemAllocManaged(ctx, p, 64, 1) }},
+		{"cuMemAllocAsync", func(p *driver.CUdeviceptr) driver.CUresult { return tab.MemAllocAsync(ctx, p, 64, 0) }},
+	} {
+		var p driver.CUdeviceptr
+		must(t, c.call(&p))
+		must(t, tab.CtxSynchronize(ctx))
+		var made []string
+		for _, x := range d.memory.check.live {
+			made = append(made, x.open(d.apiNames).Made.API)
+		}
+		if !slices.Contains(made, c.want) {
+			t.Errorf("allocations by %q, want %s", made, c.want)
+		}
 	}
 }

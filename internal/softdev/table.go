@@ -212,6 +212,9 @@ func (d *Driver) newTable() *driver.Table {
 	d.partitionTable(t)
 	d.diagnosisTable(t)
 	d.checkFirstVersions(t)
+	if d.opts.Memcheck {
+		d.apiNames = methodNames(t)
+	}
 	d.refuseRest(t)
 	t.PerThread = driver.DerivePerThread(t)
 	t.Guard(d.caught)
