@@ -23,8 +23,8 @@ type texref struct {
 	channels uint32
 	desc     driver.CUDA_TEXTURE_DESC
 	bound    driver.CUDA_RESOURCE_DESC
-	has      bool               // something is bound
-	image    texture.Image      //
+	has      bool // something is bound
+	image    texture.Image
 	address  driver.CUdeviceptr // of linear memory, as given
 }
 

@@ -20,7 +20,7 @@ func classesAgree(reg, typ *optab.Type) bool {
 	case optab.Unsigned, optab.Signed:
 		return reg.Class != optab.Float && (reg.Class != optab.Packed || isInt(laneClass(reg)))
 	case optab.Float:
-		return reg.Class == optab.Bits || reg.Class == optab.Float && (reg.Name == typ.Name || typ.Name == "bf16" && reg.Name == "bf16")
+		return reg.Class == optab.Bits || reg.Class == optab.Float && reg.Name == typ.Name
 	case optab.Packed:
 		return reg.Class == optab.Bits || reg.Class == optab.Packed && (reg.Name == typ.Name || isInt(laneClass(typ)))
 	}
