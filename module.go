@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,6 +31,16 @@ func (c *Context) Load(image []byte, options ...JITOption) (*Module, error) {
 	return c.load("", image, options)
 }
 
+// LoadContext is [Context.Load] that a context.Context can end. The error then wraps the cause of the context.Context (errors.Is with context.Canceled or
+// context.DeadlineExceeded) and ErrNotReady; nothing is loaded, and the CUDA context stays well. The software device stops compiling; on a GPU nothing can stop the
+// driver's compiler: only the waiting ends, and the module is unloaded when it is there. The image must not change before that.
+func (c *Context) LoadContext(ctx context.Context, image []byte, options ...JITOption) (*Module, error) {
+	if ctx.Done() == nil {
+		return c.load("", image, options)
+	}
+	return c.loadUntil(ctx, image, options)
+}
+
 // LoadFS is [Context.Load] of a file, for example of an embed.FS.
 func (c *Context) LoadFS(fsys fs.FS, name string, options ...JITOption) (*Module, error) {
 	image, err := readImage("cuModuleLoadDataEx", fsys, name)
@@ -39,22 +50,74 @@ func (c *Context) LoadFS(fsys fs.FS, name string, options ...JITOption) (*Module
 	return c.load(name, image, options)
 }
 
+const loadOp = "cuModuleLoadDataEx"
+
 func (c *Context) load(name string, image []byte, options []JITOption) (*Module, error) {
-	const op = "cuModuleLoadDataEx"
-	if c.isClosed() {
-		return nil, closedError(op, "context")
-	}
-	if len(image) == 0 {
-		return nil, invalid(op, name, "the image is empty")
-	}
-	if err := checkOptions(op, name, options); err != nil {
+	if err := c.loadable(name, image, options); err != nil {
 		return nil, err
 	}
 	j := newJIT(options)
 	defer j.release()
 	h, err := c.api.ModuleLoadDataEx(image, j.ids, j.values)
+	return c.newModule(name, image, j, h, err)
+}
+
+func (c *Context) loadUntil(ctx context.Context, image []byte, options []JITOption) (*Module, error) {
+	if err := c.loadable("", image, options); err != nil {
+		return nil, err
+	}
+	ended := func() error {
+		cause := context.Cause(ctx)
+		return &Error{Op: loadOp, Code: ErrNotReady, Detail: "the load was ended: " + cause.Error(), cause: cause}
+	}
+	if ctx.Err() != nil {
+		return nil, ended()
+	}
+	j := newJIT(options)
+	stop, forget, stops := c.dev.sys.dev.Stoppable(&j.values[0])
+	var h cu.CUmodule
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer forget()
+		h, err = c.api.ModuleLoadDataEx(image, j.ids, j.values)
+	}()
+	select {
+	case <-done:
+		defer j.release()
+		return c.newModule("", image, j, h, err)
+	case <-ctx.Done():
+	}
+	discard := func() {
+		<-done
+		j.release()
+		if err == nil {
+			_ = c.api.ModuleUnload(h) // nobody has it
+		}
+	}
+	if stop(); stops {
+		discard()
+	} else {
+		go discard()
+	}
+	return nil, ended()
+}
+
+func (c *Context) loadable(name string, image []byte, options []JITOption) error {
+	switch {
+	case c.isClosed():
+		return closedError(loadOp, "context")
+	case len(image) == 0:
+		return invalid(loadOp, name, "the image is empty")
+	}
+	return checkOptions(loadOp, name, options)
+}
+
+// newModule is what the driver has loaded.
+func (c *Context) newModule(name string, image []byte, j *jit, h cu.CUmodule, err error) (*Module, error) {
 	if err != nil {
-		return nil, errorWithLog(c.fail(op, name, err), j.log())
+		return nil, errorWithLog(c.fail(loadOp, name, err), j.log())
 	}
 	m := &Module{c: c, handle: h, name: name, log: j.log(), sigs: newSignatures(image, c.dev)[c.dev]}
 	m.born(&c.owned, "module", 0)

@@ -79,6 +79,7 @@ type Device struct {
 	lastDetail func(driver.CUcontext) string
 	takeDetail func(driver.CUcontext) string
 	interrupt  func(driver.CUcontext) bool
+	stoppable  func(values *uintptr) (stop, forget func())
 	params     func(driver.CUfunction) []softdev.Param
 	broken     func(driver.CUcontext) driver.CUresult
 	panicked   func() error
@@ -104,6 +105,15 @@ func (d *Device) TakeDetail(cur driver.CUcontext) string {
 // Interrupt stops the kernels of a context, which breaks it as a launch timeout does. Only the software device can; ok says whether it was done.
 func (d *Device) Interrupt(ctx driver.CUcontext) (ok bool) {
 	return d.interrupt != nil && d.interrupt(ctx)
+}
+
+// Stoppable announces a module load that may be stopped, see [softdev.Driver.Stoppable]. ok is false when the device cannot: the NVIDIA driver does not.
+func (d *Device) Stoppable(values *uintptr) (stop, forget func(), ok bool) {
+	if d.stoppable == nil {
+		return func() {}, func() {}, false
+	}
+	stop, forget = d.stoppable(values)
+	return stop, forget, true
 }
 
 // Broken is the result that every call in a context gives since something in it has failed for good, success while the
@@ -239,7 +249,7 @@ func openSoftware(opts Options) (*Device, error) {
 	d := &Device{
 		Table: s.Table(), Kind: Software, Name: strings.Join(o.Profiles, ","), close: s.Close,
 		lastDetail: s.LastDetail, panicked: func() error { return nil },
-		takeDetail: s.TakeDetail, interrupt: s.Interrupt, params: s.Params, broken: s.Broken,
+		takeDetail: s.TakeDetail, interrupt: s.Interrupt, stoppable: s.Stoppable, params: s.Params, broken: s.Broken,
 		Engine: s.EngineName(), EngineISA: s.EngineISA(), EngineWhy: s.EngineWhy(),
 	}
 	if opts.NoInit {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"sync/atomic"
 
+	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/check"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -51,14 +53,20 @@ func (e *Error) Error() string {
 }
 
 // Lower turns an entry and what it reaches into a Kernel.
-func Lower(entry *check.Func, syms *Symbols) (*Kernel, error) { return LowerWatched(entry, syms, nil) }
+func Lower(entry *check.Func, syms *Symbols) (*Kernel, error) { return LowerUntil(entry, syms, nil) }
+
+// LowerUntil is Lower that ends with [ptx.ErrStopped] soon after stop is set; nil never is.
+func LowerUntil(entry *check.Func, syms *Symbols, stop *atomic.Bool) (*Kernel, error) {
+	return lowerKernel(entry, syms, func(string, *Func) {}, stop)
+}
 
 // LowerWatched is Lower with a look at every function after each pass: blocks (basic blocks, in the order in which they run), contract, rows.
 func LowerWatched(entry *check.Func, syms *Symbols, watch func(pass string, f *Func)) (*Kernel, error) {
-	if watch == nil {
-		watch = func(string, *Func) {}
-	}
-	l := &lowerer{syms: syms, k: &Kernel{Name: entry.Name, Attrs: entry.Attrs, Shared: map[*check.Var]uint64{}, Handles: map[uint64]int{}},
+	return lowerKernel(entry, syms, watch, nil)
+}
+
+func lowerKernel(entry *check.Func, syms *Symbols, watch func(pass string, f *Func), stop *atomic.Bool) (*Kernel, error) {
+	l := &lowerer{syms: syms, stop: stop, k: &Kernel{Name: entry.Name, Attrs: entry.Attrs, Shared: map[*check.Var]uint64{}, Handles: map[uint64]int{}},
 		funcs: map[*check.Func]int{}, consts: map[constKey]uint32{}, values: map[constValue]uint32{}, globals: map[*check.Var]bool{}}
 	l.queue(entry)
 	if syms != nil && reaches(entry, syms) {
@@ -80,9 +88,15 @@ func LowerWatched(entry *check.Func, syms *Symbols, watch func(pass string, f *F
 		}
 	}
 	for _, f := range l.k.Funcs {
+		if l.stopped() {
+			return nil, ptx.ErrStopped
+		}
 		watch("blocks", f)
 		contract(f, syms)
 		watch("contract", f)
+		if l.stopped() {
+			return nil, ptx.ErrStopped
+		}
 		if err := place(f, syms == nil || !syms.apart); err != nil {
 			return nil, err
 		}
@@ -143,7 +157,11 @@ type constValue struct {
 	lo    uint64
 }
 
+// stopped says whether the caller wants the lowering to end.
+func (l *lowerer) stopped() bool { return l.stop != nil && l.stop.Load() }
+
 type lowerer struct {
+	stop    *atomic.Bool // may be nil
 	syms    *Symbols
 	k       *Kernel
 	funcs   map[*check.Func]int
@@ -389,6 +407,9 @@ func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
 	return nil
 }
 
+// stride is how many instructions of a block are lowered between two looks at the flag that ends the work.
+const stride = 1024
+
 // blocks finds basic blocks, orders them and writes their operations.
 func (b *body) blocks() error {
 	n := len(b.f.Insts)
@@ -443,6 +464,9 @@ func (b *body) blocks() error {
 		return err
 	}
 	for pos, k := range layout {
+		if b.stopped() {
+			return ptx.ErrStopped
+		}
 		begin[k] = int32(len(b.ops))
 		if int(k) == nb-1 {
 			b.ops = append(b.ops, b.final())
@@ -453,6 +477,9 @@ func (b *body) blocks() error {
 			b.line, b.loc = in.AST.Line, in.Loc
 			if err := b.inst(in); err != nil {
 				return err
+			}
+			if i%stride == 0 && b.stopped() {
+				return ptx.ErrStopped
 			}
 			op := &b.ops[len(b.ops)-1]
 			switch op.Ctl {

@@ -2,6 +2,7 @@ package link
 
 import (
 	"strings"
+	"sync/atomic"
 
 	"github.com/gocuda/cuda/internal/image/fatbin"
 )
@@ -47,6 +48,8 @@ type Options struct {
 	// Relink accepts images made by [Linked.Image] as inputs. The driver links no executable cubins (recorded: CUDA_ERROR_NO_BINARY_FOR_GPU), and
 	// without Relink neither does this linker.
 	Relink bool
+	// Stop ends the work with an error that wraps [ptx.ErrStopped] soon after it is set; nil never is.
+	Stop *atomic.Bool
 	// Log receives every line for the caller's log buffers as it comes up, those of errors included; nil drops them.
 	Log func(level Level, line string)
 }

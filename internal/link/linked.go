@@ -33,7 +33,7 @@ type Linked struct {
 
 // Module parses, checks and links one module alone, as the module loads do. Errors are *Error.
 func Module(text []byte, o Options) (*Linked, error) {
-	u, err := parse(text, "", "", check.Options{SM: o.SM, MaxShared: o.MaxShared})
+	u, err := parse(text, "", "", check.Options{SM: o.SM, MaxShared: o.MaxShared, Stop: o.Stop})
 	if err == nil {
 		var p *Linked
 		if p, err = single(u, o); err == nil {
@@ -47,7 +47,7 @@ func Module(text []byte, o Options) (*Linked, error) {
 // the device does not provide is an error, as is an extern variable without a size; another extern variable is not (recorded). Errors are *Error.
 func Single(m *check.Module, text []byte, o Options) (*Linked, error) {
 	u := &Unit{Text: text, Module: m}
-	err := u.analyse()
+	err := u.analyse(o.Stop)
 	if err == nil {
 		var p *Linked
 		if p, err = single(u, o); err == nil {

@@ -1,6 +1,8 @@
 package link
 
 import (
+	"sync/atomic"
+
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
@@ -52,7 +54,7 @@ func (n *name) strong() bool {
 
 // parse reads and checks PTX as a unit of a program (opts.relocatable) or alone.
 func parse(text []byte, input, member string, opts check.Options) (*Unit, *Error) {
-	tree, err := ptx.Parse(text)
+	tree, err := ptx.ParseUntil(text, opts.Stop)
 	if err != nil {
 		return nil, textError(err)
 	}
@@ -61,12 +63,12 @@ func parse(text []byte, input, member string, opts check.Options) (*Unit, *Error
 		return nil, textError(err)
 	}
 	u := &Unit{Name: input, Member: member, Text: text, Module: m}
-	return u, u.analyse()
+	return u, u.analyse(opts.Stop)
 }
 
 // analyse finds what refers to what and orders the symbols. A function that is declared as the module's own and not defined is an error, called or not
 // (recorded).
-func (u *Unit) analyse() *Error {
+func (u *Unit) analyse(stop *atomic.Bool) *Error {
 	m := u.Module
 	for _, f := range m.Funcs {
 		if !f.Defined && f.Linkage != ptx.LinkExtern && f.Linkage != ptx.LinkWeak && m.Aliases[f.Name] == nil {
@@ -75,6 +77,9 @@ func (u *Unit) analyse() *Error {
 	}
 	u.uses = map[*check.Func]*uses{}
 	for _, f := range m.Funcs {
+		if stop != nil && stop.Load() {
+			return textError(ptx.ErrStopped)
+		}
 		if f.Defined {
 			u.uses[f] = functionUses(f)
 		}

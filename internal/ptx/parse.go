@@ -3,9 +3,11 @@ package ptx
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/gocuda/cuda/internal/defect"
 )
@@ -27,7 +29,13 @@ const (
 //
 // The version is not judged: see [Module.Version]. A text that does not begin
 // with .version gives [MissingVersion].
-func Parse(text []byte) (*Module, error) {
+func Parse(text []byte) (*Module, error) { return ParseUntil(text, nil) }
+
+// ErrStopped is the error of work that was given up because its caller set the flag that it had given for that.
+var ErrStopped = errors.New("stopped")
+
+// ParseUntil is Parse that ends with [ErrStopped] soon after stop is set; nil never is.
+func ParseUntil(text []byte, stop *atomic.Bool) (*Module, error) {
 	if i := bytes.IndexByte(text, 0); i >= 0 {
 		text = text[:i]
 	}
@@ -42,9 +50,12 @@ func Parse(text []byte) (*Module, error) {
 			Text: fmt.Sprintf("Unexpected non-ASCII character encountered on line %d", line),
 		}}
 	}
-	p := parser{scanner: scanner{src: string(text), line: 1}, operations: map[string]*Operation{}}
+	p := parser{scanner: scanner{src: string(text), line: 1}, stop: stop, operations: map[string]*Operation{}}
 	p.next()
 	m := p.module()
+	if p.stopped() {
+		return nil, ErrStopped
+	}
 	if len(p.errs) > 0 {
 		return m, p.errs
 	}
@@ -76,6 +87,7 @@ type parser struct {
 	tok   token
 	errs  ErrorList
 	depth int
+	stop  *atomic.Bool // may be nil
 
 	resumed int32 // offset where the last recovery went on, to see progress
 	bodyEnd int   // offset up to which room has looked
@@ -228,8 +240,18 @@ func (p *parser) try(f func()) (ok bool) {
 	return true
 }
 
-// full reports whether the parse must end for too many faults.
-func (p *parser) full() bool { return len(p.errs) >= maxErrors }
+// stopped reports whether the caller wants the parse to end.
+func (p *parser) stopped() bool { return p.stop != nil && p.stop.Load() }
+
+// goOn ends the parse when the caller wants that.
+func (p *parser) goOn() {
+	if p.stopped() {
+		panic(bailout{})
+	}
+}
+
+// full reports whether the parse must end: for too many faults, or because it was stopped.
+func (p *parser) full() bool { return len(p.errs) >= maxErrors || p.stopped() }
 
 // resync moves to where reading can go on: after a semicolon, before a closing
 // brace (inner) or before a declaration (outer). It always makes progress.

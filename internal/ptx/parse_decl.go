@@ -409,6 +409,7 @@ func (p *parser) initialiser() Operand {
 	p.next()
 	mark := p.args.mark()
 	for p.tok.kind != '}' {
+		p.goOn()
 		x := p.initialiser()
 		if id, ok := x.(*Ident); ok && p.tok.kind == '=' && id.Comp == "" {
 			p.next()
@@ -432,6 +433,7 @@ func (p *parser) params() []*Var {
 	p.expect('(')
 	var list []*Var
 	for p.tok.kind != ')' {
+		p.goOn()
 		v := p.vars.new()
 		*v = Var{Pos: p.pos()}
 		p.varHead(v)

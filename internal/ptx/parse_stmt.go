@@ -55,6 +55,7 @@ func (p *parser) room() int {
 
 func (p *parser) statements(b *Block) {
 	for {
+		p.goOn()
 		switch p.tok.kind {
 		case tIdent:
 			p.labelOrInstr(b)

@@ -2,10 +2,12 @@ package softdev
 
 import (
 	"errors"
+	"sync/atomic"
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec/interp"
 	"github.com/gocuda/cuda/internal/link"
+	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
@@ -16,6 +18,9 @@ func (dev *device) linkOptions(sm int) link.Options {
 
 // linkError turns a failure of package link into the driver's result.
 func linkError(err error) *loadError {
+	if errors.Is(err, ptx.ErrStopped) {
+		return &loadError{result: driver.CUDA_ERROR_NOT_READY, err: err}
+	}
 	var e *link.Error
 	if !errors.As(err, &e) {
 		return &loadError{result: driver.CUDA_ERROR_UNKNOWN, err: err}
@@ -24,8 +29,10 @@ func linkError(err error) *loadError {
 }
 
 // reload makes a program of an image that the linker made, here or in another process. It was compiled then: options of the load change nothing.
-func (d *Driver) reload(data []byte, dev *device) (*program, *loadError) {
-	l, err := link.Load(data, dev.linkOptions(dev.sm())) // as machine code: CUDA_DISABLE_PTX_JIT does not stop it
+func (d *Driver) reload(data []byte, dev *device, stop *atomic.Bool) (*program, *loadError) {
+	lo := dev.linkOptions(dev.sm())
+	lo.Stop = stop
+	l, err := link.Load(data, lo) // as machine code: CUDA_DISABLE_PTX_JIT does not stop it
 	if err != nil {
 		return nil, linkError(err)
 	}

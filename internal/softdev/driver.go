@@ -64,6 +64,7 @@ type Driver struct {
 	devices   []*device
 	memory    *memory
 	threadMem exec.ThreadMemory
+	stoppable stoppable
 	started   time.Time
 	stdout    sync.Mutex
 

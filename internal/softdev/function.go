@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"errors"
 	"sync/atomic"
 	"unsafe"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/lazy"
+	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
@@ -51,7 +53,7 @@ func paramBank(sm int) uint32 {
 func (f *function) prepare() error {
 	f.once.Do(func() {
 		f.loaded.Store(true)
-		if f.kernel, f.code, f.err = f.entry.lower(); f.err != nil {
+		if f.kernel, f.code, f.err = f.entry.lower(&f.mod.ctx.stop); f.err != nil {
 			return
 		}
 		f.consts = exec.NewConstRows(f.kernel, func(c *ir.ConstRow) uint64 { return f.mod.address(c.Var) })
@@ -109,6 +111,9 @@ func (d *Driver) measured(c *context, h driver.CUfunction) (*function, driver.CU
 // fail turns an error of prepare into a result.
 func (f *function) fail(err error) driver.CUresult {
 	f.mod.ctx.d.explain(f.mod.ctx, "%s", err.Error())
+	if errors.Is(err, ptx.ErrStopped) {
+		return driver.CUDA_ERROR_LAUNCH_TIMEOUT // as of kernels that are stopped, see Interrupt
+	}
 	return notSupported
 }
 

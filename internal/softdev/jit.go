@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -36,6 +37,7 @@ type jitOptions struct {
 	nameList   uintptr
 	addrList   uintptr
 	symbolsLen uint32
+	stop       *atomic.Bool // set when the caller no longer wants what is compiled; may be nil
 }
 
 // logBuffer is a log that the caller wants: a buffer and its size, which becomes what was written.
@@ -298,7 +300,7 @@ func (o *jitOptions) report(p *program) {
 	for i := range p.entries { // last first, as the driver does
 		e := p.entries[len(p.entries)-1-i]
 		start := time.Now()
-		k, _, err := e.lower()
+		k, _, err := e.lower(o.stop)
 		if err != nil {
 			o.info.line("ptxas info    : %s", err)
 			continue

@@ -228,6 +228,7 @@ func (d *Driver) moduleLoadDataEx(cur driver.CUcontext, out *driver.CUmodule, im
 	if r != success {
 		return r
 	}
+	o.stop = d.stoppable.find(values)
 	data, e := d.fetch(img)
 	if e != nil {
 		if e.log != "" {

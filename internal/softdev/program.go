@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -69,13 +70,16 @@ type entry struct {
 	err    error
 }
 
-// lower makes the kernel's program when it is first needed.
-func (e *entry) lower() (*ir.Kernel, exec.Code, error) {
+// lower makes the kernel's program when it is first needed. After stop, which may be nil, the error is ptx.ErrStopped, and the next call begins anew.
+func (e *entry) lower(stop *atomic.Bool) (*ir.Kernel, exec.Code, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.done {
 		e.done = true
-		if e.kernel, e.err = ir.Lower(e.fn, e.prog.syms); e.err == nil {
+		e.kernel, e.err = ir.LowerUntil(e.fn, e.prog.syms, stop)
+		if errors.Is(e.err, ptx.ErrStopped) {
+			e.done = false
+		} else if e.err == nil {
 			if !e.kernel.UsesDynamicShared { // the driver keeps it aligned also behind the variables of other kernels (recorded)
 				l := check.Layout{Size: uint64(e.kernel.SharedSize)}
 				l.Pad(min(e.align, mem.SharedRankSize))
@@ -91,7 +95,7 @@ func (e *entry) lower() (*ir.Kernel, exec.Code, error) {
 // estimate from the size of the register frame, in which registers that are not live at the same time share rows. The line was fitted to 1,119 recorded kernels:
 // 2.9 registers away from them in the mean. It stays where it does not limit the threads of a block by itself.
 func (e *entry) registers() int {
-	k, _, err := e.lower()
+	k, _, err := e.lower(nil)
 	if err != nil {
 		return minRegs
 	}
@@ -236,7 +240,7 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	switch part.Kind {
 	case image.PTX:
 	case image.Cubin:
-		return d.reload(part.Data, dev)
+		return d.reload(part.Data, dev, o.stop)
 	default:
 		return nil, &loadError{result: notSupported, err: fmt.Errorf("%s images are not supported", part.Kind)}
 	}
@@ -254,7 +258,7 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 			return p, nil
 		}
 	}
-	tree, err := ptx.Parse(part.Data)
+	tree, err := ptx.ParseUntil(part.Data, o.stop)
 	if err != nil {
 		return nil, ptxError(err)
 	}
@@ -262,7 +266,7 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	if narrow {
 		o.info.line("ptxas warning :  64 Bit host architecture (--machine) being used mismatches with .address_size of 32 bits")
 	}
-	checked, err := check.Check(tree, check.Options{SM: min(sm, target), MaxShared: dev.maxSharedOptin()})
+	checked, err := check.Check(tree, check.Options{SM: min(sm, target), MaxShared: dev.maxSharedOptin(), Stop: o.stop})
 	if err != nil {
 		return nil, ptxError(err)
 	}
@@ -277,13 +281,16 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 		p.loose = append(p.loose, v.Name)
 	}
 	lo := dev.linkOptions(sm)
-	lo.Compile = o.compile()
+	lo.Compile, lo.Stop = o.compile(), o.stop
 	l, err := link.Single(checked, nil, lo)
 	if err != nil {
 		return nil, linkError(err)
 	}
 	p.assemble(l)
 	o.report(p)
+	if o.stop != nil && o.stop.Load() {
+		return nil, ptxError(ptx.ErrStopped)
+	}
 	for name := range o.symbols {
 		if p.global(name) != nil {
 			// Only an image of machine code can leave a symbol open (recorded: the warnings, then this).
@@ -297,6 +304,9 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 }
 
 func ptxError(err error) *loadError {
+	if errors.Is(err, ptx.ErrStopped) {
+		return &loadError{result: driver.CUDA_ERROR_NOT_READY, err: err}
+	}
 	r := driver.CUDA_ERROR_INVALID_PTX
 	var list check.Errors
 	if errors.As(err, &list) {

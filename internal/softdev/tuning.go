@@ -45,7 +45,7 @@ func (t *tuning) maxDynamicShared(dev *device, static uint32) int32 {
 
 // attribute is a value of cuFuncGetAttribute; the error is that of the lowering.
 func (e *entry) attribute(dev *device, t *tuning, attr driver.CUfunction_attribute) (int32, driver.CUresult, error) {
-	k, _, err := e.lower()
+	k, _, err := e.lower(nil)
 	if err != nil {
 		return 0, notSupported, err
 	}
@@ -94,7 +94,7 @@ func (e *entry) attribute(dev *device, t *tuning, attr driver.CUfunction_attribu
 func (e *entry) setAttribute(dev *device, t *tuning, attr driver.CUfunction_attribute, v int32) (driver.CUresult, error) {
 	switch attr {
 	case driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-		k, _, err := e.lower()
+		k, _, err := e.lower(nil)
 		if err != nil {
 			return notSupported, err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/optab"
@@ -16,6 +17,8 @@ type Options struct {
 	SM int
 	// MaxShared is the largest static shared memory of a kernel in bytes; 0 stands for 232448 (0x38c00), that of sm_90.
 	MaxShared uint64
+	// Stop ends the check with [ptx.ErrStopped] soon after it is set; nil never is.
+	Stop *atomic.Bool
 
 	keep int // faults that are kept, MaxErrors when 0; tests count more
 }
@@ -37,11 +40,17 @@ func Check(m *ptx.Module, opts Options) (*Module, error) {
 	c.m = &Module{AST: m, Aliases: map[string]*Func{}, Files: map[int]string{}}
 	c.scope = &scope{}
 	c.module()
+	if c.stopped() {
+		return nil, ptx.ErrStopped
+	}
 	if len(c.errs) > 0 {
 		return nil, c.errs
 	}
 	return c.m, nil
 }
+
+// stopped says whether the caller wants the check to end.
+func (c *checker) stopped() bool { return c.opt.Stop != nil && c.opt.Stop.Load() }
 
 // checker is the state of one Check.
 type checker struct {
@@ -111,7 +120,7 @@ func (c *checker) module() {
 		return
 	}
 	for _, d := range c.ast.Decls {
-		if c.stop {
+		if c.stop || c.stopped() {
 			return
 		}
 		switch d := d.(type) {

@@ -296,7 +296,7 @@ func (c *checker) directives(d *ptx.Func, f *Func, keep bool) (noReturn bool) {
 func (c *checker) block(b *ptx.Block) {
 	c.labels(b)
 	for _, s := range b.Stmts {
-		if c.stop {
+		if c.stop || c.stopped() {
 			break
 		}
 		switch s := s.(type) {

@@ -235,7 +235,7 @@ func (c *checker) fill(v *Var, init ptx.Operand, dims []int64, off uint64) uint6
 		return off
 	}
 	for _, e := range list.Elems {
-		if off = c.fill(v, e, dims[1:], off); c.stop {
+		if off = c.fill(v, e, dims[1:], off); c.stop || c.stopped() {
 			break
 		}
 	}
