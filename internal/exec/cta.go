@@ -27,6 +27,7 @@ type CTA struct {
 	barriers [16]barrier
 	barred   bool // threads have come to a barrier
 	progress bool // something happened that may let a waiting warp go on
+	released bool // a barrier was completed in this warp's turn
 	wake     time.Duration
 	current  *Warp // the warp under way, for faults
 }
@@ -113,7 +114,7 @@ func (c *CTA) begin() {
 			w.arrive, w.counted = [16]uint32{}, [16]bool{}
 		}
 	}
-	c.progress = false
+	c.progress, c.released = false, false
 	c.live = len(c.Warps)
 	f := c.Launch.Code.Kernel().Funcs[0]
 	for _, w := range c.Warps {
@@ -203,7 +204,7 @@ func (c *CTA) warpDone(w *Warp) {
 // the first of them goes on.
 func (c *CTA) run(wk *worker) (ran, waits bool) {
 	waits = true
-	c.progress, c.wake = false, 0
+	c.progress, c.released, c.wake = false, false, 0
 	for _, w := range c.Warps {
 		if w.Live == 0 {
 			continue
@@ -221,6 +222,9 @@ func (c *CTA) run(wk *worker) (ran, waits bool) {
 		}
 		if wk.spent += w.Instr - began; wk.spent > breathEvery {
 			wk.breathe()
+		}
+		if c.released { // from warp 0 on: the warp that came last is not the first to go on, as it is not in machine code
+			break
 		}
 	}
 	return ran || c.progress, waits && !c.progress
@@ -386,6 +390,7 @@ func (c *CTA) tryBarrier(id int) {
 	}
 	res := *b
 	*b = barrier{}
+	c.released = len(c.Warps) > 1
 	for _, w := range c.Warps {
 		let := w.counted[id]
 		w.counted[id] = false

@@ -475,6 +475,9 @@ func (w *Warp) step(turns int) (ran bool) {
 			s.passed = len(w.splits) > 1 && (w.waits || l.Quantum > 0 || s.turns%manyTurns == 0)
 			return true
 		}
+		if w.CTA.released {
+			break
+		}
 	}
 	w.waits = false
 	return ran

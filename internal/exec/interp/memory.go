@@ -216,20 +216,28 @@ func resolveStore(in *inst, op *ir.Op) error {
 	if ac.space == ir.FrameParam && ac.base != nil {
 		return unsupported(op)
 	}
+	phase := exec.StorePhase(int(ac.total), op.Match.Has("mmio"))
 	if len(ac.regs) == 1 && ac.base != nil && ac.base.Class == ir.W64 && ac.size == 4 && v.Class == ir.W32 {
 		in.fn = func(w *exec.Warp, in *inst, m uint32) {
 			vr, ar := w.R32(v.Ref), w.R64(ac.base.Ref)
+			lanes := exec.StoresOf(phase)
 			for ; m != 0; m &= m - 1 {
 				i := bits.TrailingZeros32(m) & 31
-				*(*uint32)(w.Ptr(ac.space, i, ar[i]+ac.disp, 4, 4, true)) = vr[i]
+				if p := w.Ptr(ac.space, i, ar[i]+ac.disp, 4, 4, true); lanes.Writes(i, p) {
+					*(*uint32)(p) = vr[i]
+				}
 			}
 		}
 		return nil
 	}
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
+		lanes := exec.StoresOf(phase)
 		for ; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros32(m) & 31
 			p := ac.pointer(w, i, true)
+			if !lanes.Writes(i, p) {
+				continue
+			}
 			for j, r := range ac.regs {
 				var x [2]uint64
 				if r.Class == ir.W128 {

@@ -2,11 +2,14 @@ package jit
 
 import (
 	"math/bits"
+	"runtime/debug"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // context is what machine code knows of the warp that it runs for; R15 points at it. It belongs to the warp (exec.Warp.Ext).
@@ -242,6 +245,25 @@ func (x *context) locate(kind, active uint32, addr uint64, op *ir.Op) (lane int,
 		if at, ok := within(addr, a+disp, size); ok {
 			return l, at
 		}
+		if kind == accessLanes && x.stores(op, a+disp) {
+			return l, a + disp
+		}
 	}
 	return first, addr
+}
+
+// stores says whether an operation is a store that fails at an address too: stores begin with the highest lane, and what is told is the lowest one that fails.
+func (x *context) stores(op *ir.Op, addr uint64) (fails bool) {
+	if op.Opcode() != optab.OpSt {
+		return false
+	}
+	m := (*exec.Launch)(x.launch).Mem
+	if addr-m.Base >= m.Size {
+		return false
+	}
+	old := debug.SetPanicOnFault(true)
+	defer debug.SetPanicOnFault(old)
+	defer func() { fails = recover() != nil }()
+	atomic.AddUint32((*uint32)(unsafe.Add(m.Ptr, (addr-m.Base)&^3)), 0)
+	return false
 }

@@ -543,6 +543,10 @@ func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) (*exec.Warp, uint64) {
 			w.Lane, addr = lane, at
 			break
 		}
+		if at += uint64(a.Addr.Disp); x.stores(o, at) {
+			w.Lane, addr = lane, at
+			break
+		}
 	}
 	return w, addr
 }

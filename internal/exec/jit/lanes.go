@@ -88,6 +88,26 @@ func (g *gen) eachLane(scalar bool, body func()) {
 	g.Bind(end)
 }
 
+// eachPhase writes the loop around body for each phase of so many lanes, highest lane first; phases of one lane are a loop from the lowest lane on.
+func (g *gen) eachPhase(lanes int, body func()) {
+	if lanes == 1 {
+		g.eachLane(false, body)
+		return
+	}
+	for first := 0; first < 32; first += lanes {
+		g.laneMask(asm.RDI)
+		g.AndI32(asm.RDI, int32(uint32((uint64(1)<<lanes-1)<<first)))
+		loop, end := g.NewLabel(), g.NewLabel()
+		g.J(asm.E, end)
+		g.Bind(loop)
+		g.takeLane(asm.RSI, true)
+		body()
+		g.Test32(asm.RDI, asm.RDI)
+		g.J(asm.NE, loop)
+		g.Bind(end)
+	}
+}
+
 // collect takes the results. Those that are scalars are the first lane's that ran: scalar says that it was lane 0.
 func (g *gen) collect(out []*ir.Arg, scalar bool) {
 	for i, d := range out {

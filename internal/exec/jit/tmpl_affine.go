@@ -348,6 +348,9 @@ func (g *gen) affineStore(ac *access) bool {
 		off := int32(i * ac.es)
 		k := pieces(v.Class)
 		for p := range k {
+			if n == 2 && ac.phase == 32 {
+				p = k - 1 - p // the halves may store to the same places
+			}
 			m := g.element(ac, w, bases, n, p*2/k, off)
 			if k == 4 && p&1 == 1 {
 				m.Disp += int32(8 * s.stride)

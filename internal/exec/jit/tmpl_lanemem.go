@@ -160,6 +160,11 @@ func (l *laneLoop) pointer(x *laneAccess) int32 {
 
 // laneMemory writes an access: in are the sources behind the bases. body has the lane's host address in r8, and the displacement.
 func laneMemory(xs []laneAccess, in, out []*ir.Arg, body func(l *laneLoop, first int, disp int32)) emitter {
+	return lanePhases(xs, in, out, 1, body)
+}
+
+// lanePhases is laneMemory in phases of so many lanes, in the order of exec.StorePhase.
+func lanePhases(xs []laneAccess, in, out []*ir.Arg, phase int, body func(l *laneLoop, first int, disp int32)) emitter {
 	var all []*ir.Arg
 	at := make([]int, len(xs))
 	for i := range xs {
@@ -198,7 +203,7 @@ func laneMemory(xs []laneAccess, in, out []*ir.Arg, body func(l *laneLoop, first
 			g.accessing(accessLanes)
 		}
 		x := &xs[0]
-		g.eachLane(false, func() {
+		g.eachPhase(phase, func() {
 			if x.space != ir.FrameParam {
 				l.address(x, at[0])
 			}
@@ -272,6 +277,14 @@ func (l *laneLoop) loadElement(to uint8, m asm.Mem, size int, signed bool) {
 	}
 }
 
+// storePhase is how many lanes of a store stand in a phase.
+func storePhase(x *laneAccess, op *ir.Op) int {
+	if x.space == ir.Local || x.space == ir.FrameParam { // lanes have their own
+		return 1
+	}
+	return exec.StorePhase(x.total, op.Match.Has("mmio"))
+}
+
 func laneStore(op *ir.Op) emitter {
 	regs, size, _, ok := elements(op, &op.Args[1])
 	if !ok {
@@ -281,7 +294,7 @@ func laneStore(op *ir.Op) emitter {
 	if !ok || x.space == ir.KernelParam {
 		return nil
 	}
-	return laneMemory([]laneAccess{x}, regs, nil, func(l *laneLoop, first int, disp int32) {
+	return lanePhases([]laneAccess{x}, regs, nil, storePhase(&x, op), func(l *laneLoop, first int, disp int32) {
 		for i := range regs {
 			l.ld(asm.RAX, first+i)
 			m := asm.At(asm.R8, disp+int32(i*size))

@@ -22,6 +22,7 @@ type access struct {
 	align  uint8 // logarithm of the alignment
 	signed bool
 	regs   []*ir.Arg
+	phase  int // of a store: exec.StorePhase
 }
 
 // accessValue is the operand that an access moves, when the address is operand i.

@@ -1,6 +1,7 @@
 package jit
 
 import (
+	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
@@ -20,6 +21,7 @@ func storeTemplate(op *ir.Op) emitter {
 	if ac.base.Kind == ir.Imm {
 		return nil // every lane writes the same place
 	}
+	ac.phase = exec.StorePhase(ac.total, op.Match.Has("mmio"))
 	if len(ac.regs) == 1 {
 		return func(g *gen) { g.store1(&ac) }
 	}
@@ -47,13 +49,15 @@ func (g *gen) store1(ac *access) {
 	slow := g.slow()
 	g.Ld(asm.RDX, inContext(offTables))
 	for h := range 2 {
+		g.noteLanes(ac, h)
+	}
+	for _, h := range ac.parts(16) {
 		done := g.NewLabel()
 		g.k6 = 0
 		g.skipEmpty(h, done)
 		g.differences(ac, h)
 		scattered := g.outOfLine(func() {
 			g.vectorCheck(ac, h, slow)
-			g.noteLanes(ac, h)
 			if !ac.global() {
 				g.Ld(asm.RSI, inContext(offShared))
 			}
@@ -66,7 +70,12 @@ func (g *gen) store1(ac *access) {
 		})
 		g.unlessContiguous(ac, h, scattered)
 		g.runCheck(ac, h, slow)
-		g.halfPointer(ac, h, accessHalf0+uint32(h))
+		if ac.global() {
+			g.Mov(asm.RSI, asm.RAX)
+		} else {
+			g.Ld(asm.RSI, inContext(offShared))
+			g.Add(asm.RSI, asm.RAX)
+		}
 		m := asm.At(asm.RSI, ac.disp)
 		switch ac.es {
 		case 8:
@@ -85,39 +94,87 @@ func (g *gen) store1(ac *access) {
 	}
 }
 
-// scatter stores the elements of half h at disp, from the registers of the value's pieces, in the order of the lanes.
+// parts is the order in which a store writes the two parts of so many lanes each of what it writes: a part of a phase stores before those with lower lanes.
+func (ac *access) parts(lanes int) [2]int {
+	if ac.phase > lanes {
+		return [2]int{1, 0}
+	}
+	return [2]int{0, 1}
+}
+
+// scatter stores the elements of half h at disp, from the registers of the value's pieces, in the order of exec.StorePhase. Registers 0 to 4 are used.
 func (g *gen) scatter(ac *access, h int, value []uint8, disp int32) {
 	base := uint8(asm.None)
 	if !ac.global() {
 		base = asm.RSI
 	}
-	for q := range 2 {
-		p := 2*h + q
-		switch {
-		case ac.es == 8 && ac.wide():
-			g.gatherMask(g.mask(ir.W64, p))
-			g.VX(asm.ScatterQQ, asm.Z.Mask(7), value[p], base, g.cached(ac.base, p), 1, disp)
-		case ac.es == 8:
-			index := g.cached(ac.base, h)
-			if q == 1 {
-				g.VI(asm.ExtractQ4, asm.Z, index, 0, 0, 1)
-				index = 0
-			}
-			g.gatherMask(g.mask(ir.W64, p))
-			g.VX(asm.ScatterDQ, asm.Z.Mask(7), value[p], base, index, 1, disp)
-		case ac.wide():
-			v := value[h]
-			if q == 1 {
-				g.VI(asm.ExtractQ4, asm.Z, v, 0, 0, 1)
-				v = 0
-			}
-			g.gatherMask(g.mask(ir.W64, p))
-			g.VX(asm.ScatterQD, asm.Z.Mask(7), v, base, g.cached(ac.base, p), 1, disp)
-		case q == 0:
-			g.gatherMask(g.mask(ir.W32, h))
-			g.VX(asm.ScatterDD, asm.Z.Mask(7), value[h], base, g.cached(ac.base, h), 1, disp)
-		}
+	if ac.es == 4 && !ac.wide() {
+		g.scatterPart(ac, asm.ScatterDD, g.mask(ir.W32, h), value[h], base, g.cached(ac.base, h), disp)
+		return
 	}
+	for _, q := range ac.parts(8) {
+		p := 2*h + q
+		var v, index uint8
+		x := asm.ScatterQQ
+		if ac.es == 8 {
+			v = value[p]
+		} else {
+			x = asm.ScatterQD
+			v = g.upper(value[h], q)
+		}
+		if ac.wide() {
+			index = g.cached(ac.base, p)
+		} else {
+			x = asm.ScatterDQ
+			index = g.upper(g.cached(ac.base, h), q)
+		}
+		g.scatterPart(ac, x, g.mask(ir.W64, p), v, base, index, disp)
+	}
+}
+
+// upper is a register with half q of another in its lower half: register 0 for the upper one.
+func (g *gen) upper(z uint8, q int) uint8 {
+	if q == 0 {
+		return z
+	}
+	g.VI(asm.ExtractQ4, asm.Z, z, 0, 0, 1)
+	return 0
+}
+
+// scatterPart is a scatter of 8 or 16 lanes. The instruction stores the lowest lane first, so the lanes of each phase are put into the opposite order.
+func (g *gen) scatterPart(ac *access, x asm.Op, k, v, base, index uint8, disp int32) {
+	if ac.phase == 1 {
+		g.gatherMask(k)
+		g.VX(x, asm.Z.Mask(7), v, base, index, 1, disp)
+		return
+	}
+	lanes := 8
+	if x == asm.ScatterDD {
+		lanes = 16
+	}
+	swap := min(ac.phase, lanes) - 1
+	turn := func(to, from uint8, wide bool) {
+		var words [16]uint32
+		for i := range words {
+			if words[i] = uint32(i ^ swap); wide {
+				words[i] = uint32(i ^ 2*swap)
+			}
+		}
+		g.VL(asm.MovU32, asm.Z, 1, 0, g.vector(words))
+		g.V(asm.PermD, asm.Z, to, 1, from)
+	}
+	wideIndex := x == asm.ScatterQQ || x == asm.ScatterQD
+	wideValue := x == asm.ScatterQQ || x == asm.ScatterDQ
+	turn(2, index, wideIndex)
+	turn(3, v, wideValue)
+	if k == 0 {
+		g.gatherMask(0)
+	} else {
+		g.VI(asm.TernD, asm.Z.Mask(k).Zeroing(), 4, 4, 4, 0xff)
+		turn(4, 4, false)
+		g.V(asm.TestMD, asm.Z, 7, 4, 4)
+	}
+	g.VX(x, asm.Z.Mask(7), 3, base, 2, 1, disp)
 }
 
 // scatterNarrow stores 1- and 2-byte elements of half h lane by lane.
@@ -138,7 +195,7 @@ func (g *gen) scatterNarrow(ac *access, h int, value uint8) {
 	end := g.NewLabel()
 	g.J(asm.E, end)
 	g.Bind(loop)
-	g.Bsf32(asm.RCX, asm.RDI)
+	g.takeLane(asm.RCX, ac.phase != 1)
 	g.Ld32(asm.R8, asm.Indexed(asm.R15, asm.RCX, 4, offScratch))
 	off := offAddrs
 	if ac.global() {
@@ -158,14 +215,23 @@ func (g *gen) scatterNarrow(ac *access, h int, value uint8) {
 	} else {
 		g.St16(m, asm.R8)
 	}
-	g.Blsr32(asm.RDI, asm.RDI)
+	g.Test32(asm.RDI, asm.RDI)
 	g.J(asm.NE, loop)
 	g.Bind(end)
 	g.Ld(asm.RDX, inContext(offTables))
 }
 
-// storeVector stores several elements a lane by scatters. Elements of one lane stay together only where lanes do not overlap, and where they
-// do the highest lane's stay: aligned accesses overlap wholly or not at all.
+// takeLane takes the highest or the lowest lane from those in rdi.
+func (g *gen) takeLane(to uint8, highest bool) {
+	if highest {
+		g.Bsr32(to, asm.RDI)
+	} else {
+		g.Bsf32(to, asm.RDI)
+	}
+	g.Btr32(asm.RDI, to)
+}
+
+// storeVector stores several elements a lane by scatters, element after element: aligned accesses overlap wholly or not at all, so that of all elements the same lane's stay.
 func (g *gen) storeVector(ac *access) {
 	if g.affineStore(ac) {
 		return
@@ -196,7 +262,7 @@ func (g *gen) storeVector(ac *access) {
 		for p := range value {
 			value[p] = g.reg(r, p)
 		}
-		for h := range 2 {
+		for _, h := range ac.parts(16) {
 			g.scatter(ac, h, value, ac.disp+int32(i*ac.es))
 		}
 	}

@@ -113,7 +113,7 @@ func wideStore(op *ir.Op) emitter {
 	if !ok || !wide128(v) || x.space == ir.KernelParam {
 		return nil
 	}
-	return laneMemory([]laneAccess{x}, nil, nil, func(l *laneLoop, _ int, disp int32) {
+	return lanePhases([]laneAccess{x}, nil, nil, storePhase(&x, op), func(l *laneLoop, _ int, disp int32) {
 		l.rowBase(asm.RDX)
 		for h := range 2 {
 			l.Ld(asm.RAX, wideHalf(asm.RDX, v, h))
