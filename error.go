@@ -39,7 +39,7 @@ func (e *Error) Error() string {
 	}
 	b.WriteString(": ")
 	b.WriteString(e.Code.Error())
-	if e.Detail != "" && e.Detail != e.Log {
+	if e.Detail != "" && !strings.Contains(e.Log, e.Detail) { // the log of a link has its reasons, too
 		b.WriteString(": ")
 		b.WriteString(e.Detail)
 	}

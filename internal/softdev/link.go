@@ -241,7 +241,7 @@ func (s *linkState) report(data []byte, all *jitOptions) {
 		return
 	}
 	// Functions of other inputs are not there yet, and nothing is run.
-	p := &program{d: s.d, sm: s.dev.sm(), checked: checked, syms: &ir.Symbols{Builtin: func(string) bool { return true }}}
+	p := &program{d: s.d, part: true, sm: s.dev.sm(), checked: checked, syms: &ir.Symbols{Builtin: func(string) bool { return true }}}
 	for _, v := range checked.Vars {
 		if v.Linkage != ptx.LinkExtern && v.Space == "global" && !opaque(v) {
 			p.globals.add(v)

@@ -27,6 +27,7 @@ import (
 // their blocks, and its kernels, lowered and prepared once each when they are first needed.
 type program struct {
 	d         *Driver
+	part      bool // of a link: lowered to be measured, and never run
 	sm        int
 	checked   *check.Module // the text, when there is but one
 	linked    *link.Linked
@@ -85,7 +86,9 @@ func (e *entry) lower(stop *atomic.Bool) (*ir.Kernel, exec.Code, error) {
 				l.Pad(min(e.align, mem.SharedRankSize))
 				e.kernel.SharedSize = uint32(l.Size)
 			}
-			e.code, e.err = e.prog.d.engine.Compile(e.kernel)
+			if !e.prog.part {
+				e.code, e.err = e.prog.d.engine.Compile(e.kernel)
+			}
 		}
 	}
 	return e.kernel, e.code, e.err
