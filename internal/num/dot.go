@@ -11,7 +11,8 @@ import "math/bits"
 //   - A term's exponent is C's exponent, or the sum of the two operands' exponents, not normalised (so a product is below 4 * 2^e). A
 //     subnormal operand has the smallest normal exponent. E is the largest exponent over the terms that are not zero.
 //   - Every term is truncated toward zero to a multiple of 2^(E-25), then all are added exactly.
-//   - The sum is truncated to f32 (2^128 and above becomes infinity), or rounded to nearest even straight to f16. A zero sum is +0.
+//   - The sum is truncated to f32 (2^128 and above becomes infinity), or rounded to nearest even straight to f16. A zero sum is +0,
+//     and so is an f32 result that truncation leaves nothing of (recorded: wgmma with tf32).
 //   - A NaN, infinity times zero and infinities of both signs give the canonical NaN.
 //
 // Variants: wmma m16n16k8 with tf32 is two steps of four products. wgmma with 8-bit floats truncates terms at 2^(E-13) and its f32
@@ -164,7 +165,11 @@ func (d *Dot) acc(c uint32, a, b []Operand) uint32 {
 	if unit+bits.Len64(uint64(sum)) > 128 {
 		return uint32(RoundTo(F32, neg, 128, 1, RN)) // truncation does not hold back an overflow
 	}
-	return uint32(RoundTo(F32, neg, unit, uint64(sum), RZ)) &^ (1<<(23-d.Frac) - 1)
+	r := uint32(RoundTo(F32, neg, unit, uint64(sum), RZ)) &^ (1<<(23-d.Frac) - 1)
+	if r&^sign32 == 0 {
+		return 0 // what truncation leaves nothing of
+	}
+	return r
 }
 
 // trim is v * 2^s, truncated toward zero.

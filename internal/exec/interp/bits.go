@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/gocuda/cuda/internal/exec"
@@ -67,10 +68,14 @@ func resolveBfind(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveFns finds the nth set bit from a base, upwards for positive and downwards for negative offsets (9.7.1.17).
+// resolveFns finds the nth set bit from a base, upwards for positive and downwards for negative offsets (9.7.1.17). The offset that has no
+// magnitude gives 0 (recorded).
 func resolveFns(in *inst, _ *ir.Op) error {
 	in.fn = tri32(func(mask, base, offset uint32) uint32 {
 		n, step := int32(offset), int32(1)
+		if n == math.MinInt32 {
+			return 0
+		}
 		if n < 0 {
 			n, step = -n, -1
 		}

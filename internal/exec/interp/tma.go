@@ -233,7 +233,7 @@ func (t *tile) fill(b []byte) {
 		case 4:
 			v = 0x7fffffff
 		default:
-			v = math.MaxInt64 // the same pattern, wider
+			v = math.MaxInt64 // the pattern of an integer maximum: none is recorded
 		}
 		storeElement(unsafe.Pointer(&b[i]), uint32(t.elem), [2]uint64{v})
 	}

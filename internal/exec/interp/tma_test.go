@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/num"
 	"github.com/gocuda/cuda/internal/tensormap"
 )
 
@@ -167,6 +168,9 @@ func TestTileLoad(t *testing.T) {
 			fill := uint64(0)
 			if m.NaN {
 				fill = 1<<(8*size-1) - 1
+			}
+			if m.NaN && size == 2 {
+				fill = num.OOBNaN16 // what fma.oob of an H200 makes zero of (testdata/generated); the copy itself is not recorded
 			}
 			wanted := make([]byte, total)
 			for i := range wanted {

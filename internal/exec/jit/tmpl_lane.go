@@ -520,7 +520,7 @@ func fnsTemplate(op *ir.Op) emitter {
 	}
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
 		// RAX mask, RCX position, RDX how many, R8 step
-		none, end, loop, next, up := l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel()
+		none, zero, end, loop, next, up := l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel()
 		l.ld(asm.RAX, 0)
 		l.ld(asm.RCX, 1)
 		l.ld(asm.RDX, 2)
@@ -528,6 +528,7 @@ func fnsTemplate(op *ir.Op) emitter {
 		l.TestR(false, asm.RDX, asm.RDX)
 		l.J(asm.NS, up)
 		l.NegR(false, asm.RDX)
+		l.J(asm.S, zero) // -2^31 has no magnitude
 		l.MovI32(asm.R8, 0xffffffff)
 		l.Bind(up)
 		l.TestR(false, asm.RDX, asm.RDX)
@@ -547,6 +548,9 @@ func fnsTemplate(op *ir.Op) emitter {
 		l.Bind(next)
 		l.RR(asm.ArithAdd, false, asm.RCX, asm.R8)
 		l.Jmp(loop)
+		l.Bind(zero)
+		l.MovI32(asm.RCX, 0)
+		l.Jmp(end)
 		l.Bind(none)
 		l.MovI32(asm.RCX, 0xffffffff)
 		l.Bind(end)

@@ -8,7 +8,7 @@ func faceOf(x, y, z float32) (face uint32, s, t float32) {
 	ax, ay, az := abs(x), abs(y), abs(z)
 	var m, u, v float32
 	switch {
-	case ax >= ay && ax >= az:
+	case ax > ay && ax >= az: // of x and y that are equal, y counts (recorded)
 		m, u, v = ax, -z, -y
 		if math.Signbit(float64(x)) {
 			face, u = 1, z

@@ -52,8 +52,11 @@ func (m *Image) Query(q Query, level uint32) uint32 {
 	case Height:
 		return l.Height
 	case Depth:
-		if m.Layered || m.Cube {
+		switch {
+		case m.Layered || m.Cube:
 			return 1
+		case m.Dims < 3:
+			return 0 // recorded for two dimensions
 		}
 		return l.Depth
 	case ArraySize:

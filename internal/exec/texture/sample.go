@@ -80,8 +80,12 @@ func (t *Texture) mip(c *Coord, f *Fetch, lo, hi int, w int32) [4]uint32 {
 	return a
 }
 
-// whole is a fetch by integer coordinates: no filter, and zeros outside.
+// whole is a fetch by integer coordinates: no filter, and zeros outside. All of a plain 1D array is outside: such a fetch reads linear memory
+// (recorded).
 func (t *Texture) whole(c *Coord, f *Fetch) [4]uint32 {
+	if t.Dims == 1 && !t.Layered && !t.Image.Linear {
+		return [4]uint32{}
+	}
 	n := 0
 	if f.Lod == Explicit {
 		n = int(math.Floor(float64(f.Level)))
