@@ -65,7 +65,11 @@ func (s *stream) lost(o *op, addr uint64) {
 		panic(fmt.Sprintf("a launch reached %#x outside its kernel", addr))
 	}
 	if !o.awaited || s.ctx.d.memory.w.Contains(addr) {
-		s.ctx.gone(o.what(), addr)
+		if m, ok := o.task.(memOps); ok {
+			m.lost(s.ctx, addr)
+		} else {
+			s.ctx.gone(o.what(), addr)
+		}
 		return
 	}
 	s.notReached()

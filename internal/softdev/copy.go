@@ -29,8 +29,10 @@ func (m *memory) hostEnd(p unsafe.Pointer, n uint64) (endpoint, bool) {
 }
 
 func (m *memory) anyEnd(addr driver.CUdeviceptr, n uint64) (endpoint, bool) {
-	p, pageable, ok := m.unified(addr, n)
-	return endpoint{p, pageable, pageable}, ok
+	if e, ok := m.deviceEnd(addr, n); ok {
+		return e, true
+	}
+	return m.hostEnd(foreign(uint64(addr)), n)
 }
 
 // copyNow is a synchronous copy: in order with the legacy stream.
@@ -151,7 +153,7 @@ func (d *Driver) htod(cur driver.CUcontext, dst driver.CUdeviceptr, src unsafe.P
 		if to, ok = m.deviceEnd(dst, n); ok {
 			from, ok = m.hostEnd(src, n)
 		}
-		return
+		return to, from, ok && !m.hostPools(dst, src)
 	})
 }
 
@@ -160,7 +162,7 @@ func (d *Driver) dtoh(cur driver.CUcontext, dst unsafe.Pointer, src driver.CUdev
 		if from, ok = m.deviceEnd(src, n); ok {
 			to, ok = m.hostEnd(dst, n)
 		}
-		return
+		return to, from, ok && !m.hostPools(src, dst)
 	})
 }
 
@@ -175,30 +177,20 @@ func (d *Driver) dtod(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint6
 
 func (d *Driver) anyToAny(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64, s driver.CUstream, async bool) driver.CUresult {
 	return d.linear(cur, n, s, async, func(m *memory) (to, from endpoint, ok bool) {
-		to, ok = m.anyEnd(dst, n)
-		from, known := m.anyEnd(src, n)
-		if !ok && known && m.isManaged(src) {
-			to, ok = m.closedEnd(dst, n)
+		if to, ok = m.anyEnd(dst, n); ok {
+			from, ok = m.anyEnd(src, n)
 		}
-		if ok && !known && m.isManaged(dst) {
-			from, known = m.closedEnd(src, n)
-		}
-		return to, from, ok && known
+		return
 	})
 }
 
-func (m *memory) isManaged(addr driver.CUdeviceptr) bool {
-	r, _, ok := m.find(addr)
-	return ok && r.Kind == mem.Managed
-}
-
-// closedEnd is memory of a pool of the host that no device may access: cuMemcpyAsync copies between it and managed memory all the same (seen on an H200).
-func (m *memory) closedEnd(addr driver.CUdeviceptr, n uint64) (endpoint, bool) {
-	r, a, ok := m.find(addr)
-	if !ok || a.pool == nil || !a.pool.hidden.Load() || n > r.End()-uint64(addr) {
-		return endpoint{}, false
+// hostPools says whether two addresses are both of pools of the host: copies that name one of them as device memory are refused (recorded: reach/host-pool/open-host-pool).
+func (m *memory) hostPools(dev driver.CUdeviceptr, host unsafe.Pointer) bool {
+	of := func(addr driver.CUdeviceptr) bool {
+		r, a, ok := m.find(addr)
+		return ok && a.pool != nil && r.Kind == mem.Pinned
 	}
-	return endpoint{p: m.w.Ptr(uint64(addr))}, true
+	return of(dev) && of(driver.CUdeviceptr(uintptr(host)))
 }
 
 func (d *Driver) memcpyHtoD(cur driver.CUcontext, dst driver.CUdeviceptr, src unsafe.Pointer, n uint64) driver.CUresult {

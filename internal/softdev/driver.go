@@ -72,6 +72,7 @@ type Driver struct {
 	callbacks atomic.Int32               // host functions that run now
 	capturing atomic.Int32               // stream captures that have not ended
 	gate      atomic.Pointer[standstill] // while memory moves
+	leftovers leftovers                  // of destroyed contexts
 	sweeper   sweeper
 	freezing  sync.Mutex
 	details   atomic.Uint64
@@ -212,6 +213,7 @@ func (d *Driver) Close() error {
 	for _, l := range d.libraries.all() {
 		d.unloadLibrary(l)
 	}
+	d.leftovers.wait.Wait()
 	return d.memory.close()
 }
 

@@ -29,7 +29,7 @@ func TestRegisteredGoneUnderQueuedWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			close(g.open)
-			want(t, "wait", tab.StreamSynchronize(a, s), driver.CUDA_ERROR_ILLEGAL_ADDRESS)
+			want(t, "wait", tab.StreamSynchronize(a, s), lost(w.value)) // the driver has pinned the pages, and goes on (recorded)
 		})
 	}
 }

@@ -647,7 +647,7 @@ func changeable(old, w nodeWork) driver.CUgraphExecUpdateResult {
 	case *conditionalWork:
 		o := old.(*conditionalWork)
 		if o.typ != w.typ || len(o.plans) != len(w.plans) { // a handle belongs to its graph, and the other graph has another
-			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
+			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED // recorded
 		}
 	}
 	return driver.CU_GRAPH_EXEC_UPDATE_SUCCESS
@@ -695,6 +695,7 @@ func (gs *graphs) adopt(p, q *plan) {
 		if w, ok := p.steps[i].work.(*conditionalWork); ok {
 			old := w.cond
 			w.cond = q.steps[i].work.(*conditionalWork).cond
+			w.cond.value.Store(old.value.Load()) // a launch that assigns none finds what the one before left (recorded)
 			gs.holdConditional(w.cond)
 			gs.dropConditional(old)
 		}

@@ -70,7 +70,9 @@ func (gs *graphs) settle(m *graphMemory) {
 	}
 	if m.holders == 0 {
 		m.sleep(false)
-		_ = m.heap.Free(uint64(m.ptr)) // gone already when its context was destroyed
+		if !m.alloc.left.Load() { // else it goes with its context
+			_ = m.heap.Free(uint64(m.ptr))
+		}
 	}
 }
 

@@ -109,7 +109,7 @@ func (d *Driver) memFreeHost(cur driver.CUcontext, p unsafe.Pointer) driver.CUre
 		return r
 	}
 	rng, a, ok := d.memory.find(driver.CUdeviceptr(uintptr(p)))
-	if !ok || rng.Kind != mem.Pinned || rng.Base != uint64(uintptr(p)) || a.use != useProgram || a.pool != nil || a.mapped != nil {
+	if !ok || rng.Kind != mem.Pinned || rng.Base != uint64(uintptr(p)) || a.use != useProgram || a.left.Load() || a.pool != nil || a.mapped != nil {
 		return d.deadOr(cur, invalidValue)
 	}
 	if r := d.settle(cur, a); r != success {

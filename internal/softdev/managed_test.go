@@ -44,8 +44,8 @@ func TestCopyOfClosedPool(t *testing.T) {
 	if v := read32(t, tab, ctx, p); v != 5 {
 		t.Errorf("%d came back", v)
 	}
-	want(t, "device memory", tab.MemcpyAsync(ctx, q, alloc(t, tab, ctx, 64), 64, 0), bad)
-	want(t, "a fill", tab.MemsetD8_v2(ctx, q, 1, 64), bad) // recorded: pool/create/1/host
+	want(t, "as device memory", tab.MemcpyDtoD_v2(ctx, q, alloc(t, tab, ctx, 64), 64), bad) // recorded: reach/host-pool/device
+	want(t, "a fill", tab.MemsetD8_v2(ctx, q, 1, 64), bad)                                  // recorded: pool/create/1/host
 	want(t, "more than there is", tab.MemcpyAsync(ctx, q, p, 4097, 0), bad)
 }
 

@@ -1,12 +1,14 @@
 package softdev
 
 import (
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
 )
 
 // memOp is one memory operation of a stream: a wait for a value, a write of one, or nothing (barriers, which order what is in order already).
@@ -23,6 +25,11 @@ func (m memOps) execute(s *stream, skip bool) {
 	if !skip {
 		m.perform(s.ctx)
 	}
+}
+
+// lost ends a context in which a memory operation has found no memory: not with the error that kernels and copies have then (recorded: reach/freed/other-context/write, and freed.c).
+func (memOps) lost(c *context, addr uint64) {
+	c.fail(driver.CUDA_ERROR_LAUNCH_FAILED, fmt.Sprintf("a memory operation reached %#x, where no memory is when it runs", addr))
 }
 
 func (m memOps) perform(c *context) {
@@ -116,7 +123,10 @@ func (m *memory) memOp(p *driver.CUstreamBatchMemOpParams) (memOp, driver.CUresu
 	default:
 		return o, invalidValue
 	}
-	var ok bool
+	r, a, ok := m.find(addr)
+	if !ok || r.Kind == mem.Managed || a.pool != nil { // recorded (freed.c)
+		return o, invalidValue
+	}
 	if o.p, ok = m.device(addr, size); !ok || uint64(addr)%size != 0 {
 		return o, invalidValue
 	}

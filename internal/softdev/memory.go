@@ -39,8 +39,9 @@ type allocation struct {
 	home   *device       // of the memory, where it is not the context's
 	advice advices       // of managed memory
 	size   uint64        // of memory from a pool
-	sync   atomic.Bool   // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+	memops atomic.Bool   // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is not what it was at first
 	freed  atomic.Bool   // cuMemFreeAsync was called
+	left   atomic.Bool   // its context is destroyed: it is free when the work of others has ended that was queued then
 	module *module       // owner of a variable
 
 	freedBy []uintptr // with the memory checker: the call that freed it in stream order
@@ -85,15 +86,17 @@ func (m *memory) close() error { return m.w.Close() }
 
 // freeContext gives back what a context still owns. The work of the context has ended.
 func (m *memory) freeContext(c *context) {
-	heaps := []*mem.Heap{m.pinned, m.managed, c.dev.heap}
-	for _, h := range heaps {
+	var owned []mem.Range
+	for _, h := range []*mem.Heap{m.pinned, m.managed, c.dev.heap} {
 		h.Ranges(func(r mem.Range) bool {
 			if a, ok := r.Owner.(*allocation); ok && a.ctx == c {
-				_ = h.Free(r.Base) // it is there: nobody else frees memory of a context that is torn down
+				a.left.Store(true)
+				owned = append(owned, r)
 			}
 			return true
 		})
 	}
+	c.bequeath(owned)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for addr, a := range m.registered {
@@ -120,7 +123,7 @@ func (m *memory) find(addr driver.CUdeviceptr) (mem.Range, *allocation, bool) {
 // device resolves n bytes at a device address: all inside one allocation or registered range, or in mappings side by side.
 func (m *memory) device(addr driver.CUdeviceptr, n uint64) (unsafe.Pointer, bool) {
 	r, a, ok := m.find(addr)
-	if !ok || r.Access == mem.NoAccess || a.pool != nil && a.pool.hidden.Load() || n > r.Size-(uint64(addr)-r.Base) && !m.adjoin(r, a, uint64(addr), n) {
+	if !ok || r.Access == mem.NoAccess || a.closed() || n > r.Size-(uint64(addr)-r.Base) && !m.adjoin(r, a, uint64(addr), n) {
 		return nil, false
 	}
 	if r.Kind == mem.Registered {
@@ -148,6 +151,9 @@ func (m *memory) adjoin(r mem.Range, a *allocation, addr, n uint64) bool {
 	return false
 }
 
+// closed says that memory is of a pool of the host that no device may access. It is host memory to all calls, and no device memory (recorded: reach/host-pool).
+func (a *allocation) closed() bool { return a.pool != nil && a.pool.hidden.Load() }
+
 // host resolves n bytes of host memory. Addresses in the window have to be allocated; others are the program's, and whether there is memory shows when it is used. pageable says that
 // the driver does not know the memory, so that an asynchronous copy may not touch it after the call.
 func (m *memory) host(p unsafe.Pointer, n uint64) (_ unsafe.Pointer, pageable, ok bool) {
@@ -157,6 +163,9 @@ func (m *memory) host(p unsafe.Pointer, n uint64) (_ unsafe.Pointer, pageable, o
 		return nil, false, false
 	case m.w.Contains(uint64(addr)):
 		q, ok := m.device(addr, n)
+		if r, a, found := m.find(addr); !ok && found && a.closed() && n <= r.End()-uint64(addr) {
+			return m.w.Ptr(uint64(addr)), false, true
+		}
 		return q, false, ok
 	case uint64(addr) < m.w.Base() && uint64(addr)+n > m.w.Base():
 		return nil, false, false // it runs into the window
@@ -184,6 +193,10 @@ func foreign(addr uint64) unsafe.Pointer {
 func (c *context) allocate(h *mem.Heap, size, align uint64, a *allocation) (driver.CUdeviceptr, driver.CUresult) {
 	a.ctx = c
 	r, err := h.AllocFor(size, align, a)
+	if err != nil {
+		c.d.leftovers.reap()
+		r, err = h.AllocFor(size, align, a)
+	}
 	if err != nil {
 		c.d.explain(c, "%s", err.Error())
 		return 0, memoryResult(err)
@@ -270,7 +283,7 @@ func (d *Driver) memFree(cur driver.CUcontext, p driver.CUdeviceptr) driver.CUre
 	}
 	m := d.memory
 	rng, a, ok := m.find(p)
-	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || a.ipc != nil || rng.Kind != mem.Device && rng.Kind != mem.Managed && a.pool == nil {
+	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.left.Load() || a.mapped != nil || a.ipc != nil || rng.Kind != mem.Device && rng.Kind != mem.Managed && a.pool == nil {
 		c, _ := d.attach(cur)
 		if c != nil && c.fault() != success {
 			return c.fault()
@@ -337,6 +350,7 @@ func (d *Driver) memGetInfo(cur driver.CUcontext, free, total *uint64) driver.CU
 	if r != success {
 		return r
 	}
+	d.leftovers.reap()
 	u := c.dev.heap.Usage()
 	if free != nil {
 		*free = u.Limit - u.Used

@@ -345,7 +345,7 @@ func TestPointerAttributes(t *testing.T) {
 	}{
 		{"dev", dev, 0, bad, untouched}, {"dev", dev, 22, bad, untouched},
 		{"dev", dev, 1, 0, uint64(ctx)}, {"dev", dev, 2, 0, low(2)}, {"dev", dev + 100, 3, 0, uint64(dev) + 100}, {"dev", dev, 4, bad, 0},
-		{"dev", dev, 6, 0, low(1)}, {"dev", dev, 8, 0, low(0)}, {"dev", dev, 9, 0, low(0)}, {"dev", dev + 4999, 11, 0, uint64(dev)},
+		{"dev", dev, 6, 0, low(0)}, {"dev", dev, 8, 0, low(0)}, {"dev", dev, 9, 0, low(0)}, {"dev", dev + 4999, 11, 0, uint64(dev)},
 		{"dev", dev, 12, 0, 5000}, {"dev", dev, 13, 0, low(1)}, {"dev", dev, 14, 0, 0}, {"dev", dev, 16, 0, low(3)}, {"dev", dev, 17, 0, 0}, {"dev", dev, 18, 0, 2097152},
 		{"pin", pin, 2, 0, low(1)}, {"pin", pin + 8, 4, 0, uint64(pin) + 8}, {"pin", pin, 6, 0, low(0)}, {"pin", pin, 8, 0, low(0)}, {"pin", pin, 18, 0, 2097152},
 		{"man", man, 2, 0, low(2)}, {"man", man, 4, 0, uint64(man)}, {"man", man, 6, 0, low(1)}, {"man", man, 8, 0, low(1)},

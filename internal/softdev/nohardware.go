@@ -1,7 +1,11 @@
 package softdev
 
 import (
+	"errors"
+	"os"
 	"reflect"
+	"runtime"
+	"syscall"
 
 	"github.com/gocuda/cuda/internal/driver"
 )
@@ -131,8 +135,45 @@ func (d *Driver) refuse(a absent, args []reflect.Value) driver.CUresult {
 		}
 		return a.null
 	}
+	if a.why == noProcess {
+		if r, known := d.ofProcess(args[1:]); known {
+			return r
+		}
+	}
 	d.explain(c, "cu%s: %s", a.name, a.why)
 	return notSupported
+}
+
+// ofProcess is what a function about a process answers before it would have to save one (recorded: reach/checkpoint): there has to be such a process, and CUDA has to run in it.
+func (d *Driver) ofProcess(args []reflect.Value) (r driver.CUresult, known bool) {
+	pid := int(args[0].Int())
+	switch {
+	case !processRuns(pid):
+		return noSystem, true
+	case pid != os.Getpid():
+		return 0, false
+	}
+	if r := d.ready(); r != success {
+		return r, true
+	}
+	if state, ok := args[1].Interface().(*driver.CUprocessState); ok {
+		*state = driver.CU_PROCESS_STATE_RUNNING // nothing can bring it into another
+		return success, true
+	}
+	return 0, false
+}
+
+// processRuns says whether there is a process of that number.
+func processRuns(pid int) bool {
+	if pid <= 0 {
+		return false
+	}
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = p.Release() }()
+	return runtime.GOOS == "windows" || !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) // on Windows none is found that does not run
 }
 
 // null0 says whether arguments are ones that the function takes for nothing: NULL, or numbers that name nothing.

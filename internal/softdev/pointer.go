@@ -65,7 +65,7 @@ func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_att
 		}
 		tokens.VaSpaceToken = 0xfe00 // recorded
 	case driver.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-		flag(rng.Kind == mem.Device || rng.Kind == mem.Managed) // whatever was set (recorded)
+		flag(a.memops.Load() != (rng.Kind == mem.Managed)) // managed memory has it from the beginning (recorded)
 	case driver.CU_POINTER_ATTRIBUTE_BUFFER_ID:
 		put64(rng.ID)
 	case driver.CU_POINTER_ATTRIBUTE_IS_MANAGED:
@@ -172,9 +172,12 @@ func (d *Driver) pointerSetAttribute(cur driver.CUcontext, value unsafe.Pointer,
 		return invalidValue
 	}
 	rng, a, ok := d.memory.find(p)
-	if !ok || rng.Kind != mem.Device && rng.Kind != mem.Managed || a.pool != nil || a.mapped != nil {
+	switch {
+	case !ok:
 		return invalidValue
+	case a.mapped != nil:
+		return notSupported // recorded
 	}
-	a.sync.Store(*(*uint32)(value) != 0)
+	a.memops.Store((*(*uint32)(value) != 0) != (rng.Kind == mem.Managed))
 	return success
 }

@@ -54,6 +54,9 @@ func (c *context) allocateArena(from *mem.Arena, n uint64, a *allocation) (drive
 // giveBack frees memory, wherever it is from.
 func (a *allocation) giveBack(r mem.Range) error {
 	a.release()
+	if a.left.Load() {
+		return nil // freeContext does it
+	}
 	if a.pool != nil && a.pool.arena != nil {
 		return a.pool.arena.Free(r.Base)
 	}
