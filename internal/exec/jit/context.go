@@ -66,6 +66,7 @@ type context struct {
 	epoch     uint64
 	laneIn    [5][32]uint64
 	laneOut   [8][32]uint64
+	matrix    *matrixWork     // nil as long as no function needs it
 	paramCopy [maxParams]byte // the parameters, with room behind them for vector loads
 	_         [registersPad]byte
 	registers [asm.FileSize]byte // AVX-512's registers in code for AVX2
@@ -73,7 +74,7 @@ type context struct {
 
 // registersPad makes context.registers begin at a 64-byte boundary where the allocator puts an object of this size 8 bytes behind one, as Go 1.22 to 1.26 do
 // (TestContextAlignment looks). Elsewhere code is slower and as right: nothing that it does with them needs an alignment.
-const registersPad = 16
+const registersPad = 8
 
 var _ = [1]struct{}{}[unsafe.Offsetof(context{}.registers)%64-56]
 
@@ -142,13 +143,14 @@ var (
 	offLaneIn     = int32(unsafe.Offsetof(context{}.laneIn))
 	offLaneOut    = int32(unsafe.Offsetof(context{}.laneOut))
 	offParamCopy  = int32(unsafe.Offsetof(context{}.paramCopy))
+	offMatrix     = int32(unsafe.Offsetof(context{}.matrix))
 	offRegisters  = int32(unsafe.Offsetof(context{}.registers))
 )
 
 func inContext(off int32) asm.Mem { return asm.At(asm.R15, off) }
 
 // contextOf returns the warp's context, filled in for its CTA.
-func contextOf(w *exec.Warp, t *engineTables) *context {
+func contextOf(w *exec.Warp, t *engineTables, matrix bool) *context {
 	c := (*context)(w.Ext)
 	switch {
 	case c == nil || c.self != t || w.ExtState == exec.ExtStale:
@@ -162,6 +164,9 @@ func contextOf(w *exec.Warp, t *engineTables) *context {
 	if c == nil {
 		c = new(context)
 		w.Ext = unsafe.Pointer(c)
+	}
+	if matrix && c.matrix == nil {
+		c.matrix = newMatrixWork()
 	}
 	w.ExtState = exec.ExtReady
 	l := w.CTA.Launch

@@ -134,6 +134,7 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, o ctaOptions) (c *ctaCode
 		}
 	}
 	g.leave, g.warpDone, g.warpNext, g.dispatch, g.dispatchTable = g.NewLabel(), g.NewLabel(), g.NewLabel(), g.NewLabel(), g.NewLabel()
+	g.routines()
 	g.straight = !g.barriers && !a.f.Loops
 	start, skip := g.NewLabel(), g.NewLabel()
 	entry := [2]asm.Label{g.NewLabel(), g.NewLabel()}
@@ -205,6 +206,7 @@ func generateCTA(k *ir.Kernel, a *analysis, v *values, o ctaOptions) (c *ctaCode
 	}
 	g.VZeroUpper()
 	g.Ret()
+	g.writeRoutines()
 	for len(g.Code)%64 != 0 {
 		g.Code = append(g.Code, 0xcc)
 	}

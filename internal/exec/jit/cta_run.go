@@ -244,6 +244,9 @@ func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
 		}
 		if r == nil || r.c != c {
 			r = &blockRunner{c: c, x: new(context)}
+			if c.matrix {
+				r.x.matrix = newMatrixWork()
+			}
 		}
 		r.setup(v)
 	}

@@ -66,7 +66,9 @@ type gen struct {
 	entry  []int32     // code offset of entries by operation, -1 for none
 	enters []entryStub
 	leave  asm.Label
-	consts []constant // vectors that stand behind the code
+	consts []constant               // vectors that stand behind the code
+	matrix map[matrixKind]asm.Label // routines
+	kinds  []matrixKind             // in the order in which they stand
 
 	// code of whole CTAs; v is nil for that of single splits
 	v             *values
@@ -119,6 +121,7 @@ func generate(a *analysis, full bool, set isa) (code []byte, entry []int32, err 
 		g.labels[i] = g.NewLabel()
 	}
 	g.leave = g.NewLabel()
+	g.routines()
 	for b := range a.blocks {
 		g.block(int32(b))
 	}
@@ -139,6 +142,7 @@ func generate(a *analysis, full bool, set isa) (code []byte, entry []int32, err 
 	g.Bind(g.leave)
 	g.VZeroUpper()
 	g.Ret()
+	g.writeRoutines()
 	for len(g.Code)%64 != 0 {
 		g.Code = append(g.Code, 0xcc)
 	}

@@ -115,6 +115,13 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 	for i := range c.funcs {
 		c.funcs[i].prepare(k.Funcs[i], false)
 	}
+	for _, f := range k.Funcs {
+		for i := range f.Ops {
+			if _, ok := matrixOf(&f.Ops[i]); ok {
+				c.matrix = true
+			}
+		}
+	}
 	c.cta.regions = new([]*region)
 	type held struct {
 		fs, cs  []function
@@ -144,6 +151,7 @@ type code struct {
 	ready   lazy.Once
 	ctaMu   sync.Mutex
 	cta     ctaState
+	matrix  bool // it calls routines of matrix products
 }
 
 // function is a function's machine code: for all lanes, and for some.
@@ -313,7 +321,7 @@ func (c *code) compile(f *function, which int, stop *atomic.Bool) *version {
 }
 
 // Warm implements exec.Warmer.
-func (c *code) Warm(w *exec.Warp) { contextOf(w, c.e.tables) }
+func (c *code) Warm(w *exec.Warp) { contextOf(w, c.e.tables, c.matrix) }
 
 // Run implements exec.Code.
 func (c *code) Run(w *exec.Warp) exec.Event {
@@ -332,7 +340,7 @@ func (c *code) Run(w *exec.Warp) exec.Event {
 		funcs = c.checked
 	}
 	f := &funcs[w.Act.Func.Index]
-	x := contextOf(w, c.e.tables)
+	x := contextOf(w, c.e.tables, c.matrix)
 	x.frame = w.Base[0]
 	fallbacks := uint64(0)
 	pc := s.PC

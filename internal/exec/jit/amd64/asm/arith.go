@@ -80,6 +80,17 @@ func (a *Asm) JmpR(r uint8) {
 	a.end()
 }
 
+// Call calls the routine at a label, which returns with Ret. Where instructions are lowered, all values stand in the file.
+func (a *Asm) Call(l Label) {
+	a.meet()
+	a.bytes(0xe8)
+	a.branch(l)
+}
+
+// LdMXCSR and StMXCSR load and store the register that says how floating-point results round.
+func (a *Asm) LdMXCSR(m Mem) { a.rm(false, 2, m, 0x0f, 0xae) }
+func (a *Asm) StMXCSR(m Mem) { a.rm(false, 3, m, 0x0f, 0xae) }
+
 // VL is a vector instruction whose memory operand is at a label.
 func (a *Asm) VL(op Op, o Opt, reg, vvvv uint8, l Label) {
 	if a.low != nil {

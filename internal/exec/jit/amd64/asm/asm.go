@@ -60,6 +60,7 @@ type Asm struct {
 	labels []int32
 	fixups []fixup
 	low    *lowering // nil: instructions stand as they are
+	plain  bool      // vector instructions have VEX prefixes, of the registers that they name
 }
 
 // NewLabel makes a label.

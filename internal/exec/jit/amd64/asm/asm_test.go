@@ -47,10 +47,24 @@ func cases() []func(a *Asm) {
 	)
 	// Registers in both halves of the file, memory with and without compressed displacement, masks.
 	three := []Op{AddD, AddQ, SubD, SubQ, MulLD, MulLQ, MulUDQ, MulDQ, AndD, AndQ, AndND, OrD, OrQ, XorD, XorQ, SllVD, SllVQ, SrlVD, SrlVQ, SraVD, SraVQ, RolVD, RorVD, MinSD, MinSQ, MinUD, MinUQ, MaxSD, MaxSQ, MaxUD, MaxUQ,
-		BlendMD, BlendMQ, AddPS, AddPD, MulPS, MulPD, SubPS, SubPD, DivPS, DivPD, FMA231PS, FMA231PD, FMA213PS, FMA213PD, FMS231PS, FNMA231PS, PermD, PermI2D, PermT2D, PermI2Q, PermT2Q}
+		BlendMD, BlendMQ, AddPS, AddPD, MulPS, MulPD, SubPS, SubPD, DivPS, DivPD, FMA231PS, FMA231PD, FMA213PS, FMA213PD, FMS231PS, FNMA231PS, PermD, PermI2D, PermT2D, PermI2Q, PermT2Q, UnpackLD, UnpackHD, UnpackLQ, UnpackHQ}
 	for _, op := range three {
 		add(func(a *Asm) { a.V(op, Z, 20, 9, 31) }, func(a *Asm) { a.V(op, Z.Mask(3), 9, 31, 20) }, func(a *Asm) { a.VM(op, Z, 30, 17, At(R12, 128)) }, func(a *Asm) { a.VM(op, Z.Broadcast(), 3, 4, At(RBX, 68)) })
 	}
+	add(
+		func(a *Asm) { a.V(MAddWD, Z, 20, 9, 31) }, func(a *Asm) { a.VM(MAddWD, Z, 30, 17, At(R12, 128)) }, func(a *Asm) { a.VI(ShufD, Z, 20, 0, 31, 0x55) }, func(a *Asm) { l := a.NewLabel(); a.Bind(l); a.Call(l) },
+		func(a *Asm) { a.LdMXCSR(At(RSI, 300)) }, func(a *Asm) { a.StMXCSR(At(R15, 4)) }, func(a *Asm) { a.MovMskPS(RAX, 4) }, func(a *Asm) { a.MovMskPS(R9, 12) },
+	)
+	for _, op := range []Op{AddD, SubD, AndD, AndND, OrD, XorD, MaxSD, MinSD, SrlVD, MAddWD, UnpackLD, UnpackHD, UnpackLQ, UnpackHQ, ShufB, MulPS, AddPS, FMA231PS, FMS231PS} {
+		add(func(a *Asm) { a.Plain(func() { a.V(op, Y, 12, 3, 9) }) }, func(a *Asm) { a.Plain(func() { a.VM(op, Y, 3, 13, At(RSI, 300)) }) })
+	}
+	for _, op := range []Op{MovU32, MovU32St, BroadcastD} {
+		add(func(a *Asm) { a.Plain(func() { a.VM(op, Y, 11, 0, At(RSI, 300)) }) }, func(a *Asm) { a.Plain(func() { a.VM(op, Y, 1, 0, At(R15, 8)) }) })
+	}
+	for _, op := range []Op{CvtDQ2PS, MovZXWD} {
+		add(func(a *Asm) { a.Plain(func() { a.V(op, Y, 11, 0, 2) }) })
+	}
+	add(func(a *Asm) { a.Plain(func() { a.VI(ShufD, Y, 4, 0, 11, 0xaa) }) }, func(a *Asm) { a.Plain(func() { a.VI(ShiftD, Y, ShiftSra, 9, 2, 31) }) }, func(a *Asm) { a.Plain(func() { a.VI(CvtPS2PH, Y, 9, 0, 2, 0) }) })
 	add(func(a *Asm) { a.V(ShufB, Z, 20, 9, 31) }, func(a *Asm) { a.VM(ShufB, Z, 0, 9, At(RAX, 0)) })
 	two := []Op{MovU32, MovU64, MovA32, MovA64, AbsD, AbsQ, LzcntD, LzcntQ, SqrtPS, SqrtPD, CvtDQ2PS, CvtUDQ2PS, CvtTPS2DQ, CvtTPS2UDQ, CvtPS2DQ, CvtPS2PD, CvtPD2PS, CvtDQ2PD, CvtUDQ2PD, CvtTPD2DQ, CvtTPD2UDQ, CvtPH2PS, CvtQQ2PD, CvtUQQ2PD,
 		CvtTPD2QQ, MovZXDQ, MovSXDQ, MovZXBD, MovSXBD, MovZXWD, MovSXWD, BroadcastD, BroadcastQ}

@@ -42,6 +42,10 @@ func (a *Asm) V(op Op, o Opt, reg, vvvv, rm uint8) {
 		a.low.vector(op, o, reg, vvvv, inReg(rm), 0)
 		return
 	}
+	if a.plain {
+		a.plainVEX(op, o, reg, vvvv, inReg(rm))
+		return
+	}
 	a.evex(op, o, reg, rm>>4, rm>>3&1, vvvv)
 	a.bytes(0xc0 | (reg&7)<<3 | rm&7)
 }
@@ -74,6 +78,10 @@ func (op Op) unit(o Opt) int32 {
 func (a *Asm) VM(op Op, o Opt, reg, vvvv uint8, m Mem) {
 	if a.low != nil {
 		a.low.vector(op, o, reg, vvvv, inMem(m), 0)
+		return
+	}
+	if a.plain {
+		a.plainVEX(op, o, reg, vvvv, inMem(m))
 		return
 	}
 	a.evex(op, o, reg, ext(m.Index), ext(m.Base), vvvv)

@@ -60,6 +60,12 @@ var (
 	MaxSQ       = Op{1, 2, 1, 0x3d, vector}  // vpmaxsq
 	MaxUD       = Op{1, 2, 0, 0x3f, vector}  // vpmaxud
 	MaxUQ       = Op{1, 2, 1, 0x3f, vector}  // vpmaxuq
+	MAddWD      = Op{1, 1, 0, 0xf5, vector}  // vpmaddwd
+	UnpackLD    = Op{1, 1, 0, 0x62, vector}  // vpunpckldq
+	UnpackHD    = Op{1, 1, 0, 0x6a, vector}  // vpunpckhdq
+	UnpackLQ    = Op{1, 1, 1, 0x6c, vector}  // vpunpcklqdq
+	UnpackHQ    = Op{1, 1, 1, 0x6d, vector}  // vpunpckhqdq
+	ShufD       = Op{1, 1, 0, 0x70, vector}  // vpshufd
 	AbsD        = Op{1, 2, 0, 0x1e, vector}  // vpabsd
 	AbsQ        = Op{1, 2, 1, 0x1f, vector}  // vpabsq
 	LzcntD      = Op{1, 2, 0, 0x44, vector}  // vplzcntd (AVX512CD)

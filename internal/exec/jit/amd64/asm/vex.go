@@ -97,3 +97,22 @@ var (
 	vexGatherD    = Op{1, 2, 0, 0x90, vector} // indices of 32 bits; elements of 64 bits with W
 	vexGatherQ    = Op{1, 2, 0, 0x91, vector}
 )
+
+// Plain has f write vector instructions of 128 and 256 bits with VEX prefixes, for the ymm registers that they name, in code that is lowered otherwise. None may have a mask
+// or a broadcast. Nothing of the lowered code's registers is known in it, and none of them is changed but those in ymm registers, which Call has stored.
+func (a *Asm) Plain(f func()) {
+	low := a.low
+	a.low, a.plain = nil, true
+	f()
+	a.low, a.plain = low, false
+}
+
+func (a *Asm) plainVEX(op Op, o Opt, reg, vvvv uint8, s source) {
+	if o.LL > 1 || o.K != 0 || o.Bcast || reg > 15 || vvvv > 15 || s.kind == fromReg && s.reg > 15 {
+		panic("asm: an instruction without VEX form")
+	}
+	a.vex(op, o.LL, reg, vvvv, s)
+}
+
+// MovMskPS collects the sign bits of eight words into a general register.
+func (a *Asm) MovMskPS(d, s uint8) { a.vex(vexMovMskPS, 1, d, 0, inReg(s)) }

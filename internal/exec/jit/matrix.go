@@ -1,0 +1,811 @@
+package jit
+
+import (
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
+	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
+
+// Products of f16, bf16 and tf32 matrices of 16 x k by k x 8 (mma.m16n8), by the rule of num.Dot: exact products, cut to multiples of 2^(E-25) where E is the largest
+// exponent, added exactly.
+//
+// The product is a routine that stands once in the code of a function (matrixRoutine); operations copy their fragments into matrixWork, call it, and take the result from
+// there. A vector holds all rows of one column (AVX2: eight of the sixteen rows), so that elements of A are vectors and elements of B are broadcast from memory:
+//
+//  1. Fragments of A and C are transposed; every element of A, B and C is taken apart into mantissa, exponent and sign.
+//  2. For each column the largest exponent of a product, or of C, is found.
+//  3. Mantissas are multiplied (vpmaddwd), shifted right by what the exponent lacks, and added with their signs. A negative term is added as its complement; the ones
+//     that are missing then are counted by the bits of A's and B's signs.
+//  4. The sum is made a floating-point number, rounding toward zero, and scaled.
+//
+// Where a NaN or an infinity takes part, the results that it reaches are computed once more with numbers that stand for the classes of the operands (special).
+
+// matrixWork is the memory of the routine.
+type matrixWork struct {
+	a       [4][32]uint32 // fragments as they are in registers
+	b       [2][32]uint32
+	c       [4][32]uint32 // registers 0, 2, 1, 3 of C, then of D; two registers when C and D are f16
+	rawA    [8][16]uint32 // A transposed: a pair of elements, or one of tf32, of 16 rows
+	rawC    [8][16]uint32
+	partsA  [3][16][16]uint32 // mantissa, exponent, sign: by k, 16 rows
+	partsB  [3][4][32]uint32  // by block of four k: column and k
+	partsC  [3][8][16]uint32  // by column, 16 rows
+	signA   [16]uint32        // the signs of a row as bits
+	signB   [32]uint32        // those of a column, four times
+	half    [8][16]uint32     // sums of the first half of k
+	out     [8][16]uint32
+	save    [poolEnd - poolStart][16]uint32
+	special uint32
+	mxcsr   uint32
+	con     [conCount]uint32
+	lut     [16]uint32 // number of ones in four bits, for vpshufb
+}
+
+// Parts of an element.
+const (
+	partMan = iota
+	partExp
+	partSign
+)
+
+// Constants of matrixWork.con.
+const (
+	conOne = iota
+	conAllOnes
+	conMan10
+	conMan7
+	conMan23
+	conLowest // below every exponent
+	conHalf   // 0xffff
+	conNibble
+	conByte
+	con65536 // as f32
+	con127
+	con254
+	conLeast // least exponent to scale by
+	conInf
+	conOneF
+	conAbs
+	conNaN
+	conMaxF
+	conInf16
+	conNaN16
+	conMXCSR
+	conLimits                 // what exponents of elements, then of C, must not exceed: by format
+	conBiasC  = conLimits + 8 // what brings C's exponent to that of products
+	conUnit   = conBiasC + 8  // what brings an exponent of products to that of the sum's unit
+	conSign16 = conUnit + 8
+	conMag16  = conSign16 + 1 // magnitude of f16 and bf16 in the upper half of a word
+	conTF     = conMag16 + 1  // that of tf32
+	conTop16  = conTF + 1     // from here on infinities and NaNs of f16
+	conTopBF  = conTop16 + 1
+	conCount  = conTopBF + 1
+)
+
+func newMatrixWork() *matrixWork {
+	w := &matrixWork{}
+	c := &w.con
+	c[conOne], c[conAllOnes], c[conMan10], c[conMan7], c[conMan23] = 1, ^uint32(0), 0x3ff, 0x7f, 0x7fffff
+	c[conLowest], c[conHalf], c[conNibble], c[conByte], c[con65536] = 1<<32-300, 0xffff, 0x0f0f0f0f, 0xff, 0x47800000
+	c[con127], c[con254], c[conLeast], c[conInf], c[conOneF], c[conAbs], c[conNaN], c[conMaxF] = 127, 254, 1<<32-250, 0x7f800000, 0x3f800000, 0x7fffffff, 0x7fffffff, 0x7f7fffff
+	c[conInf16], c[conNaN16], c[conSign16], c[conMXCSR] = 0x7c00, 0x7fff, 0x8000, 0x7f80 // all exceptions masked, toward zero
+	c[conMag16], c[conTF], c[conTop16], c[conTopBF] = 0x7fff0000, 0x7fffe000, 0x7bffffff, 0x7f7fffff
+	for f, x := range matrixFormats {
+		c[conLimits+f], c[conBiasC+f], c[conUnit+f] = x.top-1, 2*x.bias-127, 1<<32-25-2*x.bias
+		c[conBiasC+4+f] = 2*x.bias - 15
+	}
+	c[conLimits+4], c[conLimits+5] = 254, 30 // C of f32, of f16
+	for i := range 4 {
+		w.lut[4*i], w.lut[4*i+1], w.lut[4*i+2], w.lut[4*i+3] = 0x02010100, 0x03020201, 0x03020201, 0x04030302
+	}
+	return w
+}
+
+// matrixFormat is an element's: its exponent of infinities, its bias and the bits of its mantissa.
+type matrixFormat struct {
+	top, bias uint32
+	man       uint8
+}
+
+// Formats of A and B, by number.
+const (
+	matrixF16 = iota
+	matrixBF16
+	matrixTF32
+)
+
+var matrixFormats = [...]matrixFormat{matrixF16: {31, 15, 10}, matrixBF16: {255, 127, 7}, matrixTF32: {255, 127, 10}}
+
+// matrixKind names a routine.
+type matrixKind struct {
+	format uint8
+	k      uint8
+	half   bool // C and D are f16
+}
+
+// matrixOf is the routine that an operation needs.
+func matrixOf(op *ir.Op) (m matrixKind, ok bool) {
+	if op.Ctl != ir.Plain || op.Opcode() != optab.OpMma || len(op.Match.Types) < 4 {
+		return m, false
+	}
+	switch op.Match.Types[1] {
+	case "f16":
+		m.format = matrixF16
+	case "bf16":
+		m.format = matrixBF16
+	case "tf32":
+		m.format = matrixTF32
+	default:
+		return m, false
+	}
+	switch op.Match.One("m16n8k4", "m16n8k8", "m16n8k16") {
+	case "m16n8k4":
+		m.k = 4
+	case "m16n8k8":
+		m.k = 8
+	case "m16n8k16":
+		m.k = 16
+	default:
+		return m, false
+	}
+	m.half = op.Match.Types[0] == "f16"
+	return m, true
+}
+
+// routines gives the routines that a function needs their labels.
+func (g *gen) routines() {
+	for i := range g.f.Ops {
+		if m, ok := matrixOf(&g.f.Ops[i]); ok {
+			if g.matrix == nil {
+				g.matrix = map[matrixKind]asm.Label{}
+			}
+			if _, ok := g.matrix[m]; !ok {
+				g.matrix[m] = g.NewLabel()
+				g.kinds = append(g.kinds, m)
+			}
+		}
+	}
+}
+
+// writeRoutines writes them.
+func (g *gen) writeRoutines() {
+	for _, m := range g.kinds {
+		g.Align(64)
+		g.Bind(g.matrix[m])
+		t := matrixRoutine{Asm: &g.Asm, m: m, f: matrixFormats[m.format], o: asm.Z, wide: true, bytes: 64, groups: 1, cols: 8}
+		if !g.Lowers() {
+			t.write()
+			continue
+		}
+		t.o, t.wide, t.bytes, t.groups, t.cols = asm.Y, false, 32, 2, 4
+		g.Plain(t.write)
+	}
+}
+
+var matrixOffsets = struct {
+	a, b, c, rawA, rawC, partsA, partsB, partsC, signA, signB, half, out, save, special, mxcsr, con, lut int32
+}{
+	int32(unsafe.Offsetof(matrixWork{}.a)), int32(unsafe.Offsetof(matrixWork{}.b)), int32(unsafe.Offsetof(matrixWork{}.c)), int32(unsafe.Offsetof(matrixWork{}.rawA)),
+	int32(unsafe.Offsetof(matrixWork{}.rawC)), int32(unsafe.Offsetof(matrixWork{}.partsA)), int32(unsafe.Offsetof(matrixWork{}.partsB)), int32(unsafe.Offsetof(matrixWork{}.partsC)),
+	int32(unsafe.Offsetof(matrixWork{}.signA)), int32(unsafe.Offsetof(matrixWork{}.signB)), int32(unsafe.Offsetof(matrixWork{}.half)), int32(unsafe.Offsetof(matrixWork{}.out)),
+	int32(unsafe.Offsetof(matrixWork{}.save)), int32(unsafe.Offsetof(matrixWork{}.special)), int32(unsafe.Offsetof(matrixWork{}.mxcsr)), int32(unsafe.Offsetof(matrixWork{}.con)),
+	int32(unsafe.Offsetof(matrixWork{}.lut)),
+}
+
+// matrixRoutine writes a routine. RSI points at the matrixWork; RAX, RCX, RDX and R8 are used, and what an operation may use of the vector registers.
+type matrixRoutine struct {
+	*asm.Asm
+	m      matrixKind
+	f      matrixFormat
+	o      asm.Opt
+	wide   bool  // 512 bits
+	bytes  int32 // of a vector
+	groups int   // of rows
+	cols   int   // columns at a time
+}
+
+func work(off int32) asm.Mem { return asm.At(asm.RSI, off) }
+
+func con(i int) asm.Mem { return work(matrixOffsets.con + 4*int32(i)) }
+
+func (t *matrixRoutine) load(z uint8, off int32)     { t.VM(asm.MovU32, t.o, z, 0, work(off)) }
+func (t *matrixRoutine) store(off int32, z uint8)    { t.VM(asm.MovU32St, t.o, z, 0, work(off)) }
+func (t *matrixRoutine) every(z uint8, m asm.Mem)    { t.VM(asm.BroadcastD, t.o, z, 0, m) }
+func (t *matrixRoutine) op(o asm.Op, d, a, b uint8)  { t.V(o, t.o, d, a, b) }
+func (t *matrixRoutine) shift(kind, d, a, n uint8)   { t.VI(asm.ShiftD, t.o, kind, d, a, n) }
+func (t *matrixRoutine) blocks() int32               { return int32(t.m.k) / 4 }
+func (t *matrixRoutine) per() int32                  { return int32(2 - t.m.format/2) } // elements of a register
+func (t *matrixRoutine) vectors() int32              { return 128 / t.bytes }           // of 32 lanes
+func (t *matrixRoutine) rows(off int32, g int) int32 { return off + int32(g)*t.bytes }
+
+func (t *matrixRoutine) partA(part, n int32) int32 {
+	return matrixOffsets.partsA + part*int32(unsafe.Sizeof(matrixWork{}.partsA[0])) + 64*n
+}
+
+func (t *matrixRoutine) partB(part, blk int32) int32 {
+	return matrixOffsets.partsB + part*int32(unsafe.Sizeof(matrixWork{}.partsB[0])) + 128*blk
+}
+
+func (t *matrixRoutine) partC(part, col int32) int32 {
+	return matrixOffsets.partsC + part*int32(unsafe.Sizeof(matrixWork{}.partsC[0])) + 64*col
+}
+
+func (t *matrixRoutine) write() {
+	if t.wide {
+		for z := int32(poolStart); z < poolEnd; z++ {
+			t.store(matrixOffsets.save+64*(z-poolStart), uint8(z))
+		}
+	}
+	t.StMXCSR(work(matrixOffsets.mxcsr))
+	t.LdMXCSR(con(conMXCSR))
+	t.takeApart()
+	for g := range t.groups {
+		for col := 0; col < 8; col += t.cols {
+			t.exponents(g, col)
+			t.sums(g, col)
+			t.results(g, col)
+		}
+	}
+	t.specials()
+	t.assemble()
+	t.LdMXCSR(work(matrixOffsets.mxcsr))
+	if t.wide {
+		for z := int32(poolStart); z < poolEnd; z++ {
+			t.load(uint8(z), matrixOffsets.save+64*(z-poolStart))
+		}
+	}
+	t.Ret()
+}
+
+// transpose exchanges rows and columns of the 4 x 4 words in each 128 bits of registers 0 to 3. Registers 4 to 7 are used.
+func (t *matrixRoutine) transpose() {
+	t.op(asm.UnpackLD, 4, 0, 1)
+	t.op(asm.UnpackHD, 5, 0, 1)
+	t.op(asm.UnpackLD, 6, 2, 3)
+	t.op(asm.UnpackHD, 7, 2, 3)
+	t.op(asm.UnpackLQ, 0, 4, 6)
+	t.op(asm.UnpackHQ, 1, 4, 6)
+	t.op(asm.UnpackLQ, 2, 5, 7)
+	t.op(asm.UnpackHQ, 3, 5, 7)
+}
+
+// fragment loads and transposes the four vectors of two registers (AVX2: of one) that hold 16 (8) rows.
+func (t *matrixRoutine) fragment(off int32, g int) {
+	for i := range int32(4) {
+		t.load(uint8(i), off+128*int32(g)+t.bytes*i)
+	}
+	t.transpose()
+}
+
+// Registers of takeApart.
+const (
+	regOne  = 8
+	regMask = 9
+	regMax  = 10 // of exponents
+	regSign = 11
+	regTmp  = 12
+)
+
+// takeApart fills the parts of A, B and C, and notes whether an infinity or a NaN is among them.
+func (t *matrixRoutine) takeApart() {
+	man := conMan10
+	if t.f.man == 7 {
+		man = conMan7
+	}
+	t.every(regOne, con(conOne))
+	t.every(regMask, con(man))
+	t.op(asm.XorD, regMax, regMax, regMax)
+	per := t.per()
+	for g := range t.groups {
+		t.op(asm.XorD, regSign, regSign, regSign)
+		for h := range t.blocks() / per {
+			t.fragment(matrixOffsets.a+256*h, g)
+			for i := range int32(4) {
+				t.store(t.rows(matrixOffsets.rawA+64*(4*h+i), g), uint8(i))
+			}
+			for i := range int32(4) {
+				for j := range per {
+					n := 4*(h*per+j) + i
+					t.element(uint8(i), j, 14-t.f.man)
+					for part := range int32(3) {
+						t.store(t.rows(t.partA(part, n), g), uint8(4+part))
+					}
+					t.shift(asm.ShiftSrl, 7, 6, 31)
+					t.shift(asm.ShiftSll, 7, 7, uint8(n))
+					t.op(asm.OrD, regSign, regSign, 7)
+				}
+			}
+		}
+		t.store(t.rows(matrixOffsets.signA, g), regSign)
+	}
+	for v := range t.vectors() {
+		t.op(asm.XorD, regSign, regSign, regSign)
+		for r := range t.blocks() / per {
+			t.load(0, matrixOffsets.b+128*r+t.bytes*v)
+			for j := range per {
+				blk := r*per + j
+				t.element(0, j, 11-t.f.man)
+				for part := range int32(3) {
+					t.store(t.partB(part, blk)+t.bytes*v, uint8(4+part))
+				}
+				t.shift(asm.ShiftSrl, 7, 6, 31)
+				t.shift(asm.ShiftSll, 7, 7, uint8(4*blk))
+				t.op(asm.OrD, regSign, regSign, 7)
+			}
+		}
+		// Bit 4*blk of a lane is that of its own k: those of the four lanes of a column come together.
+		t.bitsOfLanes()
+		t.store(matrixOffsets.signB+t.bytes*v, regSign)
+	}
+	t.every(regTmp, con(conLimits+int(t.m.format)))
+	t.op(asm.SubD, regTmp, regTmp, regMax)
+	t.op(asm.XorD, regMax, regMax, regMax)
+	if t.m.half {
+		t.every(regMask, con(conMan10))
+	} else {
+		t.every(regMask, con(conMan23))
+	}
+	bias := conBiasC + int(t.m.format)
+	if t.m.half {
+		bias += 4
+	}
+	t.every(regSign, con(bias))
+	for g := range t.groups {
+		for c := range int32(2) {
+			switch {
+			case !t.m.half:
+				t.fragment(matrixOffsets.c+256*c, g)
+			case c == 0:
+				t.fragment(matrixOffsets.c, g)
+			}
+			for q := range int32(4) {
+				t.summand(uint8(q), 2*q+c, g)
+			}
+		}
+	}
+	limit := conLimits + 4
+	if t.m.half {
+		limit++
+	}
+	t.every(4, con(limit))
+	t.op(asm.SubD, 4, 4, regMax)
+	t.op(asm.OrD, 4, 4, regTmp)
+	if t.wide {
+		t.op(asm.XorD, 5, 5, 5)
+		t.VI(asm.CmpD, asm.Z, 7, 4, 5, 1)
+		t.KMovRW(asm.RAX, 7)
+	} else {
+		t.MovMskPS(asm.RAX, 4)
+	}
+	t.St32(work(matrixOffsets.special), asm.RAX)
+}
+
+// bitsOfLanes gives the four lanes of a column the sign bits of all: lane t's stand t to the left.
+func (t *matrixRoutine) bitsOfLanes() {
+	// Lane t's bits move by t: a multiplication by 1, 2, 4, 8 is two additions under what the lane's number says, done by shuffles of copies.
+	t.VI(asm.ShufD, t.o, 4, 0, regSign, 0x00)
+	for i := uint8(1); i < 4; i++ {
+		t.VI(asm.ShufD, t.o, 5, 0, regSign, i*0x55)
+		t.shift(asm.ShiftSll, 5, 5, i)
+		t.op(asm.OrD, 4, 4, 5)
+	}
+	t.op(asm.OrD, regSign, 4, 4)
+}
+
+// element takes apart element j of each word of a register into registers 4 to 6: the mantissa times 2^scale, the biased exponent (of zero one that is far too small), the
+// sign in all bits. Register 7 is used.
+func (t *matrixRoutine) element(x uint8, j int32, scale uint8) {
+	y := x
+	down := uint8(17)
+	switch {
+	case t.m.format == matrixTF32:
+		down = 14
+	case j == 0:
+		t.shift(asm.ShiftSll, 7, x, 16)
+		y = 7
+	}
+	t.shift(asm.ShiftSra, 6, y, 31)
+	t.shift(asm.ShiftSll, 7, y, 1)
+	t.shift(asm.ShiftSrl, 7, 7, down)
+	t.number(t.f.man, scale)
+}
+
+// number takes apart the magnitude in register 7 with a mantissa of so many bits.
+func (t *matrixRoutine) number(man, scale uint8) {
+	t.shift(asm.ShiftSrl, 5, 7, man)
+	t.op(asm.MaxSD, regMax, regMax, 5)
+	t.op(asm.AndD, 4, 7, regMask)
+	t.op(asm.MinSD, 7, 5, regOne)
+	t.shift(asm.ShiftSll, 7, 7, man)
+	t.op(asm.OrD, 4, 4, 7)
+	t.op(asm.MaxSD, 5, 5, regOne)
+	t.op(asm.SubD, 7, 4, regOne)
+	t.shift(asm.ShiftSra, 7, 7, 31)
+	t.shift(asm.ShiftSll, 7, 7, 12)
+	t.op(asm.AddD, 5, 5, 7)
+	t.shift(asm.ShiftSll, 4, 4, scale)
+}
+
+// summand takes apart a column of C.
+func (t *matrixRoutine) summand(x uint8, col int32, g int) {
+	y, man, scale := x, uint8(23), uint8(2)
+	switch {
+	case !t.m.half:
+		t.shift(asm.ShiftSll, 7, y, 1)
+		t.shift(asm.ShiftSrl, 7, 7, 1)
+	case col&1 == 0:
+		t.shift(asm.ShiftSll, 7, x, 16)
+		y = 7
+	}
+	t.store(t.rows(matrixOffsets.rawC+64*col, g), y)
+	if t.m.half {
+		man, scale = 10, 15
+		t.shift(asm.ShiftSra, 6, y, 31)
+		t.shift(asm.ShiftSll, 7, y, 1)
+		t.shift(asm.ShiftSrl, 7, 7, 17)
+	} else {
+		t.shift(asm.ShiftSra, 6, x, 31)
+	}
+	t.number(man, scale)
+	t.op(asm.AddD, 5, 5, regSign)
+	for part := range int32(3) {
+		t.store(t.rows(t.partC(part, col), g), uint8(4+part))
+	}
+}
+
+// Registers of exponents and sums: those of the columns, and of an element of A.
+func (t *matrixRoutine) top(i int) uint8 { return uint8(i) }
+func (t *matrixRoutine) sum(i int) uint8 { return uint8(t.cols + i) }
+
+const (
+	regManA  = 0 // from the end of the sums on
+	regExpA  = 1
+	regSignA = 2
+	regX     = 3
+	regY     = 4
+	regZ     = 5
+)
+
+// reg is one of the registers behind the sums.
+func (t *matrixRoutine) reg(i int) uint8 { return uint8(2*t.cols + i) }
+
+// each writes a loop over the blocks of four k with RCX and RDX at the parts of A and B; RAX counts.
+func (t *matrixRoutine) each(blocks int32, body func(i int32)) {
+	loop := t.NewLabel()
+	t.MovI32(asm.RAX, uint32(blocks))
+	t.Bind(loop)
+	for i := range int32(4) {
+		body(i)
+	}
+	t.AddI(asm.RCX, 256)
+	t.AddI(asm.RDX, 128)
+	t.countDown(asm.RAX)
+	t.J(asm.NE, loop)
+}
+
+// countDown takes one from a register.
+func (t *matrixRoutine) countDown(r uint8) { t.RI(asm.ArithSub, false, r, 1) }
+
+// begin points RCX and RDX at A and B.
+func (t *matrixRoutine) begin(g int) {
+	t.Lea(asm.RCX, work(t.rows(matrixOffsets.partsA, g)))
+	t.Lea(asm.RDX, work(matrixOffsets.partsB))
+}
+
+func (t *matrixRoutine) inA(part, i int32) asm.Mem {
+	return asm.At(asm.RCX, t.partA(part, i)-matrixOffsets.partsA)
+}
+
+func (t *matrixRoutine) inB(part int32, col int, i int32) asm.Mem {
+	return asm.At(asm.RDX, t.partB(part, 0)-matrixOffsets.partsB+16*int32(col)+4*i)
+}
+
+// combine is d = op(a, a word of memory in all lanes).
+func (t *matrixRoutine) combine(o asm.Op, d, a, tmp uint8, m asm.Mem) {
+	if t.wide {
+		t.VM(o, t.o.Broadcast(), d, a, m)
+		return
+	}
+	t.every(tmp, m)
+	t.op(o, d, a, tmp)
+}
+
+// exponents finds the largest exponent of each column.
+func (t *matrixRoutine) exponents(g, col int) {
+	x := t.reg(regX)
+	t.every(x, con(conLowest))
+	for i := range t.cols {
+		t.VM(asm.MaxSD, t.o, t.top(i), x, work(t.rows(t.partC(partExp, int32(col+i)), g)))
+	}
+	t.begin(g)
+	t.each(t.blocks(), func(i int32) {
+		t.VM(asm.MovU32, t.o, t.reg(regExpA), 0, t.inA(partExp, i))
+		for c := range t.cols {
+			t.combine(asm.AddD, x, t.reg(regExpA), x, t.inB(partExp, col+c, i))
+			t.op(asm.MaxSD, t.top(c), t.top(c), x)
+		}
+	})
+}
+
+// sums adds the terms of each column. Two halves of 16 products are added apart: all of them may be 33 bits.
+func (t *matrixRoutine) sums(g, col int) {
+	x, y := t.reg(regX), t.reg(regY)
+	for c := range t.cols {
+		n := int32(col + c)
+		t.VM(asm.SubD, t.o, x, t.top(c), work(t.rows(t.partC(partExp, n), g)))
+		t.load(t.sum(c), t.rows(t.partC(partMan, n), g))
+		t.op(asm.SrlVD, t.sum(c), t.sum(c), x)
+		t.load(y, t.rows(t.partC(partSign, n), g))
+		t.op(asm.XorD, t.sum(c), t.sum(c), y)
+		t.op(asm.SubD, t.sum(c), t.sum(c), y)
+	}
+	t.begin(g)
+	blocks := t.blocks()
+	again, done := t.NewLabel(), t.NewLabel()
+	if blocks == 4 {
+		blocks = 2
+		t.MovI32(asm.R8, 2)
+		t.Bind(again)
+	}
+	t.each(blocks, func(i int32) {
+		t.VM(asm.MovU32, t.o, t.reg(regManA), 0, t.inA(partMan, i))
+		t.VM(asm.MovU32, t.o, t.reg(regExpA), 0, t.inA(partExp, i))
+		t.VM(asm.MovU32, t.o, t.reg(regSignA), 0, t.inA(partSign, i))
+		for c := range t.cols {
+			t.op(asm.SubD, x, t.top(c), t.reg(regExpA))
+			t.combine(asm.SubD, x, x, y, t.inB(partExp, col+c, i))
+			t.every(y, t.inB(partMan, col+c, i))
+			t.op(asm.MAddWD, y, t.reg(regManA), y)
+			t.op(asm.SrlVD, y, y, x)
+			if t.wide {
+				t.VMI(asm.TernD, t.o.Broadcast(), y, t.reg(regSignA), t.inB(partSign, col+c, i), 0x96)
+			} else {
+				t.every(x, t.inB(partSign, col+c, i))
+				t.op(asm.XorD, x, x, t.reg(regSignA))
+				t.op(asm.XorD, y, y, x)
+			}
+			t.op(asm.AddD, t.sum(c), t.sum(c), y)
+		}
+	})
+	if t.blocks() == 4 {
+		t.countDown(asm.R8)
+		t.J(asm.E, done)
+		for c := range t.cols {
+			t.store(t.rows(matrixOffsets.half+64*int32(col+c), g), t.sum(c))
+			t.op(asm.XorD, t.sum(c), t.sum(c), t.sum(c))
+		}
+		t.Jmp(again)
+		t.Bind(done)
+	}
+}
+
+// results makes numbers of the sums.
+func (t *matrixRoutine) results(g, col int) {
+	x, y, z, u, v, w := t.reg(regX), t.reg(regY), t.reg(regZ), t.reg(regManA), t.reg(regExpA), t.reg(regSignA)
+	for c := range t.cols {
+		n := int32(col + c)
+		s, top := t.sum(c), t.top(c)
+		// How many terms are negative: ones in A's and B's signs that differ.
+		t.load(x, t.rows(matrixOffsets.signA, g))
+		t.combine(asm.XorD, x, x, y, work(matrixOffsets.signB+16*n))
+		t.every(z, con(conNibble))
+		t.op(asm.AndD, y, x, z)
+		t.shift(asm.ShiftSrl, x, x, 4)
+		t.op(asm.AndD, x, x, z)
+		t.load(z, matrixOffsets.lut)
+		t.op(asm.ShufB, x, z, x)
+		t.op(asm.ShufB, y, z, y)
+		t.op(asm.AddD, x, x, y)
+		t.shift(asm.ShiftSrl, y, x, 8)
+		t.op(asm.AddD, x, x, y)
+		t.combine(asm.AndD, x, x, y, con(conByte))
+		t.op(asm.AddD, s, s, x)
+		// The sign goes to w, the magnitude to s.
+		if t.blocks() == 4 {
+			t.load(x, t.rows(matrixOffsets.half+64*n, g))
+			t.shift(asm.ShiftSra, y, s, 1)
+			t.shift(asm.ShiftSra, z, x, 1)
+			t.op(asm.AddD, y, y, z)
+			t.op(asm.AndD, z, s, x)
+			t.combine(asm.AndD, z, z, w, con(conOne))
+			t.op(asm.AddD, y, y, z)
+			t.op(asm.AddD, s, s, x)
+			t.shift(asm.ShiftSra, w, y, 31)
+		} else {
+			t.shift(asm.ShiftSra, w, s, 31)
+		}
+		t.op(asm.XorD, s, s, w)
+		t.op(asm.SubD, s, s, w)
+		// x = s as a number, toward zero: its upper half times 65536, and its lower half.
+		t.shift(asm.ShiftSrl, y, s, 16)
+		t.combine(asm.AndD, x, s, x, con(conHalf))
+		t.op(asm.CvtDQ2PS, y, 0, y)
+		t.op(asm.CvtDQ2PS, x, 0, x)
+		t.every(z, con(con65536))
+		if t.m.half { // what is cut off shows in the last bit, so that the one rounding below is right
+			t.op(asm.OrD, s, x, x)
+		}
+		t.op(asm.FMA231PS, x, y, z)
+		if t.m.half {
+			t.op(asm.OrD, u, x, x)
+			t.op(asm.FMS231PS, u, y, z)
+			t.op(asm.AddPS, u, u, s)
+			t.op(asm.XorD, y, y, y)
+			t.op(asm.SubD, u, y, u)
+			t.shift(asm.ShiftSrl, u, u, 31)
+			t.op(asm.OrD, x, x, u)
+		}
+		// u is the exponent of the unit; two factors, each a normal number, make the power of two.
+		t.combine(asm.AddD, u, top, y, con(conUnit+int(t.m.format)))
+		t.combine(asm.MaxSD, u, u, y, con(conLeast))
+		t.shift(asm.ShiftSra, y, u, 1)
+		t.op(asm.SubD, z, u, y)
+		t.every(v, con(con127))
+		t.op(asm.AddD, y, y, v)
+		t.op(asm.AddD, z, z, v)
+		t.shift(asm.ShiftSll, y, y, 23)
+		t.shift(asm.ShiftSll, z, z, 23)
+		t.op(asm.MulPS, y, x, y)
+		t.op(asm.MulPS, y, y, z)
+		if t.m.half {
+			t.VI(asm.CvtPS2PH, t.o, y, 0, x, 0) // register field: source
+			t.V(asm.MovZXWD, t.o, y, 0, x)
+			t.shift(asm.ShiftSrl, w, w, 31)
+			t.shift(asm.ShiftSll, w, w, 15)
+		} else {
+			// An overflow has become the largest number: the next one is infinity.
+			t.shift(asm.ShiftSrl, x, x, 23)
+			t.op(asm.AddD, x, x, u)
+			t.every(z, con(con254))
+			t.op(asm.SubD, z, z, x)
+			t.shift(asm.ShiftSra, z, z, 31)
+			t.op(asm.SubD, y, y, z)
+			t.shift(asm.ShiftSll, w, w, 31)
+		}
+		t.op(asm.OrD, y, y, w)
+		t.store(t.rows(matrixOffsets.out+64*n, g), y)
+	}
+}
+
+// class makes of numbers whose magnitude is what the mask takes: zero of zero, one of what is finite, infinities and NaNs of those of f32, with their signs. x, and with it
+// y to v, are changed. top is the largest finite magnitude with all bits below set.
+func (t *matrixRoutine) class(x, y, z, u, v uint8, mask, top int, up uint8) {
+	t.every(y, con(mask))
+	t.op(asm.AndD, y, x, y) // magnitude
+	t.op(asm.XorD, x, x, y) // sign, and what the mask leaves
+	t.shift(asm.ShiftSrl, x, x, 31)
+	t.shift(asm.ShiftSll, x, x, 31)
+	t.every(z, con(top))
+	t.op(asm.SubD, z, z, y)
+	t.shift(asm.ShiftSra, z, z, 31) // infinities and NaNs
+	t.op(asm.XorD, u, u, u)
+	t.op(asm.SubD, u, u, y)
+	t.shift(asm.ShiftSra, u, u, 31) // not zero
+	t.every(v, con(conOneF))
+	t.op(asm.AndD, u, u, v)
+	t.op(asm.AndND, u, z, u)
+	// The mantissa of f32 below the exponent.
+	if up != 0 {
+		t.shift(asm.ShiftSrl, y, y, up)
+	}
+	t.every(v, con(conMan23))
+	t.op(asm.AndD, y, y, v)
+	t.every(v, con(conInf))
+	t.op(asm.OrD, y, y, v)
+	t.op(asm.AndD, y, y, z)
+	t.op(asm.OrD, x, x, y)
+	t.op(asm.OrD, x, x, u)
+}
+
+// classOf is class for element j of a word of A or B.
+func (t *matrixRoutine) classOf(j int32) {
+	mask, top, up := conMag16, conTop16, uint8(3)
+	switch {
+	case t.m.format == matrixTF32:
+		mask, top, up = conTF, conTopBF, 0
+	case j == 0:
+		t.shift(asm.ShiftSll, 0, 0, 16)
+	}
+	if t.m.format == matrixBF16 {
+		top, up = conTopBF, 0
+	}
+	t.class(0, 1, 2, 3, 4, mask, top, up)
+}
+
+// specials computes results that an infinity or a NaN reaches.
+func (t *matrixRoutine) specials() {
+	none := t.NewLabel()
+	t.Ld32(asm.RAX, work(matrixOffsets.special))
+	t.Test32(asm.RAX, asm.RAX)
+	t.J(asm.E, none)
+	per := t.per()
+	for g := range t.groups {
+		for n := range 4 * t.blocks() / per {
+			for j := range per {
+				t.load(0, t.rows(matrixOffsets.rawA+64*n, g))
+				t.classOf(j)
+				t.store(t.rows(t.partA(partMan, 4*(n/4*per+j)+n%4), g), 0)
+			}
+		}
+	}
+	for r := range t.blocks() / per {
+		for v := range t.vectors() {
+			for j := range per {
+				t.load(0, matrixOffsets.b+128*r+t.bytes*v)
+				t.classOf(j)
+				t.store(t.partB(partMan, r*per+j)+t.bytes*v, 0)
+			}
+		}
+	}
+	for g := range t.groups {
+		for col := range 8 {
+			out := t.rows(matrixOffsets.out+64*int32(col), g)
+			t.load(0, t.rows(matrixOffsets.rawC+64*int32(col), g))
+			if t.m.half {
+				t.class(0, 1, 2, 3, 4, conMag16, conTop16, 3)
+			} else {
+				t.class(0, 1, 2, 3, 4, conAbs, conMaxF, 0)
+			}
+			t.begin(g)
+			t.each(t.blocks(), func(i int32) {
+				t.VM(asm.MovU32, t.o, 1, 0, t.inA(partMan, i))
+				t.every(2, t.inB(partMan, col, i))
+				t.op(asm.FMA231PS, 0, 1, 2)
+			})
+			t.every(1, con(conAbs))
+			t.op(asm.AndD, 1, 0, 1)
+			t.every(2, con(conMaxF))
+			t.op(asm.SubD, 2, 2, 1)
+			t.shift(asm.ShiftSra, 2, 2, 31) // infinity or NaN
+			t.every(3, con(conInf))
+			t.op(asm.SubD, 3, 3, 1)
+			t.shift(asm.ShiftSra, 3, 3, 31) // NaN
+			inf, nan := conInf, conNaN
+			if t.m.half {
+				inf, nan = conInf16, conNaN16
+				t.shift(asm.ShiftSrl, 0, 0, 31)
+				t.shift(asm.ShiftSll, 0, 0, 15)
+			} else {
+				t.shift(asm.ShiftSrl, 0, 0, 31)
+				t.shift(asm.ShiftSll, 0, 0, 31)
+			}
+			t.every(4, con(inf))
+			t.op(asm.OrD, 0, 0, 4)
+			t.op(asm.AndND, 0, 3, 0)
+			t.every(4, con(nan))
+			t.op(asm.AndD, 4, 4, 3)
+			t.op(asm.OrD, 0, 0, 4)
+			t.op(asm.AndD, 0, 0, 2)
+			t.load(1, out)
+			t.op(asm.AndND, 1, 2, 1)
+			t.op(asm.OrD, 0, 0, 1)
+			t.store(out, 0)
+		}
+	}
+	t.Bind(none)
+}
+
+// assemble makes fragments of the columns.
+func (t *matrixRoutine) assemble() {
+	for g := range t.groups {
+		for c := range int32(2) {
+			for q := range int32(4) {
+				t.load(uint8(q), t.rows(matrixOffsets.out+64*(2*q+c), g))
+				if t.m.half {
+					t.load(4, t.rows(matrixOffsets.out+64*(2*q+1), g))
+					t.shift(asm.ShiftSll, 4, 4, 16)
+					t.op(asm.OrD, uint8(q), uint8(q), 4)
+				}
+			}
+			t.transpose()
+			for i := range int32(4) {
+				t.store(matrixOffsets.c+256*c+128*int32(g)+t.bytes*i, uint8(i))
+			}
+			if t.m.half {
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package jit
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/gocuda/cuda/internal/exec/exectest"
+	"github.com/gocuda/cuda/internal/exec/interp"
+)
+
+// matrixCase is a form of mma with the registers of its operands.
+type matrixCase struct {
+	form       string
+	d, a, b, c int
+	f32        bool // C and D
+}
+
+var matrixCases = []matrixCase{
+	{"m16n8k16.row.col.f32.f16.f16.f32", 4, 4, 2, 4, true}, {"m16n8k8.row.col.f32.f16.f16.f32", 4, 2, 1, 4, true},
+	{"m16n8k16.row.col.f16.f16.f16.f16", 2, 4, 2, 2, false}, {"m16n8k8.row.col.f16.f16.f16.f16", 2, 2, 1, 2, false},
+	{"m16n8k16.row.col.f32.bf16.bf16.f32", 4, 4, 2, 4, true}, {"m16n8k8.row.col.f32.bf16.bf16.f32", 4, 2, 1, 4, true},
+	{"m16n8k8.row.col.f32.tf32.tf32.f32", 4, 4, 2, 4, true}, {"m16n8k4.row.col.f32.tf32.tf32.f32", 4, 2, 1, 4, true},
+}
+
+// source is a kernel that reads a warp's fragments, multiplies and writes D.
+func (m *matrixCase) source(guard string) string {
+	reg, typ := "%r", "b32"
+	if m.f32 {
+		reg, typ = "%f", "f32"
+	}
+	var s strings.Builder
+	fmt.Fprintf(&s, ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out) {\n.reg .b32 %%r<64>; .reg .f32 %%f<64>; .reg .b64 %%q<8>; .reg .pred %%p<2>;\n"+
+		"ld.param.u64 %%q1, [in]; ld.param.u64 %%q2, [out]; mov.u32 %%r0, %%tid.x; mov.u32 %%r1, %%ctaid.x; shl.b32 %%r1, %%r1, 5; add.u32 %%r1, %%r1, %%r0; setp.lt.u32 %%p1, %%r0, 20;\n"+
+		"mul.wide.u32 %%q3, %%r1, %d; add.u64 %%q1, %%q1, %%q3; mul.wide.u32 %%q3, %%r1, %d; add.u64 %%q2, %%q2, %%q3;\n", 4*(m.a+m.b+m.c), 4*m.d)
+	list := func(reg string, from, n int) string {
+		var l []string
+		for i := range n {
+			l = append(l, fmt.Sprintf("%s%d", reg, from+i))
+		}
+		return "{" + strings.Join(l, ",") + "}"
+	}
+	at := 0
+	for i := range m.a + m.b {
+		fmt.Fprintf(&s, "ld.global.b32 %%r%d, [%%q1+%d];\n", 10+i, at)
+		at += 4
+	}
+	for i := range m.c {
+		fmt.Fprintf(&s, "ld.global.%s %s%d, [%%q1+%d];\n", typ, reg, 30+i, at)
+		at += 4
+	}
+	for i := range m.d {
+		fmt.Fprintf(&s, "mov.%s %s%d, %s%d;\n", typ, reg, 40+i, reg, 30+i)
+	}
+	fmt.Fprintf(&s, "%s mma.sync.aligned.%s %s, %s, %s, %s;\n", guard, m.form, list(reg, 40, m.d), list("%r", 10, m.a), list("%r", 10+m.a, m.b), list(reg, 30, m.c))
+	for i := range m.d {
+		fmt.Fprintf(&s, "st.global.%s [%%q2+%d], %s%d;\n", typ, 4*i, reg, 40+i)
+	}
+	s.WriteString("ret; }\n")
+	return s.String()
+}
+
+// fill writes fragments of a warp. How numbers are chosen depends on the warp: any bits, numbers of like size, the largest mantissas, few special ones, zeros and subnormal ones.
+func (m *matrixCase) fill(r *rand.Rand, in []byte) {
+	style := r.IntN(6)
+	bits := 16
+	exp, man := 5, 10
+	switch {
+	case strings.Contains(m.form, "bf16"):
+		exp, man = 8, 7
+	case strings.Contains(m.form, "tf32"):
+		bits, exp, man = 32, 8, 23
+	}
+	one := func(exp, man int) uint32 {
+		x := r.Uint32()
+		top := uint32(1)<<exp - 1
+		e, f, s := x>>1&top, r.Uint32()&(1<<man-1), x&1
+		mid := top / 2
+		switch style {
+		case 1:
+			e = mid + uint32(r.IntN(6)) - 3
+		case 2:
+			e, f, s = mid, 1<<man-1-uint32(r.IntN(3)), 0
+			if r.IntN(40) == 0 {
+				s = 1
+			}
+		case 3:
+			e = mid + uint32(r.IntN(12)) - 6
+			if r.IntN(60) == 0 {
+				e = top
+			}
+			if r.IntN(2) == 0 {
+				f = 0
+			}
+		case 4:
+			e = uint32(r.IntN(3))
+			if r.IntN(2) == 0 {
+				e, f = 0, 0
+			}
+		case 5:
+			e = min(mid+uint32(r.IntN(4*exp)), top-1)
+		}
+		return s<<(exp+man) | e<<man | f
+	}
+	for lane := range 32 {
+		p := in[lane*4*(m.a+m.b+m.c):]
+		for i := range m.a + m.b + m.c {
+			var w uint32
+			switch {
+			case i >= m.a+m.b && m.f32:
+				w = one(8, 23)
+				if style != 0 && r.IntN(3) == 0 {
+					w = 0
+				}
+			case i >= m.a+m.b:
+				w = one(5, 10) | one(5, 10)<<16
+			case bits == 32:
+				w = one(exp, man)
+			default:
+				w = one(exp, man) | one(exp, man)<<16
+			}
+			binary.LittleEndian.PutUint32(p[4*i:], w)
+		}
+	}
+}
+
+// TestMatrixProducts compares products of matrices on machine code with the interpreter, whose rule is that of recorded results of an H200 (num.Dot).
+func TestMatrixProducts(t *testing.T) {
+	warps := 400
+	switch {
+	case *long:
+		warps = 100000
+	case testing.Short():
+		warps = 120
+	}
+	eachISA(t, func(t *testing.T, e *engine) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range matrixCases {
+			m := &matrixCases[i]
+			for _, guard := range []string{"", "@%p1"} {
+				for _, cluster := range []uint32{0, 1} { // whole CTAs, single warps
+					in := make([]byte, 32*4*(m.a+m.b+m.c)*warps)
+					for w := range warps {
+						m.fill(r, in[w*len(in)/warps:])
+					}
+					var want []byte
+					for _, x := range []bool{false, true} {
+						d := exectest.Open(t)
+						d.Engine = interp.New()
+						if x {
+							d.Engine = e
+						}
+						k, err := d.Load(m.source(guard)).Kernel("k")
+						if err != nil {
+							t.Fatal(err)
+						}
+						src, buf := d.Alloc(len(in))
+						copy(buf, in)
+						dst, out := d.Alloc(32 * 4 * m.d * warps)
+						c := exectest.Config{Grid: [3]uint32{uint32(warps), 1, 1}, Block: [3]uint32{32, 1, 1}}
+						if cluster != 0 {
+							c.Cluster = [3]uint32{1, 1, 1}
+						}
+						if err := k.Run(c, src, dst); err != nil {
+							t.Fatal(err)
+						}
+						if !x {
+							want = bytes.Clone(out)
+							continue
+						}
+						bad := 0
+						for j := 0; j < len(out) && bad < 5; j += 4 {
+							if !bytes.Equal(out[j:j+4], want[j:j+4]) {
+								w, lane, n := j/(128*m.d), j/(4*m.d)%32, j/4%m.d
+								t.Errorf("%s %s, cluster %d, warp %d, lane %d, register %d: %x, want %x", m.form, guard, cluster, w, lane, n, binary.LittleEndian.Uint32(out[j:]), binary.LittleEndian.Uint32(want[j:]))
+								bad++
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// BenchmarkMatrixProducts is a loop of products whose sums wait for one another; one operation is one product of a warp.
+func BenchmarkMatrixProducts(b *testing.B) {
+	for name, set := range isas() {
+		if _, err := chooseISA(name); err != nil {
+			continue
+		}
+		e, err := newEngine(set)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i := range matrixCases {
+			m := &matrixCases[i]
+			b.Run(name+"/"+m.form, func(b *testing.B) {
+				src := strings.Replace(m.source(""), " mma.sync", "mov.u32 %r1, 0; L: mma.sync", 1)
+				reg, typ := "%r", "b32"
+				if m.f32 {
+					reg, typ = "%f", "f32"
+				}
+				var next strings.Builder
+				for i := range m.c {
+					fmt.Fprintf(&next, "mov.%s %s%d, %s%d; ", typ, reg, 30+i, reg, 40+i)
+				}
+				src = strings.Replace(src, "st.global", next.String()+"add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 1000; @%p1 bra L;\nst.global", 1)
+				d := exectest.Open(b)
+				d.Engine = e
+				k, err := d.Load(src).Kernel("k")
+				if err != nil {
+					b.Fatal(err)
+				}
+				in, buf := d.Alloc(32 * 4 * (m.a + m.b + m.c))
+				for i := 0; i < len(buf); i += 4 {
+					binary.LittleEndian.PutUint32(buf[i:], 0x2c002c00)
+				}
+				out, _ := d.Alloc(32 * 4 * m.d)
+				for i := 0; i < b.N; i += 1000 {
+					if err := k.Run(exectest.Config{Grid: exectest.Dim(1), Block: exectest.Dim(32)}, in, out); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
