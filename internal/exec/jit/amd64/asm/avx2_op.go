@@ -4,12 +4,13 @@ package asm
 var lowerings = map[Op]lowerFunc{
 	MovU32: lowerMove, MovU64: lowerMove, MovA32: lowerMove, MovA64: lowerMove,
 	MovU32St: lowerStore, MovU64St: lowerStore, MovU8St: lowerStore, MovD: lowerToScalar, MovQ: lowerToScalar,
-	AddD: three(AddD), AddQ: three(AddQ), SubD: three(SubD), SubQ: three(SubQ), MulLD: three(MulLD), MulUDQ: three(MulUDQ), MulDQ: three(MulDQ), MulLQ: lowerMulLQ,
+	AddD: three(AddD), AddQ: three(AddQ), SubD: three(SubD), SubQ: three(SubQ), MulLD: three(MulLD), MAddWD: three(MAddWD), MulUDQ: three(MulUDQ), MulDQ: three(MulDQ), MulLQ: lowerMulLQ,
 	AndD: three(AndD), AndQ: three(AndD), AndND: three(AndND), OrD: three(OrD), OrQ: three(OrD), XorD: three(XorD), XorQ: three(XorD), TernD: lowerTern, TernQ: lowerTern,
 	ShiftD: lowerShiftD, ShiftQ: lowerShiftQ, ShiftAQ: lowerShiftAQ,
 	SllVD: three(SllVD), SllVQ: three(SllVQ), SrlVD: three(SrlVD), SrlVQ: three(SrlVQ), SraVD: three(SraVD), SraVQ: lowerSraVQ, RolVD: rotate(SllVD, SrlVD), RorVD: rotate(SrlVD, SllVD),
 	MinSD: three(MinSD), MinUD: three(MinUD), MaxSD: three(MaxSD), MaxUD: three(MaxUD), MinSQ: extremumQ(false, false), MinUQ: extremumQ(true, false), MaxSQ: extremumQ(false, true), MaxUQ: extremumQ(true, true),
-	AbsD: two(AbsD), AbsQ: lowerAbsQ, LzcntD: lowerLzcntD, LzcntQ: lowerLzcntQ, ShufB: three(ShufB),
+	AbsD: two(AbsD), AbsQ: lowerAbsQ, LzcntD: lowerLzcntD, LzcntQ: lowerLzcntQ, ShufB: three(ShufB), ShufD: lowerShufD,
+	UnpackLD: three(UnpackLD), UnpackHD: three(UnpackHD), UnpackLQ: three(UnpackLQ), UnpackHQ: three(UnpackHQ),
 	CmpD: lowerCmp, CmpUD: lowerCmp, CmpQ: lowerCmp, CmpUQ: lowerCmp, CmpPS: lowerCmp, CmpPD: lowerCmp, TestMD: lowerCmp, TestMQ: lowerCmp, TestNMD: lowerCmp, TestNMQ: lowerCmp,
 	BlendMD: lowerBlend, BlendMQ: lowerBlend,
 	AddPS: three(AddPS), AddPD: three(AddPD), MulPS: three(MulPS), MulPD: three(MulPD), SubPS: three(SubPS), SubPD: three(SubPD), DivPS: three(DivPS), DivPD: three(DivPD), SqrtPS: two(SqrtPS), SqrtPD: two(SqrtPD),
@@ -57,6 +58,17 @@ func two(v Op) lowerFunc {
 		}
 		i.short(w, i.reg)
 	}
+}
+
+func lowerShufD(w *lowering, i *inst) {
+	for h := range i.halves {
+		w.next(i)
+		b := i.b(w, h)
+		p := i.target(w, i.reg, h)
+		w.a.vex(ShufD, i.length, p, 0, b, i.imm)
+		i.finish(w, i.reg, h, p)
+	}
+	i.short(w, i.reg)
 }
 
 // each runs f for each half; f leaves the result in a new register.
