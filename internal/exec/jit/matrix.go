@@ -662,6 +662,11 @@ func (t *matrixRoutine) results(g, col int) {
 			t.op(asm.SubD, z, z, x)
 			t.shift(asm.ShiftSra, z, z, 31)
 			t.op(asm.SubD, y, y, z)
+			// What truncation leaves nothing of is +0.
+			t.op(asm.XorD, z, z, z)
+			t.op(asm.SubD, z, z, y)
+			t.op(asm.AndD, w, w, z)
+			t.shift(asm.ShiftSrl, w, w, 31)
 			t.shift(asm.ShiftSll, w, w, 31)
 		}
 		t.op(asm.OrD, y, y, w)
