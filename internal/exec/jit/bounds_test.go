@@ -350,7 +350,7 @@ func testBounds(t *testing.T, e *engine) {
 	case *long:
 		texts, addresses = 40, 4
 	case testing.Short():
-		texts = 1000
+		texts = 600
 	}
 	chosen := func(what string, of uint32) bool { // a sample that is the same each time, and another for each instruction set
 		h := fnv.New32a()
