@@ -253,9 +253,19 @@ func (w *Warp) wakeSync() {
 // each other even where they stand at the same operation, since one may be there for an earlier round than the other. anywhere is set
 // for bar.warp.sync, which lets partners stand at other such operations (in the other branch of an if, say).
 //
+// A mask that does not name its own lane is an illegal instruction where the warp has diverged; where all its lanes that live stand together it
+// does not matter (warp/ in exectest/testdata/lanes.json.gz).
+//
 // It returns the lanes that may go on now; the others stay behind at this operation in a split of their own. When
 // it returns 0 the current split waits, or has gone on without the lanes that do, and the engine must return EventReschedule.
 func (w *Warp) Gather(lanes uint32, members *[32]uint32, anywhere bool) uint32 {
+	if lanes != w.Live {
+		for m := lanes; m != 0; m &= m - 1 {
+			if l := bits.TrailingZeros32(m); members[l]>>l&1 == 0 {
+				w.Throw(FaultInstruction, l, "the member mask does not name the thread")
+			}
+		}
+	}
 	go1 := w.release & lanes
 	for rest := lanes; rest != 0; {
 		mask := members[bits.TrailingZeros32(rest)]
@@ -305,7 +315,7 @@ func (w *Warp) Gather(lanes uint32, members *[32]uint32, anywhere bool) uint32 {
 
 // Together says that lanes, which all have the same member mask, need no Gather: everyone that it names is there.
 func (w *Warp) Together(mask, lanes uint32) bool {
-	return mask&w.Live&^lanes == 0 && w.release&lanes == 0
+	return mask&w.Live&^lanes == 0 && w.release&lanes == 0 && (lanes&^mask == 0 || lanes == w.Live)
 }
 
 // summon looks for missing lanes that wait with the same mask at other operations that let them. When they all do it lets them go and returns

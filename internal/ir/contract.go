@@ -265,7 +265,7 @@ func (op *Op) reads(f func(row uint32)) {
 
 // writes calls f for every row that the operation may write; whole when it writes all active lanes whatever the data.
 func (op *Op) writes(f func(row uint32, whole bool)) {
-	whole := op.Guard < 0 && !op.accumulates()
+	whole := op.Guard < 0 && !op.accumulates() && !op.WholeWarp()
 	for i := range op.Args {
 		if op.written(i) {
 			op.Args[i].rows(func(r uint32) { f(r, whole) })

@@ -176,6 +176,9 @@ func prepare(k *ir.Kernel, in *inst, op *ir.Op, found map[*optab.Form]resolver) 
 		} else if in.fn == nil {
 			err = unsupported(op)
 		} else if op.Match.Form.Sync {
+			if op.WholeWarp() {
+				in.fn = ifWhole(in.fn)
+			}
 			in.kind = syncing
 			in.members = op.Arg("membermask")
 			in.uniform, in.mask = in.members == nil, full

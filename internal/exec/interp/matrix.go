@@ -18,6 +18,15 @@ var matrixOps = map[optab.Opcode]resolver{
 	optab.OpWmmaLoad: resolveWmmaLoad, optab.OpWmmaStore: resolveWmmaStore, optab.OpWmmaMma: resolveWmma, optab.OpWgmmaMma: resolveWgmma, optab.OpWgmmaSp: resolveWgmma, optab.OpWgmmaFence: resolveNothing,
 }
 
+// ifWhole calls f for whole warps alone (ir.Op.WholeWarp).
+func ifWhole(f func(w *exec.Warp, in *inst, m uint32)) func(w *exec.Warp, in *inst, m uint32) {
+	return func(w *exec.Warp, in *inst, m uint32) {
+		if m == full {
+			f(w, in, m)
+		}
+	}
+}
+
 // vec gives an operand as a vector: a single register written without braces, or with braces around it alone, is one of one element.
 func vec(a *ir.Arg) *ir.Arg {
 	if a.Kind == ir.Vec {

@@ -59,7 +59,7 @@ func shflSource(mode byte, l, b, c int) (j int, ok bool) {
 	return j & 31, ok
 }
 
-// resolveShfl is shfl{.sync}. A source outside the group is read all the same; the result is undefined then.
+// resolveShfl is shfl{.sync}. A source that does not execute the operation at the same time gives 0, as on an H200, whatever the member mask says.
 func resolveShfl(in *inst, op *ir.Op) error {
 	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], &op.Args[3]
 	p := d.Second
@@ -84,7 +84,7 @@ func resolveShfl(in *inst, op *ir.Op) error {
 				} else {
 					for k := m; k != 0; k &= k - 1 {
 						l := bits.TrailingZeros32(k) & 31
-						dr[l] = src[from[l]&31]
+						dr[l] = src[from[l]&31] & -(m >> (from[l] & 31) & 1)
 					}
 				}
 			}
@@ -102,7 +102,7 @@ func resolveShfl(in *inst, op *ir.Op) error {
 				inRange |= 1 << l
 			}
 			if d.Kind == ir.Row {
-				w.R32(d.Ref)[l] = src[j]
+				w.R32(d.Ref)[l] = src[j] & -(m >> j & 1)
 			}
 		}
 		setPred(w, p, m, inRange)

@@ -45,9 +45,10 @@ func mmaTemplate(op *ir.Op) emitter {
 		return int32(i&1<<1 | i>>1)
 	}
 	return func(g *gen) {
-		if !g.full { // what absent lanes hold takes part in products
-			g.CmpMI32(inContext(offMask), -1)
-			g.J(asm.NE, g.slow())
+		if slow := g.slow(); !g.full || g.op.Guard >= 0 { // the whole warp, or nothing: ir.Op.WholeWarp
+			g.laneMask(asm.RCX)
+			g.RI(asm.ArithCmp, false, asm.RCX, -1)
+			g.J(asm.NE, slow)
 		}
 		g.Ld(asm.RSI, inContext(offMatrix))
 		put := func(x *ir.Arg, off int32) {

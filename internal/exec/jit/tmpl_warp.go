@@ -60,6 +60,16 @@ func (g *gen) together(op *ir.Op) {
 		g.CmpLd32(asm.RCX, inContext(offMask))
 		g.J(asm.NE, slow)
 	}
+	if row || m != nil && uint32(m.Bits) != 0xffffffff { // a lane that its mask does not name may fault
+		g.Mov32(asm.RDX, asm.RCX)
+		if row {
+			g.AndLd32(asm.RDX, inContext(offScratch))
+		} else {
+			g.AndI32(asm.RDX, int32(uint32(m.Bits)))
+		}
+		g.Cmp32(asm.RDX, asm.RCX)
+		g.J(asm.NE, slow)
+	}
 	g.Not32(asm.RCX)
 	g.AndLd32(asm.RCX, live)
 	switch {
@@ -109,6 +119,16 @@ func shflTemplate(op *ir.Op) emitter {
 				g.canon(r0)
 				g.canon(r1)
 				lazy = false
+			}
+			if !g.full || g.op.Guard >= 0 { // lanes that are absent give 0
+				for p, r := range []uint8{r0, r1} {
+					if k := g.mask(ir.W32, p); k != 0 {
+						g.V(asm.MovA32, asm.Z.Mask(k).Zeroing(), uint8(2+p), 0, r)
+					} else {
+						g.V(asm.MovA32, asm.Z, uint8(2+p), 0, r)
+					}
+				}
+				r0, r1 = 2, 3
 			}
 			if g.v != nil && d.Ref != a.Ref && g.destMask(d, 0) == 0 {
 				for p := range 2 {
@@ -298,6 +318,11 @@ func shflAny(op *ir.Op) emitter {
 			}
 			l.AndI32(asm.RDX, 31)
 			l.Ld32(asm.RAX, asm.Indexed(asm.R15, asm.RDX, 4, laneIn(0)))
+			if !g.full || g.op.Guard >= 0 { // lanes that are absent give 0
+				g.laneMask(asm.R8)
+				l.Bt32(asm.R8, asm.RDX)
+				l.CmovR(asm.AE, false, asm.RAX, asm.RCX)
+			}
 			if d.Kind == ir.Row {
 				l.st(0, asm.RAX)
 			}
