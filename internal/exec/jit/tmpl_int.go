@@ -10,7 +10,7 @@ import (
 type template func(op *ir.Op) emitter
 
 // templates by opcode.
-var templates = []map[optab.Opcode]template{intTemplates, floatTemplates, compareTemplates, moveTemplates, convertTemplates, memoryTemplates, warpTemplates, approxTemplates, narrowTemplates, laneTemplates, carryTemplates, laneMemoryTemplates, rareTemplates, syncTemplates, clusterTemplates, wideTemplates, bulkTemplates, matrixTemplates}
+var templates = []map[optab.Opcode]template{intTemplates, floatTemplates, compareTemplates, moveTemplates, convertTemplates, memoryTemplates, warpTemplates, approxTemplates, narrowTemplates, laneTemplates, carryTemplates, laneMemoryTemplates, rareTemplates, syncTemplates, clusterTemplates, wideTemplates, bulkTemplates, matrixTemplates, matrixMoveTemplates}
 
 func lookup(op *ir.Op) emitter {
 	switch op.Ctl {

@@ -45,11 +45,7 @@ func mmaTemplate(op *ir.Op) emitter {
 		return int32(i&1<<1 | i>>1)
 	}
 	return func(g *gen) {
-		if slow := g.slow(); !g.full || g.op.Guard >= 0 { // the whole warp, or nothing: ir.Op.WholeWarp
-			g.laneMask(asm.RCX)
-			g.RI(asm.ArithCmp, false, asm.RCX, -1)
-			g.J(asm.NE, slow)
-		}
+		g.allLanes()
 		g.Ld(asm.RSI, inContext(offMatrix))
 		put := func(x *ir.Arg, off int32) {
 			for p := range 2 {

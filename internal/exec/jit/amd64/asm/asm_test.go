@@ -51,6 +51,9 @@ func cases() []func(a *Asm) {
 	for _, op := range three {
 		add(func(a *Asm) { a.V(op, Z, 20, 9, 31) }, func(a *Asm) { a.V(op, Z.Mask(3), 9, 31, 20) }, func(a *Asm) { a.VM(op, Z, 30, 17, At(R12, 128)) }, func(a *Asm) { a.VM(op, Z.Broadcast(), 3, 4, At(RBX, 68)) })
 	}
+	for _, op := range []Op{UnpackLW, UnpackHW} {
+		add(func(a *Asm) { a.V(op, X, 4, 3, 7) }, func(a *Asm) { a.VM(op, X, 2, 2, At(R15, 1040)) }, func(a *Asm) { a.V(op, Z, 20, 9, 31) })
+	}
 	add(
 		func(a *Asm) { a.V(MAddWD, Z, 20, 9, 31) }, func(a *Asm) { a.VM(MAddWD, Z, 30, 17, At(R12, 128)) }, func(a *Asm) { a.VI(ShufD, Z, 20, 0, 31, 0x55) }, func(a *Asm) { l := a.NewLabel(); a.Bind(l); a.Call(l) },
 		func(a *Asm) { a.LdMXCSR(At(RSI, 300)) }, func(a *Asm) { a.StMXCSR(At(R15, 4)) }, func(a *Asm) { a.MovMskPS(RAX, 4) }, func(a *Asm) { a.MovMskPS(R9, 12) },

@@ -10,7 +10,7 @@ var lowerings = map[Op]lowerFunc{
 	SllVD: three(SllVD), SllVQ: three(SllVQ), SrlVD: three(SrlVD), SrlVQ: three(SrlVQ), SraVD: three(SraVD), SraVQ: lowerSraVQ, RolVD: rotate(SllVD, SrlVD), RorVD: rotate(SrlVD, SllVD),
 	MinSD: three(MinSD), MinUD: three(MinUD), MaxSD: three(MaxSD), MaxUD: three(MaxUD), MinSQ: extremumQ(false, false), MinUQ: extremumQ(true, false), MaxSQ: extremumQ(false, true), MaxUQ: extremumQ(true, true),
 	AbsD: two(AbsD), AbsQ: lowerAbsQ, LzcntD: lowerLzcntD, LzcntQ: lowerLzcntQ, ShufB: three(ShufB), ShufD: lowerShufD,
-	UnpackLD: three(UnpackLD), UnpackHD: three(UnpackHD), UnpackLQ: three(UnpackLQ), UnpackHQ: three(UnpackHQ),
+	UnpackLW: three(UnpackLW), UnpackHW: three(UnpackHW), UnpackLD: three(UnpackLD), UnpackHD: three(UnpackHD), UnpackLQ: three(UnpackLQ), UnpackHQ: three(UnpackHQ),
 	CmpD: lowerCmp, CmpUD: lowerCmp, CmpQ: lowerCmp, CmpUQ: lowerCmp, CmpPS: lowerCmp, CmpPD: lowerCmp, TestMD: lowerCmp, TestMQ: lowerCmp, TestNMD: lowerCmp, TestNMQ: lowerCmp,
 	BlendMD: lowerBlend, BlendMQ: lowerBlend,
 	AddPS: three(AddPS), AddPD: three(AddPD), MulPS: three(MulPS), MulPD: three(MulPD), SubPS: three(SubPS), SubPD: three(SubPD), DivPS: three(DivPS), DivPD: three(DivPD), SqrtPS: two(SqrtPS), SqrtPD: two(SqrtPD),

@@ -61,6 +61,8 @@ var (
 	MaxUD       = Op{1, 2, 0, 0x3f, vector}  // vpmaxud
 	MaxUQ       = Op{1, 2, 1, 0x3f, vector}  // vpmaxuq
 	MAddWD      = Op{1, 1, 0, 0xf5, vector}  // vpmaddwd
+	UnpackLW    = Op{1, 1, 0, 0x61, vector}  // vpunpcklwd
+	UnpackHW    = Op{1, 1, 0, 0x69, vector}  // vpunpckhwd
 	UnpackLD    = Op{1, 1, 0, 0x62, vector}  // vpunpckldq
 	UnpackHD    = Op{1, 1, 0, 0x6a, vector}  // vpunpckhdq
 	UnpackLQ    = Op{1, 1, 1, 0x6c, vector}  // vpunpcklqdq
