@@ -555,7 +555,7 @@ func eachTarget(in *check.Inst, f func(*check.Label)) {
 // inst appends the operations of one instruction; the instruction's own is the last.
 func (b *body) inst(in *check.Inst) error {
 	op := Op{Match: in.Match, Guard: -1, Neg: in.Neg, Line: b.line, Loc: b.loc, OpRest: &noOpRest}
-	if in.Guard != nil {
+	if in.Guard != nil && in.Match.Form.Name != "testp" { // NVIDIA's compiler loses the guard of testp: lanes whose guard is false get the result too
 		op.Guard = int32(b.reg(in.Guard).Off)
 	}
 	switch in.Match.Form.Name {

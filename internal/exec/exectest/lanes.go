@@ -14,8 +14,8 @@ import (
 )
 
 // lanesFile has kernels k(u64 buffer) with what an H200 made of them: stores of many lanes to one address (race/), atomic
-// operations on one word (order/), and operations of a warp some of whose lanes are absent (warp/). Every kernel ran
-// several times; of those whose answers differed (Varies) and those that did not end (Hangs) it has the names.
+// operations on one word (order/), operations of a warp some of whose lanes are absent (warp/), and testp with guards
+// (open/). Every kernel ran several times, but those in open/; of those whose answers differed (Varies) and those that did not end (Hangs) it has the names.
 const lanesFile = "testdata/lanes.json.gz"
 
 // laneCase is a recorded kernel. The buffer's bytes are Fill before the launch, its first ones Out behind it unless the
@@ -26,6 +26,7 @@ type laneCase struct {
 	Fill        byte
 	Fault       int
 	Out         []byte
+	Init        []byte // what lies 64 KiB behind the buffer's start before the launch
 	PTX         string
 }
 
@@ -81,6 +82,7 @@ func ReplayLanes(t *testing.T, dir string, e exec.Engine) {
 		for j := range buf {
 			buf[j] = c.Fill
 		}
+		copy(buf[1<<16:], c.Init)
 		k, err := d.Load(c.PTX).Kernel("k")
 		if err != nil {
 			t.Fatalf("%s: %v", c.ID, err)

@@ -310,7 +310,12 @@ func resolveSuq(in *inst, op *ir.Op) error {
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
-			set(w, d, l, uint64(surfaceOf(w, l, ref.handle(w, l)).Query(q, 0)))
+			m := surfaceOf(w, l, ref.handle(w, l))
+			v := m.Query(q, 0)
+			if q == texture.Depth && m.Cube { // every face is a layer
+				v = 6 * max(v, 1)
+			}
+			set(w, d, l, uint64(v))
 		}
 	}
 	return nil

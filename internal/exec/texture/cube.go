@@ -3,17 +3,18 @@ package texture
 import "math"
 
 // faceOf projects a direction on a face of the cube and gives coordinates from 0 to 1 on it (CUDA Programming Guide, "Cubemap
-// Textures").
+// Textures"). Of components that are equal z counts before y before x, as an H200 has it; where the greatest is 0 or
+// above 2^126 it is the middle of face 4, and a NaN beside it is the middle of its row or column (recorded).
 func faceOf(x, y, z float32) (face uint32, s, t float32) {
 	ax, ay, az := abs(x), abs(y), abs(z)
 	var m, u, v float32
 	switch {
-	case ax > ay && ax >= az: // of x and y that are equal, y counts (recorded)
+	case ax > ay && ax > az:
 		m, u, v = ax, -z, -y
 		if math.Signbit(float64(x)) {
 			face, u = 1, z
 		}
-	case ay >= az:
+	case ay > az:
 		face, m, u, v = 2, ay, x, z
 		if math.Signbit(float64(y)) {
 			face, v = 3, -z
@@ -24,10 +25,17 @@ func faceOf(x, y, z float32) (face uint32, s, t float32) {
 			face, u = 5, -x
 		}
 	}
-	if m == 0 || m != m {
-		return face, 0.5, 0.5
+	if m == 0 || m != m || m > 0x1p126 { // its reciprocal is infinite, NaN or 0
+		return 4, 0.5, 0.5
 	}
-	return face, float32((float64(u)/float64(m) + 1) / 2), float32((float64(v)/float64(m) + 1) / 2)
+	return face, onFace(u, m), onFace(v, m)
+}
+
+func onFace(u, m float32) float32 {
+	if u != u {
+		return 0.5
+	}
+	return float32((float64(u)/float64(m) + 1) / 2)
 }
 
 func abs(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }

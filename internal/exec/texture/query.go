@@ -49,14 +49,20 @@ func (m *Image) Query(q Query, level uint32) uint32 {
 	switch q {
 	case Width:
 		return l.Width
-	case Height:
+	case Height: // the layers of one dimension stand where others have rows
+		switch {
+		case m.Dims == 1 && m.Layered:
+			return m.layers()
+		case m.Dims == 1:
+			return 0 // recorded for surfaces
+		}
 		return l.Height
 	case Depth:
 		switch {
-		case m.Layered || m.Cube:
-			return 1
-		case m.Dims < 3:
-			return 0 // recorded for two dimensions
+		case m.Dims == 1, m.Dims == 2 && !m.Layered:
+			return 0
+		case m.Layered:
+			return m.layers()
 		}
 		return l.Depth
 	case ArraySize:
