@@ -54,21 +54,22 @@ type gen struct {
 	homeReg [poolEnd]bool
 	loop    int32
 
-	pc     int32
-	op     *ir.Op
-	k6     uint8    // shift of the guard in k6, 0 when it holds something else
-	tick   uint32   // age of predicates
-	left   int32    // operations of the segment not executed yet, this one too
-	dies   []uint32 // rows that nothing reads after the operation
-	noted  int32    // web whose bases context.addr holds, and 1; 0: unknown
-	stubs  []func()
-	labels []asm.Label // of blocks
-	entry  []int32     // code offset of entries by operation, -1 for none
-	enters []entryStub
-	leave  asm.Label
-	consts []constant               // vectors that stand behind the code
-	matrix map[matrixKind]asm.Label // routines
-	kinds  []matrixKind             // in the order in which they stand
+	pc        int32
+	op        *ir.Op
+	k6        uint8    // shift of the guard in k6, 0 when it holds something else
+	tick      uint32   // age of predicates
+	left      int32    // operations of the segment not executed yet, this one too
+	dies      []uint32 // rows that nothing reads after the operation
+	noted     int32    // web whose bases context.addr holds, and 1; 0: unknown
+	stubs     []func()
+	labels    []asm.Label // of blocks
+	entry     []int32     // code offset of entries by operation, -1 for none
+	enters    []entryStub
+	leave     asm.Label
+	consts    []constant                  // vectors that stand behind the code
+	matrix    map[matrixKind]matrixLabels // routines
+	rowGather asm.Label
+	kinds     []matrixKind // in the order in which they stand
 
 	// code of whole CTAs; v is nil for that of single splits
 	v             *values

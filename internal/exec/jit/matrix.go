@@ -1,6 +1,7 @@
 package jit
 
 import (
+	"strings"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
@@ -24,23 +25,30 @@ import (
 
 // matrixWork is the memory of the routine.
 type matrixWork struct {
-	a       [4][32]uint32 // fragments as they are in registers
-	b       [2][32]uint32
-	c       [4][32]uint32 // registers 0, 2, 1, 3 of C, then of D; two registers when C and D are f16
-	rawA    [8][16]uint32 // A transposed: a pair of elements, or one of tf32, of 16 rows
-	rawC    [8][16]uint32
-	partsA  [3][16][16]uint32 // mantissa, exponent, sign: by k, 16 rows
-	partsB  [3][4][32]uint32  // by block of four k: column and k
-	partsC  [3][8][16]uint32  // by column, 16 rows
-	signA   [16]uint32        // the signs of a row as bits
-	signB   [32]uint32        // those of a column, four times
-	half    [8][16]uint32     // sums of the first half of k
-	out     [8][16]uint32
-	save    [poolEnd - poolStart][16]uint32
-	special uint32
-	mxcsr   uint32
-	con     [conCount]uint32
-	lut     [16]uint32 // number of ones in four bits, for vpshufb
+	a                                   [4][32]uint32 // fragments as they are in registers
+	b                                   [2][32]uint32
+	c                                   [4][32]uint32 // registers 0, 2, 1, 3 of C, then of D; two registers when C and D are f16
+	rawA                                [8][16]uint32 // A transposed: a pair of elements, or one of tf32, of 16 rows
+	rawC                                [8][16]uint32
+	partsA                              [4][16][16]uint32 // mantissa, exponent, sign, class: by k, 16 rows
+	partsB                              [4][4][32]uint32  // by block of four k: column and k
+	partsC                              [3][8][16]uint32  // by column, 16 rows
+	signA                               [16]uint32        // the signs of a row as bits
+	signB                               [32]uint32        // those of a column, four times
+	half                                [8][16]uint32     // sums of the first half of k
+	out                                 [8][16]uint32
+	save                                [poolEnd - poolStart][16]uint32
+	maxA                                [2][16]uint32 // exponents of A
+	shared                              uint64        // where the CTA's shared memory is
+	rowStep, chunkStep, stride, swizzle uint32        // of a descriptor: bytes from row to row, from chunk to chunk, from eight rows to the next, and bits that the rows' number changes
+	next                                uint32        // the next eight rows
+	scale                               uint32        // all bits, or none when C is zero
+	negate                              uint32        // sign bits of A that change
+	steps, swizzles                     [4]uint32     // by the mode of a descriptor
+	special                             uint32
+	mxcsr                               uint32
+	con                                 [conCount]uint32
+	lut                                 [16]uint32 // number of ones in four bits, for vpshufb
 }
 
 // Parts of an element.
@@ -48,6 +56,7 @@ const (
 	partMan = iota
 	partExp
 	partSign
+	partClass // see matrixRoutine.class
 )
 
 // Constants of matrixWork.con.
@@ -97,6 +106,7 @@ func newMatrixWork() *matrixWork {
 		c[conBiasC+4+f] = 2*x.bias - 15
 	}
 	c[conLimits+4], c[conLimits+5] = 254, 30 // C of f32, of f16
+	w.steps, w.swizzles = [4]uint32{16, 128, 64, 32}, [4]uint32{0, 0x70, 0x30, 0x10}
 	for i := range 4 {
 		w.lut[4*i], w.lut[4*i+1], w.lut[4*i+2], w.lut[4*i+3] = 0x02010100, 0x03020201, 0x03020201, 0x04030302
 	}
@@ -127,7 +137,17 @@ type matrixKind struct {
 
 // matrixOf is the routine that an operation needs.
 func matrixOf(op *ir.Op) (m matrixKind, ok bool) {
-	if op.Ctl != ir.Plain || op.Opcode() != optab.OpMma || len(op.Match.Types) < 4 {
+	if op.Ctl != ir.Plain || len(op.Match.Types) < 3 {
+		return m, false
+	}
+	shape := op.Match.One("m16n8k4", "m16n8k8", "m16n8k16")
+	switch op.Opcode() {
+	case optab.OpMma:
+	case optab.OpWgmmaMma:
+		if shape = columns(op); shape != "" {
+			shape = "m16n8" + shape[strings.IndexByte(shape, 'k'):]
+		}
+	default:
 		return m, false
 	}
 	switch op.Match.Types[1] {
@@ -140,7 +160,7 @@ func matrixOf(op *ir.Op) (m matrixKind, ok bool) {
 	default:
 		return m, false
 	}
-	switch op.Match.One("m16n8k4", "m16n8k8", "m16n8k16") {
+	switch shape {
 	case "m16n8k4":
 		m.k = 4
 	case "m16n8k8":
@@ -154,15 +174,29 @@ func matrixOf(op *ir.Op) (m matrixKind, ok bool) {
 	return m, true
 }
 
+// columns is the shape of wgmma behind its rows, like n64k16.
+func columns(op *ir.Op) string {
+	for _, w := range op.Match.Words {
+		if s, ok := strings.CutPrefix(w, "m64n"); ok {
+			return "n" + s
+		}
+	}
+	return ""
+}
+
+// matrixLabels are where a routine begins, and where it goes on for the same A.
+type matrixLabels struct{ begin, sameA asm.Label }
+
 // routines gives the routines that a function needs their labels.
 func (g *gen) routines() {
 	for i := range g.f.Ops {
 		if m, ok := matrixOf(&g.f.Ops[i]); ok {
 			if g.matrix == nil {
-				g.matrix = map[matrixKind]asm.Label{}
+				g.matrix = map[matrixKind]matrixLabels{}
+				g.rowGather = g.NewLabel()
 			}
 			if _, ok := g.matrix[m]; !ok {
-				g.matrix[m] = g.NewLabel()
+				g.matrix[m] = matrixLabels{g.NewLabel(), g.NewLabel()}
 				g.kinds = append(g.kinds, m)
 			}
 		}
@@ -171,27 +205,33 @@ func (g *gen) routines() {
 
 // writeRoutines writes them.
 func (g *gen) writeRoutines() {
+	plain := func(f func()) { f() }
+	if g.Lowers() {
+		plain = g.Plain
+	}
 	for _, m := range g.kinds {
-		g.Align(64)
-		g.Bind(g.matrix[m])
 		t := matrixRoutine{Asm: &g.Asm, m: m, f: matrixFormats[m.format], o: asm.Z, wide: true, bytes: 64, groups: 1, cols: 8}
-		if !g.Lowers() {
-			t.write()
-			continue
+		if g.Lowers() {
+			t.o, t.wide, t.bytes, t.groups, t.cols = asm.Y, false, 32, 2, 4
 		}
-		t.o, t.wide, t.bytes, t.groups, t.cols = asm.Y, false, 32, 2, 4
-		g.Plain(t.write)
+		plain(func() { t.write(g.matrix[m]) })
+	}
+	if len(g.kinds) > 0 {
+		plain(g.writeGather)
 	}
 }
 
 var matrixOffsets = struct {
-	a, b, c, rawA, rawC, partsA, partsB, partsC, signA, signB, half, out, save, special, mxcsr, con, lut int32
+	a, b, c, rawA, rawC, partsA, partsB, partsC, signA, signB, half, out, save, special, mxcsr, con, lut,
+	maxA, shared, rowStep, chunkStep, stride, swizzle, next, scale, negate, steps, swizzles int32
 }{
 	int32(unsafe.Offsetof(matrixWork{}.a)), int32(unsafe.Offsetof(matrixWork{}.b)), int32(unsafe.Offsetof(matrixWork{}.c)), int32(unsafe.Offsetof(matrixWork{}.rawA)),
 	int32(unsafe.Offsetof(matrixWork{}.rawC)), int32(unsafe.Offsetof(matrixWork{}.partsA)), int32(unsafe.Offsetof(matrixWork{}.partsB)), int32(unsafe.Offsetof(matrixWork{}.partsC)),
 	int32(unsafe.Offsetof(matrixWork{}.signA)), int32(unsafe.Offsetof(matrixWork{}.signB)), int32(unsafe.Offsetof(matrixWork{}.half)), int32(unsafe.Offsetof(matrixWork{}.out)),
 	int32(unsafe.Offsetof(matrixWork{}.save)), int32(unsafe.Offsetof(matrixWork{}.special)), int32(unsafe.Offsetof(matrixWork{}.mxcsr)), int32(unsafe.Offsetof(matrixWork{}.con)),
-	int32(unsafe.Offsetof(matrixWork{}.lut)),
+	int32(unsafe.Offsetof(matrixWork{}.lut)), int32(unsafe.Offsetof(matrixWork{}.maxA)), int32(unsafe.Offsetof(matrixWork{}.shared)), int32(unsafe.Offsetof(matrixWork{}.rowStep)),
+	int32(unsafe.Offsetof(matrixWork{}.chunkStep)), int32(unsafe.Offsetof(matrixWork{}.stride)), int32(unsafe.Offsetof(matrixWork{}.swizzle)), int32(unsafe.Offsetof(matrixWork{}.next)),
+	int32(unsafe.Offsetof(matrixWork{}.scale)), int32(unsafe.Offsetof(matrixWork{}.negate)), int32(unsafe.Offsetof(matrixWork{}.steps)), int32(unsafe.Offsetof(matrixWork{}.swizzles)),
 }
 
 // matrixRoutine writes a routine. RSI points at the matrixWork; RAX, RCX, RDX and R8 are used, and what an operation may use of the vector registers.
@@ -232,7 +272,10 @@ func (t *matrixRoutine) partC(part, col int32) int32 {
 	return matrixOffsets.partsC + part*int32(unsafe.Sizeof(matrixWork{}.partsC[0])) + 64*col
 }
 
-func (t *matrixRoutine) write() {
+// enter saves what the routine changes.
+func (t *matrixRoutine) enter(l asm.Label) {
+	t.Align(64)
+	t.Bind(l)
 	if t.wide {
 		for z := int32(poolStart); z < poolEnd; z++ {
 			t.store(matrixOffsets.save+64*(z-poolStart), uint8(z))
@@ -240,6 +283,13 @@ func (t *matrixRoutine) write() {
 	}
 	t.StMXCSR(work(matrixOffsets.mxcsr))
 	t.LdMXCSR(con(conMXCSR))
+}
+
+func (t *matrixRoutine) write(l matrixLabels) {
+	same := t.NewLabel()
+	t.enter(l.begin)
+	t.takeApartA()
+	t.Bind(same)
 	t.takeApart()
 	for g := range t.groups {
 		for col := 0; col < 8; col += t.cols {
@@ -257,6 +307,8 @@ func (t *matrixRoutine) write() {
 		}
 	}
 	t.Ret()
+	t.enter(l.sameA)
+	t.Jmp(same)
 }
 
 // transpose exchanges rows and columns of the 4 x 4 words in each 128 bits of registers 0 to 3. Registers 4 to 7 are used.
@@ -288,14 +340,19 @@ const (
 	regTmp  = 12
 )
 
-// takeApart fills the parts of A, B and C, and notes whether an infinity or a NaN is among them.
-func (t *matrixRoutine) takeApart() {
+// constants loads what the elements of A and B are taken apart with.
+func (t *matrixRoutine) constants() {
 	man := conMan10
 	if t.f.man == 7 {
 		man = conMan7
 	}
 	t.every(regOne, con(conOne))
 	t.every(regMask, con(man))
+}
+
+// takeApartA fills the parts of A.
+func (t *matrixRoutine) takeApartA() {
+	t.constants()
 	t.op(asm.XorD, regMax, regMax, regMax)
 	per := t.per()
 	for g := range t.groups {
@@ -320,6 +377,14 @@ func (t *matrixRoutine) takeApart() {
 		}
 		t.store(t.rows(matrixOffsets.signA, g), regSign)
 	}
+	t.store(matrixOffsets.maxA, regMax)
+}
+
+// takeApart fills the parts of B and C, and notes whether an infinity or a NaN is among them or in A.
+func (t *matrixRoutine) takeApart() {
+	t.constants()
+	t.load(regMax, matrixOffsets.maxA)
+	per := t.per()
 	for v := range t.vectors() {
 		t.op(asm.XorD, regSign, regSign, regSign)
 		for r := range t.blocks() / per {
@@ -731,7 +796,7 @@ func (t *matrixRoutine) specials() {
 			for j := range per {
 				t.load(0, t.rows(matrixOffsets.rawA+64*n, g))
 				t.classOf(j)
-				t.store(t.rows(t.partA(partMan, 4*(n/4*per+j)+n%4), g), 0)
+				t.store(t.rows(t.partA(partClass, 4*(n/4*per+j)+n%4), g), 0)
 			}
 		}
 	}
@@ -740,7 +805,7 @@ func (t *matrixRoutine) specials() {
 			for j := range per {
 				t.load(0, matrixOffsets.b+128*r+t.bytes*v)
 				t.classOf(j)
-				t.store(t.partB(partMan, r*per+j)+t.bytes*v, 0)
+				t.store(t.partB(partClass, r*per+j)+t.bytes*v, 0)
 			}
 		}
 	}
@@ -755,8 +820,8 @@ func (t *matrixRoutine) specials() {
 			}
 			t.begin(g)
 			t.each(t.blocks(), func(i int32) {
-				t.VM(asm.MovU32, t.o, 1, 0, t.inA(partMan, i))
-				t.every(2, t.inB(partMan, col, i))
+				t.VM(asm.MovU32, t.o, 1, 0, t.inA(partClass, i))
+				t.every(2, t.inB(partClass, col, i))
 				t.op(asm.FMA231PS, 0, 1, 2)
 			})
 			t.every(1, con(conAbs))
