@@ -191,6 +191,7 @@ func (g *gen) wmma(f *optab.Form, words []string, m *optab.Match) bool {
 			if f.OpName == "wmma.mma" {
 				return false
 			}
+			pm = nil // it may have been the last try
 			continue
 		}
 		if f.OpName == "wmma.mma" || g.wmmaUses(pm, m) {
