@@ -11,7 +11,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec/jit"
 )
 
-// TestRegisterPlusConstant stores a register plus a constant, which an H200's driver takes and runs (st.u64 [x], temp + 1). The sum wraps in the register's type.
+// TestRegisterPlusConstant stores a register plus a constant, which an H200's driver takes and runs (st.u64 [x], temp + 1). The sum wraps in the register's type. Recorded for
+// other instructions: the group plus of softdev/testdata/limits.json.gz.
 func TestRegisterPlusConstant(t *testing.T) {
 	engines := []exec.Engine{interp.New()}
 	if e, err := jit.New(""); err == nil {
@@ -22,11 +23,11 @@ func TestRegisterPlusConstant(t *testing.T) {
 		want                 uint64
 	}{
 		{"u64", "u64", "41", "x + 1", 42},
-		{"u64", "b64", "41", "1 + x", 42},
+		{"u64", "b64", "41", "x + 1 * 2 - 1", 42},
 		{"s64", "s64", "-1", "x+1", 0},
 		{"b64", "u64", "1", "x+0xffffffffffffffff", 0},
 		{"u32", "u32", "0xffffffff", "x+1", 0},
-		{"b32", "s32", "5", "x - 7", 0xfffffffe},
+		{"b32", "s32", "5", "x + -7", 0xfffffffe},
 		{"u32", "u32", "5", "x + (1+2)*3", 14},
 		{"u32", "u32", "5", "x+0", 5},
 		{"u16", "u16", "0xffff", "x+2", 1},
@@ -52,7 +53,7 @@ func TestRegisterPlusConstant(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"x + y", "x * 2", "-x", "x + 1.0", "f + 1", "q + 1", "x + %tid.x", "2 - x"} {
+	for _, bad := range []string{"x + y", "x * 2", "-x", "x + 1.0", "f + 1", "q + 1", "x + %tid.x", "2 - x", "1 + x", "x - 1", "(x)", "x + 1 + y", "!x"} {
 		src := ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 at) { .reg .u64 a; .reg .u32 x, y; .reg .f32 f; .reg .pred q; ld.param.u64 a, [at]; st.global.u32 [a], " + bad + "; ret; }"
 		if _, err := exectest.Check(src); err == nil {
 			t.Errorf("%s is taken as the value of a store", bad)

@@ -12,7 +12,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec/jit"
 )
 
-// TestVectorRegisterParameters: registers of vector type are parameters and results of functions, by name, through a pointer, in braces, and as a sink. An H200's driver
+// TestVectorRegisterParameters: registers of vector type are parameters and results of functions, by name, through a pointer, and as a sink. An H200's driver
 // runs such programs; what they compute is their arithmetic.
 func TestVectorRegisterParameters(t *testing.T) {
 	const text = `.version 8.0
@@ -22,18 +22,18 @@ func TestVectorRegisterParameters(t *testing.T) {
 .func (.reg .v4 .b32 r, .reg .u32 last) spread(.reg .u32 y, .reg .v2 .u32 x) {
 	mov.b32 r.x, y; add.u32 r.y, y, 1; mov.b32 r.z, x.x; mov.b32 r.w, x.y; add.u32 last, x.x, 100; ret; }
 .visible .entry k(.param .u64 at) {
-	.reg .u64 a, f; .reg .v2 .u32 v; .reg .v4 .b32 w; .reg .u32 t, r, s;
+	.reg .u64 a, f; .reg .v2 .u32 v, u; .reg .v4 .b32 w; .reg .u32 t, r, s;
 	ld.param.u64 a, [at]; mov.u32 t, %tid.x; mad.wide.u32 a, t, 48, a;
 	add.u32 v.x, t, 3; add.u32 v.y, t, 4; mov.u32 s, 5; mov.u32 r, 0;
 	call (r), sum, (v, s);
 	st.global.u32 [a], r;
 	mov.u64 f, sum;
 P:	.callprototype (.reg .b32 _) _ (.reg .v2 .u32 _, .reg .u32 _);
-	call (r), f, ({s, t}, 7), P;
+	mov.u32 u.x, s; mov.u32 u.y, t; call (r), f, (u, 7), P;
 	st.global.u32 [a+4], r;
 	call (w, r), spread, (t, v);
 	st.global.v4.u32 [a+16], w; st.global.u32 [a+8], r;
-	call (_, r), spread, (s, {s, s});
+	mov.u32 u.y, s; call (_, r), spread, (s, u);
 	st.global.u32 [a+12], r;
 	ret;
 }`
@@ -63,7 +63,7 @@ P:	.callprototype (.reg .b32 _) _ (.reg .v2 .u32 _, .reg .u32 _);
 }
 
 // TestVectorParameters passes vectors of every type and size through functions whose parameter and result are registers,
-// called by name and through a pointer with registers and braces. The components come back in the opposite order. There
+// called by name and through a pointer. The components come back in the opposite order. There
 // are no .param variables of vector type: ptxas 13.0 refuses them (check/testdata/ptxas.txt).
 func TestVectorParameters(t *testing.T) {
 	engines := []exec.Engine{interp.New()}
@@ -84,7 +84,7 @@ func TestVectorParameters(t *testing.T) {
 			if bits == 8 {
 				move = func(to, from string) string { return fmt.Sprintf("cvt.u16.u8 h, %s; cvt.u8.u16 %s, h; ", from, to) }
 			}
-			var back, set, store, braces []string
+			var back, set, store []string
 			for i := range n {
 				c, d := "xyzw"[i:i+1], "xyzw"[n-1-i:n-i]
 				back = append(back, move("o."+c, "x."+d))
@@ -94,7 +94,6 @@ func TestVectorParameters(t *testing.T) {
 					set = append(set, move("v."+c, fmt.Sprint(17+i)))
 				}
 				store = append(store, fmt.Sprintf("st.global.%s [a+%d], w.%s; ", narrow, 8*i, c))
-				braces = append(braces, "v."+c)
 			}
 			reg := fmt.Sprintf(".reg .v%d .%s", n, typ)
 			text := ".version 8.0\n.target sm_90\n.address_size 64\n" +
@@ -102,7 +101,7 @@ func TestVectorParameters(t *testing.T) {
 				".visible .entry k(.param .u64 at) { .reg .u64 a, p; .reg .b16 h; " + reg + " v, w; ld.param.u64 a, [at]; " + strings.Join(set, "") +
 				"P: .callprototype (" + reg + " _) _ (" + reg + " _);\n"
 			for _, call := range []string{
-				"call (w), f, (v);", "call (w), f, ({" + strings.Join(braces, ", ") + "});", "mov.u64 p, f; call (w), p, (v), P;", "call (w), f, (v); call (w), f, (w); call (w), f, (w);",
+				"call (w), f, (v);", "mov.u64 p, f; call (w), p, (v), P;", "call (w), f, (v); call (w), f, (w); call (w), f, (w);",
 			} {
 				src := text + call + strings.Join(store, "") + "ret; }"
 				for _, e := range engines {

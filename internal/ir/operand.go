@@ -65,7 +65,7 @@ func (b *body) arg(a *check.Arg, out *Arg) error {
 	case check.ArgReg:
 		out.Kind, out.Ref, out.Class, out.Width = Row, b.reg(a.Var), ClassOf(a.Var.Type.Bits), uint8(a.Var.Type.Bits)
 		if a.Off != 0 {
-			return b.sum(a, out)
+			return b.sum(a, a.Var.Type.Bits, out)
 		}
 	case check.ArgImm:
 		out.Kind, out.Class, out.Bits = Imm, width(a.Type), a.Imm
@@ -76,6 +76,9 @@ func (b *body) arg(a *check.Arg, out *Arg) error {
 	case check.ArgSReg:
 		row := b.made(Op{Ctl: Special, OpRest: &OpRest{Name: a.Name}}, a.Type)
 		out.Kind, out.Ref, out.Class = Row, row.Ref, row.Class
+		if a.Off != 0 {
+			return b.sum(a, optab.FindType(a.Type).Bits, out)
+		}
 	case check.ArgSym:
 		if err := b.symbol(a, out); err != nil {
 			return err
@@ -111,8 +114,8 @@ func (b *body) arg(a *check.Arg, out *Arg) error {
 }
 
 // sum appends an addition for a register plus a constant, and makes the operand its result.
-func (b *body) sum(a *check.Arg, out *Arg) error {
-	bits := max(a.Var.Type.Bits, 16) // there is no addition of 8 bits; whoever takes the result takes its lower byte
+func (b *body) sum(a *check.Arg, bits int, out *Arg) error {
+	bits = max(bits, 16) // there is no addition of 8 bits; whoever takes the result takes its lower byte
 	typ := fmt.Sprintf("u%d", bits)
 	at := b.typed(typ)
 	class := ClassOf(bits)

@@ -85,7 +85,15 @@ func Eval(x Operand) (Const, error) {
 	return Const{}, ErrNotConstant
 }
 
-func isWarpSize(x *Ident) bool { return x.Name == "WARP_SZ" && x.Comp == "" }
+const warpSize = "WARP_SZ"
+
+func isWarpSize(x *Ident) bool { return x.Name == warpSize && x.Comp == "" }
+
+// Summand returns the name of a name plus a constant.
+func Summand(x *Expr) (*Ident, bool) {
+	id, ok := x.X.(*Ident)
+	return id, ok && x.Op == OpAdd && !isWarpSize(id)
+}
 
 func boolConst(b bool) Const {
 	if b {

@@ -92,7 +92,6 @@ type parser struct {
 	resumed int32 // offset where the last recovery went on, to see progress
 	bodyEnd int   // offset up to which room has looked
 
-	inInit    bool // initialiser: masks, generic(), fields
 	inSection bool // debug data: dotted names are symbols, names have no components
 
 	unit *Module
@@ -232,7 +231,7 @@ func (p *parser) try(f func()) (ok bool) {
 				panic(defect.Of(r))
 			}
 			p.depth = depth
-			p.inInit, p.inSection = false, false
+			p.inSection = false
 			p.args.stack = p.args.stack[:0]
 		}
 	}()
@@ -383,9 +382,9 @@ func (p *parser) target(m *Module) {
 	}
 }
 
-// ident reads a name.
+// ident reads a name. WARP_SZ is a constant.
 func (p *parser) ident() string {
-	if p.tok.kind != tIdent {
+	if p.tok.kind != tIdent || p.atWarpSize() {
 		p.unexpected()
 	}
 	s := p.text()

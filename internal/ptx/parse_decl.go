@@ -399,10 +399,7 @@ func (p *parser) variables(pos Pos, link Linkage, add func(*Var)) {
 // initialiser reads a scalar or braced initialiser.
 func (p *parser) initialiser() Operand {
 	if p.tok.kind != '{' {
-		p.inInit = true
-		x := p.expr()
-		p.inInit = false
-		return x
+		return p.initial(true)
 	}
 	l := &InitList{Pos: p.pos()}
 	p.enter()
@@ -413,9 +410,7 @@ func (p *parser) initialiser() Operand {
 		x := p.initialiser()
 		if id, ok := x.(*Ident); ok && p.tok.kind == '=' && id.Comp == "" {
 			p.next()
-			p.inInit = true
-			x = &InitField{Pos: id.Pos, Name: id.Name, X: p.expr()}
-			p.inInit = false
+			x = &InitField{Pos: id.Pos, Name: id.Name, X: p.initial(false)}
 		}
 		p.args.push(x)
 		if !p.accept(',') {
@@ -426,6 +421,29 @@ func (p *parser) initialiser() Operand {
 	p.leave()
 	l.Elems = p.args.take(mark)
 	return l
+}
+
+// initial reads one value of an initialiser: a constant expression, or a name or generic(name), to which a constant may be added. A mask may stand in front of all of them.
+func (p *parser) initial(mask bool) Operand {
+	pos := p.pos()
+	switch {
+	case p.tok.kind == tInt:
+		n := p.integer()
+		if mask && p.accept('(') {
+			x := p.initial(false)
+			p.expect(')')
+			return &Mask{Pos: pos, Mask: n, X: x}
+		}
+		return p.binaryAfter(n, precCond)
+	case !p.atName():
+		return p.expr()
+	}
+	x := p.symbol()
+	if id, ok := x.(*Ident); ok && id.Name == "generic" && p.accept('(') {
+		x = &Generic{Pos: pos, X: p.symbol()}
+		p.expect(')')
+	}
+	return p.plus(x)
 }
 
 // params reads a parenthesised parameter list.

@@ -5,38 +5,86 @@ import (
 	"strconv"
 )
 
-// operand reads one operand of an instruction.
-func (p *parser) operand() Operand {
+// operand reads one operand of an instruction: an address, a vector, a name, a name plus a constant, a name with "-" or "!" in front, or a constant expression, in which no
+// name but WARP_SZ stands. The first may be two with "|" between them.
+func (p *parser) operand(first bool) Operand {
+	pos := p.pos()
 	switch p.tok.kind {
 	case '[':
 		return p.addr()
 	case '{':
 		v := p.vector()
-		if p.tok.kind == '|' {
+		if first && p.tok.kind == '|' {
 			return p.pair(v)
 		}
 		return v
-	}
-	x := p.unary()
-	switch p.tok.kind {
-	case ',', ';': // the usual end; spares the climb
-		return x
-	case '|':
-		switch x := x.(type) {
-		case *Ident:
-			if !isWarpSize(x) {
+	case tIdent:
+		if p.atWarpSize() {
+			break
+		}
+		x := p.name()
+		if first && p.tok.kind == '|' {
+			switch x.(type) {
+			case *Ident, *Sink:
 				return p.pair(x)
 			}
-		case *Sink:
-			return p.pair(x)
 		}
+		return p.plus(x)
+	case '-':
+		p.next()
+		if p.atName() {
+			return &Neg{Pos: pos, X: p.component()}
+		}
+		return p.binaryAfter(negate(pos, p.unaryDeeper()), precCond)
+	case '!':
+		p.next()
+		if p.atName() {
+			return &Not{Pos: pos, X: p.component()}
+		}
+		return p.binaryAfter(&Expr{Pos: pos, Op: OpLNot, X: p.unaryDeeper()}, precCond)
 	}
-	return p.binaryAfter(x, precCond)
+	return p.expr()
 }
+
+// element reads what a vector and the list of a call have: a name or a constant expression.
+func (p *parser) element() Operand {
+	if p.atName() {
+		return p.component()
+	}
+	return p.expr()
+}
+
+// plus reads the constant that may be added to a name.
+func (p *parser) plus(x Operand) Operand {
+	switch id := x.(type) {
+	case *Generic:
+	case *Ident:
+		if id.Comp != "" {
+			return x
+		}
+	default:
+		return x
+	}
+	if !p.accept('+') {
+		return x
+	}
+	p.enter()
+	x = &Expr{Pos: x.Position(), Op: OpAdd, X: x, Y: p.expr()}
+	p.leave()
+	return x
+}
+
+func (p *parser) atWarpSize() bool { return p.tok.kind == tIdent && p.text() == warpSize }
+
+// atName says whether a name stands here that is no constant.
+func (p *parser) atName() bool { return p.tok.kind == tIdent && !p.atWarpSize() }
 
 func (p *parser) pair(first Operand) Operand {
 	p.next()
-	return &Pair{Pos: first.Position(), First: first, Second: p.unary()}
+	if !p.atName() {
+		p.unexpected()
+	}
+	return &Pair{Pos: first.Position(), First: first, Second: p.symbol()}
 }
 
 // Precedences of the operators, loosest first, as in C.
@@ -98,7 +146,7 @@ func binaryOp(k kind) (Op, int) {
 	return OpInvalid, 0
 }
 
-// expr reads a constant or address expression.
+// expr reads a constant expression.
 func (p *parser) expr() Operand { return p.binary(precCond) }
 
 // binary reads operators that bind at least as tightly as prec.
@@ -143,12 +191,19 @@ func (p *parser) splitRemainder(x Operand) {
 	}
 }
 
-// unary reads a primary operand with the operators before it.
+// unary reads a constant with the operators before it; in debug data it may be a label.
 func (p *parser) unary() Operand {
 	pos := p.pos()
 	switch p.tok.kind {
 	case tIdent:
-		return p.name()
+		if p.inSection {
+			return p.symbol()
+		}
+		if !p.atWarpSize() {
+			p.unexpected()
+		}
+		p.next()
+		return &Ident{Pos: pos, Name: warpSize}
 	case tInt:
 		return p.integer()
 	case tFloat:
@@ -164,11 +219,7 @@ func (p *parser) unary() Operand {
 		return &Expr{Pos: pos, Op: OpNot, X: p.unaryDeeper()}
 	case '!':
 		p.next()
-		x := p.unaryDeeper()
-		if id, ok := x.(*Ident); ok && !isWarpSize(id) {
-			return &Not{Pos: pos, X: id}
-		}
-		return &Expr{Pos: pos, Op: OpLNot, X: x}
+		return &Expr{Pos: pos, Op: OpLNot, X: p.unaryDeeper()}
 	case '(':
 		return p.paren(pos)
 	case tDot:
@@ -199,8 +250,7 @@ func (p *parser) unaryDeeper() Operand {
 	return x
 }
 
-// negate applies a minus sign at pos: to a literal it belongs, to a register
-// it is an operand modifier, elsewhere it is an operator.
+// negate applies a minus sign at pos: to a literal it belongs, elsewhere it is an operator.
 func negate(pos Pos, x Operand) Operand {
 	switch x := x.(type) {
 	case *Int:
@@ -213,10 +263,6 @@ func negate(pos Pos, x Operand) Operand {
 			x.Neg, x.Pos = true, pos
 			x.Bits ^= 1 << (x.Width - 1)
 			return x
-		}
-	case *Ident:
-		if !isWarpSize(x) {
-			return &Neg{Pos: pos, X: x}
 		}
 	}
 	return &Expr{Pos: pos, Op: OpMinus, X: x}
@@ -246,37 +292,35 @@ func (p *parser) paren(pos Pos) Operand {
 	return x
 }
 
-// name reads a name with what may follow it: component, index, and in
-// initialisers generic(x).
+// name reads a name with a component or an index.
 func (p *parser) name() Operand {
-	pos := p.pos()
-	text := p.text()
-	p.next()
-	switch p.tok.kind {
-	case tDot:
-		if !p.inSection {
-			id := p.idents.new()
-			id.Pos, id.Name, id.Comp = pos, text, p.word()
-			p.next()
-			return id
-		}
-	case '[':
-		p.next()
-		p.enter()
-		x := p.expr()
-		p.leave()
-		p.expect(']')
-		return &Index{Pos: pos, Name: text, X: x}
-	case '(':
-		if p.inInit && text == "generic" {
-			p.next()
-			p.enter()
-			x := p.expr()
-			p.leave()
-			p.expect(')')
-			return &Generic{Pos: pos, X: x}
-		}
+	x := p.component()
+	id, ok := x.(*Ident)
+	if !ok || id.Comp != "" || p.tok.kind != '[' {
+		return x
 	}
+	p.next()
+	p.enter()
+	i := p.element()
+	p.leave()
+	p.expect(']')
+	return &Index{Pos: id.Pos, Name: id.Name, X: i}
+}
+
+// component reads a name that may have a component.
+func (p *parser) component() Operand {
+	x := p.symbol()
+	if id, ok := x.(*Ident); ok && p.tok.kind == tDot {
+		id.Comp = p.word()
+		p.next()
+	}
+	return x
+}
+
+// symbol reads a name alone.
+func (p *parser) symbol() Operand {
+	pos := p.pos()
+	text := p.ident()
 	if text == "_" {
 		return &Sink{pos}
 	}
@@ -285,20 +329,12 @@ func (p *parser) name() Operand {
 	return id
 }
 
-func (p *parser) integer() Operand {
+func (p *parser) integer() *Int {
 	n := p.ints.new()
 	n.Pos = p.pos()
 	n.Text = p.text()
 	n.Value, n.Unsigned = p.intValue()
 	p.next()
-	if p.inInit && p.tok.kind == '(' {
-		p.next()
-		p.enter()
-		x := p.expr()
-		p.leave()
-		p.expect(')')
-		return &Mask{Pos: n.Pos, Mask: n, X: x}
-	}
 	return n
 }
 
@@ -335,7 +371,7 @@ func (p *parser) vector() Operand {
 	p.enter()
 	mark := p.args.mark()
 	for {
-		p.args.push(p.operand())
+		p.args.push(p.element())
 		if !p.accept(',') {
 			break
 		}
@@ -352,17 +388,22 @@ func (p *parser) addr() Operand {
 	a.Pos = p.pos()
 	p.enter()
 	p.next()
-	// The usual forms without the climb: [name] and [name+n].
-	x := p.unary()
-	if p.tok.kind == ']' {
-		a.Base, a.Offset = SplitAddr(x)
+	if p.atName() {
+		a.Base = p.symbol()
+		if p.accept('+') {
+			a.Offset = p.expr()
+		}
 	} else {
-		a.Base, a.Offset = SplitAddr(p.binaryAfter(x, precCond))
+		a.Offset = p.expr()
 	}
 	if p.tok.kind == ',' {
 		mark := p.args.mark()
 		for p.accept(',') {
-			p.args.push(p.operand())
+			if p.tok.kind == '{' {
+				p.args.push(p.vector())
+			} else {
+				p.args.push(p.element())
+			}
 		}
 		a.Extra = p.args.take(mark)
 	}
@@ -373,35 +414,4 @@ func (p *parser) addr() Operand {
 		p.next()
 	}
 	return a
-}
-
-// SplitAddr divides an address expression into its symbol or register and the
-// constant that is added. Without a symbol on the path of additions the whole
-// is the offset.
-func SplitAddr(x Operand) (base, offset Operand) {
-	switch x := x.(type) {
-	case *Ident:
-		if !isWarpSize(x) {
-			return x, nil
-		}
-	case *Index:
-		return x, nil
-	case *Expr:
-		if x.Op != OpAdd && x.Op != OpSub {
-			break
-		}
-		if base, off := SplitAddr(x.X); base != nil {
-			switch {
-			case off != nil:
-				return base, &Expr{Pos: off.Position(), Op: x.Op, X: off, Y: x.Y}
-			case x.Op == OpSub:
-				return base, negate(x.Y.Position(), x.Y)
-			}
-			return base, x.Y
-		}
-		if id, ok := x.Y.(*Ident); ok && x.Op == OpAdd && !isWarpSize(id) {
-			return id, x.X
-		}
-	}
-	return nil, x
 }

@@ -201,11 +201,11 @@ func (p *parser) instr(g *Guard, pos Pos, name token) *Instr {
 	if p.tok.kind != ';' {
 		isCall := in.Name == "call"
 		amark := p.args.mark()
-		for {
+		for first := true; ; first = false {
 			if isCall && p.tok.kind == '(' {
 				p.args.push(p.list())
 			} else {
-				p.args.push(p.operand())
+				p.args.push(p.operand(first))
 			}
 			if !p.accept(',') {
 				break
@@ -225,7 +225,7 @@ func (p *parser) list() *List {
 	mark := p.args.mark()
 	if p.tok.kind != ')' {
 		for {
-			p.args.push(p.operand())
+			p.args.push(p.element())
 			if !p.accept(',') {
 				break
 			}

@@ -49,7 +49,7 @@ func (g *gen) readable(space string, size int) (addr string, before []string) {
 		}
 		return fmt.Sprintf("%%I+%d", g.IntN(rawRegions)*region+g.offset(size, 16)), nil
 	case "const":
-		if g.chance(2) && size < 16 { // ptxas does not take an element of an array as a .b128
+		if g.chance(2) && size < 16 { // the check refuses it: an element of an array has no brackets. The recorded texts depend on the attempt
 			return fmt.Sprintf("cs[%d]", g.offset(size, 64)), nil
 		}
 		return fmt.Sprintf("%%a0+%d", g.offset(size, 64)), []string{"mov.u64 %a0,cs;"}

@@ -111,7 +111,7 @@ func TestSizes(t *testing.T) {
 						if n == 0 {
 							off = int64(size) - 8
 						}
-						src := sizesHead + strings.NewReplacer("SIZE", fmt.Sprint(size), "OFF", fmt.Sprintf("%+d", off), "LOW", fmt.Sprint(guardLow), "HIGH", fmt.Sprint(guardHigh), "ATTACK", fmt.Sprint(attack)).Replace(text)
+						src := sizesHead + strings.NewReplacer("SIZE", fmt.Sprint(size), "OFF", fmt.Sprintf("+%d", off), "LOW", fmt.Sprint(guardLow), "HIGH", fmt.Sprint(guardHigh), "ATTACK", fmt.Sprint(attack)).Replace(text)
 						res, low, high := x.run(t, src, uint32(1+31*r.IntN(2)+32*r.IntN(2)))
 						outcomes[res]++
 						if res == driver.CUDA_SUCCESS && (low != guardLow || high != guardHigh) {
@@ -214,7 +214,7 @@ func TestParameterBounds(t *testing.T) {
 				.visible .entry k(.param .u64 out) { .reg .b64 a; .reg .b32 w,w2,w3,w4; mov.u64 a,1; mov.u32 w,1; mov.u32 w2,1; mov.u32 w3,1; mov.u32 w4,1;
 				.param .b64 l; .param .align 16 .b8 x[32]; .param .b64 h; st.param.b64 [l],1; st.param.b64 [h],2; st.param.TYPE [xOFF],REGS; call f,(l,x,h); ret; }`,
 			} {
-				src := sizesHead + strings.NewReplacer("TYPE", c.typ, "REGS", regs, "OFF", fmt.Sprintf("%+d", c.off)).Replace(text)
+				src := sizesHead + strings.NewReplacer("TYPE", c.typ, "REGS", regs, "OFF", fmt.Sprintf("+%d", c.off)).Replace(text)
 				if r, _, _ := x.run(t, src, 32); r != c.want {
 					t.Errorf("%s: %s at %d: %v, want %v\n%s", engine, c.typ, c.off, r, c.want, text)
 				}

@@ -22,9 +22,10 @@ func (v *value) isSym() bool { return v.sym.v != nil || v.sym.f != nil }
 func (v *value) isInt() bool { return !v.isSym() && !v.c.IsFloat() }
 
 const (
-	notConstant    = "Constant expression expected"
-	divisionByZero = "Constant expression has division by zero"
-	notAddress     = "Illegal operation on address in constant expression"
+	notConstant     = "Constant expression expected"
+	integerExpected = "Integer constant expression expected"
+	divisionByZero  = "Constant expression has division by zero"
+	notAddress      = "Illegal operation on address in constant expression"
 )
 
 // eval computes a constant expression in which the address of one symbol may stand. The text is the fault, "" when there is
@@ -82,32 +83,20 @@ func (c *checker) eval(e ptx.Operand) (v value, fault string, unknown string) {
 		v.masked, v.mask = true, e.Mask.Value
 		return v, fault, unknown
 	case *ptx.Expr:
-		if e.Y == nil && e.Op == ptx.OpPlus {
-			return c.eval(e.X)
+		if _, ok := e.X.(*ptx.Generic); !ok {
+			if _, ok = ptx.Summand(e); !ok {
+				return v, notConstant, ""
+			}
 		}
-		if e.Op != ptx.OpAdd && e.Op != ptx.OpSub {
-			return v, notConstant, ""
-		}
-		x, fault, unknown := c.eval(e.X)
-		if fault != "" {
-			return x, fault, unknown
+		if v, fault, unknown = c.eval(e.X); fault != "" {
+			return v, fault, unknown
 		}
 		y, fault, unknown := c.eval(e.Y)
-		if fault != "" {
-			return y, fault, unknown
+		if fault == "" && !y.isInt() {
+			fault = integerExpected
 		}
-		switch {
-		case x.isSym() && y.isInt() && e.Op == ptx.OpAdd:
-			x.c.Bits += y.c.Bits
-			return x, "", ""
-		case x.isSym() && y.isInt():
-			x.c.Bits -= y.c.Bits
-			return x, "", ""
-		case y.isSym() && x.isInt() && e.Op == ptx.OpAdd:
-			y.c.Bits += x.c.Bits
-			return y, "", ""
-		}
-		return x, notAddress, ""
+		v.c.Bits += y.c.Bits
+		return v, fault, unknown
 	}
 	return v, notConstant, ""
 }

@@ -42,7 +42,6 @@ type spec struct {
 	sym   bool // may be the address of a symbol
 	load  bool // of ld
 	store bool // of st
-	sum   bool // may be a register plus a constant
 
 	exact  bool // widths are the type's even where the operand may be wider
 	braces bool // one element may stand in braces: Triton writes ld.global.b32 {%r1}, [%rd1]
@@ -142,7 +141,6 @@ func (c *checker) candidate(m optab.Match) candidate {
 		s := &cd.specs[i]
 		s.video, s.sreg, s.sym = cd.video, cd.sregOK && !op.Dst, cd.symOK
 		s.load, s.store = f.Name == "ld", f.Name == "st"
-		s.sum = s.store && s.kind == optab.KindType
 		s.exact = f.Name == "cvt" && slices.ContainsFunc(m.Types, func(t string) bool { return strings.HasPrefix(t, "bf16") })
 		if !op.Optional {
 			cd.need++

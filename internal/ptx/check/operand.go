@@ -251,16 +251,17 @@ func (c *checker) typed(s *spec, a ptx.Operand, out *Arg) problem {
 			return problem{}
 		}
 	case *ptx.Neg:
-		if s.video && !s.dst() {
-			id, ok := a.X.(*ptx.Ident)
-			if ok {
-				p := c.typed(s, id, out)
-				if p.code == pOK && out.Kind == ArgReg {
-					out.Neg = true
-					return p
-				}
+		if id, ok := a.X.(*ptx.Ident); ok && !s.dst() {
+			switch p := c.typed(s, id, out); {
+			case p.code != pOK || out.Kind != ArgReg && out.Kind != ArgSReg:
+			case s.video && out.Kind == ArgReg:
+				out.Neg = true
+				return p
+			default:
+				return problem{code: pText, pos: out.Pos, name: noNegation}
 			}
 		}
+		return problem{code: pMismatch, pos: out.Pos}
 	case *ptx.Int:
 		if s.dst() {
 			return problem{code: pText, pos: a.Pos, name: resultRegister}
@@ -276,10 +277,8 @@ func (c *checker) typed(s *spec, a ptx.Operand, out *Arg) problem {
 		}
 		return problem{code: pMismatch, pos: out.Pos}
 	case *ptx.Expr:
-		if s.sum {
-			if p, ok := c.sum(s, a, out); ok {
-				return p
-			}
+		if id, ok := ptx.Summand(a); ok {
+			return c.sum(s, a, id, out)
 		}
 	case *ptx.Float, *ptx.Index:
 	default:
@@ -295,30 +294,44 @@ func (c *checker) typed(s *spec, a ptx.Operand, out *Arg) problem {
 	return c.immediate(s, &v, out)
 }
 
-// sum checks a register plus a constant as the value of a store, which the driver takes: the grammar of the manual has such sums in addresses alone (PTX ISA 6.4.1). It is
-// the sum in the register's type. ok is false when the operand is something else.
-func (c *checker) sum(s *spec, e *ptx.Expr, out *Arg) (p problem, ok bool) {
-	base, off := ptx.SplitAddr(e)
-	id, isName := base.(*ptx.Ident)
-	if !isName || off == nil {
-		return p, false
+// sum checks a name plus a constant, which the driver takes for an operand of any instruction: the grammar of the manual has such sums in addresses alone (PTX ISA 6.4.1).
+// It is the sum in the register's type. A special register or a symbol may stand in it even where it may not stand alone.
+func (c *checker) sum(s *spec, e *ptx.Expr, id *ptx.Ident, out *Arg) problem {
+	switch {
+	case s.dst():
+		return problem{code: pText, pos: out.Pos, name: resultRegister}
+	case s.video: // what the driver's compiler expands them to is no text that it takes (recorded)
+		return problem{code: pMismatch, pos: out.Pos}
 	}
+	named := *s
+	named.sreg, named.sym = true, true
 	sym, found := c.find(id.Name)
-	if !found || sym.v == nil || sym.v.Space != "reg" {
-		return p, false
+	switch {
+	case !found:
+		if p := c.special(&named, id, out); p.code != pOK {
+			return p
+		}
+	case sym.v == nil || sym.v.Space != "reg":
+		v, p := c.evalAt(e)
+		if p.code != pOK {
+			return p
+		}
+		return c.immediate(&named, &v, out)
+	default:
+		if p := c.register(s, id, sym.v, out); p.code != pOK {
+			return p
+		}
+		// Nobody knows what the sum of a floating-point register is: most ways to write one end the driver's process (recorded).
+		if t := out.Var.Type; !s.fits(t) || t.Class > optab.Signed || t.Bits < 8 || t.Bits > 64 {
+			return problem{code: pMismatch, pos: out.Pos}
+		}
 	}
-	if p = c.register(s, id, sym.v, out); p.code != pOK {
-		return p, true
-	}
-	v, p := c.evalAt(off)
-	if p.code != pOK {
-		return p, true
-	}
-	if t := out.Var.Type; !v.isInt() || !s.fits(t) || t.Class > optab.Signed || t.Bits < 8 || t.Bits > 64 || out.Comp != "" {
-		return problem{code: pMismatch, pos: out.Pos}, true
+	v, p := c.evalAt(e.Y)
+	if p.code == pOK && !v.isInt() {
+		return problem{code: pText, pos: out.Pos, name: integerExpected}
 	}
 	out.Off = int64(v.c.Bits)
-	return p, true
+	return p
 }
 
 // evalAt evaluates an operand and turns a fault into a problem.
@@ -335,8 +348,11 @@ func (c *checker) evalAt(a ptx.Operand) (value, problem) {
 	return v, problem{code: pText, pos: a.Position(), name: fault}
 }
 
-// resultRegister is the text for a constant where the result goes.
-const resultRegister = "Result register required for instruction '%s'"
+// Texts with the instruction's name.
+const (
+	resultRegister = "Result register required for instruction '%s'" // a constant or a sum where the result goes
+	noNegation     = "Operand negation not allowed for instruction '%s'"
+)
 
 // immediate fills out with a constant or an address.
 func (c *checker) immediate(s *spec, v *value, out *Arg) problem {
@@ -491,7 +507,7 @@ func (c *checker) address(s *spec, a ptx.Operand, out *Arg) problem {
 				return p
 			}
 			if !v.isInt() {
-				return problem{code: pMismatch, pos: a.Pos}
+				return problem{code: pText, pos: a.Pos, name: integerExpected}
 			}
 			out.Off = int64(v.c.Bits)
 		}
@@ -557,15 +573,6 @@ func (c *checker) base(s *spec, b ptx.Operand, out, base *Arg) problem {
 			c.narrow = true
 		}
 		return problem{}
-	case *ptx.Index:
-		v, p := c.evalAt(b)
-		if p.code != pOK {
-			return p
-		}
-		base.Kind, base.Var, base.Pos = ArgSym, v.sym.v, b.Pos
-		out.Off += int64(v.c.Bits)
-		c.useVar(v.sym.v)
-		return c.space(s, v.sym.v, b.Pos)
 	}
 	return problem{code: pMismatch, pos: out.Pos}
 }

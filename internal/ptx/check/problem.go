@@ -59,7 +59,8 @@ func (c *checker) problemText(p problem, in *ptx.Instr) string {
 	case pVector:
 		return fmt.Sprintf("Argument vector size mismatch for instruction '%s'", name)
 	case pText, pFeature:
-		if p.name == resultRegister || p.name == mixedVector {
+		switch p.name {
+		case resultRegister, noNegation, mixedVector:
 			return fmt.Sprintf(p.name, name)
 		}
 		return p.name

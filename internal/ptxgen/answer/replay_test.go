@@ -130,6 +130,10 @@ func TestRecorded(t *testing.T) {
 		}
 		p := r.Program()
 		if Hash(p.Text) != r.Text {
+			// The generator asks package check, which refuses what the driver refused in these: [name[0]].
+			if r.Load == driver.CUDA_ERROR_INVALID_PTX && strings.Contains(r.Log, "Parsing error near '['") {
+				continue
+			}
 			stale++
 			continue
 		}
