@@ -299,7 +299,7 @@ func (p *parser) varHead(v *Var) {
 			v.Align = p.align()
 		case "attribute":
 			v.Attrs = append(v.Attrs, p.attributes()...)
-		case "v2", "v4", "v8":
+		case "v2", "v4": // no .v8 (an H200's driver, ptxas 13.0)
 			if v.Vec != 0 {
 				p.unexpected()
 			}
@@ -359,19 +359,20 @@ func (p *parser) varName(v *Var) {
 	}
 	for p.tok.kind == '[' {
 		p.next()
-		if p.accept(']') {
-			if len(v.Dims) > 0 {
-				p.fail(v.NamePos, SyntaxError, "Only the first array size may be left out")
-			}
+		if len(v.Dims) == 0 && p.accept(']') { // only the first may be left out
 			v.Dims = append(v.Dims, -1)
 			continue
 		}
-		x := p.expr()
-		c := p.constant(x)
-		if c.Bits > math.MaxInt64 {
-			p.fail(x.Position(), BadConstant, "Array size out of range")
+		pos, n := p.pos(), uint64(WarpSize)
+		if p.atWarpSize() {
+			p.next()
+		} else {
+			n = p.uint()
 		}
-		v.Dims = append(v.Dims, int64(c.Bits))
+		if n > math.MaxInt64 {
+			p.fail(pos, BadConstant, "Array size out of range")
+		}
+		v.Dims = append(v.Dims, int64(n))
 		p.expect(']')
 	}
 }

@@ -123,7 +123,7 @@ func TestVars(t *testing.T) {
 		{".reg .b32 %r<100>;", Var{Space: "reg", Bank: -1, Type: "b32", Name: "%r", HasNum: true, Count: 100}},
 		{".reg .v4 .f32 q;", Var{Space: "reg", Bank: -1, Vec: 4, Type: "f32", Name: "q"}},
 		{".extern .shared .align 16 .b8 smem[];", Var{Linkage: LinkExtern, Space: "shared", Bank: -1, Align: 16, Type: "b8", Name: "smem", Dims: []int64{-1}}},
-		{".visible .const .align 8 .b64 t[2][1+2];", Var{Linkage: LinkVisible, Space: "const", Bank: -1, Align: 8, Type: "b64", Name: "t", Dims: []int64{2, 3}}},
+		{".visible .const .align 8 .b64 t[2][3];", Var{Linkage: LinkVisible, Space: "const", Bank: -1, Align: 8, Type: "b64", Name: "t", Dims: []int64{2, 3}}},
 		{".const[3] .u32 c;", Var{Space: "const", Bank: 3, Type: "u32", Name: "c"}},
 		{".weak .global .u8 w;", Var{Linkage: LinkWeak, Space: "global", Bank: -1, Type: "u8", Name: "w"}},
 		{".common .global .u8 w;", Var{Linkage: LinkCommon, Space: "global", Bank: -1, Type: "u8", Name: "w"}},

@@ -155,10 +155,10 @@ func readLimits(t *testing.T) (cases []limitCase, answers map[string]*limitAnswe
 	return all.Cases, answers
 }
 
-// openLimits are the cases in which the software device differs, and in what.
-func openLimits(t *testing.T) map[string]string {
+// listedLimits reads a file of cases with what is said of each.
+func listedLimits(t *testing.T, name string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("testdata/limits_open.txt")
+	text, err := os.ReadFile("testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func openLimits(t *testing.T) map[string]string {
 // too long. Differences are listed in testdata/limits_open.txt; a line whose difference is gone fails too.
 func TestRecordedLimits(t *testing.T) {
 	cases, answers := readLimits(t)
-	listed := openLimits(t)
+	listed, without := listedLimits(t, "limits_open.txt"), listedLimits(t, "limits_silent.txt")
 	show := func(r *driver.CUresult) string {
 		if r == nil {
 			return "-"
@@ -192,6 +192,13 @@ func TestRecordedLimits(t *testing.T) {
 			want := answers[c.ID]
 			if want.Died != nil || want.Timeout != 0 {
 				silent++
+				why := "timeout"
+				if want.Died != nil {
+					why = fmt.Sprint("died ", *want.Died)
+				}
+				if without[c.ID] != why {
+					t.Errorf("%s: %s, listed as %q", c.ID, why, without[c.ID])
+				}
 				continue
 			}
 			compared++
@@ -217,7 +224,7 @@ func TestRecordedLimits(t *testing.T) {
 				t.Errorf("%s: %s: differs in %q, listed is %q\n%s", engine, c.ID, s, listed[c.ID], strings.Join(texts, "\n"))
 			}
 		}
-		if compared != 2455 || silent != 104 {
+		if compared != 2455 || silent != len(without) {
 			t.Errorf("%d cases compared, %d without an answer", compared, silent)
 		}
 		t.Logf("%s: %d cases, %d of them differ", engine, compared, len(listed))
