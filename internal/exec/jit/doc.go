@@ -37,6 +37,8 @@
 // two of a 32-bit row, four of a 64-bit row. zmm0 to zmm7 are scratch, zmm8 to zmm30 cache pieces (cache.go), zmm31 is
 // the canonical NaN of f32 in all lanes. k1, k2, k3, k4 are the split's mask shifted right by 0, 8, 16, 24; k5 the guard's, k6 a shifted guard; k0 and k7 are scratch.
 //
+// Products of matrices are routines behind the function's code (matrix.go), called with RSI at the matrixWork.
+//
 // # Instruction sets
 //
 // Templates write AVX-512 (F, BW, DQ, VL, CD). On a processor without it, package asm writes each such instruction as AVX2 instructions with the same result
