@@ -10,7 +10,8 @@ import (
 // thread is what the driver keeps for an OS thread: its stack of contexts. A Go program that relies on it (cur 0 in every call) has to
 // lock its goroutine to the thread, as with the C library.
 //
-// Entries stay when a thread ends, since nothing tells; a later thread with the same number then starts with its stack.
+// Nothing tells when a thread ends. Its entry stays until there are many (threadShard.sweep, where the operating system
+// can be asked); a later thread with the same number starts with its stack.
 type thread struct {
 	mu          sync.Mutex
 	stack       []driver.CUcontext // the current one last
@@ -71,9 +72,27 @@ type threads struct {
 }
 
 type threadShard struct {
-	mu sync.RWMutex
-	m  map[uint64]*thread
-	_  [32]byte // shards on separate cache lines
+	mu   sync.RWMutex
+	m    map[uint64]*thread
+	next int      // entries at which those of ended threads are looked for
+	_    [24]byte // shards on separate cache lines
+}
+
+// leastSweep is how many entries a shard has before it looks for those of threads that have ended.
+const leastSweep = 16
+
+// sweep drops the entries of threads that have ended. It is called with the lock held, again when there are twice as many
+// as it leaves.
+func (s *threadShard) sweep() {
+	if len(s.m) < max(s.next, leastSweep) {
+		return
+	}
+	for id := range s.m {
+		if threadEnded(id) {
+			delete(s.m, id)
+		}
+	}
+	s.next = 2 * len(s.m)
 }
 
 func (ts *threads) self() *thread {
@@ -91,6 +110,7 @@ func (ts *threads) self() *thread {
 		if s.m == nil {
 			s.m = make(map[uint64]*thread)
 		}
+		s.sweep()
 		t = new(thread)
 		s.m[id] = t
 	}
