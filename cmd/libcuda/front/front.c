@@ -10,6 +10,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <ucontext.h>
 
 /* What became of the core. */
@@ -60,6 +62,9 @@ static __thread struct {
 	struct launch_answer launch;
 } self __attribute__((tls_model("initial-exec")));
 
+static void take_signal_stack(void *m);
+static pthread_key_t signal_stack_key;
+
 /* A fork waits until a load that runs elsewhere is over. */
 static void before_fork(void) { pthread_mutex_lock(&lock); }
 static void in_parent(void) { pthread_mutex_unlock(&lock); }
@@ -70,7 +75,11 @@ static void in_child(void)
 	pthread_mutex_init(&lock, NULL);
 }
 
-__attribute__((constructor)) static void opened(void) { pthread_atfork(before_fork, in_parent, in_child); }
+__attribute__((constructor)) static void opened(void)
+{
+	pthread_atfork(before_fork, in_parent, in_child);
+	pthread_key_create(&signal_stack_key, take_signal_stack);
+}
 
 /* Signals. The core needs SIGSEGV, SIGBUS and SIGFPE, since kernels may fault. A fault comes to top, which gives it to the Go runtime's handler; that hands what is not
  * its own to the handler that was there before it, which is pass, and that to the program's. What is sent (kill, raise) and no fault goes to the program's at once.
@@ -78,7 +87,11 @@ __attribute__((constructor)) static void opened(void) { pthread_atfork(before_fo
  * is restored: top first, then the program's.
  *
  * The runtime also takes SIGPIPE and SIGURG. The core has no use for either (LDFLAGS in the Makefile: its goroutines are stopped without SIGURG), and a program that is
- * itself in Go needs SIGURG: both stay the program's. */
+ * itself in Go needs SIGURG: both stay the program's.
+ *
+ * Handlers of the program for other signals must not run on the core's stacks: a goroutine's has a few KiB and no guard page. So the core's own threads block what is
+ * sent to the process (load_locked), and on threads of the program, which run goroutines while they are in a call, such handlers get SA_ONSTACK (off_goroutine_stacks),
+ * as the Go runtime gives it to those that it finds when it starts. */
 static const int taken[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG};
 enum { FAULTS = 3, PIPE = 3, URG = 4, TAKEN = 5 };
 
@@ -171,6 +184,62 @@ static void signals_after_load(void)
 	sigaction(SIGURG, &before[URG], NULL);
 }
 
+/* off_goroutine_stacks gives the handlers of the program's other signals SA_ONSTACK. */
+static void off_goroutine_stacks(void)
+{
+	struct sigaction a;
+	for (int n = 1; n < NSIG; n++)
+		if (!sigaction(n, NULL, &a) && !is_default(&a) && !(a.sa_flags & SA_ONSTACK)) {
+			a.sa_flags |= SA_ONSTACK;
+			sigaction(n, &a, NULL);
+		}
+}
+
+/* Such a handler then runs on the thread's signal stack. Where the program has given the thread none, it would be the Go runtime's, of 32 KiB and without a guard page;
+ * so the front gives one. */
+enum { SIGNAL_STACK = 1 << 20, GUARD = 1 << 16 };
+
+static void give_signal_stack(void)
+{
+	stack_t now, s = {.ss_size = SIGNAL_STACK};
+	if (sigaltstack(NULL, &now) || !(now.ss_flags & SS_DISABLE))
+		return;
+	char *m = mmap(NULL, GUARD + SIGNAL_STACK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (m == MAP_FAILED)
+		return;
+	s.ss_sp = m + GUARD;
+	if (mprotect(s.ss_sp, SIGNAL_STACK, PROT_READ | PROT_WRITE) || pthread_setspecific(signal_stack_key, m) || sigaltstack(&s, NULL)) {
+		pthread_setspecific(signal_stack_key, NULL);
+		munmap(m, GUARD + SIGNAL_STACK);
+	}
+}
+
+/* take_signal_stack is called when a thread ends. The Go runtime leaves the thread in a destructor, too, and needs the stack until then: it is kept for one more round. */
+static void take_signal_stack(void *m)
+{
+	static __thread int round __attribute__((tls_model("initial-exec")));
+	stack_t now, none = {.ss_flags = SS_DISABLE};
+	if (round++ == 0 && !pthread_setspecific(signal_stack_key, m))
+		return;
+	if (!sigaltstack(NULL, &now) && now.ss_sp == (char *)m + GUARD)
+		sigaltstack(&none, NULL);
+	munmap(m, GUARD + SIGNAL_STACK);
+}
+
+/* look_at_signals is off_goroutine_stacks in the first call of each tick of the coarse clock (some milliseconds): reading the clock takes nanoseconds, asking for all handlers
+ * microseconds. */
+static void look_at_signals(void)
+{
+	static int64_t last;
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	int64_t now = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+	if (__builtin_expect(__atomic_load_n(&last, __ATOMIC_RELAXED) != now, 0)) {
+		__atomic_store_n(&last, now, __ATOMIC_RELAXED);
+		off_goroutine_stacks();
+	}
+}
+
 static void hold_signals(void)
 {
 	struct sigaction a, t = handler(top);
@@ -181,6 +250,7 @@ static void hold_signals(void)
 		later[i] = a;
 		sigaction(taken[i], &t, NULL);
 	}
+	off_goroutine_stacks();
 	pthread_mutex_unlock(&lock);
 }
 
@@ -216,7 +286,7 @@ static void *open_core(char *why, size_t size)
 	return h;
 }
 
-static CUresult load_locked(void)
+static CUresult load_core(void)
 {
 	char why[PATH_MAX + 200];
 	signals_before_load();
@@ -236,6 +306,18 @@ static CUresult load_locked(void)
 	front.symbol_count = gocuda_symbol_count;
 	front.callback = callback;
 	return start(&front);
+}
+
+/* The threads of the core have the mask that it is loaded and started with. */
+static CUresult load_locked(void)
+{
+	sigset_t all, mask;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	give_signal_stack(); /* the core is entered */
+	CUresult r = load_core();
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	return r;
 }
 
 /* load returns what a call other than cuInit has to answer when there is no core. */
@@ -260,10 +342,13 @@ CUresult gocuda_look(uint32_t fn, struct gocuda_frame *f)
 	}
 	if (__builtin_expect(!self.started, 0)) {
 		self.started = 1;
+		give_signal_stack();
 		fn |= GOCUDA_NEW_THREAD;
 	}
 	if (__builtin_expect(fn & GOCUDA_LOADS, 0))
 		hold_signals();
+	else
+		look_at_signals();
 	f->cur = fn & (GOCUDA_STACK | GOCUDA_THREAD) ? 0 : self.cur;
 	CUresult r = core_call(fn, f);
 	if (fn & GOCUDA_STACK)

@@ -1,8 +1,11 @@
 /* Signals stay the program's: a fault of its own ends it as it would without the driver, its own handler is called, SIGPIPE ends it; and faults of kernels are
  * none of its business. */
+#define _GNU_SOURCE
 #include "check.h"
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -151,8 +154,61 @@ static void put_back(void)
 	*nowhere = 1;
 }
 
+/* A plain handler, installed after the device came, that needs as much stack as handlers may: it finds itself on a stack of C's, whatever the device is doing on the thread
+ * that it interrupts. The stack of a goroutine has a few KiB. */
+static volatile sig_atomic_t ticks, elsewhere;
+static void *stack;
+static size_t stack_size;
+static void tick(int sig)
+{
+	volatile char room[200 << 10];
+	stack_t s;
+	char *low = stack, *here = __builtin_frame_address(0);
+	size_t size = stack_size;
+	(void)sig;
+	sigaltstack(NULL, &s);
+	if (s.ss_flags & SS_ONSTACK) {
+		low = s.ss_sp;
+		size = s.ss_size;
+	}
+	if (here < low + sizeof room || here > low + size) {
+		elsewhere++;
+		return;
+	}
+	for (size_t i = 0; i < sizeof room; i += 1024)
+		room[i] = 1;
+	ticks++;
+}
+
+static void plain_handler(void)
+{
+	pthread_attr_t a;
+	if (pthread_getattr_np(pthread_self(), &a) || pthread_attr_getstack(&a, &stack, &stack_size))
+		_exit(8);
+	pthread_attr_destroy(&a);
+	open_context();
+	CUmodule m = open_module();
+	CUfunction ramp = function(m, "ramp");
+	CUdeviceptr d;
+	unsigned int v = 1, n = 1 << 20;
+	MUST(cuMemAlloc_v2(&d, 4 * n));
+	void *args[] = {&d, &v, &n};
+	signal(SIGALRM, tick);
+	OK(cuCtxSynchronize());
+	usleep(20000);
+	struct itimerval every = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
+	setitimer(ITIMER_REAL, &every, NULL);
+	for (int i = 0; !failures && (i < 200 || (ticks < 20 && i < 5000)); i++) {
+		OK(cuLaunchKernel(ramp, n / 256, 1, 1, 256, 1, 1, 0, NULL, args, NULL));
+		OK(cuCtxSynchronize());
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	_exit(failures ? 9 : elsewhere ? 7 : ticks < 20 ? 6 : 5);
+}
+
 int main(void)
 {
+	EQ(by_signal(plain_handler), -5);
 	EQ(by_signal(late_handler), -5);
 	EQ(by_signal(late_chain), SIGSEGV);
 	EQ(by_signal(late_raise), SIGSEGV);
