@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gocuda/cuda"
+	"github.com/gocuda/cuda/cu"
 	"github.com/gocuda/cuda/cudatest"
 )
 
@@ -103,6 +105,62 @@ again:
 					t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 				}
 			}
+		})
+	}
+}
+
+// TestWaitEndsOtherWork: what the end of a wait stops is the work of the context, not kernels alone: fills and host functions that are queued, and a wait for a value, do
+// not go on after it (Context.Wait).
+func TestWaitEndsOtherWork(t *testing.T) {
+	cudatest.SoftwareOnly(t)
+	for name, queue := range map[string]func(c *cuda.Context, x *cuda.Buffer[uint8], each func()) error{
+		"host functions": func(c *cuda.Context, _ *cuda.Buffer[uint8], each func()) error {
+			for range 2000 {
+				if err := c.Default().HostFunc(func() { each(); time.Sleep(5 * time.Millisecond) }); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"fills": func(c *cuda.Context, x *cuda.Buffer[uint8], each func()) error {
+			for range 2000 { // each of many rows of a byte
+				err := c.API().MemsetD2D8Async(cu.CUdeviceptr(x.Ptr()), 2, 1, 1, uint64(x.Len())/2, 0)
+				if err == nil {
+					err = c.Default().HostFunc(each)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"behind a wait for a value": func(c *cuda.Context, x *cuda.Buffer[uint8], each func()) error {
+			if err := c.API().StreamWaitValue32(0, cu.CUdeviceptr(x.Ptr()), 77, 1); err != nil {
+				return err
+			}
+			return c.Default().HostFunc(func() { each(); each() })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cudatest.OpenBroken(t)
+			x, err := cuda.Alloc[uint8](c, 16<<20)
+			check(t, err)
+			var n atomic.Int64
+			check(t, queue(c, x, func() { n.Add(1) }))
+			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+			defer cancel()
+			if err := c.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, cuda.ErrLaunchTimeout) {
+				t.Errorf("%v, want DeadlineExceeded", err)
+			}
+			seen := n.Load()
+			time.Sleep(50 * time.Millisecond)
+			if after := n.Load(); after > seen+1 {
+				t.Errorf("%d operations after the end of the wait", after-seen)
+			}
+			if seen == 2 && name == "behind a wait for a value" {
+				t.Error("what stands behind a wait for a value ran without the value")
+			}
+			_ = x.Close()
 		})
 	}
 }

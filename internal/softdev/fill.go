@@ -17,11 +17,14 @@ type boxFill struct {
 	rows  uint64
 }
 
-func (b *boxFill) execute(_ *stream, skip bool) {
+func (b *boxFill) execute(s *stream, skip bool) {
 	if skip {
 		return
 	}
 	for y := range b.rows {
+		if y%1024 == 0 && s.ctx.ended() { // rows may be many and short
+			return
+		}
 		fill(unsafe.Add(b.dst, y*b.pitch), b.width, b.value, b.n)
 	}
 }

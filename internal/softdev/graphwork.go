@@ -168,7 +168,7 @@ func (w *fillWork) run(r *graphRun) {
 		w.c.fail(driver.CUDA_ERROR_ILLEGAL_ADDRESS, "the memory of a graph's fill is gone")
 		return
 	}
-	w.c.reach("a graph's fill", func() { b.execute(nil, false) })
+	w.c.reach("a graph's fill", func() { b.execute(r.s, false) })
 }
 
 // hostWork is a host function.

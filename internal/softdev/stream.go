@@ -295,7 +295,7 @@ func (s *stream) execute(o *op) {
 	for _, p := range o.more {
 		p.wait()
 	}
-	skip := s.ctx.fault() != success
+	skip := s.ctx.ended()
 	switch o.kind {
 	case opRecord:
 		o.rec.at.Store(s.ctx.d.now())

@@ -29,7 +29,7 @@ func (b *printBuffer) flush() {
 type deviceHeap struct {
 	c    *context
 	mu   sync.Mutex
-	live map[uint64]uint64 // bytes by address
+	live map[uint64]uint64 // bytes of the heap that it takes, by address
 	used uint64
 }
 
@@ -46,12 +46,19 @@ func (h *deviceHeap) Printf(text []byte) {
 	}
 }
 
+// heapAlign is the alignment of what malloc in kernels gives (Programming Guide, "Dynamic Global Memory Allocation"), and so the least that an allocation takes of the heap.
+const heapAlign = 16
+
 // Malloc implements exec.System: 0 when CU_LIMIT_MALLOC_HEAP_SIZE is used up.
 func (h *deviceHeap) Malloc(size uint64) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	limit := h.c.limit(driver.CU_LIMIT_MALLOC_HEAP_SIZE)
-	if size == 0 || size > limit || h.used+size > limit {
+	if size == 0 || size > limit {
+		return 0
+	}
+	takes := (size + heapAlign - 1) &^ (heapAlign - 1)
+	if h.used+takes > limit {
 		return 0
 	}
 	p, err := h.c.dev.heap.AllocFor(size, mem.MinAlign, &allocation{ctx: h.c, use: useHeap})
@@ -61,8 +68,8 @@ func (h *deviceHeap) Malloc(size uint64) uint64 {
 	if h.live == nil {
 		h.live = map[uint64]uint64{}
 	}
-	h.live[p.Base] = size
-	h.used += size
+	h.live[p.Base] = takes
+	h.used += takes
 	return p.Base
 }
 
