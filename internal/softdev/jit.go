@@ -183,14 +183,14 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 		if o.nameList == 0 || o.addrList == 0 {
 			return nil, invalidValue
 		}
-		names := unsafe.Slice((**byte)(foreign(uint64(o.nameList))), o.symbolsLen)
-		addrs := unsafe.Slice((*uintptr)(foreign(uint64(o.addrList))), o.symbolsLen)
+		// Not slices: the count is the caller's, and what lies behind the lists may be no memory.
 		o.symbols = map[string]uint64{}
-		for i, name := range names {
+		for i := range uintptr(o.symbolsLen) {
+			name := *(**byte)(unsafe.Add(foreign(uint64(o.nameList)), i*unsafe.Sizeof(uintptr(0))))
 			if name == nil {
 				return nil, invalidValue
 			}
-			o.symbols[driver.String(name)] = uint64(addrs[i])
+			o.symbols[driver.String(name)] = uint64(*(*uintptr)(unsafe.Add(foreign(uint64(o.addrList)), i*unsafe.Sizeof(uintptr(0)))))
 		}
 	}
 	return o, success

@@ -228,6 +228,7 @@ type blockRunner struct {
 	pc       int32  // where the CTA stopped
 	paused   bool
 	broken   bool // the CTA did not get to an end
+	touched  uint32
 }
 
 // Blocks implements exec.BlockCode.
@@ -561,6 +562,8 @@ func (r *blockRunner) Publish() {
 		return
 	}
 	page := unsafe.Add(r.l.Mem.Ptr, x.shadowPage-r.l.Mem.Base)
+	// A page that is gone shows here: under the race detector atomic operations are made in C, where a fault ends the process.
+	r.touched = *(*uint32)(page)
 	words := (*[shadowSize / 4]uint32)(x.shadow)
 	for i, n := range words {
 		if n != 0 {
