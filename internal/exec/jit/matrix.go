@@ -90,7 +90,8 @@ const (
 	conTF     = conMag16 + 1  // that of tf32
 	conTop16  = conTF + 1     // from here on infinities and NaNs of f16
 	conTopBF  = conTop16 + 1
-	conCount  = conTopBF + 1
+	conPairs  = conTopBF + 1 // the even bytes
+	conCount  = conPairs + 1
 )
 
 func newMatrixWork() *matrixWork {
@@ -101,6 +102,7 @@ func newMatrixWork() *matrixWork {
 	c[con127], c[con254], c[conLeast], c[conInf], c[conOneF], c[conAbs], c[conNaN], c[conMaxF] = 127, 254, 1<<32-250, 0x7f800000, 0x3f800000, 0x7fffffff, 0x7fffffff, 0x7f7fffff
 	c[conInf16], c[conNaN16], c[conSign16], c[conMXCSR] = 0x7c00, 0x7fff, 0x8000, 0x7f80 // all exceptions masked, toward zero
 	c[conMag16], c[conTF], c[conTop16], c[conTopBF] = 0x7fff0000, 0x7fffe000, 0x7bffffff, 0x7f7fffff
+	c[conPairs] = 0x00ff00ff
 	for f, x := range matrixFormats {
 		c[conLimits+f], c[conBiasC+f], c[conUnit+f] = x.top-1, 2*x.bias-127, 1<<32-25-2*x.bias
 		c[conBiasC+4+f] = 2*x.bias - 15
@@ -124,6 +126,7 @@ const (
 	matrixF16 = iota
 	matrixBF16
 	matrixTF32
+	matrixInt // of 8 bits
 )
 
 var matrixFormats = [...]matrixFormat{matrixF16: {31, 15, 10}, matrixBF16: {255, 127, 7}, matrixTF32: {255, 127, 10}}
@@ -133,6 +136,8 @@ type matrixKind struct {
 	format uint8
 	k      uint8
 	half   bool // C and D are f16
+
+	signedA, signedB, saturate bool // of integers
 }
 
 // matrixOf is the routine that an operation needs.
@@ -140,7 +145,7 @@ func matrixOf(op *ir.Op) (m matrixKind, ok bool) {
 	if op.Ctl != ir.Plain || len(op.Match.Types) < 3 {
 		return m, false
 	}
-	shape := op.Match.One("m16n8k4", "m16n8k8", "m16n8k16")
+	shape := op.Match.One("m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32", "m8n8k16")
 	switch op.Opcode() {
 	case optab.OpMma:
 	case optab.OpWgmmaMma:
@@ -157,6 +162,13 @@ func matrixOf(op *ir.Op) (m matrixKind, ok bool) {
 		m.format = matrixBF16
 	case "tf32":
 		m.format = matrixTF32
+	case "s8", "u8":
+		m.format, m.signedA, m.signedB, m.saturate = matrixInt, op.Match.Types[1] == "s8", op.Match.Types[2] == "s8", op.Match.Has("satfinite")
+		m.k = 16
+		if shape == "m16n8k32" {
+			m.k = 32
+		}
+		return m, op.Opcode() == optab.OpMma && shape != "m16n8k8" && shape != ""
 	default:
 		return m, false
 	}
@@ -210,11 +222,20 @@ func (g *gen) writeRoutines() {
 		plain = g.Plain
 	}
 	for _, m := range g.kinds {
-		t := matrixRoutine{Asm: &g.Asm, m: m, f: matrixFormats[m.format], o: asm.Z, wide: true, bytes: 64, groups: 1, cols: 8}
+		t := matrixRoutine{Asm: &g.Asm, m: m, o: asm.Z, wide: true, bytes: 64, groups: 1, cols: 8}
+		if m.format != matrixInt {
+			t.f = matrixFormats[m.format]
+		}
 		if g.Lowers() {
 			t.o, t.wide, t.bytes, t.groups, t.cols = asm.Y, false, 32, 2, 4
 		}
-		plain(func() { t.write(g.matrix[m]) })
+		plain(func() {
+			if m.format == matrixInt {
+				t.integers(g.matrix[m])
+			} else {
+				t.write(g.matrix[m])
+			}
+		})
 	}
 	if len(g.kinds) > 0 {
 		plain(g.writeGather)

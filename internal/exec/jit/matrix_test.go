@@ -23,6 +23,8 @@ var matrixCases = []matrixCase{
 	{"m16n8k16.row.col.f32.f16.f16.f32", 4, 4, 2, 4, true}, {"m16n8k8.row.col.f32.f16.f16.f32", 4, 2, 1, 4, true},
 	{"m16n8k16.row.col.f16.f16.f16.f16", 2, 4, 2, 2, false}, {"m16n8k8.row.col.f16.f16.f16.f16", 2, 2, 1, 2, false},
 	{"m16n8k16.row.col.f32.bf16.bf16.f32", 4, 4, 2, 4, true}, {"m16n8k8.row.col.f32.bf16.bf16.f32", 4, 2, 1, 4, true},
+	{"m16n8k32.row.col.s32.s8.s8.s32", 4, 4, 2, 4, false}, {"m16n8k32.row.col.satfinite.s32.u8.s8.s32", 4, 4, 2, 4, false}, {"m16n8k16.row.col.s32.s8.u8.s32", 4, 2, 1, 4, false},
+	{"m16n8k16.row.col.satfinite.s32.s8.s8.s32", 4, 2, 1, 4, false}, {"m8n8k16.row.col.s32.u8.u8.s32", 2, 1, 1, 2, false}, {"m8n8k16.row.col.satfinite.s32.s8.u8.s32", 2, 1, 1, 2, false},
 	{"m16n8k8.row.col.f32.tf32.tf32.f32", 4, 4, 2, 4, true}, {"m16n8k4.row.col.f32.tf32.tf32.f32", 4, 2, 1, 4, true},
 }
 
@@ -110,6 +112,14 @@ func (m *matrixCase) fill(r *rand.Rand, in []byte) {
 		for i := range m.a + m.b + m.c {
 			var w uint32
 			switch {
+			case strings.Contains(m.form, ".s32"):
+				w = r.Uint32()
+				switch {
+				case style == 2 && i >= m.a+m.b: // near the ends of the range
+					w = w&1<<31 ^ (1<<31 - 1 - w>>1&0xffff)
+				case style == 2:
+					w |= 0x70707070
+				}
 			case i >= m.a+m.b && m.f32:
 				w = one(8, 23)
 				if style != 0 && r.IntN(3) == 0 {

@@ -34,7 +34,14 @@ func mmaTemplate(op *ir.Op) emitter {
 			}
 		}
 	}
-	if len(a)*8 != int(m.k)*4/int(2-m.format/2) || len(b)*2 != len(a) || len(c) != len(d) || len(c) != 4 && !(m.half && len(c) == 2) {
+	rows, per := 16, 4/int(2-m.format/2) // bytes of an element
+	if m.format == matrixInt {
+		per = 1
+		if op.Match.Has("m8n8k16") {
+			rows = 8
+		}
+	}
+	if 128*len(a) != rows*int(m.k)*per || 128*len(b) != 8*int(m.k)*per || len(c) != len(d) || len(c) != rows/4 && !(m.half && len(c) == 2) {
 		return nil
 	}
 	return func(g *gen) {

@@ -51,6 +51,9 @@ func cases() []func(a *Asm) {
 	for _, op := range three {
 		add(func(a *Asm) { a.V(op, Z, 20, 9, 31) }, func(a *Asm) { a.V(op, Z.Mask(3), 9, 31, 20) }, func(a *Asm) { a.VM(op, Z, 30, 17, At(R12, 128)) }, func(a *Asm) { a.VM(op, Z.Broadcast(), 3, 4, At(RBX, 68)) })
 	}
+	for _, kind := range []uint8{ShiftSrl, ShiftSra, ShiftSll} {
+		add(func(a *Asm) { a.VI(ShiftW, Z, kind, 20, 9, 8) }, func(a *Asm) { a.Plain(func() { a.VI(ShiftW, Y, kind, 4, 11, 8) }) })
+	}
 	for _, op := range []Op{UnpackLW, UnpackHW} {
 		add(func(a *Asm) { a.V(op, X, 4, 3, 7) }, func(a *Asm) { a.VM(op, X, 2, 2, At(R15, 1040)) }, func(a *Asm) { a.V(op, Z, 20, 9, 31) })
 	}

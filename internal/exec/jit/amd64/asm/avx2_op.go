@@ -6,7 +6,7 @@ var lowerings = map[Op]lowerFunc{
 	MovU32St: lowerStore, MovU64St: lowerStore, MovU8St: lowerStore, MovD: lowerToScalar, MovQ: lowerToScalar,
 	AddD: three(AddD), AddQ: three(AddQ), SubD: three(SubD), SubQ: three(SubQ), MulLD: three(MulLD), MAddWD: three(MAddWD), MulUDQ: three(MulUDQ), MulDQ: three(MulDQ), MulLQ: lowerMulLQ,
 	AndD: three(AndD), AndQ: three(AndD), AndND: three(AndND), OrD: three(OrD), OrQ: three(OrD), XorD: three(XorD), XorQ: three(XorD), TernD: lowerTern, TernQ: lowerTern,
-	ShiftD: lowerShiftD, ShiftQ: lowerShiftQ, ShiftAQ: lowerShiftAQ,
+	ShiftD: lowerShiftD, ShiftW: lowerShiftW, ShiftQ: lowerShiftQ, ShiftAQ: lowerShiftAQ,
 	SllVD: three(SllVD), SllVQ: three(SllVQ), SrlVD: three(SrlVD), SrlVQ: three(SrlVQ), SraVD: three(SraVD), SraVQ: lowerSraVQ, RolVD: rotate(SllVD, SrlVD), RorVD: rotate(SrlVD, SllVD),
 	MinSD: three(MinSD), MinUD: three(MinUD), MaxSD: three(MaxSD), MaxUD: three(MaxUD), MinSQ: extremumQ(false, false), MinUQ: extremumQ(true, false), MaxSQ: extremumQ(false, true), MaxUQ: extremumQ(true, true),
 	AbsD: two(AbsD), AbsQ: lowerAbsQ, LzcntD: lowerLzcntD, LzcntQ: lowerLzcntQ, ShufB: three(ShufB), ShufD: lowerShufD,
@@ -236,6 +236,17 @@ func (w *lowering) pair(t, y, z, f uint8) {
 }
 
 // Shifts by an immediate name their kind in the register field and their destination in vvvv.
+func lowerShiftW(w *lowering, i *inst) {
+	for h := range i.halves {
+		w.next(i)
+		s := i.breg(w, h)
+		p := i.target(w, i.vvvv, h)
+		w.a.vex(ShiftW, i.length, i.reg, p, inReg(s), i.imm)
+		i.finish(w, i.vvvv, h, p)
+	}
+	i.short(w, i.vvvv)
+}
+
 func lowerShiftD(w *lowering, i *inst) {
 	kind, n := i.reg, i.imm
 	for h := range i.halves {

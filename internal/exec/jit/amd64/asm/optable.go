@@ -42,6 +42,7 @@ var (
 	TernD       = Op{1, 3, 0, 0x25, vector}  // vpternlogd
 	TernQ       = Op{1, 3, 1, 0x25, vector}  // vpternlogq
 	ShiftD      = Op{1, 1, 0, 0x72, vector}  // vpslld, vpsrld, vpsrad, vprold, vprord by an immediate: the register field says which
+	ShiftW      = Op{1, 1, 0, 0x71, vector}  // vpsllw, vpsrlw, vpsraw by an immediate
 	ShiftQ      = Op{1, 1, 1, 0x73, vector}  // vpsllq and vpsrlq by an immediate
 	ShiftAQ     = Op{1, 1, 1, 0x72, vector}  // vpsraq by an immediate
 	SllVD       = Op{1, 2, 0, 0x47, vector}  // vpsllvd
