@@ -23,98 +23,6 @@ import (
 //
 // Where a NaN or an infinity takes part, the results that it reaches are computed once more with numbers that stand for the classes of the operands (special).
 
-// matrixWork is the memory of the routine.
-type matrixWork struct {
-	a                                   [4][32]uint32 // fragments as they are in registers
-	b                                   [2][32]uint32
-	c                                   [4][32]uint32 // registers 0, 2, 1, 3 of C, then of D; two registers when C and D are f16
-	rawA                                [8][16]uint32 // A transposed: a pair of elements, or one of tf32, of 16 rows
-	rawC                                [8][16]uint32
-	partsA                              [4][16][16]uint32 // mantissa, exponent, sign, class: by k, 16 rows
-	partsB                              [4][4][32]uint32  // by block of four k: column and k
-	partsC                              [3][8][16]uint32  // by column, 16 rows
-	signA                               [16]uint32        // the signs of a row as bits
-	signB                               [32]uint32        // those of a column, four times
-	half                                [8][16]uint32     // sums of the first half of k
-	out                                 [8][16]uint32
-	save                                [poolEnd - poolStart][16]uint32
-	maxA                                [2][16]uint32 // exponents of A
-	shared                              uint64        // where the CTA's shared memory is
-	rowStep, chunkStep, stride, swizzle uint32        // of a descriptor: bytes from row to row, from chunk to chunk, from eight rows to the next, and bits that the rows' number changes
-	next                                uint32        // the next eight rows
-	scale                               uint32        // all bits, or none when C is zero
-	negate                              uint32        // sign bits of A that change
-	steps, swizzles                     [4]uint32     // by the mode of a descriptor
-	special                             uint32
-	mxcsr                               uint32
-	con                                 [conCount]uint32
-	lut                                 [16]uint32 // number of ones in four bits, for vpshufb
-}
-
-// Parts of an element.
-const (
-	partMan = iota
-	partExp
-	partSign
-	partClass // see matrixRoutine.class
-)
-
-// Constants of matrixWork.con.
-const (
-	conOne = iota
-	conAllOnes
-	conMan10
-	conMan7
-	conMan23
-	conLowest // below every exponent
-	conHalf   // 0xffff
-	conNibble
-	conByte
-	con65536 // as f32
-	con127
-	con254
-	conLeast // least exponent to scale by
-	conInf
-	conOneF
-	conAbs
-	conNaN
-	conMaxF
-	conInf16
-	conNaN16
-	conMXCSR
-	conLimits                 // what exponents of elements, then of C, must not exceed: by format
-	conBiasC  = conLimits + 8 // what brings C's exponent to that of products
-	conUnit   = conBiasC + 8  // what brings an exponent of products to that of the sum's unit
-	conSign16 = conUnit + 8
-	conMag16  = conSign16 + 1 // magnitude of f16 and bf16 in the upper half of a word
-	conTF     = conMag16 + 1  // that of tf32
-	conTop16  = conTF + 1     // from here on infinities and NaNs of f16
-	conTopBF  = conTop16 + 1
-	conPairs  = conTopBF + 1 // the even bytes
-	conCount  = conPairs + 1
-)
-
-func newMatrixWork() *matrixWork {
-	w := &matrixWork{}
-	c := &w.con
-	c[conOne], c[conAllOnes], c[conMan10], c[conMan7], c[conMan23] = 1, ^uint32(0), 0x3ff, 0x7f, 0x7fffff
-	c[conLowest], c[conHalf], c[conNibble], c[conByte], c[con65536] = 1<<32-300, 0xffff, 0x0f0f0f0f, 0xff, 0x47800000
-	c[con127], c[con254], c[conLeast], c[conInf], c[conOneF], c[conAbs], c[conNaN], c[conMaxF] = 127, 254, 1<<32-250, 0x7f800000, 0x3f800000, 0x7fffffff, 0x7fffffff, 0x7f7fffff
-	c[conInf16], c[conNaN16], c[conSign16], c[conMXCSR] = 0x7c00, 0x7fff, 0x8000, 0x7f80 // all exceptions masked, toward zero
-	c[conMag16], c[conTF], c[conTop16], c[conTopBF] = 0x7fff0000, 0x7fffe000, 0x7bffffff, 0x7f7fffff
-	c[conPairs] = 0x00ff00ff
-	for f, x := range matrixFormats {
-		c[conLimits+f], c[conBiasC+f], c[conUnit+f] = x.top-1, 2*x.bias-127, 1<<32-25-2*x.bias
-		c[conBiasC+4+f] = 2*x.bias - 15
-	}
-	c[conLimits+4], c[conLimits+5] = 254, 30 // C of f32, of f16
-	w.steps, w.swizzles = [4]uint32{16, 128, 64, 32}, [4]uint32{0, 0x70, 0x30, 0x10}
-	for i := range 4 {
-		w.lut[4*i], w.lut[4*i+1], w.lut[4*i+2], w.lut[4*i+3] = 0x02010100, 0x03020201, 0x03020201, 0x04030302
-	}
-	return w
-}
-
 // matrixFormat is an element's: its exponent of infinities, its bias and the bits of its mantissa.
 type matrixFormat struct {
 	top, bias uint32
@@ -242,19 +150,6 @@ func (g *gen) writeRoutines() {
 	}
 }
 
-var matrixOffsets = struct {
-	a, b, c, rawA, rawC, partsA, partsB, partsC, signA, signB, half, out, save, special, mxcsr, con, lut,
-	maxA, shared, rowStep, chunkStep, stride, swizzle, next, scale, negate, steps, swizzles int32
-}{
-	int32(unsafe.Offsetof(matrixWork{}.a)), int32(unsafe.Offsetof(matrixWork{}.b)), int32(unsafe.Offsetof(matrixWork{}.c)), int32(unsafe.Offsetof(matrixWork{}.rawA)),
-	int32(unsafe.Offsetof(matrixWork{}.rawC)), int32(unsafe.Offsetof(matrixWork{}.partsA)), int32(unsafe.Offsetof(matrixWork{}.partsB)), int32(unsafe.Offsetof(matrixWork{}.partsC)),
-	int32(unsafe.Offsetof(matrixWork{}.signA)), int32(unsafe.Offsetof(matrixWork{}.signB)), int32(unsafe.Offsetof(matrixWork{}.half)), int32(unsafe.Offsetof(matrixWork{}.out)),
-	int32(unsafe.Offsetof(matrixWork{}.save)), int32(unsafe.Offsetof(matrixWork{}.special)), int32(unsafe.Offsetof(matrixWork{}.mxcsr)), int32(unsafe.Offsetof(matrixWork{}.con)),
-	int32(unsafe.Offsetof(matrixWork{}.lut)), int32(unsafe.Offsetof(matrixWork{}.maxA)), int32(unsafe.Offsetof(matrixWork{}.shared)), int32(unsafe.Offsetof(matrixWork{}.rowStep)),
-	int32(unsafe.Offsetof(matrixWork{}.chunkStep)), int32(unsafe.Offsetof(matrixWork{}.stride)), int32(unsafe.Offsetof(matrixWork{}.swizzle)), int32(unsafe.Offsetof(matrixWork{}.next)),
-	int32(unsafe.Offsetof(matrixWork{}.scale)), int32(unsafe.Offsetof(matrixWork{}.negate)), int32(unsafe.Offsetof(matrixWork{}.steps)), int32(unsafe.Offsetof(matrixWork{}.swizzles)),
-}
-
 // matrixRoutine writes a routine. RSI points at the matrixWork; RAX, RCX, RDX and R8 are used, and what an operation may use of the vector registers.
 type matrixRoutine struct {
 	*asm.Asm
@@ -302,6 +197,20 @@ func (t *matrixRoutine) enter(l asm.Label) {
 			t.store(matrixOffsets.save+64*(z-poolStart), uint8(z))
 		}
 	}
+}
+
+// leave restores it and returns.
+func (t *matrixRoutine) leave() {
+	if t.wide {
+		for z := int32(poolStart); z < poolEnd; z++ {
+			t.load(uint8(z), matrixOffsets.save+64*(z-poolStart))
+		}
+	}
+	t.Ret()
+}
+
+// truncates has floating-point instructions round toward zero.
+func (t *matrixRoutine) truncates() {
 	t.StMXCSR(work(matrixOffsets.mxcsr))
 	t.LdMXCSR(con(conMXCSR))
 }
@@ -309,6 +218,7 @@ func (t *matrixRoutine) enter(l asm.Label) {
 func (t *matrixRoutine) write(l matrixLabels) {
 	same := t.NewLabel()
 	t.enter(l.begin)
+	t.truncates()
 	t.takeApartA()
 	t.Bind(same)
 	t.takeApart()
@@ -322,13 +232,9 @@ func (t *matrixRoutine) write(l matrixLabels) {
 	t.specials()
 	t.assemble()
 	t.LdMXCSR(work(matrixOffsets.mxcsr))
-	if t.wide {
-		for z := int32(poolStart); z < poolEnd; z++ {
-			t.load(uint8(z), matrixOffsets.save+64*(z-poolStart))
-		}
-	}
-	t.Ret()
+	t.leave()
 	t.enter(l.sameA)
+	t.truncates()
 	t.Jmp(same)
 }
 
@@ -758,124 +664,6 @@ func (t *matrixRoutine) results(g, col int) {
 		t.op(asm.OrD, y, y, w)
 		t.store(t.rows(matrixOffsets.out+64*n, g), y)
 	}
-}
-
-// class makes of numbers whose magnitude is what the mask takes: zero of zero, one of what is finite, infinities and NaNs of those of f32, with their signs. x, and with it
-// y to v, are changed. top is the largest finite magnitude with all bits below set.
-func (t *matrixRoutine) class(x, y, z, u, v uint8, mask, top int, up uint8) {
-	t.every(y, con(mask))
-	t.op(asm.AndD, y, x, y) // magnitude
-	t.op(asm.XorD, x, x, y) // sign, and what the mask leaves
-	t.shift(asm.ShiftSrl, x, x, 31)
-	t.shift(asm.ShiftSll, x, x, 31)
-	t.every(z, con(top))
-	t.op(asm.SubD, z, z, y)
-	t.shift(asm.ShiftSra, z, z, 31) // infinities and NaNs
-	t.op(asm.XorD, u, u, u)
-	t.op(asm.SubD, u, u, y)
-	t.shift(asm.ShiftSra, u, u, 31) // not zero
-	t.every(v, con(conOneF))
-	t.op(asm.AndD, u, u, v)
-	t.op(asm.AndND, u, z, u)
-	// The mantissa of f32 below the exponent.
-	if up != 0 {
-		t.shift(asm.ShiftSrl, y, y, up)
-	}
-	t.every(v, con(conMan23))
-	t.op(asm.AndD, y, y, v)
-	t.every(v, con(conInf))
-	t.op(asm.OrD, y, y, v)
-	t.op(asm.AndD, y, y, z)
-	t.op(asm.OrD, x, x, y)
-	t.op(asm.OrD, x, x, u)
-}
-
-// classOf is class for element j of a word of A or B.
-func (t *matrixRoutine) classOf(j int32) {
-	mask, top, up := conMag16, conTop16, uint8(3)
-	switch {
-	case t.m.format == matrixTF32:
-		mask, top, up = conTF, conTopBF, 0
-	case j == 0:
-		t.shift(asm.ShiftSll, 0, 0, 16)
-	}
-	if t.m.format == matrixBF16 {
-		top, up = conTopBF, 0
-	}
-	t.class(0, 1, 2, 3, 4, mask, top, up)
-}
-
-// specials computes results that an infinity or a NaN reaches.
-func (t *matrixRoutine) specials() {
-	none := t.NewLabel()
-	t.Ld32(asm.RAX, work(matrixOffsets.special))
-	t.Test32(asm.RAX, asm.RAX)
-	t.J(asm.E, none)
-	per := t.per()
-	for g := range t.groups {
-		for n := range 4 * t.blocks() / per {
-			for j := range per {
-				t.load(0, t.rows(matrixOffsets.rawA+64*n, g))
-				t.classOf(j)
-				t.store(t.rows(t.partA(partClass, 4*(n/4*per+j)+n%4), g), 0)
-			}
-		}
-	}
-	for r := range t.blocks() / per {
-		for v := range t.vectors() {
-			for j := range per {
-				t.load(0, matrixOffsets.b+128*r+t.bytes*v)
-				t.classOf(j)
-				t.store(t.partB(partClass, r*per+j)+t.bytes*v, 0)
-			}
-		}
-	}
-	for g := range t.groups {
-		for col := range 8 {
-			out := t.rows(matrixOffsets.out+64*int32(col), g)
-			t.load(0, t.rows(matrixOffsets.rawC+64*int32(col), g))
-			if t.m.half {
-				t.class(0, 1, 2, 3, 4, conMag16, conTop16, 3)
-			} else {
-				t.class(0, 1, 2, 3, 4, conAbs, conMaxF, 0)
-			}
-			t.begin(g)
-			t.each(t.blocks(), func(i int32) {
-				t.VM(asm.MovU32, t.o, 1, 0, t.inA(partClass, i))
-				t.every(2, t.inB(partClass, col, i))
-				t.op(asm.FMA231PS, 0, 1, 2)
-			})
-			t.every(1, con(conAbs))
-			t.op(asm.AndD, 1, 0, 1)
-			t.every(2, con(conMaxF))
-			t.op(asm.SubD, 2, 2, 1)
-			t.shift(asm.ShiftSra, 2, 2, 31) // infinity or NaN
-			t.every(3, con(conInf))
-			t.op(asm.SubD, 3, 3, 1)
-			t.shift(asm.ShiftSra, 3, 3, 31) // NaN
-			inf, nan := conInf, conNaN
-			if t.m.half {
-				inf, nan = conInf16, conNaN16
-				t.shift(asm.ShiftSrl, 0, 0, 31)
-				t.shift(asm.ShiftSll, 0, 0, 15)
-			} else {
-				t.shift(asm.ShiftSrl, 0, 0, 31)
-				t.shift(asm.ShiftSll, 0, 0, 31)
-			}
-			t.every(4, con(inf))
-			t.op(asm.OrD, 0, 0, 4)
-			t.op(asm.AndND, 0, 3, 0)
-			t.every(4, con(nan))
-			t.op(asm.AndD, 4, 4, 3)
-			t.op(asm.OrD, 0, 0, 4)
-			t.op(asm.AndD, 0, 0, 2)
-			t.load(1, out)
-			t.op(asm.AndND, 1, 2, 1)
-			t.op(asm.OrD, 0, 0, 1)
-			t.store(out, 0)
-		}
-	}
-	t.Bind(none)
 }
 
 // assemble makes fragments of the columns.

@@ -47,13 +47,7 @@ func (t *matrixRoutine) integers(l matrixLabels) {
 		}
 	}
 	t.assemble()
-	t.LdMXCSR(work(matrixOffsets.mxcsr))
-	if t.wide {
-		for z := int32(poolStart); z < poolEnd; z++ {
-			t.load(uint8(z), matrixOffsets.save+64*(z-poolStart))
-		}
-	}
-	t.Ret()
+	t.leave()
 	t.Bind(l.sameA) // wgmma has its own way
 	t.Ret()
 }
