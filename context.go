@@ -52,7 +52,8 @@ func (c *Context) API() cu.API { return c.api }
 func (c *Context) Green() (h cu.CUgreenCtx, ok bool) { return c.green, c.what == contextGreen }
 
 // Close gives the context up: a reference to the primary context, or the context itself. It fails with an [*OpenError] while buffers, streams, modules
-// or other things made in it are open.
+// or other things made in it are open. Work that is queued is waited for; on the software device one operation that takes longer than a minute is stopped, and the error is
+// then ErrLaunchTimeout.
 func (c *Context) Close() error {
 	return c.end(func() error {
 		api := c.dev.sys.api

@@ -155,7 +155,7 @@ func ptxParams(f *ptx.Func) ([]param, bool) {
 		elem := uint32(t.Bytes())
 		p := param{size: elem}
 		p.declare(v.Name, v.Type, v.Ptr != nil, len(v.Dims) > 0)
-		n := int64(elem)
+		n := uint64(elem)
 		for _, d := range v.Dims {
 			if d < 1 || n > 1<<20/d {
 				return nil, false

@@ -16,7 +16,8 @@ import (
 )
 
 type inspectCmd struct {
-	File string `arg:"" help:"PTX, cubin, fatbin, host object, archive or program."`
+	File string `arg:"" help:"PTX, cubin, fatbin, Tile IR, host object, archive or program."`
+	Text bool   `help:"Print the operations of Tile IR, as tileirdisasm does."`
 	JSON bool   `name:"json" help:"Print JSON."`
 }
 
@@ -54,7 +55,8 @@ type ptxVariable struct {
 
 type inspection struct {
 	*image.Report
-	Modules []ptxModule `json:"ptx_modules,omitempty"`
+	Modules []ptxModule  `json:"ptx_modules,omitempty"`
+	Tiles   []tileModule `json:"tile_modules,omitempty"`
 }
 
 func (c *inspectCmd) Run(con *console) error {
@@ -63,13 +65,14 @@ func (c *inspectCmd) Run(con *console) error {
 		return hint(err, "a file that exists")
 	}
 	if len(data) == 0 {
-		return hint(fmt.Errorf("%s is empty", c.File), "a PTX, cubin, fatbin, object, archive or program file")
+		return hint(fmt.Errorf("%s is empty", c.File), "a PTX, cubin, fatbin, Tile IR, object, archive or program file")
 	}
 	r, err := image.Inspect(data, c.File)
 	if err != nil {
-		return hint(err, "a PTX, cubin, fatbin, object, archive or program file")
+		return hint(err, "a PTX, cubin, fatbin, Tile IR, object, archive or program file")
 	}
-	in := inspection{Report: r, Modules: modules(data)}
+	in := inspection{Report: r}
+	in.modules(data, c.Text)
 	if c.JSON {
 		e := json.NewEncoder(con.out)
 		e.SetIndent("", "  ")
@@ -81,6 +84,9 @@ func (c *inspectCmd) Run(con *console) error {
 		p.report(r, 0)
 		for i := range in.Modules {
 			p.module(&in.Modules[i])
+		}
+		for i := range in.Tiles {
+			p.tile(&in.Tiles[i])
 		}
 	}
 	if text := in.problem(); text != "" {
@@ -101,28 +107,26 @@ func (in *inspection) problem() string {
 			}
 		}
 	}
-	if in.Kind == image.PTX {
-		for _, m := range in.Modules {
-			if m.Problem != "" {
-				return m.Problem
-			}
-		}
+	switch {
+	case in.Kind == image.PTX && len(in.Modules) > 0:
+		return in.Modules[0].Problem
+	case in.Kind == image.TileIR && len(in.Tiles) > 0:
+		return in.Tiles[0].Problem
 	}
 	return ""
 }
 
-// modules finds and describes every PTX text in an image.
-func modules(data []byte) []ptxModule {
-	var out []ptxModule
+// modules finds and describes every PTX text and every Tile IR module in an image.
+func (in *inspection) modules(data []byte, text bool) {
 	budget := fatbin.NewBudget(len(data))
 	add := func(where string, cs []*fatbin.Container) {
 		for ci, c := range cs {
 			for ei := range c.Entries {
 				e := &c.Entries[ei]
-				if !e.Kind.IsPTX() {
+				if !e.Kind.IsPTX() && e.Kind != fatbin.TileIR {
 					continue
 				}
-				text, err := budget.Payload(e)
+				payload, err := budget.Payload(e)
 				if err != nil {
 					continue // the report says why
 				}
@@ -133,13 +137,19 @@ func modules(data []byte) []ptxModule {
 				if where != "" {
 					w = where + ", " + w
 				}
-				out = append(out, describe(text, w))
+				if e.Kind == fatbin.TileIR {
+					in.Tiles = append(in.Tiles, describeTile(payload, w, text))
+				} else {
+					in.Modules = append(in.Modules, describe(payload, w))
+				}
 			}
 		}
 	}
 	switch image.Detect(data) {
 	case image.PTX:
-		out = append(out, describe(data, ""))
+		in.Modules = append(in.Modules, describe(data, ""))
+	case image.TileIR:
+		in.Tiles = append(in.Tiles, describeTile(data, "", text))
 	case image.Fatbin:
 		cs, _ := fatbin.ParseAll(data)
 		add("", cs)
@@ -149,7 +159,6 @@ func modules(data []byte) []ptxModule {
 			add(strings.TrimSpace(cs[i].Member+" "+cs[i].Section), []*fatbin.Container{cs[i].Container})
 		}
 	}
-	return out
 }
 
 func describe(text []byte, where string) ptxModule {

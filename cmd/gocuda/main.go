@@ -14,7 +14,7 @@ import (
 // cli is the command line.
 type cli struct {
 	Devices devicesCmd `cmd:"" help:"Say what is here: the NVIDIA driver or why it is not used, and the software device's profiles."`
-	Inspect inspectCmd `cmd:"" help:"Take an image apart: PTX, cubin, fatbin, host object, archive or program."`
+	Inspect inspectCmd `cmd:"" help:"Take an image apart: PTX, cubin, fatbin, Tile IR, host object, archive or program."`
 	Run     runCmd     `cmd:"" help:"Run a kernel of an image with arguments from the command line and from .npy files."`
 	Check   checkCmd   `cmd:"" help:"Replay a folder of recorded cases and compare with what hardware answered."`
 	Trace   traceCmd   `cmd:"" help:"Run a kernel and show what every PTX line did, and what it became: operations and machine code."`

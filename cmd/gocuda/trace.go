@@ -14,6 +14,7 @@ import (
 	"github.com/gocuda/cuda/internal/env"
 	cudaexec "github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/jit"
+	"github.com/gocuda/cuda/internal/exec/jit/plan"
 	"github.com/gocuda/cuda/internal/exec/trace"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/softdev"
@@ -96,7 +97,7 @@ func (c *traceCmd) Run(con *console) error {
 				f.WhyNot = strings.TrimPrefix(l.WhyNot[n-1].Error(), "jit: ")
 			}
 			for _, no := range append(l.Falls, l.WhyNot...) {
-				if no.Why != jit.WhyScheduler {
+				if no.Why != plan.WhyScheduler {
 					f.Falls = append(f.Falls, strings.TrimPrefix(no.Error(), "jit: "))
 				}
 			}

@@ -146,6 +146,20 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// TestOneProcessor: on one processor a thread that calls without end does not keep others from their calls, and streams
+// from their work. Where each of some 20,000 waits is as long as the Go runtime leaves a thread alone (10 ms), this takes
+// minutes, else seconds.
+func TestOneProcessor(t *testing.T) {
+	bin := program(t, "standing")
+	for _, engine := range engines {
+		start := time.Now()
+		run(t, "", []string{"GOCUDA_ENGINE=" + engine, "GOCUDA_TEST_SOFTWARE=1", "GOMAXPROCS=1"}, bin)
+		if d := time.Since(start); d > 30*time.Second {
+			t.Errorf("%s: %v", engine, d)
+		}
+	}
+}
+
 // What kernels print comes in order with the program's own buffered output. Blocks have no order among themselves.
 func TestPrintOrder(t *testing.T) {
 	out := run(t, "", nil, program(t, "launch"))

@@ -73,16 +73,16 @@ func gocuda_call(fn C.uint32_t, f *C.struct_gocuda_frame) (result C.uint32_t) {
 		t = core.perThread
 	}
 	g := (*frame)(unsafe.Pointer(f))
-	if fn&ask != 0 {
-		g.stands = standsBefore(uint32(fn&functionMask), g)
-	}
 	r := calls[fn&functionMask](t, g)
 	if fn&stack != 0 {
 		g.cur = 0
 		core.table.CtxGetCurrent(0, &g.cur)
 	}
 	if fn&ask != 0 && r == driver.CUDA_SUCCESS {
-		g.stands = standsAfter(uint32(fn&functionMask), g)
+		g.stands = 0
+		if stands(uint32(fn&functionMask), g) {
+			g.stands = 1
+		}
 	}
 	if core.trace && r != driver.CUDA_SUCCESS {
 		trace(uint32(fn), g.cur, r)

@@ -28,6 +28,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sort"
 	"strings"
 	"unsafe"
@@ -40,6 +41,7 @@ import (
 func start(front *C.struct_gocuda_front) driver.CUresult {
 	lookup := programEnvironment()
 	set := env.Read(lookup)
+	processors()
 	d, err := softdev.New(softdev.Options{
 		Profiles: set.Profiles(), Masked: true, LookupEnv: lookup, Stdout: stdout{}, ProcAddr: addresses(front),
 	})
@@ -62,6 +64,15 @@ func start(front *C.struct_gocuda_front) driver.CUresult {
 	core.device, core.table, core.perThread = d, t, &per
 	core.trace = set.Trace == "errors"
 	return driver.CUDA_SUCCESS
+}
+
+// processors leaves two threads at least in Go. A thread that calls again and again keeps its place for up to 10 ms at a
+// time in C too, since the Go runtime looks after it only now and then: alone, it would keep the streams and all other
+// threads waiting.
+func processors() {
+	if runtime.GOMAXPROCS(0) < 2 {
+		runtime.GOMAXPROCS(2)
+	}
 }
 
 // programEnvironment finds variables of the program as they are now, of those that the device may read: Go has the

@@ -60,6 +60,7 @@ func (c *Case) input(b []byte)              { c.buf(b, in) }
 func (c *Case) output(n int)                { c.buf(make([]byte, n), out) }
 func (c *Case) inout(b []byte)              { c.buf(b, in|out); c.again = false }
 func (c *Case) i32(v int)                   { c.args = append(c.args, argument{-1, 4, uint64(uint32(v))}) }
+func (c *Case) u32(v uint32)                { c.args = append(c.args, argument{-1, 4, uint64(v)}) }
 func (c *Case) f32(v float32)               { c.args = append(c.args, argument{-1, 4, uint64(math.Float32bits(v))}) }
 func (c *Case) u64(v uint64)                { c.args = append(c.args, argument{-1, 8, v}) }
 func (c *Case) work(w float64, unit string) { c.Work, c.Unit = w, unit }

@@ -11,7 +11,9 @@ var cases = [...]struct {
 }{
 	{"vecadd", vecadd}, {"saxpy", saxpy}, {"mandelbrot", mandelbrot}, {"nbody", nbody}, {"sgemm_naive", sgemm}, {"sgemm_tiled", sgemm}, {"reduce_shared", reduce}, {"reduce_shfl", reduce},
 	{"hist_shared", histShared}, {"hist_global", histGlobal}, {"transpose", transpose}, {"stencil5", stencil}, {"blackscholes", blackScholes}, {"hash64", hash64}, {"sha256", sha256},
-	{"empty_1", empty1}, {"empty_1_batch", emptyBatch}, {"empty_10k", empty10k}, {"big5k", big5k}, {"big50k", big50k},
+	{"matmul_f16", matmulF16}, {"matmul_bf16", matmulBF16}, {"matmul_s8", matmulS8}, {"matmul_wmma", matmulF16},
+	{"attention", attention}, {"softmax", softmax}, {"layernorm", layerNorm}, {"stencil7_f64", stencil7}, {"half_pairs", halfPairs}, {"scan", prefixSum}, {"radix", radix},
+	{"store_1", store1}, {"store_1_batch", storeBatch}, {"store_10k", store10k}, {"big5k", big5k}, {"big50k", big50k},
 }
 
 func vecadd(c *Case, s Size) {
@@ -342,14 +344,27 @@ func hash64(c *Case, s Size) {
 	}
 }
 
-func empty1(c *Case, s Size)     { empty(c, 1, 32, 1) }
-func emptyBatch(c *Case, s Size) { empty(c, 1, 32, s.pick(1000, 10, 10)) }
-func empty10k(c *Case, s Size)   { empty(c, s.pick(10000, 100, 100), 256, 1) }
+func store1(c *Case, s Size)     { store(c, 1, 32, 1) }
+func storeBatch(c *Case, s Size) { store(c, 1, 32, s.pick(1000, 10, 10)) }
+func store10k(c *Case, s Size)   { store(c, s.pick(10000, 100, 100), 256, 1) }
 
-func empty(c *Case, grid, block, launches int) {
-	c.file, c.entry, c.launches, c.n = "empty", "empty", launches, grid
-	c.work(1, "launches")
-	c.input(make([]byte, 128))
+// latencyUnit is the unit of the cases that show what a launch costs. They are no part of the geometric means.
+const latencyUnit = "launches"
+
+// store is a launch whose blocks store one word each.
+func store(c *Case, grid, block, launches int) {
+	const v = 0x9E3779B1
+	c.file, c.entry, c.launches, c.n = "store", "store", launches, grid
+	c.work(1, latencyUnit)
+	c.output(4 * grid)
+	c.u32(v)
 	c.shape(grid, 1, block, 1)
-	c.verify = func(*Case, [][]byte) error { return nil }
+	c.verify = func(c *Case, got [][]byte) error {
+		for i, w := range as[uint32](got[0]) {
+			if want := uint32(v + i); w != want {
+				return wrong("at %d: %d not %d", i, w, want)
+			}
+		}
+		return nil
+	}
 }

@@ -1,4 +1,4 @@
-// Package bench measures the software device against what else runs such work on a CPU: twenty small GPU workloads, each as PTX for the software device, as OpenCL C for PoCL, and as C with
+// Package bench measures the software device against what else runs such work on a CPU: small GPU workloads, each as PTX for the software device, as OpenCL C for PoCL, and as C with
 // OpenMP for the native limit. The three have the same work, data and checks.
 //
 //	vecadd, saxpy                       memory bound
@@ -11,9 +11,17 @@
 //	stencil5                            2-D neighbours, a border test
 //	blackscholes                        exp, log, square root, division
 //	hash64, sha256                      64-bit and 32-bit integers
-//	empty_1, empty_1_batch, empty_10k   launch latency
+//	matmul_f16, matmul_bf16, matmul_s8  mma.sync and ldmatrix
+//	matmul_wmma                         wmma
+//	attention                           mma.sync, one pass over keys and values
+//	softmax, layernorm                  rows: shuffles and shared memory
+//	stencil7_f64                        a cube of doubles
+//	half_pairs                          f16x2 arithmetic
+//	scan                                a prefix sum whose blocks look back
+//	radix                               the scatter of one pass of a radix sort: match.any, stable
+//	store_1, store_1_batch, store_10k   launch latency: blocks that store a word each
 //	big5k, big50k                       code size: 5087 and 50370 PTX lines
 //
-// The PTX in kernels/ptx was made by clang 19 (sm_80, -O3) from kernels/cuda and, for the two big ones, from what host/gen_big.c writes. The C programs in host are built with
+// The PTX in kernels/ptx was made by clang 19 (sm_80, PTX 7.0, -O3, no toolkit: kernels/cuda/shim.h) from kernels/cuda and, for the two big ones, from what host/gen_big.c writes. The C programs in host are built with
 // gcc when they are wanted (Hosts). Results are checked against references in float64 or exact integers, written a second time for each side.
 package bench

@@ -192,10 +192,15 @@ func (b *build) path(p string) string { return filepath.Join(b.dir, filepath.Fro
 // gccRun compiles unless the result is newer than its sources.
 func (b *build) gccRun(result, flags string, sources ...string) error {
 	result = b.path(result)
+	paths := make([]string, len(sources))
+	for i, s := range sources {
+		paths[i] = b.path(s)
+	}
 	if st, err := os.Stat(result); err == nil {
 		fresh := true
-		for _, s := range sources {
-			if x, err := os.Stat(b.path(s)); err != nil || x.ModTime().After(st.ModTime()) {
+		headers, _ := filepath.Glob(b.path("host/*.h"))
+		for _, s := range append(headers, paths...) {
+			if x, err := os.Stat(s); err != nil || x.ModTime().After(st.ModTime()) {
 				fresh = false
 			}
 		}
@@ -214,10 +219,7 @@ func (b *build) gccRun(result, flags string, sources ...string) error {
 			args = append(args, f)
 		}
 	}
-	args = append(args, "-o", result)
-	for _, s := range sources {
-		args = append(args, b.path(s))
-	}
+	args = append(append(args, "-o", result), paths...)
 	cmd := exec.Command(b.gcc, append(args, libs...)...)
 	text, err := cmd.CombinedOutput()
 	if err != nil {
@@ -247,10 +249,14 @@ func (b *build) objects() ([]string, error) {
 	if err := b.gccRun(cases, flags, "host/cases.c"); err != nil {
 		return nil, err
 	}
-	if err := b.gccRun("build/common.o", "-O2 -c", "host/common.c"); err != nil {
-		return nil, err
+	list := []string{cases}
+	for _, name := range [...]string{"common", "cases_matmul", "cases_more"} {
+		o := "build/" + name + ".o"
+		if err := b.gccRun(o, "-O2 -c", "host/"+name+".c"); err != nil {
+			return nil, err
+		}
+		list = append(list, o)
 	}
-	list := []string{cases, "build/common.o"}
 	for _, name := range b.big {
 		statements := map[string]string{"big5k": "1430", "big50k": "14000"}[name]
 		source := "build/gen/" + name + ".c"
@@ -278,30 +284,43 @@ func (b *build) objects() ([]string, error) {
 	return list, nil
 }
 
-func (b *build) native(name, more string) (string, error) {
-	objects, err := b.objects()
+// nativeObjects are the native forms, and what all programs share.
+func (b *build) nativeObjects(name, more string) ([]string, error) {
+	list, err := b.objects()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if err := b.gccRun("build/"+name+".o", nativeFlags+" "+more+" -c", "host/native.c"); err != nil {
-		return "", err
+	for _, part := range [...]string{"", "_matmul", "_more"} {
+		o := "build/" + name + part + ".o"
+		if err := b.gccRun(o, nativeFlags+" "+more+" -c", "host/native"+part+".c"); err != nil {
+			return nil, err
+		}
+		list = append(list, o)
 	}
+	return list, nil
+}
+
+// host links a program.
+func (b *build) host(name, source, libs string, objects []string) (string, error) {
 	program := "build/" + name + b.suffix
-	err = b.gccRun(program, "-O2 -fopenmp -lmvec -lm", append([]string{"host/native_main.c", "build/" + name + ".o"}, objects...)...)
+	err := b.gccRun(program, "-O2 -fopenmp "+libs, append([]string{source}, objects...)...)
 	return b.path(program), err
 }
 
-func (b *build) opencl() (string, error) {
-	objects, err := b.objects()
+func (b *build) native(name, more string) (string, error) {
+	objects, err := b.nativeObjects(name, more)
 	if err != nil {
 		return "", err
 	}
-	if err := b.gccRun("build/native.o", nativeFlags+" -c", "host/native.c"); err != nil {
+	return b.host(name, "host/native_main.c", "-lmvec -lm", objects)
+}
+
+func (b *build) opencl() (string, error) {
+	objects, err := b.nativeObjects(Native, "")
+	if err != nil {
 		return "", err
 	}
-	program := "build/ocl" + b.suffix
-	err = b.gccRun(program, "-O2 -fopenmp -lOpenCL -lm", append([]string{"host/ocl_main.c", "build/native.o"}, objects...)...)
-	return b.path(program), err
+	return b.host("ocl", "host/ocl_main.c", "-lOpenCL -lm", objects)
 }
 
 func (b *build) libcuda() (string, error) {
@@ -314,14 +333,9 @@ func (b *build) libcuda() (string, error) {
 			return "", err
 		}
 	}
-	objects, err := b.objects()
+	objects, err := b.nativeObjects(Native, "")
 	if err != nil {
 		return "", err
 	}
-	if err := b.gccRun("build/native.o", nativeFlags+" -c", "host/native.c"); err != nil {
-		return "", err
-	}
-	program := "build/cuda" + b.suffix
-	err = b.gccRun(program, "-O2 -fopenmp -ldl -lm", append([]string{"host/cuda_main.c", "build/native.o"}, objects...)...)
-	return b.path(program), err
+	return b.host("cuda", "host/cuda_main.c", "-ldl -lm", objects)
 }

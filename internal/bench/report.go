@@ -44,7 +44,7 @@ type Cell struct {
 
 // Means sum an implementation up.
 type Means struct {
-	Native     float64 `json:"to_native,omitempty"` // geometric means of the ratios
+	Native     float64 `json:"to_native,omitempty"` // geometric means of the ratios, without the launch latencies
 	Best       float64 `json:"to_better_native,omitempty"`
 	PoCL       float64 `json:"to_pocl,omitempty"`
 	Benches    int     `json:"benches"`
@@ -125,14 +125,16 @@ func NewReport(benches, impls []string, samples []Sample, missing map[string]str
 				continue
 			}
 			m.Benches++
-			native, best = above(native, c.Native), above(best, c.Best)
 			if c.PoCL > 0 {
 				m.WithPoCL++
 				if c.PoCL < 1 {
 					m.FasterPoCL++
 				}
 			}
-			pocl = above(pocl, c.PoCL)
+			if row.Unit == latencyUnit {
+				continue
+			}
+			native, best, pocl = above(native, c.Native), above(best, c.Best), above(pocl, c.PoCL)
 		}
 		m.Native, m.Best, m.PoCL = geomean(native), geomean(best), geomean(pocl)
 		r.Means[i] = m
@@ -244,7 +246,7 @@ func (r *Report) Table(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "\n%s, %d CPUs, size %s, %d rounds; ratios are times, so below 1 is faster: medians over the rounds of the ratio inside a round\n", r.Machine, r.CPUs, r.Size, r.Rounds)
+	fmt.Fprintf(w, "\n%s, %d CPUs, size %s, %d rounds; ratios are times, so below 1 is faster: medians over the rounds of the ratio inside a round; geometric means leave launch latency out\n", r.Machine, r.CPUs, r.Size, r.Rounds)
 	for _, i := range r.Impls {
 		if m := r.Means[i]; !isHost(i) && m.Native > 0 {
 			fmt.Fprintf(w, "%s: geometric mean %s of native, %s of the better native form, %s of PoCL; faster than PoCL on %d of %d\n", i, ratio(m.Native), ratio(m.Best), ratio(m.PoCL), m.FasterPoCL, m.WithPoCL)

@@ -29,8 +29,13 @@ func short(path string) (string, bool) {
 	return strings.CutPrefix(path, module+"/")
 }
 
-// under says whether a package is root or lies below it.
-func under(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
+// under says whether a package is root or lies below it; a root written =path is that package alone.
+func under(path, root string) bool {
+	if one, ok := strings.CutPrefix(root, "="); ok {
+		return path == one
+	}
+	return path == root || strings.HasPrefix(path, root+"/")
+}
 
 func anyUnder(path string, roots []string) bool {
 	return slices.ContainsFunc(roots, func(r string) bool { return under(path, r) })
@@ -53,10 +58,15 @@ var layers = []layer{
 	{"internal/mem", nil},
 	{"internal/tensormap", nil},
 	{"internal/image", nil},
+	{"internal/tileir", nil},
 	{"internal/ptx", nil},
 	{"internal/ir", []string{"internal/ptx"}},
 	{"internal/link", []string{"internal/image", "internal/ptx", "internal/ir"}},
 	{"internal/exec", []string{"internal/ir", "internal/ptx", "internal/mem", "internal/num", "internal/tensormap"}},
+	{"internal/exec/jit/plan", []string{"internal/ir", "internal/ptx"}},
+	{"internal/exec/jit/abi", []string{"internal/exec/jit/plan", "internal/ir"}},
+	{"internal/exec/jit/amd64", []string{"internal/exec/jit/abi", "internal/exec/jit/plan", "=internal/exec", "internal/ir", "internal/ptx", "internal/num"}},
+	{"internal/exec/jit/amd64/asm", nil},
 	{"internal/driver", nil},
 	{"internal/nvidia", []string{"internal/driver"}},
 	{"internal/softdev", []string{"internal/driver", "internal/image", "internal/ptx", "internal/ir", "internal/link", "internal/exec", "internal/mem", "internal/num", "internal/tensormap", "profiles"}},

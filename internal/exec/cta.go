@@ -81,7 +81,7 @@ func (c *CTA) fit(l *Launch, serial uint64) {
 	k := l.Code.Kernel()
 	c.Launch, c.serial = l, serial
 	c.Threads = l.Block[0] * l.Block[1] * l.Block[2]
-	c.SharedSize = ir.ReservedShared + (k.SharedSize+l.Shared+127)&^127 // the granule that the hardware hands out, to the byte (recorded)
+	c.SharedSize = l.sharedSize(k)
 	words := int(c.SharedSize+1024+7) / 8
 	if len(c.shared) < words {
 		c.shared = make([]uint64, words+128)
@@ -99,7 +99,7 @@ func (c *CTA) fit(l *Launch, serial uint64) {
 	}
 	for _, w := range c.Warps {
 		w.Base[1] = c.Group.consts[c.Rank]
-		w.LocalSize = uint32(l.localSize())
+		w.LocalSize = uint32(l.LocalSize())
 		w.quantum = quantum
 		w.ExtState = ExtStale
 	}

@@ -20,7 +20,7 @@ const (
 	FaultPC                           // call through a bad function address: CUDA_ERROR_INVALID_PC
 	FaultTrap                         // trap: CUDA_ERROR_LAUNCH_FAILED
 	FaultAssert                       // __assertfail: CUDA_ERROR_ASSERT
-	FaultStack                        // local memory exhausted: CUDA_ERROR_HARDWARE_STACK_ERROR
+	FaultStack                        // local memory exhausted: CUDA_ERROR_ILLEGAL_ADDRESS
 	FaultDeadlock                     // nothing can run any more: CUDA_ERROR_LAUNCH_TIMEOUT
 	FaultStopped                      // stopped from outside: CUDA_ERROR_LAUNCH_TIMEOUT
 	FaultMemory                       // no memory for local variables and calls: CUDA_ERROR_OUT_OF_MEMORY
@@ -157,7 +157,8 @@ func (w *Warp) operation() *ir.Op {
 func (w *Warp) fault(kind FaultKind, lane int, text string) *Fault {
 	f := &Fault{Kind: kind, Kernel: w.CTA.Launch.Code.Kernel().Name, Block: w.CTA.Index, Text: text}
 	if op := w.operation(); op != nil {
-		f.Func, f.Line, f.Loc, f.File = w.Act.Func.Name, op.Line, op.Loc, w.Act.Func.Files[int(op.Loc.File)]
+		of := op.Text(w.Act.Func)
+		f.Func, f.Line, f.Loc, f.File = of.Name, op.Line, op.Loc, of.Files[int(op.Loc.File)]
 	}
 	if lane >= 0 {
 		f.Thread, f.HasThread = w.CTA.threadIndex(w.Index*32+lane), true

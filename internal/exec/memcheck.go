@@ -16,7 +16,7 @@ func (c *CTA) SharedEnd() uint32 {
 
 // localEnd is where the variables of the functions under way and what they took by alloca end in a thread's local memory.
 func (w *Warp) localEnd(lane int) uint64 {
-	end := w.CTA.Launch.Code.Kernel().Local
+	end := w.CTA.Launch.Code.Kernel().Funcs[0].Local.Size
 	if w.Act != nil {
 		end = max(end, uint64(w.Act.Top))
 		if w.Act.Dyn != nil {

@@ -78,10 +78,6 @@ func Run(l *Launch) error {
 		g.groups[i] = l.Grid[i] / g.dims[i]
 		g.total *= uint64(g.groups[i])
 	}
-	if l.inert() {
-		l.Pool.keep(g)
-		return nil
-	}
 	workers := l.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -150,17 +146,6 @@ func (g *grid) join(workers int, returned *bool) {
 		}
 	}
 	g.wg.Wait()
-}
-
-// inert says that the launch has nothing to do.
-func (l *Launch) inert() bool {
-	return Inert(l.Code) && l.Counters == nil && (l.Stop == nil || !l.Stop.Load())
-}
-
-// Inert says whether a kernel does nothing: its first operation ends every thread.
-func Inert(c Code) bool {
-	op := &c.Kernel().Funcs[0].Ops[0]
-	return (op.Ctl == ir.Exit || op.Ctl == ir.Ret) && op.Guard < 0
 }
 
 func (g *grid) now() time.Duration { return time.Since(g.epoch) }

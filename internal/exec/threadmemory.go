@@ -99,17 +99,18 @@ func (l *Launch) warps() uint64 {
 func (l *Launch) needOfCTA() uint64 {
 	k := l.Code.Kernel()
 	warp := k.Funcs[0].FrameSize
-	if k.Local > 0 {
-		warp += warpSize * l.localSize()
+	if k.Funcs[0].Local.Size > 0 {
+		warp += warpSize * l.LocalSize()
 	}
 	return l.warps() * warp
 }
 
 const warpSize = 32
 
-// localSize is the local memory of a thread: the variables of the kernel, and the stack of the functions that it calls.
-func (l *Launch) localSize() uint64 {
-	return (min(l.Code.Kernel().Local+uint64(l.Stack), localWindow) + 15) &^ 15
+// LocalSize is the local memory of a thread: the variables of the kernel, and the stack of the functions that it calls.
+func (l *Launch) LocalSize() uint64 {
+	k := l.Code.Kernel()
+	return (min(max(k.Local+uint64(l.Stack), k.Funcs[0].Local.Size), localWindow) + 15) &^ 15
 }
 
 // fits is how many of the launch's groups have room together; 0 for any number.

@@ -37,9 +37,6 @@ var doorStanding = map[string]string{
 // doorLooks matches the functions that queue nothing, capture nothing and take nothing away, so that they end no answer that stands.
 var doorLooks = regexp.MustCompile(`^cu[A-Z][A-Za-z]*(Get|Query)[A-Z]|^cuOccupancy`)
 
-// doorLaunch is the launch whose answer may stand; front.c knows its arguments.
-const doorLaunch = "cuLaunchKernel"
-
 // doorWords is the number of argument words of a call; front.h has the same.
 const doorWords = 16
 
@@ -122,7 +119,7 @@ func writeDoorHeader(d *dialect, out output) error {
 	b.Reset()
 	b.WriteString(cHeader + "/* Numbers in the table of the functions that front.c or the core names. */\nenum {\n")
 	for i, f := range m.Funcs {
-		if doorByHand[f.Name] || doorStanding[f.Name] != "" || f.Name == doorLaunch {
+		if doorByHand[f.Name] || doorStanding[f.Name] != "" {
 			fmt.Fprintf(&b, "\tFN_%s = %d,\n", f.Name, i)
 		}
 	}
@@ -256,8 +253,6 @@ func writeDoorFront(d *dialect, out output) error {
 		switch slot := doorStanding[plain]; {
 		case slot != "":
 			fmt.Fprintf(&b, "\treturn gocuda_wait(%d%s, &gocuda, %s, %d);\n}\n", i, doorFlags(f, plain), slot, len(words))
-		case plain == doorLaunch:
-			fmt.Fprintf(&b, "\treturn gocuda_launch(%d%s, &gocuda);\n}\n", i, doorFlags(f, plain))
 		case doorLooks.MatchString(plain):
 			fmt.Fprintf(&b, "\treturn gocuda_look(%d%s, &gocuda);\n}\n", i, doorFlags(f, plain))
 		default:

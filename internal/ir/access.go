@@ -13,15 +13,15 @@ type Access struct {
 // operations that access no memory, or do otherwise.
 func (o *Op) Access() (a Access, ok bool) {
 	at, value := 0, 1 // the operands with the address, and with what is moved
-	switch o.Opcode() {
-	case optab.OpLd, optab.OpLdu:
+	switch o.Effect() {
+	case optab.MemLoad:
 		at, value = 1, 0
-	case optab.OpSt, optab.OpRed, optab.OpAtom, optab.OpAtomVec:
+	case optab.MemStore, optab.MemAtomic:
 		if len(o.Args) > 0 && o.Args[0].Kind != Addr {
 			at, value = 1, 2
 		}
 		a.Write = true
-	case optab.OpCpAsync:
+	case optab.MemCopy:
 		if from, n := o.Arg("b"), o.Arg("n"); from != nil && n != nil && n.Kind == Imm {
 			return Access{Addr: from, Size: uint32(n.Bits)}, true
 		}
@@ -29,14 +29,11 @@ func (o *Op) Access() (a Access, ok bool) {
 	default:
 		return a, false
 	}
-	if len(o.Match.Types) == 0 || max(at, value) >= len(o.Args) || o.Args[at].Kind != Addr {
+	t := o.Mods().LastType()
+	if t == optab.NoTypeID || max(at, value) >= len(o.Args) || o.Args[at].Kind != Addr {
 		return a, false
 	}
-	t, known := optab.TypeOf(o.Match.Types[len(o.Match.Types)-1])
-	if !known {
-		return a, false
-	}
-	a.Addr, a.Size = &o.Args[at], uint32(t.Bits/8)
+	a.Addr, a.Size = &o.Args[at], t.Bytes()
 	if v := &o.Args[value]; v.Kind == Vec {
 		a.Size *= uint32(len(v.Elems))
 	}

@@ -13,6 +13,7 @@ import (
 //   - mul and add or sub without rounding modifiers become one fma when .ftz agrees, mul has no .sat and its product is used nowhere
 //     else; for f32, f64, f16, bf16 and their pairs. A rounding modifier on either, .rn too, keeps them apart.
 //   - neg.f64 of a neg.f64, and a multiplication by one, become moves, so that a signalling NaN passes.
+//   - min and max of one register twice, of f16, f32 or f64 and without modifiers, become moves: a NaN stays the NaN that it is.
 //   - f64 operations with two NaNs return that of the operand defined last, which the compiler puts first.
 //
 // What happens across basic blocks is not known; nothing is done there.
@@ -102,19 +103,24 @@ func isFloat(op *Op, codes ...optab.Opcode) bool {
 	return op.Ctl == Plain && slices.Contains(codes, op.Opcode())
 }
 
-// arithmetic says what there is to do: operations that may be fused or negations that may cancel, products that may be by one, pairs of NaNs.
+// arithmetic makes moves of min and max, and says what else there is to do: operations that may be fused or negations that may cancel, products that may
+// be by one, pairs of NaNs.
 func (c *contractor) arithmetic() (fuse, ones, nans bool) {
 	var mul, add bool
 	for i := range c.f.Ops {
 		op := &c.f.Ops[i]
+		if isFloat(op, optab.OpFmin, optab.OpFmax) {
+			extremeOfOne(op)
+			continue
+		}
 		if !isFloat(op, optab.OpFmul, optab.OpFneg, optab.OpFadd, optab.OpFsub, optab.OpFfma) {
 			continue
 		}
-		double := op.Match.Type(0) == "f64"
+		double := op.Type(0) == optab.F64
 		switch op.Opcode() {
 		case optab.OpFmul:
 			ones = true
-			mul = mul || plainFloat(op, optab.OpFmul) && !op.Match.Has("sat")
+			mul = mul || plainFloat(op, optab.OpFmul) && !op.Mods().Sat
 		case optab.OpFadd, optab.OpFsub:
 			add = add || plainFloat(op, optab.OpFadd, optab.OpFsub)
 		case optab.OpFneg:
@@ -230,16 +236,7 @@ func (op *Op) written(i int) bool {
 }
 
 // accumulates says whether the operation reads what it writes.
-func (op *Op) accumulates() bool {
-	if op.Match == nil {
-		return false
-	}
-	switch op.Match.Form.Name {
-	case "wgmma", "tcgen05":
-		return true
-	}
-	return false
-}
+func (op *Op) accumulates() bool { return op.Form().Acc }
 
 // reads calls f for every row that the operation may read.
 func (op *Op) reads(f func(row uint32)) {
@@ -291,17 +288,17 @@ func (op *Op) writesRow(row uint32) (some, whole bool) {
 
 // plainFloat says whether the operation is one of them, without rounding modifier.
 func plainFloat(op *Op, codes ...optab.Opcode) bool {
-	return isFloat(op, codes...) && op.Match.One("rn", "rz", "rm", "rp") == "" && op.Args[0].Kind == Row
+	return isFloat(op, codes...) && op.Mods().Round == optab.NoRound && op.Args[0].Kind == Row
 }
 
 func (c *contractor) block(from, to int) {
 	for i := from; i < to; i++ {
 		op := &c.f.Ops[i]
 		switch {
-		case plainFloat(op, optab.OpFmul) && !op.Match.Has("sat") && c.fuse(i, to):
+		case plainFloat(op, optab.OpFmul) && !op.Mods().Sat && c.fuse(i, to):
 		case isFloat(op, optab.OpFmul):
 			multiplyByOne(op)
-		case isFloat(op, optab.OpFneg) && op.Match.Type(0) == "f64":
+		case isFloat(op, optab.OpFneg) && op.Type(0) == optab.F64:
 			c.doubleNegation(i, from)
 		}
 	}
@@ -321,7 +318,7 @@ func (c *contractor) fuse(i, to int) bool {
 		return false
 	}
 	add := &c.f.Ops[j]
-	if !plainFloat(add, optab.OpFadd, optab.OpFsub) || add.Match.Type(0) != mul.Match.Type(0) || len(add.Match.Types) != 1 || add.Match.Has("ftz") != mul.Match.Has("ftz") {
+	if am, mm := add.Mods(), mul.Mods(); !plainFloat(add, optab.OpFadd, optab.OpFsub) || am.Types != mm.Types || am.Ftz != mm.Ftz {
 		return false
 	}
 	if mul.Guard >= 0 && (mul.Guard != add.Guard || mul.Neg != add.Neg) {
@@ -375,10 +372,11 @@ func (c *contractor) fma(add *optab.Match) *fused {
 		return m
 	}
 	words := []string{"rn"}
-	for _, w := range []string{"ftz", "sat"} {
-		if add.Has(w) {
-			words = append(words, w)
-		}
+	if add.Mods.Ftz {
+		words = append(words, "ftz")
+	}
+	if add.Mods.Sat {
+		words = append(words, "sat")
 	}
 	var f *fused
 	if m := form("fma", append(words, add.Type(0))...); m != nil {
@@ -432,14 +430,14 @@ func form(name string, words ...string) *optab.Match {
 
 // multiplyByOne turns a multiplication by one into a move.
 func multiplyByOne(op *Op) {
-	if op.Match.Has("ftz") || op.Match.Has("sat") || len(op.Match.Types) != 1 {
+	if m := op.Mods(); m.Ftz || m.Sat || m.NumTypes != 1 {
 		return
 	}
 	var one uint64
-	switch op.Match.Type(0) {
-	case "f32":
+	switch op.Type(0) {
+	case optab.F32:
 		one = 0x3f800000
-	case "f64":
+	case optab.F64:
 		one = 0x3ff0000000000000
 	default:
 		return
@@ -452,9 +450,25 @@ func multiplyByOne(op *Op) {
 	}
 }
 
+// extremeOfOne turns min and max of a register and itself into a move.
+func extremeOfOne(op *Op) {
+	a, b, m := &op.Args[1], &op.Args[2], op.Mods()
+	if a.Kind != Row || b.Kind != Row || a.Ref != b.Ref || m.Ftz || m.PropNaN || m.Xorsign {
+		return
+	}
+	switch op.Type(0) {
+	case optab.F16, optab.F32, optab.F64:
+		op.move(*a)
+	}
+}
+
 // move makes the operation a mov of a.
 func (op *Op) move(a Arg) {
-	m := form("mov", op.Match.Type(0))
+	typ := op.Type(0)
+	if typ == optab.F16 {
+		typ = optab.B16 // mov has no .f16
+	}
+	m := form("mov", typ.String())
 	if m == nil {
 		return
 	}
@@ -487,7 +501,7 @@ func (c *contractor) nanOrder() {
 	last := make([]int, len(c.f.rows))
 	for i := range c.f.Ops {
 		op := &c.f.Ops[i]
-		if isFloat(op, optab.OpFadd, optab.OpFsub, optab.OpFmul, optab.OpFfma) && op.Match.Type(0) == "f64" && op.Args[1].Kind == Row && op.Args[2].Kind == Row {
+		if isFloat(op, optab.OpFadd, optab.OpFsub, optab.OpFmul, optab.OpFfma) && op.Type(0) == optab.F64 && op.Args[1].Kind == Row && op.Args[2].Kind == Row {
 			op.First = last[op.Args[1].Ref.Off] > last[op.Args[2].Ref.Off]
 		}
 		if !c.dead[i] {

@@ -23,7 +23,7 @@ func lowerBody(t *testing.T, body string, syms *Symbols) *Func {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := Lower(cm.Funcs[0], syms)
+	k, err := LowerVerified(cm.Funcs[0], syms)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func text(f *Func) string {
 			continue
 		}
 		switch op.Match.Form.Name {
-		case "mul", "add", "sub", "fma", "neg", "mov":
+		case "mul", "add", "sub", "fma", "neg", "mov", "min", "max":
 		default:
 			continue
 		}
@@ -61,7 +61,7 @@ func text(f *Func) string {
 
 const keepR = "\nst.global.f32 [%x], %r;"
 
-// The first cases are what the group fuse of the recorded silicon shows; those after the line follow from what a product's
+// The first cases are what the group fuse of the recorded silicon shows, for min and max testdata/generated; those after the line follow from what a product's
 // last use is.
 func TestContract(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
@@ -80,6 +80,13 @@ func TestContract(t *testing.T) {
 		{"bf16", "mul.bf16 %ht, %ha, %hb;\nsub.bf16 %hr, %hc, %ht;\nst.global.b16 [%x], %hr;", "fma.rn.bf16 -a"},
 		{"times one", "mul.f32 %r, %a, 0f3F800000;" + keepR, "mov.f32"},
 		{"times one flushed", "mul.ftz.f32 %r, %a, 0f3F800000;" + keepR, "mul.ftz.f32"},
+		{"max of one", "max.f32 %r, %a, %a;" + keepR, "mov.f32"},
+		{"min of one", "min.f64 %dr, %da, %da;\nst.global.f64 [%x], %dr;", "mov.f64"},
+		{"min of one half", "min.f16 %hr, %ha, %ha;\nst.global.b16 [%x], %hr;", "mov.b16"},
+		{"max of two", "max.f32 %r, %a, %b;" + keepR, "max.f32"},
+		{"max of one flushed", "max.ftz.f32 %r, %a, %a;" + keepR, "max.ftz.f32"},
+		{"max of one with NaN", "max.NaN.f32 %r, %a, %a;" + keepR, "max.NaN.f32"},
+		{"min of one bf16", "min.bf16 %hr, %ha, %ha;\nst.global.b16 [%x], %hr;", "min.bf16"},
 		{"neg neg", "neg.f64 %dt, %da;\nneg.f64 %dr, %dt;\nst.global.f64 [%x], %dr;\nst.global.f64 [%x], %dt;", "neg.f64; mov.f64"},
 
 		{"square of the product", "mul.f32 %t, %a, %b;\nadd.f32 %r, %t, %t;" + keepR, "mul.f32; add.f32"},

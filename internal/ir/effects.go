@@ -1,7 +1,5 @@
 package ir
 
-import "github.com/gocuda/cuda/internal/ptx/optab"
-
 // Reads calls f with the frame offset of every row that the operation may read, its guard among them. It may name a row more than once.
 // What a Ret reads (Func.RetRegs) is not among them.
 func (op *Op) Reads(f func(row uint32)) { op.reads(f) }
@@ -12,13 +10,4 @@ func (op *Op) Writes(f func(row uint32, whole bool)) { op.writes(f) }
 
 // WholeWarp says whether the operation does nothing unless all 32 lanes of the warp execute it together. An H200 then
 // leaves registers and memory as they are, and looks at no address.
-func (op *Op) WholeWarp() bool {
-	if op.Match == nil {
-		return false
-	}
-	switch op.Opcode() {
-	case optab.OpMma, optab.OpMmaSp, optab.OpLdmatrix, optab.OpStmatrix, optab.OpMovmatrix, optab.OpWmmaMma:
-		return true
-	}
-	return false
-}
+func (op *Op) WholeWarp() bool { return op.Form().Warp }

@@ -13,6 +13,8 @@
 package ir
 
 import (
+	"strings"
+
 	"github.com/gocuda/cuda/internal/ptx/check"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -160,7 +162,7 @@ const (
 	Ret
 	Exit
 	Trap
-	Special   // reads a special register into Args[0]; Name says which
+	Special   // reads a special register into Args[0]; SReg says which
 	FrameAddr // address of a local variable into Args[0]: local frame + Disp
 )
 
@@ -180,22 +182,72 @@ type Op struct {
 }
 
 // Opcode is what the operation does, NoOp for those made by the lowering.
-func (o *Op) Opcode() optab.Opcode {
+func (o *Op) Opcode() optab.Opcode { return o.Form().Op }
+
+// Mods is what the operation's modifiers mean; nobody may write to it. Those of operations made by the lowering are all zero.
+func (o *Op) Mods() *optab.Mods {
 	if o.Match == nil {
-		return optab.NoOp
+		return &noMods
 	}
-	return o.Match.Form.Op
+	return &o.Match.Mods
 }
+
+var noMods optab.Mods // never written
+
+// Type is the operation's nth type, NoTypeID where it has fewer.
+func (o *Op) Type(n int) optab.TypeID { return o.Mods().Type(n) }
+
+// Form is the operation's line in the opcode table, with what it does; an empty one for operations made by the lowering. Nobody may write to it.
+func (o *Op) Form() *optab.Form {
+	if o.Match == nil {
+		return &noForm
+	}
+	return o.Match.Form
+}
+
+var noForm optab.Form // never written
+
+// Effect is what the operation does to memory.
+func (o *Op) Effect() optab.Mem { return o.Form().Mem }
+
+// Sync says whether the operation waits for the lanes of its member mask, or for all lanes of the warp.
+func (o *Op) Sync() bool { return o.Form().Sync }
+
+// Text is the function of the text that an operation of f stands in.
+func (o *Op) Text(f *Func) *Func {
+	if o.In != nil {
+		return o.In
+	}
+	return f
+}
+
+// Pure says whether the operation computes its results from its operands and does nothing else.
+func (o *Op) Pure() bool { return o.Form().Pure }
 
 // OpRest is what few operations have. The others share one that is empty.
 type OpRest struct {
-	Name    string  // special register
+	SReg    optab.SReg // of Special, with its number and component
+	Number  uint8
+	Axis    uint8   // 0 to 3 for x to w
+	Name    string  // the same as messages have it
 	Disp    int64   // FrameAddr
 	Targets []int32 // BranchX
 	Call    *CallInfo
+	In      *Func // the function of the text that has the operation, when it was put into another; else nil
 }
 
 var noOpRest OpRest // never written
+
+// newSpecial is the reading of a special register, or of a component of one.
+func newSpecial(name string) Op {
+	register, component, _ := strings.Cut(name, ".")
+	s, number := optab.FindSReg(register)
+	r := &OpRest{SReg: s, Number: uint8(number), Name: name}
+	if component != "" {
+		r.Axis = uint8(max(strings.Index("xyzw", component), 0))
+	}
+	return Op{Ctl: Special, OpRest: r}
+}
 
 // CallInfo describes a call.
 type CallInfo struct {
@@ -269,6 +321,8 @@ type Kernel struct {
 	Shared            map[*check.Var]uint64 // offset in the CTA's shared memory
 	SharedSize        uint32                // static bytes, the system's reserved part not counted
 	Local             uint64                // bytes of .local variables of the entry
+	Stack             uint64                // and of the functions that it calls, at their deepest; 0 where recursion or an indirect call leaves it open
+	TooBig            Space                 // Shared or Local, of which it needs more than a launch can have; Generic for nearly all
 	Attrs             check.Attrs
 	Handles           map[uint64]int // function address -> index in Funcs
 	Globals           []*check.Var   // module variables whose addresses it uses
@@ -282,7 +336,7 @@ const (
 	maxConsts  = 1 << 30                // bytes of the constant pool
 	maxShared  = 1<<24 - ReservedShared // of a CTA, in the window of shared memory
 	maxParams  = 1 << 16                // of the entry
-	maxLocal   = 2 * check.MaxLocal     // of a function's local variables: those that it declares, and copies of parameters whose addresses it takes
+	maxLocal   = 2 * check.MaxLocal     // where a function's last local variable begins, and of one of its parameters
 	localAlign = 16                     // of a function's local variables at the least
 )
 

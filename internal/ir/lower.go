@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"sync/atomic"
@@ -60,7 +61,21 @@ func LowerUntil(entry *check.Func, syms *Symbols, stop *atomic.Bool) (*Kernel, e
 	return lowerKernel(entry, syms, func(string, *Func) {}, stop)
 }
 
-// LowerWatched is Lower with a look at every function after each pass: blocks (basic blocks, in the order in which they run), contract, rows.
+// LowerVerified is Lower for tests: it looks at every function after each pass, and panics where Verify finds something.
+func LowerVerified(entry *check.Func, syms *Symbols) (*Kernel, error) {
+	var bad error
+	k, err := LowerWatched(entry, syms, func(pass string, f *Func) {
+		if err := Verify(f); err != nil && bad == nil {
+			bad = fmt.Errorf("after the pass %s: %w", pass, err)
+		}
+	})
+	if bad != nil {
+		panic(bad)
+	}
+	return k, err
+}
+
+// LowerWatched is Lower with a look at every function after each pass: blocks (basic blocks, in the order in which they run), and those of passes.
 func LowerWatched(entry *check.Func, syms *Symbols, watch func(pass string, f *Func)) (*Kernel, error) {
 	return lowerKernel(entry, syms, watch, nil)
 }
@@ -88,24 +103,21 @@ func lowerKernel(entry *check.Func, syms *Symbols, watch func(pass string, f *Fu
 		}
 	}
 	for _, f := range l.k.Funcs {
-		if l.stopped() {
-			return nil, ptx.ErrStopped
-		}
 		watch("blocks", f)
-		contract(f, syms)
-		watch("contract", f)
-		if l.stopped() {
-			return nil, ptx.ErrStopped
-		}
-		if err := place(f, syms == nil || !syms.apart); err != nil {
-			return nil, err
-		}
-		watch("rows", f)
 	}
-	l.k.Local = l.k.Funcs[0].Local.Size
-	if err := l.layShared(); err != nil {
-		return nil, err
+	l.layLocal()
+	for _, p := range passes {
+		for _, f := range l.k.Funcs {
+			if l.stopped() {
+				return nil, ptx.ErrStopped
+			}
+			if err := p.run(l, f); err != nil {
+				return nil, err
+			}
+			watch(p.name, f)
+		}
 	}
+	l.layShared()
 	l.fixConsts()
 	return l.k, nil
 }
@@ -126,7 +138,7 @@ func reaches(entry *check.Func, syms *Symbols) bool {
 		}
 		for i := range f.Insts {
 			in := &f.Insts[i]
-			if in.Match.Form.Name != "call" {
+			if in.Match.Form.Op != optab.OpCall {
 				continue
 			}
 			direct := false
@@ -161,6 +173,7 @@ type constValue struct {
 func (l *lowerer) stopped() bool { return l.stop != nil && l.stop.Load() }
 
 type lowerer struct {
+	inliner *inliner
 	stop    *atomic.Bool // may be nil
 	syms    *Symbols
 	k       *Kernel
@@ -253,20 +266,28 @@ func (l *lowerer) konst(c Class, lo, hi uint64, v *check.Var, f *check.Func) Ref
 		l.consts[key] = off
 	}
 	l.k.Consts = append(l.k.Consts, ConstRow{Off: off, Class: c, Lo: lo, Hi: hi, Var: v, Func: f})
-	if v != nil && !l.globals[v] {
+	switch {
+	case v == nil:
+	case v.Space == "shared":
+		l.share(v)
+	case !l.globals[v]:
 		l.globals[v] = true
-		if v.Space == "shared" {
-			l.shared = append(l.shared, v)
-		} else {
-			l.k.Globals = append(l.k.Globals, v)
-		}
+		l.k.Globals = append(l.k.Globals, v)
 	}
 	return Ref{off, 1}
 }
 
+// share gives a variable its place in shared memory.
+func (l *lowerer) share(v *check.Var) {
+	if !l.globals[v] {
+		l.globals[v] = true
+		l.shared = append(l.shared, v)
+	}
+}
+
 // layShared places the shared variables that the kernel uses: static ones in order of declaration, unsized ones (dynamic shared
 // memory) all at the end, where they overlap.
-func (l *lowerer) layShared() error {
+func (l *lowerer) layShared() {
 	check.SortShared(l.shared)
 	var all, unsized check.Layout
 	for _, v := range l.shared {
@@ -275,19 +296,59 @@ func (l *lowerer) layShared() error {
 			unsized.Pad(v.Align)
 			continue
 		}
-		l.k.Shared[v] = ReservedShared + all.Add(v)
+		l.k.Shared[v] = uint64(uint32(ReservedShared + all.Add(v)))
 	}
 	all.Pad(unsized.Align)
-	if all.Size > maxShared {
-		return l.tooMuch("shared memory", all.Size, maxShared)
+	l.k.SharedSize = uint32(all.Size) // the driver's compiler counts in 32 bits, and the launch adds what is reserved (recorded)
+	if l.k.SharedSize > maxShared {
+		if l.k.SharedSize+ReservedShared >= ReservedShared {
+			l.k.TooBig = Shared
+		}
+		l.k.SharedSize = 0
 	}
-	l.k.SharedSize = uint32(all.Size)
 	for _, v := range l.shared {
 		if v.Size == 0 {
 			l.k.Shared[v] = ReservedShared + all.Size
 		}
 	}
-	return nil
+}
+
+// layLocal sums up the local memory of a thread.
+func (l *lowerer) layLocal() {
+	l.k.Local = l.k.Funcs[0].Local.Size
+	if d, ok := l.depth(0, map[int]uint64{}); ok {
+		l.k.Stack = d - l.k.Local
+	}
+	if l.k.Local+l.k.Stack > check.MaxThreadLocal {
+		l.k.TooBig = Local
+	}
+}
+
+// depth is the local memory of a function and of those that it calls, at their deepest; false when it can call itself, or a function through a pointer.
+func (l *lowerer) depth(i int, known map[int]uint64) (uint64, bool) {
+	const pending = ^uint64(0)
+	if d, ok := known[i]; ok {
+		return d, d != pending
+	}
+	known[i] = pending
+	f, deepest := l.k.Funcs[i], uint64(0)
+	for j := range f.Ops {
+		c := f.Ops[j].Call
+		switch {
+		case c == nil || c.Builtin != "":
+			continue
+		case c.Func < 0:
+			return 0, false
+		}
+		d, ok := l.depth(c.Func, known)
+		if !ok {
+			return 0, false
+		}
+		d += max(l.k.Funcs[c.Func].Local.Align, localAlign) - localAlign // its begin is aligned too
+		deepest = min(max(deepest, d), check.Huge)
+	}
+	known[i] = f.Local.Size + deepest
+	return known[i], true
 }
 
 // tooMuch is the error of a kernel that needs more than the software device has. The checker's limits are lower where the driver's compiler has some.
@@ -324,6 +385,7 @@ type body struct {
 	line  int32
 	loc   check.Loc
 	match *optab.Match // of the instruction in hand
+	lanes wmmaLanes
 }
 
 func (b *body) fail(format string, args ...any) error {
@@ -332,12 +394,16 @@ func (b *body) fail(format string, args ...any) error {
 
 // newRow numbers a row; place finds its offset later.
 func (b *body) newRow(c Class, width int) Ref {
+	return b.lf.newRow(c, width)
+}
+
+func (lf *Func) newRow(c Class, width int) Ref {
 	i := rowInfo{class: c}
 	if width < 32 {
 		i.width = uint8(width)
 	}
-	b.lf.rows = append(b.lf.rows, i)
-	return Ref{Off: uint32(len(b.lf.rows)) - 1}
+	lf.rows = append(lf.rows, i)
+	return Ref{Off: uint32(len(lf.rows)) - 1}
 }
 
 // newSlot numbers a parameter variable.
@@ -380,18 +446,24 @@ func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
 	for _, v := range f.Locals {
 		switch v.Space {
 		case "local":
-			b.local[v] = lf.Local.Add(v)
+			b.local[v] = min(lf.Local.Add(v), maxLocal)
 		case "param":
-			b.slots[v] = lf.newSlot(v.Size)
+			size := v.Size
+			if size > maxLocal && !mentioned(f, v) {
+				size = 0
+			}
+			b.slots[v] = lf.newSlot(size)
+		case "shared": // used or not (ptxas -v)
+			l.share(v)
 		}
 	}
 	b.stackParams()
+	if lf.Local.Size > math.MaxInt32 { // the driver's compiler counts in 32 bits, and less than nothing is nothing (recorded)
+		lf.Local.Size = uint64(max(int32(lf.Local.Size), 0))
+	}
 	lf.Local.Pad(localAlign)
-	switch {
-	case f.Entry && l.k.ParamSize > maxParams:
+	if f.Entry && l.k.ParamSize > maxParams {
 		return l.tooMuch("its parameters", l.k.ParamSize, maxParams)
-	case lf.Local.Size > maxLocal:
-		return l.tooMuch("local variables of a thread in function "+f.Name, lf.Local.Size, maxLocal)
 	}
 	for _, s := range lf.slots {
 		if s.Size > maxLocal {
@@ -405,6 +477,17 @@ func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
 		return l.tooMuch("constants", uint64(l.k.ConstSize), maxConsts)
 	}
 	return nil
+}
+
+// mentioned says whether an instruction of a function has a variable as operand.
+func mentioned(f *check.Func, v *check.Var) bool {
+	var in func(list []check.Arg) bool
+	in = func(list []check.Arg) bool {
+		return slices.ContainsFunc(list, func(a check.Arg) bool {
+			return a.Var == v || a.Base != nil && a.Base.Var == v || a.Second != nil && a.Second.Var == v || in(a.Elems)
+		})
+	}
+	return slices.ContainsFunc(f.Insts, func(i check.Inst) bool { return in(i.Args) })
 }
 
 // stride is how many instructions of a block are lowered between two looks at the flag that ends the work.
@@ -461,6 +544,9 @@ func (b *body) blocks() error {
 		b.line, b.loc = b.f.Insts[0].AST.Line, b.f.Insts[0].Loc
 	}
 	if err := b.copyStackParams(); err != nil {
+		return err
+	}
+	if err := b.wmmaLanes(); err != nil {
 		return err
 	}
 	for pos, k := range layout {
@@ -525,8 +611,8 @@ func (b *body) final() Op {
 
 // ends says whether an instruction ends its basic block. trap does not: a guarded-off or resumed thread goes on after it.
 func ends(in *check.Inst) bool {
-	switch in.Match.Form.Name {
-	case "bra", "brx", "ret", "exit":
+	switch in.Match.Form.Op {
+	case optab.OpBra, optab.OpBrx, optab.OpRet, optab.OpExit:
 		return true
 	}
 	return false
@@ -555,39 +641,50 @@ func eachTarget(in *check.Inst, f func(*check.Label)) {
 // inst appends the operations of one instruction; the instruction's own is the last.
 func (b *body) inst(in *check.Inst) error {
 	op := Op{Match: in.Match, Guard: -1, Neg: in.Neg, Line: b.line, Loc: b.loc, OpRest: &noOpRest}
-	if in.Guard != nil && in.Match.Form.Name != "testp" { // NVIDIA's compiler loses the guard of testp: lanes whose guard is false get the result too
+	if in.Guard != nil && in.Match.Form.Op != optab.OpTestp { // NVIDIA's compiler loses the guard of testp: lanes whose guard is false get the result too
 		op.Guard = int32(b.reg(in.Guard).Off)
 	}
-	switch in.Match.Form.Name {
-	case "call":
+	b.match = in.Match
+	switch in.Match.Form.Op {
+	case optab.OpCall:
 		op.Ctl = Call
 		if err := b.call(in, &op); err != nil {
 			return err
 		}
 		b.ops = append(b.ops, op)
 		return nil
-	case "bra":
+	case optab.OpBra:
 		op.Ctl = Branch
 		b.ops = append(b.ops, op)
 		return nil
-	case "brx":
+	case optab.OpBrx:
 		op.Ctl = BranchX
-	case "ret":
+	case optab.OpRet:
 		op.Ctl = Ret
 		if b.f.Entry {
 			op.Ctl = Exit
 		}
-	case "exit":
+	case optab.OpExit:
 		op.Ctl = Exit
-	case "trap":
+	case optab.OpTrap:
 		op.Ctl = Trap
 	}
-	b.match = in.Match
 	as, err := b.args(in.Args)
 	if err != nil {
 		return err
 	}
 	op.Args = as
+	switch {
+	case op.isHalfOfParam():
+		return b.halfOfParam(&op)
+	case op.Opcode() == optab.OpSt:
+		if err := b.convertStored(&op, &in.Args[1]); err != nil {
+			return err
+		}
+	}
+	if f := expansions[op.Opcode()]; f != nil {
+		return f(b, &op)
+	}
 	b.ops = append(b.ops, op)
 	return nil
 }
@@ -613,104 +710,4 @@ func (b *body) newArgs(n int) []Arg {
 	out := b.spare[:n:n]
 	b.spare = b.spare[n:]
 	return out
-}
-
-// call lowers a call's operands: (returns), callee, (arguments), prototype, each part optional but the callee.
-func (b *body) call(in *check.Inst, op *Op) error {
-	c := &CallInfo{Func: -1}
-	op.OpRest = &OpRest{Call: c}
-	var rets, args []check.Arg
-	var returns, params []*check.Var // what they are given as
-	var err error
-	seen := false
-	for i := range in.Args {
-		a := &in.Args[i]
-		switch a.Kind {
-		case check.ArgList:
-			if seen {
-				args = a.Elems
-			} else {
-				rets = a.Elems
-			}
-		case check.ArgSym:
-			seen = true
-			f := b.syms.function(a.Func)
-			returns, params = f.Returns, f.Params
-			if f.Defined {
-				c.Func = b.queue(f)
-			} else if b.syms != nil && b.syms.Builtin != nil && b.syms.Builtin(f.Name) {
-				c.Builtin = f.Name
-			} else {
-				return b.fail("function %s is called but not defined", f.Name)
-			}
-		case check.ArgReg:
-			seen = true
-			if c.Pointer, err = b.newArg(a); err != nil {
-				return err
-			}
-		case check.ArgTable:
-			switch t := a.Table; {
-			case t.Proto != nil:
-				returns, params = t.Proto.Returns, t.Proto.Params
-			case len(t.Funcs) > 0:
-				returns, params = t.Funcs[0].Returns, t.Funcs[0].Params
-			}
-		}
-	}
-	if c.Args, err = b.copies(args, params); err != nil {
-		return err
-	}
-	c.Rets, err = b.copies(rets, returns)
-	return err
-}
-
-// copies lowers the arguments or results of a call. Those of vector type are copied by components, which have numbers of their own where the callee has registers, and lie
-// one behind another where it has a parameter variable.
-func (b *body) copies(as []check.Arg, formal []*check.Var) ([]Copy, error) {
-	out := make([]Copy, 0, len(as))
-	to := 0
-	for i := range as {
-		a, n := &as[i], 1
-		if i < len(formal) && formal[i].Space == "reg" && formal[i].Vec > 1 {
-			n = formal[i].Vec
-		}
-		list := as[i : i+1]
-		if a.Kind == check.ArgVec {
-			list = a.Elems
-		}
-		for k := range list {
-			c, err := b.copyOf(&list[k])
-			if err != nil {
-				return nil, err
-			}
-			c.To = to
-			switch {
-			case n > 1:
-				c.To += k
-			case i < len(formal):
-				c.At = uint64(k) * uint64(formal[i].Type.Bytes())
-			}
-			out = append(out, c)
-		}
-		to += n
-	}
-	return out, nil
-}
-
-// copyOf lowers one of them; the sink copies nothing.
-func (b *body) copyOf(a *check.Arg) (c Copy, err error) {
-	switch {
-	case a.Kind == check.ArgNone:
-	case a.Kind == check.ArgSym && a.Var != nil && a.Var.Space == "param":
-		var ok bool
-		switch c.Slot, ok = b.slots[a.Var]; {
-		case !ok:
-			err = b.fail("parameter %s has no storage", a.Var.Name)
-		case c.Slot.Size == 0: // as good as the sink
-			c.Slot = Slot{}
-		}
-	default:
-		c.Row, err = b.newArg(a)
-	}
-	return c, err
 }

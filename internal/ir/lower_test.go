@@ -29,7 +29,7 @@ func lower(t *testing.T, src string) *ir.Kernel {
 	m := checked(t, src)
 	for _, f := range m.Funcs {
 		if f.Entry {
-			k, err := ir.Lower(f, exectest.Symbols(m))
+			k, err := ir.LowerVerified(f, exectest.Symbols(m))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestPlacementOfBenchmarks(t *testing.T) {
 			}
 			syms := exectest.Symbols(m)
 			start := time.Now()
-			k, err := ir.Lower(f, syms)
+			k, err := ir.LowerVerified(f, syms)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -212,7 +212,7 @@ func TestLowerErrors(t *testing.T) {
 			if !f.Entry {
 				continue
 			}
-			_, err := ir.Lower(f, nil)
+			_, err := ir.LowerVerified(f, nil)
 			le, ok := err.(*ir.Error)
 			if !ok || !strings.Contains(err.Error(), want) || le.Kernel != "k" {
 				t.Errorf("%s: %v, want %q", src, err, want)
@@ -294,7 +294,7 @@ func TestLowerLarge(t *testing.T) {
 	for name, src := range map[string]string{"branch table": table.String(), "distant uses": far.String(), "long lives": chain.String()} {
 		m := checked(t, src)
 		start := time.Now()
-		k, err := ir.Lower(m.Funcs[0], exectest.Symbols(m))
+		k, err := ir.LowerVerified(m.Funcs[0], exectest.Symbols(m))
 		if err != nil {
 			t.Fatal(err)
 		}

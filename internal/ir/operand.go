@@ -74,7 +74,7 @@ func (b *body) arg(a *check.Arg, out *Arg) error {
 		}
 		out.Ref = b.konst(out.Class, a.Imm, a.Hi, nil, nil)
 	case check.ArgSReg:
-		row := b.made(Op{Ctl: Special, OpRest: &OpRest{Name: a.Name}}, a.Type)
+		row := b.made(newSpecial(a.Name), a.Type)
 		out.Kind, out.Ref, out.Class = Row, row.Ref, row.Class
 		if a.Off != 0 {
 			return b.sum(a, optab.FindType(a.Type).Bits, out)
@@ -169,9 +169,10 @@ func (b *body) isParam(v *check.Var) bool {
 	return b.f.Entry && v.Index < len(b.f.Params) && b.f.Params[v.Index] == v
 }
 
-var spaceOf = map[string]Space{
-	"": Generic, "global": Global, "const": Const, "shared": Shared, "shared::cta": Shared, "shared::cluster": SharedCluster, "local": Local,
-	"param": KernelParam, "param::entry": KernelParam, "param::func": FrameParam,
+// spaces are the state spaces by their names in PTX.
+var spaces = [...]Space{
+	optab.NoSpace: Generic, optab.SpaceGlobal: Global, optab.SpaceConst: Const, optab.SpaceShared: Shared, optab.SpaceCluster: SharedCluster,
+	optab.SpaceLocal: Local, optab.SpaceParam: KernelParam, optab.SpaceParamFunc: FrameParam,
 }
 
 // address lowers [base + off]. The state space is the one that the form fixes for the operand, the first among the
@@ -179,14 +180,9 @@ var spaceOf = map[string]Space{
 func (b *body) address(a *check.Arg, out *Arg) error {
 	*out = Arg{Kind: Addr, Position: a.Position, Disp: a.Off, ArgRest: &noRest}
 	if a.Op != nil && a.Op.Space != "" {
-		out.Space = spaceOf[a.Op.Space]
+		out.Space = spaces[optab.SpaceOf(a.Op.Space)]
 	} else {
-		for _, w := range b.match.Words {
-			if s, ok := spaceOf[w]; ok && w != "" {
-				out.Space = s
-				break
-			}
-		}
+		out.Space = spaces[b.match.Mods.Space]
 	}
 	var err error
 	if base := a.Base; base != nil {
@@ -241,7 +237,7 @@ func (b *body) symbolAddress(out *Arg, base *check.Arg) error {
 			return nil
 		}
 		if out.Space == Generic { // a name without a space in the instruction stands for its own space
-			out.Space = spaceOf[v.Space]
+			out.Space = spaces[optab.SpaceOf(v.Space)]
 		}
 	}
 	out.Base = &b.newArgs(1)[0]

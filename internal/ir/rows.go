@@ -359,15 +359,14 @@ func (c *Copy) slot() bool { return c.Row == nil && c.Slot.Size != 0 }
 
 // bytes is how many bytes an ld or st moves.
 func (op *Op) bytes() (n uint64, known bool) {
-	if op.Opcode() != optab.OpLd && op.Opcode() != optab.OpSt || len(op.Args) < 2 || len(op.Match.Types) == 0 {
+	if e := op.Effect(); e != optab.MemLoad && e != optab.MemStore || len(op.Args) < 2 {
 		return 0, false
 	}
 	v := &op.Args[1]
-	if op.Opcode() == optab.OpLd {
+	if op.Effect() == optab.MemLoad {
 		v = &op.Args[0]
 	}
-	t, _ := optab.TypeOf(op.Match.Types[len(op.Match.Types)-1])
-	n = uint64(t.Bits / 8)
+	n = uint64(op.Mods().LastType().Bytes())
 	if v.Kind == Vec {
 		n *= uint64(len(v.Elems))
 	}

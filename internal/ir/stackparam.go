@@ -20,12 +20,12 @@ func (b *body) stackParams() {
 		if _, ok := b.slots[v]; !ok || b.stacked(v) {
 			return
 		}
-		b.local[v] = b.lf.Local.Add(v)
+		b.local[v] = min(b.lf.Local.Add(v), maxLocal)
 		b.stack = append(b.stack, v)
 	}
 	for i := range b.f.Insts {
 		in := &b.f.Insts[i]
-		if in.AST.Name == "call" {
+		if in.Match.Form.Op == optab.OpCall {
 			continue
 		}
 		for j := range in.Args {

@@ -179,7 +179,7 @@ func (s *system) ChildParams(entry uint64) (uint32, bool) {
 	if f == nil {
 		return 0, false
 	}
-	k, err := ir.Lower(f, s.x.syms)
+	k, err := ir.LowerVerified(f, s.x.syms)
 	if err != nil {
 		s.x.t.Error(err)
 		return 0, false
@@ -209,7 +209,7 @@ func (x *instance) run(kernel string, grid, block [3]uint32, shared uint32, coop
 	for len(s.queue) > 0 {
 		c := s.queue[0]
 		s.queue = s.queue[1:]
-		k, err := ir.Lower(c.entry, x.syms)
+		k, err := ir.LowerVerified(c.entry, x.syms)
 		if err != nil {
 			x.t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func (x *instance) run(kernel string, grid, block [3]uint32, shared uint32, coop
 // compiles says whether the engine has all that the kernels need.
 func compiles(p *link.Linked) error {
 	for _, f := range p.Kernels {
-		k, err := ir.Lower(f, p.Symbols(handles, 256))
+		k, err := ir.LowerVerified(f, p.Symbols(handles, 256))
 		if err != nil {
 			return err
 		}
@@ -291,7 +291,7 @@ func replay(t *testing.T, p *link.Linked, module string) (compared int) {
 			t.Errorf("launch %d: no kernel %s", i, l.Kernel)
 			continue
 		}
-		k, err := ir.Lower(f, x.syms)
+		k, err := ir.LowerVerified(f, x.syms)
 		if err != nil {
 			t.Error(err)
 			continue

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/check"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // Unit is one PTX module of a program.
@@ -130,7 +131,7 @@ func functionUses(f *check.Func) *uses {
 	}
 	for i := range f.Insts {
 		in := &f.Insts[i]
-		call, direct := in.Match.Form.Name == "call", false
+		call, direct := in.Match.Form.Op == optab.OpCall, false
 		for j := range in.Args {
 			a := &in.Args[j]
 			callee := call && a.Kind == check.ArgSym && a.Func != nil

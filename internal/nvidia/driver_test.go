@@ -106,6 +106,8 @@ func TestDriverFloats(t *testing.T) {
 }
 
 func TestDriverCallbacks(t *testing.T) {
+	runtime.LockOSThread() // a capture ends on the thread where it began
+	defer runtime.UnlockOSThread()
 	noneLeft(t)
 	d, table, ctx := openDriver(t)
 	var s driver.CUstream

@@ -98,11 +98,17 @@ type Attribute struct {
 	Args []uint64
 }
 
+// Alignment is an .align of a declaration, as it is written: package check judges it.
+type Alignment struct {
+	Align    uint64 // bytes; 0 when absent
+	HasAlign bool
+}
+
 // Ptr is the .ptr attribute of a kernel parameter.
 type Ptr struct {
 	Pos
 	Space string // const, global, local, shared; "" is generic
-	Align uint64 // bytes; 0 when absent
+	Alignment
 }
 
 // Var is one declared name: a variable, register (family) or parameter.
@@ -114,15 +120,15 @@ type Var struct {
 	Space   string  // without dot: reg global const shared local param tex sreg, shared::cta ...
 	Bank    int     // of the old .const[bank]; -1 when absent
 	Attrs   []Attribute
-	Align   uint64 // bytes; 0 when absent
-	Vec     int    // 2, 4 or 8; 0 when scalar
-	Type    string // without dot: u32, b8, pred, texref, samplerref, surfref ...
-	Ptr     *Ptr
-	Name    string
-	HasNum  bool    // parameterised name: %r<Count>
-	Count   uint64  // N of %r<N>, declares Name0 ... Name(N-1)
-	Dims    []int64 // array sizes in elements; -1 for an empty first one; nil for no array
-	Init    Operand // nil when absent
+	Alignment
+	Vec    int    // 2, 4 or 8; 0 when scalar
+	Type   string // without dot: u32, b8, pred, texref, samplerref, surfref ...
+	Ptr    *Ptr
+	Name   string
+	HasNum bool     // parameterised name: %r<Count>
+	Count  uint64   // N of %r<N>, declares Name0 ... Name(N-1)
+	Dims   []uint64 // array sizes in elements; 0 for an empty first one, which is the same; nil for no array
+	Init   Operand  // nil when absent
 }
 
 // FuncKind tells kernels from device functions.

@@ -20,13 +20,14 @@ const (
 	// BadConstant is a literal or constant expression without a value:
 	// too large, divided by zero, not constant.
 	BadConstant
+	// Overflow is an integer literal that 64 bits do not hold. It alone is no fatal fault to the driver's compiler, which goes on with the low bits.
+	Overflow
 	// TooLarge means that a limit of this package was passed: length of the
 	// text, nesting depth.
 	TooLarge
 )
 
-// Error is one fault in a PTX text. All faults that a parser finds are fatal
-// to the driver's compiler.
+// Error is one fault in a PTX text.
 type Error struct {
 	Pos
 	Kind ErrorKind
@@ -45,7 +46,11 @@ func (e *Error) Log() string {
 	if e.Kind == NonASCII {
 		return "ptxas fatal   : " + e.Text
 	}
-	return fmt.Sprintf("ptxas application ptx input, line %d; fatal   : %s", e.Line, e.Text)
+	severity := "fatal  "
+	if e.Kind == Overflow {
+		severity = "error  "
+	}
+	return fmt.Sprintf("ptxas application ptx input, line %d; %s : %s", e.Line, severity, e.Text)
 }
 
 // ErrorList holds the faults of a text in source order, at most maxErrors of

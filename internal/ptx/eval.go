@@ -257,12 +257,12 @@ func evalInt(op Op, k ConstKind, x, y Const) (Const, error) {
 		}
 		return Const{ConstU64, a % b}, nil
 	case OpShl:
-		return Const{x.Kind, shl(a, b)}, nil
+		return Const{x.Kind, a << (b & 63)}, nil // the count is cut as x86 does (recorded)
 	case OpShr:
 		if x.Kind == ConstS64 {
-			return Const{ConstS64, uint64(int64(a) >> min(b, 63))}, nil
+			return Const{ConstS64, uint64(int64(a) >> (b & 63))}, nil
 		}
-		return Const{ConstU64, shr(a, b)}, nil
+		return Const{ConstU64, a >> (b & 63)}, nil
 	case OpAnd:
 		return Const{k, a & b}, nil
 	case OpOr:
@@ -283,20 +283,6 @@ func evalInt(op Op, k ConstKind, x, y Const) (Const, error) {
 		return boolConst(a != b), nil
 	}
 	return Const{}, ErrNotConstant
-}
-
-func shl(a, n uint64) uint64 {
-	if n > 63 {
-		return 0
-	}
-	return a << n
-}
-
-func shr(a, n uint64) uint64 {
-	if n > 63 {
-		return 0
-	}
-	return a >> n
 }
 
 // F32 returns the bits that c has as an f32 operand or initialiser: a 0f

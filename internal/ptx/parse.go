@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/gocuda/cuda/internal/defect"
@@ -436,8 +437,19 @@ func (p *parser) intValue() (v uint64, unsigned bool) {
 		return v, unsigned
 	}
 	v, err := strconv.ParseUint(digits, base, 64)
-	if err != nil {
-		p.fail(p.pos(), BadConstant, "Integer constant '"+p.text()+"' has no 64-bit value")
+	if i := strings.IndexAny(digits, "89"); base == 8 && i >= 0 {
+		p.fail(p.pos(), SyntaxError, "Parsing error near '"+digits[i:]+"': syntax error")
+	}
+	if err != nil { // longer: the driver's compiler counts in 64 bits, and looks in a double whether that was enough (recorded; ptxas 13.0)
+		v, sum := uint64(0), 0.0
+		for i := range len(digits) {
+			d, _ := strconv.ParseUint(digits[i:i+1], base, 64)
+			v, sum = v*uint64(base)+d, sum*float64(base)+float64(d)
+		}
+		if sum > 1<<64 {
+			p.fail(p.pos(), Overflow, "Constant overflow")
+		}
+		return v, true
 	}
 	return v, unsigned || v > math.MaxInt64
 }

@@ -1,8 +1,6 @@
 package ptx
 
-import (
-	"math"
-)
+import ()
 
 // decl reads one module-level declaration or directive.
 func (p *parser) decl(m *Module) {
@@ -296,7 +294,7 @@ func (p *parser) varHead(v *Var) {
 		switch w := p.word(); w {
 		case "align":
 			p.next()
-			v.Align = p.align()
+			v.Alignment = Alignment{p.uint(), true}
 		case "attribute":
 			v.Attrs = append(v.Attrs, p.attributes()...)
 		case "v2", "v4": // no .v8 (an H200's driver, ptxas 13.0)
@@ -320,7 +318,7 @@ func (p *parser) varHead(v *Var) {
 			}
 			if p.isDot("align") {
 				p.next()
-				v.Ptr.Align = p.align()
+				v.Ptr.Alignment = Alignment{p.uint(), true}
 			}
 		default:
 			if v.Type != "" || !isType(w) {
@@ -335,20 +333,11 @@ func (p *parser) varHead(v *Var) {
 	}
 }
 
-func (p *parser) align() uint64 {
-	pos := p.pos()
-	n := p.uint()
-	if n == 0 || n&(n-1) != 0 {
-		p.fail(pos, SyntaxError, "Alignment must be a power of two")
-	}
-	return n
-}
-
-// varName reads a name with its count or array sizes.
-func (p *parser) varName(v *Var) {
+// varName reads a name with its count or array sizes. A parameter has no count, and one size at most (recorded).
+func (p *parser) varName(v *Var, parameter bool) {
 	v.NamePos = p.pos()
 	v.Name = p.ident()
-	if p.accept('<') {
+	if !parameter && p.accept('<') {
 		v.HasNum = true
 		c := p.constant(p.binary(precAdd))
 		if c.Kind == ConstS64 && int64(c.Bits) < 0 {
@@ -357,22 +346,19 @@ func (p *parser) varName(v *Var) {
 		v.Count = c.Bits
 		p.expect('>')
 	}
-	for p.tok.kind == '[' {
+	for p.tok.kind == '[' && !(parameter && len(v.Dims) > 0) {
 		p.next()
 		if len(v.Dims) == 0 && p.accept(']') { // only the first may be left out
-			v.Dims = append(v.Dims, -1)
+			v.Dims = append(v.Dims, 0)
 			continue
 		}
-		pos, n := p.pos(), uint64(WarpSize)
+		n := uint64(WarpSize)
 		if p.atWarpSize() {
 			p.next()
 		} else {
 			n = p.uint()
 		}
-		if n > math.MaxInt64 {
-			p.fail(pos, BadConstant, "Array size out of range")
-		}
-		v.Dims = append(v.Dims, int64(n))
+		v.Dims = append(v.Dims, n)
 		p.expect(']')
 	}
 }
@@ -384,7 +370,7 @@ func (p *parser) variables(pos Pos, link Linkage, add func(*Var)) {
 	for {
 		v := p.vars.new()
 		*v = head
-		p.varName(v)
+		p.varName(v, false)
 		if p.accept('=') {
 			v.Init = p.initialiser()
 		}
@@ -456,7 +442,7 @@ func (p *parser) params() []*Var {
 		v := p.vars.new()
 		*v = Var{Pos: p.pos()}
 		p.varHead(v)
-		p.varName(v)
+		p.varName(v, true)
 		list = append(list, v)
 		if !p.accept(',') {
 			break

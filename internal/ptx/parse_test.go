@@ -122,8 +122,8 @@ func TestVars(t *testing.T) {
 	}{
 		{".reg .b32 %r<100>;", Var{Space: "reg", Bank: -1, Type: "b32", Name: "%r", HasNum: true, Count: 100}},
 		{".reg .v4 .f32 q;", Var{Space: "reg", Bank: -1, Vec: 4, Type: "f32", Name: "q"}},
-		{".extern .shared .align 16 .b8 smem[];", Var{Linkage: LinkExtern, Space: "shared", Bank: -1, Align: 16, Type: "b8", Name: "smem", Dims: []int64{-1}}},
-		{".visible .const .align 8 .b64 t[2][3];", Var{Linkage: LinkVisible, Space: "const", Bank: -1, Align: 8, Type: "b64", Name: "t", Dims: []int64{2, 3}}},
+		{".extern .shared .align 16 .b8 smem[];", Var{Linkage: LinkExtern, Space: "shared", Bank: -1, Alignment: Alignment{16, true}, Type: "b8", Name: "smem", Dims: []uint64{0}}},
+		{".visible .const .align 8 .b64 t[2][3];", Var{Linkage: LinkVisible, Space: "const", Bank: -1, Alignment: Alignment{8, true}, Type: "b64", Name: "t", Dims: []uint64{2, 3}}},
 		{".const[3] .u32 c;", Var{Space: "const", Bank: 3, Type: "u32", Name: "c"}},
 		{".weak .global .u8 w;", Var{Linkage: LinkWeak, Space: "global", Bank: -1, Type: "u8", Name: "w"}},
 		{".common .global .u8 w;", Var{Linkage: LinkCommon, Space: "global", Bank: -1, Type: "u8", Name: "w"}},
@@ -175,7 +175,7 @@ L: ts: .branchtargets L, L2;
 	if f.Kind != KindEntry || f.Linkage != LinkVisible || f.Name != "k" {
 		t.Errorf("entry: %+v", f)
 	}
-	if want := (&Ptr{Space: "global", Align: 16}); diffTrees(f.Params[0].Ptr, want) != "" {
+	if want := (&Ptr{Space: "global", Alignment: Alignment{16, true}}); diffTrees(f.Params[0].Ptr, want) != "" {
 		t.Errorf("ptr: %+v", f.Params[0].Ptr)
 	}
 	if f.Params[1].Ptr == nil || f.Params[1].Ptr.Space != "" {

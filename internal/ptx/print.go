@@ -235,7 +235,7 @@ func (p *printer) variable(v *Var) {
 		p.s("]")
 	}
 	p.attributes(v.Attrs)
-	if v.Align != 0 {
+	if v.HasAlign {
 		p.s(" .align ")
 		p.u(v.Align)
 	}
@@ -249,7 +249,7 @@ func (p *printer) variable(v *Var) {
 		if v.Ptr.Space != "" {
 			p.s(" .", v.Ptr.Space)
 		}
-		if v.Ptr.Align != 0 {
+		if v.Ptr.HasAlign {
 			p.s(" .align ")
 			p.u(v.Ptr.Align)
 		}
@@ -262,8 +262,8 @@ func (p *printer) variable(v *Var) {
 	}
 	for _, d := range v.Dims {
 		p.s("[")
-		if d >= 0 {
-			p.u(uint64(d))
+		if d > 0 {
+			p.u(d)
 		}
 		p.s("]")
 	}

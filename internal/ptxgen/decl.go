@@ -383,7 +383,7 @@ func (g *gen) callLine(f *function, callee, table string, first []string, result
 		default:
 			t := a.typ
 			name = g.source(t, false).name
-			if t.Class != optab.Pred && g.chance(6) {
+			if t.Class != optab.Predicate && g.chance(6) {
 				if s := g.immediate(t); s != "" && s[0] != '(' {
 					name = s
 				}

@@ -86,7 +86,7 @@ func (g *gen) operand(m *optab.Match, o *optab.Operand) (text string, writes []*
 			}
 			return r.name, []*reg{r}, true
 		}
-		if t.Class == optab.Pred {
+		if t.Class == optab.Predicate {
 			return pick(g, "", "", "!") + g.source(t, false).name, nil, true
 		}
 		if !o.RegOnly && g.chance(6) && !slices.Contains(m.Types, "tf32") { // ptxas takes no decimal constant there

@@ -57,11 +57,11 @@ func (g *gen) declareVectors() bool {
 
 // agrees is PTX's rule for a register at a position of a type of the same width (PTX ISA 9.5).
 func agrees(r, t *optab.Type) bool {
-	if r.Bits != t.Bits || (r.Class == optab.Pred) != (t.Class == optab.Pred) {
+	if r.Bits != t.Bits || (r.Class == optab.Predicate) != (t.Class == optab.Predicate) {
 		return false
 	}
 	switch t.Class {
-	case optab.Bits, optab.Pred:
+	case optab.Bits, optab.Predicate:
 		return true
 	case optab.Unsigned, optab.Signed:
 		return r.Class <= optab.Signed
@@ -75,7 +75,7 @@ func (g *gen) candidates(t *optab.Type, wider bool) []*reg {
 	for i := range g.regs {
 		r := &g.regs[i]
 		ok := agrees(r.typ, t)
-		if !ok && wider && r.typ.Bits > t.Bits && r.typ.Class != optab.Pred && t.Class != optab.Pred {
+		if !ok && wider && r.typ.Bits > t.Bits && r.typ.Class != optab.Predicate && t.Class != optab.Predicate {
 			switch t.Class {
 			case optab.Bits:
 				ok = r.typ.Bits <= 64

@@ -103,7 +103,7 @@ func (r *Runner) Run(s *Set, c *Case) Result {
 			res.Text += fmt.Sprintf("output %d: %d of %d differ, first [%d] %s, recorded %s; ", i, d.Different, d.Elements, d.First, d.Got, d.Want)
 		}
 	}
-	if !res.Equal && c.Kind == "exact" {
+	if !res.Equal && c.Exact() {
 		res.Status = Failed
 	}
 	return res

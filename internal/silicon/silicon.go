@@ -42,6 +42,9 @@ type Output struct {
 	Pointer   bool   `json:"pointer"`
 }
 
+// Exact says whether the case's results must be equal bit for bit: where the manual fixes them, and where fragments lie, in which a device follows the recorded one.
+func (c *Case) Exact() bool { return c.Kind == "exact" || c.Kind == "layout" }
+
 // Case is one kernel with its inputs and recorded outputs.
 type Case struct {
 	ID                string    `json:"id"`

@@ -43,7 +43,7 @@ func (d *Driver) defective(c *context, e *defect.Error, text string) {
 		text = e.Error()
 	}
 	if c != nil && c.sticky.CompareAndSwap(0, uint32(driver.CUDA_ERROR_UNKNOWN)) {
-		c.stop.Store(true)
+		c.halt()
 	}
 	if d.env.Stack {
 		_, _ = fmt.Fprintf(d.opts.Stderr, "%s\n%s\n", text, e.Stack)

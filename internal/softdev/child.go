@@ -3,6 +3,7 @@ package softdev
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec"
@@ -17,8 +18,12 @@ const (
 	cudaErrorInvalidDeviceFunction  = 98
 	cudaErrorLaunchOutOfResources   = 701
 
-	maxNesting  = 24
-	maxChildren = 1 << 20 // of one grid; a kernel that launches without end gets an error and not all memory
+	maxNesting = 24
+
+	// What launches that wait may take of the process, all together; a kernel that launches without end gets an error and not all memory. One takes its parameters and
+	// pendingLaunch.
+	pendingBytes  = 512 << 20
+	pendingLaunch = 256
 )
 
 // parentGrid is what the kernels of one running grid ask of the system when the program was linked with the device runtime: besides the context's
@@ -27,6 +32,7 @@ type parentGrid struct {
 	*deviceHeap
 	mod   *module
 	depth int
+	held  *atomic.Int64 // of pendingBytes, by the grid that the host has launched and all its descendants
 
 	mu    sync.Mutex
 	queue []childLaunch
@@ -38,6 +44,24 @@ type childLaunch struct {
 	q      launchRequest
 	params []byte
 	depth  int
+}
+
+func (c *childLaunch) size() int64 { return pendingLaunch + int64(len(c.params)) }
+
+// hold counts n bytes for launches that wait; false when there is no room.
+func (g *parentGrid) hold(n int64) bool {
+	all := &g.mod.ctx.d.pending
+	if all.Add(n) > pendingBytes {
+		all.Add(-n)
+		return false
+	}
+	g.held.Add(n)
+	return true
+}
+
+func (g *parentGrid) letGo(n int64) {
+	g.held.Add(-n)
+	g.mod.ctx.d.pending.Add(-n)
 }
 
 var _ interp.ChildLauncher = (*parentGrid)(nil)
@@ -88,11 +112,11 @@ func (g *parentGrid) Child(address uint64, grid, block [3]uint32, shared uint32,
 	default:
 		return uint32(r) // the two interfaces share these numbers
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(*list) == maxChildren {
+	if !g.hold(c.size()) {
 		return cudaErrorLaunchOutOfResources
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	*list = append(*list, c)
 	return 0
 }
@@ -103,7 +127,8 @@ func (m *module) run(l *exec.Launch) error {
 	if !m.prog.linked.Runtime {
 		return exec.Run(l)
 	}
-	g := &parentGrid{deviceHeap: &m.ctx.heap, mod: m}
+	g := &parentGrid{deviceHeap: &m.ctx.heap, mod: m, held: new(atomic.Int64)}
+	defer func() { g.letGo(g.held.Load()) }() // what a fault leaves waiting
 	l.Sys = g
 	if err := exec.Run(l); err != nil {
 		return err
@@ -112,7 +137,8 @@ func (m *module) run(l *exec.Launch) error {
 	for len(pending) > 0 {
 		c := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
-		g := &parentGrid{deviceHeap: &m.ctx.heap, mod: m, depth: c.depth}
+		g := &parentGrid{deviceHeap: &m.ctx.heap, mod: m, depth: c.depth, held: g.held}
+		g.letGo(c.size())
 		if err := g.launch(&c); err != nil {
 			return err
 		}

@@ -23,7 +23,9 @@ type context struct {
 	flags      atomic.Uint32
 	dead       atomic.Bool   // destroyed; a primary context keeps its handle
 	sticky     atomic.Uint32 // result of the fault that broke it
-	stop       atomic.Bool   // kernels that run have to end
+	stop       atomic.Bool   // kernels that run have to end; see halt
+	abandoned  atomic.Bool   // its end has stopped its work, which is no fault of the device's
+	foreign    streamSet     // what its work waits for in other contexts and processes
 	cooperated atomic.Bool   // a cooperative launch has been made: kernels see a grid workspace from then on
 
 	attached atomic.Int32 // users of cuCtxAttach
@@ -102,10 +104,11 @@ func (c *context) forget(s *stream) {
 	}
 }
 
-// tearDown ends a context: it waits for its work and gives up everything that it owns. Its handle is the caller's business.
-func (c *context) tearDown() {
+// tearDown ends a context: it waits for its work and gives up everything that it owns. Its handle is the caller's business. The result is CUDA_ERROR_LAUNCH_TIMEOUT
+// when work had to be stopped.
+func (c *context) tearDown() driver.CUresult {
 	c.dead.Store(true)
-	c.synchronize()
+	r := c.finish()
 	for _, s := range c.d.streams.all() {
 		if s.ctx == c {
 			c.d.streams.remove(uintptr(s.handle))
@@ -134,6 +137,7 @@ func (c *context) tearDown() {
 	c.order.Lock()
 	c.streams, c.perThread, c.awaited = nil, nil, nil
 	c.order.Unlock()
+	return r
 }
 
 // loaded are the modules that the context has now.
@@ -274,8 +278,7 @@ func (d *Driver) ctxDestroy(cur driver.CUcontext, h driver.CUcontext) driver.CUr
 	if t := d.threads.self(); t.current() == h {
 		t.pop()
 	}
-	c.bury()
-	return success
+	return c.bury()
 }
 
 // epitaph is what a context is still asked for when it is destroyed.
@@ -293,10 +296,11 @@ type graveyard struct {
 }
 
 // bury ends a context whose handle is not used again.
-func (c *context) bury() {
-	c.tearDown()
+func (c *context) bury() driver.CUresult {
+	r := c.tearDown()
 	c.d.graves.add(epitaph{c.handle, c.dev, c.flags.Load()})
 	c.d.contexts.remove(uintptr(c.handle))
+	return r
 }
 
 func (g *graveyard) add(e epitaph) {

@@ -64,8 +64,10 @@ type Driver struct {
 	devices   []*device
 	memory    *memory
 	threadMem exec.ThreadMemory
+	pending   atomic.Int64 // bytes of launches by kernels that wait (pendingBytes)
 	stoppable stoppable
 	started   time.Time
+	endLimit  time.Duration // endLimit, or what a test has no patience for
 	stdout    sync.Mutex
 
 	state     atomic.Uint32              // driverNew, driverReady, driverClosed
@@ -118,7 +120,7 @@ const (
 
 // New makes a driver. It reserves address space and nothing else; cuInit has to come before other calls as with the C library.
 func New(o Options) (*Driver, error) {
-	d := &Driver{opts: o, started: time.Now(), refused: map[string]bool{}, env: env.Read(o.LookupEnv)}
+	d := &Driver{opts: o, started: time.Now(), endLimit: endLimit, refused: map[string]bool{}, env: env.Read(o.LookupEnv)}
 	size := d.env.Memory
 	if o.Memory != 0 {
 		size = strconv.FormatUint(o.Memory, 10)
@@ -202,7 +204,7 @@ func (d *Driver) Close() error {
 		return nil
 	}
 	for _, c := range d.contexts.all() {
-		c.stop.Store(true)
+		c.halt()
 	}
 	for _, c := range d.contexts.all() {
 		if !c.dead.Load() {

@@ -102,14 +102,14 @@ func (c *context) fail(r driver.CUresult, text string) {
 		return
 	}
 	c.d.explain(c, "%s", text)
-	if c.d.opts.Recover {
-		c.stop.Store(true)
+	if c.d.opts.Recover || c.abandoned.Load() {
+		c.halt()
 		return
 	}
 	if c.dev.sticky.CompareAndSwap(0, uint32(r)) {
 		for _, o := range c.d.contexts.all() {
 			if o.dev == c.dev {
-				o.stop.Store(true)
+				o.halt()
 				if o != c {
 					c.d.explain(o, "in another context of the device: %s", text)
 				}

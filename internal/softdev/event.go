@@ -186,7 +186,7 @@ func (d *Driver) eventSynchronize(_ driver.CUcontext, h driver.CUevent) driver.C
 	if r := e.unsafeEvent(); r != success {
 		return r
 	}
-	e.captured().wait()
+	e.captured().until(e.ctx)
 	d.settlePools()
 	e.ctx.output.flush()
 	return e.ctx.fault()

@@ -206,7 +206,7 @@ type eventWaitWork struct{ e *event }
 
 func (*eventWaitWork) kind() driver.CUgraphNodeType { return driver.CU_GRAPH_NODE_TYPE_WAIT_EVENT }
 func (w *eventWaitWork) clone(*graphs) nodeWork     { c := *w; return &c }
-func (w *eventWaitWork) run(r *graphRun)            { r.waits[w].wait() }
+func (w *eventWaitWork) run(r *graphRun)            { r.waits[w].until(r.s.ctx) }
 
 // batchWork is a batch of memory operations.
 type batchWork struct {

@@ -219,9 +219,12 @@ func (d *Driver) greenCtxDestroy(cur driver.CUcontext, h driver.CUgreenCtx) driv
 		if t := d.threads.self(); t.current() == g.ctx.handle {
 			t.pop()
 		}
-		g.ctx.bury()
+		r = g.ctx.bury()
 	}
-	return d.primaryRelease(cur, driver.CUdevice(g.dev.ordinal))
+	if r2 := d.primaryRelease(cur, driver.CUdevice(g.dev.ordinal)); r2 != success {
+		return r2
+	}
+	return r
 }
 
 // ctxFromGreenCtx gives the context that stands for the green one in the rest of the API.

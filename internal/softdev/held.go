@@ -83,6 +83,11 @@ func (s *stream) measured() {
 func (s *stream) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.startHeld()
+}
+
+// startHeld is start for work that may be held, too. It needs s.mu.
+func (s *stream) startHeld() {
 	if !s.busy && !s.called && s.n > 0 {
 		s.holding.soon = 0
 		s.start()

@@ -2,6 +2,7 @@ package softdev
 
 import (
 	"errors"
+	"os"
 	"sync"
 	"unsafe"
 
@@ -175,6 +176,10 @@ func (d *Driver) memHostRegister(cur driver.CUcontext, p unsafe.Pointer, n uint6
 	if flags&driver.CU_MEMHOSTREGISTER_IOMEMORY != 0 || d.memory.w.Contains(uint64(uintptr(p))) {
 		return invalidValue // recorded for ordinary memory, and for memory that the driver made
 	}
+	if n <= -uint64(uintptr(p)) && !present(uint64(uintptr(p)), n) {
+		d.explain(c, "not all of %#x to %#x is memory of the process", uintptr(p), uint64(uintptr(p))+n-1)
+		return invalidValue
+	}
 	a := &allocation{ctx: c, flags: flags&driver.CU_MEMHOSTREGISTER_PORTABLE | driver.CU_MEMHOSTREGISTER_DEVICEMAP}
 	m := d.memory
 	m.mu.Lock()
@@ -193,6 +198,28 @@ func (d *Driver) memHostRegister(cur driver.CUcontext, p unsafe.Pointer, n uint6
 	}
 	m.registered[rng.Base] = a
 	return success
+}
+
+// present says whether all pages of a range are there to be read. What is not there cannot be page-locked.
+func present(address, n uint64) bool {
+	const least = 4096 // faults in the first page are nil pointers to Go
+	if address < least {
+		return false
+	}
+	_, ok := attempt(func() { touch(address, n) })
+	return ok
+}
+
+// touch reads a byte of every page. The race detector must not look: who registers memory may be writing to it.
+//
+//go:norace
+//go:noinline
+func touch(address, n uint64) (sum byte) {
+	page := uint64(os.Getpagesize())
+	for at := uint64(0); at < n; at += page - (address+at)%page {
+		sum ^= *(*byte)(foreign(address + at))
+	}
+	return sum
 }
 
 // unregister takes memory of the program off the list; nil when it is not on it.

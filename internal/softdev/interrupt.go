@@ -10,7 +10,7 @@ func (d *Driver) Interrupt(ctx driver.CUcontext) bool {
 	if c == nil || c.dead.Load() {
 		return false
 	}
-	c.stop.Store(true)
+	c.halt()
 	return true
 }
 

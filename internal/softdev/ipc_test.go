@@ -413,6 +413,45 @@ func TestIPCEventOfDead(t *testing.T) {
 	must(t, tab.EventSynchronize(ctx, e))
 }
 
+// TestInterruptOfIPCEvent: a wait for a record of another process ends with the work of its context.
+func TestInterruptOfIPCEvent(t *testing.T) {
+	if !ipcHost {
+		skip.Without(t, skip.Stores)
+	}
+	for name, wait := range map[string]func(tab *driver.Table, ctx driver.CUcontext, e driver.CUevent) driver.CUresult{
+		"cuEventSynchronize": func(tab *driver.Table, ctx driver.CUcontext, e driver.CUevent) driver.CUresult {
+			return tab.EventSynchronize(ctx, e)
+		},
+		"cuStreamWaitEvent": func(tab *driver.Table, ctx driver.CUcontext, e driver.CUevent) driver.CUresult {
+			if r := tab.StreamWaitEvent(ctx, 0, e, 0); r != success {
+				return r
+			}
+			return tab.CtxSynchronize(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, tab, ctx := open(t, Options{})
+			other := startPeer(t)
+			var e driver.CUevent
+			var h driver.CUipcEventHandle
+			must(t, tab.EventCreate(ctx, &e, 6))
+			must(t, tab.IpcGetEventHandle(ctx, &h, e))
+			other.do("CUDA_SUCCESS", "event %x", h.Reserved)
+			for range 20 { // six seconds
+				other.do("CUDA_SUCCESS", "slow")
+			}
+			other.do("CUDA_SUCCESS", "record")
+			time.AfterFunc(20*time.Millisecond, func() { d.Interrupt(ctx) })
+			want(t, name, soon(t, name, func() driver.CUresult { return wait(tab, ctx, e) }), driver.CUDA_ERROR_LAUNCH_TIMEOUT)
+			if err := other.cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = other.cmd.Wait()
+			other.cmd = nil
+		})
+	}
+}
+
 // TestFreezeWaits: a handle is not given while work runs that may write to the memory, and work that does not end gives an error instead of waiting for ever.
 func TestFreezeWaits(t *testing.T) {
 	if !ipcHost {

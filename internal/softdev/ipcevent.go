@@ -72,7 +72,7 @@ func (x *sharedEvent) point(e *event) point {
 		return e.rec.point
 	case x.remote == nil || x.remote.number != n:
 		r := &remoteRecord{number: n}
-		r.ctx = e.ctx
+		r.ctx, r.kind = e.ctx, streamRemote
 		r.changed.L = &r.mu
 		r.queued = 1
 		x.remote = r

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/mem"
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
@@ -49,7 +50,7 @@ var faultResults = map[exec.FaultKind]driver.CUresult{
 	exec.FaultPC:          driver.CUDA_ERROR_ILLEGAL_ADDRESS, // recorded (a call through a bad pointer)
 	exec.FaultTrap:        driver.CUDA_ERROR_LAUNCH_FAILED,
 	exec.FaultAssert:      driver.CUDA_ERROR_ASSERT,
-	exec.FaultStack:       driver.CUDA_ERROR_HARDWARE_STACK_ERROR,
+	exec.FaultStack:       driver.CUDA_ERROR_ILLEGAL_ADDRESS, // recorded (recursion)
 	exec.FaultDeadlock:    driver.CUDA_ERROR_LAUNCH_TIMEOUT,
 	exec.FaultStopped:     driver.CUDA_ERROR_LAUNCH_TIMEOUT,
 	exec.FaultMemory:      driver.CUDA_ERROR_OUT_OF_MEMORY,
@@ -85,6 +86,12 @@ func (f *function) validate(q *launchRequest) driver.CUresult {
 	bad := func(format string, args ...any) driver.CUresult {
 		f.mod.ctx.d.explain(f.mod.ctx, format, args...)
 		return invalidValue
+	}
+	switch f.kernel.TooBig {
+	case ir.Shared:
+		return bad("kernel %s has more shared memory than there is", f.entry.fn.Name)
+	case ir.Local:
+		return bad("kernel %s has more local memory than a thread can have", f.entry.fn.Name)
 	}
 	limits := &dev.limits
 	threads := uint64(1)
@@ -257,9 +264,9 @@ func (f *function) launch(q *launchRequest, buf *paramBuffer) exec.Launch {
 	return l
 }
 
-// stack is the bytes of local memory for the calls of each thread.
+// stack is the bytes of local memory for the calls of each thread: the context's limit, and what calls need whose depth is known, which no limit applies to (recorded).
 func (f *function) stack() uint32 {
-	return uint32(min(f.mod.ctx.limit(driver.CU_LIMIT_STACK_SIZE), check.MaxLocal))
+	return uint32(min(max(f.mod.ctx.limit(driver.CU_LIMIT_STACK_SIZE), f.kernel.Stack), check.MaxLocal))
 }
 
 // workspaceSize is the room for the grid's workspace after the parameters, alignment included.

@@ -48,7 +48,7 @@ func (o *memOp) perform(c *context) {
 		// Whoever writes the value tells nobody, so that there is nothing but looking again.
 		const longest = 200 * time.Microsecond
 		for pause := time.Microsecond; !o.holds(); pause = min(2*pause, longest) {
-			if c.fault() != success || c.stop.Load() {
+			if c.ended() {
 				return
 			}
 			time.Sleep(pause)

@@ -2,16 +2,25 @@ package softdev
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/gocuda/cuda/internal/driver"
 )
 
 // primary is the primary context of a device. Its handle stays the same over releases and retains.
 type primary struct {
-	mu    sync.Mutex
-	ctx   *context // nil before the first retain; dead while nobody holds it
+	mu    sync.Mutex // held while the context is torn down, which may take long
 	refs  int
-	flags uint32
+	ctx   atomic.Pointer[context] // nil before the first retain; dead while nobody holds it
+	flags atomic.Uint32
+}
+
+// living is the context, nil unless it is alive.
+func (p *primary) living() *context {
+	if c := p.ctx.Load(); c != nil && !c.dead.Load() {
+		return c
+	}
+	return nil
 }
 
 func (d *Driver) primaryRetain(_ driver.CUcontext, out *driver.CUcontext, ordinal driver.CUdevice) driver.CUresult {
@@ -40,14 +49,14 @@ func (d *Driver) primaryRetain(_ driver.CUcontext, out *driver.CUcontext, ordina
 func (p *primary) hold(dev *device) (c *context, fresh bool, r driver.CUresult) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r := driver.CUresult(dev.sticky.Load()); r != success && (p.ctx == nil || p.ctx.dead.Load()) {
+	if r := driver.CUresult(dev.sticky.Load()); r != success && p.living() == nil {
 		return nil, false, r // one that is alive is given out also after a fault (recorded)
 	}
 	if fresh, r = p.activate(dev); r != success {
 		return nil, false, r
 	}
 	p.refs++
-	return p.ctx, fresh, success
+	return p.ctx.Load(), fresh, success
 }
 
 // alive is the context, made alive.
@@ -55,27 +64,35 @@ func (p *primary) alive(dev *device) (c *context, fresh bool, r driver.CUresult)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	fresh, r = p.activate(dev)
-	return p.ctx, fresh, r
+	return p.ctx.Load(), fresh, r
 }
 
 // activate makes the context alive; fresh says that it was not. It needs p.mu.
 func (p *primary) activate(dev *device) (fresh bool, r driver.CUresult) {
-	if p.ctx != nil && !p.ctx.dead.Load() {
+	if p.living() != nil {
 		return false, success
 	}
 	d := dev.d
-	c := d.newContext(dev, p.flags|uint32(driver.CU_CTX_MAP_HOST)) // as cuCtxGetFlags reports it (recorded)
+	c := d.newContext(dev, p.flags.Load()|uint32(driver.CU_CTX_MAP_HOST)) // as cuCtxGetFlags reports it (recorded)
 	c.primary, c.version = true, apiVersion2
-	if p.ctx == nil {
+	if old := p.ctx.Load(); old == nil {
 		if c.handle = driver.CUcontext(d.contexts.add(c)); c.handle == 0 {
 			return false, driver.CUDA_ERROR_OUT_OF_MEMORY
 		}
 	} else {
-		c.handle = p.ctx.handle
+		c.handle = old.handle
 		d.contexts.replace(uintptr(c.handle), c)
 	}
-	p.ctx = c
+	p.ctx.Store(c)
 	return true, success
+}
+
+// tearDown ends the context if it is alive. It needs p.mu.
+func (p *primary) tearDown() driver.CUresult {
+	if c := p.living(); c != nil {
+		return c.tearDown()
+	}
+	return success
 }
 
 // primaryContext is the device's primary context, made alive if it is not, without holding it.
@@ -104,10 +121,10 @@ func (d *Driver) primaryRelease(_ driver.CUcontext, ordinal driver.CUdevice) dri
 	if p.refs == 0 {
 		return invalidCtx
 	}
-	if p.refs--; p.refs == 0 && !p.ctx.dead.Load() {
-		p.ctx.tearDown()
+	if p.refs--; p.refs > 0 {
+		return success
 	}
-	return success
+	return p.tearDown()
 }
 
 // primaryRelease1 is the first version, which does not say that nobody holds the context (recorded).
@@ -130,11 +147,8 @@ func (d *Driver) primaryReset(_ driver.CUcontext, ordinal driver.CUdevice) drive
 	p := &dev.primary
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.flags = 0 // the count of users stays (recorded)
-	if p.ctx != nil && !p.ctx.dead.Load() {
-		p.ctx.tearDown()
-	}
-	return success
+	p.flags.Store(0) // the count of users stays (recorded)
+	return p.tearDown()
 }
 
 func (d *Driver) primarySetFlags(_ driver.CUcontext, ordinal driver.CUdevice, flags uint32) driver.CUresult {
@@ -151,9 +165,9 @@ func (d *Driver) primarySetFlags(_ driver.CUcontext, ordinal driver.CUdevice, fl
 	p := &dev.primary
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.flags = flags
-	if p.ctx != nil && !p.ctx.dead.Load() {
-		p.ctx.setFlags(flags | uint32(driver.CU_CTX_MAP_HOST))
+	p.flags.Store(flags)
+	if c := p.living(); c != nil {
+		c.setFlags(flags | uint32(driver.CU_CTX_MAP_HOST))
 	}
 	return success
 }
@@ -167,11 +181,7 @@ func (d *Driver) primarySetFlags1(cur driver.CUcontext, ordinal driver.CUdevice,
 	if r != success {
 		return r
 	}
-	p := &dev.primary
-	p.mu.Lock()
-	active := p.ctx != nil && !p.ctx.dead.Load()
-	p.mu.Unlock()
-	if active {
+	if dev.primary.living() != nil {
 		return driver.CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE
 	}
 	return d.primarySetFlags(cur, ordinal, flags)
@@ -189,10 +199,8 @@ func (d *Driver) primaryGetState(_ driver.CUcontext, ordinal driver.CUdevice, fl
 		return r
 	}
 	p := &dev.primary
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	*flags, *active = p.flags, 0
-	if p.ctx != nil && !p.ctx.dead.Load() {
+	*flags, *active = p.flags.Load(), 0
+	if p.living() != nil {
 		*active = 1
 	}
 	return success

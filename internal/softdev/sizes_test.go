@@ -244,7 +244,7 @@ func TestThreadMemory(t *testing.T) {
 			{local, 256, driver.CUDA_SUCCESS, false},
 			{strings.Replace(deep, "DEPTH", "2", 1), 1, driver.CUDA_SUCCESS, false},
 			{strings.Replace(deep, "DEPTH", "5", 1), 512, driver.CUDA_ERROR_OUT_OF_MEMORY, true},
-			{strings.Replace(deep, "DEPTH", "20", 1), 1, driver.CUDA_ERROR_HARDWARE_STACK_ERROR, true},
+			{strings.Replace(deep, "DEPTH", "20", 1), 1, driver.CUDA_ERROR_ILLEGAL_ADDRESS, true},
 			{local, 32, driver.CUDA_SUCCESS, false},
 		} {
 			for range 3 {
@@ -257,6 +257,21 @@ func TestThreadMemory(t *testing.T) {
 					t.Errorf("%s: %d threads: the context is broken: %v, want %v\n%s", engine, c.threads, x.broken, c.later, c.text)
 				}
 			}
+		}
+	}
+}
+
+// TestParameterForRegister passes a scalar .param variable for a parameter that is a register, and takes a result of that kind so: ptxas 13.0 takes both.
+func TestParameterForRegister(t *testing.T) {
+	const text = `.func (.reg .b32 o) f(.reg .b32 x) { add.u32 o,x,1; ret; }
+		.visible .entry k(.param .u64 out) { .reg .b64 a,b; .reg .b32 s; .param .b32 y; .param .b32 z; st.param.b32 [y],7; call (z),f,(y);
+		ld.param.b32 s,[z]; cvt.u64.u32 b,s; ld.param.u64 a,[out]; st.global.b64 [a],b; ret; }`
+	for _, engine := range []string{"interpreter", "auto"} {
+		d, tab, ctx := open(t, Options{EngineName: engine, Recover: true})
+		x := &sizeRunner{d: d, tab: tab, ctx: ctx}
+		x.renew(t)
+		if r, word, _ := x.run(t, sizesHead+text, 32); r != driver.CUDA_SUCCESS || word != 8 {
+			t.Errorf("%s: %v, %d; want 8", engine, r, word)
 		}
 	}
 }

@@ -284,7 +284,7 @@ func (s *soak) fault(r *rand.Rand, ctx driver.CUcontext, m driver.CUmodule) erro
 		p++
 		res, want = s.launch(ctx, m, "wild", grid, block, unsafe.Pointer(&p)), driver.CUDA_ERROR_MISALIGNED_ADDRESS
 	case 4:
-		res, want = s.launch(ctx, m, "deep", 1, block), driver.CUDA_ERROR_HARDWARE_STACK_ERROR
+		res, want = s.launch(ctx, m, "deep", 1, block), driver.CUDA_ERROR_ILLEGAL_ADDRESS
 	}
 	if res == success {
 		res = s.tab.CtxSynchronize(ctx)

@@ -48,6 +48,7 @@ const (
 	streamOrdinary  streamKind = iota
 	streamLegacy               // handle 0 and CU_STREAM_LEGACY
 	streamPerThread            // CU_STREAM_PER_THREAD
+	streamRemote               // of another process (remoteRecord)
 )
 
 // point is a place in a stream's work: everything up to an operation.
@@ -61,6 +62,22 @@ func (p point) reached() bool { return p.s == nil || p.s.done.Load() >= p.n }
 func (p point) wait() {
 	if !p.reached() {
 		p.s.wait(p.n)
+	}
+}
+
+// until waits on behalf of a context's work. When that is to end (halt) the wait ends too, which breaks the context. Work of other contexts it leaves to them: nobody could end
+// it here.
+func (p point) until(c *context) {
+	switch {
+	case p.reached():
+	case p.s.ctx == c && p.s.kind != streamRemote:
+		p.s.wait(p.n)
+	default:
+		c.foreign.add(p.s)
+		defer c.foreign.remove(p.s)
+		if !p.s.watch(p.n, &c.stop) {
+			c.ended()
+		}
 	}
 }
 
@@ -276,6 +293,26 @@ func (s *stream) waitLocked(n uint64) {
 	}
 }
 
+// watch is wait by who does not help with the work, and leaves when stop is set: the result is false then.
+func (s *stream) watch(n uint64, stop *atomic.Bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.done.Load() < n && !stop.Load() {
+		s.startHeld()
+		s.waiters++
+		s.changed.Wait()
+		s.waiters--
+	}
+	return s.done.Load() >= n
+}
+
+// wake makes those who wait look again.
+func (s *stream) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed.Broadcast()
+}
+
 // tail is the end of what is queued now.
 func (s *stream) tail() point {
 	s.mu.Lock()
@@ -291,9 +328,9 @@ func (s *stream) idle() bool {
 
 // execute runs one operation in the goroutine that holds the busy mark.
 func (s *stream) execute(o *op) {
-	o.after.wait()
+	o.after.until(s.ctx)
 	for _, p := range o.more {
-		p.wait()
+		p.until(s.ctx)
 	}
 	skip := s.ctx.ended()
 	switch o.kind {

@@ -202,3 +202,21 @@ func TestSymbolCount(t *testing.T) {
 	r := tab.ModuleLoadDataEx(ctx, &m, unsafe.Pointer(cstr(modulePTX)), 3, &ids[0], &values[0])
 	want(t, "NULL among the names", r, bad)
 }
+
+// TestRegisterNothing: memory that is not there, or not all of it, cannot be page-locked ("Page-locks the memory range specified", CUDA Driver API, cuMemHostRegister).
+func TestRegisterNothing(t *testing.T) {
+	_, tab, ctx := open(t, Options{})
+	e := newEdge(t, 3*os.Getpagesize())
+	for _, n := range []int{1, os.Getpagesize(), len(e.b)} {
+		p := foreign(e.end - uint64(n))
+		want(t, "all of it", tab.MemHostRegister_v2(ctx, p, uint64(n), 0), driver.CUDA_SUCCESS)
+		must(t, tab.MemHostUnregister(ctx, p))
+		for _, more := range []uint64{1, 1 << 21, 1 << 40, 1 << 46} {
+			want(t, "and what is behind it", tab.MemHostRegister_v2(ctx, p, uint64(n)+more, 0), driver.CUDA_ERROR_INVALID_VALUE)
+		}
+	}
+	for _, at := range []uint64{1, 4095, 4096, e.end, e.end + 1} {
+		want(t, "nothing", tab.MemHostRegister_v2(ctx, foreign(at), 1, 0), driver.CUDA_ERROR_INVALID_VALUE)
+	}
+	runtime.KeepAlive(e)
+}

@@ -30,27 +30,19 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Answers that stand.
  *
- * Programs wait for streams that have nothing to do, and launch empty kernels to see what a launch costs. Such a call succeeds and changes nothing, and so does the same call
+ * Programs wait for streams that have nothing to do, and ask them over and over. Such a call succeeds and changes nothing, and so does the same call
  * after it, until another call has been made that may change something, by whatever thread. The front keeps the last of these calls of each thread and
  * answers it itself while it stands, since entering the core takes longer than the answer.
  *
  * entered counts the calls that may change something when they begin, left when they have ended. The core is asked (GOCUDA_ASK) whether a call stands when it comes a
- * second time and no other call that counts is under way; it says so if no stream has work (before a launch, after a wait) or is captured and no host function runs,
- * and, for a launch, if the kernel does nothing at all. What it said holds as long as entered has not moved: work that comes later has come with a call. So has another current context of the thread. */
+ * second time and no other call that counts is under way; it says so if no stream has work or is captured and no host function runs.
+ * What it said holds as long as entered has not moved: work that comes later has come with a call. So has another current context of the thread. */
 static uint64_t entered, left;
 
 struct answer {
 	uint64_t epoch, arg; /* entered when it was given, and the argument that it was given for */
 	uint32_t fn;
-	uint32_t stands; /* as in the frame */
-};
-
-enum { LAUNCH_WORDS = 9 }; /* from the function to the stream */
-
-struct launch_answer {
-	uint64_t epoch, a[LAUNCH_WORDS];
-	uint32_t fn;
-	uint32_t stands;
+	int stands;
 };
 
 /* What belongs to a thread. */
@@ -59,7 +51,6 @@ static __thread struct {
 	int started;  /* the core knows that this is not an earlier thread of the same number */
 	int callback; /* how many callbacks deep */
 	struct answer waits[GOCUDA_SLOTS];
-	struct launch_answer launch;
 } self __attribute__((tls_model("initial-exec")));
 
 static void take_signal_stack(void *m);
@@ -372,38 +363,13 @@ CUresult gocuda_wait(uint32_t fn, struct gocuda_frame *f, enum gocuda_slot slot,
 	struct answer *k = &self.waits[slot];
 	uint64_t now = __atomic_load_n(&entered, __ATOMIC_SEQ_CST), arg = words ? f->a[0] : 0;
 	int again = k->fn == fn && k->arg == arg && k->epoch == now && may_stand();
-	if (again && k->stands == GOCUDA_STANDS)
+	if (again && k->stands)
 		return CUDA_SUCCESS;
 	/* left is read after entered: if they are equal, nothing was under way when entered was read. */
 	int ask = again && __atomic_load_n(&left, __ATOMIC_SEQ_CST) == now;
-	f->stands = GOCUDA_NOT_NOW;
+	f->stands = 0;
 	CUresult r = gocuda_look(ask ? fn | GOCUDA_ASK : fn, f);
-	*k = (struct answer){now, arg, fn, r == CUDA_SUCCESS && ask ? (uint32_t)f->stands : GOCUDA_NOT_NOW};
-	return r;
-}
-
-CUresult gocuda_launch(uint32_t fn, struct gocuda_frame *f)
-{
-	struct launch_answer *k = &self.launch;
-	uint64_t now = __atomic_load_n(&entered, __ATOMIC_SEQ_CST);
-	int again = k->fn == fn && !f->a[LAUNCH_WORDS + 1] && !memcmp(k->a, f->a, sizeof k->a) && may_stand();
-	if (again && k->epoch == now && (k->stands & GOCUDA_STANDS)) {
-		void **params = (void **)(uintptr_t)f->a[LAUNCH_WORDS];
-		uint32_t n = k->stands >> GOCUDA_STANDS_SHIFT;
-		while (n && params && params[n - 1])
-			n--;
-		if (!n)
-			return CUDA_SUCCESS;
-	}
-	if (again && k->stands == GOCUDA_NEVER)
-		return gocuda_call(fn, f);
-	uint64_t mine = __atomic_add_fetch(&entered, 1, __ATOMIC_SEQ_CST);
-	int ask = again && mine == now + 1 && __atomic_load_n(&left, __ATOMIC_SEQ_CST) == now;
-	f->stands = GOCUDA_NOT_NOW;
-	CUresult r = gocuda_look(ask ? fn | GOCUDA_ASK : fn, f);
-	*k = (struct launch_answer){.epoch = mine, .fn = fn, .stands = r == CUDA_SUCCESS && ask ? (uint32_t)f->stands : GOCUDA_NOT_NOW};
-	memcpy(k->a, f->a, sizeof k->a);
-	__atomic_fetch_add(&left, 1, __ATOMIC_SEQ_CST);
+	*k = (struct answer){now, arg, fn, r == CUDA_SUCCESS && f->stands};
 	return r;
 }
 

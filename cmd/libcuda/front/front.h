@@ -14,7 +14,7 @@
 struct gocuda_frame {
 	uint64_t cur;
 	uint64_t a[16];
-	uint64_t stands; /* what became of GOCUDA_ASK */
+	uint64_t stands; /* what became of GOCUDA_ASK: 1 or 0 */
 };
 
 /* A function's number in the table is in the low bits of the first argument of gocuda_call, above it: */
@@ -24,12 +24,6 @@ struct gocuda_frame {
 #define GOCUDA_LOADS 0x100000U     /* loads code or makes a context */
 #define GOCUDA_NEW_THREAD 0x80000U /* the thread's first call */
 #define GOCUDA_ASK 0x200000U       /* would the same call succeed again, and change nothing, until something else happens? */
-
-/* The answers to GOCUDA_ASK. */
-#define GOCUDA_NOT_NOW 0U
-#define GOCUDA_NEVER 1U
-#define GOCUDA_STANDS 2U /* with the number of the kernel's parameters above it where the call is a launch, whose pointers must not be NULL */
-#define GOCUDA_STANDS_SHIFT 8
 
 struct gocuda_symbol {
 	const char *name;
@@ -84,7 +78,6 @@ CUresult gocuda_look(uint32_t fn, struct gocuda_frame *f);
 /* gocuda_call for functions that programs call again and again where nothing has happened since (front.c, Answers that stand). words is the number of arguments. */
 enum gocuda_slot { GOCUDA_SLOT_CONTEXT, GOCUDA_SLOT_STREAM, GOCUDA_SLOT_QUERY, GOCUDA_SLOT_EVENT, GOCUDA_SLOTS };
 CUresult gocuda_wait(uint32_t fn, struct gocuda_frame *f, enum gocuda_slot slot, int words);
-CUresult gocuda_launch(uint32_t fn, struct gocuda_frame *f);
 
 #pragma GCC visibility pop
 

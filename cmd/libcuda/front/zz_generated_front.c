@@ -2226,7 +2226,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDi
 	gocuda.a[8] = W(hStream);
 	gocuda.a[9] = W(kernelParams);
 	gocuda.a[10] = W(extra);
-	return gocuda_launch(286, &gocuda);
+	return gocuda_call(286, &gocuda);
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
 {
@@ -2260,7 +2260,7 @@ CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int g
 	gocuda.a[8] = W(hStream);
 	gocuda.a[9] = W(kernelParams);
 	gocuda.a[10] = W(extra);
-	return gocuda_launch(286 | GOCUDA_PER_THREAD, &gocuda);
+	return gocuda_call(286 | GOCUDA_PER_THREAD, &gocuda);
 }
 CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib)
 {

@@ -13,7 +13,6 @@ enum {
 	FN_cuGetProcAddress = 151,
 	FN_cuGetProcAddress_v2 = 152,
 	FN_cuInit = 266,
-	FN_cuLaunchKernel = 286,
 	FN_cuStreamQuery = 506,
 	FN_cuStreamSynchronize = 508,
 };

@@ -1,47 +1,5 @@
 /* The problems: sizes, inputs, launch shapes, and checks against a double (or exact) reference. */
-#include "bench.h"
-#include "native.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* ---- data: the same on every host, from the index alone ---- */
-static uint32_t mix(uint32_t i, uint32_t seed) {
-  uint32_t x = i * 0x9E3779B1u + seed;
-  x ^= x >> 16; x *= 0x85ebca6bu; x ^= x >> 13; x *= 0xc2b2ae35u; x ^= x >> 16;
-  return x;
-}
-static float frand(uint32_t i, uint32_t seed) { return (mix(i, seed) >> 8) * (1.0f / 16777216.0f); }
-static float *fbuf(long n, uint32_t seed, float lo, float hi) {
-  float *p = aligned_alloc(128, (n * 4 + 127) & ~127L);
-  for (long i = 0; i < n; i++) p[i] = lo + (hi - lo) * frand(i, seed);
-  return p;
-}
-static void *zbuf(size_t bytes) {
-  void *p = aligned_alloc(128, (bytes + 127) & ~127ul);
-  memset(p, 0, bytes);
-  return p;
-}
-static void addbuf(Case *c, void *p, size_t bytes, int dir) {
-  Buf *b = &c->buf[c->nbuf];
-  *b = (Buf){p, bytes, dir, NULL};
-  if (dir == INOUT) { b->init = malloc(bytes); memcpy(b->init, p, bytes); }
-  c->arg[c->narg++] = (Arg){.kind = A_BUF, .buf = c->nbuf++};
-}
-static void addi(Case *c, int v) { c->arg[c->narg++] = (Arg){.kind = A_I32, .v.i = v}; }
-static void addu(Case *c, uint32_t v) { c->arg[c->narg++] = (Arg){.kind = A_U32, .v.u = v}; }
-static void addf(Case *c, float v) { c->arg[c->narg++] = (Arg){.kind = A_F32, .v.f = v}; }
-static void addq(Case *c, uint64_t v) { c->arg[c->narg++] = (Arg){.kind = A_U64, .v.q = v}; }
-static void shape(Case *c, unsigned gx, unsigned gy, unsigned bx, unsigned by) {
-  c->grid[0] = gx; c->grid[1] = gy; c->grid[2] = 1;
-  c->block[0] = bx; c->block[1] = by; c->block[2] = 1;
-}
-static int close_to(double got, double want, double rel, double abs_) {
-  return fabs(got - want) <= abs_ + rel * fabs(want); /* false for NaN */
-}
-#define BUFP(c, k, T) ((T *)(c)->buf[k].host)
-#define FAIL(...) do { snprintf(msg, len, __VA_ARGS__); return 1; } while (0)
+#include "make.h"
 
 /* ---- vecadd, saxpy ---- */
 static int v_vecadd(const Case *c, char *msg, size_t len) {
@@ -347,16 +305,21 @@ static void m_sha(Case *c, int sz) {
 }
 
 /* ---- launch latency ---- */
-static int v_none(const Case *c, char *msg, size_t len) { return 0; }
-static void n_empty(const Case *c) { nat_empty(BUFP(c, 0, int), c->grid[0]); }
-static void m_empty(Case *c, int sz) {
-  addbuf(c, zbuf(128), 128, IN);
-  c->unit = "launches"; c->work = 1; c->file = c->kernel = "empty";
-  c->verify = v_none; c->native = n_empty;
-  if (!strcmp(c->name, "empty_1")) shape(c, 1, 1, 32, 1);
-  else if (!strcmp(c->name, "empty_1_batch")) { shape(c, 1, 1, 32, 1); c->launches = sz == SZ_FULL ? 1000 : 10; }
+static int v_store(const Case *c, char *msg, size_t len) {
+  const uint32_t *o = BUFP(c, 0, uint32_t);
+  for (long i = 0; i < c->n; i++) if (o[i] != c->arg[1].v.u + i) FAIL("at %ld: %u", i, o[i]);
+  return 0;
+}
+static void n_store(const Case *c) { nat_store(BUFP(c, 0, uint32_t), c->arg[1].v.u, c->n); }
+static void m_store(Case *c, int sz) {
+  c->unit = "launches"; c->work = 1; c->file = c->kernel = "store";
+  c->verify = v_store; c->native = n_store;
+  if (!strcmp(c->name, "store_1")) shape(c, 1, 1, 32, 1);
+  else if (!strcmp(c->name, "store_1_batch")) { shape(c, 1, 1, 32, 1); c->launches = sz == SZ_FULL ? 1000 : 10; }
   else shape(c, sz == SZ_FULL ? 10000 : 100, 1, 256, 1);
   c->n = c->grid[0];
+  addbuf(c, zbuf(c->n * 4), c->n * 4, OUT);
+  addu(c, 0x9E3779B1u);
 }
 
 /* ---- big generated kernels ---- */
@@ -395,7 +358,9 @@ static const struct { const char *name; void (*make)(Case *, int); } table[] = {
   {"sgemm_naive", m_gemm}, {"sgemm_tiled", m_gemm}, {"reduce_shared", m_reduce}, {"reduce_shfl", m_reduce},
   {"hist_shared", m_hist}, {"hist_global", m_hist}, {"transpose", m_transpose}, {"stencil5", m_stencil},
   {"blackscholes", m_bs}, {"hash64", m_hash}, {"sha256", m_sha},
-  {"empty_1", m_empty}, {"empty_1_batch", m_empty}, {"empty_10k", m_empty},
+  {"matmul_f16", m_matmul}, {"matmul_bf16", m_matmul}, {"matmul_s8", m_matmul}, {"matmul_wmma", m_matmul},
+  {"attention", m_attention}, {"softmax", m_rows}, {"layernorm", m_rows}, {"stencil7_f64", m_stencil7}, {"half_pairs", m_half_pairs}, {"scan", m_scan}, {"radix", m_radix},
+  {"store_1", m_store}, {"store_1_batch", m_store}, {"store_10k", m_store},
   {"big5k", m_big}, {"big50k", m_big},
 };
 const int case_count = sizeof table / sizeof *table;

@@ -201,7 +201,8 @@ func reachCases(c *cases) {
 				e.Must("cuCtxSetCurrent", own)
 				at := named("memory", p)
 				e.Must("cuStreamWaitValue32_v2", s, driver.CUdeviceptr(uintptr(host)), 1, 1)
-				time.AfterFunc(500*time.Millisecond, func() { atomic.StoreUint32(flag, 1) }) // what frees may wait for the stream
+				late := time.AfterFunc(500*time.Millisecond, func() { atomic.StoreUint32(flag, 1) }) // what frees may wait for the stream
+				defer late.Stop()                                                                    // a case that ends early, in a context that is broken, leaves no memory to write to
 				switch w {
 				case "set":
 					e.Do("cuMemsetD8Async", at, 1, 8<<20, s)

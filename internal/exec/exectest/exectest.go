@@ -140,7 +140,7 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 		if f.Name != name || !f.Entry {
 			continue
 		}
-		k, err := ir.Lower(f, Symbols(m.Module))
+		k, err := ir.LowerVerified(f, Symbols(m.Module))
 		if err != nil {
 			return nil, err
 		}

@@ -21,8 +21,8 @@ type rmw func(old, b, c uint64) uint64
 func resolveAtom(in *inst, op *ir.Op) error {
 	i := 0
 	d := ir.NoArg()
-	if op.Match.Form.Name == "atom" {
-		d = &op.Args[0]
+	if x := op.Arg("d"); x != nil { // atom
+		d = x
 		i = 1
 	}
 	a, b := &op.Args[i], &op.Args[i+1]
@@ -30,10 +30,10 @@ func resolveAtom(in *inst, op *ir.Op) error {
 	if c == nil {
 		c = ir.NoArg()
 	}
-	typ := op.Match.Type(0)
-	t, _ := optab.TypeOf(typ)
+	typ := op.Type(0)
+	t := typ.Info()
 	ac := memoryAccess(op, a, b, typ)
-	f, outside, ok := atomFunc(op.Match, typ)
+	f, outside, ok := atomFunc(op.Mods().Func, typ)
 	if !ok {
 		return unsupported(op)
 	}
@@ -42,7 +42,7 @@ func resolveAtom(in *inst, op *ir.Op) error {
 		return nil
 	}
 	var remote rmw
-	if ac.space == ir.SharedCluster && i == 1 && t.Lanes == 2 && t.Class == optab.Packed && op.Match.Has("add") {
+	if ac.space == ir.SharedCluster && i == 1 && t.Lanes == 2 && t.Class == optab.Packed && op.Mods().Func == optab.FuncAdd {
 		// On another CTA's shared memory an H200 adds the whole words as integers (recorded for f16x2); on its own, halves as they should be.
 		remote = func(o, b, _ uint64) uint64 { return o + b }
 	}
@@ -121,8 +121,8 @@ func update(p unsafe.Pointer, size uint32, plain bool, b, c uint64, f rmw) uint6
 
 // atomFunc picks the operation. outside, when not nil, is what it does outside shared memory: an H200 flushes subnormal inputs
 // and results of f32 additions there (recorded), and treats NaNs of f64 differently.
-func atomFunc(mt *optab.Match, typ string) (f, outside rmw, ok bool) {
-	t, _ := optab.TypeOf(typ)
+func atomFunc(what optab.Func, typ optab.TypeID) (f, outside rmw, ok bool) {
+	t := typ.Info()
 	signed := func(v uint64) int64 {
 		if t.Bits == 32 {
 			return int64(int32(v))
@@ -135,16 +135,16 @@ func atomFunc(mt *optab.Match, typ string) (f, outside rmw, ok bool) {
 		}
 		return a < b
 	}
-	switch mt.One("and", "or", "xor", "exch", "cas", "inc", "dec", "add", "min", "max") {
-	case "and":
+	switch what {
+	case optab.FuncAnd:
 		f = func(o, b, _ uint64) uint64 { return o & b }
-	case "or":
+	case optab.FuncOr:
 		f = func(o, b, _ uint64) uint64 { return o | b }
-	case "xor":
+	case optab.FuncXor:
 		f = func(o, b, _ uint64) uint64 { return o ^ b }
-	case "exch":
+	case optab.FuncExch:
 		f = func(_, b, _ uint64) uint64 { return b }
-	case "cas":
+	case optab.FuncCas:
 		mask := ^uint64(0) >> (64 - min(t.Bits, 64))
 		f = func(o, b, c uint64) uint64 {
 			if o == b&mask {
@@ -152,26 +152,26 @@ func atomFunc(mt *optab.Match, typ string) (f, outside rmw, ok bool) {
 			}
 			return o
 		}
-	case "inc":
+	case optab.FuncInc:
 		f = func(o, b, _ uint64) uint64 {
 			if uint32(o) >= uint32(b) {
 				return 0
 			}
 			return o + 1
 		}
-	case "dec":
+	case optab.FuncDec:
 		f = func(o, b, _ uint64) uint64 {
 			if o == 0 || uint32(o) > uint32(b) {
 				return uint64(uint32(b))
 			}
 			return o - 1
 		}
-	case "add":
+	case optab.FuncAdd:
 		switch typ {
-		case "f32":
+		case optab.F32:
 			f = func(o, b, _ uint64) uint64 { return uint64(num.AddRN32(uint32(o), uint32(b))) }
 			outside = func(o, b, _ uint64) uint64 { return uint64(num.Add32(uint32(o), uint32(b), num.RN, num.FTZ)) }
-		case "f64":
+		case optab.F64:
 			// With NaNs, shared memory's loop of loads and additions keeps the old value's, made quiet; the memory units outside return
 			// an operand's NaN as it stands, the operand's before memory's (recorded on an H200).
 			f = func(o, b, _ uint64) uint64 {
@@ -189,7 +189,7 @@ func atomFunc(mt *optab.Match, typ string) (f, outside rmw, ok bool) {
 				}
 				return num.Add64(o, b, num.RN)
 			}
-		case "f16", "bf16", "f16x2", "bf16x2":
+		case optab.F16, optab.Bf16, optab.F16x2, optab.Bf16x2:
 			f = halves(typ, func(bf bool, a, b uint16) uint16 {
 				if bf {
 					return num.AddBF16(a, b)
@@ -199,10 +199,10 @@ func atomFunc(mt *optab.Match, typ string) (f, outside rmw, ok bool) {
 		default:
 			f = func(o, b, _ uint64) uint64 { return o + b }
 		}
-	case "min", "max":
-		larger := mt.Has("max")
+	case optab.FuncMin, optab.FuncMax:
+		larger := what == optab.FuncMax
 		switch typ {
-		case "f16", "bf16", "f16x2", "bf16x2":
+		case optab.F16, optab.Bf16, optab.F16x2, optab.Bf16x2:
 			f = halves(typ, func(bf bool, a, b uint16) uint16 {
 				switch {
 				case bf && larger:
@@ -231,9 +231,9 @@ func atomFunc(mt *optab.Match, typ string) (f, outside rmw, ok bool) {
 func nan64(x uint64) bool { return x<<1 > 0x7ff<<53 }
 
 // halves lifts an operation on 16-bit floats to one or two of them.
-func halves(typ string, g func(bf bool, a, b uint16) uint16) rmw {
-	bf := typ[0] == 'b'
-	if typ == "f16" || typ == "bf16" {
+func halves(typ optab.TypeID, g func(bf bool, a, b uint16) uint16) rmw {
+	bf := typ == optab.Bf16 || typ == optab.Bf16x2
+	if typ == optab.F16 || typ == optab.Bf16 {
 		return func(o, b, _ uint64) uint64 { return uint64(g(bf, uint16(o), uint16(b))) }
 	}
 	return func(o, b, _ uint64) uint64 {
@@ -245,14 +245,14 @@ func halves(typ string, g func(bf bool, a, b uint16) uint16) rmw {
 func resolveAtomVec(in *inst, op *ir.Op) error {
 	i := 0
 	d := ir.NoArg()
-	if op.Match.Form.Name == "atom" {
-		d = &op.Args[0]
+	if x := op.Arg("d"); x != nil { // atom
+		d = x
 		i = 1
 	}
 	a, b := &op.Args[i], &op.Args[i+1]
-	typ := op.Match.Type(0)
+	typ := op.Type(0)
 	ac := memoryAccess(op, a, b, typ)
-	f, outside, ok := atomFunc(op.Match, typ)
+	f, outside, ok := atomFunc(op.Mods().Func, typ)
 	if !ok {
 		return unsupported(op)
 	}

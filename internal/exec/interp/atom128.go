@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // locks128 serialise 128-bit atomics by address where the processor has none. They are atomic against each other, as the ISA asks of
@@ -40,7 +41,7 @@ func swap128(p *[2]uint64, want *[2]uint64, v [2]uint64) [2]uint64 {
 }
 
 func atom128(op *ir.Op, ac access, d, b, c *ir.Arg) handler {
-	cas := op.Match.Has("cas")
+	cas := op.Mods().Func == optab.FuncCas
 	return func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // narrowing makes a handler of a function from 64 to 32 bits.
@@ -21,7 +22,7 @@ func narrowing(f func(a uint64) uint32) handler {
 
 func resolvePopc(in *inst, op *ir.Op) error {
 	in.fn = un32(func(a uint32) uint32 { return uint32(bits.OnesCount32(a)) })
-	if op.Match.Type(0) == "b64" {
+	if op.Type(0) == optab.B64 {
 		in.fn = narrowing(func(a uint64) uint32 { return uint32(bits.OnesCount64(a)) })
 	}
 	return nil
@@ -29,7 +30,7 @@ func resolvePopc(in *inst, op *ir.Op) error {
 
 func resolveClz(in *inst, op *ir.Op) error {
 	in.fn = un32(func(a uint32) uint32 { return uint32(bits.LeadingZeros32(a)) })
-	if op.Match.Type(0) == "b64" {
+	if op.Type(0) == optab.B64 {
 		in.fn = narrowing(func(a uint64) uint32 { return uint32(bits.LeadingZeros64(a)) })
 	}
 	return nil
@@ -38,8 +39,8 @@ func resolveClz(in *inst, op *ir.Op) error {
 // resolveBfind finds the most significant bit that is not the sign; all ones when there is none. .shiftamt gives the shift that
 // brings it to the top (9.7.1.16).
 func resolveBfind(in *inst, op *ir.Op) error {
-	n, signed := widthOf(op.Match.Type(0))
-	shift := op.Match.Has("shiftamt")
+	n, signed := op.Type(0).IntegerBits()
+	shift := op.Mods().ShiftAmount
 	find := func(a uint64) uint32 {
 		if a == 0 {
 			return full
@@ -99,7 +100,7 @@ func resolveFns(in *inst, _ *ir.Op) error {
 
 func resolveBrev(in *inst, op *ir.Op) error {
 	in.fn = un32(bits.Reverse32)
-	if op.Match.Type(0) == "b64" {
+	if op.Type(0) == optab.B64 {
 		in.fn = un64(bits.Reverse64)
 	}
 	return nil
@@ -128,7 +129,7 @@ func bfe(a uint64, pos, length uint32, signed bool) uint64 {
 }
 
 func resolveBfe(in *inst, op *ir.Op) error {
-	n, signed := widthOf(op.Match.Type(0))
+	n, signed := op.Type(0).IntegerBits()
 	if n == 32 {
 		if signed {
 			in.fn = tri32(func(a, b, c uint32) uint32 { return uint32(bfe(uint64(int64(int32(a))), b&0xff, c&0xff, true)) })
@@ -158,7 +159,7 @@ func bfi(a, b uint64, pos, length uint32) uint64 {
 
 func resolveBfi(in *inst, op *ir.Op) error {
 	e := &op.Args[4]
-	if op.Match.Type(0) == "b32" {
+	if op.Type(0) == optab.B32 {
 		in.fn = func(w *exec.Warp, in *inst, m uint32) {
 			d, a, b, c, e := w.R32(in.d), w.R32(in.a), w.R32(in.b), w.R32(in.c), w.R32(e.Ref)
 			for ; m != 0; m &= m - 1 {
@@ -180,7 +181,7 @@ func resolveBfi(in *inst, op *ir.Op) error {
 
 // resolveSzext extends from the given number of low bits (9.7.1.21); .clamp limits the number to 32, .wrap takes it modulo 32.
 func resolveSzext(in *inst, op *ir.Op) error {
-	signed, clamp := op.Match.Type(0) == "s32", op.Match.Has("clamp")
+	signed, clamp := op.Type(0) == optab.S32, op.Mods().Bound == optab.BoundClamp
 	in.fn = bin32(func(a, b uint32) uint32 {
 		n := b & 31
 		if clamp {
@@ -196,7 +197,7 @@ func resolveSzext(in *inst, op *ir.Op) error {
 
 // resolveBmsk makes a mask of b bits from position a (9.7.1.22); .clamp limits both to 32, .wrap takes them modulo 32.
 func resolveBmsk(in *inst, op *ir.Op) error {
-	clamp := op.Match.Has("clamp")
+	clamp := op.Mods().Bound == optab.BoundClamp
 	in.fn = bin32(func(a, b uint32) uint32 {
 		if clamp {
 			a, b = min(a, 32), min(b, 32)

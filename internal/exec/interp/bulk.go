@@ -69,7 +69,7 @@ func resolveBulkCopy(in *inst, op *ir.Op) error {
 		mbar = place(m)
 	}
 	mask := op.Arg("k")
-	if op.Match.Has("cp_mask") {
+	if op.Mods().Mask {
 		return unsupported(op)
 	}
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
@@ -100,16 +100,15 @@ func resolveBulkCopy(in *inst, op *ir.Op) error {
 
 func resolveBulkReduce(in *inst, op *ir.Op) error {
 	dst, src, n := place(op.Arg("a")), place(op.Arg("b")), op.Arg("n")
-	typ := op.Match.Type(0)
-	t, _ := optab.TypeOf(typ)
-	f, outside, ok := atomFunc(op.Match, typ)
+	typ := op.Type(0)
+	f, outside, ok := atomFunc(op.Mods().Func, typ)
 	if !ok {
 		return unsupported(op)
 	}
 	var mbar *access
 	if m := op.Arg("m"); m != nil {
 		mbar = place(m)
-	} else if outside != nil && typ == "f64" {
+	} else if outside != nil && typ == optab.F64 {
 		f = outside // f32 additions keep subnormals, unlike those of atom and red (recorded on an H200)
 	}
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
@@ -120,7 +119,7 @@ func resolveBulkReduce(in *inst, op *ir.Op) error {
 				needCluster(w, l)
 			}
 			if size > 0 {
-				reduceBytes(dst.host(w, l, size, true), src.host(w, l, size, false), uint32(t.Bits/8), mbar != nil, f)
+				reduceBytes(dst.host(w, l, size, true), src.host(w, l, size, false), typ.Bytes(), mbar != nil, f)
 			}
 			if mbar != nil {
 				completeTx(w, l, mbar.at(w, l), size)
@@ -139,7 +138,7 @@ func reduceBytes(dst, src []byte, size uint32, plain bool, f rmw) {
 }
 
 func resolveStAsync(in *inst, op *ir.Op) error {
-	ac := memoryAccess(op, op.Arg("a"), op.Arg("b"), valueType(op))
+	ac := memoryAccess(op, op.Arg("a"), op.Arg("b"), op.Mods().LastType())
 	mbar := place(op.Arg("m"))
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
@@ -157,9 +156,9 @@ func resolveStAsync(in *inst, op *ir.Op) error {
 
 func resolveRedAsync(in *inst, op *ir.Op) error {
 	b := op.Arg("b")
-	ac := memoryAccess(op, op.Arg("a"), b, valueType(op))
+	ac := memoryAccess(op, op.Arg("a"), b, op.Mods().LastType())
 	mbar := place(op.Arg("m"))
-	f, _, ok := atomFunc(op.Match, valueType(op))
+	f, _, ok := atomFunc(op.Mods().Func, op.Mods().LastType())
 	if !ok {
 		return unsupported(op)
 	}

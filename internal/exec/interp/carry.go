@@ -5,6 +5,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // Extended precision (9.7.2). The carry flag is Warp.CC, one bit for each lane. After a subtraction it is set when there
@@ -17,8 +18,16 @@ type chain struct {
 }
 
 func chainOf(op *ir.Op) chain {
-	name := op.Match.Form.Name
-	return chain{in: name == "addc" || name == "subc" || name == "madc", out: op.Match.Has("cc"), subtract: name == "sub" || name == "subc"}
+	c := chain{out: op.Mods().Cc}
+	switch op.Opcode() {
+	case optab.OpAddc, optab.OpMadc:
+		c.in = true
+	case optab.OpSubc:
+		c.in, c.subtract = true, true
+	case optab.OpSubcc:
+		c.subtract = true
+	}
+	return c
 }
 
 // masks turns the use of the flag into masks over lanes: the flag that comes in is CC&keep|first, and out are the lanes that write it.
@@ -80,7 +89,7 @@ func (c chain) handle64(terms func(w *exec.Warp, in *inst, i int) (x, y uint64))
 
 // resolveCarry is add.cc, addc, sub.cc and subc.
 func resolveCarry(in *inst, op *ir.Op) error {
-	if n, _ := widthOf(op.Match.Type(0)); n == 64 {
+	if n, _ := op.Type(0).IntegerBits(); n == 64 {
 		in.fn = chainOf(op).handle64(nil)
 	} else {
 		in.fn = chainOf(op).handle32(nil)
@@ -90,8 +99,8 @@ func resolveCarry(in *inst, op *ir.Op) error {
 
 // resolveCarryMad is mad.cc and madc: the flag is that of the addition.
 func resolveCarryMad(in *inst, op *ir.Op) error {
-	n, signed := widthOf(op.Match.Type(0))
-	hi := op.Match.Has("hi")
+	n, signed := op.Type(0).IntegerBits()
+	hi := op.Mods().Part == optab.PartHi
 	switch {
 	case n == 64 && hi:
 		in.fn = chainOf(op).handle64(func(w *exec.Warp, in *inst, i int) (x, y uint64) {

@@ -15,59 +15,54 @@ var compareOps = map[optab.Opcode]resolver{
 }
 
 // orders are the relations that satisfy a comparison (9.3.1). The ordered ones, ne among them, do not hold for a NaN.
-var orders = map[string]num.Order{
-	"eq": num.Equal, "ne": num.Less | num.Greater, "lt": num.Less, "le": num.Less | num.Equal, "gt": num.Greater, "ge": num.Greater | num.Equal,
-	"lo": num.Less, "ls": num.Less | num.Equal, "hi": num.Greater, "hs": num.Greater | num.Equal,
-	"equ": num.Equal | num.Unordered, "neu": num.Less | num.Greater | num.Unordered, "ltu": num.Less | num.Unordered, "leu": num.Less | num.Equal | num.Unordered,
-	"gtu": num.Greater | num.Unordered, "geu": num.Greater | num.Equal | num.Unordered,
-	"num": num.Less | num.Equal | num.Greater, "nan": num.Unordered,
-}
-
-func orderOf(op *ir.Op) num.Order {
-	for i := range op.Match.Form.Slots {
-		if o, ok := orders[op.Match.Words[i]]; ok {
-			return o
-		}
-	}
-	return 0
+var orders = [...]num.Order{
+	optab.CmpEq: num.Equal, optab.CmpNe: num.Less | num.Greater,
+	optab.CmpLt: num.Less, optab.CmpLe: num.Less | num.Equal,
+	optab.CmpGt: num.Greater, optab.CmpGe: num.Greater | num.Equal,
+	optab.CmpLo: num.Less, optab.CmpLs: num.Less | num.Equal,
+	optab.CmpHi: num.Greater, optab.CmpHs: num.Greater | num.Equal,
+	optab.CmpEqu: num.Equal | num.Unordered, optab.CmpNeu: num.Less | num.Greater | num.Unordered,
+	optab.CmpLtu: num.Less | num.Unordered, optab.CmpLeu: num.Less | num.Equal | num.Unordered,
+	optab.CmpGtu: num.Greater | num.Unordered, optab.CmpGeu: num.Greater | num.Equal | num.Unordered,
+	optab.CmpNum: num.Less | num.Equal | num.Greater, optab.CmpNan: num.Unordered,
 }
 
 // truth gives the lanes of m where a comparison holds.
 type truth func(w *exec.Warp, in *inst, m uint32) uint32
 
 // comparison prepares the comparison of an operation's sources of a type; high is the upper half of a packed type, nil for others.
-func comparison(op *ir.Op, typ string) (low, high truth) {
-	want, ftz := orderOf(op), op.Match.Has("ftz")
+func comparison(op *ir.Op, typ optab.TypeID) (low, high truth) {
+	want, ftz := orders[op.Mods().Cmp], op.Mods().Ftz
 	half := func(x uint32) uint32 { return num.F16ToF32(uint16(x)) }
 	if ftz {
 		half = func(x uint32) uint32 { return num.F16ToF32(num.Flush16(uint16(x))) }
 	}
 	bhalf := func(x uint32) uint32 { return num.BF16ToF32(uint16(x)) }
 	switch typ {
-	case "s16":
+	case optab.S16:
 		return compareExtended(want), nil
-	case "b16", "u16", "b32", "u32":
+	case optab.B16, optab.U16, optab.B32, optab.U32:
 		return compareInts[uint32](want), nil
-	case "s32":
+	case optab.S32:
 		return compareInts[int32](want), nil
-	case "b64", "u64":
+	case optab.B64, optab.U64:
 		return compareInts[uint64](want), nil
-	case "s64":
+	case optab.S64:
 		return compareInts[int64](want), nil
-	case "f32":
+	case optab.F32:
 		if ftz {
 			return compareAs(want, num.Flush32), nil
 		}
 		return compareRows[float32](want), nil
-	case "f64":
+	case optab.F64:
 		return compareRows[float64](want), nil
-	case "f16":
+	case optab.F16:
 		return compareAs(want, half), nil
-	case "f16x2":
+	case optab.F16x2:
 		return compareAs(want, half), compareAs(want, func(x uint32) uint32 { return half(x >> 16) })
-	case "bf16":
+	case optab.Bf16:
 		return compareAs(want, bhalf), nil
-	case "bf16x2":
+	case optab.Bf16x2:
 		return compareAs(want, bhalf), compareAs(want, func(x uint32) uint32 { return bhalf(x >> 16) })
 	}
 	return nil, nil
@@ -75,11 +70,11 @@ func comparison(op *ir.Op, typ string) (low, high truth) {
 
 // withBool combines a comparison with the predicate operand c, when the operation has one. inverse compares with the negated result.
 func withBool(op *ir.Op, t truth, inverse bool) truth {
-	name, c := op.Match.One("and", "or", "xor"), op.Arg("c")
+	with, c := op.Mods().Func, op.Arg("c")
 	switch {
-	case name == "" && inverse:
+	case with == optab.NoFunc && inverse:
 		return func(w *exec.Warp, in *inst, m uint32) uint32 { return ^t(w, in, m) }
-	case name == "":
+	case with == optab.NoFunc:
 		return t
 	}
 	return func(w *exec.Warp, in *inst, m uint32) uint32 {
@@ -87,18 +82,18 @@ func withBool(op *ir.Op, t truth, inverse bool) truth {
 		if inverse {
 			v = ^v
 		}
-		return boolean(name, v, pred(w, c))
+		return boolean(with, v, pred(w, c))
 	}
 }
 
 func resolveSetp(in *inst, op *ir.Op) error {
-	low, high := comparison(op, op.Match.Type(0))
+	low, high := comparison(op, op.Type(0))
 	if low == nil {
 		return unsupported(op)
 	}
 	d := &op.Args[0]
 	if d.Second == nil {
-		if op.Match.One("and", "or", "xor") == "" && d.Kind == ir.Row {
+		if op.Mods().Func == optab.NoFunc && d.Kind == ir.Row {
 			in.fn = func(w *exec.Warp, in *inst, m uint32) {
 				p := w.Pred(d.Ref)
 				*p = *p&^m | low(w, in, m)
@@ -123,14 +118,14 @@ func resolveSetp(in *inst, op *ir.Op) error {
 
 // resolveSet: true is all ones for an integer destination and one for a floating point one.
 func resolveSet(in *inst, op *ir.Op) error {
-	dt := op.Match.Type(0)
-	low, high := comparison(op, op.Match.Type(1))
+	dt := op.Type(0)
+	low, high := comparison(op, op.Type(1))
 	if low == nil {
 		return unsupported(op)
 	}
 	low = withBool(op, low, false)
 	if high == nil {
-		yes := map[string]uint32{"u16": 0xffff, "s16": 0xffff, "u32": full, "s32": full, "f32": 0x3f800000, "f16": 0x3c00, "bf16": 0x3f80}[dt]
+		yes := map[optab.TypeID]uint32{optab.U16: 0xffff, optab.S16: 0xffff, optab.U32: full, optab.S32: full, optab.F32: 0x3f800000, optab.F16: 0x3c00, optab.Bf16: 0x3f80}[dt]
 		in.fn = func(w *exec.Warp, in *inst, m uint32) {
 			t, d := low(w, in, m), w.R32(in.d)
 			for ; m != 0; m &= m - 1 {
@@ -141,7 +136,7 @@ func resolveSet(in *inst, op *ir.Op) error {
 		return nil
 	}
 	high = withBool(op, high, false)
-	yes := map[string]uint32{"u32": 0xffff, "s32": 0xffff, "f16x2": 0x3c00, "bf16x2": 0x3f80}[dt]
+	yes := map[optab.TypeID]uint32{optab.U32: 0xffff, optab.S32: 0xffff, optab.F16x2: 0x3c00, optab.Bf16x2: 0x3f80}[dt]
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		t, u, d := low(w, in, m), high(w, in, m), w.R32(in.d)
 		for ; m != 0; m &= m - 1 {
@@ -189,8 +184,8 @@ func resolveSelp(in *inst, op *ir.Op) error {
 // resolveSlct takes a where the selector is not negative: -0 counts as not negative, a NaN as negative (9.7.6.4).
 func resolveSlct(in *inst, op *ir.Op) error {
 	first := func(c uint32) bool { return int32(c) >= 0 }
-	if op.Match.Type(1) == "f32" {
-		ftz := op.Match.Has("ftz")
+	if op.Type(1) == optab.F32 {
+		ftz := op.Mods().Ftz
 		first = func(c uint32) bool { return num.Cmp32(c, 0, ftz)&(num.Greater|num.Equal) != 0 }
 	}
 	if op.Args[0].Class == ir.W64 {

@@ -61,7 +61,7 @@ func TestCorpusCompiles(t *testing.T) {
 				continue
 			}
 			kernels++
-			k, err := ir.Lower(f, syms)
+			k, err := ir.LowerVerified(f, syms)
 			var le *ir.Error
 			if errors.As(err, &le) {
 				extern++

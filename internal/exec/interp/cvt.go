@@ -17,10 +17,10 @@ var cvtOps = map[optab.Opcode]resolver{
 }
 
 // formats are the floating point formats of package num by PTX type; the packed types give that of their elements.
-var formats = map[string]num.Format{
-	"f16": num.F16, "bf16": num.BF16, "tf32": num.TF32, "f32": num.F32, "f64": num.F64, "f16x2": num.F16, "bf16x2": num.BF16,
-	"e4m3x2": num.E4M3, "e5m2x2": num.E5M2, "e2m3x2": num.E2M3, "e3m2x2": num.E3M2, "e2m1x2": num.E2M1, "ue8m0x2": num.UE8M0,
-	"e4m3x4": num.E4M3, "e5m2x4": num.E5M2, "e2m3x4": num.E2M3, "e3m2x4": num.E3M2, "e2m1x4": num.E2M1,
+var formats = map[optab.TypeID]num.Format{
+	optab.F16: num.F16, optab.Bf16: num.BF16, optab.Tf32: num.TF32, optab.F32: num.F32, optab.F64: num.F64, optab.F16x2: num.F16, optab.Bf16x2: num.BF16,
+	optab.E4m3x2: num.E4M3, optab.E5m2x2: num.E5M2, optab.E2m3x2: num.E2M3, optab.E3m2x2: num.E3M2, optab.E2m1x2: num.E2M1, optab.Ue8m0x2: num.UE8M0,
+	optab.E4m3x4: num.E4M3, optab.E5m2x4: num.E5M2, optab.E2m3x4: num.E2M3, optab.E3m2x4: num.E3M2, optab.E2m1x4: num.E2M1,
 }
 
 // integer describes an integer type of cvt.
@@ -53,7 +53,7 @@ func (t integer) clamp(x uint64, src integer) uint64 {
 }
 
 func resolveCvt(in *inst, op *ir.Op) error {
-	dt, st := op.Match.Type(0), op.Match.Type(1)
+	dt, st := op.Type(0), op.Type(1)
 	d, a := &op.Args[0], &op.Args[1]
 	if in.fn = commonCvt(op, dt, st); in.fn != nil {
 		return nil
@@ -61,17 +61,11 @@ func resolveCvt(in *inst, op *ir.Op) error {
 	r, o := direction(op), options(op)
 	df, dfloat := formats[dt]
 	sf, sfloat := formats[st]
-	var di, si integer
-	if t, ok := optab.TypeOf(dt); ok {
-		di = integer{uint(t.Bits), t.Class == optab.Signed}
-	}
-	if t, ok := optab.TypeOf(st); ok {
-		si = integer{uint(t.Bits), t.Class == optab.Signed}
-	}
+	di, si := integer{uint(dt.Info().Bits), dt.Signed()}, integer{uint(st.Info().Bits), st.Signed()}
 	if di.bits == 0 || si.bits == 0 {
 		return unsupported(op)
 	}
-	integral := op.Match.One("rni", "rzi", "rmi", "rpi") != ""
+	integral := op.Mods().Integral()
 	low := integer{bits: si.bits} // a register wider than the source's type is cut
 	var f func(x uint64) uint64
 	switch {
@@ -85,7 +79,7 @@ func resolveCvt(in *inst, op *ir.Op) error {
 		f = func(x uint64) uint64 { return num.FromInt(df, int64(si.extend(x)), r, o) }
 	case dfloat:
 		f = func(x uint64) uint64 { return num.FromUint(df, si.extend(x), r, o) }
-	case op.Match.Has("sat"):
+	case op.Mods().Sat:
 		f = func(x uint64) uint64 { return di.clamp(si.extend(x), si) }
 	default:
 		f = func(x uint64) uint64 { return di.extend(si.extend(x)) }
@@ -142,16 +136,22 @@ func registerMask(d *ir.Arg) uint64 {
 	return 1<<d.Width - 1
 }
 
+// cvtTypes are what a conversion goes by.
+type cvtTypes struct {
+	d     optab.TypeID
+	round optab.Round
+	s     optab.TypeID
+}
+
 // commonCvt is what compilers write most, when the registers have exactly the types' widths; nil for anything else.
-func commonCvt(op *ir.Op, dt, st string) handler {
+func commonCvt(op *ir.Op, dt, st optab.TypeID) handler {
 	d, a := &op.Args[0], &op.Args[1]
-	dtype, _ := optab.TypeOf(dt)
-	stype, _ := optab.TypeOf(st)
+	dtype, stype := dt.Info(), st.Info()
 	if d.Kind != ir.Row || int(d.Width) != dtype.Bits || a.Class != ir.ClassOf(stype.Bits) || a.Kind == ir.Row && int(a.Width) != stype.Bits || options(op) != 0 {
 		return nil
 	}
-	switch dt + "." + st {
-	case "u64.u32", "s64.u32":
+	switch (cvtTypes{dt, op.Mods().Round, st}) {
+	case cvtTypes{optab.U64, optab.NoRound, optab.U32}, cvtTypes{optab.S64, optab.NoRound, optab.U32}:
 		return func(w *exec.Warp, in *inst, m uint32) {
 			dr, ar := w.R64(in.d), w.R32(in.a)
 			for ; m != 0; m &= m - 1 {
@@ -159,7 +159,7 @@ func commonCvt(op *ir.Op, dt, st string) handler {
 				dr[i] = uint64(ar[i])
 			}
 		}
-	case "u64.s32", "s64.s32":
+	case cvtTypes{optab.U64, optab.NoRound, optab.S32}, cvtTypes{optab.S64, optab.NoRound, optab.S32}:
 		return func(w *exec.Warp, in *inst, m uint32) {
 			dr, ar := w.R64(in.d), w.R32(in.a)
 			for ; m != 0; m &= m - 1 {
@@ -167,7 +167,7 @@ func commonCvt(op *ir.Op, dt, st string) handler {
 				dr[i] = uint64(int64(int32(ar[i])))
 			}
 		}
-	case "u32.u64", "u32.s64", "s32.u64", "s32.s64":
+	case cvtTypes{optab.U32, optab.NoRound, optab.U64}, cvtTypes{optab.U32, optab.NoRound, optab.S64}, cvtTypes{optab.S32, optab.NoRound, optab.U64}, cvtTypes{optab.S32, optab.NoRound, optab.S64}:
 		return func(w *exec.Warp, in *inst, m uint32) {
 			dr, ar := w.R32(in.d), w.R64(in.a)
 			for ; m != 0; m &= m - 1 {
@@ -175,35 +175,33 @@ func commonCvt(op *ir.Op, dt, st string) handler {
 				dr[i] = uint32(ar[i])
 			}
 		}
-	}
-	switch r := op.Match.One("rn", "rzi", "rz", "rm", "rp", "rni", "rmi", "rpi", "rna"); dt + "." + r + "." + st {
-	case "f32.rn.s32":
+	case cvtTypes{optab.F32, optab.RoundRn, optab.S32}:
 		return un32(func(x uint32) uint32 { return math.Float32bits(float32(int32(x))) })
-	case "f32.rn.u32":
+	case cvtTypes{optab.F32, optab.RoundRn, optab.U32}:
 		return un32(func(x uint32) uint32 { return math.Float32bits(float32(x)) })
-	case "s32.rzi.f32":
+	case cvtTypes{optab.S32, optab.RoundRzi, optab.F32}:
 		return un32(func(x uint32) uint32 {
 			if f := math.Float32frombits(x); f > -(1<<31) && f < 1<<31 {
 				return uint32(int32(f))
 			}
 			return uint32(num.ToInt(num.F32, uint64(x), num.RZ, 0, 32, true))
 		})
-	case "u32.rzi.f32":
+	case cvtTypes{optab.U32, optab.RoundRzi, optab.F32}:
 		return un32(func(x uint32) uint32 {
 			if f := math.Float32frombits(x); f >= 0 && f < 1<<31 {
 				return uint32(int32(f))
 			}
 			return uint32(num.ToInt(num.F32, uint64(x), num.RZ, 0, 32, false))
 		})
-	case "f32..f16":
+	case cvtTypes{optab.F32, optab.NoRound, optab.F16}:
 		return un32(func(x uint32) uint32 { return num.F16ToF32(uint16(x)) })
-	case "f16.rn.f32":
+	case cvtTypes{optab.F16, optab.RoundRn, optab.F32}:
 		return un32(func(x uint32) uint32 { return uint32(num.F32ToF16(x)) })
-	case "f32..bf16":
+	case cvtTypes{optab.F32, optab.NoRound, optab.Bf16}:
 		return un32(func(x uint32) uint32 { return x << 16 })
-	case "bf16.rn.f32":
+	case cvtTypes{optab.Bf16, optab.RoundRn, optab.F32}:
 		return un32(func(x uint32) uint32 { return uint32(num.F32ToBF16(x)) })
-	case "f64..f32":
+	case cvtTypes{optab.F64, optab.NoRound, optab.F32}:
 		return func(w *exec.Warp, in *inst, m uint32) {
 			dr, ar := w.R64(in.d), w.R32(in.a)
 			for ; m != 0; m &= m - 1 {
@@ -215,7 +213,7 @@ func commonCvt(op *ir.Op, dt, st string) handler {
 				}
 			}
 		}
-	case "f32.rn.f64":
+	case cvtTypes{optab.F32, optab.RoundRn, optab.F64}:
 		return func(w *exec.Warp, in *inst, m uint32) {
 			dr, ar := w.R32(in.d), w.R64(in.a)
 			for ; m != 0; m &= m - 1 {
@@ -227,7 +225,7 @@ func commonCvt(op *ir.Op, dt, st string) handler {
 				}
 			}
 		}
-	case "f64.rn.s32":
+	case cvtTypes{optab.F64, optab.RoundRn, optab.S32}:
 		return func(w *exec.Warp, in *inst, m uint32) {
 			dr, ar := w.R64(in.d), w.R32(in.a)
 			for ; m != 0; m &= m - 1 {

@@ -6,13 +6,12 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/num"
-	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // resolveCvtPair converts two f32 to a packed pair, the first operand in the upper half.
 func resolveCvtPair(in *inst, op *ir.Op) error {
 	r, o := direction(op), options(op)
-	f, ok := formats[op.Match.Type(0)]
+	f, ok := formats[op.Type(0)]
 	switch {
 	case !ok:
 		return unsupported(op)
@@ -33,8 +32,8 @@ func resolveCvtPair(in *inst, op *ir.Op) error {
 // resolveCvtHalves converts f16x2 or bf16x2 to a pair of a narrower format.
 func resolveCvtHalves(in *inst, op *ir.Op) error {
 	r, o := direction(op), options(op)
-	f, ok := formats[op.Match.Type(0)]
-	s, sok := formats[op.Match.Type(1)]
+	f, ok := formats[op.Type(0)]
+	s, sok := formats[op.Type(1)]
 	switch {
 	case !ok || !sok:
 		return unsupported(op)
@@ -51,7 +50,7 @@ func resolveCvtHalves(in *inst, op *ir.Op) error {
 // resolveCvtWiden converts a pair of a format of eight bits or less to f16x2 or bf16x2.
 func resolveCvtWiden(in *inst, op *ir.Op) error {
 	o := options(op)
-	s, ok := formats[op.Match.Type(1)]
+	s, ok := formats[op.Type(1)]
 	switch {
 	case !ok:
 		return unsupported(op)
@@ -68,7 +67,7 @@ func resolveCvtWiden(in *inst, op *ir.Op) error {
 // resolveCvtRS is cvt.rs to f16x2 and bf16x2: the upper half of the random bits serves the first operand.
 func resolveCvtRS(in *inst, op *ir.Op) error {
 	o := options(op)
-	f, ok := formats[op.Match.Type(0)]
+	f, ok := formats[op.Type(0)]
 	if !ok {
 		return unsupported(op)
 	}
@@ -81,7 +80,7 @@ func resolveCvtRS(in *inst, op *ir.Op) error {
 // resolveCvtQuad is cvt.rs to four elements.
 func resolveCvtQuad(in *inst, op *ir.Op) error {
 	o := options(op)
-	f, ok := formats[op.Match.Type(0)]
+	f, ok := formats[op.Type(0)]
 	d, a, c := &op.Args[0], &op.Args[1], &op.Args[2]
 	if !ok || len(a.Elems) != 4 {
 		return unsupported(op)
@@ -101,11 +100,7 @@ func resolveCvtQuad(in *inst, op *ir.Op) error {
 
 // resolveCvtPack is cvt.pack.sat.
 func resolveCvtPack(in *inst, op *ir.Op) error {
-	t, ok := optab.TypeOf(op.Match.Type(0))
-	if !ok {
-		return unsupported(op)
-	}
-	width, signed := uint(t.Bits), t.Class == optab.Signed
+	width, signed := uint(op.Type(0).Info().Bits), op.Type(0).Signed()
 	if len(op.Args) == 3 {
 		in.fn = bin32(func(a, b uint32) uint32 { return num.CvtPack(int32(a), int32(b), 0, width, signed) })
 	} else {

@@ -13,7 +13,7 @@ import (
 // floatOps are floating point arithmetic of all formats (PTX ISA 9.7.3 to 9.7.5). Half precision stands in half.go, the
 // approximate functions in approx.go.
 var floatOps = map[optab.Opcode]resolver{
-	optab.OpFadd: resolveFadd, optab.OpFsub: resolveFsub, optab.OpFmul: resolveFmul, optab.OpFfma: resolveFfma, optab.OpFmixed: resolveFmixed,
+	optab.OpFadd: resolveFadd, optab.OpFsub: resolveFsub, optab.OpFmul: resolveFmul, optab.OpFfma: resolveFfma, optab.OpMixedAdd: resolveFmixed, optab.OpMixedSub: resolveFmixed, optab.OpMixedFma: resolveFmixed,
 	optab.OpFdiv: resolveFdiv, optab.OpRcp: resolveRcp, optab.OpSqrt: resolveSqrt, optab.OpRsqrt: resolveApprox, optab.OpSin: resolveApprox, optab.OpCos: resolveApprox,
 	optab.OpLg2: resolveApprox, optab.OpEx2: resolveApprox, optab.OpTanh: resolveApprox,
 	optab.OpFmin: resolveFmin, optab.OpFmax: resolveFmax, optab.OpFmin3: resolveFmin3, optab.OpFmax3: resolveFmax3, optab.OpFabs: resolveFabs, optab.OpFneg: resolveFneg,
@@ -22,42 +22,44 @@ var floatOps = map[optab.Opcode]resolver{
 
 // direction returns the rounding direction of an instruction, to nearest even when it names none.
 func direction(op *ir.Op) num.Round {
-	switch op.Match.One("rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi") {
-	case "rz", "rzi":
+	switch op.Mods().Round {
+	case optab.RoundRz, optab.RoundRzi:
 		return num.RZ
-	case "rm", "rmi":
+	case optab.RoundRm, optab.RoundRmi:
 		return num.RM
-	case "rp", "rpi":
+	case optab.RoundRp, optab.RoundRpi:
 		return num.RP
-	case "rna":
+	case optab.RoundRna:
 		return num.RNA
 	}
 	return num.RN
 }
 
-// optWords are the modifiers that package num takes as options.
-var optWords = [...]struct {
-	word string
-	opt  num.Opt
-}{{"ftz", num.FTZ}, {"sat", num.Sat}, {"relu", num.Relu}, {"satfinite", num.SatFinite}, {"NaN", num.PropNaN}, {"xorsign", num.XorSign}}
-
+// options are the modifiers that package num takes.
 func options(op *ir.Op) (o num.Opt) {
-	for _, w := range optWords {
-		if op.Match.Has(w.word) {
-			o |= w.opt
+	m := op.Mods()
+	add := func(given bool, opt num.Opt) {
+		if given {
+			o |= opt
 		}
 	}
+	add(m.Ftz, num.FTZ)
+	add(m.Sat, num.Sat)
+	add(m.Relu, num.Relu)
+	add(m.Satfinite, num.SatFinite)
+	add(m.PropNaN, num.PropNaN)
+	add(m.Xorsign, num.XorSign)
 	return o
 }
 
 func resolveFadd(in *inst, op *ir.Op) error {
 	r, o := direction(op), options(op)
-	switch op.Match.Type(0) {
-	case "f32":
+	switch op.Type(0) {
+	case optab.F32:
 		if in.fn = addF32; r != num.RN || o != 0 {
 			in.fn = bin32(func(a, b uint32) uint32 { return num.Add32(a, b, r, o) })
 		}
-	case "f64":
+	case optab.F64:
 		switch {
 		case op.First:
 			in.fn = bin64(func(a, b uint64) uint64 { return num.Add64(b, a, r) })
@@ -66,7 +68,7 @@ func resolveFadd(in *inst, op *ir.Op) error {
 		default:
 			in.fn = addF64
 		}
-	case "f32x2":
+	case optab.F32x2:
 		in.fn = bin64(pairs2(func(a, b uint32) uint32 { return num.Add32(a, b, r, o) }))
 	default:
 		return halfBinary(in, op, func(a, b uint16) uint16 { return num.AddF16(a, b, o) }, num.AddBF16)
@@ -76,12 +78,12 @@ func resolveFadd(in *inst, op *ir.Op) error {
 
 func resolveFsub(in *inst, op *ir.Op) error {
 	r, o := direction(op), options(op)
-	switch op.Match.Type(0) {
-	case "f32":
+	switch op.Type(0) {
+	case optab.F32:
 		if in.fn = subF32; r != num.RN || o != 0 {
 			in.fn = bin32(func(a, b uint32) uint32 { return num.Sub32(a, b, r, o) })
 		}
-	case "f64":
+	case optab.F64:
 		in.fn = bin64(func(a, b uint64) uint64 { return num.Sub64(a, b, r) })
 		if op.First {
 			in.fn = bin64(func(a, b uint64) uint64 {
@@ -91,7 +93,7 @@ func resolveFsub(in *inst, op *ir.Op) error {
 				return num.Sub64(a, b, r)
 			})
 		}
-	case "f32x2":
+	case optab.F32x2:
 		in.fn = bin64(pairs2(func(a, b uint32) uint32 { return num.Sub32(a, b, r, o) }))
 	default:
 		return halfBinary(in, op, func(a, b uint16) uint16 { return num.SubF16(a, b, o) }, num.SubBF16)
@@ -101,12 +103,12 @@ func resolveFsub(in *inst, op *ir.Op) error {
 
 func resolveFmul(in *inst, op *ir.Op) error {
 	r, o := direction(op), options(op)
-	switch op.Match.Type(0) {
-	case "f32":
+	switch op.Type(0) {
+	case optab.F32:
 		if in.fn = mulF32; r != num.RN || o != 0 {
 			in.fn = bin32(func(a, b uint32) uint32 { return num.Mul32(a, b, r, o) })
 		}
-	case "f64":
+	case optab.F64:
 		switch {
 		case op.First:
 			in.fn = bin64(func(a, b uint64) uint64 { return num.Mul64(b, a, r) })
@@ -115,7 +117,7 @@ func resolveFmul(in *inst, op *ir.Op) error {
 		default:
 			in.fn = mulF64
 		}
-	case "f32x2":
+	case optab.F32x2:
 		in.fn = bin64(pairs2(func(a, b uint32) uint32 { return num.Mul32(a, b, r, o) }))
 	default:
 		return halfBinary(in, op, func(a, b uint16) uint16 { return num.MulF16(a, b, o) }, num.MulBF16)
@@ -132,16 +134,16 @@ func resolveFfma(in *inst, op *ir.Op) error {
 	if op.First || op.Args[1].Neg || op.Args[2].Neg || op.Args[3].Neg {
 		return resolveContracted(in, op, r, o)
 	}
-	switch op.Match.Type(0) {
-	case "f32":
+	switch op.Type(0) {
+	case optab.F32:
 		if in.fn = fmaF32; r != num.RN || o != 0 {
 			in.fn = tri32(func(a, b, c uint32) uint32 { return num.Fma32(a, b, c, r, o) })
 		}
-	case "f64":
+	case optab.F64:
 		if in.fn = fmaF64; r != num.RN {
 			in.fn = tri64(func(a, b, c uint64) uint64 { return num.Fma64(a, b, c, r) })
 		}
-	case "f32x2":
+	case optab.F32x2:
 		in.fn = tri64(func(a, b, c uint64) uint64 {
 			hi := num.Fma32(uint32(a>>32), uint32(b>>32), uint32(c>>32), r, o)
 			return uint64(hi)<<32 | uint64(num.Fma32(uint32(a), uint32(b), uint32(c), r, o))
@@ -167,13 +169,13 @@ func resolveContracted(in *inst, op *ir.Op, r num.Round, o num.Opt) error {
 		}
 		return x
 	}
-	switch op.Match.Type(0) {
-	case "f32":
+	switch op.Type(0) {
+	case optab.F32:
 		x := flip(1 << 31)
 		in.fn = tri32(func(a, b, c uint32) uint32 {
 			return num.Fma32(a^uint32(x[0]), b^uint32(x[1]), c^uint32(x[2]), r, o)
 		})
-	case "f64":
+	case optab.F64:
 		x := flip(1 << 63)
 		neg := func(a, x uint64) uint64 {
 			if x != 0 && a&^(1<<63) <= infF64 {
@@ -189,9 +191,9 @@ func resolveContracted(in *inst, op *ir.Op, r num.Round, o num.Opt) error {
 			}
 			return num.Fma64(a, b, c, r)
 		})
-	case "f16", "bf16", "f16x2", "bf16x2":
+	case optab.F16, optab.Bf16, optab.F16x2, optab.Bf16x2:
 		x := flip(0x80008000)
-		if op.Match.Type(0) == "f16" || op.Match.Type(0) == "bf16" {
+		if op.Type(0) == optab.F16 || op.Type(0) == optab.Bf16 {
 			x = flip(0x8000)
 		}
 		f, ok := halfFma(op, r, o)
@@ -216,15 +218,15 @@ func pairs2(f func(a, b uint32) uint32) func(a, b uint64) uint64 {
 func resolveFmixed(in *inst, op *ir.Op) error {
 	r, o := direction(op), options(op)
 	widen := func(x uint32) uint32 { return num.F16ToF32(uint16(x)) }
-	if op.Match.Type(1) == "bf16" {
+	if op.Type(1) == optab.Bf16 {
 		widen = func(x uint32) uint32 { return num.BF16ToF32(uint16(x)) }
 	}
-	switch op.Match.Form.Name {
-	case "add":
+	switch op.Opcode() {
+	case optab.OpMixedAdd:
 		in.fn = bin32(func(a, c uint32) uint32 { return num.Add32(widen(a), c, r, o) })
-	case "sub":
+	case optab.OpMixedSub:
 		in.fn = bin32(func(a, c uint32) uint32 { return num.Sub32(widen(a), c, r, o) })
-	case "fma":
+	case optab.OpMixedFma:
 		in.fn = tri32(func(a, b, c uint32) uint32 { return num.Fma32(widen(a), widen(b), c, r, o) })
 	default:
 		return unsupported(op)
@@ -233,11 +235,11 @@ func resolveFmixed(in *inst, op *ir.Op) error {
 }
 
 func resolveFdiv(in *inst, op *ir.Op) error {
-	if op.Match.One("approx", "full") != "" {
+	if op.Mods().Approx || op.Mods().Full {
 		return resolveApprox(in, op)
 	}
 	r, o := direction(op), options(op)
-	if op.Match.Type(0) == "f64" {
+	if op.Type(0) == optab.F64 {
 		in.fn = bin64(func(a, b uint64) uint64 { return num.Div64(a, b, r) })
 		return nil
 	}
@@ -246,11 +248,11 @@ func resolveFdiv(in *inst, op *ir.Op) error {
 }
 
 func resolveRcp(in *inst, op *ir.Op) error {
-	if op.Match.Has("approx") {
+	if op.Mods().Approx {
 		return resolveApprox(in, op)
 	}
 	r, o := direction(op), options(op)
-	if op.Match.Type(0) == "f64" {
+	if op.Type(0) == optab.F64 {
 		in.fn = un64(func(a uint64) uint64 { return num.Rcp64(a, r) }) // .ftz does nothing here (recorded)
 		return nil
 	}
@@ -259,11 +261,11 @@ func resolveRcp(in *inst, op *ir.Op) error {
 }
 
 func resolveSqrt(in *inst, op *ir.Op) error {
-	if op.Match.Has("approx") {
+	if op.Mods().Approx {
 		return resolveApprox(in, op)
 	}
 	r, o := direction(op), options(op)
-	if op.Match.Type(0) == "f64" {
+	if op.Type(0) == optab.F64 {
 		in.fn = un64(func(a uint64) uint64 { return num.Sqrt64(a, r) })
 		return nil
 	}
@@ -273,12 +275,12 @@ func resolveSqrt(in *inst, op *ir.Op) error {
 
 func resolveFmin(in *inst, op *ir.Op) error {
 	o := options(op)
-	switch op.Match.Type(0) {
-	case "f32":
+	switch op.Type(0) {
+	case optab.F32:
 		if in.fn = minF32; o != 0 {
 			in.fn = bin32(func(a, b uint32) uint32 { return num.Min32(a, b, o) })
 		}
-	case "f64":
+	case optab.F64:
 		in.fn = bin64(num.Min64)
 	default:
 		return halfBinary(in, op, func(a, b uint16) uint16 { return num.MinF16(a, b, o) }, func(a, b uint16) uint16 { return num.MinBF16(a, b, o) })
@@ -288,12 +290,12 @@ func resolveFmin(in *inst, op *ir.Op) error {
 
 func resolveFmax(in *inst, op *ir.Op) error {
 	o := options(op)
-	switch op.Match.Type(0) {
-	case "f32":
+	switch op.Type(0) {
+	case optab.F32:
 		if in.fn = maxF32; o != 0 {
 			in.fn = bin32(func(a, b uint32) uint32 { return num.Max32(a, b, o) })
 		}
-	case "f64":
+	case optab.F64:
 		in.fn = bin64(num.Max64)
 	default:
 		return halfBinary(in, op, func(a, b uint16) uint16 { return num.MaxF16(a, b, o) }, func(a, b uint16) uint16 { return num.MaxBF16(a, b, o) })
@@ -308,7 +310,7 @@ func resolveFmax3(in *inst, op *ir.Op) error { return extremum3(in, op, num.Max3
 // extremum3 is min and max of three operands; .abs takes the operands' magnitudes.
 func extremum3(in *inst, op *ir.Op, f func(a, b, c uint32, o num.Opt) uint32) error {
 	o, mask := options(op), uint32(math.MaxUint32)
-	if op.Match.Has("abs") {
+	if op.Mods().Abs {
 		mask = math.MaxInt32
 	}
 	in.fn = tri32(func(a, b, c uint32) uint32 { return f(a&mask, b&mask, c&mask, o) })
@@ -317,10 +319,10 @@ func extremum3(in *inst, op *ir.Op, f func(a, b, c uint32, o num.Opt) uint32) er
 
 func resolveFabs(in *inst, op *ir.Op) error {
 	o := options(op)
-	switch op.Match.Type(0) {
-	case "f32":
+	switch op.Type(0) {
+	case optab.F32:
 		in.fn = un32(func(a uint32) uint32 { return num.Abs32(a, o) })
-	case "f64":
+	case optab.F64:
 		in.fn = un64(num.Abs64)
 	default:
 		return halfUnary(in, op, func(a uint16) uint16 { return num.AbsF16(a, o) }, num.AbsBF16)
@@ -330,10 +332,10 @@ func resolveFabs(in *inst, op *ir.Op) error {
 
 func resolveFneg(in *inst, op *ir.Op) error {
 	o := options(op)
-	switch op.Match.Type(0) {
-	case "f32":
+	switch op.Type(0) {
+	case optab.F32:
 		in.fn = un32(func(a uint32) uint32 { return num.Neg32(a, o) })
-	case "f64":
+	case optab.F64:
 		in.fn = un64(num.Neg64)
 	default:
 		return halfUnary(in, op, func(a uint16) uint16 { return num.NegF16(a, o) }, num.NegBF16)
@@ -342,7 +344,7 @@ func resolveFneg(in *inst, op *ir.Op) error {
 }
 
 func resolveCopysign(in *inst, op *ir.Op) error {
-	if op.Match.Type(0) == "f64" {
+	if op.Type(0) == optab.F64 {
 		in.fn = bin64(num.Copysign64)
 	} else {
 		in.fn = bin32(num.Copysign32)
@@ -350,14 +352,14 @@ func resolveCopysign(in *inst, op *ir.Op) error {
 	return nil
 }
 
-var testWords = map[string]num.Test{
-	"finite": num.TestFinite, "infinite": num.TestInfinite, "number": num.TestNumber, "notanumber": num.TestNotANumber,
-	"normal": num.TestNormal, "subnormal": num.TestSubnormal,
+var tests = [...]num.Test{
+	optab.FloatClassFinite: num.TestFinite, optab.FloatClassInfinite: num.TestInfinite, optab.FloatClassNumber: num.TestNumber,
+	optab.FloatClassNotANumber: num.TestNotANumber, optab.FloatClassNormal: num.TestNormal, optab.FloatClassSubnormal: num.TestSubnormal,
 }
 
 func resolveTestp(in *inst, op *ir.Op) error {
-	test, f := testWords[op.Match.Words[0]], num.F32
-	if op.Match.Type(0) == "f64" {
+	test, f := tests[op.Mods().FloatClass], num.F32
+	if op.Type(0) == optab.F64 {
 		f = num.F64
 	}
 	d, a := &op.Args[0], &op.Args[1]

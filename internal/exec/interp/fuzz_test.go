@@ -47,7 +47,7 @@ func FuzzLower(f *testing.F) {
 			if !fn.Entry || !fn.Defined {
 				continue
 			}
-			k, err := ir.Lower(fn, fuzzSymbols(cm))
+			k, err := ir.LowerVerified(fn, fuzzSymbols(cm))
 			if err != nil {
 				continue
 			}
@@ -76,7 +76,7 @@ func FuzzRun(f *testing.F) {
 			if !fn.Entry || !fn.Defined {
 				continue
 			}
-			k, err := ir.Lower(fn, fuzzSymbols(cm))
+			k, err := ir.LowerVerified(fn, fuzzSymbols(cm))
 			if err != nil {
 				continue
 			}

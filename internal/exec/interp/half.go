@@ -3,6 +3,7 @@ package interp
 import (
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/num"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // Half precision arithmetic (PTX ISA 9.7.4). A packed pair is two independent operations; a single value stands in a row
@@ -39,14 +40,14 @@ func halfBinary(in *inst, op *ir.Op, f16, bf16 func(a, b uint16) uint16) error {
 
 // halfForm chooses by the first type of the instruction.
 func halfForm[F any](op *ir.Op, f16, bf16 F) (f F, packed, ok bool) {
-	switch op.Match.Type(0) {
-	case "f16":
+	switch op.Type(0) {
+	case optab.F16:
 		return f16, false, true
-	case "f16x2":
+	case optab.F16x2:
 		return f16, true, true
-	case "bf16":
+	case optab.Bf16:
 		return bf16, false, true
-	case "bf16x2":
+	case optab.Bf16x2:
 		return bf16, true, true
 	}
 	return f, false, false
@@ -55,16 +56,18 @@ func halfForm[F any](op *ir.Op, f16, bf16 F) (f F, packed, ok bool) {
 // halfFma is fma of f16, bf16 and their pairs, on rows.
 func halfFma(op *ir.Op, r num.Round, o num.Opt) (fma func(a, b, c uint32) uint32, ok bool) {
 	bf16 := func(a, b, c uint16) uint16 { return num.FmaBF16(a, b, c, num.RN, o) }
-	if r == num.RZ && op.Match.Type(0) == "bf16" {
+	oob := op.Mods().Oob
+	if r == num.RZ && op.Type(0) == optab.Bf16 {
 		// The manual does not have .rz here, but the driver takes it, and what an H200 then does is an f16 operation to nearest without
-		// .relu (recorded). The packed form just rounds to nearest.
+		// .oob and .relu (recorded). The packed form just rounds to nearest.
+		oob = false
 		bf16 = func(a, b, c uint16) uint16 { return num.FmaF16(a, b, c, 0) }
 	}
 	f, packed, ok := halfForm(op, func(a, b, c uint16) uint16 { return num.FmaF16(a, b, c, o) }, bf16)
 	if !ok {
 		return nil, false
 	}
-	if op.Match.Has("oob") {
+	if oob {
 		g := f
 		f = func(a, b, c uint16) uint16 {
 			if a == num.OOBNaN16 || b == num.OOBNaN16 {

@@ -18,23 +18,17 @@ var intOps = map[optab.Opcode]resolver{
 	optab.OpShf: resolveShf, optab.OpShl: resolveShl, optab.OpShr: resolveShr, optab.OpPrmt: resolvePrmt,
 }
 
-// widthOf is optab.IntegerOf with a width to shift by.
-func widthOf(typ string) (n uint, signed bool) {
-	bits, signed := optab.IntegerOf(typ)
-	return uint(bits), signed
-}
-
 func signExtend16(a uint32) int32 { return int32(int16(a)) }
 
 func resolveIAdd(in *inst, op *ir.Op) error {
-	switch t := op.Match.Type(0); {
-	case op.Match.Has("sat"):
+	switch t := op.Type(0); {
+	case op.Mods().Sat:
 		in.fn = bin32(func(a, b uint32) uint32 { return saturate32(int64(int32(a)) + int64(int32(b))) })
-	case t == "u16x2", t == "s16x2":
+	case t == optab.U16x2, t == optab.S16x2:
 		in.fn = bin32(func(a, b uint32) uint32 { return (a+b)&0xffff | (a&0xffff0000 + b&0xffff0000) })
-	case t == "u16", t == "s16":
+	case t == optab.U16, t == optab.S16:
 		in.fn = bin32(func(a, b uint32) uint32 { return (a + b) & 0xffff })
-	case t == "u32", t == "s32":
+	case t == optab.U32, t == optab.S32:
 		in.fn = add32
 	default:
 		in.fn = add64
@@ -43,12 +37,12 @@ func resolveIAdd(in *inst, op *ir.Op) error {
 }
 
 func resolveISub(in *inst, op *ir.Op) error {
-	switch t := op.Match.Type(0); {
-	case op.Match.Has("sat"):
+	switch t := op.Type(0); {
+	case op.Mods().Sat:
 		in.fn = bin32(func(a, b uint32) uint32 { return saturate32(int64(int32(a)) - int64(int32(b))) })
-	case t == "u16", t == "s16":
+	case t == optab.U16, t == optab.S16:
 		in.fn = bin32(func(a, b uint32) uint32 { return (a - b) & 0xffff })
-	case t == "u32", t == "s32":
+	case t == optab.U32, t == optab.S32:
 		in.fn = sub32
 	default:
 		in.fn = sub64
@@ -76,34 +70,39 @@ func high64(a, b uint64, signed bool) uint64 {
 func mulHiU32(a, b uint32) uint32 { return uint32(uint64(a) * uint64(b) >> 32) }
 func mulHiS32(a, b uint32) uint32 { return uint32(uint64(int64(int32(a))*int64(int32(b))) >> 32) }
 
+// productOf is the part of a product that an operation takes, and the type of the factors.
+type productOf struct {
+	part optab.Part
+	typ  optab.TypeID
+}
+
 func resolveIMul(in *inst, op *ir.Op) error {
-	part, t := op.Match.One("lo", "hi", "wide"), op.Match.Type(0)
-	switch part + "." + t {
-	case "lo.u16", "lo.s16":
+	switch (productOf{op.Mods().Part, op.Type(0)}) {
+	case productOf{optab.PartLo, optab.U16}, productOf{optab.PartLo, optab.S16}:
 		in.fn = bin32(func(a, b uint32) uint32 { return a * b & 0xffff })
-	case "lo.u32", "lo.s32":
+	case productOf{optab.PartLo, optab.U32}, productOf{optab.PartLo, optab.S32}:
 		in.fn = mul32
-	case "lo.u64", "lo.s64":
+	case productOf{optab.PartLo, optab.U64}, productOf{optab.PartLo, optab.S64}:
 		in.fn = mul64
-	case "hi.u16":
+	case productOf{optab.PartHi, optab.U16}:
 		in.fn = bin32(func(a, b uint32) uint32 { return a * b >> 16 })
-	case "hi.s16":
+	case productOf{optab.PartHi, optab.S16}:
 		in.fn = bin32(func(a, b uint32) uint32 { return uint32(signExtend16(a)*signExtend16(b)) >> 16 })
-	case "hi.u32":
+	case productOf{optab.PartHi, optab.U32}:
 		in.fn = bin32(mulHiU32)
-	case "hi.s32":
+	case productOf{optab.PartHi, optab.S32}:
 		in.fn = bin32(mulHiS32)
-	case "hi.u64":
+	case productOf{optab.PartHi, optab.U64}:
 		in.fn = bin64(func(a, b uint64) uint64 { return high64(a, b, false) })
-	case "hi.s64":
+	case productOf{optab.PartHi, optab.S64}:
 		in.fn = bin64(func(a, b uint64) uint64 { return high64(a, b, true) })
-	case "wide.u16":
+	case productOf{optab.PartWide, optab.U16}:
 		in.fn = bin32(func(a, b uint32) uint32 { return a * b })
-	case "wide.s16":
+	case productOf{optab.PartWide, optab.S16}:
 		in.fn = bin32(func(a, b uint32) uint32 { return uint32(signExtend16(a) * signExtend16(b)) })
-	case "wide.u32":
+	case productOf{optab.PartWide, optab.U32}:
 		in.fn = mulWideU32
-	case "wide.s32":
+	case productOf{optab.PartWide, optab.S32}:
 		in.fn = mulWideS32
 	default:
 		return unsupported(op)
@@ -112,37 +111,36 @@ func resolveIMul(in *inst, op *ir.Op) error {
 }
 
 func resolveIMad(in *inst, op *ir.Op) error {
-	part, t := op.Match.One("lo", "hi", "wide"), op.Match.Type(0)
-	switch part + "." + t {
-	case "lo.u16", "lo.s16":
+	switch (productOf{op.Mods().Part, op.Type(0)}) {
+	case productOf{optab.PartLo, optab.U16}, productOf{optab.PartLo, optab.S16}:
 		in.fn = tri32(func(a, b, c uint32) uint32 { return (a*b + c) & 0xffff })
-	case "lo.u32", "lo.s32":
+	case productOf{optab.PartLo, optab.U32}, productOf{optab.PartLo, optab.S32}:
 		in.fn = mad32
-	case "lo.u64", "lo.s64":
+	case productOf{optab.PartLo, optab.U64}, productOf{optab.PartLo, optab.S64}:
 		in.fn = mad64
-	case "hi.u16":
+	case productOf{optab.PartHi, optab.U16}:
 		in.fn = tri32(func(a, b, c uint32) uint32 { return (a*b>>16 + c) & 0xffff })
-	case "hi.s16":
+	case productOf{optab.PartHi, optab.S16}:
 		in.fn = tri32(func(a, b, c uint32) uint32 { return (uint32(signExtend16(a)*signExtend16(b))>>16 + c) & 0xffff })
-	case "hi.u32":
+	case productOf{optab.PartHi, optab.U32}:
 		in.fn = tri32(func(a, b, c uint32) uint32 { return mulHiU32(a, b) + c })
-	case "hi.s32":
-		if op.Match.Has("sat") {
+	case productOf{optab.PartHi, optab.S32}:
+		if op.Mods().Sat {
 			in.fn = tri32(func(a, b, c uint32) uint32 { return saturate32(int64(int32(mulHiS32(a, b))) + int64(int32(c))) })
 		} else {
 			in.fn = tri32(func(a, b, c uint32) uint32 { return mulHiS32(a, b) + c })
 		}
-	case "hi.u64":
+	case productOf{optab.PartHi, optab.U64}:
 		in.fn = tri64(func(a, b, c uint64) uint64 { return high64(a, b, false) + c })
-	case "hi.s64":
+	case productOf{optab.PartHi, optab.S64}:
 		in.fn = tri64(func(a, b, c uint64) uint64 { return high64(a, b, true) + c })
-	case "wide.u16":
+	case productOf{optab.PartWide, optab.U16}:
 		in.fn = tri32(func(a, b, c uint32) uint32 { return a*b + c })
-	case "wide.s16":
+	case productOf{optab.PartWide, optab.S16}:
 		in.fn = tri32(func(a, b, c uint32) uint32 { return uint32(signExtend16(a)*signExtend16(b)) + c })
-	case "wide.u32":
+	case productOf{optab.PartWide, optab.U32}:
 		in.fn = madWideU32
-	case "wide.s32":
+	case productOf{optab.PartWide, optab.S32}:
 		in.fn = madWideS32
 	default:
 		return unsupported(op)
@@ -152,8 +150,8 @@ func resolveIMad(in *inst, op *ir.Op) error {
 
 // resolveMul24 is mul24 and mad24: .lo the low 32 bits of the 48-bit product, .hi its upper 32 (9.7.1.7).
 func resolveMul24(in *inst, op *ir.Op) error {
-	signed, shift := op.Match.Type(0) == "s32", 0
-	if op.Match.Has("hi") {
+	signed, shift := op.Type(0) == optab.S32, 0
+	if op.Mods().Part == optab.PartHi {
 		shift = 16
 	}
 	product := func(a, b uint32) uint32 {
@@ -165,7 +163,7 @@ func resolveMul24(in *inst, op *ir.Op) error {
 	switch {
 	case op.Opcode() == optab.OpMul24:
 		in.fn = bin32(product)
-	case op.Match.Has("sat"):
+	case op.Mods().Sat:
 		in.fn = tri32(func(a, b, c uint32) uint32 { return saturate32(int64(int32(product(a, b))) + int64(int32(c))) })
 	default:
 		in.fn = tri32(func(a, b, c uint32) uint32 { return product(a, b) + c })
@@ -174,7 +172,7 @@ func resolveMul24(in *inst, op *ir.Op) error {
 }
 
 func resolveSad(in *inst, op *ir.Op) error {
-	switch n, signed := widthOf(op.Match.Type(0)); {
+	switch n, signed := op.Type(0).IntegerBits(); {
 	case n == 16 && signed:
 		in.fn = tri32(func(a, b, c uint32) uint32 {
 			x, y := signExtend16(a), signExtend16(b)
@@ -200,43 +198,43 @@ func resolveSad(in *inst, op *ir.Op) error {
 
 // resolveIDiv: division by zero gives all ones, MIN / -1 gives MIN (recorded).
 func resolveIDiv(in *inst, op *ir.Op) error {
-	switch op.Match.Type(0) {
-	case "u16":
+	switch op.Type(0) {
+	case optab.U16:
 		in.fn = bin32(func(a, b uint32) uint32 {
 			if b == 0 {
 				return 0xffff
 			}
 			return a / b
 		})
-	case "s16":
+	case optab.S16:
 		in.fn = bin32(func(a, b uint32) uint32 {
 			if b == 0 {
 				return 0xffff
 			}
 			return uint32(signExtend16(a)/signExtend16(b)) & 0xffff
 		})
-	case "u32":
+	case optab.U32:
 		in.fn = bin32(func(a, b uint32) uint32 {
 			if b == 0 {
 				return full
 			}
 			return a / b
 		})
-	case "s32":
+	case optab.S32:
 		in.fn = bin32(func(a, b uint32) uint32 {
 			if b == 0 {
 				return full
 			}
 			return uint32(int32(a) / int32(b))
 		})
-	case "u64":
+	case optab.U64:
 		in.fn = bin64(func(a, b uint64) uint64 {
 			if b == 0 {
 				return ^uint64(0)
 			}
 			return a / b
 		})
-	case "s64":
+	case optab.S64:
 		in.fn = bin64(func(a, b uint64) uint64 {
 			if b == 0 {
 				return ^uint64(0)
@@ -251,43 +249,43 @@ func resolveIDiv(in *inst, op *ir.Op) error {
 
 // resolveRem: the remainder by zero is all ones, MIN % -1 is zero (recorded).
 func resolveRem(in *inst, op *ir.Op) error {
-	switch op.Match.Type(0) {
-	case "u16":
+	switch op.Type(0) {
+	case optab.U16:
 		in.fn = bin32(func(a, b uint32) uint32 {
 			if b == 0 {
 				return 0xffff
 			}
 			return a % b
 		})
-	case "s16":
+	case optab.S16:
 		in.fn = bin32(func(a, b uint32) uint32 {
 			if b == 0 {
 				return 0xffff
 			}
 			return uint32(signExtend16(a)%signExtend16(b)) & 0xffff
 		})
-	case "u32":
+	case optab.U32:
 		in.fn = bin32(func(a, b uint32) uint32 {
 			if b == 0 {
 				return full
 			}
 			return a % b
 		})
-	case "s32":
+	case optab.S32:
 		in.fn = bin32(func(a, b uint32) uint32 {
 			if b == 0 {
 				return full
 			}
 			return uint32(int32(a) % int32(b))
 		})
-	case "u64":
+	case optab.U64:
 		in.fn = bin64(func(a, b uint64) uint64 {
 			if b == 0 {
 				return ^uint64(0)
 			}
 			return a % b
 		})
-	case "s64":
+	case optab.S64:
 		in.fn = bin64(func(a, b uint64) uint64 {
 			if b == 0 {
 				return ^uint64(0)
@@ -301,10 +299,10 @@ func resolveRem(in *inst, op *ir.Op) error {
 }
 
 func resolveIAbs(in *inst, op *ir.Op) error {
-	switch op.Match.Type(0) {
-	case "s16":
+	switch op.Type(0) {
+	case optab.S16:
 		in.fn = un32(func(a uint32) uint32 { return uint32(max(signExtend16(a), -signExtend16(a))) & 0xffff })
-	case "s32":
+	case optab.S32:
 		in.fn = un32(func(a uint32) uint32 {
 			if int32(a) < 0 {
 				return -a
@@ -323,10 +321,10 @@ func resolveIAbs(in *inst, op *ir.Op) error {
 }
 
 func resolveINeg(in *inst, op *ir.Op) error {
-	switch op.Match.Type(0) {
-	case "s16":
+	switch op.Type(0) {
+	case optab.S16:
 		in.fn = un32(func(a uint32) uint32 { return -a & 0xffff })
-	case "s32":
+	case optab.S32:
 		in.fn = neg32
 	default:
 		in.fn = un64(func(a uint64) uint64 { return -a })
@@ -336,14 +334,14 @@ func resolveINeg(in *inst, op *ir.Op) error {
 
 // resolveIMin is min and max.
 func resolveIMin(in *inst, op *ir.Op) error {
-	larger, relu := op.Opcode() == optab.OpImax, op.Match.Has("relu")
-	switch op.Match.Type(0) {
-	case "u16", "u32":
+	larger, relu := op.Opcode() == optab.OpImax, op.Mods().Relu
+	switch op.Type(0) {
+	case optab.U16, optab.U32:
 		in.fn = minU32
 		if larger {
 			in.fn = maxU32
 		}
-	case "s32":
+	case optab.S32:
 		switch {
 		case relu && larger:
 			in.fn = bin32(func(a, b uint32) uint32 { return uint32(max(int32(a), int32(b), 0)) })
@@ -354,27 +352,27 @@ func resolveIMin(in *inst, op *ir.Op) error {
 		default:
 			in.fn = minS32
 		}
-	case "s16":
+	case optab.S16:
 		if larger {
 			in.fn = bin32(func(a, b uint32) uint32 { return uint32(max(signExtend16(a), signExtend16(b))) & 0xffff })
 		} else {
 			in.fn = bin32(func(a, b uint32) uint32 { return uint32(min(signExtend16(a), signExtend16(b))) & 0xffff })
 		}
-	case "u16x2":
+	case optab.U16x2:
 		in.fn = bin32(func(a, b uint32) uint32 {
 			return minMaxU16(a&0xffff, b&0xffff, larger) | minMaxU16(a>>16, b>>16, larger)<<16
 		})
-	case "s16x2":
+	case optab.S16x2:
 		in.fn = bin32(func(a, b uint32) uint32 {
 			return minMaxS16(a, b, larger, relu) | minMaxS16(a>>16, b>>16, larger, relu)<<16
 		})
-	case "u64":
+	case optab.U64:
 		if larger {
 			in.fn = bin64(func(a, b uint64) uint64 { return max(a, b) })
 		} else {
 			in.fn = bin64(func(a, b uint64) uint64 { return min(a, b) })
 		}
-	case "s64":
+	case optab.S64:
 		if larger {
 			in.fn = bin64(func(a, b uint64) uint64 { return uint64(max(int64(a), int64(b))) })
 		} else {
@@ -425,15 +423,15 @@ func dot(n, wa uint, sa, sb bool, shift uint) func(a, b, c uint32) uint32 {
 }
 
 func resolveDp4a(in *inst, op *ir.Op) error {
-	in.fn = tri32(dot(4, 8, op.Match.Type(0) == "s32", op.Match.Type(1) == "s32", 0))
+	in.fn = tri32(dot(4, 8, op.Type(0) == optab.S32, op.Type(1) == optab.S32, 0))
 	return nil
 }
 
 func resolveDp2a(in *inst, op *ir.Op) error {
 	shift := uint(0)
-	if op.Match.Has("hi") {
+	if op.Mods().Part == optab.PartHi {
 		shift = 16
 	}
-	in.fn = tri32(dot(2, 16, op.Match.Type(0) == "s32", op.Match.Type(1) == "s32", shift))
+	in.fn = tri32(dot(2, 16, op.Type(0) == optab.S32, op.Type(1) == optab.S32, shift))
 	return nil
 }

@@ -35,7 +35,7 @@ type inst struct {
 	fn         handler
 	ctl        control
 	target     int32
-	members    *ir.Arg // Form.Sync: the member mask, nil for all lanes of the warp
+	members    *ir.Arg // of one that waits for lanes: the member mask, nil for all lanes of the warp
 	op         *ir.Op
 }
 
@@ -175,7 +175,7 @@ func prepare(k *ir.Kernel, in *inst, op *ir.Op, found map[*optab.Form]resolver) 
 			in.kind = scheduling
 		} else if in.fn == nil {
 			err = unsupported(op)
-		} else if op.Match.Form.Sync {
+		} else if op.Sync() {
 			if op.WholeWarp() {
 				in.fn = ifWhole(in.fn)
 			}

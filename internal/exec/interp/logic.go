@@ -11,13 +11,14 @@ import (
 // resolveLogic is and, or and xor.
 func resolveLogic(in *inst, op *ir.Op) error {
 	code := op.Opcode()
-	switch op.Match.Type(0) {
-	case "pred":
+	what := code.Logic()
+	switch op.Type(0) {
+	case optab.Pred:
 		d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
 		in.fn = func(w *exec.Warp, in *inst, m uint32) {
-			setPred(w, d, m, boolean(code.String(), pred(w, a), pred(w, b)))
+			setPred(w, d, m, boolean(what, pred(w, a), pred(w, b)))
 		}
-	case "b64":
+	case optab.B64:
 		in.fn = map[optab.Opcode]handler{optab.OpAnd: and64, optab.OpOr: or64, optab.OpXor: xor64}[code]
 	default:
 		in.fn = map[optab.Opcode]handler{optab.OpAnd: and32, optab.OpOr: or32, optab.OpXor: xor32}[code]
@@ -25,25 +26,25 @@ func resolveLogic(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// boolean combines masks by the name of an operation.
-func boolean(op string, a, b uint32) uint32 {
-	switch op {
-	case "and":
+// boolean combines masks.
+func boolean(what optab.Func, a, b uint32) uint32 {
+	switch what {
+	case optab.FuncAnd:
 		return a & b
-	case "or":
+	case optab.FuncOr:
 		return a | b
 	}
 	return a ^ b
 }
 
 func resolveNot(in *inst, op *ir.Op) error {
-	switch op.Match.Type(0) {
-	case "pred":
+	switch op.Type(0) {
+	case optab.Pred:
 		d, a := &op.Args[0], &op.Args[1]
 		in.fn = func(w *exec.Warp, in *inst, m uint32) { setPred(w, d, m, ^pred(w, a)) }
-	case "b16":
+	case optab.B16:
 		in.fn = un32(func(a uint32) uint32 { return ^a & 0xffff })
-	case "b32":
+	case optab.B32:
 		in.fn = not32
 	default:
 		in.fn = un64(func(a uint64) uint64 { return ^a })
@@ -53,7 +54,7 @@ func resolveNot(in *inst, op *ir.Op) error {
 
 // resolveCnot: one for zero, zero for anything else.
 func resolveCnot(in *inst, op *ir.Op) error {
-	if op.Match.Type(0) == "b64" {
+	if op.Type(0) == optab.B64 {
 		in.fn = un64(func(a uint64) uint64 {
 			if a == 0 {
 				return 1
@@ -123,7 +124,7 @@ func resolveLop3(in *inst, op *ir.Op) error {
 		}
 		return nil
 	}
-	d, q, name := &op.Args[0], op.Arg("q"), op.Match.One("and", "or")
+	d, q, with := &op.Args[0], op.Arg("q"), op.Mods().Func
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		a, b, c := w.R32(in.a), w.R32(in.b), w.R32(in.c)
 		some := uint32(0)
@@ -137,16 +138,16 @@ func resolveLop3(in *inst, op *ir.Op) error {
 				w.R32(d.Ref)[i] = v
 			}
 		}
-		setPred(w, d.Second, m, boolean(name, some, pred(w, q)))
+		setPred(w, d.Second, m, boolean(with, some, pred(w, q)))
 	}
 	return nil
 }
 
 func resolveShl(in *inst, op *ir.Op) error {
-	switch op.Match.Type(0) {
-	case "b16":
+	switch op.Type(0) {
+	case optab.B16:
 		in.fn = bin32(func(a, b uint32) uint32 { return a << b & 0xffff })
-	case "b32":
+	case optab.B32:
 		in.fn = shl32
 	default:
 		in.fn = shl64
@@ -155,14 +156,14 @@ func resolveShl(in *inst, op *ir.Op) error {
 }
 
 func resolveShr(in *inst, op *ir.Op) error {
-	switch op.Match.Type(0) {
-	case "s16":
+	switch op.Type(0) {
+	case optab.S16:
 		in.fn = bin32(func(a, b uint32) uint32 { return uint32(signExtend16(a)>>b) & 0xffff })
-	case "s32":
+	case optab.S32:
 		in.fn = shrS32
-	case "s64":
+	case optab.S64:
 		in.fn = shrS64
-	case "b64", "u64":
+	case optab.B64, optab.U64:
 		in.fn = shrU64
 	default:
 		in.fn = shrU32
@@ -172,7 +173,7 @@ func resolveShr(in *inst, op *ir.Op) error {
 
 // resolveShf is the funnel shift: .l takes the upper half of {b,a} << c, .r the lower half of {b,a} >> c.
 func resolveShf(in *inst, op *ir.Op) error {
-	left, clamp := op.Match.Has("l"), op.Match.Has("clamp")
+	left, clamp := op.Mods().Direction == optab.DirectionLeft, op.Mods().Bound == optab.BoundClamp
 	if !clamp {
 		in.fn = shfR
 		if left {
@@ -192,8 +193,8 @@ func resolveShf(in *inst, op *ir.Op) error {
 }
 
 func resolvePrmt(in *inst, op *ir.Op) error {
-	switch mode := op.Match.One("f4e", "b4e", "rc8", "ecl", "ecr", "rc16"); mode {
-	case "":
+	switch mode := op.Mods().Permute; mode {
+	case optab.NoPermute:
 		in.fn = tri32(prmt)
 		if c := &op.Args[3]; c.Kind == ir.Imm && c.Bits&0x8888 == 0 && !c.Sym {
 			in.fn = fixedBytes(uint32(c.Bits))
@@ -204,17 +205,17 @@ func resolvePrmt(in *inst, op *ir.Op) error {
 			for i := range uint32(4) {
 				var s uint32
 				switch mode {
-				case "f4e":
+				case optab.PermuteF4e:
 					s = c + i
-				case "b4e":
+				case optab.PermuteB4e:
 					s = (c - i) & 7
-				case "rc8":
+				case optab.PermuteRc8:
 					s = c
-				case "ecl":
+				case optab.PermuteEcl:
 					s = max(c, i)
-				case "ecr":
+				case optab.PermuteEcr:
 					s = min(c, i)
-				case "rc16":
+				case optab.PermuteRc16:
 					s = c&1*2 + i&1
 				}
 				sel[c] |= s << (4 * i)

@@ -2,8 +2,6 @@ package interp
 
 import (
 	"math/bits"
-	"strconv"
-	"strings"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/exec"
@@ -15,7 +13,7 @@ import (
 // matrixOps are the matrix instructions of PTX ISA 9.7.14 and 9.7.15.
 var matrixOps = map[optab.Opcode]resolver{
 	optab.OpMma: resolveMma, optab.OpMmaSp: resolveMmaSp, optab.OpLdmatrix: resolveLdmatrix, optab.OpStmatrix: resolveStmatrix, optab.OpMovmatrix: resolveMovmatrix,
-	optab.OpWmmaLoad: resolveWmmaLoad, optab.OpWmmaStore: resolveWmmaStore, optab.OpWmmaMma: resolveWmma, optab.OpWgmmaMma: resolveWgmma, optab.OpWgmmaSp: resolveWgmma, optab.OpWgmmaFence: resolveNothing,
+	optab.OpWgmmaMma: resolveWgmma, optab.OpWgmmaSp: resolveWgmma, optab.OpWgmmaFence: resolveNothing,
 }
 
 // ifWhole calls f for whole warps alone (ir.Op.WholeWarp).
@@ -38,22 +36,9 @@ func vec(a *ir.Arg) *ir.Arg {
 // shape is m, n and k of a matrix instruction.
 type shape struct{ m, n, k int }
 
-// shapeOf finds the word like m16n8k16 among the modifiers.
 func shapeOf(op *ir.Op) shape {
-	for _, w := range op.Match.Words {
-		if len(w) < 6 || w[0] != 'm' || w[1] < '0' || w[1] > '9' {
-			continue
-		}
-		i, j := strings.IndexByte(w, 'n'), strings.IndexByte(w, 'k')
-		if i < 0 || j < i {
-			continue
-		}
-		m, _ := strconv.Atoi(w[1:i])
-		n, _ := strconv.Atoi(w[i+1 : j])
-		k, _ := strconv.Atoi(w[j+1:])
-		return shape{m, n, k}
-	}
-	return shape{}
+	s := op.Mods().Shape
+	return shape{int(s.M), int(s.N), int(s.K)}
 }
 
 // element describes the operands of a product.
@@ -64,22 +49,22 @@ type element struct {
 	signed bool
 }
 
-func elementOf(typ string) element {
+func elementOf(typ optab.TypeID) element {
 	switch typ {
-	case "f16":
+	case optab.F16:
 		return element{16, num.F16, true, false}
-	case "bf16":
+	case optab.Bf16:
 		return element{16, num.BF16, true, false}
-	case "tf32":
+	case optab.Tf32:
 		return element{32, num.TF32, true, false}
-	case "e4m3":
+	case optab.E4m3:
 		return element{8, num.E4M3, true, false}
-	case "e5m2":
+	case optab.E5m2:
 		return element{8, num.E5M2, true, false}
-	case "s8", "s4":
-		return element{uint(typ[1] - '0'), 0, false, true}
-	case "u8", "u4":
-		return element{uint(typ[1] - '0'), 0, false, false}
+	case optab.S8, optab.S4:
+		return element{uint(typ.Info().Bits), 0, false, true}
+	case optab.U8, optab.U4:
+		return element{uint(typ.Info().Bits), 0, false, false}
 	}
 	return element{}
 }
@@ -228,26 +213,26 @@ func bitProduct(xor bool) product {
 
 func resolveMma(in *inst, op *ir.Op) error {
 	s := shapeOf(op)
-	ts := op.Match.Types
-	if len(ts) < 4 || s.m == 0 {
+	ts := &op.Mods().Types
+	if op.Mods().NumTypes < 4 || s.m == 0 {
 		return unsupported(op)
 	}
 	switch {
-	case ts[1] == "f64":
+	case ts[1] == optab.F64:
 		return resolveMmaF64(in, op, s)
 	case s == shape{8, 8, 4}:
 		return resolveMma884(in, op)
 	}
-	half := ts[0] == "f16"
+	half := ts[0] == optab.F16
 	var ea element
 	var p product
 	switch ea = elementOf(ts[1]); {
-	case ts[1] == "b1":
+	case ts[1] == optab.B1:
 		ea.bits = 32
 		s.k /= 32
-		p = bitProduct(op.Match.Has("xor"))
+		p = bitProduct(op.Mods().Func == optab.FuncXor)
 	case !ea.float && ea.bits != 0:
-		p = intProduct(ea, elementOf(ts[2]), op.Match.Has("satfinite"))
+		p = intProduct(ea, elementOf(ts[2]), op.Mods().Satfinite)
 	case ea.float:
 		out := num.F32
 		dot := &num.DotF32
@@ -275,20 +260,8 @@ func resolveMma(in *inst, op *ir.Op) error {
 	return nil
 }
 
-func rounding(op *ir.Op) num.Round {
-	switch op.Match.One("rn", "rz", "rm", "rp") {
-	case "rz":
-		return num.RZ
-	case "rm":
-		return num.RM
-	case "rp":
-		return num.RP
-	}
-	return num.RN
-}
-
 func resolveMmaF64(in *inst, op *ir.Op, s shape) error {
-	rnd := rounding(op)
+	rnd := direction(op)
 	rows := s.m / 8
 	d, a, b, c := vec(&op.Args[0]), vec(&op.Args[1]), vec(&op.Args[2]), vec(&op.Args[3])
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
@@ -328,15 +301,10 @@ func resolveMmaF64(in *inst, op *ir.Op, s shape) error {
 // 9.7.14.5.1): quads q and q+4 for q = 0..3. The H200 emulates it: fused multiply-adds in f32 from zero in ascending k, then an
 // ordinary addition of C (found by fitting the recorded results; every element agrees).
 func resolveMma884(in *inst, op *ir.Op) error {
-	ts := op.Match.Types
-	half, chalf := ts[0] == "f16", ts[3] == "f16"
-	var lays []string
-	for _, x := range op.Match.Words {
-		if x == "row" || x == "col" {
-			lays = append(lays, x)
-		}
-	}
-	arow, brow := lays[0] == "row", lays[1] == "row"
+	ts := &op.Mods().Types
+	half, chalf := ts[0] == optab.F16, ts[3] == optab.F16
+	lay := op.Mods().Layout
+	arow, brow := lay[0] == optab.LayoutRow, lay[1] == optab.LayoutRow
 	d, a, b, c := vec(&op.Args[0]), vec(&op.Args[1]), vec(&op.Args[2]), vec(&op.Args[3])
 	s := shape{8, 8, 4}
 	p := func(s shape, a, b, c, d []uint32) {
@@ -424,9 +392,9 @@ func position884(l, i int, half bool) (row, col int) {
 // says which (PTX ISA 9.7.14.6.1).
 func resolveMmaSp(in *inst, op *ir.Op) error {
 	s := shapeOf(op)
-	ts := op.Match.Types
+	ts := &op.Mods().Types
 	ea := elementOf(ts[1])
-	half := ts[0] == "f16"
+	half := ts[0] == optab.F16
 	p := sparseProduct(op, ts, half, false)
 	d, a, b, c, e := vec(&op.Args[0]), vec(&op.Args[1]), vec(&op.Args[2]), vec(&op.Args[3]), &op.Args[4]
 	sel := int(op.Args[5].Bits)
@@ -445,7 +413,7 @@ func resolveMmaSp(in *inst, op *ir.Op) error {
 
 // sparseProduct multiplies a compressed A, 16 x k/2, with the elements of B that the metadata names; what A leaves out is not
 // multiplied at all, so an infinity there does no harm.
-func sparseProduct(op *ir.Op, ts []string, half, wgmma bool) func(s shape, a, b, c, d []uint32, meta *[32]uint32, sel int) {
+func sparseProduct(op *ir.Op, ts *[optab.MaxTypes]optab.TypeID, half, wgmma bool) func(s shape, a, b, c, d []uint32, meta *[32]uint32, sel int) {
 	ea, eb := elementOf(ts[1]), elementOf(ts[2])
 	var p product
 	if ea.float {
@@ -466,7 +434,7 @@ func sparseProduct(op *ir.Op, ts []string, half, wgmma bool) func(s shape, a, b,
 		}
 		p = floatProduct(ea, eb, acc)
 	} else {
-		p = intProduct(ea, eb, op.Match.Has("satfinite"))
+		p = intProduct(ea, eb, op.Mods().Satfinite)
 	}
 	return func(s shape, a, b, c, d []uint32, meta *[32]uint32, sel int) {
 		ka := s.k / 2
@@ -486,11 +454,11 @@ func sparseProduct(op *ir.Op, ts []string, half, wgmma bool) func(s shape, a, b,
 }
 
 // sparsePlace is the column of element i of a compressed row. meta returns the two bits of metadata at a bit offset.
-func sparsePlace(i int, typ string, meta func(bit int) uint32) int {
+func sparsePlace(i int, typ optab.TypeID, meta func(bit int) uint32) int {
 	switch typ {
-	case "tf32": // one of two: a group has four bits, of which 1110 names the second element and 0100 the first
+	case optab.Tf32: // one of two: a group has four bits, of which 1110 names the second element and 0100 the first
 		return 2*i + int(meta(4*i)>>1&1)
-	case "u4", "s4": // two pairs of every four pairs
+	case optab.U4, optab.S4: // two pairs of every four pairs
 		return i/4*8 + int(meta(i&^1))*2 + (i & 1)
 	}
 	return i/2*4 + int(meta(2*i)) // two of four
@@ -500,12 +468,12 @@ func sparsePlace(i int, typ string, meta func(bit int) uint32) int {
 // bits and more: a lane holds 16 bits of the quad's row and 16 of the row 8 below, one lane or (32 bits a row) two. Smaller
 // elements: a lane holds 32 bits of one row, the even lane the quad's, the odd lane the row 8 below; two lanes, or (64 bits a
 // row) all four. (PTX ISA 9.7.14.6.1, figures; confirmed by recorded results.)
-func metadata(meta *[32]uint32, row, bit, k int, typ string, sel int) uint32 {
+func metadata(meta *[32]uint32, row, bit, k int, typ optab.TypeID, sel int) uint32 {
 	quad := (row & 7) * 4
 	hi := row >> 3
 	if elementOf(typ).bits >= 16 {
 		lanes := k / 16 // 1 or 2
-		if typ == "tf32" {
+		if typ == optab.Tf32 {
 			lanes = k / 8
 		}
 		return meta[quad+lanes*sel+(bit>>4)] >> (bit&15 + 16*hi) & 3
@@ -517,11 +485,11 @@ func metadata(meta *[32]uint32, row, bit, k int, typ string, sel int) uint32 {
 // elements 2t and 2t+1 of row group of each matrix (of its transpose with .trans).
 func resolveLdmatrix(in *inst, op *ir.Op) error {
 	d, a := vec(&op.Args[0]), &op.Args[1]
-	if !op.Match.Has("m8n8") {
+	if shapeOf(op) != (shape{m: 8, n: 8}) {
 		return unsupported(op)
 	}
-	trans := op.Match.Has("trans")
-	ac := memoryAccess(op, a, d, "b16")
+	trans := op.Mods().Transposed
+	ac := memoryAccess(op, a, d, optab.B16)
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		var rows [4][8][8]uint16
 		for x := range d.Elems {
@@ -555,11 +523,11 @@ func matrixRow(w *exec.Warp, ac *access, lane int, write bool) unsafe.Pointer {
 
 func resolveStmatrix(in *inst, op *ir.Op) error {
 	a, b := &op.Args[0], vec(&op.Args[1])
-	if !op.Match.Has("m8n8") {
+	if shapeOf(op) != (shape{m: 8, n: 8}) {
 		return unsupported(op)
 	}
-	trans := op.Match.Has("trans")
-	ac := memoryAccess(op, a, b, "b16")
+	trans := op.Mods().Transposed
+	ac := memoryAccess(op, a, b, optab.B16)
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for x := range b.Elems {
 			reg := w.R32(b.Elems[x].Ref)

@@ -86,7 +86,7 @@ func resolveMbarrierInval(in *inst, op *ir.Op) error {
 func resolveMbarrierTx(in *inst, op *ir.Op) error {
 	a, n := place(op.Arg("a")), op.Arg("b")
 	sign := int32(1)
-	if op.Match.Has("complete_tx") {
+	if op.Opcode() == optab.OpMbarrierCompleteTx {
 		sign = -1
 	}
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
@@ -102,8 +102,8 @@ func resolveMbarrierTx(in *inst, op *ir.Op) error {
 // resolveMbarrierArrive is arrive and arrive_drop; with .expect_tx the operand is a transaction count and the arrivals are one.
 func resolveMbarrierArrive(in *inst, op *ir.Op) error {
 	d, a, n := op.Arg("d"), place(op.Arg("a")), op.Arg("b")
-	expect := op.Match.Has("expect_tx")
-	drop := op.Match.Has("arrive_drop")
+	expect := op.Mods().ExpectTx
+	drop := op.Opcode() == optab.OpMbarrierArriveDrop
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
@@ -135,7 +135,7 @@ func resolveMbarrierArrive(in *inst, op *ir.Op) error {
 // has no meaning here.
 func resolveMbarrierWait(in *inst, op *ir.Op) error {
 	d, a, b := op.Arg("d"), place(op.Arg("a")), op.Arg("b")
-	parity := op.Match.Has("parity")
+	parity := op.Mods().Parity
 	in.ctl = func(w *exec.Warp, in *inst, m uint32, next int32) (exec.Event, bool) {
 		done := uint32(0)
 		for k := m; k != 0; k &= k - 1 {
@@ -177,7 +177,7 @@ func resolvePendingCount(in *inst, op *ir.Op) error {
 // count is raised first, and nothing changes.
 func resolveCpAsyncArrive(in *inst, op *ir.Op) error {
 	a := place(op.Arg("a"))
-	noinc := op.Match.Has("noinc")
+	noinc := op.Mods().NoInc
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31

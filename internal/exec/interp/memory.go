@@ -13,7 +13,7 @@ import (
 // gives: see order.go.
 var memoryOps = map[optab.Opcode]resolver{
 	optab.OpLd: resolveLoad, optab.OpLdu: resolveLoad, optab.OpSt: resolveStore,
-	optab.OpPrefetch: resolveNothing, optab.OpPrefetchu: resolveNothing, optab.OpApplypriority: resolveNothing, optab.OpDiscard: resolveDiscard, optab.OpCreatepolicy: resolveCreatepolicy,
+	optab.OpPrefetch: resolveNothing, optab.OpPrefetchu: resolveNothing, optab.OpApplypriority: resolveNothing, optab.OpDiscard: resolveDiscard, optab.OpCreatepolicy: resolveCreatepolicy, optab.OpCreatepolicyCvt: resolveConvertPolicy,
 }
 
 // access is a prepared memory operand with the registers that it moves.
@@ -28,9 +28,8 @@ type access struct {
 	regs   []*ir.Arg
 }
 
-func memoryAccess(op *ir.Op, addr, value *ir.Arg, typ string) access {
-	t, _ := optab.TypeOf(typ)
-	ac := access{space: addr.Space, base: addr.Base, disp: uint64(addr.Disp), addr: addr, size: uint32(t.Bits / 8), signed: t.Class == optab.Signed}
+func memoryAccess(op *ir.Op, addr, value *ir.Arg, typ optab.TypeID) access {
+	ac := access{space: addr.Space, base: addr.Base, disp: uint64(addr.Disp), addr: addr, size: typ.Bytes(), signed: typ.Signed()}
 	if value.Kind == ir.Vec {
 		for i := range value.Elems {
 			ac.regs = append(ac.regs, &value.Elems[i])
@@ -72,17 +71,12 @@ func (ac *access) pointer(w *exec.Warp, lane int, write bool) unsafe.Pointer {
 	return w.Ptr(ac.space, lane, ac.at(w, lane), ac.total, ac.total, write)
 }
 
-func valueType(op *ir.Op) string {
-	ts := op.Match.Types
-	return ts[len(ts)-1]
-}
-
 func resolveLoad(in *inst, op *ir.Op) error {
 	d, a := &op.Args[0], &op.Args[1]
 	if a.Kind != ir.Addr {
 		return unsupported(op)
 	}
-	ac := memoryAccess(op, a, d, valueType(op))
+	ac := memoryAccess(op, a, d, op.Mods().LastType())
 	if ac.space == ir.FrameParam && ac.base != nil {
 		return unsupported(op)
 	}
@@ -212,11 +206,11 @@ func resolveStore(in *inst, op *ir.Op) error {
 	if a.Kind != ir.Addr {
 		return unsupported(op)
 	}
-	ac := memoryAccess(op, a, v, valueType(op))
+	ac := memoryAccess(op, a, v, op.Mods().LastType())
 	if ac.space == ir.FrameParam && ac.base != nil {
 		return unsupported(op)
 	}
-	phase := exec.StorePhase(int(ac.total), op.Match.Has("mmio"))
+	phase := exec.StorePhase(int(ac.total), op.Mods().Mmio)
 	if len(ac.regs) == 1 && ac.base != nil && ac.base.Class == ir.W64 && ac.size == 4 && v.Class == ir.W32 {
 		in.fn = func(w *exec.Warp, in *inst, m uint32) {
 			vr, ar := w.R32(v.Ref), w.R64(ac.base.Ref)

@@ -168,37 +168,27 @@ func frameAddr(w *exec.Warp, in *inst, m uint32) {
 	}
 }
 
-// spaceWord finds the state space among the modifiers.
-func spaceWord(op *ir.Op) string {
-	return op.Match.One("global", "const", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry")
-}
-
 // window returns the generic address at which a state space begins.
-func window(w *exec.Warp, space string) uint64 {
+func window(w *exec.Warp, space optab.Space) uint64 {
 	l := w.CTA.Launch
 	switch space {
-	case "shared", "shared::cta", "shared::cluster":
+	case optab.SpaceShared, optab.SpaceCluster:
 		return l.Mem.Base + l.Mem.SharedOff
-	case "local":
+	case optab.SpaceLocal:
 		return l.Mem.Base + l.Mem.LocalOff
-	case "param", "param::entry":
+	case optab.SpaceParam:
 		return l.ParamAddr
 	}
 	return 0
 }
 
 // resolveCvta is cvta.space: from a state space to generic. cvta.to.space is the other direction.
-func resolveCvta(in *inst, op *ir.Op) error {
-	if op.Match.Has("to") {
-		return resolveCvtaTo(in, op)
-	}
-	return convertAddress(in, op, 1)
-}
+func resolveCvta(in *inst, op *ir.Op) error { return convertAddress(in, op, 1) }
 
 func resolveCvtaTo(in *inst, op *ir.Op) error { return convertAddress(in, op, -1) }
 
 func convertAddress(in *inst, op *ir.Op, sign int) error {
-	d, a, space := &op.Args[0], &op.Args[1], spaceWord(op)
+	d, a, space := &op.Args[0], &op.Args[1], op.Mods().Space
 	if a.Kind == ir.Addr { // written with a variable's name
 		return unsupported(op)
 	}
@@ -216,7 +206,7 @@ func convertAddress(in *inst, op *ir.Op, sign int) error {
 }
 
 func resolveIsspacep(in *inst, op *ir.Op) error {
-	d, a, space := &op.Args[0], &op.Args[1], spaceWord(op)
+	d, a, space := &op.Args[0], &op.Args[1], op.Mods().Space
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		v := uint32(0)
 		for k := m; k != 0; k &= k - 1 {
@@ -225,17 +215,17 @@ func resolveIsspacep(in *inst, op *ir.Op) error {
 			s := w.SpaceOf(addr)
 			yes := false
 			switch space {
-			case "shared", "shared::cta":
-				yes = s == ir.Shared && uint32(addr-window(w, "shared"))>>24 == w.CTA.Rank
-			case "shared::cluster":
-				yes = s == ir.Shared && int((addr-window(w, "shared"))>>24) < len(w.CTA.Group.CTAs)
-			case "local":
+			case optab.SpaceShared:
+				yes = s == ir.Shared && uint32(addr-window(w, optab.SpaceShared))>>24 == w.CTA.Rank
+			case optab.SpaceCluster:
+				yes = s == ir.Shared && int((addr-window(w, optab.SpaceShared))>>24) < len(w.CTA.Group.CTAs)
+			case optab.SpaceLocal:
 				yes = s == ir.Local
-			case "param", "param::entry":
+			case optab.SpaceParam:
 				yes = s == ir.KernelParam
-			case "const":
+			case optab.SpaceConst:
 				yes = s == ir.Const
-			case "global":
+			case optab.SpaceGlobal:
 				yes = s == ir.Global
 			}
 			if yes {
@@ -250,13 +240,13 @@ func resolveIsspacep(in *inst, op *ir.Op) error {
 // resolveMapa is mapa: the address in another CTA of the cluster of what a stands at in this one.
 func resolveMapa(in *inst, op *ir.Op) error {
 	d, a, b := &op.Args[0], &op.Args[1], &op.Args[2]
-	generic := spaceWord(op) == ""
+	generic := op.Mods().Space == optab.NoSpace
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros32(m) & 31
 			base := uint64(0)
 			if generic {
-				base = window(w, "shared")
+				base = window(w, optab.SpaceShared)
 			}
 			set(w, d, i, base+((get(w, a, i)-base)&0xffffff|get(w, b, i)<<24))
 		}
@@ -266,13 +256,13 @@ func resolveMapa(in *inst, op *ir.Op) error {
 
 func resolveGetctarank(in *inst, op *ir.Op) error {
 	d, a := &op.Args[0], &op.Args[1]
-	generic := spaceWord(op) == ""
+	generic := op.Mods().Space == optab.NoSpace
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros32(m) & 31
 			base := uint64(0)
 			if generic {
-				base = window(w, "shared")
+				base = window(w, optab.SpaceShared)
 			}
 			set(w, d, i, (get(w, a, i)-base)>>24)
 		}

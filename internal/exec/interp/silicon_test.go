@@ -74,7 +74,7 @@ func compile(src, kernel string, sm int) (exec.Code, *check.Module, error) {
 		for i, g := range cm.Funcs {
 			syms.Handles[g] = uint64(i+1) << 8
 		}
-		k, err := ir.Lower(f, syms)
+		k, err := ir.LowerVerified(f, syms)
 		if err != nil {
 			return nil, nil, fmt.Errorf("lower: %w", err)
 		}
@@ -219,7 +219,7 @@ func TestSilicon(t *testing.T) {
 						bad += fmt.Sprintf(" output %d: %d of %d differ, first [%d] got %s want %s, max %d ulp;", i, d.Different, d.Elements, d.First, d.Got, d.Want, d.MaxULP)
 					}
 				}
-				if bad != "" && c.Kind == "exact" {
+				if bad != "" && c.Exact() {
 					failed++
 					if failed <= 20 || testing.Verbose() {
 						t.Logf("%s [%s]:%s", c.ID, c.Kind, bad)

@@ -22,6 +22,29 @@ func Prepare(k *ir.Kernel) (*Single, error) {
 // Code runs the whole kernel on the interpreter.
 func (s *Single) Code() exec.Code { return s.c }
 
+// Serves says whether Serve can execute an operation of the kernel: one that lets no other lanes or warps run. alone says that it needs all lanes of the warp.
+func (s *Single) Serves(f int, pc int32) (serves, alone bool) {
+	in := &s.c.funcs[f][pc]
+	return in.kind == plain || in.kind == syncing && in.members == nil && !in.anywhere, in.kind == syncing
+}
+
+// Serve executes an operation that Serves names for the current split, without counting it.
+func (s *Single) Serve(w *exec.Warp, pc int32) {
+	in := &s.c.funcs[w.Act.Func.Index][pc]
+	w.Op = pc
+	m := w.Cur.Mask
+	if in.guard >= 0 {
+		p := *(*uint32)(unsafe.Add(w.Base[0], in.guard))
+		if in.neg {
+			p = ^p
+		}
+		m &= p
+	}
+	if m != 0 {
+		in.fn(w, in, m)
+	}
+}
+
 // Step executes the operation at pc for the current split as Code.Run does, but only that one; pc is below Warp.Limit. With back false
 // the split's PC says where it goes on in the same turn; else the engine returns the event to the scheduler.
 func (s *Single) Step(w *exec.Warp, pc int32) (ev exec.Event, back bool) {

@@ -3,19 +3,17 @@ package interp
 import (
 	"fmt"
 	"math/bits"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // resolveSpecial reads a special register (PTX ISA chapter 10) into a row.
 func resolveSpecial(in *inst, op *ir.Op) error {
 	d := &op.Args[0]
-	name, comp, _ := strings.Cut(op.Name, ".")
-	axis := map[string]int{"": 0, "x": 0, "y": 1, "z": 2, "w": 3}[comp]
+	sreg, axis := op.SReg, op.Axis
 	uniform := func(f func(w *exec.Warp) uint64) {
 		in.fn = func(w *exec.Warp, in *inst, m uint32) {
 			v := f(w)
@@ -38,8 +36,8 @@ func resolveSpecial(in *inst, op *ir.Op) error {
 		}
 		return uint64(v[axis])
 	}
-	switch name {
-	case "%tid":
+	switch sreg {
+	case optab.SRegTid:
 		lanes(func(w *exec.Warp, lane int) uint64 {
 			n, b := uint32(w.Thread(lane)), &w.CTA.Launch.Block
 			switch axis {
@@ -52,38 +50,38 @@ func resolveSpecial(in *inst, op *ir.Op) error {
 			}
 			return 0
 		})
-	case "%ntid":
+	case optab.SRegNtid:
 		uniform(func(w *exec.Warp) uint64 { return dim(w.CTA.Launch.Block) })
-	case "%ctaid":
+	case optab.SRegCtaid:
 		uniform(func(w *exec.Warp) uint64 { return dim(w.CTA.Index) })
-	case "%nctaid":
+	case optab.SRegNctaid:
 		uniform(func(w *exec.Warp) uint64 { return dim(w.CTA.Launch.Grid) })
-	case "%laneid":
+	case optab.SRegLaneid:
 		lanes(func(_ *exec.Warp, lane int) uint64 { return uint64(lane) })
-	case "%warpid":
+	case optab.SRegWarpid:
 		uniform(func(w *exec.Warp) uint64 { return uint64(w.Index) })
-	case "%nwarpid":
+	case optab.SRegNwarpid:
 		uniform(func(w *exec.Warp) uint64 { return uint64(w.CTA.Launch.Device.WarpsPerSM) })
-	case "%smid":
+	case optab.SRegSmid:
 		uniform(func(w *exec.Warp) uint64 {
 			return uint64((w.CTA.Index[0] + w.CTA.Index[1]*w.CTA.Launch.Grid[0]) % max(1, w.CTA.Launch.Device.SMs))
 		})
-	case "%nsmid":
+	case optab.SRegNsmid:
 		uniform(func(w *exec.Warp) uint64 { return uint64(w.CTA.Launch.Device.SMs) })
-	case "%gridid":
+	case optab.SRegGridid:
 		uniform(func(w *exec.Warp) uint64 { return w.CTA.Launch.GridID })
-	case "%lanemask_eq":
+	case optab.SRegLanemaskEq:
 		lanes(func(_ *exec.Warp, l int) uint64 { return 1 << l })
-	case "%lanemask_le":
+	case optab.SRegLanemaskLe:
 		lanes(func(_ *exec.Warp, l int) uint64 { return 1<<(l+1) - 1 })
-	case "%lanemask_lt":
+	case optab.SRegLanemaskLt:
 		lanes(func(_ *exec.Warp, l int) uint64 { return 1<<l - 1 })
-	case "%lanemask_ge":
+	case optab.SRegLanemaskGe:
 		lanes(func(_ *exec.Warp, l int) uint64 { return uint64(uint32(0xffffffff) << l) })
-	case "%lanemask_gt":
+	case optab.SRegLanemaskGt:
 		lanes(func(_ *exec.Warp, l int) uint64 { return uint64(uint32(0xfffffffe) << l) })
-	case "%clock", "%clock64", "%clock_hi":
-		hi := name == "%clock_hi"
+	case optab.SRegClock, optab.SRegClock64, optab.SRegClockHi:
+		hi := sreg == optab.SRegClockHi
 		uniform(func(w *exec.Warp) uint64 {
 			// Cycles at the profile's clock, from the host's monotonic time.
 			v := uint64(time.Since(epoch).Nanoseconds()) * max(1, w.CTA.Launch.Device.ClockKHz) / 1e6
@@ -92,33 +90,33 @@ func resolveSpecial(in *inst, op *ir.Op) error {
 			}
 			return v
 		})
-	case "%globaltimer", "%globaltimer_lo", "%globaltimer_hi":
+	case optab.SRegGlobaltimer, optab.SRegGlobaltimerLo, optab.SRegGlobaltimerHi:
 		uniform(func(*exec.Warp) uint64 {
 			v := uint64(time.Now().UnixNano())
-			if name == "%globaltimer_hi" {
+			if sreg == optab.SRegGlobaltimerHi {
 				v >>= 32
 			}
 			return v
 		})
-	case "%clusterid":
+	case optab.SRegClusterid:
 		uniform(func(w *exec.Warp) uint64 { return dim(w.CTA.Group.Index) })
-	case "%nclusterid":
+	case optab.SRegNclusterid:
 		uniform(func(w *exec.Warp) uint64 {
 			g, c := w.CTA.Launch.Grid, w.CTA.Group.Dims
 			return dim([3]uint32{g[0] / c[0], g[1] / c[1], g[2] / c[2]})
 		})
-	case "%cluster_ctaid":
+	case optab.SRegClusterCtaid:
 		uniform(func(w *exec.Warp) uint64 {
 			i, c := w.CTA.Index, w.CTA.Group.Dims
 			return dim([3]uint32{i[0] % c[0], i[1] % c[1], i[2] % c[2]})
 		})
-	case "%cluster_nctaid":
+	case optab.SRegClusterNctaid:
 		uniform(func(w *exec.Warp) uint64 { return dim(w.CTA.Group.Dims) })
-	case "%cluster_ctarank":
+	case optab.SRegClusterCtarank:
 		uniform(func(w *exec.Warp) uint64 { return uint64(w.CTA.Rank) })
-	case "%cluster_nctarank":
+	case optab.SRegClusterNctarank:
 		uniform(func(w *exec.Warp) uint64 { return uint64(len(w.CTA.Group.CTAs)) })
-	case "%is_explicit_cluster":
+	case optab.SRegIsExplicitCluster:
 		in.fn = func(w *exec.Warp, in *inst, m uint32) {
 			v := uint32(0)
 			if w.CTA.Launch.Cluster[0] != 0 {
@@ -132,37 +130,28 @@ func resolveSpecial(in *inst, op *ir.Op) error {
 				set(w, d, bits.TrailingZeros32(m)&31, uint64(v&1))
 			}
 		}
-	case "%dynamic_smem_size":
+	case optab.SRegDynamicSmemSize:
 		uniform(func(w *exec.Warp) uint64 { return uint64(w.CTA.Launch.Shared) })
-	case "%total_smem_size":
+	case optab.SRegTotalSmemSize:
 		uniform(func(w *exec.Warp) uint64 {
 			// Static and dynamic, in the granules of 128 bytes in which the hardware hands it out.
 			return uint64((w.CTA.SharedSize - ir.ReservedShared + 127) &^ 127)
 		})
-	case "%aggr_smem_size":
+	case optab.SRegAggrSmemSize:
 		uniform(func(w *exec.Warp) uint64 { return uint64((w.CTA.SharedSize + 127) &^ 127) })
-	case "%reserved_smem_offset_begin":
+	case optab.SRegReservedSmemOffsetBegin:
 		uniform(func(*exec.Warp) uint64 { return 0 })
-	case "%reserved_smem_offset_end", "%reserved_smem_offset_cap":
+	case optab.SRegReservedSmemOffsetEnd, optab.SRegReservedSmemOffsetCap:
 		uniform(func(*exec.Warp) uint64 { return ir.ReservedShared })
-	case "%reserved_smem_offset_0", "%reserved_smem_offset_1":
+	case optab.SRegReservedSmemOffset0, optab.SRegReservedSmemOffset1:
 		uniform(func(*exec.Warp) uint64 { return 0 })
-	case "%current_graph_exec":
+	case optab.SRegCurrentGraphExec:
+		uniform(func(*exec.Warp) uint64 { return 0 })
+	case optab.SRegEnvreg:
+		uniform(func(w *exec.Warp) uint64 { return uint64(w.CTA.Launch.Env[op.Number]) })
+	case optab.SRegPm, optab.SRegPm64: // performance counters that nobody has set up read as zero
 		uniform(func(*exec.Warp) uint64 { return 0 })
 	default:
-		if n, ok := strings.CutPrefix(name, "%envreg"); ok {
-			i, err := strconv.Atoi(n)
-			if err != nil || i < 0 || i > 31 {
-				return fmt.Errorf("the special register %s", op.Name)
-			}
-			uniform(func(w *exec.Warp) uint64 { return uint64(w.CTA.Launch.Env[i]) })
-			return nil
-		}
-		if strings.HasPrefix(name, "%pm") {
-			// Performance counters that nobody has set up read as zero.
-			uniform(func(*exec.Warp) uint64 { return 0 })
-			return nil
-		}
 		return fmt.Errorf("the special register %s", op.Name)
 	}
 	return nil

@@ -23,11 +23,11 @@ func surfaceAccessOf(op *ir.Op) (s surfaceAccess, ok bool) {
 	if a == nil || a.Kind != ir.Addr || len(a.Extra) != 1 || a.Extra[0].Kind != ir.Vec || a.Space == ir.FrameParam {
 		return s, false
 	}
-	s.ref, s.c, s.formatted = referenceOf(a), coordsOf(op, &a.Extra[0]), op.Match.Has("p")
-	switch op.Match.One("trap", "clamp", "zero") {
-	case "clamp":
+	s.ref, s.c, s.formatted = referenceOf(a), coordsOf(op, &a.Extra[0]), op.Mods().Formatted
+	switch op.Mods().Bound {
+	case optab.BoundClamp:
 		s.bounds = texture.ToEdge
-	case "zero":
+	case optab.BoundZero:
 		s.bounds = texture.Zero
 	}
 	return s, true
@@ -67,12 +67,11 @@ func operandRegs(a *ir.Arg) (regs []*ir.Arg) {
 
 func resolveSurfaceLoad(in *inst, op *ir.Op) error {
 	s, ok := surfaceAccessOf(op)
-	t, known := optab.TypeOf(op.Match.Type(0))
-	if !ok || !known {
+	if !ok {
 		return unsupported(op)
 	}
 	regs := operandRegs(op.Arg("d"))
-	size := uint32(t.Bits / 8)
+	size := op.Type(0).Bytes()
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		var buf [4][2]uint64
 		for ; m != 0; m &= m - 1 {
@@ -94,12 +93,11 @@ func resolveSurfaceLoad(in *inst, op *ir.Op) error {
 
 func resolveSurfaceStore(in *inst, op *ir.Op) error {
 	s, ok := surfaceAccessOf(op)
-	t, known := optab.TypeOf(op.Match.Type(0))
-	if !ok || !known {
+	if !ok {
 		return unsupported(op)
 	}
 	regs := operandRegs(op.Arg("c"))
-	size := uint32(t.Bits / 8)
+	size := op.Type(0).Bytes()
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
@@ -126,26 +124,25 @@ func resolveSurfaceStore(in *inst, op *ir.Op) error {
 // resolveSurfaceReduce is sured: an atomic operation without result. Formatted ones take the sign of the type from the surface.
 func resolveSurfaceReduce(in *inst, op *ir.Op) error {
 	s, ok := surfaceAccessOf(op)
-	typ := op.Match.Type(0)
-	t, known := optab.TypeOf(typ)
-	if !ok || !known {
+	typ := op.Type(0)
+	if !ok {
 		return unsupported(op)
 	}
 	unsigned, signed := typ, typ
 	switch {
 	case !s.formatted:
-	case t.Bits == 64:
-		unsigned, signed = "u64", "s64"
+	case typ.Info().Bits == 64:
+		unsigned, signed = optab.U64, optab.S64
 	default:
-		unsigned, signed = "u32", "s32"
+		unsigned, signed = optab.U32, optab.S32
 	}
-	f, _, ok := atomFunc(op.Match, unsigned)
-	g, _, ok2 := atomFunc(op.Match, signed)
+	f, _, ok := atomFunc(op.Mods().Func, unsigned)
+	g, _, ok2 := atomFunc(op.Mods().Func, signed)
 	if !ok || !ok2 {
 		return unsupported(op)
 	}
 	c := op.Arg("c")
-	size := uint32(t.Bits / 8)
+	size := op.Type(0).Bytes()
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31

@@ -20,10 +20,10 @@ func resolveBarrier(in *inst, op *ir.Op) error {
 	bo := exec.BarrierOp{Wait: op.Opcode() != optab.OpBarrierArrive}
 	if op.Opcode() == optab.OpBarrierRed {
 		bo.Dst = d.Ref
-		switch op.Match.One("popc", "and", "or") {
-		case "popc":
+		switch op.Mods().Func {
+		case optab.FuncPopc:
 			bo.Red = exec.RedPopc
-		case "and":
+		case optab.FuncAnd:
 			bo.Red = exec.RedAnd
 		default:
 			bo.Red = exec.RedOr
@@ -46,7 +46,7 @@ func resolveBarrier(in *inst, op *ir.Op) error {
 // resolveFence is fence and membar in every form. Accesses are performed at once and in program order, and there is one proxy: what is left is to
 // keep the host's processors from reordering them. Scopes within a cluster need nothing, its threads take turns on one of them.
 func resolveFence(in *inst, op *ir.Op) error {
-	if op.Match.Has("cta") || op.Match.Has("cluster") {
+	if op.Mods().InCluster() {
 		return resolveNothing(in, op)
 	}
 	in.fn = func(w *exec.Warp, in *inst, m uint32) { w.Fence() }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 	"github.com/gocuda/cuda/internal/tensormap"
 )
 
@@ -23,8 +24,8 @@ func resolveTensormapReplace(in *inst, op *ir.Op) error {
 	if o := op.Arg("o"); o != nil {
 		dim = int(o.Bits)
 	}
-	field := op.Match.One("global_address", "rank", "box_dim", "global_dim", "element_stride", "global_stride", "elemtype", "interleave_layout", "swizzle_mode", "fill_mode")
-	if field == "" || dim >= tensormap.MaxRank {
+	field := op.Mods().MapField
+	if field == optab.NoMapField || field == optab.MapFieldSwizzleAtomicity || dim >= tensormap.MaxRank {
 		return unsupported(op)
 	}
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
@@ -47,35 +48,35 @@ func resolveTensormapReplace(in *inst, op *ir.Op) error {
 }
 
 // replaceField sets a field of a map; false when the value is none of the field's.
-func replaceField(t *tensormap.Map, field string, dim int, v uint64) bool {
+func replaceField(t *tensormap.Map, field optab.MapField, dim int, v uint64) bool {
 	switch field {
-	case "global_address":
+	case optab.MapFieldGlobalAddress:
 		t.Address = v
-	case "rank": // counted from zero
+	case optab.MapFieldRank: // counted from zero
 		if v >= tensormap.MaxRank {
 			return false
 		}
 		t.Rank = int(v) + 1
-	case "box_dim":
+	case optab.MapFieldBoxDim:
 		t.Box[dim] = uint32(v)
-	case "global_dim":
+	case optab.MapFieldGlobalDim:
 		t.Dim[dim] = v & 0xffffffff
-	case "element_stride":
+	case optab.MapFieldElementStride:
 		t.ElementStride[dim] = uint32(v)
-	case "global_stride":
+	case optab.MapFieldGlobalStride:
 		t.Stride[dim+1] = v
-	case "elemtype":
+	case optab.MapFieldElemtype:
 		if v >= uint64(len(elemTypes)) {
 			return false
 		}
 		t.Type = elemTypes[v]
-	case "interleave_layout":
+	case optab.MapFieldInterleaveLayout:
 		t.Interleave = tensormap.Interleave(v)
 		return v <= 2
-	case "swizzle_mode":
+	case optab.MapFieldSwizzleMode:
 		t.Swizzle = tensormap.Swizzle(v)
 		return v <= 3 // 4 is the 96-byte mode, which sm_90 lacks
-	case "fill_mode":
+	case optab.MapFieldFillMode:
 		t.NaN = v != 0
 		return v <= 1
 	}

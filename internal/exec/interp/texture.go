@@ -79,22 +79,22 @@ type coords struct {
 // coordsOf sorts the coordinate vector (PTX ISA 9.7.10.3: layers and samples come first, the rest is padding).
 func coordsOf(op *ir.Op, v *ir.Arg) (c coords) {
 	e := func(i int) *ir.Arg { return &v.Elems[i] }
-	switch op.Match.One("1d", "2d", "3d", "a1d", "a2d", "cube", "acube", "2dms", "a2dms") {
-	case "1d":
+	switch op.Mods().Dim {
+	case optab.Dim1d:
 		c.x = e(0)
-	case "2d":
+	case optab.Dim2d:
 		c.x, c.y = e(0), e(1)
-	case "3d", "cube":
+	case optab.Dim3d, optab.DimCube:
 		c.x, c.y, c.z = e(0), e(1), e(2)
-	case "a1d":
+	case optab.DimA1d:
 		c.layer, c.x = e(0), e(1)
-	case "a2d":
+	case optab.DimA2d:
 		c.layer, c.x, c.y = e(0), e(1), e(2)
-	case "acube":
+	case optab.DimAcube:
 		c.layer, c.x, c.y, c.z = e(0), e(1), e(2), e(3)
-	case "2dms": // The API makes no images with several samples: every sample is the texel.
+	case optab.Dim2dms: // The API makes no images with several samples: every sample is the texel.
 		c.x, c.y = e(1), e(2)
-	case "a2dms":
+	case optab.DimA2dms:
 		c.layer, c.x, c.y = e(1), e(2), e(3)
 	}
 	return c
@@ -125,18 +125,18 @@ func resolveTex(in *inst, op *ir.Op) error {
 		sampler = &s
 	}
 	c := coordsOf(op, vec)
-	proto := texture.Fetch{Gather: op.Match.Form.Name == "tld4"}
+	proto := texture.Fetch{Gather: op.Opcode() == optab.OpTld4}
 	switch {
 	case proto.Gather:
-		proto.Comp = map[string]uint8{"r": 0, "g": 1, "b": 2, "a": 3}[op.Match.One("r", "g", "b", "a")]
+		proto.Comp = uint8(op.Mods().Component - optab.ComponentRed)
 	default:
-		proto.Integer = op.Match.Type(1) == "s32"
+		proto.Integer = op.Type(1) == optab.S32
 	}
 	lod, dx, dy, off, ref32 := op.Arg("lod"), op.Arg("x"), op.Arg("y"), op.Arg("e"), op.Arg("f")
 	switch {
-	case op.Match.Has("level"):
+	case op.Mods().Level:
 		proto.Lod = texture.Explicit
-	case op.Match.Has("grad"):
+	case op.Mods().Gradient:
 		proto.Lod = texture.Grad
 	}
 	proto.Compare = ref32 != nil
@@ -144,10 +144,10 @@ func resolveTex(in *inst, op *ir.Op) error {
 		return unsupported(op)
 	}
 	to := words
-	switch op.Match.Type(0) {
-	case "f16":
+	switch op.Type(0) {
+	case optab.F16:
 		to = halfWords
-	case "f16x2":
+	case optab.F16x2:
 		to = halfPaired
 	}
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
@@ -250,20 +250,16 @@ func narrow(v [4]uint32, to resultForm, integer bool) [4]uint32 {
 	return v
 }
 
-var queries = map[string]texture.Query{
-	"width": texture.Width, "height": texture.Height, "depth": texture.Depth, "array_size": texture.ArraySize,
-	"num_mipmap_levels": texture.NumLevels, "num_samples": texture.NumSamples, "channel_data_type": texture.DataType, "channel_order": texture.Order,
-	"normalized_coords": texture.NormalizedCoords, "force_unnormalized_coords": texture.ForceUnnormalized, "filter_mode": texture.FilterMode,
-	"addr_mode_0": texture.AddressMode0, "addr_mode_1": texture.AddressMode1, "addr_mode_2": texture.AddressMode2, "memory_layout": texture.MemoryLayout,
+var queries = [...]texture.Query{
+	optab.QueryWidth: texture.Width, optab.QueryHeight: texture.Height, optab.QueryDepth: texture.Depth, optab.QueryArraySize: texture.ArraySize,
+	optab.QueryNumMipmapLevels: texture.NumLevels, optab.QueryNumSamples: texture.NumSamples, optab.QueryChannelDataType: texture.DataType, optab.QueryChannelOrder: texture.Order,
+	optab.QueryNormalizedCoords: texture.NormalizedCoords, optab.QueryForceUnnormalizedCoords: texture.ForceUnnormalized, optab.QueryFilterMode: texture.FilterMode,
+	optab.QueryAddrMode0: texture.AddressMode0, optab.QueryAddrMode1: texture.AddressMode1, optab.QueryAddrMode2: texture.AddressMode2, optab.QueryMemoryLayout: texture.MemoryLayout,
 }
 
 func queryOf(op *ir.Op) (texture.Query, bool) {
-	for _, word := range op.Match.Words {
-		if q, ok := queries[word]; ok {
-			return q, true
-		}
-	}
-	return 0, false
+	q := op.Mods().Query
+	return queries[q], q != optab.NoQuery
 }
 
 func resolveTxq(in *inst, op *ir.Op) error {
@@ -324,7 +320,7 @@ func resolveSuq(in *inst, op *ir.Op) error {
 // resolveIstypep is istypep: whether an address is that of a texture, sampler or surface.
 func resolveIstypep(in *inst, op *ir.Op) error {
 	d, a := op.Arg("d"), op.Arg("a")
-	kind := op.Match.Type(0)
+	kind := op.Type(0)
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		v := uint32(0)
 		u := w.CTA.Launch.Texture
@@ -333,11 +329,11 @@ func resolveIstypep(in *inst, op *ir.Op) error {
 			h := get(w, a, l)
 			yes := false
 			switch kind {
-			case "texref":
+			case optab.Texref:
 				yes = u.Texture(h) != nil
-			case "samplerref":
+			case optab.Samplerref:
 				yes = u.Sampler(h) != nil
-			case "surfref":
+			case optab.Surfref:
 				yes = u.Surface(h) != nil
 			}
 			if yes {

@@ -177,7 +177,7 @@ func resolveTMALoad(in *inst, op *ir.Op) error {
 	dst, mbar, mask, offs := place(op.Arg("a")), place(op.Arg("m")), op.Arg("k"), op.Arg("i")
 	t := op.Arg("t")
 	coords := vectorOf(&t.Extra[0])
-	im2col := op.Match.Has("im2col")
+	im2col := op.Mods().Im2col
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
@@ -252,28 +252,35 @@ func (t *tile) flush(b []byte) {
 	}
 }
 
-// typeWords are the PTX types of tensor elements, for reductions.
-var typeWords = map[tensormap.DataType]string{
-	tensormap.Uint8: "u8", tensormap.Uint16: "u16", tensormap.Uint32: "u32", tensormap.Int32: "s32", tensormap.Uint64: "u64", tensormap.Int64: "s64",
-	tensormap.Float16: "f16", tensormap.Float32: "f32", tensormap.Float64: "f64", tensormap.BFloat16: "bf16", tensormap.Float32FTZ: "f32",
-	tensormap.TFloat32: "f32", tensormap.TFloat32FTZ: "f32",
+// elementTypes are the PTX types of tensor elements, for reductions.
+var elementTypes = map[tensormap.DataType]optab.TypeID{
+	tensormap.Uint8: optab.U8, tensormap.Uint16: optab.U16, tensormap.Uint32: optab.U32, tensormap.Int32: optab.S32,
+	tensormap.Uint64: optab.U64, tensormap.Int64: optab.S64, tensormap.Float16: optab.F16, tensormap.Float32: optab.F32,
+	tensormap.Float64: optab.F64, tensormap.BFloat16: optab.Bf16, tensormap.Float32FTZ: optab.F32,
+	tensormap.TFloat32: optab.F32, tensormap.TFloat32FTZ: optab.F32,
 }
 
-// tensorReductions are the types that each reduction takes; those of cp.reduce.async.bulk, by the map's element type.
-var tensorReductions = map[string]string{
-	"and": "u32 s32 u64 s64", "or": "u32 s32 u64 s64", "xor": "u32 s32 u64 s64", "inc": "u32", "dec": "u32",
-	"add": "u32 s32 u64 f16 bf16 f32 f64", "min": "u32 s32 u64 s64 f16 bf16", "max": "u32 s32 u64 s64 f16 bf16",
+// reducible says whether a reduction takes a type; those of cp.reduce.async.bulk, by the map's element type.
+func reducible(what optab.Func, typ optab.TypeID) bool {
+	switch what {
+	case optab.FuncAnd, optab.FuncOr, optab.FuncXor:
+		return typ == optab.U32 || typ == optab.S32 || typ == optab.U64 || typ == optab.S64
+	case optab.FuncInc, optab.FuncDec:
+		return typ == optab.U32
+	case optab.FuncAdd:
+		return typ == optab.U32 || typ == optab.S32 || typ == optab.U64 || typ.Info().Class == optab.Float
+	case optab.FuncMin, optab.FuncMax:
+		return typ == optab.U32 || typ == optab.S32 || typ == optab.U64 || typ == optab.S64 || typ == optab.F16 || typ == optab.Bf16
+	}
+	return false
 }
 
 // resolveTMAStore copies or reduces a tile from shared memory into the tensor. Elements out of bounds are dropped.
 func resolveTMAStore(in *inst, op *ir.Op) error {
 	src, t := place(op.Arg("b")), op.Arg("t")
 	coords := vectorOf(&t.Extra[0])
-	im2col := op.Match.Has("im2col_no_offs")
-	red := ""
-	if op.Match.Has("reduce") {
-		red = op.Match.One("add", "min", "max", "inc", "dec", "and", "or", "xor")
-	}
+	im2col := op.Mods().Im2colNoOffsets
+	red := op.Mods().Func // none but for a reduction
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
@@ -285,8 +292,8 @@ func resolveTMAStore(in *inst, op *ir.Op) error {
 				}
 			}
 			var f rmw
-			if red != "" {
-				f = tl.reduction(op.Match, red)
+			if red != optab.NoFunc {
+				f = tl.reduction(red)
 			}
 			tl.store(src.at(w, l), f)
 		}
@@ -295,34 +302,18 @@ func resolveTMAStore(in *inst, op *ir.Op) error {
 }
 
 // reduction picks the operation for the map's element type.
-func (t *tile) reduction(mt *optab.Match, red string) rmw {
-	typ := typeWords[t.Type]
-	for _, x := range splitWords(tensorReductions[red]) {
-		if x == typ {
-			f, outside, ok := atomFunc(mt, typ)
-			if outside != nil && typ == "f64" {
-				f = outside // as in cp.reduce.async.bulk
-			}
-			if ok {
-				return f
-			}
+func (t *tile) reduction(what optab.Func) rmw {
+	if typ := elementTypes[t.Type]; reducible(what, typ) {
+		f, outside, ok := atomFunc(what, typ)
+		if outside != nil && typ == optab.F64 {
+			f = outside // as in cp.reduce.async.bulk
+		}
+		if ok {
+			return f
 		}
 	}
-	t.w.Throw(exec.FaultInstruction, t.l, "the reduction ."+red+" is not for the element type of the tensor map")
+	t.w.Throw(exec.FaultInstruction, t.l, "the reduction ."+what.String()+" is not for the element type of the tensor map")
 	return nil
-}
-
-func splitWords(s string) []string {
-	var out []string
-	for i := 0; i < len(s); {
-		j := i
-		for j < len(s) && s[j] != ' ' {
-			j++
-		}
-		out = append(out, s[i:j])
-		i = j + 1
-	}
-	return out
 }
 
 // store copies the tile from shared memory to the tensor, or combines it with f.

@@ -10,7 +10,17 @@ import (
 
 // videoOps are the video instructions: PTX ISA 9.7.19.
 var videoOps = map[optab.Opcode]resolver{
-	optab.OpVideo: resolveVideo, optab.OpVmad: resolveVmad, optab.OpSimdvideo: resolveSimdVideo,
+	optab.OpVadd: resolveVideo, optab.OpVsub: resolveVideo, optab.OpVabsdiff: resolveVideo,
+	optab.OpVmin: resolveVideo, optab.OpVmax: resolveVideo, optab.OpVshl: resolveVideo, optab.OpVshr: resolveVideo,
+	optab.OpVset: resolveVideo, optab.OpVmad: resolveVmad,
+	optab.OpVadd2: simdVideo(2, optab.OpVadd), optab.OpVsub2: simdVideo(2, optab.OpVsub),
+	optab.OpVavrg2: simdVideo(2, optab.OpVavrg2), optab.OpVabsdiff2: simdVideo(2, optab.OpVabsdiff),
+	optab.OpVmin2: simdVideo(2, optab.OpVmin), optab.OpVmax2: simdVideo(2, optab.OpVmax),
+	optab.OpVset2: simdVideo(2, optab.OpVset),
+	optab.OpVadd4: simdVideo(4, optab.OpVadd), optab.OpVsub4: simdVideo(4, optab.OpVsub),
+	optab.OpVavrg4: simdVideo(4, optab.OpVavrg2), optab.OpVabsdiff4: simdVideo(4, optab.OpVabsdiff),
+	optab.OpVmin4: simdVideo(4, optab.OpVmin), optab.OpVmax4: simdVideo(4, optab.OpVmax),
+	optab.OpVset4: simdVideo(4, optab.OpVset),
 }
 
 // part takes the selected byte or half-word of a register, extended by the signedness of its type.
@@ -54,31 +64,31 @@ func clamp(v int64, n uint, signed bool) int64 {
 	return min(max(v, lo), hi)
 }
 
-// holds says whether two values stand in the relation that a comparison word names.
-func holds(cmp string, a, b int64) bool {
+// holds says whether two values stand in a relation.
+func holds(cmp optab.Cmp, a, b int64) bool {
 	switch cmp {
-	case "eq":
+	case optab.CmpEq:
 		return a == b
-	case "ne":
+	case optab.CmpNe:
 		return a != b
-	case "lt":
+	case optab.CmpLt:
 		return a < b
-	case "le":
+	case optab.CmpLe:
 		return a <= b
-	case "gt":
+	case optab.CmpGt:
 		return a > b
 	}
 	return a >= b
 }
 
-// videoFunc is the primary operation of a video instruction, by its name without the lane count. Values have at most 34 bits.
-func videoFunc(op *ir.Op, name string) func(a, b int64) int64 {
-	switch name {
-	case "vadd":
+// videoFunc is the primary operation of a video instruction, by its scalar form. Values have at most 34 bits.
+func videoFunc(op *ir.Op, code optab.Opcode) func(a, b int64) int64 {
+	switch code {
+	case optab.OpVadd:
 		return func(a, b int64) int64 { return a + b }
-	case "vsub":
+	case optab.OpVsub:
 		return func(a, b int64) int64 { return a - b }
-	case "vavrg":
+	case optab.OpVavrg2: // which has none
 		return func(a, b int64) int64 {
 			s := a + b
 			if s >= 0 {
@@ -86,14 +96,14 @@ func videoFunc(op *ir.Op, name string) func(a, b int64) int64 {
 			}
 			return s >> 1
 		}
-	case "vabsdiff":
+	case optab.OpVabsdiff:
 		return func(a, b int64) int64 { return max(a, b) - min(a, b) }
-	case "vmin":
+	case optab.OpVmin:
 		return func(a, b int64) int64 { return min(a, b) }
-	case "vmax":
+	case optab.OpVmax:
 		return func(a, b int64) int64 { return max(a, b) }
-	case "vshl", "vshr":
-		wrap, left := op.Match.Has("wrap"), name == "vshl"
+	case optab.OpVshl, optab.OpVshr:
+		wrap, left := op.Mods().Bound == optab.BoundWrap, code == optab.OpVshl
 		return func(a, b int64) int64 {
 			if wrap {
 				b &= 31
@@ -105,8 +115,8 @@ func videoFunc(op *ir.Op, name string) func(a, b int64) int64 {
 			}
 			return a >> b
 		}
-	case "vset":
-		cmp := op.Match.One("eq", "ne", "lt", "le", "gt", "ge")
+	case optab.OpVset:
+		cmp := op.Mods().Cmp
 		return func(a, b int64) int64 {
 			if holds(cmp, a, b) {
 				return 1
@@ -119,11 +129,11 @@ func videoFunc(op *ir.Op, name string) func(a, b int64) int64 {
 
 // videoTypes returns whether destination and sources are signed.
 func videoTypes(op *ir.Op) (d, a, b bool) {
-	ts := op.Match.Types
-	if len(ts) == 3 {
-		return ts[0] == "s32", ts[1] == "s32", ts[2] == "s32"
+	m := op.Mods()
+	if m.NumTypes == 3 {
+		return m.Type(0).Signed(), m.Type(1).Signed(), m.Type(2).Signed()
 	}
-	return false, ts[0] == "s32", ts[1] == "s32" // vset: the result is unsigned
+	return false, m.Type(0).Signed(), m.Type(1).Signed() // vset: the result is unsigned
 }
 
 // saturate limits the primary result of a scalar instruction. It is what an H200 does (recorded in the group video), where the driver
@@ -177,27 +187,28 @@ func (s *scalarVideo) less(v int64, c uint32) bool {
 
 // resolveVideo is the scalar instructions: operate, saturate, then a secondary operation with c or a merge into c.
 func resolveVideo(in *inst, op *ir.Op) error {
-	name := op.Match.Form.Name
-	s := &scalarVideo{f: videoFunc(op, name), sat: op.Match.Has("sat"), shift: name == "vshl" || name == "vshr", narrow: name == "vadd" || name == "vsub"}
+	code := op.Opcode()
+	s := &scalarVideo{f: videoFunc(op, code), sat: op.Mods().Sat}
+	s.shift, s.narrow = code == optab.OpVshl || code == optab.OpVshr, code == optab.OpVadd || code == optab.OpVsub
 	if s.f == nil {
 		return unsupported(op)
 	}
 	var sa, sb bool
 	s.signed, sa, sb = videoTypes(op)
 	s.signedThird = s.signed
-	if name == "vset" {
+	if code == optab.OpVset {
 		s.signedThird = sa // recorded
 	}
 	s.a, s.b, s.part = partOf(op.Args[1].Comp, sa), partOf(op.Args[2].Comp, sb), partOf(op.Args[0].Comp, s.signed)
-	switch second := op.Match.One("add", "min", "max"); {
+	switch second := op.Mods().Func; {
 	case op.Args[0].Comp == "h1": // the result's own upper half is taken (recorded)
 		in.fn = tri32(func(a, b, c uint32) uint32 { return c&0xffff | uint32(s.primary(a, b))&0xffff0000 })
 	case op.Args[0].Comp != "":
 		in.fn = tri32(func(a, b, c uint32) uint32 { return s.part.put(c, uint32(s.primary(a, b))) })
-	case second == "add":
+	case second == optab.FuncAdd:
 		in.fn = tri32(func(a, b, c uint32) uint32 { return uint32(s.primary(a, b)) + c })
-	case second != "":
-		smaller := second == "min"
+	case second != optab.NoFunc:
+		smaller := second == optab.FuncMin
 		in.fn = tri32(func(a, b, c uint32) uint32 {
 			if v := s.primary(a, b); s.less(v, c) == smaller {
 				return uint32(v)
@@ -216,15 +227,15 @@ func resolveVmad(in *inst, op *ir.Op) error {
 	a, b, c := &op.Args[1], &op.Args[2], &op.Args[3]
 	pa, pb := partOf(a.Comp, sa), partOf(b.Comp, sb)
 	negProduct, negC, po := a.Neg != b.Neg, c.Neg, int64(0)
-	if op.Match.Has("po") {
+	if op.Mods().PlusOne {
 		po = 1
 	}
 	signed := sa || sb || negProduct || negC
-	sat, shift := op.Match.Has("sat"), 0
-	switch op.Match.One("shr7", "shr15") {
-	case "shr7":
+	sat, shift := op.Mods().Sat, 0
+	switch op.Mods().Shift {
+	case optab.ShiftShr7:
 		shift = 7
-	case "shr15":
+	case optab.ShiftShr15:
 		shift = 15
 	}
 	in.fn = tri32(func(x, y, z uint32) uint32 {
@@ -250,14 +261,12 @@ func resolveVmad(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveSimdVideo is the instructions on two half-words or four bytes. Sources are picked from the eight bytes of {b,a}.
-func resolveSimdVideo(in *inst, op *ir.Op) error {
-	name := op.Match.Form.Name
-	n := int(name[len(name)-1] - '0')
-	f := videoFunc(op, name[:len(name)-1])
-	if f == nil {
-		return unsupported(op)
-	}
+// simdVideo is the instructions on n half-words or bytes, by the scalar instruction of the same operation. Sources are picked from the eight bytes of {b,a}.
+func simdVideo(n int, scalar optab.Opcode) resolver {
+	return func(in *inst, op *ir.Op) error { return resolveSimdVideo(in, op, n, videoFunc(op, scalar)) }
+}
+
+func resolveSimdVideo(in *inst, op *ir.Op, n int, f func(a, b int64) int64) error {
 	width := uint(32 / n)
 	sd, sa, sb := videoTypes(op)
 	choose := func(comp string, base int, signed bool) (ps [4]part) {
@@ -283,7 +292,7 @@ func resolveSimdVideo(in *inst, op *ir.Op) error {
 			}
 		}
 	}
-	sat, add := op.Match.Has("sat"), op.Match.Has("add")
+	sat, add := op.Mods().Sat, op.Mods().Func == optab.FuncAdd
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		d, a, b, c := w.R32(in.d), w.R32(in.a), w.R32(in.b), w.R32(in.c)
 		for ; m != 0; m &= m - 1 {

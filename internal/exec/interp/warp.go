@@ -36,17 +36,17 @@ func byMask(w *exec.Warp, members *ir.Arg, m uint32, f func(group uint32)) {
 }
 
 // shflSource computes where a lane reads, as in the manual's pseudocode, and whether that is in range; one that is not reads itself.
-func shflSource(mode byte, l, b, c int) (j int, ok bool) {
+func shflSource(mode optab.Shuffle, l, b, c int) (j int, ok bool) {
 	bval, cval, seg := b&31, c&31, c>>8&31
 	maxLane, minLane := l&seg|cval&^seg, l&seg
 	switch mode {
-	case 'u': // up
+	case optab.ShuffleUp:
 		j = l - bval
 		ok = j >= maxLane
-	case 'd': // down
+	case optab.ShuffleDown:
 		j = l + bval
 		ok = j <= maxLane
-	case 'b': // bfly
+	case optab.ShuffleBfly:
 		j = l ^ bval
 		ok = j <= maxLane
 	default: // idx
@@ -63,7 +63,7 @@ func shflSource(mode byte, l, b, c int) (j int, ok bool) {
 func resolveShfl(in *inst, op *ir.Op) error {
 	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], &op.Args[3]
 	p := d.Second
-	mode := op.Match.One("up", "down", "bfly", "idx")[0]
+	mode := op.Mods().Shuffle
 	if b.Kind == ir.Imm && c.Kind == ir.Imm { // as compilers write it: the lanes are known beforehand
 		var from [32]uint8
 		inRange := uint32(0)
@@ -112,17 +112,17 @@ func resolveShfl(in *inst, op *ir.Op) error {
 
 func resolveVote(in *inst, op *ir.Op) error {
 	d, a, mm := &op.Args[0], &op.Args[1], op.Arg("membermask")
-	mode := op.Match.One("all", "any", "uni", "ballot")
+	mode := op.Mods().Vote
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		byMask(w, mm, m, func(g uint32) {
 			v := pred(w, a) & g
 			res := uint32(0)
 			switch mode {
-			case "all":
+			case optab.VoteAll:
 				res = boolMask(v == g)
-			case "any":
+			case optab.VoteAny:
 				res = boolMask(v != 0)
-			case "uni":
+			case optab.VoteUni:
 				res = boolMask(v == 0 || v == g)
 			default:
 				broadcast(w, d, g, v)
@@ -154,7 +154,7 @@ func broadcast(w *exec.Warp, d *ir.Arg, m, v uint32) {
 
 func resolveMatch(in *inst, op *ir.Op) error {
 	d, a, mm := &op.Args[0], &op.Args[1], op.Arg("membermask")
-	all := op.Match.Has("all")
+	all := op.Mods().Vote == optab.VoteAll
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		byMask(w, mm, m, func(g uint32) {
 			if all {
@@ -190,22 +190,25 @@ func resolveMatch(in *inst, op *ir.Op) error {
 func resolveRedux(in *inst, op *ir.Op) error {
 	d, a, mm := &op.Args[0], &op.Args[1], op.Arg("membermask")
 	var f func(x, y uint32) uint32
-	switch op.Match.One("add", "min", "max", "and", "or", "xor") + "." + op.Match.Type(0) {
-	case "add.u32", "add.s32":
+	signed := op.Type(0).Signed()
+	switch what := op.Mods().Func; {
+	case op.Type(0) == optab.F32: // sm_100 has it
+		return unsupported(op)
+	case what == optab.FuncAdd:
 		f = func(x, y uint32) uint32 { return x + y }
-	case "min.u32":
-		f = func(x, y uint32) uint32 { return min(x, y) }
-	case "max.u32":
-		f = func(x, y uint32) uint32 { return max(x, y) }
-	case "min.s32":
+	case what == optab.FuncMin && signed:
 		f = func(x, y uint32) uint32 { return uint32(min(int32(x), int32(y))) }
-	case "max.s32":
+	case what == optab.FuncMin:
+		f = func(x, y uint32) uint32 { return min(x, y) }
+	case what == optab.FuncMax && signed:
 		f = func(x, y uint32) uint32 { return uint32(max(int32(x), int32(y))) }
-	case "and.b32":
+	case what == optab.FuncMax:
+		f = func(x, y uint32) uint32 { return max(x, y) }
+	case what == optab.FuncAnd:
 		f = func(x, y uint32) uint32 { return x & y }
-	case "or.b32":
+	case what == optab.FuncOr:
 		f = func(x, y uint32) uint32 { return x | y }
-	case "xor.b32":
+	case what == optab.FuncXor:
 		f = func(x, y uint32) uint32 { return x ^ y }
 	default:
 		return unsupported(op)

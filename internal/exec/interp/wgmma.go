@@ -76,12 +76,12 @@ func (d descriptor) read(w *exec.Warp, row, col, size int, trans bool) uint32 {
 func resolveWgmma(in *inst, op *ir.Op) error {
 	s := shapeOf(op)
 	sparse := op.Opcode() == optab.OpWgmmaSp
-	ts := op.Match.Types
-	half := ts[0] == "f16"
+	ts := &op.Mods().Types
+	half := ts[0] == optab.F16
 	ea, eb := elementOf(ts[1]), elementOf(ts[2])
 	size := max(1, int(ea.bits/8))
 	k := s.k
-	if ts[1] == "b1" {
+	if ts[1] == optab.B1 {
 		size, k = 4, s.k/32
 		ea.bits, eb.bits = 32, 32
 	}
@@ -98,10 +98,10 @@ func resolveWgmma(in *inst, op *ir.Op) error {
 	var acc func(c uint32, x, y []num.Operand) uint32
 	var ip product
 	switch {
-	case ts[1] == "b1":
+	case ts[1] == optab.B1:
 		ip = bitProduct(false)
 	case !ea.float:
-		ip = intProduct(ea, eb, op.Match.Has("satfinite"))
+		ip = intProduct(ea, eb, op.Mods().Satfinite)
 	default:
 		dot := &num.DotF32
 		switch {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/exec/jit/amd64"
 	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/skip"
 )
@@ -42,7 +43,7 @@ type step struct {
 	f    func(a *asm.Asm)
 }
 
-var testRegs = []uint8{asm.RAX, asm.RCX, asm.RDX, asm.RDI, asm.R8, asm.R9}
+var testRegs = []asm.GPR{asm.RAX, asm.RCX, asm.RDX, asm.RDI, asm.R8, asm.R9}
 
 // assemble makes the code that loads the machine, runs the steps, and stores it.
 func assemble(t *testing.T, steps []step, avx2 bool) []byte {
@@ -58,10 +59,10 @@ func assemble(t *testing.T, steps []step, avx2 bool) []byte {
 		a.LowerToAVX2(asm.R15, 0)
 	} else {
 		for z := range int32(32) {
-			a.VM(asm.MovU32, asm.Z, uint8(z), 0, at(64*z))
+			a.VM(asm.MovU32, asm.Z, asm.Vec(z), 0, at(64*z))
 		}
 		for k := range int32(8) {
-			a.KMovDM(uint8(k), at(fileMasks+8*k))
+			a.KMovDM(asm.Mask(k), at(fileMasks+8*k))
 		}
 	}
 	for _, s := range steps {
@@ -76,10 +77,10 @@ func assemble(t *testing.T, steps []step, avx2 bool) []byte {
 	}
 	if !avx2 {
 		for z := range int32(32) {
-			a.VM(asm.MovU32St, asm.Z, uint8(z), 0, at(64*z))
+			a.VM(asm.MovU32St, asm.Z, asm.Vec(z), 0, at(64*z))
 		}
 		for k := range int32(8) {
-			a.KMovRD(asm.RAX, uint8(k))
+			a.KMovRD(asm.RAX, asm.Mask(k))
 			a.St32(at(fileMasks+8*k), asm.RAX)
 		}
 	}
@@ -227,33 +228,33 @@ var vectorOps = []vectorOp{
 	{"Permute", asm.PermI2D, "permute", nil, false, false},
 	{"MovZXDQ", asm.MovZXDQ, "two", nil, false, false}, {"MovSXDQ", asm.MovSXDQ, "two", nil, false, false}, {"MovZXBD", asm.MovZXBD, "two", nil, false, false}, {"MovSXBD", asm.MovSXBD, "two", nil, false, false},
 	{"MovZXWD", asm.MovZXWD, "two", nil, false, false}, {"MovSXWD", asm.MovSXWD, "two", nil, false, false},
-	{"BroadcastD", asm.BroadcastD, "two", nil, false, false}, {"BroadcastQ", asm.BroadcastQ, "two", nil, false, false}, {"BroadcastDR", asm.BroadcastDR, "general", nil, false, false}, {"BroadcastQR", asm.BroadcastQR, "general", nil, false, false},
+	{"BroadcastD", asm.BroadcastD, "two", nil, false, false}, {"BroadcastQ", asm.BroadcastQ, "two", nil, false, false}, {"BroadcastDR", asm.Op(asm.BroadcastDR), "general", nil, false, false}, {"BroadcastQR", asm.Op(asm.BroadcastQR), "general", nil, false, false},
 	{"TernD", asm.TernD, "imm3", nil, true, false}, {"TernQ", asm.TernQ, "imm3", nil, true, false}, {"RangePS", asm.RangePS, "imm3", []uint8{4, 5}, true, false}, {"RangePD", asm.RangePD, "imm3", []uint8{4, 5}, true, false},
 	{"RndScalePS", asm.RndScalePS, "imm2", []uint8{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, true, false}, {"RndScalePD", asm.RndScalePD, "imm2", []uint8{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, true, false},
-	{"CmpD", asm.CmpD, "cmp", nil, true, false}, {"CmpUD", asm.CmpUD, "cmp", nil, true, false}, {"CmpQ", asm.CmpQ, "cmp", nil, true, false}, {"CmpUQ", asm.CmpUQ, "cmp", nil, true, false}, {"CmpPS", asm.CmpPS, "cmp", nil, true, false}, {"CmpPD", asm.CmpPD, "cmp", nil, true, false},
-	{"TestMD", asm.TestMD, "test", nil, true, false}, {"TestMQ", asm.TestMQ, "test", nil, true, false}, {"TestNMD", asm.TestNMD, "test", nil, true, false}, {"TestNMQ", asm.TestNMQ, "test", nil, true, false},
-	{"ShiftD", asm.ShiftD, "shift", []uint8{asm.ShiftRor, asm.ShiftRol, asm.ShiftSrl, asm.ShiftSra, asm.ShiftSll}, true, false}, {"ShiftQ", asm.ShiftQ, "shift", []uint8{asm.ShiftSrl, asm.ShiftSll}, true, false}, {"ShiftAQ", asm.ShiftAQ, "shift", []uint8{asm.ShiftSra}, true, false},
+	{"CmpD", asm.Op(asm.CmpD), "cmp", nil, true, false}, {"CmpUD", asm.Op(asm.CmpUD), "cmp", nil, true, false}, {"CmpQ", asm.Op(asm.CmpQ), "cmp", nil, true, false}, {"CmpUQ", asm.Op(asm.CmpUQ), "cmp", nil, true, false}, {"CmpPS", asm.Op(asm.CmpPS), "cmp", nil, true, false}, {"CmpPD", asm.Op(asm.CmpPD), "cmp", nil, true, false},
+	{"TestMD", asm.Op(asm.TestMD), "test", nil, true, false}, {"TestMQ", asm.Op(asm.TestMQ), "test", nil, true, false}, {"TestNMD", asm.Op(asm.TestNMD), "test", nil, true, false}, {"TestNMQ", asm.Op(asm.TestNMQ), "test", nil, true, false},
+	{"ShiftD", asm.Op(asm.ShiftD), "shift", []uint8{uint8(asm.ShiftRor), uint8(asm.ShiftRol), uint8(asm.ShiftSrl), uint8(asm.ShiftSra), uint8(asm.ShiftSll)}, true, false}, {"ShiftQ", asm.Op(asm.ShiftQ), "shift", []uint8{uint8(asm.ShiftSrl), uint8(asm.ShiftSll)}, true, false}, {"ShiftAQ", asm.Op(asm.ShiftAQ), "shift", []uint8{uint8(asm.ShiftSra)}, true, false},
 	{"MovU32St", asm.MovU32St, "store", nil, false, false}, {"MovU64St", asm.MovU64St, "store", nil, false, false}, {"MovU8St", asm.MovU8St, "store-nomask", nil, false, false},
 	{"MovQD", asm.MovQD, "pack", nil, false, false}, {"MovDB", asm.MovDB, "pack", nil, false, false}, {"MovDW", asm.MovDW, "pack", nil, false, false}, {"CvtPS2PH", asm.CvtPS2PH, "half", nil, false, false},
-	{"MovD", asm.MovD, "scalar", nil, false, false}, {"MovQ", asm.MovQ, "scalar", nil, false, false}, {"InsertQ4", asm.InsertQ4, "insert", nil, false, false}, {"ExtractQ4", asm.ExtractQ4, "extract", nil, false, false},
+	{"MovD", asm.Op(asm.MovD), "scalar", nil, false, false}, {"MovQ", asm.Op(asm.MovQ), "scalar", nil, false, false}, {"InsertQ4", asm.InsertQ4, "insert", nil, false, false}, {"ExtractQ4", asm.ExtractQ4, "extract", nil, false, false},
 	{"GatherDD", asm.GatherDD, "gather", nil, false, false}, {"GatherQD", asm.GatherQD, "gather", nil, false, false}, {"GatherDQ", asm.GatherDQ, "gather", nil, false, false}, {"GatherQQ", asm.GatherQQ, "gather", nil, false, false},
 	{"ScatterDD", asm.ScatterDD, "gather", nil, false, false}, {"ScatterQD", asm.ScatterQD, "gather", nil, false, false}, {"ScatterDQ", asm.ScatterDQ, "gather", nil, false, false}, {"ScatterQQ", asm.ScatterQQ, "gather", nil, false, false},
 }
 
 // random writes the instruction with random operands.
 func (v *vectorOp) random(r *rand.Rand) step {
-	z := func() uint8 { return uint8(r.IntN(32)) }
+	z := func() asm.Vec { return asm.Vec(r.IntN(32)) }
 	if r.IntN(2) == 0 { // a few registers, that instructions depend on each other
-		z = func() uint8 { return uint8(r.IntN(4)) }
+		z = func() asm.Vec { return asm.Vec(r.IntN(4)) }
 	}
 	x, y, w := z(), z(), z()
 	o := asm.Z
 	if r.IntN(12) == 0 && !strings.Contains("insert extract pack half gather three-z two-z permute two-reg imm3 imm2 two-nomem", v.kind) && !strings.Contains("CvtPD2PS CvtTPD2DQ CvtTPD2UDQ", v.name) {
 		o = asm.Y
 	}
-	k := uint8(0)
+	k := asm.Mask(0)
 	if r.IntN(2) == 0 {
-		k = uint8(1 + r.IntN(7))
+		k = asm.Mask(1 + r.IntN(7))
 	}
 	zero := k != 0 && r.IntN(2) == 0
 	masked := func() asm.Opt {
@@ -297,7 +298,13 @@ func (v *vectorOp) random(r *rand.Rand) step {
 			a.MovI32(asm.R9, 0)
 		}
 	}
-	three := func(o asm.Opt, vvvv uint8, withImm bool) step {
+	memory := func(o asm.Opt) asm.Opt { // of the form
+		if form == 3 {
+			return o.Broadcast()
+		}
+		return o
+	}
+	three := func(o asm.Opt, vvvv asm.Vec, withImm bool) step {
 		return step{text(o), func(a *asm.Asm) {
 			clearIndex(a)
 			switch {
@@ -305,16 +312,10 @@ func (v *vectorOp) random(r *rand.Rand) step {
 				a.VI(v.op, o, x, vvvv, w, imm)
 			case form <= 1:
 				a.V(v.op, o, x, vvvv, w)
+			case withImm:
+				a.VMI(v.op, memory(o), x, vvvv, m, imm)
 			default:
-				o := o
-				if form == 3 {
-					o = o.Broadcast()
-				}
-				if withImm {
-					a.VMI(v.op, o, x, vvvv, m, imm)
-				} else {
-					a.VM(v.op, o, x, vvvv, m)
-				}
+				a.VM(v.op, memory(o), x, vvvv, m)
 			}
 		}}
 	}
@@ -340,25 +341,41 @@ func (v *vectorOp) random(r *rand.Rand) step {
 	case "imm2":
 		return three(masked(), 0, true)
 	case "cmp":
-		x = uint8(r.IntN(8))
+		op, d, p := asm.CompareOp(v.op), asm.Mask(r.IntN(8)), asm.Predicate(imm&7)
 		if strings.HasPrefix(v.name, "CmpP") {
-			imm &= 31
-		} else {
-			imm &= 7
+			p = asm.Predicate(imm & 31)
 		}
-		return three(o.Mask(k), y, true)
+		return step{fmt.Sprintf("%s to k%d", text(o.Mask(k)), d), func(a *asm.Asm) {
+			clearIndex(a)
+			if form <= 1 {
+				a.VCmp(op, o.Mask(k), d, y, w, p)
+				return
+			}
+			a.VCmpM(op, memory(o.Mask(k)), d, y, m, p)
+		}}
 	case "test":
-		x = uint8(r.IntN(8))
-		return three(o.Mask(k), y, false)
+		op, d := asm.TestOp(v.op), asm.Mask(r.IntN(8))
+		return step{fmt.Sprintf("%s to k%d", text(o.Mask(k)), d), func(a *asm.Asm) {
+			clearIndex(a)
+			if form <= 1 {
+				a.VTest(op, o.Mask(k), d, y, w)
+				return
+			}
+			a.VTestM(op, memory(o.Mask(k)), d, y, m)
+		}}
 	case "shift":
-		kind := imm
-		n := uint8(r.IntN(70))
-		dst := x
-		x, imm = kind, n
-		return three(masked(), dst, true)
+		op, kind, n := asm.ShiftOp(v.op), asm.Shift(imm), uint8(r.IntN(70))
+		return step{fmt.Sprintf("%s by %d", text(masked()), n), func(a *asm.Asm) {
+			clearIndex(a)
+			if form <= 1 {
+				a.VShift(op, masked(), kind, x, w, n)
+				return
+			}
+			a.VShiftM(op, memory(masked()), kind, x, m, n)
+		}}
 	case "general":
 		g := testRegs[r.IntN(len(testRegs))]
-		return step{text(masked()), func(a *asm.Asm) { a.V(v.op, masked(), x, 0, g) }}
+		return step{text(masked()), func(a *asm.Asm) { a.VR(asm.GeneralOp(v.op), masked(), x, g) }}
 	case "store":
 		return step{text(o.Mask(k)), func(a *asm.Asm) { clearIndex(a); a.VM(v.op, o.Mask(k), x, 0, m) }}
 	case "store-nomask":
@@ -384,10 +401,10 @@ func (v *vectorOp) random(r *rand.Rand) step {
 		g := testRegs[r.IntN(len(testRegs))]
 		return step{text(asm.X), func(a *asm.Asm) {
 			if form <= 1 {
-				a.V(v.op, asm.X, x, 0, g)
+				a.VR(asm.GeneralOp(v.op), asm.X, x, g)
 			} else {
 				clearIndex(a)
-				a.VM(v.op, asm.X, x, 0, m)
+				a.VRM(asm.GeneralOp(v.op), asm.X, x, m)
 			}
 		}}
 	case "insert":
@@ -422,7 +439,7 @@ func (v *vectorOp) random(r *rand.Rand) step {
 			for i := range int32(16) {
 				a.StI32(asm.At(asm.R15, offMachineIndex+4*i), from[i])
 			}
-			t := uint8(31)
+			t := asm.Vec(31)
 			for t == x || t == y || t == w {
 				t--
 			}
@@ -448,17 +465,17 @@ func (v *vectorOp) random(r *rand.Rand) step {
 			if wide {
 				and, put = asm.AndQ, asm.BroadcastQR
 			}
-			t := uint8(30)
+			t := asm.Vec(30)
 			if x == t || y == t {
 				t = 29
 			}
 			if x == t || y == t {
 				t = 28
 			}
-			a.V(put, asm.Z, t, 0, asm.RAX)
+			a.VR(put, asm.Z, t, asm.RAX)
 			a.V(and, asm.Z, y, y, t)
 			if absolute {
-				a.V(asm.BroadcastQR, asm.Z, t, 0, asm.RSI)
+				a.VR(asm.BroadcastQR, asm.Z, t, asm.RSI)
 				a.V(asm.AddQ, asm.Z, y, y, t)
 				a.VX(v.op, asm.Z.Mask(k), x, asm.None, y, 1, 8)
 				a.V(asm.XorD, asm.Z, y, y, y) // addresses differ from run to run
@@ -473,7 +490,7 @@ func (v *vectorOp) random(r *rand.Rand) step {
 
 // maskSteps are the instructions of mask registers.
 func randomMaskStep(r *rand.Rand) step {
-	k := func() uint8 { return uint8(r.IntN(8)) }
+	k := func() asm.Mask { return asm.Mask(r.IntN(8)) }
 	d, x, y, n := k(), k(), k(), uint8(r.IntN(32))
 	g := testRegs[r.IntN(len(testRegs))]
 	all := []step{
@@ -639,13 +656,13 @@ func TestAVX2FaultSuppression(t *testing.T) {
 				if zero && c.store {
 					continue
 				}
-				o := asm.Z.Mask(3)
+				o := asm.Z.Mask(asm.K3)
 				if zero {
 					o = o.Zeroing()
 				}
 				s := step{c.name, func(a *asm.Asm) {
 					a.MovI(asm.RAX, uint64(uintptr(unsafe.Pointer(&two[0])))+uint64(page-n*c.bytes))
-					vvvv := uint8(0)
+					vvvv := asm.Vec(0)
 					if c.name == "AddD" || c.name == "MulLQ" {
 						vvvv = 5
 					}
@@ -690,7 +707,7 @@ func TestChooseISA(t *testing.T) {
 	if err != nil {
 		skip.Without(t, skip.MachineCode, err)
 	}
-	if want := map[bool]isa{true: avx512, false: avx2}[hasAVX512()]; best != want {
+	if want := map[bool]amd64.ISA{true: amd64.AVX512, false: amd64.AVX2}[hasAVX512()]; best != want {
 		t.Errorf("by default %v, want %v", best, want)
 	}
 	for _, name := range []string{"sse2", "AVX2", "avx512 "} {

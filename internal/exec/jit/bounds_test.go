@@ -12,6 +12,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/exectest"
 	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/exec/jit/plan"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -70,7 +71,7 @@ func localEdges(b *boundBench, k *ir.Kernel) []uint64 {
 
 func globalEdges(b *boundBench, k *ir.Kernel) []uint64 {
 	m := &b.Mem
-	return []uint64{b.arena, b.arena + boundArena, m.Base, m.Base + m.Special, m.Base + m.Size, m.Base + m.Size - 2*slack, m.Base + m.SharedOff, m.Base + m.LocalOff}
+	return []uint64{b.arena, b.arena + boundArena, m.Base, m.Base + m.Special, m.Base + m.Size, m.Base + m.Size - 2*plan.Slack, m.Base + m.SharedOff, m.Base + m.LocalOff}
 }
 
 func at(base uint64, edges []uint64) []uint64 {
@@ -247,9 +248,9 @@ func places(edges []uint64, size uint64) []uint64 {
 		}
 	}
 	for _, e := range edges {
-		put(e, e-size, e+size, e-2*size, e+32*size, e-32*size, e+160*size, e-160*size, e-size/2, e-1, e+1, e+slack, e-slack, e+1<<20, e-1<<20, e+1<<31, e-1<<31, e+1<<32, e-1<<32, e+1<<32-size, e+1<<63)
+		put(e, e-size, e+size, e-2*size, e+32*size, e-32*size, e+160*size, e-160*size, e-size/2, e-1, e+1, e+plan.Slack, e-plan.Slack, e+1<<20, e-1<<20, e+1<<31, e-1<<31, e+1<<32, e-1<<32, e+1<<32-size, e+1<<63)
 	}
-	far := uint64(slack)
+	far := uint64(plan.Slack)
 	put(0, size, 1<<31, 1<<31-size, 1<<32-1, 1<<32-size, 1<<32-size/2, 1<<32, 1<<63, 1<<63-size, -size, -(size / 2), ^uint64(0), -far, -far-size)
 	return l
 }
@@ -304,7 +305,7 @@ func (r *watchedRunner) Close() {
 	r.c.clean("behind shared memory", unsafe.Add(r.memory, size), 8*len(r.shared)-front-size)
 	lead := int(uintptr(r.first) - uintptr(unsafe.Pointer(unsafe.SliceData(r.frames))))
 	r.c.clean("before the frames", unsafe.Pointer(unsafe.SliceData(r.frames)), lead)
-	used := lead + r.blockRunner.v.code.v.warps*int(r.size)
+	used := lead + r.blockRunner.v.code.Values.Warps*int(r.size)
 	r.c.clean("behind the frames", unsafe.Pointer(&r.frames[used]), len(r.frames)-used)
 	r.blockRunner.Close()
 }
@@ -354,7 +355,7 @@ func testBounds(t *testing.T, e *engine) {
 	}
 	chosen := func(what string, of uint32) bool { // a sample that is the same each time, and another for each instruction set
 		h := fnv.New32a()
-		h.Write([]byte(what + e.isa.String()))
+		h.Write([]byte(what + e.InstructionSet()))
 		return h.Sum32()%of == 0
 	}
 	b := newBoundBench(t)

@@ -2,6 +2,7 @@ package jit
 
 import (
 	"fmt"
+	"github.com/gocuda/cuda/internal/exec/jit/plan"
 	"sync/atomic"
 	"unsafe"
 )
@@ -18,7 +19,7 @@ type region struct {
 // mapCode maps the engine's code.
 func (e *engine) mapCode(text []byte) (*region, error) {
 	if e.refuseMemory != nil {
-		return nil, &NoCodeError{Why: WhyMemory, Err: e.refuseMemory}
+		return nil, &plan.NoCodeError{Why: plan.WhyMemory, Err: e.refuseMemory}
 	}
 	return mapCode(text, &e.mapped)
 }
@@ -26,7 +27,7 @@ func (e *engine) mapCode(text []byte) (*region, error) {
 func mapCode(code []byte, count *codeBytes) (*region, error) {
 	m, err := mapExecutable(code)
 	if err != nil {
-		return nil, &NoCodeError{Why: WhyMemory, Err: err}
+		return nil, &plan.NoCodeError{Why: plan.WhyMemory, Err: err}
 	}
 	count.Add(int64(len(m)))
 	return &region{m, count}, nil

@@ -9,11 +9,10 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/defect"
-	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
-
 	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/exec/jit/abi"
+	"github.com/gocuda/cuda/internal/exec/jit/plan"
 	"github.com/gocuda/cuda/internal/ir"
-	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // ctaKey names a version of a kernel's code for whole CTAs.
@@ -25,10 +24,10 @@ type ctaKey struct {
 // ctaVersion is machine code for CTAs; region is nil when there is none for such.
 type ctaVersion struct {
 	key      ctaKey
-	code     *ctaCode
+	code     *abi.CTACode
 	region   *region
 	base     uintptr
-	points   map[uintptr]resumePoint
+	points   map[uintptr]abi.ResumePoint
 	stops    atomic.Int32
 	replaced atomic.Pointer[ctaVersion]
 }
@@ -41,13 +40,14 @@ const maxVersions = 32
 
 // ctaState is what a code has for CTAs.
 type ctaState struct {
-	analysis *analysis
+	analysis *plan.Func
+	marks    *[]Mark
 	versions map[ctaKey]*ctaVersion
 	deny     []bool
 	made     int
-	off      bool           // there is none
-	falls    []*NoCodeError // why there is none, or none for some shapes
-	waits    bool           // a loop may wait for other threads
+	off      bool                // there is none
+	falls    []*plan.NoCodeError // why there is none, or none for some shapes
+	waits    bool                // a loop may wait for other threads
 	regions  *[]*region
 }
 
@@ -62,18 +62,14 @@ func (c *code) ctaVersion(key ctaKey, stop *atomic.Bool) *ctaVersion {
 	defer s.guard()
 	if !s.off && s.analysis == nil {
 		f := c.k.Funcs[0]
-		native := make([]emitter, len(f.Ops))
-		for i := range f.Ops {
-			native[i] = lookup(&f.Ops[i])
-		}
-		s.analysis = analyse(f, native, true)
-		s.analysis.marks = c.e.marks()
-		if no := ctaReady(c.k, s.analysis); no != nil {
+		s.analysis = analyseWhole(c.e.back, f, c.single)
+		s.marks = c.e.marks()
+		if no := plan.WholeCTA(c.k, s.analysis); no != nil {
 			s.off = true
 			c.note(&s.falls, no)
 		}
 		s.deny = make([]bool, len(f.Ops))
-		s.waits = mayWait(f)
+		s.waits = plan.MayWait(f)
 		s.versions = map[ctaKey]*ctaVersion{}
 	}
 	if s.off {
@@ -82,11 +78,19 @@ func (c *code) ctaVersion(key ctaKey, stop *atomic.Bool) *ctaVersion {
 	if s.made >= maxVersions {
 		if s.made == maxVersions { // noted once
 			s.made++
-			c.note(&s.falls, &NoCodeError{Why: WhyShapes})
+			c.note(&s.falls, &plan.NoCodeError{Why: plan.WhyShapes})
 		}
 		return nil
 	}
 	return c.makeCTA(key, stop)
+}
+
+// manyOps is how many operations make it worth while to write the versions at the same time.
+const manyOps = 2048
+
+// apart says whether the versions of a function are to be written at the same time.
+func apart(a *plan.Func) bool {
+	return len(a.IR.Ops) >= manyOps && runtime.GOMAXPROCS(0) > 1
 }
 
 // guard is deferred where code is made: after a panic there is none.
@@ -102,18 +106,18 @@ func (c *code) makeCTA(key ctaKey, stop *atomic.Bool) *ctaVersion {
 	s := &c.cta
 	v := &ctaVersion{key: key}
 	var err error
-	if v.code, err = c.generateCTA(key, stop); err == nil && uint64(v.code.v.warps)*uint64(v.code.lay.size) > maxFrames {
-		err = &NoCodeError{Why: WhyFrames}
+	if v.code, err = c.generateCTA(key, stop); err == nil && uint64(v.code.Values.Warps)*uint64(v.code.Frame.Size) > maxFrames {
+		err = &plan.NoCodeError{Why: plan.WhyFrames}
 	}
 	if err == nil {
-		v.region, err = c.e.mapCode(v.code.text)
+		v.region, err = c.e.mapCode(v.code.Text)
 	}
-	if err == errStopped {
+	if err == plan.ErrStopped {
 		return nil
 	}
 	s.made++
 	if err != nil {
-		var no *NoCodeError
+		var no *plan.NoCodeError
 		if !errors.As(err, &no) {
 			panic(defect.Of(err))
 		}
@@ -124,41 +128,41 @@ func (c *code) makeCTA(key ctaKey, stop *atomic.Bool) *ctaVersion {
 	c.e.made.Add(1)
 	*s.regions = append(*s.regions, v.region)
 	v.base = v.region.base()
-	v.points = map[uintptr]resumePoint{}
-	for _, p := range v.code.points {
-		v.points[v.base+uintptr(p.off)] = p
+	v.points = map[uintptr]abi.ResumePoint{}
+	for _, p := range v.code.Points {
+		v.points[v.base+uintptr(p.Off)] = p
 	}
 	s.versions[key] = v
 	return v
 }
 
 // generateCTA writes the code. Operations whose templates do not get along with scalars have their operands in rows.
-func (c *code) generateCTA(key ctaKey, stop *atomic.Bool) (*ctaCode, error) {
+func (c *code) generateCTA(key ctaKey, stop *atomic.Bool) (*abi.CTACode, error) {
 	s := &c.cta
 	a := s.analysis
-	a.stop = stop
-	defer func() { a.stop = nil }()
+	a.Stop = stop
+	defer func() { a.Stop = nil }()
 	for try := 0; ; try++ {
-		val, err := evaluate(a, key.dims, slices.Clone(s.deny))
+		val, err := plan.Evaluate(a, key.dims, slices.Clone(s.deny))
 		if err != nil {
 			return nil, err
 		}
-		cc, err := generateCTA(c.k, a, val, ctaOptions{key.count, c.e.probe != 0, c.e.isa, apart(a, c.e.isa)})
-		var no *NoCodeError
-		if !errors.As(err, &no) || no.Why != WhyScalar && no.Why != WhyRegisters {
+		cc, err := c.e.back.CompileCTA(c.k, val, abi.CTAOptions{Count: key.count, Probe: c.e.probe != 0, Marks: s.marks, Concurrent: apart(a) && s.marks == nil})
+		var no *plan.NoCodeError
+		if !errors.As(err, &no) || no.Why != plan.WhyScalar && no.Why != plan.WhyRegisters {
 			return cc, err
 		}
-		if a.plain == nil {
-			a.plain = make([]bool, len(a.f.Ops))
+		if a.InRows == nil {
+			a.InRows = make([]bool, len(a.IR.Ops))
 		}
 		i := no.Ops[0]
-		if a.plain[i] {
+		if a.InRows[i] {
 			return nil, err
 		}
-		a.plain[i] = true
-		for j := range a.plain { // whatever is alike would be the next
-			if try >= maxRestarts && a.f.Ops[j].Opcode() == a.f.Ops[i].Opcode() {
-				a.plain[j] = true
+		a.InRows[i] = true
+		for j := range a.InRows { // whatever is alike would be the next
+			if try >= plan.MaxRestarts && a.IR.Ops[j].Opcode() == a.IR.Ops[i].Opcode() {
+				a.InRows[j] = true
 			}
 		}
 		c.note(&s.falls, no)
@@ -183,31 +187,9 @@ func (c *code) stopped(v *ctaVersion, pc int32, stop *atomic.Bool) {
 	}
 	if v.stops.Add(1) > maxStops && c.e.probe == 0 {
 		s.versions[v.key] = nil
-		c.note(&s.falls, &NoCodeError{Why: WhyStops, Line: c.k.Funcs[0].Ops[pc].Line})
+		c.note(&s.falls, &plan.NoCodeError{Why: plan.WhyStops, Line: c.k.Funcs[0].Ops[pc].Line})
 		v.replaced.Store(&ctaVersion{})
 	}
-}
-
-// mayWait says whether a function has loops that may wait for other threads.
-func mayWait(f *ir.Func) bool {
-	if !f.Loops {
-		return false
-	}
-	for i := range f.Ops {
-		op := &f.Ops[i]
-		if op.Ctl != ir.Plain {
-			continue
-		}
-		switch op.Opcode() {
-		case optab.OpLd:
-			if op.Match.One("volatile", "relaxed", "acquire", "mmio") != "" {
-				return true
-			}
-		case optab.OpAtom:
-			return true
-		}
-	}
-	return false
 }
 
 // blockRunner implements exec.BlockRunner.
@@ -227,13 +209,16 @@ type blockRunner struct {
 	batch    uint32 // CTAs of the run under way
 	pc       int32  // where the CTA stopped
 	paused   bool
-	broken   bool // the CTA did not get to an end
+	local    []uint64   // local memory of the CTA's threads
+	guest    exec.Guest // does operations in Go for the machine code
+	serving  bool       // it does one now, at pc
+	broken   bool       // the CTA did not get to an end
 	touched  uint32
 }
 
 // Blocks implements exec.BlockCode.
 func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
-	if l.Mem.Check != nil || uint64(len(l.Params)) < c.k.ParamSize || c.k.ParamSize > maxParams-64 {
+	if l.Mem.Check != nil || uint64(len(l.Params)) < c.k.ParamSize || c.k.ParamSize > abi.MaxParams-64 || c.localBytes(l) > maxFrames {
 		return nil
 	}
 	key := ctaKey{l.Block, l.Counters != nil}
@@ -245,8 +230,8 @@ func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
 		}
 		if r == nil || r.c != c {
 			r = &blockRunner{c: c, x: new(context)}
-			if c.matrix {
-				r.x.matrix = newMatrixWork()
+			if c.matrix != nil {
+				r.x.Matrix = c.matrix()
 			}
 		}
 		r.setup(v)
@@ -276,47 +261,53 @@ func (r *blockRunner) begin(l *exec.Launch) {
 		r.quota, r.patience = exec.Turn(turnEdges, r.c.k), 2*turnEdges
 	}
 	x, k := r.x, r.c.k
-	x.self, x.tables = r.c.e.tables, unsafe.Pointer(r.c.e.tables)
-	x.low, x.span = globalRange(l.Mem)
+	x.Self, x.Tables = r.c.e.layout.Tables, r.c.e.layout.Tables
+	x.Low, x.Span = globalRange(l.Mem)
 	size := ir.ReservedShared + (k.SharedSize+l.Shared+127)&^127
 	if need := int(size+2048)/8 + 128; len(r.shared) < need {
 		r.shared = make([]uint64, need)
 	}
 	sp := unsafe.Pointer(unsafe.SliceData(r.shared))
 	r.memory = unsafe.Add(sp, -uintptr(sp)&1023)
-	x.shared = uintptr(r.memory)
-	for i := range x.sharedTop {
-		x.sharedTop[i] = size - 1<<i
+	x.Shared = uintptr(r.memory)
+	for i := range x.SharedTop {
+		x.SharedTop[i] = size - 1<<i
 	}
-	copy(x.paramCopy[:], l.Params)
-	x.params = unsafe.Pointer(&x.paramCopy)
-	x.sharedGen = l.Mem.Base + l.Mem.SharedOff
-	x.block, x.grid = l.Block, l.Grid
-	x.launch, x.localGen, x.paramGen, x.paramSize = unsafe.Pointer(l), l.Mem.Base+l.Mem.LocalOff, l.ParamAddr, uint32(len(l.Params))
-	x.consts = l.Consts
-	x.stream = 0
-	if v := r.v.code.v; v.streams {
-		threads := uint64(l.Grid[0]) * uint64(l.Grid[1]) * uint64(l.Grid[2]) * uint64(32*v.warps)
+	copy(x.ParamCopy[:], l.Params)
+	x.Params = unsafe.Pointer(&x.ParamCopy)
+	x.SharedGen = l.Mem.Base + l.Mem.SharedOff
+	x.Block, x.Grid = l.Block, l.Grid
+	x.Launch, x.LocalGen, x.ParamGen, x.ParamSize = unsafe.Pointer(l), l.Mem.Base+l.Mem.LocalOff, l.ParamAddr, uint32(len(l.Params))
+	x.Consts = l.Consts
+	x.Stream = 0
+	if v := r.v.code.Values; v.Streams {
+		threads := uint64(l.Grid[0]) * uint64(l.Grid[1]) * uint64(l.Grid[2]) * uint64(32*v.Warps)
 		if threads*4 >= r.c.e.stream {
-			x.stream = 1
+			x.Stream = 1
 		}
 	}
-	x.instr, x.op = 0, 0
-	if r.v.code.v.shadow && x.shadow == nil {
-		x.shadow = unsafe.Pointer(new([shadowSize / 4]uint32))
+	x.Instr, x.Op = 0, 0
+	if r.c.cta.analysis.Serves > 0 {
+		r.guest.Begin(l, x.Consts, r.memory)
 	}
-	x.shadowPage = 0
+	if r.c.usesLocal() {
+		r.giveLocal()
+	}
+	if r.v.code.Values.Shadow && x.Shadow == nil {
+		x.Shadow = unsafe.Pointer(new([abi.ShadowSize / 4]uint32))
+	}
+	x.ShadowPage = 0
 }
 
 // setup makes the frames that the machine code works on.
 func (r *blockRunner) setup(v *ctaVersion) {
 	r.v = v
-	lay := v.code.lay
-	n := v.code.v.warps
+	lay := v.code.Frame
+	n := v.code.Values.Warps
 	dims := v.key.dims
-	r.size = lay.size
+	r.size = lay.Size
 	r.most = max(uint64(batchOps)/uint64(n*len(r.c.k.Funcs[0].Ops)), 1)
-	if need := n*int(lay.size) + 128; len(r.frames) < need {
+	if need := n*int(lay.Size) + 128; len(r.frames) < need {
 		buf := make([]uint64, need/8)
 		r.frames = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(buf))), len(buf)*8)
 	} else {
@@ -324,30 +315,30 @@ func (r *blockRunner) setup(v *ctaVersion) {
 	}
 	p := unsafe.Pointer(unsafe.SliceData(r.frames))
 	r.first = unsafe.Add(p, -uintptr(p)&63)
-	r.x.first = r.first
+	r.x.First = r.first
 	threads := dims[0] * dims[1] * dims[2]
 	for w := range n {
-		f := unsafe.Add(r.first, w*int(lay.size))
-		next := unsafe.Add(r.first, (w+1)%n*int(lay.size))
-		*(*uint64)(unsafe.Add(f, lay.next)) = uint64(uintptr(next))
+		f := unsafe.Add(r.first, w*int(lay.Size))
+		next := unsafe.Add(r.first, (w+1)%n*int(lay.Size))
+		*(*uint64)(unsafe.Add(f, lay.Next)) = uint64(uintptr(next))
 		init := uint32(0xffffffff)
 		if rest := threads - uint32(w)*32; rest < 32 {
 			init = 1<<rest - 1
 		}
-		*(*uint32)(unsafe.Add(f, lay.init)) = init
-		*(*uint32)(unsafe.Add(f, lay.warp)) = uint32(w)
-		entry := v.code.entries[0]
+		*(*uint32)(unsafe.Add(f, lay.Init)) = init
+		*(*uint32)(unsafe.Add(f, lay.Warp)) = uint32(w)
+		entry := v.code.Entries[0]
 		if init == 0xffffffff {
-			entry = v.code.entries[1]
+			entry = v.code.Entries[1]
 		}
-		*(*uint64)(unsafe.Add(f, lay.entry)) = uint64(v.base) + uint64(entry)
+		*(*uint64)(unsafe.Add(f, lay.Entry)) = uint64(v.base) + uint64(entry)
 		for lane := range uint32(32) {
 			t := uint32(w)*32 + lane
 			tid := [3]uint32{t % dims[0], t / dims[0] % dims[1], t / dims[0] / dims[1]}
 			for a := range tid {
-				*(*uint32)(unsafe.Add(f, lay.tidRows+int32(128*a)+int32(4*lane))) = tid[a]
+				*(*uint32)(unsafe.Add(f, lay.TidRows+int32(128*a)+int32(4*lane))) = tid[a]
 				if lane%16 == 0 {
-					*(*uint32)(unsafe.Add(f, lay.tid+int32(16*a)+int32(lane/2))) = tid[a]
+					*(*uint32)(unsafe.Add(f, lay.Tid+int32(16*a)+int32(lane/2))) = tid[a]
 				}
 			}
 		}
@@ -357,11 +348,11 @@ func (r *blockRunner) setup(v *ctaVersion) {
 
 // reset lets a warp begin anew.
 func (r *blockRunner) reset(f unsafe.Pointer) {
-	lay := r.v.code.lay
-	*(*uint64)(unsafe.Add(f, lay.resume)) = *(*uint64)(unsafe.Add(f, lay.entry))
-	*(*uint32)(unsafe.Add(f, lay.live)) = *(*uint32)(unsafe.Add(f, lay.init))
-	for i := range int32(r.v.code.v.waits) {
-		*(*uint32)(unsafe.Add(f, lay.pend+4*i)) = 0
+	lay := r.v.code.Frame
+	*(*uint64)(unsafe.Add(f, lay.Resume)) = *(*uint64)(unsafe.Add(f, lay.Entry))
+	*(*uint32)(unsafe.Add(f, lay.Live)) = *(*uint32)(unsafe.Add(f, lay.Init))
+	for i := range int32(r.v.code.Values.Reconvergences) {
+		*(*uint32)(unsafe.Add(f, lay.Pend+4*i)) = 0
 	}
 }
 
@@ -372,41 +363,46 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 		n = 1
 	}
 	r.batch = uint32(min(n, r.most))
-	x.batch = r.batch
+	x.Batch = r.batch
 	if n := r.v.replaced.Load(); n != nil {
 		if n.code == nil {
 			// There is no code any more: the CTA starts where it stopped, at the beginning.
-			x.frame, r.pc, r.paused, x.ctaid = r.first, 0, false, index
-			x.mask = *(*uint32)(unsafe.Add(r.first, r.v.code.lay.init))
+			x.Frame, r.pc, r.paused, x.CTAID = r.first, 0, false, index
+			x.Mask = *(*uint32)(unsafe.Add(r.first, r.v.code.Frame.Init))
 			return 0, false
 		}
 		r.setup(n)
+		if r.c.usesLocal() {
+			r.giveLocal()
+		}
 	}
-	x.ctaid = index
-	x.frame = r.first
-	x.left = uint32(r.v.code.v.warps)
-	x.budget = r.quota
+	x.CTAID = index
+	x.Frame = r.first
+	x.Left = uint32(r.v.code.Values.Warps)
+	x.Budget = r.quota
 	if r.c.e.probe != 0 {
-		x.probe = r.c.e.probe
+		x.Probe = r.c.e.probe
 		defer func() { r.c.e.probe = (r.c.e.probe*7 + 5) % 1021 }()
 	}
-	start := r.v.base + uintptr(r.v.code.start)
+	start := r.v.base + uintptr(r.v.code.Start)
 	edges := int32(0) // in the pauses of the run
 	for {
 		ret := enter(start, unsafe.Pointer(x))
-		x.op = 0
-		why, pc := ret>>exitShift, int32(ret&(1<<exitShift-1))
+		x.Op = 0
+		why, pc := ret>>abi.ExitShift, int32(ret&(1<<abi.ExitShift-1))
 		switch why {
-		case exitDone:
+		case abi.ExitDone:
 			return uint64(r.batch), true
-		case exitBudget:
+		case abi.ExitBudget:
 			edges += r.quota
 			r.pc, r.paused = pc, true
 			if r.l.Stop != nil && r.l.Stop.Load() || r.c.cta.waits && edges >= r.patience {
 				return r.Ended(), false
 			}
-			x.budget = r.quota
+			x.Budget = r.quota
 			pause()
+		case abi.ExitServe:
+			r.serve(pc)
 		default:
 			r.pc, r.paused = pc, false
 			return r.Ended(), false
@@ -415,40 +411,44 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 }
 
 // Ended implements exec.BlockRunner.
-func (r *blockRunner) Ended() uint64 { return uint64(r.batch - r.x.batch) }
+func (r *blockRunner) Ended() uint64 { return uint64(r.batch - r.x.Batch) }
 
 // Restore implements exec.BlockRunner.
 func (r *blockRunner) Restore(c *exec.CTA) {
-	lay, v := r.v.code.lay, r.v.code.v
+	lay, v := r.v.code.Frame, r.v.code.Values
 	copy(unsafe.Slice((*byte)(c.Shared), c.SharedSize), unsafe.Slice((*byte)(r.memory), c.SharedSize))
-	cur := int(uintptr(r.x.frame)-uintptr(r.first)) / int(r.size)
+	cur := int(uintptr(r.x.Frame)-uintptr(r.first)) / int(r.size)
 	for i, w := range c.Warps {
 		f := unsafe.Add(r.first, i*int(r.size))
-		copy(unsafe.Slice((*byte)(w.Frame()), v.a.f.FrameSize), unsafe.Slice((*byte)(f), v.a.f.FrameSize))
+		copy(unsafe.Slice((*byte)(w.Frame()), v.Func.IR.FrameSize), unsafe.Slice((*byte)(f), v.Func.IR.FrameSize))
+		if r.c.usesLocal() {
+			r.restoreLocal(i, w)
+		}
 		var at []exec.Standing
-		resume := uintptr(*(*uint64)(unsafe.Add(f, lay.resume)))
+		resume := uintptr(*(*uint64)(unsafe.Add(f, lay.Resume)))
 		point, known := r.v.points[resume]
 		switch {
+		case !r.v.code.Waits && i < cur: // it has ended
 		case i == cur && !r.paused:
-			at = append(at, exec.Standing{PC: r.pc, Mask: r.x.mask})
+			at = append(at, exec.Standing{PC: r.pc, Mask: r.x.Mask})
 		case known:
 			mask := uint32(0xffffffff)
-			if point.masked {
-				mask = *(*uint32)(unsafe.Add(f, lay.mask))
+			if point.Masked {
+				mask = *(*uint32)(unsafe.Add(f, lay.Mask))
 			}
-			pc := point.op
-			if point.bar && i < cur {
+			pc := point.Op
+			if point.Bar && i < cur {
 				pc-- // it has come to the barrier, and waits
 			}
 			at = append(at, exec.Standing{PC: pc, Mask: mask})
-		case resume == r.v.base+uintptr(r.v.code.skip):
+		case resume == r.v.base+uintptr(r.v.code.Skip):
 		default:
-			at = append(at, exec.Standing{PC: 0, Mask: *(*uint32)(unsafe.Add(f, lay.init))})
+			at = append(at, exec.Standing{PC: 0, Mask: *(*uint32)(unsafe.Add(f, lay.Init))})
 		}
-		for b := range v.a.blocks {
-			if p := v.pending[b]; p >= 0 {
-				if m := *(*uint32)(unsafe.Add(f, lay.pend+4*p)); m != 0 {
-					at = append(at, exec.Standing{PC: v.a.blocks[b].start, Mask: m})
+		for b := range v.Func.Blocks {
+			if p := v.Reconverge[b]; p >= 0 {
+				if m := *(*uint32)(unsafe.Add(f, lay.Pend+4*p)); m != 0 {
+					at = append(at, exec.Standing{PC: v.Func.Blocks[b].Start, Mask: m})
 				}
 			}
 		}
@@ -456,7 +456,7 @@ func (r *blockRunner) Restore(c *exec.CTA) {
 			r.materialize(f, w.Frame(), x)
 		}
 		w.Place(at)
-		w.CC = *(*uint32)(unsafe.Add(f, lay.cc))
+		w.CC = *(*uint32)(unsafe.Add(f, lay.CC))
 		r.reset(f)
 	}
 	if !r.paused && r.v.replaced.Load() == nil {
@@ -469,43 +469,43 @@ func (r *blockRunner) Restore(c *exec.CTA) {
 
 // materialize writes the rows of scalars for lanes that stand at an operation.
 func (r *blockRunner) materialize(f, to unsafe.Pointer, s exec.Standing) {
-	v := r.v.code.v
-	b := v.inBlock[s.PC]
+	v := r.v.code.Values
+	b := v.InBlock[s.PC]
 	cur := map[uint32]int32{}
-	for _, x := range v.entry[b] {
-		cur[x.row] = x.web
+	for _, x := range v.Entry[b] {
+		cur[x.Row] = x.Web
 	}
-	for i := v.a.blocks[b].start; i < s.PC; i++ {
-		for _, d := range v.ops[i].defs {
-			cur[d.row] = d.web
+	for i := v.Func.Blocks[b].Start; i < s.PC; i++ {
+		for _, d := range v.Ops[i].Defs {
+			cur[d.Row] = d.Web
 		}
 	}
 	for row, w := range cur {
-		x := &v.webs[w]
-		if !x.shape.scalar() || x.class == ir.WPred || !x.at.set {
+		x := &v.Webs[w]
+		if !x.Variation.Scalar() || x.Class == ir.WPred || x.At.Base == plan.Nowhere {
 			continue
 		}
 		var base unsafe.Pointer
-		switch x.at.base {
-		case asm.R15:
+		switch x.At.Base {
+		case plan.InContext:
 			base = unsafe.Pointer(r.x)
-		case asm.R12:
-			base = r.x.consts
+		case plan.InConstants:
+			base = r.x.Consts
 		default:
 			base = f
 		}
-		base = unsafe.Add(base, x.at.disp)
+		base = unsafe.Add(base, x.At.Disp)
 		for m := s.Mask; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros32(m)
 			p, n := base, int64(lane)
-			if x.shape.halves {
+			if x.Variation.Halves {
 				p, n = unsafe.Add(base, lane/16*8), int64(lane%16)
 			}
 			d := unsafe.Add(to, row)
-			if x.class == ir.W64 {
-				*(*uint64)(unsafe.Add(d, 8*lane)) = *(*uint64)(p) + uint64(n*x.shape.stride)
+			if x.Class == ir.W64 {
+				*(*uint64)(unsafe.Add(d, 8*lane)) = *(*uint64)(p) + uint64(n*x.Variation.Stride)
 			} else {
-				*(*uint32)(unsafe.Add(d, 4*lane)) = *(*uint32)(p) + uint32(n*x.shape.stride)
+				*(*uint32)(unsafe.Add(d, 4*lane)) = *(*uint32)(p) + uint32(n*x.Variation.Stride)
 			}
 		}
 	}
@@ -515,20 +515,26 @@ func (r *blockRunner) materialize(f, to unsafe.Pointer, s exec.Standing) {
 func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) (*exec.Warp, uint64) {
 	r.broken = true
 	x := r.x
-	w := c.Warps[int(uintptr(x.frame)-uintptr(r.first))/int(r.size)]
+	w := c.Warps[int(uintptr(x.Frame)-uintptr(r.first))/int(r.size)]
 	w.Lane = -1
-	kind, op := x.op>>24, int32(x.op&(1<<24-1))
-	x.op = 0
-	if kind == accessNone {
+	kind, op := x.Op>>24, int32(x.Op&(1<<24-1))
+	x.Op = 0
+	if r.serving {
+		r.serving = false
+		w.Op = r.pc
+		w.Lane, addr = r.guest.Missed(addr)
+		return w, addr
+	}
+	if kind == abi.AccessNone {
 		return w, addr
 	}
 	w.Op, w.Lane = op, 0
-	v := r.v.code.v
-	o := &v.a.f.Ops[op]
-	if kind != accessAffine {
+	v := r.v.code.Values
+	o := &v.Func.IR.Ops[op]
+	if kind != abi.AccessAffine {
 		active := uint32(0xffffffff)
 		if o.Guard >= 0 {
-			active &= x.out
+			active &= x.Out
 		}
 		w.Lane, addr = x.locate(kind, active, addr, o)
 		return w, addr
@@ -537,11 +543,11 @@ func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) (*exec.Warp, uint64) {
 	if !ok {
 		return w, addr
 	}
-	s := v.webs[v.useWeb(op, a.Addr.Base.Ref.Off)].shape
+	s := v.Webs[v.UseWeb(op, a.Addr.Base.Ref.Off)].Variation
 	for lane := range 32 {
-		at := x.addr[0] + uint64(int64(lane)*s.stride)
-		if s.halves {
-			at = x.addr[lane/16] + uint64(int64(lane%16)*s.stride)
+		at := x.Addr[0] + uint64(int64(lane)*s.Stride)
+		if s.Halves {
+			at = x.Addr[lane/16] + uint64(int64(lane%16)*s.Stride)
 		}
 		if at, ok := within(addr, at+uint64(a.Addr.Disp), uint64(a.Size)); ok {
 			w.Lane, addr = lane, at
@@ -558,13 +564,13 @@ func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) (*exec.Warp, uint64) {
 // Publish implements exec.BlockRunner.
 func (r *blockRunner) Publish() {
 	x := r.x
-	if x.shadowPage == 0 {
+	if x.ShadowPage == 0 {
 		return
 	}
-	page := unsafe.Add(r.l.Mem.Ptr, x.shadowPage-r.l.Mem.Base)
+	page := unsafe.Add(r.l.Mem.Ptr, x.ShadowPage-r.l.Mem.Base)
 	// A page that is gone shows here: under the race detector atomic operations are made in C, where a fault ends the process.
 	r.touched = *(*uint32)(page)
-	words := (*[shadowSize / 4]uint32)(x.shadow)
+	words := (*[abi.ShadowSize / 4]uint32)(x.Shadow)
 	for i, n := range words {
 		if n != 0 {
 			atomic.AddUint32((*uint32)(unsafe.Add(page, 4*i)), n)
@@ -576,8 +582,9 @@ func (r *blockRunner) Publish() {
 // Close implements exec.BlockRunner.
 func (r *blockRunner) Close() {
 	if ctr := r.l.Counters; ctr != nil {
-		ctr.WarpInstructions.Add(r.x.instr)
+		ctr.WarpInstructions.Add(r.x.Instr)
 	}
-	r.l, r.x.launch, r.x.shadowPage = nil, nil, 0
+	r.guest.End()
+	r.l, r.x.Launch, r.x.ShadowPage = nil, nil, 0
 	runtime.KeepAlive(r.c)
 }

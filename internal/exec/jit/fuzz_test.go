@@ -14,6 +14,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec/exectest"
 	"github.com/gocuda/cuda/internal/exec/exectest/texts"
 	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64"
+	"github.com/gocuda/cuda/internal/exec/jit/plan"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/mem"
 	"github.com/gocuda/cuda/internal/ptx"
@@ -23,13 +25,13 @@ import (
 
 // fuzzEngines are made once: one for each instruction set that the processor has, and as many whose CTAs stop again and again.
 var fuzzEngines = sync.OnceValues(func() (list [2][]*engine, err error) {
-	for name, set := range map[string]isa{"avx512": avx512, "avx2": avx2} {
+	for name, set := range map[string]amd64.ISA{"avx512": amd64.AVX512, "avx2": amd64.AVX2} {
 		if _, no := chooseISA(name); no != nil {
 			err = no
 			continue
 		}
 		for i := range list {
-			e, err := newEngine(set)
+			e, err := newEngine(generators()[set])
 			if err != nil {
 				return list, err
 			}
@@ -162,7 +164,7 @@ func FuzzText(f *testing.F) {
 			if !fn.Entry || !fn.Defined {
 				continue
 			}
-			k, err := ir.Lower(fn, exectest.Symbols(cm))
+			k, err := ir.LowerVerified(fn, exectest.Symbols(cm))
 			if err != nil || len(k.Funcs) > 1 || k.Local > 1<<16 || k.SharedSize > 1<<16 || k.ParamSize > 1<<12 || k.Funcs[0].FrameSize > 1<<20 || readsUnset(k.Funcs[0]) {
 				continue
 			}
@@ -177,12 +179,12 @@ func FuzzText(f *testing.F) {
 						break
 					}
 					if where(aerr) != where(berr) {
-						t.Fatalf("%d threads of %s: the interpreter says %v, %v %v\n%s", n, fn.Name, aerr, e.isa, berr, text)
+						t.Fatalf("%d threads of %s: the interpreter says %v, %v %v\n%s", n, fn.Name, aerr, e.InstructionSet(), berr, text)
 					}
 					if aerr == nil && !bytes.Equal(a, b) {
 						for i := range a {
 							if a[i] != b[i] {
-								t.Fatalf("%d threads of %s: byte %#x is %#x in the interpreter, %#x with %v\n%s", n, fn.Name, i, a[i], b[i], e.isa, text)
+								t.Fatalf("%d threads of %s: byte %#x is %#x in the interpreter, %#x with %v\n%s", n, fn.Name, i, a[i], b[i], e.InstructionSet(), text)
 							}
 						}
 					}
@@ -194,11 +196,11 @@ func FuzzText(f *testing.F) {
 
 // readsUnset says whether registers may be read before they are written.
 func readsUnset(f *ir.Func) bool {
-	a := analyse(f, make([]emitter, len(f.Ops)), false)
-	if len(a.blocks) == 0 {
+	a := plan.Analyse(f, make([]bool, len(f.Ops)), false)
+	if len(a.Blocks) == 0 {
 		return false
 	}
-	for _, w := range a.blocks[0].in {
+	for _, w := range a.Blocks[0].In {
 		if w != 0 {
 			return true
 		}

@@ -12,10 +12,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/exec/jit/abi"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64"
+	"github.com/gocuda/cuda/internal/exec/jit/plan"
 	"github.com/gocuda/cuda/internal/ir"
 )
+
+// generators make code of both instruction sets.
+var generators = sync.OnceValue(func() map[amd64.ISA]backend {
+	return map[amd64.ISA]backend{amd64.AVX512: amd64.New(amd64.AVX512), amd64.AVX2: amd64.New(amd64.AVX2)}
+})
 
 // goldenFile has a hash of the machine code of every recorded kernel: a change that is to leave the code as it is shows
 // here that it does, one that changes the code says so with -update.
@@ -23,7 +33,7 @@ const goldenFile = "testdata/golden.txt.gz"
 
 // goldenHash is the hash of a kernel's machine code: of every function for all lanes and for some, and of whole CTAs of
 // four shapes, for both instruction sets. Code that cannot be made counts with its reason.
-func goldenHash(k *ir.Kernel) string {
+func goldenHash(k *ir.Kernel, s *interp.Single) string {
 	h := sha256.New()
 	put := func(code []byte, err error, points ...int32) {
 		if err != nil {
@@ -35,39 +45,35 @@ func goldenHash(k *ir.Kernel) string {
 		binary.Write(h, binary.LittleEndian, points)
 	}
 	for _, f := range k.Funcs {
-		native := make([]emitter, len(f.Ops))
+		native := make([]bool, len(f.Ops))
 		for i := range f.Ops {
-			native[i] = lookup(&f.Ops[i])
+			native[i] = generators()[amd64.AVX512].Supports(&f.Ops[i])
 		}
-		a := analyse(f, native, false)
+		a := plan.Analyse(f, native, false)
 		for _, full := range []bool{true, false} {
-			for _, set := range []isa{avx512, avx2} {
-				code, entry, err := generate(a, full, set)
+			for _, set := range []amd64.ISA{amd64.AVX512, amd64.AVX2} {
+				code, entry, err := generators()[set].CompileWarp(a, full, nil)
 				put(code, err, entry...)
 			}
 		}
 	}
 	f := k.Funcs[0]
-	native := make([]emitter, len(f.Ops))
-	for i := range f.Ops {
-		native[i] = lookup(&f.Ops[i])
-	}
-	a := analyse(f, native, true)
-	if err := ctaReady(k, a); err != nil {
+	a := analyseWhole(generators()[amd64.AVX512], f, s)
+	if err := plan.WholeCTA(k, a); err != nil {
 		put(nil, err)
 		return fmt.Sprintf("%x", h.Sum(nil)[:8])
 	}
 	for _, dims := range ctaShapes {
-		for _, set := range []isa{avx512, avx2} {
-			v, err := evaluate(a, dims, make([]bool, len(f.Ops)))
-			var c *ctaCode
+		for _, set := range []amd64.ISA{amd64.AVX512, amd64.AVX2} {
+			v, err := plan.Evaluate(a, dims, make([]bool, len(f.Ops)))
+			var c *abi.CTACode
 			if err == nil {
-				c, err = generateCTA(k, a, v, ctaOptions{isa: set})
+				c, err = generators()[set].CompileCTA(k, v, abi.CTAOptions{})
 			}
 			var text []byte
 			var points []int32
 			if err == nil {
-				text, points = c.text, []int32{c.start, c.entries[0], c.entries[1], c.skip}
+				text, points = c.Text, []int32{c.Start, c.Entries[0], c.Entries[1], c.Skip}
 			}
 			put(text, err, points...)
 		}
@@ -81,8 +87,8 @@ func goldenLines(t *testing.T, dir string) map[string]string {
 	lines := map[string]string{}
 	eachModule(t, dir, func(name, text string) {
 		source := sha256.Sum256([]byte(text))
-		eachKernel(text, func(k *ir.Kernel) {
-			lines[fmt.Sprintf("%s %x %s", name, source[:4], k.Name)] = goldenHash(k)
+		eachKernel(text, func(k *ir.Kernel, s *interp.Single) {
+			lines[fmt.Sprintf("%s %x %s", name, source[:4], k.Name)] = goldenHash(k, s)
 		})
 	})
 	return lines

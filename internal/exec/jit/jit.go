@@ -14,33 +14,25 @@ import (
 	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/exec/jit/abi"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64"
+	"github.com/gocuda/cuda/internal/exec/jit/plan"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/lazy"
-	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 type engine struct {
 	listing bool // keeps what a Listing has to show
-	tables  *engineTables
+	back    backend
+	layout  abi.Layout
 	mapped  codeBytes
-	probe   int32 // tests: CTAs stop after so many operations
-	isa     isa
+	probe   int32         // tests: CTAs stop after so many operations
 	stream  uint64        // bytes that a launch must store to go past the caches
 	made    atomic.Uint64 // see Statistics
-	noCode  [whyCount]atomic.Uint64
+	noCode  [plan.Reasons]atomic.Uint64
 
 	refuseMemory error // tests: there is no memory for code
 }
-
-// isa is an instruction set.
-type isa uint8
-
-const (
-	avx512 isa = iota
-	avx2       // the same vocabulary, lowered (asm.Asm.LowerToAVX2)
-)
-
-func (i isa) String() string { return [...]string{"AVX-512", "AVX2"}[i] }
 
 func hasAVX512() bool {
 	x := &cpu.X86
@@ -53,7 +45,7 @@ func hasAVX2() bool {
 }
 
 // chooseISA returns the instruction set of that name, by default the best that the processor has; else an *UnavailableError.
-func chooseISA(name string) (isa, error) {
+func chooseISA(name string) (amd64.ISA, error) {
 	const no512, no2 = "the processor has no AVX-512 (F, BW, DQ, VL, CD)", "the processor has no AVX2 (with FMA, F16C, BMI1)"
 	if err := hostError(); err != nil {
 		return 0, err
@@ -62,21 +54,21 @@ func chooseISA(name string) (isa, error) {
 	case "":
 		switch {
 		case hasAVX512():
-			return avx512, nil
+			return amd64.AVX512, nil
 		case hasAVX2():
-			return avx2, nil
+			return amd64.AVX2, nil
 		}
 		return 0, &UnavailableError{no2}
 	case "avx512":
 		if !hasAVX512() {
 			return 0, &UnavailableError{no512}
 		}
-		return avx512, nil
+		return amd64.AVX512, nil
 	case "avx2":
 		if !hasAVX2() {
 			return 0, &UnavailableError{no2}
 		}
-		return avx2, nil
+		return amd64.AVX2, nil
 	}
 	return 0, &UnavailableError{fmt.Sprintf("the instruction set is %q, not avx512 or avx2", name)}
 }
@@ -88,11 +80,11 @@ func New(name string) (exec.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newEngine(isa)
+	return newEngine(amd64.New(isa))
 }
 
-func newEngine(isa isa) (*engine, error) {
-	e := &engine{tables: newTables(), isa: isa, stream: streamBytes}
+func newEngine(back backend) (*engine, error) {
+	e := &engine{back: back, layout: back.Layout(), stream: plan.StreamBytes}
 	if err := e.selfTest(); err != nil {
 		return nil, &UnavailableError{err.Error()}
 	}
@@ -103,7 +95,7 @@ func newEngine(isa isa) (*engine, error) {
 func (*engine) Name() string { return "jit" }
 
 // InstructionSet says what the machine code is made of: AVX-512 or AVX2.
-func (e *engine) InstructionSet() string { return e.isa.String() }
+func (e *engine) InstructionSet() string { return e.back.Name() }
 
 // Compile implements exec.Engine. Machine code is made when a function first runs.
 func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
@@ -117,8 +109,8 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 	}
 	for _, f := range k.Funcs {
 		for i := range f.Ops {
-			if _, ok := matrixOf(&f.Ops[i]); ok {
-				c.matrix = true
+			if e.layout.Multiplies(&f.Ops[i]) {
+				c.matrix = e.layout.NewMatrix
 			}
 		}
 	}
@@ -151,7 +143,7 @@ type code struct {
 	ready   lazy.Once
 	ctaMu   sync.Mutex
 	cta     ctaState
-	matrix  bool // it calls routines of matrix products
+	matrix  func() unsafe.Pointer // makes the memory that its products of matrices need; nil for none
 }
 
 // function is a function's machine code: for all lanes, and for some.
@@ -159,13 +151,14 @@ type function struct {
 	f        *ir.Func
 	checked  bool
 	mu       sync.Mutex
-	analysis *analysis
-	barriers []uint8          // by operation: one more than the number of a barrier that all threads of the CTA wait at, unguarded; else 0
-	local    bool             // it uses local memory
-	stack    bool             // and its stack
-	bounded  []*boundedAccess // checked: by operation, nil for those without a bound
-	bounds   int32            // their number
-	falls    []*NoCodeError   // why it, or some of its operations, are left to the interpreter
+	analysis *plan.Func
+	marks    *[]Mark               // of the code made last
+	barriers []uint8               // by operation: one more than the number of a barrier that all threads of the CTA wait at, unguarded; else 0
+	local    bool                  // it uses local memory
+	stack    bool                  // and its stack
+	bounded  []*plan.BoundedAccess // checked: by operation, nil for those without a bound
+	bounds   int32                 // their number
+	falls    []*plan.NoCodeError   // why it, or some of its operations, are left to the interpreter
 	versions [2]atomic.Pointer[version]
 }
 
@@ -175,13 +168,13 @@ func (f *function) prepare(of *ir.Func, checked bool) {
 	f.barriers = make([]uint8, len(of.Ops))
 	for i := range of.Ops {
 		op := &of.Ops[i]
-		f.barriers[i] = barrierOf(op)
-		f.stack = f.stack || stacking(op)
-		f.local = f.local || f.stack || usesLocal(op)
+		f.barriers[i] = plan.BarrierOf(op)
+		f.stack = f.stack || plan.UsesStack(op)
+		f.local = f.local || f.stack || plan.UsesLocal(op)
 	}
 	if checked {
 		f.bounds = 0
-		f.bounded = make([]*boundedAccess, len(of.Ops))
+		f.bounded = make([]*plan.BoundedAccess, len(of.Ops))
 		for i := range of.Ops {
 			f.giveBound(i)
 		}
@@ -193,27 +186,6 @@ type version struct {
 	region *region // nil: the function is left to the interpreter
 	base   uintptr
 	entry  []int32 // -1: none
-}
-
-// accesses says whether an operation touches memory that a checker wants to know of.
-func accesses(op *ir.Op) bool {
-	for i := range op.Args {
-		if a := &op.Args[i]; a.Kind == ir.Addr && a.Space != ir.KernelParam && a.Space != ir.FrameParam {
-			return true
-		}
-	}
-	return false
-}
-
-// barrierOf is function.barriers for an operation.
-func barrierOf(op *ir.Op) uint8 {
-	if op.Ctl != ir.Plain || op.Guard >= 0 || op.Opcode() != optab.OpBarrierSync || op.Arg("b") != nil {
-		return 0
-	}
-	if a := op.Arg("a"); a != nil && a.Kind == ir.Imm && !a.Sym && a.Bits < 16 {
-		return uint8(a.Bits) + 1
-	}
-	return 0
 }
 
 func (f *function) free() {
@@ -229,22 +201,22 @@ func (c *code) Kernel() *ir.Kernel { return c.k }
 
 // generate compiles a function. Operations that cannot be done are left to the interpreter.
 func (c *code) generate(f *function, full bool) (text []byte, entry []int32, err error) {
-	if f.analysis.large != nil {
-		return nil, nil, f.analysis.large
+	if f.analysis.TooLarge != nil {
+		return nil, nil, f.analysis.TooLarge
 	}
 	for try := 0; ; try++ {
-		text, entry, err = generate(f.analysis, full, c.e.isa)
-		var no *NoCodeError
+		text, entry, err = c.e.back.CompileWarp(f.analysis, full, f.marks)
+		var no *plan.NoCodeError
 		if !errors.As(err, &no) {
 			return text, entry, err
 		}
-		native, left := slices.Clone(f.analysis.native), false
+		native, left := slices.Clone(f.analysis.Native), false
 		for _, i := range no.Ops {
-			left = left || native[i] != nil
-			native[i] = nil
+			left = left || native[i]
+			native[i] = false
 			for j := range native { // whatever is alike would be the next
-				if try >= maxRestarts && f.f.Ops[j].Opcode() == f.f.Ops[i].Opcode() {
-					native[j] = nil
+				if try >= plan.MaxRestarts && f.f.Ops[j].Opcode() == f.f.Ops[i].Opcode() {
+					native[j] = false
 				}
 			}
 		}
@@ -252,14 +224,14 @@ func (c *code) generate(f *function, full bool) (text []byte, entry []int32, err
 			return text, entry, err
 		}
 		c.note(&f.falls, no)
-		stop := f.analysis.stop
-		f.analysis = analyse(f.f, native, false)
-		f.analysis.marks, f.analysis.stop = c.e.marks(), stop
+		stop := f.analysis.Stop
+		f.analysis = plan.Analyse(f.f, native, false)
+		f.analysis.Bounds, f.analysis.Stop = f.bounded, stop
 	}
 }
 
 // note keeps and counts why something is left to the interpreter.
-func (c *code) note(falls *[]*NoCodeError, no *NoCodeError) {
+func (c *code) note(falls *[]*plan.NoCodeError, no *plan.NoCodeError) {
 	*falls = append(*falls, no)
 	c.e.noCode[no.Why].Add(1)
 }
@@ -281,22 +253,22 @@ func (c *code) compile(f *function, which int, stop *atomic.Bool) *version {
 		return v
 	}
 	if f.analysis == nil {
-		native := make([]emitter, len(f.f.Ops))
+		native := make([]bool, len(f.f.Ops))
 		for i := range f.f.Ops {
-			if f.checked && accesses(&f.f.Ops[i]) {
-				native[i] = f.checkedTemplate(i)
+			if f.checked && plan.Accesses(&f.f.Ops[i]) {
+				native[i] = f.allowed(i) && c.e.back.Supports(&f.f.Ops[i])
 				continue
 			}
-			native[i] = lookup(&f.f.Ops[i])
+			native[i] = c.e.back.Supports(&f.f.Ops[i])
 		}
-		f.analysis = analyse(f.f, native, false)
-		f.analysis.marks = c.e.marks()
+		f.analysis = plan.Analyse(f.f, native, false)
+		f.analysis.Bounds, f.marks = f.bounded, c.e.marks()
 	}
 	v := &version{}
-	f.analysis.stop = stop
+	f.analysis.Stop = stop
 	text, entry, err := c.generate(f, which == 1)
-	f.analysis.stop = nil
-	if err == errStopped {
+	f.analysis.Stop = nil
+	if err == plan.ErrStopped {
 		return nil
 	}
 	if err == nil {
@@ -306,7 +278,7 @@ func (c *code) compile(f *function, which int, stop *atomic.Bool) *version {
 		}
 	}
 	if err != nil {
-		var no *NoCodeError
+		var no *plan.NoCodeError
 		if !errors.As(err, &no) {
 			panic(defect.Of(err))
 		}
@@ -321,7 +293,7 @@ func (c *code) compile(f *function, which int, stop *atomic.Bool) *version {
 }
 
 // Warm implements exec.Warmer.
-func (c *code) Warm(w *exec.Warp) { contextOf(w, c.e.tables, c.matrix) }
+func (c *code) Warm(w *exec.Warp) { contextOf(w, c.e.layout.Tables, c.matrix) }
 
 // Run implements exec.Code.
 func (c *code) Run(w *exec.Warp) exec.Event {
@@ -340,8 +312,8 @@ func (c *code) Run(w *exec.Warp) exec.Event {
 		funcs = c.checked
 	}
 	f := &funcs[w.Act.Func.Index]
-	x := contextOf(w, c.e.tables, c.matrix)
-	x.frame = w.Base[0]
+	x := contextOf(w, c.e.layout.Tables, c.matrix)
+	x.Frame = w.Base[0]
 	fallbacks := uint64(0)
 	pc := s.PC
 	ev := exec.EventReschedule
@@ -363,36 +335,36 @@ loop:
 			}
 		}
 		if off := v.entry[pc]; off >= 0 {
-			x.mask, x.limit, x.budget, x.live, x.released = s.Mask, w.Limit, s.Budget(), w.Live, w.Released()
+			x.Mask, x.Limit, x.Budget, x.Live, x.Released = s.Mask, w.Limit, s.Budget(), w.Live, w.Released()
 			if f.local {
-				x.local, x.localSize = w.LocalMemory()
-				x.localOff = w.Act.Local
+				x.Local, x.LocalSize = w.LocalMemory()
+				x.LocalOff = w.Act.Local
 				if f.stack {
-					x.tops, x.actTop = unsafe.Pointer(w.Tops()), w.Act.Top
+					x.Tops, x.ActTop = unsafe.Pointer(w.Tops()), w.Act.Top
 				}
 			}
-			x.cc = w.CC
+			x.CC = w.CC
 			if f.checked {
 				x.useBounds(l.Mem, c, f)
 			}
 			r := enter(v.base+uintptr(off), unsafe.Pointer(x))
-			w.CC = x.cc
-			x.op = 0
-			w.Instr += x.instr
-			x.instr = 0
-			s.SetBudget(x.budget)
-			pc = int32(r & (1<<exitShift - 1))
-			switch r >> exitShift {
-			case exitLimit:
+			w.CC = x.CC
+			x.Op = 0
+			w.Instr += x.Instr
+			x.Instr = 0
+			s.SetBudget(x.Budget)
+			pc = int32(r & (1<<abi.ExitShift - 1))
+			switch r >> abi.ExitShift {
+			case abi.ExitLimit:
 				s.PC = pc
 				break loop
-			case exitBudget:
+			case abi.ExitBudget:
 				w.Op = pc
 				s.PC = f.f.Ops[pc].Target
 				break loop
-			case exitDiverge:
+			case abi.ExitDiverge:
 				w.Op, s.PC = pc, pc
-				ev = w.Diverge(x.out, f.f.Ops[pc].Target, pc+1)
+				ev = w.Diverge(x.Out, f.f.Ops[pc].Target, pc+1)
 				break loop
 			}
 		}

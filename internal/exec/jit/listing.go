@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/gocuda/cuda/internal/exec/jit/abi"
+	"github.com/gocuda/cuda/internal/exec/jit/plan"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -14,8 +16,8 @@ type Listing struct {
 	Native []bool // by operation: it has machine code; the others return to Go
 	// Whole is the code that runs whole CTAs, and nil when there is none; Warps is that for whole warps, which runs CTAs that stop before their end.
 	Whole, Warps *Code
-	WhyNot       []*NoCodeError // what stood in the way of Whole; the last says why there is none
-	Falls        []*NoCodeError // what is left to the interpreter of Warps
+	WhyNot       []*plan.NoCodeError // what stood in the way of Whole; the last says why there is none
+	Falls        []*plan.NoCodeError // what is left to the interpreter of Warps
 }
 
 // Code is machine code with the operations that it was made of.
@@ -32,11 +34,11 @@ func (c *Code) Size() int {
 	return len(c.Bytes)
 }
 
-// Mark says which operation's code begins at an offset: OutOfLine is what all operations before have behind the function's end. An operation may have several places.
-type Mark struct{ Offset, Op int32 }
+// Mark says which operation's code begins at an offset.
+type Mark = abi.Mark
 
-// OutOfLine stands for no operation in a Mark.
-const OutOfLine = -1
+// OutOfLine stands for no operation in a Mark: what all operations before have behind the function's end.
+const OutOfLine = abi.OutOfLine
 
 // Count says how many of the operations have machine code.
 func (l *Listing) Count() (native int) {
@@ -66,19 +68,19 @@ func List(k *ir.Kernel, block [3]uint32, isa string) ([]Listing, error) {
 		f := &c.funcs[i]
 		l := Listing{Func: f.f.Name, Native: make([]bool, len(f.f.Ops))}
 		if v := c.compile(f, 1, nil); v.region != nil {
-			l.Warps = &Code{bytes.Clone(v.region.mem), slices.Clone(*f.analysis.marks)}
+			l.Warps = &Code{bytes.Clone(v.region.mem), slices.Clone(*f.marks)}
 		}
 		for j := range f.f.Ops {
 			switch op := &f.f.Ops[j]; op.Ctl {
 			case ir.Branch, ir.Jump:
 				l.Native[j] = true
 			default:
-				l.Native[j] = f.analysis.native[j] != nil || f.barriers[j] != 0
+				l.Native[j] = f.analysis.Native[j] || f.barriers[j] != 0
 			}
 		}
 		if i == 0 {
 			if v := c.ctaVersion(ctaKey{dims: block}, nil); v != nil {
-				l.Whole = &Code{bytes.Clone(v.region.mem), slices.Clone(*c.cta.analysis.marks)}
+				l.Whole = &Code{bytes.Clone(v.region.mem), slices.Clone(*c.cta.marks)}
 			}
 			l.WhyNot = slices.Clone(c.cta.falls)
 		}
@@ -100,19 +102,6 @@ func (e *engine) marks() *[]Mark {
 		return nil
 	}
 	return new([]Mark)
-}
-
-// mark notes that the code of an operation begins here.
-func (g *gen) mark(op int32) {
-	m := g.a.marks
-	if m == nil {
-		return
-	}
-	at := int32(len(g.Code))
-	if n := len(*m); n > 0 && (*m)[n-1].Offset > at {
-		*m = (*m)[:0] // the code is made again
-	}
-	*m = append(*m, Mark{at, op})
 }
 
 // CodeBytes is how much executable memory is mapped now.

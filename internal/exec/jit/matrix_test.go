@@ -202,7 +202,7 @@ func BenchmarkMatrixProducts(b *testing.B) {
 		if _, err := chooseISA(name); err != nil {
 			continue
 		}
-		e, err := newEngine(set)
+		e, err := newEngine(generators()[set])
 		if err != nil {
 			b.Fatal(err)
 		}

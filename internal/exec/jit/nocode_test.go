@@ -9,6 +9,8 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/exectest"
+	"github.com/gocuda/cuda/internal/exec/jit/abi"
+	"github.com/gocuda/cuda/internal/exec/jit/plan"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -25,20 +27,34 @@ const nocodeKernel = `.version 8.0
 	ret;
 }`
 
-// unfit makes the template of clz one that cannot be used: for it panics for lack of registers, or does not take scalars.
-func unfit(t *testing.T, a *analysis, body func(g *gen, op *ir.Op)) {
-	t.Helper()
-	for i := range a.f.Ops {
-		if op := &a.f.Ops[i]; op.Opcode() == optab.OpClz {
-			was := a.native[i]
-			a.native[i] = func(g *gen) {
-				body(g, op)
-				was(g)
-			}
-			return
+// unfit is a generator that cannot write clz: for any warps and CTAs, or as long as its operands are kept as scalars.
+type unfit struct {
+	backend
+	why plan.Why
+}
+
+// refuse returns why there is no code of a function that has a clz in it.
+func (b unfit) refuse(f *plan.Func, fine func(i int32) bool) error {
+	for i := range f.IR.Ops {
+		if op := &f.IR.Ops[i]; op.Opcode() == optab.OpClz && !fine(int32(i)) {
+			return &plan.NoCodeError{Why: b.why, Ops: []int32{int32(i)}, Line: op.Line}
 		}
 	}
-	t.Fatal("no clz")
+	return nil
+}
+
+func (b unfit) CompileWarp(f *plan.Func, full bool, marks *[]abi.Mark) ([]byte, []int32, error) {
+	if err := b.refuse(f, func(i int32) bool { return b.why == plan.WhyScalar || !f.Native[i] }); err != nil {
+		return nil, nil, err
+	}
+	return b.backend.CompileWarp(f, full, marks)
+}
+
+func (b unfit) CompileCTA(k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (*abi.CTACode, error) {
+	if err := b.refuse(v.Func, func(i int32) bool { return b.why == plan.WhyScalar && v.Func.InRows != nil && v.Func.InRows[i] }); err != nil {
+		return nil, err
+	}
+	return b.backend.CompileCTA(k, v, o)
 }
 
 // TestNoCode: what has no machine code says why, in the listing and in the engine's statistics, and the rest has it.
@@ -47,18 +63,19 @@ func TestNoCode(t *testing.T) { eachISA(t, testNoCode) }
 func testNoCode(t *testing.T, e *engine) {
 	for _, x := range []struct {
 		name    string
-		body    func(g *gen, op *ir.Op)
 		cluster uint32
-		why     Why
+		why     plan.Why
 		text    string
 		whole   bool // there is code of whole blocks all the same
 	}{
-		{"registers, warps", func(g *gen, op *ir.Op) { panic(g.noCode(WhyRegisters)) }, 1, WhyRegisters, "more registers than there are (PTX line 7)", false},
-		{"registers, blocks", func(g *gen, op *ir.Op) { panic(g.noCode(WhyRegisters)) }, 0, WhyRegisters, "more registers than there are (PTX line 7)", false},
-		{"scalar result", func(g *gen, op *ir.Op) { g.dst(&op.Args[0], 1) }, 0, WhyScalar, "kept as scalars (PTX line 7)", true},
-		{"scalar source", func(g *gen, op *ir.Op) { g.flushRow(op.Args[1].Ref.Off) }, 0, WhyScalar, "kept as scalars (PTX line 7)", true},
+		{"registers, warps", 1, plan.WhyRegisters, "more registers than there are (PTX line 7)", false},
+		{"registers, blocks", 0, plan.WhyRegisters, "more registers than there are (PTX line 7)", false},
+		{"scalars", 0, plan.WhyScalar, "kept as scalars (PTX line 7)", true},
 	} {
 		t.Run(x.name, func(t *testing.T) {
+			good := e.back
+			e.back = unfit{good, x.why}
+			defer func() { e.back = good }()
 			d := exectest.Open(t)
 			d.Engine = e
 			k, err := d.Load(nocodeKernel).Kernel("k")
@@ -67,14 +84,6 @@ func testNoCode(t *testing.T, e *engine) {
 			}
 			c := k.Code.(*code)
 			f := &c.funcs[0]
-			// The analyses are made as the engine makes them, and then changed.
-			c.compile(f, 0, nil)
-			f.versions[0].Swap(nil).region.free()
-			unfit(t, f.analysis, x.body)
-			if c.ctaVersion(ctaKey{dims: [3]uint32{1, 1, 1}}, nil) == nil {
-				t.Fatal("no code of whole blocks")
-			}
-			unfit(t, c.cta.analysis, x.body)
 			before := e.Statistics()
 			out, data := d.Alloc(4096)
 			var n exec.Counters
@@ -131,12 +140,12 @@ func TestNoCodeMemory(t *testing.T) {
 			}
 		}
 		c := k.Code.(*code)
-		for _, falls := range [][]*NoCodeError{c.cta.falls, c.funcs[0].falls} {
-			if len(falls) == 0 || falls[len(falls)-1].Why != WhyMemory || falls[len(falls)-1].Err != syscall.ENOMEM {
+		for _, falls := range [][]*plan.NoCodeError{c.cta.falls, c.funcs[0].falls} {
+			if len(falls) == 0 || falls[len(falls)-1].Why != plan.WhyMemory || falls[len(falls)-1].Err != syscall.ENOMEM {
 				t.Errorf("%v, want the host's error", falls)
 			}
 		}
-		if s := e.Statistics(); s.NoCode[WhyMemory] != 2 || s.Code != 0 {
+		if s := e.Statistics(); s.NoCode[plan.WhyMemory] != 2 || s.Code != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -157,7 +166,7 @@ func TestNoCodeShapes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if s := e.Statistics(); s.NoCode[WhyShapes] != 1 {
+		if s := e.Statistics(); s.NoCode[plan.WhyShapes] != 1 {
 			t.Errorf("%+v", s)
 		}
 		if n := len(k.Code.(*code).cta.versions); n != maxVersions {
@@ -172,7 +181,7 @@ func TestContextAlignment(t *testing.T) {
 	for i := range warps {
 		x := new(context)
 		warps[i].Ext = unsafe.Pointer(x) // as engines have them: on the heap
-		if at := uintptr(unsafe.Pointer(&x.registers)); at%64 != 0 {
+		if at := uintptr(unsafe.Pointer(&x.Registers)); at%64 != 0 {
 			t.Fatalf("registers are %d bytes behind a line's beginning: registersPad is another for this version of Go", at%64)
 		}
 	}

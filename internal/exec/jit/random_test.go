@@ -52,7 +52,7 @@ func compareRandom(t *testing.T, n int, generate func(*rand.Rand) exectest.Progr
 			continue
 		}
 		for _, r := range runs {
-			e, err := newEngine(set)
+			e, err := newEngine(generators()[set])
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,29 +5,14 @@ import (
 	"runtime/debug"
 	"unsafe"
 
-	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
+	"github.com/gocuda/cuda/internal/exec/jit/abi"
 	"github.com/gocuda/cuda/internal/mem"
 )
 
 // selfTest runs what the engine relies on: executable memory, a call and return, vector registers, and a memory fault that becomes a panic
 // with the address.
 func (e *engine) selfTest() (err error) {
-	var a asm.Asm
-	if e.isa == avx2 {
-		a.LowerToAVX2(asm.R15, offRegisters)
-	}
-	a.Ld(asm.RAX, inContext(offTables))
-	a.VM(asm.BroadcastD, asm.Z, 31, 0, asm.At(asm.RAX, offNaN))
-	a.VM(asm.MovU32, asm.Z, 20, 0, asm.At(asm.RAX, offStepsD))
-	a.V(asm.AddD, asm.Z, 8, 20, 20)
-	a.VM(asm.MovU32St, asm.Z, 8, 0, inContext(offScratch))
-	a.Ld(asm.RCX, inContext(offLow))
-	a.StI32(inContext(offOp), 7)
-	a.Ld32(asm.RAX, asm.At(asm.RCX, 0)) // may fault
-	a.VZeroUpper()
-	a.MovI32(asm.RAX, 0x1234)
-	a.Ret()
-	text, err := a.Finish()
+	text, err := e.back.SelfTest()
 	if err != nil {
 		return err
 	}
@@ -41,20 +26,20 @@ func (e *engine) selfTest() (err error) {
 		return err
 	}
 	defer hole.close()
-	x := &context{tables: unsafe.Pointer(e.tables)}
-	x.low = uint64(uintptr(unsafe.Pointer(&x.scratch[16])))
+	x := &context{abi.Context{Tables: e.layout.Tables}}
+	x.Low = uint64(uintptr(unsafe.Pointer(&x.Scratch[16])))
 	if got := enter(r.base(), unsafe.Pointer(x)); got != 0x1234 {
 		return fmt.Errorf("self-test: machine code returned %#x", got)
 	}
 	for i := range 16 {
-		if x.scratch[i] != uint32(2*i) {
-			return fmt.Errorf("self-test: vector element %d is %d", i, x.scratch[i])
+		if x.Scratch[i] != uint32(2*i) {
+			return fmt.Errorf("self-test: vector element %d is %d", i, x.Scratch[i])
 		}
 	}
 	for range 3 {
-		x.low, x.op = hole.addr, 0
+		x.Low, x.Op = hole.addr, 0
 		addr, faulted := tryEnter(r.base(), x)
-		if !faulted || addr != hole.addr || x.op != 7 {
+		if !faulted || addr != hole.addr || x.Op != 7 {
 			return fmt.Errorf("self-test: a memory fault at %#x was reported as %#x, %t", hole.addr, addr, faulted)
 		}
 	}

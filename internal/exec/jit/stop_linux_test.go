@@ -12,6 +12,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/exectest"
 	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/exec/jit/plan"
 	"github.com/gocuda/cuda/internal/skip"
 )
 
@@ -29,7 +30,7 @@ func TestStop(t *testing.T) {
 	engines := map[string]exec.Engine{"interpreter": interp.New()}
 	for name, set := range isas() {
 		if _, err := chooseISA(name); err == nil {
-			e, err := newEngine(set)
+			e, err := newEngine(generators()[set])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +133,7 @@ func TestStopCompiling(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("%v", time.Since(begin))
-			if s := e.Statistics(); s.Code == 0 || s.NoCode != [whyCount]uint64{} {
+			if s := e.Statistics(); s.Code == 0 || s.NoCode != [plan.Reasons]uint64{} {
 				t.Errorf("%+v", s)
 			}
 		}

@@ -90,7 +90,7 @@ func testAdditionsAreSeen(t *testing.T, e *engine) {
 			}
 		}
 		for _, v := range add.Code.(*code).cta.versions {
-			if v == nil || v.code.v.shadow != x.off {
+			if v == nil || v.code.Values.Shadow != x.off {
 				t.Errorf("%s: put off, or not to be: want %v", x.text, x.off)
 			}
 		}

@@ -198,3 +198,44 @@ func TestFormats(t *testing.T) {
 		}
 	}
 }
+
+// TestNamedLevel: fetches by integer coordinates outside the image are zero, but from a level that is named they are clamped, with every address mode; a level that
+// is not there is zero (an H200's results for tex and tex.level with coordinates from -4 to 11).
+func TestNamedLevel(t *testing.T) {
+	for _, mode := range []AddressMode{Wrap, Clamp, Mirror, Border} {
+		x := &Texture{Image: solid(8, 4, 1, func(x, y, _ uint32) float32 { return float32(1 + x + 10*y) }), Sampler: Sampler{Address: [3]AddressMode{mode, mode, mode}}}
+		for _, c := range []struct {
+			i, off      [3]int32
+			base, named float32
+		}{
+			{[3]int32{2, 1}, [3]int32{}, 13, 13}, {[3]int32{-4, 1}, [3]int32{}, 0, 11}, {[3]int32{9, 9}, [3]int32{}, 0, 38}, {[3]int32{2, 0}, [3]int32{0, -1}, 0, 3},
+			{[3]int32{7, 3}, [3]int32{1, -2}, 0, 18},
+		} {
+			at := Coord{I: c.i, Offset: c.off}
+			if got := fetch1(x, at, Fetch{Integer: true}); got != c.base {
+				t.Errorf("mode %d: %v + %v is %v, want %v", mode, c.i, c.off, got, c.base)
+			}
+			if got := fetch1(x, at, Fetch{Integer: true, Lod: Explicit}); got != c.named {
+				t.Errorf("mode %d: %v + %v of level 0 is %v, want %v", mode, c.i, c.off, got, c.named)
+			}
+			for _, level := range []float32{-1, 1} {
+				if got := fetch1(x, at, Fetch{Integer: true, Lod: Explicit, Level: level}); got != 0 {
+					t.Errorf("mode %d: %v + %v of level %v is %v, want 0", mode, c.i, c.off, level, got)
+				}
+			}
+		}
+	}
+}
+
+// TestGatherSubnormal: tld4 gives zero of the same sign for a subnormal number, tex the number (an H200's results).
+func TestGatherSubnormal(t *testing.T) {
+	for _, c := range []struct{ texel, gathered uint32 }{{0x00093eac, 0}, {0x807fffff, 0x80000000}, {0x00800000, 0x00800000}, {0x7f800001, 0x7f800001}} {
+		x := &Texture{Image: solid(1, 1, 1, func(_, _, _ uint32) float32 { return math.Float32frombits(c.texel) })}
+		if got := x.Fetch(&Coord{}, &Fetch{})[0]; got != c.texel {
+			t.Errorf("%#x is fetched as %#x", c.texel, got)
+		}
+		if got := x.Fetch(&Coord{}, &Fetch{Gather: true}); got != [4]uint32{c.gathered, c.gathered, c.gathered, c.gathered} {
+			t.Errorf("%#x is gathered as %#x, want %#x", c.texel, got, c.gathered)
+		}
+	}
+}

@@ -81,7 +81,8 @@ func (t *Texture) mip(c *Coord, f *Fetch, lo, hi int, w int32) [4]uint32 {
 }
 
 // whole is a fetch by integer coordinates: no filter, and zeros outside. All of a plain 1D array is outside: such a fetch reads linear memory
-// (recorded).
+// (recorded). A fetch from a level that is named clamps its coordinates instead, whatever the address modes; a level that the image does not have
+// is outside (recorded for 2D and 3D images and layers of 1D ones).
 func (t *Texture) whole(c *Coord, f *Fetch) [4]uint32 {
 	if t.Dims == 1 && !t.Layered && !t.Image.Linear {
 		return [4]uint32{}
@@ -103,6 +104,9 @@ func (t *Texture) whole(c *Coord, f *Fetch) [4]uint32 {
 		z = int64(min(c.Layer, l.Depth-1))
 	case t.Dims == 3:
 		z = int64(c.I[2]) + int64(c.Offset[2])
+	}
+	if f.Lod == Explicit && !t.Image.Linear {
+		x, y, z = min(max(x, 0), int64(l.Width)-1), min(max(y, 0), int64(l.Height)-1), min(max(z, 0), int64(l.Depth)-1)
 	}
 	if x < 0 || y < 0 || z < 0 || x >= int64(l.Width) || y >= int64(l.Height) || z >= int64(l.Depth) {
 		return [4]uint32{}
@@ -222,9 +226,15 @@ func (t *Texture) one(l *Level, p tap) [4]uint32 {
 	return t.finish(t.texel(l, p, r), r)
 }
 
+// gather takes one channel of each tap. Subnormal numbers become zero of their sign, which they do not where a texel is fetched (recorded).
 func (t *Texture) gather(l *Level, taps []tap, f *Fetch) (out [4]uint32) {
+	const sign, exponent = 1 << 31, 0xff << 23
 	for i, p := range taps {
-		out[i] = t.compared(t.one(l, p), f)[f.Comp]
+		v := t.compared(t.one(l, p), f)[f.Comp]
+		if v&exponent == 0 && t.reading() != asInteger {
+			v &= sign
+		}
+		out[i] = v
 	}
 	return out
 }

@@ -99,7 +99,7 @@ type access struct {
 // accessOf finds the memory operand of loads, stores and atomic operations.
 func accessOf(op *ir.Op) access {
 	a, ok := op.Access()
-	if !ok || op.Opcode() == optab.OpCpAsync || a.Addr.Space == ir.KernelParam || a.Addr.Space == ir.FrameParam { // constants and registers on the hardware
+	if !ok || op.Effect() == optab.MemCopy || a.Addr.Space == ir.KernelParam || a.Addr.Space == ir.FrameParam { // constants and registers on the hardware
 		return access{}
 	}
 	return access{a.Addr, a.Size, a.Addr.Space}

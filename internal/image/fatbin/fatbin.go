@@ -136,7 +136,7 @@ type Entry struct {
 	HeaderSize       uint32 // bytes, payload starts there
 	PayloadSize      uint64 // bytes as stored, padded to 8
 	CompressedSize   uint32 // bytes without padding; 0 when stored raw
-	Major, Minor     uint16 // PTX: ISA version; ELF: 1 and the ELF ABI version; LTO-IR: its version
+	Major, Minor     uint16 // PTX: ISA version; ELF: 1 and the ELF ABI version; LTO-IR and Tile IR: its version
 	Arch             sm.Arch
 	Flags            Flags
 	Key              uint64 // obfuscation key or, for LTO-IR, a word of its header
@@ -243,6 +243,9 @@ func parseEntry(data []byte, at, end uint64) (e Entry, next uint64) {
 		PayloadSize: le.Uint64(b[8:]), CompressedSize: le.Uint32(b[16:]),
 		Minor: le.Uint16(b[0x18:]), Major: le.Uint16(b[0x1a:]),
 		Flags: Flags(le.Uint64(b[0x28:])), Key: le.Uint64(b[0x30:]), UncompressedSize: le.Uint64(b[0x38:]),
+	}
+	if e.Kind == TileIR { // the version as the header of the bytecode ends: tag, minor, major
+		e.Minor, e.Major = uint16(b[0x1a]), uint16(b[0x1b])
 	}
 	e.Arch = sm.Arch{Number: int(le.Uint32(b[0x1c:]) & 0x7fffffff)}
 	switch {

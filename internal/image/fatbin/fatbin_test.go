@@ -94,7 +94,7 @@ func TestRoundTrip(t *testing.T) {
 			{Kind: fatbin.ELF, Arch: arch("sm_100f"), Major: 1, Minor: 8, Data: noise},
 			{Kind: fatbin.ELF, Arch: arch("sm_75"), Data: noise[:3]},
 			{Kind: fatbin.ELF, Arch: arch("sm_75")},
-			{Kind: fatbin.TileIR, Arch: arch("sm_120"), Options: []byte{0, 1, 2}, Data: noise[:700]},
+			{Kind: fatbin.TileIR, Arch: arch("sm_120"), Major: 13, Minor: 3, Options: []byte{0, 1, 2}, Data: noise[:700]},
 		} {
 			s.Compression = c
 			if err := w.Add(s); err != nil {
@@ -106,6 +106,10 @@ func TestRoundTrip(t *testing.T) {
 	c, err := fatbin.Parse(w.Bytes())
 	if err != nil || c.Problem != nil || c.Truncated || len(c.Entries) != len(want) {
 		t.Fatalf("%v, %+v", err, c)
+	}
+	// What fatbinary 13.5 writes for Tile IR 13.3: the tag of the bytecode's header, minor, major.
+	if e := c.Entries[4]; !bytes.Equal(w.Bytes()[e.Offset+0x18:e.Offset+0x1c], []byte{0, 0, 3, 13}) {
+		t.Errorf("version of Tile IR: % x", w.Bytes()[e.Offset+0x18:e.Offset+0x1c])
 	}
 	for i, s := range want {
 		e := &c.Entries[i]

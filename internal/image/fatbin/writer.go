@@ -99,8 +99,12 @@ func (w *Writer) Add(s Source) error {
 	b = le.AppendUint64(b, uint64(padded))
 	b = le.AppendUint32(b, compressed)
 	b = le.AppendUint32(b, optionsAt)
-	b = le.AppendUint16(b, s.Minor)
-	b = le.AppendUint16(b, s.Major)
+	if s.Kind == TileIR {
+		b = append(b, 0, 0, byte(s.Minor), byte(s.Major))
+	} else {
+		b = le.AppendUint16(b, s.Minor)
+		b = le.AppendUint16(b, s.Major)
+	}
 	b = le.AppendUint32(b, uint32(s.Arch.Number))
 	b = le.AppendUint32(b, identAt)
 	b = le.AppendUint32(b, uint32(len(s.Ident)))

@@ -34,6 +34,9 @@ const (
 // MaxLocal is the local memory of a thread (CUDA C++ Programming Guide, technical specifications: 512 KB).
 const MaxLocal = 0x80000
 
+// MaxThreadLocal is the local memory of a thread that a launch can have. An H200's driver takes 523,280 bytes and refuses 524,256; what holds in between is not recorded.
+const MaxThreadLocal = MaxLocal - 48
+
 // Check checks a module and resolves its names. The error is nil or an [Errors]; then the module is nil.
 func Check(m *ptx.Module, opts Options) (*Module, error) {
 	c := &checker{opt: opts, tab: optab.Get(), ast: m, ops: map[*ptx.Operation]*opcode{}}
@@ -72,6 +75,8 @@ type checker struct {
 	loc   Loc
 	tail  []func() // faults that ptxas reports at the end
 
+	unknown Errors // and those at the function's end
+
 	ops   map[*ptx.Operation]*opcode
 	vars  []Var
 	args  []Arg
@@ -96,6 +101,13 @@ func (c *checker) report(e *Error) {
 func (c *checker) errorf(pos ptx.Pos, kind Kind, format string, args ...any) {
 	if !c.stop {
 		c.report(&Error{Pos: pos, Kind: kind, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// later is errorf for what ptxas says at the end of the function in hand: names that nothing declares.
+func (c *checker) later(pos ptx.Pos, kind Kind, format string, args ...any) {
+	if len(c.unknown) < MaxErrors {
+		c.unknown = append(c.unknown, &Error{Pos: pos, Kind: kind, Text: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -272,7 +284,7 @@ func (c *checker) moduleVar(d *ptx.Var) {
 		c.errorf(d.NamePos, Semantic, "Parameterized variable name '%s' allowed only for registers", d.Name)
 		return
 	}
-	v := c.makeVar(d, space)
+	v := c.makeVar(d, space, false)
 	if d.Linkage == ptx.LinkCommon && space != "global" {
 		c.errorf(d.Pos, Semantic, ".common directive allowed only on .global variables")
 	}
@@ -289,14 +301,14 @@ func (c *checker) moduleVar(d *ptx.Var) {
 
 // complete reports an array without a size that is neither external nor sized by its initialiser, and one of no elements.
 func (c *checker) complete(v *Var) {
-	if len(v.Dims) == 0 || v.Linkage == ptx.LinkExtern || v.Decl.Init != nil && v.Dims[0] < 0 {
+	if len(v.Dims) == 0 {
 		return
 	}
-	for _, n := range v.Dims {
-		if n <= 0 {
-			c.errorf(v.Decl.NamePos, Semantic, "Non-external variable '%s' has incomplete type", v.Name)
-			return
-		}
+	if slices.Contains(v.Dims[1:], 0) {
+		c.errorf(v.Decl.NamePos, Semantic, "Array of incomplete type")
+	}
+	if v.Dims[0] == 0 && v.Linkage != ptx.LinkExtern && v.Decl.Init == nil {
+		c.errorf(v.Decl.NamePos, Semantic, "Non-external variable '%s' has incomplete type", v.Name)
 	}
 }
 
@@ -308,7 +320,7 @@ func (c *checker) redeclare(sym symbol, v *Var) {
 		c.fatal(d.NamePos, "Inconsistent redefinition of symbol '%s'", d.Name)
 		return
 	}
-	unsized := func(x *Var) bool { return len(x.Dims) > 0 && x.Dims[0] < 0 }
+	unsized := func(x *Var) bool { return len(x.Dims) > 0 && x.Dims[0] == 0 }
 	same := old.Space == v.Space && old.Type.Name == v.Type.Name && old.Vec == v.Vec && len(old.Dims) == len(v.Dims)
 	if same && !unsized(old) && !unsized(v) {
 		same = old.Size == v.Size
@@ -316,20 +328,18 @@ func (c *checker) redeclare(sym symbol, v *Var) {
 	if !same {
 		c.errorf(d.NamePos, Semantic, "Inconsistent redefinition of variable '%s'", d.Name)
 	}
-	if old.Linkage != ptx.LinkExtern && v.Linkage != ptx.LinkExtern && old.Linkage != ptx.LinkWeak && old.Linkage != ptx.LinkCommon {
+	switch {
+	case old.Linkage != ptx.LinkExtern && v.Linkage != ptx.LinkExtern:
 		c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", d.Name)
+		return
+	case old.Linkage == ptx.LinkExtern && v.Linkage == ptx.LinkNone:
+		c.errorf(d.NamePos, Semantic, "'.extern' variable '%s' cannot be resolved by a '.static'", d.Name)
 		return
 	}
 	if !same {
 		return
 	}
 	if v.Linkage == ptx.LinkExtern {
-		return
-	}
-	if old.Linkage != ptx.LinkExtern && old.Init != nil {
-		if d.Init != nil {
-			c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", d.Name)
-		}
 		return
 	}
 	v.Index = old.Index
@@ -339,34 +349,68 @@ func (c *checker) redeclare(sym symbol, v *Var) {
 	c.initialise(old)
 }
 
-// alias declares ".alias Name, Target".
+// alias declares ".alias Name, Target": a function that is declared, and one that is defined (words of ptxas 13.0).
 func (c *checker) alias(d *ptx.Alias) {
 	c.need(d.Pos, ".alias", 63, 30)
-	sym, ok := c.scope.names[d.Target]
-	if !ok || sym.f == nil {
-		c.errorf(d.TargetPos, Semantic, "Unknown symbol '%s'", d.Target)
+	fault := func(format string, args ...any) { c.errorf(d.Pos, Semantic, format, args...) }
+	before := len(c.errs)
+	find := func(name string) *Func {
+		sym, ok := c.scope.names[name]
+		switch {
+		case !ok:
+			fault("Unknown symbol '%s'", name)
+		case sym.f == nil:
+			fault("Cannot define alias to variable object '%s'", name)
+		}
+		return sym.f
+	}
+	old := find(d.Name)
+	if old == nil {
 		return
 	}
-	if sym.f.Entry {
-		c.errorf(d.TargetPos, Semantic, "Entry function '%s' cannot be aliased", d.Target)
+	target := find(d.Target)
+	if target == nil {
 		return
 	}
-	if old, ok := c.scope.names[d.Name]; ok {
-		if old.f == nil || old.f.Defined || old.f.Entry {
-			c.errorf(d.Pos, Semantic, "Duplicate definition of function '%s'", d.Name)
-			return
-		}
-		if !sameSignature(old.f.Returns, sym.f.Returns) || !sameSignature(old.f.Params, sym.f.Params) {
-			c.errorf(d.Pos, Semantic, "Alias '%s' does not agree with function '%s'", d.Name, d.Target)
-			return
+	if t := c.m.Aliases[d.Name]; t != nil {
+		fault("'%s' is already aliased to '%s' and cannot be redefined", d.Name, t.Name)
+		return
+	}
+	if old.Defined {
+		fault("Illegal redefinition of function '%s' as alias", d.Name)
+	}
+	if old == target {
+		fault("Cannot alias a function to itself")
+		return
+	}
+	for _, f := range []*Func{old, target} {
+		if f.Entry {
+			fault("Cannot define alias to entry function '%s'", f.Name)
 		}
 	}
-	c.m.Aliases[d.Name] = sym.f
-	if c.scope.names == nil {
-		c.scope.names = map[string]symbol{}
+	if target.Linkage == ptx.LinkExtern {
+		fault("Function '%s' with .extern scope cannot be aliased", d.Target)
+		return
 	}
-	if _, ok := c.scope.names[d.Name]; !ok {
-		c.scope.names[d.Name] = symbol{f: sym.f}
+	mismatch := func(what string) {
+		fault("Mismatch in prototype of alias '%s' and aliasee '%s'. %s differ(s)", d.Name, d.Target, what)
+	}
+	for _, lists := range [][2][]*Var{{old.Returns, target.Returns}, {old.Params, target.Params}} {
+		if len(lists[0]) != len(lists[1]) {
+			mismatch("number of parameters")
+			continue
+		}
+		for i, v := range lists[0] {
+			if !sameParam(v, lists[1][i]) {
+				mismatch("parameter types")
+			}
+			if v.Align != lists[1][i].Align {
+				mismatch("parameter alignment")
+			}
+		}
+	}
+	if len(c.errs) == before {
+		c.m.Aliases[d.Name] = target
 	}
 }
 

@@ -138,7 +138,7 @@ func (v *value) bitsAs(t *optab.Type, initialiser bool) (uint64, bool) {
 			}
 			return 0, false
 		}
-	case optab.Pred:
+	case optab.Predicate:
 		if !v.isInt() {
 			return 0, false
 		}

@@ -52,8 +52,8 @@ func (c *checker) function(d *ptx.Func) {
 	c.fn, c.global = f, nil
 	regs := f.Regs
 	f.Regs = nil
-	returns := c.signature(d.Returns, f, entry)
-	params := c.signature(d.Params, f, entry)
+	returns := c.signature(d.Returns, f, roleOutput, entry)
+	params := c.signature(d.Params, f, roleInput, entry)
 	if entry && d.HasReturn {
 		c.errorf(d.Pos, Semantic, "Entry function '%s' cannot return a value", d.Name)
 	}
@@ -102,7 +102,7 @@ func (c *checker) function(d *ptx.Func) {
 				if v.Name == "_" || v.Name == "" {
 					continue
 				}
-				c.paramSpace(v.Decl)
+				c.paramSpace(v, !entry)
 				if !c.declare(v.Name, symbol{v: v}) {
 					c.errorf(v.Decl.NamePos, Semantic, "Duplicate definition of variable '%s'", v.Name)
 				}
@@ -111,10 +111,13 @@ func (c *checker) function(d *ptx.Func) {
 		c.loc = Loc{}
 		f.Insts = make([]Inst, 0, countInsts(d.Body))
 		c.block(d.Body) // in the scope of its parameters
+		for _, e := range c.unknown {
+			c.report(e)
+		}
+		c.unknown = nil
 		if entry {
 			c.paramLimit(f, d)
 		}
-		c.frameLimit(f, d)
 		for _, v := range f.Locals {
 			if v.Space == "shared" {
 				c.uses.shared = append(c.uses.shared, v)
@@ -156,7 +159,7 @@ func countInsts(b *ptx.Block) int {
 }
 
 // signature makes the variables of a parameter or return list.
-func (c *checker) signature(list []*ptx.Var, f *Func, entry bool) []*Var {
+func (c *checker) signature(list []*ptx.Var, f *Func, role role, entry bool) []*Var {
 	if len(list) == 0 {
 		return nil
 	}
@@ -164,16 +167,24 @@ func (c *checker) signature(list []*ptx.Var, f *Func, entry bool) []*Var {
 	for i, d := range list {
 		space := plainSpace(d.Space)
 		if space != "param" && (space != "reg" || entry) {
-			c.errorf(d.Pos, Semantic, "State space '.%s' not allowed for parameter '%s'", d.Space, d.Name)
+			if entry {
+				c.errorf(d.Pos, Semantic, "Entry parameter '%s' must have .param state space", d.Name)
+			} else {
+				c.errorf(d.Pos, Semantic, "Function parameter '%s' has illegal state space", d.Name)
+			}
 			space = "param"
 		}
-		v := c.makeVar(d, space)
+		v := c.makeVar(d, space, true)
 		v.Func, v.Index = f, i
-		if v.Type.Name == "pred" && space == "param" {
-			c.errorf(d.Pos, Semantic, "Illegal type '.pred' for parameter '%s'", d.Name)
-		}
-		if len(v.Dims) > 0 && v.Dims[0] < 0 && (entry || i != len(list)-1) {
-			c.errorf(d.NamePos, Semantic, "Non-external variable '%s' has incomplete type", d.Name)
+		if len(v.Dims) > 0 && v.Dims[0] == 0 {
+			switch {
+			case role == roleOutput:
+				c.errorf(d.NamePos, Semantic, "Output parameter cannot be an incomplete array.")
+			case i != len(list)-1:
+				c.errorf(d.NamePos, Semantic, "Only the last input parameter can be an incomplete array.")
+			case entry:
+				c.errorf(d.NamePos, Semantic, "Parameter to entry function cannot be an incomplete array.")
+			}
 		}
 		if space == "reg" && f != nil {
 			if v.Vec > 1 {
@@ -375,8 +386,8 @@ func (c *checker) localVar(d *ptx.Var) {
 		c.errorf(d.NamePos, Semantic, "Parameterized variable name '%s' allowed only for registers", d.Name)
 		return
 	}
-	c.paramSpace(d)
-	v := c.makeVar(d, space)
+	v := c.makeVar(d, space, false)
+	c.paramSpace(v, true)
 	c.complete(v)
 	v.Func, v.Index = c.fn, len(c.fn.Locals)
 	if !c.declare(d.Name, symbol{v: v}) {
@@ -390,6 +401,11 @@ func (c *checker) localVar(d *ptx.Var) {
 // regs declares a register or a parameterised set of them.
 func (c *checker) regs(d *ptx.Var) {
 	t, ok := varType(d, "reg")
+	c.alignment(d.Pos, d.Alignment, leads(d))
+	if d.Type == "pred" && d.Vec > 1 {
+		c.errorf(d.Pos, Semantic, predVector)
+		return
+	}
 	if !ok {
 		c.errorf(d.Pos, Semantic, "Illegal type '.%s' for register '%s'", d.Type, d.Name)
 		b32 := *t
@@ -399,9 +415,8 @@ func (c *checker) regs(d *ptx.Var) {
 	if t.Bits == 128 {
 		c.need(d.Pos, ".b128", 83, 70)
 	}
-	if d.Vec > 1 && (t.Bits*d.Vec > 128 || t.Bits < 8) {
+	if d.Vec > 1 && t.Bits*d.Vec > 128 && leads(d) {
 		c.errorf(d.Pos, Semantic, "Vector type too large, exceeds 128 bit limit")
-		return
 	}
 	if len(d.Dims) > 0 {
 		c.errorf(d.NamePos, Semantic, "Variable '%s' cannot be allocated into a register", d.Name)
@@ -410,7 +425,7 @@ func (c *checker) regs(d *ptx.Var) {
 		c.errorf(d.NamePos, Semantic, "Initial value not allowed for variable '%s'", d.Name)
 	}
 	if d.HasNum {
-		set := &regSet{prefix: d.Name, count: d.Count, decl: d, typ: t}
+		set := &regSet{prefix: d.Name, count: uint64(c.word(d.NamePos, d.Count)), decl: d, typ: t}
 		if name, ok := c.declareSet(set); !ok {
 			c.errorf(d.NamePos, Semantic, "Duplicate definition of variable '%s'", name)
 		}
@@ -470,7 +485,7 @@ func (c *checker) callTargets(d *ptx.CallTargets) {
 
 func (c *checker) prototype(d *ptx.CallPrototype) {
 	c.need(d.Pos, ".callprototype", 21, 20)
-	p := &Proto{Returns: c.signature(d.Returns, nil, false), Params: c.signature(d.Params, nil, false)}
+	p := &Proto{Returns: c.signature(d.Returns, nil, roleOutput, false), Params: c.signature(d.Params, nil, roleInput, false)}
 	for i := range d.Directives {
 		if d.Directives[i].Name == "noreturn" {
 			p.NoReturn = true
@@ -503,9 +518,20 @@ func (c *checker) useVar(v *Var) {
 	}
 }
 
-// paramSpace refuses what a .param variable of a body cannot be: a vector, or a scalar of a packed type (words of ptxas 13.0).
-func (c *checker) paramSpace(d *ptx.Var) {
-	if t := optab.FindType(d.Type); d.Space == "param" && len(d.Dims) == 0 && (d.Vec > 1 || t.Class == optab.Packed) {
+// maxParamAlign is the alignment of a .param variable at most, those of kernels excepted.
+const maxParamAlign = 128
+
+// paramSpace refuses what a parameter of a definition and a .param variable of a body cannot be: a vector, a scalar of a packed type, an array of registers
+// (words of ptxas 13.0), aligned to more than the ABI gives (recorded).
+func (c *checker) paramSpace(v *Var, aligned bool) {
+	d := v.Decl
+	switch {
+	case v.Space == "reg" && len(d.Dims) > 0:
+		c.errorf(d.NamePos, Semantic, "Variable '%s' cannot be allocated into a register", d.Name)
+	case v.Space != "param" || plainSpace(d.Space) != "param":
+	case len(d.Dims) == 0 && (d.Vec > 1 || optab.FindType(d.Type).Class == optab.Packed):
 		c.errorf(d.NamePos, Semantic, "Variable '%s' cannot be allocated in .param state space", d.Name)
+	case aligned && v.Align > maxParamAlign:
+		c.errorf(d.NamePos, Semantic, "Parameter '%s' has illegal alignment (must be aligned to 1, 2, 4, 8, 16, 32, 64, or 128 bytes)", d.Name)
 	}
 }

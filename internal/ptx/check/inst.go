@@ -43,6 +43,7 @@ type spec struct {
 	load  bool // of ld
 	store bool // of st
 
+	lower  bool // of a floating literal of 64 bits the lower half is taken as it is (set.bf16.f32 on an H200)
 	exact  bool // widths are the type's even where the operand may be wider
 	braces bool // one element may stand in braces: Triton writes ld.global.b32 {%r1}, [%rd1]
 }
@@ -104,12 +105,9 @@ func spaceOf(word string) string {
 }
 
 func (c *checker) candidate(m optab.Match) candidate {
-	cd := candidate{match: m, specs: make([]spec, len(m.Form.Operands))}
+	cd := candidate{match: m, specs: make([]spec, len(m.Form.Operands)), video: m.Form.Group == "video"}
 	f := m.Form
 	switch f.Name {
-	case "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset", "vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2",
-		"vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4":
-		cd.video = true
 	case "mov":
 		cd.sregOK, cd.symOK = true, true
 	case "cvt":
@@ -141,6 +139,7 @@ func (c *checker) candidate(m optab.Match) candidate {
 		s := &cd.specs[i]
 		s.video, s.sreg, s.sym = cd.video, cd.sregOK && !op.Dst, cd.symOK
 		s.load, s.store = f.Name == "ld", f.Name == "st"
+		s.lower = f.Op == optab.OpSet && m.Type(0) == "bf16" && s.typ.Name == "f32"
 		s.exact = f.Name == "cvt" && slices.ContainsFunc(m.Types, func(t string) bool { return strings.HasPrefix(t, "bf16") })
 		if !op.Optional {
 			cd.need++
@@ -175,7 +174,7 @@ func (c *checker) makeSpec(m *optab.Match, op *optab.Operand, vec int, space str
 			s.kind, s.braces = optab.KindType, true
 		}
 	}
-	if s.kind == optab.KindType && s.typ.Class == optab.Pred {
+	if s.kind == optab.KindType && s.typ.Class == optab.Predicate {
 		s.kind = optab.KindPred
 	}
 	if op.Pair != nil {
@@ -306,10 +305,10 @@ func (c *checker) guard(in *ptx.Instr, inst *Inst) bool {
 		return true
 	}
 	sym, ok := c.find(g.Reg.Name)
-	if !ok || sym.v == nil || sym.v.Space != "reg" || sym.v.Type.Class != optab.Pred || g.Reg.Comp != "" {
+	if !ok || sym.v == nil || sym.v.Space != "reg" || sym.v.Type.Class != optab.Predicate || g.Reg.Comp != "" {
 		c.errorf(g.Reg.Pos, Semantic, "Predicate expression expected")
 		if !ok {
-			c.errorf(g.Reg.Pos, Semantic, "Unknown symbol '%s'", g.Reg.Name)
+			c.later(g.Reg.Pos, Semantic, "Unknown symbol '%s'", g.Reg.Name)
 		}
 		return false
 	}

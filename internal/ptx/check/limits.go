@@ -7,57 +7,23 @@ import (
 	"github.com/gocuda/cuda/internal/ptx"
 )
 
-// paramLimit checks the size of a kernel's parameters, laid out as a C struct.
+// paramLimit checks the size of a kernel's parameters, laid out as a C struct; the driver's compiler adds in 32 bits (recorded).
 func (c *checker) paramLimit(f *Func, d *ptx.Func) {
 	var l Layout
 	for _, p := range f.Params {
 		l.Add(p)
 	}
-	most := uint64(maxParamNew)
+	size, most := uint32(l.Size), uint32(maxParamNew)
 	if c.m.Target.PTX < 81 {
 		most = maxParam
 	}
-	if l.Size <= most {
-		return
-	}
 	end := d.Body.EndPos
-	c.errorf(end, Limit, "Entry function '%s' uses too much parameter space (0x%x bytes, 0x%x max).", f.Name, l.Size, most)
-	if c.m.Target.PTX < 81 {
-		c.errorf(end, Feature, "%s", needPTX("Kernel parameter size larger than 4352 bytes", 81))
+	if size > most {
+		c.errorf(end, Limit, "Entry function '%s' uses too much parameter space (0x%x bytes, 0x%x max).", f.Name, size, most)
 	}
-}
-
-// frameLimit checks what each thread keeps for a function: its variables in local memory, and its parameters, which the ABI passes on the stack when registers do not hold
-// them. Both have to fit into the local memory of a thread. The parameters of a body are those of its calls, of which a function may have any number.
-func (c *checker) frameLimit(f *Func, d *ptx.Func) {
-	kind := "Function"
-	if f.Entry {
-		kind = "Entry function"
+	if size > maxParam {
+		c.need(end, "Kernel parameter size larger than 4352 bytes", 81, 70)
 	}
-	fits := func(n uint64, what string) {
-		if n > MaxLocal {
-			c.errorf(d.Body.EndPos, Limit, "%s '%s' uses too much %s (0x%x bytes, 0x%x max)", kind, f.Name, what, n, MaxLocal)
-		}
-	}
-	var local, formal Layout
-	if !f.Entry {
-		for _, list := range [][]*Var{f.Params, f.Returns} {
-			for _, v := range list {
-				formal.Add(v)
-			}
-		}
-	}
-	widest := uint64(0)
-	for _, v := range f.Locals {
-		switch v.Space {
-		case "local":
-			local.Add(v)
-		case "param":
-			widest = max(widest, v.Size)
-		}
-	}
-	fits(local.Size, "local data")
-	fits(max(formal.Size, widest), "parameter space")
 }
 
 // limits checks the amounts of constant memory and of static shared memory.
@@ -66,6 +32,13 @@ func (c *checker) limits() {
 	for _, v := range c.m.Vars {
 		if v.Space == "const" && v.Linkage != ptx.LinkExtern {
 			konst.Add(v)
+		}
+	}
+	for _, f := range c.m.Funcs {
+		for _, v := range f.Locals {
+			if v.Space == "const" {
+				konst.Add(v)
+			}
 		}
 	}
 	if konst.Size > maxConst {
@@ -98,7 +71,7 @@ func (c *checker) limits() {
 			size = SharedSize(vars)
 			sizes[key] = size
 		}
-		if size > limit {
+		if int64(int32(size)) > int64(limit) { // in 32 bits (recorded)
 			c.report(&Error{Kind: Limit, Text: fmt.Sprintf("Entry function '%s' uses too much shared data (0x%x bytes, 0x%x max)", f.Name, size, limit)})
 		}
 	}

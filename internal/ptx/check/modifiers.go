@@ -43,12 +43,11 @@ var subNames = map[string]string{
 	"bar": "red arrive", "barrier": "red arrive",
 }
 
-// comparisons are the words that ptxas calls comparison qualifiers.
-var comparisons = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true, "lo": true, "ls": true, "hi": true, "hs": true,
-	"equ": true, "neu": true, "ltu": true, "leu": true, "gtu": true, "geu": true, "num": true, "nan": true}
+// comparison says whether ptxas calls a word a comparison qualifier.
+func comparison(word string) bool { return optab.Meaning(word).Cmp != optab.NoCmp }
 
-// roundings are the words that ptxas calls rounding modifiers.
-var roundings = map[string]bool{"rn": true, "rz": true, "rm": true, "rp": true, "rna": true, "rs": true, "rni": true, "rzi": true, "rmi": true, "rpi": true}
+// rounding says whether ptxas calls a word a rounding modifier.
+func rounding(word string) bool { return optab.Meaning(word).Round != optab.NoRound }
 
 // knownWords holds every modifier of the table.
 var knownWords = lazy.Func(func() map[string]bool {
@@ -119,15 +118,15 @@ func missTexts(name string, words []string, m *optab.Miss) []string {
 		add("Unexpected instruction types specified for '%s'", name)
 		return out
 	}
-	rounding := false
+	rounded := false
 	for _, first := range []string{"sat", "ftz", ""} {
 		for _, i := range m.Bad {
 			w := words[i]
 			switch {
 			case !known[w]:
-			case roundings[w]:
-				rounding = true
-			case comparisons[w]:
+			case rounding(w):
+				rounded = true
+			case comparison(w):
 				if first != "" {
 					continue
 				}
@@ -140,15 +139,15 @@ func missTexts(name string, words []string, m *optab.Miss) []string {
 			}
 		}
 	}
-	if rounding {
+	if rounded {
 		add("Illegal rounding modifier for instruction '%s'", name)
 	}
 	for _, s := range m.Need {
 		slot := m.Form.Slots[s].Words
-		switch r, a := roundings[slot[0]], slices.Contains(slot, "approx"); {
+		switch r, a := rounding(slot[0]), slices.Contains(slot, "approx"); {
 		case slot[0] == "lo" || slot[0] == "hi" || slot[0] == "wide": // part of the name
 			add("Unexpected instruction types specified for '%s'", name)
-		case r && rounding:
+		case r && rounded:
 		case r && a:
 			add("Rounding modifier or '.approx' modifier required for instruction '%s'", name)
 		case r:

@@ -42,8 +42,8 @@ type Declared struct {
 	Space   string      // global const shared local param reg tex
 	Type    *optab.Type // of one element
 	Vec     int         // 0, 2, 4, 8
-	Dims    []int64     // nil for a scalar; -1 for an unsized first dimension
-	Size    uint64      // bytes; 0 for unsized
+	Dims    []uint64    // nil for a scalar; 0 for an unsized first dimension
+	Size    uint64      // bytes, of [SizeBits] bits; 0 for unsized
 	Align   uint64      // bytes
 	Managed bool
 	Func    *Func   // the function it is local to, nil at module scope

@@ -77,6 +77,11 @@ func (c *checker) problem(p problem, in *ptx.Instr) {
 	kind := Semantic
 	text := c.problemText(p, in)
 	name := longNameOf(in)
+	report := c.errorf
+	switch p.code {
+	case pUnknown, pUnknownAddr, pUnknownLabel, pUnknownFunc:
+		report = c.later
+	}
 	switch p.code {
 	case pFeature:
 		kind = Feature
@@ -117,7 +122,7 @@ func (c *checker) problem(p problem, in *ptx.Instr) {
 			return
 		}
 	}
-	c.errorf(pos, kind, "%s", text)
+	report(pos, kind, "%s", text)
 }
 
 // vectorProblem words the fault of a vector: ptxas counts elements first, then infers their type. The second result is false

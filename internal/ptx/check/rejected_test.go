@@ -44,7 +44,7 @@ func (g *guess) operand(s *spec, a ptx.Operand) {
 		case optab.KindType, optab.KindVec, optab.KindImm:
 			// The recordings' registers had 16 bits at least: cvt.rn.bf16.s8 and the like are refused there for them alone; with 8 bits an H200 takes these (TestBytes of internal/conform).
 			typ = fmt.Sprintf("b%d", max(s.typ.Bits, 16))
-			if s.typ.Class == optab.Pred {
+			if s.typ.Class == optab.Predicate {
 				typ = "pred"
 			}
 		}

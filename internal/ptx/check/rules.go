@@ -112,7 +112,7 @@ func (ic *instCheck) Resolve(op *optab.Operand, src ptx.Operand, typ string) (Ar
 		panic("check: rule resolves unknown type " + typ)
 	}
 	s := spec{op: op, kind: optab.KindType, typ: t, at: ic.c.position(op, typ), sym: ic.cand != nil && ic.cand.symOK}
-	if t.Class == optab.Pred {
+	if t.Class == optab.Predicate {
 		s.kind = optab.KindPred
 	}
 	if v, ok := src.(*ptx.Vector); ok {

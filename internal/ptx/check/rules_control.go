@@ -105,7 +105,7 @@ func (ic *instCheck) callList(name string, formal []*Var, results bool) string {
 		elems = l.Elems
 	}
 	n := len(formal)
-	variadic := !results && n > 0 && len(formal[n-1].Dims) > 0 && formal[n-1].Dims[0] < 0
+	variadic := !results && n > 0 && len(formal[n-1].Dims) > 0 && formal[n-1].Dims[0] == 0
 	if len(elems) != n && !(variadic && len(elems) == n-1) {
 		return "Call has wrong number of parameters"
 	}
@@ -116,64 +116,91 @@ func (ic *instCheck) callList(name string, formal []*Var, results bool) string {
 	resolved := ic.c.takeArgs(len(elems))
 	ic.c.rest(arg).Elems = resolved
 	for i, e := range elems {
-		if text := ic.callArg(e, formal[i], results, variadic && i == n-1, &resolved[i]); text != "" {
-			return text
-		}
+		ic.callArg(e, formal[i], results, &resolved[i])
 	}
 	return ""
 }
 
-// callArg checks one argument: a .param variable of the same size, or a register or constant of the parameter's type.
-func (ic *instCheck) callArg(e ptx.Operand, formal *Var, result, rest bool, out *Arg) string {
+// callArg checks one argument: a variable of the formal parameter's size and alignment, of a type that agrees with its where neither is a vector; or a constant.
+func (ic *instCheck) callArg(e ptx.Operand, formal *Var, result bool, out *Arg) {
 	c := ic.c
-	mismatch := fmt.Sprintf("Type of argument does not match formal parameter '%s'", formal.Name)
-	if id, ok := e.(*ptx.Ident); ok {
-		if sym, found := c.find(id.Name); found && sym.v != nil && sym.v.Space == "param" {
-			v := sym.v
-			*out = newArg(c.position(nil, v.Type.Name), id.Pos)
-			out.Kind, out.Var = ArgSym, v
-			if formal.Space != "param" {
-				return mismatch
+	fault := func(format, name string) { ic.Errorf(format+" '%s'", name) }
+	mismatch := func() { fault("Type of argument does not match formal parameter", formal.Name) }
+	misaligned := func() { fault("Alignment of argument does not match formal parameter", formal.Name) }
+	*out = newArg(optab.NoPosition(), e.Position())
+	op := callOperand(result)
+	s := spec{op: op, kind: optab.KindType, typ: formal.Type, n: formal.Vec}
+	if id, ok := e.(*ptx.Ident); ok && id.Comp != "" { // none in the grammar of calls (recorded)
+		c.fatal(id.Pos, "Parsing error near '.%s': syntax error", id.Comp)
+		return
+	} else if ok {
+		sym, found := c.find(id.Name)
+		if v := sym.v; found && v != nil && (v.Space == "param" || v.Space == "reg") {
+			array := len(formal.Dims) > 0
+			if array && formal.Dims[0] == 0 && v.Space == "param" {
+				*out = newArg(c.position(nil, v.Type.Name), id.Pos)
+				out.Kind, out.Var = ArgSym, v
+				return
 			}
-			if rest {
-				return ""
+			if v.Space != formal.Space && (array || len(v.Dims) > 0) {
+				fault("Inconsistent state space for parameter", v.Name)
 			}
-			align := ""
-			if v.Align != formal.Align {
-				align = fmt.Sprintf("Alignment of argument does not match formal parameter '%s'", formal.Name)
+			vector := v.Vec > 1 || formal.Vec > 1
+			same := v.Size == formal.Size && array == (len(v.Dims) > 0) && (array || vector || classesAgree(v.Type, formal.Type))
+			if !same {
+				mismatch()
 			}
-			if v.Size != formal.Size || len(v.Dims) == 0 && len(formal.Dims) == 0 && !classesAgree(v.Type, formal.Type) {
-				if align != "" {
-					ic.Errorf("%s", mismatch)
-					return align
-				}
-				return mismatch
+			aligned := alignOf(v) == alignOf(formal)
+			if !aligned {
+				misaligned()
 			}
-			return align
+			if !same || !aligned {
+				return
+			}
+			if v.Space == "param" {
+				*out = newArg(c.position(nil, v.Type.Name), id.Pos)
+				out.Kind, out.Var = ArgSym, v
+				return
+			}
+			if v.Vec == formal.Vec {
+				s.typ = v.Type
+			}
 		}
 	}
 	if _, ok := e.(*ptx.Sink); ok && result {
-		*out = newArg(optab.NoPosition(), e.Position())
-		return ""
+		return
 	}
 	if len(formal.Dims) > 0 {
-		return mismatch
+		mismatch()
+		return
 	}
-	op := callOperand(result)
-	s := spec{op: op, kind: optab.KindType, typ: formal.Type, at: c.position(op, formal.Type.Name)}
-	if formal.Type.Class == optab.Pred {
+	switch {
+	case s.typ.Class == optab.Predicate:
 		s.kind = optab.KindPred
+	case formal.Vec > 1:
+		s.kind = optab.KindVec
 	}
-	if formal.Vec > 1 {
-		s.kind, s.n = optab.KindVec, formal.Vec
+	s.at = c.position(op, s.typ.Name)
+	switch p := c.operand(&s, e, out); p.code {
+	case pOK:
+	case pMismatch:
+		mismatch()
+	case pUnknown:
+		fault("Illegal argument for formal parameter", formal.Name)
+		mismatch()
+		misaligned()
+		c.later(out.Pos, Semantic, "Unknown symbol '%s'", p.name)
+	default:
+		ic.Errorf("%s", c.problemText(p, ic.AST))
 	}
-	if p := c.operand(&s, e, out); p.code != pOK {
-		if p.code == pMismatch {
-			return mismatch
-		}
-		return c.problemText(p, ic.AST)
+}
+
+// alignOf is the alignment of a variable; to a call a predicate is a word.
+func alignOf(v *Var) uint64 {
+	if v.Type.Class == optab.Predicate {
+		return 4
 	}
-	return ""
+	return v.Align
 }
 
 var (

@@ -89,7 +89,7 @@ func (c *checker) floatFault(name string, words []string) string {
 	for _, w := range floatWords {
 		switch {
 		case !has[w] || legal[w]:
-		case roundings[w]:
+		case rounding(w):
 			return fmt.Sprintf("Illegal rounding modifier for instruction '%s'", name)
 		default:
 			return fmt.Sprintf("Illegal modifier '.%s' for instruction '%s'", w, name)

@@ -31,13 +31,15 @@ func vectorAccess(ic *instCheck) string {
 	if e := ic.One("L2::evict_last", "L2::evict_first", "L2::evict_normal"); e != "" && !wide {
 		return "Instruction '" + ic.AST.Name + "' requires '.v8.b32/.v4.b64' type with '." + e + "' modifier."
 	}
-	if n*t.Bits > 128 || n == 8 {
-		if wide && ic.Target.SM < 100 {
-			return "Feature '256 bit wide load/store' requires .target sm_100 or higher"
+	switch {
+	case wide:
+		const feature = "256 bit wide load/store"
+		ic.c.need(ic.AST.Pos, feature, 88, 100)
+		if space := accessSpace(ic); space != "" && space != "global" {
+			ic.Errorf("global state space expected for feature '%s'", feature)
 		}
-		if !wide {
-			return "Vector type too large, exceeds 128 bit limit"
-		}
+	case n*t.Bits > 128 || n == 8:
+		return "Vector type too large, exceeds 128 bit limit"
 	}
 	if ic.Has("L2::cache_hint") != (ic.Arg("p") != nil) {
 		return "Arguments mismatch for instruction '" + ic.AST.Name + "'"

@@ -2,6 +2,7 @@ package check
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -16,8 +17,8 @@ func (v *Var) stride() uint64 {
 		n *= uint64(v.Vec)
 	}
 	for i, d := range v.Dims {
-		if i > 0 && d > 0 {
-			n *= uint64(d)
+		if i > 0 {
+			n *= d
 		}
 	}
 	return n
@@ -48,9 +49,13 @@ func varType(d *ptx.Var, space string) (*optab.Type, bool) {
 }
 
 // makeVar fills a variable from its declaration: type, dimensions, alignment, size.
-func (c *checker) makeVar(d *ptx.Var, space string) *Var {
+// Those of formal parameters have 32-bit numbers of elements.
+func (c *checker) makeVar(d *ptx.Var, space string, formal bool) *Var {
 	t, ok := varType(d, space)
 	switch {
+	case d.Type == "pred" && d.Vec > 1:
+		c.errorf(d.Pos, Semantic, predVector)
+		ok = false
 	case d.Type == "samplerref" && !c.texIndependent && space != "param":
 		c.errorf(d.Pos, Semantic, "Instruction or declaration violates .target texmode_unified setting")
 	case !ok && d.Type == "pred":
@@ -66,23 +71,22 @@ func (c *checker) makeVar(d *ptx.Var, space string) *Var {
 	elem := uint64(t.Bytes())
 	if d.Vec > 1 {
 		elem *= uint64(d.Vec)
-		if elem > 16 {
+		if elem > 16 && leads(d) {
 			c.errorf(d.Pos, Semantic, "Vector type too large, exceeds 128 bit limit")
 		}
 	}
 	c.shared = c.shared || space == "shared"
 	v.Align = elem
-	if d.Align != 0 {
-		if d.Align&(d.Align-1) != 0 {
-			c.errorf(d.Pos, Semantic, "Alignment must be a power of two")
-		} else {
-			v.Align = d.Align
-		}
+	if n, ok := c.alignment(d.Pos, d.Alignment, leads(d)); ok {
+		v.Align = n
 	}
-	var fits bool
-	if v.Size, fits = c.sizeOf(d, elem); !fits {
-		v.Dims = nil
+	if d.Ptr != nil {
+		c.alignment(d.Ptr.Pos, d.Ptr.Alignment, true)
 	}
+	if formal && len(d.Dims) > 0 {
+		v.Dims = []uint64{uint64(c.word(d.NamePos, d.Dims[0]))}
+	}
+	v.Size = sizeOf(v.Dims, elem)
 	for _, a := range d.Attrs {
 		switch a.Name {
 		case "managed":
@@ -112,21 +116,37 @@ func (c *checker) makeVar(d *ptx.Var, space string) *Var {
 	return v
 }
 
-// sizeOf multiplies the dimensions; an unsized array has size 0.
-func (c *checker) sizeOf(d *ptx.Var, elem uint64) (size uint64, ok bool) {
-	size = elem
-	for _, n := range d.Dims {
-		if n < 0 {
-			return 0, true
-		}
-		hi, lo := bits.Mul64(size, uint64(n))
-		if hi != 0 || lo > Huge {
-			c.errorf(d.NamePos, Limit, "Size of variable '%s' is too large", d.Name)
-			return elem, false
-		}
-		size = lo
+const predVector = "Predicate type can only be used to define scalar register variables"
+
+// word is a number that the driver's compiler keeps in 32 bits. It says so of numbers above, but not of those that are negative as 64-bit numbers (recorded).
+func (c *checker) word(pos ptx.Pos, n uint64) uint32 {
+	if int64(n) > math.MaxUint32 {
+		c.errorf(pos, Semantic, "Constant overflow")
 	}
-	return size, true
+	return uint32(n)
+}
+
+// leads says whether a name is the first of its declaration, with which the faults of what names share are reported.
+func leads(d *ptx.Var) bool { return d.Pos != d.NamePos }
+
+// alignment judges an .align; told says whether its faults have not been reported with another name of the declaration.
+func (c *checker) alignment(pos ptx.Pos, a ptx.Alignment, told bool) (uint64, bool) {
+	n := uint32(a.Align)
+	if a.HasAlign && told {
+		c.word(pos, a.Align)
+		if bits.OnesCount32(n) != 1 {
+			c.errorf(pos, Semantic, "Alignment must be a power of two")
+		}
+	}
+	return uint64(n), bits.OnesCount32(n) == 1
+}
+
+// sizeOf multiplies the dimensions; an unsized array has size 0.
+func sizeOf(dims []uint64, elem uint64) uint64 {
+	for _, n := range dims {
+		elem *= n
+	}
+	return elem & (1<<SizeBits - 1)
 }
 
 // initialise turns an initialiser into bytes and relocations.
@@ -151,27 +171,26 @@ func (c *checker) initialise(v *Var) {
 		c.fatal(d.NamePos, "No initial value is allowed for .%s type", v.Type.Name)
 		return
 	}
-	if len(v.Dims) > 0 && v.Dims[0] < 0 {
+	if len(v.Dims) > 0 && v.Dims[0] == 0 {
 		l, ok := d.Init.(*ptx.InitList)
 		n := 0
 		if ok {
 			n = len(l.Elems)
 		}
-		v.Dims = append([]int64{int64(n)}, v.Dims[1:]...)
-		size := v.stride()
-		hi, lo := bits.Mul64(size, uint64(n))
-		if hi != 0 || lo > Huge {
-			c.errorf(d.NamePos, Limit, "Size of variable '%s' is too large", v.Name)
+		if n == 0 {
+			c.fatal(d.Init.Position(), "Initial value type mismatch")
 			return
 		}
-		v.Size = lo
+		v.Dims = append([]uint64{uint64(n)}, v.Dims[1:]...)
+		v.Size = sizeOf(v.Dims[:1], v.stride())
 	}
 	v.Init = []byte{}
 	dims := v.Dims
 	if v.Vec > 1 {
-		dims = append(append([]int64(nil), dims...), int64(v.Vec))
+		dims = append(slices.Clone(dims), uint64(v.Vec))
 	}
 	c.fill(v, d.Init, dims, 0)
+	v.Size = max(v.Size, uint64(len(v.Init)))
 }
 
 // opaqueFields are the fields of texture, sampler and surface variables (PTX ISA 5.3, table of fields), and the named values
@@ -220,7 +239,7 @@ func (c *checker) opaque(v *Var) {
 // fill writes an initialiser for the block of the given dimensions at off and returns where the next element goes. Each dimension has
 // its braces, but elements follow one another without gaps: a short inner list does not leave room (recorded: {{1, 2}, {3}, {4, 5}}
 // is 1 2 3 4 5 on the driver).
-func (c *checker) fill(v *Var, init ptx.Operand, dims []int64, off uint64) uint64 {
+func (c *checker) fill(v *Var, init ptx.Operand, dims []uint64, off uint64) uint64 {
 	list, braces := init.(*ptx.InitList)
 	if braces != (len(dims) > 0) {
 		c.fatal(init.Position(), "Initial value type mismatch")
@@ -230,7 +249,7 @@ func (c *checker) fill(v *Var, init ptx.Operand, dims []int64, off uint64) uint6
 		c.scalar(v, init, off)
 		return off + uint64(v.Type.Bytes())
 	}
-	if int64(len(list.Elems)) > dims[0] {
+	if uint64(len(list.Elems)) > dims[0] {
 		c.fatal(list.Elems[dims[0]].Position(), "Greater number of elements in array initializer")
 		return off
 	}
@@ -304,9 +323,6 @@ func (c *checker) scalar(v *Var, e ptx.Operand, off uint64) {
 		binary.LittleEndian.PutUint32(v.Init[off:], uint32(b))
 	case 8, 16:
 		binary.LittleEndian.PutUint64(v.Init[off:], b)
-		if n == 16 && x.c.Kind == ptx.ConstS64 && int64(b) < 0 {
-			binary.LittleEndian.PutUint64(v.Init[off+8:], ^uint64(0))
-		}
 	}
 }
 

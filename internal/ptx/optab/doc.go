@@ -41,8 +41,20 @@
 // Attributes: ptx=N (ten times the version that introduced the form), sm=N (lowest target), arch=a (needs an
 // architecture-specific target such as sm_90a), only=sm_90a,sm_100a (just these targets), max=N (last PTX version),
 // rule=NAME (a Go function of package check looks at what the grammar cannot say), op=NAME (the operation's name for the
-// engines, when the instruction's first word is not specific enough), sync (waits for the lanes of its member mask), doc="...",
+// engines, when the instruction's first word is not specific enough), doc="...",
 // feature="..." (the name in "Feature '...' requires .target sm_100 or higher"; the instruction and its types when absent),
 // what="..." (the name in "Instruction '...' not supported on .target 'sm_90'", for forms with arch or only; with feature alone
 // the text is "Feature '...' not supported on .target 'sm_90'").
+//
+// What engines and passes must know of every operation, whatever executes it, is said by the attributes pure (computes its
+// results from its operands and does nothing else), mem=load|store|atomic|copy|other (what it does to memory: each lane loads,
+// stores or combines a value at its address, copies from one to another, or accesses memory in another way), acc (reads the
+// operands that it writes), carry (reads or writes the carry flag), stack (reads or moves the stack pointer of local memory),
+// sync (waits for the lanes of its member mask), warp (does nothing unless all 32 lanes of the warp execute it together) and
+// vector (processors compute it for many lanes at once, so that machine code computes one part of them where the operands are
+// the same for all). How a memory operation is ordered is said by its modifiers: Mods.Strong, Mods.Orders and Mods.Scope.
+//
+// A line that begins with a semicolon has attributes for all lines after it, up to the next such line or the end of the file.
+//
+// What modifiers mean stands in modifiers.txt, by fields of [Mods].
 package optab

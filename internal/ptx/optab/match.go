@@ -5,6 +5,7 @@ type Match struct {
 	Form  *Form
 	Words []string // the word chosen for each slot, "" for an optional slot that is absent
 	Types []string // the types in order
+	Mods  Mods     // the same without strings, for those who execute the instruction; set when the form fits
 }
 
 // Has says whether a modifier word was given.
@@ -165,5 +166,8 @@ func (f *Form) Fit(words []string) (Match, Miss) {
 		}
 	}
 	miss.Score = score
+	if miss.Kind == MissNone {
+		m.resolve()
+	}
 	return m, miss
 }

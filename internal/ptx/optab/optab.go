@@ -3,6 +3,8 @@ package optab
 import (
 	"embed"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -78,7 +80,14 @@ type Form struct {
 	Arch     bool // needs an architecture-specific target
 	Only     []string
 	Rule     string
-	Sync     bool
+	Pure     bool // computes its results from its operands, and does nothing else
+	Mem      Mem  // what it does to memory
+	Acc      bool // reads the operands that it writes
+	Carry    bool // reads or writes the carry flag
+	Stack    bool // reads or moves the stack pointer of local memory
+	Vector   bool // processors compute it for many lanes at once
+	Sync     bool // waits for the lanes of its member mask
+	Warp     bool // does nothing unless all lanes of the warp execute it together
 	Doc      string
 	Feature  string // what ptxas calls it when the version or target is too old; name and types when empty
 	What     string // what ptxas calls it when an architecture-specific target is missing; Feature when empty
@@ -86,6 +95,21 @@ type Form struct {
 	Line     int    // line in that file
 	Syntax   string // the text of the line, without attributes
 }
+
+// Mem says what an instruction does to memory.
+type Mem uint8
+
+// Effects on memory.
+const (
+	MemNone   Mem = iota
+	MemLoad       // each lane loads a value, or a vector of them, from its address
+	MemStore      // stores
+	MemAtomic     // replaces by what an operation makes of old and new
+	MemCopy       // copies
+	MemOther      // accesses memory in another way: objects and matrices in it, tiles, textures
+)
+
+var memNames = map[string]Mem{"load": MemLoad, "store": MemStore, "atomic": MemAtomic, "copy": MemCopy, "other": MemOther}
 
 // Operand returns the operand position of the given name, nil when the form has none.
 func (f *Form) Operand(name string) *Operand {
@@ -108,7 +132,8 @@ type Table struct {
 // line is a form before it is compiled.
 type line struct {
 	text, group string
-	file, at    int // number of the file, and of the line in it
+	common      string // attributes that it shares with its neighbours
+	file, at    int    // number of the file, and of the line in it
 }
 
 // instruction is what the table has of a first word.
@@ -182,11 +207,15 @@ func readAll() (*Table, error) {
 			return nil, err
 		}
 		t.sets[n] = map[string]string{}
-		group, at := strings.TrimSuffix(e.Name(), ".tab"), 0
+		group, at, common := strings.TrimSuffix(e.Name(), ".tab"), 0, ""
 		for text := range strings.Lines(string(b)) {
 			at++
 			text = strings.TrimSpace(text)
 			if text == "" || text[0] == '#' {
+				continue
+			}
+			if text[0] == ';' {
+				common = text[1:]
 				continue
 			}
 			if text[0] != '@' {
@@ -197,7 +226,7 @@ func readAll() (*Table, error) {
 					t.byName[name] = in
 				}
 				in.lines = append(in.lines, len(t.lines))
-				t.lines = append(t.lines, line{text, group, n, at})
+				t.lines = append(t.lines, line{text, group, common, n, at})
 				continue
 			}
 			k, v, ok := strings.Cut(text[1:], "=")
@@ -215,7 +244,7 @@ func readAll() (*Table, error) {
 // compile reads a line. A file's own sets come before those of other files.
 func (t *Table) compile(i int) (*Form, error) {
 	l := &t.lines[i]
-	f, err := parseLine(l.text, func(name string) (string, bool) {
+	f, err := parseLine(l.text, l.common, func(name string) (string, bool) {
 		if v, ok := t.sets[l.file][name]; ok {
 			return v, true
 		}
@@ -237,7 +266,7 @@ func nameEnd(line string) int {
 	return len(line)
 }
 
-func parseLine(line string, sets func(string) (string, bool)) (*Form, error) {
+func parseLine(line, common string, sets func(string) (string, bool)) (*Form, error) {
 	f := &Form{PTX: 10, SM: 10}
 	body, attrs, _ := strings.Cut(line, ";")
 	body = strings.TrimSpace(body)
@@ -302,6 +331,9 @@ func parseLine(line string, sets func(string) (string, bool)) (*Form, error) {
 		}
 	}
 	f.OpName = f.Name
+	if err := parseAttrs(f, common); err != nil {
+		return nil, err
+	}
 	err := parseAttrs(f, attrs)
 	f.Op = OpcodeOf(f.OpName)
 	return f, err
@@ -346,8 +378,24 @@ func parseAttrs(f *Form, attrs string) error {
 			f.Rule = v
 		case "op":
 			f.OpName = v
+		case "pure":
+			f.Pure = true
+		case "mem":
+			if f.Mem = memNames[v]; f.Mem == MemNone {
+				err = fmt.Errorf("it is none of %v", slices.Sorted(maps.Keys(memNames)))
+			}
+		case "acc":
+			f.Acc = true
+		case "carry":
+			f.Carry = true
+		case "stack":
+			f.Stack = true
+		case "vector":
+			f.Vector = true
 		case "sync":
 			f.Sync = true
+		case "warp":
+			f.Warp = true
 		default:
 			return fmt.Errorf("unknown attribute %q", w)
 		}

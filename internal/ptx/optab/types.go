@@ -9,7 +9,7 @@ const (
 	Unsigned
 	Signed
 	Float
-	Pred
+	Predicate
 	Packed // an alternate or packed format held in a .bN register: f16x2, bf16x2, e4m3x2, tf32, ...
 )
 
@@ -38,7 +38,7 @@ var types = []Type{
 	{"e4m3x2", Packed, 16, 2}, {"e5m2x2", Packed, 16, 2}, {"e2m3x2", Packed, 16, 2}, {"e3m2x2", Packed, 16, 2}, {"e2m1x2", Packed, 8, 2},
 	{"e4m3x4", Packed, 32, 4}, {"e5m2x4", Packed, 32, 4}, {"e2m3x4", Packed, 32, 4}, {"e3m2x4", Packed, 32, 4}, {"e2m1x4", Packed, 16, 4},
 	{"ue8m0", Packed, 8, 1}, {"ue8m0x2", Packed, 16, 2}, {"ue4m3", Packed, 8, 1}, {"s2f6x2", Packed, 16, 2},
-	{"pred", Pred, 1, 1},
+	{"pred", Predicate, 1, 1},
 	{"texref", Bits, 64, 1}, {"samplerref", Bits, 64, 1}, {"surfref", Bits, 64, 1},
 }
 
@@ -71,18 +71,6 @@ func FindType(name string) *Type {
 func NoType() *Type { return &noType }
 
 var noType Type
-
-// IntegerOf splits a type word of integers or bits into its width, 16, 32 or 64, and whether it is signed. The width of other words is 0.
-func IntegerOf(name string) (bits int, signed bool) {
-	t := FindType(name)
-	switch {
-	case t.Lanes != 1 || t.Class != Bits && t.Class != Unsigned && t.Class != Signed:
-		return 0, false
-	case t.Bits != 16 && t.Bits != 32 && t.Bits != 64:
-		return 0, false
-	}
-	return t.Bits, t.Class == Signed
-}
 
 // IsType says whether a modifier word is a type.
 func IsType(word string) bool { _, ok := TypeOf(word); return ok }

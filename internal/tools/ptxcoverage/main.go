@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/ptx/check"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -22,12 +23,12 @@ const page = "docs/ptx-coverage.md"
 // device is the target that the software device offers: that of the hardware whose results were recorded.
 var device = check.Target{SM: 90, Suffix: "a", PTX: check.MaxPTX}
 
-// engines are asked in order. The code generator runs what it has no template for through the interpreter, so the interpreter's answer is
+// engines are asked in order; what the lowering makes other operations of needs none. The code generator runs what it has no template for through the interpreter, so the interpreter's answer is
 // the device's.
 var engines = []struct {
 	name     string
 	supports func(optab.Opcode) bool
-}{{"interpreter", interp.Supports}}
+}{{"interpreter", interp.Supports}, {"lowering", ir.Expands}}
 
 // sections are the parts of the manual's instruction chapter (PTX ISA 9.7) in its order, with the first words that stand in each.
 var sections = []struct{ title, names string }{

@@ -86,7 +86,7 @@ static void queued_work(void)
 	pthread_join(t, NULL);
 }
 
-/* A launch on a busy stream is remembered no more than one that has work to do. */
+/* Each launch does its work, whatever has been answered before. */
 static void kernels_with_work(void)
 {
 	CUdeviceptr p;

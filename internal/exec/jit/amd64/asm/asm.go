@@ -10,9 +10,30 @@ import (
 	"slices"
 )
 
+// GPR is a general purpose register.
+type GPR uint8
+
+// Vec is a vector register, 0 to 31: zmm, or ymm or xmm where Opt says so.
+type Vec uint8
+
+// Mask is a mask register, 0 to 7. As a write mask K0 stands for none.
+type Mask uint8
+
+// The mask registers.
+const (
+	K0 Mask = iota
+	K1
+	K2
+	K3
+	K4
+	K5
+	K6
+	K7
+)
+
 // The general purpose registers.
 const (
-	RAX uint8 = iota
+	RAX GPR = iota
 	RCX
 	RDX
 	RBX
@@ -31,20 +52,20 @@ const (
 )
 
 // None stands for no base or index register.
-const None = 0xff
+const None GPR = 0xff
 
 // Mem is a memory operand: base + index*scale + disp.
 type Mem struct {
-	Base, Index uint8 // None: absent
+	Base, Index GPR   // None: absent; of gathers and scatters Index is a vector register
 	Scale       uint8 // 1, 2, 4 or 8
 	Disp        int32
 }
 
 // At is the operand base + disp.
-func At(base uint8, disp int32) Mem { return Mem{base, None, 1, disp} }
+func At(base GPR, disp int32) Mem { return Mem{base, None, 1, disp} }
 
 // Indexed is the operand base + index*scale + disp.
-func Indexed(base, index, scale uint8, disp int32) Mem { return Mem{base, index, scale, disp} }
+func Indexed(base, index GPR, scale uint8, disp int32) Mem { return Mem{base, index, scale, disp} }
 
 // Label is a place in the code; it may be used before it is bound.
 type Label int32
@@ -144,8 +165,6 @@ func (a *Asm) Finish() ([]byte, error) {
 	return a.Code, nil
 }
 
-func (a *Asm) bytes(b ...byte) { a.Code = append(a.Code, b...) }
-
 func (a *Asm) imm32(v uint32) {
 	a.Code = append(a.Code, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
 }
@@ -155,9 +174,9 @@ func (a *Asm) memory(reg uint8, m Mem, n int32) {
 	r := (reg & 7) << 3
 	if m.Base == None {
 		if m.Index == None {
-			a.bytes(r|4, 0x25)
+			a.Code = append(a.Code, r|4, 0x25)
 		} else {
-			a.bytes(r|4, scaleBits(m.Scale)|(m.Index&7)<<3|5)
+			a.Code = append(a.Code, r|4, scaleBits(m.Scale)|(uint8(m.Index)&7)<<3|5)
 		}
 		a.imm32(uint32(m.Disp))
 		return
@@ -172,15 +191,15 @@ func (a *Asm) memory(reg uint8, m Mem, n int32) {
 	if m.Index != None || m.Base&7 == 4 {
 		index := byte(4)
 		if m.Index != None {
-			index = m.Index & 7
+			index = uint8(m.Index) & 7
 		}
-		a.bytes(mod|r|4, scaleBits(m.Scale)|index<<3|m.Base&7)
+		a.Code = append(a.Code, mod|r|4, scaleBits(m.Scale)|index<<3|uint8(m.Base)&7)
 	} else {
-		a.bytes(mod | r | m.Base&7)
+		a.Code = append(a.Code, mod|r|uint8(m.Base)&7)
 	}
 	switch mod {
 	case 0x40:
-		a.bytes(byte(m.Disp / n))
+		a.Code = append(a.Code, byte(m.Disp/n))
 	case 0x80:
 		a.imm32(uint32(m.Disp))
 	}
@@ -206,9 +225,9 @@ func bit(b bool) byte {
 }
 
 // ext is bit 3 of a register number.
-func ext(r uint8) byte {
-	if r == None {
+func ext[R GPR | uint8](r R) byte {
+	if byte(r) == byte(None) {
 		return 0
 	}
-	return r >> 3 & 1
+	return byte(r) >> 3 & 1
 }

@@ -51,8 +51,8 @@ func cases() []func(a *Asm) {
 	for _, op := range three {
 		add(func(a *Asm) { a.V(op, Z, 20, 9, 31) }, func(a *Asm) { a.V(op, Z.Mask(3), 9, 31, 20) }, func(a *Asm) { a.VM(op, Z, 30, 17, At(R12, 128)) }, func(a *Asm) { a.VM(op, Z.Broadcast(), 3, 4, At(RBX, 68)) })
 	}
-	for _, kind := range []uint8{ShiftSrl, ShiftSra, ShiftSll} {
-		add(func(a *Asm) { a.VI(ShiftW, Z, kind, 20, 9, 8) }, func(a *Asm) { a.Plain(func() { a.VI(ShiftW, Y, kind, 4, 11, 8) }) })
+	for _, kind := range []Shift{ShiftSrl, ShiftSra, ShiftSll} {
+		add(func(a *Asm) { a.VShift(ShiftW, Z, kind, 20, 9, 8) }, func(a *Asm) { a.Plain(func() { a.VShift(ShiftW, Y, kind, 4, 11, 8) }) })
 	}
 	for _, op := range []Op{UnpackLW, UnpackHW} {
 		add(func(a *Asm) { a.V(op, X, 4, 3, 7) }, func(a *Asm) { a.VM(op, X, 2, 2, At(R15, 1040)) }, func(a *Asm) { a.V(op, Z, 20, 9, 31) })
@@ -70,7 +70,7 @@ func cases() []func(a *Asm) {
 	for _, op := range []Op{CvtDQ2PS, MovZXWD} {
 		add(func(a *Asm) { a.Plain(func() { a.V(op, Y, 11, 0, 2) }) })
 	}
-	add(func(a *Asm) { a.Plain(func() { a.VI(ShufD, Y, 4, 0, 11, 0xaa) }) }, func(a *Asm) { a.Plain(func() { a.VI(ShiftD, Y, ShiftSra, 9, 2, 31) }) }, func(a *Asm) { a.Plain(func() { a.VI(CvtPS2PH, Y, 9, 0, 2, 0) }) })
+	add(func(a *Asm) { a.Plain(func() { a.VI(ShufD, Y, 4, 0, 11, 0xaa) }) }, func(a *Asm) { a.Plain(func() { a.VShift(ShiftD, Y, ShiftSra, 9, 2, 31) }) }, func(a *Asm) { a.Plain(func() { a.VI(CvtPS2PH, Y, 9, 0, 2, 0) }) })
 	add(func(a *Asm) { a.V(ShufB, Z, 20, 9, 31) }, func(a *Asm) { a.VM(ShufB, Z, 0, 9, At(RAX, 0)) })
 	two := []Op{MovU32, MovU64, MovA32, MovA64, AbsD, AbsQ, LzcntD, LzcntQ, SqrtPS, SqrtPD, CvtDQ2PS, CvtUDQ2PS, CvtTPS2DQ, CvtTPS2UDQ, CvtPS2DQ, CvtPS2PD, CvtPD2PS, CvtDQ2PD, CvtUDQ2PD, CvtTPD2DQ, CvtTPD2UDQ, CvtPH2PS, CvtQQ2PD, CvtUQQ2PD,
 		CvtTPD2QQ, MovZXDQ, MovSXDQ, MovZXBD, MovSXBD, MovZXWD, MovSXWD, BroadcastD, BroadcastQ}
@@ -84,11 +84,11 @@ func cases() []func(a *Asm) {
 	for _, op := range []Op{MovQD, MovDB, MovDW} {
 		add(func(a *Asm) { a.V(op, Z, 25, 0, 4) })
 	}
-	for _, op := range []Op{CmpD, CmpUD, CmpQ, CmpUQ, CmpPS, CmpPD} {
-		add(func(a *Asm) { a.VI(op, Z.Mask(3), 0, 20, 31, 1) }, func(a *Asm) { a.VMI(op, Z.Broadcast(), 7, 9, At(R15, 8), 5) })
+	for _, op := range []CompareOp{CmpD, CmpUD, CmpQ, CmpUQ, CmpPS, CmpPD} {
+		add(func(a *Asm) { a.VCmp(op, Z.Mask(K3), K0, 20, 31, CmpLT) }, func(a *Asm) { a.VCmpM(op, Z.Broadcast(), K7, 9, At(R15, 8), CmpGE) })
 	}
-	for _, op := range []Op{TestMD, TestMQ, TestNMD, TestNMQ} {
-		add(func(a *Asm) { a.V(op, Z.Mask(3), 0, 20, 31) }, func(a *Asm) { a.VM(op, Z.Broadcast(), 7, 1, At(RDX, 300)) })
+	for _, op := range []TestOp{TestMD, TestMQ, TestNMD, TestNMQ} {
+		add(func(a *Asm) { a.VTest(op, Z.Mask(K3), K0, 20, 31) }, func(a *Asm) { a.VTestM(op, Z.Broadcast(), K7, 1, At(RDX, 300)) })
 	}
 	for _, op := range []Op{TernD, TernQ, RangePS, RangePD, InsertQ4} {
 		add(func(a *Asm) { a.VI(op, Z, 20, 9, 31, 1) })
@@ -96,12 +96,12 @@ func cases() []func(a *Asm) {
 	for _, op := range []Op{RndScalePS, RndScalePD, ExtractQ4, CvtPS2PH} {
 		add(func(a *Asm) { a.VI(op, Z, 20, 0, 31, 1) })
 	}
-	for _, kind := range []uint8{ShiftRor, ShiftRol, ShiftSrl, ShiftSra, ShiftSll} {
-		add(func(a *Asm) { a.VI(ShiftD, Z.Mask(1), kind, 20, 31, 7) })
+	for _, kind := range []Shift{ShiftRor, ShiftRol, ShiftSrl, ShiftSra, ShiftSll} {
+		add(func(a *Asm) { a.VShift(ShiftD, Z.Mask(1), kind, 20, 31, 7) })
 	}
-	add(func(a *Asm) { a.VI(ShiftQ, Z, ShiftSrl, 20, 31, 29) }, func(a *Asm) { a.VI(ShiftQ, Z, ShiftSll, 2, 9, 32) }, func(a *Asm) { a.VI(ShiftAQ, Z, ShiftSra, 20, 31, 63) },
-		func(a *Asm) { a.V(MovD, X, 20, 0, RAX) }, func(a *Asm) { a.V(MovQ, X, 30, 0, R9) }, func(a *Asm) { a.V(BroadcastDR, Z, 31, 0, RCX) }, func(a *Asm) { a.V(BroadcastQR, Z.Mask(7), 5, 0, R9) },
-		func(a *Asm) { a.V(MulPS, Opt{LL: 3, Bcast: true}, 20, 9, 31) })
+	add(func(a *Asm) { a.VShift(ShiftQ, Z, ShiftSrl, 20, 31, 29) }, func(a *Asm) { a.VShift(ShiftQ, Z, ShiftSll, 2, 9, 32) }, func(a *Asm) { a.VShift(ShiftAQ, Z, ShiftSra, 20, 31, 63) },
+		func(a *Asm) { a.VR(MovD, X, 20, RAX) }, func(a *Asm) { a.VR(MovQ, X, 30, R9) }, func(a *Asm) { a.VR(BroadcastDR, Z, 31, RCX) }, func(a *Asm) { a.VR(BroadcastQR, Z.Mask(7), 5, R9) },
+		func(a *Asm) { a.V(MulPS, Rounded(RoundZero), 20, 9, 31) })
 	for _, op := range []Op{GatherDD, GatherQD, GatherDQ, GatherQQ, ScatterDD, ScatterQD, ScatterDQ, ScatterQQ} {
 		add(func(a *Asm) { a.VX(op, Z.Mask(7), 20, RSI, 9, 1, 64) }, func(a *Asm) { a.VX(op, Z.Mask(7), 3, None, 30, 1, 8) }, func(a *Asm) { a.VX(op, Z.Mask(7), 3, R12, 17, 8, 0) })
 	}

@@ -70,7 +70,7 @@ func (r *registers) reset() {
 // lowering is the state of an Asm that writes AVX2.
 type lowering struct {
 	a    *Asm
-	base uint8
+	base GPR
 	disp int32
 	registers
 	stamp   uint32 // registers that carry it are in use
@@ -98,7 +98,7 @@ type joined struct {
 }
 
 // LowerToAVX2 makes a write AVX2 from here on. The File is at base+disp; base must never change.
-func (a *Asm) LowerToAVX2(base uint8, disp int32) {
+func (a *Asm) LowerToAVX2(base GPR, disp int32) {
 	a.low = &lowering{a: a, base: base, disp: disp, consts: map[[8]uint32]Label{}, first: map[Label]int{}, joins: map[Label]*joined{}}
 	a.low.reset()
 }
@@ -131,7 +131,7 @@ func (r *registers) dead(regs uint32, masks uint8) {
 	}
 	for k := range 8 {
 		if masks>>k&1 != 0 {
-			r.setMask(uint8(k), maskInFile)
+			r.setMask(Mask(k), maskInFile)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (a *Asm) Join(l Label, regs uint32, masks uint8) {
 			w.reset()
 		}
 		w.dead(^regs, ^masks)
-		for k := range uint8(8) {
+		for k := range Mask(8) {
 			if w.masks[k].at != maskInFile { // that way stores it
 				w.setMask(k, maskInFile)
 			}
@@ -274,7 +274,7 @@ func (w *lowering) settle(l Label) {
 }
 
 func (w *lowering) storeMasks() {
-	for k := range uint8(8) {
+	for k := range Mask(8) {
 		if w.masks[k].at != maskInFile {
 			w.begin()
 			w.storeMask(k, false)
@@ -307,7 +307,7 @@ func (w *lowering) file(off int32) Mem { return At(w.base, w.disp+off) }
 
 func (w *lowering) home(v int) Mem { return w.file(int32(32 * v)) }
 
-func (w *lowering) maskMem(k uint8) Mem { return w.file(fileMasks + 8*int32(k)) }
+func (w *lowering) maskMem(k Mask) Mem { return w.file(fileMasks + 8*int32(k)) }
 
 // begin ends the use of all registers.
 func (w *lowering) begin() { w.stamp++ }
@@ -354,7 +354,7 @@ func (w *lowering) temp() uint8 {
 			panic("asm: no register is free")
 		}
 		v := int(w.phys[authority].value) - halfRegs
-		w.storeMask(uint8(v%16/2), true)
+		w.storeMask(Mask(v%16/2), true)
 		best = authority
 	}
 	x := &w.phys[best]
@@ -468,7 +468,7 @@ func (w *lowering) finish() {
 	w.cold = nil
 	w.reset()
 	for len(a.Code)%32 != 0 {
-		a.bytes(0xcc)
+		a.Code = append(a.Code, 0xcc)
 	}
 	for _, words := range w.order {
 		a.Pass(w.consts[words])
@@ -486,6 +486,11 @@ func (w *lowering) e(op Op, d, a uint8, b source, imm ...byte) { w.a.vex(op, 1, 
 
 // r is e of registers.
 func (w *lowering) r(op Op, d, a, b uint8, imm ...byte) { w.a.vex(op, 1, d, a, inReg(b), imm...) }
+
+// compareFloat puts ones into d where a stands in a relation to b. The encoding but for the destination is that of the EVEX instruction.
+func (w *lowering) compareFloat(op CompareOp, d, a uint8, b source, p Predicate) {
+	w.e(Op(op), d, a, b, uint8(p))
+}
 
 // blend is d = mask m ? b : a.
 func (w *lowering) blend(d, a uint8, b source, m uint8) { w.e(vexBlendVB, d, a, b, m<<4) }
@@ -515,15 +520,19 @@ func (w *lowering) not(p uint8) { w.e(XorD, p, p, w.splatD(0xffffffff)) }
 func (w *lowering) extract(d, s uint8) { w.a.vex(vexExtract128, 1, s, 0, inReg(d), 1) }
 
 // shift is a shift by a constant.
-func (w *lowering) shiftD(kind, d, s, n uint8) { w.a.vex(vexShiftDI, 1, kind, d, inReg(s), n) }
-func (w *lowering) shiftQ(kind, d, s, n uint8) { w.a.vex(vexShiftQI, 1, kind, d, inReg(s), n) }
+func (w *lowering) shiftD(kind Shift, d, s, n uint8) {
+	w.a.vex(vexShiftDI, 1, uint8(kind), d, inReg(s), n)
+}
+func (w *lowering) shiftQ(kind Shift, d, s, n uint8) {
+	w.a.vex(vexShiftQI, 1, uint8(kind), d, inReg(s), n)
+}
 
 // scratch are general registers that a sequence saves. A saved register is free until restore.
-var scratch = [...]uint8{RAX, RCX, RDX, R8, RDI, RSI}
+var scratch = [...]GPR{RAX, RCX, RDX, R8, RDI, RSI}
 
 // save frees n general registers that are none of those named.
-func (w *lowering) save(n int, not ...uint8) []uint8 {
-	var out []uint8
+func (w *lowering) save(n int, not ...GPR) []GPR {
+	var out []GPR
 next:
 	for _, r := range scratch {
 		for _, x := range not {
@@ -540,7 +549,7 @@ next:
 	return out
 }
 
-func (w *lowering) restore(rs []uint8) {
+func (w *lowering) restore(rs []GPR) {
 	for i, r := range rs {
 		w.a.Ld(r, w.file(fileSaved+8*int32(i)))
 	}
@@ -658,14 +667,14 @@ func (w *lowering) gatherOne(d, t uint8, m Mem, q bool) {
 	x := w.temp()
 	w.r(XorD, x, x, x)
 	base := m.Base
-	var saved []uint8
+	var saved []GPR
 	if m.Index != None || base == None {
 		saved = w.save(1)
 		base = saved[0]
 		w.a.Lea(base, m)
 		m = At(base, 0)
 	}
-	w.a.vexW(vexGatherD, bit(q), 1, d, t, inMem(Mem{Base: base, Index: x, Scale: 1, Disp: m.Disp}))
+	w.a.vexW(vexGatherD, bit(q), 1, d, t, inMem(Mem{Base: base, Index: GPR(x), Scale: 1, Disp: m.Disp}))
 	w.restore(saved)
 }
 

@@ -37,9 +37,9 @@ func lowerRange(w *lowering, i *inst) {
 			w.blend(x, b, inReg(a), x)
 		}
 		// A number beside a quiet NaN; two NaNs give the first, and one that signals goes before.
-		w.r(cmp, t, b, b, 3)
+		w.compareFloat(cmp, t, b, inReg(b), FloatUnord)
 		w.blend(x, x, inReg(a), t)
-		w.r(cmp, y, a, a, 3)
+		w.compareFloat(cmp, y, a, inReg(a), FloatUnord)
 		w.r(AndND, y, t, y) // a only
 		w.blend(x, x, inReg(b), y)
 		eq := vexCmpEqD
@@ -51,7 +51,7 @@ func lowerRange(w *lowering, i *inst) {
 			w.r(XorD, u, u, u)
 			w.e(AndD, y, s, quiet)
 			w.r(eq, y, y, u)
-			w.r(cmp, t, s, s, 3)
+			w.compareFloat(cmp, t, s, inReg(s), FloatUnord)
 			w.r(AndD, t, t, y) // signals
 			w.e(OrD, u, s, quiet)
 			w.blend(x, x, inReg(u), t)
@@ -98,15 +98,15 @@ func lowerCvtTPS2UDQ(w *lowering, i *inst) {
 		s := i.breg(w, h)
 		t, u := w.temp(), w.temp()
 		big := w.splatD(0x4f000000) // 2^31
-		w.e(CmpPS, t, s, big, 29)
+		w.compareFloat(CmpPS, t, s, big, FloatGE)
 		w.e(AndD, u, t, big)
 		w.r(SubPS, u, s, u)
 		w.r(CvtTPS2DQ, u, 0, u)
 		w.shiftD(ShiftSll, t, t, 31)
 		w.r(XorD, u, u, t)
-		w.e(CmpPS, t, s, w.splatD(0xbf800000), 26) // not above -1
+		w.compareFloat(CmpPS, t, s, w.splatD(0xbf800000), FloatLEU) // not above -1
 		w.r(OrD, u, u, t)
-		w.e(CmpPS, t, s, w.splatD(0x4f800000), 21) // not below 2^32
+		w.compareFloat(CmpPS, t, s, w.splatD(0x4f800000), FloatGEU) // not below 2^32
 		w.r(OrD, u, u, t)
 		return u
 	})
@@ -125,9 +125,9 @@ func lowerCvtTPD2UDQ(w *lowering, i *inst) {
 	i.joined(w, func(d uint8, s source) {
 		t := w.temp()
 		w.a.vex(MovU32, 1, d, 0, s)
-		w.e(CmpPD, t, d, w.splatQ(0xbff0000000000000), 26)
+		w.compareFloat(CmpPD, t, d, w.splatQ(0xbff0000000000000), FloatLEU)
 		u := w.temp()
-		w.e(CmpPD, u, d, w.splatQ(0x41f0000000000000), 21)
+		w.compareFloat(CmpPD, u, d, w.splatQ(0x41f0000000000000), FloatGEU)
 		w.r(OrD, t, t, u)
 		w.r(vexRoundPD, d, 0, d, 11)
 		w.e(AddPD, d, d, w.splatQ(0x4330000000000000))
@@ -250,7 +250,7 @@ func lowerCvtTPD2QQ(w *lowering, i *inst) {
 	}
 	r := w.save(1, m.mem.Base, m.mem.Index)
 	for n := range int32(8) {
-		w.a.vexW(vexCvtTSD2SI, 1, 0, r[0], 0, m.at(8*n))
+		w.a.vexW(vexCvtTSD2SI, 1, 0, uint8(r[0]), 0, m.at(8*n))
 		w.a.St(w.file(fileScratch+8*n), r[0])
 	}
 	w.restore(r)
@@ -268,23 +268,23 @@ func lowerCvtPD2UQQ(w *lowering, i *inst) {
 		t, big, u := w.temp(), w.temp(), w.temp()
 		w.e(vexRoundPD, t, 0, b, 12) // as MXCSR says
 		limit := w.splatQ(0x43e0000000000000)
-		w.e(CmpPD, big, t, limit, 29)
+		w.compareFloat(CmpPD, big, t, limit, FloatGE)
 		w.e(AndD, u, big, limit)
 		w.r(SubPD, u, t, u)
 		w.store(w.file(fileScratch), u)
 		g := w.save(1)
 		for n := range int32(4) {
 			m := w.file(fileScratch + 8*n)
-			w.a.vexW(vexCvtTSD2SI, 1, 0, g[0], 0, inMem(m))
+			w.a.vexW(vexCvtTSD2SI, 1, 0, uint8(g[0]), 0, inMem(m))
 			w.a.St(m, g[0])
 		}
 		w.restore(g)
 		w.load(u, w.file(fileScratch))
 		w.shiftQ(ShiftSll, big, big, 63)
 		w.r(XorD, u, u, big)
-		w.e(CmpPD, big, t, w.splatQ(0), 25) // not zero or more
+		w.compareFloat(CmpPD, big, t, w.splatQ(0), FloatLTU) // not zero or more
 		w.r(OrD, u, u, big)
-		w.e(CmpPD, big, t, w.splatQ(0x43f0000000000000), 21) // not below 2^64
+		w.compareFloat(CmpPD, big, t, w.splatQ(0x43f0000000000000), FloatGEU) // not below 2^64
 		w.r(OrD, u, u, big)
 		return u
 	})

@@ -3,7 +3,7 @@ package asm
 // Masks of code for processors without AVX-512.
 
 // setMask says where a mask's value stands from now on.
-func (w *registers) setMask(k uint8, at uint8) {
+func (w *registers) setMask(k Mask, at uint8) {
 	for h := range 2 {
 		w.drop(maskD + 2*int(k) + h)
 		w.drop(maskQ + 2*int(k) + h)
@@ -11,13 +11,13 @@ func (w *registers) setMask(k uint8, at uint8) {
 	w.masks[k] = maskState{at: at}
 }
 
-func (w *lowering) setMaskConst(k uint8, v uint32) {
+func (w *lowering) setMaskConst(k Mask, v uint32) {
 	w.setMask(k, maskConst)
 	w.masks[k].value = v
 }
 
 // setMaskVectors makes two registers a mask's value.
-func (w *lowering) setMaskVectors(k uint8, q bool, lo, hi uint8) {
+func (w *lowering) setMaskVectors(k Mask, q bool, lo, hi uint8) {
 	at, first := uint8(maskAsD), maskD
 	if q {
 		at, first = maskAsQ, maskQ
@@ -31,7 +31,7 @@ func (w *lowering) setMaskVectors(k uint8, q bool, lo, hi uint8) {
 }
 
 // mask returns a register with a half of a mask as vector.
-func (w *lowering) mask(k uint8, q bool, h int) uint8 {
+func (w *lowering) mask(k Mask, q bool, h int) uint8 {
 	first, lanes := maskD, 8
 	if q {
 		first, lanes = maskQ, 4
@@ -66,7 +66,7 @@ func (w *lowering) mask(k uint8, q bool, h int) uint8 {
 }
 
 // tighten makes a loose mask's elements all ones or zero. It takes no other registers.
-func (w *lowering) tighten(k uint8) {
+func (w *lowering) tighten(k Mask) {
 	m := &w.masks[k]
 	if !m.loose || m.at != maskAsD && m.at != maskAsQ {
 		return
@@ -96,13 +96,13 @@ func (w *lowering) expand(v int, p uint8) {
 		}
 	}
 	b := w.constant(bits)
-	w.e(BroadcastD, p, 0, inMem(w.maskMem(uint8(k))))
+	w.e(BroadcastD, p, 0, inMem(w.maskMem(Mask(k))))
 	w.e(AndD, p, p, b)
 	w.e(vexCmpEqD, p, p, b)
 }
 
 // storeMask puts a mask into the file. destroy says that its vectors are given up.
-func (w *lowering) storeMask(k uint8, destroy bool) {
+func (w *lowering) storeMask(k Mask, destroy bool) {
 	if m := w.masks[k]; m.at == maskConst {
 		w.a.rm(true, 0, w.maskMem(k), 0xc7)
 		w.a.imm32(m.value) // sign-extended: the upper half does not count
@@ -119,7 +119,7 @@ func (w *lowering) storeMask(k uint8, destroy bool) {
 }
 
 // packMask puts a mask that stands in vectors into a general register. When they are given up it takes no other registers.
-func (w *lowering) packMask(k, to uint8, destroy bool) {
+func (w *lowering) packMask(k Mask, to GPR, destroy bool) {
 	w.tighten(k)
 	q := w.masks[k].at == maskAsQ
 	first := maskD
@@ -136,18 +136,18 @@ func (w *lowering) packMask(k, to uint8, destroy bool) {
 	if q {
 		w.r(vexShufPS, t, lo, hi, 0x88)
 		w.r(vexPermQI, t, 0, t, 0xd8)
-		w.r(vexMovMskPS, to, 0, t)
+		w.r(vexMovMskPS, uint8(to), 0, t)
 		return
 	}
 	w.r(vexPackSSDW, t, lo, hi)
 	w.r(vexPermQI, t, 0, t, 0xd8)
 	w.extract(u, t)
 	w.a.vex(vexPackSSWB, 0, t, t, inReg(u))
-	w.a.vex(vexMovMskB, 0, to, 0, inReg(t))
+	w.a.vex(vexMovMskB, 0, uint8(to), 0, inReg(t))
 }
 
 // maskToReg puts the low n bits of a mask into a general register; flags stay.
-func (w *lowering) maskToReg(k, to uint8, n int) {
+func (w *lowering) maskToReg(k Mask, to GPR, n int) {
 	switch m := w.masks[k]; m.at {
 	case maskConst:
 		w.a.MovI32(to, m.value&uint32(1<<n-1))
@@ -175,12 +175,12 @@ func (w *lowering) maskToReg(k, to uint8, n int) {
 }
 
 // movzx8 zero-extends the low byte of any register.
-func (w *lowering) movzx8(r uint8) {
-	w.a.bytes(0x40|ext(r)<<2|ext(r), 0x0f, 0xb6, 0xc0|(r&7)<<3|r&7)
+func (w *lowering) movzx8(r GPR) {
+	w.a.Code = append(w.a.Code, 0x40|ext(r)<<2|ext(r), 0x0f, 0xb6, 0xc0|uint8(r&7)<<3|uint8(r&7))
 }
 
 // needMask makes sure that a mask is in the file.
-func (w *lowering) needMask(k uint8) Mem {
+func (w *lowering) needMask(k Mask) Mem {
 	if w.masks[k].at != maskInFile {
 		w.begin()
 		w.storeMask(k, false)
@@ -192,7 +192,7 @@ func (w *lowering) needMask(k uint8) Mem {
 func (w *lowering) x(op Op, d, a uint8, b source, imm ...byte) { w.a.vex(op, 0, d, a, b, imm...) }
 
 // loadMask puts the low n bits of a mask into an xmm register.
-func (w *lowering) loadMask(k uint8, n int) uint8 {
+func (w *lowering) loadMask(k Mask, n int) uint8 {
 	m := w.needMask(k)
 	w.begin()
 	t := w.temp()
@@ -204,13 +204,13 @@ func (w *lowering) loadMask(k uint8, n int) uint8 {
 }
 
 // keepMask stores a mask from an xmm register.
-func (w *lowering) keepMask(k, t uint8) {
+func (w *lowering) keepMask(k Mask, t uint8) {
 	w.x(vexMovFromX, t, 0, inMem(w.maskMem(k)))
 	w.setMask(k, maskInFile)
 }
 
 // Logic of masks, as vpand, vpandn, vpor and vpxor have it; xnor is the complement of xor.
-func (w *lowering) maskLogic(op Op, complement bool, n int, d, x, y uint8) {
+func (w *lowering) maskLogic(op Op, complement bool, n int, d, x, y Mask) {
 	if complement && x == y { // the usual way to set all
 		w.setMaskConst(d, uint32(1<<n-1))
 		return
@@ -251,7 +251,7 @@ func (w *lowering) maskLogic(op Op, complement bool, n int, d, x, y uint8) {
 }
 
 // maskCopy copies 64 bits, of which 32 are ever used.
-func (w *lowering) maskCopy(d, s uint8) {
+func (w *lowering) maskCopy(d, s Mask) {
 	switch m := w.masks[s]; {
 	case d == s:
 	case m.at == maskConst:
@@ -286,17 +286,17 @@ func (w *lowering) maskCopy(d, s uint8) {
 	}
 }
 
-func (w *lowering) maskShiftR(d, s, n uint8) {
+func (w *lowering) maskShiftR(d, s Mask, n uint8) {
 	t := w.loadMask(s, 32)
-	w.x(vexShiftDI, ShiftSrl, t, inReg(t), n)
+	w.x(vexShiftDI, uint8(ShiftSrl), t, inReg(t), n)
 	w.keepMask(d, t)
 }
 
 // unpack puts the low n bits of x above those of y.
-func (w *lowering) unpack(n uint8, d, x, y uint8) {
+func (w *lowering) unpack(n uint8, d, x, y Mask) {
 	m := w.needMask(y)
 	t := w.loadMask(x, int(n))
-	w.x(vexShiftDI, ShiftSll, t, inReg(t), n)
+	w.x(vexShiftDI, uint8(ShiftSll), t, inReg(t), n)
 	u := w.temp()
 	w.x(vexMovToX, u, 0, inMem(m))
 	w.x(AndD, u, u, w.splatD(1<<n-1))
@@ -305,7 +305,7 @@ func (w *lowering) unpack(n uint8, d, x, y uint8) {
 }
 
 // asIs is half of a mask that stands in vectors, which may be loose.
-func (w *lowering) asIs(k uint8, q bool, h int) uint8 {
+func (w *lowering) asIs(k Mask, q bool, h int) uint8 {
 	first := maskD
 	if q {
 		first = maskQ
@@ -314,7 +314,7 @@ func (w *lowering) asIs(k uint8, q bool, h int) uint8 {
 }
 
 // maskTest sets ZF when the low n bits of two masks are all zero. CF says nothing.
-func (w *lowering) maskTest(n int, x, y uint8) {
+func (w *lowering) maskTest(n int, x, y Mask) {
 	w.begin()
 	var t uint8
 	have := false
@@ -326,7 +326,7 @@ func (w *lowering) maskTest(n int, x, y uint8) {
 		}
 		w.r(OrD, t, t, p)
 	}
-	ks := []uint8{x, y}
+	ks := []Mask{x, y}
 	if x == y {
 		ks = ks[:1]
 	}
@@ -352,7 +352,7 @@ func (w *lowering) maskTest(n int, x, y uint8) {
 }
 
 // maskPair puts two masks into a general register.
-func (w *lowering) maskPair(to, tmp, lo, hi uint8) {
+func (w *lowering) maskPair(to, tmp GPR, lo, hi Mask) {
 	if w.masks[lo].at != maskAsD || w.masks[hi].at != maskAsD || lo == hi {
 		w.maskToReg(lo, to, 32)
 		w.maskToReg(hi, tmp, 32)
@@ -370,5 +370,5 @@ func (w *lowering) maskPair(to, tmp, lo, hi uint8) {
 	w.r(vexPackSSWB, t, t, u)
 	w.e(MovU32, u, 0, w.constant([8]uint32{0, 4, 1, 5, 2, 6, 3, 7}))
 	w.r(PermD, t, u, t)
-	w.r(vexMovMskB, to, 0, t)
+	w.r(vexMovMskB, uint8(to), 0, t)
 }

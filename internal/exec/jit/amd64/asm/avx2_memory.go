@@ -164,7 +164,7 @@ func widen(v Op, n int32, q bool) lowerFunc {
 }
 
 // loop runs f for each set bit of the mask in general register bits, with the bit's number in lane. Flags are lost.
-func (w *lowering) loop(bits, lane uint8, f func()) {
+func (w *lowering) loop(bits, lane GPR, f func()) {
 	a := w.a
 	again, end := a.NewLabel(), a.NewLabel()
 	a.Test32(bits, bits)
@@ -178,7 +178,7 @@ func (w *lowering) loop(bits, lane uint8, f func()) {
 }
 
 // elements returns the address of element lane, of n bytes, at m; m's own registers when it has an index are added into t first.
-func (w *lowering) elements(m Mem, t, lane, n uint8) Mem {
+func (w *lowering) elements(m Mem, t, lane GPR, n uint8) Mem {
 	if m.Index != None || m.Base == None {
 		w.a.Lea(t, m)
 		m = At(t, 0)
@@ -317,13 +317,13 @@ func lowerPack(w *lowering, i *inst) {
 var vexPackUSWB = Op{1, 1, 0, 0x67, vector}
 
 // indexed lowers gathers and scatters.
-func (w *lowering) indexed(op Op, o Opt, reg, base, index, scale uint8, disp int32) {
+func (w *lowering) indexed(op Op, o Opt, reg uint8, base GPR, index, scale uint8, disp int32) {
 	w.begin()
 	if o.LL != 2 || o.K == 0 {
 		w.refuse(op)
 		return
 	}
-	m := func(x uint8) source { return inMem(Mem{Base: base, Index: x, Scale: scale, Disp: disp}) }
+	m := func(x uint8) source { return inMem(Mem{Base: base, Index: GPR(x), Scale: scale, Disp: disp}) }
 	half := func(z uint8, h int) uint8 { // 128 bits of the first half of a register
 		s := w.use(z, 0)
 		if h == 0 {
@@ -394,7 +394,7 @@ func (w *lowering) indexed(op Op, o Opt, reg, base, index, scale uint8, disp int
 }
 
 // scatter stores lane by lane, the lowest first.
-func (w *lowering) scatter(op Op, k, reg, base, index, scale uint8, disp int32) {
+func (w *lowering) scatter(op Op, k Mask, reg uint8, base GPR, index, scale uint8, disp int32) {
 	a := w.a
 	for h := range 2 {
 		w.clean(reg, h)

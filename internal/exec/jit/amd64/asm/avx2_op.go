@@ -3,15 +3,15 @@ package asm
 // lowerings is how each vector instruction is written for AVX2. Gathers and scatters are in avx2_memory.go.
 var lowerings = map[Op]lowerFunc{
 	MovU32: lowerMove, MovU64: lowerMove, MovA32: lowerMove, MovA64: lowerMove,
-	MovU32St: lowerStore, MovU64St: lowerStore, MovU8St: lowerStore, MovD: lowerToScalar, MovQ: lowerToScalar,
+	MovU32St: lowerStore, MovU64St: lowerStore, MovU8St: lowerStore, Op(MovD): lowerToScalar, Op(MovQ): lowerToScalar,
 	AddD: three(AddD), AddQ: three(AddQ), SubD: three(SubD), SubQ: three(SubQ), MulLD: three(MulLD), MAddWD: three(MAddWD), MulUDQ: three(MulUDQ), MulDQ: three(MulDQ), MulLQ: lowerMulLQ,
 	AndD: three(AndD), AndQ: three(AndD), AndND: three(AndND), OrD: three(OrD), OrQ: three(OrD), XorD: three(XorD), XorQ: three(XorD), TernD: lowerTern, TernQ: lowerTern,
-	ShiftD: lowerShiftD, ShiftW: lowerShiftW, ShiftQ: lowerShiftQ, ShiftAQ: lowerShiftAQ,
+	Op(ShiftD): lowerShiftD, Op(ShiftW): lowerShiftW, Op(ShiftQ): lowerShiftQ, Op(ShiftAQ): lowerShiftAQ,
 	SllVD: three(SllVD), SllVQ: three(SllVQ), SrlVD: three(SrlVD), SrlVQ: three(SrlVQ), SraVD: three(SraVD), SraVQ: lowerSraVQ, RolVD: rotate(SllVD, SrlVD), RorVD: rotate(SrlVD, SllVD),
 	MinSD: three(MinSD), MinUD: three(MinUD), MaxSD: three(MaxSD), MaxUD: three(MaxUD), MinSQ: extremumQ(false, false), MinUQ: extremumQ(true, false), MaxSQ: extremumQ(false, true), MaxUQ: extremumQ(true, true),
 	AbsD: two(AbsD), AbsQ: lowerAbsQ, LzcntD: lowerLzcntD, LzcntQ: lowerLzcntQ, ShufB: three(ShufB), ShufD: lowerShufD,
 	UnpackLW: three(UnpackLW), UnpackHW: three(UnpackHW), UnpackLD: three(UnpackLD), UnpackHD: three(UnpackHD), UnpackLQ: three(UnpackLQ), UnpackHQ: three(UnpackHQ),
-	CmpD: lowerCmp, CmpUD: lowerCmp, CmpQ: lowerCmp, CmpUQ: lowerCmp, CmpPS: lowerCmp, CmpPD: lowerCmp, TestMD: lowerCmp, TestMQ: lowerCmp, TestNMD: lowerCmp, TestNMQ: lowerCmp,
+	Op(CmpD): lowerCmp, Op(CmpUD): lowerCmp, Op(CmpQ): lowerCmp, Op(CmpUQ): lowerCmp, Op(CmpPS): lowerCmp, Op(CmpPD): lowerCmp, Op(TestMD): lowerCmp, Op(TestMQ): lowerCmp, Op(TestNMD): lowerCmp, Op(TestNMQ): lowerCmp,
 	BlendMD: lowerBlend, BlendMQ: lowerBlend,
 	AddPS: three(AddPS), AddPD: three(AddPD), MulPS: three(MulPS), MulPD: three(MulPD), SubPS: three(SubPS), SubPD: three(SubPD), DivPS: three(DivPS), DivPD: three(DivPD), SqrtPS: two(SqrtPS), SqrtPD: two(SqrtPD),
 	FMA231PS: lowerFMA, FMA231PD: lowerFMA, FMA213PS: lowerFMA, FMA213PD: lowerFMA, FMS231PS: lowerFMA, FNMA231PS: lowerFMA,
@@ -23,7 +23,7 @@ var lowerings = map[Op]lowerFunc{
 	PermD: lowerPermD, PermI2D: lowerPerm2, PermT2D: lowerPerm2, PermI2Q: lowerPerm2, PermT2Q: lowerPerm2, InsertQ4: lowerInsert, ExtractQ4: lowerExtract,
 	MovZXDQ: widen(MovZXDQ, 16, true), MovSXDQ: widen(MovSXDQ, 16, true), MovZXBD: widen(MovZXBD, 8, false), MovSXBD: widen(MovSXBD, 8, false), MovZXWD: widen(MovZXWD, 16, false), MovSXWD: widen(MovSXWD, 16, false),
 	MovQD: lowerPack, MovDB: lowerPack, MovDW: lowerPack,
-	BroadcastDR: lowerBroadcastR, BroadcastQR: lowerBroadcastR, BroadcastD: lowerBroadcast, BroadcastQ: lowerBroadcast,
+	Op(BroadcastDR): lowerBroadcastR, Op(BroadcastQR): lowerBroadcastR, BroadcastD: lowerBroadcast, BroadcastQ: lowerBroadcast,
 }
 
 // three is an instruction of three operands that AVX2 has.
@@ -241,14 +241,14 @@ func lowerShiftW(w *lowering, i *inst) {
 		w.next(i)
 		s := i.breg(w, h)
 		p := i.target(w, i.vvvv, h)
-		w.a.vex(ShiftW, i.length, i.reg, p, inReg(s), i.imm)
+		w.a.vex(Op(ShiftW), i.length, i.reg, p, inReg(s), i.imm)
 		i.finish(w, i.vvvv, h, p)
 	}
 	i.short(w, i.vvvv)
 }
 
 func lowerShiftD(w *lowering, i *inst) {
-	kind, n := i.reg, i.imm
+	kind, n := Shift(i.reg), i.imm
 	for h := range i.halves {
 		w.next(i)
 		s := i.breg(w, h)
@@ -272,7 +272,7 @@ func lowerShiftD(w *lowering, i *inst) {
 			}
 		case ShiftSrl, ShiftSra, ShiftSll:
 			p = i.target(w, i.vvvv, h)
-			w.a.vex(vexShiftDI, i.length, kind, p, inReg(s), n)
+			w.a.vex(vexShiftDI, i.length, i.reg, p, inReg(s), n)
 		default:
 			w.refuse(i.op)
 			return
@@ -283,7 +283,7 @@ func lowerShiftD(w *lowering, i *inst) {
 }
 
 func lowerShiftQ(w *lowering, i *inst) {
-	if i.reg != ShiftSrl && i.reg != ShiftSll {
+	if kind := Shift(i.reg); kind != ShiftSrl && kind != ShiftSll {
 		w.refuse(i.op)
 		return
 	}
@@ -306,7 +306,7 @@ func (w *lowering) sign(s uint8) uint8 {
 }
 
 func lowerShiftAQ(w *lowering, i *inst) {
-	if i.reg != ShiftSra {
+	if Shift(i.reg) != ShiftSra {
 		w.refuse(i.op)
 		return
 	}
@@ -462,7 +462,7 @@ func lowerCmp(w *lowering, i *inst) {
 		r[h] = w.temp()
 		if loose {
 			op := AndD
-			if i.op == CmpD || i.op == CmpUD || i.op == CmpQ || i.op == CmpUQ {
+			if i.op == Op(CmpD) || i.op == Op(CmpUD) || i.op == Op(CmpQ) || i.op == Op(CmpUQ) {
 				op = XorD
 			}
 			w.a.vex(op, i.length, r[h], a, b)
@@ -476,17 +476,17 @@ func lowerCmp(w *lowering, i *inst) {
 			w.x(vexMovDQALd, r[h], 0, inReg(r[h]))
 		}
 	}
-	w.setMaskVectors(i.reg, i.q, r[0], r[1])
+	w.setMaskVectors(Mask(i.reg), i.q, r[0], r[1])
 	w.masks[i.reg].loose = loose
 }
 
 // looks says whether a comparison asks whether elements differ from zero or from each other: the bits in which they do are a loose mask.
 func (i *inst) looks() bool {
 	switch i.op {
-	case TestMD, TestMQ:
+	case Op(TestMD), Op(TestMQ):
 		return true
-	case CmpD, CmpUD, CmpQ, CmpUQ:
-		return i.imm&7 == 4
+	case Op(CmpD), Op(CmpUD), Op(CmpQ), Op(CmpUQ):
+		return Predicate(i.imm&7) == CmpNE
 	}
 	return false
 }
@@ -507,15 +507,15 @@ func (w *lowering) compare(i *inst, t, a uint8, b source) {
 		eq = vexCmpEqQ
 	}
 	switch i.op {
-	case CmpPS, CmpPD:
+	case Op(CmpPS), Op(CmpPD):
 		w.a.vex(i.op, i.length, t, a, b, i.imm)
 		return
-	case TestMD, TestMQ, TestNMD, TestNMQ:
+	case Op(TestMD), Op(TestMQ), Op(TestNMD), Op(TestNMQ):
 		z := w.temp()
 		w.r(XorD, z, z, z)
 		w.a.vex(AndD, i.length, t, a, b)
 		w.r(eq, t, t, z)
-		if i.op == TestMD || i.op == TestMQ {
+		if i.op == Op(TestMD) || i.op == Op(TestMQ) {
 			w.not(t)
 		}
 		return
@@ -540,13 +540,13 @@ func (w *lowering) compare(i *inst, t, a uint8, b source) {
 	greater := how == 2 || how == 6
 	complement := how == 5 || how == 2
 	switch i.op {
-	case CmpD:
+	case Op(CmpD):
 		if greater {
 			w.a.vex(vexCmpGtD, i.length, t, a, b)
 		} else {
 			w.r(vexCmpGtD, t, inB(), a)
 		}
-	case CmpUD:
+	case Op(CmpUD):
 		// a >= b where the greater one is a
 		op := MaxUD
 		if greater {
@@ -555,12 +555,12 @@ func (w *lowering) compare(i *inst, t, a uint8, b source) {
 		w.a.vex(op, i.length, t, a, b)
 		w.r(vexCmpEqD, t, t, a)
 		complement = !complement
-	case CmpQ, CmpUQ:
+	case Op(CmpQ), Op(CmpUQ):
 		x, y := a, inB()
 		if !greater {
 			x, y = y, x
 		}
-		w.greaterQ(t, x, y, i.op == CmpUQ)
+		w.greaterQ(t, x, y, i.op == Op(CmpUQ))
 	}
 	if complement {
 		w.not(t)

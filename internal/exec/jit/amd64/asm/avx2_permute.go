@@ -79,7 +79,7 @@ func lowerPerm2(w *lowering, i *inst) {
 }
 
 // Permute is vpermi2d with constant indices: element i of register d becomes element from[i] of the registers a and b together. It is for AVX2 only.
-func (a *Asm) Permute(d, x, y uint8, from *[16]uint32) {
+func (a *Asm) Permute(d, x, y Vec, from *[16]uint32) {
 	w := a.low
 	var r [2]uint8
 	for h := range r {
@@ -100,9 +100,9 @@ func (a *Asm) Permute(d, x, y uint8, from *[16]uint32) {
 			if lanes == 0 {
 				continue
 			}
-			z := x
+			z := uint8(x)
 			if s >= 2 {
-				z = y
+				z = uint8(y)
 			}
 			p := w.permuted(w.src(z, int(s&1)), index, lanes, have == 0)
 			switch {
@@ -117,8 +117,8 @@ func (a *Asm) Permute(d, x, y uint8, from *[16]uint32) {
 	w.begin()
 	w.lock(r[0])
 	w.lock(r[1])
-	w.assign(d, 0, r[0])
-	w.assign(d, 1, r[1])
+	w.assign(uint8(d), 0, r[0])
+	w.assign(uint8(d), 1, r[1])
 }
 
 // permuted is s with its lanes in another order, as far as they are wanted; own asks for a register that can be changed.

@@ -23,22 +23,22 @@ const (
 	G
 )
 
-func (a *Asm) rr(w bool, reg, rm uint8, op ...byte) {
+func (a *Asm) rr(w bool, reg, rm GPR, op ...byte) {
 	a.flags(op)
 	if rex := bit(w)<<3 | ext(reg)<<2 | ext(rm); rex != 0 {
-		a.bytes(0x40 | rex)
+		a.Code = append(a.Code, 0x40|rex)
 	}
-	a.bytes(op...)
-	a.bytes(0xc0 | (reg&7)<<3 | rm&7)
+	a.Code = append(a.Code, op...)
+	a.Code = append(a.Code, 0xc0|uint8(reg&7)<<3|uint8(rm&7))
 }
 
-func (a *Asm) rm(w bool, reg uint8, m Mem, op ...byte) {
+func (a *Asm) rm(w bool, reg GPR, m Mem, op ...byte) {
 	a.flags(op)
 	if rex := bit(w)<<3 | ext(reg)<<2 | ext(m.Index)<<1 | ext(m.Base); rex != 0 {
-		a.bytes(0x40 | rex)
+		a.Code = append(a.Code, 0x40|rex)
 	}
-	a.bytes(op...)
-	a.memory(reg, m, 1)
+	a.Code = append(a.Code, op...)
+	a.memory(uint8(reg), m, 1)
 }
 
 // flags notes an instruction that sets flags; before one, those of a sequence that changed them must not be used.
@@ -62,20 +62,20 @@ func (a *Asm) condition() {
 }
 
 // group1 is add, or, and, sub, xor, cmp with an immediate.
-func (a *Asm) group1(w bool, n byte, reg uint8, v int32) {
+func (a *Asm) group1(w bool, n, reg GPR, v int32) {
 	if v >= -128 && v <= 127 {
 		a.rr(w, n, reg, 0x83)
-		a.bytes(byte(v))
+		a.Code = append(a.Code, byte(v))
 		return
 	}
 	a.rr(w, n, reg, 0x81)
 	a.imm32(uint32(v))
 }
 
-func (a *Asm) group1M(w bool, n byte, m Mem, v int32) {
+func (a *Asm) group1M(w bool, n GPR, m Mem, v int32) {
 	if v >= -128 && v <= 127 {
 		a.rm(w, n, m, 0x83)
-		a.bytes(byte(v))
+		a.Code = append(a.Code, byte(v))
 		return
 	}
 	a.rm(w, n, m, 0x81)
@@ -85,113 +85,113 @@ func (a *Asm) group1M(w bool, n byte, m Mem, v int32) {
 // The names ending in 32 work on 32 bits and clear the upper half, the others on 64. Ld loads, St stores, I takes an immediate, M a memory
 // operand.
 
-func (a *Asm) Mov(d, s uint8)          { a.rr(true, s, d, 0x89) }
-func (a *Asm) Mov32(d, s uint8)        { a.rr(false, s, d, 0x89) }
-func (a *Asm) Ld(d uint8, m Mem)       { a.rm(true, d, m, 0x8b) }
-func (a *Asm) Ld32(d uint8, m Mem)     { a.rm(false, d, m, 0x8b) }
-func (a *Asm) Ld8(d uint8, m Mem)      { a.rm(false, d, m, 0x0f, 0xb6) } // zero-extended
-func (a *Asm) Ld16(d uint8, m Mem)     { a.rm(false, d, m, 0x0f, 0xb7) } // zero-extended
-func (a *Asm) LdS8(d uint8, m Mem)     { a.rm(true, d, m, 0x0f, 0xbe) }  // sign-extended
-func (a *Asm) LdS16(d uint8, m Mem)    { a.rm(true, d, m, 0x0f, 0xbf) }  // sign-extended
-func (a *Asm) LdS32(d uint8, m Mem)    { a.rm(true, d, m, 0x63) }        // sign-extended
-func (a *Asm) St(m Mem, s uint8)       { a.rm(true, s, m, 0x89) }
-func (a *Asm) St32(m Mem, s uint8)     { a.rm(false, s, m, 0x89) }
-func (a *Asm) StI32(m Mem, v uint32)   { a.rm(false, 0, m, 0xc7); a.imm32(v) }
-func (a *Asm) Lea(d uint8, m Mem)      { a.rm(true, d, m, 0x8d) }
-func (a *Asm) Lea32(d uint8, m Mem)    { a.rm(false, d, m, 0x8d) }
-func (a *Asm) Add(d, s uint8)          { a.rr(true, s, d, 0x01) }
-func (a *Asm) Add32(d, s uint8)        { a.rr(false, s, d, 0x01) }
-func (a *Asm) AddLd(d uint8, m Mem)    { a.rm(true, d, m, 0x03) }
-func (a *Asm) AddLd32(d uint8, m Mem)  { a.rm(false, d, m, 0x03) }
-func (a *Asm) AddI(d uint8, v int32)   { a.group1(true, 0, d, v) }
-func (a *Asm) AddI32(d uint8, v int32) { a.group1(false, 0, d, v) }
-func (a *Asm) AddMI(m Mem, v int32)    { a.group1M(true, 0, m, v) }
-func (a *Asm) AddM32(m Mem, s uint8)   { a.rm(false, s, m, 0x01) }
-func (a *Asm) Sub(d, s uint8)          { a.rr(true, s, d, 0x29) }
-func (a *Asm) Sub32(d, s uint8)        { a.rr(false, s, d, 0x29) }
-func (a *Asm) SubLd(d uint8, m Mem)    { a.rm(true, d, m, 0x2b) }
-func (a *Asm) SubMI32(m Mem, v int32)  { a.group1M(false, 5, m, v) }
-func (a *Asm) And(d, s uint8)          { a.rr(true, s, d, 0x21) }
-func (a *Asm) And32(d, s uint8)        { a.rr(false, s, d, 0x21) }
-func (a *Asm) AndLd32(d uint8, m Mem)  { a.rm(false, d, m, 0x23) }
-func (a *Asm) AndI32(d uint8, v int32) { a.group1(false, 4, d, v) }
-func (a *Asm) Or32(d, s uint8)         { a.rr(false, s, d, 0x09) }
-func (a *Asm) OrI32(d uint8, v int32)  { a.group1(false, 1, d, v) }
-func (a *Asm) Xor32(d, s uint8)        { a.rr(false, s, d, 0x31) }
-func (a *Asm) Not32(d uint8)           { a.rr(false, 2, d, 0xf7) }
-func (a *Asm) Neg32(d uint8)           { a.rr(false, 3, d, 0xf7) }
-func (a *Asm) Cmp(d, s uint8)          { a.rr(true, s, d, 0x39) }
-func (a *Asm) Cmp32(d, s uint8)        { a.rr(false, s, d, 0x39) }
-func (a *Asm) CmpLd(d uint8, m Mem)    { a.rm(true, d, m, 0x3b) }
-func (a *Asm) CmpLd32(d uint8, m Mem)  { a.rm(false, d, m, 0x3b) }
-func (a *Asm) CmpI(d uint8, v int32)   { a.group1(true, 7, d, v) }
-func (a *Asm) CmpI32(d uint8, v int32) { a.group1(false, 7, d, v) }
-func (a *Asm) CmpMI32(m Mem, v int32)  { a.group1M(false, 7, m, v) }
-func (a *Asm) Test(d, s uint8)         { a.rr(true, s, d, 0x85) }
-func (a *Asm) Test32(d, s uint8)       { a.rr(false, s, d, 0x85) }
-func (a *Asm) Imul(d, s uint8)         { a.rr(true, d, s, 0x0f, 0xaf) }
-func (a *Asm) Imul32(d, s uint8)       { a.rr(false, d, s, 0x0f, 0xaf) }
-func (a *Asm) Bsf32(d, s uint8)        { a.rr(false, d, s, 0x0f, 0xbc) }
-func (a *Asm) TestI32(d uint8, v uint32) {
+func (a *Asm) Mov(d, s GPR)           { a.rr(true, s, d, 0x89) }
+func (a *Asm) Mov32(d, s GPR)         { a.rr(false, s, d, 0x89) }
+func (a *Asm) Ld(d GPR, m Mem)        { a.rm(true, d, m, 0x8b) }
+func (a *Asm) Ld32(d GPR, m Mem)      { a.rm(false, d, m, 0x8b) }
+func (a *Asm) Ld8(d GPR, m Mem)       { a.rm(false, d, m, 0x0f, 0xb6) } // zero-extended
+func (a *Asm) Ld16(d GPR, m Mem)      { a.rm(false, d, m, 0x0f, 0xb7) } // zero-extended
+func (a *Asm) LdS8(d GPR, m Mem)      { a.rm(true, d, m, 0x0f, 0xbe) }  // sign-extended
+func (a *Asm) LdS16(d GPR, m Mem)     { a.rm(true, d, m, 0x0f, 0xbf) }  // sign-extended
+func (a *Asm) LdS32(d GPR, m Mem)     { a.rm(true, d, m, 0x63) }        // sign-extended
+func (a *Asm) St(m Mem, s GPR)        { a.rm(true, s, m, 0x89) }
+func (a *Asm) St32(m Mem, s GPR)      { a.rm(false, s, m, 0x89) }
+func (a *Asm) StI32(m Mem, v uint32)  { a.rm(false, 0, m, 0xc7); a.imm32(v) }
+func (a *Asm) Lea(d GPR, m Mem)       { a.rm(true, d, m, 0x8d) }
+func (a *Asm) Lea32(d GPR, m Mem)     { a.rm(false, d, m, 0x8d) }
+func (a *Asm) Add(d, s GPR)           { a.rr(true, s, d, 0x01) }
+func (a *Asm) Add32(d, s GPR)         { a.rr(false, s, d, 0x01) }
+func (a *Asm) AddLd(d GPR, m Mem)     { a.rm(true, d, m, 0x03) }
+func (a *Asm) AddLd32(d GPR, m Mem)   { a.rm(false, d, m, 0x03) }
+func (a *Asm) AddI(d GPR, v int32)    { a.group1(true, 0, d, v) }
+func (a *Asm) AddI32(d GPR, v int32)  { a.group1(false, 0, d, v) }
+func (a *Asm) AddMI(m Mem, v int32)   { a.group1M(true, 0, m, v) }
+func (a *Asm) AddM32(m Mem, s GPR)    { a.rm(false, s, m, 0x01) }
+func (a *Asm) Sub(d, s GPR)           { a.rr(true, s, d, 0x29) }
+func (a *Asm) Sub32(d, s GPR)         { a.rr(false, s, d, 0x29) }
+func (a *Asm) SubLd(d GPR, m Mem)     { a.rm(true, d, m, 0x2b) }
+func (a *Asm) SubMI32(m Mem, v int32) { a.group1M(false, 5, m, v) }
+func (a *Asm) And(d, s GPR)           { a.rr(true, s, d, 0x21) }
+func (a *Asm) And32(d, s GPR)         { a.rr(false, s, d, 0x21) }
+func (a *Asm) AndLd32(d GPR, m Mem)   { a.rm(false, d, m, 0x23) }
+func (a *Asm) AndI32(d GPR, v int32)  { a.group1(false, 4, d, v) }
+func (a *Asm) Or32(d, s GPR)          { a.rr(false, s, d, 0x09) }
+func (a *Asm) OrI32(d GPR, v int32)   { a.group1(false, 1, d, v) }
+func (a *Asm) Xor32(d, s GPR)         { a.rr(false, s, d, 0x31) }
+func (a *Asm) Not32(d GPR)            { a.rr(false, 2, d, 0xf7) }
+func (a *Asm) Neg32(d GPR)            { a.rr(false, 3, d, 0xf7) }
+func (a *Asm) Cmp(d, s GPR)           { a.rr(true, s, d, 0x39) }
+func (a *Asm) Cmp32(d, s GPR)         { a.rr(false, s, d, 0x39) }
+func (a *Asm) CmpLd(d GPR, m Mem)     { a.rm(true, d, m, 0x3b) }
+func (a *Asm) CmpLd32(d GPR, m Mem)   { a.rm(false, d, m, 0x3b) }
+func (a *Asm) CmpI(d GPR, v int32)    { a.group1(true, 7, d, v) }
+func (a *Asm) CmpI32(d GPR, v int32)  { a.group1(false, 7, d, v) }
+func (a *Asm) CmpMI32(m Mem, v int32) { a.group1M(false, 7, m, v) }
+func (a *Asm) Test(d, s GPR)          { a.rr(true, s, d, 0x85) }
+func (a *Asm) Test32(d, s GPR)        { a.rr(false, s, d, 0x85) }
+func (a *Asm) Imul(d, s GPR)          { a.rr(true, d, s, 0x0f, 0xaf) }
+func (a *Asm) Imul32(d, s GPR)        { a.rr(false, d, s, 0x0f, 0xaf) }
+func (a *Asm) Bsf32(d, s GPR)         { a.rr(false, d, s, 0x0f, 0xbc) }
+func (a *Asm) TestI32(d GPR, v uint32) {
 	a.rr(false, 0, d, 0xf7)
 	a.imm32(v)
 }
 
 // MovI32 loads a 32-bit constant.
-func (a *Asm) MovI32(d uint8, v uint32) {
+func (a *Asm) MovI32(d GPR, v uint32) {
 	if ext(d) != 0 {
-		a.bytes(0x41)
+		a.Code = append(a.Code, 0x41)
 	}
-	a.bytes(0xb8 | d&7)
+	a.Code = append(a.Code, 0xb8|uint8(d&7))
 	a.imm32(v)
 }
 
 // MovI loads a 64-bit constant.
-func (a *Asm) MovI(d uint8, v uint64) {
+func (a *Asm) MovI(d GPR, v uint64) {
 	if v>>32 == 0 {
 		a.MovI32(d, uint32(v))
 		return
 	}
-	a.bytes(0x48|ext(d), 0xb8|d&7)
+	a.Code = append(a.Code, 0x48|ext(d), 0xb8|uint8(d&7))
 	a.imm32(uint32(v))
 	a.imm32(uint32(v >> 32))
 }
 
 // ShlI32, ShrI32, SarI32 and ShrI shift by a constant.
-func (a *Asm) ShlI32(d, n uint8) { a.rr(false, 4, d, 0xc1); a.bytes(n) }
-func (a *Asm) ShrI32(d, n uint8) { a.rr(false, 5, d, 0xc1); a.bytes(n) }
-func (a *Asm) ShrI(d, n uint8)   { a.rr(true, 5, d, 0xc1); a.bytes(n) }
+func (a *Asm) ShlI32(d GPR, n uint8) { a.rr(false, 4, d, 0xc1); a.Code = append(a.Code, n) }
+func (a *Asm) ShrI32(d GPR, n uint8) { a.rr(false, 5, d, 0xc1); a.Code = append(a.Code, n) }
+func (a *Asm) ShrI(d GPR, n uint8)   { a.rr(true, 5, d, 0xc1); a.Code = append(a.Code, n) }
 
 // Btr32 clears a bit.
-func (a *Asm) Btr32(d, n uint8) { a.rr(false, n, d, 0x0f, 0xb3) }
+func (a *Asm) Btr32(d, n GPR) { a.rr(false, n, d, 0x0f, 0xb3) }
 
 // Blsr32 clears the lowest set bit (BMI1).
-func (a *Asm) Blsr32(d, s uint8) { a.vexRR(0, 0, 2, 0, 0xf3, 1, d, s) }
+func (a *Asm) Blsr32(d, s GPR) { a.vexRR(0, 0, 2, 0, 0xf3, 1, uint8(d), uint8(s)) }
 
 // XaddM32 is lock xadd: s and the memory word become their sum and the word's old value.
-func (a *Asm) XaddM32(m Mem, s uint8) { a.bytes(0xf0); a.rm(false, s, m, 0x0f, 0xc1) }
+func (a *Asm) XaddM32(m Mem, s GPR) { a.Code = append(a.Code, 0xf0); a.rm(false, s, m, 0x0f, 0xc1) }
 
 // XaddM is XaddM32 for 64 bits.
-func (a *Asm) XaddM(m Mem, s uint8) { a.bytes(0xf0); a.rm(true, s, m, 0x0f, 0xc1) }
+func (a *Asm) XaddM(m Mem, s GPR) { a.Code = append(a.Code, 0xf0); a.rm(true, s, m, 0x0f, 0xc1) }
 
 // LockAddM32 and LockAddM add atomically.
-func (a *Asm) LockAddM32(m Mem, s uint8) { a.bytes(0xf0); a.rm(false, s, m, 0x01) }
-func (a *Asm) LockAddM(m Mem, s uint8)   { a.bytes(0xf0); a.rm(true, s, m, 0x01) }
+func (a *Asm) LockAddM32(m Mem, s GPR) { a.Code = append(a.Code, 0xf0); a.rm(false, s, m, 0x01) }
+func (a *Asm) LockAddM(m Mem, s GPR)   { a.Code = append(a.Code, 0xf0); a.rm(true, s, m, 0x01) }
 
 // CmpxchgM32 is lock cmpxchg with EAX.
-func (a *Asm) CmpxchgM32(m Mem, s uint8) { a.bytes(0xf0); a.rm(false, s, m, 0x0f, 0xb1) }
+func (a *Asm) CmpxchgM32(m Mem, s GPR) { a.Code = append(a.Code, 0xf0); a.rm(false, s, m, 0x0f, 0xb1) }
 
 // Setcc sets the low byte of RAX, RCX, RDX or RBX by a condition.
-func (a *Asm) Setcc(c Cond, d uint8) {
+func (a *Asm) Setcc(c Cond, d GPR) {
 	a.condition()
-	a.bytes(0x0f, 0x90|byte(c), 0xc0|d&7)
+	a.Code = append(a.Code, 0x0f, 0x90|byte(c), 0xc0|uint8(d&7))
 }
 
 // Cmov32 moves by a condition.
-func (a *Asm) Cmov32(c Cond, d, s uint8) { a.CmovR(c, false, d, s) }
+func (a *Asm) Cmov32(c Cond, d, s GPR) { a.CmovR(c, false, d, s) }
 
 func (a *Asm) Ret() {
-	a.bytes(0xc3)
+	a.Code = append(a.Code, 0xc3)
 	a.end()
 }
 
@@ -209,7 +209,7 @@ func (a *Asm) Jmp(l Label) {
 }
 
 func (a *Asm) jmp(l Label) {
-	a.bytes(0xe9)
+	a.Code = append(a.Code, 0xe9)
 	a.branch(l)
 }
 
@@ -223,7 +223,7 @@ func (a *Asm) J(c Cond, l Label) {
 }
 
 func (a *Asm) j(c Cond, l Label) {
-	a.bytes(0x0f, 0x80|byte(c))
+	a.Code = append(a.Code, 0x0f, 0x80|byte(c))
 	a.branch(l)
 }
 
@@ -233,16 +233,16 @@ func (a *Asm) branch(l Label) {
 }
 
 // LeaLabel loads the address of a label.
-func (a *Asm) LeaLabel(d uint8, l Label) {
-	a.bytes(0x48|ext(d)<<2, 0x8d, (d&7)<<3|5)
+func (a *Asm) LeaLabel(d GPR, l Label) {
+	a.Code = append(a.Code, 0x48|ext(d)<<2, 0x8d, uint8(d&7)<<3|5)
 	a.branch(l)
 }
 
 // AddM is AddM32 for 64 bits.
-func (a *Asm) AddM(m Mem, s uint8) { a.rm(true, s, m, 0x01) }
+func (a *Asm) AddM(m Mem, s GPR) { a.rm(true, s, m, 0x01) }
 
 // St16 stores the low 16 bits.
-func (a *Asm) St16(m Mem, s uint8) { a.bytes(0x66); a.rm(false, s, m, 0x89) }
+func (a *Asm) St16(m Mem, s GPR) { a.Code = append(a.Code, 0x66); a.rm(false, s, m, 0x89) }
 
 // St8 stores the low byte of RAX, RCX, RDX, RBX or R8 to R15.
-func (a *Asm) St8(m Mem, s uint8) { a.rm(false, s, m, 0x88) }
+func (a *Asm) St8(m Mem, s GPR) { a.rm(false, s, m, 0x88) }

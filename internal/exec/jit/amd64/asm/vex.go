@@ -16,6 +16,7 @@ const (
 )
 
 func inReg(r uint8) source { return source{kind: fromReg, reg: r} }
+func inVec(r Vec) source   { return inReg(uint8(r)) }
 func inMem(m Mem) source   { return source{kind: fromMem, mem: m} }
 
 // at is the source n bytes on.
@@ -44,21 +45,21 @@ func (a *Asm) vexW(op Op, w, length, reg, vvvv uint8, s source, imm ...byte) {
 	}
 	low := (^vvvv&15)<<3 | length<<2 | op.prefix
 	if x == 0 && b == 0 && w == 0 && op.space == 1 {
-		a.bytes(0xc5, (^ext(reg)&1)<<7|low, op.op)
+		a.Code = append(a.Code, 0xc5, (^ext(reg)&1)<<7|low, op.op)
 	} else {
-		a.bytes(0xc4, (^ext(reg)&1)<<7|(^x&1)<<6|(^b&1)<<5|op.space, w<<7|low, op.op)
+		a.Code = append(a.Code, 0xc4, (^ext(reg)&1)<<7|(^x&1)<<6|(^b&1)<<5|op.space, w<<7|low, op.op)
 	}
 	switch s.kind {
 	case fromReg:
-		a.bytes(0xc0 | (reg&7)<<3 | s.reg&7)
+		a.Code = append(a.Code, 0xc0|(reg&7)<<3|s.reg&7)
 	case fromMem:
 		a.memory(reg, s.mem, 1)
 	default:
-		a.bytes((reg&7)<<3 | 5)
+		a.Code = append(a.Code, (reg&7)<<3|5)
 		a.fixups = append(a.fixups, fixup{len(a.Code), s.label})
 		a.imm32(uint32(s.add - int32(len(imm)))) // Finish adds the distance
 	}
-	a.bytes(imm...)
+	a.Code = append(a.Code, imm...)
 }
 
 // The VEX instructions beside those whose EVEX form differs in the prefix only.
@@ -107,12 +108,12 @@ func (a *Asm) Plain(f func()) {
 	a.low, a.plain = low, false
 }
 
-func (a *Asm) plainVEX(op Op, o Opt, reg, vvvv uint8, s source) {
+func (a *Asm) plainVEX(op Op, o Opt, reg, vvvv uint8, s source, imm ...byte) {
 	if o.LL > 1 || o.K != 0 || o.Bcast || reg > 15 || vvvv > 15 || s.kind == fromReg && s.reg > 15 {
 		panic("asm: an instruction without VEX form")
 	}
-	a.vex(op, o.LL, reg, vvvv, s)
+	a.vex(op, o.LL, reg, vvvv, s, imm...)
 }
 
 // MovMskPS collects the sign bits of eight words into a general register.
-func (a *Asm) MovMskPS(d, s uint8) { a.vex(vexMovMskPS, 1, d, 0, inReg(s)) }
+func (a *Asm) MovMskPS(d GPR, s Vec) { a.vex(vexMovMskPS, 1, uint8(d), 0, inVec(s)) }

@@ -1,0 +1,74 @@
+package abi
+
+import (
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/exec/jit/plan"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// Frame says what stands behind the rows in a warp's frame, as offsets from its start.
+type Frame struct {
+	Resume  int32 // where the warp goes on
+	Next    int32 // frame of the next warp
+	Entry   int32 // where it begins
+	Mask    int32 // lanes that run when it goes on, for code of some lanes
+	Live    int32 // lanes that have not exited
+	Init    int32 // lanes that it begins with
+	Warp    int32 // its number
+	CC      int32 // carry flags
+	Tid     int32 // bases of %tid: three times two
+	TidRows int32 // rows of %tid
+	Local   int32 // local memory of its lane 0
+	Pend    int32 // lanes that wait, by block number
+	Slots   int32 // scalars
+	Size    int32
+}
+
+func NewFrame(f *ir.Func, waits, slots int) *Frame {
+	l := &Frame{}
+	at := (int32(f.FrameSize) + 63) &^ 63
+	l.Resume, l.Next, l.Entry, l.Mask, l.Live, l.Init, l.Warp, l.CC = at, at+8, at+16, at+24, at+28, at+32, at+36, at+40
+	l.Local = at + 48
+	l.Tid = at + 64
+	l.TidRows = at + 128
+	l.Pend = l.TidRows + 3*128
+	l.Slots = l.Pend + (int32(4*waits)+127)&^63
+	l.Size = (l.Slots+int32(16*slots)+127)&^127 + 64
+	return l
+}
+
+// ResumePoint is a place at which a warp goes on.
+type ResumePoint struct {
+	Off    int32 // in the code
+	Op     int32
+	Masked bool
+	Bar    bool // behind a barrier, whose operation is the one before
+}
+
+// CTACode is the code of a kernel for blocks of given dimensions.
+type CTACode struct {
+	Values  *plan.Values
+	Frame   *Frame
+	Text    []byte
+	Start   int32 // offset of the way in
+	Entries [2]int32
+	Skip    int32 // offset of where ended warps stand, when there are barriers
+	Waits   bool  // there are barriers; else a warp begins when those before it have ended
+	Points  []ResumePoint
+}
+
+// CTAOptions are what code of whole CTAs depends on besides the kernel.
+type CTAOptions struct {
+	Count      bool    // operations
+	Probe      bool    // for tests: operations stop
+	Marks      *[]Mark // for a listing, where its marks go; nil for none
+	Concurrent bool    // its versions may be written at the same time; the code is the same
+}
+
+// Layout is what a generator's code expects in the context.
+type Layout struct {
+	Tables     unsafe.Pointer        // constants
+	Multiplies func(op *ir.Op) bool  // operations that need Context.Matrix
+	NewMatrix  func() unsafe.Pointer // makes it
+}

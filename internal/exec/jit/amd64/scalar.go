@@ -1,0 +1,755 @@
+package amd64
+
+import (
+	"github.com/gocuda/cuda/internal/exec/jit/abi"
+	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
+	"github.com/gocuda/cuda/internal/exec/jit/plan"
+	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
+
+// Scalars are the bases of values that are uniform or affine (plan.Variation). Each has eight bytes in memory, or twice eight when halves have bases of their own; general
+// registers cache them. Values that live in one block only are stored when their register is needed, others at once.
+
+// placeMem is where a scalar stands.
+func placeMem(p plan.Location, half int) asm.Mem {
+	base := [...]asm.GPR{plan.InFrame: asm.RBX, plan.InContext: asm.R15, plan.InConstants: asm.R12}[p.Base]
+	return asm.At(base, p.Disp+int32(8*half))
+}
+
+var scalarRegs = [...]asm.GPR{asm.R11, asm.R13, asm.R14}
+
+// scalarSlot says what a general register holds.
+type scalarSlot struct {
+	web   int32
+	half  uint8
+	used  bool
+	dirty bool
+	stamp uint32
+}
+
+func (g *gen) isWide(w int32) bool { return g.v.Webs[w].Class == ir.W64 }
+
+// local says whether a web lives in one block only.
+func (g *gen) local(w int32) bool { return g.v.Webs[w].Block >= 0 }
+
+func (g *gen) sfind(w int32, half int) int {
+	for i := range g.c.regs {
+		if s := &g.c.regs[i]; s.used && s.web == w && int(s.half) == half {
+			return i
+		}
+	}
+	return -1
+}
+
+func (g *gen) salloc() int {
+	best := -1
+	for i := range g.c.regs {
+		s := &g.c.regs[i]
+		if !s.used {
+			return i
+		}
+		if s.stamp != g.c.stamp && (best < 0 || s.stamp < g.c.regs[best].stamp) {
+			best = i
+		}
+	}
+	if best < 0 {
+		panic(g.noCode(plan.WhyRegisters))
+	}
+	g.sspill(best)
+	g.c.regs[best].used = false
+	return best
+}
+
+func (g *gen) sspill(i int) {
+	s := &g.c.regs[i]
+	if s.used && s.dirty {
+		g.StR(g.isWide(s.web), placeMem(g.v.Webs[s.web].At, int(s.half)), scalarRegs[i])
+		s.dirty = false
+	}
+}
+
+// sdrop forgets the registers of a web.
+func (g *gen) sdrop(w int32) {
+	for i := range g.c.regs {
+		if s := &g.c.regs[i]; s.used && s.web == w {
+			s.used, s.dirty = false, false
+		}
+	}
+}
+
+// inMemory makes sure that a scalar's bases are where they belong.
+func (g *gen) inMemory(w int32) {
+	for i := range g.c.regs {
+		if g.c.regs[i].web == w {
+			g.sspill(i)
+		}
+	}
+	if z, ok := g.c.find(scalarRef(w, 0)); ok {
+		g.spill(z)
+	}
+}
+
+// scalarRef is how the cache names the pieces of a scalar's vector.
+func scalarRef(w int32, n int) ir.Ref { return ir.Ref{Off: uint32(w)<<8 + uint32(64*n), Sel: 3} }
+
+// sreg returns a register with a base, which must not be changed.
+func (g *gen) sreg(w int32, half int) asm.GPR {
+	i := g.sfind(w, half)
+	if i < 0 {
+		if z, ok := g.c.find(scalarRef(w, 0)); ok {
+			g.spill(z)
+		}
+		i = g.salloc()
+		g.LdR(g.isWide(w), scalarRegs[i], placeMem(g.v.Webs[w].At, half))
+		g.c.regs[i] = scalarSlot{web: w, half: uint8(half), used: true}
+	}
+	g.c.regs[i].stamp = g.c.stamp
+	return scalarRegs[i]
+}
+
+// sset makes a base from a scratch register.
+func (g *gen) sset(w int32, half int, from asm.GPR) {
+	i := g.sfind(w, half)
+	if i < 0 {
+		i = g.salloc()
+	}
+	g.MovR(g.isWide(w), scalarRegs[i], from)
+	g.c.regs[i] = scalarSlot{web: w, half: uint8(half), used: true, dirty: true, stamp: g.c.stamp}
+	if !g.local(w) {
+		g.sspill(i)
+	}
+	g.dropPieces(w)
+	g.uncheck(w)
+}
+
+// dropPieces forgets the vectors made of a scalar.
+func (g *gen) dropPieces(w int32) {
+	for z := poolStart; z < poolEnd; z++ {
+		if s := &g.c.slots[z]; s.used && s.ref.Sel == 3 && s.row == uint32(w) {
+			s.used, s.dirty, s.lazy = false, false, false
+		}
+	}
+}
+
+// scalarWeb is the web of a source when it is a scalar.
+func (g *gen) scalarWeb(a *ir.Arg) (int32, bool) {
+	if g.v == nil || a.Kind != ir.Row {
+		return 0, false
+	}
+	w := g.v.UseWeb(g.pc, a.Ref.Off)
+	return w, w >= 0 && a.Class != ir.WPred && g.v.Webs[w].Variation.Scalar()
+}
+
+// scalarDef is the web of a destination when it is a scalar.
+func (g *gen) scalarDef(d *ir.Arg) (int32, bool) {
+	if g.v == nil || d.Kind != ir.Row {
+		return 0, false
+	}
+	w := g.v.DefWeb(g.pc, d.Ref.Off)
+	return w, w >= 0 && d.Class != ir.WPred && g.v.Webs[w].Variation.Scalar()
+}
+
+// each is the number of pieces to compute of a destination.
+func (g *gen) each(d *ir.Arg) int {
+	if _, ok := g.scalarDef(d); ok {
+		return 1
+	}
+	return plan.Pieces(d.Class)
+}
+
+// materialize returns a register with piece n of a scalar's vector.
+func (g *gen) materialize(w int32, n int) asm.Vec {
+	x := &g.v.Webs[w]
+	if x.Variation.Kind == plan.Uniform {
+		n = 0
+	}
+	ref := scalarRef(w, n)
+	if z, ok := g.c.find(ref); ok {
+		g.c.slots[z].stamp = g.c.stamp
+		g.canon(z)
+		return z
+	}
+	z := g.alloc()
+	perPiece := 16
+	if x.Class == ir.W64 {
+		perPiece = 8
+	}
+	lane := n * perPiece
+	half := 0
+	if x.Variation.Halves {
+		half, lane = lane/16, lane%16
+	}
+	bcast, bcastReg, add := asm.BroadcastD, asm.BroadcastDR, asm.AddD
+	if x.Class == ir.W64 {
+		bcast, bcastReg, add = asm.BroadcastQ, asm.BroadcastQR, asm.AddQ
+	}
+	if i := g.sfind(w, half); i >= 0 && g.c.regs[i].dirty {
+		g.VR(bcastReg, asm.Z, z, scalarRegs[i])
+	} else {
+		g.VM(bcast, asm.Z, z, 0, placeMem(x.At, half))
+	}
+	if x.Variation.Stride != 0 {
+		g.VL(add, asm.Z, z, z, g.strides(x.Variation.Stride, lane, x.Class == ir.W64))
+	}
+	g.c.slots[z] = slot{ref: ref, row: uint32(w), n: uint8(n), used: true, stamp: g.c.stamp, all: true}
+	return z
+}
+
+// strides is a vector of strides from a lane on.
+func (g *gen) strides(stride int64, lane int, wide bool) asm.Label {
+	var words [16]uint32
+	for i := range 16 {
+		if wide {
+			if i < 8 {
+				x := uint64(stride * int64(lane+i))
+				words[2*i], words[2*i+1] = uint32(x), uint32(x>>32)
+			}
+			continue
+		}
+		words[i] = uint32(int32(stride * int64(lane+i)))
+	}
+	return g.vector(words)
+}
+
+// sload puts a base of a source into a scratch register. Flags stay as they are.
+func (g *gen) sload(to asm.GPR, a *ir.Arg, half int, wide bool) {
+	if a.Kind == ir.Imm {
+		if a.Sym {
+			g.LdR(wide, to, rowMem(a.Ref))
+		} else if wide {
+			g.MovI(to, a.Bits)
+		} else {
+			g.MovI32(to, uint32(a.Bits))
+		}
+		return
+	}
+	w := g.v.UseWeb(g.pc, a.Ref.Off)
+	x := &g.v.Webs[w]
+	at := half
+	if !x.Variation.Halves {
+		at = 0
+	}
+	if i := g.sfind(w, at); i >= 0 {
+		g.c.regs[i].stamp = g.c.stamp
+		g.MovR(wide, to, scalarRegs[i])
+	} else {
+		if z, ok := g.c.find(scalarRef(w, 0)); ok {
+			g.spill(z)
+		}
+		g.LdR(wide, to, placeMem(x.At, at))
+	}
+	if half == 1 && !x.Variation.Halves && x.Variation.Stride != 0 {
+		by := asm.At(to, int32(16*x.Variation.Stride))
+		if wide {
+			g.Lea(to, by)
+		} else {
+			g.Lea32(to, by)
+		}
+	}
+}
+
+// sarith is to = to op a.
+func (g *gen) sarith(k asm.Arith, to asm.GPR, a *ir.Arg, half int, wide bool) {
+	if c, ok := plan.Immediate(a); ok && c == int64(int32(c)) {
+		g.RI(k, wide, to, int32(c))
+		return
+	}
+	if w, ok := g.scalarWeb(a); ok {
+		x := &g.v.Webs[w]
+		if half == 0 || x.Variation.Halves || x.Variation.Stride == 0 {
+			at := half
+			if !x.Variation.Halves {
+				at = 0
+			}
+			if i := g.sfind(w, at); i >= 0 {
+				g.c.regs[i].stamp = g.c.stamp
+				g.RR(k, wide, to, scalarRegs[i])
+				return
+			}
+			if z, ok := g.c.find(scalarRef(w, 0)); ok {
+				g.spill(z)
+			}
+			g.RM(k, wide, to, placeMem(x.At, at))
+			return
+		}
+	}
+	g.sload(asm.RCX, a, half, wide)
+	g.RR(k, wide, to, asm.RCX)
+}
+
+// smul is rax = a * b.
+func (g *gen) smul(a, b *ir.Arg, half int, wide bool) {
+	if a.Kind == ir.Imm {
+		a, b = b, a
+	}
+	g.sload(asm.RAX, a, half, wide)
+	if c, ok := plan.Immediate(b); ok && c == int64(int32(c)) {
+		if n, ok := powerOf(b); ok && c > 0 {
+			if n > 0 {
+				g.ShiftI(asm.ScalarShl, wide, asm.RAX, n)
+			}
+			return
+		}
+		g.ImulI(wide, asm.RAX, asm.RAX, int32(c))
+		return
+	}
+	g.sload(asm.RCX, b, half, wide)
+	g.ImulR(wide, asm.RAX, asm.RCX)
+}
+
+// swiden puts a 32-bit source, extended to 64 bits, into a scratch register; an affine one must not wrap around in any lane.
+func (g *gen) swiden(to asm.GPR, a *ir.Arg, half int, signed bool, slow func() asm.Label) {
+	if c, ok := plan.Immediate(a); ok {
+		if !signed {
+			c = int64(uint32(c))
+		}
+		g.MovI(to, uint64(c))
+		return
+	}
+	g.sload(to, a, half, false)
+	if w, ok := g.scalarWeb(a); ok {
+		if x := &g.v.Webs[w]; x.Variation.Stride != 0 && !x.Variation.Lane() {
+			span := 31 * x.Variation.Stride
+			if x.Variation.Halves {
+				span = 15 * x.Variation.Stride
+			}
+			g.MovR(false, asm.RDX, to)
+			if span > 0 {
+				g.RI(asm.ArithAdd, false, asm.RDX, int32(span))
+			} else {
+				g.RI(asm.ArithSub, false, asm.RDX, int32(-span))
+			}
+			if signed {
+				g.J(asm.O, slow())
+			} else {
+				g.J(asm.B, slow())
+			}
+		}
+	}
+	if signed {
+		g.MovSXD(to, to)
+	}
+}
+
+// scalarOp writes an operation whose result is a scalar; false when its template does.
+func (g *gen) scalarOp(i int32) bool {
+	op := g.op
+	in := &g.v.Info[i]
+	if in.Rule == plan.RuleNone || in.Rule == plan.RulePiece || len(g.v.Ops[i].Defs) != 1 {
+		return false
+	}
+	if in.Rule == plan.RuleSetp {
+		return g.scalarSetp()
+	}
+	if in.Rule == plan.RuleLoad || in.Rule == plan.RuleSetpFloat || in.Rule == plan.RuleLogic || len(op.Args) == 0 {
+		return false
+	}
+	w, ok := g.scalarDef(&op.Args[0])
+	if !ok {
+		return false
+	}
+	x := &g.v.Webs[w]
+	if x.Alias {
+		return true // it stands somewhere already
+	}
+	wide := x.Class == ir.W64
+	bases := 1
+	if x.Variation.Halves {
+		bases = 2
+	}
+	var out asm.Label
+	made := false
+	slow := func() asm.Label {
+		if !made {
+			out, made = g.slow(), true
+		}
+		return out
+	}
+	if (in.Rule == plan.RuleMulWide || in.Rule == plan.RuleMadWide || in.Rule == plan.RuleCvt) && bases == 2 {
+		slow() // before a register changes
+	}
+	// All bases are computed before the first is set: the destination may be a source.
+	results := [2]asm.GPR{asm.RAX, asm.RDI}
+	for h := range bases {
+		r := asm.RAX
+		switch in.Rule {
+		case plan.RuleMov:
+			g.sload(r, &op.Args[1], h, wide)
+		case plan.RuleCvta:
+			g.sload(r, &op.Args[1], h, true)
+			if sp := op.Mods().Space; sp == optab.SpaceShared || sp == optab.SpaceCluster {
+				k := asm.ArithAdd
+				if op.Opcode() == optab.OpCvtaTo {
+					k = asm.ArithSub
+				}
+				g.RM(k, true, r, inContext(abi.OffSharedGen))
+			}
+		case plan.RuleAdd, plan.RuleSub, plan.RuleAnd, plan.RuleOr, plan.RuleXor:
+			k := map[plan.Rule]asm.Arith{plan.RuleAdd: asm.ArithAdd, plan.RuleSub: asm.ArithSub, plan.RuleAnd: asm.ArithAnd, plan.RuleOr: asm.ArithOr, plan.RuleXor: asm.ArithXor}[in.Rule]
+			g.sload(r, &op.Args[1], h, wide)
+			g.sarith(k, r, &op.Args[2], h, wide)
+		case plan.RuleNeg, plan.RuleNot:
+			g.sload(r, &op.Args[1], h, wide)
+			if in.Rule == plan.RuleNeg {
+				g.NegR(wide, r)
+			} else {
+				g.NotR(wide, r)
+			}
+		case plan.RuleMul:
+			g.smul(&op.Args[1], &op.Args[2], h, wide)
+		case plan.RuleMad:
+			g.smul(&op.Args[1], &op.Args[2], h, wide)
+			g.sarith(asm.ArithAdd, r, &op.Args[3], h, wide)
+		case plan.RuleMulWide, plan.RuleMadWide:
+			a, b := &op.Args[1], &op.Args[2]
+			if a.Kind == ir.Imm {
+				a, b = b, a
+			}
+			g.swiden(r, a, h, in.Signed, slow)
+			if n, ok := powerOf(b); ok && n < 31 {
+				g.ShiftI(asm.ScalarShl, true, r, n)
+			} else {
+				g.swiden(asm.RCX, b, h, in.Signed, slow)
+				g.ImulR(true, r, asm.RCX)
+			}
+			if in.Rule == plan.RuleMadWide {
+				g.sarith(asm.ArithAdd, r, &op.Args[3], h, true)
+			}
+		case plan.RuleShl, plan.RuleShr:
+			kind := asm.ScalarShift(asm.ScalarShl)
+			if in.Rule == plan.RuleShr {
+				if kind = asm.ScalarShr; in.Signed {
+					kind = asm.ScalarSar
+				}
+			}
+			bits := uint32(32)
+			if wide {
+				bits = 64
+			}
+			if c, ok := plan.Immediate(&op.Args[2]); ok {
+				g.sload(r, &op.Args[1], h, wide)
+				switch n := uint32(c); {
+				case n < bits:
+					if n > 0 {
+						g.ShiftI(kind, wide, r, uint8(n))
+					}
+				case kind == asm.ScalarSar:
+					g.ShiftI(kind, wide, r, uint8(bits-1))
+				default:
+					g.MovI32(r, 0)
+				}
+				break
+			}
+			g.sload(asm.RCX, &op.Args[2], h, false)
+			g.sload(r, &op.Args[1], h, wide)
+			if kind == asm.ScalarSar {
+				g.MovI32(asm.RDX, bits-1)
+				g.RR(asm.ArithCmp, false, asm.RCX, asm.RDX)
+				g.CmovR(asm.A, false, asm.RCX, asm.RDX)
+				g.ShiftCL(kind, wide, r)
+			} else {
+				g.ShiftCL(kind, wide, r)
+				g.MovI32(asm.RDX, 0)
+				g.RI(asm.ArithCmp, false, asm.RCX, int32(bits))
+				g.CmovR(asm.AE, wide, r, asm.RDX)
+			}
+		case plan.RuleMin, plan.RuleMax:
+			g.sload(r, &op.Args[1], h, wide)
+			g.sload(asm.RCX, &op.Args[2], h, wide)
+			g.RR(asm.ArithCmp, wide, r, asm.RCX)
+			c := map[[2]bool]asm.Cond{{false, false}: asm.A, {false, true}: asm.G, {true, false}: asm.B, {true, true}: asm.L}[[2]bool{in.Rule == plan.RuleMax, in.Signed}]
+			g.CmovR(c, wide, r, asm.RCX)
+		case plan.RuleSelp:
+			g.predTest(op.Args[3].Ref.Off, op.Args[3].Neg)
+			g.sload(r, &op.Args[2], h, wide)
+			g.sload(asm.RCX, &op.Args[1], h, wide)
+			g.CmovR(asm.NE, wide, r, asm.RCX)
+		case plan.RuleCvt:
+			switch {
+			case in.Bits > in.SourceBits:
+				g.swiden(r, &op.Args[1], h, in.Signed, slow)
+			default:
+				g.sload(r, &op.Args[1], h, wide)
+			}
+		case plan.RuleParam:
+			ac, _ := plan.AccessOf(op, &op.Args[1], &op.Args[0])
+			if ac.ElemSize < 4 {
+				g.scalarElement(&ac, &op.Args[0], inContext(abi.OffParamCopy+ac.Disp))
+			} else {
+				g.LdR(wide, r, inContext(abi.OffParamCopy+ac.Disp))
+			}
+		case plan.RuleSpecial:
+			p, ok := specialPlace(op, g.lay)
+			if !ok {
+				g.MovI32(r, 0) // %laneid of lane 0
+			} else {
+				g.LdR(false, r, placeMem(p, h))
+			}
+		default:
+			return false
+		}
+		if h == 0 && bases == 2 {
+			g.MovR(true, asm.RDI, r)
+			results[0], results[1] = asm.RDI, asm.RAX
+		}
+	}
+	g.pin()
+	for h := range bases {
+		g.sset(w, h, results[h])
+	}
+	return true
+}
+
+// predTest sets the flags, NE when a uniform predicate is true.
+func (g *gen) predTest(row uint32, neg bool) {
+	g.predRow(asm.RAX, row)
+	if neg {
+		g.Not32(asm.RAX)
+	}
+	if g.full {
+		g.Test32(asm.RAX, asm.RAX)
+	} else {
+		g.AndLd32(asm.RAX, inContext(abi.OffMask))
+	}
+}
+
+// Conditions of integer relations, signed and unsigned.
+var signedConds = map[optab.Cmp]asm.Cond{optab.CmpEq: asm.E, optab.CmpNe: asm.NE, optab.CmpLt: asm.L, optab.CmpLe: asm.LE, optab.CmpGt: asm.G, optab.CmpGe: asm.GE, optab.CmpLo: asm.B, optab.CmpLs: asm.BE, optab.CmpHi: asm.A, optab.CmpHs: asm.AE}
+var unsignedConds = map[optab.Cmp]asm.Cond{optab.CmpEq: asm.E, optab.CmpNe: asm.NE, optab.CmpLt: asm.B, optab.CmpLe: asm.BE, optab.CmpGt: asm.A, optab.CmpGe: asm.AE, optab.CmpLo: asm.B, optab.CmpLs: asm.BE, optab.CmpHi: asm.A, optab.CmpHs: asm.AE}
+
+// compareCond is the condition of a setp of integers.
+func compareCond(op *ir.Op) asm.Cond {
+	if op.Type(0).Signed() {
+		return signedConds[op.Mods().Cmp]
+	}
+	return unsignedConds[op.Mods().Cmp]
+}
+
+// scalarCompare compares the uniform operands of a setp.
+func (g *gen) scalarCompare() asm.Cond {
+	op := g.op
+	a, b := op.Arg("a"), op.Arg("b")
+	wide := g.v.Info[g.pc].Wide
+	c := compareCond(op)
+	if w, ok := g.scalarWeb(a); ok {
+		if i := g.sfind(w, 0); i >= 0 {
+			g.sarith(asm.ArithCmp, scalarRegs[i], b, 0, wide)
+			return c
+		}
+	}
+	g.sload(asm.RAX, a, 0, wide)
+	g.sarith(asm.ArithCmp, asm.RAX, b, 0, wide)
+	return c
+}
+
+// scalarSetp writes a setp of integers that are uniform, or of an affine and a uniform one.
+func (g *gen) scalarSetp() bool {
+	op := g.op
+	if op.Guard >= 0 {
+		return false
+	}
+	a, b, c := op.Arg("a"), op.Arg("b"), op.Arg("c")
+	sa, sb := g.v.VariationOf(g.pc, a), g.v.VariationOf(g.pc, b)
+	if !sa.Scalar() || !sb.Scalar() {
+		return false
+	}
+	wide := g.v.Info[g.pc].Wide
+	cond, cmp := compareCond(op), op.Mods().Cmp
+	combine := op.Mods().Func
+	finish := func() {
+		if c != nil && combine != optab.NoFunc {
+			g.pred(asm.RDX, c)
+			g.combine(combine, asm.RAX, asm.RDX)
+		}
+		g.setPred(&op.Args[0], asm.RAX)
+	}
+	if sa.Kind == plan.Uniform && sb.Kind == plan.Uniform {
+		cond = g.scalarCompare()
+		g.Setcc(cond, asm.RAX)
+		g.MovZX8(asm.RAX, asm.RAX)
+		g.Neg32(asm.RAX)
+		finish()
+		return true
+	}
+	// All lanes agree when the first and the last do, as long as nothing wraps around between them.
+	if sa.Kind != plan.Affine || sb.Kind != plan.Uniform || sa.Halves || sa.Stride <= 0 || wide {
+		return false
+	}
+	w, _ := g.scalarWeb(a)
+	vector := g.outOfLineMask(w, op)
+	if cmp == optab.CmpEq || cmp == optab.CmpNe {
+		// No lane is equal when the difference to the first is more than that of the last.
+		g.sload(asm.RAX, a, 0, false)
+		g.sload(asm.RDX, b, 0, false)
+		g.RR(asm.ArithSub, false, asm.RDX, asm.RAX)
+		g.CmpI32(asm.RDX, int32(31*sa.Stride))
+		g.J(asm.BE, vector.out)
+		g.MovI32(asm.RAX, map[optab.Cmp]uint32{optab.CmpEq: 0, optab.CmpNe: 0xffffffff}[cmp])
+		g.Bind(vector.back)
+		finish()
+		return true
+	}
+	signed := op.Type(0).Signed()
+	g.sload(asm.RAX, a, 0, false)
+	g.sload(asm.RDX, b, 0, false)
+	g.lastLane(sa, signed, vector.out)
+	g.RR(asm.ArithCmp, false, asm.RAX, asm.RDX)
+	g.Setcc(cond, asm.RAX)
+	g.RR(asm.ArithCmp, false, asm.RDI, asm.RDX)
+	g.Setcc(cond, asm.RCX)
+	g.MovZX8(asm.RAX, asm.RAX)
+	g.MovZX8(asm.RCX, asm.RCX)
+	g.RR(asm.ArithCmp, false, asm.RAX, asm.RCX)
+	g.J(asm.NE, vector.out)
+	g.Neg32(asm.RAX)
+	g.rejoin(vector.back, 0)
+	finish()
+	return true
+}
+
+// lastLane puts the last lane's value of an affine one, whose base is in rax, into rdi; it leaves for wrap when lanes between wrap around.
+func (g *gen) lastLane(s plan.Variation, signed bool, wrap asm.Label) {
+	if s.Lane() {
+		g.Lea32(asm.RDI, asm.At(asm.RAX, 31))
+		return
+	}
+	g.MovR(false, asm.RDI, asm.RAX)
+	g.RI(asm.ArithAdd, false, asm.RDI, int32(31*s.Stride))
+	if signed {
+		g.J(asm.O, wrap)
+	} else {
+		g.J(asm.B, wrap)
+	}
+}
+
+// affineCompare says whether a setp compares a value that rises with the lanes with a uniform one.
+func (g *gen) affineCompare(i int32) bool {
+	op := &g.f.Ops[i]
+	a, b := op.Arg("a"), op.Arg("b")
+	sa, sb := g.v.VariationOf(i, a), g.v.VariationOf(i, b)
+	cmp := op.Mods().Cmp
+	return sa.Kind == plan.Affine && sb.Kind == plan.Uniform && !sa.Halves && sa.Stride > 0 && cmp != optab.CmpEq && cmp != optab.CmpNe && !g.v.Info[i].Wide
+}
+
+// branchAffine is a comparison of affine and uniform values with the branch behind it, at b's end: when the first and the last lane agree all do.
+func (g *gen) branchAffine(b, to int32, br *ir.Op, fall, part asm.Label) {
+	op := g.op
+	cond := compareCond(op)
+	if br.Neg {
+		cond ^= 1
+	}
+	a, bArg := op.Arg("a"), op.Arg("b")
+	w, _ := g.scalarWeb(a)
+	vector := g.outOfLineMask(w, op)
+	signed := op.Type(0).Signed()
+	sa := g.v.Webs[w].Variation
+	g.sload(asm.RAX, a, 0, false)
+	if c, ok := plan.Immediate(bArg); !ok || c != int64(int32(c)) {
+		g.sload(asm.RDX, bArg, 0, false)
+	}
+	cmp := func(r asm.GPR) {
+		if c, ok := plan.Immediate(bArg); ok {
+			g.CmpI32(r, int32(c))
+		} else {
+			g.RR(asm.ArithCmp, false, r, asm.RDX)
+		}
+	}
+	g.lastLane(sa, signed, vector.out)
+	not := g.NewLabel()
+	cmp(asm.RAX)
+	g.J(cond^1, not)
+	cmp(asm.RDI)
+	g.J(cond^1, vector.out)
+	taken := g.NewLabel()
+	g.rejoin(taken, 0)
+	g.settle(g.pc)
+	i := g.pc
+	g.pc, g.op = i+1, br
+	g.goTo(b, to)
+	g.rejoin(not, 0)
+	cmp(asm.RDI)
+	g.J(cond^1, fall)
+	g.Jmp(vector.out)
+	// lane by lane
+	g.rejoin(vector.back, 0)
+	if br.Neg {
+		g.Not32(asm.RAX)
+	}
+	if g.full {
+		g.Test32(asm.RAX, asm.RAX)
+		g.J(asm.E, fall)
+		g.CmpI32(asm.RAX, -1)
+	} else {
+		g.AndLd32(asm.RAX, inContext(abi.OffMask))
+		g.J(asm.E, fall)
+		g.CmpLd32(asm.RAX, inContext(abi.OffMask))
+	}
+	g.J(asm.E, taken)
+	g.Jmp(part)
+	g.join(fall)
+}
+
+type detour struct{ out, back asm.Label }
+
+// outOfLineMask compares lane by lane, with scratch registers only, and comes back with the lanes in eax.
+func (g *gen) outOfLineMask(w int32, op *ir.Op) detour {
+	d := detour{back: g.NewLabel()}
+	x := g.v.Webs[w]
+	// The operands must be found in memory there.
+	b := op.Arg("b")
+	g.inMemory(w)
+	if u, ok := g.scalarWeb(b); ok {
+		g.inMemory(u)
+	}
+	bw, bScalar := g.scalarWeb(b)
+	imm := intPredicates[op.Mods().Cmp]
+	cmp := asm.CmpUD
+	if op.Type(0).Signed() {
+		cmp = asm.CmpD
+	}
+	d.out = g.outOfLine(func() {
+		var m asm.Mem
+		if bScalar {
+			m = placeMem(g.v.Webs[bw].At, 0)
+		} else {
+			m = rowMem(b.Ref)
+		}
+		g.VM(asm.BroadcastD, asm.Z, 0, 0, placeMem(x.At, 0))
+		for p := range 2 {
+			g.VL(asm.AddD, asm.Z, 1, 0, g.strides(x.Variation.Stride, 16*p, false))
+			g.VCmpM(cmp, asm.Z.Broadcast(), asm.K7, 1, m, imm)
+			if p == 0 {
+				g.KMovRW(asm.RAX, asm.K7)
+			} else {
+				g.KMovRW(asm.RDX, asm.K7)
+				g.ShlI32(asm.RDX, 16)
+				g.Or32(asm.RAX, asm.RDX)
+			}
+		}
+		g.Jmp(d.back)
+	})
+	return d
+}
+
+// specialPlace is where a special register stands.
+func specialPlace(op *ir.Op, lay *abi.Frame) (plan.Location, bool) {
+	axis := op.Axis
+	if axis > 2 {
+		axis = 0
+	}
+	at := func(off int32) (plan.Location, bool) {
+		return plan.Location{Base: plan.InContext, Disp: off + int32(4*axis)}, true
+	}
+	switch op.SReg {
+	case optab.SRegNtid:
+		return at(abi.OffBlock)
+	case optab.SRegCtaid:
+		return at(abi.OffCTAID)
+	case optab.SRegNctaid:
+		return at(abi.OffGrid)
+	case optab.SRegTid:
+		return plan.Location{Base: plan.InFrame, Disp: lay.Tid + int32(16*axis)}, true
+	}
+	return plan.Location{}, false
+}

@@ -1,0 +1,271 @@
+package plan
+
+import (
+	"math/bits"
+
+	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
+)
+
+// Variation is how a value differs between the lanes of a warp.
+type Variation struct {
+	Kind   Kind
+	Halves bool  // affine: lanes 0 to 15 and 16 to 31 have bases of their own; else lane 16's is that of lane 0 and 16 strides
+	Stride int64 // affine: what lane i+1 has more than lane i, in one half
+	align  uint8 // the bases are multiples of this power of two
+}
+
+type Kind uint8
+
+const (
+	unknown   Kind = iota // not known yet
+	Uniform               // every lane that runs has the same
+	Affine                // base + lane * stride
+	Divergent             // anything
+)
+
+var (
+	same      = Variation{Kind: Uniform}
+	divergent = Variation{Kind: Divergent}
+)
+
+// maxAlign bounds variation.align.
+const maxAlign = 12
+
+func (s Variation) aligned(n uint8) Variation {
+	if s.Scalar() {
+		s.align = min(n, maxAlign)
+	}
+	return s
+}
+
+// alignOf is the power of two that a constant is a multiple of.
+func alignOf(c int64) uint8 {
+	if c == 0 {
+		return maxAlign
+	}
+	return uint8(min(bits.TrailingZeros64(uint64(c)), maxAlign))
+}
+
+// maxStride bounds strides.
+const maxStride = 1 << 20
+
+func affine(stride int64, halves bool) Variation {
+	switch {
+	case stride == 0 && !halves:
+		return same
+	case stride > maxStride || stride < -maxStride:
+		return divergent
+	}
+	return Variation{Kind: Affine, Halves: halves, Stride: stride}
+}
+
+// Scalar says whether a base, and a stride, make all values.
+func (s Variation) Scalar() bool { return s.Kind == Uniform || s.Kind == Affine }
+
+// join is the variation of a value that has one or the other.
+func join(a, b Variation) Variation {
+	switch {
+	case a.Kind == unknown:
+		return b
+	case b.Kind == unknown || a == b:
+		return a
+	case a.Kind == Divergent || b.Kind == Divergent || a.Stride != b.Stride:
+		return divergent
+	}
+	align := min(a.align, b.align)
+	if a.Kind == b.Kind && a.Halves == b.Halves {
+		return Variation{a.Kind, a.Halves, a.Stride, align}
+	}
+	return Variation{Affine, true, a.Stride, align}
+}
+
+func addShapes(a, b Variation, sign int64) Variation {
+	switch {
+	case a.Kind == Divergent || b.Kind == Divergent:
+		return divergent
+	case a.Kind == unknown || b.Kind == unknown:
+		return Variation{}
+	}
+	return affine(a.Stride+sign*b.Stride, a.Halves || b.Halves).aligned(min(a.align, b.align))
+}
+
+// scaleShape is the variation of a times b; c is the value of b where it is a constant.
+func scaleShape(a, b Variation, c int64, constant bool) Variation {
+	switch {
+	case a.Kind == Divergent || b.Kind == Divergent:
+		return divergent
+	case a.Kind == unknown || b.Kind == unknown:
+		return Variation{}
+	case constant:
+		align := a.align + alignOf(c)
+		if c > maxStride || c < -maxStride {
+			if a.Stride != 0 {
+				return divergent
+			}
+			c = 0
+		}
+		return affine(a.Stride*c, a.Halves).aligned(align)
+	case a.Stride == 0 && b.Stride == 0:
+		return affine(0, a.Halves || b.Halves).aligned(a.align + b.align)
+	}
+	return divergent
+}
+
+// VariationOf is that of a source of operation i.
+func (v *Values) VariationOf(i int32, a *ir.Arg) Variation {
+	switch a.Kind {
+	case ir.Imm:
+		if c, ok := Immediate(a); ok {
+			return same.aligned(alignOf(c))
+		}
+		return same
+	case ir.Row:
+		return v.Webs[v.UseWeb(i, a.Ref.Off)].Variation
+	}
+	return divergent
+}
+
+// Immediate is the value of a constant that is known.
+func Immediate(a *ir.Arg) (int64, bool) {
+	if a.Kind != ir.Imm || a.Sym {
+		return 0, false
+	}
+	if a.Class == ir.W64 {
+		return int64(a.Bits), true
+	}
+	return int64(int32(a.Bits)), true
+}
+
+func product(v *Values, i int32, a, b *ir.Arg) Variation {
+	if a.Kind == ir.Imm {
+		a, b = b, a
+	}
+	c, ok := Immediate(b)
+	return scaleShape(v.VariationOf(i, a), v.VariationOf(i, b), c, ok)
+}
+
+// widened is the variation of a 32-bit value after extension to 64 bits: the machine code checks that it does not wrap around.
+func (v *Values) widened(i int32, s Variation) Variation {
+	if s.Kind == Affine && s.Stride != 0 && v.MayWrap[i] {
+		return divergent
+	}
+	return s
+}
+
+// allUniform says whether all sources are uniform; an unknown one counts as such.
+func (v *Values) allUniform(i int32) Variation {
+	s := same
+	for _, u := range v.Ops[i].Uses {
+		switch v.Webs[u.Web].Variation.Kind {
+		case unknown:
+			if s.Kind == Uniform {
+				s = Variation{}
+			}
+		case Uniform:
+		default:
+			return divergent
+		}
+	}
+	return s
+}
+
+// result is the variation of an operation's results.
+func (v *Values) result(i int32) Variation {
+	op := &v.Func.IR.Ops[i]
+	in := &v.Info[i]
+	if op.Guard >= 0 {
+		return divergent
+	}
+	arg := func(n int) Variation { return v.VariationOf(i, &op.Args[n]) }
+	switch in.Rule {
+	case RuleMov, RuleCvta:
+		if op.Args[0].Class == ir.WPred && arg(1).Kind == Affine {
+			return divergent
+		}
+		return arg(1)
+	case RuleAdd:
+		return addShapes(arg(1), arg(2), 1)
+	case RuleSub:
+		return addShapes(arg(1), arg(2), -1)
+	case RuleNeg:
+		return addShapes(same, arg(1), -1)
+	case RuleMul:
+		return product(v, i, &op.Args[1], &op.Args[2])
+	case RuleMad:
+		return addShapes(product(v, i, &op.Args[1], &op.Args[2]), arg(3), 1)
+	case RuleMulWide:
+		return v.widened(i, product(v, i, &op.Args[1], &op.Args[2]))
+	case RuleMadWide:
+		return addShapes(v.widened(i, product(v, i, &op.Args[1], &op.Args[2])), arg(3), 1)
+	case RuleShl:
+		if n, ok := Immediate(&op.Args[2]); ok && n >= 0 && n < 20 {
+			return scaleShape(arg(1), same, 1<<n, true)
+		}
+		return v.allUniform(i)
+	case RuleCvt:
+		s := arg(1)
+		if in.Bits > in.SourceBits {
+			return v.widened(i, s)
+		}
+		return s
+	case RuleShr:
+		if n, ok := Immediate(&op.Args[2]); ok && n >= 5 && n < 32 && arg(1).Lane() {
+			return same
+		}
+		return v.allUniform(i)
+	case RuleAnd:
+		if n, ok := Immediate(&op.Args[2]); ok && n >= 31 && n&(n+1) == 0 && arg(1).Lane() {
+			align := arg(1).align
+			if n == 31 {
+				align = maxAlign
+			}
+			return arg(1).aligned(align)
+		}
+		return v.allUniform(i)
+	case RuleOr, RuleXor, RuleNot, RuleMin, RuleMax, RuleSelp, RuleSetp, RuleSetpFloat, RuleLogic, RulePiece:
+		return v.allUniform(i)
+	case RuleParam:
+		return same
+	case RuleLoad:
+		return v.allUniform(i)
+	case RuleSpecial:
+		return v.special(op)
+	}
+	return divergent
+}
+
+// Lane says whether a value is a multiple of 32 plus the lane's number.
+func (s Variation) Lane() bool {
+	return s.Kind == Affine && !s.Halves && s.Stride == 1 && s.align >= 5
+}
+
+func (v *Values) special(op *ir.Op) Variation {
+	if d := &op.Args[0]; d.Kind != ir.Row || d.Class != ir.W32 {
+		return divergent
+	}
+	switch op.SReg {
+	case optab.SRegNtid:
+		if int(op.Axis) < len(v.dims) {
+			return same.aligned(alignOf(int64(v.dims[op.Axis])))
+		}
+		return same
+	case optab.SRegCtaid, optab.SRegNctaid:
+		return same
+	case optab.SRegLaneid:
+		return affine(1, false).aligned(maxAlign)
+	case optab.SRegTid:
+		x := v.dims[0]
+		switch {
+		case op.Axis == 0 && (x%32 == 0 || v.Warps == 1 && v.dims[1]*v.dims[2] == 1):
+			return affine(1, false).aligned(5)
+		case op.Axis == 0 && x%16 == 0:
+			return affine(1, true)
+		case x%32 == 0 || v.Warps == 1 && v.dims[1]*v.dims[2] == 1:
+			return same
+		case x%16 == 0:
+			return affine(0, true)
+		}
+	}
+	return divergent
+}

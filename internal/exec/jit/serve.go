@@ -1,0 +1,39 @@
+package jit
+
+import (
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/exec/jit/plan"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// Operations of whole CTAs that Go executes: what has no template and lets nothing else run, as a texture fetch or a tensor copy. The code stores what is in registers,
+// leaves with abi.ExitServe, and goes on behind the operation (blockRunner.serve); the scheduler does not hear of it.
+
+// analyseWhole is plan.Analyse for code of whole CTAs. s has the kernel of which f is the entry.
+func analyseWhole(back backend, f *ir.Func, s *interp.Single) *plan.Func {
+	native := make([]bool, len(f.Ops))
+	for i := range f.Ops {
+		native[i] = back.Supports(&f.Ops[i])
+	}
+	a := plan.Analyse(f, native, true)
+	a.Serve(func(i int32) (serves, alone bool) { return s.Serves(f.Index, i) })
+	return a
+}
+
+// serve executes an operation for the warp that the machine code left, in its registers.
+func (r *blockRunner) serve(pc int32) {
+	x, lay := r.x, r.v.code.Frame
+	warp := int(uintptr(x.Frame)-uintptr(r.first)) / int(r.size)
+	var local unsafe.Pointer
+	if r.c.usesLocal() {
+		local = r.localOf(warp)
+	}
+	w := r.guest.Enter(x.CTAID, warp, x.Frame, local, *(*uint32)(unsafe.Add(x.Frame, lay.Live)), x.Mask)
+	w.CC = *(*uint32)(unsafe.Add(x.Frame, lay.CC))
+	r.pc, r.serving = pc, true
+	r.c.single.Serve(w, pc)
+	r.serving = false
+	*(*uint32)(unsafe.Add(x.Frame, lay.CC)) = w.CC
+}
