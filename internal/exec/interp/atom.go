@@ -2,11 +2,11 @@ package interp
 
 import (
 	"math/bits"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/mem"
 	"github.com/gocuda/cuda/internal/num"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
@@ -92,16 +92,16 @@ func update(p unsafe.Pointer, size uint32, plain bool, b, c uint64, f rmw) uint6
 			return uint64(old)
 		}
 		for {
-			old := atomic.LoadUint32(q)
-			if atomic.CompareAndSwapUint32(q, old, uint32(f(uint64(old), b, c))) {
+			old := mem.LoadUint32(q)
+			if mem.CompareAndSwapUint32(q, old, uint32(f(uint64(old), b, c))) {
 				return uint64(old)
 			}
 		}
 	case 8:
 		q := (*uint64)(p)
 		for {
-			old := atomic.LoadUint64(q)
-			if atomic.CompareAndSwapUint64(q, old, f(old, b, c)) {
+			old := mem.LoadUint64(q)
+			if mem.CompareAndSwapUint64(q, old, f(old, b, c)) {
 				return old
 			}
 		}
@@ -110,10 +110,10 @@ func update(p unsafe.Pointer, size uint32, plain bool, b, c uint64, f rmw) uint6
 	shift := uint(uintptr(p)&2) * 8
 	q := (*uint32)(unsafe.Add(p, -int(uintptr(p)&2)))
 	for {
-		word := atomic.LoadUint32(q)
+		word := mem.LoadUint32(q)
 		old := uint64(word >> shift & 0xffff)
 		nv := uint32(f(old, b, c)&0xffff)<<shift | word&^(0xffff<<shift)
-		if atomic.CompareAndSwapUint32(q, word, nv) {
+		if mem.CompareAndSwapUint32(q, word, nv) {
 			return old
 		}
 	}

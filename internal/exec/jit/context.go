@@ -3,13 +3,13 @@ package jit
 import (
 	"math/bits"
 	"runtime/debug"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/jit/abi"
 	"github.com/gocuda/cuda/internal/exec/jit/plan"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/mem"
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
@@ -136,6 +136,6 @@ func (x *context) stores(op *ir.Op, addr uint64) (fails bool) {
 	old := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(old)
 	defer func() { fails = recover() != nil }()
-	atomic.AddUint32((*uint32)(unsafe.Add(m.Ptr, (addr-m.Base)&^3)), 0)
+	mem.AddUint32((*uint32)(unsafe.Add(m.Ptr, (addr-m.Base)&^3)), 0)
 	return false
 }

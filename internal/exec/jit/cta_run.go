@@ -13,6 +13,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec/jit/abi"
 	"github.com/gocuda/cuda/internal/exec/jit/plan"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/mem"
 )
 
 // ctaKey names a version of a kernel's code for whole CTAs.
@@ -213,7 +214,6 @@ type blockRunner struct {
 	guest    exec.Guest // does operations in Go for the machine code
 	serving  bool       // it does one now, at pc
 	broken   bool       // the CTA did not get to an end
-	touched  uint32
 }
 
 // Blocks implements exec.BlockCode.
@@ -568,12 +568,10 @@ func (r *blockRunner) Publish() {
 		return
 	}
 	page := unsafe.Add(r.l.Mem.Ptr, x.ShadowPage-r.l.Mem.Base)
-	// A page that is gone shows here: under the race detector atomic operations are made in C, where a fault ends the process.
-	r.touched = *(*uint32)(page)
 	words := (*[abi.ShadowSize / 4]uint32)(x.Shadow)
 	for i, n := range words {
 		if n != 0 {
-			atomic.AddUint32((*uint32)(unsafe.Add(page, 4*i)), n)
+			mem.AddUint32((*uint32)(unsafe.Add(page, 4*i)), n)
 			words[i] = 0
 		}
 	}
