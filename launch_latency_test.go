@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"testing"
 	"unsafe"
@@ -145,11 +146,17 @@ func testSoftwareLaunchAllocates(t *testing.T) {
 			if l.name == "own/10000x256" {
 				runs = 5
 			}
-			if n := testing.AllocsPerRun(runs, func() {
-				if err := l.run(); err != nil {
-					t.Fatal(err)
-				}
-			}); n != 0 {
+			// What a launch allocates, it allocates every time. What the Go runtime allocates when more goroutines are alive at once than
+			// ever before (their descriptors; on a busy machine not in the first launch) comes once: the least of a few counts is the launch's.
+			n := math.Inf(1)
+			for try := 0; try < 3 && n != 0; try++ {
+				n = min(n, testing.AllocsPerRun(runs, func() {
+					if err := l.run(); err != nil {
+						t.Fatal(err)
+					}
+				}))
+			}
+			if n != 0 {
 				t.Errorf("%s: %v allocations for each launch, want 0", l.name, n)
 			}
 		}
