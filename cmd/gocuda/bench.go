@@ -15,8 +15,8 @@ import (
 
 type benchCmd struct {
 	Kernels  []string      `short:"k" help:"Benches to run (default: all but big50k, which gcc and PoCL take minutes to compile; all: with big50k, on the engines alone)." placeholder:"NAME,..."`
-	Engines  []string      `help:"Engines of the software device." default:"jit,interpreter" placeholder:"NAME,..."`
-	Against  []string      `help:"What to compare with: native, native-fast, pocl, pocl-fast, or none." default:"native,native-fast,pocl,pocl-fast" placeholder:"NAME,..."`
+	Engines  []string      `help:"Engines of the software device: jit, jit-avx512, jit-avx2, interpreter." default:"jit,interpreter" placeholder:"NAME,..."`
+	Against  []string      `help:"What to compare with: native, native-fast, avx2, avx2-fast (C for AVX2), pocl, pocl-fast, or none." default:"native,native-fast,pocl,pocl-fast" placeholder:"NAME,..."`
 	Rounds   int           `short:"r" help:"Rounds; every implementation runs in each. The interpreter runs in the first alone." default:"3"`
 	Size     string        `help:"full, small or tiny; only full is meant for comparison." default:"full" enum:"full,small,tiny"`
 	Budget   time.Duration `help:"Time for the samples of one measurement." default:"250ms"`
@@ -158,7 +158,13 @@ func (c *benchCmd) Run(con *console) error {
 			}
 		}
 	}
-	err := c.write(con, bench.NewReport(names, impls, samples, missing))
+	r := bench.NewReport(names, impls, samples, missing)
+	for _, e := range engines {
+		if e.Name == "jit" {
+			r.ISA = e.ISA()
+		}
+	}
+	err := c.write(con, r)
 	if err == nil && failed > 0 {
 		err = fmt.Errorf("%d measurements failed", failed)
 	}

@@ -46,7 +46,7 @@ type Engine struct {
 	dev  cu.CUdevice
 }
 
-// OpenEngine opens the software device with an engine: jit or interpreter.
+// OpenEngine opens the software device with an engine: jit, jit-avx512, jit-avx2 or interpreter.
 func OpenEngine(name string) (*Engine, error) {
 	d, err := device.Open(device.Options{Kind: device.Software, Software: softdev.Options{EngineName: name}})
 	if err != nil {
@@ -62,6 +62,9 @@ func OpenEngine(name string) (*Engine, error) {
 	}
 	return nil, errors.Join(err, d.Close())
 }
+
+// ISA is the instruction set of the engine's machine code: "AVX-512" or "AVX2"; empty for the interpreter.
+func (e *Engine) ISA() string { return e.d.EngineISA }
 
 // Close ends the device.
 func (e *Engine) Close() error {

@@ -34,6 +34,8 @@ type hostImpl struct {
 const (
 	Native     = "native"      // gcc -O3 -march=native -fopenmp
 	NativeFast = "native-fast" // and -ffast-math -mprefer-vector-width=512
+	AVX2       = "avx2"        // as Native, for a processor with AVX2 (-march=x86-64-v3)
+	AVX2Fast   = "avx2-fast"   // and -ffast-math
 	PoCL       = "pocl"        // the first OpenCL platform with Portable in its name
 	PoCLFast   = "pocl-fast"   // and -cl-fast-relaxed-math
 )
@@ -42,7 +44,7 @@ const (
 const CDoor = "libcuda"
 
 // HostNames lists the implementations of Hosts.
-var HostNames = [...]string{Native, NativeFast, PoCL, PoCLFast}
+var HostNames = [...]string{Native, NativeFast, AVX2, AVX2Fast, PoCL, PoCLFast}
 
 // BuildHosts compiles the C programs in a folder, or takes those that are there. big50k says whether that case will run, which takes gcc a minute more.
 func BuildHosts(dir string, names []string, big50k bool, progress func(string)) (*Hosts, error) {
@@ -73,10 +75,16 @@ func BuildHosts(dir string, names []string, big50k bool, progress func(string)) 
 		var env []string
 		switch n {
 		case Native:
-			program, err = b.native("native", "")
+			program, err = b.native("native", marchNative)
 			env = []string{threads}
 		case NativeFast:
-			program, err = b.native("nativefast", "-ffast-math -mprefer-vector-width=512")
+			program, err = b.native("nativefast", marchNative+" -ffast-math -mprefer-vector-width=512")
+			env = []string{threads}
+		case AVX2:
+			program, err = b.native("avx2", marchAVX2)
+			env = []string{threads}
+		case AVX2Fast:
+			program, err = b.native("avx2fast", marchAVX2+" -ffast-math")
 			env = []string{threads}
 		case CDoor:
 			program, err = b.libcuda()
@@ -185,7 +193,11 @@ type build struct {
 	progress func(string)
 }
 
-const nativeFlags = "-O3 -march=native -fopenmp"
+const (
+	nativeFlags = "-O3 -fopenmp"
+	marchNative = "-march=native"
+	marchAVX2   = "-march=x86-64-v3"
+)
 
 func (b *build) path(p string) string { return filepath.Join(b.dir, filepath.FromSlash(p)) }
 
@@ -272,19 +284,16 @@ func (b *build) objects() ([]string, error) {
 				return nil, err
 			}
 		}
-		ref, nat := "build/"+name+"_ref.o", "build/"+name+"_nat.o"
+		ref := "build/" + name + "_ref.o"
 		if err := b.gccRun(ref, "-O1 -DREF -c", source); err != nil {
 			return nil, err
 		}
-		if err := b.gccRun(nat, nativeFlags+" -c", source); err != nil {
-			return nil, err
-		}
-		list = append(list, ref, nat)
+		list = append(list, ref)
 	}
 	return list, nil
 }
 
-// nativeObjects are the native forms, and what all programs share.
+// nativeObjects are the native forms, compiled with more flags, and what all programs share.
 func (b *build) nativeObjects(name, more string) ([]string, error) {
 	list, err := b.objects()
 	if err != nil {
@@ -293,6 +302,13 @@ func (b *build) nativeObjects(name, more string) ([]string, error) {
 	for _, part := range [...]string{"", "_matmul", "_more"} {
 		o := "build/" + name + part + ".o"
 		if err := b.gccRun(o, nativeFlags+" "+more+" -c", "host/native"+part+".c"); err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	for _, big := range b.big {
+		o := "build/" + big + "_" + name + ".o"
+		if err := b.gccRun(o, nativeFlags+" "+more+" -c", "build/gen/"+big+".c"); err != nil {
 			return nil, err
 		}
 		list = append(list, o)
@@ -316,7 +332,7 @@ func (b *build) native(name, more string) (string, error) {
 }
 
 func (b *build) opencl() (string, error) {
-	objects, err := b.nativeObjects(Native, "")
+	objects, err := b.nativeObjects(Native, marchNative)
 	if err != nil {
 		return "", err
 	}
@@ -333,7 +349,7 @@ func (b *build) libcuda() (string, error) {
 			return "", err
 		}
 	}
-	objects, err := b.nativeObjects(Native, "")
+	objects, err := b.nativeObjects(Native, marchNative)
 	if err != nil {
 		return "", err
 	}

@@ -13,6 +13,7 @@ import (
 type Report struct {
 	Machine string            `json:"machine"`
 	CPUs    int               `json:"cpus"`
+	ISA     string            `json:"isa,omitempty"` // instruction set of the engine jit: AVX-512 or AVX2
 	Size    string            `json:"size"`
 	Rounds  int               `json:"rounds"`
 	Impls   []string          `json:"impls"`
@@ -32,9 +33,9 @@ type Row struct {
 
 // Cell is one implementation in a row. Ratios are the medians over the rounds of the ratios inside a round; 0 when one of the two is missing.
 type Cell struct {
-	Seconds  float64 `json:"seconds"` // median over the rounds
-	Native   float64 `json:"to_native,omitempty"`
-	Best     float64 `json:"to_better_native,omitempty"` // the better of Native and NativeFast in each round
+	Seconds  float64 `json:"seconds"`                    // median over the rounds
+	Native   float64 `json:"to_native,omitempty"`        // the native form for the implementation's instruction set
+	Best     float64 `json:"to_better_native,omitempty"` // the better of that and its form with -ffast-math in each round
 	PoCL     float64 `json:"to_pocl,omitempty"`          // the better of PoCL and PoCLFast in each round
 	Build    float64 `json:"build_s"`
 	First    float64 `json:"first_s"`
@@ -79,6 +80,7 @@ func NewReport(benches, impls []string, samples []Sample, missing map[string]str
 	for _, b := range benches {
 		row := Row{Bench: b, Cells: map[string]Cell{}}
 		for _, i := range impls {
+			plain, fast := natives(i, impls)
 			var c Cell
 			var secs, native, best, pocl []float64
 			for round := 1; round <= r.Rounds; round++ {
@@ -87,10 +89,10 @@ func NewReport(benches, impls []string, samples []Sample, missing map[string]str
 					continue
 				}
 				secs = append(secs, t)
-				if x := least(b, round, Native); x > 0 {
+				if x := least(b, round, plain); x > 0 {
 					native = append(native, t/x)
 				}
-				if x := least(b, round, Native, NativeFast); x > 0 {
+				if x := least(b, round, plain, fast); x > 0 {
 					best = append(best, t/x)
 				}
 				if x := least(b, round, PoCL, PoCLFast); x > 0 {
@@ -140,6 +142,17 @@ func NewReport(benches, impls []string, samples []Sample, missing map[string]str
 		r.Means[i] = m
 	}
 	return r
+}
+
+// natives are the native forms that an implementation is compared with: machine code for AVX2 with C compiled for AVX2, when that was measured.
+func natives(impl string, impls []string) (plain, fast string) {
+	switch impl {
+	case jitAVX2, AVX2, AVX2Fast:
+		if slices.Contains(impls, AVX2) {
+			return AVX2, AVX2Fast
+		}
+	}
+	return Native, NativeFast
 }
 
 func above(list []float64, v float64) []float64 {
