@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/mem"
 )
 
 // poison fills outputs before a call, so that one which the call does not write is recognised.
@@ -32,7 +33,7 @@ type Machine struct {
 	threads map[int]chan func()
 	keep    []any
 	pins    runtime.Pinner
-	host    []byte
+	host    *mem.Scratch // outside Go's heap: copies on several threads may meet there, which the race detector must not take for ours
 	calls   atomic.Int64 // of callbacks
 	timers  sync.WaitGroup
 	ended   sync.WaitGroup
@@ -40,8 +41,11 @@ type Machine struct {
 
 // NewMachine makes an interpreter without variables.
 func NewMachine(t *driver.Table) *Machine {
-	m := &Machine{table: t, vars: map[string]uint64{}, names: map[uint64]string{}, threads: map[int]chan func(){}, host: make([]byte, hostSize)}
-	m.pins.Pin(&m.host[0])
+	m := &Machine{table: t, vars: map[string]uint64{}, names: map[uint64]string{}, threads: map[int]chan func(){}}
+	var err error
+	if m.host, err = mem.NewScratch(hostSize); err != nil {
+		panic(err) // 64 KiB
+	}
 	return m
 }
 
@@ -189,7 +193,7 @@ func (m *Machine) address(s string) uint64 {
 		if n > hostSize {
 			panic(failure("beyond the host memory"))
 		}
-		return uint64(uintptr(unsafe.Pointer(&m.host[0]))) + n
+		return uint64(uintptr(unsafe.Pointer(&m.host.Bytes()[0]))) + n
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -23,6 +23,7 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/ptxgen"
 	"github.com/gocuda/cuda/internal/ptxgen/answer"
+	"github.com/gocuda/cuda/internal/skip"
 	"github.com/gocuda/cuda/internal/softdev"
 )
 
@@ -91,7 +92,8 @@ func TestSoak(t *testing.T) {
 	if last.mappings > settled.mappings+settled.mappings/4+32 {
 		t.Errorf("%d mappings, %d after a third", last.mappings, settled.mappings)
 	}
-	if last.resident > settled.resident+settled.resident/4+(32<<20) {
+	// The race detector keeps what it has seen in memory of its own (docs/robustness.md): there the heap and the mappings are judged alone.
+	if !skip.Race && last.resident > settled.resident+settled.resident/4+(32<<20) {
 		t.Errorf("%d bytes resident, %d after a third", last.resident, settled.resident)
 	}
 }
