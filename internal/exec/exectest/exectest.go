@@ -108,6 +108,12 @@ func (d *Device) Load(src string) *Module {
 	if err != nil {
 		d.t.Fatal(err)
 	}
+	return d.LoadChecked(cm)
+}
+
+// LoadChecked makes the variables of a checked module.
+func (d *Device) LoadChecked(cm *check.Module) *Module {
+	d.t.Helper()
 	m := &Module{Module: cm, d: d, vars: map[*check.Var]uint64{}}
 	for _, v := range cm.Vars {
 		if v.Space == "global" || v.Space == "const" {
@@ -132,6 +138,22 @@ func (m *Module) Var(name string) uint64 {
 	m.d.t.Helper()
 	m.d.t.Fatalf("no variable %s", name)
 	return 0
+}
+
+// Bytes returns the bytes of a module variable.
+func (m *Module) Bytes(name string) []byte {
+	m.d.t.Helper()
+	for v, a := range m.vars {
+		if v.Name == name {
+			s, err := m.d.w.Slice(a, v.Size)
+			if err != nil {
+				m.d.t.Fatal(err)
+			}
+			return s
+		}
+	}
+	m.d.t.Fatalf("no variable %s", name)
+	return nil
 }
 
 // Kernel lowers and compiles an entry.

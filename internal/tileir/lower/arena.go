@@ -1,0 +1,87 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/gocuda/cuda/internal/tileir"
+)
+
+// arena gives out parts of shared memory.
+type arena struct {
+	size uint64 // largest end of a part so far
+	used []part // by offset
+}
+
+type part struct {
+	at, size uint64
+	last     int // the number of the operation after which it is free
+}
+
+// arenaAlign is the alignment of parts: that of a row of 32 words.
+const arenaAlign = 128
+
+// take finds room that is needed until after an operation.
+func (a *arena) take(size uint64, last int) uint64 {
+	size = (size + arenaAlign - 1) &^ (arenaAlign - 1)
+	at := uint64(0)
+	i := 0
+	for ; i < len(a.used); i++ {
+		if a.used[i].at-at >= size {
+			break
+		}
+		at = a.used[i].at + a.used[i].size
+	}
+	a.used = slices.Insert(a.used, i, part{at, size, last})
+	a.size = max(a.size, at+size)
+	return at
+}
+
+// free gives back what is not needed from an operation on.
+func (a *arena) free(now int) {
+	a.used = slices.DeleteFunc(a.used, func(p part) bool { return p.last < now })
+}
+
+// room takes room for n elements until after an operation.
+func (g *fn) room(n, bytes int64, last int) int64 {
+	at := g.arena.take(uint64(n)*uint64(bytes), last)
+	if g.arena.size > g.w.o.MaxShared {
+		panic(tooLarge{})
+	}
+	return int64(at)
+}
+
+// tooLarge says that the arena has no room.
+type tooLarge struct{}
+
+// slot gives the place of a stored value in the arena.
+func (g *fn) slot(v *tileir.Val) int64 {
+	if at, ok := g.slots[v]; ok {
+		return at
+	}
+	at := int64(0)
+	if a := g.forwards[v]; a != nil {
+		at = g.slots[a]
+	} else {
+		at = g.room(v.Type.Elements(), typeOf(v.Type.Elem).bytes, g.last[v])
+	}
+	g.slots[v] = at
+	return at
+}
+
+// at is the address of an element in a part of the arena.
+func (g *fn) at(slot, bytes int64, ix index) string {
+	shift := log2(bytes)
+	scaled := append(make(index, shift), ix...)
+	r, rest := g.e.linear(scaled)
+	base := g.arenaBase()
+	if !r.zero() {
+		base = g.e.add(32, base, r)
+	}
+	return address(base, slot+rest)
+}
+
+// arenaBase is the address of the arena.
+func (g *fn) arenaBase() reg { return g.e.op(b32, "mov.b32", reg{text: "arena"}) }
+
+// sync has the warp wait until all lanes have made their accesses to the arena.
+func (g *fn) sync() { g.e.line("bar.warp.sync 0xffffffff") }

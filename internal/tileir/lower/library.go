@@ -1,0 +1,3 @@
+package lower
+
+func mathSource(name string) (string, []string, bool) { return "", nil, false }

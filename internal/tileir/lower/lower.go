@@ -1,0 +1,198 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gocuda/cuda/internal/tileir"
+)
+
+// Options say for what a module is lowered.
+type Options struct {
+	// MaxShared is the largest shared memory of a tile block in bytes; 0 stands for DefaultMaxShared.
+	MaxShared uint64
+}
+
+// DefaultMaxShared is the largest shared memory that a tile block may have unless Options say otherwise, in bytes: what the
+// window of shared memory holds. It is more than a CTA of PTX may have, so the checker has to be told (check.Options).
+const DefaultMaxShared = 1<<24 - 1024
+
+// Threads is how many threads a tile block has: one warp.
+const Threads = 32
+
+// Program is a module as PTX.
+type Program struct {
+	// PTX is the text of the module. Functions and public globals have the names of the module.
+	PTX     []byte
+	Entries []Entry
+}
+
+// Entry is a kernel of a Program. It has to be launched with blocks of Threads x 1 x 1 threads.
+type Entry struct {
+	Name   string
+	Shared uint64 // static shared memory in bytes
+}
+
+// Error says which operation cannot be lowered.
+type Error struct {
+	Func   string
+	Op     tileir.Opcode
+	Offset uint64 // of the operation in the file, in bytes
+	// Location is where the operation stands in the source; its File is empty when that is not known.
+	Location tileir.Location
+	Words    string
+}
+
+func (e *Error) Error() string {
+	at := ""
+	if e.Location.File != "" {
+		at = fmt.Sprintf(" (%s:%d)", e.Location.File, e.Location.Line)
+	}
+	return fmt.Sprintf("Tile IR: function %s, operation %s at %#x%s: %s", e.Func, e.Op, e.Offset, at, e.Words)
+}
+
+// Module lowers a verified module. The error is an *Error, or that of a body that cannot be decoded.
+func Module(m *tileir.Module, o Options) (*Program, error) {
+	if o.MaxShared == 0 {
+		o.MaxShared = DefaultMaxShared
+	}
+	w := &module{m: m, o: o, files: map[string]int{}, constants: map[*tileir.Constant]string{}, strings: map[string]string{}, library: map[string]bool{}}
+	p := &Program{}
+	for _, f := range m.Funcs {
+		entry, err := w.function(f)
+		if err != nil {
+			return nil, err
+		}
+		p.Entries = append(p.Entries, *entry)
+	}
+	p.PTX = w.text()
+	return p, nil
+}
+
+// module is what the functions of a module share.
+type module struct {
+	m         *tileir.Module
+	o         Options
+	data      strings.Builder // variables
+	code      strings.Builder
+	files     map[string]int
+	fileNames []string
+	constants map[*tileir.Constant]string
+	strings   map[string]string
+	library   map[string]bool // functions that are called
+	prints    bool
+}
+
+// text puts the parts of the module together.
+func (w *module) text() []byte {
+	var b strings.Builder
+	b.WriteString(".version 9.0\n.target sm_90\n.address_size 64\n\n")
+	for i, f := range w.fileNames {
+		fmt.Fprintf(&b, ".file %d %q\n", i+1, f)
+	}
+	w.globals(&b)
+	b.WriteString(w.data.String())
+	if w.prints {
+		b.WriteString(printDeclaration)
+	}
+	w.functions(&b)
+	b.WriteString(w.code.String())
+	return []byte(b.String())
+}
+
+// functions writes the mathematical functions that are called, in order of their names, those that they call first.
+func (w *module) functions(b *strings.Builder) {
+	written := map[string]bool{}
+	var write func(name string)
+	write = func(name string) {
+		if written[name] {
+			return
+		}
+		written[name] = true
+		text, needs, ok := mathSource(name)
+		if !ok {
+			return
+		}
+		for _, n := range needs {
+			write(n)
+		}
+		b.WriteString(text)
+		b.WriteByte('\n')
+	}
+	names := make([]string, 0, len(w.library))
+	for n := range w.library {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		write(n)
+	}
+}
+
+// fail gives up with an error about an operation; function catches it.
+func (g *fn) fail(o *tileir.Op, format string, args ...any) {
+	e := &Error{Func: g.f.Name, Op: o.Code, Offset: o.Offset, Words: fmt.Sprintf(format, args...)}
+	if l, ok := g.w.m.Location(o.Loc); ok {
+		e.Location = l
+	}
+	panic(e)
+}
+
+// function lowers an entry.
+func (w *module) function(f *tileir.Func) (entry *Entry, err error) {
+	body, err := f.Body()
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(*Error)
+			if !ok {
+				panic(r)
+			}
+			err = e
+		}
+	}()
+	g := newFn(w, f, body)
+	g.plan()
+	g.parameters(body)
+	g.block(body)
+	g.code(&w.code)
+	return &Entry{Name: f.Name, Shared: g.arena.size}, nil
+}
+
+// code writes the function around its instructions.
+func (g *fn) code(b *strings.Builder) {
+	vis := ".visible "
+	if g.f.Private {
+		vis = ""
+	}
+	fmt.Fprintf(b, "\n%s.entry %s(", vis, g.f.Name)
+	for i, p := range g.f.Layout() {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(b, "\n\t.param .b%d param%d", 8*p.Size, i)
+	}
+	fmt.Fprintf(b, "\n)\n.reqntid %d, 1, 1\n{\n", Threads)
+	for c := range classes {
+		if n := g.e.regs[c]; n > 0 {
+			fmt.Fprintf(b, "\t.reg %s %s<%d>;\n", classType[c], classPrefix[c], n+1)
+		}
+	}
+	if g.arena.size > 0 {
+		fmt.Fprintf(b, "\t.shared .align 128 .b8 arena[%d];\n", g.arena.size)
+	}
+	b.Write(g.e.scopes[0].text.Bytes())
+	b.WriteString("}\n")
+}
+
+// parameters loads the arguments of the kernel.
+func (g *fn) parameters(body *tileir.Block) {
+	for i, a := range body.Args {
+		t := typeOf(a.Type.Elem)
+		r := g.load(t, "ld.param", fmt.Sprintf("[param%d]", i), nil)
+		g.scalars[a] = r
+	}
+}
