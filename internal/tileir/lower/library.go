@@ -1,3 +1,5 @@
 package lower
 
-func mathSource(name string) (string, []string, bool) { return "", nil, false }
+import "github.com/gocuda/cuda/internal/tileir/devmath"
+
+func mathSource(name string) (string, []string, bool) { return devmath.Source(name) }
