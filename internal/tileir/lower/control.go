@@ -59,6 +59,12 @@ func (g *fn) op(o *tileir.Op) {
 		g.storePtr(o)
 	case tileir.StoreView:
 		g.storeView(o)
+	case tileir.Reduce:
+		g.reduce(o)
+	case tileir.Scan:
+		g.scan(o)
+	case tileir.MmaF, tileir.MmaI:
+		g.mma(o)
 	case tileir.For:
 		g.forLoop(o)
 	case tileir.Loop:

@@ -152,8 +152,13 @@ func (e *emitter) loop(n int64, body func(i reg)) {
 		body(number(b32, 0))
 		return
 	}
+	e.loopFrom(0, n, body)
+}
+
+// loopFrom writes a loop that counts from first to n-1.
+func (e *emitter) loopFrom(first, n int64, body func(i reg)) {
 	i := e.fresh(b32)
-	e.line("mov.b32 %s, 0", i.text)
+	e.line("mov.b32 %s, %d", i.text, first)
 	l := e.label()
 	e.push(false)
 	i.level = e.level()
