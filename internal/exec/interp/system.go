@@ -34,6 +34,7 @@ func Builtin(name string) bool { return builtins[name] != nil }
 // nvcc emits (CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global Memory Allocation", "Assertion").
 var builtins = map[string]resolver{
 	"vprintf": resolveVprintf, "malloc": resolveMalloc, "free": resolveFree, "__assertfail": resolveAssert, "__assert_fail": resolveAssert,
+	"gocuda_tile_print":        resolveTilePrint,
 	"cudaGraphSetConditional":  resolveSetConditional,
 	"cudaCGGetIntrinsicHandle": resolveGridHandle, "cudaCGSynchronize": resolveGridSync,
 }

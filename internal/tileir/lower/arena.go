@@ -6,6 +6,12 @@ import (
 	"github.com/gocuda/cuda/internal/tileir"
 )
 
+// arenaName and depotName are the variables of a function: the arena, and what is printed.
+const (
+	arenaName = "tile_arena"
+	depotName = "tile_depot"
+)
+
 // arena gives out parts of shared memory.
 type arena struct {
 	size uint64 // largest end of a part so far
@@ -81,7 +87,7 @@ func (g *fn) at(slot, bytes int64, ix index) string {
 }
 
 // arenaBase is the address of the arena.
-func (g *fn) arenaBase() reg { return g.e.op(b32, "mov.b32", reg{text: "arena"}) }
+func (g *fn) arenaBase() reg { return g.e.op(b32, "mov.b32", reg{text: arenaName}) }
 
 // sync has the warp wait until all lanes have made their accesses to the arena.
 func (g *fn) sync() { g.e.line("bar.warp.sync 0xffffffff") }

@@ -37,7 +37,7 @@ func (g *fn) op(o *tileir.Op) {
 			g.fail(o, "the tiles that are live here take more than %d bytes of shared memory", g.w.o.MaxShared)
 		}
 	}()
-	g.place(o)
+	g.mark(o)
 	switch o.Code {
 	case tileir.MakeTensorView:
 		g.makeTensorView(o)
@@ -65,6 +65,24 @@ func (g *fn) op(o *tileir.Op) {
 		g.scan(o)
 	case tileir.MmaF, tileir.MmaI:
 		g.mma(o)
+	case tileir.AtomicCAS, tileir.AtomicRMW:
+		g.atomic(o)
+	case tileir.AtomicRedView:
+		g.reduceView(o)
+	case tileir.Alloca:
+		g.alloca(o)
+	case tileir.GetGlobal:
+		g.setScalar(o.Results[0], g.e.op(b64, "mov.b64", reg{text: o.Extra.Name}))
+	case tileir.Print:
+		g.print(o)
+	case tileir.Assert:
+		g.assert(o)
+	case tileir.GDCWait:
+		g.e.line("griddepcontrol.wait")
+	case tileir.GDCLaunchDependents:
+		g.e.line("griddepcontrol.launch_dependents")
+	case tileir.MemoryFenceAlias:
+		g.e.line("fence.proxy.alias")
 	case tileir.For:
 		g.forLoop(o)
 	case tileir.Loop:
@@ -80,7 +98,7 @@ func (g *fn) op(o *tileir.Op) {
 	case tileir.Yield:
 		g.assign(o, o.Operands, o.Parent.Parent.Results, true)
 	case tileir.Return:
-		g.e.line("ret")
+		g.exit()
 	case tileir.MakeToken, tileir.JoinTokens:
 	default:
 		g.make(o)

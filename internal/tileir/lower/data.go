@@ -8,8 +8,50 @@ import (
 	"github.com/gocuda/cuda/internal/tileir"
 )
 
+// elementsOf gives the bytes that a constant has in memory.
+func elementsOf(c *tileir.Constant) []byte {
+	t := typeOf(c.Type.Elem)
+	n := c.Type.Elements()
+	out := make([]byte, 0, n*t.bytes)
+	var e [8]byte
+	for i := range n {
+		bits := c.Bits(i)
+		if t.kind == tileir.TF32 {
+			bits <<= 13
+		}
+		binary.LittleEndian.PutUint64(e[:], bits)
+		out = append(out, e[:t.bytes]...)
+	}
+	return out
+}
+
 // globals writes the variables of the module.
-func (w *module) globals(b *strings.Builder) {}
+func (w *module) globals(b *strings.Builder) error {
+	for i := range w.m.Globals {
+		v := &w.m.Globals[i]
+		t := typeOf(v.Value.Type.Elem)
+		if !plainName(v.Name) || t.kind.Bits() == 4 {
+			return &Error{Func: v.Name, Offset: v.Offset, Words: "a global of this name or type is not lowered"}
+		}
+		visible := ".visible "
+		if v.Visibility == tileir.Private {
+			visible = ""
+		}
+		writeBytes(b, visible, v.Name, max(v.Align, uint64(t.bytes)), elementsOf(v.Value))
+	}
+	return nil
+}
+
+// plainName reports whether PTX takes a name.
+func plainName(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
 
 // constantElement reads an element of a constant from memory.
 func (g *fn) constantElement(c *tileir.Constant, t *elem, ix index) reg {
@@ -17,18 +59,7 @@ func (g *fn) constantElement(c *tileir.Constant, t *elem, ix index) reg {
 	if name == "" {
 		name = fmt.Sprintf("tile_constant%d", len(g.w.constants))
 		g.w.constants[c] = name
-		n := c.Type.Elements()
-		bytes := make([]byte, 0, n*t.bytes)
-		var e [8]byte
-		for i := range n {
-			bits := c.Bits(i)
-			if t.kind == tileir.TF32 {
-				bits <<= 13
-			}
-			binary.LittleEndian.PutUint64(e[:], bits)
-			bytes = append(bytes, e[:t.bytes]...)
-		}
-		writeBytes(&g.w.data, "", name, 16, bytes)
+		writeBytes(&g.w.data, "", name, 16, elementsOf(c))
 	}
 	base := g.e.op(b64, "mov.b64", reg{text: name})
 	r, rest := g.e.linear(append(make(index, log2(t.bytes)), ix...))
@@ -53,7 +84,18 @@ func writeBytes(b *strings.Builder, visible, name string, align uint64, data []b
 	b.WriteString("\n};\n")
 }
 
-const printDeclaration = ""
-
-// place notes where an operation stands in the source.
-func (g *fn) place(o *tileir.Op) {}
+// mark notes where an operation stands in the source.
+func (g *fn) mark(o *tileir.Op) {
+	l, ok := g.w.m.Location(o.Loc)
+	if !ok || o.Loc == g.line || l.File == "" {
+		return
+	}
+	g.line = o.Loc
+	n := g.w.files[l.File]
+	if n == 0 {
+		n = len(g.w.files) + 1
+		g.w.files[l.File] = n
+		g.w.fileNames = append(g.w.fileNames, l.File)
+	}
+	g.e.raw(fmt.Sprintf("\t.loc %d %d %d\n", n, uint32(l.Line), uint32(l.Column)))
+}

@@ -93,6 +93,9 @@ func (e *emitter) line(format string, args ...any) {
 	b.WriteString(";\n")
 }
 
+// raw writes text in the innermost scope.
+func (e *emitter) raw(s string) { e.top().text.WriteString(s) }
+
 func (e *emitter) label() string {
 	e.labels++
 	return "L" + strconv.Itoa(e.labels)

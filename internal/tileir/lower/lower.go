@@ -23,14 +23,16 @@ const Threads = 32
 
 // Program is a module as PTX.
 type Program struct {
-	// PTX is the text of the module. Functions and public globals have the names of the module.
+	// PTX is the text of the module. Public globals have the names of the module, entries their Symbol.
 	PTX     []byte
 	Entries []Entry
 }
 
 // Entry is a kernel of a Program. It has to be launched with blocks of Threads x 1 x 1 threads.
 type Entry struct {
-	Name   string
+	Name string
+	// Symbol is the entry's name in the PTX: Name, where PTX takes that.
+	Symbol string
 	Shared uint64 // static shared memory in bytes
 }
 
@@ -66,7 +68,10 @@ func Module(m *tileir.Module, o Options) (*Program, error) {
 		}
 		p.Entries = append(p.Entries, *entry)
 	}
-	p.PTX = w.text()
+	var err error
+	if p.PTX, err = w.text(); err != nil {
+		return nil, err
+	}
 	return p, nil
 }
 
@@ -82,23 +87,31 @@ type module struct {
 	strings   map[string]string
 	library   map[string]bool // functions that are called
 	prints    bool
+	heap      bool
+	// descriptions is how many prints there are.
+	descriptions int
 }
 
 // text puts the parts of the module together.
-func (w *module) text() []byte {
+func (w *module) text() ([]byte, error) {
 	var b strings.Builder
 	b.WriteString(".version 9.0\n.target sm_90\n.address_size 64\n\n")
 	for i, f := range w.fileNames {
 		fmt.Fprintf(&b, ".file %d %q\n", i+1, f)
 	}
-	w.globals(&b)
+	if err := w.globals(&b); err != nil {
+		return nil, err
+	}
 	b.WriteString(w.data.String())
 	if w.prints {
 		b.WriteString(printDeclaration)
 	}
+	if w.heap {
+		b.WriteString(heapDeclaration)
+	}
 	w.functions(&b)
 	b.WriteString(w.code.String())
-	return []byte(b.String())
+	return []byte(b.String()), nil
 }
 
 // functions writes the mathematical functions that are called, in order of their names, those that they call first.
@@ -155,11 +168,15 @@ func (w *module) function(f *tileir.Func) (entry *Entry, err error) {
 		}
 	}()
 	g := newFn(w, f, body)
+	if g.symbol = f.Name; !plainName(f.Name) {
+		g.symbol = fmt.Sprintf("tile_entry%d", slices.Index(w.m.Funcs, f))
+	}
 	g.plan()
 	g.parameters(body)
+	g.prepareHeap(body)
 	g.block(body)
 	g.code(&w.code)
-	return &Entry{Name: f.Name, Shared: g.arena.size}, nil
+	return &Entry{Name: f.Name, Symbol: g.symbol, Shared: g.arena.size}, nil
 }
 
 // code writes the function around its instructions.
@@ -168,7 +185,7 @@ func (g *fn) code(b *strings.Builder) {
 	if g.f.Private {
 		vis = ""
 	}
-	fmt.Fprintf(b, "\n%s.entry %s(", vis, g.f.Name)
+	fmt.Fprintf(b, "\n%s.entry %s(", vis, g.symbol)
 	for i, p := range g.f.Layout() {
 		if i > 0 {
 			b.WriteString(", ")
@@ -182,7 +199,10 @@ func (g *fn) code(b *strings.Builder) {
 		}
 	}
 	if g.arena.size > 0 {
-		fmt.Fprintf(b, "\t.shared .align 128 .b8 arena[%d];\n", g.arena.size)
+		fmt.Fprintf(b, "\t.shared .align 128 .b8 %s[%d];\n", arenaName, g.arena.size)
+	}
+	if g.depot > 0 {
+		fmt.Fprintf(b, "\t.local .align 8 .b8 %s[%d];\n", depotName, g.depot)
 	}
 	b.Write(g.e.scopes[0].text.Bytes())
 	b.WriteString("}\n")

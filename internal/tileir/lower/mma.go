@@ -6,7 +6,8 @@ import (
 
 // A matrix product is a loop over k of fused multiply-adds: each lane has some elements of the result in registers. What is
 // added in ascending order of k, to the element of acc, is rounded after every step, to f32 or f64. An f16 result is rounded
-// from f32 at the end. Integers are summed for 32 values of k, and the sum is added to the result with saturation (recorded).
+// from f32 at the end. Sums of integers saturate after every 32 values of k where an H200's units for matrices do the work
+// (recorded: us.64x64x32, su.128x16x64), and wrap around otherwise (su.1x16x16).
 
 // Blocks of the result that a lane holds: 2^mmaRows rows of 2^mmaCols parts of 32 columns.
 const (
@@ -54,6 +55,8 @@ func (g *fn) mma(o *tileir.Op) {
 	rank := len(shape)
 	nBits := log2(shape[rank-1])
 	kBits := log2(o.Operands[0].Type.Shape[rank-1])
+	// The smallest piece that the units take is 16x8x32.
+	saturating := kind == tileir.I32 && shape[rank-2] >= 16 && nBits >= 3 && kBits >= mmaExact
 	g.walk(r, false, func(w *walk) {
 		lane := g.laneBits(min(r.bits, 5))
 		rows := r.bits - len(lane)
@@ -80,11 +83,11 @@ func (g *fn) mma(o *tileir.Op) {
 			}
 			parts := sums
 			inner := kBits
-			if kind == tileir.I32 {
+			if saturating {
 				inner = min(kBits, mmaExact)
 			}
 			g.loopBits(kBits-inner, 0, func(chunk index) {
-				if kind == tileir.I32 {
+				if saturating {
 					parts = nil
 					for range sums {
 						parts = append(parts, e.mutable(number(b32, 0)))
@@ -102,7 +105,7 @@ func (g *fn) mma(o *tileir.Op) {
 						}
 					}
 				})
-				if kind == tileir.I32 {
+				if saturating {
 					for i := range sums {
 						e.line("add.sat.s32 %s, %s, %s", sums[i].text, sums[i].text, parts[i].text)
 					}

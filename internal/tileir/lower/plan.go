@@ -53,10 +53,11 @@ type rootKey struct {
 
 // fn is a function that is lowered.
 type fn struct {
-	w    *module
-	f    *tileir.Func
-	body *tileir.Block
-	e    *emitter
+	w      *module
+	f      *tileir.Func
+	symbol string
+	body   *tileir.Block
+	e      *emitter
 
 	// The plan.
 	begin, end map[*tileir.Op]int // the numbers of operations in the order of the program; end is that of the last one inside
@@ -79,6 +80,10 @@ type fn struct {
 	loops   []*loop
 	lane    *ivar
 	now     int // the number of the operation
+	line    tileir.Loc
+	depot   int // bytes of local memory
+	heap    []reg
+	heapOf  map[*tileir.Op]reg
 }
 
 func newFn(w *module, f *tileir.Func, body *tileir.Block) *fn {
@@ -86,7 +91,7 @@ func newFn(w *module, f *tileir.Func, body *tileir.Block) *fn {
 		w: w, f: f, body: body, e: newEmitter(), begin: map[*tileir.Op]int{}, end: map[*tileir.Op]int{}, splat: map[*tileir.Val]bool{},
 		cost: map[*tileir.Val]int{}, demands: map[*tileir.Val][]demand{}, mode: map[*tileir.Val]mode{}, last: map[*tileir.Val]int{},
 		roots: map[rootKey]*root{}, forwards: map[*tileir.Val]*tileir.Val{}, dynamic: map[*tileir.Val]*ivar{}, scalars: map[*tileir.Val]reg{},
-		slots: map[*tileir.Val]int64{}, views: map[*tileir.Val]*view{},
+		slots: map[*tileir.Val]int64{}, views: map[*tileir.Val]*view{}, heapOf: map[*tileir.Op]reg{},
 	}
 }
 
