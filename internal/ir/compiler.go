@@ -26,22 +26,6 @@ func (op *Op) isHalfOfParam() bool {
 	return a.Disp >= 0 && a.Disp%16 == 0 && uint64(a.Disp)+16 <= a.Hi
 }
 
-// pack makes a register of its parts, under the instruction's guard.
-func (x *expander) pack(typ string, to Arg, parts ...Arg) {
-	if x.err != nil {
-		return
-	}
-	for _, f := range optab.Get().Lookup("mov") {
-		if m, miss := f.Fit([]string{typ}); f.Op == optab.OpMovPack && miss.Kind == optab.MissNone && f.Operands[1].Count == len(parts) {
-			from := x.vector(parts)
-			to.Position, from.Position = &optab.Position{Op: &f.Operands[0], Type: typ}, &optab.Position{Op: &f.Operands[1], Type: typ}
-			x.ops = append(x.ops, Op{Match: &m, Guard: x.op.Guard, Neg: x.op.Neg, Args: []Arg{to, from}, Line: x.line, Loc: x.loc, OpRest: &noOpRest})
-			return
-		}
-	}
-	x.err = x.fail("no mov makes %s of %d parts", typ, len(parts))
-}
-
 // convertStored makes the operands of st the numbers that are stored, where registers are wider than what is stored and the last of them is of another class: floats
 // become unsigned integers, and integers floats. PTX ISA 9.4.1 says that registers are cut, which is so within a class.
 func (b *body) convertStored(op *Op, value *check.Arg) error {

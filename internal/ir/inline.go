@@ -527,7 +527,7 @@ func (op *Op) moved(at int) (regs []Arg, size uint64, ok bool) {
 		return nil, 0, false
 	}
 	v := &op.Args[1-at]
-	regs = elems(v)
+	regs = v.Elements()
 	size = uint64(op.Mods().LastType().Bytes())
 	for i := range regs {
 		r := &regs[i]

@@ -128,6 +128,14 @@ type ArgRest struct {
 
 var noRest ArgRest // never written
 
+// Elements are the registers of an operand: one that is written without braces is alone.
+func (a *Arg) Elements() []Arg {
+	if a.Kind == Vec {
+		return a.Elems
+	}
+	return []Arg{*a}
+}
+
 // Name is that of the operand position in the form: d, a, b, membermask; "" where the form has none.
 func (a *Arg) Name() string {
 	if a.Op == nil {

@@ -82,67 +82,6 @@ var expansions = map[optab.Opcode]func(b *body, op *Op) error{
 // Expands says whether the lowering makes other operations of an instruction.
 func Expands(o optab.Opcode) bool { return expansions[o] != nil }
 
-// expander appends the operations of one instruction. After an error it does nothing more.
-type expander struct {
-	*body
-	op  *Op // the instruction
-	err error
-}
-
-func (x *expander) do(name string, words []string, args ...Arg) {
-	if x.err == nil {
-		x.err = x.insert(name, words, args...)
-	}
-}
-
-// guarded is do under the instruction's guard.
-func (x *expander) guarded(name string, words []string, args ...Arg) {
-	x.do(name, words, args...)
-	if x.err == nil {
-		last := &x.ops[len(x.ops)-1]
-		last.Guard, last.Neg = x.op.Guard, x.op.Neg
-	}
-}
-
-// row is a new register of the given type.
-func (x *expander) row(typ string) Arg {
-	n := optab.FindType(typ).Bits
-	c := ClassOf(n)
-	return Arg{Kind: Row, Class: c, Ref: x.newRow(c, n), Width: uint8(n), Position: x.typed(typ), ArgRest: &noRest}
-}
-
-// imm is a constant of the given type.
-func (x *expander) imm(typ string, n uint64) Arg {
-	c := ClassOf(optab.FindType(typ).Bits)
-	return Arg{Kind: Imm, Class: c, Bits: n, Ref: x.konst(c, n, 0, nil, nil), Position: x.typed(typ), ArgRest: &noRest}
-}
-
-// as is an operand of another type.
-func (x *expander) as(a Arg, typ string) Arg {
-	a.Position = x.typed(typ)
-	return a
-}
-
-// value is a new register that an instruction of the given type sets.
-func (x *expander) value(name string, words []string, typ string, args ...Arg) Arg {
-	r := x.row(typ)
-	x.do(name, words, append([]Arg{r}, args...)...)
-	return r
-}
-
-// vector has operands of its own: the rows of each operation are numbered anew later.
-func (x *expander) vector(elems []Arg) Arg {
-	return Arg{Kind: Vec, Position: x.typed("b32"), ArgRest: &ArgRest{Elems: slices.Clone(elems)}}
-}
-
-// elems are the registers of an operand: one that is written without braces is alone.
-func elems(a *Arg) []Arg {
-	if a.Kind == Vec {
-		return a.Elems
-	}
-	return []Arg{*a}
-}
-
 // wmmaLanes makes lane/4 and lane%4.
 func (b *body) wmmaLanes() error {
 	uses := func(in check.Inst) bool {
@@ -300,7 +239,7 @@ func (b *body) wmmaMove(op *Op) error {
 	x := &expander{body: b, op: op}
 	m := &mover{expander: x, f: fragmentOf(which, mods.Shape, mods.Type(0)), addr: addr, pieces: map[[2]int]Arg{}}
 	m.begin(mods.Layout[0] == optab.LayoutRow, ld)
-	for i, r := range elems(regs) {
+	for i, r := range regs.Elements() {
 		if i *= m.f.perRegister(); load {
 			if r.Kind == Row {
 				m.load(r, i)
@@ -345,7 +284,7 @@ func (b *body) wmmaProduct(op *Op) error {
 	if mods.NumTypes == 4 {
 		at, bt = mods.Type(1), mods.Type(2)
 	}
-	d, am, bm, c := elems(&op.Args[0]), elems(&op.Args[1]), elems(&op.Args[2]), elems(&op.Args[3])
+	d, am, bm, c := op.Args[0].Elements(), op.Args[1].Elements(), op.Args[2].Elements(), op.Args[3].Elements()
 	if swapped(s) {
 		am, bm, at, bt = bm, am, bt, at
 	}
@@ -403,14 +342,6 @@ func (b *body) wmmaProduct(op *Op) error {
 
 // part is the i-th of n equal parts.
 func part(list []Arg, i, n int) []Arg { return list[i*len(list)/n:][:len(list)/n] }
-
-// fresh are new registers.
-func (x *expander) fresh(typ string, n int) (list []Arg) {
-	for range n {
-		list = append(list, x.row(typ))
-	}
-	return list
-}
 
 // widened are the f32 values of registers with two f16 each.
 func (x *expander) widened(c []Arg) (list []Arg) {

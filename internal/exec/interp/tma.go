@@ -176,14 +176,14 @@ func (t *tile) sharedTile(addr uint64, write bool) (unsafe.Pointer, uint32) {
 func resolveTMALoad(in *inst, op *ir.Op) error {
 	dst, mbar, mask, offs := place(op.Arg("a")), place(op.Arg("m")), op.Arg("k"), op.Arg("i")
 	t := op.Arg("t")
-	coords := vectorOf(&t.Extra[0])
+	coords := t.Extra[0].Elements()
 	im2col := op.Mods().Im2col
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
 			tl := tensorTile(w, l, t, coords, im2col)
 			if offs != nil {
-				for i, o := range vectorOf(offs) {
+				for i, o := range offs.Elements() {
 					tl.offsets[i+1] = int64(get(w, &o, l) & 0xffff)
 				}
 			}
@@ -278,7 +278,7 @@ func reducible(what optab.Func, typ optab.TypeID) bool {
 // resolveTMAStore copies or reduces a tile from shared memory into the tensor. Elements out of bounds are dropped.
 func resolveTMAStore(in *inst, op *ir.Op) error {
 	src, t := place(op.Arg("b")), op.Arg("t")
-	coords := vectorOf(&t.Extra[0])
+	coords := t.Extra[0].Elements()
 	im2col := op.Mods().Im2colNoOffsets
 	red := op.Mods().Func // none but for a reduction
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
@@ -336,12 +336,4 @@ func (t *tile) store(addr uint64, f rmw) {
 			reduceBytes(g, b, uint32(t.elem), false, f)
 		}
 	})
-}
-
-// vectorOf returns the elements of a vector operand, or a single operand as the only one.
-func vectorOf(a *ir.Arg) []ir.Arg {
-	if a.Kind == ir.Vec {
-		return a.Elems
-	}
-	return []ir.Arg{*a}
 }
