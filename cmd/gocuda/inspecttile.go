@@ -100,7 +100,7 @@ func (p *printer) tile(m *tileModule) {
 	if m.Version != "" {
 		version = " " + m.Version
 	}
-	p.line(1, "Tile IR%s%s, which the software device does not load yet", version, where)
+	p.line(1, "Tile IR%s%s", version, where)
 	if m.Producer != "" {
 		p.line(2, "producer: %q", m.Producer)
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 type runCmd struct {
-	File   string   `arg:"" help:"Image: PTX, fatbin, or cubin (on a GPU)."`
+	File   string   `arg:"" help:"Image: PTX, Tile IR, fatbin, or cubin (on a GPU)."`
 	Kernel string   `arg:"" help:"Kernel name as the image has it (gocuda inspect lists them)."`
 	Args   []string `arg:"" optional:"" help:"${argumentHelp}"`
 
@@ -197,7 +197,7 @@ func readFile(path string) ([]byte, error) {
 
 // readImage reads a file that a driver is to load. A driver takes an address without a length, so the file must hold all that its header declares.
 func readImage(path string) ([]byte, error) {
-	const want = "an image: a .ptx, .fatbin or .cubin file"
+	const want = "an image: a .ptx, .tileirbc, .fatbin or .cubin file"
 	b, err := readFile(path)
 	if err != nil {
 		return nil, hint(err, want)

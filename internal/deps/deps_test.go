@@ -69,7 +69,7 @@ var layers = []layer{
 	{"internal/exec/jit/amd64/asm", nil},
 	{"internal/driver", nil},
 	{"internal/nvidia", []string{"internal/driver"}},
-	{"internal/softdev", []string{"internal/driver", "internal/image", "internal/ptx", "internal/ir", "internal/link", "internal/exec", "internal/mem", "internal/num", "internal/tensormap", "profiles"}},
+	{"internal/softdev", []string{"internal/tileir", "internal/driver", "internal/image", "internal/ptx", "internal/ir", "internal/link", "internal/exec", "internal/mem", "internal/num", "internal/tensormap", "profiles"}},
 	{"internal/ptxgen", []string{"internal/ptx", "internal/driver"}},
 	{"internal/device", []string{"internal/driver", "internal/nvidia", "internal/softdev"}},
 	{"profiles", nil},

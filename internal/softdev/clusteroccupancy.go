@@ -30,7 +30,7 @@ const mostClusterBlocks = 8
 // activeClusters is how many clusters of n blocks are on the device at once.
 func (f *function) activeClusters(n uint64, threads int32, dynamic uint64) uint64 {
 	dev := f.mod.ctx.dev
-	if dynamic > uint64(f.tune.maxDynamicShared(dev, f.kernel.SharedSize)) {
+	if dynamic > uint64(f.tune.maxDynamicShared(dev, f.entry.shared(f.kernel))) {
 		return 0
 	}
 	per := min(f.residentBlocks(threads, dynamic), mostClusterBlocks)

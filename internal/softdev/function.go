@@ -2,6 +2,7 @@ package softdev
 
 import (
 	"errors"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -223,6 +224,9 @@ func (d *Driver) Params(h driver.CUfunction) []Param {
 	f := d.functions.get(uintptr(h))
 	if f == nil {
 		return nil
+	}
+	if s := f.entry.shape; s != nil {
+		return slices.Clone(s.params)
 	}
 	params := make([]Param, len(f.entry.fn.Params))
 	for i, v := range f.entry.fn.Params {

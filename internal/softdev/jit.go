@@ -309,8 +309,8 @@ func (o *jitOptions) report(p *program) {
 		o.info.line("ptxas info    : Function properties for %s", e.fn.Name)
 		o.info.line("ptxas         .     %d bytes stack frame, 0 bytes spill stores, 0 bytes spill loads", k.Local)
 		smem := ""
-		if k.SharedSize > 0 {
-			smem = fmt.Sprintf(", %d bytes smem", k.SharedSize)
+		if n := e.shared(k); n > 0 {
+			smem = fmt.Sprintf(", %d bytes smem", n)
 		}
 		stack := ""
 		if k.Local > 0 {

@@ -107,20 +107,17 @@ func (f *function) validate(q *launchRequest) driver.CUresult {
 	if most := f.entry.maxThreads(dev); threads > uint64(most) {
 		return bad("a block of %d threads; kernel %s can have %d", threads, f.entry.fn.Name, most)
 	}
-	if req := f.entry.fn.Attrs.ReqNTid; req[0] != 0 {
-		for i := range 3 {
-			if q.block[i] != max(req[i], 1) {
-				return bad("block %v; kernel %s has .reqntid %v", q.block, f.entry.fn.Name, req)
-			}
-		}
+	if err := f.entry.takes(q.block); err != nil {
+		return bad("%v", err)
 	}
-	if most := f.tune.maxDynamicShared(dev, f.kernel.SharedSize); uint64(q.shared) > uint64(most) {
+	if most := f.tune.maxDynamicShared(dev, f.entry.shared(f.kernel)); uint64(q.shared) > uint64(most) {
 		return bad("%d bytes of dynamic shared memory; kernel %s may have %d (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)", q.shared, f.entry.fn.Name, most)
 	}
 	if r := f.clusters(q); r != success {
 		return r
 	}
-	l := exec.Launch{Code: f.code, Grid: q.grid, Block: q.block, Cluster: q.cluster, Cooperative: q.cooperative, Stack: f.stack(), Threads: &f.mod.ctx.d.threadMem}
+	l := exec.Launch{Code: f.code, Grid: q.grid, Cluster: q.cluster, Cooperative: q.cooperative, Stack: f.stack(), Threads: &f.mod.ctx.d.threadMem}
+	l.Block, _ = f.entry.runs(q.block, 0)
 	if l.Refused() {
 		f.mod.ctx.d.explain(f.mod.ctx, "kernel %s needs %d bytes of memory for the local variables of its threads, and there are %d", f.entry.fn.Name, l.Need(), l.Threads.Limit)
 		return driver.CUDA_ERROR_OUT_OF_MEMORY
@@ -251,8 +248,9 @@ func (d *Driver) captureLaunch(f *function, s *stream, q *launchRequest, params 
 func (f *function) launch(q *launchRequest, buf *paramBuffer) exec.Launch {
 	c := f.mod.ctx
 	d, dev := c.d, c.dev
+	block, shared := f.entry.runs(q.block, q.shared)
 	l := exec.Launch{
-		Code: f.code, Grid: q.grid, Block: q.block, Cluster: q.cluster, Shared: q.shared,
+		Code: f.code, Grid: q.grid, Block: block, Cluster: q.cluster, Shared: shared,
 		Params: buf.bytes[:f.kernel.ParamSize], ParamAddr: buf.addr, Consts: f.consts,
 		Mem: c.space.Load(), Sys: &c.heap, Stack: f.stack(),
 		MaxShared: uint32(dev.maxSharedOptin()), Cooperative: q.cooperative, Workers: d.opts.Workers, Device: dev.info,

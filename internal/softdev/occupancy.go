@@ -13,11 +13,12 @@ const (
 	registerUnit = 256 // registers of a warp are rounded up to it
 	sharedUnit   = 128 // bytes of a block's shared memory likewise
 	warpSize     = 32
+	smParts      = 4 // of a multiprocessor
 )
 
 // residentBlocks is how many blocks of so many threads and bytes of dynamic shared memory fit on one multiprocessor.
 func (f *function) residentBlocks(threads int32, dynamic uint64) uint64 {
-	if dynamic > uint64(f.tune.maxDynamicShared(f.mod.ctx.dev, f.kernel.SharedSize)) {
+	if dynamic > uint64(f.tune.maxDynamicShared(f.mod.ctx.dev, f.entry.shared(f.kernel))) {
 		return 0 // could not be launched (recorded)
 	}
 	return f.fittingBlocks(threads, dynamic)
@@ -53,8 +54,9 @@ func (f *function) fittingBlocks(threads int32, dynamic uint64) uint64 {
 	n := uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR))
 	n = min(n, uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR))/warpSize/warps)
 	regs := (uint64(f.entry.registers())*warpSize + registerUnit - 1) / registerUnit * registerUnit
-	n = min(n, uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR))/(regs*warps))
-	if shared := uint64(f.kernel.SharedSize) + dynamic; shared > dev.maxSharedOptin() {
+	// A multiprocessor has four parts, each with a quarter of the registers and of the warps (cuda_occupancy.h).
+	n = min(n, uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR))/smParts/regs*smParts/warps)
+	if shared := uint64(f.entry.shared(f.kernel)) + dynamic; shared > dev.maxSharedOptin() {
 		return 0
 	} else if per := (shared + dev.reservedShared() + sharedUnit - 1) / sharedUnit * sharedUnit; per > 0 {
 		n = min(n, f.sharedPerSM(per)/per)
@@ -144,10 +146,10 @@ func (d *Driver) occupancyAvailableDynamicShared(cur driver.CUcontext, out *uint
 		return invalidValue
 	}
 	per := uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)) / uint64(blocks) / sharedUnit * sharedUnit
-	used := uint64(f.kernel.SharedSize) // what the system reserves in each block is not taken off (recorded)
+	used := uint64(f.entry.shared(f.kernel)) // what the system reserves in each block is not taken off (recorded)
 	*out = 0
 	if per > used {
-		*out = min(per-used, uint64(f.tune.maxDynamicShared(dev, f.kernel.SharedSize)))
+		*out = min(per-used, uint64(f.tune.maxDynamicShared(dev, f.entry.shared(f.kernel))))
 	}
 	return success
 }

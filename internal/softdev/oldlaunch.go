@@ -54,7 +54,7 @@ func (d *Driver) funcSetSharedSize(cur driver.CUcontext, h driver.CUfunction, n 
 	if err := f.prepare(); err != nil {
 		return f.fail(err)
 	}
-	if uint64(n) > uint64(f.tune.maxDynamicShared(f.mod.ctx.dev, f.kernel.SharedSize)) {
+	if uint64(n) > uint64(f.tune.maxDynamicShared(f.mod.ctx.dev, f.entry.shared(f.kernel))) {
 		return invalidValue
 	}
 	f.old.mu.Lock()

@@ -21,6 +21,7 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/check"
+	"github.com/gocuda/cuda/internal/tileir/lower"
 )
 
 // program is a module as far as it does not depend on a context: what the linker made of one text or of several, where its variables lie relative to
@@ -64,6 +65,7 @@ type entry struct {
 	target int // compute capability that the kernel's text names
 	with   link.Compile
 	align  uint64 // of the dynamic shared memory that the text declares, whatever kernel uses it
+	shape  *shape // nil for kernels that are what their PTX says
 	mu     sync.Mutex
 	done   bool
 	kernel *ir.Kernel
@@ -98,6 +100,9 @@ func (e *entry) lower(stop *atomic.Bool) (*ir.Kernel, exec.Code, error) {
 // estimate from the size of the register frame, in which registers that are not live at the same time share rows. The line was fitted to 1,119 recorded kernels:
 // 2.9 registers away from them in the mean. It stays where it does not limit the threads of a block by itself.
 func (e *entry) registers() int {
+	if e.shape != nil {
+		return e.shape.registers
+	}
 	k, _, err := e.lower(nil)
 	if err != nil {
 		return minRegs
@@ -228,7 +233,7 @@ func (d *Driver) fetch(p unsafe.Pointer) ([]byte, *loadError) {
 // imageDevice is what package image has to know of the device.
 func (dev *device) imageDevice() image.Device {
 	set := &dev.d.env
-	d := fatbin.Device{SM: dev.sm(), ForcePTX: set.ForcePTX, DisablePTX: set.DisablePTX}
+	d := fatbin.Device{SM: dev.sm(), TileIR: true, ForcePTX: set.ForcePTX, DisablePTX: set.DisablePTX}
 	return image.Device{Device: d, Section: link.Section}
 }
 
@@ -241,7 +246,7 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 		return nil, imageError(err)
 	}
 	switch part.Kind {
-	case image.PTX:
+	case image.PTX, image.TileIR:
 	case image.Cubin:
 		return d.reload(part.Data, dev, o.stop)
 	default:
@@ -261,7 +266,15 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 			return p, nil
 		}
 	}
-	tree, err := ptx.ParseUntil(part.Data, o.stop)
+	text, most, shapes := part.Data, dev.maxSharedOptin(), map[string]*shape(nil)
+	if part.Kind == image.TileIR {
+		var bad *loadError
+		if text, shapes, bad = tileProgram(part.Data, o); bad != nil {
+			return nil, bad
+		}
+		most = lower.DefaultMaxShared
+	}
+	tree, err := ptx.ParseUntil(text, o.stop)
 	if err != nil {
 		return nil, ptxError(err)
 	}
@@ -269,7 +282,7 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	if narrow {
 		o.info.line("ptxas warning :  64 Bit host architecture (--machine) being used mismatches with .address_size of 32 bits")
 	}
-	checked, err := check.Check(tree, check.Options{SM: min(sm, target), MaxShared: dev.maxSharedOptin(), Stop: o.stop})
+	checked, err := check.Check(tree, check.Options{SM: min(sm, target), MaxShared: most, Stop: o.stop})
 	if err != nil {
 		return nil, ptxError(err)
 	}
@@ -290,6 +303,9 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 		return nil, linkError(err)
 	}
 	p.assemble(l)
+	for _, e := range p.entries {
+		e.shape = shapes[e.fn.Name]
+	}
 	o.report(p)
 	if o.stop != nil && o.stop.Load() {
 		return nil, ptxError(ptx.ErrStopped)

@@ -54,12 +54,15 @@ func (e *entry) attribute(dev *device, t *tuning, attr driver.CUfunction_attribu
 	case driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
 		return e.maxThreads(dev), success, nil
 	case driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-		return int32(k.SharedSize), success, nil
+		return int32(e.shared(k)), success, nil
 	case driver.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
 		return int32(e.prog.consts.layout.Size), success, nil // of the whole module (recorded)
 	case driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
 		return int32(k.Local), success, nil
 	case driver.CU_FUNC_ATTRIBUTE_NUM_REGS:
+		if e.shape != nil {
+			return int32(e.shape.reported), success, nil
+		}
 		return int32(e.registers()), success, nil
 	case driver.CU_FUNC_ATTRIBUTE_PTX_VERSION:
 		return int32(e.target), success, nil
@@ -68,7 +71,7 @@ func (e *entry) attribute(dev *device, t *tuning, attr driver.CUfunction_attribu
 	case driver.CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
 		return 0, success, nil
 	case driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-		return t.maxDynamicShared(dev, k.SharedSize), success, nil
+		return t.maxDynamicShared(dev, e.shared(k)), success, nil
 	case driver.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
 		return t.carveout.Load(), success, nil
 	case driver.CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
@@ -98,7 +101,7 @@ func (e *entry) setAttribute(dev *device, t *tuning, attr driver.CUfunction_attr
 		if err != nil {
 			return notSupported, err
 		}
-		if v < 0 || uint64(v)+uint64(k.SharedSize) > dev.maxSharedOptin() {
+		if v < 0 || uint64(v)+uint64(e.shared(k)) > dev.maxSharedOptin() {
 			return invalidValue, nil
 		}
 		t.maxDynamic.Store(v)

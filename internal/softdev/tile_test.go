@@ -1,0 +1,550 @@
+package softdev
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/image/fatbin"
+	"github.com/gocuda/cuda/internal/image/sm"
+	"github.com/gocuda/cuda/internal/num"
+	"github.com/gocuda/cuda/internal/tileir"
+)
+
+// tileSet is recorded Tile IR: modules, and what their kernels wrote on an H200 (internal/tileir/lower/testdata, from
+// ../shared/tileir).
+type tileSet struct {
+	Modules []struct {
+		Name string
+		Code [2]int
+	}
+	Cases       []tileCase
+	code, bytes []byte
+}
+
+type tileCase struct {
+	Name, Module, Entry string
+	Grid                [3]uint32
+	Args                []struct {
+		Buffer *int
+		Offset uint64
+		Value  string
+	}
+	Buffers []struct {
+		Type string
+		Size int
+		Init struct {
+			Fill *byte
+			Data []int
+		}
+		Pointers []struct {
+			At, Buffer int
+			Offset     uint64
+		}
+		Result  []int
+		Compare json.RawMessage
+	}
+	Expect struct {
+		Launch, Sync, Stdout string
+		Globals              map[string]string
+		GlobalsBefore        map[string]string `json:"globals_before"`
+		Parameters           [][2]uint64
+	}
+}
+
+func unpack(t testing.TB, name string) []byte {
+	t.Helper()
+	f, err := os.Open(filepath.Join("../tileir", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func readTiles(t testing.TB) *tileSet {
+	t.Helper()
+	var s, more tileSet
+	for name, to := range map[string]*tileSet{"lower/testdata/index.json.gz": &s, "testdata/index.json.gz": &more} {
+		if err := json.Unmarshal(unpack(t, name), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range s.Cases { // the first file has no parameters
+		c := &s.Cases[i]
+		at := slices.IndexFunc(more.Cases, func(o tileCase) bool { return o.Module == c.Module && o.Entry == c.Entry })
+		c.Expect.Parameters = more.Cases[at].Expect.Parameters
+	}
+	s.code, s.bytes = unpack(t, "testdata/modules.bin.gz"), unpack(t, "lower/testdata/data.bin.gz")
+	return &s
+}
+
+func (s *tileSet) module(t testing.TB, name string) []byte {
+	t.Helper()
+	for _, m := range s.Modules {
+		if m.Name == name {
+			return s.code[m.Code[0] : m.Code[0]+m.Code[1]]
+		}
+	}
+	t.Fatalf("no module %s", name)
+	return nil
+}
+
+// tileBox puts bytecode into a container beside other entries.
+func tileBox(t testing.TB, code []byte, how fatbin.Compression, beside ...fatbin.Source) []byte {
+	t.Helper()
+	arch, _ := sm.Parse("sm_90")
+	var w fatbin.Writer
+	tile := fatbin.Source{Kind: fatbin.TileIR, Arch: arch, Major: 13, Minor: uint16(code[9]), Data: code, Compression: how}
+	for _, s := range append(beside, tile) {
+		if err := w.Add(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w.Bytes()
+}
+
+// tileLoad is where a module is loaded.
+type tileLoad struct {
+	t   testing.TB
+	tab *driver.Table
+	ctx driver.CUcontext
+	m   driver.CUmodule
+}
+
+// tileLoads are the ways in which Tile IR comes to the device.
+var tileLoads = []struct {
+	name string
+	load func(l *tileLoad, code []byte) driver.CUresult
+}{
+	{"cuModuleLoadData", (*tileLoad).data},
+	{"cuModuleLoadDataEx", func(l *tileLoad, code []byte) driver.CUresult { // with more behind it
+		p := unsafe.Pointer(&slices.Concat(code, []byte("more"))[0])
+		return l.tab.ModuleLoadDataEx(l.ctx, &l.m, p, 0, nil, nil)
+	}},
+	{"cuModuleLoad", (*tileLoad).file},
+	{"cuLibraryLoadData", func(l *tileLoad, code []byte) driver.CUresult {
+		var h driver.CUlibrary
+		r := l.tab.LibraryLoadData(l.ctx, &h, unsafe.Pointer(&code[0]), nil, nil, 0, nil, nil, 0)
+		if r == success {
+			r = l.tab.LibraryGetModule(l.ctx, &l.m, h)
+		}
+		return r
+	}},
+	{"cuLibraryLoadFromFile", func(l *tileLoad, code []byte) driver.CUresult {
+		var h driver.CUlibrary
+		r := l.tab.LibraryLoadFromFile(l.ctx, &h, cstr(tileFile(l.t, code)), nil, nil, 0, nil, nil, 0)
+		if r == success {
+			r = l.tab.LibraryGetModule(l.ctx, &l.m, h)
+		}
+		return r
+	}},
+	{"container", func(l *tileLoad, code []byte) driver.CUresult { return l.data(tileBox(l.t, code, fatbin.Stored)) }},
+	{"container, LZ4", func(l *tileLoad, code []byte) driver.CUresult { return l.data(tileBox(l.t, code, fatbin.LZ4)) }},
+	{"container, zstd", func(l *tileLoad, code []byte) driver.CUresult { return l.file(tileBox(l.t, code, fatbin.Zstd)) }},
+}
+
+func (l *tileLoad) data(b []byte) driver.CUresult {
+	return l.tab.ModuleLoadData(l.ctx, &l.m, unsafe.Pointer(&b[0]))
+}
+
+func (l *tileLoad) file(b []byte) driver.CUresult {
+	return l.tab.ModuleLoad(l.ctx, &l.m, cstr(tileFile(l.t, b)))
+}
+
+func tileFile(t testing.TB, b []byte) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "image")
+	if err := os.WriteFile(name, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestTileRecorded loads recorded modules in every way and runs their kernels: parameters, globals, output, results
+// as on the H200. Of the results those are compared that the dialect fixes; package lower compares all of them.
+func TestTileRecorded(t *testing.T) {
+	set := readTiles(t)
+	var stdout bytes.Buffer
+	d, tab, ctx := open(t, Options{Stdout: &stdout})
+	done := map[tileir.Opcode]bool{}
+	for i := range set.Cases {
+		c := &set.Cases[i]
+		if testing.Short() && i%5 != 0 && c.Expect.Stdout == "" && len(c.Expect.Globals) == 0 {
+			continue
+		}
+		d, tab, ctx := d, tab, ctx
+		if c.Expect.Sync != "CUDA_SUCCESS" {
+			d, tab, ctx = open(t, Options{Stdout: &stdout, Stderr: io.Discard}) // the context will be lost
+		}
+		way := &tileLoads[i%len(tileLoads)]
+		l := &tileLoad{t: t, tab: tab, ctx: ctx}
+		code := set.module(t, c.Module)
+		if r := way.load(l, code); r != success {
+			t.Errorf("%s: %s: %v: %s", c.Name, way.name, r, d.LastDetail(ctx))
+			continue
+		}
+		set.run(l, d, c, &stdout)
+		tileOperations(t, code, done)
+	}
+	if testing.Short() {
+		return
+	}
+	// Operations all of whose recorded cases have much data are loaded, and run in package lower's test.
+	// docs/tileir.md says that all are done.
+	for _, x := range set.Modules {
+		code, has := set.code[x.Code[0]:][:x.Code[1]], map[tileir.Opcode]bool{}
+		tileOperations(t, code, has)
+		fresh, refused := false, false
+		for c := range has {
+			fresh = fresh || !done[c]
+			refused = refused || c.Info().NotSM90 != ""
+		}
+		if !fresh {
+			continue
+		}
+		var m driver.CUmodule
+		switch r := tab.ModuleLoadData(ctx, &m, unsafe.Pointer(&code[0])); {
+		case refused:
+			want(t, x.Name, r, notSupported)
+		default:
+			want(t, x.Name, r, success)
+			maps.Copy(done, has)
+		}
+	}
+	for c := range tileir.Opcode(0x80) {
+		if o := c.Info(); o != nil && o.NotSM90 == "" && !done[c] {
+			t.Errorf("no module with %s ran", o.Name)
+		}
+	}
+}
+
+// tileOperations notes which operations a module has.
+func tileOperations(t testing.TB, code []byte, done map[tileir.Opcode]bool) {
+	t.Helper()
+	m, err := tileir.Parse(code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var visit func(b *tileir.Block)
+	visit = func(b *tileir.Block) {
+		for _, o := range b.Ops {
+			done[o.Code] = true
+			for _, r := range o.Regions {
+				for _, b := range r.Blocks {
+					visit(b)
+				}
+			}
+		}
+	}
+	for _, f := range m.Funcs {
+		b, err := f.Body()
+		if err != nil {
+			t.Fatal(err)
+		}
+		visit(b)
+	}
+}
+
+func (s *tileSet) run(l *tileLoad, d *Driver, c *tileCase, stdout *bytes.Buffer) {
+	t, tab, ctx, m := l.t, l.tab, l.ctx, l.m
+	t.Helper()
+	var f driver.CUfunction
+	must(t, tab.ModuleGetFunction(ctx, &f, m, cstr(c.Entry)))
+	for i, q := range c.Expect.Parameters {
+		var got [2]uint64
+		want(t, c.Name, tab.FuncGetParamInfo(ctx, f, uint64(i), &got[0], &got[1]), success)
+		if got != q {
+			t.Errorf("%s: parameter %d lies at %v, recorded %v", c.Name, i, got, q)
+		}
+	}
+	var end [2]uint64
+	r := tab.FuncGetParamInfo(ctx, f, uint64(len(c.Expect.Parameters)), &end[0], &end[1])
+	want(t, c.Name+": one parameter more", r, invalidValue)
+	globals := func(all map[string]string) {
+		for name, text := range all {
+			var p driver.CUdeviceptr
+			var n uint64
+			b := make([]byte, len(text)/2)
+			if r := tab.ModuleGetGlobal_v2(ctx, &p, &n, m, cstr(name)); r != success || n != uint64(len(b)) {
+				t.Errorf("%s: global %s: %v, %d bytes", c.Name, name, r, n)
+				continue
+			}
+			must(t, tab.MemcpyDtoH_v2(ctx, unsafe.Pointer(&b[0]), p, n))
+			if hex.EncodeToString(b) != text {
+				t.Errorf("%s: global %s is %x, recorded %s", c.Name, name, b, text)
+			}
+		}
+	}
+	globals(c.Expect.GlobalsBefore)
+	at := make([]driver.CUdeviceptr, len(c.Buffers))
+	for i, b := range c.Buffers {
+		must(t, tab.MemAlloc_v2(ctx, &at[i], uint64(b.Size)))
+		defer func() { _ = tab.MemFree_v2(ctx, at[i]) }()
+	}
+	for i, b := range c.Buffers {
+		data := make([]byte, b.Size)
+		if b.Init.Fill != nil {
+			data = bytes.Repeat([]byte{*b.Init.Fill}, b.Size)
+		} else {
+			copy(data, s.bytes[b.Init.Data[0]:][:b.Init.Data[1]])
+		}
+		for _, x := range b.Pointers {
+			binary.LittleEndian.PutUint64(data[x.At:], uint64(at[x.Buffer])+x.Offset)
+		}
+		must(t, tab.MemcpyHtoD_v2(ctx, at[i], unsafe.Pointer(&data[0]), uint64(len(data))))
+	}
+	args := make([][8]byte, len(c.Args))
+	list := make([]unsafe.Pointer, len(c.Args)+1)
+	for i, a := range c.Args {
+		if a.Buffer != nil {
+			binary.LittleEndian.PutUint64(args[i][:], uint64(at[*a.Buffer])+a.Offset)
+		} else if _, err := hex.Decode(args[i][:], []byte(a.Value)); err != nil {
+			t.Fatal(err)
+		}
+		list[i] = unsafe.Pointer(&args[i])
+	}
+	stdout.Reset()
+	r = tab.LaunchKernel(ctx, f, c.Grid[0], c.Grid[1], c.Grid[2], 1, 1, 1, 0, 0, &list[0], nil)
+	if r == success {
+		r = tab.CtxSynchronize(ctx)
+	}
+	if r.String() != c.Expect.Sync {
+		t.Fatalf("%s: %v, recorded %s: %s", c.Name, r, c.Expect.Sync, d.LastDetail(ctx))
+	}
+	if r != success {
+		return
+	}
+	got, wanted := strings.Split(stdout.String(), "\n"), strings.Split(c.Expect.Stdout, "\n")
+	slices.Sort(got) // blocks print in any order
+	slices.Sort(wanted)
+	if !slices.Equal(got, wanted) {
+		t.Errorf("%s printed %q, recorded %q", c.Name, stdout, c.Expect.Stdout)
+	}
+	globals(c.Expect.Globals)
+	for i, b := range c.Buffers {
+		if string(b.Compare) != `"bits"` || b.Result == nil {
+			continue
+		}
+		data := make([]byte, b.Size)
+		must(t, tab.MemcpyDtoH_v2(ctx, unsafe.Pointer(&data[0]), at[i], uint64(len(data))))
+		if w := s.bytes[b.Result[0]:][:b.Result[1]]; !sameTiles(b.Type, data[:len(w)], w) {
+			t.Errorf("%s: buffer %d is not what is recorded", c.Name, i)
+		}
+	}
+}
+
+// sameTiles compares bits; a NaN equals any NaN.
+func sameTiles(typ string, a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	le := binary.LittleEndian
+	var size int
+	var nan func(b []byte) bool
+	switch typ {
+	case "f64":
+		size, nan = 8, func(b []byte) bool { return math.IsNaN(math.Float64frombits(le.Uint64(b))) }
+	case "f32", "tf32":
+		size, nan = 4, func(b []byte) bool { return math.IsNaN(float64(math.Float32frombits(le.Uint32(b)))) }
+	case "bf16":
+		size, nan = 2, func(b []byte) bool { return math.IsNaN(float64(math.Float32frombits(uint32(le.Uint16(b)) << 16))) }
+	case "f16":
+		size, nan = 2, func(b []byte) bool { return math.IsNaN(float64(math.Float32frombits(num.F16ToF32(le.Uint16(b))))) }
+	case "e4m3":
+		size, nan = 1, func(b []byte) bool { return b[0]&0x7f == 0x7f }
+	case "e5m2":
+		size, nan = 1, func(b []byte) bool { return b[0]&0x7f > 0x7c }
+	default:
+		return false
+	}
+	for i := 0; i < len(a); i += size {
+		if x, y := a[i:i+size], b[i:i+size]; !bytes.Equal(x, y) && !(nan(x) && nan(y)) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestTileRules compares what the driver says of a tile kernel, and which launches it takes, with what an H200 said
+// (../shared/tileir, index.json, api).
+func TestTileRules(t *testing.T) {
+	set := readTiles(t)
+	i := slices.IndexFunc(set.Cases, func(c tileCase) bool { return strings.HasPrefix(c.Name, "arith.addf.") })
+	c := &set.Cases[i]
+	code := set.module(t, c.Module)
+	d, tab, ctx := open(t, Options{})
+	var m driver.CUmodule
+	must(t, tab.ModuleLoadData(ctx, &m, unsafe.Pointer(&code[0])))
+	f := fn(t, d, ctx, m, c.Entry)
+	for attr, v := range map[driver.CUfunction_attribute]int32{
+		driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: 1024, driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: 0,
+		driver.CU_FUNC_ATTRIBUTE_NUM_REGS: 11, driver.CU_FUNC_ATTRIBUTE_PTX_VERSION: 90,
+		driver.CU_FUNC_ATTRIBUTE_BINARY_VERSION: 90, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: 49152,
+	} {
+		var got int32
+		must(t, tab.FuncGetAttribute(ctx, &got, attr, f))
+		if got != v {
+			t.Errorf("%v is %d, recorded %d", attr, got, v)
+		}
+	}
+	for threads, n := range map[int32]int32{128: 12, 1: 32} {
+		var got int32
+		must(t, tab.OccupancyMaxActiveBlocksPerMultiprocessor(ctx, &got, f, threads, 0))
+		if got != n {
+			t.Errorf("%d blocks of %d threads, recorded %d", got, threads, n)
+		}
+	}
+	var grid, block int32
+	must(t, tab.OccupancyMaxPotentialBlockSize(ctx, &grid, &block, f, driver.CUoccupancyB2DSize{}, 0, 0))
+	if grid != 264 || block != 768 {
+		t.Errorf("%d blocks of %d threads, recorded 264 of 768", grid, block)
+	}
+	var p driver.CUdeviceptr
+	must(t, tab.MemAlloc_v2(ctx, &p, 1<<16))
+	list := [3]unsafe.Pointer{unsafe.Pointer(&p), unsafe.Pointer(&p), unsafe.Pointer(&p)}
+	launch := func(b [3]uint32, shared uint32) driver.CUresult {
+		return tab.LaunchKernel(ctx, f, 1, 1, 1, b[0], b[1], b[2], shared, 0, &list[0], nil)
+	}
+	for b, r := range map[[3]uint32]driver.CUresult{
+		{1, 1, 1}: success, {128, 1, 1}: success, {64, 1, 1}: invalidValue, {32, 1, 1}: invalidValue,
+		{256, 1, 1}: invalidValue, {2, 1, 1}: invalidValue, {1, 2, 1}: invalidValue, {1, 1, 2}: invalidValue,
+		{128, 2, 1}: invalidValue, {0, 1, 1}: invalidValue,
+	} {
+		want(t, "launch", launch(b, 0), r)
+	}
+	for n, r := range map[uint32]driver.CUresult{
+		16: success, 1024: success, 49152: success, 50176: invalidValue, 233472: invalidValue,
+	} {
+		want(t, "launch with dynamic shared memory", launch([3]uint32{1, 1, 1}, n), r)
+	}
+	must(t, tab.LaunchCooperativeKernel(ctx, f, 1, 1, 1, 1, 1, 1, 0, 0, &list[0]))
+	must(t, tab.LaunchCooperativeKernel(ctx, f, 1, 1, 1, 128, 1, 1, 0, 0, &list[0]))
+	must(t, tab.FuncSetAttribute(ctx, f, driver.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 50))
+	must(t, tab.FuncSetCacheConfig(ctx, f, driver.CU_FUNC_CACHE_PREFER_L1))
+	must(t, tab.FuncSetAttribute(ctx, f, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1024))
+	want(t, "more than was set", launch([3]uint32{1, 1, 1}, 1025), invalidValue)
+	must(t, tab.CtxSynchronize(ctx))
+	// As a node of a graph, with either block; with another when the graph is instantiated or the node made.
+	for b, r := range map[[3]uint32]driver.CUresult{{1, 1, 1}: success, {128, 1, 1}: success, {64, 1, 1}: invalidValue} {
+		var g driver.CUgraph
+		var n driver.CUgraphNode
+		var x driver.CUgraphExec
+		must(t, tab.GraphCreate(ctx, &g, 0))
+		q := driver.CUDA_KERNEL_NODE_PARAMS{Func: f, GridDimX: 2, GridDimY: 1, GridDimZ: 1, KernelParams: &list[0]}
+		q.BlockDimX, q.BlockDimY, q.BlockDimZ = b[0], b[1], b[2]
+		got := tab.GraphAddKernelNode_v2(ctx, &n, g, nil, 0, &q)
+		if got == success {
+			got = tab.GraphInstantiateWithFlags(ctx, &x, g, 0)
+		}
+		if got == success {
+			must(t, tab.GraphLaunch(ctx, x, 0))
+			must(t, tab.CtxSynchronize(ctx))
+			must(t, tab.GraphExecDestroy(ctx, x))
+		}
+		want(t, "graph", got, r)
+		must(t, tab.GraphDestroy(ctx, g))
+	}
+}
+
+// TestTileChoice: machine code wins over PTX and PTX over Tile IR (measured on a driver that knows all three, package
+// fatbin); what the device cannot run is passed over.
+func TestTileChoice(t *testing.T) {
+	set := readTiles(t)
+	c := &set.Cases[0]
+	code := set.module(t, c.Module)
+	arch, _ := sm.Parse("sm_90")
+	d, tab, ctx := open(t, Options{})
+	text := fatbin.Source{Kind: fatbin.PTX, Arch: arch, Major: 8, Data: []byte(modulePTX + "\x00")}
+	for _, x := range []struct {
+		box    []byte
+		kernel string
+	}{{tileBox(t, code, fatbin.Zstd), c.Entry}, {tileBox(t, code, fatbin.Zstd, text), "nop"}} {
+		var m driver.CUmodule
+		must(t, tab.ModuleLoadData(ctx, &m, unsafe.Pointer(&x.box[0])))
+		fn(t, d, ctx, m, x.kernel)
+	}
+}
+
+// TestTileErrors loads damaged and ill-typed modules: no load succeeds that NVIDIA's reader refuses, and the log has
+// its words.
+func TestTileErrors(t *testing.T) {
+	var set struct {
+		Modules []struct {
+			Reader, Error string
+			Code          [2]int
+		}
+	}
+	if err := json.Unmarshal(unpack(t, "testdata/bad.json.gz"), &set); err != nil {
+		t.Fatal(err)
+	}
+	all := unpack(t, "testdata/bad.bin.gz")
+	d, tab, ctx := open(t, Options{})
+	results := map[driver.CUresult]int{}
+	same := 0
+	for i, b := range set.Modules {
+		if testing.Short() && i%5 != 0 {
+			continue
+		}
+		code := slices.Concat(all[b.Code[0]:][:b.Code[1]], make([]byte, 4096))
+		log := make([]byte, 4096)
+		ids := []driver.CUjit_option{driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}
+		values := []uintptr{address(t, &log[0]), uintptr(len(log))}
+		var m driver.CUmodule
+		r := tab.ModuleLoadDataEx(ctx, &m, unsafe.Pointer(&code[0]), 2, &ids[0], &values[0])
+		results[r]++
+		// Behind a pointer there is always something: the module ends where its end marker is.
+		open := strings.Contains(b.Error, "end section is not the last section") ||
+			strings.Contains(b.Error, "unexpected end of data while reading section header")
+		if b.Reader == "refused" && r == success && !open {
+			t.Errorf("module %d is loaded; NVIDIA's reader: %s", i, b.Error)
+		}
+		if b.Reader == "refused" && strings.Contains(driver.String(&log[0]), strings.TrimPrefix(b.Error, "error: ")) {
+			same++
+		}
+		switch r {
+		case success, notSupported, driver.CUDA_ERROR_INVALID_IMAGE, driver.CUDA_ERROR_INVALID_SOURCE,
+			driver.CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+		default:
+			t.Errorf("module %d: %v: %s", i, r, d.LastDetail(ctx))
+		}
+	}
+	t.Logf("%v; %d logs have the reader's words", results, same)
+	if same == 0 {
+		t.Error("no log has the words of NVIDIA's reader")
+	}
+}
+
+// TestTileCache: a module that is loaded already is not compiled again.
+func TestTileCache(t *testing.T) {
+	set := readTiles(t)
+	code := set.module(t, set.Cases[0].Module)
+	d, tab, ctx := open(t, Options{})
+	var m [2]driver.CUmodule
+	for i := range m {
+		must(t, tab.ModuleLoadData(ctx, &m[i], unsafe.Pointer(&code[0])))
+	}
+	if a, b := d.modules.get(uintptr(m[0])), d.modules.get(uintptr(m[1])); a.prog != b.prog {
+		t.Error("the module was compiled twice")
+	}
+}
