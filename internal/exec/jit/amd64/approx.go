@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/exec/jit/abi"
@@ -20,6 +21,8 @@ type curveTable struct {
 
 type approxTables struct {
 	bit    [32]uint32
+	words  [len(unitWords)]uint32
+	units  [len(unitLead)]unitTable
 	curves [len(curveNames)]curveTable
 }
 
@@ -57,6 +60,7 @@ func (t *approxTables) fill() {
 		copy(t.curves[i].c1[:], c.C1)
 		copy(t.curves[i].c2[:], c.C2)
 	}
+	t.fillUnit()
 }
 
 func approxTemplate(op *ir.Op) emitter {
@@ -64,34 +68,48 @@ func approxTemplate(op *ir.Op) emitter {
 	if op.Type(0) != optab.F32 || !rows(ir.W32, d, a) {
 		return nil
 	}
-	var unit func(g *gen, x, to asm.Vec, ftz bool)
+	var all func(g *gen, x, to asm.Vec, ftz bool)
+	var fast *unit
 	switch op.Opcode() {
 	case optab.OpRcp:
-		unit = (*gen).rcp
+		all, fast = (*gen).rcp, &units[curveRcp]
 	case optab.OpSqrt:
-		unit = (*gen).sqrt
+		all, fast = (*gen).sqrt, &units[curveSqrt]
 	case optab.OpRsqrt:
-		unit = (*gen).rsqrt
+		all, fast = (*gen).rsqrt, &units[curveRsqrt]
 	case optab.OpEx2:
-		unit = (*gen).ex2
+		all, fast = (*gen).ex2, &units[curveEx2]
 	case optab.OpLg2:
-		unit = (*gen).lg2
+		all, fast = (*gen).lg2, &units[curveLg2]
 	case optab.OpSin:
-		unit = func(g *gen, x, to asm.Vec, _ bool) { g.sine(x, to, 0) }
+		all = func(g *gen, x, to asm.Vec, _ bool) { g.sine(x, to, 0) }
 	case optab.OpCos:
-		unit = func(g *gen, x, to asm.Vec, _ bool) { g.sine(x, to, 1) }
+		all = func(g *gen, x, to asm.Vec, _ bool) { g.sine(x, to, 1) }
 	case optab.OpTanh:
-		unit = func(g *gen, x, to asm.Vec, _ bool) { g.tanh(x, to) }
+		all = func(g *gen, x, to asm.Vec, _ bool) { g.tanh(x, to) }
 	default:
 		return nil
 	}
 	ftz := op.Mods().Ftz
 	return func(g *gen) {
+		if fast != nil {
+			g.pin()
+			x, to := make([]asm.Vec, g.each(d)), make([]asm.Vec, g.each(d))
+			for p := range x {
+				x[p], to[p] = g.rawReg(a, p), g.temp()
+			}
+			g.ordinary(fast, x, to, nil, func(p int) { all(g, x[p], to[p], ftz) })
+			for p := range to {
+				g.give(d, p, to[p])
+			}
+			g.release()
+			return
+		}
 		for p := range g.each(d) {
 			g.pin()
 			x := g.rawReg(a, p)
 			to := g.temp()
-			unit(g, x, to, ftz)
+			all(g, x, to, ftz)
 			z, o := g.dst(d, p)
 			g.V(asm.MovA32, o, z, 0, to)
 			g.release()
@@ -107,24 +125,39 @@ func approxDivTemplate(op *ir.Op) emitter {
 	}
 	full := op.Mods().Full
 	return func(g *gen) {
-		for p := range g.each(d) {
-			g.pin()
-			ra, rb := g.rawReg(a, p), g.rawReg(b, p)
-			r, f, x := g.temp(), g.temp(), g.temp()
-			g.scaleFactor(rb, f, full)
-			g.V(asm.MulPS, asm.Z, x, rb, f)
-			g.rcpUnit(x, r)
-			g.V(asm.MulPS, asm.Z, x, ra, f)
-			z, o := g.dst(d, p)
-			g.V(asm.MulPS, o, z, x, r)
-			g.lazyNaN(z)
-			g.release()
+		n := g.each(d)
+		g.pin()
+		ra, rb, to := make([]asm.Vec, n), make([]asm.Vec, n), make([]asm.Vec, n)
+		for p := range n {
+			ra[p], rb[p], to[p] = g.rawReg(a, p), g.rawReg(b, p), g.temp()
 		}
+		divide := units[curveRcp]
+		divide.end = func(g *gen, x, r asm.Vec) {
+			units[curveRcp].end(g, x, r)
+			g.V(asm.MulPS, asm.Z, r, ra[slices.Index(to, r)], r)
+		}
+		g.ordinary(&divide, rb, to, ra, func(p int) {
+			f, x := g.temp(), g.temp()
+			g.scaleFactor(rb[p], f, full)
+			g.V(asm.MulPS, asm.Z, x, rb[p], f)
+			g.rcpUnit(x, to[p])
+			g.V(asm.MulPS, asm.Z, x, ra[p], f)
+			g.V(asm.MulPS, asm.Z, to[p], x, to[p])
+		})
+		for p := range n {
+			g.lazyNaN(g.give(d, p, to[p]))
+		}
+		g.release()
 	}
 }
 
 // temp takes a register of the cache for the operation in hand.
 func (g *gen) temp() asm.Vec {
+	if n := len(g.spare); n > 0 {
+		z := g.spare[n-1]
+		g.spare = g.spare[:n-1]
+		return z
+	}
 	z := g.alloc()
 	g.c.slots[z] = slot{ref: ir.Ref{Off: uint32(z), Sel: 2}, used: true, stamp: g.c.stamp}
 	return z

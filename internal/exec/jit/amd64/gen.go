@@ -47,11 +47,12 @@ type gen struct {
 
 	pc        int32
 	op        *ir.Op
-	k6        uint8    // shift of the guard in k6, 0 when it holds something else
-	tick      uint32   // age of predicates
-	left      int32    // operations of the segment not executed yet, this one too
-	dies      []uint32 // rows that nothing reads after the operation
-	noted     int32    // web whose bases context.addr holds, and 1; 0: unknown
+	k6        uint8     // shift of the guard in k6, 0 when it holds something else
+	tick      uint32    // age of predicates
+	left      int32     // operations of the segment not executed yet, this one too
+	dies      []uint32  // rows that nothing reads after the operation
+	spare     []asm.Vec // registers that temp takes first
+	noted     int32     // web whose bases context.addr holds, and 1; 0: unknown
 	stubs     []func()
 	labels    []asm.Label // of blocks
 	entry     []int32     // code offset of entries by operation, -1 for none
@@ -80,7 +81,7 @@ type gen struct {
 	dispatchTable asm.Label
 	points        []ctaPoint
 	checked       map[addressCheck]addressLimit
-	fused         int32 // comparison that is left to the branch behind it
+	fused         int32   // comparison that is left to the branch behind it
 
 	refused []int32 // operations with instructions that AVX2 cannot do
 }

@@ -58,10 +58,10 @@ func cases() []func(a *Asm) {
 		add(func(a *Asm) { a.V(op, X, 4, 3, 7) }, func(a *Asm) { a.VM(op, X, 2, 2, At(R15, 1040)) }, func(a *Asm) { a.V(op, Z, 20, 9, 31) })
 	}
 	add(
-		func(a *Asm) { a.V(MAddWD, Z, 20, 9, 31) }, func(a *Asm) { a.VM(MAddWD, Z, 30, 17, At(R12, 128)) }, func(a *Asm) { a.VI(ShufD, Z, 20, 0, 31, 0x55) }, func(a *Asm) { l := a.NewLabel(); a.Bind(l); a.Call(l) },
+		func(a *Asm) { a.V(MAddWD, Z, 20, 9, 31) }, func(a *Asm) { a.V(AddW, Z, 20, 9, 31) }, func(a *Asm) { a.VM(MulHUW, Z, 30, 17, At(R12, 128)) }, func(a *Asm) { a.VM(MAddWD, Z, 30, 17, At(R12, 128)) }, func(a *Asm) { a.VI(ShufD, Z, 20, 0, 31, 0x55) }, func(a *Asm) { l := a.NewLabel(); a.Bind(l); a.Call(l) },
 		func(a *Asm) { a.LdMXCSR(At(RSI, 300)) }, func(a *Asm) { a.StMXCSR(At(R15, 4)) }, func(a *Asm) { a.MovMskPS(RAX, 4) }, func(a *Asm) { a.MovMskPS(R9, 12) },
 	)
-	for _, op := range []Op{AddD, SubD, AndD, AndND, OrD, XorD, MaxSD, MinSD, SrlVD, MAddWD, UnpackLD, UnpackHD, UnpackLQ, UnpackHQ, ShufB, MulPS, AddPS, FMA231PS, FMS231PS} {
+	for _, op := range []Op{AddD, SubD, AndD, AndND, OrD, XorD, MaxSD, MinSD, SrlVD, MAddWD, AddW, MulHUW, UnpackLD, UnpackHD, UnpackLQ, UnpackHQ, ShufB, MulPS, AddPS, FMA231PS, FMS231PS} {
 		add(func(a *Asm) { a.Plain(func() { a.V(op, Y, 12, 3, 9) }) }, func(a *Asm) { a.Plain(func() { a.VM(op, Y, 3, 13, At(RSI, 300)) }) })
 	}
 	for _, op := range []Op{MovU32, MovU32St, BroadcastD} {
