@@ -281,6 +281,7 @@ func (g *gen) ctaBlock(b int32) {
 		g.Pass(g.ctaLabels[g.version()][b])
 	}
 	g.noted = 0
+	g.lines = g.lines[:0]
 	g.pc = k.Start
 	n := k.End - k.Start
 	if g.count {

@@ -194,6 +194,20 @@ func (g *gen) element(ac *plan.Access, w int32, bases [2]asm.GPR, n, half int, d
 // runMask is the option for memory accesses of a piece: lanes that do not run must not fault.
 func (g *gen) runMask(c ir.Class, p int) asm.Opt { return asm.Z.Mask(g.mask(c, p)) }
 
+// asked names a row of lines that were asked for.
+type asked struct{ web, disp int32 }
+
+// asks says whether the lines ahead of a load have to be asked for: those of a load near it, in the same block, serve both.
+func (g *gen) asks(w, disp int32) bool {
+	for _, a := range g.lines {
+		if a.web == w && max(a.disp, disp)-min(a.disp, disp) < 128 {
+			return false
+		}
+	}
+	g.lines = append(g.lines, asked{w, disp})
+	return true
+}
+
 // affineLoad loads from a scalar address; false when it does not.
 func (g *gen) affineLoad(ac *plan.Access) bool {
 	w, ok := g.scalarAddress(ac)
@@ -208,9 +222,8 @@ func (g *gen) affineLoad(ac *plan.Access) bool {
 	if ac.ElemSize < 4 && (!contiguous || ac.Signed && ac.Regs[0].Width != 0 && ac.Regs[0].Width < 32) {
 		return false
 	}
-	fresh := g.noted != w+1
 	bases, n := g.scalarBases(ac, w)
-	if contiguous && ac.Global() && fresh && !g.v.Func.IR.Loops && n == 1 {
+	if contiguous && ac.Global() && !g.v.Func.IR.Loops && n == 1 && g.asks(w, ac.Disp) {
 		for l := int32(0); l < int32(32*ac.ElemSize); l += 64 {
 			g.Prefetch(asm.At(bases[0], ac.Disp+l+ahead))
 		}
