@@ -206,7 +206,7 @@ type vectorOp struct {
 var vectorOps = []vectorOp{
 	{"MovU32", asm.MovU32, "move", nil, false, false}, {"MovU64", asm.MovU64, "move", nil, false, false}, {"MovA32", asm.MovA32, "two-reg", nil, false, false}, {"MovA64", asm.MovA64, "two-reg", nil, false, false},
 	{"AddD", asm.AddD, "three", nil, true, false}, {"AddQ", asm.AddQ, "three", nil, true, false}, {"SubD", asm.SubD, "three", nil, true, false}, {"SubQ", asm.SubQ, "three", nil, true, false},
-	{"AddW", asm.AddW, "three", nil, false, false}, {"MulHUW", asm.MulHUW, "three", nil, false, false}, {"MAddWD", asm.MAddWD, "three", nil, false, false}, {"MulLD", asm.MulLD, "three", nil, true, false}, {"MulLQ", asm.MulLQ, "three", nil, true, false}, {"MulUDQ", asm.MulUDQ, "three", nil, true, false}, {"MulDQ", asm.MulDQ, "three", nil, true, false},
+	{"AddW", asm.AddW, "three-nomask", nil, false, false}, {"MulHUW", asm.MulHUW, "three-nomask", nil, false, false}, {"MAddWD", asm.MAddWD, "three", nil, false, false}, {"MulLD", asm.MulLD, "three", nil, true, false}, {"MulLQ", asm.MulLQ, "three", nil, true, false}, {"MulUDQ", asm.MulUDQ, "three", nil, true, false}, {"MulDQ", asm.MulDQ, "three", nil, true, false},
 	{"AndD", asm.AndD, "three", nil, true, false}, {"AndQ", asm.AndQ, "three", nil, true, false}, {"AndND", asm.AndND, "three", nil, true, false}, {"OrD", asm.OrD, "three", nil, true, false}, {"OrQ", asm.OrQ, "three", nil, true, false},
 	{"XorD", asm.XorD, "three", nil, true, false}, {"XorQ", asm.XorQ, "three", nil, true, false},
 	{"SllVD", asm.SllVD, "three", nil, true, false}, {"SllVQ", asm.SllVQ, "three", nil, true, false}, {"SrlVD", asm.SrlVD, "three", nil, true, false}, {"SrlVQ", asm.SrlVQ, "three", nil, true, false},

@@ -374,6 +374,9 @@ func (w *lowering) authority(v int) bool {
 	return v < maskQ && m == maskAsD || v >= maskQ && m == maskAsQ
 }
 
+// free gives a register back that temp took.
+func (w *lowering) free(p uint8) { w.phys[p].stamp-- }
+
 func (w *lowering) load(p uint8, m Mem)  { w.a.vex(MovU32, 1, p, 0, inMem(m)) }
 func (w *lowering) store(m Mem, p uint8) { w.a.vex(MovU32St, 1, p, 0, inMem(m)) }
 
@@ -659,6 +662,7 @@ func (i *inst) anyLane(w *lowering, q bool) uint8 {
 	}
 	w.r(vexShufD, u, 0, t, 0xb1)
 	w.r(OrD, t, t, u)
+	w.free(u)
 	return t
 }
 
@@ -676,6 +680,7 @@ func (w *lowering) gatherOne(d, t uint8, m Mem, q bool) {
 	}
 	w.a.vexW(vexGatherD, bit(q), 1, d, t, inMem(Mem{Base: base, Index: GPR(x), Scale: 1, Disp: m.Disp}))
 	w.restore(saved)
+	w.free(x)
 }
 
 func broadcastOf(q bool) Op {

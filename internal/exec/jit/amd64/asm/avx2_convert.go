@@ -55,6 +55,7 @@ func lowerRange(w *lowering, i *inst) {
 			w.r(AndD, t, t, y) // signals
 			w.e(OrD, u, s, quiet)
 			w.blend(x, x, inReg(u), t)
+			w.free(u)
 		}
 		return x
 	})
