@@ -501,11 +501,12 @@ func (r *blockRunner) materialize(f, to unsafe.Pointer, s exec.Standing) {
 			if x.Variation.Halves {
 				p, n = unsafe.Add(base, lane/16*8), int64(lane%16)
 			}
+			n = n*x.Variation.Stride + int64(lane/16)*x.Variation.Skew
 			d := unsafe.Add(to, row)
 			if x.Class == ir.W64 {
-				*(*uint64)(unsafe.Add(d, 8*lane)) = *(*uint64)(p) + uint64(n*x.Variation.Stride)
+				*(*uint64)(unsafe.Add(d, 8*lane)) = *(*uint64)(p) + uint64(n)
 			} else {
-				*(*uint32)(unsafe.Add(d, 4*lane)) = *(*uint32)(p) + uint32(n*x.Variation.Stride)
+				*(*uint32)(unsafe.Add(d, 4*lane)) = *(*uint32)(p) + uint32(n)
 			}
 		}
 	}
@@ -545,7 +546,7 @@ func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) (*exec.Warp, uint64) {
 	}
 	s := v.Webs[v.UseWeb(op, a.Addr.Base.Ref.Off)].Variation
 	for lane := range 32 {
-		at := x.Addr[0] + uint64(int64(lane)*s.Stride)
+		at := x.Addr[0] + uint64(int64(lane)*s.Stride+int64(lane/16)*s.Skew)
 		if s.Halves {
 			at = x.Addr[lane/16] + uint64(int64(lane%16)*s.Stride)
 		}

@@ -45,12 +45,13 @@ func (g *gen) scalarAddress(ac *plan.Access) (w int32, ok bool) {
 		return 0, false
 	}
 	s := g.v.Webs[w].Variation
+	low, high := s.Span()
 	switch {
-	case s.Stride%(1<<ac.Align) != 0:
+	case s.Stride%(1<<ac.Align) != 0, s.Skew%(1<<ac.Align) != 0:
 		return 0, false
-	case s.Stride < 0 && !ac.Global(), ac.ElemSize < 4 && s.Stride != int64(ac.ElemSize) && s.Kind != plan.Uniform:
+	case low < 0 && !ac.Global(), ac.ElemSize < 4 && s.Stride != int64(ac.ElemSize) && s.Kind != plan.Uniform:
 		return 0, false
-	case 32*s.Stride+int64(ac.Disp)+64 >= plan.Slack || 32*s.Stride+int64(ac.Disp) <= -plan.Slack:
+	case high+s.Stride+int64(ac.Disp)+64 >= plan.Slack || low+s.Stride+int64(ac.Disp) <= -plan.Slack:
 		return 0, false
 	}
 	return w, true
@@ -77,38 +78,43 @@ func (g *gen) checkBase(ac *plan.Access, w int32, half int, r asm.GPR, slow asm.
 		}
 	} else if need := g.reach(ac, w); !ok || have.high < need {
 		have.high = need
-		lanes := int32(31)
-		if x.Variation.Halves {
-			lanes = 15
-		}
 		stride := int32(x.Variation.Stride)
-		if g.full || stride == 0 {
-			g.Ld32(asm.RCX, inContext(abi.OffSharedTop))
-			g.RI(asm.ArithSub, true, asm.RCX, need-1+lanes*stride)
-			g.J(asm.S, slow)
-			g.RR(asm.ArithCmp, true, r, asm.RCX)
-			g.J(asm.A, slow)
-		} else {
-			// up to the highest lane that runs
+		_, most := x.Variation.Span()
+		// up to the highest lane that runs, of a half
+		highest := func(half int, first int32) {
 			none := g.NewLabel()
 			g.Ld32(asm.RDX, inContext(abi.OffMask))
-			if x.Variation.Halves {
-				if half == 0 {
-					g.AndI32(asm.RDX, 0xffff)
-				} else {
-					g.ShrI32(asm.RDX, 16)
-				}
+			switch {
+			case x.Variation.Linear():
+			case half == 0:
+				g.AndI32(asm.RDX, 0xffff)
+				g.J(asm.E, none)
+			default:
+				g.ShrI32(asm.RDX, 16)
 				g.J(asm.E, none)
 			}
 			g.Bsr32(asm.RDX, asm.RDX)
 			g.ImulI(true, asm.RDX, asm.RDX, stride)
 			g.RR(asm.ArithAdd, true, asm.RDX, r)
 			g.Ld32(asm.RCX, inContext(abi.OffSharedTop))
-			g.RI(asm.ArithSub, true, asm.RCX, need-1)
+			g.RI(asm.ArithSub, true, asm.RCX, need-1+first)
 			g.J(asm.S, slow)
 			g.RR(asm.ArithCmp, true, asm.RDX, asm.RCX)
 			g.J(asm.A, slow)
 			g.rejoin(none, 0)
+		}
+		switch {
+		case g.full || most == 0:
+			g.Ld32(asm.RCX, inContext(abi.OffSharedTop))
+			g.RI(asm.ArithSub, true, asm.RCX, need-1+int32(most))
+			g.J(asm.S, slow)
+			g.RR(asm.ArithCmp, true, r, asm.RCX)
+			g.J(asm.A, slow)
+		default:
+			highest(half, 0)
+			if x.Variation.Skew != 0 {
+				highest(1, int32(x.Variation.Lane16()))
+			}
 		}
 	}
 	if have.align < ac.Align {
@@ -182,7 +188,7 @@ func (g *gen) element(ac *plan.Access, w int32, bases [2]asm.GPR, n, half int, d
 		if n == 2 {
 			r = bases[1]
 		} else {
-			disp += int32(16 * g.v.Webs[w].Variation.Stride)
+			disp += int32(g.v.Webs[w].Variation.Lane16())
 		}
 	}
 	if ac.Global() {
@@ -223,7 +229,7 @@ func (g *gen) affineLoad(ac *plan.Access) bool {
 		return false
 	}
 	bases, n := g.scalarBases(ac, w)
-	if contiguous && ac.Global() && !g.v.Func.IR.Loops && n == 1 && g.asks(w, ac.Disp) {
+	if contiguous && ac.Global() && !g.v.Func.IR.Loops && s.Linear() && g.asks(w, ac.Disp) {
 		for l := int32(0); l < int32(32*ac.ElemSize); l += 64 {
 			g.Prefetch(asm.At(bases[0], ac.Disp+l+ahead))
 		}
@@ -362,7 +368,7 @@ func (g *gen) affineStore(ac *plan.Access) bool {
 		off := int32(i * ac.ElemSize)
 		k := plan.Pieces(v.Class)
 		for p := range k {
-			if n == 2 && ac.Phase == 32 {
+			if !s.Linear() && ac.Phase == 32 {
 				p = k - 1 - p // the halves may store to the same places
 			}
 			m := g.element(ac, w, bases, n, p*2/k, off)

@@ -189,25 +189,29 @@ func (g *gen) materialize(w int32, n int) asm.Vec {
 	} else {
 		g.VM(bcast, asm.Z, z, 0, placeMem(x.At, half))
 	}
-	if x.Variation.Stride != 0 {
-		g.VL(add, asm.Z, z, z, g.strides(x.Variation.Stride, lane, x.Class == ir.W64))
+	if x.Variation.Stride != 0 || lane >= 16 && x.Variation.Skew != 0 {
+		first := int64(lane) * x.Variation.Stride
+		if lane >= 16 {
+			first += x.Variation.Skew
+		}
+		g.VL(add, asm.Z, z, z, g.strides(x.Variation.Stride, first, x.Class == ir.W64))
 	}
 	g.c.slots[z] = slot{ref: ref, row: uint32(w), n: uint8(n), used: true, stamp: g.c.stamp, all: true}
 	return z
 }
 
-// strides is a vector of strides from a lane on.
-func (g *gen) strides(stride int64, lane int, wide bool) asm.Label {
+// strides is a vector of numbers a stride apart.
+func (g *gen) strides(stride, first int64, wide bool) asm.Label {
 	var words [16]uint32
 	for i := range 16 {
 		if wide {
 			if i < 8 {
-				x := uint64(stride * int64(lane+i))
+				x := uint64(first + stride*int64(i))
 				words[2*i], words[2*i+1] = uint32(x), uint32(x>>32)
 			}
 			continue
 		}
-		words[i] = uint32(int32(stride * int64(lane+i)))
+		words[i] = uint32(int32(first + stride*int64(i)))
 	}
 	return g.vector(words)
 }
@@ -239,8 +243,8 @@ func (g *gen) sload(to asm.GPR, a *ir.Arg, half int, wide bool) {
 		}
 		g.LdR(wide, to, placeMem(x.At, at))
 	}
-	if half == 1 && !x.Variation.Halves && x.Variation.Stride != 0 {
-		by := asm.At(to, int32(16*x.Variation.Stride))
+	if half == 1 && !x.Variation.Halves && x.Variation.Lane16() != 0 {
+		by := asm.At(to, int32(x.Variation.Lane16()))
 		if wide {
 			g.Lea(to, by)
 		} else {
@@ -257,7 +261,7 @@ func (g *gen) sarith(k asm.Arith, to asm.GPR, a *ir.Arg, half int, wide bool) {
 	}
 	if w, ok := g.scalarWeb(a); ok {
 		x := &g.v.Webs[w]
-		if half == 0 || x.Variation.Halves || x.Variation.Stride == 0 {
+		if half == 0 || x.Variation.Halves || x.Variation.Lane16() == 0 {
 			at := half
 			if !x.Variation.Halves {
 				at = 0
@@ -309,21 +313,21 @@ func (g *gen) swiden(to asm.GPR, a *ir.Arg, half int, signed bool, slow func() a
 	}
 	g.sload(to, a, half, false)
 	if w, ok := g.scalarWeb(a); ok {
-		if x := &g.v.Webs[w]; x.Variation.Stride != 0 && !x.Variation.Lane() {
-			span := 31 * x.Variation.Stride
-			if x.Variation.Halves {
-				span = 15 * x.Variation.Stride
-			}
-			g.MovR(false, asm.RDX, to)
-			if span > 0 {
-				g.RI(asm.ArithAdd, false, asm.RDX, int32(span))
-			} else {
-				g.RI(asm.ArithSub, false, asm.RDX, int32(-span))
-			}
+		if x := &g.v.Webs[w]; !x.Variation.Lane() {
+			low, high := x.Variation.Span()
+			leave := asm.B
 			if signed {
-				g.J(asm.O, slow())
-			} else {
-				g.J(asm.B, slow())
+				leave = asm.O
+			}
+			if high > 0 {
+				g.MovR(false, asm.RDX, to)
+				g.RI(asm.ArithAdd, false, asm.RDX, int32(high))
+				g.J(leave, slow())
+			}
+			if low < 0 {
+				g.MovR(false, asm.RDX, to)
+				g.RI(asm.ArithSub, false, asm.RDX, int32(-low))
+				g.J(leave, slow())
 			}
 		}
 	}
@@ -573,7 +577,7 @@ func (g *gen) scalarSetp() bool {
 		return true
 	}
 	// All lanes agree when the first and the last do, as long as nothing wraps around between them.
-	if sa.Kind != plan.Affine || sb.Kind != plan.Uniform || sa.Halves || sa.Stride <= 0 || wide {
+	if sa.Kind != plan.Affine || sb.Kind != plan.Uniform || !sa.Linear() || sa.Stride <= 0 || wide {
 		return false
 	}
 	w, _ := g.scalarWeb(a)
@@ -629,7 +633,7 @@ func (g *gen) affineCompare(i int32) bool {
 	a, b := op.Arg("a"), op.Arg("b")
 	sa, sb := g.v.VariationOf(i, a), g.v.VariationOf(i, b)
 	cmp := op.Mods().Cmp
-	return sa.Kind == plan.Affine && sb.Kind == plan.Uniform && !sa.Halves && sa.Stride > 0 && cmp != optab.CmpEq && cmp != optab.CmpNe && !g.v.Info[i].Wide
+	return sa.Kind == plan.Affine && sb.Kind == plan.Uniform && sa.Linear() && sa.Stride > 0 && cmp != optab.CmpEq && cmp != optab.CmpNe && !g.v.Info[i].Wide
 }
 
 // branchAffine is a comparison of affine and uniform values with the branch behind it, at b's end: when the first and the last lane agree all do.
@@ -717,7 +721,7 @@ func (g *gen) outOfLineMask(w int32, op *ir.Op) detour {
 		}
 		g.VM(asm.BroadcastD, asm.Z, 0, 0, placeMem(x.At, 0))
 		for p := range 2 {
-			g.VL(asm.AddD, asm.Z, 1, 0, g.strides(x.Variation.Stride, 16*p, false))
+			g.VL(asm.AddD, asm.Z, 1, 0, g.strides(x.Variation.Stride, int64(16*p)*x.Variation.Stride, false))
 			g.VCmpM(cmp, asm.Z.Broadcast(), asm.K7, 1, m, imm)
 			if p == 0 {
 				g.KMovRW(asm.RAX, asm.K7)

@@ -63,8 +63,8 @@ func all(f *ir.Func) []bool {
 	return native
 }
 
-// variations writes the variation of every operation's result, by the operation's name: U uniform, A with the stride, AA
-// with two bases, D for anything.
+// variations writes the variation of every operation's result, by the operation's name: U uniform, A with the stride and
+// what lane 16 has besides, AA with two bases, D for anything.
 func variations(v *plan.Values) string {
 	var b strings.Builder
 	for i := range v.Ops {
@@ -77,6 +77,8 @@ func variations(v *plan.Values) string {
 				s = "U"
 			case x.Kind == plan.Affine && x.Halves:
 				s = fmt.Sprintf("AA%d", x.Stride)
+			case x.Kind == plan.Affine && x.Skew != 0:
+				s = fmt.Sprintf("A%d%+d", x.Stride, x.Skew)
 			case x.Kind == plan.Affine:
 				s = fmt.Sprintf("A%d", x.Stride)
 			}
@@ -91,7 +93,7 @@ func variations(v *plan.Values) string {
 }
 
 // TestVariations: by hand. Parameters, the CTA's index and constants are uniform; %tid.x of warps in rows is affine with stride 1, in rows of
-// 16 affine with two bases, in rows of 7 anything. What depends on them follows by the rules of arithmetic; a loaded value is anything, and so is what
+// 16 lane 16 begins again, in rows of 48 it may, in rows of 7 anything. What depends on them follows by the rules of arithmetic; a loaded value is anything, and so is what
 // lanes that are apart make of it.
 func TestVariations(t *testing.T) {
 	k := kernel(t)
@@ -101,7 +103,8 @@ func TestVariations(t *testing.T) {
 		want string
 	}{
 		{[3]uint32{256, 1, 1}, "ld:U ld:U %tid.x:A1 mov:A1 %ctaid.x:U mov:U imul:A4 iadd:A4 ld:D shl:A8 isub:A-8 and:A1 mov:U iadd:U imul:D iadd:D setp:U setp:D iadd:D iadd:D"},
-		{[3]uint32{16, 16, 1}, "ld:U ld:U %tid.x:AA1 mov:AA1 %ctaid.x:U mov:U imul:AA4 iadd:AA4 ld:D shl:AA8 isub:AA-8 and:D mov:U iadd:U imul:D iadd:D setp:U setp:D iadd:D iadd:D"},
+		{[3]uint32{16, 16, 1}, "ld:U ld:U %tid.x:A1-16 mov:A1-16 %ctaid.x:U mov:U imul:A4-64 iadd:A4-64 ld:D shl:A8-128 isub:A-8+128 and:D mov:U iadd:U imul:D iadd:D setp:U setp:D iadd:D iadd:D"},
+		{[3]uint32{48, 2, 1}, "ld:U ld:U %tid.x:AA1 mov:AA1 %ctaid.x:U mov:U imul:AA4 iadd:AA4 ld:D shl:AA8 isub:AA-8 and:D mov:U iadd:U imul:D iadd:D setp:U setp:D iadd:D iadd:D"},
 		{[3]uint32{7, 3, 2}, "ld:U ld:U %tid.x:D mov:D %ctaid.x:U mov:U imul:D iadd:D ld:D shl:D isub:D and:D mov:U iadd:U imul:D iadd:D setp:U setp:D iadd:D iadd:D"},
 	} {
 		v, err := plan.Evaluate(plan.Analyse(f, all(f), true), x.dims, make([]bool, len(f.Ops)))

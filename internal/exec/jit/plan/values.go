@@ -145,7 +145,7 @@ func (v *Values) findStreams() {
 			continue
 		}
 		w := v.UseWeb(int32(i), ac.Base.Ref.Off)
-		if s := v.Webs[w].Variation; s.Kind == Affine && !s.Halves && s.Stride == int64(ac.ElemSize) && !loaded[w] {
+		if s := v.Webs[w].Variation; s.Kind == Affine && s.Linear() && s.Stride == int64(ac.ElemSize) && !loaded[w] {
 			v.Stream[i], v.Streams = true, true
 		}
 	}

@@ -10,8 +10,9 @@ import (
 // Variation is how a value differs between the lanes of a warp.
 type Variation struct {
 	Kind   Kind
-	Halves bool  // affine: lanes 0 to 15 and 16 to 31 have bases of their own; else lane 16's is that of lane 0 and 16 strides
+	Halves bool  // affine: lanes 0 to 15 and 16 to 31 have bases of their own; else lane 16's is that of lane 0, 16 strides and the skew
 	Stride int64 // affine: what lane i+1 has more than lane i, in one half
+	Skew   int64 // affine: what lane 16 has more than a stride more than lane 15
 	align  uint8 // the bases are multiples of this power of two
 }
 
@@ -50,14 +51,32 @@ func alignOf(c int64) uint8 {
 // maxStride bounds strides.
 const maxStride = 1 << 20
 
-func affine(stride int64, halves bool) Variation {
+func affine(stride, skew int64, halves bool) Variation {
+	if halves = halves || skew > 16*maxStride || skew < -16*maxStride; halves {
+		skew = 0
+	}
 	switch {
-	case stride == 0 && !halves:
+	case stride == 0 && skew == 0 && !halves:
 		return same
 	case stride > maxStride || stride < -maxStride:
 		return divergent
 	}
-	return Variation{Kind: Affine, Halves: halves, Stride: stride}
+	return Variation{Kind: Affine, Halves: halves, Stride: stride, Skew: skew}
+}
+
+// Linear says whether one base and the stride make all lanes.
+func (s Variation) Linear() bool { return !s.Halves && s.Skew == 0 }
+
+// Lane16 is what lane 16 has more than lane 0, when its half has no base of its own.
+func (s Variation) Lane16() int64 { return 16*s.Stride + s.Skew }
+
+// Span is the least and the most that a lane can have more than its base.
+func (s Variation) Span() (low, high int64) {
+	low, high = min(0, 15*s.Stride), max(0, 15*s.Stride)
+	if !s.Halves {
+		low, high = min(low, low+s.Lane16()), max(high, high+s.Lane16())
+	}
+	return low, high
 }
 
 // Scalar says whether a base, and a stride, make all values.
@@ -74,10 +93,11 @@ func join(a, b Variation) Variation {
 		return divergent
 	}
 	align := min(a.align, b.align)
-	if a.Kind == b.Kind && a.Halves == b.Halves {
-		return Variation{a.Kind, a.Halves, a.Stride, align}
+	if a.Kind == b.Kind && a.Halves == b.Halves && a.Skew == b.Skew {
+		a.align = align
+		return a
 	}
-	return Variation{Affine, true, a.Stride, align}
+	return affine(a.Stride, 0, true).aligned(align)
 }
 
 func addShapes(a, b Variation, sign int64) Variation {
@@ -87,7 +107,7 @@ func addShapes(a, b Variation, sign int64) Variation {
 	case a.Kind == unknown || b.Kind == unknown:
 		return Variation{}
 	}
-	return affine(a.Stride+sign*b.Stride, a.Halves || b.Halves).aligned(min(a.align, b.align))
+	return affine(a.Stride+sign*b.Stride, a.Skew+sign*b.Skew, a.Halves || b.Halves).aligned(min(a.align, b.align))
 }
 
 // scaleShape is the variation of a times b; c is the value of b where it is a constant.
@@ -103,11 +123,11 @@ func scaleShape(a, b Variation, c int64, constant bool) Variation {
 			if a.Stride != 0 {
 				return divergent
 			}
-			c = 0
+			return affine(0, 0, a.Kind == Affine).aligned(align)
 		}
-		return affine(a.Stride*c, a.Halves).aligned(align)
+		return affine(a.Stride*c, a.Skew*c, a.Halves).aligned(align)
 	case a.Stride == 0 && b.Stride == 0:
-		return affine(0, a.Halves || b.Halves).aligned(a.align + b.align)
+		return affine(0, 0, a.Kind == Affine || b.Kind == Affine).aligned(a.align + b.align)
 	}
 	return divergent
 }
@@ -147,7 +167,7 @@ func product(v *Values, i int32, a, b *ir.Arg) Variation {
 
 // widened is the variation of a 32-bit value after extension to 64 bits: the machine code checks that it does not wrap around.
 func (v *Values) widened(i int32, s Variation) Variation {
-	if s.Kind == Affine && s.Stride != 0 && v.MayWrap[i] {
+	if s.Kind == Affine && (s.Stride != 0 || s.Skew != 0) && v.MayWrap[i] {
 		return divergent
 	}
 	return s
@@ -210,8 +230,11 @@ func (v *Values) result(i int32) Variation {
 		}
 		return s
 	case RuleShr:
-		if n, ok := Immediate(&op.Args[2]); ok && n >= 5 && n < 32 && arg(1).Lane() {
+		switch n, ok := Immediate(&op.Args[2]); {
+		case ok && n >= 5 && n < 32 && arg(1).Lane():
 			return same
+		case ok && n == 4 && arg(1).Lane():
+			return affine(0, 1, false).aligned(arg(1).align - 4)
 		}
 		return v.allUniform(i)
 	case RuleAnd:
@@ -221,6 +244,8 @@ func (v *Values) result(i int32) Variation {
 				align = maxAlign
 			}
 			return arg(1).aligned(align)
+		} else if ok && n == 15 && arg(1).Lane() {
+			return affine(1, -16, false).aligned(maxAlign)
 		}
 		return v.allUniform(i)
 	case RuleOr, RuleXor, RuleNot, RuleMin, RuleMax, RuleSelp, RuleSetp, RuleSetpFloat, RuleLogic, RulePiece:
@@ -237,7 +262,7 @@ func (v *Values) result(i int32) Variation {
 
 // Lane says whether a value is a multiple of 32 plus the lane's number.
 func (s Variation) Lane() bool {
-	return s.Kind == Affine && !s.Halves && s.Stride == 1 && s.align >= 5
+	return s.Kind == Affine && s.Linear() && s.Stride == 1 && s.align >= 5
 }
 
 func (v *Values) special(op *ir.Op) Variation {
@@ -253,18 +278,20 @@ func (v *Values) special(op *ir.Op) Variation {
 	case optab.SRegCtaid, optab.SRegNctaid:
 		return same
 	case optab.SRegLaneid:
-		return affine(1, false).aligned(maxAlign)
+		return affine(1, 0, false).aligned(maxAlign)
 	case optab.SRegTid:
 		x := v.dims[0]
 		switch {
 		case op.Axis == 0 && (x%32 == 0 || v.Warps == 1 && v.dims[1]*v.dims[2] == 1):
-			return affine(1, false).aligned(5)
+			return affine(1, 0, false).aligned(5)
+		case x == 16 && v.dims[1]%2 == 0 && op.Axis < 3: // two rows of a layer
+			return [3]Variation{affine(1, -16, false), affine(0, 1, false).aligned(1), same}[op.Axis]
 		case op.Axis == 0 && x%16 == 0:
-			return affine(1, true)
+			return affine(1, 0, true)
 		case x%32 == 0 || v.Warps == 1 && v.dims[1]*v.dims[2] == 1:
 			return same
 		case x%16 == 0:
-			return affine(0, true)
+			return affine(0, 0, true)
 		}
 	}
 	return divergent
