@@ -280,9 +280,9 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	x.Launch, x.LocalGen, x.ParamGen, x.ParamSize = unsafe.Pointer(l), l.Mem.Base+l.Mem.LocalOff, l.ParamAddr, uint32(len(l.Params))
 	x.Consts = l.Consts
 	x.Stream = 0
-	if v := r.v.code.Values; v.Streams {
+	if v := r.v.code.Values; v.Streams > 0 {
 		threads := uint64(l.Grid[0]) * uint64(l.Grid[1]) * uint64(l.Grid[2]) * uint64(32*v.Warps)
-		if threads*4 >= r.c.e.stream {
+		if threads*4*uint64(v.Streams) >= r.c.e.stream {
 			x.Stream = 1
 		}
 	}

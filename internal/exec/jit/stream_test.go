@@ -68,7 +68,7 @@ done:
 			t.Fatal("the kernel did not run as whole CTAs")
 		} else {
 			for _, x := range v {
-				if !x.code.Values.Streams {
+				if x.code.Values.Streams == 0 {
 					t.Fatal("the store is none that may go past the caches")
 				}
 			}

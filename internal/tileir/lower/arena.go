@@ -74,16 +74,25 @@ func (g *fn) slot(v *tileir.Val) int64 {
 	return at
 }
 
+// farthest bounds how far from its register an access to the arena is: machine code checks registers, once for all accesses
+// that are near.
+const farthest = 1 << 12
+
 // at is the address of an element in a part of the arena.
 func (g *fn) at(slot, bytes int64, ix index) string {
 	shift := log2(bytes)
 	scaled := append(make(index, shift), ix...)
 	r, rest := g.e.linear(scaled)
 	base := g.arenaBase()
+	disp := slot + rest
+	if disp >= farthest {
+		base = g.e.add(32, base, number(b32, disp&^(farthest-1)))
+		disp &= farthest - 1
+	}
 	if !r.zero() {
 		base = g.e.add(32, base, r)
 	}
-	return address(base, slot+rest)
+	return g.address(base, disp)
 }
 
 // arenaBase is the address of the arena.

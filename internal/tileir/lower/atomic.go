@@ -97,7 +97,7 @@ func (g *fn) atomic(o *tileir.Op) {
 			at = "@" + guard.text + " "
 			e.move(old, first)
 		}
-		e.line("%s%s %s, %s, %s", at, name, old.text, address(p, 0), args)
+		e.line("%s%s %s, %s, %s", at, name, old.text, g.address(p, 0), args)
 		if t.kind == tileir.I16 {
 			old = g.narrow(t.kind, old)
 		}

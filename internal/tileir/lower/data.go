@@ -66,7 +66,7 @@ func (g *fn) constantElement(c *tileir.Constant, t *elem, ix index) reg {
 	if !r.zero() {
 		base = g.e.add(64, base, g.e.wide(r))
 	}
-	return g.load(t, "ld.global", address(base, rest), nil)
+	return g.load(t, "ld.global", g.address(base, rest), nil)
 }
 
 // writeBytes writes a variable in global memory.

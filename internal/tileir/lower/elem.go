@@ -94,7 +94,8 @@ func (g *fn) store(t *elem, op, addr string, v reg, guard *reg) {
 }
 
 // address writes an address operand.
-func address(base reg, disp int64) string {
+func (g *fn) address(base reg, disp int64) string {
+	base = g.register(base)
 	if disp == 0 {
 		return "[" + base.text + "]"
 	}

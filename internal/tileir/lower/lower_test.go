@@ -35,6 +35,7 @@ import (
 // the set beside the repository (../shared/tileir), which its README describes; their modules are in package tileir's.
 const (
 	kept    = "testdata"
+	own     = "testdata/own"
 	modules = "../testdata"
 	fullSet = "../../../../shared/tileir"
 )
@@ -111,7 +112,11 @@ func readSet(t testing.TB, dir string) *recordings {
 	if err := json.Unmarshal(readFile(t, dir, "index.json"), &r); err != nil {
 		t.Fatal(err)
 	}
-	r.modules, r.data = readFile(t, modules, "modules.bin"), readFile(t, dir, "data.bin")
+	code := modules
+	if dir == own {
+		code = own
+	}
+	r.modules, r.data = readFile(t, code, "modules.bin"), readFile(t, dir, "data.bin")
 	return &r
 }
 
@@ -169,7 +174,8 @@ func devices(t testing.TB) map[string]*exectest.Device {
 // outcome is what a launch left.
 type outcome struct {
 	buffers [][]byte
-	load    time.Duration
+	load    time.Duration // from bytecode to the end of the first launch
+	parts   [3]time.Duration
 }
 
 // system has a heap.
@@ -204,6 +210,7 @@ func (r *recordings) run(t testing.TB, c *recorded, d *exectest.Device) (out out
 		return out, err
 	}
 	out.load = time.Since(start)
+	out.parts[0] = out.load
 	m := d.LoadChecked(cm)
 	for name, want := range c.Expect.GlobalsBefore {
 		if got := hex.EncodeToString(m.Bytes(name)); got != want {
@@ -245,9 +252,11 @@ func (r *recordings) run(t testing.TB, c *recorded, d *exectest.Device) (out out
 	if err != nil {
 		return out, err
 	}
+	out.parts[1] = time.Since(start)
 	sys := &system{d: d}
 	err = k.Run(exectest.Config{Grid: c.Grid, Block: exectest.Dim(lower.Threads), Workers: 2, Sys: sys, Stack: 4096}, args...)
 	out.load += time.Since(start)
+	out.parts[2] = time.Since(start) - out.parts[1]
 	var fault *exec.Fault
 	switch {
 	case c.Expect.Sync == "CUDA_ERROR_LAUNCH_FAILED":
@@ -383,6 +392,10 @@ func value(typ string, v uint64) (float64, bool) {
 // TestRecorded runs the recorded cases in every engine: each gives what the H200 gave, and all give the same bits.
 func TestRecorded(t *testing.T) { replay(t, readSet(t, kept)) }
 
+// TestOwn runs kernels of our own, whose results NumPy computed: loops that exchange tiles, reductions and scans of all
+// shapes, matrix products with ragged edges, overlapping loads and stores.
+func TestOwn(t *testing.T) { replay(t, readSet(t, own)) }
+
 // TestRecordedAll does so with all cases.
 func TestRecordedAll(t *testing.T) {
 	if _, err := os.Stat(fullSet); err != nil {
@@ -436,7 +449,7 @@ func replay(t *testing.T, r *recordings) {
 			if err == nil && (f == "kernel" || f == "more") && n != "interpreter" {
 				loads = append(loads, out.load)
 				if out.load > 50*time.Millisecond {
-					t.Logf("%s: %s: %v", c.Name, n, out.load)
+					t.Logf("%s: %s: %v: to checked PTX, to the kernel, first launch %v", c.Name, n, out.load, out.parts)
 				}
 			}
 			if j == 0 {

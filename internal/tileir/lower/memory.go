@@ -83,7 +83,7 @@ func (w *walk) loadPtr(o *tileir.Op, ix index) reg {
 	if v := o.Operand("paddingValue"); v != nil {
 		pad = append(pad, w.element(v, w.whole(v, ix)))
 	}
-	return g.load(t, "ld"+g.ordered(o)+g.space(), address(p, 0), guard, pad...)
+	return g.load(t, "ld"+g.ordered(o)+g.space(), g.address(p, 0), guard, pad...)
 }
 
 // storePtr stores elements through pointers.
@@ -95,7 +95,7 @@ func (g *fn) storePtr(o *tileir.Op) {
 		dst, v := o.Operand("destination"), o.Operand("value")
 		p := w.element(dst, w.whole(dst, ix))
 		x := w.element(v, w.whole(v, ix))
-		g.store(t, "st"+g.ordered(o)+g.space(), address(p, 0), x, w.guard(o, ix, w.only()))
+		g.store(t, "st"+g.ordered(o)+g.space(), g.address(p, 0), x, w.guard(o, ix, w.only()))
 	})
 }
 

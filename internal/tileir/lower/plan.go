@@ -71,6 +71,7 @@ type fn struct {
 	forwards   map[*tileir.Val]*tileir.Val
 	dynamic    map[*tileir.Val]*ivar
 	generic    bool // pointers may lead to shared memory
+	straight   bool // no loops are written
 
 	// What is known when instructions are written.
 	arena   arena
@@ -105,6 +106,31 @@ func (g *fn) plan() {
 	n := 0
 	g.number(g.body, &n)
 	g.decide(g.body)
+	g.straight = g.noLoops()
+}
+
+// maxStraight bounds how many simple instructions for elements stand in the text of a function without loops.
+const maxStraight = 192
+
+// noLoops reports whether a function is written without loops: it only stores, and not much. Machine code stores past the
+// caches in such kernels.
+func (g *fn) noLoops() bool {
+	n := 0
+	for _, r := range g.roots {
+		switch {
+		case r.bits <= 5:
+		case r.op.Code != tileir.StoreView:
+			return false
+		default:
+			n += (r.cost + 2) << min(r.bits-5, 10)
+		}
+	}
+	for o := range g.begin {
+		if o.Code == tileir.For || o.Code == tileir.Loop {
+			return false
+		}
+	}
+	return n <= maxStraight
 }
 
 // number numbers operations, and finds out what can be known going forward: which tiles have equal elements, and what
@@ -140,7 +166,7 @@ func (g *fn) number(b *tileir.Block, n *int) {
 			cost += g.cost[x]
 		}
 		switch o.Code {
-		case tileir.Iota, tileir.Cat, tileir.Insert:
+		case tileir.Iota, tileir.Cat, tileir.Insert, tileir.Pack, tileir.Unpack:
 			same = false
 		case tileir.ConstantOp:
 			same = o.Extra.Constant.Splat

@@ -170,7 +170,7 @@ func (w *walk) place(o *tileir.Op, ix index) (addr string, inside *reg) {
 	for _, p := range parts {
 		base = e.add(64, base, p)
 	}
-	return address(base, disp), inside
+	return g.address(base, disp), inside
 }
 
 // scaled multiplies a part of an index by a stride.

@@ -30,7 +30,7 @@ func (g *fn) active(bits int) *reg {
 	return &p
 }
 
-// maxUnrolled bounds how many simple instructions for elements stand in the text of a walk.
+// maxUnrolled bounds how many simple instructions for elements stand in the text of a walk with a loop.
 const maxUnrolled = 32
 
 // each goes over the elements of a tile in rows of 32: body is called once for each row that stands in the text.
@@ -50,6 +50,9 @@ func (w *walk) each(bits, cost int, body func(ix index)) {
 	unroll := 0
 	for unroll < rows && unroll < 2 && (cost+2)<<(unroll+1) <= maxUnrolled {
 		unroll++
+	}
+	if g.straight {
+		unroll = rows
 	}
 	g.e.loop(1<<(rows-unroll), func(i reg) {
 		turn := &ivar{r: i, width: rows - unroll}

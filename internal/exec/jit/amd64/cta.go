@@ -112,7 +112,7 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	g.Bind(end)
 	g.MovI32(asm.RAX, abi.ExitDone<<abi.ExitShift)
 	g.Bind(g.leave)
-	if v.Streams && g.nt {
+	if v.Streams > 0 && g.nt {
 		g.SFence()
 	}
 	g.VZeroUpper()

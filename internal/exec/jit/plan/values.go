@@ -26,7 +26,7 @@ type Values struct {
 	heldWeb        []bool
 	Dead           []bool // by operation
 	Stream         []bool // by operation: a store of each thread's own, once, to what the function does not load
-	Streams        bool   // there are such
+	Streams        int    // how many there are
 	Shadow         bool   // additions to global memory may be made later
 	work           int    // operations and blocks looked at
 	seen           []int32
@@ -146,7 +146,8 @@ func (v *Values) findStreams() {
 		}
 		w := v.UseWeb(int32(i), ac.Base.Ref.Off)
 		if s := v.Webs[w].Variation; s.Kind == Affine && s.Linear() && s.Stride == int64(ac.ElemSize) && !loaded[w] {
-			v.Stream[i], v.Streams = true, true
+			v.Stream[i] = true
+			v.Streams++
 		}
 	}
 }
