@@ -52,10 +52,14 @@ func dimOf(t *tileir.Type, d int) int {
 	return int(t.DimMap[d])
 }
 
-// stepOf is how far apart tiles are along a dimension of theirs.
+// stepOf is how far apart tiles are along a dimension of theirs. In a view of chosen rows the other indices count
+// elements (CUDA Tile C++ API reference, "Gather Scatter View": the starting position of each chunk).
 func stepOf(t *tileir.Type, d int) int64 {
-	if t.Kind == tileir.StridedView {
+	switch t.Kind {
+	case tileir.StridedView:
 		return t.Strides[d]
+	case tileir.GatherScatterView:
+		return 1
 	}
 	return t.Shape[d]
 }
@@ -100,8 +104,8 @@ func sparseDim(t *tileir.Type, d int) bool {
 	return t.Kind == tileir.GatherScatterView && int64(d) == t.SparseDim
 }
 
-// accessInside is a predicate that holds when an access needs no masks; nil when it never needs any. One with row numbers is
-// judged by the other dimensions.
+// accessInside is a predicate that holds when an access needs no masks; nil when it never needs any. One with row
+// numbers is judged by the other dimensions.
 func (g *fn) accessInside(o *tileir.Op) *reg {
 	v := g.views[o.Operand("view")]
 	var all *reg

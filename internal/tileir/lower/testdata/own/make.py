@@ -483,6 +483,29 @@ for T in (256, 1024, 4096):
 a, b = F(70, 90), F(90, 130)
 w = (a.astype(np.float64) @ b).astype(np.float32)
 case("matmul.64x64x32", mm, [a, b, np.zeros_like(w)], {2: w}, (2, 3), (64, 64, 32))
+
+
+@ct.kernel
+def rows(a, b, c, d, o: C):
+    r = ct.load(b, index=(0,), shape=(16,))
+    x = ct.load_advanced_indexing(a, (r, ct.Slice(o, 16)))
+    ct.store(c, index=(0, 0), tile=x)
+    ct.store_advanced_indexing(d, (r, ct.Slice(o, 16)), x * 2)
+
+
+# Rows by number, beginning at a column: the plain index of such a view counts elements.
+for o in (0, 8, 24):
+    a = F(64, 32)
+    b = rng.permutation(64)[:16].astype(np.int32)
+    part = np.zeros((16, 16), np.float32)
+    part[:, : 32 - o] = a[b, o : o + 16]
+    spread = np.zeros_like(a)
+    spread[b, o : o + 16] = a[b, o : o + 16] * 2
+    kept = np.zeros((16, 16), np.float32)
+    if o <= 16:
+        case(f"rows.{o}", rows, [a, b, kept, np.zeros_like(a)], {2: part, 3: spread}, (1,), (o,))
+    else:  # what lies outside is undefined in the loaded tile
+        case(f"rows.{o}", rows, [a, b, kept, np.zeros_like(a)], {3: spread}, (1,), (o,))
 import os
 
 out = sys.argv[1]
