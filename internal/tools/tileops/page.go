@@ -24,6 +24,8 @@ The software device loads and runs it:
   the rules and messages of the check are those of NVIDIA's reader.
 - ` + "`gocuda inspect FILE`" + ` shows version, entries with their parameters, and globals of a module, also of those in fatbins, objects, archives and programs;
   ` + "`--text`" + ` adds the operations.
+- Producers that call NVIDIA's assembler take ` + "`cmd/tileiras`" + ` for it, which checks the bytecode and hands it through. cuTile Python runs so unchanged
+  over our libcuda.so.1 (client cutile in [clients](../clients/README.md)).
 
 Preview content (bit 0 of the tag in the header) is refused.
 

@@ -62,7 +62,6 @@ type Context struct {
 	ParamCopy [MaxParams]byte // the parameters, with room behind them for vector loads
 	_         [registersPad]byte
 	Registers [RegistersSize]byte // AVX-512's registers in code for AVX2
-	Sampling  *Sampling           // nil as long as no function needs it
 }
 
 // RegistersSize is how much memory the registers of code for AVX2 take.
@@ -86,7 +85,6 @@ const (
 	AccessUniform // every lane the same address
 	AccessAffine  // a scalar of CTA code: its bases are in addr
 	AccessLane    // the lane is in addr[0]
-	AccessTexture // by a texture; the lane is not known
 )
 
 var (
@@ -139,7 +137,6 @@ var (
 	OffParamCopy  = int32(unsafe.Offsetof(Context{}.ParamCopy))
 	OffMatrix     = int32(unsafe.Offsetof(Context{}.Matrix))
 	OffRegisters  = int32(unsafe.Offsetof(Context{}.Registers))
-	OffSampling   = int32(unsafe.Offsetof(Context{}.Sampling))
 )
 
 // Why machine code comes back to Go; in the bits of its result from exitShift on, the operation below.

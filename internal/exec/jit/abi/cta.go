@@ -71,5 +71,4 @@ type Layout struct {
 	Tables     unsafe.Pointer        // constants
 	Multiplies func(op *ir.Op) bool  // operations that need Context.Matrix
 	NewMatrix  func() unsafe.Pointer // makes it
-	Samples    func(op *ir.Op) bool  // operations that need an abi.Sampler each
 }
