@@ -626,12 +626,13 @@ func signedTemplate(op *ir.Op) emitter {
 	})
 }
 
-// extremumTemplate is min and max: one NaN is ignored, -0 is below +0. Patterns are compared as signed numbers: negative ones with their other bits turned.
+// extremumTemplate is min and max: one NaN is ignored, of f32 with .NaN it is the result; -0 is below +0. Patterns are compared as signed numbers: negative ones with their other bits turned.
 func extremumTemplate(op *ir.Op) emitter {
 	typ := op.Type(0)
 	d, in := &op.Args[0], sources(op)
 	larger, ftz := op.Opcode() == optab.OpFmax, op.Mods().Ftz
-	if m := op.Mods(); len(in) != 2 || m.PropNaN || m.Xorsign || m.Relu || m.Abs {
+	nan := op.Mods().PropNaN
+	if m := op.Mods(); len(in) != 2 || nan && typ != optab.F32 || m.Xorsign || m.Relu || m.Abs {
 		return nil
 	}
 	switch typ {
@@ -648,6 +649,11 @@ func extremumTemplate(op *ir.Op) emitter {
 				which = 5
 			}
 			g.VI(asm.RangePS, asm.Z, 0, a, b, which)
+			if nan {
+				g.VCmp(asm.CmpPS, asm.Z, asm.K7, a, b, asm.FloatUnord)
+				g.VL(asm.MovU32, asm.Z.Mask(asm.K7), 0, 0, g.word32(asm.F32NaN))
+				return
+			}
 			g.VCmp(asm.CmpPS, asm.Z, asm.K7, b, b, asm.FloatUnord)
 			g.V(asm.MovA32, asm.Z.Mask(asm.K7), 0, 0, a)
 			g.VCmp(asm.CmpPS, asm.Z, asm.K7, a, a, asm.FloatUnord)
