@@ -107,7 +107,11 @@ func (g *fn) mma(o *tileir.Op) {
 				})
 				if saturating {
 					for i := range sums {
-						e.line("add.sat.s32 %s, %s, %s", sums[i].text, sums[i].text, parts[i].text)
+						part := parts[i]
+						part.level = e.level()
+						sum := sums[i]
+						sum.level = e.level()
+						e.move(sums[i], g.saturated(sum, part))
 					}
 				}
 			})
@@ -124,6 +128,16 @@ func (g *fn) mma(o *tileir.Op) {
 		})
 	})
 	g.sync()
+}
+
+// saturated adds integers of 32 bits; add.sat.s32 has no machine code here. Where both have another sign than their sum, it
+// is the number farthest from zero of their sign.
+func (g *fn) saturated(a, b reg) reg {
+	e := g.e
+	sum := e.op(b32, "add.s32", a, b)
+	lost := e.op(b32, "and.b32", e.op(b32, "xor.b32", a, sum), e.op(b32, "xor.b32", b, sum))
+	end := e.op(b32, "xor.b32", e.op(b32, "shr.s32", a, number(b32, 31)), number(b32, 0x7fffffff))
+	return g.choose(e.op(pred, "setp.lt.s32", lost, number(b32, 0)), end, sum)
 }
 
 // element reads an element of an operand.
