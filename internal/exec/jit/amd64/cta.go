@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/gocuda/cuda/internal/exec/jit/abi"
 	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
@@ -24,8 +25,8 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 		a.Loops[i].Homes = nil
 		a.GiveHomes(&a.Loops[i], v)
 	}
-	lay := placeScalars(v, a.IR)
-	g := &gen{f: a.IR, a: a, emit: emitters(a), marks: o.Marks, v: v, lay: lay, count: o.Count, probe: o.Probe}
+	lay, before := placeScalars(v, a.IR)
+	g := &gen{before: before, f: a.IR, a: a, emit: emitters(a), marks: o.Marks, v: v, lay: lay, count: o.Count, probe: o.Probe}
 	g.target(set)
 	g.nt = set == AVX512
 	g.Code = make([]byte, 0, 1024+160*len(a.IR.Ops)) // of two versions: grown from nothing, code of large kernels would be copied again and again
@@ -150,9 +151,9 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	return c, nil
 }
 
-// placeScalars gives every scalar its place.
-func placeScalars(v *plan.Values, f *ir.Func) *abi.Frame {
-	lay := abi.NewFrame(f, v.Reconvergences, 0)
+// placeScalars gives every scalar its place, and every load that stepAhead serves one for the addresses before; before has these by operation.
+func placeScalars(v *plan.Values, f *ir.Func) (lay *abi.Frame, before map[int32]int32) {
+	lay = abi.NewFrame(f, v.Reconvergences, 0)
 	// Values that stand somewhere already.
 	for i := range v.Ops {
 		op := &f.Ops[i]
@@ -223,13 +224,29 @@ func placeScalars(v *plan.Values, f *ir.Func) *abi.Frame {
 		}
 		free = append(free, ends[int32(i)]...)
 	}
+	before = map[int32]int32{}
+	again := repeats(f)
+	for i := range f.Ops {
+		if again && v.Info[i].Rule == plan.RuleLoad && f.Ops[i].Mods().Space == optab.SpaceGlobal {
+			before[int32(i)] = slots
+			slots++
+		}
+	}
 	lay = abi.NewFrame(f, v.Reconvergences, int(slots))
 	for w := range v.Webs {
 		if x := &v.Webs[w]; x.At.Base != plan.Nowhere && !x.Alias {
 			x.At.Disp += lay.Slots
 		}
 	}
-	return lay
+	for i, n := range before {
+		before[i] = lay.Slots + 16*n
+	}
+	return lay, before
+}
+
+// repeats says whether a function has loops and barriers.
+func repeats(f *ir.Func) bool {
+	return f.Loops && slices.ContainsFunc(f.Ops, func(op ir.Op) bool { return plan.BarrierOf(&op) != 0 })
 }
 
 func (g *gen) inFrame(off int32) asm.Mem { return asm.At(asm.RBX, off) }

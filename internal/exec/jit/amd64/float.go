@@ -1,6 +1,8 @@
 package amd64
 
 import (
+	"slices"
+
 	"github.com/gocuda/cuda/internal/exec/jit/abi"
 	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/ir"
@@ -109,6 +111,12 @@ func fmaTemplate(op *ir.Op) emitter {
 					g.lazyNaN(z)
 					continue
 				}
+				if !rc.imm && g.passes(c, p, rc.reg, d) {
+					z := g.give(d, p, rc.reg)
+					g.op3(x, asm.Z, z, ra, rb)
+					g.lazyNaN(z)
+					continue
+				}
 				masked := g.destMask(d, p) != 0
 				aliased := a.Ref == d.Ref || b.Ref == d.Ref
 				t := asm.Vec(0)
@@ -158,6 +166,16 @@ func (g *gen) inPlace(a, d *ir.Arg) bool {
 	_, x := g.scalarWeb(a)
 	_, y := g.scalarDef(d)
 	return !x && !y
+}
+
+// passes says whether the register of a source's piece can become the destination's: nothing reads the source behind the operation.
+func (g *gen) passes(a *ir.Arg, n int, z asm.Vec, d *ir.Arg) bool {
+	if a.Kind != ir.Row || g.homeReg[z] || g.c.slots[z].ref != pieceRef(a.Ref, n) || !slices.Contains(g.dies, a.Ref.Off) || g.keeps(a.Ref.Off) {
+		return false
+	}
+	_, scalar := g.scalarDef(d)
+	_, home := g.homes[pieceRef(d.Ref, n)]
+	return !scalar && !home && g.destMask(d, n) == 0
 }
 
 // dstRaw is dst for a destination that is a source too, whose NaNs may be of any kind.

@@ -81,8 +81,9 @@ type gen struct {
 	dispatchTable asm.Label
 	points        []ctaPoint
 	checked       map[addressCheck]addressLimit
-	lines         []asked // in the block
-	fused         int32   // comparison that is left to the branch behind it
+	before        map[int32]int32 // where loads note the addresses they had
+	lines         []asked         // in the block
+	fused         int32           // comparison that is left to the branch behind it
 
 	refused []int32 // operations with instructions that AVX2 cannot do
 }

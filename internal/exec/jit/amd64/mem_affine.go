@@ -174,8 +174,9 @@ func (g *gen) scalarBases(ac *plan.Access, w int32) (bases [2]asm.GPR, n int) {
 			g.noted = w + 1
 		}
 		g.StI32(inContext(abi.OffOp), uint32(g.pc)|abi.AccessAffine<<24)
-	} else {
+	} else if !g.Holds(asm.RSI) {
 		g.Ld(asm.RSI, inContext(abi.OffShared))
+		g.Hold(asm.RSI)
 	}
 	return bases, n
 }
@@ -214,6 +215,21 @@ func (g *gen) asks(w, disp int32) bool {
 	return true
 }
 
+// stepAhead asks for the lines that a load in a loop with barriers needs the next time, when its address grows as it did since the last time: tiles of
+// matrices lie pages apart, which processors do not foresee.
+func (g *gen) stepAhead(ac *plan.Access, w int32, bases []asm.GPR, at int32) {
+	for h, r := range bases {
+		note := g.inFrame(at + int32(8*h))
+		g.Lea(asm.RAX, asm.Indexed(r, r, 1, 0))
+		g.SubLd(asm.RAX, note)
+		g.St(note, r)
+		g.Prefetch(asm.At(asm.RAX, ac.Disp))
+		if len(bases) == 1 && g.v.Webs[w].Variation.Lane16() >= 64 {
+			g.Prefetch(asm.At(asm.RAX, ac.Disp+int32(g.v.Webs[w].Variation.Lane16())))
+		}
+	}
+}
+
 // affineLoad loads from a scalar address; false when it does not.
 func (g *gen) affineLoad(ac *plan.Access) bool {
 	w, ok := g.scalarAddress(ac)
@@ -233,6 +249,9 @@ func (g *gen) affineLoad(ac *plan.Access) bool {
 		for l := int32(0); l < int32(32*ac.ElemSize); l += 64 {
 			g.Prefetch(asm.At(bases[0], ac.Disp+l+ahead))
 		}
+	}
+	if at, ok := g.before[g.pc]; ok && contiguous && ac.Global() {
+		g.stepAhead(ac, w, bases[:n], at)
 	}
 	for i, d := range ac.Regs {
 		if d.Kind != ir.Row {

@@ -88,6 +88,7 @@ func (a *Asm) JmpR(r GPR) {
 
 // Call calls the routine at a label, which returns with Ret. Where instructions are lowered, all values stand in the file.
 func (a *Asm) Call(l Label) {
+	a.held = 0
 	a.meet()
 	a.Code = append(a.Code, 0xe8)
 	a.branch(l)
@@ -132,6 +133,7 @@ func (a *Asm) BswapR(w bool, d GPR) {
 	if rex := bit(w)<<3 | ext(d); rex != 0 {
 		a.Code = append(a.Code, 0x40|rex)
 	}
+	a.changes(d, d)
 	a.Code = append(a.Code, 0x0f, 0xc8|uint8(d&7))
 }
 

@@ -80,6 +80,7 @@ type Asm struct {
 	Code   []byte
 	labels []int32
 	fixups []fixup
+	held   uint32    // general registers with what Hold told of
 	low    *lowering // nil: instructions stand as they are
 	plain  bool      // vector instructions have VEX prefixes, of the registers that they name
 }
@@ -92,6 +93,7 @@ func (a *Asm) NewLabel() Label {
 
 // Bind puts a label at the current position.
 func (a *Asm) Bind(l Label) {
+	a.held = 0
 	a.meet()
 	if a.low != nil {
 		a.low.ended = false

@@ -151,6 +151,7 @@ func (a *Asm) Clean(regs uint32) {
 // Join binds a label as Bind does, but what is in processor registers stays there; code that branches here loads it. Of the vector registers and masks those named
 // (bits by number) are needed. The label must not be reached but by Jmp and J.
 func (a *Asm) Join(l Label, regs uint32, masks uint8) {
+	a.held = 0
 	w := a.low
 	if w == nil {
 		a.Bind(l)

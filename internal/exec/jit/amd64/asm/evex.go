@@ -114,6 +114,7 @@ func (a *Asm) VL(op Op, o Opt, reg, vvvv Vec, l Label) {
 
 // VR is an instruction of a vector register and a general one.
 func (a *Asm) VR(op GeneralOp, o Opt, v Vec, r GPR) {
+	a.changes(r, r)
 	a.vector(Op(op), o, uint8(v), 0, inReg(uint8(r)))
 }
 

@@ -23,7 +23,18 @@ const (
 	G
 )
 
+// Hold says that a general register has got a value that Holds is to ask for: it is there until an instruction names the register other than in an
+// address, or control can come from elsewhere.
+func (a *Asm) Hold(r GPR) { a.held |= 1 << r }
+
+// Holds says whether a register still has what it had at Hold.
+func (a *Asm) Holds(r GPR) bool { return a.held>>r&1 != 0 }
+
+// changes ends what two registers hold.
+func (a *Asm) changes(r, s GPR) { a.held &^= 1<<(r&15) | 1<<(s&15) }
+
 func (a *Asm) rr(w bool, reg, rm GPR, op ...byte) {
+	a.changes(reg, rm)
 	a.flags(op)
 	if rex := bit(w)<<3 | ext(reg)<<2 | ext(rm); rex != 0 {
 		a.Code = append(a.Code, 0x40|rex)
@@ -33,6 +44,7 @@ func (a *Asm) rr(w bool, reg, rm GPR, op ...byte) {
 }
 
 func (a *Asm) rm(w bool, reg GPR, m Mem, op ...byte) {
+	a.changes(reg, reg)
 	a.flags(op)
 	if rex := bit(w)<<3 | ext(reg)<<2 | ext(m.Index)<<1 | ext(m.Base); rex != 0 {
 		a.Code = append(a.Code, 0x40|rex)
@@ -142,6 +154,7 @@ func (a *Asm) MovI32(d GPR, v uint32) {
 	if ext(d) != 0 {
 		a.Code = append(a.Code, 0x41)
 	}
+	a.changes(d, d)
 	a.Code = append(a.Code, 0xb8|uint8(d&7))
 	a.imm32(v)
 }
@@ -152,6 +165,7 @@ func (a *Asm) MovI(d GPR, v uint64) {
 		a.MovI32(d, uint32(v))
 		return
 	}
+	a.changes(d, d)
 	a.Code = append(a.Code, 0x48|ext(d), 0xb8|uint8(d&7))
 	a.imm32(uint32(v))
 	a.imm32(uint32(v >> 32))
@@ -234,6 +248,7 @@ func (a *Asm) branch(l Label) {
 
 // LeaLabel loads the address of a label.
 func (a *Asm) LeaLabel(d GPR, l Label) {
+	a.changes(d, d)
 	a.Code = append(a.Code, 0x48|ext(d)<<2, 0x8d, uint8(d&7)<<3|5)
 	a.branch(l)
 }

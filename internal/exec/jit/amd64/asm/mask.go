@@ -2,6 +2,8 @@ package asm
 
 // vexRR writes a VEX instruction of registers. length is L, prefix pp, space mmmmm.
 func (a *Asm) vexRR(length, prefix, space, w, op byte, reg, vvvv, rm uint8) {
+	a.changes(GPR(reg), GPR(rm))
+	a.changes(GPR(vvvv), GPR(vvvv))
 	a.Code = append(a.Code, 0xc4, (^ext(reg)&1)<<7|1<<6|(^ext(rm)&1)<<5|space, w<<7|(^vvvv&15)<<3|length<<2|prefix, op, 0xc0|(reg&7)<<3|rm&7)
 }
 

@@ -36,6 +36,7 @@ func (a *Asm) vex(op Op, length, reg, vvvv uint8, s source, imm ...byte) {
 }
 
 func (a *Asm) vexW(op Op, w, length, reg, vvvv uint8, s source, imm ...byte) {
+	a.changes(GPR(reg), GPR(s.reg)) // general ones, of some
 	var x, b byte
 	switch s.kind {
 	case fromReg:
