@@ -237,10 +237,13 @@ func (g *gen) ordinary(u *unit, x, to, keep []asm.Vec, all func(p int)) {
 	for p := range x {
 		at[p] = u.begin(g, x[p], to[p])
 	}
+	const scratch, masks = 0x7f, 1<<0 | 1<<7
 	g.unitSquare(u.curve, at)
+	g.Dead(scratch, masks)
 	for p := range x {
 		g.unitRow(u.curve, p, at[p])
 		u.end(g, x[p], to[p])
+		g.Dead(scratch, masks)
 	}
 	g.rejoin(back, 0xff)
 }
@@ -331,6 +334,7 @@ func (g *gen) unitRow(curve, p int, at asm.Vec) {
 	g.shift32(asm.ShiftSll, 5, at, 32-s.bits)
 	g.shift32(asm.ShiftSrl, 5, 5, 40-s.bits)
 	g.V(asm.MulLD, asm.Z, 1, 5, 1)
+	g.Dead(1<<0|1<<5|1<<6, 1<<7)
 	add := asm.AddD
 	if s.negative {
 		add = asm.SubD

@@ -268,6 +268,12 @@ func (g *gen) affineLoad(ac *plan.Access) bool {
 			case contiguous || s.Stride == 0:
 				o := g.runMask(d.Class, p)
 				z, od := g.dst(d, p)
+				if p >= k/2 && n == 1 && s.Lane16() == 0 && o.K == 0 && od.K == 0 && len(ac.Regs) == 1 {
+					if same, ok := g.c.find(pieceRef(d.Ref, p-k/2)); ok { // lanes 16 to 31 load what lanes 0 to 15 do
+						g.V(asm.MovA32, asm.Z, z, 0, same)
+						continue
+					}
+				}
 				if od.K == 0 && o.K != 0 {
 					o = o.Zeroing()
 				}
@@ -443,11 +449,31 @@ func (g *gen) streamStore(ac *plan.Access, base asm.GPR) {
 	g.Bind(done)
 }
 
-// uniformStore stores values that are the same for all lanes to one address.
+// firstLane puts the value of the lowest lane that runs, whose store to an address that all lanes have stays, into eax. rcx is used.
+func (g *gen) firstLane(v *ir.Arg) {
+	if g.full {
+		g.VR(asm.MovD, asm.X, g.reg(v, 0), asm.RAX)
+		return
+	}
+	for p := range 2 {
+		g.VM(asm.MovU32St, asm.Z, g.reg(v, p), 0, inContext(abi.OffScratch+int32(64*p)))
+	}
+	g.Ld32(asm.RCX, inContext(abi.OffMask))
+	g.Bsf32(asm.RCX, asm.RCX)
+	g.Ld32(asm.RAX, asm.Indexed(asm.R15, asm.RCX, 4, abi.OffScratch))
+}
+
+// uniformStore stores values to one address.
 func (g *gen) uniformStore(ac *plan.Access, w int32) bool {
 	for _, v := range ac.Regs {
 		if _, ok := g.scalarWeb(v); v.Kind != ir.Imm && (!ok || g.v.VariationOf(g.pc, v).Kind != plan.Uniform) {
-			return false
+			if len(ac.Regs) != 1 || ac.ElemSize != 4 || ac.Phase != 32 {
+				return false
+			}
+			bases, n := g.scalarBases(ac, w)
+			g.firstLane(v)
+			g.St32(g.element(ac, w, bases, n, 0, 0), asm.RAX)
+			return true
 		}
 	}
 	bases, n := g.scalarBases(ac, w)

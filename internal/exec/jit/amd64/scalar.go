@@ -580,6 +580,21 @@ func (g *gen) scalarSetp() bool {
 	if sa.Kind != plan.Affine || sb.Kind != plan.Uniform || !sa.Linear() || sa.Stride <= 0 || wide {
 		return false
 	}
+	if equal := cmp == optab.CmpEq || cmp == optab.CmpNe; equal && sa.Stride == 1 {
+		// The lane by its number, if there is one.
+		g.sload(asm.RAX, a, 0, false)
+		g.sload(asm.RCX, b, 0, false)
+		g.RR(asm.ArithSub, false, asm.RCX, asm.RAX)
+		g.CmpI32(asm.RCX, 31)
+		g.Setcc(asm.BE, asm.RAX)
+		g.MovZX8(asm.RAX, asm.RAX)
+		g.ShiftCL(asm.ScalarShl, false, asm.RAX)
+		if cmp == optab.CmpNe {
+			g.Not32(asm.RAX)
+		}
+		finish()
+		return true
+	}
 	w, _ := g.scalarWeb(a)
 	vector := g.outOfLineMask(w, op)
 	if cmp == optab.CmpEq || cmp == optab.CmpNe {
