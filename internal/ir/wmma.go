@@ -77,6 +77,7 @@ type wmmaLanes struct{ outer, inner Arg }
 // expansions are the instructions that become other ones. Their operands are lowered.
 var expansions = map[optab.Opcode]func(b *body, op *Op) error{
 	optab.OpWmmaLoad: (*body).wmmaMove, optab.OpWmmaStore: (*body).wmmaMove, optab.OpWmmaMma: (*body).wmmaProduct,
+	optab.OpMma: (*body).mmaProduct,
 }
 
 // Expands says whether the lowering makes other operations of an instruction.

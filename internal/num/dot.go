@@ -211,8 +211,19 @@ func (d *Dot) special(c uint32, a, b []Operand) uint32 {
 	return uint32(l.inf)
 }
 
-// FP8Sync is mma.sync with e4m3 and e5m2 operands as Hopper emulates it: the products with k mod 4 < 2 are summed from zero, the others are
-// added to that, both in f32, and C comes last with an ordinary addition rounded to nearest. out is F32 or F16.
+// asHalf is the operand that an element has as float16. Subnormal numbers of e4m3 are normal there.
+func (p Operand) asHalf() Operand {
+	for p.class == finite && p.exp > -14 && p.man > -1<<10 && p.man < 1<<10 {
+		p.man <<= 1
+		p.exp--
+	}
+	return p
+}
+
+// FP8Sync is mma.sync with e4m3 and e5m2 operands as Hopper emulates it, with elements as halves: the products with
+// k mod 4 < 2 are summed from zero, the others are added to that, both in f32, and C comes last with an ordinary addition
+// rounded to nearest. That elements are halves follows from the order of the sum, which is that of the conversion of two
+// at a time; no recorded case has a subnormal one in the largest product. out is F32 or F16.
 func FP8Sync(out Format, c uint32, a, b []Operand) uint32 {
 	var x, y [DotMax]Operand
 	d := Dot{Out: out, Trim: 25, Frac: 23}
@@ -221,7 +232,7 @@ func FP8Sync(out Format, c uint32, a, b []Operand) uint32 {
 		n := 0
 		for i := range a {
 			if i>>1&1 == half {
-				x[n&(DotMax-1)], y[n&(DotMax-1)] = a[i], b[i]
+				x[n&(DotMax-1)], y[n&(DotMax-1)] = a[i].asHalf(), b[i].asHalf()
 				n++
 			}
 		}

@@ -233,17 +233,12 @@ func resolveMma(in *inst, op *ir.Op) error {
 		p = bitProduct(op.Mods().Func == optab.FuncXor)
 	case !ea.float && ea.bits != 0:
 		p = intProduct(ea, elementOf(ts[2]), op.Mods().Satfinite)
-	case ea.float:
-		out := num.F32
+	case ea.float && ea.bits != 8: // those of 8 bits become others in the lowering
 		dot := &num.DotF32
 		if half {
-			out, dot = num.F16, &num.DotF16
+			dot = &num.DotF16
 		}
-		acc := dot.Acc
-		if ea.bits == 8 {
-			acc = func(c uint32, a, b []num.Operand) uint32 { return num.FP8Sync(out, c, a, b) }
-		}
-		p = floatProduct(ea, elementOf(ts[2]), acc)
+		p = floatProduct(ea, elementOf(ts[2]), dot.Acc)
 	default:
 		return unsupported(op)
 	}

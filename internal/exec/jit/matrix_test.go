@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/exec/exectest"
 	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/num"
 )
 
 // matrixCase is a form of mma with the registers of its operands.
@@ -25,6 +26,9 @@ var matrixCases = []matrixCase{
 	{"m16n8k16.row.col.f32.bf16.bf16.f32", 4, 4, 2, 4, true}, {"m16n8k8.row.col.f32.bf16.bf16.f32", 4, 2, 1, 4, true},
 	{"m16n8k32.row.col.s32.s8.s8.s32", 4, 4, 2, 4, false}, {"m16n8k32.row.col.satfinite.s32.u8.s8.s32", 4, 4, 2, 4, false}, {"m16n8k16.row.col.s32.s8.u8.s32", 4, 2, 1, 4, false},
 	{"m16n8k16.row.col.satfinite.s32.s8.s8.s32", 4, 2, 1, 4, false}, {"m8n8k16.row.col.s32.u8.u8.s32", 2, 1, 1, 2, false}, {"m8n8k16.row.col.satfinite.s32.s8.u8.s32", 2, 1, 1, 2, false},
+	{"m16n8k32.row.col.f32.e4m3.e4m3.f32", 4, 4, 2, 4, true}, {"m16n8k32.row.col.f32.e5m2.e4m3.f32", 4, 4, 2, 4, true},
+	{"m16n8k16.row.col.f32.e4m3.e5m2.f32", 4, 2, 1, 4, true}, {"m16n8k32.row.col.f16.e5m2.e5m2.f16", 2, 4, 2, 2, false},
+	{"m16n8k16.row.col.f16.e4m3.e4m3.f16", 2, 2, 1, 2, false},
 	{"m16n8k8.row.col.f32.tf32.tf32.f32", 4, 4, 2, 4, true}, {"m16n8k4.row.col.f32.tf32.tf32.f32", 4, 2, 1, 4, true},
 }
 
@@ -35,7 +39,7 @@ func (m *matrixCase) source(guard string) string {
 		reg, typ = "%f", "f32"
 	}
 	var s strings.Builder
-	fmt.Fprintf(&s, ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out) {\n.reg .b32 %%r<64>; .reg .f32 %%f<64>; .reg .b64 %%q<8>; .reg .pred %%p<2>;\n"+
+	fmt.Fprintf(&s, ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out) {\n.reg .b32 %%r<64>; .reg .f32 %%f<64>; .reg .b64 %%q<8>; .reg .pred %%p<2>;\n"+
 		"ld.param.u64 %%q1, [in]; ld.param.u64 %%q2, [out]; mov.u32 %%r0, %%tid.x; mov.u32 %%r1, %%ctaid.x; shl.b32 %%r1, %%r1, 5; add.u32 %%r1, %%r1, %%r0; setp.lt.u32 %%p1, %%r0, 20;\n"+
 		"mul.wide.u32 %%q3, %%r1, %d; add.u64 %%q1, %%q1, %%q3; mul.wide.u32 %%q3, %%r1, %d; add.u64 %%q2, %%q2, %%q3;\n", 4*(m.a+m.b+m.c), 4*m.d)
 	list := func(reg string, from, n int) string {
@@ -127,12 +131,93 @@ func (m *matrixCase) fill(r *rand.Rand, in []byte) {
 				}
 			case i >= m.a+m.b:
 				w = one(5, 10) | one(5, 10)<<16
+			case m.mini():
+				if w = r.Uint32(); style != 3 || r.IntN(8) != 0 { // no infinities and NaNs
+					w &= 0xbfbfbfbf
+				}
+				if style == 4 {
+					w &= 0x8f8f8f8f
+				}
 			case bits == 32:
 				w = one(exp, man)
 			default:
 				w = one(exp, man) | one(exp, man)<<16
 			}
 			binary.LittleEndian.PutUint32(p[4*i:], w)
+		}
+	}
+}
+
+// mini says whether elements are floats of 8 bits.
+func (m *matrixCase) mini() bool {
+	return strings.Contains(m.form, "e4m3") || strings.Contains(m.form, "e5m2")
+}
+
+// TestMiniProducts compares products of 8-bit floats, which the lowering makes of others, with num.FP8Sync, the rule of
+// recorded results of an H200.
+func TestMiniProducts(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range matrixCases {
+		m := &matrixCases[i]
+		if !m.mini() {
+			continue
+		}
+		types := strings.Split(m.form, ".")[3:]
+		format := func(i int) num.Format {
+			return map[string]num.Format{"f32": num.F32, "f16": num.F16, "e4m3": num.E4M3, "e5m2": num.E5M2}[types[i]]
+		}
+		const warps = 200
+		regs := m.a + m.b + m.c
+		in := make([]byte, 128*regs*warps)
+		for w := range warps {
+			m.fill(r, in[w*len(in)/warps:])
+		}
+		d := exectest.Open(t)
+		k, err := d.Load(m.source("")).Kernel("k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		src, buf := d.Alloc(len(in))
+		copy(buf, in)
+		dst, out := d.Alloc(128 * m.d * warps)
+		if err := k.Run(exectest.Config{Grid: exectest.Dim(warps), Block: exectest.Dim(32)}, src, dst); err != nil {
+			t.Fatal(err)
+		}
+		// operands are those of the row or column that eight lanes' quads hold: PTX ISA 9.7.14.5, m16n8k32.
+		operands := func(w, quad, first, n, step int, f num.Format) (list []num.Operand) {
+			for r := first; r < n; r += step {
+				for lane := 4 * quad; lane < 4*quad+4; lane++ {
+					for j := range 4 {
+						list = append(list, num.DecodeOperand(f, uint32(in[(w*32+lane)*4*regs+4*r+j])))
+					}
+				}
+			}
+			return list
+		}
+		for at := range len(out) / 4 {
+			w, lane, reg := at/(32*m.d), at/m.d%32, at%m.d
+			row, halves := reg, 2
+			if m.f32 {
+				row, halves = reg/2, 1
+			}
+			got, c := binary.LittleEndian.Uint32(out[4*at:]), binary.LittleEndian.Uint32(in[(w*32+lane)*4*regs+4*(m.a+m.b+reg):])
+			for h := range halves {
+				col := lane%4*2 + h
+				if m.f32 {
+					col = lane%4*2 + reg%2
+				}
+				part := func(x uint32) uint32 {
+					if m.f32 {
+						return x
+					}
+					return x >> (16 * h) & 0xffff
+				}
+				a := operands(w, lane/4, row, m.a, 2, format(1))
+				b := operands(w, col, m.a, m.a+m.b, 1, format(2))
+				if want := num.FP8Sync(format(0), part(c), a, b); part(got) != want {
+					t.Fatalf("%s, warp %d, lane %d, register %d: %#x, want %#x", m.form, w, lane, reg, part(got), want)
+				}
+			}
 		}
 	}
 }
