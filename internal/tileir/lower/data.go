@@ -25,13 +25,19 @@ func elementsOf(c *tileir.Constant) []byte {
 	return out
 }
 
+// globalOp is the opcode of a global, which no body has.
+const globalOp tileir.Opcode = 0x31
+
+// maxAlign is the largest alignment of a global in bytes.
+const maxAlign = 1 << 12
+
 // globals writes the variables of the module.
 func (w *module) globals(b *strings.Builder) error {
 	for i := range w.m.Globals {
 		v := &w.m.Globals[i]
 		t := typeOf(v.Value.Type.Elem)
-		if !plainName(v.Name) || t.kind.Bits() == 4 {
-			return &Error{Func: v.Name, Offset: v.Offset, Words: "a global of this name or type is not lowered"}
+		if !plainName(v.Name) || t.kind.Bits() == 4 || v.Align&(v.Align-1) != 0 || v.Align > maxAlign {
+			return &Error{Func: v.Name, Op: globalOp, Offset: v.Offset, Words: "a global of this name, type or alignment is not lowered"}
 		}
 		visible := ".visible "
 		if v.Visibility == tileir.Private {

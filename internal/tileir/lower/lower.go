@@ -38,7 +38,7 @@ type Entry struct {
 
 // Error says which operation cannot be lowered.
 type Error struct {
-	Func   string
+	Func   string // or the global
 	Op     tileir.Opcode
 	Offset uint64 // of the operation in the file, in bytes
 	// Location is where the operation stands in the source; its File is empty when that is not known.
@@ -50,6 +50,9 @@ func (e *Error) Error() string {
 	at := ""
 	if e.Location.File != "" {
 		at = fmt.Sprintf(" (%s:%d)", e.Location.File, e.Location.Line)
+	}
+	if e.Op == globalOp {
+		return fmt.Sprintf("Tile IR: global %s at %#x: %s", e.Func, e.Offset, e.Words)
 	}
 	return fmt.Sprintf("Tile IR: function %s, operation %s at %#x%s: %s", e.Func, e.Op, e.Offset, at, e.Words)
 }

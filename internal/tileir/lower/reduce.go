@@ -300,18 +300,21 @@ func (g *fn) combine(o *tileir.Op, x, acc []reg) []reg {
 
 // evaluate writes a block on single elements that differ between lanes, and gives what it yields.
 func (g *fn) evaluate(b *tileir.Block, vals map[*tileir.Val]reg) []reg {
-	get := func(vs []*tileir.Val) []reg {
-		out := make([]reg, len(vs))
-		for i, v := range vs {
-			r, ok := vals[v]
-			if !ok {
-				r = g.scalars[v]
-			}
-			out[i] = r
-		}
-		return out
-	}
 	for _, o := range b.Ops {
+		get := func(vs []*tileir.Val) []reg {
+			out := make([]reg, len(vs))
+			for i, v := range vs {
+				r, ok := vals[v]
+				if !ok {
+					r, ok = g.scalars[v]
+				}
+				if !ok {
+					g.fail(o, "a tile from outside is used in the body of a reduction or scan")
+				}
+				out[i] = r
+			}
+			return out
+		}
 		switch {
 		case o.Code == tileir.Yield:
 			return get(o.Operands)
