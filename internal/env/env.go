@@ -19,6 +19,7 @@ const (
 	ISA        = "GOCUDA_JIT_ISA"     // instruction set of machine code: avx512 or avx2
 	Memory     = "GOCUDA_MEMORY"      // memory of each software device
 	Memcheck   = "GOCUDA_MEMCHECK"    // 1, true or on: the memory checker
+	Check      = "GOCUDA_CHECK"       // what else to look for while kernels run: memory, race
 	Stack      = "GOCUDA_STACK"       // 1: internal errors write the stack to standard error
 	Trace      = "GOCUDA_TRACE"       // errors: libcuda.so.1 logs each call that fails
 )
@@ -43,7 +44,7 @@ type Settings struct {
 	Driver, NVRTC        string
 	Profile              string
 	Engine, ISA          string
-	Memory               string
+	Memory, Check        string
 	Memcheck, Stack      bool
 	Trace                string
 	Visible              string
@@ -84,7 +85,7 @@ func Read(lookup Lookup) Settings {
 	}
 	s := Settings{
 		Device: get(Device), TestDevice: get(TestDevice), Driver: get(Driver), NVRTC: get(NVRTC), Profile: get(Profile),
-		Engine: get(Engine), ISA: get(ISA), Memory: get(Memory), Stack: number(Stack), Trace: get(Trace),
+		Engine: get(Engine), ISA: get(ISA), Memory: get(Memory), Check: get(Check), Stack: number(Stack), Trace: get(Trace),
 		EagerLoading: get(Loading) == "EAGER", ForcePTX: number(ForcePTX), DisablePTX: number(DisablePTX),
 		CUDAPath: get(cudaPath), SystemRoot: get(systemRoot),
 	}

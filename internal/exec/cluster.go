@@ -21,6 +21,9 @@ func (w *Warp) ClusterWait(lanes uint32, next int32) Event {
 	s := w.Cur
 	s.PC = next
 	stay := lanes & w.clusterAt
+	if c := w.CTA.check; c != nil {
+		c.ClusterLeave(w.Index, lanes&^stay)
+	}
 	if stay == 0 {
 		return EventReschedule
 	}
@@ -48,6 +51,9 @@ func (g *Group) tryCluster() {
 		return
 	}
 	g.arrived = 0
+	if g.check != nil {
+		g.check.ClusterDone()
+	}
 	for _, c := range g.CTAs {
 		c.progress = true
 		for _, w := range c.Warps {
@@ -55,6 +61,9 @@ func (g *Group) tryCluster() {
 			for _, s := range w.splits {
 				if s.wait == waitCluster {
 					s.wait = ready
+					if c.check != nil {
+						c.check.ClusterLeave(w.Index, s.Mask)
+					}
 				}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -30,6 +31,7 @@ type CTA struct {
 	released bool // a barrier was completed in this warp's turn
 	wake     time.Duration
 	current  *Warp // the warp under way, for faults
+	check    *checker.Block
 }
 
 // threadIndex turns a linear thread number into %tid.
@@ -45,6 +47,9 @@ func (gr *Group) begin(serial uint64, index [3]uint32) {
 	l := g.l
 	gr.Index = index
 	gr.live, gr.arrived = 0, 0
+	if l.Check != nil {
+		gr.check = checker.NewCluster()
+	}
 	n := int(g.dims[0] * g.dims[1] * g.dims[2])
 	if n == 1 && len(gr.CTAs) == 1 && gr.CTAs[0].serial == serial {
 		c := gr.CTAs[0]
@@ -116,6 +121,11 @@ func (c *CTA) begin() {
 	}
 	c.progress, c.released = false, false
 	c.live = len(c.Warps)
+	c.check = nil
+	if l := c.Launch; l.Check != nil {
+		at, g := c.Index, l.Grid
+		c.check = l.Check.Block(c.Group.check, at[0]+g[0]*(at[1]+g[1]*at[2]), at, l.Block)
+	}
 	f := c.Launch.Code.Kernel().Funcs[0]
 	for _, w := range c.Warps {
 		w.begin(f, 0xffffffff)
@@ -205,7 +215,8 @@ func (c *CTA) warpDone(w *Warp) {
 func (c *CTA) run(wk *worker) (ran, waits bool) {
 	waits = true
 	c.progress, c.released, c.wake = false, false, 0
-	for _, w := range c.Warps {
+	for i := range c.Warps {
+		w := c.Warps[c.Launch.Order.place(uint64(i), uint64(len(c.Warps)))]
 		if w.Live == 0 {
 			continue
 		}
@@ -322,6 +333,9 @@ func (w *Warp) arriveBarrier(s *Split, id int, count uint32, op BarrierOp, next 
 		b.waiting++
 	} else {
 		w.arrive[id] |= s.Mask
+		if c := w.CTA.check; c != nil {
+			c.BarrierArrive(w.Index, s.Mask, id)
+		}
 	}
 	w.tryArrive(id)
 }
@@ -391,6 +405,9 @@ func (c *CTA) tryBarrier(id int) {
 	res := *b
 	*b = barrier{}
 	c.released = len(c.Warps) > 1
+	if c.check != nil {
+		c.checkBarrier(id)
+	}
 	for _, w := range c.Warps {
 		let := w.counted[id]
 		w.counted[id] = false

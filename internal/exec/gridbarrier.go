@@ -33,6 +33,9 @@ func (w *Warp) GridBarrier(lanes uint32) uint32 {
 		if b.phase.Load()&1 != 0 {
 			w.gridPhase |= fresh
 		}
+		if c := w.CTA.check; c != nil {
+			c.GridArrive(w.Index, fresh, b.phase.Load())
+		}
 		w.CTA.Group.grid.addBarrier(bits.OnesCount32(fresh), 0)
 	}
 	open := w.gridPhase // lanes whose phase is still open; no lane can be two phases behind
@@ -41,6 +44,9 @@ func (w *Warp) GridBarrier(lanes uint32) uint32 {
 	}
 	done := lanes &^ open
 	w.gridWait &^= done
+	if c := w.CTA.check; c != nil && done != 0 {
+		c.GridLeave(w.Index, done, b.phase.Load()-1)
+	}
 	s := w.Cur
 	if stay := lanes &^ done; stay != 0 && stay != s.Mask {
 		t := w.newSplit()

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/exec/texture"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/mem"
@@ -122,6 +123,9 @@ type Launch struct {
 	Texture  TextureUnit
 	Pool     *Pool         // keeps memory between launches of Code; nil to keep none
 	Threads  *ThreadMemory // nil for no bound
+	// Check follows the launch's accesses; nil for none. Code has to be of an engine that tells it of them. One worker runs all blocks then.
+	Check *checker.Launch
+	Order Order
 }
 
 // DeviceInfo is what special registers tell of the device.

@@ -10,6 +10,9 @@ import (
 // size is that of the access in bytes, a power of two (or what must be contiguous); align what the address must be a multiple of.
 func (w *Warp) Ptr(space ir.Space, lane int, addr uint64, size, align uint32, write bool) unsafe.Pointer {
 	w.Lane = lane
+	if w.Trace != nil {
+		return w.traced(space, lane, addr, size, align, write)
+	}
 	if addr&uint64(align-1) != 0 {
 		w.ThrowAddr(FaultMisaligned, lane, space.String(), addr, size, write)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/ir"
 	"github.com/gocuda/cuda/internal/mem"
@@ -21,6 +22,7 @@ type Group struct {
 	all     []*CTA // those of earlier launches too; CTAs is its beginning
 	consts  []unsafe.Pointer
 	cluster bool
+	check   *checker.Cluster
 	Dims    [3]uint32 // cluster dimensions, 1,1,1 without one
 	Index   [3]uint32 // %clusterid
 
@@ -79,7 +81,10 @@ func Run(l *Launch) error {
 		g.total *= uint64(g.groups[i])
 	}
 	workers := l.Workers
-	if workers <= 0 {
+	switch {
+	case l.Check != nil:
+		workers = 1 // the checker follows one access after another
+	case workers <= 0:
 		workers = runtime.GOMAXPROCS(0)
 	}
 	most := g.total

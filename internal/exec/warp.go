@@ -99,6 +99,7 @@ type Warp struct {
 	Diverged   uint64
 	Random     uint64
 	fence      uint32         // written by Fence
+	Trace      Trace          // told of every access that Ptr resolves; nil for nobody
 	AsyncState any            // pending asynchronous copies of the engine's own making
 	Ext        unsafe.Pointer // an engine's memory; it stays with the Warp when that is used again
 	ExtState   ExtState       // how much of what it knows still holds

@@ -336,7 +336,7 @@ func (wk *worker) claim() bool {
 func (wk *worker) start() *Group {
 	g := wk.g
 	gr := wk.group()
-	gr.begin(g.serial, wk.index)
+	gr.begin(g.serial, g.inOrder(wk.at, wk.index))
 	wk.advance()
 	return gr
 }

@@ -124,6 +124,7 @@ func (g *parentGrid) Child(address uint64, grid, block [3]uint32, shared uint32,
 // run executes a grid of one of the module's kernels, and then what it launched itself: every child with all its descendants before the next, tail
 // launches last. Device code cannot wait for children (CUDA 12 and later), so that nothing can tell this order from a parallel one but a clock.
 func (m *module) run(l *exec.Launch) error {
+	m.ctx.d.checked(l)
 	if !m.prog.linked.Runtime {
 		return exec.Run(l)
 	}
@@ -158,6 +159,7 @@ func (g *parentGrid) launch(c *childLaunch) error {
 	copy(buf.bytes[:c.f.kernel.ParamSize], c.params)
 	l := c.f.launch(&c.q, buf)
 	l.Sys = g
+	g.mod.ctx.d.checked(&l)
 	return exec.Run(&l)
 }
 

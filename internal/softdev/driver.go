@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/env"
 	"github.com/gocuda/cuda/internal/exec"
@@ -38,6 +39,13 @@ type Options struct {
 	Memcheck bool
 	// MemoryErrors receives what the memory checker finds, before the call that waits for the kernel returns; nil writes a report to Stderr.
 	MemoryErrors func(*MemoryError)
+	// Check names what else is looked for while kernels run: "race". Kernels then run on the interpreter, one block at a time. The environment
+	// variable GOCUDA_CHECK says so too, with commas between names; "memory" there is Memcheck.
+	Check []string
+	// Reports receives what Check finds, when it is found first; nil writes a report to Stderr.
+	Reports func(*checker.Report)
+	// Order is the order in which blocks and warps get their turns.
+	Order exec.Order
 	// Counters, when set, count what kernels do.
 	Counters *exec.Counters
 	// Memory is the bytes of memory of each device; 0 leaves it to the environment, and that to the profile.
@@ -67,7 +75,8 @@ type Driver struct {
 	pending   atomic.Int64 // bytes of launches by kernels that wait (pendingBytes)
 	stoppable stoppable
 	started   time.Time
-	endLimit  time.Duration // endLimit, or what a test has no patience for
+	check     *checker.Checker // nil without one
+	endLimit  time.Duration    // endLimit, or what a test has no patience for
 	stdout    sync.Mutex
 
 	state     atomic.Uint32              // driverNew, driverReady, driverClosed
@@ -137,6 +146,9 @@ func New(o Options) (*Driver, error) {
 	if d.perDevice != 0 {
 		d.threadMem.Limit = min(d.threadMem.Limit, d.perDevice)
 	}
+	if err := d.chooseChecks(); err != nil {
+		return nil, fmt.Errorf("software device: %w", err)
+	}
 	if err := d.chooseEngine(); err != nil {
 		return nil, fmt.Errorf("software device: %w", err)
 	}
@@ -146,7 +158,6 @@ func New(o Options) (*Driver, error) {
 	if d.opts.Stderr == nil {
 		d.opts.Stderr = os.Stderr
 	}
-	d.opts.Memcheck = d.opts.Memcheck || d.env.Memcheck
 	if d.opts.Workers <= 0 {
 		d.opts.Workers = runtime.GOMAXPROCS(0)
 	}

@@ -13,6 +13,10 @@ import (
 // none (machine code where it works, else the interpreter with the reason kept), jit (machine code or an error),
 // jit-avx512 or jit-avx2 (of one instruction set), or interpreter.
 func (d *Driver) chooseEngine() error {
+	if d.check != nil {
+		d.engine = interp.Checked()
+		return nil
+	}
 	if d.opts.Engine != nil {
 		d.engine = d.opts.Engine
 		return nil

@@ -76,23 +76,33 @@ func Supports(op optab.Opcode) bool {
 	return lookup(op) != nil
 }
 
-type engine struct{}
+type engine struct{ check bool }
 
 // New returns the interpreter.
 func New() exec.Engine { return engine{} }
+
+// Checked returns an interpreter whose kernels tell exec.Launch.Check of what they do. They have to be launched with one.
+func Checked() exec.Engine { return engine{check: true} }
 
 // Name implements exec.Engine.
 func (engine) Name() string { return "interpreter" }
 
 // Compile implements exec.Engine.
-func (engine) Compile(k *ir.Kernel) (exec.Code, error) {
-	c := &code{k: k, funcs: make([][]inst, len(k.Funcs))}
+func (e engine) Compile(k *ir.Kernel) (exec.Code, error) {
+	var places *exec.Places
+	if e.check {
+		places = exec.NewPlaces(k)
+	}
+	c := &code{k: k, funcs: make([][]inst, len(k.Funcs)), places: places}
 	found := map[*optab.Form]resolver{}
 	for i, f := range k.Funcs {
 		insts := make([]inst, len(f.Ops))
 		for j := range f.Ops {
 			if err := prepare(k, &insts[j], &f.Ops[j], found); err != nil {
 				return nil, err
+			}
+			if e.check {
+				instrument(&insts[j], &f.Ops[j], places.Site(i, j))
 			}
 		}
 		c.funcs[i] = insts

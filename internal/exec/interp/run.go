@@ -11,7 +11,12 @@ import (
 type code struct {
 	k     *ir.Kernel
 	funcs [][]inst
+
+	places *exec.Places // of a checked kernel
 }
+
+// Places numbers the operations of a checked kernel.
+func (c *code) Places() *exec.Places { return c.places }
 
 // Kernel implements exec.Code.
 func (c *code) Kernel() *ir.Kernel { return c.k }

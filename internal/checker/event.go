@@ -1,0 +1,64 @@
+package checker
+
+// Scope is the set of threads that a strong operation or a fence is for.
+type Scope uint8
+
+// The scopes.
+const (
+	ScopeBlock Scope = iota + 1
+	ScopeCluster
+	ScopeDevice
+	ScopeSystem
+)
+
+var scopeWords = [...]string{"", ".cta", ".cluster", ".gpu", ".sys"}
+
+func (s Scope) String() string { return scopeWords[s] }
+
+// Does is what an access does.
+type Does uint8
+
+// The kinds of accesses.
+const (
+	Reads Does = 1 << iota
+	Writes
+)
+
+// Op is a memory operation as one line of a program describes it.
+type Op struct {
+	Site    uint32 // its place in the program, for Program.Place
+	Does    Does
+	Scope   Scope // of a strong operation, 0 for a weak one
+	Acquire bool
+	Release bool
+	Stale   bool // ld.global.nc: is not coherent with writes of the same grid
+	Barrier bool // on an mbarrier object: strong towards others of the kind, whatever the scope
+	Size    uint32
+	Count   uint32 // elements one behind the other
+	Space   string // global or shared
+}
+
+// event is an operation that lanes of a warp, or actors that work for them, made in one epoch.
+type event struct {
+	l     *Launch
+	b     *Block
+	op    *Op
+	warp  int    // thread/32
+	actor uint32 // of lane 0
+	epoch uint64
+	async bool // through the async proxy
+}
+
+// self says whether lanes' accesses stand in program order with those of the same lanes: they do unless they are asynchronous.
+func (e *event) self() bool { return e.actor < actorCopy }
+
+// includes says whether the scope of an operation of block a includes the threads of block b.
+func (s Scope) includes(a, b *Block) bool {
+	switch s {
+	case ScopeBlock:
+		return a == b
+	case ScopeCluster:
+		return a.l == b.l && a.cluster == b.cluster
+	}
+	return s != 0
+}

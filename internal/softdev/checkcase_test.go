@@ -1,0 +1,596 @@
+package softdev
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/checker"
+	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/skip"
+)
+
+// The labelled kernels (cases and the truth about them) beside the repository, and those that are kept in it.
+const (
+	fullCases = "../../../shared/checker"
+	keptCases = "testdata/checker"
+)
+
+// labelled is one kernel with its host script, as the manifest's README says.
+type labelled struct {
+	ID, Class, Verdict string
+	PTX                string
+	Src                *string
+	LineOf             string `json:"line_of"`
+	Steps              []labelledStep
+	Expect             []expectation
+	MayHang            bool `json:"may_hang"`
+}
+
+type expectation struct {
+	Tool, Kind, Tier string
+	Pairs, Also      [][2]int
+	Lines            []int
+	PTXLines         map[string][]int `json:"ptx_lines"`
+}
+
+type labelledStep struct {
+	Op, Name, Kind, Kernel, Dst, Src, How, Stream string
+	Bytes, Offset, Prefix, Width, Height, Pitch   uint64
+	DstOffset                                     uint64 `json:"dst_offset"`
+	SrcOffset                                     uint64 `json:"src_offset"`
+	Init                                          any
+	Value, Shared, Which                          uint64
+	MaxShared                                     int32 `json:"max_shared"`
+	Grid, Block, Cluster                          []uint32
+	Cooperative, PDL, Nonblocking                 bool
+	KeepName                                      bool `json:"keep_name"`
+	Ptrs                                          []string
+	Args                                          []map[string]any
+	Nodes                                         []struct {
+		Name string
+		Deps []string
+		Do   labelledStep
+	}
+	Do *labelledStep
+}
+
+// labelledRun runs a script.
+type labelledRun struct {
+	d       *Driver
+	tab     *driver.Table
+	ctx     driver.CUcontext
+	mod     driver.CUmodule
+	bufs    map[string]*labelledBuffer
+	streams map[string]driver.CUstream
+	events  map[string]driver.CUevent
+	keep    []any
+}
+
+type labelledBuffer struct {
+	kind string
+	n    uint64
+	ptr  driver.CUdeviceptr
+}
+
+type callError struct{ driver.CUresult }
+
+func (r *labelledRun) call(code driver.CUresult) {
+	if code != driver.CUDA_SUCCESS {
+		panic(callError{code})
+	}
+}
+
+func (r *labelledRun) stream(s string) driver.CUstream {
+	switch s {
+	case "":
+		return 0
+	case "legacy":
+		return 1
+	case "thread":
+		return 2
+	}
+	return r.streams[s]
+}
+
+func (r *labelledRun) pattern(init any, n uint64) []byte {
+	b := make([]byte, (n+3)&^3)
+	word := func(f func(i int) uint32) []byte {
+		for i := range len(b) / 4 {
+			binary.LittleEndian.PutUint32(b[4*i:], f(i))
+		}
+		return b[:n]
+	}
+	if l, ok := init.([]any); ok {
+		return word(func(i int) uint32 {
+			if i < len(l) {
+				return uint32(int64(l[i].(float64)))
+			}
+			return 0
+		})
+	}
+	switch init {
+	case "iota32":
+		return word(func(i int) uint32 { return uint32(i) })
+	case "mod16":
+		return word(func(i int) uint32 { return uint32(i % 16) })
+	case "ones32":
+		return word(func(int) uint32 { return 1 })
+	case "iotaf32":
+		return word(func(i int) uint32 { return math.Float32bits(float32(i) / 2) })
+	case "ff":
+		return word(func(int) uint32 { return math.MaxUint32 })
+	case "zero":
+		return b[:n]
+	case "bytes":
+		for i := range b {
+			b[i] = byte(i*7 + 3)
+		}
+		return b[:n]
+	}
+	panic(fmt.Sprintf("pattern %v", init))
+}
+
+func (r *labelledRun) write(name string, data []byte, off uint64) {
+	b := r.bufs[name]
+	if len(data) == 0 {
+		return
+	}
+	switch b.kind {
+	case "pageable", "host", "managed":
+		copy(hostBytes(b.ptr+driver.CUdeviceptr(off), len(data)), data)
+	default:
+		r.call(r.tab.MemcpyHtoD_v2(r.ctx, b.ptr+driver.CUdeviceptr(off), unsafe.Pointer(&data[0]), uint64(len(data))))
+	}
+}
+
+func hostBytes(p driver.CUdeviceptr, n int) []byte {
+	return unsafe.Slice((*byte)(foreign(uint64(p))), n)
+}
+
+func (r *labelledRun) at(name string, off uint64) driver.CUdeviceptr {
+	return r.bufs[name].ptr + driver.CUdeviceptr(off)
+}
+
+func (r *labelledRun) function(name string) (f driver.CUfunction) {
+	r.call(r.tab.ModuleGetFunction(r.ctx, &f, r.mod, cstr(name)))
+	return f
+}
+
+func (r *labelledRun) args(list []map[string]any) *unsafe.Pointer {
+	ptrs := make([]unsafe.Pointer, len(list)+1)
+	for i, a := range list {
+		v := new(uint64)
+		for k, x := range a {
+			switch k {
+			case "buf":
+				off, _ := a["offset"].(float64)
+				*v = uint64(r.at(x.(string), uint64(off)))
+			case "hostbuf":
+				m := make([]byte, int(x.(float64)))
+				r.keep = append(r.keep, m)
+				*v = uint64(uintptr(unsafe.Pointer(&m[0])))
+			case "global":
+				var p driver.CUdeviceptr
+				var n uint64
+				r.call(r.tab.ModuleGetGlobal_v2(r.ctx, &p, &n, r.mod, cstr(x.(string))))
+				*v = uint64(p)
+			case "i32":
+				*v = uint64(uint32(int64(x.(float64))))
+			case "u64":
+				*v = uint64(x.(float64))
+			case "f32":
+				*v = uint64(math.Float32bits(float32(x.(float64))))
+			}
+		}
+		ptrs[i] = unsafe.Pointer(v)
+	}
+	return &ptrs[0]
+}
+
+func (r *labelledRun) launch(s *labelledStep) {
+	f := r.function(s.Kernel)
+	args := r.args(s.Args)
+	if s.Shared > 48<<10 {
+		r.call(r.tab.FuncSetAttribute(r.ctx, f, 8, int32(s.Shared)))
+	}
+	if s.MaxShared != 0 {
+		r.call(r.tab.FuncSetAttribute(r.ctx, f, 8, s.MaxShared))
+	}
+	var attrs []driver.CUlaunchAttribute
+	add := func(id driver.CUlaunchAttributeID, words ...uint32) {
+		a := driver.CUlaunchAttribute{Id: id}
+		copy((*[4]uint32)(unsafe.Pointer(&a.Value))[:], words)
+		attrs = append(attrs, a)
+	}
+	if s.Cluster != nil {
+		add(driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, s.Cluster...)
+	}
+	if s.Cooperative {
+		add(driver.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, 1)
+	}
+	if s.PDL {
+		add(driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 1)
+	}
+	g, b := s.Grid, s.Block
+	c := driver.CUlaunchConfig{
+		GridDimX: g[0], GridDimY: g[1], GridDimZ: g[2], BlockDimX: b[0], BlockDimY: b[1], BlockDimZ: b[2],
+		SharedMemBytes: uint32(s.Shared), HStream: r.stream(s.Stream), NumAttrs: uint32(len(attrs)),
+	}
+	if len(attrs) > 0 {
+		c.Attrs = &attrs[0]
+	}
+	r.call(r.tab.LaunchKernelEx(r.ctx, &c, f, args, nil))
+}
+
+func (r *labelledRun) step(s *labelledStep) {
+	t, c := r.tab, r.ctx
+	switch s.Op {
+	case "alloc":
+		b := &labelledBuffer{kind: s.Kind, n: s.Bytes}
+		switch s.Kind {
+		case "device":
+			r.call(t.MemAlloc_v2(c, &b.ptr, s.Bytes))
+		case "managed":
+			r.call(t.MemAllocManaged(c, &b.ptr, s.Bytes, 1))
+		case "host":
+			var p unsafe.Pointer
+			r.call(t.MemHostAlloc(c, &p, s.Bytes, 2))
+			b.ptr = driver.CUdeviceptr(uintptr(p))
+		case "pageable":
+			m := make([]byte, s.Bytes)
+			r.keep = append(r.keep, m)
+			b.ptr = driver.CUdeviceptr(uintptr(unsafe.Pointer(&m[0])))
+		case "async":
+			r.call(t.MemAllocAsync(c, &b.ptr, s.Bytes, r.stream(s.Stream)))
+		case "pitched":
+			var pitch uint64
+			r.call(t.MemAllocPitch_v2(c, &b.ptr, &pitch, s.Width, s.Height, 4))
+		}
+		r.bufs[s.Name] = b
+		if s.Init != nil && s.Init != "none" {
+			n := s.Bytes
+			if s.Prefix != 0 {
+				n = s.Prefix
+			}
+			r.write(s.Name, r.pattern(s.Init, n), 0)
+		}
+	case "write":
+		r.write(s.Name, r.pattern(s.Init, s.Bytes), s.Offset)
+	case "write_ptrs":
+		var data []byte
+		for _, n := range s.Ptrs {
+			p := uint64(0)
+			if n != "" {
+				p = uint64(r.at(n, 0))
+			}
+			data = binary.LittleEndian.AppendUint64(data, p)
+		}
+		r.write(s.Name, data, 0)
+	case "memset":
+		if s.Stream != "" {
+			r.call(t.MemsetD8Async(c, r.at(s.Name, s.Offset), uint8(s.Value), s.Bytes, r.stream(s.Stream)))
+		} else {
+			r.call(t.MemsetD8_v2(c, r.at(s.Name, s.Offset), uint8(s.Value), s.Bytes))
+		}
+	case "memset2d":
+		r.call(t.MemsetD2D8_v2(c, r.at(s.Name, 0), s.Pitch, uint8(s.Value), s.Width, s.Height))
+	case "copy":
+		d, src := r.at(s.Dst, s.DstOffset), r.at(s.Src, s.SrcOffset)
+		dh, sh := foreign(uint64(d)), foreign(uint64(src))
+		st := r.stream(s.Stream)
+		switch {
+		case s.How == "dtoh" && s.Stream != "":
+			r.call(t.MemcpyDtoHAsync_v2(c, dh, src, s.Bytes, st))
+		case s.How == "dtoh":
+			r.call(t.MemcpyDtoH_v2(c, dh, src, s.Bytes))
+		case s.How == "htod" && s.Stream != "":
+			r.call(t.MemcpyHtoDAsync_v2(c, d, sh, s.Bytes, st))
+		case s.How == "htod":
+			r.call(t.MemcpyHtoD_v2(c, d, sh, s.Bytes))
+		case s.Stream != "":
+			r.call(t.MemcpyDtoDAsync_v2(c, d, src, s.Bytes, st))
+		default:
+			r.call(t.MemcpyDtoD_v2(c, d, src, s.Bytes))
+		}
+	case "launch":
+		r.launch(s)
+	case "sync":
+		r.call(t.CtxSynchronize(c))
+	case "stream":
+		var h driver.CUstream
+		flags := uint32(0)
+		if s.Nonblocking {
+			flags = 1
+		}
+		r.call(t.StreamCreate(c, &h, flags))
+		r.streams[s.Name] = h
+	case "stream_sync":
+		r.call(t.StreamSynchronize(c, r.stream(s.Name)))
+	case "stream_destroy":
+		r.call(t.StreamDestroy_v2(c, r.streams[s.Name]))
+		delete(r.streams, s.Name)
+	case "event":
+		var h driver.CUevent
+		r.call(t.EventCreate(c, &h, 2))
+		r.events[s.Name] = h
+	case "event_destroy":
+		r.call(t.EventDestroy_v2(c, r.events[s.Name]))
+	case "record":
+		r.call(t.EventRecord(c, r.events[s.Name], r.stream(s.Stream)))
+	case "wait":
+		r.call(t.StreamWaitEvent(c, r.stream(s.Stream), r.events[s.Name], 0))
+	case "event_sync":
+		r.call(t.EventSynchronize(c, r.events[s.Name]))
+	case "free":
+		b := r.bufs[s.Name]
+		if b == nil {
+			return
+		}
+		switch b.kind {
+		case "host":
+			r.call(t.MemFreeHost(c, foreign(uint64(b.ptr))))
+		case "pageable":
+		case "async":
+			r.call(t.MemFreeAsync(c, b.ptr, r.stream(s.Stream)))
+		default:
+			r.call(t.MemFree_v2(c, b.ptr))
+		}
+		if !s.KeepName {
+			delete(r.bufs, s.Name)
+		}
+	case "free_at":
+		r.call(t.MemFree_v2(c, r.at(s.Name, s.Offset)))
+	case "read":
+		b := r.bufs[s.Name]
+		if b == nil || b.kind == "pageable" {
+			return
+		}
+		n := b.n
+		if s.Bytes != 0 {
+			n = s.Bytes
+		}
+		m := make([]byte, max(n, 1))
+		r.call(t.MemcpyDtoH_v2(c, unsafe.Pointer(&m[0]), b.ptr+driver.CUdeviceptr(s.Offset), n))
+	case "host_read":
+		_ = *(*uint32)(foreign(uint64(r.at(s.Name, s.Offset))))
+	case "host_write":
+		*(*uint32)(foreign(uint64(r.at(s.Name, s.Offset)))) = uint32(s.Value)
+	case "limit":
+		r.call(t.CtxSetLimit(c, driver.CUlimit(s.Which), s.Value))
+	case "graph":
+		r.graph(s)
+	case "ctx_destroy":
+		r.mod = 0
+		r.call(t.CtxDestroy_v2(c, c))
+		r.ctx = 0
+	case "expect_error":
+		func() {
+			defer func() {
+				if _, ok := recover().(callError); !ok {
+					return
+				}
+			}()
+			r.step(s.Do)
+		}()
+	default:
+		panic("step " + s.Op)
+	}
+}
+
+func (r *labelledRun) graph(s *labelledStep) {
+	t, c := r.tab, r.ctx
+	var g driver.CUgraph
+	r.call(t.GraphCreate(c, &g, 0))
+	nodes := map[string]driver.CUgraphNode{}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		deps := make([]driver.CUgraphNode, len(n.Deps)+1)
+		for j, d := range n.Deps {
+			deps[j] = nodes[d]
+		}
+		var h driver.CUgraphNode
+		if do := &n.Do; do.Op == "launch" {
+			p := driver.CUDA_KERNEL_NODE_PARAMS{
+				Func: r.function(do.Kernel), GridDimX: do.Grid[0], GridDimY: do.Grid[1], GridDimZ: do.Grid[2], BlockDimX: do.Block[0],
+				BlockDimY: do.Block[1], BlockDimZ: do.Block[2], SharedMemBytes: uint32(do.Shared), KernelParams: r.args(do.Args),
+			}
+			r.call(t.GraphAddKernelNode_v2(c, &h, g, &deps[0], uint64(len(n.Deps)), &p))
+		} else {
+			p := driver.CUDA_MEMSET_NODE_PARAMS{Dst: r.at(do.Name, 0), Value: uint32(do.Value), ElementSize: 1, Width: do.Bytes, Height: 1}
+			r.call(t.GraphAddMemsetNode(c, &h, g, &deps[0], uint64(len(n.Deps)), &p, c))
+		}
+		nodes[n.Name] = h
+	}
+	var e driver.CUgraphExec
+	r.call(t.GraphInstantiateWithFlags(c, &e, g, 0))
+	r.call(t.GraphLaunch(c, e, r.stream(s.Stream)))
+	r.call(t.CtxSynchronize(c))
+	r.call(t.GraphExecDestroy(c, e))
+	r.call(t.GraphDestroy(c, g))
+}
+
+// found is a report as the scorer counts it.
+type found struct {
+	tool, kind string
+	lines      []int
+	text       string
+}
+
+// run runs the script on a device of its own.
+func (k *labelled) run(t testing.TB, dir string, o exec.Order) (list []found, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, "cases", k.PTX))
+	if err != nil {
+		return nil, err
+	}
+	line := func(ptx, source int32) int {
+		if k.LineOf == "ptx" {
+			return int(ptx)
+		}
+		return int(source)
+	}
+	opts := Options{Check: []string{"race"}, Order: o, Memcheck: true, Recover: true, Stdout: new(strings.Builder)}
+	opts.Reports = func(r *checker.Report) {
+		f := found{tool: r.Tool + "check", kind: r.Kind, text: r.String()}
+		for i := range r.Sides {
+			f.lines = append(f.lines, line(r.Sides[i].Line, r.Sides[i].SourceLine))
+		}
+		list = append(list, f)
+	}
+	opts.MemoryErrors = func(e *MemoryError) {
+		kinds := map[string]string{"out of bounds": "oob", "use after free": "uaf", "no access": "oob", "NULL": "null"}
+		kind := e.Kind
+		if x, ok := kinds[kind]; ok {
+			kind = x
+		}
+		list = append(list, found{tool: "memcheck", kind: kind, lines: []int{line(e.Line, e.SourceLine)}, text: e.String()})
+	}
+	d, err := New(opts)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	r := &labelledRun{d: d, tab: d.Table(), bufs: map[string]*labelledBuffer{}, streams: map[string]driver.CUstream{},
+		events: map[string]driver.CUevent{}}
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case callError:
+			err = fmt.Errorf("%v", x.CUresult)
+		default:
+			panic(x)
+		}
+	}()
+	stop := time.AfterFunc(20*time.Second, func() { d.contexts.all()[0].halt() })
+	defer stop.Stop()
+	r.call(r.tab.Init(0, 0))
+	r.call(r.tab.CtxCreate_v2(0, &r.ctx, 0, 0))
+	text = append(text, 0)
+	r.call(r.tab.ModuleLoadData(r.ctx, &r.mod, unsafe.Pointer(&text[0])))
+	for i := range k.Steps {
+		r.step(&k.Steps[i])
+	}
+	if r.mod != 0 {
+		r.call(r.tab.ModuleUnload(r.ctx, r.mod))
+	}
+	return list, nil
+}
+
+// fits is the scorer's judgement: 3 found, 2 the tool and the kind but other lines, 1 the tool.
+func (v *expectation) fits(f *found) int {
+	if f.tool != v.Tool {
+		return 0
+	}
+	same := map[string][]string{"uaf": {"oob"}, "null": {"oob"}, "invalid_free": {"double_free"}, "double_free": {"invalid_free"}}
+	if f.kind != v.Kind && v.Tool != "synccheck" && !slices.Contains(same[v.Kind], f.kind) {
+		return 1
+	}
+	has := func(l int) bool { return slices.Contains(f.lines, l) }
+	ok := len(v.Pairs) == 0 && len(v.Lines) == 0
+	for _, p := range append(v.Pairs[:len(v.Pairs):len(v.Pairs)], v.Also...) {
+		ok = ok || has(p[0]) && has(p[1])
+	}
+	for _, l := range v.Lines {
+		ok = ok || has(l)
+	}
+	if ok {
+		return 3
+	}
+	return 2
+}
+
+func labelledCases(t testing.TB) (cases []*labelled, dir string) {
+	dir = fullCases
+	if _, err := os.Stat(filepath.Join(dir, "manifest.json")); err != nil {
+		t.Log("the full set of labelled kernels is not beside the repository; using what is kept")
+		dir = keptCases
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct{ Cases []*labelled }
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc.Cases, dir
+}
+
+var _ = skip.Race
+
+// TestLabelledKernels runs kernels of which is known whether they are right.
+func TestLabelledKernels(t *testing.T) {
+	cases, dir := labelledCases(t)
+	only := os.Getenv("ONLY")
+	type tally struct {
+		planted, found, byTool map[string]int
+		clean, alarms          int
+	}
+	sums := map[string]*tally{}
+	for _, k := range cases {
+		if only != "" && !strings.Contains(k.ID, only) {
+			continue
+		}
+		class := k.ID[:strings.IndexByte(k.ID, '/')]
+		list, err := k.run(t, dir, exec.Order{})
+		if err != nil && (k.Verdict == "clean" || only != "") {
+			t.Logf("%s: %v", k.ID, err)
+		}
+		if only != "" {
+			for _, f := range list {
+				t.Logf("%s %v\n%s", k.ID, f.lines, f.text)
+			}
+		}
+		s := sums[class]
+		if s == nil {
+			s = &tally{planted: map[string]int{}, found: map[string]int{}, byTool: map[string]int{}}
+			sums[class] = s
+		}
+		switch k.Verdict {
+		case "clean":
+			s.clean++
+			if len(list) > 0 {
+				s.alarms++
+				t.Logf("ALARM %s %v\n%s", k.ID, list[0].lines, list[0].text)
+			}
+		case "defect":
+			for i := range k.Expect {
+				v := &k.Expect[i]
+				best := 0
+				for j := range list {
+					best = max(best, v.fits(&list[j]))
+				}
+				s.planted[v.Tier]++
+				if best == 3 {
+					s.found[v.Tier]++
+				} else {
+					if best > 0 {
+						s.byTool[v.Tier]++
+					}
+					if v.Tool == "racecheck" && !strings.HasPrefix(class, "host") {
+						t.Logf("MISSED %s %s %s %v %v err %v", k.ID, v.Kind, v.Tier, v.Pairs, list, err)
+					}
+				}
+			}
+		}
+	}
+	names := []string{}
+	for n := range sums {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		s := sums[n]
+		t.Logf("%-14s planted %v found %v by tool only %v clean %d alarms %d", n, s.planted, s.found, s.byTool, s.clean, s.alarms)
+	}
+}
