@@ -93,8 +93,7 @@ func (c *cell) touch(x *access, r record, addr uint64) {
 	at := &c.r
 	if writes {
 		at = &c.w
-		// Who is ordered behind this write is ordered behind what it replaces.
-		if c.r.e != nil && c.r.bytes&^r.bytes == 0 && x.ordered(&c.r, &r) {
+		if c.r.e != nil && x.replaces(&r, &c.r) {
 			c.r = record{}
 		}
 		c.prune(x, &r)
@@ -103,7 +102,7 @@ func (c *cell) touch(x *access, r record, addr uint64) {
 	case at.e == nil || at.e == r.e && at.bytes == r.bytes && at.start == r.start:
 		r.lanes |= at.lanes
 		*at = r
-	case at.bytes&^r.bytes == 0 && x.ordered(at, &r):
+	case x.replaces(&r, at):
 		*at = r
 	default:
 		if !writes && c.merge(&r) {
@@ -136,7 +135,7 @@ func (c *cell) prune(x *access, r *record) {
 	}
 	kept := (*c.more)[:0]
 	for i := range *c.more {
-		if o := (*c.more)[i]; o.bytes&^r.bytes != 0 || !x.ordered(&o, r) {
+		if o := (*c.more)[i]; !x.replaces(r, &o) {
 			kept = append(kept, o)
 		}
 	}
@@ -161,6 +160,19 @@ func (c *cell) keep(r record) {
 		return
 	}
 	l[int(r.e.epoch)%mostRecords] = r
+}
+
+// replaces says whether every later access that races with an earlier one races with this one too: who is ordered behind it is ordered
+// behind what came before it. A strong access does not race with other strong ones, so that it stands only for its like.
+func (x *access) replaces(r, o *record) bool {
+	a, b := o.e.op, r.e.op
+	if o.bytes&^r.bytes != 0 || a.Does&Writes != 0 && b.Does&Writes == 0 {
+		return false
+	}
+	if b.Scope != 0 && (a.Scope < b.Scope || a.Size != b.Size || o.start != r.start || a.Barrier != b.Barrier) {
+		return false
+	}
+	return x.ordered(o, r)
 }
 
 // conflict says whether an earlier access and this one, which overlap and one of which writes, race.

@@ -335,6 +335,7 @@ func (w *Warp) arriveBarrier(s *Split, id int, count uint32, op BarrierOp, next 
 		w.arrive[id] |= s.Mask
 		if c := w.CTA.check; c != nil {
 			c.BarrierArrive(w.Index, s.Mask, id)
+			w.gave = true
 		}
 	}
 	w.tryArrive(id)

@@ -13,6 +13,7 @@ func (w *Warp) Sleep(lanes uint32, ns *[32]uint32, next int32) Event {
 		t := w.newSplit()
 		t.PC, t.Mask, t.Act = next, rest, s.Act
 	}
+	w.gave = w.CTA.check != nil
 	now := w.CTA.Group.grid.now()
 	for {
 		same, n := uint32(0), ns[bits.TrailingZeros32(lanes)]

@@ -93,6 +93,7 @@ type Warp struct {
 	quantum    int32         // back edges of a turn
 	waits      bool          // the last turn ended in waiting for others
 	wake       time.Duration // the last turn found all splits waiting, and one of them sleeping until then; else 0
+	gave       bool          // the turn is over: the checker wants to see what others do meanwhile
 	probing    bool          // an access is made to see whether it faults
 	Instr      uint64        // operations executed; engines count them
 	Threads    uint64
@@ -450,6 +451,7 @@ func (w *Warp) enter(s *Split) {
 func (w *Warp) step(turns int) (ran bool) {
 	l := w.CTA.Launch
 	began := w.Instr
+	w.gave = false
 	for ; turns > 0 && w.Live != 0; turns-- {
 		s := w.pick()
 		if s == nil {
@@ -486,7 +488,7 @@ func (w *Warp) step(turns int) (ran bool) {
 			s.passed = len(w.splits) > 1 && (w.waits || l.Quantum > 0 || s.turns%manyTurns == 0)
 			return true
 		}
-		if w.CTA.released {
+		if w.CTA.released || w.gave {
 			break
 		}
 	}

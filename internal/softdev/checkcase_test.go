@@ -528,6 +528,8 @@ func labelledCases(t testing.TB) (cases []*labelled, dir string) {
 
 var _ = skip.Race
 
+func seedEnv() (n uint64) { fmt.Sscan(os.Getenv("SEED"), &n); return n }
+
 // TestLabelledKernels runs kernels of which is known whether they are right.
 func TestLabelledKernels(t *testing.T) {
 	cases, dir := labelledCases(t)
@@ -542,7 +544,7 @@ func TestLabelledKernels(t *testing.T) {
 			continue
 		}
 		class := k.ID[:strings.IndexByte(k.ID, '/')]
-		list, err := k.run(t, dir, exec.Order{})
+		list, err := k.run(t, dir, exec.Order{Reverse: os.Getenv("REV") != "", Seed: seedEnv()})
 		if err != nil && (k.Verdict == "clean" || only != "") {
 			t.Logf("%s: %v", k.ID, err)
 		}
