@@ -68,6 +68,13 @@ func WithRecovery() Option { return func(o *options) { o.Software.Recover = true
 // call that waits holds it in short. The environment variable GOCUDA_MEMCHECK=1 does the same for any program.
 func WithMemoryCheck() Option { return func(o *options) { o.Software.Memcheck = true } }
 
+// WithCheck lets the software device look for defects while kernels run: "memory" is WithMemoryCheck, "race" finds accesses of threads that
+// nothing orders (docs/checker.md). Open fails for another name. Reports go to standard error. With "race" kernels run on the interpreter, one
+// block at a time. The environment variable GOCUDA_CHECK=memory,race does the same for any program.
+func WithCheck(names ...string) Option {
+	return func(o *options) { o.Software.Check = append(o.Software.Check, names...) }
+}
+
 // WithLeakReports remembers where every resource was made. [System.Leaks] lists those that are open; what the collector finds unreachable and not
 // closed goes to report, or with a nil report to standard error. Nothing is ever freed by the collector. It costs about a microsecond for
 // each resource.

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/corpus"
 	"github.com/gocuda/cuda/internal/device"
 	"github.com/gocuda/cuda/internal/driver"
@@ -37,6 +39,7 @@ type runCmd struct {
 	Profile     string   `help:"Profile of the software device." placeholder:"NAME"`
 	Engine      string   `help:"What runs kernels on the software device: auto, jit or interpreter." default:"" enum:",auto,jit,interpreter" placeholder:"NAME"`
 	Memcheck    bool     `help:"Check every access of the kernel to memory against what is allocated (on the software device)."`
+	Check       []string `help:"Look for defects while the kernel runs: memory, race (on the software device)." placeholder:"NAME,..."`
 	JSON        bool     `name:"json" help:"Print JSON."`
 	Pprof       string   `name:"pprof" help:"Count what every PTX line does and write that for go tool pprof (on the software device)." placeholder:"FILE"`
 }
@@ -56,6 +59,9 @@ type runReport struct {
 
 	Memcheck     bool           `json:"memcheck,omitempty"`
 	MemoryErrors []*memoryError `json:"memory_errors,omitempty"`
+
+	Looked  []string          `json:"check,omitempty"`
+	Reports []*checker.Report `json:"reports,omitempty"`
 
 	ptrs []driver.CUdeviceptr
 	args []*argument
@@ -217,18 +223,24 @@ func readImage(path string) ([]byte, error) {
 }
 
 func (c *runCmd) Run(con *console) error {
+	checks := c.Memcheck || len(c.Check) > 0
 	switch {
-	case c.Memcheck && c.Pprof != "":
-		return hint(errors.New("--memcheck and --pprof do not go together"), "one after the other")
-	case c.Memcheck && c.Device == "driver":
-		return hint(errors.New("the memory checker is one of the software device's"), "--device software, or compute-sanitizer")
-	case c.Memcheck:
+	case checks && c.Pprof != "":
+		return hint(errors.New("checks and --pprof do not go together"), "one after the other")
+	case checks && c.Device == "driver":
+		return hint(errors.New("checks are the software device's"), "--device software, or compute-sanitizer")
+	case checks:
 		var found []*softdev.MemoryError
-		rep, err := c.run("software", softdev.Options{EngineName: c.Engine, Memcheck: true, MemoryErrors: func(e *softdev.MemoryError) { found = append(found, e) }})
+		var reports []*checker.Report
+		rep, err := c.run("software", softdev.Options{
+			EngineName: c.Engine, Memcheck: c.Memcheck, MemoryErrors: func(e *softdev.MemoryError) { found = append(found, e) },
+			Check: c.Check, Reports: func(r *checker.Report) { reports = append(reports, r) },
+		})
 		if rep == nil {
 			return err
 		}
-		rep.Memcheck = true
+		rep.Memcheck = c.Memcheck || slices.Contains(c.Check, "memory")
+		rep.Looked, rep.Reports = c.Check, reports
 		for _, e := range found {
 			rep.MemoryErrors = append(rep.MemoryErrors, rep.about(e))
 		}
@@ -537,6 +549,12 @@ func (c *runCmd) print(con *console, r *runReport) error {
 	} else {
 		fmt.Fprintf(con.out, "device  %s\n", r.Device)
 		fmt.Fprintf(con.out, "kernel  %s, grid %s, block %s\n", r.Kernel, dims(r.Grid), dims(r.Block))
+		for _, x := range r.Reports {
+			fmt.Fprint(con.out, x)
+		}
+		if slices.Contains(r.Looked, "race") {
+			fmt.Fprintf(con.out, "races   %d\n", len(r.Reports))
+		}
 		if len(r.MemoryErrors) == 0 {
 			fmt.Fprintf(con.out, "time    load %.2f ms, run %.3f ms\n", r.LoadMS, r.RunMS)
 		}

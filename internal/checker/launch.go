@@ -84,16 +84,15 @@ func (l *Launch) Block(cluster *Cluster, index uint32, at, dims [3]uint32) *Bloc
 
 // warp is what the threads of a warp know.
 type warp struct {
-	view    [32]view
-	epoch   [32]uint64
-	last    map[*Op]*event // the newest event of each operation
-	met     uint32         // lanes whose bar.warp.sync has taken effect before they go on
-	fenced  [32][]message  // what each lane's fences released, for its later writes
-	heard   [32][]message  // what each lane's strong reads have seen, for its later fences
-	copies  [32]groups     // cp.async
-	bulk    [32]groups
-	matrix  [32]groups
-	divided bool // lanes have epochs of their own
+	view   [32]view
+	epoch  [32]uint64
+	last   map[*Op]*event // the newest event of each operation
+	met    uint32         // lanes whose bar.warp.sync has taken effect before they go on
+	fenced [32][]message  // what each lane's fences released, for its later writes
+	heard  [32][]message  // what each lane's strong reads have seen, for its later fences
+	copies [32]groups     // cp.async
+	bulk   [32]groups
+	matrix [32]groups
 }
 
 // message is work that somebody releases.

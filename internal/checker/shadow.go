@@ -63,11 +63,10 @@ func (s *shadow) touch(x *access, lanes uint32, addr uint64, n uint32) {
 
 // access is one under way.
 type access struct {
-	e   *event
-	b   *Block
-	w   *warp // of the issuing thread
-	t   *Launch
-	how Does
+	e *event
+	b *Block
+	w *warp // of the issuing thread
+	t *Launch
 }
 
 // touch checks and remembers one access.
@@ -199,7 +198,8 @@ func (x *access) ordered(o, r *record) bool {
 	if o.e.l != r.e.l {
 		return x.t.c.ordered(o.e.l, r.e.l)
 	}
-	proxy := r.e.async && !o.e.async && o.e.op.Does&Writes != 0
+	// What cp.async has written NVIDIA's and Triton's kernels read with wgmma without a fence between the proxies.
+	proxy := r.e.async && !o.e.async && o.e.op.Does&Writes != 0 && o.e.self()
 	same := o.e.b == r.e.b && o.e.warp == r.e.warp && o.e.self() && !proxy
 	if same && o.lanes == r.lanes && r.lanes&(r.lanes-1) == 0 {
 		return true

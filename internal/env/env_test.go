@@ -23,7 +23,7 @@ func TestRead(t *testing.T) {
 	}
 	s := Read(from(map[string]string{
 		Device: "driver", TestDevice: "auto", Driver: "/a", NVRTC: "/b", Profile: " h200, l4", Engine: "jit", ISA: "avx2",
-		Memory: "1G", Memcheck: "on", Stack: "1", Trace: "errors", Visible: "", Loading: "EAGER", ForcePTX: "1", DisablePTX: "2",
+		Memory: "1G", Check: "race", Memcheck: "on", Stack: "1", Trace: "errors", Visible: "", Loading: "EAGER", ForcePTX: "1", DisablePTX: "2",
 		cudaPath: "c", systemRoot: "d",
 	}))
 	v := reflect.ValueOf(s)
