@@ -102,7 +102,7 @@ func (b *Block) strong(s *shadow, places map[uint64]*place, x *access, lane int,
 	if !wrote {
 		return
 	}
-	n := &place{b: b, scope: op.Scope, size: op.Size, told: w.fenced[lane]}
+	n := place{b: b, scope: op.Scope, size: op.Size, told: w.fenced[lane]}
 	if observed { // reads and writes in one carry on what they have read
 		n.told = tellAll(p.told, n.told)
 	}
@@ -110,7 +110,11 @@ func (b *Block) strong(s *shadow, places map[uint64]*place, x *access, lane int,
 		n.told = tell(n.told, message{b, op.Scope, b.snapshot(warp, lane)})
 		b.advance(warp, 1<<lane)
 	}
-	places[addr] = n
+	if p != nil {
+		*p = n
+		return
+	}
+	places[addr] = &n
 }
 
 // Fence is fence or membar of lanes.

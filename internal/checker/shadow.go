@@ -5,7 +5,7 @@ import "math/bits"
 // A cell remembers the accesses to four bytes that later ones may race with.
 type cell struct {
 	w, r record
-	more *[]record // of either kind, beyond those
+	more *others
 }
 
 // record is an access of some lanes by one event. Lanes that share it have accessed the same bytes.
@@ -75,90 +75,104 @@ func (c *cell) touch(x *access, r record, addr uint64) {
 	if writes && r.lanes&(r.lanes-1) != 0 && r.e.op.Scope == 0 && r.e.self() {
 		x.race(&r, &r, addr) // lanes of one operation
 	}
-	if c.w.e != nil && c.w.bytes&r.bytes != 0 && x.conflict(&c.w, &r) {
-		x.race(&c.w, &r, addr)
-	}
-	if writes && c.r.e != nil && c.r.bytes&r.bytes != 0 && x.conflict(&c.r, &r) {
-		x.race(&c.r, &r, addr)
-	}
+	x.against(&c.w, &r, addr)
 	if c.more != nil {
-		for i := range *c.more {
-			o := &(*c.more)[i]
-			if o.bytes&r.bytes != 0 && (writes || o.e.op.Does&Writes != 0) && x.conflict(o, &r) {
-				x.race(o, &r, addr)
-			}
+		for i := range c.more.w {
+			x.against(&c.more.w[i], &r, addr)
 		}
 	}
-	at := &c.r
-	if writes {
-		at = &c.w
-		if c.r.e != nil && x.replaces(&r, &c.r) {
-			c.r = record{}
-		}
-		c.prune(x, &r)
+	if !writes {
+		c.remember(x, &c.r, &r, false)
+		return
 	}
-	switch {
-	case at.e == nil || at.e == r.e && at.bytes == r.bytes && at.start == r.start:
-		r.lanes |= at.lanes
-		*at = r
-	case x.replaces(&r, at):
-		*at = r
-	default:
-		if !writes && c.merge(&r) {
-			return
+	x.against(&c.r, &r, addr)
+	if c.more != nil {
+		for i := range c.more.r {
+			x.against(&c.more.r[i], &r, addr)
 		}
-		old := *at
-		*at = r
-		c.keep(old)
+	}
+	if c.r.e != nil && x.replaces(&r, &c.r) {
+		c.r = record{}
+	}
+	if m := c.more; m != nil && (r.e.op.Scope == 0 || m.due()) {
+		if m.w, m.r = x.prune(m.w, &r), x.prune(m.r, &r); len(m.w)+len(m.r) == 0 {
+			c.more = nil
+		}
+	}
+	c.remember(x, &c.w, &r, true)
+}
+
+// against reports an earlier access that races with the one under way.
+func (x *access) against(o, r *record, addr uint64) {
+	if o.e != nil && o.bytes&r.bytes != 0 && x.conflict(o, r) {
+		x.race(o, r, addr)
 	}
 }
 
-// merge adds a read to one of the same event.
-func (c *cell) merge(r *record) bool {
-	if c.more == nil {
-		return false
-	}
-	for i := range *c.more {
-		if o := &(*c.more)[i]; o.e == r.e && o.bytes == r.bytes && o.start == r.start {
-			o.lanes |= r.lanes
-			return true
+// remember makes r the newest read or write.
+func (c *cell) remember(x *access, at, r *record, writes bool) {
+	switch {
+	case at.e == nil:
+	case at.e == r.e && at.bytes == r.bytes && at.start == r.start:
+		at.lanes |= r.lanes
+		return
+	case x.replaces(r, at):
+	default:
+		if c.more == nil {
+			c.more = new(others)
+		}
+		if writes {
+			keep(&c.more.w, at)
+		} else {
+			keep(&c.more.r, at)
 		}
 	}
-	return false
+	*at = *r
+}
+
+// others are records beyond the newest.
+type others struct {
+	w, r []record
+	wait uint8 // strong accesses until the next look for records that are of no more use
+}
+
+// due says whether to look through the records, which takes longer than an access: once in as many accesses as there are.
+func (m *others) due() bool {
+	if m.wait > 0 {
+		m.wait--
+		return false
+	}
+	m.wait = uint8(len(m.w) + len(m.r))
+	return true
 }
 
 // prune forgets what a write replaces.
-func (c *cell) prune(x *access, r *record) {
-	if c.more == nil {
-		return
-	}
-	kept := (*c.more)[:0]
-	for i := range *c.more {
-		if o := (*c.more)[i]; !x.replaces(r, &o) {
-			kept = append(kept, o)
+func (x *access) prune(l []record, r *record) []record {
+	kept := l[:0]
+	for i := range l {
+		if !x.replaces(r, &l[i]) {
+			kept = append(kept, l[i])
 		}
 	}
-	if *c.more = kept; len(kept) == 0 {
-		c.more = nil
-	}
+	return kept
 }
 
-func (c *cell) keep(r record) {
-	if c.more == nil {
-		c.more = new([]record)
-	}
-	l := *c.more
-	for i := range l {
+// recent is how many of the newest records may be the same event's: warps in a loop take turns.
+const recent = 8
+
+func keep(list *[]record, r *record) {
+	l := *list
+	for i := max(0, len(l)-recent); i < len(l); i++ {
 		if o := &l[i]; o.e == r.e && o.bytes == r.bytes && o.start == r.start {
 			o.lanes |= r.lanes
 			return
 		}
 	}
 	if len(l) < mostRecords {
-		*c.more = append(l, r)
+		*list = append(l, *r)
 		return
 	}
-	l[int(r.e.epoch)%mostRecords] = r
+	l[int(r.e.epoch)%mostRecords] = *r
 }
 
 // replaces says whether every later access that races with an earlier one races with this one too: who is ordered behind it is ordered
