@@ -76,7 +76,8 @@ func (b *builder) scale32(x, k value) value {
 }
 
 func (b *builder) clamp32(x value, lo, hi float64) value {
-	return b.op("max.NaN.f32", b.op("min.NaN.f32", x, hi), lo)
+	x = b.op("selp.f32", hi, x, b.op("setp.gt.f32", x, hi))
+	return b.op("selp.f32", lo, x, b.op("setp.lt.f32", x, lo))
 }
 
 func (b *builder) exp32(x value) value {
