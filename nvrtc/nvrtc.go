@@ -26,6 +26,9 @@ import (
 // LoadError says that there is no usable compiler library, and which were tried.
 type LoadError = internal.LoadError
 
+// MissingError names a function that the library is too old for.
+type MissingError = internal.MissingError
+
 // Result is a code of NVRTC.
 type Result = internal.Result
 
@@ -64,6 +67,9 @@ type Options struct {
 	Headers map[string]string
 	// Names are C++ expressions, for example "scale<float>", whose mangled names are wanted; a template is instantiated by that.
 	Names []string
+	// Tile compiles the program's tile kernels (__tile_global__, cuda_tile.h) to Tile IR: NVRTC 13.1 and later, with the headers of the CUDA
+	// toolkit, C++20 and an Arch of sm_80 or later. A library that is too old gives a [*MissingError].
+	Tile bool
 	// Flags are further options as for nvcc, for example "--use_fast_math" or "-DN=4".
 	Flags []string
 }
@@ -73,6 +79,8 @@ type Program struct {
 	PTX   []byte // text, without a NUL at the end
 	CUBIN []byte // machine code; empty unless Options.Arch is an sm_
 	Log   string // warnings
+	// TileIR is the bytecode of the tile kernels, for Context.Load; empty unless Options.Tile.
+	TileIR []byte
 	// Names are the mangled names of Options.Names, for Module.Kernel.
 	Names map[string]string
 }
@@ -103,6 +111,11 @@ func (c *Compiler) Compile(source string, o Options) (_ *Program, err error) {
 			return nil, errors.New("nvrtc: a text with a NUL byte")
 		}
 	}
+	if o.Tile {
+		if err := c.l.HasTileIR(); err != nil {
+			return nil, err
+		}
+	}
 	var headers, includes []string
 	for name := range o.Headers {
 		includes = append(includes, name)
@@ -128,6 +141,9 @@ func (c *Compiler) Compile(source string, o Options) (_ *Program, err error) {
 	if o.Arch != "" {
 		flags = append(flags, "--gpu-architecture="+o.Arch)
 	}
+	if o.Tile {
+		flags = append(flags, "--enable-tile")
+	}
 	compiled := p.Compile(flags)
 	log, err := p.Log()
 	if err != nil {
@@ -148,6 +164,11 @@ func (c *Compiler) Compile(source string, o Options) (_ *Program, err error) {
 	if strings.HasPrefix(o.Arch, "sm_") {
 		if out.CUBIN, err = p.CUBIN(); err != nil {
 			return nil, wrap("nvrtcGetCUBIN", err)
+		}
+	}
+	if o.Tile {
+		if out.TileIR, err = p.TileIR(); err != nil {
+			return nil, wrap("nvrtcGetTileIR", err)
 		}
 	}
 	for _, n := range o.Names {

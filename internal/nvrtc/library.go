@@ -185,6 +185,18 @@ func (p *Program) PTX() ([]byte, error) { return p.output("nvrtcGetPTXSize", "nv
 // CUBIN is the result when an actual architecture (sm_90) was asked for; else empty.
 func (p *Program) CUBIN() ([]byte, error) { return p.output("nvrtcGetCUBINSize", "nvrtcGetCUBIN") }
 
+// The functions for Tile IR, since NVRTC 13.1.
+const tileIRSize, getTileIR = "nvrtcGetTileIRSize", "nvrtcGetTileIR"
+
+// HasTileIR is a [*MissingError] when the library is older than Tile IR.
+func (l *Library) HasTileIR() error {
+	_, err := l.fn(getTileIR)
+	return err
+}
+
+// TileIR is the bytecode of the program's tile kernels; empty without any.
+func (p *Program) TileIR() ([]byte, error) { return p.output(tileIRSize, getTileIR) }
+
 // Log is what the compiler wrote, with a NUL at its end.
 func (p *Program) Log() ([]byte, error) {
 	return p.output("nvrtcGetProgramLogSize", "nvrtcGetProgramLog")

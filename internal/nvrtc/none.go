@@ -42,6 +42,12 @@ func (*Program) PTX() ([]byte, error) { return nil, errNone }
 // CUBIN fails.
 func (*Program) CUBIN() ([]byte, error) { return nil, errNone }
 
+// HasTileIR fails.
+func (*Library) HasTileIR() error { return errNone }
+
+// TileIR fails.
+func (*Program) TileIR() ([]byte, error) { return nil, errNone }
+
 // Log fails.
 func (*Program) Log() ([]byte, error) { return nil, errNone }
 
