@@ -102,7 +102,7 @@ func (c *traceCmd) Run(con *console) error {
 				}
 			}
 			m.Funcs = append(m.Funcs, f)
-			text := trace.Text(k.Funcs[i])
+			text := trace.Text(k.Funcs[i], k.Funcs...)
 			for j, native := range l.Native {
 				op := &k.Funcs[i].Ops[j]
 				if !native && op.Ctl != ir.Exit && op.Ctl != ir.Ret {

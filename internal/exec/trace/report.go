@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/gocuda/cuda/internal/ir"
@@ -35,7 +36,7 @@ type Summary struct {
 func (k *Kernel) Summary() *Summary {
 	s := &Summary{Kernel: k.Name}
 	for i, f := range k.Funcs {
-		text := Text(f)
+		text := Text(f, k.Funcs...)
 		at := map[int32]int{}
 		for j := range f.Ops {
 			c := k.Count(i, j)
@@ -78,20 +79,28 @@ func (k *Kernel) Summary() *Summary {
 	return s
 }
 
-// Text is the instructions of a function by PTX line, as the checker took them.
-func Text(f *ir.Func) map[int32]string {
+// Text is the instructions of a function by PTX line, as the checker took them, and those of others that may have been put
+// into it.
+func Text(f *ir.Func, others ...*ir.Func) map[int32]string {
 	text := map[int32]string{}
+	for _, o := range others {
+		if o != f {
+			maps.Copy(text, Text(o))
+		}
+	}
 	if f.Check == nil {
 		return text
 	}
+	own := map[int32]string{}
 	for i := range f.Check.Insts {
 		in := f.Check.Insts[i].AST
 		line := int32(in.Position().Line)
-		if old := text[line]; old != "" {
-			text[line] = old + " " + in.String()
+		if old := own[line]; old != "" {
+			own[line] = old + " " + in.String()
 		} else {
-			text[line] = in.String()
+			own[line] = in.String()
 		}
 	}
+	maps.Copy(text, own)
 	return text
 }

@@ -25,7 +25,8 @@ The software device loads and runs it:
 - ` + "`gocuda inspect FILE`" + ` shows version, entries with their parameters, and globals of a module, also of those in fatbins, objects, archives and programs;
   ` + "`--text`" + ` adds the operations.
 - Producers that call NVIDIA's assembler take ` + "`cmd/tileiras`" + ` for it, which checks the bytecode and hands it through. cuTile Python runs so unchanged
-  over our libcuda.so.1 (client cutile in [clients](../clients/README.md)).
+  over our libcuda.so.1 (client cutile in [clients](../clients/README.md)). CUDA Tile C++ becomes Tile IR by package nvrtc (Options.Tile), with NVRTC 13.1
+  or later. [examples/17-tile](../examples/17-tile/main.go) loads a kernel of cuTile Python in Go.
 
 Preview content (bit 0 of the tag in the header) is refused.
 
