@@ -59,12 +59,31 @@ func plainName(s string) bool {
 	return s != ""
 }
 
+// maxData bounds the text of constants, each of whose bytes takes up to four.
+const maxData = 1 << 28
+
+// plainText leaves out of a name what a string of PTX may not have.
+func plainText(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\\':
+			return '/'
+		case r < ' ' || r > '~' || r == '"':
+			return '_'
+		}
+		return r
+	}, s)
+}
+
 // constantElement reads an element of a constant from memory.
-func (g *fn) constantElement(c *tileir.Constant, t *elem, ix index) reg {
+func (g *fn) constantElement(o *tileir.Op, c *tileir.Constant, t *elem, ix index) reg {
 	name := g.w.constants[c]
 	if name == "" {
 		name = fmt.Sprintf("tile_constant%d", len(g.w.constants))
 		g.w.constants[c] = name
+		if n := c.Type.Elements() * t.bytes; int64(g.w.data.Len())+4*n > maxData {
+			g.fail(o, "constants take more than %d bytes of text", int64(maxData))
+		}
 		writeBytes(&g.w.data, "", name, 16, elementsOf(c))
 	}
 	base := g.e.op(b64, "mov.b64", reg{text: name})

@@ -124,7 +124,7 @@ func (e *emitter) opAt(level int, c class, name string, args ...reg) reg {
 		}
 	}
 	k := key.String()
-	for l := e.level(); l >= level; l-- {
+	for l, known := e.level(), level; l >= known; l-- {
 		if r, ok := e.scopes[l].memo[k]; ok {
 			return r
 		}

@@ -100,7 +100,7 @@ func (w *module) text() ([]byte, error) {
 	var b strings.Builder
 	b.WriteString(".version 9.0\n.target sm_90\n.address_size 64\n\n")
 	for i, f := range w.fileNames {
-		fmt.Fprintf(&b, ".file %d %q\n", i+1, f)
+		fmt.Fprintf(&b, ".file %d \"%s\"\n", i+1, plainText(f))
 	}
 	if err := w.globals(&b); err != nil {
 		return nil, err
@@ -213,6 +213,7 @@ func (g *fn) code(b *strings.Builder) {
 
 // parameters loads the arguments of the kernel.
 func (g *fn) parameters(body *tileir.Block) {
+	g.laneVar()
 	for i, a := range body.Args {
 		t := typeOf(a.Type.Elem)
 		r := g.load(t, "ld.param", fmt.Sprintf("[param%d]", i), nil)

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"math/bits"
+	"sort"
 
 	"github.com/gocuda/cuda/internal/tileir"
 )
@@ -46,6 +47,13 @@ type demand struct {
 	key string
 }
 
+// demandKey names a demand.
+type demandKey struct {
+	v   *tileir.Val
+	r   *root
+	key string
+}
+
 type rootKey struct {
 	op   *tileir.Op
 	part int
@@ -67,6 +75,7 @@ type fn struct {
 	mode       map[*tileir.Val]mode
 	last       map[*tileir.Val]int // after which operation a stored value is not needed
 	roots      map[rootKey]*root
+	noted      map[demandKey]bool
 	effects    []*tileir.Op // in the order of the program
 	forwards   map[*tileir.Val]*tileir.Val
 	dynamic    map[*tileir.Val]*ivar
@@ -92,7 +101,7 @@ func newFn(w *module, f *tileir.Func, body *tileir.Block) *fn {
 		w: w, f: f, body: body, e: newEmitter(), begin: map[*tileir.Op]int{}, end: map[*tileir.Op]int{}, splat: map[*tileir.Val]bool{},
 		cost: map[*tileir.Val]int{}, demands: map[*tileir.Val][]demand{}, mode: map[*tileir.Val]mode{}, last: map[*tileir.Val]int{},
 		roots: map[rootKey]*root{}, forwards: map[*tileir.Val]*tileir.Val{}, dynamic: map[*tileir.Val]*ivar{}, scalars: map[*tileir.Val]reg{},
-		slots: map[*tileir.Val]int64{}, views: map[*tileir.Val]*view{}, heapOf: map[*tileir.Op]reg{},
+		slots: map[*tileir.Val]int64{}, views: map[*tileir.Val]*view{}, heapOf: map[*tileir.Op]reg{}, noted: map[demandKey]bool{},
 	}
 }
 
@@ -100,6 +109,9 @@ func newFn(w *module, f *tileir.Func, body *tileir.Block) *fn {
 func log2(n int64) int { return bits.TrailingZeros64(uint64(n)) }
 
 func isTile(t *tileir.Type) bool { return t.Kind == tileir.Tile }
+
+// maxOps bounds the operations of a function: planning takes time that grows with the square of their number at worst.
+const maxOps = 1 << 16
 
 // plan decides about all values.
 func (g *fn) plan() {
@@ -142,6 +154,9 @@ func (g *fn) number(b *tileir.Block, n *int) {
 	}
 	for _, o := range b.Ops {
 		*n++
+		if *n > maxOps {
+			g.fail(o, "the function has more than %d operations", maxOps)
+		}
 		g.begin[o] = *n
 		if o.Code == tileir.Alloca {
 			g.generic = true
@@ -345,25 +360,28 @@ func (g *fn) once(o *tileir.Op, v *tileir.Val, ds []demand) bool {
 	}
 	// A load must not pass what it is ordered with.
 	from, to := g.begin[o], g.begin[d.r.op]
-	for _, x := range g.effects {
-		if n := g.begin[x]; n > from && n < to {
-			return false
-		}
+	i := sort.Search(len(g.effects), func(i int) bool { return g.begin[g.effects[i]] > from })
+	if i < len(g.effects) && g.begin[g.effects[i]] < to {
+		return false
 	}
-	return !affects(d.r.op) || !follows(d.r.op, o.Results[len(o.Results)-1], 0)
+	return !affects(d.r.op) || !follows(d.r.op, o.Results[len(o.Results)-1], map[*tileir.Op]bool{})
 }
 
+// farTokens is how many operations are asked whether they come behind a token.
+const farTokens = 256
+
 // follows reports whether an operation is ordered behind a token.
-func follows(o *tileir.Op, token *tileir.Val, depth int) bool {
+func follows(o *tileir.Op, token *tileir.Val, asked map[*tileir.Op]bool) bool {
+	if asked[o] {
+		return false
+	}
+	asked[o] = true
 	for _, x := range o.Operands {
 		if x.Type.Kind != tileir.Token {
 			continue
 		}
 		// A token that comes from a region, or from too far away, may be ordered behind anything.
-		if x == token || x.Op == nil || len(x.Op.Regions) > 0 || depth > 64 {
-			return true
-		}
-		if follows(x.Op, token, depth+1) {
+		if x == token || x.Op == nil || len(x.Op.Regions) > 0 || len(asked) > farTokens || follows(x.Op, token, asked) {
 			return true
 		}
 	}
@@ -399,11 +417,11 @@ func (g *fn) use(v *tileir.Val, r *root, ix index) {
 	}
 	r.reads[v] = id
 	key := ix.key()
-	for _, d := range g.demands[v] {
-		if d.r == r && d.key == key {
-			return
-		}
+	named := demandKey{v, r, key}
+	if g.noted[named] {
+		return
 	}
+	g.noted[named] = true
 	g.demands[v] = append(g.demands[v], demand{r: r, ix: ix, key: key})
 }
 

@@ -168,7 +168,7 @@ func (w *walk) compute(o *tileir.Op, v *tileir.Val, ix index) reg {
 		if c.Splat {
 			return g.literal(t, c.Bits(0))
 		}
-		return g.constantElement(c, t, ix)
+		return g.constantElement(o, c, t, ix)
 	case tileir.Iota:
 		r := g.e.value(ix)
 		if v.Type.Elem.Kind == tileir.I64 {
