@@ -81,7 +81,7 @@ func TestHostsAgree(t *testing.T) {
 			Launches           int
 			Work               float64
 			Args               []struct {
-				Buf int
+				Buf, Image int
 				Dir string
 				I32 *int32
 				U32 *uint32
@@ -119,7 +119,7 @@ func TestHostsAgree(t *testing.T) {
 					same = x.size == 8
 				default:
 					b := c.buffers[x.buffer]
-					same = x.size == 0 && len(b.init) == a.Buf && map[string]direction{"in": in, "out": out, "inout": in | out}[a.Dir] == b.dir
+					same = x.size == 0 && x.image == a.Image && len(b.init) == a.Buf && map[string]direction{"in": in, "out": out, "inout": in | out}[a.Dir] == b.dir
 				}
 				if !same {
 					t.Errorf("%s: argument %d is %+v, the C hosts have %+v", l.Bench, i, x, a)

@@ -34,11 +34,12 @@ type buffer struct {
 	dir  direction
 }
 
-// argument is a buffer by its number, or a value.
+// argument is a buffer by its number, a texture of one, or a value.
 type argument struct {
 	buffer int // -1 for a value
 	size   int // bytes of the value
 	bits   uint64
+	image  int // width and height of a texture, 0 for none
 }
 
 // Case is a workload in one size.
@@ -52,6 +53,7 @@ type Case struct {
 	launches    int  // of a sample, which ends with one wait
 	again       bool // a second launch gives the same result
 	buffers     []buffer
+	rgba        bool // of its texture
 	args        []argument
 	verify      func(c *Case, got [][]byte) error
 }
@@ -59,15 +61,23 @@ type Case struct {
 func (c *Case) input(b []byte)              { c.buf(b, in) }
 func (c *Case) output(n int)                { c.buf(make([]byte, n), out) }
 func (c *Case) inout(b []byte)              { c.buf(b, in|out); c.again = false }
-func (c *Case) i32(v int)                   { c.args = append(c.args, argument{-1, 4, uint64(uint32(v))}) }
-func (c *Case) u32(v uint32)                { c.args = append(c.args, argument{-1, 4, uint64(v)}) }
-func (c *Case) f32(v float32)               { c.args = append(c.args, argument{-1, 4, uint64(math.Float32bits(v))}) }
-func (c *Case) u64(v uint64)                { c.args = append(c.args, argument{-1, 8, v}) }
+func (c *Case) i32(v int)                   { c.args = append(c.args, argument{buffer: -1, size: 4, bits: uint64(uint32(v))}) }
+func (c *Case) u32(v uint32)                { c.args = append(c.args, argument{buffer: -1, size: 4, bits: uint64(v)}) }
+func (c *Case) f32(v float32)               { c.args = append(c.args, argument{buffer: -1, size: 4, bits: uint64(math.Float32bits(v))}) }
+func (c *Case) u64(v uint64)                { c.args = append(c.args, argument{buffer: -1, size: 8, bits: v}) }
 func (c *Case) work(w float64, unit string) { c.Work, c.Unit = w, unit }
 
 func (c *Case) buf(b []byte, d direction) {
 	c.args = append(c.args, argument{buffer: len(c.buffers)})
 	c.buffers = append(c.buffers, buffer{b, d})
+}
+
+// texture gives the kernel an image of texels of four bytes as a texture with linear filtering, clamped coordinates and results as floats: of a float32 with coordinates in
+// texels, or of four unsigned channels with coordinates from 0 to 1.
+func (c *Case) texture(b []byte, width int, rgba bool) {
+	c.input(b)
+	c.args[len(c.args)-1].image = width
+	c.rgba = rgba
 }
 
 func (c *Case) shape(gx, gy, bx, by int) {

@@ -12,7 +12,7 @@ var cases = [...]struct {
 	{"vecadd", vecadd}, {"saxpy", saxpy}, {"mandelbrot", mandelbrot}, {"nbody", nbody}, {"sgemm_naive", sgemm}, {"sgemm_tiled", sgemm}, {"reduce_shared", reduce}, {"reduce_shfl", reduce},
 	{"hist_shared", histShared}, {"hist_global", histGlobal}, {"transpose", transpose}, {"stencil5", stencil}, {"blackscholes", blackScholes}, {"hash64", hash64}, {"sha256", sha256},
 	{"matmul_f16", matmulF16}, {"matmul_bf16", matmulBF16}, {"matmul_s8", matmulS8}, {"matmul_wmma", matmulF16},
-	{"attention", attention}, {"softmax", softmax}, {"layernorm", layerNorm}, {"stencil7_f64", stencil7}, {"half_pairs", halfPairs}, {"scan", prefixSum}, {"radix", radix},
+	{"attention", attention}, {"softmax", softmax}, {"layernorm", layerNorm}, {"stencil7_f64", stencil7}, {"half_pairs", halfPairs}, {"scan", prefixSum}, {"radix", radix}, {"bilinear", bilinear}, {"bilinear_rgba", bilinearRGBA},
 	{"store_1", store1}, {"store_1_batch", storeBatch}, {"store_10k", store10k}, {"big5k", big5k}, {"big50k", big50k},
 }
 

@@ -103,11 +103,25 @@ func (e *Engine) Run(c *Case, size Size, t Timing) (s Sample, err error) {
 			return s, err
 		}
 	}
+	var textures []cu.CUtexObject
+	defer func() {
+		for _, t := range textures {
+			err = errors.Join(err, e.api.TexObjectDestroy(t))
+		}
+	}()
 	values := make([]uint64, len(c.args))
 	params := make([]unsafe.Pointer, len(c.args))
 	for i, a := range c.args {
 		values[i] = a.bits
-		if a.buffer >= 0 && a.size == 0 {
+		switch {
+		case a.image > 0:
+			t, err := e.texture(memory[a.buffer], uint64(a.image), c.rgba)
+			if err != nil {
+				return s, err
+			}
+			textures = append(textures, t)
+			values[i] = uint64(t)
+		case a.buffer >= 0 && a.size == 0:
 			values[i] = uint64(memory[a.buffer])
 		}
 		params[i] = unsafe.Pointer(&values[i]) // little endian: a value of 4 bytes comes first
@@ -180,6 +194,23 @@ func (e *Engine) Run(c *Case, size Size, t Timing) (s Sample, err error) {
 	}
 	s.OK = true
 	return s, nil
+}
+
+// texture makes a texture object; see Case.texture.
+func (e *Engine) texture(p cu.CUdeviceptr, width uint64, rgba bool) (cu.CUtexObject, error) {
+	res := cu.CUDA_RESOURCE_DESC{ResType: cu.CU_RESOURCE_TYPE_PITCH2D}
+	*res.Res.Pitch2D() = cu.CUDA_RESOURCE_DESC_res_pitch2D{
+		DevPtr: p, Format: cu.CU_AD_FORMAT_FLOAT, NumChannels: 1, Width: width, Height: width, PitchInBytes: 4 * width,
+	}
+	desc := cu.CUDA_TEXTURE_DESC{FilterMode: cu.CU_TR_FILTER_MODE_LINEAR}
+	for i := range desc.AddressMode {
+		desc.AddressMode[i] = cu.CU_TR_ADDRESS_MODE_CLAMP
+	}
+	if rgba {
+		res.Res.Pitch2D().Format, res.Res.Pitch2D().NumChannels = cu.CU_AD_FORMAT_UNSIGNED_INT8, 4
+		desc.Flags = cu.CU_TRSF_NORMALIZED_COORDINATES
+	}
+	return e.api.TexObjectCreate(&res, &desc, nil)
 }
 
 func median(v []float64) float64 {

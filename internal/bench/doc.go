@@ -19,6 +19,7 @@
 //	half_pairs                          f16x2 arithmetic
 //	scan                                a prefix sum whose blocks look back
 //	radix                               the scatter of one pass of a radix sort: match.any, stable
+//	bilinear, bilinear_rgba             textures with linear filtering: an image turned about its centre
 //	store_1, store_1_batch, store_10k   launch latency: blocks that store a word each
 //	big5k, big50k                       code size: 5087 and 50370 PTX lines
 //

@@ -262,7 +262,7 @@ func (b *build) objects() ([]string, error) {
 		return nil, err
 	}
 	list := []string{cases}
-	for _, name := range [...]string{"common", "cases_matmul", "cases_more"} {
+	for _, name := range [...]string{"common", "cases_matmul", "cases_more", "cases_image"} {
 		o := "build/" + name + ".o"
 		if err := b.gccRun(o, "-O2 -c", "host/"+name+".c"); err != nil {
 			return nil, err
@@ -299,7 +299,7 @@ func (b *build) nativeObjects(name, more string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, part := range [...]string{"", "_matmul", "_more"} {
+	for _, part := range [...]string{"", "_matmul", "_more", "_image"} {
 		o := "build/" + name + part + ".o"
 		if err := b.gccRun(o, nativeFlags+" "+more+" -c", "host/native"+part+".c"); err != nil {
 			return nil, err

@@ -359,7 +359,7 @@ static const struct { const char *name; void (*make)(Case *, int); } table[] = {
   {"hist_shared", m_hist}, {"hist_global", m_hist}, {"transpose", m_transpose}, {"stencil5", m_stencil},
   {"blackscholes", m_bs}, {"hash64", m_hash}, {"sha256", m_sha},
   {"matmul_f16", m_matmul}, {"matmul_bf16", m_matmul}, {"matmul_s8", m_matmul}, {"matmul_wmma", m_matmul},
-  {"attention", m_attention}, {"softmax", m_rows}, {"layernorm", m_rows}, {"stencil7_f64", m_stencil7}, {"half_pairs", m_half_pairs}, {"scan", m_scan}, {"radix", m_radix},
+  {"attention", m_attention}, {"softmax", m_rows}, {"layernorm", m_rows}, {"stencil7_f64", m_stencil7}, {"half_pairs", m_half_pairs}, {"scan", m_scan}, {"radix", m_radix}, {"bilinear", m_bilinear}, {"bilinear_rgba", m_bilinear},
   {"store_1", m_store}, {"store_1_batch", m_store}, {"store_10k", m_store},
   {"big5k", m_big}, {"big50k", m_big},
 };

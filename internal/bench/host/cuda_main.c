@@ -9,9 +9,21 @@ typedef unsigned long long DP;
 static R (*Init)(unsigned), (*DeviceGet)(int *, int), (*DeviceGetName)(char *, int, int), (*CtxCreate)(void **, unsigned, int),
     (*ModuleLoadData)(void **, const void *), (*ModuleUnload)(void *), (*ModuleGetFunction)(void **, void *, const char *),
     (*MemAlloc)(DP *, size_t), (*MemFree)(DP), (*HtoD)(DP, const void *, size_t), (*DtoH)(void *, DP, size_t), (*Sync)(void),
+    (*TexCreate)(DP *, const void *, const void *, const void *), (*TexDestroy)(DP),
     (*Launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 #define CK(x) do { R e_ = (x); if (e_) { fprintf(stderr, "%s:%d: CUDA error %d\n", __FILE__, __LINE__, e_); exit(3); } } while (0)
 typedef struct { Case *c; void *f; void *argv[10]; } Job;
+/* CUDA_RESOURCE_DESC of pitched memory, and CUDA_TEXTURE_DESC. */
+typedef struct { int type; DP p; int format; unsigned channels; size_t width, height, pitch; char rest[96]; } Resource;
+typedef struct { int address[3], filter; unsigned flags, rest[20]; } Sampling;
+static DP texture(DP p, const Arg *a) {
+  enum { PITCH2D = 3, U8 = 1, FLOAT = 32, CLAMP = 1, LINEAR = 1, NORMALIZED = 2 };
+  Resource r = {PITCH2D, p, a->rgba ? U8 : FLOAT, a->rgba ? 4 : 1, a->width, a->width, (size_t)a->width * 4};
+  Sampling s = {{CLAMP, CLAMP, CLAMP}, LINEAR, a->rgba ? NORMALIZED : 0};
+  DP t;
+  CK(TexCreate(&t, &r, &s, NULL));
+  return t;
+}
 static double sample(void *p) {
   Job *j = p;
   Case *c = j->c;
@@ -31,6 +43,7 @@ int main(int argc, char **argv) {
   SYM(ModuleLoadData, "cuModuleLoadData") SYM(ModuleUnload, "cuModuleUnload") SYM(ModuleGetFunction, "cuModuleGetFunction")
   SYM(MemAlloc, "cuMemAlloc_v2") SYM(MemFree, "cuMemFree_v2") SYM(HtoD, "cuMemcpyHtoD_v2") SYM(DtoH, "cuMemcpyDtoH_v2")
   SYM(Sync, "cuCtxSynchronize") SYM(Launch, "cuLaunchKernel")
+  SYM(TexCreate, "cuTexObjectCreate") SYM(TexDestroy, "cuTexObjectDestroy")
   int d; void *ctx; char name[100] = "";
   CK(Init(0)); CK(DeviceGet(&d, 0)); CK(DeviceGetName(name, sizeof name, d)); CK(CtxCreate(&ctx, 0, d));
   fprintf(stderr, "# %s\n", name);
@@ -53,7 +66,10 @@ int main(int argc, char **argv) {
     e.build_s = now() - t;
     DP dp[6];
     for (int b = 0; b < c->nbuf; b++) { CK(MemAlloc(&dp[b], c->buf[b].bytes)); CK(HtoD(dp[b], c->buf[b].host, c->buf[b].bytes)); }
-    for (int a = 0; a < c->narg; a++) j.argv[a] = c->arg[a].kind == A_BUF ? (void *)&dp[c->arg[a].buf] : (void *)&c->arg[a].v;
+    DP tex = 0; /* of a case that has one */
+    for (int a = 0; a < c->narg; a++)
+      if (c->arg[a].kind == A_IMAGE) { tex = texture(dp[c->arg[a].buf], &c->arg[a]); j.argv[a] = &tex; }
+      else j.argv[a] = c->arg[a].kind == A_BUF ? (void *)&dp[c->arg[a].buf] : (void *)&c->arg[a].v;
     t = now();
     CK(Launch(j.f, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], 0, NULL, j.argv, NULL));
     CK(Sync());
@@ -66,6 +82,7 @@ int main(int argc, char **argv) {
       bad = c->verify(c, msg, sizeof msg);
     }
     if (bad) { fprintf(stderr, "%s: wrong: %s\n", c->name, msg); measure(&o, c, sample, &j, 1, msg, &e); failed = 1; }
+    if (tex) CK(TexDestroy(tex));
     for (int b = 0; b < c->nbuf; b++) CK(MemFree(dp[b]));
     CK(ModuleUnload(mod));
     free(src);

@@ -31,6 +31,11 @@ static inline void addbuf(Case *c, void *p, size_t bytes, int dir) {
   if (dir == INOUT) { b->init = malloc(bytes); memcpy(b->init, p, bytes); }
   c->arg[c->narg++] = (Arg){.kind = A_BUF, .buf = c->nbuf++};
 }
+static inline void addimage(Case *c, void *p, int width, int rgba) {
+  addbuf(c, p, (size_t)width * width * 4, IN);
+  Arg *a = &c->arg[c->narg - 1];
+  a->kind = A_IMAGE; a->width = width; a->rgba = rgba;
+}
 static inline void addi(Case *c, int v) { c->arg[c->narg++] = (Arg){.kind = A_I32, .v.i = v}; }
 static inline void addu(Case *c, uint32_t v) { c->arg[c->narg++] = (Arg){.kind = A_U32, .v.u = v}; }
 static inline void addf(Case *c, float v) { c->arg[c->narg++] = (Arg){.kind = A_F32, .v.f = v}; }
@@ -46,6 +51,6 @@ static inline int close_to(double got, double want, double rel, double abs_) {
 #define FAIL(...) do { snprintf(msg, len, __VA_ARGS__); return 1; } while (0)
 
 /* The problems in files of their own. */
-void m_matmul(Case *, int size), m_attention(Case *, int), m_rows(Case *, int), m_stencil7(Case *, int), m_half_pairs(Case *, int), m_scan(Case *, int), m_radix(Case *, int);
+void m_matmul(Case *, int size), m_attention(Case *, int), m_rows(Case *, int), m_stencil7(Case *, int), m_half_pairs(Case *, int), m_scan(Case *, int), m_radix(Case *, int), m_bilinear(Case *, int);
 void *halves(long n, uint32_t seed, int levels, int bf16);
 #endif
