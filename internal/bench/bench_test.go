@@ -82,11 +82,11 @@ func TestHostsAgree(t *testing.T) {
 			Work               float64
 			Args               []struct {
 				Buf, Image int
-				Dir string
-				I32 *int32
-				U32 *uint32
-				F32 *float32
-				U64 string
+				Dir        string
+				I32        *int32
+				U32        *uint32
+				F32        *float32
+				U64        string
 			}
 		}
 		if err := json.Unmarshal(text, &list); err != nil {

@@ -117,6 +117,7 @@ func bounds() []bound {
 	}
 	return append(list,
 		bound{"matmul_f16 over a blocked product of f32 in C", [2]float64{6, 6}, ratio, over([]string{"matmul_f16"}, toNative, geomean)},
+		bound{"bilinear over a sampler in C", [2]float64{3, 3}, ratio, over([]string{"bilinear"}, toNative, geomean)},
 		bound{"launch of a kernel that stores a word, with its wait", [2]float64{1e-6, 1e-6}, duration, seconds("store_1", func(c Cell) float64 { return c.Seconds })},
 		bound{"big50k (50 thousand PTX lines) loaded and first launched", [2]float64{0.3, 0.3}, duration,
 			seconds("big50k", func(c Cell) float64 { return c.Build + c.First })},

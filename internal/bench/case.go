@@ -58,12 +58,16 @@ type Case struct {
 	verify      func(c *Case, got [][]byte) error
 }
 
-func (c *Case) input(b []byte)              { c.buf(b, in) }
-func (c *Case) output(n int)                { c.buf(make([]byte, n), out) }
-func (c *Case) inout(b []byte)              { c.buf(b, in|out); c.again = false }
-func (c *Case) i32(v int)                   { c.args = append(c.args, argument{buffer: -1, size: 4, bits: uint64(uint32(v))}) }
-func (c *Case) u32(v uint32)                { c.args = append(c.args, argument{buffer: -1, size: 4, bits: uint64(v)}) }
-func (c *Case) f32(v float32)               { c.args = append(c.args, argument{buffer: -1, size: 4, bits: uint64(math.Float32bits(v))}) }
+func (c *Case) input(b []byte) { c.buf(b, in) }
+func (c *Case) output(n int)   { c.buf(make([]byte, n), out) }
+func (c *Case) inout(b []byte) { c.buf(b, in|out); c.again = false }
+func (c *Case) i32(v int) {
+	c.args = append(c.args, argument{buffer: -1, size: 4, bits: uint64(uint32(v))})
+}
+func (c *Case) u32(v uint32) { c.args = append(c.args, argument{buffer: -1, size: 4, bits: uint64(v)}) }
+func (c *Case) f32(v float32) {
+	c.args = append(c.args, argument{buffer: -1, size: 4, bits: uint64(math.Float32bits(v))})
+}
 func (c *Case) u64(v uint64)                { c.args = append(c.args, argument{buffer: -1, size: 8, bits: v}) }
 func (c *Case) work(w float64, unit string) { c.Work, c.Unit = w, unit }
 
@@ -72,8 +76,9 @@ func (c *Case) buf(b []byte, d direction) {
 	c.buffers = append(c.buffers, buffer{b, d})
 }
 
-// texture gives the kernel an image of texels of four bytes as a texture with linear filtering, clamped coordinates and results as floats: of a float32 with coordinates in
-// texels, or of four unsigned channels with coordinates from 0 to 1.
+// texture gives the kernel an image of texels of four bytes as a texture with linear filtering, clamped coordinates and
+// results as floats: of a float32 with coordinates in texels, or of four unsigned channels with coordinates from 0 to
+// 1.
 func (c *Case) texture(b []byte, width int, rgba bool) {
 	c.input(b)
 	c.args[len(c.args)-1].image = width

@@ -5,8 +5,8 @@ import "math"
 // The cosine and the sine of the angle by which images are turned.
 const turnCos, turnSin = float32(0.8), float32(0.6)
 
-// turned gives for each pixel of an image of width w that is turned about its centre the four texels between which it lies, the
-// nearest ones outside, and where between them.
+// turned gives for each pixel of an image of width w that is turned about its centre the four texels between which it
+// lies, the nearest ones outside, and where between them.
 func turned(w int, pixel func(at int, texel [4]int, x, y float64) error) error {
 	clamp := func(i int) int { return min(max(i, 0), w-1) }
 	c, s, h := float64(turnCos), float64(turnSin), float64(w)/2

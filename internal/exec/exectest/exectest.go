@@ -192,6 +192,7 @@ type Config struct {
 	Stop                 *atomic.Bool
 	Sys                  exec.System
 	Counters             *exec.Counters
+	Texture              exec.TextureUnit
 }
 
 // Dim is a one-dimensional size.
@@ -229,7 +230,7 @@ func (k *Kernel) Run(c Config, args ...any) error {
 		}
 	}
 	l := &exec.Launch{Code: k.Code, Grid: c.Grid, Block: c.Block, Cluster: c.Cluster, Shared: c.Shared, Params: params, ParamAddr: pa, Mem: &d.Mem, Sys: c.Sys,
-		Stack: c.Stack, Cooperative: c.Cooperative, Workers: max(c.Workers, 1), Quantum: c.Quantum, Stop: c.Stop, Counters: c.Counters,
+		Stack: c.Stack, Cooperative: c.Cooperative, Workers: max(c.Workers, 1), Quantum: c.Quantum, Stop: c.Stop, Counters: c.Counters, Texture: c.Texture,
 		Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1980000, MaxSharedSM: 233472}}
 	if l.Stack == 0 {
 		l.Stack = 1024

@@ -76,26 +76,14 @@ type coords struct {
 	x, y, z *ir.Arg
 }
 
-// coordsOf sorts the coordinate vector (PTX ISA 9.7.10.3: layers and samples come first, the rest is padding).
+// coordsOf sorts the coordinate vector. The API makes no images with several samples: every sample is the texel.
 func coordsOf(op *ir.Op, v *ir.Arg) (c coords) {
-	e := func(i int) *ir.Arg { return &v.Elems[i] }
-	switch op.Mods().Dim {
-	case optab.Dim1d:
-		c.x = e(0)
-	case optab.Dim2d:
-		c.x, c.y = e(0), e(1)
-	case optab.Dim3d, optab.DimCube:
-		c.x, c.y, c.z = e(0), e(1), e(2)
-	case optab.DimA1d:
-		c.layer, c.x = e(0), e(1)
-	case optab.DimA2d:
-		c.layer, c.x, c.y = e(0), e(1), e(2)
-	case optab.DimAcube:
-		c.layer, c.x, c.y, c.z = e(0), e(1), e(2), e(3)
-	case optab.Dim2dms: // The API makes no images with several samples: every sample is the texel.
-		c.x, c.y = e(1), e(2)
-	case optab.DimA2dms:
-		c.layer, c.x, c.y = e(1), e(2), e(3)
+	layer, first, n := op.Mods().Dim.Coordinates()
+	for i, x := range []**ir.Arg{&c.x, &c.y, &c.z}[:n] {
+		*x = &v.Elems[first+i]
+	}
+	if layer >= 0 {
+		c.layer = &v.Elems[layer]
 	}
 	return c
 }

@@ -213,7 +213,8 @@ type blockRunner struct {
 	local    []uint64   // local memory of the CTA's threads
 	guest    exec.Guest // does operations in Go for the machine code
 	serving  bool       // it does one now, at pc
-	broken   bool       // the CTA did not get to an end
+	samplers []abi.Sampler
+	broken   bool // the CTA did not get to an end
 }
 
 // Blocks implements exec.BlockCode.
@@ -232,6 +233,10 @@ func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
 			r = &blockRunner{c: c, x: new(context)}
 			if c.matrix != nil {
 				r.x.Matrix = c.matrix()
+			}
+			if n := len(c.samplers); n > 0 {
+				r.samplers = make([]abi.Sampler, n)
+				r.x.Sampling = abi.NewSampling(r.samplers)
 			}
 		}
 		r.setup(v)
@@ -287,6 +292,7 @@ func (r *blockRunner) begin(l *exec.Launch) {
 		}
 	}
 	x.Instr, x.Op = 0, 0
+	clear(r.samplers) // textures may have changed
 	if r.c.cta.analysis.Serves > 0 {
 		r.guest.Begin(l, x.Consts, r.memory)
 	}
@@ -530,6 +536,10 @@ func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) (*exec.Warp, uint64) {
 		return w, addr
 	}
 	w.Op, w.Lane = op, 0
+	if kind == abi.AccessTexture {
+		w.Lane = bits.TrailingZeros32(x.Sampling.Mask)
+		return w, addr
+	}
 	v := r.v.code.Values
 	o := &v.Func.IR.Ops[op]
 	if kind != abi.AccessAffine {
@@ -584,6 +594,7 @@ func (r *blockRunner) Close() {
 		ctr.WarpInstructions.Add(r.x.Instr)
 	}
 	r.guest.End()
+	clear(r.samplers)
 	r.l, r.x.Launch, r.x.ShadowPage = nil, nil, 0
 	runtime.KeepAlive(r.c)
 }

@@ -114,6 +114,14 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 			}
 		}
 	}
+	for i := range k.Funcs[0].Ops {
+		if e.layout.Samples(&k.Funcs[0].Ops[i]) {
+			if c.samplers == nil {
+				c.samplers = map[int32]int32{}
+			}
+			c.samplers[int32(i)] = int32(len(c.samplers))
+		}
+	}
 	c.cta.regions = new([]*region)
 	type held struct {
 		fs, cs  []function
@@ -144,6 +152,8 @@ type code struct {
 	ctaMu   sync.Mutex
 	cta     ctaState
 	matrix  func() unsafe.Pointer // makes the memory that its products of matrices need; nil for none
+
+	samplers map[int32]int32 // numbers of the kernel's operations that need an abi.Sampler
 }
 
 // function is a function's machine code: for all lanes, and for some.

@@ -22,6 +22,20 @@ func analyseWhole(back backend, f *ir.Func, s *interp.Single) *plan.Func {
 	return a
 }
 
+// learn tells the code about the texture that an operation which was left to Go has fetched from.
+func (r *blockRunner) learn(pc int32) {
+	n, ok := r.c.samplers[pc]
+	if !ok {
+		return
+	}
+	if s := &r.samplers[n]; s.Handle != s.Wanted && r.l.Texture != nil {
+		if t := r.l.Texture.Texture(s.Wanted); t != nil {
+			d, ok := t.Direct()
+			s.Set(s.Wanted, &d, ok)
+		}
+	}
+}
+
 // serve executes an operation for the warp that the machine code left, in its registers.
 func (r *blockRunner) serve(pc int32) {
 	x, lay := r.x, r.v.code.Frame
@@ -35,5 +49,6 @@ func (r *blockRunner) serve(pc int32) {
 	r.pc, r.serving = pc, true
 	r.c.single.Serve(w, pc)
 	r.serving = false
+	r.learn(pc)
 	*(*uint32)(unsafe.Add(x.Frame, lay.CC)) = w.CC
 }

@@ -2,18 +2,23 @@ package texture
 
 import "math"
 
-// scaled is a coordinate in texels: u times the size for normalised coordinates, of which the texture unit keeps 21 fractional bits, 22 from 8,193 texels on and
-// 23 from 65,537 on (recorded for 22 sizes from 3 to 131,071; the last limit lies between 65,535 and 100,001).
+// coordinateUnit is how many parts of 1 the texture unit tells apart in a normalised coordinate: it keeps 21 fractional bits, 22 from 8,193 texels on and 23 from
+// 65,537 on (recorded for 22 sizes from 3 to 131,071; the last limit lies between 65,535 and 100,001).
+func coordinateUnit(size uint32) float64 {
+	switch {
+	case size > 1<<16:
+		return 1 << 23
+	case size > 1<<13:
+		return 1 << 22
+	}
+	return 1 << 21
+}
+
+// scaled is a coordinate in texels: u times the size for normalised coordinates.
 func scaled(u float32, size uint32, normalized bool) float64 {
 	x := float64(u)
 	if normalized {
-		unit := float64(1 << 21)
-		switch {
-		case size > 1<<16:
-			unit = 1 << 23
-		case size > 1<<13:
-			unit = 1 << 22
-		}
+		unit := coordinateUnit(size)
 		x = math.Floor(x*unit) * float64(size) / unit
 	}
 	const far = 1 << 40 // texels; nothing is this large, and it is where conversions to integers stay safe

@@ -62,6 +62,7 @@ type Context struct {
 	ParamCopy [MaxParams]byte // the parameters, with room behind them for vector loads
 	_         [registersPad]byte
 	Registers [RegistersSize]byte // AVX-512's registers in code for AVX2
+	Sampling  *Sampling           // nil as long as no function needs it
 }
 
 // RegistersSize is how much memory the registers of code for AVX2 take.
@@ -85,6 +86,7 @@ const (
 	AccessUniform // every lane the same address
 	AccessAffine  // a scalar of CTA code: its bases are in addr
 	AccessLane    // the lane is in addr[0]
+	AccessTexture // by a texture; the lane is not known
 )
 
 var (
@@ -137,6 +139,7 @@ var (
 	OffParamCopy  = int32(unsafe.Offsetof(Context{}.ParamCopy))
 	OffMatrix     = int32(unsafe.Offsetof(Context{}.Matrix))
 	OffRegisters  = int32(unsafe.Offsetof(Context{}.Registers))
+	OffSampling   = int32(unsafe.Offsetof(Context{}.Sampling))
 )
 
 // Why machine code comes back to Go; in the bits of its result from exitShift on, the operation below.

@@ -71,4 +71,5 @@ type Layout struct {
 	Tables     unsafe.Pointer        // constants
 	Multiplies func(op *ir.Op) bool  // operations that need Context.Matrix
 	NewMatrix  func() unsafe.Pointer // makes it
+	Samples    func(op *ir.Op) bool  // operations that need an abi.Sampler each
 }

@@ -52,6 +52,7 @@ func (b *Backend) Layout() abi.Layout {
 		Tables:     unsafe.Pointer(b.tables),
 		Multiplies: func(op *ir.Op) bool { _, ok := matrixOf(op); return ok },
 		NewMatrix:  func() unsafe.Pointer { return unsafe.Pointer(newMatrixWork()) },
+		Samples:    func(op *ir.Op) bool { _, ok := sampleOf(op); return ok },
 	}
 }
 

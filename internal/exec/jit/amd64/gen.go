@@ -61,7 +61,10 @@ type gen struct {
 	consts    []constant                  // vectors that stand behind the code
 	matrix    map[matrixKind]matrixLabels // routines
 	rowGather asm.Label
-	kinds     []matrixKind // in the order in which they stand
+	sampler   asm.Label       // routine for textures
+	samplers  map[int32]int32 // numbers of the operations that call it
+	sampled   [4]bool         // what any of them has: x, y, z, a layer
+	kinds     []matrixKind    // in the order in which they stand
 
 	// code of whole CTAs; v is nil for that of single splits
 	v             *plan.Values

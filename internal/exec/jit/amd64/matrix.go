@@ -77,6 +77,15 @@ type matrixLabels struct{ begin, sameA asm.Label }
 // routines gives the routines that a function needs their labels.
 func (g *gen) routines() {
 	for i := range g.f.Ops {
+		if s, ok := sampleOf(&g.f.Ops[i]); ok && g.v != nil {
+			if g.samplers == nil {
+				g.samplers, g.sampler = map[int32]int32{}, g.NewLabel()
+			}
+			g.samplers[int32(i)] = int32(len(g.samplers))
+			for j, x := range s.places() {
+				g.sampled[j] = g.sampled[j] || x != nil
+			}
+		}
 		if m, ok := matrixOf(&g.f.Ops[i]); ok {
 			if g.matrix == nil {
 				g.matrix = map[matrixKind]matrixLabels{}
@@ -114,6 +123,13 @@ func (g *gen) writeRoutines() {
 	}
 	if len(g.kinds) > 0 {
 		plain(g.writeGather)
+	}
+	if len(g.samplers) > 0 {
+		t := sampling{Asm: &g.Asm, wide: true, o: asm.Z, bytes: 64}
+		if g.Lowers() {
+			t.wide, t.o, t.bytes = false, asm.Y, 32
+		}
+		plain(func() { t.write(g.sampler) })
 	}
 }
 

@@ -13,7 +13,11 @@ func (g *gen) serve() {
 		g.allLanes()
 	}
 	g.flush()
-	resume := g.NewLabel()
+	resume, done := g.NewLabel(), g.NewLabel()
+	s, samples := sampleOf(g.op)
+	if samples {
+		g.sample(s, done)
+	}
 	g.LeaLabel(asm.RAX, resume)
 	g.St(g.inFrame(g.lay.Resume), asm.RAX)
 	if g.full {
@@ -25,5 +29,8 @@ func (g *gen) serve() {
 	g.MovI32(asm.RAX, uint32(g.pc)|abi.ExitServe<<abi.ExitShift)
 	g.toWarpEnd(g.leave)
 	g.resumeAt(resume, g.pc+1, false)
+	if samples {
+		g.Bind(done)
+	}
 	g.c, g.noted = cache{}, 0
 }

@@ -113,8 +113,29 @@ func (a *Asm) plainVEX(op Op, o Opt, reg, vvvv uint8, s source, imm ...byte) {
 	if o.LL > 1 || o.K != 0 || o.Bcast || reg > 15 || vvvv > 15 || s.kind == fromReg && s.reg > 15 {
 		panic("asm: an instruction without VEX form")
 	}
+	if op == BroadcastQ {
+		op.w = 0
+	}
 	a.vex(op, o.LL, reg, vvvv, s, imm...)
 }
 
 // MovMskPS collects the sign bits of eight words into a general register.
 func (a *Asm) MovMskPS(d GPR, s Vec) { a.vex(vexMovMskPS, 1, uint8(d), 0, inVec(s)) }
+
+// UpperHalf makes the upper half of a vector of the length of o the lower one of d; for 256 bits inside Plain only.
+func (a *Asm) UpperHalf(o Opt, d, s Vec) {
+	if o.LL == Z.LL {
+		a.VI(ExtractQ4, o, s, 0, d, 1)
+		return
+	}
+	a.vex(vexExtract128, 1, uint8(s), 0, inVec(d), 1)
+}
+
+// JoinHalves makes a vector of the length of o of the lower halves of two others; for 256 bits inside Plain only.
+func (a *Asm) JoinHalves(o Opt, d, lo, hi Vec) {
+	if o.LL == Z.LL {
+		a.VI(InsertQ4, o, d, lo, hi, 1)
+		return
+	}
+	a.vex(vexInsert128, 1, uint8(d), uint8(lo), inVec(hi), 1)
+}
