@@ -594,7 +594,7 @@ func TestAVX2Sequences(t *testing.T) {
 						if how%2 == 0 {
 							a.Bind(l)
 						} else {
-							a.Join(l, 0xffffffff, 0xff)
+							a.Join(l, 0xffffffff, 0xff, nil)
 						}
 					}
 					if how >= 3 { // a loop that is run again while a bit is set
@@ -610,9 +610,9 @@ func TestAVX2Sequences(t *testing.T) {
 					inner[0].f(a)
 					if how == 2 { // the other way comes from elsewhere
 						a.Jmp(other)
-						a.Join(l, 0xffffffff, 0xff)
+						a.Join(l, 0xffffffff, 0xff, nil)
 						inner[1].f(a)
-						a.Join(other, 0xffffffff, 0xff)
+						a.Join(other, 0xffffffff, 0xff, nil)
 						return
 					}
 					bind(l)

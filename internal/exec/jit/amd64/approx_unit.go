@@ -356,7 +356,9 @@ func (g *gen) give(d *ir.Arg, n int, from asm.Vec) asm.Vec {
 	}
 	if z, ok := g.c.find(ref); ok {
 		g.c.slots[z] = slot{}
+		g.Dead(1<<z, 0)
 	}
+	g.Belong(from, int32(ref.Off))
 	g.c.slots[from] = slot{ref: ref, row: d.Ref.Off, n: uint8(n), used: true, dirty: true, stamp: g.c.stamp, all: true}
 	return from
 }

@@ -84,6 +84,7 @@ func (g *gen) alloc() asm.Vec {
 			continue
 		}
 		if !s.used {
+			g.Dead(1<<z, 0)
 			return asm.Vec(z)
 		}
 		if s.stamp != g.c.stamp && (best < 0 || s.stamp < g.c.slots[best].stamp) {
@@ -95,6 +96,7 @@ func (g *gen) alloc() asm.Vec {
 	}
 	g.spill(asm.Vec(best))
 	g.c.slots[best].used = false
+	g.Dead(1<<best, 0)
 	return asm.Vec(best)
 }
 
@@ -110,7 +112,27 @@ func (g *gen) spill(z asm.Vec) {
 		g.VM(asm.MovU32St, asm.X, z, 0, placeMem(g.v.Webs[s.row].At, 0))
 		return
 	}
+	if s.ref.Sel == 0 {
+		g.Keep(z, int32(s.ref.Off))
+		return
+	}
 	g.VM(asm.MovU32St, asm.Z, z, 0, rowMem(s.ref))
+}
+
+// fill loads a register with a piece. On AVX2 an operation that uses it loads it.
+func (g *gen) fill(z asm.Vec, ref ir.Ref) {
+	if ref.Sel == 0 && g.Lowers() {
+		g.Place(z, int32(ref.Off))
+		return
+	}
+	g.VM(asm.MovU32, asm.Z, z, 0, rowMem(ref))
+}
+
+// renew prepares a register for a piece that is written whole.
+func (g *gen) renew(z asm.Vec, ref ir.Ref) {
+	if ref.Sel == 0 {
+		g.Place(z, int32(ref.Off))
+	}
 }
 
 // canon makes the NaNs of a piece canonical when that is due.
@@ -138,7 +160,7 @@ func (g *gen) load(ref ir.Ref, row uint32, n int, raw bool) asm.Vec {
 	z, ok := g.c.find(ref)
 	if !ok {
 		z = g.place(ref)
-		g.VM(asm.MovU32, asm.Z, z, 0, rowMem(ref))
+		g.fill(z, ref)
 		g.c.slots[z] = slot{ref: ref, row: row, n: uint8(n), used: true, all: g.full}
 	}
 	g.c.slots[z].stamp = g.c.stamp
@@ -268,6 +290,7 @@ func (g *gen) dst(d *ir.Arg, n int) (asm.Vec, asm.Opt) {
 		z = g.load(ref, d.Ref.Off, n, false)
 	case !ok:
 		z = g.place(ref)
+		g.renew(z, ref)
 	}
 	g.c.slots[z] = slot{ref: ref, row: d.Ref.Off, n: uint8(n), used: true, dirty: true, stamp: g.c.stamp, all: k == 0}
 	return z, asm.Z.Mask(k)

@@ -445,7 +445,8 @@ func (g *gen) loadHomes(b int32) {
 	}
 	for _, h := range g.a.Loops[k.Loop].Homes {
 		if k.In.Has(g.a.Row(h.Row)) || g.homeKept(h.Row) {
-			g.VM(asm.MovU32, asm.Z, homeRegister(h), 0, rowMem(h.Ref))
+			g.fill(homeRegister(h), h.Ref)
+			g.Load(homeRegister(h))
 		}
 	}
 }

@@ -15,7 +15,9 @@
 //
 // Templates write AVX-512 (F, BW, DQ, VL, CD). On a processor without it, package asm writes each such instruction as AVX2 instructions with the same result
 // (asm.Asm.LowerToAVX2): the registers above stand in context.registers, and their halves and the masks in ymm registers as long as no other path joins
-// (Asm.Bind; Asm.Join keeps them). Templates need not know, but for two things that make the code better: gen.begin, join and rejoin say which registers hold nothing any more,
+// (Asm.Bind; Asm.Join keeps them). A register of the cache that holds a piece of a row has its place in the row itself
+// (Asm.Place), not in context.registers: it is loaded by the instruction that needs it, and stored there once.
+// Templates need not know, but for two things that make the code better: gen.begin, join and rejoin say which registers hold nothing any more,
 // and flags do not outlive a scatter or a masked move of 8- or 16-bit elements. An instruction without such a sequence (RangePS with other immediates than those of minimum
 // and maximum, RndScalePS with a scale, masks on insertions and extractions) leaves its operation to the interpreter.
 package amd64

@@ -188,6 +188,20 @@ func (g *gen) dirtyRegs() uint32 {
 	return dirty
 }
 
+// rows says where the values of registers belong.
+func (g *gen) rows() *asm.Rows {
+	if !g.Lowers() {
+		return nil
+	}
+	var r asm.Rows
+	for z := poolStart; z < poolEnd; z++ {
+		if s := &g.c.slots[z]; s.used && s.ref.Sel == 0 {
+			r[z] = int32(s.ref.Off) + 1
+		}
+	}
+	return &r
+}
+
 // begin begins an operation: nothing is in scratch registers.
 func (g *gen) begin() {
 	if s := g.a.Stop; s != nil && s.Load() {
@@ -202,13 +216,13 @@ func (g *gen) begin() {
 // join binds a label between operations.
 func (g *gen) join(l asm.Label) {
 	g.Clean(^g.dirtyRegs())
-	g.Join(l, g.liveRegs(), liveMasks)
+	g.Join(l, g.liveRegs(), liveMasks, g.rows())
 }
 
 // rejoin binds a label inside an operation, at which scratch registers dead and k0 and k7 hold nothing that is needed.
 func (g *gen) rejoin(l asm.Label, dead uint32) {
 	live := g.liveRegs() | (1<<poolStart - 1)
-	g.Join(l, live&^dead, liveMasks|1<<5|1<<6)
+	g.Join(l, live&^dead, liveMasks|1<<5|1<<6, g.rows())
 }
 
 // out branches to where nothing is in vector registers.
@@ -393,7 +407,8 @@ func (g *gen) edge(from, to int32) {
 			if z, ok := saved.find(h.Ref); ok && z == homeRegister(h) {
 				continue
 			}
-			g.VM(asm.MovU32, asm.Z, homeRegister(h), 0, rowMem(h.Ref))
+			g.fill(homeRegister(h), h.Ref)
+			g.Load(homeRegister(h))
 		}
 	}
 	g.c = saved
@@ -425,7 +440,7 @@ func (g *gen) enter(e *entryStub) {
 		switch {
 		case !s.used:
 		case s.ref.Sel == 0:
-			g.VM(asm.MovU32, asm.Z, asm.Vec(z), 0, rowMem(s.ref))
+			g.fill(asm.Vec(z), s.ref)
 		case s.wide:
 			g.VM(asm.BroadcastQ, asm.Z, asm.Vec(z), 0, rowMem(s.ref))
 		default:
@@ -448,7 +463,7 @@ func (g *gen) exit(why uint32, uncounted int32) asm.Label {
 	g.stubs = append(g.stubs, func() {
 		saved, savedHomes, savedFull := g.c, g.homeReg, g.full
 		g.c, g.homeReg, g.full = c, homes, full
-		g.Join(l, g.dirtyRegs(), liveMasks)
+		g.Join(l, g.dirtyRegs(), liveMasks, g.rows())
 		g.flush()
 		if g.v != nil {
 			if full {
@@ -553,7 +568,9 @@ func (g *gen) branch(b int32) {
 	}
 	g.edge(b, to)
 	g.Jmp(g.labels[to])
-	g.join(fall)
+	if op.Ctl == ir.Branch && op.Guard >= 0 {
+		g.join(fall)
+	}
 }
 
 // diverge is the exit with the lanes that take a branch in eax.
@@ -562,7 +579,7 @@ func (g *gen) diverge() asm.Label {
 	to := g.exit(abi.ExitDiverge, 0)
 	live := g.liveRegs()
 	g.stubs = append(g.stubs, func() {
-		g.Join(l, live, liveMasks)
+		g.Join(l, live, liveMasks, nil)
 		g.St32(inContext(abi.OffOut), asm.RAX)
 		g.Jmp(to)
 	})
@@ -576,7 +593,7 @@ func (g *gen) outOfLine(f func()) asm.Label {
 	g.stubs = append(g.stubs, func() {
 		g.c, g.pc, g.op, g.homes, g.homeReg, g.left, g.full = c, pc, op, homes, hr, left, full
 		g.k6 = 0
-		g.Join(l, g.liveRegs()|(1<<poolStart-1), 0xff)
+		g.Join(l, g.liveRegs()|(1<<poolStart-1), 0xff, g.rows())
 		f()
 		g.refuse()
 	})

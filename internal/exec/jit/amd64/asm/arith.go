@@ -76,12 +76,12 @@ func (a *Asm) MovZX8(d, s GPR) { a.rr(false, d, s, 0x0f, 0xb6) }
 
 // JmpM branches to the address in memory, JmpR to the one in a register.
 func (a *Asm) JmpM(m Mem) {
-	a.meet()
+	a.empty()
 	a.rm(false, 4, m, 0xff)
 	a.end()
 }
 func (a *Asm) JmpR(r GPR) {
-	a.meet()
+	a.empty()
 	a.rr(false, 4, r, 0xff)
 	a.end()
 }
@@ -89,7 +89,7 @@ func (a *Asm) JmpR(r GPR) {
 // Call calls the routine at a label, which returns with Ret. Where instructions are lowered, all values stand in the file.
 func (a *Asm) Call(l Label) {
 	a.held = 0
-	a.meet()
+	a.empty()
 	a.Code = append(a.Code, 0xe8)
 	a.branch(l)
 }

@@ -94,9 +94,8 @@ func (a *Asm) NewLabel() Label {
 // Bind puts a label at the current position.
 func (a *Asm) Bind(l Label) {
 	a.held = 0
-	a.meet()
-	if a.low != nil {
-		a.low.ended = false
+	if w := a.low; w != nil {
+		w.meet(l)
 	}
 	a.labels[l] = int32(len(a.Code))
 }

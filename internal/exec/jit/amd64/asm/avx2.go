@@ -20,6 +20,9 @@ const (
 	fileEnd     = fileScratch + 64
 )
 
+// frame is the register with the frame of rows (Place).
+const frame = RBX
+
 // Halves of registers, and masks as vectors, by number.
 const (
 	halfRegs  = 64      // 2*z + half
@@ -38,6 +41,9 @@ const (
 	maskAsQ
 )
 
+// Rows has, by register, 1 and the displacement in the frame of the row where its value belongs (Place); 0 for the file.
+type Rows [32]int32
+
 type maskState struct {
 	at    uint8
 	loose bool // in the vectors any bit of an element says that the mask's is set
@@ -55,6 +61,7 @@ type registers struct {
 	phys  [16]physical
 	where [valueEnd]int8
 	masks [8]maskState
+	rows  Rows
 }
 
 func (r *registers) reset() {
@@ -65,6 +72,7 @@ func (r *registers) reset() {
 		r.where[i] = -1
 	}
 	r.masks = [8]maskState{}
+	r.rows = Rows{}
 }
 
 // lowering is the state of an Asm that writes AVX2.
@@ -127,6 +135,7 @@ func (r *registers) dead(regs uint32, masks uint8) {
 		if regs>>z&1 != 0 {
 			r.drop(2 * z)
 			r.drop(2*z + 1)
+			r.rows[z] = 0
 		}
 	}
 	for k := range 8 {
@@ -148,9 +157,52 @@ func (a *Asm) Clean(regs uint32) {
 	}
 }
 
+// Place says that what a register held is not needed any more, and that its value stands, or is to stand, in the 64
+// bytes at disp of the frame: there it is stored when its place is needed, and loaded from. Nothing else may write there
+// until the register is given up (Dead) or gets another place.
+func (a *Asm) Place(z Vec, disp int32) {
+	if w := a.low; w != nil {
+		w.dead(1<<z, 0)
+		w.rows[z] = disp + 1
+	}
+}
+
+// Belong is Place for a register that holds the value already.
+func (a *Asm) Belong(z Vec, disp int32) {
+	if w := a.low; w != nil {
+		w.begin()
+		for h := range 2 {
+			w.phys[w.use(uint8(z), h)].dirty = true
+		}
+		w.rows[z] = disp + 1
+	}
+}
+
+// Load has a register's value in processor registers, if there are such.
+func (a *Asm) Load(z Vec) {
+	if w := a.low; w != nil {
+		w.begin()
+		w.use(uint8(z), 0)
+		w.use(uint8(z), 1)
+	}
+}
+
+// Keep stores a register at disp of the frame, where that is not done.
+func (a *Asm) Keep(z Vec, disp int32) {
+	if w := a.low; w != nil && w.rows[z] == disp+1 {
+		if !w.ended {
+			w.clean(uint8(z), 0)
+			w.clean(uint8(z), 1)
+		}
+		return
+	}
+	a.VM(MovU32St, Z, z, 0, At(frame, disp))
+}
+
 // Join binds a label as Bind does, but what is in processor registers stays there; code that branches here loads it. Of the vector registers and masks those named
-// (bits by number) are needed. The label must not be reached but by Jmp and J.
-func (a *Asm) Join(l Label, regs uint32, masks uint8) {
+// (bits by number) are needed; rows says where the registers' values belong, nil for the file. The label must not be
+// reached but by Jmp and J.
+func (a *Asm) Join(l Label, regs uint32, masks uint8, rows *Rows) {
 	a.held = 0
 	w := a.low
 	if w == nil {
@@ -162,6 +214,9 @@ func (a *Asm) Join(l Label, regs uint32, masks uint8) {
 			w.registers = w.cold[i].state
 		} else {
 			w.reset()
+			if rows != nil {
+				w.rows = *rows
+			}
 		}
 		w.dead(^regs, ^masks)
 		for k := range Mask(8) {
@@ -199,6 +254,9 @@ func (w *lowering) settled(r *registers, l Label) bool {
 	}
 	x := *r
 	x.dead(^j.regs, ^j.masks)
+	if x.rows != j.state.rows {
+		return false
+	}
 	for k := range x.masks {
 		if x.masks[k].at != maskInFile {
 			return false
@@ -222,6 +280,9 @@ func (w *lowering) settle(l Label) {
 	}
 	w.dead(^j.regs, ^j.masks)
 	w.storeMasks()
+	if w.rows != j.state.rows {
+		panic("asm: values do not belong where the code at a label expects them")
+	}
 	for p := range w.phys {
 		x := &w.phys[p]
 		if x.value == noValue || !x.dirty {
@@ -286,11 +347,23 @@ func (w *lowering) storeMasks() {
 // Pass binds a label to which nothing branches: registers keep what they hold.
 func (a *Asm) Pass(l Label) { a.labels[l] = int32(len(a.Code)) }
 
-// meet stores what code at other labels expects in the file.
-func (a *Asm) meet() {
-	if a.low != nil {
-		a.low.flush()
-		a.low.reset()
+// meet stores what code at a label expects in memory.
+func (w *lowering) meet(l Label) {
+	rows := w.rows
+	if i, ok := w.first[l]; ok && w.ended {
+		rows = w.cold[i].state.rows
+	}
+	w.a.empty()
+	w.rows, w.ended = rows, false
+}
+
+// empty stores all registers.
+func (a *Asm) empty() {
+	if w := a.low; w != nil {
+		w.flush()
+		rows := w.rows
+		w.reset()
+		w.rows = rows
 	}
 }
 
@@ -306,7 +379,13 @@ func (a *Asm) end() {
 
 func (w *lowering) file(off int32) Mem { return At(w.base, w.disp+off) }
 
-func (w *lowering) home(v int) Mem { return w.file(int32(32 * v)) }
+// home is where a half belongs.
+func (w *lowering) home(v int) Mem {
+	if row := w.rows[v>>1]; row != 0 {
+		return At(frame, row-1+int32(32*(v&1)))
+	}
+	return w.file(int32(32 * v))
+}
 
 func (w *lowering) maskMem(k Mask) Mem { return w.file(fileMasks + 8*int32(k)) }
 
@@ -613,7 +692,7 @@ func (w *lowering) next(i *inst) {
 
 // safe says whether memory can be read without regard to the mask: what stands there is the program's own.
 func (w *lowering) safe(s source) bool {
-	return s.kind == fromLabel || s.kind == fromMem && (s.mem.Base == w.base || s.mem.Base == RBX || s.mem.Base == R12)
+	return s.kind == fromLabel || s.kind == fromMem && (s.mem.Base == w.base || s.mem.Base == frame || s.mem.Base == R12)
 }
 
 // b is the last operand of a half.

@@ -68,7 +68,7 @@ func TestAVX2Joins(t *testing.T) {
 	a.LowerToAVX2(R15, 0)
 	loop := a.NewLabel()
 	a.VM(MovU32, Z, 1, 0, At(RBX, 0))
-	a.Join(loop, 1<<1, 0)
+	a.Join(loop, 1<<1, 0, nil)
 	at := len(a.Code)
 	a.V(AddD, Z, 1, 1, 1)
 	a.SubMI32(At(RBX, 64), 1)
