@@ -20,8 +20,8 @@ import (
 // childVariable tells a child process which calls to make: first function, end, first call of the first function, and the file for what becomes of them.
 const childVariable = "GOCUDA_LIMITS"
 
-// callLimit ends a call that hangs. A launch of 2^31-1 blocks that do nothing takes up to 20 seconds on a busy machine.
-const callLimit = 60 * time.Second
+// callLimit ends a call that hangs.
+const callLimit = 20 * time.Second
 
 // MemoryLimit is how much memory a child may take, in bytes.
 const MemoryLimit = 12 << 30

@@ -41,7 +41,7 @@ func instrument(in *inst, op *ir.Op, site uint32) {
 	case optab.OpBarWarp:
 		checkWarpSync(in)
 	case optab.OpBarrierClusterArrive:
-		relaxed := hasWord(op, "relaxed")
+		relaxed := op.Mods().Sem == optab.SemRelaxed
 		before(in, func(w *exec.Warp, m uint32) { w.CTA.Check().ClusterArrive(w.Index, m, !relaxed) })
 	case optab.OpMbarrierInit, optab.OpMbarrierInval, optab.OpMbarrierExpectTx, optab.OpMbarrierCompleteTx, optab.OpMbarrierArrive,
 		optab.OpMbarrierArriveDrop, optab.OpCpAsyncMbarrierArrive:
@@ -322,7 +322,7 @@ func checkMbarrier(in *inst, op *ir.Op, o *checker.Op) {
 	making := code == optab.OpMbarrierInit || code == optab.OpMbarrierInval
 	objectOp(o, !making)
 	scope := scopeOf(op, checker.ScopeBlock)
-	release := !hasWord(op, "relaxed")
+	release := op.Mods().Sem != optab.SemRelaxed
 	fn := in.fn
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
@@ -357,7 +357,7 @@ func checkMbarrierWait(in *inst, op *ir.Op, o *checker.Op) {
 	objectOp(o, true)
 	o.Does = checker.Reads
 	scope := scopeOf(op, checker.ScopeBlock)
-	acquire := !hasWord(op, "relaxed")
+	acquire := op.Mods().Sem != optab.SemRelaxed
 	parity := op.Mods().Parity
 	ctl := in.ctl
 	in.ctl = func(w *exec.Warp, in *inst, m uint32, next int32) (exec.Event, bool) {
