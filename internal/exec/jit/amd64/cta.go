@@ -75,13 +75,18 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	g.Ld32(asm.RAX, g.inFrame(lay.Init))
 	g.St32(g.inFrame(lay.Live), asm.RAX)
 	g.Bind(g.warpNext)
-	g.MI(asm.ArithSub, false, inContext(abi.OffLeft), 1)
-	done := g.NewLabel()
-	g.J(asm.E, done)
-	g.Bind(skip)
-	g.Ld(asm.RBX, g.inFrame(lay.Next))
-	g.JmpM(g.inFrame(lay.Resume))
-	g.Bind(done)
+	one := v.Warps == 1
+	if one { // nothing else waits for it
+		g.Bind(skip)
+	} else {
+		g.MI(asm.ArithSub, false, inContext(abi.OffLeft), 1)
+		done := g.NewLabel()
+		g.J(asm.E, done)
+		g.Bind(skip)
+		g.Ld(asm.RBX, g.inFrame(lay.Next))
+		g.JmpM(g.inFrame(lay.Resume))
+		g.Bind(done)
+	}
 	if g.barriers {
 		loop := g.NewLabel()
 		g.Ld(asm.RBX, inContext(abi.OffFirst))
@@ -96,10 +101,12 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	end, go1 := g.NewLabel(), g.NewLabel()
 	g.SubMI32(inContext(abi.OffBatch), 1)
 	g.J(asm.E, end)
-	if !g.barriers {
-		g.Ld(asm.RBX, inContext(abi.OffFirst))
+	if !one {
+		if !g.barriers {
+			g.Ld(asm.RBX, inContext(abi.OffFirst))
+		}
+		g.StI32(inContext(abi.OffLeft), uint32(v.Warps))
 	}
-	g.StI32(inContext(abi.OffLeft), uint32(v.Warps))
 	for axis := range int32(3) {
 		g.Ld32(asm.RAX, inContext(abi.OffCTAID+4*axis))
 		g.AddI32(asm.RAX, 1)

@@ -313,12 +313,12 @@ func (g *gen) toWarpEnd(l asm.Label) {
 func (g *gen) ctaExit(b int32) {
 	op := g.op
 	if op.Guard < 0 {
-		if g.full {
-			if g.straight {
-				g.toWarpEnd(g.warpNext)
-			} else {
-				g.toWarpEnd(g.warpDone)
-			}
+		switch {
+		case g.straight && (g.full || b == 0): // no lane has left the others before
+			g.toWarpEnd(g.warpNext)
+			return
+		case g.full:
+			g.toWarpEnd(g.warpDone)
 			return
 		}
 		g.spillFor(-1)
