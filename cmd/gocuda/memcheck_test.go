@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/exec/jit"
 )
 
@@ -26,11 +28,12 @@ func TestRunMemcheck(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
-	if !r.Memcheck || len(r.MemoryErrors) != 1 {
+	if !slices.Equal(r.Looked, []string{"memory"}) || len(r.Reports) != 1 {
 		t.Fatalf("%+v", r)
 	}
-	e := r.MemoryErrors[0]
-	if e.Argument != 3 || e.Kind != "out of bounds" || e.Size != 4 || e.Block != [3]uint32{3} || e.Thread != [3]uint32{132} || e.More != 27 || e.Near.Size != 3600 || e.Address != e.Near.Address+3600 || e.Line == 0 {
+	e := r.Reports[0]
+	s := &e.Sites[0]
+	if e.Argument != 3 || e.Kind != checker.OutOfBounds || s.Size != 4 || s.Block != [3]uint32{3} || s.Thread != [3]uint32{132} || s.More != 27 || e.Memory.Size != 3600 || e.Address != e.Memory.Address+3600 || s.Line == 0 {
 		t.Errorf("%+v", e)
 	}
 	out.Reset()

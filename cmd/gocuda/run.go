@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,7 +38,7 @@ type runCmd struct {
 	Profile     string   `help:"Profile of the software device." placeholder:"NAME"`
 	Engine      string   `help:"What runs kernels on the software device: auto, jit or interpreter." default:"" enum:",auto,jit,interpreter" placeholder:"NAME"`
 	Memcheck    bool     `help:"Check every access of the kernel to memory against what is allocated (on the software device)."`
-	Check       []string `help:"Look for defects while the kernel runs: memory, race (on the software device)." placeholder:"NAME,..."`
+	Check       []string `help:"Look for defects (on the software device): memory, race, init, sync, leak, or all." placeholder:"NAME,..."`
 	JSON        bool     `name:"json" help:"Print JSON."`
 	Pprof       string   `name:"pprof" help:"Count what every PTX line does and write that for go tool pprof (on the software device)." placeholder:"FILE"`
 }
@@ -57,19 +56,16 @@ type runReport struct {
 	Written []string     `json:"written,omitempty"`
 	Arrays  []arrayShort `json:"arrays,omitempty"`
 
-	Memcheck     bool           `json:"memcheck,omitempty"`
-	MemoryErrors []*memoryError `json:"memory_errors,omitempty"`
-
-	Looked  []string          `json:"check,omitempty"`
-	Reports []*checker.Report `json:"reports,omitempty"`
+	Looked  []string  `json:"check,omitempty"`
+	Reports []*report `json:"reports,omitempty"`
 
 	ptrs []driver.CUdeviceptr
 	args []*argument
 }
 
-// memoryError is a report of the memory checker; Argument is the number of the array that it is about, 0 when it is about none.
-type memoryError struct {
-	*softdev.MemoryError
+// report is a defect; Argument is the number of the array that it is about, 0 when it is about none.
+type report struct {
+	*checker.Report
 	Argument int `json:"argument,omitempty"`
 }
 
@@ -230,19 +226,23 @@ func (c *runCmd) Run(con *console) error {
 	case checks && c.Device == "driver":
 		return hint(errors.New("checks are the software device's"), "--device software, or compute-sanitizer")
 	case checks:
-		var found []*softdev.MemoryError
-		var reports []*checker.Report
+		what, err := checker.Parse(c.Check...)
+		if err != nil {
+			return hint(err, "--check=memory,race")
+		}
+		if c.Memcheck {
+			what |= checker.Memory
+		}
+		var found []*checker.Report
 		rep, err := c.run("software", softdev.Options{
-			EngineName: c.Engine, Memcheck: c.Memcheck, MemoryErrors: func(e *softdev.MemoryError) { found = append(found, e) },
-			Check: c.Check, Reports: func(r *checker.Report) { reports = append(reports, r) },
+			EngineName: c.Engine, Check: []string{what.String()}, Reports: func(r *checker.Report) { found = append(found, r) },
 		})
 		if rep == nil {
 			return err
 		}
-		rep.Memcheck = c.Memcheck || slices.Contains(c.Check, "memory")
-		rep.Looked, rep.Reports = c.Check, reports
-		for _, e := range found {
-			rep.MemoryErrors = append(rep.MemoryErrors, rep.about(e))
+		rep.Looked = strings.Split(what.String(), ",")
+		for _, r := range found {
+			rep.Reports = append(rep.Reports, rep.about(r))
 		}
 		if perr := c.print(con, rep); err == nil {
 			err = perr
@@ -273,11 +273,11 @@ func (c *runCmd) Run(con *console) error {
 }
 
 // about finds the argument that a bad access is about.
-func (r *runReport) about(e *softdev.MemoryError) *memoryError {
-	m := &memoryError{MemoryError: e}
-	if e.Near != nil {
+func (r *runReport) about(e *checker.Report) *report {
+	m := &report{Report: e}
+	if e.Memory != nil {
 		for i, p := range r.ptrs {
-			if p != 0 && uint64(p) == e.Near.Address {
+			if p != 0 && uint64(p) == e.Memory.Address {
 				m.Argument = i + 1
 			}
 		}
@@ -286,7 +286,7 @@ func (r *runReport) about(e *softdev.MemoryError) *memoryError {
 }
 
 // text is the report with the argument in the place of the call that allocated it, which is this command's.
-func (m *memoryError) text(r *runReport) string {
+func (m *report) text(r *runReport) string {
 	s := m.String()
 	if m.Argument == 0 {
 		return s
@@ -550,23 +550,23 @@ func (c *runCmd) print(con *console, r *runReport) error {
 		fmt.Fprintf(con.out, "device  %s\n", r.Device)
 		fmt.Fprintf(con.out, "kernel  %s, grid %s, block %s\n", r.Kernel, dims(r.Grid), dims(r.Block))
 		for _, x := range r.Reports {
-			fmt.Fprint(con.out, x)
+			fmt.Fprint(con.out, x.text(r))
 		}
-		if slices.Contains(r.Looked, "race") {
-			fmt.Fprintf(con.out, "races   %d\n", len(r.Reports))
-		}
-		if len(r.MemoryErrors) == 0 {
+		if r.RunMS > 0 {
 			fmt.Fprintf(con.out, "time    load %.2f ms, run %.3f ms\n", r.LoadMS, r.RunMS)
 		}
-		for _, e := range r.MemoryErrors {
-			fmt.Fprint(con.out, e.text(r))
-		}
-		if r.Memcheck {
-			if n := len(r.MemoryErrors); n == 1 {
-				fmt.Fprintln(con.out, "memory  1 error")
-			} else {
-				fmt.Fprintf(con.out, "memory  %d errors\n", n)
+		for _, name := range r.Looked {
+			n := 0
+			for _, x := range r.Reports {
+				if x.Check == name {
+					n++
+				}
 			}
+			plural := "s"
+			if n == 1 {
+				plural = ""
+			}
+			fmt.Fprintf(con.out, "%-7s %d error%s\n", name, n, plural)
 		}
 		for _, a := range r.Arrays {
 			fmt.Fprintf(con.out, "changed argument %d, %s%v: %s\n", a.Argument, a.Type, a.Shape, a.First)

@@ -8,16 +8,15 @@ import (
 // Checker follows what the program and its kernels do to memory. Its methods may be called from several goroutines at once.
 type Checker struct {
 	mu     sync.Mutex
-	report func(*Report)
+	log    *Log
 	global shadow
 	sync   map[uint64]*place // strong operations by address
 	seen   map[pair]*Report
-	order  []*Report
 }
 
-// New makes a checker. report is called once for each distinct race, when it is found first; its Count may grow later.
-func New(report func(*Report)) *Checker {
-	return &Checker{report: report, sync: map[uint64]*place{}, seen: map[pair]*Report{}}
+// New makes a checker that reports to a log.
+func New(log *Log) *Checker {
+	return &Checker{log: log, sync: map[uint64]*place{}, seen: map[pair]*Report{}}
 }
 
 // ordered says whether a launch comes before another.

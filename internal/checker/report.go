@@ -3,37 +3,89 @@ package checker
 import (
 	"fmt"
 	"math/bits"
-	"strings"
+	"path/filepath"
 )
 
 // Place is where an operation stands.
 type Place struct {
 	Func   string `json:"func,omitempty"` // when it is not the kernel
-	Line   int32  `json:"ptx_line"`
+	Line   int32  `json:"ptx_line,omitempty"`
 	Source string `json:"source,omitempty"`
 	// SourceLine is 0 when the PTX does not tell.
 	SourceLine int32 `json:"source_line,omitempty"`
 }
 
-// Side is one of the accesses that a report is about.
-type Side struct {
+// Call is a call of the driver API.
+type Call struct {
+	API  string `json:"api,omitempty"` // cuMemAlloc
+	Func string `json:"func,omitempty"`
+	File string `json:"file,omitempty"` // of a caller in Go
+	Line int    `json:"line,omitempty"`
+}
+
+func (c *Call) String() string {
+	text := c.API
+	if c.Func != "" {
+		if text != "" {
+			text += " in "
+		}
+		text += fmt.Sprintf("%s (%s:%d)", c.Func, filepath.Base(c.File), c.Line)
+	}
+	if text == "" {
+		return "the driver"
+	}
+	return text
+}
+
+// Site is an operation that a report is about: of a kernel, or a call of the program.
+type Site struct {
 	Kernel string `json:"kernel,omitempty"`
 	Place
-	Access string    `json:"access"` // read, write, atomic read and write, ...
-	Size   uint32    `json:"size"`
+	Call   *Call     `json:"call,omitempty"`
+	Access string    `json:"access,omitempty"` // read, write, atomic read and write, ...; of a barrier what is done there
+	Size   uint32    `json:"size,omitempty"`   // bytes; of a vector all its elements
 	Block  [3]uint32 `json:"block"`
 	Thread [3]uint32 `json:"thread"`
+
+	// More threads of the warp do it with the same instruction, the last one LastThread, to LastAddress.
+	More        int       `json:"more_threads,omitempty"`
+	LastThread  [3]uint32 `json:"last_thread,omitzero"`
+	LastAddress uint64    `json:"last_address,omitempty"`
+}
+
+// Allocation is memory of the program.
+type Allocation struct {
+	Address uint64 `json:"address"`
+	Size    uint64 `json:"size"`
+	Kind    string `json:"kind"`             // device, managed, pinned, registered, module variables, heap of malloc in kernels
+	Number  int    `json:"number,omitempty"` // of the program's allocations, from 1
+	Made    Call   `json:"allocated"`
+	Freed   Call   `json:"freed,omitzero"`
+}
+
+// String says what and where the memory is.
+func (a *Allocation) String() string {
+	name := a.Kind
+	if a.Number > 0 {
+		name = fmt.Sprintf("allocation %d: %d bytes of %s memory", a.Number, a.Size, a.Kind)
+	} else {
+		name = fmt.Sprintf("%d bytes of %s", a.Size, name)
+	}
+	return fmt.Sprintf("%s at %#x", name, a.Address)
 }
 
 // Report is a defect of the program.
 type Report struct {
-	Tool    string `json:"tool"` // race
-	Kind    string `json:"kind"` // race
-	Space   string `json:"space"`
-	Address uint64 `json:"address"` // in shared memory the offset in the block's
-	Sides   []Side `json:"accesses"`
-	Missing string `json:"missing"` // what would have ordered the accesses
-	Count   uint64 `json:"count"`   // bytes, in fours, and threads that it was found for
+	Check    string      `json:"check"`
+	Kind     string      `json:"kind"` // OutOfBounds, Races, ...
+	Severity Severity    `json:"severity"`
+	Space    string      `json:"space,omitempty"`
+	Address  uint64      `json:"address,omitempty"` // in shared memory the offset in the block's
+	Sites    []Site      `json:"sites"`             // of a race the two accesses; otherwise the first is where the defect is
+	Where    string      `json:"where,omitempty"`   // what the address or the state of the barrier is
+	Memory   *Allocation `json:"memory,omitempty"`  // that it is about, or the nearest
+	Cure     string      `json:"cure,omitempty"`    // what is missing
+	Count    uint64      `json:"count"`             // how often it was found; of races bytes, in fours, and threads
 }
 
 // pair tells defects apart: by the operations.
@@ -51,7 +103,7 @@ func (x *access) race(o, r *record, addr uint64) {
 		k.a, k.b = k.b, k.a
 	}
 	if had := c.seen[k]; had != nil {
-		had.Count++
+		c.log.Again(had)
 		return
 	}
 	first, second := bits.TrailingZeros32(o.lanes), bits.TrailingZeros32(r.lanes)
@@ -60,20 +112,16 @@ func (x *access) race(o, r *record, addr uint64) {
 			first = bits.TrailingZeros32(m)
 		}
 	}
-	rep := &Report{
-		Tool: "race", Kind: "race", Space: r.e.op.Space, Address: addr, Sides: []Side{o.e.side(first), r.e.side(second)},
-		Missing: missing(o, r), Count: 1,
-	}
-	c.seen[k] = rep
-	c.order = append(c.order, rep)
-	c.report(rep)
+	c.seen[k] = c.log.Add(&Report{
+		Kind: Races, Space: r.e.op.Space, Address: addr, Sites: []Site{o.e.side(first), r.e.side(second)}, Cure: missing(o, r),
+	})
 }
 
 // side describes a lane's access.
-func (e *event) side(lane int) Side {
+func (e *event) side(lane int) Site {
 	d := e.b.dims
 	n := uint32(32*e.warp + lane)
-	s := Side{
+	s := Site{
 		Kernel: e.l.p.Name(), Place: e.l.p.Place(e.op.Site), Size: e.op.Size, Block: e.b.at,
 		Thread: [3]uint32{n % d[0], n / d[0] % d[1], n / d[0] / d[1]},
 	}
@@ -128,31 +176,4 @@ func missing(o, r *record) string {
 		return "no barrier of the block between"
 	}
 	return "no bar.warp.sync between: lanes of a warp run independently"
-}
-
-// String is the report in several lines.
-func (r *Report) String() string {
-	var s strings.Builder
-	where := fmt.Sprintf("address %#x", r.Address)
-	if r.Space == "shared" {
-		where = fmt.Sprintf("offset %#x of the block's shared memory", r.Address)
-	}
-	fmt.Fprintf(&s, "========= Race in %s memory at %s\n", r.Space, where)
-	for i := range r.Sides {
-		x := &r.Sides[i]
-		fmt.Fprintf(&s, "=========     %s of %d bytes in kernel %s", x.Access, x.Size, x.Kernel)
-		if x.Func != "" {
-			fmt.Fprintf(&s, ", function %s", x.Func)
-		}
-		if x.Line > 0 {
-			fmt.Fprintf(&s, ", PTX line %d", x.Line)
-		}
-		if x.SourceLine > 0 {
-			fmt.Fprintf(&s, " (%s:%d)", x.Source, x.SourceLine)
-		}
-		fmt.Fprintf(&s, "\n=========         by thread (%d,%d,%d) of block (%d,%d,%d)\n", x.Thread[0], x.Thread[1], x.Thread[2], x.Block[0], x.Block[1],
-			x.Block[2])
-	}
-	fmt.Fprintf(&s, "=========     %s\n", r.Missing)
-	return s.String()
 }

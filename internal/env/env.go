@@ -19,7 +19,7 @@ const (
 	ISA        = "GOCUDA_JIT_ISA"     // instruction set of machine code: avx512 or avx2
 	Memory     = "GOCUDA_MEMORY"      // memory of each software device
 	Memcheck   = "GOCUDA_MEMCHECK"    // 1, true or on: the memory checker
-	Check      = "GOCUDA_CHECK"       // what else to look for while kernels run: memory, race
+	Check      = "GOCUDA_CHECK"       // what to look for while programs run: memory, race, init, sync, leak, all
 	Stack      = "GOCUDA_STACK"       // 1: internal errors write the stack to standard error
 	Trace      = "GOCUDA_TRACE"       // errors: libcuda.so.1 logs each call that fails
 )

@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -428,6 +429,18 @@ type found struct {
 	text       string
 }
 
+// The scorer's names of checks and kinds.
+var (
+	scorerTools = map[string]string{
+		"memory": "memcheck", "leak": "memcheck", "race": "racecheck", "init": "initcheck", "sync": "synccheck",
+	}
+	scorerKinds = map[string]string{
+		checker.OutOfBounds: "oob", checker.UseAfterFree: "uaf", checker.NoAccess: "oob", checker.EqualRace: "race",
+		checker.InvalidFree: "invalid_free", checker.DoubleFree: "double_free", checker.CallBounds: "api_oob",
+		checker.StackOverflow: "stack_overflow", checker.GoneBlock: "exited_block", checker.Uninitialised: "uninit",
+	}
+)
+
 // run runs the script on a device of its own.
 func (k *labelled) run(t testing.TB, dir string, o exec.Order) (list []found, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, "cases", k.PTX))
@@ -440,21 +453,13 @@ func (k *labelled) run(t testing.TB, dir string, o exec.Order) (list []found, er
 		}
 		return int(source)
 	}
-	opts := Options{Check: []string{"race"}, Order: o, Memcheck: true, Recover: true, Stdout: new(strings.Builder)}
+	opts := Options{Check: []string{"memory,race"}, Order: o, Recover: true, Stdout: new(strings.Builder)}
 	opts.Reports = func(r *checker.Report) {
-		f := found{tool: r.Tool + "check", kind: r.Kind, text: r.String()}
-		for i := range r.Sides {
-			f.lines = append(f.lines, line(r.Sides[i].Line, r.Sides[i].SourceLine))
+		f := found{tool: scorerTools[r.Check], kind: cmp.Or(scorerKinds[r.Kind], r.Kind), text: r.String()}
+		for i := range r.Sites {
+			f.lines = append(f.lines, line(r.Sites[i].Line, r.Sites[i].SourceLine))
 		}
 		list = append(list, f)
-	}
-	opts.MemoryErrors = func(e *MemoryError) {
-		kinds := map[string]string{"out of bounds": "oob", "use after free": "uaf", "no access": "oob", "NULL": "null"}
-		kind := e.Kind
-		if x, ok := kinds[kind]; ok {
-			kind = x
-		}
-		list = append(list, found{tool: "memcheck", kind: kind, lines: []int{line(e.Line, e.SourceLine)}, text: e.String()})
 	}
 	d, err := New(opts)
 	if err != nil {
@@ -625,7 +630,7 @@ func TestCheckedModules(t *testing.T) {
 		must(t, d.Table().Init(0, 0))
 		launches += len(run.Run(m, build))
 		for _, r := range reports {
-			if trueRaces[r.Sides[0].Kernel] == "" {
+			if trueRaces[r.Sites[0].Kernel] == "" {
 				t.Errorf("%s: %s", name, r)
 			}
 		}

@@ -3,7 +3,6 @@ package softdev
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/env"
@@ -12,23 +11,24 @@ import (
 
 // chooseChecks sets what is looked for while kernels run, by the options and the environment.
 func (d *Driver) chooseChecks() error {
-	d.opts.Memcheck = d.opts.Memcheck || d.env.Memcheck
-	names := d.opts.Check
-	if d.env.Check != "" {
-		names = append(names[:len(names):len(names)], strings.Split(d.env.Check, ",")...)
+	checks, err := checker.Parse(d.opts.Check...)
+	if err != nil {
+		return err
 	}
-	for _, name := range names {
-		switch strings.TrimSpace(name) {
-		case "":
-		case "memory":
-			d.opts.Memcheck = true
-		case "race":
-			if d.check == nil {
-				d.check = checker.New(d.found)
-			}
-		default:
-			return fmt.Errorf("there is no check %q: %s takes memory and race", name, env.Check)
-		}
+	more, err := checker.Parse(d.env.Check)
+	if err != nil {
+		return fmt.Errorf("%s: %w", env.Check, err)
+	}
+	d.checks = checks | more
+	if d.opts.Memcheck || d.env.Memcheck {
+		d.checks |= checker.Memory
+	}
+	if d.checks == 0 {
+		return nil
+	}
+	d.defects = checker.NewLog(d.found)
+	if d.checks.Has(checker.Race) {
+		d.check = checker.New(d.defects)
 	}
 	return nil
 }

@@ -37,12 +37,10 @@ type Options struct {
 	// Memcheck checks every access of kernels to global, shared and local memory against what is allocated. It costs speed, and memory between and behind allocations. The
 	// environment variable GOCUDA_MEMCHECK=1 turns it on too.
 	Memcheck bool
-	// MemoryErrors receives what the memory checker finds, before the call that waits for the kernel returns; nil writes a report to Stderr.
-	MemoryErrors func(*MemoryError)
-	// Check names what else is looked for while kernels run: "race". Kernels then run on the interpreter, one block at a time. The environment
-	// variable GOCUDA_CHECK says so too, with commas between names; "memory" there is Memcheck.
+	// Check names what is looked for while the program runs, as checker.Parse reads it; the environment variable
+	// GOCUDA_CHECK adds to it. "memory" is Memcheck. With "race" kernels run on the interpreter, one block at a time.
 	Check []string
-	// Reports receives what Check finds, when it is found first; nil writes a report to Stderr.
+	// Reports receives each defect when it is found first, before the call that waits for the kernel returns; nil writes a report to Stderr.
 	Reports func(*checker.Report)
 	// Order is the order in which blocks and warps get their turns.
 	Order exec.Order
@@ -75,6 +73,8 @@ type Driver struct {
 	pending   atomic.Int64 // bytes of launches by kernels that wait (pendingBytes)
 	stoppable stoppable
 	started   time.Time
+	checks    checker.Checks
+	defects   *checker.Log     // of defects; nil without checks
 	check     *checker.Checker // nil without one
 	endLimit  time.Duration    // endLimit, or what a test has no patience for
 	stdout    sync.Mutex

@@ -2,8 +2,6 @@ package softdev
 
 import (
 	"fmt"
-	"io"
-	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
@@ -11,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
@@ -18,111 +17,12 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// MemoryError is a bad access that the memory checker found.
-type MemoryError struct {
-	Kind    string `json:"kind"`   // out of bounds, use after free, misaligned, no access, NULL
-	Access  string `json:"access"` // read, write
-	Size    uint32 `json:"size"`   // bytes; of a vector all its elements
-	Space   string `json:"space"`  // of the instruction
-	Address uint64 `json:"address"`
-
-	Kernel     string    `json:"kernel"`
-	Func       string    `json:"func,omitempty"` // when it is not the kernel
-	Line       int32     `json:"ptx_line"`
-	Source     string    `json:"source,omitempty"`
-	SourceLine int32     `json:"source_line,omitempty"`
-	Block      [3]uint32 `json:"block"`
-	Thread     [3]uint32 `json:"thread"`
-
-	// More threads of the warp access bad addresses with the same instruction, the last one LastAddress.
-	More        int       `json:"more_threads,omitempty"`
-	LastThread  [3]uint32 `json:"last_thread,omitzero"`
-	LastAddress uint64    `json:"last_address,omitempty"`
-
-	Where string        `json:"where"`            // the address, relative to the allocation
-	Near  *MemoryRecord `json:"memory,omitempty"` // the allocation that it lies in or is nearest to
-}
-
-// MemoryRecord is an allocation as the memory checker remembers it.
-type MemoryRecord struct {
-	Address uint64   `json:"address"`
-	Size    uint64   `json:"size"`
-	Kind    string   `json:"kind"`             // device, managed, pinned, registered, module variables, heap of malloc in kernels
-	Number  int      `json:"number,omitempty"` // of the program's allocations, from 1
-	Made    CallSite `json:"allocated"`
-	Freed   CallSite `json:"freed,omitzero"`
-}
-
-// CallSite is a call of the driver API.
-type CallSite struct {
-	API  string `json:"api,omitempty"` // cuMemAlloc
-	Func string `json:"func,omitempty"`
-	File string `json:"file,omitempty"` // of a caller in Go
-	Line int    `json:"line,omitempty"`
-}
-
-func (s *CallSite) String() string {
-	text := s.API
-	if s.Func != "" {
-		if text != "" {
-			text += " in "
-		}
-		text += fmt.Sprintf("%s (%s:%d)", s.Func, filepath.Base(s.File), s.Line)
-	}
-	if text == "" {
-		return "the driver"
-	}
-	return text
-}
-
-// String is the report in several lines.
-func (e *MemoryError) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "========= %s: %s of %d bytes in %s memory at %#x\n", e.Kind, e.Access, e.Size, e.Space, e.Address)
-	fmt.Fprintf(&b, "=========     in kernel %s", e.Kernel)
-	if e.Func != "" {
-		fmt.Fprintf(&b, ", function %s", e.Func)
-	}
-	if e.Line > 0 {
-		fmt.Fprintf(&b, ", PTX line %d", e.Line)
-	}
-	if e.SourceLine > 0 {
-		fmt.Fprintf(&b, " (%s:%d)", e.Source, e.SourceLine)
-	}
-	fmt.Fprintf(&b, "\n=========     by thread (%s) of block (%s)", triple(e.Thread), triple(e.Block))
-	if e.More > 0 {
-		fmt.Fprintf(&b, " and %d more of its warp, up to thread (%s) at %#x", e.More, triple(e.LastThread), e.LastAddress)
-	}
-	fmt.Fprintf(&b, "\n=========     %s\n", e.Where)
-	if e.Near != nil {
-		fmt.Fprintf(&b, "=========     allocated by %s\n", &e.Near.Made)
-		if e.Near.Freed != (CallSite{}) {
-			fmt.Fprintf(&b, "=========     freed by %s\n", &e.Near.Freed)
-		}
-	}
-	return b.String()
-}
-
-func triple(v [3]uint32) string { return fmt.Sprintf("%d,%d,%d", v[0], v[1], v[2]) }
-
-// String says what and where the memory is.
-func (r *MemoryRecord) String() string {
-	name := r.Kind
-	if r.Number > 0 {
-		name = fmt.Sprintf("allocation %d: %d bytes of %s memory", r.Number, r.Size, r.Kind)
-	} else {
-		name = fmt.Sprintf("%d bytes of %s", r.Size, name)
-	}
-	return fmt.Sprintf("%s at %#x", name, r.Address)
-}
-
 // freedKeep is how many freed allocations the checker remembers.
 const freedKeep = 1 << 14
 
 // memcheck remembers allocations. It implements mem.Watcher.
 type memcheck struct {
-	d      *Driver
-	report func(*MemoryError)
+	d *Driver
 
 	mu    sync.Mutex
 	count int
@@ -140,11 +40,7 @@ type memoryRecord struct {
 }
 
 func newMemcheck(d *Driver) *memcheck {
-	m := &memcheck{d: d, live: map[uint64]*memoryRecord{}, report: d.opts.MemoryErrors}
-	if m.report == nil {
-		m.report = func(e *MemoryError) { _, _ = io.WriteString(d.opts.Stderr, e.String()) }
-	}
-	return m
+	return &memcheck{d: d, live: map[uint64]*memoryRecord{}}
 }
 
 // callers is the stack of the call that is under way.
@@ -244,16 +140,7 @@ func (m *memcheck) broken(f *exec.Fault) (detail string) {
 	if !f.HasAddr || f.Kind != exec.FaultAddress && f.Kind != exec.FaultMisaligned && f.Kind != exec.FaultInstruction {
 		return ""
 	}
-	e := &MemoryError{
-		Kind: "out of bounds", Access: "read", Size: f.Size, Space: f.Space, Address: f.Addr, Kernel: f.Kernel, Line: f.Line, Source: f.File, SourceLine: f.Loc.Line,
-		Block: f.Block, Thread: f.Thread, More: f.More, LastThread: f.LastThread, LastAddress: f.LastAddr,
-	}
-	if f.Write {
-		e.Access = "write"
-	}
-	if f.Func != f.Kernel {
-		e.Func = f.Func
-	}
+	e := &checker.Report{Kind: checker.OutOfBounds, Space: f.Space, Address: f.Addr, Sites: []checker.Site{faultSite(f)}}
 	switch f.Space {
 	case "shared", "shared::cluster":
 		m.shared(e, f)
@@ -263,22 +150,37 @@ func (m *memcheck) broken(f *exec.Fault) (detail string) {
 		m.global(e)
 	}
 	if f.Kind == exec.FaultMisaligned {
-		e.Kind = "misaligned"
+		e.Kind = checker.Misaligned
 		e.Where = fmt.Sprintf("the address is no multiple of %d; %s", f.Size, e.Where)
 	}
-	m.report(e)
+	m.d.defects.Add(e)
 	detail = e.Where
-	if e.Near != nil {
-		detail += ", allocated by " + e.Near.Made.String()
-		if e.Near.Freed != (CallSite{}) {
-			detail += ", freed by " + e.Near.Freed.String()
+	if e.Memory != nil {
+		detail += ", allocated by " + e.Memory.Made.String()
+		if e.Memory.Freed != (checker.Call{}) {
+			detail += ", freed by " + e.Memory.Freed.String()
 		}
 	}
 	return detail
 }
 
+// faultSite is the operation that faulted.
+func faultSite(f *exec.Fault) checker.Site {
+	s := checker.Site{
+		Kernel: f.Kernel, Place: checker.Place{Line: f.Line, Source: f.File, SourceLine: f.Loc.Line}, Access: "read", Size: f.Size,
+		Block: f.Block, Thread: f.Thread, More: f.More, LastThread: f.LastThread, LastAddress: f.LastAddr,
+	}
+	if f.Write {
+		s.Access = "write"
+	}
+	if f.Func != f.Kernel {
+		s.Func = f.Func
+	}
+	return s
+}
+
 // shared places an address of shared memory.
-func (m *memcheck) shared(e *MemoryError, f *exec.Fault) {
+func (m *memcheck) shared(e *checker.Report, f *exec.Fault) {
 	k := f.Program
 	off := f.Addr & (mem.SharedRankSize - 1)
 	end := uint64(ir.ReservedShared + k.SharedSize)
@@ -302,7 +204,7 @@ func (m *memcheck) shared(e *MemoryError, f *exec.Fault) {
 }
 
 // global places an address of global memory, or of generic ones.
-func (m *memcheck) global(e *MemoryError) {
+func (m *memcheck) global(e *checker.Report) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	addr := e.Address
@@ -311,18 +213,18 @@ func (m *memcheck) global(e *MemoryError) {
 		if !within(x) {
 			continue
 		}
-		e.Near = x.open(m.d.apiNames)
-		behind := addr + uint64(e.Size) - x.r.End()
+		e.Memory = x.open(m.d.apiNames)
+		behind := addr + uint64(e.Sites[0].Size) - x.r.End()
 		switch a, _ := x.r.Owner.(*allocation); {
-		case addr+uint64(e.Size) > x.r.End():
-			e.Where = fmt.Sprintf("the last %d bytes are behind the end of %s", behind, e.Near)
+		case addr+uint64(e.Sites[0].Size) > x.r.End():
+			e.Where = fmt.Sprintf("the last %d bytes are behind the end of %s", behind, e.Memory)
 		case x.r.Access != mem.ReadWrite:
-			e.Kind = "no access"
-			e.Where = fmt.Sprintf("the mapping does not allow it: %s", e.Near)
+			e.Kind = checker.NoAccess
+			e.Where = fmt.Sprintf("the mapping does not allow it: %s", e.Memory)
 		case a != nil && a.module != nil:
 			v, off := a.module.variableAt(&x.r, addr)
 			if v == nil {
-				e.Where = fmt.Sprintf("the address is before the first variable of %s", e.Near)
+				e.Where = fmt.Sprintf("the address is before the first variable of %s", e.Memory)
 				break
 			}
 			e.Where = fmt.Sprintf("the address is %d bytes behind variable %s (%d bytes)", off-min(off, v.Size), v.Name, v.Size)
@@ -330,22 +232,22 @@ func (m *memcheck) global(e *MemoryError) {
 				e.Where = fmt.Sprintf("the access begins at byte %d of variable %s, which has %d", off, v.Name, v.Size)
 			}
 		default:
-			e.Where = fmt.Sprintf("byte %d of %s", addr-x.r.Base, e.Near)
+			e.Where = fmt.Sprintf("byte %d of %s", addr-x.r.Base, e.Memory)
 		}
 		return
 	}
 	for i := range m.freed {
 		x := m.freed[(m.next+len(m.freed)-1-i)%len(m.freed)] // the newest first
 		if within(x) && !x.internal() {
-			e.Kind = "use after free"
-			e.Near = x.open(m.d.apiNames)
-			e.Where = fmt.Sprintf("the address is byte %d of what was %s", addr-x.r.Base, e.Near)
+			e.Kind = checker.UseAfterFree
+			e.Memory = x.open(m.d.apiNames)
+			e.Where = fmt.Sprintf("the address is byte %d of what was %s", addr-x.r.Base, e.Memory)
 			return
 		}
 	}
 	const null = 1 << 16
 	if addr < null {
-		e.Kind = "NULL"
+		e.Kind = checker.Null
 		e.Where = "the address is NULL"
 		if addr > 0 {
 			e.Where = fmt.Sprintf("the address is %d bytes behind NULL", addr)
@@ -367,18 +269,18 @@ func (m *memcheck) global(e *MemoryError) {
 	case near == nil:
 		e.Where = "no memory is allocated"
 	case addr < near.r.Base:
-		e.Near = near.open(m.d.apiNames)
-		e.Where = fmt.Sprintf("the address is %d bytes before %s", best, e.Near)
+		e.Memory = near.open(m.d.apiNames)
+		e.Where = fmt.Sprintf("the address is %d bytes before %s", best, e.Memory)
 	case best == 0:
-		e.Near = near.open(m.d.apiNames)
-		e.Where = fmt.Sprintf("the address is right behind %s", e.Near)
+		e.Memory = near.open(m.d.apiNames)
+		e.Where = fmt.Sprintf("the address is right behind %s", e.Memory)
 	default:
-		e.Near = near.open(m.d.apiNames)
-		e.Where = fmt.Sprintf("the address is %d bytes behind %s", best, e.Near)
+		e.Memory = near.open(m.d.apiNames)
+		e.Where = fmt.Sprintf("the address is %d bytes behind %s", best, e.Memory)
 	}
 	if best > mem.MaxWindow {
 		e.Where = "the address is no device memory and no registered host memory"
-		e.Near = nil
+		e.Memory = nil
 	}
 }
 
@@ -401,8 +303,8 @@ func (x *memoryRecord) internal() bool {
 	return ok && a.use == useInternal
 }
 
-func (x *memoryRecord) open(names map[string]string) *MemoryRecord {
-	r := &MemoryRecord{Address: x.r.Base, Size: x.r.Size, Kind: x.r.Kind.String(), Number: x.number, Made: callSite(x.made, names), Freed: callSite(x.freed, names)}
+func (x *memoryRecord) open(names map[string]string) *checker.Allocation {
+	r := &checker.Allocation{Address: x.r.Base, Size: x.r.Size, Kind: x.r.Kind.String(), Number: x.number, Made: callSite(x.made, names), Freed: callSite(x.freed, names)}
 	if a, ok := x.r.Owner.(*allocation); ok {
 		switch a.use {
 		case useVariable:
@@ -411,9 +313,9 @@ func (x *memoryRecord) open(names map[string]string) *MemoryRecord {
 			r.Kind = "constant module variables"
 		case useHeap:
 			r.Kind = "memory of malloc in a kernel"
-			r.Made = CallSite{API: "malloc"} // not by the call of the driver that happened to run the kernel
+			r.Made = checker.Call{API: "malloc"} // not by the call of the driver that happened to run the kernel
 			if x.freed != nil {
-				r.Freed = CallSite{API: "free"}
+				r.Freed = checker.Call{API: "free"}
 			}
 		}
 	}
@@ -449,7 +351,7 @@ func methodName(function string) string {
 }
 
 // callSite finds the function of the driver, by the names of its methods, and the Go function that called into the API.
-func callSite(pcs []uintptr, names map[string]string) (s CallSite) {
+func callSite(pcs []uintptr, names map[string]string) (s checker.Call) {
 	if len(pcs) == 0 {
 		return s
 	}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/mem"
@@ -69,7 +70,7 @@ func newMemory(d *Driver) (*memory, error) {
 		dev.heap = w.NewHeapIn(dev.part(), mem.Device, dev.totalMem())
 	}
 	m.space = m.memorySpace()
-	if d.opts.Memcheck {
+	if d.checks.Has(checker.Memory) {
 		m.check = newMemcheck(d)
 		m.space.Check, m.space.CheckRange, m.space.CheckEpoch = m.check.allows, m.check.around, &m.check.epoch
 		w.Watch(m.check)

@@ -212,7 +212,7 @@ func (d *Driver) newTable() *driver.Table {
 	d.partitionTable(t)
 	d.diagnosisTable(t)
 	d.checkFirstVersions(t)
-	if d.opts.Memcheck {
+	if d.defects != nil {
 		d.apiNames = methodNames(t)
 	}
 	d.refuseRest(t)
