@@ -498,61 +498,6 @@ func double(op *ir.Op, form optab.Opcode, d *ir.Arg, in []*ir.Arg, mode asm.Roun
 	})
 }
 
-// halves is arithmetic of f16 and bf16: in f32, whose results are rounded to odd where one rounding more could go wrong.
-func halves(op *ir.Op, form optab.Opcode, d *ir.Arg, in []*ir.Arg, bf, pair bool) emitter {
-	ftz, sat, relu := op.Mods().Ftz, op.Mods().Sat, op.Mods().Relu
-	odd := form == optab.OpFfma || form == optab.OpFmul && bf
-	return byPieces(ir.W32, d, in, func(g *gen, r []asm.Vec) {
-		n := 1
-		if pair {
-			n = 2
-		}
-		for h := n - 1; h >= 0; h-- {
-			x := make([]asm.Vec, len(in))
-			for i, a := range in {
-				x[i] = asm.Vec(1 + i)
-				s := r[i]
-				if ftz {
-					g.flush16(x[i], s)
-					s = x[i]
-				}
-				g.halfToSingle(x[i], s, bf, h == 1)
-				if a.Neg {
-					g.VL(asm.XorD, asm.Z, x[i], x[i], g.word32(asm.F32Sign))
-				}
-			}
-			if !odd {
-				g.compute(form, 0, asm.Rounded(asm.RoundNearest), 0, x)
-			} else {
-				g.compute(form, 0, asm.Rounded(asm.RoundDown), 4, x)
-				g.compute(form, 0, asm.Rounded(asm.RoundUp), 5, x)
-				g.compute(form, 0, asm.Rounded(asm.RoundZero), 0, x)
-				g.VCmp(asm.CmpPS, asm.Z, asm.K7, 4, 5, asm.FloatNEU)
-				g.VL(asm.OrD, asm.Z.Mask(asm.K7), 0, 0, g.word32(1))
-			}
-			g.singleToHalf(0, 4, bf, 0)
-			if ftz {
-				g.flush16(0, 0)
-			}
-			if sat {
-				g.VL(asm.MovU32, asm.Z, 4, 0, g.word32(asm.F16Inf))
-				g.VCmp(asm.CmpUD, asm.Z, asm.K7, 0, 4, asm.CmpGT)
-				g.V(asm.XorD, asm.Z.Mask(asm.K7), 0, 0, 0)
-				g.VL(asm.MinUD, asm.Z, 0, 0, g.word32(0x3c00))
-			}
-			if relu {
-				g.VTestL(asm.TestMD, asm.Z, asm.K7, 0, g.word32(asm.F16Sign))
-				g.V(asm.XorD, asm.Z.Mask(asm.K7), 0, 0, 0)
-			}
-			if h == 1 {
-				g.VShift(asm.ShiftD, asm.Z, asm.ShiftSll, 6, 0, 16)
-			} else if pair {
-				g.V(asm.OrD, asm.Z, 0, 0, 6)
-			}
-		}
-	})
-}
-
 // signedTemplate is abs and neg.
 func signedTemplate(op *ir.Op) emitter {
 	typ := op.Type(0)
@@ -590,40 +535,10 @@ func signedTemplate(op *ir.Op) emitter {
 			g.VL(asm.OrQ, asm.Z.Mask(asm.K7), 0, r[0], g.word64(asm.F64Quiet))
 		})
 	}
-	bf, pair, ok := halfType(typ)
-	if !ok {
-		return nil
+	if bf, pair, ok := halfType(typ); ok {
+		return halfSign(d, in, abs, ftz, bf, pair)
 	}
-	inf := uint32(asm.F16Inf)
-	if bf {
-		inf = 0x7f80
-	}
-	return byPieces(ir.W32, d, in, func(g *gen, r []asm.Vec) {
-		s := r[0]
-		if ftz {
-			g.flush16(1, s)
-			s = 1
-		}
-		bits := uint32(asm.F16Sign)
-		if pair {
-			bits = 0x80008000
-		}
-		sign(g, s, bits)
-		g.VL(asm.AndD, asm.Z, 2, s, g.word32(asm.F16Abs))
-		g.VL(asm.MovU32, asm.Z, 3, 0, g.word32(inf))
-		g.VCmp(asm.CmpUD, asm.Z, asm.K7, 2, 3, asm.CmpGT)
-		if !pair {
-			g.VL(asm.MovU32, asm.Z.Mask(asm.K7), 0, 0, g.word32(asm.F16NaN))
-			return
-		}
-		g.VL(asm.AndD, asm.Z.Mask(asm.K7), 0, 0, g.word32(0xffff0000))
-		g.VL(asm.OrD, asm.Z.Mask(asm.K7), 0, 0, g.word32(asm.F16NaN))
-		g.VShift(asm.ShiftD, asm.Z, asm.ShiftSrl, 2, s, 16)
-		g.VL(asm.AndD, asm.Z, 2, 2, g.word32(asm.F16Abs))
-		g.VCmp(asm.CmpUD, asm.Z, asm.K7, 2, 3, asm.CmpGT)
-		g.VL(asm.AndD, asm.Z.Mask(asm.K7), 0, 0, g.word32(0xffff))
-		g.VL(asm.OrD, asm.Z.Mask(asm.K7), 0, 0, g.word32(0x7fff0000))
-	})
+	return nil
 }
 
 // extremumTemplate is min and max: one NaN is ignored, of f32 with .NaN it is the result; -0 is below +0. Patterns are compared as signed numbers: negative ones with their other bits turned.
@@ -682,63 +597,10 @@ func extremumTemplate(op *ir.Op) emitter {
 			g.VL(asm.OrQ, asm.Z.Mask(asm.K7), 0, r[1], g.word64(asm.F64Quiet))
 		})
 	}
-	bf, pair, ok := halfType(typ)
-	if !ok {
-		return nil
+	if bf, _, ok := halfType(typ); ok {
+		return halfExtremum(d, in, larger, ftz, bf)
 	}
-	inf := uint32(asm.F16Inf) << 16
-	if bf {
-		inf = 0x7f80 << 16
-	}
-	return byPieces(ir.W32, d, in, func(g *gen, r []asm.Vec) {
-		n := 1
-		if pair {
-			n = 2
-		}
-		for h := n - 1; h >= 0; h-- {
-			// each half at the top of a word, and the number by which it is ordered
-			for i, s := range r {
-				x, y := asm.Vec(1+i), asm.Vec(3+i)
-				if ftz {
-					g.flush16(x, s)
-					s = x
-				}
-				if h == 0 {
-					g.VShift(asm.ShiftD, asm.Z, asm.ShiftSll, x, s, 16)
-				} else {
-					g.VL(asm.AndD, asm.Z, x, s, g.word32(0xffff0000))
-				}
-				g.VShift(asm.ShiftD, asm.Z, asm.ShiftSra, y, x, 31)
-				g.VShift(asm.ShiftD, asm.Z, asm.ShiftSrl, y, y, 1)
-				g.V(asm.XorD, asm.Z, y, x, y)
-			}
-			pred := asm.CmpLT
-			if larger {
-				pred = asm.CmpGT
-			}
-			g.V(asm.MovA32, asm.Z, 0, 0, 2)
-			g.VCmp(asm.CmpD, asm.Z, asm.K7, 3, 4, pred)
-			g.V(asm.MovA32, asm.Z.Mask(asm.K7), 0, 0, 1)
-			g.VL(asm.MovU32, asm.Z, 5, 0, g.word32(inf))
-			g.VL(asm.AndD, asm.Z, 3, 2, g.word32(asm.F32Abs))
-			g.VCmp(asm.CmpUD, asm.Z, asm.K7, 3, 5, asm.CmpGT)
-			g.V(asm.MovA32, asm.Z.Mask(asm.K7), 0, 0, 1)
-			g.VL(asm.AndD, asm.Z, 3, 1, g.word32(asm.F32Abs))
-			g.VCmp(asm.CmpUD, asm.Z, asm.K7, 3, 5, asm.CmpGT)
-			g.V(asm.MovA32, asm.Z.Mask(asm.K7), 0, 0, 2)
-			g.VL(asm.AndD, asm.Z, 3, 0, g.word32(asm.F32Abs))
-			g.VCmp(asm.CmpUD, asm.Z, asm.K7, 3, 5, asm.CmpGT)
-			g.VL(asm.MovU32, asm.Z.Mask(asm.K7), 0, 0, g.word32(0x7fff0000))
-			if h == 1 {
-				g.V(asm.MovA32, asm.Z, 6, 0, 0)
-				continue
-			}
-			g.VShift(asm.ShiftD, asm.Z, asm.ShiftSrl, 0, 0, 16)
-			if pair {
-				g.V(asm.OrD, asm.Z, 0, 0, 6)
-			}
-		}
-	})
+	return nil
 }
 
 func copysignTemplate(op *ir.Op) emitter {

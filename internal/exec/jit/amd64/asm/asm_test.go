@@ -58,7 +58,7 @@ func cases() []func(a *Asm) {
 		add(func(a *Asm) { a.V(op, X, 4, 3, 7) }, func(a *Asm) { a.VM(op, X, 2, 2, At(R15, 1040)) }, func(a *Asm) { a.V(op, Z, 20, 9, 31) })
 	}
 	add(
-		func(a *Asm) { a.V(MAddWD, Z, 20, 9, 31) }, func(a *Asm) { a.V(AddW, Z, 20, 9, 31) }, func(a *Asm) { a.VM(MulHUW, Z, 30, 17, At(R12, 128)) }, func(a *Asm) { a.VM(MAddWD, Z, 30, 17, At(R12, 128)) }, func(a *Asm) { a.VI(ShufD, Z, 20, 0, 31, 0x55) }, func(a *Asm) { l := a.NewLabel(); a.Bind(l); a.Call(l) },
+		func(a *Asm) { a.V(MAddWD, Z, 20, 9, 31) }, func(a *Asm) { a.V(AddW, Z, 20, 9, 31) }, func(a *Asm) { a.V(MinUW, Z, 20, 9, 31) }, func(a *Asm) { a.V(MaxUW, Z, 20, 9, 31) }, func(a *Asm) { a.VM(MulHUW, Z, 30, 17, At(R12, 128)) }, func(a *Asm) { a.VM(MAddWD, Z, 30, 17, At(R12, 128)) }, func(a *Asm) { a.VI(ShufD, Z, 20, 0, 31, 0x55) }, func(a *Asm) { l := a.NewLabel(); a.Bind(l); a.Call(l) },
 		func(a *Asm) { a.LdMXCSR(At(RSI, 300)) }, func(a *Asm) { a.StMXCSR(At(R15, 4)) }, func(a *Asm) { a.MovMskPS(RAX, 4) }, func(a *Asm) { a.MovMskPS(R9, 12) },
 	)
 	for _, op := range []Op{AddD, SubD, AndD, AndND, OrD, XorD, MaxSD, MinSD, SrlVD, MAddWD, AddW, MulHUW, UnpackLD, UnpackHD, UnpackLQ, UnpackHQ, ShufB, MulPS, AddPS, FMA231PS, FMS231PS} {

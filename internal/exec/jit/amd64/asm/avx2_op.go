@@ -4,7 +4,7 @@ package asm
 var lowerings = map[Op]lowerFunc{
 	MovU32: lowerMove, MovU64: lowerMove, MovA32: lowerMove, MovA64: lowerMove,
 	MovU32St: lowerStore, MovU64St: lowerStore, MovU8St: lowerStore, Op(MovD): lowerToScalar, Op(MovQ): lowerToScalar,
-	AddD: three(AddD), AddQ: three(AddQ), SubD: three(SubD), SubQ: three(SubQ), MulLD: three(MulLD), AddW: words(AddW), MulHUW: words(MulHUW), MAddWD: three(MAddWD), MulUDQ: three(MulUDQ), MulDQ: three(MulDQ), MulLQ: lowerMulLQ,
+	AddD: three(AddD), AddQ: three(AddQ), SubD: three(SubD), SubQ: three(SubQ), MulLD: three(MulLD), AddW: words(AddW), MinUW: words(MinUW), MaxUW: words(MaxUW), MulHUW: words(MulHUW), MAddWD: three(MAddWD), MulUDQ: three(MulUDQ), MulDQ: three(MulDQ), MulLQ: lowerMulLQ,
 	AndD: three(AndD), AndQ: three(AndD), AndND: three(AndND), OrD: three(OrD), OrQ: three(OrD), XorD: three(XorD), XorQ: three(XorD), TernD: lowerTern, TernQ: lowerTern,
 	Op(ShiftD): lowerShiftD, Op(ShiftW): lowerShiftW, Op(ShiftQ): lowerShiftQ, Op(ShiftAQ): lowerShiftAQ,
 	SllVD: three(SllVD), SllVQ: three(SllVQ), SrlVD: three(SrlVD), SrlVQ: three(SrlVQ), SraVD: three(SraVD), SraVQ: lowerSraVQ, RolVD: rotate(SllVD, SrlVD), RorVD: rotate(SrlVD, SllVD),

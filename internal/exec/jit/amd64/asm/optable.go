@@ -56,6 +56,8 @@ var (
 	MaxUD      = Op{1, 2, 0, 0x3f, vector}  // vpmaxud
 	MaxUQ      = Op{1, 2, 1, 0x3f, vector}  // vpmaxuq
 	AddW       = Op{1, 1, 0, 0xfd, vector}  // vpaddw
+	MinUW      = Op{1, 2, 0, 0x3a, vector}  // vpminuw
+	MaxUW      = Op{1, 2, 0, 0x3e, vector}  // vpmaxuw
 	MulHUW     = Op{1, 1, 0, 0xe4, vector}  // vpmulhuw
 	MAddWD     = Op{1, 1, 0, 0xf5, vector}  // vpmaddwd
 	UnpackLW   = Op{1, 1, 0, 0x61, vector}  // vpunpcklwd
