@@ -71,7 +71,7 @@ func (b *Block) work(op *Op, warp, lane int, actor uint32, epoch uint64, async b
 	if actor < actorBarrier {
 		actor += uint32(32 * warp)
 	}
-	e := &event{l: b.l, b: b, op: &o, warp: warp, actor: actor, epoch: epoch, async: async}
+	e := &event{b: b.origin, op: &o, warp: int32(warp), actor: actor, epoch: epoch, async: async}
 	x := access{e: e, b: b, w: &b.warps[warp], t: b.l}
 	for _, r := range at {
 		o.Space = "global"
@@ -84,7 +84,11 @@ func (b *Block) work(op *Op, warp, lane int, actor uint32, epoch uint64, async b
 			n = o.Size
 		}
 		for off := uint32(0); off < r.Size; off += n {
-			s.touch(&x, 1<<lane, r.Addr+uint64(off), min(n, r.Size-off))
+			if o.Scope != 0 {
+				s.touchStrong(&x, 1<<lane, r.Addr+uint64(off), min(n, r.Size-off))
+			} else {
+				s.touch(&x, 1<<lane, r.Addr+uint64(off), min(n, r.Size-off))
+			}
 		}
 	}
 }
@@ -167,7 +171,7 @@ func (b *Block) ObjectArrive(warp, lane int, at *Block, offset uint64, scope Sco
 	o := at.object(offset)
 	told := b.warps[warp].fenced[lane]
 	if release {
-		told = []message{{b, scope, b.snapshot(warp, lane)}}
+		told = []message{{b.origin, scope, b.snapshot(warp, lane)}}
 		b.advance(warp, 1<<lane)
 	}
 	o.arrived = tellAll(o.arrived, told)
@@ -180,7 +184,7 @@ func (b *Block) ObjectCopies(warp, lane int, at *Block, offset uint64) {
 	if e := b.warps[warp].copies[lane].all; e != 0 {
 		var c *clock
 		o := at.object(offset)
-		o.arrived = tell(o.arrived, message{b, 0, view{all: c.plus(b.index, actorCopy/32+warp, 1<<lane, e)}})
+		o.arrived = tell(o.arrived, message{b.origin, 0, view{all: c.plus(b.index, actorCopy/32+warp, 1<<lane, e)}})
 	}
 }
 
@@ -199,7 +203,7 @@ func (b *Block) ObjectWork(op *Op, warp, lane int, at *Block, offset uint64, dst
 	b.work(op, warp, lane, 32*group, b.l.epoch, true, src, false)
 	b.work(op, warp, lane, 32*group, b.l.epoch, true, dst, true)
 	var c *clock
-	o.arrived = tell(o.arrived, message{b, 0, view{all: c.plus(b.index, int(group), 1<<lane, b.l.epoch)}})
+	o.arrived = tell(o.arrived, message{b.origin, 0, view{all: c.plus(b.index, int(group), 1<<lane, b.l.epoch)}})
 }
 
 // ObjectFlip ends the open phase of an mbarrier.

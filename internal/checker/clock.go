@@ -1,6 +1,9 @@
 package checker
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Actors of a block: its threads, and what works for each of them at the same time.
 const (
@@ -55,6 +58,41 @@ func (c *clock) knows(block uint32, actor uint32, epoch uint64) bool {
 	}
 	w := b.warps[g]
 	return w.base >= epoch || w.lanes != nil && w.lanes[actor&31] >= epoch
+}
+
+// knowsAll says whether the work of lanes of a group of actors, of which actor is lane 0, is known.
+func (c *clock) knowsAll(block, actor, lanes uint32, epoch uint64) bool {
+	if c == nil {
+		return false
+	}
+	thread := actor < actorCopy
+	if thread && c.base >= epoch {
+		return true
+	}
+	b := c.block(block)
+	if b == nil {
+		return false
+	}
+	if thread && b.base >= epoch {
+		return true
+	}
+	g := int(actor >> 5)
+	if g >= len(b.warps) || b.warps[g] == nil {
+		return false
+	}
+	w := b.warps[g]
+	if w.base >= epoch {
+		return true
+	}
+	if w.lanes == nil {
+		return false
+	}
+	for ; lanes != 0; lanes &= lanes - 1 {
+		if w.lanes[bits.TrailingZeros32(lanes)] < epoch {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *clock) block(block uint32) *blockClock {

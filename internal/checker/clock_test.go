@@ -64,10 +64,11 @@ func TestClock(t *testing.T) {
 func TestScopes(t *testing.T) {
 	l, m := &Launch{}, &Launch{}
 	one, two := NewCluster(), NewCluster()
-	a, b, c, d := &Block{l: l, cluster: one}, &Block{l: l, cluster: one}, &Block{l: l, cluster: two}, &Block{l: m, cluster: two}
+	a, b := &origin{l: l, cluster: one}, &origin{l: l, cluster: one}
+	c, d := &origin{l: l, cluster: two}, &origin{l: m, cluster: two}
 	for _, x := range []struct {
 		s    Scope
-		to   *Block
+		to   *origin
 		want bool
 	}{
 		{0, a, false}, {ScopeBlock, a, true}, {ScopeBlock, b, false}, {ScopeCluster, b, true}, {ScopeCluster, c, false},

@@ -27,6 +27,7 @@ const (
 // Op is a memory operation as one line of a program describes it.
 type Op struct {
 	Site    uint32 // its place in the program, for Program.Place
+	ID      uint32 // its number among the program's, as small as can be
 	Does    Does
 	Scope   Scope // of a strong operation, 0 for a weak one
 	Acquire bool
@@ -40,20 +41,19 @@ type Op struct {
 
 // event is an operation that lanes of a warp, or actors that work for them, made in one epoch.
 type event struct {
-	l     *Launch
-	b     *Block
+	b     *origin
 	op    *Op
-	warp  int    // thread/32
-	actor uint32 // of lane 0
 	epoch uint64
-	async bool // through the async proxy
+	warp  int32  // thread/32
+	actor uint32 // of lane 0
+	async bool   // through the async proxy
 }
 
 // self says whether lanes' accesses stand in program order with those of the same lanes: they do unless they are asynchronous.
 func (e *event) self() bool { return e.actor < actorCopy }
 
 // includes says whether the scope of an operation of block a includes the threads of block b.
-func (s Scope) includes(a, b *Block) bool {
+func (s Scope) includes(a, b *origin) bool {
 	switch s {
 	case ScopeBlock:
 		return a == b

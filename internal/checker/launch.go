@@ -34,19 +34,26 @@ type Launch struct {
 	c     *Checker
 	p     Program
 	epoch uint64
-	grid  [2]view // of the barrier of a cooperative grid, by phase
+	free  []*Block // that have ended
+	told  bool     // a strong write has left a message somewhere
+	grid  [2]view  // of the barrier of a cooperative grid, by phase
 }
 
 // Launch begins a grid.
 func (c *Checker) Launch(p Program) *Launch { return &Launch{c: c, p: p} }
 
+// origin is what is remembered of a block when it has ended.
+type origin struct {
+	l       *Launch
+	index   uint32
+	cluster *Cluster
+	at      [3]uint32
+	dims    [3]uint32
+}
+
 // Block is one block of threads.
 type Block struct {
-	l        *Launch
-	index    uint32
-	cluster  *Cluster
-	at       [3]uint32
-	dims     [3]uint32
+	*origin
 	threads  uint32
 	shared   shadow
 	sync     map[uint64]*place
@@ -66,14 +73,22 @@ func NewCluster() *Cluster { return &Cluster{} }
 
 // Block begins a block. index numbers the blocks of the grid; dims are the block's threads in each direction.
 func (l *Launch) Block(cluster *Cluster, index uint32, at, dims [3]uint32) *Block {
-	b := &Block{l: l, index: index, cluster: cluster, at: at, dims: dims, threads: dims[0] * dims[1] * dims[2]}
-	b.warps = make([]warp, (b.threads+31)/32)
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
+	b := &Block{}
+	if n := len(l.free) - 1; n >= 0 {
+		b, l.free = l.free[n], l.free[:n]
+	}
+	b.origin = &origin{l: l, index: index, cluster: cluster, at: at, dims: dims}
+	b.threads = dims[0] * dims[1] * dims[2]
+	n := int(b.threads+31) / 32
+	if len(b.warps) != n {
+		b.warps = make([]warp, n)
+	}
 	l.epoch++
 	for i := range b.warps {
 		w := &b.warps[i]
-		w.last = map[*Op]*event{}
+		*w = warp{last: w.last, same: allLanes}
 		for j := range w.epoch {
 			w.epoch[j] = l.epoch
 		}
@@ -81,22 +96,34 @@ func (l *Launch) Block(cluster *Cluster, index uint32, at, dims [3]uint32) *Bloc
 	return b
 }
 
+// End says that the threads of a block have ended. The block may become another one.
+func (b *Block) End() {
+	l := b.l
+	l.c.mu.Lock()
+	defer l.c.mu.Unlock()
+	b.shared.clear()
+	b.sync, b.objects, b.actors, b.barriers = nil, nil, 0, [16]phase{}
+	b.origin = nil
+	l.free = append(l.free, b)
+}
+
 // warp is what the threads of a warp know.
 type warp struct {
 	view   [32]view
 	epoch  [32]uint64
-	last   map[*Op]*event // the newest event of each operation
-	met    uint32         // lanes whose bar.warp.sync has taken effect before they go on
-	fenced [32][]message  // what each lane's fences released, for its later writes
-	heard  [32][]message  // what each lane's strong reads have seen, for its later fences
-	copies [32]groups     // cp.async
+	same   uint32        // lanes that know the same, in the same epoch
+	last   []*event      // the newest event of each operation, by Op.ID
+	met    uint32        // lanes whose bar.warp.sync has taken effect before they go on
+	fenced [32][]message // what each lane's fences released, for its later writes
+	heard  [32][]message // what each lane's strong reads have seen, for its later fences
+	copies [32]groups    // cp.async
 	bulk   [32]groups
 	matrix [32]groups
 }
 
 // message is work that somebody releases.
 type message struct {
-	b     *Block
+	b     *origin
 	scope Scope // 0: it is the barrier that completes asynchronous work, for everyone who waits for it
 	v     view
 }
@@ -123,6 +150,13 @@ func tellAll(l, more []message) []message {
 	return l
 }
 
+// part notes that some lanes come to know more than others.
+func (w *warp) part(lanes uint32) {
+	if w.same&^lanes != 0 {
+		w.same &^= lanes
+	}
+}
+
 // snapshot is what a lane knows with its own work so far.
 func (b *Block) snapshot(warp, lane int) view {
 	w := &b.warps[warp]
@@ -135,6 +169,7 @@ func (b *Block) snapshot(warp, lane int) view {
 func (b *Block) advance(warp int, lanes uint32) {
 	b.l.epoch++
 	w := &b.warps[warp]
+	w.part(lanes)
 	for ; lanes != 0; lanes &= lanes - 1 {
 		w.epoch[bits.TrailingZeros32(lanes)] = b.l.epoch
 	}
@@ -164,6 +199,7 @@ func (b *Block) release(warp int, lanes uint32) (v view) {
 // acquire lets lanes know more.
 func (b *Block) acquire(warp int, lanes uint32, v view) {
 	w := &b.warps[warp]
+	w.part(lanes)
 	var from, to view
 	for ; lanes != 0; lanes &= lanes - 1 {
 		l := bits.TrailingZeros32(lanes)
@@ -177,7 +213,7 @@ func (b *Block) acquire(warp int, lanes uint32, v view) {
 // hear lets a lane acquire messages. What the scopes do not allow is left.
 func (b *Block) hear(warp, lane int, scope Scope, l []message) (left []message) {
 	for _, m := range l {
-		if m.scope == 0 || scope.includes(b, m.b) && m.scope.includes(m.b, b) {
+		if m.scope == 0 || scope.includes(b.origin, m.b) && m.scope.includes(m.b, b.origin) {
 			b.acquire(warp, 1<<lane, m.v)
 		} else {
 			left = append(left, m)
@@ -231,6 +267,9 @@ func (b *Block) BarrierDone(id int, waited []uint32) {
 	b.l.epoch++
 	for i, m := range waited {
 		w := &b.warps[i]
+		if m != 0 {
+			w.same = m
+		}
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
 			w.view[l], w.epoch[l] = v, b.l.epoch
@@ -254,6 +293,7 @@ func (b *Block) WarpSync(warp int, lanes, partners uint32) {
 	for m := lanes | partners; m != 0; m &= m - 1 {
 		w.view[bits.TrailingZeros32(m)] = v
 	}
+	w.same = lanes | partners
 	w.met |= partners
 }
 
@@ -265,7 +305,7 @@ func (b *Block) ClusterArrive(warp int, lanes uint32, release bool) {
 		b.cluster.arrived = tellAll(b.cluster.arrived, b.warps[warp].fenced[bits.TrailingZeros32(m)])
 	}
 	if release {
-		b.cluster.arrived = tell(b.cluster.arrived, message{b, ScopeCluster, b.release(warp, lanes)})
+		b.cluster.arrived = tell(b.cluster.arrived, message{b.origin, ScopeCluster, b.release(warp, lanes)})
 		b.advance(warp, lanes)
 	}
 }

@@ -4,44 +4,24 @@ import "math/bits"
 
 // place is what was released by strong writes to a place in memory.
 type place struct {
-	b     *Block // of the last writer
+	b     *origin // of the last writer
 	scope Scope
 	size  uint32
 	told  []message
 }
 
 // Access is an operation of one warp on memory: on global memory, or where that is not nil, on a block's shared memory. lanes make it at
-// addrs, wrote is the lanes that write where that depends on the data (compare and swap).
+// addrs, wrote is the lanes that write where that depends on the data (compare and swap). The accesses of a launch
+// are told one after the other.
 func (b *Block) Access(op *Op, warp int, lanes, wrote uint32, shared *Block, addrs *[32]uint64) {
-	c := b.l.c
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	s, places := b.spaceOf(shared)
 	w := &b.warps[warp]
-	s, places := &c.global, c.sync
-	if shared != nil {
-		if shared.sync == nil {
-			shared.sync = map[uint64]*place{}
-		}
-		s, places = &shared.shared, shared.sync
-	}
-	for m := lanes; m != 0; {
-		l := bits.TrailingZeros32(m)
-		group := uint32(0)
-		epoch := w.epoch[l]
-		for k := m; k != 0; k &= k - 1 {
-			if j := bits.TrailingZeros32(k); w.epoch[j] == epoch {
-				group |= 1 << j
-			}
-		}
-		m &^= group
-		e := w.last[op]
-		if e == nil || e.epoch != epoch {
-			e = &event{l: b.l, b: b, op: op, warp: warp, actor: uint32(32 * warp), epoch: epoch}
-			w.last[op] = e
-		}
+	for lanes != 0 {
+		group, e := b.event(w, op, warp, lanes)
+		lanes &^= group
 		x := access{e: e, b: b, w: w, t: b.l}
 		if op.Scope == 0 {
-			b.touchAll(s, &x, group, addrs)
+			b.runs(s, &x, group, addrs)
 			continue
 		}
 		for k := group; k != 0; k &= k - 1 {
@@ -53,45 +33,113 @@ func (b *Block) Access(op *Op, warp int, lanes, wrote uint32, shared *Block, add
 	}
 }
 
-// touchAll makes the accesses of lanes; neighbours at one address are one access.
-func (b *Block) touchAll(s *shadow, x *access, lanes uint32, addrs *[32]uint64) {
-	op := x.e.op
+// AccessRun is Access by lanes whose addresses lie at equal distances: lane l's is first+stride*l.
+func (b *Block) AccessRun(op *Op, warp int, lanes uint32, shared *Block, first uint64, stride int64) {
+	w := &b.warps[warp]
+	if op.Scope != 0 {
+		var addrs [32]uint64
+		for l := range addrs {
+			addrs[l] = first + uint64(stride*int64(l))
+		}
+		b.Access(op, warp, lanes, lanes, shared, &addrs)
+		return
+	}
+	s, _ := b.spaceOf(shared)
 	for lanes != 0 {
-		l := bits.TrailingZeros32(lanes)
-		addr := addrs[l]
-		same := uint32(0)
+		group, e := b.event(w, op, warp, lanes)
+		lanes &^= group
+		x := access{e: e, b: b, w: w, t: b.l}
+		s.touchRun(&x, group, first, stride, op.Size*op.Count)
+	}
+}
+
+// spaceOf is what is remembered of global memory, or of a block's shared memory.
+func (b *Block) spaceOf(shared *Block) (*shadow, map[uint64]*place) {
+	if shared == nil {
+		return &b.l.c.global, b.l.c.sync
+	}
+	if shared.sync == nil {
+		shared.sync = map[uint64]*place{}
+	}
+	return &shared.shared, shared.sync
+}
+
+// event is that of an operation of lanes; those in another epoch than the first are left out of group.
+func (b *Block) event(w *warp, op *Op, warp int, lanes uint32) (group uint32, e *event) {
+	l := bits.TrailingZeros32(lanes)
+	epoch := w.epoch[l]
+	group = lanes
+	if lanes&^w.same != 0 {
+		group = 0
 		for k := lanes; k != 0; k &= k - 1 {
-			j := bits.TrailingZeros32(k)
-			if addrs[j] != addr {
+			if j := bits.TrailingZeros32(k); w.epoch[j] == epoch {
+				group |= 1 << j
+			}
+		}
+	}
+	if int(op.ID) >= len(w.last) {
+		w.last = append(w.last, make([]*event, int(op.ID)+1-len(w.last))...)
+	}
+	e = w.last[op.ID]
+	if e == nil || e.epoch != epoch || e.b != b.origin || e.op != op {
+		e = &event{b: b.origin, op: op, warp: int32(warp), actor: uint32(32 * warp), epoch: epoch}
+		w.last[op.ID] = e
+	}
+	return group, e
+}
+
+// runs makes the accesses of lanes: neighbours whose addresses lie at equal distances are one.
+func (b *Block) runs(s *shadow, x *access, lanes uint32, addrs *[32]uint64) {
+	size := x.e.op.Size * x.e.op.Count
+	for lanes != 0 {
+		first := bits.TrailingZeros32(lanes)
+		mine := uint32(1) << first
+		rest := lanes &^ mine
+		stride := int64(0)
+		if rest != 0 {
+			second := bits.TrailingZeros32(rest)
+			stride = int64(addrs[second] - addrs[first])
+			if n := int64(second - first); n > 1 {
+				if stride%n != 0 {
+					rest = 0 // no run
+				}
+				stride /= n
+			}
+		}
+		for ; rest != 0; rest &= rest - 1 {
+			l := bits.TrailingZeros32(rest)
+			if addrs[l] != addrs[first]+uint64(stride*int64(l-first)) {
 				break
 			}
-			same |= 1 << j
+			mine |= 1 << l
 		}
-		lanes &^= same
-		for i := range op.Count {
-			s.touch(x, same, addr+uint64(i*op.Size), op.Size)
-		}
+		lanes &^= mine
+		s.touchRun(x, mine, addrs[first]-uint64(stride*int64(first)), stride, size)
 	}
 }
 
 // strong is one element of a strong operation.
 func (b *Block) strong(s *shadow, places map[uint64]*place, x *access, lane int, addr uint64, wrote bool) {
 	op := x.e.op
-	last := s.cell(addr).w
 	e := x.e
+	warp := int(e.warp)
+	w := &b.warps[warp]
+	if wrote && !op.Release && !b.l.told && len(w.fenced[lane]) == 0 {
+		s.touchStrong(x, 1<<lane, addr, op.Size) // there is no message that it could carry on or end
+		return
+	}
+	last := s.cell(addr).w
 	if op.Does&Writes != 0 && !wrote {
 		read := *e.op // a comparison that failed
 		read.Does = Reads
-		x.e = &event{l: e.l, b: e.b, op: &read, warp: e.warp, actor: e.actor, epoch: e.epoch}
+		x.e = &event{b: e.b, op: &read, warp: e.warp, actor: e.actor, epoch: e.epoch}
 	}
-	s.touch(x, 1<<lane, addr, op.Size)
+	s.touchStrong(x, 1<<lane, addr, op.Size)
 	x.e = e
 	p := places[addr]
 	// What is read is what the last strong write left, if nothing else has written since.
-	observed := p != nil && last.e != nil && last.e.op.Scope != 0 && p.size == op.Size && op.Does&Reads != 0 && p.scope.includes(p.b, b) &&
-		op.Scope.includes(b, p.b)
-	warp := e.warp
-	w := &b.warps[warp]
+	observed := p != nil && last.e != nil && last.e.op.Scope != 0 && p.size == op.Size && op.Does&Reads != 0 &&
+		p.scope.includes(p.b, b.origin) && op.Scope.includes(b.origin, p.b)
 	if observed {
 		left := p.told
 		if op.Acquire {
@@ -102,14 +150,15 @@ func (b *Block) strong(s *shadow, places map[uint64]*place, x *access, lane int,
 	if !wrote {
 		return
 	}
-	n := place{b: b, scope: op.Scope, size: op.Size, told: w.fenced[lane]}
+	n := place{b: b.origin, scope: op.Scope, size: op.Size, told: w.fenced[lane]}
 	if observed { // reads and writes in one carry on what they have read
 		n.told = tellAll(p.told, n.told)
 	}
 	if op.Release {
-		n.told = tell(n.told, message{b, op.Scope, b.snapshot(warp, lane)})
+		n.told = tell(n.told, message{b.origin, op.Scope, b.snapshot(warp, lane)})
 		b.advance(warp, 1<<lane)
 	}
+	b.l.told = b.l.told || len(n.told) > 0
 	if p != nil {
 		*p = n
 		return
@@ -128,7 +177,7 @@ func (b *Block) Fence(warp int, lanes uint32, scope Scope, acquire, release bool
 			w.heard[l] = b.hear(warp, l, scope, w.heard[l])
 		}
 		if release {
-			w.fenced[l] = tell(w.fenced[l], message{b, scope, b.snapshot(warp, l)})
+			w.fenced[l] = tell(w.fenced[l], message{b.origin, scope, b.snapshot(warp, l)})
 		}
 	}
 	if release {

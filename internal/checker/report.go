@@ -98,7 +98,7 @@ type pair struct {
 // race reports two accesses, of which the second is under way.
 func (x *access) race(o, r *record, addr uint64) {
 	c := x.t.c
-	k := pair{"race", o.e.l.p, r.e.l.p, o.e.op.Site, r.e.op.Site}
+	k := pair{"race", o.e.b.l.p, r.e.b.l.p, o.e.op.Site, r.e.op.Site}
 	if k.a > k.b && k.p == k.q {
 		k.a, k.b = k.b, k.a
 	}
@@ -120,9 +120,9 @@ func (x *access) race(o, r *record, addr uint64) {
 // side describes a lane's access.
 func (e *event) side(lane int) Site {
 	d := e.b.dims
-	n := uint32(32*e.warp + lane)
+	n := uint32(32*int(e.warp) + lane)
 	s := Site{
-		Kernel: e.l.p.Name(), Place: e.l.p.Place(e.op.Site), Size: e.op.Size, Block: e.b.at,
+		Kernel: e.b.l.p.Name(), Place: e.b.l.p.Place(e.op.Site), Size: e.op.Size, Block: e.b.at,
 		Thread: [3]uint32{n % d[0], n / d[0] % d[1], n / d[0] / d[1]},
 	}
 	if s.Func == s.Kernel {
@@ -156,7 +156,7 @@ func missing(o, r *record) string {
 	a, b := o.e, r.e
 	bothStrong := a.op.Scope != 0 && b.op.Scope != 0
 	switch {
-	case b.op.Stale && a.op.Does&Writes != 0 && a.l == b.l:
+	case b.op.Stale && a.op.Does&Writes != 0 && a.b.l == b.b.l:
 		return "ld.global.nc is not coherent with writes of the same kernel: use ld.global"
 	case bothStrong && !a.op.Scope.includes(a.b, b.b):
 		return fmt.Sprintf("the first access has scope %s, which the other block is not in", a.op.Scope)
@@ -168,7 +168,7 @@ func missing(o, r *record) string {
 		return "no fence.proxy.async, or nothing that orders it, between the write and the asynchronous operation"
 	case !a.self():
 		return "the asynchronous operation is not awaited, or no barrier follows the wait"
-	case a.l != b.l:
+	case a.b.l != b.b.l:
 		return "nothing orders the two launches: no event, and not the same stream"
 	case a.b != b.b:
 		return "blocks of a grid run at the same time: no release and acquire at a scope that includes both, and no barrier of the grid or cluster"

@@ -2,55 +2,101 @@ package checker
 
 import "math/bits"
 
-// A cell remembers the accesses to four bytes that later ones may race with.
-type cell struct {
-	w, r record
-	more *others
-}
-
-// record is an access of some lanes by one event. Lanes that share it have accessed the same bytes.
-type record struct {
-	e     *event
-	lanes uint32
-	bytes uint8 // of the cell
-	start uint8 // of the element, as an address modulo 64
-}
-
-// mostRecords bounds what a cell remembers: of more readers, or atomic operations, that nothing orders, some are forgotten.
-const mostRecords = 64
-
+// Pages are the parts of a shadow that are made when they are touched first.
 const (
 	pageBits = 12
 	pageSize = 1 << pageBits
 )
 
-type page [pageSize / 4]cell
+type page [pageSize / lineSize]line
 
-// shadow is the cells of an address space.
+// shadow is the lines of an address space.
 type shadow struct {
 	pages map[uint64]*page
-	last  uint64 // of the page found last, plus one
-	page  *page
+	near  [32]found // pages found last, by the low bits of their numbers
+	free  []*page   // for use again
+	cells []*cells  // the same
 }
 
-func (s *shadow) cell(addr uint64) *cell {
+type found struct {
+	n    uint64 // of the page, plus one
+	page *page
+}
+
+// line is the line that an address lies in.
+func (s *shadow) line(addr uint64) *line {
 	n := addr >> pageBits
-	if s.last != n+1 {
-		p := s.pages[n]
-		if p == nil {
-			if s.pages == nil {
-				s.pages = map[uint64]*page{}
-			}
-			p = new(page)
-			s.pages[n] = p
-		}
-		s.page, s.last = p, n+1
+	f := &s.near[n%uint64(len(s.near))]
+	if f.n != n+1 {
+		f.n, f.page = n+1, s.find(n)
 	}
-	return &s.page[addr&(pageSize-1)>>2]
+	return &f.page[addr%pageSize>>lineBits]
+}
+
+func (s *shadow) find(n uint64) *page {
+	p := s.pages[n]
+	if p == nil {
+		if s.pages == nil {
+			s.pages = map[uint64]*page{}
+		}
+		if k := len(s.free) - 1; k >= 0 {
+			p, s.free = s.free[k], s.free[:k]
+		} else {
+			p = new(page)
+		}
+		s.pages[n] = p
+	}
+	return p
+}
+
+// clear forgets every access. Pages are kept for what comes.
+func (s *shadow) clear() {
+	for _, p := range s.pages {
+		for i := range p {
+			if c := p[i].cells; c != nil {
+				clear(c[:])
+				s.cells = append(s.cells, c)
+			}
+		}
+		clear(p[:])
+		s.free = append(s.free, p)
+	}
+	clear(s.pages)
+	clear(s.near[:])
+}
+
+func (s *shadow) newCells() (c *cells) {
+	if k := len(s.cells) - 1; k >= 0 {
+		c, s.cells = s.cells[k], s.cells[:k]
+		return c
+	}
+	return new(cells)
+}
+
+// cell is that of an address, of a line that is split or becomes so.
+func (s *shadow) cell(addr uint64) *cell {
+	ln := s.line(addr)
+	if ln.cells == nil {
+		ln.split(&access{s: s}, &span{}, addr&^(lineSize-1))
+	}
+	return &ln.cells[addr%lineSize>>2]
 }
 
 // touch checks an access of n bytes at addr by lanes of e, and remembers it.
 func (s *shadow) touch(x *access, lanes uint32, addr uint64, n uint32) {
+	x.s = s
+	for n > 0 {
+		off := uint32(addr % lineSize)
+		k := min(lineSize-off, n)
+		p := span{e: x.e, lanes: lanes, at: int32(off), size: int32(k)}
+		s.line(addr).touch(x, &p, addr-uint64(off))
+		addr += uint64(k)
+		n -= k
+	}
+}
+
+// touchStrong is touch for elements of strong operations, which cells remember.
+func (s *shadow) touchStrong(x *access, lanes uint32, addr uint64, n uint32) {
 	start := uint8(addr & 63)
 	for n > 0 {
 		off := uint32(addr & 3)
@@ -61,183 +107,35 @@ func (s *shadow) touch(x *access, lanes uint32, addr uint64, n uint32) {
 	}
 }
 
-// access is one under way.
-type access struct {
-	e *event
-	b *Block
-	w *warp // of the issuing thread
-	t *Launch
-}
-
-// touch checks and remembers one access.
-func (c *cell) touch(x *access, r record, addr uint64) {
-	writes := r.e.op.Does&Writes != 0
-	if writes && r.lanes&(r.lanes-1) != 0 && r.e.op.Scope == 0 && r.e.self() {
-		x.race(&r, &r, addr) // lanes of one operation
-	}
-	x.against(&c.w, &r, addr)
-	if c.more != nil {
-		for i := range c.more.w {
-			x.against(&c.more.w[i], &r, addr)
-		}
-	}
-	if !writes {
-		c.remember(x, &c.r, &r, false)
+// touchRun is an access by lanes, of which lane l accesses size bytes at first+stride*l.
+func (s *shadow) touchRun(x *access, lanes uint32, first uint64, stride int64, size uint32) {
+	if lanes&(lanes-1) == 0 || stride == 0 {
+		s.touch(x, lanes, first+uint64(stride*int64(bits.TrailingZeros32(lanes))), size)
 		return
 	}
-	x.against(&c.r, &r, addr)
-	if c.more != nil {
-		for i := range c.more.r {
-			x.against(&c.more.r[i], &r, addr)
+	whole := size&(size-1) == 0 && size <= lineSize && (first|uint64(stride))&uint64(size-1) == 0
+	if stride < 0 || stride > lineSize/2 || !whole {
+		for ; lanes != 0; lanes &= lanes - 1 {
+			s.touch(x, lanes&-lanes, first+uint64(stride*int64(bits.TrailingZeros32(lanes))), size)
 		}
-	}
-	if c.r.e != nil && x.replaces(&r, &c.r) {
-		c.r = record{}
-	}
-	if m := c.more; m != nil && (r.e.op.Scope == 0 || m.due()) {
-		if m.w, m.r = x.prune(m.w, &r), x.prune(m.r, &r); len(m.w)+len(m.r) == 0 {
-			c.more = nil
-		}
-	}
-	c.remember(x, &c.w, &r, true)
-}
-
-// against reports an earlier access that races with the one under way.
-func (x *access) against(o, r *record, addr uint64) {
-	if o.e != nil && o.bytes&r.bytes != 0 && x.conflict(o, r) {
-		x.race(o, r, addr)
-	}
-}
-
-// remember makes r the newest read or write.
-func (c *cell) remember(x *access, at, r *record, writes bool) {
-	switch {
-	case at.e == nil:
-	case at.e == r.e && at.bytes == r.bytes && at.start == r.start:
-		at.lanes |= r.lanes
-		return
-	case x.replaces(r, at):
-	default:
-		if c.more == nil {
-			c.more = new(others)
-		}
-		if writes {
-			keep(&c.more.w, at)
-		} else {
-			keep(&c.more.r, at)
-		}
-	}
-	*at = *r
-}
-
-// others are records beyond the newest.
-type others struct {
-	w, r []record
-	wait uint8 // strong accesses until the next look for records that are of no more use
-}
-
-// due says whether to look through the records, which takes longer than an access: once in as many accesses as there are.
-func (m *others) due() bool {
-	if m.wait > 0 {
-		m.wait--
-		return false
-	}
-	m.wait = uint8(len(m.w) + len(m.r))
-	return true
-}
-
-// prune forgets what a write replaces.
-func (x *access) prune(l []record, r *record) []record {
-	kept := l[:0]
-	for i := range l {
-		if !x.replaces(r, &l[i]) {
-			kept = append(kept, l[i])
-		}
-	}
-	return kept
-}
-
-// recent is how many of the newest records may be the same event's: warps in a loop take turns.
-const recent = 8
-
-func keep(list *[]record, r *record) {
-	l := *list
-	for i := max(0, len(l)-recent); i < len(l); i++ {
-		if o := &l[i]; o.e == r.e && o.bytes == r.bytes && o.start == r.start {
-			o.lanes |= r.lanes
-			return
-		}
-	}
-	if len(l) < mostRecords {
-		*list = append(l, *r)
 		return
 	}
-	l[int(r.e.epoch)%mostRecords] = *r
-}
-
-// replaces says whether every later access that races with an earlier one races with this one too: who is ordered behind it is ordered
-// behind what came before it. A strong access does not race with other strong ones, so that it stands only for its like.
-func (x *access) replaces(r, o *record) bool {
-	a, b := o.e.op, r.e.op
-	if o.bytes&^r.bytes != 0 || a.Does&Writes != 0 && b.Does&Writes == 0 {
-		return false
-	}
-	if b.Scope != 0 && (a.Scope < b.Scope || a.Size != b.Size || o.start != r.start || a.Barrier != b.Barrier) {
-		return false
-	}
-	return x.ordered(o, r)
-}
-
-// conflict says whether an earlier access and this one, which overlap and one of which writes, race.
-func (x *access) conflict(o, r *record) bool {
-	if o.e == r.e && o.lanes == r.lanes && r.lanes&(r.lanes-1) == 0 && r.e.self() {
-		return false
-	}
-	a, b := o.e.op, r.e.op
-	if a.Barrier && b.Barrier {
-		return false
-	}
-	if a.Scope != 0 && b.Scope != 0 && a.Size == b.Size && o.start == r.start && o.e.async == r.e.async &&
-		a.Scope.includes(o.e.b, r.e.b) && b.Scope.includes(r.e.b, o.e.b) {
-		return false
-	}
-	if o.e.l == r.e.l && b.Stale && a.Does&Writes != 0 {
-		return true
-	}
-	return !x.ordered(o, r)
-}
-
-// ordered says whether an earlier access comes before this one, or is made by the same threads.
-func (x *access) ordered(o, r *record) bool {
-	if o.e.l != r.e.l {
-		return x.t.c.ordered(o.e.l, r.e.l)
-	}
-	// What cp.async has written NVIDIA's and Triton's kernels read with wgmma without a fence between the proxies.
-	proxy := r.e.async && !o.e.async && o.e.op.Does&Writes != 0 && o.e.self()
-	same := o.e.b == r.e.b && o.e.warp == r.e.warp && o.e.self() && !proxy
-	if same && o.lanes == r.lanes && r.lanes&(r.lanes-1) == 0 {
-		return true
-	}
-	var done *clock
-	for m := r.lanes; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
-		c := x.w.view[l].all
-		if proxy {
-			c = x.w.view[l].async
+	x.s = s
+	// Elements lie inside of lines, which come one after the other.
+	for lanes != 0 {
+		l := bits.TrailingZeros32(lanes)
+		addr := first + uint64(stride*int64(l))
+		begin := addr &^ (lineSize - 1)
+		n := uint32((begin+lineSize-addr-1)/uint64(stride)) + 1 // lanes from l on that lie in the line
+		mine := lanes
+		if uint32(l)+n < 32 {
+			mine &= 1<<(uint32(l)+n) - 1
 		}
-		if c == done && c != nil && !same {
-			continue
+		lanes &^= mine
+		p := span{e: x.e, lanes: mine, at: int32(int64(first) - int64(begin)), stride: int32(stride), size: int32(size)}
+		if mine&(mine-1) == 0 {
+			p.at, p.stride = int32(addr-begin), 0
 		}
-		rest := o.lanes
-		if same {
-			rest &^= 1 << l
-		}
-		for ; rest != 0; rest &= rest - 1 {
-			if !c.knows(o.e.b.index, o.e.actor+uint32(bits.TrailingZeros32(rest)), o.e.epoch) {
-				return false
-			}
-		}
-		done = c
+		s.line(addr).touch(x, &p, begin)
 	}
-	return true
 }

@@ -121,7 +121,10 @@ func (c *CTA) begin() {
 	}
 	c.progress, c.released = false, false
 	c.live = len(c.Warps)
-	c.check = nil
+	if c.check != nil {
+		c.check.End()
+		c.check = nil
+	}
 	if l := c.Launch; l.Check != nil {
 		at, g := c.Index, l.Grid
 		c.check = l.Check.Block(c.Group.check, at[0]+g[0]*(at[1]+g[1]*at[2]), at, l.Block)

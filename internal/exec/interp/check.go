@@ -16,11 +16,14 @@ import (
 // access that faults is none.
 
 // instrument wraps the handler of an operation that the checker has to know of.
-func instrument(in *inst, op *ir.Op, site uint32) {
+func instrument(in *inst, op *ir.Op, site uint32, ids *uint32) {
 	if op.Ctl != ir.Plain {
 		return
 	}
-	o := &checker.Op{Site: site, Size: 1, Count: 1}
+	o := &checker.Op{Site: site, ID: *ids, Size: 1, Count: 1}
+	if op.Effect() != optab.MemNone {
+		*ids += 2 // of global and of shared memory
+	}
 	switch op.Opcode() {
 	case optab.OpLd, optab.OpLdu:
 		o.Does = checker.Reads
@@ -138,6 +141,7 @@ type spaced struct{ global, shared checker.Op }
 func newSpaced(o *checker.Op) *spaced {
 	s := &spaced{*o, *o}
 	s.global.Space, s.shared.Space = "global", "shared"
+	s.shared.ID++
 	return s
 }
 

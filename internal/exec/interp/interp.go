@@ -95,6 +95,7 @@ func (e engine) Compile(k *ir.Kernel) (exec.Code, error) {
 	}
 	c := &code{k: k, funcs: make([][]inst, len(k.Funcs)), places: places}
 	found := map[*optab.Form]resolver{}
+	ids := uint32(0)
 	for i, f := range k.Funcs {
 		insts := make([]inst, len(f.Ops))
 		for j := range f.Ops {
@@ -102,7 +103,7 @@ func (e engine) Compile(k *ir.Kernel) (exec.Code, error) {
 				return nil, err
 			}
 			if e.check {
-				instrument(&insts[j], &f.Ops[j], places.Site(i, j))
+				instrument(&insts[j], &f.Ops[j], places.Site(i, j), &ids)
 			}
 		}
 		c.funcs[i] = insts
