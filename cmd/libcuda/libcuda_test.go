@@ -146,6 +146,17 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// A program that has used up its file descriptors is answered, before the first call and after.
+func TestDescriptors(t *testing.T) {
+	bin := program(t, "descriptors")
+	for _, args := range [][]string{nil, {"1"}, {"2"}} {
+		out := run(t, "", []string{"GOCUDA_TEST_SOFTWARE=1"}, bin, args...)
+		if !strings.HasSuffix(out, "descriptors: passed\n") || strings.Contains(out, "goroutine") {
+			t.Errorf("%v: %s", args, out)
+		}
+	}
+}
+
 // TestOneProcessor: on one processor a thread that calls without end does not keep others from their calls, and streams
 // from their work. Where each of some 20,000 waits is as long as the Go runtime leaves a thread alone (10 ms), this takes
 // minutes, else seconds.

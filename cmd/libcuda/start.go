@@ -31,7 +31,10 @@ import (
 	"runtime"
 	"sort"
 	"strings"
+	"time"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/env"
@@ -41,6 +44,10 @@ import (
 func start(front *C.struct_gocuda_front) driver.CUresult {
 	lookup := programEnvironment()
 	set := env.Read(lookup)
+	if err := timers(); err != nil {
+		fmt.Fprintln(os.Stderr, "libcuda.so.1:", err)
+		return driver.CUDA_ERROR_OPERATING_SYSTEM
+	}
 	processors()
 	d, err := softdev.New(softdev.Options{
 		Profiles: set.Profiles(), Masked: true, LookupEnv: lookup, Stdout: stdout{}, ProcAddr: addresses(front),
@@ -73,6 +80,28 @@ func processors() {
 	if runtime.GOMAXPROCS(0) < 2 {
 		runtime.GOMAXPROCS(2)
 	}
+}
+
+// timers has the Go runtime open the two file descriptors that its timers need. It would do so at the first one, and
+// end the process if the program had none left by then.
+func timers() error {
+	var opened []int
+	done := func() {
+		for _, fd := range opened {
+			_ = unix.Close(fd)
+		}
+	}
+	for range 2 {
+		fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
+		if err != nil {
+			done()
+			return fmt.Errorf("software device: no file descriptors for timers: %w", err)
+		}
+		opened = append(opened, fd)
+	}
+	done()
+	time.AfterFunc(time.Hour, func() {}).Stop()
+	return nil
 }
 
 // programEnvironment finds variables of the program as they are now, of those that the device may read: Go has the

@@ -39,7 +39,7 @@ type graph struct {
 	id      uint64
 	nodes   []*graphNode // in the order of their creation
 	edges   []*graphEdge // likewise
-	objects map[*userObject]uint32
+	objects map[*userObject]uint64
 	conds   []*conditional
 	parent  *graphNode // child graphs and bodies of conditional nodes belong to a node
 	copied  bool       // made by cuGraphClone
@@ -90,7 +90,7 @@ func (d *Driver) graphNode(h driver.CUgraphNode) (*graphNode, driver.CUresult) {
 
 func (gs *graphs) newGraph() *graph {
 	gs.ids++
-	g := &graph{id: gs.ids, objects: map[*userObject]uint32{}}
+	g := &graph{id: gs.ids, objects: map[*userObject]uint64{}}
 	g.handle = driver.CUgraph(gs.graphs.add(g))
 	return g
 }
@@ -186,7 +186,7 @@ func (gs *graphs) copyGraph(g *graph, pairs map[*graphNode]*graphNode) *graph {
 		gs.link(pairs[e.from], pairs[e.to], e.data)
 	}
 	for o, n := range g.objects {
-		o.refs += uint64(n)
+		o.refs += n
 		c.objects[o] = n
 	}
 	return c

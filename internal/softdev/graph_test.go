@@ -671,3 +671,43 @@ func TestUserObjects(t *testing.T) {
 	}
 	want(t, "a dead object", tab.UserObjectRetain(ctx, o, 1), bad)
 }
+
+// A destructor is called once, also where a program gives up more references than it has, so that graphs list some that
+// are no longer there; and graphs count more references than 32 bits hold.
+func TestUserObjectEndsOnce(t *testing.T) {
+	const most = 1<<31 - 1
+	_, tab, ctx := open(t, Options{})
+	gone := 0
+	destroy := driver.CUhostFn{Go: func(uintptr) { gone++ }}
+	flags := uint32(driver.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+	move := uint32(driver.CU_GRAPH_USER_OBJECT_MOVE)
+	var o driver.CUuserObject
+	must(t, tab.UserObjectCreate(ctx, &o, 1, destroy, 1, flags))
+	b := newGraphMaker(t, tab, ctx)
+	must(t, tab.GraphRetainUserObject(ctx, b.g, o, 1, move))
+	must(t, tab.UserObjectRelease(ctx, o, 1))
+	x := b.instantiate(0)
+	must(t, tab.GraphExecDestroy(ctx, x))
+	must(t, tab.GraphDestroy(ctx, b.g))
+	if gone != 1 {
+		t.Errorf("%d calls of the destructor", gone)
+	}
+
+	b = newGraphMaker(t, tab, ctx)
+	gone = 0
+	must(t, tab.UserObjectCreate(ctx, &o, 1, destroy, 1, flags))
+	for range 4 {
+		must(t, tab.GraphRetainUserObject(ctx, b.g, o, most, 0))
+	}
+	for range 3 {
+		must(t, tab.GraphReleaseUserObject(ctx, b.g, o, most))
+	}
+	must(t, tab.UserObjectRelease(ctx, o, 1))
+	if gone != 0 {
+		t.Error("destroyed while a graph holds it")
+	}
+	must(t, tab.GraphDestroy(ctx, b.g))
+	if gone != 1 {
+		t.Errorf("%d calls of the destructor", gone)
+	}
+}

@@ -175,7 +175,7 @@ type graphExec struct {
 	flags   uint64
 	plan    *plan
 	last    point // end of the newest launch: launches of one executable graph run one after the other
-	objects map[*userObject]uint32
+	objects map[*userObject]uint64
 	flights int  // launches that have not ended
 	dead    bool // destroyed
 }
@@ -222,7 +222,7 @@ func (d *Driver) instantiate(cur driver.CUcontext, out *driver.CUgraphExec, h dr
 	if bad != nil {
 		return bad, driver.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, invalidValue
 	}
-	x := &graphExec{d: d, ctx: c, source: g, flags: flags, plan: p, objects: map[*userObject]uint32{}}
+	x := &graphExec{d: d, ctx: c, source: g, flags: flags, plan: p, objects: map[*userObject]uint64{}}
 	if x.handle = driver.CUgraphExec(d.gs.execs.add(x)); x.handle == 0 {
 		return nil, why, driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
@@ -251,7 +251,7 @@ func (g *graph) hostOnly() *graphNode {
 // hold takes references to the user objects of a graph and its child graphs.
 func (x *graphExec) hold(g *graph) {
 	for o, n := range g.objects {
-		o.refs += uint64(n)
+		o.refs += n
 		x.objects[o] += n
 	}
 	for _, n := range g.nodes {

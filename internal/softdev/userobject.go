@@ -8,15 +8,19 @@ type userObject struct {
 	destroy driver.CUhostFn
 	data    uintptr
 	refs    uint64 // the program's and the graphs'; d.gs.mu
+	ended   bool   // the destructor has been called; graphs may still list references that the program gave up for them
 }
 
 // releaseObject takes references away and returns the destructor's call when none is left.
-func (gs *graphs) releaseObject(o *userObject, n uint32) []func() {
-	if uint64(n) < o.refs {
-		o.refs -= uint64(n)
+func (gs *graphs) releaseObject(o *userObject, n uint64) []func() {
+	switch {
+	case o.ended:
+		return nil
+	case n < o.refs:
+		o.refs -= n
 		return nil
 	}
-	o.refs = 0
+	o.refs, o.ended = 0, true
 	gs.objects.remove(uintptr(o.handle))
 	return []func(){func() { o.destroy.Go(o.data) }}
 }
@@ -65,7 +69,7 @@ func (d *Driver) userObjectRetain(_ driver.CUcontext, h driver.CUuserObject, n u
 	}
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
-	if o.refs == 0 {
+	if o.ended {
 		return invalidValue // given up meanwhile
 	}
 	o.refs += uint64(n)
@@ -78,10 +82,10 @@ func (d *Driver) userObjectRelease(_ driver.CUcontext, h driver.CUuserObject, n 
 		return r
 	}
 	return d.gs.change(func() ([]func(), driver.CUresult) {
-		if o.refs == 0 {
+		if o.ended {
 			return nil, invalidValue
 		}
-		return d.gs.releaseObject(o, n), success
+		return d.gs.releaseObject(o, uint64(n)), success
 	})
 }
 
@@ -99,13 +103,13 @@ func (d *Driver) graphRetainUserObject(_ driver.CUcontext, h driver.CUgraph, oh 
 	}
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
-	if o.refs == 0 || d.gs.graphs.get(uintptr(h)) != g {
+	if o.ended || d.gs.graphs.get(uintptr(h)) != g {
 		return invalidValue // one of the two has gone meanwhile
 	}
 	if flags == 0 {
 		o.refs += uint64(n)
 	}
-	g.objects[o] += n
+	g.objects[o] += uint64(n)
 	return success
 }
 
@@ -119,7 +123,7 @@ func (d *Driver) graphReleaseUserObject(_ driver.CUcontext, h driver.CUgraph, oh
 		return r
 	}
 	return d.gs.change(func() ([]func(), driver.CUresult) {
-		switch have := g.objects[o]; {
+		switch have, n := g.objects[o], uint64(n); {
 		case have == 0: // nothing happens (recorded)
 			return nil, success
 		case have < n:
@@ -129,6 +133,6 @@ func (d *Driver) graphReleaseUserObject(_ driver.CUcontext, h driver.CUgraph, oh
 		default:
 			g.objects[o] -= n
 		}
-		return d.gs.releaseObject(o, n), success
+		return d.gs.releaseObject(o, uint64(n)), success
 	})
 }
