@@ -75,7 +75,7 @@ func (b *Block) work(op *Op, warp, lane int, actor uint32, epoch uint64, async b
 	x := access{e: e, b: b, w: &b.warps[warp], t: b.l}
 	for _, r := range at {
 		o.Space = "global"
-		s := &b.l.c.global
+		s := b.l.global
 		if r.Shared != nil {
 			s, o.Space = &r.Shared.shared, "shared"
 		}

@@ -208,9 +208,6 @@ func (x *access) conflict(o, r *record) bool {
 
 // ordered says whether an earlier access comes before this one, or is made by the same threads.
 func (x *access) ordered(o, r *record) bool {
-	if o.e.b.l != r.e.b.l {
-		return x.t.c.ordered(o.e.b.l, r.e.b.l)
-	}
 	// What cp.async has written NVIDIA's and Triton's kernels read with wgmma without a fence between the proxies.
 	proxy := r.e.async && !o.e.async && o.e.op.Does&Writes != 0 && o.e.self()
 	same := o.e.b == r.e.b && o.e.warp == r.e.warp && o.e.self() && !proxy

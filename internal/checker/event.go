@@ -33,6 +33,7 @@ type Op struct {
 	Acquire bool
 	Release bool
 	Stale   bool // ld.global.nc: is not coherent with writes of the same grid
+	Swap    bool // what is written depends on what is read, or replaces it: how locks are taken
 	Barrier bool // on an mbarrier object: strong towards others of the kind, whatever the scope
 	Size    uint32
 	Count   uint32 // elements one behind the other
@@ -47,6 +48,7 @@ type event struct {
 	warp  int32  // thread/32
 	actor uint32 // of lane 0
 	async bool   // through the async proxy
+	early bool   // before the launch has waited for the one that it overlaps with
 }
 
 // self says whether lanes' accesses stand in program order with those of the same lanes: they do unless they are asynchronous.

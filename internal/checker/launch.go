@@ -3,24 +3,31 @@ package checker
 import (
 	"math/bits"
 	"sync"
+	"sync/atomic"
 )
 
 // Checker follows what the program and its kernels do to memory. Its methods may be called from several goroutines at once.
 type Checker struct {
-	mu     sync.Mutex
-	log    *Log
-	global shadow
-	sync   map[uint64]*place // strong operations by address
-	seen   map[pair]*Report
+	mu    sync.Mutex
+	log   *Log
+	seen  map[pair]*Report
+	spare []*shadow // of launches that have ended
+	time  *Timeline
+
+	messages atomic.Bool // launches have released what others may acquire
+	telling  sync.Mutex
+	tellers  map[uint64]*Launch // those launches, by address
 }
 
 // New makes a checker that reports to a log.
 func New(log *Log) *Checker {
-	return &Checker{log: log, sync: map[uint64]*place{}, seen: map[pair]*Report{}}
+	c := &Checker{log: log, seen: map[pair]*Report{}, tellers: map[uint64]*Launch{}}
+	c.time = newTimeline(c)
+	return c
 }
 
-// ordered says whether a launch comes before another.
-func (c *Checker) ordered(a, b *Launch) bool { return true }
+// Time is what orders launches and other operations.
+func (c *Checker) Time() *Timeline { return c.time }
 
 // Program tells of the kernel that a launch runs.
 type Program interface {
@@ -31,16 +38,30 @@ type Program interface {
 
 // Launch is one grid.
 type Launch struct {
-	c     *Checker
-	p     Program
-	epoch uint64
-	free  []*Block // that have ended
-	told  bool     // a strong write has left a message somewhere
-	grid  [2]view  // of the barrier of a cooperative grid, by phase
+	grid
+	c      *Checker
+	p      Program
+	epoch  uint64
+	global *shadow
+	sync   map[uint64]*place // strong operations by address
+	free   []*Block          // that have ended
+	told   bool              // a strong write has left a message somewhere
+	early  bool              // it may begin before another operation has ended
+	meets  [2]view           // of the barrier of a cooperative grid, by phase
 }
 
-// Launch begins a grid.
-func (c *Checker) Launch(p Program) *Launch { return &Launch{c: c, p: p} }
+// Launch begins a grid. End ends it.
+func (c *Checker) Launch(p Program) *Launch {
+	l := &Launch{c: c, p: p, sync: map[uint64]*place{}}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := len(c.spare) - 1; n >= 0 {
+		l.global, c.spare = c.spare[n], c.spare[:n]
+	} else {
+		l.global = &shadow{}
+	}
+	return l
+}
 
 // origin is what is remembered of a block when it has ended.
 type origin struct {
@@ -326,7 +347,7 @@ func (b *Block) ClusterLeave(warp int, lanes uint32) {
 func (b *Block) GridArrive(warp int, lanes, phase uint32) {
 	b.l.c.mu.Lock()
 	defer b.l.c.mu.Unlock()
-	v := &b.l.grid[phase&1] // what is left there of an earlier phase everyone knows
+	v := &b.l.meets[phase&1] // what is left there of an earlier phase everyone knows
 	*v = v.with(b.release(warp, lanes))
 	b.advance(warp, lanes)
 }
@@ -335,5 +356,5 @@ func (b *Block) GridArrive(warp int, lanes, phase uint32) {
 func (b *Block) GridLeave(warp int, lanes, phase uint32) {
 	b.l.c.mu.Lock()
 	defer b.l.c.mu.Unlock()
-	b.acquire(warp, lanes, b.l.grid[phase&1])
+	b.acquire(warp, lanes, b.l.meets[phase&1])
 }

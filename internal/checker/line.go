@@ -112,9 +112,6 @@ func (p *span) shares(q *span) bool {
 // and whether they may race.
 func (x *access) relation(o, p *span) (ordered, races bool) {
 	a, b := o.e, p.e
-	if a.b.l != b.b.l && x.t.c.ordered(a.b.l, b.b.l) {
-		return true, false
-	}
 	writes := a.op.Does&Writes != 0
 	if !(b.op.Stale && writes) && x.after(a, o.lanes, p.lanes) {
 		return true, false

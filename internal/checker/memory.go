@@ -56,7 +56,7 @@ func (b *Block) AccessRun(op *Op, warp int, lanes uint32, shared *Block, first u
 // spaceOf is what is remembered of global memory, or of a block's shared memory.
 func (b *Block) spaceOf(shared *Block) (*shadow, map[uint64]*place) {
 	if shared == nil {
-		return &b.l.c.global, b.l.c.sync
+		return b.l.global, b.l.sync
 	}
 	if shared.sync == nil {
 		shared.sync = map[uint64]*place{}
@@ -81,8 +81,9 @@ func (b *Block) event(w *warp, op *Op, warp int, lanes uint32) (group uint32, e 
 		w.last = append(w.last, make([]*event, int(op.ID)+1-len(w.last))...)
 	}
 	e = w.last[op.ID]
-	if e == nil || e.epoch != epoch || e.b != b.origin || e.op != op {
-		e = &event{b: b.origin, op: op, warp: int32(warp), actor: uint32(32 * warp), epoch: epoch}
+	early := b.ahead(warp, l)
+	if e == nil || e.epoch != epoch || e.b != b.origin || e.op != op || e.early != early {
+		e = &event{b: b.origin, op: op, warp: int32(warp), actor: uint32(32 * warp), epoch: epoch, early: early}
 		w.last[op.ID] = e
 	}
 	return group, e
@@ -124,6 +125,9 @@ func (b *Block) strong(s *shadow, places map[uint64]*place, x *access, lane int,
 	e := x.e
 	warp := int(e.warp)
 	w := &b.warps[warp]
+	if b.l.c.messages.Load() && op.Does&Reads != 0 && (op.Swap || !wrote) {
+		b.l.hears(addr)
+	}
 	if wrote && !op.Release && !b.l.told && len(w.fenced[lane]) == 0 {
 		s.touchStrong(x, 1<<lane, addr, op.Size) // there is no message that it could carry on or end
 		return
@@ -132,7 +136,7 @@ func (b *Block) strong(s *shadow, places map[uint64]*place, x *access, lane int,
 	if op.Does&Writes != 0 && !wrote {
 		read := *e.op // a comparison that failed
 		read.Does = Reads
-		x.e = &event{b: e.b, op: &read, warp: e.warp, actor: e.actor, epoch: e.epoch}
+		x.e = &event{b: e.b, op: &read, warp: e.warp, actor: e.actor, epoch: e.epoch, early: e.early}
 	}
 	s.touchStrong(x, 1<<lane, addr, op.Size)
 	x.e = e
@@ -158,7 +162,10 @@ func (b *Block) strong(s *shadow, places map[uint64]*place, x *access, lane int,
 		n.told = tell(n.told, message{b.origin, op.Scope, b.snapshot(warp, lane)})
 		b.advance(warp, 1<<lane)
 	}
-	b.l.told = b.l.told || len(n.told) > 0
+	if len(n.told) > 0 {
+		b.l.told = true
+		b.l.tells(addr)
+	}
 	if p != nil {
 		*p = n
 		return

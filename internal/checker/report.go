@@ -42,6 +42,7 @@ type Site struct {
 	Kernel string `json:"kernel,omitempty"`
 	Place
 	Call   *Call     `json:"call,omitempty"`
+	Queue  string    `json:"stream,omitempty"` // of races between operations of streams, and of the host
 	Access string    `json:"access,omitempty"` // read, write, atomic read and write, ...; of a barrier what is done there
 	Size   uint32    `json:"size,omitempty"`   // bytes; of a vector all its elements
 	Block  [3]uint32 `json:"block"`
@@ -93,12 +94,13 @@ type pair struct {
 	kind string
 	p, q Program
 	a, b uint32
+	x, y spot // operations that are no kernels
 }
 
 // race reports two accesses, of which the second is under way.
 func (x *access) race(o, r *record, addr uint64) {
 	c := x.t.c
-	k := pair{"race", o.e.b.l.p, r.e.b.l.p, o.e.op.Site, r.e.op.Site}
+	k := pair{kind: "race", p: o.e.b.l.p, q: r.e.b.l.p, a: o.e.op.Site, b: r.e.op.Site}
 	if k.a > k.b && k.p == k.q {
 		k.a, k.b = k.b, k.a
 	}
@@ -121,10 +123,14 @@ func (x *access) race(o, r *record, addr uint64) {
 func (e *event) side(lane int) Site {
 	d := e.b.dims
 	n := uint32(32*int(e.warp) + lane)
-	s := Site{
-		Kernel: e.b.l.p.Name(), Place: e.b.l.p.Place(e.op.Site), Size: e.op.Size, Block: e.b.at,
-		Thread: [3]uint32{n % d[0], n / d[0] % d[1], n / d[0] / d[1]},
-	}
+	s := e.what(e.b.l)
+	s.Block, s.Thread = e.b.at, [3]uint32{n % d[0], n / d[0] % d[1], n / d[0] / d[1]}
+	return s
+}
+
+// what describes an access of a launch without its thread.
+func (e *event) what(l *Launch) Site {
+	s := Site{Kernel: l.p.Name(), Place: l.p.Place(e.op.Site), Size: e.op.Size}
 	if s.Func == s.Kernel {
 		s.Func = ""
 	}
@@ -168,8 +174,6 @@ func missing(o, r *record) string {
 		return "no fence.proxy.async, or nothing that orders it, between the write and the asynchronous operation"
 	case !a.self():
 		return "the asynchronous operation is not awaited, or no barrier follows the wait"
-	case a.b.l != b.b.l:
-		return "nothing orders the two launches: no event, and not the same stream"
 	case a.b != b.b:
 		return "blocks of a grid run at the same time: no release and acquire at a scope that includes both, and no barrier of the grid or cluster"
 	case a.warp != b.warp:

@@ -35,7 +35,11 @@ func (r *Report) Title() string {
 // at says where a site is.
 func (s *Site) at() string {
 	if s.Call != nil {
-		return "in " + s.Call.String()
+		text := "in " + s.Call.String()
+		if s.Queue != "" {
+			text += ", in " + s.Queue
+		}
+		return text
 	}
 	text := "in kernel " + s.Kernel
 	if s.Func != "" {
@@ -46,6 +50,9 @@ func (s *Site) at() string {
 	}
 	if s.SourceLine > 0 {
 		text += fmt.Sprintf(" (%s:%d)", s.Source, s.SourceLine)
+	}
+	if s.Queue != "" {
+		text += ", in " + s.Queue
 	}
 	return text
 }

@@ -42,11 +42,13 @@ func (d *Driver) found(r *checker.Report) {
 	_, _ = io.WriteString(d.opts.Stderr, r.String())
 }
 
-// checked has the launch followed.
-func (d *Driver) checked(l *exec.Launch) {
+// checked has the launch followed, as an operation of a stream; end is called when it has ended.
+func (d *Driver) checked(l *exec.Launch, a *checker.Action) (end func()) {
 	l.Order = d.opts.Order
 	if d.check == nil {
-		return
+		return func() {}
 	}
 	l.Check = d.check.Launch(l.Code.(interface{ Places() *exec.Places }).Places())
+	l.Check.In(a, l.Grid, l.Block)
+	return l.Check.End
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/interp"
@@ -32,7 +33,8 @@ type parentGrid struct {
 	*deviceHeap
 	mod   *module
 	depth int
-	held  *atomic.Int64 // of pendingBytes, by the grid that the host has launched and all its descendants
+	act   *checker.Action // that it is part of, with the race check
+	held  *atomic.Int64   // of pendingBytes, by the grid that the host has launched and all its descendants
 
 	mu    sync.Mutex
 	queue []childLaunch
@@ -123,12 +125,12 @@ func (g *parentGrid) Child(address uint64, grid, block [3]uint32, shared uint32,
 
 // run executes a grid of one of the module's kernels, and then what it launched itself: every child with all its descendants before the next, tail
 // launches last. Device code cannot wait for children (CUDA 12 and later), so that nothing can tell this order from a parallel one but a clock.
-func (m *module) run(l *exec.Launch) error {
-	m.ctx.d.checked(l)
+func (m *module) run(l *exec.Launch, a *checker.Action) error {
+	defer m.ctx.d.checked(l, a)()
 	if !m.prog.linked.Runtime {
 		return exec.Run(l)
 	}
-	g := &parentGrid{deviceHeap: &m.ctx.heap, mod: m, held: new(atomic.Int64)}
+	g := &parentGrid{deviceHeap: &m.ctx.heap, mod: m, held: new(atomic.Int64), act: a}
 	defer func() { g.letGo(g.held.Load()) }() // what a fault leaves waiting
 	l.Sys = g
 	if err := exec.Run(l); err != nil {
@@ -138,7 +140,7 @@ func (m *module) run(l *exec.Launch) error {
 	for len(pending) > 0 {
 		c := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
-		g := &parentGrid{deviceHeap: &m.ctx.heap, mod: m, depth: c.depth, held: g.held}
+		g := &parentGrid{deviceHeap: &m.ctx.heap, mod: m, depth: c.depth, held: g.held, act: a}
 		g.letGo(c.size())
 		if err := g.launch(&c); err != nil {
 			return err
@@ -159,7 +161,7 @@ func (g *parentGrid) launch(c *childLaunch) error {
 	copy(buf.bytes[:c.f.kernel.ParamSize], c.params)
 	l := c.f.launch(&c.q, buf)
 	l.Sys = g
-	g.mod.ctx.d.checked(&l)
+	defer g.mod.ctx.d.checked(&l, g.act)()
 	return exec.Run(&l)
 }
 

@@ -35,6 +35,7 @@ type context struct {
 	streams   []*stream
 	legacy    *stream
 	perThread map[uint64]*stream
+	times     contextTimes
 	awaited   []point // what cuCtxWaitEvent makes streams wait for that are made later
 
 	limits [driver.CU_LIMIT_MAX]atomic.Uint64
@@ -74,10 +75,7 @@ func (d *Driver) newContext(dev *device, flags uint32) *context {
 
 // synchronize waits for everything queued in the context so far and gives out what kernels printed.
 func (c *context) synchronize() driver.CUresult {
-	var buf [8]point
-	for _, p := range c.tails(buf[:0]) {
-		p.wait()
-	}
+	c.wait()
 	c.d.settlePools()
 	c.output.flush()
 	return c.fault()
@@ -99,6 +97,7 @@ func (c *context) tails(points []point) []point {
 func (c *context) forget(s *stream) {
 	c.order.Lock()
 	defer c.order.Unlock()
+	c.departed(s)
 	if i := slices.Index(c.streams, s); i >= 0 {
 		c.streams = slices.Delete(c.streams, i, i+1)
 	}

@@ -38,6 +38,7 @@ func (m *memory) anyEnd(addr driver.CUdeviceptr, n uint64) (endpoint, bool) {
 // copyNow is a synchronous copy: in order with the legacy stream.
 func (c *context) copyNow(dst, src endpoint, n uint64) driver.CUresult {
 	r := c.legacy.perform(&op{kind: opCopy, dst: dst.p, src: src.p, n: n})
+	c.legacy.copied(dst.p, src.p, false)
 	c.output.flush()
 	return r
 }
@@ -49,7 +50,9 @@ func (s *stream) copyLater(dst, src endpoint, n uint64) driver.CUresult {
 	o := &op{kind: opCopy, dst: dst.p, src: src.p, n: n}
 	switch {
 	case dst.pageable, src.pageable && (n > staged || s.idle()):
-		return s.perform(o)
+		r := s.perform(o)
+		s.copied(dst.p, src.p, true)
+		return r
 	case src.pageable:
 		stage := make([]byte, n)
 		o.src = unsafe.Pointer(unsafe.SliceData(stage))

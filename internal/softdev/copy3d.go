@@ -145,6 +145,7 @@ func (d *Driver) boxed(cur driver.CUcontext, stream driver.CUstream, async bool,
 		return success
 	}
 	r = s.perform(o)
+	s.copied(b.dst, b.src, async)
 	if !async {
 		c.output.flush()
 	}

@@ -175,6 +175,7 @@ func (d *Driver) memcpy3DBatch(cur driver.CUcontext, n uint64, list *driver.CUDA
 			if r := s.perform(&op{kind: opTask, task: b}); r != success {
 				return uint64(i), r
 			}
+			s.copied(b.dst, b.src, true)
 		} else {
 			s.offer(&op{kind: opTask, task: b}, b.bytes() <= shortCopy)
 		}

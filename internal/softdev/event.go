@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/mem"
 )
@@ -26,6 +27,8 @@ type event struct {
 type record struct {
 	at    atomic.Int64 // ns after the driver's start, written when the stream gets there
 	point point
+
+	when checker.Moment // with the race check
 
 	shared *sharedEvent
 	number uint64 // of the record among all that the shared event has had
@@ -133,6 +136,9 @@ func (e *event) record(s *stream) {
 	s.put(&op{kind: opRecord, rec: rec})
 	defer s.mu.Unlock()
 	rec.point = point{s, s.queued}
+	if s.q != nil {
+		rec.when = s.q.Now()
+	}
 	e.rec = rec
 	e.capture.Store(nil)
 	if last := &s.ring[(s.head+s.n-1)&(len(s.ring)-1)]; s.n == 1 && !s.busy && last.ready() {
@@ -171,10 +177,12 @@ func (d *Driver) eventQuery(_ driver.CUcontext, h driver.CUevent) driver.CUresul
 	if r := e.unsafeEvent(); r != success {
 		return r
 	}
+	m := e.moment()
 	if p := e.captured(); !p.reached() {
 		p.s.release()
 		return driver.CUDA_ERROR_NOT_READY
 	}
+	d.learn(m)
 	return e.ctx.fault()
 }
 
@@ -186,7 +194,9 @@ func (d *Driver) eventSynchronize(_ driver.CUcontext, h driver.CUevent) driver.C
 	if r := e.unsafeEvent(); r != success {
 		return r
 	}
+	m := e.moment()
 	e.captured().until(e.ctx)
+	d.learn(m)
 	d.settlePools()
 	e.ctx.output.flush()
 	return e.ctx.fault()
@@ -212,6 +222,7 @@ func (d *Driver) eventElapsedTime(_ driver.CUcontext, out *float32, start, end d
 	case !ready || !ready2:
 		return driver.CUDA_ERROR_NOT_READY
 	}
+	d.learn(a.moment().And(b.moment()))
 	*out = float32(float64(u-t) / 1e6)
 	return success
 }
@@ -258,6 +269,7 @@ func (d *Driver) streamWaitEvent(cur driver.CUcontext, stream driver.CUstream, h
 	if r := s.admit(); r != success {
 		return r
 	}
+	s.follow(e.moment())
 	s.waitFor(e.captured())
 	return success
 }
@@ -284,6 +296,7 @@ func (c *context) recordAll(e *event) driver.CUresult {
 	for _, p := range c.tails(buf[:0]) {
 		s.submit(&op{kind: opMarker, after: p})
 	}
+	s.follow(c.moment(false))
 	c.join(s)
 	e.record(s)
 	s.submit(&op{kind: opTask, task: leave{}})
@@ -307,6 +320,8 @@ func (c *context) waitAll(e *event) driver.CUresult {
 	if r := e.conflicts(); r != success {
 		return r
 	}
+	m := e.moment()
+	c.followAll(m)
 	p := e.captured()
 	if p.reached() {
 		return success
@@ -330,6 +345,7 @@ func (c *context) join(s *stream) []point {
 	c.order.Lock()
 	defer c.order.Unlock()
 	c.streams = append(c.streams, s)
+	s.follow(c.times.ahead)
 	c.awaited = slices.DeleteFunc(c.awaited, point.reached)
 	return slices.Clone(c.awaited)
 }

@@ -54,6 +54,9 @@ func (d *Driver) memset(cur driver.CUcontext, dst driver.CUdeviceptr, width uint
 		return invalidValue
 	}
 	s.offer(&op{kind: opFill, width: width, value: value, dst: p, n: size / uint64(width)}, size <= shortCopy)
+	if !async {
+		s.filled(p)
+	}
 	return success
 }
 
@@ -88,5 +91,8 @@ func (d *Driver) memset2D(cur driver.CUcontext, dst driver.CUdeviceptr, pitch ui
 		return invalidValue
 	}
 	s.offer(&op{kind: opTask, task: &boxFill{p, pitch, width, value, n, rows}}, row*rows <= shortCopy)
+	if !async {
+		s.filled(p)
+	}
 	return success
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/driver"
 )
 
@@ -175,6 +176,7 @@ type graphExec struct {
 	flags   uint64
 	plan    *plan
 	last    point // end of the newest launch: launches of one executable graph run one after the other
+	when    checker.Moment
 	objects map[*userObject]uint64
 	flights int  // launches that have not ended
 	dead    bool // destroyed
@@ -375,6 +377,12 @@ type graphRun struct {
 	skipped bool
 	waits   map[nodeWork]point
 	records map[nodeWork]*record
+
+	// With the race check. For each node there is a copy of the whole.
+	graph      *checker.Action             // the launch
+	act        *checker.Action             // the node
+	start, end checker.Moment              // of the plan that runs, or of the node
+	moments    map[nodeWork]checker.Moment // of waits
 }
 
 func (d *Driver) graphLaunch(cur driver.CUcontext, h driver.CUgraphExec, stream driver.CUstream) driver.CUresult {
@@ -406,6 +414,7 @@ func (d *Driver) graphLaunch(cur driver.CUcontext, h driver.CUgraphExec, stream 
 	run := &graphRun{x: x, p: x.plan.snapshot(), s: s}
 	run.events()
 	o := op{kind: opTask, task: run}
+	s.follow(x.when)
 	if x.last.s != s && !x.last.reached() {
 		o.depend(x.last)
 	}
@@ -413,6 +422,7 @@ func (d *Driver) graphLaunch(cur driver.CUcontext, h driver.CUgraphExec, stream 
 	defer s.mu.Unlock()
 	x.flights++
 	x.last = point{s, s.queued}
+	run.queued(&o)
 	s.start()
 	return success
 }
@@ -428,6 +438,10 @@ func (r *graphRun) events() {
 				r.waits = map[nodeWork]point{}
 			}
 			r.waits[w] = w.e.captured()
+			if r.moments == nil {
+				r.moments = map[nodeWork]checker.Moment{}
+			}
+			r.moments[w] = w.e.moment()
 		case *eventRecordWork:
 			if !s.off {
 				records = append(records, w)
@@ -469,6 +483,7 @@ func (r *graphRun) skip(c *context) bool { return r.skipped || c.fault() != succ
 func (r *graphRun) execute(_ *stream, skip bool) {
 	defer r.ended()
 	r.skipped = skip
+	r.act = r.graph
 	if !skip {
 		r.p.walk(func(s *step) {
 			if w, ok := s.work.(*conditionalWork); ok && w.cond.assign {
@@ -508,18 +523,31 @@ func (r *graphRun) node(s *step) {
 
 // runPlan runs all steps, those without an order between them side by side.
 func (r *graphRun) runPlan(p *plan) {
+	t := r.times(p)
 	left := make([]atomic.Int32, len(p.steps))
 	for i := range p.steps {
 		left[i].Store(int32(p.steps[i].deps))
 	}
 	var wg sync.WaitGroup
-	defer wg.Wait()
+	defer func() {
+		wg.Wait()
+		if t != nil {
+			r.start = t.all()
+			r.end = r.start
+		}
+	}()
 	var from func(i int)
 	aside := func(i int) { r.s.ctx.goFor(&wg, func() { from(i) }) }
 	from = func(i int) {
 		for i >= 0 {
 			s := &p.steps[i]
-			r.node(s)
+			if t == nil {
+				r.node(s)
+			} else {
+				n := t.begin(r, p, i)
+				n.node(s)
+				t.end(n, i)
+			}
 			i = -1
 			for _, j := range s.next {
 				if left[j].Add(-1) > 0 {

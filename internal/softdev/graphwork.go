@@ -49,7 +49,7 @@ func (w *kernelWork) run(r *graphRun) {
 	}
 	copy(buf.bytes, w.params)
 	l := w.f.launch(&w.q, buf)
-	if err := w.f.mod.run(&l); err != nil {
+	if err := w.f.mod.run(&l, r.act); err != nil {
 		c.broken(err)
 	}
 	c.params.put(buf)
@@ -123,6 +123,9 @@ func (w *copyWork) run(r *graphRun) {
 		return
 	}
 	if b != nil {
+		if r.act != nil {
+			w.c.d.touchBox(r.act, b)
+		}
 		w.c.reach("a graph's copy", func() { b.execute(nil, false) })
 	}
 }
@@ -168,6 +171,7 @@ func (w *fillWork) run(r *graphRun) {
 		w.c.fail(driver.CUDA_ERROR_ILLEGAL_ADDRESS, "the memory of a graph's fill is gone")
 		return
 	}
+	w.c.d.touch(r.act, writesMemory, b.dst, b.n*uint64(b.width), b.pitch, b.rows)
 	w.c.reach("a graph's fill", func() { b.execute(r.s, false) })
 }
 
@@ -186,6 +190,7 @@ func (w *hostWork) run(r *graphRun) {
 	if r.skip(r.s.ctx) {
 		return
 	}
+	w.d.learn(r.start)
 	w.d.runHost(r.s.ctx, "CUhostFn", func() {
 		if w.fn.Go != nil {
 			w.fn.Go(w.data)
@@ -226,7 +231,13 @@ func (w *batchWork) run(r *graphRun) {
 		w.c.fail(driver.CUDA_ERROR_ILLEGAL_ADDRESS, "the memory of a graph's memory operation is gone")
 		return
 	}
+	if r.act != nil {
+		ops.touch(r.act)
+	}
 	w.c.reach("a graph's memory operation", func() { ops.perform(w.c) })
+	if r.act != nil {
+		ops.saw(r.act)
+	}
 }
 
 func (w *batchWork) get(p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) {

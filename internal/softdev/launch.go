@@ -19,6 +19,7 @@ type launchRequest struct {
 	shared      uint32
 	preferred   [3]uint32 // CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, zero for none
 	cooperative bool
+	early       bool      // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
 	events      [2]*event // recorded when the launch has ended: the programmatic one and that of its completion
 }
 
@@ -27,13 +28,14 @@ type launch struct {
 	l      exec.Launch
 	f      *function
 	params *paramBuffer
+	early  bool
 }
 
 func (q *launch) execute(s *stream, skip bool) {
 	c := q.f.mod.ctx
 	defer c.params.put(q.params)
 	if !skip {
-		if err := q.f.mod.run(&q.l); err != nil {
+		if err := q.f.mod.run(&q.l, s.acting); err != nil {
 			c.broken(err)
 		}
 	}
@@ -214,7 +216,7 @@ func (d *Driver) enqueue(f *function, s *stream, q *launchRequest, params *unsaf
 	if n == nil {
 		n = new(launch)
 	}
-	n.f, n.params = f, buf
+	n.f, n.params, n.early = f, buf, q.early
 	if q.cooperative {
 		f.mod.ctx.cooperated.Store(true)
 	}
@@ -434,7 +436,9 @@ func (d *Driver) launchAttribute(s *stream, q *launchRequest, a *driver.CUlaunch
 	}
 	switch a.Id {
 	case driver.CU_LAUNCH_ATTRIBUTE_IGNORE, driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
-		driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, driver.CU_LAUNCH_ATTRIBUTE_PRIORITY:
+		driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, driver.CU_LAUNCH_ATTRIBUTE_PRIORITY:
+	case driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+		q.early = *v.ProgrammaticStreamSerializationAllowed() != 0
 	case driver.CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
 		if *v.NvlinkUtilCentricScheduling() > 1 {
 			return invalidValue

@@ -7,9 +7,10 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// leftover is the memory of a destroyed context. It stays for what other contexts had queued by then, as it does with the driver (recorded: reach/freed/destroy).
+// leftover is memory of the program that is free, but for what was queued by then: that of a destroyed context stays for other contexts, as it does with the driver (recorded:
+// reach/freed/destroy); what was freed in stream order stays for other streams where the race check is to see what they do to it.
 type leftover struct {
-	owned  []mem.Range
+	give   func()
 	points []point // the ends of that work
 	once   sync.Once
 }
@@ -26,16 +27,16 @@ func (l *leftover) due() bool {
 }
 
 func (l *leftover) free() {
-	l.once.Do(func() {
-		for i := range l.owned {
-			_ = l.owned[i].Heap.Free(l.owned[i].Base) // it is there: nobody else frees memory that is left
-		}
-	})
+	l.once.Do(l.give)
 }
 
 // bequeath frees the memory that a context leaves, at once when nothing is queued.
 func (c *context) bequeath(owned []mem.Range) {
-	l := &leftover{owned: owned}
+	l := &leftover{give: func() {
+		for i := range owned {
+			_ = owned[i].Heap.Free(owned[i].Base) // it is there: nobody else frees memory that is left
+		}
+	}}
 	if len(owned) > 0 {
 		for _, o := range c.d.contexts.all() {
 			if o != c {
@@ -43,6 +44,11 @@ func (c *context) bequeath(owned []mem.Range) {
 			}
 		}
 	}
+	c.freeLater(l)
+}
+
+// freeLater frees a leftover when it is due, at once when nothing is queued.
+func (c *context) freeLater(l *leftover) {
 	if len(l.points) == 0 {
 		l.free()
 		return

@@ -24,6 +24,9 @@ type memOps []memOp
 func (m memOps) execute(s *stream, skip bool) {
 	if !skip {
 		m.perform(s.ctx)
+		if s.acting != nil {
+			m.saw(s.acting)
+		}
 	}
 }
 

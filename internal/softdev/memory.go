@@ -202,6 +202,7 @@ func (c *context) allocate(h *mem.Heap, size, align uint64, a *allocation) (driv
 		c.d.explain(c, "%s", err.Error())
 		return 0, memoryResult(err)
 	}
+	c.d.fresh(driver.CUdeviceptr(r.Base), r.Size)
 	return driver.CUdeviceptr(r.Base), success
 }
 
@@ -334,10 +335,12 @@ func (a *allocation) release() {
 
 // wait lets everything queued in the context finish.
 func (c *context) wait() {
+	m := c.moment(false)
 	var buf [8]point
 	for _, p := range c.tails(buf[:0]) {
 		p.wait()
 	}
+	c.d.learn(m)
 }
 
 func (d *Driver) memGetInfo(cur driver.CUcontext, free, total *uint64) driver.CUresult {

@@ -3,6 +3,7 @@ package softdev
 import (
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/driver"
 )
 
@@ -68,10 +69,13 @@ func (d *Driver) launchCooperativeMultiDevice(_ driver.CUcontext, list *driver.C
 // meet makes later work of each stream wait for what all of them have queued.
 func meet(streams []*stream) {
 	points := make([]point, len(streams))
+	var all checker.Moment
 	for i, s := range streams {
 		points[i] = s.tail()
+		all = all.And(s.moment())
 	}
 	for _, s := range streams {
+		s.follow(all)
 		for _, p := range points {
 			s.waitFor(p)
 		}

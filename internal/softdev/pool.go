@@ -188,6 +188,10 @@ func (d *Driver) poolAlloc(out *driver.CUdeviceptr, n uint64, p *pool, s *stream
 	ptr, r := p.alloc(s.ctx, n)
 	if r == success {
 		*out = ptr
+		if a := s.note("allocation"); a != nil {
+			a.Touch(writesMemory, uint64(ptr), n)
+			a.End()
+		}
 	}
 	return r
 }
@@ -198,7 +202,23 @@ type poolFree struct {
 	a *allocation
 }
 
-func (f *poolFree) execute(*stream, bool) {
+func (f *poolFree) execute(s *stream, _ bool) {
+	if s.q == nil {
+		f.free()
+		return
+	}
+	l := &leftover{give: f.free}
+	for _, c := range s.ctx.d.contexts.all() {
+		for _, p := range c.tails(nil) {
+			if p.s != s {
+				l.points = append(l.points, p)
+			}
+		}
+	}
+	s.ctx.freeLater(l)
+}
+
+func (f *poolFree) free() {
 	_ = f.a.giveBack(f.r) // the call that queued this has marked the allocation as its own
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/driver"
 )
@@ -25,6 +26,10 @@ type stream struct {
 	kind     streamKind
 	attrs    streamAttributes
 	captured atomic.Pointer[streamCapture] // nil unless the stream captures; changes with d.gs.mu held
+
+	q      *checker.Queue  // its place in the timeline, nil without the race check
+	acting *checker.Action // the operation under way; only who has the busy mark looks
+	prev   *checker.Action // the newest operation if it is a kernel; changes with mu held
 
 	run   func() // drain as a value made once
 	order bool   // in step with the legacy stream: the legacy stream itself and blocking streams
@@ -103,8 +108,9 @@ type op struct {
 	n       uint64
 	rec     *record
 	task    task
-	after   point   // a dependence
-	more    []point // further dependences
+	act     *checker.Action // with the race check
+	after   point           // a dependence
+	more    []point         // further dependences
 }
 
 // task is an operation that needs more than op holds.
@@ -119,6 +125,7 @@ func newStream(c *context, kind streamKind, flags uint32, priority int32) *strea
 	s.order = kind == streamLegacy || flags&uint32(driver.CU_STREAM_NON_BLOCKING) == 0
 	s.changed.L = &s.mu
 	s.run = s.drain
+	s.queue()
 	return s
 }
 
@@ -193,8 +200,11 @@ func (o *op) depend(p point) {
 	o.more = append(o.more, p)
 }
 
-// push needs s.mu.
+// push needs s.mu, and context.order if s.order.
 func (s *stream) push(o *op) {
+	if s.q != nil {
+		s.mark(o)
+	}
 	if s.n == len(s.ring) {
 		ring := make([]op, max(16, 2*len(s.ring)))
 		for i := range s.n {
@@ -333,6 +343,13 @@ func (s *stream) execute(o *op) {
 		p.until(s.ctx)
 	}
 	skip := s.ctx.ended()
+	if o.act != nil {
+		defer o.act.End()
+		if !skip {
+			s.touches(o)
+		}
+		s.acting = o.act
+	}
 	switch o.kind {
 	case opRecord:
 		o.rec.at.Store(s.ctx.d.now())
@@ -362,6 +379,7 @@ type hostFunction struct {
 }
 
 func (h *hostFunction) execute(s *stream, _ bool) {
+	s.told()
 	s.ctx.d.runHost(s.ctx, "CUhostFn", func() {
 		if h.fn.Go != nil {
 			h.fn.Go(h.data)
@@ -379,6 +397,7 @@ type streamCallback struct {
 }
 
 func (h *streamCallback) execute(s *stream, _ bool) {
+	s.told()
 	status := s.ctx.fault()
 	s.ctx.d.runHost(s.ctx, "CUstreamCallback", func() {
 		if h.fn.Go != nil {

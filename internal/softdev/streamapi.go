@@ -120,6 +120,7 @@ func (d *Driver) streamQuery(cur driver.CUcontext, h driver.CUstream) driver.CUr
 	if r := s.unsafeFor(); r != success {
 		return r
 	}
+	m := s.moment()
 	if s.kind == streamLegacy {
 		// What is queued in blocking streams is before the legacy stream's next operation.
 		var buf [8]point
@@ -133,6 +134,7 @@ func (d *Driver) streamQuery(cur driver.CUcontext, h driver.CUstream) driver.CUr
 		s.release()
 		return driver.CUDA_ERROR_NOT_READY
 	}
+	d.learn(m)
 	return s.ctx.fault()
 }
 
@@ -150,6 +152,7 @@ func (d *Driver) streamSynchronize(cur driver.CUcontext, h driver.CUstream) driv
 }
 
 func (s *stream) synchronize() {
+	m := s.moment()
 	if s.kind == streamLegacy {
 		var buf [8]point
 		for _, p := range s.ctx.tails(buf[:0]) {
@@ -160,6 +163,7 @@ func (s *stream) synchronize() {
 	} else {
 		s.tail().wait()
 	}
+	s.ctx.d.learn(m)
 	s.ctx.output.flush()
 }
 

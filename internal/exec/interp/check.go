@@ -43,6 +43,10 @@ func instrument(in *inst, op *ir.Op, site uint32, ids *uint32) {
 		checkFence(in, op)
 	case optab.OpBarWarp:
 		checkWarpSync(in)
+	case optab.OpGriddepcontrol:
+		if hasWord(op, "wait") {
+			before(in, func(w *exec.Warp, m uint32) { w.CTA.Check().Awaits(w.Index, m) })
+		}
 	case optab.OpBarrierClusterArrive:
 		relaxed := op.Mods().Sem == optab.SemRelaxed
 		before(in, func(w *exec.Warp, m uint32) { w.CTA.Check().ClusterArrive(w.Index, m, !relaxed) })
@@ -186,6 +190,7 @@ func checkAtom(in *inst, op *ir.Op, o *checker.Op) {
 	ac := memoryAccess(op, &op.Args[i], &op.Args[i+1], op.Type(0))
 	order(o, op, true)
 	o.Does = checker.Reads | checker.Writes
+	o.Swap = op.Mods().Func == optab.FuncCas || op.Mods().Func == optab.FuncExch
 	o.Size, o.Count = ac.size, uint32(len(ac.regs))
 	var expected *ir.Arg
 	if op.Mods().Func == optab.FuncCas && ac.size <= 8 {
