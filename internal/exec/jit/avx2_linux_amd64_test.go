@@ -206,6 +206,7 @@ type vectorOp struct {
 var vectorOps = []vectorOp{
 	{"MovU32", asm.MovU32, "move", nil, false, false}, {"MovU64", asm.MovU64, "move", nil, false, false}, {"MovA32", asm.MovA32, "two-reg", nil, false, false}, {"MovA64", asm.MovA64, "two-reg", nil, false, false},
 	{"AddD", asm.AddD, "three", nil, true, false}, {"AddQ", asm.AddQ, "three", nil, true, false}, {"SubD", asm.SubD, "three", nil, true, false}, {"SubQ", asm.SubQ, "three", nil, true, false},
+	{"AddB", asm.AddB, "three-nomask", nil, false, false}, {"SubW", asm.SubW, "three-nomask", nil, false, false}, {"MaxSB", asm.MaxSB, "three-nomask", nil, false, false}, {"MaxSW", asm.MaxSW, "three-nomask", nil, false, false},
 	{"AddW", asm.AddW, "three-nomask", nil, false, false}, {"MinUW", asm.MinUW, "three-nomask", nil, false, false}, {"MaxUW", asm.MaxUW, "three-nomask", nil, false, false}, {"MulHUW", asm.MulHUW, "three-nomask", nil, false, false}, {"MAddWD", asm.MAddWD, "three", nil, false, false}, {"MulLD", asm.MulLD, "three", nil, true, false}, {"MulLQ", asm.MulLQ, "three", nil, true, false}, {"MulUDQ", asm.MulUDQ, "three", nil, true, false}, {"MulDQ", asm.MulDQ, "three", nil, true, false},
 	{"AndD", asm.AndD, "three", nil, true, false}, {"AndQ", asm.AndQ, "three", nil, true, false}, {"AndND", asm.AndND, "three", nil, true, false}, {"OrD", asm.OrD, "three", nil, true, false}, {"OrQ", asm.OrQ, "three", nil, true, false},
 	{"XorD", asm.XorD, "three", nil, true, false}, {"XorQ", asm.XorQ, "three", nil, true, false},
@@ -228,7 +229,7 @@ var vectorOps = []vectorOp{
 	{"Permute", asm.PermI2D, "permute", nil, false, false},
 	{"MovZXDQ", asm.MovZXDQ, "two", nil, false, false}, {"MovSXDQ", asm.MovSXDQ, "two", nil, false, false}, {"MovZXBD", asm.MovZXBD, "two", nil, false, false}, {"MovSXBD", asm.MovSXBD, "two", nil, false, false},
 	{"MovZXWD", asm.MovZXWD, "two", nil, false, false}, {"MovSXWD", asm.MovSXWD, "two", nil, false, false},
-	{"BroadcastD", asm.BroadcastD, "two", nil, false, false}, {"BroadcastQ", asm.BroadcastQ, "two", nil, false, false}, {"BroadcastDR", asm.Op(asm.BroadcastDR), "general", nil, false, false}, {"BroadcastQR", asm.Op(asm.BroadcastQR), "general", nil, false, false},
+	{"BroadcastD", asm.BroadcastD, "two", nil, false, false}, {"BroadcastQ", asm.BroadcastQ, "two", nil, false, false}, {"BroadcastX", asm.BroadcastX, "two-mem", nil, false, false}, {"BroadcastDR", asm.Op(asm.BroadcastDR), "general", nil, false, false}, {"BroadcastQR", asm.Op(asm.BroadcastQR), "general", nil, false, false},
 	{"TernD", asm.TernD, "imm3", nil, true, false}, {"TernQ", asm.TernQ, "imm3", nil, true, false}, {"RangePS", asm.RangePS, "imm3", []uint8{4, 5}, true, false}, {"RangePD", asm.RangePD, "imm3", []uint8{4, 5}, true, false},
 	{"RndScalePS", asm.RndScalePS, "imm2", []uint8{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, true, false}, {"RndScalePD", asm.RndScalePD, "imm2", []uint8{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, true, false},
 	{"CmpD", asm.Op(asm.CmpD), "cmp", nil, true, false}, {"CmpUD", asm.Op(asm.CmpUD), "cmp", nil, true, false}, {"CmpQ", asm.Op(asm.CmpQ), "cmp", nil, true, false}, {"CmpUQ", asm.Op(asm.CmpUQ), "cmp", nil, true, false}, {"CmpPS", asm.Op(asm.CmpPS), "cmp", nil, true, false}, {"CmpPD", asm.Op(asm.CmpPD), "cmp", nil, true, false},
@@ -334,6 +335,9 @@ func (v *vectorOp) random(r *rand.Rand) step {
 	case "two-reg", "two-nomem":
 		form = 0
 		return three(masked(), 0, false)
+	case "two-mem":
+		form = 2
+		return three(o, 0, false)
 	case "move":
 		return three(masked(), 0, false)
 	case "imm3":

@@ -69,9 +69,12 @@ func (m *matrixCase) source(guard string) string {
 	return s.String()
 }
 
-// fill writes fragments of a warp. How numbers are chosen depends on the warp: any bits, numbers of like size, the largest mantissas, few special ones, zeros and subnormal ones.
+// fill writes fragments of a warp. How numbers are chosen depends on the warp: any bits, numbers of like size, the largest
+// mantissas, few special ones, zeros and subnormal ones, large ones, numbers whose products and C lie about the exponents
+// that the quick way serves (amd64/matrix_quick.go), and few that are not zero.
 func (m *matrixCase) fill(r *rand.Rand, in []byte) {
-	style := r.IntN(6)
+	style := r.IntN(8)
+	high := r.IntN(2) == 0
 	bits := 16
 	exp, man := 5, 10
 	switch {
@@ -108,6 +111,29 @@ func (m *matrixCase) fill(r *rand.Rand, in []byte) {
 			}
 		case 5:
 			e = min(mid+uint32(r.IntN(4*exp)), top-1)
+		case 6:
+			half := r.IntN(7) - 3 - 50 // of the exponent of a product
+			switch {
+			case man == 23 && bits == 16 && m.narrow(): // C beside f16
+				half = r.IntN(7) - 3 - 62
+			case high && man == 23 && bits == 16:
+				half = r.IntN(7) - 3 + 120
+			case high:
+				half = r.IntN(7) - 3 + 60
+			case man == 23 && bits == 16:
+				half = r.IntN(7) - 3 - 100
+			}
+			e = uint32(max(int(mid)+half, 1))
+			if e >= top {
+				e = top - 1
+			}
+			if r.IntN(8) == 0 {
+				e, f = 0, 0
+			}
+		case 7:
+			if r.IntN(20) != 0 && (man != 23 || r.IntN(8) != 0) {
+				e, f = 0, 0
+			}
 		}
 		return s<<(exp+man) | e<<man | f
 	}
@@ -147,6 +173,9 @@ func (m *matrixCase) fill(r *rand.Rand, in []byte) {
 		}
 	}
 }
+
+// narrow says whether elements are f16.
+func (m *matrixCase) narrow() bool { return strings.Contains(m.form, ".f16.f16") }
 
 // mini says whether elements are floats of 8 bits.
 func (m *matrixCase) mini() bool {

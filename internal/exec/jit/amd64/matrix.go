@@ -92,7 +92,11 @@ func (g *gen) routines() {
 				g.rowGather = g.NewLabel()
 			}
 			if _, ok := g.matrix[m]; !ok {
-				g.matrix[m] = matrixLabels{g.NewLabel(), g.NewLabel()}
+				begin := g.NewLabel()
+				g.matrix[m] = matrixLabels{begin, begin}
+				if !m.quick() {
+					g.matrix[m] = matrixLabels{begin, g.NewLabel()}
+				}
 				g.kinds = append(g.kinds, m)
 			}
 		}
@@ -202,7 +206,12 @@ func (t *matrixRoutine) truncates() {
 
 func (t *matrixRoutine) write(l matrixLabels) {
 	same := t.NewLabel()
-	t.enter(l.begin)
+	begin := l.begin
+	if t.m.quick() {
+		begin = t.NewLabel()
+		t.writeQuick(l.begin, begin)
+	}
+	t.enter(begin)
 	t.truncates()
 	t.takeApartA()
 	t.Bind(same)
@@ -218,6 +227,9 @@ func (t *matrixRoutine) write(l matrixLabels) {
 	t.assemble()
 	t.LdMXCSR(work(matrixOffsets.mxcsr))
 	t.leave()
+	if t.m.quick() { // it keeps A by itself
+		return
+	}
 	t.enter(l.sameA)
 	t.truncates()
 	t.Jmp(same)
@@ -665,7 +677,7 @@ func (t *matrixRoutine) assemble() {
 			}
 			t.transpose()
 			for i := range int32(4) {
-				t.store(matrixOffsets.c+256*c+128*int32(g)+t.bytes*i, asm.Vec(i))
+				t.store(matrixOffsets.d+256*c+128*int32(g)+t.bytes*i, asm.Vec(i))
 			}
 			if t.m.half {
 				break

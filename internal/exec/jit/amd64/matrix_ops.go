@@ -53,6 +53,7 @@ func mmaTemplate(op *ir.Op) emitter {
 		for i, x := range c {
 			g.putMatrix(x, matrixOffsets.c+m.place(i), nothingMore)
 		}
+		g.Lea(asm.R8, work(matrixOffsets.quick))
 		g.Call(g.matrix[m].begin)
 		g.takeProduct(m, d)
 	}
@@ -96,7 +97,7 @@ func (g *gen) takeProduct(m matrixKind, d []*ir.Arg) {
 			g.pin()
 			z, o := g.dst(x, p)
 			g.Ld(asm.RSI, inContext(abi.OffMatrix))
-			g.VM(asm.MovU32, o, z, 0, work(matrixOffsets.c+m.place(i)+int32(64*p)))
+			g.VM(asm.MovU32, o, z, 0, work(matrixOffsets.d+m.place(i)+int32(64*p)))
 		}
 	}
 }
@@ -184,6 +185,7 @@ func wgmmaTemplate(op *ir.Op) emitter {
 			g.Lea(asm.RCX, work(matrixOffsets.b))
 			g.MovI32(asm.R8, 128)
 			g.Call(g.rowGather)
+			g.Lea(asm.R8, work(matrixOffsets.quick))
 			if i == 0 {
 				g.Call(g.matrix[m].begin)
 			} else {

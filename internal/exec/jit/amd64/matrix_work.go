@@ -11,6 +11,7 @@ type matrixWork struct {
 	a                                   [4][32]uint32 // fragments as they are in registers
 	b                                   [2][32]uint32
 	c                                   [4][32]uint32 // registers 0, 2, 1, 3 of C, then of D; two registers when C and D are f16
+	d                                   [4][32]uint32 // as c
 	rawA                                [8][16]uint32 // A transposed: a pair of elements, or one of tf32, of 16 rows
 	rawC                                [8][16]uint32
 	partsA                              [4][16][16]uint32 // mantissa, exponent, sign, class: by k, 16 rows
@@ -21,6 +22,7 @@ type matrixWork struct {
 	half                                [8][16]uint32     // sums of the first half of k
 	out                                 [8][16]uint32
 	save                                [poolEnd - poolStart][16]uint32
+	quick                               matrixQuick
 	maxA                                [16]uint32 // exponents of A
 	shared                              uint64     // where the CTA's shared memory is
 	rowStep, chunkStep, stride, swizzle uint32     // of a descriptor: bytes from row to row, from chunk to chunk, from eight rows to the next, and bits that the rows' number changes
@@ -93,12 +95,13 @@ func newMatrixWork() *matrixWork {
 	for i := range 4 {
 		w.lut[4*i], w.lut[4*i+1], w.lut[4*i+2], w.lut[4*i+3] = 0x02010100, 0x03020201, 0x03020201, 0x04030302
 	}
+	w.quick.fill()
 	return w
 }
 
 var matrixOffsets = struct {
 	a, b, c, rawA, rawC, partsA, partsB, partsC, signA, signB, half, out, save, special, mxcsr, con, lut,
-	maxA, shared, rowStep, chunkStep, stride, swizzle, next, scale, negate, steps, swizzles int32
+	maxA, shared, rowStep, chunkStep, stride, swizzle, next, scale, negate, steps, swizzles, d, quick int32
 }{
 	int32(unsafe.Offsetof(matrixWork{}.a)), int32(unsafe.Offsetof(matrixWork{}.b)), int32(unsafe.Offsetof(matrixWork{}.c)), int32(unsafe.Offsetof(matrixWork{}.rawA)),
 	int32(unsafe.Offsetof(matrixWork{}.rawC)), int32(unsafe.Offsetof(matrixWork{}.partsA)), int32(unsafe.Offsetof(matrixWork{}.partsB)), int32(unsafe.Offsetof(matrixWork{}.partsC)),
@@ -107,4 +110,5 @@ var matrixOffsets = struct {
 	int32(unsafe.Offsetof(matrixWork{}.lut)), int32(unsafe.Offsetof(matrixWork{}.maxA)), int32(unsafe.Offsetof(matrixWork{}.shared)), int32(unsafe.Offsetof(matrixWork{}.rowStep)),
 	int32(unsafe.Offsetof(matrixWork{}.chunkStep)), int32(unsafe.Offsetof(matrixWork{}.stride)), int32(unsafe.Offsetof(matrixWork{}.swizzle)), int32(unsafe.Offsetof(matrixWork{}.next)),
 	int32(unsafe.Offsetof(matrixWork{}.scale)), int32(unsafe.Offsetof(matrixWork{}.negate)), int32(unsafe.Offsetof(matrixWork{}.steps)), int32(unsafe.Offsetof(matrixWork{}.swizzles)),
+	int32(unsafe.Offsetof(matrixWork{}.d)), int32(unsafe.Offsetof(matrixWork{}.quick)),
 }

@@ -71,6 +71,14 @@ func cases() []func(a *Asm) {
 		add(func(a *Asm) { a.Plain(func() { a.V(op, Y, 11, 0, 2) }) })
 	}
 	add(func(a *Asm) { a.Plain(func() { a.VI(ShufD, Y, 4, 0, 11, 0xaa) }) }, func(a *Asm) { a.Plain(func() { a.VShift(ShiftD, Y, ShiftSra, 9, 2, 31) }) }, func(a *Asm) { a.Plain(func() { a.VI(CvtPS2PH, Y, 9, 0, 2, 0) }) })
+	for _, op := range []Op{AddB, SubW, MaxSB, MaxSW, MaxUW, MinUW} {
+		add(func(a *Asm) { a.V(op, Z, 20, 9, 31) }, func(a *Asm) { a.VM(op, Z, 30, 17, At(R12, 128)) },
+			func(a *Asm) { a.Plain(func() { a.V(op, Y, 12, 3, 9) }) }, func(a *Asm) { a.Plain(func() { a.VM(op, Y, 3, 13, At(RSI, 300)) }) })
+	}
+	add(func(a *Asm) { a.VM(BroadcastX, Z, 20, 0, At(RCX, 48)) }, func(a *Asm) { a.VM(BroadcastX, Z, 3, 0, At(RSI, 20)) },
+		func(a *Asm) { a.Plain(func() { a.VM(BroadcastX, Y, 9, 0, At(RCX, 48)) }) }, func(a *Asm) { a.Plain(func() { a.TestAll(9, 3) }) },
+		func(a *Asm) { a.V(CvtDQ2PS, Rounded(RoundZero), 20, 0, 9) }, func(a *Asm) { a.Plain(func() { a.V(CvtTPS2DQ, Y, 9, 0, 2) }) },
+		func(a *Asm) { a.Plain(func() { a.V(AbsD, Y, 9, 0, 2) }) })
 	add(func(a *Asm) { a.V(ShufB, Z, 20, 9, 31) }, func(a *Asm) { a.VM(ShufB, Z, 0, 9, At(RAX, 0)) })
 	two := []Op{MovU32, MovU64, MovA32, MovA64, AbsD, AbsQ, LzcntD, LzcntQ, SqrtPS, SqrtPD, CvtDQ2PS, CvtUDQ2PS, CvtTPS2DQ, CvtTPS2UDQ, CvtPS2DQ, CvtPS2PD, CvtPD2PS, CvtDQ2PD, CvtUDQ2PD, CvtTPD2DQ, CvtTPD2UDQ, CvtPH2PS, CvtQQ2PD, CvtUQQ2PD,
 		CvtTPD2QQ, MovZXDQ, MovSXDQ, MovZXBD, MovSXBD, MovZXWD, MovSXWD, BroadcastD, BroadcastQ}

@@ -104,6 +104,17 @@ func lowerBroadcast(w *lowering, i *inst) {
 	i.spread(w, t)
 }
 
+// lowerBroadcastX repeats 16 bytes of memory.
+func lowerBroadcastX(w *lowering, i *inst) {
+	if i.o.K != 0 || i.rm.kind == fromReg {
+		w.refuse(i.op)
+		return
+	}
+	t := w.temp()
+	w.e(BroadcastX, t, 0, i.rm)
+	i.spread(w, t)
+}
+
 // parts lowers an instruction whose elements are wider than its source's; n is how many bytes of the source make a half.
 func (i *inst) parts(w *lowering, n int32, f func(d uint8, s source)) {
 	if i.length == 0 {

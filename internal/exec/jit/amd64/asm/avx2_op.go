@@ -5,6 +5,7 @@ var lowerings = map[Op]lowerFunc{
 	MovU32: lowerMove, MovU64: lowerMove, MovA32: lowerMove, MovA64: lowerMove,
 	MovU32St: lowerStore, MovU64St: lowerStore, MovU8St: lowerStore, Op(MovD): lowerToScalar, Op(MovQ): lowerToScalar,
 	AddD: three(AddD), AddQ: three(AddQ), SubD: three(SubD), SubQ: three(SubQ), MulLD: three(MulLD), AddW: words(AddW), MinUW: words(MinUW), MaxUW: words(MaxUW), MulHUW: words(MulHUW), MAddWD: three(MAddWD), MulUDQ: three(MulUDQ), MulDQ: three(MulDQ), MulLQ: lowerMulLQ,
+	AddB: words(AddB), SubW: words(SubW), MaxSB: words(MaxSB), MaxSW: words(MaxSW),
 	AndD: three(AndD), AndQ: three(AndD), AndND: three(AndND), OrD: three(OrD), OrQ: three(OrD), XorD: three(XorD), XorQ: three(XorD), TernD: lowerTern, TernQ: lowerTern,
 	Op(ShiftD): lowerShiftD, Op(ShiftW): lowerShiftW, Op(ShiftQ): lowerShiftQ, Op(ShiftAQ): lowerShiftAQ,
 	SllVD: three(SllVD), SllVQ: three(SllVQ), SrlVD: three(SrlVD), SrlVQ: three(SrlVQ), SraVD: three(SraVD), SraVQ: lowerSraVQ, RolVD: rotate(SllVD, SrlVD), RorVD: rotate(SrlVD, SllVD),
@@ -23,7 +24,7 @@ var lowerings = map[Op]lowerFunc{
 	PermD: lowerPermD, PermI2D: lowerPerm2, PermT2D: lowerPerm2, PermI2Q: lowerPerm2, PermT2Q: lowerPerm2, InsertQ4: lowerInsert, ExtractQ4: lowerExtract,
 	MovZXDQ: widen(MovZXDQ, 16, true), MovSXDQ: widen(MovSXDQ, 16, true), MovZXBD: widen(MovZXBD, 8, false), MovSXBD: widen(MovSXBD, 8, false), MovZXWD: widen(MovZXWD, 16, false), MovSXWD: widen(MovSXWD, 16, false),
 	MovQD: lowerPack, MovDB: lowerPack, MovDW: lowerPack,
-	Op(BroadcastDR): lowerBroadcastR, Op(BroadcastQR): lowerBroadcastR, BroadcastD: lowerBroadcast, BroadcastQ: lowerBroadcast,
+	Op(BroadcastDR): lowerBroadcastR, Op(BroadcastQR): lowerBroadcastR, BroadcastD: lowerBroadcast, BroadcastQ: lowerBroadcast, BroadcastX: lowerBroadcastX,
 }
 
 // three is an instruction of three operands that AVX2 has.
@@ -46,7 +47,7 @@ func three(v Op) lowerFunc {
 	}
 }
 
-// words is three for elements of 16 bits, of which there are no masks.
+// words is three for elements of 8 or 16 bits, of which there are no masks.
 func words(v Op) lowerFunc {
 	f := three(v)
 	return func(w *lowering, i *inst) {

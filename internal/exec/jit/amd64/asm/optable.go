@@ -56,8 +56,12 @@ var (
 	MaxUD      = Op{1, 2, 0, 0x3f, vector}  // vpmaxud
 	MaxUQ      = Op{1, 2, 1, 0x3f, vector}  // vpmaxuq
 	AddW       = Op{1, 1, 0, 0xfd, vector}  // vpaddw
-	MinUW      = Op{1, 2, 0, 0x3a, vector}  // vpminuw
+	AddB       = Op{1, 1, 0, 0xfc, vector}  // vpaddb
+	SubW       = Op{1, 1, 0, 0xf9, vector}  // vpsubw
+	MaxSB      = Op{1, 2, 0, 0x3c, vector}  // vpmaxsb
+	MaxSW      = Op{1, 1, 0, 0xee, vector}  // vpmaxsw
 	MaxUW      = Op{1, 2, 0, 0x3e, vector}  // vpmaxuw
+	MinUW      = Op{1, 2, 0, 0x3a, vector}  // vpminuw
 	MulHUW     = Op{1, 1, 0, 0xe4, vector}  // vpmulhuw
 	MAddWD     = Op{1, 1, 0, 0xf5, vector}  // vpmaddwd
 	UnpackLW   = Op{1, 1, 0, 0x61, vector}  // vpunpcklwd
@@ -127,6 +131,7 @@ var (
 	MovDB      = Op{2, 2, 0, 0x31, quarter} // vpmovdb (register field: source)
 	MovDW      = Op{2, 2, 0, 0x33, half}    // vpmovdw (register field: source)
 	BroadcastD = Op{1, 2, 0, 0x58, 4}       // vpbroadcastd
+	BroadcastX = Op{1, 2, 0, 0x5a, 16}      // vbroadcasti32x4, vbroadcasti128 (from memory)
 	BroadcastQ = Op{1, 2, 1, 0x59, 8}       // vpbroadcastq
 	GatherDD   = Op{1, 2, 0, 0x90, 4}       // vpgatherdd
 	GatherQD   = Op{1, 2, 0, 0x91, 4}       // vpgatherqd

@@ -122,6 +122,9 @@ func (a *Asm) plainVEX(op Op, o Opt, reg, vvvv uint8, s source, imm ...byte) {
 // MovMskPS collects the sign bits of eight words into a general register.
 func (a *Asm) MovMskPS(d GPR, s Vec) { a.vex(vexMovMskPS, 1, uint8(d), 0, inVec(s)) }
 
+// TestAll compares the bits that two vectors of 256 bits have in common with zero.
+func (a *Asm) TestAll(x, y Vec) { a.vex(vexTest, 1, uint8(x), 0, inVec(y)) }
+
 // UpperHalf makes the upper half of a vector of the length of o the lower one of d; for 256 bits inside Plain only.
 func (a *Asm) UpperHalf(o Opt, d, s Vec) {
 	if o.LL == Z.LL {
