@@ -442,7 +442,7 @@ var (
 )
 
 // run runs the script on a device of its own.
-func (k *labelled) run(t testing.TB, dir string, o exec.Order) (list []found, err error) {
+func (k *labelled) run(t testing.TB, dir, engine string, o exec.Order) (list []found, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, "cases", k.PTX))
 	if err != nil {
 		return nil, err
@@ -453,7 +453,7 @@ func (k *labelled) run(t testing.TB, dir string, o exec.Order) (list []found, er
 		}
 		return int(source)
 	}
-	opts := Options{Check: []string{"memory,race"}, Order: o, Recover: true, Stdout: new(strings.Builder)}
+	opts := Options{Check: []string{"memory,race"}, Order: o, EngineName: engine, Recover: true, Stdout: new(strings.Builder)}
 	opts.Reports = func(r *checker.Report) {
 		f := found{tool: scorerTools[r.Check], kind: cmp.Or(scorerKinds[r.Kind], r.Kind), text: r.String()}
 		for i := range r.Sites {
@@ -538,6 +538,17 @@ var orders = []struct {
 	order exec.Order
 }{{"ascending", exec.Order{}}, {"descending", exec.Order{Reverse: true}}, {"random", exec.Order{Seed: 0x9e3779b97f4a7c15}}}
 
+// checkedEngines are those whose verdicts are the same: the interpreter, and machine code for what the processor has.
+func checkedEngines() (names []string) {
+	for _, name := range []string{"interpreter", "jit-avx512", "jit-avx2"} {
+		if d, err := New(Options{EngineName: name}); err == nil {
+			names = append(names, name)
+			_ = d.Close()
+		}
+	}
+	return names
+}
+
 // judged says whether a defect is of a kind that the checker looks for. Of the others the clean twins are run.
 func (v *expectation) judged(class string) bool {
 	return v.Tool == "racecheck" && (strings.HasPrefix(class, "race.") || strings.HasPrefix(class, "host.") && class != "host.managed")
@@ -546,6 +557,12 @@ func (v *expectation) judged(class string) bool {
 // TestLabelledKernels runs kernels of which is known whether they are right, and how those that are not are wrong.
 func TestLabelledKernels(t *testing.T) {
 	cases, dir := labelledCases(t)
+	for _, engine := range checkedEngines() {
+		t.Run(engine, func(t *testing.T) { labelledVerdicts(t, cases, dir, engine) })
+	}
+}
+
+func labelledVerdicts(t *testing.T, cases []*labelled, dir, engine string) {
 	for i, o := range orders {
 		if i > 0 && testing.Short() {
 			break
@@ -558,7 +575,7 @@ func TestLabelledKernels(t *testing.T) {
 				if k.Verdict != "clean" && (k.Verdict != "defect" || len(wanted) == 0) {
 					continue
 				}
-				list, err := k.run(t, dir, o.order)
+				list, err := k.run(t, dir, engine, o.order)
 				if k.Verdict == "clean" {
 					clean++
 					if err != nil {

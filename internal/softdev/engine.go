@@ -13,11 +13,10 @@ import (
 // none (machine code where it works, else the interpreter with the reason kept), jit (machine code or an error),
 // jit-avx512 or jit-avx2 (of one instruction set), or interpreter.
 func (d *Driver) chooseEngine() error {
+	plain, code := interp.New, jit.New
 	if d.check != nil {
-		d.engine = interp.Checked()
-		return nil
-	}
-	if d.opts.Engine != nil {
+		plain, code = interp.Checked, jit.NewChecked
+	} else if d.opts.Engine != nil {
 		d.engine = d.opts.Engine
 		return nil
 	}
@@ -27,7 +26,7 @@ func (d *Driver) chooseEngine() error {
 	}
 	switch want {
 	case "interpreter":
-		d.engine = interp.New()
+		d.engine = plain()
 		return nil
 	case "":
 		want = "auto"
@@ -39,14 +38,14 @@ func (d *Driver) chooseEngine() error {
 	if _, set, ok := strings.Cut(want, "-"); ok {
 		isa = set
 	}
-	e, err := jit.New(isa)
+	e, err := code(isa)
 	switch {
 	case err == nil:
 		d.engine = e
 	case want != "auto":
 		return fmt.Errorf("%s is %s: %w", env.Engine, want, err)
 	default:
-		d.engine, d.engineWhy = interp.New(), err
+		d.engine, d.engineWhy = plain(), err
 	}
 	return nil
 }

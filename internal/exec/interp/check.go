@@ -24,6 +24,7 @@ func instrument(in *inst, op *ir.Op, site uint32, ids *uint32) {
 	if op.Effect() != optab.MemNone {
 		*ids += 2 // of global and of shared memory
 	}
+	in.told = &Told{}
 	switch op.Opcode() {
 	case optab.OpLd, optab.OpLdu:
 		o.Does = checker.Reads
@@ -69,6 +70,8 @@ func instrument(in *inst, op *ir.Op, site uint32, ids *uint32) {
 		checkGroups(in, op, work)
 	case optab.OpWgmmaFence:
 		checkGroups(in, op, checker.WorkMatrix)
+	default:
+		in.told = nil
 	}
 }
 
@@ -117,11 +120,13 @@ func checkAccess(in *inst, op *ir.Op, o *checker.Op, addr, value *ir.Arg) {
 	ac := memoryAccess(op, addr, value, op.Mods().LastType())
 	switch ac.space {
 	case ir.Local, ir.Const, ir.KernelParam, ir.FrameParam: // a thread's own, or never written
+		in.told = nil
 		return
 	}
 	order(o, op, false)
 	o.Size, o.Count, o.Stale = ac.size, uint32(len(ac.regs)), op.Mods().Nc
 	ops := newSpaced(o)
+	in.told.ac, in.told.ops = &ac, ops
 	fn := in.fn
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		var addrs [32]uint64
@@ -197,6 +202,9 @@ func checkAtom(in *inst, op *ir.Op, o *checker.Op) {
 		expected = op.Arg("b")
 	}
 	ops := newSpaced(o)
+	if expected == nil {
+		in.told.ac, in.told.ops, in.told.each = &ac, ops, o.Release || o.Acquire
+	}
 	fn := in.fn
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {

@@ -37,6 +37,7 @@ type inst struct {
 	target     int32
 	members    *ir.Arg // of one that waits for lanes: the member mask, nil for all lanes of the warp
 	op         *ir.Op
+	told       *Told // nil without a checker, and where it needs not know
 }
 
 type kind uint8

@@ -73,6 +73,9 @@ func (c *code) Locate(w *exec.Warp, addr uint64) (at uint64, ok bool) {
 		return addr, false
 	}
 	w.Op = int32(x.Op & (1<<24 - 1))
+	if c.e.check {
+		c.drain(w, x, w.Act.Func.Index, w.Op)
+	}
 	active := w.Cur.Mask
 	op := &w.Act.Func.Ops[w.Op]
 	if op.Guard >= 0 {

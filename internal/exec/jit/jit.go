@@ -23,6 +23,7 @@ import (
 
 type engine struct {
 	listing bool // keeps what a Listing has to show
+	check   bool // kernels tell exec.Launch.Check of their accesses
 	back    backend
 	layout  abi.Layout
 	mapped  codeBytes
@@ -99,7 +100,11 @@ func (e *engine) InstructionSet() string { return e.back.Name() }
 
 // Compile implements exec.Engine. Machine code is made when a function first runs.
 func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
-	s, err := interp.Prepare(k)
+	prepare := interp.Prepare
+	if e.check {
+		prepare = interp.PrepareChecked
+	}
+	s, err := prepare(k)
 	if err != nil {
 		return nil, err
 	}
@@ -235,8 +240,9 @@ func (c *code) generate(f *function, full bool) (text []byte, entry []int32, err
 		}
 		c.note(&f.falls, no)
 		stop := f.analysis.Stop
+		told := f.analysis.Told
 		f.analysis = plan.Analyse(f.f, native, false)
-		f.analysis.Bounds, f.analysis.Stop = f.bounded, stop
+		f.analysis.Bounds, f.analysis.Told, f.analysis.Stop = f.bounded, told, stop
 	}
 }
 
@@ -271,8 +277,9 @@ func (c *code) compile(f *function, which int, stop *atomic.Bool) *version {
 			}
 			native[i] = c.e.back.Supports(&f.f.Ops[i])
 		}
+		told := c.tells(f.f, native)
 		f.analysis = plan.Analyse(f.f, native, false)
-		f.analysis.Bounds, f.marks = f.bounded, c.e.marks()
+		f.analysis.Bounds, f.analysis.Told, f.marks = f.bounded, told, c.e.marks()
 	}
 	v := &version{}
 	f.analysis.Stop = stop
@@ -357,7 +364,17 @@ loop:
 			if f.checked {
 				x.useBounds(l.Mem, c, f)
 			}
+			if c.e.check {
+				x.openLog()
+			}
 			r := enter(v.base+uintptr(off), unsafe.Pointer(x))
+			if c.e.check {
+				undone := int32(-1)
+				if r>>abi.ExitShift == abi.ExitStep {
+					undone = int32(r & (1<<abi.ExitShift - 1))
+				}
+				c.drain(w, x, f.f.Index, undone)
+			}
 			w.CC = x.CC
 			x.Op = 0
 			w.Instr += x.Instr

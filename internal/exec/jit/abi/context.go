@@ -63,7 +63,22 @@ type Context struct {
 	_         [registersPad]byte
 	Registers [RegistersSize]byte // AVX-512's registers in code for AVX2
 	Sampling  *Sampling           // nil as long as no function needs it
+	// under a checker: where the next access is noted, and the last place for one; see LogEntry
+	LogAt, LogEnd uintptr
+	Log           *[LogSize]byte
 }
+
+// A note of an access for a checker: the operation and the lanes, and behind them the base addresses of all lanes, which are of 8 bytes, of 4,
+// or left out where the operation names none.
+type LogEntry struct {
+	Op, Lanes uint32
+}
+
+// LogHead is the size of a LogEntry, LogSize that of the notes that a context has room for.
+const (
+	LogHead = 8
+	LogSize = 64 * (LogHead + 8*32)
+)
 
 // RegistersSize is how much memory the registers of code for AVX2 take.
 const RegistersSize = 2240
@@ -140,6 +155,8 @@ var (
 	OffMatrix     = int32(unsafe.Offsetof(Context{}.Matrix))
 	OffRegisters  = int32(unsafe.Offsetof(Context{}.Registers))
 	OffSampling   = int32(unsafe.Offsetof(Context{}.Sampling))
+	OffLogAt      = int32(unsafe.Offsetof(Context{}.LogAt))
+	OffLogEnd     = int32(unsafe.Offsetof(Context{}.LogEnd))
 )
 
 // Why machine code comes back to Go; in the bits of its result from exitShift on, the operation below.

@@ -228,6 +228,13 @@ func emitters(a *plan.Func) []emitter {
 				inside(g)
 			}
 		}
+		if a.Told != nil && a.Told[i] != nil {
+			t, inside := a.Told[i], e
+			e = func(g *gen) {
+				g.tell(t)
+				inside(g)
+			}
+		}
 		out[i] = e
 	}
 	a.Kept = out

@@ -51,6 +51,7 @@ type Func struct {
 	Loops    []Loop
 	Native   []bool           // operations with machine code; the others are left to the interpreter
 	Bounds   []*BoundedAccess // of code under a memory checker, by operation: what it accesses, nil for none
+	Told     []*Told          // of code under a checker that follows accesses, by operation: what is noted of it, nil for nothing
 	Kept     any              // what the code generator keeps for the function
 	InRows   []bool           // by operation: what it reads and writes stands in rows, not in scalars; nil for none
 	Served   []Service        // by operation of code of whole CTAs: what routines in Go do (Serve)
@@ -69,6 +70,11 @@ const (
 	maxWaits     = 1 << 20 // places where lanes can wait that branches jump over, all together
 	MaxRestarts  = 16      // times that code is begun anew for one operation; from then on for all of its kind
 )
+
+// Told is an access that machine code notes for a checker (abi.LogEntry).
+type Told struct {
+	Base *ir.Arg // of its addresses; nil where the operation alone tells them
+}
 
 // ends says whether an operation ends a block.
 func ends(op *ir.Op) bool {

@@ -1,0 +1,67 @@
+package interp
+
+import (
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// Told is an operation that a checker is told of.
+type Told struct {
+	ac   *access // of an operation whose addresses say it all; else nil
+	ops  *spaced
+	each bool // lane by lane: it releases
+}
+
+// PrepareChecked is Prepare for kernels whose operations tell exec.Launch.Check of what they do.
+func PrepareChecked(k *ir.Kernel) (*Single, error) {
+	c, err := Checked().Compile(k)
+	if err != nil {
+		return nil, err
+	}
+	return &Single{c.(*code)}, nil
+}
+
+// Places are the kernel's operations as the checker knows them.
+func (s *Single) Places() *exec.Places { return s.c.places }
+
+// Told is what a checker is told of an operation; nil when it is told nothing. Serve and Step tell it.
+func (s *Single) Told(f int, pc int32) *Told { return s.c.funcs[f][pc].told }
+
+// Addressed says whether Tell can tell of the operation. base is the operand that its addresses come from, nil for one that has none.
+func (t *Told) Addressed() (base *ir.Arg, ok bool) {
+	if t.ac == nil {
+		return nil, false
+	}
+	return t.ac.base, true
+}
+
+// Tell tells of an operation that lanes have executed. base has their base addresses, 64 or 32 bits each as the operand has them; nil when
+// it has none.
+func (t *Told) Tell(w *exec.Warp, lanes uint32, base unsafe.Pointer) {
+	var addrs [32]uint64
+	switch ac := t.ac; {
+	case ac.base == nil:
+		for l := range addrs {
+			addrs[l] = ac.disp
+		}
+	case ac.base.Class == ir.W32:
+		rows := (*[32]uint32)(base)
+		for l := range addrs {
+			addrs[l] = uint64(rows[l] + uint32(ac.disp))
+		}
+	default:
+		rows := (*[32]uint64)(base)
+		for l := range addrs {
+			addrs[l] = rows[l] + ac.disp
+		}
+	}
+	if !t.each {
+		t.ops.tell(w, t.ac.space, lanes, lanes, &addrs)
+		return
+	}
+	for ; lanes != 0; lanes &= lanes - 1 {
+		t.ops.tell(w, t.ac.space, lanes&-lanes, lanes&-lanes, &addrs)
+	}
+}
