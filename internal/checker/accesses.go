@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// accesses remembers which memory operations have accessed that later ones may race with: for each page segments, in order, with the same
-// accesses to all bytes.
+// accesses remembers which memory operations have accessed that later ones may race with: for each page segments,
+// in order, with the same accesses to all bytes.
 type accesses struct {
 	pages map[uint64][]segment
 	count int // segments
@@ -184,13 +184,16 @@ func (t *Timeline) page(key uint64, list []*touch) {
 func (t *Timeline) merge(segs []segment, base uint64, list []*touch) []segment {
 	out := make([]segment, 0, len(segs)+len(list))
 	put := func(lo, hi uint32, had []*touch) {
-		if n := len(out); n > 0 && out[n-1].hi == lo && len(had) > 0 && len(out[n-1].had) == len(had) && &out[n-1].had[0] == &had[0] {
-			out[n-1].hi = hi
+		if lo >= hi || len(had) == 0 {
 			return
 		}
-		if lo < hi && len(had) > 0 {
-			out = append(out, segment{lo, hi, had})
+		if n := len(out); n > 0 {
+			if o := &out[n-1]; o.hi == lo && len(o.had) == len(had) && &o.had[0] == &had[0] {
+				o.hi = hi
+				return
+			}
 		}
+		out = append(out, segment{lo, hi, had})
 	}
 	var from, to []*touch // what the accesses before became by the one under way
 	i := 0

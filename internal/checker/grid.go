@@ -14,7 +14,8 @@ type grid struct {
 	blocks  [3]uint32
 }
 
-// In places the launch in the timeline: an action of its own or, of a kernel that another kernel launched, that one's. End ends it.
+// In places the launch in the timeline: an action of its own or, of a kernel that another kernel launched, that
+// one's. End ends it.
 func (l *Launch) In(a *Action, blocks, threads [3]uint32) {
 	l.grid = grid{a, threads, blocks}
 	if a != nil && len(a.early) > 0 {
@@ -37,7 +38,8 @@ func (b *Block) Awaits(warp int, lanes uint32) {
 	b.advance(warp, lanes)
 }
 
-// ahead says whether lanes may be ahead of what their launch overlaps with. Barriers pass on that a thread has waited.
+// ahead says whether lanes may be ahead of what their launch overlaps with. Barriers pass on that a thread has
+// waited.
 func (b *Block) ahead(warp int, lane int) bool {
 	return b.l.early && !b.warps[warp].view[lane].all.knows(awaited, 0, 1)
 }
@@ -68,7 +70,8 @@ type touchKey struct {
 	early bool
 }
 
-// touches makes pieces of memory of the lines of a launch: neighbours by one operation, with threads in step, are one.
+// touches makes pieces of memory of the lines of a launch: neighbours by one operation, with threads in step, are
+// one.
 func (l *Launch) touches() []*touch {
 	t := touchMaker{l: l, open: map[touchKey]*touch{}, lists: map[touchKey][]*touch{}}
 	for _, n := range slices.Sorted(maps.Keys(l.global.pages)) {
@@ -134,7 +137,8 @@ func (t *touchMaker) line(ln *line, addr uint64) {
 func (t *touchMaker) piece(e *event, lane int, lo, hi uint64) touch {
 	d := &t.l.grid.threads
 	threads := uint64(d[0]) * uint64(d[1]) * uint64(d[2])
-	return touch{a: t.l.a, op: e.op, lo: lo, hi: hi, l: t.l, early: e.early, first: uint64(e.b.index)*threads + uint64(32*int(e.warp)+lane)}
+	first := uint64(e.b.index)*threads + uint64(32*int(e.warp)+lane)
+	return touch{a: t.l.a, op: e.op, lo: lo, hi: hi, l: t.l, early: e.early, first: first}
 }
 
 func (t *touchMaker) record(r *record, addr uint64) {
@@ -225,8 +229,8 @@ func (l *Launch) tells(addr uint64) {
 	l.c.tellers[addr] = l
 }
 
-// hears says that a kernel reads an address, and acquires what another launch has released there. That launch then counts as ordered: which
-// part of its work came before is not told apart.
+// hears says that a kernel reads an address, and acquires what another launch has released there. That launch then
+// counts as ordered: which part of its work came before is not told apart.
 func (l *Launch) hears(addr uint64) {
 	l.c.telling.Lock()
 	o := l.c.tellers[addr]

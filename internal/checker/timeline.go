@@ -6,11 +6,12 @@ import (
 	"sync"
 )
 
-// Timeline follows what orders the operations that a program gives to a device: streams, events, synchronisation, edges of graphs. It
-// says which come before which by that alone, whenever they happened to run, and compares the memory that those access that nothing
-// orders. Its methods may be called from several goroutines at once.
+// Timeline follows what orders the operations that a program gives to a device: streams, events, synchronisation,
+// edges of graphs. It says which come before which by that alone, whenever they happened to run, and compares the
+// memory that those access that nothing orders. Its methods may be called from several goroutines at once.
 //
-// The threads of the host count as one, in the order of their calls: what orders them among each other is not seen.
+// The threads of the host count as one, in the order of their calls: what orders them among each other is not
+// seen.
 type Timeline struct {
 	c *Checker
 
@@ -44,7 +45,8 @@ type mark struct {
 	n uint64
 }
 
-// Queue is a list of operations of which each comes after those before it: a stream, the host, a path through a graph.
+// Queue is a list of operations of which each comes after those before it: a stream, the host, a path through a
+// graph.
 type Queue struct {
 	t     *Timeline
 	id    uint64
@@ -213,7 +215,8 @@ func (q *Queue) Follow(m Moment) {
 	q.now = q.now.And(m)
 }
 
-// Enqueue takes an operation into the queue. It comes after what is there, after what the host knows, and after the moments. End ends it.
+// Enqueue takes an operation into the queue. It comes after what is there, after what the host knows, and after
+// the moments. End ends it.
 func (q *Queue) Enqueue(about About, after ...Moment) *Action {
 	q.t.mu.Lock()
 	defer q.t.mu.Unlock()
@@ -238,7 +241,8 @@ func (q *Queue) enqueue(about About, graph *Action, after []Moment) *Action {
 	return a
 }
 
-// Early says that the newest operation of the queue, a kernel, may begin before the operation ahead of it, another one, has ended.
+// Early says that the newest operation of the queue, a kernel, may begin before the operation ahead of it, another
+// one, has ended.
 func (a *Action) Early(pred *Action) {
 	a.q.t.mu.Lock()
 	defer a.q.t.mu.Unlock()
@@ -247,8 +251,8 @@ func (a *Action) Early(pred *Action) {
 	}
 }
 
-// Node takes a node of a graph into the timeline, with an action for the launch of the graph, behind other nodes of the same launch and
-// what they come after. q is where one of them is, or nil.
+// Node takes a node of a graph into the timeline, with an action for the launch of the graph, behind other nodes
+// of the same launch and what they come after. q is where one of them is, or nil.
 func (t *Timeline) Node(q *Queue, graph *Action, about About, after ...Moment) *Action {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -295,7 +299,8 @@ func (t *Timeline) hostKnows(m Moment) {
 	t.settle()
 }
 
-// settle forgets what no later operation can race with: what the host knew when the oldest operation that has not ended was given.
+// settle forgets what no later operation can race with: what the host knew when the oldest operation that has not
+// ended was given.
 func (t *Timeline) settle() {
 	n := 0
 	for n < len(t.open) && t.open[n].ended {
@@ -336,8 +341,8 @@ func (a *Action) Wrote(addr uint64) {
 	t.values[addr] = t.values[addr].And(a.Moment())
 }
 
-// Saw says that an operation has waited for a value at an address. Who wrote it is not known where no stream did: a kernel, or the host, so
-// that it counts as ordered behind all that has ended.
+// Saw says that an operation has waited for a value at an address. Who wrote it is not known where no stream did:
+// a kernel, or the host, so that it counts as ordered behind all that has ended.
 func (a *Action) Saw(addr uint64) {
 	t := a.q.t
 	t.mu.Lock()
@@ -362,17 +367,18 @@ func (q *Queue) String() string { return q.name }
 func (t *Timeline) missingOrder(a, b *touch) string {
 	switch {
 	case slices.Contains(b.a.early, a.a) || slices.Contains(a.a.early, b.a):
-		return "the second kernel may begin before the first has ended (programmatic dependent launch): no griddepcontrol.wait " +
-			"(cudaGridDependencySynchronize) before the access"
+		return "the second kernel may begin before the first has ended (programmatic dependent launch): " +
+			"no griddepcontrol.wait (cudaGridDependencySynchronize) before the access"
 	case a.a.graph != nil && a.a.graph == b.a.graph:
 		return "no path of edges between the two nodes of the graph"
 	}
 	p, q := a.a.place(), b.a.place()
-	switch {
-	case p == t.host:
-		return fmt.Sprintf("the host does not wait for %s before: no cuStreamSynchronize, cuEventSynchronize or cuCtxSynchronize", q)
-	case q == t.host:
-		return fmt.Sprintf("the host does not wait for %s before: no cuStreamSynchronize, cuEventSynchronize or cuCtxSynchronize", p)
+	if q == t.host {
+		p, q = q, p
+	}
+	if p == t.host {
+		const how = "cuStreamSynchronize, cuEventSynchronize or cuCtxSynchronize"
+		return fmt.Sprintf("the host does not wait for %s before: no %s", q, how)
 	}
 	return fmt.Sprintf("no event or synchronisation between %s and %s", p, q)
 }

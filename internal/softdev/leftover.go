@@ -7,8 +7,9 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// leftover is memory of the program that is free, but for what was queued by then: that of a destroyed context stays for other contexts, as it does with the driver (recorded:
-// reach/freed/destroy); what was freed in stream order stays for other streams where the race check is to see what they do to it.
+// leftover is memory of the program that is free, but for what was queued by then: that of a destroyed context stays
+// for other contexts, as it does with the driver (recorded: reach/freed/destroy); what was freed in stream order stays
+// for other streams where the race check is to see what they do to it.
 type leftover struct {
 	give   func()
 	points []point // the ends of that work

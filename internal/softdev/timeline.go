@@ -9,12 +9,14 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// What the race check is told of the order between operations: by what the program asked for, when it asked. Streams that are idle already
-// are waited for like others, so that the verdict does not depend on how long work took.
+// What the race check is told of the order between operations: by what the program asked for, when it asked.
+// Streams that are idle already are waited for like others, so that the verdict does not depend on how long work
+// took.
 //
-// What a call waits for is taken from the CUDA Driver API, "API synchronization behavior": a copy between device and pageable or pinned
-// memory has ended when the call without Async returns, one within the device has not; neither has a fill, but of managed and pinned memory.
-// Of a copy from pageable memory the manual says only that the source has been read; programs rely on more, and here it has ended.
+// What a call waits for is taken from the CUDA Driver API, "API synchronization behavior": a copy between device
+// and pageable or pinned memory has ended when the call without Async returns, one within the device has not;
+// neither has a fill, but of managed and pinned memory. Of a copy from pageable memory the manual says only that
+// the source has been read; programs rely on more, and here it has ended.
 
 // contextTimes are moments of a context that belong to no stream any more, or to none yet; context.order guards them.
 type contextTimes struct {
@@ -50,7 +52,8 @@ func (s *stream) queue() {
 	s.q = t.Queue(name)
 }
 
-// mark gives an operation its place in the timeline. It needs s.mu, and context.order where the stream is in step with the legacy stream.
+// mark gives an operation its place in the timeline. It needs s.mu, and context.order where the stream is in step
+// with the legacy stream.
 func (s *stream) mark(o *op) {
 	o.act = s.q.Enqueue(s.ctx.d.about(o), s.behind()...)
 	l, kernel := o.task.(*launch)
@@ -103,7 +106,8 @@ func (s *stream) follow(m checker.Moment) {
 	}
 }
 
-// moment is everything given to the context so far; inStep leaves out streams that are not in step with the legacy stream.
+// moment is everything given to the context so far; inStep leaves out streams that are not in step with the legacy
+// stream.
 func (c *context) moment(inStep bool) (m checker.Moment) {
 	if c.d.check == nil {
 		return nil
@@ -252,7 +256,8 @@ func (d *Driver) touchBox(a *checker.Action, b *boxCopy) {
 	}
 }
 
-// touch tells of memory operations, which are as strong as anything (cuStreamWriteValue32: after a fence of the system).
+// touch tells of memory operations, which are as strong as anything (cuStreamWriteValue32: after a fence of the
+// system).
 func (m memOps) touch(a *checker.Action) {
 	for i := range m {
 		o := &m[i]
