@@ -42,8 +42,9 @@ func (h halfFormat) value(x uint16) float64 {
 	return v
 }
 
-// hard are operands of fma whose exact result lies next to a number halfway between two of the format, nearer than an f32 tells: the product is half of c's last
-// bit and a little more or less. Then the numbers at all edges of the format, with each other, and random ones.
+// hard are operands of fma whose exact result lies next to a number halfway between two of the format, nearer than an
+// f32 tells: the product is half of c's last bit and a little more or less. Then the numbers at all edges of the
+// format, with each other, and random ones.
 func (h halfFormat) hard() (x [][3]uint16) {
 	one := 1 << h.fraction
 	for m := one; m < 2*one; m++ {
@@ -62,7 +63,11 @@ func (h halfFormat) hard() (x [][3]uint16) {
 	}
 	var edges []uint16
 	inf := uint16(2*h.bias+1) << h.fraction
-	for _, e := range []uint16{0, 1, 2, 3, uint16(one - 1), uint16(one), uint16(one + 1), h.of(0, 0), h.of(1, 0), h.of(one-1, -1), h.of(0, -h.fraction-1), h.of(one/2, 3), h.of(0, -h.bias/2), h.of(1, -h.bias/2-1), inf - 1, inf - 2, inf, inf + 1, 0x7fff} {
+	for _, e := range []uint16{
+		0, 1, 2, 3, uint16(one - 1), uint16(one), uint16(one + 1), h.of(0, 0), h.of(1, 0), h.of(one-1, -1),
+		h.of(0, -h.fraction-1), h.of(one/2, 3), h.of(0, -h.bias/2), h.of(1, -h.bias/2-1), inf - 1, inf - 2,
+		inf, inf + 1, 0x7fff,
+	} {
 		edges = append(edges, e, e|0x8000)
 	}
 	for _, a := range edges {
@@ -91,17 +96,22 @@ func (h halfFormat) twice(x [][3]uint16) (n int) {
 	for _, t := range x {
 		a, b, c := h.value(t[0]), h.value(t[1]), h.value(t[2])
 		exact := math.FMA(a, b, c) // of hard operands: 35 bits at most
-		if float64(float32(exact)) != exact && math.Abs(exact) > math.Ldexp(1, 2-h.bias) && round(exact) != round(float64(float32(exact))) {
+		once := float64(float32(exact))
+		if once != exact && math.Abs(exact) > math.Ldexp(1, 2-h.bias) && round(exact) != round(once) {
 			n++
 		}
 	}
 	return n
 }
 
-// TestHalves compares arithmetic of halves with the interpreter, whose results are those of an H200 (TestSilicon), where rounding twice would go wrong.
+// TestHalves compares arithmetic of halves with the interpreter, whose results are those of an H200 (TestSilicon),
+// where rounding twice would go wrong.
 func TestHalves(t *testing.T) {
 	for _, h := range halfFormats {
-		ops := []string{"fma.rn.T %r, %a, %b, %c", "mul.rn.T %r, %a, %b", "add.rn.T %r, %a, %c", "sub.rn.T %r, %c, %a", "min.T %r, %a, %c", "max.T %r, %a, %c", "neg.T %r, %c", "abs.T %r, %c", "fma.rn.relu.T %r, %a, %b, %c"}
+		ops := []string{
+			"fma.rn.T %r, %a, %b, %c", "mul.rn.T %r, %a, %b", "add.rn.T %r, %a, %c", "sub.rn.T %r, %c, %a",
+			"min.T %r, %a, %c", "max.T %r, %a, %c", "neg.T %r, %c", "abs.T %r, %c", "fma.rn.relu.T %r, %a, %b, %c",
+		}
 		if h.name == "f16" {
 			ops = append(ops, "fma.rn.ftz.T %r, %a, %b, %c", "fma.rn.sat.T %r, %a, %b, %c", "max.ftz.T %r, %a, %c")
 		}
@@ -112,13 +122,14 @@ func TestHalves(t *testing.T) {
 		eachISA(t, func(t *testing.T, e *engine) {
 			for _, op := range ops {
 				for _, pair := range []bool{false, true} {
-					want, got := runHalves(t, interp.New(), h, op, pair, x), runHalves(t, e, h, op, pair, x)
+					want := runHalves(t, interp.New(), h, op, pair, x)
+					got := runHalves(t, e, h, op, pair, x)
 					bad := 0
 					for i := range x {
 						w, g := binary.LittleEndian.Uint16(want[2*i:]), binary.LittleEndian.Uint16(got[2*i:])
 						if w != g {
 							if bad++; bad < 4 {
-								t.Errorf("%s %s (pair: %v) of %04x: %04x, the interpreter has %04x", h.name, op, pair, x[i], g, w)
+								t.Errorf("%s %s (pair: %v) of %04x: %04x, want %04x", h.name, op, pair, x[i], g, w)
 							}
 						}
 					}
@@ -136,10 +147,12 @@ func runHalves(t *testing.T, e exec.Engine, h halfFormat, op string, pair bool, 
 	if pair {
 		typ, bits, threads = typ+"x2", 32, threads/2
 	}
-	text := ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 r) {\n.reg .b64 %q<5>; .reg .b32 %t<3>;\n" +
-		fmt.Sprintf(".reg .b%d %%a, %%b, %%c, %%r;\n", bits) + "mov.u32 %t0, %ctaid.x; mov.u32 %t1, %tid.x; mad.lo.u32 %t0, %t0, 128, %t1;\n"
+	text := ".version 8.4\n.target sm_90\n.address_size 64\n" +
+		".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 r) {\n" +
+		".reg .b64 %q<5>; .reg .b32 %t<3>;\n" + fmt.Sprintf(".reg .b%d %%a, %%b, %%c, %%r;\n", bits) +
+		"mov.u32 %t0, %ctaid.x; mov.u32 %t1, %tid.x; mad.lo.u32 %t0, %t0, 128, %t1;\n"
 	for i, p := range "abcr" {
-		text += fmt.Sprintf("ld.param.u64 %%q%d, [%c]; mad.wide.u32 %%q%d, %%t0, %d, %%q%d;\n", i, p, i, bits/8, i)
+		text += fmt.Sprintf("ld.param.u64 %%q%d, [%c]; mad.wide.u32 %%q%[1]d, %%t0, %[3]d, %%q%[1]d;\n", i, p, bits/8)
 	}
 	for i, p := range "abc" {
 		text += fmt.Sprintf("ld.global.b%d %%%c, [%%q%d];\n", bits, p, i)
@@ -163,7 +176,8 @@ func runHalves(t *testing.T, e exec.Engine, h halfFormat, op string, pair bool, 
 			}
 		}
 	}
-	if err := k.Run(exectest.Config{Grid: exectest.Dim(uint32(threads / 128)), Block: exectest.Dim(128)}, at[0], at[1], at[2], at[3]); err != nil {
+	shape := exectest.Config{Grid: exectest.Dim(uint32(threads / 128)), Block: exectest.Dim(128)}
+	if err := k.Run(shape, at[0], at[1], at[2], at[3]); err != nil {
 		t.Fatalf("%s: %v", op, err)
 	}
 	return out

@@ -94,7 +94,7 @@ func approxTemplate(op *ir.Op) emitter {
 	return func(g *gen) {
 		if fast != nil {
 			g.pin()
-			x, to := make([]asm.Vec, g.each(d)), make([]asm.Vec, g.each(d))
+			x, to := make([]asm.Vec, g.pieces(d)), make([]asm.Vec, g.pieces(d))
 			for p := range x {
 				x[p], to[p] = g.rawReg(a, p), g.temp()
 			}
@@ -125,7 +125,7 @@ func approxDivTemplate(op *ir.Op) emitter {
 	}
 	full := op.Mods().Full
 	return func(g *gen) {
-		n := g.each(d)
+		n := g.pieces(d)
 		g.pin()
 		ra, rb, to := make([]asm.Vec, n), make([]asm.Vec, n), make([]asm.Vec, n)
 		for p := range n {

@@ -132,11 +132,13 @@ func selpTemplate(op *ir.Op) emitter {
 		move, blend = asm.MovA64, asm.BlendMQ
 	}
 	return func(g *gen) {
+		have := false
 		for p := range g.each(d) {
 			g.pin()
 			ra, rb := g.src(a, p), g.reg(b, p)
-			if p == 0 {
+			if !have {
 				g.pred(asm.RDX, c)
+				have = true
 			}
 			masked := g.destMask(d, p) != 0
 			var z asm.Vec

@@ -306,7 +306,7 @@ func (g *gen) ctaBlock(b int32) {
 	}
 	g.noted = 0
 	g.lines = g.lines[:0]
-	g.pc = k.Start
+	g.pc, g.whole = k.Start, 0
 	n := k.End - k.Start
 	if g.count {
 		g.AddMI(inContext(abi.OffInstr), n)
@@ -317,6 +317,10 @@ func (g *gen) ctaBlock(b int32) {
 	}
 	dying := g.ends[b]
 	for i := k.Start; i < k.End; i++ {
+		if end := g.byHalves(i, k.End, dying[i-k.Start:]); end > i {
+			i = end - 1
+			continue
+		}
 		g.pc, g.op, g.dies = i, &g.f.Ops[i], dying[i-k.Start]
 		g.begin()
 		if g.probe && g.fused != i-1 {

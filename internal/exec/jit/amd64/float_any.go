@@ -410,7 +410,7 @@ func single(op *ir.Op, form optab.Opcode, d *ir.Arg, in []*ir.Arg, mode asm.Roun
 	// A result that only reached the smallest normal number by rounding is flushed too: the interpreter looks at those.
 	careful := ftz && (form == optab.OpFmul || form == optab.OpFfma || form == optab.OpFdiv || form == optab.OpRcp)
 	return func(g *gen) {
-		n := g.each(d)
+		n := g.pieces(d)
 		for p := range n { // into registers first: what follows must not change the cache
 			for _, a := range in {
 				g.reg(a, p)

@@ -87,6 +87,9 @@ type gen struct {
 	before        map[int32]int32 // where loads note the addresses they had
 	lines         []asked         // in the block
 	fused         int32           // comparison that is left to the branch behind it
+	half          int             // the lanes to write code for: the lower 16 (1), the upper ones (2), all (0)
+	halved        bool            // the template asked for them
+	whole         int32           // operations of the block before this one are written for all lanes
 
 	refused []int32 // operations with instructions that AVX2 cannot do
 }
@@ -458,6 +461,9 @@ func (g *gen) enter(e *entryStub) {
 // exit returns the label of a stub that stores what is in registers now and leaves at the current operation. uncounted is how many
 // operations the segment counted that are not executed.
 func (g *gen) exit(why uint32, uncounted int32) asm.Label {
+	if g.half > 0 {
+		panic("amd64: a way out of an operation that is written by halves of a warp")
+	}
 	l := g.NewLabel()
 	c, pc, homes, full := g.c, g.pc, g.homeReg, g.full
 	g.stubs = append(g.stubs, func() {

@@ -11,10 +11,11 @@ import (
 
 // Arithmetic of f16 and bf16, single and in pairs.
 //
-// It is done in f32. The result of that, rounded to 24 bits, is rounded once more, to 11 or 8. Rounding is monotone, and what lies
-// halfway between two halves is an f32; so the second rounding can only go wrong where the first one gave such a number (a tie) and was
-// not exact. Sums and differences are never both: they have no more than 2*11+2 bits, or are exact. Products of f16 are exact. What is left,
-// fma and products of bf16, is looked through for numbers that may be ties, and computed once more out of line, rounded to odd, where there are any.
+// It is done in f32. The result of that, rounded to 24 bits, is rounded once more, to 11 or 8. Rounding is monotone,
+// and what lies halfway between two halves is an f32; so the second rounding can only go wrong where the first one gave
+// such a number (a tie) and was not exact. Sums and differences are never both: they have no more than 2*11+2 bits, or
+// are exact. Products of f16 are exact. What is left, fma and products of bf16, is looked through for numbers that may
+// be ties, and computed once more out of line, rounded to odd, where there are any.
 
 // halves is addition, subtraction, multiplication and fma.
 func halves(op *ir.Op, form optab.Opcode, d *ir.Arg, in []*ir.Arg, bf, pair bool) emitter {
@@ -89,7 +90,8 @@ func (g *gen) uniform(a *ir.Arg) bool {
 	return ok && g.v.Webs[w].Variation.Kind == plan.Uniform
 }
 
-// widen makes f32 of operand i: all halves of single ones; of pairs those of words 0 to 7 or 8 to 15 (f16), the lower or the upper ones (bf16).
+// widen makes f32 of operand i: all halves of single ones; of pairs those of words 0 to 7 or 8 to 15 (f16), the lower
+// or the upper ones (bf16).
 func (h *halfOp) widen(g *gen, x, r asm.Vec, part, i int) {
 	if h.ftz {
 		g.flush16(x, r)
@@ -135,8 +137,8 @@ func (h *halfOp) narrow(g *gen, z asm.Vec, part int) {
 	}
 }
 
-// ties computes results once more where one may lie halfway between two halves, and makes the NaNs of f16 canonical: a tie of f16, subnormal ones too,
-// ends in 12 zeros, and so does a NaN of operands that were halves.
+// ties computes results once more where one may lie halfway between two halves, and makes the NaNs of f16 canonical: a
+// tie of f16, subnormal ones too, ends in 12 zeros, and so does a NaN of operands that were halves.
 func (h *halfOp) ties(g *gen, r, z []asm.Vec) {
 	masks := [2]asm.Mask{asm.K7, asm.K7}
 	for p, z := range z {
@@ -168,7 +170,8 @@ func (h *halfOp) ties(g *gen, r, z []asm.Vec) {
 	g.rejoin(back, 1<<0|1<<2|1<<3|1<<5|1<<6|1<<7)
 }
 
-// sumOdd is fma of f16 in f32, rounded to odd. The product is exact; the sum's error is, too (Knuth's TwoSum): all is a multiple of 2^-48 and less than 2^34.
+// sumOdd is fma of f16 in f32, rounded to odd. The product is exact; the sum's error is, too (Knuth's TwoSum): all is a
+// multiple of 2^-48 and less than 2^34.
 func (h *halfOp) sumOdd(g *gen, r []asm.Vec, z asm.Vec, part int) {
 	const p, c, t, e = 5, 6, 0, 7
 	h.widen(g, p, r[0], part, 0)
@@ -238,8 +241,9 @@ func halfSign(d *ir.Arg, in []*ir.Arg, abs, ftz, bf, pair bool) emitter {
 	})
 }
 
-// halfExtremum is min and max. Halves whose sign is set have their other bits turned, which orders them as signed numbers: as a circle, the NaNs lie
-// between +inf and -inf. It is cut behind +inf for max and before -inf for min, so that as unsigned numbers the NaNs come first or last.
+// halfExtremum is min and max. Halves whose sign is set have their other bits turned, which orders them as signed
+// numbers: as a circle, the NaNs lie between +inf and -inf. It is cut behind +inf for max and before -inf for min, so
+// that as unsigned numbers the NaNs come first or last.
 func halfExtremum(d *ir.Arg, in []*ir.Arg, larger, ftz, bf bool) emitter {
 	inf := uint32(asm.F16Inf)
 	if bf {

@@ -19,7 +19,7 @@ func approx64Template(op *ir.Op) emitter {
 	root := op.Opcode() == optab.OpRsqrt
 	refine := root && !op.Mods().Ftz
 	return func(g *gen) {
-		n := g.each(d)
+		n := g.pieces(d)
 		for p := range (n + 1) / 2 {
 			g.pin()
 			var x [2]asm.Vec
@@ -393,7 +393,7 @@ func flushedDivTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	return func(g *gen) {
-		n := g.each(d)
+		n := g.pieces(d)
 		for p := range n { // into registers first: what follows must not change the cache
 			g.reg(a, p)
 			g.reg(b, p)

@@ -1,6 +1,8 @@
 package amd64
 
 import (
+	"iter"
+
 	"github.com/gocuda/cuda/internal/exec/jit/abi"
 	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/exec/jit/plan"
@@ -150,12 +152,26 @@ func (g *gen) scalarDef(d *ir.Arg) (int32, bool) {
 	return w, w >= 0 && d.Class != ir.WPred && g.v.Webs[w].Variation.Scalar()
 }
 
-// each is the number of pieces to compute of a destination.
-func (g *gen) each(d *ir.Arg) int {
+// pieces is the number of pieces to compute of a destination.
+func (g *gen) pieces(d *ir.Arg) int {
 	if _, ok := g.scalarDef(d); ok {
 		return 1
 	}
 	return plan.Pieces(d.Class)
+}
+
+// each are the pieces to compute of a destination, by number: all, or those of one half of the lanes.
+func (g *gen) each(d *ir.Arg) iter.Seq[int] {
+	from, to := 0, g.pieces(d)
+	if g.half > 0 {
+		g.halved = true
+		n := to / 2
+		from, to = n*(g.half-1), n*g.half
+	}
+	return func(yield func(int) bool) {
+		for p := from; p < to && yield(p); p++ {
+		}
+	}
 }
 
 // materialize returns a register with piece n of a scalar's vector.

@@ -188,3 +188,67 @@ func TestWholeCTA(t *testing.T) {
 		t.Errorf("%v", no)
 	}
 }
+
+// TestStretch: where operations that compute each lane from itself may be executed for half the lanes first. What ends
+// a stretch is a row of another width, or across, in memory that another row of the stretch has: the first half's
+// result would overwrite what the second half has to read.
+func TestStretch(t *testing.T) {
+	row := func(c ir.Class, off uint32) ir.Arg { return ir.Arg{Kind: ir.Row, Class: c, Ref: ir.Ref{Off: off}} }
+	w32 := func(off uint32) ir.Arg { return row(ir.W32, off) }
+	w64 := func(off uint32) ir.Arg { return row(ir.W64, off) }
+	pred := func(off uint32) ir.Arg { return row(ir.WPred, off) }
+	constant := ir.Arg{Kind: ir.Imm, Class: ir.W32, Ref: ir.Ref{Sel: 1}}
+	for _, c := range []struct {
+		name string
+		ops  [][]ir.Arg
+		end  int32
+		rows int
+	}{
+		{"one row again and again", [][]ir.Arg{
+			{w32(0), w32(0), constant},
+			{w32(0), w32(0), w32(128)},
+			{w32(128), w32(0), w32(0)},
+		}, 3, 2},
+		{"a narrow row in a wide one", [][]ir.Arg{
+			{w32(256), w32(384), constant},
+			{w64(512), w64(0), w64(0)},
+			{w32(128), w32(256), w32(256)},
+		}, 2, 4},
+		{"a wide row over two narrow ones", [][]ir.Arg{
+			{w32(512), w32(0), w32(128)},
+			{w64(0), w32(512), w32(512)},
+		}, 1, 3},
+		{"another width at the same place", [][]ir.Arg{
+			{w32(512), w32(0), constant},
+			{w64(0), w32(512), w32(512)},
+		}, 1, 2},
+		{"across", [][]ir.Arg{{w32(512), w32(0), constant}, {w32(64), w32(512), w32(512)}}, 1, 2},
+		{"across by less than a piece", [][]ir.Arg{
+			{w32(512), w32(0), constant},
+			{w32(100), w32(512), w32(512)},
+		}, 1, 2},
+		{"a result where a predicate stands", [][]ir.Arg{
+			{w32(512), w32(256), w32(256), pred(4)},
+			{w32(0), w32(512), w32(512)},
+		}, 1, 2},
+		{"predicates side by side", [][]ir.Arg{
+			{w32(512), w32(256), w32(256), pred(4)},
+			{w32(512), w32(256), w32(256), pred(8)},
+		}, 2, 2},
+		{"none", nil, 0, 0},
+	} {
+		f := &ir.Func{}
+		for _, a := range c.ops {
+			f.Ops = append(f.Ops, ir.Op{Args: a})
+		}
+		s := (&plan.Func{IR: f}).StretchAt(0, int32(len(f.Ops)), func(int32) bool { return true })
+		// The operation that ends the stretch may have added rows.
+		if s.Start != 0 || s.End != c.end || len(s.Rows) < c.rows {
+			t.Errorf("%s: to %d with %d rows, want to %d with %d", c.name, s.End, len(s.Rows), c.end, c.rows)
+		}
+	}
+	f := &ir.Func{Ops: make([]ir.Op, 8)}
+	if s := (&plan.Func{IR: f}).StretchAt(2, 7, func(i int32) bool { return i != 5 }); s.Start != 2 || s.End != 5 {
+		t.Errorf("%d to %d, want 2 to 5", s.Start, s.End)
+	}
+}

@@ -273,10 +273,14 @@ func lowerShiftD(w *lowering, i *inst) {
 				n = (32 - n) & 31
 			}
 			p = w.temp()
-			t := w.temp()
-			w.shiftD(ShiftSll, p, s, n)
-			w.shiftD(ShiftSrl, t, s, 32-n)
-			w.r(OrD, p, p, t)
+			if n%8 == 0 {
+				w.e(ShufB, p, s, w.rotation(n/8))
+			} else {
+				t := w.temp()
+				w.shiftD(ShiftSll, p, s, n)
+				w.shiftD(ShiftSrl, t, s, 32-n)
+				w.r(OrD, p, p, t)
+			}
 			if i.length == 0 {
 				w.x(vexMovDQALd, p, 0, inReg(p))
 			}
@@ -293,6 +297,17 @@ func lowerShiftD(w *lowering, i *inst) {
 		i.finish(w, i.vvvv, h, p)
 	}
 	i.short(w, i.vvvv)
+}
+
+// rotation has vpshufb rotate words to the left by a number of bytes.
+func (w *lowering) rotation(bytes uint8) source {
+	var c [8]uint32
+	for i := range uint32(8) {
+		for j := range uint32(4) {
+			c[i] |= (4*(i&3) + (j-uint32(bytes))&3) << (8 * j)
+		}
+	}
+	return w.constant(c)
 }
 
 func lowerShiftQ(w *lowering, i *inst) {
