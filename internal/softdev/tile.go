@@ -79,13 +79,10 @@ func tileProgram(data []byte, o *jitOptions) (text []byte, shapes map[string]*sh
 	}
 	m, err := tileir.Parse(data)
 	if err == nil {
-		err = m.Verify()
+		err = m.VerifyUntil(o.stop)
 	}
 	if err != nil {
 		return nil, nil, tileError(err)
-	}
-	if o.stop != nil && o.stop.Load() {
-		return nil, nil, ptxError(ptx.ErrStopped)
 	}
 	for _, name := range tileNames(m) {
 		if !symbol(name) {
@@ -94,7 +91,7 @@ func tileProgram(data []byte, o *jitOptions) (text []byte, shapes map[string]*sh
 				err: fmt.Errorf("%q is no name that machine code or PTX can have", name)}
 		}
 	}
-	p, err := lower.Module(m, lower.Options{})
+	p, err := lower.Module(m, lower.Options{Stop: o.stop})
 	if err != nil {
 		return nil, nil, tileError(err)
 	}
@@ -155,6 +152,9 @@ func tileParam(i int, t *tileir.Type) Param {
 // tileError is the result for a module that is damaged, ill-typed, too new or beyond what can be run. What NVIDIA's
 // driver answers is not known: 13.0 refuses all Tile IR (recorded), and later ones were not seen.
 func tileError(err error) *loadError {
+	if errors.Is(err, tileir.ErrStopped) {
+		return ptxError(ptx.ErrStopped)
+	}
 	var bad *tileir.Error
 	if errors.As(err, &bad) {
 		r := driver.CUDA_ERROR_INVALID_IMAGE

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"math"
@@ -13,14 +14,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/image/fatbin"
 	"github.com/gocuda/cuda/internal/image/sm"
 	"github.com/gocuda/cuda/internal/num"
+	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/tileir"
+	"github.com/gocuda/cuda/internal/tileir/tiletest"
 )
 
 // tileSet is recorded Tile IR: modules, and what their kernels wrote on an H200 (internal/tileir/lower/testdata, from
@@ -546,5 +551,24 @@ func TestTileCache(t *testing.T) {
 	}
 	if a, b := d.modules.get(uintptr(m[0])), d.modules.get(uintptr(m[1])); a.prog != b.prog {
 		t.Error("the module was compiled twice")
+	}
+}
+
+// TestTileStop: a load that nobody waits for any more ends within a second, inside the lowering too.
+func TestTileStop(t *testing.T) {
+	code := tiletest.Hostile["stores of one tile"](30000)
+	for _, after := range []time.Duration{0, 20 * time.Millisecond, 300 * time.Millisecond, 800 * time.Millisecond} {
+		var o jitOptions
+		o.stop = new(atomic.Bool)
+		time.AfterFunc(after, func() { o.stop.Store(true) })
+		start := time.Now()
+		_, _, err := tileProgram(code, &o)
+		if took := time.Since(start) - after; took > time.Second {
+			t.Errorf("stopped after %v, it takes %v more", after, took)
+		}
+		if err != nil && !errors.Is(err.err, ptx.ErrStopped) {
+			t.Errorf("stopped after %v: %v", after, err.err)
+		}
+		t.Logf("%v: %v", after, err)
 	}
 }

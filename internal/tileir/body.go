@@ -31,6 +31,9 @@ func (d *decoder) arguments(b *Block, types []*Type) {
 
 // op reads an operation and appends it to a block.
 func (d *decoder) op(b *Block, locs *locList) error {
+	if d.m.stop != nil && d.m.stop.Load() {
+		return ErrStopped
+	}
 	c := d.c
 	start := c.base + uint64(c.at)
 	code, ok := c.varint()

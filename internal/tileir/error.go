@@ -1,6 +1,12 @@
 package tileir
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrStopped is the error of work that was given up because its caller set the flag that it had given for that.
+var ErrStopped = errors.New("stopped")
 
 // Class says what kind of thing is wrong with a module.
 type Class uint8

@@ -1,6 +1,9 @@
 package tileir
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // Module is a Tile IR file: what it defines, in the order of the file.
 type Module struct {
@@ -9,7 +12,8 @@ type Module struct {
 	Globals  []Global
 	Funcs    []*Func
 
-	mu        sync.Mutex // guards types and debug records while bodies are decoded
+	stop      *atomic.Bool // nil, or what ends the decoding of bodies when it is set
+	mu        sync.Mutex   // guards types and debug records while bodies are decoded
 	strings   stringTable
 	types     typeTable
 	constants []cursor

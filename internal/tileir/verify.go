@@ -4,11 +4,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // Verify decodes all functions and checks the module. The error is an *Error. What it accepts can be printed and lowered:
 // operands, results, attributes and regions are those that Info says, and the types agree.
-func (m *Module) Verify() error {
+func (m *Module) Verify() error { return m.VerifyUntil(nil) }
+
+// VerifyUntil is Verify that ends with [ErrStopped] soon after stop is set; nil never is.
+func (m *Module) VerifyUntil(stop *atomic.Bool) error {
+	if stop != nil {
+		m.stop = stop
+	}
 	bodies := make([]*Block, len(m.Funcs))
 	for i, f := range m.Funcs {
 		b, err := f.Body()
@@ -195,6 +202,9 @@ func (v *verifier) subprogramOf(l Loc) Loc {
 // block checks the operations of a block and those in them.
 func (v *verifier) block(b *Block) error {
 	for i, o := range b.Ops {
+		if v.m.stop != nil && v.m.stop.Load() {
+			return ErrStopped
+		}
 		if err := v.op(o, i == len(b.Ops)-1); err != nil {
 			return err
 		}

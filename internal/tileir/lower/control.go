@@ -27,6 +27,7 @@ func (g *fn) block(b *tileir.Block) {
 
 // op writes an operation.
 func (g *fn) op(o *tileir.Op) {
+	g.w.check()
 	g.now = g.begin[o]
 	g.arena.free(g.now)
 	defer func() {
@@ -163,7 +164,12 @@ func (g *fn) assign(o *tileir.Op, from, to []*tileir.Val, fresh bool) {
 		v        *tileir.Val
 	}
 	var later []copied
+	var last map[*tileir.Val]int
+	if !fresh {
+		last = g.lastReads(o, from)
+	}
 	for i, v := range from {
+		g.w.check()
 		if !isTile(v.Type) || g.splat[to[i]] || g.mode[to[i]] == unused {
 			continue
 		}
@@ -176,7 +182,7 @@ func (g *fn) assign(o *tileir.Op, from, to []*tileir.Val, fresh bool) {
 		}
 		r := g.root(o, i, v.Type)
 		t := typeOf(v.Type.Elem)
-		if !fresh && g.clash(o, i, from, to) {
+		if !fresh && g.clash(o, i, v, to[i], last) {
 			at := g.room(v.Type.Elements(), t.bytes, g.now)
 			later = append(later, copied{at, slot, v})
 			slot = at
@@ -207,19 +213,24 @@ func (g *fn) assign(o *tileir.Op, from, to []*tileir.Val, fresh bool) {
 	}
 }
 
-// clash reports whether a carried tile may not be written before all new ones are made.
-func (g *fn) clash(o *tileir.Op, i int, from, to []*tileir.Val) bool {
-	if same, ok := g.root(o, i, from[i].Type).reads[to[i]]; ok && !same {
-		return true
-	}
-	for j := i + 1; j < len(from); j++ {
-		if isTile(from[j].Type) {
-			if _, ok := g.root(o, j, from[j].Type).reads[to[i]]; ok {
-				return true
+// lastReads says for each tile in which of the walks that make new values of an operation's operands it is read last.
+func (g *fn) lastReads(o *tileir.Op, from []*tileir.Val) map[*tileir.Val]int {
+	last := map[*tileir.Val]int{}
+	for i, v := range from {
+		if isTile(v.Type) {
+			for x := range g.root(o, i, v.Type).reads {
+				last[x] = i
 			}
 		}
 	}
-	return false
+	return last
+}
+
+// clash reports whether the tile that a new value goes to may not be written before all new ones are made; last is what
+// lastReads says.
+func (g *fn) clash(o *tileir.Op, i int, v, to *tileir.Val, last map[*tileir.Val]int) bool {
+	same, ok := g.root(o, i, v.Type).reads[to]
+	return ok && !same || last[to] > i
 }
 
 // declare gives results or carried values their registers and places.

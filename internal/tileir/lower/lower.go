@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gocuda/cuda/internal/tileir"
 )
@@ -12,6 +13,8 @@ import (
 type Options struct {
 	// MaxShared is the largest shared memory of a tile block in bytes; 0 stands for DefaultMaxShared.
 	MaxShared uint64
+	// Stop, if not nil, ends the work with tileir.ErrStopped soon after it is set.
+	Stop *atomic.Bool
 }
 
 // DefaultMaxShared is the largest shared memory that a tile block may have unless Options say otherwise, in bytes: what the
@@ -57,7 +60,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("Tile IR: function %s, operation %s at %#x%s: %s", e.Func, e.Op, e.Offset, at, e.Words)
 }
 
-// Module lowers a verified module. The error is an *Error, or that of a body that cannot be decoded.
+// Module lowers a verified module. The error is an *Error, that of a body that cannot be decoded, or tileir.ErrStopped.
 func Module(m *tileir.Module, o Options) (*Program, error) {
 	if o.MaxShared == 0 {
 		o.MaxShared = DefaultMaxShared
@@ -93,6 +96,16 @@ type module struct {
 	heap      bool
 	// descriptions is how many prints there are.
 	descriptions int
+}
+
+// stopped is what check gives up with; function catches it.
+type stopped struct{}
+
+// check gives up when nobody waits for the result any more. It is called for every operation.
+func (w *module) check() {
+	if w.o.Stop != nil && w.o.Stop.Load() {
+		panic(stopped{})
+	}
 }
 
 // text puts the parts of the module together.
@@ -163,11 +176,14 @@ func (w *module) function(f *tileir.Func) (entry *Entry, err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			e, ok := r.(*Error)
-			if !ok {
+			switch e := r.(type) {
+			case *Error:
+				err = e
+			case stopped:
+				err = tileir.ErrStopped
+			default:
 				panic(r)
 			}
-			err = e
 		}
 	}()
 	g := newFn(w, f, body)

@@ -71,6 +71,7 @@ type fn struct {
 	begin, end map[*tileir.Op]int // the numbers of operations in the order of the program; end is that of the last one inside
 	splat      map[*tileir.Val]bool
 	cost       map[*tileir.Val]int
+	depth      map[*tileir.Val]int // operations in a row that are not worth a place of their own
 	demands    map[*tileir.Val][]demand
 	mode       map[*tileir.Val]mode
 	last       map[*tileir.Val]int // after which operation a stored value is not needed
@@ -99,7 +100,7 @@ type fn struct {
 func newFn(w *module, f *tileir.Func, body *tileir.Block) *fn {
 	return &fn{
 		w: w, f: f, body: body, e: newEmitter(), begin: map[*tileir.Op]int{}, end: map[*tileir.Op]int{}, splat: map[*tileir.Val]bool{},
-		cost: map[*tileir.Val]int{}, demands: map[*tileir.Val][]demand{}, mode: map[*tileir.Val]mode{}, last: map[*tileir.Val]int{},
+		cost: map[*tileir.Val]int{}, depth: map[*tileir.Val]int{}, demands: map[*tileir.Val][]demand{}, mode: map[*tileir.Val]mode{}, last: map[*tileir.Val]int{},
 		roots: map[rootKey]*root{}, forwards: map[*tileir.Val]*tileir.Val{}, dynamic: map[*tileir.Val]*ivar{}, scalars: map[*tileir.Val]reg{},
 		slots: map[*tileir.Val]int64{}, views: map[*tileir.Val]*view{}, heapOf: map[*tileir.Op]reg{}, noted: map[demandKey]bool{},
 	}
@@ -153,6 +154,7 @@ func (g *fn) number(b *tileir.Block, n *int) {
 		g.cost[a] = 1
 	}
 	for _, o := range b.Ops {
+		g.w.check()
 		*n++
 		if *n > maxOps {
 			g.fail(o, "the function has more than %d operations", maxOps)
@@ -173,12 +175,13 @@ func (g *fn) number(b *tileir.Block, n *int) {
 		}
 		g.end[o] = *n
 		same := pure(o.Code)
-		cost := costOf(o.Code)
+		cost, depth := costOf(o.Code), 0
 		for _, x := range o.Operands {
+			depth = max(depth, g.depth[x]+1)
 			if same && isTile(x.Type) && !g.splat[x] {
 				same = false
 			}
-			cost += g.cost[x]
+			cost = min(cost+g.cost[x], maxCost)
 		}
 		switch o.Code {
 		case tileir.Iota, tileir.Cat, tileir.Insert, tileir.Pack, tileir.Unpack:
@@ -193,6 +196,12 @@ func (g *fn) number(b *tileir.Block, n *int) {
 			one := r.Type.Elements() == 1
 			g.splat[r] = one || same
 			g.cost[r] = cost
+			if depth > deepest {
+				g.cost[r] = max(cost, dearest+1)
+			}
+			if g.cost[r] <= dearest {
+				g.depth[r] = depth
+			}
 			if g.splat[r] {
 				g.cost[r] = 0
 			} else if !pure(o.Code) {
@@ -201,6 +210,12 @@ func (g *fn) number(b *tileir.Block, n *int) {
 		}
 	}
 }
+
+// deepest is how many operations in a row, such as those that only move elements, are made again for every use.
+const deepest = 32
+
+// maxCost bounds what an element is said to cost: sums of sums double with every operation.
+const maxCost = 1 << 20
 
 // dearest is the cost up to which an element is computed again for every use.
 const dearest = 4
@@ -258,6 +273,7 @@ func (g *fn) root(o *tileir.Op, part int, t *tileir.Type) *root {
 func (g *fn) decide(b *tileir.Block) {
 	for i := len(b.Ops) - 1; i >= 0; i-- {
 		o := b.Ops[i]
+		g.w.check()
 		for _, r := range o.Results {
 			if isTile(r.Type) {
 				g.result(o, r)

@@ -301,6 +301,7 @@ func (g *fn) combine(o *tileir.Op, x, acc []reg) []reg {
 // evaluate writes a block on single elements that differ between lanes, and gives what it yields.
 func (g *fn) evaluate(b *tileir.Block, vals map[*tileir.Val]reg) []reg {
 	for _, o := range b.Ops {
+		g.w.check()
 		get := func(vs []*tileir.Val) []reg {
 			out := make([]reg, len(vs))
 			for i, v := range vs {
