@@ -43,7 +43,7 @@ func engines() (names []string, list []exec.Engine) {
 }
 
 func testFunction(t *testing.T, f function) {
-	op := strings.Split(f.name, "_")[1]
+	op := strings.TrimPrefix(f.name[:strings.LastIndex(f.name, "_")], "tile$")
 	n := 3000
 	switch {
 	case *long:

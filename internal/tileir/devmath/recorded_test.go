@@ -79,7 +79,7 @@ func TestRecorded(t *testing.T) {
 			continue
 		}
 		typ := c.Buffers[last].Type
-		f := find(fmt.Sprintf("tile_%s_%s", strings.Replace(words[1], "fpowi", "powi", 1), typ))
+		f := find(fmt.Sprintf("tile$%s_%s", strings.Replace(words[1], "fpowi", "powi", 1), typ))
 		if f == nil { // of 16 bits; or rsqrt, an instruction
 			continue
 		}

@@ -6,10 +6,10 @@ import (
 	"github.com/gocuda/cuda/internal/tileir"
 )
 
-// arenaName and depotName are the variables of a function: the arena, and what is printed.
+// All names that are made here have a $, so that names of the module hardly meet them. arenaName and depotName are the variables of a function: the arena, and what is printed.
 const (
-	arenaName = "tile_arena"
-	depotName = "tile_depot"
+	arenaName = "tile$arena"
+	depotName = "tile$depot"
 )
 
 // arena gives out parts of shared memory.

@@ -79,7 +79,7 @@ func plainText(s string) string {
 func (g *fn) constantElement(o *tileir.Op, c *tileir.Constant, t *elem, ix index) reg {
 	name := g.w.constants[c]
 	if name == "" {
-		name = fmt.Sprintf("tile_constant%d", len(g.w.constants))
+		name = fmt.Sprintf("tile$constant%d", len(g.w.constants))
 		g.w.constants[c] = name
 		if n := c.Type.Elements() * t.bytes; int64(g.w.data.Len())+4*n > maxData {
 			g.fail(o, "constants take more than %d bytes of text", int64(maxData))

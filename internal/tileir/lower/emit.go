@@ -98,7 +98,7 @@ func (e *emitter) raw(s string) { e.top().text.WriteString(s) }
 
 func (e *emitter) label() string {
 	e.labels++
-	return "L" + strconv.Itoa(e.labels)
+	return "$L" + strconv.Itoa(e.labels)
 }
 
 func (e *emitter) bind(l string) { e.top().text.WriteString(l + ":\n") }

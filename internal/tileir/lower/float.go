@@ -160,7 +160,7 @@ func (g *fn) real(o *tileir.Op, k tileir.Kind, a []reg) reg {
 		}
 	}
 	if name := functionNames[o.Code]; name != "" {
-		return g.call(o, "tile_"+name+"_"+t, c, a...)
+		return g.call(o, "tile$"+name+"_"+t, c, a...)
 	}
 	g.fail(o, "no such operation on floats")
 	return reg{}
@@ -192,7 +192,7 @@ func (g *fn) extreme(name string, o *tileir.Op, k tileir.Kind, a []reg, ftz stri
 // powI raises to the power of an integer.
 func (g *fn) powI(o *tileir.Op, k tileir.Kind, x, n reg) reg {
 	c, t := widest(k)
-	return g.call(o, "tile_powi_"+t, c, x, g.extended(o.Operands[1].Type.Elem.Kind, n, true))
+	return g.call(o, "tile$powi_"+t, c, x, g.extended(o.Operands[1].Type.Elem.Kind, n, true))
 }
 
 // call calls a function of package devmath.

@@ -98,3 +98,17 @@ func TestStopVerify(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNames: the names of functions do not meet those that the lowering makes, nor words of PTX.
+func TestNames(t *testing.T) {
+	for _, name := range []string{"param0", "tile_arena", "tile_constant0", "L1", "add", "tile_exp_f32", "ret", "reg", "n", "entry"} {
+		p, err := compile(tiletest.Named(name))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if _, err := checked(p.PTX); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -188,7 +188,7 @@ func (w *module) function(f *tileir.Func) (entry *Entry, err error) {
 	}()
 	g := newFn(w, f, body)
 	if g.symbol = f.Name; !plainName(f.Name) {
-		g.symbol = fmt.Sprintf("tile_entry%d", slices.Index(w.m.Funcs, f))
+		g.symbol = fmt.Sprintf("tile$entry%d", slices.Index(w.m.Funcs, f))
 	}
 	g.plan()
 	g.parameters(body)
@@ -209,7 +209,7 @@ func (g *fn) code(b *strings.Builder) {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(b, "\n\t.param .b%d param%d", 8*p.Size, i)
+		fmt.Fprintf(b, "\n\t.param .b%d $param%d", 8*p.Size, i)
 	}
 	fmt.Fprintf(b, "\n)\n.reqntid %d, 1, 1\n{\n", Threads)
 	for c := range classes {
@@ -232,7 +232,7 @@ func (g *fn) parameters(body *tileir.Block) {
 	g.laneVar()
 	for i, a := range body.Args {
 		t := typeOf(a.Type.Elem)
-		r := g.load(t, "ld.param", fmt.Sprintf("[param%d]", i), nil)
+		r := g.load(t, "ld.param", fmt.Sprintf("[$param%d]", i), nil)
 		g.scalars[a] = r
 	}
 }

@@ -28,7 +28,7 @@ func (w *module) literal(s string) string {
 	if n, ok := w.strings[s]; ok {
 		return n
 	}
-	n := fmt.Sprintf("tile_string%d", len(w.strings))
+	n := fmt.Sprintf("tile$string%d", len(w.strings))
 	w.strings[s] = n
 	writeBytes(&w.data, "", n, 1, append([]byte(s), 0))
 	return n
@@ -57,7 +57,7 @@ func (g *fn) print(o *tileir.Op) {
 			return g.printed(o, t, w.element(v, w.whole(v, ix)))
 		})
 	}
-	name := fmt.Sprintf("tile_print%d", g.w.descriptions)
+	name := fmt.Sprintf("tile$print%d", g.w.descriptions)
 	g.w.descriptions++
 	fmt.Fprintf(&g.w.data, ".global .align 4 .b32 %s[%d] = {%s};\n", name, len(words), strings.Join(strings.Fields(strings.Trim(fmt.Sprint(words), "[]")), ", "))
 	e := g.e

@@ -200,3 +200,18 @@ func wide(n int) []byte {
 		}})
 	return s.end()
 }
+
+// Named is a module whose entry has a name, with a loop, a tile in shared memory and a mathematical function.
+func Named(name string) []byte {
+	s := newSquare(64)
+	s.strings[0] = []byte(name)
+	f32 := s.Tile(s.Scalar(tileir.F32), 64)
+	x := s.Op(tileir.Op{Code: tileir.Bitcast}, []Type{f32}, [][]Value{{s.load()}})[0]
+	y := s.Op(tileir.Op{Code: tileir.Exp, Rounding: tileir.Full}, []Type{f32}, [][]Value{{x}})[0]
+	v := s.Op(tileir.Op{Code: tileir.Bitcast}, []Type{s.tile}, [][]Value{{y}})[0]
+	v = s.Op(tileir.Op{Code: tileir.Loop}, []Type{s.tile}, [][]Value{{v}}, Region{Args: []Type{s.tile}, Body: func(a []Value) {
+		s.Op(tileir.Op{Code: tileir.Break}, nil, [][]Value{{s.add(a[0], a[0])}})
+	}})[0]
+	s.store(v)
+	return s.end()
+}
