@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -570,5 +571,110 @@ func TestTileStop(t *testing.T) {
 			t.Errorf("stopped after %v: %v", after, err.err)
 		}
 		t.Logf("%v: %v", after, err)
+	}
+}
+
+// TestTileGraphUpdate: the kernel of a node of an instantiated graph takes what a launch takes, on every way of changing it;
+// launches with clusters run too, and many at once.
+func TestTileGraphUpdate(t *testing.T) {
+	code := tileCounter()
+	d, tab, ctx := open(t, Options{})
+	var m driver.CUmodule
+	must(t, tab.ModuleLoadData(ctx, &m, unsafe.Pointer(&code[0])))
+	f := fn(t, d, ctx, m, "k")
+	var p [2]driver.CUdeviceptr
+	for i := range p {
+		must(t, tab.MemAlloc_v2(ctx, &p[i], 4))
+		must(t, tab.MemsetD32_v2(ctx, p[i], 0, 1))
+	}
+	params := func(to *driver.CUdeviceptr, grid, block uint32) *driver.CUDA_KERNEL_NODE_PARAMS {
+		return &driver.CUDA_KERNEL_NODE_PARAMS{Func: f, GridDimX: grid, GridDimY: 1, GridDimZ: 1, BlockDimX: block, BlockDimY: 1,
+			BlockDimZ: 1, KernelParams: args(unsafe.Pointer(to))}
+	}
+	make1 := func(q *driver.CUDA_KERNEL_NODE_PARAMS) (g driver.CUgraph, n driver.CUgraphNode) {
+		must(t, tab.GraphCreate(ctx, &g, 0))
+		must(t, tab.GraphAddKernelNode_v2(ctx, &n, g, nil, 0, q))
+		return g, n
+	}
+	g, n := make1(params(&p[0], 3, 1))
+	var x driver.CUgraphExec
+	must(t, tab.GraphInstantiateWithFlags(ctx, &x, g, 0))
+	run := func(a, b uint32) {
+		t.Helper()
+		must(t, tab.GraphLaunch(ctx, x, 0))
+		must(t, tab.CtxSynchronize(ctx))
+		if u, v := read32(t, tab, ctx, p[0]), read32(t, tab, ctx, p[1]); u != a || v != b {
+			t.Errorf("%d and %d blocks, want %d and %d", u, v, a, b)
+		}
+	}
+	run(3, 0)
+	must(t, tab.GraphExecKernelNodeSetParams_v2(ctx, x, n, params(&p[1], 5, 128)))
+	run(3, 5)
+	for _, block := range []uint32{0, 2, 32, 64, 256} {
+		want(t, "block of another size", tab.GraphExecKernelNodeSetParams_v2(ctx, x, n, params(&p[1], 5, block)), invalidValue)
+	}
+	run(3, 10)
+	other, _ := make1(params(&p[0], 7, 1))
+	var info driver.CUgraphExecUpdateResultInfo
+	must(t, tab.GraphExecUpdate_v2(ctx, x, other, &info))
+	run(10, 10)
+	a := driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION}
+	copy(unsafe.Slice((*uint32)(unsafe.Pointer(&a.Value)), 3), []uint32{2, 1, 1})
+	c := driver.CUlaunchConfig{GridDimX: 8, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, Attrs: &a, NumAttrs: 1}
+	must(t, tab.LaunchKernelEx(ctx, &c, f, args(unsafe.Pointer(&p[0])), nil))
+	must(t, tab.CtxSynchronize(ctx))
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				var m driver.CUmodule
+				var f driver.CUfunction
+				must(t, tab.ModuleLoadData(ctx, &m, unsafe.Pointer(&code[0])))
+				must(t, tab.ModuleGetFunction(ctx, &f, m, cstr("k")))
+				must(t, tab.LaunchKernel(ctx, f, 2, 1, 1, 128, 1, 1, 0, 0, args(unsafe.Pointer(&p[1])), nil))
+				must(t, tab.ModuleUnload(ctx, m))
+			}
+		})
+	}
+	wg.Wait()
+	must(t, tab.CtxSynchronize(ctx))
+	if u, v := read32(t, tab, ctx, p[0]), read32(t, tab, ctx, p[1]); u != 18 || v != 10+8*20*2 {
+		t.Errorf("%d and %d blocks, want 18 and %d", u, v, 10+8*20*2)
+	}
+}
+
+// tileCounter is a kernel each of whose blocks adds one to a number in memory.
+func tileCounter() []byte {
+	b := tiletest.NewBuilder(func(b *tiletest.Builder) []tiletest.Type { return []tiletest.Type{b.Tile(b.Pointer(tileir.I32))} })
+	i32 := b.Tile(b.Scalar(tileir.I32))
+	one := b.Op(tileir.Op{Code: tileir.ConstantOp, Extra: &tileir.Extra{Count: b.Constant([]byte{1, 0, 0, 0})}}, []tiletest.Type{i32}, nil)[0]
+	b.Op(tileir.Op{Code: tileir.AtomicRMW, MemoryOrder: tileir.Relaxed, Scope: tileir.DeviceScope, RMW: tileir.RMWAdd},
+		[]tiletest.Type{i32, b.Token()}, [][]tiletest.Value{{0}, {one}})
+	b.Op(tileir.Op{Code: tileir.Return}, nil, [][]tiletest.Value{nil})
+	return b.Bytes()
+}
+
+// TestTileBoxes loads containers with bytes of their headers, and of the compressed entry, changed: a result, not more.
+func TestTileBoxes(t *testing.T) {
+	code := tileCounter()
+	_, tab, ctx := open(t, Options{})
+	loaded := 0
+	for _, how := range []fatbin.Compression{fatbin.Stored, fatbin.LZ4, fatbin.Zstd} {
+		box := tileBox(t, code, how)
+		for i := range box {
+			for _, v := range []byte{0, 1, 0x7f, 0xff, box[i] + 1, box[i] ^ 0x80} {
+				b := slices.Concat(box, make([]byte, 64))
+				b[i] = v
+				var m driver.CUmodule
+				if tab.ModuleLoadData(ctx, &m, unsafe.Pointer(&b[0])) == success {
+					loaded++
+					must(t, tab.ModuleUnload(ctx, m))
+				}
+			}
+		}
+	}
+	t.Logf("%d are modules", loaded)
+	if loaded == 0 {
+		t.Error("no container is loaded")
 	}
 }
