@@ -64,7 +64,7 @@ func (g *fn) convertFloat(o *tileir.Op, from, to tileir.Kind, r reg) reg {
 		if o.Rounding == tileir.NearestAway {
 			return e.op(b32, "cvt.rna.tf32.f32", x)
 		}
-		return g.nearestTF32(x)
+		return g.roundTF32(x, o.Rounding)
 	case tileir.F8E4M3FN, tileir.F8E5M2:
 		pair := e.op(b16, "cvt.rn.satfinite."+names8[to]+"x2.f32", reg{text: "0f00000000", class: b32, imm: true}, x)
 		return e.op(b32, "and.b32", e.op(b32, "cvt.u32.u16", pair), number(b32, 0xff))
@@ -73,12 +73,15 @@ func (g *fn) convertFloat(o *tileir.Op, from, to tileir.Kind, r reg) reg {
 	return reg{}
 }
 
-// nearestTF32 rounds an f32 to ten bits of fraction, ties to even; cvt.rn.tf32.f32 has no machine code here. Infinities and
-// NaNs stay as they are.
-func (g *fn) nearestTF32(x reg) reg {
+// roundTF32 rounds an f32 to ten bits of fraction, to zero or to the nearest, ties to even; the instructions cvt.rz and
+// cvt.rn.tf32.f32 have no machine code here. Infinities and NaNs stay as they are.
+func (g *fn) roundTF32(x reg, round tileir.Rounding) reg {
 	e := g.e
-	last := e.op(b32, "and.b32", e.op(b32, "shr.u32", x, number(b32, 13)), number(b32, 1))
-	r := e.op(b32, "add.s32", e.op(b32, "add.s32", x, number(b32, 0xfff)), last)
+	r := x
+	if round != tileir.Zero {
+		last := e.op(b32, "and.b32", e.op(b32, "shr.u32", x, number(b32, 13)), number(b32, 1))
+		r = e.op(b32, "add.s32", e.op(b32, "add.s32", x, number(b32, 0xfff)), last)
+	}
 	r = e.op(b32, "and.b32", r, number(b32, -0x2000))
 	finite := e.op(pred, "setp.lt.u32", e.op(b32, "and.b32", x, number(b32, 0x7fffffff)), number(b32, 0x7f800000))
 	return g.choose(finite, r, x)

@@ -3,9 +3,11 @@ package lower_test
 import (
 	"encoding/binary"
 	"flag"
+	"fmt"
 	"testing"
 
 	"github.com/gocuda/cuda/internal/exec/exectest"
+	"github.com/gocuda/cuda/internal/tileir"
 	"github.com/gocuda/cuda/internal/tileir/lower"
 	"github.com/gocuda/cuda/internal/tileir/tiletest"
 )
@@ -22,61 +24,60 @@ func TestRandom(t *testing.T) {
 	if testing.Short() {
 		n /= 4
 	}
-	es := devices(t)
-	failed := 0
-	for seed := *firstSeed; seed < *firstSeed+uint64(n) && failed < 8; seed++ {
-		p := tiletest.Random(seed, *size)
-		m := verified(t, p.Code)
-		l, err := lower.Module(m, lower.Options{})
+	for seed := *firstSeed; seed < *firstSeed+uint64(n) && !t.Failed(); seed++ {
+		same(t, fmt.Sprint("seed ", seed), tiletest.Random(seed, *size))
+	}
+}
+
+// same runs a program in every engine and compares what it writes with what the evaluator computes.
+func same(t *testing.T, name string, p *tiletest.Program) {
+	t.Helper()
+	m := verified(t, p.Code)
+	l, err := lower.Module(m, lower.Options{})
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	if *show {
+		t.Logf("%s\n%s", name, l.PTX)
+	}
+	cm, err := checked(l.PTX)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	want := make([]byte, p.OutBytes)
+	const in, out = 1 << 32, 2 << 32
+	err = tiletest.Evaluate(m, p.Grid, []uint64{in, out}, func(a uint64, n int) []byte {
+		switch {
+		case a >= out && a+uint64(n) <= out+uint64(len(want)):
+			return want[a-out:][:n]
+		case a >= in && a+uint64(n) <= in+uint64(len(p.In)):
+			return p.In[a-in:][:n]
+		}
+		return nil
+	})
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	for engine, d := range devices(t) {
+		from, data := d.Alloc(len(p.In))
+		copy(data, p.In)
+		to, got := d.Alloc(p.OutBytes)
+		k, err := d.LoadChecked(cm).Kernel("k")
+		if err == nil {
+			err = k.Run(exectest.Config{Grid: p.Grid, Block: exectest.Dim(lower.Threads), Workers: 2, Sys: &system{d: d}, Stack: 4096}, from, to)
+		}
 		if err != nil {
-			t.Errorf("seed %d: %v", seed, err)
-			continue
+			t.Errorf("%s: %s: %v", name, engine, err)
 		}
-		if *show {
-			t.Logf("seed %d\n%s", seed, l.PTX)
-		}
-		cm, err := checked(l.PTX)
-		if err != nil {
-			t.Errorf("seed %d: %v", seed, err)
-			continue
-		}
-		want := make([]byte, p.OutBytes)
-		const in, out = 1 << 32, 2 << 32
-		err = tiletest.Evaluate(m, p.Grid, []uint64{in, out}, func(a uint64, n int) []byte {
-			switch {
-			case a >= out && a+uint64(n) <= out+uint64(len(want)):
-				return want[a-out:][:n]
-			case a >= in && a+uint64(n) <= in+uint64(len(p.In)):
-				return p.In[a-in:][:n]
+		for i, o := range p.Outs {
+			if at, a, b := differ(&o, got, want); at >= 0 {
+				kind, _ := o.Type()
+				t.Errorf("%s: %s: tile %d of %d, of %s: element %d of %d is %#x, not %#x", name, engine, i, len(p.Outs), kind, at, o.N, a, b)
+				break
 			}
-			return nil
-		})
-		if err != nil {
-			t.Errorf("seed %d: %v", seed, err)
-			continue
-		}
-		for name, d := range es {
-			from, data := d.Alloc(len(p.In))
-			copy(data, p.In)
-			to, got := d.Alloc(p.OutBytes)
-			k, err := d.LoadChecked(cm).Kernel("k")
-			if err == nil {
-				err = k.Run(exectest.Config{Grid: p.Grid, Block: exectest.Dim(lower.Threads), Workers: 2, Sys: &system{d: d}, Stack: 4096}, from, to)
-			}
-			bad := 0
-			if err != nil {
-				t.Errorf("seed %d: %s: %v", seed, name, err)
-				bad++
-			}
-			for i, o := range p.Outs {
-				if at, a, b := differ(&o, got, want); at >= 0 && bad < 3 {
-					t.Errorf("seed %d: %s: tile %d of %d, %v: element %d of %d is %#x, not %#x", seed, name, i, len(p.Outs), o.Kind, at, o.N, a, b)
-					bad++
-				}
-			}
-			failed += min(bad, 1)
-			d.Free(from)
-			d.Free(to)
 		}
 	}
 }
@@ -99,4 +100,26 @@ func differ(o *tiletest.Out, got, want []byte) (at int, a, b uint64) {
 		}
 	}
 	return -1, 0, 0
+}
+
+// TestConversions rounds floats of every kind to every other in all ways that the verifier takes and the lowering knows.
+func TestConversions(t *testing.T) {
+	kinds := []tileir.Kind{tileir.F16, tileir.BF16, tileir.F32, tileir.F64, tileir.TF32, tileir.F8E4M3FN, tileir.F8E5M2}
+	n := 0
+	for _, from := range kinds[:4] {
+		for _, to := range kinds {
+			for round := tileir.NearestEven; round <= tileir.NearestAway; round++ {
+				p := tiletest.Converted(from, to, round)
+				if m, err := tileir.Parse(p.Code); err != nil || m.Verify() != nil {
+					continue
+				}
+				same(t, fmt.Sprintf("%s to %s, %v", (&tileir.Type{Kind: from}).String(), (&tileir.Type{Kind: to}).String(), round), p)
+				n++
+			}
+		}
+	}
+	t.Logf("%d conversions", n)
+	if n < 40 {
+		t.Errorf("%d conversions", n)
+	}
 }

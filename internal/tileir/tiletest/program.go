@@ -75,7 +75,7 @@ func (r *random) load(k tileir.Kind, dims []int64) held {
 func (r *random) room(k tileir.Kind, n int64) (at int, ok bool) {
 	size := max(1, k.Bits()/8)
 	at = (r.at + 15) &^ 15
-	if at+int(n)*size > outBytes/int(r.p.Grid[0]*r.p.Grid[1]*r.p.Grid[2]) {
+	if at+int(n)*size > outBytes/r.blocks() {
 		return 0, false
 	}
 	r.at = at + int(n)*size
@@ -372,4 +372,13 @@ func (r *random) loop() {
 	for i, h := range hs {
 		r.keep(held{out[i], h.kind, h.dims})
 	}
+}
+
+// Converted is a program that rounds floats of one kind to another, and stores them as f32.
+func Converted(from, to tileir.Kind, round tileir.Rounding) *Program {
+	r := start(1, [3]uint32{1, 1, 1})
+	h := r.load(from, []int64{areaElements})
+	v := r.one(tileir.Op{Code: tileir.FToF, Rounding: round}, to, h.dims, h.v)
+	r.store(r.one(tileir.Op{Code: tileir.FToF}, tileir.F32, h.dims, v.v))
+	return r.finish()
 }

@@ -65,25 +65,39 @@ type random struct {
 
 // Random writes a program of about n operations.
 func Random(seed uint64, n int) *Program {
-	r := &random{r: rand.New(rand.NewPCG(seed, 15)), p: &Program{OutBytes: outBytes, Grid: [3]uint32{1, 1, 1}}}
-	if r.r.IntN(4) == 0 {
-		r.p.Grid = [3]uint32{2, 1, 2}
+	grid := [3]uint32{1, 1, 1}
+	if seed%4 == 0 {
+		grid = [3]uint32{2, 1, 2}
 	}
-	r.Builder = NewBuilder(func(b *Builder) []Type {
-		i8 := b.Tile(b.Pointer(tileir.I8))
-		return []Type{i8, i8}
-	})
-	r.p.In = r.input()
-	blocks := int(r.p.Grid[0] * r.p.Grid[1] * r.p.Grid[2])
-	r.in, r.out = 0, r.part(blocks)
+	r := start(seed, grid)
 	for range n {
 		r.step()
 	}
 	for range 4 {
 		r.store(r.any(func(held) bool { return true }))
 	}
+	return r.finish()
+}
+
+// start begins a program.
+func start(seed uint64, grid [3]uint32) *random {
+	r := &random{r: rand.New(rand.NewPCG(seed, 15)), p: &Program{OutBytes: outBytes, Grid: grid}}
+	r.Builder = NewBuilder(func(b *Builder) []Type {
+		i8 := b.Tile(b.Pointer(tileir.I8))
+		return []Type{i8, i8}
+	})
+	r.p.In = r.input()
+	r.in, r.out = 0, r.part(r.blocks())
+	return r
+}
+
+func (r *random) blocks() int { return int(r.p.Grid[0] * r.p.Grid[1] * r.p.Grid[2]) }
+
+// finish ends a program.
+func (r *random) finish() *Program {
 	r.Op(tileir.Op{Code: tileir.Return}, nil, [][]Value{nil})
 	r.p.Code = r.Bytes()
+	blocks := r.blocks()
 	// All blocks write the same kinds.
 	outs := r.p.Outs
 	r.p.Outs = nil
