@@ -94,8 +94,10 @@ var outside = []struct {
 }
 
 // testSupport are packages for tests: nothing else imports them, and nothing else imports testing.
-var testSupport = []string{"internal/exec/exectest", "internal/num/numtest", "internal/exec/exectest/texts", "internal/driver/apitest", "cudatest", "internal/skip",
-	"internal/tileir/tiletest"}
+var testSupport = []string{
+	"internal/exec/exectest", "internal/num/numtest", "internal/exec/exectest/texts", "internal/driver/apitest",
+	"cudatest", "internal/skip", "internal/tileir/tiletest",
+}
 
 func list(t *testing.T) []pkg {
 	t.Helper()

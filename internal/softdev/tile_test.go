@@ -574,8 +574,8 @@ func TestTileStop(t *testing.T) {
 	}
 }
 
-// TestTileGraphUpdate: the kernel of a node of an instantiated graph takes what a launch takes, on every way of changing it;
-// launches with clusters run too, and many at once.
+// TestTileGraphUpdate: the kernel of a node of an instantiated graph takes what a launch takes, on every way of
+// changing it; launches with clusters run too, and many at once.
 func TestTileGraphUpdate(t *testing.T) {
 	code := tileCounter()
 	d, tab, ctx := open(t, Options{})
@@ -588,8 +588,8 @@ func TestTileGraphUpdate(t *testing.T) {
 		must(t, tab.MemsetD32_v2(ctx, p[i], 0, 1))
 	}
 	params := func(to *driver.CUdeviceptr, grid, block uint32) *driver.CUDA_KERNEL_NODE_PARAMS {
-		return &driver.CUDA_KERNEL_NODE_PARAMS{Func: f, GridDimX: grid, GridDimY: 1, GridDimZ: 1, BlockDimX: block, BlockDimY: 1,
-			BlockDimZ: 1, KernelParams: args(unsafe.Pointer(to))}
+		return &driver.CUDA_KERNEL_NODE_PARAMS{Func: f, GridDimX: grid, GridDimY: 1, GridDimZ: 1,
+			BlockDimX: block, BlockDimY: 1, BlockDimZ: 1, KernelParams: args(unsafe.Pointer(to))}
 	}
 	make1 := func(q *driver.CUDA_KERNEL_NODE_PARAMS) (g driver.CUgraph, n driver.CUgraphNode) {
 		must(t, tab.GraphCreate(ctx, &g, 0))
@@ -611,7 +611,8 @@ func TestTileGraphUpdate(t *testing.T) {
 	must(t, tab.GraphExecKernelNodeSetParams_v2(ctx, x, n, params(&p[1], 5, 128)))
 	run(3, 5)
 	for _, block := range []uint32{0, 2, 32, 64, 256} {
-		want(t, "block of another size", tab.GraphExecKernelNodeSetParams_v2(ctx, x, n, params(&p[1], 5, block)), invalidValue)
+		r := tab.GraphExecKernelNodeSetParams_v2(ctx, x, n, params(&p[1], 5, block))
+		want(t, "block of another size", r, invalidValue)
 	}
 	run(3, 10)
 	other, _ := make1(params(&p[0], 7, 1))
@@ -620,7 +621,8 @@ func TestTileGraphUpdate(t *testing.T) {
 	run(10, 10)
 	a := driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION}
 	copy(unsafe.Slice((*uint32)(unsafe.Pointer(&a.Value)), 3), []uint32{2, 1, 1})
-	c := driver.CUlaunchConfig{GridDimX: 8, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, Attrs: &a, NumAttrs: 1}
+	c := driver.CUlaunchConfig{GridDimX: 8, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1}
+	c.Attrs, c.NumAttrs = &a, 1
 	must(t, tab.LaunchKernelEx(ctx, &c, f, args(unsafe.Pointer(&p[0])), nil))
 	must(t, tab.CtxSynchronize(ctx))
 	var wg sync.WaitGroup
@@ -645,9 +647,12 @@ func TestTileGraphUpdate(t *testing.T) {
 
 // tileCounter is a kernel each of whose blocks adds one to a number in memory.
 func tileCounter() []byte {
-	b := tiletest.NewBuilder(func(b *tiletest.Builder) []tiletest.Type { return []tiletest.Type{b.Tile(b.Pointer(tileir.I32))} })
+	b := tiletest.NewBuilder(func(b *tiletest.Builder) []tiletest.Type {
+		return []tiletest.Type{b.Tile(b.Pointer(tileir.I32))}
+	})
 	i32 := b.Tile(b.Scalar(tileir.I32))
-	one := b.Op(tileir.Op{Code: tileir.ConstantOp, Extra: &tileir.Extra{Count: b.Constant([]byte{1, 0, 0, 0})}}, []tiletest.Type{i32}, nil)[0]
+	value := &tileir.Extra{Count: b.Constant([]byte{1, 0, 0, 0})}
+	one := b.Op(tileir.Op{Code: tileir.ConstantOp, Extra: value}, []tiletest.Type{i32}, nil)[0]
 	b.Op(tileir.Op{Code: tileir.AtomicRMW, MemoryOrder: tileir.Relaxed, Scope: tileir.DeviceScope, RMW: tileir.RMWAdd},
 		[]tiletest.Type{i32, b.Token()}, [][]tiletest.Value{{0}, {one}})
 	b.Op(tileir.Op{Code: tileir.Return}, nil, [][]tiletest.Value{nil})

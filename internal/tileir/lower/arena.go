@@ -6,7 +6,8 @@ import (
 	"github.com/gocuda/cuda/internal/tileir"
 )
 
-// All names that are made here have a $, so that names of the module hardly meet them. arenaName and depotName are the variables of a function: the arena, and what is printed.
+// arenaName and depotName are the variables of a function: the arena, and what is printed. All names that are made here
+// have a $, so that names of the module hardly meet them.
 const (
 	arenaName = "tile$arena"
 	depotName = "tile$depot"

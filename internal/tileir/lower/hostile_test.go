@@ -101,7 +101,8 @@ func TestStopVerify(t *testing.T) {
 
 // TestNames: the names of functions do not meet those that the lowering makes, nor words of PTX.
 func TestNames(t *testing.T) {
-	for _, name := range []string{"param0", "tile_arena", "tile_constant0", "L1", "add", "tile_exp_f32", "ret", "reg", "n", "entry"} {
+	names := []string{"param0", "tile_arena", "tile_constant0", "L1", "add", "tile_exp_f32", "ret", "reg", "n", "entry"}
+	for _, name := range names {
 		p, err := compile(tiletest.Named(name))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -100,7 +100,8 @@ type fn struct {
 func newFn(w *module, f *tileir.Func, body *tileir.Block) *fn {
 	return &fn{
 		w: w, f: f, body: body, e: newEmitter(), begin: map[*tileir.Op]int{}, end: map[*tileir.Op]int{}, splat: map[*tileir.Val]bool{},
-		cost: map[*tileir.Val]int{}, depth: map[*tileir.Val]int{}, demands: map[*tileir.Val][]demand{}, mode: map[*tileir.Val]mode{}, last: map[*tileir.Val]int{},
+		cost: map[*tileir.Val]int{}, depth: map[*tileir.Val]int{}, demands: map[*tileir.Val][]demand{},
+		mode: map[*tileir.Val]mode{}, last: map[*tileir.Val]int{},
 		roots: map[rootKey]*root{}, forwards: map[*tileir.Val]*tileir.Val{}, dynamic: map[*tileir.Val]*ivar{}, scalars: map[*tileir.Val]reg{},
 		slots: map[*tileir.Val]int64{}, views: map[*tileir.Val]*view{}, heapOf: map[*tileir.Op]reg{}, noted: map[demandKey]bool{},
 	}
