@@ -18,6 +18,7 @@ const (
 )
 
 func (w *warp) groups(k Work, lane int) *groups {
+	w.signal()
 	switch k {
 	case WorkCopy:
 		return &w.copies[lane]
@@ -224,5 +225,5 @@ func (b *Block) ObjectWait(warp, lane int, at *Block, offset uint64, scope Scope
 		left = b.hear(warp, lane, scope, o.done)
 	}
 	w := &b.warps[warp]
-	w.heard[lane] = tellAll(w.heard[lane], left)
+	w.signal().heard[lane] = tellAll(w.heard[lane], left)
 }

@@ -16,7 +16,8 @@ type record struct {
 	start uint8 // of the element, as an address modulo 64
 }
 
-// mostRecords bounds what a cell remembers: of more readers, or atomic operations, that nothing orders, some are forgotten.
+// mostRecords bounds what a cell remembers: of more readers, or atomic operations, that nothing orders, some are
+// forgotten.
 const mostRecords = 64
 
 // access is one under way.
@@ -34,11 +35,16 @@ func (c *cell) touch(x *access, r record, addr uint64) {
 	if writes && r.lanes&(r.lanes-1) != 0 && r.e.op.Scope == 0 && r.e.self() {
 		x.race(&r, &r, addr) // lanes of one operation
 	}
-	if !c.w.like(&r) || c.more != nil && len(c.more.w) > 0 && !c.more.alike {
+	if !c.w.like(&r) {
 		x.against(&c.w, &r, addr)
-		if c.more != nil {
-			for i := range c.more.w {
-				x.against(&c.more.w[i], &r, addr)
+	}
+	if m := c.more; m != nil {
+		for i := range m.w {
+			x.against(&m.w[i], &r, addr)
+		}
+		if len(m.s) > 0 && !m.s[0].like(&r) {
+			for i := range m.s {
+				x.against(&m.s[i], &r, addr)
 			}
 		}
 	}
@@ -56,7 +62,7 @@ func (c *cell) touch(x *access, r record, addr uint64) {
 		c.r = record{}
 	}
 	if m := c.more; m != nil && (r.e.op.Scope == 0 || m.due()) {
-		if m.w, m.r = x.prune(m.w, &r), x.prune(m.r, &r); len(m.w)+len(m.r) == 0 {
+		if m.w, m.s, m.r = x.prune(m.w, &r), x.prune(m.s, &r), x.prune(m.r, &r); len(m.w)+len(m.s)+len(m.r) == 0 {
 			c.more = nil
 		}
 	}
@@ -83,8 +89,7 @@ func (c *cell) remember(x *access, at, r *record, writes bool) {
 			c.more = new(others)
 		}
 		if writes {
-			c.more.alike = at.like(r) && (len(c.more.w) == 0 || c.more.alike)
-			keep(&c.more.w, at)
+			c.more.keepWrite(at)
 		} else {
 			keep(&c.more.r, at)
 		}
@@ -98,8 +103,8 @@ func (r *record) like(o *record) bool {
 		return false
 	}
 	a, b := r.e.op, o.e.op
-	return a.Scope != 0 && a.Scope == b.Scope && a.Size == b.Size && r.start == o.start && r.bytes == o.bytes && r.e.async == o.e.async &&
-		a.Barrier == b.Barrier && b.Does&Writes != 0 && !b.Stale && (a.Scope >= ScopeDevice || r.e.b == o.e.b)
+	return a.Scope != 0 && a.Scope == b.Scope && a.Size == b.Size && r.start == o.start && r.bytes == o.bytes &&
+		r.e.async == o.e.async && a.Barrier == b.Barrier && b.Does&Writes != 0 && !b.Stale && (a.Scope >= ScopeDevice || r.e.b == o.e.b)
 }
 
 // put adds a record of a line that is split.
@@ -120,8 +125,7 @@ func (c *cell) put(r record, writes bool) {
 		c.more = new(others)
 	}
 	if writes {
-		c.more.alike = false
-		keep(&c.more.w, at)
+		c.more.keepWrite(at)
 	} else {
 		keep(&c.more.r, at)
 	}
@@ -130,9 +134,9 @@ func (c *cell) put(r record, writes bool) {
 
 // others are records beyond the newest.
 type others struct {
-	w, r  []record
-	alike bool  // writes are like the newest
-	wait  uint8 // strong accesses until the next look for records that are of no more use
+	w, r []record
+	s    []record // strong writes that are like each other
+	wait uint8    // strong accesses until the next look for records that are of no more use
 }
 
 // due says whether to look through the records, which takes longer than an access: once in as many accesses as there are.
@@ -141,8 +145,17 @@ func (m *others) due() bool {
 		m.wait--
 		return false
 	}
-	m.wait = uint8(len(m.w) + len(m.r))
+	m.wait = uint8(min(len(m.w)+len(m.s)+len(m.r), 255))
 	return true
+}
+
+// keepWrite remembers a write that is no more the newest.
+func (m *others) keepWrite(at *record) {
+	if at.e.op.Scope != 0 && (len(m.s) == 0 || m.s[0].like(at)) {
+		keep(&m.s, at)
+	} else {
+		keep(&m.w, at)
+	}
 }
 
 // prune forgets what a write replaces.

@@ -121,6 +121,9 @@ func (t *touchMaker) line(ln *line, addr uint64) {
 				for j := range c.more.w {
 					t.record(&c.more.w[j], at)
 				}
+				for j := range c.more.s {
+					t.record(&c.more.s[j], at)
+				}
 				for j := range c.more.r {
 					t.record(&c.more.r[j], at)
 				}

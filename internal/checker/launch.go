@@ -109,7 +109,7 @@ func (l *Launch) Block(cluster *Cluster, index uint32, at, dims [3]uint32) *Bloc
 	l.epoch++
 	for i := range b.warps {
 		w := &b.warps[i]
-		*w = warp{last: w.last, same: allLanes}
+		*w = warp{last: w.last, same: allLanes, signals: noSignals}
 		for j := range w.epoch {
 			w.epoch[j] = l.epoch
 		}
@@ -130,16 +130,32 @@ func (b *Block) End() {
 
 // warp is what the threads of a warp know.
 type warp struct {
-	view   [32]view
-	epoch  [32]uint64
-	same   uint32        // lanes that know the same, in the same epoch
-	last   []*event      // the newest event of each operation, by Op.ID
-	met    uint32        // lanes whose bar.warp.sync has taken effect before they go on
+	view  [32]view
+	epoch [32]uint64
+	same  uint32   // lanes that know the same, in the same epoch
+	last  []*event // the newest event of each operation, by Op.ID
+	met   uint32   // lanes whose bar.warp.sync has taken effect before they go on
+	*signals
+}
+
+// signals are what a warp knows that has made fences, strong accesses or asynchronous operations.
+type signals struct {
 	fenced [32][]message // what each lane's fences released, for its later writes
 	heard  [32][]message // what each lane's strong reads have seen, for its later fences
 	copies [32]groups    // cp.async
 	bulk   [32]groups
 	matrix [32]groups
+}
+
+// noSignals are those of a warp that has not; nothing is ever written there.
+var noSignals = new(signals)
+
+// signal gives the warp signals of its own.
+func (w *warp) signal() *signals {
+	if w.signals == noSignals {
+		w.signals = new(signals)
+	}
+	return w.signals
 }
 
 // message is work that somebody releases.

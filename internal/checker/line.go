@@ -2,9 +2,9 @@ package checker
 
 import "math/bits"
 
-// A line is 128 bytes of memory. Most accesses of a warp touch a line in a regular way: lanes side by side, or all at one place. A line
-// remembers such accesses as spans, one for a warp's access to the whole line, and is split into cells of four bytes when what is asked
-// cannot be answered by spans: where accesses race, where they are strong, and where many patterns meet.
+// A line is 128 bytes of memory. Most accesses of a warp touch a line in a regular way: lanes side by side, or all at
+// one place. A line remembers such accesses as spans, one for a warp's access to the whole line, and is split into cells
+// of four bytes when spans cannot answer: where accesses race, where they are strong, and where many patterns meet.
 type line struct {
 	w, r  span // the newest write and read
 	more  *spans
@@ -27,10 +27,13 @@ type span struct {
 }
 
 // spans are those beyond the newest.
-type spans struct{ w, r []span }
+type spans struct {
+	w, r []span
+	wait uint8 // reads until the next look for spans that are of no more use
+}
 
-// mostSpans bounds the spans that a line remembers beyond the newest: of more readers that nothing orders some are forgotten, and of more
-// writers the line is split.
+// mostSpans bounds the spans that a line remembers beyond the newest: of more readers that nothing orders some are
+// forgotten, and of more writers the line is split.
 const mostSpans = 14
 
 // bytes is a set of a line's bytes.
@@ -108,8 +111,8 @@ func (p *span) shares(q *span) bool {
 	return false
 }
 
-// relation says how an earlier access stands to one under way on the same line: whether all its lanes come before all lanes of the other,
-// and whether they may race.
+// relation says how an earlier access stands to one under way on the same line: whether all its lanes come before all
+// lanes of the other, and whether they may race.
 func (x *access) relation(o, p *span) (ordered, races bool) {
 	a, b := o.e, p.e
 	writes := a.op.Does&Writes != 0
@@ -118,7 +121,8 @@ func (x *access) relation(o, p *span) (ordered, races bool) {
 	}
 	warp := a.b == b.b && a.warp == b.warp && a.self() && b.self()
 	one := o.lanes&(o.lanes-1) == 0
-	program := warp && (one && o.lanes == p.lanes || o.same(p) && p.stride >= p.size && o.lanes&^p.lanes == 0) // order of each lane
+	// Each lane's accesses are in its program's order.
+	program := warp && (one && o.lanes == p.lanes || o.same(p) && p.stride >= p.size && o.lanes&^p.lanes == 0)
 	switch {
 	case !writes && b.op.Does&Writes == 0:
 		return program, false
@@ -218,7 +222,10 @@ func (ln *line) read(x *access, p *span, addr uint64) {
 			return
 		}
 	}
-	if len(l) == mostSpans {
+	if len(l) == mostSpans && ln.more.wait > 0 {
+		ln.more.wait--
+	} else if len(l) == mostSpans {
+		ln.more.wait = mostSpans
 		all := p.covers()
 		kept := l[:0]
 		for i := range l {

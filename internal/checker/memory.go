@@ -149,7 +149,7 @@ func (b *Block) strong(s *shadow, places map[uint64]*place, x *access, lane int,
 		if op.Acquire {
 			left = b.hear(warp, lane, op.Scope, p.told)
 		}
-		w.heard[lane] = tellAll(w.heard[lane], left)
+		w.signal().heard[lane] = tellAll(w.heard[lane], left)
 	}
 	if !wrote {
 		return
@@ -178,6 +178,7 @@ func (b *Block) Fence(warp int, lanes uint32, scope Scope, acquire, release bool
 	b.l.c.mu.Lock()
 	defer b.l.c.mu.Unlock()
 	w := &b.warps[warp]
+	w.signal()
 	for m := lanes; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		if acquire {

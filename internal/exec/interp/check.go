@@ -161,6 +161,14 @@ func (s *spaced) tell(w *exec.Warp, space ir.Space, lanes, wrote uint32, addrs *
 		b.Access(&s.global, w.Index, lanes, wrote, nil, addrs)
 		return
 	}
+	if c, ok := oneMemory(w, space, lanes, addrs); ok {
+		if c == nil {
+			b.Access(&s.global, w.Index, lanes, wrote, nil, addrs)
+		} else {
+			b.Access(&s.shared, w.Index, lanes, wrote, c.Check(), addrs)
+		}
+		return
+	}
 	for lanes != 0 {
 		first := bits.TrailingZeros32(lanes) & 31
 		c, at, ok := w.Shared(space, addrs[first])
@@ -184,6 +192,38 @@ func (s *spaced) tell(w *exec.Warp, space ir.Space, lanes, wrote uint32, addrs *
 			b.Access(&s.shared, w.Index, same, wrote&same, c.Check(), addrs)
 		}
 	}
+}
+
+// oneMemory is Shared for lanes that all access the shared memory of one CTA, or global memory: addrs are made offsets in it.
+func oneMemory(w *exec.Warp, space ir.Space, lanes uint32, addrs *[32]uint64) (c *exec.CTA, ok bool) {
+	const window = 1 << 24 // of a CTA
+	if lanes == 0 {
+		return nil, false
+	}
+	first := addrs[bits.TrailingZeros32(lanes)&31]
+	switch space {
+	case ir.Generic:
+		m := w.CTA.Launch.Mem
+		for k := lanes; k != 0; k &= k - 1 {
+			if addrs[bits.TrailingZeros32(k)&31]-m.Base < m.Special {
+				return nil, false
+			}
+		}
+		return nil, true
+	case ir.Shared, ir.SharedCluster:
+		for k := lanes; k != 0; k &= k - 1 {
+			if addrs[bits.TrailingZeros32(k)&31]/window != first/window {
+				return nil, false
+			}
+		}
+		if c, _, ok = w.Shared(space, first); ok {
+			for k := lanes; k != 0; k &= k - 1 {
+				addrs[bits.TrailingZeros32(k)&31] %= window
+			}
+		}
+		return c, ok
+	}
+	return nil, false
 }
 
 // checkAtom is for atom and red, lane by lane as they act.
