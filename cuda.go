@@ -69,8 +69,8 @@ func WithRecovery() Option { return func(o *options) { o.Software.Recover = true
 func WithMemoryCheck() Option { return func(o *options) { o.Software.Memcheck = true } }
 
 // WithCheck lets the software device look for defects while kernels run: "memory" is WithMemoryCheck, "race" finds accesses of threads that
-// nothing orders (docs/checker.md). Open fails for another name. Reports go to standard error. With "race" kernels run on the interpreter, one
-// block at a time. The environment variable GOCUDA_CHECK=memory,race does the same for any program.
+// nothing orders (docs/checker.md). Open fails for another name. Reports go to standard error. With "race" one
+// block runs at a time. The environment variable GOCUDA_CHECK=memory,race does the same for any program.
 func WithCheck(names ...string) Option {
 	return func(o *options) { o.Software.Check = append(o.Software.Check, names...) }
 }

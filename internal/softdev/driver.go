@@ -38,7 +38,7 @@ type Options struct {
 	// environment variable GOCUDA_MEMCHECK=1 turns it on too.
 	Memcheck bool
 	// Check names what is looked for while the program runs, as checker.Parse reads it; the environment variable
-	// GOCUDA_CHECK adds to it. "memory" is Memcheck. With "race" kernels run on the interpreter, one block at a time.
+	// GOCUDA_CHECK adds to it. "memory" is Memcheck. With "race" one block runs at a time.
 	Check []string
 	// Reports receives each defect when it is found first, before the call that waits for the kernel returns; nil writes a report to Stderr.
 	Reports func(*checker.Report)
