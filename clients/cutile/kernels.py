@@ -37,6 +37,14 @@ one = [real(1000), zero(1000)]
 positive = [real(1000, low=0.01, high=50.0), zero(1000)]
 
 
+@test([lambda: np.where(np.arange(1000) % 3 == 0, 0, random.uniform(-4, 4, 1000)).astype(f32), zero(1000, dtype=np.bool_)],
+      lambda a, c: a != 0, grid=8)
+@ct.kernel
+def to_bool(a, c):
+    i = ct.bid(0)
+    ct.store(c, (i,), ct.astype(ct.load(a, (i,), (N,)), ct.bool_))
+
+
 @test(pair, lambda a, b, c: a + b, grid=8)
 @ct.kernel
 def add(a, b, c):

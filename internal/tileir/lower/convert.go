@@ -143,6 +143,12 @@ func (g *fn) floatToInt(o *tileir.Op, from, to tileir.Kind, r reg) reg {
 		sign = ".s"
 	}
 	saturating := o.Flags&tileir.Saturating != 0
+	if to == tileir.I1 && !saturating {
+		// Whatever is not zero is true: cuTile Python writes its casts to bool so, and its tests (test_cast.py of
+		// NVIDIA/cutile-python) expect what PyTorch answers, also for fractions.
+		c, _ := widest(from)
+		return e.op(pred, "setp.neu."+t, x, e.op(c, "mov"+classType[c], number(c, 0)))
+	}
 	known := func(v reg) reg {
 		if !saturating {
 			return v

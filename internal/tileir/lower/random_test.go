@@ -123,3 +123,10 @@ func TestConversions(t *testing.T) {
 		t.Errorf("%d conversions", n)
 	}
 }
+
+// TestTruth: floats become bools by whether they are zero.
+func TestTruth(t *testing.T) {
+	for _, from := range []tileir.Kind{tileir.F16, tileir.BF16, tileir.F32, tileir.F64} {
+		same(t, (&tileir.Type{Kind: from}).String(), tiletest.Truth(from))
+	}
+}

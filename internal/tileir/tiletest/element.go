@@ -59,6 +59,9 @@ func (e *evaluator) element(o *tileir.Op, a []uint64) uint64 {
 		}
 		return formats[to].encode(r, o.Rounding, false)
 	case tileir.FToI:
+		if to == tileir.I1 && o.Flags&tileir.Saturating == 0 {
+			return truth(!formats[from].decode(a[0]).zero())
+		}
 		return e.toInt(o, formats[from].decode(a[0]), to)
 	}
 	if f, ok := formats[to]; ok {

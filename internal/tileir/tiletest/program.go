@@ -382,3 +382,11 @@ func Converted(from, to tileir.Kind, round tileir.Rounding) *Program {
 	r.store(r.one(tileir.Op{Code: tileir.FToF}, tileir.F32, h.dims, v.v))
 	return r.finish()
 }
+
+// Truth is a program that converts floats to i1.
+func Truth(from tileir.Kind) *Program {
+	r := start(1, [3]uint32{1, 1, 1})
+	h := r.load(from, []int64{areaElements})
+	r.store(r.one(tileir.Op{Code: tileir.FToI, Rounding: tileir.NearestIntToZero}, tileir.I1, h.dims, h.v))
+	return r.finish()
+}
