@@ -23,7 +23,7 @@ import (
 // with; exponents E outside of -100 to 120, beyond which a factor is no normal number; C below what a zero's
 // exponent may hide; sums that C may bring beyond 32 bits.
 
-// matrixSlot is a prepared A.
+// matrixSlot is the prepared A. R8 points at it, so that displacements stay short.
 type matrixSlot struct {
 	raw     [4][32]uint32
 	num     [16][16][4]uint32 // by k, row; as f32
@@ -40,16 +40,13 @@ var slotOffsets = struct{ raw, num, exp, kind, special int32 }{
 
 // matrixQuick is what else the quick way needs in matrixWork.
 type matrixQuick struct {
-	slots [matrixSlots]matrixSlot
+	slot  matrixSlot
 	num   [16][2][4]uint32 // B as f32; for the order see quickB
 	exp   [8][2][4]uint32
 	tmp   [4][16]uint32
 	index [2][16]uint32 // vpermi2d: the even columns of B, the odd ones
 	con   [quickCount]uint32
 }
-
-// matrixSlots is how many A are kept.
-const matrixSlots = 2
 
 // Constants of matrixQuick.con. What depends on the format stands three times.
 const (
