@@ -124,7 +124,7 @@ func (g *fn) plan() {
 }
 
 // maxStraight bounds how many simple instructions for elements stand in the text of a function without loops.
-const maxStraight = 192
+const maxStraight = 1024
 
 // noLoops reports whether a function is written without loops: it only stores, and not much. Machine code stores past the
 // caches in such kernels.
