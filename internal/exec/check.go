@@ -106,7 +106,11 @@ func (p *Places) Place(site uint32) (at checker.Place) {
 		i--
 	}
 	f := p.k.Funcs[i]
-	op := &f.Ops[site-p.first[i]]
+	return lineOf(f, &f.Ops[site-p.first[i]])
+}
+
+// lineOf is where an operation of f stands.
+func lineOf(f *ir.Func, op *ir.Op) checker.Place {
 	of := op.Text(f)
 	return checker.Place{Func: of.Name, Line: op.Line, Source: of.Files[int(op.Loc.File)], SourceLine: op.Loc.Line}
 }

@@ -8,6 +8,9 @@ import "math/bits"
 // ClusterArrive is barrier.cluster.arrive for lanes of the warp. A thread that arrives twice without waiting has no defined behaviour; its second
 // arrival is not counted.
 func (w *Warp) ClusterArrive(lanes uint32) {
+	if w.sync != nil {
+		w.checkCluster(lanes, false)
+	}
 	fresh := lanes &^ w.clusterAt
 	w.clusterAt |= fresh
 	g := w.CTA.Group
@@ -18,6 +21,9 @@ func (w *Warp) ClusterArrive(lanes uint32) {
 // ClusterWait is barrier.cluster.wait for lanes of the current split; next is the operation to go on with. A lane that has not arrived
 // before goes on at once.
 func (w *Warp) ClusterWait(lanes uint32, next int32) Event {
+	if w.sync != nil {
+		w.checkCluster(lanes, true)
+	}
 	s := w.Cur
 	s.PC = next
 	stay := lanes & w.clusterAt

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"fmt"
 	"math/bits"
 	"time"
 	"unsafe"
@@ -32,6 +33,7 @@ type CTA struct {
 	wake     time.Duration
 	current  *Warp // the warp under way, for faults
 	check    *checker.Block
+	objects  mbarriers // of a launch whose synchronisation is checked
 }
 
 // threadIndex turns a linear thread number into %tid.
@@ -129,8 +131,12 @@ func (c *CTA) begin() {
 		at, g := c.Index, l.Grid
 		c.check = l.Check.Block(c.Group.check, at[0]+g[0]*(at[1]+g[1]*at[2]), at, l.Block)
 	}
+	c.objects = nil
 	f := c.Launch.Code.Kernel().Funcs[0]
 	for _, w := range c.Warps {
+		if w.sync = nil; c.Launch.Defects != nil {
+			w.sync = new(warpSync)
+		}
 		w.begin(f, 0xffffffff)
 	}
 	if r := c.Threads % 32; r != 0 {
@@ -297,9 +303,16 @@ func (w *Warp) Barrier(lanes uint32, ids, counts *[32]uint32, op BarrierOp, next
 			}
 		}
 		if id > 15 {
+			if w.sync != nil {
+				w.misuse(checker.InvalidArgument, next-1, same, fmt.Sprintf("comes to barrier %d", id), "a block has barriers 0 to 15", "")
+			}
 			w.Throw(FaultInstruction, first, "barrier number out of range")
 		}
 		if count%32 != 0 || counts != nil && count == 0 && !op.Wait {
+			if w.sync != nil {
+				w.misuse(checker.InvalidArgument, next-1, same, fmt.Sprintf("comes to barrier %d with a count of %d", id, count),
+					"the count of threads is no multiple of the warp size, or an arrival has none", "")
+			}
 			w.Throw(FaultInstruction, first, "barrier thread count is no multiple of the warp size")
 		}
 		// The split's other lanes arrive at barriers of their own.
@@ -323,6 +336,9 @@ func (w *Warp) arriveBarrier(s *Split, id int, count uint32, op BarrierOp, next 
 	b := &w.CTA.barriers[id]
 	if b.arrived == 0 && b.warps == 0 && b.waiting == 0 && !b.red {
 		b.count, b.popc, b.and, b.or = count, 0, true, false
+	}
+	if w.sync != nil {
+		w.checkArrival(s, next-1, id, count)
 	}
 	if op.Red != RedNone {
 		b.red = true
@@ -357,6 +373,9 @@ func (w *Warp) tryArrive(id int) {
 	}
 	if w.Live&^at != 0 {
 		return
+	}
+	if w.sync != nil {
+		w.checkCounted(id, false)
 	}
 	w.countAt(id)
 }
@@ -394,6 +413,9 @@ func (w *Warp) idleArrivals() {
 	for id := range w.arrive {
 		if (at>>id&1 != 0 || w.arrive[id] != 0) && !w.counted[id] {
 			w.CTA.progress = true
+			if w.sync != nil {
+				w.checkCounted(id, true)
+			}
 			w.countAt(id)
 			return
 		}

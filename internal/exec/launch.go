@@ -125,7 +125,10 @@ type Launch struct {
 	Threads  *ThreadMemory // nil for no bound
 	// Check follows the launch's accesses; nil for none. Code has to be of an engine that tells it of them. One worker runs all blocks then.
 	Check *checker.Launch
-	Order Order
+	// Defects, when set, is told of wrong synchronisation; it may be called from several goroutines at once. Code has to schedule warps with
+	// this package, as the interpreter does.
+	Defects func(*checker.Report)
+	Order   Order
 }
 
 // DeviceInfo is what special registers tell of the device.

@@ -47,6 +47,7 @@ type grid struct {
 	mu      sync.Mutex
 	queue   []*Group      // started, waiting for a turn
 	running int           // workers
+	ends    sync.Map      // exitPlace to whether threads that exit there have worked
 	limit   int           // groups that may be resident; never below the number of workers
 	most    int           // what limit may grow to
 	stirred time.Duration // when a group ended or was let in last, as far as it was noticed
@@ -261,6 +262,9 @@ func (wk *worker) turn(gr *Group) (done bool, err error) {
 					w = x
 					break
 				}
+			}
+			if wk.g.l.Defects != nil {
+				gr.checkDeadlock()
 			}
 			f := w.fault(FaultDeadlock, -1, "every thread of the block waits at a barrier or for other lanes: "+c.waits())
 			return false, f

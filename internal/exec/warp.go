@@ -99,6 +99,7 @@ type Warp struct {
 	Threads    uint64
 	Diverged   uint64
 	Random     uint64
+	sync       *warpSync      // nil unless the launch's synchronisation is checked
 	fence      uint32         // written by Fence
 	Trace      Trace          // told of every access that Ptr resolves; nil for nobody
 	AsyncState any            // pending asynchronous copies of the engine's own making
@@ -211,6 +212,9 @@ func (w *Warp) BackEdge() bool {
 func (w *Warp) Exit(lanes uint32, next int32) {
 	s := w.Cur
 	lanes &= s.Mask
+	if w.sync != nil {
+		w.exits(s.Act.Func, next-1, lanes)
+	}
 	w.Live &^= lanes
 	s.Mask &^= lanes
 	s.PC = next
@@ -261,9 +265,16 @@ func (w *Warp) wakeSync() {
 // It returns the lanes that may go on now; the others stay behind at this operation in a split of their own. When
 // it returns 0 the current split waits, or has gone on without the lanes that do, and the engine must return EventReschedule.
 func (w *Warp) Gather(lanes uint32, members *[32]uint32, anywhere bool) uint32 {
-	if lanes != w.Live {
+	if lanes != w.Live || w.sync != nil {
 		for m := lanes; m != 0; m &= m - 1 {
-			if l := bits.TrailingZeros32(m); members[l]>>l&1 == 0 {
+			l := bits.TrailingZeros32(m)
+			if members[l]>>l&1 != 0 {
+				continue
+			}
+			if w.sync != nil {
+				w.checkSelf(l, members[l])
+			}
+			if lanes != w.Live {
 				w.Throw(FaultInstruction, l, "the member mask does not name the thread")
 			}
 		}
@@ -283,6 +294,9 @@ func (w *Warp) Gather(lanes uint32, members *[32]uint32, anywhere bool) uint32 {
 			missing = w.summon(mask, missing)
 		}
 		if missing == 0 {
+			if w.sync != nil {
+				w.checkMembers(group, mask)
+			}
 			go1 |= group
 			continue
 		}
@@ -317,7 +331,7 @@ func (w *Warp) Gather(lanes uint32, members *[32]uint32, anywhere bool) uint32 {
 
 // Together says that lanes, which all have the same member mask, need no Gather: everyone that it names is there.
 func (w *Warp) Together(mask, lanes uint32) bool {
-	return mask&w.Live&^lanes == 0 && w.release&lanes == 0 && (lanes&^mask == 0 || lanes == w.Live)
+	return w.sync == nil && mask&w.Live&^lanes == 0 && w.release&lanes == 0 && (lanes&^mask == 0 || lanes == w.Live)
 }
 
 // summon looks for missing lanes that wait with the same mask at other operations that let them. When they all do it lets them go and returns
@@ -424,6 +438,9 @@ func (w *Warp) releaseSync() bool {
 	}
 	if stuck == 0 {
 		return false
+	}
+	if w.sync != nil {
+		w.checkStuck(stuck)
 	}
 	w.letGo(stuck)
 	return true

@@ -453,7 +453,11 @@ func (k *labelled) run(t testing.TB, dir, engine string, o exec.Order) (list []f
 		}
 		return int(source)
 	}
-	opts := Options{Check: []string{"memory,race"}, Order: o, EngineName: engine, Recover: true, Stdout: new(strings.Builder)}
+	checks := "memory,race,leak"
+	if engine == "interpreter" {
+		checks += ",sync" // which runs kernels on the interpreter
+	}
+	opts := Options{Check: []string{checks}, Order: o, EngineName: engine, Recover: true, Stdout: new(strings.Builder)}
 	opts.Reports = func(r *checker.Report) {
 		f := found{tool: scorerTools[r.Check], kind: cmp.Or(scorerKinds[r.Kind], r.Kind), text: r.String()}
 		for i := range r.Sites {
@@ -551,8 +555,13 @@ func checkedEngines() (names []string) {
 
 // judged says whether a defect is of a kind that the checker looks for. Of the others the clean twins are run.
 func (v *expectation) judged(class string) bool {
-	host := strings.HasPrefix(class, "host.") && class != "host.managed"
-	return v.Tool == "racecheck" && (strings.HasPrefix(class, "race.") || host)
+	switch v.Tool {
+	case "racecheck":
+		return strings.HasPrefix(class, "race.") || strings.HasPrefix(class, "host.") && class != "host.managed"
+	case "memcheck", "synccheck":
+		return true
+	}
+	return false
 }
 
 // TestLabelledKernels runs kernels of which is known whether they are right, and how those that are not are wrong.

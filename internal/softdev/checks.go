@@ -45,6 +45,9 @@ func (d *Driver) found(r *checker.Report) {
 // checked has the launch followed, as an operation of a stream; end is called when it has ended.
 func (d *Driver) checked(l *exec.Launch, a *checker.Action) (end func()) {
 	l.Order = d.opts.Order
+	if d.checks.Has(checker.Sync) {
+		l.Defects = func(r *checker.Report) { d.defects.Add(r) }
+	}
 	if d.check == nil {
 		return func() {}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/env"
 	"github.com/gocuda/cuda/internal/exec/interp"
 	"github.com/gocuda/cuda/internal/exec/jit"
@@ -16,7 +17,12 @@ func (d *Driver) chooseEngine() error {
 	plain, code := interp.New, jit.New
 	if d.check != nil {
 		plain, code = interp.Checked, jit.NewChecked
-	} else if d.opts.Engine != nil {
+	}
+	if d.checks.Has(checker.Sync) { // machine code has barriers and member masks of its own
+		d.engine = plain()
+		return nil
+	}
+	if d.check == nil && d.opts.Engine != nil {
 		d.engine = d.opts.Engine
 		return nil
 	}

@@ -61,12 +61,35 @@ func mbarrierAt(w *exec.Warp, a *access, l int) *mbarrier {
 	return (*mbarrier)(w.Ptr(a.space, l, a.at(w, l), 8, 8, true))
 }
 
+// usedObject is mbarrierAt for an operation that needs an initialised object and lowers its pending count by arrivals.
+func usedObject(w *exec.Warp, a *access, l int, arrivals uint32) *mbarrier {
+	b := mbarrierAt(w, a, l)
+	if w.Watched() {
+		if c, at, ok := w.Shared(a.space, a.at(w, l)); ok && c != nil {
+			w.MbarrierUsed(c, at, l, b.pending(), arrivals)
+		}
+	}
+	return b
+}
+
+// madeObject is mbarrierAt for an operation that makes an object, or ends one.
+func madeObject(w *exec.Warp, a *access, l int, count uint32, made bool) *mbarrier {
+	b := mbarrierAt(w, a, l)
+	if w.Watched() {
+		if c, at, ok := w.Shared(a.space, a.at(w, l)); ok && c != nil {
+			w.MbarrierMade(c, at, l, count, made)
+		}
+	}
+	return b
+}
+
 func resolveMbarrierInit(in *inst, op *ir.Op) error {
 	a, n := place(op.Arg("a")), op.Arg("b")
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
-			*mbarrierAt(w, a, l) = newMbarrier(uint32(get(w, n, l)))
+			count := uint32(get(w, n, l))
+			*madeObject(w, a, l, count, true) = newMbarrier(count)
 		}
 	}
 	return nil
@@ -77,7 +100,7 @@ func resolveMbarrierInval(in *inst, op *ir.Op) error {
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
-			*mbarrierAt(w, a, l) = 0
+			*madeObject(w, a, l, 0, false) = 0
 		}
 	}
 	return nil
@@ -92,7 +115,7 @@ func resolveMbarrierTx(in *inst, op *ir.Op) error {
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
-			b := mbarrierAt(w, a, l)
+			b := usedObject(w, a, l, 0)
 			*b = b.addTx(sign * int32(get(w, n, l)))
 		}
 	}
@@ -107,16 +130,16 @@ func resolveMbarrierArrive(in *inst, op *ir.Op) error {
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
-			b := mbarrierAt(w, a, l)
-			state, count := *b, uint32(1)
-			if n != nil {
-				if expect {
-					// Announced and arrived in one: nothing can complete in between.
-					tx := b.tx() + int32(get(w, n, l))
-					*b = *b&^(mbTxMask<<mbTxShift) | mbarrier(uint32(tx)&mbTxMask)<<mbTxShift
-				} else {
-					count = uint32(get(w, n, l))
-				}
+			count := uint32(1)
+			if n != nil && !expect {
+				count = uint32(get(w, n, l))
+			}
+			b := usedObject(w, a, l, count)
+			state := *b
+			if n != nil && expect {
+				// Announced and arrived in one: nothing can complete in between.
+				tx := b.tx() + int32(get(w, n, l))
+				*b = *b&^(mbTxMask<<mbTxShift) | mbarrier(uint32(tx)&mbTxMask)<<mbTxShift
 			}
 			less := uint32(0)
 			if drop {
@@ -140,7 +163,7 @@ func resolveMbarrierWait(in *inst, op *ir.Op) error {
 		done := uint32(0)
 		for k := m; k != 0; k &= k - 1 {
 			l := bits.TrailingZeros32(k) & 31
-			phase := uint64(*mbarrierAt(w, a, l)) >> 63
+			phase := uint64(*usedObject(w, a, l, 0)) >> 63
 			waited := get(w, b, l)
 			if parity {
 				waited &= 1
@@ -181,7 +204,11 @@ func resolveCpAsyncArrive(in *inst, op *ir.Op) error {
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
-			b := mbarrierAt(w, a, l)
+			arrivals := uint32(0)
+			if noinc {
+				arrivals = 1
+			}
+			b := usedObject(w, a, l, arrivals)
 			if noinc {
 				*b = b.arrive(1, 0)
 			}
