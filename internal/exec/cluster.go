@@ -57,6 +57,7 @@ func (g *Group) tryCluster() {
 		return
 	}
 	g.arrived = 0
+	g.phases++
 	if g.check != nil {
 		g.check.ClusterDone()
 	}

@@ -34,6 +34,7 @@ type CTA struct {
 	current  *Warp // the warp under way, for faults
 	check    *checker.Block
 	objects  mbarriers // of a launch whose synchronisation is checked
+	remote   remote
 }
 
 // threadIndex turns a linear thread number into %tid.
@@ -48,7 +49,7 @@ func (gr *Group) begin(serial uint64, index [3]uint32) {
 	g := gr.grid
 	l := g.l
 	gr.Index = index
-	gr.live, gr.arrived = 0, 0
+	gr.live, gr.arrived, gr.phases, gr.handshake = 0, 0, 0, false
 	if l.Check != nil {
 		gr.check = checker.NewCluster()
 	}
@@ -131,10 +132,10 @@ func (c *CTA) begin() {
 		at, g := c.Index, l.Grid
 		c.check = l.Check.Block(c.Group.check, at[0]+g[0]*(at[1]+g[1]*at[2]), at, l.Block)
 	}
-	c.objects = nil
+	c.objects, c.remote = nil, remote{}
 	f := c.Launch.Code.Kernel().Funcs[0]
 	for _, w := range c.Warps {
-		if w.sync = nil; c.Launch.Defects != nil {
+		if w.sync = nil; c.Launch.Synchronization {
 			w.sync = new(warpSync)
 		}
 		w.begin(f, 0xffffffff)
@@ -209,6 +210,9 @@ func (c *CTA) warpDone(w *Warp) {
 	c.live--
 	c.progress = true
 	w.Act = nil // ended, and kept for reuse
+	if c.live == 0 && c.remote.site != nil && !c.Group.handshake {
+		c.checkRemote()
+	}
 	if !c.barred {
 		return
 	}

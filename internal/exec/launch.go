@@ -125,10 +125,14 @@ type Launch struct {
 	Threads  *ThreadMemory // nil for no bound
 	// Check follows the launch's accesses; nil for none. Code has to be of an engine that tells it of them. One worker runs all blocks then.
 	Check *checker.Launch
-	// Defects, when set, is told of wrong synchronisation; it may be called from several goroutines at once. Code has to schedule warps with
-	// this package, as the interpreter does.
-	Defects func(*checker.Report)
-	Order   Order
+	// Defects, when set, is told of accesses to shared memory of blocks that may have ended, and with Synchronization of barriers and member
+	// masks that are used wrongly. It may be called from several goroutines at once. For Synchronization code has to schedule warps with this
+	// package, as the interpreter does.
+	Defects         func(*checker.Report)
+	Synchronization bool
+	// HeapCall, when set, is told of malloc after it and of free before it.
+	HeapCall func(free bool, addr uint64, at checker.Site)
+	Order    Order
 }
 
 // DeviceInfo is what special registers tell of the device.

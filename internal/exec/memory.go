@@ -86,6 +86,9 @@ func (w *Warp) shared(lane int, addr uint64, size uint32, write bool) unsafe.Poi
 			w.ThrowAddr(FaultInstruction, lane, "shared", addr, size, write)
 		}
 		c = c.Group.CTAs[rank]
+		if w.CTA.Launch.Defects != nil {
+			w.touchRemote(c, lane, off, size, write)
+		}
 	}
 	if uint64(off)+uint64(size) > uint64(c.SharedSize) || w.CTA.Launch.Mem.Check != nil && uint64(off)+uint64(size) > uint64(c.SharedEnd()) {
 		w.ThrowAddr(FaultAddress, lane, "shared", addr, size, write)

@@ -32,6 +32,9 @@ type Group struct {
 	// cluster barrier
 	live    int // threads that have not exited
 	arrived int // of them in the current phase
+
+	phases    uint64 // of the cluster's barrier that have ended
+	handshake bool   // CTAs tell each other by mbarriers or strong operations how far they are
 }
 
 // grid is the state of a launch while it runs. It is used again for later launches of the same kernel (Pool).
@@ -263,7 +266,7 @@ func (wk *worker) turn(gr *Group) (done bool, err error) {
 					break
 				}
 			}
-			if wk.g.l.Defects != nil {
+			if wk.g.l.Synchronization {
 				gr.checkDeadlock()
 			}
 			f := w.fault(FaultDeadlock, -1, "every thread of the block waits at a barrier or for other lanes: "+c.waits())

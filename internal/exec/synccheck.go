@@ -285,3 +285,52 @@ func (gr *Group) checkDeadlock() {
 		gr.launch.Defects(r)
 	}
 }
+
+// CallSite is the operation of a lane that calls a function of the system.
+func (w *Warp) CallSite(lane int) checker.Site { return w.site(w.Act.Func, w.Op, 1<<lane, "") }
+
+// remote is the newest access to a CTA's shared memory by another that no barrier of the cluster has followed.
+type remote struct {
+	site  *checker.Site
+	addr  uint32
+	phase uint64 // of the cluster's barrier
+}
+
+// Handshake notes that CTAs of the cluster may know how far others are without its barrier.
+func (w *Warp) Handshake() { w.CTA.Group.handshake = true }
+
+// touchRemote notes an access to the shared memory of another CTA, which must not have ended.
+func (w *Warp) touchRemote(c *CTA, lane int, off, size uint32, write bool) {
+	g := c.Group
+	switch op := w.operation(); {
+	case w.probing || g.handshake && c.live > 0:
+		return
+	case op == nil || op.Effect() != optab.MemLoad && op.Effect() != optab.MemStore || op.Mods().Strong():
+		g.handshake = true
+	}
+	if c.live > 0 && (g.handshake || c.remote.site != nil && c.remote.phase == g.phases) {
+		return
+	}
+	access := "read"
+	if write {
+		access = "write"
+	}
+	s := w.site(w.Act.Func, w.Op, 1<<lane, access)
+	s.Size = size
+	c.remote = remote{&s, off, g.phases}
+	if c.live == 0 {
+		c.checkRemote()
+	}
+}
+
+// checkRemote is for a CTA that has ended: an access that no barrier of the cluster has followed might as well have come later.
+func (c *CTA) checkRemote() {
+	if r := &c.remote; r.phase == c.Group.phases {
+		c.Launch.Defects(&checker.Report{
+			Kind: checker.GoneBlock, Space: "shared", Address: uint64(r.addr), Sites: []checker.Site{*r.site},
+			Where: fmt.Sprintf("block (%d,%d,%d) may have ended, and its shared memory with it", c.Index[0], c.Index[1], c.Index[2]),
+			Cure:  "barrier.cluster behind the access, in all blocks",
+		})
+		r.site = nil
+	}
+}

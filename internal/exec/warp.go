@@ -99,12 +99,12 @@ type Warp struct {
 	Threads    uint64
 	Diverged   uint64
 	Random     uint64
-	sync       *warpSync      // nil unless the launch's synchronisation is checked
 	fence      uint32         // written by Fence
 	Trace      Trace          // told of every access that Ptr resolves; nil for nobody
 	AsyncState any            // pending asynchronous copies of the engine's own making
 	Ext        unsafe.Pointer // an engine's memory; it stays with the Warp when that is used again
 	ExtState   ExtState       // how much of what it knows still holds
+	sync       *warpSync      // nil unless the launch's synchronisation is checked
 }
 
 // ExtState says how much an engine's own memory of a warp still holds. Engines set ExtReady.

@@ -45,7 +45,15 @@ func (d *Driver) found(r *checker.Report) {
 // checked has the launch followed, as an operation of a stream; end is called when it has ended.
 func (d *Driver) checked(l *exec.Launch, a *checker.Action) (end func()) {
 	l.Order = d.opts.Order
-	if d.checks.Has(checker.Sync) {
+	if d.memory.check != nil {
+		if h, ok := l.Sys.(interface {
+			heapCall(free bool, addr uint64, at checker.Site)
+		}); ok {
+			l.HeapCall = h.heapCall
+		}
+	}
+	l.Synchronization = d.checks.Has(checker.Sync)
+	if d.checks.Has(checker.Sync | checker.Memory) {
 		l.Defects = func(r *checker.Report) { d.defects.Add(r) }
 	}
 	if d.check == nil {

@@ -129,6 +129,7 @@ func (c *context) tearDown() driver.CUresult {
 	}
 	c.d.forgetArrays(c)
 	c.params.close(c)
+	c.leaks()
 	c.heap.close(c)
 	c.closeImports()
 	c.d.memory.freeContext(c)

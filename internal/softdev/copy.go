@@ -20,17 +20,23 @@ type endpoint struct {
 
 func (m *memory) deviceEnd(addr driver.CUdeviceptr, n uint64) (endpoint, bool) {
 	p, ok := m.device(addr, n)
+	if !ok {
+		m.badCall(uint64(addr), n)
+	}
 	return endpoint{p: p}, ok
 }
 
 func (m *memory) hostEnd(p unsafe.Pointer, n uint64) (endpoint, bool) {
 	q, pageable, ok := m.host(p, n)
+	if !ok {
+		m.badCall(uint64(uintptr(p)), n)
+	}
 	return endpoint{q, pageable, true}, ok
 }
 
 func (m *memory) anyEnd(addr driver.CUdeviceptr, n uint64) (endpoint, bool) {
-	if e, ok := m.deviceEnd(addr, n); ok {
-		return e, true
+	if p, ok := m.device(addr, n); ok {
+		return endpoint{p: p}, true
 	}
 	return m.hostEnd(foreign(uint64(addr)), n)
 }

@@ -94,6 +94,7 @@ func (p *place) resolve(c *context, w, h, depth uint64) (first unsafe.Pointer, p
 		first, pageable, ok = m.unified(driver.CUdeviceptr(start), span)
 	}
 	if !ok {
+		m.badCall(start, span)
 		return bad()
 	}
 	return first, pitch, slice, pageable, success

@@ -44,6 +44,9 @@ func (d *Driver) memset(cur driver.CUcontext, dst driver.CUdeviceptr, width uint
 		return s.spoil(invalidValue)
 	}
 	p, ok := d.memory.device(dst, size)
+	if !ok {
+		d.memory.badCall(uint64(dst), size)
+	}
 	if !ok || !d.memory.writable(p) {
 		return s.spoil(invalidValue)
 	}
@@ -81,6 +84,9 @@ func (d *Driver) memset2D(cur driver.CUcontext, dst driver.CUdeviceptr, pitch ui
 		return s.spoil(invalidValue)
 	}
 	p, ok := d.memory.device(dst, span+row)
+	if !ok {
+		d.memory.badCall(uint64(dst), span+row)
+	}
 	if !ok || !d.memory.writable(p) {
 		return s.spoil(invalidValue)
 	}

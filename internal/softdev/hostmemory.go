@@ -111,6 +111,9 @@ func (d *Driver) memFreeHost(cur driver.CUcontext, p unsafe.Pointer) driver.CUre
 	}
 	rng, a, ok := d.memory.find(driver.CUdeviceptr(uintptr(p)))
 	if !ok || rng.Kind != mem.Pinned || rng.Base != uint64(uintptr(p)) || a.use != useProgram || a.left.Load() || a.pool != nil || a.mapped != nil {
+		if d.memory.check != nil {
+			d.memory.check.badFree(uint64(uintptr(p)))
+		}
 		return d.deadOr(cur, invalidValue)
 	}
 	if r := d.settle(cur, a); r != success {

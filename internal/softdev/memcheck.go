@@ -36,7 +36,8 @@ type memcheck struct {
 type memoryRecord struct {
 	r           mem.Range
 	number      int
-	made, freed []uintptr // program counters
+	made, freed []uintptr     // program counters
+	site        *checker.Site // of malloc in a kernel
 }
 
 func newMemcheck(d *Driver) *memcheck {
@@ -137,6 +138,16 @@ func (m *module) variableAt(r *mem.Range, addr uint64) (v *check.Var, off uint64
 
 // broken makes the report of a fault, and its short form for the error's text.
 func (m *memcheck) broken(f *exec.Fault) (detail string) {
+	if !m.d.checks.Has(checker.Memory) {
+		return ""
+	}
+	if f.Kind == exec.FaultStack {
+		m.d.defects.Add(&checker.Report{
+			Kind: checker.StackOverflow, Space: "local", Sites: []checker.Site{faultSite(f)}, Where: "calls need more local memory than a thread has",
+			Cure: "less recursion, or a larger CU_LIMIT_STACK_SIZE",
+		})
+		return ""
+	}
 	if !f.HasAddr || f.Kind != exec.FaultAddress && f.Kind != exec.FaultMisaligned && f.Kind != exec.FaultInstruction {
 		return ""
 	}

@@ -70,9 +70,11 @@ func newMemory(d *Driver) (*memory, error) {
 		dev.heap = w.NewHeapIn(dev.part(), mem.Device, dev.totalMem())
 	}
 	m.space = m.memorySpace()
-	if d.checks.Has(checker.Memory) {
+	if d.checks.Has(checker.Memory | checker.Leak) {
 		m.check = newMemcheck(d)
-		m.space.Check, m.space.CheckRange, m.space.CheckEpoch = m.check.allows, m.check.around, &m.check.epoch
+		if d.checks.Has(checker.Memory) {
+			m.space.Check, m.space.CheckRange, m.space.CheckEpoch = m.check.allows, m.check.around, &m.check.epoch
+		}
 		w.Watch(m.check)
 	}
 	d.codeEnd.Store(w.Base() + codeOffset)
@@ -294,6 +296,7 @@ func (d *Driver) memFree(cur driver.CUcontext, p driver.CUdeviceptr) driver.CUre
 			if text := m.check.lastFreed(uint64(p)); text != "" {
 				d.explain(c, "%s", text)
 			}
+			m.check.badFree(uint64(p))
 		}
 		return d.deadOr(cur, invalidValue)
 	}

@@ -64,6 +64,7 @@ func mbarrierAt(w *exec.Warp, a *access, l int) *mbarrier {
 // usedObject is mbarrierAt for an operation that needs an initialised object and lowers its pending count by arrivals.
 func usedObject(w *exec.Warp, a *access, l int, arrivals uint32) *mbarrier {
 	b := mbarrierAt(w, a, l)
+	w.Handshake()
 	if w.Watched() {
 		if c, at, ok := w.Shared(a.space, a.at(w, l)); ok && c != nil {
 			w.MbarrierUsed(c, at, l, b.pending(), arrivals)

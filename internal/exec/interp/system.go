@@ -104,6 +104,9 @@ func resolveMalloc(in *inst, op *ir.Op) error {
 			v := uint64(0)
 			if s := w.CTA.Launch.Sys; s != nil {
 				v = s.Malloc(argument(w, op, 0, i))
+				if f := w.CTA.Launch.HeapCall; f != nil && v != 0 {
+					f(false, v, w.CallSite(i))
+				}
 			}
 			result(w, op, i, v)
 		}
@@ -116,6 +119,9 @@ func resolveFree(in *inst, op *ir.Op) error {
 		for ; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros32(m) & 31
 			if a := argument(w, op, 0, i); a != 0 && w.CTA.Launch.Sys != nil {
+				if f := w.CTA.Launch.HeapCall; f != nil {
+					f(true, a, w.CallSite(i))
+				}
 				w.CTA.Launch.Sys.Free(a)
 			}
 		}
