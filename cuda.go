@@ -68,9 +68,10 @@ func WithRecovery() Option { return func(o *options) { o.Software.Recover = true
 // call that waits holds it in short. The environment variable GOCUDA_MEMCHECK=1 does the same for any program.
 func WithMemoryCheck() Option { return func(o *options) { o.Software.Memcheck = true } }
 
-// WithCheck lets the software device look for defects while kernels run: "memory" is WithMemoryCheck, "race" finds accesses of threads that
-// nothing orders (docs/checker.md). Open fails for another name. Reports go to standard error. With "race" one
-// block runs at a time. The environment variable GOCUDA_CHECK=memory,race does the same for any program.
+// WithCheck lets the software device look for defects while the program runs (docs/checker.md): "memory" is [WithMemoryCheck], "race" finds
+// accesses of threads that nothing orders, "init" the use of memory that nobody wrote, "sync" barriers and member masks that are used
+// wrongly, and deadlocks, "leak" memory that is left at the end; "all" is all of them. Open fails for another name. Reports go to standard
+// error, or where [WithCheckReports] says. The environment variable GOCUDA_CHECK=memory,race does the same for any program.
 func WithCheck(names ...string) Option {
 	return func(o *options) { o.Software.Check = append(o.Software.Check, names...) }
 }

@@ -64,6 +64,18 @@ func System(t testing.TB, options ...cuda.Option) *cuda.System {
 	return sys
 }
 
+// Check has the software device look for defects as [cuda.WithCheck] does. Each one is an error of the test, with its report; warnings are logged.
+// It is an option for [System], [Open] and [OpenBroken].
+func Check(t testing.TB, names ...string) cuda.Option {
+	return cuda.WithCheckReports(func(d cuda.Defect) {
+		if d.Severity == "warning" {
+			t.Logf("%s", d)
+			return
+		}
+		t.Errorf("%s", d)
+	}, names...)
+}
+
 // Open opens a system as [System] does and returns the primary context of its first device. At the end of the test it is synchronised and closed: errors of kernels, a
 // broken context and resources that are open are errors of the test.
 func Open(t testing.TB, options ...cuda.Option) *cuda.Context {

@@ -69,6 +69,25 @@ func TestOpenFindsFaults(t *testing.T) {
 	}
 }
 
+// A kernel that stores to NULL, and one whose threads race: each is an error with the report.
+func TestCheckFailsTheTest(t *testing.T) {
+	SoftwareOnly(t)
+	const text = ".version 8.0\n.target sm_80\n.address_size 64\n" +
+		".visible .entry wild() { .reg .b64 %p; mov.u64 %p, 0; st.global.u32 [%p], 1; ret; }\n" +
+		".visible .entry racy() { .reg .b32 %r; .shared .b32 s; mov.u32 %r, %tid.x; st.shared.u32 [s], %r; ret; }\n"
+	for kernel, want := range map[string]string{"wild": "Invalid __global__ write of size 4 bytes: NULL", "racy": "Race in shared memory"} {
+		r := &recorder{TB: t}
+		c := OpenBroken(r, Check(r, "memory", "race"))
+		if err := Kernel(r, c, []byte(text), kernel).Launch(nil, cuda.Linear(64)); err != nil {
+			t.Fatal(err)
+		}
+		r.end()
+		if got := strings.Join(r.errors, "\n"); !strings.Contains(got, want) || !strings.Contains(got, "in kernel "+kernel) {
+			t.Errorf("errors %q, want %q", got, want)
+		}
+	}
+}
+
 func TestCompare(t *testing.T) {
 	c := Open(t)
 	x := Upload(t, c, []float64{1, 2, math.NaN(), 1e6})

@@ -40,7 +40,7 @@ func TestRunMemcheck(t *testing.T) {
 	if code := run(args(), &out, &errs); code != 1 {
 		t.Fatalf("exit code %d", code)
 	}
-	contains(t, "the report", out.String(), "by thread (132,0,0) of block (3,0,0) and 27 more of its warp", "that is argument 3, f32[900]=1", "memory  1 error\n")
+	contains(t, "the report", out.String(), "by thread (132,0,0) in block (3,0,0) and 27 more of its warp", "that is argument 3, f32[900]=1", "memory  1 error\n")
 	good := args()
 	for i := range good {
 		good[i] = strings.Replace(good[i], "f32[900]", "f32[1000]", 1)
@@ -94,7 +94,7 @@ END:
 			t.Fatalf("%s: exit code %d: %s", engine, code, errs.String())
 		}
 		report := out.String()
-		contains(t, engine, report, "out of bounds: write of 4 bytes in global memory at 0x", "in kernel fill, PTX line 19\n", "by thread (232,0,0) of block (3,0,0) and 23 more of its warp, up to thread (255,0,0) at 0x",
+		contains(t, engine, report, "Invalid __global__ write of size 4 bytes: out of bounds\n", "in kernel fill, PTX line 19\n", "by thread (232,0,0) in block (3,0,0) and 23 more of its warp, up to thread (255,0,0) at 0x",
 			"the address is right behind allocation 1: 4000 bytes of device memory at 0x", "that is argument 1, u32[1000]\n", "memory  1 error\n")
 		contains(t, engine, errs.String(), "CUDA_ERROR_ILLEGAL_ADDRESS", "write of 4 bytes", "kernel fill", "PTX line 19", "block (3,0,0), thread (232,0,0)", "right behind allocation 1: 4000 bytes")
 		report = windowed.ReplaceAllString(report+errs.String(), "0x..$1")

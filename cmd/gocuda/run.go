@@ -39,6 +39,8 @@ type runCmd struct {
 	Engine      string   `help:"What runs kernels on the software device: auto, jit or interpreter." default:"" enum:",auto,jit,interpreter" placeholder:"NAME"`
 	Memcheck    bool     `help:"Check every access of the kernel to memory against what is allocated (on the software device)."`
 	Check       []string `help:"Look for defects (on the software device): memory, race, init, sync, leak, or all." placeholder:"NAME,..."`
+	CheckOut    []string `help:"Write what --check finds to files: .txt, .json, .xml (JUnit), .sarif, .html." placeholder:"FILE,..."`
+	Suppress    string   `help:"Leave out the reports that a file names (docs/checker.md)." placeholder:"FILE"`
 	JSON        bool     `name:"json" help:"Print JSON."`
 	Pprof       string   `name:"pprof" help:"Count what every PTX line does and write that for go tool pprof (on the software device)." placeholder:"FILE"`
 }
@@ -235,7 +237,7 @@ func (c *runCmd) Run(con *console) error {
 		}
 		var found []*checker.Report
 		rep, err := c.run("software", softdev.Options{
-			EngineName: c.Engine, Check: []string{what.String()}, Reports: func(r *checker.Report) { found = append(found, r) },
+			EngineName: c.Engine, Check: []string{what.String()}, CheckOut: c.CheckOut, Suppressions: c.Suppress, Reports: func(r *checker.Report) { found = append(found, r) },
 		})
 		if rep == nil {
 			return err
@@ -246,6 +248,15 @@ func (c *runCmd) Run(con *console) error {
 		}
 		if perr := c.print(con, rep); err == nil {
 			err = perr
+		}
+		n := 0
+		for _, r := range rep.Reports {
+			if r.Severity == checker.Error {
+				n++
+			}
+		}
+		if err == nil && n > 0 {
+			err = hint(fmt.Errorf("%d defects were found", n), "the reports say where")
 		}
 		return err
 	case c.Pprof == "":

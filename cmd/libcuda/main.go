@@ -49,6 +49,7 @@ var core struct {
 	table     *driver.Table
 	perThread *driver.Table
 	trace     bool
+	exit      int // of a program in which checks have found errors, 0 for its own
 }
 
 // gocuda_start makes the device when a call of the program first needs one; its result is that of cuInit when there is none.
@@ -57,6 +58,16 @@ var core struct {
 func gocuda_start(front *C.struct_gocuda_front) (result C.uint32_t) {
 	defer caught(&result)
 	return C.uint32_t(start(front))
+}
+
+// gocuda_end is called when the program ends, if there are checks. What is above zero is the exit code that the environment asks for.
+//
+//export gocuda_end
+func gocuda_end() C.int {
+	if core.device.EndChecks() {
+		return C.int(core.exit)
+	}
+	return 0
 }
 
 // gocuda_call runs a function of the table.

@@ -4,6 +4,8 @@ package main
 
 /*
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include "front.h"
 
 extern char **environ;
@@ -14,6 +16,19 @@ static inline uint64_t gocuda_callback(struct gocuda_front *front, uint64_t fn, 
 {
 	return front->callback(fn, a, b, c, d);
 }
+
+extern int gocuda_end(void);
+
+static void gocuda_last(void)
+{
+	int code = gocuda_end();
+	if (code) {
+		fflush(NULL);
+		_exit(code);
+	}
+}
+
+static inline int gocuda_at_exit(void) { return atexit(gocuda_last); }
 
 // What kernels print goes the way of the program's own printf, behind what that has printed before.
 static inline void gocuda_print(const void *text, size_t size)
@@ -70,6 +85,9 @@ func start(front *C.struct_gocuda_front) driver.CUresult {
 	per.FillNotSupported()
 	core.device, core.table, core.perThread = d, t, &per
 	core.trace = set.Trace == "errors"
+	if core.exit = set.CheckExit; d.Checked() {
+		C.gocuda_at_exit()
+	}
 	return driver.CUDA_SUCCESS
 }
 

@@ -65,5 +65,8 @@ var kinds = map[string]kind{
 	Deadlock:        {Sync, Error, "deadlock"},
 }
 
+// KindTitle says in words what a kind is, "" for an unknown one.
+func KindTitle(name string) string { return kinds[name].title }
+
 // KindCheck is the check that looks for a kind, 0 for an unknown one.
 func KindCheck(name string) Checks { return kinds[name].check }

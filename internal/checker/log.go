@@ -9,12 +9,17 @@ import (
 type Log struct {
 	mu   sync.Mutex
 	tell func(*Report)
+	skip Suppressions
 	had  map[defect]*Report
 	list []*Report
+
+	suppressed int
 }
 
-// NewLog makes a log; tell is called with each report when its defect is found first. Its Count may grow later.
-func NewLog(tell func(*Report)) *Log { return &Log{tell: tell, had: map[defect]*Report{}} }
+// NewLog makes a log; tell is called with each report when its defect is found first, unless it is suppressed. Its Count may grow later.
+func NewLog(tell func(*Report), skip Suppressions) *Log {
+	return &Log{tell: tell, skip: skip, had: map[defect]*Report{}}
+}
 
 // defect tells defects apart: by kind and the places in the program.
 type defect struct {
@@ -72,6 +77,11 @@ func (l *Log) Add(r *Report) *Report {
 		return had
 	}
 	l.had[d] = r
+	if slices.ContainsFunc(l.skip, func(x Suppression) bool { return x.fits(r) }) {
+		l.suppressed++
+		l.mu.Unlock()
+		return r
+	}
 	l.list = append(l.list, r)
 	l.mu.Unlock()
 	if l.tell != nil {
@@ -85,6 +95,13 @@ func (l *Log) Again(r *Report) {
 	l.mu.Lock()
 	r.Count++
 	l.mu.Unlock()
+}
+
+// Suppressed is how many reports were suppressed.
+func (l *Log) Suppressed() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.suppressed
 }
 
 // Reports are the reports so far, in the order in which they were found, as copies.

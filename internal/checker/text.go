@@ -23,13 +23,13 @@ func (r *Report) Title() string {
 		return fmt.Sprintf("%s in %s memory at %s", strings.ToUpper(title[:1])+title[1:], r.Space, where)
 	case len(r.Sites) > 0 && r.Sites[0].Size > 0:
 		s := &r.Sites[0]
-		return fmt.Sprintf("%s: %s of %d bytes in %s memory at %#x", title, s.Access, s.Size, r.Space, r.Address)
-	case len(r.Sites) > 0 && r.Sites[0].Access != "":
-		return fmt.Sprintf("%s: %s", title, r.Sites[0].Access)
-	case r.Memory != nil:
-		return fmt.Sprintf("%s of %d bytes of %s memory at %#x", title, r.Memory.Size, r.Memory.Kind, r.Memory.Address)
+		return fmt.Sprintf("Invalid __%s__ %s of size %d bytes: %s", strings.ReplaceAll(r.Space, "::", "_"), s.Access, s.Size, title)
+	case KindCheck(r.Kind) == Sync:
+		return "Barrier error detected: " + title
+	case r.Kind == Leaked && r.Memory != nil:
+		return fmt.Sprintf("Leaked %d bytes at %#x", r.Memory.Size, r.Memory.Address)
 	}
-	return title
+	return strings.ToUpper(title[:1]) + title[1:]
 }
 
 // at says where a site is.
@@ -59,7 +59,7 @@ func (s *Site) at() string {
 
 // by says which threads do it.
 func (s *Site) by() string {
-	text := fmt.Sprintf("by thread (%s) of block (%s)", triple(s.Thread), triple(s.Block))
+	text := fmt.Sprintf("by thread (%s) in block (%s)", triple(s.Thread), triple(s.Block))
 	if s.More > 0 {
 		text += fmt.Sprintf(" and %d more of its warp, up to thread (%s)", s.More, triple(s.LastThread))
 		if s.LastAddress != 0 {
@@ -82,7 +82,7 @@ func (r *Report) String() string {
 	line(0, r.Title())
 	for i := range r.Sites {
 		s := &r.Sites[i]
-		if i == 0 && len(r.Sites) == 1 {
+		if i == 0 && len(r.Sites) == 1 && (s.Size > 0 || s.Access == "") {
 			line(4, s.at())
 		} else if s.Size > 0 {
 			line(4, fmt.Sprintf("%s of %d bytes %s", s.Access, s.Size, s.at()))
@@ -96,6 +96,9 @@ func (r *Report) String() string {
 			}
 			line(indent, s.by())
 		}
+	}
+	if len(r.Sites) == 1 && r.Sites[0].Size > 0 && r.Address != 0 {
+		line(4, fmt.Sprintf("address %#x", r.Address))
 	}
 	line(4, r.Where)
 	if r.Memory != nil {

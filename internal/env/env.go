@@ -20,8 +20,11 @@ const (
 	Memory     = "GOCUDA_MEMORY"      // memory of each software device
 	Memcheck   = "GOCUDA_MEMCHECK"    // 1, true or on: the memory checker
 	Check      = "GOCUDA_CHECK"       // what to look for while programs run: memory, race, init, sync, leak, all
-	Stack      = "GOCUDA_STACK"       // 1: internal errors write the stack to standard error
-	Trace      = "GOCUDA_TRACE"       // errors: libcuda.so.1 logs each call that fails
+	CheckOut   = "GOCUDA_CHECK_OUT"   // files for what checks find
+	CheckSkip  = "GOCUDA_CHECK_SUPPRESS"
+	CheckExit  = "GOCUDA_CHECK_EXIT" // exit code of a process in which checks have found errors
+	Stack      = "GOCUDA_STACK"      // 1: internal errors write the stack to standard error
+	Trace      = "GOCUDA_TRACE"      // errors: libcuda.so.1 logs each call that fails
 )
 
 // The variables of the CUDA driver that the software device obeys (CUDA Programming Guide, "CUDA Environment Variables").
@@ -45,6 +48,9 @@ type Settings struct {
 	Profile              string
 	Engine, ISA          string
 	Memory, Check        string
+	CheckOut             string
+	CheckSuppress        string
+	CheckExit            int
 	Memcheck, Stack      bool
 	Trace                string
 	Visible              string
@@ -85,10 +91,11 @@ func Read(lookup Lookup) Settings {
 	}
 	s := Settings{
 		Device: get(Device), TestDevice: get(TestDevice), Driver: get(Driver), NVRTC: get(NVRTC), Profile: get(Profile),
-		Engine: get(Engine), ISA: get(ISA), Memory: get(Memory), Check: get(Check), Stack: number(Stack), Trace: get(Trace),
+		Engine: get(Engine), ISA: get(ISA), Memory: get(Memory), Check: get(Check), CheckOut: get(CheckOut), CheckSuppress: get(CheckSkip), Stack: number(Stack), Trace: get(Trace),
 		EagerLoading: get(Loading) == "EAGER", ForcePTX: number(ForcePTX), DisablePTX: number(DisablePTX),
 		CUDAPath: get(cudaPath), SystemRoot: get(systemRoot),
 	}
+	s.CheckExit, _ = strconv.Atoi(get(CheckExit))
 	s.Visible, s.IsVisible = lookup(Visible)
 	switch get(Memcheck) {
 	case "1", "true", "on":

@@ -23,7 +23,7 @@ func TestRead(t *testing.T) {
 	}
 	s := Read(from(map[string]string{
 		Device: "driver", TestDevice: "auto", Driver: "/a", NVRTC: "/b", Profile: " h200, l4", Engine: "jit", ISA: "avx2",
-		Memory: "1G", Check: "race", Memcheck: "on", Stack: "1", Trace: "errors", Visible: "", Loading: "EAGER", ForcePTX: "1", DisablePTX: "2",
+		Memory: "1G", Check: "race", CheckOut: "a.json", CheckSkip: "b", CheckExit: "3", Memcheck: "on", Stack: "1", Trace: "errors", Visible: "", Loading: "EAGER", ForcePTX: "1", DisablePTX: "2",
 		cudaPath: "c", systemRoot: "d",
 	}))
 	v := reflect.ValueOf(s)
@@ -51,7 +51,7 @@ func TestDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []string{Device, TestDevice, Driver, NVRTC, Profile, Engine, ISA, Memory, Memcheck, Stack, Trace,
+	all := []string{Device, TestDevice, Driver, NVRTC, Profile, Engine, ISA, Memory, Memcheck, Check, CheckOut, CheckSkip, CheckExit, Stack, Trace,
 		Visible, Loading, ForcePTX, DisablePTX, cudaPath, systemRoot}
 	for _, name := range all {
 		if !strings.Contains(string(page), "`"+name) {

@@ -2,7 +2,6 @@ package softdev
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/env"
@@ -26,20 +25,13 @@ func (d *Driver) chooseChecks() error {
 	if d.checks == 0 {
 		return nil
 	}
-	d.defects = checker.NewLog(d.found)
+	if err := d.openChecks(); err != nil {
+		return err
+	}
 	if d.checks.Has(checker.Race) {
 		d.check = checker.New(d.defects)
 	}
 	return nil
-}
-
-// found gives a report to the program, or writes it.
-func (d *Driver) found(r *checker.Report) {
-	if d.opts.Reports != nil {
-		d.opts.Reports(r)
-		return
-	}
-	_, _ = io.WriteString(d.opts.Stderr, r.String())
 }
 
 // checked has the launch followed, as an operation of a stream; end is called when it has ended.

@@ -42,6 +42,10 @@ type Options struct {
 	Check []string
 	// Reports receives each defect when it is found first, before the call that waits for the kernel returns; nil writes a report to Stderr.
 	Reports func(*checker.Report)
+	// CheckOut names files for what Check finds, whose ends choose the format (package format); Suppressions names files of reports to leave out
+	// (checker.Suppression). GOCUDA_CHECK_OUT and GOCUDA_CHECK_SUPPRESS add to them.
+	CheckOut     []string
+	Suppressions string
 	// Order is the order in which blocks and warps get their turns.
 	Order exec.Order
 	// Counters, when set, count what kernels do.
@@ -76,8 +80,11 @@ type Driver struct {
 	checks    checker.Checks
 	defects   *checker.Log     // of defects; nil without checks
 	check     *checker.Checker // nil without one
-	endLimit  time.Duration    // endLimit, or what a test has no patience for
-	stdout    sync.Mutex
+
+	checkFiles checkFiles
+	reporting  sync.Mutex
+	endLimit   time.Duration // endLimit, or what a test has no patience for
+	stdout     sync.Mutex
 
 	state     atomic.Uint32              // driverNew, driverReady, driverClosed
 	callbacks atomic.Int32               // host functions that run now
@@ -227,6 +234,7 @@ func (d *Driver) Close() error {
 		d.unloadLibrary(l)
 	}
 	d.leftovers.wait.Wait()
+	d.EndChecks()
 	return d.memory.close()
 }
 

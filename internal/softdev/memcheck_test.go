@@ -355,9 +355,10 @@ func TestMemoryErrorText(t *testing.T) {
 			Made: checker.Call{API: "cuMemAlloc", Func: "main.run", File: "/src/main.go", Line: 33}, Freed: checker.Call{API: "cuMemFree"},
 		},
 	}
-	want := `========= use after free: write of 4 bytes in global memory at 0x1064
+	want := `========= Invalid __global__ write of size 4 bytes: use after free
 =========     in kernel k, function f, PTX line 31 (a.cu:12)
-=========     by thread (8,0,0) of block (3,0,0) and 23 more of its warp, up to thread (31,0,0) at 0x10c0
+=========     by thread (8,0,0) in block (3,0,0) and 23 more of its warp, up to thread (31,0,0) at 0x10c0
+=========     address 0x1064
 =========     the address is byte 100 of what was X
 =========     allocated by cuMemAlloc in main.run (main.go:33)
 =========     freed by cuMemFree
