@@ -10,7 +10,7 @@ func (program) Place(site uint32) Place { return Place{Line: int32(site)} }
 // shadowRun makes accesses by chance and gives the number of reports. With split every line is one of cells from the
 // beginning.
 func shadowRun(seed uint64, split bool) (races int) {
-	c := New(NewLog(func(*Report) { races++ }))
+	c := New(NewLog(func(*Report) { races++ }, nil))
 	l := c.Launch(program{})
 	const base = 1 << 20
 	if split {
