@@ -297,3 +297,23 @@ func (t *Timeline) sweep() {
 	}
 	t.memory.swept = t.memory.count
 }
+
+// Exposed are the pieces of memory, of the given alignment, that operations access which the host has not waited for.
+func (t *Timeline) Exposed(align uint64, f func(lo, hi uint64, writes bool)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(t.memory.pages)) {
+		base := key << spanBits
+		for _, s := range t.memory.pages[key] {
+			open, writes := false, false
+			for _, x := range s.had {
+				if x.a.q != t.host && !t.known.has(x.a) && !t.safe.has(x.a) {
+					open, writes = true, writes || x.op.Does&Writes != 0
+				}
+			}
+			if open {
+				f((base+uint64(s.lo))&^(align-1), (base+uint64(s.hi)+align-1)&^(align-1), writes)
+			}
+		}
+	}
+}

@@ -32,7 +32,7 @@ func (x *touch) spot() (s spot) {
 // by is the call that has asked for an operation that is no kernel.
 func (a *Action) by() *Call {
 	if a.call == nil {
-		a.call = &Call{API: "the " + a.about.What}
+		a.call = &Call{API: "a " + a.about.What}
 		if a.about.Call != nil {
 			*a.call = a.about.Call()
 		}
@@ -43,6 +43,9 @@ func (a *Action) by() *Call {
 // site describes an access at an address.
 func (x *touch) site(addr uint64) Site {
 	queue := x.a.place().name
+	if x.a.q == x.a.q.t.host {
+		queue = ""
+	}
 	if x.a.graph != nil {
 		queue += ", as a node of a graph"
 	}

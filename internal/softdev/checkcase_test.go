@@ -577,7 +577,7 @@ func checkedEngines() (names []string) {
 func (v *expectation) judged(class, engine string) bool {
 	switch v.Tool {
 	case "racecheck":
-		return strings.HasPrefix(class, "race.") || strings.HasPrefix(class, "host.") && class != "host.managed"
+		return strings.HasPrefix(class, "race.") || strings.HasPrefix(class, "host.")
 	case "memcheck":
 		return engine == "interpreter" || v.Kind != "exited_block"
 	case "synccheck":

@@ -75,6 +75,9 @@ func (s *stream) copyLater(dst, src endpoint, n uint64) driver.CUresult {
 // offer queues an operation; one that is short is done at once when nothing is before it.
 func (s *stream) offer(o *op, short bool) {
 	s.put(o)
+	if s.q != nil {
+		defer s.settle(s.queued)
+	}
 	defer s.mu.Unlock()
 	last := &s.ring[(s.head+s.n-1)&(len(s.ring)-1)]
 	if short && s.n == 1 && !s.busy && last.ready() {

@@ -402,6 +402,9 @@ func (d *Driver) graphLaunch(cur driver.CUcontext, h driver.CUgraphExec, stream 
 			return &childWork{g: x.plan.graph(gs)}, success
 		})
 	}
+	if s.q != nil {
+		defer func() { s.settle(s.tail().n) }()
+	}
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
 	d.pass(d.gs.mu.Unlock, d.gs.mu.Lock) // so that put does not wait with the lock

@@ -85,7 +85,10 @@ func newMemory(d *Driver) (*memory, error) {
 // memory.
 const codeOffset = 3 << 30
 
-func (m *memory) close() error { return m.w.Close() }
+func (m *memory) close() error {
+	m.d.unwatchHost()
+	return m.w.Close()
+}
 
 // freeContext gives back what a context still owns. The work of the context has ended.
 func (m *memory) freeContext(c *context) {
@@ -195,6 +198,7 @@ func foreign(addr uint64) unsafe.Pointer {
 // allocate takes memory from a heap for a context.
 func (c *context) allocate(h *mem.Heap, size, align uint64, a *allocation) (driver.CUdeviceptr, driver.CUresult) {
 	a.ctx = c
+	c.d.watchHost(h)
 	r, err := h.AllocFor(size, align, a)
 	if err != nil {
 		c.d.leftovers.reap()

@@ -132,6 +132,9 @@ func newStream(c *context, kind streamKind, flags uint32, priority int32) *strea
 // submit queues an operation without waiting for it.
 func (s *stream) submit(o *op) {
 	s.put(o)
+	if s.q != nil {
+		defer s.settle(s.queued)
+	}
 	defer s.mu.Unlock()
 	s.start()
 	s.submitted()
@@ -344,6 +347,8 @@ func (s *stream) execute(o *op) {
 	}
 	skip := s.ctx.ended()
 	if o.act != nil {
+		s.ctx.d.enterWork()
+		defer s.ctx.d.leaveWork()
 		defer o.act.End()
 		if !skip {
 			s.touches(o)

@@ -55,6 +55,7 @@ func (s *stream) queue() {
 // mark gives an operation its place in the timeline. It needs s.mu, and context.order where the stream is in step
 // with the legacy stream.
 func (s *stream) mark(o *op) {
+	s.ctx.d.look(nil)
 	o.act = s.q.Enqueue(s.ctx.d.about(o), s.behind()...)
 	l, kernel := o.task.(*launch)
 	if kernel && l.early && s.prev != nil {
@@ -164,7 +165,7 @@ func (e *event) moment() checker.Moment {
 // learn says that the host has waited for a moment.
 func (d *Driver) learn(m checker.Moment) {
 	if d.check != nil {
-		d.check.Time().HostKnows(m)
+		d.look(func() { d.check.Time().HostKnows(m) })
 	}
 }
 
@@ -194,7 +195,7 @@ func (d *Driver) about(o *op) checker.About {
 			return d.byCall("free")
 		}
 	}
-	return checker.About{What: "operation"}
+	return checker.About{What: "piece of work"}
 }
 
 // Accesses of operations that are no kernels.
@@ -419,7 +420,7 @@ func (d *Driver) aboutNode(w nodeWork) checker.About {
 	case *batchWork:
 		return checker.About{What: "memory operation"}
 	}
-	return checker.About{What: "operation"}
+	return checker.About{What: "piece of work"}
 }
 
 // queued places the launch of a graph in the timeline once it is in its stream.
