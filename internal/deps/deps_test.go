@@ -88,7 +88,8 @@ var outside = []struct {
 	{"github.com/ebitengine/purego", []string{"internal/nvidia", "internal/nvrtc"}},
 	{"github.com/klauspost/compress", []string{"internal/image"}},
 	{"github.com/pierrec/lz4", []string{"internal/image"}},
-	{"golang.org/x/sys", []string{"internal/mem", "internal/softdev", "internal/nvidia", "internal/exec/jit", "internal/exec/interp"}},
+	{"golang.org/x/sys", []string{"internal/mem", "internal/softdev", "internal/nvidia", "internal/exec/jit", "internal/exec/interp",
+		"cmd/libcuda"}},
 	{"github.com/alecthomas/kong", []string{"cmd"}},
 	{"github.com/sbinet/npyio", []string{"cmd"}},
 }
