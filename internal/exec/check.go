@@ -12,6 +12,26 @@ import (
 // Check is the checker's view of the CTA, nil without one.
 func (c *CTA) Check() *checker.Block { return c.check }
 
+// Init is what the CTA knows of memory that nobody has written, nil without that check.
+func (c *CTA) Init() *checker.InitBlock { return c.init }
+
+// beginInit is for a block that begins.
+func (c *CTA) beginInit() {
+	l := c.Launch.Init
+	if l == nil {
+		c.init = nil
+		return
+	}
+	if c.init.Of(l) {
+		c.init.Next(c.Index)
+	} else {
+		c.init = l.Block(c.Index, c.Launch.Block)
+	}
+	for _, w := range c.Warps {
+		w.Undefined = nil
+	}
+}
+
 // checkBarrier tells of the end of a barrier's phase, before the splits that wait there go on.
 func (c *CTA) checkBarrier(id int) {
 	waited := make([]uint32, len(c.Warps))

@@ -35,6 +35,7 @@ type CTA struct {
 	check    *checker.Block
 	objects  mbarriers // of a launch whose synchronisation is checked
 	remote   remote
+	init     *checker.InitBlock
 }
 
 // threadIndex turns a linear thread number into %tid.
@@ -133,6 +134,7 @@ func (c *CTA) begin() {
 		c.check = l.Check.Block(c.Group.check, at[0]+g[0]*(at[1]+g[1]*at[2]), at, l.Block)
 	}
 	c.objects, c.remote = nil, remote{}
+	c.beginInit()
 	f := c.Launch.Code.Kernel().Funcs[0]
 	for _, w := range c.Warps {
 		if w.sync = nil; c.Launch.Synchronization {

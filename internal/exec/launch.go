@@ -132,7 +132,9 @@ type Launch struct {
 	Synchronization bool
 	// HeapCall, when set, is told of malloc after it and of free before it.
 	HeapCall func(free bool, addr uint64, at checker.Site)
-	Order    Order
+	// Init follows what the launch does with memory that nobody has written; as Check.
+	Init  *checker.InitLaunch
+	Order Order
 }
 
 // DeviceInfo is what special registers tell of the device.

@@ -86,7 +86,7 @@ func Run(l *Launch) error {
 	}
 	workers := l.Workers
 	switch {
-	case l.Check != nil:
+	case l.Check != nil, l.Init != nil:
 		workers = 1 // the checker follows one access after another
 	case workers <= 0:
 		workers = runtime.GOMAXPROCS(0)

@@ -102,6 +102,7 @@ type Warp struct {
 	fence      uint32         // written by Fence
 	Trace      Trace          // told of every access that Ptr resolves; nil for nobody
 	AsyncState any            // pending asynchronous copies of the engine's own making
+	Undefined  any            // what the engine knows of undefined registers, for Launch.Init; nil when a block begins
 	Ext        unsafe.Pointer // an engine's memory; it stays with the Warp when that is used again
 	ExtState   ExtState       // how much of what it knows still holds
 	sync       *warpSync      // nil unless the launch's synchronisation is checked

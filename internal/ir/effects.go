@@ -8,6 +8,9 @@ func (op *Op) Reads(f func(row uint32)) { op.reads(f) }
 // execute it, whatever the data.
 func (op *Op) Writes(f func(row uint32, whole bool)) { op.writes(f) }
 
+// Written says whether the operation writes its ith operand.
+func (op *Op) Written(i int) bool { return op.written(i) }
+
 // WholeWarp says whether the operation does nothing unless all 32 lanes of the warp execute it together. An H200 then
 // leaves registers and memory as they are, and looks at no address.
 func (op *Op) WholeWarp() bool { return op.Form().Warp }

@@ -22,6 +22,9 @@ type Symbols struct {
 	// NoContract says whether mul and add of a function stay apart (JIT option -fma=false, or optimisation level 0); nil says no.
 	NoContract func(f *check.Func) bool
 
+	// NoInline leaves calls of functions calls, for who has to see where their local variables begin.
+	NoInline bool
+
 	apart bool // give every register a row of its own
 }
 

@@ -62,6 +62,7 @@ func (p *program) assemble(l *link.Linked) {
 	// Addresses of functions are numbers in the part of the window that never holds memory, different in every program.
 	n := uint64(len(l.Taken)) * functionDistance
 	p.syms = l.Symbols(p.d.codeEnd.Add(n)-n, functionDistance)
+	p.syms.NoInline = p.d.uninit != nil
 	target, align := map[*check.Func]int{}, map[*check.Func]uint64{}
 	for _, u := range l.Units {
 		a := uint64(1)

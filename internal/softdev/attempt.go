@@ -37,8 +37,10 @@ func (o *op) carryOut(s *stream, skip bool) {
 	case skip:
 	case o.kind == opCopy:
 		copyBytes(o.dst, o.src, o.n)
+		s.ctx.d.uninit.copied(o.dst, o.src, o.n)
 	case o.kind == opFill:
 		fill(o.dst, o.width, o.value, o.n)
+		s.ctx.d.uninit.filled(o.dst, o.n*uint64(o.width))
 	}
 }
 

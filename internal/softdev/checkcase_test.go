@@ -459,7 +459,7 @@ func (k *labelled) run(t testing.TB, dir, engine string, o exec.Order) (list []f
 	}
 	checks := "memory,race,leak"
 	if engine == "interpreter" {
-		checks += ",sync" // which runs kernels on the interpreter
+		checks += ",sync,init" // which run kernels on the interpreter
 	}
 	x := k.try(string(text), engine, o, []string{checks})
 	for _, r := range x.list {
@@ -580,7 +580,7 @@ func (v *expectation) judged(class, engine string) bool {
 		return strings.HasPrefix(class, "race.") || strings.HasPrefix(class, "host.")
 	case "memcheck":
 		return engine == "interpreter" || v.Kind != "exited_block"
-	case "synccheck":
+	case "synccheck", "initcheck":
 		return engine == "interpreter"
 	}
 	return false

@@ -31,6 +31,9 @@ func (d *Driver) chooseChecks() error {
 	if d.checks.Has(checker.Race) {
 		d.check = checker.New(d.defects)
 	}
+	if d.checks.Has(checker.Init) {
+		d.uninit = newInitcheck(d)
+	}
 	return nil
 }
 
@@ -48,10 +51,18 @@ func (d *Driver) checked(l *exec.Launch, a *checker.Action) (end func()) {
 	if d.checks.Has(checker.Sync | checker.Memory) {
 		l.Defects = func(r *checker.Report) { d.defects.Add(r) }
 	}
-	if d.check == nil {
-		return func() {}
+	end = func() {}
+	if d.check == nil && d.uninit == nil {
+		return end
 	}
-	l.Check = d.check.Launch(l.Code.(interface{ Places() *exec.Places }).Places())
-	l.Check.In(a, l.Grid, l.Block)
-	return l.Check.End
+	places := l.Code.(interface{ Places() *exec.Places }).Places()
+	if d.uninit != nil {
+		l.Init = d.uninit.Launch(places)
+	}
+	if d.check != nil {
+		l.Check = d.check.Launch(places)
+		l.Check.In(a, l.Grid, l.Block)
+		end = l.Check.End
+	}
+	return end
 }

@@ -14,6 +14,7 @@ type boxCopy struct {
 	dstSlice, srcSlice   uint64 // bytes from slice to slice
 	width, height, depth uint64
 	pageable             bool // on either side
+	init                 *initcheck
 }
 
 func (b *boxCopy) execute(_ *stream, skip bool) {
@@ -22,7 +23,9 @@ func (b *boxCopy) execute(_ *stream, skip bool) {
 	}
 	for z := range b.depth {
 		for y := range b.height {
-			copyBytes(unsafe.Add(b.dst, z*b.dstSlice+y*b.dstPitch), unsafe.Add(b.src, z*b.srcSlice+y*b.srcPitch), b.width)
+			dst, src := unsafe.Add(b.dst, z*b.dstSlice+y*b.dstPitch), unsafe.Add(b.src, z*b.srcSlice+y*b.srcPitch)
+			copyBytes(dst, src, b.width)
+			b.init.copied(dst, src, b.width)
 		}
 	}
 }
@@ -105,7 +108,7 @@ func (c *context) box(dst, src *place, w, h, depth uint64) (*boxCopy, driver.CUr
 	if w == 0 || h == 0 || depth == 0 {
 		return nil, success
 	}
-	b := &boxCopy{width: w, height: h, depth: depth}
+	b := &boxCopy{width: w, height: h, depth: depth, init: c.d.uninit}
 	var r driver.CUresult
 	var p, q bool
 	if b.src, b.srcPitch, b.srcSlice, p, r = src.resolve(c, w, h, depth); r != success {

@@ -80,6 +80,7 @@ type Driver struct {
 	checks    checker.Checks
 	defects   *checker.Log     // of defects; nil without checks
 	check     *checker.Checker // nil without one
+	uninit    *initcheck       // likewise
 	watchOnce sync.Once
 
 	hostAccess atomic.Pointer[hostAccess] // of the race check, once there is memory that the program can access

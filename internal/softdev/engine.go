@@ -15,6 +15,10 @@ import (
 // jit-avx512 or jit-avx2 (of one instruction set), or interpreter.
 func (d *Driver) chooseEngine() error {
 	plain, code := interp.New, jit.New
+	if d.uninit != nil { // only the interpreter follows undefined bits
+		d.engine = interp.Watched(d.check != nil, true)
+		return nil
+	}
 	if d.check != nil {
 		plain, code = interp.Checked, jit.NewChecked
 	}

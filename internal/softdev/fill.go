@@ -26,6 +26,7 @@ func (b *boxFill) execute(s *stream, skip bool) {
 			return
 		}
 		fill(unsafe.Add(b.dst, y*b.pitch), b.width, b.value, b.n)
+		s.ctx.d.uninit.filled(unsafe.Add(b.dst, y*b.pitch), b.n*uint64(b.width))
 	}
 }
 

@@ -45,8 +45,10 @@ func (o *memOp) perform(c *context) {
 	switch o.kind {
 	case driver.CU_STREAM_MEM_OP_WRITE_VALUE_32:
 		atomic.StoreUint32((*uint32)(o.p), uint32(o.value))
+		c.d.uninit.filled(o.p, 4)
 	case driver.CU_STREAM_MEM_OP_WRITE_VALUE_64:
 		atomic.StoreUint64((*uint64)(o.p), o.value)
+		c.d.uninit.filled(o.p, 8)
 	case driver.CU_STREAM_MEM_OP_WAIT_VALUE_32, driver.CU_STREAM_MEM_OP_WAIT_VALUE_64:
 		// Whoever writes the value tells nobody, so that there is nothing but looking again.
 		const longest = 200 * time.Microsecond

@@ -75,6 +75,13 @@ func newMemory(d *Driver) (*memory, error) {
 		if d.checks.Has(checker.Memory) {
 			m.space.Check, m.space.CheckRange, m.space.CheckEpoch = m.check.allows, m.check.around, &m.check.epoch
 		}
+	}
+	switch {
+	case d.uninit != nil && m.check != nil:
+		w.Watch(watchers{m.check, d.uninit})
+	case d.uninit != nil:
+		w.Watch(d.uninit)
+	case m.check != nil:
 		w.Watch(m.check)
 	}
 	d.codeEnd.Store(w.Base() + codeOffset)

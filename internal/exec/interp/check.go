@@ -277,7 +277,11 @@ type traced struct {
 }
 
 func trace(w *exec.Warp, run func()) (list []traced) {
+	outer := w.Trace
 	w.Trace = func(space ir.Space, lane int, addr uint64, p unsafe.Pointer, size uint32, write bool) {
+		if outer != nil {
+			outer(space, lane, addr, p, size, write)
+		}
 		t := traced{space: space, lane: lane, addr: addr, p: p, size: size, write: write}
 		if size == 8 {
 			t.was = *(*uint64)(p)
@@ -285,7 +289,7 @@ func trace(w *exec.Warp, run func()) (list []traced) {
 		list = append(list, t)
 	}
 	run()
-	w.Trace = nil
+	w.Trace = outer
 	return list
 }
 

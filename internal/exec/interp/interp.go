@@ -77,13 +77,17 @@ func Supports(op optab.Opcode) bool {
 	return lookup(op) != nil
 }
 
-type engine struct{ check bool }
+type engine struct{ check, init bool }
 
 // New returns the interpreter.
 func New() exec.Engine { return engine{} }
 
-// Checked returns an interpreter whose kernels tell exec.Launch.Check of what they do. They have to be launched with one.
-func Checked() exec.Engine { return engine{check: true} }
+// Checked is Watched for exec.Launch.Check alone.
+func Checked() exec.Engine { return Watched(true, false) }
+
+// Watched returns an interpreter whose kernels tell exec.Launch.Check (race) or exec.Launch.Init (init) of what they do. They have to be
+// launched with what was asked for.
+func Watched(race, init bool) exec.Engine { return engine{check: race, init: init} }
 
 // Name implements exec.Engine.
 func (engine) Name() string { return "interpreter" }
@@ -91,10 +95,15 @@ func (engine) Name() string { return "interpreter" }
 // Compile implements exec.Engine.
 func (e engine) Compile(k *ir.Kernel) (exec.Code, error) {
 	var places *exec.Places
-	if e.check {
+	if e.check || e.init {
 		places = exec.NewPlaces(k)
 	}
 	c := &code{k: k, funcs: make([][]inst, len(k.Funcs)), places: places}
+	if e.init {
+		for _, f := range k.Funcs {
+			c.rows = append(c.rows, newUndefinedRows(f))
+		}
+	}
 	found := map[*optab.Form]resolver{}
 	ids := uint32(0)
 	for i, f := range k.Funcs {
@@ -105,6 +114,11 @@ func (e engine) Compile(k *ir.Kernel) (exec.Code, error) {
 			}
 			if e.check {
 				instrument(&insts[j], &f.Ops[j], places.Site(i, j), &ids)
+			}
+			if e.init {
+				if err := c.watch(i, &insts[j], &f.Ops[j], places.Site(i, j)); err != nil {
+					return nil, err
+				}
 			}
 		}
 		c.funcs[i] = insts

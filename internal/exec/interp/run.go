@@ -12,7 +12,8 @@ type code struct {
 	k     *ir.Kernel
 	funcs [][]inst
 
-	places *exec.Places // of a checked kernel
+	places *exec.Places     // of a checked kernel
+	rows   []*undefinedRows // by function, for Launch.Init
 }
 
 // Places numbers the operations of a checked kernel.
