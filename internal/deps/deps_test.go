@@ -57,6 +57,7 @@ var layers = []layer{
 	{"internal/num", nil},
 	{"internal/mem", nil},
 	{"internal/tensormap", nil},
+	{"internal/touch", nil}, // accesses of the process itself, for the race check
 	{"internal/image", nil},
 	{"internal/tileir", nil},
 	{"internal/checker", nil}, // told of accesses and of what orders them; knows neither the engines nor the driver
@@ -70,7 +71,7 @@ var layers = []layer{
 	{"internal/exec/jit/amd64/asm", nil},
 	{"internal/driver", nil},
 	{"internal/nvidia", []string{"internal/driver"}},
-	{"internal/softdev", []string{"internal/checker", "internal/tileir", "internal/driver", "internal/image", "internal/ptx", "internal/ir", "internal/link", "internal/exec", "internal/mem", "internal/num", "internal/tensormap", "profiles"}},
+	{"internal/softdev", []string{"internal/checker", "internal/tileir", "internal/driver", "internal/image", "internal/ptx", "internal/ir", "internal/link", "internal/exec", "internal/mem", "internal/num", "internal/tensormap", "internal/touch", "profiles"}},
 	{"internal/ptxgen", []string{"internal/ptx", "internal/driver"}},
 	{"internal/device", []string{"internal/driver", "internal/nvidia", "internal/softdev"}},
 	{"profiles", nil},
@@ -89,7 +90,7 @@ var outside = []struct {
 	{"github.com/klauspost/compress", []string{"internal/image"}},
 	{"github.com/pierrec/lz4", []string{"internal/image"}},
 	{"golang.org/x/sys", []string{"internal/mem", "internal/softdev", "internal/nvidia", "internal/exec/jit", "internal/exec/interp",
-		"cmd/libcuda"}},
+		"internal/touch", "cmd/libcuda"}},
 	{"github.com/alecthomas/kong", []string{"cmd"}},
 	{"github.com/sbinet/npyio", []string{"cmd"}},
 }

@@ -157,7 +157,7 @@ func threads(count uint32) string {
 func (w *Warp) checkMembers(lanes, mask uint32) {
 	f, pc := w.Act.Func, w.Op
 	op := &f.Ops[pc]
-	for m := mask & w.sync.left &^ lanes; m != 0; m &= m - 1 {
+	if m := mask & w.sync.left &^ lanes; m != 0 {
 		l := bits.TrailingZeros32(m)
 		access := fmt.Sprintf("member mask %08x", mask)
 		if w.sync.at[l] == op && w.sync.mask[l] != mask {
@@ -165,7 +165,6 @@ func (w *Warp) checkMembers(lanes, mask uint32) {
 		} else {
 			w.misuse(checker.Divergent, pc, lanes, access, fmt.Sprintf("lane %d, which it names, has not come", l), maskCure)
 		}
-		break
 	}
 	for m := lanes; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
