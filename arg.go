@@ -8,7 +8,8 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// Arg is an argument of a launch, made by [Ptr], [Val], [StructArg] or [NilPtr], as a slog.Attr is made by slog.Int. Making and passing one costs no allocation.
+// Arg is an argument of a launch, made by [Ptr], [Val], [StructArg] or [NilPtr], as a slog.Attr is made by slog.Int.
+// Making and passing one costs no allocation.
 type Arg struct {
 	kind  argKind
 	typ   reflect.Kind   // of the Go value
@@ -30,7 +31,8 @@ const (
 	argGo                     // a Go pointer, or a value with one inside
 )
 
-// Ptr passes the address of device memory: a [*Buffer], [View], [*Matrix], [*Managed], [*Pinned] and their parts. The launch checks that the memory is not closed.
+// Ptr passes the address of device memory: a [*Buffer], [View], [*Matrix], [*Managed], [*Pinned] and their parts. The
+// launch checks that the memory is not closed.
 func Ptr[M Memory](m M) Arg {
 	c, owner, p := m.memory()
 	return Arg{kind: argPointer, size: 8, word: [2]uint64{uint64(p)}, c: c, owner: owner}
@@ -39,8 +41,8 @@ func Ptr[M Memory](m M) Arg {
 // NilPtr passes the null pointer.
 func NilPtr() Arg { return Arg{kind: argPointer, size: 8} }
 
-// Val passes a number, a [Pointer], or a small struct or array (up to 16 bytes; [StructArg] takes any). Go's int has 8 bytes and C's has 4: pass int32(n)
-// where the kernel has an int.
+// Val passes a number, a [Pointer], or a small struct or array (up to 16 bytes; [StructArg] takes any). Go's int has 8
+// bytes and C's has 4: pass int32(n) where the kernel has an int.
 func Val[T any](v T) Arg {
 	t := reflect.TypeFor[T]()
 	k := t.Kind()
@@ -67,8 +69,9 @@ func Val[T any](v T) Arg {
 	return a
 }
 
-// StructArg passes what v points to by value, as it is when the launch is called: a struct, an array, or any other value without Go pointers. The layout is Go's, which
-// is C's for fields of the same sizes; use [Pointer] for pointers to device memory.
+// StructArg passes what v points to by value, as it is when the launch is called: a struct, an array, or any other
+// value without Go pointers. The layout is Go's, which is C's for fields of the same sizes; use [Pointer] for pointers
+// to device memory.
 func StructArg[T any](v *T) Arg {
 	t := reflect.TypeFor[T]()
 	a := Arg{kind: argStruct, typ: t.Kind(), size: uint32(t.Size()), from: unsafe.Pointer(v)}
@@ -117,7 +120,8 @@ const (
 	faultNumberWanted
 )
 
-// check compares an argument with the parameter. It keeps nothing of the argument, so that arguments stay on the caller's stack.
+// check compares an argument with the parameter. It keeps nothing of the argument, so that arguments stay on the
+// caller's stack.
 func (a *Arg) check(p *param, sys *System, known bool) argFault {
 	switch a.kind {
 	case argNone:
@@ -202,7 +206,8 @@ func (f argFault) text(i int, p *param, size uint32, typ reflect.Kind) string {
 		return s + ": the memory belongs to another cuda.System"
 	case faultSize:
 		if p == nil {
-			return fmt.Sprintf("%s: %d bytes given (%s), which is another size than when the launch was prepared", s, size, given)
+			return fmt.Sprintf("%s: %d bytes given (%s), which is another size than when the launch was prepared", s,
+				size, given)
 		}
 		s = fmt.Sprintf("%s: %d bytes given (%s), %s", s, size, given, wants)
 		if (typ == reflect.Int || typ == reflect.Uint) && p.size == 4 {

@@ -20,8 +20,8 @@ type box struct {
 	N    int32
 }
 
-// TestArgumentMistakes: every wrong count, size and kind is found before the launch, and the message names the parameter. The parameters are those of the kernels kinds and
-// fill in testdata/kernels/kernels.ptx.
+// TestArgumentMistakes: every wrong count, size and kind is found before the launch, and the message names the
+// parameter. The parameters are those of the kernels kinds and fill in testdata/kernels/kernels.ptx.
 func TestArgumentMistakes(t *testing.T) {
 	c := cudatest.Open(t)
 	m := cudatest.Load(t, c, kernelsPTX)
@@ -42,7 +42,8 @@ func TestArgumentMistakes(t *testing.T) {
 	b := box{1, 2, 3}
 	good := func() []cuda.Arg {
 		return []cuda.Arg{
-			cuda.Val(uint8(1)), cuda.Val(int16(2)), cuda.Val(uint32(3)), cuda.Val(float32(4)), cuda.Val(5.0), cuda.Ptr(x), cuda.Ptr(x), cuda.StructArg(&b), cuda.Val(float32(1)),
+			cuda.Val(uint8(1)), cuda.Val(int16(2)), cuda.Val(uint32(3)), cuda.Val(float32(4)), cuda.Val(5.0),
+			cuda.Ptr(x), cuda.Ptr(x), cuda.StructArg(&b), cuda.Val(float32(1)),
 		}
 	}
 	if err := kinds.Launch(nil, cuda.Linear(1), good()...); err != nil {
@@ -60,38 +61,47 @@ func TestArgumentMistakes(t *testing.T) {
 		{"int for u8", 0, cuda.Val(1), "argument 0 `byte`: 8 bytes given (int), kernel wants 1 (.u8)"},
 		{"int16 for u8", 0, cuda.Val(int16(1)), "argument 0 `byte`: 2 bytes given (int16), kernel wants 1"},
 		{"pointer for u8", 0, cuda.Ptr(x), "argument 0 `byte`: a pointer given, kernel wants a number (.u8)"},
-		{"struct of one byte for u8", 0, cuda.Val(struct{ b byte }{1}), "argument 0 `byte`: struct given, kernel wants a number"},
+		{"struct of one byte for u8", 0, cuda.Val(struct{ b byte }{1}),
+			"argument 0 `byte`: struct given, kernel wants a number"},
 		{"int32 for s16", 1, cuda.Val(int32(1)), "argument 1 `short`: 4 bytes given (int32), kernel wants 2 (.s16)"},
 		{"uint8 for s16", 1, cuda.Val(uint8(1)), "argument 1 `short`: 1 bytes given (uint8), kernel wants 2"},
 		{"int for u32", 2, cuda.Val(3), "argument 2 `count`: 8 bytes given (int), kernel wants 4 (.u32); pass int32(v)"},
 		{"uint for u32", 2, cuda.Val(uint(3)), "argument 2 `count`: 8 bytes given (uint), kernel wants 4 (.u32); pass uint32(v)"},
 		{"int64 for u32", 2, cuda.Val(int64(3)), "argument 2 `count`: 8 bytes given (int64), kernel wants 4"},
-		{"float32 for u32", 2, cuda.Val(float32(3)), "argument 2 `count`: float32 given, kernel wants an integer (.u32)"},
+		{"float32 for u32", 2, cuda.Val(float32(3)),
+			"argument 2 `count`: float32 given, kernel wants an integer (.u32)"},
 		{"float64 for u32", 2, cuda.Val(3.0), "argument 2 `count`: 8 bytes given (float64), kernel wants 4"},
 		{"pointer for u32", 2, cuda.Ptr(x), "argument 2 `count`: a pointer given, kernel wants a number (.u32)"},
 		{"nil pointer for u32", 2, cuda.NilPtr(), "argument 2 `count`: a pointer given"},
-		{"struct for u32", 2, cuda.StructArg(&struct{ n int32 }{1}), "argument 2 `count`: struct given, kernel wants a number (.u32)"},
+		{"struct for u32", 2, cuda.StructArg(&struct{ n int32 }{1}),
+			"argument 2 `count`: struct given, kernel wants a number (.u32)"},
 		{"array for u32", 2, cuda.Val([2]int16{1, 2}), "argument 2 `count`: array given, kernel wants a number (.u32)"},
 		{"int32 for f32", 3, cuda.Val(int32(4)), "argument 3 `scale`: int32 given, kernel wants a float (.f32)"},
 		{"float64 for f32", 3, cuda.Val(4.0), "argument 3 `scale`: 8 bytes given (float64), kernel wants 4 (.f32)"},
 		{"untyped constant for f32", 3, cuda.Val(4), "argument 3 `scale`: 8 bytes given (int), kernel wants 4"},
 		{"bool for f32", 3, cuda.Val(true), "argument 3 `scale`: 1 bytes given (bool), kernel wants 4"},
-		{"float32 for f64", 4, cuda.Val(float32(5)), "argument 4 `exact`: 4 bytes given (float32), kernel wants 8 (.f64)"},
+		{"float32 for f64", 4, cuda.Val(float32(5)),
+			"argument 4 `exact`: 4 bytes given (float32), kernel wants 8 (.f64)"},
 		{"int64 for f64", 4, cuda.Val(int64(5)), "argument 4 `exact`: int64 given, kernel wants a float (.f64)"},
 		{"pointer for f64", 4, cuda.Ptr(x), "argument 4 `exact`: a pointer given, kernel wants a number (.f64)"},
-		{"float64 for an address", 5, cuda.Val(5.0), "argument 5 `address`: float64 given, kernel wants an integer (.u64)"},
+		{"float64 for an address", 5, cuda.Val(5.0),
+			"argument 5 `address`: float64 given, kernel wants an integer (.u64)"},
 		{"int32 for an address", 5, cuda.Val(int32(5)), "argument 5 `address`: 4 bytes given (int32), kernel wants 8"},
-		{"number for a pointer", 6, cuda.Val(int64(5)), "argument 6 `data`: int64 given, kernel wants a pointer (.u64 .ptr); pass cuda.Ptr"},
+		{"number for a pointer", 6, cuda.Val(int64(5)),
+			"argument 6 `data`: int64 given, kernel wants a pointer (.u64 .ptr); pass cuda.Ptr"},
 		{"float64 for a pointer", 6, cuda.Val(5.0), "argument 6 `data`: float64 given, kernel wants a pointer"},
 		{"closed memory", 6, cuda.Ptr(closed), "argument 6 `data`: the memory is closed"},
 		{"part of closed memory", 6, cuda.Ptr(closed.Slice(1, 2)), "argument 6 `data`: the memory is closed"},
-		{"memory of another system", 6, cuda.Ptr(other), "argument 6 `data`: the memory belongs to another cuda.System"},
+		{"memory of another system", 6, cuda.Ptr(other),
+			"argument 6 `data`: the memory belongs to another cuda.System"},
 		{"Go pointer", 6, cuda.Val(goPointer), "argument 6 `data`: the value is or holds a Go pointer"},
 		{"slice", 6, cuda.StructArg(&[]float64{1}), "argument 6 `data`: the value is or holds a Go pointer"},
-		{"short struct", 7, cuda.StructArg(&struct{ a, b float64 }{}), "argument 7 `box`: 16 bytes given (struct), kernel wants 24 (.b8[])"},
+		{"short struct", 7, cuda.StructArg(&struct{ a, b float64 }{}),
+			"argument 7 `box`: 16 bytes given (struct), kernel wants 24 (.b8[])"},
 		{"pointer for a struct", 7, cuda.Ptr(x), "argument 7 `box`: 8 bytes given (pointer), kernel wants 24"},
 		{"long value by Val", 7, cuda.Val(b), "argument 7 `box`: 24 bytes are too long for cuda.Val; pass cuda.StructArg(&v)"},
-		{"struct with a Go pointer", 7, cuda.StructArg(&withPointer), "argument 7 `box`: the value is or holds a Go pointer"},
+		{"struct with a Go pointer", 7, cuda.StructArg(&withPointer),
+			"argument 7 `box`: the value is or holds a Go pointer"},
 		{"nil struct", 7, cuda.StructArg(nilBox), "argument 7 `box`: no value"},
 		{"string", 7, cuda.Val("text"), "argument 7 `box`: the value is or holds a Go pointer"},
 		{"float64 for b32", 8, cuda.Val(1.0), "argument 8 `bits`: 8 bytes given (float64), kernel wants 4 (.b32)"},
@@ -157,14 +167,17 @@ func TestShapeMistakes(t *testing.T) {
 		{"negative", cuda.Linear(-5), "the grid is empty: -5 threads in blocks of 256"},
 		{"negative dimension", cuda.LaunchConfig{Grid: cuda.Dim(4, -1), Block: cuda.Dim(1)}, "the grid is empty"},
 		{"no rows", cuda.Grid2D(100, 0, 32, 8), "the grid is empty: 100 x 0 threads in blocks of 32 x 8"},
-		{"negative depth", cuda.Grid3D(8, 8, -3, 4, 4, 4), "the grid is empty: 8 x 8 x -3 threads in blocks of 4 x 4 x 4"},
+		{"negative depth", cuda.Grid3D(8, 8, -3, 4, 4, 4),
+			"the grid is empty: 8 x 8 x -3 threads in blocks of 4 x 4 x 4"},
 		{"negative block", cuda.LinearBlock(8, -2), "the grid is empty: 8 threads in blocks of -2"},
 		{"too large", cuda.Linear(math.MaxInt), "the grid does not fit 32 bits: 9223372036854775807 threads in blocks of 256"},
 		{"no block", cuda.LaunchConfig{Grid: cuda.Dim(1)}, "the block is empty"},
 		{"long block", cuda.LinearBlock(1, 1025), "a block of 1025 x 1 x 1 is 1025 threads; the kernel can have 1024"},
 		{"deep block", cuda.Grid3D(1, 1, 1, 32, 32, 2), "a block of 32 x 32 x 2 is 2048 threads"},
-		{"shared", cuda.LaunchConfig{Grid: cuda.Dim(1), Block: cuda.Dim(1), Shared: -1}, "-1 bytes of dynamic shared memory"},
-		{"cluster", cuda.LaunchConfig{Grid: cuda.Dim(1), Block: cuda.Dim(1), Cluster: cuda.Dim(0, 2)}, "the cluster is empty"},
+		{"shared", cuda.LaunchConfig{Grid: cuda.Dim(1), Block: cuda.Dim(1), Shared: -1},
+			"-1 bytes of dynamic shared memory"},
+		{"cluster", cuda.LaunchConfig{Grid: cuda.Dim(1), Block: cuda.Dim(1), Cluster: cuda.Dim(0, 2)},
+			"the cluster is empty"},
 	} {
 		t.Run(test.name, func(t *testing.T) { wantMistake(t, k.Launch(nil, test.cfg), test.want) })
 	}

@@ -26,8 +26,8 @@ const printing = ".version 8.1\n.target sm_90\n.address_size 64\n" +
 	"multimem.ld_reduce.relaxed.sys.global.add.f32 %f, [%rd]; st.global.f32 [%rd], %f; ret; }\n" +
 	".visible .entry trap() { trap; }\n"
 
-// Whether an error has broken its context is what the device says, and not what the error's text looks like: afterwards every
-// call gives the same code.
+// Whether an error has broken its context is what the device says, and not what the error's text looks like: afterwards
+// every call gives the same code.
 func TestBroken(t *testing.T) {
 	for _, name := range []string{"k", "missing", "trap"} {
 		s, err := Open(WithSoftware(), WithOutput(&panicking{}))

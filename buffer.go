@@ -8,12 +8,12 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// Pointer is an address on a device that leads to elements of type T. It is what kernels get; nothing keeps the memory alive for it. Use it for fields of
-// argument structs and for typed kernels ([Bind1] and so on).
+// Pointer is an address on a device that leads to elements of type T. It is what kernels get; nothing keeps the memory
+// alive for it. Use it for fields of argument structs and for typed kernels ([Bind1] and so on).
 type Pointer[T any] uint64
 
-// View is a part of device memory: an address, a length, and a reference to the owner. It is small and meant to be copied. Slicing works as with Go
-// slices: v.Slice(i, j) shares the memory. The zero View is empty.
+// View is a part of device memory: an address, a length, and a reference to the owner. It is small and meant to be
+// copied. Slicing works as with Go slices: v.Slice(i, j) shares the memory. The zero View is empty.
 type View[T any] struct {
 	c     *Context
 	owner *owned
@@ -21,22 +21,25 @@ type View[T any] struct {
 	n     int
 }
 
-// Buffer is device memory that belongs to the program, which has to close it. The garbage collector never does, since it neither sees the size of device
-// memory nor knows what the device still does with it. It has the methods of [View]; b.View is the whole of it where a function takes a View.
+// Buffer is device memory that belongs to the program, which has to close it. The garbage collector never does, since
+// it neither sees the size of device memory nor knows what the device still does with it. It has the methods of [View];
+// b.View is the whole of it where a function takes a View.
 type Buffer[T any] struct {
 	owned
 	View[T]
 }
 
-// Memory is everything that has device memory behind one address: [*Buffer], [View], [*Managed], [*Pinned] and [PinnedView]. It is what [Ptr] takes.
+// Memory is everything that has device memory behind one address: [*Buffer], [View], [*Managed], [*Pinned] and
+// [PinnedView]. It is what [Ptr] takes.
 type Memory interface {
 	memory() (c *Context, owner *owned, ptr cu.CUdeviceptr)
 }
 
 func (v View[T]) memory() (*Context, *owned, cu.CUdeviceptr) { return v.c, v.owner, v.ptr }
 
-// Alloc allocates n elements of device memory, whose values are not defined. Elements can be of any type without Go pointers: numbers, arrays, structs (in Go's
-// layout, which is C's for fields of the same sizes). n = 0 gives an empty buffer without memory.
+// Alloc allocates n elements of device memory, whose values are not defined. Elements can be of any type without Go
+// pointers: numbers, arrays, structs (in Go's layout, which is C's for fields of the same sizes). n = 0 gives an empty
+// buffer without memory.
 func Alloc[T any](c *Context, n int) (*Buffer[T], error) {
 	b, err := alloc[T](c, n, "cuMemAlloc", func(bytes uint64) (cu.CUdeviceptr, error) { return c.api.MemAlloc(bytes) })
 	if err == nil {
@@ -82,14 +85,17 @@ func Upload[T any](c *Context, src []T) (*Buffer[T], error) {
 	return b, nil
 }
 
-// AllocAsync allocates n elements in the order of a stream from the device's current memory pool: the memory may be used by work that is queued in the stream
-// afterwards, and by others that wait for that. It costs far less than Alloc on a GPU. Free it with [Buffer.CloseAsync], or with Close.
+// AllocAsync allocates n elements in the order of a stream from the device's current memory pool: the memory may be
+// used by work that is queued in the stream afterwards, and by others that wait for that. It costs far less than Alloc
+// on a GPU. Free it with [Buffer.CloseAsync], or with Close.
 func AllocAsync[T any](s *Stream, n int) (*Buffer[T], error) {
 	const op = "cuMemAllocAsync"
 	if err := s.check(op); err != nil {
 		return nil, err
 	}
-	b, err := alloc[T](s.c, n, op, func(bytes uint64) (cu.CUdeviceptr, error) { return s.api.MemAllocAsync(bytes, s.handle) })
+	b, err := alloc[T](s.c, n, op, func(bytes uint64) (cu.CUdeviceptr, error) {
+		return s.api.MemAllocAsync(bytes, s.handle)
+	})
 	if err == nil {
 		watch(b, &b.owned)
 	}
@@ -149,7 +155,8 @@ func (v View[T]) Slice(i, j int) View[T] {
 // From is Slice(i, Len()).
 func (v View[T]) From(i int) View[T] { return v.Slice(i, v.n) }
 
-// Cast sees the same memory as elements of another type. The size in bytes must be a multiple of the new element's, and the address aligned for it.
+// Cast sees the same memory as elements of another type. The size in bytes must be a multiple of the new element's, and
+// the address aligned for it.
 func Cast[To, From any](v View[From]) (View[To], error) {
 	size, err := elementSize[To]("Cast")
 	if err == nil {
@@ -187,8 +194,9 @@ func (v View[T]) gone(op string) error {
 	return nil
 }
 
-// CopyFrom copies a slice to the start of the view and waits until the device has it: work queued afterwards sees it, in every stream. The view may be longer; a shorter one is
-// an error. It waits for the default stream and those in step with it, not for non-blocking streams.
+// CopyFrom copies a slice to the start of the view and waits until the device has it: work queued afterwards sees it,
+// in every stream. The view may be longer; a shorter one is an error. It waits for the default stream and those in step
+// with it, not for non-blocking streams.
 func (v View[T]) CopyFrom(src []T) error {
 	const op = "cuMemcpyHtoD"
 	if len(src) > v.n {
@@ -206,12 +214,14 @@ func (v View[T]) CopyFrom(src []T) error {
 	return v.c.arrived(op)
 }
 
-// arrived is the end of a synchronous copy from the host. The driver returns when it has ordinary memory in a buffer of its own, which is on its way in the default stream (CUDA Driver API,
-// "API synchronization behavior"); a non-blocking stream would not wait for that.
+// arrived is the end of a synchronous copy from the host. The driver returns when it has ordinary memory in a buffer of
+// its own, which is on its way in the default stream (CUDA Driver API, "API synchronization behavior"); a non-blocking
+// stream would not wait for that.
 func (c *Context) arrived(op string) error { return c.waited(op, c.api.StreamSynchronize(0)) }
 
-// CopyTo copies the start of the view into a slice and waits until it is there. The view may be longer; a shorter one is an error. It waits for the default stream and those in
-// step with it, not for non-blocking streams: synchronise with these first.
+// CopyTo copies the start of the view into a slice and waits until it is there. The view may be longer; a shorter one
+// is an error. It waits for the default stream and those in step with it, not for non-blocking streams: synchronise
+// with these first.
 func (v View[T]) CopyTo(dst []T) error {
 	const op = "cuMemcpyDtoH"
 	if len(dst) > v.n {
@@ -232,8 +242,8 @@ func (v View[T]) Download() ([]T, error) {
 	return dst, v.CopyTo(dst)
 }
 
-// CopyFromAsync queues a copy from pinned memory, which must not be changed before the stream has passed it. Ordinary Go memory is not taken: nothing
-// would hold it in its place until then. Use CopyFrom, or [Register] the slice.
+// CopyFromAsync queues a copy from pinned memory, which must not be changed before the stream has passed it. Ordinary
+// Go memory is not taken: nothing would hold it in its place until then. Use CopyFrom, or [Register] the slice.
 func (v View[T]) CopyFromAsync(s *Stream, src PinnedView[T]) error {
 	const op = "cuMemcpyHtoDAsync"
 	if src.Len() > v.n {
@@ -331,7 +341,8 @@ func (v View[T]) zero(s *Stream, wait bool) error {
 	return s.Synchronize()
 }
 
-// Fill sets all elements to a value and waits. Elements of 1, 2 and 4 bytes are one operation, others one for each of their words.
+// Fill sets all elements to a value and waits. Elements of 1, 2 and 4 bytes are one operation, others one for each of
+// their words.
 func (v View[T]) Fill(value T) error {
 	if err := v.FillAsync(nil, value); err != nil || v.n == 0 {
 		return err
@@ -352,7 +363,8 @@ func (v View[T]) FillAsync(s *Stream, value T) error {
 	return v.c.fail(op, "", fillElements(v.c.api, v.ptr, uint64(v.n), asBytes([]T{value}), s.handle))
 }
 
-// fillElements sets n elements to a pattern. An element of several words is filled word by word, each as a matrix one word wide.
+// fillElements sets n elements to a pattern. An element of several words is filled word by word, each as a matrix one
+// word wide.
 func fillElements(api cu.API, p cu.CUdeviceptr, n uint64, pattern []byte, s cu.CUstream) error {
 	size := uint64(len(pattern))
 	word := uint64(1)

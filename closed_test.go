@@ -91,7 +91,8 @@ func makeThings(t *testing.T) *things {
 
 // close closes everything, in reverse order.
 func (o *things) close(t *testing.T) {
-	for _, x := range []io.Closer{o.exec, o.graph, o.linker, o.library, o.module, o.pool, o.event, o.stream, o.surface, o.texture, o.array, o.matrix, o.managed, o.pinned, o.buffer, o.c, o.sys} {
+	for _, x := range []io.Closer{o.exec, o.graph, o.linker, o.library, o.module, o.pool, o.event, o.stream, o.surface,
+		o.texture, o.array, o.matrix, o.managed, o.pinned, o.buffer, o.c, o.sys} {
 		check(t, x.Close())
 	}
 }
@@ -106,7 +107,8 @@ func (o *things) each(f func(name string, v reflect.Value)) {
 
 var errorType = reflect.TypeFor[error]()
 
-// argument is a value for a parameter: one of the open things where there is one of that type, and what a call would do something with.
+// argument is a value for a parameter: one of the open things where there is one of that type, and what a call would do
+// something with.
 func argument(t *testing.T, open *things, typ reflect.Type) (v reflect.Value) {
 	open.each(func(_ string, f reflect.Value) {
 		if f.Type() == typ {
@@ -152,11 +154,12 @@ func argument(t *testing.T, open *things, typ reflect.Type) (v reflect.Value) {
 
 // unclosed are the methods with an error whose answer does not depend on what is open, with the reason.
 var unclosed = map[string]string{
-	"c.Err": "is nil while the context is well", "own.Close": "belongs to the device", "body.Close": "belongs to its node", "sys.Why": "is of Open", "sys.Device": "is a look at a list",
+	"c.Err": "is nil while the context is well", "own.Close": "belongs to the device",
+	"body.Close": "belongs to its node", "sys.Why": "is of Open", "sys.Device": "is a look at a list",
 }
 
-// TestClosed calls every exported method with an error among its results on closed things: it returns ErrClosed, and nothing panics. Arguments are open things of
-// another system, or of the same where there are none of that type.
+// TestClosed calls every exported method with an error among its results on closed things: it returns ErrClosed, and
+// nothing panics. Arguments are open things of another system, or of the same where there are none of that type.
 func TestClosed(t *testing.T) {
 	cudatest.SoftwareOnly(t)
 	open := makeThings(t)
@@ -250,17 +253,18 @@ func TestSizes(t *testing.T) {
 	d := c.Device()
 	for _, n := range []int{-5, math.MinInt, 1<<32 + 1} {
 		for name, err := range map[string]error{
-			"shared memory of blocks":   second(k.AvailableShared(n, 32)),
-			"shared memory of a block":  second(k.AvailableShared(1, n)),
-			"occupancy":                 second(k.Occupancy(n, 0)),
-			"green context":             second(d.NewGreenContext(n)),
-			"registers":                 second(c.Load([]byte(kernelsPTX), cuda.MaxRegisters(n))),
-			"threads":                   second(c.NewLinker(cuda.ThreadsPerBlock(n))),
-			"level":                     second(d.System().LoadLibrary([]byte(kernelsPTX), cuda.OptLevel(n))),
-			"dynamic shared memory":     k.SetMaxDynamicShared(n),
-			"shared memory of a launch": second(k.Prepare(cuda.LaunchConfig{Grid: cuda.Dim(1), Block: cuda.Dim(1), Shared: n})),
-			"clusters":                  second(k.ResidentClusters(cuda.LaunchConfig{Grid: cuda.Dim(1), Block: cuda.Dim(1), Shared: n})),
-			"cluster":                   second(k.LargestCluster(cuda.LaunchConfig{Grid: cuda.Dim(1), Block: cuda.Dim(1), Shared: n})),
+			"shared memory of blocks":  second(k.AvailableShared(n, 32)),
+			"shared memory of a block": second(k.AvailableShared(1, n)),
+			"occupancy":                second(k.Occupancy(n, 0)),
+			"green context":            second(d.NewGreenContext(n)),
+			"registers":                second(c.Load([]byte(kernelsPTX), cuda.MaxRegisters(n))),
+			"threads":                  second(c.NewLinker(cuda.ThreadsPerBlock(n))),
+			"level":                    second(d.System().LoadLibrary([]byte(kernelsPTX), cuda.OptLevel(n))),
+			"dynamic shared memory":    k.SetMaxDynamicShared(n),
+			"shared memory of a launch": second(k.Prepare(cuda.LaunchConfig{Grid: cuda.Dim(1), Block: cuda.Dim(1),
+				Shared: n})),
+			"clusters": second(k.ResidentClusters(cuda.LaunchConfig{Grid: cuda.Dim(1), Block: cuda.Dim(1), Shared: n})),
+			"cluster":  second(k.LargestCluster(cuda.LaunchConfig{Grid: cuda.Dim(1), Block: cuda.Dim(1), Shared: n})),
 		} {
 			var e *cuda.Error
 			if !errors.As(err, &e) || e.Code != cuda.ErrInvalidValue || !strings.Contains(e.Detail, strconv.Itoa(n)) {
@@ -270,9 +274,13 @@ func TestSizes(t *testing.T) {
 	}
 	for _, n := range []int{-5, math.MinInt} {
 		for name, err := range map[string]error{
-			"buffer": second(cuda.Alloc[uint32](c, n)), "pinned memory": second(cuda.AllocPinned[uint32](c, n, cuda.PinnedOptions{})), "managed memory": second(cuda.AllocManaged[uint32](c, n)),
-			"asynchronous memory": second(cuda.AllocAsync[uint32](c.Default(), n)), "matrix": second(cuda.AllocMatrix[uint32](c, n, 1)), "volume": second(cuda.AllocVolume[uint32](c, 1, 1, n)),
-			"array": second(cuda.AllocArray[uint32](c, 1, n, 0, cuda.ArrayOptions{})),
+			"buffer":              second(cuda.Alloc[uint32](c, n)),
+			"pinned memory":       second(cuda.AllocPinned[uint32](c, n, cuda.PinnedOptions{})),
+			"managed memory":      second(cuda.AllocManaged[uint32](c, n)),
+			"asynchronous memory": second(cuda.AllocAsync[uint32](c.Default(), n)),
+			"matrix":              second(cuda.AllocMatrix[uint32](c, n, 1)),
+			"volume":              second(cuda.AllocVolume[uint32](c, 1, 1, n)),
+			"array":               second(cuda.AllocArray[uint32](c, 1, n, 0, cuda.ArrayOptions{})),
 		} {
 			if !errors.Is(err, cuda.ErrInvalidValue) {
 				t.Errorf("%s of %d: %v, want ErrInvalidValue", name, n, err)

@@ -16,8 +16,9 @@ const (
 	contextGreen
 )
 
-// Context is a CUDA context: the owner of memory, streams and modules on one device. It is not a context.Context, and nothing is ever "current": each
-// call of this package binds the context of the object that it is made on, whatever OS thread the goroutine is on.
+// Context is a CUDA context: the owner of memory, streams and modules on one device. It is not a context.Context, and
+// nothing is ever "current": each call of this package binds the context of the object that it is made on, whatever OS
+// thread the goroutine is on.
 //
 // All methods may be called from several goroutines. Close must not run at the same time as other calls.
 type Context struct {
@@ -51,9 +52,9 @@ func (c *Context) API() cu.API { return c.api }
 // Green is the handle of a green context; ok is false for other contexts.
 func (c *Context) Green() (h cu.CUgreenCtx, ok bool) { return c.green, c.what == contextGreen }
 
-// Close gives the context up: a reference to the primary context, or the context itself. It fails with an [*OpenError] while buffers, streams, modules
-// or other things made in it are open. Work that is queued is waited for; on the software device one operation that takes longer than a minute is stopped, and the error is
-// then ErrLaunchTimeout.
+// Close gives the context up: a reference to the primary context, or the context itself. It fails with an [*OpenError]
+// while buffers, streams, modules or other things made in it are open. Work that is queued is waited for; on the
+// software device one operation that takes longer than a minute is stopped, and the error is then ErrLaunchTimeout.
 func (c *Context) Close() error {
 	return c.end(func() error {
 		api := c.dev.sys.api
@@ -85,7 +86,8 @@ func (c *Context) Err() error {
 	return nil
 }
 
-// Synchronize waits until everything that was queued in the context is done. It reports errors of kernels and panics of host functions.
+// Synchronize waits until everything that was queued in the context is done. It reports errors of kernels and panics of
+// host functions.
 func (c *Context) Synchronize() error {
 	if err := c.check("cuCtxSynchronize"); err != nil {
 		return err
@@ -136,7 +138,8 @@ func (c *Context) PriorityRange() (least, greatest int, err error) {
 	return int(l), int(g), c.fail("cuCtxGetStreamPriorityRange", "", err)
 }
 
-// Multiprocessors is the number of multiprocessors that the context may use: those of the device, or of the green context's part.
+// Multiprocessors is the number of multiprocessors that the context may use: those of the device, or of the green
+// context's part.
 func (c *Context) Multiprocessors() (int, error) {
 	if err := c.check("cuGreenCtxGetDevResource"); err != nil {
 		return 0, err
@@ -167,8 +170,8 @@ func (c *Context) DisablePeer(other *Context) error {
 	return c.fail("cuCtxDisablePeerAccess", "", c.api.CtxDisablePeerAccess(other.handle))
 }
 
-// With runs f with the context current on an OS thread that belongs to the goroutine for that long, for foreign libraries and for functions of package cu that
-// work on the thread. The thread gets back what was current before.
+// With runs f with the context current on an OS thread that belongs to the goroutine for that long, for foreign
+// libraries and for functions of package cu that work on the thread. The thread gets back what was current before.
 func (c *Context) With(f func() error) (err error) {
 	if err := c.check("cuCtxPushCurrent"); err != nil {
 		return err

@@ -52,38 +52,41 @@ func WithSoftware(profiles ...string) Option {
 // WithDriverLibrary gives the path of libcuda.so.1 (nvcuda.dll) instead of searching for it.
 func WithDriverLibrary(path string) Option { return func(o *options) { o.Library = path } }
 
-// WithOutput sends what kernels print on the software device to a writer; default is os.Stdout. The NVIDIA driver writes to the standard output of
-// the process.
+// WithOutput sends what kernels print on the software device to a writer; default is os.Stdout. The NVIDIA driver
+// writes to the standard output of the process.
 func WithOutput(w io.Writer) Option { return func(o *options) { o.Software.Stdout = w } }
 
 // WithWorkers sets how many goroutines of the software device run one launch; default is one for each CPU.
 func WithWorkers(n int) Option { return func(o *options) { o.Software.Workers = n } }
 
-// WithRecovery keeps a fault of a kernel on the software device inside its context: other contexts go on, and a new one works. Without it the
-// software device is lost after a fault for this System, as a GPU is for its process.
+// WithRecovery keeps a fault of a kernel on the software device inside its context: other contexts go on, and a new one
+// works. Without it the software device is lost after a fault for this System, as a GPU is for its process.
 func WithRecovery() Option { return func(o *options) { o.Software.Recover = true } }
 
-// WithMemoryCheck lets the software device check every access of kernels to global, shared and local memory against what is allocated. A bad access ends the kernel, and a
-// report of kernel, PTX line, thread, address and nearest allocation, with the place in the program where that was made and freed, goes to standard error; the error of the
+// WithMemoryCheck lets the software device check every access of kernels to global, shared and local memory against
+// what is allocated. A bad access ends the kernel, and a report of kernel, PTX line, thread, address and nearest
+// allocation, with the place in the program where that was made and freed, goes to standard error; the error of the
 // call that waits holds it in short. The environment variable GOCUDA_MEMCHECK=1 does the same for any program.
 func WithMemoryCheck() Option { return func(o *options) { o.Software.Memcheck = true } }
 
-// WithCheck lets the software device look for defects while the program runs (docs/checker.md): "memory" is [WithMemoryCheck], "race" finds
-// accesses of threads that nothing orders, "init" the use of memory that nobody wrote (nothing yet), "sync" barriers and member masks that are used
-// wrongly, and deadlocks, "leak" memory that is left at the end; "all" is all of them. Open fails for another name. Reports go to standard
-// error, or where [WithCheckReports] says. The environment variable GOCUDA_CHECK=memory,race does the same for any program.
+// WithCheck lets the software device look for defects while the program runs (docs/checker.md): "memory" is
+// [WithMemoryCheck], "race" finds accesses of threads that nothing orders, "init" the use of memory that nobody wrote
+// (nothing yet), "sync" barriers and member masks that are used wrongly, and deadlocks, "leak" memory that is left at
+// the end; "all" is all of them. Open fails for another name. Reports go to standard error, or where [WithCheckReports]
+// says. The environment variable GOCUDA_CHECK=memory,race does the same for any program.
 func WithCheck(names ...string) Option {
 	return func(o *options) { o.Software.Check = append(o.Software.Check, names...) }
 }
 
-// WithLeakReports remembers where every resource was made. [System.Leaks] lists those that are open; what the collector finds unreachable and not
-// closed goes to report, or with a nil report to standard error. Nothing is ever freed by the collector. It costs about a microsecond for
-// each resource.
+// WithLeakReports remembers where every resource was made. [System.Leaks] lists those that are open; what the collector
+// finds unreachable and not closed goes to report, or with a nil report to standard error. Nothing is ever freed by the
+// collector. It costs about a microsecond for each resource.
 func WithLeakReports(report func(Leak)) Option {
 	return func(o *options) { o.leaks, o.report = true, report }
 }
 
-// System is an opened device driver: the NVIDIA driver with its GPUs, or a software driver with its devices. Several can be open at once.
+// System is an opened device driver: the NVIDIA driver with its GPUs, or a software driver with its devices. Several
+// can be open at once.
 type System struct {
 	owned
 	dev     *device.Device
@@ -91,8 +94,9 @@ type System struct {
 	devices []*Device
 }
 
-// Open opens a driver. Without options the environment variable GOCUDA_DEVICE (driver, software or auto) chooses; unset or auto is the NVIDIA
-// driver if it loads and has a device, else the software device, and [System.Why] tells why. Everything is closed by [System.Close].
+// Open opens a driver. Without options the environment variable GOCUDA_DEVICE (driver, software or auto) chooses; unset
+// or auto is the NVIDIA driver if it loads and has a device, else the software device, and [System.Why] tells why.
+// Everything is closed by [System.Close].
 func Open(opts ...Option) (*System, error) {
 	var o options
 	for _, set := range opts {
@@ -127,7 +131,8 @@ func (s *System) Kind() Kind { return Kind(s.dev.Kind) }
 // String is the kind and the name of the first device, for example "software: NVIDIA H200 (software)".
 func (s *System) String() string { return s.dev.String() }
 
-// Why is the reason that the NVIDIA driver is not used although nobody asked for the software device: it did not load, or has no device. Else nil.
+// Why is the reason that the NVIDIA driver is not used although nobody asked for the software device: it did not load,
+// or has no device. Else nil.
 func (s *System) Why() error { return s.dev.Why }
 
 // API is the driver API of the system, for what this package does not offer. [Context.API] has a context bound.
@@ -151,7 +156,8 @@ func (s *System) Devices() []*Device { return append([]*Device(nil), s.devices..
 // Device returns a device by its ordinal.
 func (s *System) Device(i int) (*Device, error) {
 	if i < 0 || i >= len(s.devices) {
-		return nil, &Error{Op: "cuDeviceGet", Code: ErrInvalidDevice, Detail: fmt.Sprintf("device %d; there are %d", i, len(s.devices))}
+		return nil, &Error{Op: "cuDeviceGet", Code: ErrInvalidDevice,
+			Detail: fmt.Sprintf("device %d; there are %d", i, len(s.devices))}
 	}
 	return s.devices[i], nil
 }
@@ -173,6 +179,6 @@ func (s *System) Leaks() []Leak {
 	return s.leaks.below(nil)
 }
 
-// Close ends the use of the driver. It fails with an [*OpenError] while contexts or libraries are open. On the software device all memory is given
-// back; the NVIDIA library stays loaded.
+// Close ends the use of the driver. It fails with an [*OpenError] while contexts or libraries are open. On the software
+// device all memory is given back; the NVIDIA library stays loaded.
 func (s *System) Close() error { return s.end(s.dev.Close) }

@@ -21,8 +21,8 @@ type Defect struct {
 // String is the whole report.
 func (d Defect) String() string { return d.Text }
 
-// WithCheckReports is [WithCheck] with a function that gets each distinct defect once, before the call that waits for the kernel returns, in place
-// of standard error. It may be called from several goroutines at once.
+// WithCheckReports is [WithCheck] with a function that gets each distinct defect once, before the call that waits for
+// the kernel returns, in place of standard error. It may be called from several goroutines at once.
 func WithCheckReports(report func(Defect), names ...string) Option {
 	return func(o *options) {
 		o.Software.Check = append(o.Software.Check, names...)

@@ -166,8 +166,10 @@ func (d *Device) Info() (DeviceInfo, error) {
 		{cu.CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &in.ClockKHz},
 		{cu.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &in.MaxThreadsPerBlock},
 		{cu.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &in.MaxThreadsPerSM},
-		{cu.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, &gx}, {cu.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &gy}, {cu.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &gz},
-		{cu.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, &bx}, {cu.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, &by}, {cu.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, &bz},
+		{cu.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, &gx}, {cu.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &gy},
+		{cu.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &gz},
+		{cu.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, &bx}, {cu.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, &by},
+		{cu.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, &bz},
 		{cu.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, &in.SharedPerBlock},
 		{cu.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &in.SharedPerBlockOptIn},
 		{cu.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &in.SharedPerSM},
@@ -175,7 +177,8 @@ func (d *Device) Info() (DeviceInfo, error) {
 		{cu.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &in.L2CacheBytes},
 		{cu.CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, &in.AsyncEngines},
 		{cu.CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, &in.ComputeMode},
-		{cu.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, &in.PCIDomain}, {cu.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, &in.PCIBus}, {cu.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, &in.PCIDevice},
+		{cu.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, &in.PCIDomain}, {cu.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, &in.PCIBus},
+		{cu.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, &in.PCIDevice},
 	} {
 		if *a.to, err = d.Attribute(a.id); err != nil {
 			return in, err
@@ -222,8 +225,8 @@ func (d *Device) CanAccess(peer *Device) (bool, error) {
 	return v != 0, d.fail("cuDeviceCanAccessPeer", err)
 }
 
-// Primary returns the primary context, which all parts of a process share (the CUDA runtime uses it too). Each call takes a reference, which Close gives
-// back; the context ends with the last one.
+// Primary returns the primary context, which all parts of a process share (the CUDA runtime uses it too). Each call
+// takes a reference, which Close gives back; the context ends with the last one.
 func (d *Device) Primary() (*Context, error) {
 	if err := d.check("cuDevicePrimaryCtxRetain"); err != nil {
 		return nil, err
@@ -252,12 +255,14 @@ const (
 	SchedBlockingSync ContextFlags = cu.CU_CTX_SCHED_BLOCKING_SYNC
 )
 
-// NewContext makes a context of its own. Most programs want [Device.Primary]: kernels, memory and streams of different contexts do not mix.
+// NewContext makes a context of its own. Most programs want [Device.Primary]: kernels, memory and streams of different
+// contexts do not mix.
 func (d *Device) NewContext(flags ContextFlags) (*Context, error) {
 	if err := d.check("cuCtxCreate"); err != nil {
 		return nil, err
 	}
-	// cuCtxCreate pushes the context on the stack of the thread. It must not stay there, since the next goroutine on this thread knows nothing of it.
+	// cuCtxCreate pushes the context on the stack of the thread. It must not stay there, since the next goroutine on
+	// this thread knows nothing of it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	h, err := d.sys.api.CtxCreate(nil, uint32(flags), d.handle)
@@ -270,8 +275,8 @@ func (d *Device) NewContext(flags ContextFlags) (*Context, error) {
 	return d.newContext(h, contextOrdinary, 0, new(health)), nil
 }
 
-// NewGreenContext makes a context that has at least so many of the device's multiprocessors to itself (CUDA 12.4 and later). The driver rounds the
-// number up; [Context.Multiprocessors] is what it gave.
+// NewGreenContext makes a context that has at least so many of the device's multiprocessors to itself (CUDA 12.4 and
+// later). The driver rounds the number up; [Context.Multiprocessors] is what it gave.
 func (d *Device) NewGreenContext(multiprocessors int) (*Context, error) {
 	if err := d.check("cuGreenCtxCreate"); err != nil {
 		return nil, err
@@ -289,7 +294,8 @@ func (d *Device) NewGreenContext(multiprocessors int) (*Context, error) {
 		return nil, d.fail("cuDevSmResourceSplitByCount", err)
 	}
 	if len(groups) == 0 {
-		return nil, &Error{Op: "cuDevSmResourceSplitByCount", Code: ErrInvalidResourceConfiguration, Detail: "the driver made no group"}
+		return nil, &Error{Op: "cuDevSmResourceSplitByCount", Code: ErrInvalidResourceConfiguration,
+			Detail: "the driver made no group"}
 	}
 	desc, err := api.DevResourceGenerateDesc(groups[:1])
 	if err != nil {

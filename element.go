@@ -7,8 +7,9 @@ import (
 	"unsafe"
 )
 
-// elementSize is the size of an element of device memory in bytes. A type fits when its values mean something on the device: it must have a size and
-// hold no Go pointers, which the device cannot follow and the collector cannot see there.
+// elementSize is the size of an element of device memory in bytes. A type fits when its values mean something on the
+// device: it must have a size and hold no Go pointers, which the device cannot follow and the collector cannot see
+// there.
 func elementSize[T any](op string) (uint64, error) {
 	t := reflect.TypeFor[T]()
 	if k := t.Kind(); k >= reflect.Bool && k <= reflect.Complex128 {

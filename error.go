@@ -22,8 +22,8 @@ type Error struct {
 	Op     string // the driver's function, for example "cuLaunchKernel"
 	Code   Result
 	Symbol string // kernel, variable or file that the call was about; may be empty
-	// Detail says more than the code: the argument that is wrong, the kernel with block, thread and PTX line that faulted (software device), the
-	// feature that is missing, or the earlier call that broke the context. May be empty.
+	// Detail says more than the code: the argument that is wrong, the kernel with block, thread and PTX line that
+	// faulted (software device), the feature that is missing, or the earlier call that broke the context. May be empty.
 	Detail string
 	Log    string // what the compiler or linker wrote; may be empty
 	cause  error
@@ -50,7 +50,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the code, and what else caused the error: ErrClosed, or the error of the context.Context that ended a wait.
+// Unwrap returns the code, and what else caused the error: ErrClosed, or the error of the context.Context that ended a
+// wait.
 func (e *Error) Unwrap() []error {
 	if e.cause == nil {
 		return []error{e.Code}
@@ -58,15 +59,17 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Code, e.cause}
 }
 
-// Sticky says whether the error has broken its context: every later call in it fails with the same code until it is closed, on a GPU even until the
-// process ends.
+// Sticky says whether the error has broken its context: every later call in it fails with the same code until it is
+// closed, on a GPU even until the process ends.
 func (e *Error) Sticky() bool { return e.breaks || sticky(e.Code) }
 
 // sticky lists the codes whose description in cuda.h says that the context cannot be used any more.
 func sticky(code Result) bool {
 	switch code {
-	case ErrECCUncorrectable, ErrNVLinkUncorrectable, ErrIllegalAddress, ErrLaunchTimeout, ErrAssert, ErrHardwareStackError, ErrIllegalInstruction,
-		ErrMisalignedAddress, ErrInvalidAddressSpace, ErrInvalidPC, ErrLaunchFailed, ErrTensorMemoryLeak, ErrContained, ErrExternalDevice:
+	case ErrECCUncorrectable, ErrNVLinkUncorrectable, ErrIllegalAddress, ErrLaunchTimeout, ErrAssert,
+		ErrHardwareStackError, ErrIllegalInstruction,
+		ErrMisalignedAddress, ErrInvalidAddressSpace, ErrInvalidPC, ErrLaunchFailed, ErrTensorMemoryLeak, ErrContained,
+		ErrExternalDevice:
 		return true
 	}
 	return false

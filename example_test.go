@@ -35,7 +35,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer x.Close()
-	if err := fill.Launch(nil, cuda.Linear(x.Len()), cuda.Ptr(x), cuda.Val(uint32(7)), cuda.Val(uint32(x.Len()))); err != nil {
+	if err := fill.Launch(nil, cuda.Linear(x.Len()), cuda.Ptr(x), cuda.Val(uint32(7)),
+		cuda.Val(uint32(x.Len()))); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(x.Download())

@@ -50,7 +50,8 @@ done:
 	ret;
 }`
 
-// TestFaultTexts: what an error says of a kernel that broke: each thing once, with kind, size and thread of the access whether it was found by a check or by the host.
+// TestFaultTexts: what an error says of a kernel that broke: each thing once, with kind, size and thread of the access
+// whether it was found by a check or by the host.
 func TestFaultTexts(t *testing.T) {
 	cudatest.SoftwareOnly(t)
 	for _, x := range []struct {
@@ -58,8 +59,10 @@ func TestFaultTexts(t *testing.T) {
 		code   error
 		words  []string // each once
 	}{
-		{"failed", cuda.ErrAssert, []string{"assert triggered", "a.cu:7: k: Assertion `x < 4` failed.", "block (0,0,0), thread (4,0,0)", "thread"}},
-		{"misaligned", cuda.ErrMisalignedAddress, []string{"misaligned address", "misaligned access", "read of 4 bytes", "thread (0,0,0)"}},
+		{"failed", cuda.ErrAssert, []string{"assert triggered", "a.cu:7: k: Assertion `x < 4` failed.",
+			"block (0,0,0), thread (4,0,0)", "thread"}},
+		{"misaligned", cuda.ErrMisalignedAddress, []string{"misaligned address", "misaligned access", "read of 4 bytes",
+			"thread (0,0,0)"}},
 		{"outside", cuda.ErrIllegalAddress, []string{"illegal address", "read of 4 bytes", "thread (0,0,0)"}},
 	} {
 		t.Run(x.kernel, func(t *testing.T) {

@@ -8,8 +8,9 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// Graph is work described once, to be queued as a whole many times: nodes and what each has to wait for. It comes from [Stream.Capture], or is put together with the
-// Add methods; [Graph.Instantiate] makes it runnable. A Graph must be used by one goroutine at a time, as in C.
+// Graph is work described once, to be queued as a whole many times: nodes and what each has to wait for. It comes from
+// [Stream.Capture], or is put together with the Add methods; [Graph.Instantiate] makes it runnable. A Graph must be
+// used by one goroutine at a time, as in C.
 type Graph struct {
 	owned
 	c      *Context
@@ -92,20 +93,24 @@ func (c *Context) newGraph(h cu.CUgraph) *Graph {
 	return g
 }
 
-// Capture runs f and collects what it queues in the stream into a graph, instead of running it. Other streams that wait for events recorded in the stream
-// are captured with it, and have to be joined again before f returns. Whatever f does, the capture ends with it: an error or a panic
-// leaves the stream usable. The default stream cannot be captured; and while an ordinary stream is captured nobody may use the default stream of the
-// context (the driver answers [ErrStreamCaptureImplicit] and spoils the capture), so capture streams that are NonBlocking.
+// Capture runs f and collects what it queues in the stream into a graph, instead of running it. Other streams that wait
+// for events recorded in the stream are captured with it, and have to be joined again before f returns. Whatever f
+// does, the capture ends with it: an error or a panic leaves the stream usable. The default stream cannot be captured;
+// and while an ordinary stream is captured nobody may use the default stream of the context (the driver answers
+// [ErrStreamCaptureImplicit] and spoils the capture), so capture streams that are NonBlocking.
 //
-// f runs on the calling goroutine, which is held on its OS thread, since the driver wants a capture to end where it began. Calls that wait, and
-// allocations other than [AllocAsync], invalidate the capture: it then ends with [ErrStreamCaptureInvalidated]. Streams that were captured along and not joined give
-// [ErrStreamCaptureUnjoined]. What [AllocAsync] allocates in f belongs to the graph, which allocates it at each launch; f has to free it with [Buffer.CloseAsync].
+// f runs on the calling goroutine, which is held on its OS thread, since the driver wants a capture to end where it
+// began. Calls that wait, and allocations other than [AllocAsync], invalidate the capture: it then ends with
+// [ErrStreamCaptureInvalidated]. Streams that were captured along and not joined give [ErrStreamCaptureUnjoined]. What
+// [AllocAsync] allocates in f belongs to the graph, which allocates it at each launch; f has to free it with
+// [Buffer.CloseAsync].
 func (s *Stream) Capture(f func(s *Stream) error) (g *Graph, err error) {
 	if err := s.check("cuStreamBeginCapture"); err != nil {
 		return nil, err
 	}
 	if !s.capturing.CompareAndSwap(false, true) {
-		return nil, &Error{Op: "cuStreamBeginCapture", Code: ErrIllegalState, Detail: "the stream is being captured already"}
+		return nil, &Error{Op: "cuStreamBeginCapture", Code: ErrIllegalState,
+			Detail: "the stream is being captured already"}
 	}
 	defer s.capturing.Store(false)
 	runtime.LockOSThread()
@@ -163,7 +168,8 @@ func (g *Graph) Len() (int, error) {
 	return int(n), g.c.fail("cuGraphGetNodes", "", err)
 }
 
-// Nodes are the nodes, in no particular order, those of child graphs left out: after [Stream.Capture] the way to a node for [GraphExec.SetKernel].
+// Nodes are the nodes, in no particular order, those of child graphs left out: after [Stream.Capture] the way to a node
+// for [GraphExec.SetKernel].
 func (g *Graph) Nodes() ([]Node, error) {
 	const op = "cuGraphGetNodes"
 	if err := g.check(op); err != nil {

@@ -91,22 +91,30 @@ func TestGraphNodes(t *testing.T) {
 		return []cuda.Node{n}
 	}
 	calls := 0
-	a := node(cuda.AddCopyFrom(g, nil, x.View, p.PinnedView))                                                    // x = p
-	b := node(g.AddKernel(a, bias, cuda.Linear(4), cuda.Ptr(x), cuda.Val(uint32(4))))                            // x += 5
-	two := node(cuda.AddFill(g, nil, y.Slice(0, 2), uint32(9)))                                                  // y = 9 9 . .
-	d := node(cuda.AddCopy(g, append(b, two...), y.Slice(2, 4), x.Slice(0, 2)))                                  // y = 9 9 x0 x1
-	e := node(g.AddHost(d, func() { calls++ }))                                                                  //
-	child, err := c.NewGraph()                                                                                   //
-	check(t, err)                                                                                                //
-	node(child.AddKernel(nil, bias, cuda.Linear(4), cuda.Ptr(y), cuda.Val(uint32(4))))                           // y += 5
-	f := node(g.AddChild(e, child))                                                                              //
-	h := node(g.AddRecord(node(g.AddEmpty(f)), event))                                                           //
-	last := node(cuda.AddCopyTo(g, h, p.PinnedView, y.View))                                                     // p = y
-	extra := node(g.AddKernel(nil, fill, cuda.Linear(4), cuda.Ptr(x), cuda.Val(uint32(1)), cuda.Val(uint32(0)))) // nothing: n = 0
+	// x = p
+	a := node(cuda.AddCopyFrom(g, nil, x.View, p.PinnedView))
+	// x += 5
+	b := node(g.AddKernel(a, bias, cuda.Linear(4), cuda.Ptr(x), cuda.Val(uint32(4))))
+	// y = 9 9 . .
+	two := node(cuda.AddFill(g, nil, y.Slice(0, 2), uint32(9)))
+	// y = 9 9 x0 x1
+	d := node(cuda.AddCopy(g, append(b, two...), y.Slice(2, 4), x.Slice(0, 2)))
+	e := node(g.AddHost(d, func() { calls++ })) //
+	child, err := c.NewGraph()                  //
+	check(t, err)                               //
+	// y += 5
+	node(child.AddKernel(nil, bias, cuda.Linear(4), cuda.Ptr(y), cuda.Val(uint32(4))))
+	f := node(g.AddChild(e, child))                    //
+	h := node(g.AddRecord(node(g.AddEmpty(f)), event)) //
+	// p = y
+	last := node(cuda.AddCopyTo(g, h, p.PinnedView, y.View))
+	// nothing: n = 0
+	extra := node(g.AddKernel(nil, fill, cuda.Linear(4), cuda.Ptr(x), cuda.Val(uint32(1)), cuda.Val(uint32(0))))
 	check(t, g.Depend(last[0], extra[0]))
 	check(t, child.Close())
 
-	if _, err := g.AddKernel(nil, bias, cuda.Linear(4), cuda.Ptr(x), cuda.Val(4)); !errors.Is(err, cuda.ErrInvalidValue) || !strings.Contains(err.Error(), "argument 1 `n`") {
+	if _, err := g.AddKernel(nil, bias, cuda.Linear(4), cuda.Ptr(x), cuda.Val(4)); !errors.Is(err,
+		cuda.ErrInvalidValue) || !strings.Contains(err.Error(), "argument 1 `n`") {
 		t.Errorf("wrong argument: %v", err)
 	}
 	foreign, err := c.NewGraph()
@@ -195,10 +203,12 @@ func TestGraphUpdate(t *testing.T) {
 	check(t, exec.Close())
 }
 
-// TestCaptureLeavesStreams: whatever happens in a capture, the streams that were in it work afterwards. Every case must fail.
+// TestCaptureLeavesStreams: whatever happens in a capture, the streams that were in it work afterwards. Every case must
+// fail.
 func TestCaptureLeavesStreams(t *testing.T) {
 	c := cudatest.Open(t)
-	s, u := cudatest.Stream(t, c, cuda.StreamOptions{NonBlocking: true}), cudatest.Stream(t, c, cuda.StreamOptions{NonBlocking: true})
+	s, u := cudatest.Stream(t, c, cuda.StreamOptions{NonBlocking: true}),
+		cudatest.Stream(t, c, cuda.StreamOptions{NonBlocking: true})
 	k := cudatest.Kernel(t, c, kernelsPTX, "addbias")
 	x := cudatest.Alloc[uint32](t, c, 1)
 	e, err := c.NewEvent(cuda.EventOptions{NoTiming: true})
@@ -215,10 +225,14 @@ func TestCaptureLeavesStreams(t *testing.T) {
 	}{
 		{"a stream not joined", fork, cuda.ErrStreamCaptureUnjoined},
 		{"a wait", func(s *cuda.Stream) error { _ = s.Synchronize(); return nil }, cuda.ErrStreamCaptureInvalidated},
-		{"a wait for a stream captured along", func(s *cuda.Stream) error { return errors.Join(fork(s), u.Synchronize()) }, nil},
+		{"a wait for a stream captured along", func(s *cuda.Stream) error {
+			return errors.Join(fork(s), u.Synchronize())
+		}, nil},
 		{"close", func(s *cuda.Stream) error { return s.Close() }, cuda.ErrIllegalState},
 		{"twice", func(s *cuda.Stream) error { _, err := s.Capture(launch); return err }, cuda.ErrIllegalState},
-		{"an error after a fork", func(s *cuda.Stream) error { return errors.Join(fork(s), errors.ErrUnsupported) }, errors.ErrUnsupported},
+		{"an error after a fork", func(s *cuda.Stream) error {
+			return errors.Join(fork(s), errors.ErrUnsupported)
+		}, errors.ErrUnsupported},
 		{"wrong arguments", func(s *cuda.Stream) error { return k.Launch(s, cuda.Linear(1)) }, cuda.ErrInvalidValue},
 	} {
 		g, err := s.Capture(test.f)
@@ -242,7 +256,9 @@ func TestCaptureLeavesStreams(t *testing.T) {
 	cudatest.Equal(t, x.View, []uint32{5 * 15})
 
 	// Joined, the same is a graph.
-	g, err := s.Capture(func(s *cuda.Stream) error { return errors.Join(fork(s), e.Record(u), s.WaitEvent(e), launch(s)) })
+	g, err := s.Capture(func(s *cuda.Stream) error {
+		return errors.Join(fork(s), e.Record(u), s.WaitEvent(e), launch(s))
+	})
 	check(t, err)
 	nodes, err := g.Nodes()
 	check(t, err)
@@ -263,7 +279,8 @@ func TestCapturedMemory(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(tmp.FillAsync(s, 30), k.Launch(s, cuda.Linear(2), cuda.Ptr(tmp), cuda.Val(uint32(2))), cuda.CopyAsync(s, x.View, tmp.View), tmp.CloseAsync(s))
+		return errors.Join(tmp.FillAsync(s, 30), k.Launch(s, cuda.Linear(2), cuda.Ptr(tmp), cuda.Val(uint32(2))),
+			cuda.CopyAsync(s, x.View, tmp.View), tmp.CloseAsync(s))
 	})
 	check(t, err)
 	exec, err := g.Instantiate()
@@ -490,7 +507,8 @@ func TestGraphBoxes(t *testing.T) {
 	check(t, err)
 	_, err = cuda.AddCopyMatrixTo(g, []cuda.Node{n2}, out.PinnedView, b.Sub(1, 1, 3, 3))
 	check(t, err)
-	if _, err := cuda.AddCopyMatrix(g, nil, b.MatrixView, a.MatrixView); !errors.Is(err, cuda.ErrInvalidValue) || !strings.Contains(err.Error(), "5 x 3 x 1 copied to one of 4 x 4 x 1") {
+	if _, err := cuda.AddCopyMatrix(g, nil, b.MatrixView, a.MatrixView); !errors.Is(err, cuda.ErrInvalidValue) ||
+		!strings.Contains(err.Error(), "5 x 3 x 1 copied to one of 4 x 4 x 1") {
 		t.Errorf("boxes of different sizes: %v", err)
 	}
 	if _, err := cuda.AddCopyMatrixTo(g, nil, out.PinnedView, a.MatrixView); !errors.Is(err, cuda.ErrInvalidValue) {

@@ -23,7 +23,8 @@ type GraphFlag = cu.CUgraphInstantiate_flags
 const (
 	// AutoFree frees memory that a launch has allocated and not freed when the graph is launched again.
 	AutoFree GraphFlag = cu.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
-	// NodePriority runs each node with the priority of the stream or launch that it comes from, instead of that of the stream which the graph is launched in.
+	// NodePriority runs each node with the priority of the stream or launch that it comes from, instead of that of the
+	// stream which the graph is launched in.
 	NodePriority GraphFlag = cu.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
 )
 
@@ -58,7 +59,8 @@ func (x *GraphExec) Close() error {
 // Handle is the executable graph in the driver API.
 func (x *GraphExec) Handle() cu.CUgraphExec { return x.handle }
 
-// Launch queues the whole graph in a stream; nil is the default stream. Launches of one GraphExec run one after the other.
+// Launch queues the whole graph in a stream; nil is the default stream. Launches of one GraphExec run one after the
+// other.
 func (x *GraphExec) Launch(s *Stream) error {
 	const op = "cuGraphLaunch"
 	if x.isClosed() {
@@ -84,8 +86,8 @@ func (x *GraphExec) Upload(s *Stream) error {
 	return x.c.fail(op, "", x.c.api.GraphUpload(x.handle, s.handle))
 }
 
-// Update takes the values of another graph with the same shape, which is far cheaper than instantiating it. When the shapes differ the error is
-// ErrGraphExecUpdateFailure and says how; the GraphExec is as before then.
+// Update takes the values of another graph with the same shape, which is far cheaper than instantiating it. When the
+// shapes differ the error is ErrGraphExecUpdateFailure and says how; the GraphExec is as before then.
 func (x *GraphExec) Update(g *Graph) error {
 	const op = "cuGraphExecUpdate"
 	if x.isClosed() {

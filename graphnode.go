@@ -51,7 +51,8 @@ func (n Node) check(op string) error {
 	return n.g.check(op)
 }
 
-// AddKernel adds a launch that waits for the nodes deps. Arguments are checked as by [Kernel.Launch], and their values kept.
+// AddKernel adds a launch that waits for the nodes deps. Arguments are checked as by [Kernel.Launch], and their values
+// kept.
 func (g *Graph) AddKernel(deps []Node, k *Kernel, cfg LaunchConfig, args ...Arg) (Node, error) {
 	if err := g.check("cuGraphAddKernelNode"); err != nil {
 		return Node{}, err
@@ -97,7 +98,8 @@ func (g *Graph) AddPrepared(deps []Node, p *Prepared) (Node, error) {
 func (p *Prepared) nodeParams() cu.CUDA_KERNEL_NODE_PARAMS {
 	g, b := p.cfg.Grid, p.cfg.Block
 	return cu.CUDA_KERNEL_NODE_PARAMS{
-		Func: p.k.handle, GridDimX: g.X, GridDimY: max(g.Y, 1), GridDimZ: max(g.Z, 1), BlockDimX: b.X, BlockDimY: max(b.Y, 1), BlockDimZ: max(b.Z, 1),
+		Func: p.k.handle, GridDimX: g.X, GridDimY: max(g.Y, 1), GridDimZ: max(g.Z, 1), BlockDimX: b.X,
+		BlockDimY: max(b.Y, 1), BlockDimZ: max(b.Z, 1),
 		SharedMemBytes: uint32(p.cfg.Shared), KernelParams: unsafe.SliceData(p.f.ptrs),
 	}
 }
@@ -111,7 +113,8 @@ func AddCopy[T any](g *Graph, deps []Node, dst, src View[T]) (Node, error) {
 		return Node{}, err
 	}
 	return g.addCopy(deps, &cu.CUDA_MEMCPY3D{
-		SrcMemoryType: cu.CU_MEMORYTYPE_DEVICE, SrcDevice: src.ptr, DstMemoryType: cu.CU_MEMORYTYPE_DEVICE, DstDevice: dst.ptr,
+		SrcMemoryType: cu.CU_MEMORYTYPE_DEVICE, SrcDevice: src.ptr, DstMemoryType: cu.CU_MEMORYTYPE_DEVICE,
+		DstDevice:    dst.ptr,
 		WidthInBytes: dst.Bytes(), Height: 1, Depth: 1,
 	})
 }
@@ -125,7 +128,8 @@ func AddCopyFrom[T any](g *Graph, deps []Node, dst View[T], src PinnedView[T]) (
 		return Node{}, err
 	}
 	return g.addCopy(deps, &cu.CUDA_MEMCPY3D{
-		SrcMemoryType: cu.CU_MEMORYTYPE_HOST, SrcHost: unsafe.Pointer(unsafe.SliceData(src.data)), DstMemoryType: cu.CU_MEMORYTYPE_DEVICE, DstDevice: dst.ptr,
+		SrcMemoryType: cu.CU_MEMORYTYPE_HOST, SrcHost: unsafe.Pointer(unsafe.SliceData(src.data)),
+		DstMemoryType: cu.CU_MEMORYTYPE_DEVICE, DstDevice: dst.ptr,
 		WidthInBytes: uint64(len(asBytes(src.data))), Height: 1, Depth: 1,
 	})
 }
@@ -139,7 +143,8 @@ func AddCopyTo[T any](g *Graph, deps []Node, dst PinnedView[T], src View[T]) (No
 		return Node{}, err
 	}
 	return g.addCopy(deps, &cu.CUDA_MEMCPY3D{
-		SrcMemoryType: cu.CU_MEMORYTYPE_DEVICE, SrcDevice: src.ptr, DstMemoryType: cu.CU_MEMORYTYPE_HOST, DstHost: unsafe.Pointer(unsafe.SliceData(dst.data)),
+		SrcMemoryType: cu.CU_MEMORYTYPE_DEVICE, SrcDevice: src.ptr, DstMemoryType: cu.CU_MEMORYTYPE_HOST,
+		DstHost:      unsafe.Pointer(unsafe.SliceData(dst.data)),
 		WidthInBytes: uint64(len(asBytes(dst.data))), Height: 1, Depth: 1,
 	})
 }
@@ -153,7 +158,8 @@ func AddCopyMatrix[T any](g *Graph, deps []Node, dst, src MatrixView[T]) (Node, 
 	return g.addCopy(deps, &d)
 }
 
-// AddCopyMatrixFrom adds a copy from pinned memory with exactly the elements of the box, row after row, which is read when the graph runs.
+// AddCopyMatrixFrom adds a copy from pinned memory with exactly the elements of the box, row after row, which is read
+// when the graph runs.
 func AddCopyMatrixFrom[T any](g *Graph, deps []Node, dst MatrixView[T], src PinnedView[T]) (Node, error) {
 	return addCopyBox(g, deps, dst, src, true)
 }
@@ -165,7 +171,8 @@ func AddCopyMatrixTo[T any](g *Graph, deps []Node, dst PinnedView[T], src Matrix
 
 func addCopyBox[T any](g *Graph, deps []Node, m MatrixView[T], host PinnedView[T], in bool) (Node, error) {
 	if host.Len() != m.len() {
-		return Node{}, invalid(opAddCopy, "", "%d elements of pinned memory for a box of %d x %d x %d", host.Len(), m.w, m.h, m.d)
+		return Node{}, invalid(opAddCopy, "", "%d elements of pinned memory for a box of %d x %d x %d", host.Len(), m.w,
+			m.h, m.d)
 	}
 	if err := errors.Join(m.use(opAddCopy), host.use(opAddCopy)); err != nil {
 		return Node{}, err
@@ -189,7 +196,8 @@ func (g *Graph) addCopy(deps []Node, d *cu.CUDA_MEMCPY3D) (Node, error) {
 func AddFill[T any](g *Graph, deps []Node, dst View[T], value T) (Node, error) {
 	const op = "cuGraphAddMemsetNode"
 	pattern := asBytes([]T{value})
-	params := cu.CUDA_MEMSET_NODE_PARAMS{Dst: dst.ptr, ElementSize: uint32(len(pattern)), Width: uint64(dst.n), Height: 1}
+	params := cu.CUDA_MEMSET_NODE_PARAMS{Dst: dst.ptr, ElementSize: uint32(len(pattern)), Width: uint64(dst.n),
+		Height: 1}
 	switch len(pattern) {
 	case 1, 2, 4:
 	default:
@@ -209,8 +217,9 @@ func AddFill[T any](g *Graph, deps []Node, dst View[T], value T) (Node, error) {
 	return g.node(op, "", h, err)
 }
 
-// AddAlloc adds the allocation of n elements: the nodes that depend on it may use the memory, which has the same address in every launch, until [AddFree]. A graph that
-// does not free what it allocates has to be launched with [AutoFree], or its memory freed with cuMemFree, before it can be launched again.
+// AddAlloc adds the allocation of n elements: the nodes that depend on it may use the memory, which has the same
+// address in every launch, until [AddFree]. A graph that does not free what it allocates has to be launched with
+// [AutoFree], or its memory freed with cuMemFree, before it can be launched again.
 func AddAlloc[T any](g *Graph, deps []Node, n int) (Node, View[T], error) {
 	const op = "cuGraphAddMemAllocNode"
 	if n < 1 {
@@ -229,8 +238,9 @@ func AddAlloc[T any](g *Graph, deps []Node, n int) (Node, View[T], error) {
 		return Node{}, View[T]{}, err
 	}
 	params := cu.CUDA_MEM_ALLOC_NODE_PARAMS{
-		PoolProps: cu.CUmemPoolProps{AllocType: cu.CU_MEM_ALLOCATION_TYPE_PINNED, Location: cu.CUmemLocation{Type: cu.CU_MEM_LOCATION_TYPE_DEVICE, Id: int32(g.c.dev.handle)}},
-		Bytesize:  bytes,
+		PoolProps: cu.CUmemPoolProps{AllocType: cu.CU_MEM_ALLOCATION_TYPE_PINNED,
+			Location: cu.CUmemLocation{Type: cu.CU_MEM_LOCATION_TYPE_DEVICE, Id: int32(g.c.dev.handle)}},
+		Bytesize: bytes,
 	}
 	h, err := g.c.api.GraphAddMemAllocNode(g.handle, before, &params)
 	node, err := g.node(op, "", h, err)
@@ -350,7 +360,8 @@ func (g *Graph) Depend(n Node, on ...Node) error {
 	return g.c.fail(op, "", g.c.api.GraphAddDependencies(g.handle, from, to, nil))
 }
 
-// Conditional is a number that kernels of a graph set (cudaGraphSetConditional) and its conditional nodes ask (CUDA 12.4).
+// Conditional is a number that kernels of a graph set (cudaGraphSetConditional) and its conditional nodes ask (CUDA
+// 12.4).
 type Conditional struct {
 	g      *Graph
 	handle cu.CUgraphConditionalHandle
@@ -388,7 +399,8 @@ func (g *Graph) AddWhile(deps []Node, c Conditional) (Node, *Graph, error) {
 	return g.addBody(deps, c, cu.CU_GRAPH_COND_TYPE_WHILE)
 }
 
-// AddSwitch adds a node that runs the body with the index that the number has; none if there is no such body (CUDA 12.8).
+// AddSwitch adds a node that runs the body with the index that the number has; none if there is no such body (CUDA
+// 12.8).
 func (g *Graph) AddSwitch(deps []Node, c Conditional, bodies int) (Node, []*Graph, error) {
 	if err := g.check("cuGraphAddNode"); err != nil {
 		return Node{}, nil, err
@@ -410,7 +422,8 @@ func (g *Graph) addBody(deps []Node, c Conditional, kind cu.CUgraphConditionalNo
 	return n, bodies[0], nil
 }
 
-func (g *Graph) addConditional(deps []Node, c Conditional, kind cu.CUgraphConditionalNodeType, count int) (Node, []*Graph, error) {
+func (g *Graph) addConditional(deps []Node, c Conditional, kind cu.CUgraphConditionalNodeType, count int) (Node,
+	[]*Graph, error) {
 	const op = "cuGraphAddNode"
 	before, err := g.before(op, deps)
 	if err != nil {
@@ -420,7 +433,8 @@ func (g *Graph) addConditional(deps []Node, c Conditional, kind cu.CUgraphCondit
 		return Node{}, nil, invalid(op, "", "the conditional belongs to another graph")
 	}
 	params := cu.CUgraphNodeParams{Type: cu.CU_GRAPH_NODE_TYPE_CONDITIONAL}
-	*params.Conditional() = cu.CUDA_CONDITIONAL_NODE_PARAMS{Handle: c.handle, Type: kind, Size: uint32(count), Ctx: g.c.handle}
+	*params.Conditional() = cu.CUDA_CONDITIONAL_NODE_PARAMS{Handle: c.handle, Type: kind, Size: uint32(count),
+		Ctx: g.c.handle}
 	h, err := g.c.api.GraphAddNode(g.handle, before, nil, &params)
 	n, err := g.node(op, "", h, err)
 	if err != nil {

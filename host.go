@@ -7,16 +7,16 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// PinnedView is a part of pinned host memory: memory that stays where it is, so that the device can read and write it while the program goes on. It is what
-// asynchronous copies take.
+// PinnedView is a part of pinned host memory: memory that stays where it is, so that the device can read and write it
+// while the program goes on. It is what asynchronous copies take.
 type PinnedView[T any] struct {
 	c     *Context
 	owner *owned
 	data  []T
 }
 
-// Pinned is pinned host memory: allocated by the driver ([AllocPinned]), or a Go slice that was made so ([Register]). It has the methods of [PinnedView]; p.PinnedView is the
-// whole of it where a function takes a PinnedView.
+// Pinned is pinned host memory: allocated by the driver ([AllocPinned]), or a Go slice that was made so ([Register]).
+// It has the methods of [PinnedView]; p.PinnedView is the whole of it where a function takes a PinnedView.
 type Pinned[T any] struct {
 	owned
 	PinnedView[T]
@@ -62,8 +62,8 @@ func AllocPinned[T any](c *Context, n int, o PinnedOptions) (*Pinned[T], error) 
 	return p, nil
 }
 
-// Register pins a Go slice and tells the driver about it, until Close. The slice must not be registered already. It takes long on a GPU (the operating system
-// locks every page), so it is for memory that is used again and again.
+// Register pins a Go slice and tells the driver about it, until Close. The slice must not be registered already. It
+// takes long on a GPU (the operating system locks every page), so it is for memory that is used again and again.
 func Register[T any](c *Context, data []T) (*Pinned[T], error) {
 	const op = "cuMemHostRegister"
 	if _, err := elementSize[T](op); err != nil {
@@ -79,7 +79,8 @@ func Register[T any](c *Context, data []T) (*Pinned[T], error) {
 	p.PinnedView = PinnedView[T]{c: c, owner: &p.owned, data: data}
 	p.pin.Pin(unsafe.SliceData(data))
 	flags := uint32(cu.CU_MEMHOSTREGISTER_PORTABLE | cu.CU_MEMHOSTREGISTER_DEVICEMAP)
-	if err := c.api.MemHostRegister(unsafe.Pointer(unsafe.SliceData(data)), uint64(len(asBytes(data))), flags); err != nil {
+	if err := c.api.MemHostRegister(unsafe.Pointer(unsafe.SliceData(data)), uint64(len(asBytes(data))),
+		flags); err != nil {
 		p.pin.Unpin()
 		return nil, c.fail(op, "", err)
 	}
@@ -88,13 +89,15 @@ func Register[T any](c *Context, data []T) (*Pinned[T], error) {
 	return p, nil
 }
 
-// Close frees the memory, or unregisters the slice, which stays the program's. Slices of memory that AllocPinned made must not be used afterwards.
+// Close frees the memory, or unregisters the slice, which stays the program's. Slices of memory that AllocPinned made
+// must not be used afterwards.
 func (p *Pinned[T]) Close() error {
 	return p.end(func() error {
 		data := p.data
 		if p.pin != nil {
 			defer p.pin.Unpin()
-			return p.c.fail("cuMemHostUnregister", "", p.c.api.MemHostUnregister(unsafe.Pointer(unsafe.SliceData(data))))
+			return p.c.fail("cuMemHostUnregister", "",
+				p.c.api.MemHostUnregister(unsafe.Pointer(unsafe.SliceData(data))))
 		}
 		p.data = nil
 		if len(data) == 0 {
@@ -136,8 +139,8 @@ func (v PinnedView[T]) Device() (View[T], error) {
 	return View[T]{c: v.c, owner: v.owner, ptr: p, n: len(v.data)}, nil
 }
 
-// Managed is memory that host and device share; the driver moves it to where it is used. The host must not touch it while a kernel may, unless
-// [DeviceInfo.ConcurrentManaged].
+// Managed is memory that host and device share; the driver moves it to where it is used. The host must not touch it
+// while a kernel may, unless [DeviceInfo.ConcurrentManaged].
 type Managed[T any] struct {
 	owned
 	View[T]
@@ -172,7 +175,8 @@ func AllocManaged[T any](c *Context, n int) (*Managed[T], error) {
 	return m, nil
 }
 
-// hostPointer is the host's view of managed memory, which has one address on both sides. The memory is not Go's, so the collector ignores the pointer.
+// hostPointer is the host's view of managed memory, which has one address on both sides. The memory is not Go's, so the
+// collector ignores the pointer.
 func hostPointer(p cu.CUdeviceptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
 }
@@ -225,7 +229,8 @@ func (v PinnedView[T]) use(op string) error {
 }
 
 func (v PinnedView[T]) memory() (*Context, *owned, cu.CUdeviceptr) {
-	// With unified addressing, which every 64-bit system has, pinned memory has one address on host and device (Programming Guide, Unified Virtual Address Space);
-	// memory that was registered has it on all systems where CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM is 1.
+	// With unified addressing, which every 64-bit system has, pinned memory has one address on host and device
+	// (Programming Guide, Unified Virtual Address Space); memory that was registered has it on all systems where
+	// CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM is 1.
 	return v.c, v.owner, cu.CUdeviceptr(uintptr(unsafe.Pointer(unsafe.SliceData(v.data))))
 }

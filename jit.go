@@ -13,7 +13,8 @@ import (
 	"github.com/gocuda/cuda/internal/image"
 )
 
-// JITOption is an option of the driver's compiler and linker, for [Context.Load], [System.LoadLibrary] and [Context.NewLinker].
+// JITOption is an option of the driver's compiler and linker, for [Context.Load], [System.LoadLibrary] and
+// [Context.NewLinker].
 type JITOption struct {
 	id    cu.CUjit_option
 	value uintptr
@@ -41,7 +42,8 @@ func checkOptions(op, name string, options []JITOption) error {
 // MaxRegisters bounds the registers of a thread.
 func MaxRegisters(n int) JITOption { return numberOption(cu.CU_JIT_MAX_REGISTERS, "MaxRegisters", n) }
 
-// ThreadsPerBlock is the least block size that the compiled kernels must be able to run with. It does not go with [MaxRegisters].
+// ThreadsPerBlock is the least block size that the compiled kernels must be able to run with. It does not go with
+// [MaxRegisters].
 func ThreadsPerBlock(n int) JITOption {
 	return numberOption(cu.CU_JIT_THREADS_PER_BLOCK, "ThreadsPerBlock", n)
 }
@@ -72,8 +74,8 @@ func JIT(id cu.CUjit_option, value uint32) JITOption { return JITOption{id: id, 
 // logSize is the room for each of the two logs, in bytes. The driver cuts longer ones.
 const logSize = 32 << 10
 
-// jit is the C form of options, with logs. The driver may write to it until what was loaded is gone (a library compiles when it is first used), so it is pinned
-// for that long.
+// jit is the C form of options, with logs. The driver may write to it until what was loaded is gone (a library compiles
+// when it is first used), so it is pinned for that long.
 type jit struct {
 	ids    []cu.CUjit_option
 	values []uintptr

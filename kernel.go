@@ -9,8 +9,8 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// Kernel is a function of device code that the host can launch. It belongs to a [Module] or [Library] and need not be closed. Its methods may be called from several
-// goroutines.
+// Kernel is a function of device code that the host can launch. It belongs to a [Module] or [Library] and need not be
+// closed. Its methods may be called from several goroutines.
 type Kernel struct {
 	c          *Context
 	owner      *owned
@@ -57,7 +57,8 @@ type Param struct {
 	Size   int    // bytes
 }
 
-// Params are the parameters; ok is false when neither the driver (before CUDA 12.4) nor the image knows them. Launches are then not checked.
+// Params are the parameters; ok is false when neither the driver (before CUDA 12.4) nor the image knows them. Launches
+// are then not checked.
 func (k *Kernel) Params() (params []Param, ok bool) {
 	for _, p := range k.params {
 		params = append(params, Param{Name: p.name, Type: p.typ, Offset: int(p.offset), Size: int(p.size)})
@@ -129,7 +130,8 @@ func (k *Kernel) Info() (KernelInfo, error) {
 	return in, nil
 }
 
-// SetMaxDynamicShared lets launches ask for so many bytes of dynamic shared memory, up to [DeviceInfo].SharedPerBlockOptIn.
+// SetMaxDynamicShared lets launches ask for so many bytes of dynamic shared memory, up to
+// [DeviceInfo].SharedPerBlockOptIn.
 func (k *Kernel) SetMaxDynamicShared(bytes int) error {
 	if bytes < 0 {
 		return invalid("cuFuncSetAttribute", k.name, "%d bytes of dynamic shared memory", bytes)
@@ -165,8 +167,9 @@ func (k *Kernel) ResidentBlocks(block, shared int) (int, error) {
 	return n * sms, err
 }
 
-// BestBlock is the block size with which most threads are on a multiprocessor at once, and the least grid that fills the device with such blocks. shared gives the
-// dynamic shared memory in bytes for a block size; nil is none. limit bounds the block size; 0 is no bound.
+// BestBlock is the block size with which most threads are on a multiprocessor at once, and the least grid that fills
+// the device with such blocks. shared gives the dynamic shared memory in bytes for a block size; nil is none. limit
+// bounds the block size; 0 is no bound.
 func (k *Kernel) BestBlock(shared func(block int) int, limit int) (block, grid int, err error) {
 	const op = "cuOccupancyMaxPotentialBlockSize"
 	if err := k.check(op); err != nil {
@@ -183,7 +186,8 @@ func (k *Kernel) BestBlock(shared func(block int) int, limit int) (block, grid i
 	return int(b), int(g), k.c.fail(op, k.name, err)
 }
 
-// AvailableShared is how much dynamic shared memory each of so many blocks of a size can have when they share a multiprocessor, in bytes.
+// AvailableShared is how much dynamic shared memory each of so many blocks of a size can have when they share a
+// multiprocessor, in bytes.
 func (k *Kernel) AvailableShared(blocks, block int) (int, error) {
 	const op = "cuOccupancyAvailableDynamicSMemPerBlock"
 	if err := k.check(op); err != nil {
@@ -206,7 +210,8 @@ func (k *Kernel) LargestCluster(cfg LaunchConfig) (int, error) {
 	return k.withConfig("cuOccupancyMaxPotentialClusterSize", cfg, k.c.api.OccupancyMaxPotentialClusterSize)
 }
 
-func (k *Kernel) withConfig(op string, cfg LaunchConfig, ask func(cu.CUfunction, *cu.CUlaunchConfig) (int32, error)) (int, error) {
+func (k *Kernel) withConfig(op string, cfg LaunchConfig,
+	ask func(cu.CUfunction, *cu.CUlaunchConfig) (int32, error)) (int, error) {
 	if err := k.check(op); err != nil {
 		return 0, err
 	}
@@ -217,7 +222,8 @@ func (k *Kernel) withConfig(op string, cfg LaunchConfig, ask func(cu.CUfunction,
 	f.attributes(&cfg)
 	g, b := cfg.Grid, cfg.Block
 	n, err := ask(k.handle, &cu.CUlaunchConfig{
-		GridDimX: g.X, GridDimY: max(g.Y, 1), GridDimZ: max(g.Z, 1), BlockDimX: b.X, BlockDimY: max(b.Y, 1), BlockDimZ: max(b.Z, 1),
+		GridDimX: g.X, GridDimY: max(g.Y, 1), GridDimZ: max(g.Z, 1), BlockDimX: b.X, BlockDimY: max(b.Y, 1),
+		BlockDimZ:      max(b.Z, 1),
 		SharedMemBytes: uint32(cfg.Shared), Attrs: unsafe.SliceData(f.attrs), NumAttrs: uint32(len(f.attrs)),
 	})
 	return int(n), k.c.fail(op, k.name, err)
@@ -238,14 +244,16 @@ func (k *Kernel) bindTypes(types ...reflect.Type) (bound, error) {
 		return bound{}, k.wrongCount(len(types))
 	}
 	if !k.known {
-		return bound{}, &Error{Op: "Bind", Code: ErrNotSupported, Symbol: k.name, Detail: "the kernel's parameters are not known; use Launch"}
+		return bound{}, &Error{Op: "Bind", Code: ErrNotSupported, Symbol: k.name,
+			Detail: "the kernel's parameters are not known; use Launch"}
 	}
 	for i, t := range types {
 		a := Arg{kind: argValue, typ: t.Kind(), size: uint32(t.Size())}
 		if t.Kind() > reflect.Complex128 {
 			a.kind = argStruct
 			if bad := pointerIn(t); bad != "" {
-				return bound{}, invalid("Bind", k.name, "argument %d: type %s: %s; use cuda.Pointer for device memory", i, t, bad)
+				return bound{}, invalid("Bind", k.name, "argument %d: type %s: %s; use cuda.Pointer for device memory",
+					i, t, bad)
 			}
 		}
 		if fault := a.check(&k.params[i], k.c.dev.sys, true); fault != argFine {

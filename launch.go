@@ -13,7 +13,8 @@ import (
 // Dim3 is a size in up to three dimensions. Zero counts as 1, except that X must not be zero.
 type Dim3 struct{ X, Y, Z uint32 }
 
-// Dim makes a Dim3 from one to three numbers. If one of them is negative or needs more than 32 bits, the Dim3 is empty, and launches refuse it.
+// Dim makes a Dim3 from one to three numbers. If one of them is negative or needs more than 32 bits, the Dim3 is empty,
+// and launches refuse it.
 func Dim(n ...int) Dim3 {
 	var d [3]uint32
 	for i, v := range n {
@@ -32,10 +33,12 @@ func (d Dim3) String() string { return fmt.Sprintf("%d x %d x %d", d.X, max(d.Y,
 // Volume is the product of the dimensions.
 func (d Dim3) Volume() uint64 { return uint64(d.X) * uint64(max(d.Y, 1)) * uint64(max(d.Z, 1)) }
 
-// LaunchConfig is the shape of a launch and everything else about it that is not an argument. [Linear], [Grid2D] and [Grid3D] make the usual ones.
+// LaunchConfig is the shape of a launch and everything else about it that is not an argument. [Linear], [Grid2D] and
+// [Grid3D] make the usual ones.
 type LaunchConfig struct {
 	Grid, Block Dim3
-	// Shared is the dynamic shared memory of a block in bytes. More than 48 KiB needs [Kernel.SetMaxDynamicShared] first.
+	// Shared is the dynamic shared memory of a block in bytes. More than 48 KiB needs [Kernel.SetMaxDynamicShared]
+	// first.
 	Shared int
 	// Cluster is the number of blocks in a cluster (compute capability 9.0); zero for none.
 	Cluster Dim3
@@ -50,7 +53,8 @@ type LaunchConfig struct {
 // DefaultBlock is the number of threads in the blocks of [Linear].
 const DefaultBlock = 256
 
-// Linear is a launch with at least n threads in blocks of [DefaultBlock]. Kernels have to leave out the threads from n on.
+// Linear is a launch with at least n threads in blocks of [DefaultBlock]. Kernels have to leave out the threads from n
+// on.
 func Linear(n int) LaunchConfig { return LinearBlock(n, DefaultBlock) }
 
 // LinearBlock is Linear with another block size.
@@ -68,7 +72,8 @@ func Grid3D(width, height, depth, bx, by, bz int) LaunchConfig {
 	return cover(3, [3]int{width, height, depth}, [3]int{bx, by, bz})
 }
 
-// cover is a launch with at least so many threads. Where there is none the configuration is empty and says why, and launches refuse it.
+// cover is a launch with at least so many threads. Where there is none the configuration is empty and says why, and
+// launches refuse it.
 func cover(dims int, threads, block [3]int) LaunchConfig {
 	var g, b [3]uint32
 	for i := range dims {
@@ -123,13 +128,16 @@ func LaunchPriority(p int) LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_PRIORITY, func(v *cu.CUlaunchAttributeValue) { *v.Priority() = nearest32(p) })
 }
 
-// ProgrammaticSerialization lets the kernel start before the one in front of it in the stream has ended (programmatic dependent launch); the kernel waits with
-// griddepcontrol.wait.
+// ProgrammaticSerialization lets the kernel start before the one in front of it in the stream has ended (programmatic
+// dependent launch); the kernel waits with griddepcontrol.wait.
 func ProgrammaticSerialization() LaunchAttr {
-	return attr(cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, func(v *cu.CUlaunchAttributeValue) { *v.ProgrammaticStreamSerializationAllowed() = 1 })
+	return attr(cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, func(v *cu.CUlaunchAttributeValue) {
+		*v.ProgrammaticStreamSerializationAllowed() = 1
+	})
 }
 
-// ProgrammaticEvent records an event when all blocks have called griddepcontrol.launch_dependents; atStart when all blocks have begun. The event must be without timing.
+// ProgrammaticEvent records an event when all blocks have called griddepcontrol.launch_dependents; atStart when all
+// blocks have begun. The event must be without timing.
 func ProgrammaticEvent(e *Event, atStart bool) LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, func(v *cu.CUlaunchAttributeValue) {
 		p := v.ProgrammaticEvent()
@@ -140,9 +148,12 @@ func ProgrammaticEvent(e *Event, atStart bool) LaunchAttr {
 	}).of(&e.owned)
 }
 
-// CompletionEvent records an event when all blocks of the launch have begun, in all likelihood (cuda.h: launchCompletionEvent). The event must be without timing.
+// CompletionEvent records an event when all blocks of the launch have begun, in all likelihood (cuda.h:
+// launchCompletionEvent). The event must be without timing.
 func CompletionEvent(e *Event) LaunchAttr {
-	return attr(cu.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, func(v *cu.CUlaunchAttributeValue) { v.LaunchCompletionEvent().Event = e.handle }).of(&e.owned)
+	return attr(cu.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, func(v *cu.CUlaunchAttributeValue) {
+		v.LaunchCompletionEvent().Event = e.handle
+	}).of(&e.owned)
 }
 
 // PreferredCluster is the cluster that the driver takes where it can; LaunchConfig.Cluster is then the least.
@@ -155,25 +166,33 @@ func PreferredCluster(d Dim3) LaunchAttr {
 
 // ClusterScheduling chooses how the clusters are spread over the device.
 func ClusterScheduling(p cu.CUclusterSchedulingPolicy) LaunchAttr {
-	return attr(cu.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, func(v *cu.CUlaunchAttributeValue) { *v.ClusterSchedulingPolicyPreference() = p })
+	return attr(cu.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, func(v *cu.CUlaunchAttributeValue) {
+		*v.ClusterSchedulingPolicyPreference() = p
+	})
 }
 
 // SharedCarveout is the wished share of shared memory in the L1 cache in percent; -1 is the driver's choice.
 func SharedCarveout(percent int) LaunchAttr {
-	return attr(cu.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, func(v *cu.CUlaunchAttributeValue) { *v.SharedMemCarveout() = uint32(nearest32(percent)) })
+	return attr(cu.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, func(v *cu.CUlaunchAttributeValue) {
+		*v.SharedMemCarveout() = uint32(nearest32(percent))
+	})
 }
 
-// AccessPolicy tells the L2 cache about a range of memory: the part hit of its accesses (0 to 1) gets the property onHit, the rest onMiss.
+// AccessPolicy tells the L2 cache about a range of memory: the part hit of its accesses (0 to 1) gets the property
+// onHit, the rest onMiss.
 func AccessPolicy(m Memory, bytes uint64, hit float32, onHit, onMiss cu.CUaccessProperty) LaunchAttr {
 	_, o, p := m.memory()
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, func(v *cu.CUlaunchAttributeValue) {
-		*v.AccessPolicyWindow() = cu.CUaccessPolicyWindow{Base_ptr: uintptr(p), Num_bytes: bytes, HitRatio: hit, HitProp: onHit, MissProp: onMiss}
+		*v.AccessPolicyWindow() = cu.CUaccessPolicyWindow{Base_ptr: uintptr(p), Num_bytes: bytes, HitRatio: hit,
+			HitProp: onHit, MissProp: onMiss}
 	}).of(o)
 }
 
 // SyncPolicy says how the host waits for a stream; it is for [Stream.SetAttribute] only.
 func SyncPolicy(p cu.CUsynchronizationPolicy) LaunchAttr {
-	return attr(cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, func(v *cu.CUlaunchAttributeValue) { *v.SyncPolicy() = p })
+	return attr(cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, func(v *cu.CUlaunchAttributeValue) {
+		*v.SyncPolicy() = p
+	})
 }
 
 // MemSyncDomain puts the launch into a memory synchronisation domain.
@@ -190,7 +209,9 @@ func MemSyncDomainMap(main, remote uint8) LaunchAttr {
 
 // NVLinkCentric schedules for the use of NVLink.
 func NVLinkCentric() LaunchAttr {
-	return attr(cu.CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING, func(v *cu.CUlaunchAttributeValue) { *v.NvlinkUtilCentricScheduling() = 1 })
+	return attr(cu.CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING, func(v *cu.CUlaunchAttributeValue) {
+		*v.NvlinkUtilCentricScheduling() = 1
+	})
 }
 
 const opLaunch = "cuLaunchKernel"
@@ -253,8 +274,8 @@ func (k *Kernel) bindUnknown(f *launchFrame, args []Arg) error {
 	return nil
 }
 
-// Launch queues the kernel in a stream; nil is the default stream. Arguments are checked against the kernel's parameters first, and read before Launch
-// returns. What goes wrong in the kernel shows in a later call that waits.
+// Launch queues the kernel in a stream; nil is the default stream. Arguments are checked against the kernel's
+// parameters first, and read before Launch returns. What goes wrong in the kernel shows in a later call that waits.
 //
 //	err := saxpy.Launch(nil, cuda.Linear(n), cuda.Val(a), cuda.Ptr(x), cuda.Ptr(y), cuda.Val(int32(n)))
 func (k *Kernel) Launch(s *Stream, cfg LaunchConfig, args ...Arg) error {
@@ -300,8 +321,9 @@ func (k *Kernel) run(s *Stream, cfg *LaunchConfig, f *launchFrame) error {
 	} else {
 		f.attributes(cfg)
 		f.config = cu.CUlaunchConfig{
-			GridDimX: g.X, GridDimY: g.Y, GridDimZ: g.Z, BlockDimX: b.X, BlockDimY: b.Y, BlockDimZ: b.Z, SharedMemBytes: uint32(cfg.Shared),
-			HStream: s.handle, Attrs: unsafe.SliceData(f.attrs), NumAttrs: uint32(len(f.attrs)),
+			GridDimX: g.X, GridDimY: g.Y, GridDimZ: g.Z, BlockDimX: b.X, BlockDimY: b.Y, BlockDimZ: b.Z,
+			SharedMemBytes: uint32(cfg.Shared),
+			HStream:        s.handle, Attrs: unsafe.SliceData(f.attrs), NumAttrs: uint32(len(f.attrs)),
 		}
 		err = k.c.api.LaunchKernelEx(&f.config, k.handle, f.ptrs, nil)
 	}
@@ -311,7 +333,8 @@ func (k *Kernel) run(s *Stream, cfg *LaunchConfig, f *launchFrame) error {
 	return nil
 }
 
-// shape checks what the driver would refuse with nothing but CUDA_ERROR_INVALID_VALUE, and that what the attributes name is open.
+// shape checks what the driver would refuse with nothing but CUDA_ERROR_INVALID_VALUE, and that what the attributes
+// name is open.
 func (k *Kernel) shape(op string, cfg *LaunchConfig) error {
 	switch {
 	case (cfg.Grid.X == 0 || cfg.Block.X == 0) && cfg.wrong != "":
@@ -321,7 +344,8 @@ func (k *Kernel) shape(op string, cfg *LaunchConfig) error {
 	case cfg.Block.X == 0:
 		return invalid(opLaunch, k.name, "the block is empty (grid %s, block %s)", cfg.Grid, cfg.Block)
 	case cfg.Block.Volume() > uint64(k.maxThreads):
-		return invalid(opLaunch, k.name, "a block of %s is %d threads; the kernel can have %d", cfg.Block, cfg.Block.Volume(), k.maxThreads)
+		return invalid(opLaunch, k.name, "a block of %s is %d threads; the kernel can have %d", cfg.Block,
+			cfg.Block.Volume(), k.maxThreads)
 	case cfg.Shared < 0 || cfg.Shared > math.MaxInt32:
 		return invalid(opLaunch, k.name, "%d bytes of dynamic shared memory", cfg.Shared)
 	case cfg.Cluster.X == 0 && (cfg.Cluster.Y != 0 || cfg.Cluster.Z != 0):
@@ -341,7 +365,8 @@ func (f *launchFrame) attributes(cfg *LaunchConfig) {
 	if cfg.Cluster.X != 0 {
 		var a cu.CUlaunchAttribute
 		a.Id = cu.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-		*a.Value.ClusterDim() = cu.CUlaunchAttributeValue_clusterDim{X: cfg.Cluster.X, Y: max(cfg.Cluster.Y, 1), Z: max(cfg.Cluster.Z, 1)}
+		*a.Value.ClusterDim() = cu.CUlaunchAttributeValue_clusterDim{X: cfg.Cluster.X, Y: max(cfg.Cluster.Y, 1),
+			Z: max(cfg.Cluster.Z, 1)}
 		f.attrs = append(f.attrs, a)
 	}
 	if cfg.Cooperative {
@@ -363,7 +388,8 @@ type Prepared struct {
 	sizes []uint32 // of the arguments of a kernel whose parameters nobody knows
 }
 
-// Prepare checks the arguments once and keeps their values. The memory that they point to has to stay open as long as the launch is used.
+// Prepare checks the arguments once and keeps their values. The memory that they point to has to stay open as long as
+// the launch is used.
 func (k *Kernel) Prepare(cfg LaunchConfig, args ...Arg) (*Prepared, error) {
 	if err := k.check(opLaunch); err != nil {
 		return nil, err
@@ -387,7 +413,8 @@ func (k *Kernel) Prepare(cfg LaunchConfig, args ...Arg) (*Prepared, error) {
 // Kernel is the kernel.
 func (p *Prepared) Kernel() *Kernel { return p.k }
 
-// Launch queues it in a stream; nil is the default stream. It must not run at the same time as [Prepared.Set], or in two goroutines.
+// Launch queues it in a stream; nil is the default stream. It must not run at the same time as [Prepared.Set], or in
+// two goroutines.
 func (p *Prepared) Launch(s *Stream) error {
 	s, err := p.k.ready(s)
 	if err != nil {

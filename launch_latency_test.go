@@ -126,7 +126,8 @@ func latencyLaunches(t testing.TB, c *Context) []struct {
 	}
 }
 
-// A launch on the software device allocates nothing once the kernel has run, whatever number of processors there is to run it.
+// A launch on the software device allocates nothing once the kernel has run, whatever number of processors there is to
+// run it.
 func TestSoftwareLaunchAllocates(t *testing.T) {
 	if skip.Race {
 		skip.Without(t, skip.Pools)
@@ -140,14 +141,17 @@ func TestSoftwareLaunchAllocates(t *testing.T) {
 }
 
 func testSoftwareLaunchAllocates(t *testing.T) {
-	onEngines(t, func(name string, f func(testing.TB)) { t.Run(name, func(t *testing.T) { f(t) }) }, func(t testing.TB, c *Context) {
+	onEngines(t, func(name string, f func(testing.TB)) {
+		t.Run(name, func(t *testing.T) { f(t) })
+	}, func(t testing.TB, c *Context) {
 		for _, l := range latencyLaunches(t, c) {
 			runs := 200
 			if l.name == "own/10000x256" {
 				runs = 5
 			}
-			// What a launch allocates, it allocates every time. What the Go runtime allocates when more goroutines are alive at once than
-			// ever before (their descriptors; on a busy machine not in the first launch) comes once: the least of a few counts is the launch's.
+			// What a launch allocates, it allocates every time. What the Go runtime allocates when more goroutines are
+			// alive at once than ever before (their descriptors; on a busy machine not in the first launch) comes once:
+			// the least of a few counts is the launch's.
 			n := math.Inf(1)
 			for try := 0; try < 3 && n != 0; try++ {
 				n = min(n, testing.AllocsPerRun(runs, func() {
@@ -165,7 +169,9 @@ func testSoftwareLaunchAllocates(t *testing.T) {
 
 // A kernel sees every one of its threads however the blocks are spread over workers.
 func TestSoftwareLaunchCovers(t *testing.T) {
-	onEngines(t, func(name string, f func(testing.TB)) { t.Run(name, func(t *testing.T) { f(t) }) }, func(t testing.TB, c *Context) {
+	onEngines(t, func(name string, f func(testing.TB)) {
+		t.Run(name, func(t *testing.T) { f(t) })
+	}, func(t testing.TB, c *Context) {
 		m, err := c.Load([]byte(latencyPTX))
 		if err != nil {
 			t.Fatal(err)
@@ -174,7 +180,8 @@ func TestSoftwareLaunchCovers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, shape := range [][2]int{{1, 1}, {1, 33}, {3, 256}, {17, 96}, {1000, 64}, {333, 1000}, {2, 1024}, {5000, 32}} {
+		for _, shape := range [][2]int{{1, 1}, {1, 33}, {3, 256}, {17, 96}, {1000, 64}, {333, 1000}, {2, 1024},
+			{5000, 32}} {
 			n := shape[0] * shape[1]
 			x, err := Alloc[uint32](c, n)
 			if err != nil {
@@ -205,7 +212,9 @@ func TestSoftwareLaunchCovers(t *testing.T) {
 }
 
 func BenchmarkSoftwareLaunch(b *testing.B) {
-	onEngines(b, func(name string, f func(testing.TB)) { b.Run(name, func(b *testing.B) { f(b) }) }, func(t testing.TB, c *Context) {
+	onEngines(b, func(name string, f func(testing.TB)) {
+		b.Run(name, func(b *testing.B) { f(b) })
+	}, func(t testing.TB, c *Context) {
 		for _, l := range latencyLaunches(t, c) {
 			t.(*testing.B).Run(l.name, func(b *testing.B) {
 				b.ReportAllocs()

@@ -12,7 +12,8 @@ import (
 	"sync/atomic"
 )
 
-// ErrClosed is the error of a call on something that was closed, and of a second Close. It comes inside an [*Error] where there is one.
+// ErrClosed is the error of a call on something that was closed, and of a second Close. It comes inside an [*Error]
+// where there is one.
 var ErrClosed = errors.New("cuda: already closed")
 
 // OpenError says that a parent was not closed because something made from it is still open.
@@ -56,7 +57,8 @@ func (o *owned) born(parent *owned, kind string, bytes int64) {
 
 func (o *owned) isClosed() bool { return o.closed.Load() }
 
-// end closes a resource: not twice, and not while children are open. It is closed afterwards even if free fails, as a file is.
+// end closes a resource: not twice, and not while children are open. It is closed afterwards even if free fails, as a
+// file is.
 func (o *owned) end(free func() error) error {
 	if o.closed.Swap(true) {
 		return ErrClosed
@@ -97,7 +99,8 @@ func (l Leak) String() string {
 	return s
 }
 
-// origin is where a living resource was made. It does not refer to the resource, so that the collector can find that one unreachable.
+// origin is where a living resource was made. It does not refer to the resource, so that the collector can find that
+// one unreachable.
 type origin struct {
 	parent *owned
 	kind   string
@@ -111,7 +114,8 @@ func (o *origin) leak() Leak {
 	frames := runtime.CallersFrames(o.pcs[:o.n])
 	for {
 		f, more := frames.Next()
-		if f.Function != "" && !strings.HasPrefix(f.Function, "github.com/gocuda/cuda.") || strings.HasSuffix(f.File, "_test.go") {
+		if f.Function != "" && !strings.HasPrefix(f.Function, "github.com/gocuda/cuda.") ||
+			strings.HasSuffix(f.File, "_test.go") {
 			l.Stack = append(l.Stack, fmt.Sprintf("%s %s:%d", f.Function, f.File, f.Line))
 		}
 		if !more {
@@ -137,7 +141,8 @@ func newLeakLog(report func(Leak)) *leakLog {
 
 func (l *leakLog) add(parent *owned, kind string, bytes int64) *origin {
 	o := &origin{parent: parent, kind: kind, bytes: bytes}
-	o.n = runtime.Callers(3, o.pcs[:]) // of Callers, add and born nobody wants to know; leak drops the rest of this package
+	// of Callers, add and born nobody wants to know; leak drops the rest of this package
+	o.n = runtime.Callers(3, o.pcs[:])
 	l.mu.Lock()
 	l.live[o] = struct{}{}
 	l.mu.Unlock()
@@ -150,7 +155,8 @@ func (l *leakLog) remove(o *origin) {
 	l.mu.Unlock()
 }
 
-// lost is the cleanup of a resource that the collector found: it reports and frees nothing, since the device may still use it.
+// lost is the cleanup of a resource that the collector found: it reports and frees nothing, since the device may still
+// use it.
 func (l *leakLog) lost(o *origin) {
 	l.mu.Lock()
 	_, open := l.live[o]
@@ -206,7 +212,8 @@ type Scope struct {
 // NewScope returns an empty scope.
 func NewScope() *Scope { return new(Scope) }
 
-// Add makes the scope close the resources, the last one first. Nil interfaces are ignored. A scope that is closed closes them at once.
+// Add makes the scope close the resources, the last one first. Nil interfaces are ignored. A scope that is closed
+// closes them at once.
 func (s *Scope) Add(resources ...io.Closer) {
 	for _, c := range resources {
 		if c != nil {
@@ -227,7 +234,8 @@ func (s *Scope) Defer(f func() error) {
 	_ = f() // late: there is nobody left who would look at the error
 }
 
-// Close closes everything in reverse order and joins the errors. What was closed before is not an error. A second Close does nothing.
+// Close closes everything in reverse order and joins the errors. What was closed before is not an error. A second Close
+// does nothing.
 func (s *Scope) Close() error {
 	s.mu.Lock()
 	closers := s.closers

@@ -8,7 +8,8 @@ import (
 	"github.com/gocuda/cuda/internal/image"
 )
 
-// Linker joins several pieces of device code into one image: PTX, cubins, fat binaries, objects and archives with relocatable device code.
+// Linker joins several pieces of device code into one image: PTX, cubins, fat binaries, objects and archives with
+// relocatable device code.
 type Linker struct {
 	owned
 	c      *Context

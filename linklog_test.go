@@ -8,8 +8,8 @@ import (
 	"github.com/gocuda/cuda/cudatest"
 )
 
-// TestLinkerLog: the log of a link says nothing false of a function that another input defines, and names one that none defines once (an H200's log has each once:
-// internal/link).
+// TestLinkerLog: the log of a link says nothing false of a function that another input defines, and names one that none
+// defines once (an H200's log has each once: internal/link).
 func TestLinkerLog(t *testing.T) {
 	c := cudatest.Open(t)
 	const head = ".version 8.0\n.target sm_80\n.address_size 64\n"

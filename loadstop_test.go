@@ -12,7 +12,8 @@ import (
 	"github.com/gocuda/cuda/cudatest"
 )
 
-// TestLoadContext ends loads at times spread over how long the whole load takes: the error says so, nothing is loaded, and the context works on.
+// TestLoadContext ends loads at times spread over how long the whole load takes: the error says so, nothing is loaded,
+// and the context works on.
 func TestLoadContext(t *testing.T) {
 	cudatest.SoftwareOnly(t)
 	c := cudatest.Open(t)

@@ -25,15 +25,17 @@ type Module struct {
 	kernels map[string]*Kernel
 }
 
-// Load loads an image: PTX text, a cubin, or a fat binary with any of them. The software device runs PTX, so an image for it has to hold some. When the
-// compiler refuses the image the error is an [*Error] with its log; [Module.Log] has warnings.
+// Load loads an image: PTX text, a cubin, or a fat binary with any of them. The software device runs PTX, so an image
+// for it has to hold some. When the compiler refuses the image the error is an [*Error] with its log; [Module.Log] has
+// warnings.
 func (c *Context) Load(image []byte, options ...JITOption) (*Module, error) {
 	return c.load("", image, options)
 }
 
-// LoadContext is [Context.Load] that a context.Context can end. The error then wraps the cause of the context.Context (errors.Is with context.Canceled or
-// context.DeadlineExceeded) and ErrNotReady; nothing is loaded, and the CUDA context stays well. The software device stops compiling; on a GPU nothing can stop the
-// driver's compiler: only the waiting ends, and the module is unloaded when it is there. The image must not change before that.
+// LoadContext is [Context.Load] that a context.Context can end. The error then wraps the cause of the context.Context
+// (errors.Is with context.Canceled or context.DeadlineExceeded) and ErrNotReady; nothing is loaded, and the CUDA
+// context stays well. The software device stops compiling; on a GPU nothing can stop the driver's compiler: only the
+// waiting ends, and the module is unloaded when it is there. The image must not change before that.
 func (c *Context) LoadContext(ctx context.Context, image []byte, options ...JITOption) (*Module, error) {
 	if ctx.Done() == nil {
 		return c.load("", image, options)
@@ -136,7 +138,8 @@ func (m *Module) Handle() cu.CUmodule { return m.handle }
 // Context is the context that the module is loaded in.
 func (m *Module) Context() *Context { return m.c }
 
-// Log is what the compiler wrote while the module was loaded: warnings, and with [VerboseLog] the resources of each kernel.
+// Log is what the compiler wrote while the module was loaded: warnings, and with [VerboseLog] the resources of each
+// kernel.
 func (m *Module) Log() string { return m.log }
 
 // Kernel finds a kernel by its name, which for C++ is the mangled one. The same name gives the same *Kernel.
@@ -168,7 +171,8 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 // mostNames is how many kernels an error names.
 const mostNames = 8
 
-// noKernel adds to the error for a kernel that was not found which there are, those first that may be meant: C++ mangles names.
+// noKernel adds to the error for a kernel that was not found which there are, those first that may be meant: C++
+// mangles names.
 func noKernel(err error, name string, list func() ([]string, error)) error {
 	var e *Error
 	if !errors.As(err, &e) || e.Code != ErrNotFound {
@@ -250,13 +254,14 @@ func GlobalOf[T any](from Globals, name string) (View[T], error) {
 	v, err := Cast[T](b)
 	if err != nil {
 		var e T
-		return View[T]{}, invalid("cuModuleGetGlobal", name, "the variable has %d bytes, which is no array of %T", b.n, e)
+		return View[T]{}, invalid("cuModuleGetGlobal", name, "the variable has %d bytes, which is no array of %T", b.n,
+			e)
 	}
 	return v, nil
 }
 
-// Library is an image that belongs to no context; it is loaded into each context that uses it (CUDA 12.0). Use it for code that runs in several contexts, and
-// [Context.Load] otherwise.
+// Library is an image that belongs to no context; it is loaded into each context that uses it (CUDA 12.0). Use it for
+// code that runs in several contexts, and [Context.Load] otherwise.
 type Library struct {
 	owned
 	sys    *System

@@ -24,7 +24,8 @@ const argsPTX = `
 }
 `
 
-// stub loads kernels on the software device and then answers every launch at once, so that what is measured is this package and cu.
+// stub loads kernels on the software device and then answers every launch at once, so that what is measured is this
+// package and cu.
 func stub(t testing.TB) (four, pair *Kernel, x *Buffer[float32]) {
 	t.Helper()
 	sys, err := Open(WithSoftware())
@@ -50,10 +51,12 @@ func stub(t testing.TB) (four, pair *Kernel, x *Buffer[float32]) {
 		t.Fatal(err)
 	}
 	table := *sys.dev.Table
-	table.LaunchKernel = func(driver.CUcontext, driver.CUfunction, uint32, uint32, uint32, uint32, uint32, uint32, uint32, driver.CUstream, *unsafe.Pointer, *uintptr) driver.CUresult {
+	table.LaunchKernel = func(driver.CUcontext, driver.CUfunction, uint32, uint32, uint32, uint32, uint32, uint32,
+		uint32, driver.CUstream, *unsafe.Pointer, *uintptr) driver.CUresult {
 		return driver.CUDA_SUCCESS
 	}
-	table.LaunchKernelEx = func(driver.CUcontext, *driver.CUlaunchConfig, driver.CUfunction, *unsafe.Pointer, *uintptr) driver.CUresult {
+	table.LaunchKernelEx = func(driver.CUcontext, *driver.CUlaunchConfig, driver.CUfunction, *unsafe.Pointer,
+		*uintptr) driver.CUresult {
 		return driver.CUDA_SUCCESS
 	}
 	c.api = cu.New(&table).In(c.handle)
@@ -91,7 +94,8 @@ func launches(t testing.TB) map[string]func() error {
 			return pair.Launch(s, Linear(8), StructArg(&p), Val(n))
 		},
 		"attributes": func() error {
-			return four.Launch(s, LaunchConfig{Grid: Dim(2), Block: Dim(32), Cooperative: true, Attrs: []LaunchAttr{LaunchPriority(1)}}, Val(float32(1)), Ptr(x), Ptr(v), Val(n))
+			return four.Launch(s, LaunchConfig{Grid: Dim(2), Block: Dim(32), Cooperative: true,
+				Attrs: []LaunchAttr{LaunchPriority(1)}}, Val(float32(1)), Ptr(x), Ptr(v), Val(n))
 		},
 	}
 }
@@ -111,14 +115,15 @@ func TestLaunchAllocates(t *testing.T) {
 	}
 }
 
-// TestUnknownParameters: where neither the driver (before CUDA 12.4) nor the image tells the parameters, arguments are passed as they are, and what can be wrong without knowing them
-// is still found.
+// TestUnknownParameters: where neither the driver (before CUDA 12.4) nor the image tells the parameters, arguments are
+// passed as they are, and what can be wrong without knowing them is still found.
 func TestUnknownParameters(t *testing.T) {
 	four, _, x := stub(t)
 	four.known, four.params = false, nil
 	table := *four.c.api.Table()
 	var got [3]uint64
-	table.LaunchKernel = func(_ driver.CUcontext, _ driver.CUfunction, _, _, _, _, _, _, _ uint32, _ driver.CUstream, params *unsafe.Pointer, _ *uintptr) driver.CUresult {
+	table.LaunchKernel = func(_ driver.CUcontext, _ driver.CUfunction, _, _, _, _, _, _, _ uint32, _ driver.CUstream,
+		params *unsafe.Pointer, _ *uintptr) driver.CUresult {
 		p := unsafe.Slice(params, 3)
 		got = [3]uint64{uint64(*(*uint8)(p[0])), *(*uint64)(p[1]), uint64(*(*uint32)(p[2]))}
 		return driver.CUDA_SUCCESS

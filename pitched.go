@@ -6,8 +6,8 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// Matrix is device memory with rows: two-dimensional, or with Depth planes of Height rows three-dimensional. Each row begins Pitch bytes after the one before, at an
-// address that suits the hardware. The program has to close it.
+// Matrix is device memory with rows: two-dimensional, or with Depth planes of Height rows three-dimensional. Each row
+// begins Pitch bytes after the one before, at an address that suits the hardware. The program has to close it.
 type Matrix[T any] struct {
 	owned
 	MatrixView[T]
@@ -66,7 +66,8 @@ func allocMatrix[T any](c *Context, width, height, depth int) (*Matrix[T], error
 		return nil, c.fail(op, "", err)
 	}
 	m := new(Matrix[T])
-	m.MatrixView = MatrixView[T]{c: c, owner: &m.owned, ptr: p, w: width, h: height, d: depth, pitch: pitch, rows: uint64(height)}
+	m.MatrixView = MatrixView[T]{c: c, owner: &m.owned, ptr: p, w: width, h: height, d: depth, pitch: pitch,
+		rows: uint64(height)}
 	m.born(&c.owned, "matrix", int64(pitch*rows))
 	watch(m, &m.owned)
 	return m, nil
@@ -86,7 +87,8 @@ func (v View[T]) Matrix(width int) (MatrixView[T], error) {
 		return MatrixView[T]{}, invalid("Matrix", "", "rows of %d elements in %d", width, v.n)
 	}
 	h := v.n / width
-	return MatrixView[T]{c: v.c, owner: v.owner, ptr: v.ptr, w: width, h: h, d: 1, pitch: uint64(width) * sizeOf[T](), rows: uint64(h)}, nil
+	return MatrixView[T]{c: v.c, owner: v.owner, ptr: v.ptr, w: width, h: h, d: 1, pitch: uint64(width) * sizeOf[T](),
+		rows: uint64(h)}, nil
 }
 
 // Width is the number of elements in a row.
@@ -106,7 +108,8 @@ func (v MatrixView[T]) Ptr() Pointer[T] { return Pointer[T](v.ptr) }
 
 func (v MatrixView[T]) memory() (*Context, *owned, cu.CUdeviceptr) { return v.c, v.owner, v.ptr }
 
-// Sub is the part of every plane from column x0 and row y0 up to, not including, x1 and y1. It panics as a slice expression does.
+// Sub is the part of every plane from column x0 and row y0 up to, not including, x1 and y1. It panics as a slice
+// expression does.
 func (v MatrixView[T]) Sub(x0, y0, x1, y1 int) MatrixView[T] {
 	checkRange(x0, x1, v.w)
 	checkRange(y0, y1, v.h)
@@ -173,7 +176,8 @@ func CopyMatrix[T any](s *Stream, dst, src MatrixView[T]) error {
 func boxes[T any](op string, dst, src MatrixView[T]) (cu.CUDA_MEMCPY3D, error) {
 	var d cu.CUDA_MEMCPY3D
 	if dst.w != src.w || dst.h != src.h || dst.d != src.d {
-		return d, invalid(op, "", "a box of %d x %d x %d copied to one of %d x %d x %d", src.w, src.h, src.d, dst.w, dst.h, dst.d)
+		return d, invalid(op, "", "a box of %d x %d x %d copied to one of %d x %d x %d", src.w, src.h, src.d, dst.w,
+			dst.h, dst.d)
 	}
 	if err := src.use(op); err != nil {
 		return d, err

@@ -19,8 +19,8 @@ type Pool struct {
 type PoolOptions struct {
 	// MaxBytes bounds the pool; 0 is no bound (CUDA 12.2).
 	MaxBytes uint64
-	// KeepBytes is how much memory the pool keeps when all of it is free, instead of giving it back to the system at the next synchronisation.
-	// [KeepAll] keeps everything.
+	// KeepBytes is how much memory the pool keeps when all of it is free, instead of giving it back to the system at
+	// the next synchronisation. [KeepAll] keeps everything.
 	KeepBytes uint64
 }
 
@@ -88,7 +88,8 @@ func (p *Pool) SetKeep(bytes uint64) error {
 	if err := p.check("cuMemPoolSetAttribute"); err != nil {
 		return err
 	}
-	return p.dev.fail("cuMemPoolSetAttribute", p.dev.sys.api.MemPoolSetAttribute(p.handle, cu.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, unsafe.Pointer(&bytes)))
+	return p.dev.fail("cuMemPoolSetAttribute", p.dev.sys.api.MemPoolSetAttribute(p.handle,
+		cu.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, unsafe.Pointer(&bytes)))
 }
 
 // PoolUsage is the memory of a pool in bytes.

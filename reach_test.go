@@ -288,7 +288,8 @@ func TestPoolUse(t *testing.T) {
 func TestJITOptions(t *testing.T) {
 	c := cudatest.Open(t)
 	for i, options := range [][]cuda.JITOption{
-		{cuda.MaxRegisters(32)}, {cuda.ThreadsPerBlock(64)}, {cuda.OptLevel(0), cuda.LineInfo()}, {cuda.DebugInfo(), cuda.OptLevel(0)},
+		{cuda.MaxRegisters(32)}, {cuda.ThreadsPerBlock(64)}, {cuda.OptLevel(0), cuda.LineInfo()},
+		{cuda.DebugInfo(), cuda.OptLevel(0)},
 		{cuda.CacheMode(cu.CU_JIT_CACHE_OPTION_CG)}, {cuda.JIT(cu.CU_JIT_FALLBACK_STRATEGY, uint32(cu.CU_PREFER_PTX))},
 	} {
 		m, err := c.Load(kernelsPTX, options...)
@@ -341,7 +342,8 @@ func TestClusterOccupancy(t *testing.T) {
 	check(t, k.AllowLargeClusters())
 	large, err := k.LargestCluster(cuda.LaunchConfig{Grid: cuda.Dim(16), Block: cuda.Dim(128)})
 	check(t, err)
-	if n < 1 || largest != 8 || large < largest { // 8 is the portable size (CUDA C++ Programming Guide, Thread Block Clusters)
+	// 8 is the portable size (CUDA C++ Programming Guide, Thread Block Clusters)
+	if n < 1 || largest != 8 || large < largest {
 		t.Errorf("%d clusters of 2; largest %d, then %d", n, largest, large)
 	}
 	free, err := k.AvailableShared(2, 256)
@@ -365,8 +367,10 @@ func TestMoreAttributes(t *testing.T) {
 	p, err := k.Prepare(cuda.Linear(256), cuda.Ptr(x), cuda.Val(uint32(0)), cuda.Val(uint32(256)))
 	check(t, err)
 	for i, attr := range []cuda.LaunchAttr{
-		cuda.RawAttr(raw), cuda.ProgrammaticEvent(e, true), cuda.PreferredCluster(cuda.Dim(1)), cuda.MemSyncDomainMap(0, 1),
-		cuda.AccessPolicy(x, x.Bytes(), 0.5, cu.CU_ACCESS_PROPERTY_PERSISTING, cu.CU_ACCESS_PROPERTY_STREAMING), cuda.NVLinkCentric(),
+		cuda.RawAttr(raw), cuda.ProgrammaticEvent(e, true), cuda.PreferredCluster(cuda.Dim(1)),
+		cuda.MemSyncDomainMap(0, 1),
+		cuda.AccessPolicy(x, x.Bytes(), 0.5, cu.CU_ACCESS_PROPERTY_PERSISTING, cu.CU_ACCESS_PROPERTY_STREAMING),
+		cuda.NVLinkCentric(),
 	} {
 		cfg := cuda.Linear(256)
 		cfg.Attrs = []cuda.LaunchAttr{attr}

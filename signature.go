@@ -172,7 +172,8 @@ func ptxParams(f *ptx.Func) ([]param, bool) {
 	return params, true
 }
 
-// maxParams bounds the count of parameters that are asked for: 32764 bytes of parameters, the limit since PTX 8.1, hold no more.
+// maxParams bounds the count of parameters that are asked for: 32764 bytes of parameters, the limit since PTX 8.1, hold
+// no more.
 const maxParams = 32764
 
 // kernelParams asks the driver for the parameters of a function and adds what the device or the image tells. known is

@@ -43,7 +43,8 @@ func wantFloat(t *testing.T, what string, params []param, ok bool) {
 	}
 }
 
-// The caller's slice is his again when Load returns: kernels that are looked up later have the parameters of what was loaded.
+// The caller's slice is his again when Load returns: kernels that are looked up later have the parameters of what was
+// loaded.
 func TestLoadedImageIsTheCallers(t *testing.T) {
 	c := software(t)
 	img := []byte(signatureFloat)
@@ -74,8 +75,8 @@ func TestLoadedImageIsTheCallers(t *testing.T) {
 	wantFloat(t, "image", params, ok)
 }
 
-// A library or linker that is forgotten stays with the device. It does not end the program, as pinned memory does of which the
-// collector finds that nobody can unpin it.
+// A library or linker that is forgotten stays with the device. It does not end the program, as pinned memory does of
+// which the collector finds that nobody can unpin it.
 func TestForgottenLibrary(t *testing.T) {
 	c := software(t)
 	for range 3 {
@@ -93,8 +94,8 @@ func TestForgottenLibrary(t *testing.T) {
 	}
 }
 
-// Of a fat binary in which the device runs an image of the project's own linker and a driver would take the PTX beside it, the
-// parameters are those of what runs.
+// Of a fat binary in which the device runs an image of the project's own linker and a driver would take the PTX beside
+// it, the parameters are those of what runs.
 func TestParamsOfWhatRuns(t *testing.T) {
 	c := software(t)
 	l, err := c.NewLinker()
@@ -128,8 +129,8 @@ func TestParamsOfWhatRuns(t *testing.T) {
 	wantFloat(t, "fat binary", k.params, k.known)
 }
 
-// What images tell by themselves, which is what there is with the NVIDIA driver: the PTX that it would compile, or the sizes
-// in the tables of machine code. saxpy(float, float*, float*, int) was compiled by nvcc.
+// What images tell by themselves, which is what there is with the NVIDIA driver: the PTX that it would compile, or the
+// sizes in the tables of machine code. saxpy(float, float*, float*, int) was compiled by nvcc.
 func TestImageSignatures(t *testing.T) {
 	unzip := func(name string) []byte {
 		f, err := os.Open("internal/image/testdata/corpus/modules/saxpy/" + name + ".gz")

@@ -13,8 +13,9 @@ import (
 	"github.com/gocuda/cuda/cudatest"
 )
 
-// TestWaitEndsManyBlocks: the end of a wait stops a grid of as many blocks as there can be, each of a few instructions: by itself, in a graph that has the kernel many times over,
-// and as a cooperative grid. What is closed after it is closed at once, and no goroutine runs on.
+// TestWaitEndsManyBlocks: the end of a wait stops a grid of as many blocks as there can be, each of a few instructions:
+// by itself, in a graph that has the kernel many times over, and as a cooperative grid. What is closed after it is
+// closed at once, and no goroutine runs on.
 func TestWaitEndsManyBlocks(t *testing.T) {
 	cudatest.SoftwareOnly(t)
 	const text = `.version 8.0
@@ -39,7 +40,8 @@ again:
 	ret;
 }`
 	const blocks = 1<<31 - 1
-	for name, launch := range map[string]func(t *testing.T, c *cuda.Context, m *cuda.Module, x *cuda.Buffer[uint32]) error{
+	for name, launch := range map[string]func(t *testing.T, c *cuda.Context, m *cuda.Module,
+		x *cuda.Buffer[uint32]) error{
 		"launch": func(t *testing.T, c *cuda.Context, m *cuda.Module, x *cuda.Buffer[uint32]) error {
 			k, err := m.Kernel("store")
 			if err != nil {
@@ -100,7 +102,8 @@ again:
 			case <-time.After(10 * time.Second): // the machine may be busy
 				t.Fatal("Buffer.Close does not return")
 			}
-			for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before+8; time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before+
+				8; time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 				}
@@ -109,8 +112,8 @@ again:
 	}
 }
 
-// TestWaitEndsOtherWork: what the end of a wait stops is the work of the context, not kernels alone: fills and host functions that are queued, and a wait for a value, do
-// not go on after it (Context.Wait).
+// TestWaitEndsOtherWork: what the end of a wait stops is the work of the context, not kernels alone: fills and host
+// functions that are queued, and a wait for a value, do not go on after it (Context.Wait).
 func TestWaitEndsOtherWork(t *testing.T) {
 	cudatest.SoftwareOnly(t)
 	for name, queue := range map[string]func(c *cuda.Context, x *cuda.Buffer[uint8], each func()) error{

@@ -47,7 +47,8 @@ func (c *Context) NewStream(o StreamOptions) (*Stream, error) {
 	var h cu.CUstream
 	var err error
 	if c.what == contextGreen {
-		h, err = c.api.GreenCtxStreamCreate(c.green, uint32(cu.CU_STREAM_NON_BLOCKING), nearest32(o.Priority)) // the only flag it takes (cuda.h)
+		// the only flag it takes (cuda.h)
+		h, err = c.api.GreenCtxStreamCreate(c.green, uint32(cu.CU_STREAM_NON_BLOCKING), nearest32(o.Priority))
 	} else {
 		h, err = c.api.StreamCreateWithPriority(uint32(flags), nearest32(o.Priority))
 	}
@@ -80,8 +81,8 @@ func (s *Stream) Context() *Context { return s.c }
 // Handle is the stream in the driver API; 0 is the default stream.
 func (s *Stream) Handle() cu.CUstream { return s.handle }
 
-// Close gives the stream up. Work that is queued is still done. The default stream cannot be closed: its Close does nothing. A stream cannot be closed in its
-// [Stream.Capture].
+// Close gives the stream up. Work that is queued is still done. The default stream cannot be closed: its Close does
+// nothing. A stream cannot be closed in its [Stream.Capture].
 func (s *Stream) Close() error {
 	if s == &s.c.legacy {
 		return nil
@@ -99,7 +100,8 @@ func (s *Stream) check(op string) error {
 	return nil
 }
 
-// Synchronize waits until everything queued in the stream is done. It reports errors of kernels and panics of host functions.
+// Synchronize waits until everything queued in the stream is done. It reports errors of kernels and panics of host
+// functions.
 func (s *Stream) Synchronize() error {
 	if err := s.check("cuStreamSynchronize"); err != nil {
 		return err
@@ -107,12 +109,13 @@ func (s *Stream) Synchronize() error {
 	return s.c.waited("cuStreamSynchronize", s.api.StreamSynchronize(s.handle))
 }
 
-// Wait is Synchronize that a context.Context can end. The error then wraps the cause of the context.Context (errors.Is with context.Canceled or
-// context.DeadlineExceeded) and ErrLaunchTimeout.
+// Wait is Synchronize that a context.Context can end. The error then wraps the cause of the context.Context (errors.Is
+// with context.Canceled or context.DeadlineExceeded) and ErrLaunchTimeout.
 //
-// On a GPU only the waiting ends: the work goes on, nothing can stop it, and the context stays well. The software device stops the kernels of the
-// context, which breaks it, as a launch timeout does on a GPU: close it. With a context.Context that has ended already the error is the same, and kernels that
-// run are stopped too; if nothing runs the context stays well. Use [Stream.Done] to look without waiting.
+// On a GPU only the waiting ends: the work goes on, nothing can stop it, and the context stays well. The software
+// device stops the kernels of the context, which breaks it, as a launch timeout does on a GPU: close it. With a
+// context.Context that has ended already the error is the same, and kernels that run are stopped too; if nothing runs
+// the context stays well. Use [Stream.Done] to look without waiting.
 func (s *Stream) Wait(ctx context.Context) error {
 	if err := s.check("cuStreamSynchronize"); err != nil {
 		return err
@@ -120,10 +123,12 @@ func (s *Stream) Wait(ctx context.Context) error {
 	return s.c.wait(ctx, "cuStreamSynchronize", s.Synchronize)
 }
 
-// interruptGrace is how long a wait that was ended still waits for the kernels that the software device is stopping; a host function can hold them up.
+// interruptGrace is how long a wait that was ended still waits for the kernels that the software device is stopping; a
+// host function can hold them up.
 const interruptGrace = 2 * time.Second
 
-// idleGrace is how long work has to show that it is done when the context.Context of a wait has ended before it. A wait for nothing takes microseconds.
+// idleGrace is how long work has to show that it is done when the context.Context of a wait has ended before it. A wait
+// for nothing takes microseconds.
 const idleGrace = 20 * time.Millisecond
 
 func (c *Context) wait(ctx context.Context, op string, block func() error) error {
@@ -184,7 +189,8 @@ func (s *Stream) Done() (bool, error) {
 	}
 }
 
-// WaitEvent makes work queued in the stream from now on wait for the last record of an event, which may be of another context.
+// WaitEvent makes work queued in the stream from now on wait for the last record of an event, which may be of another
+// context.
 func (s *Stream) WaitEvent(e *Event) error {
 	if err := s.check("cuStreamWaitEvent"); err != nil {
 		return err
@@ -210,9 +216,9 @@ func (s *Stream) Record() (*Event, error) {
 	return e, nil
 }
 
-// HostFunc calls a Go function when the stream gets there. The stream waits for it, on a thread of the driver, so it has to be short and must not
-// call anything of this package: the driver answers ErrNotPermitted. A panic in it is reported by the next call that waits, as a [*PanicError].
-// It is not called when the context is broken before.
+// HostFunc calls a Go function when the stream gets there. The stream waits for it, on a thread of the driver, so it
+// has to be short and must not call anything of this package: the driver answers ErrNotPermitted. A panic in it is
+// reported by the next call that waits, as a [*PanicError]. It is not called when the context is broken before.
 func (s *Stream) HostFunc(f func()) error {
 	if err := s.check("cuLaunchHostFunc"); err != nil {
 		return err
@@ -245,7 +251,8 @@ func (s *Stream) Priority() (int, error) {
 	return int(p), s.c.fail("cuStreamGetPriority", "", err)
 }
 
-// SetAttribute sets an attribute for all launches in the stream that have no other: [AccessPolicy], [MemSyncDomain], [MemSyncDomainMap], [LaunchPriority] or [SyncPolicy].
+// SetAttribute sets an attribute for all launches in the stream that have no other: [AccessPolicy], [MemSyncDomain],
+// [MemSyncDomainMap], [LaunchPriority] or [SyncPolicy].
 func (s *Stream) SetAttribute(a LaunchAttr) error {
 	const op = "cuStreamSetAttribute"
 	if err := s.check(op); err != nil {
@@ -345,7 +352,8 @@ func (e *Event) Wait(ctx context.Context) error {
 	return e.c.wait(ctx, "cuEventSynchronize", e.Synchronize)
 }
 
-// Since is the time between two recorded events that have been reached; its resolution is about half a microsecond on a GPU.
+// Since is the time between two recorded events that have been reached; its resolution is about half a microsecond on a
+// GPU.
 func (e *Event) Since(start *Event) (time.Duration, error) {
 	if e.isClosed() || start.isClosed() {
 		return 0, closedError("cuEventElapsedTime", "event")

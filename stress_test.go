@@ -18,8 +18,9 @@ import (
 
 var stressTime = flag.Duration("stress", 2*time.Second, "how long TestStress runs")
 
-// TestStress: 64 goroutines with four streams each allocate, copy, launch, capture, load, make mistakes, break contexts of their own and close things, in two contexts of one
-// system. Every result is checked; at the end nothing is open, the device has its memory back, no goroutine is left, and nothing has stopped.
+// TestStress: 64 goroutines with four streams each allocate, copy, launch, capture, load, make mistakes, break contexts
+// of their own and close things, in two contexts of one system. Every result is checked; at the end nothing is open,
+// the device has its memory back, no goroutine is left, and nothing has stopped.
 //
 //	go test -race -run TestStress -stress 1m .
 func TestStress(t *testing.T) {
@@ -50,7 +51,8 @@ func TestStress(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			w := worker{c: contexts[g%2], k: kernels[g%2], foreign: kernels[1-g%2], r: rand.New(rand.NewPCG(1, uint64(g)))}
+			w := worker{c: contexts[g%2], k: kernels[g%2], foreign: kernels[1-g%2],
+				r: rand.New(rand.NewPCG(1, uint64(g)))}
 			for i := range streams {
 				s, err := w.c.NewStream(cuda.StreamOptions{NonBlocking: i == 0 || w.r.IntN(2) == 0})
 				if err != nil {
@@ -259,9 +261,10 @@ func (w *worker) round() (err error) {
 	return nil
 }
 
-// graph captures a launch that fills the first part elements, and launches it. It returns the stream that the launch is in, one that is not disturbed by what others do in
-// the default stream.
-func (w *worker) graph(sc *cuda.Scope, s *cuda.Stream, x *cuda.Buffer[uint32], value uint32, part int) (*cuda.Stream, error) {
+// graph captures a launch that fills the first part elements, and launches it. It returns the stream that the launch is
+// in, one that is not disturbed by what others do in the default stream.
+func (w *worker) graph(sc *cuda.Scope, s *cuda.Stream, x *cuda.Buffer[uint32], value uint32, part int) (*cuda.Stream,
+	error) {
 	t := w.streams[0]
 	g, err := t.Capture(func(t *cuda.Stream) error {
 		return w.k.Launch(t, cuda.Linear(part), cuda.Ptr(x), cuda.Val(value), cuda.Val(uint32(part)))

@@ -36,7 +36,8 @@ func TestOpen(t *testing.T) {
 	in, err := d.Info()
 	check(t, err)
 	// The profile h200, measured on the GPU: profiles/h200.json.
-	if in.Major != 9 || in.Minor != 0 || in.WarpSize != 32 || in.Multiprocessors != 132 || in.MaxBlock.X != 1024 || !in.ClusterLaunch {
+	if in.Major != 9 || in.Minor != 0 || in.WarpSize != 32 || in.Multiprocessors != 132 || in.MaxBlock.X != 1024 ||
+		!in.ClusterLaunch {
 		t.Errorf("%+v", in)
 	}
 	if _, err := sys.Device(1); !errors.Is(err, cuda.ErrInvalidDevice) {
@@ -93,7 +94,8 @@ func TestContexts(t *testing.T) {
 		t.Errorf("stream of another context: %v", err)
 	}
 	var open *cuda.OpenError
-	if err := b.Close(); !errors.As(err, &open) || open.Open != 1 || len(open.Leaks) != 1 || !strings.Contains(open.Leaks[0].String(), "buffer of 4 bytes made at") ||
+	if err := b.Close(); !errors.As(err, &open) || open.Open != 1 || len(open.Leaks) != 1 ||
+		!strings.Contains(open.Leaks[0].String(), "buffer of 4 bytes made at") ||
 		!strings.Contains(open.Leaks[0].Stack[0], "system_test.go") {
 		t.Errorf("Close with an open buffer: %v", err)
 	}
@@ -135,7 +137,8 @@ func TestTwoDevices(t *testing.T) {
 
 func TestStreamsAndEvents(t *testing.T) {
 	c := cudatest.Open(t)
-	s, u := cudatest.Stream(t, c, cuda.StreamOptions{NonBlocking: true}), cudatest.Stream(t, c, cuda.StreamOptions{NonBlocking: true, Priority: -1})
+	s, u := cudatest.Stream(t, c, cuda.StreamOptions{NonBlocking: true}),
+		cudatest.Stream(t, c, cuda.StreamOptions{NonBlocking: true, Priority: -1})
 	k := cudatest.Kernel(t, c, kernelsPTX, "fill")
 	x := cudatest.Alloc[uint32](t, c, 1000)
 	gate := make(chan struct{})
@@ -177,7 +180,8 @@ func TestHostFuncPanic(t *testing.T) {
 	s := cudatest.Stream(t, c, cuda.StreamOptions{})
 	check(t, s.HostFunc(func() { panic("boom") }))
 	var p *cuda.PanicError
-	if err := s.Synchronize(); !errors.As(err, &p) || p.Value != "boom" || !strings.Contains(p.Stack, "TestHostFuncPanic") {
+	if err := s.Synchronize(); !errors.As(err, &p) || p.Value != "boom" ||
+		!strings.Contains(p.Stack, "TestHostFuncPanic") {
 		t.Errorf("%v", err)
 	}
 	check(t, s.Synchronize()) // told once
@@ -219,7 +223,8 @@ func TestModules(t *testing.T) {
 	co, err := cuda.GlobalOf[float32](m, "coefficient")
 	check(t, err)
 	cudatest.Equal(t, co, []float32{1, 2, 3, 4})
-	if _, err := cuda.GlobalOf[[3]uint32](m, "coefficient"); !errors.Is(err, cuda.ErrInvalidValue) || !strings.Contains(err.Error(), "16 bytes") {
+	if _, err := cuda.GlobalOf[[3]uint32](m, "coefficient"); !errors.Is(err, cuda.ErrInvalidValue) ||
+		!strings.Contains(err.Error(), "16 bytes") {
 		t.Errorf("16 bytes as [3]uint32: %v", err)
 	}
 	notFound := func(err error, symbol string) {
@@ -239,7 +244,8 @@ func TestModules(t *testing.T) {
 	}
 	_, err = m.Global("nothing")
 	notFound(err, "nothing")
-	if _, err := c.LoadFS(files, "k/other.ptx"); !errors.Is(err, cuda.ErrFileNotFound) || !strings.Contains(err.Error(), "k/other.ptx") {
+	if _, err := c.LoadFS(files, "k/other.ptx"); !errors.Is(err, cuda.ErrFileNotFound) ||
+		!strings.Contains(err.Error(), "k/other.ptx") {
 		t.Errorf("no such file: %v", err)
 	}
 	check(t, m.Close())
@@ -289,7 +295,8 @@ func TestLibrary(t *testing.T) {
 		cudatest.Equal(t, x.View, []uint32{uint32(10*(i+1) + 1)})
 		check(t, x.Close())
 	}
-	if _, err := l.In(a).Kernel("nothing"); !errors.Is(err, cuda.ErrNotFound) || !strings.Contains(err.Error(), "there are addbias, fill, forever") {
+	if _, err := l.In(a).Kernel("nothing"); !errors.Is(err, cuda.ErrNotFound) ||
+		!strings.Contains(err.Error(), "there are addbias, fill, forever") {
 		t.Errorf("no such kernel: %v", err)
 	}
 	names, err := l.Kernels()
@@ -338,7 +345,8 @@ func TestKernelAttributes(t *testing.T) {
 	}
 }
 
-// TestFault: the error of a kernel that wrote through a null pointer tells where, and later errors tell what broke the context.
+// TestFault: the error of a kernel that wrote through a null pointer tells where, and later errors tell what broke the
+// context.
 func TestFault(t *testing.T) {
 	cudatest.SoftwareOnly(t)
 	c := cudatest.OpenBroken(t)
@@ -355,7 +363,9 @@ func TestFault(t *testing.T) {
 		}
 	}
 	_, later := cuda.Alloc[int32](c, 1)
-	if !errors.Is(later, cuda.ErrIllegalAddress) || !strings.Contains(later.Error(), "the context was broken earlier: cuCtxSynchronize") || !strings.Contains(later.Error(), "kernel wild") {
+	if !errors.Is(later, cuda.ErrIllegalAddress) ||
+		!strings.Contains(later.Error(), "the context was broken earlier: cuCtxSynchronize") ||
+		!strings.Contains(later.Error(), "kernel wild") {
 		t.Errorf("later error: %v", later)
 	}
 	if c.Err() == nil {
@@ -406,7 +416,8 @@ func TestWaitEnds(t *testing.T) {
 	defer cancel()
 	begin := time.Now()
 	err := s.Wait(ctx)
-	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, cuda.ErrLaunchTimeout) || !strings.Contains(err.Error(), "kernel forever") {
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, cuda.ErrLaunchTimeout) ||
+		!strings.Contains(err.Error(), "kernel forever") {
 		t.Errorf("%v, want DeadlineExceeded and the kernel that was stopped", err)
 	}
 	if d := time.Since(begin); d > 2*time.Second {
@@ -417,8 +428,8 @@ func TestWaitEnds(t *testing.T) {
 	}
 }
 
-// TestWaitEndsAtOnce: a context.Context that had ended before the wait stops what runs, too; and the kernel has really stopped: nothing changes memory any more, and a new
-// context works.
+// TestWaitEndsAtOnce: a context.Context that had ended before the wait stops what runs, too; and the kernel has really
+// stopped: nothing changes memory any more, and a new context works.
 func TestWaitEndsAtOnce(t *testing.T) {
 	cudatest.SoftwareOnly(t)
 	sys := cudatest.System(t, cuda.WithRecovery())
@@ -454,7 +465,8 @@ again:
 	gone, cancel := context.WithCancelCause(context.Background())
 	reason := errors.New("enough")
 	cancel(reason)
-	if err := c.Wait(gone); !errors.Is(err, reason) || !errors.Is(err, cuda.ErrLaunchTimeout) || !strings.Contains(err.Error(), "kernel count") {
+	if err := c.Wait(gone); !errors.Is(err, reason) || !errors.Is(err, cuda.ErrLaunchTimeout) ||
+		!strings.Contains(err.Error(), "kernel count") {
 		t.Errorf("%v, want the reason and the kernel that was stopped", err)
 	}
 	last := n.Load()
@@ -526,7 +538,8 @@ func TestLeakReport(t *testing.T) {
 		runtime.GC()
 		select {
 		case l := <-reports:
-			if l.Kind != "buffer" || l.Bytes != 400 || len(l.Stack) == 0 || !strings.Contains(l.Stack[0], "system_test.go") {
+			if l.Kind != "buffer" || l.Bytes != 400 || len(l.Stack) == 0 ||
+				!strings.Contains(l.Stack[0], "system_test.go") {
 				t.Errorf("%+v", l)
 			}
 			if _, size, err := c.API().MemGetAddressRange(ptr); err != nil || size != 400 {
@@ -550,7 +563,8 @@ func lose(t *testing.T, c *cuda.Context) cu.CUdeviceptr {
 
 func TestErrorText(t *testing.T) {
 	e := &cuda.Error{Op: "cuMemAlloc", Code: cuda.ErrOutOfMemory, Detail: "d"}
-	if !errors.Is(e, cuda.ErrOutOfMemory) || !errors.Is(e, cu.CUDA_ERROR_OUT_OF_MEMORY) || errors.Is(e, cuda.ErrNotFound) {
+	if !errors.Is(e, cuda.ErrOutOfMemory) || !errors.Is(e, cu.CUDA_ERROR_OUT_OF_MEMORY) ||
+		errors.Is(e, cuda.ErrNotFound) {
 		t.Error("errors.Is")
 	}
 	if got, want := e.Error(), "cuda: cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory: d"; got != want {
@@ -593,7 +607,8 @@ func TestLinker(t *testing.T) {
 	check(t, err)
 	defer func() { check(t, l.Close()) }()
 	check(t, l.AddFS(files, "kernel.ptx"))
-	if err := l.AddFS(files, "text"); !errors.Is(err, cuda.ErrInvalidValue) || !strings.Contains(err.Error(), "neither PTX nor") {
+	if err := l.AddFS(files, "text"); !errors.Is(err, cuda.ErrInvalidValue) ||
+		!strings.Contains(err.Error(), "neither PTX nor") {
 		t.Errorf("text that is no code: %v", err)
 	}
 	check(t, l.AddFS(files, "function.ptx"))
@@ -642,7 +657,8 @@ func TestGreenContext(t *testing.T) {
 	}
 }
 
-// TestLaunchAttributes launches with every attribute of this package that the software device accepts; clusters and cooperation have to reach the kernel.
+// TestLaunchAttributes launches with every attribute of this package that the software device accepts; clusters and
+// cooperation have to reach the kernel.
 func TestLaunchAttributes(t *testing.T) {
 	c := cudatest.Open(t)
 	const ptx = `.version 8.0
@@ -673,7 +689,8 @@ func TestLaunchAttributes(t *testing.T) {
 		Grid: cuda.Dim(8), Block: cuda.Dim(8, 4), Cluster: cuda.Dim(2), Shared: 1024,
 		Attrs: []cuda.LaunchAttr{
 			cuda.LaunchPriority(0), cuda.ProgrammaticSerialization(), cuda.CompletionEvent(e), cuda.SharedCarveout(50),
-			cuda.ClusterScheduling(cu.CU_CLUSTER_SCHEDULING_POLICY_SPREAD), cuda.MemSyncDomain(cu.CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT),
+			cuda.ClusterScheduling(cu.CU_CLUSTER_SCHEDULING_POLICY_SPREAD),
+			cuda.MemSyncDomain(cu.CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT),
 		},
 	}
 	check(t, k.Launch(nil, cfg, cuda.Ptr(out)))

@@ -7,8 +7,8 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// Array is device memory in a layout of the hardware, for textures and surfaces: kernels have no address for it. The program has to close it, after the textures and surfaces
-// made of it.
+// Array is device memory in a layout of the hardware, for textures and surfaces: kernels have no address for it. The
+// program has to close it, after the textures and surfaces made of it.
 type Array[T any] struct {
 	owned
 	c       *Context
@@ -27,8 +27,8 @@ type ArrayOptions struct {
 	Half    bool // 16-bit elements are floats
 }
 
-// AllocArray allocates an array with one (height and depth 0), two (depth 0) or three dimensions. Elements are 1, 2 or 4 numbers of the same type: integers of 8, 16 and 32 bits,
-// float32, and arrays and structs of them.
+// AllocArray allocates an array with one (height and depth 0), two (depth 0) or three dimensions. Elements are 1, 2 or
+// 4 numbers of the same type: integers of 8, 16 and 32 bits, float32, and arrays and structs of them.
 func AllocArray[T any](c *Context, width, height, depth int, o ArrayOptions) (*Array[T], error) {
 	const op = "cuArray3DCreate"
 	format, n, ok := texelFormat(reflect.TypeFor[T](), o.Half)
@@ -41,11 +41,13 @@ func AllocArray[T any](c *Context, width, height, depth int, o ArrayOptions) (*A
 	if c.isClosed() {
 		return nil, closedError(op, "context")
 	}
-	desc := cu.CUDA_ARRAY3D_DESCRIPTOR{Width: uint64(width), Height: uint64(height), Depth: uint64(depth), Format: format, NumChannels: n}
+	desc := cu.CUDA_ARRAY3D_DESCRIPTOR{Width: uint64(width), Height: uint64(height), Depth: uint64(depth),
+		Format: format, NumChannels: n}
 	for _, f := range []struct {
 		on   bool
 		flag uint32
-	}{{o.Layered, cu.CUDA_ARRAY3D_LAYERED}, {o.Cubemap, cu.CUDA_ARRAY3D_CUBEMAP}, {o.Surface, cu.CUDA_ARRAY3D_SURFACE_LDST}, {o.Gather, cu.CUDA_ARRAY3D_TEXTURE_GATHER}} {
+	}{{o.Layered, cu.CUDA_ARRAY3D_LAYERED}, {o.Cubemap, cu.CUDA_ARRAY3D_CUBEMAP},
+		{o.Surface, cu.CUDA_ARRAY3D_SURFACE_LDST}, {o.Gather, cu.CUDA_ARRAY3D_TEXTURE_GATHER}} {
 		if f.on {
 			desc.Flags |= f.flag
 		}
@@ -78,8 +80,10 @@ func texelFormat(t reflect.Type, half bool) (format cu.CUarray_format, n uint32,
 		}
 	}
 	format, ok = map[reflect.Kind]cu.CUarray_format{
-		reflect.Uint8: cu.CU_AD_FORMAT_UNSIGNED_INT8, reflect.Uint16: cu.CU_AD_FORMAT_UNSIGNED_INT16, reflect.Uint32: cu.CU_AD_FORMAT_UNSIGNED_INT32,
-		reflect.Int8: cu.CU_AD_FORMAT_SIGNED_INT8, reflect.Int16: cu.CU_AD_FORMAT_SIGNED_INT16, reflect.Int32: cu.CU_AD_FORMAT_SIGNED_INT32,
+		reflect.Uint8: cu.CU_AD_FORMAT_UNSIGNED_INT8, reflect.Uint16: cu.CU_AD_FORMAT_UNSIGNED_INT16,
+		reflect.Uint32: cu.CU_AD_FORMAT_UNSIGNED_INT32,
+		reflect.Int8:   cu.CU_AD_FORMAT_SIGNED_INT8, reflect.Int16: cu.CU_AD_FORMAT_SIGNED_INT16,
+		reflect.Int32:   cu.CU_AD_FORMAT_SIGNED_INT32,
 		reflect.Float32: cu.CU_AD_FORMAT_FLOAT,
 	}[t.Kind()]
 	if half {
@@ -117,7 +121,8 @@ func (a *Array[T]) box(host []T, in bool) cu.CUDA_MEMCPY3D {
 // CopyFrom copies a slice of exactly Len elements, row after row, and waits until the device has it.
 func (a *Array[T]) CopyFrom(src []T) error { return a.host(src, true) }
 
-// CopyTo copies into a slice of exactly Len elements, row after row, and waits. As [View.CopyTo] it does not wait for non-blocking streams.
+// CopyTo copies into a slice of exactly Len elements, row after row, and waits. As [View.CopyTo] it does not wait for
+// non-blocking streams.
 func (a *Array[T]) CopyTo(dst []T) error { return a.host(dst, false) }
 
 func (a *Array[T]) host(data []T, in bool) error {
@@ -188,7 +193,8 @@ func (v MatrixView[T]) texels() (*Context, *owned, cu.CUDA_RESOURCE_DESC, bool, 
 	if err == nil {
 		err = v.use(opTexture)
 	}
-	*d.Res.Pitch2D() = cu.CUDA_RESOURCE_DESC_res_pitch2D{DevPtr: v.ptr, Format: f, NumChannels: n, Width: uint64(v.w), Height: uint64(v.h), PitchInBytes: v.pitch}
+	*d.Res.Pitch2D() = cu.CUDA_RESOURCE_DESC_res_pitch2D{DevPtr: v.ptr, Format: f, NumChannels: n, Width: uint64(v.w),
+		Height: uint64(v.h), PitchInBytes: v.pitch}
 	return v.c, v.owner, d, f != cu.CU_AD_FORMAT_FLOAT, err
 }
 
@@ -223,8 +229,8 @@ type TextureOptions struct {
 	SRGB        bool // 8-bit elements are sRGB
 }
 
-// Texture is a way to read memory with the texture hardware: with interpolation, and rules for what is outside. Kernels get its Handle: cuda.Val(t.Handle()). The program has to
-// close it, before its memory.
+// Texture is a way to read memory with the texture hardware: with interpolation, and rules for what is outside. Kernels
+// get its Handle: cuda.Val(t.Handle()). The program has to close it, before its memory.
 type Texture struct {
 	owned
 	c      *Context
@@ -240,7 +246,8 @@ func NewTexture(m Texels, o TextureOptions) (*Texture, error) {
 	if owner.isClosed() {
 		return nil, closedError(opTexture, owner.kind)
 	}
-	how := cu.CUDA_TEXTURE_DESC{AddressMode: [3]cu.CUaddress_mode{o.Address, o.Address, o.Address}, BorderColor: o.BorderColor}
+	how := cu.CUDA_TEXTURE_DESC{AddressMode: [3]cu.CUaddress_mode{o.Address, o.Address, o.Address},
+		BorderColor: o.BorderColor}
 	if o.Linear {
 		how.FilterMode = cu.CU_TR_FILTER_MODE_LINEAR
 	}
@@ -271,7 +278,8 @@ func (t *Texture) Close() error {
 // Handle is the texture for kernels and in the driver API.
 func (t *Texture) Handle() cu.CUtexObject { return t.handle }
 
-// Surface is a way to read and write an [Array] from kernels. They get its Handle: cuda.Val(s.Handle()). The program has to close it, before the array.
+// Surface is a way to read and write an [Array] from kernels. They get its Handle: cuda.Val(s.Handle()). The program
+// has to close it, before the array.
 type Surface struct {
 	owned
 	c      *Context

@@ -50,7 +50,8 @@ const texturePTX = `.version 8.0
 }
 `
 
-// TestTextures: addresses and interpolation as the Programming Guide has them (appendix Texture Fetching): element i has its middle at i + 0.5.
+// TestTextures: addresses and interpolation as the Programming Guide has them (appendix Texture Fetching): element i
+// has its middle at i + 0.5.
 func TestTextures(t *testing.T) {
 	c := cudatest.Open(t)
 	m := cudatest.Load(t, c, []byte(texturePTX))
@@ -81,7 +82,8 @@ func TestTextures(t *testing.T) {
 		u, v float32
 		want float32
 	}{
-		{"point", point, 1.2, 1.9, 4}, {"border", point, -0.1, 0.5, 9}, {"linear", linear, 1, 1, 1.75}, {"clamped", linear, 5, 0.5, 1}, {"wrapped", around, 1.75, 2.25, 1},
+		{"point", point, 1.2, 1.9, 4}, {"border", point, -0.1, 0.5, 9}, {"linear", linear, 1, 1, 1.75},
+		{"clamped", linear, 5, 0.5, 1}, {"wrapped", around, 1.75, 2.25, 1},
 	} {
 		if got := at(test.x, test.u, test.v)[0]; got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
@@ -120,7 +122,8 @@ func TestTextures(t *testing.T) {
 	if _, err := cuda.AllocArray[float64](c, 2, 2, 0, cuda.ArrayOptions{}); !errors.Is(err, cuda.ErrInvalidValue) {
 		t.Errorf("float64: %v", err)
 	}
-	if _, err := cuda.NewTexture(cuda.View[[3]float32]{}, cuda.TextureOptions{}); !errors.Is(err, cuda.ErrInvalidValue) {
+	if _, err := cuda.NewTexture(cuda.View[[3]float32]{}, cuda.TextureOptions{}); !errors.Is(err,
+		cuda.ErrInvalidValue) {
 		t.Errorf("three numbers: %v", err)
 	}
 }

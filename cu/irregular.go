@@ -6,12 +6,13 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// TensorMapReplaceAddress calls cuTensorMapReplaceAddress. The map may lie at any address: it is copied to a multiple of 64 bytes for the call.
+// TensorMapReplaceAddress calls cuTensorMapReplaceAddress. The map may lie at any address: it is copied to a multiple
+// of 64 bytes for the call.
 //
 //	CUresult cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddress)
 //
-// Declared in cuda.h, group CUDA_TENSOR_MEMORY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED,
-// CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+// Declared in cuda.h, group CUDA_TENSOR_MEMORY, since CUDA 12.0. Documented results: CUDA_SUCCESS,
+// CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 func (a API) TensorMapReplaceAddress(tensorMap *CUtensorMap, globalAddress CUdeviceptr) (err error) {
 	call := a.fn().TensorMapReplaceAddress
 	if call == nil {

@@ -9,8 +9,8 @@ import (
 // Result is the result code of a call.
 type Result = CUresult
 
-// Error is the name and the text of a result, for example "CUDA_ERROR_NOT_FOUND: named symbol not found". Both come from a table, not from the
-// device, so they are there without one.
+// Error is the name and the text of a result, for example "CUDA_ERROR_NOT_FOUND: named symbol not found". Both come
+// from a table, not from the device, so they are there without one.
 func (r CUresult) Error() string {
 	text, ok := driver.CUresult(r).Text()
 	if !ok {
@@ -22,14 +22,15 @@ func (r CUresult) Error() string {
 // String is the name of the code, as [CUresult.Name], or CUresult(n) for a number that the API does not have.
 func (r CUresult) String() string { return driver.CUresult(r).String() }
 
-// Name is the name of the code, for example "CUDA_ERROR_NOT_FOUND", as cuGetErrorName gives it; empty for a number that the API does not have.
+// Name is the name of the code, for example "CUDA_ERROR_NOT_FOUND", as cuGetErrorName gives it; empty for a number that
+// the API does not have.
 func (r CUresult) Name() string {
 	name, _ := driver.CUresult(r).Name()
 	return name
 }
 
-// Err is nil for CUDA_SUCCESS and the code itself otherwise. A CUresult must become an error only this way: a CUDA_SUCCESS in an error
-// would not be nil.
+// Err is nil for CUDA_SUCCESS and the code itself otherwise. A CUresult must become an error only this way: a
+// CUDA_SUCCESS in an error would not be nil.
 func (r CUresult) Err() error {
 	if r == CUDA_SUCCESS {
 		return nil
@@ -64,8 +65,8 @@ func (e *ImageError) Error() string { return fmt.Sprintf("%s: %s: %s", e.Func, e
 // Unwrap returns CUDA_ERROR_INVALID_IMAGE.
 func (e *ImageError) Unwrap() error { return CUDA_ERROR_INVALID_IMAGE }
 
-// MissingError is a function that the device does not provide. It unwraps to CUDA_ERROR_NOT_SUPPORTED, or to CUDA_ERROR_NOT_INITIALIZED when
-// there is no device at all.
+// MissingError is a function that the device does not provide. It unwraps to CUDA_ERROR_NOT_SUPPORTED, or to
+// CUDA_ERROR_NOT_INITIALIZED when there is no device at all.
 type MissingError struct {
 	Symbol string // C name
 	Since  int    // first CUDA version that has it, 1000*major + 10*minor; 0 when unknown
@@ -77,7 +78,8 @@ func (e *MissingError) Error() string {
 	case e.NoAPI:
 		return e.Symbol + ": no device is open"
 	case e.Since > 0:
-		return fmt.Sprintf("%s: the device does not provide it (CUDA %d.%d has it)", e.Symbol, e.Since/1000, e.Since%1000/10)
+		return fmt.Sprintf("%s: the device does not provide it (CUDA %d.%d has it)", e.Symbol, e.Since/1000,
+			e.Since%1000/10)
 	}
 	return e.Symbol + ": the device does not provide it"
 }

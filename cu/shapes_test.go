@@ -13,7 +13,8 @@ import (
 	"github.com/gocuda/cuda/internal/env"
 )
 
-// The tests of this file give the API a table of their own and look at what arrives in C form. The expectations are the rule in doc.go.
+// The tests of this file give the API a table of their own and look at what arrives in C form. The expectations are the
+// rule in doc.go.
 
 func TestOutputsBecomeResults(t *testing.T) {
 	api := New(&driver.Table{
@@ -52,7 +53,8 @@ func TestStrings(t *testing.T) {
 	var got []string
 	name := []byte("software device\x00")
 	api := New(&driver.Table{
-		ModuleGetFunction: func(_ driver.CUcontext, f *driver.CUfunction, m driver.CUmodule, name *byte) driver.CUresult {
+		ModuleGetFunction: func(_ driver.CUcontext, f *driver.CUfunction, m driver.CUmodule,
+			name *byte) driver.CUresult {
 			got = append(got, driver.String(name))
 			*f = driver.CUfunction(m) + 1
 			return 0
@@ -65,13 +67,15 @@ func TestStrings(t *testing.T) {
 			*p = &name[0]
 			return 0
 		},
-		GraphInstantiate: func(_ driver.CUcontext, e *driver.CUgraphExec, _ driver.CUgraph, _ *driver.CUgraphNode, log *byte, n uint64) driver.CUresult {
+		GraphInstantiate: func(_ driver.CUcontext, e *driver.CUgraphExec, _ driver.CUgraph, _ *driver.CUgraphNode,
+			log *byte, n uint64) driver.CUresult {
 			for i := range unsafe.Slice(log, n) {
 				unsafe.Slice(log, n)[i] = 'x' // not even a NUL
 			}
 			return 0
 		},
-		LinkAddData_v2: func(_ driver.CUcontext, _ driver.CUlinkState, _ driver.CUjitInputType, data unsafe.Pointer, n uint64, name *byte, _ uint32, _ *driver.CUjit_option, _ *uintptr) driver.CUresult {
+		LinkAddData_v2: func(_ driver.CUcontext, _ driver.CUlinkState, _ driver.CUjitInputType, data unsafe.Pointer,
+			n uint64, name *byte, _ uint32, _ *driver.CUjit_option, _ *uintptr) driver.CUresult {
 			if name != nil || n != 5 || *(*byte)(unsafe.Add(data, 5)) != 0 {
 				return driver.CUDA_ERROR_INVALID_VALUE
 			}
@@ -91,7 +95,8 @@ func TestStrings(t *testing.T) {
 	}
 	_, err := api.ModuleGetFunction(7, "a\x00b")
 	var arg *ArgumentError
-	if !errors.As(err, &arg) || arg.Func != "cuModuleGetFunction" || arg.Param != "name" || !errors.Is(err, CUDA_ERROR_INVALID_VALUE) || len(got) != 5 {
+	if !errors.As(err, &arg) || arg.Func != "cuModuleGetFunction" || arg.Param != "name" ||
+		!errors.Is(err, CUDA_ERROR_INVALID_VALUE) || len(got) != 5 {
 		t.Errorf("NUL inside: %v", err)
 	}
 	if s, err := api.DeviceGetName(0); s != "software device" || err != nil {
@@ -213,11 +218,13 @@ func TestSlices(t *testing.T) {
 	}
 	var got edges
 	api := New(&driver.Table{
-		GraphAddDependencies_v2: func(_ driver.CUcontext, _ driver.CUgraph, from, to *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64) driver.CUresult {
+		GraphAddDependencies_v2: func(_ driver.CUcontext, _ driver.CUgraph, from, to *driver.CUgraphNode,
+			data *driver.CUgraphEdgeData, n uint64) driver.CUresult {
 			got = edges{slices.Clone(unsafe.Slice(from, n)), slices.Clone(unsafe.Slice(to, n)), data}
 			return 0
 		},
-		GraphGetNodes: func(_ driver.CUcontext, _ driver.CUgraph, nodes *driver.CUgraphNode, n *uint64) driver.CUresult {
+		GraphGetNodes: func(_ driver.CUcontext, _ driver.CUgraph, nodes *driver.CUgraphNode,
+			n *uint64) driver.CUresult {
 			if nodes == nil {
 				*n = 3
 				return 0
@@ -227,13 +234,15 @@ func TestSlices(t *testing.T) {
 			*n = uint64(c)
 			return 0
 		},
-		LibraryEnumerateKernels: func(_ driver.CUcontext, k *driver.CUkernel, n uint32, _ driver.CUlibrary) driver.CUresult {
+		LibraryEnumerateKernels: func(_ driver.CUcontext, k *driver.CUkernel, n uint32,
+			_ driver.CUlibrary) driver.CUresult {
 			for i := range unsafe.Slice(k, n) {
 				unsafe.Slice(k, n)[i] = driver.CUkernel(i + 1)
 			}
 			return 0
 		},
-		ModuleLoadDataEx: func(_ driver.CUcontext, m *driver.CUmodule, _ unsafe.Pointer, n uint32, o *driver.CUjit_option, v *uintptr) driver.CUresult {
+		ModuleLoadDataEx: func(_ driver.CUcontext, m *driver.CUmodule, _ unsafe.Pointer, n uint32,
+			o *driver.CUjit_option, v *uintptr) driver.CUresult {
 			if n != 2 || unsafe.Slice(o, n)[1] != driver.CU_JIT_LOG_VERBOSE || unsafe.Slice(v, n)[1] != 1 {
 				return driver.CUDA_ERROR_INVALID_VALUE
 			}
@@ -244,12 +253,15 @@ func TestSlices(t *testing.T) {
 			*p, *n = unsafe.Pointer(&linked[0]), 4
 			return 0
 		},
-		CoredumpGetAttribute: func(_ driver.CUcontext, _ driver.CUcoredumpSettings, v unsafe.Pointer, n *uint64) driver.CUresult {
+		CoredumpGetAttribute: func(_ driver.CUcontext, _ driver.CUcoredumpSettings, v unsafe.Pointer,
+			n *uint64) driver.CUresult {
 			*(*byte)(v) = byte(*n)
 			*n = 1
 			return 0
 		},
-		StreamGetCaptureInfo_v3: func(_ driver.CUcontext, _ driver.CUstream, st *driver.CUstreamCaptureStatus, id *uint64, g *driver.CUgraph, deps **driver.CUgraphNode, data **driver.CUgraphEdgeData, n *uint64) driver.CUresult {
+		StreamGetCaptureInfo_v3: func(_ driver.CUcontext, _ driver.CUstream, st *driver.CUstreamCaptureStatus,
+			id *uint64, g *driver.CUgraph, deps **driver.CUgraphNode, data **driver.CUgraphEdgeData,
+			n *uint64) driver.CUresult {
 			*st, *id, *g, *deps, *n = driver.CU_STREAM_CAPTURE_STATUS_ACTIVE, 77, 5, &captured[0], 2
 			return 0
 		},
@@ -259,7 +271,9 @@ func TestSlices(t *testing.T) {
 			}
 			return driver.CUDA_ERROR_UNKNOWN
 		},
-		TensorMapEncodeTiled: func(_ driver.CUcontext, m *driver.CUtensorMap, _ driver.CUtensorMapDataType, rank uint32, _ uintptr, _, strides *uint64, _, _ *uint32, _ driver.CUtensorMapInterleave, _ driver.CUtensorMapSwizzle, _ driver.CUtensorMapL2promotion, _ driver.CUtensorMapFloatOOBfill) driver.CUresult {
+		TensorMapEncodeTiled: func(_ driver.CUcontext, m *driver.CUtensorMap, _ driver.CUtensorMapDataType, rank uint32,
+			_ uintptr, _, strides *uint64, _, _ *uint32, _ driver.CUtensorMapInterleave, _ driver.CUtensorMapSwizzle,
+			_ driver.CUtensorMapL2promotion, _ driver.CUtensorMapFloatOOBfill) driver.CUresult {
 			if uintptr(unsafe.Pointer(m))%64 != 0 || rank != 2 || *strides != 512 {
 				return driver.CUDA_ERROR_INVALID_VALUE
 			}
@@ -274,7 +288,9 @@ func TestSlices(t *testing.T) {
 			return 0
 		},
 	})
-	if err := api.GraphAddDependencies(1, []CUgraphNode{1, 2}, []CUgraphNode{3, 4}, nil); err != nil || !slices.Equal(got.from, []driver.CUgraphNode{1, 2}) || !slices.Equal(got.to, []driver.CUgraphNode{3, 4}) || got.data != nil {
+	if err := api.GraphAddDependencies(1, []CUgraphNode{1, 2}, []CUgraphNode{3, 4}, nil); err != nil ||
+		!slices.Equal(got.from, []driver.CUgraphNode{1, 2}) || !slices.Equal(got.to, []driver.CUgraphNode{3, 4}) ||
+		got.data != nil {
 		t.Errorf("%+v %v", got, err)
 	}
 	got = edges{}
@@ -302,10 +318,12 @@ func TestSlices(t *testing.T) {
 	if k, err := api.LibraryEnumerateKernels(2, 1); !slices.Equal(k, []CUkernel{1, 2}) || err != nil {
 		t.Errorf("%v %v", k, err)
 	}
-	if m, err := api.ModuleLoadDataEx([]byte("x"), []CUjit_option{CU_JIT_MAX_REGISTERS, CU_JIT_LOG_VERBOSE}, []uintptr{32, 1}); m != 9 || err != nil {
+	if m, err := api.ModuleLoadDataEx([]byte("x"), []CUjit_option{CU_JIT_MAX_REGISTERS, CU_JIT_LOG_VERBOSE},
+		[]uintptr{32, 1}); m != 9 || err != nil {
 		t.Errorf("%v %v", m, err)
 	}
-	if _, err := api.ModuleLoadDataEx(nil, []CUjit_option{CU_JIT_MAX_REGISTERS}, nil); !errors.Is(err, CUDA_ERROR_INVALID_VALUE) {
+	if _, err := api.ModuleLoadDataEx(nil, []CUjit_option{CU_JIT_MAX_REGISTERS}, nil); !errors.Is(err,
+		CUDA_ERROR_INVALID_VALUE) {
 		t.Errorf("options without values: %v", err)
 	}
 	image, err := api.LinkComplete(1)
@@ -318,17 +336,20 @@ func TestSlices(t *testing.T) {
 		}
 	}
 	st, id, g, deps, data, err := api.StreamGetCaptureInfo(0)
-	if st != CU_STREAM_CAPTURE_STATUS_ACTIVE || id != 77 || g != 5 || !slices.Equal(deps, []CUgraphNode{8, 9}) || data != nil || err != nil {
+	if st != CU_STREAM_CAPTURE_STATUS_ACTIVE || id != 77 || g != 5 || !slices.Equal(deps, []CUgraphNode{8, 9}) ||
+		data != nil || err != nil {
 		t.Errorf("%v %v %v %v %v %v", st, id, g, deps, data, err)
 	}
 	if err := api.MemcpyHtoD_v1(0, nil); err != nil {
 		t.Error(err)
 	}
-	m, err := api.TensorMapEncodeTiled(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4096, []uint64{128, 64}, []uint64{512}, []uint32{32, 32}, []uint32{1, 1}, 0, 0, 0, 0)
+	m, err := api.TensorMapEncodeTiled(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4096, []uint64{128, 64}, []uint64{512},
+		[]uint32{32, 32}, []uint32{1, 1}, 0, 0, 0, 0)
 	if err != nil || m.Opaque[15] != 42 {
 		t.Errorf("%v %v", m, err)
 	}
-	if _, err := api.TensorMapEncodeTiled(0, 0, []uint64{1, 1}, nil, []uint32{1, 1}, []uint32{1, 1}, 0, 0, 0, 0); !errors.Is(err, CUDA_ERROR_INVALID_VALUE) {
+	if _, err := api.TensorMapEncodeTiled(0, 0, []uint64{1, 1}, nil, []uint32{1, 1}, []uint32{1, 1}, 0, 0, 0,
+		0); !errors.Is(err, CUDA_ERROR_INVALID_VALUE) {
 		t.Errorf("strides missing: %v", err)
 	}
 	if err := api.TensorMapReplaceAddress(&m, 8192); err != nil || m.Opaque[0] != 8192 || m.Opaque[15] != 42 {
@@ -343,13 +364,16 @@ var (
 
 func TestStructsByValueAndFloats(t *testing.T) {
 	api := New(&driver.Table{
-		MemAdvise_v2: func(_ driver.CUcontext, p driver.CUdeviceptr, n uint64, a driver.CUmem_advise, l driver.CUmemLocation) driver.CUresult {
-			if p != 64 || n != 2 || a != driver.CU_MEM_ADVISE_SET_READ_MOSTLY || l != (driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: 3}) {
+		MemAdvise_v2: func(_ driver.CUcontext, p driver.CUdeviceptr, n uint64, a driver.CUmem_advise,
+			l driver.CUmemLocation) driver.CUresult {
+			if p != 64 || n != 2 || a != driver.CU_MEM_ADVISE_SET_READ_MOSTLY ||
+				l != (driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: 3}) {
 				return driver.CUDA_ERROR_INVALID_VALUE
 			}
 			return 0
 		},
-		IpcOpenMemHandle_v2: func(_ driver.CUcontext, p *driver.CUdeviceptr, h driver.CUipcMemHandle, _ uint32) driver.CUresult {
+		IpcOpenMemHandle_v2: func(_ driver.CUcontext, p *driver.CUdeviceptr, h driver.CUipcMemHandle,
+			_ uint32) driver.CUresult {
 			*p = driver.CUdeviceptr(h.Reserved[63])
 			return 0
 		},
@@ -360,7 +384,8 @@ func TestStructsByValueAndFloats(t *testing.T) {
 			return driver.CUresult(unsafe.Slice(c, 4)[3])
 		},
 	})
-	if err := api.MemAdvise(64, 2, CU_MEM_ADVISE_SET_READ_MOSTLY, CUmemLocation{Type: CU_MEM_LOCATION_TYPE_DEVICE, Id: 3}); err != nil {
+	if err := api.MemAdvise(64, 2, CU_MEM_ADVISE_SET_READ_MOSTLY,
+		CUmemLocation{Type: CU_MEM_LOCATION_TYPE_DEVICE, Id: 3}); err != nil {
 		t.Error(err)
 	}
 	var h CUipcMemHandle
@@ -385,11 +410,13 @@ func TestCallbacks(t *testing.T) {
 			f.Go(data)
 			return 0
 		},
-		StreamAddCallback: func(_ driver.CUcontext, s driver.CUstream, f driver.CUstreamCallback, data uintptr, _ uint32) driver.CUresult {
+		StreamAddCallback: func(_ driver.CUcontext, s driver.CUstream, f driver.CUstreamCallback, data uintptr,
+			_ uint32) driver.CUresult {
 			f.Go(s, driver.CUDA_ERROR_LAUNCH_FAILED, data)
 			return 0
 		},
-		OccupancyMaxPotentialBlockSize: func(_ driver.CUcontext, grid, block *int32, _ driver.CUfunction, f driver.CUoccupancyB2DSize, fixed uint64, _ int32) driver.CUresult {
+		OccupancyMaxPotentialBlockSize: func(_ driver.CUcontext, grid, block *int32, _ driver.CUfunction,
+			f driver.CUoccupancyB2DSize, fixed uint64, _ int32) driver.CUresult {
 			*grid = int32(fixed)
 			if !f.IsNil() {
 				*grid = int32(f.Go(128))
@@ -397,20 +424,23 @@ func TestCallbacks(t *testing.T) {
 			*block = 128
 			return 0
 		},
-		LogsRegisterCallback: func(_ driver.CUcontext, f driver.CUlogsCallback, data uintptr, h *driver.CUlogsCallbackHandle) driver.CUresult {
+		LogsRegisterCallback: func(_ driver.CUcontext, f driver.CUlogsCallback, data uintptr,
+			h *driver.CUlogsCallbackHandle) driver.CUresult {
 			msg := []byte("first line, rest")
 			f.Go(data, driver.CU_LOG_LEVEL_WARNING, &msg[0], 10)
 			*h = 6
 			return 0
 		},
-		DeviceRegisterAsyncNotification: func(_ driver.CUcontext, _ driver.CUdevice, f driver.CUasyncCallback, data uintptr, h *driver.CUasyncCallbackHandle) driver.CUresult {
+		DeviceRegisterAsyncNotification: func(_ driver.CUcontext, _ driver.CUdevice, f driver.CUasyncCallback,
+			data uintptr, h *driver.CUasyncCallbackHandle) driver.CUresult {
 			var info driver.CUasyncNotificationInfo
 			info.Type = driver.CU_ASYNC_NOTIFICATION_TYPE_OVER_BUDGET
 			info.Info.OverBudget().BytesOverBudget = 1 << 40
 			f.Go(&info, data, 3)
 			return 0
 		},
-		UserObjectCreate: func(_ driver.CUcontext, o *driver.CUuserObject, p uintptr, f driver.CUhostFn, _, _ uint32) driver.CUresult {
+		UserObjectCreate: func(_ driver.CUcontext, o *driver.CUuserObject, p uintptr, f driver.CUhostFn, _,
+			_ uint32) driver.CUresult {
 			f.Go(p)
 			return 0
 		},
@@ -424,27 +454,38 @@ func TestCallbacks(t *testing.T) {
 		t.Errorf("nil function: %v", err)
 	}
 	var status CUresult
-	if err := api.StreamAddCallback(4, func(s CUstream, r CUresult) { ran += int(s); status = r }, 0); err != nil || ran != 5 || status != CUDA_ERROR_LAUNCH_FAILED {
+	if err := api.StreamAddCallback(4, func(s CUstream, r CUresult) {
+		ran += int(s)
+		status = r
+	}, 0); err != nil || ran != 5 || status != CUDA_ERROR_LAUNCH_FAILED {
 		t.Errorf("%d %v %v", ran, status, err)
 	}
-	if g, b, err := api.OccupancyMaxPotentialBlockSize(1, func(n int32) uint64 { return uint64(n) * 4 }, 0, 0); g != 512 || b != 128 || err != nil {
+	if g, b, err := api.OccupancyMaxPotentialBlockSize(1, func(n int32) uint64 {
+		return uint64(n) * 4
+	}, 0, 0); g != 512 || b != 128 || err != nil {
 		t.Errorf("%d %d %v", g, b, err)
 	}
 	if g, _, err := api.OccupancyMaxPotentialBlockSize(1, nil, 9, 0); g != 9 || err != nil {
 		t.Errorf("%d %v", g, err)
 	}
 	var line string
-	if h, err := api.LogsRegisterCallback(func(l CUlogLevel, m string) { line = m }); h != 6 || line != "first line" || err != nil {
+	if h, err := api.LogsRegisterCallback(func(l CUlogLevel, m string) {
+		line = m
+	}); h != 6 || line != "first line" || err != nil {
 		t.Errorf("%d %q %v", h, line, err)
 	}
 	var over uint64
-	if _, err := api.DeviceRegisterAsyncNotification(0, func(i *CUasyncNotificationInfo, h CUasyncCallbackHandle) { over = i.Info.OverBudget().BytesOverBudget }); over != 1<<40 || err != nil {
+	if _, err := api.DeviceRegisterAsyncNotification(0, func(i *CUasyncNotificationInfo, h CUasyncCallbackHandle) {
+		over = i.Info.OverBudget().BytesOverBudget
+	}); over != 1<<40 || err != nil {
 		t.Errorf("%d %v", over, err)
 	}
 	if _, err := api.UserObjectCreate(func() { ran = 100 }, 1, 0); ran != 100 || err != nil {
 		t.Errorf("%d %v", ran, err)
 	}
-	if fn, data, release, err := api.HostFunc(func() { ran++ }); fn != 1 || data != 2 || release == nil || err != nil || ran != 101 {
+	if fn, data, release, err := api.HostFunc(func() {
+		ran++
+	}); fn != 1 || data != 2 || release == nil || err != nil || ran != 101 {
 		t.Errorf("%d %d %d %v", fn, data, ran, err)
 	}
 	if _, _, _, err := New(new(driver.Table)).HostFunc(func() {}); !errors.Is(err, CUDA_ERROR_NOT_SUPPORTED) {
@@ -456,7 +497,8 @@ func TestLaunch(t *testing.T) {
 	var params []unsafe.Pointer
 	var extra []uintptr
 	api := New(&driver.Table{
-		LaunchKernel: func(_ driver.CUcontext, _ driver.CUfunction, gx, gy, gz, bx, by, bz, shared uint32, s driver.CUstream, p *unsafe.Pointer, e *uintptr) driver.CUresult {
+		LaunchKernel: func(_ driver.CUcontext, _ driver.CUfunction, gx, gy, gz, bx, by, bz, shared uint32,
+			s driver.CUstream, p *unsafe.Pointer, e *uintptr) driver.CUresult {
 			if gx != 1 || gy != 2 || gz != 3 || bx != 4 || by != 5 || bz != 6 || shared != 7 || s != 8 {
 				return driver.CUDA_ERROR_INVALID_VALUE
 			}
@@ -474,13 +516,15 @@ func TestLaunch(t *testing.T) {
 		},
 	})
 	x, y := new(int32), new(float32)
-	if err := api.LaunchKernel(9, 1, 2, 3, 4, 5, 6, 7, 8, []unsafe.Pointer{unsafe.Pointer(x), unsafe.Pointer(y)}, nil); err != nil || params[0] != unsafe.Pointer(x) || params[1] != unsafe.Pointer(y) || extra != nil {
+	if err := api.LaunchKernel(9, 1, 2, 3, 4, 5, 6, 7, 8, []unsafe.Pointer{unsafe.Pointer(x), unsafe.Pointer(y)},
+		nil); err != nil || params[0] != unsafe.Pointer(x) || params[1] != unsafe.Pointer(y) || extra != nil {
 		t.Errorf("%v %v %v", params, extra, err)
 	}
 	buf := make([]byte, 12)
 	buf[0] = 0xab
 	// CU_LAUNCH_PARAM_BUFFER_POINTER is 1, _SIZE 2, _END 0 (cuda.h)
-	if err := api.LaunchKernel(9, 1, 2, 3, 4, 5, 6, 7, 8, nil, buf); err != nil || params != nil || extra[0] != 1 || extra[2] != 2 || extra[4] != 0 {
+	if err := api.LaunchKernel(9, 1, 2, 3, 4, 5, 6, 7, 8, nil, buf); err != nil || params != nil || extra[0] != 1 ||
+		extra[2] != 2 || extra[4] != 0 {
 		t.Errorf("%v %v %v", params, extra, err)
 	}
 }
@@ -491,7 +535,8 @@ func addr(u uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&
 func TestMissingFunctions(t *testing.T) {
 	_, err := New(new(driver.Table)).MemAllocAsync(1, 0)
 	var missing *MissingError
-	if !errors.As(err, &missing) || missing.Symbol != "cuMemAllocAsync" || missing.Since != 11020 || !errors.Is(err, CUDA_ERROR_NOT_SUPPORTED) {
+	if !errors.As(err, &missing) || missing.Symbol != "cuMemAllocAsync" || missing.Since != 11020 ||
+		!errors.Is(err, CUDA_ERROR_NOT_SUPPORTED) {
 		t.Errorf("%v", err)
 	}
 	if !strings.Contains(err.Error(), "cuMemAllocAsync") || !strings.Contains(err.Error(), "11.2") {
@@ -512,7 +557,8 @@ func TestPerThread(t *testing.T) {
 	}
 	table.PerThread = driver.DerivePerThread(table)
 	p, ok := New(table).PerThread()
-	if !ok || p.StreamQuery(0) != error(CUDA_ERROR_OUT_OF_MEMORY) || p.Init(0) != error(CUDA_ERROR_TIMEOUT) { // CU_STREAM_PER_THREAD is 2
+	// CU_STREAM_PER_THREAD is 2
+	if !ok || p.StreamQuery(0) != error(CUDA_ERROR_OUT_OF_MEMORY) || p.Init(0) != error(CUDA_ERROR_TIMEOUT) {
 		t.Errorf("%t %v %v", ok, p.StreamQuery(0), p.Init(0))
 	}
 	if err := New(table).StreamQuery(0); err != nil {
@@ -545,23 +591,33 @@ func TestUnknownChoiceOfDevice(t *testing.T) {
 	t.Setenv(env.Device, "gpu")
 	api, err := openDefault()
 	var dev *DeviceError
-	if api != nil || !errors.As(err, &dev) || dev.Choice != "gpu" || !strings.Contains(err.Error(), "driver, software or auto") {
+	if api != nil || !errors.As(err, &dev) || dev.Choice != "gpu" ||
+		!strings.Contains(err.Error(), "driver, software or auto") {
 		t.Errorf("%v %v", api, err)
 	}
 }
 
 func TestAllocations(t *testing.T) {
 	table := new(driver.Table)
-	table.LaunchKernel = func(driver.CUcontext, driver.CUfunction, uint32, uint32, uint32, uint32, uint32, uint32, uint32, driver.CUstream, *unsafe.Pointer, *uintptr) driver.CUresult {
+	table.LaunchKernel = func(driver.CUcontext, driver.CUfunction, uint32, uint32, uint32, uint32, uint32, uint32,
+		uint32, driver.CUstream, *unsafe.Pointer, *uintptr) driver.CUresult {
 		return 0
 	}
-	table.MemcpyHtoD_v2 = func(driver.CUcontext, driver.CUdeviceptr, unsafe.Pointer, uint64) driver.CUresult { return 0 }
-	table.MemcpyDtoHAsync_v2 = func(driver.CUcontext, unsafe.Pointer, driver.CUdeviceptr, uint64, driver.CUstream) driver.CUresult {
+	table.MemcpyHtoD_v2 = func(driver.CUcontext, driver.CUdeviceptr, unsafe.Pointer, uint64) driver.CUresult {
 		return 0
 	}
-	table.CtxSetCurrent = func(driver.CUcontext, driver.CUcontext) driver.CUresult { return driver.CUDA_ERROR_INVALID_CONTEXT }
+	table.MemcpyDtoHAsync_v2 = func(driver.CUcontext, unsafe.Pointer, driver.CUdeviceptr, uint64,
+		driver.CUstream) driver.CUresult {
+		return 0
+	}
+	table.CtxSetCurrent = func(driver.CUcontext, driver.CUcontext) driver.CUresult {
+		return driver.CUDA_ERROR_INVALID_CONTEXT
+	}
 	table.CtxGetStreamPriorityRange = func(driver.CUcontext, *int32, *int32) driver.CUresult { return 0 }
-	table.ModuleGetGlobal_v2 = func(driver.CUcontext, *driver.CUdeviceptr, *uint64, driver.CUmodule, *byte) driver.CUresult { return 0 }
+	table.ModuleGetGlobal_v2 = func(driver.CUcontext, *driver.CUdeviceptr, *uint64, driver.CUmodule,
+		*byte) driver.CUresult {
+		return 0
+	}
 	api := New(table).In(1)
 	params := []unsafe.Pointer{nil, nil}
 	host := make([]byte, 64)
@@ -588,7 +644,8 @@ func TestAllocations(t *testing.T) {
 }
 
 func BenchmarkLaunchKernel(b *testing.B) {
-	api := New(&driver.Table{LaunchKernel: func(driver.CUcontext, driver.CUfunction, uint32, uint32, uint32, uint32, uint32, uint32, uint32, driver.CUstream, *unsafe.Pointer, *uintptr) driver.CUresult {
+	api := New(&driver.Table{LaunchKernel: func(driver.CUcontext, driver.CUfunction, uint32, uint32, uint32, uint32,
+		uint32, uint32, uint32, driver.CUstream, *unsafe.Pointer, *uintptr) driver.CUresult {
 		return 0
 	}})
 	params := []unsafe.Pointer{nil, nil}

@@ -149,7 +149,8 @@ func TestEveryTypeConstantAndMacroIsThere(t *testing.T) {
 	if types != 308 || len(api.Macros) != 72 {
 		t.Errorf("%d typedefs, %d macros", types, len(api.Macros))
 	}
-	if CUDA_VERSION != 13000 || CU_STREAM_PER_THREAD != CUstream(2) || CU_DEVICE_INVALID != CUdevice(-2) || CU_PARAM_TR_DEFAULT != -1 || CU_KERNEL_NODE_ATTRIBUTE_PRIORITY != CU_LAUNCH_ATTRIBUTE_PRIORITY {
+	if CUDA_VERSION != 13000 || CU_STREAM_PER_THREAD != CUstream(2) || CU_DEVICE_INVALID != CUdevice(-2) ||
+		CU_PARAM_TR_DEFAULT != -1 || CU_KERNEL_NODE_ATTRIBUTE_PRIORITY != CU_LAUNCH_ATTRIBUTE_PRIORITY {
 		t.Error("a macro has a wrong value")
 	}
 }
@@ -246,7 +247,8 @@ func TestLayoutsOfBothPackagesAgree(t *testing.T) {
 		{reflect.TypeFor[CUjit_option](), reflect.TypeFor[driver.CUjit_option]()},
 	} {
 		if p[0].Size() != p[1].Size() || p[0].Align() != p[1].Align() {
-			t.Errorf("%s: %d/%d bytes here, %d/%d in driver", p[0], p[0].Size(), p[0].Align(), p[1].Size(), p[1].Align())
+			t.Errorf("%s: %d/%d bytes here, %d/%d in driver", p[0], p[0].Size(), p[0].Align(), p[1].Size(),
+				p[1].Align())
 		}
 	}
 }

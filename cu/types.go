@@ -9,8 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/image"
 )
 
-// maxElements bounds the arrays that a call allocates for a count given as a number: no driver has so many of anything, and the count is not checked
-// by C before the array is there.
+// maxElements bounds the arrays that a call allocates for a count given as a number: no driver has so many of anything,
+// and the count is not checked by C before the array is there.
 const maxElements = 1 << 24
 
 // slice is the C form of a slice: a pointer to its first element, NULL when it is empty. D has the layout of T.
@@ -74,8 +74,8 @@ func (b *textBuffer) set(s string) (*byte, bool) {
 	return &long[0], true
 }
 
-// alignedTensorMap has room for a tensor map at a multiple of 64 bytes, which the driver asks for and Go does not promise. It must
-// be on the heap, where it does not move.
+// alignedTensorMap has room for a tensor map at a multiple of 64 bytes, which the driver asks for and Go does not
+// promise. It must be on the heap, where it does not move.
 type alignedTensorMap [24]uint64
 
 func (m *alignedTensorMap) at() *CUtensorMap {
@@ -122,7 +122,9 @@ func toCUstreamCallback(f func(CUstream, CUresult)) driver.CUstreamCallback {
 	if f == nil {
 		return driver.CUstreamCallback{}
 	}
-	return driver.CUstreamCallback{Go: func(s driver.CUstream, r driver.CUresult, _ uintptr) { f(CUstream(s), CUresult(r)) }}
+	return driver.CUstreamCallback{Go: func(s driver.CUstream, r driver.CUresult, _ uintptr) {
+		f(CUstream(s), CUresult(r))
+	}}
 }
 
 func toCUoccupancyB2DSize(f func(int32) uint64) driver.CUoccupancyB2DSize {
@@ -133,7 +135,8 @@ func toCUasyncCallback(f func(*CUasyncNotificationInfo, CUasyncCallbackHandle)) 
 	if f == nil {
 		return driver.CUasyncCallback{}
 	}
-	return driver.CUasyncCallback{Go: func(i *driver.CUasyncNotificationInfo, _ uintptr, h driver.CUasyncCallbackHandle) {
+	return driver.CUasyncCallback{Go: func(i *driver.CUasyncNotificationInfo, _ uintptr,
+		h driver.CUasyncCallbackHandle) {
 		f((*CUasyncNotificationInfo)(unsafe.Pointer(i)), CUasyncCallbackHandle(h))
 	}}
 }

@@ -1,6 +1,8 @@
-// Package cudatest helps to test CUDA code: it opens a device in a test, checks that everything is closed at the end, and compares buffers.
+// Package cudatest helps to test CUDA code: it opens a device in a test, checks that everything is closed at the end,
+// and compares buffers.
 //
-// Tests run on the software device. With the environment variable GOCUDA_TEST_DEVICE=driver the same tests run on a GPU:
+// Tests run on the software device. With the environment variable GOCUDA_TEST_DEVICE=driver the same tests run on a
+// GPU:
 //
 //	go test ./...
 //	GOCUDA_TEST_DEVICE=driver go test ./...
@@ -32,8 +34,8 @@ func SoftwareOnly(t testing.TB) {
 	}
 }
 
-// System opens a system for a test, with leak reports, and closes it when the test ends; what is open then is an error of the test. The options come after
-// the choice of [DeviceVariable].
+// System opens a system for a test, with leak reports, and closes it when the test ends; what is open then is an error
+// of the test. The options come after the choice of [DeviceVariable].
 func System(t testing.TB, options ...cuda.Option) *cuda.System {
 	t.Helper()
 	var ended atomic.Bool // a test that has ended cannot fail any more; what it left open is in the error of Close
@@ -64,8 +66,8 @@ func System(t testing.TB, options ...cuda.Option) *cuda.System {
 	return sys
 }
 
-// Check has the software device look for defects as [cuda.WithCheck] does. Each one is an error of the test, with its report; warnings are logged.
-// It is an option for [System], [Open] and [OpenBroken].
+// Check has the software device look for defects as [cuda.WithCheck] does. Each one is an error of the test, with its
+// report; warnings are logged. It is an option for [System], [Open] and [OpenBroken].
 func Check(t testing.TB, names ...string) cuda.Option {
 	return cuda.WithCheckReports(func(d cuda.Defect) {
 		if d.Severity == "warning" {
@@ -76,8 +78,8 @@ func Check(t testing.TB, names ...string) cuda.Option {
 	}, names...)
 }
 
-// Open opens a system as [System] does and returns the primary context of its first device. At the end of the test it is synchronised and closed: errors of kernels, a
-// broken context and resources that are open are errors of the test.
+// Open opens a system as [System] does and returns the primary context of its first device. At the end of the test it
+// is synchronised and closed: errors of kernels, a broken context and resources that are open are errors of the test.
 func Open(t testing.TB, options ...cuda.Option) *cuda.Context {
 	t.Helper()
 	return context(t, System(t, options...), false)
@@ -185,7 +187,8 @@ func Equal[T comparable](t testing.TB, got cuda.View[T], want []T) {
 	compare(t, Download(t, got), want, func(a, b T) bool { return a == b })
 }
 
-// Near compares floats: two are near when they differ by at most tolerance times the larger magnitude, or by at most tolerance near zero. NaN is near NaN.
+// Near compares floats: two are near when they differ by at most tolerance times the larger magnitude, or by at most
+// tolerance near zero. NaN is near NaN.
 func Near[T ~float32 | ~float64](t testing.TB, got cuda.View[T], want []T, tolerance float64) {
 	t.Helper()
 	compare(t, Download(t, got), want, func(a, b T) bool { return near(float64(a), float64(b), tolerance) })

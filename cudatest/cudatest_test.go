@@ -38,7 +38,8 @@ func TestOpenFindsLeaks(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.end()
-	if len(r.errors) != 2 || !strings.Contains(r.errors[0], "buffer of 12 bytes made at") || !strings.Contains(r.errors[0], "cudatest_test.go") || !strings.Contains(r.errors[1], "context made at") {
+	if len(r.errors) != 2 || !strings.Contains(r.errors[0], "buffer of 12 bytes made at") ||
+		!strings.Contains(r.errors[0], "cudatest_test.go") || !strings.Contains(r.errors[1], "context made at") {
 		t.Errorf("errors %q, want the open buffer, and the context that could not be closed", r.errors)
 	}
 	for _, closer := range []interface{ Close() error }{b, c, c.Device().System()} {
@@ -75,14 +76,16 @@ func TestCheckFailsTheTest(t *testing.T) {
 	const text = ".version 8.0\n.target sm_80\n.address_size 64\n" +
 		".visible .entry wild() { .reg .b64 %p; mov.u64 %p, 0; st.global.u32 [%p], 1; ret; }\n" +
 		".visible .entry racy() { .reg .b32 %r; .shared .b32 s; mov.u32 %r, %tid.x; st.shared.u32 [s], %r; ret; }\n"
-	for kernel, want := range map[string]string{"wild": "Invalid __global__ write of size 4 bytes: NULL", "racy": "Race in shared memory"} {
+	for kernel, want := range map[string]string{"wild": "Invalid __global__ write of size 4 bytes: NULL",
+		"racy": "Race in shared memory"} {
 		r := &recorder{TB: t}
 		c := OpenBroken(r, Check(r, "memory", "race"))
 		if err := Kernel(r, c, []byte(text), kernel).Launch(nil, cuda.Linear(64)); err != nil {
 			t.Fatal(err)
 		}
 		r.end()
-		if got := strings.Join(r.errors, "\n"); !strings.Contains(got, want) || !strings.Contains(got, "in kernel "+kernel) {
+		if got := strings.Join(r.errors, "\n"); !strings.Contains(got, want) ||
+			!strings.Contains(got, "in kernel "+kernel) {
 			t.Errorf("errors %q, want %q", got, want)
 		}
 	}
@@ -97,10 +100,14 @@ func TestCompare(t *testing.T) {
 		want string
 	}{
 		{"equal", func(t testing.TB) { Equal(t, x.Slice(0, 2), []float64{1, 2}) }, ""},
-		{"not equal", func(t testing.TB) { Equal(t, x.Slice(0, 2), []float64{1, 3}) }, "1 of 2 elements differ:\n\t[1] 2, want 3"},
+		{"not equal", func(t testing.TB) {
+			Equal(t, x.Slice(0, 2), []float64{1, 3})
+		}, "1 of 2 elements differ:\n\t[1] 2, want 3"},
 		{"length", func(t testing.TB) { Equal(t, x.Slice(0, 2), []float64{1}) }, "2 elements, want 1"},
 		{"near", func(t testing.TB) { Near(t, x.View, []float64{1.0001, 2, math.NaN(), 1e6 + 50}, 1e-4) }, ""},
-		{"not near", func(t testing.TB) { Near(t, x.View, []float64{1.001, 2, 3, 1e6 + 500}, 1e-4) }, "3 of 4 elements differ:\n\t[0] 1, want 1.001\n\t[2] NaN, want 3"},
+		{"not near", func(t testing.TB) {
+			Near(t, x.View, []float64{1.001, 2, 3, 1e6 + 500}, 1e-4)
+		}, "3 of 4 elements differ:\n\t[0] 1, want 1.001\n\t[2] NaN, want 3"},
 	} {
 		r := &recorder{TB: t}
 		test.run(r)
@@ -111,7 +118,8 @@ func TestCompare(t *testing.T) {
 	}
 	all := &recorder{TB: t}
 	Equal(all, Alloc[int32](t, c, 10).View, []int32{1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
-	if len(all.errors) != 1 || strings.Count(all.errors[0], "want") != mostShown || !strings.HasSuffix(all.errors[0], "...") {
+	if len(all.errors) != 1 || strings.Count(all.errors[0], "want") != mostShown ||
+		!strings.HasSuffix(all.errors[0], "...") {
 		t.Errorf("%q, want %d differences and a hint that there are more", all.errors, mostShown)
 	}
 }

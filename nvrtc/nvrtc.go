@@ -1,5 +1,6 @@
-// Package nvrtc compiles CUDA C++ to PTX while the program runs, with NVIDIA's compiler library (libnvrtc) where there is one. The library comes with the CUDA toolkit and as a
-// package of its own; it needs neither driver nor GPU, so what it makes runs on the software device too:
+// Package nvrtc compiles CUDA C++ to PTX while the program runs, with NVIDIA's compiler library (libnvrtc) where there
+// is one. The library comes with the CUDA toolkit and as a package of its own; it needs neither driver nor GPU, so what
+// it makes runs on the software device too:
 //
 //	rtc, err := nvrtc.Open("")
 //	if err != nil {
@@ -38,8 +39,8 @@ const PathVariable = env.NVRTC
 // Compiler is an open compiler library. It may be used from several goroutines.
 type Compiler struct{ l *internal.Library }
 
-// Open opens the library at a path. The empty path is that of the environment variable GOCUDA_NVRTC, or the places where CUDA installs it. The error is a [*LoadError].
-// A library stays loaded until the process ends.
+// Open opens the library at a path. The empty path is that of the environment variable GOCUDA_NVRTC, or the places
+// where CUDA installs it. The error is a [*LoadError]. A library stays loaded until the process ends.
 func Open(path string) (*Compiler, error) {
 	l, err := internal.Open(path)
 	if err != nil {
@@ -65,10 +66,12 @@ type Options struct {
 	Arch string
 	// Headers are texts that the program can include, by the names in its #include lines.
 	Headers map[string]string
-	// Names are C++ expressions, for example "scale<float>", whose mangled names are wanted; a template is instantiated by that.
+	// Names are C++ expressions, for example "scale<float>", whose mangled names are wanted; a template is instantiated
+	// by that.
 	Names []string
-	// Tile compiles the program's tile kernels (__tile_global__, cuda_tile.h) to Tile IR: NVRTC 13.1 and later, with the headers of the CUDA
-	// toolkit, C++20 and an Arch of sm_80 or later. A library that is too old gives a [*MissingError].
+	// Tile compiles the program's tile kernels (__tile_global__, cuda_tile.h) to Tile IR: NVRTC 13.1 and later, with
+	// the headers of the CUDA toolkit, C++20 and an Arch of sm_80 or later. A library that is too old gives a
+	// [*MissingError].
 	Tile bool
 	// Flags are further options as for nvcc, for example "--use_fast_math" or "-DN=4".
 	Flags []string
@@ -101,7 +104,8 @@ func (e *CompileError) Error() string {
 // Unwrap returns the code.
 func (e *CompileError) Unwrap() error { return e.Code }
 
-// Compile compiles CUDA C++. Kernels declared extern "C" keep their names; for others see Options.Names. Errors in the text are a [*CompileError].
+// Compile compiles CUDA C++. Kernels declared extern "C" keep their names; for others see Options.Names. Errors in the
+// text are a [*CompileError].
 func (c *Compiler) Compile(source string, o Options) (_ *Program, err error) {
 	if o.Name == "" {
 		o.Name = "kernel.cu"

@@ -23,7 +23,8 @@ func TestAbsent(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	t.Setenv(nvrtc.PathVariable, path)
-	if _, err := nvrtc.Open(""); !errors.As(err, &e) || e.Reason == "" && !strings.Contains(e.Forced, nvrtc.PathVariable) {
+	if _, err := nvrtc.Open(""); !errors.As(err, &e) ||
+		e.Reason == "" && !strings.Contains(e.Forced, nvrtc.PathVariable) {
 		t.Errorf("%v", err)
 	}
 }
@@ -61,7 +62,8 @@ func TestCompile(t *testing.T) {
 		t.Fatalf("architectures %v %v", archs, err)
 	}
 	t.Logf("%s: NVRTC %d.%d, %v", rtc.Path(), major, minor, archs)
-	p, err := rtc.Compile(source, nvrtc.Options{Arch: "compute_90", Headers: map[string]string{"scale.h": "#define FACTOR 3\n"}, Names: []string{"add<double>"}})
+	p, err := rtc.Compile(source, nvrtc.Options{Arch: "compute_90",
+		Headers: map[string]string{"scale.h": "#define FACTOR 3\n"}, Names: []string{"add<double>"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,9 @@
-// Package profiles describes the devices that the software device can stand for: attributes, limits, memory and name, as data.
+// Package profiles describes the devices that the software device can stand for: attributes, limits, memory and name,
+// as data.
 //
-// A profile is a JSON file. Each attribute has its name and number in the driver API (CUdevice_attribute), its value, and where the value
-// comes from: measured on silicon, documented, assumed, or the software device's own. The names say that the device is software, so that
-// no log can be mistaken for one of a GPU.
+// A profile is a JSON file. Each attribute has its name and number in the driver API (CUdevice_attribute), its value,
+// and where the value comes from: measured on silicon, documented, assumed, or the software device's own. The names say
+// that the device is software, so that no log can be mistaken for one of a GPU.
 package profiles
 
 import (
@@ -37,7 +38,8 @@ type Profile struct {
 	// The range of stream priorities (cuCtxGetStreamPriorityRange); smaller numbers are greater priorities.
 	LeastStreamPriority    int32 `json:"leastStreamPriority"`
 	GreatestStreamPriority int32 `json:"greatestStreamPriority"`
-	// Texture1DLinearElements and Texture1DLinearBytes bound textures on linear memory (cuDeviceGetTexture1DLinearMaxWidth).
+	// Texture1DLinearElements and Texture1DLinearBytes bound textures on linear memory
+	// (cuDeviceGetTexture1DLinearMaxWidth).
 	Texture1DLinearElements uint64 `json:"texture1DLinearElements"`
 	Texture1DLinearBytes    uint64 `json:"texture1DLinearBytes"`
 	// Sources explains the Source of each value.
@@ -52,7 +54,8 @@ type Attribute struct {
 	Name   string `json:"name"` // its C name
 	Value  int32  `json:"value"`
 	Source string `json:"source"` // key of Profile.Sources
-	// Recorded is what the GPU answered where the software device must answer otherwise, as for access to its memory by other hardware.
+	// Recorded is what the GPU answered where the software device must answer otherwise, as for access to its memory by
+	// other hardware.
 	Recorded *int32 `json:"recorded,omitempty"`
 }
 
@@ -150,7 +153,8 @@ func Names() []string {
 	return names
 }
 
-// Get returns a profile by its name, which may be written in capitals; "" is the default. The error is an *UnknownError.
+// Get returns a profile by its name, which may be written in capitals; "" is the default. The error is an
+// *UnknownError.
 func Get(name string) (*Profile, error) {
 	id := strings.ToLower(name)
 	if id == "" {
@@ -166,7 +170,8 @@ func Get(name string) (*Profile, error) {
 	return Parse(text)
 }
 
-// Parse reads the JSON text of a profile, as in the files of this package, and checks it. The error is an *InvalidError.
+// Parse reads the JSON text of a profile, as in the files of this package, and checks it. The error is an
+// *InvalidError.
 func Parse(text []byte) (*Profile, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -212,7 +217,8 @@ func (p *Profile) check() error {
 		if !source(l.Source) {
 			return bad("source %q of %s is not explained", l.Source, l.Name)
 		}
-		if l.Over != "" && l.Over != Clamp && l.Over != Refuse || l.Set != Settable && l.Set != Denied && l.Set != Unsupported {
+		if l.Over != "" && l.Over != Clamp && l.Over != Refuse ||
+			l.Set != Settable && l.Set != Denied && l.Set != Unsupported {
 			return bad("limit %s is %q, %q", l.Name, l.Over, l.Set)
 		}
 		if l.Max != 0 && (l.Min > l.Max || l.Over == "") {
@@ -227,8 +233,8 @@ func (p *Profile) check() error {
 	return nil
 }
 
-// needed are the attributes without which nothing can be launched: threads of a block, their dimensions, those of a grid, warp size, clock rate,
-// multiprocessors, threads of one, major compute capability (CUdevice_attribute).
+// needed are the attributes without which nothing can be launched: threads of a block, their dimensions, those of a
+// grid, warp size, clock rate, multiprocessors, threads of one, major compute capability (CUdevice_attribute).
 var needed = [...]int32{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 16, 39, 75, 81, 97, 106}
 
 // Attribute returns the value of a device attribute by its number.
@@ -268,9 +274,9 @@ func (p *Profile) ComputeCapability() (major, minor int32) {
 	return major, minor
 }
 
-// Properties returns the fields of CUdevprop in the order of the C structure, as cuDeviceGetProperties gives them: threads of a block, its
-// three dimensions, the grid's three, shared memory of a block, constant memory, warp size, pitch, registers of a block, clock rate in kHz,
-// texture alignment. They are the attributes of those names.
+// Properties returns the fields of CUdevprop in the order of the C structure, as cuDeviceGetProperties gives them:
+// threads of a block, its three dimensions, the grid's three, shared memory of a block, constant memory, warp size,
+// pitch, registers of a block, clock rate in kHz, texture alignment. They are the attributes of those names.
 func (p *Profile) Properties() [14]int32 {
 	var v [14]int32
 	for i, id := range [...]int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14} {
@@ -279,7 +285,8 @@ func (p *Profile) Properties() [14]int32 {
 	return v
 }
 
-// Texture1DLinearMaxWidth returns the most elements of a one-dimensional texture on linear memory, for elements of the given bytes.
+// Texture1DLinearMaxWidth returns the most elements of a one-dimensional texture on linear memory, for elements of the
+// given bytes.
 func (p *Profile) Texture1DLinearMaxWidth(elementBytes uint64) uint64 {
 	if elementBytes == 0 {
 		return 0
@@ -287,8 +294,8 @@ func (p *Profile) Texture1DLinearMaxWidth(elementBytes uint64) uint64 {
 	return min(p.Texture1DLinearElements, p.Texture1DLinearBytes/elementBytes)
 }
 
-// UUID returns the identity of the software device of an ordinal (cuDeviceGetUuid): the same in every process, different for each profile
-// and ordinal, and marked as version 8 of RFC 9562, which no GPU's is defined to be.
+// UUID returns the identity of the software device of an ordinal (cuDeviceGetUuid): the same in every process,
+// different for each profile and ordinal, and marked as version 8 of RFC 9562, which no GPU's is defined to be.
 func (p *Profile) UUID(ordinal int) [16]byte {
 	sum := sha256.Sum256(fmt.Appendf(nil, "gocuda software device %s %d", p.ID, ordinal))
 	u := [16]byte(sum[:16])

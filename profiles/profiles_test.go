@@ -30,7 +30,8 @@ func TestAllProfiles(t *testing.T) {
 			t.Errorf("%s: the name %q does not say that it is software", n, p.Name)
 		}
 		if len(p.Attributes) != len(h200.Attributes) || len(p.Limits) != len(h200.Limits) {
-			t.Errorf("%s: %d attributes, %d limits; the H200 has %d, %d", n, len(p.Attributes), len(p.Limits), len(h200.Attributes), len(h200.Limits))
+			t.Errorf("%s: %d attributes, %d limits; the H200 has %d, %d", n, len(p.Attributes), len(p.Limits),
+				len(h200.Attributes), len(h200.Limits))
 		}
 		for i, a := range p.Attributes {
 			if b := h200.Attributes[i]; a.ID != b.ID || a.Name != b.Name {
@@ -55,12 +56,14 @@ func TestAllProfiles(t *testing.T) {
 		optin, _ := p.Attribute(97)
 		reserved, _ := p.Attribute(111)
 		if optin+reserved != sm {
-			t.Errorf("%s: %d + %d reserved bytes of shared memory are not the multiprocessor's %d", n, optin, reserved, sm)
+			t.Errorf("%s: %d + %d reserved bytes of shared memory are not the multiprocessor's %d", n, optin, reserved,
+				sm)
 		}
 	}
 	for _, bad := range []string{"h300", "../profiles", "h200.json", " h200"} {
 		var u *UnknownError
-		if _, err := Get(bad); !errors.As(err, &u) || len(u.Known) != len(names) || !strings.Contains(err.Error(), "h200") {
+		if _, err := Get(bad); !errors.As(err, &u) || len(u.Known) != len(names) ||
+			!strings.Contains(err.Error(), "h200") {
 			t.Errorf("Get(%q): %v", bad, err)
 		}
 	}
@@ -75,7 +78,8 @@ func TestAllProfiles(t *testing.T) {
 	}
 }
 
-// Values that an H200 gave (driver 580.159.04): cuDeviceGetProperties, cuDeviceGetTexture1DLinearMaxWidth, cuCtxSetLimit followed by cuCtxGetLimit.
+// Values that an H200 gave (driver 580.159.04): cuDeviceGetProperties, cuDeviceGetTexture1DLinearMaxWidth,
+// cuCtxSetLimit followed by cuCtxGetLimit.
 func TestH200(t *testing.T) {
 	p, err := Get("h200")
 	if err != nil {
@@ -98,12 +102,15 @@ func TestH200(t *testing.T) {
 		set, is uint64
 		ok      bool
 	}{
-		{0, 0, 0, true}, {0, 1, 16, true}, {0, 1000, 1008, true}, {0, 1025, 1040, true}, {0, 65536, 65536, true}, {0, 524288, 0, false}, {0, 1 << 40, 0, false},
-		{1, 0, 524288, true}, {1, 4096, 524288, true}, {1, 1 << 20, 1 << 20, true}, {1, 1 << 31, 1 << 31, true}, {1, 1 << 36, 1 << 31, true},
+		{0, 0, 0, true}, {0, 1, 16, true}, {0, 1000, 1008, true}, {0, 1025, 1040, true}, {0, 65536, 65536, true},
+		{0, 524288, 0, false}, {0, 1 << 40, 0, false},
+		{1, 0, 524288, true}, {1, 4096, 524288, true}, {1, 1 << 20, 1 << 20, true}, {1, 1 << 31, 1 << 31, true},
+		{1, 1 << 36, 1 << 31, true},
 		{2, 0, 4 << 20, true}, {2, 1 << 20, 4 << 20, true}, {2, 10 << 20, 10 << 20, true}, {2, 1 << 30, 1 << 30, true},
 		{4, 0, 32, true}, {4, 2048, 2048, true}, {4, 1 << 20, 599186, true},
 		{5, 0, 0, true}, {5, 33, 33, true}, {5, 128, 128, true}, {5, 129, 0, false},
-		{6, 0, 0, true}, {6, 1, 3932160, true}, {6, 1 << 20, 3932160, true}, {6, 30 << 20, 30 << 20, true}, {6, 60 << 20, 0, false},
+		{6, 0, 0, true}, {6, 1, 3932160, true}, {6, 1 << 20, 3932160, true}, {6, 30 << 20, 30 << 20, true},
+		{6, 60 << 20, 0, false},
 	} {
 		l, ok := p.Limit(c.id)
 		if !ok || l.Set != Settable {
@@ -178,7 +185,9 @@ func TestParseRefuses(t *testing.T) {
 		"text after":    func(s string) string { return s + "{}" },
 		"unknown field": func(s string) string { return strings.Replace(s, `"about"`, `"abut"`, 1) },
 		"no id":         func(s string) string { return strings.Replace(s, `"id": "generic"`, `"id": ""`, 1) },
-		"no memory":     func(s string) string { return strings.Replace(s, `"totalMemory": 1073741824`, `"totalMemory": 0`, 1) },
+		"no memory": func(s string) string {
+			return strings.Replace(s, `"totalMemory": 1073741824`, `"totalMemory": 0`, 1)
+		},
 		"unknown source": func(s string) string {
 			return strings.Replace(s, `"value": 1024, "source": "assumed"`, `"value": 1024, "source": "x"`, 1)
 		},

@@ -43,12 +43,14 @@ func parseArgument(s string) (*argument, error) {
 	}
 	typ, val, ok := strings.Cut(body, ":")
 	if !ok || a.out != "" {
-		return nil, hint(fmt.Errorf("argument %q is neither a scalar nor an array", s), "i32:5, f32[1024], f32[1024]~1, @file.npy")
+		return nil, hint(fmt.Errorf("argument %q is neither a scalar nor an array", s),
+			"i32:5, f32[1024], f32[1024]~1, @file.npy")
 	}
 	if typ == "hex" {
 		b, err := hex.DecodeString(val)
 		if err != nil || len(b) == 0 {
-			return nil, hint(fmt.Errorf("argument %q: %q is no even number of hexadecimal digits", s, val), "hex:0100000002000000")
+			return nil, hint(fmt.Errorf("argument %q: %q is no even number of hexadecimal digits", s, val),
+				"hex:0100000002000000")
 		}
 		a.scalar = b
 		return a, nil
@@ -66,7 +68,8 @@ func (a *argument) parseArray(typ, rest string) error {
 	count, tail, ok := strings.Cut(rest, "]")
 	n, err := strconv.ParseUint(count, 0, 63)
 	if !ok || err != nil || n > maxArray/uint64(d.size) {
-		return hint(fmt.Errorf("argument %q: bad array length, or more than %d bytes", a.text, uint64(maxArray)), "%s[1024]", typ)
+		return hint(fmt.Errorf("argument %q: bad array length, or more than %d bytes", a.text, uint64(maxArray)),
+			"%s[1024]", typ)
 	}
 	a.array = &array{dtype: typ, shape: []int{int(n)}, data: make([]byte, n*uint64(d.size))}
 	switch {

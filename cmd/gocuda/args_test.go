@@ -10,9 +10,12 @@ import (
 // TestScalars: little-endian bytes; floats are rounded once.
 func TestScalars(t *testing.T) {
 	for text, want := range map[string]string{
-		"i8:-1": "ff", "u8:255": "ff", "i16:-2": "feff", "u16:0xbeef": "efbe", "i32:1000": "e8030000", "u32:0b101": "05000000", "i32:-0x80000000": "00000080",
-		"i64:-1": "ffffffffffffffff", "u64:18446744073709551615": "ffffffffffffffff", "f32:2.5": "00002040", "f64:-0": "0000000000000080", "f16:1": "003c", "f16:65504": "ff7b",
-		"f32:inf": "0000807f", "f32:16777217.000000001": "0100804b" /* 16777216 when it is rounded twice */, "f64:1e308": "a0c8eb85f3cce17f", "hex:00ff10": "00ff10",
+		"i8:-1": "ff", "u8:255": "ff", "i16:-2": "feff", "u16:0xbeef": "efbe", "i32:1000": "e8030000",
+		"u32:0b101": "05000000", "i32:-0x80000000": "00000080",
+		"i64:-1": "ffffffffffffffff", "u64:18446744073709551615": "ffffffffffffffff", "f32:2.5": "00002040",
+		"f64:-0": "0000000000000080", "f16:1": "003c", "f16:65504": "ff7b",
+		"f32:inf": "0000807f", "f32:16777217.000000001": "0100804b", /* 16777216 when it is rounded twice */
+		"f64:1e308": "a0c8eb85f3cce17f", "hex:00ff10": "00ff10",
 	} {
 		a, err := parseArgument(text)
 		if err != nil {
@@ -27,10 +30,12 @@ func TestScalars(t *testing.T) {
 
 func TestArrays(t *testing.T) {
 	a, err := parseArgument("i16[3]=-2>out.npy")
-	if err != nil || a.out != "out.npy" || hex.EncodeToString(a.array.data) != "fefffefffeff" || a.array.dtype != "i16" || a.array.shape[0] != 3 {
+	if err != nil || a.out != "out.npy" || hex.EncodeToString(a.array.data) != "fefffefffeff" ||
+		a.array.dtype != "i16" || a.array.shape[0] != 3 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if a, err = parseArgument("f64[0x10]"); err != nil || len(a.array.data) != 128 || strings.Trim(string(a.array.data), "\x00") != "" {
+	if a, err = parseArgument("f64[0x10]"); err != nil || len(a.array.data) != 128 ||
+		strings.Trim(string(a.array.data), "\x00") != "" {
 		t.Errorf("%+v, %v", a, err)
 	}
 	one, err := parseArgument("f32[1000]~42")
@@ -59,7 +64,8 @@ func TestArrays(t *testing.T) {
 }
 
 func FuzzArgument(f *testing.F) {
-	for _, s := range []string{"i32:5", "f32[4]~1", "f32[4]=2>x.npy", "u8[3]", "hex:0011", "i64:-0x7", "f16[2]=nan", "[", ":", "f32[", "f32[1]>", ">", "hex:", "f32[1]~", "f64[99999999999999999999]"} {
+	for _, s := range []string{"i32:5", "f32[4]~1", "f32[4]=2>x.npy", "u8[3]", "hex:0011", "i64:-0x7", "f16[2]=nan",
+		"[", ":", "f32[", "f32[1]>", ">", "hex:", "f32[1]~", "f64[99999999999999999999]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

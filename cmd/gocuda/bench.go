@@ -77,7 +77,8 @@ func (c *benchCmd) Run(con *console) error {
 	against := slices.DeleteFunc(slices.Clone(c.Against), func(n string) bool { return n == "none" })
 	for _, n := range against {
 		if !slices.Contains(bench.HostNames[:], n) {
-			return hint(fmt.Errorf("nothing called %q to compare with", n), "--against %s", strings.Join(bench.HostNames[:], ","))
+			return hint(fmt.Errorf("nothing called %q to compare with", n), "--against %s",
+				strings.Join(bench.HostNames[:], ","))
 		}
 	}
 	hosts := &bench.Hosts{}
@@ -94,7 +95,10 @@ func (c *benchCmd) Run(con *console) error {
 		if err != nil {
 			return err
 		}
-		if hosts, err = bench.BuildHosts(dir, against, slices.Contains(names, "big50k") && !alone["big50k"], func(s string) { say("%s", s) }); err != nil {
+		if hosts, err = bench.BuildHosts(dir, against, slices.Contains(names, "big50k") && !alone["big50k"],
+			func(s string) {
+				say("%s", s)
+			}); err != nil {
 			return hint(err, "--dir FOLDER, or --against none")
 		}
 		for n, why := range hosts.Missing {

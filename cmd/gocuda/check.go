@@ -38,17 +38,21 @@ func (c *checkCmd) Run(con *console) error {
 			}
 		}
 	}
-	opts := conform.Options{Device: device.Options{Kind: kind, Profile: c.Profile, Software: softdev.Options{EngineName: c.Engine}}, Only: c.Group, Build: c.Build, Progress: progress}
+	opts := conform.Options{Device: device.Options{Kind: kind, Profile: c.Profile,
+		Software: softdev.Options{EngineName: c.Engine}}, Only: c.Group, Build: c.Build, Progress: progress}
 	var rep *conform.Report
 	switch {
 	case !exists(c.Folder):
-		return hint(fmt.Errorf("%s does not exist", c.Folder), "a folder with a set of recorded cases; testdata/silicon and testdata/corpus are two")
-	case exists(filepath.Join(c.Folder, "index.json"), filepath.Join(c.Folder, "index.json.gz")) && exists(filepath.Join(c.Folder, "inputs.bin"), filepath.Join(c.Folder, "inputs.bin.gz")):
+		return hint(fmt.Errorf("%s does not exist", c.Folder),
+			"a folder with a set of recorded cases; testdata/silicon and testdata/corpus are two")
+	case exists(filepath.Join(c.Folder, "index.json"), filepath.Join(c.Folder, "index.json.gz")) &&
+		exists(filepath.Join(c.Folder, "inputs.bin"), filepath.Join(c.Folder, "inputs.bin.gz")):
 		rep, err = conform.Instructions(os.DirFS(c.Folder), opts)
 	case exists(filepath.Join(c.Folder, "modules")):
 		rep, err = conform.Modules(os.DirFS(c.Folder), opts)
 	default:
-		return hint(fmt.Errorf("%s is not a set of recorded cases", c.Folder), "a folder with index.json and inputs.bin.gz, or with modules/*/manifest.json; testdata/silicon is one")
+		return hint(fmt.Errorf("%s is not a set of recorded cases", c.Folder),
+			"a folder with index.json and inputs.bin.gz, or with modules/*/manifest.json; testdata/silicon is one")
 	}
 	var open *conform.DeviceError
 	switch {
@@ -127,12 +131,14 @@ func printReport(con *console, r *conform.Report, verbose bool) {
 		}
 	}
 	for _, l := range r.LeftOut {
-		fmt.Fprintf(con.out, "left out: %s ends the use of the device by this process; run it alone: --group %s\n", l, l)
+		fmt.Fprintf(con.out, "left out: %s ends the use of the device by this process; run it alone: --group %s\n", l,
+			l)
 	}
 	if verbose && len(r.Distances) > 0 {
 		fmt.Fprintf(con.out, "\nlargest distance from the recorded silicon, in units of the last place, of forms that are not exact by specification\n")
 		for _, d := range r.Distances {
-			fmt.Fprintf(con.out, "%-48s %s of %d elements differ, max %s\n", d.Name, fmt.Sprint(d.Different), d.Elements, d.ULP)
+			fmt.Fprintf(con.out, "%-48s %s of %d elements differ, max %s\n", d.Name, fmt.Sprint(d.Different),
+				d.Elements, d.ULP)
 		}
 	}
 }

@@ -84,7 +84,8 @@ func (c *devicesCmd) Run(con *console) error {
 	if r.Software.ISA != "" {
 		engine += " (" + r.Software.ISA + ")"
 	}
-	fmt.Fprintf(con.out, "Software device: CUDA %d.%d, %s on %s\n", r.Software.Version/1000, r.Software.Version%1000/10, engine, r.Host)
+	fmt.Fprintf(con.out, "Software device: CUDA %d.%d, %s on %s\n", r.Software.Version/1000, r.Software.Version%1000/10,
+		engine, r.Host)
 	if r.Software.Why != "" {
 		fmt.Fprintf(con.out, "  %s\n", r.Software.Why)
 	}
@@ -99,7 +100,8 @@ func (c *devicesCmd) Run(con *console) error {
 
 func printDevices(con *console, ds []deviceInfo) {
 	for _, d := range ds {
-		fmt.Fprintf(con.out, "  %d: %s, compute capability %s, %d multiprocessors, %.1f GiB\n", d.Ordinal, d.Name, d.Capability, d.SMs, float64(d.MemoryBytes)/(1<<30))
+		fmt.Fprintf(con.out, "  %d: %s, compute capability %s, %d multiprocessors, %.1f GiB\n", d.Ordinal, d.Name,
+			d.Capability, d.SMs, float64(d.MemoryBytes)/(1<<30))
 	}
 }
 
@@ -143,7 +145,8 @@ func list(d *device.Device) (version int, out []deviceInfo, err error) {
 			ok("cuDeviceGetAttribute", t.DeviceGetAttribute(0, &x, a, dev))
 			return int(x)
 		}
-		info.Capability = fmt.Sprintf("%d.%d", attr(driver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR), attr(driver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR))
+		info.Capability = fmt.Sprintf("%d.%d", attr(driver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+			attr(driver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR))
 		info.SMs = attr(driver.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
 		out = append(out, info)
 	}

@@ -216,7 +216,8 @@ func describeKernel(f *check.Func, syms *ir.Symbols) ptxKernel {
 		k.Problem = err.Error()
 		return k
 	}
-	k.Params, k.StaticShared, k.Local, k.DynamicShared = lk.Params, lk.SharedSize, uint32(lk.Local), lk.UsesDynamicShared
+	k.Params, k.StaticShared, k.Local, k.DynamicShared = lk.Params, lk.SharedSize, uint32(lk.Local),
+		lk.UsesDynamicShared
 	return k
 }
 
@@ -275,7 +276,8 @@ func (p *printer) container(c *image.ContainerReport, what string, depth int) {
 		if e.StoredSize != e.ImageSize {
 			size = fmt.Sprintf("%d bytes, %d stored", e.ImageSize, e.StoredSize)
 		}
-		p.line(depth+1, "entry %d: %s %s, version %s, %s, compression %s %s", i, e.Kind, e.Arch, e.Version, size, e.Compression, e.Ident)
+		p.line(depth+1, "entry %d: %s %s, version %s, %s, compression %s %s", i, e.Kind, e.Arch, e.Version, size,
+			e.Compression, e.Ident)
 		if e.Problem != "" {
 			p.line(depth+2, "problem: %s (a driver answers %s)", e.Problem, e.DriverResult)
 		}
@@ -293,7 +295,8 @@ func (p *printer) cubin(c *image.CubinReport, depth int) {
 	p.line(depth, "cubin for %s, %s", c.Arch, kind)
 	for i := range c.Kernels {
 		f := &c.Kernels[i]
-		p.line(depth+1, "kernel %s: %d registers, %d bytes shared, %d local, %d parameters (%d bytes)", f.Name, f.Registers, f.StaticShared, f.Local, len(f.Params), f.ParamSize)
+		p.line(depth+1, "kernel %s: %d registers, %d bytes shared, %d local, %d parameters (%d bytes)", f.Name,
+			f.Registers, f.StaticShared, f.Local, len(f.Params), f.ParamSize)
 	}
 	for i := range c.Globals {
 		g := &c.Globals[i]
@@ -312,7 +315,8 @@ func (p *printer) module(m *ptxModule) {
 	}
 	for i := range m.Kernels {
 		k := &m.Kernels[i]
-		p.line(2, "kernel %s: %d instructions, %d virtual registers, %d bytes shared, %d local", k.Name, k.Instructions, k.VirtualRegs, k.StaticShared, k.Local)
+		p.line(2, "kernel %s: %d instructions, %d virtual registers, %d bytes shared, %d local", k.Name, k.Instructions,
+			k.VirtualRegs, k.StaticShared, k.Local)
 		for j, q := range k.Params {
 			p.line(3, "parameter %d %s: %d bytes at %d", j+1, q.Name, q.Size, q.Offset)
 		}

@@ -72,7 +72,8 @@ func describeTile(data []byte, where string, text bool) tileModule {
 	}
 	for i := range m.Globals {
 		g := &m.Globals[i]
-		v := tileVariable{g.Name, tileType(g.Value.Type), g.Bytes(), g.Align, g.Constant, g.Visibility == tileir.Private}
+		v := tileVariable{g.Name, tileType(g.Value.Type), g.Bytes(), g.Align, g.Constant,
+			g.Visibility == tileir.Private}
 		if v.Align == 0 {
 			v.Align = g.Value.Type.Elem.Bytes()
 		}

@@ -137,7 +137,8 @@ func TestInspectTile(t *testing.T) {
 			t.Fatalf("%d modules", len(got.Tiles))
 		}
 		same("a bare file", &got.Tiles[0], r)
-		s := fatbin.Source{Kind: fatbin.TileIR, Arch: arch, Major: 13, Minor: uint16(r.code[9]), Data: r.code, Compression: []fatbin.Compression{fatbin.Stored, fatbin.LZ4, fatbin.Zstd}[i%3]}
+		s := fatbin.Source{Kind: fatbin.TileIR, Arch: arch, Major: 13, Minor: uint16(r.code[9]), Data: r.code,
+			Compression: []fatbin.Compression{fatbin.Stored, fatbin.LZ4, fatbin.Zstd}[i%3]}
 		if err := w.Add(s); err != nil {
 			t.Fatal(err)
 		}

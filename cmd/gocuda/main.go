@@ -1,4 +1,5 @@
-// Command gocuda looks at CUDA devices and images and runs kernels, on the NVIDIA driver or on the software CUDA device.
+// Command gocuda looks at CUDA devices and images and runs kernels, on the NVIDIA driver or on the software CUDA
+// device.
 package main
 
 import (
@@ -44,12 +45,16 @@ func hint(err error, format string, args ...any) error {
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is main with its surroundings as arguments; it returns the exit code: 0, 1 when the command failed, 2 when it was written wrong.
+// run is main with its surroundings as arguments; it returns the exit code: 0, 1 when the command failed, 2 when it was
+// written wrong.
 func run(args []string, stdout, stderr io.Writer) int {
 	var c cli
 	exit := -1
-	parser, err := kong.New(&c, kong.Name("gocuda"), kong.Description("CUDA devices, images and kernels, with a GPU or without.\n\n"+examples),
-		kong.Vars{"argumentHelp": argumentHelp}, kong.Writers(stdout, stderr), kong.Exit(func(code int) { exit = code }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}))
+	parser, err := kong.New(&c, kong.Name("gocuda"),
+		kong.Description("CUDA devices, images and kernels, with a GPU or without.\n\n"+examples),
+		kong.Vars{"argumentHelp": argumentHelp}, kong.Writers(stdout, stderr), kong.Exit(func(code int) {
+			exit = code
+		}), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}))
 	if err != nil {
 		fmt.Fprintln(stderr, "gocuda:", err)
 		return 1

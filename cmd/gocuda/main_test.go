@@ -71,7 +71,8 @@ func TestHelp(t *testing.T) {
 }
 
 func TestDevices(t *testing.T) {
-	contains(t, "devices", works(t, "devices"), "NVIDIA driver: ", "Software device: CUDA 13.0", "compute capability 9.0", "h200", " on "+runtime.GOOS+"/")
+	contains(t, "devices", works(t, "devices"), "NVIDIA driver: ", "Software device: CUDA 13.0",
+		"compute capability 9.0", "h200", " on "+runtime.GOOS+"/")
 	var r devicesReport
 	if err := json.Unmarshal([]byte(works(t, "devices", "--json")), &r); err != nil {
 		t.Fatal(err)
@@ -79,7 +80,8 @@ func TestDevices(t *testing.T) {
 	if r.Driver.Usable == (r.Driver.Why != "") {
 		t.Errorf("driver usable %v, why not: %q", r.Driver.Usable, r.Driver.Why)
 	}
-	if len(r.Software.Devices) == 0 || r.Software.Devices[0].Capability != "9.0" || len(r.Software.Profiles) == 0 || r.Software.Engine != "jit" && r.Software.Engine != "interpreter" {
+	if len(r.Software.Devices) == 0 || r.Software.Devices[0].Capability != "9.0" || len(r.Software.Profiles) == 0 ||
+		r.Software.Engine != "jit" && r.Software.Engine != "interpreter" {
 		t.Errorf("%+v", r.Software)
 	}
 }
@@ -87,7 +89,8 @@ func TestDevices(t *testing.T) {
 func TestInspect(t *testing.T) {
 	root(t)
 	out := works(t, "inspect", "testdata/saxpy/saxpy.fatbin")
-	contains(t, "inspect of a fatbin", out, "fatbin", "entry 0", "kernel saxpy", "parameter 1", "compression", "cubin for sm_90")
+	contains(t, "inspect of a fatbin", out, "fatbin", "entry 0", "kernel saxpy", "parameter 1", "compression",
+		"cubin for sm_90")
 	out = works(t, "inspect", "testdata/saxpy/saxpy.ptx")
 	contains(t, "inspect of PTX", out, "PTX 9.0 for sm_90", "kernel saxpy: ", "parameter 4")
 	for _, f := range []string{"testdata/saxpy/saxpy.fatbin", "testdata/saxpy/saxpy.ptx"} {
@@ -105,7 +108,8 @@ func TestInspect(t *testing.T) {
 		found := false
 		for _, k := range r.Modules[0].Kernels {
 			if k.Name == "saxpy" { // the manifest of the corpus module has the same from the driver
-				found = len(k.Params) == 4 && k.Params[0].Size == 4 && k.Params[1].Size == 8 && k.Params[1].Offset == 8 && k.Params[3].Offset == 24
+				found = len(k.Params) == 4 && k.Params[0].Size == 4 && k.Params[1].Size == 8 &&
+					k.Params[1].Offset == 8 && k.Params[3].Offset == 24
 			}
 		}
 		if !found {
@@ -121,9 +125,11 @@ func runSaxpy(more ...string) []string { return append(strings.Fields(readmeRun)
 func TestRun(t *testing.T) {
 	root(t)
 	out := works(t, runSaxpy("--expect", "3=testdata/saxpy/want.npy", "--repeat", "1")...)
-	contains(t, "run", out, "device  ", "kernel  saxpy, grid 4, block 256", "time    load ", "check   argument 3 equals testdata/saxpy/want.npy (exact): ok")
+	contains(t, "run", out, "device  ", "kernel  saxpy, grid 4, block 256", "time    load ",
+		"check   argument 3 equals testdata/saxpy/want.npy (exact): ok")
 	var r runReport
-	if err := json.Unmarshal([]byte(works(t, runSaxpy("--expect", "3=testdata/saxpy/want.npy", "--json")...)), &r); err != nil {
+	if err := json.Unmarshal([]byte(works(t, runSaxpy("--expect", "3=testdata/saxpy/want.npy", "--json")...)),
+		&r); err != nil {
 		t.Fatal(err)
 	}
 	if len(r.Checks) != 1 || !r.Checks[0].OK || r.Kernel != "saxpy" || r.Device == "" || r.LoadMS <= 0 || r.RunMS <= 0 {
@@ -133,7 +139,8 @@ func TestRun(t *testing.T) {
 	// Arrays out, back in, and compared: y = 2 * 0 + 0.5 in the first 70 of 100 elements.
 	dir := t.TempDir()
 	y, want := filepath.Join(dir, "y.npy"), filepath.Join(dir, "want.npy")
-	out = works(t, "run", "testdata/saxpy/saxpy.ptx", "saxpy", "--block", "100", "f32:2", "f32[100]=3", "f32[100]=0.5>"+y, "i32:70")
+	out = works(t, "run", "testdata/saxpy/saxpy.ptx", "saxpy", "--block", "100", "f32:2", "f32[100]=3",
+		"f32[100]=0.5>"+y, "i32:70")
 	contains(t, "run", out, "wrote   "+y, "changed argument 3, f32[100]: 6.5 6.5")
 	got, err := readNpy(y)
 	if err != nil {
@@ -157,14 +164,16 @@ func TestRun(t *testing.T) {
 	if err := writeNpy(want, exp); err != nil {
 		t.Fatal(err)
 	}
-	works(t, "run", "testdata/saxpy/saxpy.ptx", "saxpy", "--block", "100", "f32:2", "f32[100]=3", "f32[100]=0.5", "i32:70", "--expect", "3="+want)
+	works(t, "run", "testdata/saxpy/saxpy.ptx", "saxpy", "--block", "100", "f32:2", "f32[100]=3", "f32[100]=0.5",
+		"i32:70", "--expect", "3="+want)
 
 	// A comparison that fails, and one that a tolerance saves.
 	exp.data[0]++
 	if err := writeNpy(want, exp); err != nil {
 		t.Fatal(err)
 	}
-	line := []string{"run", "testdata/saxpy/saxpy.ptx", "saxpy", "--block", "100", "f32:2", "f32[100]=3", "f32[100]=0.5", "i32:70", "--expect", "3=" + want}
+	line := []string{"run", "testdata/saxpy/saxpy.ptx", "saxpy", "--block", "100", "f32:2", "f32[100]=3",
+		"f32[100]=0.5", "i32:70", "--expect", "3=" + want}
 	code, out, errText := gocuda(line...)
 	contains(t, "a failed check", out, "check   argument 3 differs from", "1 of 100 elements differ", "[0] 6.5")
 	if code != 1 {
@@ -174,8 +183,10 @@ func TestRun(t *testing.T) {
 	works(t, append(line, "--tolerance", "ulp:1")...)
 
 	// Seeded arrays are the same every time.
-	a := works(t, "run", "testdata/saxpy/saxpy.ptx", "saxpy", "--block", "8", "f32:1", "f32[8]~7", "f32[8]", "i32:8", "--device", "software")
-	b := works(t, "run", "testdata/saxpy/saxpy.ptx", "saxpy", "--block", "8", "f32:1", "f32[8]~7", "f32[8]", "i32:8", "--device", "software")
+	a := works(t, "run", "testdata/saxpy/saxpy.ptx", "saxpy", "--block", "8", "f32:1", "f32[8]~7", "f32[8]", "i32:8",
+		"--device", "software")
+	b := works(t, "run", "testdata/saxpy/saxpy.ptx", "saxpy", "--block", "8", "f32:1", "f32[8]~7", "f32[8]", "i32:8",
+		"--device", "software")
 	pick := func(s string) string {
 		for _, l := range strings.Split(s, "\n") {
 			if strings.HasPrefix(l, "changed argument 3") {
@@ -189,7 +200,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// structPTX has a parameter that is a struct by value, more shared memory than the default limit, and a dependence on clusters.
+// structPTX has a parameter that is a struct by value, more shared memory than the default limit, and a dependence on
+// clusters.
 const structPTX = `.version 8.0
 .target sm_90
 .address_size 64
@@ -217,22 +229,26 @@ func TestRunOptions(t *testing.T) {
 	if err := os.WriteFile(f, []byte(structPTX), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	out := works(t, "run", f, "k", "--shared", "65536", "--cluster", "2", "--grid", "2,1,1", "--block", "1", "hex:05000000000000000000000007000000", "u32[1]")
+	out := works(t, "run", f, "k", "--shared", "65536", "--cluster", "2", "--grid", "2,1,1", "--block", "1",
+		"hex:05000000000000000000000007000000", "u32[1]")
 	contains(t, "run with a cluster of two", out, "changed argument 2, u32[1]: 2012")
-	out = works(t, "run", f, "k", "--shared", "65536", "--cooperative", "--grid", "1x1", "hex:05000000000000000000000007000000", "u32[2]")
+	out = works(t, "run", f, "k", "--shared", "65536", "--cooperative", "--grid", "1x1",
+		"hex:05000000000000000000000007000000", "u32[2]")
 	contains(t, "run", out, "grid 1, block 1", "changed argument 2, u32[2]: 1012 0")
 }
 
 func TestCheck(t *testing.T) {
 	root(t)
 	out := works(t, "check", "testdata/silicon", "--group", "int", "--group", "approx", "--device", "software", "-v")
-	contains(t, "check", out, "device: software", "group ", "int ", "approx ", "kind exact", "kind approx", "largest distance from the recorded silicon")
+	contains(t, "check", out, "device: software", "group ", "int ", "approx ", "kind exact", "kind approx",
+		"largest distance from the recorded silicon")
 	out = works(t, "check", "testdata/corpus", "--group", "saxpy", "--build", "all", "--device", "software")
 	contains(t, "check", out, "saxpy                  32        0        0         32") // 4 launches, 8 builds
 	var r struct {
 		Groups map[string]struct{ Passed, Failed int }
 	}
-	if err := json.Unmarshal([]byte(works(t, "check", "testdata/corpus", "--group", "traps", "--json", "--device", "software")), &r); err != nil {
+	if err := json.Unmarshal([]byte(works(t, "check", "testdata/corpus", "--group", "traps", "--json", "--device",
+		"software")), &r); err != nil {
 		t.Fatal(err)
 	}
 	if g := r.Groups["traps"]; g.Passed != 15 || g.Failed != 0 {
@@ -256,7 +272,8 @@ func TestCheckFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(m, bytes.Replace(b, []byte(`"hex":"00002040"`), []byte(`"hex":"00002041"`), 1), 0o666); err != nil {
+	if err := os.WriteFile(m, bytes.Replace(b, []byte(`"hex":"00002040"`), []byte(`"hex":"00002041"`), 1),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	code, out, errText := gocuda("check", dir, "--device", "software")
@@ -285,7 +302,8 @@ func TestBadInput(t *testing.T) {
 		}
 		return b
 	}
-	fatbin, ptx, npy := read("testdata/saxpy/saxpy.fatbin"), read("testdata/saxpy/saxpy.ptx"), read("testdata/saxpy/x.npy")
+	fatbin, ptx, npy := read("testdata/saxpy/saxpy.fatbin"), read("testdata/saxpy/saxpy.ptx"),
+		read("testdata/saxpy/x.npy")
 	empty := file("empty.ptx", nil)
 	cutFatbin, cutPTX := file("cut.fatbin", fatbin[:len(fatbin)/2]), file("cut.ptx", ptx[:len(ptx)*2/3])
 	header := file("header.fatbin", fatbin[:10])
@@ -299,7 +317,8 @@ func TestBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	big := file("big.npy", bytes.Replace(npy, []byte("'<f4'"), []byte("'>f4'"), 1))
-	huge := file("huge.npy", []byte(strings.Replace(string(formatNpy(&array{dtype: "f64", shape: []int{1, 1}, data: make([]byte, 8)})), "(1, 1)", "(1<<2)", 1)))
+	huge := file("huge.npy", []byte(strings.Replace(string(formatNpy(&array{dtype: "f64", shape: []int{1, 1},
+		data: make([]byte, 8)})), "(1, 1)", "(1<<2)", 1)))
 	saxpy := func(more ...string) []string {
 		return append([]string{"run", "testdata/saxpy/saxpy.ptx", "saxpy", "--device", "software"}, more...)
 	}
@@ -319,17 +338,23 @@ func TestBadInput(t *testing.T) {
 		{"empty image", []string{"run", empty, "k"}, 1, []string{empty + " is empty", "image"}},
 		{"empty image, inspect", []string{"inspect", empty}, 1, []string{empty + " is empty"}},
 		{"truncated fatbin", []string{"run", cutFatbin, "saxpy"}, 1, []string{"cut.fatbin", "gocuda inspect"}},
-		{"truncated fatbin, inspect", []string{"inspect", cutFatbin}, 1, []string{"cut.fatbin", "building the file again"}},
+		{"truncated fatbin, inspect", []string{"inspect", cutFatbin}, 1,
+			[]string{"cut.fatbin", "building the file again"}},
 		{"a fatbin's first bytes", []string{"run", header, "saxpy"}, 1, []string{"header.fatbin", "gocuda inspect"}},
-		{"truncated PTX", []string{"run", cutPTX, "saxpy", "--device", "software"}, 1, []string{"cut.ptx", "CUDA_ERROR_INVALID_PTX", "gocuda inspect"}},
+		{"truncated PTX", []string{"run", cutPTX, "saxpy", "--device", "software"}, 1,
+			[]string{"cut.ptx", "CUDA_ERROR_INVALID_PTX", "gocuda inspect"}},
 		{"truncated PTX, inspect", []string{"inspect", cutPTX}, 1, []string{"cut.ptx", "building the file again"}},
-		{"no image at all", []string{"run", noise, "k", "--device", "software"}, 1, []string{"noise.bin", "gocuda inspect"}},
+		{"no image at all", []string{"run", noise, "k", "--device", "software"}, 1,
+			[]string{"noise.bin", "gocuda inspect"}},
 		{"no image at all, inspect", []string{"inspect", noise}, 1, []string{"try: a PTX, cubin, fatbin"}},
-		{"unknown kernel", []string{"run", "testdata/saxpy/saxpy.ptx", "saxpie", "--device", "software"}, 1, []string{"no kernel saxpie", "gocuda inspect testdata/saxpy/saxpy.ptx"}},
+		{"unknown kernel", []string{"run", "testdata/saxpy/saxpy.ptx", "saxpie", "--device", "software"}, 1,
+			[]string{"no kernel saxpie", "gocuda inspect testdata/saxpy/saxpy.ptx"}},
 		{"too few arguments", saxpy("f32:1"), 1, []string{"takes 4 arguments, 1 were given", "gocuda inspect"}},
 		{"too many arguments", saxpy(append(good, "i32:1")...), 1, []string{"takes 4 arguments, 5 were given"}},
-		{"wrong size", saxpy("f64:1", "f32[4]", "f32[4]", "i32:4"), 1, []string{"argument 1 (f64:1): 8 bytes given, kernel saxpy wants 4", "gocuda inspect"}},
-		{"scalar for an array", saxpy("f32:1", "f32:1", "f32[4]", "i32:4"), 1, []string{"argument 2 (f32:1): 4 bytes given, kernel saxpy wants 8"}},
+		{"wrong size", saxpy("f64:1", "f32[4]", "f32[4]", "i32:4"), 1,
+			[]string{"argument 1 (f64:1): 8 bytes given, kernel saxpy wants 4", "gocuda inspect"}},
+		{"scalar for an array", saxpy("f32:1", "f32:1", "f32[4]", "i32:4"), 1,
+			[]string{"argument 2 (f32:1): 4 bytes given, kernel saxpy wants 8"}},
 		{"unknown type", saxpy("float:1"), 1, []string{`unknown type "float"`, "one of i8 u8"}},
 		{"no number", saxpy("f32:one"), 1, []string{`"one" is no f32`}},
 		{"out of range", saxpy("i8:200"), 1, []string{`"200" is no i8`}},
@@ -343,26 +368,36 @@ func TestBadInput(t *testing.T) {
 		{"no file after >", saxpy("f32[4]>"), 1, []string{"no file after >"}},
 		{"bad grid", saxpy("--grid", "0"), 1, []string{`--grid "0"`, "--grid 16,16"}},
 		{"bad block", saxpy("--block", "1,2,3,4"), 1, []string{"one to three numbers"}},
-		{"block too large", saxpy(append(good, "--block", "2048")...), 1, []string{"CUDA_ERROR_INVALID_VALUE", "a smaller --block"}},
-		{"too much shared memory", saxpy(append(good, "--shared", "10000000")...), 1, []string{"CUDA_ERROR_INVALID_VALUE", "less --shared"}},
-		{"a kernel that faults", saxpy("f32:1", "f32[4]", "f32[4]", "i32:2000000000", "--grid", "2000000", "--block", "1024"), 1, []string{"CUDA_ERROR_ILLEGAL_ADDRESS", "--grid, --block and array lengths"}},
-		{"bad tolerance", saxpy(append(good, "--tolerance", "ulp")...), 1, []string{`"ulp" is no rule`, "--tolerance ulp:1"}},
-		{"expectation without an array", saxpy(append(good, "--expect", "1=testdata/saxpy/want.npy")...), 1, []string{"number of an array argument", "--expect 2=want.npy"}},
-		{"expectation of another size", saxpy(append(good, "--expect", "3=testdata/saxpy/want.npy")...), 1, []string{"f32[1000]", "f32[4]", "the same type"}},
+		{"block too large", saxpy(append(good, "--block", "2048")...), 1,
+			[]string{"CUDA_ERROR_INVALID_VALUE", "a smaller --block"}},
+		{"too much shared memory", saxpy(append(good, "--shared", "10000000")...), 1,
+			[]string{"CUDA_ERROR_INVALID_VALUE", "less --shared"}},
+		{"a kernel that faults", saxpy("f32:1", "f32[4]", "f32[4]", "i32:2000000000", "--grid", "2000000", "--block",
+			"1024"), 1, []string{"CUDA_ERROR_ILLEGAL_ADDRESS", "--grid, --block and array lengths"}},
+		{"bad tolerance", saxpy(append(good, "--tolerance", "ulp")...), 1,
+			[]string{`"ulp" is no rule`, "--tolerance ulp:1"}},
+		{"expectation without an array", saxpy(append(good, "--expect", "1=testdata/saxpy/want.npy")...), 1,
+			[]string{"number of an array argument", "--expect 2=want.npy"}},
+		{"expectation of another size", saxpy(append(good, "--expect", "3=testdata/saxpy/want.npy")...), 1,
+			[]string{"f32[1000]", "f32[4]", "the same type"}},
 		{"missing .npy", saxpy("f32:1", "@nowhere.npy"), 1, []string{"nowhere.npy", "a .npy file that exists"}},
 		{"no .npy", saxpy("f32:1", "@"+badNpy), 1, []string{"bad.npy: not a .npy file", "numpy.save"}},
 		{"empty .npy", saxpy("f32:1", "@"+empty), 1, []string{"not a .npy file", "numpy.save"}},
-		{"cut .npy", saxpy("f32:1", "@"+cutNpy), 1, []string{"cut.npy: cut short: the header promises 4000 bytes", "numpy.save"}},
+		{"cut .npy", saxpy("f32:1", "@"+cutNpy), 1,
+			[]string{"cut.npy: cut short: the header promises 4000 bytes", "numpy.save"}},
 		{"damaged .npy", saxpy("f32:1", "@"+damaged), 1, []string{"damaged.npy: ", "numpy.save"}},
 		{"column order", saxpy("f32:1", "@"+fortran), 1, []string{"Fortran order", "ascontiguousarray"}},
 		{"big-endian .npy", saxpy("f32:1", "@"+big), 1, []string{`element type ">f4"`, "astype"}},
 		{"impossible .npy", saxpy("f32:1", "@"+huge), 1, []string{"huge.npy: "}},
-		{"no place for the output", saxpy("f32:1", "f32[4]", "f32[4]>"+filepath.Join(dir, "no", "y.npy"), "i32:4"), 1, []string{"y.npy", "a folder that exists"}},
+		{"no place for the output", saxpy("f32:1", "f32[4]", "f32[4]>"+filepath.Join(dir, "no", "y.npy"), "i32:4"), 1,
+			[]string{"y.npy", "a folder that exists"}},
 		{"unknown profile", saxpy(append(good, "--profile", "h2000")...), 1, []string{"h2000", "gocuda devices"}},
 		{"missing set", []string{"check", "nowhere"}, 1, []string{"nowhere does not exist", "testdata/silicon"}},
 		{"no set", []string{"check", dir}, 1, []string{"not a set of recorded cases", "testdata/silicon"}},
-		{"unknown group", []string{"check", "testdata/silicon", "--group", "integers", "--device", "software"}, 1, []string{`no group "integers"`, "int"}},
-		{"unknown build", []string{"check", "testdata/corpus", "--group", "saxpy", "--build", "ptx10", "--device", "software"}, 1, []string{`no module of the set has a build "ptx10"`}},
+		{"unknown group", []string{"check", "testdata/silicon", "--group", "integers", "--device", "software"}, 1,
+			[]string{`no group "integers"`, "int"}},
+		{"unknown build", []string{"check", "testdata/corpus", "--group", "saxpy", "--build", "ptx10", "--device",
+			"software"}, 1, []string{`no module of the set has a build "ptx10"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) { refused(t, c.args, c.code, c.want) })
 	}
@@ -373,11 +408,13 @@ func TestBadInput(t *testing.T) {
 		}
 		args := append([]string{"run", "testdata/saxpy/saxpy.ptx", "saxpy", "--device", "driver"}, good...)
 		refused(t, args, 1, []string{"driver", "--device software"})
-		refused(t, []string{"check", "testdata/silicon", "--group", "int", "--device", "driver"}, 1, []string{"driver", "--device software"})
+		refused(t, []string{"check", "testdata/silicon", "--group", "int", "--device", "driver"}, 1,
+			[]string{"driver", "--device software"})
 	})
 	t.Run("unknown device in the environment", func(t *testing.T) {
 		t.Setenv("GOCUDA_DEVICE", "gpu")
-		refused(t, append([]string{"run", "testdata/saxpy/saxpy.ptx", "saxpy"}, good...), 1, []string{`GOCUDA_DEVICE="gpu"`, "auto, driver or software"})
+		refused(t, append([]string{"run", "testdata/saxpy/saxpy.ptx", "saxpy"}, good...), 1,
+			[]string{`GOCUDA_DEVICE="gpu"`, "auto, driver or software"})
 	})
 }
 

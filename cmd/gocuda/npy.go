@@ -24,7 +24,8 @@ var dtypes = map[string]struct {
 	npy  string
 	size int
 }{
-	"i8": {"i1", 1}, "u8": {"u1", 1}, "i16": {"i2", 2}, "u16": {"u2", 2}, "i32": {"i4", 4}, "u32": {"u4", 4}, "i64": {"i8", 8}, "u64": {"u8", 8}, "f16": {"f2", 2}, "f32": {"f4", 4}, "f64": {"f8", 8},
+	"i8": {"i1", 1}, "u8": {"u1", 1}, "i16": {"i2", 2}, "u16": {"u2", 2}, "i32": {"i4", 4}, "u32": {"u4", 4},
+	"i64": {"i8", 8}, "u64": {"u8", 8}, "f16": {"f2", 2}, "f32": {"f4", 4}, "f64": {"f8", 8},
 }
 
 func dtypeNames() string { return "i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64" }
@@ -75,7 +76,8 @@ func parseNpy(f io.ReadSeeker, size int64) (*array, error) {
 		}
 	}
 	if a.dtype == "" || strings.HasPrefix(h.Descr.Type, ">") {
-		return nil, hint(fmt.Errorf("element type %q, which no kernel argument has", h.Descr.Type), "numpy.save(file, a.astype('<f4')), or another of %s", dtypeNames())
+		return nil, hint(fmt.Errorf("element type %q, which no kernel argument has", h.Descr.Type),
+			"numpy.save(file, a.astype('<f4')), or another of %s", dtypeNames())
 	}
 	if h.Descr.Fortran && len(a.shape) > 1 {
 		return nil, hint(errors.New("the array is in Fortran order"), "numpy.save(file, numpy.ascontiguousarray(a))")
@@ -83,7 +85,8 @@ func parseNpy(f io.ReadSeeker, size int64) (*array, error) {
 	n := uint64(dtypes[a.dtype].size)
 	for _, d := range a.shape {
 		if d < 0 || d > 0 && n > maxArray/uint64(d) {
-			return nil, hint(fmt.Errorf("the header's shape %v is not possible here", a.shape), "arrays of at most %d bytes", uint64(maxArray))
+			return nil, hint(fmt.Errorf("the header's shape %v is not possible here", a.shape),
+				"arrays of at most %d bytes", uint64(maxArray))
 		}
 		n *= uint64(d)
 	}
@@ -92,7 +95,8 @@ func parseNpy(f io.ReadSeeker, size int64) (*array, error) {
 		return nil, err
 	}
 	if n > uint64(max(size-at, 0)) {
-		return nil, hint(fmt.Errorf("cut short: the header promises %d bytes of data, %d follow", n, max(size-at, 0)), "%s", again)
+		return nil, hint(fmt.Errorf("cut short: the header promises %d bytes of data, %d follow", n, max(size-at, 0)),
+			"%s", again)
 	}
 	a.data = make([]byte, n)
 	if _, err := io.ReadFull(f, a.data); err != nil {
@@ -104,7 +108,8 @@ func parseNpy(f io.ReadSeeker, size int64) (*array, error) {
 // npyHead is the longest fixed part of a file: magic, version, length of the header.
 const npyHead = 12
 
-// openNpy reads the header. The library takes its length as it is and panics on some damaged ones, so both are looked after here.
+// openNpy reads the header. The library takes its length as it is and panics on some damaged ones, so both are looked
+// after here.
 func openNpy(f io.ReadSeeker, size int64) (n *npy.Reader, err error) {
 	defer func() {
 		if x := recover(); x != nil {

@@ -45,7 +45,8 @@ func TestNpyRoundTrip(t *testing.T) {
 	}
 }
 
-// TestNpyOfNumPy reads what numpy.save wrote (version 1.24, by its documented format): the header's padding and the spaces are NumPy's.
+// TestNpyOfNumPy reads what numpy.save wrote (version 1.24, by its documented format): the header's padding and the
+// spaces are NumPy's.
 func TestNpyOfNumPy(t *testing.T) {
 	head := "\x93NUMPY\x01\x00\x76\x00{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }"
 	file := head + strings.Repeat(" ", 127-len(head)) + "\n" + "\x01\x00\x02\x00\x03\x00\x04\x00\x05\x00\xff\xff"
@@ -87,7 +88,8 @@ func FuzzNpy(f *testing.F) {
 			t.Errorf("%s%v holds %d bytes of a file of %d", a.dtype, a.shape, len(a.data), len(b))
 		}
 		again, err := parseNpy(bytes.NewReader(formatNpy(a)), math.MaxInt64)
-		if err != nil || !slices.Equal(again.shape, a.shape) || !bytes.Equal(again.data, a.data) || again.dtype != a.dtype {
+		if err != nil || !slices.Equal(again.shape, a.shape) || !bytes.Equal(again.data, a.data) ||
+			again.dtype != a.dtype {
 			t.Errorf("%s%v does not come back: %v", a.dtype, a.shape, err)
 		}
 	})

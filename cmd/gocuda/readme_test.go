@@ -20,7 +20,8 @@ func readme(t *testing.T) string {
 	return string(b)
 }
 
-// TestReadmeCommands types the commands of the README that start this program; the first of them is the first command of all.
+// TestReadmeCommands types the commands of the README that start this program; the first of them is the first command
+// of all.
 func TestReadmeCommands(t *testing.T) {
 	root(t)
 	n, first := 0, true
@@ -39,7 +40,8 @@ func TestReadmeCommands(t *testing.T) {
 		n++
 		out := works(t, args[3:]...)
 		if first {
-			contains(t, "the first command", out, "kernel  saxpy", "check   argument 3 equals testdata/saxpy/want.npy (exact): ok")
+			contains(t, "the first command", out, "kernel  saxpy",
+				"check   argument 3 equals testdata/saxpy/want.npy (exact): ok")
 		}
 		first = false
 	}
@@ -48,7 +50,8 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// TestReadmeProgram compiles and runs the program that the README shows, in a folder of the repository that the compiler alone sees, with the file that it embeds.
+// TestReadmeProgram compiles and runs the program that the README shows, in a folder of the repository that the
+// compiler alone sees, with the file that it embeds.
 func TestReadmeProgram(t *testing.T) {
 	skip.Short(t, "compiles a program")
 	goTool := skip.Command(t, "go")
@@ -59,7 +62,8 @@ func TestReadmeProgram(t *testing.T) {
 		t.Fatal("the README shows no program")
 	}
 	dir := t.TempDir()
-	file, overlay, exe := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "program.exe")
+	file, overlay, exe := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json"),
+		filepath.Join(dir, "program.exe")
 	if err := os.WriteFile(file, []byte(program), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +82,8 @@ func TestReadmeProgram(t *testing.T) {
 	if err := os.WriteFile(overlay, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(goTool, "build", "-overlay", overlay, "-o", exe, "./"+name).CombinedOutput(); err != nil {
+	if out, err := exec.Command(goTool, "build", "-overlay", overlay, "-o", exe,
+		"./"+name).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out, err := exec.Command(exe).CombinedOutput()

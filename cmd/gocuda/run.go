@@ -199,7 +199,8 @@ func readFile(path string) ([]byte, error) {
 	return image.Read(f, path, -1)
 }
 
-// readImage reads a file that a driver is to load. A driver takes an address without a length, so the file must hold all that its header declares.
+// readImage reads a file that a driver is to load. A driver takes an address without a length, so the file must hold
+// all that its header declares.
 func readImage(path string) ([]byte, error) {
 	const want = "an image: a .ptx, .tileirbc, .fatbin or .cubin file"
 	b, err := readFile(path)
@@ -237,7 +238,10 @@ func (c *runCmd) Run(con *console) error {
 		}
 		var found []*checker.Report
 		rep, err := c.run("software", softdev.Options{
-			EngineName: c.Engine, Check: []string{what.String()}, CheckOut: c.CheckOut, Suppressions: c.Suppress, Reports: func(r *checker.Report) { found = append(found, r) },
+			EngineName: c.Engine, Check: []string{what.String()}, CheckOut: c.CheckOut, Suppressions: c.Suppress,
+			Reports: func(r *checker.Report) {
+				found = append(found, r)
+			},
 		})
 		if rep == nil {
 			return err
@@ -330,7 +334,8 @@ func (c *runCmd) run(kind string, o softdev.Options) (*runReport, error) {
 		return nil, err
 	}
 	if !corpus.ValidRule(c.Tolerance) {
-		return nil, hint(fmt.Errorf("--tolerance %q is no rule", c.Tolerance), "--tolerance ulp:1, or exact, rel:1e-6, abs:0.5, joined by commas")
+		return nil, hint(fmt.Errorf("--tolerance %q is no rule", c.Tolerance),
+			"--tolerance ulp:1, or exact, rel:1e-6, abs:0.5, joined by commas")
 	}
 	img, err := readImage(c.File)
 	if err != nil {
@@ -365,7 +370,8 @@ func (c *runCmd) run(kind string, o softdev.Options) (*runReport, error) {
 	var f driver.CUfunction
 	name := append([]byte(c.Kernel), 0)
 	if err := s.check("cuModuleGetFunction", s.t.ModuleGetFunction(s.ctx, &f, mod, &name[0])); err != nil {
-		return nil, hint(fmt.Errorf("%s has no kernel %s: %w", c.File, c.Kernel, err), "one of the kernels that gocuda inspect %s lists", c.File)
+		return nil, hint(fmt.Errorf("%s has no kernel %s: %w", c.File, c.Kernel, err),
+			"one of the kernels that gocuda inspect %s lists", c.File)
 	}
 	rep.LoadMS = ms(time.Since(start))
 	if err := s.checkArguments(f, c, args); err != nil {
@@ -394,14 +400,16 @@ func (c *runCmd) expected(args []*argument) (map[int]*array, error) {
 		n, file, ok := strings.Cut(e, "=")
 		i, err := strconv.Atoi(n)
 		if !ok || err != nil || i < 1 || i > len(args) || args[i-1].array == nil {
-			return nil, hint(fmt.Errorf("--expect %s: N must be the number of an array argument", e), "--expect 2=want.npy")
+			return nil, hint(fmt.Errorf("--expect %s: N must be the number of an array argument", e),
+				"--expect 2=want.npy")
 		}
 		a, err := readNpy(file)
 		if err != nil {
 			return nil, err
 		}
 		if a.dtype != args[i-1].array.dtype || len(a.data) != len(args[i-1].array.data) {
-			return nil, hint(fmt.Errorf("--expect %s: the file holds %s%v, the argument is %s%v", e, a.dtype, a.shape, args[i-1].array.dtype, args[i-1].array.shape), "the same type and number of elements")
+			return nil, hint(fmt.Errorf("--expect %s: the file holds %s%v, the argument is %s%v", e, a.dtype, a.shape,
+				args[i-1].array.dtype, args[i-1].array.shape), "the same type and number of elements")
 		}
 		out[i-1] = a
 	}
@@ -421,11 +429,13 @@ func (s *session) checkArguments(f driver.CUfunction, c *runCmd, args []*argumen
 			given = uint64(len(args[n].scalar))
 		}
 		if given != size {
-			return hint(fmt.Errorf("argument %d (%s): %d bytes given, kernel %s wants %d", n+1, args[n].text, given, c.Kernel, size), "the parameters that gocuda inspect %s shows", c.File)
+			return hint(fmt.Errorf("argument %d (%s): %d bytes given, kernel %s wants %d", n+1, args[n].text, given,
+				c.Kernel, size), "the parameters that gocuda inspect %s shows", c.File)
 		}
 	}
 	if n != len(args) {
-		return hint(fmt.Errorf("kernel %s takes %d arguments, %d were given", c.Kernel, n, len(args)), "the parameters that gocuda inspect %s shows", c.File)
+		return hint(fmt.Errorf("kernel %s takes %d arguments, %d were given", c.Kernel, n, len(args)),
+			"the parameters that gocuda inspect %s shows", c.File)
 	}
 	return nil
 }
@@ -444,7 +454,8 @@ func (s *session) upload(args []*argument) (params []unsafe.Pointer, ptrs []driv
 			return nil, nil, fmt.Errorf("argument %d (%s): %w", i+1, a.text, err)
 		}
 		if n > 0 {
-			if err := s.check("cuMemcpyHtoD", s.t.MemcpyHtoD_v2(s.ctx, ptrs[i], unsafe.Pointer(&a.array.data[0]), n)); err != nil {
+			if err := s.check("cuMemcpyHtoD", s.t.MemcpyHtoD_v2(s.ctx, ptrs[i], unsafe.Pointer(&a.array.data[0]),
+				n)); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -453,7 +464,8 @@ func (s *session) upload(args []*argument) (params []unsafe.Pointer, ptrs []driv
 	return params, ptrs, nil
 }
 
-func (c *runCmd) launch(s *session, f driver.CUfunction, grid, block [3]uint32, params []unsafe.Pointer, rep *runReport) error {
+func (c *runCmd) launch(s *session, f driver.CUfunction, grid, block [3]uint32, params []unsafe.Pointer,
+	rep *runReport) error {
 	var attrs []driver.CUlaunchAttribute
 	if c.Cluster != "" {
 		d, err := parseDims("cluster", c.Cluster)
@@ -470,7 +482,8 @@ func (c *runCmd) launch(s *session, f driver.CUfunction, grid, block [3]uint32, 
 		*a.Value.Cooperative() = 1
 		attrs = append(attrs, a)
 	}
-	cfg := driver.CUlaunchConfig{GridDimX: grid[0], GridDimY: grid[1], GridDimZ: grid[2], BlockDimX: block[0], BlockDimY: block[1], BlockDimZ: block[2], SharedMemBytes: c.Shared, NumAttrs: uint32(len(attrs))}
+	cfg := driver.CUlaunchConfig{GridDimX: grid[0], GridDimY: grid[1], GridDimZ: grid[2], BlockDimX: block[0],
+		BlockDimY: block[1], BlockDimZ: block[2], SharedMemBytes: c.Shared, NumAttrs: uint32(len(attrs))}
 	if len(attrs) > 0 {
 		cfg.Attrs = &attrs[0]
 	}
@@ -479,7 +492,9 @@ func (c *runCmd) launch(s *session, f driver.CUfunction, grid, block [3]uint32, 
 		pp = &params[0]
 	}
 	if c.Shared > 48<<10 {
-		if err := s.check("cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)", s.t.FuncSetAttribute(s.ctx, f, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int32(c.Shared))); err != nil {
+		if err := s.check("cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)",
+			s.t.FuncSetAttribute(s.ctx, f, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+				int32(c.Shared))); err != nil {
 			return hint(err, "less --shared")
 		}
 	}
@@ -498,13 +513,15 @@ func (c *runCmd) launch(s *session, f driver.CUfunction, grid, block [3]uint32, 
 	return nil
 }
 
-func (c *runCmd) results(s *session, args []*argument, ptrs []driver.CUdeviceptr, expect map[int]*array, rep *runReport) error {
+func (c *runCmd) results(s *session, args []*argument, ptrs []driver.CUdeviceptr, expect map[int]*array,
+	rep *runReport) error {
 	for i, a := range args {
 		if a.array == nil || len(a.array.data) == 0 {
 			continue
 		}
 		got := &array{a.array.dtype, a.array.shape, make([]byte, len(a.array.data))}
-		if err := s.check("cuMemcpyDtoH", s.t.MemcpyDtoH_v2(s.ctx, unsafe.Pointer(&got.data[0]), ptrs[i], uint64(len(got.data)))); err != nil {
+		if err := s.check("cuMemcpyDtoH", s.t.MemcpyDtoH_v2(s.ctx, unsafe.Pointer(&got.data[0]), ptrs[i],
+			uint64(len(got.data)))); err != nil {
 			return err
 		}
 		if a.out != "" {
@@ -594,7 +611,8 @@ func (c *runCmd) print(con *console, r *runReport) error {
 		}
 	}
 	if bad > 0 {
-		return hint(fmt.Errorf("%d of %d checks failed", bad, len(r.Checks)), "--tolerance ulp:1 if a rounding may differ")
+		return hint(fmt.Errorf("%d of %d checks failed", bad, len(r.Checks)),
+			"--tolerance ulp:1 if a rounding may differ")
 	}
 	return nil
 }

@@ -51,7 +51,8 @@ type machineFunc struct {
 	WholeBytes int    `json:"whole_bytes,omitempty"`
 	WhyNot     string `json:"why_not_whole,omitempty"` // no code for whole blocks: the scheduler runs warp by warp
 
-	Falls []string `json:"no_machine_code,omitempty"` // what is left to the interpreter that has a template, or a part of the code, and why
+	// what is left to the interpreter that has a template, or a part of the code, and why
+	Falls []string `json:"no_machine_code,omitempty"`
 }
 
 type returningLine struct {
@@ -62,7 +63,8 @@ type returningLine struct {
 
 func (c *traceCmd) Run(con *console) error {
 	if c.Memcheck || c.Engine != "" {
-		return hint(errors.New("a trace counts on an engine of its own, and then runs machine code"), "gocuda run for --memcheck and --engine")
+		return hint(errors.New("a trace counts on an engine of its own, and then runs machine code"),
+			"gocuda run for --memcheck and --engine")
 	}
 	if c.Device == "driver" {
 		return hint(errors.New("only the software device can be looked into"), "--device software")
@@ -90,9 +92,11 @@ func (c *traceCmd) Run(con *console) error {
 		if err != nil {
 			return err
 		}
-		m := &machineReport{Warps: n.WarpInstructions.Load(), Fallbacks: n.Fallbacks.Load(), RunMS: r.RunMS, Returning: []returningLine{}}
+		m := &machineReport{Warps: n.WarpInstructions.Load(), Fallbacks: n.Fallbacks.Load(), RunMS: r.RunMS,
+			Returning: []returningLine{}}
 		for i, l := range list {
-			f := machineFunc{Name: l.Func, Operations: len(l.Native), Native: l.Count(), Bytes: l.Warps.Size(), WholeBytes: l.Whole.Size()}
+			f := machineFunc{Name: l.Func, Operations: len(l.Native), Native: l.Count(), Bytes: l.Warps.Size(),
+				WholeBytes: l.Whole.Size()}
 			if n := len(l.WhyNot); n > 0 && l.Whole == nil {
 				f.WhyNot = strings.TrimPrefix(l.WhyNot[n-1].Error(), "jit: ")
 			}
@@ -149,7 +153,8 @@ func (c *traceCmd) show(con *console, r *traceReport) {
 	fmt.Fprintf(con.out, "\nwarp instructions    %d\nthread instructions  %d (%.1f of 32 lanes)\ndivergences          %d\n", s.Warps, s.Threads, s.Lanes, s.Divergences)
 	fmt.Fprintf(con.out, "global memory        %d bytes in %d sectors of 32 bytes\nshared memory        %d bytes in %d passes\n", s.GlobalBytes, s.Sectors, s.SharedBytes, s.BankPasses)
 	if m := r.Machine; m != nil {
-		fmt.Fprintf(con.out, "machine code         %d of %d warp instructions returned to Go; %.3f ms\n", m.Fallbacks, m.Warps, m.RunMS)
+		fmt.Fprintf(con.out, "machine code         %d of %d warp instructions returned to Go; %.3f ms\n", m.Fallbacks,
+			m.Warps, m.RunMS)
 		for _, f := range m.Funcs {
 			fmt.Fprintf(con.out, "  %s: %d of %d operations native; ", f.Name, f.Native, f.Operations)
 			switch {
@@ -190,16 +195,19 @@ func (c *traceCmd) show(con *console, r *traceReport) {
 		if l.Source != "" {
 			place = fmt.Sprintf("  (%s:%d)", l.Source, l.At)
 		}
-		fmt.Fprintf(con.out, "%10d %6.1f %10d %8d  %d: %s%s\n", l.Warps, float64(l.Threads)/float64(l.Warps), l.Bytes, l.Sectors+l.Cycles, l.Line, l.Text, place)
+		fmt.Fprintf(con.out, "%10d %6.1f %10d %8d  %d: %s%s\n", l.Warps, float64(l.Threads)/float64(l.Warps), l.Bytes,
+			l.Sectors+l.Cycles, l.Line, l.Text, place)
 	}
 }
 
-// assembly lists machine code with the operations at whose code it begins: in words where objdump is installed, else in bytes.
+// assembly lists machine code with the operations at whose code it begins: in words where objdump is installed, else in
+// bytes.
 func assembly(f *ir.Func, l *jit.Listing) string {
 	var b strings.Builder
 	c := l.Whole
 	if c != nil {
-		fmt.Fprintf(&b, "%s, whole blocks: %d bytes; first for warps of which all lanes run, then for the others\n", l.Func, c.Size())
+		fmt.Fprintf(&b, "%s, whole blocks: %d bytes; first for warps of which all lanes run, then for the others\n",
+			l.Func, c.Size())
 	} else {
 		c = l.Warps
 		fmt.Fprintf(&b, "%s, warp by warp: %d bytes, all lanes running\n", l.Func, c.Size())
@@ -281,7 +289,8 @@ func disassemble(code []byte) []word {
 	if errors.Join(err, f.Close()) != nil {
 		return nil
 	}
-	text, err := exec.Command("objdump", "-D", "-b", "binary", "-m", "i386:x86-64", "-M", "intel", "--no-show-raw-insn", f.Name()).Output()
+	text, err := exec.Command("objdump", "-D", "-b", "binary", "-m", "i386:x86-64", "-M", "intel", "--no-show-raw-insn",
+		f.Name()).Output()
 	if err != nil {
 		return nil
 	}
@@ -304,7 +313,8 @@ func folded(list []string) string {
 	if len(list) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("<details><summary>%d</summary>%s</details>", len(list), html.EscapeString(strings.Join(list, "\n")))
+	return fmt.Sprintf("<details><summary>%d</summary>%s</details>", len(list),
+		html.EscapeString(strings.Join(list, "\n")))
 }
 
 // page is the HTML of every stage.
@@ -314,7 +324,8 @@ func page(k *trace.Kernel, s *trace.Summary, list []jit.Listing) string {
 		html.EscapeString(k.Name))
 	fmt.Fprintf(&b, "<p>%d warp instructions, %.1f of 32 lanes, %d divergences, %d bytes of global and %d of shared memory</p>\n", s.Warps, s.Lanes, s.Divergences, s.GlobalBytes, s.SharedBytes)
 	stage := func(title, text string) {
-		fmt.Fprintf(&b, "<section><h2>%s</h2><pre>%s</pre></section>\n", html.EscapeString(title), html.EscapeString(text))
+		fmt.Fprintf(&b, "<section><h2>%s</h2><pre>%s</pre></section>\n", html.EscapeString(title),
+			html.EscapeString(text))
 	}
 	b.WriteString("<section><h2>PTX</h2><table><tr><th>line<th>warps<th>lanes<th>bytes<th>sectors or passes<th>instruction<th>source<th>machine code for warps of which all lanes run</tr>\n")
 	for n, f := range k.Funcs {
@@ -344,7 +355,9 @@ func page(k *trace.Kernel, s *trace.Summary, list []jit.Listing) string {
 		fmt.Fprintf(&b, "<tr><td colspan=8><b>%s</b></tr>\n", html.EscapeString(f.Name))
 		for _, l := range lines {
 			var c trace.Line
-			if i := slices.IndexFunc(s.Lines, func(x trace.Line) bool { return x.Func == f.Name && x.Line == l }); i >= 0 {
+			if i := slices.IndexFunc(s.Lines, func(x trace.Line) bool {
+				return x.Func == f.Name && x.Line == l
+			}); i >= 0 {
 				c = s.Lines[i]
 			}
 			lanes, place := 0.0, ""
@@ -366,7 +379,8 @@ func page(k *trace.Kernel, s *trace.Summary, list []jit.Listing) string {
 		fmt.Fprintf(&checked, "%s\n", f.Name)
 		for i := range f.Check.Insts {
 			in := &f.Check.Insts[i]
-			fmt.Fprintf(&checked, "%5d  %-50s form %s, types %s\n", in.AST.Position().Line, in.AST.String(), in.Match.Form.Op, strings.Join(in.Match.Types, " "))
+			fmt.Fprintf(&checked, "%5d  %-50s form %s, types %s\n", in.AST.Position().Line, in.AST.String(),
+				in.Match.Form.Op, strings.Join(in.Match.Types, " "))
 		}
 	}
 	stage("checked", checked.String())

@@ -11,20 +11,24 @@ import (
 )
 
 func saxpyArgs(command string, more ...string) []string {
-	return append([]string{command, "testdata/saxpy/saxpy.ptx", "saxpy", "--grid", "4", "--block", "256", "f32:2.5", "@testdata/saxpy/x.npy", "@testdata/saxpy/y.npy", "i32:1000",
+	return append([]string{command, "testdata/saxpy/saxpy.ptx", "saxpy", "--grid", "4", "--block", "256", "f32:2.5",
+		"@testdata/saxpy/x.npy", "@testdata/saxpy/y.npy", "i32:1000",
 		"--expect", "3=testdata/saxpy/want.npy"}, more...)
 }
 
-// The counts follow from the launch: 32 warps, of whose threads 1000 get past the bound; each reads two floats and writes one, and the arrays begin at a sector.
+// The counts follow from the launch: 32 warps, of whose threads 1000 get past the bound; each reads two floats and
+// writes one, and the arrays begin at a sector.
 func TestTrace(t *testing.T) {
 	root(t)
 	page, prof := filepath.Join(t.TempDir(), "page.html"), filepath.Join(t.TempDir(), "prof.pb.gz")
 	var r traceReport
-	if err := json.Unmarshal([]byte(works(t, saxpyArgs("trace", "--json", "--html", page, "--pprof", prof)...)), &r); err != nil {
+	if err := json.Unmarshal([]byte(works(t, saxpyArgs("trace", "--json", "--html", page, "--pprof", prof)...)),
+		&r); err != nil {
 		t.Fatal(err)
 	}
 	s := r.Counts
-	if s.GlobalBytes != 12000 || s.Sectors != 375 || s.SharedBytes != 0 || s.Divergences != 1 || s.Warps == 0 || s.Threads == 0 || s.Lanes > 32 {
+	if s.GlobalBytes != 12000 || s.Sectors != 375 || s.SharedBytes != 0 || s.Divergences != 1 || s.Warps == 0 ||
+		s.Threads == 0 || s.Lanes > 32 {
 		t.Errorf("%+v", s)
 	}
 	stores := 0
@@ -43,7 +47,8 @@ func TestTrace(t *testing.T) {
 		t.Errorf("%+v", r.Run.Checks)
 	}
 	if m := r.Machine; m != nil {
-		if m.Warps != s.Warps || m.Fallbacks > m.Warps || len(m.Funcs) != 1 || m.Funcs[0].Native == 0 || m.Funcs[0].Bytes == 0 || m.Funcs[0].WholeBytes == 0 || m.Fallbacks != 0 {
+		if m.Warps != s.Warps || m.Fallbacks > m.Warps || len(m.Funcs) != 1 || m.Funcs[0].Native == 0 ||
+			m.Funcs[0].Bytes == 0 || m.Funcs[0].WholeBytes == 0 || m.Fallbacks != 0 {
 			t.Errorf("%+v, counted %d", m, s.Warps)
 		}
 	} else if r.Why == "" {
@@ -54,7 +59,8 @@ func TestTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	contains(t, "the page", string(b), "st.global.f32", "pass blocks", "pass rows", "checked")
-	contains(t, "the trace", works(t, saxpyArgs("trace", "--asm", "--top", "3")...), "warp instructions", "lines more", "375 sectors")
+	contains(t, "the trace", works(t, saxpyArgs("trace", "--asm", "--top", "3")...), "warp instructions", "lines more",
+		"375 sectors")
 	profileHolds(t, prof)
 }
 

@@ -11,8 +11,10 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// TestAsserts: every call after a device assert gives what an H200's driver gave (testdata/python/asserts.txt), and standard error has its text. Two results are not the API's to say: whether the kernel has
-// stopped when an event is recorded behind it, and what becomes of a module's handle when the module is gone (the driver gave CUDA_ERROR_INVALID_HANDLE and CUDA_ERROR_CONTEXT_IS_DESTROYED).
+// TestAsserts: every call after a device assert gives what an H200's driver gave (testdata/python/asserts.txt), and
+// standard error has its text. Two results are not the API's to say: whether the kernel has stopped when an event is
+// recorded behind it, and what becomes of a module's handle when the module is gone (the driver gave
+// CUDA_ERROR_INVALID_HANDLE and CUDA_ERROR_CONTEXT_IS_DESTROYED).
 func TestAsserts(t *testing.T) {
 	library(t)
 	skip.Command(t, "python3")
@@ -53,7 +55,8 @@ func TestAsserts(t *testing.T) {
 			}
 			t.Run(name+"/"+engine, func(t *testing.T) {
 				want := recorded[name]
-				out := run(t, "", []string{"GOCUDA_ENGINE=" + engine}, "python3", append([]string{"testdata/python/asserts.py"}, strings.Fields(name)...)...)
+				out := run(t, "", []string{"GOCUDA_ENGINE=" + engine}, "python3",
+					append([]string{"testdata/python/asserts.py"}, strings.Fields(name)...)...)
 				var got answers
 				for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
 					if strings.Contains(line, "Assertion") {

@@ -76,8 +76,8 @@ func goCalls(tb testing.TB) map[string]float64 {
 	return out
 }
 
-// BenchmarkCalls compares what calls cost from C through this library with what they cost from Go through the table. The rounds of both
-// alternate, and the least of each counts.
+// BenchmarkCalls compares what calls cost from C through this library with what they cost from Go through the table.
+// The rounds of both alternate, and the least of each counts.
 //
 //	go test ./cmd/libcuda -run XXX -bench Calls -benchtime 1x -v
 func BenchmarkCalls(b *testing.B) {

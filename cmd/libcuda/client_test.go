@@ -87,7 +87,8 @@ func (c *goClient) check(v uint32) error {
 var goClients = map[string]func(*goClient) error{
 	"start": func(c *goClient) error { return c.check(7) },
 	"fault": func(c *goClient) error {
-		// A nil pointer of this program is this runtime's, before and after the library's runtime has had a fault of its own.
+		// A nil pointer of this program is this runtime's, before and after the library's runtime has had a fault of
+		// its own.
 		for range 3 {
 			if err := ownFault(); err != nil {
 				return err
@@ -103,7 +104,8 @@ var goClients = map[string]func(*goClient) error{
 		}
 		return nil
 	},
-	// Both runtimes stop goroutines with SIGURG: a collection here has to stop a loop without calls, while kernels of the library run.
+	// Both runtimes stop goroutines with SIGURG: a collection here has to stop a loop without calls, while kernels of
+	// the library run.
 	"preempt": func(c *goClient) error {
 		var sink int
 		go func() {
@@ -195,10 +197,12 @@ func TestGoClientWithoutCgo(t *testing.T) {
 	}
 	env := []string{env.Driver + "=" + filepath.Join(lib, "libcuda.so.1")}
 	for range 20 {
-		if out, err := start1(t, "", env, bin, "run", "--device=driver", "--grid=1", "--block=1", ptx, "poke", "u32[4]", "u32:9"); err != nil {
+		if out, err := start1(t, "", env, bin, "run", "--device=driver", "--grid=1", "--block=1", ptx, "poke", "u32[4]",
+			"u32:9"); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		out, err := start1(t, "", env, bin, "run", "--device=driver", "--grid=1", "--block=1", ptx, "poke", "u64:0x700000000000", "u32:9")
+		out, err := start1(t, "", env, bin, "run", "--device=driver", "--grid=1", "--block=1", ptx, "poke",
+			"u64:0x700000000000", "u32:9")
 		if err == nil || !strings.Contains(out, "CUDA_ERROR_ILLEGAL_ADDRESS") {
 			t.Fatalf("a kernel that faults: %v\n%s", err, out)
 		}
@@ -262,7 +266,8 @@ assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3
 print("passed")
 `
 
-// A program may take a thread's signal stack away (Python does at its end, when it has had faulthandler on), where a signal of the Go runtime's own would end the process.
+// A program may take a thread's signal stack away (Python does at its end, when it has had faulthandler on), where a
+// signal of the Go runtime's own would end the process.
 const stacklessClient = `
 import ctypes
 L = ctypes.CDLL("libcuda.so.1")
@@ -294,13 +299,16 @@ func TestPython(t *testing.T) {
 	library(t)
 	skip.Command(t, "python3")
 	for _, engine := range engines {
-		out := run(t, clientPTX, []string{"GOCUDA_ENGINE=" + engine}, "python3", "-W", "ignore::DeprecationWarning", "-c", pythonClient)
+		out := run(t, clientPTX, []string{"GOCUDA_ENGINE=" + engine}, "python3", "-W", "ignore::DeprecationWarning",
+			"-c", pythonClient)
 		if out != "passed\n" {
 			t.Errorf("%s: %q", engine, out)
 		}
-		out, err := start1(t, clientPTX, []string{"GOCUDA_ENGINE=" + engine}, "python3", "-W", "ignore::DeprecationWarning", "-c", pythonClient, "crash")
+		out, err := start1(t, clientPTX, []string{"GOCUDA_ENGINE=" + engine}, "python3", "-W",
+			"ignore::DeprecationWarning", "-c", pythonClient, "crash")
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGSEGV || strings.Count(out, "Fatal Python error: Segmentation fault") != 1 || !strings.Contains(out, "in crash") {
+		if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGSEGV ||
+			strings.Count(out, "Fatal Python error: Segmentation fault") != 1 || !strings.Contains(out, "in crash") {
 			t.Errorf("%s: a fault of Python's own: %v\n%s", engine, err, out)
 		}
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// faulted is deferred by a call, which runs with debug.SetPanicOnFault; before is what that was. A call that has been given a pointer to no memory ends as with a driver in C, by SIGSEGV, after a line that says
-// which call it was.
+// faulted is deferred by a call, which runs with debug.SetPanicOnFault; before is what that was. A call that has been
+// given a pointer to no memory ends as with a driver in C, by SIGSEGV, after a line that says which call it was.
 func faulted(fn uint32, before bool) {
 	r := recover()
 	debug.SetPanicOnFault(before)
@@ -40,7 +40,8 @@ func faulted(fn uint32, before bool) {
 	panic(r) // the memory has come meanwhile
 }
 
-// caught is deferred where C comes in: what panics here, outside the table and its boundary, is a defect that the program gets as a result.
+// caught is deferred where C comes in: what panics here, outside the table and its boundary, is a defect that the
+// program gets as a result.
 func caught(result *C.uint32_t) {
 	if r := recover(); r != nil {
 		fmt.Fprintln(os.Stderr, "libcuda.so.1:", defect.Of(r))

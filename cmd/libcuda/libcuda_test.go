@@ -24,7 +24,8 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// The test binary is also a client: a program in Go with a runtime of its own, and cgo, that opens the library by dlopen.
+// The test binary is also a client: a program in Go with a runtime of its own, and cgo, that opens the library by
+// dlopen.
 func TestMain(m *testing.M) {
 	if api.Child(func() (*driver.Table, error) {
 		d, err := nvidia.Open(nvidia.Options{})
@@ -77,7 +78,8 @@ func program(t testing.TB, name string, flags ...string) string {
 	t.Helper()
 	lib := library(t)
 	bin := filepath.Join(t.TempDir(), name)
-	args := append([]string{"-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers", "-Ifront"}, flags...)
+	args := append([]string{"-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers",
+		"-Ifront"}, flags...)
 	args = append(args, "-o", bin, "testdata/c/"+name+".c", "-L"+lib, "-lcuda", "-lpthread", "-ldl")
 	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
@@ -132,8 +134,10 @@ var engines = []string{"interpreter", "auto"}
 
 // Each C program checks a family of the API.
 func TestPrograms(t *testing.T) {
-	for _, name := range []string{"device", "context", "memory", "module", "launch", "standing", "stream", "graph", "texture", "pool", "linker", "callback", "errors", "threads", "fork", "signals",
-		"library", "event", "virtual", "memop", "occupancy", "tensormap", "green", "managed", "ipc", "sharing", "tools", "freed"} {
+	for _, name := range []string{"device", "context", "memory", "module", "launch", "standing", "stream", "graph",
+		"texture", "pool", "linker", "callback", "errors", "threads", "fork", "signals",
+		"library", "event", "virtual", "memop", "occupancy", "tensormap", "green", "managed", "ipc", "sharing", "tools",
+		"freed"} {
 		t.Run(name, func(t *testing.T) {
 			bin := program(t, name)
 			for _, engine := range engines {
@@ -158,8 +162,8 @@ func TestDescriptors(t *testing.T) {
 }
 
 // TestOneProcessor: on one processor a thread that calls without end does not keep others from their calls, and streams
-// from their work. Where each of some 20,000 waits is as long as the Go runtime leaves a thread alone (10 ms), this takes
-// minutes, else seconds.
+// from their work. Where each of some 20,000 waits is as long as the Go runtime leaves a thread alone (10 ms), this
+// takes minutes, else seconds.
 func TestOneProcessor(t *testing.T) {
 	bin := program(t, "standing")
 	for _, engine := range engines {
@@ -209,7 +213,8 @@ func TestExportedSymbols(t *testing.T) {
 	}
 	var have []string
 	for _, s := range symbols {
-		if s.Section != elf.SHN_UNDEF && elf.ST_TYPE(s.Info) == elf.STT_FUNC && elf.ST_VISIBILITY(s.Other) == elf.STV_DEFAULT {
+		if s.Section != elf.SHN_UNDEF && elf.ST_TYPE(s.Info) == elf.STT_FUNC &&
+			elf.ST_VISIBILITY(s.Other) == elf.STV_DEFAULT {
 			have = append(have, s.Name)
 		}
 	}
@@ -228,7 +233,8 @@ func TestExportedSymbols(t *testing.T) {
 	t.Logf("%d symbols", len(have))
 }
 
-// cuGetProcAddress gives, for every name, version and flag, what driver.ResolveProc does, which is tested against the driver's own table.
+// cuGetProcAddress gives, for every name, version and flag, what driver.ResolveProc does, which is tested against the
+// driver's own table.
 func TestProcAddress(t *testing.T) {
 	names := map[string]bool{"cuNothing": true, "cuMemAlloc_v2": true, "": false}
 	versions := map[int]bool{0: true, 1: true, 13000: true, 13010: true, -1: true}
@@ -265,7 +271,8 @@ func TestProcAddress(t *testing.T) {
 		}
 	}
 	out := run(t, questions.String(), nil, program(t, "procaddr"))
-	q, got, want := strings.Split(questions.String(), "\n"), strings.Split(out, "\n"), strings.Split(answers.String(), "\n")
+	q, got, want := strings.Split(questions.String(), "\n"), strings.Split(out, "\n"),
+		strings.Split(answers.String(), "\n")
 	if len(got) != len(want) {
 		t.Fatalf("%d answers for %d questions: %s", len(got)-1, n, got[max(0, len(got)-3):])
 	}
@@ -279,13 +286,15 @@ func TestProcAddress(t *testing.T) {
 
 // An instrumented client works, and its own errors are still found.
 func TestAddressSanitizer(t *testing.T) {
-	if out, err := exec.Command("gcc", "-fsanitize=address", "-o", filepath.Join(t.TempDir(), "x"), "-x", "c", "/dev/null").CombinedOutput(); err != nil && bytes.Contains(out, []byte("asan")) {
+	if out, err := exec.Command("gcc", "-fsanitize=address", "-o", filepath.Join(t.TempDir(), "x"), "-x", "c",
+		"/dev/null").CombinedOutput(); err != nil && bytes.Contains(out, []byte("asan")) {
 		skip.Without(t, skip.Sanitizer, string(out))
 	}
 	for _, name := range []string{"memory", "launch", "callback", "errors", "threads", "graph"} {
 		bin := program(t, name, "-fsanitize=address", "-g")
 		out, err := start1(t, "", nil, bin)
-		if strings.Contains(out, "LeakSanitizer has encountered a fatal error") { // it stops every thread with ptrace, which a sandbox may forbid
+		// it stops every thread with ptrace, which a sandbox may forbid
+		if strings.Contains(out, "LeakSanitizer has encountered a fatal error") {
 			out, err = start1(t, "", []string{"ASAN_OPTIONS=detect_leaks=0"}, bin)
 		}
 		if err != nil {
@@ -295,7 +304,8 @@ func TestAddressSanitizer(t *testing.T) {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
-	out, err := start1(t, "", []string{"ASAN_OPTIONS=detect_leaks=0"}, program(t, "asan", "-fsanitize=address", "-g", "-Wno-error"))
+	out, err := start1(t, "", []string{"ASAN_OPTIONS=detect_leaks=0"},
+		program(t, "asan", "-fsanitize=address", "-g", "-Wno-error"))
 	if err == nil || !strings.Contains(out, "heap-buffer-overflow") {
 		t.Errorf("an overflow of the client's is not reported: %v\n%s", err, out)
 	}
@@ -315,7 +325,8 @@ func TestStartsC(t *testing.T) {
 	t.Logf("%d starts, %v each", starts, time.Since(began)/starts)
 }
 
-// The answers to the cases of package conform are those of the software device in Go, through the door and out of a Go client.
+// The answers to the cases of package conform are those of the software device in Go, through the door and out of a Go
+// client.
 func TestConformance(t *testing.T) {
 	f, err := os.Open("../../internal/conform/api/testdata/h200.txt")
 	if err != nil {

@@ -52,7 +52,8 @@ var core struct {
 	exit      int // of a program in which checks have found errors, 0 for its own
 }
 
-// gocuda_start makes the device when a call of the program first needs one; its result is that of cuInit when there is none.
+// gocuda_start makes the device when a call of the program first needs one; its result is that of cuInit when there is
+// none.
 //
 //export gocuda_start
 func gocuda_start(front *C.struct_gocuda_front) (result C.uint32_t) {
@@ -60,7 +61,8 @@ func gocuda_start(front *C.struct_gocuda_front) (result C.uint32_t) {
 	return C.uint32_t(start(front))
 }
 
-// gocuda_end is called when the program ends, if there are checks. What is above zero is the exit code that the environment asks for.
+// gocuda_end is called when the program ends, if there are checks. What is above zero is the exit code that the
+// environment asks for.
 //
 //export gocuda_end
 func gocuda_end() C.int {

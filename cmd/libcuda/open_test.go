@@ -45,7 +45,8 @@ func TestOpening(t *testing.T) {
 		{"core in the path", alone, nil, "0 1", ""},
 		{"no core", alone, []string{"LD_LIBRARY_PATH="}, "303 0", "libgocuda.so"},
 		{"two devices", "libcuda.so.1", []string{"GOCUDA_PROFILE=h200, a100"}, "0 2", ""},
-		{"one of them visible", "libcuda.so.1", []string{"GOCUDA_PROFILE=h200,a100", "CUDA_VISIBLE_DEVICES=1"}, "0 1", ""},
+		{"one of them visible", "libcuda.so.1", []string{"GOCUDA_PROFILE=h200,a100", "CUDA_VISIBLE_DEVICES=1"}, "0 1",
+			""},
 		{"none visible", "libcuda.so.1", []string{"CUDA_VISIBLE_DEVICES="}, "100 0", ""},
 		{"no such engine", "libcuda.so.1", []string{"GOCUDA_ENGINE=steam"}, "100 0", "GOCUDA_ENGINE"},
 		{"no such profile", "libcuda.so.1", []string{"GOCUDA_PROFILE=abacus"}, "100 0", "abacus"},
@@ -80,7 +81,8 @@ func TestEnvironment(t *testing.T) {
 	}{
 		{"nothing", []string{"GOCUDA_PROFILE=h200,a100"}, nil, "0 2\n"},
 		{"set", nil, []string{"GOCUDA_PROFILE=h200,a100,l4"}, "0 3 h200,a100,l4\n"},
-		{"another value", []string{"GOCUDA_PROFILE=h200", "CUDA_VISIBLE_DEVICES=0"}, []string{"GOCUDA_PROFILE=h200,l4", "CUDA_VISIBLE_DEVICES=1,0"}, "0 2 h200,l4 1,0\n"},
+		{"another value", []string{"GOCUDA_PROFILE=h200", "CUDA_VISIBLE_DEVICES=0"},
+			[]string{"GOCUDA_PROFILE=h200,l4", "CUDA_VISIBLE_DEVICES=1,0"}, "0 2 h200,l4 1,0\n"},
 		{"removed", []string{"CUDA_VISIBLE_DEVICES="}, []string{"CUDA_VISIBLE_DEVICES"}, "0 1 -\n"},
 		{"none visible", nil, []string{"CUDA_VISIBLE_DEVICES="}, "100 0 \n"},
 	} {
@@ -110,8 +112,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// Every symbol survives a call with zeros, in every state of the driver, and a form with per-thread default stream answers as the plain one. What the plain ones answer is
-// checked by TestConformance (cases zeros/).
+// Every symbol survives a call with zeros, in every state of the driver, and a form with per-thread default stream
+// answers as the plain one. What the plain ones answer is checked by TestConformance (cases zeros/).
 func TestZeros(t *testing.T) {
 	var names []string
 	for s := range driver.Symbols() {
@@ -141,7 +143,8 @@ func TestZeros(t *testing.T) {
 		switch {
 		case !ok:
 			t.Errorf("%s: no answer", name)
-		case v != "" && strings.Contains(name, "Capture"): // the legacy stream cannot be captured, the per-thread one can
+		case v != "" && strings.Contains(name, "Capture"):
+			// the legacy stream cannot be captured, the per-thread one can
 		case v != "" && got != answers[strings.TrimSuffix(name, v)]:
 			t.Errorf("%s: %s, without %s %s", name, got, v, answers[strings.TrimSuffix(name, v)])
 		case slices.Contains(undocumented, name) && got != "801 801 801":

@@ -14,13 +14,15 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// TestPackageCuda runs the tests of package cuda and all examples over this library, as they run over NVIDIA's: the way through package nvidia is tested without a GPU.
+// TestPackageCuda runs the tests of package cuda and all examples over this library, as they run over NVIDIA's: the way
+// through package nvidia is tested without a GPU.
 func TestPackageCuda(t *testing.T) {
 	skip.Short(t, "compiles programs")
 	lib := library(t)
 	dir := t.TempDir()
 	env := []string{
-		env.Driver + "=" + filepath.Join(lib, "libcuda.so.1"), cudatest.DeviceVariable + "=driver", env.Device + "=driver",
+		env.Driver + "=" + filepath.Join(lib, "libcuda.so.1"), cudatest.DeviceVariable + "=driver",
+		env.Device + "=driver",
 	}
 	for _, p := range []struct {
 		name string

@@ -72,7 +72,8 @@ func TestPointersToNothing(t *testing.T) {
 					how = err.Error()
 				}
 				if how != "an answer" && how != "SIGSEGV" || strings.Contains(out, "goroutine") ||
-					strings.Contains(out, "internal error") || how == "SIGSEGV" && out != "" && !strings.Contains(out, c.name) {
+					strings.Contains(out, "internal error") ||
+					how == "SIGSEGV" && out != "" && !strings.Contains(out, c.name) {
 					t.Errorf("%s, parameter %d (%s): %s\n%.2000s", c.name, c.which, c.how, how, out)
 				}
 				mu.Lock()

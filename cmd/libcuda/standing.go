@@ -11,7 +11,8 @@ import "C"
 
 import "github.com/gocuda/cuda/internal/driver"
 
-// stands answers GOCUDA_ASK: whether a call that has succeeded would succeed again and change nothing until another call that may change something.
+// stands answers GOCUDA_ASK: whether a call that has succeeded would succeed again and change nothing until another
+// call that may change something.
 func stands(fn uint32, f *frame) bool {
 	event := fn == C.FN_cuEventQuery || fn == C.FN_cuEventSynchronize
 	if event && !core.device.Private(driver.CUevent(f.a[0])) {

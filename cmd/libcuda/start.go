@@ -91,9 +91,9 @@ func start(front *C.struct_gocuda_front) driver.CUresult {
 	return driver.CUDA_SUCCESS
 }
 
-// processors leaves two threads at least in Go. A thread that calls again and again keeps its place for up to 10 ms at a
-// time in C too, since the Go runtime looks after it only now and then: alone, it would keep the streams and all other
-// threads waiting.
+// processors leaves two threads at least in Go. A thread that calls again and again keeps its place for up to 10 ms at
+// a time in C too, since the Go runtime looks after it only now and then: alone, it would keep the streams and all
+// other threads waiting.
 func processors() {
 	if runtime.GOMAXPROCS(0) < 2 {
 		runtime.GOMAXPROCS(2)

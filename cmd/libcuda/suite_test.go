@@ -18,14 +18,16 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// suiteVariable names a folder that keeps the C programs of the kernel bench, which take a minute to compile; engineVariable is the engine of both doors.
+// suiteVariable names a folder that keeps the C programs of the kernel bench, which take a minute to compile;
+// engineVariable is the engine of both doors.
 const (
 	suiteVariable  = "GOCUDA_BENCH"
 	engineVariable = "GOCUDA_ENGINE"
 )
 
-// BenchmarkSuite runs the kernel bench from C through this library and from Go through package cu, in turn, and prints the ratio of the best times. A case whose
-// times are further apart than 5 % is measured again, up to 40 times, since other work on the machine is slow by chance and fast never.
+// BenchmarkSuite runs the kernel bench from C through this library and from Go through package cu, in turn, and prints
+// the ratio of the best times. A case whose times are further apart than 5 % is measured again, up to 40 times, since
+// other work on the machine is slow by chance and fast never.
 //
 //	GOCUDA_BENCH=folder GOCUDA_ENGINE=jit go test ./cmd/libcuda -run XXX -bench Suite -benchtime 1x -v
 func BenchmarkSuite(b *testing.B) {
@@ -73,7 +75,8 @@ func BenchmarkSuite(b *testing.B) {
 	b.Log("\n" + text.String())
 }
 
-// goSuite measures a case on a device of its own, as the C program has: one that ran other cases has its memory in large pages by then.
+// goSuite measures a case on a device of its own, as the C program has: one that ran other cases has its memory in
+// large pages by then.
 func goSuite(c *bench.Case, t bench.Timing) (bench.Sample, error) {
 	engine, err := bench.OpenEngine(cmp.Or(os.Getenv(engineVariable), "interpreter"))
 	if err != nil {

@@ -40,7 +40,8 @@ type options struct {
 // valued are the options that have a value, in the next word or after =.
 var valued = []string{
 	"gpu-name", "arch", "opt-level", "host-arch", "host-os", "remark-format", "remarks", "remarks-analysis",
-	"remarks-failed", "remarks-missed", "remarks-passed", "remarks-output-file", "sanitize", "apply-controls", "output-file", "o", "preview", "l",
+	"remarks-failed", "remarks-missed", "remarks-passed", "remarks-output-file", "sanitize", "apply-controls",
+	"output-file", "o", "preview", "l",
 }
 
 // flags are those without.

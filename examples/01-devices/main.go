@@ -41,8 +41,10 @@ func run(w io.Writer) error {
 		fmt.Fprintf(w, "  memory              %.1f GiB\n", float64(in.TotalMemory)/(1<<30))
 		fmt.Fprintf(w, "  multiprocessors     %d\n", in.Multiprocessors)
 		fmt.Fprintf(w, "  threads in a block  %d at most, grids to %s\n", in.MaxThreadsPerBlock, in.MaxGrid)
-		fmt.Fprintf(w, "  shared memory       %d KiB a block, %d KiB when asked for\n", in.SharedPerBlock>>10, in.SharedPerBlockOptIn>>10)
-		fmt.Fprintf(w, "  clusters %v, cooperative launches %v, managed memory %v\n", in.ClusterLaunch, in.CooperativeLaunch, in.ManagedMemory)
+		fmt.Fprintf(w, "  shared memory       %d KiB a block, %d KiB when asked for\n", in.SharedPerBlock>>10,
+			in.SharedPerBlockOptIn>>10)
+		fmt.Fprintf(w, "  clusters %v, cooperative launches %v, managed memory %v\n", in.ClusterLaunch,
+			in.CooperativeLaunch, in.ManagedMemory)
 	}
 	return nil
 }

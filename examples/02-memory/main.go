@@ -73,7 +73,8 @@ func run(w io.Writer) (err error) {
 	}
 	fmt.Fprintln(w, "box:", box)
 
-	// Pinned memory stays where it is, so copies can run while the program goes on. Ordinary slices are not taken by the Async calls.
+	// Pinned memory stays where it is, so copies can run while the program goes on. Ordinary slices are not taken by
+	// the Async calls.
 	host, err := cuda.AllocPinned[point](c, 4, cuda.PinnedOptions{})
 	if err != nil {
 		return err

@@ -58,7 +58,8 @@ func run(w io.Writer) error {
 	defer y.Close()
 
 	// y = 2x + y. Linear makes a grid with a thread for each element. Val passes numbers by value: C's int is int32.
-	if err := saxpy.Launch(nil, cuda.Linear(n), cuda.Val(float32(2)), cuda.Ptr(x), cuda.Ptr(y), cuda.Val(int32(n))); err != nil {
+	if err := saxpy.Launch(nil, cuda.Linear(n), cuda.Val(float32(2)), cuda.Ptr(x), cuda.Ptr(y),
+		cuda.Val(int32(n))); err != nil {
 		return err
 	}
 	got, err := y.Download() // waits for the kernel

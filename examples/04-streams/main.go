@@ -93,7 +93,8 @@ func run(w io.Writer) (err error) {
 		if err := p.in.CopyFromAsync(p.stream, p.host); err != nil {
 			return err
 		}
-		if err := square.Launch(p.stream, cuda.Linear(each), cuda.Ptr(p.in), cuda.Ptr(p.out), cuda.Val(int32(each))); err != nil {
+		if err := square.Launch(p.stream, cuda.Linear(each), cuda.Ptr(p.in), cuda.Ptr(p.out),
+			cuda.Val(int32(each))); err != nil {
 			return err
 		}
 		if err := p.out.CopyToAsync(p.stream, p.host); err != nil {
@@ -123,6 +124,7 @@ func run(w io.Writer) (err error) {
 	for _, v := range host.Data() {
 		sum += float64(v)
 	}
-	fmt.Fprintf(w, "sum of squares %.0f; the slowest of %d streams took less than a minute: %v\n", sum, streams, longest < time.Minute)
+	fmt.Fprintf(w, "sum of squares %.0f; the slowest of %d streams took less than a minute: %v\n", sum, streams,
+		longest < time.Minute)
 	return nil
 }

@@ -66,7 +66,8 @@ func run(w io.Writer) error {
 	_, err = cuda.Alloc[byte](c, 1<<50)
 	fmt.Fprintln(w, "a pebibyte: out of memory:", errors.Is(err, cuda.ErrOutOfMemory))
 
-	// 4. A fault in a kernel shows at the next call that waits, and the context is lost. The software device says where it happened.
+	// 4. A fault in a kernel shows at the next call that waits, and the context is lost. The software device says where
+	//    it happened.
 	if err := overrun.Launch(nil, cuda.Linear(4), cuda.Ptr(x), cuda.Val(int32(4))); err != nil {
 		return err
 	}
@@ -76,7 +77,8 @@ func run(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "%v, sticky: %v\n", e.Code, e.Sticky())
 	if sys.Kind() == cuda.Software {
-		fmt.Fprintln(w, "the kernel and thread are named:", strings.Contains(e.Detail, "kernel overrun") && strings.Contains(e.Detail, "thread (1,0,0)"))
+		fmt.Fprintln(w, "the kernel and thread are named:",
+			strings.Contains(e.Detail, "kernel overrun") && strings.Contains(e.Detail, "thread (1,0,0)"))
 	}
 	return nil
 }

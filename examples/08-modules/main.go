@@ -1,4 +1,5 @@
-// Command 08-modules reads and sets variables of device code, uses one library in two contexts, and asks how a kernel fits the device.
+// Command 08-modules reads and sets variables of device code, uses one library in two contexts, and asks how a kernel
+// fits the device.
 package main
 
 import (
@@ -93,6 +94,7 @@ func use(w io.Writer, lib *cuda.LibraryIn, c *cuda.Context, i int) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "context %d: %v after %d launches; several blocks fit on a multiprocessor: %v\n", i, got, n[0], blocks > 1)
+	fmt.Fprintf(w, "context %d: %v after %d launches; several blocks fit on a multiprocessor: %v\n", i, got, n[0],
+		blocks > 1)
 	return nil
 }

@@ -103,7 +103,8 @@ func run(w io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := h.AddKernel([]cuda.Node{left, right}, double, cuda.Linear(n), cuda.Ptr(x), cuda.Val(int32(n))); err != nil {
+	if _, err := h.AddKernel([]cuda.Node{left, right}, double, cuda.Linear(n), cuda.Ptr(x),
+		cuda.Val(int32(n))); err != nil {
 		return err
 	}
 	built, err := h.Instantiate()

@@ -1,4 +1,5 @@
-// Command 10-picture computes a Julia set on the device, lays a bloom over its bright parts, colours it, and writes a PNG.
+// Command 10-picture computes a Julia set on the device, lays a bloom over its bright parts, colours it, and writes a
+// PNG.
 package main
 
 import (
@@ -73,7 +74,8 @@ func render(width, height int) (pixels []color.NRGBA, err error) {
 		}
 	}
 	// The parameters of blur, checked by the compiler from here on.
-	blur, err := cuda.Bind7[cuda.Pointer[float32], cuda.Pointer[float32], int32, int32, int32, int32, float32](kernel[1])
+	blur, err := cuda.Bind7[cuda.Pointer[float32], cuda.Pointer[float32], int32, int32, int32, int32,
+		float32](kernel[1])
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +104,8 @@ func render(width, height int) (pixels []color.NRGBA, err error) {
 	grid := cuda.Grid2D(width, height, 32, 8)
 	wd, ht := int32(width), int32(height)
 	// The default stream keeps the launches in order.
-	if err := kernel[0].Launch(nil, grid, cuda.Ptr(base), cuda.Val(wd), cuda.Val(ht), cuda.Val(float32(-0.8)), cuda.Val(float32(0.156)), cuda.Val(int32(300))); err != nil {
+	if err := kernel[0].Launch(nil, grid, cuda.Ptr(base), cuda.Val(wd), cuda.Val(ht), cuda.Val(float32(-0.8)),
+		cuda.Val(float32(0.156)), cuda.Val(int32(300))); err != nil {
 		return nil, err
 	}
 	if err := blur.Launch(nil, grid, base.Ptr(), tmp.Ptr(), wd, ht, 1, 0, 0.35); err != nil {
@@ -111,7 +114,8 @@ func render(width, height int) (pixels []color.NRGBA, err error) {
 	if err := blur.Launch(nil, grid, tmp.Ptr(), glow.Ptr(), wd, ht, 0, 1, 0); err != nil {
 		return nil, err
 	}
-	if err := kernel[2].Launch(nil, cuda.Linear(n), cuda.Ptr(base), cuda.Ptr(glow), cuda.Ptr(result), cuda.Val(int32(n))); err != nil {
+	if err := kernel[2].Launch(nil, cuda.Linear(n), cuda.Ptr(base), cuda.Ptr(glow), cuda.Ptr(result),
+		cuda.Val(int32(n))); err != nil {
 		return nil, err
 	}
 	return result.Download()

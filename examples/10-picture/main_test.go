@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestRun looks at the picture as far as a program can: its size, that it has many colours, and that some of it is light.
+// TestRun looks at the picture as far as a program can: its size, that it has many colours, and that some of it is
+// light.
 func TestRun(t *testing.T) {
 	const width, height = 160, 100
 	var out bytes.Buffer

@@ -1,4 +1,5 @@
-// Command 11-nvrtc compiles CUDA C++ while it runs and launches the result. It needs NVIDIA's compiler library, but no GPU.
+// Command 11-nvrtc compiles CUDA C++ while it runs and launches the result. It needs NVIDIA's compiler library, but no
+// GPU.
 package main
 
 import (

@@ -1,6 +1,7 @@
-// Command 13-context-independent loads a library once, in no context, and launches one kernel handle in every context of every device: the pattern
-// of "context-independent loading" in the CUDA programming guide. A __device__ variable is there once in each context, a __managed__ one
-// once in all, and attributes of the kernel belong to a device. On the software device it makes two devices; with one GPU it makes two contexts on it.
+// Command 13-context-independent loads a library once, in no context, and launches one kernel handle in every context
+// of every device: the pattern of "context-independent loading" in the CUDA programming guide. A __device__ variable is
+// there once in each context, a __managed__ one once in all, and attributes of the kernel belong to a device. On the
+// software device it makes two devices; with one GPU it makes two contexts on it.
 package main
 
 import (
@@ -91,7 +92,8 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "unloading the module alone is not permitted: %v\n", errors.Is(one.API().ModuleUnload(mod), cu.CUDA_ERROR_NOT_PERMITTED))
+	fmt.Fprintf(w, "unloading the module alone is not permitted: %v\n",
+		errors.Is(one.API().ModuleUnload(mod), cu.CUDA_ERROR_NOT_PERMITTED))
 	return api.LibraryUnload(lib)
 }
 
@@ -100,7 +102,8 @@ func launch(c *cuda.Context, kernel cu.CUkernel, n int) error {
 	const each = 10
 	add := uint32(each)
 	api := c.API() // calls through it run with this context current
-	if err := api.LaunchKernel(cu.CUfunction(kernel), uint32(n), 1, 1, 32, 1, 1, 0, 0, []unsafe.Pointer{unsafe.Pointer(&add)}, nil); err != nil {
+	if err := api.LaunchKernel(cu.CUfunction(kernel), uint32(n), 1, 1, 32, 1, 1, 0, 0,
+		[]unsafe.Pointer{unsafe.Pointer(&add)}, nil); err != nil {
 		return err
 	}
 	return api.CtxSynchronize()

@@ -65,7 +65,8 @@ func run(w io.Writer) (err error) {
 	}
 	sc.Add(a, b, product)
 
-	// A grid that covers n x n threads in blocks of tile x tile; the kernel's extern __shared__ array is LaunchConfig.Shared.
+	// A grid that covers n x n threads in blocks of tile x tile; the kernel's extern __shared__ array is
+	// LaunchConfig.Shared.
 	cfg := cuda.Grid2D(n, n, tile, tile)
 	cfg.Shared = 2 * tile * tile * 4
 	multiply, err := cuda.Bind4[cuda.Pointer[float32], cuda.Pointer[float32], cuda.Pointer[float32], int32](matmul)

@@ -1,4 +1,5 @@
-// Command 15-pipeline counts the bytes of a stream of data of any length: while one piece is counted on the device the next is read into pinned memory and copied.
+// Command 15-pipeline counts the bytes of a stream of data of any length: while one piece is counted on the device the
+// next is read into pinned memory and copied.
 package main
 
 import (
@@ -21,7 +22,8 @@ var code []byte
 func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := run(ctx, os.Stdout, strings.NewReader(strings.Repeat("the quick brown fox jumps over the lazy dog ", 10000))); err != nil {
+	if err := run(ctx, os.Stdout, strings.NewReader(strings.Repeat("the quick brown fox jumps over the lazy dog ",
+		10000))); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -82,7 +84,8 @@ func run(ctx context.Context, w io.Writer, data io.Reader) (err error) {
 	pieces := 0
 	for i := 0; ; i = (i + 1) % lanes {
 		l := &ring[i]
-		if err := l.stream.Wait(ctx); err != nil { // the piece before in this lane; pinned memory must not change until the stream has passed it
+		// the piece before in this lane; pinned memory must not change until the stream has passed it
+		if err := l.stream.Wait(ctx); err != nil {
 			return err
 		}
 		n, err := io.ReadFull(data, l.host.Data())

@@ -1,4 +1,5 @@
-// Command 16-life plays Conway's Game of Life: two boards with a pitch, and a graph of two generations that is launched again and again.
+// Command 16-life plays Conway's Game of Life: two boards with a pitch, and a graph of two generations that is launched
+// again and again.
 package main
 
 import (
@@ -80,7 +81,8 @@ func run(w io.Writer, generations int) (err error) {
 	sc.Add(s)
 	cfg := cuda.Grid2D(width, height, 16, 4)
 	step := func(s *cuda.Stream, from, to *cuda.Matrix[byte]) error {
-		return life.Launch(s, cfg, cuda.Ptr(from), cuda.Ptr(to), cuda.Val(from.Pitch()), cuda.Val(int32(width)), cuda.Val(int32(height)))
+		return life.Launch(s, cfg, cuda.Ptr(from), cuda.Ptr(to), cuda.Val(from.Pitch()), cuda.Val(int32(width)),
+			cuda.Val(int32(height)))
 	}
 	g, err := s.Capture(func(s *cuda.Stream) error {
 		return errors.Join(step(s, boards[0], boards[1]), step(s, boards[1], boards[0]))

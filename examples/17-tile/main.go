@@ -68,7 +68,8 @@ func run(w io.Writer) error {
 	// A tile kernel has blocks of one thread to those who launch it, here one for each row. An array of cuTile is a
 	// pointer, the shape, and the distance of elements along each dimension.
 	array := func(b *cuda.Buffer[float32]) []cuda.Arg {
-		shape := []cuda.Arg{cuda.Val(int32(rows)), cuda.Val(int32(columns)), cuda.Val(int32(columns)), cuda.Val(int32(1))}
+		shape := []cuda.Arg{cuda.Val(int32(rows)), cuda.Val(int32(columns)), cuda.Val(int32(columns)),
+			cuda.Val(int32(1))}
 		return append([]cuda.Arg{cuda.Ptr(b)}, shape...)
 	}
 	if err := softmax.Launch(nil, cuda.LinearBlock(rows, 1), append(array(x), array(y)...)...); err != nil {

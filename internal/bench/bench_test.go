@@ -101,7 +101,8 @@ func TestHostsAgree(t *testing.T) {
 				t.Error(err)
 				continue
 			}
-			if c.entry != l.Entry || c.Unit != l.Unit || c.grid != l.Grid || c.block != l.Block || c.launches != l.Launches || !near(c.Work, l.Work, 1e-8, 0) || len(c.args) != len(l.Args) {
+			if c.entry != l.Entry || c.Unit != l.Unit || c.grid != l.Grid || c.block != l.Block ||
+				c.launches != l.Launches || !near(c.Work, l.Work, 1e-8, 0) || len(c.args) != len(l.Args) {
 				t.Errorf("%s: %+v, the C hosts have %+v", l.Bench, c.args, l)
 				continue
 			}
@@ -119,7 +120,8 @@ func TestHostsAgree(t *testing.T) {
 					same = x.size == 8
 				default:
 					b := c.buffers[x.buffer]
-					same = x.size == 0 && x.image == a.Image && len(b.init) == a.Buf && map[string]direction{"in": in, "out": out, "inout": in | out}[a.Dir] == b.dir
+					same = x.size == 0 && x.image == a.Image && len(b.init) == a.Buf &&
+						map[string]direction{"in": in, "out": out, "inout": in | out}[a.Dir] == b.dir
 				}
 				if !same {
 					t.Errorf("%s: argument %d is %+v, the C hosts have %+v", l.Bench, i, x, a)
@@ -129,7 +131,8 @@ func TestHostsAgree(t *testing.T) {
 		if size == Full {
 			continue
 		}
-		if s := h.Run(Native, "sgemm_tiled", Tiny, Timing{Budget: time.Millisecond, MinReps: 1, MaxReps: 1}, time.Minute); !s.OK || s.Seconds <= 0 {
+		if s := h.Run(Native, "sgemm_tiled", Tiny, Timing{Budget: time.Millisecond, MinReps: 1, MaxReps: 1},
+			time.Minute); !s.OK || s.Seconds <= 0 {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -165,7 +168,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestMarkdown writes the document of a run whose numbers decide every kind of verdict: by them sgemm_tiled is at 5 times native and behind PoCL, nbody is ahead of it.
+// TestMarkdown writes the document of a run whose numbers decide every kind of verdict: by them sgemm_tiled is at 5
+// times native and behind PoCL, nbody is ahead of it.
 func TestMarkdown(t *testing.T) {
 	var samples []Sample
 	add := func(bench string, times map[string]float64) {
@@ -190,9 +194,11 @@ func TestMarkdown(t *testing.T) {
 		add(n, times)
 	}
 	add("store_1", map[string]float64{Native: 1e-6, PoCL: 1e-4, "jit": 0.9e-6, jitAVX2: 1.1e-6})
-	samples = append(samples, Sample{Bench: "big50k", Impl: "jit", Round: 1, Seconds: 1, Build: 0.2, First: 0.05, OK: true, Size: "full"})
+	samples = append(samples, Sample{Bench: "big50k", Impl: "jit", Round: 1, Seconds: 1, Build: 0.2, First: 0.05,
+		OK: true, Size: "full"})
 	benches := append(slices.Clone(sixteen), "store_1", "big50k")
-	r := NewReport(benches, []string{Native, NativeFast, AVX2, AVX2Fast, PoCL, PoCLFast, "jit", jitAVX2, "interpreter"}, samples, nil)
+	r := NewReport(benches, []string{Native, NativeFast, AVX2, AVX2Fast, PoCL, PoCLFast, "jit", jitAVX2, "interpreter"},
+		samples, nil)
 	r.ISA = avx512.String()
 	var b strings.Builder
 	if err := r.Markdown(&b); err != nil {
@@ -201,8 +207,10 @@ func TestMarkdown(t *testing.T) {
 	for _, want := range []string{
 		"| sgemm_tiled | 1 ms | 1 ms | 4 ms | 5 ms | 5.00x | 5.00x | 1.25x | - |",
 		"| nbody | 1 ms | 500 us | 2 ms | 1 ms | 1.00x | 2.00x | 0.50x | 1 s |",
-		"| sgemm_tiled | 2 ms | 2 ms | 4 ms | 2 ms | 1.00x | 1.00x | 0.50x |\n",                                        // code for AVX2, against C for AVX2
-		"| geometric mean over native, the first sixteen benches | 0.80x | 1.11x | **missed** | 1.00x | 1.00x | yes |", // 5^(1/16)
+		// code for AVX2, against C for AVX2
+		"| sgemm_tiled | 2 ms | 2 ms | 4 ms | 2 ms | 1.00x | 1.00x | 0.50x |\n",
+		// 5^(1/16)
+		"| geometric mean over native, the first sixteen benches | 0.80x | 1.11x | **missed** | 1.00x | 1.00x | yes |",
 		"| the worst of the sixteen over the better native form, without nbody and blackscholes | 2.50x | 5.00x | **missed** | 3.00x | 1.00x | yes |",
 		"| the worst of all over PoCL | 1.05x | 1.25x | **missed** | 1.05x | 1.00x | yes |",
 		"| blackscholes over native with -ffast-math | 3.00x | 5.00x | **missed** | 6.00x | 2.00x | yes |",

@@ -42,11 +42,12 @@ type bound struct {
 	measure func(r *Report, impl string) (v float64, ok bool)
 }
 
-// The benches that bounds speak of: the first sixteen of the project. Two of them compute with approximate functions of the GPU's bits
-// and have a bound of their own over C with -ffast-math, which takes the processor's approximations.
+// The benches that bounds speak of: the first sixteen of the project. Two of them compute with approximate functions of
+// the GPU's bits and have a bound of their own over C with -ffast-math, which takes the processor's approximations.
 var (
 	sixteen = []string{
-		"vecadd", "saxpy", "mandelbrot", "nbody", "sgemm_naive", "sgemm_tiled", "reduce_shared", "reduce_shfl", "hist_shared",
+		"vecadd", "saxpy", "mandelbrot", "nbody", "sgemm_naive", "sgemm_tiled", "reduce_shared", "reduce_shfl",
+		"hist_shared",
 		"hist_global", "transpose", "stencil5", "blackscholes", "hash64", "sha256", "big5k",
 	}
 	approximate = []string{"nbody", "blackscholes"}
@@ -101,24 +102,33 @@ const behindPoCL = 1.05
 func bounds() []bound {
 	others := slices.DeleteFunc(slices.Clone(sixteen), func(n string) bool { return slices.Contains(approximate, n) })
 	list := []bound{
-		{"geometric mean over native, the first sixteen benches", [2]float64{0.80, 1.00}, ratio, over(sixteen, toNative, geomean)},
+		{"geometric mean over native, the first sixteen benches", [2]float64{0.80, 1.00}, ratio,
+			over(sixteen, toNative, geomean)},
 		{"the same over the better native form", [2]float64{1.15, 1.40}, ratio, over(sixteen, toBest, geomean)},
-		{"the same over PoCL, the better of its two forms", [2]float64{0.20, 0.30}, ratio, over(sixteen, toPoCL, geomean)},
-		{"the worst of the sixteen over the better native form, without " + strings.Join(approximate, " and "), worst, ratio, over(others, toBest, slices.Max[[]float64])},
-		{"the worst of all over PoCL", [2]float64{behindPoCL, behindPoCL}, ratio, func(r *Report, impl string) (v float64, ok bool) {
-			for i := range r.Rows {
-				v = max(v, r.Rows[i].Cells[impl].PoCL)
-			}
-			return v, v > 0
-		}},
+		{"the same over PoCL, the better of its two forms", [2]float64{0.20, 0.30}, ratio,
+			over(sixteen, toPoCL, geomean)},
+		{"the worst of the sixteen over the better native form, without " + strings.Join(approximate, " and "), worst,
+			ratio, over(others, toBest, slices.Max[[]float64])},
+		{"the worst of all over PoCL", [2]float64{behindPoCL, behindPoCL}, ratio,
+			func(r *Report, impl string) (v float64, ok bool) {
+				for i := range r.Rows {
+					v = max(v, r.Rows[i].Cells[impl].PoCL)
+				}
+				return v, v > 0
+			}},
 	}
 	for _, n := range approximate {
-		list = append(list, bound{n + " over native with -ffast-math", [2]float64{3, 6}, ratio, over([]string{n}, toBest, geomean)})
+		list = append(list, bound{n + " over native with -ffast-math", [2]float64{3, 6}, ratio,
+			over([]string{n}, toBest, geomean)})
 	}
 	return append(list,
-		bound{"matmul_f16 over a blocked product of f32 in C", [2]float64{6, 6}, ratio, over([]string{"matmul_f16"}, toNative, geomean)},
+		bound{"matmul_f16 over a blocked product of f32 in C", [2]float64{6, 6}, ratio,
+			over([]string{"matmul_f16"}, toNative, geomean)},
 		bound{"bilinear over a sampler in C", [2]float64{3, 3}, ratio, over([]string{"bilinear"}, toNative, geomean)},
-		bound{"launch of a kernel that stores a word, with its wait", [2]float64{1e-6, 1e-6}, duration, seconds("store_1", func(c Cell) float64 { return c.Seconds })},
+		bound{"launch of a kernel that stores a word, with its wait", [2]float64{1e-6, 1e-6}, duration,
+			seconds("store_1", func(c Cell) float64 {
+				return c.Seconds
+			})},
 		bound{"big50k (50 thousand PTX lines) loaded and first launched", [2]float64{0.3, 0.3}, duration,
 			seconds("big50k", func(c Cell) float64 { return c.Build + c.First })},
 	)
@@ -150,7 +160,8 @@ const mmaTried = "native adds products in f32, in any order; an mma.sync has the
 	"By samples of one core with AVX-512, a third of that is products and cuts, a fifth exponents, C and rounding, a fifth preparing A and B, and a quarter the kernel's own loads, ldmatrix and fragments that pass through memory. " +
 	"A shorter loop for ldmatrix brought 2 %, four prepared A instead of one nothing."
 
-// tried says, for benches that are behind, what stands in the way and what was tried. The document shows the lines of those that are behind in its run.
+// tried says, for benches that are behind, what stands in the way and what was tried. The document shows the lines of
+// those that are behind in its run.
 var tried = map[string]string{
 	"store_1":       "native enters a parallel region of OpenMP. A launch checks its arguments, takes its place in the stream and sets a worker up; it allocates nothing and starts no goroutine for one block.",
 	"store_1_batch": "as store_1, with one wait for a thousand launches.",

@@ -9,10 +9,14 @@ var cases = [...]struct {
 	name string
 	make func(*Case, Size)
 }{
-	{"vecadd", vecadd}, {"saxpy", saxpy}, {"mandelbrot", mandelbrot}, {"nbody", nbody}, {"sgemm_naive", sgemm}, {"sgemm_tiled", sgemm}, {"reduce_shared", reduce}, {"reduce_shfl", reduce},
-	{"hist_shared", histShared}, {"hist_global", histGlobal}, {"transpose", transpose}, {"stencil5", stencil}, {"blackscholes", blackScholes}, {"hash64", hash64}, {"sha256", sha256},
+	{"vecadd", vecadd}, {"saxpy", saxpy}, {"mandelbrot", mandelbrot}, {"nbody", nbody}, {"sgemm_naive", sgemm},
+	{"sgemm_tiled", sgemm}, {"reduce_shared", reduce}, {"reduce_shfl", reduce},
+	{"hist_shared", histShared}, {"hist_global", histGlobal}, {"transpose", transpose}, {"stencil5", stencil},
+	{"blackscholes", blackScholes}, {"hash64", hash64}, {"sha256", sha256},
 	{"matmul_f16", matmulF16}, {"matmul_bf16", matmulBF16}, {"matmul_s8", matmulS8}, {"matmul_wmma", matmulF16},
-	{"attention", attention}, {"softmax", softmax}, {"layernorm", layerNorm}, {"stencil7_f64", stencil7}, {"half_pairs", halfPairs}, {"scan", prefixSum}, {"radix", radix}, {"bilinear", bilinear}, {"bilinear_rgba", bilinearRGBA},
+	{"attention", attention}, {"softmax", softmax}, {"layernorm", layerNorm}, {"stencil7_f64", stencil7},
+	{"half_pairs", halfPairs}, {"scan", prefixSum}, {"radix", radix}, {"bilinear", bilinear},
+	{"bilinear_rgba", bilinearRGBA},
 	{"store_1", store1}, {"store_1_batch", storeBatch}, {"store_10k", store10k}, {"big5k", big5k}, {"big50k", big50k},
 }
 
@@ -289,7 +293,8 @@ func blackScholes(c *Case, s Size) {
 	c.shape(n/256, 1, 256, 1)
 	c.verify = func(c *Case, got [][]byte) error {
 		call, put := as[float32](got[0]), as[float32](got[1])
-		price, strike, years := as[float32](c.buffers[2].init), as[float32](c.buffers[3].init), as[float32](c.buffers[4].init)
+		price, strike, years := as[float32](c.buffers[2].init), as[float32](c.buffers[3].init),
+			as[float32](c.buffers[4].init)
 		normal := func(d float64) float64 { return 0.5 * math.Erfc(-d*math.Sqrt2/2) }
 		step := 1
 		if n > 65536 {

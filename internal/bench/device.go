@@ -140,7 +140,8 @@ func (e *Engine) Run(c *Case, size Size, t Timing) (s Sample, err error) {
 	sample := func() (time.Duration, error) {
 		start := time.Now()
 		for range c.launches {
-			if err := e.api.LaunchKernel(f, c.grid[0], c.grid[1], c.grid[2], c.block[0], c.block[1], c.block[2], 0, 0, params, nil); err != nil {
+			if err := e.api.LaunchKernel(f, c.grid[0], c.grid[1], c.grid[2], c.block[0], c.block[1], c.block[2], 0, 0,
+				params, nil); err != nil {
 				return 0, err
 			}
 		}

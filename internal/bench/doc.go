@@ -1,5 +1,6 @@
-// Package bench measures the software device against what else runs such work on a CPU: small GPU workloads, each as PTX for the software device, as OpenCL C for PoCL, and as C with
-// OpenMP for the native limit. The three have the same work, data and checks.
+// Package bench measures the software device against what else runs such work on a CPU: small GPU workloads, each as
+// PTX for the software device, as OpenCL C for PoCL, and as C with OpenMP for the native limit. The three have the same
+// work, data and checks.
 //
 //	vecadd, saxpy                       memory bound
 //	mandelbrot                          a divergent loop
@@ -23,6 +24,8 @@
 //	store_1, store_1_batch, store_10k   launch latency: blocks that store a word each
 //	big5k, big50k                       code size: 5087 and 50370 PTX lines
 //
-// The PTX in kernels/ptx was made by clang 19 (sm_80, PTX 7.0, -O3, no toolkit: kernels/cuda/shim.h) from kernels/cuda and, for the two big ones, from what host/gen_big.c writes. The C programs in host are built with
-// gcc when they are wanted (Hosts). Results are checked against references in float64 or exact integers, written a second time for each side.
+// The PTX in kernels/ptx was made by clang 19 (sm_80, PTX 7.0, -O3, no toolkit: kernels/cuda/shim.h) from kernels/cuda
+// and, for the two big ones, from what host/gen_big.c writes. The C programs in host are built with gcc when they are
+// wanted (Hosts). Results are checked against references in float64 or exact integers, written a second time for each
+// side.
 package bench

@@ -40,13 +40,15 @@ const (
 	PoCLFast   = "pocl-fast"   // and -cl-fast-relaxed-math
 )
 
-// CDoor is the C host of the CUDA driver API, which opens the library that $CUDA_LIB names. It is not among HostNames: it measures a door, not an implementation.
+// CDoor is the C host of the CUDA driver API, which opens the library that $CUDA_LIB names. It is not among HostNames:
+// it measures a door, not an implementation.
 const CDoor = "libcuda"
 
 // HostNames lists the implementations of Hosts.
 var HostNames = [...]string{Native, NativeFast, AVX2, AVX2Fast, PoCL, PoCLFast}
 
-// BuildHosts compiles the C programs in a folder, or takes those that are there. big50k says whether that case will run, which takes gcc a minute more.
+// BuildHosts compiles the C programs in a folder, or takes those that are there. big50k says whether that case will
+// run, which takes gcc a minute more.
 func BuildHosts(dir string, names []string, big50k bool, progress func(string)) (*Hosts, error) {
 	h := &Hosts{dir: dir, Missing: map[string]string{}}
 	gcc, err := exec.LookPath("gcc")
@@ -102,7 +104,8 @@ func BuildHosts(dir string, names []string, big50k bool, progress func(string)) 
 				env = append(env, "CLFLAGS=-cl-fast-relaxed-math")
 			}
 			if program, err = b.opencl(); err != nil {
-				h.Missing[n] = "the OpenCL host does not build (apt-get install ocl-icd-opencl-dev opencl-headers): " + err.Error()
+				h.Missing[n] = "the OpenCL host does not build (apt-get install ocl-icd-opencl-dev opencl-headers): " +
+					err.Error()
 				continue
 			}
 		default:
@@ -136,7 +139,9 @@ func (h *Hosts) Run(impl, bench string, size Size, t Timing, limit time.Duration
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, h.impls[i].program, "--impl", impl, "--size", size.String(), "--budget", fmt.Sprint(t.Budget.Seconds()), "--minreps", strconv.Itoa(t.MinReps), "--maxreps", strconv.Itoa(t.MaxReps), "--only", bench)
+	cmd := exec.CommandContext(ctx, h.impls[i].program, "--impl", impl, "--size", size.String(), "--budget",
+		fmt.Sprint(t.Budget.Seconds()), "--minreps", strconv.Itoa(t.MinReps), "--maxreps", strconv.Itoa(t.MaxReps),
+		"--only", bench)
 	cmd.Dir = h.dir
 	cmd.Env = append(os.Environ(), h.impls[i].env...)
 	var stderr bytes.Buffer
@@ -273,7 +278,8 @@ func (b *build) objects() ([]string, error) {
 		statements := map[string]string{"big5k": "1430", "big50k": "14000"}[name]
 		source := "build/gen/" + name + ".c"
 		if _, err := os.Stat(b.path(source)); err != nil {
-			if text, err := exec.Command(b.path("build/gen_big"), name, statements, b.path("build/gen")).CombinedOutput(); err != nil {
+			if text, err := exec.Command(b.path("build/gen_big"), name, statements,
+				b.path("build/gen")).CombinedOutput(); err != nil {
 				return nil, fmt.Errorf("gen_big: %w %s", err, text)
 			}
 			cl, err := os.ReadFile(b.path("build/gen/" + name + ".cl"))

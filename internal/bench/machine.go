@@ -20,7 +20,8 @@ func Machine() string {
 	return runtime.GOOS + "/" + runtime.GOARCH
 }
 
-// Quiet waits until the rest of the machine is idle, so that other work falls between samples and not on them; no longer than limit. It says whether that came.
+// Quiet waits until the rest of the machine is idle, so that other work falls between samples and not on them; no
+// longer than limit. It says whether that came.
 func Quiet(limit time.Duration) bool {
 	for begin := time.Now(); ; time.Sleep(250 * time.Millisecond) {
 		idle, total, ok := processorTime()

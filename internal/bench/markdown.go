@@ -31,7 +31,8 @@ costs and nothing about how fast code runs.
 func (r *Report) Markdown(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(markdownHead)
-	fmt.Fprintf(&b, "Measured on %s, %d CPUs, size %s, %d rounds. Machine code is for %s.\n\n", r.Machine, r.CPUs, r.Size, r.Rounds, r.ISA)
+	fmt.Fprintf(&b, "Measured on %s, %d CPUs, size %s, %d rounds. Machine code is for %s.\n\n", r.Machine, r.CPUs,
+		r.Size, r.Rounds, r.ISA)
 	r.markdownTable(&b, engine, true)
 	if r.impl(avx2) == jitAVX2 {
 		b.WriteString("\n## Code for AVX2 on the same processor\n\nThe processor has AVX-512; this is the code that one with AVX2 alone gets. " +
@@ -63,7 +64,8 @@ func (r *Report) markdownTable(b *strings.Builder, impl string, interpreter bool
 	if interpreter {
 		last, rule, empty = " interpreter |", " --- |", " |"
 	}
-	b.WriteString("| bench | native C | better native | PoCL | machine code | / native | / better native | / PoCL |" + last + "\n| --- | --- | --- | --- | --- | --- | --- | --- |" + rule + "\n")
+	b.WriteString("| bench | native C | better native | PoCL | machine code | / native | / better native | / PoCL |" +
+		last + "\n| --- | --- | --- | --- | --- | --- | --- | --- |" + rule + "\n")
 	least := func(cells map[string]Cell, names ...string) float64 {
 		best := 0.0
 		for _, n := range names {
@@ -76,15 +78,18 @@ func (r *Report) markdownTable(b *strings.Builder, impl string, interpreter bool
 	plain, fast := natives(impl, r.Impls)
 	for _, row := range r.Rows {
 		c := row.Cells[impl]
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |", row.Bench, duration(row.Cells[plain].Seconds), duration(least(row.Cells, plain, fast)),
-			duration(least(row.Cells, PoCL, PoCLFast)), duration(c.Seconds), ratio(c.Native), ratio(c.Best), ratio(c.PoCL))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |", row.Bench, duration(row.Cells[plain].Seconds),
+			duration(least(row.Cells, plain, fast)),
+			duration(least(row.Cells, PoCL, PoCLFast)), duration(c.Seconds), ratio(c.Native), ratio(c.Best),
+			ratio(c.PoCL))
 		if interpreter {
 			fmt.Fprintf(b, " %s |", duration(row.Cells["interpreter"].Seconds))
 		}
 		b.WriteString("\n")
 	}
 	m := r.Means[impl]
-	fmt.Fprintf(b, "| geometric mean | | | | | %s | %s | %s |%s\n", ratio(m.Native), ratio(m.Best), ratio(m.PoCL), empty)
+	fmt.Fprintf(b, "| geometric mean | | | | | %s | %s | %s |%s\n", ratio(m.Native), ratio(m.Best), ratio(m.PoCL),
+		empty)
 }
 
 // markdownBehind says of each bench that is behind with an instruction set what stands in the way.
@@ -94,7 +99,8 @@ func (r *Report) markdownBehind(b *strings.Builder) {
 		var sets []string
 		for _, i := range [...]isa{avx512, avx2} {
 			if c, ok := r.cell(row.Bench, r.impl(i)); ok && c.behind(i) {
-				sets = append(sets, fmt.Sprintf("%s: %s of native, %s of the better native form, %s of PoCL", i, ratio(c.Native), ratio(c.Best), ratio(c.PoCL)))
+				sets = append(sets, fmt.Sprintf("%s: %s of native, %s of the better native form, %s of PoCL", i,
+					ratio(c.Native), ratio(c.Best), ratio(c.PoCL)))
 			}
 		}
 		if len(sets) == 0 {

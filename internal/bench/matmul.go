@@ -2,8 +2,8 @@ package bench
 
 import "math"
 
-// A matrix product of small types is C = A B with B stored by columns. Elements are multiples of 1/levels in [-1, 1), exact in their type, as
-// their products are in float32.
+// A matrix product of small types is C = A B with B stored by columns. Elements are multiples of 1/levels in [-1, 1),
+// exact in their type, as their products are in float32.
 
 func matmulF16(c *Case, s Size) { matmulHalf(c, s, 1024, f16Bits) }
 func matmulBF16(c *Case, s Size) {
@@ -40,7 +40,8 @@ func matmulShape(c *Case, s Size) (n int) {
 	return n
 }
 
-// matmulHalf's tolerance is 1e-5 of the sum of the products' magnitudes: tensor cores cut sums off instead of rounding them.
+// matmulHalf's tolerance is 1e-5 of the sum of the products' magnitudes: tensor cores cut sums off instead of rounding
+// them.
 func matmulHalf(c *Case, s Size, levels uint32, bits func(float32) uint16) {
 	n := matmulShape(c, s)
 	c.work(2*float64(n)*float64(n)*float64(n), "flops")
@@ -90,7 +91,8 @@ func matmulS8(c *Case, s Size) {
 	}
 }
 
-// attention is softmax(scale Q K^T) V for heads of rows of 64 float16. The tolerance is 1e-3 of the sum of magnitudes: probabilities are rounded to float16, too.
+// attention is softmax(scale Q K^T) V for heads of rows of 64 float16. The tolerance is 1e-3 of the sum of magnitudes:
+// probabilities are rounded to float16, too.
 func attention(c *Case, s Size) {
 	const dim, scale = 64, float32(0.5)
 	length, heads := s.pick(1024, 256, 128), s.pick(8, 2, 2)

@@ -80,7 +80,8 @@ func layerNorm(c *Case, s Size) {
 	}
 }
 
-// stencil7 leaves the border of a cube of doubles as it was, at zero. The tolerance is 1e-14: kernels fuse products and sums.
+// stencil7 leaves the border of a cube of doubles as it was, at zero. The tolerance is 1e-14: kernels fuse products and
+// sums.
 func stencil7(c *Case, s Size) {
 	n := s.pick(256, 64, 32)
 	c.n = n
@@ -127,7 +128,8 @@ func f16Value(h uint16) float64 {
 	return math.Ldexp(m, e-25)
 }
 
-// halfPairs is 64 steps on pairs of float16 whose rounding errors fade: an error of 2^-11 of at most 3.7 in each of them is at most 5e-3 in the end.
+// halfPairs is 64 steps on pairs of float16 whose rounding errors fade: an error of 2^-11 of at most 3.7 in each of
+// them is at most 5e-3 in the end.
 func halfPairs(c *Case, s Size) {
 	const steps, a, b = 64, -0.625, 0.5
 	n := s.pick(4<<20, 1<<16, 1<<13)

@@ -12,8 +12,9 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// BenchmarkLoadPhases takes the kernel of 50 thousand PTX lines through what happens between cuModuleLoadData and the engine's own compiler, and reports for
-// each phase the least time in ms, and what it allocates in MB and in thousands of objects.
+// BenchmarkLoadPhases takes the kernel of 50 thousand PTX lines through what happens between cuModuleLoadData and the
+// engine's own compiler, and reports for each phase the least time in ms, and what it allocates in MB and in thousands
+// of objects.
 func BenchmarkLoadPhases(b *testing.B) {
 	text, err := ptx("big50k")
 	if err != nil {

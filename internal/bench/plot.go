@@ -36,7 +36,8 @@ func (r *Report) SVG(w io.Writer) error {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="11">`+"\n", left+width+right, height)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="white"/><text x="%d" y="14" font-size="13">Time relative to native C (left of 1 is faster)</text>`+"\n", left)
 	for k, i := range impls {
-		fmt.Fprintf(&b, `<rect x="%d" y="21" width="10" height="10" fill="%s"/><text x="%d" y="30">%s</text>`+"\n", left+k*110, colours[k%len(colours)], left+k*110+14, html.EscapeString(i))
+		fmt.Fprintf(&b, `<rect x="%d" y="21" width="10" height="10" fill="%s"/><text x="%d" y="30">%s</text>`+"\n",
+			left+k*110, colours[k%len(colours)], left+k*110+14, html.EscapeString(i))
 	}
 	for p := lo; p <= hi; p++ {
 		at := x(math.Pow(10, p))
@@ -44,7 +45,8 @@ func (r *Report) SVG(w io.Writer) error {
 	}
 	draw := func(n int, name string, value func(impl string) float64) {
 		y := top + n*group + gap/2
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", left-6, y+group/2, html.EscapeString(name))
+		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", left-6, y+group/2,
+			html.EscapeString(name))
 		for k, i := range impls {
 			v := value(i)
 			if v == 0 {
@@ -52,7 +54,8 @@ func (r *Report) SVG(w io.Writer) error {
 			}
 			from, to := min(x(1), x(v)), max(x(1), x(v))
 			fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"><title>%s %s: %s</title></rect><text x="%.1f" y="%d" font-size="8">%s</text>`+"\n",
-				from, y+k*bar, max(to-from, 1), bar-1, colours[k%len(colours)], html.EscapeString(name), html.EscapeString(i), ratio(v), to+3, y+k*bar+bar-2, ratio(v))
+				from, y+k*bar, max(to-from, 1), bar-1, colours[k%len(colours)], html.EscapeString(name),
+				html.EscapeString(i), ratio(v), to+3, y+k*bar+bar-2, ratio(v))
 		}
 	}
 	for n, row := range r.Rows {

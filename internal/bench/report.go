@@ -31,12 +31,14 @@ type Row struct {
 	Cells map[string]Cell `json:"cells"` // by implementation
 }
 
-// Cell is one implementation in a row. Ratios are the medians over the rounds of the ratios inside a round; 0 when one of the two is missing.
+// Cell is one implementation in a row. Ratios are the medians over the rounds of the ratios inside a round; 0 when one
+// of the two is missing.
 type Cell struct {
-	Seconds  float64 `json:"seconds"`                    // median over the rounds
-	Native   float64 `json:"to_native,omitempty"`        // the native form for the implementation's instruction set
-	Best     float64 `json:"to_better_native,omitempty"` // the better of that and its form with -ffast-math in each round
-	PoCL     float64 `json:"to_pocl,omitempty"`          // the better of PoCL and PoCLFast in each round
+	Seconds float64 `json:"seconds"`             // median over the rounds
+	Native  float64 `json:"to_native,omitempty"` // the native form for the implementation's instruction set
+	// the better of that and its form with -ffast-math in each round
+	Best     float64 `json:"to_better_native,omitempty"`
+	PoCL     float64 `json:"to_pocl,omitempty"` // the better of PoCL and PoCLFast in each round
 	Build    float64 `json:"build_s"`
 	First    float64 `json:"first_s"`
 	Failures int     `json:"failures,omitempty"`
@@ -55,7 +57,8 @@ type Means struct {
 
 // NewReport sums samples up. Benches and impls give the order.
 func NewReport(benches, impls []string, samples []Sample, missing map[string]string) *Report {
-	r := &Report{Machine: Machine(), CPUs: runtime.NumCPU(), Impls: impls, Missing: missing, Samples: samples, Means: map[string]Means{}}
+	r := &Report{Machine: Machine(), CPUs: runtime.NumCPU(), Impls: impls, Missing: missing, Samples: samples,
+		Means: map[string]Means{}}
 	type key struct {
 		bench, impl string
 		round       int
@@ -144,7 +147,8 @@ func NewReport(benches, impls []string, samples []Sample, missing map[string]str
 	return r
 }
 
-// natives are the native forms that an implementation is compared with: machine code for AVX2 with C compiled for AVX2, when that was measured.
+// natives are the native forms that an implementation is compared with: machine code for AVX2 with C compiled for AVX2,
+// when that was measured.
 func natives(impl string, impls []string) (plain, fast string) {
 	switch impl {
 	case jitAVX2, AVX2, AVX2Fast:

@@ -103,8 +103,8 @@ func (b *Block) Commit(warp, lane int, k Work) {
 	g.open = 0
 }
 
-// Wait is a wait by lanes until one of them has at most left groups under way. With source only the reading of their sources is awaited; all says that
-// operations in no group are awaited too.
+// Wait is a wait by lanes until one of them has at most left groups under way. With source only the reading of their
+// sources is awaited; all says that operations in no group are awaited too.
 func (b *Block) Wait(warp, lane int, lanes uint32, k Work, left int, source, all bool) {
 	b.l.c.mu.Lock()
 	defer b.l.c.mu.Unlock()

@@ -104,7 +104,8 @@ func (r *record) like(o *record) bool {
 	}
 	a, b := r.e.op, o.e.op
 	return a.Scope != 0 && a.Scope == b.Scope && a.Size == b.Size && r.start == o.start && r.bytes == o.bytes &&
-		r.e.async == o.e.async && a.Barrier == b.Barrier && b.Does&Writes != 0 && !b.Stale && (a.Scope >= ScopeDevice || r.e.b == o.e.b)
+		r.e.async == o.e.async && a.Barrier == b.Barrier && b.Does&Writes != 0 && !b.Stale &&
+		(a.Scope >= ScopeDevice || r.e.b == o.e.b)
 }
 
 // put adds a record of a line that is split.
@@ -139,7 +140,8 @@ type others struct {
 	wait uint8    // strong accesses until the next look for records that are of no more use
 }
 
-// due says whether to look through the records, which takes longer than an access: once in as many accesses as there are.
+// due says whether to look through the records, which takes longer than an access: once in as many accesses as there
+// are.
 func (m *others) due() bool {
 	if m.wait > 0 {
 		m.wait--
@@ -187,8 +189,9 @@ func keep(list *[]record, r *record) {
 	l[int(r.e.epoch)%mostRecords] = *r
 }
 
-// replaces says whether every later access that races with an earlier one races with this one too: who is ordered behind it is ordered
-// behind what came before it. A strong access does not race with other strong ones, so that it stands only for its like.
+// replaces says whether every later access that races with an earlier one races with this one too: who is ordered
+// behind it is ordered behind what came before it. A strong access does not race with other strong ones, so that it
+// stands only for its like.
 func (x *access) replaces(r, o *record) bool {
 	a, b := o.e.op, r.e.op
 	if o.bytes&^r.bytes != 0 || a.Does&Writes != 0 && b.Does&Writes == 0 {

@@ -37,7 +37,8 @@ func Parse(list ...string) (c Checks, err error) {
 			default:
 				i := slices.Index(checkNames, name)
 				if i < 0 {
-					return 0, fmt.Errorf("there is no check %q: there are %s, and all", name, strings.Join(checkNames, ", "))
+					return 0, fmt.Errorf("there is no check %q: there are %s, and all", name,
+						strings.Join(checkNames, ", "))
 				}
 				c |= 1 << i
 			}

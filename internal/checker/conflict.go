@@ -17,7 +17,8 @@ func (t *Timeline) report(o, x *touch, addr uint64) {
 		return
 	}
 	c.seen[k] = c.log.Add(&Report{
-		Kind: Races, Space: "global", Address: addr, Sites: []Site{o.site(addr), x.site(addr)}, Cure: t.missingOrder(o, x),
+		Kind: Races, Space: "global", Address: addr, Sites: []Site{o.site(addr), x.site(addr)},
+		Cure: t.missingOrder(o, x),
 	})
 }
 

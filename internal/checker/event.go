@@ -51,7 +51,8 @@ type event struct {
 	early bool   // before the launch has waited for the one that it overlaps with
 }
 
-// self says whether lanes' accesses stand in program order with those of the same lanes: they do unless they are asynchronous.
+// self says whether lanes' accesses stand in program order with those of the same lanes: they do unless they are
+// asynchronous.
 func (e *event) self() bool { return e.actor < actorCopy }
 
 // includes says whether the scope of an operation of block a includes the threads of block b.

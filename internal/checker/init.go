@@ -228,7 +228,8 @@ func (i *InitChecker) use(what string, by Site, here originPlace, addr uint64, i
 	if by.Kernel != "" {
 		r.Where = "the " + what + " depends on bits that nobody has written"
 	} else {
-		r.Where = fmt.Sprintf("%s has bytes, from %#x on, that were computed from bits that nobody has written", what, addr)
+		r.Where = fmt.Sprintf("%s has bytes, from %#x on, that were computed from bits that nobody has written", what,
+			addr)
 	}
 	i.seen[k] = i.log.Add(r)
 }

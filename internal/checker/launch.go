@@ -6,7 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Checker follows what the program and its kernels do to memory. Its methods may be called from several goroutines at once.
+// Checker follows what the program and its kernels do to memory. Its methods may be called from several goroutines at
+// once.
 type Checker struct {
 	mu    sync.Mutex
 	log   *Log

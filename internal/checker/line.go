@@ -3,8 +3,9 @@ package checker
 import "math/bits"
 
 // A line is 128 bytes of memory. Most accesses of a warp touch a line in a regular way: lanes side by side, or all at
-// one place. A line remembers such accesses as spans, one for a warp's access to the whole line, and is split into cells
-// of four bytes when spans cannot answer: where accesses race, where they are strong, and where many patterns meet.
+// one place. A line remembers such accesses as spans, one for a warp's access to the whole line, and is split into
+// cells of four bytes when spans cannot answer: where accesses race, where they are strong, and where many patterns
+// meet.
 type line struct {
 	w, r  span // the newest write and read
 	more  *spans

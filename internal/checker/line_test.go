@@ -26,7 +26,8 @@ func shadowRun(seed uint64, split bool) (races int) {
 	var ops []*Op
 	for i := range uint32(6) {
 		size := []uint32{4, 8, 2}[i/2]
-		ops = append(ops, &Op{Site: i + 1, ID: i, Does: []Does{Reads, Writes}[i%2], Size: size, Count: 1, Space: "global"})
+		ops = append(ops, &Op{Site: i + 1, ID: i, Does: []Does{Reads, Writes}[i%2], Size: size, Count: 1,
+			Space: "global"})
 	}
 	b := l.Block(NewCluster(), 0, [3]uint32{}, [3]uint32{64, 1, 1})
 	for range 12 {

@@ -16,7 +16,8 @@ type Log struct {
 	suppressed int
 }
 
-// NewLog makes a log; tell is called with each report when its defect is found first, unless it is suppressed. Its Count may grow later.
+// NewLog makes a log; tell is called with each report when its defect is found first, unless it is suppressed. Its
+// Count may grow later.
 func NewLog(tell func(*Report), skip Suppressions) *Log {
 	return &Log{tell: tell, skip: skip, had: map[defect]*Report{}}
 }
@@ -57,8 +58,8 @@ func (r *Report) defect() (d defect) {
 	return d
 }
 
-// Add counts a defect, which becomes a report unless it is one already. It gives the report that counts it, for Again. Count is 1 when it is 0;
-// Check and Severity are the kind's.
+// Add counts a defect, which becomes a report unless it is one already. It gives the report that counts it, for Again.
+// Count is 1 when it is 0; Check and Severity are the kind's.
 func (l *Log) Add(r *Report) *Report {
 	k := kinds[r.Kind]
 	r.Check, r.Severity = k.check.String(), k.severity

@@ -10,9 +10,9 @@ type place struct {
 	told  []message
 }
 
-// Access is an operation of one warp on memory: on global memory, or where that is not nil, on a block's shared memory. lanes make it at
-// addrs, wrote is the lanes that write where that depends on the data (compare and swap). The accesses of a launch
-// are told one after the other.
+// Access is an operation of one warp on memory: on global memory, or where that is not nil, on a block's shared memory.
+// lanes make it at addrs, wrote is the lanes that write where that depends on the data (compare and swap). The accesses
+// of a launch are told one after the other.
 func (b *Block) Access(op *Op, warp int, lanes, wrote uint32, shared *Block, addrs *[32]uint64) {
 	s, places := b.spaceOf(shared)
 	w := &b.warps[warp]

@@ -41,10 +41,11 @@ func (c *Call) String() string {
 type Site struct {
 	Kernel string `json:"kernel,omitempty"`
 	Place
-	Call   *Call     `json:"call,omitempty"`
-	Queue  string    `json:"stream,omitempty"` // of races between operations of streams, and of the host
-	Access string    `json:"access,omitempty"` // read, write, atomic read and write, ...; of a barrier what is done there
-	Size   uint32    `json:"size,omitempty"`   // bytes; of a vector all its elements
+	Call  *Call  `json:"call,omitempty"`
+	Queue string `json:"stream,omitempty"` // of races between operations of streams, and of the host
+	// read, write, atomic read and write, ...; of a barrier what is done there
+	Access string    `json:"access,omitempty"`
+	Size   uint32    `json:"size,omitempty"` // bytes; of a vector all its elements
 	Block  [3]uint32 `json:"block"`
 	Thread [3]uint32 `json:"thread"`
 
@@ -58,10 +59,11 @@ type Site struct {
 type Allocation struct {
 	Address uint64 `json:"address"`
 	Size    uint64 `json:"size"`
-	Kind    string `json:"kind"`             // device, managed, pinned, registered, module variables, heap of malloc in kernels
-	Number  int    `json:"number,omitempty"` // of the program's allocations, from 1
-	Made    Call   `json:"allocated"`
-	Freed   Call   `json:"freed,omitzero"`
+	// device, managed, pinned, registered, module variables, heap of malloc in kernels
+	Kind   string `json:"kind"`
+	Number int    `json:"number,omitempty"` // of the program's allocations, from 1
+	Made   Call   `json:"allocated"`
+	Freed  Call   `json:"freed,omitzero"`
 }
 
 // String says what and where the memory is.
@@ -77,16 +79,17 @@ func (a *Allocation) String() string {
 
 // Report is a defect of the program.
 type Report struct {
-	Check    string      `json:"check"`
-	Kind     string      `json:"kind"` // OutOfBounds, Races, ...
-	Severity Severity    `json:"severity"`
-	Space    string      `json:"space,omitempty"`
-	Address  uint64      `json:"address,omitempty"` // in shared memory the offset in the block's
-	Sites    []Site      `json:"sites"`             // of a race the two accesses; otherwise the first is where the defect is
-	Where    string      `json:"where,omitempty"`   // what the address or the state of the barrier is
-	Memory   *Allocation `json:"memory,omitempty"`  // that it is about, or the nearest
-	Cure     string      `json:"cure,omitempty"`    // what is missing
-	Count    uint64      `json:"count"`             // how often it was found; of races bytes, in fours, and threads
+	Check    string   `json:"check"`
+	Kind     string   `json:"kind"` // OutOfBounds, Races, ...
+	Severity Severity `json:"severity"`
+	Space    string   `json:"space,omitempty"`
+	Address  uint64   `json:"address,omitempty"` // in shared memory the offset in the block's
+	// of a race the two accesses; otherwise the first is where the defect is
+	Sites  []Site      `json:"sites"`
+	Where  string      `json:"where,omitempty"`  // what the address or the state of the barrier is
+	Memory *Allocation `json:"memory,omitempty"` // that it is about, or the nearest
+	Cure   string      `json:"cure,omitempty"`   // what is missing
+	Count  uint64      `json:"count"`            // how often it was found; of races bytes, in fours, and threads
 }
 
 // pair tells defects apart: by the operations.
@@ -115,7 +118,8 @@ func (x *access) race(o, r *record, addr uint64) {
 		}
 	}
 	c.seen[k] = c.log.Add(&Report{
-		Kind: Races, Space: r.e.op.Space, Address: addr, Sites: []Site{o.e.side(first), r.e.side(second)}, Cure: missing(o, r),
+		Kind: Races, Space: r.e.op.Space, Address: addr, Sites: []Site{o.e.side(first), r.e.side(second)},
+		Cure: missing(o, r),
 	})
 }
 

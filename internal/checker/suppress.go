@@ -18,9 +18,9 @@ import (
 //	leak func=main.*
 //	* kernel=third_party_*
 //
-// The first word is a kind, or a check for all its kinds, or a pattern. All conditions have to hold for one of the report's sites. Patterns are
-// those of path.Match; one for a file without a slash fits its last part. line is of the source, ptx of the PTX; func is the program's function
-// that made the call.
+// The first word is a kind, or a check for all its kinds, or a pattern. All conditions have to hold for one of the
+// report's sites. Patterns are those of path.Match; one for a file without a slash fits its last part. line is of the
+// source, ptx of the PTX; func is the program's function that made the call.
 type Suppression struct {
 	kind, kernel, file, function string
 	line, ptx                    [2]int32 // the first and the last; 0 for all

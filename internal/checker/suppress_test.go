@@ -10,7 +10,8 @@ func TestSuppressions(t *testing.T) {
 		{Kernel: "bfs_level", Place: Place{Source: "/src/gpu/bfs.cu", SourceLine: 31, Line: 90}},
 		{Kernel: "bfs_level", Place: Place{Source: "/src/gpu/bfs.cu", SourceLine: 50, Line: 99}},
 	}}
-	leak := &Report{Kind: Leaked, Memory: &Allocation{Made: Call{API: "cuMemAlloc", Func: "main.run", File: "/src/m.go", Line: 5}}}
+	leak := &Report{Kind: Leaked, Memory: &Allocation{Made: Call{API: "cuMemAlloc", Func: "main.run", File: "/src/m.go",
+		Line: 5}}}
 	for _, c := range []struct {
 		text       string
 		race, leak bool
@@ -43,7 +44,8 @@ func TestSuppressions(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"race [": "line 1", "\nrace line=0": "line 2", "race line=5-x": "no range", "race kernel": "no condition", "race thread=3": "thread", "[": "[",
+		"race [": "line 1", "\nrace line=0": "line 2", "race line=5-x": "no range", "race kernel": "no condition",
+		"race thread=3": "thread", "[": "[",
 	} {
 		if _, err := ReadSuppressions(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

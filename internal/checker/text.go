@@ -23,7 +23,8 @@ func (r *Report) Title() string {
 		return fmt.Sprintf("%s in %s memory at %s", strings.ToUpper(title[:1])+title[1:], r.Space, where)
 	case len(r.Sites) > 0 && r.Sites[0].Size > 0:
 		s := &r.Sites[0]
-		return fmt.Sprintf("Invalid __%s__ %s of size %d bytes: %s", strings.ReplaceAll(r.Space, "::", "_"), s.Access, s.Size, title)
+		return fmt.Sprintf("Invalid __%s__ %s of size %d bytes: %s", strings.ReplaceAll(r.Space, "::", "_"), s.Access,
+			s.Size, title)
 	case KindCheck(r.Kind) == Sync:
 		return "Barrier error detected: " + title
 	case r.Kind == Leaked && r.Memory != nil:

@@ -1,5 +1,5 @@
-// Package conform replays recorded cases on any device and reports what came out: instruction cases (package silicon) and
-// whole modules (package corpus). One binary runs it on the software device and on a GPU.
+// Package conform replays recorded cases on any device and reports what came out: instruction cases (package silicon)
+// and whole modules (package corpus). One binary runs it on the software device and on a GPU.
 package conform
 
 import (
@@ -106,8 +106,10 @@ type Report struct {
 	Kinds     map[string]Count `json:"kinds"`
 	Cases     []CaseReport     `json:"cases,omitempty"`
 	Distances []Distance       `json:"distances,omitempty"`
-	LeftOut   []string         `json:"left_out,omitempty"`         // launches that must fail on a device that would not survive it in this process, as Options.Only takes them
-	Stale     []string         `json:"stale_exceptions,omitempty"` // launches that pass although an exception names them
+	// launches that must fail on a device that would not survive it in this process, as Options.Only takes them
+	LeftOut []string `json:"left_out,omitempty"`
+	// launches that pass although an exception names them
+	Stale []string `json:"stale_exceptions,omitempty"`
 }
 
 // Failed is the number of failed cases.
@@ -161,8 +163,8 @@ func newReport(d *device.Device) *Report {
 	return &Report{Device: name, Groups: map[string]Count{}, Kinds: map[string]Count{}}
 }
 
-// session is an open device that can be opened anew: a fault ends every use of a device by the process, and only the software device lets
-// a process start over.
+// session is an open device that can be opened anew: a fault ends every use of a device by the process, and only the
+// software device lets a process start over.
 type session struct {
 	opts device.Options
 	d    *device.Device
@@ -365,7 +367,8 @@ func (o *Options) builds(m *corpus.Manifest) []string {
 
 func (r *Report) launch(m *corpus.Manifest, res *corpus.Result, exceptions map[string]string) {
 	n := Count{}
-	c := CaseReport{Name: fmt.Sprintf("%s:%d %s (%s)", m.Name, res.Launch, res.Kernel, res.Build), Group: m.Name, Kind: m.Kind, Text: res.Text, Launch: fmt.Sprintf("%s:%d", m.Name, res.Launch)}
+	c := CaseReport{Name: fmt.Sprintf("%s:%d %s (%s)", m.Name, res.Launch, res.Kernel, res.Build), Group: m.Name,
+		Kind: m.Kind, Text: res.Text, Launch: fmt.Sprintf("%s:%d", m.Name, res.Launch)}
 	switch res.Status {
 	case corpus.Passed:
 		n.Passed, c.Status = 1, notEqual

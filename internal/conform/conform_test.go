@@ -16,15 +16,16 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// The tests run on the device that GOCUDA_DEVICE chooses, also as a binary of its own (go test -c) on a machine without Go:
-// then -data or GOCUDA_TESTDATA says where testdata lies.
+// The tests run on the device that GOCUDA_DEVICE chooses, also as a binary of its own (go test -c) on a machine without
+// Go: then -data or GOCUDA_TESTDATA says where testdata lies.
 var dataFlag = flag.String("data", "", "folder with silicon/ and corpus/ (default: GOCUDA_TESTDATA, else the testdata of the repository)")
 
-// onlyVariable restricts a run to the cases listed, in the form of Options.Only, separated by commas. TestModules starts itself with it.
+// onlyVariable restricts a run to the cases listed, in the form of Options.Only, separated by commas. TestModules
+// starts itself with it.
 const onlyVariable = "GOCUDA_CONFORM_ONLY"
 
-// set opens a recorded set: the folder that was asked for; else the full set beside the repository when it is there and the run is not
-// short; else the committed subset.
+// set opens a recorded set: the folder that was asked for; else the full set beside the repository when it is there and
+// the run is not short; else the committed subset.
 func set(t *testing.T, name string) fs.FS {
 	t.Helper()
 	var folders []string
@@ -72,8 +73,8 @@ func logReport(t *testing.T, r *Report) {
 	t.Log(b.String())
 }
 
-// TestInstructions replays the recorded instruction cases. An exact case must give the recorded bits; one of another kind must run, and its distance
-// from the recorded bits is reported.
+// TestInstructions replays the recorded instruction cases. An exact case must give the recorded bits; one of another
+// kind must run, and its distance from the recorded bits is reported.
 func TestInstructions(t *testing.T) {
 	r, err := Instructions(set(t, "silicon"), Options{Only: only()})
 	if err != nil {
@@ -101,7 +102,8 @@ func TestInstructions(t *testing.T) {
 	t.Logf("%d of %d cases that the specification leaves open differ somewhere", different, len(r.Distances))
 }
 
-// TestSparse replays the recorded cases of wgmma with a sparse A, which the big set lacks. Every one has the recorded bits.
+// TestSparse replays the recorded cases of wgmma with a sparse A, which the big set lacks. Every one has the recorded
+// bits.
 func TestSparse(t *testing.T) {
 	dir := "../../testdata"
 	if *dataFlag != "" {
@@ -125,10 +127,12 @@ func firstLine(s string) string {
 	return l
 }
 
-// TestModules replays the recorded modules: every launch, from the PTX that suits the device. Each must give what was recorded, within the rule of the record.
+// TestModules replays the recorded modules: every launch, from the PTX that suits the device. Each must give what was
+// recorded, within the rule of the record.
 func TestModules(t *testing.T) { replay(t, set(t, "corpus"), "") }
 
-// TestModuleBuilds does the same from every build of the set that holds PTX: texts for other targets, and containers of several toolkits and compressions.
+// TestModuleBuilds does the same from every build of the set that holds PTX: texts for other targets, and containers of
+// several toolkits and compressions.
 func TestModuleBuilds(t *testing.T) {
 	if len(only()) > 0 {
 		skip.Without(t, skip.Argument, onlyVariable)
@@ -193,7 +197,8 @@ func alone(t *testing.T, launch string) {
 	}
 }
 
-// TestExceptions bounds the list of exceptions: at most 5 % of the launches of the set, each with a reason, and each naming something.
+// TestExceptions bounds the list of exceptions: at most 5 % of the launches of the set, each with a reason, and each
+// naming something.
 func TestExceptions(t *testing.T) {
 	s := corpus.Open(set(t, "corpus"))
 	names, err := s.Names()
@@ -247,7 +252,9 @@ func TestOptions(t *testing.T) {
 	}{
 		{"ints", "", func(o Options) (*Report, error) { return Instructions(sub("silicon"), o) }, `no group "ints"`},
 		{"saxpie", "", func(o Options) (*Report, error) { return Modules(sub("corpus"), o) }, `no module "saxpie"`},
-		{"saxpy", "cubin52", func(o Options) (*Report, error) { return Modules(sub("corpus"), o) }, `no module of the set has a build "cubin52"`},
+		{"saxpy", "cubin52", func(o Options) (*Report, error) {
+			return Modules(sub("corpus"), o)
+		}, `no module of the set has a build "cubin52"`},
 		{"", "", func(o Options) (*Report, error) { return Instructions(sub("corpus"), o) }, "index.json"},
 		{"", "", func(o Options) (*Report, error) { return Modules(sub("silicon"), o) }, "modules"},
 	} {
@@ -282,7 +289,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestReplayNoticesErrors runs cases whose recorded answer was changed, and expects them to fail: a replay that cannot fail proves nothing.
+// TestReplayNoticesErrors runs cases whose recorded answer was changed, and expects them to fail: a replay that cannot
+// fail proves nothing.
 func TestReplayNoticesErrors(t *testing.T) {
 	if _, err := os.Stat("../../testdata"); err != nil {
 		skip.Without(t, skip.Testdata, err)
@@ -297,7 +305,9 @@ func TestReplayNoticesErrors(t *testing.T) {
 	if n := r.Total(); n.Failed != 1 || n.Passed != 3 || r.Unexpected() != 1 {
 		t.Errorf("a changed scalar gives %+v", n)
 	}
-	damaged = damage{os.DirFS("../../testdata/silicon"), "outputs.bin.gz", func(b []byte) []byte { return flipped(t, b) }}
+	damaged = damage{os.DirFS("../../testdata/silicon"), "outputs.bin.gz", func(b []byte) []byte {
+		return flipped(t, b)
+	}}
 	r, err = Instructions(damaged, Options{Device: device.Options{Kind: device.Software}, Only: []string{"int"}})
 	if err != nil {
 		t.Fatal(err)

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Exceptions are recorded launches that the software device does not reproduce, with the reason: a module, or a module, a colon and a launch.
-// They are counted as what they are, failed or not implemented, but do not fail a run; one that passes does, so that the list stays true.
-// TestExceptions bounds the list to 5 % of the recorded launches.
+// Exceptions are recorded launches that the software device does not reproduce, with the reason: a module, or a module,
+// a colon and a launch. They are counted as what they are, failed or not implemented, but do not fail a run; one that
+// passes does, so that the list stays true. TestExceptions bounds the list to 5 % of the recorded launches.
 func Exceptions() map[string]string {
 	return map[string]string{}
 }

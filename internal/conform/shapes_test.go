@@ -92,8 +92,9 @@ func bytesOf[T any](s []T) []byte {
 // ipcVariable hands a memory handle to the child process of the test of structs by value.
 const ipcVariable = "GOCUDA_CONFORM_IPC"
 
-// TestShapes makes calls of every shape through the public API, group by group: each way in which arguments and results cross the border to the device.
-// What the calls must answer is in NVIDIA's driver API reference; both devices must answer it.
+// TestShapes makes calls of every shape through the public API, group by group: each way in which arguments and results
+// cross the border to the device. What the calls must answer is in NVIDIA's driver API reference; both devices must
+// answer it.
 func TestShapes(t *testing.T) {
 	d, err := device.Open(device.Options{})
 	if err != nil {
@@ -120,10 +121,14 @@ func TestShapes(t *testing.T) {
 		name string
 		run  func(*testing.T)
 	}{
-		{"errors", s.errors}, {"version", s.version}, {"device", s.device}, {"context", s.context}, {"memory", s.memory}, {"copies of pitched memory", s.pitched},
-		{"pointer attributes", s.pointers}, {"stream-ordered memory", s.pool}, {"module", s.module}, {"library", s.library}, {"launch", s.launch}, {"old launch", s.oldLaunch}, {"stream", s.stream},
-		{"event", s.event}, {"callbacks", s.callbacks}, {"occupancy", s.occupancy}, {"arrays", s.arrays}, {"tensor map", s.tensorMap}, {"stream memory operations", s.memoryOperations},
-		{"struct by value, 8 bytes", s.location}, {"struct by value, 64 bytes", s.ipc}, {"texture references", s.texref}, {"graph", s.graph}, {"missing context", s.noContext},
+		{"errors", s.errors}, {"version", s.version}, {"device", s.device}, {"context", s.context},
+		{"memory", s.memory}, {"copies of pitched memory", s.pitched},
+		{"pointer attributes", s.pointers}, {"stream-ordered memory", s.pool}, {"module", s.module},
+		{"library", s.library}, {"launch", s.launch}, {"old launch", s.oldLaunch}, {"stream", s.stream},
+		{"event", s.event}, {"callbacks", s.callbacks}, {"occupancy", s.occupancy}, {"arrays", s.arrays},
+		{"tensor map", s.tensorMap}, {"stream memory operations", s.memoryOperations},
+		{"struct by value, 8 bytes", s.location}, {"struct by value, 64 bytes", s.ipc},
+		{"texture references", s.texref}, {"graph", s.graph}, {"missing context", s.noContext},
 	} {
 		t.Run(group.name, group.run)
 	}
@@ -285,9 +290,13 @@ func (s *shapes) pitched(t *testing.T) {
 	defer pin.Unpin()
 	pin.Pin(&src[0])
 	pin.Pin(&got[0])
-	s.must(t, "cuMemcpy2D", s.c.Memcpy2D(&cu.CUDA_MEMCPY2D{SrcMemoryType: cu.CU_MEMORYTYPE_HOST, SrcHost: unsafe.Pointer(&src[0]), SrcPitch: 20, DstMemoryType: cu.CU_MEMORYTYPE_DEVICE, DstDevice: p, DstPitch: pitch, WidthInBytes: 20, Height: 3}))
+	s.must(t, "cuMemcpy2D", s.c.Memcpy2D(&cu.CUDA_MEMCPY2D{SrcMemoryType: cu.CU_MEMORYTYPE_HOST,
+		SrcHost: unsafe.Pointer(&src[0]), SrcPitch: 20, DstMemoryType: cu.CU_MEMORYTYPE_DEVICE, DstDevice: p,
+		DstPitch: pitch, WidthInBytes: 20, Height: 3}))
 	s.must(t, "cuMemsetD2D8", s.c.MemsetD2D8(p+4, pitch, 0xee, 2, 3))
-	s.must(t, "cuMemcpy2D", s.c.Memcpy2D(&cu.CUDA_MEMCPY2D{SrcMemoryType: cu.CU_MEMORYTYPE_DEVICE, SrcDevice: p, SrcPitch: pitch, DstMemoryType: cu.CU_MEMORYTYPE_HOST, DstHost: unsafe.Pointer(&got[0]), DstPitch: 20, WidthInBytes: 20, Height: 3}))
+	s.must(t, "cuMemcpy2D", s.c.Memcpy2D(&cu.CUDA_MEMCPY2D{SrcMemoryType: cu.CU_MEMORYTYPE_DEVICE, SrcDevice: p,
+		SrcPitch: pitch, DstMemoryType: cu.CU_MEMORYTYPE_HOST, DstHost: unsafe.Pointer(&got[0]), DstPitch: 20,
+		WidthInBytes: 20, Height: 3}))
 	for y := range 3 {
 		copy(src[20*y+4:], []byte{0xee, 0xee})
 	}
@@ -306,7 +315,8 @@ func (s *shapes) pointers(t *testing.T) {
 	for _, v := range []any{&kind, &managed, &ctx} {
 		pin.Pin(v)
 	}
-	s.must(t, "cuPointerGetAttribute", s.c.PointerGetAttribute(unsafe.Pointer(&kind), cu.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p))
+	s.must(t, "cuPointerGetAttribute", s.c.PointerGetAttribute(unsafe.Pointer(&kind),
+		cu.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p))
 	if cu.CUmemorytype(kind) != cu.CU_MEMORYTYPE_DEVICE {
 		t.Errorf("memory type %d", kind)
 	}
@@ -316,7 +326,8 @@ func (s *shapes) pointers(t *testing.T) {
 	if cu.CUmemorytype(kind) != cu.CU_MEMORYTYPE_DEVICE || managed&0xff != 0 || ctx != s.ctx {
 		t.Errorf("type %d, managed %d, context %x, want %x", kind, managed, ctx, s.ctx)
 	}
-	if err := s.c.PointerGetAttributes([]cu.CUpointer_attribute{cu.CU_POINTER_ATTRIBUTE_MEMORY_TYPE}, nil, p); !errors.Is(err, cu.CUDA_ERROR_INVALID_VALUE) {
+	if err := s.c.PointerGetAttributes([]cu.CUpointer_attribute{cu.CU_POINTER_ATTRIBUTE_MEMORY_TYPE}, nil,
+		p); !errors.Is(err, cu.CUDA_ERROR_INVALID_VALUE) {
 		t.Errorf("slices of different lengths: %v", err)
 	}
 }
@@ -338,7 +349,8 @@ func (s *shapes) pool(t *testing.T) {
 	pool, err := s.c.DeviceGetDefaultMemPool(s.dev)
 	s.must(t, "cuDeviceGetDefaultMemPool", err)
 	var threshold uint64 = 1
-	s.must(t, "cuMemPoolGetAttribute", s.c.MemPoolGetAttribute(pool, cu.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, unsafe.Pointer(&threshold)))
+	s.must(t, "cuMemPoolGetAttribute", s.c.MemPoolGetAttribute(pool, cu.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+		unsafe.Pointer(&threshold)))
 	if threshold != 0 {
 		t.Errorf("release threshold of the default pool: %d", threshold)
 	}
@@ -413,9 +425,11 @@ func (s *shapes) module(t *testing.T) {
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	pin.Pin(&log[0])
-	_, err = s.c.ModuleLoadDataEx([]byte(strings.Replace(shapesPTX, "mul.rn.f32", "mull.rn.f32", 1)), []cu.CUjit_option{cu.CU_JIT_ERROR_LOG_BUFFER, cu.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES},
+	_, err = s.c.ModuleLoadDataEx([]byte(strings.Replace(shapesPTX, "mul.rn.f32", "mull.rn.f32", 1)),
+		[]cu.CUjit_option{cu.CU_JIT_ERROR_LOG_BUFFER, cu.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES},
 		[]uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))})
-	if text, _, _ := strings.Cut(string(log), "\x00"); !errors.Is(err, cu.CUDA_ERROR_INVALID_PTX) || !strings.Contains(text, "mull") {
+	if text, _, _ := strings.Cut(string(log), "\x00"); !errors.Is(err, cu.CUDA_ERROR_INVALID_PTX) ||
+		!strings.Contains(text, "mull") {
 		t.Errorf("PTX with an error: %v, log %q", err, text)
 	}
 }
@@ -465,7 +479,8 @@ func (s *shapes) launch(t *testing.T) {
 	}
 	a, n := float32(-3), uint32(70)
 	expect("cuLaunchKernel", s.scaled(t, func(p cu.CUdeviceptr) {
-		s.must(t, "cuLaunchKernel", s.c.LaunchKernel(f, 4, 1, 1, 32, 1, 1, 0, 0, []unsafe.Pointer{unsafe.Pointer(&p), unsafe.Pointer(&a), unsafe.Pointer(&n)}, nil))
+		s.must(t, "cuLaunchKernel", s.c.LaunchKernel(f, 4, 1, 1, 32, 1, 1, 0, 0,
+			[]unsafe.Pointer{unsafe.Pointer(&p), unsafe.Pointer(&a), unsafe.Pointer(&n)}, nil))
 	}), a, 70)
 	expect("cuLaunchKernel, extra", s.scaled(t, func(p cu.CUdeviceptr) {
 		buf := struct {
@@ -473,14 +488,17 @@ func (s *shapes) launch(t *testing.T) {
 			a float32
 			n uint32
 		}{p, 4, 99}
-		s.must(t, "cuLaunchKernel", s.c.LaunchKernel(f, 4, 1, 1, 32, 1, 1, 0, 0, nil, unsafe.Slice((*byte)(unsafe.Pointer(&buf)), unsafe.Sizeof(buf))))
+		s.must(t, "cuLaunchKernel", s.c.LaunchKernel(f, 4, 1, 1, 32, 1, 1, 0, 0, nil,
+			unsafe.Slice((*byte)(unsafe.Pointer(&buf)), unsafe.Sizeof(buf))))
 	}), 4, 99)
 	expect("cuLaunchKernelEx", s.scaled(t, func(p cu.CUdeviceptr) {
 		cfg := cu.CUlaunchConfig{GridDimX: 2, GridDimY: 1, GridDimZ: 1, BlockDimX: 64, BlockDimY: 1, BlockDimZ: 1}
-		s.must(t, "cuLaunchKernelEx", s.c.LaunchKernelEx(&cfg, f, []unsafe.Pointer{unsafe.Pointer(&p), unsafe.Pointer(&a), unsafe.Pointer(&n)}, nil))
+		s.must(t, "cuLaunchKernelEx", s.c.LaunchKernelEx(&cfg, f,
+			[]unsafe.Pointer{unsafe.Pointer(&p), unsafe.Pointer(&a), unsafe.Pointer(&n)}, nil))
 	}), a, 70)
 	expect("cuLaunchCooperativeKernel", s.scaled(t, func(p cu.CUdeviceptr) {
-		s.must(t, "cuLaunchCooperativeKernel", s.c.LaunchCooperativeKernel(f, 1, 1, 1, 128, 1, 1, 0, 0, []unsafe.Pointer{unsafe.Pointer(&p), unsafe.Pointer(&a), unsafe.Pointer(&n)}))
+		s.must(t, "cuLaunchCooperativeKernel", s.c.LaunchCooperativeKernel(f, 1, 1, 1, 128, 1, 1, 0, 0,
+			[]unsafe.Pointer{unsafe.Pointer(&p), unsafe.Pointer(&a), unsafe.Pointer(&n)}))
 	}), a, 70)
 
 	// A struct by value and small integers.
@@ -493,13 +511,16 @@ func (s *shapes) launch(t *testing.T) {
 		wide uint64
 	}{out, 1_000_000, 60_000, 1 << 40 >> 20}
 	k, h := uint8(200), int16(-30_000)
-	s.must(t, "cuLaunchKernel", s.c.LaunchKernel(w, 1, 1, 1, 1, 1, 1, 0, 0, []unsafe.Pointer{unsafe.Pointer(&arg), unsafe.Pointer(&k), unsafe.Pointer(&h)}, nil))
+	s.must(t, "cuLaunchKernel", s.c.LaunchKernel(w, 1, 1, 1, 1, 1, 1, 0, 0,
+		[]unsafe.Pointer{unsafe.Pointer(&arg), unsafe.Pointer(&k), unsafe.Pointer(&h)}, nil))
 	got := make([]uint32, 1)
 	s.must(t, "cuMemcpyDtoH", s.c.MemcpyDtoH(bytesOf(got), out))
 	if want := uint32(1_000_000 + 60_000 + 1<<20 + 200 - 30_000); got[0] != want {
 		t.Errorf("weigh = %d, want %d", got[0], want)
 	}
-	if err := s.c.LaunchKernel(f, 1, 1, 1, 2048, 1, 1, 0, 0, []unsafe.Pointer{unsafe.Pointer(&out), unsafe.Pointer(&a), unsafe.Pointer(&n)}, nil); !errors.Is(err, cu.CUDA_ERROR_INVALID_VALUE) {
+	if err := s.c.LaunchKernel(f, 1, 1, 1, 2048, 1, 1, 0, 0,
+		[]unsafe.Pointer{unsafe.Pointer(&out), unsafe.Pointer(&a), unsafe.Pointer(&n)}, nil); !errors.Is(err,
+		cu.CUDA_ERROR_INVALID_VALUE) {
 		t.Errorf("2048 threads in a block: %v", err)
 	}
 }
@@ -567,7 +588,10 @@ func (s *shapes) occupancy(t *testing.T) {
 		t.Errorf("%d blocks of 1024 threads on a multiprocessor", n)
 	}
 	asked := 0
-	grid, block, err := s.c.OccupancyMaxPotentialBlockSize(f, func(size int32) uint64 { asked++; return uint64(size) * 16 }, 0, 0)
+	grid, block, err := s.c.OccupancyMaxPotentialBlockSize(f, func(size int32) uint64 {
+		asked++
+		return uint64(size) * 16
+	}, 0, 0)
 	s.must(t, "cuOccupancyMaxPotentialBlockSize", err)
 	if asked == 0 || grid < 1 || block < 32 || block > 1024 {
 		t.Errorf("grid %d, block %d, the function was asked %d times", grid, block, asked)
@@ -575,7 +599,8 @@ func (s *shapes) occupancy(t *testing.T) {
 }
 
 func (s *shapes) arrays(t *testing.T) {
-	a, err := s.c.ArrayCreate(&cu.CUDA_ARRAY_DESCRIPTOR{Width: 16, Height: 2, Format: cu.CU_AD_FORMAT_UNSIGNED_INT32, NumChannels: 1})
+	a, err := s.c.ArrayCreate(&cu.CUDA_ARRAY_DESCRIPTOR{Width: 16, Height: 2, Format: cu.CU_AD_FORMAT_UNSIGNED_INT32,
+		NumChannels: 1})
 	s.must(t, "cuArrayCreate", err)
 	defer s.c.ArrayDestroy(a)
 	d, err := s.c.ArrayGetDescriptor(a) // a struct as a result
@@ -597,14 +622,18 @@ func (s *shapes) arrays(t *testing.T) {
 
 func (s *shapes) tensorMap(t *testing.T) {
 	p := s.alloc(t, 64*64*4)
-	m, err := s.c.TensorMapEncodeTiled(cu.CU_TENSOR_MAP_DATA_TYPE_FLOAT32, p, []uint64{64, 64}, []uint64{256}, []uint32{16, 16}, []uint32{1, 1},
-		cu.CU_TENSOR_MAP_INTERLEAVE_NONE, cu.CU_TENSOR_MAP_SWIZZLE_NONE, cu.CU_TENSOR_MAP_L2_PROMOTION_NONE, cu.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
+	m, err := s.c.TensorMapEncodeTiled(cu.CU_TENSOR_MAP_DATA_TYPE_FLOAT32, p, []uint64{64, 64}, []uint64{256},
+		[]uint32{16, 16}, []uint32{1, 1},
+		cu.CU_TENSOR_MAP_INTERLEAVE_NONE, cu.CU_TENSOR_MAP_SWIZZLE_NONE, cu.CU_TENSOR_MAP_L2_PROMOTION_NONE,
+		cu.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
 	s.must(t, "cuTensorMapEncodeTiled", err)
 	if m == (cu.CUtensorMap{}) {
 		t.Error("the map is empty")
 	}
-	if _, err := s.c.TensorMapEncodeTiled(cu.CU_TENSOR_MAP_DATA_TYPE_FLOAT32, p+4, []uint64{64, 64}, []uint64{256}, []uint32{16, 16}, []uint32{1, 1},
-		cu.CU_TENSOR_MAP_INTERLEAVE_NONE, cu.CU_TENSOR_MAP_SWIZZLE_NONE, cu.CU_TENSOR_MAP_L2_PROMOTION_NONE, cu.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE); !errors.Is(err, cu.CUDA_ERROR_INVALID_VALUE) {
+	if _, err := s.c.TensorMapEncodeTiled(cu.CU_TENSOR_MAP_DATA_TYPE_FLOAT32, p+4, []uint64{64, 64}, []uint64{256},
+		[]uint32{16, 16}, []uint32{1, 1},
+		cu.CU_TENSOR_MAP_INTERLEAVE_NONE, cu.CU_TENSOR_MAP_SWIZZLE_NONE, cu.CU_TENSOR_MAP_L2_PROMOTION_NONE,
+		cu.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE); !errors.Is(err, cu.CUDA_ERROR_INVALID_VALUE) {
 		t.Errorf("an address that is no multiple of 16: %v", err)
 	}
 }
@@ -637,13 +666,15 @@ func (s *shapes) location(t *testing.T) {
 	here := cu.CUmemLocation{Type: cu.CU_MEM_LOCATION_TYPE_DEVICE, Id: int32(s.dev)}
 	s.must(t, "cuMemAdvise", s.c.MemAdvise(p, 1<<16, cu.CU_MEM_ADVISE_SET_PREFERRED_LOCATION, here))
 	where := []int32{-7}
-	s.must(t, "cuMemRangeGetAttribute", s.c.MemRangeGetAttribute(bytesOf(where), cu.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, p, 1<<16))
+	s.must(t, "cuMemRangeGetAttribute", s.c.MemRangeGetAttribute(bytesOf(where),
+		cu.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, p, 1<<16))
 	if where[0] != int32(s.dev) {
 		t.Errorf("preferred location %d, want %d", where[0], s.dev)
 	}
 	s.must(t, "cuMemPrefetchAsync", s.c.MemPrefetchAsync(p, 1<<16, here, 0, 0))
 	s.must(t, "cuCtxSynchronize", s.c.CtxSynchronize())
-	if err := s.c.MemPrefetchAsync(p, 1<<16, cu.CUmemLocation{Type: cu.CU_MEM_LOCATION_TYPE_DEVICE, Id: 77}, 0, 0); err == nil {
+	if err := s.c.MemPrefetchAsync(p, 1<<16, cu.CUmemLocation{Type: cu.CU_MEM_LOCATION_TYPE_DEVICE, Id: 77}, 0,
+		0); err == nil {
 		t.Error("a prefetch to device 77 succeeds")
 	}
 }
@@ -660,7 +691,8 @@ func (s *shapes) ipc(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, "-test.run=^TestShapes$", "-test.v")
-	cmd.Env = append(os.Environ(), ipcVariable+"="+hex.EncodeToString(unsafe.Slice((*byte)(unsafe.Pointer(&h)), unsafe.Sizeof(h))))
+	cmd.Env = append(os.Environ(), ipcVariable+"="+
+		hex.EncodeToString(unsafe.Slice((*byte)(unsafe.Pointer(&h)), unsafe.Sizeof(h))))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -6,8 +6,9 @@ import (
 	"github.com/gocuda/cuda"
 )
 
-// stackParams has a function that takes the address of its parameters, as clang's code does for structs that are indexed or written to: the parameters are copied to local
-// memory (PTX ISA 9.7.9.1). It calls itself, so each activation has a copy of its own.
+// stackParams has a function that takes the address of its parameters, as clang's code does for structs that are
+// indexed or written to: the parameters are copied to local memory (PTX ISA 9.7.9.1). It calls itself, so each
+// activation has a copy of its own.
 const stackParams = `.version 8.0
 .target sm_80
 .address_size 64
@@ -113,7 +114,8 @@ func TestStackParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if err := k.Launch(nil, cuda.LaunchConfig{Grid: cuda.Dim3{X: 1, Y: 1, Z: 1}, Block: cuda.Dim3{X: n, Y: 1, Z: 1}}, cuda.Ptr(out)); err != nil {
+	if err := k.Launch(nil, cuda.LaunchConfig{Grid: cuda.Dim3{X: 1, Y: 1, Z: 1}, Block: cuda.Dim3{X: n, Y: 1, Z: 1}},
+		cuda.Ptr(out)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := out.Download()

@@ -1,5 +1,5 @@
-// Package corpus reads and replays recorded CUDA modules: images from real compilers with launches, inputs and the outputs that real
-// hardware gave. The format is described in testdata/corpus/README.md.
+// Package corpus reads and replays recorded CUDA modules: images from real compilers with launches, inputs and the
+// outputs that real hardware gave. The format is described in testdata/corpus/README.md.
 //
 // A replay goes through the driver API (internal/driver.Table) and so runs on any device.
 package corpus
@@ -193,7 +193,8 @@ func (s *Set) Module(name string) (*Manifest, error) {
 		for _, gs := range [][]Global{l.GlobalsIn, l.GlobalsOut} {
 			for j := range gs {
 				if gs[j].Count < 0 || gs[j].Count > maxArray/16 {
-					return nil, fmt.Errorf("%s: manifest.json: launch %d: variable %s has %d elements", name, i, gs[j].Name, gs[j].Count)
+					return nil, fmt.Errorf("%s: manifest.json: launch %d: variable %s has %d elements", name, i,
+						gs[j].Name, gs[j].Count)
 				}
 			}
 		}
@@ -257,11 +258,12 @@ func (m *Manifest) link(build string) *Link {
 	return nil
 }
 
-// DeviceRuntimeFile is the name of NVIDIA's device runtime library, which is in no set: a link of its name with an empty archive is enough for a device
-// that has the library's functions itself.
+// DeviceRuntimeFile is the name of NVIDIA's device runtime library, which is in no set: a link of its name with an
+// empty archive is enough for a device that has the library's functions itself.
 const DeviceRuntimeFile = "libcudadevrt.a"
 
-// DeviceRuntime says whether the module was linked with NVIDIA's device runtime library: its kernels launch kernels or wait for their grid.
+// DeviceRuntime says whether the module was linked with NVIDIA's device runtime library: its kernels launch kernels or
+// wait for their grid.
 func (m *Manifest) DeviceRuntime() bool {
 	l := m.link(m.linkedPTX())
 	return m.RecordedFrom == "linked" && (l == nil || l.deviceRuntime())
@@ -314,7 +316,8 @@ func (m *Manifest) PTXBuild() string {
 	return best
 }
 
-// Builds lists the builds that hold PTX and ran on the recorded machine with the recorded results: that of PTXBuild first, then texts and fatbins.
+// Builds lists the builds that hold PTX and ran on the recorded machine with the recorded results: that of PTXBuild
+// first, then texts and fatbins.
 func (m *Manifest) Builds() []string {
 	first := m.PTXBuild()
 	var out []string

@@ -67,7 +67,8 @@ func TestKeptModules(t *testing.T) {
 
 func TestBuilds(t *testing.T) {
 	s := kept(t)
-	for name, want := range map[string]string{"saxpy": "ptx90", "wgmma": "ptx90a", "h60_basic": "ptx", "rdc_pair": "link:ptx", "cdp": "link:ptx+devrt", "n_gridsync": "link:ptx+devrt"} {
+	for name, want := range map[string]string{"saxpy": "ptx90", "wgmma": "ptx90a", "h60_basic": "ptx",
+		"rdc_pair": "link:ptx", "cdp": "link:ptx+devrt", "n_gridsync": "link:ptx+devrt"} {
 		m, err := s.Module(name)
 		if err != nil {
 			t.Fatal(err)
@@ -104,9 +105,11 @@ func TestDamagedSets(t *testing.T) {
 	if _, err := Open(manifest("{")).Module("m"); err == nil || !strings.Contains(err.Error(), "m: manifest.json: ") {
 		t.Errorf("half a manifest: %v", err)
 	}
-	for _, arg := range []string{`"count":-1`, `"count":9000000000`, `"size":-5`, `"kind":"struct","size":8,"pointers":[{"offset":1}]`, `"kind":"struct","size":8,"pointers":[{"offset":-8}]`,
+	for _, arg := range []string{`"count":-1`, `"count":9000000000`, `"size":-5`,
+		`"kind":"struct","size":8,"pointers":[{"offset":1}]`, `"kind":"struct","size":8,"pointers":[{"offset":-8}]`,
 		`"dims":[-1]`, `"dims":[65536,65536,65536]`, `"dims":[1,1,1,1]`, `"channels":9`} {
-		if _, err := Open(manifest(`{"launches":[{"args":[{` + arg + `}]}]}`)).Module("m"); err == nil || !strings.Contains(err.Error(), "launch 0") {
+		if _, err := Open(manifest(`{"launches":[{"args":[{` + arg + `}]}]}`)).Module("m"); err == nil ||
+			!strings.Contains(err.Error(), "launch 0") {
 			t.Errorf("%s: %v", arg, err)
 		}
 	}
@@ -174,7 +177,8 @@ func TestCompare(t *testing.T) {
 		{"complex", "abs:0.5", "c64", f32(1, 2.25), f32(1, 2), true},
 		{"complex, one part", "abs:0.1", "c64", f32(1, 2.25), f32(1, 2), false},
 		{"in any order", "sorted", "u32", []byte{1, 0, 0, 0, 2, 0, 0, 0}, []byte{2, 0, 0, 0, 1, 0, 0, 0}, true},
-		{"in any order, but others", "sorted", "u32", []byte{1, 0, 0, 0, 1, 0, 0, 0}, []byte{2, 0, 0, 0, 1, 0, 0, 0}, false},
+		{"in any order, but others", "sorted", "u32", []byte{1, 0, 0, 0, 1, 0, 0, 0}, []byte{2, 0, 0, 0, 1, 0, 0, 0},
+			false},
 		{"not compared", "none", "f32", f32(1), f32(2), true},
 		{"another length", "exact", "f32", f32(1), f32(1, 2), false},
 	} {
@@ -183,13 +187,16 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %q", c.name, d)
 		}
 	}
-	if d := Compare("exact", "f32", f32(1, 3, 4), f32(1, 2, 2)); !strings.Contains(d, "2 of 3 elements differ") || !strings.Contains(d, "[1] 3") {
+	if d := Compare("exact", "f32", f32(1, 3, 4), f32(1, 2, 2)); !strings.Contains(d, "2 of 3 elements differ") ||
+		!strings.Contains(d, "[1] 3") {
 		t.Errorf("the difference is told as %q", d)
 	}
 }
 
 func TestRules(t *testing.T) {
-	for rule, want := range map[string]bool{"exact": true, "none": true, "sorted": true, "ulp:1": true, "rel:1e-5,abs:1e-5": true, "ulp": false, "": false, "ulp:-1": false, "abs:x": false, "rel:nan": false, "exact,ulp:1": false} {
+	for rule, want := range map[string]bool{"exact": true, "none": true, "sorted": true, "ulp:1": true,
+		"rel:1e-5,abs:1e-5": true, "ulp": false, "": false, "ulp:-1": false, "abs:x": false, "rel:nan": false,
+		"exact,ulp:1": false} {
 		if ValidRule(rule) != want {
 			t.Errorf("%q: %v", rule, !want)
 		}

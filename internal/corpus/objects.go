@@ -10,13 +10,16 @@ import (
 )
 
 var arrayFormats = map[string]driver.CUarray_format{
-	"u8": driver.CU_AD_FORMAT_UNSIGNED_INT8, "u16": driver.CU_AD_FORMAT_UNSIGNED_INT16, "u32": driver.CU_AD_FORMAT_UNSIGNED_INT32,
-	"i8": driver.CU_AD_FORMAT_SIGNED_INT8, "i16": driver.CU_AD_FORMAT_SIGNED_INT16, "i32": driver.CU_AD_FORMAT_SIGNED_INT32,
+	"u8": driver.CU_AD_FORMAT_UNSIGNED_INT8, "u16": driver.CU_AD_FORMAT_UNSIGNED_INT16,
+	"u32": driver.CU_AD_FORMAT_UNSIGNED_INT32,
+	"i8":  driver.CU_AD_FORMAT_SIGNED_INT8, "i16": driver.CU_AD_FORMAT_SIGNED_INT16,
+	"i32": driver.CU_AD_FORMAT_SIGNED_INT32,
 	"f16": driver.CU_AD_FORMAT_HALF, "f32": driver.CU_AD_FORMAT_FLOAT,
 }
 
 var addressModes = map[string]driver.CUaddress_mode{
-	"wrap": driver.CU_TR_ADDRESS_MODE_WRAP, "clamp": driver.CU_TR_ADDRESS_MODE_CLAMP, "mirror": driver.CU_TR_ADDRESS_MODE_MIRROR, "border": driver.CU_TR_ADDRESS_MODE_BORDER,
+	"wrap": driver.CU_TR_ADDRESS_MODE_WRAP, "clamp": driver.CU_TR_ADDRESS_MODE_CLAMP,
+	"mirror": driver.CU_TR_ADDRESS_MODE_MIRROR, "border": driver.CU_TR_ADDRESS_MODE_BORDER,
 }
 
 // image2 makes a texture or surface object.
@@ -47,7 +50,8 @@ func (s *state) image2(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 		if err := s.check("cuMemAlloc", t.MemAlloc_v2(s.ctx, &p, uint64(size))); err != nil {
 			return nil, err
 		}
-		if err := s.check("cuMemcpyHtoD", t.MemcpyHtoD_v2(s.ctx, p, unsafe.Pointer(&data[0]), uint64(size))); err != nil {
+		if err := s.check("cuMemcpyHtoD", t.MemcpyHtoD_v2(s.ctx, p, unsafe.Pointer(&data[0]),
+			uint64(size))); err != nil {
 			return nil, err
 		}
 		res.ResType = driver.CU_RESOURCE_TYPE_LINEAR
@@ -64,12 +68,14 @@ func (s *state) image2(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 		if err := s.check("cuMemAlloc", t.MemAlloc_v2(s.ctx, &p, uint64(len(padded)))); err != nil {
 			return nil, err
 		}
-		if err := s.check("cuMemcpyHtoD", t.MemcpyHtoD_v2(s.ctx, p, unsafe.Pointer(&padded[0]), uint64(len(padded)))); err != nil {
+		if err := s.check("cuMemcpyHtoD", t.MemcpyHtoD_v2(s.ctx, p, unsafe.Pointer(&padded[0]),
+			uint64(len(padded)))); err != nil {
 			return nil, err
 		}
 		res.ResType = driver.CU_RESOURCE_TYPE_PITCH2D
 		l := res.Res.Pitch2D()
-		l.DevPtr, l.Format, l.NumChannels, l.Width, l.Height, l.PitchInBytes = p, format, uint32(a.Channels), uint64(dims[0]), uint64(dims[1]), uint64(pitch)
+		l.DevPtr, l.Format, l.NumChannels, l.Width, l.Height, l.PitchInBytes = p, format, uint32(a.Channels),
+			uint64(dims[0]), uint64(dims[1]), uint64(pitch)
 	case "array", "":
 		arr, err := s.array(a, format, dims, elem, data)
 		if err != nil {
@@ -82,16 +88,17 @@ func (s *state) image2(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 			if err != nil {
 				return nil, err
 			}
-			*outs = append(*outs, output{what: "surface", dtype: a.Fmt, rule: a.Compare, want: want, read: func(got []byte) error {
-				var pin runtime.Pinner // the buffer goes to the driver as a number
-				pin.Pin(&got[0])
-				defer pin.Unpin()
-				c := s.copy3D(dims, elem)
-				c.SrcMemoryType, c.SrcArray = driver.CU_MEMORYTYPE_ARRAY, arr
-				c.DstMemoryType, c.DstHost = driver.CU_MEMORYTYPE_HOST, uintptr(unsafe.Pointer(&got[0]))
-				c.DstPitch, c.DstHeight = uint64(elem*dims[0]), uint64(dims[1])
-				return s.check("cuMemcpy3D", t.Memcpy3D_v2(s.ctx, &c))
-			}})
+			*outs = append(*outs, output{what: "surface", dtype: a.Fmt, rule: a.Compare, want: want,
+				read: func(got []byte) error {
+					var pin runtime.Pinner // the buffer goes to the driver as a number
+					pin.Pin(&got[0])
+					defer pin.Unpin()
+					c := s.copy3D(dims, elem)
+					c.SrcMemoryType, c.SrcArray = driver.CU_MEMORYTYPE_ARRAY, arr
+					c.DstMemoryType, c.DstHost = driver.CU_MEMORYTYPE_HOST, uintptr(unsafe.Pointer(&got[0]))
+					c.DstPitch, c.DstHeight = uint64(elem*dims[0]), uint64(dims[1])
+					return s.check("cuMemcpy3D", t.Memcpy3D_v2(s.ctx, &c))
+				}})
 		}
 	default:
 		return nil, fmt.Errorf("unknown texture resource %s", a.Res)
@@ -133,7 +140,8 @@ func (s *state) copy3D(dims [3]int, elem int) driver.CUDA_MEMCPY3D {
 	return driver.CUDA_MEMCPY3D{WidthInBytes: uint64(elem * dims[0]), Height: uint64(dims[1]), Depth: uint64(dims[2])}
 }
 
-func (s *state) array(a *Arg, format driver.CUarray_format, dims [3]int, elem int, data []byte) (driver.CUarray, error) {
+func (s *state) array(a *Arg, format driver.CUarray_format, dims [3]int, elem int, data []byte) (driver.CUarray,
+	error) {
 	t := s.r.T
 	d := driver.CUDA_ARRAY3D_DESCRIPTOR{Width: uint64(dims[0]), Format: format, NumChannels: uint32(a.Channels)}
 	if len(a.Dims) > 1 {
@@ -169,9 +177,12 @@ func (s *state) array(a *Arg, format driver.CUarray_format, dims [3]int, elem in
 }
 
 var tensorTypes = map[string]driver.CUtensorMapDataType{
-	"u8": driver.CU_TENSOR_MAP_DATA_TYPE_UINT8, "u16": driver.CU_TENSOR_MAP_DATA_TYPE_UINT16, "u32": driver.CU_TENSOR_MAP_DATA_TYPE_UINT32,
-	"i32": driver.CU_TENSOR_MAP_DATA_TYPE_INT32, "u64": driver.CU_TENSOR_MAP_DATA_TYPE_UINT64, "i64": driver.CU_TENSOR_MAP_DATA_TYPE_INT64,
-	"f16": driver.CU_TENSOR_MAP_DATA_TYPE_FLOAT16, "f32": driver.CU_TENSOR_MAP_DATA_TYPE_FLOAT32, "f64": driver.CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+	"u8": driver.CU_TENSOR_MAP_DATA_TYPE_UINT8, "u16": driver.CU_TENSOR_MAP_DATA_TYPE_UINT16,
+	"u32": driver.CU_TENSOR_MAP_DATA_TYPE_UINT32,
+	"i32": driver.CU_TENSOR_MAP_DATA_TYPE_INT32, "u64": driver.CU_TENSOR_MAP_DATA_TYPE_UINT64,
+	"i64": driver.CU_TENSOR_MAP_DATA_TYPE_INT64,
+	"f16": driver.CU_TENSOR_MAP_DATA_TYPE_FLOAT16, "f32": driver.CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+	"f64":  driver.CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
 	"bf16": driver.CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
 }
 
@@ -191,7 +202,9 @@ func (s *state) tensorMap(a *Arg) (unsafe.Pointer, error) {
 	if len(a.GStride) > 0 {
 		strides = &a.GStride[0]
 	}
-	err := s.check("cuTensorMapEncodeTiled", s.r.T.TensorMapEncodeTiled(s.ctx, (*driver.CUtensorMap)(p), typ, uint32(len(a.GDim)), uintptr(base)+uintptr(a.Addend), &a.GDim[0], strides,
-		&a.Box[0], &a.EStride[0], driver.CUtensorMapInterleave(a.Interleave), driver.CUtensorMapSwizzle(a.Swizzle), driver.CUtensorMapL2promotion(a.L2), driver.CUtensorMapFloatOOBfill(a.OOB)))
+	err := s.check("cuTensorMapEncodeTiled", s.r.T.TensorMapEncodeTiled(s.ctx, (*driver.CUtensorMap)(p), typ,
+		uint32(len(a.GDim)), uintptr(base)+uintptr(a.Addend), &a.GDim[0], strides,
+		&a.Box[0], &a.EStride[0], driver.CUtensorMapInterleave(a.Interleave), driver.CUtensorMapSwizzle(a.Swizzle),
+		driver.CUtensorMapL2promotion(a.L2), driver.CUtensorMapFloatOOBfill(a.OOB)))
 	return p, err
 }

@@ -19,14 +19,15 @@ import (
 type Runner struct {
 	T   *driver.Table
 	Dev driver.CUdevice
-	// Printed returns what kernels have printed since the last call; nil when the output cannot be seen, and then it is not compared.
+	// Printed returns what kernels have printed since the last call; nil when the output cannot be seen, and then it is
+	// not compared.
 	Printed func() string
 	// Complained is the same for what failed device assertions say.
 	Complained func() string
 	// DeviceRuntime says that the device itself has the functions of NVIDIA's device runtime library.
 	DeviceRuntime bool
-	// Renew gives a device that no fault has touched, after a launch that broke this one: a fault ends every context of the process
-	// on the device. Nil when that needs a new process; then launches that are recorded to end so run only
+	// Renew gives a device that no fault has touched, after a launch that broke this one: a fault ends every context of
+	// the process on the device. Nil when that needs a new process; then launches that are recorded to end so run only
 	// when Run is asked for them by number.
 	Renew func() (*driver.Table, error)
 	// Detail returns a longer text for the last error of a context, nil when there is none.
@@ -173,8 +174,8 @@ func (s *state) close() {
 
 func cstr(s string) *byte { return unsafe.StringData(s + "\x00") }
 
-// fresh loads the module anew. The context stays, as it did in the recording: state of the context lives on (the grid workspace
-// of a cooperative launch, say).
+// fresh loads the module anew. The context stays, as it did in the recording: state of the context lives on (the grid
+// workspace of a cooperative launch, say).
 func (s *state) fresh() error {
 	t := s.r.T
 	for i := len(s.cleanup) - 1; i >= 0; i-- {
@@ -256,7 +257,8 @@ func (s *state) linked() (image unsafe.Pointer, done func(), err error) {
 		if kind == driver.CU_JIT_INPUT_PTX {
 			b = append(b, 0)
 		}
-		if err := s.check("cuLinkAddData", t.LinkAddData_v2(s.ctx, state, kind, unsafe.Pointer(unsafe.SliceData(b)), uint64(len(b)), cstr(in.File), 0, nil, nil)); err != nil {
+		if err := s.check("cuLinkAddData", t.LinkAddData_v2(s.ctx, state, kind, unsafe.Pointer(unsafe.SliceData(b)),
+			uint64(len(b)), cstr(in.File), 0, nil, nil)); err != nil {
 			done()
 			return nil, nil, err
 		}
@@ -335,7 +337,8 @@ func (s *state) launch(l *Launch) error {
 		if len(b) == 0 || uint64(len(b)) > n {
 			return fmt.Errorf("the manifest has %d bytes for variable %s of %d", len(b), g.Name, n)
 		}
-		if err := s.check("cuMemcpyHtoD", t.MemcpyHtoD_v2(s.ctx, p, unsafe.Pointer(&b[0]), uint64(len(b)))); err != nil {
+		if err := s.check("cuMemcpyHtoD", t.MemcpyHtoD_v2(s.ctx, p, unsafe.Pointer(&b[0]),
+			uint64(len(b)))); err != nil {
 			return err
 		}
 	}
@@ -362,7 +365,8 @@ func (s *state) launch(l *Launch) error {
 		*a.Value.ProgrammaticStreamSerializationAllowed() = 1
 		attrs = append(attrs, a)
 	}
-	cfg := driver.CUlaunchConfig{GridDimX: l.Grid[0], GridDimY: l.Grid[1], GridDimZ: l.Grid[2], BlockDimX: l.Block[0], BlockDimY: l.Block[1], BlockDimZ: l.Block[2],
+	cfg := driver.CUlaunchConfig{GridDimX: l.Grid[0], GridDimY: l.Grid[1], GridDimZ: l.Grid[2], BlockDimX: l.Block[0],
+		BlockDimY: l.Block[1], BlockDimZ: l.Block[2],
 		SharedMemBytes: l.DynamicShared, NumAttrs: uint32(len(attrs))}
 	if len(attrs) > 0 {
 		cfg.Attrs = &attrs[0]
@@ -397,22 +401,26 @@ func (s *state) loadFailure(want *Failure, err error) error {
 	return nil
 }
 
-// failure compares how a launch ended with the recorded error; code 0 is recorded where a launch that looks wrong is right.
+// failure compares how a launch ended with the recorded error; code 0 is recorded where a launch that looks wrong is
+// right.
 func (s *state) failure(l *Launch, code driver.CUresult, where string) error {
 	want := l.Failure
 	if int(code) != want.Code || want.Code != 0 && where != want.Where {
 		if code == driver.CUDA_ERROR_NOT_SUPPORTED {
 			return s.check("kernel "+l.Kernel, code)
 		}
-		return fmt.Errorf("the launch gave %s at %s, recorded is %s at %s", code.String(), where, want.Result, want.Where)
+		return fmt.Errorf("the launch gave %s at %s, recorded is %s at %s", code.String(), where, want.Result,
+			want.Where)
 	}
 	var free, total uint64
 	next := s.r.T.MemGetInfo_v2(s.ctx, &free, &total)
 	if usable := next == driver.CUDA_SUCCESS; usable != want.UsableAfter {
-		return fmt.Errorf("after %s the context answers %s, recorded: usable %v", code.String(), next.String(), want.UsableAfter)
+		return fmt.Errorf("after %s the context answers %s, recorded: usable %v", code.String(), next.String(),
+			want.UsableAfter)
 	}
 	if want.NextCall != "" && next.String() != want.NextCall {
-		return fmt.Errorf("after %s the next call answers %s, recorded is %s", code.String(), next.String(), want.NextCall)
+		return fmt.Errorf("after %s the next call answers %s, recorded is %s", code.String(), next.String(),
+			want.NextCall)
 	}
 	if l.Stderr != nil && s.r.Complained != nil {
 		if got := s.r.Complained(); got != *l.Stderr {
@@ -449,7 +457,8 @@ func (s *state) compare(l *Launch, outs []output) error {
 			return err
 		}
 		got := make([]byte, len(want))
-		if err := s.check("cuMemcpyDtoH", t.MemcpyDtoH_v2(s.ctx, unsafe.Pointer(&got[0]), p, uint64(len(got)))); err != nil {
+		if err := s.check("cuMemcpyDtoH", t.MemcpyDtoH_v2(s.ctx, unsafe.Pointer(&got[0]), p,
+			uint64(len(got)))); err != nil {
 			return err
 		}
 		if d := Compare(g.Compare, g.DType, got, want); d != "" {
@@ -504,7 +513,8 @@ func (s *state) arg(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 			return nil, fmt.Errorf("the manifest has %d bytes for an array of %d", len(b), n)
 		}
 		if len(b) > 0 {
-			if err := s.check("cuMemcpyHtoD", t.MemcpyHtoD_v2(s.ctx, p, unsafe.Pointer(&b[0]), uint64(len(b)))); err != nil {
+			if err := s.check("cuMemcpyHtoD", t.MemcpyHtoD_v2(s.ctx, p, unsafe.Pointer(&b[0]),
+				uint64(len(b)))); err != nil {
 				return nil, err
 			}
 		}
@@ -556,7 +566,8 @@ func (s *state) arg(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 			return nil, fmt.Errorf("the manifest takes %d bytes from variable %s of %d", a.Size, a.Name, n)
 		}
 		b := make([]byte, a.Size)
-		if err := s.check("cuMemcpyDtoH", t.MemcpyDtoH_v2(s.ctx, unsafe.Pointer(&b[0]), p, uint64(a.Size))); err != nil {
+		if err := s.check("cuMemcpyDtoH", t.MemcpyDtoH_v2(s.ctx, unsafe.Pointer(&b[0]), p,
+			uint64(a.Size))); err != nil {
 			return nil, err
 		}
 		return alignedBytes(b), nil

@@ -1,7 +1,7 @@
 package main
 
-// instead says what package cuda has in the place of functions that it does not call, because it calls another form of them or needs none. Names in backquotes are
-// functions and methods of package cuda; the test looks for each.
+// instead says what package cuda has in the place of functions that it does not call, because it calls another form of
+// them or needs none. Names in backquotes are functions and methods of package cuda; the test looks for each.
 var instead = map[string]string{
 	"cuInit":                  "`Open`",
 	"cuGetErrorName":          "`Error`",

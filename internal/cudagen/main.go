@@ -1,4 +1,5 @@
-// Command cudagen writes the generated files of package cuda: the typed kernels, the result codes, and the table of names in docs.
+// Command cudagen writes the generated files of package cuda: the typed kernels, the result codes, and the table of
+// names in docs.
 //
 //	go run ./internal/cudagen [-check]
 //
@@ -90,7 +91,8 @@ func bind() string {
 		fmt.Fprintf(&b, "\n// Bind%d checks the types against the parameters of the kernel, once. Use [Pointer] for device memory.\n", n)
 		fmt.Fprintf(&b, "func Bind%d[%s any](k *Kernel) (Kernel%d[%s], error) {\n\tb, err := k.bindTypes(%s)\n\treturn Kernel%d[%s]{b}, err\n}\n", n, list, n, list, strings.Join(kinds, ", "), n, list)
 		fmt.Fprintf(&b, "\n// Launch queues the kernel in a stream; nil is the default stream. See [Kernel.Launch].\n")
-		fmt.Fprintf(&b, "func (typed Kernel%d[%s]) Launch(s *Stream, cfg LaunchConfig, %s) error {\n", n, list, strings.Join(params, ", "))
+		fmt.Fprintf(&b, "func (typed Kernel%d[%s]) Launch(s *Stream, cfg LaunchConfig, %s) error {\n", n, list,
+			strings.Join(params, ", "))
 		b.WriteString("\tk := typed.k\n\tif k == nil {\n\t\treturn typed.missing()\n\t}\n\ts, err := k.ready(s)\n\tif err != nil {\n\t\treturn err\n\t}\n\tframe := k.frame()\n")
 		for i := range n {
 			t := string(rune('A' + i))
@@ -103,7 +105,8 @@ func bind() string {
 
 // words are the parts of names that Go writes otherwise.
 var words = map[string]string{
-	"PTX": "PTX", "GPU": "GPU", "JIT": "JIT", "ECC": "ECC", "NVLINK": "NVLink", "PC": "PC", "MPS": "MPS", "RPC": "RPC", "CDP": "CDP",
+	"PTX": "PTX", "GPU": "GPU", "JIT": "JIT", "ECC": "ECC", "NVLINK": "NVLink", "PC": "PC", "MPS": "MPS", "RPC": "RPC",
+	"CDP": "CDP",
 }
 
 // lastCode is above every result code of the API.

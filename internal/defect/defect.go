@@ -1,7 +1,9 @@
-// Package defect makes errors of panics. A panic of the module's own code is a defect: the error says what went wrong, where, and how to report it.
+// Package defect makes errors of panics. A panic of the module's own code is a defect: the error says what went wrong,
+// where, and how to report it.
 //
-// Few places catch panics for good: the table of the software device, around each call, and what starts goroutines below it (internal/softdev/boundary.go, internal/exec/worker.go). Code in
-// between that has to end something orderly uses defer and lets the panic go on; one that catches a panic to pass it on panics with what [Of] makes of it, which
+// Few places catch panics for good: the table of the software device, around each call, and what starts goroutines
+// below it (internal/softdev/boundary.go, internal/exec/worker.go). Code in between that has to end something orderly
+// uses defer and lets the panic go on; one that catches a panic to pass it on panics with what [Of] makes of it, which
 // keeps the place.
 package defect
 
@@ -20,8 +22,10 @@ const module = "github.com/gocuda/cuda"
 
 // Error is a panic that was caught.
 type Error struct {
-	Value    any    // of the panic
-	Place    string // file and line of the innermost frame of this module, the file relative to the module; for a callback that of the innermost frame of the program
+	Value any // of the panic
+	// file and line of the innermost frame of this module, the file relative to the module; for a callback that of the
+	// innermost frame of the program
+	Place    string
 	Callback string // the kind of the program's function that panicked, for example CUhostFn; "" for a defect
 	Stack    []byte // of the goroutine, as debug.Stack writes it
 }
@@ -61,8 +65,8 @@ func text(v any) string {
 	return s
 }
 
-// Of makes an error of what recover returned. Only the deferred function that called recover may call it, or what it calls: the place is found on the stack. An
-// *Error stays as it is.
+// Of makes an error of what recover returned. Only the deferred function that called recover may call it, or what it
+// calls: the place is found on the stack. An *Error stays as it is.
 func Of(v any) *Error {
 	if e, ok := v.(*Error); ok {
 		return e

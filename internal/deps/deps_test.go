@@ -47,9 +47,10 @@ type layer struct {
 	may  []string
 }
 
-// layers are packages, with all that lies below them, and what else of the module they may import. The software device's parts stand on each other in the
-// order image, ptx, ir, exec and know nothing of the driver's API above them; each device knows the table only; whoever needs
-// a device asks internal/device; package cu is the API for it, and the module's own package stands on cu.
+// layers are packages, with all that lies below them, and what else of the module they may import. The software
+// device's parts stand on each other in the order image, ptx, ir, exec and know nothing of the driver's API above them;
+// each device knows the table only; whoever needs a device asks internal/device; package cu is the API for it, and the
+// module's own package stands on cu.
 var layers = []layer{
 	{"internal/defect", nil},
 	{"internal/lazy", nil},
@@ -64,14 +65,18 @@ var layers = []layer{
 	{"internal/ptx", nil},
 	{"internal/ir", []string{"internal/ptx"}},
 	{"internal/link", []string{"internal/image", "internal/ptx", "internal/ir"}},
-	{"internal/exec", []string{"internal/checker", "internal/ir", "internal/ptx", "internal/mem", "internal/num", "internal/tensormap"}},
+	{"internal/exec", []string{"internal/checker", "internal/ir", "internal/ptx", "internal/mem", "internal/num",
+		"internal/tensormap"}},
 	{"internal/exec/jit/plan", []string{"internal/ir", "internal/ptx"}},
 	{"internal/exec/jit/abi", []string{"internal/exec/jit/plan", "internal/exec/texture", "internal/ir"}},
-	{"internal/exec/jit/amd64", []string{"internal/exec/jit/abi", "internal/exec/jit/plan", "=internal/exec", "internal/exec/texture", "internal/ir", "internal/ptx", "internal/num"}},
+	{"internal/exec/jit/amd64", []string{"internal/exec/jit/abi", "internal/exec/jit/plan", "=internal/exec",
+		"internal/exec/texture", "internal/ir", "internal/ptx", "internal/num"}},
 	{"internal/exec/jit/amd64/asm", nil},
 	{"internal/driver", nil},
 	{"internal/nvidia", []string{"internal/driver"}},
-	{"internal/softdev", []string{"internal/checker", "internal/tileir", "internal/driver", "internal/image", "internal/ptx", "internal/ir", "internal/link", "internal/exec", "internal/mem", "internal/num", "internal/tensormap", "internal/touch", "profiles"}},
+	{"internal/softdev", []string{"internal/checker", "internal/tileir", "internal/driver", "internal/image",
+		"internal/ptx", "internal/ir", "internal/link", "internal/exec", "internal/mem", "internal/num",
+		"internal/tensormap", "internal/touch", "profiles"}},
 	{"internal/ptxgen", []string{"internal/ptx", "internal/driver"}},
 	{"internal/device", []string{"internal/driver", "internal/nvidia", "internal/softdev"}},
 	{"profiles", nil},
@@ -89,7 +94,8 @@ var outside = []struct {
 	{"github.com/ebitengine/purego", []string{"internal/nvidia", "internal/nvrtc"}},
 	{"github.com/klauspost/compress", []string{"internal/image"}},
 	{"github.com/pierrec/lz4", []string{"internal/image"}},
-	{"golang.org/x/sys", []string{"internal/mem", "internal/softdev", "internal/nvidia", "internal/exec/jit", "internal/exec/interp",
+	{"golang.org/x/sys", []string{"internal/mem", "internal/softdev", "internal/nvidia", "internal/exec/jit",
+		"internal/exec/interp",
 		"internal/touch", "cmd/libcuda"}},
 	{"github.com/alecthomas/kong", []string{"cmd"}},
 	{"github.com/sbinet/npyio", []string{"cmd"}},
@@ -177,9 +183,12 @@ func TestDependences(t *testing.T) {
 			}
 		}
 		// What the layers of the software device bring along, over whatever path.
-		if anyUnder(self, []string{"internal/num", "internal/mem", "internal/tensormap", "internal/image", "internal/ptx", "internal/ir", "internal/link", "internal/exec"}) {
+		if anyUnder(self, []string{"internal/num", "internal/mem", "internal/tensormap", "internal/image",
+			"internal/ptx", "internal/ir", "internal/link", "internal/exec"}) {
 			for _, d := range p.Deps {
-				if to, ok := short(d); ok && (to == "." || anyUnder(to, []string{"cu", "internal/driver", "internal/nvidia", "internal/softdev", "internal/device"})) {
+				if to, ok := short(d); ok && (to == "." ||
+					anyUnder(to, []string{"cu", "internal/driver", "internal/nvidia", "internal/softdev",
+						"internal/device"})) {
 					t.Errorf("%s depends on %s", self, to)
 				}
 				if under(d, "github.com/ebitengine/purego") {
@@ -195,7 +204,9 @@ func TestDependences(t *testing.T) {
 			}
 		}
 		// The C door is the software device alone.
-		if self == "cmd/libcuda" && slices.ContainsFunc(p.Deps, func(d string) bool { return under(d, "github.com/ebitengine/purego") }) {
+		if self == "cmd/libcuda" && slices.ContainsFunc(p.Deps, func(d string) bool {
+			return under(d, "github.com/ebitengine/purego")
+		}) {
 			t.Error("cmd/libcuda depends on purego")
 		}
 		if self == "internal/softdev" && slices.Contains(p.Deps, module+"/internal/nvidia") {

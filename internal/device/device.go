@@ -1,4 +1,5 @@
-// Package device chooses between the two devices behind a [driver.Table]: the NVIDIA driver and the software CUDA device.
+// Package device chooses between the two devices behind a [driver.Table]: the NVIDIA driver and the software CUDA
+// device.
 package device
 
 import (
@@ -60,7 +61,8 @@ type Options struct {
 	Library string
 	// Software is what else the software device takes.
 	Software softdev.Options
-	// NoInit leaves out cuInit and the count of devices, for programs that look at what a driver answers before cuInit. It needs a Kind.
+	// NoInit leaves out cuInit and the count of devices, for programs that look at what a driver answers before cuInit.
+	// It needs a Kind.
 	NoInit bool
 }
 
@@ -69,7 +71,8 @@ type Device struct {
 	Table *driver.Table
 	Kind  Kind   // Driver or Software
 	Name  string // of the first device; with NoInit the path of the library or the names of the profiles
-	// Engine is what runs kernels on the software device: interpreter or jit; EngineWhy is why it is not the jit that was wished for.
+	// Engine is what runs kernels on the software device: interpreter or jit; EngineWhy is why it is not the jit that
+	// was wished for.
 	Engine    string
 	EngineISA string // AVX-512 or AVX2, for the jit
 	EngineWhy error
@@ -91,10 +94,12 @@ func (d *Device) String() string { return d.Kind.String() + ": " + d.Name }
 // Close ends the device; see nvidia.Driver.Close and softdev.Driver.Close.
 func (d *Device) Close() error { return d.close() }
 
-// LastDetail explains the last failure of a call in words, as far as the device knows more than the result code says. The context is that of the call.
+// LastDetail explains the last failure of a call in words, as far as the device knows more than the result code says.
+// The context is that of the call.
 func (d *Device) LastDetail(cur driver.CUcontext) string { return d.lastDetail(cur) }
 
-// TakeDetail is LastDetail that forgets the text where the device can, so that a later failure without one does not get it.
+// TakeDetail is LastDetail that forgets the text where the device can, so that a later failure without one does not get
+// it.
 func (d *Device) TakeDetail(cur driver.CUcontext) string {
 	if d.takeDetail == nil {
 		return d.lastDetail(cur)
@@ -102,12 +107,14 @@ func (d *Device) TakeDetail(cur driver.CUcontext) string {
 	return d.takeDetail(cur)
 }
 
-// Interrupt stops the kernels of a context, which breaks it as a launch timeout does. Only the software device can; ok says whether it was done.
+// Interrupt stops the kernels of a context, which breaks it as a launch timeout does. Only the software device can; ok
+// says whether it was done.
 func (d *Device) Interrupt(ctx driver.CUcontext) (ok bool) {
 	return d.interrupt != nil && d.interrupt(ctx)
 }
 
-// Stoppable announces a module load that may be stopped, see [softdev.Driver.Stoppable]. ok is false when the device cannot: the NVIDIA driver does not.
+// Stoppable announces a module load that may be stopped, see [softdev.Driver.Stoppable]. ok is false when the device
+// cannot: the NVIDIA driver does not.
 func (d *Device) Stoppable(values *uintptr) (stop, forget func(), ok bool) {
 	if d.stoppable == nil {
 		return func() {}, func() {}, false
@@ -134,7 +141,8 @@ func (d *Device) Params(f driver.CUfunction) []softdev.Param {
 	return d.params(f)
 }
 
-// CallbackPanic returns and forgets the oldest panic of a Go callback that ran on a thread of the NVIDIA driver; nil when there is none.
+// CallbackPanic returns and forgets the oldest panic of a Go callback that ran on a thread of the NVIDIA driver; nil
+// when there is none.
 func (d *Device) CallbackPanic() error { return d.panicked() }
 
 // ChoiceError is a value that names no device.
@@ -166,8 +174,8 @@ func (e *ProbeError) Error() string {
 // errNoInitNeedsKind: without cuInit nobody can say whether the driver has a device.
 var errNoInitNeedsKind = errors.New("device: NoInit needs the kind Driver or Software")
 
-// Open opens a device. When the driver is asked for by name and cannot be used that is an error, and never the software device instead: a
-// *nvidia.LoadError or a [*ProbeError]. With Auto the same error is in Why.
+// Open opens a device. When the driver is asked for by name and cannot be used that is an error, and never the software
+// device instead: a *nvidia.LoadError or a [*ProbeError]. With Auto the same error is in Why.
 func Open(opts Options) (*Device, error) {
 	return open(opts, openers{driver: openDriver, software: openSoftware})
 }
@@ -261,7 +269,8 @@ func openSoftware(opts Options) (*Device, error) {
 	return d, nil
 }
 
-// start calls cuInit, on both kinds, so that a program that forgets it behaves the same on both; checks that there is a device; and takes its name.
+// start calls cuInit, on both kinds, so that a program that forgets it behaves the same on both; checks that there is a
+// device; and takes its name.
 func (d *Device) start(library string) error {
 	fail := func(call string, r driver.CUresult) error {
 		return &ProbeError{Library: library, Call: call, Result: r}

@@ -120,7 +120,8 @@ func TestStart(t *testing.T) {
 	}
 	var pe *ProbeError
 	count = 0
-	if err := d.start("lib"); !errors.As(err, &pe) || pe.Result != driver.CUDA_ERROR_NO_DEVICE || pe.Call != "cuDeviceGetCount" {
+	if err := d.start("lib"); !errors.As(err, &pe) || pe.Result != driver.CUDA_ERROR_NO_DEVICE ||
+		pe.Call != "cuDeviceGetCount" {
 		t.Errorf("no device: %v", err)
 	}
 	initResult = driver.CUDA_ERROR_STUB_LIBRARY

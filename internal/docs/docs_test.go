@@ -143,7 +143,8 @@ func TestLinks(t *testing.T) {
 
 var ofAll = regexp.MustCompile(`(\d+) of (\d+) functions`)
 
-// exported is how many symbols libcuda.so.1 has: the functions with their variants for default streams of threads, and those that no header declares.
+// exported is how many symbols libcuda.so.1 has: the functions with their variants for default streams of threads, and
+// those that no header declares.
 func exported() int {
 	n := len(driver.Undocumented())
 	for s := range driver.Symbols() {
@@ -160,7 +161,8 @@ func exported() int {
 func TestNumbers(t *testing.T) {
 	all := pages(t)
 	page := func(name string) string { return all[filepath.Join(root, filepath.FromSlash(name))] }
-	support := ofAll.FindStringSubmatch(page("docs/api-support.md")) // written from the tables, and compared with them by its own test
+	// written from the tables, and compared with them by its own test
+	support := ofAll.FindStringSubmatch(page("docs/api-support.md"))
 	if support == nil || support[2] != fmt.Sprint(driver.NumSymbols) {
 		t.Fatalf("docs/api-support.md counts %q of %d functions", support, driver.NumSymbols)
 	}

@@ -5,9 +5,10 @@ import (
 	"unsafe"
 )
 
-// A function pointer in a parameter is one of the structs below: either the address of a C function or a Go function, never both; both zero
-// is a NULL pointer. A device that runs in C (the NVIDIA driver) has one C-callable trampoline per signature and passes a Go function by a key in
-// the user data (see Registry); a device in Go calls Go directly and a C address through a caller that the C door supplies.
+// A function pointer in a parameter is one of the structs below: either the address of a C function or a Go function,
+// never both; both zero is a NULL pointer. A device that runs in C (the NVIDIA driver) has one C-callable trampoline
+// per signature and passes a Go function by a key in the user data (see Registry); a device in Go calls Go directly and
+// a C address through a caller that the C door supplies.
 //
 // User data is a number, not a Go pointer: C programs put anything in it. A Go function that needs a value captures it.
 type (
@@ -21,7 +22,8 @@ type (
 		C  uintptr
 		Go func(stream CUstream, status CUresult, userData uintptr)
 	}
-	// CUoccupancyB2DSize is C's size_t (*)(int blockSize): the dynamic shared memory, in bytes, that a block of so many threads needs.
+	// CUoccupancyB2DSize is C's size_t (*)(int blockSize): the dynamic shared memory, in bytes, that a block of so many
+	// threads needs.
 	CUoccupancyB2DSize struct {
 		C  uintptr
 		Go func(blockSize int32) uint64
@@ -31,7 +33,8 @@ type (
 		C  uintptr
 		Go func(info *CUasyncNotificationInfo, userData uintptr, callback CUasyncCallbackHandle)
 	}
-	// CUlogsCallback is C's void (*)(void *userData, CUlogLevel, char *message, size_t length); the message is not NUL-terminated by contract.
+	// CUlogsCallback is C's void (*)(void *userData, CUlogLevel, char *message, size_t length); the message is not
+	// NUL-terminated by contract.
 	CUlogsCallback struct {
 		C  uintptr
 		Go func(userData uintptr, level CUlogLevel, message *byte, length uint64)
@@ -55,9 +58,9 @@ func (f CUlogsCallback) IsNil() bool { return f.C == 0 && f.Go == nil }
 
 // Registry gives Go values a number that can travel through C as user data. A device owns one; the zero value is ready.
 //
-// Function pointers inside structs (CUDA_HOST_NODE_PARAMS.Fn and the like) stay addresses. Such an address is that of a C function, or the
-// trampoline of the device, in which case the user data beside it is a key of the device's registry whose value is a func().
-// Table.HostFunc of the device makes such a pair; its release takes the key out again.
+// Function pointers inside structs (CUDA_HOST_NODE_PARAMS.Fn and the like) stay addresses. Such an address is that of a
+// C function, or the trampoline of the device, in which case the user data beside it is a key of the device's registry
+// whose value is a func(). Table.HostFunc of the device makes such a pair; its release takes the key out again.
 //
 // Keys start at 1 and are not used again.
 type Registry struct {

@@ -60,7 +60,8 @@ func TestSymbolsDescribeTheTable(t *testing.T) {
 		if f.Name != strings.TrimPrefix(s.Name, "cu") || s.Field != i {
 			t.Fatalf("symbol %s (field %d) is beside field %s", s.Name, s.Field, f.Name)
 		}
-		if f.Type.NumIn() != len(s.Params)+1 || f.Type.In(0) != reflect.TypeFor[CUcontext]() || f.Type.Out(0) != reflect.TypeFor[CUresult]() {
+		if f.Type.NumIn() != len(s.Params)+1 || f.Type.In(0) != reflect.TypeFor[CUcontext]() ||
+			f.Type.Out(0) != reflect.TypeFor[CUresult]() {
 			t.Errorf("%s: %s does not fit %d parameters", s.Name, f.Type, len(s.Params))
 		}
 		i++
@@ -74,7 +75,8 @@ func TestSymbolsDescribeTheTable(t *testing.T) {
 		}
 		n++
 		s, ok := Lookup(f.Name)
-		if !ok || s.Base != f.Base || s.Group != f.Group || s.Deprecated != f.Deprecated || len(s.Params) != len(f.Params) {
+		if !ok || s.Base != f.Base || s.Group != f.Group || s.Deprecated != f.Deprecated ||
+			len(s.Params) != len(f.Params) {
 			t.Errorf("%s: %+v", f.Name, s)
 			continue
 		}
@@ -163,7 +165,8 @@ func TestByName(t *testing.T) {
 func TestResolveProc(t *testing.T) {
 	api := apitest.Load(t)
 	for base, entries := range api.Entries {
-		for _, asked := range []int{1000, 2000, 3020, 4000, 7000, 7010, 10010, 11030, 11990, 12000, 12080, 13000, 14000} {
+		for _, asked := range []int{1000, 2000, 3020, 4000, 7000, 7010, 10010, 11030, 11990, 12000, 12080, 13000,
+			14000} {
 			for flags := range uint64(3) {
 				variants := false
 				for _, e := range entries {

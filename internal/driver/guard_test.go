@@ -55,7 +55,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// A function that returns and one that ends its goroutine are none of the boundary's business; one that is not provided stays so; a panic of the handler is the caller's.
+// A function that returns and one that ends its goroutine are none of the boundary's business; one that is not provided
+// stays so; a panic of the handler is the caller's.
 func TestGuardPasses(t *testing.T) {
 	table := &driver.Table{
 		Init:           func(driver.CUcontext, uint32) driver.CUresult { return driver.CUDA_ERROR_NO_DEVICE },
@@ -86,7 +87,10 @@ func TestGuardPasses(t *testing.T) {
 
 // The boundary costs a call no allocation.
 func TestGuardAllocates(t *testing.T) {
-	table := &driver.Table{CtxGetId: func(_ driver.CUcontext, _ driver.CUcontext, id *uint64) driver.CUresult { *id++; return 0 }}
+	table := &driver.Table{CtxGetId: func(_ driver.CUcontext, _ driver.CUcontext, id *uint64) driver.CUresult {
+		*id++
+		return 0
+	}}
 	table.Guard(func(int, driver.CUcontext, any) driver.CUresult { return 0 })
 	id := new(uint64)
 	if n := testing.AllocsPerRun(100, func() { table.CtxGetId(0, 0, id) }); n != 0 {

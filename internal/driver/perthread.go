@@ -10,9 +10,9 @@ func perThread(s CUstream) CUstream {
 	return s
 }
 
-// DerivePerThread makes the table of the _ptds and _ptsz symbols from t, for a device that gives CU_STREAM_PER_THREAD its meaning: stream 0 becomes
-// CU_STREAM_PER_THREAD, and a synchronous copy or fill becomes the asynchronous one on that stream followed by cuStreamSynchronize.
-// Functions that t does not provide are nil in the result too.
+// DerivePerThread makes the table of the _ptds and _ptsz symbols from t, for a device that gives CU_STREAM_PER_THREAD
+// its meaning: stream 0 becomes CU_STREAM_PER_THREAD, and a synchronous copy or fill becomes the asynchronous one on
+// that stream followed by cuStreamSynchronize. Functions that t does not provide are nil in the result too.
 func DerivePerThread(t *Table) *Table {
 	p := new(Table)
 	derivePTSZ(t, p)
@@ -24,7 +24,8 @@ func DerivePerThread(t *Table) *Table {
 // deriveLaunchEx covers the functions whose stream sits in a struct.
 func deriveLaunchEx(t, p *Table) {
 	if f := t.LaunchKernelEx; f != nil {
-		p.LaunchKernelEx = func(cur CUcontext, config *CUlaunchConfig, fn CUfunction, kernelParams *unsafe.Pointer, extra *uintptr) CUresult {
+		p.LaunchKernelEx = func(cur CUcontext, config *CUlaunchConfig, fn CUfunction, kernelParams *unsafe.Pointer,
+			extra *uintptr) CUresult {
 			if config == nil || config.HStream != 0 {
 				return f(cur, config, fn, kernelParams, extra)
 			}
@@ -34,7 +35,8 @@ func deriveLaunchEx(t, p *Table) {
 		}
 	}
 	if f := t.GraphInstantiateWithParams; f != nil {
-		p.GraphInstantiateWithParams = func(cur CUcontext, exec *CUgraphExec, graph CUgraph, params *CUDA_GRAPH_INSTANTIATE_PARAMS) CUresult {
+		p.GraphInstantiateWithParams = func(cur CUcontext, exec *CUgraphExec, graph CUgraph,
+			params *CUDA_GRAPH_INSTANTIATE_PARAMS) CUresult {
 			if params == nil || params.HUploadStream != 0 {
 				return f(cur, exec, graph, params)
 			}
@@ -61,10 +63,13 @@ func derivePTDS(t, p *Table) {
 	}
 	const s = CU_STREAM_PER_THREAD
 	if f := t.MemcpyAsync; f != nil {
-		p.Memcpy = func(cur CUcontext, dst, src CUdeviceptr, n uint64) CUresult { return done(cur, f(cur, dst, src, n, s)) }
+		p.Memcpy = func(cur CUcontext, dst, src CUdeviceptr, n uint64) CUresult {
+			return done(cur, f(cur, dst, src, n, s))
+		}
 	}
 	if f := t.MemcpyPeerAsync; f != nil {
-		p.MemcpyPeer = func(cur CUcontext, dst CUdeviceptr, dctx CUcontext, src CUdeviceptr, sctx CUcontext, n uint64) CUresult {
+		p.MemcpyPeer = func(cur CUcontext, dst CUdeviceptr, dctx CUcontext, src CUdeviceptr, sctx CUcontext,
+			n uint64) CUresult {
 			return done(cur, f(cur, dst, dctx, src, sctx, n, s))
 		}
 	}
@@ -79,7 +84,9 @@ func derivePTDS(t, p *Table) {
 		}
 	}
 	if f := t.MemcpyDtoDAsync_v2; f != nil {
-		p.MemcpyDtoD_v2 = func(cur CUcontext, dst, src CUdeviceptr, n uint64) CUresult { return done(cur, f(cur, dst, src, n, s)) }
+		p.MemcpyDtoD_v2 = func(cur CUcontext, dst, src CUdeviceptr, n uint64) CUresult {
+			return done(cur, f(cur, dst, src, n, s))
+		}
 	}
 	if f := t.MemcpyHtoAAsync_v2; f != nil {
 		p.MemcpyHtoA_v2 = func(cur CUcontext, dst CUarray, off uint64, src unsafe.Pointer, n uint64) CUresult {
@@ -103,13 +110,16 @@ func derivePTDS(t, p *Table) {
 			return done(cur, f(cur, c, s))
 		}
 		p.MemcpyDtoA_v2 = func(cur CUcontext, dst CUarray, off uint64, src CUdeviceptr, n uint64) CUresult {
-			return copy1(cur, &CUDA_MEMCPY2D{SrcMemoryType: CU_MEMORYTYPE_DEVICE, SrcDevice: src, DstMemoryType: CU_MEMORYTYPE_ARRAY, DstArray: dst, DstXInBytes: off}, n)
+			return copy1(cur, &CUDA_MEMCPY2D{SrcMemoryType: CU_MEMORYTYPE_DEVICE, SrcDevice: src,
+				DstMemoryType: CU_MEMORYTYPE_ARRAY, DstArray: dst, DstXInBytes: off}, n)
 		}
 		p.MemcpyAtoD_v2 = func(cur CUcontext, dst CUdeviceptr, src CUarray, off, n uint64) CUresult {
-			return copy1(cur, &CUDA_MEMCPY2D{SrcMemoryType: CU_MEMORYTYPE_ARRAY, SrcArray: src, SrcXInBytes: off, DstMemoryType: CU_MEMORYTYPE_DEVICE, DstDevice: dst}, n)
+			return copy1(cur, &CUDA_MEMCPY2D{SrcMemoryType: CU_MEMORYTYPE_ARRAY, SrcArray: src, SrcXInBytes: off,
+				DstMemoryType: CU_MEMORYTYPE_DEVICE, DstDevice: dst}, n)
 		}
 		p.MemcpyAtoA_v2 = func(cur CUcontext, dst CUarray, doff uint64, src CUarray, soff, n uint64) CUresult {
-			return copy1(cur, &CUDA_MEMCPY2D{SrcMemoryType: CU_MEMORYTYPE_ARRAY, SrcArray: src, SrcXInBytes: soff, DstMemoryType: CU_MEMORYTYPE_ARRAY, DstArray: dst, DstXInBytes: doff}, n)
+			return copy1(cur, &CUDA_MEMCPY2D{SrcMemoryType: CU_MEMORYTYPE_ARRAY, SrcArray: src, SrcXInBytes: soff,
+				DstMemoryType: CU_MEMORYTYPE_ARRAY, DstArray: dst, DstXInBytes: doff}, n)
 		}
 		p.Memcpy2D_v2 = func(cur CUcontext, c *CUDA_MEMCPY2D) CUresult { return done(cur, f(cur, c, s)) }
 		p.Memcpy2DUnaligned_v2 = p.Memcpy2D_v2

@@ -14,9 +14,9 @@ type entryVersion struct {
 	perThread bool
 }
 
-// ResolveProc is the choice that cuGetProcAddress_v2 makes: the newest version of an entry point that is not newer than cudaVersion
-// (1000*major + 10*minor, as CUDA_VERSION). With CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM in flags the variant with per-thread default stream is
-// taken where there is one. The symbol is empty unless the status is success.
+// ResolveProc is the choice that cuGetProcAddress_v2 makes: the newest version of an entry point that is not newer than
+// cudaVersion (1000*major + 10*minor, as CUDA_VERSION). With CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM in flags the
+// variant with per-thread default stream is taken where there is one. The symbol is empty unless the status is success.
 func ResolveProc(name string, cudaVersion int, flags uint64) (symbol string, status CUdriverProcAddressQueryResult) {
 	i := sort.Search(len(entryPoints), func(i int) bool { return entryPoints[i].base >= name })
 	if i == len(entryPoints) || entryPoints[i].base != name {
@@ -41,8 +41,8 @@ func ResolveProc(name string, cudaVersion int, flags uint64) (symbol string, sta
 	return symbol, CU_GET_PROC_ADDRESS_SUCCESS
 }
 
-// resolveUnversioned finds the functions of cudaGL.h, cudaEGL.h, cudaVDPAU.h and cudaProfiler.h, for which no versions are recorded:
-// the name gives the current symbol at every version.
+// resolveUnversioned finds the functions of cudaGL.h, cudaEGL.h, cudaVDPAU.h and cudaProfiler.h, for which no versions
+// are recorded: the name gives the current symbol at every version.
 func resolveUnversioned(name string) (string, CUdriverProcAddressQueryResult) {
 	s, ok := Lookup(Current(name))
 	if !ok || s.Base != name || !s.Exported {

@@ -19,13 +19,15 @@ func (r CUresult) find() (resultText, bool) {
 	return resultText{}, false
 }
 
-// Name is the text of cuGetErrorName, for example CUDA_ERROR_NOT_FOUND; ok is false for a code that the API does not have.
+// Name is the text of cuGetErrorName, for example CUDA_ERROR_NOT_FOUND; ok is false for a code that the API does not
+// have.
 func (r CUresult) Name() (name string, ok bool) {
 	t, ok := r.find()
 	return t.name, ok
 }
 
-// Text is the text of cuGetErrorString, for example "named symbol not found"; ok is false for a code that the API does not have.
+// Text is the text of cuGetErrorString, for example "named symbol not found"; ok is false for a code that the API does
+// not have.
 func (r CUresult) Text() (text string, ok bool) {
 	t, ok := r.find()
 	return t.text, ok

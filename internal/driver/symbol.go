@@ -8,10 +8,11 @@ import (
 
 // Symbol describes one function of the table.
 type Symbol struct {
-	Name       string // C symbol, for example cuMemAlloc_v2
-	Base       string // name without version, as cuGetProcAddress takes it
-	Version    int    // 1 for a plain name, n for _vn
-	Since      int    // first CUDA version that has it, 1000*major + 10*minor; 0 when not recorded (GL, EGL, VDPAU, profiler)
+	Name    string // C symbol, for example cuMemAlloc_v2
+	Base    string // name without version, as cuGetProcAddress takes it
+	Version int    // 1 for a plain name, n for _vn
+	// first CUDA version that has it, 1000*major + 10*minor; 0 when not recorded (GL, EGL, VDPAU, profiler)
+	Since      int
 	Deprecated bool
 	Exported   bool // the 13.0 library for Linux exports it
 	HasPTDS    bool // there is a symbol Name_ptds
@@ -45,8 +46,8 @@ func Symbols() iter.Seq[Symbol] {
 // NumSymbols is the number of functions in the table; Symbol.Field is below it.
 const NumSymbols = len(symbols)
 
-// Lookup finds a function by its C symbol. A name with _ptds or _ptsz finds the function that it is a variant of, if that has such a variant;
-// PerThreadVariant tells the two apart.
+// Lookup finds a function by its C symbol. A name with _ptds or _ptsz finds the function that it is a variant of, if
+// that has such a variant; PerThreadVariant tells the two apart.
 func Lookup(name string) (Symbol, bool) {
 	plain := name
 	if v := PerThreadVariant(name); v != "" {
@@ -57,7 +58,8 @@ func Lookup(name string) (Symbol, bool) {
 		return Symbol{}, false
 	}
 	s := symbols[i]
-	if plain != name && !(strings.HasSuffix(name, "_ptds") && s.HasPTDS || strings.HasSuffix(name, "_ptsz") && s.HasPTSZ) {
+	if plain != name && !(strings.HasSuffix(name, "_ptds") && s.HasPTDS ||
+		strings.HasSuffix(name, "_ptsz") && s.HasPTSZ) {
 		return Symbol{}, false
 	}
 	return s, true
@@ -80,7 +82,8 @@ func Current(base string) string {
 	return base
 }
 
-// Undocumented returns the symbols that the 13.0 library exports and no public header declares; the table has no field for them.
+// Undocumented returns the symbols that the 13.0 library exports and no public header declares; the table has no field
+// for them.
 func Undocumented() []string { return append([]string(nil), undocumented[:]...) }
 
 // ByName returns the function with a C symbol, _ptds and _ptsz included, nil when it is not provided.

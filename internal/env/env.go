@@ -27,7 +27,8 @@ const (
 	Trace      = "GOCUDA_TRACE"      // errors: libcuda.so.1 logs each call that fails
 )
 
-// The variables of the CUDA driver that the software device obeys (CUDA Programming Guide, "CUDA Environment Variables").
+// The variables of the CUDA driver that the software device obeys (CUDA Programming Guide, "CUDA Environment
+// Variables").
 const (
 	Visible    = "CUDA_VISIBLE_DEVICES" // which devices there are, and their order
 	Loading    = "CUDA_MODULE_LOADING"  // EAGER: functions are loaded with their module
@@ -75,8 +76,8 @@ func (s *Settings) Profiles() []string {
 // Lookup finds a variable, as os.LookupEnv does.
 type Lookup func(name string) (value string, ok bool)
 
-// Read reads the environment of the process, or what lookup finds when it is not nil: the environment of a C program may
-// have changed since its Go runtime took a copy.
+// Read reads the environment of the process, or what lookup finds when it is not nil: the environment of a C program
+// may have changed since its Go runtime took a copy.
 func Read(lookup Lookup) Settings {
 	if lookup == nil {
 		lookup = os.LookupEnv
@@ -91,7 +92,8 @@ func Read(lookup Lookup) Settings {
 	}
 	s := Settings{
 		Device: get(Device), TestDevice: get(TestDevice), Driver: get(Driver), NVRTC: get(NVRTC), Profile: get(Profile),
-		Engine: get(Engine), ISA: get(ISA), Memory: get(Memory), Check: get(Check), CheckOut: get(CheckOut), CheckSuppress: get(CheckSkip), Stack: number(Stack), Trace: get(Trace),
+		Engine: get(Engine), ISA: get(ISA), Memory: get(Memory), Check: get(Check), CheckOut: get(CheckOut),
+		CheckSuppress: get(CheckSkip), Stack: number(Stack), Trace: get(Trace),
 		EagerLoading: get(Loading) == "EAGER", ForcePTX: number(ForcePTX), DisablePTX: number(DisablePTX),
 		CUDAPath: get(cudaPath), SystemRoot: get(systemRoot),
 	}

@@ -22,8 +22,10 @@ func TestRead(t *testing.T) {
 		t.Errorf("nothing set: %+v", s)
 	}
 	s := Read(from(map[string]string{
-		Device: "driver", TestDevice: "auto", Driver: "/a", NVRTC: "/b", Profile: " h200, l4", Engine: "jit", ISA: "avx2",
-		Memory: "1G", Check: "race", CheckOut: "a.json", CheckSkip: "b", CheckExit: "3", Memcheck: "on", Stack: "1", Trace: "errors", Visible: "", Loading: "EAGER", ForcePTX: "1", DisablePTX: "2",
+		Device: "driver", TestDevice: "auto", Driver: "/a", NVRTC: "/b", Profile: " h200, l4", Engine: "jit",
+		ISA:    "avx2",
+		Memory: "1G", Check: "race", CheckOut: "a.json", CheckSkip: "b", CheckExit: "3", Memcheck: "on", Stack: "1",
+		Trace: "errors", Visible: "", Loading: "EAGER", ForcePTX: "1", DisablePTX: "2",
 		cudaPath: "c", systemRoot: "d",
 	}))
 	v := reflect.ValueOf(s)
@@ -51,7 +53,8 @@ func TestDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []string{Device, TestDevice, Driver, NVRTC, Profile, Engine, ISA, Memory, Memcheck, Check, CheckOut, CheckSkip, CheckExit, Stack, Trace,
+	all := []string{Device, TestDevice, Driver, NVRTC, Profile, Engine, ISA, Memory, Memcheck, Check, CheckOut,
+		CheckSkip, CheckExit, Stack, Trace,
 		Visible, Loading, ForcePTX, DisablePTX, cudaPath, systemRoot}
 	for _, name := range all {
 		if !strings.Contains(string(page), "`"+name) {
@@ -61,7 +64,8 @@ func TestDocumented(t *testing.T) {
 }
 
 // elsewhere are folders of commands and test programs, which have variables of their own.
-var elsewhere = []string{"examples", "internal/bench", "internal/launchbench", "internal/tools", "internal/gen", "internal/conform"}
+var elsewhere = []string{"examples", "internal/bench", "internal/launchbench", "internal/tools", "internal/gen",
+	"internal/conform"}
 
 // No other package reads the environment, and none changes it: in a C program that is a data race.
 func TestReadHereOnly(t *testing.T) {
@@ -74,7 +78,8 @@ func TestReadHereOnly(t *testing.T) {
 		rel, _ := filepath.Rel(root, path)
 		rel = filepath.ToSlash(rel)
 		switch {
-		case d.IsDir() && (slices.Contains(elsewhere, rel) || rel == "internal/env" || rel != "." && strings.HasPrefix(d.Name(), ".")):
+		case d.IsDir() && (slices.Contains(elsewhere, rel) || rel == "internal/env" ||
+			rel != "." && strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
 		case d.IsDir() || !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go"):
 			return nil

@@ -12,7 +12,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec/jit"
 )
 
-// TestAsCompiled: what an H200 makes of instructions that NVIDIA's compiler translates otherwise than the manual says. The results were recorded on one.
+// TestAsCompiled: what an H200 makes of instructions that NVIDIA's compiler translates otherwise than the manual says.
+// The results were recorded on one.
 func TestAsCompiled(t *testing.T) {
 	const f3, f1e5, fm1, nan32 = 0x40490fdb, 0x47c35000, 0xbf800000, 0x7fc12345 // pi, 100000, -1
 	engines := []exec.Engine{interp.New()}
@@ -25,11 +26,15 @@ func TestAsCompiled(t *testing.T) {
 		name, body string
 		in, want   [4]uint32
 	}{
-		{"st.b16 of f32", "st.b16 [o], f0; st.b16 [o+4], f1; st.b16 [o+8], f2; st.b16 [o+12], f3;", [4]uint32{f3, f1e5, fm1, nan32}, [4]uint32{3, 0xffff, 0, 0}},
-		{"st.b8 of f32", "st.b8 [o], f0; st.b8 [o+4], f1; st.b8 [o+8], f2; st.b8 [o+12], f3;", [4]uint32{f3, f1e5, 0x40200000, 0x437f0000}, [4]uint32{3, 0xff, 2, 0xff}},
-		{"st.b32 of f64", "st.b32 [o], d0; st.b16 [o+4], d0; st.b8 [o+8], d0; st.b32 [o+12], d1;", [4]uint32{0, 0x40f86a00, 0xffffffff, 0xffffffff},
+		{"st.b16 of f32", "st.b16 [o], f0; st.b16 [o+4], f1; st.b16 [o+8], f2; st.b16 [o+12], f3;",
+			[4]uint32{f3, f1e5, fm1, nan32}, [4]uint32{3, 0xffff, 0, 0}},
+		{"st.b8 of f32", "st.b8 [o], f0; st.b8 [o+4], f1; st.b8 [o+8], f2; st.b8 [o+12], f3;",
+			[4]uint32{f3, f1e5, 0x40200000, 0x437f0000}, [4]uint32{3, 0xff, 2, 0xff}},
+		{"st.b32 of f64", "st.b32 [o], d0; st.b16 [o+4], d0; st.b8 [o+8], d0; st.b32 [o+12], d1;",
+			[4]uint32{0, 0x40f86a00, 0xffffffff, 0xffffffff},
 			[4]uint32{100000, 0xffff, 0xff, 0x80000000}},
-		{"st.f32 of b64", "st.f32 [o], l0; st.f32 [o+4], l1;", [4]uint32{0xc386bbc4, 0x1027c4d1, 0xffffffff, 0xffffffff}, [4]uint32{0x5d813e27, 0x5f800000}},
+		{"st.f32 of b64", "st.f32 [o], l0; st.f32 [o+4], l1;",
+			[4]uint32{0xc386bbc4, 0x1027c4d1, 0xffffffff, 0xffffffff}, [4]uint32{0x5d813e27, 0x5f800000}},
 		{"the last of a vector decides", "st.v2.b16 [o], {w0, f1}; st.v2.b16 [o+4], {f0, w1}; st.v2.b16 [o+8], {f0, f1};", [4]uint32{f3, f1e5}, [4]uint32{0xffff0003, 0x50000fdb, 0xffff0003}},
 		{"st.param.b16 of f32", "{ .param .b16 x; .param .b32 y; st.param.b16 [x], f0; call (y), wide, (x); ld.param.b32 w0, [y]; } st.b32 [o], w0;", [4]uint32{f3}, [4]uint32{3}},
 		{"ld.param.b128", "{ .param .align 16 .b8 x[16]; .param .align 16 .b8 y[16]; st.param.v2.b64 [x], {l0, l1}; call (y), echo, (x); ld.param.b128 q, [y]; } st.b128 [o], q;",

@@ -5,24 +5,27 @@ import "unsafe"
 // BlockCode is a Code that can also run whole CTAs, without the scheduling of this package.
 type BlockCode interface {
 	Code
-	// Blocks returns a runner for one worker of the launch; nil when its CTAs have to run warp by warp (Code.Run). had is what the worker used for an earlier
-	// launch of the same code, or nil: it may be used again.
+	// Blocks returns a runner for one worker of the launch; nil when its CTAs have to run warp by warp (Code.Run). had
+	// is what the worker used for an earlier launch of the same code, or nil: it may be used again.
 	Blocks(l *Launch, had BlockRunner) BlockRunner
 }
 
 // BlockRunner runs CTAs of a launch one after another. Its user is one goroutine.
 type BlockRunner interface {
-	// Run runs CTAs from the given index on, in the order of Index, n of them or fewer when they take long. It returns how many have ended, and false when the one behind those stopped before its end:
-	// for something that only Code.Run does, because it seems to wait for other CTAs, or because Launch.Stop is set. It calls pause now and then. It panics when
-	// the kernel accesses memory that is not there.
+	// Run runs CTAs from the given index on, in the order of Index, n of them or fewer when they take long. It returns
+	// how many have ended, and false when the one behind those stopped before its end: for something that only Code.Run
+	// does, because it seems to wait for other CTAs, or because Launch.Stop is set. It calls pause now and then. It
+	// panics when the kernel accesses memory that is not there.
 	Run(index [3]uint32, n uint64, pause func()) (ended uint64, done bool)
 	// Ended is how many CTAs of the last Run have ended.
 	Ended() uint64
 	// Restore puts a CTA that has not run yet into the state in which Run stopped, and forgets that state.
 	Restore(c *CTA)
-	// Faulted gives the warp of a CTA that has not run yet that made the access for which Run panicked at addr, with Op and Lane set, and the kernel's address (see FaultLocator).
+	// Faulted gives the warp of a CTA that has not run yet that made the access for which Run panicked at addr, with Op
+	// and Lane set, and the kernel's address (see FaultLocator).
 	Faulted(c *CTA, addr uint64) (*Warp, uint64)
-	// Publish makes what was put off of the CTAs' effects visible to others. It is called every few milliseconds, and before Close. It panics as Run does.
+	// Publish makes what was put off of the CTAs' effects visible to others. It is called every few milliseconds, and
+	// before Close. It panics as Run does.
 	Publish()
 	// Close ends the launch.
 	Close()
@@ -70,7 +73,8 @@ func (wk *worker) open() {
 	}
 }
 
-// runBlocks runs CTAs of the worker's chunks as long as they end and no group waits. It returns one that did not end; more is false when there are no new ones.
+// runBlocks runs CTAs of the worker's chunks as long as they end and no group waits. It returns one that did not end;
+// more is false when there are no new ones.
 func (wk *worker) runBlocks() (gr *Group, more bool) {
 	g := wk.g
 	for wk.at < wk.end || wk.claim() {

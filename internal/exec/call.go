@@ -8,14 +8,16 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// maxDepth and maxFrames bound the calls under way in one warp, whatever its local memory: their number and the bytes of their registers and parameters.
+// maxDepth and maxFrames bound the calls under way in one warp, whatever its local memory: their number and the bytes
+// of their registers and parameters.
 const (
 	maxDepth  = 16384
 	maxFrames = 2 * ir.MaxFrame
 )
 
-// newActivation makes an activation of f, or takes one that has ended. Registers that a kernel reads before it writes them have no
-// defined value, but narrow ones must keep their upper bits zero, so another function's leavings are cleared.
+// newActivation makes an activation of f, or takes one that has ended. Registers that a kernel reads before it writes
+// them have no defined value, but narrow ones must keep their upper bits zero, so another function's leavings are
+// cleared.
 func (w *Warp) newActivation(f *ir.Func) *Activation {
 	var a *Activation
 	need, n := int(f.FrameSize+64), len(w.acts)
@@ -56,7 +58,8 @@ func (w *Warp) freeActivation(a *Activation) {
 	w.actBytes -= uint64(len(a.frame))
 }
 
-// Call enters a function with the given lanes of the current split; the others go on after the call later. ret is the operation after it.
+// Call enters a function with the given lanes of the current split; the others go on after the call later. ret is the
+// operation after it.
 func (w *Warp) Call(f *ir.Func, info *ir.CallInfo, lanes uint32, ret int32) Event {
 	s := w.Cur
 	caller := s.Act
@@ -69,8 +72,10 @@ func (w *Warp) Call(f *ir.Func, info *ir.CallInfo, lanes uint32, ret int32) Even
 		}
 	}
 	at := local.Place(f.Local.Size, f.Local.Align)
-	if local.Size > uint64(w.LocalSize) && f.Local.Size > 0 || caller.Depth >= maxDepth || w.actBytes+f.FrameSize > maxFrames {
-		w.Throw(FaultStack, bits.TrailingZeros32(lanes), "calls are nested too deep for the thread's stack (CU_LIMIT_STACK_SIZE)")
+	if local.Size > uint64(w.LocalSize) && f.Local.Size > 0 || caller.Depth >= maxDepth ||
+		w.actBytes+f.FrameSize > maxFrames {
+		w.Throw(FaultStack, bits.TrailingZeros32(lanes),
+			"calls are nested too deep for the thread's stack (CU_LIMIT_STACK_SIZE)")
 	}
 	a := w.newActivation(f)
 	a.Caller, a.Call, a.Return, a.Live, a.Depth = caller, info, ret, lanes, caller.Depth+1
@@ -78,7 +83,8 @@ func (w *Warp) Call(f *ir.Func, info *ir.CallInfo, lanes uint32, ret int32) Even
 	for i := range info.Args {
 		c := &info.Args[i]
 		if c.To >= len(f.Params) {
-			w.Throw(FaultPC, bits.TrailingZeros32(lanes), "the function called through a pointer takes fewer parameters")
+			w.Throw(FaultPC, bits.TrailingZeros32(lanes),
+				"the function called through a pointer takes fewer parameters")
 		}
 		w.copyParam(c, caller.Frame, part(f.Params[c.To], c.At), f.ParamRegs[c.To], a.Frame, lanes, true)
 	}
@@ -121,21 +127,25 @@ func (w *Warp) Return(lanes uint32, next int32) Event {
 	return EventReschedule
 }
 
-// part is a parameter variable from a byte on. A function that is called through a pointer may have a shorter one than the call says.
+// part is a parameter variable from a byte on. A function that is called through a pointer may have a shorter one than
+// the call says.
 func part(s ir.Slot, at uint64) ir.Slot {
 	at = min(at, s.Size)
 	return ir.Slot{Off: s.Off + at, Stride: s.Stride, Size: s.Size - at}
 }
 
-// copyParam moves one argument into a callee (in) or one result out of it. Both sides are a register or a parameter variable.
-func (w *Warp) copyParam(c *ir.Copy, callerFrame unsafe.Pointer, slot ir.Slot, reg *ir.Arg, calleeFrame unsafe.Pointer, lanes uint32, in bool) {
+// copyParam moves one argument into a callee (in) or one result out of it. Both sides are a register or a parameter
+// variable.
+func (w *Warp) copyParam(c *ir.Copy, callerFrame unsafe.Pointer, slot ir.Slot, reg *ir.Arg, calleeFrame unsafe.Pointer,
+	lanes uint32, in bool) {
 	if c.Row == nil && c.Slot.Size == 0 {
 		return // the sink
 	}
 	if c.Row != nil && c.Row.Ref.Sel == 1 {
 		callerFrame = w.Base[1]
 	}
-	caller, callee := place{slot: c.Slot, reg: c.Row, frame: callerFrame}, place{slot: slot, reg: reg, frame: calleeFrame}
+	caller, callee := place{slot: c.Slot, reg: c.Row, frame: callerFrame},
+		place{slot: slot, reg: reg, frame: calleeFrame}
 	dst, src := caller, callee
 	if in {
 		dst, src = callee, caller
@@ -218,8 +228,8 @@ func copyBytes(dst, src unsafe.Pointer, n uint64) {
 	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
 }
 
-// CallSome enters a function with some of the lanes that execute an indirect call; the other lanes of want execute the call
-// again, and those that are guarded off go on after it.
+// CallSome enters a function with some of the lanes that execute an indirect call; the other lanes of want execute the
+// call again, and those that are guarded off go on after it.
 func (w *Warp) CallSome(f *ir.Func, info *ir.CallInfo, lanes, want uint32, ret int32) Event {
 	s := w.Cur
 	t := w.newSplit()

@@ -48,7 +48,8 @@ func (c *CTA) checkBarrier(id int) {
 	c.check.BarrierDone(id, waited)
 }
 
-// Partners are the lanes that wait at a bar.warp.sync of their own with the same member mask and have been let go with those that go on now.
+// Partners are the lanes that wait at a bar.warp.sync of their own with the same member mask and have been let go with
+// those that go on now.
 func (w *Warp) Partners(mask, lanes uint32) (partners uint32) {
 	for l := range w.Members {
 		if m := uint32(1) << l; mask&w.release&^lanes&m != 0 && w.Members[l] == mask {
@@ -58,7 +59,8 @@ func (w *Warp) Partners(mask, lanes uint32) (partners uint32) {
 	return partners
 }
 
-// Order is the order in which blocks and warps get their turns where several may; results of kernels without races do not depend on it.
+// Order is the order in which blocks and warps get their turns where several may; results of kernels without races do
+// not depend on it.
 type Order struct {
 	Reverse bool
 	Seed    uint64 // not 0: an order by chance
@@ -147,8 +149,8 @@ func (w *Warp) traced(space ir.Space, lane int, addr uint64, size, align uint32,
 	return p
 }
 
-// Shared resolves an address for a checker: the CTA whose shared memory it names and the offset there, or no CTA and an address of global
-// memory. ok is false for other spaces, and for addresses that fault.
+// Shared resolves an address for a checker: the CTA whose shared memory it names and the offset there, or no CTA and an
+// address of global memory. ok is false for other spaces, and for addresses that fault.
 func (w *Warp) Shared(space ir.Space, addr uint64) (c *CTA, at uint64, ok bool) {
 	switch space {
 	case ir.Global:

@@ -2,11 +2,12 @@ package exec
 
 import "math/bits"
 
-// The cluster barrier (PTX ISA 9.7.13.3 barrier.cluster). A phase ends when every thread of the cluster that has not exited has arrived.
-// A thread arrives once and waits once in each phase; Warp.clusterAt remembers who has arrived in the phase that is open.
+// The cluster barrier (PTX ISA 9.7.13.3 barrier.cluster). A phase ends when every thread of the cluster that has not
+// exited has arrived. A thread arrives once and waits once in each phase; Warp.clusterAt remembers who has arrived in
+// the phase that is open.
 
-// ClusterArrive is barrier.cluster.arrive for lanes of the warp. A thread that arrives twice without waiting has no defined behaviour; its second
-// arrival is not counted.
+// ClusterArrive is barrier.cluster.arrive for lanes of the warp. A thread that arrives twice without waiting has no
+// defined behaviour; its second arrival is not counted.
 func (w *Warp) ClusterArrive(lanes uint32) {
 	if w.sync != nil {
 		w.checkCluster(lanes, false)
@@ -18,8 +19,8 @@ func (w *Warp) ClusterArrive(lanes uint32) {
 	g.tryCluster()
 }
 
-// ClusterWait is barrier.cluster.wait for lanes of the current split; next is the operation to go on with. A lane that has not arrived
-// before goes on at once.
+// ClusterWait is barrier.cluster.wait for lanes of the current split; next is the operation to go on with. A lane that
+// has not arrived before goes on at once.
 func (w *Warp) ClusterWait(lanes uint32, next int32) Event {
 	if w.sync != nil {
 		w.checkCluster(lanes, true)

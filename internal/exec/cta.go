@@ -195,7 +195,8 @@ func (w *Warp) LocalMemory() (unsafe.Pointer, uint32) {
 	return w.LocalBase, w.LocalSize
 }
 
-// Tops returns the stack pointers of the lanes in the running function: each the first free byte of the thread's local memory.
+// Tops returns the stack pointers of the lanes in the running function: each the first free byte of the thread's local
+// memory.
 func (w *Warp) Tops() *[32]uint32 {
 	if w.Act.Dyn == nil {
 		t := new([32]uint32)
@@ -225,8 +226,8 @@ func (c *CTA) warpDone(w *Warp) {
 	}
 }
 
-// run gives every warp of the CTA its turn. It returns whether any could run, and whether what ran only waits for others: spins, polls or sleeps. When none can and some sleep, c.wake is when
-// the first of them goes on.
+// run gives every warp of the CTA its turn. It returns whether any could run, and whether what ran only waits for
+// others: spins, polls or sleeps. When none can and some sleep, c.wake is when the first of them goes on.
 func (c *CTA) run(wk *worker) (ran, waits bool) {
 	waits = true
 	c.progress, c.released, c.wake = false, false, 0
@@ -249,7 +250,8 @@ func (c *CTA) run(wk *worker) (ran, waits bool) {
 		if wk.spent += w.Instr - began; wk.spent > breathEvery {
 			wk.breathe()
 		}
-		if c.released { // from warp 0 on: the warp that came last is not the first to go on, as it is not in machine code
+		// from warp 0 on: the warp that came last is not the first to go on, as it is not in machine code
+		if c.released {
 			break
 		}
 	}
@@ -286,8 +288,9 @@ type BarrierOp struct {
 	Dst  ir.Ref // row (32-bit, or predicate) that receives a reduction's result
 }
 
-// Barrier is barrier{.cta}.sync, .arrive and .red for lanes of the current split. ids are the lanes' barriers, counts the numbers of
-// threads that the instruction names, nil for all threads of the CTA. next is the operation to go on with.
+// Barrier is barrier{.cta}.sync, .arrive and .red for lanes of the current split. ids are the lanes' barriers, counts
+// the numbers of threads that the instruction names, nil for all threads of the CTA. next is the operation to go on
+// with.
 func (w *Warp) Barrier(lanes uint32, ids, counts *[32]uint32, op BarrierOp, next int32) Event {
 	s := w.Cur
 	if rest := s.Mask &^ lanes; rest != 0 {
@@ -310,13 +313,15 @@ func (w *Warp) Barrier(lanes uint32, ids, counts *[32]uint32, op BarrierOp, next
 		}
 		if id > 15 {
 			if w.sync != nil {
-				w.misuse(checker.InvalidArgument, next-1, same, fmt.Sprintf("comes to barrier %d", id), "a block has barriers 0 to 15", "")
+				w.misuse(checker.InvalidArgument, next-1, same, fmt.Sprintf("comes to barrier %d", id),
+					"a block has barriers 0 to 15", "")
 			}
 			w.Throw(FaultInstruction, first, "barrier number out of range")
 		}
 		if count%32 != 0 || counts != nil && count == 0 && !op.Wait {
 			if w.sync != nil {
-				w.misuse(checker.InvalidArgument, next-1, same, fmt.Sprintf("comes to barrier %d with a count of %d", id, count),
+				w.misuse(checker.InvalidArgument, next-1, same,
+					fmt.Sprintf("comes to barrier %d with a count of %d", id, count),
 					"the count of threads is no multiple of the warp size, or an arrival has none", "")
 			}
 			w.Throw(FaultInstruction, first, "barrier thread count is no multiple of the warp size")
@@ -404,8 +409,8 @@ func (w *Warp) countAt(id int) {
 	w.CTA.tryBarrier(id)
 }
 
-// idleArrivals counts a warp that can run nothing more at the barriers that some of its lanes have come to, though other lanes
-// wait at other barriers (in two branches) or for these. Going by the manual such a warp waits for ever.
+// idleArrivals counts a warp that can run nothing more at the barriers that some of its lanes have come to, though
+// other lanes wait at other barriers (in two branches) or for these. Going by the manual such a warp waits for ever.
 func (w *Warp) idleArrivals() {
 	at := uint16(0)
 	for _, s := range w.splits {

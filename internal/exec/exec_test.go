@@ -13,11 +13,11 @@ import (
 	"github.com/gocuda/cuda/internal/exec/exectest"
 )
 
-// What the kernels below must compute follows from the PTX ISA's text on the instructions that they use; where a test relies on something that
-// an H200 was seen to do it says so.
+// What the kernels below must compute follows from the PTX ISA's text on the instructions that they use; where a test
+// relies on something that an H200 was seen to do it says so.
 
-// entry wraps a body that has its thread number in the grid in %g, in the block in %t, its lane in %lane, the address of its own word of the
-// output in %o, and the output's address in %base.
+// entry wraps a body that has its thread number in the grid in %g, in the block in %t, its lane in %lane, the address
+// of its own word of the output in %o, and the output's address in %base.
 func entry(decl, body string) string {
 	return ".version 8.6\n.target sm_90\n.address_size 64\n" + decl + `.visible .entry k(.param .u64 p0)
 {
@@ -85,8 +85,8 @@ func config(grid, block uint32) exectest.Config {
 }
 
 func TestGatherKeepsRoundsApart(t *testing.T) {
-	// Lane 0 votes with itself for many rounds; the others go ahead to the next round of the outer loop and wait there for it, at the same
-	// instruction with another mask. They must not take it for a partner.
+	// Lane 0 votes with itself for many rounds; the others go ahead to the next round of the outer loop and wait there
+	// for it, at the same instruction with another mask. They must not take it for a partner.
 	body := `
 	mov.u32 %r1, 2; mov.u32 %r9, 0;
 OUTER:
@@ -144,8 +144,8 @@ SLOW:
 }
 
 func TestWarpBarrierInBothBranches(t *testing.T) {
-	// bar.warp.sync in two branches is one barrier (PTX ISA 9.7.13.2: threads in membermask that execute bar.warp.sync with the same mask), also
-	// while a lane outside the mask spins until it is passed.
+	// bar.warp.sync in two branches is one barrier (PTX ISA 9.7.13.2: threads in membermask that execute bar.warp.sync
+	// with the same mask), also while a lane outside the mask spins until it is passed.
 	for _, quantum := range []int32{0, 1} {
 		c := config(1, 32)
 		c.Quantum = quantum
@@ -282,8 +282,8 @@ DONE:
 }
 
 func TestClusterWaitBeforeBarrier(t *testing.T) {
-	// Half of warp 0 waits for the other block of the cluster before it comes to the block's barrier, where everyone else stands: the warp does not
-	// count there before.
+	// Half of warp 0 waits for the other block of the cluster before it comes to the block's barrier, where everyone
+	// else stands: the warp does not count there before.
 	c := config(4, 64)
 	c.Cluster = exectest.Dim(2)
 	launch{Config: c, body: `
@@ -312,12 +312,13 @@ MEET:
 const gridSync = ".extern .func (.param .b64 h) cudaCGGetIntrinsicHandle(.param .b32 s);\n.extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 h, .param .b32 f);\n"
 
 func callGridSync(guard string) string {
-	return "{ .param .b64 h; .param .b32 f; .param .b32 r; st.param.b64 [h], 1; st.param.b32 [f], 0;\n" + guard + " call (r), cudaCGSynchronize, (h, f); ld.param.b32 %r9, [r]; }\n"
+	return "{ .param .b64 h; .param .b32 f; .param .b32 r; st.param.b64 [h], 1; st.param.b32 [f], 0;\n" + guard +
+		" call (r), cudaCGSynchronize, (h, f); ld.param.b32 %r9, [r]; }\n"
 }
 
 func TestGridBarrier(t *testing.T) {
-	// Rounds of counting: after each barrier every thread must see what all have added before. In each round even and odd lanes come through
-	// different calls, and threads leave the kernel as they go.
+	// Rounds of counting: after each barrier every thread must see what all have added before. In each round even and
+	// odd lanes come through different calls, and threads leave the kernel as they go.
 	c := config(40, 48)
 	c.Cooperative = true
 	for _, quantum := range []int32{0, 1} {
@@ -415,13 +416,15 @@ FOREVER:
 BAD:
 	setp.eq.u32 %p1, %t, 37;
 	@%p1 st.global.u32 [%o+0x7000000000], %r1;`}.fault(t, exec.FaultAddress, "write of 4 bytes")
-	if !f.HasThread || f.Thread != [3]uint32{37, 0, 0} || f.Block != [3]uint32{3, 0, 0} || f.Kernel != "k" || !f.Write || f.Size != 4 {
+	if !f.HasThread || f.Thread != [3]uint32{37, 0, 0} || f.Block != [3]uint32{3, 0, 0} || f.Kernel != "k" ||
+		!f.Write || f.Size != 4 {
 		t.Errorf("%+v", f)
 	}
 }
 
 func TestFaultPlace(t *testing.T) {
-	src := strings.Replace(entry("", "\n.loc 1 77 5\n\tmov.u64 %q1, 6;\n\tst.global.u32 [%q1+1], %t;"), "\tret;\n}", "\tret;\n}\n.file 1 \"src/kernel.cu\"", 1)
+	src := strings.Replace(entry("", "\n.loc 1 77 5\n\tmov.u64 %q1, 6;\n\tst.global.u32 [%q1+1], %t;"), "\tret;\n}",
+		"\tret;\n}\n.file 1 \"src/kernel.cu\"", 1)
 	d := exectest.Open(t)
 	k, err := d.Load(src).Kernel("k")
 	if err != nil {
@@ -430,7 +433,8 @@ func TestFaultPlace(t *testing.T) {
 	a, _ := d.Alloc(128)
 	err = k.Run(config(1, 3), a)
 	var f *exec.Fault
-	if !errors.As(err, &f) || f.Kind != exec.FaultMisaligned || f.File != "src/kernel.cu" || f.Loc.Line != 77 || f.Addr != 7 {
+	if !errors.As(err, &f) || f.Kind != exec.FaultMisaligned || f.File != "src/kernel.cu" || f.Loc.Line != 77 ||
+		f.Addr != 7 {
 		t.Fatalf("%v: %+v", err, f)
 	}
 	line := strings.Split(src, "\n")[f.Line-1]
@@ -455,32 +459,42 @@ func TestFaults(t *testing.T) {
 		kind             exec.FaultKind
 		text             string
 	}{
-		{"wild global address", "", "mov.u64 %q1, 0xfffffffffffffff8; st.global.u64 [%q1], %q1;", exec.FaultAddress, "0xfffffffffffffff8"},
-		{"null", "", "mov.u64 %q1, 0; ld.global.u32 %r1, [%q1]; st.global.u32 [%o], %r1;", exec.FaultAddress, "read of 4 bytes at 0x0"},
-		{"misaligned vector", "", "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%base+8]; st.global.u32 [%o], %r1;", exec.FaultMisaligned, "16 bytes"},
+		{"wild global address", "", "mov.u64 %q1, 0xfffffffffffffff8; st.global.u64 [%q1], %q1;", exec.FaultAddress,
+			"0xfffffffffffffff8"},
+		{"null", "", "mov.u64 %q1, 0; ld.global.u32 %r1, [%q1]; st.global.u32 [%o], %r1;", exec.FaultAddress,
+			"read of 4 bytes at 0x0"},
+		{"misaligned vector", "", "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%base+8]; st.global.u32 [%o], %r1;",
+			exec.FaultMisaligned, "16 bytes"},
 		{"local memory that wraps", "", ".local .b32 l; mov.u64 %q1, 0xfffffffffffffffc; ld.local.u32 %r1, [%q1]; st.global.u32 [%o], %r1;", exec.FaultAddress, "local"},
-		{"local memory's end", "", ".local .b32 l; mov.u64 %q1, l; st.local.u32 [%q1+0x100000], %r1;", exec.FaultAddress, "local"},
-		{"parameters' end", "", "mov.u64 %q1, p0; ld.param.u64 %q2, [%q1+8]; st.global.u64 [%base], %q2;", exec.FaultAddress, "param"},
+		{"local memory's end", "", ".local .b32 l; mov.u64 %q1, l; st.local.u32 [%q1+0x100000], %r1;",
+			exec.FaultAddress, "local"},
+		{"parameters' end", "", "mov.u64 %q1, p0; ld.param.u64 %q2, [%q1+8]; st.global.u64 [%base], %q2;",
+			exec.FaultAddress, "param"},
 		{"parameters that wrap", "", "mov.u64 %q1, 0xfffffffffffffff8; ld.param.u64 %q2, [%q1]; st.global.u64 [%base], %q2;", exec.FaultAddress, "param"},
 		{"trap", "", "setp.eq.u32 %p0, %t, 3; @%p0 trap;", exec.FaultTrap, "thread (3,0,0)"},
 		{"trap in a function", callee, call, exec.FaultTrap, "function f"},
-		{"call of no function", "", "mov.u64 %q1, 12345;\nP: .callprototype _ ();\ncall %q1, P;", exec.FaultPC, "no function"},
-		{"branch table index", "", "mov.u32 %r1, 2;\nT: .branchtargets A, B;\nbrx.idx %r1, T;\nA:\nB:", exec.FaultInstruction, "brx.idx"},
+		{"call of no function", "", "mov.u64 %q1, 12345;\nP: .callprototype _ ();\ncall %q1, P;", exec.FaultPC,
+			"no function"},
+		{"branch table index", "", "mov.u32 %r1, 2;\nT: .branchtargets A, B;\nbrx.idx %r1, T;\nA:\nB:",
+			exec.FaultInstruction, "brx.idx"},
 		{"endless recursion", ".func f(.param .b32 a)\n{ .reg .b32 %x; ld.param.b32 %x, [a]; { .param .b32 b; st.param.b32 [b], %x; call f, (b); } ret; }\n", call, exec.FaultStack, "too deep"},
 		{"recursion with local variables", ".func f(.param .b32 a)\n{ .reg .b32 %x; .local .b8 l[100]; ld.param.b32 %x, [a]; st.local.u32 [l], %x; { .param .b32 b; st.param.b32 [b], %x; call f, (b); } ret; }\n", call, exec.FaultStack, "CU_LIMIT_STACK_SIZE"},
-		{"barrier that nobody else comes to", "", "setp.lt.u32 %p0, %t, 32; @%p0 bar.sync 2, 96;", exec.FaultDeadlock, "barrier 2"},
+		{"barrier that nobody else comes to", "", "setp.lt.u32 %p0, %t, 32; @%p0 bar.sync 2, 96;", exec.FaultDeadlock,
+			"barrier 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			launch{Config: config(1, 64), decl: c.decl, body: c.body}.fault(t, c.kind, c.text)
 		})
 	}
-	if err := exec.Run(&exec.Launch{Grid: [3]uint32{3, 1, 1}, Block: [3]uint32{1, 1, 1}, Cluster: [3]uint32{2, 1, 1}}); err == nil {
+	if err := exec.Run(&exec.Launch{Grid: [3]uint32{3, 1, 1}, Block: [3]uint32{1, 1, 1},
+		Cluster: [3]uint32{2, 1, 1}}); err == nil {
 		t.Error("a grid that the clusters do not divide")
 	}
 }
 
 func TestLocalMemory(t *testing.T) {
-	// Every thread fills an array of its own in the kernel and, deeper, in a function called from two places, by local and generic addresses.
+	// Every thread fills an array of its own in the kernel and, deeper, in a function called from two places, by local
+	// and generic addresses.
 	decl := `.func (.param .b32 r) f(.param .b64 up, .param .b32 a)
 {
 	.reg .b32 %x, %y; .reg .b64 %q<4>; .local .align 16 .b8 mine[48];
@@ -494,7 +508,8 @@ func TestLocalMemory(t *testing.T) {
 }
 `
 	call := func(arg, to string) string {
-		return "{ .param .b64 u; .param .b32 a; .param .b32 r; st.param.b64 [u], %q2; st.param.b32 [a], " + arg + "; call (r), f, (u, a); ld.param.b32 " + to + ", [r]; }\n"
+		return "{ .param .b64 u; .param .b32 a; .param .b32 r; st.param.b64 [u], %q2; st.param.b32 [a], " + arg +
+			"; call (r), f, (u, a); ld.param.b32 " + to + ", [r]; }\n"
 	}
 	launch{Config: config(2, 80), decl: decl, body: `
 	.local .align 4 .b32 own[3];
@@ -520,7 +535,8 @@ DONE:
 }
 
 func TestCallOperands(t *testing.T) {
-	// Registers of every width as parameters and results, constants and special registers as arguments, results that nobody wants.
+	// Registers of every width as parameters and results, constants and special registers as arguments, results that
+	// nobody wants.
 	decl := `.func (.reg .b16 %lo, .reg .pred %odd, .reg .b64 %wide) f(.reg .b16 %a, .reg .pred %q, .reg .b64 %b, .reg .b32 %c)
 {
 	.reg .b32 %x; .reg .b16 %one;
@@ -569,7 +585,8 @@ func TestNarrowRegistersStayNarrow(t *testing.T) {
 }
 
 func TestIndirectCalls(t *testing.T) {
-	// Lanes call five functions through a table of addresses in one instruction, two of them the same; some are guarded off.
+	// Lanes call five functions through a table of addresses in one instruction, two of them the same; some are guarded
+	// off.
 	decl := ""
 	for i := range 4 {
 		decl += fmt.Sprintf(".func (.param .b32 r) f%d(.param .b32 a)\n{ .reg .b32 %%x; ld.param.b32 %%x, [a]; mad.lo.u32 %%x, %%x, %d, %d; st.param.b32 [r], %%x; ret; }\n", i, i+2, 10*i)
@@ -661,8 +678,8 @@ func TestCounters(t *testing.T) {
 }
 
 func TestLanesMeetAfterLongLoops(t *testing.T) {
-	// Four rounds of a loop with 200 to 6400 trips. Lanes that are done early wait for the rest, so the warp runs little more than its longest
-	// lane.
+	// Four rounds of a loop with 200 to 6400 trips. Lanes that are done early wait for the rest, so the warp runs
+	// little more than its longest lane.
 	var n exec.Counters
 	c := config(1, 32)
 	c.Counters = &n

@@ -13,23 +13,27 @@ type FaultKind uint8
 
 // The kinds of faults; each corresponds to one result code of the driver.
 const (
-	FaultAddress     FaultKind = iota // access outside any allocation: CUDA_ERROR_ILLEGAL_ADDRESS
-	FaultMisaligned                   // CUDA_ERROR_MISALIGNED_ADDRESS
-	FaultSpace                        // address of the wrong state space: CUDA_ERROR_INVALID_ADDRESS_SPACE
-	FaultInstruction                  // CUDA_ERROR_ILLEGAL_INSTRUCTION (an operand that the hardware refuses; shared memory out of range)
-	FaultPC                           // call through a bad function address: CUDA_ERROR_INVALID_PC
-	FaultTrap                         // trap: CUDA_ERROR_LAUNCH_FAILED
-	FaultAssert                       // __assertfail: CUDA_ERROR_ASSERT
-	FaultStack                        // local memory exhausted: CUDA_ERROR_ILLEGAL_ADDRESS
-	FaultDeadlock                     // nothing can run any more: CUDA_ERROR_LAUNCH_TIMEOUT
-	FaultStopped                      // stopped from outside: CUDA_ERROR_LAUNCH_TIMEOUT
-	FaultMemory                       // no memory for local variables and calls: CUDA_ERROR_OUT_OF_MEMORY
-	FaultUnsupported                  // a valid operation that the software device does not implement: CUDA_ERROR_NOT_SUPPORTED
-	FaultInternal                     // a defect of the software device
+	FaultAddress    FaultKind = iota // access outside any allocation: CUDA_ERROR_ILLEGAL_ADDRESS
+	FaultMisaligned                  // CUDA_ERROR_MISALIGNED_ADDRESS
+	FaultSpace                       // address of the wrong state space: CUDA_ERROR_INVALID_ADDRESS_SPACE
+	// CUDA_ERROR_ILLEGAL_INSTRUCTION (an operand that the hardware refuses; shared memory out of range)
+	FaultInstruction
+	FaultPC       // call through a bad function address: CUDA_ERROR_INVALID_PC
+	FaultTrap     // trap: CUDA_ERROR_LAUNCH_FAILED
+	FaultAssert   // __assertfail: CUDA_ERROR_ASSERT
+	FaultStack    // local memory exhausted: CUDA_ERROR_ILLEGAL_ADDRESS
+	FaultDeadlock // nothing can run any more: CUDA_ERROR_LAUNCH_TIMEOUT
+	FaultStopped  // stopped from outside: CUDA_ERROR_LAUNCH_TIMEOUT
+	FaultMemory   // no memory for local variables and calls: CUDA_ERROR_OUT_OF_MEMORY
+	// a valid operation that the software device does not implement: CUDA_ERROR_NOT_SUPPORTED
+	FaultUnsupported
+	FaultInternal // a defect of the software device
 )
 
-var faultText = [...]string{"illegal address", "misaligned access", "address of the wrong state space", "illegal instruction", "call to an invalid address",
-	"trap", "assertion failed", "stack overflow", "deadlock", "stopped", "out of memory", "not supported", "internal error"}
+var faultText = [...]string{"illegal address", "misaligned access", "address of the wrong state space",
+	"illegal instruction", "call to an invalid address",
+	"trap", "assertion failed", "stack overflow", "deadlock", "stopped", "out of memory", "not supported",
+	"internal error"}
 
 func (k FaultKind) String() string { return faultText[k] }
 
@@ -52,7 +56,8 @@ type Fault struct {
 	Text      string        // detail
 	Defect    *defect.Error // of FaultInternal
 
-	// With a memory checker (Memory.Check): the kernel, and how many more threads of the warp make a bad access with the same operation; the last of them and its address.
+	// With a memory checker (Memory.Check): the kernel, and how many more threads of the warp make a bad access with
+	// the same operation; the last of them and its address.
 	Program    *ir.Kernel
 	More       int
 	LastThread [3]uint32
@@ -96,7 +101,8 @@ func (f *Fault) Error() string {
 		}
 	}
 	if f.HasThread {
-		s += fmt.Sprintf(", block (%d,%d,%d), thread (%d,%d,%d)", f.Block[0], f.Block[1], f.Block[2], f.Thread[0], f.Thread[1], f.Thread[2])
+		s += fmt.Sprintf(", block (%d,%d,%d), thread (%d,%d,%d)", f.Block[0], f.Block[1], f.Block[2], f.Thread[0],
+			f.Thread[1], f.Thread[2])
 	}
 	if f.Defect != nil {
 		s += f.Defect.Request()
@@ -115,7 +121,8 @@ func (f *Fault) Unwrap() error {
 // fault is the panic value that carries a Fault out of an operation.
 type fault struct{ *Fault }
 
-// Throw ends the kernel with a fault at the warp's current operation; lane is the faulting lane, -1 when it is not one lane's.
+// Throw ends the kernel with a fault at the warp's current operation; lane is the faulting lane, -1 when it is not one
+// lane's.
 func (w *Warp) Throw(kind FaultKind, lane int, text string) {
 	panic(fault{w.fault(kind, lane, text)})
 }
@@ -130,8 +137,9 @@ func (w *Warp) ThrowAddr(kind FaultKind, lane int, space string, addr uint64, si
 	panic(fault{f})
 }
 
-// missed is the fault of the current operation's access that failed at an address of the window at which there is no memory. exact says that it is the address of the kernel's access;
-// else that of w.Lane counts: atomic operations on half a word access all of it.
+// missed is the fault of the current operation's access that failed at an address of the window at which there is no
+// memory. exact says that it is the address of the kernel's access; else that of w.Lane counts: atomic operations on
+// half a word access all of it.
 func (w *Warp) missed(addr uint64, exact bool) *Fault {
 	f := w.fault(FaultAddress, w.Lane, "")
 	f.Addr, f.HasAddr = addr, true

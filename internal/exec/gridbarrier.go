@@ -6,7 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// gridBarrier is the barrier over all threads of a cooperative grid (cudaCGSynchronize). Threads that have exited count as arrived.
+// gridBarrier is the barrier over all threads of a cooperative grid (cudaCGSynchronize). Threads that have exited count
+// as arrived.
 type gridBarrier struct {
 	mu      sync.Mutex
 	arrived uint64
@@ -19,8 +20,8 @@ func (b *gridBarrier) reset() {
 	b.phase.Store(0)
 }
 
-// GridBarrier lets lanes arrive at the grid's barrier, once in each phase. It returns the lanes that may go on; the others stay behind at
-// this operation in a split of their own. When it returns 0 the engine gives way.
+// GridBarrier lets lanes arrive at the grid's barrier, once in each phase. It returns the lanes that may go on; the
+// others stay behind at this operation in a split of their own. When it returns 0 the engine gives way.
 func (w *Warp) GridBarrier(lanes uint32) uint32 {
 	l := w.CTA.Launch
 	if !l.Cooperative {

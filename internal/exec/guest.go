@@ -6,7 +6,8 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// Guest is a warp that no scheduler knows: machine code of a BlockRunner has single operations done in Go through it. Registers and shared memory are the runner's.
+// Guest is a warp that no scheduler knows: machine code of a BlockRunner has single operations done in Go through it.
+// Registers and shared memory are the runner's.
 type Guest struct {
 	group Group
 	cta   CTA
@@ -18,7 +19,8 @@ type Guest struct {
 	warps [1]*Split
 }
 
-// Begin makes it a warp of a launch without clusters. consts is the kernel's constant pool, shared the shared memory of the CTA that runs, with the reserved part.
+// Begin makes it a warp of a launch without clusters. consts is the kernel's constant pool, shared the shared memory of
+// the CTA that runs, with the reserved part.
 func (g *Guest) Begin(l *Launch, consts, shared unsafe.Pointer) {
 	k := l.Code.Kernel()
 	g.ctas[0], g.warps[0] = &g.cta, &g.split
@@ -35,7 +37,8 @@ func (g *Guest) Begin(l *Launch, consts, shared unsafe.Pointer) {
 // End forgets the launch.
 func (g *Guest) End() { *g = Guest{} }
 
-// Enter makes it the warp of the given number of a CTA. frame has its registers, local its lane 0's local memory or is nil where the kernel has none; live are the lanes that have not exited, mask those that execute the operation.
+// Enter makes it the warp of the given number of a CTA. frame has its registers, local its lane 0's local memory or is
+// nil where the kernel has none; live are the lanes that have not exited, mask those that execute the operation.
 func (g *Guest) Enter(cta [3]uint32, warp int, frame, local unsafe.Pointer, live, mask uint32) *Warp {
 	g.cta.Index, g.group.Index = cta, cta
 	w := &g.warp
@@ -47,12 +50,14 @@ func (g *Guest) Enter(cta [3]uint32, warp int, frame, local unsafe.Pointer, live
 	return w
 }
 
-// Missed is the lane whose access failed at an address at which there is no memory, -1 for none, and the address that the kernel gave.
+// Missed is the lane whose access failed at an address at which there is no memory, -1 for none, and the address that
+// the kernel gave.
 func (g *Guest) Missed(addr uint64) (lane int, at uint64) {
 	return g.warp.Lane, g.warp.missed(addr, false).Addr
 }
 
-// sharedSize is the shared memory of a CTA: the kernel's and the launch's, in the granule that the hardware hands out, to the byte (recorded), and the reserved part.
+// sharedSize is the shared memory of a CTA: the kernel's and the launch's, in the granule that the hardware hands out,
+// to the byte (recorded), and the reserved part.
 func (l *Launch) sharedSize(k *ir.Kernel) uint32 {
 	return ir.ReservedShared + (k.SharedSize+l.Shared+127)&^127
 }

@@ -15,16 +15,16 @@ import (
 type Engine interface {
 	// Name is "interpreter" or "jit".
 	Name() string
-	// Compile prepares a kernel. It is called once for each kernel of a loaded module, possibly from several goroutines at once. A form
-	// that the engine does not implement gives an *UnsupportedError.
+	// Compile prepares a kernel. It is called once for each kernel of a loaded module, possibly from several goroutines
+	// at once. A form that the engine does not implement gives an *UnsupportedError.
 	Compile(k *ir.Kernel) (Code, error)
 }
 
 // Code is a prepared kernel. Run is called from many goroutines at once, each with its own warp.
 type Code interface {
 	Kernel() *ir.Kernel
-	// Run executes the warp's current split (Warp.Cur) until it stops at a scheduling point, and says which. State changes that the
-	// event stands for are already made through the warp's methods.
+	// Run executes the warp's current split (Warp.Cur) until it stops at a scheduling point, and says which. State
+	// changes that the event stands for are already made through the warp's methods.
 	Run(w *Warp) Event
 }
 
@@ -34,8 +34,9 @@ type Event uint8
 // The scheduling points.
 const (
 	EventReschedule Event = iota // another split may have to run: divergence, merge point, exit, wait
-	EventYield                   // the split could go on, but others should get their turn (budget used, nanosleep, a failed try_wait)
-	EventStop                    // Launch.Stop was set
+	// the split could go on, but others should get their turn (budget used, nanosleep, a failed try_wait)
+	EventYield
+	EventStop // Launch.Stop was set
 )
 
 // UnsupportedError says that a valid instruction is not implemented by the software device.
@@ -46,36 +47,43 @@ type UnsupportedError struct {
 }
 
 func (e *UnsupportedError) Error() string {
-	return "the software device does not support " + e.Feature + " (kernel " + e.Kernel + ", PTX line " + strconv.Itoa(int(e.Line)) + ")"
+	return "the software device does not support " + e.Feature + " (kernel " + e.Kernel + ", PTX line " +
+		strconv.Itoa(int(e.Line)) + ")"
 }
 
-// Memory is the address space that kernels see. Device pointers are host addresses inside one reserved window; its first
-// bytes hold no memory but the generic windows of shared and local memory.
+// Memory is the address space that kernels see. Device pointers are host addresses inside one reserved window; its
+// first bytes hold no memory but the generic windows of shared and local memory.
 type Memory struct {
 	Ptr  unsafe.Pointer // the window's first byte
 	Base uint64         // its address
 	Size uint64         // bytes
 	// Special is the number of bytes at the window's start that never hold memory.
 	Special uint64
-	// Low and Span are the part of the window that the device reaches, as an offset and a size; behind and before it lie addresses without memory, 64 KiB and more. The rest of the window is Foreign's.
+	// Low and Span are the part of the window that the device reaches, as an offset and a size; behind and before it
+	// lie addresses without memory, 64 KiB and more. The rest of the window is Foreign's.
 	Low, Span uint64
-	// SharedOff and LocalOff are the offsets in the window of the generic windows for shared::cluster and local addresses.
+	// SharedOff and LocalOff are the offsets in the window of the generic windows for shared::cluster and local
+	// addresses.
 	SharedOff, LocalOff uint64
-	// Foreign resolves an address outside that part, in the window or not, that the API allows on the device (registered host memory, another device's memory); nil when it is not allowed.
+	// Foreign resolves an address outside that part, in the window or not, that the API allows on the device
+	// (registered host memory, another device's memory); nil when it is not allowed.
 	Foreign func(addr, size uint64) unsafe.Pointer
 	// Const says whether a window address belongs to a __constant__ variable (isspacep.const); nil means none does.
 	Const func(addr uint64) bool
-	// Check, when set, is asked before every global access (memory checker); false ends the kernel. Shared memory then ends behind what the launch asked for, not with the
-	// granule that holds it, and local memory with the variables of the functions under way.
+	// Check, when set, is asked before every global access (memory checker); false ends the kernel. Shared memory then
+	// ends behind what the launch asked for, not with the granule that holds it, and local memory with the variables of
+	// the functions under way.
 	Check func(addr, size uint64, write bool) bool
-	// CheckRange spares engines questions: the memory around an address in which Check allows every access of the kind, size 0 for none. It holds until CheckEpoch changes. Both may be nil.
+	// CheckRange spares engines questions: the memory around an address in which Check allows every access of the kind,
+	// size 0 for none. It holds until CheckEpoch changes. Both may be nil.
 	CheckRange func(addr uint64, write bool) (base, size uint64)
 	CheckEpoch *atomic.Uint64
 }
 
 // MemoryOf is an address space of all that a window has.
 func MemoryOf(w *mem.Window) Memory {
-	return Memory{Ptr: w.Pointer(), Base: w.Base(), Size: w.Size(), Special: mem.Special, Low: mem.Special, Span: w.Size() - mem.Special, SharedOff: mem.SharedOffset, LocalOff: mem.LocalOffset}
+	return Memory{Ptr: w.Pointer(), Base: w.Base(), Size: w.Size(), Special: mem.Special, Low: mem.Special,
+		Span: w.Size() - mem.Special, SharedOff: mem.SharedOffset, LocalOff: mem.LocalOffset}
 }
 
 // System is what kernels ask of the world outside: each method may be called from several goroutines.
@@ -91,7 +99,8 @@ type System interface {
 
 // Module gives the addresses of module variables where a kernel runs.
 type Module interface {
-	// ConstRows returns the kernel's constant pool with the addresses of module variables filled in, made by NewConstRows.
+	// ConstRows returns the kernel's constant pool with the addresses of module variables filled in, made by
+	// NewConstRows.
 	ConstRows() []byte
 }
 
@@ -102,7 +111,8 @@ type Launch struct {
 	Block   [3]uint32 // in threads
 	Cluster [3]uint32 // in CTAs; zero for none
 	Shared  uint32    // dynamic shared bytes
-	Params  []byte    // the kernel's parameters by their offsets; it stands at ParamAddr in the window so that kernels can take addresses
+	// the kernel's parameters by their offsets; it stands at ParamAddr in the window so that kernels can take addresses
+	Params []byte
 	// ParamAddr is the device address of Params.
 	ParamAddr   uint64
 	Consts      unsafe.Pointer // rows made by NewConstRows; kept alive by the caller
@@ -112,8 +122,8 @@ type Launch struct {
 	MaxShared   uint32 // shared bytes a CTA may have (for %total_smem_size checks); 0 for no limit
 	Cooperative bool
 	Workers     int // goroutines; 0 for one per CPU
-	// Quantum is how many backward branches lanes take before other lanes of their warp, and other warps, get a turn; 0 for the default.
-	// Results of kernels without races do not depend on it.
+	// Quantum is how many backward branches lanes take before other lanes of their warp, and other warps, get a turn; 0
+	// for the default. Results of kernels without races do not depend on it.
 	Quantum  int32
 	Device   DeviceInfo
 	Stop     *atomic.Bool // set to stop the kernel; may be nil
@@ -123,11 +133,12 @@ type Launch struct {
 	Texture  TextureUnit
 	Pool     *Pool         // keeps memory between launches of Code; nil to keep none
 	Threads  *ThreadMemory // nil for no bound
-	// Check follows the launch's accesses; nil for none. Code has to be of an engine that tells it of them. One worker runs all blocks then.
+	// Check follows the launch's accesses; nil for none. Code has to be of an engine that tells it of them. One worker
+	// runs all blocks then.
 	Check *checker.Launch
-	// Defects, when set, is told of accesses to shared memory of blocks that may have ended, and with Synchronization of barriers and member
-	// masks that are used wrongly. It may be called from several goroutines at once. For Synchronization code has to schedule warps with this
-	// package, as the interpreter does.
+	// Defects, when set, is told of accesses to shared memory of blocks that may have ended, and with Synchronization
+	// of barriers and member masks that are used wrongly. It may be called from several goroutines at once. For
+	// Synchronization code has to schedule warps with this package, as the interpreter does.
 	Defects         func(*checker.Report)
 	Synchronization bool
 	// HeapCall, when set, is told of malloc after it and of free before it.
@@ -151,8 +162,9 @@ type Counters struct {
 	WarpInstructions, ThreadInstructions, Divergences, Fallbacks atomic.Uint64
 }
 
-// TextureUnit serves texture and surface instructions: the software device resolves handles of texture and surface objects and addresses of module
-// references. Methods are called from many goroutines at once and give nil for a handle that is not valid.
+// TextureUnit serves texture and surface instructions: the software device resolves handles of texture and surface
+// objects and addresses of module references. Methods are called from many goroutines at once and give nil for a handle
+// that is not valid.
 type TextureUnit interface {
 	Texture(handle uint64) *texture.Texture
 	Sampler(handle uint64) *texture.Sampler // of a .samplerref (.target texmode_independent)

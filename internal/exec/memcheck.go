@@ -14,7 +14,8 @@ func (c *CTA) SharedEnd() uint32 {
 	return ir.ReservedShared + c.Launch.Code.Kernel().SharedSize + c.Launch.Shared
 }
 
-// localEnd is where the variables of the functions under way and what they took by alloca end in a thread's local memory.
+// localEnd is where the variables of the functions under way and what they took by alloca end in a thread's local
+// memory.
 func (w *Warp) localEnd(lane int) uint64 {
 	end := w.CTA.Launch.Code.Kernel().Funcs[0].Local.Size
 	if w.Act != nil {
@@ -26,8 +27,8 @@ func (w *Warp) localEnd(lane int) uint64 {
 	return end
 }
 
-// others looks for the threads of the warp behind the faulting one that would make a bad access with the same operation. Their registers are what they were: lanes
-// act one after another.
+// others looks for the threads of the warp behind the faulting one that would make a bad access with the same
+// operation. Their registers are what they were: lanes act one after another.
 func (w *Warp) others(f *Fault) {
 	f.Program = w.CTA.Launch.Code.Kernel()
 	op := w.operation()

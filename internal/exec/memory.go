@@ -6,8 +6,9 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// Ptr turns an address of a state space into host memory for one lane, or ends the kernel with the fault that the hardware gives.
-// size is that of the access in bytes, a power of two (or what must be contiguous); align what the address must be a multiple of.
+// Ptr turns an address of a state space into host memory for one lane, or ends the kernel with the fault that the
+// hardware gives. size is that of the access in bytes, a power of two (or what must be contiguous); align what the
+// address must be a multiple of.
 func (w *Warp) Ptr(space ir.Space, lane int, addr uint64, size, align uint32, write bool) unsafe.Pointer {
 	w.Lane = lane
 	if w.Trace != nil {
@@ -41,7 +42,8 @@ func (w *Warp) Ptr(space ir.Space, lane int, addr uint64, size, align uint32, wr
 	panic("an address in " + space.String() + " space")
 }
 
-// reaches says whether a kernel may have made an access to an address: it lies in the window, or in memory of the program that the API allows on the device.
+// reaches says whether a kernel may have made an access to an address: it lies in the window, or in memory of the
+// program that the API allows on the device.
 func (m *Memory) reaches(addr uint64) bool {
 	return addr-m.Base < m.Size || m.Foreign != nil && m.Foreign(addr, 1) != nil
 }
@@ -59,7 +61,8 @@ func (w *Warp) slow(space ir.Space, lane int, addr uint64, size uint32, write bo
 			}
 		}
 	} else if m.Foreign != nil {
-		if p := m.Foreign(addr, uint64(size)); p != nil && (m.Check == nil || addr-m.Base >= m.Size || m.Check(addr, uint64(size), write)) {
+		if p := m.Foreign(addr, uint64(size)); p != nil &&
+			(m.Check == nil || addr-m.Base >= m.Size || m.Check(addr, uint64(size), write)) {
 			return p
 		}
 	}
@@ -73,8 +76,8 @@ const (
 	localWindow  = 1 << 24
 )
 
-// shared resolves an address of the shared window: bits 24 and up are the CTA's rank in its cluster. As on an H200, a rank that the
-// cluster does not have is an illegal instruction, an offset beyond the CTA's memory an illegal address.
+// shared resolves an address of the shared window: bits 24 and up are the CTA's rank in its cluster. As on an H200, a
+// rank that the cluster does not have is an illegal instruction, an offset beyond the CTA's memory an illegal address.
 func (w *Warp) shared(lane int, addr uint64, size uint32, write bool) unsafe.Pointer {
 	c := w.CTA
 	rank, off := uint32(addr>>24), uint32(addr&0xffffff)
@@ -90,7 +93,8 @@ func (w *Warp) shared(lane int, addr uint64, size uint32, write bool) unsafe.Poi
 			w.touchRemote(c, lane, off, size, write)
 		}
 	}
-	if uint64(off)+uint64(size) > uint64(c.SharedSize) || w.CTA.Launch.Mem.Check != nil && uint64(off)+uint64(size) > uint64(c.SharedEnd()) {
+	if uint64(off)+uint64(size) > uint64(c.SharedSize) ||
+		w.CTA.Launch.Mem.Check != nil && uint64(off)+uint64(size) > uint64(c.SharedEnd()) {
 		w.ThrowAddr(FaultAddress, lane, "shared", addr, size, write)
 	}
 	return unsafe.Add(c.Shared, off)
@@ -100,7 +104,8 @@ func (w *Warp) local32(lane int, addr uint64, size uint32, write bool) unsafe.Po
 	if w.LocalBase == nil {
 		w.localMemory()
 	}
-	if uint64(size) > uint64(w.LocalSize) || addr > uint64(w.LocalSize)-uint64(size) || w.CTA.Launch.Mem.Check != nil && addr+uint64(size) > w.localEnd(lane) {
+	if uint64(size) > uint64(w.LocalSize) || addr > uint64(w.LocalSize)-uint64(size) ||
+		w.CTA.Launch.Mem.Check != nil && addr+uint64(size) > w.localEnd(lane) {
 		w.ThrowAddr(FaultAddress, lane, "local", addr, size, write)
 	}
 	return unsafe.Add(w.LocalBase, uint64(lane)*uint64(w.LocalSize)+addr)

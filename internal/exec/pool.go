@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// Pool keeps what launches of a kernel leave for the next ones: grids with their workers, CTAs, warps and register frames, so that a launch allocates nothing. It belongs to
-// whoever owns the prepared kernel, and all launches that name it in Launch.Pool are of that kernel. The zero value is ready. What it holds is given to the garbage
-// collector when the kernel is not launched for a while.
+// Pool keeps what launches of a kernel leave for the next ones: grids with their workers, CTAs, warps and register
+// frames, so that a launch allocates nothing. It belongs to whoever owns the prepared kernel, and all launches that
+// name it in Launch.Pool are of that kernel. The zero value is ready. What it holds is given to the garbage collector
+// when the kernel is not launched for a while.
 type Pool struct {
 	grids sync.Pool    // of *grid
 	pace  atomic.Int64 // nanoseconds of one worker for a group of the last launch; 0: unknown

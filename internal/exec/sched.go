@@ -174,7 +174,8 @@ func (g *grid) reinforce() {
 	}
 }
 
-// rankConsts makes the constant pools of the cluster's CTAs. An address of a shared variable has the CTA's rank in bits 24 and up.
+// rankConsts makes the constant pools of the cluster's CTAs. An address of a shared variable has the CTA's rank in bits
+// 24 and up.
 func (g *grid) rankConsts() {
 	k := g.l.Code.Kernel()
 	n := g.dims[0] * g.dims[1] * g.dims[2]
@@ -207,7 +208,8 @@ const roundsPerTurn = 256
 // patience is how long no group may end before as many again are let in although none was seen to wait.
 const patience = 500 * time.Millisecond
 
-// resident is how many CTAs the device holds at once: a kernel whose CTAs wait for more than these never ends on a device either.
+// resident is how many CTAs the device holds at once: a kernel whose CTAs wait for more than these never ends on a
+// device either.
 func (l *Launch) resident() int {
 	d := &l.Device
 	if d.SMs == 0 {
@@ -269,7 +271,8 @@ func (wk *worker) turn(gr *Group) (done bool, err error) {
 			if wk.g.l.Synchronization {
 				gr.checkDeadlock()
 			}
-			f := w.fault(FaultDeadlock, -1, "every thread of the block waits at a barrier or for other lanes: "+c.waits())
+			f := w.fault(FaultDeadlock, -1, "every thread of the block waits at a barrier or for other lanes: "+
+				c.waits())
 			return false, f
 		}
 		if waits {

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Sleep makes lanes of the current split sleep, each for as many nanoseconds as it asks, and go on at next (PTX ISA "nanosleep": a thread sleeps for up to twice the time, which is a
-// millisecond at most). The others of the split go on at once.
+// Sleep makes lanes of the current split sleep, each for as many nanoseconds as it asks, and go on at next (PTX ISA
+// "nanosleep": a thread sleeps for up to twice the time, which is a millisecond at most). The others of the split go on
+// at once.
 func (w *Warp) Sleep(lanes uint32, ns *[32]uint32, next int32) Event {
 	s := w.Cur
 	if rest := s.Mask &^ lanes; rest != 0 {
@@ -58,7 +59,8 @@ func (w *Warp) rouse() (next time.Duration) {
 // shortestDoze is from when on a worker gives its thread away rather than look again; the host wakes it that much late.
 const shortestDoze = 100 * time.Microsecond
 
-// doze is called when the group that is to run next slept when it had its last turn. When all groups of the queue do, the worker sleeps until the first of them is to go on.
+// doze is called when the group that is to run next slept when it had its last turn. When all groups of the queue do,
+// the worker sleeps until the first of them is to go on.
 func (wk *worker) doze(gr *Group) {
 	g := wk.g
 	now := g.now()

@@ -5,11 +5,12 @@ import (
 	"unsafe"
 )
 
-// StorePhase is how many lanes of a warp a store of so many bytes a lane takes at a time. It says whose value stays when
-// lanes of one store write to one address. The phases store one after another, lanes 0 and up first, each 128 bytes; of a
-// phase's lanes that write to one address the lowest one's value stays. So with up to 4 bytes a lane the warp's lowest
-// active lane wins; with 8 bytes the lowest of lanes 16 to 31, if one of them writes there, else the lowest of the others;
-// with 16 bytes the phases are of eight lanes. Memory-mapped I/O is stored lane by lane, so that the highest one wins.
+// StorePhase is how many lanes of a warp a store of so many bytes a lane takes at a time. It says whose value stays
+// when lanes of one store write to one address. The phases store one after another, lanes 0 and up first, each 128
+// bytes; of a phase's lanes that write to one address the lowest one's value stays. So with up to 4 bytes a lane the
+// warp's lowest active lane wins; with 8 bytes the lowest of lanes 16 to 31, if one of them writes there, else the
+// lowest of the others; with 16 bytes the phases are of eight lanes. Memory-mapped I/O is stored lane by lane, so that
+// the highest one wins.
 //
 // That holds for global and shared memory and for generic addresses, for all caching and ordering qualifiers, whatever
 // lanes take part, and within each warp of a block: an H200 answered so in every run of every recorded kernel

@@ -11,8 +11,9 @@ import (
 	"github.com/gocuda/cuda/internal/exec/jit"
 )
 
-// TestRegisterPlusConstant stores a register plus a constant, which an H200's driver takes and runs (st.u64 [x], temp + 1). The sum wraps in the register's type. Recorded for
-// other instructions: the group plus of softdev/testdata/limits.json.gz.
+// TestRegisterPlusConstant stores a register plus a constant, which an H200's driver takes and runs (st.u64 [x], temp +
+// 1). The sum wraps in the register's type. Recorded for other instructions: the group plus of
+// softdev/testdata/limits.json.gz.
 func TestRegisterPlusConstant(t *testing.T) {
 	engines := []exec.Engine{interp.New()}
 	if e, err := jit.New(""); err == nil {
@@ -49,11 +50,13 @@ func TestRegisterPlusConstant(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := binary.LittleEndian.Uint64(out); got != c.want {
-				t.Errorf("%s: st.%s of %s, a .%s of %s, leaves %#x, want %#x", e.Name(), c.typ, c.sum, c.reg, c.value, got, c.want)
+				t.Errorf("%s: st.%s of %s, a .%s of %s, leaves %#x, want %#x", e.Name(), c.typ, c.sum, c.reg, c.value,
+					got, c.want)
 			}
 		}
 	}
-	for _, bad := range []string{"x + y", "x * 2", "-x", "x + 1.0", "f + 1", "q + 1", "x + %tid.x", "2 - x", "1 + x", "x - 1", "(x)", "x + 1 + y", "!x"} {
+	for _, bad := range []string{"x + y", "x * 2", "-x", "x + 1.0", "f + 1", "q + 1", "x + %tid.x", "2 - x", "1 + x",
+		"x - 1", "(x)", "x + 1 + y", "!x"} {
 		src := ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 at) { .reg .u64 a; .reg .u32 x, y; .reg .f32 f; .reg .pred q; ld.param.u64 a, [at]; st.global.u32 [a], " + bad + "; ret; }"
 		if _, err := exectest.Check(src); err == nil {
 			t.Errorf("%s is taken as the value of a store", bad)

@@ -10,12 +10,14 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// What is found wrong with the synchronisation of a launch that has Launch.Defects. Verdicts do not depend on the order of turns: lanes that a
-// barrier or a member mask waits for either come, or wait elsewhere for ever, or exit, and then their way to the exit is looked at.
+// What is found wrong with the synchronisation of a launch that has Launch.Defects. Verdicts do not depend on the order
+// of turns: lanes that a barrier or a member mask waits for either come, or wait elsewhere for ever, or exit, and then
+// their way to the exit is looked at.
 
 // warpSync is what the check remembers of a warp.
 type warpSync struct {
-	left uint32     // lanes that have exited after work: those that return at once, as behind "if (i >= n)", do not count
+	// lanes that have exited after work: those that return at once, as behind "if (i >= n)", do not count
+	left uint32
 	owed uint32     // lanes that have arrived at the cluster's barrier and not waited
 	at   [32]*ir.Op // the operation with a member mask that each lane executed last
 	mask [32]uint32
@@ -26,7 +28,8 @@ type mbarriers map[uint64]bool
 
 // site is an operation of lanes.
 func (w *Warp) site(f *ir.Func, pc int32, lanes uint32, access string) checker.Site {
-	s := checker.Site{Kernel: w.CTA.Launch.Code.Kernel().Name, Access: access, Block: w.CTA.Index, More: max(bits.OnesCount32(lanes)-1, 0)}
+	s := checker.Site{Kernel: w.CTA.Launch.Code.Kernel().Name, Access: access, Block: w.CTA.Index,
+		More: max(bits.OnesCount32(lanes)-1, 0)}
 	if pc >= 0 && int(pc) < len(f.Ops) {
 		s.Place = lineOf(f, &f.Ops[pc])
 	}
@@ -45,7 +48,8 @@ func (w *Warp) site(f *ir.Func, pc int32, lanes uint32, access string) checker.S
 // misuse reports a defect of lanes at an operation of the current function.
 func (w *Warp) misuse(kind string, pc int32, lanes uint32, access, where, cure string) {
 	w.CTA.Launch.Defects(&checker.Report{
-		Kind: kind, Space: "barrier", Sites: []checker.Site{w.site(w.Act.Func, pc, lanes, access)}, Where: where, Cure: cure,
+		Kind: kind, Space: "barrier", Sites: []checker.Site{w.site(w.Act.Func, pc, lanes, access)}, Where: where,
+		Cure: cure,
 	})
 }
 
@@ -130,7 +134,8 @@ func (w *Warp) checkCounted(id int, forced bool) {
 			if first != nil {
 				sites = append(sites, w.site(first.Act.Func, first.PC-1, first.Mask, access))
 			}
-			w.CTA.Launch.Defects(&checker.Report{Kind: checker.Divergent, Space: "barrier", Sites: sites, Where: where, Cure: divergedCure})
+			w.CTA.Launch.Defects(&checker.Report{Kind: checker.Divergent, Space: "barrier", Sites: sites, Where: where,
+				Cure: divergedCure})
 		}
 		if first == nil {
 			first = s
@@ -142,7 +147,8 @@ func (w *Warp) checkCounted(id int, forced bool) {
 func (w *Warp) checkArrival(s *Split, pc int32, id int, count uint32) {
 	if b := &w.CTA.barriers[id]; b.count != count {
 		w.misuse(checker.InvalidArgument, pc, s.Mask, fmt.Sprintf("comes to barrier %d with %s", id, threads(count)),
-			fmt.Sprintf("others came to it with %s", threads(b.count)), "all threads have to name the same number of threads")
+			fmt.Sprintf("others came to it with %s", threads(b.count)),
+			"all threads have to name the same number of threads")
 	}
 }
 
@@ -153,7 +159,8 @@ func threads(count uint32) string {
 	return fmt.Sprintf("%d threads", count)
 }
 
-// checkMembers looks at lanes that execute an operation with one member mask, all that it names and that live being there.
+// checkMembers looks at lanes that execute an operation with one member mask, all that it names and that live being
+// there.
 func (w *Warp) checkMembers(lanes, mask uint32) {
 	f, pc := w.Act.Func, w.Op
 	op := &f.Ops[pc]
@@ -161,9 +168,11 @@ func (w *Warp) checkMembers(lanes, mask uint32) {
 		l := bits.TrailingZeros32(m)
 		access := fmt.Sprintf("member mask %08x", mask)
 		if w.sync.at[l] == op && w.sync.mask[l] != mask {
-			w.misuse(checker.InvalidMask, pc, lanes, access, fmt.Sprintf("lane %d executed it with mask %08x", l, w.sync.mask[l]), maskCure)
+			w.misuse(checker.InvalidMask, pc, lanes, access,
+				fmt.Sprintf("lane %d executed it with mask %08x", l, w.sync.mask[l]), maskCure)
 		} else {
-			w.misuse(checker.Divergent, pc, lanes, access, fmt.Sprintf("lane %d, which it names, has not come", l), maskCure)
+			w.misuse(checker.Divergent, pc, lanes, access, fmt.Sprintf("lane %d, which it names, has not come", l),
+				maskCure)
 		}
 	}
 	for m := lanes; m != 0; m &= m - 1 {
@@ -174,13 +183,15 @@ func (w *Warp) checkMembers(lanes, mask uint32) {
 
 // checkSelf looks at a lane whose mask does not name it.
 func (w *Warp) checkSelf(lane int, mask uint32) {
-	w.misuse(checker.InvalidMask, w.Op, 1<<lane, fmt.Sprintf("member mask %08x", mask), "the mask does not name the thread that executes the operation",
+	w.misuse(checker.InvalidMask, w.Op, 1<<lane, fmt.Sprintf("member mask %08x", mask),
+		"the mask does not name the thread that executes the operation",
 		maskCure)
 }
 
 // checkStuck looks at lanes that can only wait for each other, each at an operation of its own.
 func (w *Warp) checkStuck(lanes uint32) {
-	r := &checker.Report{Kind: checker.Divergent, Space: "barrier", Cure: maskCure, Where: "the threads that the mask names wait at other operations"}
+	r := &checker.Report{Kind: checker.Divergent, Space: "barrier", Cure: maskCure,
+		Where: "the threads that the mask names wait at other operations"}
 	mask := w.Members[bits.TrailingZeros32(lanes)]
 	for _, s := range w.splits {
 		if m := s.Mask & lanes; m != 0 {
@@ -198,7 +209,8 @@ func (w *Warp) checkStuck(lanes uint32) {
 func (w *Warp) checkCluster(lanes uint32, waits bool) {
 	s := w.sync
 	wrong := lanes & s.owed
-	what, where, cure := "arrives at the cluster's barrier", "it has arrived before and not waited since", "a barrier.cluster.wait between"
+	what, where, cure := "arrives at the cluster's barrier", "it has arrived before and not waited since",
+		"a barrier.cluster.wait between"
 	kind := checker.ArriveTwice
 	if waits {
 		wrong = lanes &^ s.owed
@@ -216,16 +228,20 @@ func (w *Warp) checkCluster(lanes uint32, waits bool) {
 // Watched says whether the launch's synchronisation is checked.
 func (w *Warp) Watched() bool { return w.sync != nil }
 
-// MbarrierMade notes that an object in the shared memory of c is initialised for so many arrivals, or with none invalidated.
+// MbarrierMade notes that an object in the shared memory of c is initialised for so many arrivals, or with none
+// invalidated.
 func (w *Warp) MbarrierMade(c *CTA, at uint64, lane int, count uint32, made bool) {
 	switch {
 	case !made && !c.objects[at]:
-		w.misuse(checker.MbarrierInvalid, w.Op, 1<<lane, "invalidates an mbarrier", "there is no initialised object", "")
+		w.misuse(checker.MbarrierInvalid, w.Op, 1<<lane, "invalidates an mbarrier", "there is no initialised object",
+			"")
 	case made && c.objects[at]:
-		w.misuse(checker.MbarrierInvalid, w.Op, 1<<lane, "initialises an mbarrier", "the object is in use: it is initialised and not invalidated",
+		w.misuse(checker.MbarrierInvalid, w.Op, 1<<lane, "initialises an mbarrier",
+			"the object is in use: it is initialised and not invalidated",
 			"mbarrier.inval before memory gets another object")
 	case made && (count == 0 || count > 1<<20-1):
-		w.misuse(checker.MbarrierInvalid, w.Op, 1<<lane, "initialises an mbarrier", fmt.Sprintf("%d arrivals: 1 to 1048575 are possible", count), "")
+		w.misuse(checker.MbarrierInvalid, w.Op, 1<<lane, "initialises an mbarrier",
+			fmt.Sprintf("%d arrivals: 1 to 1048575 are possible", count), "")
 	}
 	if c.objects == nil {
 		c.objects = mbarriers{}
@@ -240,7 +256,8 @@ func (w *Warp) MbarrierUsed(c *CTA, at uint64, lane int, pending, arrivals uint3
 		w.misuse(checker.MbarrierInvalid, w.Op, 1<<lane, "uses an mbarrier", "the object is not initialised",
 			"mbarrier.init by one thread, and a barrier behind it")
 	case arrivals > pending:
-		w.misuse(checker.MbarrierInvalid, w.Op, 1<<lane, "arrives at an mbarrier", fmt.Sprintf("%d arrivals, and %d are pending in the phase", arrivals, pending),
+		w.misuse(checker.MbarrierInvalid, w.Op, 1<<lane, "arrives at an mbarrier",
+			fmt.Sprintf("%d arrivals, and %d are pending in the phase", arrivals, pending),
 			"mbarrier.init with the number of arrivals of a phase")
 	}
 }
@@ -265,12 +282,15 @@ func (gr *Group) checkDeadlock() {
 					if want == 0 {
 						want = c.Threads
 					}
-					what = fmt.Sprintf("waits at barrier %d, to which %d of %d threads have come,", s.barrier, b.arrived, want)
+					what = fmt.Sprintf("waits at barrier %d, to which %d of %d threads have come,", s.barrier,
+						b.arrived, want)
 				case waitCluster:
-					what = fmt.Sprintf("waits at the cluster's barrier, to which %d of %d threads have come,", gr.arrived, gr.live)
+					what = fmt.Sprintf("waits at the cluster's barrier, to which %d of %d threads have come,",
+						gr.arrived, gr.live)
 				case waitSync:
 					pc = s.PC
-					what = fmt.Sprintf("waits for the lanes of its member mask, %08x,", w.Members[bits.TrailingZeros32(s.Mask)])
+					what = fmt.Sprintf("waits for the lanes of its member mask, %08x,",
+						w.Members[bits.TrailingZeros32(s.Mask)])
 				}
 				r.Sites = append(r.Sites, w.site(s.Act.Func, pc, s.Mask, what))
 			}
@@ -322,13 +342,15 @@ func (w *Warp) touchRemote(c *CTA, lane int, off, size uint32, write bool) {
 	}
 }
 
-// checkRemote is for a CTA that has ended: an access that no barrier of the cluster has followed might as well have come later.
+// checkRemote is for a CTA that has ended: an access that no barrier of the cluster has followed might as well have
+// come later.
 func (c *CTA) checkRemote() {
 	if r := &c.remote; r.phase == c.Group.phases {
 		c.Launch.Defects(&checker.Report{
 			Kind: checker.GoneBlock, Space: "shared", Address: uint64(r.addr), Sites: []checker.Site{*r.site},
-			Where: fmt.Sprintf("block (%d,%d,%d) may have ended, and its shared memory with it", c.Index[0], c.Index[1], c.Index[2]),
-			Cure:  "barrier.cluster behind the access, in all blocks",
+			Where: fmt.Sprintf("block (%d,%d,%d) may have ended, and its shared memory with it", c.Index[0], c.Index[1],
+				c.Index[2]),
+			Cure: "barrier.cluster behind the access, in all blocks",
 		})
 		r.site = nil
 	}

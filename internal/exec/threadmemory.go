@@ -9,7 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// ThreadMemory bounds what the threads of launches keep on the host: local memory, registers and the parameters of calls. Launches share it.
+// ThreadMemory bounds what the threads of launches keep on the host: local memory, registers and the parameters of
+// calls. Launches share it.
 type ThreadMemory struct {
 	Limit uint64 // bytes
 	used  atomic.Uint64
@@ -24,7 +25,8 @@ func (m *ThreadMemory) take(n uint64) bool {
 	return false
 }
 
-// account is what a grid has of a ThreadMemory. It keeps it for the next launches, until the garbage collector takes the grid.
+// account is what a grid has of a ThreadMemory. It keeps it for the next launches, until the garbage collector takes
+// the grid.
 type account struct {
 	of *ThreadMemory
 	n  atomic.Uint64
@@ -79,7 +81,8 @@ func (w *Warp) memory(n uint64) []byte {
 	return s.Bytes()
 }
 
-// Need is how many bytes of thread memory the CTAs of a launch take that are resident together whatever happens, not counting what called functions need.
+// Need is how many bytes of thread memory the CTAs of a launch take that are resident together whatever happens, not
+// counting what called functions need.
 func (l *Launch) Need() uint64 {
 	n := l.needOfCTA()
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec/jit"
 )
 
-// TestVectorRegisterParameters: registers of vector type are parameters and results of functions, by name, through a pointer, and as a sink. An H200's driver
-// runs such programs; what they compute is their arithmetic.
+// TestVectorRegisterParameters: registers of vector type are parameters and results of functions, by name, through a
+// pointer, and as a sink. An H200's driver runs such programs; what they compute is their arithmetic.
 func TestVectorRegisterParameters(t *testing.T) {
 	const text = `.version 8.0
 .target sm_90
@@ -62,9 +62,9 @@ P:	.callprototype (.reg .b32 _) _ (.reg .v2 .u32 _, .reg .u32 _);
 	}
 }
 
-// TestVectorParameters passes vectors of every type and size through functions whose parameter and result are registers,
-// called by name and through a pointer. The components come back in the opposite order. There
-// are no .param variables of vector type: ptxas 13.0 refuses them (check/testdata/ptxas.txt).
+// TestVectorParameters passes vectors of every type and size through functions whose parameter and result are
+// registers, called by name and through a pointer. The components come back in the opposite order. There are no .param
+// variables of vector type: ptxas 13.0 refuses them (check/testdata/ptxas.txt).
 func TestVectorParameters(t *testing.T) {
 	engines := []exec.Engine{interp.New()}
 	if e, err := jit.New(""); err == nil {
@@ -82,7 +82,9 @@ func TestVectorParameters(t *testing.T) {
 			narrow := fmt.Sprintf("b%d", bits) // of loads and stores
 			move := func(to, from string) string { return fmt.Sprintf("mov.b%d %s, %s; ", bits, to, from) }
 			if bits == 8 {
-				move = func(to, from string) string { return fmt.Sprintf("cvt.u16.u8 h, %s; cvt.u8.u16 %s, h; ", from, to) }
+				move = func(to, from string) string {
+					return fmt.Sprintf("cvt.u16.u8 h, %s; cvt.u8.u16 %s, h; ", from, to)
+				}
 			}
 			var back, set, store []string
 			for i := range n {
@@ -98,10 +100,12 @@ func TestVectorParameters(t *testing.T) {
 			reg := fmt.Sprintf(".reg .v%d .%s", n, typ)
 			text := ".version 8.0\n.target sm_90\n.address_size 64\n" +
 				".func (" + reg + " o) f(" + reg + " x) { .reg .b16 h; " + strings.Join(back, "") + "ret; }\n" +
-				".visible .entry k(.param .u64 at) { .reg .u64 a, p; .reg .b16 h; " + reg + " v, w; ld.param.u64 a, [at]; " + strings.Join(set, "") +
+				".visible .entry k(.param .u64 at) { .reg .u64 a, p; .reg .b16 h; " + reg +
+				" v, w; ld.param.u64 a, [at]; " + strings.Join(set, "") +
 				"P: .callprototype (" + reg + " _) _ (" + reg + " _);\n"
 			for _, call := range []string{
-				"call (w), f, (v);", "mov.u64 p, f; call (w), p, (v), P;", "call (w), f, (v); call (w), f, (w); call (w), f, (w);",
+				"call (w), f, (v);", "mov.u64 p, f; call (w), p, (v), P;",
+				"call (w), f, (v); call (w), f, (w); call (w), f, (w);",
 			} {
 				src := text + call + strings.Join(store, "") + "ret; }"
 				for _, e := range engines {
@@ -117,8 +121,11 @@ func TestVectorParameters(t *testing.T) {
 					}
 					for j := range n {
 						want := byte(17 + n - 1 - j)
-						if got := out[8*j:][:bits/8]; got[0] != want || slices.ContainsFunc(got[1:], func(b byte) bool { return b != 0 }) {
-							t.Errorf("%s: component %d of .v%d.%s through %q is %x, want %d", e.Name(), j, n, typ, call, got, want)
+						if got := out[8*j:][:bits/8]; got[0] != want || slices.ContainsFunc(got[1:], func(b byte) bool {
+							return b != 0
+						}) {
+							t.Errorf("%s: component %d of .v%d.%s through %q is %x, want %d", e.Name(), j, n, typ, call,
+								got, want)
 						}
 					}
 				}

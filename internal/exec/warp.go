@@ -159,7 +159,8 @@ func (w *Warp) drop(s *Split) {
 	}
 }
 
-// Turn is how many of the given back edges a turn may have of a kernel of so many operations: fewer in large ones, so that a turn ends within milliseconds.
+// Turn is how many of the given back edges a turn may have of a kernel of so many operations: fewer in large ones, so
+// that a turn ends within milliseconds.
 func Turn(edges int32, k *ir.Kernel) int32 {
 	ops := 0
 	for _, f := range k.Funcs {
@@ -171,8 +172,8 @@ func Turn(edges int32, k *ir.Kernel) int32 {
 // turnOps bounds the operations of a turn.
 const turnOps = 1 << 17
 
-// backEdges is how many backward branches a split may take in one turn of its warp, small enough that a spin lock inside a warp moves on
-// soon.
+// backEdges is how many backward branches a split may take in one turn of its warp, small enough that a spin lock
+// inside a warp moves on soon.
 const backEdges = 1024
 
 // Diverge divides the current split: the lanes of taken go to target, the others to next. Either may be empty.
@@ -256,15 +257,17 @@ func (w *Warp) wakeSync() {
 }
 
 // Gather is called by an operation with a member mask before it acts: members holds each lane's mask, lanes those that
-// execute it. Lanes go on when all that their mask names have come with that same mask; lanes whose masks differ do not wait for
-// each other even where they stand at the same operation, since one may be there for an earlier round than the other. anywhere is set
-// for bar.warp.sync, which lets partners stand at other such operations (in the other branch of an if, say).
+// execute it. Lanes go on when all that their mask names have come with that same mask; lanes whose masks differ do not
+// wait for each other even where they stand at the same operation, since one may be there for an earlier round than the
+// other. anywhere is set for bar.warp.sync, which lets partners stand at other such operations (in the other branch of
+// an if, say).
 //
-// A mask that does not name its own lane is an illegal instruction where the warp has diverged; where all its lanes that live stand together it
-// does not matter (warp/ in exectest/testdata/lanes.json.gz).
+// A mask that does not name its own lane is an illegal instruction where the warp has diverged; where all its lanes
+// that live stand together it does not matter (warp/ in exectest/testdata/lanes.json.gz).
 //
 // It returns the lanes that may go on now; the others stay behind at this operation in a split of their own. When
-// it returns 0 the current split waits, or has gone on without the lanes that do, and the engine must return EventReschedule.
+// it returns 0 the current split waits, or has gone on without the lanes that do, and the engine must return
+// EventReschedule.
 func (w *Warp) Gather(lanes uint32, members *[32]uint32, anywhere bool) uint32 {
 	if lanes != w.Live || w.sync != nil {
 		for m := lanes; m != 0; m &= m - 1 {
@@ -335,8 +338,8 @@ func (w *Warp) Together(mask, lanes uint32) bool {
 	return w.sync == nil && mask&w.Live&^lanes == 0 && w.release&lanes == 0 && (lanes&^mask == 0 || lanes == w.Live)
 }
 
-// summon looks for missing lanes that wait with the same mask at other operations that let them. When they all do it lets them go and returns
-// 0, else those that have not come.
+// summon looks for missing lanes that wait with the same mask at other operations that let them. When they all do it
+// lets them go and returns 0, else those that have not come.
 func (w *Warp) summon(mask, missing uint32) uint32 {
 	there := uint32(0)
 	for _, s := range w.splits {
@@ -420,8 +423,8 @@ func (w *Warp) merge() {
 	}
 }
 
-// releaseSync lets lanes go that can only wait for each other, each at an operation of its own. A program where that happens has no
-// defined result, but hardware goes on too. Lanes whose partners wait for something else stay.
+// releaseSync lets lanes go that can only wait for each other, each at an operation of its own. A program where that
+// happens has no defined result, but hardware goes on too. Lanes whose partners wait for something else stay.
 func (w *Warp) releaseSync() bool {
 	stuck := uint32(0)
 	for _, s := range w.splits {
@@ -514,19 +517,20 @@ func (w *Warp) step(turns int) (ran bool) {
 	return ran
 }
 
-// spinEdges is the budget of a split that was found to spin. A turn of fewer than pollLength operations that ends in giving way only looked
-// whether it may go on.
+// spinEdges is the budget of a split that was found to spin. A turn of fewer than pollLength operations that ends in
+// giving way only looked whether it may go on.
 const (
 	spinEdges  = 16
 	pollLength = 64
 )
 
-// manyTurns is after how many turns a split that does not spin lets the others of its warp go first all the same: its loop may count while it waits for
-// them. Before that it keeps them waiting, so that lanes with different trip counts meet at the loop's exit.
+// manyTurns is after how many turns a split that does not spin lets the others of its warp go first all the same: its
+// loop may count while it waits for them. Before that it keeps them waiting, so that lanes with different trip counts
+// meet at the loop's exit.
 const manyTurns = 16
 
-// hash is a number that changes when the activation's registers do. A split that comes to the same back edge twice in a row with the
-// same registers waits for what others write to memory: more turns for it alone are of no use.
+// hash is a number that changes when the activation's registers do. A split that comes to the same back edge twice in a
+// row with the same registers waits for what others write to memory: more turns for it alone are of no use.
 func (a *Activation) hash() uint64 {
 	h := uint64(0)
 	for _, x := range unsafe.Slice((*uint64)(a.Frame), a.Func.FrameSize/8) {

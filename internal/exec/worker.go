@@ -10,7 +10,8 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// worker is a goroutine that runs groups of a grid: the one that called Run, or one of those that it started. It keeps the groups that have ended for the next ones.
+// worker is a goroutine that runs groups of a grid: the one that called Run, or one of those that it started. It keeps
+// the groups that have ended for the next ones.
 type worker struct {
 	g      *grid
 	run    func() // the goroutine's function, made once
@@ -44,8 +45,8 @@ func (g *grid) newWorker() {
 	g.workers = append(g.workers, wk)
 }
 
-// What the goroutine of a worker other than the first is up to. The Go runtime may take longer to start it than the launch takes: then nobody waits for it, and the
-// next launch that wants it finds it on its way.
+// What the goroutine of a worker other than the first is up to. The Go runtime may take longer to start it than the
+// launch takes: then nobody waits for it, and the next launch that wants it finds it on its way.
 const (
 	helperAway   = iota // there is none
 	helperCalled        // it is on its way, and not wanted any more
@@ -75,7 +76,8 @@ func (l *Launch) groupSize() groupSize {
 	return s
 }
 
-// dismiss says whether the goroutine has not begun, and needs not any more. Its first time is waited for, so that launches after the first one of blocks so large allocate nothing.
+// dismiss says whether the goroutine has not begun, and needs not any more. Its first time is waited for, so that
+// launches after the first one of blocks so large allocate nothing.
 func (wk *worker) dismiss() bool {
 	return wk.begun.Load() && wk.helps.CompareAndSwap(helperWanted, helperCalled)
 }
@@ -154,7 +156,8 @@ const warmSize = 1 << 20
 // warm makes the memory for a group of the launch unless the worker has run one.
 func (wk *worker) warm() {
 	l := wk.g.l
-	if n := len(wk.groups); wk.whole || n > 0 && wk.groups[n-1].CTAs[0].serial == wk.g.serial || l.needOfCTA()*wk.size.ctas > warmSize {
+	if n := len(wk.groups); wk.whole || n > 0 && wk.groups[n-1].CTAs[0].serial == wk.g.serial ||
+		l.needOfCTA()*wk.size.ctas > warmSize {
 		return // it is there, or too much
 	}
 	defer func() {
@@ -198,7 +201,8 @@ func (wk *worker) leave(old bool) {
 	}
 }
 
-// ended gives up what the worker has for the launch. It makes an error of r, what work panicked with or nil, or of a panic of its own.
+// ended gives up what the worker has for the launch. It makes an error of r, what work panicked with or nil, or of a
+// panic of its own.
 func (wk *worker) ended(r any) (err error) {
 	defer func() {
 		if v := recover(); v != nil && err == nil {
@@ -218,8 +222,8 @@ func (wk *worker) ended(r any) (err error) {
 	return nil
 }
 
-// take returns the group to run next: a new one while fewer than limit are resident, else the one that waits longest. had is a group that had its turn and has not
-// ended. A worker that finds nothing can leave: what is left has workers.
+// take returns the group to run next: a new one while fewer than limit are resident, else the one that waits longest.
+// had is a group that had its turn and has not ended. A worker that finds nothing can leave: what is left has workers.
 func (wk *worker) take(had *Group) *Group {
 	g := wk.g
 	if g.failed.Load() {
@@ -249,7 +253,8 @@ func (wk *worker) take(had *Group) *Group {
 	}
 }
 
-// queued puts a group that had its turn in the queue. It returns the next group of the queue, nil when there is none, or says that a fresh one is to be started.
+// queued puts a group that had its turn in the queue. It returns the next group of the queue, nil when there is none,
+// or says that a fresh one is to be started.
 func (wk *worker) queued(had *Group) (gr *Group, fresh bool) {
 	g := wk.g
 	if had != nil && g.later > 0 && wk == g.workers[0] {
@@ -375,7 +380,8 @@ func (wk *worker) retire(gr *Group) {
 	wk.groups = append(wk.groups, gr)
 }
 
-// A worker looks at the clock after breathEvery warp instructions, and lets other goroutines run when it has not for breathTime.
+// A worker looks at the clock after breathEvery warp instructions, and lets other goroutines run when it has not for
+// breathTime.
 const (
 	breathEvery = 1 << 15
 	breathTime  = 500 * time.Microsecond

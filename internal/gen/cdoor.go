@@ -15,26 +15,31 @@ const (
 	frontDir = "cmd/libcuda/front"
 )
 
-// doorByHand are the functions that front.c has by hand: they are answered without the core where that is the same answer.
+// doorByHand are the functions that front.c has by hand: they are answered without the core where that is the same
+// answer.
 var doorByHand = map[string]bool{
-	"cuGetProcAddress": true, "cuGetProcAddress_v2": true, "cuGetErrorName": true, "cuGetErrorString": true, "cuDriverGetVersion": true,
-	"cuGetExportTable": true, "cuCtxGetCurrent": true, "cuInit": true,
+	"cuGetProcAddress": true, "cuGetProcAddress_v2": true, "cuGetErrorName": true, "cuGetErrorString": true,
+	"cuDriverGetVersion": true,
+	"cuGetExportTable":   true, "cuCtxGetCurrent": true, "cuInit": true,
 }
 
-// threadOwn matches the functions that look at the thread and not at the context of the call: the stack of contexts, and captures, which belong to the
-// thread that began them.
+// threadOwn matches the functions that look at the thread and not at the context of the call: the stack of contexts,
+// and captures, which belong to the thread that began them.
 var threadOwn = regexp.MustCompile(`^cuStreamBeginCapture`)
 
-// loads matches the functions after which kernels may run that could not before: the front looks there whether the program has changed signal handlers.
+// loads matches the functions after which kernels may run that could not before: the front looks there whether the
+// program has changed signal handlers.
 var loads = regexp.MustCompile(`^cu(Init|CtxCreate|DevicePrimaryCtxRetain|ModuleLoad.*|ModuleGetFunction|LibraryLoad.*|LibraryGetKernel|LinkCreate)(_v\d+)?$`)
 
 // doorStanding are the functions whose answer may stand (front.c), with the front's slot for them.
 var doorStanding = map[string]string{
-	"cuCtxSynchronize": "GOCUDA_SLOT_CONTEXT", "cuStreamSynchronize": "GOCUDA_SLOT_STREAM", "cuStreamQuery": "GOCUDA_SLOT_QUERY",
-	"cuEventQuery": "GOCUDA_SLOT_EVENT", "cuEventSynchronize": "GOCUDA_SLOT_EVENT",
+	"cuCtxSynchronize": "GOCUDA_SLOT_CONTEXT", "cuStreamSynchronize": "GOCUDA_SLOT_STREAM",
+	"cuStreamQuery": "GOCUDA_SLOT_QUERY",
+	"cuEventQuery":  "GOCUDA_SLOT_EVENT", "cuEventSynchronize": "GOCUDA_SLOT_EVENT",
 }
 
-// doorLooks matches the functions that queue nothing, capture nothing and take nothing away, so that they end no answer that stands.
+// doorLooks matches the functions that queue nothing, capture nothing and take nothing away, so that they end no answer
+// that stands.
 var doorLooks = regexp.MustCompile(`^cu[A-Z][A-Za-z]*(Get|Query)[A-Z]|^cuOccupancy`)
 
 // doorWords is the number of argument words of a call; front.h has the same.
@@ -252,7 +257,8 @@ func writeDoorFront(d *dialect, out output) error {
 		}
 		switch slot := doorStanding[plain]; {
 		case slot != "":
-			fmt.Fprintf(&b, "\treturn gocuda_wait(%d%s, &gocuda, %s, %d);\n}\n", i, doorFlags(f, plain), slot, len(words))
+			fmt.Fprintf(&b, "\treturn gocuda_wait(%d%s, &gocuda, %s, %d);\n}\n", i, doorFlags(f, plain), slot,
+				len(words))
 		case doorLooks.MatchString(plain):
 			fmt.Fprintf(&b, "\treturn gocuda_look(%d%s, &gocuda);\n}\n", i, doorFlags(f, plain))
 		default:
@@ -357,7 +363,8 @@ func writeDoorCalls(d *dialect, out output) error {
 		for j, p := range f.Params {
 			args = append(args, doorArg(d, f, p, j))
 		}
-		fmt.Fprintf(&body, "%d: func(t *driver.Table, f *frame) driver.CUresult {\nreturn t.%s(%s)\n},\n", i, fieldName(f.Name), strings.Join(args, ", "))
+		fmt.Fprintf(&body, "%d: func(t *driver.Table, f *frame) driver.CUresult {\nreturn t.%s(%s)\n},\n", i,
+			fieldName(f.Name), strings.Join(args, ", "))
 	}
 	var b strings.Builder
 	b.WriteString("//go:build linux && cgo\n\npackage main\n\nimport (\n\"math\"\n\"unsafe\"\n\n\"github.com/gocuda/cuda/internal/driver\"\n)\n\n")

@@ -8,8 +8,8 @@ import (
 
 const cuDir = "cu"
 
-// The rule that turns a C prototype into a Go signature is written in cu/doc.go; the tables here are what it needs to know besides
-// the marks in the JSON.
+// The rule that turns a C prototype into a Go signature is written in cu/doc.go; the tables here are what it needs to
+// know besides the marks in the JSON.
 
 // imageParams are pointers to a module image without a size: they become []byte, terminated by NUL when they hold text.
 var imageParams = map[string]bool{"image": true, "code": true, "fatCubin": true}
@@ -132,7 +132,8 @@ func (d *dialect) signature(f *Function) *signature {
 	return s
 }
 
-func (s *signature) one(p *Param, dd *dialect, byName map[string]*Param, counted map[string][]*Param, lead map[string]*Param, hasCallback bool) {
+func (s *signature) one(p *Param, dd *dialect, byName map[string]*Param, counted map[string][]*Param,
+	lead map[string]*Param, hasCallback bool) {
 	d, f := s.d, s.f
 	name := local(p.Name)
 	base, stars := clean(p.Type)
@@ -458,7 +459,8 @@ func writeCu(m *Model, out output) error {
 			var b strings.Builder
 			b.WriteString("package cu\n\n")
 			var imports []string
-			for _, i := range []struct{ use, path string }{{"math.", "math"}, {"runtime.", "runtime"}, {"unsafe.", "unsafe"}, {"driver.", "github.com/gocuda/cuda/internal/driver"}} {
+			for _, i := range []struct{ use, path string }{{"math.", "math"}, {"runtime.", "runtime"},
+				{"unsafe.", "unsafe"}, {"driver.", "github.com/gocuda/cuda/internal/driver"}} {
 				if usesPackage(body, i.use) {
 					imports = append(imports, strconv.Quote(i.path))
 				}

@@ -49,7 +49,8 @@ func writeDriver(m *Model, out output) error {
 	if err := d.writeTypes(driverDir, "driver", out); err != nil {
 		return err
 	}
-	for _, w := range []func(*dialect, output) error{writeTable, writeSymbols, writeEntryPoints, writeErrors, writePerThread, writeGuard} {
+	for _, w := range []func(*dialect, output) error{writeTable, writeSymbols, writeEntryPoints, writeErrors,
+		writePerThread, writeGuard} {
 		if err := w(d, out); err != nil {
 			return err
 		}
@@ -79,7 +80,8 @@ func writeTable(d *dialect, out output) error {
 		for _, p := range f.Params {
 			ts = append(ts, d.paramType(f, p))
 		}
-		fmt.Fprintf(&b, "if t.%s == nil {\nt.%s = func(%s) CUresult { return CUDA_ERROR_NOT_SUPPORTED }\n}\n", fieldName(f.Name), fieldName(f.Name), strings.Join(append([]string{"CUcontext"}, ts...), ", "))
+		fmt.Fprintf(&b, "if t.%s == nil {\nt.%s = func(%s) CUresult { return CUDA_ERROR_NOT_SUPPORTED }\n}\n",
+			fieldName(f.Name), fieldName(f.Name), strings.Join(append([]string{"CUcontext"}, ts...), ", "))
 	}
 	b.WriteString("}\n\n")
 	b.WriteString("// Func returns the function with the given field index (Symbol.Field), nil when it is not provided. Its type is that of the field.\n")
@@ -127,7 +129,8 @@ func writeSymbols(d *dialect, out output) error {
 	var b strings.Builder
 	b.WriteString("package driver\n\n// symbols is sorted by Name.\nvar symbols = [...]Symbol{\n")
 	for i, f := range d.m.Funcs {
-		fmt.Fprintf(&b, "{Name: %q, Base: %q, Version: %d, Since: %d, Group: %q, Header: %q, Field: %d", f.Name, f.Base, version(f.Name), f.Since, f.Group, f.Header, i)
+		fmt.Fprintf(&b, "{Name: %q, Base: %q, Version: %d, Since: %d, Group: %q, Header: %q, Field: %d", f.Name, f.Base,
+			version(f.Name), f.Since, f.Group, f.Header, i)
 		if f.Deprecated {
 			b.WriteString(", Deprecated: true")
 		}
@@ -242,7 +245,8 @@ func writePerThread(d *dialect, out output) error {
 			continue // the stream sits in a struct: written by hand in perthread.go
 		}
 		n := fieldName(f.Name)
-		fmt.Fprintf(&b, "if plain := t.%s; plain != nil {\np.%s = func(%s) CUresult {\n%s\nreturn plain(%s)\n}\n}\n", n, n, d.goParams(f), strings.Join(fix, "\n"), strings.Join(append([]string{"cur"}, args...), ", "))
+		fmt.Fprintf(&b, "if plain := t.%s; plain != nil {\np.%s = func(%s) CUresult {\n%s\nreturn plain(%s)\n}\n}\n", n,
+			n, d.goParams(f), strings.Join(fix, "\n"), strings.Join(append([]string{"cur"}, args...), ", "))
 	}
 	b.WriteString("}\n\n// OverlayPerThread replaces the functions of t by those that p has, a table of _ptds and _ptsz functions.\nfunc (t *Table) OverlayPerThread(p *Table) {\n")
 	for _, f := range d.m.Funcs {

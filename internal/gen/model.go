@@ -24,7 +24,8 @@ type API struct {
 	Macros              map[string]string      `json:"macros"`
 	ExportedSymbols     []string               `json:"exported_symbols"`
 	UndocumentedSymbols []string               `json:"undocumented_symbols"`
-	Strings             map[string][]string    `json:"-"` // error_strings.json: code -> name, text, "unrecorded" when in doubt
+	// error_strings.json: code -> name, text, "unrecorded" when in doubt
+	Strings map[string][]string `json:"-"`
 }
 
 // Function is one C symbol with a prototype.
@@ -83,7 +84,8 @@ type Typedef struct {
 	Type string `json:"type"`
 }
 
-// JSONRecord is a struct or union as the compiler's layout dump gives it: all fields in one list with their nesting depth.
+// JSONRecord is a struct or union as the compiler's layout dump gives it: all fields in one list with their nesting
+// depth.
 type JSONRecord struct {
 	Kind   string      `json:"kind"`
 	Size   int         `json:"size"`
@@ -158,7 +160,8 @@ func load(dir string) (*Model, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	m := &Model{API: api, Types: map[string]*Type{}, RecByC: map[string]*Record{}, EnumGo: map[string]string{}, ByName: map[string]*Function{}}
+	m := &Model{API: api, Types: map[string]*Type{}, RecByC: map[string]*Record{}, EnumGo: map[string]string{},
+		ByName: map[string]*Function{}}
 	if err := m.resolveTypes(); err != nil {
 		return nil, err
 	}
@@ -185,7 +188,8 @@ var scalars = map[string]string{
 	"cuuint32_t": "uint32", "cuuint64_t": "uint64", "uint32_t": "uint32", "uint64_t": "uint64",
 }
 
-var scalarSize = map[string]int{"int32": 4, "uint32": 4, "uint64": 8, "int64": 8, "uint16": 2, "uint8": 1, "byte": 1, "float32": 4, "uintptr": 8}
+var scalarSize = map[string]int{"int32": 4, "uint32": 4, "uint64": 8, "int64": 8, "uint16": 2, "uint8": 1, "byte": 1,
+	"float32": 4, "uintptr": 8}
 
 func (m *Model) resolveTypes() error {
 	// The Go definition sits under the name without a version when there is one, so that godoc shows the fields there.
@@ -213,7 +217,8 @@ func (m *Model) resolveTypes() error {
 	primary := map[string]string{}
 	for _, t := range m.API.Typedefs {
 		f := final(t.Name)
-		if !strings.HasPrefix(f, "struct ") && !strings.HasPrefix(f, "union ") && !strings.HasPrefix(f, "enum ") || strings.HasSuffix(f, "*") {
+		if !strings.HasPrefix(f, "struct ") && !strings.HasPrefix(f, "union ") && !strings.HasPrefix(f, "enum ") ||
+			strings.HasSuffix(f, "*") {
 			continue
 		}
 		if _, ok := primary[f]; ok {
@@ -239,7 +244,8 @@ func (m *Model) resolveTypes() error {
 		} else {
 			goName = strings.TrimSuffix(goName, "_st")
 		}
-		m.RecByC[tag] = &Record{GoName: export(goName), CName: tag, Union: jr.Kind == "union", Size: jr.Size, Align: jr.Align}
+		m.RecByC[tag] = &Record{GoName: export(goName), CName: tag, Union: jr.Kind == "union", Size: jr.Size,
+			Align: jr.Align}
 	}
 	for _, tag := range tags {
 		r := m.RecByC[tag]
@@ -440,7 +446,8 @@ func clean(c string) (base string, stars int) {
 // goKeyword renames parameters whose C name Go reserves.
 func goKeyword(s string) string {
 	switch s {
-	case "type", "func", "map", "range", "interface", "select", "var", "import", "package", "len", "cap", "string", "error", "free", "unsafe", "driver", "cur":
+	case "type", "func", "map", "range", "interface", "select", "var", "import", "package", "len", "cap", "string",
+		"error", "free", "unsafe", "driver", "cur":
 		return s + "_"
 	}
 	return s

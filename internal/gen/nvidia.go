@@ -11,8 +11,8 @@ const nvidiaDir = "internal/nvidia"
 
 const nvidiaBuild = "//go:build !gocuda_nodriver && (linux || windows) && (amd64 || arm64)\n\n"
 
-// nvidiaByHand are the functions of package nvidia that a list of words cannot call: floats and structs by value, callbacks and what unregisters them.
-// The value is the method of Driver that makes the function out of the symbol.
+// nvidiaByHand are the functions of package nvidia that a list of words cannot call: floats and structs by value,
+// callbacks and what unregisters them. The value is the method of Driver that makes the function out of the symbol.
 var nvidiaByHand = map[string]string{
 	"cuParamSetf":                               "paramSetf",
 	"cuTexRefSetMipmapLevelBias":                "texRefSetMipmapLevelBias",
@@ -124,7 +124,8 @@ func camel(s string) string {
 	return b.String()
 }
 
-// nvidiaFile is the group of a function, deprecated ones with the others. A name must not end as a build constraint does.
+// nvidiaFile is the group of a function, deprecated ones with the others. A name must not end as a build constraint
+// does.
 func nvidiaFile(f *Function) string {
 	return strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(f.Group, "CUDA_"), "_DEPRECATED"))
 }
@@ -140,7 +141,8 @@ func nvidiaFunc(d *dialect, f *Function, symbol string) (string, error) {
 	}
 	args := []string{symbolConst(symbol), cur}
 	if len(f.Params) > maxCallWords {
-		return "", fmt.Errorf("%s has %d parameters, package nvidia is made for %d", f.Name, len(f.Params), maxCallWords)
+		return "", fmt.Errorf("%s has %d parameters, package nvidia is made for %d", f.Name, len(f.Params),
+			maxCallWords)
 	}
 	for _, p := range f.Params {
 		t := d.paramType(f, p)
@@ -154,13 +156,16 @@ func nvidiaFunc(d *dialect, f *Function, symbol string) (string, error) {
 			args = append(args, "uintptr(unsafe.Pointer("+name+"))")
 		case t == "unsafe.Pointer" || t == "uintptr":
 			args = append(args, "uintptr("+name+")")
-		case stars == 0 && d.m.Types[base] != nil && (d.m.Types[base].Rec != nil || d.m.Types[base].Kind == "callback"), t == "float32":
-			return "", fmt.Errorf("%s: parameter %s of type %s needs a function by hand in package nvidia", f.Name, p.Name, p.Type)
+		case stars == 0 && d.m.Types[base] != nil && (d.m.Types[base].Rec != nil || d.m.Types[base].Kind == "callback"),
+			t == "float32":
+			return "", fmt.Errorf("%s: parameter %s of type %s needs a function by hand in package nvidia", f.Name,
+				p.Name, p.Type)
 		default:
 			args = append(args, "uintptr("+name+")")
 		}
 	}
-	return fmt.Sprintf("func(%s) driver.CUresult {\nreturn d.call%d(%s)\n}", strings.Join(params, ", "), len(f.Params), strings.Join(args, ", ")), nil
+	return fmt.Sprintf("func(%s) driver.CUresult {\nreturn d.call%d(%s)\n}", strings.Join(params, ", "), len(f.Params),
+		strings.Join(args, ", ")), nil
 }
 
 // writeNVIDIACalls makes call0 to call16.
@@ -225,8 +230,8 @@ func writeNVIDIASymbols(m *Model, out output) error {
 	return out.add(nvidiaDir+"/zz_generated_symbols.go", b.String())
 }
 
-// pinnedVersion is the version for which cuGetProcAddress answers with exactly this symbol: the one it came with, unless another
-// symbol of the same name came with it. 0 when there is none.
+// pinnedVersion is the version for which cuGetProcAddress answers with exactly this symbol: the one it came with,
+// unless another symbol of the same name came with it. 0 when there is none.
 func pinnedVersion(entries []*Entry, symbol string, perThread bool) int {
 	at, newest := 0, ""
 	for _, e := range entries {

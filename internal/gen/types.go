@@ -10,23 +10,26 @@ import (
 // dialect says how the C types look in one Go package.
 type dialect struct {
 	m *Model
-	// cu is set for the public package, whose function pointers are Go functions and whose host pointers the collector sees.
+	// cu is set for the public package, whose function pointers are Go functions and whose host pointers the collector
+	// sees.
 	cu bool
 }
 
-// hostPointers are the members that point to host memory of the caller. In package cu they are unsafe.Pointer, so that the
-// collector keeps the memory; in package driver they are numbers, because a C caller may leave anything in them.
+// hostPointers are the members that point to host memory of the caller. In package cu they are unsafe.Pointer, so that
+// the collector keeps the memory; in package driver they are numbers, because a C caller may leave anything in them.
 var hostPointers = map[string]bool{
 	"srcHost": true, "dstHost": true, "functionTable": true, "dataTable": true,
 }
 
-// numberParams are parameters of type void* or void** that carry a number, a device address or a C pointer that is never
-// followed: (parameter name) -> Go type in package driver. A small number must never sit in a Go pointer.
+// numberParams are parameters of type void* or void** that carry a number, a device address or a C pointer that is
+// never followed: (parameter name) -> Go type in package driver. A small number must never sit in a Go pointer.
 var numberParams = map[string]string{
-	"userData": "uintptr", "optionValues": "*uintptr", "jitOptionsValues": "*uintptr", "libraryOptionValues": "*uintptr", "extra": "*uintptr",
+	"userData": "uintptr", "optionValues": "*uintptr", "jitOptionsValues": "*uintptr",
+	"libraryOptionValues": "*uintptr", "extra": "*uintptr",
 	"osHandle": "uintptr", "globalAddress": "uintptr",
 	"cuMemPoolImportFromShareableHandle.handle": "uintptr", "cuUserObjectCreate.ptr": "uintptr",
-	"cuGetProcAddress.pfn": "*uintptr", "cuGetProcAddress_v2.pfn": "*uintptr", "cuGetExportTable.ppExportTable": "*uintptr",
+	"cuGetProcAddress.pfn": "*uintptr", "cuGetProcAddress_v2.pfn": "*uintptr",
+	"cuGetExportTable.ppExportTable":   "*uintptr",
 	"cuLibraryGetUnifiedFunction.fptr": "*uintptr", "cuDeviceGetNvSciSyncAttributes.nvSciSyncAttrList": "uintptr",
 	"cuMemRetainAllocationHandle.addr": "uintptr",
 }
@@ -118,7 +121,8 @@ func (d *dialect) writeTypes(dir, pkg string, out output) error {
 			fmt.Fprintf(&b, "// %s is another C name of %s.\n%s = %s\n", t.Go, t.Alias, t.Go, t.Alias)
 		case "callback":
 			if d.cu { // package driver has its own by hand
-				fmt.Fprintf(&b, "// %s is C's %s, without the user data.\n%s = %s\n", t.Go, t.C, t.Go, cuCallbacks[t.Name])
+				fmt.Fprintf(&b, "// %s is C's %s, without the user data.\n%s = %s\n", t.Go, t.C, t.Go,
+					cuCallbacks[t.Name])
 			}
 		}
 	}
@@ -151,7 +155,8 @@ func (d *dialect) writeTypes(dir, pkg string, out output) error {
 	fmt.Fprintf(&b, "// Macros of the headers.\nconst (\n")
 	for _, n := range names {
 		v := m.API.Macros[n]
-		v = strings.NewReplacer("((void*)", "(", "((CUstream)0x", "(CUstream)(0x", "((CUdevice)-", "(CUdevice)(-").Replace(v)
+		v = strings.NewReplacer("((void*)", "(", "((CUstream)0x", "(CUstream)(0x", "((CUdevice)-",
+			"(CUdevice)(-").Replace(v)
 		v = strings.TrimSuffix(strings.ReplaceAll(v, "))", ")"), "")
 		if strings.HasPrefix(v, "(CUstream)") {
 			v = "CUstream" + strings.TrimPrefix(v, "(CUstream)")
@@ -190,7 +195,8 @@ func (d *dialect) record(b *strings.Builder, r *Record) {
 			if strings.Contains(t, "unsafe.Pointer") {
 				t = strings.ReplaceAll(t, "unsafe.Pointer", "uintptr")
 			}
-			fmt.Fprintf(b, "// %s is member %s.\nfunc (u *%s) %s() *%s { return (*%s)(unsafe.Pointer(u)) }\n\n", f.GoName, f.CName, r.GoName, f.GoName, t, t)
+			fmt.Fprintf(b, "// %s is member %s.\nfunc (u *%s) %s() *%s { return (*%s)(unsafe.Pointer(u)) }\n\n",
+				f.GoName, f.CName, r.GoName, f.GoName, t, t)
 		}
 		return
 	}

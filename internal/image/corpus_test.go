@@ -235,7 +235,8 @@ func testCubinsAgainstDriver(t *testing.T, dir string, full bool) {
 				for i, p := range fn.Params {
 					params++
 					if w.Params[i] != [2]uint32{p.Offset, p.Size} {
-						t.Errorf("%s %s %s: param %d is %d+%d, driver says %v", m.Name, build, w.Name, i, p.Offset, p.Size, w.Params[i])
+						t.Errorf("%s %s %s: param %d is %d+%d, driver says %v", m.Name, build, w.Name, i, p.Offset,
+							p.Size, w.Params[i])
 					}
 				}
 				for k, v := range attributes(f, fn) {
@@ -248,7 +249,8 @@ func testCubinsAgainstDriver(t *testing.T, dir string, full bool) {
 					}
 					attrs++
 					if dv != float64(v) {
-						t.Errorf("%s %s %s: %s is %d, driver says %v (min %d frame %d regs %d)", m.Name, build, w.Name, k, v, dv, fn.MinStackSize, fn.FrameSize, fn.Registers)
+						t.Errorf("%s %s %s: %s is %d, driver says %v (min %d frame %d regs %d)", m.Name, build, w.Name,
+							k, v, dv, fn.MinStackSize, fn.FrameSize, fn.Registers)
 					}
 				}
 			}
@@ -355,11 +357,13 @@ func testBrokenAgainstDriver(t *testing.T, dir string, _ bool) {
 			}
 		default:
 			if r.Load.Code != 0 || len(p.Cubin.Kernels) != len(r.Functions) {
-				t.Errorf("%s: loads with %d kernels, driver says %s and %d", r.Name, len(p.Cubin.Kernels), r.Load.Name, len(r.Functions))
+				t.Errorf("%s: loads with %d kernels, driver says %s and %d", r.Name, len(p.Cubin.Kernels), r.Load.Name,
+					len(r.Functions))
 			}
 			for i, f := range r.Functions {
 				if p.Cubin.Kernels[i].Name != f.Name || p.Cubin.Virtual != f.PTXVersion {
-					t.Errorf("%s: kernel %d is %s for %d, driver has %s for %d", r.Name, i, p.Cubin.Kernels[i].Name, p.Cubin.Virtual, f.Name, f.PTXVersion)
+					t.Errorf("%s: kernel %d is %s for %d, driver has %s for %d", r.Name, i, p.Cubin.Kernels[i].Name,
+						p.Cubin.Virtual, f.Name, f.PTXVersion)
 				}
 			}
 			loads++
@@ -449,7 +453,8 @@ func testKinds(t *testing.T, dir string, full bool) {
 			if named != nil && f.Arch.String() != "sm_"+named[1] {
 				t.Errorf("%s: is for %v", name, f.Arch)
 			}
-			if rel := strings.Contains(name, "rdc_a.sm") || strings.Contains(name, "rdc_b.sm") || strings.Contains(name, "rdc_c.sm"); f.Relocatable != rel {
+			if rel := strings.Contains(name, "rdc_a.sm") || strings.Contains(name, "rdc_b.sm") ||
+				strings.Contains(name, "rdc_c.sm"); f.Relocatable != rel {
 				t.Errorf("%s: relocatable %v", name, f.Relocatable)
 			}
 		case image.PTX:
@@ -547,7 +552,8 @@ func testContainers(t *testing.T, dir string, full bool) {
 					continue
 				}
 				entries++
-				if k := image.Detect(payload); k != image.Cubin && k != image.PTX || (k == image.PTX) != e.Kind.IsPTX() {
+				if k := image.Detect(payload); k != image.Cubin && k != image.PTX ||
+					(k == image.PTX) != e.Kind.IsPTX() {
 					t.Errorf("%s: entry %d of kind %v holds %v", file, i, e.Kind, k)
 				}
 				if e.Kind == fatbin.ELF {

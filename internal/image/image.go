@@ -29,7 +29,8 @@ const (
 	Bitcode            // LLVM bitcode
 )
 
-var kindNames = [...]string{"unknown", "ptx", "cubin", "fatbin", "fatbin-wrapper", "tile-ir", "lto-ir", "host-object", "archive", "bitcode"}
+var kindNames = [...]string{"unknown", "ptx", "cubin", "fatbin", "fatbin-wrapper", "tile-ir", "lto-ir", "host-object",
+	"archive", "bitcode"}
 
 // String is a short lower-case name.
 func (k Kind) String() string {

@@ -29,15 +29,21 @@ func TestDetect(t *testing.T) {
 		want image.Kind
 	}{
 		{"", image.Unknown}, {"\n", image.Unknown}, {"x", image.Unknown},
-		{".version 9.0", image.PTX}, {".version", image.PTX}, {".version\x00", image.PTX}, {".versions 9.0", image.Unknown},
+		{".version 9.0", image.PTX}, {".version", image.PTX}, {".version\x00", image.PTX},
+		{".versions 9.0", image.Unknown},
 		{" \t\r\n\v\f.version 9.0", image.PTX}, {"// a\n/* b\n* /**/.version 9.0", image.PTX},
 		{"/* .version 9.0", image.Unknown}, {"// .version 9.0", image.Unknown}, {"/.version", image.Unknown},
 		{"\xef\xbb\xbf.version 9.0", image.Unknown}, {".target sm_75", image.Unknown},
-		{elf(190, 64), image.Cubin}, {elf(190, 20), image.Cubin}, {elf(190, 19), image.Unknown}, {elf(62, 64), image.HostObject}, {elf(183, 64), image.HostObject},
-		{"\x50\xed\x55\xba\x01\x00\x10\x00", image.Fatbin}, {"\x50\xed\x55\xba\x02\x00", image.Unknown}, {"\x50\xed\x55\xba", image.Unknown},
-		{"\xb1\x43\x62\x46\x01\x00\x00\x00", image.FatbinWrapper}, {"\xb1\x43\x62\x46\x02\x00\x00\x00", image.FatbinWrapper}, {"\xb1\x43\x62\x46\x03\x00\x00\x00", image.Unknown},
-		{"\x7fTileIR\x00\x0d\x01\x00\x00", image.TileIR}, {"\xed\x43\x4e\x7f", image.LTOIR}, {"BC\xc0\xde", image.Bitcode}, {"\xde\xc0\x17\x0b", image.Bitcode},
-		{"!<arch>\n", image.Archive}, {"!<thin>\n", image.Archive}, {"\x64\x86" + strings.Repeat("\x00", 18), image.HostObject},
+		{elf(190, 64), image.Cubin}, {elf(190, 20), image.Cubin}, {elf(190, 19), image.Unknown},
+		{elf(62, 64), image.HostObject}, {elf(183, 64), image.HostObject},
+		{"\x50\xed\x55\xba\x01\x00\x10\x00", image.Fatbin}, {"\x50\xed\x55\xba\x02\x00", image.Unknown},
+		{"\x50\xed\x55\xba", image.Unknown},
+		{"\xb1\x43\x62\x46\x01\x00\x00\x00", image.FatbinWrapper},
+		{"\xb1\x43\x62\x46\x02\x00\x00\x00", image.FatbinWrapper}, {"\xb1\x43\x62\x46\x03\x00\x00\x00", image.Unknown},
+		{"\x7fTileIR\x00\x0d\x01\x00\x00", image.TileIR}, {"\xed\x43\x4e\x7f", image.LTOIR},
+		{"BC\xc0\xde", image.Bitcode}, {"\xde\xc0\x17\x0b", image.Bitcode},
+		{"!<arch>\n", image.Archive}, {"!<thin>\n", image.Archive},
+		{"\x64\x86" + strings.Repeat("\x00", 18), image.HostObject},
 	} {
 		if got := image.Detect([]byte(c.in)); got != c.want {
 			t.Errorf("%.24q: %v, want %v", c.in, got, c.want)
@@ -47,10 +53,12 @@ func TestDetect(t *testing.T) {
 
 func TestScanPTX(t *testing.T) {
 	h := image.ScanPTX([]byte("// x\n.version 8.8 // y\n.target\tsm_100f , debug,texmode_independent\n.address_size/**/64\n.visible .entry k() { ret; }\x00junk"))
-	if h.Version != "8.8" || strings.Join(h.Targets, " ") != "sm_100f debug texmode_independent" || h.AddressSize != 64 || h.Lines != 5 {
+	if h.Version != "8.8" || strings.Join(h.Targets, " ") != "sm_100f debug texmode_independent" ||
+		h.AddressSize != 64 || h.Lines != 5 {
 		t.Errorf("%+v", h)
 	}
-	for _, s := range []string{"", ".version", ".version 9.0", ".version 9.0\n.target", ".target ,,,,", ".version 9.0 .target sm_75,"} {
+	for _, s := range []string{"", ".version", ".version 9.0", ".version 9.0\n.target", ".target ,,,,",
+		".version 9.0 .target sm_75,"} {
 		image.ScanPTX([]byte(s))
 	}
 	if h := image.ScanPTX([]byte(".version 1.0\n.version 2.0\n.target sm_75")); h.Version != "1.0" || h.Targets != nil {
@@ -113,7 +121,8 @@ func TestFetchText(t *testing.T) {
 
 func TestFetchWrapper(t *testing.T) {
 	var w fatbin.Writer
-	if err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: sm.Arch{Number: 75}, Data: []byte(".version 9.0")}); err != nil {
+	if err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: sm.Arch{Number: 75},
+		Data: []byte(".version 9.0")}); err != nil {
 		t.Fatal(err)
 	}
 	const base = 0x10000
@@ -153,7 +162,8 @@ func TestResolve(t *testing.T) {
 		t.Errorf("own image: %v, %v", p.Kind, err)
 	}
 	var box fatbin.Writer
-	if err := box.Add(fatbin.Source{Kind: fatbin.ELF, Arch: sm.Arch{Number: 80}, Data: elf, Compression: fatbin.Zstd}); err != nil {
+	if err := box.Add(fatbin.Source{Kind: fatbin.ELF, Arch: sm.Arch{Number: 80}, Data: elf,
+		Compression: fatbin.Zstd}); err != nil {
 		t.Fatal(err)
 	}
 	if p, err = image.Resolve(box.Bytes(), own); err != nil || p.Entry == nil || p.Cubin == nil {
@@ -228,11 +238,13 @@ func TestInspectNested(t *testing.T) {
 		t.Fatalf("%s", b)
 	}
 	ptx, elf := c[0].Entries[0], c[0].Entries[1]
-	if ptx.Kind != "ptx" || ptx.Arch != "compute_90" || ptx.Version != "9.0" || ptx.Compression != "zstd" || ptx.Image.PTX.Targets[0] != "sm_90" {
+	if ptx.Kind != "ptx" || ptx.Arch != "compute_90" || ptx.Version != "9.0" || ptx.Compression != "zstd" ||
+		ptx.Image.PTX.Targets[0] != "sm_90" {
 		t.Errorf("%+v", ptx)
 	}
 	// rdc_b defines the kernel bump and the device function mix (names from the linker's messages).
-	if elf.Kind != "elf" || elf.Arch != "sm_90" || !elf.Image.Cubin.Relocatable || len(elf.Image.Cubin.Kernels) != 1 || elf.Image.Cubin.Kernels[0].Name != "bump" {
+	if elf.Kind != "elf" || elf.Arch != "sm_90" || !elf.Image.Cubin.Relocatable || len(elf.Image.Cubin.Kernels) != 1 ||
+		elf.Image.Cubin.Kernels[0].Name != "bump" {
 		t.Errorf("%+v", elf)
 	}
 	var names []string
@@ -250,7 +262,8 @@ func FuzzImage(f *testing.F) {
 	dir := filepath.Join("testdata", "corpus")
 	for _, name := range []string{
 		"broken/images/ptx_ok.ptx", "broken/images/cubin_ok.cubin", "broken/images/fatbin_ok_compressed.fatbin",
-		"modules/rdc_pair/rdc_pair.a", "modules/saxpy/saxpy.ptx_only.fatbin", "modules/rdc_pair/rdc_pair.linked.no_inputs.cubin",
+		"modules/rdc_pair/rdc_pair.a", "modules/saxpy/saxpy.ptx_only.fatbin",
+		"modules/rdc_pair/rdc_pair.linked.no_inputs.cubin",
 	} {
 		f.Add(readGzip(f, filepath.Join(dir, filepath.FromSlash(name)+".gz")))
 	}

@@ -196,7 +196,8 @@ func (in *inspector) inspect(data []byte, name string, leaf bool) *Report {
 		if f != nil {
 			h := &HostReport{Format: f.Format, Machine: f.Machine, Type: f.Type, ModuleIDs: f.ModuleIDs}
 			for _, c := range f.Containers {
-				h.Containers = append(h.Containers, HostContainerReport{c.Section, c.Relocatable, c.Wrapper, in.container(c.Container)})
+				h.Containers = append(h.Containers,
+					HostContainerReport{c.Section, c.Relocatable, c.Wrapper, in.container(c.Container)})
 				h.Containers[len(h.Containers)-1].Offset = c.Offset
 			}
 			r.Host = h
@@ -281,7 +282,8 @@ func uitoa(v uint64) string {
 }
 
 func hexWord(v uint64) string {
-	s := hex.EncodeToString([]byte{byte(v >> 56), byte(v >> 48), byte(v >> 40), byte(v >> 32), byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)})
+	s := hex.EncodeToString([]byte{byte(v >> 56), byte(v >> 48), byte(v >> 40), byte(v >> 32), byte(v >> 24),
+		byte(v >> 16), byte(v >> 8), byte(v)})
 	for len(s) > 1 && s[0] == '0' {
 		s = s[1:]
 	}
@@ -299,7 +301,8 @@ func cubinReport(f *cubin.File) *CubinReport {
 	for _, d := range []struct {
 		set  bool
 		name string
-	}{{f.Debug.DWARF, "dwarf"}, {f.Debug.Lines, "lines"}, {f.Debug.SASSLine, "sass-lines"}, {f.Debug.PTXText, "ptx-text"}} {
+	}{{f.Debug.DWARF, "dwarf"}, {f.Debug.Lines, "lines"}, {f.Debug.SASSLine, "sass-lines"},
+		{f.Debug.PTXText, "ptx-text"}} {
 		if d.set {
 			r.Debug = append(r.Debug, d.name)
 		}

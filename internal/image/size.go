@@ -49,7 +49,8 @@ func Fetch(mem Memory, address uint64) (Image, error) {
 	}
 	data, ok := mem(address, size)
 	if !ok {
-		return Image{Kind: kind}, fault.New(fault.Malformed, "image", 0, "memory at %#x ends before the %d bytes that the %s declares", address, size, kind)
+		return Image{Kind: kind}, fault.New(fault.Malformed, "image", 0,
+			"memory at %#x ends before the %d bytes that the %s declares", address, size, kind)
 	}
 	return Image{Kind: kind, Data: data}, nil
 }
@@ -211,7 +212,8 @@ func elfSize(mem Memory, address uint64) (uint64, error) {
 	}
 	grow := func(at uint64, part string, off, n uint64) error {
 		if off > MaxELF || n > MaxELF || off+n > MaxELF {
-			return fault.New(fault.Malformed, part, at, "bytes %#x+%#x are beyond the limit of %d", off, n, uint64(MaxELF))
+			return fault.New(fault.Malformed, part, at, "bytes %#x+%#x are beyond the limit of %d", off, n,
+				uint64(MaxELF))
 		}
 		size = max(size, off+n)
 		return nil
@@ -220,22 +222,26 @@ func elfSize(mem Memory, address uint64) (uint64, error) {
 		return size, nil
 	}
 	if h.Shentsize != elf64.SectionSize {
-		return 0, fault.New(fault.Malformed, "ELF header", 58, "section entry size %d, need %d", h.Shentsize, elf64.SectionSize)
+		return 0, fault.New(fault.Malformed, "ELF header", 58, "section entry size %d, need %d", h.Shentsize,
+			elf64.SectionSize)
 	}
 	row := func(i uint64) (elf64.Section, error) {
 		at := h.Shoff + i*elf64.SectionSize
 		if at > MaxELF {
-			return elf64.Section{}, fault.New(fault.Malformed, "ELF section table", at, "beyond the limit of %d", uint64(MaxELF))
+			return elf64.Section{}, fault.New(fault.Malformed, "ELF section table", at, "beyond the limit of %d",
+				uint64(MaxELF))
 		}
 		b, ok := mem(address+at, elf64.SectionSize)
 		if !ok {
-			return elf64.Section{}, fault.New(fault.Malformed, "ELF section table", at, "memory ends before section %d", i)
+			return elf64.Section{}, fault.New(fault.Malformed, "ELF section table", at, "memory ends before section %d",
+				i)
 		}
 		s, _ := elf64.RawSection(b)
 		return s, nil
 	}
 	if h.Shoff > MaxELF {
-		return 0, fault.New(fault.Malformed, "ELF header", 40, "section table at %#x, limit %d", h.Shoff, uint64(MaxELF))
+		return 0, fault.New(fault.Malformed, "ELF header", 40, "section table at %#x, limit %d", h.Shoff,
+			uint64(MaxELF))
 	}
 	first, err := row(0)
 	if err != nil {
@@ -327,7 +333,8 @@ func tileSize(mem Memory, address uint64) (uint64, error) {
 			at = (at + align - 1) &^ (align - 1)
 		}
 		if length > MaxTileIR || at+length > MaxTileIR {
-			return 0, fault.New(fault.TooLarge, part, at, "section of %d bytes, limit of the file %d", length, MaxTileIR)
+			return 0, fault.New(fault.TooLarge, part, at, "section of %d bytes, limit of the file %d", length,
+				MaxTileIR)
 		}
 		at += length
 	}

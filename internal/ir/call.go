@@ -51,8 +51,8 @@ func (b *body) call(in *check.Inst, op *Op) error {
 	return err
 }
 
-// copies lowers the arguments or results of a call. Those of vector type are copied by components, which have numbers of their own where the callee has registers, and lie
-// one behind another where it has a parameter variable.
+// copies lowers the arguments or results of a call. Those of vector type are copied by components, which have numbers
+// of their own where the callee has registers, and lie one behind another where it has a parameter variable.
 func (b *body) copies(as []check.Arg, formal []*check.Var) ([]Copy, error) {
 	out := make([]Copy, 0, len(as))
 	to := 0

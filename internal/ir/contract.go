@@ -7,13 +7,15 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// contract does to floating point arithmetic what the driver's compiler does at its default optimisation, as far as results show
-// it (recorded on an H200, groups fuse and f64):
+// contract does to floating point arithmetic what the driver's compiler does at its default optimisation, as far as
+// results show it (recorded on an H200, groups fuse and f64):
 //
-//   - mul and add or sub without rounding modifiers become one fma when .ftz agrees, mul has no .sat and its product is used nowhere
-//     else; for f32, f64, f16, bf16 and their pairs. A rounding modifier on either, .rn too, keeps them apart.
+//   - mul and add or sub without rounding modifiers become one fma when .ftz agrees, mul has no .sat and its product is
+//     used nowhere else; for f32, f64, f16, bf16 and their pairs. A rounding modifier on either, .rn too, keeps them
+//     apart.
 //   - neg.f64 of a neg.f64, and a multiplication by one, become moves, so that a signalling NaN passes.
-//   - min and max of one register twice, of f16, f32 or f64 and without modifiers, become moves: a NaN stays the NaN that it is.
+//   - min and max of one register twice, of f16, f32 or f64 and without modifiers, become moves: a NaN stays the NaN
+//     that it is.
 //   - f64 operations with two NaNs return that of the operand defined last, which the compiler puts first.
 //
 // What happens across basic blocks is not known; nothing is done there.
@@ -53,7 +55,8 @@ type contractor struct {
 	spare   []Arg
 }
 
-// places are the operations that do something with a row, in order, for every row: those of row r are list[at[r]:at[r+1]].
+// places are the operations that do something with a row, in order, for every row: those of row r are
+// list[at[r]:at[r+1]].
 type places struct {
 	at   []int32
 	list []int32
@@ -79,13 +82,15 @@ func (p *places) prev(row uint32, i int) int {
 	return -1
 }
 
-// newPlaces is for rows with events, to be counted with count and then, once add has been called, noted with note in ascending order.
+// newPlaces is for rows with events, to be counted with count and then, once add has been called, noted with note in
+// ascending order.
 func newPlaces(rows int) places { return places{at: make([]int32, rows+2)} }
 
 // count makes room for an operation of the row.
 func (p *places) count(row uint32) { p.at[row+2]++ }
 
-// add turns the counts into where each row's operations begin; note moves that to where they end, which is where the next row's begin.
+// add turns the counts into where each row's operations begin; note moves that to where they end, which is where the
+// next row's begin.
 func (p *places) add() {
 	for r := 2; r < len(p.at); r++ {
 		p.at[r] += p.at[r-1]
@@ -103,8 +108,8 @@ func isFloat(op *Op, codes ...optab.Opcode) bool {
 	return op.Ctl == Plain && slices.Contains(codes, op.Opcode())
 }
 
-// arithmetic makes moves of min and max, and says what else there is to do: operations that may be fused or negations that may cancel, products that may
-// be by one, pairs of NaNs.
+// arithmetic makes moves of min and max, and says what else there is to do: operations that may be fused or negations
+// that may cancel, products that may be by one, pairs of NaNs.
 func (c *contractor) arithmetic() (fuse, ones, nans bool) {
 	var mul, add bool
 	for i := range c.f.Ops {
@@ -143,7 +148,8 @@ func (c *contractor) scan() {
 			c.exposed[a.Ref.Off] = true
 		}
 	}
-	// What the block has written so far, and under which guard; a read under the same guard, not changed since, sees that write.
+	// What the block has written so far, and under which guard; a read under the same guard, not changed since, sees
+	// that write.
 	type guard struct {
 		block   int32 // number of the block; 0 is none
 		row     int32
@@ -318,7 +324,8 @@ func (c *contractor) fuse(i, to int) bool {
 		return false
 	}
 	add := &c.f.Ops[j]
-	if am, mm := add.Mods(), mul.Mods(); !plainFloat(add, optab.OpFadd, optab.OpFsub) || am.Types != mm.Types || am.Ftz != mm.Ftz {
+	if am, mm := add.Mods(), mul.Mods(); !plainFloat(add, optab.OpFadd, optab.OpFsub) || am.Types != mm.Types ||
+		am.Ftz != mm.Ftz {
 		return false
 	}
 	if mul.Guard >= 0 && (mul.Guard != add.Guard || mul.Neg != add.Neg) {
@@ -327,7 +334,8 @@ func (c *contractor) fuse(i, to int) bool {
 	if add.Guard >= 0 && uint32(add.Guard) == t {
 		return false
 	}
-	first, second := add.Args[1].Kind == Row && add.Args[1].Ref.Off == t, add.Args[2].Kind == Row && add.Args[2].Ref.Off == t
+	first, second := add.Args[1].Kind == Row && add.Args[1].Ref.Off == t,
+		add.Args[2].Kind == Row && add.Args[2].Ref.Off == t
 	if first == second || !c.lastUse(t, j, to) {
 		return false
 	}
@@ -501,7 +509,8 @@ func (c *contractor) nanOrder() {
 	last := make([]int, len(c.f.rows))
 	for i := range c.f.Ops {
 		op := &c.f.Ops[i]
-		if isFloat(op, optab.OpFadd, optab.OpFsub, optab.OpFmul, optab.OpFfma) && op.Type(0) == optab.F64 && op.Args[1].Kind == Row && op.Args[2].Kind == Row {
+		if isFloat(op, optab.OpFadd, optab.OpFsub, optab.OpFmul, optab.OpFfma) && op.Type(0) == optab.F64 &&
+			op.Args[1].Kind == Row && op.Args[2].Kind == Row {
 			op.First = last[op.Args[1].Ref.Off] > last[op.Args[2].Ref.Off]
 		}
 		if !c.dead[i] {

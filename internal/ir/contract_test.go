@@ -61,14 +61,15 @@ func text(f *Func) string {
 
 const keepR = "\nst.global.f32 [%x], %r;"
 
-// The first cases are what the group fuse of the recorded silicon shows, for min and max testdata/generated; those after the line follow from what a product's
-// last use is.
+// The first cases are what the group fuse of the recorded silicon shows, for min and max testdata/generated; those
+// after the line follow from what a product's last use is.
 func TestContract(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"add", "mul.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;" + keepR, "fma.rn.f32"},
 		{"sub", "mul.f32 %t, %a, %b;\nsub.f32 %r, %t, %c;" + keepR, "fma.rn.f32 -c"},
 		{"c-t", "mul.f32 %t, %a, %b;\nsub.f32 %r, %c, %t;" + keepR, "fma.rn.f32 -a"},
-		{"used twice", "mul.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;\nst.global.f32 [%x+4], %t;" + keepR, "mul.f32; add.f32"},
+		{"used twice", "mul.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;\nst.global.f32 [%x+4], %t;" + keepR,
+			"mul.f32; add.f32"},
 		{"mul.rn", "mul.rn.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;" + keepR, "mul.rn.f32; add.f32"},
 		{"add.rn", "mul.f32 %t, %a, %b;\nadd.rn.f32 %r, %t, %c;" + keepR, "mul.f32; add.rn.f32"},
 		{"ftz", "mul.ftz.f32 %t, %a, %b;\nadd.ftz.f32 %r, %t, %c;" + keepR, "fma.rn.ftz.f32"},
@@ -87,21 +88,27 @@ func TestContract(t *testing.T) {
 		{"max of one flushed", "max.ftz.f32 %r, %a, %a;" + keepR, "max.ftz.f32"},
 		{"max of one with NaN", "max.NaN.f32 %r, %a, %a;" + keepR, "max.NaN.f32"},
 		{"min of one bf16", "min.bf16 %hr, %ha, %ha;\nst.global.b16 [%x], %hr;", "min.bf16"},
-		{"neg neg", "neg.f64 %dt, %da;\nneg.f64 %dr, %dt;\nst.global.f64 [%x], %dr;\nst.global.f64 [%x], %dt;", "neg.f64; mov.f64"},
+		{"neg neg", "neg.f64 %dt, %da;\nneg.f64 %dr, %dt;\nst.global.f64 [%x], %dr;\nst.global.f64 [%x], %dt;",
+			"neg.f64; mov.f64"},
 
 		{"square of the product", "mul.f32 %t, %a, %b;\nadd.f32 %r, %t, %t;" + keepR, "mul.f32; add.f32"},
 		{"accumulate in place", "mul.f32 %t, %a, %b;\nadd.f32 %c, %c, %t;\nst.global.f32 [%x], %c;", "fma.rn.f32"},
 		{"product overwritten", "mul.f32 %t, %a, %b;\nadd.f32 %t, %c, %t;\nst.global.f32 [%x], %t;", "fma.rn.f32"},
-		{"operand changes between", "mul.f32 %t, %a, %b;\nmov.f32 %a, %c;\nadd.f32 %r, %t, %c;" + keepR, "mul.f32; mov.f32; add.f32"},
-		{"temporary used again", "mul.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;\nmul.f32 %t, %a, %c;\nadd.f32 %r, %t, %r;" + keepR, "fma.rn.f32; fma.rn.f32"},
-		{"two products", "mul.f32 %t, %a, %b;\nmul.f32 %u, %a, %c;\nadd.f32 %r, %t, %u;" + keepR, "mul.f32; fma.rn.f32"},
+		{"operand changes between", "mul.f32 %t, %a, %b;\nmov.f32 %a, %c;\nadd.f32 %r, %t, %c;" + keepR,
+			"mul.f32; mov.f32; add.f32"},
+		{"temporary used again", "mul.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;\nmul.f32 %t, %a, %c;\nadd.f32 %r, %t, %r;" +
+			keepR, "fma.rn.f32; fma.rn.f32"},
+		{"two products", "mul.f32 %t, %a, %b;\nmul.f32 %u, %a, %c;\nadd.f32 %r, %t, %u;" + keepR,
+			"mul.f32; fma.rn.f32"},
 		{"other guard", "@%p mul.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;" + keepR, "mul.f32; add.f32"},
 		{"same guard", "@%p mul.f32 %t, %a, %b;\n@%p add.f32 %r, %t, %c;" + keepR, "fma.rn.f32"},
 		{"opposite guard", "@%p mul.f32 %t, %a, %b;\n@!%p add.f32 %r, %t, %c;" + keepR, "mul.f32; add.f32"},
 		{"read in the next block", "mul.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;\n@%p bra L;\nst.global.f32 [%x+4], %t;\nL:" + keepR, "mul.f32; add.f32"},
-		{"add in the next block", "mul.f32 %t, %a, %b;\n@%p bra L;\nadd.f32 %r, %t, %c;\nL:" + keepR, "mul.f32; add.f32"},
+		{"add in the next block", "mul.f32 %t, %a, %b;\n@%p bra L;\nadd.f32 %r, %t, %c;\nL:" + keepR,
+			"mul.f32; add.f32"},
 		{"loop reads it at the top", "mov.f32 %t, %a;\nL:\nadd.f32 %s, %t, %c;\nmul.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;\n@%p bra L;\nst.global.f32 [%x+4], %s;" + keepR, "mov.f32; add.f32; mul.f32; add.f32"},
-		{"loop", "L:\nmul.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;\nsetp.gt.f32 %p, %r, %a;\n@%p bra L;" + keepR, "fma.rn.f32"},
+		{"loop", "L:\nmul.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;\nsetp.gt.f32 %p, %r, %a;\n@%p bra L;" + keepR,
+			"fma.rn.f32"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := text(lowerBody(t, c.body, nil)); got != c.want {
@@ -112,7 +119,9 @@ func TestContract(t *testing.T) {
 }
 
 func TestNoContract(t *testing.T) {
-	f := lowerBody(t, "mul.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;"+keepR, &Symbols{NoContract: func(*check.Func) bool { return true }})
+	f := lowerBody(t, "mul.f32 %t, %a, %b;\nadd.f32 %r, %t, %c;"+keepR, &Symbols{NoContract: func(*check.Func) bool {
+		return true
+	}})
 	if got := text(f); got != "mul.f32; add.f32" {
 		t.Errorf("with NoContract: %s", got)
 	}

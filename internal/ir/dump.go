@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Dump writes the kernel's functions as they run: one line an operation, with its place, guard and operands. Rows are written by their class and the offset in the frame in
-// units of 128 bytes (r: 32 bits, d: 64, q: 128) or in bytes (p: predicates); a constant by its value.
+// Dump writes the kernel's functions as they run: one line an operation, with its place, guard and operands. Rows are
+// written by their class and the offset in the frame in units of 128 bytes (r: 32 bits, d: 64, q: 128) or in bytes (p:
+// predicates); a constant by its value.
 func (k *Kernel) Dump(w io.Writer) {
 	for _, f := range k.Funcs {
 		f.Dump(w)
@@ -26,7 +27,8 @@ func (f *Func) Dump(w io.Writer) {
 	}
 }
 
-var ctlNames = [...]string{Plain: "", Branch: "branch", Jump: "jump", BranchX: "branchx", Call: "call", Ret: "ret", Exit: "exit", Trap: "trap", Special: "special", FrameAddr: "frameaddr"}
+var ctlNames = [...]string{Plain: "", Branch: "branch", Jump: "jump", BranchX: "branchx", Call: "call", Ret: "ret",
+	Exit: "exit", Trap: "trap", Special: "special", FrameAddr: "frameaddr"}
 
 // String is the operation as Dump writes it.
 func (op *Op) String() string { return op.text(128) }

@@ -1,11 +1,11 @@
 package ir
 
-// Reads calls f with the frame offset of every row that the operation may read, its guard among them. It may name a row more than once.
-// What a Ret reads (Func.RetRegs) is not among them.
+// Reads calls f with the frame offset of every row that the operation may read, its guard among them. It may name a row
+// more than once. What a Ret reads (Func.RetRegs) is not among them.
 func (op *Op) Reads(f func(row uint32)) { op.reads(f) }
 
-// Writes calls f with the frame offset of every row that the operation may write; whole says that it writes the row for all lanes that
-// execute it, whatever the data.
+// Writes calls f with the frame offset of every row that the operation may write; whole says that it writes the row for
+// all lanes that execute it, whatever the data.
 func (op *Op) Writes(f func(row uint32, whole bool)) { op.writes(f) }
 
 // Written says whether the operation writes its ith operand.

@@ -73,10 +73,13 @@ func (x *expander) pack(typ string, to Arg, parts ...Arg) {
 		return
 	}
 	for _, f := range optab.Get().Lookup("mov") {
-		if m, miss := f.Fit([]string{typ}); f.Op == optab.OpMovPack && miss.Kind == optab.MissNone && f.Operands[1].Count == len(parts) {
+		if m, miss := f.Fit([]string{typ}); f.Op == optab.OpMovPack && miss.Kind == optab.MissNone &&
+			f.Operands[1].Count == len(parts) {
 			from := x.vector(parts)
-			to.Position, from.Position = &optab.Position{Op: &f.Operands[0], Type: typ}, &optab.Position{Op: &f.Operands[1], Type: typ}
-			x.ops = append(x.ops, Op{Match: &m, Guard: x.op.Guard, Neg: x.op.Neg, Args: []Arg{to, from}, Line: x.line, Loc: x.loc, OpRest: &noOpRest})
+			to.Position, from.Position = &optab.Position{Op: &f.Operands[0], Type: typ},
+				&optab.Position{Op: &f.Operands[1], Type: typ}
+			x.ops = append(x.ops, Op{Match: &m, Guard: x.op.Guard, Neg: x.op.Neg, Args: []Arg{to, from}, Line: x.line,
+				Loc: x.loc, OpRest: &noOpRest})
 			return
 		}
 	}

@@ -30,7 +30,8 @@ func CheckPlacement(entry *check.Func, syms Symbols) (shared *Kernel, err error)
 // Untouched says whether the empty parts that operands and operations share are empty still.
 func Untouched() bool { return reflect.ValueOf(noRest).IsZero() && reflect.ValueOf(noOpRest).IsZero() }
 
-// checkPlaced verifies a function whose rows share places against the same function where none do: whatever path is taken, what an operation reads was written last by the register that it names.
+// checkPlaced verifies a function whose rows share places against the same function where none do: whatever path is
+// taken, what an operation reads was written last by the register that it names.
 func checkPlaced(apart, shared *Func) error {
 	if len(apart.Ops) != len(shared.Ops) {
 		return fmt.Errorf("%d and %d operations", len(apart.Ops), len(shared.Ops))

@@ -8,8 +8,9 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// Direct calls are replaced by what they call, as the driver's compiler does: then a kernel is one function, its parameters stand in registers, and lanes meet again behind
-// the call. Recursive functions, those that move the stack pointer and large ones stay functions.
+// Direct calls are replaced by what they call, as the driver's compiler does: then a kernel is one function, its
+// parameters stand in registers, and lanes meet again behind the call. Recursive functions, those that move the stack
+// pointer and large ones stay functions.
 const (
 	inlineSize  = 1 << 12 // operations of a function that is put into others
 	inlineTotal = 1 << 15 // operations of a function with those put into it
@@ -57,7 +58,8 @@ func (x *inliner) visit(i int) {
 	x.state[i] = inlined
 }
 
-// callee is the function that an operation calls, nil when it stays a call. room is how many operations there is room for.
+// callee is the function that an operation calls, nil when it stays a call. room is how many operations there is room
+// for.
 func (x *inliner) callee(op *Op, room int) *Func {
 	if op.Ctl != Call || op.Call.Func < 0 {
 		return nil
@@ -223,7 +225,8 @@ func (b *builder) call(op *Op, g *Func, local uint64) bool {
 	f := b.f
 	layout := f.Local
 	layout.Size = local
-	c := &copier{g: g, rows: uint32(len(f.rows)), slots: make([]Slot, len(g.slots)), local: int64(layout.Place(g.Local.Size, g.Local.Align))}
+	c := &copier{g: g, rows: uint32(len(f.rows)), slots: make([]Slot, len(g.slots)),
+		local: int64(layout.Place(g.Local.Size, g.Local.Align))}
 	before, behind, ok := c.parameters(op.Call)
 	if !ok {
 		return false
@@ -244,7 +247,8 @@ func (b *builder) call(op *Op, g *Func, local uint64) bool {
 	over := -1
 	if op.Guard >= 0 {
 		over = len(b.ops)
-		b.add(Op{Ctl: Branch, Match: form("bra"), Guard: op.Guard, Neg: !op.Neg, Line: op.Line, Loc: op.Loc, OpRest: &OpRest{In: op.In}}, true)
+		b.add(Op{Ctl: Branch, Match: form("bra"), Guard: op.Guard, Neg: !op.Neg, Line: op.Line, Loc: op.Loc,
+			OpRest: &OpRest{In: op.In}}, true)
 	}
 	for _, p := range before {
 		made(p)
@@ -312,7 +316,8 @@ func (p *move) op(c *copier) Op {
 		if p.own {
 			s = c.slots[s.Off]
 		}
-		return Arg{Kind: Addr, Space: FrameParam, Disp: int64(p.at), Ref: Ref{Off: uint32(s.Off)}, Bits: s.Stride, Sym: true, ArgRest: &ArgRest{Hi: s.Size}}
+		return Arg{Kind: Addr, Space: FrameParam, Disp: int64(p.at), Ref: Ref{Off: uint32(s.Off)}, Bits: s.Stride,
+			Sym: true, ArgRest: &ArgRest{Hi: s.Size}}
 	}
 	switch {
 	case p.to != nil && p.from != nil:
@@ -355,7 +360,8 @@ func bytesOf(a *Arg) uint64 {
 	return uint64(a.Class.RowSize()) / 32
 }
 
-// parameters says how arguments and results are copied, and which variables of the callee are the caller's own. ok is false where widths differ or something else is odd.
+// parameters says how arguments and results are copied, and which variables of the callee are the caller's own. ok is
+// false where widths differ or something else is odd.
 func (c *copier) parameters(info *CallInfo) (before, behind []move, ok bool) {
 	g := c.g
 	used := map[uint64]bool{} // variables of the caller that are one of the callee
@@ -381,7 +387,8 @@ func (c *copier) parameters(info *CallInfo) (before, behind []move, ok bool) {
 			}
 		case x.Row != nil: // the callee has a variable
 			n := bytesOf(x.Row)
-			if x.Row.Class == WPred || n < 2 || x.At+n > slot.Size || x.At%n != 0 || !in && n != slot.Size || x.Row.Kind == Imm && n != slot.Size {
+			if x.Row.Class == WPred || n < 2 || x.At+n > slot.Size || x.At%n != 0 || !in && n != slot.Size ||
+				x.Row.Kind == Imm && n != slot.Size {
 				return false
 			}
 			p.slot = slot
@@ -399,7 +406,8 @@ func (c *copier) parameters(info *CallInfo) (before, behind []move, ok bool) {
 				p.to, p.inTo, p.from, p.inFrom = nil, false, reg, true
 			}
 		default: // both: they become one
-			if slot.Size != x.Slot.Size || x.At != 0 || used[x.Slot.Off] || c.slots[slot.Off].Stride != 0 || in && c.stores(slot) {
+			if slot.Size != x.Slot.Size || x.At != 0 || used[x.Slot.Off] || c.slots[slot.Off].Stride != 0 ||
+				in && c.stores(slot) {
 				return false
 			}
 			used[x.Slot.Off] = true
@@ -507,8 +515,10 @@ func (f *Func) promote() {
 			}
 			typ := bitsOf(row)
 			m := form("mov", typ)
-			to.Position, from.Position = &optab.Position{Op: &m.Form.Operands[0], Type: typ}, &optab.Position{Op: &m.Form.Operands[1], Type: typ}
-			b.add(Op{Match: m, Guard: op.Guard, Neg: op.Neg, Args: []Arg{to, from}, Line: op.Line, Loc: op.Loc, OpRest: op.OpRest}, true)
+			to.Position, from.Position = &optab.Position{Op: &m.Form.Operands[0], Type: typ},
+				&optab.Position{Op: &m.Form.Operands[1], Type: typ}
+			b.add(Op{Match: m, Guard: op.Guard, Neg: op.Neg, Args: []Arg{to, from}, Line: op.Line, Loc: op.Loc,
+				OpRest: op.OpRest}, true)
 		}
 	}
 	b.end()
@@ -520,7 +530,8 @@ func (f *Func) newRegister(n int) *Arg {
 	return &Arg{Kind: Row, Class: c, Ref: f.newRow(c, n), Width: uint8(n), ArgRest: &noRest}
 }
 
-// moved are the registers that a load or store moves from or to its operand with number at, and the bytes of each; ok says that they are as wide as what is moved.
+// moved are the registers that a load or store moves from or to its operand with number at, and the bytes of each; ok
+// says that they are as wide as what is moved.
 func (op *Op) moved(at int) (regs []Arg, size uint64, ok bool) {
 	load := op.Effect() == optab.MemLoad && at == 1 && op.Opcode() == optab.OpLd
 	if !load && (op.Effect() != optab.MemStore || at != 0 || op.Opcode() != optab.OpSt) || len(op.Args) != 2 {

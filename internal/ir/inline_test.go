@@ -62,7 +62,8 @@ func TestInline(t *testing.T) {
 			}
 		}
 		if calls != c.calls || memory != c.memory {
-			t.Errorf("%s: %d calls and %d accesses to parameters are left, want %d and %d", c.name, calls, memory, c.calls, c.memory)
+			t.Errorf("%s: %d calls and %d accesses to parameters are left, want %d and %d", c.name, calls, memory,
+				c.calls, c.memory)
 		}
 	}
 }

@@ -1,15 +1,17 @@
 // Package ir is the lowered program: flat, resolved operations in an order that engines can run as it stands.
 //
-// A Kernel is one entry with every function it can reach, lowered together: shared memory is laid out, constants stand in
-// a pool of rows, branches name operations. Operations keep the form of the opcode table that they fit (optab.Match), so an
-// engine picks its implementation by Op.Opcode, modifiers and types when it prepares the kernel, never while it runs.
+// A Kernel is one entry with every function it can reach, lowered together: shared memory is laid out, constants stand
+// in a pool of rows, branches name operations. Operations keep the form of the opcode table that they fit
+// (optab.Match), so an engine picks its implementation by Op.Opcode, modifiers and types when it prepares the kernel,
+// never while it runs.
 //
 // # Register frame
 //
-// Registers of a warp live in a frame of rows of 32 lanes; virtual registers that are never live together share a row (rows.go). A row
-// of class W32 is 128 bytes (8- and 16-bit registers are zero-extended in it), W64 256 bytes, W128 512 bytes (lane i at 16*i, low half first). A predicate is a
-// 32-bit mask, four bytes, bit i for lane i. Offsets are bytes from the frame's start; rows are aligned to 128 bytes.
-// Constants are rows too, in the kernel's pool, so that operations read every source in the same way.
+// Registers of a warp live in a frame of rows of 32 lanes; virtual registers that are never live together share a row
+// (rows.go). A row of class W32 is 128 bytes (8- and 16-bit registers are zero-extended in it), W64 256 bytes, W128 512
+// bytes (lane i at 16*i, low half first). A predicate is a 32-bit mask, four bytes, bit i for lane i. Offsets are bytes
+// from the frame's start; rows are aligned to 128 bytes. Constants are rows too, in the kernel's pool, so that
+// operations read every source in the same way.
 package ir
 
 import (
@@ -106,7 +108,9 @@ type Arg struct {
 	Ref   Ref
 	Bits  uint64
 	Disp  int64 // bytes added to the base; the offset itself when Base is nil
-	Base  *Arg  // Row or Imm; nil: the address is Disp (Param: offset into the parameters, Local: offset into the function's local frame)
+	// Row or Imm; nil: the address is Disp (Param: offset into the parameters, Local: offset into the function's local
+	// frame)
+	Base *Arg
 
 	*optab.Position // never nil, but in the zero Arg
 	*ArgRest        // likewise
@@ -115,9 +119,11 @@ type Arg struct {
 // NoArg is an operand that is absent.
 func NoArg() *Arg { return &Arg{Position: optab.NoPosition(), ArgRest: &noRest} }
 
-// ArgRest is what few operands have. The others, registers and constants above all, share one that is empty: a big kernel has a hundred thousand of them.
+// ArgRest is what few operands have. The others, registers and constants above all, share one that is empty: a big
+// kernel has a hundred thousand of them.
 type ArgRest struct {
-	Hi     uint64 // of a 128-bit constant; of an address of a parameter by its name, the bytes from offset 0 on that there are
+	// of a 128-bit constant; of an address of a parameter by its name, the bytes from offset 0 on that there are
+	Hi     uint64
 	Comp   string // video selector
 	Elems  []Arg
 	Extra  []Arg // coordinates and the like that follow the address
@@ -192,7 +198,8 @@ type Op struct {
 // Opcode is what the operation does, NoOp for those made by the lowering.
 func (o *Op) Opcode() optab.Opcode { return o.Form().Op }
 
-// Mods is what the operation's modifiers mean; nobody may write to it. Those of operations made by the lowering are all zero.
+// Mods is what the operation's modifiers mean; nobody may write to it. Those of operations made by the lowering are all
+// zero.
 func (o *Op) Mods() *optab.Mods {
 	if o.Match == nil {
 		return &noMods
@@ -205,7 +212,8 @@ var noMods optab.Mods // never written
 // Type is the operation's nth type, NoTypeID where it has fewer.
 func (o *Op) Type(n int) optab.TypeID { return o.Mods().Type(n) }
 
-// Form is the operation's line in the opcode table, with what it does; an empty one for operations made by the lowering. Nobody may write to it.
+// Form is the operation's line in the opcode table, with what it does; an empty one for operations made by the
+// lowering. Nobody may write to it.
 func (o *Op) Form() *optab.Form {
 	if o.Match == nil {
 		return &noForm
@@ -272,7 +280,8 @@ type Copy struct {
 	Row  *Arg // register or constant in the caller (source of an argument, destination of a result)
 	Slot Slot // the caller's parameter variable, when Row is nil
 	To   int  // number of the parameter or result in the callee
-	// At is where the value begins in the callee's parameter variable: a register of vector type goes there by components.
+	// At is where the value begins in the callee's parameter variable: a register of vector type goes there by
+	// components.
 	At uint64
 }
 
@@ -320,17 +329,19 @@ type ConstRow struct {
 
 // Kernel is an entry with what it reaches.
 type Kernel struct {
-	Name              string
-	Funcs             []*Func // the entry first
-	Params            []Param
-	ParamSize         uint64
-	Consts            []ConstRow
-	ConstSize         uint32
-	Shared            map[*check.Var]uint64 // offset in the CTA's shared memory
-	SharedSize        uint32                // static bytes, the system's reserved part not counted
-	Local             uint64                // bytes of .local variables of the entry
-	Stack             uint64                // and of the functions that it calls, at their deepest; 0 where recursion or an indirect call leaves it open
-	TooBig            Space                 // Shared or Local, of which it needs more than a launch can have; Generic for nearly all
+	Name       string
+	Funcs      []*Func // the entry first
+	Params     []Param
+	ParamSize  uint64
+	Consts     []ConstRow
+	ConstSize  uint32
+	Shared     map[*check.Var]uint64 // offset in the CTA's shared memory
+	SharedSize uint32                // static bytes, the system's reserved part not counted
+	Local      uint64                // bytes of .local variables of the entry
+	// and of the functions that it calls, at their deepest; 0 where recursion or an indirect call leaves it open
+	Stack uint64
+	// Shared or Local, of which it needs more than a launch can have; Generic for nearly all
+	TooBig            Space
 	Attrs             check.Attrs
 	Handles           map[uint64]int // function address -> index in Funcs
 	Globals           []*check.Var   // module variables whose addresses it uses
@@ -338,7 +349,8 @@ type Kernel struct {
 	UsesDynamicShared bool
 }
 
-// What a kernel may have at most: offsets of rows and slots are 32 bits wide in operations, and displacements of machine code.
+// What a kernel may have at most: offsets of rows and slots are 32 bits wide in operations, and displacements of
+// machine code.
 const (
 	MaxFrame   = 64 << 20               // bytes of a function's registers and parameters, of all lanes
 	maxConsts  = 1 << 30                // bytes of the constant pool

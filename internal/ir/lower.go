@@ -19,7 +19,8 @@ type Symbols struct {
 	Handles map[*check.Func]uint64      // addresses of functions, the same for all kernels of a module
 	Builtin func(name string) bool      // whether the system provides this undefined function
 
-	// NoContract says whether mul and add of a function stay apart (JIT option -fma=false, or optimisation level 0); nil says no.
+	// NoContract says whether mul and add of a function stay apart (JIT option -fma=false, or optimisation level 0);
+	// nil says no.
 	NoContract func(f *check.Func) bool
 
 	// NoInline leaves calls of functions calls, for who has to see where their local variables begin.
@@ -64,7 +65,8 @@ func LowerUntil(entry *check.Func, syms *Symbols, stop *atomic.Bool) (*Kernel, e
 	return lowerKernel(entry, syms, func(string, *Func) {}, stop)
 }
 
-// LowerVerified is Lower for tests: it looks at every function after each pass, and panics where Verify finds something.
+// LowerVerified is Lower for tests: it looks at every function after each pass, and panics where Verify finds
+// something.
 func LowerVerified(entry *check.Func, syms *Symbols) (*Kernel, error) {
 	var bad error
 	k, err := LowerWatched(entry, syms, func(pass string, f *Func) {
@@ -78,14 +80,18 @@ func LowerVerified(entry *check.Func, syms *Symbols) (*Kernel, error) {
 	return k, err
 }
 
-// LowerWatched is Lower with a look at every function after each pass: blocks (basic blocks, in the order in which they run), and those of passes.
+// LowerWatched is Lower with a look at every function after each pass: blocks (basic blocks, in the order in which they
+// run), and those of passes.
 func LowerWatched(entry *check.Func, syms *Symbols, watch func(pass string, f *Func)) (*Kernel, error) {
 	return lowerKernel(entry, syms, watch, nil)
 }
 
-func lowerKernel(entry *check.Func, syms *Symbols, watch func(pass string, f *Func), stop *atomic.Bool) (*Kernel, error) {
-	l := &lowerer{syms: syms, stop: stop, k: &Kernel{Name: entry.Name, Attrs: entry.Attrs, Shared: map[*check.Var]uint64{}, Handles: map[uint64]int{}},
-		funcs: map[*check.Func]int{}, consts: map[constKey]uint32{}, values: map[constValue]uint32{}, globals: map[*check.Var]bool{}}
+func lowerKernel(entry *check.Func, syms *Symbols, watch func(pass string, f *Func), stop *atomic.Bool) (*Kernel,
+	error) {
+	l := &lowerer{syms: syms, stop: stop, k: &Kernel{Name: entry.Name, Attrs: entry.Attrs,
+		Shared: map[*check.Var]uint64{}, Handles: map[uint64]int{}},
+		funcs: map[*check.Func]int{}, consts: map[constKey]uint32{}, values: map[constValue]uint32{},
+		globals: map[*check.Var]bool{}}
 	l.queue(entry)
 	if syms != nil && reaches(entry, syms) {
 		// Any function whose address is taken may be reached through a pointer.
@@ -210,7 +216,8 @@ func (l *lowerer) signature(f *check.Func, lf *Func) {
 	if f.Entry {
 		var params check.Layout
 		for _, p := range f.Params {
-			l.k.Params = append(l.k.Params, Param{Name: p.Name, Offset: params.Add(p), Size: p.Size, Align: max(p.Align, 1)})
+			l.k.Params = append(l.k.Params, Param{Name: p.Name, Offset: params.Add(p), Size: p.Size,
+				Align: max(p.Align, 1)})
 		}
 		l.k.ParamSize = params.Size
 		return
@@ -288,8 +295,8 @@ func (l *lowerer) share(v *check.Var) {
 	}
 }
 
-// layShared places the shared variables that the kernel uses: static ones in order of declaration, unsized ones (dynamic shared
-// memory) all at the end, where they overlap.
+// layShared places the shared variables that the kernel uses: static ones in order of declaration, unsized ones
+// (dynamic shared memory) all at the end, where they overlap.
 func (l *lowerer) layShared() {
 	check.SortShared(l.shared)
 	var all, unsized check.Layout
@@ -302,7 +309,8 @@ func (l *lowerer) layShared() {
 		l.k.Shared[v] = uint64(uint32(ReservedShared + all.Add(v)))
 	}
 	all.Pad(unsized.Align)
-	l.k.SharedSize = uint32(all.Size) // the driver's compiler counts in 32 bits, and the launch adds what is reserved (recorded)
+	// the driver's compiler counts in 32 bits, and the launch adds what is reserved (recorded)
+	l.k.SharedSize = uint32(all.Size)
 	if l.k.SharedSize > maxShared {
 		if l.k.SharedSize+ReservedShared >= ReservedShared {
 			l.k.TooBig = Shared
@@ -327,7 +335,8 @@ func (l *lowerer) layLocal() {
 	}
 }
 
-// depth is the local memory of a function and of those that it calls, at their deepest; false when it can call itself, or a function through a pointer.
+// depth is the local memory of a function and of those that it calls, at their deepest; false when it can call itself,
+// or a function through a pointer.
 func (l *lowerer) depth(i int, known map[int]uint64) (uint64, bool) {
 	const pending = ^uint64(0)
 	if d, ok := known[i]; ok {
@@ -354,9 +363,11 @@ func (l *lowerer) depth(i int, known map[int]uint64) (uint64, bool) {
 	return known[i], true
 }
 
-// tooMuch is the error of a kernel that needs more than the software device has. The checker's limits are lower where the driver's compiler has some.
+// tooMuch is the error of a kernel that needs more than the software device has. The checker's limits are lower where
+// the driver's compiler has some.
 func (l *lowerer) tooMuch(what string, n, most uint64) error {
-	return &Error{Kernel: l.k.Name, Text: fmt.Sprintf("it needs %d bytes for %s, and the software device has %d", n, what, most)}
+	return &Error{Kernel: l.k.Name, Text: fmt.Sprintf("it needs %d bytes for %s, and the software device has %d", n,
+		what, most)}
 }
 
 // fixConsts puts shared and function addresses, now known, into the pool.
@@ -438,7 +449,8 @@ func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
 		bind := func(vars []*check.Var, slots []Slot, regs []*Arg) {
 			for i, p := range vars {
 				if p.Space == "reg" {
-					regs[i] = &Arg{Kind: Row, Class: ClassOf(p.Type.Bits), Ref: b.reg(p), Position: b.typed(p.Type.Name), Width: uint8(p.Type.Bits), ArgRest: &noRest}
+					regs[i] = &Arg{Kind: Row, Class: ClassOf(p.Type.Bits), Ref: b.reg(p),
+						Position: b.typed(p.Type.Name), Width: uint8(p.Type.Bits), ArgRest: &noRest}
 				}
 				b.slots[p] = slots[i]
 			}
@@ -461,7 +473,8 @@ func (l *lowerer) lowerFunc(f *check.Func, lf *Func) error {
 		}
 	}
 	b.stackParams()
-	if lf.Local.Size > math.MaxInt32 { // the driver's compiler counts in 32 bits, and less than nothing is nothing (recorded)
+	// the driver's compiler counts in 32 bits, and less than nothing is nothing (recorded)
+	if lf.Local.Size > math.MaxInt32 {
 		lf.Local.Size = uint64(max(int32(lf.Local.Size), 0))
 	}
 	lf.Local.Pad(localAlign)
@@ -573,7 +586,9 @@ func (b *body) blocks() error {
 			op := &b.ops[len(b.ops)-1]
 			switch op.Ctl {
 			case Branch:
-				eachTarget(in, func(t *check.Label) { patches = append(patches, patch{len(b.ops) - 1, -1, blockOf[t.Inst]}) })
+				eachTarget(in, func(t *check.Label) {
+					patches = append(patches, patch{len(b.ops) - 1, -1, blockOf[t.Inst]})
+				})
 			case BranchX:
 				n := 0
 				eachTarget(in, func(t *check.Label) {
@@ -612,7 +627,8 @@ func (b *body) final() Op {
 	return Op{Ctl: c, Guard: -1, Line: b.line, Loc: b.loc, OpRest: &noOpRest}
 }
 
-// ends says whether an instruction ends its basic block. trap does not: a guarded-off or resumed thread goes on after it.
+// ends says whether an instruction ends its basic block. trap does not: a guarded-off or resumed thread goes on after
+// it.
 func ends(in *check.Inst) bool {
 	switch in.Match.Form.Op {
 	case optab.OpBra, optab.OpBrx, optab.OpRet, optab.OpExit:
@@ -644,7 +660,8 @@ func eachTarget(in *check.Inst, f func(*check.Label)) {
 // inst appends the operations of one instruction; the instruction's own is the last.
 func (b *body) inst(in *check.Inst) error {
 	op := Op{Match: in.Match, Guard: -1, Neg: in.Neg, Line: b.line, Loc: b.loc, OpRest: &noOpRest}
-	if in.Guard != nil && in.Match.Form.Op != optab.OpTestp { // NVIDIA's compiler loses the guard of testp: lanes whose guard is false get the result too
+	// NVIDIA's compiler loses the guard of testp: lanes whose guard is false get the result too
+	if in.Guard != nil && in.Match.Form.Op != optab.OpTestp {
 		op.Guard = int32(b.reg(in.Guard).Off)
 	}
 	b.match = in.Match

@@ -90,7 +90,8 @@ func TestPlacementOfBenchmarks(t *testing.T) {
 				t.Errorf("%s: a frame of %d KiB", filepath.Base(name), fn.FrameSize>>10)
 			}
 			if len(fn.Ops) > 1000 {
-				t.Logf("%s: %d operations lowered in %v, %d registers in a frame of %d KiB", filepath.Base(name), len(fn.Ops), took, len(f.Regs), fn.FrameSize>>10)
+				t.Logf("%s: %d operations lowered in %v, %d registers in a frame of %d KiB", filepath.Base(name),
+					len(fn.Ops), took, len(f.Regs), fn.FrameSize>>10)
 			}
 			if took > 2*time.Second {
 				t.Errorf("%s takes %v to lower", name, took)
@@ -160,7 +161,8 @@ BACK:
 	for v, off := range k.Shared {
 		offs[v.Name] = off
 	}
-	if offs["first"] != ir.ReservedShared || offs["second"] != ir.ReservedShared+24 || offs["dyn"] != ir.ReservedShared+64 || k.SharedSize != 64 || !k.UsesDynamicShared {
+	if offs["first"] != ir.ReservedShared || offs["second"] != ir.ReservedShared+24 ||
+		offs["dyn"] != ir.ReservedShared+64 || k.SharedSize != 64 || !k.UsesDynamicShared {
 		t.Errorf("shared: %v, %d bytes", offs, k.SharedSize)
 	}
 	fives := map[ir.Ref]bool{}
@@ -193,7 +195,8 @@ BACK:
 	if !f.Loops {
 		t.Error("the loop is not marked")
 	}
-	if last := &f.Ops[len(f.Ops)-1]; last.Guard >= 0 || last.Ctl != ir.Exit && last.Ctl != ir.Ret && last.Ctl != ir.Jump {
+	if last := &f.Ops[len(f.Ops)-1]; last.Guard >= 0 ||
+		last.Ctl != ir.Exit && last.Ctl != ir.Ret && last.Ctl != ir.Jump {
 		t.Errorf("a warp can run past the last operation: %+v", last)
 	}
 }
@@ -291,7 +294,8 @@ func TestLowerLarge(t *testing.T) {
 		fmt.Fprintf(&chain, "max.f32 %%f0, %%f0, %%f%d;\n", i+1)
 	}
 	chain.WriteString(end)
-	for name, src := range map[string]string{"branch table": table.String(), "distant uses": far.String(), "long lives": chain.String()} {
+	for name, src := range map[string]string{"branch table": table.String(), "distant uses": far.String(),
+		"long lives": chain.String()} {
 		m := checked(t, src)
 		start := time.Now()
 		k, err := ir.LowerVerified(m.Funcs[0], exectest.Symbols(m))

@@ -6,10 +6,10 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// mmaProduct lowers mma.sync. One with elements of 8-bit floats becomes products of halves, which hold all such numbers:
-// as num.FP8Sync has it, the elements with k mod 4 < 2 are multiplied first, the others are added to that, and C comes
-// last with an ordinary addition. Those are the lower and the upper halves of each register, and as halves they stand in
-// the fragments where their order in k does not matter.
+// mmaProduct lowers mma.sync. One with elements of 8-bit floats becomes products of halves, which hold all such
+// numbers: as num.FP8Sync has it, the elements with k mod 4 < 2 are multiplied first, the others are added to that, and
+// C comes last with an ordinary addition. Those are the lower and the upper halves of each register, and as halves they
+// stand in the fragments where their order in k does not matter.
 func (b *body) mmaProduct(op *Op) error {
 	mods := op.Mods()
 	from := [2]optab.TypeID{mods.Type(1), mods.Type(2)}
@@ -38,7 +38,8 @@ func (b *body) mmaProduct(op *Op) error {
 					r = x.value("shr", []string{"u32"}, "u32", r, x.imm("u32", 16))
 				}
 				pair := x.value("cvt", []string{"u16", "u32"}, "u16", x.as(r, "u32"))
-				list[i] = append(list[i], x.value("cvt", []string{"rn", "f16x2", t.String() + "x2"}, "b32", x.as(pair, "b16")))
+				list[i] = append(list[i], x.value("cvt", []string{"rn", "f16x2", t.String() + "x2"}, "b32",
+					x.as(pair, "b16")))
 			}
 		}
 		to := x.fresh(reg, len(d))

@@ -121,7 +121,8 @@ func (b *body) sum(a *check.Arg, bits int, out *Arg) error {
 	class := ClassOf(bits)
 	n := uint64(a.Off) << (64 - bits) >> (64 - bits)
 	row := Arg{Kind: Row, Class: class, Ref: b.newRow(class, bits), Width: uint8(bits), Position: at, ArgRest: &noRest}
-	from, add := *out, Arg{Kind: Imm, Class: class, Bits: n, Ref: b.konst(class, n, 0, nil, nil), Position: at, ArgRest: &noRest}
+	from, add := *out, Arg{Kind: Imm, Class: class, Bits: n, Ref: b.konst(class, n, 0, nil, nil), Position: at,
+		ArgRest: &noRest}
 	from.Position = at
 	if err := b.insert("add", []string{typ}, row, from, add); err != nil {
 		return err
@@ -171,8 +172,9 @@ func (b *body) isParam(v *check.Var) bool {
 
 // spaces are the state spaces by their names in PTX.
 var spaces = [...]Space{
-	optab.NoSpace: Generic, optab.SpaceGlobal: Global, optab.SpaceConst: Const, optab.SpaceShared: Shared, optab.SpaceCluster: SharedCluster,
-	optab.SpaceLocal: Local, optab.SpaceParam: KernelParam, optab.SpaceParamFunc: FrameParam,
+	optab.NoSpace: Generic, optab.SpaceGlobal: Global, optab.SpaceConst: Const, optab.SpaceShared: Shared,
+	optab.SpaceCluster: SharedCluster,
+	optab.SpaceLocal:   Local, optab.SpaceParam: KernelParam, optab.SpaceParamFunc: FrameParam,
 }
 
 // address lowers [base + off]. The state space is the one that the form fixes for the operand, the first among the
@@ -189,7 +191,8 @@ func (b *body) address(a *check.Arg, out *Arg) error {
 		switch base.Kind {
 		case check.ArgImm:
 			out.Base = &b.newArgs(1)[0]
-			*out.Base = Arg{Kind: Imm, Class: W64, Bits: base.Imm, Ref: b.konst(W64, base.Imm, 0, nil, nil), Position: optab.NoPosition(), ArgRest: &noRest}
+			*out.Base = Arg{Kind: Imm, Class: W64, Bits: base.Imm, Ref: b.konst(W64, base.Imm, 0, nil, nil),
+				Position: optab.NoPosition(), ArgRest: &noRest}
 		case check.ArgReg:
 			out.Base, err = b.newArg(base)
 		case check.ArgSym:
@@ -233,7 +236,8 @@ func (b *body) symbolAddress(out *Arg, base *check.Arg) error {
 			if !ok {
 				return b.fail("parameter %s has no storage", v.Name)
 			}
-			out.Space, out.Ref, out.Bits, b.rest(out).Hi = FrameParam, Ref{Off: uint32(slot.Off)}, slot.Stride, slot.Size
+			out.Space, out.Ref, out.Bits, b.rest(out).Hi = FrameParam, Ref{Off: uint32(slot.Off)}, slot.Stride,
+				slot.Size
 			return nil
 		}
 		if out.Space == Generic { // a name without a space in the instruction stands for its own space

@@ -3,8 +3,8 @@ package ir
 import "slices"
 
 // order lays blocks out so that every loop is contiguous and, loops' back edges aside, every block follows its
-// predecessors. Engines run the split with the lowest operation first (exec.Warp), so that lanes meet again as early as this order allows;
-// with loops contiguous that is the immediate post-dominator or before, for irreducible flow too.
+// predecessors. Engines run the split with the lowest operation first (exec.Warp), so that lanes meet again as early as
+// this order allows; with loops contiguous that is the immediate post-dominator or before, for irreducible flow too.
 //
 // It condenses strongly connected components, emits them topologically, and inside each one removes the edges into its
 // entry and repeats. Blocks that cannot be reached are left out.
@@ -25,7 +25,8 @@ func order(succ [][]int32, entry int32) []int32 {
 			}
 		}
 	}
-	o := &orderer{succ: succ, first: entry, region: make([]int32, n), index: make([]int32, n), low: make([]int32, n), at: make([]int32, n), on: make([]bool, n), out: make([]int32, 0, len(all))}
+	o := &orderer{succ: succ, first: entry, region: make([]int32, n), index: make([]int32, n), low: make([]int32, n),
+		at: make([]int32, n), on: make([]bool, n), out: make([]int32, 0, len(all))}
 	o.emit(all)
 	return o.out
 }
@@ -42,16 +43,17 @@ type orderer struct {
 	out     []int32
 }
 
-// task is a set of blocks with its entry, waiting to be laid out. A single block is emitted. Edges into the entry are cut, except
-// in the outermost region, whose entry -1 is no block: the first block may be the head of a loop too.
+// task is a set of blocks with its entry, waiting to be laid out. A single block is emitted. Edges into the entry are
+// cut, except in the outermost region, whose entry -1 is no block: the first block may be the head of a loop too.
 type task struct {
 	blocks []int32
 	entry  int32
 	depth  int // loops around it
 }
 
-// maxLoops is how many loops inside one another are laid out one by one, each with a pass over all that is in it. What is deeper in is laid out in one pass: blocks there
-// follow their predecessors, back edges aside, but loops have gaps, and lanes meet again later than they could.
+// maxLoops is how many loops inside one another are laid out one by one, each with a pass over all that is in it. What
+// is deeper in is laid out in one pass: blocks there follow their predecessors, back edges aside, but loops have gaps,
+// and lanes meet again later than they could.
 const maxLoops = 64
 
 func (o *orderer) emit(all []int32) {
@@ -130,8 +132,9 @@ func (o *orderer) flat(entry, id int32) {
 	slices.Reverse(o.out[begin:])
 }
 
-// components is Tarjan's algorithm, without recursion, over what can be reached from root by the region's edges, except those into its
-// entry. That is the whole region: in a strongly connected one every path from the entry can do without edges back to it.
+// components is Tarjan's algorithm, without recursion, over what can be reached from root by the region's edges, except
+// those into its entry. That is the whole region: in a strongly connected one every path from the entry can do without
+// edges back to it.
 func (o *orderer) components(root, entry, id int32) [][]int32 {
 	var out [][]int32
 	var stack []int32

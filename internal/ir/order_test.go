@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// checkOrder verifies the property that order states, by the definition: in every region, beginning with the whole function, strongly connected
-// components are contiguous and stand in topological order, and so inside each of them once the edges into its first block, which must be one where it is
-// entered, are taken away.
+// checkOrder verifies the property that order states, by the definition: in every region, beginning with the whole
+// function, strongly connected components are contiguous and stand in topological order, and so inside each of them
+// once the edges into its first block, which must be one where it is entered, are taken away.
 func checkOrder(succ [][]int32, out []int32) error {
 	n := len(succ)
 	reach := reachable(succ, 0, nil, -1)
@@ -37,7 +37,8 @@ func checkOrder(succ [][]int32, out []int32) error {
 	return checkRegion(succ, out, in, -1)
 }
 
-// reachable returns the blocks that can be reached from b inside the region in (nil: everything) without edges into cut.
+// reachable returns the blocks that can be reached from b inside the region in (nil: everything) without edges into
+// cut.
 func reachable(succ [][]int32, b int32, in []bool, cut int32) []bool {
 	r := make([]bool, len(succ))
 	r[b] = true
@@ -181,7 +182,8 @@ func TestOrderRandom(t *testing.T) {
 	}
 }
 
-// TestOrderLarge gives shapes on which a careless algorithm needs quadratic time. The limits are far above what they take.
+// TestOrderLarge gives shapes on which a careless algorithm needs quadratic time. The limits are far above what they
+// take.
 func TestOrderLarge(t *testing.T) {
 	chain := make([][]int32, 60000)
 	for b := range chain {
@@ -213,7 +215,8 @@ func TestOrderLarge(t *testing.T) {
 			nest[b] = append(nest[b], 2*deep-1-b)
 		}
 	}
-	for name, succ := range map[string][][]int32{"chain of loops": chain, "table": table, "table in a loop": loopTable, "nest": nest} {
+	for name, succ := range map[string][][]int32{"chain of loops": chain, "table": table, "table in a loop": loopTable,
+		"nest": nest} {
 		start := time.Now()
 		out := order(succ, 0)
 		if len(out) != len(succ) {

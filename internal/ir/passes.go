@@ -6,7 +6,8 @@ type pass struct {
 	run  func(l *lowerer, f *Func) error
 }
 
-// passes run in this order, each over every function, when the instructions have become operations in basic blocks ("blocks").
+// passes run in this order, each over every function, when the instructions have become operations in basic blocks
+// ("blocks").
 var passes = [...]pass{
 	{"contract", func(l *lowerer, f *Func) error { contract(f, l.syms); return nil }},
 	{"inline", func(l *lowerer, f *Func) error {

@@ -7,17 +7,19 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// While a function is lowered its registers and parameter variables have numbers: Ref.Off of a row is its index in Func.rows,
-// Slot.Off that of a slot in Func.slots. place gives them their offsets in the frame. Values that are never live together share
-// a place, as in a register allocator without spilling, so that the frames of big kernels stay in the processor's caches.
+// While a function is lowered its registers and parameter variables have numbers: Ref.Off of a row is its index in
+// Func.rows, Slot.Off that of a slot in Func.slots. place gives them their offsets in the frame. Values that are never
+// live together share a place, as in a register allocator without spilling, so that the frames of big kernels stay in
+// the processor's caches.
 //
-// Lanes are masked everywhere, so what holds for one thread holds for a warp: a row may be used again once no path leads from here to a
-// read of its value. Rows used in one basic block live from their first to their last operation there. For the others the blocks
-// in which they are live are found by walking backwards from the reads, around loops too; such a row is kept from the first of these
-// operations to the last in layout order. An operation never finds a result in a row that it reads.
+// Lanes are masked everywhere, so what holds for one thread holds for a warp: a row may be used again once no path
+// leads from here to a read of its value. Rows used in one basic block live from their first to their last operation
+// there. For the others the blocks in which they are live are found by walking backwards from the reads, around loops
+// too; such a row is kept from the first of these operations to the last in layout order. An operation never finds a
+// result in a row that it reads.
 
-// rowInfo describes a row before it has a place. Narrow registers share places with registers of their own width only, since
-// operations rely on the upper bits being zero.
+// rowInfo describes a row before it has a place. Narrow registers share places with registers of their own width only,
+// since operations rely on the upper bits being zero.
 type rowInfo struct {
 	class Class
 	width uint8 // declared bits when below 32, else 0
@@ -67,7 +69,9 @@ const stepLimit = 1 << 22
 
 // place lays out the frame of f and rewrites all operands. share says whether rows may share places.
 func place(f *Func, share bool) error {
-	p := &placer{f: f, first: fill(len(f.rows), -1), last: make([]int32, len(f.rows)), slotFirst: fill(len(f.slots), -1), slotLast: make([]int32, len(f.slots)), slotShared: make([]bool, len(f.slots))}
+	p := &placer{f: f, first: fill(len(f.rows), -1), last: make([]int32, len(f.rows)),
+		slotFirst: fill(len(f.slots), -1), slotLast: make([]int32, len(f.slots)),
+		slotShared: make([]bool, len(f.slots))}
 	end := int32(len(f.Ops)) - 1
 	if share {
 		p.blocks()
@@ -287,7 +291,8 @@ func (p *placer) live() {
 	}
 }
 
-// liveSlots finds parameter variables that one block writes and then reads, byte by byte: those of calls. All others are kept.
+// liveSlots finds parameter variables that one block writes and then reads, byte by byte: those of calls. All others
+// are kept.
 func (p *placer) liveSlots() {
 	f := p.f
 	if len(f.slots) == 0 {

@@ -19,7 +19,8 @@ func randomFunc(r *rand.Rand) *Func {
 	}
 	row := func(name string, off uint32) Arg {
 		i := f.rows[off]
-		return Arg{Kind: Row, Class: i.class, Ref: Ref{Off: off}, Position: position(name), Width: i.width, ArgRest: &noRest}
+		return Arg{Kind: Row, Class: i.class, Ref: Ref{Off: off}, Position: position(name), Width: i.width,
+			ArgRest: &noRest}
 	}
 	guard := func(op *Op) {
 		if len(by[5]) > 0 && r.IntN(3) == 0 {
@@ -90,7 +91,8 @@ func position(name string) *optab.Position {
 	return &optab.Position{Op: &optab.Operand{Name: name, Dst: name == "d"}}
 }
 
-// A value that is only read in later rounds of a loop keeps its row from the loop's beginning, where nothing mentions it.
+// A value that is only read in later rounds of a loop keeps its row from the loop's beginning, where nothing mentions
+// it.
 func TestPlaceCarried(t *testing.T) {
 	add, mov := form("add", "u32"), form("mov", "u32")
 	f := &Func{rows: []rowInfo{{W32, 0}, {W32, 0}, {WPred, 0}, {W32, 0}}}

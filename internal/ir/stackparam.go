@@ -5,8 +5,9 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// stackParams gives a place in local memory to each parameter of the function whose address is a value somewhere: such a parameter is copied onto the stack, and its
-// address is one in the local state space (PTX ISA 9.7.9.1, mov). Loads and calls that name the parameter itself go on to use what the caller passed.
+// stackParams gives a place in local memory to each parameter of the function whose address is a value somewhere: such
+// a parameter is copied onto the stack, and its address is one in the local state space (PTX ISA 9.7.9.1, mov). Loads
+// and calls that name the parameter itself go on to use what the caller passed.
 func (b *body) stackParams() {
 	if b.f.Entry || len(b.f.Params) == 0 {
 		return
@@ -59,9 +60,12 @@ func (b *body) copyStackParams() error {
 			}
 			class := ClassOf(int(8 * n))
 			at := b.typed(typ)
-			value := Arg{Kind: Row, Class: class, Ref: b.newRow(class, int(8*n)), Position: at, Width: uint8(8 * n), ArgRest: &noRest}
-			from := Arg{Kind: Addr, Position: at, Space: FrameParam, Disp: int64(off), Ref: Ref{Off: uint32(slot.Off)}, Bits: slot.Stride, Sym: true, ArgRest: &ArgRest{Hi: slot.Size, Var: v}}
-			to := Arg{Kind: Addr, Position: at, Space: Local, Disp: int64(local + off), Sym: true, ArgRest: &ArgRest{Var: v}}
+			value := Arg{Kind: Row, Class: class, Ref: b.newRow(class, int(8*n)), Position: at, Width: uint8(8 * n),
+				ArgRest: &noRest}
+			from := Arg{Kind: Addr, Position: at, Space: FrameParam, Disp: int64(off), Ref: Ref{Off: uint32(slot.Off)},
+				Bits: slot.Stride, Sym: true, ArgRest: &ArgRest{Hi: slot.Size, Var: v}}
+			to := Arg{Kind: Addr, Position: at, Space: Local, Disp: int64(local + off), Sym: true,
+				ArgRest: &ArgRest{Var: v}}
 			if err := b.insert("ld", []string{"param", typ}, value, from); err != nil {
 				return err
 			}

@@ -66,7 +66,8 @@ func uses(f *Func, i int) (out []use) {
 		out = append(out, u)
 	}
 	slot := func(s Slot, write bool) {
-		out = append(out, use{off: uint32(s.Off), class: slotClass, size: uint32(s.Stride * 32), write: write, whole: write})
+		out = append(out, use{off: uint32(s.Off), class: slotClass, size: uint32(s.Stride * 32), write: write,
+			whole: write})
 	}
 	op.reads(func(r uint32) { row(r, false, false) })
 	if op.Ctl == Ret {
@@ -111,7 +112,8 @@ func (p frame) add(f *Func, u use) error {
 	case u.off%4 != 0 || u.class != WPred && u.off%128 != 0:
 		return fmt.Errorf("place %d is not aligned", u.off)
 	}
-	if o, ok := p[u.off]; ok && (o.size != u.size || o.class != u.class || o.width != u.width && o.width+u.width > 0 && u.class == W32) {
+	if o, ok := p[u.off]; ok && (o.size != u.size || o.class != u.class ||
+		o.width != u.width && o.width+u.width > 0 && u.class == W32) {
 		return fmt.Errorf("place %d has %+v and %+v", u.off, o, u)
 	}
 	p[u.off] = u
@@ -132,8 +134,9 @@ func (p frame) overlap() error {
 	return nil
 }
 
-// Verify looks for what no pass may leave behind, after any of them: operations after which control does not know where to go, branches out of
-// the function, operations that nothing describes, registers that do not exist or are used as what they are not.
+// Verify looks for what no pass may leave behind, after any of them: operations after which control does not know where
+// to go, branches out of the function, operations that nothing describes, registers that do not exist or are used as
+// what they are not.
 func Verify(f *Func) error {
 	n := len(f.Ops)
 	if n == 0 {
@@ -194,7 +197,8 @@ func Verify(f *Func) error {
 	return nil
 }
 
-// verifyUse looks at what an operation uses: before the pass rows a register or variable by its number, after it a place in the frame.
+// verifyUse looks at what an operation uses: before the pass rows a register or variable by its number, after it a
+// place in the frame.
 func (f *Func) verifyUse(places frame, u use) error {
 	if f.rows == nil && f.slots == nil {
 		return places.add(f, u)

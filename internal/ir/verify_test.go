@@ -61,7 +61,10 @@ again:
 		{"rows", "in a frame of", func(f *Func) { f.FrameSize = 128 }},
 		{"rows", "is not aligned", func(f *Func) { add(f).Args[0].Ref.Off += 4 }},
 		{"rows", "has", func(f *Func) { add(f).Args[0].Class = W64 }},
-		{"rows", "overlap", func(f *Func) { f.FrameSize += 128; find(f, Branch).Guard = int32(add(f).Args[0].Ref.Off) + 4 }},
+		{"rows", "overlap", func(f *Func) {
+			f.FrameSize += 128
+			find(f, Branch).Guard = int32(add(f).Args[0].Ref.Off) + 4
+		}},
 		{"rows", "no operations", func(f *Func) { f.Ops = nil }},
 	} {
 		found := ""

@@ -9,12 +9,14 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// The wmma instructions (PTX ISA 9.7.14.4) become loads, stores and mma.sync. Which element of a matrix stands where in a fragment is up to the machine; an H200 uses the
-// fragments of mma.sync, as its answers to wmma.load show (kind "layout" of the recorded cases, TestSilicon), so that every wmma.mma is one, two or four mma.sync.
+// The wmma instructions (PTX ISA 9.7.14.4) become loads, stores and mma.sync. Which element of a matrix stands where in
+// a fragment is up to the machine; an H200 uses the fragments of mma.sync, as its answers to wmma.load show (kind
+// "layout" of the recorded cases, TestSilicon), so that every wmma.mma is one, two or four mma.sync.
 //
-// Fragments in those terms: a lane stands for row lane/4 and for the elements from (lane%4)*pack on, pack being the elements of a register. The outer dimension of a
-// fragment is the one that lane/4 counts: the rows of A and of the accumulators, the columns of B. m8n32k16 is computed as the transpose of m32n8k16: there the outer
-// dimension of the accumulators are columns, and A and B change places.
+// Fragments in those terms: a lane stands for row lane/4 and for the elements from (lane%4)*pack on, pack being the
+// elements of a register. The outer dimension of a fragment is the one that lane/4 counts: the rows of A and of the
+// accumulators, the columns of B. m8n32k16 is computed as the transpose of m32n8k16: there the outer dimension of the
+// accumulators are columns, and A and B change places.
 
 // fragment describes the matrix that a fragment is of.
 type fragment struct {
@@ -118,7 +120,8 @@ func (m *mover) memory(outer, inner int) Arg {
 	if !m.straight {
 		far, near = inner, outer
 	}
-	a := Arg{Kind: Addr, Space: m.addr.Space, Disp: m.addr.Disp + int64(near)*int64(m.f.bits)/8, Position: m.typed("b32"), ArgRest: m.addr.ArgRest, Sym: false}
+	a := Arg{Kind: Addr, Space: m.addr.Space, Disp: m.addr.Disp + int64(near)*int64(m.f.bits)/8,
+		Position: m.typed("b32"), ArgRest: m.addr.ArgRest, Sym: false}
 	base := m.at[0]
 	if m.fixed {
 		a.Disp += int64(uint64(far) * m.known)
@@ -133,7 +136,8 @@ func (m *mover) memory(outer, inner int) Arg {
 	return a
 }
 
-// begin computes the lane's address and the stride. ld is the leading dimension in elements, nil for that of the matrix.
+// begin computes the lane's address and the stride. ld is the leading dimension in elements, nil for that of the
+// matrix.
 func (m *mover) begin(rowMajor bool, ld *Arg) {
 	m.straight = rowMajor == m.f.rows
 	scale := uint64(bits.Len(m.f.bits) - 1)
@@ -324,7 +328,8 @@ func (b *body) wmmaProduct(op *Op) error {
 			if byRows {
 				ai, bi = bi, k
 			}
-			x.guarded("mma", words, x.vector(to), x.vector(am[p.a*ai:][:p.a]), x.vector(bm[p.b*bi:][:p.b]), x.vector(acc))
+			x.guarded("mma", words, x.vector(to), x.vector(am[p.a*ai:][:p.a]), x.vector(bm[p.b*bi:][:p.b]),
+				x.vector(acc))
 			acc = to
 		}
 	}

@@ -1,9 +1,10 @@
-// Command launchbench measures what a launch costs through package cuda and package cu, with kernels that do nothing. Programs in C and in Python (cuda.core) with the
-// same loop lie in the folder peers; run.sh runs all three in one go and compares.
+// Command launchbench measures what a launch costs through package cuda and package cu, with kernels that do nothing.
+// Programs in C and in Python (cuda.core) with the same loop lie in the folder peers; run.sh runs all three in one go
+// and compares.
 //
-// Each line of output has, with tabs between them: program, way to launch, kernel (empty: no parameters; four: two pointers, a float and an int), and three times in
-// nanoseconds for each launch: the shortest and the middle one of 200 batches of 200 launches, the waiting between batches not counted; and 50,000 launches with the waiting for
-// their end.
+// Each line of output has, with tabs between them: program, way to launch, kernel (empty: no parameters; four: two
+// pointers, a float and an int), and three times in nanoseconds for each launch: the shortest and the middle one of 200
+// batches of 200 launches, the waiting between batches not counted; and 50,000 launches with the waiting for their end.
 package main
 
 import (
@@ -99,13 +100,17 @@ func run() (err error) {
 	}{
 		{"cuda.Kernel.Launch", "empty", func() error { return empty.Launch(s, cfg) }},
 		{"cuda.Prepared.Launch", "empty", func() error { return one.Launch(s) }},
-		{"cu.LaunchKernel", "empty", func() error { return api.LaunchKernel(empty.Handle(), 1, 1, 1, 1, 1, 1, 0, s.Handle(), nil, nil) }},
+		{"cu.LaunchKernel", "empty", func() error {
+			return api.LaunchKernel(empty.Handle(), 1, 1, 1, 1, 1, 1, 0, s.Handle(), nil, nil)
+		}},
 		{"cuda.Kernel.Launch", "four", func() error {
 			return four.Launch(s, cfg, cuda.Ptr(x), cuda.Ptr(y), cuda.Val(float32(2)), cuda.Val(int32(1024)))
 		}},
 		{"cuda.Kernel4.Launch", "four", func() error { return typed.Launch(s, cfg, x.Ptr(), y.Ptr(), 2, 1024) }},
 		{"cuda.Prepared.Launch", "four", func() error { return all.Launch(s) }},
-		{"cu.LaunchKernel", "four", func() error { return api.LaunchKernel(four.Handle(), 1, 1, 1, 1, 1, 1, 0, s.Handle(), args, nil) }},
+		{"cu.LaunchKernel", "four", func() error {
+			return api.LaunchKernel(four.Handle(), 1, 1, 1, 1, 1, 1, 0, s.Handle(), args, nil)
+		}},
 	} {
 		if err := measure(m.way, m.kernel, s, m.launch); err != nil {
 			return err

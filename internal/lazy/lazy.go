@@ -1,5 +1,5 @@
-// Package lazy does things when they are first needed, once. Other than with package sync, what panicked counts as not done: the next caller tries again, where
-// sync.Once would let it go on with what is half made.
+// Package lazy does things when they are first needed, once. Other than with package sync, what panicked counts as not
+// done: the next caller tries again, where sync.Once would let it go on with what is half made.
 package lazy
 
 import (

@@ -6,8 +6,9 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// Compile is what the compiler is told beside a text: JIT options that show in a kernel's attributes and results. Images keep it with every unit, so that it
-// holds wherever they are loaded. The zero value is the compiler's own choice.
+// Compile is what the compiler is told beside a text: JIT options that show in a kernel's attributes and results.
+// Images keep it with every unit, so that it holds wherever they are loaded. The zero value is the compiler's own
+// choice.
 type Compile struct {
 	MaxRegisters uint32 // CU_JIT_MAX_REGISTERS, within the compiler's bounds
 	MaxThreads   uint32 // of a block: CU_JIT_MAX_THREADS_PER_BLOCK

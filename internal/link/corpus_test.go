@@ -29,22 +29,26 @@ type linkRecord struct {
 	Runs   json.RawMessage
 }
 
-var kinds = map[string]link.Input{"cubin": link.InputCubin, "ptx": link.InputPTX, "fatbin": link.InputFatbin, "object": link.InputObject,
+var kinds = map[string]link.Input{"cubin": link.InputCubin, "ptx": link.InputPTX, "fatbin": link.InputFatbin,
+	"object":  link.InputObject,
 	"library": link.InputLibrary, "nvvm": link.InputNVVM}
 
-// machineCode are the recorded links whose inputs are machine code without PTX: the driver links them, this linker refuses the first such input.
-var machineCode = map[string]bool{"cubin": true, "mixed": true, "reversed cubin": true, "first unit only, cubin": true, "unit twice": true,
+// machineCode are the recorded links whose inputs are machine code without PTX: the driver links them, this linker
+// refuses the first such input.
+var machineCode = map[string]bool{"cubin": true, "mixed": true, "reversed cubin": true, "first unit only, cubin": true,
+	"unit twice":         true,
 	"cubin given as ptx": true, "duplicate function": true}
 
-// afterFatal are recorded links that failed with CUDA_ERROR_UNKNOWN because an earlier one of the same process ended in a fatal message: an H200's driver gives
-// CUDA_ERROR_INVALID_SOURCE for the very same link until its compiler or linker has said "fatal" once, and CUDA_ERROR_UNKNOWN from then on. This linker has no such memory.
+// afterFatal are recorded links that failed with CUDA_ERROR_UNKNOWN because an earlier one of the same process ended in
+// a fatal message: an H200's driver gives CUDA_ERROR_INVALID_SOURCE for the very same link until its compiler or linker
+// has said "fatal" once, and CUDA_ERROR_UNKNOWN from then on. This linker has no such memory.
 var afterFatal = map[string]bool{"duplicate function, ptx": true}
 
 // deviceRuntime stands for libcudadevrt.a, which is NVIDIA's and not kept here; its name alone makes it known.
 var deviceRuntime = []byte("!<arch>\n")
 
-// TestRecordedLinks repeats every recorded link (manifests' "link": driver 580 on an H200) and compares the call that failed, its result and the log, or
-// the kernels of the output and what they compute.
+// TestRecordedLinks repeats every recorded link (manifests' "link": driver 580 on an H200) and compares the call that
+// failed, its result and the log, or the kernels of the output and what they compute.
 func TestRecordedLinks(t *testing.T) {
 	links, ran := 0, 0
 	for _, module := range []string{"rdc_pair", "cdp", "n_gridsync"} {
@@ -85,7 +89,8 @@ func linkOne(t *testing.T, module string, r linkRecord) (ran bool) {
 	stage, result := "", "CUDA_SUCCESS"
 	var p *link.Linked
 	for _, in := range r.Inputs {
-		// The recorder gave the file's name, the bare letter of the third unit, or x where the kind was wrong; the log shows which.
+		// The recorder gave the file's name, the bare letter of the third unit, or x where the kind was wrong; the log
+		// shows which.
 		name, data := "x", []byte(nil)
 		switch {
 		case in.Text != nil:
@@ -97,7 +102,8 @@ func linkOne(t *testing.T, module string, r linkRecord) (ran bool) {
 		}
 		stem, _, _ := strings.Cut(name, ".")
 		for _, alias := range []string{strings.TrimPrefix(stem, "rdc_"), stem, "x"} {
-			if r.Stage == "add "+in.Type+" "+alias || strings.Contains(r.Info+r.Error, " in "+alias+";") || strings.Contains(r.Error, "in '"+alias+"'") {
+			if r.Stage == "add "+in.Type+" "+alias || strings.Contains(r.Info+r.Error, " in "+alias+";") ||
+				strings.Contains(r.Error, "in '"+alias+"'") {
 				name = alias
 			}
 		}
@@ -117,7 +123,8 @@ func linkOne(t *testing.T, module string, r linkRecord) (ran bool) {
 		}
 	}
 	if machineCode[r.Name] {
-		if !strings.HasPrefix(stage, "add ") || result != "CUDA_ERROR_NO_BINARY_FOR_GPU" || len(log) != 1 || !strings.Contains(log[0], "machine code") {
+		if !strings.HasPrefix(stage, "add ") || result != "CUDA_ERROR_NO_BINARY_FOR_GPU" || len(log) != 1 ||
+			!strings.Contains(log[0], "machine code") {
 			t.Errorf("%s at %s, log %q; machine code alone must be refused with an explanation", result, stage, log)
 		}
 		return false
@@ -167,7 +174,8 @@ func linkOne(t *testing.T, module string, r linkRecord) (ran bool) {
 	return true
 }
 
-// checkKernels compares with the driver's enumeration of its own output ("driver", build "linked"). The device runtime's kernels are not there.
+// checkKernels compares with the driver's enumeration of its own output ("driver", build "linked"). The device
+// runtime's kernels are not there.
 func checkKernels(t *testing.T, module string, p *link.Linked) {
 	var d struct {
 		Functions []struct{ Name string }
@@ -204,7 +212,8 @@ var brokenKnown = map[string]string{
 	"cubin_type_rel": "machine code",
 }
 
-// TestBrokenInputs gives the linker each damaged or mismatched image that the driver's linker was given (broken.json, "cuLink").
+// TestBrokenInputs gives the linker each damaged or mismatched image that the driver's linker was given (broken.json,
+// "cuLink").
 func TestBrokenInputs(t *testing.T) {
 	dir := filepath.Join(fullCorpus, "broken")
 	if _, err := os.Stat(dir); err != nil {
@@ -264,7 +273,8 @@ func TestBrokenInputs(t *testing.T) {
 			continue
 		}
 		if stage != c.Link.Stage || result != c.Link.Name {
-			t.Errorf("%s: %s at %s, the driver gave %s at %s (%v)", c.Name, result, stage, c.Link.Name, c.Link.Stage, err)
+			t.Errorf("%s: %s at %s, the driver gave %s at %s (%v)", c.Name, result, stage, c.Link.Name, c.Link.Stage,
+				err)
 			continue
 		}
 		if (len(log) > 0) != (c.Link.Class != "none") {

@@ -25,7 +25,8 @@ const (
 	otherManaged = 0x04
 	otherEntry   = 0x10
 
-	// maxListed bounds the kernels that get sections of their own, so that section numbers stay below SHN_LORESERVE; the program has them all.
+	// maxListed bounds the kernels that get sections of their own, so that section numbers stay below SHN_LORESERVE;
+	// the program has them all.
 	maxListed = 20000
 )
 
@@ -61,7 +62,8 @@ const (
 	symbolTable  = 3
 )
 
-func (w *elfWriter) section(name string, kind uint32, flags uint64, data []byte, size uint64, info uint32, align uint64) int {
+func (w *elfWriter) section(name string, kind uint32, flags uint64, data []byte, size uint64, info uint32,
+	align uint64) int {
 	if data != nil {
 		size = uint64(len(data))
 	}
@@ -86,7 +88,8 @@ func (w *elfWriter) kernels(p *Linked) {
 			bind = bindLocal
 		}
 		at := w.section(".text."+k.Name, elf64.SHTProgbits, flagAlloc|flagExec, code, 0, 0, 128)
-		w.symbols = append(w.symbols, elfSymbol{name: k.Name, info: bind<<4 | typeFunc, other: otherEntry, section: at, size: uint64(len(code))})
+		w.symbols = append(w.symbols, elfSymbol{name: k.Name, info: bind<<4 | typeFunc, other: otherEntry, section: at,
+			size: uint64(len(code))})
 		w.section(".nv.info."+k.Name, infoSection, 0, kernelInfo(k, p.Compile(k)), 0, uint32(at), 4)
 	}
 }
@@ -127,7 +130,8 @@ func kernelInfo(k *check.Func, c Compile) []byte {
 	for _, t := range []struct {
 		attr cubin.Attr
 		dim  [3]uint32
-	}{{cubin.AttrMaxThreads, a.MaxNTid}, {cubin.AttrReqNTID, a.ReqNTid}, {cubin.AttrCTAPerCluster, a.ReqNCtaPerCluster}} {
+	}{{cubin.AttrMaxThreads, a.MaxNTid}, {cubin.AttrReqNTID, a.ReqNTid},
+		{cubin.AttrCTAPerCluster, a.ReqNCtaPerCluster}} {
 		if t.dim != ([3]uint32{}) {
 			sized(t.attr, t.dim[:]...)
 		}
@@ -208,7 +212,9 @@ func (w *elfWriter) variables(p *Linked) {
 // bytes writes the file: header, section contents, section table.
 func (w *elfWriter) bytes(sm int) []byte {
 	le := binary.LittleEndian
-	sort.SliceStable(w.symbols, func(i, j int) bool { return w.symbols[i].info>>4 == bindLocal && w.symbols[j].info>>4 != bindLocal })
+	sort.SliceStable(w.symbols, func(i, j int) bool {
+		return w.symbols[i].info>>4 == bindLocal && w.symbols[j].info>>4 != bindLocal
+	})
 	strtab, locals := []byte{0}, uint32(1)
 	symtab := make([]byte, 24)
 	for _, s := range w.symbols {
@@ -222,8 +228,10 @@ func (w *elfWriter) bytes(sm int) []byte {
 		symtab = le.AppendUint64(symtab, s.size)
 		strtab = append(append(strtab, s.name...), 0)
 	}
-	all := append([]elfSection{{}, {name: ".shstrtab", kind: elf64.SHTStrtab, align: 1}, {name: ".strtab", kind: elf64.SHTStrtab, data: strtab, align: 1},
-		{name: ".symtab", kind: elf64.SHTSymtab, data: symtab, link: 2, info: locals, align: 8, entry: 24}}, w.sections...)
+	all := append([]elfSection{{}, {name: ".shstrtab", kind: elf64.SHTStrtab, align: 1},
+		{name: ".strtab", kind: elf64.SHTStrtab, data: strtab, align: 1},
+		{name: ".symtab", kind: elf64.SHTSymtab, data: symtab, link: 2, info: locals, align: 8, entry: 24}},
+		w.sections...)
 	names := []byte{0}
 	nameAt := make([]uint32, len(all))
 	for i := 1; i < len(all); i++ {

@@ -13,7 +13,8 @@ type Class uint8
 
 // The classes.
 const (
-	// Image: an input is damaged, of another format or for another processor; Cause is a *fault.Error, whose class tells more.
+	// Image: an input is damaged, of another format or for another processor; Cause is a *fault.Error, whose class
+	// tells more.
 	Image Class = iota + 1
 	// PTX: the text is not valid, or a function that it declares as its own is nowhere defined.
 	PTX
@@ -41,8 +42,8 @@ const (
 	Complete
 )
 
-// Where the driver was seen to answer with a code, it is that one (corpus: manifests' link records, broken.json, api.json); Mismatch and
-// Unsupported are this project's choice.
+// Where the driver was seen to answer with a code, it is that one (corpus: manifests' link records, broken.json,
+// api.json); Mismatch and Unsupported are this project's choice.
 var classes = [...]struct {
 	text   string
 	result fault.Result
@@ -118,7 +119,8 @@ func (e *Error) Result() fault.Result {
 // imageError wraps what a parser of images says.
 func imageError(err error, log string) *Error { return &Error{Class: Image, Log: log, Cause: err} }
 
-// faultLog is the line that the driver writes for damage in a container, and an explanation where a real driver could go on and this one cannot.
+// faultLog is the line that the driver writes for damage in a container, and an explanation where a real driver could
+// go on and this one cannot.
 func faultLog(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) {

@@ -42,10 +42,13 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// FuzzAdd: any bytes as any kind of input beside a sound one give a program or an *Error, never a panic, and an input that failed leaves no trace.
+// FuzzAdd: any bytes as any kind of input beside a sound one give a program or an *Error, never a panic, and an input
+// that failed leaves no trace.
 func FuzzAdd(f *testing.F) {
-	for file, kind := range map[string]link.Input{"rdc_a.sm_90.cubin": link.InputCubin, "rdc_a.compute_90.ptx": link.InputPTX, "rdc_c.compute_90.ptx": link.InputPTX,
-		"rdc_a.fatbin": link.InputFatbin, "rdc_a.lto.fatbin": link.InputFatbin, "rdc_a.o": link.InputObject, "rdc_pair.a": link.InputLibrary} {
+	for file, kind := range map[string]link.Input{"rdc_a.sm_90.cubin": link.InputCubin,
+		"rdc_a.compute_90.ptx": link.InputPTX, "rdc_c.compute_90.ptx": link.InputPTX,
+		"rdc_a.fatbin": link.InputFatbin, "rdc_a.lto.fatbin": link.InputFatbin, "rdc_a.o": link.InputObject,
+		"rdc_pair.a": link.InputLibrary} {
 		f.Add(uint8(kind), need(f, "rdc_pair", file))
 	}
 	f.Add(uint8(link.InputPTX), []byte(head+".extern .func f();\n.weak .global .u64 p = f;\n.visible .func g();\n.alias g, h;\n.weak .func h() { call g; ret; }\n"))

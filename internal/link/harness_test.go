@@ -23,8 +23,9 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// The recorded modules: those kept in the repository, more inputs of them kept with this package, and the whole set when it lies beside the
-// repository. All were made by NVIDIA's tools and recorded on an H200 with driver 580 (CUDA 13.0).
+// The recorded modules: those kept in the repository, more inputs of them kept with this package, and the whole set
+// when it lies beside the repository. All were made by NVIDIA's tools and recorded on an H200 with driver 580 (CUDA
+// 13.0).
 const (
 	keptCorpus = "../../testdata/corpus"
 	keptInputs = "testdata"
@@ -56,7 +57,8 @@ func gunzip(t testing.TB, path string) ([]byte, error) {
 // input finds a file of a recorded module; nil when it is not kept.
 func input(t testing.TB, module, file string) []byte {
 	t.Helper()
-	for _, p := range []string{filepath.Join(keptCorpus, "modules", module), filepath.Join(keptInputs, module), filepath.Join(fullCorpus, "modules", module)} {
+	for _, p := range []string{filepath.Join(keptCorpus, "modules", module), filepath.Join(keptInputs, module),
+		filepath.Join(fullCorpus, "modules", module)} {
 		b, err := gunzip(t, filepath.Join(p, file+".gz"))
 		if err == nil {
 			return b
@@ -219,8 +221,10 @@ func (x *instance) run(kernel string, grid, block [3]uint32, shared uint32, coop
 		}
 		at, b := x.alloc(int(k.ParamSize))
 		copy(b, c.params)
-		l := &exec.Launch{Code: code, Grid: c.grid, Block: c.block, Shared: c.shared, Params: b, ParamAddr: at, Mem: &x.mem, Sys: s, Stack: 1024, Workers: 2,
-			Cooperative: cooperative, Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1980000}}
+		l := &exec.Launch{Code: code, Grid: c.grid, Block: c.block, Shared: c.shared, Params: b, ParamAddr: at,
+			Mem: &x.mem, Sys: s, Stack: 1024, Workers: 2,
+			Cooperative: cooperative, Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32,
+				ClockKHz: 1980000}}
 		l.Consts = exec.NewConstRows(k, func(r *ir.ConstRow) uint64 { return x.vars[r.Var] })
 		if err := exec.Run(l); err != nil {
 			return err
@@ -271,7 +275,8 @@ func data(t *testing.T, module string, d *corpus.Data, n int) []byte {
 	return nil
 }
 
-// replay runs the recorded launches of a module on a program linked of it and compares every output; it returns how many arrays were compared.
+// replay runs the recorded launches of a module on a program linked of it and compares every output; it returns how
+// many arrays were compared.
 func replay(t *testing.T, p *link.Linked, module string) (compared int) {
 	t.Helper()
 	m := manifest(t, module)

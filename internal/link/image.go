@@ -15,8 +15,9 @@ import (
 // Section is the section of a linked image that holds the program: set image.Device.Section to it.
 const Section = ".gocuda.ptx"
 
-// The program in its section, little-endian: the mark, u32 flags, u32 compute capability, u32 number of units, u32 CRC-32 (IEEE) of all that
-// follows; then for each unit, with flagCompile, its Compile, and u32 lengths of name, member and text, and these three.
+// The program in its section, little-endian: the mark, u32 flags, u32 compute capability, u32 number of units, u32
+// CRC-32 (IEEE) of all that follows; then for each unit, with flagCompile, its Compile, and u32 lengths of name, member
+// and text, and these three.
 const (
 	programMark   = "gocuda\x00\x01"
 	programHeader = len(programMark) + 16
@@ -148,9 +149,9 @@ func Load(data []byte, o Options) (*Linked, error) {
 	return l.Complete()
 }
 
-// Image writes the program as a CUDA ELF: the modules' text in [Section], and beside it what tools read: a symbol and an empty code section for each
-// kernel with its parameters and bounds, and the variables with their initial bytes. The code sections hold no machine code: on a GPU the kernels end with an
-// illegal instruction.
+// Image writes the program as a CUDA ELF: the modules' text in [Section], and beside it what tools read: a symbol and
+// an empty code section for each kernel with its parameters and bounds, and the variables with their initial bytes. The
+// code sections hold no machine code: on a GPU the kernels end with an illegal instruction.
 func (p *Linked) Image() []byte {
 	w := &elfWriter{}
 	w.kernels(p)

@@ -16,7 +16,8 @@ import (
 // device is the software device as package image sees it.
 var device = image.Device{Device: fatbin.Device{SM: 90}, Section: link.Section}
 
-// TestImageIsCubin reads an image with the reader of cubins, and resolves it as a module load does, bare and in a fat binary.
+// TestImageIsCubin reads an image with the reader of cubins, and resolves it as a module load does, bare and in a fat
+// binary.
 func TestImageIsCubin(t *testing.T) {
 	p := linked(t, unit{"a", `.visible .global .u32 v = 5;
 .visible .const .u64 c[2];
@@ -44,7 +45,8 @@ func TestImageIsCubin(t *testing.T) {
 	if one == nil || two == nil {
 		t.Fatal("a kernel is missing")
 	}
-	if want := []cubin.Param{{Ordinal: 0, Offset: 0, Size: 8}, {Ordinal: 1, Offset: 8, Size: 4}, {Ordinal: 2, Offset: 16, Size: 48}}; !slices.Equal(one.Params, want) || one.ParamSize != 64 {
+	if want := []cubin.Param{{Ordinal: 0, Offset: 0, Size: 8}, {Ordinal: 1, Offset: 8, Size: 4},
+		{Ordinal: 2, Offset: 16, Size: 48}}; !slices.Equal(one.Params, want) || one.ParamSize != 64 {
 		t.Errorf("parameters %v of %d bytes", one.Params, one.ParamSize)
 	}
 	if one.MaxThreads != [3]uint32{64, 2, 1} || two.ReqThreads != [3]uint32{32, 1, 1} || !two.Weak || one.Weak {
@@ -76,13 +78,16 @@ func TestImageIsCubin(t *testing.T) {
 	}
 }
 
-// TestLoadRefuses: images of others, for another device, and damaged ones; every single byte of the program's section is covered by a check.
+// TestLoadRefuses: images of others, for another device, and damaged ones; every single byte of the program's section
+// is covered by a check.
 func TestLoadRefuses(t *testing.T) {
 	var e *link.Error
-	if _, err := link.Load(need(t, "rdc_pair", "rdc_a.sm_90.cubin"), options()); !errors.As(err, &e) || e.Result().String() != "CUDA_ERROR_NO_BINARY_FOR_GPU" || !errors.Is(err, fault.NoBinary) {
+	if _, err := link.Load(need(t, "rdc_pair", "rdc_a.sm_90.cubin"), options()); !errors.As(err, &e) ||
+		e.Result().String() != "CUDA_ERROR_NO_BINARY_FOR_GPU" || !errors.Is(err, fault.NoBinary) {
 		t.Errorf("NVIDIA's cubin: %v", err)
 	}
-	if _, err := link.Load([]byte("nothing"), options()); !errors.As(err, &e) || e.Result().String() != "CUDA_ERROR_INVALID_IMAGE" {
+	if _, err := link.Load([]byte("nothing"), options()); !errors.As(err, &e) ||
+		e.Result().String() != "CUDA_ERROR_INVALID_IMAGE" {
 		t.Errorf("text: %v", err)
 	}
 	p := linked(t, unit{"a", kernel("k", "mov.u32 r, 1;")}, unit{"b", ".visible .global .u32 v;\n"})

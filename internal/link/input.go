@@ -23,7 +23,8 @@ const (
 	logArchive = "fatal   : unexpected archive format"
 )
 
-// unlimited stands for "no limit" where the checker asks for the largest shared memory: the limit is the whole program's business.
+// unlimited stands for "no limit" where the checker asks for the largest shared memory: the limit is the whole
+// program's business.
 const unlimited = 1 << 62
 
 // read takes an input apart and appends its modules.
@@ -100,7 +101,8 @@ func (l *Linker) parse(text []byte, name, member string) (*Unit, *Error) {
 	return parse(bytes.Clone(text), name, member, check.Options{SM: l.opts.SM, MaxShared: unlimited, Stop: l.opts.Stop})
 }
 
-// cubin adds a CUDA ELF: an image of this linker's own when that is allowed. The checks come in the driver's order (recorded).
+// cubin adds a CUDA ELF: an image of this linker's own when that is allowed. The checks come in the driver's order
+// (recorded).
 func (l *Linker) cubin(data []byte, name string, out *[]*Unit) *Error {
 	const part = "cubin"
 	if !bytes.HasPrefix(data, []byte(elf64.Magic)) {
@@ -111,7 +113,8 @@ func (l *Linker) cubin(data []byte, name string, out *[]*Unit) *Error {
 	case err != nil:
 		return imageError(fault.New(fault.NoBinary, part, 0, "%v", err), "")
 	case h.Machine != elf64.MachineCUDA:
-		return imageError(fault.New(fault.Arch, part, 18, "ELF for machine %d, CUDA is %d", h.Machine, elf64.MachineCUDA), logArch)
+		return imageError(fault.New(fault.Arch, part, 18, "ELF for machine %d, CUDA is %d", h.Machine,
+			elf64.MachineCUDA), logArch)
 	}
 	return l.elf(data, h, name, out)
 }
@@ -127,7 +130,8 @@ func (l *Linker) elf(data []byte, h elf64.Header, name string, out *[]*Unit) *Er
 		}
 	}
 	if h.Type == elf64.TypeExec {
-		return imageError(fault.New(fault.NoBinary, part, 16, "%s is a finished program; only relocatable device code (nvcc -rdc=true) can be linked", name), "")
+		return imageError(fault.New(fault.NoBinary, part, 16,
+			"%s is a finished program; only relocatable device code (nvcc -rdc=true) can be linked", name), "")
 	}
 	arch, err := cubin.Identify(data)
 	if err != nil || l.opts.SM != 0 && !arch.CubinRunsOn(l.opts.SM) {
@@ -143,8 +147,8 @@ func (l *Linker) elf(data []byte, h elf64.Header, name string, out *[]*Unit) *Er
 	return imageError(err, faultLog(err))
 }
 
-// containers adds the device code of a host file: of the relocatable containers where there are any, else of all. A file without device code adds
-// nothing.
+// containers adds the device code of a host file: of the relocatable containers where there are any, else of all. A
+// file without device code adds nothing.
 func (l *Linker) containers(all []hostobj.Container, name, member string, out *[]*Unit) *Error {
 	for _, c := range hostobj.ForLinking(all) {
 		if err := l.container(c.Container, name, member, out); err != nil {
@@ -154,8 +158,9 @@ func (l *Linker) containers(all []hostobj.Container, name, member string, out *[
 	return nil
 }
 
-// container adds the entry of a fat binary that the driver would take: machine code before PTX. Where that is relocatable machine code, the PTX beside
-// it takes its place; a finished program fails the link even with PTX beside it (recorded).
+// container adds the entry of a fat binary that the driver would take: machine code before PTX. Where that is
+// relocatable machine code, the PTX beside it takes its place; a finished program fails the link even with PTX beside
+// it (recorded).
 func (l *Linker) container(c *fatbin.Container, name, member string, out *[]*Unit) *Error {
 	e, err := fatbin.Select(c.Entries, l.opts.device())
 	if errors.Is(err, fault.NoBinary) {
@@ -174,7 +179,8 @@ func (l *Linker) container(c *fatbin.Container, name, member string, out *[]*Uni
 	}
 	h, err := elf64.ParseHeader(data)
 	if err != nil || h.Machine != elf64.MachineCUDA || h.Class != elf64.Class64 {
-		return imageError(fault.New(fault.Arch, "fatbin entry", e.Offset, "%s payload for %s is no 64-bit CUDA ELF", e.Kind, e.Arch), logArch)
+		return imageError(fault.New(fault.Arch, "fatbin entry", e.Offset, "%s payload for %s is no 64-bit CUDA ELF",
+			e.Kind, e.Arch), logArch)
 	}
 	if h.Type != elf64.TypeExec && !bytes.Contains(data, []byte(runtimeMark)) {
 		text := l.opts.device()
@@ -191,7 +197,8 @@ func (l *Linker) container(c *fatbin.Container, name, member string, out *[]*Uni
 
 func (l *Linker) payload(e *fatbin.Entry, data []byte, name, member string, out *[]*Unit) *Error {
 	if image.Detect(data) != image.PTX {
-		return imageError(fault.New(fault.Format, "fatbin entry", e.Offset, "%s payload does not start with .version", e.Kind), logFormat)
+		return imageError(fault.New(fault.Format, "fatbin entry", e.Offset, "%s payload does not start with .version",
+			e.Kind), logFormat)
 	}
 	return l.text(image.Text(data), name, member, out)
 }
@@ -215,8 +222,8 @@ func (m *member) needed(t *table, o *Options, runtime bool) bool {
 	return false
 }
 
-// library takes the members of a static library. One with a kernel is linked at once (recorded: a library alone brings its undefined names into the link);
-// the others wait until something needs them.
+// library takes the members of a static library. One with a kernel is linked at once (recorded: a library alone brings
+// its undefined names into the link); the others wait until something needs them.
 func (l *Linker) library(data []byte, name string, out *[]*Unit) *Error {
 	members, err := hostobj.Members(data)
 	if err != nil {
@@ -261,7 +268,8 @@ func runtimeFile(path string) bool {
 	return base == "libcudadevrt.a" || strings.EqualFold(base, "cudadevrt.lib")
 }
 
-// runtimeName says whether a function is one that the device runtime library defines, by the prefixes of cuda_device_runtime_api.h.
+// runtimeName says whether a function is one that the device runtime library defines, by the prefixes of
+// cuda_device_runtime_api.h.
 func runtimeName(name string) bool {
 	return strings.HasPrefix(name, "cuda") || strings.HasPrefix(name, "__cudaCDP2")
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// The limits of a linked program: the linker does not know of the larger shared memory that kernels may opt in to (recorded: a kernel with more than
-// 48 KiB loads as a module and does not link).
+// The limits of a linked program: the linker does not know of the larger shared memory that kernels may opt in to
+// (recorded: a kernel with more than 48 KiB loads as a module and does not link).
 const (
 	maxLinkedShared = 0xc000
 	maxConst        = 0x10000
@@ -30,7 +30,8 @@ func (p *Linked) limits() *Error {
 		}
 	}
 	if konst.Size > maxConst {
-		log = append(log, fmt.Sprintf("error   : File uses too much global constant data (0x%x bytes, 0x%x max)", konst.Size, maxConst))
+		log = append(log, fmt.Sprintf("error   : File uses too much global constant data (0x%x bytes, 0x%x max)",
+			konst.Size, maxConst))
 	}
 	if log != nil {
 		return lines(Limit, log)

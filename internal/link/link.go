@@ -35,18 +35,19 @@ type Options struct {
 	SM int
 	// ForcePTX and DisablePTX are CUDA_FORCE_PTX_JIT and CUDA_DISABLE_PTX_JIT.
 	ForcePTX, DisablePTX bool
-	// MaxShared is the largest static shared memory of a kernel in a module that is loaded alone; 0 stands for that of sm_90. Linked programs have the
-	// linker's own limit of 48 KiB (recorded).
+	// MaxShared is the largest static shared memory of a kernel in a module that is loaded alone; 0 stands for that of
+	// sm_90. Linked programs have the linker's own limit of 48 KiB (recorded).
 	MaxShared uint64
-	// Builtin says whether the device provides an undefined function to every program (vprintf, malloc); nil means that it provides none.
+	// Builtin says whether the device provides an undefined function to every program (vprintf, malloc); nil means that
+	// it provides none.
 	Builtin func(name string) bool
-	// Runtime says whether the device provides a function of the device runtime library (libcudadevrt.a), which programs see when they were linked with
-	// that library; nil means that it provides none.
+	// Runtime says whether the device provides a function of the device runtime library (libcudadevrt.a), which
+	// programs see when they were linked with that library; nil means that it provides none.
 	Runtime func(name string) bool
 	// Compile is for every input for which nothing else is given.
 	Compile Compile
-	// Relink accepts images made by [Linked.Image] as inputs. The driver links no executable cubins (recorded: CUDA_ERROR_NO_BINARY_FOR_GPU), and
-	// without Relink neither does this linker.
+	// Relink accepts images made by [Linked.Image] as inputs. The driver links no executable cubins (recorded:
+	// CUDA_ERROR_NO_BINARY_FOR_GPU), and without Relink neither does this linker.
 	Relink bool
 	// Stop ends the work with an error that wraps [ptx.ErrStopped] soon after it is set; nil never is.
 	Stop *atomic.Bool
@@ -81,8 +82,8 @@ type Linker struct {
 // New begins a link.
 func New(o Options) *Linker { return &Linker{opts: o, table: table{byName: map[string]*symbol{}}} }
 
-// Add takes an input. name stands for it in messages. The data is not referenced afterwards. An input that fails leaves the link as it was; errors
-// are *Error.
+// Add takes an input. name stands for it in messages. The data is not referenced afterwards. An input that fails leaves
+// the link as it was; errors are *Error.
 func (l *Linker) Add(kind Input, data []byte, name string) error {
 	return l.AddWith(kind, data, name, l.opts.Compile)
 }
@@ -141,7 +142,8 @@ func (l *Linker) info(line string) {
 	}
 }
 
-// pull takes members of libraries that define what is used and undefined, until none does. Their order does not matter, nor that of the libraries.
+// pull takes members of libraries that define what is used and undefined, until none does. Their order does not matter,
+// nor that of the libraries.
 func (l *Linker) pull() *Error {
 	for again := true; again; {
 		again = false

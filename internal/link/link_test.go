@@ -47,7 +47,8 @@ func words(t *testing.T, p *link.Linked, kernel string, n int, shared uint32) []
 	x := newMachine(t).load(p)
 	at, b := x.alloc(4 * n)
 	clear(b)
-	if err := x.run(kernel, [3]uint32{1, 1, 1}, [3]uint32{uint32(n), 1, 1}, shared, false, binary.LittleEndian.AppendUint64(nil, at)); err != nil {
+	if err := x.run(kernel, [3]uint32{1, 1, 1}, [3]uint32{uint32(n), 1, 1}, shared, false,
+		binary.LittleEndian.AppendUint64(nil, at)); err != nil {
 		t.Fatal(err)
 	}
 	out := make([]uint32, n)
@@ -57,14 +58,16 @@ func words(t *testing.T, p *link.Linked, kernel string, n int, shared uint32) []
 	return out
 }
 
-// Text of small functions and kernels. Each kernel stores to its parameter's word number tid.x what the body leaves in r.
+// Text of small functions and kernels. Each kernel stores to its parameter's word number tid.x what the body leaves in
+// r.
 func kernel(name, body string) string {
 	return ".visible .entry " + name + "(.param .u64 o)\n{\n.reg .b64 d, e, q;\n.reg .b32 r, t;\nld.param.u64 d, [o];\n" + body +
 		"\nmov.u32 t, %tid.x;\nmul.wide.u32 e, t, 4;\nadd.u64 d, d, e;\nst.global.u32 [d], r;\nret;\n}\n"
 }
 
 func function(linkage, name, value string) string {
-	return linkage + " .func (.param .b32 ret) " + name + "()\n{\n.reg .b32 r;\n" + value + "\nst.param.b32 [ret], r;\nret;\n}\n"
+	return linkage + " .func (.param .b32 ret) " + name + "()\n{\n.reg .b32 r;\n" + value +
+		"\nst.param.b32 [ret], r;\nret;\n}\n"
 }
 
 func extern(name string) string { return ".extern .func (.param .b32 ret) " + name + "();\n" }
@@ -74,46 +77,73 @@ func call(name string) string {
 }
 
 func callPointer(reg string) string {
-	return "{\n.param .b32 v;\nproto: .callprototype (.param .b32 _) _ ();\ncall (v), " + reg + ", (), proto;\nld.param.b32 r, [v];\n}\n"
+	return "{\n.param .b32 v;\nproto: .callprototype (.param .b32 _) _ ();\ncall (v), " + reg +
+		", (), proto;\nld.param.b32 r, [v];\n}\n"
 }
 
-// TestResolution: which definition a name leads to (PTX ISA, "Linking Directives"; System V ABI, "Symbol Table", for weak and common).
+// TestResolution: which definition a name leads to (PTX ISA, "Linking Directives"; System V ABI, "Symbol Table", for
+// weak and common).
 func TestResolution(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		units []unit
 		want  uint32
 	}{
-		{"function of another unit", []unit{{"a", extern("f") + kernel("k", call("f"))}, {"b", function(".visible", "f", "mov.u32 r, 7;")}}, 7},
-		{"the other order", []unit{{"b", function(".visible", "f", "mov.u32 r, 7;")}, {"a", extern("f") + kernel("k", call("f"))}}, 7},
-		{"local functions of one name", []unit{{"a", extern("f") + function("", "g", "mov.u32 r, 1;") + kernel("k", call("f"))},
+		{"function of another unit", []unit{{"a", extern("f") + kernel("k", call("f"))},
+			{"b", function(".visible", "f", "mov.u32 r, 7;")}}, 7},
+		{"the other order", []unit{{"b", function(".visible", "f", "mov.u32 r, 7;")},
+			{"a", extern("f") + kernel("k", call("f"))}}, 7},
+		{"local functions of one name", []unit{{"a",
+			extern("f") + function("", "g", "mov.u32 r, 1;") + kernel("k", call("f"))},
 			{"b", function("", "g", "mov.u32 r, 2;") + function(".visible", "f", call("g")+"add.u32 r, r, 40;")}}, 42},
 		{"local variables of one name", []unit{{"a", ".global .u32 v = 1;\n" + extern("f") + kernel("k", call("f"))},
 			{"b", ".global .u32 v = 9;\n" + function(".visible", "f", "ld.global.u32 r, [v];")}}, 9},
-		{"strong over weak", []unit{{"a", function(".weak", "f", "mov.u32 r, 1;") + kernel("k", call("f"))}, {"b", function(".visible", "f", "mov.u32 r, 2;")}}, 2},
-		{"first of two weak", []unit{{"a", function(".weak", "f", "mov.u32 r, 1;")}, {"b", function(".weak", "f", "mov.u32 r, 2;") + kernel("k", call("f"))}}, 1},
-		{"weak variable", []unit{{"a", ".weak .global .u32 v = 3;\n" + kernel("k", "ld.global.u32 r, [v];")}, {"b", ".visible .global .u32 v = 4;\n"}}, 4},
-		{"common and initialised", []unit{{"a", ".common .global .u32 v;\n" + kernel("k", "ld.global.u32 r, [v];")}, {"b", ".visible .global .u32 v = 5;\n"}}, 5},
-		{"common over weak", []unit{{"a", ".weak .global .u32 v = 6;\n" + kernel("k", "ld.global.u32 r, [v];")}, {"b", ".common .global .u32 v;\n"}}, 0},
-		{"larger common", []unit{{"a", ".common .global .b32 v[2];\n" + extern("f") + kernel("k", "mov.u32 r, 8;\nst.global.u32 [v], r;\n"+call("f"))},
-			{"b", ".common .global .b32 v[64];\n" + function(".visible", "f", "mov.u32 r, 1;\nst.global.u32 [v+252], r;\nld.global.u32 r, [v];")}}, 8},
-		{"constant array", []unit{{"a", ".extern .const .align 4 .b8 c[];\n" + kernel("k", "ld.const.u32 r, [c+4];")}, {"b", ".visible .const .align 4 .u32 c[2] = {1, 77};\n"}}, 77},
-		{"pointer to another unit's variable", []unit{{"a", ".extern .global .u32 v[3];\n.visible .global .u64 p = v + 8;\n" + kernel("k", "ld.global.u64 q, [p];\nld.u32 r, [q];")},
+		{"strong over weak", []unit{{"a", function(".weak", "f", "mov.u32 r, 1;") + kernel("k", call("f"))},
+			{"b", function(".visible", "f", "mov.u32 r, 2;")}}, 2},
+		{"first of two weak", []unit{{"a", function(".weak", "f", "mov.u32 r, 1;")},
+			{"b", function(".weak", "f", "mov.u32 r, 2;") + kernel("k", call("f"))}}, 1},
+		{"weak variable", []unit{{"a", ".weak .global .u32 v = 3;\n" + kernel("k", "ld.global.u32 r, [v];")},
+			{"b", ".visible .global .u32 v = 4;\n"}}, 4},
+		{"common and initialised", []unit{{"a", ".common .global .u32 v;\n" + kernel("k", "ld.global.u32 r, [v];")},
+			{"b", ".visible .global .u32 v = 5;\n"}}, 5},
+		{"common over weak", []unit{{"a", ".weak .global .u32 v = 6;\n" + kernel("k", "ld.global.u32 r, [v];")},
+			{"b", ".common .global .u32 v;\n"}}, 0},
+		{"larger common", []unit{{"a", ".common .global .b32 v[2];\n" + extern("f") +
+			kernel("k", "mov.u32 r, 8;\nst.global.u32 [v], r;\n"+call("f"))},
+			{"b", ".common .global .b32 v[64];\n" +
+				function(".visible", "f", "mov.u32 r, 1;\nst.global.u32 [v+252], r;\nld.global.u32 r, [v];")}}, 8},
+		{"constant array", []unit{{"a", ".extern .const .align 4 .b8 c[];\n" + kernel("k", "ld.const.u32 r, [c+4];")},
+			{"b", ".visible .const .align 4 .u32 c[2] = {1, 77};\n"}}, 77},
+		{"pointer to another unit's variable", []unit{{"a",
+			".extern .global .u32 v[3];\n.visible .global .u64 p = v + 8;\n" +
+				kernel("k", "ld.global.u64 q, [p];\nld.u32 r, [q];")},
 			{"b", ".visible .global .u32 v[3] = {1, 2, 3};\n"}}, 3},
-		{"pointer to another unit's function", []unit{{"a", extern("f") + ".global .u64 p = f;\n" + kernel("k", "ld.global.u64 q, [p];\n"+callPointer("q"))},
+		{"pointer to another unit's function", []unit{{"a",
+			extern("f") + ".global .u64 p = f;\n" + kernel("k", "ld.global.u64 q, [p];\n"+callPointer("q"))},
 			{"b", function(".visible", "f", "mov.u32 r, 21;")}}, 21},
-		{"virtual table", []unit{{"a", ".extern .global .align 8 .u64 vt[3];\n" + kernel("k", "ld.global.u64 q, [vt+16];\n"+callPointer("q"))},
-			{"b", extern("g") + function("", "f", "mov.u32 r, 1;") + ".visible .global .align 8 .u64 vt[3] = {0, f, g};\n"}, {"c", function(".visible", "g", "mov.u32 r, 34;")}}, 34},
+		{"virtual table", []unit{{"a", ".extern .global .align 8 .u64 vt[3];\n" +
+			kernel("k", "ld.global.u64 q, [vt+16];\n"+callPointer("q"))},
+			{"b", extern("g") + function("", "f", "mov.u32 r, 1;") +
+				".visible .global .align 8 .u64 vt[3] = {0, f, g};\n"},
+			{"c", function(".visible", "g", "mov.u32 r, 34;")}}, 34},
 		{"alias", []unit{{"a", extern("f") + kernel("k", call("f"))},
-			{"b", function(".visible", "g", "mov.u32 r, 55;") + ".visible .func (.param .b32 ret) f();\n.alias f, g;\n"}}, 55},
+			{"b", function(".visible", "g", "mov.u32 r, 55;") +
+				".visible .func (.param .b32 ret) f();\n.alias f, g;\n"}}, 55},
 		{"alias of a weak function that lost", []unit{{"a", function(".visible", "g", "mov.u32 r, 2;")},
-			{"b", function(".weak", "g", "mov.u32 r, 1;") + ".visible .func (.param .b32 ret) f();\n.alias f, g;\n" + kernel("k", call("f"))}}, 2},
-		{"shared variable of another unit", []unit{{"a", ".extern .shared .u32 s[4];\n" + extern("f") + kernel("k", "mov.u32 r, 11;\nst.shared.u32 [s+12], r;\n"+call("f"))},
+			{"b", function(".weak", "g", "mov.u32 r, 1;") + ".visible .func (.param .b32 ret) f();\n.alias f, g;\n" +
+				kernel("k", call("f"))}}, 2},
+		{"shared variable of another unit", []unit{{"a",
+			".extern .shared .u32 s[4];\n" + extern("f") +
+				kernel("k", "mov.u32 r, 11;\nst.shared.u32 [s+12], r;\n"+call("f"))},
 			{"b", ".visible .shared .u32 s[4];\n" + function(".visible", "f", "ld.shared.u32 r, [s+12];")}}, 11},
-		{"static shared memory of functions stays apart", []unit{{"a", extern("f") + kernel("k", ".shared .u32 s;\nmov.u32 r, 3;\nst.shared.u32 [s], r;\n"+call("f")+"ld.shared.u32 r, [s];")},
-			{"b", function(".visible", "f", ".shared .u32 s;\nmov.u32 r, 4;\nst.shared.u32 [s], r;")}}, 3},
-		{"dynamic shared arrays lie over each other", []unit{{"a", ".extern .shared .align 16 .b8 x[];\n" + extern("f") + kernel("k", "mov.u32 r, 6;\nst.shared.u32 [x], r;\n"+call("f"))},
-			{"b", ".extern .shared .align 4 .b8 y[];\n" + function(".visible", "f", "ld.shared.u32 r, [y];")}}, 6},
+		{"static shared memory of functions stays apart",
+			[]unit{{"a", extern("f") + kernel("k",
+				".shared .u32 s;\nmov.u32 r, 3;\nst.shared.u32 [s], r;\n"+call("f")+"ld.shared.u32 r, [s];")},
+				{"b", function(".visible", "f", ".shared .u32 s;\nmov.u32 r, 4;\nst.shared.u32 [s], r;")}}, 3},
+		{"dynamic shared arrays lie over each other",
+			[]unit{{"a", ".extern .shared .align 16 .b8 x[];\n" + extern("f") +
+				kernel("k", "mov.u32 r, 6;\nst.shared.u32 [x], r;\n"+call("f"))},
+				{"b", ".extern .shared .align 4 .b8 y[];\n" + function(".visible", "f", "ld.shared.u32 r, [y];")}}, 6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := linked(t, c.units...)
@@ -131,7 +161,8 @@ func TestResolution(t *testing.T) {
 	}
 }
 
-// TestMixedTargets links texts of different versions and targets: nothing but the device bounds them (recorded for one text: sm_10 to sm_90a load).
+// TestMixedTargets links texts of different versions and targets: nothing but the device bounds them (recorded for one
+// text: sm_10 to sm_90a load).
 func TestMixedTargets(t *testing.T) {
 	l := link.New(options())
 	for _, u := range []unit{
@@ -151,8 +182,8 @@ func TestMixedTargets(t *testing.T) {
 	}
 }
 
-// TestRefused: results and logs. Duplicates and undefined names are worded as the recorded ones; disagreeing declarations are this project's words in nvlink's
-// form.
+// TestRefused: results and logs. Duplicates and undefined names are worded as the recorded ones; disagreeing
+// declarations are this project's words in nvlink's form.
 func TestRefused(t *testing.T) {
 	kf := kernel("k", call("f"))
 	for _, c := range []struct {
@@ -162,33 +193,53 @@ func TestRefused(t *testing.T) {
 		result string
 		log    string
 	}{
-		{"two functions", []unit{{"a", function(".visible", "f", "mov.u32 r, 1;")}, {"b", function(".visible", "f", "mov.u32 r, 2;")}},
-			link.Duplicate, "CUDA_ERROR_INVALID_SOURCE", "error   : Multiple definition of 'f' in 'b', first defined in 'a'"},
+		{"two functions", []unit{{"a", function(".visible", "f", "mov.u32 r, 1;")},
+			{"b", function(".visible", "f", "mov.u32 r, 2;")}},
+			link.Duplicate, "CUDA_ERROR_INVALID_SOURCE",
+			"error   : Multiple definition of 'f' in 'b', first defined in 'a'"},
 		{"two kernels", []unit{{"a", kernel("k", "mov.u32 r, 1;")}, {"b", kernel("k", "mov.u32 r, 1;")}},
-			link.Duplicate, "CUDA_ERROR_INVALID_SOURCE", "error   : Multiple definition of 'k' in 'b', first defined in 'a'"},
-		{"two variables, first mentioned in a third", []unit{{"a", ".extern .global .u32 v;\n"}, {"b", ".visible .global .u32 v;\n"}, {"c", ".visible .global .u32 v;\n"}},
-			link.DuplicateVariable, "CUDA_ERROR_INVALID_SOURCE", "error   : Multiple definition of 'v' in 'c', first defined in 'a'"},
-		{"undefined function and variable", []unit{{"a", ".extern .global .u32 v;\n" + extern("f") + kernel("k", "ld.global.u32 r, [v];\n"+call("f"))}},
-			link.Undefined, "CUDA_ERROR_INVALID_SOURCE", "error   : Undefined reference to 'f' in 'a'\nerror   : Undefined reference to 'v' in 'a'"},
+			link.Duplicate, "CUDA_ERROR_INVALID_SOURCE",
+			"error   : Multiple definition of 'k' in 'b', first defined in 'a'"},
+		{"two variables, first mentioned in a third",
+			[]unit{{"a", ".extern .global .u32 v;\n"}, {"b", ".visible .global .u32 v;\n"},
+				{"c", ".visible .global .u32 v;\n"}},
+			link.DuplicateVariable, "CUDA_ERROR_INVALID_SOURCE",
+			"error   : Multiple definition of 'v' in 'c', first defined in 'a'"},
+		{"undefined function and variable", []unit{{"a",
+			".extern .global .u32 v;\n" + extern("f") + kernel("k", "ld.global.u32 r, [v];\n"+call("f"))}},
+			link.Undefined, "CUDA_ERROR_INVALID_SOURCE",
+			"error   : Undefined reference to 'f' in 'a'\nerror   : Undefined reference to 'v' in 'a'"},
 		{"undefined in an initialiser", []unit{{"a", extern("f") + ".global .u64 p = f;\n"}},
 			link.Undefined, "CUDA_ERROR_INVALID_SOURCE", "error   : Undefined reference to 'f' in 'a'"},
-		{"the device runtime without its library", []unit{{"a", ".extern .func (.param .b64 ret) cudaCGGetIntrinsicHandle(.param .b32 s);\n" +
-			kernel("k", "{\n.param .b32 s;\n.param .b64 v;\nmov.u32 r, 1;\nst.param.b32 [s], r;\ncall (v), cudaCGGetIntrinsicHandle, (s);\n}")}},
-			link.Undefined, "CUDA_ERROR_INVALID_SOURCE", "error   : Undefined reference to 'cudaCGGetIntrinsicHandle' in 'a'"},
+		{"the device runtime without its library",
+			[]unit{{"a", ".extern .func (.param .b64 ret) cudaCGGetIntrinsicHandle(.param .b32 s);\n" +
+				kernel("k", "{\n.param .b32 s;\n.param .b64 v;\nmov.u32 r, 1;\nst.param.b32 [s], r;\ncall (v), cudaCGGetIntrinsicHandle, (s);\n}")}},
+			link.Undefined, "CUDA_ERROR_INVALID_SOURCE",
+			"error   : Undefined reference to 'cudaCGGetIntrinsicHandle' in 'a'"},
 		{"sizes", []unit{{"a", ".extern .global .u32 v[2];\n"}, {"b", ".visible .global .u32 v[3];\n"}},
-			link.Mismatch, "CUDA_ERROR_INVALID_SOURCE", "error   : Size doesn't match for 'v' in 'b', first specified in 'a'"},
+			link.Mismatch, "CUDA_ERROR_INVALID_SOURCE",
+			"error   : Size doesn't match for 'v' in 'b', first specified in 'a'"},
 		{"state spaces", []unit{{"a", ".extern .const .u32 v;\n"}, {"b", ".visible .global .u32 v;\n"}},
-			link.Mismatch, "CUDA_ERROR_INVALID_SOURCE", "error   : Memory space doesn't match for 'v' in 'b', first specified in 'a'"},
+			link.Mismatch, "CUDA_ERROR_INVALID_SOURCE",
+			"error   : Memory space doesn't match for 'v' in 'b', first specified in 'a'"},
 		{"function and variable", []unit{{"a", extern("f") + kf}, {"b", ".visible .global .u32 f;\n"}},
-			link.Mismatch, "CUDA_ERROR_INVALID_SOURCE", "error   : Type doesn't match for 'f' in 'b', first specified in 'a'"},
-		{"prototypes", []unit{{"a", extern("f") + kf}, {"b", ".visible .func (.param .b32 ret) f(.param .b32 x) { ret; }\n"}},
-			link.Mismatch, "CUDA_ERROR_INVALID_SOURCE", "error   : Prototype doesn't match for 'f' in 'b', first defined in 'b'"},
-		{"a function of its own that it does not define", []unit{{"a", ".func f();\n"}}, // broken.json: ptx_func_declared_not_defined
+			link.Mismatch, "CUDA_ERROR_INVALID_SOURCE",
+			"error   : Type doesn't match for 'f' in 'b', first specified in 'a'"},
+		{"prototypes", []unit{{"a", extern("f") + kf},
+			{"b", ".visible .func (.param .b32 ret) f(.param .b32 x) { ret; }\n"}},
+			link.Mismatch, "CUDA_ERROR_INVALID_SOURCE",
+			"error   : Prototype doesn't match for 'f' in 'b', first defined in 'b'"},
+		// broken.json: ptx_func_declared_not_defined
+		{"a function of its own that it does not define", []unit{{"a", ".func f();\n"}},
 			link.PTX, "CUDA_ERROR_INVALID_PTX", "ptxas fatal   : Unresolved extern function 'f'"},
-		{"shared memory of a kernel and what it calls", []unit{{"a", extern("f") + kernel("k", ".shared .b8 s[40000];\nmov.u32 r, s;\n"+call("f"))}, {"b", function(".visible", "f", ".shared .b8 s[10000];\nmov.u32 r, s;")}},
-			link.Limit, "CUDA_ERROR_INVALID_SOURCE", "error   : Entry function 'k' uses too much shared data (0xc350 bytes, 0xc000 max)"},
+		{"shared memory of a kernel and what it calls",
+			[]unit{{"a", extern("f") + kernel("k", ".shared .b8 s[40000];\nmov.u32 r, s;\n"+call("f"))},
+				{"b", function(".visible", "f", ".shared .b8 s[10000];\nmov.u32 r, s;")}},
+			link.Limit, "CUDA_ERROR_INVALID_SOURCE",
+			"error   : Entry function 'k' uses too much shared data (0xc350 bytes, 0xc000 max)"},
 		{"constants", []unit{{"a", ".visible .const .b8 a[40000];\n"}, {"b", ".visible .const .b8 b[40000];\n"}},
-			link.Limit, "CUDA_ERROR_INVALID_SOURCE", "error   : File uses too much global constant data (0x13880 bytes, 0x10000 max)"},
+			link.Limit, "CUDA_ERROR_INVALID_SOURCE",
+			"error   : File uses too much global constant data (0x13880 bytes, 0x10000 max)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var log []string
@@ -210,12 +261,13 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRecordedDuplicates is the recorded link "unit twice" (rdc_pair), done with the PTX that those cubins were made from: all six names in the driver's
-// order, each with the unit that the driver names.
+// TestRecordedDuplicates is the recorded link "unit twice" (rdc_pair), done with the PTX that those cubins were made
+// from: all six names in the driver's order, each with the unit that the driver names.
 func TestRecordedDuplicates(t *testing.T) {
 	l := link.New(options())
 	a, b := need(t, "rdc_pair", "rdc_a.compute_90.ptx"), need(t, "rdc_pair", "rdc_b.compute_90.ptx")
-	for _, err := range []error{l.Add(link.InputPTX, a, "rdc_a.sm_90.cubin"), l.Add(link.InputPTX, b, "rdc_b.sm_90.cubin")} {
+	for _, err := range []error{l.Add(link.InputPTX, a, "rdc_a.sm_90.cubin"),
+		l.Add(link.InputPTX, b, "rdc_b.sm_90.cubin")} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,15 +395,16 @@ func decimal(n int) string {
 	return string(rune('0' + n))
 }
 
-// TestLibraryMembers: members come into the link when something needs them, in whatever order and through each other; those that nothing needs stay out, with their
-// errors: here a second definition and an undefined name.
+// TestLibraryMembers: members come into the link when something needs them, in whatever order and through each other;
+// those that nothing needs stay out, with their errors: here a second definition and an undefined name.
 func TestLibraryMembers(t *testing.T) {
 	files := map[string][]byte{
 		"f.o":     object(t, extern("g")+function(".visible", "f", call("g")+"add.u32 r, r, 1;")),
 		"g.o":     object(t, function(".visible", "g", "mov.u32 r, 41;")),
 		"extra.o": object(t, extern("nowhere")+function(".visible", "extra", call("nowhere"))),
 		"again.o": object(t, function(".visible", "mine", "mov.u32 r, 5;")),
-		"host.o":  []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x3e\x00"), // cut off: no header
+		// cut off: no header
+		"host.o": []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x3e\x00"),
 	}
 	lib := archive(files, "g.o", "extra.o", "f.o", "again.o")
 	main := unit{"main", extern("f") + function(".visible", "mine", "mov.u32 r, 0;") + kernel("k", call("f"))}
@@ -403,8 +456,8 @@ func TestLibraryMembers(t *testing.T) {
 	}
 }
 
-// TestDeviceRuntime: the library is known by its name and by the version variable that it defines; with it, its functions are the device's, and one that the device
-// does not provide is told so.
+// TestDeviceRuntime: the library is known by its name and by the version variable that it defines; with it, its
+// functions are the device's, and one that the device does not provide is told so.
 func TestDeviceRuntime(t *testing.T) {
 	user := func(name string) unit { return unit{"a", extern(name) + kernel("k", call(name))} }
 	for _, c := range []struct {
@@ -415,8 +468,11 @@ func TestDeviceRuntime(t *testing.T) {
 	}{
 		{"name", link.InputLibrary, archive(nil), "/usr/local/cuda/lib64/libcudadevrt.a"},
 		{"name on Windows", link.InputLibrary, archive(nil), `C:\CUDA\lib\x64\cudadevrt.lib`},
-		{"version variable", link.InputPTX, []byte(head + ".visible .global .u32 __CNPRT_VERSION_NUMBER__ = 9000;\n"), "x"},
-		{"version variable in a member", link.InputLibrary, archive(map[string][]byte{"m.o": object(t, ".visible .global .u32 __CNPRT_VERSION_NUMBER__ = 9000;\n")}, "m.o"), "x.a"},
+		{"version variable", link.InputPTX, []byte(head + ".visible .global .u32 __CNPRT_VERSION_NUMBER__ = 9000;\n"),
+			"x"},
+		{"version variable in a member", link.InputLibrary,
+			archive(map[string][]byte{"m.o": object(t, ".visible .global .u32 __CNPRT_VERSION_NUMBER__ = 9000;\n")},
+				"m.o"), "x.a"},
 	} {
 		l := link.New(options())
 		if err := add(t, l, user("cudaLaunchDeviceV2")); err != nil {
@@ -450,7 +506,8 @@ func TestDeviceRuntime(t *testing.T) {
 	}
 	// A weak stand-in of the compiler's headers gives way to the library.
 	l = link.New(options())
-	if err := add(t, l, unit{"a", function(".weak", "cudaLaunchDeviceV2", "mov.u32 r, 999;") + kernel("k", call("cudaLaunchDeviceV2"))}); err != nil {
+	if err := add(t, l, unit{"a", function(".weak", "cudaLaunchDeviceV2", "mov.u32 r, 999;") +
+		kernel("k", call("cudaLaunchDeviceV2"))}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Add(link.InputLibrary, archive(nil), "libcudadevrt.a"); err != nil {
@@ -467,7 +524,8 @@ func TestDeviceRuntime(t *testing.T) {
 	}
 }
 
-// TestRelink links an image into another program, which only Relink allows: the driver refuses executable cubins (broken.json: cubin_ok).
+// TestRelink links an image into another program, which only Relink allows: the driver refuses executable cubins
+// (broken.json: cubin_ok).
 func TestRelink(t *testing.T) {
 	lib := linked(t, unit{"b", function(".visible", "f", "mov.u32 r, 8;")})
 	main := unit{"a", extern("f") + kernel("k", call("f"))}
@@ -494,8 +552,8 @@ func TestRelink(t *testing.T) {
 	}
 }
 
-// TestWarnings: what the compiler says of an input that it takes goes to the info log, with the line of the kernel's closing brace (recorded:
-// internal/conform/api, link/attributes/minnctapersm-alone).
+// TestWarnings: what the compiler says of an input that it takes goes to the info log, with the line of the kernel's
+// closing brace (recorded: internal/conform/api, link/attributes/minnctapersm-alone).
 func TestWarnings(t *testing.T) {
 	var log []string
 	o := options()
@@ -512,7 +570,8 @@ func TestWarnings(t *testing.T) {
 	}
 	var want []string
 	for _, n := range []string{"7", "15"} {
-		want = append(want, "ptxas application ptx input, line "+n+"; warning : .minnctapersm is ignored when neither .maxntid nor .reqntid is specified.")
+		want = append(want, "ptxas application ptx input, line "+n+
+			"; warning : .minnctapersm is ignored when neither .maxntid nor .reqntid is specified.")
 	}
 	if !slices.Equal(log, want) {
 		t.Errorf("log %q, want %q", log, want)

@@ -11,13 +11,16 @@ import (
 // Linked is a program: modules whose names lead to each other. It is read-only once made.
 type Linked struct {
 	Units []*Unit
-	// Vars and Funcs lead from a declaration, and from a definition that lost to another, to what stands for it. What is not in them stands for itself.
+	// Vars and Funcs lead from a declaration, and from a definition that lost to another, to what stands for it. What
+	// is not in them stands for itself.
 	Vars  map[*check.Var]*check.Var
 	Funcs map[*check.Func]*check.Func
-	// Kernels are the entries in the order of cuModuleEnumerateFunctions; cuLibraryEnumerateKernels gives the reverse (recorded).
+	// Kernels are the entries in the order of cuModuleEnumerateFunctions; cuLibraryEnumerateKernels gives the reverse
+	// (recorded).
 	Kernels []*check.Func
-	// Variables are all that need memory for the life of the module: the definitions in the global and const spaces (textures, samplers and surfaces
-	// among them), those local to functions too. Their order is that of the units and of the declarations.
+	// Variables are all that need memory for the life of the module: the definitions in the global and const spaces
+	// (textures, samplers and surfaces among them), those local to functions too. Their order is that of the units and
+	// of the declarations.
 	Variables []*check.Var
 	// Taken are the functions and entries whose address the program takes, in order; only these need addresses.
 	Taken []*check.Func
@@ -43,8 +46,9 @@ func Module(text []byte, o Options) (*Linked, error) {
 	return nil, (&Linker{opts: o}).fail(err)
 }
 
-// Single links a checked module alone; text is what it was parsed from and may be nil when no image of it is wanted. An extern function that is used and that
-// the device does not provide is an error, as is an extern variable without a size; another extern variable is not (recorded). Errors are *Error.
+// Single links a checked module alone; text is what it was parsed from and may be nil when no image of it is wanted. An
+// extern function that is used and that the device does not provide is an error, as is an extern variable without a
+// size; another extern variable is not (recorded). Errors are *Error.
 func Single(m *check.Module, text []byte, o Options) (*Linked, error) {
 	u := &Unit{Text: text, Module: m}
 	err := u.analyse(o.Stop)
@@ -78,8 +82,10 @@ func single(u *Unit, o Options) (*Linked, *Error) {
 
 // resolve makes the program of the units.
 func (l *Linker) resolve() *Linked {
-	p := &Linked{Units: l.units, Runtime: l.runtime, opts: l.opts, Vars: map[*check.Var]*check.Var{}, Funcs: map[*check.Func]*check.Func{},
-		kernels: map[string]*check.Func{}, vars: map[string]*check.Var{}, taken: map[*check.Func]bool{}, compiled: map[*check.Func]Compile{}}
+	p := &Linked{Units: l.units, Runtime: l.runtime, opts: l.opts, Vars: map[*check.Var]*check.Var{},
+		Funcs:   map[*check.Func]*check.Func{},
+		kernels: map[string]*check.Func{}, vars: map[string]*check.Var{}, taken: map[*check.Func]bool{},
+		compiled: map[*check.Func]Compile{}}
 	for _, u := range l.units { // aliases without linkage
 		for _, f := range u.Module.Funcs {
 			if a := u.alias(f); a != nil {
@@ -197,7 +203,8 @@ func (p *Linked) collect() {
 // Kernel returns the entry of that name, nil when there is none.
 func (p *Linked) Kernel(name string) *check.Func { return p.kernels[name] }
 
-// Variable returns the module-scope variable of that name: one with linkage before one that is local to a module; nil when there is none.
+// Variable returns the module-scope variable of that name: one with linkage before one that is local to a module; nil
+// when there is none.
 func (p *Linked) Variable(name string) *check.Var { return p.vars[name] }
 
 // Func returns what stands for a function.
@@ -221,15 +228,18 @@ func (p *Linked) Builtin(name string) bool { return p.opts.builtin(name, p.Runti
 
 // Symbols makes what the lowering reads. The functions of Taken get addresses from first on, step apart.
 func (p *Linked) Symbols(first, step uint64) *ir.Symbols {
-	s := &ir.Symbols{Vars: p.Vars, Funcs: p.Funcs, Handles: make(map[*check.Func]uint64, len(p.Taken)), Builtin: p.Builtin, NoContract: func(f *check.Func) bool { return p.compiled[f].NoContract }}
+	s := &ir.Symbols{Vars: p.Vars, Funcs: p.Funcs, Handles: make(map[*check.Func]uint64, len(p.Taken)),
+		Builtin: p.Builtin, NoContract: func(f *check.Func) bool {
+			return p.compiled[f].NoContract
+		}}
 	for i, f := range p.Taken {
 		s.Handles[f] = first + uint64(i)*step
 	}
 	return s
 }
 
-// Write puts a variable's initial value into its memory: b has v.Size bytes, or as many as v.Init where the rest is zero. address gives the device address of a variable and s the addresses of
-// functions.
+// Write puts a variable's initial value into its memory: b has v.Size bytes, or as many as v.Init where the rest is
+// zero. address gives the device address of a variable and s the addresses of functions.
 func (p *Linked) Write(b []byte, v *check.Var, s *ir.Symbols, address func(*check.Var) uint64) {
 	clear(b[copy(b, v.Init):])
 	for i := range v.Relocs {

@@ -14,20 +14,25 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// TestModuleAlone: what loading one module makes of names that it does not define. The first four are recorded (package check's ptx_probe.json.gz:
-// module/decl_decl, module/open_extern, module/extern_var_def, module/alias; broken.json: ptx_func_declared_not_defined; the corpus's README: an extern function
-// that is called and missing fails the load, an extern variable does not).
+// TestModuleAlone: what loading one module makes of names that it does not define. The first four are recorded (package
+// check's ptx_probe.json.gz: module/decl_decl, module/open_extern, module/extern_var_def, module/alias; broken.json:
+// ptx_func_declared_not_defined; the corpus's README: an extern function that is called and missing fails the load, an
+// extern variable does not).
 func TestModuleAlone(t *testing.T) {
 	for _, c := range []struct{ name, text, result, log string }{
-		{"declared twice", ".func f();\n.func f();\n", "CUDA_ERROR_INVALID_PTX", "ptxas fatal   : Unresolved extern function 'f'"},
-		{"open array", ".extern .global .u32 x[];\n", "CUDA_ERROR_INVALID_PTX", "ptxas fatal   : Unresolved extern variable 'x'"},
+		{"declared twice", ".func f();\n.func f();\n", "CUDA_ERROR_INVALID_PTX",
+			"ptxas fatal   : Unresolved extern function 'f'"},
+		{"open array", ".extern .global .u32 x[];\n", "CUDA_ERROR_INVALID_PTX",
+			"ptxas fatal   : Unresolved extern variable 'x'"},
 		{"declared and defined", ".extern .global .u32 v;\n.visible .global .u32 v;\n", "", ""},
 		{"alias", ".visible .func f() { ret; }\n.visible .func g();\n.alias g,f;\n", "", ""},
-		{"extern function called", extern("f") + kernel("k", call("f")), "CUDA_ERROR_INVALID_PTX", "ptxas fatal   : Unresolved extern function 'f'"},
+		{"extern function called", extern("f") + kernel("k", call("f")), "CUDA_ERROR_INVALID_PTX",
+			"ptxas fatal   : Unresolved extern function 'f'"},
 		{"extern function not called", extern("f") + kernel("k", "mov.u32 r, 1;"), "", ""},
 		{"extern variable", ".extern .global .u32 v;\n" + kernel("k", "ld.global.u32 r, [v];"), "", ""},
 		{"dynamic shared memory", ".extern .shared .b8 s[];\n" + kernel("k", "ld.shared.u32 r, [s];"), "", ""},
-		{"system function", ".extern .func (.param .b64 p) malloc(.param .b64 n);\n" + kernel("k", "{\n.param .b64 a, b;\nst.param.b64 [a], 8;\ncall (b), malloc, (a);\n}"), "", ""},
+		{"system function", ".extern .func (.param .b64 p) malloc(.param .b64 n);\n" +
+			kernel("k", "{\n.param .b64 a, b;\nst.param.b64 [a], 8;\ncall (b), malloc, (a);\n}"), "", ""},
 	} {
 		p, err := link.Module([]byte(head+c.text), options())
 		var e *link.Error
@@ -37,15 +42,18 @@ func TestModuleAlone(t *testing.T) {
 			t.Errorf("%s: %v, want %s %s", c.name, err, c.result, c.log)
 		}
 	}
-	// The device runtime's functions are no module's (recorded: the PTX of cdp and n_gridsync is INVALID_PTX by itself).
-	for module, file := range map[string]string{"cdp": "cdp.compute_90.ptx", "n_gridsync": "n_gridsync.compute_90.ptx", "rdc_pair": "rdc_a.compute_90.ptx"} {
+	// The device runtime's functions are no module's (recorded: the PTX of cdp and n_gridsync is INVALID_PTX by
+	// itself).
+	for module, file := range map[string]string{"cdp": "cdp.compute_90.ptx", "n_gridsync": "n_gridsync.compute_90.ptx",
+		"rdc_pair": "rdc_a.compute_90.ptx"} {
 		_, err := link.Module(need(t, module, file), options())
 		var e *link.Error
 		if !errors.As(err, &e) || e.Result().String() != "CUDA_ERROR_INVALID_PTX" {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
-	if p, err := link.Module([]byte(head+".func g() { ret; }\n"+kernel("a", "mov.u32 r, 2;")+kernel("b", "mov.u32 r, 3;")), options()); err != nil {
+	if p, err := link.Module([]byte(head+".func g() { ret; }\n"+kernel("a", "mov.u32 r, 2;")+
+		kernel("b", "mov.u32 r, 3;")), options()); err != nil {
 		t.Error(err)
 	} else if got := words(t, p, "b", 1, 0); got[0] != 3 {
 		t.Errorf("%d, want 3", got[0])
@@ -78,10 +86,12 @@ func TestSingle(t *testing.T) {
 	}
 }
 
-// orderOpen are modules whose order of kernels has no known rule: in fnptr kernels that call through pointers come in another order than that of the file.
+// orderOpen are modules whose order of kernels has no known rule: in fnptr kernels that call through pointers come in
+// another order than that of the file.
 var orderOpen = map[string]bool{"fnptr": true}
 
-// TestEnumerationOrder compares the order of kernels of every recorded PTX module with the driver's (manifests' "driver").
+// TestEnumerationOrder compares the order of kernels of every recorded PTX module with the driver's (manifests'
+// "driver").
 func TestEnumerationOrder(t *testing.T) {
 	dir := fullCorpus
 	if _, err := os.Stat(filepath.Join(dir, "index.json")); err != nil {
@@ -110,9 +120,11 @@ func TestEnumerationOrder(t *testing.T) {
 			if filepath.Ext(file) != ".ptx" || json.Unmarshal(record, &d) != nil || d.Count == 0 {
 				continue
 			}
-			if d.Differs != "" { // the record lists attributes that differ; names and their order are those of the other build
+			// the record lists attributes that differ; names and their order are those of the other build
+			if d.Differs != "" {
 				var base functions
-				if json.Unmarshal(m.Driver[d.Differs], &base) != nil || base.Count != d.Count || len(base.Functions) != base.Count {
+				if json.Unmarshal(m.Driver[d.Differs], &base) != nil || base.Count != d.Count ||
+					len(base.Functions) != base.Count {
 					continue
 				}
 				d = base

@@ -48,7 +48,8 @@ func TestProgramForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Units) != 2 || p.Units[0].Name != "a" || p.Units[0].Member != "m.o" || p.Kernel("k") == nil || p.Variable("v") == nil {
+	if len(p.Units) != 2 || p.Units[0].Name != "a" || p.Units[0].Member != "m.o" || p.Kernel("k") == nil ||
+		p.Variable("v") == nil {
 		t.Errorf("%d units, kernels %v", len(p.Units), p.Kernels)
 	}
 	if p, err := Load(wrap(0, 0, nil), Options{SM: 90}); err != nil || len(p.Kernels) != 0 {
@@ -62,10 +63,12 @@ func TestProgramForm(t *testing.T) {
 		"lengths that overflow":     wrap(0, 1, []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")),
 		"an unknown flag":           wrap(8, 2, sound),
 		"no room for options":       wrap(flagCompile, 1, make([]byte, 15)),
-		"unknown options":           wrap(flagCompile, 1, append(make([]byte, 12), 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
+		"unknown options": wrap(flagCompile, 1,
+			append(make([]byte, 12), 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
 	} {
 		var e *Error
-		if _, err := Load(img, Options{SM: 90}); !errors.As(err, &e) || e.Class != Image || e.Result().String() != "CUDA_ERROR_INVALID_IMAGE" {
+		if _, err := Load(img, Options{SM: 90}); !errors.As(err, &e) || e.Class != Image ||
+			e.Result().String() != "CUDA_ERROR_INVALID_IMAGE" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -73,7 +76,8 @@ func TestProgramForm(t *testing.T) {
 	if _, err := Load(wrap(0, 2, body(a, a)), Options{SM: 90}); !errors.Is(err, Duplicate) {
 		t.Errorf("the same unit twice: %v", err)
 	}
-	if _, err := Load(wrap(0, 1, body(stored{"a", "", []byte("text"), Compile{}})), Options{SM: 90}); !errors.Is(err, PTX) {
+	if _, err := Load(wrap(0, 1, body(stored{"a", "", []byte("text"), Compile{}})), Options{SM: 90}); !errors.Is(err,
+		PTX) {
 		t.Errorf("no PTX: %v", err)
 	}
 }
@@ -82,7 +86,8 @@ func TestProgramForm(t *testing.T) {
 func TestProgramCompile(t *testing.T) {
 	one := Compile{MaxRegisters: 32, MaxThreads: 128, MinBlocks: 2, Override: true}
 	two := Compile{NoContract: true}
-	img := wrap(flagCompile, 2, body(stored{"a", "", []byte(text + ".visible .entry k() { ret; }\n"), one}, stored{"b", "", []byte(text + ".visible .entry l() { ret; }\n"), two}))
+	img := wrap(flagCompile, 2, body(stored{"a", "", []byte(text + ".visible .entry k() { ret; }\n"), one},
+		stored{"b", "", []byte(text + ".visible .entry l() { ret; }\n"), two}))
 	for range 2 {
 		p, err := Load(img, Options{SM: 90, Compile: Compile{MaxRegisters: 99}})
 		if err != nil {
@@ -108,9 +113,12 @@ func TestProgramCompile(t *testing.T) {
 
 // FuzzProgram gives any units to Load behind a right checksum.
 func FuzzProgram(f *testing.F) {
-	f.Add(uint32(0), uint32(1), body(stored{"a", "", []byte(text + ".visible .func f() { ret; }\n.visible .entry k() { call f; ret; }\n"), Compile{}}))
-	f.Add(uint32(1), uint32(2), body(stored{"a", "", []byte(text + ".extern .global .u32 v;\n.global .u64 p = v;\n"), Compile{}}, stored{"b", "m", []byte(text + ".common .global .u32 v;\n"), Compile{}}))
-	f.Add(uint32(4), uint32(1), body(stored{"a", "", []byte(text + ".visible .entry k() { ret; }\n"), Compile{MaxRegisters: 32, Override: true}}))
+	f.Add(uint32(0), uint32(1), body(stored{"a", "",
+		[]byte(text + ".visible .func f() { ret; }\n.visible .entry k() { call f; ret; }\n"), Compile{}}))
+	f.Add(uint32(1), uint32(2), body(stored{"a", "", []byte(text + ".extern .global .u32 v;\n.global .u64 p = v;\n"),
+		Compile{}}, stored{"b", "m", []byte(text + ".common .global .u32 v;\n"), Compile{}}))
+	f.Add(uint32(4), uint32(1), body(stored{"a", "", []byte(text + ".visible .entry k() { ret; }\n"),
+		Compile{MaxRegisters: 32, Override: true}}))
 	f.Fuzz(func(t *testing.T, flags, count uint32, b []byte) {
 		p, err := Load(wrap(flags&7, count%8, b), Options{SM: 90})
 		if err != nil {

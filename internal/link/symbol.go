@@ -75,9 +75,11 @@ func (t *table) conflicts(u *Unit) *Error {
 		if s == nil {
 			continue
 		}
-		if s.def != nil && s.def.v != nil && n.fn != nil && n.defined() { // the linker goes on and then trips over it (recorded)
+		// the linker goes on and then trips over it (recorded)
+		if s.def != nil && s.def.v != nil && n.fn != nil && n.defined() {
 			log = append(log, fmt.Sprintf("error   : Memory space doesn't match for '%s' in '%s', first specified in '%s'", n.name, u.Name, s.first.unit.Name),
-				fmt.Sprintf("error   : Multiple definition of '%s' in '%s', first defined in '%s'", n.name, u.Name, s.def.unit.Name))
+				fmt.Sprintf("error   : Multiple definition of '%s' in '%s', first defined in '%s'", n.name, u.Name,
+					s.def.unit.Name))
 			broken = true
 			continue
 		}
@@ -91,20 +93,23 @@ func (t *table) conflicts(u *Unit) *Error {
 			case n.defined():
 				how, where = "defined", u
 			}
-			log = append(log, fmt.Sprintf("error   : %s doesn't match for '%s' in '%s', first %s in '%s'", what, n.name, u.Name, how, where.Name))
+			log = append(log, fmt.Sprintf("error   : %s doesn't match for '%s' in '%s', first %s in '%s'", what, n.name,
+				u.Name, how, where.Name))
 			continue
 		}
 		if s.def == nil || !s.def.strong() || !n.strong() {
 			continue
 		}
-		// For a variable the linker names the unit that mentioned it first, for a function the one that defines it (recorded).
+		// For a variable the linker names the unit that mentioned it first, for a function the one that defines it
+		// (recorded).
 		where := s.def.unit
 		if n.v != nil {
 			where, class = s.first.unit, DuplicateVariable
 		} else if class == Mismatch {
 			class = Duplicate
 		}
-		log = append(log, fmt.Sprintf("error   : Multiple definition of '%s' in '%s', first defined in '%s'", n.name, u.Name, where.Name))
+		log = append(log, fmt.Sprintf("error   : Multiple definition of '%s' in '%s', first defined in '%s'", n.name,
+			u.Name, where.Name))
 	}
 	if log == nil {
 		return nil
@@ -149,7 +154,8 @@ func (s *symbol) disagree(n *name) string {
 	return ""
 }
 
-// samePrototype compares what a call passes: the number and sizes of parameters and results, not their types, which different compilers write differently.
+// samePrototype compares what a call passes: the number and sizes of parameters and results, not their types, which
+// different compilers write differently.
 func samePrototype(f, g *check.Func) bool {
 	same := func(a, b []*check.Var) bool {
 		if len(a) != len(b) {
@@ -178,7 +184,8 @@ func (t *table) merge(u *Unit) {
 	}
 }
 
-// take adds a mention. A strong definition wins over all others, a common one over weak ones, a larger common one over a smaller, else the first.
+// take adds a mention. A strong definition wins over all others, a common one over weak ones, a larger common one over
+// a smaller, else the first.
 func (s *symbol) take(m *mention) {
 	if s.mentions == nil {
 		s.first = m

@@ -67,8 +67,8 @@ func parse(text []byte, input, member string, opts check.Options) (*Unit, *Error
 	return u, u.analyse(opts.Stop)
 }
 
-// analyse finds what refers to what and orders the symbols. A function that is declared as the module's own and not defined is an error, called or not
-// (recorded).
+// analyse finds what refers to what and orders the symbols. A function that is declared as the module's own and not
+// defined is an error, called or not (recorded).
 func (u *Unit) analyse(stop *atomic.Bool) *Error {
 	m := u.Module
 	for _, f := range m.Funcs {
@@ -168,8 +168,9 @@ func initialiserUses(v *check.Var, function func(*check.Func), variable func(*ch
 	}
 }
 
-// order puts functions as the driver's compiler orders code sections: from the last of the file to the first, each after what it calls or takes the
-// address of (recorded: the section tables of the corpus's linked and relocatable cubins). The driver enumerates kernels in the reverse order.
+// order puts functions as the driver's compiler orders code sections: from the last of the file to the first, each
+// after what it calls or takes the address of (recorded: the section tables of the corpus's linked and relocatable
+// cubins). The driver enumerates kernels in the reverse order.
 func (u *Unit) order() {
 	type state uint8
 	const (
@@ -210,8 +211,9 @@ func (u *Unit) order() {
 	}
 }
 
-// symbols lists the names with linkage as the symbol table of the driver's compiler has them: the first code section, functions in initialisers, then
-// each further section with the undefined functions that it refers to; and the variables in the order of their declarations.
+// symbols lists the names with linkage as the symbol table of the driver's compiler has them: the first code section,
+// functions in initialisers, then each further section with the undefined functions that it refers to; and the
+// variables in the order of their declarations.
 func (u *Unit) symbols() {
 	m := u.Module
 	usedF, usedV := map[*check.Func]bool{}, map[*check.Var]bool{}
@@ -225,7 +227,10 @@ func (u *Unit) symbols() {
 	}
 	var early []*check.Func // functions whose address stands in a variable
 	for _, v := range m.Vars {
-		initialiserUses(v, func(g *check.Func) { usedF[g] = true; early = append(early, g) }, func(w *check.Var) { usedV[w] = true })
+		initialiserUses(v, func(g *check.Func) {
+			usedF[g] = true
+			early = append(early, g)
+		}, func(w *check.Var) { usedV[w] = true })
 	}
 	seen := map[*check.Func]bool{}
 	function := func(f *check.Func) {

@@ -8,8 +8,9 @@ import (
 	"sync"
 )
 
-// Arena is memory in one file that allocations are made from, so that whoever has the file can open each of them: a memory pool that is shared between
-// processes. Each allocation has granules of addresses of its own, and takes as many pages of its heap as it is large: the file is full of holes.
+// Arena is memory in one file that allocations are made from, so that whoever has the file can open each of them: a
+// memory pool that is shared between processes. Each allocation has granules of addresses of its own, and takes as many
+// pages of its heap as it is large: the file is full of holes.
 type Arena struct {
 	h      *Heap
 	s      *Store
@@ -37,8 +38,8 @@ const (
 	arenaHead  = 40
 )
 
-// NewArena makes an arena for up to size bytes, a multiple of Granule; whoever opens it is given the label. Errors: *AddressError, ErrClosed,
-// errors.ErrUnsupported on hosts without stores.
+// NewArena makes an arena for up to size bytes, a multiple of Granule; whoever opens it is given the label. Errors:
+// *AddressError, ErrClosed, errors.ErrUnsupported on hosts without stores.
 func (h *Heap) NewArena(size uint64, label [16]byte) (*Arena, error) {
 	if size == 0 || size%Granule != 0 {
 		return nil, &AddressError{Op: "make arena", Size: size, Why: "the size is not a multiple of the granularity"}
@@ -60,7 +61,8 @@ func (h *Heap) NewArena(size uint64, label [16]byte) (*Arena, error) {
 }
 
 func (h *Heap) newArena(b *backing, size uint64, head *[arenaHead]byte, opened bool) (*Arena, error) {
-	a := &Arena{h: h, s: &Store{heap: h, size: size, b: b, refs: 1}, cookie: binary.NativeEndian.Uint64(head[16:]), opened: opened, live: map[uint64]arenaPiece{}}
+	a := &Arena{h: h, s: &Store{heap: h, size: size, b: b, refs: 1}, cookie: binary.NativeEndian.Uint64(head[16:]),
+		opened: opened, live: map[uint64]arenaPiece{}}
 	copy(a.label[:], head[24:])
 	if !opened {
 		a.free = []extent{{Granule, size - Granule}}
@@ -71,15 +73,16 @@ func (h *Heap) newArena(b *backing, size uint64, head *[arenaHead]byte, opened b
 	return a, nil
 }
 
-// OpenArena opens another process's arena by a file descriptor that Descriptor gave; the descriptor stays the caller's. The error is an *AddressError for a
-// file that is no arena.
+// OpenArena opens another process's arena by a file descriptor that Descriptor gave; the descriptor stays the caller's.
+// The error is an *AddressError for a file that is no arena.
 func (h *Heap) OpenArena(fd uintptr) (*Arena, error) {
 	b, size, err := openBacking(fd)
 	if err != nil {
 		return nil, err
 	}
 	var head [arenaHead]byte
-	if n, err := b.f.ReadAt(head[:], 0); n < len(head) || string(head[:16]) != arenaMagic || size%Granule != 0 || size < 2*Granule {
+	if n, err := b.f.ReadAt(head[:], 0); n < len(head) || string(head[:16]) != arenaMagic || size%Granule != 0 ||
+		size < 2*Granule {
 		return nil, errors.Join(&AddressError{Op: "open arena", Size: size, Why: "the file is none"}, err, b.close())
 	}
 	return h.newArena(b, size, &head, true)
@@ -101,7 +104,8 @@ func (a *Arena) Descriptor() (uintptr, error) { return a.s.Descriptor() }
 func (a *Arena) Alloc(size uint64, owner any) (Range, error) {
 	n := roundUp(size, Granule)
 	if size == 0 || n < size || a.opened {
-		return Range{}, &AddressError{Op: "allocate in arena", Size: size, Why: "the size is 0 or the arena is another's"}
+		return Range{}, &AddressError{Op: "allocate in arena", Size: size,
+			Why: "the size is 0 or the arena is another's"}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -165,7 +169,8 @@ func (a *Arena) Offset(addr uint64) (off uint64, ok bool) {
 func (a *Arena) Open(off, size uint64, owner any) (Range, error) {
 	n := roundUp(size, Granule)
 	if size == 0 || n < size || off%Granule != 0 || off < Granule || off > a.s.size || n > a.s.size-off {
-		return Range{}, &AddressError{Op: "open allocation of arena", Addr: off, Size: size, Why: "the arena does not hold that"}
+		return Range{}, &AddressError{Op: "open allocation of arena", Addr: off, Size: size,
+			Why: "the arena does not hold that"}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -182,7 +187,8 @@ func (a *Arena) Open(off, size uint64, owner any) (Range, error) {
 	return r, nil
 }
 
-// Free gives an allocation back, or undoes Open. The memory of one that is freed reads as zero to those that still have it open.
+// Free gives an allocation back, or undoes Open. The memory of one that is freed reads as zero to those that still have
+// it open.
 func (a *Arena) Free(addr uint64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

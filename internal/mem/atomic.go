@@ -4,7 +4,8 @@ package mem
 
 import "sync/atomic"
 
-// AddUint32 adds n to the word at p, which may be device memory that is no longer mapped: then it faults as a plain access does.
+// AddUint32 adds n to the word at p, which may be device memory that is no longer mapped: then it faults as a plain
+// access does.
 func AddUint32(p *uint32, n uint32) { atomic.AddUint32(p, n) }
 
 // LoadUint32 is the word at p, with the conditions of AddUint32.

@@ -2,10 +2,12 @@
 
 package mem
 
-// Under the race detector sync/atomic works in C, where a fault at an address ends the process instead of becoming a panic. Memory of a device may be unmapped at any time,
-// and kernels are allowed to race: these do without the detector.
+// Under the race detector sync/atomic works in C, where a fault at an address ends the process instead of becoming a
+// panic. Memory of a device may be unmapped at any time, and kernels are allowed to race: these do without the
+// detector.
 
-// AddUint32 adds n to the word at p, which may be device memory that is no longer mapped: then it faults as a plain access does.
+// AddUint32 adds n to the word at p, which may be device memory that is no longer mapped: then it faults as a plain
+// access does.
 //
 //go:noescape
 func AddUint32(p *uint32, n uint32)

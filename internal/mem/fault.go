@@ -2,9 +2,10 @@ package mem
 
 import "runtime"
 
-// Faulted says whether a recovered value is the runtime's error for an access to memory that is not there, and to which address. The
-// goroutine must have called debug.SetPanicOnFault(true): without it the runtime ends the process. The runtime gives no address for
-// faults in the first page of the address space; those are nil pointers of Go code, never device addresses.
+// Faulted says whether a recovered value is the runtime's error for an access to memory that is not there, and to which
+// address. The goroutine must have called debug.SetPanicOnFault(true): without it the runtime ends the process. The
+// runtime gives no address for faults in the first page of the address space; those are nil pointers of Go code, never
+// device addresses.
 func Faulted(recovered any) (addr uint64, ok bool) {
 	e, ok := recovered.(interface {
 		runtime.Error

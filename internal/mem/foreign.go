@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// Register makes a range of the program's own memory known (cuMemHostRegister): Lookup, Slice and Foreign then find it. p may point
-// into Go memory, which stays alive, but the caller must pin what moves or frees it otherwise. Errors: *AddressError when
-// the range is empty, wraps, overlaps a registered range or lies in the window.
+// Register makes a range of the program's own memory known (cuMemHostRegister): Lookup, Slice and Foreign then find it.
+// p may point into Go memory, which stays alive, but the caller must pin what moves or frees it otherwise. Errors:
+// *AddressError when the range is empty, wraps, overlaps a registered range or lies in the window.
 func (w *Window) Register(p unsafe.Pointer, size uint64, owner any) (Range, error) {
 	r := &Range{Base: uint64(uintptr(p)), Size: size, Kind: Registered, Owner: owner, Access: ReadWrite, pointer: p}
 	bad := func(why string) (Range, error) {
@@ -78,8 +78,8 @@ func (w *Window) lookupForeign(addr uint64) (Range, bool) {
 	return Range{}, false
 }
 
-// Foreign returns the host pointer of size bytes at an address in a registered range, nil when there is none or it ends before. It takes no
-// lock.
+// Foreign returns the host pointer of size bytes at an address in a registered range, nil when there is none or it ends
+// before. It takes no lock.
 func (w *Window) Foreign(addr, size uint64) unsafe.Pointer {
 	r := w.foreignRange(addr)
 	if r == nil || size > r.End()-addr {

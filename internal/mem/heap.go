@@ -49,11 +49,13 @@ type Range struct {
 // End returns the address behind the range.
 func (r *Range) End() uint64 { return r.Base + r.Size }
 
-// smallLimit is the size from which an allocation has granules of its own; smaller ones are packed into shared ones, one after the other
-// at multiples of MinAlign. Both were measured on an H200 with cuMemGetInfo: 1 MiB - 1 is packed, 1 MiB is not.
+// smallLimit is the size from which an allocation has granules of its own; smaller ones are packed into shared ones,
+// one after the other at multiples of MinAlign. Both were measured on an H200 with cuMemGetInfo: 1 MiB - 1 is packed, 1
+// MiB is not.
 const smallLimit = 1 << 20
 
-// Heap is the memory of one kind and owner, such as one software device. Methods may be called from several goroutines at once.
+// Heap is the memory of one kind and owner, such as one software device. Methods may be called from several goroutines
+// at once.
 type Heap struct {
 	w     *Window
 	kind  Kind
@@ -80,7 +82,8 @@ type Usage struct {
 	Ranges int    // live allocations
 }
 
-// NewHeap makes a heap of one kind in the window's first part. limit is the bytes it may hold; 0 means as much as the window.
+// NewHeap makes a heap of one kind in the window's first part. limit is the bytes it may hold; 0 means as much as the
+// window.
 func (w *Window) NewHeap(kind Kind, limit uint64) *Heap { return w.NewHeapIn(0, kind, limit) }
 
 // NewHeapIn is NewHeap in a part of the window.
@@ -104,8 +107,9 @@ func (h *Heap) Usage() Usage {
 	return Usage{h.limit, h.used, h.peak, h.asked, h.count}
 }
 
-// Alloc takes size bytes aligned to align, a power of two; MinAlign is the least that is given. The memory is zero where it was not
-// used before. Errors: *OutOfMemoryError, *AddressError for a size of 0 or an alignment that is no power of two, ErrClosed.
+// Alloc takes size bytes aligned to align, a power of two; MinAlign is the least that is given. The memory is zero
+// where it was not used before. Errors: *OutOfMemoryError, *AddressError for a size of 0 or an alignment that is no
+// power of two, ErrClosed.
 func (h *Heap) Alloc(size, align uint64) (addr uint64, err error) {
 	r, err := h.AllocFor(size, align, nil)
 	return r.Base, err
@@ -148,7 +152,8 @@ func (h *Heap) AllocFor(size, align uint64, owner any) (Range, error) {
 		}
 		return Range{}, &OutOfMemoryError{size, h.used, h.limit, err}
 	}
-	r := &Range{Base: h.w.base + s.off + uint64(unit)*MinAlign, Size: size, ID: h.w.ids.Add(1), Kind: h.kind, Heap: h, Owner: owner, Access: ReadWrite, Whole: s.chunk == nil}
+	r := &Range{Base: h.w.base + s.off + uint64(unit)*MinAlign, Size: size, ID: h.w.ids.Add(1), Kind: h.kind, Heap: h,
+		Owner: owner, Access: ReadWrite, Whole: s.chunk == nil}
 	s.set(unit, r, r)
 	h.asked += size
 	h.count++
@@ -227,7 +232,8 @@ func (h *Heap) delist(s *span) {
 	h.partial[:n+1][n] = nil // for the collector
 }
 
-// Free gives an allocation back; addr must be its first address. Errors: *AddressError when no allocation of this heap begins there, ErrClosed.
+// Free gives an allocation back; addr must be its first address. Errors: *AddressError when no allocation of this heap
+// begins there, ErrClosed.
 func (h *Heap) Free(addr uint64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -239,7 +245,8 @@ func (h *Heap) Free(addr uint64) error {
 	case !ok:
 		return &AddressError{Op: "free", Addr: addr, Why: "no memory is allocated there"}
 	case r.Heap != h:
-		return &AddressError{Op: "free", Addr: addr, Why: "the memory is " + r.Kind.String() + " memory of another heap"}
+		return &AddressError{Op: "free", Addr: addr,
+			Why: "the memory is " + r.Kind.String() + " memory of another heap"}
 	case r.Store != nil:
 		return &AddressError{Op: "free", Addr: addr, Why: "the memory is mapped, not allocated"}
 	case r.Base != addr:
@@ -297,7 +304,8 @@ func (w *Window) Free(addr uint64) error {
 	return r.Heap.Free(addr)
 }
 
-// Ranges calls f for each live allocation, in no order, until f returns false. Allocations made or freed meanwhile may or may not be seen.
+// Ranges calls f for each live allocation, in no order, until f returns false. Allocations made or freed meanwhile may
+// or may not be seen.
 func (h *Heap) Ranges(f func(Range) bool) {
 	for _, r := range h.live() {
 		if !f(r) {
@@ -319,8 +327,8 @@ func (h *Heap) live() (list []Range) {
 	return list
 }
 
-// FreeAll gives all allocations of the heap back, as the destruction of a device's last context does. The heap can be used on. Stores
-// have their own owners and stay.
+// FreeAll gives all allocations of the heap back, as the destruction of a device's last context does. The heap can be
+// used on. Stores have their own owners and stay.
 func (h *Heap) FreeAll() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

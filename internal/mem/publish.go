@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// Published names memory that other processes can open: a file of this process, of which the cookie makes sure that it is still the one that was meant. It
-// holds no pointers and can be sent as bytes.
+// Published names memory that other processes can open: a file of this process, of which the cookie makes sure that it
+// is still the one that was meant. It holds no pointers and can be sent as bytes.
 type Published struct {
 	Process int32  // of the system
 	File    int32  // the file's number in that process
@@ -32,7 +32,8 @@ func newPublication(size uint64) (*publication, error) {
 	if _, err := rand.Read(c[:]); err != nil {
 		return nil, err
 	}
-	p := &publication{what: Published{Process: int32(os.Getpid()), Cookie: binary.NativeEndian.Uint64(c[:]), Size: size}}
+	p := &publication{what: Published{Process: int32(os.Getpid()), Cookie: binary.NativeEndian.Uint64(c[:]),
+		Size: size}}
 	b, err := newCookieBacking(size, p.what.Cookie)
 	if err != nil {
 		return nil, err
@@ -42,9 +43,10 @@ func newPublication(size uint64) (*publication, error) {
 	return p, nil
 }
 
-// Publish lets other processes open an allocation of a heap: its granules move to a file, at the same addresses and with the same contents. Nobody may be
-// writing to these granules during the call, which the caller sees to; once they are published later calls change nothing. The memory stays published until the
-// last allocation in its granules is freed. Errors: *AddressError, and errors.ErrUnsupported on hosts without such files.
+// Publish lets other processes open an allocation of a heap: its granules move to a file, at the same addresses and
+// with the same contents. Nobody may be writing to these granules during the call, which the caller sees to; once they
+// are published later calls change nothing. The memory stays published until the last allocation in its granules is
+// freed. Errors: *AddressError, and errors.ErrUnsupported on hosts without such files.
 func (w *Window) Publish(addr uint64) (Published, error) {
 	r, ok := w.Lookup(addr)
 	if !ok || r.Heap == nil || r.Store != nil {
@@ -148,8 +150,9 @@ func (w *Window) unpublish(s *span) error {
 // ErrNotPublished is returned for published memory that is there no longer, or never was.
 var ErrNotPublished = errors.New("the process that published the memory has given it back, or ended")
 
-// OpenPublished maps memory that another process has published and returns the range of the one allocation in it. The granules count for this heap until
-// ClosePublished. Errors: ErrNotPublished, *OutOfMemoryError, *AddressError, ErrClosed, and errors.ErrUnsupported.
+// OpenPublished maps memory that another process has published and returns the range of the one allocation in it. The
+// granules count for this heap until ClosePublished. Errors: ErrNotPublished, *OutOfMemoryError, *AddressError,
+// ErrClosed, and errors.ErrUnsupported.
 func (h *Heap) OpenPublished(p Published, owner any) (Range, error) {
 	if p.Size == 0 || p.Size%Granule != 0 || p.Bytes == 0 || p.Offset > p.Size || p.Bytes > p.Size-p.Offset {
 		return Range{}, &AddressError{Op: "open published memory", Size: p.Size, Why: "the size is not possible"}

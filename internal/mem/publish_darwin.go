@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// cookiePath is a file in the user's folder for temporary files: macOS has neither memory files nor a way to another process's files.
+// cookiePath is a file in the user's folder for temporary files: macOS has neither memory files nor a way to another
+// process's files.
 func cookiePath(cookie uint64) string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("gocuda-%016x", cookie))
 }

@@ -24,10 +24,12 @@ func newCookieBacking(size, cookie uint64) (*backing, error) {
 	return &backing{f: f}, nil
 }
 
-// openCookieBacking opens the file through the other process's list of files, which the system allows to processes of the same user.
+// openCookieBacking opens the file through the other process's list of files, which the system allows to processes of
+// the same user.
 func openCookieBacking(p Published) (*backing, error) {
 	path := fmt.Sprintf("/proc/%d/fd/%d", p.Process, p.File)
-	// It has to be the file that was meant, which its name says: before it is opened, since to open something else may do something, and after.
+	// It has to be the file that was meant, which its name says: before it is opened, since to open something else may
+	// do something, and after.
 	meant := func(path string) bool {
 		link, err := os.Readlink(path)
 		return err == nil && strings.HasPrefix(link, "/memfd:"+cookieName(p.Cookie))

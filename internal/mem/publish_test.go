@@ -51,7 +51,8 @@ func otherProcess(text string) int {
 		os.Stderr.WriteString(err.Error())
 		return 11
 	}
-	if got, ok := w.Lookup(r.Base + 1); !ok || got.Base != r.Base || got.Size != r.Size || got.Owner != "owner" || h.Usage().Used != published(memory).Size {
+	if got, ok := w.Lookup(r.Base + 1); !ok || got.Base != r.Base || got.Size != r.Size || got.Owner != "owner" ||
+		h.Usage().Used != published(memory).Size {
 		return 12
 	}
 	if _, ok := w.Lookup(r.Base - 1); ok {
@@ -75,7 +76,8 @@ func otherProcess(text string) int {
 	return 0
 }
 
-// TestPublish: what another process writes is seen here, at the address that the memory had all the time, and neighbours keep what they hold.
+// TestPublish: what another process writes is seen here, at the address that the memory had all the time, and
+// neighbours keep what they hold.
 func TestPublish(t *testing.T) {
 	w := open(t, MaxWindow)
 	h := w.NewHeap(Device, 64<<20)
@@ -166,7 +168,8 @@ func TestPublishErrors(t *testing.T) {
 	if _, err := w.Publish(w.Base() + 8<<30); err == nil {
 		t.Error("published what is not there")
 	}
-	for _, p := range []Published{{}, {Size: 100, Bytes: 1}, {Size: Granule}, {Size: Granule, Bytes: Granule, Offset: 1}, {Size: Granule, Bytes: ^uint64(0), Offset: 2}} {
+	for _, p := range []Published{{}, {Size: 100, Bytes: 1}, {Size: Granule},
+		{Size: Granule, Bytes: Granule, Offset: 1}, {Size: Granule, Bytes: ^uint64(0), Offset: 2}} {
 		var ae *AddressError
 		if _, err := h.OpenPublished(p, nil); !errors.As(err, &ae) {
 			t.Errorf("%+v: %v", p, err)
@@ -181,7 +184,8 @@ func TestPublishErrors(t *testing.T) {
 	}
 }
 
-// TestArena: an arena's allocations count for the heap, are found by others through its descriptor, and their places are used again.
+// TestArena: an arena's allocations count for the heap, are found by others through its descriptor, and their places
+// are used again.
 func TestArena(t *testing.T) {
 	w := open(t, MaxWindow)
 	h := w.NewHeap(Device, 64<<20)

@@ -14,7 +14,8 @@ func (b *backing) number() int32 { return int32(b.f.Fd()) }
 
 // move maps a file in place of a range's memory.
 func (m *mapping) move(off, n uint64, b *backing) error {
-	_, err := unix.MmapPtr(int(b.f.Fd()), 0, unsafe.Add(m.base, off), uintptr(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
+	_, err := unix.MmapPtr(int(b.f.Fd()), 0, unsafe.Add(m.base, off), uintptr(n), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED|unix.MAP_FIXED)
 	return err
 }
 

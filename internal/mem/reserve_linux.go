@@ -2,8 +2,9 @@ package mem
 
 import "golang.org/x/sys/unix"
 
-// adviseHuge asks for large pages in a range. It is called once for a whole region, not for each allocation, since ranges with
-// different advice cannot merge to one kernel mapping. Kernels without large pages refuse, which costs only time.
+// adviseHuge asks for large pages in a range. It is called once for a whole region, not for each allocation, since
+// ranges with different advice cannot merge to one kernel mapping. Kernels without large pages refuse, which costs only
+// time.
 func (m *mapping) adviseHuge(off, n uint64) {
 	_ = unix.Madvise(m.bytes(off, n), unix.MADV_HUGEPAGE)
 }

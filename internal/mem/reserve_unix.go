@@ -22,7 +22,8 @@ func reserve(size uint64) (*mapping, error) {
 	if uint64(uintptr(2*size)) != 2*size {
 		return nil, errTooLarge
 	}
-	p, err := unix.MmapPtr(-1, 0, nil, uintptr(2*size), unix.PROT_NONE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
+	p, err := unix.MmapPtr(-1, 0, nil, uintptr(2*size), unix.PROT_NONE,
+		unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +56,8 @@ func (m *mapping) decommit(off, n uint64) error {
 	if err := discard(m, off, b); err != nil {
 		return err
 	}
-	// The kernel may refuse to split a mapping (vm.max_map_count). The range then stays accessible and reads as zero, which is
-	// allowed for freed memory.
+	// The kernel may refuse to split a mapping (vm.max_map_count). The range then stays accessible and reads as zero,
+	// which is allowed for freed memory.
 	_ = unix.Mprotect(b, unix.PROT_NONE)
 	return nil
 }

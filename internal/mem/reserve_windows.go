@@ -20,8 +20,8 @@ func reserve(size uint64) (*mapping, error) {
 	if uint64(uintptr(2*size)) != 2*size {
 		return nil, errTooLarge
 	}
-	// A reservation cannot be trimmed here. One of twice the size shows where an aligned piece is; it is given back and the
-	// piece taken. Another thread may take the place in between: then again.
+	// A reservation cannot be trimmed here. One of twice the size shows where an aligned piece is; it is given back and
+	// the piece taken. Another thread may take the place in between: then again.
 	var err error
 	for range 8 {
 		var p uintptr

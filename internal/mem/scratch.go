@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Scratch is memory outside the window, zero at first, for what may be large and may be refused: Go's heap ends the process when the host has no memory for it. It goes
-// back when nothing refers to the Scratch any more.
+// Scratch is memory outside the window, zero at first, for what may be large and may be refused: Go's heap ends the
+// process when the host has no memory for it. It goes back when nothing refers to the Scratch any more.
 type Scratch struct {
 	p unsafe.Pointer
 	n uint64

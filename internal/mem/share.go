@@ -2,8 +2,8 @@ package mem
 
 import "fmt"
 
-// Descriptor returns a new file descriptor of the store's memory, which another process may turn into a store with OpenStore. The caller closes it. The
-// error is errors.ErrUnsupported where stores are no files.
+// Descriptor returns a new file descriptor of the store's memory, which another process may turn into a store with
+// OpenStore. The caller closes it. The error is errors.ErrUnsupported where stores are no files.
 func (s *Store) Descriptor() (uintptr, error) {
 	s.heap.w.mu.Lock()
 	defer s.heap.w.mu.Unlock()
@@ -13,8 +13,9 @@ func (s *Store) Descriptor() (uintptr, error) {
 	return s.b.descriptor()
 }
 
-// OpenStore makes a store of a file descriptor that Descriptor gave in this or another process; the descriptor stays the caller's. The memory
-// counts for this heap too. Errors: those of NewStore, *AddressError for a file of another size.
+// OpenStore makes a store of a file descriptor that Descriptor gave in this or another process; the descriptor stays
+// the caller's. The memory counts for this heap too. Errors: those of NewStore, *AddressError for a file of another
+// size.
 func (h *Heap) OpenStore(fd uintptr, owner any) (*Store, error) {
 	b, size, err := openBacking(fd)
 	if err != nil {

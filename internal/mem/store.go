@@ -17,8 +17,9 @@ const (
 	ReadWrite Access = 3
 )
 
-// Store is memory without an address (cuMemCreate): it can be mapped in reserved ranges of the window, in several at once. It lives until
-// its last owner has released it and its last mapping is gone. Hosts without a way to map memory twice have no stores.
+// Store is memory without an address (cuMemCreate): it can be mapped in reserved ranges of the window, in several at
+// once. It lives until its last owner has released it and its last mapping is gone. Hosts without a way to map memory
+// twice have no stores.
 type Store struct {
 	Owner any // what it was made for; its meaning is the caller's
 	heap  *Heap
@@ -47,8 +48,8 @@ func (s *Store) Size() uint64 { return s.size }
 // Heap returns the heap that the memory was taken from.
 func (s *Store) Heap() *Heap { return s.heap }
 
-// NewStore takes memory of the heap without an address; size is a multiple of Granule. Errors: *AddressError for another size,
-// *OutOfMemoryError, ErrClosed, and errors.ErrUnsupported on hosts without stores.
+// NewStore takes memory of the heap without an address; size is a multiple of Granule. Errors: *AddressError for
+// another size, *OutOfMemoryError, ErrClosed, and errors.ErrUnsupported on hosts without stores.
 func (h *Heap) NewStore(size uint64, owner any) (*Store, error) {
 	if size == 0 || size%Granule != 0 {
 		return nil, &AddressError{Op: "make store", Size: size, Why: "the size is not a multiple of the granularity"}
@@ -116,7 +117,8 @@ func (s *Store) release() (gone []*Store, err error) {
 	return w.unref([]*Store{s}), nil
 }
 
-// unref takes one reference from each store and returns those that have none left. It needs the window's lock; they are freed without it, since a heap's lock comes before.
+// unref takes one reference from each store and returns those that have none left. It needs the window's lock; they are
+// freed without it, since a heap's lock comes before.
 func (w *Window) unref(stores []*Store) (gone []*Store) {
 	for _, s := range stores {
 		if s.refs--; s.refs == 0 {
@@ -138,10 +140,12 @@ func free(stores []*Store) error {
 	return first
 }
 
-// Reserve takes a range of the window's last part without memory. size is a multiple of Granule, align 0 or a power of two. Errors: *AddressError.
+// Reserve takes a range of the window's last part without memory. size is a multiple of Granule, align 0 or a power of
+// two. Errors: *AddressError.
 func (w *Window) Reserve(size, align uint64) (addr uint64, err error) {
 	if size == 0 || size%Granule != 0 || align&(align-1) != 0 {
-		return 0, &AddressError{"reserve", align, size, "the size is not a multiple of the granularity or the alignment no power of two"}
+		return 0, &AddressError{"reserve", align, size,
+			"the size is not a multiple of the granularity or the alignment no power of two"}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -210,7 +214,8 @@ func (w *Window) Unreserve(addr, size uint64) error {
 	return nil
 }
 
-// Map gives a part of a reserved range the memory of a store from an offset on. It cannot be accessed before Protect. Errors: *AddressError.
+// Map gives a part of a reserved range the memory of a store from an offset on. It cannot be accessed before Protect.
+// Errors: *AddressError.
 func (w *Window) Map(addr, size uint64, s *Store, offset uint64, owner any) (Range, error) {
 	if offset%Granule != 0 || size > s.size {
 		return Range{}, &AddressError{"map", addr, size, "the store does not hold that"}
@@ -240,7 +245,8 @@ func (w *Window) mapRange(addr, size uint64, s *Store, offset, lead, bytes uint6
 	if err != nil {
 		return Range{}, err
 	}
-	if offset > s.size || lead+bytes > s.size-offset || s.refs == 0 || s.heap.w != w { // what lies behind the store's end has addresses and nothing else
+	// what lies behind the store's end has addresses and nothing else
+	if offset > s.size || lead+bytes > s.size-offset || s.refs == 0 || s.heap.w != w {
 		return Range{}, &AddressError{"map", addr, size, "the store does not hold that"}
 	}
 	i := sort.Search(len(r.maps), func(i int) bool { return r.maps[i].off+r.maps[i].n > off })
@@ -251,7 +257,8 @@ func (w *Window) mapRange(addr, size uint64, s *Store, offset, lead, bytes uint6
 		return Range{}, err
 	}
 	m := &mapped{extent{off, size}, s, &span{off: off, n: size, ranges: make([]atomic.Pointer[Range], 1)}}
-	g := &Range{Base: addr + lead, Size: bytes, ID: w.ids.Add(1), Kind: s.heap.kind, Heap: s.heap, Owner: owner, Store: s, Access: NoAccess}
+	g := &Range{Base: addr + lead, Size: bytes, ID: w.ids.Add(1), Kind: s.heap.kind, Heap: s.heap, Owner: owner,
+		Store: s, Access: NoAccess}
 	m.span.ranges[0].Store(g)
 	r.maps = slices.Insert(r.maps, i, m)
 	s.refs++

@@ -15,5 +15,6 @@ func nameless() (*os.File, error) {
 }
 
 func punchHole(f *os.File, off, n uint64) error {
-	return os.NewSyscallError("fallocate", unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(off), int64(n)))
+	return os.NewSyscallError("fallocate", unix.Fallocate(int(f.Fd()),
+		unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(off), int64(n)))
 }

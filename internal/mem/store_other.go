@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// backing does not exist here. Windows maps sections only in place of placeholders of exactly their size, which the one reservation of
-// the window is not.
+// backing does not exist here. Windows maps sections only in place of placeholders of exactly their size, which the one
+// reservation of the window is not.
 type backing struct{ f *os.File }
 
 func newBacking(uint64) (*backing, error) { return nil, errors.ErrUnsupported }

@@ -7,7 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// As an H200 does: a store mapped twice is one memory; mappings have no access at first, and part of one cannot be unmapped.
+// As an H200 does: a store mapped twice is one memory; mappings have no access at first, and part of one cannot be
+// unmapped.
 func TestStore(t *testing.T) {
 	w := open(t, MaxWindow)
 	h := w.NewHeap(Device, 16<<20)
@@ -61,7 +62,8 @@ func TestStore(t *testing.T) {
 	bad("map a part behind the store", err)
 	_, err = w.MapPart(a, Granule, PartAlign, s, 4096, nil)
 	bad("map a part from odd offset", err)
-	if r, err := w.MapPart(a, Granule, 2*PartAlign, s, 2*Granule-2*PartAlign, nil); err != nil || r.Size != 2*PartAlign {
+	if r, err := w.MapPart(a, Granule, 2*PartAlign, s, 2*Granule-2*PartAlign, nil); err != nil ||
+		r.Size != 2*PartAlign {
 		t.Error("map the end of the store:", r, err)
 	}
 	if r, ok := w.Lookup(a + 2*PartAlign - 1); !ok || r.Base != a {
@@ -77,7 +79,8 @@ func TestStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad("map again", mapAt(a+Granule, Granule, 0))
-	if r, ok := w.Lookup(a + 100); !ok || r.Access != NoAccess || r.Store != s || r.Base != a || r.Size != 2*Granule || r.Heap != h {
+	if r, ok := w.Lookup(a + 100); !ok || r.Access != NoAccess || r.Store != s || r.Base != a || r.Size != 2*Granule ||
+		r.Heap != h {
 		t.Errorf("%+v, %v", r, ok)
 	}
 	if _, err := w.Slice(a, 1); err == nil {

@@ -39,7 +39,8 @@ func (b *backing) punch(off, n uint64) error { return punchHole(b.f, off, n) }
 
 // share maps a part of a store in place of reserved addresses, without access.
 func (m *mapping) share(off, n uint64, b *backing, at uint64) error {
-	_, err := unix.MmapPtr(int(b.f.Fd()), int64(at), unsafe.Add(m.base, off), uintptr(n), unix.PROT_NONE, unix.MAP_SHARED|unix.MAP_FIXED)
+	_, err := unix.MmapPtr(int(b.f.Fd()), int64(at), unsafe.Add(m.base, off), uintptr(n), unix.PROT_NONE,
+		unix.MAP_SHARED|unix.MAP_FIXED)
 	return err
 }
 

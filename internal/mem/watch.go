@@ -1,7 +1,7 @@
 package mem
 
-// Watcher is told which memory comes and goes: allocations, mappings and registered ranges. Its methods run in the goroutine that allocates or frees, under a lock of the heap
-// or the window, neither of which they may use.
+// Watcher is told which memory comes and goes: allocations, mappings and registered ranges. Its methods run in the
+// goroutine that allocates or frees, under a lock of the heap or the window, neither of which they may use.
 type Watcher interface {
 	Allocated(r Range)
 	Freed(r Range)
@@ -15,7 +15,8 @@ const (
 	watchKeep = 4096
 )
 
-// Watch sets the window's watcher, before the first allocation. From then on there is room between allocations, and what is freed is used again later than otherwise.
+// Watch sets the window's watcher, before the first allocation. From then on there is room between allocations, and
+// what is freed is used again later than otherwise.
 func (w *Window) Watch(x Watcher) { w.watcher, w.pad = x, watchPad }
 
 // keptUnits are units of a chunk.

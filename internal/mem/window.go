@@ -16,8 +16,8 @@ const (
 	MinAlign = 512
 	// Special is the part at the window's start that never holds memory.
 	Special = 4 << 30
-	// SharedOffset is where the generic window of shared memory begins: SharedRanks pieces of SharedRankSize bytes, one for each CTA of a
-	// cluster.
+	// SharedOffset is where the generic window of shared memory begins: SharedRanks pieces of SharedRankSize bytes, one
+	// for each CTA of a cluster.
 	SharedOffset = 1 << 30
 	// SharedRanks is the most CTAs a cluster has (16 with non-portable cluster sizes).
 	SharedRanks = 16
@@ -27,7 +27,8 @@ const (
 	SharedSize = SharedRanks * SharedRankSize
 	// LocalOffset is where the generic window of local memory begins.
 	LocalOffset = 2 << 30
-	// LocalSize is its size; a thread has at most 512 KiB of local memory (CUDA Programming Guide, compute capabilities).
+	// LocalSize is its size; a thread has at most 512 KiB of local memory (CUDA Programming Guide, compute
+	// capabilities).
 	LocalSize = 16 << 20
 
 	// MaxWindow is the size of window that Open tries first.
@@ -42,13 +43,13 @@ const (
 	// quarantineSpans and quarantineShare bound what waits before its address is used again.
 	quarantineSpans = 64
 	quarantineShare = 8 // one part in ...
-	// smallShare is what of the window, or of its parts, small allocations take first. It has ordinary pages, so that a few bytes do not cost
-	// the clearing of a large page, and lies apart, so that the mappings of both kinds merge.
+	// smallShare is what of the window, or of its parts, small allocations take first. It has ordinary pages, so that a
+	// few bytes do not cost the clearing of a large page, and lies apart, so that the mappings of both kinds merge.
 	smallShare = 64
 )
 
-// Window is a reserved range of host addresses in which all memory of the software devices lies. Methods may be called from several
-// goroutines at once.
+// Window is a reserved range of host addresses in which all memory of the software devices lies. Methods may be called
+// from several goroutines at once.
 type Window struct {
 	m       *mapping
 	base    uint64
@@ -71,8 +72,9 @@ type Window struct {
 
 type extent struct{ off, n uint64 }
 
-// part is a run of addresses of the window that is given out by itself: all of it, or what one device or purpose has. Between parts lie addresses that never hold memory, so that an access
-// which runs a little over the end of one reaches nothing of another.
+// part is a run of addresses of the window that is given out by itself: all of it, or what one device or purpose has.
+// Between parts lie addresses that never hold memory, so that an access which runs a little over the end of one reaches
+// nothing of another.
 type part struct {
 	low, high uint64      // offsets
 	smallEnd  uint64      // offset
@@ -88,13 +90,15 @@ const partRoom = 256 << 30
 // span is a run of granules in use: one allocation, or a chunk that small allocations share.
 type span struct {
 	off, n uint64
-	ranges []atomic.Pointer[Range] // one; in a chunk one for each MinAlign bytes, all units of an allocation hold its range
-	chunk  *chunk                  // nil for one allocation
+	// one; in a chunk one for each MinAlign bytes, all units of an allocation hold its range
+	ranges []atomic.Pointer[Range]
+	chunk  *chunk // nil for one allocation
 
 	published *publication // the memory is in a file; under the heap's lock
 }
 
-// Open reserves a window in so many parts: MaxWindow bytes, or more where the parts would be short, or less where the host refuses that much.
+// Open reserves a window in so many parts: MaxWindow bytes, or more where the parts would be short, or less where the
+// host refuses that much.
 func Open(parts int) (*Window, error) {
 	size := uint64(MaxWindow)
 	for size/uint64(parts) < partRoom {
@@ -103,8 +107,8 @@ func Open(parts int) (*Window, error) {
 	return openParts(size, parts)
 }
 
-// OpenSize reserves a window of at most the given size, which must be a power of two, in one part. When the host refuses, smaller ones are tried
-// down to MinWindow; the error is then a *ReserveError.
+// OpenSize reserves a window of at most the given size, which must be a power of two, in one part. When the host
+// refuses, smaller ones are tried down to MinWindow; the error is then a *ReserveError.
 func OpenSize(size uint64) (*Window, error) { return openParts(size, 1) }
 
 func openParts(size uint64, parts int) (*Window, error) {
@@ -131,7 +135,8 @@ func openParts(size uint64, parts int) (*Window, error) {
 }
 
 func newWindow(m *mapping, parts int) *Window {
-	w := &Window{m: m, base: uint64(uintptr(m.base)), stores: map[*Store]struct{}{}, published: map[*publication]struct{}{}}
+	w := &Window{m: m, base: uint64(uintptr(m.base)), stores: map[*Store]struct{}{},
+		published: map[*publication]struct{}{}}
 	share := (m.size - Special) / uint64(parts) &^ (Granule - 1)
 	for i := range uint64(parts) {
 		p := part{low: Special + i*share, high: Special + (i+1)*share}
@@ -181,14 +186,14 @@ func (w *Window) Pointer() unsafe.Pointer { return w.m.base }
 // Contains says whether an address lies in the window, whether or not there is memory.
 func (w *Window) Contains(addr uint64) bool { return addr-w.base < w.m.size }
 
-// Ptr returns the host pointer of an address. The address must lie in the window or one past it: what does not is folded into it, as the
-// engines' address masks do. Whether memory is there is not checked.
+// Ptr returns the host pointer of an address. The address must lie in the window or one past it: what does not is
+// folded into it, as the engines' address masks do. Whether memory is there is not checked.
 func (w *Window) Ptr(addr uint64) unsafe.Pointer {
 	return unsafe.Add(w.m.base, (addr-w.base)&(w.m.size-1))
 }
 
-// Slice returns n bytes at an address, which must all belong to one live allocation, one registered range or one mapping with access. The
-// slice's capacity ends with its length. Writing to a mapping that is only for reading faults.
+// Slice returns n bytes at an address, which must all belong to one live allocation, one registered range or one
+// mapping with access. The slice's capacity ends with its length. Writing to a mapping that is only for reading faults.
 func (w *Window) Slice(addr, n uint64) ([]byte, error) {
 	r, ok := w.Lookup(addr)
 	if !ok {
@@ -214,8 +219,8 @@ func (w *Window) Committed() uint64 {
 	return w.committed
 }
 
-// Close gives the whole window back to the host. Pointers into it must not be used any more: unlike after Free they do not
-// reliably fault, since the host may use the addresses for something else.
+// Close gives the whole window back to the host. Pointers into it must not be used any more: unlike after Free they do
+// not reliably fault, since the host may use the addresses for something else.
 func (w *Window) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -317,7 +322,8 @@ func (w *Window) find(part int, n, align uint64, small bool) (off uint64, err er
 			w.endQuarantine()
 		}
 		if off, ok = p.place(n, align, small); !ok {
-			return 0, &AddressError{Op: "reserve", Size: n, Why: "the device address window has no free range of that size"}
+			return 0, &AddressError{Op: "reserve", Size: n,
+				Why: "the device address window has no free range of that size"}
 		}
 	}
 	return off, nil
@@ -390,8 +396,8 @@ func (w *Window) endQuarantine() {
 	w.giveBack(e)
 }
 
-// giveBack enters a run in its region's list and merges it with its neighbours. A run that lies across the border of the regions is
-// split there.
+// giveBack enters a run in its region's list and merges it with its neighbours. A run that lies across the border of
+// the regions is split there.
 func (w *Window) giveBack(e extent) {
 	p := &w.parts[w.partAt(e.off)]
 	if e.off < p.smallEnd && e.off+e.n > p.smallEnd {

@@ -59,7 +59,8 @@ func TestWindowLayout(t *testing.T) {
 	if w.Base()%w.Size() != 0 || w.Size()&(w.Size()-1) != 0 || w.Size() < MinWindow {
 		t.Fatalf("window %#x of %#x bytes is not aligned to its size", w.Base(), w.Size())
 	}
-	if uint64(uintptr(w.Pointer())) != w.Base() || !w.Contains(w.Base()) || w.Contains(w.Base()-1) || w.Contains(w.Base()+w.Size()) {
+	if uint64(uintptr(w.Pointer())) != w.Base() || !w.Contains(w.Base()) || w.Contains(w.Base()-1) ||
+		w.Contains(w.Base()+w.Size()) {
 		t.Error("Base, Pointer and Contains disagree")
 	}
 	// The special part must hold both generic windows and leave the first page free for NULL.
@@ -112,7 +113,8 @@ func TestAllocFree(t *testing.T) {
 			b[0], b[size-1] = 1, 2
 			for _, in := range []uint64{0, size / 2, size - 1} {
 				got, ok := w.Lookup(r.Base + in)
-				if !ok || got.Base != r.Base || got.Size != size || got.ID != r.ID || got.Kind != Device || got.Heap != h || got.Owner != "owner" {
+				if !ok || got.Base != r.Base || got.Size != size || got.ID != r.ID || got.Kind != Device ||
+					got.Heap != h || got.Owner != "owner" {
 					t.Errorf("Lookup(+%d) = %+v, %v", in, got, ok)
 				}
 			}
@@ -180,7 +182,8 @@ func TestLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	var oom *OutOfMemoryError
-	if _, err := h.Alloc(4<<20, 0); !errors.As(err, &oom) || oom.Used != 6<<20 || oom.Limit != 8<<20 || oom.Size != 4<<20 {
+	if _, err := h.Alloc(4<<20, 0); !errors.As(err, &oom) || oom.Used != 6<<20 || oom.Limit != 8<<20 ||
+		oom.Size != 4<<20 {
 		t.Errorf("beyond the limit: %v", err)
 	}
 	for _, n := range []uint64{1 << 60, ^uint64(0), ^uint64(0) - 4096, 1<<40 + 1} {
@@ -248,16 +251,19 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// What an H200 gives (driver 580, recorded with cuMemAlloc and cuMemGetInfo): small allocations follow each other at multiples of 512
-// bytes in one block of 2 MiB, allocations of 1 MiB or more have blocks of their own, and the free memory falls by blocks.
+// What an H200 gives (driver 580, recorded with cuMemAlloc and cuMemGetInfo): small allocations follow each other at
+// multiples of 512 bytes in one block of 2 MiB, allocations of 1 MiB or more have blocks of their own, and the free
+// memory falls by blocks.
 func TestPlacementAsSilicon(t *testing.T) {
 	w := open(t, MaxWindow)
 	h := w.NewHeap(Device, 0)
 	var first uint64
 	for i, c := range []struct{ size, offset, held uint64 }{
-		{1, 0, 2 << 20}, {1, 0x200, 2 << 20}, {512, 0x400, 2 << 20}, {513, 0x600, 2 << 20}, {1024, 0xa00, 2 << 20}, {4096, 0xe00, 2 << 20},
+		{1, 0, 2 << 20}, {1, 0x200, 2 << 20}, {512, 0x400, 2 << 20}, {513, 0x600, 2 << 20}, {1024, 0xa00, 2 << 20},
+		{4096, 0xe00, 2 << 20},
 		{100000, 0x1e00, 2 << 20}, {1 << 19, 0x1a600, 2 << 20}, {1<<20 - 1, 0x9a600, 2 << 20},
-		{1 << 20, 0, 4 << 20}, {1<<20 + 1, 0, 6 << 20}, {2 << 20, 0, 8 << 20}, {2<<20 + 1, 0, 12 << 20}, {5 << 20, 0, 18 << 20},
+		{1 << 20, 0, 4 << 20}, {1<<20 + 1, 0, 6 << 20}, {2 << 20, 0, 8 << 20}, {2<<20 + 1, 0, 12 << 20},
+		{5 << 20, 0, 18 << 20},
 	} {
 		a, err := h.Alloc(c.size, 0)
 		if err != nil {

@@ -4,9 +4,9 @@ import "math/bits"
 
 // The approximate functions on f32: rcp, rsqrt, sqrt, ex2, lg2, sin, cos, div.
 //
-// Silicon evaluates them in one unit: the operand's top bits pick a segment, the rest is n, and the result is C0 + C1*n + C2*q,
-// where q is the square of n computed without its low partial products, cut to 24 bits. The structure and the tables were
-// found by fitting recorded results; APPROX.md tells how. Every result is an H200's.
+// Silicon evaluates them in one unit: the operand's top bits pick a segment, the rest is n, and the result is C0 + C1*n
+// + C2*q, where q is the square of n computed without its low partial products, cut to 24 bits. The structure and the
+// tables were found by fitting recorded results; APPROX.md tells how. Every result is an H200's.
 
 // coef holds a segment's C0, C1 and C2.
 type coef [3]int32
@@ -139,8 +139,8 @@ func sqrtUnit(x uint32) uint32 {
 	return scaled32(false, sqrtCurve.at(at), e>>1)
 }
 
-// ex2Unit is the hardware power of two: subnormal results become zero. The operand is cut to 23 fraction bits; a negative one
-// is taken in ones' complement.
+// ex2Unit is the hardware power of two: subnormal results become zero. The operand is cut to 23 fraction bits; a
+// negative one is taken in ones' complement.
 func ex2Unit(x uint32) uint32 {
 	m := x & mag32
 	switch {
@@ -300,7 +300,8 @@ func SinApprox32(x uint32) uint32 { return sinUnit(Mul32(x, turn32, RZ, 0), 0) }
 // CosApprox32 is cos.approx.f32; .ftz makes no difference.
 func CosApprox32(x uint32) uint32 { return sinUnit(Mul32(x, turn32, RZ, 0), 1) }
 
-// DivApprox32 is div.approx.f32: the dividend times the hardware reciprocal. A divisor above 2^126 gives zero. Options: FTZ.
+// DivApprox32 is div.approx.f32: the dividend times the hardware reciprocal. A divisor above 2^126 gives zero. Options:
+// FTZ.
 func DivApprox32(a, b uint32, o Opt) uint32 {
 	if m := b & mag32; o&FTZ == 0 && m != 0 && m < min32 {
 		a, b = scale32(a, 24), scale32(b, 24)

@@ -10,7 +10,8 @@ import (
 	"github.com/gocuda/cuda/internal/num/numtest"
 )
 
-// TestApproxEvery compares results with an H200's by their hashes: some of each function, or all of every function with -all.
+// TestApproxEvery compares results with an H200's by their hashes: some of each function, or all of every function with
+// -all.
 func TestApproxEvery(t *testing.T) {
 	numtest.Compare(t, func(t *testing.T, name string) func(numtest.Inputs) uint64 {
 		f := approxWord(name)

@@ -8,8 +8,9 @@ import (
 	"github.com/gocuda/cuda/internal/num/numtest"
 )
 
-// TestApproxRows shows that the results of a row determine it: no C0, C1 and C2 give them all but the row's own, within 64 units of its C1 and C2. A C2
-// further away bends the curve by more than the result's last place, whatever the others; with a C2 in this range, a C1 further away tilts it by more.
+// TestApproxRows shows that the results of a row determine it: no C0, C1 and C2 give them all but the row's own, within
+// 64 units of its C1 and C2. A C2 further away bends the curve by more than the result's last place, whatever the
+// others; with a C2 in this range, a C1 further away tilts it by more.
 func TestApproxRows(t *testing.T) {
 	step := 8 // every eighth row, unless -all says every one
 	if *numtest.All {
@@ -20,7 +21,8 @@ func TestApproxRows(t *testing.T) {
 		cut   int // the bit that the value is cut to
 		exact int // the unit takes no value from the table for multiples of this
 	}{
-		"rcp": {rcpCurve, 0, 1 << 23}, "rsqrt": {rsqrtCurve, 0, 1 << 24}, "sqrt": {sqrtCurve, 0, 1 << 24}, "ex2": {ex2Curve, 0, 1 << 24},
+		"rcp": {rcpCurve, 0, 1 << 23}, "rsqrt": {rsqrtCurve, 0, 1 << 24}, "sqrt": {sqrtCurve, 0, 1 << 24},
+		"ex2": {ex2Curve, 0, 1 << 24},
 		"lg2": {lg2Curve, 4, 1 << 23}, "sin": {sinCurve, 3, 1 << 24},
 	} {
 		t.Run(name, func(t *testing.T) {

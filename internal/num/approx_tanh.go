@@ -1,6 +1,7 @@
 package num
 
-// tanh on f32, f16 and bf16, and ex2 on f16 and bf16. See approx.go for the unit and APPROX.md for the study. C0 of tanh is in units of 2^-24.
+// tanh on f32, f16 and bf16, and ex2 on f16 and bf16. See approx.go for the unit and APPROX.md for the study. C0 of
+// tanh is in units of 2^-24.
 
 // octave describes the segments of one power of two: 2^man of them, n without the operand's lowest drop bits.
 type octave struct {
@@ -34,7 +35,8 @@ func TanhApprox32(x uint32) uint32 {
 	return uint32(RoundTo(F32, x>>31 != 0, -40, uint64(v), RZ))
 }
 
-// cut16 narrows an f32 result of the unit to f16 or bf16: cut toward zero, but what is beyond the largest value becomes infinite.
+// cut16 narrows an f32 result of the unit to f16 or bf16: cut toward zero, but what is beyond the largest value becomes
+// infinite.
 func cut16(f Format, y uint32) uint16 {
 	l := &layouts[f]
 	z := uint16(CvtFloat(f, F32, uint64(y), RZ, 0))

@@ -143,7 +143,8 @@ func TestSquare(t *testing.T) {
 	}
 }
 
-// TestApproxBounds holds the error bounds of the PTX ISA (9.7.3.8, .13 to .22, 9.7.4.9, .10) on many operands, against f64 functions of the host.
+// TestApproxBounds holds the error bounds of the PTX ISA (9.7.3.8, .13 to .22, 9.7.4.9, .10) on many operands, against
+// f64 functions of the host.
 func TestApproxBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	pos := func(lo, hi float64) func() uint32 { // log-uniform
@@ -171,25 +172,54 @@ func TestApproxBounds(t *testing.T) {
 		err   func(got, want float64) float64
 		bound float64
 	}{
-		{"rcp.approx.f32", func(x uint32) uint32 { return RcpApprox32(x, 0) }, func(x float64) float64 { return 1 / x }, signed(pos(0x1p-127, 0x1p127)), inUlps, 1},
-		{"rcp.approx.ftz.f32", func(x uint32) uint32 { return RcpApprox32(x, FTZ) }, func(x float64) float64 { return 1 / x }, signed(pos(0x1p-126, 0x1p125)), inUlps, 1},
-		{"sqrt.approx.f32", func(x uint32) uint32 { return SqrtApprox32(x, 0) }, math.Sqrt, pos(0x1p-149, 0x1p127), relative, 0x1p-23},
-		{"rsqrt.approx.f32", func(x uint32) uint32 { return RsqrtApprox32(x, 0) }, func(x float64) float64 { return 1 / math.Sqrt(x) }, pos(0x1p-149, 0x1p127), relative, math.Exp2(-22.9)},
-		{"ex2.approx.f32", func(x uint32) uint32 { return Ex2Approx32(x, 0) }, math.Exp2, even(-126, 128), relative, 0x1p-22},
-		{"ex2.approx.ftz.f32", func(x uint32) uint32 { return Ex2Approx32(x, FTZ) }, math.Exp2, even(-2, 2), relative, 0x1p-22},
-		{"lg2.approx.f32 near 1", func(x uint32) uint32 { return Lg2Approx32(x, 0) }, math.Log2, even(0.5, 2), absolute, 0x1p-22},
-		{"lg2.approx.f32 below", func(x uint32) uint32 { return Lg2Approx32(x, 0) }, math.Log2, pos(0x1p-149, 0.5), relative, 0x1p-22},
-		{"lg2.approx.f32 above", func(x uint32) uint32 { return Lg2Approx32(x, 0) }, math.Log2, pos(2, 0x1p127), relative, 0x1p-22},
+		{"rcp.approx.f32", func(x uint32) uint32 {
+			return RcpApprox32(x, 0)
+		}, func(x float64) float64 { return 1 / x }, signed(pos(0x1p-127, 0x1p127)), inUlps, 1},
+		{"rcp.approx.ftz.f32", func(x uint32) uint32 {
+			return RcpApprox32(x, FTZ)
+		}, func(x float64) float64 { return 1 / x }, signed(pos(0x1p-126, 0x1p125)), inUlps, 1},
+		{"sqrt.approx.f32", func(x uint32) uint32 {
+			return SqrtApprox32(x, 0)
+		}, math.Sqrt, pos(0x1p-149, 0x1p127), relative, 0x1p-23},
+		{"rsqrt.approx.f32", func(x uint32) uint32 {
+			return RsqrtApprox32(x, 0)
+		}, func(x float64) float64 { return 1 / math.Sqrt(x) }, pos(0x1p-149, 0x1p127), relative, math.Exp2(-22.9)},
+		{"ex2.approx.f32", func(x uint32) uint32 {
+			return Ex2Approx32(x, 0)
+		}, math.Exp2, even(-126, 128), relative, 0x1p-22},
+		{"ex2.approx.ftz.f32", func(x uint32) uint32 {
+			return Ex2Approx32(x, FTZ)
+		}, math.Exp2, even(-2, 2), relative, 0x1p-22},
+		{"lg2.approx.f32 near 1", func(x uint32) uint32 {
+			return Lg2Approx32(x, 0)
+		}, math.Log2, even(0.5, 2), absolute, 0x1p-22},
+		{"lg2.approx.f32 below", func(x uint32) uint32 {
+			return Lg2Approx32(x, 0)
+		}, math.Log2, pos(0x1p-149, 0.5), relative, 0x1p-22},
+		{"lg2.approx.f32 above", func(x uint32) uint32 {
+			return Lg2Approx32(x, 0)
+		}, math.Log2, pos(2, 0x1p127), relative, 0x1p-22},
 		{"sin.approx.f32", SinApprox32, math.Sin, even(-2*math.Pi, 2*math.Pi), absolute, math.Exp2(-20.5)},
 		{"sin.approx.f32 far", SinApprox32, math.Sin, even(-100*math.Pi, 100*math.Pi), absolute, math.Exp2(-14.7)},
-		// The manual says 2^-20.5 here too. An H200's cosine, which TestApproxEvery holds, comes to 2^-20.44 near 3*pi/2.
+		// The manual says 2^-20.5 here too. An H200's cosine, which TestApproxEvery holds, comes to 2^-20.44 near
+		// 3*pi/2.
 		{"cos.approx.f32", CosApprox32, math.Cos, even(-2*math.Pi, 2*math.Pi), absolute, math.Exp2(-20.43)},
 		{"cos.approx.f32 far", CosApprox32, math.Cos, even(-100*math.Pi, 100*math.Pi), absolute, math.Exp2(-14.7)},
 		{"tanh.approx.f32", TanhApprox32, math.Tanh, signed(pos(0x1p-30, 16)), relative, 0x1p-11},
-		{"div.approx.f32", func(x uint32) uint32 { return DivApprox32(0x40490fdb, x, 0) }, func(x float64) float64 { return float64(f32(0x40490fdb)) / x }, signed(pos(0x1p-120, 0x1p125)), inUlps, 2},
-		{"div.full.f32", func(x uint32) uint32 { return DivFull32(0x7e490fdb, x, 0) }, func(x float64) float64 { return float64(f32(0x7e490fdb)) / x }, signed(pos(0x1p-1, 0x1p127)), inUlps, 2},
-		{"tanh.approx.f16", func(x uint32) uint32 { return F16ToF32(TanhF16(F32ToF16(x))) }, func(x float64) float64 { return math.Tanh(roundTrip(x)) }, signed(pos(0x1p-14, 16)), absolute, math.Exp2(-10)},
-		{"ex2.approx.f16", func(x uint32) uint32 { return F16ToF32(Ex2F16(F32ToF16(x))) }, func(x float64) float64 { return math.Exp2(roundTrip(x)) }, even(-14, 15), relative, math.Exp2(-9.9)},
+		{"div.approx.f32", func(x uint32) uint32 {
+			return DivApprox32(0x40490fdb, x, 0)
+		}, func(x float64) float64 { return float64(f32(0x40490fdb)) / x }, signed(pos(0x1p-120, 0x1p125)), inUlps, 2},
+		{"div.full.f32", func(x uint32) uint32 {
+			return DivFull32(0x7e490fdb, x, 0)
+		}, func(x float64) float64 { return float64(f32(0x7e490fdb)) / x }, signed(pos(0x1p-1, 0x1p127)), inUlps, 2},
+		{"tanh.approx.f16", func(x uint32) uint32 {
+			return F16ToF32(TanhF16(F32ToF16(x)))
+		}, func(x float64) float64 {
+			return math.Tanh(roundTrip(x))
+		}, signed(pos(0x1p-14, 16)), absolute, math.Exp2(-10)},
+		{"ex2.approx.f16", func(x uint32) uint32 {
+			return F16ToF32(Ex2F16(F32ToF16(x)))
+		}, func(x float64) float64 { return math.Exp2(roundTrip(x)) }, even(-14, 15), relative, math.Exp2(-9.9)},
 	} {
 		worst, at := 0.0, uint32(0)
 		for range ln {
@@ -217,19 +247,34 @@ func TestApproxSpecial(t *testing.T) {
 		f    func(x uint32, o Opt) uint32
 		rows []row
 	}{
-		"rcp": {RcpApprox32, []row{{sign32 | inf32, sign32, sign32}, {sign32, sign32 | inf32, sign32 | inf32}, {0, inf32, inf32}, {inf32, 0, 0}, {0x7fc00001, nan32, nan32},
+		"rcp": {RcpApprox32, []row{{sign32 | inf32, sign32, sign32}, {sign32, sign32 | inf32, sign32 | inf32},
+			{0, inf32, inf32}, {inf32, 0, 0}, {0x7fc00001, nan32, nan32},
 			{0x400000, inf32, 0x7f000000}, {0x7f7fffff, 0, 0x00200000}}},
-		"sqrt": {SqrtApprox32, []row{{sign32 | inf32, nan32, nan32}, {0xbf800000, nan32, nan32}, {sign32, sign32, sign32}, {0, 0, 0}, {inf32, inf32, inf32}, {0xff800001, nan32, nan32},
+		"sqrt": {SqrtApprox32, []row{{sign32 | inf32, nan32, nan32}, {0xbf800000, nan32, nan32},
+			{sign32, sign32, sign32}, {0, 0, 0}, {inf32, inf32, inf32}, {0xff800001, nan32, nan32},
 			{sign32 | 1, sign32, nan32}, {0x400000, 0, 0x1fb504f3}}},
-		"rsqrt": {RsqrtApprox32, []row{{sign32 | inf32, nan32, nan32}, {0xbf800000, nan32, nan32}, {sign32, sign32 | inf32, sign32 | inf32}, {0, inf32, inf32}, {inf32, 0, 0}, {0xff800001, nan32, nan32},
+		"rsqrt": {RsqrtApprox32, []row{{sign32 | inf32, nan32, nan32}, {0xbf800000, nan32, nan32},
+			{sign32, sign32 | inf32, sign32 | inf32}, {0, inf32, inf32}, {inf32, 0, 0}, {0xff800001, nan32, nan32},
 			{1, inf32, 0x64b504f2}}},
-		"lg2": {Lg2Approx32, []row{{sign32 | inf32, nan32, nan32}, {0xbf800000, nan32, nan32}, {sign32, sign32 | inf32, sign32 | inf32}, {0, sign32 | inf32, sign32 | inf32}, {inf32, inf32, inf32}, {0xff800001, nan32, nan32},
+		"lg2": {Lg2Approx32, []row{{sign32 | inf32, nan32, nan32}, {0xbf800000, nan32, nan32},
+			{sign32, sign32 | inf32, sign32 | inf32}, {0, sign32 | inf32, sign32 | inf32}, {inf32, inf32, inf32},
+			{0xff800001, nan32, nan32},
 			{1, sign32 | inf32, 0xc3150000}, {one32, 0, 0}}},
-		"ex2": {Ex2Approx32, []row{{sign32 | inf32, 0, 0}, {sign32, one32, one32}, {0, one32, one32}, {inf32, inf32, inf32}, {0x7fc00001, nan32, nan32}, {1, one32, one32}, {sign32 | 1, one32, one32},
+		"ex2": {Ex2Approx32, []row{{sign32 | inf32, 0, 0}, {sign32, one32, one32}, {0, one32, one32},
+			{inf32, inf32, inf32}, {0x7fc00001, nan32, nan32}, {1, one32, one32}, {sign32 | 1, one32, one32},
 			{0xc3000000, 0, 0x00200000}, {0x43000000, inf32, inf32}}},
-		"sin":  {func(x uint32, _ Opt) uint32 { return SinApprox32(x) }, []row{{sign32 | inf32, nan32, nan32}, {sign32, sign32, sign32}, {0, 0, 0}, {inf32, nan32, nan32}, {0x7fc00001, nan32, nan32}}},
-		"cos":  {func(x uint32, _ Opt) uint32 { return CosApprox32(x) }, []row{{sign32 | inf32, nan32, nan32}, {sign32, one32, one32}, {0, one32, one32}, {inf32, nan32, nan32}, {0x7fc00001, nan32, nan32}}},
-		"tanh": {func(x uint32, _ Opt) uint32 { return TanhApprox32(x) }, []row{{sign32 | inf32, 0xbf800000, 0xbf800000}, {sign32, sign32, sign32}, {0, 0, 0}, {inf32, one32, one32}, {0x7fc00001, nan32, nan32}, {1, 1, 1}}},
+		"sin": {func(x uint32, _ Opt) uint32 {
+			return SinApprox32(x)
+		}, []row{{sign32 | inf32, nan32, nan32}, {sign32, sign32, sign32}, {0, 0, 0}, {inf32, nan32, nan32},
+			{0x7fc00001, nan32, nan32}}},
+		"cos": {func(x uint32, _ Opt) uint32 {
+			return CosApprox32(x)
+		}, []row{{sign32 | inf32, nan32, nan32}, {sign32, one32, one32}, {0, one32, one32}, {inf32, nan32, nan32},
+			{0x7fc00001, nan32, nan32}}},
+		"tanh": {func(x uint32, _ Opt) uint32 {
+			return TanhApprox32(x)
+		}, []row{{sign32 | inf32, 0xbf800000, 0xbf800000}, {sign32, sign32, sign32}, {0, 0, 0}, {inf32, one32, one32},
+			{0x7fc00001, nan32, nan32}, {1, 1, 1}}},
 	}
 	for name, op := range ops {
 		for _, r := range op.rows {
@@ -246,7 +291,8 @@ func TestApproxSpecial(t *testing.T) {
 		t.Error("div.approx above 2^126")
 	}
 	// 9.7.3.14, .17: the f64 forms.
-	for _, c := range [][3]uint64{{0, inf64, inf64}, {sign64, sign64 | inf64, sign64 | inf64}, {inf64, 0, 0}, {inf64 | quiet, nanHigh64, nanHigh64}, {1, inf64, inf64}, {sign64 | inf64, sign64, nanHigh64}} {
+	for _, c := range [][3]uint64{{0, inf64, inf64}, {sign64, sign64 | inf64, sign64 | inf64}, {inf64, 0, 0},
+		{inf64 | quiet, nanHigh64, nanHigh64}, {1, inf64, inf64}, {sign64 | inf64, sign64, nanHigh64}} {
 		if got := RcpApproxFtz64(c[0]); got != c[1] {
 			t.Errorf("rcp.approx.ftz.f64(%#x) = %#x", c[0], got)
 		}
@@ -258,7 +304,8 @@ func TestApproxSpecial(t *testing.T) {
 
 func BenchmarkApprox(b *testing.B) {
 	for name, f := range map[string]func(uint32) uint32{
-		"rcp": rcpUnit, "rsqrt": rsqrtUnit, "sqrt": sqrtUnit, "ex2": ex2Unit, "lg2": lg2Unit, "sin": SinApprox32, "tanh": TanhApprox32,
+		"rcp": rcpUnit, "rsqrt": rsqrtUnit, "sqrt": sqrtUnit, "ex2": ex2Unit, "lg2": lg2Unit, "sin": SinApprox32,
+		"tanh": TanhApprox32,
 	} {
 		b.Run(name, func(b *testing.B) {
 			x, s := uint32(0x3f812345), uint32(0)

@@ -1,8 +1,8 @@
 package num
 
 // Curve is the table of an approximate function as vector code wants it: the function at x, in units of 2^-40, is
-// C0[s] + C1[s]*n + C2[s]*q, where s is x without its low Bits bits, n is those, and q the square of n computed without the partial products
-// below column Low, over 2^Low. Scales and the rounding constant are in the coefficients.
+// C0[s] + C1[s]*n + C2[s]*q, where s is x without its low Bits bits, n is those, and q the square of n computed without
+// the partial products below column Low, over 2^Low. Scales and the rounding constant are in the coefficients.
 type Curve struct {
 	C0     []int64
 	C1, C2 []int32
@@ -10,7 +10,8 @@ type Curve struct {
 	Low    uint
 }
 
-// CurveOf returns the table of rcp, rsqrt, sqrt, ex2, lg2, sin or tanh. That of tanh is for what TanhSegment makes of an operand.
+// CurveOf returns the table of rcp, rsqrt, sqrt, ex2, lg2, sin or tanh. That of tanh is for what TanhSegment makes of
+// an operand.
 func CurveOf(name string) (Curve, bool) {
 	var c *curve
 	switch name {
@@ -45,8 +46,8 @@ func CurveOf(name string) (Curve, bool) {
 	return out, true
 }
 
-// TanhSegment says how tanh's operands of one power of two stand in its table: of x with 2^(e-8) <= |x| < 2^(e-7), the fraction's 23 bits times 2^Shift, over 64, and First
-// added, are the curve's operand. There are 11 from e = 0 on.
+// TanhSegment says how tanh's operands of one power of two stand in its table: of x with 2^(e-8) <= |x| < 2^(e-7), the
+// fraction's 23 bits times 2^Shift, over 64, and First added, are the curve's operand. There are 11 from e = 0 on.
 type TanhSegment struct {
 	Shift uint8
 	First uint32

@@ -1,7 +1,8 @@
 package num
 
-// CvtFloat is cvt between two of F16, BF16, TF32 (as destination), F32 and F64, also of equal size, without integer rounding.
-// Options: FTZ (f32 operand and result; silicon does not flush the operand of cvt.f16.f32), Sat, Relu, SatFinite. A widening conversion is exact and ignores r.
+// CvtFloat is cvt between two of F16, BF16, TF32 (as destination), F32 and F64, also of equal size, without integer
+// rounding. Options: FTZ (f32 operand and result; silicon does not flush the operand of cvt.f16.f32), Sat, Relu,
+// SatFinite. A widening conversion is exact and ignores r.
 func CvtFloat(dst, src Format, x uint64, r Round, o Opt) uint64 {
 	if src == F32 && dst != F16 && o&FTZ != 0 {
 		x = uint64(Flush32(uint32(x)))
@@ -55,8 +56,8 @@ func finishCvt(dst Format, z uint64, o Opt) uint64 {
 	return z
 }
 
-// cvtNaN converts a NaN: to and from f64 the sign and the payload's top bits stay and it becomes quiet; everywhere else,
-// and under .ftz where f32 takes part, the canonical NaN comes out.
+// cvtNaN converts a NaN: to and from f64 the sign and the payload's top bits stay and it becomes quiet; everywhere
+// else, and under .ftz where f32 takes part, the canonical NaN comes out.
 func cvtNaN(dst, src Format, x uint64, o Opt) uint64 {
 	d, s := &layouts[dst], &layouts[src]
 	if dst != F64 && src != F64 {
@@ -71,7 +72,8 @@ func cvtNaN(dst, src Format, x uint64, o Opt) uint64 {
 }
 
 // cvtTF32 is cvt.tf32.f32. The .rna form works on the bare pattern: a NaN or an infinity only loses its low 13 bits, so
-// that a small payload becomes an infinity, and .satfinite takes one unit off whatever has the highest exponent (recorded).
+// that a small payload becomes an infinity, and .satfinite takes one unit off whatever has the highest exponent
+// (recorded).
 func cvtTF32(x uint32, r Round, o Opt) uint64 {
 	const unit = 1 << 13
 	if r == RNA {
@@ -88,8 +90,8 @@ func cvtTF32(x uint32, r Round, o Opt) uint64 {
 	return finishCvt(TF32, z>>13, o) << 13
 }
 
-// RoundInt is cvt with integer rounding (.rni .rzi .rmi .rpi) between equal formats F16, BF16, F32, F64: the value rounded to
-// an integer, a zero keeping the operand's sign. Options: FTZ, Sat.
+// RoundInt is cvt with integer rounding (.rni .rzi .rmi .rpi) between equal formats F16, BF16, F32, F64: the value
+// rounded to an integer, a zero keeping the operand's sign. Options: FTZ, Sat.
 func RoundInt(f Format, x uint64, r Round, o Opt) uint64 {
 	if f == F32 && o&FTZ != 0 {
 		x = uint64(Flush32(uint32(x)))

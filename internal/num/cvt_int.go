@@ -16,9 +16,10 @@ func FromUint(f Format, v uint64, r Round, o Opt) uint64 {
 	return finishCvt(f, RoundTo(f, false, 0, v, r), o&Sat)
 }
 
-// ToInt is cvt from F16, BF16, F32 or F64 to an integer of width bits (8, 16, 32, 64), signed or not. The result is extended to 64
-// bits as a wider destination register is: by the sign if signed, with zeros otherwise. Values out of range clamp, with or without .sat.
-// A NaN gives 0, or the value with only the top bit set when a 64-bit type takes part (9.7.9.21, Integer Notes). Options: FTZ.
+// ToInt is cvt from F16, BF16, F32 or F64 to an integer of width bits (8, 16, 32, 64), signed or not. The result is
+// extended to 64 bits as a wider destination register is: by the sign if signed, with zeros otherwise. Values out of
+// range clamp, with or without .sat. A NaN gives 0, or the value with only the top bit set when a 64-bit type takes
+// part (9.7.9.21, Integer Notes). Options: FTZ.
 func ToInt(f Format, x uint64, r Round, o Opt, width uint, signed bool) uint64 {
 	if f == F32 && o&FTZ != 0 {
 		x = uint64(Flush32(uint32(x)))
@@ -77,7 +78,8 @@ func integral(n number, r Round) uint64 {
 	return q
 }
 
-// CvtPack is cvt.pack.sat (9.7.9.22): a and b clamped to width bits, b lowest; below 16 bits the old contents c move up above them.
+// CvtPack is cvt.pack.sat (9.7.9.22): a and b clamped to width bits, b lowest; below 16 bits the old contents c move up
+// above them.
 func CvtPack(a, b int32, c uint32, width uint, signed bool) uint32 {
 	lo, hi := int32(0), int32(1)<<width-1
 	if signed {

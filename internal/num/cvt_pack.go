@@ -1,12 +1,13 @@
 package num
 
-// Conversions to and from the formats of eight bits and less. One element a call; pairs are packed by CvtPair and its kin.
+// Conversions to and from the formats of eight bits and less. One element a call; pairs are packed by CvtPair and its
+// kin.
 //
-// e4m3 and e5m2 behave as recorded on an H200. The formats of six and four bits, ue8m0 and .rs need sm_100 and follow the text of PTX
-// ISA 9.0, 9.7.9.21; no silicon confirmed them here.
+// e4m3 and e5m2 behave as recorded on an H200. The formats of six and four bits, ue8m0 and .rs need sm_100 and follow
+// the text of PTX ISA 9.0, 9.7.9.21; no silicon confirmed them here.
 
-// ToMini is cvt.rn.satfinite to E4M3, E5M2, E2M3, E3M2 or E2M1 from F32, F16 or BF16. A NaN gives 0x7f, or the largest value
-// where the format has no NaN. Options: Relu.
+// ToMini is cvt.rn.satfinite to E4M3, E5M2, E2M3, E3M2 or E2M1 from F32, F16 or BF16. A NaN gives 0x7f, or the largest
+// value where the format has no NaN. Options: Relu.
 func ToMini(dst, src Format, x uint64, o Opt) uint8 {
 	n := src.unpack(x)
 	if n.class == nan {
@@ -44,9 +45,9 @@ func MiniToF16(src Format, x uint8, o Opt) uint16 {
 	return finish16(uint16(F16.pack(src.unpack(uint64(x)), RN)), o&Relu)
 }
 
-// ToUE8M0 is cvt.rz and cvt.rp to ue8m0 from F32 or BF16: the sign is ignored, the value rounded down or up to a power of two.
-// Zero and everything below 2^-127 rounded down give the smallest, 2^-127. A NaN gives 0xff, and so does an infinity or an overflow unless
-// .satfinite asks for 0xfe. Options: SatFinite.
+// ToUE8M0 is cvt.rz and cvt.rp to ue8m0 from F32 or BF16: the sign is ignored, the value rounded down or up to a power
+// of two. Zero and everything below 2^-127 rounded down give the smallest, 2^-127. A NaN gives 0xff, and so does an
+// infinity or an overflow unless .satfinite asks for 0xfe. Options: SatFinite.
 func ToUE8M0(src Format, x uint64, r Round, o Opt) uint8 {
 	n := src.unpack(x)
 	over := uint8(0xff)
@@ -85,8 +86,8 @@ func UE8M0ToBF16(x uint8) uint16 {
 	return uint16(x) << 7
 }
 
-// PairToMini is cvt.rn.satfinite to a pair from two F32: hi in the upper half. A half is 8 bits, with two zero bits on top for six-bit
-// formats; E2M1 halves are 4 bits. Options: Relu.
+// PairToMini is cvt.rn.satfinite to a pair from two F32: hi in the upper half. A half is 8 bits, with two zero bits on
+// top for six-bit formats; E2M1 halves are 4 bits. Options: Relu.
 func PairToMini(dst Format, hi, lo uint32, o Opt) uint16 {
 	return joinMini(dst, ToMini(dst, F32, uint64(hi), o), ToMini(dst, F32, uint64(lo), o))
 }
@@ -112,9 +113,9 @@ func MiniToHalves(src Format, x uint16, o Opt) uint32 {
 	return uint32(MiniToF16(src, hi, o))<<16 | uint32(MiniToF16(src, lo, o))
 }
 
-// QuadToMini is cvt.rs.satfinite to four elements from {a, b, e, f}, a uppermost. Of the random bits a and b use the upper half and e and f the
-// lower; for E2M1 a and b use the upper byte of each half, e and f the lower bytes. That two elements share their bits unchanged is
-// this package's reading of the manual. Options: Relu.
+// QuadToMini is cvt.rs.satfinite to four elements from {a, b, e, f}, a uppermost. Of the random bits a and b use the
+// upper half and e and f the lower; for E2M1 a and b use the upper byte of each half, e and f the lower bytes. That two
+// elements share their bits unchanged is this package's reading of the manual. Options: Relu.
 func QuadToMini(dst Format, v [4]uint32, random uint32, o Opt) uint32 {
 	up, down := random>>16, random&0xffff
 	step := uint(8)
@@ -133,8 +134,8 @@ func QuadToMini(dst Format, v [4]uint32, random uint32, o Opt) uint32 {
 	return z
 }
 
-// CvtRS is cvt.rs from F32 to F16 or BF16. The manual gives F16 the low 13 bits of a 16-bit half of rbits and BF16 all 16; random is that half.
-// Options: Relu, SatFinite.
+// CvtRS is cvt.rs from F32 to F16 or BF16. The manual gives F16 the low 13 bits of a 16-bit half of rbits and BF16 all
+// 16; random is that half. Options: Relu, SatFinite.
 func CvtRS(dst Format, x uint32, random uint16, o Opt) uint16 {
 	bits := uint(16)
 	if dst == F16 {

@@ -13,5 +13,6 @@
 //
 // Files: round.go formats, unpacking and the one rounding step; exact.go the integer engine for sums,
 // products, quotients and roots; f32.go, f64.go, half.go arithmetic; compare.go minimum, maximum, ordering, classes;
-// cvt.go, cvt_int.go, cvt_pack.go conversions; dot.go the tensor-core accumulation; approx*.go the approximate functions.
+// cvt.go, cvt_int.go, cvt_pack.go conversions; dot.go the tensor-core accumulation; approx*.go the approximate
+// functions.
 package num

@@ -4,19 +4,21 @@ import "math/bits"
 
 // The tensor cores' sum of products.
 //
-// A model found by fitting recorded H200 results; it reproduces every element of the mma.sync m16n8 cases with f16, bf16,
-// tf32, e4m3 and e5m2 operands (dot_test.go) and the wmma and wgmma cases tried when it was found:
+// A model found by fitting recorded H200 results; it reproduces every element of the mma.sync m16n8 cases with f16,
+// bf16, tf32, e4m3 and e5m2 operands (dot_test.go) and the wmma and wgmma cases tried when it was found:
 //
 //   - The terms are the accumulator C and all k products of one step, each exact.
-//   - A term's exponent is C's exponent, or the sum of the two operands' exponents, not normalised (so a product is below 4 * 2^e). A
-//     subnormal operand has the smallest normal exponent. E is the largest exponent over the terms that are not zero.
+//   - A term's exponent is C's exponent, or the sum of the two operands' exponents, not normalised (so a product is
+//     below 4 * 2^e). A subnormal operand has the smallest normal exponent. E is the largest exponent over the terms
+//     that are not zero.
 //   - Every term is truncated toward zero to a multiple of 2^(E-25), then all are added exactly.
-//   - The sum is truncated to f32 (2^128 and above becomes infinity), or rounded to nearest even straight to f16. A zero sum is +0,
-//     and so is an f32 result that truncation leaves nothing of (recorded: wgmma with tf32).
+//   - The sum is truncated to f32 (2^128 and above becomes infinity), or rounded to nearest even straight to f16. A
+//     zero sum is +0, and so is an f32 result that truncation leaves nothing of (recorded: wgmma with tf32).
 //   - A NaN, infinity times zero and infinities of both signs give the canonical NaN.
 //
-// Variants: wmma m16n16k8 with tf32 is two steps of four products. wgmma with 8-bit floats truncates terms at 2^(E-13) and its f32
-// result to 13 fraction bits. mma.sync with 8-bit floats is emulated on Hopper, see FP8Sync. mma.sync m8n8k4 with f16 was not fitted.
+// Variants: wmma m16n16k8 with tf32 is two steps of four products. wgmma with 8-bit floats truncates terms at 2^(E-13)
+// and its f32 result to 13 fraction bits. mma.sync with 8-bit floats is emulated on Hopper, see FP8Sync. mma.sync
+// m8n8k4 with f16 was not fitted.
 
 // Operand is a matrix element taken apart once, for use in many sums: man * 2^(exp-10).
 type Operand struct {
@@ -85,7 +87,8 @@ var (
 // DotMax is the largest number of products of one step.
 const DotMax = 64
 
-// Acc is C plus the sum of a[i]*b[i], in the format d.Out. The slices have equal length; a step has at most DotMax products.
+// Acc is C plus the sum of a[i]*b[i], in the format d.Out. The slices have equal length; a step has at most DotMax
+// products.
 func (d *Dot) Acc(c uint32, a, b []Operand) uint32 {
 	step := len(a)
 	if d.Step > 0 {
@@ -221,9 +224,9 @@ func (p Operand) asHalf() Operand {
 }
 
 // FP8Sync is mma.sync with e4m3 and e5m2 operands as Hopper emulates it, with elements as halves: the products with
-// k mod 4 < 2 are summed from zero, the others are added to that, both in f32, and C comes last with an ordinary addition
-// rounded to nearest. That elements are halves follows from the order of the sum, which is that of the conversion of two
-// at a time; no recorded case has a subnormal one in the largest product. out is F32 or F16.
+// k mod 4 < 2 are summed from zero, the others are added to that, both in f32, and C comes last with an ordinary
+// addition rounded to nearest. That elements are halves follows from the order of the sum, which is that of the
+// conversion of two at a time; no recorded case has a subnormal one in the largest product. out is F32 or F16.
 func FP8Sync(out Format, c uint32, a, b []Operand) uint32 {
 	var x, y [DotMax]Operand
 	d := Dot{Out: out, Trim: 25, Frac: 23}

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// fragment is one warp's matrix in registers of mma.sync (PTX ISA 9.7.14.5): element (row, k) of A and (k, column) of B.
-// Each lane holds w-bit elements in 32- or 64-bit registers: lane's group is the row, lane mod 4 and the element pick k.
+// fragment is one warp's matrix in registers of mma.sync (PTX ISA 9.7.14.5): element (row, k) of A and (k, column) of
+// B. Each lane holds w-bit elements in 32- or 64-bit registers: lane's group is the row, lane mod 4 and the element
+// pick k.
 type fragment struct {
 	reg      []uint64 // of the warp's 32 lanes in turn
 	per      int      // registers a lane
@@ -64,7 +65,8 @@ func TestDotSilicon(t *testing.T) {
 		for w := range c.N / 32 {
 			frag := func(j int, typ string) *fragment {
 				per := max(1, c.Operands[j].PerThread)
-				return &fragment{reg: in[j][w*32*per : (w+1)*32*per], per: per, width: el[typ], elements: max(1, 32/el[typ])}
+				return &fragment{reg: in[j][w*32*per : (w+1)*32*per], per: per, width: el[typ],
+					elements: max(1, 32/el[typ])}
 			}
 			fa, fb := frag(0, types[1]), frag(1, types[2])
 			fa.twoRows = m == 16
@@ -88,7 +90,8 @@ func TestDotSilicon(t *testing.T) {
 					got := mmaElement(c.ID, types, acc, x, y)
 					if d := cd(want, row, col); got != d {
 						if bad++; bad <= 3 {
-							t.Errorf("%s warp %d (%d,%d) c %#x a %x b %x: got %#x, silicon %#x", c.ID, w, row, col, acc, x, y, got, d)
+							t.Errorf("%s warp %d (%d,%d) c %#x a %x b %x: got %#x, silicon %#x", c.ID, w, row, col, acc,
+								x, y, got, d)
 						}
 					}
 					values++

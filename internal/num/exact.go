@@ -4,8 +4,9 @@ import (
 	"math/bits"
 )
 
-// The exact engine: operations on unpacked numbers whose result carries 64 bits, the lowest of them sticky. It serves the directed
-// roundings of f64, and it is the reference that the host-float paths of the other formats are tested against.
+// The exact engine: operations on unpacked numbers whose result carries 64 bits, the lowest of them sticky. It serves
+// the directed roundings of f64, and it is the reference that the host-float paths of the other formats are tested
+// against.
 
 // addNum is a + b. The sign of an exact zero depends on the direction.
 func addNum(a, b number, r Round) number {
@@ -96,8 +97,9 @@ func (w wide) number() number {
 	return number{finite, w.neg, w.exp + 64, m}
 }
 
-// addWide adds two numbers of at most 106 significant bits each. Their 22 low zero bits are room for a carry and keep the
-// sticky bit out of the way: more than one bit cancels only if the exponents differ by at most one, and then nothing is lost.
+// addWide adds two numbers of at most 106 significant bits each. Their 22 low zero bits are room for a carry and keep
+// the sticky bit out of the way: more than one bit cancels only if the exponents differ by at most one, and then
+// nothing is lost.
 func addWide(x, y wide, r Round) number {
 	if x.exp < y.exp || x.exp == y.exp && (x.hi < y.hi || x.hi == y.hi && x.lo < y.lo) {
 		x, y = y, x
@@ -157,7 +159,8 @@ func (w *wide) shiftRight(n uint) {
 func divNum(a, b number) number {
 	n := number{neg: a.neg != b.neg}
 	switch {
-	case a.class == nan || b.class == nan, a.class == zero && b.class == zero, a.class == infinite && b.class == infinite:
+	case a.class == nan || b.class == nan, a.class == zero && b.class == zero,
+		a.class == infinite && b.class == infinite:
 		n.class = nan
 		return n
 	case a.class == infinite || b.class == zero:

@@ -2,9 +2,9 @@ package num
 
 // Arithmetic of f16 and bf16. Callers take packed pairs apart.
 //
-// Sums and f16 products are computed in f32 and rounded again: f32 has more than twice the bits plus two, and results below the
-// narrow format's normal range are exact in f32, so the second rounding is the only one that counts. A bf16 product
-// can be below f32's range and is computed in f64; fused operations are rounded to odd in f64 first.
+// Sums and f16 products are computed in f32 and rounded again: f32 has more than twice the bits plus two, and results
+// below the narrow format's normal range are exact in f32, so the second rounding is the only one that counts. A bf16
+// product can be below f32's range and is computed in f64; fused operations are rounded to odd in f64 first.
 
 const (
 	sign16 = 0x8000

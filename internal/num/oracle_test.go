@@ -7,17 +7,20 @@ import (
 	"testing"
 )
 
-// An oracle that shares nothing with the package: values are exact big.Floats, rounding is a search among the encodings.
+// An oracle that shares nothing with the package: values are exact big.Floats, rounding is a search among the
+// encodings.
 
 const bigPrec = 4400 // holds any sum of an f64 product and an f64 exactly
 
-// shape restates the formats from PTX ISA 5.2.3 and IEEE 754: exponent and fraction bits, bias, largest finite magnitude, what follows it.
+// shape restates the formats from PTX ISA 5.2.3 and IEEE 754: exponent and fraction bits, bias, largest finite
+// magnitude, what follows it.
 var shapes = map[Format]struct {
 	exp, man, low uint
 	bias          int
 	max, over     uint64
 }{
-	F16: {5, 10, 0, 15, 0x7bff, 0x7c00}, BF16: {8, 7, 0, 127, 0x7f7f, 0x7f80}, F32: {8, 23, 0, 127, 0x7f7fffff, 0x7f800000},
+	F16: {5, 10, 0, 15, 0x7bff, 0x7c00}, BF16: {8, 7, 0, 127, 0x7f7f, 0x7f80},
+	F32:  {8, 23, 0, 127, 0x7f7fffff, 0x7f800000},
 	TF32: {8, 10, 13, 127, 0x3fbff, 0x3fc00}, F64: {11, 52, 0, 1023, 0x7fefffffffffffff, 0x7ff0000000000000},
 	E4M3: {4, 3, 0, 7, 0x7e, 0x7f}, E5M2: {5, 2, 0, 15, 0x7b, 0x7c},
 	E2M3: {2, 3, 0, 1, 0x1f, 0x1f}, E3M2: {3, 2, 0, 3, 0x1f, 0x1f}, E2M1: {2, 1, 0, 1, 7, 7},
@@ -116,8 +119,10 @@ func finiteIn(f Format, x uint64) bool {
 func edges(f Format, n int, seed uint64) []uint64 {
 	s := shapes[f]
 	one := uint64(s.bias) << s.man
-	mags := []uint64{1, 2, 3, 1<<s.man - 1, 1 << s.man, 1<<s.man + 1, 2 << s.man, one - 1, one, one + 1, one + 1<<(s.man-1), one + 2<<s.man,
-		s.max, s.max - 1, s.max - 1<<s.man, one / 2, one/2 + 1, one + one/2, one - uint64(s.man+1)<<s.man, one + uint64(s.man+1)<<s.man, one + uint64(s.man+2)<<s.man + 1}
+	mags := []uint64{1, 2, 3, 1<<s.man - 1, 1 << s.man, 1<<s.man + 1, 2 << s.man, one - 1, one, one + 1,
+		one + 1<<(s.man-1), one + 2<<s.man,
+		s.max, s.max - 1, s.max - 1<<s.man, one / 2, one/2 + 1, one + one/2, one - uint64(s.man+1)<<s.man,
+		one + uint64(s.man+1)<<s.man, one + uint64(s.man+2)<<s.man + 1}
 	r := rand.New(rand.NewPCG(seed, uint64(f)))
 	for len(mags) < n {
 		m := r.Uint64N(s.max) + 1
@@ -218,8 +223,11 @@ func TestArithmetic(t *testing.T) {
 			},
 			func(a uint64, r Round) uint64 { return uint64(Sqrt32(uint32(a), r, 0)) }, directions, 60, 13},
 		"f64": {F64, Add64, Mul64, Div64, Fma64, Sqrt64, directions, 24, 8},
-		"f16": {F16, h(func(a, b uint16) uint16 { return AddF16(a, b, 0) }), h(func(a, b uint16) uint16 { return MulF16(a, b, 0) }), nil,
-			func(a, b, c uint64, r Round) uint64 { return uint64(FmaF16(uint16(a), uint16(b), uint16(c), 0)) }, nil, []Round{RN}, 90, 22},
+		"f16": {F16, h(func(a, b uint16) uint16 {
+			return AddF16(a, b, 0)
+		}), h(func(a, b uint16) uint16 { return MulF16(a, b, 0) }), nil,
+			func(a, b, c uint64, r Round) uint64 { return uint64(FmaF16(uint16(a), uint16(b), uint16(c), 0)) }, nil,
+			[]Round{RN}, 90, 22},
 		"bf16": {BF16, h(AddBF16), h(MulBF16), nil,
 			func(a, b, c uint64, r Round) uint64 {
 				return uint64(FmaBF16(uint16(a), uint16(b), uint16(c), r, 0))
@@ -310,7 +318,8 @@ func TestRoundTo(t *testing.T) {
 			if n.class == zero {
 				m, exp = 1<<63, 1-s.bias-int(s.man)-64-rng.IntN(3)
 			}
-			m += []uint64{0, 1, 1 << (62 - s.man), 1<<(62-s.man) + 1, 1<<(62-s.man) - 1, rng.Uint64() >> (s.man + 1)}[rng.IntN(6)]
+			m += []uint64{0, 1, 1 << (62 - s.man), 1<<(62-s.man) + 1, 1<<(62-s.man) - 1,
+				rng.Uint64() >> (s.man + 1)}[rng.IntN(6)]
 			if m == 0 {
 				continue
 			}
@@ -409,7 +418,8 @@ func TestUE8M0(t *testing.T) {
 		want uint8
 	}{
 		{0x7fc00000, RZ, SatFinite, 0xff}, {inf32, RZ, 0, 0xff}, {inf32, RZ, SatFinite, 0xfe}, {0, RP, 0, 0},
-		{1, RP, 0, 0}, {1, RZ, 0, 0}, {0x400001, RP, 0, 1}, {0x7f7fffff, RP, 0, 0xff}, {0x7f7fffff, RP, SatFinite, 0xfe}, {0x7f7fffff, RZ, 0, 0xfe},
+		{1, RP, 0, 0}, {1, RZ, 0, 0}, {0x400001, RP, 0, 1}, {0x7f7fffff, RP, 0, 0xff},
+		{0x7f7fffff, RP, SatFinite, 0xfe}, {0x7f7fffff, RZ, 0, 0xfe},
 	} {
 		if got := ToUE8M0(F32, uint64(c.x), c.r, c.o); got != c.want {
 			t.Errorf("%#x .%v %d: %#x, want %#x", c.x, c.r, c.o, got, c.want)
@@ -417,8 +427,8 @@ func TestUE8M0(t *testing.T) {
 	}
 }
 
-// TestStochastic: with all random bits set everything inexact by more than the last random bit moves away from zero, with none
-// it is truncation, and over all random values the mean is the operand (cvt, .rs).
+// TestStochastic: with all random bits set everything inexact by more than the last random bit moves away from zero,
+// with none it is truncation, and over all random values the mean is the operand (cvt, .rs).
 func TestStochastic(t *testing.T) {
 	for _, x := range []uint32{0x3f801234, 0xbf9abcde, 0x40490fdb, 0x38800fff, 0x477fefff} {
 		want := CvtFloat(F16, F32, uint64(x), RZ, 0)
@@ -435,7 +445,8 @@ func TestStochastic(t *testing.T) {
 			t.Errorf("%#x: %d of 8192 away from zero, want %d", x, ups, x&0x1fff)
 		}
 	}
-	if got := QuadToMini(E2M1, [4]uint32{0x3f800000, 0x40000000, 0x40c00000, 0xc0c00000}, 0xffffffff, 0); got != 0x247f {
+	if got := QuadToMini(E2M1, [4]uint32{0x3f800000, 0x40000000, 0x40c00000, 0xc0c00000}, 0xffffffff,
+		0); got != 0x247f {
 		t.Errorf("exact e2m1 quad %#x", got)
 	}
 	if got := QuadToMini(E4M3, [4]uint32{0x3f800000, 0xbf800000, 0x7fc00000, 0x7f800000}, 0, Relu); got != 0x38007f7e {
@@ -498,7 +509,8 @@ func TestIntegers(t *testing.T) {
 		for i := range 4000 {
 			mag := rng.Uint64N(s.max + 1)
 			if i%2 == 0 { // magnitudes about the integers
-				mag = min(s.max, uint64(s.bias-3+rng.IntN(72))<<s.man|rng.Uint64N(1<<s.man)>>rng.IntN(int(s.man))<<rng.IntN(int(s.man))&(1<<s.man-1))
+				mag = min(s.max, uint64(s.bias-3+rng.IntN(72))<<s.man|
+					rng.Uint64N(1<<s.man)>>rng.IntN(int(s.man))<<rng.IntN(int(s.man))&(1<<s.man-1))
 			}
 			x := mag | uint64(rng.IntN(2))<<(s.exp+s.man)
 			v := decode(f, x)
@@ -523,12 +535,14 @@ func TestIntegers(t *testing.T) {
 							want = uint64(c.Int64())
 						}
 						if got := ToInt(f, x, r, 0, width, signed); got != want {
-							t.Fatalf("%v %#x to %d bits signed %v .%vi: %#x, want %#x", f, x, width, signed, r, got, want)
+							t.Fatalf("%v %#x to %d bits signed %v .%vi: %#x, want %#x", f, x, width, signed, r, got,
+								want)
 						}
 					}
 				}
 				got := RoundInt(f, x, r, 0)
-				if g := decode(f, got); g.Cmp(new(big.Float).SetPrec(bigPrec).SetInt(n)) != 0 || got>>(s.exp+s.man) != x>>(s.exp+s.man) {
+				if g := decode(f, got); g.Cmp(new(big.Float).SetPrec(bigPrec).SetInt(n)) != 0 ||
+					got>>(s.exp+s.man) != x>>(s.exp+s.man) {
 					t.Fatalf("%v %#x .%vi: %#x", f, x, r, got)
 				}
 			}
@@ -607,10 +621,12 @@ func TestFastPaths(t *testing.T) {
 		// Halves.
 		h := [3]uint16{uint16(a), uint16(b), uint16(c >> 16)}
 		v := func(f Format, i int) number { return f.unpack(uint64(h[i])) }
-		if got, want := FmaF16(h[0], h[1], h[2], 0), uint16(F16.pack(fmaNum(v(F16, 0), v(F16, 1), v(F16, 2), RN), RN)); got != want {
+		if got, want := FmaF16(h[0], h[1], h[2], 0),
+			uint16(F16.pack(fmaNum(v(F16, 0), v(F16, 1), v(F16, 2), RN), RN)); got != want {
 			t.Fatalf("fma.f16 %x: %#x, want %#x", h, got, want)
 		}
-		if got, want := FmaBF16(h[0], h[1], h[2], RN, 0), uint16(BF16.pack(fmaNum(v(BF16, 0), v(BF16, 1), v(BF16, 2), RN), RN)); got != want {
+		if got, want := FmaBF16(h[0], h[1], h[2], RN, 0),
+			uint16(BF16.pack(fmaNum(v(BF16, 0), v(BF16, 1), v(BF16, 2), RN), RN)); got != want {
 			t.Fatalf("fma.bf16 %x: %#x, want %#x", h, got, want)
 		}
 		// f64, its third operand often cancelling.
@@ -622,7 +638,8 @@ func TestFastPaths(t *testing.T) {
 		if isNaN64(x) || isNaN64(y) || isNaN64(z) {
 			continue
 		}
-		if got, want := Fma64(x, y, z, RN), pack64(fmaNum(F64.unpack(x), F64.unpack(y), F64.unpack(z), RN), RN); got != want {
+		if got, want := Fma64(x, y, z, RN), pack64(fmaNum(F64.unpack(x), F64.unpack(y), F64.unpack(z), RN),
+			RN); got != want {
 			t.Fatalf("fma.f64 %x %x %x: %#x, want %#x", x, y, z, got, want)
 		}
 	}
@@ -655,7 +672,8 @@ func mustFloat(x *big.Float) float64 { v, _ := x.Float64(); return v }
 
 // TestCompare holds ordering and extremes by their definition on floats of the host.
 func TestCompare(t *testing.T) {
-	v := []uint32{0, sign32, 1, sign32 | 1, one32, 0xbf800000, inf32, sign32 | inf32, 0x7fc00001, 0xff800001, 0x007fffff, min32}
+	v := []uint32{0, sign32, 1, sign32 | 1, one32, 0xbf800000, inf32, sign32 | inf32, 0x7fc00001, 0xff800001,
+		0x007fffff, min32}
 	for _, a := range v {
 		for _, b := range v {
 			x, y := float64(f32(a)), float64(f32(b))
@@ -693,13 +711,15 @@ func TestCompare(t *testing.T) {
 				t.Errorf("%#x, %#x: .NaN lost", a, b)
 			}
 			for _, c := range v {
-				if Min3(a, b, c, 0) != Min32(a, Min32(b, c, 0), 0) || Max3(a, b, c, PropNaN) != Max32(a, Max32(b, c, PropNaN), PropNaN) {
+				if Min3(a, b, c, 0) != Min32(a, Min32(b, c, 0), 0) ||
+					Max3(a, b, c, PropNaN) != Max32(a, Max32(b, c, PropNaN), PropNaN) {
 					t.Errorf("three operands %#x %#x %#x", a, b, c)
 				}
 			}
 		}
 	}
-	if Cmp32(1, 0, true) != Equal || CmpF16(1, sign16, true) != Equal || CmpF16(0x7e00, 0, false) != Unordered || CmpBF16(0x3f80, 0x3f81) != Less {
+	if Cmp32(1, 0, true) != Equal || CmpF16(1, sign16, true) != Equal || CmpF16(0x7e00, 0, false) != Unordered ||
+		CmpBF16(0x3f80, 0x3f81) != Less {
 		t.Error("comparisons of flushed, half or NaN operands")
 	}
 }

@@ -222,8 +222,8 @@ func roundsUp(r Round, neg, odd bool, rest, half uint64) bool {
 }
 
 // RoundStochastic is RoundTo for .rs (PTX ISA 9.7.9.21): the low n bits of random, aligned with the top of the
-// dropped bits, are added to them, and a carry moves the result away from zero. The manual fixes this for normal results;
-// that a subnormal result aligns the same way is this package's reading.
+// dropped bits, are added to them, and a carry moves the result away from zero. The manual fixes this for normal
+// results; that a subnormal result aligns the same way is this package's reading.
 func RoundStochastic(f Format, neg bool, exp int, m uint64, random uint32, n uint) uint64 {
 	l := &layouts[f]
 	s := bits.LeadingZeros64(m)

@@ -15,7 +15,8 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// The recorded results of an H200: the full set beside the repository when it is there (../shared/silicon), else testdata/silicon.
+// The recorded results of an H200: the full set beside the repository when it is there (../shared/silicon), else
+// testdata/silicon.
 
 type recording struct {
 	Inputs []struct {
@@ -129,8 +130,10 @@ type spelled struct {
 	o          Opt
 }
 
-var roundMods = map[string]Round{"rn": RN, "rz": RZ, "rm": RM, "rp": RP, "rna": RNA, "rni": RN, "rzi": RZ, "rmi": RM, "rpi": RP}
-var optMods = map[string]Opt{"ftz": FTZ, "sat": Sat, "relu": Relu, "satfinite": SatFinite, "NaN": PropNaN, "xorsign": XorSign}
+var roundMods = map[string]Round{"rn": RN, "rz": RZ, "rm": RM, "rp": RP, "rna": RNA, "rni": RN, "rzi": RZ, "rmi": RM,
+	"rpi": RP}
+var optMods = map[string]Opt{"ftz": FTZ, "sat": Sat, "relu": Relu, "satfinite": SatFinite, "NaN": PropNaN,
+	"xorsign": XorSign}
 
 func spell(id string) spelled {
 	id, suffix, _ := strings.Cut(id, "/")
@@ -275,7 +278,8 @@ func exactCall(id string) func([]uint64) uint64 {
 		}
 	case "f16", "f16x2", "bf16", "bf16x2":
 		if strings.HasPrefix(id, "fma.rz.") {
-			// Not in the manual. The driver takes the spelling and emits fma.rn.f16 for the scalar, fma.rn.bf16x2 for the pair.
+			// Not in the manual. The driver takes the spelling and emits fma.rn.f16 for the scalar, fma.rn.bf16x2 for
+			// the pair.
 			if s.types[0] == "bf16" {
 				return only(halfCall("fma", false, RN, 0))
 			}

@@ -8,14 +8,15 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// bracketABI0 is the address of gocuda_nvidia_bracket, set by the assembler. It is a C function: int bracket(frame *). It pushes the
-// context if there is one, loads the words and the floats of the frame as the C calling convention wants them, calls, and pops.
-// It runs on the system stack that cgocall switches to, as all C code does.
+// bracketABI0 is the address of gocuda_nvidia_bracket, set by the assembler. It is a C function: int bracket(frame *).
+// It pushes the context if there is one, loads the words and the floats of the frame as the C calling convention wants
+// them, calls, and pops. It runs on the system stack that cgocall switches to, as all C code does.
 var bracketABI0 uintptr
 
-// cgocall calls a C function with one argument on the system stack and tells the scheduler, as every call of C does. The runtime keeps its name and signature for
-// purego, which calls it in the same way and sets up what it needs in programs without cgo; purego.SyscallN in between would copy the
-// arguments three times, which costs as much again as the call.
+// cgocall calls a C function with one argument on the system stack and tells the scheduler, as every call of C does.
+// The runtime keeps its name and signature for purego, which calls it in the same way and sets up what it needs in
+// programs without cgo; purego.SyscallN in between would copy the arguments three times, which costs as much again as
+// the call.
 //
 //go:linkname cgocall runtime.cgocall
 func cgocall(fn uintptr, arg unsafe.Pointer) int32
@@ -38,8 +39,8 @@ func (d *Driver) bound(fn uintptr, cur driver.CUcontext, f *frame, _ int) uintpt
 	return f.result
 }
 
-// callFloats runs a symbol whose float arguments are f.x, in their order, and whose other arguments are in f.a. only the bracket
-// loads floats.
+// callFloats runs a symbol whose float arguments are f.x, in their order, and whose other arguments are in f.a. only
+// the bracket loads floats.
 func (d *Driver) callFloats(sym int, cur driver.CUcontext, f *frame) driver.CUresult {
 	defer d.frames.Put(f)
 	fn := d.fn[sym].Load()

@@ -32,9 +32,9 @@ func (d *Driver) bound(fn uintptr, cur driver.CUcontext, f *frame, n int) uintpt
 	return result
 }
 
-// callFloats runs a symbol with float arguments. On amd64 the position of an argument chooses its register, and syscall.SyscallN loads the first four words
-// in the integer and the float registers alike, so nothing more is needed. On arm64 the first float is in the first float register whatever
-// its position; there is no way to load it.
+// callFloats runs a symbol with float arguments. On amd64 the position of an argument chooses its register, and
+// syscall.SyscallN loads the first four words in the integer and the float registers alike, so nothing more is needed.
+// On arm64 the first float is in the first float register whatever its position; there is no way to load it.
 func (d *Driver) callFloats(sym int, cur driver.CUcontext, f *frame) driver.CUresult {
 	if runtime.GOARCH == "arm64" {
 		d.frames.Put(f)

@@ -30,7 +30,8 @@ func (d *Driver) texRefSetMipmapLevelBias(sym int) func(driver.CUcontext, driver
 	}
 }
 
-func (d *Driver) texRefSetMipmapLevelClamp(sym int) func(driver.CUcontext, driver.CUtexref, float32, float32) driver.CUresult {
+func (d *Driver) texRefSetMipmapLevelClamp(sym int) func(driver.CUcontext, driver.CUtexref, float32,
+	float32) driver.CUresult {
 	return func(cur driver.CUcontext, hTexRef driver.CUtexref, low, high float32) driver.CUresult {
 		f := d.frame()
 		f.a[0] = uintptr(hTexRef)
@@ -55,13 +56,15 @@ var (
 	_ [8]byte               = [unsafe.Sizeof(driver.CUmemLocation{})]byte{}
 )
 
-// callStruct runs a symbol whose second of two or three parameters is a struct of structWords by value. The first is before, the third is after
-// (anything when there is none). The callee owns value, which must be a copy.
+// callStruct runs a symbol whose second of two or three parameters is a struct of structWords by value. The first is
+// before, the third is after (anything when there is none). The callee owns value, which must be a copy.
 //
-// On the stack the words of the struct come first, since the other parameters fit in registers; so the registers that are left over are filled up.
+// On the stack the words of the struct come first, since the other parameters fit in registers; so the registers that
+// are left over are filled up.
 //
 //go:uintptrescapes
-func (d *Driver) callStruct(sym int, cur driver.CUcontext, before uintptr, value *[structWords]uint64, after uintptr) driver.CUresult {
+func (d *Driver) callStruct(sym int, cur driver.CUcontext, before uintptr, value *[structWords]uint64,
+	after uintptr) driver.CUresult {
 	f := d.frame()
 	f.a[0] = before
 	if !stackStructs {
@@ -80,24 +83,30 @@ func (d *Driver) callStruct(sym int, cur driver.CUcontext, before uintptr, value
 // words copies a struct of 64 bytes.
 func words[T any](v *T) *[structWords]uint64 {
 	w := new([structWords]uint64)
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(w)), structWords*8), unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)))
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(w)), structWords*8),
+		unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)))
 	return w
 }
 
-func (d *Driver) ipcOpenEventHandle(sym int) func(driver.CUcontext, *driver.CUevent, driver.CUipcEventHandle) driver.CUresult {
+func (d *Driver) ipcOpenEventHandle(sym int) func(driver.CUcontext, *driver.CUevent,
+	driver.CUipcEventHandle) driver.CUresult {
 	return func(cur driver.CUcontext, phEvent *driver.CUevent, handle driver.CUipcEventHandle) driver.CUresult {
 		return d.callStruct(sym, cur, uintptr(unsafe.Pointer(phEvent)), words(&handle), 0)
 	}
 }
 
-func (d *Driver) ipcOpenMemHandle(sym int) func(driver.CUcontext, *driver.CUdeviceptr, driver.CUipcMemHandle, uint32) driver.CUresult {
-	return func(cur driver.CUcontext, pdptr *driver.CUdeviceptr, handle driver.CUipcMemHandle, flags uint32) driver.CUresult {
+func (d *Driver) ipcOpenMemHandle(sym int) func(driver.CUcontext, *driver.CUdeviceptr, driver.CUipcMemHandle,
+	uint32) driver.CUresult {
+	return func(cur driver.CUcontext, pdptr *driver.CUdeviceptr, handle driver.CUipcMemHandle,
+		flags uint32) driver.CUresult {
 		return d.callStruct(sym, cur, uintptr(unsafe.Pointer(pdptr)), words(&handle), uintptr(flags))
 	}
 }
 
-func (d *Driver) eglStreamProducerPresentFrame(sym int) func(driver.CUcontext, *driver.CUeglStreamConnection, driver.CUeglFrame, *driver.CUstream) driver.CUresult {
-	return func(cur driver.CUcontext, conn *driver.CUeglStreamConnection, frame driver.CUeglFrame, pStream *driver.CUstream) driver.CUresult {
+func (d *Driver) eglStreamProducerPresentFrame(sym int) func(driver.CUcontext, *driver.CUeglStreamConnection,
+	driver.CUeglFrame, *driver.CUstream) driver.CUresult {
+	return func(cur driver.CUcontext, conn *driver.CUeglStreamConnection, frame driver.CUeglFrame,
+		pStream *driver.CUstream) driver.CUresult {
 		return d.callStruct(sym, cur, uintptr(unsafe.Pointer(conn)), words(&frame), uintptr(unsafe.Pointer(pStream)))
 	}
 }
@@ -105,14 +114,19 @@ func (d *Driver) eglStreamProducerPresentFrame(sym int) func(driver.CUcontext, *
 // locationWord is a CUmemLocation as the register holds it: type in the low half, id in the high one.
 func locationWord(l driver.CUmemLocation) uintptr { return *(*uintptr)(unsafe.Pointer(&l)) }
 
-func (d *Driver) memAdvise(sym int) func(driver.CUcontext, driver.CUdeviceptr, uint64, driver.CUmem_advise, driver.CUmemLocation) driver.CUresult {
-	return func(cur driver.CUcontext, devPtr driver.CUdeviceptr, count uint64, advice driver.CUmem_advise, location driver.CUmemLocation) driver.CUresult {
+func (d *Driver) memAdvise(sym int) func(driver.CUcontext, driver.CUdeviceptr, uint64, driver.CUmem_advise,
+	driver.CUmemLocation) driver.CUresult {
+	return func(cur driver.CUcontext, devPtr driver.CUdeviceptr, count uint64, advice driver.CUmem_advise,
+		location driver.CUmemLocation) driver.CUresult {
 		return d.call4(sym, cur, uintptr(devPtr), uintptr(count), uintptr(advice), locationWord(location))
 	}
 }
 
-func (d *Driver) memPrefetchAsync(sym int) func(driver.CUcontext, driver.CUdeviceptr, uint64, driver.CUmemLocation, uint32, driver.CUstream) driver.CUresult {
-	return func(cur driver.CUcontext, devPtr driver.CUdeviceptr, count uint64, location driver.CUmemLocation, flags uint32, hStream driver.CUstream) driver.CUresult {
-		return d.call5(sym, cur, uintptr(devPtr), uintptr(count), locationWord(location), uintptr(flags), uintptr(hStream))
+func (d *Driver) memPrefetchAsync(sym int) func(driver.CUcontext, driver.CUdeviceptr, uint64, driver.CUmemLocation,
+	uint32, driver.CUstream) driver.CUresult {
+	return func(cur driver.CUcontext, devPtr driver.CUdeviceptr, count uint64, location driver.CUmemLocation,
+		flags uint32, hStream driver.CUstream) driver.CUresult {
+		return d.call5(sym, cur, uintptr(devPtr), uintptr(count), locationWord(location), uintptr(flags),
+			uintptr(hStream))
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// argument makes a value that can be recognised for parameter i, and the word that C must see and how many bytes of it count. ok is false for
-// what is not one word.
+// argument makes a value that can be recognised for parameter i, and the word that C must see and how many bytes of it
+// count. ok is false for what is not one word.
 func argument(t reflect.Type, i int) (v reflect.Value, word uint64, size int, ok bool) {
 	v = reflect.New(t).Elem()
 	n := uint64(i+1) * 0x1111_1111_1111_1111 // different in every byte of different parameters
@@ -55,9 +55,10 @@ func argument(t reflect.Type, i int) (v reflect.Value, word uint64, size int, ok
 	return v, 0, 0, false
 }
 
-// TestEveryFunction calls every function of both tables with arguments that can be told apart, and compares what arrives in C word by word: the
-// order, the width and the count. The C function is the same for all; so it also says whether cuGetProcAddress_v2 was asked for the right name,
-// version and flags. The expectation is ResolveProc, which implements the documented choice of cuGetProcAddress over the recorded versions.
+// TestEveryFunction calls every function of both tables with arguments that can be told apart, and compares what
+// arrives in C word by word: the order, the width and the count. The C function is the same for all; so it also says
+// whether cuGetProcAddress_v2 was asked for the right name, version and flags. The expectation is ResolveProc, which
+// implements the documented choice of cuGetProcAddress over the recorded versions.
 func TestEveryFunction(t *testing.T) {
 	f := openFake(t)
 	runtime.LockOSThread()
@@ -94,7 +95,8 @@ func TestEveryFunction(t *testing.T) {
 			}
 		}
 		if !plain || i == symCtxPushCurrent_v2 || i == symCtxPopCurrent_v2 {
-			skipped++ // a float or a large struct: TestByValue; the two that the bracket of every call needs: TestContextOfCall
+			// a float or a large struct: TestByValue; the two that the bracket of every call needs: TestContextOfCall
+			skipped++
 			return
 		}
 		for _, cur := range []driver.CUcontext{0, 0x7700} {
@@ -102,7 +104,8 @@ func TestEveryFunction(t *testing.T) {
 			var before, after [5]uint64
 			asked := new([64]byte)
 			ask := func(a *[5]uint64) {
-				f.c(t, "fake_asked", uintptr(unsafe.Pointer(asked)), uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&a[1])), uintptr(unsafe.Pointer(&a[2])))
+				f.c(t, "fake_asked", uintptr(unsafe.Pointer(asked)), uintptr(unsafe.Pointer(&a[0])),
+					uintptr(unsafe.Pointer(&a[1])), uintptr(unsafe.Pointer(&a[2])))
 			}
 			ask(&before)
 			calls := f.last(t).calls
@@ -130,7 +133,8 @@ func TestEveryFunction(t *testing.T) {
 					t.Errorf("%s: cuGetProcAddress_v2 was called %d times at the first call", name, after[2]-before[2])
 				}
 				base := string(asked[:bytes.IndexByte(asked[:], 0)])
-				if got, status := driver.ResolveProc(base, int(after[0]), after[1]); got != name || status != driver.CU_GET_PROC_ADDRESS_SUCCESS {
+				if got, status := driver.ResolveProc(base, int(after[0]), after[1]); got != name ||
+					status != driver.CU_GET_PROC_ADDRESS_SUCCESS {
 					t.Errorf("%s: cuGetProcAddress_v2(%s, %d, flags %d) means %s", name, base, after[0], after[1], got)
 				}
 			} else if cur != 0 && after[2] != before[2] && after[2] != before[2]+2 { // push and pop, once
@@ -158,7 +162,8 @@ func TestEveryFunction(t *testing.T) {
 
 // threadStackFunction repeats the list of the package comment.
 func threadStackFunction(name string) bool {
-	for _, p := range []string{"cuCtxCreate", "cuCtxDestroy", "cuCtxAttach", "cuCtxDetach", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuCtxSetCurrent", "cuGLCtxCreate", "cuVDPAUCtxCreate"} {
+	for _, p := range []string{"cuCtxCreate", "cuCtxDestroy", "cuCtxAttach", "cuCtxDetach", "cuCtxPushCurrent",
+		"cuCtxPopCurrent", "cuCtxSetCurrent", "cuGLCtxCreate", "cuVDPAUCtxCreate"} {
 		if name == p || strings.HasPrefix(name, p+"_v") {
 			return true
 		}
@@ -206,12 +211,14 @@ func TestByValue(t *testing.T) {
 			}
 			var mh driver.CUipcMemHandle
 			*(*[64]byte)(unsafe.Pointer(&mh)) = handle
-			for name, fn := range map[string]func(driver.CUcontext, *driver.CUdeviceptr, driver.CUipcMemHandle, uint32) driver.CUresult{
+			for name, fn := range map[string]func(driver.CUcontext, *driver.CUdeviceptr, driver.CUipcMemHandle,
+				uint32) driver.CUresult{
 				"cuIpcOpenMemHandle": f.t.IpcOpenMemHandle, "cuIpcOpenMemHandle_v2": f.t.IpcOpenMemHandle_v2,
 			} {
 				var p driver.CUdeviceptr
 				rec = check(fn(cur, &p, mh, 0xfedcba98), name)
-				if handleWords(rec) != handle || rec.w[8] != uint64(uintptr(unsafe.Pointer(&p))) || rec.w[9] != 0xfedcba98 || p != 0xe2 {
+				if handleWords(rec) != handle || rec.w[8] != uint64(uintptr(unsafe.Pointer(&p))) ||
+					rec.w[9] != 0xfedcba98 || p != 0xe2 {
 					t.Errorf("%s: %x %#x %#x %#x", name, handleWords(rec), rec.w[8], rec.w[9], p)
 				}
 			}
@@ -222,18 +229,23 @@ func TestByValue(t *testing.T) {
 			*(*[64]byte)(unsafe.Pointer(&frame)) = handle
 			conn, stream := new(driver.CUeglStreamConnection), new(driver.CUstream)
 			rec = check(f.t.EGLStreamProducerPresentFrame(cur, conn, frame, stream), "cuEGLStreamProducerPresentFrame")
-			if handleWords(rec) != handle || rec.w[8] != uint64(uintptr(unsafe.Pointer(conn))) || rec.w[9] != uint64(uintptr(unsafe.Pointer(stream))) {
+			if handleWords(rec) != handle || rec.w[8] != uint64(uintptr(unsafe.Pointer(conn))) ||
+				rec.w[9] != uint64(uintptr(unsafe.Pointer(stream))) {
 				t.Errorf("cuEGLStreamProducerPresentFrame: %x %#x %#x", handleWords(rec), rec.w[8], rec.w[9])
 			}
 
 			loc := driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA, Id: -7}
-			rec = check(f.t.MemAdvise_v2(cur, 1<<40, 1<<33, driver.CU_MEM_ADVISE_SET_ACCESSED_BY, loc), "cuMemAdvise_v2")
-			if got := [5]int64{int64(rec.w[0]), int64(rec.w[1]), int64(rec.w[2]), int64(rec.w[3]), int64(rec.w[4])}; got != [5]int64{1 << 40, 1 << 33, 5, 3, -7} {
+			rec = check(f.t.MemAdvise_v2(cur, 1<<40, 1<<33, driver.CU_MEM_ADVISE_SET_ACCESSED_BY, loc),
+				"cuMemAdvise_v2")
+			if got := [5]int64{int64(rec.w[0]), int64(rec.w[1]), int64(rec.w[2]), int64(rec.w[3]),
+				int64(rec.w[4])}; got != [5]int64{1 << 40, 1 << 33, 5, 3, -7} {
 				t.Errorf("cuMemAdvise_v2: %d", got)
 			}
-			for name, table := range map[string]*driver.Table{"cuMemPrefetchAsync_v2": f.t, "cuMemPrefetchAsync_v2_ptsz": f.t.PerThread} {
+			for name, table := range map[string]*driver.Table{"cuMemPrefetchAsync_v2": f.t,
+				"cuMemPrefetchAsync_v2_ptsz": f.t.PerThread} {
 				rec = check(table.MemPrefetchAsync_v2(cur, 1<<40, 1<<33, loc, 9, 0x55), name)
-				if got := [6]int64{int64(rec.w[0]), int64(rec.w[1]), int64(rec.w[2]), int64(rec.w[3]), int64(rec.w[4]), int64(rec.w[5])}; got != [6]int64{1 << 40, 1 << 33, 3, -7, 9, 0x55} {
+				if got := [6]int64{int64(rec.w[0]), int64(rec.w[1]), int64(rec.w[2]), int64(rec.w[3]), int64(rec.w[4]),
+					int64(rec.w[5])}; got != [6]int64{1 << 40, 1 << 33, 3, -7, 9, 0x55} {
 					t.Errorf("%s: %d", name, got)
 				}
 			}
@@ -241,9 +253,12 @@ func TestByValue(t *testing.T) {
 			// 16 arguments, narrow ones on the stack
 			m, elem := new(driver.CUtensorMap), new(uint32)
 			dim, strides := new(uint64), new(uint64)
-			rec = check(f.t.TensorMapEncodeIm2colWide(cur, m, 1, 4, 0xabc, dim, strides, -2, -3, 5, 6, elem, 1, 1, 4, 3, 1), "cuTensorMapEncodeIm2colWide")
-			if got := [16]int64(unsafe.Slice((*int64)(unsafe.Pointer(&rec.w)), 16)); got != [16]int64{int64(uintptr(unsafe.Pointer(m))), 1, 4, 0xabc,
-				int64(uintptr(unsafe.Pointer(dim))), int64(uintptr(unsafe.Pointer(strides))), -2, -3, 5, 6, int64(uintptr(unsafe.Pointer(elem))), 1, 1, 4, 3, 1} {
+			rec = check(f.t.TensorMapEncodeIm2colWide(cur, m, 1, 4, 0xabc, dim, strides, -2, -3, 5, 6, elem, 1, 1, 4, 3,
+				1), "cuTensorMapEncodeIm2colWide")
+			if got := [16]int64(unsafe.Slice((*int64)(unsafe.Pointer(&rec.w)),
+				16)); got != [16]int64{int64(uintptr(unsafe.Pointer(m))), 1, 4, 0xabc,
+				int64(uintptr(unsafe.Pointer(dim))), int64(uintptr(unsafe.Pointer(strides))), -2, -3, 5, 6,
+				int64(uintptr(unsafe.Pointer(elem))), 1, 1, 4, 3, 1} {
 				t.Errorf("cuTensorMapEncodeIm2colWide: %x", got)
 			}
 		})
@@ -351,10 +366,14 @@ func TestCallDoesNotAllocate(t *testing.T) {
 	p := new(driver.CUdeviceptr)
 	args := new(unsafe.Pointer)
 	for name, call := range map[string]func() driver.CUresult{
-		"cuMemAlloc":          func() driver.CUresult { return f.t.MemAlloc_v2(0, p, 1) },
-		"cuMemAlloc cur":      func() driver.CUresult { return f.t.MemAlloc_v2(7, p, 1) },
-		"cuLaunchKernel":      func() driver.CUresult { return f.t.LaunchKernel(0, 1, 1, 1, 1, 1, 1, 1, 0, 0, args, nil) },
-		"cuLaunchKernel cur":  func() driver.CUresult { return f.t.LaunchKernel(7, 1, 1, 1, 1, 1, 1, 1, 0, 0, args, nil) },
+		"cuMemAlloc":     func() driver.CUresult { return f.t.MemAlloc_v2(0, p, 1) },
+		"cuMemAlloc cur": func() driver.CUresult { return f.t.MemAlloc_v2(7, p, 1) },
+		"cuLaunchKernel": func() driver.CUresult {
+			return f.t.LaunchKernel(0, 1, 1, 1, 1, 1, 1, 1, 0, 0, args, nil)
+		},
+		"cuLaunchKernel cur": func() driver.CUresult {
+			return f.t.LaunchKernel(7, 1, 1, 1, 1, 1, 1, 1, 0, 0, args, nil)
+		},
 		"cuParamSetf":         func() driver.CUresult { return f.t.ParamSetf(0, 1, 2, 3) },
 		"cuMemAdvise_v2":      func() driver.CUresult { return f.t.MemAdvise_v2(0, 1, 2, 3, driver.CUmemLocation{}) },
 		"cuMemAdvise_v2 cur7": func() driver.CUresult { return f.t.MemAdvise_v2(7, 1, 2, 3, driver.CUmemLocation{}) },

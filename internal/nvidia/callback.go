@@ -11,9 +11,10 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// callbacks holds the Go functions that C may call. It is the one thing that belongs to the process and not to a Driver: a function that C can
-// call cannot be unmade, and there are 2000 at most (purego.NewCallback), so all drivers share one per signature; keys are never used again, so a
-// call that comes late finds nothing instead of another's function.
+// callbacks holds the Go functions that C may call. It is the one thing that belongs to the process and not to a
+// Driver: a function that C can call cannot be unmade, and there are 2000 at most (purego.NewCallback), so all drivers
+// share one per signature; keys are never used again, so a call that comes late finds nothing instead of another's
+// function.
 var callbacks driver.Registry
 
 // The functions that C can call, made when first needed. Their user data is a key of callbacks.
@@ -36,11 +37,13 @@ type callback[F any] struct {
 type (
 	hostCall   = callback[func(userData uintptr)]
 	streamCall = callback[func(stream driver.CUstream, status driver.CUresult, userData uintptr)]
-	asyncCall  = callback[func(info *driver.CUasyncNotificationInfo, userData uintptr, handle driver.CUasyncCallbackHandle)]
-	logsCall   = callback[func(userData uintptr, level driver.CUlogLevel, message *byte, length uint64)]
+	asyncCall  = callback[func(info *driver.CUasyncNotificationInfo, userData uintptr,
+		handle driver.CUasyncCallbackHandle)]
+	logsCall = callback[func(userData uintptr, level driver.CUlogLevel, message *byte, length uint64)]
 )
 
-// lookup finds the function of a key. It is nil after the function was unregistered: a call can be on its way at that moment.
+// lookup finds the function of a key. It is nil after the function was unregistered: a call can be on its way at that
+// moment.
 func lookup[F any](key uintptr) *callback[F] {
 	c, ok := callbacks.Get(key).(*callback[F])
 	if !ok {
@@ -107,7 +110,8 @@ func (d *Driver) hostFunc(run func()) (fn, userData uintptr, release func()) {
 	return hostTrampoline(), key, func() { callbacks.Take(key) }
 }
 
-func (d *Driver) launchHostFunc(sym int) func(driver.CUcontext, driver.CUstream, driver.CUhostFn, uintptr) driver.CUresult {
+func (d *Driver) launchHostFunc(sym int) func(driver.CUcontext, driver.CUstream, driver.CUhostFn,
+	uintptr) driver.CUresult {
 	perThread := sym == symLaunchHostFunc_ptsz
 	return func(cur driver.CUcontext, hStream driver.CUstream, fn driver.CUhostFn, userData uintptr) driver.CUresult {
 		if fn.Go == nil {
@@ -126,25 +130,30 @@ func (d *Driver) launchHostFunc(sym int) func(driver.CUcontext, driver.CUstream,
 	}
 }
 
-// capture reports whether a stream is capturing, in which case a host function becomes a node that runs at each launch of the graph, and the graph that is
-// made, 0 when the driver cannot tell (before CUDA 11.3).
+// capture reports whether a stream is capturing, in which case a host function becomes a node that runs at each launch
+// of the graph, and the graph that is made, 0 when the driver cannot tell (before CUDA 11.3).
 func (d *Driver) capture(cur driver.CUcontext, hStream driver.CUstream, perThread bool) (bool, driver.CUgraph) {
 	isCapturing, info3, info2 := symStreamIsCapturing, symStreamGetCaptureInfo_v3, symStreamGetCaptureInfo_v2
 	if perThread {
-		isCapturing, info3, info2 = symStreamIsCapturing_ptsz, symStreamGetCaptureInfo_v3_ptsz, symStreamGetCaptureInfo_v2_ptsz
+		isCapturing, info3, info2 = symStreamIsCapturing_ptsz, symStreamGetCaptureInfo_v3_ptsz,
+			symStreamGetCaptureInfo_v2_ptsz
 	}
 	out := new(struct {
 		status driver.CUstreamCaptureStatus
 		id     uint64
 		graph  driver.CUgraph
 	})
-	// A failure here (a stream that may not be asked, a bad handle) makes the launch itself fail; a driver before 10.0 has no capture.
-	if d.call2(isCapturing, cur, uintptr(hStream), uintptr(unsafe.Pointer(&out.status))) != driver.CUDA_SUCCESS || out.status == driver.CU_STREAM_CAPTURE_STATUS_NONE {
+	// A failure here (a stream that may not be asked, a bad handle) makes the launch itself fail; a driver before 10.0
+	// has no capture.
+	if d.call2(isCapturing, cur, uintptr(hStream), uintptr(unsafe.Pointer(&out.status))) != driver.CUDA_SUCCESS ||
+		out.status == driver.CU_STREAM_CAPTURE_STATUS_NONE {
 		return false, 0
 	}
-	r := d.call7(info3, cur, uintptr(hStream), uintptr(unsafe.Pointer(&out.status)), uintptr(unsafe.Pointer(&out.id)), uintptr(unsafe.Pointer(&out.graph)), 0, 0, 0)
+	r := d.call7(info3, cur, uintptr(hStream), uintptr(unsafe.Pointer(&out.status)), uintptr(unsafe.Pointer(&out.id)),
+		uintptr(unsafe.Pointer(&out.graph)), 0, 0, 0)
 	if r != driver.CUDA_SUCCESS {
-		r = d.call6(info2, cur, uintptr(hStream), uintptr(unsafe.Pointer(&out.status)), uintptr(unsafe.Pointer(&out.id)), uintptr(unsafe.Pointer(&out.graph)), 0, 0)
+		r = d.call6(info2, cur, uintptr(hStream), uintptr(unsafe.Pointer(&out.status)),
+			uintptr(unsafe.Pointer(&out.id)), uintptr(unsafe.Pointer(&out.graph)), 0, 0)
 	}
 	if r != driver.CUDA_SUCCESS {
 		return true, 0
@@ -152,18 +161,22 @@ func (d *Driver) capture(cur driver.CUcontext, hStream driver.CUstream, perThrea
 	return true, out.graph
 }
 
-// tie lets a key live as long as the graph and what is made of it: the graph retains a user object whose destructor forgets the key.
-// When that fails the key stays for good, since the function may still be called.
+// tie lets a key live as long as the graph and what is made of it: the graph retains a user object whose destructor
+// forgets the key. When that fails the key stays for good, since the function may still be called.
 func (d *Driver) tie(cur driver.CUcontext, key uintptr, graph driver.CUgraph) {
 	object := new(driver.CUuserObject)
-	r := d.call5(symUserObjectCreate, cur, uintptr(unsafe.Pointer(object)), key, releaseTrampoline(), 1, uintptr(driver.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC))
+	r := d.call5(symUserObjectCreate, cur, uintptr(unsafe.Pointer(object)), key, releaseTrampoline(), 1,
+		uintptr(driver.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC))
 	if r == driver.CUDA_SUCCESS {
-		_ = d.call4(symGraphRetainUserObject, cur, uintptr(graph), uintptr(*object), 1, uintptr(driver.CU_GRAPH_USER_OBJECT_MOVE))
+		_ = d.call4(symGraphRetainUserObject, cur, uintptr(graph), uintptr(*object), 1,
+			uintptr(driver.CU_GRAPH_USER_OBJECT_MOVE))
 	}
 }
 
-func (d *Driver) streamAddCallback(sym int) func(driver.CUcontext, driver.CUstream, driver.CUstreamCallback, uintptr, uint32) driver.CUresult {
-	return func(cur driver.CUcontext, hStream driver.CUstream, fn driver.CUstreamCallback, userData uintptr, flags uint32) driver.CUresult {
+func (d *Driver) streamAddCallback(sym int) func(driver.CUcontext, driver.CUstream, driver.CUstreamCallback, uintptr,
+	uint32) driver.CUresult {
+	return func(cur driver.CUcontext, hStream driver.CUstream, fn driver.CUstreamCallback, userData uintptr,
+		flags uint32) driver.CUresult {
 		if fn.Go == nil {
 			return d.call4(sym, cur, uintptr(hStream), fn.C, userData, uintptr(flags))
 		}
@@ -176,13 +189,17 @@ func (d *Driver) streamAddCallback(sym int) func(driver.CUcontext, driver.CUstre
 	}
 }
 
-func (d *Driver) userObjectCreate(sym int) func(driver.CUcontext, *driver.CUuserObject, uintptr, driver.CUhostFn, uint32, uint32) driver.CUresult {
-	return func(cur driver.CUcontext, object *driver.CUuserObject, ptr uintptr, destroy driver.CUhostFn, initialRefcount, flags uint32) driver.CUresult {
+func (d *Driver) userObjectCreate(sym int) func(driver.CUcontext, *driver.CUuserObject, uintptr, driver.CUhostFn,
+	uint32, uint32) driver.CUresult {
+	return func(cur driver.CUcontext, object *driver.CUuserObject, ptr uintptr, destroy driver.CUhostFn,
+		initialRefcount, flags uint32) driver.CUresult {
 		if destroy.Go == nil {
-			return d.call5(sym, cur, uintptr(unsafe.Pointer(object)), ptr, destroy.C, uintptr(initialRefcount), uintptr(flags))
+			return d.call5(sym, cur, uintptr(unsafe.Pointer(object)), ptr, destroy.C, uintptr(initialRefcount),
+				uintptr(flags))
 		}
 		key := callbacks.Add(&hostCall{d: d, run: destroy.Go, userData: ptr, once: true})
-		r := d.call5(sym, cur, uintptr(unsafe.Pointer(object)), key, hostTrampoline(), uintptr(initialRefcount), uintptr(flags))
+		r := d.call5(sym, cur, uintptr(unsafe.Pointer(object)), key, hostTrampoline(), uintptr(initialRefcount),
+			uintptr(flags))
 		if r != driver.CUDA_SUCCESS {
 			callbacks.Take(key)
 		}
@@ -190,8 +207,10 @@ func (d *Driver) userObjectCreate(sym int) func(driver.CUcontext, *driver.CUuser
 	}
 }
 
-func (d *Driver) deviceRegisterAsyncNotification(sym int) func(driver.CUcontext, driver.CUdevice, driver.CUasyncCallback, uintptr, *driver.CUasyncCallbackHandle) driver.CUresult {
-	return func(cur driver.CUcontext, device driver.CUdevice, fn driver.CUasyncCallback, userData uintptr, handle *driver.CUasyncCallbackHandle) driver.CUresult {
+func (d *Driver) deviceRegisterAsyncNotification(sym int) func(driver.CUcontext, driver.CUdevice,
+	driver.CUasyncCallback, uintptr, *driver.CUasyncCallbackHandle) driver.CUresult {
+	return func(cur driver.CUcontext, device driver.CUdevice, fn driver.CUasyncCallback, userData uintptr,
+		handle *driver.CUasyncCallbackHandle) driver.CUresult {
 		if fn.Go == nil {
 			return d.call4(sym, cur, uintptr(device), fn.C, userData, uintptr(unsafe.Pointer(handle)))
 		}
@@ -211,7 +230,8 @@ func (d *Driver) deviceRegisterAsyncNotification(sym int) func(driver.CUcontext,
 	}
 }
 
-func (d *Driver) deviceUnregisterAsyncNotification(sym int) func(driver.CUcontext, driver.CUdevice, driver.CUasyncCallbackHandle) driver.CUresult {
+func (d *Driver) deviceUnregisterAsyncNotification(sym int) func(driver.CUcontext, driver.CUdevice,
+	driver.CUasyncCallbackHandle) driver.CUresult {
 	return func(cur driver.CUcontext, device driver.CUdevice, handle driver.CUasyncCallbackHandle) driver.CUresult {
 		r := d.call2(sym, cur, uintptr(device), uintptr(handle))
 		if r == driver.CUDA_SUCCESS {
@@ -224,8 +244,10 @@ func (d *Driver) deviceUnregisterAsyncNotification(sym int) func(driver.CUcontex
 	}
 }
 
-func (d *Driver) logsRegisterCallback(sym int) func(driver.CUcontext, driver.CUlogsCallback, uintptr, *driver.CUlogsCallbackHandle) driver.CUresult {
-	return func(cur driver.CUcontext, fn driver.CUlogsCallback, userData uintptr, handle *driver.CUlogsCallbackHandle) driver.CUresult {
+func (d *Driver) logsRegisterCallback(sym int) func(driver.CUcontext, driver.CUlogsCallback, uintptr,
+	*driver.CUlogsCallbackHandle) driver.CUresult {
+	return func(cur driver.CUcontext, fn driver.CUlogsCallback, userData uintptr,
+		handle *driver.CUlogsCallbackHandle) driver.CUresult {
 		if fn.Go == nil {
 			return d.call3(sym, cur, fn.C, userData, uintptr(unsafe.Pointer(handle)))
 		}

@@ -28,7 +28,9 @@ func TestHostFuncRunsOnceOnForeignThread(t *testing.T) {
 	f := openFake(t)
 	var sum atomic.Uint64
 	for i := range 20 {
-		want(t, f.t.LaunchHostFunc(0, 0x51, driver.CUhostFn{Go: func(u uintptr) { sum.Add(uint64(u)) }}, uintptr(i)), driver.CUDA_SUCCESS)
+		want(t, f.t.LaunchHostFunc(0, 0x51, driver.CUhostFn{Go: func(u uintptr) {
+			sum.Add(uint64(u))
+		}}, uintptr(i)), driver.CUDA_SUCCESS)
 	}
 	f.c(t, "fake_wait")
 	if sum.Load() != 190 {
@@ -67,10 +69,13 @@ func TestStreamCallback(t *testing.T) {
 	noneLeft(t)
 	f := openFake(t)
 	var got []any
-	cb := driver.CUstreamCallback{Go: func(s driver.CUstream, r driver.CUresult, u uintptr) { got = append(got, s, r, u) }}
+	cb := driver.CUstreamCallback{Go: func(s driver.CUstream, r driver.CUresult, u uintptr) {
+		got = append(got, s, r, u)
+	}}
 	want(t, f.t.StreamAddCallback(0, 0x51, cb, 5, 0), driver.CUDA_SUCCESS)
 	f.c(t, "fake_wait")
-	if len(got) != 3 || got[0] != driver.CUstream(0x51) || got[1] != driver.CUDA_ERROR_ILLEGAL_ADDRESS || got[2] != uintptr(5) {
+	if len(got) != 3 || got[0] != driver.CUstream(0x51) || got[1] != driver.CUDA_ERROR_ILLEGAL_ADDRESS ||
+		got[2] != uintptr(5) {
 		t.Errorf("arguments %v", got)
 	}
 	want(t, f.t.StreamAddCallback(0, 0x51, cb, 5, 1), driver.CUDA_ERROR_INVALID_VALUE)
@@ -81,12 +86,15 @@ func TestUserObject(t *testing.T) {
 	f := openFake(t)
 	var object driver.CUuserObject
 	var seen uintptr
-	want(t, f.t.UserObjectCreate(0, &object, 123, driver.CUhostFn{Go: func(p uintptr) { seen = p }}, 1, 1), driver.CUDA_SUCCESS)
+	want(t, f.t.UserObjectCreate(0, &object, 123, driver.CUhostFn{Go: func(p uintptr) {
+		seen = p
+	}}, 1, 1), driver.CUDA_SUCCESS)
 	want(t, f.t.UserObjectRelease(0, object, 1), driver.CUDA_SUCCESS)
 	if seen != 123 {
 		t.Errorf("the destructor saw %d, want 123", seen)
 	}
-	want(t, f.t.UserObjectCreate(0, &object, 123, driver.CUhostFn{Go: func(uintptr) {}}, 1, 0), driver.CUDA_ERROR_INVALID_VALUE)
+	want(t, f.t.UserObjectCreate(0, &object, 123, driver.CUhostFn{Go: func(uintptr) {}}, 1, 0),
+		driver.CUDA_ERROR_INVALID_VALUE)
 }
 
 func TestLongLivedCallbacks(t *testing.T) {
@@ -99,7 +107,8 @@ func TestLongLivedCallbacks(t *testing.T) {
 		h    driver.CUasyncCallbackHandle
 	}
 	var notes []note
-	cb := driver.CUasyncCallback{Go: func(i *driver.CUasyncNotificationInfo, u uintptr, h driver.CUasyncCallbackHandle) {
+	cb := driver.CUasyncCallback{Go: func(i *driver.CUasyncNotificationInfo, u uintptr,
+		h driver.CUasyncCallbackHandle) {
 		notes = append(notes, note{i.Type, u, h})
 	}}
 	want(t, f.t.DeviceRegisterAsyncNotification(0, 0, cb, 8, &ah), driver.CUDA_SUCCESS)
@@ -116,7 +125,8 @@ func TestLongLivedCallbacks(t *testing.T) {
 
 	var lh driver.CUlogsCallbackHandle
 	var lines []string
-	want(t, f.t.LogsRegisterCallback(0, driver.CUlogsCallback{Go: func(u uintptr, l driver.CUlogLevel, m *byte, n uint64) {
+	want(t, f.t.LogsRegisterCallback(0, driver.CUlogsCallback{Go: func(u uintptr, l driver.CUlogLevel, m *byte,
+		n uint64) {
 		lines = append(lines, driver.String(m)[:n])
 		if u != 6 || l != driver.CU_LOG_LEVEL_WARNING {
 			t.Errorf("user data %d, level %d", u, l)
@@ -163,11 +173,13 @@ func TestOccupancy(t *testing.T) {
 			t.Errorf("Go function, flags: %d, %d", grid, block)
 		}
 	}
-	want(t, f.t.OccupancyMaxPotentialBlockSize(0, &grid, &block, 1, driver.CUoccupancyB2DSize{C: f.sym(t, "fake_c_size")}, 0, 4), driver.CUDA_SUCCESS)
+	want(t, f.t.OccupancyMaxPotentialBlockSize(0, &grid, &block, 1,
+		driver.CUoccupancyB2DSize{C: f.sym(t, "fake_c_size")}, 0, 4), driver.CUDA_SUCCESS)
 	if grid != 3*7 {
 		t.Errorf("C function: %d", grid)
 	}
-	want(t, f.t.OccupancyMaxPotentialBlockSize(0, &grid, &block, 1, driver.CUoccupancyB2DSize{}, 5, 4), driver.CUDA_SUCCESS)
+	want(t, f.t.OccupancyMaxPotentialBlockSize(0, &grid, &block, 1, driver.CUoccupancyB2DSize{}, 5, 4),
+		driver.CUDA_SUCCESS)
 	if grid != 15 {
 		t.Errorf("NULL: %d", grid)
 	}
@@ -179,12 +191,13 @@ func TestOccupancy(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			var grid, block, inner int32
-			r := f.t.OccupancyMaxPotentialBlockSize(0, &grid, &block, 1, driver.CUoccupancyB2DSize{Go: func(b int32) uint64 {
-				if b == 1 && g == 0 {
-					f.t.OccupancyMaxPotentialBlockSize(0, &inner, &block, 1, size, 0, 1)
-				}
-				return uint64(g)
-			}}, 0, 256)
+			r := f.t.OccupancyMaxPotentialBlockSize(0, &grid, &block, 1,
+				driver.CUoccupancyB2DSize{Go: func(b int32) uint64 {
+					if b == 1 && g == 0 {
+						f.t.OccupancyMaxPotentialBlockSize(0, &inner, &block, 1, size, 0, 1)
+					}
+					return uint64(g)
+				}}, 0, 256)
 			if r != driver.CUDA_SUCCESS || grid != int32(9*g) || g == 0 && inner != 2 {
 				t.Errorf("goroutine %d: %v %d %d", g, r, grid, inner)
 			}
@@ -208,7 +221,8 @@ func TestCallbackPanics(t *testing.T) {
 	want(t, f.t.LaunchHostFunc(0, 0x51, driver.CUhostFn{Go: func(uintptr) { panic(boom) }}, 0), driver.CUDA_SUCCESS)
 	f.c(t, "fake_wait")
 	p := f.CallbackPanic()
-	if p == nil || p.Signature != "CUhostFn" || !errors.Is(p, boom) || !strings.Contains(string(p.Stack), "TestCallbackPanics") {
+	if p == nil || p.Signature != "CUhostFn" || !errors.Is(p, boom) ||
+		!strings.Contains(string(p.Stack), "TestCallbackPanics") {
 		t.Errorf("kept: %+v", p)
 	}
 	if p := f.CallbackPanic(); p != nil {
@@ -224,12 +238,17 @@ func TestCallbackPanics(t *testing.T) {
 			}
 		}()
 		var grid, block int32
-		f.t.OccupancyMaxPotentialBlockSize(0, &grid, &block, 1, driver.CUoccupancyB2DSize{Go: func(int32) uint64 { calls++; panic(boom) }}, 0, 1024)
+		f.t.OccupancyMaxPotentialBlockSize(0, &grid, &block, 1, driver.CUoccupancyB2DSize{Go: func(int32) uint64 {
+			calls++
+			panic(boom)
+		}}, 0, 1024)
 		t.Error("no panic")
 	}()
 	if calls != 1 || f.CallbackPanic() != nil {
 		t.Errorf("%d calls, want 1", calls)
 	}
 	var grid, block int32
-	want(t, f.t.OccupancyMaxPotentialBlockSize(0, &grid, &block, 1, driver.CUoccupancyB2DSize{Go: func(int32) uint64 { return 1 }}, 0, 1), driver.CUDA_SUCCESS)
+	want(t, f.t.OccupancyMaxPotentialBlockSize(0, &grid, &block, 1, driver.CUoccupancyB2DSize{Go: func(int32) uint64 {
+		return 1
+	}}, 0, 1), driver.CUDA_SUCCESS)
 }

@@ -115,7 +115,8 @@ func TestDriverCallbacks(t *testing.T) {
 	var n atomic.Uint64
 	add := driver.CUhostFn{Go: func(u uintptr) { n.Add(uint64(u)) }}
 	want(t, table.LaunchHostFunc(ctx, s, add, 1), driver.CUDA_SUCCESS)
-	want(t, table.StreamAddCallback(ctx, s, driver.CUstreamCallback{Go: func(got driver.CUstream, r driver.CUresult, u uintptr) {
+	want(t, table.StreamAddCallback(ctx, s, driver.CUstreamCallback{Go: func(got driver.CUstream, r driver.CUresult,
+		u uintptr) {
 		if got != s || r != driver.CUDA_SUCCESS {
 			t.Errorf("stream %#x, status %v", got, r)
 		}
@@ -165,13 +166,14 @@ func TestDriverOccupancy(t *testing.T) {
 	want(t, table.ModuleGetFunction(ctx, &f, m, &name[0]), driver.CUDA_SUCCESS)
 	calls := 0
 	var grid, block int32
-	want(t, table.OccupancyMaxPotentialBlockSize(ctx, &grid, &block, f, driver.CUoccupancyB2DSize{Go: func(b int32) uint64 {
-		if b < 1 || b > 1024 {
-			t.Errorf("block size %d", b)
-		}
-		calls++
-		return uint64(b)
-	}}, 0, 0), driver.CUDA_SUCCESS)
+	want(t, table.OccupancyMaxPotentialBlockSize(ctx, &grid, &block, f,
+		driver.CUoccupancyB2DSize{Go: func(b int32) uint64 {
+			if b < 1 || b > 1024 {
+				t.Errorf("block size %d", b)
+			}
+			calls++
+			return uint64(b)
+		}}, 0, 0), driver.CUDA_SUCCESS)
 	if calls == 0 || grid < 1 || block < 1 {
 		t.Errorf("%d calls, grid %d, block %d", calls, grid, block)
 	}

@@ -10,8 +10,8 @@ import (
 
 // Options say where to look for the driver.
 type Options struct {
-	// Path is the only library that is tried, when not empty. When it is empty the environment variable GOCUDA_LIBCUDA says so, and
-	// when that is empty too, the names and folders where drivers install the library are tried in turn.
+	// Path is the only library that is tried, when not empty. When it is empty the environment variable GOCUDA_LIBCUDA
+	// says so, and when that is empty too, the names and folders where drivers install the library are tried in turn.
 	Path string
 	// LookupEnv finds environment variables; nil is os.LookupEnv.
 	LookupEnv env.Lookup
@@ -23,8 +23,8 @@ type Attempt struct {
 	Err  error
 }
 
-// ErrExcluded is in the chain of the [*LoadError] of a program that was built without the NVIDIA driver: with the build tag gocuda_nodriver, or for
-// a system for which there is none.
+// ErrExcluded is in the chain of the [*LoadError] of a program that was built without the NVIDIA driver: with the build
+// tag gocuda_nodriver, or for a system for which there is none.
 var ErrExcluded = errors.New("built without NVIDIA driver support")
 
 // errNotCUDA is the answer to a library that opens but is something else.

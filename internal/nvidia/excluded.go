@@ -13,7 +13,8 @@ type Driver struct{}
 
 // Open fails: see [ErrExcluded].
 func Open(Options) (*Driver, error) {
-	return nil, &LoadError{Reason: ErrExcluded, Detail: "build tag gocuda_nodriver, or no driver exists for " + runtime.GOOS + "/" + runtime.GOARCH}
+	return nil, &LoadError{Reason: ErrExcluded, Detail: "build tag gocuda_nodriver, or no driver exists for " +
+		runtime.GOOS + "/" + runtime.GOARCH}
 }
 
 // Table returns nil.

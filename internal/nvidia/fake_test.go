@@ -19,8 +19,8 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// fakeLibrary compiles testdata/fakecuda.c once. The compiler is $CC, else gcc; without one the test is skipped. (For an emulated processor: CC must
-// make code for that processor.)
+// fakeLibrary compiles testdata/fakecuda.c once. The compiler is $CC, else gcc; without one the test is skipped. (For
+// an emulated processor: CC must make code for that processor.)
 var fakeLibrary = sync.OnceValues(func() (string, error) {
 	cc := os.Getenv("CC")
 	if cc == "" {
@@ -34,7 +34,8 @@ var fakeLibrary = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	lib := filepath.Join(dir, "libfakecuda.so")
-	out, err := exec.Command(cc, "-O1", "-shared", "-fPIC", "-pthread", "-Wall", "-o", lib, "testdata/fakecuda.c").CombinedOutput()
+	out, err := exec.Command(cc, "-O1", "-shared", "-fPIC", "-pthread", "-Wall", "-o", lib,
+		"testdata/fakecuda.c").CombinedOutput()
 	if err != nil {
 		return "", errors.New(string(out) + err.Error())
 	}
@@ -190,7 +191,8 @@ func TestMissingSymbol(t *testing.T) {
 	}
 	want(t, f.t.ArrayDestroy(0, 1), driver.CUDA_ERROR_NOT_SUPPORTED)
 	m := f.Missing()
-	if len(m) != 2 || m[0].Name != "cuArrayDestroy" || m[1].Name != "cuCtxCreate_v4" || m[1].Since != 12050 || m[1].Have != 12020 {
+	if len(m) != 2 || m[0].Name != "cuArrayDestroy" || m[1].Name != "cuCtxCreate_v4" || m[1].Since != 12050 ||
+		m[1].Have != 12020 {
 		t.Errorf("missing: %+v", m)
 	}
 }

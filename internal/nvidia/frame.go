@@ -8,8 +8,8 @@ import "github.com/gocuda/cuda/internal/driver"
 // cuEGLStreamProducerPresentFrame on amd64. frame_amd64.s and frame_arm64.s copy this many.
 const maxWords = 16
 
-// frame holds the arguments of one call. It is taken from a pool, since a list of arguments would be allocated at each call: what goes to C
-// escapes. Its offsets are used in assembly, by way of go_asm.h.
+// frame holds the arguments of one call. It is taken from a pool, since a list of arguments would be allocated at each
+// call: what goes to C escapes. Its offsets are used in assembly, by way of go_asm.h.
 type frame struct {
 	fn     uintptr
 	push   uintptr // cuCtxPushCurrent_v2

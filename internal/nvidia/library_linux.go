@@ -11,8 +11,8 @@ import (
 	"github.com/gocuda/cuda/internal/env"
 )
 
-// defaultPaths are the names that the dynamic loader resolves, then the folders where distributions, container runtimes, WSL and Jetson put
-// the library without telling the loader.
+// defaultPaths are the names that the dynamic loader resolves, then the folders where distributions, container
+// runtimes, WSL and Jetson put the library without telling the loader.
 func defaultPaths(env.Settings) []string {
 	paths := []string{"libcuda.so.1", "libcuda.so"}
 	triple := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]

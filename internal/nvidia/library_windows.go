@@ -9,8 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/env"
 )
 
-// defaultPaths: the display driver installs nvcuda.dll in the system folder. The full path comes first, since a bare name would also be looked for in
-// the folder of the program and in the current one.
+// defaultPaths: the display driver installs nvcuda.dll in the system folder. The full path comes first, since a bare
+// name would also be looked for in the folder of the program and in the current one.
 func defaultPaths(set env.Settings) []string {
 	var paths []string
 	if root := set.SystemRoot; root != "" {

@@ -10,12 +10,12 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// maxOccupancySlots bounds the C functions made for CUoccupancyB2DSize, which can never be given back. A call that finds all in use waits; a
-// callback that calls the same function again uses one more, to this depth.
+// maxOccupancySlots bounds the C functions made for CUoccupancyB2DSize, which can never be given back. A call that
+// finds all in use waits; a callback that calls the same function again uses one more, to this depth.
 const maxOccupancySlots = 64
 
-// occupancySlot is a C function with a place for the Go function that it calls now. The callback comes on the thread of the call and inside
-// of it, so only the call that holds the slot touches it.
+// occupancySlot is a C function with a place for the Go function that it calls now. The callback comes on the thread of
+// the call and inside of it, so only the call that holds the slot touches it.
 type occupancySlot struct {
 	fn    uintptr // C address
 	run   func(blockSize int32) uint64
@@ -89,10 +89,13 @@ func withSlot(run func(int32) uint64, call func(fn uintptr) driver.CUresult) dri
 	return r
 }
 
-func (d *Driver) occupancyMaxPotentialBlockSize(sym int) func(driver.CUcontext, *int32, *int32, driver.CUfunction, driver.CUoccupancyB2DSize, uint64, int32) driver.CUresult {
-	return func(cur driver.CUcontext, minGridSize, blockSize *int32, f driver.CUfunction, size driver.CUoccupancyB2DSize, dynamicSMemSize uint64, blockSizeLimit int32) driver.CUresult {
+func (d *Driver) occupancyMaxPotentialBlockSize(sym int) func(driver.CUcontext, *int32, *int32, driver.CUfunction,
+	driver.CUoccupancyB2DSize, uint64, int32) driver.CUresult {
+	return func(cur driver.CUcontext, minGridSize, blockSize *int32, f driver.CUfunction,
+		size driver.CUoccupancyB2DSize, dynamicSMemSize uint64, blockSizeLimit int32) driver.CUresult {
 		call := func(fn uintptr) driver.CUresult {
-			return d.call6(sym, cur, uintptr(unsafe.Pointer(minGridSize)), uintptr(unsafe.Pointer(blockSize)), uintptr(f), fn, uintptr(dynamicSMemSize), uintptr(blockSizeLimit))
+			return d.call6(sym, cur, uintptr(unsafe.Pointer(minGridSize)), uintptr(unsafe.Pointer(blockSize)),
+				uintptr(f), fn, uintptr(dynamicSMemSize), uintptr(blockSizeLimit))
 		}
 		if size.Go == nil {
 			return call(size.C)
@@ -101,10 +104,13 @@ func (d *Driver) occupancyMaxPotentialBlockSize(sym int) func(driver.CUcontext, 
 	}
 }
 
-func (d *Driver) occupancyMaxPotentialBlockSizeWithFlags(sym int) func(driver.CUcontext, *int32, *int32, driver.CUfunction, driver.CUoccupancyB2DSize, uint64, int32, uint32) driver.CUresult {
-	return func(cur driver.CUcontext, minGridSize, blockSize *int32, f driver.CUfunction, size driver.CUoccupancyB2DSize, dynamicSMemSize uint64, blockSizeLimit int32, flags uint32) driver.CUresult {
+func (d *Driver) occupancyMaxPotentialBlockSizeWithFlags(sym int) func(driver.CUcontext, *int32, *int32,
+	driver.CUfunction, driver.CUoccupancyB2DSize, uint64, int32, uint32) driver.CUresult {
+	return func(cur driver.CUcontext, minGridSize, blockSize *int32, f driver.CUfunction,
+		size driver.CUoccupancyB2DSize, dynamicSMemSize uint64, blockSizeLimit int32, flags uint32) driver.CUresult {
 		call := func(fn uintptr) driver.CUresult {
-			return d.call7(sym, cur, uintptr(unsafe.Pointer(minGridSize)), uintptr(unsafe.Pointer(blockSize)), uintptr(f), fn, uintptr(dynamicSMemSize), uintptr(blockSizeLimit), uintptr(flags))
+			return d.call7(sym, cur, uintptr(unsafe.Pointer(minGridSize)), uintptr(unsafe.Pointer(blockSize)),
+				uintptr(f), fn, uintptr(dynamicSMemSize), uintptr(blockSizeLimit), uintptr(flags))
 		}
 		if size.Go == nil {
 			return call(size.C)

@@ -34,7 +34,8 @@ type Driver struct {
 	logs     map[driver.CUlogsCallbackHandle]uintptr
 }
 
-// Open finds the driver library and makes a table for it. Nothing of the driver is called, in particular not cuInit. The error is a [*LoadError].
+// Open finds the driver library and makes a table for it. Nothing of the driver is called, in particular not cuInit.
+// The error is a [*LoadError].
 //
 // The same library may be opened several times; the drivers share the state of the process, as the library does.
 func Open(opts Options) (*Driver, error) {
@@ -83,8 +84,8 @@ func (d *Driver) Table() *driver.Table { return d.table }
 // Path is the name under which the library was opened.
 func (d *Driver) Path() string { return d.path }
 
-// Close ends the use of the table: later calls answer CUDA_ERROR_DEINITIALIZED, calls that run go on. The library stays loaded:
-// the driver has threads of its own, which must not lose their code, and others in the process may use it.
+// Close ends the use of the table: later calls answer CUDA_ERROR_DEINITIALIZED, calls that run go on. The library stays
+// loaded: the driver has threads of its own, which must not lose their code, and others in the process may use it.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -104,7 +105,8 @@ func (d *Driver) Missing() []MissingSymbol {
 	return m
 }
 
-// LastDetail explains the last CUDA_ERROR_NOT_SUPPORTED that came from this package and not from the driver; empty when there was none.
+// LastDetail explains the last CUDA_ERROR_NOT_SUPPORTED that came from this package and not from the driver; empty when
+// there was none.
 func (d *Driver) LastDetail() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -134,6 +136,6 @@ func (d *Driver) keepPanic(p *CallbackPanic) {
 	}
 }
 
-// stackStructs: a struct of more than 16 bytes passed by value lies among the stack arguments (System V ABI for amd64, class MEMORY). On arm64 (AAPCS64, rule
-// B.4) and on Windows for amd64 the caller passes the address of a copy.
+// stackStructs: a struct of more than 16 bytes passed by value lies among the stack arguments (System V ABI for amd64,
+// class MEMORY). On arm64 (AAPCS64, rule B.4) and on Windows for amd64 the caller passes the address of a copy.
 const stackStructs = runtime.GOARCH == "amd64" && runtime.GOOS != "windows"

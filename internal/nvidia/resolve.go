@@ -26,7 +26,8 @@ const (
 	firstAddress = 4096
 )
 
-// resolve finds a symbol for the first call of it. When there is nothing to call, the address is 0 and the result says why.
+// resolve finds a symbol for the first call of it. When there is nothing to call, the address is 0 and the result says
+// why.
 func (d *Driver) resolve(sym int) (uintptr, driver.CUresult) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -59,7 +60,8 @@ func (d *Driver) resolve(sym int) (uintptr, driver.CUresult) {
 	return fn, driver.CUDA_SUCCESS
 }
 
-// procAddress asks the driver for a symbol, with the version pinned. It returns 0 when the driver cannot be asked or does not have it.
+// procAddress asks the driver for a symbol, with the version pinned. It returns 0 when the driver cannot be asked or
+// does not have it.
 func (d *Driver) procAddress(e *entry) uintptr {
 	if !d.procDone {
 		d.proc = librarySymbol(d.handle, "cuGetProcAddress_v2")
@@ -71,7 +73,8 @@ func (d *Driver) procAddress(e *entry) uintptr {
 	name := append([]byte(e.base), 0)
 	var fn uintptr
 	status := driver.CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
-	r, _, _ := purego.SyscallN(d.proc, uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(&fn)), uintptr(e.version), uintptr(e.flags), uintptr(unsafe.Pointer(&status)))
+	r, _, _ := purego.SyscallN(d.proc, uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(&fn)),
+		uintptr(e.version), uintptr(e.flags), uintptr(unsafe.Pointer(&status)))
 	if driver.CUresult(r) != driver.CUDA_SUCCESS || status != driver.CU_GET_PROC_ADDRESS_SUCCESS {
 		return 0
 	}

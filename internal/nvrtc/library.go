@@ -13,7 +13,8 @@ import (
 	"github.com/gocuda/cuda/internal/env"
 )
 
-// Library is an open compiler library. Its methods may be called from several goroutines; NVRTC compiles them one after the other.
+// Library is an open compiler library. Its methods may be called from several goroutines; NVRTC compiles them one after
+// the other.
 type Library struct {
 	path   string
 	handle uintptr
@@ -24,7 +25,8 @@ type Library struct {
 	compiling sync.Mutex // held while NVRTC may have signals of the process
 }
 
-// Open finds the library: the given path, GOCUDA_NVRTC, or the places where CUDA installs it. The error is a [*LoadError].
+// Open finds the library: the given path, GOCUDA_NVRTC, or the places where CUDA installs it. The error is a
+// [*LoadError].
 func Open(path string) (*Library, error) {
 	fail := &LoadError{}
 	set := env.Read(nil)
@@ -68,7 +70,8 @@ func (l *Library) fn(name string) (uintptr, error) {
 	return f, nil
 }
 
-// call calls a function. Pointers come as uintptr from conversions in the argument list of the caller, which keeps and pins what they lead to.
+// call calls a function. Pointers come as uintptr from conversions in the argument list of the caller, which keeps and
+// pins what they lead to.
 //
 //go:uintptrescapes
 func (l *Library) call(name string, args ...uintptr) error {
@@ -134,7 +137,8 @@ func cStrings(list []string) []*byte {
 func (l *Library) Create(source, name string, headers, includes []string) (*Program, error) {
 	p := &Program{l: l, handle: new(uintptr)}
 	src, nm, h, inc := cString(source), cString(name), cStrings(headers), cStrings(includes)
-	err := l.call("nvrtcCreateProgram", uintptr(unsafe.Pointer(p.handle)), uintptr(unsafe.Pointer(src)), uintptr(unsafe.Pointer(nm)), uintptr(len(headers)),
+	err := l.call("nvrtcCreateProgram", uintptr(unsafe.Pointer(p.handle)), uintptr(unsafe.Pointer(src)),
+		uintptr(unsafe.Pointer(nm)), uintptr(len(headers)),
 		uintptr(unsafe.Pointer(&h[0])), uintptr(unsafe.Pointer(&inc[0])))
 	runtime.KeepAlive(h)
 	runtime.KeepAlive(inc)
@@ -205,7 +209,8 @@ func (p *Program) Log() ([]byte, error) {
 // LoweredName is the mangled name of an expression given to AddName.
 func (p *Program) LoweredName(expression string) (string, error) {
 	out := new(*byte)
-	if err := p.l.call("nvrtcGetLoweredName", *p.handle, uintptr(unsafe.Pointer(cString(expression))), uintptr(unsafe.Pointer(out))); err != nil || *out == nil {
+	if err := p.l.call("nvrtcGetLoweredName", *p.handle, uintptr(unsafe.Pointer(cString(expression))),
+		uintptr(unsafe.Pointer(out))); err != nil || *out == nil {
 		return "", err
 	}
 	n := 0

@@ -16,7 +16,8 @@ func defaultPaths(env.Settings) []string {
 	versions := []string{"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"}
 	arch := map[string]string{"amd64": "x86_64", "arm64": "sbsa"}[runtime.GOARCH]
 	paths := append([]string(nil), versions...)
-	for _, folder := range []string{"/usr/local/cuda/lib64", "/usr/local/cuda/targets/" + arch + "-linux/lib", "/opt/cuda/lib64"} {
+	for _, folder := range []string{"/usr/local/cuda/lib64", "/usr/local/cuda/targets/" + arch + "-linux/lib",
+		"/opt/cuda/lib64"} {
 		for _, v := range versions {
 			paths = append(paths, filepath.Join(folder, v))
 		}

@@ -1,7 +1,9 @@
-// Package nvrtc opens NVIDIA's runtime compiler library (libnvrtc) and calls it. Package nvrtc in the root of the module is what programs use.
+// Package nvrtc opens NVIDIA's runtime compiler library (libnvrtc) and calls it. Package nvrtc in the root of the
+// module is what programs use.
 //
-// Like package nvidia it opens a shared library at run time with purego, never at import, and is empty with the build tag gocuda_nodriver and on systems without such a
-// library. It is apart from package nvidia, since the compiler is no device: it needs neither driver nor GPU.
+// Like package nvidia it opens a shared library at run time with purego, never at import, and is empty with the build
+// tag gocuda_nodriver and on systems without such a library. It is apart from package nvidia, since the compiler is no
+// device: it needs neither driver nor GPU.
 package nvrtc
 
 import (
@@ -50,9 +52,12 @@ const (
 
 // names are the codes in nvrtc.h, NVRTC_SUCCESS first.
 var names = [...]string{
-	"NVRTC_SUCCESS", "NVRTC_ERROR_OUT_OF_MEMORY", "NVRTC_ERROR_PROGRAM_CREATION_FAILURE", "NVRTC_ERROR_INVALID_INPUT", "NVRTC_ERROR_INVALID_PROGRAM",
-	"NVRTC_ERROR_INVALID_OPTION", "NVRTC_ERROR_COMPILATION", "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE", "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
-	"NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION", "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID", "NVRTC_ERROR_INTERNAL_ERROR", "NVRTC_ERROR_TIME_FILE_WRITE_FAILED",
+	"NVRTC_SUCCESS", "NVRTC_ERROR_OUT_OF_MEMORY", "NVRTC_ERROR_PROGRAM_CREATION_FAILURE", "NVRTC_ERROR_INVALID_INPUT",
+	"NVRTC_ERROR_INVALID_PROGRAM",
+	"NVRTC_ERROR_INVALID_OPTION", "NVRTC_ERROR_COMPILATION", "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
+	"NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
+	"NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION", "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
+	"NVRTC_ERROR_INTERNAL_ERROR", "NVRTC_ERROR_TIME_FILE_WRITE_FAILED",
 }
 
 func (r Result) Error() string {

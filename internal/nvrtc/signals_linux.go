@@ -31,11 +31,11 @@ func setAction(sig int, a *action) {
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(a)), 0, 8, 0, 0)
 }
 
-// keepSignals calls f and sees to it that signals stay the program's. NVRTC (13.0, in its first compilation) takes SIGINT,
-// SIGTERM and SIGXFSZ by signal, and gives them back by signal, which loses the flags of Go's handler: it then runs on a
-// goroutine's stack, which ends the process. While NVRTC has them a signal would run its handler there. So what it has set is
-// undone as soon as it is seen, and at the end. What the program itself sets meanwhile stays: Go's handlers have a flag that
-// tells them.
+// keepSignals calls f and sees to it that signals stay the program's. NVRTC (13.0, in its first compilation) takes
+// SIGINT, SIGTERM and SIGXFSZ by signal, and gives them back by signal, which loses the flags of Go's handler: it then
+// runs on a goroutine's stack, which ends the process. While NVRTC has them a signal would run its handler there. So
+// what it has set is undone as soon as it is seen, and at the end. What the program itself sets meanwhile stays: Go's
+// handlers have a flag that tells them.
 func keepSignals(f func()) {
 	saved := map[int]action{}
 	for sig := 1; sig <= signals; sig++ {

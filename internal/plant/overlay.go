@@ -25,10 +25,12 @@ func (p Place) Package() string { return filepath.ToSlash(filepath.Dir(p.File)) 
 
 func (p Place) String() string { return fmt.Sprintf("%s:%d (%s)", p.File, p.Line, p.Func) }
 
-// Overlay writes planted copies of the packages in folders of the module at root into dir, and the file for go build -overlay. It returns that file's path and the places.
+// Overlay writes planted copies of the packages in folders of the module at root into dir, and the file for go build
+// -overlay. It returns that file's path and the places.
 //
-// A place is before a statement that can panic: one that calls something, indexes, slices, asserts a type, dereferences or divides. Left out are the statements up to the first defer where a
-// function begins with one, since they panic in the caller as much; functions that call recover, which are the boundary; and those with directives for the compiler.
+// A place is before a statement that can panic: one that calls something, indexes, slices, asserts a type, dereferences
+// or divides. Left out are the statements up to the first defer where a function begins with one, since they panic in
+// the caller as much; functions that call recover, which are the boundary; and those with directives for the compiler.
 func Overlay(root, dir string, folders []string) (file string, places []Place, err error) {
 	replace := map[string]string{}
 	for _, folder := range folders {
@@ -132,7 +134,9 @@ func plantFile(name, rel string, first int) (text []byte, places []Place, err er
 func (p *planter) offset(pos token.Pos) int { return p.fset.Position(pos).Offset }
 
 func directed(doc *ast.CommentGroup) bool {
-	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:") })
+	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool {
+		return strings.HasPrefix(c.Text, "//go:")
+	})
 }
 
 // literals plants the functions inside an expression, statement or declaration.
@@ -274,15 +278,18 @@ func nodes(list ...ast.Node) (out []ast.Node) {
 
 // harmless are functions and conversions that cannot panic; of methods, those of locks and atomic values.
 var harmless = map[string]bool{
-	"len": true, "cap": true, "min": true, "max": true, "append": true, "copy": true, "make": true, "new": true, "delete": true, "clear": true, "panic": true,
-	"bool": true, "byte": true, "int": true, "int8": true, "int16": true, "int32": true, "int64": true, "uint": true, "uint8": true, "uint16": true, "uint32": true,
+	"len": true, "cap": true, "min": true, "max": true, "append": true, "copy": true, "make": true, "new": true,
+	"delete": true, "clear": true, "panic": true,
+	"bool": true, "byte": true, "int": true, "int8": true, "int16": true, "int32": true, "int64": true, "uint": true,
+	"uint8": true, "uint16": true, "uint32": true,
 	"uint64": true, "uintptr": true, "float32": true, "float64": true, "string": true,
-	"Lock": true, "Unlock": true, "RLock": true, "RUnlock": true, "Load": true, "Store": true, "Swap": true, "Add": true, "CompareAndSwap": true,
+	"Lock": true, "Unlock": true, "RLock": true, "RUnlock": true, "Load": true, "Store": true, "Swap": true,
+	"Add": true, "CompareAndSwap": true,
 	"Wait": true, "Done": true, "Signal": true, "Broadcast": true,
 }
 
-// canPanic says whether evaluating an expression or simple statement can panic, as far as its form tells. A selector may go through a nil pointer too; that is left out, since every statement
-// would.
+// canPanic says whether evaluating an expression or simple statement can panic, as far as its form tells. A selector
+// may go through a nil pointer too; that is left out, since every statement would.
 func canPanic(n ast.Node) (can bool) {
 	asserts := map[ast.Node]bool{} // assertions that say whether they hold
 	ast.Inspect(n, func(n ast.Node) bool {

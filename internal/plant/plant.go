@@ -1,5 +1,6 @@
-// Package plant makes any statement of the module panic, for the test of the boundary for panics (package defect). No package imports it: the test builds a copy of
-// the packages below the driver table in which every statement that can panic asks Here first (Overlay).
+// Package plant makes any statement of the module panic, for the test of the boundary for panics (package defect). No
+// package imports it: the test builds a copy of the packages below the driver table in which every statement that can
+// panic asks Here first (Overlay).
 package plant
 
 import (

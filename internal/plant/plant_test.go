@@ -22,8 +22,10 @@ import (
 )
 
 // below are the packages below the driver table.
-var below = []string{"internal/image", "internal/image/cubin", "internal/image/elf64", "internal/image/fatbin", "internal/image/hostobj", "internal/image/sm", "internal/ptx", "internal/ptx/optab",
-	"internal/ptx/check", "internal/link", "internal/ir", "internal/exec", "internal/exec/interp", "internal/exec/jit", "internal/exec/jit/amd64/asm", "internal/exec/texture", "internal/mem",
+var below = []string{"internal/image", "internal/image/cubin", "internal/image/elf64", "internal/image/fatbin",
+	"internal/image/hostobj", "internal/image/sm", "internal/ptx", "internal/ptx/optab",
+	"internal/ptx/check", "internal/link", "internal/ir", "internal/exec", "internal/exec/interp", "internal/exec/jit",
+	"internal/exec/jit/amd64/asm", "internal/exec/texture", "internal/mem",
 	"internal/num", "internal/tensormap", "internal/softdev"}
 
 // spared are files, or functions of files, that are not planted.
@@ -41,13 +43,16 @@ var spared = []struct{ file, fn, why string }{
 
 // spare says whether a place is spared, and by which entry.
 func spare(p plant.Place) int {
-	return slices.IndexFunc(spared, func(s struct{ file, fn, why string }) bool { return s.file == p.File && (s.fn == "" || s.fn == p.Func) })
+	return slices.IndexFunc(spared, func(s struct{ file, fn, why string }) bool {
+		return s.file == p.File && (s.fn == "" || s.fn == p.Func)
+	})
 }
 
 // childVariable makes a planted copy of this test the one that runs the trials: it has the file of places.
 const childVariable = "GOCUDA_PLANT_CHILD"
 
-// order is what the child is asked to do, as a line of JSON: to record the places that a workload passes, in a fresh driver, or to try one.
+// order is what the child is asked to do, as a line of JSON: to record the places that a workload passes, in a fresh
+// driver, or to try one.
 type order struct {
 	Workload int
 	Record   bool
@@ -156,7 +161,8 @@ func (c *children) start() error {
 		return err
 	}
 	defer outcomes.Close()
-	c.cmd.ExtraFiles = []*os.File{orders, outcomes} // not the standard ones, which a workload may have its own ideas about
+	// not the standard ones, which a workload may have its own ideas about
+	c.cmd.ExtraFiles = []*os.File{orders, outcomes}
 	c.in, c.from, c.out, c.used = in, out, json.NewDecoder(out), false
 	return c.cmd.Start()
 }
@@ -216,8 +222,9 @@ func extent() (each, panics int) {
 	return 4, 1000
 }
 
-// TestPlantedPanics makes statements of every package below the table panic, one at a time, while recorded API cases, modules and instructions run. Each time the panic has to be told with its
-// place, other contexts have to work, everything has to end, and no goroutine may be left.
+// TestPlantedPanics makes statements of every package below the table panic, one at a time, while recorded API cases,
+// modules and instructions run. Each time the panic has to be told with its place, other contexts have to work,
+// everything has to end, and no goroutine may be left.
 func TestPlantedPanics(t *testing.T) {
 	tool := skip.Command(t, "go")
 	root, err := filepath.Abs("../..")
@@ -237,7 +244,8 @@ func TestPlantedPanics(t *testing.T) {
 	if err := os.WriteFile(list, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(tool, "test", "-c", "-vet=off", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command(tool, "test", "-c", "-vet=off", "-overlay", overlay, "-o", program,
+		".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	p := &planted{t: t, places: places, program: program, list: list}
@@ -387,7 +395,8 @@ func (p *planted) try() {
 			missed++
 		case len(a.Failures) > 0:
 			failures++
-			t.Errorf("%v, passed %d times before, during %s:\n\t%s", p.places[o.Place], o.After, a.Name, strings.Join(a.Failures, "\n\t"))
+			t.Errorf("%v, passed %d times before, during %s:\n\t%s", p.places[o.Place], o.After, a.Name,
+				strings.Join(a.Failures, "\n\t"))
 		}
 		return true
 	})

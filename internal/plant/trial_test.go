@@ -37,7 +37,8 @@ const testdata = "../../testdata"
 // engines are those that kernels are run with.
 var engines = []string{"auto", "jit-avx2", "interpreter"}
 
-// workloads are the recorded API cases, recorded modules and images, some cases of each group of instructions, and generated programs.
+// workloads are the recorded API cases, recorded modules and images, some cases of each group of instructions, and
+// generated programs.
 func workloads() (list []workload, err error) {
 	for _, c := range api.Cases() {
 		list = append(list, workload{"api/" + c.Name, "", func() func(*driver.Table) {
@@ -100,7 +101,9 @@ func instructions(list []workload) ([]workload, error) {
 			c := of[j*len(of)/min(each, len(of))]
 			for _, e := range engines {
 				list = append(list, workload{"silicon/" + c.ID + "/" + e, e, func() func(*driver.Table) {
-					return inContext(func(t *driver.Table, ctx driver.CUcontext) { (&silicon.Runner{T: t, Ctx: ctx}).Run(set, c) })
+					return inContext(func(t *driver.Table, ctx driver.CUcontext) {
+						(&silicon.Runner{T: t, Ctx: ctx}).Run(set, c)
+					})
 				}})
 			}
 		}
@@ -118,7 +121,8 @@ func images(list []workload) ([]workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	kinds := []driver.CUjitInputType{driver.CU_JIT_INPUT_CUBIN, driver.CU_JIT_INPUT_FATBINARY, driver.CU_JIT_INPUT_OBJECT, driver.CU_JIT_INPUT_LIBRARY}
+	kinds := []driver.CUjitInputType{driver.CU_JIT_INPUT_CUBIN, driver.CU_JIT_INPUT_FATBINARY,
+		driver.CU_JIT_INPUT_OBJECT, driver.CU_JIT_INPUT_LIBRARY}
 	for _, name := range append(files, more...) {
 		list = append(list, workload{"image/" + filepath.Base(name), "", func() func(*driver.Table) {
 			b := unzipped(name)
@@ -169,7 +173,9 @@ func generated(list []workload) ([]workload, error) {
 			}
 			list = append(list, workload{fmt.Sprintf("%s%d/%s", name, seed, e), e, func() func(*driver.Table) {
 				p := make(seed)
-				return inContext(func(t *driver.Table, ctx driver.CUcontext) { (&answer.Runner{T: t, Ctx: ctx}).Run(p) })
+				return inContext(func(t *driver.Table, ctx driver.CUcontext) {
+					(&answer.Runner{T: t, Ctx: ctx}).Run(p)
+				})
 			}})
 		}
 	}
@@ -218,7 +224,8 @@ func (r *trial) fail(format string, args ...any) {
 	r.failures = append(r.failures, fmt.Sprintf(format, args...))
 }
 
-// try runs a workload while the place panics, in a process in which another context works, and looks afterwards whether everything else is well.
+// try runs a workload while the place panics, in a process in which another context works, and looks afterwards whether
+// everything else is well.
 func try(w workload, place, after int, at string) *trial {
 	r := &trial{place: place, after: after, at: at}
 	run := w.ready()
@@ -226,7 +233,8 @@ func try(w workload, place, after int, at string) *trial {
 	defer runtime.UnlockOSThread()
 	goroutines := runtime.NumGoroutine()
 	var told buffer
-	d, err := softdev.New(softdev.Options{Profiles: []string{"h200", "h200"}, Stdout: io.Discard, Stderr: &told, EngineName: w.engine, Recover: true})
+	d, err := softdev.New(softdev.Options{Profiles: []string{"h200", "h200"}, Stdout: io.Discard, Stderr: &told,
+		EngineName: w.engine, Recover: true})
 	if err != nil {
 		r.fail("%v", err)
 		return r
@@ -248,7 +256,8 @@ func try(w workload, place, after int, at string) *trial {
 	switch {
 	case !fired:
 		r.failures = []string{notReached}
-	case !strings.Contains(text, "planted at "+at): // as an internal error, or as a callback's where the statement is what calls that
+	case !strings.Contains(text, "planted at "+at):
+		// as an internal error, or as a callback's where the statement is what calls that
 		r.fail("nobody tells of the panic at %s: %q", at, text)
 	}
 	c.reset(r)
@@ -334,7 +343,8 @@ func cstr(s string) *byte { return unsafe.StringData(s + "\x00") }
 func (c *checkup) load(r *trial) {
 	c.n++
 	var m driver.CUmodule
-	if c.must(r, "cuModuleLoadData", c.t.ModuleLoadData(c.ctx, &m, unsafe.Pointer(cstr(fmt.Sprintf("%s// %d\n", checkupPTX, c.n))))) {
+	if c.must(r, "cuModuleLoadData", c.t.ModuleLoadData(c.ctx, &m,
+		unsafe.Pointer(cstr(fmt.Sprintf("%s// %d\n", checkupPTX, c.n))))) {
 		c.must(r, "cuModuleGetFunction", c.t.ModuleGetFunction(c.ctx, &c.f, m, cstr("add")))
 	}
 }
@@ -351,7 +361,8 @@ func (c *checkup) work(r *trial, when string) {
 	c.launch(r)
 	c.load(r)
 	c.launch(r)
-	if c.must(r, "cuStreamCreate", t.StreamCreate(ctx, &s, 0)) && c.must(r, "cuEventCreate", t.EventCreate(ctx, &e, 0)) {
+	if c.must(r, "cuStreamCreate", t.StreamCreate(ctx, &s, 0)) &&
+		c.must(r, "cuEventCreate", t.EventCreate(ctx, &e, 0)) {
 		c.must(r, "cuMemAllocAsync", t.MemAllocAsync(ctx, &p, 1<<20, s))
 		c.must(r, "cuMemsetD8Async", t.MemsetD8Async(ctx, p, 1, 1<<20, s))
 		c.must(r, "cuEventRecord", t.EventRecord(ctx, e, s))
@@ -376,7 +387,8 @@ func (c *checkup) work(r *trial, when string) {
 	const granule = 2 << 20
 	if c.must(r, "cuMemAddressReserve", t.MemAddressReserve(ctx, &va, granule, 0, 0, 0)) {
 		var h driver.CUmemGenericAllocationHandle
-		prop := driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
+		prop := driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED,
+			Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
 		if c.must(r, "cuMemCreate", t.MemCreate(ctx, &h, granule, &prop, 0)) {
 			c.must(r, "cuMemMap", t.MemMap(ctx, va, granule, 0, h, 0))
 			c.must(r, "cuMemUnmap", t.MemUnmap(ctx, va, granule))
@@ -385,7 +397,8 @@ func (c *checkup) work(r *trial, when string) {
 		c.must(r, "cuMemAddressFree", t.MemAddressFree(ctx, va, granule))
 	}
 	var l driver.CUlibrary
-	if c.must(r, "cuLibraryLoadData", t.LibraryLoadData(ctx, &l, unsafe.Pointer(cstr(checkupPTX)), nil, nil, 0, nil, nil, 0)) {
+	if c.must(r, "cuLibraryLoadData", t.LibraryLoadData(ctx, &l, unsafe.Pointer(cstr(checkupPTX)), nil, nil, 0, nil,
+		nil, 0)) {
 		c.must(r, "cuLibraryUnload", t.LibraryUnload(ctx, l))
 	}
 	var other, was driver.CUcontext

@@ -20,7 +20,8 @@ const (
 	// BadConstant is a literal or constant expression without a value:
 	// too large, divided by zero, not constant.
 	BadConstant
-	// Overflow is an integer literal that 64 bits do not hold. It alone is no fatal fault to the driver's compiler, which goes on with the low bits.
+	// Overflow is an integer literal that 64 bits do not hold. It alone is no fatal fault to the driver's compiler,
+	// which goes on with the low bits.
 	Overflow
 	// TooLarge means that a limit of this package was passed: length of the
 	// text, nesting depth.

@@ -39,19 +39,27 @@ func TestDriverMessages(t *testing.T) {
 		kind           ErrorKind
 		col            int32
 	}{
-		{"entry with results", edit("k(", "(.param .u32 x) k("), "ptxas application ptx input, line 4; fatal   : Parsing error near '(': syntax error", SyntaxError, 17},
+		{"entry with results", edit("k(", "(.param .u32 x) k("),
+			"ptxas application ptx input, line 4; fatal   : Parsing error near '(': syntax error", SyntaxError, 17},
 		{"extra brace", kernel + "}\n", "ptxas application ptx input, line 13; fatal   : Parsing error near '}': syntax error", SyntaxError, 1},
 		{"no semicolon", edit("ret;", "ret"), "ptxas application ptx input, line 12; fatal   : Parsing error near '}': syntax error", SyntaxError, 1},
-		{"non-ASCII comment", edit(".visible", "// caf\xc3\xa9\n.visible"), "ptxas fatal   : Unexpected non-ASCII character encountered on line 4", NonASCII, 7},
-		{"NUL", edit(".reg .b32", ".reg\x00 .b32"), "ptxas application ptx input, line 7; fatal   : Parsing error near '': syntax error", SyntaxError, 7},
+		{"non-ASCII comment", edit(".visible", "// caf\xc3\xa9\n.visible"),
+			"ptxas fatal   : Unexpected non-ASCII character encountered on line 4", NonASCII, 7},
+		{"NUL", edit(".reg .b32", ".reg\x00 .b32"),
+			"ptxas application ptx input, line 7; fatal   : Parsing error near '': syntax error", SyntaxError, 7},
 		{"no target word", edit("sm_75", ""), "ptxas application ptx input, line 3; fatal   : Parsing error near '.address_size': syntax error", SyntaxError, 1},
-		{"truncated", kernel[:90], "ptxas application ptx input, line 6; fatal   : Parsing error near '': syntax error", SyntaxError, 12},
+		{"truncated", kernel[:90], "ptxas application ptx input, line 6; fatal   : Parsing error near '': syntax error",
+			SyntaxError, 12},
 		{"two modules", kernel + kernel, "ptxas application ptx input, line 13; fatal   : Parsing error near '.version 7.0': syntax error", SyntaxError, 1},
-		{"unknown directive", edit(".reg .b32", ".wobble .b32"), "ptxas application ptx input, line 7; fatal   : Parsing error near '.wobble': syntax error", SyntaxError, 3},
+		{"unknown directive", edit(".reg .b32", ".wobble .b32"),
+			"ptxas application ptx input, line 7; fatal   : Parsing error near '.wobble': syntax error", SyntaxError,
+			3},
 		{"version alone", ".version 7.0\n", "ptxas application ptx input, line 2; fatal   : Missing .target directive at start of file 'application ptx input'", MissingTarget, 1},
-		{"version twice", ".version 7.0\n" + kernel, "ptxas application ptx input, line 2; fatal   : Missing .target directive at start of file 'application ptx input'", MissingTarget, 1},
+		{"version twice", ".version 7.0\n" + kernel,
+			"ptxas application ptx input, line 2; fatal   : Missing .target directive at start of file 'application ptx input'", MissingTarget, 1},
 		{"version word", edit("7.0", "seven"), "ptxas application ptx input, line 1; fatal   : Missing .version directive at start of file 'application ptx input'", MissingVersion, 1},
-		{"character literal", edit("r, 7", "r, 'a'"), "ptxas application ptx input, line 9; fatal   : Parsing error near ''': syntax error", SyntaxError, 14},
+		{"character literal", edit("r, 7", "r, 'a'"),
+			"ptxas application ptx input, line 9; fatal   : Parsing error near ''': syntax error", SyntaxError, 14},
 	} {
 		_, err := Parse([]byte(c.src))
 		var e *Error
@@ -60,7 +68,8 @@ func TestDriverMessages(t *testing.T) {
 			continue
 		}
 		if e.Log() != c.log || e.Kind != c.kind || e.Col != c.col {
-			t.Errorf("%s:\n got %s (kind %d, column %d)\nwant %s (kind %d, column %d)", c.name, e.Log(), e.Kind, e.Col, c.log, c.kind, c.col)
+			t.Errorf("%s:\n got %s (kind %d, column %d)\nwant %s (kind %d, column %d)", c.name, e.Log(), e.Kind, e.Col,
+				c.log, c.kind, c.col)
 		}
 	}
 }
@@ -245,7 +254,8 @@ func TestSharedBroken(t *testing.T) {
 		n++
 		_, err := Parse(readText(t, filepath.Join(dir, filepath.FromSlash(c.Image)+".gz")))
 		first, _, _ := strings.Cut(c.Load.Log, "\n")
-		isSyntax := strings.Contains(first, "syntax error") || strings.Contains(first, "Missing .") || strings.Contains(first, "non-ASCII")
+		isSyntax := strings.Contains(first, "syntax error") || strings.Contains(first, "Missing .") ||
+			strings.Contains(first, "non-ASCII")
 		if l, ok := err.(ErrorList); ok && isSyntax {
 			if l[0].Log() != first {
 				t.Errorf("%s:\n got %s\nwant %s", c.Name, l[0].Log(), first)

@@ -440,7 +440,9 @@ func (p *parser) intValue() (v uint64, unsigned bool) {
 	if i := strings.IndexAny(digits, "89"); base == 8 && i >= 0 {
 		p.fail(p.pos(), SyntaxError, "Parsing error near '"+digits[i:]+"': syntax error")
 	}
-	if err != nil { // longer: the driver's compiler counts in 64 bits, and looks in a double whether that was enough (recorded; ptxas 13.0)
+	// longer: the driver's compiler counts in 64 bits, and looks in a double whether that was enough (recorded; ptxas
+	// 13.0)
+	if err != nil {
 		v, sum := uint64(0), 0.0
 		for i := range len(digits) {
 			d, _ := strconv.ParseUint(digits[i:i+1], base, 64)

@@ -410,7 +410,8 @@ func (p *parser) initialiser() Operand {
 	return l
 }
 
-// initial reads one value of an initialiser: a constant expression, or a name or generic(name), to which a constant may be added. A mask may stand in front of all of them.
+// initial reads one value of an initialiser: a constant expression, or a name or generic(name), to which a constant may
+// be added. A mask may stand in front of all of them.
 func (p *parser) initial(mask bool) Operand {
 	pos := p.pos()
 	switch {

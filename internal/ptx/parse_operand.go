@@ -5,8 +5,9 @@ import (
 	"strconv"
 )
 
-// operand reads one operand of an instruction: an address, a vector, a name, a name plus a constant, a name with "-" or "!" in front, or a constant expression, in which no
-// name but WARP_SZ stands. The first may be two with "|" between them.
+// operand reads one operand of an instruction: an address, a vector, a name, a name plus a constant, a name with "-" or
+// "!" in front, or a constant expression, in which no name but WARP_SZ stands. The first may be two with "|" between
+// them.
 func (p *parser) operand(first bool) Operand {
 	pos := p.pos()
 	switch p.tok.kind {

@@ -59,7 +59,8 @@ func (g *gen) copySmall(f *optab.Form, words []string, m *optab.Match) bool {
 	}
 	g.emit("%s%s", g.guard(), line)
 	g.emit("%s", pick(g, "cp.async.wait_all;", "cp.async.commit_group;\ncp.async.wait_group 0;"))
-	g.emit("ld.shared.v4.b32 {%%t1,%%t2,%%t3,%%t4},[%%S+%d];\nst.global.v4.b32 [%s],{%%t1,%%t2,%%t3,%%t4};", g.offset(16, 32), g.row(4))
+	g.emit("ld.shared.v4.b32 {%%t1,%%t2,%%t3,%%t4},[%%S+%d];\nst.global.v4.b32 [%s],{%%t1,%%t2,%%t3,%%t4};",
+		g.offset(16, 32), g.row(4))
 	return true
 }
 
@@ -89,7 +90,8 @@ func (g *gen) copyArrive(f *optab.Form, words []string, m *optab.Match) bool {
 	return true
 }
 
-// await waits for the first phase of an mbarrier object. The threads of a block come together after it where they were together.
+// await waits for the first phase of an mbarrier object. The threads of a block come together after it where they were
+// together.
 func (g *gen) await(addr string) {
 	l := g.newLabel()
 	wait := pick(g, "test_wait.parity", "try_wait.parity")
@@ -99,7 +101,8 @@ func (g *gen) await(addr string) {
 	}
 }
 
-// blockBarrier initialises an mbarrier object of the block for one arrival, which thread 0 makes and expects bytes with; %t6 is its address.
+// blockBarrier initialises an mbarrier object of the block for one arrival, which thread 0 makes and expects bytes
+// with; %t6 is its address.
 func (g *gen) blockBarrier() string {
 	g.need(".shared .align 8 .b64 mx[4];")
 	g.emit("setp.eq.u32 %%pn,%%t,0;\nmov.u32 %%t6,mx;\n@%%pn mbarrier.init.shared.b64 [%%t6],1;\nfence.proxy.async;\nbar.sync 0;")
@@ -175,7 +178,8 @@ func (g *gen) bulk(f *optab.Form, words []string, m *optab.Match) bool {
 		at := g.row(1)
 		g.emit("mad.wide.u32 %%a1,%%g,4,%%o;\nst.global.b32 [%s],%%t4;\nmad.wide.u32 %%a2,%%g,4,%%o;\nadd.u64 %%a2,%%a2,%d;\nfence.proxy.async;\nbar.sync 0;\nsetp.eq.u32 %%pn,%%t,0;", at, Scratch+4*rows*g.p.Threads())
 		l := g.newLabel()
-		g.emit("@!%%pn bra %s;\n%s\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n%s:\nbar.sync 0;", l, line, l)
+		g.emit("@!%%pn bra %s;\n%s\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n%s:\nbar.sync 0;", l,
+			line, l)
 		return true
 	}
 	g.blockBarrier()
@@ -210,7 +214,8 @@ func (g *gen) storeAsync(f *optab.Form, words []string, m *optab.Match) bool {
 	g.emit("mov.u32 %%t1,%%cluster_ctarank;\nadd.u32 %%t3,%%S,16;\nmapa.shared::cluster.u32 %%t3,%%t3,%%t1;\nmapa.shared::cluster.u32 %%t4,%%t5,%%t1;")
 	g.emit("st.shared.v2.b64 [%%S+16],{%%lb0,%%lb0};\nfence.mbarrier_init.release.cluster;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\nmbarrier.arrive.expect_tx.shared.b64 _,[%%t5],%d;\n%s", n, line)
 	l := g.newLabel()
-	g.emit("%s:\nmbarrier.test_wait.parity.acquire.cluster.shared.b64 %%pq,[%%t5],0;\n@!%%pq bra %s;\nbar.sync 0;", l, l)
+	g.emit("%s:\nmbarrier.test_wait.parity.acquire.cluster.shared.b64 %%pq,[%%t5],0;\n@!%%pq bra %s;\nbar.sync 0;", l,
+		l)
 	g.emit("ld.shared.v4.b32 {%%t1,%%t2,%%t3,%%t4},[%%S+16];\nst.global.v4.b32 [%s],{%%t1,%%t2,%%t3,%%t4};\nmbarrier.inval.shared.b64 [%%t5];", g.row(4))
 	g.clusterSync()
 	return true

@@ -174,7 +174,8 @@ func (g *gen) table() {
 		labels[n-1] = labels[0]
 	}
 	r := g.source(optab.FindType("b32"), false)
-	g.emit("and.b32 %%t1,%s,0xff;\nrem.u32 %%t1,%%t1,%d;\n%s: .branchtargets %s;\n%sbrx.idx %%t1,%s;", r.name, n, t, strings.Join(labels, ","), pick(g, "", "", "@%pt "), t)
+	g.emit("and.b32 %%t1,%s,0xff;\nrem.u32 %%t1,%%t1,%d;\n%s: .branchtargets %s;\n%sbrx.idx %%t1,%s;", r.name, n, t,
+		strings.Join(labels, ","), pick(g, "", "", "@%pt "), t)
 	for i, l := range labels {
 		if i > 0 && l == labels[0] {
 			break
@@ -201,31 +202,38 @@ func (g *gen) scope() {
 		name = "%t0" // hides one
 	}
 	r := g.source(optab.FindType("b32"), false)
-	g.emit("{\n.reg .%s %s;\n.reg .v2 .b32 %%v%d;\nmov.b32 %s,%s;\nmov.b32 %%v%d.x,%s;\nmov.b32 %%v%d.y,%s;", typ, name, n, name, r.name, n, name, n, r.name)
+	g.emit("{\n.reg .%s %s;\n.reg .v2 .b32 %%v%d;\nmov.b32 %s,%s;\nmov.b32 %%v%d.x,%s;\nmov.b32 %%v%d.y,%s;", typ, name,
+		n, name, r.name, n, name, n, r.name)
 	if typ != "f32" {
 		g.emit("add.%s %s,%s,%d;", strings.Replace(typ, "b", "u", 1), name, name, g.IntN(99))
 	}
 	d := g.regs[0]
 	g.block(1)
-	g.emit("xor.b32 %s,%%v%d.x,%%v%d.y;\nmov.b32 %%v%d.x,%s;\nxor.b32 %s,%s,%%v%d.x;\n}", d.name, n, n, n, name, d.name, d.name, n)
+	g.emit("xor.b32 %s,%%v%d.x,%%v%d.y;\nmov.b32 %%v%d.x,%s;\nxor.b32 %s,%s,%%v%d.x;\n}", d.name, n, n, n, name, d.name,
+		d.name, n)
 }
 
 // special reads special registers.
 func (g *gen) special() {
-	list := []string{"%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%laneid", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z",
+	list := []string{"%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%laneid", "%ctaid.x", "%ctaid.y",
+		"%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z",
 		"%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%dynamic_smem_size", "WARP_SZ",
-		"%clusterid.x", "%nclusterid.x", "%cluster_ctaid.x", "%cluster_nctaid.x", "%cluster_ctarank", "%cluster_nctarank"}
+		"%clusterid.x", "%nclusterid.x", "%cluster_ctaid.x", "%cluster_nctaid.x", "%cluster_ctarank",
+		"%cluster_nctarank"}
 	r := g.result(optab.FindType("u32"), false)
 	switch g.IntN(6) {
 	case 0:
-		g.emit("mov.v4.u32 {%%t1,%%t2,%%t3,%%t4},%s;\nadd.u32 %%t1,%%t1,%%t2;\nadd.u32 %s,%%t1,%%t3;", pick(g, "%tid", "%ntid", "%ctaid", "%nctaid"), r.name)
+		g.emit("mov.v4.u32 {%%t1,%%t2,%%t3,%%t4},%s;\nadd.u32 %%t1,%%t1,%%t2;\nadd.u32 %s,%%t1,%%t3;",
+			pick(g, "%tid", "%ntid", "%ctaid", "%nctaid"), r.name)
 	case 1:
 		p := g.result(optab.FindType("pred"), false)
 		g.emit("mov.pred %s,%%is_explicit_cluster;", p.name)
 		g.fold(p)
 		return
 	case 2:
-		g.emit("mov.u32 %%t1,%s;\nclz.b32 %%t1,%%t1;\nand.b32 %s,%%t1,0;", pick(g, "%clock", "%smid", "%nsmid", "%warpid", "%nwarpid", "%globaltimer_lo", "%clock_hi", "%pm0", "%envreg3"), r.name)
+		g.emit("mov.u32 %%t1,%s;\nclz.b32 %%t1,%%t1;\nand.b32 %s,%%t1,0;",
+			pick(g, "%clock", "%smid", "%nsmid", "%warpid", "%nwarpid", "%globaltimer_lo", "%clock_hi", "%pm0",
+				"%envreg3"), r.name)
 	case 3:
 		g.emit("mov.u16 %%hx0,%s;\ncvt.u32.u16 %s,%%hx0;", pick(g, "%tid.x", "%ctaid.x", "%ntid.y"), r.name)
 	default:
@@ -290,7 +298,8 @@ func (g *gen) jump(f *optab.Form, words []string, m *optab.Match) bool {
 			index = "selp.u32 %t1,1,0,%pt;"
 		}
 		r := g.result(optab.FindType("u32"), false)
-		g.emit("%s\n%s: .branchtargets %s,%s;\n%s %%t1,%s;\n%s:\nadd.u32 %s,%s,7;\n%s:", index, l, a, b, word, l, a, r.name, r.name, b)
+		g.emit("%s\n%s: .branchtargets %s,%s;\n%s %%t1,%s;\n%s:\nadd.u32 %s,%s,7;\n%s:", index, l, a, b, word, l, a,
+			r.name, r.name, b)
 		g.fold(r)
 		g.together()
 	case "ret", "exit":
@@ -315,14 +324,18 @@ func init() {
 	patterns = map[string]func(*gen, *optab.Form, []string, *optab.Match) bool{
 		"ld": (*gen).load, "ldu": (*gen).load, "st": (*gen).store, "atom": (*gen).atomic, "red": (*gen).atomic,
 		"cvta": (*gen).address, "isspacep": (*gen).address, "mapa": (*gen).address, "getctarank": (*gen).address,
-		"prefetch": (*gen).cache, "prefetchu": (*gen).cache, "applypriority": (*gen).cache, "discard": (*gen).cache, "createpolicy": (*gen).cache,
-		"bar": (*gen).barrier, "barrier": (*gen).barrier, "membar": (*gen).fence, "fence": (*gen).fence, "mbarrier": (*gen).mbarrier, "elect": (*gen).elect,
+		"prefetch": (*gen).cache, "prefetchu": (*gen).cache, "applypriority": (*gen).cache, "discard": (*gen).cache,
+		"createpolicy": (*gen).cache,
+		"bar":          (*gen).barrier, "barrier": (*gen).barrier, "membar": (*gen).fence, "fence": (*gen).fence,
+		"mbarrier": (*gen).mbarrier, "elect": (*gen).elect,
 		"nanosleep": (*gen).plain, "pmevent": (*gen).plain, "griddepcontrol": (*gen).plain, "setmaxnreg": (*gen).plain,
 		"stacksave": (*gen).plain, "stackrestore": (*gen).plain, "alloca": (*gen).plain,
 		"cp": (*gen).copies, "tensormap": (*gen).tensorMap,
-		"mma": (*gen).mma, "ldmatrix": (*gen).matrixMove, "stmatrix": (*gen).matrixMove, "movmatrix": (*gen).matrixMove, "wmma": (*gen).wmma, "wgmma": (*gen).wgmma,
-		"tex": (*gen).texture, "tld4": (*gen).texture, "txq": (*gen).query, "suq": (*gen).query, "istypep": (*gen).query,
-		"suld": (*gen).surface, "sust": (*gen).surface, "sured": (*gen).surface,
+		"mma": (*gen).mma, "ldmatrix": (*gen).matrixMove, "stmatrix": (*gen).matrixMove, "movmatrix": (*gen).matrixMove,
+		"wmma": (*gen).wmma, "wgmma": (*gen).wgmma,
+		"tex": (*gen).texture, "tld4": (*gen).texture, "txq": (*gen).query, "suq": (*gen).query,
+		"istypep": (*gen).query,
+		"suld":    (*gen).surface, "sust": (*gen).surface, "sured": (*gen).surface,
 		"bra": (*gen).jump, "brx": (*gen).jump, "ret": (*gen).jump, "exit": (*gen).jump, "call": (*gen).callForm,
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// refused are the words of the table that package check refuses in every combination on sm_90a, by the form's rule or name. The rules stand in package check,
-// with their sources; wmma's .satfinite went with PTX 6.5.
+// refused are the words of the table that package check refuses in every combination on sm_90a, by the form's rule or
+// name. The rules stand in package check, with their sources; wmma's .satfinite went with PTX 6.5.
 var refused = []struct{ rule, words, form string }{
 	{"signedonly", "u16 u32 u64", ""},
 	{"carry", "u16 s16 sat", ""},
@@ -32,14 +32,16 @@ var refused = []struct{ rule, words, form string }{
 
 func isRefused(f Feature) bool {
 	for _, r := range refused {
-		if (r.rule == f.Form.Rule || r.rule == f.Form.Name && f.Form.Rule == "") && slices.Contains(strings.Fields(r.words), f.Word) && strings.Contains(f.Form.Syntax, r.form) {
+		if (r.rule == f.Form.Rule || r.rule == f.Form.Name && f.Form.Rule == "") &&
+			slices.Contains(strings.Fields(r.words), f.Word) && strings.Contains(f.Form.Syntax, r.form) {
 			return true
 		}
 	}
 	return false
 }
 
-// later says whether a later program that should hold a feature does: some need what a program is at its first choice, as multiplications that may be fused.
+// later says whether a later program that should hold a feature does: some need what a program is at its first choice,
+// as multiplications that may be fused.
 func later(i int, f Feature) bool {
 	n := uint64(len(Features()))
 	for seed := range 20 * n {
@@ -52,7 +54,8 @@ func later(i int, f Feature) bool {
 	return false
 }
 
-// TestCoverage: as many seeds as hold every feature once use every form of the table that sm_90a has, with every word of it that package check accepts.
+// TestCoverage: as many seeds as hold every feature once use every form of the table that sm_90a has, with every word
+// of it that package check accepts.
 func TestCoverage(t *testing.T) {
 	forms, words := map[int]bool{}, map[string]bool{}
 	n := (uint64(len(Features())) + FeaturesPerProgram - 1) / FeaturesPerProgram
@@ -87,5 +90,6 @@ func TestCoverage(t *testing.T) {
 	if missing > 180 {
 		t.Errorf("%d words are refused in every combination", missing)
 	}
-	t.Logf("%d programs use %d forms; of %d words %d are refused in every combination", n, len(forms), len(Features()), missing)
+	t.Logf("%d programs use %d forms; of %d words %d are refused in every combination", n, len(forms), len(Features()),
+		missing)
 }

@@ -80,7 +80,9 @@ func (g *gen) number(t *optab.Type) string {
 		return pick(g, "1.5", "0d400921FB54442D18", "-2.25", "1e-3", "0f3FC00000")
 	}
 	n := g.IntN(100)
-	return pick(g, fmt.Sprint(n), fmt.Sprintf("0x%x", n), fmt.Sprintf("%d+%d", n, g.IntN(20)), fmt.Sprintf("(%d<<1)", n/2), fmt.Sprintf("0%o", n), fmt.Sprintf("(%d>3?%d:1)", g.IntN(6), n), fmt.Sprintf("%d*2", n/2))
+	return pick(g, fmt.Sprint(n), fmt.Sprintf("0x%x", n), fmt.Sprintf("%d+%d", n, g.IntN(20)),
+		fmt.Sprintf("(%d<<1)", n/2), fmt.Sprintf("0%o", n), fmt.Sprintf("(%d>3?%d:1)", g.IntN(6), n),
+		fmt.Sprintf("%d*2", n/2))
 }
 
 // moduleVars declares variables of the module: their kinds, linkages and initialisers.
@@ -151,7 +153,8 @@ func (g *gen) moduleVar() {
 	case 6: // addresses, read through
 		addresses = true
 		inits := []string{"generic(gs)", "gs", "gs+8", "generic(gs)+16", "generic(cs)+4", "gs+4*3"}
-		decl = fmt.Sprintf(".%s .u64 %s[3]={%s,%s,%s};", space, name, pick(g, inits...), pick(g, inits...), pick(g, inits[:5]...))
+		decl = fmt.Sprintf(".%s .u64 %s[3]={%s,%s,%s};", space, name, pick(g, inits...), pick(g, inits...),
+			pick(g, inits[:5]...))
 	case 7: // the bytes of an address
 		if g.version < 71 {
 			return
@@ -160,8 +163,10 @@ func (g *gen) moduleVar() {
 		for i := range 8 {
 			l = append(l, fmt.Sprintf("0xFF%s(generic(gs))", strings.Repeat("00", i)))
 		}
-		g.module.WriteString(fmt.Sprintf(".global .align 8 .u8 %s[8]={%s};\n", name, strings.ReplaceAll(strings.Join(l, ","), "generic(gs)", "gs")))
-		g.emit("ld.global.u64 %%a0,[%s];\nld.global.b32 %%t1,[%%a0+%d];\nst.global.b32 [%s],%%t1;", name, 4*g.IntN(8), g.row(1))
+		g.module.WriteString(fmt.Sprintf(".global .align 8 .u8 %s[8]={%s};\n", name,
+			strings.ReplaceAll(strings.Join(l, ","), "generic(gs)", "gs")))
+		g.emit("ld.global.u64 %%a0,[%s];\nld.global.b32 %%t1,[%%a0+%d];\nst.global.b32 [%s],%%t1;", name, 4*g.IntN(8),
+			g.row(1))
 		return
 	default:
 		total = 4
@@ -172,7 +177,8 @@ func (g *gen) moduleVar() {
 	g.module.WriteString(linkage + decl + "\n")
 	if addresses {
 		g.emit("ld.%s.u64 %%a0,[%s+%d];", space, name, 8*g.IntN(3))
-		// an address may be of the space or generic: for .global both are the same; the generic one of .const is the third kind
+		// an address may be of the space or generic: for .global both are the same; the generic one of .const is the
+		// third kind
 		g.emit("ld.b32 %%t1,[%%a0+%d];\nst.global.b32 [%s],%%t1;", 4*g.IntN(4), g.row(1))
 		return
 	}
@@ -192,11 +198,14 @@ func (g *gen) variable() {
 	case 0:
 		g.emit("{\n.local .align 8 .b8 lv%d[32];\nst.local.b32 [lv%d+8],%s;\nmov.u32 %%t1,8;\ncvt.u64.u32 %%a1,%%t1;\nmov.u64 %%a0,lv%d;\nadd.u64 %%a0,%%a0,%%a1;\nld.local.b32 %s,[%%a0];\n}", n, n, r.name, n, d.name)
 	case 1:
-		g.emit("{\n.local .v4 .b32 lv%d;\nst.local.v4.b32 [lv%d],{%s,%%u0,%%s0,%%b1};\nld.local.b32 %s,[lv%d+%d];\n}", n, n, r.name, d.name, n, 4*g.IntN(4))
+		g.emit("{\n.local .v4 .b32 lv%d;\nst.local.v4.b32 [lv%d],{%s,%%u0,%%s0,%%b1};\nld.local.b32 %s,[lv%d+%d];\n}",
+			n, n, r.name, d.name, n, 4*g.IntN(4))
 	case 2:
-		g.emit("{\n.local .u32 lv%d[4][2];\nst.local.u32 [lv%d+%d],%s;\nld.local.u32 %s,[lv%d+%d];\n}", n, n, 12, r.name, d.name, n, 12)
+		g.emit("{\n.local .u32 lv%d[4][2];\nst.local.u32 [lv%d+%d],%s;\nld.local.u32 %s,[lv%d+%d];\n}", n, n, 12,
+			r.name, d.name, n, 12)
 	case 3: // a static variable of the function
-		g.emit("{\n.global .align 4 .u32 sv%d[2]={%d,%d};\nld.global.u32 %s,[sv%d+%d];\n}", n, g.IntN(99), g.IntN(99), d.name, n, 4*g.IntN(2))
+		g.emit("{\n.global .align 4 .u32 sv%d[2]={%d,%d};\nld.global.u32 %s,[sv%d+%d];\n}", n, g.IntN(99), g.IntN(99),
+			d.name, n, 4*g.IntN(2))
 	default:
 		if !g.uniform {
 			g.instruction()
@@ -253,7 +262,8 @@ func (g *gen) argument() argument {
 	case 1:
 		return argument{typ: optab.FindType(pick(g, "b32", "u32", "f32", "s32")), vec: pick(g, 2, 4)}
 	case 2, 3, 4:
-		return argument{typ: optab.FindType(pick(g, "b32", "u32", "s32", "f32", "b64", "u64", "f64", "s64")), param: true}
+		return argument{typ: optab.FindType(pick(g, "b32", "u32", "s32", "f32", "b64", "u64", "f64", "s64")),
+			param: true}
 	}
 	return argument{typ: optab.FindType(pick(g, "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"))}
 }
@@ -285,10 +295,12 @@ func (g *gen) newFunction(like *function) *function {
 		}
 	}
 	ret := ".reg .b32 %ret"
-	f.head = fmt.Sprintf("%s.func (%s) %s(%s)", pick(g, "", "", ".visible ", ".weak "), ret, f.name, signature(f.args, "%x_"))
+	f.head = fmt.Sprintf("%s.func (%s) %s(%s)", pick(g, "", "", ".visible ", ".weak "), ret, f.name,
+		signature(f.args, "%x_"))
 	g.funcs = append(g.funcs, f)
 
-	outerBody, outerRegs, outerFn, outerUniform, outerDepth, outerLoops := g.body, g.regs, g.fn, g.uniform, g.depth, g.loops
+	outerBody, outerRegs, outerFn, outerUniform, outerDepth, outerLoops := g.body, g.regs, g.fn, g.uniform, g.depth,
+		g.loops
 	g.body, g.regs, g.fn, g.uniform, g.depth, g.loops = nil, nil, f, false, 2, 1
 	f.decls = append(f.decls, ".reg .b32 %acc,%t<8>;\n.reg .b64 %a<8>;\n.reg .pred %pf,%pt,%pq,%pn;\n.reg .b16 %hx<4>;")
 	for _, s := range regSets {
@@ -322,7 +334,8 @@ func (g *gen) newFunction(like *function) *function {
 	}
 	g.emit("mov.b32 %%ret,%%acc;\n%s;", pick(g, "ret", "ret", "ret.uni"))
 	f.text = f.head + "\n{\n" + strings.Join(f.decls, "\n") + "\n" + string(g.body) + "}\n"
-	g.body, g.regs, g.fn, g.uniform, g.depth, g.loops = outerBody, outerRegs, outerFn, outerUniform, outerDepth, outerLoops
+	g.body, g.regs, g.fn, g.uniform, g.depth, g.loops = outerBody, outerRegs, outerFn, outerUniform, outerDepth,
+		outerLoops
 	return f
 }
 
@@ -351,7 +364,8 @@ func (g *gen) receive(i int, a argument) {
 	}
 }
 
-// callLine writes a call in a scope of its own. first are the texts of leading arguments; others are chosen. callee may be a register, with a prototype or list of targets.
+// callLine writes a call in a scope of its own. first are the texts of leading arguments; others are chosen. callee may
+// be a register, with a prototype or list of targets.
 func (g *gen) callLine(f *function, callee, table string, first []string, result, guard string) {
 	n := g.label
 	g.label++
@@ -379,7 +393,8 @@ func (g *gen) callLine(f *function, callee, table string, first []string, result
 				g.emit("mov.b32 %s.%c,%s;", name, "xyzw"[k], s)
 			}
 		case a.param:
-			g.emit("%s;\nst.param.b%d [%s],%s;", a.decl(name), a.typ.Bits, name, g.source(optab.FindType(fmt.Sprintf("b%d", a.typ.Bits)), false).name)
+			g.emit("%s;\nst.param.b%d [%s],%s;", a.decl(name), a.typ.Bits, name,
+				g.source(optab.FindType(fmt.Sprintf("b%d", a.typ.Bits)), false).name)
 		default:
 			t := a.typ
 			name = g.source(t, false).name
@@ -527,7 +542,8 @@ func (g *gen) throughAlias(f *function, first []string, guard string) {
 		f.head = strings.TrimPrefix(strings.TrimPrefix(f.head, ".visible "), ".weak ")
 		i := strings.Index(f.text, ".func")
 		f.text = ".visible " + f.text[i:]
-		f.text += ".visible .func " + strings.Replace(f.head[len(".func "):], f.name+"(", name+"(", 1) + ";\n.alias " + name + "," + f.name + ";\n"
+		f.text += ".visible .func " + strings.Replace(f.head[len(".func "):], f.name+"(", name+"(", 1) + ";\n.alias " +
+			name + "," + f.name + ";\n"
 	}
 	g.callLine(f, name, "", first, "%t2", guard)
 }
@@ -581,6 +597,7 @@ func (g *gen) paramFunc(f *optab.Form, words []string, m *optab.Match, load bool
 		g.emit("ld.param.b32 %%t1,[cy+%d];\n}\nmad.lo.u32 %%acc,%%acc,31,%%t1;", off&^3)
 		return true
 	}
-	g.emit("ld.param.v4.b32 {%%t1,%%t2,%%t3,%%t4},[cy+%d];\n}\nst.global.v4.b32 [%s],{%%t1,%%t2,%%t3,%%t4};", off&^15, g.row(4))
+	g.emit("ld.param.v4.b32 {%%t1,%%t2,%%t3,%%t4},[cy+%d];\n}\nst.global.v4.b32 [%s],{%%t1,%%t2,%%t3,%%t4};", off&^15,
+		g.row(4))
 	return true
 }

@@ -50,7 +50,8 @@ func Excluded(f *optab.Form) string {
 	return ""
 }
 
-// Features lists every choice of every form that programs use, in an order that mixes the families. Nobody may write to it.
+// Features lists every choice of every form that programs use, in an order that mixes the families. Nobody may write to
+// it.
 func Features() []Feature { return features() }
 
 var features = sync.OnceValue(func() []Feature {

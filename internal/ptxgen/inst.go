@@ -22,7 +22,8 @@ func (g *gen) accepts(line string) bool {
 	if g.fn != nil {
 		decls = g.fn.decls
 	}
-	src := g.header() + ".global .align 16 .b8 gs[64];\n.const .align 16 .b8 cs[64];\n.entry k(" + strings.Join(g.params, ",") + "){\n" + strings.Join(decls, "\n") + "\n" + line + "\nret;}\n"
+	src := g.header() + ".global .align 16 .b8 gs[64];\n.const .align 16 .b8 cs[64];\n.entry k(" +
+		strings.Join(g.params, ",") + "){\n" + strings.Join(decls, "\n") + "\n" + line + "\nret;}\n"
 	ok := false
 	if m, err := ptx.Parse([]byte(src)); err == nil {
 		_, err = check.Check(m, check.Options{SM: 90})
@@ -268,7 +269,8 @@ func (g *gen) divisor(t *optab.Type) (string, []string) {
 	if t.Bits == 64 {
 		reg, mask = "%a7", "0x7fffffffffffffff"
 	}
-	return reg, []string{fmt.Sprintf("and.b%d %s,%s,%s;", t.Bits, reg, r.name, mask), fmt.Sprintf("or.b%d %s,%s,1;", t.Bits, reg, reg)}
+	return reg, []string{fmt.Sprintf("and.b%d %s,%s,%s;", t.Bits, reg, r.name, mask),
+		fmt.Sprintf("or.b%d %s,%s,1;", t.Bits, reg, reg)}
 }
 
 // selector adds a part of a register to a video operand.

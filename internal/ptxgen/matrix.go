@@ -171,7 +171,8 @@ func (g *gen) matrixMove(f *optab.Form, words []string, m *optab.Match) bool {
 	return true
 }
 
-// wmma writes a whole product around a form of wmma: loads, the product, the store. Where the elements of a fragment lie is left open by PTX.
+// wmma writes a whole product around a form of wmma: loads, the product, the store. Where the elements of a fragment
+// lie is left open by PTX.
 func (g *gen) wmma(f *optab.Form, words []string, m *optab.Match) bool {
 	if !g.uniform || g.fn != nil || g.loops > 0 {
 		return false
@@ -474,7 +475,8 @@ func (g *gen) wgmma(f *optab.Form, words []string, m *optab.Match) bool {
 	return true
 }
 
-// descriptor is the strides of a matrix descriptor without swizzling: 128 bytes between the core matrices of a row, and behind them the next row.
+// descriptor is the strides of a matrix descriptor without swizzling: 128 bytes between the core matrices of a row, and
+// behind them the next row.
 func (g *gen) descriptor(f *optab.Form) int {
 	lead, stride := 128, pick(g, 256, 512)
 	return lead>>4<<16 | stride>>4<<32

@@ -24,20 +24,24 @@ func accessSize(m *optab.Match) int {
 
 // space is the state space that a match names, "" for generic addresses.
 func space(m *optab.Match) string {
-	s := m.One("const", "global", "local", "param", "param::entry", "param::func", "shared", "shared::cta", "shared::cluster")
+	s := m.One("const", "global", "local", "param", "param::entry", "param::func", "shared", "shared::cta",
+		"shared::cluster")
 	return s
 }
 
 // policy makes a cache policy.
 func (g *gen) policy() string {
-	g.emit("createpolicy.fractional.%s.b64 %%a5,%s;", pick(g, "L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"), pick(g, "1.0", "0.5", "0.25"))
+	g.emit("createpolicy.fractional.%s.b64 %%a5,%s;",
+		pick(g, "L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"),
+		pick(g, "1.0", "0.5", "0.25"))
 	return "%a5"
 }
 
 // offset is a multiple of the access size inside n bytes.
 func (g *gen) offset(size, n int) int { return g.IntN(max(1, n/size)) * size }
 
-// readable is an address whose bytes are defined and stay: [base+offset] for an access of size bytes in a space; before makes the base.
+// readable is an address whose bytes are defined and stay: [base+offset] for an access of size bytes in a space; before
+// makes the base.
 func (g *gen) readable(space string, size int) (addr string, before []string) {
 	switch space {
 	case "global":
@@ -49,7 +53,8 @@ func (g *gen) readable(space string, size int) (addr string, before []string) {
 		}
 		return fmt.Sprintf("%%I+%d", g.IntN(rawRegions)*region+g.offset(size, 16)), nil
 	case "const":
-		if g.chance(2) && size < 16 { // the check refuses it: an element of an array has no brackets. The recorded texts depend on the attempt
+		// the check refuses it: an element of an array has no brackets. The recorded texts depend on the attempt
+		if g.chance(2) && size < 16 {
 			return fmt.Sprintf("cs[%d]", g.offset(size, 64)), nil
 		}
 		return fmt.Sprintf("%%a0+%d", g.offset(size, 64)), []string{"mov.u64 %a0,cs;"}
@@ -86,7 +91,8 @@ func (g *gen) readable(space string, size int) (addr string, before []string) {
 		case "shared":
 			return fmt.Sprintf("%%a0+%d", off), []string{"cvt.u64.u32 %a0,%S;", "cvta.shared.u64 %a0,%a0;"}
 		}
-		return fmt.Sprintf("%%a0+%d", off), []string{fmt.Sprintf("mov.u64 %%a0,%s;", map[string]string{"const": "cs", "local": "lo"}[from]), fmt.Sprintf("cvta.%s.u64 %%a0,%%a0;", from)}
+		return fmt.Sprintf("%%a0+%d", off), []string{fmt.Sprintf("mov.u64 %%a0,%s;",
+			map[string]string{"const": "cs", "local": "lo"}[from]), fmt.Sprintf("cvta.%s.u64 %%a0,%%a0;", from)}
 	}
 	return "", nil
 }
@@ -140,7 +146,8 @@ func (g *gen) load(f *optab.Form, words []string, m *optab.Match) bool {
 	return true
 }
 
-// writable is an address of this thread alone for an access of size bytes, and an instruction that reads it back where it is not part of the output.
+// writable is an address of this thread alone for an access of size bytes, and an instruction that reads it back where
+// it is not part of the output.
 func (g *gen) writable(space string, size int) (addr string, before []string, read string) {
 	switch space {
 	case "global":
@@ -156,7 +163,8 @@ func (g *gen) writable(space string, size int) (addr string, before []string, re
 			return "", nil, ""
 		}
 		if g.chance(2) {
-			return fmt.Sprintf("%%a0+%d", g.offset(size, 32)), []string{"cvt.u64.u32 %a0,%S;", "cvta.shared.u64 %a0,%a0;"}, ""
+			return fmt.Sprintf("%%a0+%d", g.offset(size, 32)),
+				[]string{"cvt.u64.u32 %a0,%S;", "cvta.shared.u64 %a0,%a0;"}, ""
 		}
 		return fmt.Sprintf("%%a0+%d", g.offset(size, 64)), []string{"mov.u64 %a0,lo;", "cvta.local.u64 %a0,%a0;"}, ""
 	case "local":
@@ -223,7 +231,8 @@ func (g *gen) readBack(space, addr string, size int) {
 	}
 	switch {
 	case size >= 16:
-		g.emit("ld%s.v4.b32 {%%t1,%%t2,%%t3,%%t4},[%s];\nst.global.v4.b32 [%s],{%%t1,%%t2,%%t3,%%t4};", space, addr, g.row(4))
+		g.emit("ld%s.v4.b32 {%%t1,%%t2,%%t3,%%t4},[%s];\nst.global.v4.b32 [%s],{%%t1,%%t2,%%t3,%%t4};", space, addr,
+			g.row(4))
 	case size == 8:
 		g.emit("ld%s.b64 %%a7,[%s];\nst.global.b64 [%s],%%a7;", space, addr, g.row(2))
 	case size == 4:
@@ -268,7 +277,8 @@ func (g *gen) atomic(f *optab.Form, words []string, m *optab.Match) bool {
 			continue
 		}
 		s, w, ok := g.operand(m, o)
-		if !ok || vec && s[0] != '{' && s != "_" || s == "_" && m.Has("noftz") { // ptxas 13.0 crashes on some of the latter
+		// ptxas 13.0 crashes on some of the latter
+		if !ok || vec && s[0] != '{' && s != "_" || s == "_" && m.Has("noftz") {
 			g.p.Rows = rows
 			return false
 		}
@@ -290,7 +300,8 @@ func (g *gen) atomic(f *optab.Form, words []string, m *optab.Match) bool {
 	}
 	switch size {
 	case 16:
-		g.emit("ld.global.v4.b32 {%%t1,%%t2,%%t3,%%t4},[%%I+%d];\nst%s.v4.b32 [%s],{%%t1,%%t2,%%t3,%%t4};", g.initial(t), in, addr)
+		g.emit("ld.global.v4.b32 {%%t1,%%t2,%%t3,%%t4},[%%I+%d];\nst%s.v4.b32 [%s],{%%t1,%%t2,%%t3,%%t4};",
+			g.initial(t), in, addr)
 	case 8:
 		g.emit("ld.global.b64 %%a7,[%%I+%d];\nst%s.b64 [%s],%%a7;", g.initial(t), in, addr)
 	case 4:
@@ -329,7 +340,8 @@ func (g *gen) address(f *optab.Form, words []string, m *optab.Match) bool {
 	if f.Name == "cvta" && m.Type(0) == "u32" {
 		return g.halfAddress(mnemonic(f, words) + " %t1,%t1;")
 	}
-	variable := map[string]string{"const": "cs", "global": "gs", "local": "lo", "shared": "sm", "shared::cta": "sm", "shared::cluster": "sm", "param": "po", "param::entry": "po"}
+	variable := map[string]string{"const": "cs", "global": "gs", "local": "lo", "shared": "sm", "shared::cta": "sm",
+		"shared::cluster": "sm", "param": "po", "param::entry": "po"}
 	sp := space(m)
 	word := mnemonic(f, words)
 	switch f.Name {
@@ -348,7 +360,8 @@ func (g *gen) address(f *optab.Form, words []string, m *optab.Match) bool {
 		}
 		g.emit("mov.u64 %%a0,%s;", variable[sp])
 		if m.Has("to") {
-			g.emit("cvta.%s.u64 %%a0,%%a0;\n%s\nmov.u64 %%a0,%s;\nsub.u64 %%a1,%%a1,%%a0;\nst.global.b64 [%s],%%a1;", sp, line, variable[sp], g.row(2))
+			g.emit("cvta.%s.u64 %%a0,%%a0;\n%s\nmov.u64 %%a0,%s;\nsub.u64 %%a1,%%a1,%%a0;\nst.global.b64 [%s],%%a1;",
+				sp, line, variable[sp], g.row(2))
 		} else {
 			g.emit("%s", line)
 			if sp == "param" || sp == "param::entry" {

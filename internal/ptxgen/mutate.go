@@ -9,7 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// Mutant makes a short program with one change, which is probably not valid any more. It is there to be compiled, not to be run.
+// Mutant makes a short program with one change, which is probably not valid any more. It is there to be compiled, not
+// to be run.
 func Mutant(seed uint64) *Program {
 	g := newGen(seed)
 	p := g.generate(1)
@@ -49,7 +50,8 @@ var allWords = sync.OnceValue(func() []string {
 	return list
 })
 
-var typeWords = []string{"b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2", "bf16", "bf16x2", "f32", "f64", "pred", "tf32", "e4m3x2"}
+var typeWords = []string{"b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16",
+	"f16x2", "bf16", "bf16x2", "f32", "f64", "pred", "tf32", "e4m3x2"}
 
 // replace changes one of the matches of a pattern.
 func (g *gen) replace(line string, r *regexp.Regexp, with func(old string) string) (string, bool) {
@@ -107,11 +109,13 @@ func (g *gen) mutate(line string) (string, bool) {
 		})
 	case 12: // an operand of another kind
 		out, ok = g.replace(text, register, func(old string) string {
-			return pick(g, "1", "1.5", "-1", "0x100000000", "%tid", "%tid.x", "%clock64", "gs", "cs", "_", "!"+old, "-"+old, "nowhere", "{"+old+","+old+"}", "["+old+"]", old+".x", old+"|%p0", "k", "0f3F800000")
+			return pick(g, "1", "1.5", "-1", "0x100000000", "%tid", "%tid.x", "%clock64", "gs", "cs", "_", "!"+old,
+				"-"+old, "nowhere", "{"+old+","+old+"}", "["+old+"]", old+".x", old+"|%p0", "k", "0f3F800000")
 		})
 	case 13, 14: // another number
 		out, ok = g.replace(text, number, func(old string) string {
-			return pick(g, "0", "1", "3", "7", "16", "33", "128", "256", "65536", "4294967295", "4294967296", "18446744073709551615", "-1", "-"+old, "1.5", "")
+			return pick(g, "0", "1", "3", "7", "16", "33", "128", "256", "65536", "4294967295", "4294967296",
+				"18446744073709551615", "-1", "-"+old, "1.5", "")
 		})
 	case 15: // a line less
 		return "", true
@@ -130,7 +134,8 @@ func (g *gen) mutate(line string) (string, bool) {
 		case strings.HasPrefix(text, ".version"):
 			out, ok = ".version "+pick(g, "1.0", "6.0", "7.7", "7.8", "8.0", "9.1", "10.0", "8"), true
 		case strings.HasPrefix(text, ".target"):
-			out, ok = ".target "+pick(g, "sm_80", "sm_90", "sm_90f", "sm_100", "sm_70", "sm_90,texmode_independent", "sm_90,debug"), true
+			out, ok = ".target "+pick(g, "sm_80", "sm_90", "sm_90f", "sm_100", "sm_70", "sm_90,texmode_independent",
+				"sm_90,debug"), true
 		case strings.HasPrefix(text, ".address_size"):
 			out, ok = ".address_size 32", true
 		case strings.HasPrefix(text, "."):

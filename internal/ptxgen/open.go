@@ -21,18 +21,27 @@ type Cause struct {
 // carry is the cause of what reads the condition code before anything has set it; the others are in instructions alone.
 const carry = 0
 
-// causes are all that is known. Nothing is listed for the mere fact that it differs: each reason is one of the manual, or of what an H200 was seen to do with the
-// instruction in the form that is.
+// causes are all that is known. Nothing is listed for the mere fact that it differs: each reason is one of the manual,
+// or of what an H200 was seen to do with the instruction in the form that is.
 var causes = []Cause{
-	{"carry", true, "9.7.2: CC.CF is written by instructions with .cc and not preserved across calls; its first value is nobody's", func(*check.Inst) bool { return false }},
+	{"carry", true, "9.7.2: CC.CF is written by instructions with .cc and not preserved across calls; its first value is nobody's", func(*check.Inst) bool {
+		return false
+	}},
 	{"constant", true, "9.7.3: approximations; of a constant the compiler stores the correctly rounded result, not the processor's", func(in *check.Inst) bool {
-		return in.Match.Has("approx") && !slices.ContainsFunc(in.Args, func(a check.Arg) bool { return source(&a) && a.Kind != check.ArgImm })
+		return in.Match.Has("approx") && !slices.ContainsFunc(in.Args, func(a check.Arg) bool {
+			return source(&a) && a.Kind != check.ArgImm
+		})
 	}},
 	{"nan", true, "9.7.3 abs, neg: a NaN gives an unspecified NaN; with the operand folded into its user it keeps its payload", func(in *check.Inst) bool {
 		return (name(in) == "abs" || name(in) == "neg") && in.Match.Type(0) == "f32"
 	}},
-	{"active", true, "9.7.13 activemask: threads need not have met again after a branch, and which run together is open", func(in *check.Inst) bool { return name(in) == "activemask" }},
-	{"elect", false, "9.7.13 elect.sync: each part of a warp that a branch has parted elects a thread of its own", func(in *check.Inst) bool { return name(in) == "elect" }},
+	{"active", true, "9.7.13 activemask: threads need not have met again after a branch, and which run together is open", func(in *check.Inst) bool {
+		return name(in) == "activemask"
+	}},
+	{"elect", false, "9.7.13 elect.sync: each part of a warp that a branch has parted elects a thread of its own",
+		func(in *check.Inst) bool {
+			return name(in) == "elect"
+		}},
 	{"set", false, "9.3: ptxas guards the comparison of a set with a float for a result, or with one wider than the operands, not the conversion after it: the old value is converted",
 		func(in *check.Inst) bool {
 			if name(in) != "set" || in.Guard == nil {
@@ -41,7 +50,10 @@ var causes = []Cause{
 			d, s := optab.FindType(in.Match.Type(0)), optab.FindType(in.Match.Type(1))
 			return d.Class == optab.Float || d.Class <= optab.Signed && d.Bits > s.Bits
 		}},
-	{"testp", false, "9.3: ptxas guards a part of testp only: the predicate changes where the guard is false", func(in *check.Inst) bool { return name(in) == "testp" && in.Guard != nil }},
+	{"testp", false, "9.3: ptxas guards a part of testp only: the predicate changes where the guard is false",
+		func(in *check.Inst) bool {
+			return name(in) == "testp" && in.Guard != nil
+		}},
 }
 
 func name(in *check.Inst) string { return in.Match.Form.Name }
@@ -181,7 +193,9 @@ func (f *flow) run(fn *check.Func) {
 					}
 					first, last = min(first, l.Inst), max(last, l.Inst)
 				}
-				for last > 0 && last <= len(fn.Insts) && name(&fn.Insts[last-1]) == "bra" && fn.Insts[last-1].Guard == nil { // the other branch of a condition
+				// the other branch of a condition
+				for last > 0 && last <= len(fn.Insts) && name(&fn.Insts[last-1]) == "bra" &&
+					fn.Insts[last-1].Guard == nil {
 					end := last
 					for _, l := range targets(&fn.Insts[last-1]) {
 						end = max(end, l.Inst)
@@ -318,7 +332,8 @@ func (f *flow) step(s *state, in *check.Inst, region uint32) {
 	if reads(in) {
 		mask |= s.cc
 	}
-	space, _, _ := strings.Cut(in.Match.One("global", "shared", "shared::cta", "shared::cluster", "local", "param", "const", "param::func", "param::entry"), "::")
+	space, _, _ := strings.Cut(in.Match.One("global", "shared", "shared::cta", "shared::cluster", "local", "param",
+		"const", "param::func", "param::entry"), "::")
 	if n == "call" {
 		mask |= f.called(in)
 		s.cc = 1 << carry
@@ -347,7 +362,8 @@ func (f *flow) step(s *state, in *check.Inst, region uint32) {
 	if to == nil || n == "ld" || n == "ldu" {
 		return
 	}
-	if to.Base.Kind == check.ArgReg && slices.Contains([]string{"%o1", "%o2", "%o4"}, to.Base.Var.Name) && to.Off >= Scratch {
+	if to.Base.Kind == check.ArgReg && slices.Contains([]string{"%o1", "%o2", "%o4"}, to.Base.Var.Name) &&
+		to.Off >= Scratch {
 		row := int(to.Off-Scratch) / (4 * f.p.Threads())
 		size := 0
 		for i := range in.Args {

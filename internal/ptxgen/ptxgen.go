@@ -1,15 +1,18 @@
 // Package ptxgen makes random, valid PTX programs from the opcode table and the grammar of declarations.
 //
-// A program is a module with one kernel and the launch that it needs. It is a function of its seed alone. The kernel reads an input buffer and writes an output
-// buffer, whose every word it defines: it reads nothing that was not written, has no races, and keeps away from what PTX leaves open (division by zero, the
-// choice among several NaNs of f64, orders of atomic operations that show, clocks). So its output is a question with one answer: the interpreter, machine code
-// and a GPU must give the same bytes, but for what [Program.Open] names.
+// A program is a module with one kernel and the launch that it needs. It is a function of its seed alone. The kernel
+// reads an input buffer and writes an output buffer, whose every word it defines: it reads nothing that was not
+// written, has no races, and keeps away from what PTX leaves open (division by zero, the choice among several NaNs of
+// f64, orders of atomic operations that show, clocks). So its output is a question with one answer: the interpreter,
+// machine code and a GPU must give the same bytes, but for what [Program.Open] names.
 //
-// The output is rows of one 32-bit word for each thread of the grid; a statement stores its result in rows of its own, so that a difference tells where it began.
+// The output is rows of one 32-bit word for each thread of the grid; a statement stores its result in rows of its own,
+// so that a difference tells where it began.
 //
-// Which words an instruction takes comes from the opcode table; which combinations of them are valid, from package check. [Features] lists every word of every
-// form that a program for sm_90a can use, and a program holds [FeaturesPerProgram] of them beside what it chooses at random, so that a run of consecutive seeds
-// covers the table. [Mutate] makes a program that is probably not valid.
+// Which words an instruction takes comes from the opcode table; which combinations of them are valid, from package
+// check. [Features] lists every word of every form that a program for sm_90a can use, and a program holds
+// [FeaturesPerProgram] of them beside what it chooses at random, so that a run of consecutive seeds covers the table.
+// [Mutate] makes a program that is probably not valid.
 package ptxgen
 
 import (
@@ -106,8 +109,8 @@ func (p *Program) BufferSize() int { return Scratch + p.OutputSize() }
 // Scratch is where the output begins in its buffer.
 const Scratch = 2048
 
-// The input buffer is regions of 16 bytes for each of 256 threads: raw words of all kinds, numbers of f64, and bytes of which bit 6 is clear, so that they are
-// small finite numbers in every format of floats.
+// The input buffer is regions of 16 bytes for each of 256 threads: raw words of all kinds, numbers of f64, and bytes of
+// which bit 6 is clear, so that they are small finite numbers in every format of floats.
 const (
 	region      = 4096
 	rawRegions  = 8
@@ -139,7 +142,8 @@ func Input(seed uint64) []byte {
 		case 4, 5:
 			put(uint64(math.Float32bits(float32(r.IntN(2001)-1000)/8)), 4)
 		case 6:
-			special := []uint32{0, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fffffff, 1, 0x80000001, 0x7f7fffff, 0x00800000, 0x7fc00001, 0x4f000000, 0xcf000000}
+			special := []uint32{0, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fffffff, 1,
+				0x80000001, 0x7f7fffff, 0x00800000, 0x7fc00001, 0x4f000000, 0xcf000000}
 			put(uint64(special[r.IntN(len(special))]), 4)
 		default:
 			put(r.Uint64()&0x3fff3fff|0x04000400, 4) // pairs of f16
@@ -152,7 +156,8 @@ func Input(seed uint64) []byte {
 		case 1:
 			put(math.Float64bits(math.Ldexp(1+r.Float64(), r.IntN(1200)-600)), 8)
 		case 2:
-			special := []float64{0, math.Copysign(0, -1), 1, -1, math.Inf(1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64, 1 << 31, -1 << 63}
+			special := []float64{0, math.Copysign(0, -1), 1, -1, math.Inf(1), math.Inf(-1), math.MaxFloat64,
+				math.SmallestNonzeroFloat64, 1 << 31, -1 << 63}
 			put(math.Float64bits(special[r.IntN(len(special))]), 8)
 		default:
 			put(math.Float64bits(-r.Float64()*1e6), 8)
@@ -198,7 +203,8 @@ type gen struct {
 }
 
 func newGen(seed uint64) *gen {
-	g := &gen{Rand: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), p: &Program{Seed: seed, Kernel: "k"}, onDemand: map[string]bool{}, uniform: true, cluster: 1}
+	g := &gen{Rand: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), p: &Program{Seed: seed, Kernel: "k"},
+		onDemand: map[string]bool{}, uniform: true, cluster: 1}
 	g.mulOK = g.chance(2)
 	g.addOK = !g.mulOK
 	return g
@@ -236,7 +242,8 @@ func (g *gen) need(decl string) {
 	}
 }
 
-// row reserves rows for n words of each thread and returns the address of this thread's, as a base register and an offset. n is 1, 2 or 4.
+// row reserves rows for n words of each thread and returns the address of this thread's, as a base register and an
+// offset. n is 1, 2 or 4.
 func (g *gen) row(n int) string {
 	at := fmt.Sprintf("%%o%d+%d", n, Scratch+4*g.p.Rows*g.p.Threads())
 	g.p.Rows += n
@@ -279,7 +286,9 @@ func (g *gen) setup(own []Feature) {
 	arch, ptx := false, 78
 	wide, clustered, one := false, g.chance(4), false
 	for _, f := range own {
-		clustered = clustered || slices.ContainsFunc(f.Form.Slots, func(s optab.Slot) bool { return slices.Contains(s.Words, "shared::cluster") && !s.Type })
+		clustered = clustered || slices.ContainsFunc(f.Form.Slots, func(s optab.Slot) bool {
+			return slices.Contains(s.Words, "shared::cluster") && !s.Type
+		})
 		arch = arch || f.Form.Arch || len(f.Form.Only) > 0
 		ptx = max(ptx, f.Form.PTX)
 		one = one || f.Form.Name == "sured"
@@ -316,7 +325,8 @@ func (g *gen) setup(own []Feature) {
 		}
 	}
 	if g.chance(3) {
-		g.directives = append(g.directives, fmt.Sprintf(".%s %d,%d,%d", pick(g, "maxntid", "reqntid"), g.p.Block[0], g.p.Block[1], g.p.Block[2]))
+		g.directives = append(g.directives, fmt.Sprintf(".%s %d,%d,%d", pick(g, "maxntid", "reqntid"), g.p.Block[0],
+			g.p.Block[1], g.p.Block[2]))
 		if g.chance(2) {
 			g.directives = append(g.directives, fmt.Sprintf(".minnctapersm %d", 1+g.IntN(2)))
 		}
@@ -325,7 +335,8 @@ func (g *gen) setup(own []Feature) {
 		g.directives = append(g.directives, fmt.Sprintf(".maxnreg %d", pick(g, 128, 168, 255)))
 	}
 	g.p.Params = []Param{{Kind: ParamOut}, {Kind: ParamIn}}
-	g.params = []string{".param .u64 po", pick(g, ".param .u64 pi", ".param .u64 .ptr .global .align 16 pi", ".param .b64 pi")}
+	g.params = []string{".param .u64 po", pick(g, ".param .u64 pi", ".param .u64 .ptr .global .align 16 pi",
+		".param .b64 pi")}
 }
 
 // header is what every module begins with.
@@ -354,7 +365,8 @@ func (g *gen) prologue() {
 	g.module.WriteString(".file 1 \"a.cu\"\n")
 	fmt.Fprintf(&g.module, std, g.byteList(64), g.byteList(64))
 	g.declareRegs()
-	g.decls = append(g.decls, fmt.Sprintf(".shared .align 128 .b8 sm[%d];", 32*g.threads), ".local .align 16 .b8 lo[64];")
+	g.decls = append(g.decls, fmt.Sprintf(".shared .align 128 .b8 sm[%d];", 32*g.threads),
+		".local .align 16 .b8 lo[64];")
 	b := g.p.Block
 	g.emit("ld.param.u64 %%o,[po];\nld.param.u64 %%i,[pi];\nmov.u32 %%t,%%tid.x;")
 	if b[1]*b[2] > 1 {
@@ -363,7 +375,8 @@ func (g *gen) prologue() {
 	if b[2] > 1 {
 		g.emit("mov.u32 %%t1,%%tid.z;\nmad.lo.u32 %%t,%%t1,%d,%%t;", b[0]*b[1])
 	}
-	g.emit("mov.u32 %%t1,%%ctaid.x;\nmov.u32 %%t2,%%ctaid.y;\nadd.u32 %%t1,%%t1,%%t2;\nmad.lo.u32 %%g,%%t1,%d,%%t;", g.threads)
+	g.emit("mov.u32 %%t1,%%ctaid.x;\nmov.u32 %%t2,%%ctaid.y;\nadd.u32 %%t1,%%t1,%%t2;\nmad.lo.u32 %%g,%%t1,%d,%%t;",
+		g.threads)
 	g.emit("mad.wide.u32 %%o1,%%g,4,%%o;\nmad.wide.u32 %%o2,%%g,8,%%o;\nmad.wide.u32 %%o4,%%g,16,%%o;\nmad.wide.u32 %%I,%%g,16,%%i;")
 	g.emit("mov.u32 %%S,sm;\nmad.lo.u32 %%S,%%t,32,%%S;")
 	g.emit("ld.global.v4.b32 {%%b0,%%b1,%%b2,%%u0},[%%I];\nld.global.v4.b32 {%%u1,%%s0,%%s1,%%t1},[%%I+%d];\nld.global.v4.b32 {%%f0,%%f1,%%f2,%%f3},[%%I+%d];\nld.global.b32 %%x0,[%%I+%d];", region, 2*region, region+12)

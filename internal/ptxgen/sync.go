@@ -25,7 +25,8 @@ func (g *gen) barrier(f *optab.Form, words []string, m *optab.Match) bool {
 			wait = word
 		}
 		if strings.HasSuffix(word, ".aligned") {
-			arrive, wait = strings.TrimSuffix(arrive, ".aligned")+".aligned", strings.TrimSuffix(wait, ".aligned")+".aligned"
+			arrive, wait = strings.TrimSuffix(arrive, ".aligned")+".aligned",
+				strings.TrimSuffix(wait, ".aligned")+".aligned"
 		}
 		g.emit("%s;", arrive)
 		if g.chance(2) {
@@ -60,7 +61,8 @@ func (g *gen) barrier(f *optab.Form, words []string, m *optab.Match) bool {
 		}
 		// the first warp hands over, the others wait
 		l, e := g.newLabel(), g.newLabel()
-		g.emit("setp.lt.u32 %%pq,%%t,32;\n@!%%pq bra %s;\n%s %s,%d;\nbra %s;\n%s:\nbar.sync %s,%d;\n%s:\nbar.sync 0;", l, word, id, g.threads, e, l, id, g.threads, e)
+		g.emit("setp.lt.u32 %%pq,%%t,32;\n@!%%pq bra %s;\n%s %s,%d;\nbra %s;\n%s:\nbar.sync %s,%d;\n%s:\nbar.sync 0;",
+			l, word, id, g.threads, e, l, id, g.threads, e)
 	case "barrier.red":
 		p := pick(g, "", "!") + g.source(optab.FindType("pred"), false).name
 		d := g.result(optab.FindType("pred"), false)
@@ -303,7 +305,8 @@ func (g *gen) stack(f *optab.Form, words []string, m *optab.Match) bool {
 		alloca += pick(g, ",8", ",16", ",64")
 	}
 	r := g.source(optab.FindType("b32"), false)
-	g.emit("%s;\nmov.u64 %%a3,%d;\n%s;\nst.local.b32 [%%a2+4],%s;\nld.local.b32 %%t1,[%%a2+4];\n%s;", save, 16+16*g.IntN(4), alloca, r.name, restore)
+	g.emit("%s;\nmov.u64 %%a3,%d;\n%s;\nst.local.b32 [%%a2+4],%s;\nld.local.b32 %%t1,[%%a2+4];\n%s;", save,
+		16+16*g.IntN(4), alloca, r.name, restore)
 	if g.fn != nil {
 		g.emit("mad.lo.u32 %%acc,%%acc,31,%%t1;")
 	} else {

@@ -7,7 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// geometries are those of textures and surfaces: the image, the coordinates before and after those that count, offsets and derivatives.
+// geometries are those of textures and surfaces: the image, the coordinates before and after those that count, offsets
+// and derivatives.
 var geometries = map[string]struct {
 	img    Image
 	layer  int // leading coordinates that are layers
@@ -41,7 +42,8 @@ func (g *gen) image(img Image) {
 	g.emit("ld.param.u64 %%a4,[im%d];", n)
 }
 
-// coordinates puts a place for each thread into %t registers and returns the whole vector of coordinates. Surfaces count bytes in the first dimension.
+// coordinates puts a place for each thread into %t registers and returns the whole vector of coordinates. Surfaces
+// count bytes in the first dimension.
 func (g *gen) coordinates(geometry string, float bool, surface bool, size int) string {
 	geo := geometries[geometry]
 	var list []string
@@ -55,9 +57,11 @@ func (g *gen) coordinates(geometry string, float bool, surface bool, size int) s
 		limit := max(1, limits[i])
 		switch {
 		case float && geo.img.Cube:
-			g.emit("and.b32 %%t1,%%t,7;\nadd.u32 %%t1,%%t1,%d;\ncvt.rn.f32.s32 %s,%%t1;\nadd.rn.f32 %s,%s,0f%08X;", 1+7*i, r, r, r, []uint32{0xc0800000, 0xc0e00000, 0xc1880000}[i])
+			g.emit("and.b32 %%t1,%%t,7;\nadd.u32 %%t1,%%t1,%d;\ncvt.rn.f32.s32 %s,%%t1;\nadd.rn.f32 %s,%s,0f%08X;",
+				1+7*i, r, r, r, []uint32{0xc0800000, 0xc0e00000, 0xc1880000}[i])
 		case float:
-			g.emit("shr.u32 %%t1,%%t,%d;\nand.b32 %%t1,%%t1,%d;\ncvt.rn.f32.u32 %s,%%t1;\nadd.rn.f32 %s,%s,0f3F000000;", i, limit-1, r, r, r)
+			g.emit("shr.u32 %%t1,%%t,%d;\nand.b32 %%t1,%%t1,%d;\ncvt.rn.f32.u32 %s,%%t1;\nadd.rn.f32 %s,%s,0f3F000000;",
+				i, limit-1, r, r, r)
 		case surface && i == 0:
 			g.emit("and.b32 %s,%%t,%d;\nshl.b32 %s,%s,%d;", r, limit-1, r, r, log2(size))
 		default:
@@ -217,7 +221,8 @@ func (g *gen) query(f *optab.Form, words []string, m *optab.Match) bool {
 
 // surface writes suld, sust and sured. Threads that meet at a texel do the same.
 func (g *gen) surface(f *optab.Form, words []string, m *optab.Match) bool {
-	if g.fn != nil || !g.uniform || g.loops > 0 || f.Name == "sured" && g.p.Grid != [3]uint32{1, 1, 1} { // blocks do not wait for each other
+	// blocks do not wait for each other
+	if g.fn != nil || !g.uniform || g.loops > 0 || f.Name == "sured" && g.p.Grid != [3]uint32{1, 1, 1} {
 		return false
 	}
 	name := geometryOf(m)
@@ -313,11 +318,13 @@ func (g *gen) surface(f *optab.Form, words []string, m *optab.Match) bool {
 	case f.Name == "sust" && m.Has("p"):
 		back = fmt.Sprintf("suld.b.%s.b32.clamp %%m8,[%%a4,%s];\nst.global.b32 [%s],%%m8;", name, coords, g.row(1))
 	case size == 1, size == 2:
-		back = fmt.Sprintf("suld.b.%s.b%d.clamp %%hx3,[%%a4,%s];\nst.global.b16 [%s],%%hx3;", name, 8*size, coords, g.row(1))
+		back = fmt.Sprintf("suld.b.%s.b%d.clamp %%hx3,[%%a4,%s];\nst.global.b16 [%s],%%hx3;", name, 8*size, coords,
+			g.row(1))
 	case size == 4:
 		back = fmt.Sprintf("suld.b.%s.b32.clamp %%m8,[%%a4,%s];\nst.global.b32 [%s],%%m8;", name, coords, g.row(1))
 	case size == 8:
-		back = fmt.Sprintf("suld.b.%s.v2.b32.clamp {%%m8,%%m9},[%%a4,%s];\nst.global.v2.b32 [%s],{%%m8,%%m9};", name, coords, g.row(2))
+		back = fmt.Sprintf("suld.b.%s.v2.b32.clamp {%%m8,%%m9},[%%a4,%s];\nst.global.v2.b32 [%s],{%%m8,%%m9};", name,
+			coords, g.row(2))
 	default:
 		back = fmt.Sprintf("suld.b.%s.v4.b32.clamp {%%m8,%%m9,%%m10,%%m11},[%%a4,%s];\nst.global.v4.b32 [%s],{%%m8,%%m9,%%m10,%%m11};", name, coords, g.row(4))
 	}

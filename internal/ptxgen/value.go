@@ -42,7 +42,8 @@ func (g *gen) declareRegs() {
 	g.decls = append(g.decls, ownRegs)
 }
 
-// declareVectors adds registers of vector type. Their elements are operands of plain instructions alone: what ptxas expands does not take them.
+// declareVectors adds registers of vector type. Their elements are operands of plain instructions alone: what ptxas
+// expands does not take them.
 func (g *gen) declareVectors() bool {
 	if !g.chance(3) {
 		return false
@@ -66,7 +67,8 @@ func agrees(r, t *optab.Type) bool {
 	case optab.Unsigned, optab.Signed:
 		return r.Class <= optab.Signed
 	}
-	return r.Class == optab.Bits || r.Name == t.Name || t.Class == optab.Packed && (t.Name == "u16x2" || t.Name == "s16x2") && r.Class <= optab.Signed
+	return r.Class == optab.Bits || r.Name == t.Name ||
+		t.Class == optab.Packed && (t.Name == "u16x2" || t.Name == "s16x2") && r.Class <= optab.Signed
 }
 
 // candidates are the registers that fit.
@@ -92,7 +94,8 @@ func (g *gen) candidates(t *optab.Type, wider bool) []*reg {
 	return list
 }
 
-// source chooses a register to read. Operands of f64 are registers that hold one NaN at most: which of two survives is open.
+// source chooses a register to read. Operands of f64 are registers that hold one NaN at most: which of two survives is
+// open.
 func (g *gen) source(t *optab.Type, wider bool) *reg {
 	list := g.candidates(t, wider && g.chance(3))
 	if t.Name == "f64" {

@@ -130,10 +130,12 @@ func (g *generator) from(t typ, i int) string {
 }
 
 // constants that are at the edges of something.
-var edges = []uint64{0, 1, 2, 3, 5, 7, 8, 15, 16, 31, 32, 63, 64, 100, 127, 128, 255, 256, 1000, 32767, 32768, 65535, 65536,
+var edges = []uint64{0, 1, 2, 3, 5, 7, 8, 15, 16, 31, 32, 63, 64, 100, 127, 128, 255, 256, 1000, 32767, 32768, 65535,
+	65536,
 	0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff}
 
-var floats = []string{"0.0", "-0.0", "1.0", "-1.0", "0.5", "1.5", "3.0", "0.1", "1e10", "-7.25", "16777216.0", "16777217.0",
+var floats = []string{"0.0", "-0.0", "1.0", "-1.0", "0.5", "1.5", "3.0", "0.1", "1e10", "-7.25", "16777216.0",
+	"16777217.0",
 	"1e-40", "3e38", "1e-300", "4.9e-324", "1.0000001", "123456.789"}
 
 func (g *generator) constant(t typ) string {
@@ -159,7 +161,8 @@ func convert(e string, from, to typ) string {
 		if !to.signed {
 			low = "0.0"
 		}
-		return fmt.Sprintf("({ %s x_ = %s; x_ > %s && x_ < %s ? (%[5]s)x_ : (%[5]s)0; })", from.name, e, low, limit, to.name)
+		return fmt.Sprintf("({ %s x_ = %s; x_ > %s && x_ < %s ? (%[5]s)x_ : (%[5]s)0; })", from.name, e, low, limit,
+			to.name)
 	}
 	return fmt.Sprintf("((%s)(%s))", to.name, e)
 }
@@ -247,7 +250,8 @@ func (g *generator) intExpr(t typ, sub func(typ) string) string {
 	case 5, 6:
 		op := []string{"/", "%"}[g.r.IntN(2)]
 		if signed {
-			return fmt.Sprintf("((%[1]s)((%[2]s)%[3]s %[4]s ((%[2]s)((%[5]s & 0x7fff) + 1))))", t.name, s.name, a, op, b)
+			return fmt.Sprintf("((%[1]s)((%[2]s)%[3]s %[4]s ((%[2]s)((%[5]s & 0x7fff) + 1))))", t.name, s.name, a, op,
+				b)
 		}
 		e = fmt.Sprintf("%s %s (%s | 1)", a, op, b)
 	case 7:
@@ -266,7 +270,8 @@ func (g *generator) intExpr(t typ, sub func(typ) string) string {
 		e = fmt.Sprintf("({ %s x_ = %s; x_ << %d | x_ >> %d; })", u.name, a, n, u.bits-n)
 	case 12:
 		if u.bits == 64 {
-			e = fmt.Sprintf([]string{"__builtin_popcountll(%s)", "__builtin_clzll(%s | 1)", "__builtin_ctzll(%s | 1ull << 63)",
+			e = fmt.Sprintf([]string{"__builtin_popcountll(%s)", "__builtin_clzll(%s | 1)",
+				"__builtin_ctzll(%s | 1ull << 63)",
 				"__builtin_bitreverse64(%s)", "__builtin_bswap64(%s)"}[g.r.IntN(5)], a)
 		} else {
 			e = fmt.Sprintf([]string{"__builtin_popcount(%s)", "__builtin_clz(%s | 1)", "__builtin_ctz(%s | 1u << 31)",
@@ -279,7 +284,8 @@ func (g *generator) intExpr(t typ, sub func(typ) string) string {
 			e = fmt.Sprintf("(u32)((u64)%s * %s >> 32)", a, b)
 		}
 	case 14:
-		e = fmt.Sprintf("({ %[1]s x_ = %[2]s; %[1]s y_ = %[3]s; x_ %[4]s y_ ? x_ : y_; })", u.name, a, b, []string{"<", ">"}[g.r.IntN(2)])
+		e = fmt.Sprintf("({ %[1]s x_ = %[2]s; %[1]s y_ = %[3]s; x_ %[4]s y_ ? x_ : y_; })", u.name, a, b,
+			[]string{"<", ">"}[g.r.IntN(2)])
 	default:
 		e = fmt.Sprintf("table%d[(%s) & 15] ^ %s", g.seed, a, b)
 	}
@@ -356,7 +362,8 @@ func (g *generator) aggregate() {
 	if g.chance(2) {
 		s := g.name("s")
 		fields := []typ{g.typ(), g.typ(), g.typ()}
-		g.line("struct %[1]s { %[2]s a; %[3]s b[3]; %[4]s c; } %[1]s_v[2] = {0};", s, fields[0].name, fields[1].name, fields[2].name)
+		g.line("struct %[1]s { %[2]s a; %[3]s b[3]; %[4]s c; } %[1]s_v[2] = {0};", s, fields[0].name, fields[1].name,
+			fields[2].name)
 		g.line("%s_v[0].a = %s;", s, g.expr(fields[0], 2))
 		g.line("%s_v[0].b[%s %% 3] = %s;", s, g.value(types[5]), g.expr(fields[1], 2))
 		g.line("%s_v[0].c = %s;", s, g.expr(fields[2], 2))
@@ -385,7 +392,8 @@ func (g *generator) aggregate() {
 			for _, a := range f.args {
 				args = append(args, a.name)
 			}
-			g.line("%s (*%s)(%s) = %s ? %s : %s;", f.ret.name, p, strings.Join(args, ", "), g.condition(1), f.name, f.name)
+			g.line("%s (*%s)(%s) = %s ? %s : %s;", f.ret.name, p, strings.Join(args, ", "), g.condition(1), f.name,
+				f.name)
 			var values []string
 			for _, a := range f.args {
 				values = append(values, g.expr(a, 1))

@@ -62,7 +62,8 @@ func source(seeds []uint64) string {
 __attribute__((nvptx_kernel)) void k%[1]d(u64 *out, const u32 *in) { u32 i = __nvvm_read_ptx_sreg_tid_x(); out[i] = fn%[1]d(in + i * %[2]d); }
 #endif
 `, s, Inputs)
-		fmt.Fprintf(&calls, "\tfor (int i = 0; i < %d; i++) { u64 x = fn%d(in + i * %d); fwrite(&x, 8, 1, stdout); }\n", threads, s, Inputs)
+		fmt.Fprintf(&calls, "\tfor (int i = 0; i < %d; i++) { u64 x = fn%d(in + i * %d); fwrite(&x, 8, 1, stdout); }\n",
+			threads, s, Inputs)
 	}
 	fmt.Fprintf(&b, `#ifndef __NVPTX__
 #include <stdio.h>
@@ -162,7 +163,8 @@ func TestAgainstHost(t *testing.T) {
 		}
 		for _, level := range strings.Split(*levels, ",") {
 			ptx := filepath.Join(dir, "r.ptx")
-			run(t, nil, cc, append([]string{"-target", "nvptx64-nvidia-cuda", "-march=sm_90", "-Xclang", "-target-feature", "-Xclang", "+ptx80",
+			run(t, nil, cc, append([]string{"-target", "nvptx64-nvidia-cuda", "-march=sm_90", "-Xclang",
+				"-target-feature", "-Xclang", "+ptx80",
 				"-S", "-O" + level, "-o", ptx}, common...)...)
 			image, err := os.ReadFile(ptx)
 			if err != nil {
@@ -174,11 +176,13 @@ func TestAgainstHost(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d functions from seed %d, levels %s, %d engines: %d results compared", *programs, *first, *levels, len(devices), compared)
+	t.Logf("%d functions from seed %d, levels %s, %d engines: %d results compared", *programs, *first, *levels,
+		len(devices), compared)
 }
 
 // compare runs the kernels of an image and counts the functions with another result than want.
-func compare(t *testing.T, c *cuda.Context, how string, image []byte, seeds []uint64, in []uint32, want []uint64) (bad int) {
+func compare(t *testing.T, c *cuda.Context, how string, image []byte, seeds []uint64, in []uint32,
+	want []uint64) (bad int) {
 	t.Helper()
 	m, err := c.Load(image)
 	if err != nil {
@@ -201,7 +205,8 @@ func compare(t *testing.T, c *cuda.Context, how string, image []byte, seeds []ui
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := k.Launch(nil, cuda.LaunchConfig{Grid: cuda.Dim(1), Block: cuda.Dim(threads)}, cuda.Ptr(out), cuda.Ptr(src)); err != nil {
+		if err := k.Launch(nil, cuda.LaunchConfig{Grid: cuda.Dim(1), Block: cuda.Dim(threads)}, cuda.Ptr(out),
+			cuda.Ptr(src)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := out.Download()

@@ -12,7 +12,8 @@ import (
 // Status is the outcome of a case.
 type Status uint8
 
-// The outcomes. A case that is not exact by specification passes when it ran; Diffs tell how far it is from the silicon.
+// The outcomes. A case that is not exact by specification passes when it ran; Diffs tell how far it is from the
+// silicon.
 const (
 	Passed Status = iota
 	Failed
@@ -74,7 +75,8 @@ func (r *Runner) module(s *Set, group string) (driver.CUmodule, error) {
 	opts := []driver.CUjit_option{driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}
 	vals := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
 	var m driver.CUmodule
-	if err := r.err("cuModuleLoadDataEx", r.T.ModuleLoadDataEx(r.Ctx, &m, unsafe.Pointer(&text[0]), 2, &opts[0], &vals[0])); err != nil {
+	if err := r.err("cuModuleLoadDataEx", r.T.ModuleLoadDataEx(r.Ctx, &m, unsafe.Pointer(&text[0]), 2, &opts[0],
+		&vals[0])); err != nil {
 		l, _, _ := strings.Cut(string(log), "\x00")
 		return 0, fmt.Errorf("%w\n%s", err, strings.TrimSpace(l))
 	}
@@ -100,7 +102,8 @@ func (r *Runner) Run(s *Set, c *Case) Result {
 	for i := range diffs {
 		if d := &diffs[i]; d.Different > 0 {
 			res.Equal = false
-			res.Text += fmt.Sprintf("output %d: %d of %d differ, first [%d] %s, recorded %s; ", i, d.Different, d.Elements, d.First, d.Got, d.Want)
+			res.Text += fmt.Sprintf("output %d: %d of %d differ, first [%d] %s, recorded %s; ", i, d.Different,
+				d.Elements, d.First, d.Got, d.Want)
 		}
 	}
 	if !res.Equal && c.Exact() {
@@ -145,12 +148,14 @@ func (r *Runner) run(s *Set, c *Case) ([]Diff, error) {
 			return nil, err
 		}
 		if len(b) > 0 {
-			if err := r.err("cuMemcpyHtoD", t.MemcpyHtoD_v2(r.Ctx, ptrs[i], unsafe.Pointer(&b[0]), uint64(len(b)))); err != nil {
+			if err := r.err("cuMemcpyHtoD", t.MemcpyHtoD_v2(r.Ctx, ptrs[i], unsafe.Pointer(&b[0]),
+				uint64(len(b)))); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := r.err("cuLaunchKernel", t.LaunchKernel(r.Ctx, f, c.Grid[0], c.Grid[1], c.Grid[2], c.Block[0], c.Block[1], c.Block[2], c.Shared, 0, &params[0], nil)); err != nil {
+	if err := r.err("cuLaunchKernel", t.LaunchKernel(r.Ctx, f, c.Grid[0], c.Grid[1], c.Grid[2], c.Block[0], c.Block[1],
+		c.Block[2], c.Shared, 0, &params[0], nil)); err != nil {
 		return nil, err
 	}
 	if err := r.err("cuCtxSynchronize", t.CtxSynchronize(r.Ctx)); err != nil {
@@ -161,7 +166,8 @@ func (r *Runner) run(s *Set, c *Case) ([]Diff, error) {
 		o := &c.Outputs[i]
 		got := make([]byte, o.Size)
 		if o.Size > 0 {
-			if err := r.err("cuMemcpyDtoH", t.MemcpyDtoH_v2(r.Ctx, unsafe.Pointer(&got[0]), ptrs[len(c.Operands)+i], uint64(o.Size))); err != nil {
+			if err := r.err("cuMemcpyDtoH", t.MemcpyDtoH_v2(r.Ctx, unsafe.Pointer(&got[0]), ptrs[len(c.Operands)+i],
+				uint64(o.Size))); err != nil {
 				return nil, err
 			}
 		}

@@ -1,5 +1,5 @@
-// Package silicon reads sets of instruction cases: PTX kernels with inputs and the bytes that real hardware wrote, in the format that
-// testdata/silicon/README.md describes (format 1).
+// Package silicon reads sets of instruction cases: PTX kernels with inputs and the bytes that real hardware wrote, in
+// the format that testdata/silicon/README.md describes (format 1).
 //
 // Any folder with index.json, inputs.bin.gz, outputs.bin.gz and the group modules is a set.
 package silicon
@@ -42,7 +42,8 @@ type Output struct {
 	Pointer   bool   `json:"pointer"`
 }
 
-// Exact says whether the case's results must be equal bit for bit: where the manual fixes them, and where fragments lie, in which a device follows the recorded one.
+// Exact says whether the case's results must be equal bit for bit: where the manual fixes them, and where fragments
+// lie, in which a device follows the recorded one.
 func (c *Case) Exact() bool { return c.Kind == "exact" || c.Kind == "layout" }
 
 // Case is one kernel with its inputs and recorded outputs.
@@ -229,7 +230,8 @@ func cut(text string) (name string, end int) {
 	return name, end
 }
 
-// split cuts a module written by the recorder at its kernels: each starts with ".visible .entry" at the start of a line and ends with a line "}".
+// split cuts a module written by the recorder at its kernels: each starts with ".visible .entry" at the start of a line
+// and ends with a line "}".
 func split(text string) *Module {
 	m := &Module{Text: text, Kernels: map[string]string{}}
 	var header strings.Builder

@@ -17,7 +17,8 @@ const tinyPTX = ".version 9.0\n.target sm_90\n.address_size 64\n\n.visible .entr
 
 func tinySet(index string) fstest.MapFS {
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
-	return fstest.MapFS{"index.json": file(index), "inputs.bin": file("\x01\x00\x00\x00\x02\x00\x00\x00"), "outputs.bin": file("\x03\x00\x00\x00\x04\x00\x00\x00"), "g.ptx": file(tinyPTX)}
+	return fstest.MapFS{"index.json": file(index), "inputs.bin": file("\x01\x00\x00\x00\x02\x00\x00\x00"),
+		"outputs.bin": file("\x03\x00\x00\x00\x04\x00\x00\x00"), "g.ptx": file(tinyPTX)}
 }
 
 func TestOpen(t *testing.T) {
@@ -26,7 +27,8 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &s.Cases[0]
-	if string(s.Input("a")) != "\x01\x00\x00\x00\x02\x00\x00\x00" || string(s.Expected(&c.Outputs[0])) != "\x03\x00\x00\x00\x04\x00\x00\x00" || c.Block != [3]uint32{2, 1, 1} {
+	if string(s.Input("a")) != "\x01\x00\x00\x00\x02\x00\x00\x00" ||
+		string(s.Expected(&c.Outputs[0])) != "\x03\x00\x00\x00\x04\x00\x00\x00" || c.Block != [3]uint32{2, 1, 1} {
 		t.Errorf("%+v", c)
 	}
 	m, err := s.Module("g")
@@ -39,7 +41,10 @@ func TestOpen(t *testing.T) {
 	if one := m.Source("l"); !strings.Contains(one, ".entry l()") || strings.Contains(one, ".entry k(") {
 		t.Errorf("%s", one)
 	}
-	if one := m.Keep(func(k string) bool { return k == "k" }); !strings.Contains(one, ".entry k(") || strings.Contains(one, ".entry l()") || !strings.Contains(one, ".global") {
+	if one := m.Keep(func(k string) bool {
+		return k == "k"
+	}); !strings.Contains(one, ".entry k(") || strings.Contains(one, ".entry l()") ||
+		!strings.Contains(one, ".global") {
 		t.Errorf("%s", one)
 	}
 	if _, err := s.Module("h"); err == nil {
@@ -135,13 +140,20 @@ func TestCompare(t *testing.T) {
 		diff      Diff
 	}{
 		{"b32", f(1, 2), f(1, 2), Diff{Elements: 2, First: -1}},
-		{"b32", f(1, 2), f(1, 3), Diff{Elements: 2, Different: 1, First: 1, Got: "00000002", Want: "00000003", MaxULP: math.MaxUint64}},
-		{"f32", f(0x3f800001, 0x3f800003), f(0x3f800000, 0x3f800000), Diff{Elements: 2, Different: 2, First: 0, Got: "3f800001", Want: "3f800000", MaxULP: 3}},
-		{"f32", f(1), f(0x80000001), Diff{Elements: 1, Different: 1, First: 0, Got: "00000001", Want: "80000001", MaxULP: 2}},
-		{"f32", f(0x7fc00000), f(0x7fffffff), Diff{Elements: 1, Different: 1, First: 0, Got: "7fc00000", Want: "7fffffff", MaxULP: 0}},
-		{"f32", f(0x7f800000), f(0x7f7fffff), Diff{Elements: 1, Different: 1, First: 0, Got: "7f800000", Want: "7f7fffff", MaxULP: math.MaxUint64}},
-		{"f16x2", f(0x3c003c02), f(0x3c013c00), Diff{Elements: 1, Different: 1, First: 0, Got: "3c003c02", Want: "3c013c00", MaxULP: 2}},
-		{"f64", f(5, 0), f(2, 0), Diff{Elements: 1, Different: 1, First: 0, Got: "0000000000000005", Want: "0000000000000002", MaxULP: 3}},
+		{"b32", f(1, 2), f(1, 3), Diff{Elements: 2, Different: 1, First: 1, Got: "00000002", Want: "00000003",
+			MaxULP: math.MaxUint64}},
+		{"f32", f(0x3f800001, 0x3f800003), f(0x3f800000, 0x3f800000),
+			Diff{Elements: 2, Different: 2, First: 0, Got: "3f800001", Want: "3f800000", MaxULP: 3}},
+		{"f32", f(1), f(0x80000001), Diff{Elements: 1, Different: 1, First: 0, Got: "00000001", Want: "80000001",
+			MaxULP: 2}},
+		{"f32", f(0x7fc00000), f(0x7fffffff), Diff{Elements: 1, Different: 1, First: 0, Got: "7fc00000",
+			Want: "7fffffff", MaxULP: 0}},
+		{"f32", f(0x7f800000), f(0x7f7fffff), Diff{Elements: 1, Different: 1, First: 0, Got: "7f800000",
+			Want: "7f7fffff", MaxULP: math.MaxUint64}},
+		{"f16x2", f(0x3c003c02), f(0x3c013c00), Diff{Elements: 1, Different: 1, First: 0, Got: "3c003c02",
+			Want: "3c013c00", MaxULP: 2}},
+		{"f64", f(5, 0), f(2, 0), Diff{Elements: 1, Different: 1, First: 0, Got: "0000000000000005",
+			Want: "0000000000000002", MaxULP: 3}},
 	} {
 		if d := Compare(&Output{Type: c.typ}, c.got, c.want); d != c.diff {
 			t.Errorf("%s %x %x: %+v", c.typ, c.got, c.want, d)

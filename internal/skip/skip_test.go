@@ -43,18 +43,24 @@ func take(f func(testing.TB)) *taker {
 func TestWithout(t *testing.T) {
 	t.Setenv(env.TestDevice, "")
 	t.Setenv(env.Profile, "")
-	if r := take(func(tb testing.TB) { Without(tb, DeviceFeature, "no graphs") }); !strings.Contains(r.failed, "no graphs") || r.skipped != "" {
+	if r := take(func(tb testing.TB) {
+		Without(tb, DeviceFeature, "no graphs")
+	}); !strings.Contains(r.failed, "no graphs") || r.skipped != "" {
 		t.Errorf("a feature that the software device has: %+v", r)
 	}
 	t.Setenv(env.Profile, "l4")
-	if r := take(func(tb testing.TB) { Without(tb, DeviceFeature, "no clusters") }); !strings.Contains(r.skipped, "no clusters") || r.failed != "" {
+	if r := take(func(tb testing.TB) {
+		Without(tb, DeviceFeature, "no clusters")
+	}); !strings.Contains(r.skipped, "no clusters") || r.failed != "" {
 		t.Errorf("a feature that another profile lacks: %+v", r)
 	}
 	t.Setenv(env.TestDevice, "driver")
 	if r := take(func(tb testing.TB) { Without(tb, Software) }); r.skipped == "" {
 		t.Errorf("a test of the software device, on the driver: %+v", r)
 	}
-	if r := take(func(tb testing.TB) { Command(tb, "no-such-program") }); !strings.Contains(r.skipped, "no-such-program") {
+	if r := take(func(tb testing.TB) {
+		Command(tb, "no-such-program")
+	}); !strings.Contains(r.skipped, "no-such-program") {
 		t.Errorf("a program that is not there: %+v", r)
 	}
 }
@@ -62,7 +68,8 @@ func TestWithout(t *testing.T) {
 // Only these are skipped for on a caller's word; of the others the machine is asked.
 var uncertain = []Thing{Driver, NoDriver, Tool, Sanitizer, Recordings, Testdata, Argument}
 
-// TestList reads the tests of the module: none skips but through this package. It prints what they may be skipped for, and how many places there are.
+// TestList reads the tests of the module: none skips but through this package. It prints what they may be skipped for,
+// and how many places there are.
 func TestList(t *testing.T) {
 	set := token.NewFileSet()
 	uses := map[string]int{}
@@ -110,7 +117,8 @@ func TestList(t *testing.T) {
 					return true // a function that chooses between things, each counted elsewhere
 				}
 				uses[what.Sel.Name]++
-				if dir := filepath.ToSlash(filepath.Dir(path)); what.Sel.Name == Driver.String() && dir != "../../internal/nvidia" {
+				if dir := filepath.ToSlash(filepath.Dir(path)); what.Sel.Name == Driver.String() &&
+					dir != "../../internal/nvidia" {
 					t.Errorf("%s: only the tests of internal/nvidia need the driver", set.Position(call.Pos()))
 				}
 			}

@@ -10,7 +10,8 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// Managed memory lies in one place whatever is asked for, so that advice and prefetches change nothing but what cuMemRangeGetAttribute reports.
+// Managed memory lies in one place whatever is asked for, so that advice and prefetches change nothing but what
+// cuMemRangeGetAttribute reports.
 
 // advice is what the program has said of a part of managed memory.
 type advice struct {
@@ -21,7 +22,8 @@ type advice struct {
 }
 
 func (a *advice) equal(b *advice) bool {
-	return a.readMostly == b.readMostly && a.preferred == b.preferred && a.prefetched == b.prefetched && slices.Equal(a.accessed, b.accessed)
+	return a.readMostly == b.readMostly && a.preferred == b.preferred && a.prefetched == b.prefetched &&
+		slices.Equal(a.accessed, b.accessed)
 }
 
 // advised is a run of addresses with one advice.
@@ -130,13 +132,16 @@ func oldLocation(dev driver.CUdevice) driver.CUmemLocation {
 	return driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: int32(dev)}
 }
 
-func (d *Driver) memAdvise(_ driver.CUcontext, p driver.CUdeviceptr, n uint64, what driver.CUmem_advise, where driver.CUmemLocation) driver.CUresult {
+func (d *Driver) memAdvise(_ driver.CUcontext, p driver.CUdeviceptr, n uint64, what driver.CUmem_advise,
+	where driver.CUmemLocation) driver.CUresult {
 	return d.advise(p, n, what, where, invalidValue)
 }
 
 // advise is both versions of cuMemAdvise; they differ in what they answer for a place that there is not.
-func (d *Driver) advise(p driver.CUdeviceptr, n uint64, what driver.CUmem_advise, where driver.CUmemLocation, absent driver.CUresult) driver.CUresult {
-	if p == 0 || n == 0 || what < driver.CU_MEM_ADVISE_SET_READ_MOSTLY || what > driver.CU_MEM_ADVISE_UNSET_ACCESSED_BY {
+func (d *Driver) advise(p driver.CUdeviceptr, n uint64, what driver.CUmem_advise, where driver.CUmemLocation,
+	absent driver.CUresult) driver.CUresult {
+	if p == 0 || n == 0 || what < driver.CU_MEM_ADVISE_SET_READ_MOSTLY ||
+		what > driver.CU_MEM_ADVISE_UNSET_ACCESSED_BY {
 		return invalidValue
 	}
 	if r := d.ready(); r != success {
@@ -149,9 +154,11 @@ func (d *Driver) advise(p driver.CUdeviceptr, n uint64, what driver.CUmem_advise
 	if !knownPlace(where) || where.Type == driver.CU_MEM_LOCATION_TYPE_NONE {
 		return invalidValue
 	}
-	numa := where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA || where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
+	numa := where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+		where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
 	if a.pool != nil { // recorded: memory of a pool takes no advice, and nodes are looked at as ever
-		switch accessed := what == driver.CU_MEM_ADVISE_SET_ACCESSED_BY || what == driver.CU_MEM_ADVISE_UNSET_ACCESSED_BY; {
+		switch accessed := what == driver.CU_MEM_ADVISE_SET_ACCESSED_BY ||
+			what == driver.CU_MEM_ADVISE_UNSET_ACCESSED_BY; {
 		case !numa:
 			return driver.CUDA_ERROR_NOT_SUPPORTED
 		case accessed:
@@ -192,7 +199,8 @@ func (d *Driver) advise(p driver.CUdeviceptr, n uint64, what driver.CUmem_advise
 	return success
 }
 
-func (d *Driver) memAdvise1(cur driver.CUcontext, p driver.CUdeviceptr, n uint64, what driver.CUmem_advise, dev driver.CUdevice) driver.CUresult {
+func (d *Driver) memAdvise1(cur driver.CUcontext, p driver.CUdeviceptr, n uint64, what driver.CUmem_advise,
+	dev driver.CUdevice) driver.CUresult {
 	if _, r := d.attach(cur); r != success {
 		return r // the first version asks for a context before it looks at anything (recorded)
 	}
@@ -227,7 +235,8 @@ func (d *Driver) uncaptured(cur driver.CUcontext, h driver.CUstream) (*stream, d
 	return s, s.admit()
 }
 
-func (d *Driver) memPrefetchAsync(cur driver.CUcontext, p driver.CUdeviceptr, n uint64, where driver.CUmemLocation, flags uint32, h driver.CUstream) driver.CUresult {
+func (d *Driver) memPrefetchAsync(cur driver.CUcontext, p driver.CUdeviceptr, n uint64, where driver.CUmemLocation,
+	flags uint32, h driver.CUstream) driver.CUresult {
 	if p == 0 || n == 0 || flags != 0 {
 		return invalidValue
 	}
@@ -238,7 +247,8 @@ func (d *Driver) memPrefetchAsync(cur driver.CUcontext, p driver.CUdeviceptr, n 
 	return d.prefetch(s, p, n, where)
 }
 
-func (d *Driver) memPrefetchAsync1(cur driver.CUcontext, p driver.CUdeviceptr, n uint64, dev driver.CUdevice, h driver.CUstream) driver.CUresult {
+func (d *Driver) memPrefetchAsync1(cur driver.CUcontext, p driver.CUdeviceptr, n uint64, dev driver.CUdevice,
+	h driver.CUstream) driver.CUresult {
 	if _, r := d.attach(cur); r != success {
 		return r // as cuMemAdvise
 	}
@@ -246,7 +256,8 @@ func (d *Driver) memPrefetchAsync1(cur driver.CUcontext, p driver.CUdeviceptr, n
 }
 
 // parts reads the arrays of the batch calls about managed memory.
-func (d *Driver) parts(ptrs *driver.CUdeviceptr, sizes *uint64, n uint64) ([]driver.CUdeviceptr, []uint64, driver.CUresult) {
+func (d *Driver) parts(ptrs *driver.CUdeviceptr, sizes *uint64, n uint64) ([]driver.CUdeviceptr, []uint64,
+	driver.CUresult) {
 	if ptrs == nil || sizes == nil || n == 0 {
 		return nil, nil, invalidValue
 	}
@@ -257,7 +268,8 @@ func (d *Driver) parts(ptrs *driver.CUdeviceptr, sizes *uint64, n uint64) ([]dri
 	return ps, unsafe.Slice(sizes, n), success
 }
 
-func (d *Driver) memPrefetchBatchAsync(cur driver.CUcontext, ptrs *driver.CUdeviceptr, sizes *uint64, count uint64, locs *driver.CUmemLocation, idxs *uint64, n, flags uint64, h driver.CUstream) driver.CUresult {
+func (d *Driver) memPrefetchBatchAsync(cur driver.CUcontext, ptrs *driver.CUdeviceptr, sizes *uint64, count uint64,
+	locs *driver.CUmemLocation, idxs *uint64, n, flags uint64, h driver.CUstream) driver.CUresult {
 	ps, ns, r := d.parts(ptrs, sizes, count)
 	if r != success || flags != 0 {
 		return invalidValue
@@ -279,7 +291,8 @@ func (d *Driver) memPrefetchBatchAsync(cur driver.CUcontext, ptrs *driver.CUdevi
 }
 
 // memDiscardBatchAsync: the contents become undefined, so that nothing has to be done to them.
-func (d *Driver) memDiscardBatchAsync(cur driver.CUcontext, ptrs *driver.CUdeviceptr, sizes *uint64, count, flags uint64, h driver.CUstream) driver.CUresult {
+func (d *Driver) memDiscardBatchAsync(cur driver.CUcontext, ptrs *driver.CUdeviceptr, sizes *uint64, count,
+	flags uint64, h driver.CUstream) driver.CUresult {
 	ps, ns, r := d.parts(ptrs, sizes, count)
 	if r != success || flags != 0 {
 		return invalidValue
@@ -295,13 +308,15 @@ func (d *Driver) memDiscardBatchAsync(cur driver.CUcontext, ptrs *driver.CUdevic
 	return success
 }
 
-func (d *Driver) memDiscardAndPrefetchBatchAsync(cur driver.CUcontext, ptrs *driver.CUdeviceptr, sizes *uint64, count uint64, locs *driver.CUmemLocation, idxs *uint64, n, flags uint64, h driver.CUstream) driver.CUresult {
+func (d *Driver) memDiscardAndPrefetchBatchAsync(cur driver.CUcontext, ptrs *driver.CUdeviceptr, sizes *uint64,
+	count uint64, locs *driver.CUmemLocation, idxs *uint64, n, flags uint64, h driver.CUstream) driver.CUresult {
 	return d.memPrefetchBatchAsync(cur, ptrs, sizes, count, locs, idxs, n, flags, h)
 }
 
-// rangeAttribute writes one attribute of a range. Where the parts differ there is no common value: CU_DEVICE_INVALID, or the invalid type
-// (cuMemRangeGetAttribute).
-func (d *Driver) rangeAttribute(data unsafe.Pointer, size uint64, attr driver.CUmem_range_attribute, a *allocation, from, to uint64) driver.CUresult {
+// rangeAttribute writes one attribute of a range. Where the parts differ there is no common value: CU_DEVICE_INVALID,
+// or the invalid type (cuMemRangeGetAttribute).
+func (d *Driver) rangeAttribute(data unsafe.Pointer, size uint64, attr driver.CUmem_range_attribute, a *allocation,
+	from, to uint64) driver.CUresult {
 	var parts []advice
 	a.advice.each(from, to, func(x advice) { parts = append(parts, x) })
 	same := func(get func(advice) driver.CUmemLocation) driver.CUmemLocation {
@@ -365,7 +380,8 @@ func (d *Driver) rangeAttribute(data unsafe.Pointer, size uint64, attr driver.CU
 				all = append(all, l)
 			}
 		}
-		slices.SortFunc(all, func(a, b driver.CUmemLocation) int { return cmp.Compare(uint32(id(a)), uint32(id(b))) }) // devices before the host (recorded)
+		// devices before the host (recorded)
+		slices.SortFunc(all, func(a, b driver.CUmemLocation) int { return cmp.Compare(uint32(id(a)), uint32(id(b))) })
 		for i, l := range all[:min(len(all), len(list))] {
 			list[i] = id(l)
 		}
@@ -375,11 +391,13 @@ func (d *Driver) rangeAttribute(data unsafe.Pointer, size uint64, attr driver.CU
 	return success
 }
 
-func (d *Driver) memRangeGetAttribute(cur driver.CUcontext, data unsafe.Pointer, size uint64, attr driver.CUmem_range_attribute, p driver.CUdeviceptr, n uint64) driver.CUresult {
+func (d *Driver) memRangeGetAttribute(cur driver.CUcontext, data unsafe.Pointer, size uint64,
+	attr driver.CUmem_range_attribute, p driver.CUdeviceptr, n uint64) driver.CUresult {
 	return d.memRangeGetAttributes(cur, &data, &size, &attr, 1, p, n)
 }
 
-func (d *Driver) memRangeGetAttributes(cur driver.CUcontext, data *unsafe.Pointer, sizes *uint64, attrs *driver.CUmem_range_attribute, k uint64, p driver.CUdeviceptr, n uint64) driver.CUresult {
+func (d *Driver) memRangeGetAttributes(cur driver.CUcontext, data *unsafe.Pointer, sizes *uint64,
+	attrs *driver.CUmem_range_attribute, k uint64, p driver.CUdeviceptr, n uint64) driver.CUresult {
 	if _, r := d.enter(cur); r != success {
 		return r
 	}
@@ -395,7 +413,8 @@ func (d *Driver) memRangeGetAttributes(cur driver.CUcontext, data *unsafe.Pointe
 		if at == nil {
 			return invalidValue
 		}
-		if r := d.rangeAttribute(at, unsafe.Slice(sizes, k)[i], unsafe.Slice(attrs, k)[i], a, uint64(p), uint64(p)+n); r != success {
+		if r := d.rangeAttribute(at, unsafe.Slice(sizes, k)[i], unsafe.Slice(attrs, k)[i], a, uint64(p),
+			uint64(p)+n); r != success {
 			return r
 		}
 	}

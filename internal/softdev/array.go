@@ -8,8 +8,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec/texture"
 )
 
-// array is a CUDA array: memory that is reached through textures, surfaces and copies only. Rows, slices and layers follow each other
-// without gaps.
+// array is a CUDA array: memory that is reached through textures, surfaces and copies only. Rows, slices and layers
+// follow each other without gaps.
 type array struct {
 	ctx    *context
 	handle driver.CUarray
@@ -79,7 +79,8 @@ var elementFormats = map[driver.CUarray_format]texture.Format{
 	driver.CU_AD_FORMAT_UNORM_INT_101010_2: {Kind: texture.Unorm, Bits: texture.Packed, Channels: 4},
 }
 
-// compressed are the block-compressed formats with their channels (recorded for BC1 and BC7; descriptions of CUarray_format).
+// compressed are the block-compressed formats with their channels (recorded for BC1 and BC7; descriptions of
+// CUarray_format).
 func compressedChannels(f driver.CUarray_format) uint32 {
 	switch {
 	case f < driver.CU_AD_FORMAT_BC1_UNORM || f > driver.CU_AD_FORMAT_BC7_UNORM_SRGB:
@@ -116,9 +117,11 @@ func (c *context) formatOf(f driver.CUarray_format, channels uint32) (texture.Fo
 	return t, invalidValue
 }
 
-// arrayFlags are the flags of cuArray3DCreate that mean something here. CUDA_ARRAY3D_DEPTH_TEXTURE and CUDA_ARRAY3D_COLOR_ATTACHMENT are refused as on hardware
-// (recorded); arrays that hardware encodes or decodes video in are ordinary ones otherwise.
-const arrayFlags = driver.CUDA_ARRAY3D_LAYERED | driver.CUDA_ARRAY3D_SURFACE_LDST | driver.CUDA_ARRAY3D_CUBEMAP | driver.CUDA_ARRAY3D_TEXTURE_GATHER |
+// arrayFlags are the flags of cuArray3DCreate that mean something here. CUDA_ARRAY3D_DEPTH_TEXTURE and
+// CUDA_ARRAY3D_COLOR_ATTACHMENT are refused as on hardware (recorded); arrays that hardware encodes or decodes video in
+// are ordinary ones otherwise.
+const arrayFlags = driver.CUDA_ARRAY3D_LAYERED | driver.CUDA_ARRAY3D_SURFACE_LDST | driver.CUDA_ARRAY3D_CUBEMAP |
+	driver.CUDA_ARRAY3D_TEXTURE_GATHER |
 	driver.CUDA_ARRAY3D_SPARSE | driver.CUDA_ARRAY3D_DEFERRED_MAPPING | driver.CUDA_ARRAY3D_VIDEO_ENCODE_DECODE
 
 // checkArray checks a descriptor (CUDA Driver API, cuArray3DCreate, table of extents).
@@ -127,7 +130,8 @@ func (c *context) checkArray(d *driver.CUDA_ARRAY3D_DESCRIPTOR) (texture.Format,
 	if d.Width == 0 || d.Flags&^uint32(arrayFlags) != 0 || d.Flags&sparseSurface == sparseSurface {
 		return texture.Format{}, invalidValue
 	}
-	if videoFormat(d.Format) && d.Flags&driver.CUDA_ARRAY3D_VIDEO_ENCODE_DECODE != 0 { // without the flag no array has such a format (recorded for NV12)
+	// without the flag no array has such a format (recorded for NV12)
+	if videoFormat(d.Format) && d.Flags&driver.CUDA_ARRAY3D_VIDEO_ENCODE_DECODE != 0 {
 		c.d.explain(c, "arrays of format %d (video) are not supported", d.Format)
 		return texture.Format{}, notSupported
 	}
@@ -156,31 +160,49 @@ func (c *context) checkArray(d *driver.CUDA_ARRAY3D_DESCRIPTOR) (texture.Format,
 	case cube:
 		ok = d.Width == d.Height && d.Depth != 0 && d.Depth%6 == 0 && (layered || d.Depth == 6)
 		if layered {
-			ok = ok && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH, 0, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS},
-				attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH, 0, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS})
+			ok = ok && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH, 0,
+				driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS},
+				attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH, 0,
+					driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS})
 		} else {
-			ok = ok && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH}, attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_WIDTH})
+			ok = ok && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH},
+				attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_WIDTH})
 		}
 	case layered && d.Height == 0:
-		ok = d.Depth != 0 && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH, 0, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS},
-			attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH, 0, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS})
+		ok = d.Depth != 0 && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH, 0,
+			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS},
+			attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH, 0,
+				driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS})
 	case layered:
-		ok = d.Depth != 0 && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT,
-			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS}, attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH,
-			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_HEIGHT, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS})
+		ok = d.Depth != 0 && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH,
+			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT,
+			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS},
+			attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH,
+				driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_HEIGHT,
+				driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS})
 	case d.Depth != 0:
-		ok = d.Height != 0 && (within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT,
-			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH}, attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_HEIGHT,
-			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH}) || !surface && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE,
-			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE}, attrs{}))
+		ok = d.Height != 0 && (within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH,
+			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT,
+			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH},
+			attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH,
+				driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_HEIGHT,
+				driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH}) ||
+			!surface && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE,
+				driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE,
+				driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE}, attrs{}))
 	case d.Height != 0:
-		ok = within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT},
-			attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT})
+		ok = within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH,
+			driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT},
+			attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH,
+				driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT})
 	default:
-		ok = within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH}, attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH})
+		ok = within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH},
+			attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH})
 	}
 	if d.Flags&driver.CUDA_ARRAY3D_TEXTURE_GATHER != 0 {
-		ok = ok && d.Height != 0 && d.Depth == 0 && within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH, driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT}, attrs{})
+		ok = ok && d.Height != 0 && d.Depth == 0 &&
+			within(attrs{driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH,
+				driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT}, attrs{})
 	}
 	if !ok {
 		return f, invalidValue
@@ -193,7 +215,8 @@ func (a *array) place(c *context, f texture.Format, base uint64) {
 	d := &a.desc
 	a.ctx, a.format = c, f
 	row := d.Width * f.Size()
-	a.level = texture.Level{Width: uint32(d.Width), Height: uint32(max(d.Height, 1)), Depth: uint32(max(d.Depth, 1)), Row: row, Slice: row * max(d.Height, 1)}
+	a.level = texture.Level{Width: uint32(d.Width), Height: uint32(max(d.Height, 1)), Depth: uint32(max(d.Depth, 1)),
+		Row: row, Slice: row * max(d.Height, 1)}
 	a.size = a.level.Slice * uint64(a.level.Depth)
 	if base != 0 {
 		a.level.Data = c.d.memory.w.Ptr(base)
@@ -251,7 +274,8 @@ func (d *Driver) mipmap(h driver.CUmipmappedArray) (*mipmap, driver.CUresult) {
 // arrayAlign is the alignment of array memory (CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT on an H200).
 const arrayAlign = 512
 
-func (d *Driver) array3DCreate(cur driver.CUcontext, out *driver.CUarray, desc *driver.CUDA_ARRAY3D_DESCRIPTOR) driver.CUresult {
+func (d *Driver) array3DCreate(cur driver.CUcontext, out *driver.CUarray,
+	desc *driver.CUDA_ARRAY3D_DESCRIPTOR) driver.CUresult {
 	c, r := d.enter(cur)
 	if r != success {
 		return r
@@ -279,14 +303,17 @@ func (d *Driver) array3DCreate(cur driver.CUcontext, out *driver.CUarray, desc *
 	return success
 }
 
-func (d *Driver) arrayCreate(cur driver.CUcontext, out *driver.CUarray, desc *driver.CUDA_ARRAY_DESCRIPTOR) driver.CUresult {
+func (d *Driver) arrayCreate(cur driver.CUcontext, out *driver.CUarray,
+	desc *driver.CUDA_ARRAY_DESCRIPTOR) driver.CUresult {
 	if desc == nil {
 		return d.array3DCreate(cur, out, nil)
 	}
-	return d.array3DCreate(cur, out, &driver.CUDA_ARRAY3D_DESCRIPTOR{Width: desc.Width, Height: desc.Height, Format: desc.Format, NumChannels: desc.NumChannels})
+	return d.array3DCreate(cur, out, &driver.CUDA_ARRAY3D_DESCRIPTOR{Width: desc.Width, Height: desc.Height,
+		Format: desc.Format, NumChannels: desc.NumChannels})
 }
 
-func (d *Driver) array3DGetDescriptor(_ driver.CUcontext, out *driver.CUDA_ARRAY3D_DESCRIPTOR, h driver.CUarray) driver.CUresult {
+func (d *Driver) array3DGetDescriptor(_ driver.CUcontext, out *driver.CUDA_ARRAY3D_DESCRIPTOR,
+	h driver.CUarray) driver.CUresult {
 	a, r := d.array(h)
 	if r != success {
 		return r
@@ -298,7 +325,8 @@ func (d *Driver) array3DGetDescriptor(_ driver.CUcontext, out *driver.CUDA_ARRAY
 	return success
 }
 
-func (d *Driver) arrayGetDescriptor(_ driver.CUcontext, out *driver.CUDA_ARRAY_DESCRIPTOR, h driver.CUarray) driver.CUresult {
+func (d *Driver) arrayGetDescriptor(_ driver.CUcontext, out *driver.CUDA_ARRAY_DESCRIPTOR,
+	h driver.CUarray) driver.CUresult {
 	a, r := d.array(h)
 	if r != success {
 		return r
@@ -306,7 +334,8 @@ func (d *Driver) arrayGetDescriptor(_ driver.CUcontext, out *driver.CUDA_ARRAY_D
 	if out == nil {
 		return invalidValue
 	}
-	*out = driver.CUDA_ARRAY_DESCRIPTOR{Width: a.desc.Width, Height: a.desc.Height, Format: a.desc.Format, NumChannels: a.desc.NumChannels}
+	*out = driver.CUDA_ARRAY_DESCRIPTOR{Width: a.desc.Width, Height: a.desc.Height, Format: a.desc.Format,
+		NumChannels: a.desc.NumChannels}
 	return success
 }
 
@@ -341,7 +370,8 @@ func (d *Driver) arrayDestroy(_ driver.CUcontext, h driver.CUarray) driver.CUres
 	return a.ctx.release(a)
 }
 
-func (d *Driver) mipmappedArrayCreate(cur driver.CUcontext, out *driver.CUmipmappedArray, desc *driver.CUDA_ARRAY3D_DESCRIPTOR, levels uint32) driver.CUresult {
+func (d *Driver) mipmappedArrayCreate(cur driver.CUcontext, out *driver.CUmipmappedArray,
+	desc *driver.CUDA_ARRAY3D_DESCRIPTOR, levels uint32) driver.CUresult {
 	c, r := d.enter(cur)
 	if r != success {
 		return r
@@ -409,7 +439,8 @@ func (d *Driver) forgetMipmap(m *mipmap) {
 	d.tex.mipmaps.remove(uintptr(m.handle))
 }
 
-func (d *Driver) mipmappedArrayGetLevel(_ driver.CUcontext, out *driver.CUarray, h driver.CUmipmappedArray, level uint32) driver.CUresult {
+func (d *Driver) mipmappedArrayGetLevel(_ driver.CUcontext, out *driver.CUarray, h driver.CUmipmappedArray,
+	level uint32) driver.CUresult {
 	m, r := d.mipmap(h)
 	if r != success {
 		return r
@@ -463,11 +494,13 @@ func (d *Driver) forgetArrays(c *context) {
 
 // Sparse properties belong to arrays with CUDA_ARRAY3D_SPARSE, which cannot be made here.
 
-func (d *Driver) arrayGetSparseProperties(driver.CUcontext, *driver.CUDA_ARRAY_SPARSE_PROPERTIES, driver.CUarray) driver.CUresult {
+func (d *Driver) arrayGetSparseProperties(driver.CUcontext, *driver.CUDA_ARRAY_SPARSE_PROPERTIES,
+	driver.CUarray) driver.CUresult {
 	return invalidValue
 }
 
-func (d *Driver) mipmappedArrayGetSparseProperties(driver.CUcontext, *driver.CUDA_ARRAY_SPARSE_PROPERTIES, driver.CUmipmappedArray) driver.CUresult {
+func (d *Driver) mipmappedArrayGetSparseProperties(driver.CUcontext, *driver.CUDA_ARRAY_SPARSE_PROPERTIES,
+	driver.CUmipmappedArray) driver.CUresult {
 	return invalidValue
 }
 

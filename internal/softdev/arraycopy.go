@@ -6,21 +6,24 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// resolveArray is resolve for the side of a copy that is an array: offsets and extents have to lie inside it and to be whole texels
-// (CUDA Driver API, CUDA_MEMCPY2D). A handle that is not valid is a bad value here (recorded).
-func (p *place) resolveArray(c *context, w, h, depth uint64) (first unsafe.Pointer, pitch, slice uint64, r driver.CUresult) {
+// resolveArray is resolve for the side of a copy that is an array: offsets and extents have to lie inside it and to be
+// whole texels (CUDA Driver API, CUDA_MEMCPY2D). A handle that is not valid is a bad value here (recorded).
+func (p *place) resolveArray(c *context, w, h, depth uint64) (first unsafe.Pointer, pitch, slice uint64,
+	r driver.CUresult) {
 	a, r := c.d.array(p.array)
 	if r != success {
 		return nil, 0, 0, invalidValue
 	}
 	l, size := &a.level, a.format.Size()
-	if !a.reachable() || p.x%size != 0 || w%size != 0 || p.x > l.Row || w > l.Row-p.x || p.y > uint64(l.Height) || h > uint64(l.Height)-p.y || p.z > uint64(l.Depth) || depth > uint64(l.Depth)-p.z {
+	if !a.reachable() || p.x%size != 0 || w%size != 0 || p.x > l.Row || w > l.Row-p.x || p.y > uint64(l.Height) ||
+		h > uint64(l.Height)-p.y || p.z > uint64(l.Depth) || depth > uint64(l.Depth)-p.z {
 		return nil, 0, 0, invalidValue
 	}
 	return unsafe.Add(l.Data, p.z*l.Slice+p.y*l.Row+p.x), l.Row, l.Slice, success
 }
 
-// arrayEnd is one side of a copy between an array and linear memory. Offsets count bytes from the first texel, row after row.
+// arrayEnd is one side of a copy between an array and linear memory. Offsets count bytes from the first texel, row
+// after row.
 func (d *Driver) arrayEnd(h driver.CUarray, offset, n uint64) (endpoint, driver.CUresult) {
 	a, r := d.array(h)
 	if r != success {
@@ -36,7 +39,8 @@ func (d *Driver) arrayEnd(h driver.CUarray, offset, n uint64) (endpoint, driver.
 }
 
 // arrayCopy is the common part of the copies from and to arrays.
-func (d *Driver) arrayCopy(cur driver.CUcontext, n uint64, stream driver.CUstream, async bool, ends func() (dst, src endpoint, r driver.CUresult)) driver.CUresult {
+func (d *Driver) arrayCopy(cur driver.CUcontext, n uint64, stream driver.CUstream, async bool,
+	ends func() (dst, src endpoint, r driver.CUresult)) driver.CUresult {
 	c, s, r := d.target(cur, stream, async)
 	if r != success {
 		return r
@@ -54,7 +58,8 @@ func (d *Driver) arrayCopy(cur driver.CUcontext, n uint64, stream driver.CUstrea
 	return c.copyNow(dst, src, n)
 }
 
-func (d *Driver) htoa(cur driver.CUcontext, a driver.CUarray, offset uint64, p unsafe.Pointer, n uint64, s driver.CUstream, async bool) driver.CUresult {
+func (d *Driver) htoa(cur driver.CUcontext, a driver.CUarray, offset uint64, p unsafe.Pointer, n uint64,
+	s driver.CUstream, async bool) driver.CUresult {
 	return d.arrayCopy(cur, n, s, async, func() (to, from endpoint, r driver.CUresult) {
 		if to, r = d.arrayEnd(a, offset, n); r == success {
 			var ok bool
@@ -66,7 +71,8 @@ func (d *Driver) htoa(cur driver.CUcontext, a driver.CUarray, offset uint64, p u
 	})
 }
 
-func (d *Driver) atoh(cur driver.CUcontext, p unsafe.Pointer, a driver.CUarray, offset, n uint64, s driver.CUstream, async bool) driver.CUresult {
+func (d *Driver) atoh(cur driver.CUcontext, p unsafe.Pointer, a driver.CUarray, offset, n uint64, s driver.CUstream,
+	async bool) driver.CUresult {
 	return d.arrayCopy(cur, n, s, async, func() (to, from endpoint, r driver.CUresult) {
 		if from, r = d.arrayEnd(a, offset, n); r == success {
 			var ok bool
@@ -78,23 +84,28 @@ func (d *Driver) atoh(cur driver.CUcontext, p unsafe.Pointer, a driver.CUarray, 
 	})
 }
 
-func (d *Driver) memcpyHtoA(cur driver.CUcontext, a driver.CUarray, offset uint64, p unsafe.Pointer, n uint64) driver.CUresult {
+func (d *Driver) memcpyHtoA(cur driver.CUcontext, a driver.CUarray, offset uint64, p unsafe.Pointer,
+	n uint64) driver.CUresult {
 	return d.htoa(cur, a, offset, p, n, 0, false)
 }
 
-func (d *Driver) memcpyHtoAAsync(cur driver.CUcontext, a driver.CUarray, offset uint64, p unsafe.Pointer, n uint64, s driver.CUstream) driver.CUresult {
+func (d *Driver) memcpyHtoAAsync(cur driver.CUcontext, a driver.CUarray, offset uint64, p unsafe.Pointer, n uint64,
+	s driver.CUstream) driver.CUresult {
 	return d.htoa(cur, a, offset, p, n, s, true)
 }
 
-func (d *Driver) memcpyAtoH(cur driver.CUcontext, p unsafe.Pointer, a driver.CUarray, offset, n uint64) driver.CUresult {
+func (d *Driver) memcpyAtoH(cur driver.CUcontext, p unsafe.Pointer, a driver.CUarray, offset,
+	n uint64) driver.CUresult {
 	return d.atoh(cur, p, a, offset, n, 0, false)
 }
 
-func (d *Driver) memcpyAtoHAsync(cur driver.CUcontext, p unsafe.Pointer, a driver.CUarray, offset, n uint64, s driver.CUstream) driver.CUresult {
+func (d *Driver) memcpyAtoHAsync(cur driver.CUcontext, p unsafe.Pointer, a driver.CUarray, offset, n uint64,
+	s driver.CUstream) driver.CUresult {
 	return d.atoh(cur, p, a, offset, n, s, true)
 }
 
-func (d *Driver) memcpyDtoA(cur driver.CUcontext, a driver.CUarray, offset uint64, p driver.CUdeviceptr, n uint64) driver.CUresult {
+func (d *Driver) memcpyDtoA(cur driver.CUcontext, a driver.CUarray, offset uint64, p driver.CUdeviceptr,
+	n uint64) driver.CUresult {
 	return d.arrayCopy(cur, n, 0, false, func() (to, from endpoint, r driver.CUresult) {
 		if to, r = d.arrayEnd(a, offset, n); r == success {
 			var ok bool
@@ -106,7 +117,8 @@ func (d *Driver) memcpyDtoA(cur driver.CUcontext, a driver.CUarray, offset uint6
 	})
 }
 
-func (d *Driver) memcpyAtoD(cur driver.CUcontext, p driver.CUdeviceptr, a driver.CUarray, offset, n uint64) driver.CUresult {
+func (d *Driver) memcpyAtoD(cur driver.CUcontext, p driver.CUdeviceptr, a driver.CUarray, offset,
+	n uint64) driver.CUresult {
 	return d.arrayCopy(cur, n, 0, false, func() (to, from endpoint, r driver.CUresult) {
 		if from, r = d.arrayEnd(a, offset, n); r == success {
 			var ok bool
@@ -118,7 +130,8 @@ func (d *Driver) memcpyAtoD(cur driver.CUcontext, p driver.CUdeviceptr, a driver
 	})
 }
 
-func (d *Driver) memcpyAtoA(cur driver.CUcontext, dst driver.CUarray, dstOffset uint64, src driver.CUarray, srcOffset, n uint64) driver.CUresult {
+func (d *Driver) memcpyAtoA(cur driver.CUcontext, dst driver.CUarray, dstOffset uint64, src driver.CUarray, srcOffset,
+	n uint64) driver.CUresult {
 	return d.arrayCopy(cur, n, 0, false, func() (to, from endpoint, r driver.CUresult) {
 		if to, r = d.arrayEnd(dst, dstOffset, n); r == success {
 			from, r = d.arrayEnd(src, srcOffset, n)
@@ -164,13 +177,15 @@ func (d *Driver) textureTable(t *driver.Table) {
 		if v == nil {
 			return d.arrayCreate(cur, out, nil)
 		}
-		return d.arrayCreate(cur, out, &driver.CUDA_ARRAY_DESCRIPTOR{Width: uint64(v.Width), Height: uint64(v.Height), Format: v.Format, NumChannels: v.NumChannels})
+		return d.arrayCreate(cur, out, &driver.CUDA_ARRAY_DESCRIPTOR{Width: uint64(v.Width), Height: uint64(v.Height),
+			Format: v.Format, NumChannels: v.NumChannels})
 	}
 	t.Array3DCreate = func(cur ctx, out *arr, v *driver.CUDA_ARRAY3D_DESCRIPTOR_v1) res {
 		if v == nil {
 			return d.array3DCreate(cur, out, nil)
 		}
-		return d.array3DCreate(cur, out, &driver.CUDA_ARRAY3D_DESCRIPTOR{Width: uint64(v.Width), Height: uint64(v.Height), Depth: uint64(v.Depth), Format: v.Format,
+		return d.array3DCreate(cur, out, &driver.CUDA_ARRAY3D_DESCRIPTOR{Width: uint64(v.Width),
+			Height: uint64(v.Height), Depth: uint64(v.Depth), Format: v.Format,
 			NumChannels: v.NumChannels, Flags: v.Flags})
 	}
 	t.ArrayGetDescriptor = func(cur ctx, out *driver.CUDA_ARRAY_DESCRIPTOR_v1, a arr) res {
@@ -180,7 +195,8 @@ func (d *Driver) textureTable(t *driver.Table) {
 			return invalidValue
 		}
 		if r == success {
-			*out = driver.CUDA_ARRAY_DESCRIPTOR_v1{Width: uint32(v.Width), Height: uint32(v.Height), Format: v.Format, NumChannels: v.NumChannels}
+			*out = driver.CUDA_ARRAY_DESCRIPTOR_v1{Width: uint32(v.Width), Height: uint32(v.Height), Format: v.Format,
+				NumChannels: v.NumChannels}
 		}
 		return r
 	}
@@ -191,7 +207,8 @@ func (d *Driver) textureTable(t *driver.Table) {
 			return invalidValue
 		}
 		if r == success {
-			*out = driver.CUDA_ARRAY3D_DESCRIPTOR_v1{Width: uint32(v.Width), Height: uint32(v.Height), Depth: uint32(v.Depth), Format: v.Format,
+			*out = driver.CUDA_ARRAY3D_DESCRIPTOR_v1{Width: uint32(v.Width), Height: uint32(v.Height),
+				Depth: uint32(v.Depth), Format: v.Format,
 				NumChannels: v.NumChannels, Flags: v.Flags}
 		}
 		return r

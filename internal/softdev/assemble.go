@@ -28,7 +28,8 @@ func linkError(err error) *loadError {
 	return &loadError{result: driver.CUresult(e.Result()), log: e.Log, err: e}
 }
 
-// reload makes a program of an image that the linker made, here or in another process. It was compiled then: options of the load change nothing.
+// reload makes a program of an image that the linker made, here or in another process. It was compiled then: options of
+// the load change nothing.
 func (d *Driver) reload(data []byte, dev *device, stop *atomic.Bool) (*program, *loadError) {
 	lo := dev.linkOptions(dev.sm())
 	lo.Stop = stop

@@ -6,8 +6,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// wideAtomics is what the atomic instructions of the PTX ISA do (9.7.13, atom and red), by CUatomicOperation: with signs or without, on which sizes. All of
-// them can be reductions.
+// wideAtomics is what the atomic instructions of the PTX ISA do (9.7.13, atom and red), by CUatomicOperation: with
+// signs or without, on which sizes. All of them can be reductions.
 var wideAtomics = [...]driver.CUatomicOperationCapability{
 	driver.CU_ATOMIC_OPERATION_INTEGER_ADD:       anySign | atomic32 | atomic64,
 	driver.CU_ATOMIC_OPERATION_INTEGER_MIN:       anySign | atomic32 | atomic64,
@@ -17,11 +17,13 @@ var wideAtomics = [...]driver.CUatomicOperationCapability{
 	driver.CU_ATOMIC_OPERATION_AND:               anySign | atomic32 | atomic64,
 	driver.CU_ATOMIC_OPERATION_OR:                anySign | atomic32 | atomic64,
 	driver.CU_ATOMIC_OPERATION_XOR:               anySign | atomic32 | atomic64,
-	driver.CU_ATOMIC_OPERATION_EXCHANGE:          anySign | atomic32 | atomic64 | driver.CU_ATOMIC_CAPABILITY_SCALAR_128,
-	driver.CU_ATOMIC_OPERATION_CAS:               anySign | atomic32 | atomic64 | driver.CU_ATOMIC_CAPABILITY_SCALAR_128,
-	driver.CU_ATOMIC_OPERATION_FLOAT_ADD:         driver.CU_ATOMIC_CAPABILITY_SIGNED | atomic32 | atomic64 | driver.CU_ATOMIC_CAPABILITY_VECTOR_32x4,
-	driver.CU_ATOMIC_OPERATION_FLOAT_MIN:         0,
-	driver.CU_ATOMIC_OPERATION_FLOAT_MAX:         0,
+	driver.CU_ATOMIC_OPERATION_EXCHANGE: anySign | atomic32 | atomic64 |
+		driver.CU_ATOMIC_CAPABILITY_SCALAR_128,
+	driver.CU_ATOMIC_OPERATION_CAS: anySign | atomic32 | atomic64 | driver.CU_ATOMIC_CAPABILITY_SCALAR_128,
+	driver.CU_ATOMIC_OPERATION_FLOAT_ADD: driver.CU_ATOMIC_CAPABILITY_SIGNED | atomic32 | atomic64 |
+		driver.CU_ATOMIC_CAPABILITY_VECTOR_32x4,
+	driver.CU_ATOMIC_OPERATION_FLOAT_MIN: 0,
+	driver.CU_ATOMIC_OPERATION_FLOAT_MAX: 0,
 }
 
 const (
@@ -31,7 +33,8 @@ const (
 )
 
 // atomicCapabilities answers for a list of operations with what the path allows of each.
-func atomicCapabilities(out *uint32, ops *driver.CUatomicOperation, n uint32, allowed func(op driver.CUatomicOperation) driver.CUatomicOperationCapability) driver.CUresult {
+func atomicCapabilities(out *uint32, ops *driver.CUatomicOperation, n uint32,
+	allowed func(op driver.CUatomicOperation) driver.CUatomicOperationCapability) driver.CUresult {
 	list := unsafe.Slice(ops, n)
 	for i, op := range list {
 		if op >= driver.CU_ATOMIC_OPERATION_MAX {
@@ -43,9 +46,10 @@ func atomicCapabilities(out *uint32, ops *driver.CUatomicOperation, n uint32, al
 	return success
 }
 
-// deviceGetHostAtomicCapabilities: over PCIe there are no atomic operations on the host's memory that its processors take part in
-// (CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED).
-func (d *Driver) deviceGetHostAtomicCapabilities(_ driver.CUcontext, out *uint32, ops *driver.CUatomicOperation, n uint32, ordinal driver.CUdevice) driver.CUresult {
+// deviceGetHostAtomicCapabilities: over PCIe there are no atomic operations on the host's memory that its processors
+// take part in (CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED).
+func (d *Driver) deviceGetHostAtomicCapabilities(_ driver.CUcontext, out *uint32, ops *driver.CUatomicOperation,
+	n uint32, ordinal driver.CUdevice) driver.CUresult {
 	if out == nil || ops == nil || n == 0 {
 		return invalidValue // even before cuInit (recorded)
 	}
@@ -62,8 +66,10 @@ func (d *Driver) deviceGetHostAtomicCapabilities(_ driver.CUcontext, out *uint32
 	})
 }
 
-// deviceGetP2PAtomicCapabilities: between software devices there is no difference to atomic operations on a device's own memory.
-func (d *Driver) deviceGetP2PAtomicCapabilities(_ driver.CUcontext, out *uint32, ops *driver.CUatomicOperation, n uint32, src, dst driver.CUdevice) driver.CUresult {
+// deviceGetP2PAtomicCapabilities: between software devices there is no difference to atomic operations on a device's
+// own memory.
+func (d *Driver) deviceGetP2PAtomicCapabilities(_ driver.CUcontext, out *uint32, ops *driver.CUatomicOperation,
+	n uint32, src, dst driver.CUdevice) driver.CUresult {
 	if _, r := d.asked(out != nil && ops != nil && n != 0, src); r != success {
 		return r
 	}
@@ -73,5 +79,7 @@ func (d *Driver) deviceGetP2PAtomicCapabilities(_ driver.CUcontext, out *uint32,
 	if src == dst {
 		return driver.CUDA_ERROR_INVALID_DEVICE
 	}
-	return atomicCapabilities(out, ops, n, func(op driver.CUatomicOperation) driver.CUatomicOperationCapability { return wideAtomics[op] })
+	return atomicCapabilities(out, ops, n, func(op driver.CUatomicOperation) driver.CUatomicOperationCapability {
+		return wideAtomics[op]
+	})
 }

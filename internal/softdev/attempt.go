@@ -10,8 +10,9 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// attempt runs what reaches memory by an address that was checked earlier, or that the program gave: when the access comes the memory may be gone, freed by another context, another
-// stream or the program itself. bad is then the address of the access. Panics that are no faults go on.
+// attempt runs what reaches memory by an address that was checked earlier, or that the program gave: when the access
+// comes the memory may be gone, freed by another context, another stream or the program itself. bad is then the address
+// of the access. Panics that are no faults go on.
 func attempt(f func()) (bad uint64, ok bool) {
 	before := debug.SetPanicOnFault(true)
 	defer func() {
@@ -60,8 +61,9 @@ func (o *op) what() string {
 	return "a copy"
 }
 
-// lost ends an operation whose memory is not there. An address outside the window is a host pointer of the program, of which the call answers if it still waits. Launches have no such pointers:
-// what their kernels reach ends in package exec.
+// lost ends an operation whose memory is not there. An address outside the window is a host pointer of the program, of
+// which the call answers if it still waits. Launches have no such pointers: what their kernels reach ends in package
+// exec.
 func (s *stream) lost(o *op, addr uint64) {
 	if _, ok := o.task.(*launch); ok && !s.ctx.d.memory.w.Contains(addr) {
 		panic(fmt.Sprintf("a launch reached %#x outside its kernel", addr))
@@ -94,7 +96,8 @@ func (c *context) reach(what string, f func()) {
 
 // gone ends a context in which work has found no memory.
 func (c *context) gone(what string, addr uint64) {
-	c.fail(driver.CUDA_ERROR_ILLEGAL_ADDRESS, fmt.Sprintf("%s reached %#x, where no memory is when it runs", what, addr))
+	c.fail(driver.CUDA_ERROR_ILLEGAL_ADDRESS, fmt.Sprintf("%s reached %#x, where no memory is when it runs", what,
+		addr))
 }
 
 func (d *Driver) explainHost(c *context, what string, addr uint64) {

@@ -11,17 +11,21 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// The boundary for panics. A panic below the table is a defect of this module (package defect). It ends where it is met:
+// The boundary for panics. A panic below the table is a defect of this module (package defect). It ends where it is
+// met:
 //
 //   - in a call, at the table (caught);
-//   - in an operation of a stream or a node of a graph, at the operation, so that the queue goes on (stream.perform, graphRun.node);
+//   - in an operation of a stream or a node of a graph, at the operation, so that the queue goes on (stream.perform,
+//     graphRun.node);
 //   - in a worker of a launch, in package exec, which gives a Fault with a Defect;
 //   - in goroutines and cleanups, where they start (goFor, guard).
 //
-// The context that it was met in is broken with CUDA_ERROR_UNKNOWN; others are not, unlike after a fault of a kernel: there is no hardware that has lost its state. So whoever holds
-// a lock of more than its context gives it back by defer, and leaves behind it what others can go on with.
+// The context that it was met in is broken with CUDA_ERROR_UNKNOWN; others are not, unlike after a fault of a kernel:
+// there is no hardware that has lost its state. So whoever holds a lock of more than its context gives it back by
+// defer, and leaves behind it what others can go on with.
 
-// callerPanic is a panic of a function of the program that runs in a call, on the caller's stack: it goes on in the caller.
+// callerPanic is a panic of a function of the program that runs in a call, on the caller's stack: it goes on in the
+// caller.
 type callerPanic struct{ value any }
 
 // caught is the end of a call that panicked (driver.Table.Guard).
@@ -36,7 +40,8 @@ func (d *Driver) caught(_ int, cur driver.CUcontext, v any) driver.CUresult {
 	return driver.CUDA_ERROR_UNKNOWN
 }
 
-// defective breaks the context in which a defect was met; c is nil when there is none. The text is the defect's own, when it is empty.
+// defective breaks the context in which a defect was met; c is nil when there is none. The text is the defect's own,
+// when it is empty.
 func (d *Driver) defective(c *context, e *defect.Error, text string) {
 	defer func() { _ = recover() }() // telling of a defect must not end the process
 	if text == "" {
@@ -83,8 +88,9 @@ func (c *context) goFor(group *sync.WaitGroup, f func()) {
 	}()
 }
 
-// runHost calls a function of the program that the driver runs by itself, in a context or in none (nil), of the kind that driver.CUhostFn and its like name. The thread is marked, so that calls
-// of the API from it are recognised. Its panic is the program's, and comes out as a *defect.Error that says so.
+// runHost calls a function of the program that the driver runs by itself, in a context or in none (nil), of the kind
+// that driver.CUhostFn and its like name. The thread is marked, so that calls of the API from it are recognised. Its
+// panic is the program's, and comes out as a *defect.Error that says so.
 func (d *Driver) runHost(c *context, kind string, f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -41,7 +41,8 @@ func newTwo(t *testing.T, o Options) *two {
 	return b
 }
 
-// broken checks that the context answers the defect, the witness works, and everything can be closed, with no goroutine left.
+// broken checks that the context answers the defect, the witness works, and everything can be closed, with no goroutine
+// left.
 func (b *two) broken(pattern string) {
 	t := b.t
 	t.Helper()
@@ -86,13 +87,17 @@ func (b *two) closes() {
 	}
 }
 
-// A function of the program that panics in a stream or graph breaks the context, and the text says that it was the program's. What is queued behind it counts as done.
+// A function of the program that panics in a stream or graph breaks the context, and the text says that it was the
+// program's. What is queued behind it counts as done.
 func TestPanickingCallbacks(t *testing.T) {
 	host := driver.CUhostFn{Go: func(uintptr) { panic(errBoom) }}
 	for name, run := range map[string]func(b *two){
 		"CUhostFn": func(b *two) { must(t, b.tab.LaunchHostFunc(b.ctx, newTestStream(t, b.tab, b.ctx, 0), host, 0)) },
 		"CUstreamCallback": func(b *two) {
-			must(t, b.tab.StreamAddCallback(b.ctx, 0, driver.CUstreamCallback{Go: func(driver.CUstream, driver.CUresult, uintptr) { panic(errBoom) }}, 0, 0))
+			must(t, b.tab.StreamAddCallback(b.ctx, 0,
+				driver.CUstreamCallback{Go: func(driver.CUstream, driver.CUresult, uintptr) {
+					panic(errBoom)
+				}}, 0, 0))
 		},
 		"CUhostFn in a graph": func(b *two) {
 			var g driver.CUgraph
@@ -135,13 +140,20 @@ func TestPanickingCallbacks(t *testing.T) {
 func TestPanickingServices(t *testing.T) {
 	b := newTwo(t, Options{})
 	var o driver.CUuserObject
-	must(t, b.tab.UserObjectCreate(b.ctx, &o, 0, driver.CUhostFn{Go: func(uintptr) { panic(errBoom) }}, 1, uint32(driver.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)))
+	must(t, b.tab.UserObjectCreate(b.ctx, &o, 0, driver.CUhostFn{Go: func(uintptr) {
+		panic(errBoom)
+	}}, 1, uint32(driver.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)))
 	must(t, b.tab.UserObjectRelease(b.ctx, o, 1))
 	calls := 0
 	var h driver.CUlogsCallbackHandle
-	must(t, b.tab.LogsRegisterCallback(b.ctx, driver.CUlogsCallback{Go: func(uintptr, driver.CUlogLevel, *byte, uint64) { calls++; panic(errBoom) }}, 0, &h))
+	must(t, b.tab.LogsRegisterCallback(b.ctx, driver.CUlogsCallback{Go: func(uintptr, driver.CUlogLevel, *byte,
+		uint64) {
+		calls++
+		panic(errBoom)
+	}}, 0, &h))
 	for range 3 { // each explains itself to the log
-		want(t, "a block of no threads", b.tab.LaunchKernel(b.witness, b.f, 1, 1, 1, 0, 1, 1, 0, 0, nil, nil), invalidValue)
+		want(t, "a block of no threads", b.tab.LaunchKernel(b.witness, b.f, 1, 1, 1, 0, 1, 1, 0, 0, nil, nil),
+			invalidValue)
 	}
 	if calls != 1 {
 		t.Errorf("the log's function was called %d times, want once", calls)
@@ -159,7 +171,8 @@ func TestPanickingServices(t *testing.T) {
 	b.closes()
 }
 
-// A function that a call asks something runs on the caller's stack, and its panic goes on there, as with the NVIDIA driver (internal/nvidia/doc.go).
+// A function that a call asks something runs on the caller's stack, and its panic goes on there, as with the NVIDIA
+// driver (internal/nvidia/doc.go).
 func TestPanickingSize(t *testing.T) {
 	b := newTwo(t, Options{})
 	func() {
@@ -169,7 +182,10 @@ func TestPanickingSize(t *testing.T) {
 			}
 		}()
 		var grid, block int32
-		b.tab.OccupancyMaxPotentialBlockSize(b.witness, &grid, &block, b.f, driver.CUoccupancyB2DSize{Go: func(int32) uint64 { panic(errBoom) }}, 0, 0)
+		b.tab.OccupancyMaxPotentialBlockSize(b.witness, &grid, &block, b.f,
+			driver.CUoccupancyB2DSize{Go: func(int32) uint64 {
+				panic(errBoom)
+			}}, 0, 0)
 	}()
 	b.works()
 	b.closes()
@@ -205,7 +221,8 @@ func (c *panickingCode) Run(w *engine.Warp) engine.Event {
 	return c.Code.Run(w)
 }
 
-// A defect of the engine breaks the context of the call or of the kernel, not the device as a fault of the kernel's would.
+// A defect of the engine breaks the context of the call or of the kernel, not the device as a fault of the kernel's
+// would.
 func TestPanickingEngine(t *testing.T) {
 	const text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry broken()\n{\n.reg .b32 %r;\nmov.u32 %r, 1;\nret;\n}\n"
 	const report = `; please report this with the image and the calls that led here at https://github.com/gocuda/cuda/issues$`
@@ -216,7 +233,8 @@ func TestPanickingEngine(t *testing.T) {
 		f := fn(t, b.d, b.ctx, load(t, b.d, b.ctx, text), "broken")
 		want(t, "the launch", launch1(b.tab, b.ctx, f, 0), driver.CUDA_ERROR_UNKNOWN)
 		b.broken(`^internal error: boom at internal/softdev/boundary_test\.go:\d+` + report)
-		if s := out.String(); !strings.Contains(s, "softdev.(*entry).lower(") || !strings.HasPrefix(s, "internal error: boom at ") {
+		if s := out.String(); !strings.Contains(s, "softdev.(*entry).lower(") ||
+			!strings.HasPrefix(s, "internal error: boom at ") {
 			t.Errorf("with %s=1: %q", env.Stack, s)
 		}
 	})

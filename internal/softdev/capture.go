@@ -8,8 +8,9 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// capture is a stream capture: instead of being queued, the work of its streams becomes nodes of a graph. The rules are those of the
-// CUDA Programming Guide ("Creating a Graph Using Stream Capture") and what was recorded of them; all fields are guarded by d.gs.mu.
+// capture is a stream capture: instead of being queued, the work of its streams becomes nodes of a graph. The rules are
+// those of the CUDA Programming Guide ("Creating a Graph Using Stream Capture") and what was recorded of them; all
+// fields are guarded by d.gs.mu.
 type capture struct {
 	d       *Driver
 	id      uint64
@@ -47,7 +48,8 @@ func (s *stream) capturing() bool { return s.captured.Load() != nil }
 // invalidate ends the use of a capture; its streams stay in it until cuStreamEndCapture.
 func (c *capture) invalidate() { c.invalid = true }
 
-// spoil invalidates the stream's capture on behalf of an operation that failed in it (recorded: also for a mere bad argument), and returns r.
+// spoil invalidates the stream's capture on behalf of an operation that failed in it (recorded: also for a mere bad
+// argument), and returns r.
 func (s *stream) spoil(r driver.CUresult) driver.CUresult {
 	if r == success || !s.capturing() {
 		return r
@@ -61,8 +63,8 @@ func (s *stream) spoil(r driver.CUresult) driver.CUresult {
 	return r
 }
 
-// admit is the check of calls that queue work: the stream's capture is valid, and work in the legacy stream does not have to wait for streams that
-// capture.
+// admit is the check of calls that queue work: the stream's capture is valid, and work in the legacy stream does not
+// have to wait for streams that capture.
 func (s *stream) admit() driver.CUresult {
 	d := s.ctx.d
 	if d.capturing.Load() == 0 {
@@ -90,8 +92,8 @@ func (s *stream) spoiled() bool {
 	return sc != nil && sc.c.invalid
 }
 
-// implicit is the check of what would make the legacy stream wait for streams that capture. A mere question does not invalidate their captures
-// (cuStreamIsCapturing). It needs d.gs.mu.
+// implicit is the check of what would make the legacy stream wait for streams that capture. A mere question does not
+// invalidate their captures (cuStreamIsCapturing). It needs d.gs.mu.
 func (s *stream) implicit(invalidate bool) driver.CUresult {
 	r := success
 	if s.kind != streamLegacy {
@@ -151,8 +153,9 @@ func (s *stream) captureWork(w nodeWork) driver.CUresult {
 	return s.capture(func(*graphs) (nodeWork, driver.CUresult) { return w, success })
 }
 
-// unsafe is the check of calls that cannot be captured and may conflict with captures elsewhere, such as cuMemAlloc. It depends on the calling
-// thread's mode and those of the captures (cuThreadExchangeStreamCaptureMode); a capture in the way is invalidated (recorded).
+// unsafe is the check of calls that cannot be captured and may conflict with captures elsewhere, such as cuMemAlloc. It
+// depends on the calling thread's mode and those of the captures (cuThreadExchangeStreamCaptureMode); a capture in the
+// way is invalidated (recorded).
 func (d *Driver) unsafe() driver.CUresult {
 	if d.capturing.Load() == 0 {
 		return success
@@ -174,7 +177,8 @@ func (d *Driver) unsafe() driver.CUresult {
 		if c.mode == driver.CU_STREAM_CAPTURE_MODE_RELAXED {
 			continue
 		}
-		if c.thread == t || mode == driver.CU_STREAM_CAPTURE_MODE_GLOBAL && c.mode == driver.CU_STREAM_CAPTURE_MODE_GLOBAL {
+		if c.thread == t || mode == driver.CU_STREAM_CAPTURE_MODE_GLOBAL &&
+			c.mode == driver.CU_STREAM_CAPTURE_MODE_GLOBAL {
 			c.invalidate()
 			r = driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
 		}
@@ -182,7 +186,8 @@ func (d *Driver) unsafe() driver.CUresult {
 	return r
 }
 
-// unsafeFor is unsafe for a call that waits for a stream or asks about it, which conflicts with the stream's own capture in every mode.
+// unsafeFor is unsafe for a call that waits for a stream or asks about it, which conflicts with the stream's own
+// capture in every mode.
 func (s *stream) unsafeFor() driver.CUresult {
 	if s.ctx.d.capturing.Load() == 0 {
 		return success
@@ -254,8 +259,8 @@ func (c *capture) join(s *stream, deps []graphEdge) *streamCapture {
 	return sc
 }
 
-// leaveCapture takes a stream that is destroyed out of its capture. Without its origin the capture cannot go on; without another stream it can (cuda-core closes
-// streams once they are joined).
+// leaveCapture takes a stream that is destroyed out of its capture. Without its origin the capture cannot go on;
+// without another stream it can (cuda-core closes streams once they are joined).
 func (s *stream) leaveCapture() {
 	if !s.capturing() {
 		return
@@ -321,7 +326,8 @@ func (c *capture) unjoined() bool {
 	return slices.ContainsFunc(c.left, func(e graphEdge) bool { return !seen[e.from] })
 }
 
-func (d *Driver) streamBeginCapture(cur driver.CUcontext, h driver.CUstream, mode driver.CUstreamCaptureMode) driver.CUresult {
+func (d *Driver) streamBeginCapture(cur driver.CUcontext, h driver.CUstream,
+	mode driver.CUstreamCaptureMode) driver.CUresult {
 	return d.beginCapture(cur, h, mode, nil, nil)
 }
 
@@ -330,7 +336,8 @@ func (d *Driver) streamBeginCapture1(cur driver.CUcontext, h driver.CUstream) dr
 	return d.beginCapture(cur, h, driver.CU_STREAM_CAPTURE_MODE_GLOBAL, nil, nil)
 }
 
-func (d *Driver) streamBeginCaptureToGraph(cur driver.CUcontext, h driver.CUstream, gh driver.CUgraph, deps *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64, mode driver.CUstreamCaptureMode) driver.CUresult {
+func (d *Driver) streamBeginCaptureToGraph(cur driver.CUcontext, h driver.CUstream, gh driver.CUgraph,
+	deps *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64, mode driver.CUstreamCaptureMode) driver.CUresult {
 	g, r := d.graph(gh)
 	if r != success {
 		return r
@@ -342,7 +349,8 @@ func (d *Driver) streamBeginCaptureToGraph(cur driver.CUcontext, h driver.CUstre
 	return d.beginCapture(cur, h, mode, g, edges)
 }
 
-func (d *Driver) beginCapture(cur driver.CUcontext, h driver.CUstream, mode driver.CUstreamCaptureMode, g *graph, deps []graphEdge) driver.CUresult {
+func (d *Driver) beginCapture(cur driver.CUcontext, h driver.CUstream, mode driver.CUstreamCaptureMode, g *graph,
+	deps []graphEdge) driver.CUresult {
 	if mode > driver.CU_STREAM_CAPTURE_MODE_RELAXED {
 		return invalidValue
 	}
@@ -397,7 +405,8 @@ func (d *Driver) streamEndCapture(cur driver.CUcontext, h driver.CUstream, out *
 		}
 		r := success
 		switch {
-		case c.thread != t && !c.foreign && c.mode != driver.CU_STREAM_CAPTURE_MODE_RELAXED: // it ends all the same (recorded)
+		case c.thread != t && !c.foreign && c.mode != driver.CU_STREAM_CAPTURE_MODE_RELAXED:
+			// it ends all the same (recorded)
 			r = driver.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
 		case c.invalid:
 			r = driver.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
@@ -412,7 +421,8 @@ func (d *Driver) streamEndCapture(cur driver.CUcontext, h driver.CUstream, out *
 	})
 }
 
-func (d *Driver) streamIsCapturing(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus) driver.CUresult {
+func (d *Driver) streamIsCapturing(cur driver.CUcontext, h driver.CUstream,
+	out *driver.CUstreamCaptureStatus) driver.CUresult {
 	if out == nil {
 		return invalidValue
 	}
@@ -420,8 +430,10 @@ func (d *Driver) streamIsCapturing(cur driver.CUcontext, h driver.CUstream, out 
 	return r
 }
 
-// captureStatus is the common part of the queries. The legacy stream has no answer while a stream in step with it captures (cuStreamIsCapturing).
-func (d *Driver) captureStatus(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus) (*streamCapture, driver.CUresult) {
+// captureStatus is the common part of the queries. The legacy stream has no answer while a stream in step with it
+// captures (cuStreamIsCapturing).
+func (d *Driver) captureStatus(cur driver.CUcontext, h driver.CUstream,
+	out *driver.CUstreamCaptureStatus) (*streamCapture, driver.CUresult) {
 	s, r := d.streamOf(cur, h)
 	if r != success {
 		return nil, r
@@ -443,16 +455,20 @@ func (d *Driver) captureStatus(cur driver.CUcontext, h driver.CUstream, out *dri
 	return sc, success
 }
 
-func (d *Driver) streamGetCaptureInfo(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus, id *uint64) driver.CUresult {
+func (d *Driver) streamGetCaptureInfo(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus,
+	id *uint64) driver.CUresult {
 	return d.streamGetCaptureInfoV3(cur, h, out, id, nil, nil, nil, nil)
 }
 
-func (d *Driver) streamGetCaptureInfoV2(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus, id *uint64, g *driver.CUgraph, deps **driver.CUgraphNode, n *uint64) driver.CUresult {
+func (d *Driver) streamGetCaptureInfoV2(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus,
+	id *uint64, g *driver.CUgraph, deps **driver.CUgraphNode, n *uint64) driver.CUresult {
 	return d.streamGetCaptureInfoV3(cur, h, out, id, g, deps, nil, n)
 }
 
 // streamGetCaptureInfoV3 leaves the other outputs alone unless the stream captures (recorded).
-func (d *Driver) streamGetCaptureInfoV3(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus, id *uint64, g *driver.CUgraph, deps **driver.CUgraphNode, data **driver.CUgraphEdgeData, n *uint64) driver.CUresult {
+func (d *Driver) streamGetCaptureInfoV3(cur driver.CUcontext, h driver.CUstream, out *driver.CUstreamCaptureStatus,
+	id *uint64, g *driver.CUgraph, deps **driver.CUgraphNode, data **driver.CUgraphEdgeData,
+	n *uint64) driver.CUresult {
 	if out == nil {
 		return invalidValue
 	}
@@ -488,7 +504,8 @@ func (d *Driver) streamGetCaptureInfoV3(cur driver.CUcontext, h driver.CUstream,
 	return success
 }
 
-func (d *Driver) streamUpdateCaptureDependencies(cur driver.CUcontext, h driver.CUstream, deps *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64, flags uint32) driver.CUresult {
+func (d *Driver) streamUpdateCaptureDependencies(cur driver.CUcontext, h driver.CUstream, deps *driver.CUgraphNode,
+	data *driver.CUgraphEdgeData, n uint64, flags uint32) driver.CUresult {
 	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r
@@ -516,7 +533,8 @@ func (d *Driver) streamUpdateCaptureDependencies(cur driver.CUcontext, h driver.
 	return success
 }
 
-func (d *Driver) streamUpdateCaptureDependencies1(cur driver.CUcontext, h driver.CUstream, deps *driver.CUgraphNode, n uint64, flags uint32) driver.CUresult {
+func (d *Driver) streamUpdateCaptureDependencies1(cur driver.CUcontext, h driver.CUstream, deps *driver.CUgraphNode,
+	n uint64, flags uint32) driver.CUresult {
 	return d.streamUpdateCaptureDependencies(cur, h, deps, nil, n, flags)
 }
 

@@ -78,7 +78,8 @@ func read32(t *testing.T, tab *driver.Table, ctx driver.CUcontext, p driver.CUde
 	return v
 }
 
-// TestCaptureFacts replays the recorded calls of three captures: what is allowed in a capture of each mode, and what spoils it.
+// TestCaptureFacts replays the recorded calls of three captures: what is allowed in a capture of each mode, and what
+// spoils it.
 func TestCaptureFacts(t *testing.T) {
 	var facts recorded
 	readFacts(t, "graph.json", &facts)
@@ -264,7 +265,8 @@ func TestCaptureRules(t *testing.T) {
 	want(t, "end in another thread", wrong, driver.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
 	want(t, "unsafe call with mode thread-local", free, driver.CUDA_SUCCESS)
 	want(t, "unsafe call with mode global", bound, driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
-	want(t, "end", tab.StreamEndCapture(0, a, &g), driver.CUDA_ERROR_ILLEGAL_STATE) // the wrong thread has ended it (recorded: internal/conform/sequence)
+	// the wrong thread has ended it (recorded: internal/conform/sequence)
+	want(t, "end", tab.StreamEndCapture(0, a, &g), driver.CUDA_ERROR_ILLEGAL_STATE)
 }
 
 // TestCapture captures a fork and a join with every kind of work, and runs the graph twice.
@@ -336,7 +338,8 @@ func TestCapture(t *testing.T) {
 	must(t, tab.GraphCreate(ctx, &g, 0))
 	var first driver.CUgraphNode
 	v = 1
-	kp := &driver.CUDA_KERNEL_NODE_PARAMS{Func: add, GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, KernelParams: args(unsafe.Pointer(&p), unsafe.Pointer(&v))}
+	kp := &driver.CUDA_KERNEL_NODE_PARAMS{Func: add, GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1,
+		BlockDimZ: 1, KernelParams: args(unsafe.Pointer(&p), unsafe.Pointer(&v))}
 	must(t, tab.GraphAddKernelNode_v2(ctx, &first, g, nil, 0, kp))
 	must(t, tab.GraphInstantiateWithFlags(ctx, &x, g, 0))
 	must(t, tab.StreamBeginCaptureToGraph(ctx, a, g, &first, nil, 1, driver.CU_STREAM_CAPTURE_MODE_RELAXED))
@@ -356,7 +359,8 @@ func TestCapture(t *testing.T) {
 	// Dependences can be replaced while capturing.
 	must(t, tab.StreamBeginCapture_v2(ctx, a, 2))
 	must(t, launch1(tab, ctx, add, a, unsafe.Pointer(&p), unsafe.Pointer(&v)))
-	must(t, tab.StreamUpdateCaptureDependencies_v2(ctx, a, nil, nil, 0, uint32(driver.CU_STREAM_SET_CAPTURE_DEPENDENCIES)))
+	must(t, tab.StreamUpdateCaptureDependencies_v2(ctx, a, nil, nil, 0,
+		uint32(driver.CU_STREAM_SET_CAPTURE_DEPENDENCIES)))
 	must(t, launch1(tab, ctx, add, a, unsafe.Pointer(&p), unsafe.Pointer(&v)))
 	must(t, tab.StreamEndCapture(ctx, a, &g))
 	must(t, tab.GraphGetRootNodes(ctx, g, nil, &roots))
@@ -384,7 +388,8 @@ func TestStreamMemOps(t *testing.T) {
 		flags        driver.CUstreamWaitValue_flags
 		value, holds uint64
 	}{
-		{driver.CU_STREAM_WAIT_VALUE_GEQ, 10, 11}, {driver.CU_STREAM_WAIT_VALUE_EQ, 10, 10}, {driver.CU_STREAM_WAIT_VALUE_AND, 6, 4},
+		{driver.CU_STREAM_WAIT_VALUE_GEQ, 10, 11}, {driver.CU_STREAM_WAIT_VALUE_EQ, 10, 10},
+		{driver.CU_STREAM_WAIT_VALUE_AND, 6, 4},
 		{driver.CU_STREAM_WAIT_VALUE_NOR, 1, 0},
 	} {
 		for _, wide := range []bool{false, true} {

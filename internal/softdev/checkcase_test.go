@@ -408,12 +408,15 @@ func (r *labelledRun) graph(s *labelledStep) {
 		var h driver.CUgraphNode
 		if do := &n.Do; do.Op == "launch" {
 			p := driver.CUDA_KERNEL_NODE_PARAMS{
-				Func: r.function(do.Kernel), GridDimX: do.Grid[0], GridDimY: do.Grid[1], GridDimZ: do.Grid[2], BlockDimX: do.Block[0],
-				BlockDimY: do.Block[1], BlockDimZ: do.Block[2], SharedMemBytes: uint32(do.Shared), KernelParams: r.args(do.Args),
+				Func: r.function(do.Kernel), GridDimX: do.Grid[0], GridDimY: do.Grid[1], GridDimZ: do.Grid[2],
+				BlockDimX: do.Block[0],
+				BlockDimY: do.Block[1], BlockDimZ: do.Block[2], SharedMemBytes: uint32(do.Shared),
+				KernelParams: r.args(do.Args),
 			}
 			r.call(t.GraphAddKernelNode_v2(c, &h, g, &deps[0], uint64(len(n.Deps)), &p))
 		} else {
-			p := driver.CUDA_MEMSET_NODE_PARAMS{Dst: r.at(do.Name, 0), Value: uint32(do.Value), ElementSize: 1, Width: do.Bytes, Height: 1}
+			p := driver.CUDA_MEMSET_NODE_PARAMS{Dst: r.at(do.Name, 0), Value: uint32(do.Value), ElementSize: 1,
+				Width: do.Bytes, Height: 1}
 			r.call(t.GraphAddMemsetNode(c, &h, g, &deps[0], uint64(len(n.Deps)), &p, c))
 		}
 		nodes[n.Name] = h
@@ -520,7 +523,8 @@ func (v *expectation) fits(f *found) int {
 	if f.tool != v.Tool {
 		return 0
 	}
-	same := map[string][]string{"uaf": {"oob"}, "null": {"oob"}, "invalid_free": {"double_free"}, "double_free": {"invalid_free"}}
+	same := map[string][]string{"uaf": {"oob"}, "null": {"oob"}, "invalid_free": {"double_free"},
+		"double_free": {"invalid_free"}}
 	if f.kind != v.Kind && v.Tool != "synccheck" && !slices.Contains(same[v.Kind], f.kind) {
 		return 1
 	}
@@ -559,7 +563,8 @@ func labelledCases(t testing.TB) (cases []*labelled, dir string) {
 var orders = []struct {
 	name  string
 	order exec.Order
-}{{"ascending", exec.Order{}}, {"descending", exec.Order{Reverse: true}}, {"random", exec.Order{Seed: 0x9e3779b97f4a7c15}}}
+}{{"ascending", exec.Order{}}, {"descending", exec.Order{Reverse: true}},
+	{"random", exec.Order{Seed: 0x9e3779b97f4a7c15}}}
 
 // checkedEngines are those whose verdicts are the same: the interpreter, and machine code for what the processor has.
 func checkedEngines() (names []string) {
@@ -572,8 +577,8 @@ func checkedEngines() (names []string) {
 	return names
 }
 
-// judged says whether a defect is of a kind that the checker looks for. Of the others the clean twins are run. What only the interpreter sees is
-// left out for machine code.
+// judged says whether a defect is of a kind that the checker looks for. Of the others the clean twins are run. What
+// only the interpreter sees is left out for machine code.
 func (v *expectation) judged(class, engine string) bool {
 	switch v.Tool {
 	case "racecheck":
@@ -603,7 +608,9 @@ func labelledVerdicts(t *testing.T, cases []*labelled, dir, engine string) {
 			planted, hits, clean := 0, 0, 0
 			for _, k := range cases {
 				class, _, _ := strings.Cut(k.ID, "/")
-				wanted := slices.DeleteFunc(slices.Clone(k.Expect), func(v expectation) bool { return !v.judged(class, engine) })
+				wanted := slices.DeleteFunc(slices.Clone(k.Expect), func(v expectation) bool {
+					return !v.judged(class, engine)
+				})
 				if k.Verdict != "clean" && (k.Verdict != "defect" || len(wanted) == 0) {
 					continue
 				}
@@ -628,7 +635,8 @@ func labelledVerdicts(t *testing.T, cases []*labelled, dir, engine string) {
 						hits++
 						continue
 					}
-					t.Errorf("%s: %s of lines %v %v is not found (run: %v), but %v", k.ID, wanted[j].Kind, wanted[j].Pairs, wanted[j].Lines, err, list)
+					t.Errorf("%s: %s of lines %v %v is not found (run: %v), but %v", k.ID, wanted[j].Kind,
+						wanted[j].Pairs, wanted[j].Lines, err, list)
 				}
 			}
 			t.Logf("%d of %d defects found; %d right kernels", hits, planted, clean)
@@ -639,7 +647,8 @@ func labelledVerdicts(t *testing.T, cases []*labelled, dir, engine string) {
 	}
 }
 
-// trueRaces are the recorded kernels that do race, and why: by the letter of the PTX memory model, whatever a GPU makes of it.
+// trueRaces are the recorded kernels that do race, and why: by the letter of the PTX memory model, whatever a GPU makes
+// of it.
 var trueRaces = map[string]string{
 	"cas128":     "the first value of a compare-and-swap loop is read by a plain load",
 	"cas_loops":  "the first value of a compare-and-swap loop is read by a plain load",

@@ -54,10 +54,12 @@ func (d *Driver) openChecks() error {
 
 // result is what was found so far.
 func (d *Driver) result() *format.Result {
-	return &format.Result{Checks: d.checks, Reports: d.defects.Reports(), Suppressed: d.defects.Suppressed(), Source: readSource}
+	return &format.Result{Checks: d.checks, Reports: d.defects.Reports(), Suppressed: d.defects.Suppressed(),
+		Source: readSource}
 }
 
-// readSource finds a file of the program's source: by its name as it stands, or by the end of it below the current directory.
+// readSource finds a file of the program's source: by its name as it stands, or by the end of it below the current
+// directory.
 func readSource(name string) ([]byte, error) {
 	b, err := os.ReadFile(name)
 	for rest := filepath.ToSlash(name); err != nil; {
@@ -105,8 +107,9 @@ func (d *Driver) found(r *checker.Report) {
 // Checked says whether anything is looked for.
 func (d *Driver) Checked() bool { return d.defects != nil }
 
-// EndChecks ends what is looked for: memory that contexts hold is leaked, the files are written with their last counts, and a summary is where the
-// reports are. failed says that there are errors, which GOCUDA_CHECK_EXIT makes an exit code of. Close does it, too; a second call does nothing.
+// EndChecks ends what is looked for: memory that contexts hold is leaked, the files are written with their last counts,
+// and a summary is where the reports are. failed says that there are errors, which GOCUDA_CHECK_EXIT makes an exit code
+// of. Close does it, too; a second call does nothing.
 func (d *Driver) EndChecks() (failed bool) {
 	if d.defects == nil {
 		return false

@@ -11,7 +11,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec/interp"
 )
 
-// Results of device-side launches (driver_types.h), and how deep they nest (CUDA C++ Programming Guide, "Nesting Depth").
+// Results of device-side launches (driver_types.h), and how deep they nest (CUDA C++ Programming Guide, "Nesting
+// Depth").
 const (
 	cudaErrorInvalidValue           = 1
 	cudaErrorInvalidConfiguration   = 9
@@ -21,14 +22,15 @@ const (
 
 	maxNesting = 24
 
-	// What launches that wait may take of the process, all together; a kernel that launches without end gets an error and not all memory. One takes its parameters and
-	// pendingLaunch.
+	// What launches that wait may take of the process, all together; a kernel that launches without end gets an error
+	// and not all memory. One takes its parameters and pendingLaunch.
 	pendingBytes  = 512 << 20
 	pendingLaunch = 256
 )
 
-// parentGrid is what the kernels of one running grid ask of the system when the program was linked with the device runtime: besides the context's
-// services, launches (interp.ChildLauncher). They wait in the queue until the grid has ended.
+// parentGrid is what the kernels of one running grid ask of the system when the program was linked with the device
+// runtime: besides the context's services, launches (interp.ChildLauncher). They wait in the queue until the grid has
+// ended.
 type parentGrid struct {
 	*deviceHeap
 	mod   *module
@@ -99,7 +101,8 @@ func (g *parentGrid) Child(address uint64, grid, block [3]uint32, shared uint32,
 	if len(params) < int(f.kernel.ParamSize) {
 		return cudaErrorInvalidValue
 	}
-	c := childLaunch{f: f, q: launchRequest{grid: grid, block: block, shared: shared}, params: params, depth: g.depth + 1}
+	c := childLaunch{f: f, q: launchRequest{grid: grid, block: block, shared: shared}, params: params,
+		depth: g.depth + 1}
 	list := &g.queue
 	if stream == interp.StreamTailLaunch {
 		list, c.depth = &g.tails, g.depth
@@ -123,8 +126,9 @@ func (g *parentGrid) Child(address uint64, grid, block [3]uint32, shared uint32,
 	return 0
 }
 
-// run executes a grid of one of the module's kernels, and then what it launched itself: every child with all its descendants before the next, tail
-// launches last. Device code cannot wait for children (CUDA 12 and later), so that nothing can tell this order from a parallel one but a clock.
+// run executes a grid of one of the module's kernels, and then what it launched itself: every child with all its
+// descendants before the next, tail launches last. Device code cannot wait for children (CUDA 12 and later), so that
+// nothing can tell this order from a parallel one but a clock.
 func (m *module) run(l *exec.Launch, a *checker.Action) error {
 	defer m.ctx.d.checked(l, a)()
 	if !m.prog.linked.Runtime {

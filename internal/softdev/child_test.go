@@ -7,7 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// manyPTX launches a kernel with 32,000 bytes of parameters again and again, and tells how often that was refused, and with what.
+// manyPTX launches a kernel with 32,000 bytes of parameters again and again, and tells how often that was refused, and
+// with what.
 const manyPTX = `
 .version 8.1
 .target sm_90
@@ -29,12 +30,14 @@ fine: sub.u32 %n, %n, 1; setp.ne.u32 %q, %n, 0; @%q bra again;
 ret; }
 `
 
-// TestPendingLaunches: launches that wait for their grid take memory of the process, which a kernel cannot have without end. "When the buffer is full, an attempt to allocate a launch slot during a
-// device side kernel launch will fail and return cudaErrorLaunchOutOfResources" (CUDA C++ Programming Guide, "Memory Footprint"). What has run is free again.
+// TestPendingLaunches: launches that wait for their grid take memory of the process, which a kernel cannot have without
+// end. "When the buffer is full, an attempt to allocate a launch slot during a device side kernel launch will fail and
+// return cudaErrorLaunchOutOfResources" (CUDA C++ Programming Guide, "Memory Footprint"). What has run is free again.
 func TestPendingLaunches(t *testing.T) {
 	const times = 20_000
 	d, tab, ctx := open(t, Options{})
-	image := linkAll(t, d, ctx, ptxInput("many", manyPTX), linkInput{driver.CU_JIT_INPUT_LIBRARY, "lib/libcudadevrt.a", []byte("!<arch>\n")})
+	image := linkAll(t, d, ctx, ptxInput("many", manyPTX),
+		linkInput{driver.CU_JIT_INPUT_LIBRARY, "lib/libcudadevrt.a", []byte("!<arch>\n")})
 	var m driver.CUmodule
 	must(t, tab.ModuleLoadData(ctx, &m, unsafe.Pointer(&image[0])))
 	list := alloc(t, tab, ctx, 8)
@@ -42,11 +45,13 @@ func TestPendingLaunches(t *testing.T) {
 		n := uint32(times)
 		var got [2]uint32
 		must(t, tab.MemsetD8_v2(ctx, list, 0, 8))
-		must(t, launch1(tab, ctx, fn(t, d, ctx, m, "k"), 0, unsafe.Pointer(&list), unsafe.Pointer(&n), unsafe.Pointer(&stream)))
+		must(t, launch1(tab, ctx, fn(t, d, ctx, m, "k"), 0, unsafe.Pointer(&list), unsafe.Pointer(&n),
+			unsafe.Pointer(&stream)))
 		must(t, tab.MemcpyDtoH_v2(ctx, unsafe.Pointer(&got[0]), list, 8))
 		const fit = pendingBytes / (32_000 + pendingLaunch)
 		if got != [2]uint32{times - fit, cudaErrorLaunchOutOfResources} {
-			t.Errorf("stream %d: of %d launches %d are refused, with %d; want %d, with %d", stream, times, got[0], got[1], times-fit, cudaErrorLaunchOutOfResources)
+			t.Errorf("stream %d: of %d launches %d are refused, with %d; want %d, with %d", stream, times, got[0],
+				got[1], times-fit, cudaErrorLaunchOutOfResources)
 		}
 	}
 }

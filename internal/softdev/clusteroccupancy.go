@@ -1,7 +1,8 @@
 package softdev
 
-// clusterGroups are multiprocessors by GPC as far as clusters of more than two blocks can use them: a cluster lies in one GPC. The numbers for 132
-// multiprocessors follow from what an H200 answers to cuOccupancyMaxActiveClusters; other devices are taken to have GPCs of 16.
+// clusterGroups are multiprocessors by GPC as far as clusters of more than two blocks can use them: a cluster lies in
+// one GPC. The numbers for 132 multiprocessors follow from what an H200 answers to cuOccupancyMaxActiveClusters; other
+// devices are taken to have GPCs of 16.
 func (dev *device) clusterGroups() []uint64 {
 	if dev.limits.sms == 132 {
 		return []uint64{18, 16, 16, 16, 16, 16, 14, 12}
@@ -13,8 +14,8 @@ func (dev *device) clusterGroups() []uint64 {
 	return g
 }
 
-// coscheduled is in how many groups of n multiprocessors that lie in one GPC the device falls apart; those that no cluster of more than two blocks uses are one
-// more GPC (recorded on an H200: 15 groups of 8).
+// coscheduled is in how many groups of n multiprocessors that lie in one GPC the device falls apart; those that no
+// cluster of more than two blocks uses are one more GPC (recorded on an H200: 15 groups of 8).
 func (dev *device) coscheduled(n uint32) uint32 {
 	rest, total := uint64(dev.limits.sms), uint64(0)
 	for _, sms := range dev.clusterGroups() {

@@ -17,7 +17,8 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// executable adds up the executable mappings without a file, as the kernel lists them, and complains of any that can be written too.
+// executable adds up the executable mappings without a file, as the kernel lists them, and complains of any that can be
+// written too.
 func executable(t *testing.T) (n uint64) {
 	t.Helper()
 	f, err := os.Open("/proc/self/maps")
@@ -46,7 +47,8 @@ func executable(t *testing.T) (n uint64) {
 	return n
 }
 
-// TestCodeMemory looks at the process's mappings while kernels are compiled and run: machine code is never writable, is there as long as its module, and then goes.
+// TestCodeMemory looks at the process's mappings while kernels are compiled and run: machine code is never writable, is
+// there as long as its module, and then goes.
 func TestCodeMemory(t *testing.T) {
 	var none *jit.UnavailableError
 	if _, err := jit.New(""); errors.As(err, &none) {

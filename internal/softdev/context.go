@@ -103,8 +103,8 @@ func (c *context) forget(s *stream) {
 	}
 }
 
-// tearDown ends a context: it waits for its work and gives up everything that it owns. Its handle is the caller's business. The result is CUDA_ERROR_LAUNCH_TIMEOUT
-// when work had to be stopped.
+// tearDown ends a context: it waits for its work and gives up everything that it owns. Its handle is the caller's
+// business. The result is CUDA_ERROR_LAUNCH_TIMEOUT when work had to be stopped.
 func (c *context) tearDown() driver.CUresult {
 	c.dead.Store(true)
 	r := c.finish()
@@ -157,7 +157,8 @@ func (c *context) dropPeer(o *context) {
 	}
 }
 
-// setFlags keeps flags as cuCtxGetFlags reports them: the user's core dumps imply core dumps and are not told apart (recorded).
+// setFlags keeps flags as cuCtxGetFlags reports them: the user's core dumps imply core dumps and are not told apart
+// (recorded).
 func (c *context) setFlags(flags uint32) {
 	const dumps = uint32(driver.CU_CTX_COREDUMP_ENABLE | driver.CU_CTX_USER_COREDUMP_ENABLE)
 	if flags&dumps != 0 {
@@ -172,7 +173,8 @@ func validContextFlags(flags uint32) bool {
 		return false
 	}
 	switch driver.CUctx_flags(flags) & driver.CU_CTX_SCHED_MASK {
-	case driver.CU_CTX_SCHED_AUTO, driver.CU_CTX_SCHED_SPIN, driver.CU_CTX_SCHED_YIELD, driver.CU_CTX_SCHED_BLOCKING_SYNC:
+	case driver.CU_CTX_SCHED_AUTO, driver.CU_CTX_SCHED_SPIN, driver.CU_CTX_SCHED_YIELD,
+		driver.CU_CTX_SCHED_BLOCKING_SYNC:
 		return true
 	}
 	return false
@@ -185,7 +187,8 @@ const (
 )
 
 // create makes an ordinary context and pushes it on the calling thread's stack.
-func (d *Driver) create(cur driver.CUcontext, out *driver.CUcontext, flags uint32, ordinal driver.CUdevice, version uint32) driver.CUresult {
+func (d *Driver) create(cur driver.CUcontext, out *driver.CUcontext, flags uint32, ordinal driver.CUdevice,
+	version uint32) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -216,7 +219,8 @@ func (d *Driver) create(cur driver.CUcontext, out *driver.CUcontext, flags uint3
 	return success
 }
 
-func (d *Driver) ctxCreate(cur driver.CUcontext, out *driver.CUcontext, flags uint32, dev driver.CUdevice) driver.CUresult {
+func (d *Driver) ctxCreate(cur driver.CUcontext, out *driver.CUcontext, flags uint32,
+	dev driver.CUdevice) driver.CUresult {
 	if out != nil {
 		// A context of the first version, with 32-bit sizes, wants the device for itself (recorded).
 		for _, c := range d.contexts.all() {
@@ -228,11 +232,13 @@ func (d *Driver) ctxCreate(cur driver.CUcontext, out *driver.CUcontext, flags ui
 	return d.create(cur, out, flags, dev, apiVersion1)
 }
 
-func (d *Driver) ctxCreateV2(cur driver.CUcontext, out *driver.CUcontext, flags uint32, dev driver.CUdevice) driver.CUresult {
+func (d *Driver) ctxCreateV2(cur driver.CUcontext, out *driver.CUcontext, flags uint32,
+	dev driver.CUdevice) driver.CUresult {
 	return d.create(cur, out, flags, dev, apiVersion2)
 }
 
-func (d *Driver) ctxCreateV3(cur driver.CUcontext, out *driver.CUcontext, params *driver.CUexecAffinityParam, n int32, flags uint32, dev driver.CUdevice) driver.CUresult {
+func (d *Driver) ctxCreateV3(cur driver.CUcontext, out *driver.CUcontext, params *driver.CUexecAffinityParam, n int32,
+	flags uint32, dev driver.CUdevice) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -247,7 +253,8 @@ func (d *Driver) ctxCreateV3(cur driver.CUcontext, out *driver.CUcontext, params
 	return d.create(cur, out, flags, dev, apiVersion2)
 }
 
-func (d *Driver) ctxCreateV4(cur driver.CUcontext, out *driver.CUcontext, params *driver.CUctxCreateParams, flags uint32, dev driver.CUdevice) driver.CUresult {
+func (d *Driver) ctxCreateV4(cur driver.CUcontext, out *driver.CUcontext, params *driver.CUctxCreateParams,
+	flags uint32, dev driver.CUdevice) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -343,7 +350,8 @@ func (d *Driver) ctxPush(cur driver.CUcontext, h driver.CUcontext) driver.CUresu
 	return success
 }
 
-// ctxPush1 is the form of CUDA 3.1, which wants a context that is current nowhere, "floating" (its documentation, and recorded).
+// ctxPush1 is the form of CUDA 3.1, which wants a context that is current nowhere, "floating" (its documentation, and
+// recorded).
 func (d *Driver) ctxPush1(cur, h driver.CUcontext) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
@@ -586,7 +594,8 @@ func (d *Driver) ctxResetPersistingL2(cur driver.CUcontext) driver.CUresult {
 	return r
 }
 
-func (d *Driver) ctxGetExecAffinity(cur driver.CUcontext, out *driver.CUexecAffinityParam, kind driver.CUexecAffinityType) driver.CUresult {
+func (d *Driver) ctxGetExecAffinity(cur driver.CUcontext, out *driver.CUexecAffinityParam,
+	kind driver.CUexecAffinityType) driver.CUresult {
 	c, r := d.enter(cur)
 	if r != success {
 		return r

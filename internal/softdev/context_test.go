@@ -62,7 +62,8 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestErrorText and the tests below: expectations are answers of driver 580.159.04 on an H200 unless they say otherwise.
+// TestErrorText and the tests below: expectations are answers of driver 580.159.04 on an H200 unless they say
+// otherwise.
 func TestErrorText(t *testing.T) {
 	_, tab := bare(t, Options{})
 	var s *byte
@@ -121,7 +122,8 @@ func TestContextFlags(t *testing.T) {
 		result driver.CUresult
 		get    uint32
 	}{
-		{0, 0, 0}, {1, 0, 1}, {2, 0, 2}, {3, 1, 0}, {4, 0, 4}, {5, 1, 0}, {6, 1, 0}, {7, 1, 0}, {8, 0, 8}, {16, 0, 16}, {24, 0, 24},
+		{0, 0, 0}, {1, 0, 1}, {2, 0, 2}, {3, 1, 0}, {4, 0, 4}, {5, 1, 0}, {6, 1, 0}, {7, 1, 0}, {8, 0, 8}, {16, 0, 16},
+		{24, 0, 24},
 		{32, 0, 32}, {64, 0, 32}, {96, 0, 32}, {128, 0, 128}, {255, 1, 0}, {256, 1, 0}, {65536, 1, 0},
 	} {
 		var ctx driver.CUcontext
@@ -150,7 +152,8 @@ func TestContextFlags(t *testing.T) {
 		flags  uint32
 		result driver.CUresult
 		get    uint32
-	}{{0, 0, 0}, {1, 0, 1}, {3, 1, 1}, {4, 0, 4}, {7, 1, 4}, {8, 0, 0}, {16, 0, 16}, {32, 0, 0}, {64, 0, 0}, {128, 0, 128}, {256, 1, 128}} {
+	}{{0, 0, 0}, {1, 0, 1}, {3, 1, 1}, {4, 0, 4}, {7, 1, 4}, {8, 0, 0}, {16, 0, 16}, {32, 0, 0}, {64, 0, 0},
+		{128, 0, 128}, {256, 1, 128}} {
 		want(t, fmt.Sprintf("cuCtxSetFlags(%d)", c.flags), tab.CtxSetFlags(0, c.flags), c.result)
 		must(t, tab.CtxGetFlags(0, &last))
 		if last != c.get {
@@ -294,7 +297,8 @@ func TestPrimaryContext(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
-	for limit, initial := range map[driver.CUlimit]uint64{0: 1024, 1: 8650752, 2: 8388608, 4: 2048, 5: 64, 6: 11796480, 7: 232448, 8: 0} {
+	for limit, initial := range map[driver.CUlimit]uint64{0: 1024, 1: 8650752, 2: 8388608, 4: 2048, 5: 64, 6: 11796480,
+		7: 232448, 8: 0} {
 		var v uint64
 		must(t, tab.CtxGetLimit(ctx, &v, limit))
 		if v != initial {
@@ -312,7 +316,8 @@ func TestLimits(t *testing.T) {
 		result driver.CUresult
 		get    uint64
 	}{
-		{0, 0, 0, 0}, {0, 1, 0, 16}, {0, 1000, 0, 1008}, {0, 1025, 0, 1040}, {0, 65536, 0, 65536}, {0, 524288, 1, 65536}, {0, 1 << 40, 1, 65536},
+		{0, 0, 0, 0}, {0, 1, 0, 16}, {0, 1000, 0, 1008}, {0, 1025, 0, 1040}, {0, 65536, 0, 65536},
+		{0, 524288, 1, 65536}, {0, 1 << 40, 1, 65536},
 		{1, 0, 0, 524288}, {1, 1 << 20, 0, 1 << 20}, {1, 1 << 31, 0, 1 << 31}, {1, 1 << 36, 0, 1 << 31},
 		{2, 0, 0, 4194304}, {2, 10485760, 0, 10485760}, {2, 1 << 30, 0, 1 << 30},
 		{4, 0, 0, 32}, {4, 1 << 20, 0, 599186}, {5, 0, 0, 0}, {5, 33, 0, 33}, {5, 128, 0, 128}, {5, 129, 1, 128},
@@ -389,7 +394,8 @@ func TestDevice(t *testing.T) {
 	want(t, "twice", tab.CtxEnablePeerAccess(ctx, other, 0), driver.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
 	must(t, tab.CtxDisablePeerAccess(ctx, other))
 	// What is missing says so.
-	want(t, "GL", tab.GraphicsGLRegisterBuffer(ctx, new(driver.CUgraphicsResource), 1, 0), driver.CUDA_ERROR_NOT_SUPPORTED)
+	want(t, "GL", tab.GraphicsGLRegisterBuffer(ctx, new(driver.CUgraphicsResource), 1, 0),
+		driver.CUDA_ERROR_NOT_SUPPORTED)
 	if got := d.LastDetail(ctx); got != "cuGraphicsGLRegisterBuffer: "+noGraphics {
 		t.Errorf("detail %q", got)
 	}

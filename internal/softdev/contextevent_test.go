@@ -8,8 +8,9 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// TestContextEventsOrder: cuCtxWaitEvent holds back all future work of the context, in streams made later too; neither it nor cuCtxRecordEvent goes with a stream of the context that
-// captures, whose capture they invalidate (CUDA driver API, cuCtxWaitEvent and cuCtxRecordEvent).
+// TestContextEventsOrder: cuCtxWaitEvent holds back all future work of the context, in streams made later too; neither
+// it nor cuCtxRecordEvent goes with a stream of the context that captures, whose capture they invalidate (CUDA driver
+// API, cuCtxWaitEvent and cuCtxRecordEvent).
 func TestContextEventsOrder(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	var first, later driver.CUstream
@@ -39,12 +40,14 @@ func TestContextEventsOrder(t *testing.T) {
 		must(t, tab.StreamBeginCapture_v2(ctx, first, driver.CU_STREAM_CAPTURE_MODE_RELAXED))
 		want(t, name, call(), driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
 		var g driver.CUgraph
-		want(t, "cuStreamEndCapture after "+name, tab.StreamEndCapture(ctx, first, &g), driver.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)
+		want(t, "cuStreamEndCapture after "+name, tab.StreamEndCapture(ctx, first, &g),
+			driver.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)
 		must(t, call())
 	}
 }
 
-// TestTwoLaunchEvents: a launch may carry a programmatic event and one of its completion; both are recorded (cuda.h, CUlaunchAttributeID).
+// TestTwoLaunchEvents: a launch may carry a programmatic event and one of its completion; both are recorded (cuda.h,
+// CUlaunchAttributeID).
 func TestTwoLaunchEvents(t *testing.T) {
 	d, tab, ctx := open(t, Options{})
 	m := load(t, d, ctx, linkHead+".visible .entry k() { ret; }\n")
@@ -55,12 +58,14 @@ func TestTwoLaunchEvents(t *testing.T) {
 	must(t, tab.LaunchHostFunc(ctx, s, driver.CUhostFn{Go: func(uintptr) { <-gate }}, 0))
 	var events [2]driver.CUevent
 	attrs := make([]driver.CUlaunchAttribute, 2)
-	attrs[0].Id, attrs[1].Id = driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, driver.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT
+	attrs[0].Id, attrs[1].Id = driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
+		driver.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT
 	for i := range events {
 		must(t, tab.EventCreate(ctx, &events[i], uint32(driver.CU_EVENT_DISABLE_TIMING)))
 	}
 	attrs[0].Value.ProgrammaticEvent().Event, attrs[1].Value.LaunchCompletionEvent().Event = events[0], events[1]
-	config := driver.CUlaunchConfig{GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, HStream: s, Attrs: &attrs[0], NumAttrs: 2}
+	config := driver.CUlaunchConfig{GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1,
+		HStream: s, Attrs: &attrs[0], NumAttrs: 2}
 	must(t, tab.LaunchKernelEx(ctx, &config, f, nil, nil))
 	for i, e := range events {
 		want(t, []string{"programmatic", "completion"}[i], tab.EventQuery(ctx, e), driver.CUDA_ERROR_NOT_READY)
@@ -72,7 +77,8 @@ func TestTwoLaunchEvents(t *testing.T) {
 	}
 }
 
-// TestLaunchEventsRefused: what an event of a launch must not be (recorded: launch-event), whichever attribute names it.
+// TestLaunchEventsRefused: what an event of a launch must not be (recorded: launch-event), whichever attribute names
+// it.
 func TestLaunchEventsRefused(t *testing.T) {
 	d, tab, ctx := open(t, Options{})
 	f := fn(t, d, ctx, load(t, d, ctx, linkHead+".visible .entry k() { ret; }\n"), "k")
@@ -89,17 +95,20 @@ func TestLaunchEventsRefused(t *testing.T) {
 	} {
 		var e driver.CUevent
 		must(t, tab.EventCreate(ctx, &e, uint32(c.made)))
-		for _, id := range []driver.CUlaunchAttributeID{driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, driver.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT} {
+		for _, id := range []driver.CUlaunchAttributeID{driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
+			driver.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT} {
 			a := driver.CUlaunchAttribute{Id: id}
 			a.Value.ProgrammaticEvent().Event, a.Value.ProgrammaticEvent().Flags = e, c.flags // both values begin alike
-			config := driver.CUlaunchConfig{GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, Attrs: &a, NumAttrs: 1}
+			config := driver.CUlaunchConfig{GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1,
+				BlockDimZ: 1, Attrs: &a, NumAttrs: 1}
 			want(t, c.name, tab.LaunchKernelEx(ctx, &config, f, nil, nil), c.r)
 		}
 	}
 }
 
-// TestNodeOfCapture: no node leaves a graph that a stream captures into, which the capture survives (recorded: capture-node/destroyed); when the capture has ended, it
-// does. A conditional node whose body is captured into stays too (cuStreamGetCaptureInfo permits no removal of nodes).
+// TestNodeOfCapture: no node leaves a graph that a stream captures into, which the capture survives (recorded:
+// capture-node/destroyed); when the capture has ended, it does. A conditional node whose body is captured into stays
+// too (cuStreamGetCaptureInfo permits no removal of nodes).
 func TestNodeOfCapture(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	var s driver.CUstream

@@ -7,8 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// shortCopy is the number of bytes up to which work on an idle stream is done at once instead of by another goroutine, which takes a
-// few microseconds to start.
+// shortCopy is the number of bytes up to which work on an idle stream is done at once instead of by another goroutine,
+// which takes a few microseconds to start.
 const shortCopy = 256 << 10
 
 // endpoint is one side of a copy.
@@ -49,8 +49,9 @@ func (c *context) copyNow(dst, src endpoint, n uint64) driver.CUresult {
 	return r
 }
 
-// copyLater is an asynchronous copy. Memory that the driver does not know may be gone after the call: what is read from it is read now, and what
-// is written to it is written before the call returns (CUDA Driver API, "API synchronization behavior").
+// copyLater is an asynchronous copy. Memory that the driver does not know may be gone after the call: what is read from
+// it is read now, and what is written to it is written before the call returns (CUDA Driver API, "API synchronization
+// behavior").
 func (s *stream) copyLater(dst, src endpoint, n uint64) driver.CUresult {
 	const staged = 64 << 10
 	o := &op{kind: opCopy, dst: dst.p, src: src.p, n: n}
@@ -100,7 +101,8 @@ func (o *op) ready() bool {
 	return true
 }
 
-// target is the context and stream of a copy or fill: the given stream, or the current context's legacy stream for a synchronous one.
+// target is the context and stream of a copy or fill: the given stream, or the current context's legacy stream for a
+// synchronous one.
 func (d *Driver) target(cur driver.CUcontext, stream driver.CUstream, async bool) (*context, *stream, driver.CUresult) {
 	if async {
 		s, r := d.streamOf(cur, stream)
@@ -124,7 +126,8 @@ func (d *Driver) target(cur driver.CUcontext, stream driver.CUstream, async bool
 
 // linearCopy is a copy as a graph node's parameters.
 func linearCopy(dst, src endpoint, n uint64) driver.CUDA_MEMCPY3D {
-	p := driver.CUDA_MEMCPY3D{WidthInBytes: n, Height: 1, Depth: 1, SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstMemoryType: driver.CU_MEMORYTYPE_DEVICE}
+	p := driver.CUDA_MEMCPY3D{WidthInBytes: n, Height: 1, Depth: 1, SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE,
+		DstMemoryType: driver.CU_MEMORYTYPE_DEVICE}
 	p.SrcDevice, p.DstDevice = driver.CUdeviceptr(uintptr(src.p)), driver.CUdeviceptr(uintptr(dst.p))
 	if src.host {
 		p.SrcMemoryType, p.SrcDevice, p.SrcHost = driver.CU_MEMORYTYPE_HOST, 0, uintptr(src.p)
@@ -136,7 +139,8 @@ func linearCopy(dst, src endpoint, n uint64) driver.CUDA_MEMCPY3D {
 }
 
 // linear is the common part of the copies: context, then ends, then the copy. async nil is a synchronous copy.
-func (d *Driver) linear(cur driver.CUcontext, n uint64, stream driver.CUstream, async bool, ends func(m *memory) (dst, src endpoint, ok bool)) driver.CUresult {
+func (d *Driver) linear(cur driver.CUcontext, n uint64, stream driver.CUstream, async bool,
+	ends func(m *memory) (dst, src endpoint, ok bool)) driver.CUresult {
 	c, s, r := d.target(cur, stream, async)
 	if r != success {
 		return r
@@ -160,7 +164,8 @@ func (d *Driver) linear(cur driver.CUcontext, n uint64, stream driver.CUstream, 
 	return c.copyNow(dst, src, n)
 }
 
-func (d *Driver) htod(cur driver.CUcontext, dst driver.CUdeviceptr, src unsafe.Pointer, n uint64, s driver.CUstream, async bool) driver.CUresult {
+func (d *Driver) htod(cur driver.CUcontext, dst driver.CUdeviceptr, src unsafe.Pointer, n uint64, s driver.CUstream,
+	async bool) driver.CUresult {
 	return d.linear(cur, n, s, async, func(m *memory) (to, from endpoint, ok bool) {
 		if to, ok = m.deviceEnd(dst, n); ok {
 			from, ok = m.hostEnd(src, n)
@@ -169,7 +174,8 @@ func (d *Driver) htod(cur driver.CUcontext, dst driver.CUdeviceptr, src unsafe.P
 	})
 }
 
-func (d *Driver) dtoh(cur driver.CUcontext, dst unsafe.Pointer, src driver.CUdeviceptr, n uint64, s driver.CUstream, async bool) driver.CUresult {
+func (d *Driver) dtoh(cur driver.CUcontext, dst unsafe.Pointer, src driver.CUdeviceptr, n uint64, s driver.CUstream,
+	async bool) driver.CUresult {
 	return d.linear(cur, n, s, async, func(m *memory) (to, from endpoint, ok bool) {
 		if from, ok = m.deviceEnd(src, n); ok {
 			to, ok = m.hostEnd(dst, n)
@@ -178,7 +184,8 @@ func (d *Driver) dtoh(cur driver.CUcontext, dst unsafe.Pointer, src driver.CUdev
 	})
 }
 
-func (d *Driver) dtod(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64, s driver.CUstream, async bool) driver.CUresult {
+func (d *Driver) dtod(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64, s driver.CUstream,
+	async bool) driver.CUresult {
 	return d.linear(cur, n, s, async, func(m *memory) (to, from endpoint, ok bool) {
 		if to, ok = m.deviceEnd(dst, n); ok {
 			from, ok = m.deviceEnd(src, n)
@@ -187,7 +194,8 @@ func (d *Driver) dtod(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint6
 	})
 }
 
-func (d *Driver) anyToAny(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64, s driver.CUstream, async bool) driver.CUresult {
+func (d *Driver) anyToAny(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64, s driver.CUstream,
+	async bool) driver.CUresult {
 	return d.linear(cur, n, s, async, func(m *memory) (to, from endpoint, ok bool) {
 		if to, ok = m.anyEnd(dst, n); ok {
 			from, ok = m.anyEnd(src, n)
@@ -196,7 +204,8 @@ func (d *Driver) anyToAny(cur driver.CUcontext, dst, src driver.CUdeviceptr, n u
 	})
 }
 
-// hostPools says whether two addresses are both of pools of the host: copies that name one of them as device memory are refused (recorded: reach/host-pool/open-host-pool).
+// hostPools says whether two addresses are both of pools of the host: copies that name one of them as device memory are
+// refused (recorded: reach/host-pool/open-host-pool).
 func (m *memory) hostPools(dev driver.CUdeviceptr, host unsafe.Pointer) bool {
 	of := func(addr driver.CUdeviceptr) bool {
 		r, a, ok := m.find(addr)
@@ -205,19 +214,23 @@ func (m *memory) hostPools(dev driver.CUdeviceptr, host unsafe.Pointer) bool {
 	return of(dev) && of(driver.CUdeviceptr(uintptr(host)))
 }
 
-func (d *Driver) memcpyHtoD(cur driver.CUcontext, dst driver.CUdeviceptr, src unsafe.Pointer, n uint64) driver.CUresult {
+func (d *Driver) memcpyHtoD(cur driver.CUcontext, dst driver.CUdeviceptr, src unsafe.Pointer,
+	n uint64) driver.CUresult {
 	return d.htod(cur, dst, src, n, 0, false)
 }
 
-func (d *Driver) memcpyHtoDAsync(cur driver.CUcontext, dst driver.CUdeviceptr, src unsafe.Pointer, n uint64, s driver.CUstream) driver.CUresult {
+func (d *Driver) memcpyHtoDAsync(cur driver.CUcontext, dst driver.CUdeviceptr, src unsafe.Pointer, n uint64,
+	s driver.CUstream) driver.CUresult {
 	return d.htod(cur, dst, src, n, s, true)
 }
 
-func (d *Driver) memcpyDtoH(cur driver.CUcontext, dst unsafe.Pointer, src driver.CUdeviceptr, n uint64) driver.CUresult {
+func (d *Driver) memcpyDtoH(cur driver.CUcontext, dst unsafe.Pointer, src driver.CUdeviceptr,
+	n uint64) driver.CUresult {
 	return d.dtoh(cur, dst, src, n, 0, false)
 }
 
-func (d *Driver) memcpyDtoHAsync(cur driver.CUcontext, dst unsafe.Pointer, src driver.CUdeviceptr, n uint64, s driver.CUstream) driver.CUresult {
+func (d *Driver) memcpyDtoHAsync(cur driver.CUcontext, dst unsafe.Pointer, src driver.CUdeviceptr, n uint64,
+	s driver.CUstream) driver.CUresult {
 	return d.dtoh(cur, dst, src, n, s, true)
 }
 
@@ -225,7 +238,8 @@ func (d *Driver) memcpyDtoD(cur driver.CUcontext, dst, src driver.CUdeviceptr, n
 	return d.dtod(cur, dst, src, n, 0, false)
 }
 
-func (d *Driver) memcpyDtoDAsync(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64, s driver.CUstream) driver.CUresult {
+func (d *Driver) memcpyDtoDAsync(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64,
+	s driver.CUstream) driver.CUresult {
 	return d.dtod(cur, dst, src, n, s, true)
 }
 
@@ -233,7 +247,8 @@ func (d *Driver) memcpy(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uin
 	return d.anyToAny(cur, dst, src, n, 0, false)
 }
 
-func (d *Driver) memcpyAsync(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64, s driver.CUstream) driver.CUresult {
+func (d *Driver) memcpyAsync(cur driver.CUcontext, dst, src driver.CUdeviceptr, n uint64,
+	s driver.CUstream) driver.CUresult {
 	return d.anyToAny(cur, dst, src, n, s, true)
 }
 
@@ -250,7 +265,8 @@ func (d *Driver) peerContexts(list ...driver.CUcontext) driver.CUresult {
 	return success
 }
 
-func (d *Driver) memcpyPeer(cur driver.CUcontext, dst driver.CUdeviceptr, dctx driver.CUcontext, src driver.CUdeviceptr, sctx driver.CUcontext, n uint64) driver.CUresult {
+func (d *Driver) memcpyPeer(cur driver.CUcontext, dst driver.CUdeviceptr, dctx driver.CUcontext, src driver.CUdeviceptr,
+	sctx driver.CUcontext, n uint64) driver.CUresult {
 	if _, r := d.enter(cur); r != success {
 		return r
 	}
@@ -263,7 +279,8 @@ func (d *Driver) memcpyPeer(cur driver.CUcontext, dst driver.CUdeviceptr, dctx d
 	return d.dtod(cur, dst, src, n, 0, false)
 }
 
-func (d *Driver) memcpyPeerAsync(cur driver.CUcontext, dst driver.CUdeviceptr, dctx driver.CUcontext, src driver.CUdeviceptr, sctx driver.CUcontext, n uint64, s driver.CUstream) driver.CUresult {
+func (d *Driver) memcpyPeerAsync(cur driver.CUcontext, dst driver.CUdeviceptr, dctx driver.CUcontext,
+	src driver.CUdeviceptr, sctx driver.CUcontext, n uint64, s driver.CUstream) driver.CUresult {
 	if _, r := d.enter(cur); r != success {
 		return r
 	}

@@ -43,7 +43,8 @@ type place struct {
 }
 
 // resolve gives the first byte of the box, the distances, and whether the memory is pageable.
-func (p *place) resolve(c *context, w, h, depth uint64) (first unsafe.Pointer, pitch, slice uint64, pageable bool, r driver.CUresult) {
+func (p *place) resolve(c *context, w, h, depth uint64) (first unsafe.Pointer, pitch, slice uint64, pageable bool,
+	r driver.CUresult) {
 	bad := func() (unsafe.Pointer, uint64, uint64, bool, driver.CUresult) { return nil, 0, 0, false, invalidValue }
 	var base uint64
 	switch p.kind {
@@ -124,7 +125,8 @@ func (c *context) box(dst, src *place, w, h, depth uint64) (*boxCopy, driver.CUr
 	return b, success
 }
 
-func (d *Driver) boxed(cur driver.CUcontext, stream driver.CUstream, async bool, dst, src *place, w, h, depth uint64) driver.CUresult {
+func (d *Driver) boxed(cur driver.CUcontext, stream driver.CUstream, async bool, dst, src *place, w, h,
+	depth uint64) driver.CUresult {
 	c, s, r := d.target(cur, stream, async)
 	if r != success {
 		return r
@@ -135,8 +137,10 @@ func (d *Driver) boxed(cur driver.CUcontext, stream driver.CUstream, async bool,
 	}
 	if s.capturing() {
 		return s.captureWork(&copyWork{c, driver.CUDA_MEMCPY3D{
-			SrcXInBytes: src.x, SrcY: src.y, SrcZ: src.z, SrcMemoryType: src.kind, SrcHost: src.host, SrcDevice: src.device, SrcArray: src.array, SrcPitch: src.pitch, SrcHeight: src.height,
-			DstXInBytes: dst.x, DstY: dst.y, DstZ: dst.z, DstMemoryType: dst.kind, DstHost: dst.host, DstDevice: dst.device, DstArray: dst.array, DstPitch: dst.pitch, DstHeight: dst.height,
+			SrcXInBytes: src.x, SrcY: src.y, SrcZ: src.z, SrcMemoryType: src.kind, SrcHost: src.host,
+			SrcDevice: src.device, SrcArray: src.array, SrcPitch: src.pitch, SrcHeight: src.height,
+			DstXInBytes: dst.x, DstY: dst.y, DstZ: dst.z, DstMemoryType: dst.kind, DstHost: dst.host,
+			DstDevice: dst.device, DstArray: dst.array, DstPitch: dst.pitch, DstHeight: dst.height,
 			WidthInBytes: w, Height: h, Depth: depth,
 		}})
 	}
@@ -156,15 +160,18 @@ func (d *Driver) boxed(cur driver.CUcontext, stream driver.CUstream, async bool,
 	return r
 }
 
-func (d *Driver) copy2D(cur driver.CUcontext, p *driver.CUDA_MEMCPY2D, stream driver.CUstream, async bool) driver.CUresult {
+func (d *Driver) copy2D(cur driver.CUcontext, p *driver.CUDA_MEMCPY2D, stream driver.CUstream,
+	async bool) driver.CUresult {
 	if p == nil {
 		if _, r := d.enter(cur); r != success {
 			return r
 		}
 		return invalidValue
 	}
-	dst := &place{kind: p.DstMemoryType, host: p.DstHost, device: p.DstDevice, array: p.DstArray, x: p.DstXInBytes, y: p.DstY, pitch: p.DstPitch}
-	src := &place{kind: p.SrcMemoryType, host: p.SrcHost, device: p.SrcDevice, array: p.SrcArray, x: p.SrcXInBytes, y: p.SrcY, pitch: p.SrcPitch}
+	dst := &place{kind: p.DstMemoryType, host: p.DstHost, device: p.DstDevice, array: p.DstArray, x: p.DstXInBytes,
+		y: p.DstY, pitch: p.DstPitch}
+	src := &place{kind: p.SrcMemoryType, host: p.SrcHost, device: p.SrcDevice, array: p.SrcArray, x: p.SrcXInBytes,
+		y: p.SrcY, pitch: p.SrcPitch}
 	return d.boxed(cur, stream, async, dst, src, p.WidthInBytes, p.Height, 1)
 }
 
@@ -176,15 +183,18 @@ func (d *Driver) memcpy2DAsync(cur driver.CUcontext, p *driver.CUDA_MEMCPY2D, s 
 	return d.copy2D(cur, p, s, true)
 }
 
-func (d *Driver) copy3D(cur driver.CUcontext, p *driver.CUDA_MEMCPY3D, stream driver.CUstream, async bool) driver.CUresult {
+func (d *Driver) copy3D(cur driver.CUcontext, p *driver.CUDA_MEMCPY3D, stream driver.CUstream,
+	async bool) driver.CUresult {
 	if p == nil {
 		if _, r := d.enter(cur); r != success {
 			return r
 		}
 		return invalidValue
 	}
-	dst := &place{p.DstMemoryType, p.DstHost, p.DstDevice, p.DstArray, p.DstXInBytes, p.DstY, p.DstZ, p.DstPitch, p.DstHeight}
-	src := &place{p.SrcMemoryType, p.SrcHost, p.SrcDevice, p.SrcArray, p.SrcXInBytes, p.SrcY, p.SrcZ, p.SrcPitch, p.SrcHeight}
+	dst := &place{p.DstMemoryType, p.DstHost, p.DstDevice, p.DstArray, p.DstXInBytes, p.DstY, p.DstZ, p.DstPitch,
+		p.DstHeight}
+	src := &place{p.SrcMemoryType, p.SrcHost, p.SrcDevice, p.SrcArray, p.SrcXInBytes, p.SrcY, p.SrcZ, p.SrcPitch,
+		p.SrcHeight}
 	return d.boxed(cur, stream, async, dst, src, p.WidthInBytes, p.Height, p.Depth)
 }
 
@@ -196,7 +206,8 @@ func (d *Driver) memcpy3DAsync(cur driver.CUcontext, p *driver.CUDA_MEMCPY3D, s 
 	return d.copy3D(cur, p, s, true)
 }
 
-func (d *Driver) copy3DPeer(cur driver.CUcontext, p *driver.CUDA_MEMCPY3D_PEER, stream driver.CUstream, async bool) driver.CUresult {
+func (d *Driver) copy3DPeer(cur driver.CUcontext, p *driver.CUDA_MEMCPY3D_PEER, stream driver.CUstream,
+	async bool) driver.CUresult {
 	if _, r := d.enter(cur); r != success {
 		return r
 	}
@@ -214,8 +225,10 @@ func (d *Driver) copy3DPeer(cur driver.CUcontext, p *driver.CUDA_MEMCPY3D_PEER, 
 			return r
 		}
 	}
-	dst := &place{p.DstMemoryType, p.DstHost, p.DstDevice, p.DstArray, p.DstXInBytes, p.DstY, p.DstZ, p.DstPitch, p.DstHeight}
-	src := &place{p.SrcMemoryType, p.SrcHost, p.SrcDevice, p.SrcArray, p.SrcXInBytes, p.SrcY, p.SrcZ, p.SrcPitch, p.SrcHeight}
+	dst := &place{p.DstMemoryType, p.DstHost, p.DstDevice, p.DstArray, p.DstXInBytes, p.DstY, p.DstZ, p.DstPitch,
+		p.DstHeight}
+	src := &place{p.SrcMemoryType, p.SrcHost, p.SrcDevice, p.SrcArray, p.SrcXInBytes, p.SrcY, p.SrcZ, p.SrcPitch,
+		p.SrcHeight}
 	return d.boxed(cur, stream, async, dst, src, p.WidthInBytes, p.Height, p.Depth)
 }
 
@@ -223,6 +236,7 @@ func (d *Driver) memcpy3DPeer(cur driver.CUcontext, p *driver.CUDA_MEMCPY3D_PEER
 	return d.copy3DPeer(cur, p, 0, false)
 }
 
-func (d *Driver) memcpy3DPeerAsync(cur driver.CUcontext, p *driver.CUDA_MEMCPY3D_PEER, s driver.CUstream) driver.CUresult {
+func (d *Driver) memcpy3DPeerAsync(cur driver.CUcontext, p *driver.CUDA_MEMCPY3D_PEER,
+	s driver.CUstream) driver.CUresult {
 	return d.copy3DPeer(cur, p, s, true)
 }

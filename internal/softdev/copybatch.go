@@ -54,9 +54,10 @@ func (s *spread) at(i uint64) int {
 // noCopy is the index of the copy that is wrong when there is none.
 const noCopy = ^uint64(0)
 
-// memcpyBatch queues the copies one after the other; those before one that is wrong, whose index is fail, are made (recorded). The order in which copies
-// of a batch run is not promised; here it is theirs.
-func (d *Driver) memcpyBatch(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64, attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, h driver.CUstream) (fail uint64, r driver.CUresult) {
+// memcpyBatch queues the copies one after the other; those before one that is wrong, whose index is fail, are made
+// (recorded). The order in which copies of a batch run is not promised; here it is theirs.
+func (d *Driver) memcpyBatch(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64,
+	attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, h driver.CUstream) (fail uint64, r driver.CUresult) {
 	fail = noCopy
 	if dsts == nil || srcs == nil || sizes == nil || attrs == nil || idxs == nil || n == 0 || n > count {
 		return fail, invalidValue
@@ -75,7 +76,9 @@ func (d *Driver) memcpyBatch(cur driver.CUcontext, dsts, srcs *driver.CUdevicept
 		return fail, invalidValue
 	}
 	for k := range as {
-		if !validOrder(as[k].SrcAccessOrder) || as[k].Flags > uint32(driver.CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE) || !knownPlace(as[k].SrcLocHint) || !knownPlace(as[k].DstLocHint) {
+		unknown := as[k].Flags > uint32(driver.CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE)
+		if unknown || !validOrder(as[k].SrcAccessOrder) || !knownPlace(as[k].SrcLocHint) ||
+			!knownPlace(as[k].DstLocHint) {
 			return fail, invalidValue
 		}
 	}
@@ -94,18 +97,21 @@ func (d *Driver) memcpyBatch(cur driver.CUcontext, dsts, srcs *driver.CUdevicept
 	return fail, success
 }
 
-func (d *Driver) memcpyBatchAsync(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64, attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, h driver.CUstream) driver.CUresult {
+func (d *Driver) memcpyBatchAsync(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64,
+	attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, h driver.CUstream) driver.CUresult {
 	_, r := d.memcpyBatch(cur, dsts, srcs, sizes, count, attrs, idxs, n, h)
 	return r
 }
 
-func (d *Driver) memcpyBatchAsync1(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64, attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, fail *uint64, h driver.CUstream) driver.CUresult {
+func (d *Driver) memcpyBatchAsync1(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64,
+	attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, fail *uint64, h driver.CUstream) driver.CUresult {
 	i, r := d.memcpyBatch(cur, dsts, srcs, sizes, count, attrs, idxs, n, h)
 	tellCopy(fail, i, h)
 	return r
 }
 
-// tellCopy writes the index of the copy that is wrong, for the first versions of the calls; not where the stream is one that they do not take (recorded).
+// tellCopy writes the index of the copy that is wrong, for the first versions of the calls; not where the stream is one
+// that they do not take (recorded).
 func tellCopy(fail *uint64, i uint64, h driver.CUstream) {
 	if fail != nil && h != 0 && h != driver.CU_STREAM_LEGACY {
 		*fail = i
@@ -117,15 +123,18 @@ func (d *Driver) operand(o *driver.CUmemcpy3DOperand) (p *place, ok bool) {
 	switch o.Type {
 	case driver.CU_MEMCPY_OPERAND_TYPE_POINTER:
 		x := o.Op.Ptr()
-		return &place{kind: driver.CU_MEMORYTYPE_UNIFIED, device: x.Ptr, pitch: x.RowLength, height: x.LayerHeight}, true
+		return &place{kind: driver.CU_MEMORYTYPE_UNIFIED, device: x.Ptr, pitch: x.RowLength, height: x.LayerHeight},
+			true
 	case driver.CU_MEMCPY_OPERAND_TYPE_ARRAY:
 		x := o.Op.Array()
-		return &place{kind: driver.CU_MEMORYTYPE_ARRAY, array: x.Array, x: x.Offset.X, y: x.Offset.Y, z: x.Offset.Z}, true
+		return &place{kind: driver.CU_MEMORYTYPE_ARRAY, array: x.Array, x: x.Offset.X, y: x.Offset.Y, z: x.Offset.Z},
+			true
 	}
 	return nil, false
 }
 
-func (d *Driver) memcpy3DBatch(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, flags uint64, h driver.CUstream) (fail uint64, r driver.CUresult) {
+func (d *Driver) memcpy3DBatch(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, flags uint64,
+	h driver.CUstream) (fail uint64, r driver.CUresult) {
 	fail = noCopy
 	if n == 0 || list == nil || flags != 0 {
 		return fail, invalidValue
@@ -143,7 +152,9 @@ func (d *Driver) memcpy3DBatch(cur driver.CUcontext, n uint64, list *driver.CUDA
 		o := &ops[i]
 		dst, a := d.operand(&o.Dst)
 		src, b := d.operand(&o.Src)
-		if !a || !b || !validOrder(o.SrcAccessOrder) || o.Flags > uint32(driver.CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE) || o.Extent.Width == 0 || o.Extent.Height == 0 || o.Extent.Depth == 0 {
+		if !a || !b || !validOrder(o.SrcAccessOrder) ||
+			o.Flags > uint32(driver.CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE) || o.Extent.Width == 0 ||
+			o.Extent.Height == 0 || o.Extent.Depth == 0 {
 			return uint64(i), invalidValue
 		}
 		// With an array the extent is in elements (CUDA_MEMCPY3D_BATCH_OP).
@@ -206,12 +217,14 @@ func (d *Driver) arrayElement(cur driver.CUcontext, a driver.CUarray) (uint64, d
 	return size * uint64(desc.NumChannels), success
 }
 
-func (d *Driver) memcpy3DBatchAsync(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, flags uint64, h driver.CUstream) driver.CUresult {
+func (d *Driver) memcpy3DBatchAsync(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, flags uint64,
+	h driver.CUstream) driver.CUresult {
 	_, r := d.memcpy3DBatch(cur, n, list, flags, h)
 	return r
 }
 
-func (d *Driver) memcpy3DBatchAsync1(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, fail *uint64, flags uint64, h driver.CUstream) driver.CUresult {
+func (d *Driver) memcpy3DBatchAsync1(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, fail *uint64,
+	flags uint64, h driver.CUstream) driver.CUresult {
 	i, r := d.memcpy3DBatch(cur, n, list, flags, h)
 	tellCopy(fail, i, h)
 	return r

@@ -12,7 +12,8 @@ import (
 // coredumpNameSize is the room for a file name (cuCoredumpGetAttribute: 1023 characters).
 const coredumpNameSize = 1024
 
-// coredumps are the attributes of GPU core dumps. The software device writes none: what would turn them on is refused, the rest can be set and read.
+// coredumps are the attributes of GPU core dumps. The software device writes none: what would turn them on is refused,
+// the rest can be set and read.
 type coredumps struct {
 	mu         sync.Mutex
 	process    bool   // of the process, not of a context
@@ -29,8 +30,8 @@ func (x *coredumps) inherit(from *coredumps) {
 	x.file, x.flags, x.noHost, x.light = from.file, from.flags, from.noHost, from.light
 }
 
-// size is the size in bytes of an attribute's value, of a name the room for it; 0 for one that is not there. A context does not have the attributes
-// of what the user triggers.
+// size is the size in bytes of an attribute's value, of a name the room for it; 0 for one that is not there. A context
+// does not have the attributes of what the user triggers.
 func (x *coredumps) size(attr driver.CUcoredumpSettings) uint64 {
 	switch attr {
 	case driver.CU_COREDUMP_ENABLE_ON_EXCEPTION, driver.CU_COREDUMP_TRIGGER_HOST, driver.CU_COREDUMP_LIGHTWEIGHT:
@@ -50,14 +51,16 @@ func (x *coredumps) size(attr driver.CUcoredumpSettings) uint64 {
 	return 0
 }
 
-// fits says whether a value has the right size: exactly its own, or any for a name, which is cut to the room that there is (recorded).
+// fits says whether a value has the right size: exactly its own, or any for a name, which is cut to the room that there
+// is (recorded).
 func (x *coredumps) fits(attr driver.CUcoredumpSettings, size uint64) bool {
 	want := x.size(attr)
 	return want == coredumpNameSize || size == want
 }
 
 // coredumpGet: with a NULL value only the size is given; of a name that is read it is the number of its characters.
-func (d *Driver) coredumpGet(x *coredumps, attr driver.CUcoredumpSettings, v unsafe.Pointer, size *uint64) driver.CUresult {
+func (d *Driver) coredumpGet(x *coredumps, attr driver.CUcoredumpSettings, v unsafe.Pointer,
+	size *uint64) driver.CUresult {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if r := x.ask(attr, v, size); r != success || v == nil {
@@ -116,7 +119,8 @@ func putName(p unsafe.Pointer, room uint64, name string) uint64 {
 }
 
 // coredumpSet: with a NULL value it gives the size as coredumpGet does (recorded).
-func (d *Driver) coredumpSet(c *context, x *coredumps, attr driver.CUcoredumpSettings, v unsafe.Pointer, size *uint64) driver.CUresult {
+func (d *Driver) coredumpSet(c *context, x *coredumps, attr driver.CUcoredumpSettings, v unsafe.Pointer,
+	size *uint64) driver.CUresult {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if r := x.ask(attr, v, size); r != success || v == nil {
@@ -160,7 +164,8 @@ func (d *Driver) coredumpSet(c *context, x *coredumps, attr driver.CUcoredumpSet
 	return success
 }
 
-func (d *Driver) coredumpGetAttribute(cur driver.CUcontext, attr driver.CUcoredumpSettings, v unsafe.Pointer, size *uint64) driver.CUresult {
+func (d *Driver) coredumpGetAttribute(cur driver.CUcontext, attr driver.CUcoredumpSettings, v unsafe.Pointer,
+	size *uint64) driver.CUresult {
 	if size == nil {
 		return invalidValue
 	}
@@ -171,7 +176,8 @@ func (d *Driver) coredumpGetAttribute(cur driver.CUcontext, attr driver.CUcoredu
 	return d.coredumpGet(&c.coredump, attr, v, size)
 }
 
-func (d *Driver) coredumpSetAttribute(cur driver.CUcontext, attr driver.CUcoredumpSettings, v unsafe.Pointer, size *uint64) driver.CUresult {
+func (d *Driver) coredumpSetAttribute(cur driver.CUcontext, attr driver.CUcoredumpSettings, v unsafe.Pointer,
+	size *uint64) driver.CUresult {
 	if size == nil {
 		return invalidValue
 	}
@@ -182,7 +188,8 @@ func (d *Driver) coredumpSetAttribute(cur driver.CUcontext, attr driver.CUcoredu
 	return d.coredumpSet(c, &c.coredump, attr, v, size)
 }
 
-func (d *Driver) coredumpGetAttributeGlobal(_ driver.CUcontext, attr driver.CUcoredumpSettings, v unsafe.Pointer, size *uint64) driver.CUresult {
+func (d *Driver) coredumpGetAttributeGlobal(_ driver.CUcontext, attr driver.CUcoredumpSettings, v unsafe.Pointer,
+	size *uint64) driver.CUresult {
 	if size == nil {
 		return invalidValue
 	}
@@ -192,7 +199,8 @@ func (d *Driver) coredumpGetAttributeGlobal(_ driver.CUcontext, attr driver.CUco
 	return d.coredumpGet(&d.coredump, attr, v, size)
 }
 
-func (d *Driver) coredumpSetAttributeGlobal(_ driver.CUcontext, attr driver.CUcoredumpSettings, v unsafe.Pointer, size *uint64) driver.CUresult {
+func (d *Driver) coredumpSetAttributeGlobal(_ driver.CUcontext, attr driver.CUcoredumpSettings, v unsafe.Pointer,
+	size *uint64) driver.CUresult {
 	if size == nil {
 		return invalidValue
 	}

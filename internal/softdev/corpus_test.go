@@ -20,7 +20,8 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// The recorded corpus: the whole set when it lies beside the repository, else what is kept of it. Recorded on an H200 with driver 580.159.04.
+// The recorded corpus: the whole set when it lies beside the repository, else what is kept of it. Recorded on an H200
+// with driver 580.159.04.
 const (
 	fullCorpus = "../../../shared/corpus"
 	keptCorpus = "../../testdata/corpus"
@@ -73,18 +74,26 @@ type recordedModule struct {
 
 // attributeIDs are the manifests' names of CUfunction_attribute.
 var attributeIDs = map[string]driver.CUfunction_attribute{
-	"MAX_THREADS_PER_BLOCK": driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, "SHARED_SIZE_BYTES": driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
-	"CONST_SIZE_BYTES": driver.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, "LOCAL_SIZE_BYTES": driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
-	"NUM_REGS": driver.CU_FUNC_ATTRIBUTE_NUM_REGS, "PTX_VERSION": driver.CU_FUNC_ATTRIBUTE_PTX_VERSION, "BINARY_VERSION": driver.CU_FUNC_ATTRIBUTE_BINARY_VERSION,
-	"CACHE_MODE_CA": driver.CU_FUNC_ATTRIBUTE_CACHE_MODE_CA, "MAX_DYNAMIC_SHARED_SIZE_BYTES": driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-	"PREFERRED_SHARED_MEMORY_CARVEOUT": driver.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, "CLUSTER_SIZE_MUST_BE_SET": driver.CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET,
-	"REQUIRED_CLUSTER_WIDTH": driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, "REQUIRED_CLUSTER_HEIGHT": driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
-	"REQUIRED_CLUSTER_DEPTH": driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, "NON_PORTABLE_CLUSTER_SIZE_ALLOWED": driver.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+	"MAX_THREADS_PER_BLOCK": driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+	"SHARED_SIZE_BYTES":     driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+	"CONST_SIZE_BYTES":      driver.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
+	"LOCAL_SIZE_BYTES":      driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+	"NUM_REGS":              driver.CU_FUNC_ATTRIBUTE_NUM_REGS, "PTX_VERSION": driver.CU_FUNC_ATTRIBUTE_PTX_VERSION,
+	"BINARY_VERSION":                       driver.CU_FUNC_ATTRIBUTE_BINARY_VERSION,
+	"CACHE_MODE_CA":                        driver.CU_FUNC_ATTRIBUTE_CACHE_MODE_CA,
+	"MAX_DYNAMIC_SHARED_SIZE_BYTES":        driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+	"PREFERRED_SHARED_MEMORY_CARVEOUT":     driver.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+	"CLUSTER_SIZE_MUST_BE_SET":             driver.CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET,
+	"REQUIRED_CLUSTER_WIDTH":               driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
+	"REQUIRED_CLUSTER_HEIGHT":              driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+	"REQUIRED_CLUSTER_DEPTH":               driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
+	"NON_PORTABLE_CLUSTER_SIZE_ALLOWED":    driver.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
 	"CLUSTER_SCHEDULING_POLICY_PREFERENCE": driver.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
 }
 
-// compilersOwn are attributes that the hardware's compiler decides: registers, the stack with spilled registers, the constants that it invents, and how many
-// threads fit with those registers. They are compared only where a bound is known.
+// compilersOwn are attributes that the hardware's compiler decides: registers, the stack with spilled registers, the
+// constants that it invents, and how many threads fit with those registers. They are compared only where a bound is
+// known.
 var compilersOwn = map[string]bool{"NUM_REGS": true, "LOCAL_SIZE_BYTES": true}
 
 // otherKernels are containers whose PTX has other kernels than the machine code beside it.
@@ -93,8 +102,9 @@ var otherKernels = map[string]string{"wmma cu118.default.fatbin": "the source le
 // attributesOpen are modules and attributes that differ, with the reason.
 var attributesOpen = map[string]string{}
 
-// TestRecordedModules loads every recorded module from every build that holds PTX and compares what the driver says of it: kernels and their order, offsets
-// and sizes of parameters, attributes, sizes of variables; and the same of a library.
+// TestRecordedModules loads every recorded module from every build that holds PTX and compares what the driver says of
+// it: kernels and their order, offsets and sizes of parameters, attributes, sizes of variables; and the same of a
+// library.
 func TestRecordedModules(t *testing.T) {
 	dir := corpusFolder(t)
 	set := corpus.Open(os.DirFS(dir))
@@ -138,7 +148,8 @@ func TestRecordedModules(t *testing.T) {
 			if err != nil {
 				continue // machine code alone
 			}
-			// Where a container has machine code for the device, the driver ran that, and its PTX is another compilation of the source.
+			// Where a container has machine code for the device, the driver ran that, and its PTX is another
+			// compilation of the source.
 			as := d.devices[0].imageDevice()
 			as.RunsSASS = true
 			other := false
@@ -209,10 +220,12 @@ func TestRecordedModules(t *testing.T) {
 	}
 }
 
-// functionsOpen are modules whose order of kernels has no known rule: in fnptr kernels that call through pointers come in another order than that of the file.
+// functionsOpen are modules whose order of kernels has no known rule: in fnptr kernels that call through pointers come
+// in another order than that of the file.
 var functionsOpen = map[string]bool{"fnptr": true}
 
-func compareFunctions(t *testing.T, what string, d *Driver, ctx driver.CUcontext, mod driver.CUmodule, r *recordedModule) []driver.CUfunction {
+func compareFunctions(t *testing.T, what string, d *Driver, ctx driver.CUcontext, mod driver.CUmodule,
+	r *recordedModule) []driver.CUfunction {
 	t.Helper()
 	tab := d.Table()
 	var count uint32
@@ -249,7 +262,8 @@ func compareFunctions(t *testing.T, what string, d *Driver, ctx driver.CUcontext
 }
 
 // compareLibrary: kernels of a library come in the reverse order.
-func compareLibrary(t *testing.T, what string, tab *driver.Table, ctx driver.CUcontext, text []byte, r *recordedModule) {
+func compareLibrary(t *testing.T, what string, tab *driver.Table, ctx driver.CUcontext, text []byte,
+	r *recordedModule) {
 	t.Helper()
 	var l driver.CUlibrary
 	must(t, tab.LibraryLoadData(ctx, &l, unsafe.Pointer(&text[0]), nil, nil, 0, nil, nil, 0))
@@ -272,11 +286,13 @@ func compareLibrary(t *testing.T, what string, tab *driver.Table, ctx driver.CUc
 	}
 }
 
-// brokenOpen are images for which the driver's answer depends on what lies behind them in memory; as files they are refused.
+// brokenOpen are images for which the driver's answer depends on what lies behind them in memory; as files they are
+// refused.
 var brokenOpen = map[string]string{"fatbin_truncated_payload": "the container says that it is longer than its memory"}
 
-// TestBrokenImages gives every damaged or mismatched image of the corpus to each call that loads images. Images that the driver runs and that hold nothing
-// but machine code are refused here with an explanation; where the driver crashed, the image is invalid.
+// TestBrokenImages gives every damaged or mismatched image of the corpus to each call that loads images. Images that
+// the driver runs and that hold nothing but machine code are refused here with an explanation; where the driver
+// crashed, the image is invalid.
 func TestBrokenImages(t *testing.T) {
 	dir := filepath.Join(fullCorpus, "broken")
 	if _, err := os.Stat(dir); err != nil {
@@ -328,8 +344,10 @@ func TestBrokenImages(t *testing.T) {
 		values := []uintptr{address(t, &log[0]), uintptr(len(log))}
 		ex := tab.ModuleLoadDataEx(ctx, &m, p, 2, &ids[0], &values[0])
 		text := driver.String(&log[0])
-		answers := map[string]driver.CUresult{"cuModuleLoadDataEx": ex, "cuModuleLoadData": tab.ModuleLoadData(ctx, &m, p), "cuModuleLoad": tab.ModuleLoad(ctx, &m, cstr(file)),
-			"cuModuleLoadFatBinary": tab.ModuleLoadFatBinary(ctx, &m, p), "cuLibraryLoadData": tab.LibraryLoadData(ctx, &l, p, nil, nil, 0, nil, nil, 0)}
+		answers := map[string]driver.CUresult{"cuModuleLoadDataEx": ex,
+			"cuModuleLoadData": tab.ModuleLoadData(ctx, &m, p), "cuModuleLoad": tab.ModuleLoad(ctx, &m, cstr(file)),
+			"cuModuleLoadFatBinary": tab.ModuleLoadFatBinary(ctx, &m, p),
+			"cuLibraryLoadData":     tab.LibraryLoadData(ctx, &l, p, nil, nil, 0, nil, nil, 0)}
 		if img.Ex == nil || strings.Contains(img.Behaviour, "died") {
 			if img.Behaviour == "" {
 				t.Errorf("%s: nothing is recorded", img.Name)
@@ -339,7 +357,8 @@ func TestBrokenImages(t *testing.T) {
 			}
 			continue
 		}
-		wants := map[string]string{"cuModuleLoadDataEx": img.Ex.Name, "cuModuleLoadData": img.Data, "cuModuleLoad": img.Load, "cuLibraryLoadData": img.Library}
+		wants := map[string]string{"cuModuleLoadDataEx": img.Ex.Name, "cuModuleLoadData": img.Data,
+			"cuModuleLoad": img.Load, "cuLibraryLoadData": img.Library}
 		if img.FatBinary != nil {
 			wants["cuModuleLoadFatBinary"] = *img.FatBinary
 		}
@@ -353,7 +372,8 @@ func TestBrokenImages(t *testing.T) {
 			if got.String() == w {
 				continue
 			}
-			if w == "CUDA_SUCCESS" && got == driver.CUDA_ERROR_NO_BINARY_FOR_GPU && strings.Contains(text, "machine code") {
+			if w == "CUDA_SUCCESS" && got == driver.CUDA_ERROR_NO_BINARY_FOR_GPU &&
+				strings.Contains(text, "machine code") {
 				machine++
 				explained = true
 				continue

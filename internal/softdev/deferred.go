@@ -9,11 +9,13 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// blockAlign is what memory of arrays is a multiple of and where it can start in a handle of cuMemCreate, in bytes (recorded).
+// blockAlign is what memory of arrays is a multiple of and where it can start in a handle of cuMemCreate, in bytes
+// (recorded).
 const blockAlign = 64 << 10
 
-// laidOut is how much memory the driver takes for an array: blocks of units of 64 bytes by 8 rows, as many rows and slices high and deep as the array fills, up to 16
-// units and 32 slices (recorded for 64 by 64 texels of 4 bytes and 0 to 12 slices). Rows that follow each other take no more.
+// laidOut is how much memory the driver takes for an array: blocks of units of 64 bytes by 8 rows, as many rows and
+// slices high and deep as the array fills, up to 16 units and 32 slices (recorded for 64 by 64 texels of 4 bytes and 0
+// to 12 slices). Rows that follow each other take no more.
 func (a *array) laidOut() uint64 {
 	const unit, rows = 64, 8
 	up := func(n, to uint64) uint64 { return (n + to - 1) / to * to }
@@ -27,8 +29,8 @@ func (a *array) laidOut() uint64 {
 	return up(l.Row, unit) * up(uint64(l.Height), high) * deep
 }
 
-// deferred is the place of an array that was made with CUDA_ARRAY3D_DEFERRED_MAPPING: addresses that get memory of cuMemCreate by cuMemMapArrayAsync, all at
-// once. The levels of a mipmapped array have one together.
+// deferred is the place of an array that was made with CUDA_ARRAY3D_DEFERRED_MAPPING: addresses that get memory of
+// cuMemCreate by cuMemMapArrayAsync, all at once. The levels of a mipmapped array have one together.
 type deferred struct {
 	c          *context
 	base, size uint64 // the addresses, in whole granules
@@ -48,7 +50,8 @@ func (c *context) arrayMemory(flags uint32, size, hardware uint64) (base uint64,
 		c.d.explain(c, "%s", err.Error())
 		return 0, nil, driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
-	return at, &deferred{c: c, base: at, size: whole, bytes: (max(size, hardware) + blockAlign - 1) &^ (blockAlign - 1)}, success
+	return at, &deferred{c: c, base: at, size: whole,
+		bytes: (max(size, hardware) + blockAlign - 1) &^ (blockAlign - 1)}, success
 }
 
 // reachable says whether copies can go to and from an array: not while it has no memory.
@@ -69,7 +72,8 @@ func (x *deferred) requirements() driver.CUDA_ARRAY_MEMORY_REQUIREMENTS {
 }
 
 // arrayGetMemoryRequirements is for arrays with CUDA_ARRAY3D_DEFERRED_MAPPING.
-func (d *Driver) arrayGetMemoryRequirements(_ driver.CUcontext, out *driver.CUDA_ARRAY_MEMORY_REQUIREMENTS, h driver.CUarray, dev driver.CUdevice) driver.CUresult {
+func (d *Driver) arrayGetMemoryRequirements(_ driver.CUcontext, out *driver.CUDA_ARRAY_MEMORY_REQUIREMENTS,
+	h driver.CUarray, dev driver.CUdevice) driver.CUresult {
 	a := d.tex.arrays.get(uintptr(h))
 	if out == nil || a == nil || a.later == nil || a.mip != nil {
 		return invalidValue
@@ -81,7 +85,8 @@ func (d *Driver) arrayGetMemoryRequirements(_ driver.CUcontext, out *driver.CUDA
 	return success
 }
 
-func (d *Driver) mipmappedArrayGetMemoryRequirements(_ driver.CUcontext, out *driver.CUDA_ARRAY_MEMORY_REQUIREMENTS, h driver.CUmipmappedArray, dev driver.CUdevice) driver.CUresult {
+func (d *Driver) mipmappedArrayGetMemoryRequirements(_ driver.CUcontext, out *driver.CUDA_ARRAY_MEMORY_REQUIREMENTS,
+	h driver.CUmipmappedArray, dev driver.CUdevice) driver.CUresult {
 	m := d.tex.mipmaps.get(uintptr(h))
 	if out == nil || m == nil || m.levels[0].later == nil {
 		return invalidValue
@@ -108,7 +113,8 @@ func (m *mapArray) apply() error {
 			return err
 		}
 	}
-	if _, err := w.MapPart(x.base, x.size, x.bytes, m.store, m.offset, &allocation{ctx: x.c, use: useInternal}); err != nil {
+	if _, err := w.MapPart(x.base, x.size, x.bytes, m.store, m.offset,
+		&allocation{ctx: x.c, use: useInternal}); err != nil {
 		return err
 	}
 	if err := w.Protect(x.base, x.size, mem.ReadWrite); err != nil {
@@ -118,9 +124,11 @@ func (m *mapArray) apply() error {
 	return nil
 }
 
-// memMapArrayAsync maps whole arrays with CUDA_ARRAY3D_DEFERRED_MAPPING; there are no sparse ones, of which parts could be mapped. It waits for the work that may
-// use the arrays, as cuMemUnmap does: an access without memory would end the process.
-func (d *Driver) memMapArrayAsync(cur driver.CUcontext, list *driver.CUarrayMapInfo, n uint32, h driver.CUstream) driver.CUresult {
+// memMapArrayAsync maps whole arrays with CUDA_ARRAY3D_DEFERRED_MAPPING; there are no sparse ones, of which parts could
+// be mapped. It waits for the work that may use the arrays, as cuMemUnmap does: an access without memory would end the
+// process.
+func (d *Driver) memMapArrayAsync(cur driver.CUcontext, list *driver.CUarrayMapInfo, n uint32,
+	h driver.CUstream) driver.CUresult {
 	if list == nil || n == 0 {
 		return invalidValue
 	}
@@ -180,7 +188,8 @@ func (d *Driver) mapEntry(e *driver.CUarrayMapInfo) (m mapArray, r driver.CUresu
 		return m, invalidValue
 	}
 	g := d.memHandles.get(uintptr(*e.MemHandle.MemHandle()))
-	if e.MemHandleType != driver.CU_MEM_HANDLE_TYPE_GENERIC || g == nil || !g.held() || g.dev != x.c.dev || e.Offset%blockAlign != 0 || e.Offset > g.store.Size() || x.bytes > g.store.Size()-e.Offset {
+	if e.MemHandleType != driver.CU_MEM_HANDLE_TYPE_GENERIC || g == nil || !g.held() || g.dev != x.c.dev ||
+		e.Offset%blockAlign != 0 || e.Offset > g.store.Size() || x.bytes > g.store.Size()-e.Offset {
 		return m, invalidValue
 	}
 	return mapArray{x, g.store, e.Offset}, success

@@ -9,14 +9,16 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// TestDeferredArrays: an array that was made without memory has none until cuMemMapArrayAsync, and then that of the handle: what is written through the array is
-// in the memory (descriptions of CUDA_ARRAY3D_DEFERRED_MAPPING and cuMemMapArrayAsync).
+// TestDeferredArrays: an array that was made without memory has none until cuMemMapArrayAsync, and then that of the
+// handle: what is written through the array is in the memory (descriptions of CUDA_ARRAY3D_DEFERRED_MAPPING and
+// cuMemMapArrayAsync).
 func TestDeferredArrays(t *testing.T) {
 	if !ipcHost {
 		skip.Without(t, skip.Stores)
 	}
 	tab, ctx := ipcDevice(t)
-	desc := driver.CUDA_ARRAY3D_DESCRIPTOR{Width: 64, Height: 64, Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1, Flags: driver.CUDA_ARRAY3D_DEFERRED_MAPPING}
+	desc := driver.CUDA_ARRAY3D_DESCRIPTOR{Width: 64, Height: 64, Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1,
+		Flags: driver.CUDA_ARRAY3D_DEFERRED_MAPPING}
 	var a driver.CUarray
 	var m driver.CUmipmappedArray
 	must(t, tab.Array3DCreate_v2(ctx, &a, &desc))
@@ -31,21 +33,25 @@ func TestDeferredArrays(t *testing.T) {
 	for i := range data {
 		data[i] = float32(i)
 	}
-	cp := driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_HOST, SrcHost: uintptr(unsafe.Pointer(&data[0])), SrcPitch: 256, DstMemoryType: driver.CU_MEMORYTYPE_ARRAY, DstArray: a, WidthInBytes: 256, Height: 64}
+	cp := driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_HOST, SrcHost: uintptr(unsafe.Pointer(&data[0])),
+		SrcPitch: 256, DstMemoryType: driver.CU_MEMORYTYPE_ARRAY, DstArray: a, WidthInBytes: 256, Height: 64}
 	if r := tab.Memcpy2D_v2(ctx, &cp); r != invalidValue {
 		t.Error("copied to an array without memory:", r)
 	}
 	if r := tab.MemcpyHtoA_v2(ctx, a, 0, unsafe.Pointer(&data[0]), 256); r != invalidValue {
 		t.Error("copied to an array without memory:", r)
 	}
-	prop := driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
+	prop := driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED,
+		Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
 	var h driver.CUmemGenericAllocationHandle
 	if req.Size != 64<<10 || req.Alignment != 64<<10 { // case array/create/flags/128/0 of internal/conform/api
 		t.Errorf("%+v", req)
 	}
 	req.Size = mem.Granule // what cuMemCreate gives, and an array needs only a part of
 	must(t, tab.MemCreate(ctx, &h, req.Size, &prop, 0))
-	info := driver.CUarrayMapInfo{ResourceType: driver.CU_RESOURCE_TYPE_ARRAY, MemOperationType: driver.CU_MEM_OPERATION_TYPE_MAP, MemHandleType: driver.CU_MEM_HANDLE_TYPE_GENERIC, DeviceBitMask: 1}
+	info := driver.CUarrayMapInfo{ResourceType: driver.CU_RESOURCE_TYPE_ARRAY,
+		MemOperationType: driver.CU_MEM_OPERATION_TYPE_MAP, MemHandleType: driver.CU_MEM_HANDLE_TYPE_GENERIC,
+		DeviceBitMask: 1}
 	*info.Resource.Array() = a
 	*info.MemHandle.MemHandle() = h
 	must(t, tab.MemMapArrayAsync(ctx, &info, 1, 0))
@@ -89,8 +95,12 @@ func TestDeferredArrays(t *testing.T) {
 		t.Error("copied to an array without memory:", r)
 	}
 	for _, bad := range []func(i *driver.CUarrayMapInfo){
-		func(i *driver.CUarrayMapInfo) { *i.Resource.Array() = 5 }, func(i *driver.CUarrayMapInfo) { i.Flags = 1 }, func(i *driver.CUarrayMapInfo) { i.DeviceBitMask = 2 },
-		func(i *driver.CUarrayMapInfo) { i.Offset = 512 }, func(i *driver.CUarrayMapInfo) { i.MemOperationType = 9 }, func(i *driver.CUarrayMapInfo) { *i.MemHandle.MemHandle() = h },
+		func(i *driver.CUarrayMapInfo) { *i.Resource.Array() = 5 }, func(i *driver.CUarrayMapInfo) {
+			i.Flags = 1
+		}, func(i *driver.CUarrayMapInfo) { i.DeviceBitMask = 2 },
+		func(i *driver.CUarrayMapInfo) { i.Offset = 512 }, func(i *driver.CUarrayMapInfo) {
+			i.MemOperationType = 9
+		}, func(i *driver.CUarrayMapInfo) { *i.MemHandle.MemHandle() = h },
 	} {
 		x := info
 		x.MemOperationType = driver.CU_MEM_OPERATION_TYPE_MAP
@@ -123,7 +133,8 @@ const fetchTexture = `.version 8.0
 }
 `
 
-// TestDeferredArrayRead: a kernel that reads an array without memory faults as it does with any address where there is none, and nothing else happens.
+// TestDeferredArrayRead: a kernel that reads an array without memory faults as it does with any address where there is
+// none, and nothing else happens.
 func TestDeferredArrayRead(t *testing.T) {
 	if !ipcHost {
 		skip.Without(t, skip.Stores)
@@ -137,7 +148,8 @@ func TestDeferredArrayRead(t *testing.T) {
 		var ctx driver.CUcontext
 		must(t, tab.Init(0, 0))
 		must(t, tab.DevicePrimaryCtxRetain(0, &ctx, 0))
-		desc := driver.CUDA_ARRAY3D_DESCRIPTOR{Width: 64, Height: 64, Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1, Flags: driver.CUDA_ARRAY3D_DEFERRED_MAPPING}
+		desc := driver.CUDA_ARRAY3D_DESCRIPTOR{Width: 64, Height: 64, Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1,
+			Flags: driver.CUDA_ARRAY3D_DEFERRED_MAPPING}
 		var a driver.CUarray
 		must(t, tab.Array3DCreate_v2(ctx, &a, &desc))
 		var o driver.CUtexObject

@@ -26,8 +26,8 @@ func (x *detail) get() (uint64, string) {
 	return x.n, x.text
 }
 
-// explain keeps a text for LastDetail beside the result that a call is about to return: in the context, or with the calling thread when
-// the call has none.
+// explain keeps a text for LastDetail beside the result that a call is about to return: in the context, or with the
+// calling thread when the call has none.
 func (d *Driver) explain(c *context, format string, args ...any) {
 	text := format
 	if len(args) > 0 {
@@ -42,9 +42,10 @@ func (d *Driver) explain(c *context, format string, args ...any) {
 	d.threads.self().detail.set(n, text)
 }
 
-// LastDetail is the newest explanation of a failure in the context, or (cur 0) in the calling thread's current context or the thread
-// itself: the report of a kernel's fault, the feature behind a CUDA_ERROR_NOT_SUPPORTED, the log of a failed module load. It is the empty string when
-// there is none, and stays until the next one; read it only after a call that failed.
+// LastDetail is the newest explanation of a failure in the context, or (cur 0) in the calling thread's current context
+// or the thread itself: the report of a kernel's fault, the feature behind a CUDA_ERROR_NOT_SUPPORTED, the log of a
+// failed module load. It is the empty string when there is none, and stays until the next one; read it only after a
+// call that failed.
 func (d *Driver) LastDetail(cur driver.CUcontext) string {
 	var n uint64
 	var text string

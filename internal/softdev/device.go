@@ -53,9 +53,11 @@ func newDevice(d *Driver, ordinal int32, name string) (*device, error) {
 	}
 	a := func(id driver.CUdevice_attribute) uint32 { return uint32(dev.attribute(id)) }
 	dev.limits = launchLimits{
-		grid:  [3]uint32{a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y), a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)},
-		block: [3]uint32{a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X), a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y), a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)},
-		sms:   a(driver.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+		grid: [3]uint32{a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+			a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)},
+		block: [3]uint32{a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X), a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+			a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)},
+		sms: a(driver.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
 	}
 	dev.info = exec.DeviceInfo{
 		SMs:         dev.limits.sms,
@@ -71,7 +73,8 @@ func (dev *device) uuid() [16]byte { return dev.profile.UUID(int(dev.slot)) }
 
 // sm is the compute capability as a number: 90 for 9.0.
 func (dev *device) sm() int {
-	return int(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)*10 + dev.attribute(driver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR))
+	return int(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)*10 +
+		dev.attribute(driver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR))
 }
 
 // maxSharedOptin is the most shared memory of a block, static and dynamic.
@@ -125,8 +128,8 @@ func (d *Driver) asked(haveOut bool, ordinal driver.CUdevice) (*device, driver.C
 	return d.deviceOf(ordinal)
 }
 
-// putString writes a text into a caller's buffer of n bytes, cut to fit, with a NUL. The length is unsigned to the driver (recorded: -1
-// is large).
+// putString writes a text into a caller's buffer of n bytes, cut to fit, with a NUL. The length is unsigned to the
+// driver (recorded: -1 is large).
 func putString(p *byte, n int32, text string) {
 	size := min(uint64(uint32(n)), uint64(len(text)+1))
 	b := unsafe.Slice(p, size)
@@ -159,7 +162,8 @@ func (d *Driver) deviceGetLuid(_ driver.CUcontext, out *byte, mask *uint32, ordi
 	return notSupported
 }
 
-func (d *Driver) deviceGetAttribute(_ driver.CUcontext, out *int32, attr driver.CUdevice_attribute, ordinal driver.CUdevice) driver.CUresult {
+func (d *Driver) deviceGetAttribute(_ driver.CUcontext, out *int32, attr driver.CUdevice_attribute,
+	ordinal driver.CUdevice) driver.CUresult {
 	if out == nil {
 		return invalidValue
 	}
@@ -203,7 +207,8 @@ func (d *Driver) deviceTotalMem(_ driver.CUcontext, out *uint64, ordinal driver.
 	return success
 }
 
-func (d *Driver) deviceComputeCapability(_ driver.CUcontext, major, minor *int32, ordinal driver.CUdevice) driver.CUresult {
+func (d *Driver) deviceComputeCapability(_ driver.CUcontext, major, minor *int32,
+	ordinal driver.CUdevice) driver.CUresult {
 	dev, r := d.asked(major != nil && minor != nil, ordinal)
 	if r != success {
 		return r
@@ -213,16 +218,19 @@ func (d *Driver) deviceComputeCapability(_ driver.CUcontext, major, minor *int32
 	return success
 }
 
-func (d *Driver) deviceGetProperties(_ driver.CUcontext, out *driver.CUdevprop, ordinal driver.CUdevice) driver.CUresult {
+func (d *Driver) deviceGetProperties(_ driver.CUcontext, out *driver.CUdevprop,
+	ordinal driver.CUdevice) driver.CUresult {
 	dev, r := d.asked(out != nil, ordinal)
 	if r != success {
 		return r
 	}
 	a := dev.attribute
 	*out = driver.CUdevprop{
-		MaxThreadsPerBlock:  a(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
-		MaxThreadsDim:       [3]int32{a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X), a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y), a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)},
-		MaxGridSize:         [3]int32{a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y), a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)},
+		MaxThreadsPerBlock: a(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+		MaxThreadsDim: [3]int32{a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+			a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y), a(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)},
+		MaxGridSize: [3]int32{a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
+			a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y), a(driver.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)},
 		SharedMemPerBlock:   a(driver.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
 		TotalConstantMemory: a(driver.CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY),
 		SIMDWidth:           a(driver.CU_DEVICE_ATTRIBUTE_WARP_SIZE),
@@ -237,7 +245,8 @@ func (d *Driver) deviceGetProperties(_ driver.CUcontext, out *driver.CUdevprop, 
 // busID is the PCI address in the driver's form.
 func (dev *device) busID() string {
 	a := dev.attribute
-	return fmt.Sprintf("%04X:%02X:%02X.0", a(driver.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID), a(driver.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), a(driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)+dev.slot)
+	return fmt.Sprintf("%04X:%02X:%02X.0", a(driver.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+		a(driver.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), a(driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)+dev.slot)
 }
 
 func (d *Driver) deviceGetPCIBusID(_ driver.CUcontext, out *byte, n int32, ordinal driver.CUdevice) driver.CUresult {
@@ -256,7 +265,8 @@ func (d *Driver) deviceGetPCIBusID(_ driver.CUcontext, out *byte, n int32, ordin
 	return success
 }
 
-// deviceGetByPCIBusID takes [domain]:[bus]:[device].[function], [domain]:[bus]:[device] and [bus]:[device].[function] in hexadecimal.
+// deviceGetByPCIBusID takes [domain]:[bus]:[device].[function], [domain]:[bus]:[device] and [bus]:[device].[function]
+// in hexadecimal.
 func (d *Driver) deviceGetByPCIBusID(_ driver.CUcontext, out *driver.CUdevice, id *byte) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
@@ -274,7 +284,9 @@ func (d *Driver) deviceGetByPCIBusID(_ driver.CUcontext, out *driver.CUdevice, i
 	}
 	for _, dev := range d.devices {
 		a := dev.attribute
-		if function == 0 && domain == a(driver.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID) && bus == a(driver.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) && slot == a(driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)+dev.slot {
+		if function == 0 && domain == a(driver.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID) &&
+			bus == a(driver.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) &&
+			slot == a(driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)+dev.slot {
 			*out = driver.CUdevice(dev.ordinal)
 			return success
 		}
@@ -282,7 +294,8 @@ func (d *Driver) deviceGetByPCIBusID(_ driver.CUcontext, out *driver.CUdevice, i
 	return driver.CUDA_ERROR_INVALID_DEVICE
 }
 
-func (d *Driver) deviceGetExecAffinitySupport(_ driver.CUcontext, out *int32, kind driver.CUexecAffinityType, ordinal driver.CUdevice) driver.CUresult {
+func (d *Driver) deviceGetExecAffinitySupport(_ driver.CUcontext, out *int32, kind driver.CUexecAffinityType,
+	ordinal driver.CUdevice) driver.CUresult {
 	if _, r := d.asked(out != nil, ordinal); r != success {
 		return r
 	}
@@ -290,7 +303,8 @@ func (d *Driver) deviceGetExecAffinitySupport(_ driver.CUcontext, out *int32, ki
 	return success
 }
 
-func (d *Driver) deviceGetTexture1DLinearMaxWidth(_ driver.CUcontext, out *uint64, format driver.CUarray_format, channels uint32, ordinal driver.CUdevice) driver.CUresult {
+func (d *Driver) deviceGetTexture1DLinearMaxWidth(_ driver.CUcontext, out *uint64, format driver.CUarray_format,
+	channels uint32, ordinal driver.CUdevice) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -333,7 +347,8 @@ func (d *Driver) deviceCanAccessPeer(_ driver.CUcontext, out *int32, ordinal, pe
 	return success
 }
 
-func (d *Driver) deviceGetP2PAttribute(_ driver.CUcontext, out *int32, attr driver.CUdevice_P2PAttribute, src, dst driver.CUdevice) driver.CUresult {
+func (d *Driver) deviceGetP2PAttribute(_ driver.CUcontext, out *int32, attr driver.CUdevice_P2PAttribute, src,
+	dst driver.CUdevice) driver.CUresult {
 	if _, r := d.asked(out != nil, src); r != success {
 		return r
 	}

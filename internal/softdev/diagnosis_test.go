@@ -15,7 +15,8 @@ func TestErrorLog(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	var seen []string
 	var h driver.CUlogsCallbackHandle
-	must(t, tab.LogsRegisterCallback(ctx, driver.CUlogsCallback{Go: func(data uintptr, level driver.CUlogLevel, message *byte, n uint64) {
+	must(t, tab.LogsRegisterCallback(ctx, driver.CUlogsCallback{Go: func(data uintptr, level driver.CUlogLevel,
+		message *byte, n uint64) {
 		if data == 5 && level == driver.CU_LOG_LEVEL_ERROR {
 			seen = append(seen, string(unsafe.Slice(message, n)))
 		}
@@ -23,7 +24,8 @@ func TestErrorLog(t *testing.T) {
 	var it driver.CUlogIterator
 	must(t, tab.LogsCurrent(ctx, &it, 0))
 	fail := func() {
-		want(t, "failure", tab.ImportExternalMemory(ctx, new(driver.CUexternalMemory), new(driver.CUDA_EXTERNAL_MEMORY_HANDLE_DESC)), driver.CUDA_ERROR_NOT_SUPPORTED)
+		want(t, "failure", tab.ImportExternalMemory(ctx, new(driver.CUexternalMemory),
+			new(driver.CUDA_EXTERNAL_MEMORY_HANDLE_DESC)), driver.CUDA_ERROR_NOT_SUPPORTED)
 	}
 	fail()
 	must(t, tab.LogsUnregisterCallback(ctx, h))
@@ -56,7 +58,8 @@ func TestErrorLog(t *testing.T) {
 func TestCoredumpAttributes(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	on, n := byte(1), uint64(1)
-	want(t, "enable", tab.CoredumpSetAttribute(ctx, driver.CU_COREDUMP_ENABLE_ON_EXCEPTION, unsafe.Pointer(&on), &n), driver.CUDA_ERROR_NOT_SUPPORTED)
+	want(t, "enable", tab.CoredumpSetAttribute(ctx, driver.CU_COREDUMP_ENABLE_ON_EXCEPTION, unsafe.Pointer(&on), &n),
+		driver.CUDA_ERROR_NOT_SUPPORTED)
 	must(t, tab.CoredumpGetAttribute(ctx, driver.CU_COREDUMP_ENABLE_ON_EXCEPTION, unsafe.Pointer(&on), &n))
 	if on != 0 {
 		t.Error("enabled")
@@ -72,7 +75,8 @@ func TestCoredumpAttributes(t *testing.T) {
 	}
 	n = uint64(len(buf))
 	must(t, tab.CoredumpGetAttribute(ctx, driver.CU_COREDUMP_FILE, unsafe.Pointer(&buf[0]), &n))
-	if driver.String(&buf[0]) != "" || n != 0 { // the default names are not told (case coredump/attributes of internal/conform/api)
+	// the default names are not told (case coredump/attributes of internal/conform/api)
+	if driver.String(&buf[0]) != "" || n != 0 {
 		t.Errorf("default %q", driver.String(&buf[0]))
 	}
 	want(t, "unknown", tab.CoredumpGetAttribute(ctx, 99, unsafe.Pointer(&buf[0]), &n), bad)

@@ -34,16 +34,17 @@ type Options struct {
 	Engine exec.Engine
 	// EngineName chooses the engine: auto, jit or interpreter; "" leaves it to the environment.
 	EngineName string
-	// Memcheck checks every access of kernels to global, shared and local memory against what is allocated. It costs speed, and memory between and behind allocations. The
-	// environment variable GOCUDA_MEMCHECK=1 turns it on too.
+	// Memcheck checks every access of kernels to global, shared and local memory against what is allocated. It costs
+	// speed, and memory between and behind allocations. The environment variable GOCUDA_MEMCHECK=1 turns it on too.
 	Memcheck bool
 	// Check names what is looked for while the program runs, as checker.Parse reads it; the environment variable
 	// GOCUDA_CHECK adds to it. "memory" is Memcheck. With "race" one block runs at a time.
 	Check []string
-	// Reports receives each defect when it is found first, before the call that waits for the kernel returns; nil writes a report to Stderr.
+	// Reports receives each defect when it is found first, before the call that waits for the kernel returns; nil
+	// writes a report to Stderr.
 	Reports func(*checker.Report)
-	// CheckOut names files for what Check finds, whose ends choose the format (package format); Suppressions names files of reports to leave out
-	// (checker.Suppression). GOCUDA_CHECK_OUT and GOCUDA_CHECK_SUPPRESS add to them.
+	// CheckOut names files for what Check finds, whose ends choose the format (package format); Suppressions names
+	// files of reports to leave out (checker.Suppression). GOCUDA_CHECK_OUT and GOCUDA_CHECK_SUPPRESS add to them.
 	CheckOut     []string
 	Suppressions string
 	// Order is the order in which blocks and warps get their turns.
@@ -54,11 +55,11 @@ type Options struct {
 	Memory uint64
 	// Workers is the number of goroutines of one launch; 0 is one for each CPU.
 	Workers int
-	// Recover lets a device work again after a fault once the context that faulted is destroyed or reset, and keeps the fault from other
-	// contexts. Hardware does neither: the process has lost the device.
+	// Recover lets a device work again after a fault once the context that faulted is destroyed or reset, and keeps the
+	// fault from other contexts. Hardware does neither: the process has lost the device.
 	Recover bool
-	// ProcAddr gives cuGetProcAddress the C address of a symbol; 0 when it has none. Pure Go has no C addresses: nil makes
-	// cuGetProcAddress answer CUDA_ERROR_NOT_SUPPORTED for symbols that exist.
+	// ProcAddr gives cuGetProcAddress the C address of a symbol; 0 when it has none. Pure Go has no C addresses: nil
+	// makes cuGetProcAddress answer CUDA_ERROR_NOT_SUPPORTED for symbols that exist.
 	ProcAddr func(symbol string) uintptr
 }
 
@@ -138,9 +139,11 @@ const (
 	driverClosed
 )
 
-// New makes a driver. It reserves address space and nothing else; cuInit has to come before other calls as with the C library.
+// New makes a driver. It reserves address space and nothing else; cuInit has to come before other calls as with the C
+// library.
 func New(o Options) (*Driver, error) {
-	d := &Driver{opts: o, started: time.Now(), endLimit: endLimit, refused: map[string]bool{}, env: env.Read(o.LookupEnv)}
+	d := &Driver{opts: o, started: time.Now(), endLimit: endLimit, refused: map[string]bool{},
+		env: env.Read(o.LookupEnv)}
 	size := d.env.Memory
 	if o.Memory != 0 {
 		size = strconv.FormatUint(o.Memory, 10)
@@ -150,7 +153,8 @@ func New(o Options) (*Driver, error) {
 		return nil, fmt.Errorf("software device: %w", err)
 	}
 	d.coredump.process = true
-	// Local memory of threads is a part of device memory on hardware. Here it is the host's, of which the program needs the rest.
+	// Local memory of threads is a part of device memory on hardware. Here it is the host's, of which the program needs
+	// the rest.
 	if d.threadMem.Limit = mem.PhysicalMemory() / 2; d.threadMem.Limit == 0 {
 		d.threadMem.Limit = 4 << 30
 	}
@@ -219,8 +223,8 @@ func New(o Options) (*Driver, error) {
 // Table is the driver API over this device; it is valid until Close.
 func (d *Driver) Table() *driver.Table { return d.table }
 
-// Close stops kernels that run, destroys every context and gives all memory back. Calls after it answer CUDA_ERROR_DEINITIALIZED; no call may be
-// running in another goroutine. Close may be called again.
+// Close stops kernels that run, destroys every context and gives all memory back. Calls after it answer
+// CUDA_ERROR_DEINITIALIZED; no call may be running in another goroutine. Close may be called again.
 func (d *Driver) Close() error {
 	if d.state.Swap(driverClosed) == driverClosed {
 		return nil
@@ -256,7 +260,8 @@ func (d *Driver) print(text []byte) {
 	_, _ = d.opts.Stdout.Write(text)
 }
 
-// callC calls a C function pointer through the C door; without it the call cannot be made, which the entry points check first.
+// callC calls a C function pointer through the C door; without it the call cannot be made, which the entry points check
+// first.
 func (d *Driver) callC(fn uintptr, args ...uintptr) {
 	if call := d.table.CallC; call != nil {
 		call(fn, args...)

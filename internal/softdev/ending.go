@@ -8,8 +8,9 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// endLimit is how long one operation may take that a context has when it is destroyed. The driver waits for work then: what kernels print is given out (CUDA C++
-// Programming Guide, "Formatted Output"). It does not say what becomes of work without an end.
+// endLimit is how long one operation may take that a context has when it is destroyed. The driver waits for work then:
+// what kernels print is given out (CUDA C++ Programming Guide, "Formatted Output"). It does not say what becomes of
+// work without an end.
 const endLimit = time.Minute
 
 // halt makes the context's kernels end, and its waits for the work of others.
@@ -18,8 +19,8 @@ func (c *context) halt() {
 	c.foreign.wake()
 }
 
-// finish is synchronize for a context that ends: an operation that takes longer than endLimit is stopped, which breaks no other context. The result is
-// CUDA_ERROR_LAUNCH_TIMEOUT then.
+// finish is synchronize for a context that ends: an operation that takes longer than endLimit is stopped, which breaks
+// no other context. The result is CUDA_ERROR_LAUNCH_TIMEOUT then.
 func (c *context) finish() driver.CUresult {
 	var buf [8]point
 	if len(c.tails(buf[:0])) == 0 {

@@ -21,7 +21,8 @@ func soon(t *testing.T, what string, f func() driver.CUresult) driver.CUresult {
 	}
 }
 
-// endless are ways to queue work without an end in a context. Behind is an event of another context, whose work has no end either.
+// endless are ways to queue work without an end in a context. Behind is an event of another context, whose work has no
+// end either.
 var endless = map[string]func(t *testing.T, d *Driver, ctx driver.CUcontext, behind driver.CUevent){
 	"kernel": func(t *testing.T, d *Driver, ctx driver.CUcontext, _ driver.CUevent) {
 		m := load(t, d, ctx, faultPTX)
@@ -73,8 +74,9 @@ func spinning(t *testing.T, d *Driver) (other driver.CUcontext, s driver.CUstrea
 	return other, s, behind
 }
 
-// TestEndOfEndlessWork: a context is destroyed, by whichever call, although its work has no end. That work is stopped, the call says so, and no other context is worse for it. The CUDA Driver API
-// gives these calls "error codes from previous, asynchronous launches", and does not say that they wait.
+// TestEndOfEndlessWork: a context is destroyed, by whichever call, although its work has no end. That work is stopped,
+// the call says so, and no other context is worse for it. The CUDA Driver API gives these calls "error codes from
+// previous, asynchronous launches", and does not say that they wait.
 func TestEndOfEndlessWork(t *testing.T) {
 	ends := map[string]struct {
 		make func(t *testing.T, tab *driver.Table) (ctx driver.CUcontext, end func() driver.CUresult)
@@ -83,11 +85,13 @@ func TestEndOfEndlessWork(t *testing.T) {
 			must(t, tab.CtxCreate_v2(0, &ctx, 0, 0))
 			return ctx, func() driver.CUresult { return tab.CtxDestroy_v2(0, ctx) }
 		}},
-		"cuDevicePrimaryCtxReset": {func(t *testing.T, tab *driver.Table) (ctx driver.CUcontext, end func() driver.CUresult) {
+		"cuDevicePrimaryCtxReset": {func(t *testing.T, tab *driver.Table) (ctx driver.CUcontext,
+			end func() driver.CUresult) {
 			must(t, tab.DevicePrimaryCtxRetain(0, &ctx, 0))
 			return ctx, func() driver.CUresult { return tab.DevicePrimaryCtxReset_v2(0, 0) }
 		}},
-		"cuDevicePrimaryCtxRelease": {func(t *testing.T, tab *driver.Table) (ctx driver.CUcontext, end func() driver.CUresult) {
+		"cuDevicePrimaryCtxRelease": {func(t *testing.T, tab *driver.Table) (ctx driver.CUcontext,
+			end func() driver.CUresult) {
 			must(t, tab.DevicePrimaryCtxRetain(0, &ctx, 0))
 			return ctx, func() driver.CUresult { return tab.DevicePrimaryCtxRelease_v2(0, 0) }
 		}},
@@ -105,7 +109,9 @@ func TestEndOfEndlessWork(t *testing.T) {
 				for first := true; first || len(done) == 0; first = false {
 					var flags uint32
 					var active int32
-					must(t, soon(t, "cuDevicePrimaryCtxGetState", func() driver.CUresult { return tab.DevicePrimaryCtxGetState(0, 0, &flags, &active) }))
+					must(t, soon(t, "cuDevicePrimaryCtxGetState", func() driver.CUresult {
+						return tab.DevicePrimaryCtxGetState(0, 0, &flags, &active)
+					}))
 					time.Sleep(10 * time.Millisecond)
 				}
 				want(t, how, <-done, driver.CUDA_ERROR_LAUNCH_TIMEOUT)
@@ -127,7 +133,10 @@ func TestEndOfLongWork(t *testing.T) {
 	must(t, tab.CtxCreate_v2(0, &ctx, 0, 0))
 	n := 0
 	for range 40 {
-		must(t, tab.LaunchHostFunc(ctx, 0, driver.CUhostFn{Go: func(uintptr) { n++; time.Sleep(10 * time.Millisecond) }}, 0))
+		must(t, tab.LaunchHostFunc(ctx, 0, driver.CUhostFn{Go: func(uintptr) {
+			n++
+			time.Sleep(10 * time.Millisecond)
+		}}, 0))
 	}
 	must(t, tab.CtxDestroy_v2(0, ctx))
 	if n != 40 {
@@ -135,7 +144,8 @@ func TestEndOfLongWork(t *testing.T) {
 	}
 }
 
-// TestInterruptOfEndlessWork: Interrupt ends whatever a context waits for, and leaves the other one's work alone where faults stay in their contexts.
+// TestInterruptOfEndlessWork: Interrupt ends whatever a context waits for, and leaves the other one's work alone where
+// faults stay in their contexts.
 func TestInterruptOfEndlessWork(t *testing.T) {
 	for what, queue := range endless {
 		t.Run(what, func(t *testing.T) {
@@ -145,7 +155,9 @@ func TestInterruptOfEndlessWork(t *testing.T) {
 			must(t, tab.CtxCreate_v2(0, &ctx, 0, 0))
 			queue(t, d, ctx, behind)
 			time.AfterFunc(20*time.Millisecond, func() { d.Interrupt(ctx) })
-			want(t, "cuCtxSynchronize", soon(t, "cuCtxSynchronize", func() driver.CUresult { return tab.CtxSynchronize(ctx) }), driver.CUDA_ERROR_LAUNCH_TIMEOUT)
+			want(t, "cuCtxSynchronize", soon(t, "cuCtxSynchronize", func() driver.CUresult {
+				return tab.CtxSynchronize(ctx)
+			}), driver.CUDA_ERROR_LAUNCH_TIMEOUT)
 			soon(t, "cuCtxDestroy", func() driver.CUresult { return tab.CtxDestroy_v2(0, ctx) })
 			want(t, "the other context's work", tab.StreamQuery(other, s), driver.CUDA_ERROR_NOT_READY)
 		})

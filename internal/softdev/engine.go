@@ -71,5 +71,6 @@ func (d *Driver) EngineISA() string {
 	return ""
 }
 
-// EngineWhy is the reason why the interpreter runs kernels though machine code was wanted, a *jit.UnavailableError; nil when there is none.
+// EngineWhy is the reason why the interpreter runs kernels though machine code was wanted, a *jit.UnavailableError; nil
+// when there is none.
 func (d *Driver) EngineWhy() error { return d.engineWhy }

@@ -12,11 +12,12 @@ const (
 	notSupported = driver.CUDA_ERROR_NOT_SUPPORTED
 )
 
-// The order in which a call looks at its arguments was recorded for every function (testdata/null_arguments.json). There are three ways to
-// begin: some look at a pointer or handle before anything else, even before cuInit; some need cuInit but no context, since their handle
-// knows its context; the rest need a current context first.
+// The order in which a call looks at its arguments was recorded for every function (testdata/null_arguments.json).
+// There are three ways to begin: some look at a pointer or handle before anything else, even before cuInit; some need
+// cuInit but no context, since their handle knows its context; the rest need a current context first.
 
-// ready is the check of calls that need no context: cuInit was called, the driver is open, and the caller is not a host function.
+// ready is the check of calls that need no context: cuInit was called, the driver is open, and the caller is not a host
+// function.
 func (d *Driver) ready() driver.CUresult {
 	if d.state.Load() != driverReady {
 		return d.notReady()
@@ -42,8 +43,8 @@ func (d *Driver) current(cur driver.CUcontext) driver.CUcontext {
 	return d.threads.self().current()
 }
 
-// enter is the check of calls that need a context: besides those of ready there is a live current context in which nothing has faulted. After
-// a fault the result is that of the fault, and the context comes with it.
+// enter is the check of calls that need a context: besides those of ready there is a live current context in which
+// nothing has faulted. After a fault the result is that of the fault, and the context comes with it.
 func (d *Driver) enter(cur driver.CUcontext) (*context, driver.CUresult) {
 	c, r := d.attach(cur)
 	if r != success {
@@ -95,8 +96,8 @@ func (c *context) fault() driver.CUresult {
 	return driver.CUresult(c.dev.sticky.Load())
 }
 
-// fail breaks the context: every later call answers r. The first fault counts. As on hardware it breaks the whole device for the process, other
-// contexts and later ones included (recorded), unless Options.Recover says otherwise.
+// fail breaks the context: every later call answers r. The first fault counts. As on hardware it breaks the whole
+// device for the process, other contexts and later ones included (recorded), unless Options.Recover says otherwise.
 func (c *context) fail(r driver.CUresult, text string) {
 	if !c.sticky.CompareAndSwap(0, uint32(r)) {
 		return

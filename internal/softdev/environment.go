@@ -43,7 +43,8 @@ func parseMemory(text string) (uint64, error) {
 	case err != nil:
 		return 0, &MemorySizeError{text, "not a number of bytes, with K, M, G or T behind it or not"}
 	case bits.Len64(n)+shift > 64 || n<<shift > mostMemory:
-		return 0, &MemorySizeError{text, fmt.Sprintf("more than the %d GiB that the address window allows", uint64(mostMemory)>>30)}
+		return 0, &MemorySizeError{text, fmt.Sprintf("more than the %d GiB that the address window allows",
+			uint64(mostMemory)>>30)}
 	case n<<shift < leastMemory:
 		return 0, &MemorySizeError{text, fmt.Sprintf("less than %d MiB", leastMemory>>20)}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// event is a CUevent. What was captured by its last record is a point in a stream; destroying the event leaves waits on that point
-// alone.
+// event is a CUevent. What was captured by its last record is a point in a stream; destroying the event leaves waits on
+// that point alone.
 type event struct {
 	ctx    *context
 	handle driver.CUevent
@@ -42,7 +42,8 @@ func (d *Driver) eventCreate(cur driver.CUcontext, out *driver.CUevent, flags ui
 		return r
 	}
 	f := driver.CUevent_flags(flags)
-	if out == nil || f&^eventFlags != 0 || f&driver.CU_EVENT_INTERPROCESS != 0 && f&driver.CU_EVENT_DISABLE_TIMING == 0 {
+	if out == nil || f&^eventFlags != 0 || f&driver.CU_EVENT_INTERPROCESS != 0 &&
+		f&driver.CU_EVENT_DISABLE_TIMING == 0 {
 		return invalidValue
 	}
 	e := &event{ctx: c, flags: f}
@@ -92,7 +93,8 @@ func (d *Driver) eventRecord(cur driver.CUcontext, h driver.CUevent, stream driv
 	return d.eventRecordWithFlags(cur, h, stream, 0)
 }
 
-func (d *Driver) eventRecordWithFlags(cur driver.CUcontext, h driver.CUevent, stream driver.CUstream, flags uint32) driver.CUresult {
+func (d *Driver) eventRecordWithFlags(cur driver.CUcontext, h driver.CUevent, stream driver.CUstream,
+	flags uint32) driver.CUresult {
 	s, r := d.streamOf(cur, stream)
 	if r != success {
 		return r
@@ -227,7 +229,8 @@ func (d *Driver) eventElapsedTime(_ driver.CUcontext, out *float32, start, end d
 	return success
 }
 
-// time is when the event's last record was reached; ok is false when there is no such time: never recorded, or made without timing.
+// time is when the event's last record was reached; ok is false when there is no such time: never recorded, or made
+// without timing.
 func (e *event) time() (ns int64, ready, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -245,7 +248,8 @@ func (s *stream) waitFor(p point) {
 	s.submit(&op{kind: opMarker, after: p})
 }
 
-func (d *Driver) streamWaitEvent(cur driver.CUcontext, stream driver.CUstream, h driver.CUevent, flags uint32) driver.CUresult {
+func (d *Driver) streamWaitEvent(cur driver.CUcontext, stream driver.CUstream, h driver.CUevent,
+	flags uint32) driver.CUresult {
 	s, r := d.streamOf(cur, stream)
 	if r != success {
 		return r

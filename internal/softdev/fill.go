@@ -30,9 +30,10 @@ func (b *boxFill) execute(s *stream, skip bool) {
 	}
 }
 
-// memset is the common part of the fills. A fill is asynchronous in every form, except that a synchronous form is in order with the
-// legacy stream.
-func (d *Driver) memset(cur driver.CUcontext, dst driver.CUdeviceptr, width uint8, value uint32, n uint64, stream driver.CUstream, async bool) driver.CUresult {
+// memset is the common part of the fills. A fill is asynchronous in every form, except that a synchronous form is in
+// order with the legacy stream.
+func (d *Driver) memset(cur driver.CUcontext, dst driver.CUdeviceptr, width uint8, value uint32, n uint64,
+	stream driver.CUstream, async bool) driver.CUresult {
 	c, s, r := d.target(cur, stream, async)
 	if r != success {
 		return r
@@ -52,7 +53,8 @@ func (d *Driver) memset(cur driver.CUcontext, dst driver.CUdeviceptr, width uint
 		return s.spoil(invalidValue)
 	}
 	if s.capturing() {
-		return s.captureWork(&fillWork{c, driver.CUDA_MEMSET_NODE_PARAMS{Dst: dst, Value: value, ElementSize: uint32(width), Width: size / uint64(width), Height: 1}})
+		return s.captureWork(&fillWork{c, driver.CUDA_MEMSET_NODE_PARAMS{Dst: dst, Value: value,
+			ElementSize: uint32(width), Width: size / uint64(width), Height: 1}})
 	}
 	if d.memory.asleep(p, nil) {
 		return invalidValue
@@ -64,7 +66,8 @@ func (d *Driver) memset(cur driver.CUcontext, dst driver.CUdeviceptr, width uint
 	return success
 }
 
-func (d *Driver) memset2D(cur driver.CUcontext, dst driver.CUdeviceptr, pitch uint64, width uint8, value uint32, n, rows uint64, stream driver.CUstream, async bool) driver.CUresult {
+func (d *Driver) memset2D(cur driver.CUcontext, dst driver.CUdeviceptr, pitch uint64, width uint8, value uint32, n,
+	rows uint64, stream driver.CUstream, async bool) driver.CUresult {
 	c, s, r := d.target(cur, stream, async)
 	if r != success {
 		return r
@@ -92,7 +95,8 @@ func (d *Driver) memset2D(cur driver.CUcontext, dst driver.CUdeviceptr, pitch ui
 		return s.spoil(invalidValue)
 	}
 	if s.capturing() {
-		return s.captureWork(&fillWork{c, driver.CUDA_MEMSET_NODE_PARAMS{Dst: dst, Pitch: pitch, Value: value, ElementSize: uint32(width), Width: n, Height: rows}})
+		return s.captureWork(&fillWork{c, driver.CUDA_MEMSET_NODE_PARAMS{Dst: dst, Pitch: pitch, Value: value,
+			ElementSize: uint32(width), Width: n, Height: rows}})
 	}
 	if d.memory.asleep(p, nil) {
 		return invalidValue

@@ -6,8 +6,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// A stream that has joined a capture may be destroyed before the capture ends, as cuda-core's GraphBuilder.join does on the driver; one with work that is
-// not joined leaves the capture unjoined.
+// A stream that has joined a capture may be destroyed before the capture ends, as cuda-core's GraphBuilder.join does on
+// the driver; one with work that is not joined leaves the capture unjoined.
 func TestDestroyedInCapture(t *testing.T) {
 	for _, joined := range []bool{true, false} {
 		_, tab, ctx := open(t, Options{Profiles: []string{""}})

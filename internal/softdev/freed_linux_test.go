@@ -25,11 +25,13 @@ func TestRegisteredGoneUnderQueuedWork(t *testing.T) {
 			g := newGate()
 			g.hold(t, tab, a, s)
 			must(t, w.queue(tab, a, s, driver.CUdeviceptr(uintptr(unsafe.Pointer(&b[0]))), q))
-			if err := unix.Mprotect(b, unix.PROT_NONE); err != nil { // and not given back, where something else might come
+			// and not given back, where something else might come
+			if err := unix.Mprotect(b, unix.PROT_NONE); err != nil {
 				t.Fatal(err)
 			}
 			close(g.open)
-			want(t, "wait", tab.StreamSynchronize(a, s), lost(w.value)) // the driver has pinned the pages, and goes on (recorded)
+			// the driver has pinned the pages, and goes on (recorded)
+			want(t, "wait", tab.StreamSynchronize(a, s), lost(w.value))
 		})
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// Work of streams whose memory goes before it runs. The driver frees memory for whoever asks, and work that another context has queued finds it gone: it faults as a kernel does,
-// with CUDA_ERROR_ILLEGAL_ADDRESS ("This leaves the process in an inconsistent state and any further CUDA work will return the same error", CUDA Driver API), and the process lives. What is recorded of an
-// H200 (reach/freed/ in internal/conform/api, cmd/libcuda/testdata/c/freed.c): operations on a value fault with CUDA_ERROR_LAUNCH_FAILED, and are refused on managed memory and memory of pools; the memory
-// of a destroyed context stays for what is queued.
+// Work of streams whose memory goes before it runs. The driver frees memory for whoever asks, and work that another
+// context has queued finds it gone: it faults as a kernel does, with CUDA_ERROR_ILLEGAL_ADDRESS ("This leaves the
+// process in an inconsistent state and any further CUDA work will return the same error", CUDA Driver API), and the
+// process lives. What is recorded of an H200 (reach/freed/ in internal/conform/api, cmd/libcuda/testdata/c/freed.c):
+// operations on a value fault with CUDA_ERROR_LAUNCH_FAILED, and are refused on managed memory and memory of pools; the
+// memory of a destroyed context stays for what is queued.
 
 // freedSize is enough for memory that lies in granules of its own, and so goes when it is freed.
 const freedSize = 8 << 20
@@ -21,31 +23,38 @@ type freedCase struct {
 	stays bool            // the memory, for what is queued
 	value driver.CUresult // of the call that queues an operation on a value
 	// take gives the memory and what frees it.
-	take func(t *testing.T, tab *driver.Table, a, b driver.CUcontext) (p driver.CUdeviceptr, free func() driver.CUresult)
+	take func(t *testing.T, tab *driver.Table, a, b driver.CUcontext) (p driver.CUdeviceptr,
+		free func() driver.CUresult)
 }
 
 var freedCases = []freedCase{
-	{"cuMemFree in another context", false, driver.CUDA_SUCCESS, func(t *testing.T, tab *driver.Table, _, b driver.CUcontext) (driver.CUdeviceptr, func() driver.CUresult) {
-		p := alloc(t, tab, b, freedSize)
-		return p, func() driver.CUresult { return tab.MemFree_v2(b, p) }
-	}},
-	{"cuCtxDestroy of the owner", true, driver.CUDA_SUCCESS, func(t *testing.T, tab *driver.Table, _, b driver.CUcontext) (driver.CUdeviceptr, func() driver.CUresult) {
-		p := alloc(t, tab, b, freedSize)
-		return p, func() driver.CUresult { return tab.CtxDestroy_v2(b, b) }
-	}},
-	{"cuMemFreeAsync in another stream", false, bad, func(t *testing.T, tab *driver.Table, a, _ driver.CUcontext) (p driver.CUdeviceptr, free func() driver.CUresult) {
-		s := newTestStream(t, tab, a, uint32(driver.CU_STREAM_NON_BLOCKING))
-		must(t, tab.MemAllocAsync(a, &p, freedSize, s))
-		return p, func() driver.CUresult {
-			must(t, tab.MemFreeAsync(a, p, s))
-			return tab.StreamSynchronize(a, s)
-		}
-	}},
-	{"managed memory", false, bad, func(t *testing.T, tab *driver.Table, _, b driver.CUcontext) (p driver.CUdeviceptr, free func() driver.CUresult) {
+	{"cuMemFree in another context", false, driver.CUDA_SUCCESS,
+		func(t *testing.T, tab *driver.Table, _, b driver.CUcontext) (driver.CUdeviceptr, func() driver.CUresult) {
+			p := alloc(t, tab, b, freedSize)
+			return p, func() driver.CUresult { return tab.MemFree_v2(b, p) }
+		}},
+	{"cuCtxDestroy of the owner", true, driver.CUDA_SUCCESS,
+		func(t *testing.T, tab *driver.Table, _, b driver.CUcontext) (driver.CUdeviceptr, func() driver.CUresult) {
+			p := alloc(t, tab, b, freedSize)
+			return p, func() driver.CUresult { return tab.CtxDestroy_v2(b, b) }
+		}},
+	{"cuMemFreeAsync in another stream", false, bad,
+		func(t *testing.T, tab *driver.Table, a, _ driver.CUcontext) (p driver.CUdeviceptr,
+			free func() driver.CUresult) {
+			s := newTestStream(t, tab, a, uint32(driver.CU_STREAM_NON_BLOCKING))
+			must(t, tab.MemAllocAsync(a, &p, freedSize, s))
+			return p, func() driver.CUresult {
+				must(t, tab.MemFreeAsync(a, p, s))
+				return tab.StreamSynchronize(a, s)
+			}
+		}},
+	{"managed memory", false, bad, func(t *testing.T, tab *driver.Table, _, b driver.CUcontext) (p driver.CUdeviceptr,
+		free func() driver.CUresult) {
 		must(t, tab.MemAllocManaged(b, &p, freedSize, uint32(driver.CU_MEM_ATTACH_GLOBAL)))
 		return p, func() driver.CUresult { return tab.MemFree_v2(b, p) }
 	}},
-	{"pinned memory", false, driver.CUDA_SUCCESS, func(t *testing.T, tab *driver.Table, _, b driver.CUcontext) (driver.CUdeviceptr, func() driver.CUresult) {
+	{"pinned memory", false, driver.CUDA_SUCCESS, func(t *testing.T, tab *driver.Table, _,
+		b driver.CUcontext) (driver.CUdeviceptr, func() driver.CUresult) {
 		var h unsafe.Pointer
 		must(t, tab.MemAllocHost_v2(b, &h, freedSize))
 		return driver.CUdeviceptr(uintptr(h)), func() driver.CUresult { return tab.MemFreeHost(b, h) }
@@ -58,37 +67,49 @@ var freedWork = []struct {
 	value bool // an operation on a value
 	queue func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p, q driver.CUdeviceptr) driver.CUresult
 }{
-	{"fill of bytes", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p, _ driver.CUdeviceptr) driver.CUresult {
+	{"fill of bytes", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p,
+		_ driver.CUdeviceptr) driver.CUresult {
 		return tab.MemsetD8Async(a, p, 1, freedSize, s)
 	}},
-	{"fill of words", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p, _ driver.CUdeviceptr) driver.CUresult {
+	{"fill of words", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p,
+		_ driver.CUdeviceptr) driver.CUresult {
 		return tab.MemsetD32Async(a, p, 1, freedSize/4, s)
 	}},
-	{"fill of rows", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p, _ driver.CUdeviceptr) driver.CUresult {
+	{"fill of rows", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p,
+		_ driver.CUdeviceptr) driver.CUresult {
 		return tab.MemsetD2D16Async(a, p, 4096, 1, 1000, 1000, s)
 	}},
-	{"copy to it", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p, q driver.CUdeviceptr) driver.CUresult {
+	{"copy to it", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p,
+		q driver.CUdeviceptr) driver.CUresult {
 		return tab.MemcpyAsync(a, p, q, freedSize, s)
 	}},
-	{"copy from it", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p, q driver.CUdeviceptr) driver.CUresult {
+	{"copy from it", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p,
+		q driver.CUdeviceptr) driver.CUresult {
 		return tab.MemcpyAsync(a, q, p, freedSize, s)
 	}},
-	{"copy of rows", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p, q driver.CUdeviceptr) driver.CUresult {
-		return tab.Memcpy2DAsync_v2(a, &driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_UNIFIED, DstMemoryType: driver.CU_MEMORYTYPE_UNIFIED, SrcDevice: p, DstDevice: q,
+	{"copy of rows", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p,
+		q driver.CUdeviceptr) driver.CUresult {
+		return tab.Memcpy2DAsync_v2(a, &driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_UNIFIED,
+			DstMemoryType: driver.CU_MEMORYTYPE_UNIFIED, SrcDevice: p, DstDevice: q,
 			SrcPitch: 4096, DstPitch: 2048, WidthInBytes: 2000, Height: 1000}, s)
 	}},
-	{"copy of slices", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p, q driver.CUdeviceptr) driver.CUresult {
-		return tab.Memcpy3DAsync_v2(a, &driver.CUDA_MEMCPY3D{SrcMemoryType: driver.CU_MEMORYTYPE_UNIFIED, DstMemoryType: driver.CU_MEMORYTYPE_UNIFIED, SrcDevice: q, DstDevice: p,
+	{"copy of slices", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p,
+		q driver.CUdeviceptr) driver.CUresult {
+		return tab.Memcpy3DAsync_v2(a, &driver.CUDA_MEMCPY3D{SrcMemoryType: driver.CU_MEMORYTYPE_UNIFIED,
+			DstMemoryType: driver.CU_MEMORYTYPE_UNIFIED, SrcDevice: q, DstDevice: p,
 			WidthInBytes: 64, Height: 64, Depth: 64}, s)
 	}},
-	{"batch of copies", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p, q driver.CUdeviceptr) driver.CUresult {
+	{"batch of copies", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p,
+		q driver.CUdeviceptr) driver.CUresult {
 		size, attrs, first := uint64(freedSize), driver.CUmemcpyAttributes{SrcAccessOrder: driver.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}, uint64(0)
 		return tab.MemcpyBatchAsync_v2(a, &q, &p, &size, 1, &attrs, &first, 1, s)
 	}},
-	{"write of a value", true, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p, _ driver.CUdeviceptr) driver.CUresult {
+	{"write of a value", true, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p,
+		_ driver.CUdeviceptr) driver.CUresult {
 		return tab.StreamWriteValue32_v2(a, s, p+4096, 7, 0)
 	}},
-	{"wait for a value", true, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p, _ driver.CUdeviceptr) driver.CUresult {
+	{"wait for a value", true, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p,
+		_ driver.CUdeviceptr) driver.CUresult {
 		return tab.StreamWaitValue64_v2(a, s, p+4096, 0, uint32(driver.CU_STREAM_WAIT_VALUE_GEQ))
 	}},
 }
@@ -141,10 +162,12 @@ func TestArrayDestroyedUnderQueuedWork(t *testing.T) {
 	var b driver.CUcontext
 	must(t, tab.CtxCreate_v2(a, &b, 0, 0))
 	var array driver.CUarray
-	must(t, tab.ArrayCreate_v2(b, &array, &driver.CUDA_ARRAY_DESCRIPTOR{Width: 2048, Height: 1024, Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1}))
+	must(t, tab.ArrayCreate_v2(b, &array, &driver.CUDA_ARRAY_DESCRIPTOR{Width: 2048, Height: 1024,
+		Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1}))
 	g := newGate()
 	g.hold(t, tab, a, s)
-	must(t, tab.Memcpy2DAsync_v2(a, &driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: q, SrcPitch: 8192, DstMemoryType: driver.CU_MEMORYTYPE_ARRAY, DstArray: array,
+	must(t, tab.Memcpy2DAsync_v2(a, &driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: q,
+		SrcPitch: 8192, DstMemoryType: driver.CU_MEMORYTYPE_ARRAY, DstArray: array,
 		WidthInBytes: 8192, Height: 1024}, s))
 	must(t, tab.CtxDestroy_v2(b, b))
 	close(g.open)
@@ -164,7 +187,8 @@ func TestFreedUnderGraph(t *testing.T) {
 			var n driver.CUgraphNode
 			var x driver.CUgraphExec
 			must(t, tab.GraphCreate(a, &g, 0))
-			must(t, tab.GraphAddMemsetNode(a, &n, g, nil, 0, &driver.CUDA_MEMSET_NODE_PARAMS{Dst: p, ElementSize: 1, Width: freedSize, Height: 1}, a))
+			must(t, tab.GraphAddMemsetNode(a, &n, g, nil, 0,
+				&driver.CUDA_MEMSET_NODE_PARAMS{Dst: p, ElementSize: 1, Width: freedSize, Height: 1}, a))
 			must(t, tab.GraphInstantiateWithFlags(a, &x, g, 0))
 			h := newGate()
 			h.hold(t, tab, a, s)
@@ -180,7 +204,8 @@ func TestFreedUnderGraph(t *testing.T) {
 	}
 }
 
-// Host memory that is not there, given to a call that uses it before it returns, is answered by that call. Where the call has returned, the work faults.
+// Host memory that is not there, given to a call that uses it before it returns, is answered by that call. Where the
+// call has returned, the work faults.
 func TestHostMemoryNotThere(t *testing.T) {
 	const size = 128 << 10
 	constant := "text that the linker has put where nobody can write"
@@ -215,7 +240,9 @@ func TestHostMemoryNotThere(t *testing.T) {
 					want(t, "cuMemcpyDtoHAsync", tab.MemcpyDtoHAsync_v2(ctx, c.p, q, c.n, s), bad)
 					want(t, "cuMemcpy to it", tab.Memcpy(ctx, p, q, c.n), bad)
 					want(t, "cuMemcpy from it", tab.Memcpy(ctx, q, p, c.n), from)
-					box := driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstMemoryType: driver.CU_MEMORYTYPE_HOST, SrcDevice: q, DstHost: uintptr(c.p), WidthInBytes: c.n, Height: 1}
+					box := driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE,
+						DstMemoryType: driver.CU_MEMORYTYPE_HOST, SrcDevice: q, DstHost: uintptr(c.p),
+						WidthInBytes: c.n, Height: 1}
 					want(t, "cuMemcpy2DAsync", tab.Memcpy2DAsync_v2(ctx, &box, s), bad)
 				}
 			}
@@ -230,7 +257,8 @@ func TestHostMemoryNotThere(t *testing.T) {
 				close(g.open)
 			}
 			want(t, "afterwards", tab.CtxSynchronize(ctx), driver.CUDA_SUCCESS)
-			attrs, first := driver.CUmemcpyAttributes{SrcAccessOrder: driver.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}, uint64(0)
+			attrs, first := driver.CUmemcpyAttributes{SrcAccessOrder: driver.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM},
+				uint64(0)
 			r := tab.MemcpyBatchAsync_v2(ctx, &q, &p, &c.n, 1, &attrs, &first, 1, s)
 			if r == driver.CUDA_SUCCESS && !c.read {
 				want(t, "a batch in stream order", tab.StreamSynchronize(ctx, s), driver.CUDA_ERROR_ILLEGAL_ADDRESS)

@@ -9,11 +9,12 @@ import (
 // standstill holds back work that is submitted while memory moves.
 type standstill struct{ open chan struct{} }
 
-// freezeLimit is how long one operation that is queued may take. Work that waits for something that comes later takes longer: a host function for the caller,
-// a kernel for a copy, a stream for another process.
+// freezeLimit is how long one operation that is queued may take. Work that waits for something that comes later takes
+// longer: a host function for the caller, a kernel for a copy, a stream for another process.
 const freezeLimit = time.Minute
 
-// freeze calls f while no work runs in any context and none comes. The result is CUDA_ERROR_NOT_READY if the work that is queued does not end.
+// freeze calls f while no work runs in any context and none comes. The result is CUDA_ERROR_NOT_READY if the work that
+// is queued does not end.
 func (d *Driver) freeze(f func() driver.CUresult) driver.CUresult {
 	d.freezing.Lock()
 	defer d.freezing.Unlock()

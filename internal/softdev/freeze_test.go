@@ -9,7 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// While memory moves (cuIpcGetMemHandle) launches of graphs wait for the graphs that run, and nothing else waits for them.
+// While memory moves (cuIpcGetMemHandle) launches of graphs wait for the graphs that run, and nothing else waits for
+// them.
 func TestFreezeBesideGraphLaunches(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	slow, entered := make(chan struct{}), make(chan struct{}, 1)

@@ -36,8 +36,8 @@ type function struct {
 	old oldLaunch
 }
 
-// paramBank is where the parameters begin in the hardware's constant bank, against which the driver aligns them: a parameter aligned to
-// 64 bytes that comes first has offset 48 on compute capability 9.0 (recorded).
+// paramBank is where the parameters begin in the hardware's constant bank, against which the driver aligns them: a
+// parameter aligned to 64 bytes that comes first has offset 48 on compute capability 9.0 (recorded).
 func paramBank(sm int) uint32 {
 	switch {
 	case sm >= 100:
@@ -85,8 +85,8 @@ func (d *Driver) function(h driver.CUfunction) (*function, driver.CUresult) {
 	return f, f.mod.ctx.fault()
 }
 
-// launched resolves what a launch in a context names: a function, or a kernel of a library cast to one. The other calls take no
-// kernels (recorded).
+// launched resolves what a launch in a context names: a function, or a kernel of a library cast to one. The other calls
+// take no kernels (recorded).
 func (d *Driver) launched(c *context, h driver.CUfunction) (*function, driver.CUresult) {
 	if f := d.functions.get(uintptr(h)); f != nil {
 		return f, f.mod.ctx.fault()
@@ -97,7 +97,8 @@ func (d *Driver) launched(c *context, h driver.CUfunction) (*function, driver.CU
 	return nil, badHandle
 }
 
-// measured resolves what an occupancy question names: a function, or a kernel of a library in the current context (recorded).
+// measured resolves what an occupancy question names: a function, or a kernel of a library in the current context
+// (recorded).
 func (d *Driver) measured(c *context, h driver.CUfunction) (*function, driver.CUresult) {
 	f, r := d.launched(c, h)
 	if r != success {
@@ -118,7 +119,8 @@ func (f *function) fail(err error) driver.CUresult {
 	return notSupported
 }
 
-func (d *Driver) funcGetAttribute(_ driver.CUcontext, out *int32, attr driver.CUfunction_attribute, h driver.CUfunction) driver.CUresult {
+func (d *Driver) funcGetAttribute(_ driver.CUcontext, out *int32, attr driver.CUfunction_attribute,
+	h driver.CUfunction) driver.CUresult {
 	if out == nil {
 		return invalidValue
 	}
@@ -131,7 +133,8 @@ func (d *Driver) funcGetAttribute(_ driver.CUcontext, out *int32, attr driver.CU
 	}
 	// What depends on the loaded code (recorded: these three, others come from the image's tables).
 	switch attr {
-	case driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, driver.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+	case driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, driver.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
+		driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
 		if !f.loaded.Load() {
 			return driver.CUDA_ERROR_FUNCTION_NOT_LOADED
 		}
@@ -149,7 +152,8 @@ func (d *Driver) funcGetAttribute(_ driver.CUcontext, out *int32, attr driver.CU
 	return r
 }
 
-func (d *Driver) funcSetAttribute(_ driver.CUcontext, h driver.CUfunction, attr driver.CUfunction_attribute, v int32) driver.CUresult {
+func (d *Driver) funcSetAttribute(_ driver.CUcontext, h driver.CUfunction, attr driver.CUfunction_attribute,
+	v int32) driver.CUresult {
 	f, r := d.function(h)
 	if r != success {
 		return r
@@ -188,7 +192,8 @@ func (d *Driver) funcGetName(_ driver.CUcontext, out **byte, h driver.CUfunction
 	return success
 }
 
-func (d *Driver) funcGetParamInfo(_ driver.CUcontext, h driver.CUfunction, i uint64, offset, size *uint64) driver.CUresult {
+func (d *Driver) funcGetParamInfo(_ driver.CUcontext, h driver.CUfunction, i uint64, offset,
+	size *uint64) driver.CUresult {
 	if offset == nil || h == 0 {
 		return invalidValue
 	}
@@ -238,7 +243,8 @@ func (d *Driver) Params(h driver.CUfunction) []Param {
 	return params
 }
 
-func (d *Driver) funcIsLoaded(_ driver.CUcontext, out *driver.CUfunctionLoadingState, h driver.CUfunction) driver.CUresult {
+func (d *Driver) funcIsLoaded(_ driver.CUcontext, out *driver.CUfunctionLoadingState,
+	h driver.CUfunction) driver.CUresult {
 	if out == nil {
 		return invalidValue
 	}
@@ -277,7 +283,8 @@ func (d *Driver) funcSetCacheConfig(_ driver.CUcontext, h driver.CUfunction, v d
 	return success
 }
 
-func (d *Driver) funcSetSharedMemConfig(_ driver.CUcontext, h driver.CUfunction, v driver.CUsharedconfig) driver.CUresult {
+func (d *Driver) funcSetSharedMemConfig(_ driver.CUcontext, h driver.CUfunction,
+	v driver.CUsharedconfig) driver.CUresult {
 	if _, r := d.function(h); r != success {
 		return r
 	}

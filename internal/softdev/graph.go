@@ -8,8 +8,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// graphs is what a driver keeps of graphs. One lock guards the structure of all of them, of captures and of executable graphs; it is never
-// held while something waits for work or calls the program back.
+// graphs is what a driver keeps of graphs. One lock guards the structure of all of them, of captures and of executable
+// graphs; it is never held while something waits for work or calls the program back.
 type graphs struct {
 	mu       sync.Mutex
 	graphs   handles[graph]
@@ -62,7 +62,8 @@ type graphEdge struct {
 	data     driver.CUgraphEdgeData
 }
 
-// nodeWork is what a node does. Values are not changed once they are in a node: setting parameters puts another one there.
+// nodeWork is what a node does. Values are not changed once they are in a node: setting parameters puts another one
+// there.
 type nodeWork interface {
 	kind() driver.CUgraphNodeType
 	// clone copies the work for another graph; gs.mu is held.
@@ -71,7 +72,8 @@ type nodeWork interface {
 	run(r *graphRun)
 }
 
-// graph resolves a handle. As everywhere in this group a bad handle is an invalid value (recorded for 0; the driver dies of others).
+// graph resolves a handle. As everywhere in this group a bad handle is an invalid value (recorded for 0; the driver
+// dies of others).
 func (d *Driver) graph(h driver.CUgraph) (*graph, driver.CUresult) {
 	g := d.gs.graphs.get(uintptr(h))
 	if g == nil {
@@ -133,7 +135,8 @@ func (e *graphEdge) unlink() {
 	e.to.g.edges = dropEdge(e.to.g.edges, e)
 }
 
-// discard takes a graph's handles away and gives up what its nodes hold; the finishers are to be called without the lock.
+// discard takes a graph's handles away and gives up what its nodes hold; the finishers are to be called without the
+// lock.
 func (gs *graphs) discard(g *graph) (finish []func()) {
 	gs.graphs.remove(uintptr(g.handle))
 	for _, n := range g.nodes {
@@ -192,7 +195,8 @@ func (gs *graphs) copyGraph(g *graph, pairs map[*graphNode]*graphNode) *graph {
 	return c
 }
 
-// sorted is the order in which a graph's nodes can run: by edges, else by creation; ok is false when the edges go in a circle.
+// sorted is the order in which a graph's nodes can run: by edges, else by creation; ok is false when the edges go in a
+// circle.
 func (g *graph) sorted() (order []*graphNode, ok bool) {
 	left := make(map[*graphNode]int, len(g.nodes))
 	for _, n := range g.nodes {
@@ -274,7 +278,8 @@ func runAll(list []func()) {
 	}
 }
 
-// graphClone refuses graphs with memory nodes, as cuGraphAddMemAllocNode documents, and with conditional nodes (recorded).
+// graphClone refuses graphs with memory nodes, as cuGraphAddMemAllocNode documents, and with conditional nodes
+// (recorded).
 func (d *Driver) graphClone(_ driver.CUcontext, out *driver.CUgraph, h driver.CUgraph) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
@@ -302,7 +307,8 @@ func (d *Driver) graphClone(_ driver.CUcontext, out *driver.CUgraph, h driver.CU
 	return success
 }
 
-func (d *Driver) graphNodeFindInClone(_ driver.CUcontext, out *driver.CUgraphNode, h driver.CUgraphNode, clone driver.CUgraph) driver.CUresult {
+func (d *Driver) graphNodeFindInClone(_ driver.CUcontext, out *driver.CUgraphNode, h driver.CUgraphNode,
+	clone driver.CUgraph) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -345,7 +351,8 @@ func (g *graph) findCopy(n *graphNode) *graphNode {
 // hasConditional says whether there is a conditional node in the graph or its child graphs.
 func (g *graph) hasConditional() bool {
 	for _, n := range g.nodes {
-		if n.work.kind() == driver.CU_GRAPH_NODE_TYPE_CONDITIONAL || slices.ContainsFunc(subgraphs(n.work), (*graph).hasConditional) {
+		if n.work.kind() == driver.CU_GRAPH_NODE_TYPE_CONDITIONAL ||
+			slices.ContainsFunc(subgraphs(n.work), (*graph).hasConditional) {
 			return true
 		}
 	}
@@ -372,7 +379,8 @@ func (d *Driver) graphDestroyNode(_ driver.CUcontext, h driver.CUgraphNode) driv
 	}
 	why := ""
 	r = d.gs.change(func() ([]func(), driver.CUresult) {
-		if d.gs.capturing(n.g) || d.gs.capturingIn(n) { // no nodes are taken away while the capture goes on (cuStreamGetCaptureInfo)
+		// no nodes are taken away while the capture goes on (cuStreamGetCaptureInfo)
+		if d.gs.capturing(n.g) || d.gs.capturingIn(n) {
 			why = "a stream captures into the graph"
 			return nil, driver.CUDA_ERROR_ILLEGAL_STATE
 		}
@@ -392,7 +400,8 @@ func (d *Driver) graphDestroyNode(_ driver.CUcontext, h driver.CUgraphNode) driv
 	return r
 }
 
-func (d *Driver) graphNodeGetType(_ driver.CUcontext, h driver.CUgraphNode, out *driver.CUgraphNodeType) driver.CUresult {
+func (d *Driver) graphNodeGetType(_ driver.CUcontext, h driver.CUgraphNode,
+	out *driver.CUgraphNodeType) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -407,8 +416,8 @@ func (d *Driver) graphNodeGetType(_ driver.CUcontext, h driver.CUgraphNode, out 
 	return success
 }
 
-// list gives a caller up to *n elements, zeroes what is left of its array, and sets *n to the number given; with a NULL array *n is how many there
-// are (cuGraphGetNodes). Room for none is refused (recorded).
+// list gives a caller up to *n elements, zeroes what is left of its array, and sets *n to the number given; with a NULL
+// array *n is how many there are (cuGraphGetNodes). Room for none is refused (recorded).
 func list[T any](dst *T, n *uint64, all []T) driver.CUresult {
 	if n == nil {
 		return invalidValue
@@ -437,15 +446,18 @@ func fillList[T any](dst *T, room uint64, all []T) bool {
 	return ok
 }
 
-func (d *Driver) graphGetNodes(_ driver.CUcontext, h driver.CUgraph, nodes *driver.CUgraphNode, n *uint64) driver.CUresult {
+func (d *Driver) graphGetNodes(_ driver.CUcontext, h driver.CUgraph, nodes *driver.CUgraphNode,
+	n *uint64) driver.CUresult {
 	return d.listNodes(h, nodes, n, func(*graphNode) bool { return true })
 }
 
-func (d *Driver) graphGetRootNodes(_ driver.CUcontext, h driver.CUgraph, nodes *driver.CUgraphNode, n *uint64) driver.CUresult {
+func (d *Driver) graphGetRootNodes(_ driver.CUcontext, h driver.CUgraph, nodes *driver.CUgraphNode,
+	n *uint64) driver.CUresult {
 	return d.listNodes(h, nodes, n, func(x *graphNode) bool { return len(x.in) == 0 })
 }
 
-func (d *Driver) listNodes(h driver.CUgraph, nodes *driver.CUgraphNode, n *uint64, pick func(*graphNode) bool) driver.CUresult {
+func (d *Driver) listNodes(h driver.CUgraph, nodes *driver.CUgraphNode, n *uint64,
+	pick func(*graphNode) bool) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -464,9 +476,11 @@ func (d *Driver) listNodes(h driver.CUgraph, nodes *driver.CUgraphNode, n *uint6
 	return list(nodes, n, all)
 }
 
-// listEdges serves the queries about edges. Without room for the annotations those that have some cannot be told: CUDA_ERROR_LOSSY_QUERY
-// (cuGraphGetEdges). Then the lists hold what comes before the first such edge and that edge's end, or its beginning where no ends were asked for (recorded).
-func listEdges(edges []*graphEdge, from, to *driver.CUgraphNode, data *driver.CUgraphEdgeData, n *uint64) driver.CUresult {
+// listEdges serves the queries about edges. Without room for the annotations those that have some cannot be told:
+// CUDA_ERROR_LOSSY_QUERY (cuGraphGetEdges). Then the lists hold what comes before the first such edge and that edge's
+// end, or its beginning where no ends were asked for (recorded).
+func listEdges(edges []*graphEdge, from, to *driver.CUgraphNode, data *driver.CUgraphEdgeData,
+	n *uint64) driver.CUresult {
 	if n == nil {
 		return invalidValue
 	}
@@ -501,7 +515,8 @@ func listEdges(edges []*graphEdge, from, to *driver.CUgraphNode, data *driver.CU
 	return r
 }
 
-func (d *Driver) graphGetEdges(_ driver.CUcontext, h driver.CUgraph, from, to *driver.CUgraphNode, data *driver.CUgraphEdgeData, n *uint64) driver.CUresult {
+func (d *Driver) graphGetEdges(_ driver.CUcontext, h driver.CUgraph, from, to *driver.CUgraphNode,
+	data *driver.CUgraphEdgeData, n *uint64) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -517,7 +532,8 @@ func (d *Driver) graphGetEdges(_ driver.CUcontext, h driver.CUgraph, from, to *d
 	return listEdges(g.edges, from, to, data, n)
 }
 
-func (d *Driver) graphNodeGetDependencies(_ driver.CUcontext, h driver.CUgraphNode, nodes *driver.CUgraphNode, data *driver.CUgraphEdgeData, n *uint64) driver.CUresult {
+func (d *Driver) graphNodeGetDependencies(_ driver.CUcontext, h driver.CUgraphNode, nodes *driver.CUgraphNode,
+	data *driver.CUgraphEdgeData, n *uint64) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -530,7 +546,8 @@ func (d *Driver) graphNodeGetDependencies(_ driver.CUcontext, h driver.CUgraphNo
 	return listEdges(x.in, nodes, nil, data, n)
 }
 
-func (d *Driver) graphNodeGetDependentNodes(_ driver.CUcontext, h driver.CUgraphNode, nodes *driver.CUgraphNode, data *driver.CUgraphEdgeData, n *uint64) driver.CUresult {
+func (d *Driver) graphNodeGetDependentNodes(_ driver.CUcontext, h driver.CUgraphNode, nodes *driver.CUgraphNode,
+	data *driver.CUgraphEdgeData, n *uint64) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -548,16 +565,19 @@ func validEdge(from, to nodeWork, x driver.CUgraphEdgeData) bool {
 	if x.Reserved != [5]uint8{} || x.To_port != 0 {
 		return false
 	}
-	if x.Type == uint8(driver.CU_GRAPH_DEPENDENCY_TYPE_DEFAULT) && x.From_port == driver.CU_GRAPH_KERNEL_NODE_PORT_DEFAULT {
+	if x.Type == uint8(driver.CU_GRAPH_DEPENDENCY_TYPE_DEFAULT) &&
+		x.From_port == driver.CU_GRAPH_KERNEL_NODE_PORT_DEFAULT {
 		return true
 	}
 	return driver.CUgraphDependencyType(x.Type) == driver.CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC &&
 		from.kind() == driver.CU_GRAPH_NODE_TYPE_KERNEL && to.kind() == driver.CU_GRAPH_NODE_TYPE_KERNEL &&
-		x.From_port >= driver.CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC && x.From_port <= driver.CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER
+		x.From_port >= driver.CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC &&
+		x.From_port <= driver.CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER
 }
 
 // pairs reads the parallel arrays of the calls that change edges.
-func (d *Driver) pairs(g *graph, from, to *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64) ([]graphEdge, driver.CUresult) {
+func (d *Driver) pairs(g *graph, from, to *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64) ([]graphEdge,
+	driver.CUresult) {
 	if n == 0 {
 		return nil, success
 	}
@@ -592,8 +612,10 @@ func (n *graphNode) edgeTo(to *graphNode) *graphEdge {
 	return nil
 }
 
-// graphAddDependencies refuses an edge twice and one to itself, and accepts a circle, which instantiation refuses (recorded).
-func (d *Driver) graphAddDependencies(_ driver.CUcontext, h driver.CUgraph, from, to *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64) driver.CUresult {
+// graphAddDependencies refuses an edge twice and one to itself, and accepts a circle, which instantiation refuses
+// (recorded).
+func (d *Driver) graphAddDependencies(_ driver.CUcontext, h driver.CUgraph, from, to *driver.CUgraphNode,
+	data *driver.CUgraphEdgeData, n uint64) driver.CUresult {
 	g, r := d.graph(h)
 	if r != success {
 		return r
@@ -620,7 +642,8 @@ func (d *Driver) graphAddDependencies(_ driver.CUcontext, h driver.CUgraph, from
 	return success
 }
 
-func (d *Driver) graphRemoveDependencies(_ driver.CUcontext, h driver.CUgraph, from, to *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64) driver.CUresult {
+func (d *Driver) graphRemoveDependencies(_ driver.CUcontext, h driver.CUgraph, from, to *driver.CUgraphNode,
+	data *driver.CUgraphEdgeData, n uint64) driver.CUresult {
 	g, r := d.graph(h)
 	if r != success {
 		return r
@@ -638,7 +661,8 @@ func (d *Driver) graphRemoveDependencies(_ driver.CUcontext, h driver.CUgraph, f
 	var found []*graphEdge
 	for _, e := range edges {
 		x := e.from.edgeTo(e.to)
-		if x == nil || slices.Contains(found, x) || data != nil && x.data != e.data { // without annotations any edge between the two is meant (recorded)
+		// without annotations any edge between the two is meant (recorded)
+		if x == nil || slices.Contains(found, x) || data != nil && x.data != e.data {
 			return invalidValue
 		}
 		found = append(found, x)
@@ -650,7 +674,8 @@ func (d *Driver) graphRemoveDependencies(_ driver.CUcontext, h driver.CUgraph, f
 }
 
 // insert is the common end of the calls that add a node: it checks the dependences, then adds.
-func (d *Driver) insert(out *driver.CUgraphNode, g *graph, deps *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64, w nodeWork) driver.CUresult {
+func (d *Driver) insert(out *driver.CUgraphNode, g *graph, deps *driver.CUgraphNode, data *driver.CUgraphEdgeData,
+	n uint64, w nodeWork) driver.CUresult {
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
 	if d.gs.graphs.get(uintptr(g.handle)) != g {
@@ -672,7 +697,8 @@ func (d *Driver) insert(out *driver.CUgraphNode, g *graph, deps *driver.CUgraphN
 }
 
 // dependences reads the array of nodes that a new node comes after. w may be nil when the node's kind is not known yet.
-func (d *Driver) dependences(g *graph, deps *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64, w nodeWork) ([]graphEdge, driver.CUresult) {
+func (d *Driver) dependences(g *graph, deps *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64,
+	w nodeWork) ([]graphEdge, driver.CUresult) {
 	if n == 0 {
 		return nil, success
 	}

@@ -43,7 +43,8 @@ func TestGraphFacts(t *testing.T) {
 	is("type", tab.GraphNodeGetType(ctx, n, &kind))
 	facts.out(t, "graph/type", uint32(kind))
 	params := func(f driver.CUfunction, block uint32) *driver.CUDA_KERNEL_NODE_PARAMS {
-		return &driver.CUDA_KERNEL_NODE_PARAMS{Func: f, GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: block, BlockDimY: 1, BlockDimZ: 1}
+		return &driver.CUDA_KERNEL_NODE_PARAMS{Func: f, GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: block,
+			BlockDimY: 1, BlockDimZ: 1}
 	}
 	is("kernel_node", tab.GraphAddKernelNode_v2(ctx, &k, g, nil, 0, params(nop, 1)))
 	is("kernel_node_null", tab.GraphAddKernelNode_v2(ctx, &k2, g, nil, 0, nil))
@@ -60,7 +61,8 @@ func TestGraphFacts(t *testing.T) {
 	is("inst_cycle", tab.GraphInstantiateWithFlags(ctx, &y, g, 0))
 	ip := driver.CUDA_GRAPH_INSTANTIATE_PARAMS{}
 	want(t, "with params", tab.GraphInstantiateWithParams(ctx, &y, g, &ip), bad)
-	if ip.Result_out != driver.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE || ip.HErrNode_out != n && ip.HErrNode_out != k2 {
+	if ip.Result_out != driver.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE ||
+		ip.HErrNode_out != n && ip.HErrNode_out != k2 {
 		t.Errorf("circle: result %d, node %#x", ip.Result_out, ip.HErrNode_out)
 	}
 	is("dep_remove", tab.GraphRemoveDependencies_v2(ctx, g, &k2, &n, nil, 1))
@@ -71,8 +73,10 @@ func TestGraphFacts(t *testing.T) {
 	facts.out(t, "graph/roots", count)
 	is("nodes_null", tab.GraphGetNodes(ctx, g, nil, nil))
 	var fillNode, child driver.CUgraphNode
-	is("memset_node", tab.GraphAddMemsetNode(ctx, &fillNode, g, nil, 0, &driver.CUDA_MEMSET_NODE_PARAMS{Dst: p, Value: 1, ElementSize: 4, Width: 16, Height: 1}, ctx))
-	is("memset_node_es3", tab.GraphAddMemsetNode(ctx, &child, g, nil, 0, &driver.CUDA_MEMSET_NODE_PARAMS{Dst: p, Value: 1, ElementSize: 3, Width: 16, Height: 1}, ctx))
+	is("memset_node", tab.GraphAddMemsetNode(ctx, &fillNode, g, nil, 0,
+		&driver.CUDA_MEMSET_NODE_PARAMS{Dst: p, Value: 1, ElementSize: 4, Width: 16, Height: 1}, ctx))
+	is("memset_node_es3", tab.GraphAddMemsetNode(ctx, &child, g, nil, 0,
+		&driver.CUDA_MEMSET_NODE_PARAMS{Dst: p, Value: 1, ElementSize: 3, Width: 16, Height: 1}, ctx))
 	is("child_self", tab.GraphAddChildGraphNode(ctx, &child, g, nil, 0, g))
 	var c driver.CUgraph
 	is("clone", tab.GraphClone(ctx, &c, g))
@@ -121,7 +125,8 @@ func newGraphMaker(t *testing.T, tab *driver.Table, ctx driver.CUcontext) *graph
 func (b *graphMaker) kernel(f driver.CUfunction, params ...unsafe.Pointer) driver.CUgraphNode {
 	b.t.Helper()
 	p := driver.CUgraphNodeParams{Type: driver.CU_GRAPH_NODE_TYPE_KERNEL}
-	*p.Kernel() = driver.CUDA_KERNEL_NODE_PARAMS_v3{Func: f, GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, KernelParams: unsafe.SliceData(params)}
+	*p.Kernel() = driver.CUDA_KERNEL_NODE_PARAMS_v3{Func: f, GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1,
+		BlockDimY: 1, BlockDimZ: 1, KernelParams: unsafe.SliceData(params)}
 	return b.node(&p)
 }
 
@@ -160,7 +165,8 @@ func TestGraphParams(t *testing.T) {
 	host := make([]uint32, 4)
 	cp := driver.CUgraphNodeParams{Type: driver.CU_GRAPH_NODE_TYPE_MEMCPY}
 	cp.Memcpy().CopyCtx = ctx
-	cp.Memcpy().CopyParams = driver.CUDA_MEMCPY3D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: p, DstMemoryType: driver.CU_MEMORYTYPE_HOST, DstHost: address(t, &host[0]), WidthInBytes: 8, Height: 1, Depth: 1}
+	cp.Memcpy().CopyParams = driver.CUDA_MEMCPY3D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: p,
+		DstMemoryType: driver.CU_MEMORYTYPE_HOST, DstHost: address(t, &host[0]), WidthInBytes: 8, Height: 1, Depth: 1}
 	copyNode := b.node(&cp)
 	var called atomic.Int32
 	fnAddr, data, release := tab.HostFunc(func() { called.Add(1) })
@@ -238,7 +244,8 @@ func TestGraphParams(t *testing.T) {
 	}
 	var node driver.CUgraphNode
 	var why driver.CUgraphExecUpdateResult
-	want(t, "other kinds", tab.GraphExecUpdate(ctx, x, other.g, &node, &why), driver.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
+	want(t, "other kinds", tab.GraphExecUpdate(ctx, x, other.g, &node, &why),
+		driver.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
 	if why != driver.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED || node != swapped[0] {
 		t.Errorf("other kinds: %d, node %#x", why, node)
 	}
@@ -261,17 +268,20 @@ func TestGraphParams(t *testing.T) {
 	if *attr.Priority() != -2 {
 		t.Errorf("copied priority %d", *attr.Priority())
 	}
-	want(t, "attribute of a copy node", tab.GraphKernelNodeGetAttribute(ctx, copyNode, driver.CU_LAUNCH_ATTRIBUTE_PRIORITY, &attr), bad)
+	want(t, "attribute of a copy node", tab.GraphKernelNodeGetAttribute(ctx, copyNode,
+		driver.CU_LAUNCH_ATTRIBUTE_PRIORITY, &attr), bad)
 	// The picture.
 	file := filepath.Join(t.TempDir(), "g.dot")
 	must(t, tab.GraphDebugDotPrint(ctx, b.g, cstr(file), uint32(driver.CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE)))
 	text, err := os.ReadFile(file)
-	if err != nil || !strings.HasPrefix(string(text), "digraph") || !strings.Contains(string(text), "MEMSET") || strings.Count(string(text), "->") != 4 {
+	if err != nil || !strings.HasPrefix(string(text), "digraph") || !strings.Contains(string(text), "MEMSET") ||
+		strings.Count(string(text), "->") != 4 {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
 
-// Branches of a graph run side by side: one waits for what the other writes. Launches of one executable graph run one after the other.
+// Branches of a graph run side by side: one waits for what the other writes. Launches of one executable graph run one
+// after the other.
 func TestGraphOrder(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	p := alloc(t, tab, ctx, 64)
@@ -332,7 +342,8 @@ func TestGraphOrder(t *testing.T) {
 	}
 }
 
-// Event nodes (cuGraphAddEventRecordNode, cuGraphAddEventWaitNode): a record counts from the launch on, a wait is for what was recorded before.
+// Event nodes (cuGraphAddEventRecordNode, cuGraphAddEventWaitNode): a record counts from the launch on, a wait is for
+// what was recorded before.
 func TestGraphEvents(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	s, u := newTestStream(t, tab, ctx, 1), newTestStream(t, tab, ctx, 1)
@@ -374,12 +385,14 @@ func TestGraphEvents(t *testing.T) {
 	var kinds [2]driver.CUgraphNodeType
 	must(t, tab.GraphNodeGetType(ctx, nodes[0], &kinds[0]))
 	must(t, tab.GraphNodeGetType(ctx, nodes[1], &kinds[1]))
-	if kinds != [2]driver.CUgraphNodeType{driver.CU_GRAPH_NODE_TYPE_WAIT_EVENT, driver.CU_GRAPH_NODE_TYPE_EVENT_RECORD} {
+	if kinds != [2]driver.CUgraphNodeType{driver.CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+		driver.CU_GRAPH_NODE_TYPE_EVENT_RECORD} {
 		t.Errorf("kinds %v", kinds)
 	}
 }
 
-// Memory nodes (cuGraphAddMemAllocNode): one address for all launches, the rules about what is left allocated, and the account.
+// Memory nodes (cuGraphAddMemAllocNode): one address for all launches, the rules about what is left allocated, and the
+// account.
 func TestGraphMemory(t *testing.T) {
 	d, tab, ctx := open(t, Options{})
 	m := load(t, d, ctx, graphPTX)
@@ -391,7 +404,8 @@ func TestGraphMemory(t *testing.T) {
 	}
 	b := newGraphMaker(t, tab, ctx)
 	ap := driver.CUgraphNodeParams{Type: driver.CU_GRAPH_NODE_TYPE_MEM_ALLOC}
-	ap.Alloc().PoolProps = driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
+	ap.Alloc().PoolProps = driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED,
+		Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
 	ap.Alloc().Bytesize = 4096
 	allocNode := b.node(&ap)
 	p := ap.Alloc().Dptr
@@ -410,7 +424,9 @@ func TestGraphMemory(t *testing.T) {
 	b.kernel(add, unsafe.Pointer(&p), unsafe.Pointer(&v))
 	// Only graphs know the address before a launch (internal/conform/api: graph/node/alloc).
 	want(t, "a fill before a launch", tab.MemsetD8_v2(ctx, p, 0, 16), bad)
-	want(t, "a copy of rows before a launch", tab.Memcpy2D_v2(ctx, &driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: p, DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: p + 64, WidthInBytes: 16, Height: 1}), bad)
+	want(t, "a copy of rows before a launch", tab.Memcpy2D_v2(ctx,
+		&driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: p,
+			DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: p + 64, WidthInBytes: 16, Height: 1}), bad)
 	var c driver.CUgraph
 	want(t, "clone", tab.GraphClone(ctx, &c, b.g), driver.CUDA_ERROR_NOT_SUPPORTED)
 	want(t, "destroy the node", tab.GraphDestroyNode(ctx, allocNode), driver.CUDA_ERROR_NOT_SUPPORTED)
@@ -432,16 +448,21 @@ func TestGraphMemory(t *testing.T) {
 	var fnode driver.CUgraphNode
 	must(t, tab.GraphCreate(ctx, &fg, 0))
 	must(t, tab.GraphAddMemFreeNode(ctx, &fnode, fg, nil, 0, p))
-	want(t, "free of other memory", tab.GraphAddMemFreeNode(ctx, new(driver.CUgraphNode), fg, nil, 0, alloc(t, tab, ctx, 16)), bad)
+	want(t, "free of other memory", tab.GraphAddMemFreeNode(ctx, new(driver.CUgraphNode), fg, nil, 0,
+		alloc(t, tab, ctx, 16)), bad)
 	must(t, tab.GraphInstantiateWithFlags(ctx, &y, fg, 0))
 	want(t, "free of what is not allocated", tab.GraphLaunch(ctx, y, 0), bad)
 	b.run(x)
 	must(t, tab.GraphLaunch(ctx, y, 0))
-	if used, high := attr(driver.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT), attr(driver.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH); used != chunk || high != chunk { // freed, and the executable graph still has it
+	// freed, and the executable graph still has it
+	if used, high := attr(driver.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT),
+		attr(driver.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH); used != chunk || high != chunk {
 		t.Errorf("used %d high %d", used, high)
 	}
 	must(t, tab.GraphExecDestroy(ctx, x))
-	want(t, "flags that exclude each other", tab.GraphInstantiateWithFlags(ctx, new(driver.CUgraphExec), b.g, uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH|driver.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)), bad)
+	want(t, "flags that exclude each other", tab.GraphInstantiateWithFlags(ctx, new(driver.CUgraphExec), b.g,
+		uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH|
+			driver.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)), bad)
 	// With CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH a launch frees what the one before left.
 	x = b.instantiate(uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH))
 	b.run(x)
@@ -451,7 +472,8 @@ func TestGraphMemory(t *testing.T) {
 	must(t, tab.GraphExecDestroy(ctx, y))
 	must(t, tab.GraphDestroy(ctx, b.g))
 	must(t, tab.GraphDestroy(ctx, fg))
-	if u, r := attr(driver.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT), attr(driver.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT); u != 0 || r != chunk {
+	if u, r := attr(driver.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT),
+		attr(driver.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT); u != 0 || r != chunk {
 		t.Errorf("%d bytes used, %d reserved", u, r)
 	}
 	must(t, tab.DeviceGraphMemTrim(ctx, 0))
@@ -472,7 +494,8 @@ func TestGraphConditional(t *testing.T) {
 	m := load(t, d, ctx, graphPTX)
 	add, below, set := fn(t, d, ctx, m, "add"), fn(t, d, ctx, m, "below"), fn(t, d, ctx, m, "set")
 	p := alloc(t, tab, ctx, 64)
-	conditional := func(b *graphMaker, typ driver.CUgraphConditionalNodeType, size uint32, h driver.CUgraphConditionalHandle) []*graphMaker {
+	conditional := func(b *graphMaker, typ driver.CUgraphConditionalNodeType, size uint32,
+		h driver.CUgraphConditionalHandle) []*graphMaker {
 		np := driver.CUgraphNodeParams{Type: driver.CU_GRAPH_NODE_TYPE_CONDITIONAL}
 		*np.Conditional() = driver.CUDA_CONDITIONAL_NODE_PARAMS{Handle: h, Type: typ, Size: size, Ctx: ctx}
 		b.node(&np)
@@ -509,8 +532,10 @@ func TestGraphConditional(t *testing.T) {
 		value  uint32
 		expect uint32
 	}{
-		{driver.CU_GRAPH_COND_TYPE_IF, 1, 1, 1}, {driver.CU_GRAPH_COND_TYPE_IF, 1, 0, 0}, {driver.CU_GRAPH_COND_TYPE_IF, 2, 0, 2}, {driver.CU_GRAPH_COND_TYPE_IF, 2, 7, 1},
-		{driver.CU_GRAPH_COND_TYPE_SWITCH, 3, 0, 1}, {driver.CU_GRAPH_COND_TYPE_SWITCH, 3, 2, 3}, {driver.CU_GRAPH_COND_TYPE_SWITCH, 3, 3, 0},
+		{driver.CU_GRAPH_COND_TYPE_IF, 1, 1, 1}, {driver.CU_GRAPH_COND_TYPE_IF, 1, 0, 0},
+		{driver.CU_GRAPH_COND_TYPE_IF, 2, 0, 2}, {driver.CU_GRAPH_COND_TYPE_IF, 2, 7, 1},
+		{driver.CU_GRAPH_COND_TYPE_SWITCH, 3, 0, 1}, {driver.CU_GRAPH_COND_TYPE_SWITCH, 3, 2, 3},
+		{driver.CU_GRAPH_COND_TYPE_SWITCH, 3, 3, 0},
 	} {
 		b := newGraphMaker(t, tab, ctx)
 		h := handle(b, 0, 0)
@@ -525,14 +550,16 @@ func TestGraphConditional(t *testing.T) {
 			t.Errorf("%+v: %d", c, v)
 		}
 	}
-	// An executable graph lives without the graph that it was made of (cuGraphInstantiate): its kernels still set the value.
+	// An executable graph lives without the graph that it was made of (cuGraphInstantiate): its kernels still set the
+	// value.
 	b = newGraphMaker(t, tab, ctx)
 	h = handle(b, 1, 1)
 	body = conditional(b, driver.CU_GRAPH_COND_TYPE_WHILE, 1, h)[0]
 	body.kernel(add, unsafe.Pointer(&p), unsafe.Pointer(&step))
 	body.kernel(below, unsafe.Pointer(&p), unsafe.Pointer(&limit), unsafe.Pointer(&h))
 	var clone driver.CUgraph
-	want(t, "clone", tab.GraphClone(ctx, &clone, b.g), driver.CUDA_ERROR_NOT_SUPPORTED) // internal/conform/api: graph/node/conditional/if
+	// internal/conform/api: graph/node/conditional/if
+	want(t, "clone", tab.GraphClone(ctx, &clone, b.g), driver.CUDA_ERROR_NOT_SUPPORTED)
 	x = b.instantiate(0)
 	must(t, tab.GraphDestroy(ctx, b.g))
 	must(t, tab.MemsetD32_v2(ctx, p, 0, 1))
@@ -544,7 +571,8 @@ func TestGraphConditional(t *testing.T) {
 	if d.gs.conds.get(uintptr(h)) != nil {
 		t.Error("the handle is there after all graphs with it")
 	}
-	// An update brings the other graph's handle, with its flags and default value (cuGraphExecUpdate, "Conditional Nodes"); what kernels set is that handle's value.
+	// An update brings the other graph's handle, with its flags and default value (cuGraphExecUpdate, "Conditional
+	// Nodes"); what kernels set is that handle's value.
 	limit2 := uint32(20)
 	loop := func(limit *uint32, dflt, flags uint32) *graphMaker {
 		b := newGraphMaker(t, tab, ctx)
@@ -577,7 +605,8 @@ func TestGraphConditional(t *testing.T) {
 	conditional(b, driver.CU_GRAPH_COND_TYPE_IF, 2, other)
 	x = loop(&limit, 1, 1).instantiate(0)
 	var info driver.CUgraphExecUpdateResultInfo
-	want(t, "another kind of condition", tab.GraphExecUpdate_v2(ctx, x, b.g, &info), driver.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
+	want(t, "another kind of condition", tab.GraphExecUpdate_v2(ctx, x, b.g, &info),
+		driver.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
 	if info.Result != driver.CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED { // recorded: reach/conditional-update
 		t.Errorf("result %d", info.Result)
 	}
@@ -623,13 +652,16 @@ func TestChildGraph(t *testing.T) {
 	if got := read32(t, tab, ctx, p); got != 11 {
 		t.Errorf("child graph: %d, want 1 + 10", got)
 	}
-	want(t, "child of another shape", tab.GraphExecChildGraphNodeSetParams(ctx, x, child, inner.g), driver.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) // internal/conform/api: graph/child
+	// internal/conform/api: graph/child
+	want(t, "child of another shape", tab.GraphExecChildGraphNodeSetParams(ctx, x, child, inner.g),
+		driver.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
 	// Programmatic edges between kernels.
 	b := newGraphMaker(t, tab, ctx)
 	k1 := b.kernel(add, unsafe.Pointer(&p), unsafe.Pointer(&v))
 	b.last = nil
 	k2 := b.kernel(add, unsafe.Pointer(&p), unsafe.Pointer(&v))
-	edge := driver.CUgraphEdgeData{From_port: driver.CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, Type: uint8(driver.CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)}
+	edge := driver.CUgraphEdgeData{From_port: driver.CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+		Type: uint8(driver.CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)}
 	must(t, tab.GraphAddDependencies_v2(ctx, b.g, &k1, &k2, &edge, 1))
 	var from, to driver.CUgraphNode
 	want(t, "without room for the data", tab.GraphGetEdges(ctx, b.g, &from, &to, &count), driver.CUDA_ERROR_LOSSY_QUERY)

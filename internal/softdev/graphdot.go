@@ -11,14 +11,17 @@ import (
 )
 
 var nodeNames = map[driver.CUgraphNodeType]string{
-	driver.CU_GRAPH_NODE_TYPE_KERNEL: "KERNEL", driver.CU_GRAPH_NODE_TYPE_MEMCPY: "MEMCPY", driver.CU_GRAPH_NODE_TYPE_MEMSET: "MEMSET",
-	driver.CU_GRAPH_NODE_TYPE_HOST: "HOST", driver.CU_GRAPH_NODE_TYPE_GRAPH: "GRAPH", driver.CU_GRAPH_NODE_TYPE_EMPTY: "EMPTY",
+	driver.CU_GRAPH_NODE_TYPE_KERNEL: "KERNEL", driver.CU_GRAPH_NODE_TYPE_MEMCPY: "MEMCPY",
+	driver.CU_GRAPH_NODE_TYPE_MEMSET: "MEMSET",
+	driver.CU_GRAPH_NODE_TYPE_HOST:   "HOST", driver.CU_GRAPH_NODE_TYPE_GRAPH: "GRAPH",
+	driver.CU_GRAPH_NODE_TYPE_EMPTY:      "EMPTY",
 	driver.CU_GRAPH_NODE_TYPE_WAIT_EVENT: "EVENT_WAIT", driver.CU_GRAPH_NODE_TYPE_EVENT_RECORD: "EVENT_RECORD",
 	driver.CU_GRAPH_NODE_TYPE_MEM_ALLOC: "MEM_ALLOC", driver.CU_GRAPH_NODE_TYPE_MEM_FREE: "MEM_FREE",
 	driver.CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: "BATCH_MEM_OP", driver.CU_GRAPH_NODE_TYPE_CONDITIONAL: "CONDITIONAL",
 }
 
-// graphDebugDotPrint writes the graph in the language of Graphviz. The names are the driver's kinds; the layout of labels is our own.
+// graphDebugDotPrint writes the graph in the language of Graphviz. The names are the driver's kinds; the layout of
+// labels is our own.
 func (d *Driver) graphDebugDotPrint(_ driver.CUcontext, h driver.CUgraph, path *byte, flags uint32) driver.CUresult {
 	g, r := d.graph(h)
 	if r != success {
@@ -74,7 +77,8 @@ func (g *graph) dot(w io.Writer, flags driver.CUgraphDebugDot_flags) {
 		for _, sub := range subgraphs(n.work) {
 			sub.dot(w, flags)
 			if len(sub.nodes) > 0 {
-				fmt.Fprintf(w, "%q -> %q [style=\"dotted\" lhead=\"cluster_%d\"];\n", n.dotName(), sub.nodes[0].dotName(), sub.id)
+				fmt.Fprintf(w, "%q -> %q [style=\"dotted\" lhead=\"cluster_%d\"];\n", n.dotName(),
+					sub.nodes[0].dotName(), sub.id)
 			}
 		}
 	}

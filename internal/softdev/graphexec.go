@@ -182,11 +182,13 @@ type graphExec struct {
 	dead    bool // destroyed
 }
 
-const instantiateFlags = driver.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | driver.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+const instantiateFlags = driver.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+	driver.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
 	driver.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | driver.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
 
 // instantiate is the common part of the calls that make an executable graph.
-func (d *Driver) instantiate(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph, flags uint64) (bad *graphNode, why driver.CUgraphInstantiateResult, r driver.CUresult) {
+func (d *Driver) instantiate(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph,
+	flags uint64) (bad *graphNode, why driver.CUgraphInstantiateResult, r driver.CUresult) {
 	why = driver.CUDA_GRAPH_INSTANTIATE_ERROR
 	if flags&^uint64(instantiateFlags) != 0 { // before the context, and the handle after it (recorded)
 		return nil, why, invalidValue
@@ -202,7 +204,8 @@ func (d *Driver) instantiate(cur driver.CUcontext, out *driver.CUgraphExec, h dr
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
 	if flags&uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0 {
-		if flags&uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0 { // the one excludes the other (cuda.h)
+		// the one excludes the other (cuda.h)
+		if flags&uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0 {
 			return nil, why, invalidValue
 		}
 		if bad := g.hostOnly(); bad != nil {
@@ -234,7 +237,8 @@ func (d *Driver) instantiate(cur driver.CUcontext, out *driver.CUgraphExec, h dr
 	return nil, driver.CUDA_GRAPH_INSTANTIATE_SUCCESS, success
 }
 
-// hostOnly is a node of a kind that keeps a graph from being launched from the device (CUDA Programming Guide, "Device Graph Requirements").
+// hostOnly is a node of a kind that keeps a graph from being launched from the device (CUDA Programming Guide, "Device
+// Graph Requirements").
 func (g *graph) hostOnly() *graphNode {
 	for _, n := range g.nodes {
 		switch w := n.work.(type) {
@@ -263,7 +267,8 @@ func (x *graphExec) hold(g *graph) {
 	}
 }
 
-func (d *Driver) graphInstantiateWithFlags(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph, flags uint64) driver.CUresult {
+func (d *Driver) graphInstantiateWithFlags(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph,
+	flags uint64) driver.CUresult {
 	if flags&uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) != 0 {
 		return invalidValue // there is no stream to upload in (recorded)
 	}
@@ -271,8 +276,10 @@ func (d *Driver) graphInstantiateWithFlags(cur driver.CUcontext, out *driver.CUg
 	return r
 }
 
-// graphInstantiate has a log buffer, in which the driver has long left nothing but an empty text, and names no node either (recorded for a circle).
-func (d *Driver) graphInstantiate(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph, node *driver.CUgraphNode, log *byte, size uint64) driver.CUresult {
+// graphInstantiate has a log buffer, in which the driver has long left nothing but an empty text, and names no node
+// either (recorded for a circle).
+func (d *Driver) graphInstantiate(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph,
+	node *driver.CUgraphNode, log *byte, size uint64) driver.CUresult {
 	_, _, r := d.instantiate(cur, out, h, 0)
 	if node != nil {
 		*node = 0
@@ -283,7 +290,8 @@ func (d *Driver) graphInstantiate(cur driver.CUcontext, out *driver.CUgraphExec,
 	return r
 }
 
-func (d *Driver) graphInstantiateWithParams(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph, p *driver.CUDA_GRAPH_INSTANTIATE_PARAMS) driver.CUresult {
+func (d *Driver) graphInstantiateWithParams(cur driver.CUcontext, out *driver.CUgraphExec, h driver.CUgraph,
+	p *driver.CUDA_GRAPH_INSTANTIATE_PARAMS) driver.CUresult {
 	if p == nil {
 		return invalidValue
 	}
@@ -349,7 +357,9 @@ func (d *Driver) graphExecGetFlags(_ driver.CUcontext, h driver.CUgraphExec, out
 	if out == nil {
 		return invalidValue
 	}
-	*out = x.flags &^ uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD|driver.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) // these are not told (recorded)
+	// these are not told (recorded)
+	*out = x.flags &^ uint64(driver.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD|
+		driver.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
 	return success
 }
 
@@ -430,8 +440,8 @@ func (d *Driver) graphLaunch(cur driver.CUcontext, h driver.CUgraphExec, stream 
 	return success
 }
 
-// events settles what the event nodes mean: waits are for what was recorded before the launch, and from the launch on the recorded events are the
-// launch's.
+// events settles what the event nodes mean: waits are for what was recorded before the launch, and from the launch on
+// the recorded events are the launch's.
 func (r *graphRun) events() {
 	var records []*eventRecordWork
 	r.p.walk(func(s *step) {
@@ -606,7 +616,8 @@ func canBeOff(w nodeWork) bool {
 	return false
 }
 
-func (d *Driver) graphNodeSetEnabled(_ driver.CUcontext, h driver.CUgraphExec, nh driver.CUgraphNode, on uint32) driver.CUresult {
+func (d *Driver) graphNodeSetEnabled(_ driver.CUcontext, h driver.CUgraphExec, nh driver.CUgraphNode,
+	on uint32) driver.CUresult {
 	_, s, r := d.step(h, nh)
 	if r != success {
 		return r
@@ -620,7 +631,8 @@ func (d *Driver) graphNodeSetEnabled(_ driver.CUcontext, h driver.CUgraphExec, n
 	return success
 }
 
-func (d *Driver) graphNodeGetEnabled(_ driver.CUcontext, h driver.CUgraphExec, nh driver.CUgraphNode, out *uint32) driver.CUresult {
+func (d *Driver) graphNodeGetEnabled(_ driver.CUcontext, h driver.CUgraphExec, nh driver.CUgraphNode,
+	out *uint32) driver.CUresult {
 	if out == nil {
 		return invalidValue
 	}

@@ -9,11 +9,13 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// TestReadOnlyMemory: what the driver itself writes outside kernels refuses a mapping for reading, where a store would end the process: fills in graphs and memory operations.
+// TestReadOnlyMemory: what the driver itself writes outside kernels refuses a mapping for reading, where a store would
+// end the process: fills in graphs and memory operations.
 func TestReadOnlyMemory(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	const size = 2 << 20
-	pr := driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
+	pr := driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED,
+		Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
 	var h driver.CUmemGenericAllocationHandle
 	if r := tab.MemCreate(ctx, &h, size, &pr, 0); r == driver.CUDA_ERROR_NOT_SUPPORTED {
 		skip.Without(t, skip.Stores)
@@ -21,7 +23,8 @@ func TestReadOnlyMemory(t *testing.T) {
 	var p driver.CUdeviceptr
 	must(t, tab.MemAddressReserve(ctx, &p, size, 0, 0, 0))
 	must(t, tab.MemMap(ctx, p, size, 0, h, 0))
-	must(t, tab.MemSetAccess(ctx, p, size, &driver.CUmemAccessDesc{Location: pr.Location, Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READ}, 1))
+	must(t, tab.MemSetAccess(ctx, p, size, &driver.CUmemAccessDesc{Location: pr.Location,
+		Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READ}, 1))
 	var s driver.CUstream
 	must(t, tab.StreamCreate(ctx, &s, uint32(driver.CU_STREAM_NON_BLOCKING)))
 	want(t, "cuStreamWriteValue32", tab.StreamWriteValue32_v2(ctx, s, p, 1, 0), bad)
@@ -34,7 +37,8 @@ func TestReadOnlyMemory(t *testing.T) {
 	want(t, "cuGraphAddMemsetNode", tab.GraphAddMemsetNode(ctx, &n, b.g, nil, 0, &fill, ctx), bad)
 }
 
-// TestGraphOperationWithoutMemory: memory of a node's memory operation that is freed before the launch is a fault of the context, not of the process.
+// TestGraphOperationWithoutMemory: memory of a node's memory operation that is freed before the launch is a fault of
+// the context, not of the process.
 func TestGraphOperationWithoutMemory(t *testing.T) {
 	d, tab, ctx := open(t, Options{})
 	p := alloc(t, tab, ctx, 4<<20)

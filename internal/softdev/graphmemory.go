@@ -8,8 +8,8 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// graphMemory is the allocation behind a memory allocation node. Its address and memory are there as long as a graph, an executable graph or a
-// launch without a free needs them.
+// graphMemory is the allocation behind a memory allocation node. Its address and memory are there as long as a graph,
+// an executable graph or a launch without a free needs them.
 type graphMemory struct {
 	dev     *device
 	heap    *mem.Heap
@@ -24,8 +24,9 @@ type graphMemory struct {
 	dormant atomic.Bool              // not live, for those who do not have the lock: only graphs know the address
 }
 
-// graphAccount is what cuDeviceGetGraphMemAttribute reports of a device, in chunks as pools hold memory: what executable graphs that were launched hold
-// is used, freed or not, and stays reserved until the device is trimmed (recorded).
+// graphAccount is what cuDeviceGetGraphMemAttribute reports of a device, in chunks as pools hold memory: what
+// executable graphs that were launched hold is used, freed or not, and stays reserved until the device is trimmed
+// (recorded).
 type graphAccount struct {
 	backed         uint64 // bytes asked for
 	used, reserved level
@@ -93,7 +94,8 @@ func (m *graphMemory) sleep(on bool) {
 	}
 }
 
-// asleep says whether one of two addresses is of graph memory that is not allocated: it is no memory to calls that do not make nodes (recorded).
+// asleep says whether one of two addresses is of graph memory that is not allocated: it is no memory to calls that do
+// not make nodes (recorded).
 func (m *memory) asleep(p, q unsafe.Pointer) bool {
 	return m.dormant.Load() != 0 && (m.asleepAt(p) || m.asleepAt(q))
 }
@@ -114,8 +116,8 @@ func (d *Driver) freeGraphMemory(m *graphMemory) driver.CUresult {
 	return success
 }
 
-// account checks and makes the changes of a launch to the accounts. A launch that would allocate again what the one before has left allocated is
-// refused unless the graph frees on launch (cuGraphLaunch).
+// account checks and makes the changes of a launch to the accounts. A launch that would allocate again what the one
+// before has left allocated is refused unless the graph frees on launch (cuGraphLaunch).
 func (x *graphExec) account() driver.CUresult {
 	gs := &x.d.gs
 	state := map[*graphMemory]bool{}
@@ -159,14 +161,17 @@ func (x *graphExec) account() driver.CUresult {
 	return success
 }
 
-// newGraphMemory takes the memory of an allocation node. What it does not support, and a place of access that there is not, have codes of their own (recorded).
-func (d *Driver) newGraphMemory(cur driver.CUcontext, p *driver.CUDA_MEM_ALLOC_NODE_PARAMS) (*memAllocWork, driver.CUresult) {
+// newGraphMemory takes the memory of an allocation node. What it does not support, and a place of access that there is
+// not, have codes of their own (recorded).
+func (d *Driver) newGraphMemory(cur driver.CUcontext, p *driver.CUDA_MEM_ALLOC_NODE_PARAMS) (*memAllocWork,
+	driver.CUresult) {
 	props := &p.PoolProps
 	dev, heap, r := d.located(props.AllocType, props.Location)
 	if r != success || p.Bytesize == 0 {
 		return nil, invalidValue
 	}
-	if props.HandleTypes != driver.CU_MEM_HANDLE_TYPE_NONE || props.Location.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE {
+	if props.HandleTypes != driver.CU_MEM_HANDLE_TYPE_NONE ||
+		props.Location.Type != driver.CU_MEM_LOCATION_TYPE_DEVICE {
 		d.explain(nil, "graphs allocate memory of devices, which cannot be shared")
 		return nil, notSupported
 	}
@@ -202,7 +207,8 @@ func (d *Driver) newGraphMemory(cur driver.CUcontext, p *driver.CUDA_MEM_ALLOC_N
 	return w, success
 }
 
-func (d *Driver) deviceGetGraphMemAttribute(_ driver.CUcontext, ordinal driver.CUdevice, attr driver.CUgraphMem_attribute, v unsafe.Pointer) driver.CUresult {
+func (d *Driver) deviceGetGraphMemAttribute(_ driver.CUcontext, ordinal driver.CUdevice,
+	attr driver.CUgraphMem_attribute, v unsafe.Pointer) driver.CUresult {
 	dev, r := d.asked(v != nil, ordinal)
 	if r != success {
 		return r
@@ -227,7 +233,8 @@ func (d *Driver) deviceGetGraphMemAttribute(_ driver.CUcontext, ordinal driver.C
 }
 
 // deviceSetGraphMemAttribute resets the high marks; 0 is the only value (CUgraphMem_attribute).
-func (d *Driver) deviceSetGraphMemAttribute(_ driver.CUcontext, ordinal driver.CUdevice, attr driver.CUgraphMem_attribute, v unsafe.Pointer) driver.CUresult {
+func (d *Driver) deviceSetGraphMemAttribute(_ driver.CUcontext, ordinal driver.CUdevice,
+	attr driver.CUgraphMem_attribute, v unsafe.Pointer) driver.CUresult {
 	dev, r := d.asked(v != nil, ordinal)
 	if r != success {
 		return r
@@ -262,7 +269,8 @@ func (d *Driver) deviceGraphMemTrim(_ driver.CUcontext, ordinal driver.CUdevice)
 	return success
 }
 
-// captureAlloc makes a node of cuMemAllocAsync. The pool only says which device the memory is of: graphs have their own.
+// captureAlloc makes a node of cuMemAllocAsync. The pool only says which device the memory is of: graphs have their
+// own.
 func (d *Driver) captureAlloc(out *driver.CUdeviceptr, n uint64, p *pool, s *stream) driver.CUresult {
 	if p.heap != p.dev.heap {
 		d.explain(s.ctx, "memory of the host and managed memory cannot be allocated in graphs")

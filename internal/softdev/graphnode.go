@@ -7,7 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// The functions here turn the parameter structs of the API into works, and add them as nodes or put them in the place of others.
+// The functions here turn the parameter structs of the API into works, and add them as nodes or put them in the place
+// of others.
 
 // newKernelWork resolves and checks a kernel node's parameters.
 func (d *Driver) newKernelWork(cur driver.CUcontext, p *driver.CUDA_KERNEL_NODE_PARAMS) (*kernelWork, driver.CUresult) {
@@ -41,7 +42,8 @@ func (d *Driver) newKernelWork(cur driver.CUcontext, p *driver.CUDA_KERNEL_NODE_
 		return nil, r
 	}
 	w.f = f
-	w.q = launchRequest{grid: [3]uint32{p.GridDimX, p.GridDimY, p.GridDimZ}, block: [3]uint32{p.BlockDimX, p.BlockDimY, p.BlockDimZ}, shared: p.SharedMemBytes}
+	w.q = launchRequest{grid: [3]uint32{p.GridDimX, p.GridDimY, p.GridDimZ},
+		block: [3]uint32{p.BlockDimX, p.BlockDimY, p.BlockDimZ}, shared: p.SharedMemBytes}
 	return w, d.completeKernel(w, p.KernelParams, p.Extra)
 }
 
@@ -67,7 +69,8 @@ func (d *Driver) completeKernel(w *kernelWork, params *unsafe.Pointer, extra *ui
 	}
 	if w.q.cluster[0] != 0 {
 		var v driver.CUlaunchAttributeValue
-		*v.ClusterDim() = driver.CUlaunchAttributeValue_clusterDim{X: w.q.cluster[0], Y: w.q.cluster[1], Z: w.q.cluster[2]}
+		*v.ClusterDim() = driver.CUlaunchAttributeValue_clusterDim{X: w.q.cluster[0], Y: w.q.cluster[1],
+			Z: w.q.cluster[2]}
 		w.setAttribute(driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &v)
 	}
 	return success
@@ -87,7 +90,8 @@ func (d *Driver) nodeContext(cur, h driver.CUcontext) (*context, driver.CUresult
 	return c, c.fault()
 }
 
-func (d *Driver) newCopyWork(cur driver.CUcontext, p *driver.CUDA_MEMCPY3D, ctx driver.CUcontext) (nodeWork, driver.CUresult) {
+func (d *Driver) newCopyWork(cur driver.CUcontext, p *driver.CUDA_MEMCPY3D, ctx driver.CUcontext) (nodeWork,
+	driver.CUresult) {
 	if p == nil {
 		return nil, invalidValue
 	}
@@ -105,7 +109,8 @@ func (d *Driver) newCopyWork(cur driver.CUcontext, p *driver.CUDA_MEMCPY3D, ctx 
 	return w, success
 }
 
-func (d *Driver) newFillWork(cur driver.CUcontext, p *driver.CUDA_MEMSET_NODE_PARAMS, ctx driver.CUcontext) (nodeWork, driver.CUresult) {
+func (d *Driver) newFillWork(cur driver.CUcontext, p *driver.CUDA_MEMSET_NODE_PARAMS, ctx driver.CUcontext) (nodeWork,
+	driver.CUresult) {
 	if p == nil {
 		return nil, invalidValue
 	}
@@ -150,7 +155,8 @@ func (d *Driver) newHostWork(p *driver.CUDA_HOST_NODE_PARAMS) (nodeWork, driver.
 	return w, success
 }
 
-func (d *Driver) newBatchWork(cur driver.CUcontext, p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) (nodeWork, driver.CUresult) {
+func (d *Driver) newBatchWork(cur driver.CUcontext, p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) (nodeWork,
+	driver.CUresult) {
 	if p == nil || p.Ctx == 0 { // the current context does not stand in (recorded)
 		return nil, invalidValue
 	}
@@ -171,7 +177,8 @@ func (d *Driver) newBatchWork(cur driver.CUcontext, p *driver.CUDA_BATCH_MEM_OP_
 }
 
 // newChildWork copies the child; graphs with memory nodes can only be moved into another (cuGraphAddMemAllocNode).
-func (d *Driver) newChildWork(h driver.CUgraph, parent *graph, own driver.CUgraphChildGraphNodeOwnership) (nodeWork, driver.CUresult) {
+func (d *Driver) newChildWork(h driver.CUgraph, parent *graph, own driver.CUgraphChildGraphNodeOwnership) (nodeWork,
+	driver.CUresult) {
 	g, r := d.graph(h)
 	if r != success {
 		return nil, r
@@ -273,7 +280,8 @@ func (d *Driver) newConditionalWork(g *graph, p *driver.CUDA_CONDITIONAL_NODE_PA
 	return w, success
 }
 
-func (d *Driver) graphConditionalHandleCreate(cur driver.CUcontext, out *driver.CUgraphConditionalHandle, h driver.CUgraph, ctx driver.CUcontext, value, flags uint32) driver.CUresult {
+func (d *Driver) graphConditionalHandleCreate(cur driver.CUcontext, out *driver.CUgraphConditionalHandle,
+	h driver.CUgraph, ctx driver.CUcontext, value, flags uint32) driver.CUresult {
 	if out == nil {
 		return invalidValue
 	}
@@ -303,14 +311,16 @@ func (d *Driver) graphConditionalHandleCreate(cur driver.CUcontext, out *driver.
 	return success
 }
 
-// SetConditional serves cudaGraphSetConditional in kernels; a number that is no handle is ignored, as a store nobody reads.
+// SetConditional serves cudaGraphSetConditional in kernels; a number that is no handle is ignored, as a store nobody
+// reads.
 func (h *deviceHeap) SetConditional(handle uint64, value uint32) {
 	if k := h.c.d.gs.conds.get(uintptr(handle)); k != nil {
 		k.value.Store(value)
 	}
 }
 
-// work makes the work of cuGraphAddNode and of the calls that set parameters by the same struct. g is nil for the latter.
+// work makes the work of cuGraphAddNode and of the calls that set parameters by the same struct. g is nil for the
+// latter.
 func (d *Driver) work(cur driver.CUcontext, g *graph, p *driver.CUgraphNodeParams) (nodeWork, driver.CUresult) {
 	if p.Reserved0 != [3]int32{} || p.Reserved2 != 0 {
 		return nil, invalidValue
@@ -359,7 +369,8 @@ func (d *Driver) work(cur driver.CUcontext, g *graph, p *driver.CUgraphNodeParam
 	return nil, invalidValue
 }
 
-// newSemaphoreWork answers for nodes of external semaphores: there is no API to import them from, and a list of none will do (recorded).
+// newSemaphoreWork answers for nodes of external semaphores: there is no API to import them from, and a list of none
+// will do (recorded).
 func (d *Driver) newSemaphoreWork(signal bool, n uint32) (nodeWork, driver.CUresult) {
 	if n == 0 {
 		return semaphoreWork{signal}, success
@@ -368,12 +379,15 @@ func (d *Driver) newSemaphoreWork(signal bool, n uint32) (nodeWork, driver.CUres
 	return nil, notSupported
 }
 
-// adding is the beginning of the calls that add a node, once they know that they may look: the graph, then the work, then the edges.
-func (d *Driver) adding(out *driver.CUgraphNode, h driver.CUgraph, deps *driver.CUgraphNode, n uint64, build func(g *graph) (nodeWork, driver.CUresult)) driver.CUresult {
+// adding is the beginning of the calls that add a node, once they know that they may look: the graph, then the work,
+// then the edges.
+func (d *Driver) adding(out *driver.CUgraphNode, h driver.CUgraph, deps *driver.CUgraphNode, n uint64,
+	build func(g *graph) (nodeWork, driver.CUresult)) driver.CUresult {
 	return d.addingWith(out, h, deps, nil, n, build)
 }
 
-func (d *Driver) addingWith(out *driver.CUgraphNode, h driver.CUgraph, deps *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64, build func(g *graph) (nodeWork, driver.CUresult)) driver.CUresult {
+func (d *Driver) addingWith(out *driver.CUgraphNode, h driver.CUgraph, deps *driver.CUgraphNode,
+	data *driver.CUgraphEdgeData, n uint64, build func(g *graph) (nodeWork, driver.CUresult)) driver.CUresult {
 	g, r := d.graph(h)
 	if r != success {
 		return r
@@ -396,13 +410,15 @@ func (d *Driver) addingWith(out *driver.CUgraphNode, h driver.CUgraph, deps *dri
 }
 
 // edges is dependences without the graphs' lock.
-func (d *Driver) edges(g *graph, deps *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64) ([]graphEdge, driver.CUresult) {
+func (d *Driver) edges(g *graph, deps *driver.CUgraphNode, data *driver.CUgraphEdgeData, n uint64) ([]graphEdge,
+	driver.CUresult) {
 	d.gs.mu.Lock()
 	defer d.gs.mu.Unlock()
 	return d.dependences(g, deps, data, n, nil)
 }
 
-// workOf returns the work of a node when it is of the type asked for; a node of another kind is an invalid value (recorded).
+// workOf returns the work of a node when it is of the type asked for; a node of another kind is an invalid value
+// (recorded).
 func workOf[W nodeWork](d *Driver, h driver.CUgraphNode) (*graphNode, W, driver.CUresult) {
 	var none W
 	n, r := d.graphNode(h)
@@ -469,7 +485,8 @@ func (gs *graphs) inherit(k *kernelWork, s *step) {
 }
 
 // setExec is setParams for a node of an executable graph.
-func (d *Driver) setExec(x driver.CUgraphExec, h driver.CUgraphNode, build func() (nodeWork, driver.CUresult)) driver.CUresult {
+func (d *Driver) setExec(x driver.CUgraphExec, h driver.CUgraphNode,
+	build func() (nodeWork, driver.CUresult)) driver.CUresult {
 	_, s, r := d.step(x, h)
 	if r != success {
 		return r
@@ -488,43 +505,52 @@ func (d *Driver) setExec(x driver.CUgraphExec, h driver.CUgraphNode, build func(
 	return r
 }
 
-func (d *Driver) graphKernelNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode, p *driver.CUDA_KERNEL_NODE_PARAMS) driver.CUresult {
+func (d *Driver) graphKernelNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUDA_KERNEL_NODE_PARAMS) driver.CUresult {
 	return getParams(d, h, p, (*kernelWork).get)
 }
 
-func (d *Driver) graphKernelNodeGetParams1(_ driver.CUcontext, h driver.CUgraphNode, p *driver.CUDA_KERNEL_NODE_PARAMS_v1) driver.CUresult {
+func (d *Driver) graphKernelNodeGetParams1(_ driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUDA_KERNEL_NODE_PARAMS_v1) driver.CUresult {
 	return getParams(d, h, p, func(w *kernelWork, p *driver.CUDA_KERNEL_NODE_PARAMS_v1) {
 		var q driver.CUDA_KERNEL_NODE_PARAMS
 		w.get(&q)
-		*p = driver.CUDA_KERNEL_NODE_PARAMS_v1{Func: w.f.handle, GridDimX: q.GridDimX, GridDimY: q.GridDimY, GridDimZ: q.GridDimZ, BlockDimX: q.BlockDimX, BlockDimY: q.BlockDimY, BlockDimZ: q.BlockDimZ,
+		*p = driver.CUDA_KERNEL_NODE_PARAMS_v1{Func: w.f.handle, GridDimX: q.GridDimX, GridDimY: q.GridDimY,
+			GridDimZ: q.GridDimZ, BlockDimX: q.BlockDimX, BlockDimY: q.BlockDimY, BlockDimZ: q.BlockDimZ,
 			SharedMemBytes: q.SharedMemBytes, KernelParams: q.KernelParams}
 	})
 }
 
-func (d *Driver) kernelBuilder(cur driver.CUcontext, p *driver.CUDA_KERNEL_NODE_PARAMS) func() (nodeWork, driver.CUresult) {
+func (d *Driver) kernelBuilder(cur driver.CUcontext, p *driver.CUDA_KERNEL_NODE_PARAMS) func() (nodeWork,
+	driver.CUresult) {
 	return func() (nodeWork, driver.CUresult) {
 		w, r := d.newKernelWork(cur, p)
 		return w, r
 	}
 }
 
-func (d *Driver) graphKernelNodeSetParams(cur driver.CUcontext, h driver.CUgraphNode, p *driver.CUDA_KERNEL_NODE_PARAMS) driver.CUresult {
+func (d *Driver) graphKernelNodeSetParams(cur driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUDA_KERNEL_NODE_PARAMS) driver.CUresult {
 	return d.setParams(h, d.kernelBuilder(cur, p))
 }
 
-func (d *Driver) graphKernelNodeSetParams1(cur driver.CUcontext, h driver.CUgraphNode, p *driver.CUDA_KERNEL_NODE_PARAMS_v1) driver.CUresult {
+func (d *Driver) graphKernelNodeSetParams1(cur driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUDA_KERNEL_NODE_PARAMS_v1) driver.CUresult {
 	return d.setParams(h, d.kernelBuilder(cur, kernelParams1(p)))
 }
 
-func (d *Driver) graphExecKernelNodeSetParams(cur driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode, p *driver.CUDA_KERNEL_NODE_PARAMS) driver.CUresult {
+func (d *Driver) graphExecKernelNodeSetParams(cur driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode,
+	p *driver.CUDA_KERNEL_NODE_PARAMS) driver.CUresult {
 	return d.setExec(x, h, d.kernelBuilder(cur, p))
 }
 
-func (d *Driver) graphExecKernelNodeSetParams1(cur driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode, p *driver.CUDA_KERNEL_NODE_PARAMS_v1) driver.CUresult {
+func (d *Driver) graphExecKernelNodeSetParams1(cur driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode,
+	p *driver.CUDA_KERNEL_NODE_PARAMS_v1) driver.CUresult {
 	return d.setExec(x, h, d.kernelBuilder(cur, kernelParams1(p)))
 }
 
-func (d *Driver) graphMemcpyNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode, p *driver.CUDA_MEMCPY3D) driver.CUresult {
+func (d *Driver) graphMemcpyNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUDA_MEMCPY3D) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -532,7 +558,8 @@ func (d *Driver) graphMemcpyNodeGetParams(_ driver.CUcontext, h driver.CUgraphNo
 }
 
 // graphMemcpyNodeSetParams keeps the node's context.
-func (d *Driver) graphMemcpyNodeSetParams(cur driver.CUcontext, h driver.CUgraphNode, p *driver.CUDA_MEMCPY3D) driver.CUresult {
+func (d *Driver) graphMemcpyNodeSetParams(cur driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUDA_MEMCPY3D) driver.CUresult {
 	_, w, r := workOf[*copyWork](d, h)
 	if r != success {
 		return r
@@ -540,18 +567,21 @@ func (d *Driver) graphMemcpyNodeSetParams(cur driver.CUcontext, h driver.CUgraph
 	return d.setParams(h, func() (nodeWork, driver.CUresult) { return d.newCopyWork(cur, p, w.c.handle) })
 }
 
-func (d *Driver) graphExecMemcpyNodeSetParams(cur driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode, p *driver.CUDA_MEMCPY3D, ctx driver.CUcontext) driver.CUresult {
+func (d *Driver) graphExecMemcpyNodeSetParams(cur driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode,
+	p *driver.CUDA_MEMCPY3D, ctx driver.CUcontext) driver.CUresult {
 	return d.setExec(x, h, func() (nodeWork, driver.CUresult) { return d.newCopyWork(cur, p, ctx) })
 }
 
-func (d *Driver) graphMemsetNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode, p *driver.CUDA_MEMSET_NODE_PARAMS) driver.CUresult {
+func (d *Driver) graphMemsetNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUDA_MEMSET_NODE_PARAMS) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
 	return getParams(d, h, p, func(w *fillWork, p *driver.CUDA_MEMSET_NODE_PARAMS) { *p = w.p })
 }
 
-func (d *Driver) graphMemsetNodeSetParams(cur driver.CUcontext, h driver.CUgraphNode, p *driver.CUDA_MEMSET_NODE_PARAMS) driver.CUresult {
+func (d *Driver) graphMemsetNodeSetParams(cur driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUDA_MEMSET_NODE_PARAMS) driver.CUresult {
 	_, w, r := workOf[*fillWork](d, h)
 	if r != success {
 		return r
@@ -559,72 +589,87 @@ func (d *Driver) graphMemsetNodeSetParams(cur driver.CUcontext, h driver.CUgraph
 	return d.setParams(h, func() (nodeWork, driver.CUresult) { return d.newFillWork(cur, p, w.c.handle) })
 }
 
-func (d *Driver) graphExecMemsetNodeSetParams(cur driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode, p *driver.CUDA_MEMSET_NODE_PARAMS, ctx driver.CUcontext) driver.CUresult {
+func (d *Driver) graphExecMemsetNodeSetParams(cur driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode,
+	p *driver.CUDA_MEMSET_NODE_PARAMS, ctx driver.CUcontext) driver.CUresult {
 	return d.setExec(x, h, func() (nodeWork, driver.CUresult) { return d.newFillWork(cur, p, ctx) })
 }
 
-func (d *Driver) graphHostNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode, p *driver.CUDA_HOST_NODE_PARAMS) driver.CUresult {
+func (d *Driver) graphHostNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUDA_HOST_NODE_PARAMS) driver.CUresult {
 	return getParams(d, h, p, func(w *hostWork, p *driver.CUDA_HOST_NODE_PARAMS) { *p = w.p })
 }
 
-func (d *Driver) graphHostNodeSetParams(_ driver.CUcontext, h driver.CUgraphNode, p *driver.CUDA_HOST_NODE_PARAMS) driver.CUresult {
+func (d *Driver) graphHostNodeSetParams(_ driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUDA_HOST_NODE_PARAMS) driver.CUresult {
 	return d.setParams(h, func() (nodeWork, driver.CUresult) { return d.newHostWork(p) })
 }
 
-func (d *Driver) graphExecHostNodeSetParams(_ driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode, p *driver.CUDA_HOST_NODE_PARAMS) driver.CUresult {
+func (d *Driver) graphExecHostNodeSetParams(_ driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode,
+	p *driver.CUDA_HOST_NODE_PARAMS) driver.CUresult {
 	return d.setExec(x, h, func() (nodeWork, driver.CUresult) { return d.newHostWork(p) })
 }
 
-func (d *Driver) graphChildGraphNodeGetGraph(_ driver.CUcontext, h driver.CUgraphNode, out *driver.CUgraph) driver.CUresult {
+func (d *Driver) graphChildGraphNodeGetGraph(_ driver.CUcontext, h driver.CUgraphNode,
+	out *driver.CUgraph) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
 	return getParams(d, h, out, func(w *childWork, p *driver.CUgraph) { *p = w.g.handle })
 }
 
-func (d *Driver) graphExecChildGraphNodeSetParams(_ driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode, child driver.CUgraph) driver.CUresult {
+func (d *Driver) graphExecChildGraphNodeSetParams(_ driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode,
+	child driver.CUgraph) driver.CUresult {
 	return d.setExec(x, h, func() (nodeWork, driver.CUresult) {
 		return d.newChildWork(child, nil, driver.CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE)
 	})
 }
 
-func (d *Driver) graphEventRecordNodeGetEvent(_ driver.CUcontext, h driver.CUgraphNode, out *driver.CUevent) driver.CUresult {
+func (d *Driver) graphEventRecordNodeGetEvent(_ driver.CUcontext, h driver.CUgraphNode,
+	out *driver.CUevent) driver.CUresult {
 	return getParams(d, h, out, func(w *eventRecordWork, p *driver.CUevent) { *p = w.e.handle })
 }
 
-func (d *Driver) graphEventWaitNodeGetEvent(_ driver.CUcontext, h driver.CUgraphNode, out *driver.CUevent) driver.CUresult {
+func (d *Driver) graphEventWaitNodeGetEvent(_ driver.CUcontext, h driver.CUgraphNode,
+	out *driver.CUevent) driver.CUresult {
 	return getParams(d, h, out, func(w *eventWaitWork, p *driver.CUevent) { *p = w.e.handle })
 }
 
-func (d *Driver) graphEventNodeSetEvent(record bool) func(driver.CUcontext, driver.CUgraphNode, driver.CUevent) driver.CUresult {
+func (d *Driver) graphEventNodeSetEvent(record bool) func(driver.CUcontext, driver.CUgraphNode,
+	driver.CUevent) driver.CUresult {
 	return func(_ driver.CUcontext, h driver.CUgraphNode, e driver.CUevent) driver.CUresult {
 		return d.setParams(h, func() (nodeWork, driver.CUresult) { return d.newEventWork(e, record) })
 	}
 }
 
-func (d *Driver) graphExecEventNodeSetEvent(record bool) func(driver.CUcontext, driver.CUgraphExec, driver.CUgraphNode, driver.CUevent) driver.CUresult {
+func (d *Driver) graphExecEventNodeSetEvent(record bool) func(driver.CUcontext, driver.CUgraphExec, driver.CUgraphNode,
+	driver.CUevent) driver.CUresult {
 	return func(_ driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode, e driver.CUevent) driver.CUresult {
 		return d.setExec(x, h, func() (nodeWork, driver.CUresult) { return d.newEventWork(e, record) })
 	}
 }
 
-func (d *Driver) graphBatchMemOpNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode, p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) driver.CUresult {
+func (d *Driver) graphBatchMemOpNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) driver.CUresult {
 	return getParams(d, h, p, (*batchWork).get)
 }
 
-func (d *Driver) graphBatchMemOpNodeSetParams(cur driver.CUcontext, h driver.CUgraphNode, p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) driver.CUresult {
+func (d *Driver) graphBatchMemOpNodeSetParams(cur driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) driver.CUresult {
 	return d.setParams(h, func() (nodeWork, driver.CUresult) { return d.newBatchWork(cur, p) })
 }
 
-func (d *Driver) graphExecBatchMemOpNodeSetParams(cur driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode, p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) driver.CUresult {
+func (d *Driver) graphExecBatchMemOpNodeSetParams(cur driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode,
+	p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) driver.CUresult {
 	return d.setExec(x, h, func() (nodeWork, driver.CUresult) { return d.newBatchWork(cur, p) })
 }
 
-func (d *Driver) graphMemAllocNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode, p *driver.CUDA_MEM_ALLOC_NODE_PARAMS) driver.CUresult {
+func (d *Driver) graphMemAllocNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUDA_MEM_ALLOC_NODE_PARAMS) driver.CUresult {
 	return getParams(d, h, p, (*memAllocWork).get)
 }
 
-func (d *Driver) graphMemFreeNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode, p *driver.CUdeviceptr) driver.CUresult {
+func (d *Driver) graphMemFreeNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUdeviceptr) driver.CUresult {
 	return getParams(d, h, p, func(w *memFreeWork, p *driver.CUdeviceptr) { *p = w.ptr })
 }
 
@@ -648,8 +693,10 @@ func (gs *graphs) kindOf(n *graphNode) driver.CUgraphNodeType {
 	return n.work.kind()
 }
 
-// changing is the work of the calls that set a node's parameters by the struct that serves all kinds; the node has to be of the struct's kind.
-func (d *Driver) changing(cur driver.CUcontext, h driver.CUgraphNode, p *driver.CUgraphNodeParams) func() (nodeWork, driver.CUresult) {
+// changing is the work of the calls that set a node's parameters by the struct that serves all kinds; the node has to
+// be of the struct's kind.
+func (d *Driver) changing(cur driver.CUcontext, h driver.CUgraphNode, p *driver.CUgraphNodeParams) func() (nodeWork,
+	driver.CUresult) {
 	return func() (nodeWork, driver.CUresult) {
 		n, r := d.graphNode(h)
 		if r != success {
@@ -662,13 +709,16 @@ func (d *Driver) changing(cur driver.CUcontext, h driver.CUgraphNode, p *driver.
 	}
 }
 
-func (d *Driver) graphNodeSetParams(cur driver.CUcontext, h driver.CUgraphNode, p *driver.CUgraphNodeParams) driver.CUresult {
+func (d *Driver) graphNodeSetParams(cur driver.CUcontext, h driver.CUgraphNode,
+	p *driver.CUgraphNodeParams) driver.CUresult {
 	return d.setParams(h, d.changing(cur, h, p))
 }
 
-func (d *Driver) graphExecNodeSetParams(cur driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode, p *driver.CUgraphNodeParams) driver.CUresult {
+func (d *Driver) graphExecNodeSetParams(cur driver.CUcontext, x driver.CUgraphExec, h driver.CUgraphNode,
+	p *driver.CUgraphNodeParams) driver.CUresult {
 	build := d.changing(cur, h, p)
-	if p != nil && p.Type == driver.CU_GRAPH_NODE_TYPE_EMPTY { // there is nothing to set: the graph need not have the node (recorded)
+	// there is nothing to set: the graph need not have the node (recorded)
+	if p != nil && p.Type == driver.CU_GRAPH_NODE_TYPE_EMPTY {
 		if _, r := d.graphExec(x); r != success {
 			return r
 		}
@@ -678,12 +728,14 @@ func (d *Driver) graphExecNodeSetParams(cur driver.CUcontext, x driver.CUgraphEx
 	return d.setExec(x, h, build)
 }
 
-// nodeAttribute says whether kernel nodes have an attribute (CU_KERNEL_NODE_ATTRIBUTE_...). A preferred cluster dimension they have not, on this
-// architecture (recorded).
+// nodeAttribute says whether kernel nodes have an attribute (CU_KERNEL_NODE_ATTRIBUTE_...). A preferred cluster
+// dimension they have not, on this architecture (recorded).
 func nodeAttribute(id driver.CUkernelNodeAttrID) bool {
 	switch id {
-	case driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, driver.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-		driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, driver.CU_LAUNCH_ATTRIBUTE_PRIORITY, driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+	case driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, driver.CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+		driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+		driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, driver.CU_LAUNCH_ATTRIBUTE_PRIORITY,
+		driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
 		driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, driver.CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
 		driver.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
 		return true
@@ -691,7 +743,8 @@ func nodeAttribute(id driver.CUkernelNodeAttrID) bool {
 	return false
 }
 
-func (d *Driver) graphKernelNodeGetAttribute(_ driver.CUcontext, h driver.CUgraphNode, id driver.CUkernelNodeAttrID, v *driver.CUkernelNodeAttrValue) driver.CUresult {
+func (d *Driver) graphKernelNodeGetAttribute(_ driver.CUcontext, h driver.CUgraphNode, id driver.CUkernelNodeAttrID,
+	v *driver.CUkernelNodeAttrValue) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -713,7 +766,8 @@ func (d *Driver) graphKernelNodeGetAttribute(_ driver.CUcontext, h driver.CUgrap
 	return success
 }
 
-func (d *Driver) graphKernelNodeSetAttribute(_ driver.CUcontext, h driver.CUgraphNode, id driver.CUkernelNodeAttrID, v *driver.CUkernelNodeAttrValue) driver.CUresult {
+func (d *Driver) graphKernelNodeSetAttribute(_ driver.CUcontext, h driver.CUgraphNode, id driver.CUkernelNodeAttrID,
+	v *driver.CUkernelNodeAttrValue) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -728,7 +782,8 @@ func (d *Driver) graphKernelNodeSetAttribute(_ driver.CUcontext, h driver.CUgrap
 	defer d.gs.mu.Unlock()
 	k := w.clone(&d.gs).(*kernelWork) // executable graphs share nothing with the node
 	a := driver.CUlaunchAttribute{Id: id, Value: *v}
-	if id == driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && *v.ClusterDim() == (driver.CUlaunchAttributeValue_clusterDim{}) {
+	if id == driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
+		*v.ClusterDim() == (driver.CUlaunchAttributeValue_clusterDim{}) {
 		k.q.cluster = [3]uint32{}
 	} else if r := d.launchAttribute(k.f.mod.ctx.legacy, &k.q, &a); r != success {
 		return r

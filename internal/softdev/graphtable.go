@@ -146,10 +146,12 @@ func (d *Driver) graphTable(t *driver.Table) {
 	t.GraphExecEventRecordNodeSetEvent = d.graphExecEventNodeSetEvent(true)
 	t.GraphExecEventWaitNodeSetEvent = d.graphExecEventNodeSetEvent(false)
 	t.GraphExecBatchMemOpNodeSetParams = d.graphExecBatchMemOpNodeSetParams
-	t.GraphExecExternalSemaphoresSignalNodeSetParams = func(_ ctx, x exec, h node, p *driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) res {
+	t.GraphExecExternalSemaphoresSignalNodeSetParams = func(_ ctx, x exec, h node,
+		p *driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) res {
 		return d.setExec(x, h, d.signalBuilder(p))
 	}
-	t.GraphExecExternalSemaphoresWaitNodeSetParams = func(_ ctx, x exec, h node, p *driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS) res {
+	t.GraphExecExternalSemaphoresWaitNodeSetParams = func(_ ctx, x exec, h node,
+		p *driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS) res {
 		return d.setExec(x, h, d.waitBuilder(p))
 	}
 

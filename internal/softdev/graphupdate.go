@@ -7,8 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// changeable says whether a node of an executable graph may get other work: of the same kind, kernels in the same context, copies of the same
-// shape of ends (cuGraphExecUpdate, "limitations").
+// changeable says whether a node of an executable graph may get other work: of the same kind, kernels in the same
+// context, copies of the same shape of ends (cuGraphExecUpdate, "limitations").
 func changeable(old, w nodeWork) driver.CUgraphExecUpdateResult {
 	if old.kind() != w.kind() {
 		return driver.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED
@@ -43,7 +43,8 @@ func changeable(old, w nodeWork) driver.CUgraphExecUpdateResult {
 		}
 	case *conditionalWork:
 		o := old.(*conditionalWork)
-		if o.typ != w.typ || len(o.plans) != len(w.plans) { // a handle belongs to its graph, and the other graph has another
+		// a handle belongs to its graph, and the other graph has another
+		if o.typ != w.typ || len(o.plans) != len(w.plans) {
 			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED // recorded
 		}
 	}
@@ -81,8 +82,9 @@ func (p *plan) compare(q *plan) (why driver.CUgraphExecUpdateResult, node, from 
 	return driver.CU_GRAPH_EXEC_UPDATE_SUCCESS, nil, nil
 }
 
-// adopt takes over the works of a plan that compare has found equal in structure. Conditional nodes get the other graph's handles, with their flags and default values
-// (cuGraphExecUpdate): the kernels that set the values come from there too.
+// adopt takes over the works of a plan that compare has found equal in structure. Conditional nodes get the other
+// graph's handles, with their flags and default values (cuGraphExecUpdate): the kernels that set the values come from
+// there too.
 func (gs *graphs) adopt(p, q *plan) {
 	for i := range p.steps {
 		x, y := subplans(p.steps[i].work), subplans(q.steps[i].work)
@@ -115,7 +117,8 @@ func (gs *graphs) drop(p *plan) {
 	})
 }
 
-func (d *Driver) graphExecUpdate(_ driver.CUcontext, h driver.CUgraphExec, gh driver.CUgraph, info *driver.CUgraphExecUpdateResultInfo) driver.CUresult {
+func (d *Driver) graphExecUpdate(_ driver.CUcontext, h driver.CUgraphExec, gh driver.CUgraph,
+	info *driver.CUgraphExecUpdateResultInfo) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -155,7 +158,8 @@ func (d *Driver) graphExecUpdate(_ driver.CUcontext, h driver.CUgraphExec, gh dr
 }
 
 // graphExecUpdate1 is the form before CUDA 12.
-func (d *Driver) graphExecUpdate1(cur driver.CUcontext, h driver.CUgraphExec, gh driver.CUgraph, node *driver.CUgraphNode, why *driver.CUgraphExecUpdateResult) driver.CUresult {
+func (d *Driver) graphExecUpdate1(cur driver.CUcontext, h driver.CUgraphExec, gh driver.CUgraph,
+	node *driver.CUgraphNode, why *driver.CUgraphExecUpdateResult) driver.CUresult {
 	var info driver.CUgraphExecUpdateResultInfo
 	r := d.graphExecUpdate(cur, h, gh, &info)
 	if node != nil {

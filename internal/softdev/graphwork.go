@@ -74,7 +74,8 @@ func (w *kernelWork) keep(buf *paramBuffer) {
 // get fills the program's struct.
 func (w *kernelWork) get(p *driver.CUDA_KERNEL_NODE_PARAMS) {
 	*p = driver.CUDA_KERNEL_NODE_PARAMS{
-		Func: w.f.handle, GridDimX: w.q.grid[0], GridDimY: w.q.grid[1], GridDimZ: w.q.grid[2], BlockDimX: w.q.block[0], BlockDimY: w.q.block[1], BlockDimZ: w.q.block[2],
+		Func: w.f.handle, GridDimX: w.q.grid[0], GridDimY: w.q.grid[1], GridDimZ: w.q.grid[2], BlockDimX: w.q.block[0],
+		BlockDimY: w.q.block[1], BlockDimZ: w.q.block[2],
 		SharedMemBytes: w.q.shared, KernelParams: unsafe.SliceData(w.values), Kern: w.kernel, Ctx: w.f.mod.ctx.handle,
 	}
 }
@@ -108,8 +109,10 @@ func (w *copyWork) clone(*graphs) nodeWork     { c := *w; return &c }
 
 func (w *copyWork) box() (*boxCopy, driver.CUresult) {
 	p := &w.p
-	dst := &place{kind: p.DstMemoryType, host: p.DstHost, device: p.DstDevice, array: p.DstArray, x: p.DstXInBytes, y: p.DstY, z: p.DstZ, pitch: p.DstPitch, height: p.DstHeight}
-	src := &place{kind: p.SrcMemoryType, host: p.SrcHost, device: p.SrcDevice, array: p.SrcArray, x: p.SrcXInBytes, y: p.SrcY, z: p.SrcZ, pitch: p.SrcPitch, height: p.SrcHeight}
+	dst := &place{kind: p.DstMemoryType, host: p.DstHost, device: p.DstDevice, array: p.DstArray, x: p.DstXInBytes,
+		y: p.DstY, z: p.DstZ, pitch: p.DstPitch, height: p.DstHeight}
+	src := &place{kind: p.SrcMemoryType, host: p.SrcHost, device: p.SrcDevice, array: p.SrcArray, x: p.SrcXInBytes,
+		y: p.SrcY, z: p.SrcZ, pitch: p.SrcPitch, height: p.SrcHeight}
 	return w.c.box(dst, src, p.WidthInBytes, p.Height, p.Depth)
 }
 
@@ -226,7 +229,8 @@ func (w *batchWork) run(r *graphRun) {
 	if r.skip(w.c) {
 		return
 	}
-	ops, res := w.c.d.memory.batch(uint32(len(w.p)), unsafe.SliceData(w.p), 0) // the memory may have gone since the node was made
+	// the memory may have gone since the node was made
+	ops, res := w.c.d.memory.batch(uint32(len(w.p)), unsafe.SliceData(w.p), 0)
 	if res != success {
 		w.c.fail(driver.CUDA_ERROR_ILLEGAL_ADDRESS, "the memory of a graph's memory operation is gone")
 		return
@@ -241,7 +245,8 @@ func (w *batchWork) run(r *graphRun) {
 }
 
 func (w *batchWork) get(p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) {
-	*p = driver.CUDA_BATCH_MEM_OP_NODE_PARAMS{Ctx: w.c.handle, Count: uint32(len(w.p)), ParamArray: unsafe.SliceData(w.p)}
+	*p = driver.CUDA_BATCH_MEM_OP_NODE_PARAMS{Ctx: w.c.handle, Count: uint32(len(w.p)),
+		ParamArray: unsafe.SliceData(w.p)}
 }
 
 // semaphoreWork is a node that signals external semaphores or waits for them: for none, since there are none.
@@ -256,8 +261,9 @@ func (w semaphoreWork) kind() driver.CUgraphNodeType {
 func (w semaphoreWork) clone(*graphs) nodeWork { return w }
 func (semaphoreWork) run(*graphRun)            {}
 
-// memAllocWork and memFreeWork are the memory nodes. The address of an allocation is fixed when its node is made and the memory stays with the
-// graph; what launches change is the account (graphmemory.go), and they do that when they are queued.
+// memAllocWork and memFreeWork are the memory nodes. The address of an allocation is fixed when its node is made and
+// the memory stays with the graph; what launches change is the account (graphmemory.go), and they do that when they are
+// queued.
 type memAllocWork struct {
 	mem    *graphMemory
 	p      driver.CUDA_MEM_ALLOC_NODE_PARAMS
@@ -294,7 +300,8 @@ func (*childWork) kind() driver.CUgraphNodeType { return driver.CU_GRAPH_NODE_TY
 func (w *childWork) clone(gs *graphs) nodeWork  { return &childWork{g: gs.copyGraph(w.g, nil)} }
 func (w *childWork) run(r *graphRun)            { r.runPlan(w.plan) }
 
-// conditional is a CUgraphConditionalHandle: a value that kernels set (cudaGraphSetConditional) and conditional nodes look at.
+// conditional is a CUgraphConditionalHandle: a value that kernels set (cudaGraphSetConditional) and conditional nodes
+// look at.
 type conditional struct {
 	handle  uintptr
 	g       *graph
@@ -307,7 +314,8 @@ type conditional struct {
 	orphan  bool // its graph is gone
 }
 
-// holdConditional and dropConditional count who looks at a handle's value: kernels of an executable graph set it also when the graph is gone that it was made of.
+// holdConditional and dropConditional count who looks at a handle's value: kernels of an executable graph set it also
+// when the graph is gone that it was made of.
 func (gs *graphs) holdConditional(c *conditional) { c.holders++ }
 
 func (gs *graphs) dropConditional(c *conditional) {

@@ -15,7 +15,8 @@ func TestActiveClusters(t *testing.T) {
 	config := func(cluster, threads, shared uint32) *driver.CUlaunchConfig {
 		a := &driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION}
 		*a.Value.ClusterDim() = driver.CUlaunchAttributeValue_clusterDim{X: cluster, Y: 1, Z: 1}
-		c := &driver.CUlaunchConfig{GridDimX: cluster * 132, GridDimY: 1, GridDimZ: 1, BlockDimX: threads, BlockDimY: 1, BlockDimZ: 1, SharedMemBytes: shared}
+		c := &driver.CUlaunchConfig{GridDimX: cluster * 132, GridDimY: 1, GridDimZ: 1, BlockDimX: threads, BlockDimY: 1,
+			BlockDimZ: 1, SharedMemBytes: shared}
 		if cluster > 0 {
 			c.Attrs, c.NumAttrs = a, 1
 		} else {
@@ -28,10 +29,13 @@ func TestActiveClusters(t *testing.T) {
 		result                   driver.CUresult
 		n                        int32
 	}{
-		{1, 128, 0, 0, 1056}, {2, 128, 0, 0, 528}, {8, 128, 0, 0, 124}, {16, 128, 0, driver.CUDA_ERROR_INVALID_CLUSTER_SIZE, -1}, {8, 1024, 0, 0, 30}, {8, 1024, 100000, 0, 0}, {4, 256, 49152, 0, 124},
+		{1, 128, 0, 0, 1056}, {2, 128, 0, 0, 528}, {8, 128, 0, 0, 124},
+		{16, 128, 0, driver.CUDA_ERROR_INVALID_CLUSTER_SIZE, -1}, {8, 1024, 0, 0, 30}, {8, 1024, 100000, 0, 0},
+		{4, 256, 49152, 0, 124},
 	} {
 		n := int32(-1)
-		want(t, fmt.Sprint(c), tab.OccupancyMaxActiveClusters(ctx, &n, nop, config(c.cluster, c.threads, c.shared)), c.result)
+		want(t, fmt.Sprint(c), tab.OccupancyMaxActiveClusters(ctx, &n, nop, config(c.cluster, c.threads, c.shared)),
+			c.result)
 		if n != c.n {
 			t.Errorf("%+v: %d", c, n)
 		}
@@ -48,7 +52,8 @@ func TestActiveClusters(t *testing.T) {
 	}
 }
 
-// The resource of the device is recorded (132 multiprocessors in units of 8); the rest is as cuDevSmResourceSplitByCount and cuGreenCtxCreate document it.
+// The resource of the device is recorded (132 multiprocessors in units of 8); the rest is as
+// cuDevSmResourceSplitByCount and cuGreenCtxCreate document it.
 func TestGreenContexts(t *testing.T) {
 	d, tab, ctx := open(t, Options{})
 	var all, rest driver.CUdevResource
@@ -70,7 +75,8 @@ func TestGreenContexts(t *testing.T) {
 	if n != 2 || smOf(&parts[1]).SmCount != 24 || smOf(&rest).SmCount != 84 {
 		t.Errorf("%d groups of %d, rest %d", n, smOf(&parts[1]).SmCount, smOf(&rest).SmCount)
 	}
-	want(t, "more than there are", tab.DevSmResourceSplitByCount(ctx, &parts[0], &n, &all, &rest, 0, 133), driver.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION)
+	want(t, "more than there are", tab.DevSmResourceSplitByCount(ctx, &parts[0], &n, &all, &rest, 0, 133),
+		driver.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION)
 	var desc driver.CUdevResourceDesc
 	must(t, tab.DevResourceGenerateDesc(ctx, &desc, &parts[0], 2))
 	var g driver.CUgreenCtx
@@ -100,14 +106,17 @@ func TestGreenContexts(t *testing.T) {
 	close(gate.open)
 	must(t, tab.EventSynchronize(gc, e))
 	must(t, tab.GreenCtxDestroy(ctx, g))
-	want(t, "destroyed", tab.GreenCtxGetId(ctx, g, new(uint64)), driver.CUDA_ERROR_INVALID_CONTEXT) // as NULL (recorded: internal/conform/sequence)
+	// as NULL (recorded: internal/conform/sequence)
+	want(t, "destroyed", tab.GreenCtxGetId(ctx, g, new(uint64)), driver.CUDA_ERROR_INVALID_CONTEXT)
 }
 
 // A registered notification has a handle; what it would tell of never happens.
 func TestAsyncNotification(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	var h driver.CUasyncCallbackHandle
-	f := driver.CUasyncCallback{Go: func(*driver.CUasyncNotificationInfo, uintptr, driver.CUasyncCallbackHandle) { t.Error("called") }}
+	f := driver.CUasyncCallback{Go: func(*driver.CUasyncNotificationInfo, uintptr, driver.CUasyncCallbackHandle) {
+		t.Error("called")
+	}}
 	must(t, tab.DeviceRegisterAsyncNotification(ctx, 0, f, 1, &h))
 	must(t, tab.DeviceUnregisterAsyncNotification(ctx, 0, h))
 	want(t, "twice", tab.DeviceUnregisterAsyncNotification(ctx, 0, h), bad)
@@ -117,12 +126,14 @@ func TestAsyncNotification(t *testing.T) {
 func TestAbsent(t *testing.T) {
 	d, tab, ctx := open(t, Options{})
 	var m driver.CUexternalMemory
-	want(t, "import", tab.ImportExternalMemory(ctx, &m, new(driver.CUDA_EXTERNAL_MEMORY_HANDLE_DESC)), driver.CUDA_ERROR_NOT_SUPPORTED)
+	want(t, "import", tab.ImportExternalMemory(ctx, &m, new(driver.CUDA_EXTERNAL_MEMORY_HANDLE_DESC)),
+		driver.CUDA_ERROR_NOT_SUPPORTED)
 	if got := d.LastDetail(ctx); got != "cuImportExternalMemory: "+noImport {
 		t.Errorf("detail %q", got)
 	}
 	var fd int32
-	want(t, "dma-buf", tab.MemGetHandleForAddressRange(ctx, unsafe.Pointer(&fd), alloc(t, tab, ctx, 64), 64, driver.CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0), driver.CUDA_ERROR_NOT_SUPPORTED)
+	want(t, "dma-buf", tab.MemGetHandleForAddressRange(ctx, unsafe.Pointer(&fd), alloc(t, tab, ctx, 64), 64,
+		driver.CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0), driver.CUDA_ERROR_NOT_SUPPORTED)
 }
 
 // TestImplements counts what is there.

@@ -6,8 +6,9 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// greenContext is a CUgreenCtx: a part of a device's multiprocessors and a context for work on them; the primary context is retained. Multiprocessors are a
-// number here, so that work in it runs as anywhere else; the parts are accounted for as the driver does.
+// greenContext is a CUgreenCtx: a part of a device's multiprocessors and a context for work on them; the primary
+// context is retained. Multiprocessors are a number here, so that work in it runs as anywhere else; the parts are
+// accounted for as the driver does.
 type greenContext struct {
 	handle driver.CUgreenCtx
 	dev    *device
@@ -18,8 +19,8 @@ type greenContext struct {
 // resourceDesc is a CUdevResourceDesc.
 type resourceDesc struct{ sm driver.CUdevResource }
 
-// smUnit is what multiprocessors are split in on compute capability 9.0 (recorded: minimum and alignment 8); 2 where clusters do not matter
-// (CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING).
+// smUnit is what multiprocessors are split in on compute capability 9.0 (recorded: minimum and alignment 8); 2 where
+// clusters do not matter (CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING).
 const smUnit = 8
 
 // smResource is the multiprocessors of a device or context.
@@ -41,7 +42,8 @@ func smOf(r *driver.CUdevResource) *driver.CUdevSmResource {
 	return (*driver.CUdevSmResource)(unsafe.Pointer(&r.CUdevResource_anonymous))
 }
 
-func (d *Driver) deviceGetDevResource(_ driver.CUcontext, ordinal driver.CUdevice, out *driver.CUdevResource, typ driver.CUdevResourceType) driver.CUresult {
+func (d *Driver) deviceGetDevResource(_ driver.CUcontext, ordinal driver.CUdevice, out *driver.CUdevResource,
+	typ driver.CUdevResourceType) driver.CUresult {
 	dev, r := d.asked(out != nil, ordinal)
 	if r != success {
 		return r
@@ -53,7 +55,8 @@ func (d *Driver) deviceGetDevResource(_ driver.CUcontext, ordinal driver.CUdevic
 	return success
 }
 
-func (d *Driver) ctxGetDevResource(_ driver.CUcontext, h driver.CUcontext, out *driver.CUdevResource, typ driver.CUdevResourceType) driver.CUresult {
+func (d *Driver) ctxGetDevResource(_ driver.CUcontext, h driver.CUcontext, out *driver.CUdevResource,
+	typ driver.CUdevResourceType) driver.CUresult {
 	if out == nil {
 		return invalidValue
 	}
@@ -70,10 +73,11 @@ func (d *Driver) ctxGetDevResource(_ driver.CUcontext, h driver.CUcontext, out *
 	return d.deviceGetDevResource(0, driver.CUdevice(c.dev.ordinal), out, typ)
 }
 
-// devSmResourceSplit cuts multiprocessors into groups of at least so many. Without room for results it only says how many groups there could be. Each group
-// has 8 multiprocessors of one GPC, unless that does not matter. Flags that do not exist are ignored (all recorded, as is that the largest cluster size
-// changes nothing on an H200).
-func (d *Driver) devSmResourceSplit(_ driver.CUcontext, out *driver.CUdevResource, groups *uint32, in, rest *driver.CUdevResource, flags, least uint32) driver.CUresult {
+// devSmResourceSplit cuts multiprocessors into groups of at least so many. Without room for results it only says how
+// many groups there could be. Each group has 8 multiprocessors of one GPC, unless that does not matter. Flags that do
+// not exist are ignored (all recorded, as is that the largest cluster size changes nothing on an H200).
+func (d *Driver) devSmResourceSplit(_ driver.CUcontext, out *driver.CUdevResource, groups *uint32, in,
+	rest *driver.CUdevResource, flags, least uint32) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -122,7 +126,8 @@ func (d *Driver) devSmResourceSplit(_ driver.CUcontext, out *driver.CUdevResourc
 	return success
 }
 
-func (d *Driver) devResourceGenerateDesc(_ driver.CUcontext, out *driver.CUdevResourceDesc, list *driver.CUdevResource, n uint32) driver.CUresult {
+func (d *Driver) devResourceGenerateDesc(_ driver.CUcontext, out *driver.CUdevResourceDesc, list *driver.CUdevResource,
+	n uint32) driver.CUresult {
 	if out == nil || list == nil || n == 0 {
 		return invalidValue
 	}
@@ -149,7 +154,8 @@ func (d *Driver) devResourceGenerateDesc(_ driver.CUcontext, out *driver.CUdevRe
 	return success
 }
 
-func (d *Driver) greenCtxCreate(cur driver.CUcontext, out *driver.CUgreenCtx, desc driver.CUdevResourceDesc, ordinal driver.CUdevice, flags uint32) driver.CUresult {
+func (d *Driver) greenCtxCreate(cur driver.CUcontext, out *driver.CUgreenCtx, desc driver.CUdevResourceDesc,
+	ordinal driver.CUdevice, flags uint32) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -240,7 +246,8 @@ func (d *Driver) ctxFromGreenCtx(_ driver.CUcontext, out *driver.CUcontext, h dr
 	return success
 }
 
-func (d *Driver) greenCtxGetDevResource(_ driver.CUcontext, h driver.CUgreenCtx, out *driver.CUdevResource, typ driver.CUdevResourceType) driver.CUresult {
+func (d *Driver) greenCtxGetDevResource(_ driver.CUcontext, h driver.CUgreenCtx, out *driver.CUdevResource,
+	typ driver.CUdevResourceType) driver.CUresult {
 	if out == nil {
 		return invalidValue // before the handle (recorded)
 	}
@@ -267,8 +274,10 @@ func (d *Driver) greenCtxGetID(_ driver.CUcontext, h driver.CUgreenCtx, out *uin
 	return success
 }
 
-// greenCtxStreamCreate makes streams that do not synchronise with the default stream; others there are none of (cuGreenCtxStreamCreate).
-func (d *Driver) greenCtxStreamCreate(_ driver.CUcontext, out *driver.CUstream, h driver.CUgreenCtx, flags uint32, priority int32) driver.CUresult {
+// greenCtxStreamCreate makes streams that do not synchronise with the default stream; others there are none of
+// (cuGreenCtxStreamCreate).
+func (d *Driver) greenCtxStreamCreate(_ driver.CUcontext, out *driver.CUstream, h driver.CUgreenCtx, flags uint32,
+	priority int32) driver.CUresult {
 	if out == nil || flags != uint32(driver.CU_STREAM_NON_BLOCKING) {
 		return invalidValue // before the handle (recorded)
 	}
@@ -279,7 +288,8 @@ func (d *Driver) greenCtxStreamCreate(_ driver.CUcontext, out *driver.CUstream, 
 	return d.streamCreateWithPriority(g.ctx.handle, out, flags, priority)
 }
 
-// kin says whether events and functions of one context may be used in streams of the other: it is the same one, or both are of one primary context.
+// kin says whether events and functions of one context may be used in streams of the other: it is the same one, or both
+// are of one primary context.
 func (c *context) kin(o *context) bool {
 	return c == o || c.dev == o.dev && (c.green != nil || c.primary) && (o.green != nil || o.primary)
 }

@@ -80,7 +80,8 @@ func TestNothingGrows(t *testing.T) {
 			var n driver.CUgraphNode
 			var x driver.CUgraphExec
 			must(t, tab.GraphCreate(ctx, &g, 0))
-			must(t, tab.GraphAddMemsetNode(ctx, &n, g, nil, 0, &driver.CUDA_MEMSET_NODE_PARAMS{Dst: p, ElementSize: 1, Width: 16, Height: 1}, ctx))
+			must(t, tab.GraphAddMemsetNode(ctx, &n, g, nil, 0,
+				&driver.CUDA_MEMSET_NODE_PARAMS{Dst: p, ElementSize: 1, Width: 16, Height: 1}, ctx))
 			must(t, tab.GraphInstantiateWithFlags(ctx, &x, g, 0))
 			must(t, tab.GraphLaunch(ctx, x, s))
 			must(t, tab.StreamSynchronize(ctx, s))
@@ -106,12 +107,14 @@ func TestNothingGrows(t *testing.T) {
 		}},
 		{"arrays", func() {
 			var a driver.CUarray
-			must(t, tab.ArrayCreate_v2(ctx, &a, &driver.CUDA_ARRAY_DESCRIPTOR{Width: 16, Height: 16, Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1}))
+			must(t, tab.ArrayCreate_v2(ctx, &a, &driver.CUDA_ARRAY_DESCRIPTOR{Width: 16, Height: 16,
+				Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1}))
 			must(t, tab.ArrayDestroy(ctx, a))
 		}},
 		{"pools", func() {
 			var p driver.CUmemoryPool
-			must(t, tab.MemPoolCreate(ctx, &p, &driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}))
+			must(t, tab.MemPoolCreate(ctx, &p, &driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED,
+				Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}))
 			must(t, tab.MemPoolDestroy(ctx, p))
 		}},
 		{"links", func() {
@@ -121,7 +124,8 @@ func TestNothingGrows(t *testing.T) {
 		}},
 		{"user objects", func() {
 			var o driver.CUuserObject
-			must(t, tab.UserObjectCreate(ctx, &o, 0, hostFn(func() {}), 1, uint32(driver.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)))
+			must(t, tab.UserObjectCreate(ctx, &o, 0, hostFn(func() {}), 1,
+				uint32(driver.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)))
 			must(t, tab.UserObjectRelease(ctx, o, 1))
 		}},
 		{"calls that fail", func() {
@@ -143,7 +147,8 @@ func TestNothingGrows(t *testing.T) {
 				runtime.ReadMemStats(&m)
 				return m.HeapAlloc, runtime.NumGoroutine()
 			}
-			// What is kept for use again grows until there have been as many at once as ever will be; what leaks grows always.
+			// What is kept for use again grows until there have been as many at once as ever will be; what leaks grows
+			// always.
 			var before, after uint64
 			var g, h int
 			for range phases {
@@ -156,7 +161,8 @@ func TestNothingGrows(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("%d bytes in the last %d of %d rounds; %d goroutines, before %d", int64(after-before), rounds, rounds*phases, h, g)
+			t.Errorf("%d bytes in the last %d of %d rounds; %d goroutines, before %d", int64(after-before), rounds,
+				rounds*phases, h, g)
 		})
 	}
 }

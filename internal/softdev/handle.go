@@ -5,8 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Handles look like host pointers and are checked: a destroyed, foreign or invented handle is recognised, with the one exception that a
-// slot must be used 65536 times before a stale handle of it matches again (slots are used in turn, so that takes long).
+// Handles look like host pointers and are checked: a destroyed, foreign or invented handle is recognised, with the one
+// exception that a slot must be used 65536 times before a stale handle of it matches again (slots are used in turn, so
+// that takes long).
 //
 //	bits  0..3   zero (C programs expect alignment; 1 and 2 are special streams)
 //	bits  4..23  slot

@@ -40,7 +40,8 @@ func (m *memory) badCall(addr, n uint64) {
 		return
 	}
 	call := callSite(callers(), m.d.apiNames)
-	e := &checker.Report{Kind: checker.OutOfBounds, Address: addr, Sites: []checker.Site{{Size: uint32(min(n, 1<<32-1))}}}
+	e := &checker.Report{Kind: checker.OutOfBounds, Address: addr,
+		Sites: []checker.Site{{Size: uint32(min(n, 1<<32-1))}}}
 	m.check.global(e)
 	e.Sites = []checker.Site{{Call: &call, Access: fmt.Sprintf("accesses %d bytes", n)}}
 	if e.Kind == checker.OutOfBounds {
@@ -83,14 +84,16 @@ func (c *context) leaks() {
 	m.mu.Lock()
 	var left []*memoryRecord
 	for _, x := range m.live {
-		if a, ok := x.r.Owner.(*allocation); ok && a.ctx == c && !a.freed.Load() && (a.use == useProgram || a.use == useHeap) {
+		if a, ok := x.r.Owner.(*allocation); ok && a.ctx == c && !a.freed.Load() &&
+			(a.use == useProgram || a.use == useHeap) {
 			left = append(left, x)
 		}
 	}
 	m.mu.Unlock()
 	slices.SortFunc(left, func(a, b *memoryRecord) int { return cmp.Compare(a.r.ID, b.r.ID) })
 	for _, x := range left {
-		r := &checker.Report{Kind: checker.Leaked, Address: x.r.Base, Memory: x.open(c.d.apiNames), Where: "its context has ended and it is not freed"}
+		r := &checker.Report{Kind: checker.Leaked, Address: x.r.Base, Memory: x.open(c.d.apiNames),
+			Where: "its context has ended and it is not freed"}
 		if x.site != nil {
 			r.Space = "heap"
 			at := *x.site

@@ -8,11 +8,14 @@ import (
 	"github.com/gocuda/cuda/internal/defect"
 )
 
-// Held work. Programs that wait for a stream as soon as they have given it work are the ones to do that work: calling a goroutine for it wakes another thread, which takes
-// longer than many kernels do, and then the two are in each other's way. So a stream whose work has always been short and waited for at once keeps what comes for the one who waits.
-// Whether it is so is measured, now and then. When the program does something else for once, a sweep comes by and calls the goroutine after all; so does whoever asks whether the work is done.
+// Held work. Programs that wait for a stream as soon as they have given it work are the ones to do that work: calling a
+// goroutine for it wakes another thread, which takes longer than many kernels do, and then the two are in each other's
+// way. So a stream whose work has always been short and waited for at once keeps what comes for the one who waits.
+// Whether it is so is measured, now and then. When the program does something else for once, a sweep comes by and calls
+// the goroutine after all; so does whoever asks whether the work is done.
 const (
-	soonTime  = 10 * time.Microsecond  // "at once": between the end of a submission and the beginning of the wait for it
+	// "at once": between the end of a submission and the beginning of the wait for it
+	soonTime  = 10 * time.Microsecond
 	longTime  = 100 * time.Microsecond // work that takes longer is worth another thread, which can help with it
 	soonMost  = 4                      // measurements in a row after which work is held
 	soonEvery = 8                      // submissions for a measurement
@@ -56,7 +59,8 @@ func (s *stream) submitted() {
 	}
 }
 
-// awaited says whether the wait for operation n, which is not done yet, is one that is measured. It needs s.mu, as does measured, which is called at the wait's end.
+// awaited says whether the wait for operation n, which is not done yet, is one that is measured. It needs s.mu, as does
+// measured, which is called at the wait's end.
 func (s *stream) awaited(n uint64) bool {
 	h := &s.holding
 	if h.stamp == 0 || n != h.number {
@@ -173,7 +177,8 @@ func (w *sweeper) stopped() {
 	}
 }
 
-// sweep calls the goroutine for work that has been held since the last sweep, and takes the stream off the list when nothing has come for long.
+// sweep calls the goroutine for work that has been held since the last sweep, and takes the stream off the list when
+// nothing has come for long.
 func (s *stream) sweep(w *sweeper) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

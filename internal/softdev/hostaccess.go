@@ -11,8 +11,9 @@ import (
 )
 
 // hostAccess sees loads and stores of the program in managed and pinned memory that work accesses which the program has
-// not waited for. Those pages are closed (package touch) whenever no work is under way, which takes the memory itself. So
-// that there is such a time the calls that give work wait until it is done, with the race check and such memory only.
+// not waited for. Those pages are closed (package touch) whenever no work is under way, which takes the memory itself.
+// So that there is such a time the calls that give work wait until it is done, with the race check and such memory
+// only.
 type hostAccess struct {
 	d         *Driver
 	impatient atomic.Bool // work has waited for the program: calls do not wait any more

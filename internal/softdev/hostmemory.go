@@ -10,7 +10,8 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-const hostAllocFlags = driver.CU_MEMHOSTALLOC_PORTABLE | driver.CU_MEMHOSTALLOC_DEVICEMAP | driver.CU_MEMHOSTALLOC_WRITECOMBINED
+const hostAllocFlags = driver.CU_MEMHOSTALLOC_PORTABLE | driver.CU_MEMHOSTALLOC_DEVICEMAP |
+	driver.CU_MEMHOSTALLOC_WRITECOMBINED
 
 func (d *Driver) memAllocHost(cur driver.CUcontext, out *unsafe.Pointer, n uint64) driver.CUresult {
 	return d.hostAlloc(cur, out, n, 0)
@@ -56,9 +57,10 @@ func (d *Driver) hostAlloc(cur driver.CUcontext, out *unsafe.Pointer, n uint64, 
 	return success
 }
 
-// hostBlocks are the blocks that small allocations of host memory share, one for those with CU_MEMHOSTALLOC_WRITECOMBINED and one for those without.
-// cuMemHostGetFlags gives the flags of the block, which are those of the first allocation in it; a block that is empty again is forgotten (recorded:
-// memory/host-alloc/flags in one process, one after the other).
+// hostBlocks are the blocks that small allocations of host memory share, one for those with
+// CU_MEMHOSTALLOC_WRITECOMBINED and one for those without. cuMemHostGetFlags gives the flags of the block, which are
+// those of the first allocation in it; a block that is empty again is forgotten (recorded: memory/host-alloc/flags in
+// one process, one after the other).
 type hostBlocks struct {
 	mu     sync.Mutex
 	blocks [2]struct {
@@ -72,8 +74,8 @@ const hostBlock = 2 << 20
 
 func blockOf(flags uint32) int { return int(flags / driver.CU_MEMHOSTALLOC_WRITECOMBINED % 2) }
 
-// enter takes a new allocation into its block and returns what cuMemHostGetFlags says of it. With unified addressing all host memory is mapped and
-// portable; only the first always shows.
+// enter takes a new allocation into its block and returns what cuMemHostGetFlags says of it. With unified addressing
+// all host memory is mapped and portable; only the first always shows.
 func (b *hostBlocks) enter(n uint64, flags uint32) uint32 {
 	flags |= driver.CU_MEMHOSTALLOC_DEVICEMAP
 	if n >= hostBlock {
@@ -110,7 +112,8 @@ func (d *Driver) memFreeHost(cur driver.CUcontext, p unsafe.Pointer) driver.CUre
 		return r
 	}
 	rng, a, ok := d.memory.find(driver.CUdeviceptr(uintptr(p)))
-	if !ok || rng.Kind != mem.Pinned || rng.Base != uint64(uintptr(p)) || a.use != useProgram || a.left.Load() || a.pool != nil || a.mapped != nil {
+	if !ok || rng.Kind != mem.Pinned || rng.Base != uint64(uintptr(p)) || a.use != useProgram || a.left.Load() ||
+		a.pool != nil || a.mapped != nil {
 		if d.memory.check != nil {
 			d.memory.check.badFree(uint64(uintptr(p)))
 		}
@@ -126,7 +129,8 @@ func (d *Driver) memFreeHost(cur driver.CUcontext, p unsafe.Pointer) driver.CUre
 	return success
 }
 
-func (d *Driver) memHostGetDevicePointer(cur driver.CUcontext, out *driver.CUdeviceptr, p unsafe.Pointer, flags uint32) driver.CUresult {
+func (d *Driver) memHostGetDevicePointer(cur driver.CUcontext, out *driver.CUdeviceptr, p unsafe.Pointer,
+	flags uint32) driver.CUresult {
 	if out != nil {
 		*out = 0
 	}
@@ -166,7 +170,8 @@ func (d *Driver) memHostGetFlags(cur driver.CUcontext, out *uint32, p unsafe.Poi
 	return success
 }
 
-const hostRegisterFlags = driver.CU_MEMHOSTREGISTER_PORTABLE | driver.CU_MEMHOSTREGISTER_DEVICEMAP | driver.CU_MEMHOSTREGISTER_IOMEMORY | driver.CU_MEMHOSTREGISTER_READ_ONLY
+const hostRegisterFlags = driver.CU_MEMHOSTREGISTER_PORTABLE | driver.CU_MEMHOSTREGISTER_DEVICEMAP |
+	driver.CU_MEMHOSTREGISTER_IOMEMORY | driver.CU_MEMHOSTREGISTER_READ_ONLY
 
 func (d *Driver) memHostRegister(cur driver.CUcontext, p unsafe.Pointer, n uint64, flags uint32) driver.CUresult {
 	c, r := d.enter(cur)
@@ -259,12 +264,14 @@ func (d *Driver) memHostUnregister(cur driver.CUcontext, p unsafe.Pointer) drive
 	return success
 }
 
-func (d *Driver) memAllocManaged(cur driver.CUcontext, out *driver.CUdeviceptr, n uint64, flags uint32) driver.CUresult {
+func (d *Driver) memAllocManaged(cur driver.CUcontext, out *driver.CUdeviceptr, n uint64,
+	flags uint32) driver.CUresult {
 	if out == nil {
 		return invalidValue
 	}
 	*out = 0
-	if f := driver.CUmemAttach_flags(flags); n == 0 || f != driver.CU_MEM_ATTACH_GLOBAL && f != driver.CU_MEM_ATTACH_HOST {
+	if f := driver.CUmemAttach_flags(flags); n == 0 ||
+		f != driver.CU_MEM_ATTACH_GLOBAL && f != driver.CU_MEM_ATTACH_HOST {
 		return invalidValue // before the context (recorded)
 	}
 	c, r := d.enter(cur)

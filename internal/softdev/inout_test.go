@@ -10,7 +10,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// The size may change while the call runs, by another thread of the program: that is the program's mistake, but the call must not believe two values at once.
+// The size may change while the call runs, by another thread of the program: that is the program's mistake, but the
+// call must not believe two values at once.
 func TestLogSizeIsReadOnce(t *testing.T) {
 	d, tab, ctx := open(t, Options{})
 	d.explain(nil, "a text")

@@ -2,9 +2,9 @@ package softdev
 
 import "github.com/gocuda/cuda/internal/driver"
 
-// Interrupt stops the work of a context from outside, for callers that no longer want to wait for it. A kernel that is stopped breaks the
-// context with CUDA_ERROR_LAUNCH_TIMEOUT, as the watchdog of a display GPU does; so does the next operation of a stream when no kernel was running. It returns at
-// once and says whether there is such a context.
+// Interrupt stops the work of a context from outside, for callers that no longer want to wait for it. A kernel that is
+// stopped breaks the context with CUDA_ERROR_LAUNCH_TIMEOUT, as the watchdog of a display GPU does; so does the next
+// operation of a stream when no kernel was running. It returns at once and says whether there is such a context.
 func (d *Driver) Interrupt(ctx driver.CUcontext) bool {
 	c := d.contexts.get(uintptr(ctx))
 	if c == nil || c.dead.Load() {
@@ -14,7 +14,8 @@ func (d *Driver) Interrupt(ctx driver.CUcontext) bool {
 	return true
 }
 
-// ended says whether operations of the context's streams have to be left out: it is broken, or it was interrupted, which breaks it now.
+// ended says whether operations of the context's streams have to be left out: it is broken, or it was interrupted,
+// which breaks it now.
 func (c *context) ended() bool {
 	if c.stop.Load() && c.fault() == success {
 		c.fail(driver.CUDA_ERROR_LAUNCH_TIMEOUT, "stopped between operations of a stream")

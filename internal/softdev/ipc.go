@@ -10,8 +10,9 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// Memory of cuMemAlloc is shared with other processes through its pages: when it is first asked for a handle they move to a file that the other process opens
-// (mem.Window.Publish). As on a GPU, other small allocations in the same 2 MiB come along.
+// Memory of cuMemAlloc is shared with other processes through its pages: when it is first asked for a handle they move
+// to a file that the other process opens (mem.Window.Publish). As on a GPU, other small allocations in the same 2 MiB
+// come along.
 //
 // A handle is 64 bytes: what it is, the published file, and the UUID of the device.
 
@@ -47,7 +48,8 @@ func unpackHandle(kind uint32, b *[64]byte) (p mem.Published, id [16]byte, ok bo
 	if e.Uint32(b[0:]) != kind {
 		return p, id, false
 	}
-	p = mem.Published{Process: int32(e.Uint32(b[4:])), File: int32(e.Uint64(b[8:])), Cookie: e.Uint64(b[16:]), Size: e.Uint64(b[24:]), Offset: e.Uint64(b[32:]), Bytes: e.Uint64(b[40:])}
+	p = mem.Published{Process: int32(e.Uint32(b[4:])), File: int32(e.Uint64(b[8:])), Cookie: e.Uint64(b[16:]),
+		Size: e.Uint64(b[24:]), Offset: e.Uint64(b[32:]), Bytes: e.Uint64(b[40:])}
 	copy(id[:], b[48:])
 	return p, id, true
 }
@@ -65,13 +67,15 @@ func (d *Driver) ipcFailure(c *context, err error) driver.CUresult {
 	return driver.CUDA_ERROR_MAP_FAILED
 }
 
-// shareable says whether memory can have a handle for other processes: memory of cuMemAlloc, and not what belongs to pools, mappings and modules, which have
-// their own ways (cuIpcGetMemHandle: "allocated with cuMemAlloc").
+// shareable says whether memory can have a handle for other processes: memory of cuMemAlloc, and not what belongs to
+// pools, mappings and modules, which have their own ways (cuIpcGetMemHandle: "allocated with cuMemAlloc").
 func (a *allocation) shareable(kind mem.Kind) bool {
-	return kind == mem.Device && a.use == useProgram && a.pool == nil && a.graph == nil && a.mapped == nil && a.ipc == nil
+	return kind == mem.Device && a.use == useProgram && a.pool == nil && a.graph == nil && a.mapped == nil &&
+		a.ipc == nil
 }
 
-func (d *Driver) ipcGetMemHandle(cur driver.CUcontext, out *driver.CUipcMemHandle, p driver.CUdeviceptr) driver.CUresult {
+func (d *Driver) ipcGetMemHandle(cur driver.CUcontext, out *driver.CUipcMemHandle,
+	p driver.CUdeviceptr) driver.CUresult {
 	if out == nil || p == 0 {
 		return invalidValue // even before cuInit (recorded)
 	}
@@ -114,8 +118,10 @@ func (d *Driver) deviceWithID(id [16]byte) (*device, driver.CUresult) {
 	return nil, driver.CUDA_ERROR_INVALID_DEVICE
 }
 
-// ipcOpenMemHandle maps another process's memory. A handle that is open in the context gives the same address again, to be closed as often (cuIpcOpenMemHandle).
-func (d *Driver) ipcOpenMemHandle(cur driver.CUcontext, out *driver.CUdeviceptr, handle driver.CUipcMemHandle, flags uint32) driver.CUresult {
+// ipcOpenMemHandle maps another process's memory. A handle that is open in the context gives the same address again, to
+// be closed as often (cuIpcOpenMemHandle).
+func (d *Driver) ipcOpenMemHandle(cur driver.CUcontext, out *driver.CUdeviceptr, handle driver.CUipcMemHandle,
+	flags uint32) driver.CUresult {
 	if out == nil {
 		return invalidValue // even before cuInit (recorded)
 	}
@@ -123,7 +129,8 @@ func (d *Driver) ipcOpenMemHandle(cur driver.CUcontext, out *driver.CUdeviceptr,
 	if r != success {
 		return r
 	}
-	if flags&uint32(driver.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) == 0 { // "Must be specified as"; other bits do not matter (recorded)
+	// "Must be specified as"; other bits do not matter (recorded)
+	if flags&uint32(driver.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) == 0 {
 		return invalidValue
 	}
 	at, id, ok := unpackHandle(ipcMemory, &handle.Reserved)

@@ -18,7 +18,8 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// The other process of these tests is the test program itself with this variable set. It obeys lines on its standard input and answers each with one.
+// The other process of these tests is the test program itself with this variable set. It obeys lines on its standard
+// input and answers each with one.
 const ipcChild = "GOCUDA_IPC_CHILD"
 
 func TestMain(m *testing.M) {
@@ -42,7 +43,8 @@ func serveIPC(in io.Reader, out io.Writer) error {
 	defer d.Close()
 	t := d.Table()
 	var ctx driver.CUcontext
-	if t.Init(0, 0) != success || t.DevicePrimaryCtxRetain(0, &ctx, 0) != success || t.CtxSetCurrent(0, ctx) != success {
+	if t.Init(0, 0) != success || t.DevicePrimaryCtxRetain(0, &ctx, 0) != success ||
+		t.CtxSetCurrent(0, ctx) != success {
 		return errors.New("no context")
 	}
 	mems := map[string]driver.CUdeviceptr{}
@@ -123,10 +125,12 @@ func serveIPC(in io.Reader, out io.Writer) error {
 		case "vmm": // name size: file descriptor 4
 			var h driver.CUmemGenericAllocationHandle
 			var p driver.CUdeviceptr
-			if r = t.MemImportFromShareableHandle(0, &h, 4, driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR); r != success {
+			if r = t.MemImportFromShareableHandle(0, &h, 4,
+				driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR); r != success {
 				break
 			}
-			desc := driver.CUmemAccessDesc{Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}, Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}
+			desc := driver.CUmemAccessDesc{Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE},
+				Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}
 			if r = t.MemAddressReserve(0, &p, number(2), 0, 0, 0); r == success {
 				if r = t.MemMap(0, p, number(2), 0, h, 0); r == success {
 					r = t.MemSetAccess(0, p, number(2), &desc, 1)
@@ -221,8 +225,9 @@ func ipcDevice(t *testing.T) (*driver.Table, driver.CUcontext) {
 	return tab, ctx
 }
 
-// TestIPCMemory: both processes see what the other writes, large and small allocations, and the rules of the description of cuIpcOpenMemHandle hold: one
-// address for a handle opened twice, closed as often as opened, not opened where it comes from (CUDA_ERROR_INVALID_CONTEXT: what openucx/ucx#11603 shows of a GPU).
+// TestIPCMemory: both processes see what the other writes, large and small allocations, and the rules of the
+// description of cuIpcOpenMemHandle hold: one address for a handle opened twice, closed as often as opened, not opened
+// where it comes from (CUDA_ERROR_INVALID_CONTEXT: what openucx/ucx#11603 shows of a GPU).
 func TestIPCMemory(t *testing.T) {
 	tab, ctx := ipcDevice(t)
 	other := startPeer(t)
@@ -284,7 +289,8 @@ func TestIPCMemory(t *testing.T) {
 	}
 }
 
-// TestIPCRefused: what has no handle (cuIpcGetMemHandle is for memory of cuMemAlloc; for memory of a pool chelsea0x3b/cudarc#521 shows CUDA_ERROR_INVALID_VALUE).
+// TestIPCRefused: what has no handle (cuIpcGetMemHandle is for memory of cuMemAlloc; for memory of a pool
+// chelsea0x3b/cudarc#521 shows CUDA_ERROR_INVALID_VALUE).
 func TestIPCRefused(t *testing.T) {
 	tab, ctx := ipcDevice(t)
 	var h driver.CUipcMemHandle
@@ -295,7 +301,8 @@ func TestIPCRefused(t *testing.T) {
 			t.Errorf("%s: %v", what, r)
 		}
 		var capable uint32 = 9
-		if r := tab.PointerGetAttribute(ctx, unsafe.Pointer(&capable), driver.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, p); r == success && capable != 0 {
+		if r := tab.PointerGetAttribute(ctx, unsafe.Pointer(&capable),
+			driver.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, p); r == success && capable != 0 {
 			t.Errorf("%s: said to be capable", what)
 		}
 	}
@@ -311,7 +318,8 @@ func TestIPCRefused(t *testing.T) {
 	must(t, tab.MemFree_v2(ctx, p))
 	refuse("freed memory", p)
 	var q driver.CUdeviceptr
-	if r := tab.IpcOpenMemHandle_v2(ctx, &q, driver.CUipcMemHandle{}, 1); r != invalidValue { // internal/conform/api: ipc/memory/open-zeros
+	// internal/conform/api: ipc/memory/open-zeros
+	if r := tab.IpcOpenMemHandle_v2(ctx, &q, driver.CUipcMemHandle{}, 1); r != invalidValue {
 		t.Error("a handle of zeros:", r)
 	}
 	if r := tab.IpcOpenMemHandle_v2(ctx, &q, driver.CUipcMemHandle{}, 0); r != invalidValue {
@@ -327,7 +335,8 @@ func TestIPCRefused(t *testing.T) {
 	if r := tab.IpcGetEventHandle(ctx, &eh, e); r != badHandle {
 		t.Error("an event of one process:", r)
 	}
-	if r := tab.IpcOpenEventHandle(ctx, &e, eh); r != driver.CUDA_ERROR_MAP_FAILED { // internal/conform/api: ipc/event/open-zeros
+	// internal/conform/api: ipc/event/open-zeros
+	if r := tab.IpcOpenEventHandle(ctx, &e, eh); r != driver.CUDA_ERROR_MAP_FAILED {
 		t.Error("an event handle of zeros:", r)
 	}
 }
@@ -442,7 +451,9 @@ func TestInterruptOfIPCEvent(t *testing.T) {
 			}
 			other.do("CUDA_SUCCESS", "record")
 			time.AfterFunc(20*time.Millisecond, func() { d.Interrupt(ctx) })
-			want(t, name, soon(t, name, func() driver.CUresult { return wait(tab, ctx, e) }), driver.CUDA_ERROR_LAUNCH_TIMEOUT)
+			want(t, name, soon(t, name, func() driver.CUresult {
+				return wait(tab, ctx, e)
+			}), driver.CUDA_ERROR_LAUNCH_TIMEOUT)
 			if err := other.cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
@@ -452,7 +463,8 @@ func TestInterruptOfIPCEvent(t *testing.T) {
 	}
 }
 
-// TestFreezeWaits: a handle is not given while work runs that may write to the memory, and work that does not end gives an error instead of waiting for ever.
+// TestFreezeWaits: a handle is not given while work runs that may write to the memory, and work that does not end gives
+// an error instead of waiting for ever.
 func TestFreezeWaits(t *testing.T) {
 	if !ipcHost {
 		skip.Without(t, skip.Stores)
@@ -464,7 +476,10 @@ func TestFreezeWaits(t *testing.T) {
 	must(t, tab.StreamCreate(ctx, &s, 1))
 	must(t, tab.MemAlloc_v2(ctx, &p, 4<<20))
 	done := false
-	must(t, tab.LaunchHostFunc(ctx, s, driver.CUhostFn{Go: func(uintptr) { time.Sleep(50 * time.Millisecond); done = true }}, 0))
+	must(t, tab.LaunchHostFunc(ctx, s, driver.CUhostFn{Go: func(uintptr) {
+		time.Sleep(50 * time.Millisecond)
+		done = true
+	}}, 0))
 	must(t, tab.MemsetD8Async(ctx, p, 3, 4<<20, s))
 	must(t, tab.IpcGetMemHandle(ctx, &h, p))
 	if !done {

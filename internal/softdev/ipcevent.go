@@ -9,7 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// sharedEvent is the state of an event that several processes have, in a page that they share. Records are numbered by all of them together.
+// sharedEvent is the state of an event that several processes have, in a page that they share. Records are numbered by
+// all of them together.
 type sharedEvent struct {
 	d    *Driver
 	page *mem.Page
@@ -17,7 +18,8 @@ type sharedEvent struct {
 	remote *remoteRecord // the last that was asked for; under the event's lock
 }
 
-// The words of the page. The number of a record that was reached is written in one of the slots; a slot is used again by the record eventSlots later.
+// The words of the page. The number of a record that was reached is written in one of the slots; a slot is used again
+// by the record eventSlots later.
 const (
 	eventNewest   = 0 // number of the newest record
 	eventRecorder = 1 // process that made it
@@ -56,13 +58,15 @@ func (x *sharedEvent) finished(n uint64) bool {
 	return n == 0 || x.page.Word(eventFirst+int(n%eventSlots)).Load() >= n
 }
 
-// remoteRecord stands for another process's record: a stream with one operation, that a goroutine watches for while somebody may wait.
+// remoteRecord stands for another process's record: a stream with one operation, that a goroutine watches for while
+// somebody may wait.
 type remoteRecord struct {
 	stream
 	number uint64
 }
 
-// point is the place in other work that the newest record of an event has, by whichever process; the event's lock is held.
+// point is the place in other work that the newest record of an event has, by whichever process; the event's lock is
+// held.
 func (x *sharedEvent) point(e *event) point {
 	n := x.page.Word(eventNewest).Load()
 	switch {
@@ -88,7 +92,8 @@ func (x *sharedEvent) watch(r *remoteRecord) {
 	defer r.finish()
 	for !x.finished(r.number) && x.d.state.Load() != driverClosed {
 		if time.Since(asked) > patience {
-			// A process that has ended reaches nothing: its events count as reached, as work of contexts that are gone does.
+			// A process that has ended reaches nothing: its events count as reached, as work of contexts that are gone
+			// does.
 			if mem.ProcessGone(int(x.page.Word(eventRecorder).Load())) {
 				break
 			}
@@ -107,7 +112,8 @@ func (r *remoteRecord) finish() {
 	r.changed.Broadcast()
 }
 
-func (d *Driver) ipcGetEventHandle(cur driver.CUcontext, out *driver.CUipcEventHandle, h driver.CUevent) driver.CUresult {
+func (d *Driver) ipcGetEventHandle(cur driver.CUcontext, out *driver.CUipcEventHandle,
+	h driver.CUevent) driver.CUresult {
 	if out == nil || h == 0 {
 		return invalidValue // even before cuInit (recorded)
 	}
@@ -131,7 +137,8 @@ func (d *Driver) ipcGetEventHandle(cur driver.CUcontext, out *driver.CUipcEventH
 }
 
 // ipcOpenEventHandle makes an event of this process that shares the state of another's.
-func (d *Driver) ipcOpenEventHandle(cur driver.CUcontext, out *driver.CUevent, handle driver.CUipcEventHandle) driver.CUresult {
+func (d *Driver) ipcOpenEventHandle(cur driver.CUcontext, out *driver.CUevent,
+	handle driver.CUipcEventHandle) driver.CUresult {
 	if out == nil {
 		return invalidValue // even before cuInit (recorded)
 	}
@@ -151,7 +158,8 @@ func (d *Driver) ipcOpenEventHandle(cur driver.CUcontext, out *driver.CUevent, h
 	if err != nil {
 		return d.ipcFailure(c, err)
 	}
-	e := &event{ctx: c, flags: driver.CU_EVENT_INTERPROCESS | driver.CU_EVENT_DISABLE_TIMING, shared: newSharedEvent(d, page, nil)}
+	e := &event{ctx: c, flags: driver.CU_EVENT_INTERPROCESS | driver.CU_EVENT_DISABLE_TIMING,
+		shared: newSharedEvent(d, page, nil)}
 	e.handle = driver.CUevent(d.events.add(e))
 	if e.handle == 0 {
 		return driver.CUDA_ERROR_OUT_OF_MEMORY

@@ -82,8 +82,8 @@ const (
 	maxRegs = 255
 )
 
-// parseJIT reads the options of cuModuleLoadDataEx and its like. Options that choose how machine code is made have no meaning here; their
-// values are checked as the driver checks them.
+// parseJIT reads the options of cuModuleLoadDataEx and its like. Options that choose how machine code is made have no
+// meaning here; their values are checked as the driver checks them.
 func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*jitOptions, driver.CUresult) {
 	o := &jitOptions{start: time.Now(), wallTime: -1}
 	o.info.sizeSlot, o.err.sizeSlot = -1, -1
@@ -108,7 +108,8 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 			if uint32(v) == 0 {
 				return nil, invalidValue // the driver divides by it and dies
 			}
-			o.values[i] = uintptr(min((uint64(uint32(v))+warpSize-1)/warpSize*warpSize, 1024)) // recorded: whole warps, as many as a block can have
+			// recorded: whole warps, as many as a block can have
+			o.values[i] = uintptr(min((uint64(uint32(v))+warpSize-1)/warpSize*warpSize, 1024))
 		case driver.CU_JIT_OPTIMIZATION_LEVEL:
 			o.number(uint32(v))
 			o.level0 = uint32(v) == 0
@@ -143,7 +144,8 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 		case driver.CU_JIT_TARGET:
 			o.target = uint32(v)
 			switch driver.CUjit_target(o.target) {
-			case 0, driver.CU_TARGET_COMPUTE_30, driver.CU_TARGET_COMPUTE_32, driver.CU_TARGET_COMPUTE_35, driver.CU_TARGET_COMPUTE_37:
+			case 0, driver.CU_TARGET_COMPUTE_30, driver.CU_TARGET_COMPUTE_32, driver.CU_TARGET_COMPUTE_35,
+				driver.CU_TARGET_COMPUTE_37:
 				o.oldTarget = true
 			default:
 				o.oldTarget = false
@@ -176,7 +178,8 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 			return nil, invalidValue // a buffer that is NULL or of no size, or a size alone (recorded)
 		}
 	}
-	if ids := o.symbolIDs; ids != [3]bool{} && (ids != [3]bool{true, true, true} || o.nameList == 0 || o.addrList == 0) {
+	if ids := o.symbolIDs; ids != [3]bool{} && (ids != [3]bool{true, true, true} || o.nameList == 0 ||
+		o.addrList == 0) {
 		return nil, invalidValue // all three or none (recorded)
 	}
 	if o.symbolsLen > 0 {
@@ -190,7 +193,8 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 			if name == nil {
 				return nil, invalidValue
 			}
-			o.symbols[driver.String(name)] = uint64(*(*uintptr)(unsafe.Add(foreign(uint64(o.addrList)), i*unsafe.Sizeof(uintptr(0)))))
+			o.symbols[driver.String(name)] = uint64(*(*uintptr)(unsafe.Add(foreign(uint64(o.addrList)),
+				i*unsafe.Sizeof(uintptr(0)))))
 		}
 	}
 	return o, success
@@ -223,9 +227,11 @@ func (o *jitOptions) compile() link.Compile {
 	return c
 }
 
-// over gives the options of an input of a link, which go before the link's (CUDA driver API, cuLinkAddData), as far as they are the compiler's.
+// over gives the options of an input of a link, which go before the link's (CUDA driver API, cuLinkAddData), as far as
+// they are the compiler's.
 func (o *jitOptions) over(all *jitOptions) *jitOptions {
-	m := &jitOptions{verbose: all.verbose || o.verbose, debug: all.debug || o.debug, minBlocks: all.minBlocks, maxThreads: all.maxThreads, maxRegs: all.maxRegs, limitRegs: all.limitRegs,
+	m := &jitOptions{verbose: all.verbose || o.verbose, debug: all.debug || o.debug, minBlocks: all.minBlocks,
+		maxThreads: all.maxThreads, maxRegs: all.maxRegs, limitRegs: all.limitRegs,
 		override: all.override, level0: all.level0, apart: all.apart}
 	if o.limitRegs {
 		m.maxRegs, m.limitRegs = o.maxRegs, true
@@ -284,7 +290,8 @@ func (o *jitOptions) report(p *program) {
 		}
 	}
 	if o.limitRegs && o.maxRegs < minRegs {
-		o.info.line("ptxas warning : For profile %s adjusting per thread register count of %d to lower bound of %d", arch, o.maxRegs, minRegs)
+		o.info.line("ptxas warning : For profile %s adjusting per thread register count of %d to lower bound of %d",
+			arch, o.maxRegs, minRegs)
 	}
 	if o.limitRegs && o.maxRegs > maxRegs {
 		o.info.line("ptxas warning : Too big maxrregcount value specified %d, will be ignored", int32(o.maxRegs))
@@ -320,7 +327,8 @@ func (o *jitOptions) report(p *program) {
 		o.info.line("ptxas info    : Compile time = %.3f ms", float64(time.Since(start))/float64(time.Millisecond))
 		for _, f := range k.Funcs[1:] { // those that the compiler did not put inline, and here that is none
 			o.info.line("ptxas info    : Function properties for %s", f.Name)
-			o.info.line("ptxas         .     %d bytes stack frame, 0 bytes spill stores, 0 bytes spill loads", f.Local.Size)
+			o.info.line("ptxas         .     %d bytes stack frame, 0 bytes spill stores, 0 bytes spill loads",
+				f.Local.Size)
 		}
 	}
 }
@@ -344,12 +352,17 @@ func (e *entry) ownThreads() uint64 {
 // knownTarget says whether the number is a value of CUjit_target.
 func knownTarget(t driver.CUjit_target) bool {
 	switch t {
-	case driver.CU_TARGET_COMPUTE_30, driver.CU_TARGET_COMPUTE_32, driver.CU_TARGET_COMPUTE_35, driver.CU_TARGET_COMPUTE_37,
-		driver.CU_TARGET_COMPUTE_50, driver.CU_TARGET_COMPUTE_52, driver.CU_TARGET_COMPUTE_53, driver.CU_TARGET_COMPUTE_60,
-		driver.CU_TARGET_COMPUTE_61, driver.CU_TARGET_COMPUTE_62, driver.CU_TARGET_COMPUTE_70, driver.CU_TARGET_COMPUTE_72,
-		driver.CU_TARGET_COMPUTE_75, driver.CU_TARGET_COMPUTE_80, driver.CU_TARGET_COMPUTE_86, driver.CU_TARGET_COMPUTE_87,
+	case driver.CU_TARGET_COMPUTE_30, driver.CU_TARGET_COMPUTE_32, driver.CU_TARGET_COMPUTE_35,
+		driver.CU_TARGET_COMPUTE_37,
+		driver.CU_TARGET_COMPUTE_50, driver.CU_TARGET_COMPUTE_52, driver.CU_TARGET_COMPUTE_53,
+		driver.CU_TARGET_COMPUTE_60,
+		driver.CU_TARGET_COMPUTE_61, driver.CU_TARGET_COMPUTE_62, driver.CU_TARGET_COMPUTE_70,
+		driver.CU_TARGET_COMPUTE_72,
+		driver.CU_TARGET_COMPUTE_75, driver.CU_TARGET_COMPUTE_80, driver.CU_TARGET_COMPUTE_86,
+		driver.CU_TARGET_COMPUTE_87,
 		driver.CU_TARGET_COMPUTE_89, driver.CU_TARGET_COMPUTE_90, driver.CU_TARGET_COMPUTE_90A:
 		return true
 	}
-	return t >= driver.CU_TARGET_COMPUTE_100 && t&^(driver.CU_COMPUTE_ACCELERATED_TARGET_BASE|driver.CU_COMPUTE_FAMILY_TARGET_BASE) <= 130
+	return t >= driver.CU_TARGET_COMPUTE_100 && t&^(driver.CU_COMPUTE_ACCELERATED_TARGET_BASE|
+		driver.CU_COMPUTE_FAMILY_TARGET_BASE) <= 130
 }

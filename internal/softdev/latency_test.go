@@ -52,8 +52,9 @@ func lateness(n int) []time.Duration {
 	return late
 }
 
-// While kernels run on all processors other goroutines get their turn: a sleep of 1 ms is late by less than 10 ms in 99 of 100 cases (BenchmarkSleepLateness on an idle machine). The bound here
-// allows for others on the machine; without giving way a sleep ends with the kernel, which is never.
+// While kernels run on all processors other goroutines get their turn: a sleep of 1 ms is late by less than 10 ms in 99
+// of 100 cases (BenchmarkSleepLateness on an idle machine). The bound here allows for others on the machine; without
+// giving way a sleep ends with the kernel, which is never.
 func TestSleepLateness(t *testing.T) {
 	for _, engine := range []string{"interpreter", "jit"} {
 		t.Run(engine, func(t *testing.T) {

@@ -118,7 +118,8 @@ func (f *function) validate(q *launchRequest) driver.CUresult {
 	if r := f.clusters(q); r != success {
 		return r
 	}
-	l := exec.Launch{Code: f.code, Grid: q.grid, Cluster: q.cluster, Cooperative: q.cooperative, Stack: f.stack(), Threads: &f.mod.ctx.d.threadMem}
+	l := exec.Launch{Code: f.code, Grid: q.grid, Cluster: q.cluster, Cooperative: q.cooperative, Stack: f.stack(),
+		Threads: &f.mod.ctx.d.threadMem}
 	l.Block, _ = f.entry.runs(q.block, 0)
 	if l.Refused() {
 		f.mod.ctx.d.explain(f.mod.ctx, "kernel %s needs %d bytes of memory for the local variables of its threads, and there are %d", f.entry.fn.Name, l.Need(), l.Threads.Limit)
@@ -127,14 +128,16 @@ func (f *function) validate(q *launchRequest) driver.CUresult {
 	if q.cooperative {
 		resident := f.residentBlocks(int32(threads), uint64(q.shared)) * uint64(limits.sms)
 		if blocks := uint64(q.grid[0]) * uint64(q.grid[1]) * uint64(q.grid[2]); blocks > resident {
-			f.mod.ctx.d.explain(f.mod.ctx, "a cooperative grid of %d blocks; %d fit on the device at once", blocks, resident)
+			f.mod.ctx.d.explain(f.mod.ctx, "a cooperative grid of %d blocks; %d fit on the device at once", blocks,
+				resident)
 			return driver.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
 		}
 	}
 	return success
 }
 
-// portableCluster is the largest cluster without CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED (CUDA Programming Guide).
+// portableCluster is the largest cluster without CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED (CUDA Programming
+// Guide).
 const portableCluster = 8
 
 // clusters settles and checks the cluster dimensions.
@@ -155,7 +158,8 @@ func (f *function) clusters(q *launchRequest) driver.CUresult {
 		}
 	}
 	if q.preferred != [3]uint32{} {
-		// Blocks are never placed by the preference; what it has to fulfil is checked (recorded: a multiple of the cluster).
+		// Blocks are never placed by the preference; what it has to fulfil is checked (recorded: a multiple of the
+		// cluster).
 		for i := range q.preferred {
 			if q.cluster[i] == 0 || q.preferred[i]%q.cluster[i] != 0 || q.preferred[i] == 0 {
 				return bad("the preferred cluster %v is no multiple of the cluster %v", q.preferred, q.cluster)
@@ -192,7 +196,8 @@ func (f *function) clusters(q *launchRequest) driver.CUresult {
 }
 
 // enqueue checks a launch and queues it.
-func (d *Driver) enqueue(f *function, s *stream, q *launchRequest, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
+func (d *Driver) enqueue(f *function, s *stream, q *launchRequest, params *unsafe.Pointer,
+	extra *uintptr) driver.CUresult {
 	if r := s.admit(); r != success {
 		return r
 	}
@@ -231,7 +236,8 @@ func (d *Driver) enqueue(f *function, s *stream, q *launchRequest, params *unsaf
 }
 
 // captureLaunch makes a node of a launch.
-func (d *Driver) captureLaunch(f *function, s *stream, q *launchRequest, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
+func (d *Driver) captureLaunch(f *function, s *stream, q *launchRequest, params *unsafe.Pointer,
+	extra *uintptr) driver.CUresult {
 	w := &kernelWork{f: f, q: *q}
 	w.q.events = [2]*event{}
 	if r := d.completeKernel(w, params, extra); r != success {
@@ -256,7 +262,8 @@ func (f *function) launch(q *launchRequest, buf *paramBuffer) exec.Launch {
 		Params: buf.bytes[:f.kernel.ParamSize], ParamAddr: buf.addr, Consts: f.consts,
 		Mem: c.space.Load(), Sys: &c.heap, Stack: f.stack(),
 		MaxShared: uint32(dev.maxSharedOptin()), Cooperative: q.cooperative, Workers: d.opts.Workers, Device: dev.info,
-		Stop: &c.stop, GridID: d.gridIDs.Add(1), Texture: c.textures(), Pool: &f.pool, Counters: d.opts.Counters, Threads: &d.threadMem,
+		Stop: &c.stop, GridID: d.gridIDs.Add(1), Texture: c.textures(), Pool: &f.pool, Counters: d.opts.Counters,
+		Threads: &d.threadMem,
 	}
 	if c.cooperated.Load() {
 		l.Env = buf.workspace(uint64(f.kernel.ParamSize))
@@ -264,7 +271,8 @@ func (f *function) launch(q *launchRequest, buf *paramBuffer) exec.Launch {
 	return l
 }
 
-// stack is the bytes of local memory for the calls of each thread: the context's limit, and what calls need whose depth is known, which no limit applies to (recorded).
+// stack is the bytes of local memory for the calls of each thread: the context's limit, and what calls need whose depth
+// is known, which no limit applies to (recorded).
 func (f *function) stack() uint32 {
 	return uint32(min(max(f.mod.ctx.limit(driver.CU_LIMIT_STACK_SIZE), f.kernel.Stack), check.MaxLocal))
 }
@@ -272,9 +280,10 @@ func (f *function) stack() uint32 {
 // workspaceSize is the room for the grid's workspace after the parameters, alignment included.
 const workspaceSize = 32
 
-// workspace prepares the grid's workspace, two words: its size and the barrier that cooperative_groups' grid_group::sync
-// counts in. Kernels find it through %envreg1 (high half of the address) and %envreg2 (low half), which are 0 until the context's first
-// cooperative launch and stay set after it (seen on an H200 with corpus module gridsync).
+// workspace prepares the grid's workspace, two words: its size and the barrier that cooperative_groups'
+// grid_group::sync counts in. Kernels find it through %envreg1 (high half of the address) and %envreg2 (low half),
+// which are 0 until the context's first cooperative launch and stay set after it (seen on an H200 with corpus module
+// gridsync).
 func (b *paramBuffer) workspace(size uint64) (env [32]uint32) {
 	off := (size + 15) &^ 15
 	clear(b.bytes[off : off+16])
@@ -341,7 +350,8 @@ func (f *function) gather(params *unsafe.Pointer, extra *uintptr) (*paramBuffer,
 func load64(p unsafe.Pointer) uint64 { return binary.NativeEndian.Uint64((*[8]byte)(p)[:]) }
 func load32(p unsafe.Pointer) uint32 { return binary.NativeEndian.Uint32((*[4]byte)(p)[:]) }
 
-// parseExtra reads the list of CU_LAUNCH_PARAM_ pairs, which may be nil: the bytes of the parameters and their number, nil or 0 where the list does not tell.
+// parseExtra reads the list of CU_LAUNCH_PARAM_ pairs, which may be nil: the bytes of the parameters and their number,
+// nil or 0 where the list does not tell.
 func parseExtra(extra *uintptr) (p unsafe.Pointer, size uint64, ok bool) {
 	if extra == nil {
 		return nil, 0, true
@@ -369,7 +379,8 @@ func parseExtra(extra *uintptr) (p unsafe.Pointer, size uint64, ok bool) {
 	return nil, 0, false
 }
 
-func (d *Driver) launchKernel(cur driver.CUcontext, h driver.CUfunction, gx, gy, gz, bx, by, bz, shared uint32, stream driver.CUstream, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
+func (d *Driver) launchKernel(cur driver.CUcontext, h driver.CUfunction, gx, gy, gz, bx, by, bz, shared uint32,
+	stream driver.CUstream, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
 	s, r := d.streamOf(cur, stream)
 	if r != success {
 		return r
@@ -382,7 +393,8 @@ func (d *Driver) launchKernel(cur driver.CUcontext, h driver.CUfunction, gx, gy,
 	return d.enqueue(f, s, &q, params, extra)
 }
 
-func (d *Driver) launchCooperativeKernel(cur driver.CUcontext, h driver.CUfunction, gx, gy, gz, bx, by, bz, shared uint32, stream driver.CUstream, params *unsafe.Pointer) driver.CUresult {
+func (d *Driver) launchCooperativeKernel(cur driver.CUcontext, h driver.CUfunction, gx, gy, gz, bx, by, bz,
+	shared uint32, stream driver.CUstream, params *unsafe.Pointer) driver.CUresult {
 	s, r := d.streamOf(cur, stream)
 	if r != success {
 		return r
@@ -395,7 +407,8 @@ func (d *Driver) launchCooperativeKernel(cur driver.CUcontext, h driver.CUfuncti
 	return d.enqueue(f, s, &q, params, nil)
 }
 
-func (d *Driver) launchKernelEx(cur driver.CUcontext, config *driver.CUlaunchConfig, h driver.CUfunction, params *unsafe.Pointer, extra *uintptr) driver.CUresult {
+func (d *Driver) launchKernelEx(cur driver.CUcontext, config *driver.CUlaunchConfig, h driver.CUfunction,
+	params *unsafe.Pointer, extra *uintptr) driver.CUresult {
 	if config == nil {
 		return invalidValue
 	}
@@ -428,14 +441,16 @@ func (d *Driver) launchKernelEx(cur driver.CUcontext, config *driver.CUlaunchCon
 // memSyncDomains is the number of memory synchronisation domains (compute capability 9.0).
 const memSyncDomains = 4
 
-// launchAttribute takes one attribute of cuLaunchKernelEx. Those that only tune the hardware are checked and have no effect.
+// launchAttribute takes one attribute of cuLaunchKernelEx. Those that only tune the hardware are checked and have no
+// effect.
 func (d *Driver) launchAttribute(s *stream, q *launchRequest, a *driver.CUlaunchAttribute) driver.CUresult {
 	v := &a.Value
 	if r := s.ctx.dev.validHint(a.Id, v); r != success {
 		return r
 	}
 	switch a.Id {
-	case driver.CU_LAUNCH_ATTRIBUTE_IGNORE, driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+	case driver.CU_LAUNCH_ATTRIBUTE_IGNORE, driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+		driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
 		driver.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, driver.CU_LAUNCH_ATTRIBUTE_PRIORITY:
 	case driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
 		q.early = *v.ProgrammaticStreamSerializationAllowed() != 0
@@ -477,8 +492,9 @@ func (d *Driver) launchAttribute(s *stream, q *launchRequest, a *driver.CUlaunch
 	return success
 }
 
-// validHint checks the attributes that launches and streams have in common and that only tune the hardware (recorded for both). Of a window's properties only that
-// of misses is looked at; neither its address nor other numbers for properties are.
+// validHint checks the attributes that launches and streams have in common and that only tune the hardware (recorded
+// for both). Of a window's properties only that of misses is looked at; neither its address nor other numbers for
+// properties are.
 func (dev *device) validHint(id driver.CUlaunchAttributeID, v *driver.CUlaunchAttributeValue) driver.CUresult {
 	ok := true
 	switch id {
@@ -498,8 +514,9 @@ func (dev *device) validHint(id driver.CUlaunchAttributeID, v *driver.CUlaunchAt
 	return success
 }
 
-// launchEvent records an event behind the launch, which is later than the hardware may do it and therefore allowed. The event has to be without timing and of this
-// process (cuda.h, CUlaunchAttributeValue). The flags are those of cuEventRecordWithFlags, and the only one, external, is not for launches (recorded).
+// launchEvent records an event behind the launch, which is later than the hardware may do it and therefore allowed. The
+// event has to be without timing and of this process (cuda.h, CUlaunchAttributeValue). The flags are those of
+// cuEventRecordWithFlags, and the only one, external, is not for launches (recorded).
 func (d *Driver) launchEvent(s *stream, out **event, h driver.CUevent, flags int32) driver.CUresult {
 	switch flags {
 	case 0:

@@ -14,8 +14,8 @@ import (
 	"github.com/gocuda/cuda/internal/lazy"
 )
 
-// library is a CUlibrary: an image that belongs to no context. It is compiled for a compute capability when something of it is first
-// needed, and becomes a module in each context that uses it.
+// library is a CUlibrary: an image that belongs to no context. It is compiled for a compute capability when something
+// of it is first needed, and becomes a module in each context that uses it.
 type library struct {
 	d      *Driver
 	handle driver.CUlibrary
@@ -242,7 +242,8 @@ func (d *Driver) place(cur driver.CUcontext) *device {
 	return d.devices[0]
 }
 
-func (d *Driver) libraryLoad(out *driver.CUlibrary, data []byte, jit *jitOptions, options *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
+func (d *Driver) libraryLoad(out *driver.CUlibrary, data []byte, jit *jitOptions, options *driver.CUlibraryOption,
+	values *uintptr, n uint32) driver.CUresult {
 	if n > 0 {
 		if options == nil { // the values of the options that there are need not be read (recorded)
 			return invalidValue
@@ -253,7 +254,8 @@ func (d *Driver) libraryLoad(out *driver.CUlibrary, data []byte, jit *jitOptions
 			}
 		}
 	}
-	l := &library{d: d, data: data, opts: jit, builds: map[int]*build{}, kernels: map[string]*kernel{}, modules: map[*context]*instance{}}
+	l := &library{d: d, data: data, opts: jit, builds: map[int]*build{}, kernels: map[string]*kernel{},
+		modules: map[*context]*instance{}}
 	if l.handle = driver.CUlibrary(d.libraries.add(l)); l.handle == 0 {
 		return driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
@@ -261,15 +263,19 @@ func (d *Driver) libraryLoad(out *driver.CUlibrary, data []byte, jit *jitOptions
 	return success
 }
 
-// keep copies the options, since the arrays behind them are the caller's; logs of a later compilation have nowhere to go.
+// keep copies the options, since the arrays behind them are the caller's; logs of a later compilation have nowhere to
+// go.
 func (o *jitOptions) keep() *jitOptions {
-	k := &jitOptions{start: o.start, wallTime: -1, target: o.target, oldTarget: o.oldTarget, symbols: o.symbols, maxThreads: o.maxThreads, refusal: o.refusal, level0: o.level0, apart: o.apart,
+	k := &jitOptions{start: o.start, wallTime: -1, target: o.target, oldTarget: o.oldTarget, symbols: o.symbols,
+		maxThreads: o.maxThreads, refusal: o.refusal, level0: o.level0, apart: o.apart,
 		maxRegs: o.maxRegs, limitRegs: o.limitRegs, minBlocks: o.minBlocks, override: o.override}
 	k.info.sizeSlot, k.err.sizeSlot = -1, -1
 	return k
 }
 
-func (d *Driver) libraryLoadData(cur driver.CUcontext, out *driver.CUlibrary, code unsafe.Pointer, jitIDs *driver.CUjit_option, jitValues *uintptr, numJIT uint32, ids *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
+func (d *Driver) libraryLoadData(cur driver.CUcontext, out *driver.CUlibrary, code unsafe.Pointer,
+	jitIDs *driver.CUjit_option, jitValues *uintptr, numJIT uint32, ids *driver.CUlibraryOption, values *uintptr,
+	n uint32) driver.CUresult {
 	if out == nil || code == nil {
 		return invalidValue
 	}
@@ -283,8 +289,8 @@ func (d *Driver) libraryLoadData(cur driver.CUcontext, out *driver.CUlibrary, co
 	defer runtime.KeepAlive(code) // it is read by its address
 	img, err := image.Fetch(d.memory.hostBytes, uint64(uintptr(code)))
 	if err != nil {
-		// The driver takes nearly anything here and finds fault at the first use; only an ELF whose tables contradict themselves is refused
-		// at once (recorded).
+		// The driver takes nearly anything here and finds fault at the first use; only an ELF whose tables contradict
+		// themselves is refused at once (recorded).
 		e := imageError(err)
 		if e.result == driver.CUDA_ERROR_INVALID_IMAGE && img.Kind == image.Cubin {
 			d.explain(nil, "%s", e.Error())
@@ -301,7 +307,8 @@ func (d *Driver) libraryLoadData(cur driver.CUcontext, out *driver.CUlibrary, co
 		return success
 	}
 	if img.Kind == image.Cubin {
-		if _, err := image.Resolve(img.Data, d.place(cur).imageDevice()); err != nil && imageError(err).result == driver.CUDA_ERROR_INVALID_IMAGE {
+		if _, err := image.Resolve(img.Data, d.place(cur).imageDevice()); err != nil &&
+			imageError(err).result == driver.CUDA_ERROR_INVALID_IMAGE {
 			d.explain(nil, "%s", err.Error())
 			return driver.CUDA_ERROR_INVALID_IMAGE // recorded, of tables too that only contradict each other
 		}
@@ -309,9 +316,10 @@ func (d *Driver) libraryLoadData(cur driver.CUcontext, out *driver.CUlibrary, co
 	return d.libraryLoadWith(cur, out, img.Data, jit, ids, values, n)
 }
 
-// libraryLoadWith makes the library; when somebody wants logs it is compiled now, or the logs would have nothing to say. A failure does not
-// show before the first use (both recorded).
-func (d *Driver) libraryLoadWith(cur driver.CUcontext, out *driver.CUlibrary, data []byte, jit *jitOptions, ids *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
+// libraryLoadWith makes the library; when somebody wants logs it is compiled now, or the logs would have nothing to
+// say. A failure does not show before the first use (both recorded).
+func (d *Driver) libraryLoadWith(cur driver.CUcontext, out *driver.CUlibrary, data []byte, jit *jitOptions,
+	ids *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
 	var h driver.CUlibrary
 	if r := d.libraryLoad(&h, data, jit.keep(), ids, values, n); r != success {
 		return r
@@ -353,7 +361,9 @@ func (l *library) refuse(e *loadError) {
 	}
 }
 
-func (d *Driver) libraryLoadFromFile(cur driver.CUcontext, out *driver.CUlibrary, name *byte, jitIDs *driver.CUjit_option, jitValues *uintptr, numJIT uint32, ids *driver.CUlibraryOption, values *uintptr, n uint32) driver.CUresult {
+func (d *Driver) libraryLoadFromFile(cur driver.CUcontext, out *driver.CUlibrary, name *byte,
+	jitIDs *driver.CUjit_option, jitValues *uintptr, numJIT uint32, ids *driver.CUlibraryOption, values *uintptr,
+	n uint32) driver.CUresult {
 	if out == nil || name == nil || *name == 0 {
 		return invalidValue
 	}
@@ -417,7 +427,8 @@ func (d *Driver) unloadLibrary(l *library) {
 	l.unshare()
 }
 
-func (d *Driver) libraryGetKernel(cur driver.CUcontext, out *driver.CUkernel, h driver.CUlibrary, name *byte) driver.CUresult {
+func (d *Driver) libraryGetKernel(cur driver.CUcontext, out *driver.CUkernel, h driver.CUlibrary,
+	name *byte) driver.CUresult {
 	if out == nil || name == nil {
 		return invalidValue
 	}
@@ -459,7 +470,8 @@ func (d *Driver) libraryGetKernelCount(cur driver.CUcontext, out *uint32, h driv
 }
 
 // libraryEnumerateKernels gives the kernels in reverse file order (recorded).
-func (d *Driver) libraryEnumerateKernels(cur driver.CUcontext, out *driver.CUkernel, n uint32, h driver.CUlibrary) driver.CUresult {
+func (d *Driver) libraryEnumerateKernels(cur driver.CUcontext, out *driver.CUkernel, n uint32,
+	h driver.CUlibrary) driver.CUresult {
 	if out == nil {
 		return invalidValue
 	}
@@ -505,17 +517,20 @@ func (d *Driver) libraryGetModule(cur driver.CUcontext, out *driver.CUmodule, h 
 	return r
 }
 
-func (d *Driver) libraryGetGlobal(cur driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUlibrary, name *byte) driver.CUresult {
+func (d *Driver) libraryGetGlobal(cur driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUlibrary,
+	name *byte) driver.CUresult {
 	return d.libraryVariable(cur, out, size, h, name, false)
 }
 
-func (d *Driver) libraryGetManaged(cur driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUlibrary, name *byte) driver.CUresult {
+func (d *Driver) libraryGetManaged(cur driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUlibrary,
+	name *byte) driver.CUresult {
 	return d.libraryVariable(cur, out, size, h, name, true)
 }
 
-// libraryGetUnifiedFunction finds nothing: host code with functions for both sides registers them with the library, and there is none here. On an
-// H200 every name gives this result too.
-func (d *Driver) libraryGetUnifiedFunction(_ driver.CUcontext, out *uintptr, h driver.CUlibrary, name *byte) driver.CUresult {
+// libraryGetUnifiedFunction finds nothing: host code with functions for both sides registers them with the library, and
+// there is none here. On an H200 every name gives this result too.
+func (d *Driver) libraryGetUnifiedFunction(_ driver.CUcontext, out *uintptr, h driver.CUlibrary,
+	name *byte) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -528,7 +543,8 @@ func (d *Driver) libraryGetUnifiedFunction(_ driver.CUcontext, out *uintptr, h d
 	return invalidValue
 }
 
-func (d *Driver) libraryVariable(cur driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUlibrary, name *byte, managed bool) driver.CUresult {
+func (d *Driver) libraryVariable(cur driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUlibrary,
+	name *byte, managed bool) driver.CUresult {
 	if name == nil || *name == 0 || out == nil && size == nil {
 		return invalidValue
 	}
@@ -627,7 +643,8 @@ func (d *Driver) kernelGetName(_ driver.CUcontext, out **byte, h driver.CUkernel
 	return success
 }
 
-func (d *Driver) kernelGetParamInfo(cur driver.CUcontext, h driver.CUkernel, i uint64, offset, size *uint64) driver.CUresult {
+func (d *Driver) kernelGetParamInfo(cur driver.CUcontext, h driver.CUkernel, i uint64, offset,
+	size *uint64) driver.CUresult {
 	if offset == nil || h == 0 {
 		return invalidValue
 	}
@@ -670,7 +687,8 @@ func (d *Driver) kernelOn(h driver.CUkernel, ordinal driver.CUdevice) (*kernel, 
 	return k, e, dev, success
 }
 
-func (d *Driver) kernelGetAttribute(_ driver.CUcontext, out *int32, attr driver.CUfunction_attribute, h driver.CUkernel, ordinal driver.CUdevice) driver.CUresult {
+func (d *Driver) kernelGetAttribute(_ driver.CUcontext, out *int32, attr driver.CUfunction_attribute, h driver.CUkernel,
+	ordinal driver.CUdevice) driver.CUresult {
 	k, e, dev, r := d.kernelOn(h, ordinal)
 	if r != success {
 		return r
@@ -688,7 +706,8 @@ func (d *Driver) kernelGetAttribute(_ driver.CUcontext, out *int32, attr driver.
 	return r
 }
 
-func (d *Driver) kernelSetAttribute(_ driver.CUcontext, attr driver.CUfunction_attribute, v int32, h driver.CUkernel, ordinal driver.CUdevice) driver.CUresult {
+func (d *Driver) kernelSetAttribute(_ driver.CUcontext, attr driver.CUfunction_attribute, v int32, h driver.CUkernel,
+	ordinal driver.CUdevice) driver.CUresult {
 	k, e, dev, r := d.kernelOn(h, ordinal)
 	if r != success {
 		return r
@@ -705,7 +724,8 @@ func (d *Driver) kernelSetAttribute(_ driver.CUcontext, attr driver.CUfunction_a
 	return r
 }
 
-func (d *Driver) kernelSetCacheConfig(_ driver.CUcontext, h driver.CUkernel, v driver.CUfunc_cache, ordinal driver.CUdevice) driver.CUresult {
+func (d *Driver) kernelSetCacheConfig(_ driver.CUcontext, h driver.CUkernel, v driver.CUfunc_cache,
+	ordinal driver.CUdevice) driver.CUresult {
 	if _, _, _, r := d.kernelOn(h, ordinal); r != success {
 		return r
 	}

@@ -19,7 +19,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// linkState is a CUlinkState. It owns the image that cuLinkComplete gives out, and writes its logs until it is destroyed.
+// linkState is a CUlinkState. It owns the image that cuLinkComplete gives out, and writes its logs until it is
+// destroyed.
 type linkState struct {
 	d    *Driver
 	dev  *device
@@ -34,7 +35,8 @@ type linkState struct {
 }
 
 // linkCreate: the link is for the device of the current context; the later calls need none (recorded).
-func (d *Driver) linkCreate(cur driver.CUcontext, n uint32, options *driver.CUjit_option, values *uintptr, out *driver.CUlinkState) driver.CUresult {
+func (d *Driver) linkCreate(cur driver.CUcontext, n uint32, options *driver.CUjit_option, values *uintptr,
+	out *driver.CUlinkState) driver.CUresult {
 	c, r := d.enter(cur)
 	if r != success {
 		return r
@@ -82,13 +84,16 @@ func (d *Driver) linking(h driver.CUlinkState) (*linkState, driver.CUresult) {
 	return s, d.ready()
 }
 
-// inputOptions reads the options of one input. Those that say where results go, and what the whole link is for, are refused.
+// inputOptions reads the options of one input. Those that say where results go, and what the whole link is for, are
+// refused.
 func inputOptions(n uint32, options *driver.CUjit_option, values *uintptr) (*jitOptions, driver.CUresult) {
 	if n > 0 && options != nil {
 		for _, id := range unsafe.Slice(options, n) {
 			switch id {
-			case driver.CU_JIT_WALL_TIME, driver.CU_JIT_INFO_LOG_BUFFER, driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, driver.CU_JIT_ERROR_LOG_BUFFER,
-				driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, driver.CU_JIT_TARGET, driver.CU_JIT_TARGET_FROM_CUCONTEXT, driver.CU_JIT_FALLBACK_STRATEGY, driver.CU_JIT_LTO:
+			case driver.CU_JIT_WALL_TIME, driver.CU_JIT_INFO_LOG_BUFFER, driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+				driver.CU_JIT_ERROR_LOG_BUFFER,
+				driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, driver.CU_JIT_TARGET, driver.CU_JIT_TARGET_FROM_CUCONTEXT,
+				driver.CU_JIT_FALLBACK_STRATEGY, driver.CU_JIT_LTO:
 				return nil, invalidValue
 			}
 		}
@@ -96,7 +101,8 @@ func inputOptions(n uint32, options *driver.CUjit_option, values *uintptr) (*jit
 	return parseJIT(n, options, values)
 }
 
-func (d *Driver) linkAddData(_ driver.CUcontext, h driver.CUlinkState, kind driver.CUjitInputType, data unsafe.Pointer, size uint64, name *byte, n uint32, options *driver.CUjit_option, values *uintptr) driver.CUresult {
+func (d *Driver) linkAddData(_ driver.CUcontext, h driver.CUlinkState, kind driver.CUjitInputType, data unsafe.Pointer,
+	size uint64, name *byte, n uint32, options *driver.CUjit_option, values *uintptr) driver.CUresult {
 	s, r := d.linking(h)
 	if r != success {
 		return r
@@ -138,7 +144,8 @@ func cutText(b []byte) bool {
 	return err != nil
 }
 
-func (d *Driver) linkAddFile(_ driver.CUcontext, h driver.CUlinkState, kind driver.CUjitInputType, name *byte, n uint32, options *driver.CUjit_option, values *uintptr) driver.CUresult {
+func (d *Driver) linkAddFile(_ driver.CUcontext, h driver.CUlinkState, kind driver.CUjitInputType, name *byte, n uint32,
+	options *driver.CUjit_option, values *uintptr) driver.CUresult {
 	s, r := d.linking(h)
 	if r != success {
 		return r
@@ -209,8 +216,8 @@ func (s *linkState) fail(e *loadError) driver.CUresult {
 	return e.result
 }
 
-// spoils says whether an input that failed makes the whole link fail: what the linker itself found does, what the compiler before it or the reader of a host
-// file found does not (recorded).
+// spoils says whether an input that failed makes the whole link fail: what the linker itself found does, what the
+// compiler before it or the reader of a host file found does not (recorded).
 func spoils(kind driver.CUjitInputType, e *link.Error) bool {
 	switch e.Class {
 	case link.PTX, link.Version, link.NotObject, link.BadInput:
@@ -229,7 +236,8 @@ func isDeviceRuntime(name string) bool {
 
 // report writes what the compiler says of an input that it took with all these options.
 func (s *linkState) report(data []byte, all *jitOptions) {
-	if image.Detect(data) != image.PTX || !all.verbose && !all.debug && !all.limitRegs && all.minBlocks == 0 && all.maxThreads == 0 {
+	if image.Detect(data) != image.PTX || !all.verbose && !all.debug && !all.limitRegs && all.minBlocks == 0 &&
+		all.maxThreads == 0 {
 		return
 	}
 	tree, err := ptx.Parse(image.Text(data))
@@ -241,7 +249,9 @@ func (s *linkState) report(data []byte, all *jitOptions) {
 		return
 	}
 	// Functions of other inputs are not there yet, and nothing is run.
-	p := &program{d: s.d, part: true, sm: s.dev.sm(), checked: checked, syms: &ir.Symbols{Builtin: func(string) bool { return true }}}
+	p := &program{d: s.d, part: true, sm: s.dev.sm(), checked: checked, syms: &ir.Symbols{Builtin: func(string) bool {
+		return true
+	}}}
 	for _, v := range checked.Vars {
 		if v.Linkage != ptx.LinkExtern && v.Space == "global" && !opaque(v) {
 			p.globals.add(v)
@@ -249,7 +259,8 @@ func (s *linkState) report(data []byte, all *jitOptions) {
 	}
 	for _, f := range checked.Funcs {
 		if f.Entry && f.Defined {
-			p.entries = append(p.entries, &entry{prog: p, fn: f, target: checked.Target.SM, with: all.compile(), align: 1})
+			p.entries = append(p.entries, &entry{prog: p, fn: f, target: checked.Target.SM, with: all.compile(),
+				align: 1})
 		}
 	}
 	all.report(p)
@@ -258,7 +269,8 @@ func (s *linkState) report(data []byte, all *jitOptions) {
 	}
 }
 
-func (d *Driver) linkComplete(_ driver.CUcontext, h driver.CUlinkState, out *unsafe.Pointer, size *uint64) driver.CUresult {
+func (d *Driver) linkComplete(_ driver.CUcontext, h driver.CUlinkState, out *unsafe.Pointer,
+	size *uint64) driver.CUresult {
 	s, r := d.linking(h)
 	if r != success {
 		return r
@@ -322,5 +334,6 @@ func (o *jitOptions) targetSM(sm int) int {
 	if o.target == 0 {
 		return sm
 	}
-	return int(o.target &^ (uint32(driver.CU_COMPUTE_ACCELERATED_TARGET_BASE) | uint32(driver.CU_COMPUTE_FAMILY_TARGET_BASE)))
+	return int(o.target &^ (uint32(driver.CU_COMPUTE_ACCELERATED_TARGET_BASE) |
+		uint32(driver.CU_COMPUTE_FAMILY_TARGET_BASE)))
 }

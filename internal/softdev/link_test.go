@@ -51,7 +51,8 @@ func linkAll(t testing.TB, d *Driver, ctx driver.CUcontext, inputs ...linkInput)
 	var s driver.CUlinkState
 	must(t, tab.LinkCreate_v2(ctx, 0, nil, nil, &s))
 	for _, in := range inputs {
-		if r := tab.LinkAddData_v2(ctx, s, in.kind, unsafe.Pointer(&in.data[0]), uint64(len(in.data)), cstr(in.name), 0, nil, nil); r != success {
+		if r := tab.LinkAddData_v2(ctx, s, in.kind, unsafe.Pointer(&in.data[0]), uint64(len(in.data)), cstr(in.name), 0,
+			nil, nil); r != success {
 			t.Fatalf("%s: %v: %s", in.name, r, d.LastDetail(ctx))
 		}
 	}
@@ -80,7 +81,8 @@ func kernelWord(t testing.TB, d *Driver, ctx driver.CUcontext, m driver.CUmodule
 
 const linkedFileVariable = "GOCUDA_TEST_LINKED_IMAGE"
 
-// TestLinkedImageFile saves a linked image, loads it with cuModuleLoad and cuLibraryLoadFromFile, and loads it in another process.
+// TestLinkedImageFile saves a linked image, loads it with cuModuleLoad and cuLibraryLoadFromFile, and loads it in
+// another process.
 func TestLinkedImageFile(t *testing.T) {
 	d, tab, ctx := open(t, Options{})
 	if name := os.Getenv(linkedFileVariable); name != "" {
@@ -118,13 +120,15 @@ func TestLinkedImageFile(t *testing.T) {
 func TestLinkOptions(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	log := make([]byte, 80)
-	ids := []driver.CUjit_option{driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, driver.CU_JIT_WALL_TIME}
+	ids := []driver.CUjit_option{driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+		driver.CU_JIT_WALL_TIME}
 	values := []uintptr{address(t, &log[0]), uintptr(len(log)), 0}
 	var s driver.CUlinkState
 	must(t, tab.LinkCreate_v2(ctx, 3, &ids[0], &values[0], &s))
 	words := []byte("words\x00")
 	add := func() driver.CUresult {
-		return tab.LinkAddData_v2(ctx, s, driver.CU_JIT_INPUT_PTX, unsafe.Pointer(&words[0]), uint64(len(words)), cstr("x"), 0, nil, nil)
+		return tab.LinkAddData_v2(ctx, s, driver.CU_JIT_INPUT_PTX, unsafe.Pointer(&words[0]), uint64(len(words)),
+			cstr("x"), 0, nil, nil)
 	}
 	want(t, "words", add(), driver.CUDA_ERROR_INVALID_IMAGE) // recorded: link/add/words
 	const line = "error   : Binary format for key='0', ident='' is not recognized"
@@ -132,7 +136,8 @@ func TestLinkOptions(t *testing.T) {
 		t.Errorf("%q, %d bytes", got, values[1])
 	}
 	want(t, "words again", add(), driver.CUDA_ERROR_INVALID_IMAGE)
-	if got := driver.String(&log[0]); got != (line + "\n" + line)[:len(log)-1] || values[1] != uintptr(len(log)) { // cut: the NUL counts
+	// cut: the NUL counts
+	if got := driver.String(&log[0]); got != (line + "\n" + line)[:len(log)-1] || values[1] != uintptr(len(log)) {
 		t.Errorf("%q, %d bytes", got, values[1])
 	}
 	var p unsafe.Pointer
@@ -145,7 +150,8 @@ func TestLinkOptions(t *testing.T) {
 	want(t, "completed after its end", tab.LinkComplete(ctx, s, &p, nil), badHandle)
 }
 
-// recordedLink is an entry of "link" in a manifest of the recorded corpus: what the driver's linker (release 580, H200) made of some inputs.
+// recordedLink is an entry of "link" in a manifest of the recorded corpus: what the driver's linker (release 580, H200)
+// made of some inputs.
 type recordedLink struct {
 	Name   string
 	Inputs []struct {
@@ -157,15 +163,17 @@ type recordedLink struct {
 	Runs                       json.RawMessage
 }
 
-var linkKinds = map[string]driver.CUjitInputType{"cubin": driver.CU_JIT_INPUT_CUBIN, "ptx": driver.CU_JIT_INPUT_PTX, "fatbin": driver.CU_JIT_INPUT_FATBINARY,
+var linkKinds = map[string]driver.CUjitInputType{"cubin": driver.CU_JIT_INPUT_CUBIN, "ptx": driver.CU_JIT_INPUT_PTX,
+	"fatbin": driver.CU_JIT_INPUT_FATBINARY,
 	"object": driver.CU_JIT_INPUT_OBJECT, "library": driver.CU_JIT_INPUT_LIBRARY, "nvvm": driver.CU_JIT_INPUT_NVVM}
 
 // withoutPTX are the recorded links with an input that holds nothing but machine code.
-var withoutPTX = map[string]bool{"cubin": true, "mixed": true, "reversed cubin": true, "first unit only, cubin": true, "unit twice": true, "cubin given as ptx": true,
+var withoutPTX = map[string]bool{"cubin": true, "mixed": true, "reversed cubin": true, "first unit only, cubin": true,
+	"unit twice": true, "cubin given as ptx": true,
 	"duplicate function": true}
 
-// TestRecordedLinks repeats the recorded uses of cuLink and compares the call that fails, its result and the logs; what links is loaded, launched with the
-// recorded inputs and compared with the recorded outputs.
+// TestRecordedLinks repeats the recorded uses of cuLink and compares the call that fails, its result and the logs; what
+// links is loaded, launched with the recorded inputs and compared with the recorded outputs.
 func TestRecordedLinks(t *testing.T) {
 	root := "../../../shared/corpus"
 	if _, err := os.Stat(root); err != nil {
@@ -242,10 +250,12 @@ func recordedInputs(t *testing.T, dir string, r *recordedLink) (inputs []linkInp
 			}
 			l.name = *in.File
 		}
-		// The recorder gave the file's name, the bare letter of the third unit, or x where the kind was wrong; the record shows which.
+		// The recorder gave the file's name, the bare letter of the third unit, or x where the kind was wrong; the
+		// record shows which.
 		stem, _, _ := strings.Cut(l.name, ".")
 		for _, alias := range []string{strings.TrimPrefix(stem, "rdc_"), stem, "x"} {
-			if r.Stage == "add "+in.Type+" "+alias || strings.Contains(r.Info+r.Error, " in "+alias+";") || strings.Contains(r.Error, "in '"+alias+"'") {
+			if r.Stage == "add "+in.Type+" "+alias || strings.Contains(r.Info+r.Error, " in "+alias+";") ||
+				strings.Contains(r.Error, "in '"+alias+"'") {
 				l.name = alias
 			}
 		}
@@ -261,13 +271,15 @@ func compareLink(t *testing.T, r *recordedLink, inputs []linkInput) {
 	t.Helper()
 	d, tab, ctx := open(t, Options{})
 	info, log := make([]byte, 4096), make([]byte, 4096)
-	ids := []driver.CUjit_option{driver.CU_JIT_INFO_LOG_BUFFER, driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}
+	ids := []driver.CUjit_option{driver.CU_JIT_INFO_LOG_BUFFER, driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+		driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}
 	values := []uintptr{address(t, &info[0]), uintptr(len(info)), address(t, &log[0]), uintptr(len(log))}
 	var s driver.CUlinkState
 	must(t, tab.LinkCreate_v2(ctx, 4, &ids[0], &values[0], &s))
 	stage, result := "", driver.CUDA_SUCCESS
 	for i, in := range inputs {
-		if result = tab.LinkAddData_v2(ctx, s, in.kind, unsafe.Pointer(&in.data[0]), uint64(len(in.data)), cstr(in.name), 0, nil, nil); result != success {
+		if result = tab.LinkAddData_v2(ctx, s, in.kind, unsafe.Pointer(&in.data[0]), uint64(len(in.data)),
+			cstr(in.name), 0, nil, nil); result != success {
 			stage = "add " + r.Inputs[i].Type + " " + in.name
 			break
 		}
@@ -280,13 +292,15 @@ func compareLink(t *testing.T, r *recordedLink, inputs []linkInput) {
 	}
 	if withoutPTX[r.Name] {
 		if result != driver.CUDA_ERROR_NO_BINARY_FOR_GPU || !strings.Contains(driver.String(&log[0]), "machine code") {
-			t.Errorf("%v at %s, log %q; machine code alone must be refused with an explanation", result, stage, driver.String(&log[0]))
+			t.Errorf("%v at %s, log %q; machine code alone must be refused with an explanation", result, stage,
+				driver.String(&log[0]))
 		}
 		return
 	}
 	want := r.Result
 	if r.Name == "duplicate function, ptx" {
-		want = "CUDA_ERROR_INVALID_SOURCE" // recorded as unknown, after a fatal message: afterFatal in internal/link's test
+		// recorded as unknown, after a fatal message: afterFatal in internal/link's test
+		want = "CUDA_ERROR_INVALID_SOURCE"
 	}
 	if stage != r.Stage || result.String() != want {
 		t.Errorf("%v at %s, the driver gave %s at %s (%s)", result, stage, want, r.Stage, d.LastDetail(ctx))
@@ -304,8 +318,8 @@ func compareLink(t *testing.T, r *recordedLink, inputs []linkInput) {
 	must(t, tab.LinkDestroy(ctx, s))
 }
 
-// nestedPTX launches kernels from a kernel (CUDA C++ Programming Guide, "Device-side Launch from PTX" and "The Tail Launch Stream"). note appends its
-// argument to a list in global memory, which starts with its length.
+// nestedPTX launches kernels from a kernel (CUDA C++ Programming Guide, "Device-side Launch from PTX" and "The Tail
+// Launch Stream"). note appends its argument to a list in global memory, which starts with its length.
 const nestedPTX = linkHead + `
 .extern .func (.param .b64 r) cudaGetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], .param .align 4 .b8 b[12], .param .b32 s);
 .extern .func (.param .b32 r) cudaLaunchDeviceV2(.param .b64 p, .param .b64 s);
@@ -346,10 +360,12 @@ st.param.u64 [a], %k; st.param.u64 [b], %l; st.param.u32 [c], %w; st.param.u32 [
 st.global.u32 [%l+4], %c; ret; }
 `
 
-// TestNestedLaunches: the order of children, tail launches, a launch that cannot be, and the greatest depth. Results are cudaError (driver_types.h).
+// TestNestedLaunches: the order of children, tail launches, a launch that cannot be, and the greatest depth. Results
+// are cudaError (driver_types.h).
 func TestNestedLaunches(t *testing.T) {
 	d, tab, ctx := open(t, Options{})
-	image := linkAll(t, d, ctx, ptxInput("nested", nestedPTX), linkInput{driver.CU_JIT_INPUT_LIBRARY, "lib/libcudadevrt.a", []byte("!<arch>\n")})
+	image := linkAll(t, d, ctx, ptxInput("nested", nestedPTX),
+		linkInput{driver.CU_JIT_INPUT_LIBRARY, "lib/libcudadevrt.a", []byte("!<arch>\n")})
 	var m driver.CUmodule
 	must(t, tab.ModuleLoadData(ctx, &m, unsafe.Pointer(&image[0])))
 	list := alloc(t, tab, ctx, 64)
@@ -365,7 +381,8 @@ func TestNestedLaunches(t *testing.T) {
 	check := func(how string) {
 		t.Helper()
 		read()
-		// middle's own child and its tail launch come before the next child; the tail launch of k comes last; 9 is cudaErrorInvalidConfiguration.
+		// middle's own child and its tail launch come before the next child; the tail launch of k comes last; 9 is
+		// cudaErrorInvalidConfiguration.
 		if want := []uint32{4, 11, 10, 1, 100}; got[15] != 9 || !equalWords(got[:5], want) {
 			t.Errorf("%s: %v, want %v and 9 at the end", how, got, want)
 		}
@@ -391,15 +408,19 @@ func TestNestedLaunches(t *testing.T) {
 	if got[0] != maxNesting || got[1] != cudaErrorLaunchMaxDepthExceeded {
 		t.Errorf("%d levels, then %d", got[0], got[1])
 	}
-	// As a module of its own the text has functions that nobody defines (recorded of module cdp: CUDA_ERROR_INVALID_PTX).
-	want(t, "without the library", tab.ModuleLoadData(ctx, &m, unsafe.Pointer(cstr(nestedPTX))), driver.CUDA_ERROR_INVALID_PTX)
+	// As a module of its own the text has functions that nobody defines (recorded of module cdp:
+	// CUDA_ERROR_INVALID_PTX).
+	want(t, "without the library", tab.ModuleLoadData(ctx, &m, unsafe.Pointer(cstr(nestedPTX))),
+		driver.CUDA_ERROR_INVALID_PTX)
 }
 
-// TestWithoutDeviceRuntime: the texts that were recorded linked with the device runtime library do not load alone (recorded: CUDA_ERROR_INVALID_PTX).
+// TestWithoutDeviceRuntime: the texts that were recorded linked with the device runtime library do not load alone
+// (recorded: CUDA_ERROR_INVALID_PTX).
 func TestWithoutDeviceRuntime(t *testing.T) {
 	d, tab, ctx := open(t, Options{})
 	for _, c := range []struct{ file, function string }{
-		{"cdp/cdp.compute_90.ptx", "__cudaCDP2GetParameterBufferV2"}, {"n_gridsync/n_gridsync.compute_90.ptx", "cudaCGGetIntrinsicHandle"},
+		{"cdp/cdp.compute_90.ptx", "__cudaCDP2GetParameterBufferV2"},
+		{"n_gridsync/n_gridsync.compute_90.ptx", "cudaCGGetIntrinsicHandle"},
 	} {
 		text := unzipped(t, filepath.Join(keptCorpus, "modules", c.file))
 		if text == nil {
@@ -422,7 +443,8 @@ func equalWords(a, b []uint32) bool {
 	return true
 }
 
-// TestLinkConcurrently links, loads and runs in many goroutines at once, half of them on OS threads of their own with a current context.
+// TestLinkConcurrently links, loads and runs in many goroutines at once, half of them on OS threads of their own with a
+// current context.
 func TestLinkConcurrently(t *testing.T) {
 	d, tab, primary := open(t, Options{})
 	var wg sync.WaitGroup

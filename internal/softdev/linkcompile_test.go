@@ -16,7 +16,8 @@ import (
 func wideKernel(name, directives string) string {
 	const n = 80
 	var b strings.Builder
-	fmt.Fprintf(&b, ".visible .entry %s(.param .u64 p) %s { .reg .u64 %%p; .reg .u32 %%v<%d>; ld.param.u64 %%p, [p];\n", name, directives, n)
+	fmt.Fprintf(&b, ".visible .entry %s(.param .u64 p) %s { .reg .u64 %%p; .reg .u32 %%v<%d>; ld.param.u64 %%p, [p];\n",
+		name, directives, n)
 	for i := range n {
 		fmt.Fprintf(&b, "ld.volatile.global.u32 %%v%d, [%%p+%d];\n", i, 4*i)
 	}
@@ -45,8 +46,9 @@ func jitArrays(list []jitPair) (n uint32, ids *driver.CUjit_option, values *uint
 
 const linkedOptionsVariable = "GOCUDA_TEST_LINKED_OPTIONS"
 
-// TestLinkCompileOptions: options of cuLinkCreate, and of cuLinkAddData before them, bind the kernels of the image, wherever it is loaded (CUDA driver API, cuLinkCreate and
-// cuLinkAddData; numba-cuda's test_set_registers pass on an H200 this way). Those of the load do not: a finished image is not compiled again.
+// TestLinkCompileOptions: options of cuLinkCreate, and of cuLinkAddData before them, bind the kernels of the image,
+// wherever it is loaded (CUDA driver API, cuLinkCreate and cuLinkAddData; numba-cuda's test_set_registers pass on an
+// H200 this way). Those of the load do not: a finished image is not compiled again.
 func TestLinkCompileOptions(t *testing.T) {
 	d, tab, ctx := open(t, Options{})
 	const contracted = linkHead + `.visible .entry fused(.param .u64 p) { .reg .f32 %a, %b; .reg .u64 %p; .reg .u32 %t;
@@ -79,7 +81,8 @@ mov.u32 %t, %tid.x; cvt.rn.f32.u32 %b, %t; add.rn.f32 %a, %b, 0f3F800800; mul.f3
 		for _, in := range inputs {
 			n, ids, values := jitArrays(in.options)
 			b := append([]byte(in.text), 0)
-			must(t, tab.LinkAddData_v2(ctx, s, driver.CU_JIT_INPUT_PTX, unsafe.Pointer(&b[0]), uint64(len(b)), nil, n, ids, values))
+			must(t, tab.LinkAddData_v2(ctx, s, driver.CU_JIT_INPUT_PTX, unsafe.Pointer(&b[0]), uint64(len(b)), nil, n,
+				ids, values))
 		}
 		var p unsafe.Pointer
 		var size uint64
@@ -98,7 +101,8 @@ mov.u32 %t, %tid.x; cvt.rn.f32.u32 %b, %t; add.rn.f32 %a, %b, 0f3F800800; mul.f3
 	if n := attr(free, "wide", regs); n <= 38 {
 		t.Fatalf("%d registers without a limit: the kernel is too small for this test", n)
 	}
-	img := build([]jitPair{{driver.CU_JIT_MAX_REGISTERS, 32}}, input{wide, nil}, input{bound, []jitPair{{driver.CU_JIT_MAX_REGISTERS, 24}}})
+	img := build([]jitPair{{driver.CU_JIT_MAX_REGISTERS, 32}}, input{wide, nil},
+		input{bound, []jitPair{{driver.CU_JIT_MAX_REGISTERS, 24}}})
 	for _, load := range [][]jitPair{nil, {{driver.CU_JIT_MAX_REGISTERS, 255}}, {{driver.CU_JIT_MAX_REGISTERS, 24}}} {
 		m := loadImage(img, load...)
 		if a, b := attr(m, "wide", regs), attr(m, "bound", regs); a != 32 || b != 24 {
@@ -117,7 +121,8 @@ mov.u32 %t, %tid.x; cvt.rn.f32.u32 %b, %t; add.rn.f32 %a, %b, 0f3F800800; mul.f3
 		}
 	}
 
-	m := loadImage(build([]jitPair{{driver.CU_JIT_MAX_THREADS_PER_BLOCK, 128}, {driver.CU_JIT_MIN_CTA_PER_SM, 16}}, input{wide, nil}, input{bound, nil}))
+	m := loadImage(build([]jitPair{{driver.CU_JIT_MAX_THREADS_PER_BLOCK, 128}, {driver.CU_JIT_MIN_CTA_PER_SM, 16}},
+		input{wide, nil}, input{bound, nil}))
 	if n := attr(m, "wide", threads); n != 128 {
 		t.Errorf("%d threads, want 128", n)
 	}
@@ -127,7 +132,8 @@ mov.u32 %t, %tid.x; cvt.rn.f32.u32 %b, %t; add.rn.f32 %a, %b, 0f3F800800; mul.f3
 	if n := attr(m, "bound", threads); n != 512 { // the directive's
 		t.Errorf("%d threads, want 512", n)
 	}
-	m = loadImage(build([]jitPair{{driver.CU_JIT_MAX_THREADS_PER_BLOCK, 128}, {driver.CU_JIT_OVERRIDE_DIRECTIVE_VALUES, 1}}, input{bound, nil}))
+	m = loadImage(build([]jitPair{{driver.CU_JIT_MAX_THREADS_PER_BLOCK, 128},
+		{driver.CU_JIT_OVERRIDE_DIRECTIVE_VALUES, 1}}, input{bound, nil}))
 	if n := attr(m, "bound", threads); n != 128 {
 		t.Errorf("%d threads, want 128 instead of the directive's", n)
 	}
@@ -146,7 +152,8 @@ mov.u32 %t, %tid.x; cvt.rn.f32.u32 %b, %t; add.rn.f32 %a, %b, 0f3F800800; mul.f3
 		want        uint32 // as in TestNoContraction
 	}{
 		{"level 0 of the input", nil, []jitPair{apart}, nil, 0},
-		{"level 4 of the input before level 0 of the link", []jitPair{apart}, []jitPair{{driver.CU_JIT_OPTIMIZATION_LEVEL, 4}}, nil, 0x33800000},
+		{"level 4 of the input before level 0 of the link", []jitPair{apart},
+			[]jitPair{{driver.CU_JIT_OPTIMIZATION_LEVEL, 4}}, nil, 0x33800000},
 		{"level 0 of the load", nil, nil, []jitPair{apart}, 0x33800000},
 	} {
 		if v := word(loadImage(build(c.all, input{contracted, c.in}), c.at...)); v != c.want {
@@ -155,7 +162,8 @@ mov.u32 %t, %tid.x; cvt.rn.f32.u32 %b, %t; add.rn.f32 %a, %b, 0f3F800800; mul.f3
 	}
 }
 
-// TestMinBlocksBoundsRegisters: with .maxntid and .minnctapersm the kernel's registers allow that many blocks on a multiprocessor (PTX ISA, .minnctapersm).
+// TestMinBlocksBoundsRegisters: with .maxntid and .minnctapersm the kernel's registers allow that many blocks on a
+// multiprocessor (PTX ISA, .minnctapersm).
 func TestMinBlocksBoundsRegisters(t *testing.T) {
 	d, tab, ctx := open(t, Options{})
 	m := load(t, d, ctx, linkHead+wideKernel("wide", ".maxntid 1024 .minnctapersm 2"))
@@ -166,24 +174,28 @@ func TestMinBlocksBoundsRegisters(t *testing.T) {
 	}
 }
 
-// TestIgnoredMinBlocksWarns: .minnctapersm without a number of threads has a line in the info log of a link (recorded: link/attributes/minnctapersm-alone) and, as the same
-// compiler reads them, of modules, also when the device has compiled the text before.
+// TestIgnoredMinBlocksWarns: .minnctapersm without a number of threads has a line in the info log of a link (recorded:
+// link/attributes/minnctapersm-alone) and, as the same compiler reads them, of modules, also when the device has
+// compiled the text before.
 func TestIgnoredMinBlocksWarns(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	const recorded = "ptxas application ptx input, line 165; warning : .minnctapersm is ignored when neither .maxntid nor .reqntid is specified."
 	for _, c := range []struct{ directives, want string }{
-		{".minnctapersm 2", recorded}, {".maxntid 1024 .minnctapersm 2", ""}, {".minnctapersm 2 .reqntid 64", ""}, {".maxnreg 40", ""},
+		{".minnctapersm 2", recorded}, {".maxntid 1024 .minnctapersm 2", ""}, {".minnctapersm 2 .reqntid 64", ""},
+		{".maxnreg 40", ""},
 	} {
 		text := linkHead + wideKernel("k", c.directives)
 		for _, how := range []string{"link", "module", "module again"} {
 			log := make([]byte, 1000)
 			size := uint64(len(log))
-			n, ids, values := jitArrays([]jitPair{{driver.CU_JIT_INFO_LOG_BUFFER, address(t, &log[0])}, {driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, uintptr(size)}})
+			n, ids, values := jitArrays([]jitPair{{driver.CU_JIT_INFO_LOG_BUFFER, address(t, &log[0])},
+				{driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, uintptr(size)}})
 			if how == "link" {
 				var s driver.CUlinkState
 				var p unsafe.Pointer
 				must(t, tab.LinkCreate_v2(ctx, n, ids, values, &s))
-				must(t, tab.LinkAddData_v2(ctx, s, driver.CU_JIT_INPUT_PTX, unsafe.Pointer(cstr(text)), uint64(len(text)+1), cstr("a.ptx"), 0, nil, nil))
+				must(t, tab.LinkAddData_v2(ctx, s, driver.CU_JIT_INPUT_PTX, unsafe.Pointer(cstr(text)),
+					uint64(len(text)+1), cstr("a.ptx"), 0, nil, nil))
 				must(t, tab.LinkComplete(ctx, s, &p, &size))
 				must(t, tab.LinkDestroy(ctx, s))
 			} else {

@@ -13,8 +13,9 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// loadTime is a module's time from PTX text to kernels that can be launched, all of them, beside the recorded time of the driver's compiler (load_ms.json,
-// from the corpus's manifests: median of five calls of cuModuleLoadDataEx on the H200's machine under eager loading, without a cache, in milliseconds).
+// loadTime is a module's time from PTX text to kernels that can be launched, all of them, beside the recorded time of
+// the driver's compiler (load_ms.json, from the corpus's manifests: median of five calls of cuModuleLoadDataEx on the
+// H200's machine under eager loading, without a cache, in milliseconds).
 type loadTime struct {
 	name         string
 	bytes        int
@@ -23,9 +24,10 @@ type loadTime struct {
 
 func (l *loadTime) ratio() float64 { return float64(l.here) / float64(l.driver) }
 
-// BenchmarkLoad loads every recorded PTX text, makes all its kernels ready, launches the first one that was recorded and unloads the module. It reports the
-// median and the greatest of the ratios to the driver's recorded times; each is the least of several rounds. The launch counts until the call returns: it is
-// given no memory to work on, and what becomes of it does not matter.
+// BenchmarkLoad loads every recorded PTX text, makes all its kernels ready, launches the first one that was recorded
+// and unloads the module. It reports the median and the greatest of the ratios to the driver's recorded times; each is
+// the least of several rounds. The launch counts until the call returns: it is given no memory to work on, and what
+// becomes of it does not matter.
 func BenchmarkLoad(b *testing.B) {
 	times := recordedLoads(b)
 	d, err := New(Options{Recover: true, Stdout: io.Discard, Stderr: io.Discard})
@@ -92,7 +94,8 @@ func (t *timedText) launch(d *Driver, ctx driver.CUcontext, m driver.CUmodule) d
 	if r := tab.ModuleGetFunction(ctx, &f, m, cstr(t.first.Kernel)); r != success {
 		return r
 	}
-	config := driver.CUlaunchConfig{GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: t.first.Block[0], BlockDimY: t.first.Block[1], BlockDimZ: t.first.Block[2]}
+	config := driver.CUlaunchConfig{GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: t.first.Block[0],
+		BlockDimY: t.first.Block[1], BlockDimZ: t.first.Block[2]}
 	a := driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION}
 	c := a.Value.ClusterDim()
 	c.X, c.Y, c.Z = 1, 1, 1
@@ -133,7 +136,8 @@ func recordedLoads(b *testing.B) []timedText {
 		if text == nil {
 			continue
 		}
-		times = append(times, timedText{loadTime{name: name + " " + build, bytes: len(text), driver: time.Duration(ms * float64(time.Millisecond))}, append(text, 0), &m.Launches[0]})
+		times = append(times, timedText{loadTime{name: name + " " + build, bytes: len(text),
+			driver: time.Duration(ms * float64(time.Millisecond))}, append(text, 0), &m.Launches[0]})
 	}
 	if len(times) < 50 {
 		b.Fatalf("only %d texts with a recorded time", len(times))

@@ -28,8 +28,8 @@ ld.global.u64 %a, [where]; ld.global.u32 %r, [%a]; ret; }
 .visible .entry other() { ret; }
 `
 
-// TestContextIndependentLoading follows the CUDA Programming Guide's pattern on two devices: a library is loaded with no context, and one kernel handle
-// is launched in each device's context.
+// TestContextIndependentLoading follows the CUDA Programming Guide's pattern on two devices: a library is loaded with
+// no context, and one kernel handle is launched in each device's context.
 func TestContextIndependentLoading(t *testing.T) {
 	lock(t)
 	d, tab := bare(t, Options{Profiles: []string{"h200", "h200"}})
@@ -39,7 +39,8 @@ func TestContextIndependentLoading(t *testing.T) {
 	must(t, tab.LibraryGetKernel(0, &k, l, cstr("count")))
 	var managed driver.CUdeviceptr
 	var size uint64
-	must(t, tab.LibraryGetManaged(0, &managed, &size, l, cstr("common"))) // no context is needed (recorded: library/load/no-context)
+	// no context is needed (recorded: library/load/no-context)
+	must(t, tab.LibraryGetManaged(0, &managed, &size, l, cstr("common")))
 	common := (*uint32)(d.memory.w.Ptr(uint64(managed)))
 	if size != 4 || *common != 100 {
 		t.Errorf("%d bytes with value %d", size, *common)
@@ -106,7 +107,8 @@ func TestContextIndependentLoading(t *testing.T) {
 	}
 }
 
-// TestModuleLoading: CUDA_MODULE_LOADING (CUDA C++ Programming Guide, "Lazy Loading"). The lazy answers are recorded (module/enumerate, module/loading-mode).
+// TestModuleLoading: CUDA_MODULE_LOADING (CUDA C++ Programming Guide, "Lazy Loading"). The lazy answers are recorded
+// (module/enumerate, module/loading-mode).
 func TestModuleLoading(t *testing.T) {
 	for _, c := range []struct {
 		value string
@@ -155,21 +157,24 @@ func TestModuleLoading(t *testing.T) {
 	}
 }
 
-// TestPTXSwitches: CUDA_DISABLE_PTX_JIT refuses text (CUDA C++ Programming Guide, "CUDA Environment Variables"), and not what was linked before.
+// TestPTXSwitches: CUDA_DISABLE_PTX_JIT refuses text (CUDA C++ Programming Guide, "CUDA Environment Variables"), and
+// not what was linked before.
 func TestPTXSwitches(t *testing.T) {
 	d, _, ctx := open(t, Options{})
 	image := linkAll(t, d, ctx, ptxInput("a", linkCaller), ptxInput("b", linkCallee))
 	t.Setenv("CUDA_DISABLE_PTX_JIT", "1")
 	d, tab, ctx := open(t, Options{})
 	var m driver.CUmodule
-	want(t, "text", tab.ModuleLoadData(ctx, &m, unsafe.Pointer(cstr(linkHead))), driver.CUDA_ERROR_JIT_COMPILATION_DISABLED)
+	want(t, "text", tab.ModuleLoadData(ctx, &m, unsafe.Pointer(cstr(linkHead))),
+		driver.CUDA_ERROR_JIT_COMPILATION_DISABLED)
 	must(t, tab.ModuleLoadData(ctx, &m, unsafe.Pointer(&image[0])))
 	if v := kernelWord(t, d, ctx, m); v != 8 {
 		t.Errorf("%d, want 8", v)
 	}
 }
 
-// TestNoContraction: (1+2^-12)*(1+2^-12)-(1+2^-11) is 2^-24 in one rounding and 0 in two. mul and add of PTX without .rn may be put together (PTX ISA, mul.f32).
+// TestNoContraction: (1+2^-12)*(1+2^-12)-(1+2^-11) is 2^-24 in one rounding and 0 in two. mul and add of PTX without
+// .rn may be put together (PTX ISA, mul.f32).
 func TestNoContraction(t *testing.T) {
 	const text = linkHead + `.visible .entry k(.param .u64 p) { .reg .f32 %a, %b; .reg .u64 %p; .reg .u32 %t;
 mov.u32 %t, %tid.x; cvt.rn.f32.u32 %b, %t; add.rn.f32 %a, %b, 0f3F800800; mul.f32 %b, %a, %a; add.f32 %b, %b, 0fBF801000; ld.param.u64 %p, [p]; st.global.f32 [%p], %b; ret; }
@@ -180,7 +185,8 @@ mov.u32 %t, %tid.x; cvt.rn.f32.u32 %b, %t; add.rn.f32 %a, %b, 0f3F800800; mul.f3
 		value  uintptr
 		want   uint32
 	}{
-		{"as it comes", driver.CU_JIT_OPTIMIZATION_LEVEL, 4, 0x33800000}, {"level 0", driver.CU_JIT_OPTIMIZATION_LEVEL, 0, 0},
+		{"as it comes", driver.CU_JIT_OPTIMIZATION_LEVEL, 4, 0x33800000},
+		{"level 0", driver.CU_JIT_OPTIMIZATION_LEVEL, 0, 0},
 		{"without fma", driver.CU_JIT_FMA, 0, 0}, {"with fma", driver.CU_JIT_FMA, 1, 0x33800000},
 	} {
 		d, tab, ctx := open(t, Options{})
@@ -194,7 +200,8 @@ mov.u32 %t, %tid.x; cvt.rn.f32.u32 %b, %t; add.rn.f32 %a, %b, 0f3F800800; mul.f3
 		var p unsafe.Pointer
 		in := ptxInput("k", text)
 		must(t, tab.LinkCreate_v2(ctx, 1, &c.option, &c.value, &s))
-		must(t, tab.LinkAddData_v2(ctx, s, in.kind, unsafe.Pointer(&in.data[0]), uint64(len(in.data)), nil, 0, nil, nil))
+		must(t, tab.LinkAddData_v2(ctx, s, in.kind, unsafe.Pointer(&in.data[0]), uint64(len(in.data)), nil, 0, nil,
+			nil))
 		must(t, tab.LinkComplete(ctx, s, &p, nil))
 		must(t, tab.ModuleLoadData(ctx, &m, p))
 		must(t, tab.LinkDestroy(ctx, s))
@@ -218,7 +225,8 @@ func (g *slowCompiler) Compile(k *ir.Kernel) (engine.Code, error) {
 	return g.Engine.Compile(k)
 }
 
-// TestNoLockWhileCompiling: while a kernel is compiled, everything else goes on: other kernels of its module and library too.
+// TestNoLockWhileCompiling: while a kernel is compiled, everything else goes on: other kernels of its module and
+// library too.
 func TestNoLockWhileCompiling(t *testing.T) {
 	const text = linkHead + ".visible .entry slow() { ret; }\n.visible .entry quick() { ret; }\n.visible .global .u32 v = 5;\n"
 	g := &slowCompiler{interp.New(), make(chan struct{}, 2), make(chan struct{})}
@@ -226,7 +234,8 @@ func TestNoLockWhileCompiling(t *testing.T) {
 	m := load(t, d, ctx, text)
 	var l driver.CUlibrary
 	var slow driver.CUkernel
-	must(t, tab.LibraryLoadData(ctx, &l, unsafe.Pointer(cstr(text+"// another text: modules of one text are compiled once\n")), nil, nil, 0, nil, nil, 0))
+	must(t, tab.LibraryLoadData(ctx, &l, unsafe.Pointer(cstr(text+
+		"// another text: modules of one text are compiled once\n")), nil, nil, 0, nil, nil, 0))
 	must(t, tab.LibraryGetKernel(ctx, &slow, l, cstr("slow")))
 	f := fn(t, d, ctx, m, "slow")
 	var wg sync.WaitGroup
@@ -273,7 +282,8 @@ func TestNoLockWhileCompiling(t *testing.T) {
 	wg.Wait()
 }
 
-// TestLibrariesConcurrently loads, uses and unloads libraries while contexts come and go; a use may find its library gone, and nothing else.
+// TestLibrariesConcurrently loads, uses and unloads libraries while contexts come and go; a use may find its library
+// gone, and nothing else.
 func TestLibrariesConcurrently(t *testing.T) {
 	d, tab, ctx := open(t, Options{Profiles: []string{"h200", "h200"}})
 	var second driver.CUcontext
@@ -286,7 +296,8 @@ func TestLibrariesConcurrently(t *testing.T) {
 			for range 8 {
 				var l driver.CUlibrary
 				var k driver.CUkernel
-				if r := tab.LibraryLoadData(ctx, &l, unsafe.Pointer(cstr(sharedPTX)), nil, nil, 0, nil, nil, 0); r != success {
+				if r := tab.LibraryLoadData(ctx, &l, unsafe.Pointer(cstr(sharedPTX)), nil, nil, 0, nil, nil,
+					0); r != success {
 					t.Error(r)
 					return
 				}
@@ -311,8 +322,10 @@ func TestLibrariesConcurrently(t *testing.T) {
 							var v int32
 							for _, r := range []driver.CUresult{
 								launch1(tab, c, driver.CUfunction(k), 0),
-								tab.KernelSetAttribute(c, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 60000, k, driver.CUdevice(u%2)),
-								tab.KernelGetAttribute(c, &v, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, k, driver.CUdevice(u%2)),
+								tab.KernelSetAttribute(c, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 60000,
+									k, driver.CUdevice(u%2)),
+								tab.KernelGetAttribute(c, &v, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, k,
+									driver.CUdevice(u%2)),
 							} {
 								if r != success && r != badHandle {
 									t.Errorf("%v: %s", r, d.LastDetail(c))
@@ -341,8 +354,8 @@ func TestLibrariesConcurrently(t *testing.T) {
 	must(t, tab.CtxSynchronize(second))
 }
 
-// TestDirectives: options of the compiler stand in for directives that the text does not have, and with CU_JIT_OVERRIDE_DIRECTIVE_VALUES for those that it has
-// (cuda.h at CUjit_option).
+// TestDirectives: options of the compiler stand in for directives that the text does not have, and with
+// CU_JIT_OVERRIDE_DIRECTIVE_VALUES for those that it has (cuda.h at CUjit_option).
 func TestDirectives(t *testing.T) {
 	const text = linkHead + ".visible .entry own() .maxntid 256 { ret; }\n.visible .entry none() { ret; }\n"
 	d, tab, ctx := open(t, Options{})
@@ -356,7 +369,8 @@ func TestDirectives(t *testing.T) {
 		must(t, tab.ModuleLoadDataEx(ctx, &m, unsafe.Pointer(cstr(text)), 2, &ids[0], &values[0]))
 		for name, want := range map[string]int32{"own": c.own, "none": c.none} {
 			var v int32
-			must(t, tab.FuncGetAttribute(ctx, &v, driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, fn(t, d, ctx, m, name)))
+			must(t, tab.FuncGetAttribute(ctx, &v, driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+				fn(t, d, ctx, m, name)))
 			if v != want {
 				t.Errorf("override %d, %d threads: kernel %s can have %d, want %d", c.override, c.most, name, v, want)
 			}
@@ -364,8 +378,9 @@ func TestDirectives(t *testing.T) {
 	}
 }
 
-// TestForcePTX: with CUDA_FORCE_PTX_JIT machine code in a container is left aside, damaged or not (CUDA C++ Programming Guide, "CUDA Environment
-// Variables"); without it damage of what the driver would run fails the load (recorded: broken.json, fatbin_*).
+// TestForcePTX: with CUDA_FORCE_PTX_JIT machine code in a container is left aside, damaged or not (CUDA C++ Programming
+// Guide, "CUDA Environment Variables"); without it damage of what the driver would run fails the load (recorded:
+// broken.json, fatbin_*).
 func TestForcePTX(t *testing.T) {
 	for _, c := range []struct {
 		force string

@@ -49,7 +49,8 @@ func (d *Driver) logError(text string) {
 			if c.fn.Go != nil {
 				c.fn.Go(c.data, driver.CU_LOG_LEVEL_ERROR, &message[0], uint64(len(text)))
 			} else {
-				d.callC(c.fn.C, c.data, uintptr(driver.CU_LOG_LEVEL_ERROR), uintptr(unsafe.Pointer(&message[0])), uintptr(len(text)))
+				d.callC(c.fn.C, c.data, uintptr(driver.CU_LOG_LEVEL_ERROR), uintptr(unsafe.Pointer(&message[0])),
+					uintptr(len(text)))
 			}
 			returned = true
 		})
@@ -79,7 +80,8 @@ func (l *errorLog) since(from uint32) (lines []string, next uint32) {
 	return lines, l.next
 }
 
-func (d *Driver) logsRegisterCallback(_ driver.CUcontext, fn driver.CUlogsCallback, data uintptr, out *driver.CUlogsCallbackHandle) driver.CUresult {
+func (d *Driver) logsRegisterCallback(_ driver.CUcontext, fn driver.CUlogsCallback, data uintptr,
+	out *driver.CUlogsCallbackHandle) driver.CUresult {
 	if fn.IsNil() {
 		return invalidValue
 	}
@@ -150,7 +152,8 @@ func (d *Driver) logsDumpToFile(_ driver.CUcontext, it *driver.CUlogIterator, pa
 }
 
 // logsDumpToMemory writes the newest entries that fit, NUL-terminated, and how many bytes those are.
-func (d *Driver) logsDumpToMemory(_ driver.CUcontext, it *driver.CUlogIterator, buf *byte, size *uint64, _ uint32) driver.CUresult {
+func (d *Driver) logsDumpToMemory(_ driver.CUcontext, it *driver.CUlogIterator, buf *byte, size *uint64,
+	_ uint32) driver.CUresult {
 	if buf == nil || size == nil {
 		return invalidValue
 	}

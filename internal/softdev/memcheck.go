@@ -108,7 +108,8 @@ func (m *memcheck) around(addr uint64, write bool) (base, size uint64) {
 	return addr - off, v.Size
 }
 
-// variableAt is the variable of a module's block that an address lies in or behind, and the offset in it; nil before the first.
+// variableAt is the variable of a module's block that an address lies in or behind, and the offset in it; nil before
+// the first.
 func (m *module) variableAt(r *mem.Range, addr uint64) (v *check.Var, off uint64) {
 	b := &m.prog.globals
 	switch r.Base {
@@ -143,20 +144,23 @@ func (m *memcheck) broken(f *exec.Fault) (detail string) {
 	}
 	if f.Kind == exec.FaultStack {
 		m.d.defects.Add(&checker.Report{
-			Kind: checker.StackOverflow, Space: "local", Sites: []checker.Site{faultSite(f)}, Where: "calls need more local memory than a thread has",
-			Cure: "less recursion, or a larger CU_LIMIT_STACK_SIZE",
+			Kind: checker.StackOverflow, Space: "local", Sites: []checker.Site{faultSite(f)},
+			Where: "calls need more local memory than a thread has",
+			Cure:  "less recursion, or a larger CU_LIMIT_STACK_SIZE",
 		})
 		return ""
 	}
 	if !f.HasAddr || f.Kind != exec.FaultAddress && f.Kind != exec.FaultMisaligned && f.Kind != exec.FaultInstruction {
 		return ""
 	}
-	e := &checker.Report{Kind: checker.OutOfBounds, Space: f.Space, Address: f.Addr, Sites: []checker.Site{faultSite(f)}}
+	e := &checker.Report{Kind: checker.OutOfBounds, Space: f.Space, Address: f.Addr,
+		Sites: []checker.Site{faultSite(f)}}
 	switch f.Space {
 	case "shared", "shared::cluster":
 		m.shared(e, f)
 	case "local":
-		e.Where = fmt.Sprintf("the address is behind the thread's local variables (%d bytes in the kernel)", f.Program.Local)
+		e.Where = fmt.Sprintf("the address is behind the thread's local variables (%d bytes in the kernel)",
+			f.Program.Local)
 	default:
 		m.global(e)
 	}
@@ -178,7 +182,8 @@ func (m *memcheck) broken(f *exec.Fault) (detail string) {
 // faultSite is the operation that faulted.
 func faultSite(f *exec.Fault) checker.Site {
 	s := checker.Site{
-		Kernel: f.Kernel, Place: checker.Place{Line: f.Line, Source: f.File, SourceLine: f.Loc.Line}, Access: "read", Size: f.Size,
+		Kernel: f.Kernel, Place: checker.Place{Line: f.Line, Source: f.File, SourceLine: f.Loc.Line}, Access: "read",
+		Size:  f.Size,
 		Block: f.Block, Thread: f.Thread, More: f.More, LastThread: f.LastThread, LastAddress: f.LastAddr,
 	}
 	if f.Write {
@@ -195,7 +200,8 @@ func (m *memcheck) shared(e *checker.Report, f *exec.Fault) {
 	k := f.Program
 	off := f.Addr & (mem.SharedRankSize - 1)
 	end := uint64(ir.ReservedShared + k.SharedSize)
-	e.Where = fmt.Sprintf("the address is %d bytes behind the %d bytes of static shared memory", off-min(off, end), k.SharedSize)
+	e.Where = fmt.Sprintf("the address is %d bytes behind the %d bytes of static shared memory", off-min(off, end),
+		k.SharedSize)
 	if f.Kind == exec.FaultInstruction {
 		e.Where = "the address is in the shared memory of a block that the cluster does not have"
 		return
@@ -238,7 +244,8 @@ func (m *memcheck) global(e *checker.Report) {
 				e.Where = fmt.Sprintf("the address is before the first variable of %s", e.Memory)
 				break
 			}
-			e.Where = fmt.Sprintf("the address is %d bytes behind variable %s (%d bytes)", off-min(off, v.Size), v.Name, v.Size)
+			e.Where = fmt.Sprintf("the address is %d bytes behind variable %s (%d bytes)", off-min(off, v.Size), v.Name,
+				v.Size)
 			if off < v.Size {
 				e.Where = fmt.Sprintf("the access begins at byte %d of variable %s, which has %d", off, v.Name, v.Size)
 			}
@@ -315,7 +322,8 @@ func (x *memoryRecord) internal() bool {
 }
 
 func (x *memoryRecord) open(names map[string]string) *checker.Allocation {
-	r := &checker.Allocation{Address: x.r.Base, Size: x.r.Size, Kind: x.r.Kind.String(), Number: x.number, Made: callSite(x.made, names), Freed: callSite(x.freed, names)}
+	r := &checker.Allocation{Address: x.r.Base, Size: x.r.Size, Kind: x.r.Kind.String(), Number: x.number,
+		Made: callSite(x.made, names), Freed: callSite(x.freed, names)}
 	if a, ok := x.r.Owner.(*allocation); ok {
 		switch a.use {
 		case useVariable:
@@ -394,5 +402,6 @@ func ours(f *runtime.Frame) bool {
 	if dot := strings.IndexByte(pkg[slash+1:], '.'); dot >= 0 {
 		pkg = pkg[:slash+1+dot]
 	}
-	return pkg == root || pkg == root+"/cu" || pkg == root+"/cudatest" || strings.HasPrefix(pkg, root+"/internal/") || strings.HasPrefix(pkg, root+"/cmd/libcuda")
+	return pkg == root || pkg == root+"/cu" || pkg == root+"/cudatest" || strings.HasPrefix(pkg, root+"/internal/") ||
+		strings.HasPrefix(pkg, root+"/cmd/libcuda")
 }

@@ -148,7 +148,10 @@ type memcheckCase struct {
 
 func newMemcheckCase(t *testing.T, engine string) *memcheckCase {
 	m := &memcheckCase{t: t}
-	m.d, m.tab, m.ctx = open(t, Options{EngineName: engine, Workers: 1, Check: []string{"memory"}, Reports: func(e *checker.Report) { m.errs = append(m.errs, e) }})
+	m.d, m.tab, m.ctx = open(t, Options{EngineName: engine, Workers: 1, Check: []string{"memory"},
+		Reports: func(e *checker.Report) {
+			m.errs = append(m.errs, e)
+		}})
 	must(t, m.tab.ModuleLoadData(m.ctx, &m.mod, unsafe.Pointer(cstr(memcheckPTX))))
 	return m
 }
@@ -199,34 +202,41 @@ func TestMemcheck(t *testing.T) {
 			p, n := m.alloc(400), uint32(1000)
 			m.alloc(512) // its neighbour
 			return m.launch("store", 2, 64, unsafe.Pointer(&p), unsafe.Pointer(&n))
-		}, kind: checker.OutOfBounds, access: "write", line: 21, block: 1, thread: 36, more: 27, where: "right behind allocation 1: 400 bytes of device memory", api: "cuMemAlloc"},
+		}, kind: checker.OutOfBounds, access: "write", line: 21, block: 1, thread: 36, more: 27,
+			where: "right behind allocation 1: 400 bytes of device memory", api: "cuMemAlloc"},
 		{name: "guarded", run: func(m *memcheckCase) driver.CUresult {
-			p, n := m.alloc(512), uint32(131) // a multiple of the allocation granularity: the next allocation would begin here
+			// a multiple of the allocation granularity: the next allocation would begin here
+			p, n := m.alloc(512), uint32(131)
 			m.alloc(512)
 			return m.launch("store", 3, 64, unsafe.Pointer(&p), unsafe.Pointer(&n))
-		}, kind: checker.OutOfBounds, access: "write", line: 21, block: 2, thread: 0, more: 2, where: "right behind allocation 1: 512 bytes", api: "cuMemAlloc"},
+		}, kind: checker.OutOfBounds, access: "write", line: 21, block: 2, thread: 0, more: 2,
+			where: "right behind allocation 1: 512 bytes", api: "cuMemAlloc"},
 		{name: "across the end", run: func(m *memcheckCase) driver.CUresult {
 			p, out := m.alloc(12), m.alloc(4)
 			p += 8
 			return m.launch("load", 1, 1, unsafe.Pointer(&p), unsafe.Pointer(&out))
-		}, kind: checker.OutOfBounds, access: "read", line: 29, where: "the last 4 bytes are behind the end of allocation 1: 12 bytes", api: "cuMemAlloc"},
+		}, kind: checker.OutOfBounds, access: "read", line: 29,
+			where: "the last 4 bytes are behind the end of allocation 1: 12 bytes", api: "cuMemAlloc"},
 		{name: "before", run: func(m *memcheckCase) driver.CUresult {
 			p, out := m.alloc(1024), m.alloc(4)
 			p -= 64
 			return m.launch("load", 1, 1, unsafe.Pointer(&p), unsafe.Pointer(&out))
-		}, kind: checker.OutOfBounds, access: "read", line: 29, where: "64 bytes before allocation 1: 1024 bytes", api: "cuMemAlloc"},
+		}, kind: checker.OutOfBounds, access: "read", line: 29, where: "64 bytes before allocation 1: 1024 bytes",
+			api: "cuMemAlloc"},
 		{name: "freed", run: func(m *memcheckCase) driver.CUresult {
 			p := m.alloc(1024)
 			must(m.t, m.tab.MemFree_v2(m.ctx, p))
 			m.alloc(1024) // does not get its place
 			p += 100
 			return m.launch("add", 1, 1, unsafe.Pointer(&p))
-		}, kind: checker.UseAfterFree, access: "write", line: 40, where: "byte 100 of what was allocation 1: 1024 bytes", api: "cuMemAlloc", freed: "cuMemFree"},
+		}, kind: checker.UseAfterFree, access: "write", line: 40,
+			where: "byte 100 of what was allocation 1: 1024 bytes", api: "cuMemAlloc", freed: "cuMemFree"},
 		{name: "freed, large", run: func(m *memcheckCase) driver.CUresult {
 			p := m.alloc(8 << 20)
 			must(m.t, m.tab.MemFree_v2(m.ctx, p))
 			return m.launch("add", 1, 1, unsafe.Pointer(&p))
-		}, kind: checker.UseAfterFree, access: "write", line: 40, where: "byte 0 of what was allocation 1", api: "cuMemAlloc", freed: "cuMemFree"},
+		}, kind: checker.UseAfterFree, access: "write", line: 40, where: "byte 0 of what was allocation 1",
+			api: "cuMemAlloc", freed: "cuMemFree"},
 		{name: "freed in stream order", run: func(m *memcheckCase) driver.CUresult {
 			var p driver.CUdeviceptr
 			must(m.t, m.tab.MemAllocAsync(m.ctx, &p, 256, 0))
@@ -235,11 +245,13 @@ func TestMemcheck(t *testing.T) {
 			}
 			must(m.t, m.tab.MemFreeAsync(m.ctx, p, 0))
 			return m.launch("add", 1, 1, unsafe.Pointer(&p))
-		}, kind: checker.UseAfterFree, access: "write", line: 40, where: "byte 0 of what was allocation 1: 256 bytes", api: "cuMemAllocAsync", freed: "cuMemFreeAsync"},
+		}, kind: checker.UseAfterFree, access: "write", line: 40, where: "byte 0 of what was allocation 1: 256 bytes",
+			api: "cuMemAllocAsync", freed: "cuMemFreeAsync"},
 		{name: "freed in the kernel", run: func(m *memcheckCase) driver.CUresult {
 			rounds := uint32(9) // the store that follows is the same instruction
 			return m.launch("again", 1, 1, unsafe.Pointer(&rounds))
-		}, kind: checker.UseAfterFree, access: "write", line: 109, where: "byte 4 of what was 64 bytes of memory of malloc in a kernel", api: "malloc", freed: "free"},
+		}, kind: checker.UseAfterFree, access: "write", line: 109,
+			where: "byte 4 of what was 64 bytes of memory of malloc in a kernel", api: "malloc", freed: "free"},
 		{name: "null", run: func(m *memcheckCase) driver.CUresult {
 			p := driver.CUdeviceptr(16)
 			return m.launch("add", 1, 1, unsafe.Pointer(&p))
@@ -247,19 +259,23 @@ func TestMemcheck(t *testing.T) {
 		{name: "misaligned", run: func(m *memcheckCase) driver.CUresult {
 			p := m.alloc(64) + 2
 			return m.launch("add", 1, 1, unsafe.Pointer(&p))
-		}, kind: checker.Misaligned, access: "write", line: 40, where: "the address is no multiple of 4; byte 2 of allocation 1", api: "cuMemAlloc"},
+		}, kind: checker.Misaligned, access: "write", line: 40,
+			where: "the address is no multiple of 4; byte 2 of allocation 1", api: "cuMemAlloc"},
 		{name: "shared", run: func(m *memcheckCase) driver.CUresult {
 			off := uint32(64) // inside the granule that the hardware gives out
 			return m.launch("sharedstore", 1, 1, unsafe.Pointer(&off))
-		}, kind: checker.OutOfBounds, access: "write", line: 50, where: "0 bytes behind the 64 bytes of static shared memory, the last of which is tile"},
+		}, kind: checker.OutOfBounds, access: "write", line: 50,
+			where: "0 bytes behind the 64 bytes of static shared memory, the last of which is tile"},
 		{name: "local", run: func(m *memcheckCase) driver.CUresult {
 			off := uint64(64) // inside the stack
 			return m.launch("localstore", 1, 1, unsafe.Pointer(&off))
-		}, kind: checker.OutOfBounds, access: "write", line: 60, where: "behind the thread's local variables (64 bytes"},
+		}, kind: checker.OutOfBounds, access: "write", line: 60,
+			where: "behind the thread's local variables (64 bytes"},
 		{name: "between variables", run: func(m *memcheckCase) driver.CUresult {
 			off := uint64(20)
 			return m.launch("variable", 1, 1, unsafe.Pointer(&off))
-		}, kind: checker.OutOfBounds, access: "write", line: 69, where: "4 bytes behind variable first (16 bytes)", api: "cuModuleLoadData"},
+		}, kind: checker.OutOfBounds, access: "write", line: 69, where: "4 bytes behind variable first (16 bytes)",
+			api: "cuModuleLoadData"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -277,8 +293,10 @@ func TestMemcheck(t *testing.T) {
 				}
 				e := m.errs[0]
 				s := &e.Sites[0]
-				if e.Kind != c.kind || s.Access != c.access || s.Line != c.line || s.Block != [3]uint32{c.block} || s.Thread != [3]uint32{c.thread} || s.More != c.more || !strings.Contains(e.Where, c.where) {
-					t.Errorf("report\n%s\nwant %s, %s, line %d, block %d, thread %d, %d more, %q", e, c.kind, c.access, c.line, c.block, c.thread, c.more, c.where)
+				if e.Kind != c.kind || s.Access != c.access || s.Line != c.line || s.Block != [3]uint32{c.block} ||
+					s.Thread != [3]uint32{c.thread} || s.More != c.more || !strings.Contains(e.Where, c.where) {
+					t.Errorf("report\n%s\nwant %s, %s, line %d, block %d, thread %d, %d more, %q", e, c.kind, c.access,
+						c.line, c.block, c.thread, c.more, c.where)
 				}
 				if c.api == "" {
 					if e.Memory != nil {
@@ -289,7 +307,8 @@ func TestMemcheck(t *testing.T) {
 				if e.Memory == nil || e.Memory.Made.API != c.api || e.Memory.Freed.API != c.freed {
 					t.Fatalf("allocation %+v, want it from %s, freed by %q", e.Memory, c.api, c.freed)
 				}
-				if c.api != "malloc" && (!strings.HasSuffix(e.Memory.Made.File, "memcheck_test.go") || e.Memory.Made.Line == 0) {
+				if c.api != "malloc" && (!strings.HasSuffix(e.Memory.Made.File, "memcheck_test.go") ||
+					e.Memory.Made.Line == 0) {
 					t.Errorf("allocated at %+v", e.Memory.Made)
 				}
 				if text := m.d.LastDetail(m.ctx); !strings.Contains(text, c.where) || !strings.Contains(text, c.api) {
@@ -300,7 +319,8 @@ func TestMemcheck(t *testing.T) {
 	}
 }
 
-// TestMemcheckTidy runs what has no fault, and what the neighbours of an allocation hold: the checker reports the second frees alone, and all memory comes back.
+// TestMemcheckTidy runs what has no fault, and what the neighbours of an allocation hold: the checker reports the
+// second frees alone, and all memory comes back.
 func TestMemcheckTidy(t *testing.T) {
 	onEngines(t, func(t *testing.T, engine string) {
 		m := newMemcheckCase(t, engine)
@@ -337,7 +357,8 @@ func TestMemcheckTidy(t *testing.T) {
 		if after > free || free-after > 4<<20 {
 			t.Errorf("%d bytes free, %d before", after, free)
 		}
-		if len(m.errs) != 1 || m.errs[0].Kind != checker.DoubleFree || m.errs[0].Count != 3 || m.errs[0].Memory.Freed.API != "cuMemFree" {
+		if len(m.errs) != 1 || m.errs[0].Kind != checker.DoubleFree || m.errs[0].Count != 3 ||
+			m.errs[0].Memory.Freed.API != "cuMemFree" {
 			t.Errorf("reports: %v, want the second frees", m.errs)
 		}
 	})
@@ -348,11 +369,13 @@ func TestMemoryErrorText(t *testing.T) {
 	e := &checker.Report{
 		Kind: checker.UseAfterFree, Space: "global", Address: 0x1064, Where: "the address is byte 100 of what was X",
 		Sites: []checker.Site{{
-			Kernel: "k", Place: checker.Place{Func: "f", Line: 31, Source: "a.cu", SourceLine: 12}, Access: "write", Size: 4,
+			Kernel: "k", Place: checker.Place{Func: "f", Line: 31, Source: "a.cu", SourceLine: 12}, Access: "write",
+			Size:  4,
 			Block: [3]uint32{3}, Thread: [3]uint32{8}, More: 23, LastThread: [3]uint32{31}, LastAddress: 0x10c0,
 		}},
 		Memory: &checker.Allocation{
-			Made: checker.Call{API: "cuMemAlloc", Func: "main.run", File: "/src/main.go", Line: 33}, Freed: checker.Call{API: "cuMemFree"},
+			Made:  checker.Call{API: "cuMemAlloc", Func: "main.run", File: "/src/main.go", Line: 33},
+			Freed: checker.Call{API: "cuMemFree"},
 		},
 	}
 	want := `========= Invalid __global__ write of size 4 bytes: use after free
@@ -368,10 +391,12 @@ func TestMemoryErrorText(t *testing.T) {
 	}
 }
 
-// TestMemcheckNames: reports name the functions of the driver, also where the method that does the work is called otherwise.
+// TestMemcheckNames: reports name the functions of the driver, also where the method that does the work is called
+// otherwise.
 func TestMemcheckNames(t *testing.T) {
 	d, tab, ctx := open(t, Options{Memcheck: true})
-	for method, want := range map[string]string{"primaryReset": "cuDevicePrimaryCtxReset", "memAlloc": "cuMemAlloc", "memFree": "cuMemFree"} {
+	for method, want := range map[string]string{"primaryReset": "cuDevicePrimaryCtxReset", "memAlloc": "cuMemAlloc",
+		"memFree": "cuMemFree"} {
 		if got := d.apiNames[method]; got != want {
 			t.Errorf("%s is %q, want %q", method, got, want)
 		}
@@ -389,7 +414,9 @@ func TestMemcheckNames(t *testing.T) {
 			var pitch uint64
 			return tab.MemAllocPitch_v2(ctx, p, &pitch, 100, 2, 4)
 		}},
-		{"cuMemAllocManaged", func(p *driver.CUdeviceptr) driver.CUresult { return tab.MemAllocManaged(ctx, p, 64, 1) }},
+		{"cuMemAllocManaged", func(p *driver.CUdeviceptr) driver.CUresult {
+			return tab.MemAllocManaged(ctx, p, 64, 1)
+		}},
 		{"cuMemAllocAsync", func(p *driver.CUdeviceptr) driver.CUresult { return tab.MemAllocAsync(ctx, p, 64, 0) }},
 	} {
 		var p driver.CUdeviceptr

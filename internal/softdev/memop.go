@@ -11,7 +11,8 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// memOp is one memory operation of a stream: a wait for a value, a write of one, or nothing (barriers, which order what is in order already).
+// memOp is one memory operation of a stream: a wait for a value, a write of one, or nothing (barriers, which order what
+// is in order already).
 type memOp struct {
 	kind  driver.CUstreamBatchMemOpType
 	p     unsafe.Pointer
@@ -30,7 +31,8 @@ func (m memOps) execute(s *stream, skip bool) {
 	}
 }
 
-// lost ends a context in which a memory operation has found no memory: not with the error that kernels and copies have then (recorded: reach/freed/other-context/write, and freed.c).
+// lost ends a context in which a memory operation has found no memory: not with the error that kernels and copies have
+// then (recorded: reach/freed/other-context/write, and freed.c).
 func (memOps) lost(c *context, addr uint64) {
 	c.fail(driver.CUDA_ERROR_LAUNCH_FAILED, fmt.Sprintf("a memory operation reached %#x, where no memory is when it runs", addr))
 }
@@ -61,7 +63,8 @@ func (o *memOp) perform(c *context) {
 	}
 }
 
-// holds evaluates the condition of a wait (CUstreamWaitValue_flags). GEQ compares cyclically: (int)(*addr - value) >= 0.
+// holds evaluates the condition of a wait (CUstreamWaitValue_flags). GEQ compares cyclically: (int)(*addr - value) >=
+// 0.
 func (o *memOp) holds() bool {
 	if o.kind == driver.CU_STREAM_MEM_OP_WAIT_VALUE_32 {
 		v, x := atomic.LoadUint32((*uint32)(o.p)), uint32(o.value)
@@ -116,7 +119,8 @@ func (m *memory) memOp(p *driver.CUstreamBatchMemOpParams) (memOp, driver.CUresu
 			size = 8
 		}
 		if o.flags != 0 {
-			return o, invalidValue // CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is for the first version of the calls (recorded)
+			// CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is for the first version of the calls (recorded)
+			return o, invalidValue
 		}
 	case driver.CU_STREAM_MEM_OP_BARRIER:
 		if p.MemoryBarrier().Flags > uint32(driver.CU_STREAM_MEMORY_BARRIER_TYPE_GPU) {
@@ -135,7 +139,8 @@ func (m *memory) memOp(p *driver.CUstreamBatchMemOpParams) (memOp, driver.CUresu
 	if o.p, ok = m.device(addr, size); !ok || uint64(addr)%size != 0 {
 		return o, invalidValue
 	}
-	if write := o.kind == driver.CU_STREAM_MEM_OP_WRITE_VALUE_64 || o.kind == driver.CU_STREAM_MEM_OP_WRITE_VALUE_32; write && !m.writable(o.p) {
+	if write := o.kind == driver.CU_STREAM_MEM_OP_WRITE_VALUE_64 ||
+		o.kind == driver.CU_STREAM_MEM_OP_WRITE_VALUE_32; write && !m.writable(o.p) {
 		return o, invalidValue
 	}
 	return o, success
@@ -157,7 +162,8 @@ func (m *memory) batch(n uint32, params *driver.CUstreamBatchMemOpParams, flags 
 	return ops, success
 }
 
-func (d *Driver) streamBatchMemOp(cur driver.CUcontext, h driver.CUstream, n uint32, params *driver.CUstreamBatchMemOpParams, flags uint32) driver.CUresult {
+func (d *Driver) streamBatchMemOp(cur driver.CUcontext, h driver.CUstream, n uint32,
+	params *driver.CUstreamBatchMemOpParams, flags uint32) driver.CUresult {
 	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r
@@ -182,8 +188,8 @@ func (d *Driver) streamBatchMemOp(cur driver.CUcontext, h driver.CUstream, n uin
 	return success
 }
 
-// memOps1 is what the first versions of the calls answer: the kernel module has them turned off (CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1 is 0, and
-// recorded).
+// memOps1 is what the first versions of the calls answer: the kernel module has them turned off
+// (CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1 is 0, and recorded).
 func (d *Driver) memOps1(cur driver.CUcontext, h driver.CUstream) driver.CUresult {
 	if _, r := d.streamOf(cur, h); r != success {
 		return r
@@ -191,7 +197,8 @@ func (d *Driver) memOps1(cur driver.CUcontext, h driver.CUstream) driver.CUresul
 	return notSupported
 }
 
-func (d *Driver) waitValue(cur driver.CUcontext, h driver.CUstream, kind driver.CUstreamBatchMemOpType, addr driver.CUdeviceptr, value uint64, flags uint32) driver.CUresult {
+func (d *Driver) waitValue(cur driver.CUcontext, h driver.CUstream, kind driver.CUstreamBatchMemOpType,
+	addr driver.CUdeviceptr, value uint64, flags uint32) driver.CUresult {
 	var p driver.CUstreamBatchMemOpParams
 	w := p.WaitValue()
 	w.Operation, w.Address, w.Flags = kind, addr, flags
@@ -199,7 +206,8 @@ func (d *Driver) waitValue(cur driver.CUcontext, h driver.CUstream, kind driver.
 	return d.streamBatchMemOp(cur, h, 1, &p, 0)
 }
 
-func (d *Driver) writeValue(cur driver.CUcontext, h driver.CUstream, kind driver.CUstreamBatchMemOpType, addr driver.CUdeviceptr, value uint64, flags uint32) driver.CUresult {
+func (d *Driver) writeValue(cur driver.CUcontext, h driver.CUstream, kind driver.CUstreamBatchMemOpType,
+	addr driver.CUdeviceptr, value uint64, flags uint32) driver.CUresult {
 	var p driver.CUstreamBatchMemOpParams
 	w := p.WriteValue()
 	w.Operation, w.Address, w.Flags = kind, addr, flags
@@ -207,18 +215,22 @@ func (d *Driver) writeValue(cur driver.CUcontext, h driver.CUstream, kind driver
 	return d.streamBatchMemOp(cur, h, 1, &p, 0)
 }
 
-func (d *Driver) streamWaitValue32(cur driver.CUcontext, h driver.CUstream, addr driver.CUdeviceptr, value uint32, flags uint32) driver.CUresult {
+func (d *Driver) streamWaitValue32(cur driver.CUcontext, h driver.CUstream, addr driver.CUdeviceptr, value uint32,
+	flags uint32) driver.CUresult {
 	return d.waitValue(cur, h, driver.CU_STREAM_MEM_OP_WAIT_VALUE_32, addr, uint64(value), flags)
 }
 
-func (d *Driver) streamWaitValue64(cur driver.CUcontext, h driver.CUstream, addr driver.CUdeviceptr, value uint64, flags uint32) driver.CUresult {
+func (d *Driver) streamWaitValue64(cur driver.CUcontext, h driver.CUstream, addr driver.CUdeviceptr, value uint64,
+	flags uint32) driver.CUresult {
 	return d.waitValue(cur, h, driver.CU_STREAM_MEM_OP_WAIT_VALUE_64, addr, value, flags)
 }
 
-func (d *Driver) streamWriteValue32(cur driver.CUcontext, h driver.CUstream, addr driver.CUdeviceptr, value uint32, flags uint32) driver.CUresult {
+func (d *Driver) streamWriteValue32(cur driver.CUcontext, h driver.CUstream, addr driver.CUdeviceptr, value uint32,
+	flags uint32) driver.CUresult {
 	return d.writeValue(cur, h, driver.CU_STREAM_MEM_OP_WRITE_VALUE_32, addr, uint64(value), flags)
 }
 
-func (d *Driver) streamWriteValue64(cur driver.CUcontext, h driver.CUstream, addr driver.CUdeviceptr, value uint64, flags uint32) driver.CUresult {
+func (d *Driver) streamWriteValue64(cur driver.CUcontext, h driver.CUstream, addr driver.CUdeviceptr, value uint64,
+	flags uint32) driver.CUresult {
 	return d.writeValue(cur, h, driver.CU_STREAM_MEM_OP_WRITE_VALUE_64, addr, value, flags)
 }

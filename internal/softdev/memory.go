@@ -88,8 +88,8 @@ func newMemory(d *Driver) (*memory, error) {
 	return m, nil
 }
 
-// codeOffset is where function addresses begin in the part of the window that holds no memory, behind the windows of shared and local
-// memory.
+// codeOffset is where function addresses begin in the part of the window that holds no memory, behind the windows of
+// shared and local memory.
 const codeOffset = 3 << 30
 
 func (m *memory) close() error {
@@ -133,10 +133,12 @@ func (m *memory) find(addr driver.CUdeviceptr) (mem.Range, *allocation, bool) {
 	return r, a, true
 }
 
-// device resolves n bytes at a device address: all inside one allocation or registered range, or in mappings side by side.
+// device resolves n bytes at a device address: all inside one allocation or registered range, or in mappings side by
+// side.
 func (m *memory) device(addr driver.CUdeviceptr, n uint64) (unsafe.Pointer, bool) {
 	r, a, ok := m.find(addr)
-	if !ok || r.Access == mem.NoAccess || a.closed() || n > r.Size-(uint64(addr)-r.Base) && !m.adjoin(r, a, uint64(addr), n) {
+	if !ok || r.Access == mem.NoAccess || a.closed() ||
+		n > r.Size-(uint64(addr)-r.Base) && !m.adjoin(r, a, uint64(addr), n) {
 		return nil, false
 	}
 	if r.Kind == mem.Registered {
@@ -164,11 +166,13 @@ func (m *memory) adjoin(r mem.Range, a *allocation, addr, n uint64) bool {
 	return false
 }
 
-// closed says that memory is of a pool of the host that no device may access. It is host memory to all calls, and no device memory (recorded: reach/host-pool).
+// closed says that memory is of a pool of the host that no device may access. It is host memory to all calls, and no
+// device memory (recorded: reach/host-pool).
 func (a *allocation) closed() bool { return a.pool != nil && a.pool.hidden.Load() }
 
-// host resolves n bytes of host memory. Addresses in the window have to be allocated; others are the program's, and whether there is memory shows when it is used. pageable says that
-// the driver does not know the memory, so that an asynchronous copy may not touch it after the call.
+// host resolves n bytes of host memory. Addresses in the window have to be allocated; others are the program's, and
+// whether there is memory shows when it is used. pageable says that the driver does not know the memory, so that an
+// asynchronous copy may not touch it after the call.
 func (m *memory) host(p unsafe.Pointer, n uint64) (_ unsafe.Pointer, pageable, ok bool) {
 	addr := driver.CUdeviceptr(uintptr(p))
 	switch {
@@ -197,7 +201,8 @@ func (m *memory) unified(addr driver.CUdeviceptr, n uint64) (p unsafe.Pointer, p
 	return m.host(foreign(uint64(addr)), n)
 }
 
-// foreign makes a pointer of an address that a program passed as a number. It is memory of C or memory that the program keeps alive.
+// foreign makes a pointer of an address that a program passed as a number. It is memory of C or memory that the program
+// keeps alive.
 func foreign(addr uint64) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&addr))
 }
@@ -251,7 +256,8 @@ func (d *Driver) memAlloc(cur driver.CUcontext, out *driver.CUdeviceptr, n uint6
 // pitchAlign is the alignment of rows (H200: cuMemAllocPitch gives multiples of 512).
 const pitchAlign = 512
 
-func (d *Driver) memAllocPitch(cur driver.CUcontext, out *driver.CUdeviceptr, pitch *uint64, width, height uint64, element uint32) driver.CUresult {
+func (d *Driver) memAllocPitch(cur driver.CUcontext, out *driver.CUdeviceptr, pitch *uint64, width, height uint64,
+	element uint32) driver.CUresult {
 	if out != nil {
 		*out = 0
 	}
@@ -298,7 +304,8 @@ func (d *Driver) memFree(cur driver.CUcontext, p driver.CUdeviceptr) driver.CUre
 	}
 	m := d.memory
 	rng, a, ok := m.find(p)
-	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.left.Load() || a.mapped != nil || a.ipc != nil || rng.Kind != mem.Device && rng.Kind != mem.Managed && a.pool == nil {
+	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.left.Load() || a.mapped != nil || a.ipc != nil ||
+		rng.Kind != mem.Device && rng.Kind != mem.Managed && a.pool == nil {
 		c, _ := d.attach(cur)
 		if c != nil && c.fault() != success {
 			return c.fault()
@@ -380,7 +387,8 @@ func (d *Driver) memGetInfo(cur driver.CUcontext, free, total *uint64) driver.CU
 	return success
 }
 
-func (d *Driver) memGetAddressRange(cur driver.CUcontext, base *driver.CUdeviceptr, size *uint64, p driver.CUdeviceptr) driver.CUresult {
+func (d *Driver) memGetAddressRange(cur driver.CUcontext, base *driver.CUdeviceptr, size *uint64,
+	p driver.CUdeviceptr) driver.CUresult {
 	if base != nil {
 		*base = 0
 	}

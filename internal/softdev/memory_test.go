@@ -53,8 +53,10 @@ func TestAlloc(t *testing.T) {
 		result driver.CUresult
 		pitch  uint64
 	}{
-		{100, 10, 4, 0, 512}, {100, 10, 8, 0, 512}, {100, 10, 16, 0, 512}, {100, 10, 1, bad, 0}, {100, 10, 0, bad, 0}, {100, 10, 32, bad, 0},
-		{0, 10, 4, bad, 0}, {10, 0, 4, bad, 0}, {513, 3, 4, 0, 1024}, {1 << 40, 4, 4, driver.CUDA_ERROR_OUT_OF_MEMORY, 1 << 40}, {1 << 33, 1 << 33, 4, bad, 1 << 33},
+		{100, 10, 4, 0, 512}, {100, 10, 8, 0, 512}, {100, 10, 16, 0, 512}, {100, 10, 1, bad, 0}, {100, 10, 0, bad, 0},
+		{100, 10, 32, bad, 0},
+		{0, 10, 4, bad, 0}, {10, 0, 4, bad, 0}, {513, 3, 4, 0, 1024},
+		{1 << 40, 4, 4, driver.CUDA_ERROR_OUT_OF_MEMORY, 1 << 40}, {1 << 33, 1 << 33, 4, bad, 1 << 33},
 	} {
 		what := fmt.Sprintf("pitch %dx%d/%d", c.w, c.h, c.e)
 		want(t, what, tab.MemAllocPitch_v2(ctx, &p, &pitch, c.w, c.h, c.e), c.result)
@@ -116,7 +118,8 @@ func TestHostMemory(t *testing.T) {
 	want(t, "unknown", tab.MemHostGetFlags(ctx, &f, b), bad)
 	want(t, "register", tab.MemHostRegister_v2(ctx, b, 32768, 0), driver.CUDA_SUCCESS)
 	want(t, "again", tab.MemHostRegister_v2(ctx, b, 32768, 0), driver.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
-	want(t, "overlap", tab.MemHostRegister_v2(ctx, unsafe.Add(b, 4096), 32768, 0), driver.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
+	want(t, "overlap", tab.MemHostRegister_v2(ctx, unsafe.Add(b, 4096), 32768, 0),
+		driver.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
 	want(t, "neighbour", tab.MemHostRegister_v2(ctx, unsafe.Add(b, 32768), 4096, 1), driver.CUDA_SUCCESS)
 	must(t, tab.MemHostGetFlags(ctx, &f, unsafe.Add(b, 32768)))
 	if f != 3 {
@@ -157,7 +160,8 @@ func TestAddressRange(t *testing.T) {
 		}
 	}
 	for _, p := range []driver.CUdeviceptr{e + 4096, 0, 0x1234} {
-		want(t, fmt.Sprintf("range of %#x", p), tab.MemGetAddressRange_v2(ctx, &base, &size, p), driver.CUDA_ERROR_NOT_FOUND)
+		want(t, fmt.Sprintf("range of %#x", p), tab.MemGetAddressRange_v2(ctx, &base, &size, p),
+			driver.CUDA_ERROR_NOT_FOUND)
 		if base != 0 || size != 0 {
 			t.Error("a failed call left a range")
 		}
@@ -209,7 +213,8 @@ func TestCopyChecks(t *testing.T) {
 		{"DtoH to NULL", tab.MemcpyDtoH_v2(ctx, nil, d, 16), bad},
 		{"Async legacy", tab.MemcpyHtoDAsync_v2(ctx, d, h, 16, 1), ok},
 		{"Async per thread", tab.MemcpyHtoDAsync_v2(ctx, d, h, 16, 2), ok},
-		{"Async bad stream", tab.MemcpyHtoDAsync_v2(ctx, d, h, 16, 0x1234), driver.CUDA_ERROR_INVALID_HANDLE}, // the driver dies
+		// the driver dies
+		{"Async bad stream", tab.MemcpyHtoDAsync_v2(ctx, d, h, 16, 0x1234), driver.CUDA_ERROR_INVALID_HANDLE},
 		{"D8 over", tab.MemsetD8_v2(ctx, e, 0, 4097), bad},
 		{"D8 odd", tab.MemsetD8_v2(ctx, e+1, 0, 4), ok},
 		{"D8 0", tab.MemsetD8_v2(ctx, 0, 0, 4), bad},
@@ -263,9 +268,15 @@ func TestCopyContents(t *testing.T) {
 		want []byte
 	}{
 		{func() driver.CUresult { return tab.MemsetD8_v2(ctx, d+3, 0x5a, 5) }, 3, []byte{0x5a, 0x5a, 0x5a, 0x5a, 0x5a}},
-		{func() driver.CUresult { return tab.MemsetD16_v2(ctx, d+100, 0x1234, 3) }, 100, []byte{0x34, 0x12, 0x34, 0x12, 0x34, 0x12}},
-		{func() driver.CUresult { return tab.MemsetD32_v2(ctx, d+200, 0x01020304, 2) }, 200, []byte{4, 3, 2, 1, 4, 3, 2, 1}},
-		{func() driver.CUresult { return tab.MemsetD2D16_v2(ctx, d+300, 6, 0xabcd, 2, 2) }, 300, []byte{0xcd, 0xab, 0xcd, 0xab, 0, 0, 0xcd, 0xab, 0xcd, 0xab, 0, 0}},
+		{func() driver.CUresult {
+			return tab.MemsetD16_v2(ctx, d+100, 0x1234, 3)
+		}, 100, []byte{0x34, 0x12, 0x34, 0x12, 0x34, 0x12}},
+		{func() driver.CUresult {
+			return tab.MemsetD32_v2(ctx, d+200, 0x01020304, 2)
+		}, 200, []byte{4, 3, 2, 1, 4, 3, 2, 1}},
+		{func() driver.CUresult {
+			return tab.MemsetD2D16_v2(ctx, d+300, 6, 0xabcd, 2, 2)
+		}, 300, []byte{0xcd, 0xab, 0xcd, 0xab, 0, 0, 0xcd, 0xab, 0xcd, 0xab, 0, 0}},
 	}
 	must(t, tab.MemsetD8_v2(ctx, d, 0, 4096))
 	for i, f := range fills {
@@ -278,8 +289,10 @@ func TestCopyContents(t *testing.T) {
 	must(t, tab.MemcpyHtoD_v2(ctx, d, at(src), 4096))
 	out := make([]byte, 30)
 	c := driver.CUDA_MEMCPY3D{
-		SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: d, SrcXInBytes: 1, SrcY: 1, SrcZ: 1, SrcPitch: 16, SrcHeight: 4,
-		DstMemoryType: driver.CU_MEMORYTYPE_HOST, DstHost: address(t, &out[0]), DstPitch: 5, DstHeight: 2, WidthInBytes: 5, Height: 2, Depth: 3,
+		SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: d, SrcXInBytes: 1, SrcY: 1, SrcZ: 1, SrcPitch: 16,
+		SrcHeight:     4,
+		DstMemoryType: driver.CU_MEMORYTYPE_HOST, DstHost: address(t, &out[0]), DstPitch: 5, DstHeight: 2,
+		WidthInBytes: 5, Height: 2, Depth: 3,
 	}
 	must(t, tab.Memcpy3D_v2(ctx, &c))
 	for z := range 3 {
@@ -315,7 +328,9 @@ func TestCopyContents(t *testing.T) {
 		want(t, what, tab.Memcpy2D_v2(ctx, &c), bad)
 	}
 	for _, change := range []func(*driver.CUDA_MEMCPY2D){
-		func(c *driver.CUDA_MEMCPY2D) { c.WidthInBytes = 0 }, func(c *driver.CUDA_MEMCPY2D) { c.Height = 0 }, func(c *driver.CUDA_MEMCPY2D) { c.SrcPitch, c.DstPitch = 0, 0 },
+		func(c *driver.CUDA_MEMCPY2D) { c.WidthInBytes = 0 }, func(c *driver.CUDA_MEMCPY2D) {
+			c.Height = 0
+		}, func(c *driver.CUDA_MEMCPY2D) { c.SrcPitch, c.DstPitch = 0, 0 },
 	} {
 		c := two
 		change(&c)
@@ -344,12 +359,18 @@ func TestPointerAttributes(t *testing.T) {
 		v    uint64
 	}{
 		{"dev", dev, 0, bad, untouched}, {"dev", dev, 22, bad, untouched},
-		{"dev", dev, 1, 0, uint64(ctx)}, {"dev", dev, 2, 0, low(2)}, {"dev", dev + 100, 3, 0, uint64(dev) + 100}, {"dev", dev, 4, bad, 0},
-		{"dev", dev, 6, 0, low(0)}, {"dev", dev, 8, 0, low(0)}, {"dev", dev, 9, 0, low(0)}, {"dev", dev + 4999, 11, 0, uint64(dev)},
-		{"dev", dev, 12, 0, 5000}, {"dev", dev, 13, 0, low(1)}, {"dev", dev, 14, 0, 0}, {"dev", dev, 16, 0, low(3)}, {"dev", dev, 17, 0, 0}, {"dev", dev, 18, 0, 2097152},
-		{"pin", pin, 2, 0, low(1)}, {"pin", pin + 8, 4, 0, uint64(pin) + 8}, {"pin", pin, 6, 0, low(0)}, {"pin", pin, 8, 0, low(0)}, {"pin", pin, 18, 0, 2097152},
-		{"man", man, 2, 0, low(2)}, {"man", man, 4, 0, uint64(man)}, {"man", man, 6, 0, low(1)}, {"man", man, 8, 0, low(1)},
-		{"reg", reg, 2, 0, low(1)}, {"reg", reg + 8, 11, 0, uint64(reg)}, {"reg", reg, 12, 0, 5000}, {"reg+6000", reg + 6000, 2, bad, untouched},
+		{"dev", dev, 1, 0, uint64(ctx)}, {"dev", dev, 2, 0, low(2)}, {"dev", dev + 100, 3, 0, uint64(dev) + 100},
+		{"dev", dev, 4, bad, 0},
+		{"dev", dev, 6, 0, low(0)}, {"dev", dev, 8, 0, low(0)}, {"dev", dev, 9, 0, low(0)},
+		{"dev", dev + 4999, 11, 0, uint64(dev)},
+		{"dev", dev, 12, 0, 5000}, {"dev", dev, 13, 0, low(1)}, {"dev", dev, 14, 0, 0}, {"dev", dev, 16, 0, low(3)},
+		{"dev", dev, 17, 0, 0}, {"dev", dev, 18, 0, 2097152},
+		{"pin", pin, 2, 0, low(1)}, {"pin", pin + 8, 4, 0, uint64(pin) + 8}, {"pin", pin, 6, 0, low(0)},
+		{"pin", pin, 8, 0, low(0)}, {"pin", pin, 18, 0, 2097152},
+		{"man", man, 2, 0, low(2)}, {"man", man, 4, 0, uint64(man)}, {"man", man, 6, 0, low(1)},
+		{"man", man, 8, 0, low(1)},
+		{"reg", reg, 2, 0, low(1)}, {"reg", reg + 8, 11, 0, uint64(reg)}, {"reg", reg, 12, 0, 5000},
+		{"reg+6000", reg + 6000, 2, bad, untouched},
 	} {
 		v := uint64(untouched)
 		what := fmt.Sprintf("%s attribute %d", c.what, c.attr)
@@ -411,7 +432,8 @@ func TestPool(t *testing.T) {
 	want(t, "attribute 0", tab.MemPoolGetAttribute(0, pool, 0, unsafe.Pointer(&v)), bad)
 	want(t, "attribute 9", tab.MemPoolGetAttribute(0, pool, 9, unsafe.Pointer(&v)), bad)
 	want(t, "destroy the default", tab.MemPoolDestroy(0, pool), bad)
-	props := driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
+	props := driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED,
+		Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
 	must(t, tab.MemPoolCreate(0, &other, &props))
 	must(t, tab.DeviceSetMemPool(0, 0, other))
 	must(t, tab.MemPoolDestroy(0, other))

@@ -69,8 +69,10 @@ func TestParseMemory(t *testing.T) {
 		want uint64
 		bad  bool
 	}{
-		{"", 0, false}, {"  ", 0, false}, {"8G", 8 << 30, false}, {"8g", 8 << 30, false}, {"100000K", 96 << 20, false}, {"134217728", 128 << 20, false}, {" 64M ", 64 << 20, false},
-		{"0", 0, true}, {"63M", 0, true}, {"G", 0, true}, {"8GB", 0, true}, {"-1G", 0, true}, {"1.5G", 0, true}, {"2T", 0, true}, {"99999999999999999T", 0, true}, {"+8G", 0, true},
+		{"", 0, false}, {"  ", 0, false}, {"8G", 8 << 30, false}, {"8g", 8 << 30, false}, {"100000K", 96 << 20, false},
+		{"134217728", 128 << 20, false}, {" 64M ", 64 << 20, false},
+		{"0", 0, true}, {"63M", 0, true}, {"G", 0, true}, {"8GB", 0, true}, {"-1G", 0, true}, {"1.5G", 0, true},
+		{"2T", 0, true}, {"99999999999999999T", 0, true}, {"+8G", 0, true},
 	} {
 		got, err := parseMemory(c.text)
 		if got != c.want || (err != nil) != c.bad {

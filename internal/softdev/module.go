@@ -102,7 +102,8 @@ func (c *context) leave(m *module) {
 }
 
 func (m *module) freeVariables() {
-	for at, h := range map[driver.CUdeviceptr]*mem.Heap{m.globals: m.ctx.dev.heap, m.consts: m.ctx.dev.heap, m.managed: m.ctx.d.memory.managed} {
+	for at, h := range map[driver.CUdeviceptr]*mem.Heap{m.globals: m.ctx.dev.heap, m.consts: m.ctx.dev.heap,
+		m.managed: m.ctx.d.memory.managed} {
 		if at != 0 {
 			_ = h.Free(uint64(at)) // allocated by instantiate
 		}
@@ -132,7 +133,8 @@ func (m *module) address(v *check.Var) uint64 {
 	return m.extern[v.Name]
 }
 
-// initialize writes a variable's initial value into memory that has just been allocated. Of large memory no more is touched than the text has values for.
+// initialize writes a variable's initial value into memory that has just been allocated. Of large memory no more is
+// touched than the text has values for.
 func (d *Driver) initialize(p *program, v *check.Var, address func(*check.Var) uint64) {
 	at, n := address(v), v.Size
 	if r, ok := d.memory.w.Lookup(at); ok && r.Whole {
@@ -216,7 +218,8 @@ func (c *context) load(data []byte, o *jitOptions) (*module, driver.CUresult) {
 	return m, r
 }
 
-func (d *Driver) moduleLoadDataEx(cur driver.CUcontext, out *driver.CUmodule, img unsafe.Pointer, n uint32, options *driver.CUjit_option, values *uintptr) driver.CUresult {
+func (d *Driver) moduleLoadDataEx(cur driver.CUcontext, out *driver.CUmodule, img unsafe.Pointer, n uint32,
+	options *driver.CUjit_option, values *uintptr) driver.CUresult {
 	c, r := d.enter(cur)
 	if r != success {
 		return r
@@ -321,7 +324,8 @@ func (d *Driver) moduleUnload(_ driver.CUcontext, h driver.CUmodule) driver.CUre
 	return success
 }
 
-func (d *Driver) moduleGetFunction(_ driver.CUcontext, out *driver.CUfunction, h driver.CUmodule, name *byte) driver.CUresult {
+func (d *Driver) moduleGetFunction(_ driver.CUcontext, out *driver.CUfunction, h driver.CUmodule,
+	name *byte) driver.CUresult {
 	m, r := d.module(h)
 	if r != success {
 		return r
@@ -356,7 +360,8 @@ func (m *module) variable(name *byte) (*check.Var, driver.CUresult) {
 	}
 }
 
-func (d *Driver) moduleGetGlobal(_ driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUmodule, name *byte) driver.CUresult {
+func (d *Driver) moduleGetGlobal(_ driver.CUcontext, out *driver.CUdeviceptr, size *uint64, h driver.CUmodule,
+	name *byte) driver.CUresult {
 	if out != nil {
 		*out = 0
 	}
@@ -384,7 +389,8 @@ func (d *Driver) moduleGetGlobal(_ driver.CUcontext, out *driver.CUdeviceptr, si
 }
 
 // moduleGetGlobalV1 is the call of 32-bit addresses, which contexts of the API's second version refuse (recorded).
-func (d *Driver) moduleGetGlobalV1(_ driver.CUcontext, out *driver.CUdeviceptr_v1, size *uint32, h driver.CUmodule, _ *byte) driver.CUresult {
+func (d *Driver) moduleGetGlobalV1(_ driver.CUcontext, out *driver.CUdeviceptr_v1, size *uint32, h driver.CUmodule,
+	_ *byte) driver.CUresult {
 	if out != nil {
 		*out = 0
 	}
@@ -409,8 +415,10 @@ func (d *Driver) moduleGetFunctionCount(_ driver.CUcontext, out *uint32, h drive
 	return success
 }
 
-// moduleEnumerateFunctions gives functions in the order of their code; unlike those of cuModuleGetFunction they are not loaded yet.
-func (d *Driver) moduleEnumerateFunctions(_ driver.CUcontext, out *driver.CUfunction, n uint32, h driver.CUmodule) driver.CUresult {
+// moduleEnumerateFunctions gives functions in the order of their code; unlike those of cuModuleGetFunction they are not
+// loaded yet.
+func (d *Driver) moduleEnumerateFunctions(_ driver.CUcontext, out *driver.CUfunction, n uint32,
+	h driver.CUmodule) driver.CUresult {
 	if out == nil {
 		return invalidValue
 	}

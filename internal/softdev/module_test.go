@@ -12,7 +12,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// broken.json: the PTX texts among the damaged and mismatched images of the recorded corpus, with the answers of driver 580.159.04.
+// broken.json: the PTX texts among the damaged and mismatched images of the recorded corpus, with the answers of driver
+// 580.159.04.
 type brokenImage struct {
 	Name      string
 	Text      string
@@ -59,7 +60,8 @@ func TestBrokenPTX(t *testing.T) {
 			must(t, tab.ModuleUnload(ctx, m))
 		}
 		var l driver.CUlibrary
-		if got := tab.LibraryLoadData(ctx, &l, unsafe.Pointer(&buf[0]), nil, nil, 0, nil, nil, 0); got.String() != img.Library {
+		if got := tab.LibraryLoadData(ctx, &l, unsafe.Pointer(&buf[0]), nil, nil, 0, nil, nil,
+			0); got.String() != img.Library {
 			t.Errorf("%s: cuLibraryLoadData %v, want %s", img.Name, got, img.Library)
 		} else if got == driver.CUDA_SUCCESS {
 			must(t, tab.LibraryUnload(ctx, l))
@@ -202,10 +204,14 @@ func TestJITOptions(t *testing.T) {
 		return r, driver.String(&log[0])
 	}
 	for name, option := range map[string][2]uintptr{
-		"MAX_REGISTERS 16": {0, 16}, "MAX_REGISTERS 0": {0, 0}, "MAX_REGISTERS 1000": {0, 1000}, "OPTIMIZATION_LEVEL 9": {7, 9},
-		"TARGET 90": {9, 90}, "TARGET 80": {9, 80}, "TARGET 100": {9, 100}, "TARGET 75": {9, 75}, "TARGET_FROM_CUCONTEXT": {8, 0},
-		"FALLBACK prefer binary": {10, 1}, "FALLBACK 7": {10, 7}, "GENERATE_DEBUG_INFO": {11, 1}, "GENERATE_LINE_INFO": {13, 1}, "CACHE_MODE 2": {14, 2},
-		"THREADS_PER_BLOCK 128": {1, 128}, "LTO": {20, 1}, "POSITION_INDEPENDENT": {30, 1}, "unknown option 99": {99, 0}, "unknown option -1": {0xffffffff, 0}, "FAST_COMPILE": {16, 1},
+		"MAX_REGISTERS 16": {0, 16}, "MAX_REGISTERS 0": {0, 0}, "MAX_REGISTERS 1000": {0, 1000},
+		"OPTIMIZATION_LEVEL 9": {7, 9},
+		"TARGET 90":            {9, 90}, "TARGET 80": {9, 80}, "TARGET 100": {9, 100}, "TARGET 75": {9, 75},
+		"TARGET_FROM_CUCONTEXT":  {8, 0},
+		"FALLBACK prefer binary": {10, 1}, "FALLBACK 7": {10, 7}, "GENERATE_DEBUG_INFO": {11, 1},
+		"GENERATE_LINE_INFO": {13, 1}, "CACHE_MODE 2": {14, 2},
+		"THREADS_PER_BLOCK 128": {1, 128}, "LTO": {20, 1}, "POSITION_INDEPENDENT": {30, 1},
+		"unknown option 99": {99, 0}, "unknown option -1": {0xffffffff, 0}, "FAST_COMPILE": {16, 1},
 	} {
 		r, info := try(option[0], option[1])
 		var w, log string
@@ -225,21 +231,25 @@ func TestJITOptions(t *testing.T) {
 		options []uintptr
 		want    driver.CUresult
 	}{
-		"CACHE_MODE 9": {[]uintptr{14, 9}, bad}, "TARGET 12": {[]uintptr{9, 12}, bad}, "GLOBAL_SYMBOL_NAMES NULL": {[]uintptr{17, 0}, bad},
-		"option 35": {[]uintptr{35, 0}, bad}, "log NULL": {[]uintptr{5, 0, 6, 100}, bad}, "level twice": {[]uintptr{7, 4, 7, 0}, driver.CUDA_SUCCESS},
+		"CACHE_MODE 9": {[]uintptr{14, 9}, bad}, "TARGET 12": {[]uintptr{9, 12}, bad},
+		"GLOBAL_SYMBOL_NAMES NULL": {[]uintptr{17, 0}, bad},
+		"option 35":                {[]uintptr{35, 0}, bad}, "log NULL": {[]uintptr{5, 0, 6, 100}, bad},
+		"level twice":      {[]uintptr{7, 4, 7, 0}, driver.CUDA_SUCCESS},
 		"log without size": {[]uintptr{5, address(t, new([64]byte))}, bad},
 	} {
 		r, _ := try(c.options...)
 		want(t, what, r, c.want)
 	}
 	_, info := try(12, 1)
-	for _, line := range []string{"ptxas info    : 28 bytes gmem", "Compiling entry function 'smem' for 'sm_90a'", ", 1024 bytes smem", "Compile time = "} {
+	for _, line := range []string{"ptxas info    : 28 bytes gmem", "Compiling entry function 'smem' for 'sm_90a'",
+		", 1024 bytes smem", "Compile time = "} {
 		if !strings.Contains(info, line) {
 			t.Errorf("the verbose log has no %q: %s", line, info)
 		}
 	}
 	// The error log is cut to its buffer, NUL included, and its size says what was written.
-	for size, text := range map[int]string{0: "", 1: "", 2: "p", 10: "ptxas app", 40: "ptxas application ptx input, line 4; er"} {
+	for size, text := range map[int]string{0: "", 1: "", 2: "p", 10: "ptxas app",
+		40: "ptxas application ptx input, line 4; er"} {
 		log := make([]byte, 64)
 		ids := []driver.CUjit_option{driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}
 		values := []uintptr{address(t, &log[0]), uintptr(size)}
@@ -330,7 +340,8 @@ func TestModuleContents(t *testing.T) {
 		want(t, fmt.Sprint("unloaded, attribute ", attr), tab.FuncGetAttribute(ctx, &v, attr, f), expect)
 	}
 	must(t, tab.FuncLoad(ctx, f))
-	for attr, w := range map[driver.CUfunction_attribute]int32{0: 1024, 1: 1024, 2: 16, 3: 0, 5: 80, 6: 90, 7: 0, 8: 48128, 9: -1, 10: 0, 11: 0, 14: 0, 15: 0} {
+	for attr, w := range map[driver.CUfunction_attribute]int32{0: 1024, 1: 1024, 2: 16, 3: 0, 5: 80, 6: 90, 7: 0,
+		8: 48128, 9: -1, 10: 0, 11: 0, 14: 0, 15: 0} {
 		must(t, tab.FuncGetAttribute(ctx, &v, attr, f))
 		if v != w {
 			t.Errorf("attribute %d is %d, want %d", attr, v, w)
@@ -424,7 +435,8 @@ func TestLaunchParameters(t *testing.T) {
 	want(t, "extra without buffer", extra(2, n, 0), bad)
 	want(t, "extra with an unknown key", extra(7, at, 0), bad)
 	size = 50
-	want(t, "extra too short", extra(1, at, 2, n, 0), driver.CUDA_SUCCESS) // recorded: internal/conform/api, launch/extra/three-short
+	// recorded: internal/conform/api, launch/extra/three-short
+	want(t, "extra too short", extra(1, at, 2, n, 0), driver.CUDA_SUCCESS)
 	size = 114
 	want(t, "extra too long", extra(1, at, 2, n, 0), driver.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)
 	x := []uintptr{1, at, 2, n, 0}
@@ -432,7 +444,8 @@ func TestLaunchParameters(t *testing.T) {
 
 	one := []unsafe.Pointer{unsafe.Pointer(&p)}
 	grid := func(name string, x uint32, attrs ...driver.CUlaunchAttribute) driver.CUresult {
-		config := driver.CUlaunchConfig{GridDimX: x, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, Attrs: unsafe.SliceData(attrs), NumAttrs: uint32(len(attrs))}
+		config := driver.CUlaunchConfig{GridDimX: x, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1,
+			Attrs: unsafe.SliceData(attrs), NumAttrs: uint32(len(attrs))}
 		return tab.LaunchKernelEx(ctx, &config, fn(t, d, ctx, m, name), &one[0], nil)
 	}
 	clusters := func(x, y, z uint32) driver.CUlaunchAttribute {
@@ -455,8 +468,10 @@ func TestLaunchParameters(t *testing.T) {
 	want(t, "unknown attribute", grid("plain", 1, driver.CUlaunchAttribute{Id: 99}), bad)
 	want(t, "NULL config", tab.LaunchKernelEx(ctx, nil, plain, nil, nil), bad)
 	// A cooperative grid must fit on the device: 132 multiprocessors with 32 blocks.
-	want(t, "cooperative grid that fits", tab.LaunchCooperativeKernel(ctx, plain, 132, 1, 1, 32, 1, 1, 0, 0, nil), driver.CUDA_SUCCESS)
-	want(t, "cooperative grid too large", tab.LaunchCooperativeKernel(ctx, plain, 132*32+1, 1, 1, 1, 1, 1, 0, 0, nil), driver.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)
+	want(t, "cooperative grid that fits", tab.LaunchCooperativeKernel(ctx, plain, 132, 1, 1, 32, 1, 1, 0, 0, nil),
+		driver.CUDA_SUCCESS)
+	want(t, "cooperative grid too large", tab.LaunchCooperativeKernel(ctx, plain, 132*32+1, 1, 1, 1, 1, 1, 0, 0, nil),
+		driver.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)
 	must(t, tab.CtxSynchronize(ctx))
 	// The deprecated calls.
 	must(t, tab.FuncSetBlockShape(ctx, f, 1, 1, 1))
@@ -502,8 +517,10 @@ func TestLibrary(t *testing.T) {
 		t.Errorf("kernels %s, want reverse file order", got)
 	}
 	want(t, "function without context", tab.KernelGetFunction(0, &f, k), driver.CUDA_ERROR_INVALID_CONTEXT)
-	want(t, "variable without context", tab.LibraryGetGlobal(0, &p, &size, l, cstr("gvar")), driver.CUDA_ERROR_INVALID_CONTEXT)
-	want(t, "parameters without context", tab.KernelGetParamInfo(0, k, 0, &size, nil), driver.CUDA_ERROR_INVALID_CONTEXT)
+	want(t, "variable without context", tab.LibraryGetGlobal(0, &p, &size, l, cstr("gvar")),
+		driver.CUDA_ERROR_INVALID_CONTEXT)
+	want(t, "parameters without context", tab.KernelGetParamInfo(0, k, 0, &size, nil),
+		driver.CUDA_ERROR_INVALID_CONTEXT)
 	want(t, "attribute without context", tab.KernelGetAttribute(0, &v, 1, k, 0), driver.CUDA_SUCCESS)
 	if v != 1024 {
 		t.Errorf("%d bytes of shared memory", v)
@@ -527,7 +544,8 @@ func TestLibrary(t *testing.T) {
 	if v != 100000 {
 		t.Errorf("the function does not know what was set for the kernel: %d", v)
 	}
-	want(t, "cuFuncGetAttribute of a kernel", tab.FuncGetAttribute(a, &v, 0, driver.CUfunction(k)), driver.CUDA_ERROR_INVALID_HANDLE)
+	want(t, "cuFuncGetAttribute of a kernel", tab.FuncGetAttribute(a, &v, 0, driver.CUfunction(k)),
+		driver.CUDA_ERROR_INVALID_HANDLE)
 	want(t, "launch of a kernel", launch1(tab, a, driver.CUfunction(k), 0), driver.CUDA_SUCCESS)
 	must(t, tab.CtxSynchronize(a))
 	var m driver.CUmodule

@@ -7,16 +7,19 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// launchCooperativeMultiDevice launches one cooperative grid on each of several devices (deprecated since CUDA 11.3). The grids cannot synchronise
-// with each other: what did that on the device, cooperative_groups' multi_grid_group, is gone from CUDA 13.
+// launchCooperativeMultiDevice launches one cooperative grid on each of several devices (deprecated since CUDA 11.3).
+// The grids cannot synchronise with each other: what did that on the device, cooperative_groups' multi_grid_group, is
+// gone from CUDA 13.
 //
-// The conditions are those of the description of cuLaunchCooperativeKernelMultiDevice: every launch on a device of its own, in a stream that is not a default
-// stream, with the same kernel by name and the same sizes.
-func (d *Driver) launchCooperativeMultiDevice(_ driver.CUcontext, list *driver.CUDA_LAUNCH_PARAMS, n, flags uint32) driver.CUresult {
+// The conditions are those of the description of cuLaunchCooperativeKernelMultiDevice: every launch on a device of its
+// own, in a stream that is not a default stream, with the same kernel by name and the same sizes.
+func (d *Driver) launchCooperativeMultiDevice(_ driver.CUcontext, list *driver.CUDA_LAUNCH_PARAMS, n,
+	flags uint32) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
-	const noPre, noPost = driver.CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC, driver.CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_POST_LAUNCH_SYNC
+	const noPre, noPost = driver.CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC,
+		driver.CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_POST_LAUNCH_SYNC
 	if list == nil || n == 0 || n > uint32(len(d.devices)) || flags&^uint32(noPre|noPost) != 0 {
 		return invalidValue
 	}
@@ -39,7 +42,8 @@ func (d *Driver) launchCooperativeMultiDevice(_ driver.CUcontext, list *driver.C
 			return r
 		}
 		same := p.GridDimX == first.GridDimX && p.GridDimY == first.GridDimY && p.GridDimZ == first.GridDimZ &&
-			p.BlockDimX == first.BlockDimX && p.BlockDimY == first.BlockDimY && p.BlockDimZ == first.BlockDimZ && p.SharedMemBytes == first.SharedMemBytes
+			p.BlockDimX == first.BlockDimX && p.BlockDimY == first.BlockDimY && p.BlockDimZ == first.BlockDimZ &&
+			p.SharedMemBytes == first.SharedMemBytes
 		if seen[s.ctx.dev] || !same || i > 0 && f.entry.fn.Name != kernels[0].entry.fn.Name {
 			return invalidValue
 		}
@@ -55,7 +59,8 @@ func (d *Driver) launchCooperativeMultiDevice(_ driver.CUcontext, list *driver.C
 	}
 	for i, s := range streams {
 		p := &all[i]
-		q := launchRequest{grid: [3]uint32{p.GridDimX, p.GridDimY, p.GridDimZ}, block: [3]uint32{p.BlockDimX, p.BlockDimY, p.BlockDimZ}, shared: p.SharedMemBytes, cooperative: true}
+		q := launchRequest{grid: [3]uint32{p.GridDimX, p.GridDimY, p.GridDimZ},
+			block: [3]uint32{p.BlockDimX, p.BlockDimY, p.BlockDimZ}, shared: p.SharedMemBytes, cooperative: true}
 		if r := d.enqueue(kernels[i], s, &q, p.KernelParams, nil); r != success {
 			return r
 		}

@@ -55,7 +55,8 @@ func TestMultiDeviceLaunch(t *testing.T) {
 		args := &[1]unsafe.Pointer{unsafe.Pointer(&mem[i])}
 		pins.Pin(&mem[i])
 		pins.Pin(args)
-		list[i] = driver.CUDA_LAUNCH_PARAMS{Function: f, GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 32, BlockDimY: 1, BlockDimZ: 1, HStream: s, KernelParams: &args[0]}
+		list[i] = driver.CUDA_LAUNCH_PARAMS{Function: f, GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 32,
+			BlockDimY: 1, BlockDimZ: 1, HStream: s, KernelParams: &args[0]}
 	}
 	must(t, tab.LaunchCooperativeKernelMultiDevice(0, &list[0], 2, 0))
 	for i := range list {
@@ -74,13 +75,30 @@ func TestMultiDeviceLaunch(t *testing.T) {
 		want driver.CUresult
 	}{
 		{"no launches", func(*[2]driver.CUDA_LAUNCH_PARAMS) (uint32, uint32) { return 0, 0 }, invalidValue},
-		{"more launches than devices", func(*[2]driver.CUDA_LAUNCH_PARAMS) (uint32, uint32) { return 3, 0 }, invalidValue},
+		{"more launches than devices", func(*[2]driver.CUDA_LAUNCH_PARAMS) (uint32, uint32) {
+			return 3, 0
+		}, invalidValue},
 		{"flags", func(*[2]driver.CUDA_LAUNCH_PARAMS) (uint32, uint32) { return 2, 4 }, invalidValue},
-		{"default stream", func(l *[2]driver.CUDA_LAUNCH_PARAMS) (uint32, uint32) { l[1].HStream = 0; return 2, 0 }, badHandle},
-		{"one device twice", func(l *[2]driver.CUDA_LAUNCH_PARAMS) (uint32, uint32) { l[1] = l[0]; return 2, 0 }, invalidValue},
-		{"other sizes", func(l *[2]driver.CUDA_LAUNCH_PARAMS) (uint32, uint32) { l[1].BlockDimX = 31; return 2, 0 }, invalidValue},
-		{"no function", func(l *[2]driver.CUDA_LAUNCH_PARAMS) (uint32, uint32) { l[1].Function = 0; return 2, 0 }, badHandle},
-		{"too large", func(l *[2]driver.CUDA_LAUNCH_PARAMS) (uint32, uint32) { l[0].GridDimX = 1 << 20; return 1, 0 }, driver.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE},
+		{"default stream", func(l *[2]driver.CUDA_LAUNCH_PARAMS) (uint32, uint32) {
+			l[1].HStream = 0
+			return 2, 0
+		}, badHandle},
+		{"one device twice", func(l *[2]driver.CUDA_LAUNCH_PARAMS) (uint32, uint32) {
+			l[1] = l[0]
+			return 2, 0
+		}, invalidValue},
+		{"other sizes", func(l *[2]driver.CUDA_LAUNCH_PARAMS) (uint32, uint32) {
+			l[1].BlockDimX = 31
+			return 2, 0
+		}, invalidValue},
+		{"no function", func(l *[2]driver.CUDA_LAUNCH_PARAMS) (uint32, uint32) {
+			l[1].Function = 0
+			return 2, 0
+		}, badHandle},
+		{"too large", func(l *[2]driver.CUDA_LAUNCH_PARAMS) (uint32, uint32) {
+			l[0].GridDimX = 1 << 20
+			return 1, 0
+		}, driver.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE},
 	} {
 		l := new([2]driver.CUDA_LAUNCH_PARAMS)
 		*l = list
@@ -91,7 +109,8 @@ func TestMultiDeviceLaunch(t *testing.T) {
 	}
 }
 
-// TestAtomicCapabilities: H200 devices have no native atomics on host memory (CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED is recorded as 0).
+// TestAtomicCapabilities: H200 devices have no native atomics on host memory
+// (CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED is recorded as 0).
 func TestAtomicCapabilities(t *testing.T) {
 	d, err := New(Options{Profiles: []string{"", ""}})
 	if err != nil {
@@ -108,7 +127,9 @@ func TestAtomicCapabilities(t *testing.T) {
 	}
 	must(t, tab.DeviceGetP2PAtomicCapabilities(0, &got[0], &ops[0], 2, 0, 1))
 	for i, v := range got {
-		if driver.CUatomicOperationCapability(v)&(driver.CU_ATOMIC_CAPABILITY_SCALAR_32|driver.CU_ATOMIC_CAPABILITY_SCALAR_64) != driver.CU_ATOMIC_CAPABILITY_SCALAR_32|driver.CU_ATOMIC_CAPABILITY_SCALAR_64 {
+		if driver.CUatomicOperationCapability(v)&(driver.CU_ATOMIC_CAPABILITY_SCALAR_32|
+			driver.CU_ATOMIC_CAPABILITY_SCALAR_64) != driver.CU_ATOMIC_CAPABILITY_SCALAR_32|
+			driver.CU_ATOMIC_CAPABILITY_SCALAR_64 {
 			t.Errorf("operation %d: %#x", ops[i], v)
 		}
 	}

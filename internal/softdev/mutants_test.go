@@ -13,7 +13,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 )
 
-// barrierLine is an operation that threads meet at; the last operand is its member mask or its count of threads, where it has one.
+// barrierLine is an operation that threads meet at; the last operand is its member mask or its count of threads, where
+// it has one.
 var barrierLine = regexp.MustCompile(`^\s*(bar\.(?:sync|red|arrive|warp\.sync)|barrier\.(?:cta\.)?(?:sync|red|arrive)|barrier\.cluster\.(?:arrive|wait)|shfl\.sync|vote\.sync)[a-z0-9.:]*\s*([^;]*);`)
 
 // mutants are the texts of which one barrier, mask or count is not what it was.
@@ -48,10 +49,11 @@ func mutants(text string) (list []string) {
 	return list
 }
 
-// TestBarrierMutants takes a barrier from kernels that are right, or narrows a mask or a count. Mutants that give other results, or do not end, in one
-// of the orders in which the two or four warps of their blocks, and their blocks, can get their turns are wrong, and the checks say so in the first
-// order already. (Warps run from barrier to barrier, so that these orders are all schedules of that grain.) Of the others nothing is held: an
-// order of finer grain may prove them wrong.
+// TestBarrierMutants takes a barrier from kernels that are right, or narrows a mask or a count. Mutants that give other
+// results, or do not end, in one of the orders in which the two or four warps of their blocks, and their blocks, can
+// get their turns are wrong, and the checks say so in the first order already. (Warps run from barrier to barrier, so
+// that these orders are all schedules of that grain.) Of the others nothing is held: an order of finer grain may prove
+// them wrong.
 func TestBarrierMutants(t *testing.T) {
 	cases, dir := labelledCases(t)
 	tried, proven, reported := 0, 0, 0
@@ -63,7 +65,8 @@ func TestBarrierMutants(t *testing.T) {
 	for _, k := range cases {
 		class, _, _ := strings.Cut(k.ID, "/")
 		switch class {
-		case "race.shared", "race.warp", "race.named", "race.cluster", "sync.block", "sync.warp", "sync.ptx", "sync.cluster":
+		case "race.shared", "race.warp", "race.named", "race.cluster", "sync.block", "sync.warp", "sync.ptx",
+			"sync.cluster":
 		default:
 			continue
 		}

@@ -10,12 +10,15 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// absent says how a function answers whose subject the device does not have: other APIs' memory and semaphores, graphics, buses.
+// absent says how a function answers whose subject the device does not have: other APIs' memory and semaphores,
+// graphics, buses.
 type absent struct {
 	name  string
 	needs need
 	null  driver.CUresult // for a NULL or 0 argument
-	every bool            // for every other argument too: the function is about an object that nothing can make, or of an API that is not there
+	// for every other argument too: the function is about an object that nothing can make, or of an API that is not
+	// there
+	every bool
 	why   string
 }
 
@@ -94,7 +97,8 @@ var absents = []absent{
 	{"CheckpointProcessCheckpoint", needsNothing, noSystem, false, noProcess},
 	{"CheckpointProcessRestore", needsNothing, noSystem, false, noProcess},
 	{"CheckpointProcessUnlock", needsNothing, noSystem, false, noProcess},
-	{"FlushGPUDirectRDMAWrites", needsContext, invalidValue, false, "no other device writes to the memory (CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED)"},
+	{"FlushGPUDirectRDMAWrites", needsContext, invalidValue, false,
+		"no other device writes to the memory (CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED)"},
 	{"DeviceGetNvSciSyncAttributes", needsInit, badHandle, false, "there is no NvSciSync"},
 }
 
@@ -144,7 +148,8 @@ func (d *Driver) refuse(a absent, args []reflect.Value) driver.CUresult {
 	return notSupported
 }
 
-// ofProcess is what a function about a process answers before it would have to save one (recorded: reach/checkpoint): there has to be such a process, and CUDA has to run in it.
+// ofProcess is what a function about a process answers before it would have to save one (recorded: reach/checkpoint):
+// there has to be such a process, and CUDA has to run in it.
 func (d *Driver) ofProcess(args []reflect.Value) (r driver.CUresult, known bool) {
 	pid := int(args[0].Int())
 	switch {
@@ -173,7 +178,8 @@ func processRuns(pid int) bool {
 		return false
 	}
 	defer func() { _ = p.Release() }()
-	return runtime.GOOS == "windows" || !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) // on Windows none is found that does not run
+	// on Windows none is found that does not run
+	return runtime.GOOS == "windows" || !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
 // null0 says whether arguments are ones that the function takes for nothing: NULL, or numbers that name nothing.
@@ -184,7 +190,8 @@ func (a *absent) null0(args []reflect.Value) bool {
 	case "FlushGPUDirectRDMAWrites": // recorded: of targets only the current context, and of scopes the two
 		scope := driver.CUflushGPUDirectRDMAWritesScope(args[1].Uint())
 		return args[0].Uint() != uint64(driver.CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX) ||
-			scope != driver.CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER && scope != driver.CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES
+			scope != driver.CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER &&
+				scope != driver.CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES
 	}
 	for _, x := range args {
 		if x.Kind() == reflect.Pointer && x.IsNil() || x.Kind() == reflect.Uintptr && x.Uint() == 0 {

@@ -2,11 +2,13 @@ package softdev
 
 import "github.com/gocuda/cuda/internal/driver"
 
-// notification is a registered cuDeviceRegisterAsyncNotification callback. It never runs: its one reason, a device over its memory budget
-// (CU_ASYNC_NOTIFICATION_TYPE_OVER_BUDGET), does not come up, since no other program shares the device's memory.
+// notification is a registered cuDeviceRegisterAsyncNotification callback. It never runs: its one reason, a device over
+// its memory budget (CU_ASYNC_NOTIFICATION_TYPE_OVER_BUDGET), does not come up, since no other program shares the
+// device's memory.
 type notification struct{ dev *device }
 
-func (d *Driver) deviceRegisterAsyncNotification(_ driver.CUcontext, ordinal driver.CUdevice, fn driver.CUasyncCallback, _ uintptr, out *driver.CUasyncCallbackHandle) driver.CUresult {
+func (d *Driver) deviceRegisterAsyncNotification(_ driver.CUcontext, ordinal driver.CUdevice, fn driver.CUasyncCallback,
+	_ uintptr, out *driver.CUasyncCallbackHandle) driver.CUresult {
 	dev, r := d.asked(out != nil && !fn.IsNil(), ordinal)
 	if r != success {
 		return r
@@ -19,7 +21,8 @@ func (d *Driver) deviceRegisterAsyncNotification(_ driver.CUcontext, ordinal dri
 	return success
 }
 
-func (d *Driver) deviceUnregisterAsyncNotification(_ driver.CUcontext, ordinal driver.CUdevice, h driver.CUasyncCallbackHandle) driver.CUresult {
+func (d *Driver) deviceUnregisterAsyncNotification(_ driver.CUcontext, ordinal driver.CUdevice,
+	h driver.CUasyncCallbackHandle) driver.CUresult {
 	dev, r := d.asked(true, ordinal)
 	if r != success {
 		return r

@@ -24,11 +24,12 @@ func (f *function) residentBlocks(threads int32, dynamic uint64) uint64 {
 	return f.fittingBlocks(threads, dynamic)
 }
 
-// carveouts are the sizes, in KiB, that the shared memory of a multiprocessor can have (CUDA Programming Guide, compute capability 9.0).
+// carveouts are the sizes, in KiB, that the shared memory of a multiprocessor can have (CUDA Programming Guide, compute
+// capability 9.0).
 var carveouts = []uint64{0, 8, 16, 32, 64, 100, 132, 164, 196, 228}
 
-// sharedPerSM is the shared memory of a multiprocessor under the kernel's preferred carveout: the smallest size that holds the share asked
-// for, and one block (recorded).
+// sharedPerSM is the shared memory of a multiprocessor under the kernel's preferred carveout: the smallest size that
+// holds the share asked for, and one block (recorded).
 func (f *function) sharedPerSM(block uint64) uint64 {
 	most := uint64(f.mod.ctx.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR))
 	share := f.tune.carveout.Load()
@@ -64,11 +65,13 @@ func (f *function) fittingBlocks(threads int32, dynamic uint64) uint64 {
 	return n
 }
 
-func (d *Driver) occupancyMaxActiveBlocks(cur driver.CUcontext, out *int32, h driver.CUfunction, threads int32, dynamic uint64) driver.CUresult {
+func (d *Driver) occupancyMaxActiveBlocks(cur driver.CUcontext, out *int32, h driver.CUfunction, threads int32,
+	dynamic uint64) driver.CUresult {
 	return d.occupancyMaxActiveBlocksWithFlags(cur, out, h, threads, dynamic, 0)
 }
 
-func (d *Driver) occupancyMaxActiveBlocksWithFlags(cur driver.CUcontext, out *int32, h driver.CUfunction, threads int32, dynamic uint64, flags uint32) driver.CUresult {
+func (d *Driver) occupancyMaxActiveBlocksWithFlags(cur driver.CUcontext, out *int32, h driver.CUfunction, threads int32,
+	dynamic uint64, flags uint32) driver.CUresult {
 	c, r := d.enter(cur)
 	if r != success {
 		return r
@@ -84,12 +87,15 @@ func (d *Driver) occupancyMaxActiveBlocksWithFlags(cur driver.CUcontext, out *in
 	return success
 }
 
-func (d *Driver) occupancyMaxPotentialBlockSize(cur driver.CUcontext, grid, block *int32, h driver.CUfunction, size driver.CUoccupancyB2DSize, dynamic uint64, limit int32) driver.CUresult {
+func (d *Driver) occupancyMaxPotentialBlockSize(cur driver.CUcontext, grid, block *int32, h driver.CUfunction,
+	size driver.CUoccupancyB2DSize, dynamic uint64, limit int32) driver.CUresult {
 	return d.occupancyMaxPotentialBlockSizeWithFlags(cur, grid, block, h, size, dynamic, limit, 0)
 }
 
-// occupancyMaxPotentialBlockSizeWithFlags tries block sizes from the largest down and keeps the first that gives the most threads.
-func (d *Driver) occupancyMaxPotentialBlockSizeWithFlags(cur driver.CUcontext, grid, block *int32, h driver.CUfunction, size driver.CUoccupancyB2DSize, dynamic uint64, limit int32, flags uint32) driver.CUresult {
+// occupancyMaxPotentialBlockSizeWithFlags tries block sizes from the largest down and keeps the first that gives the
+// most threads.
+func (d *Driver) occupancyMaxPotentialBlockSizeWithFlags(cur driver.CUcontext, grid, block *int32, h driver.CUfunction,
+	size driver.CUoccupancyB2DSize, dynamic uint64, limit int32, flags uint32) driver.CUresult {
 	c, r := d.enter(cur)
 	if r != success {
 		return r
@@ -129,7 +135,8 @@ func (d *Driver) occupancyMaxPotentialBlockSizeWithFlags(cur driver.CUcontext, g
 	return success
 }
 
-func (d *Driver) occupancyAvailableDynamicShared(cur driver.CUcontext, out *uint64, h driver.CUfunction, blocks, threads int32) driver.CUresult {
+func (d *Driver) occupancyAvailableDynamicShared(cur driver.CUcontext, out *uint64, h driver.CUfunction, blocks,
+	threads int32) driver.CUresult {
 	c, r := d.enter(cur)
 	if r != success {
 		return r
@@ -156,7 +163,8 @@ func (d *Driver) occupancyAvailableDynamicShared(cur driver.CUcontext, out *uint
 
 // clusterBlocks checks the cluster of a configuration and gives its blocks; 0 when there is none.
 func (f *function) clusterBlocks(config *driver.CUlaunchConfig) (uint64, driver.CUresult) {
-	q := launchRequest{grid: [3]uint32{config.GridDimX, config.GridDimY, config.GridDimZ}, block: [3]uint32{config.BlockDimX, config.BlockDimY, config.BlockDimZ}}
+	q := launchRequest{grid: [3]uint32{config.GridDimX, config.GridDimY, config.GridDimZ},
+		block: [3]uint32{config.BlockDimX, config.BlockDimY, config.BlockDimZ}}
 	if config.NumAttrs > 0 {
 		if config.Attrs == nil {
 			return 0, invalidValue
@@ -178,7 +186,8 @@ func (f *function) clusterBlocks(config *driver.CUlaunchConfig) (uint64, driver.
 	return uint64(q.cluster[0]) * uint64(q.cluster[1]) * uint64(q.cluster[2]), success
 }
 
-func (d *Driver) occupancyMaxActiveClusters(cur driver.CUcontext, out *int32, h driver.CUfunction, config *driver.CUlaunchConfig) driver.CUresult {
+func (d *Driver) occupancyMaxActiveClusters(cur driver.CUcontext, out *int32, h driver.CUfunction,
+	config *driver.CUlaunchConfig) driver.CUresult {
 	f, r := d.clusterQuestion(cur, out, h, config)
 	if r != success {
 		return r
@@ -195,7 +204,8 @@ func (d *Driver) occupancyMaxActiveClusters(cur driver.CUcontext, out *int32, h 
 }
 
 // occupancyMaxPotentialClusterSize gives the largest cluster that can be launched at all.
-func (d *Driver) occupancyMaxPotentialClusterSize(cur driver.CUcontext, out *int32, h driver.CUfunction, config *driver.CUlaunchConfig) driver.CUresult {
+func (d *Driver) occupancyMaxPotentialClusterSize(cur driver.CUcontext, out *int32, h driver.CUfunction,
+	config *driver.CUlaunchConfig) driver.CUresult {
 	f, r := d.clusterQuestion(cur, out, h, config)
 	if r != success {
 		return r
@@ -222,7 +232,8 @@ func blockThreads(config *driver.CUlaunchConfig) int32 {
 	return int32(n)
 }
 
-func (d *Driver) clusterQuestion(cur driver.CUcontext, out *int32, h driver.CUfunction, config *driver.CUlaunchConfig) (*function, driver.CUresult) {
+func (d *Driver) clusterQuestion(cur driver.CUcontext, out *int32, h driver.CUfunction,
+	config *driver.CUlaunchConfig) (*function, driver.CUresult) {
 	if out == nil || config == nil || h == 0 {
 		return nil, invalidValue
 	}

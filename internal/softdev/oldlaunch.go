@@ -9,8 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// oldLaunch is what cuFuncSetBlockShape, cuFuncSetSharedSize and cuParamSet leave in a function for cuLaunch and cuLaunchGrid
-// (deprecated since CUDA 4.0).
+// oldLaunch is what cuFuncSetBlockShape, cuFuncSetSharedSize and cuParamSet leave in a function for cuLaunch and
+// cuLaunchGrid (deprecated since CUDA 4.0).
 type oldLaunch struct {
 	mu     sync.Mutex
 	block  [3]uint32
@@ -36,7 +36,8 @@ func (d *Driver) funcSetBlockShape(cur driver.CUcontext, h driver.CUfunction, x,
 		return r
 	}
 	limits := &f.mod.ctx.dev.limits
-	if x <= 0 || y <= 0 || z <= 0 || uint32(x) > limits.block[0] || uint32(y) > limits.block[1] || uint32(z) > limits.block[2] ||
+	if x <= 0 || y <= 0 || z <= 0 || uint32(x) > limits.block[0] || uint32(y) > limits.block[1] ||
+		uint32(z) > limits.block[2] ||
 		int64(x)*int64(y)*int64(z) > int64(f.entry.maxThreads(f.mod.ctx.dev)) {
 		return invalidValue
 	}
@@ -103,7 +104,8 @@ func (d *Driver) paramSetf(cur driver.CUcontext, h driver.CUfunction, offset int
 	return d.paramSet(cur, h, offset, binary.NativeEndian.AppendUint32(nil, math.Float32bits(v)))
 }
 
-func (d *Driver) paramSetv(cur driver.CUcontext, h driver.CUfunction, offset int32, p unsafe.Pointer, n uint32) driver.CUresult {
+func (d *Driver) paramSetv(cur driver.CUcontext, h driver.CUfunction, offset int32, p unsafe.Pointer,
+	n uint32) driver.CUresult {
 	if p == nil {
 		if _, r := d.legacyFunction(cur, h); r != success {
 			return r
@@ -121,7 +123,8 @@ func (d *Driver) launchGrid(cur driver.CUcontext, h driver.CUfunction, x, y int3
 	return d.launchGridAsync(cur, h, x, y, 0)
 }
 
-func (d *Driver) launchGridAsync(cur driver.CUcontext, h driver.CUfunction, x, y int32, stream driver.CUstream) driver.CUresult {
+func (d *Driver) launchGridAsync(cur driver.CUcontext, h driver.CUfunction, x, y int32,
+	stream driver.CUstream) driver.CUresult {
 	f, r := d.legacyFunction(cur, h)
 	if r != success {
 		return r
@@ -148,10 +151,12 @@ func (d *Driver) launchGridAsync(cur driver.CUcontext, h driver.CUfunction, x, y
 	for i, off := range offs {
 		params[i] = unsafe.Pointer(&buf[off])
 	}
-	return d.launchKernel(cur, h, uint32(x), uint32(y), 1, q[0], q[1], q[2], shared, stream, unsafe.SliceData(params), nil)
+	return d.launchKernel(cur, h, uint32(x), uint32(y), 1, q[0], q[1], q[2], shared, stream, unsafe.SliceData(params),
+		nil)
 }
 
-// launched is what the next launch takes of what was set: the block, the dynamic shared memory and the parameters' bytes.
+// launched is what the next launch takes of what was set: the block, the dynamic shared memory and the parameters'
+// bytes.
 func (o *oldLaunch) launched() (block [3]uint32, shared uint32, buf []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

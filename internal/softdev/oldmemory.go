@@ -7,11 +7,12 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// The first versions of the memory calls (before CUDA 3.2) have addresses and sizes of 32 bits. They work in a context that cuCtxCreate in its first version made
-// and in no other (recorded). There the calls that take addresses are the later ones; those that give one fail, since no memory of the window has an
-// address that short.
+// The first versions of the memory calls (before CUDA 3.2) have addresses and sizes of 32 bits. They work in a context
+// that cuCtxCreate in its first version made and in no other (recorded). There the calls that take addresses are the
+// later ones; those that give one fail, since no memory of the window has an address that short.
 
-// firstVersion is the check of a call's first version: the context that it runs in, where there is one, is of the API's first version.
+// firstVersion is the check of a call's first version: the context that it runs in, where there is one, is of the API's
+// first version.
 func (d *Driver) firstVersion(cur driver.CUcontext) driver.CUresult {
 	if c, r := d.attach(cur); r == success && c.version != apiVersion1 {
 		return invalidCtx
@@ -19,10 +20,13 @@ func (d *Driver) firstVersion(cur driver.CUcontext) driver.CUresult {
 	return success
 }
 
-// firstVersions are the calls that look at the context's version before anything else (cases zeros/context of internal/conform/api).
+// firstVersions are the calls that look at the context's version before anything else (cases zeros/context of
+// internal/conform/api).
 var firstVersions = []string{
-	"MemAlloc", "MemAllocPitch", "MemFree", "MemGetInfo", "MemAllocHost", "MemHostGetDevicePointer", "MemcpyHtoD", "MemcpyHtoDAsync", "MemcpyDtoH", "MemcpyDtoHAsync", "MemcpyDtoD", "MemcpyDtoDAsync",
-	"MemcpyHtoA", "MemcpyHtoAAsync", "MemcpyAtoH", "MemcpyAtoHAsync", "MemcpyAtoA", "MemcpyDtoA", "MemcpyAtoD", "Memcpy2D", "Memcpy2DUnaligned", "Memcpy2DAsync", "Memcpy3D", "Memcpy3DAsync",
+	"MemAlloc", "MemAllocPitch", "MemFree", "MemGetInfo", "MemAllocHost", "MemHostGetDevicePointer", "MemcpyHtoD",
+	"MemcpyHtoDAsync", "MemcpyDtoH", "MemcpyDtoHAsync", "MemcpyDtoD", "MemcpyDtoDAsync",
+	"MemcpyHtoA", "MemcpyHtoAAsync", "MemcpyAtoH", "MemcpyAtoHAsync", "MemcpyAtoA", "MemcpyDtoA", "MemcpyAtoD",
+	"Memcpy2D", "Memcpy2DUnaligned", "Memcpy2DAsync", "Memcpy3D", "Memcpy3DAsync",
 	"MemsetD8", "MemsetD16", "MemsetD32", "MemsetD2D8", "MemsetD2D16", "MemsetD2D32", "ArrayCreate", "Array3DCreate",
 }
 
@@ -59,8 +63,10 @@ func wide2D(p *driver.CUDA_MEMCPY2D_v1) *driver.CUDA_MEMCPY2D {
 		return nil
 	}
 	return &driver.CUDA_MEMCPY2D{
-		SrcXInBytes: uint64(p.SrcXInBytes), SrcY: uint64(p.SrcY), SrcMemoryType: p.SrcMemoryType, SrcHost: p.SrcHost, SrcDevice: driver.CUdeviceptr(p.SrcDevice), SrcArray: p.SrcArray, SrcPitch: uint64(p.SrcPitch),
-		DstXInBytes: uint64(p.DstXInBytes), DstY: uint64(p.DstY), DstMemoryType: p.DstMemoryType, DstHost: p.DstHost, DstDevice: driver.CUdeviceptr(p.DstDevice), DstArray: p.DstArray, DstPitch: uint64(p.DstPitch),
+		SrcXInBytes: uint64(p.SrcXInBytes), SrcY: uint64(p.SrcY), SrcMemoryType: p.SrcMemoryType, SrcHost: p.SrcHost,
+		SrcDevice: driver.CUdeviceptr(p.SrcDevice), SrcArray: p.SrcArray, SrcPitch: uint64(p.SrcPitch),
+		DstXInBytes: uint64(p.DstXInBytes), DstY: uint64(p.DstY), DstMemoryType: p.DstMemoryType, DstHost: p.DstHost,
+		DstDevice: driver.CUdeviceptr(p.DstDevice), DstArray: p.DstArray, DstPitch: uint64(p.DstPitch),
 		WidthInBytes: uint64(p.WidthInBytes), Height: uint64(p.Height),
 	}
 }
@@ -70,10 +76,14 @@ func wide3D(p *driver.CUDA_MEMCPY3D_v1) *driver.CUDA_MEMCPY3D {
 		return nil
 	}
 	return &driver.CUDA_MEMCPY3D{
-		SrcXInBytes: uint64(p.SrcXInBytes), SrcY: uint64(p.SrcY), SrcZ: uint64(p.SrcZ), SrcLOD: uint64(p.SrcLOD), SrcMemoryType: p.SrcMemoryType, SrcHost: p.SrcHost,
-		SrcDevice: driver.CUdeviceptr(p.SrcDevice), SrcArray: p.SrcArray, SrcPitch: uint64(p.SrcPitch), SrcHeight: uint64(p.SrcHeight),
-		DstXInBytes: uint64(p.DstXInBytes), DstY: uint64(p.DstY), DstZ: uint64(p.DstZ), DstLOD: uint64(p.DstLOD), DstMemoryType: p.DstMemoryType, DstHost: p.DstHost,
-		DstDevice: driver.CUdeviceptr(p.DstDevice), DstArray: p.DstArray, DstPitch: uint64(p.DstPitch), DstHeight: uint64(p.DstHeight),
+		SrcXInBytes: uint64(p.SrcXInBytes), SrcY: uint64(p.SrcY), SrcZ: uint64(p.SrcZ), SrcLOD: uint64(p.SrcLOD),
+		SrcMemoryType: p.SrcMemoryType, SrcHost: p.SrcHost,
+		SrcDevice: driver.CUdeviceptr(p.SrcDevice), SrcArray: p.SrcArray, SrcPitch: uint64(p.SrcPitch),
+		SrcHeight:   uint64(p.SrcHeight),
+		DstXInBytes: uint64(p.DstXInBytes), DstY: uint64(p.DstY), DstZ: uint64(p.DstZ), DstLOD: uint64(p.DstLOD),
+		DstMemoryType: p.DstMemoryType, DstHost: p.DstHost,
+		DstDevice: driver.CUdeviceptr(p.DstDevice), DstArray: p.DstArray, DstPitch: uint64(p.DstPitch),
+		DstHeight:    uint64(p.DstHeight),
 		WidthInBytes: uint64(p.WidthInBytes), Height: uint64(p.Height), Depth: uint64(p.Depth),
 	}
 }

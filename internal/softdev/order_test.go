@@ -89,7 +89,8 @@ func (h *hostScript) orders() [][]bool {
 		edge(host)
 		if queued(s) {
 			awaits(func(o *labelledStep) bool {
-				return o.Stream == s.Stream || (o.Stream == "" || s.Stream == "") && inStep(o.Stream) && inStep(s.Stream)
+				return o.Stream == s.Stream || (o.Stream == "" || s.Stream == "") && inStep(o.Stream) &&
+					inStep(s.Stream)
 			})
 		}
 		switch s.Op {
@@ -128,7 +129,8 @@ func (h *hostScript) races() (pairs [][2]int) {
 	}
 	for j := range h.steps {
 		for i := range j {
-			conflict := meets(h.writes[i], h.writes[j]) || meets(h.writes[i], h.reads[j]) || meets(h.reads[i], h.writes[j])
+			conflict := meets(h.writes[i], h.writes[j]) || meets(h.writes[i], h.reads[j]) ||
+				meets(h.reads[i], h.writes[j])
 			if conflict && !before[j][i] {
 				pairs = append(pairs, [2]int{i, j})
 			}
@@ -295,7 +297,8 @@ func TestGraphOrderMutants(t *testing.T) {
 				m.deps[j] = slices.Delete(slices.Clone(m.deps[j]), k, k+1)
 				races, reports := m.races(), m.run(t)
 				if races != (len(reports) > 0) {
-					t.Errorf("graph %d without edge %d to %d: races %v, reports %v", seed, g.deps[j][k], j, races, reports)
+					t.Errorf("graph %d without edge %d to %d: races %v, reports %v", seed, g.deps[j][k], j, races,
+						reports)
 				}
 				if races {
 					racy++

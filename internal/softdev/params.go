@@ -14,7 +14,8 @@ type paramBuffer struct {
 	class int
 }
 
-// Parameters come in three sizes: most kernels, the limit before PTX 8.1 (4 KiB, rounded up), and the limit since (32764 bytes), each with room for the grid's workspace.
+// Parameters come in three sizes: most kernels, the limit before PTX 8.1 (4 KiB, rounded up), and the limit since
+// (32764 bytes), each with room for the grid's workspace.
 var paramSizes = [...]uint64{512, 8 << 10, 64 << 10}
 
 // paramSlab is how much memory the pool takes at once, in bytes.
@@ -46,7 +47,8 @@ func (p *paramPool) get(c *context, n uint64) (*paramBuffer, driver.CUresult) {
 		p.slabs = append(p.slabs, slab)
 		for at := uint64(0); at+size <= paramSlab; at += size {
 			addr := uint64(slab) + at
-			p.free[class] = append(p.free[class], &paramBuffer{unsafe.Slice((*byte)(c.d.memory.w.Ptr(addr)), size), addr, class})
+			p.free[class] = append(p.free[class], &paramBuffer{unsafe.Slice((*byte)(c.d.memory.w.Ptr(addr)), size),
+				addr, class})
 		}
 	}
 	list := p.free[class]

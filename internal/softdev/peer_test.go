@@ -9,7 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// Accesses of kernels to memory that may be another device's, each in a kernel of its own: p is what is accessed, q a buffer of the kernel's own device.
+// Accesses of kernels to memory that may be another device's, each in a kernel of its own: p is what is accessed, q a
+// buffer of the kernel's own device.
 var peerAccesses = []struct{ name, body string }{
 	{"ld.global", "ld.global.u32 %r0, [%rd0]; st.global.u32 [%rd1], %r0;"},
 	{"ld.generic", "ld.u32 %r0, [%rd0]; st.global.u32 [%rd1], %r0;"},
@@ -67,12 +68,14 @@ func (x *peers) run(t *testing.T, dev, k int, p driver.CUdeviceptr) driver.CUres
 	t.Helper()
 	ctx := x.ctx[dev]
 	args := [2]unsafe.Pointer{unsafe.Pointer(&p), unsafe.Pointer(&x.own[dev])}
-	must(t, x.tab.LaunchKernel(ctx, fn(t, x.d, ctx, x.mod[dev], fmt.Sprint("k", k)), 1, 1, 1, 32, 1, 1, 0, 0, &args[0], nil))
+	must(t, x.tab.LaunchKernel(ctx, fn(t, x.d, ctx, x.mod[dev], fmt.Sprint("k", k)), 1, 1, 1, 32, 1, 1, 0, 0, &args[0],
+		nil))
 	return x.tab.CtxSynchronize(ctx)
 }
 
-// A kernel reaches memory of another device only with cuCtxEnablePeerAccess, which is unidirectional ("Note that there are both device-wide and system-wide limitations"; "access is granted ... in a single
-// direction", CUDA Driver API), and faults otherwise as at an address without memory.
+// A kernel reaches memory of another device only with cuCtxEnablePeerAccess, which is unidirectional ("Note that there
+// are both device-wide and system-wide limitations"; "access is granted ... in a single direction", CUDA Driver API),
+// and faults otherwise as at an address without memory.
 func TestPeerAccess(t *testing.T) {
 	for _, engine := range []string{"interpreter", "auto"} {
 		for _, pair := range [][2]int{{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}} {
@@ -124,28 +127,36 @@ func TestGrantedAccess(t *testing.T) {
 		}},
 		{"pool", false, func(t *testing.T, x *peers, owner, user int) (p driver.CUdeviceptr) {
 			var pool driver.CUmemoryPool
-			must(t, x.tab.MemPoolCreate(x.ctx[owner], &pool, &driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: here(owner)}))
-			must(t, x.tab.MemPoolSetAccess(x.ctx[owner], pool, &driver.CUmemAccessDesc{Location: here(user), Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}, 1))
+			must(t, x.tab.MemPoolCreate(x.ctx[owner], &pool,
+				&driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: here(owner)}))
+			must(t, x.tab.MemPoolSetAccess(x.ctx[owner], pool,
+				&driver.CUmemAccessDesc{Location: here(user), Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}, 1))
 			must(t, x.tab.MemAllocFromPoolAsync(x.ctx[owner], &p, 4096, pool, 0))
 			return p
 		}},
 		{"mapped", false, func(t *testing.T, x *peers, owner, user int) (p driver.CUdeviceptr) {
 			var h driver.CUmemGenericAllocationHandle
 			const size = 2 << 20
-			must(t, x.tab.MemCreate(x.ctx[owner], &h, size, &driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: here(owner)}, 0))
+			must(t, x.tab.MemCreate(x.ctx[owner], &h, size,
+				&driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: here(owner)}, 0))
 			must(t, x.tab.MemAddressReserve(x.ctx[owner], &p, size, 0, 0, 0))
 			must(t, x.tab.MemMap(x.ctx[owner], p, size, 0, h, 0))
-			access := [2]driver.CUmemAccessDesc{{Location: here(owner), Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}, {Location: here(user), Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}}
+			access := [2]driver.CUmemAccessDesc{{Location: here(owner),
+				Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+				{Location: here(user), Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}}
 			must(t, x.tab.MemSetAccess(x.ctx[owner], p, size, &access[0], 2))
 			return p
 		}},
-		{"mapped for another", false, func(t *testing.T, x *peers, owner, user int) (p driver.CUdeviceptr) { // the owner has no right to its own memory
+		// the owner has no right to its own memory
+		{"mapped for another", false, func(t *testing.T, x *peers, owner, user int) (p driver.CUdeviceptr) {
 			var h driver.CUmemGenericAllocationHandle
 			const size = 2 << 20
-			must(t, x.tab.MemCreate(x.ctx[owner], &h, size, &driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: here(owner)}, 0))
+			must(t, x.tab.MemCreate(x.ctx[owner], &h, size,
+				&driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: here(owner)}, 0))
 			must(t, x.tab.MemAddressReserve(x.ctx[owner], &p, size, 0, 0, 0))
 			must(t, x.tab.MemMap(x.ctx[owner], p, size, 0, h, 0))
-			must(t, x.tab.MemSetAccess(x.ctx[owner], p, size, &driver.CUmemAccessDesc{Location: here(user), Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}, 1))
+			must(t, x.tab.MemSetAccess(x.ctx[owner], p, size,
+				&driver.CUmemAccessDesc{Location: here(user), Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}, 1))
 			return p
 		}},
 	} {

@@ -8,7 +8,8 @@ import (
 )
 
 // pointerAttribute writes one attribute of an address to data. known is false for memory that the driver does not know.
-func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_attribute, p driver.CUdeviceptr) (r driver.CUresult, known bool) {
+func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_attribute,
+	p driver.CUdeviceptr) (r driver.CUresult, known bool) {
 	rng, a, ok := d.memory.find(p)
 	if ok && a.graph != nil && a.graph.dormant.Load() {
 		ok = false
@@ -118,7 +119,8 @@ func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_att
 	return success, true
 }
 
-func (d *Driver) pointerGetAttribute(cur driver.CUcontext, data unsafe.Pointer, attr driver.CUpointer_attribute, p driver.CUdeviceptr) driver.CUresult {
+func (d *Driver) pointerGetAttribute(cur driver.CUcontext, data unsafe.Pointer, attr driver.CUpointer_attribute,
+	p driver.CUdeviceptr) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -130,7 +132,8 @@ func (d *Driver) pointerGetAttribute(cur driver.CUcontext, data unsafe.Pointer, 
 }
 
 // pointerGetAttributes gives zero for what does not apply instead of failing (cuPointerGetAttributes).
-func (d *Driver) pointerGetAttributes(cur driver.CUcontext, n uint32, attrs *driver.CUpointer_attribute, data *unsafe.Pointer, p driver.CUdeviceptr) driver.CUresult {
+func (d *Driver) pointerGetAttributes(cur driver.CUcontext, n uint32, attrs *driver.CUpointer_attribute,
+	data *unsafe.Pointer, p driver.CUdeviceptr) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -142,7 +145,8 @@ func (d *Driver) pointerGetAttributes(cur driver.CUcontext, n uint32, attrs *dri
 		if places[i] == nil {
 			return invalidValue
 		}
-		if id < driver.CU_POINTER_ATTRIBUTE_CONTEXT || id > driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE || id == driver.CU_POINTER_ATTRIBUTE_P2P_TOKENS {
+		if id < driver.CU_POINTER_ATTRIBUTE_CONTEXT || id > driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE ||
+			id == driver.CU_POINTER_ATTRIBUTE_P2P_TOKENS {
 			return invalidValue
 		}
 	}
@@ -153,8 +157,10 @@ func (d *Driver) pointerGetAttributes(cur driver.CUcontext, n uint32, attrs *dri
 		switch id {
 		case driver.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
 			*(*int32)(places[i]) = int32(driver.CU_DEVICE_INVALID)
-		case driver.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, driver.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, driver.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, driver.CU_POINTER_ATTRIBUTE_IS_MANAGED,
-			driver.CU_POINTER_ATTRIBUTE_MAPPED, driver.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE, driver.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS,
+		case driver.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, driver.CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+			driver.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, driver.CU_POINTER_ATTRIBUTE_IS_MANAGED,
+			driver.CU_POINTER_ATTRIBUTE_MAPPED, driver.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE,
+			driver.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS,
 			driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
 			*(*uint32)(places[i]) = 0
 		default:
@@ -164,7 +170,8 @@ func (d *Driver) pointerGetAttributes(cur driver.CUcontext, n uint32, attrs *dri
 	return success
 }
 
-func (d *Driver) pointerSetAttribute(cur driver.CUcontext, value unsafe.Pointer, attr driver.CUpointer_attribute, p driver.CUdeviceptr) driver.CUresult {
+func (d *Driver) pointerSetAttribute(cur driver.CUcontext, value unsafe.Pointer, attr driver.CUpointer_attribute,
+	p driver.CUdeviceptr) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}

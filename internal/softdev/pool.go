@@ -9,9 +9,10 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// pool is a CUmemoryPool: an account over a device's heap. Memory that is freed in stream order goes back to the heap when the stream
-// gets there. What the pool holds back for later (reserved) is an account too: cuMemGetInfo leaves it out of what is free, but where the heap would be full
-// otherwise it is given, as the driver releases unused memory of pools then.
+// pool is a CUmemoryPool: an account over a device's heap. Memory that is freed in stream order goes back to the heap
+// when the stream gets there. What the pool holds back for later (reserved) is an account too: cuMemGetInfo leaves it
+// out of what is free, but where the heap would be full otherwise it is given, as the driver releases unused memory of
+// pools then.
 type pool struct {
 	d       *Driver
 	dev     *device    // that the memory belongs to; for memory of the host, the first
@@ -34,7 +35,8 @@ type pool struct {
 
 func newPool(dev *device) *pool {
 	p := &pool{d: dev.d, dev: dev, heap: dev.heap, reuse: [3]uint32{1, 1, 1}}
-	p.props = driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: dev.ordinal}}
+	p.props = driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED,
+		Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: dev.ordinal}}
 	p.handle = driver.CUmemoryPool(dev.d.pools.add(p))
 	return p
 }
@@ -66,7 +68,8 @@ func (l *level) set(n uint64) {
 	l.high = max(l.high, n)
 }
 
-// poolChunk is the unit in which pools take memory from a device (recorded by what fits pools with a maxSize of 1 byte).
+// poolChunk is the unit in which pools take memory from a device (recorded by what fits pools with a maxSize of 1
+// byte).
 const poolChunk = 32 << 20
 
 // chunks is an amount of memory as a pool holds it, at most 1<<64-poolChunk.
@@ -88,8 +91,8 @@ func (p *pool) returned(a *allocation) {
 	}
 }
 
-// settlePools gives up what pools hold above their thresholds; every call that waits for a stream, event or context does so
-// (CU_MEMPOOL_ATTR_RELEASE_THRESHOLD).
+// settlePools gives up what pools hold above their thresholds; every call that waits for a stream, event or context
+// does so (CU_MEMPOOL_ATTR_RELEASE_THRESHOLD).
 func (d *Driver) settlePools() {
 	if !d.poolSlack.Load() {
 		return
@@ -139,14 +142,16 @@ func (p *pool) alloc(c *context, n uint64) (driver.CUdeviceptr, driver.CUresult)
 	}
 	if r == success {
 		p.taken(n)
-		if p.props.AllocType == driver.CU_MEM_ALLOCATION_TYPE_MANAGED { // the pool's place is the preferred one, for good (recorded)
+		// the pool's place is the preferred one, for good (recorded)
+		if p.props.AllocType == driver.CU_MEM_ALLOCATION_TYPE_MANAGED {
 			a.advice.change(uint64(ptr), uint64(ptr)+n, func(x *advice) { x.preferred = p.props.Location })
 		}
 	}
 	return ptr, r
 }
 
-func (d *Driver) memAllocAsync(cur driver.CUcontext, out *driver.CUdeviceptr, n uint64, h driver.CUstream) driver.CUresult {
+func (d *Driver) memAllocAsync(cur driver.CUcontext, out *driver.CUdeviceptr, n uint64,
+	h driver.CUstream) driver.CUresult {
 	if out != nil {
 		*out = 0
 	}
@@ -157,7 +162,8 @@ func (d *Driver) memAllocAsync(cur driver.CUcontext, out *driver.CUdeviceptr, n 
 	return d.poolAlloc(out, n, s.ctx.dev.currentPool(), s)
 }
 
-func (d *Driver) memAllocFromPoolAsync(cur driver.CUcontext, out *driver.CUdeviceptr, n uint64, ph driver.CUmemoryPool, h driver.CUstream) driver.CUresult {
+func (d *Driver) memAllocFromPoolAsync(cur driver.CUcontext, out *driver.CUdeviceptr, n uint64, ph driver.CUmemoryPool,
+	h driver.CUstream) driver.CUresult {
 	if out != nil {
 		*out = 0
 	}
@@ -235,7 +241,8 @@ func (d *Driver) memFreeAsync(cur driver.CUcontext, p driver.CUdeviceptr, h driv
 	}
 	// Memory of cuMemAlloc is accepted as well (recorded).
 	rng, a, ok := d.memory.find(p)
-	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || a.ipc != nil || rng.Kind != mem.Device && a.pool == nil {
+	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || a.ipc != nil ||
+		rng.Kind != mem.Device && a.pool == nil {
 		if d.memory.check != nil {
 			d.memory.check.badFree(uint64(p))
 		}
@@ -262,11 +269,13 @@ func (d *Driver) memFreeAsync(cur driver.CUcontext, p driver.CUdeviceptr, h driv
 	return success
 }
 
-func (d *Driver) deviceGetDefaultMemPool(_ driver.CUcontext, out *driver.CUmemoryPool, ordinal driver.CUdevice) driver.CUresult {
+func (d *Driver) deviceGetDefaultMemPool(_ driver.CUcontext, out *driver.CUmemoryPool,
+	ordinal driver.CUdevice) driver.CUresult {
 	return d.devicePool(out, ordinal, (*device).defaultPool)
 }
 
-func (d *Driver) deviceGetMemPool(_ driver.CUcontext, out *driver.CUmemoryPool, ordinal driver.CUdevice) driver.CUresult {
+func (d *Driver) deviceGetMemPool(_ driver.CUcontext, out *driver.CUmemoryPool,
+	ordinal driver.CUdevice) driver.CUresult {
 	r := d.devicePool(out, ordinal, (*device).currentPool)
 	if r == driver.CUDA_ERROR_INVALID_DEVICE {
 		return invalidValue // unlike cuDeviceGetDefaultMemPool (recorded)
@@ -274,7 +283,8 @@ func (d *Driver) deviceGetMemPool(_ driver.CUcontext, out *driver.CUmemoryPool, 
 	return r
 }
 
-func (d *Driver) devicePool(out *driver.CUmemoryPool, ordinal driver.CUdevice, which func(*device) *pool) driver.CUresult {
+func (d *Driver) devicePool(out *driver.CUmemoryPool, ordinal driver.CUdevice,
+	which func(*device) *pool) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -311,7 +321,8 @@ func (d *Driver) deviceSetMemPool(_ driver.CUcontext, ordinal driver.CUdevice, h
 	return success
 }
 
-func (d *Driver) memPoolCreate(_ driver.CUcontext, out *driver.CUmemoryPool, props *driver.CUmemPoolProps) driver.CUresult {
+func (d *Driver) memPoolCreate(_ driver.CUcontext, out *driver.CUmemoryPool,
+	props *driver.CUmemPoolProps) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -368,7 +379,8 @@ func (d *Driver) pool(h driver.CUmemoryPool) (*pool, driver.CUresult) {
 	return p, success
 }
 
-func (d *Driver) memPoolGetAttribute(_ driver.CUcontext, h driver.CUmemoryPool, attr driver.CUmemPool_attribute, v unsafe.Pointer) driver.CUresult {
+func (d *Driver) memPoolGetAttribute(_ driver.CUcontext, h driver.CUmemoryPool, attr driver.CUmemPool_attribute,
+	v unsafe.Pointer) driver.CUresult {
 	p, r := d.pool(h)
 	if r != success {
 		return r
@@ -379,7 +391,8 @@ func (d *Driver) memPoolGetAttribute(_ driver.CUcontext, h driver.CUmemoryPool, 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch attr {
-	case driver.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, driver.CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, driver.CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+	case driver.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, driver.CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
+		driver.CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
 		*(*uint32)(v) = p.reuse[attr-driver.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES]
 	case driver.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
 		*(*uint64)(v) = p.release
@@ -397,7 +410,8 @@ func (d *Driver) memPoolGetAttribute(_ driver.CUcontext, h driver.CUmemoryPool, 
 	return success
 }
 
-func (d *Driver) memPoolSetAttribute(_ driver.CUcontext, h driver.CUmemoryPool, attr driver.CUmemPool_attribute, v unsafe.Pointer) driver.CUresult {
+func (d *Driver) memPoolSetAttribute(_ driver.CUcontext, h driver.CUmemoryPool, attr driver.CUmemPool_attribute,
+	v unsafe.Pointer) driver.CUresult {
 	p, r := d.pool(h)
 	if r != success {
 		return r
@@ -408,7 +422,8 @@ func (d *Driver) memPoolSetAttribute(_ driver.CUcontext, h driver.CUmemoryPool, 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch attr {
-	case driver.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, driver.CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, driver.CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+	case driver.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, driver.CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
+		driver.CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
 		p.reuse[attr-driver.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES] = min(*(*uint32)(v), 1)
 	case driver.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
 		p.release = *(*uint64)(v)
@@ -441,20 +456,23 @@ func (d *Driver) memPoolTrimTo(_ driver.CUcontext, h driver.CUmemoryPool, keep u
 	return success
 }
 
-func (d *Driver) memPoolGetAccess(_ driver.CUcontext, flags *driver.CUmemAccess_flags, h driver.CUmemoryPool, where *driver.CUmemLocation) driver.CUresult {
+func (d *Driver) memPoolGetAccess(_ driver.CUcontext, flags *driver.CUmemAccess_flags, h driver.CUmemoryPool,
+	where *driver.CUmemLocation) driver.CUresult {
 	p, r := d.pool(h)
 	if r != success {
 		return r
 	}
 	// Any number of a node will do (recorded).
-	if flags == nil || where == nil || where.Type != driver.CU_MEM_LOCATION_TYPE_HOST_NUMA && !d.validPlace(*where) || where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT {
+	if flags == nil || where == nil || where.Type != driver.CU_MEM_LOCATION_TYPE_HOST_NUMA && !d.validPlace(*where) ||
+		where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT {
 		return invalidValue
 	}
 	*flags = driver.CU_MEM_ACCESS_FLAGS_PROT_NONE
 	if f, ok := p.allowed(*where); ok {
 		*flags = f
 	}
-	if p.props.AllocType != driver.CU_MEM_ALLOCATION_TYPE_MANAGED && p.owner(*where) { // nobody's, of managed memory (recorded)
+	// nobody's, of managed memory (recorded)
+	if p.props.AllocType != driver.CU_MEM_ALLOCATION_TYPE_MANAGED && p.owner(*where) {
 		*flags = driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 	}
 	return success

@@ -33,13 +33,16 @@ func onHost(l driver.CUmemLocation) bool {
 	return l.Type >= driver.CU_MEM_LOCATION_TYPE_HOST && l.Type <= driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
 }
 
-// located is the device and the heap of memory of a type at a location (cuMemPoolCreate, CUmemAllocationType). Managed memory moves by itself and may have no location.
+// located is the device and the heap of memory of a type at a location (cuMemPoolCreate, CUmemAllocationType). Managed
+// memory moves by itself and may have no location.
 func (d *Driver) located(typ driver.CUmemAllocationType, l driver.CUmemLocation) (*device, *mem.Heap, driver.CUresult) {
 	dev := d.devices[0]
 	switch {
-	case typ == driver.CU_MEM_ALLOCATION_TYPE_MANAGED && (l.Type == driver.CU_MEM_LOCATION_TYPE_NONE || l.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT):
+	case typ == driver.CU_MEM_ALLOCATION_TYPE_MANAGED &&
+		(l.Type == driver.CU_MEM_LOCATION_TYPE_NONE || l.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT):
 		return dev, d.memory.managed, success
-	case typ != driver.CU_MEM_ALLOCATION_TYPE_PINNED && typ != driver.CU_MEM_ALLOCATION_TYPE_MANAGED, !d.validPlace(l), l.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+	case typ != driver.CU_MEM_ALLOCATION_TYPE_PINNED && typ != driver.CU_MEM_ALLOCATION_TYPE_MANAGED, !d.validPlace(l),
+		l.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
 		return nil, nil, invalidValue
 	case l.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE:
 		dev = d.devices[l.Id]
@@ -64,9 +67,10 @@ func (p *pool) owner(l driver.CUmemLocation) bool {
 	return l.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE && l.Id == p.dev.ordinal
 }
 
-// memPoolSetAccess keeps what cuMemPoolGetAccess reports, and what kernels of other devices are asked for (reach.go). Taking the right away from the pool's own place
-// is an error (cuMemPoolSetAccess).
-func (d *Driver) memPoolSetAccess(_ driver.CUcontext, h driver.CUmemoryPool, list *driver.CUmemAccessDesc, n uint64) driver.CUresult {
+// memPoolSetAccess keeps what cuMemPoolGetAccess reports, and what kernels of other devices are asked for (reach.go).
+// Taking the right away from the pool's own place is an error (cuMemPoolSetAccess).
+func (d *Driver) memPoolSetAccess(_ driver.CUcontext, h driver.CUmemoryPool, list *driver.CUmemAccessDesc,
+	n uint64) driver.CUresult {
 	p, r := d.pool(h)
 	if r != success {
 		return r
@@ -85,7 +89,8 @@ func (d *Driver) memPoolSetAccess(_ driver.CUcontext, h driver.CUmemoryPool, lis
 		default:
 			return notSupported
 		}
-		if device && !d.validPlace(a.Location) || a.Flags == driver.CU_MEM_ACCESS_FLAGS_PROT_NONE && p.owner(a.Location) {
+		if device && !d.validPlace(a.Location) || a.Flags == driver.CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+			p.owner(a.Location) {
 			return driver.CUDA_ERROR_INVALID_DEVICE
 		}
 	}
@@ -162,7 +167,8 @@ func (dev *device) forgetPool(p *pool) {
 }
 
 // memPoolOf serves the three calls that ask for or set the pool of a place.
-func (d *Driver) memPoolOf(haveOut bool, where *driver.CUmemLocation, typ driver.CUmemAllocationType, device func(driver.CUdevice) driver.CUresult, place func(*poolPair) driver.CUresult) driver.CUresult {
+func (d *Driver) memPoolOf(haveOut bool, where *driver.CUmemLocation, typ driver.CUmemAllocationType,
+	device func(driver.CUdevice) driver.CUresult, place func(*poolPair) driver.CUresult) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -187,24 +193,28 @@ func (d *Driver) memPoolOf(haveOut bool, where *driver.CUmemLocation, typ driver
 	return place(pair)
 }
 
-func (d *Driver) memGetDefaultMemPool(cur driver.CUcontext, out *driver.CUmemoryPool, where *driver.CUmemLocation, typ driver.CUmemAllocationType) driver.CUresult {
+func (d *Driver) memGetDefaultMemPool(cur driver.CUcontext, out *driver.CUmemoryPool, where *driver.CUmemLocation,
+	typ driver.CUmemAllocationType) driver.CUresult {
 	return d.memPoolOf(out != nil, where, typ,
 		func(dev driver.CUdevice) driver.CUresult { return d.deviceGetDefaultMemPool(cur, out, dev) },
 		func(p *poolPair) driver.CUresult { *out = p.dflt.handle; return success })
 }
 
-func (d *Driver) memGetMemPool(cur driver.CUcontext, out *driver.CUmemoryPool, where *driver.CUmemLocation, typ driver.CUmemAllocationType) driver.CUresult {
+func (d *Driver) memGetMemPool(cur driver.CUcontext, out *driver.CUmemoryPool, where *driver.CUmemLocation,
+	typ driver.CUmemAllocationType) driver.CUresult {
 	return d.memPoolOf(out != nil, where, typ,
 		func(dev driver.CUdevice) driver.CUresult { return d.deviceGetMemPool(cur, out, dev) },
 		func(p *poolPair) driver.CUresult { *out = p.current.handle; return success })
 }
 
-func (d *Driver) memSetMemPool(cur driver.CUcontext, where *driver.CUmemLocation, typ driver.CUmemAllocationType, h driver.CUmemoryPool) driver.CUresult {
+func (d *Driver) memSetMemPool(cur driver.CUcontext, where *driver.CUmemLocation, typ driver.CUmemAllocationType,
+	h driver.CUmemoryPool) driver.CUresult {
 	return d.memPoolOf(true, where, typ,
 		func(dev driver.CUdevice) driver.CUresult { return d.deviceSetMemPool(cur, dev, h) },
 		func(pair *poolPair) driver.CUresult {
 			p := d.pools.get(uintptr(h))
-			if p == nil || p.imported() || p.props.AllocType != typ || p.props.Location.Type != pair.dflt.props.Location.Type || p.heap != pair.dflt.heap {
+			if p == nil || p.imported() || p.props.AllocType != typ ||
+				p.props.Location.Type != pair.dflt.props.Location.Type || p.heap != pair.dflt.heap {
 				return invalidValue
 			}
 			pair.current = p
@@ -212,8 +222,10 @@ func (d *Driver) memSetMemPool(cur driver.CUcontext, where *driver.CUmemLocation
 		})
 }
 
-// memBatchDecompressAsync: the device has no decompression engine (CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK), as an H200 has none (recorded).
-func (d *Driver) memBatchDecompressAsync(cur driver.CUcontext, _ *driver.CUmemDecompressParams, _ uint64, _ uint32, _ *uint64, h driver.CUstream) driver.CUresult {
+// memBatchDecompressAsync: the device has no decompression engine (CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK),
+// as an H200 has none (recorded).
+func (d *Driver) memBatchDecompressAsync(cur driver.CUcontext, _ *driver.CUmemDecompressParams, _ uint64, _ uint32,
+	_ *uint64, h driver.CUstream) driver.CUresult {
 	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r

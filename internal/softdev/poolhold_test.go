@@ -7,10 +7,12 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// What pools hold back: CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, cuMemPoolTrimTo, and the units that the recorded pools with a maxSize show.
+// What pools hold back: CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, cuMemPoolTrimTo, and the units that the recorded pools with
+// a maxSize show.
 func TestPoolHolds(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
-	props := driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
+	props := driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED,
+		Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
 	var pool driver.CUmemoryPool
 	must(t, tab.MemPoolCreate(ctx, &pool, &props))
 	s := newTestStream(t, tab, ctx, 1)

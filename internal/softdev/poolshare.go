@@ -9,13 +9,15 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// Pools that are made with a file descriptor as their type of handle take their memory from a file (mem.Arena). Whoever has its descriptor opens the pool, and
-// then, by the data that cuMemPoolExportPointer gives, each allocation in it.
+// Pools that are made with a file descriptor as their type of handle take their memory from a file (mem.Arena). Whoever
+// has its descriptor opens the pool, and then, by the data that cuMemPoolExportPointer gives, each allocation in it.
 
-// arenaSize is the room in the file of a pool. Only what is allocated takes memory; small allocations take 2 MiB of room each.
+// arenaSize is the room in the file of a pool. Only what is allocated takes memory; small allocations take 2 MiB of
+// room each.
 const arenaSize = 512 << 30
 
-// imported says whether the pool is another process's: nothing can be allocated from it (cuMemPoolImportFromShareableHandle).
+// imported says whether the pool is another process's: nothing can be allocated from it
+// (cuMemPoolImportFromShareableHandle).
 func (p *pool) imported() bool { return p.arena != nil && p.arena.Opened() }
 
 // share gives a new pool its file, if it is to have one.
@@ -27,7 +29,8 @@ func (p *pool) share() driver.CUresult {
 	case t&^known != 0:
 		return invalidValue
 	// Managed memory has no handles, and memory of the host only that of a node (recorded).
-	case p.props.AllocType != driver.CU_MEM_ALLOCATION_TYPE_PINNED, p.props.Location.Type == driver.CU_MEM_LOCATION_TYPE_HOST:
+	case p.props.AllocType != driver.CU_MEM_ALLOCATION_TYPE_PINNED,
+		p.props.Location.Type == driver.CU_MEM_LOCATION_TYPE_HOST:
 		return invalidValue
 	case t&driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR == 0:
 		return success // what cannot be had without a fabric is the handle, not the pool (recorded)
@@ -63,7 +66,8 @@ func (a *allocation) giveBack(r mem.Range) error {
 	return r.Heap.Free(r.Base)
 }
 
-func (d *Driver) memPoolExportToShareableHandle(_ driver.CUcontext, out unsafe.Pointer, h driver.CUmemoryPool, typ driver.CUmemAllocationHandleType, flags uint64) driver.CUresult {
+func (d *Driver) memPoolExportToShareableHandle(_ driver.CUcontext, out unsafe.Pointer, h driver.CUmemoryPool,
+	typ driver.CUmemAllocationHandleType, flags uint64) driver.CUresult {
 	p, r := d.pool(h)
 	if r != success {
 		return r
@@ -86,7 +90,8 @@ func (d *Driver) memPoolExportToShareableHandle(_ driver.CUcontext, out unsafe.P
 	return success
 }
 
-func (d *Driver) memPoolImportFromShareableHandle(_ driver.CUcontext, out *driver.CUmemoryPool, osHandle uintptr, typ driver.CUmemAllocationHandleType, flags uint64) driver.CUresult {
+func (d *Driver) memPoolImportFromShareableHandle(_ driver.CUcontext, out *driver.CUmemoryPool, osHandle uintptr,
+	typ driver.CUmemAllocationHandleType, flags uint64) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -135,7 +140,8 @@ func (d *Driver) memPoolImportFromShareableHandle(_ driver.CUcontext, out *drive
 // exportMagic begins the data of a pointer.
 const exportMagic = 0x5054_6463
 
-func (d *Driver) memPoolExportPointer(_ driver.CUcontext, out *driver.CUmemPoolPtrExportData, ptr driver.CUdeviceptr) driver.CUresult {
+func (d *Driver) memPoolExportPointer(_ driver.CUcontext, out *driver.CUmemPoolPtrExportData,
+	ptr driver.CUdeviceptr) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -143,7 +149,8 @@ func (d *Driver) memPoolExportPointer(_ driver.CUcontext, out *driver.CUmemPoolP
 		return invalidValue
 	}
 	rng, a, ok := d.memory.find(ptr)
-	if !ok || a.pool == nil || a.pool.arena == nil || a.pool.imported() || !a.pool.shown.Load() { // not before the pool's own handle was given out (recorded)
+	// not before the pool's own handle was given out (recorded)
+	if !ok || a.pool == nil || a.pool.arena == nil || a.pool.imported() || !a.pool.shown.Load() {
 		return invalidValue
 	}
 	off, ok := a.pool.arena.Offset(rng.Base)
@@ -159,7 +166,8 @@ func (d *Driver) memPoolExportPointer(_ driver.CUcontext, out *driver.CUmemPoolP
 	return success
 }
 
-func (d *Driver) memPoolImportPointer(cur driver.CUcontext, out *driver.CUdeviceptr, h driver.CUmemoryPool, data *driver.CUmemPoolPtrExportData) driver.CUresult {
+func (d *Driver) memPoolImportPointer(cur driver.CUcontext, out *driver.CUdeviceptr, h driver.CUmemoryPool,
+	data *driver.CUmemPoolPtrExportData) driver.CUresult {
 	p, r := d.pool(h)
 	if r != success {
 		return r

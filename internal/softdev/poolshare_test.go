@@ -15,11 +15,13 @@ import (
 const fdType = driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 
 func deviceProps(handles driver.CUmemAllocationHandleType) driver.CUmemPoolProps {
-	return driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED, HandleTypes: handles, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
+	return driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED, HandleTypes: handles,
+		Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}}
 }
 
-// TestPoolShared: a pool's descriptor and the data of a pointer give another process the memory; it can be freed there and here, and the imported pool allocates
-// nothing (cuMemPoolImportFromShareableHandle). A store of cuMemCreate goes the same way.
+// TestPoolShared: a pool's descriptor and the data of a pointer give another process the memory; it can be freed there
+// and here, and the imported pool allocates nothing (cuMemPoolImportFromShareableHandle). A store of cuMemCreate goes
+// the same way.
 func TestPoolShared(t *testing.T) {
 	if !ipcHost {
 		skip.Without(t, skip.Stores)
@@ -30,7 +32,8 @@ func TestPoolShared(t *testing.T) {
 	must(t, tab.MemPoolCreate(ctx, &pool, &props))
 	var fd, vfd int32
 	must(t, tab.MemPoolExportToShareableHandle(ctx, unsafe.Pointer(&fd), pool, fdType, 0))
-	prop := driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, RequestedHandleTypes: fdType, Location: props.Location}
+	prop := driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, RequestedHandleTypes: fdType,
+		Location: props.Location}
 	var store driver.CUmemGenericAllocationHandle
 	must(t, tab.MemCreate(ctx, &store, 2<<20, &prop, 0))
 	must(t, tab.MemExportToShareableHandle(ctx, unsafe.Pointer(&vfd), store, fdType, 0))
@@ -61,7 +64,8 @@ func TestPoolShared(t *testing.T) {
 			t.Errorf("%d bytes: %v", size, v)
 		}
 		var handles uint64
-		must(t, tab.PointerGetAttribute(ctx, unsafe.Pointer(&handles), driver.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, p))
+		must(t, tab.PointerGetAttribute(ctx, unsafe.Pointer(&handles), driver.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES,
+			p))
 		if handles != uint64(fdType) {
 			t.Errorf("handle types %d", handles)
 		}
@@ -162,7 +166,8 @@ func TestPoolSharing(t *testing.T) {
 	props = deviceProps(driver.CU_MEM_HANDLE_TYPE_FABRIC)
 	must(t, tab.MemPoolCreate(ctx, &pool, &props)) // pool/create/handles/8
 	var fabric driver.CUmemFabricHandle
-	if r := tab.MemPoolExportToShareableHandle(ctx, unsafe.Pointer(&fabric), pool, driver.CU_MEM_HANDLE_TYPE_FABRIC, 0); r != driver.CUDA_ERROR_NOT_PERMITTED {
+	if r := tab.MemPoolExportToShareableHandle(ctx, unsafe.Pointer(&fabric), pool, driver.CU_MEM_HANDLE_TYPE_FABRIC,
+		0); r != driver.CUDA_ERROR_NOT_PERMITTED {
 		t.Error("a handle of a fabric:", r)
 	}
 	f, err := os.Open(os.Args[0])
@@ -170,13 +175,16 @@ func TestPoolSharing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if r := tab.MemPoolImportFromShareableHandle(ctx, &pool, f.Fd(), fdType, 0); ipcHost && r != driver.CUDA_ERROR_UNKNOWN { // pool/import/no-file
+	// pool/import/no-file
+	if r := tab.MemPoolImportFromShareableHandle(ctx, &pool, f.Fd(), fdType, 0); ipcHost &&
+		r != driver.CUDA_ERROR_UNKNOWN {
 		t.Error("a file that is no pool:", r)
 	}
 }
 
-// TestPoolPlaces: pools of host memory and of managed memory (an H200 says that it has them: CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED and
-// CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED are recorded as 1).
+// TestPoolPlaces: pools of host memory and of managed memory (an H200 says that it has them:
+// CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED and CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED are recorded
+// as 1).
 func TestPoolPlaces(t *testing.T) {
 	tab, ctx := ipcDevice(t)
 	for _, c := range []struct {
@@ -185,15 +193,22 @@ func TestPoolPlaces(t *testing.T) {
 		kind uint32 // CUmemorytype
 		want driver.CUresult
 	}{
-		{driver.CU_MEM_ALLOCATION_TYPE_PINNED, driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}, uint32(driver.CU_MEMORYTYPE_DEVICE), success},
-		{driver.CU_MEM_ALLOCATION_TYPE_PINNED, driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST}, uint32(driver.CU_MEMORYTYPE_HOST), success},
-		{driver.CU_MEM_ALLOCATION_TYPE_PINNED, driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA}, uint32(driver.CU_MEMORYTYPE_HOST), success},
+		{driver.CU_MEM_ALLOCATION_TYPE_PINNED, driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE},
+			uint32(driver.CU_MEMORYTYPE_DEVICE), success},
+		{driver.CU_MEM_ALLOCATION_TYPE_PINNED, driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST},
+			uint32(driver.CU_MEMORYTYPE_HOST), success},
+		{driver.CU_MEM_ALLOCATION_TYPE_PINNED, driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA},
+			uint32(driver.CU_MEMORYTYPE_HOST), success},
 		{driver.CU_MEM_ALLOCATION_TYPE_MANAGED, driver.CUmemLocation{}, uint32(driver.CU_MEMORYTYPE_DEVICE), success},
-		{driver.CU_MEM_ALLOCATION_TYPE_MANAGED, driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}, uint32(driver.CU_MEMORYTYPE_DEVICE), success},
-		{driver.CU_MEM_ALLOCATION_TYPE_PINNED, driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT}, 0, invalidValue},
-		{driver.CU_MEM_ALLOCATION_TYPE_PINNED, driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA, Id: 77}, 0, invalidValue},
+		{driver.CU_MEM_ALLOCATION_TYPE_MANAGED, driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE},
+			uint32(driver.CU_MEMORYTYPE_DEVICE), success},
+		{driver.CU_MEM_ALLOCATION_TYPE_PINNED,
+			driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT}, 0, invalidValue},
+		{driver.CU_MEM_ALLOCATION_TYPE_PINNED, driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA,
+			Id: 77}, 0, invalidValue},
 		{driver.CU_MEM_ALLOCATION_TYPE_PINNED, driver.CUmemLocation{}, 0, invalidValue},
-		{driver.CU_MEM_ALLOCATION_TYPE_INVALID, driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}, 0, invalidValue},
+		{driver.CU_MEM_ALLOCATION_TYPE_INVALID, driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}, 0,
+			invalidValue},
 	} {
 		name := fmt.Sprintf("type %d, location %v", c.typ, c.loc)
 		var pool, current driver.CUmemoryPool
@@ -218,7 +233,8 @@ func TestPoolPlaces(t *testing.T) {
 			if r := tab.MemsetD8Async(ctx, p, 6, 1000, 0); r != invalidValue {
 				t.Errorf("%s: %v without access", name, r)
 			}
-			desc := driver.CUmemAccessDesc{Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}, Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}
+			desc := driver.CUmemAccessDesc{Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE},
+				Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}
 			must(t, tab.MemPoolSetAccess(ctx, pool, &desc, 1))
 		}
 		must(t, tab.MemsetD8Async(ctx, p, 6, 1000, 0))
@@ -242,13 +258,15 @@ func TestPoolPlaces(t *testing.T) {
 	}
 }
 
-// TestHostStores: memory of cuMemCreate on the host (CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED is recorded as 1).
+// TestHostStores: memory of cuMemCreate on the host (CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
+// is recorded as 1).
 func TestHostStores(t *testing.T) {
 	if !ipcHost {
 		skip.Without(t, skip.Stores)
 	}
 	tab, ctx := ipcDevice(t)
-	for _, where := range []driver.CUmemLocation{{Type: driver.CU_MEM_LOCATION_TYPE_HOST}, {Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA}} {
+	for _, where := range []driver.CUmemLocation{{Type: driver.CU_MEM_LOCATION_TYPE_HOST},
+		{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA}} {
 		prop := driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: where}
 		var h driver.CUmemGenericAllocationHandle
 		var p driver.CUdeviceptr
@@ -256,7 +274,8 @@ func TestHostStores(t *testing.T) {
 		must(t, tab.MemAddressReserve(ctx, &p, 2<<20, 0, 0, 0))
 		must(t, tab.MemMap(ctx, p, 2<<20, 0, h, 0))
 		desc := [2]driver.CUmemAccessDesc{
-			{Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}, Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+			{Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE},
+				Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
 			{Location: where, Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
 		}
 		must(t, tab.MemSetAccess(ctx, p, 2<<20, &desc[0], 2))
@@ -274,7 +293,8 @@ func TestHostStores(t *testing.T) {
 		must(t, tab.MemAddressFree(ctx, p, 2<<20))
 		must(t, tab.MemRelease(ctx, h))
 	}
-	for _, where := range []driver.CUmemLocation{{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA, Id: 77}, {Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT}} {
+	for _, where := range []driver.CUmemLocation{{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA, Id: 77},
+		{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT}} {
 		prop := driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: where}
 		var h driver.CUmemGenericAllocationHandle
 		if r := tab.MemCreate(ctx, &h, 2<<20, &prop, 0); r != invalidValue { // internal/conform/api: virtual/create

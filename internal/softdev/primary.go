@@ -187,7 +187,8 @@ func (d *Driver) primarySetFlags1(cur driver.CUcontext, ordinal driver.CUdevice,
 	return d.primarySetFlags(cur, ordinal, flags)
 }
 
-func (d *Driver) primaryGetState(_ driver.CUcontext, ordinal driver.CUdevice, flags *uint32, active *int32) driver.CUresult {
+func (d *Driver) primaryGetState(_ driver.CUcontext, ordinal driver.CUdevice, flags *uint32,
+	active *int32) driver.CUresult {
 	if flags == nil || active == nil {
 		return invalidValue
 	}

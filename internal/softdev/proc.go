@@ -30,7 +30,8 @@ func (d *Driver) getErrorString(_ driver.CUcontext, code driver.CUresult, out **
 	return d.errorText(out, code, driver.CUresult.Text)
 }
 
-func (d *Driver) errorText(out **byte, code driver.CUresult, text func(driver.CUresult) (string, bool)) driver.CUresult {
+func (d *Driver) errorText(out **byte, code driver.CUresult,
+	text func(driver.CUresult) (string, bool)) driver.CUresult {
 	if out == nil {
 		return invalidValue
 	}
@@ -43,7 +44,8 @@ func (d *Driver) errorText(out **byte, code driver.CUresult, text func(driver.CU
 	return success
 }
 
-// getExportTable: the tables behind cuGetExportTable are not public; a program that asks for one it has no use for goes on without.
+// getExportTable: the tables behind cuGetExportTable are not public; a program that asks for one it has no use for goes
+// on without.
 func (d *Driver) getExportTable(_ driver.CUcontext, out *uintptr, id *driver.CUuuid) driver.CUresult {
 	if out != nil && id != nil {
 		*out = 0
@@ -51,7 +53,8 @@ func (d *Driver) getExportTable(_ driver.CUcontext, out *uintptr, id *driver.CUu
 	return invalidValue
 }
 
-func (d *Driver) getProcAddress(cur driver.CUcontext, symbol *byte, out *uintptr, version int32, flags uint64) driver.CUresult {
+func (d *Driver) getProcAddress(cur driver.CUcontext, symbol *byte, out *uintptr, version int32,
+	flags uint64) driver.CUresult {
 	var (
 		status driver.CUdriverProcAddressQueryResult
 		p      uintptr
@@ -71,10 +74,12 @@ func (d *Driver) getProcAddress(cur driver.CUcontext, symbol *byte, out *uintptr
 	return success
 }
 
-// getProcAddressV2 works before cuInit. A symbol that is missing is a success with a NULL pointer and a status (recorded). Without a C door there are no
-// addresses to give.
-func (d *Driver) getProcAddressV2(_ driver.CUcontext, symbol *byte, out *uintptr, version int32, flags uint64, status *driver.CUdriverProcAddressQueryResult) driver.CUresult {
-	const known = uint64(driver.CU_GET_PROC_ADDRESS_LEGACY_STREAM | driver.CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+// getProcAddressV2 works before cuInit. A symbol that is missing is a success with a NULL pointer and a status
+// (recorded). Without a C door there are no addresses to give.
+func (d *Driver) getProcAddressV2(_ driver.CUcontext, symbol *byte, out *uintptr, version int32, flags uint64,
+	status *driver.CUdriverProcAddressQueryResult) driver.CUresult {
+	const known = uint64(driver.CU_GET_PROC_ADDRESS_LEGACY_STREAM |
+		driver.CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
 	if symbol == nil || out == nil || flags&^known != 0 || version > d.version() {
 		return invalidValue
 	}

@@ -24,8 +24,9 @@ import (
 	"github.com/gocuda/cuda/internal/tileir/lower"
 )
 
-// program is a module as far as it does not depend on a context: what the linker made of one text or of several, where its variables lie relative to
-// their blocks, and its kernels, lowered and prepared once each when they are first needed.
+// program is a module as far as it does not depend on a context: what the linker made of one text or of several, where
+// its variables lie relative to their blocks, and its kernels, lowered and prepared once each when they are first
+// needed.
 type program struct {
 	d         *Driver
 	part      bool // of a link: lowered to be measured, and never run
@@ -73,7 +74,8 @@ type entry struct {
 	err    error
 }
 
-// lower makes the kernel's program when it is first needed. After stop, which may be nil, the error is ptx.ErrStopped, and the next call begins anew.
+// lower makes the kernel's program when it is first needed. After stop, which may be nil, the error is ptx.ErrStopped,
+// and the next call begins anew.
 func (e *entry) lower(stop *atomic.Bool) (*ir.Kernel, exec.Code, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -83,7 +85,8 @@ func (e *entry) lower(stop *atomic.Bool) (*ir.Kernel, exec.Code, error) {
 		if errors.Is(e.err, ptx.ErrStopped) {
 			e.done = false
 		} else if e.err == nil {
-			if !e.kernel.UsesDynamicShared { // the driver keeps it aligned also behind the variables of other kernels (recorded)
+			// the driver keeps it aligned also behind the variables of other kernels (recorded)
+			if !e.kernel.UsesDynamicShared {
 				l := check.Layout{Size: uint64(e.kernel.SharedSize)}
 				l.Pad(min(e.align, mem.SharedRankSize))
 				e.kernel.SharedSize = uint32(l.Size)
@@ -96,9 +99,10 @@ func (e *entry) lower(stop *atomic.Bool) (*ir.Kernel, exec.Code, error) {
 	return e.kernel, e.code, e.err
 }
 
-// registers stands for what the hardware's compiler would report (CU_FUNC_ATTRIBUTE_NUM_REGS). PTX has no such number; this is an
-// estimate from the size of the register frame, in which registers that are not live at the same time share rows. The line was fitted to 1,119 recorded kernels:
-// 2.9 registers away from them in the mean. It stays where it does not limit the threads of a block by itself.
+// registers stands for what the hardware's compiler would report (CU_FUNC_ATTRIBUTE_NUM_REGS). PTX has no such number;
+// this is an estimate from the size of the register frame, in which registers that are not live at the same time share
+// rows. The line was fitted to 1,119 recorded kernels: 2.9 registers away from them in the mean. It stays where it does
+// not limit the threads of a block by itself.
 func (e *entry) registers() int {
 	if e.shape != nil {
 		return e.shape.registers
@@ -121,8 +125,9 @@ func (e *entry) registers() int {
 	return n
 }
 
-// boundRegisters is how many registers a thread may have so that as many blocks fit on a multiprocessor as .minnctapersm or CU_JIT_MIN_CTA_PER_SM ask for;
-// 0 without such a bound. Without a number of threads the directive is ignored (PTX ISA, .minnctapersm), as is a value out of range (recorded).
+// boundRegisters is how many registers a thread may have so that as many blocks fit on a multiprocessor as
+// .minnctapersm or CU_JIT_MIN_CTA_PER_SM ask for; 0 without such a bound. Without a number of threads the directive is
+// ignored (PTX ISA, .minnctapersm), as is a value out of range (recorded).
 func (e *entry) boundRegisters() int {
 	threads, blocks := e.ownThreads(), uint64(e.fn.Attrs.MinNCtaPerSM)
 	if given := uint64(e.with.MaxThreads); given > 0 && (threads == 0 || e.with.Override) {
@@ -201,9 +206,10 @@ func (m *memory) hostBytes(address, n uint64) ([]byte, bool) {
 	return b, true
 }
 
-// copyForeign copies memory whose end is not known: a damaged image may declare more than its Go object has, and text is looked at page by page. A pointer behind an
-// object must not be kept where the collector looks, which ends the process when it finds one; here it lives between two instructions. The race detector must not look either: the rest of a page is
-// somebody else's, is read and not used.
+// copyForeign copies memory whose end is not known: a damaged image may declare more than its Go object has, and text
+// is looked at page by page. A pointer behind an object must not be kept where the collector looks, which ends the
+// process when it finds one; here it lives between two instructions. The race detector must not look either: the rest
+// of a page is somebody else's, is read and not used.
 //
 //go:norace
 func copyForeign(dst []byte, address uint64) {
@@ -221,7 +227,8 @@ func (d *Driver) fetch(p unsafe.Pointer) ([]byte, *loadError) {
 	defer runtime.KeepAlive(p) // it is read by its address
 	if b, ok := d.memory.hostBytes(uint64(uintptr(p)), 4); ok && binary.LittleEndian.Uint32(b) == fatbin.WrapperMagic {
 		// The struct around a container that host programs hold is for libraries alone (recorded).
-		return nil, imageError(fault.New(fault.Format, "image", 0, "a wrapper around a container cannot be loaded as a module"))
+		return nil, imageError(fault.New(fault.Format, "image", 0,
+			"a wrapper around a container cannot be loaded as a module"))
 	}
 	img, err := image.Fetch(d.memory.hostBytes, uint64(uintptr(p)))
 	if err != nil {
@@ -256,7 +263,8 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 		return nil, o.refusal
 	}
 	if o.oldTarget {
-		return nil, &loadError{result: driver.CUDA_ERROR_INVALID_IMAGE, err: fmt.Errorf("CU_JIT_TARGET %d has no compiler", o.target)}
+		return nil, &loadError{result: driver.CUDA_ERROR_INVALID_IMAGE,
+			err: fmt.Errorf("CU_JIT_TARGET %d has no compiler", o.target)}
 	}
 	key := programKey{sha256.Sum256(part.Data), dev}
 	if o.plain() {
@@ -288,7 +296,8 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	}
 	o.warn(checked)
 	if target != sm {
-		return nil, &loadError{result: driver.CUDA_ERROR_INVALID_SOURCE, err: fmt.Errorf("CU_JIT_TARGET %d is not the device's %d", target, sm)}
+		return nil, &loadError{result: driver.CUDA_ERROR_INVALID_SOURCE,
+			err: fmt.Errorf("CU_JIT_TARGET %d is not the device's %d", target, sm)}
 	}
 	p := &program{d: d, sm: sm, checked: checked}
 	for _, v := range openVariables(checked) {
@@ -313,7 +322,8 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 	for name := range o.symbols {
 		if p.global(name) != nil {
 			// Only an image of machine code can leave a symbol open (recorded: the warnings, then this).
-			return nil, &loadError{result: driver.CUDA_ERROR_INVALID_VALUE, err: fmt.Errorf("CU_JIT_GLOBAL_SYMBOL_NAMES: the module defines %s", name)}
+			return nil, &loadError{result: driver.CUDA_ERROR_INVALID_VALUE,
+				err: fmt.Errorf("CU_JIT_GLOBAL_SYMBOL_NAMES: the module defines %s", name)}
 		}
 	}
 	if o.plain() && !narrow && p.shareable() {
@@ -351,7 +361,8 @@ func opaque(v *check.Var) bool {
 	return false
 }
 
-// openVariables are the extern variables in global and constant memory that nothing defines, in file order. Those without a size stay what they are.
+// openVariables are the extern variables in global and constant memory that nothing defines, in file order. Those
+// without a size stay what they are.
 func openVariables(m *check.Module) []*check.Var {
 	defined := map[string]bool{}
 	for _, v := range m.Vars {
@@ -361,7 +372,8 @@ func openVariables(m *check.Module) []*check.Var {
 	}
 	var open []*check.Var
 	for _, v := range m.Vars {
-		if v.Linkage == ptx.LinkExtern && (v.Space == "global" || v.Space == "const") && v.Size > 0 && !opaque(v) && !defined[v.Name] {
+		if v.Linkage == ptx.LinkExtern && (v.Space == "global" || v.Space == "const") && v.Size > 0 && !opaque(v) &&
+			!defined[v.Name] {
 			defined[v.Name] = true
 			open = append(open, v)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/link"
 )
 
-// programs finds the program of an image that is loaded already, so that a module in several contexts, or loaded again, is compiled once. It keeps none alive: a program goes with its last
-// module, and its machine code with it.
+// programs finds the program of an image that is loaded already, so that a module in several contexts, or loaded again,
+// is compiled once. It keeps none alive: a program goes with its last module, and its machine code with it.
 type programs struct {
 	d     *Driver
 	mu    sync.Mutex
@@ -52,8 +52,10 @@ func (s *programs) forget(k programKey) {
 
 // plain says that a program depends on no option, and that there is nothing to say to the text but what report says.
 func (o *jitOptions) plain() bool {
-	return o.refusal == nil && !o.limitRegs && o.maxThreads == 0 && o.compile() == (link.Compile{}) && o.target == 0 && !o.oldTarget && len(o.symbols) == 0
+	return o.refusal == nil && !o.limitRegs && o.maxThreads == 0 && o.compile() == (link.Compile{}) && o.target == 0 &&
+		!o.oldTarget && len(o.symbols) == 0
 }
 
-// shareable says whether modules can have one program in common. Texture and surface references have one state for each program.
+// shareable says whether modules can have one program in common. Texture and surface references have one state for each
+// program.
 func (p *program) shareable() bool { return len(p.opaques.vars) == 0 }

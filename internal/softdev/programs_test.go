@@ -9,7 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// TestProgramsShared loads one text several times: the modules have one program, with variables of their own, and it goes with the last of them.
+// TestProgramsShared loads one text several times: the modules have one program, with variables of their own, and it
+// goes with the last of them.
 func TestProgramsShared(t *testing.T) {
 	onEngines(t, func(t *testing.T, engine string) {
 		d, tab, ctx := open(t, Options{EngineName: engine})

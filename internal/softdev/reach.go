@@ -8,9 +8,11 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// What kernels reach. One device reaches all memory of the window. Where there are several, the window has parts: one for each device's own memory, one for memory that all of them reach
-// (pinned and managed), and one for reserved addresses, in which every mapping says who may use it. A kernel reaches without being asked the parts around its device's own that are open to it; these are
-// two addresses for the engine (exec.Memory.Low and Span). Everything else comes to a function that looks it up. Parts lie so that the first two devices have the common one beside them.
+// What kernels reach. One device reaches all memory of the window. Where there are several, the window has parts: one
+// for each device's own memory, one for memory that all of them reach (pinned and managed), and one for reserved
+// addresses, in which every mapping says who may use it. A kernel reaches without being asked the parts around its
+// device's own that are open to it; these are two addresses for the engine (exec.Memory.Low and Span). Everything else
+// comes to a function that looks it up. Parts lie so that the first two devices have the common one beside them.
 
 // windowParts is how many parts the window has.
 func (d *Driver) windowParts() int {

@@ -15,7 +15,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// limitCase is a module, or texts for the linker, and how its kernel k is launched: with the address of a buffer, or with a parameter block that begins with it.
+// limitCase is a module, or texts for the linker, and how its kernel k is launched: with the address of a buffer, or
+// with a parameter block that begins with it.
 type limitCase struct {
 	ID     string
 	PTX    string
@@ -77,7 +78,8 @@ func (x *limitRunner) answer(t *testing.T, c *limitCase) (a limitAnswer) {
 		}
 		ok := step(x.tab.LinkCreate_v2(x.ctx, 2, &ids[0], &values[0], &s))
 		for i, in := range c.Link {
-			ok = ok && step(x.tab.LinkAddData_v2(x.ctx, s, driver.CU_JIT_INPUT_PTX, unsafe.Pointer(cstr(in)), uint64(len(in)+1), cstr("in"+string(rune('0'+i))), 0, nil, nil))
+			ok = ok && step(x.tab.LinkAddData_v2(x.ctx, s, driver.CU_JIT_INPUT_PTX, unsafe.Pointer(cstr(in)),
+				uint64(len(in)+1), cstr("in"+string(rune('0'+i))), 0, nil, nil))
 		}
 		var image unsafe.Pointer
 		var n uint64
@@ -171,8 +173,9 @@ func listedLimits(t *testing.T, name string) map[string]string {
 	return open
 }
 
-// TestRecordedLimits loads and launches what an H200's driver was given, and compares every answer but those that the driver did not give: it died, or its compiler took
-// too long. Differences are listed in testdata/limits_open.txt; a line whose difference is gone fails too.
+// TestRecordedLimits loads and launches what an H200's driver was given, and compares every answer but those that the
+// driver did not give: it died, or its compiler took too long. Differences are listed in testdata/limits_open.txt; a
+// line whose difference is gone fails too.
 func TestRecordedLimits(t *testing.T) {
 	cases, answers := readLimits(t)
 	listed, without := listedLimits(t, "limits_open.txt"), listedLimits(t, "limits_silent.txt")
@@ -206,7 +209,8 @@ func TestRecordedLimits(t *testing.T) {
 			var what, texts []string
 			diff := func(name, got, want string) {
 				if got != want {
-					what, texts = append(what, name), append(texts, fmt.Sprintf("%s\n got  %s\n want %s", name, got, want))
+					what, texts = append(what, name),
+						append(texts, fmt.Sprintf("%s\n got  %s\n want %s", name, got, want))
 				}
 			}
 			diff("load", fmt.Sprint(got.Load, got.Stages), fmt.Sprint(want.Load, want.Stages))
@@ -216,12 +220,15 @@ func TestRecordedLimits(t *testing.T) {
 				diff("limit", show(got.Limit), show(want.Limit))
 				diff("launch", show(got.Launch), show(want.Launch))
 				diff("wait", show(got.Sync), show(want.Sync))
-				if show(got.Sync) == show(want.Sync) && show(got.Launch) == show(want.Launch) && !strings.HasPrefix(c.ID, "align/") { // those give addresses
+				// those give addresses
+				if show(got.Sync) == show(want.Sync) && show(got.Launch) == show(want.Launch) &&
+					!strings.HasPrefix(c.ID, "align/") {
 					diff("result", got.Out, want.Out)
 				}
 			}
 			if s := strings.Join(what, " "); s != listed[c.ID] {
-				t.Errorf("%s: %s: differs in %q, listed is %q\n%s", engine, c.ID, s, listed[c.ID], strings.Join(texts, "\n"))
+				t.Errorf("%s: %s: differs in %q, listed is %q\n%s", engine, c.ID, s, listed[c.ID],
+					strings.Join(texts, "\n"))
 			}
 		}
 		if compared != 2455 || silent != len(without) {

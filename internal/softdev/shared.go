@@ -8,13 +8,14 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// sharedVariable is a __managed__ variable of a library. It has one address in all contexts of all devices and lives as long as the library.
+// sharedVariable is a __managed__ variable of a library. It has one address in all contexts of all devices and lives as
+// long as the library.
 type sharedVariable struct {
 	at, size uint64
 }
 
-// share gives the library's managed variables their memory, with initial values where they have none so far. address tells where the other variables lie
-// in the context that asks first.
+// share gives the library's managed variables their memory, with initial values where they have none so far. address
+// tells where the other variables lie in the context that asks first.
 func (l *library) share(p *program, address func(*check.Var) uint64) (map[*check.Var]uint64, driver.CUresult) {
 	if len(p.managed.vars) == 0 {
 		return nil, success
@@ -33,12 +34,14 @@ func (l *library) share(p *program, address func(*check.Var) uint64) (map[*check
 	var keys []string // of the fresh ones
 	count := map[string]int{}
 	for _, v := range p.managed.vars {
-		// Programs for different compute capabilities are different texts with the same variables; private ones may share a name.
+		// Programs for different compute capabilities are different texts with the same variables; private ones may
+		// share a name.
 		key := v.Name + " " + strconv.Itoa(count[v.Name]) + " " + strconv.FormatUint(v.Size, 10)
 		count[v.Name]++
 		s, ok := l.shared[key]
 		if !ok {
-			q, r := l.home.allocate(l.d.memory.managed, max(v.Size, 1), max(v.Align, mem.MinAlign), &allocation{use: useVariable})
+			q, r := l.home.allocate(l.d.memory.managed, max(v.Size, 1), max(v.Align, mem.MinAlign),
+				&allocation{use: useVariable})
 			if r != success {
 				for _, k := range keys {
 					_ = l.d.memory.managed.Free(l.shared[k].at)
@@ -106,8 +109,8 @@ func (l *library) managedVariable(p *program, out *driver.CUdeviceptr, size *uin
 	return success
 }
 
-// loadEagerly does at once what CUDA_MODULE_LOADING=EAGER asks for: the library is compiled, and loaded in every context that there is. Failures show at
-// the first use, as they do under lazy loading (recorded).
+// loadEagerly does at once what CUDA_MODULE_LOADING=EAGER asks for: the library is compiled, and loaded in every
+// context that there is. Failures show at the first use, as they do under lazy loading (recorded).
 func (d *Driver) loadEagerly(l *library) {
 	for _, dev := range d.devices {
 		_, _ = l.program(dev)

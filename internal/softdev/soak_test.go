@@ -115,8 +115,8 @@ type soak struct {
 	counts  struct{ mixes, faults, cancels, modules atomic.Int64 }
 }
 
-// TestSoak mixes kernels whose results are checked, faults, cancelled kernels and reloaded modules, with a garbage collector that runs nearly always and the profiler on. At the end no
-// machine code and no device memory may be left.
+// TestSoak mixes kernels whose results are checked, faults, cancelled kernels and reloaded modules, with a garbage
+// collector that runs nearly always and the profiler on. At the end no machine code and no device memory may be left.
 //
 //	go test -race -run TestSoak -soak 10m ./internal/softdev
 func TestSoak(t *testing.T) {
@@ -159,7 +159,8 @@ func TestSoak(t *testing.T) {
 				t.Error(err)
 			}
 			c := &s.counts
-			t.Logf("%d modules, %d mixes, %d faults, %d cancels", c.modules.Load(), c.mixes.Load(), c.faults.Load(), c.cancels.Load())
+			t.Logf("%d modules, %d mixes, %d faults, %d cancels", c.modules.Load(), c.mixes.Load(), c.faults.Load(),
+				c.cancels.Load())
 			if c.mixes.Load() == 0 || c.faults.Load() == 0 || c.cancels.Load() == 0 {
 				t.Error("not everything has run")
 			}
@@ -221,7 +222,8 @@ func (s *soak) round(r *rand.Rand) error {
 	return nil
 }
 
-func (s *soak) launch(ctx driver.CUcontext, m driver.CUmodule, name string, grid, block int, params ...unsafe.Pointer) driver.CUresult {
+func (s *soak) launch(ctx driver.CUcontext, m driver.CUmodule, name string, grid, block int,
+	params ...unsafe.Pointer) driver.CUresult {
 	var f driver.CUfunction
 	if r := s.tab.ModuleGetFunction(ctx, &f, m, cstr(name)); r != success {
 		return r
@@ -241,7 +243,8 @@ func (s *soak) mix(r *rand.Rand, ctx driver.CUcontext, m driver.CUmodule, seed u
 	if res := s.tab.MemsetD32_v2(ctx, total, 0, 1); res != success {
 		return fmt.Errorf("memset: %v", res)
 	}
-	if res := s.launch(ctx, m, "mix", grid, block, unsafe.Pointer(&out), unsafe.Pointer(&total), unsafe.Pointer(&rounds)); res != success {
+	if res := s.launch(ctx, m, "mix", grid, block, unsafe.Pointer(&out), unsafe.Pointer(&total),
+		unsafe.Pointer(&rounds)); res != success {
 		return fmt.Errorf("mix: %v: %s", res, s.d.LastDetail(ctx))
 	}
 	got, sum := make([]uint32, grid), uint32(0)
@@ -253,11 +256,13 @@ func (s *soak) mix(r *rand.Rand, ctx driver.CUcontext, m driver.CUmodule, seed u
 	}
 	sums, want := soakMix(seed, grid, block, int(rounds))
 	if sum != want {
-		return fmt.Errorf("mix of %d blocks of %d, %d rounds from %d: total %d, want %d", grid, block, rounds, seed, sum, want)
+		return fmt.Errorf("mix of %d blocks of %d, %d rounds from %d: total %d, want %d", grid, block, rounds, seed,
+			sum, want)
 	}
 	for i := range sums {
 		if got[i] != sums[i] {
-			return fmt.Errorf("mix of %d blocks of %d, %d rounds from %d: block %d has %d, want %d", grid, block, rounds, seed, i, got[i], sums[i])
+			return fmt.Errorf("mix of %d blocks of %d, %d rounds from %d: block %d has %d, want %d", grid, block,
+				rounds, seed, i, got[i], sums[i])
 		}
 	}
 	s.counts.mixes.Add(1)

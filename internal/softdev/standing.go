@@ -5,8 +5,8 @@ import "github.com/gocuda/cuda/internal/driver"
 // The C door answers some waits and queries itself as long as nothing has happened since they were answered here
 // (cmd/libcuda/front/front.c, Answers that stand). The questions below are its questions.
 
-// Settled says whether all streams of all contexts have nothing to do and are not captured, no host function runs, and no context is broken. It stays so
-// until somebody calls a function that queues work, captures, or makes something.
+// Settled says whether all streams of all contexts have nothing to do and are not captured, no host function runs, and
+// no context is broken. It stays so until somebody calls a function that queues work, captures, or makes something.
 func (d *Driver) Settled() bool {
 	if d.callbacks.Load() != 0 {
 		return false

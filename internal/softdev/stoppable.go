@@ -6,7 +6,8 @@ import (
 	"unsafe"
 )
 
-// stoppable are the flags of module loads that their callers may want to end, by the address of the load's option values.
+// stoppable are the flags of module loads that their callers may want to end, by the address of the load's option
+// values.
 type stoppable struct {
 	mu    sync.Mutex
 	flags map[uintptr]*atomic.Bool
@@ -19,8 +20,8 @@ func (s *stoppable) find(values *uintptr) *atomic.Bool {
 	return s.flags[keyOf(values)]
 }
 
-// Stoppable announces a cuModuleLoadDataEx with the option values at an address, which no other load has meanwhile. After stop the load ends soon, with
-// CUDA_ERROR_NOT_READY and nothing loaded. forget has to follow the load.
+// Stoppable announces a cuModuleLoadDataEx with the option values at an address, which no other load has meanwhile.
+// After stop the load ends soon, with CUDA_ERROR_NOT_READY and nothing loaded. forget has to follow the load.
 func (d *Driver) Stoppable(values *uintptr) (stop, forget func()) {
 	s, key, flag := &d.stoppable, keyOf(values), new(atomic.Bool)
 	s.mu.Lock()

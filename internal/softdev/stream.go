@@ -11,12 +11,13 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// A stream is a queue of operations, numbered from 1. Whoever holds the stream's busy mark executes operations in order: a goroutine that
-// is started when work comes to an idle stream and ends when the queue is empty, or a caller that waits for the stream and finds it not
-// being worked on. The second is what makes short synchronous work cheap: no other goroutine has to wake up for it.
+// A stream is a queue of operations, numbered from 1. Whoever holds the stream's busy mark executes operations in
+// order: a goroutine that is started when work comes to an idle stream and ends when the queue is empty, or a caller
+// that waits for the stream and finds it not being worked on. The second is what makes short synchronous work cheap: no
+// other goroutine has to wake up for it.
 //
-// Order between streams is by dependences on (stream, number), all of which name operations that were queued earlier, so
-// that there are no cycles.
+// Order between streams is by dependences on (stream, number), all of which name operations that were queued earlier,
+// so that there are no cycles.
 type stream struct {
 	ctx      *context
 	handle   driver.CUstream
@@ -70,8 +71,8 @@ func (p point) wait() {
 	}
 }
 
-// until waits on behalf of a context's work. When that is to end (halt) the wait ends too, which breaks the context. Work of other contexts it leaves to them: nobody could end
-// it here.
+// until waits on behalf of a context's work. When that is to end (halt) the wait ends too, which breaks the context.
+// Work of other contexts it leaves to them: nobody could end it here.
 func (p point) until(c *context) {
 	switch {
 	case p.reached():
@@ -115,7 +116,8 @@ type op struct {
 
 // task is an operation that needs more than op holds.
 type task interface {
-	// execute does the work. After a fault of the context it is called with skip true: it then only gives up what it holds.
+	// execute does the work. After a fault of the context it is called with skip true: it then only gives up what it
+	// holds.
 	execute(s *stream, skip bool)
 }
 
@@ -140,7 +142,8 @@ func (s *stream) submit(o *op) {
 	s.submitted()
 }
 
-// perform queues an operation and waits until it is done. Host memory that is not there is the caller's mistake and leaves the context as it is.
+// perform queues an operation and waits until it is done. Host memory that is not there is the caller's mistake and
+// leaves the context as it is.
 func (s *stream) perform(o *op) driver.CUresult {
 	o.awaited = true
 	if !s.performed(o) {
@@ -162,7 +165,8 @@ func (s *stream) performed(o *op) bool {
 	return i < 0
 }
 
-// put appends the operation and leaves s.mu locked. The order among streams that are in step with the legacy stream is decided here.
+// put appends the operation and leaves s.mu locked. The order among streams that are in step with the legacy stream is
+// decided here.
 func (s *stream) put(o *op) {
 	c := s.ctx
 	if !s.order {
@@ -220,7 +224,8 @@ func (s *stream) push(o *op) {
 	s.queued++
 }
 
-// start calls a goroutine unless somebody is at work or the work is held (held.go). It needs s.mu. A caller that waits may be there before the goroutine.
+// start calls a goroutine unless somebody is at work or the work is held (held.go). It needs s.mu. A caller that waits
+// may be there before the goroutine.
 func (s *stream) start() {
 	if !s.busy && !s.called && s.n > 0 && !s.hold() {
 		s.called = true
@@ -265,7 +270,8 @@ func (s *stream) next() {
 	s.execute(o)
 }
 
-// ended takes the operation off the queue, also when a host function ends the goroutine (runtime.Goexit). A panic breaks the context.
+// ended takes the operation off the queue, also when a host function ends the goroutine (runtime.Goexit). A panic
+// breaks the context.
 func (s *stream) ended() {
 	if v := recover(); v != nil {
 		s.ctx.d.defective(s.ctx, defect.Of(v), "")

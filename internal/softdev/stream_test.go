@@ -64,8 +64,8 @@ func TestStreamOrder(t *testing.T) {
 	}
 }
 
-// The legacy stream waits for blocking streams and they for it; non-blocking streams do neither (CUDA Driver API, "Stream
-// synchronization behavior").
+// The legacy stream waits for blocking streams and they for it; non-blocking streams do neither (CUDA Driver API,
+// "Stream synchronization behavior").
 func TestLegacyStream(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	blocking, free := newTestStream(t, tab, ctx, 0), newTestStream(t, tab, ctx, uint32(driver.CU_STREAM_NON_BLOCKING))
@@ -112,7 +112,8 @@ func TestLegacyStream(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
-	for flags, expect := range map[uint32]driver.CUresult{0: 0, 1: 0, 2: 0, 3: 0, 4: bad, 5: bad, 6: 0, 7: 0, 8: bad, 16: bad} {
+	for flags, expect := range map[uint32]driver.CUresult{0: 0, 1: 0, 2: 0, 3: 0, 4: bad, 5: bad, 6: 0, 7: 0, 8: bad,
+		16: bad} {
 		var e driver.CUevent
 		want(t, "create", tab.EventCreate(ctx, &e, flags), expect)
 	}
@@ -227,7 +228,8 @@ func TestStreamObjects(t *testing.T) {
 		var v driver.CUstreamAttrValue
 		want(t, "attribute 99", tab.StreamGetAttribute(ctx, h, 99, &v), bad)
 		want(t, "NULL host function", tab.LaunchHostFunc(ctx, h, driver.CUhostFn{}, 0), bad)
-		want(t, "C function without a C door", tab.LaunchHostFunc(ctx, h, driver.CUhostFn{C: 1}, 0), driver.CUDA_ERROR_NOT_SUPPORTED)
+		want(t, "C function without a C door", tab.LaunchHostFunc(ctx, h, driver.CUhostFn{C: 1}, 0),
+			driver.CUDA_ERROR_NOT_SUPPORTED)
 	}
 	for _, h := range []driver.CUstream{3, 0x1234} { // the driver dies
 		want(t, "no stream", tab.StreamQuery(ctx, h), driver.CUDA_ERROR_INVALID_HANDLE)
@@ -267,7 +269,8 @@ func TestContextEvents(t *testing.T) {
 	want(t, "no context", tab.CtxRecordEvent(ctx, 0, e), driver.CUDA_ERROR_INVALID_CONTEXT)
 }
 
-// The symbols with _ptds and _ptsz use the calling thread's own default stream, which is in step with the legacy stream.
+// The symbols with _ptds and _ptsz use the calling thread's own default stream, which is in step with the legacy
+// stream.
 func TestPerThreadStream(t *testing.T) {
 	lock(t)
 	_, tab, ctx := open(t, Options{})
@@ -316,14 +319,16 @@ func TestHostFunctionCalls(t *testing.T) {
 	want(t, "in the host function", in, driver.CUDA_ERROR_NOT_PERMITTED)
 	want(t, "beside it", other, driver.CUDA_SUCCESS)
 	var status driver.CUresult = 99
-	must(t, tab.StreamAddCallback(ctx, s, driver.CUstreamCallback{Go: func(h driver.CUstream, r driver.CUresult, data uintptr) {
+	must(t, tab.StreamAddCallback(ctx, s, driver.CUstreamCallback{Go: func(h driver.CUstream, r driver.CUresult,
+		data uintptr) {
 		if h == s && data == 42 {
 			status = r
 		}
 	}}, 42, 0))
 	must(t, tab.StreamSynchronize(ctx, s))
 	want(t, "callback", status, driver.CUDA_SUCCESS)
-	want(t, "callback flags", tab.StreamAddCallback(ctx, s, driver.CUstreamCallback{Go: func(driver.CUstream, driver.CUresult, uintptr) {}}, 0, 1), bad)
+	want(t, "callback flags", tab.StreamAddCallback(ctx, s,
+		driver.CUstreamCallback{Go: func(driver.CUstream, driver.CUresult, uintptr) {}}, 0, 1), bad)
 }
 
 const faultPTX = `
@@ -336,7 +341,8 @@ const faultPTX = `
 .visible .entry nop() { ret; }
 `
 
-func launch1(tab *driver.Table, ctx driver.CUcontext, f driver.CUfunction, s driver.CUstream, params ...unsafe.Pointer) driver.CUresult {
+func launch1(tab *driver.Table, ctx driver.CUcontext, f driver.CUfunction, s driver.CUstream,
+	params ...unsafe.Pointer) driver.CUresult {
 	return tab.LaunchKernel(ctx, f, 1, 1, 1, 1, 1, 1, 0, s, unsafe.SliceData(params), nil)
 }
 
@@ -379,14 +385,21 @@ func TestFault(t *testing.T) {
 		var mod driver.CUmodule
 		var cc driver.CUcontext
 		for what, got := range map[string]driver.CUresult{
-			"synchronize": tab.StreamSynchronize(ctx, s), "context": tab.CtxSynchronize(ctx), "query": tab.StreamQuery(ctx, s), "legacy": tab.StreamSynchronize(ctx, 0),
-			"event query": tab.EventQuery(ctx, e), "alloc": tab.MemAlloc_v2(ctx, &q, 16), "copy": tab.MemcpyDtoH_v2(ctx, unsafe.Pointer(&host), p, 4),
+			"synchronize": tab.StreamSynchronize(ctx, s), "context": tab.CtxSynchronize(ctx),
+			"query": tab.StreamQuery(ctx, s), "legacy": tab.StreamSynchronize(ctx, 0),
+			"event query": tab.EventQuery(ctx, e), "alloc": tab.MemAlloc_v2(ctx, &q, 16),
+			"copy":            tab.MemcpyDtoH_v2(ctx, unsafe.Pointer(&host), p, 4),
 			"copy of nothing": tab.MemcpyDtoH_v2(ctx, unsafe.Pointer(&host), p, 0), "launch": launch1(tab, ctx, nop, s),
-			"bad launch": tab.LaunchKernel(ctx, nop, 0, 1, 1, 1, 1, 1, 0, s, nil, nil), "info": tab.MemGetInfo_v2(ctx, &u, &u),
-			"load": tab.ModuleLoadData(ctx, &mod, unsafe.Pointer(cstr(faultPTX))), "function": tab.ModuleGetFunction(ctx, new(driver.CUfunction), m, cstr("nop")),
-			"attribute": tab.FuncGetAttribute(ctx, &x, 0, nop), "range": tab.MemGetAddressRange_v2(ctx, &q, &u, p), "stream": tab.StreamCreate(ctx, &st, 0),
-			"event": tab.EventCreate(ctx, &ev, 0), "record": tab.EventRecord(ctx, e, s), "limit": tab.CtxGetLimit(ctx, &u, 0), "host": tab.MemHostAlloc(ctx, new(unsafe.Pointer), 16, 0),
-			"new context": tab.CtxCreate_v4(ctx, &cc, nil, 0, 0), "free": tab.MemFree_v2(ctx, p), "event destroy": tab.EventDestroy_v2(ctx, e), "stream destroy": tab.StreamDestroy_v2(ctx, s),
+			"bad launch": tab.LaunchKernel(ctx, nop, 0, 1, 1, 1, 1, 1, 0, s, nil, nil),
+			"info":       tab.MemGetInfo_v2(ctx, &u, &u),
+			"load":       tab.ModuleLoadData(ctx, &mod, unsafe.Pointer(cstr(faultPTX))),
+			"function":   tab.ModuleGetFunction(ctx, new(driver.CUfunction), m, cstr("nop")),
+			"attribute":  tab.FuncGetAttribute(ctx, &x, 0, nop), "range": tab.MemGetAddressRange_v2(ctx, &q, &u, p),
+			"stream": tab.StreamCreate(ctx, &st, 0),
+			"event":  tab.EventCreate(ctx, &ev, 0), "record": tab.EventRecord(ctx, e, s),
+			"limit": tab.CtxGetLimit(ctx, &u, 0), "host": tab.MemHostAlloc(ctx, new(unsafe.Pointer), 16, 0),
+			"new context": tab.CtxCreate_v4(ctx, &cc, nil, 0, 0), "free": tab.MemFree_v2(ctx, p),
+			"event destroy": tab.EventDestroy_v2(ctx, e), "stream destroy": tab.StreamDestroy_v2(ctx, s),
 			"unload": tab.ModuleUnload(ctx, m),
 		} {
 			want(t, c.kernel+", then "+what, got, c.result)
@@ -551,7 +564,8 @@ func TestConcurrency(t *testing.T) {
 	must(t, tab.CtxSynchronize(ctx))
 }
 
-// A thread of the driver's that comes in for the first time does so from a host function, and stays known as one that runs it.
+// A thread of the driver's that comes in for the first time does so from a host function, and stays known as one that
+// runs it.
 func TestThreadStartsInHostFunction(t *testing.T) {
 	d, tab, ctx := open(t, Options{Profiles: []string{""}})
 	var r driver.CUresult

@@ -64,7 +64,8 @@ func (d *Driver) streamCreate(cur driver.CUcontext, out *driver.CUstream, flags 
 	return d.streamCreateWithPriority(cur, out, flags, 0)
 }
 
-func (d *Driver) streamCreateWithPriority(cur driver.CUcontext, out *driver.CUstream, flags uint32, priority int32) driver.CUresult {
+func (d *Driver) streamCreateWithPriority(cur driver.CUcontext, out *driver.CUstream, flags uint32,
+	priority int32) driver.CUresult {
 	if out == nil {
 		return invalidValue
 	}
@@ -215,7 +216,8 @@ func (d *Driver) streamGetCtx(cur driver.CUcontext, h driver.CUstream, out *driv
 	return success
 }
 
-func (d *Driver) streamGetCtxV2(cur driver.CUcontext, h driver.CUstream, out *driver.CUcontext, green *driver.CUgreenCtx) driver.CUresult {
+func (d *Driver) streamGetCtxV2(cur driver.CUcontext, h driver.CUstream, out *driver.CUcontext,
+	green *driver.CUgreenCtx) driver.CUresult {
 	if out == nil {
 		return invalidValue
 	}
@@ -266,7 +268,8 @@ func (d *Driver) streamGetGreenCtx(cur driver.CUcontext, h driver.CUstream, out 
 	return success
 }
 
-func (d *Driver) streamGetAttribute(cur driver.CUcontext, h driver.CUstream, id driver.CUstreamAttrID, v *driver.CUstreamAttrValue) driver.CUresult {
+func (d *Driver) streamGetAttribute(cur driver.CUcontext, h driver.CUstream, id driver.CUstreamAttrID,
+	v *driver.CUstreamAttrValue) driver.CUresult {
 	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r
@@ -293,7 +296,8 @@ func (d *Driver) streamGetAttribute(cur driver.CUcontext, h driver.CUstream, id 
 	return success
 }
 
-func (d *Driver) streamSetAttribute(cur driver.CUcontext, h driver.CUstream, id driver.CUstreamAttrID, v *driver.CUstreamAttrValue) driver.CUresult {
+func (d *Driver) streamSetAttribute(cur driver.CUcontext, h driver.CUstream, id driver.CUstreamAttrID,
+	v *driver.CUstreamAttrValue) driver.CUresult {
 	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r
@@ -351,7 +355,8 @@ func (d *Driver) streamCopyAttributes(cur driver.CUcontext, dst, src driver.CUst
 	return success
 }
 
-func (d *Driver) launchHostFunc(cur driver.CUcontext, h driver.CUstream, fn driver.CUhostFn, data uintptr) driver.CUresult {
+func (d *Driver) launchHostFunc(cur driver.CUcontext, h driver.CUstream, fn driver.CUhostFn,
+	data uintptr) driver.CUresult {
 	if fn.IsNil() {
 		return invalidValue
 	}
@@ -377,7 +382,8 @@ func (d *Driver) launchHostFunc(cur driver.CUcontext, h driver.CUstream, fn driv
 	return success
 }
 
-func (d *Driver) streamAddCallback(cur driver.CUcontext, h driver.CUstream, fn driver.CUstreamCallback, data uintptr, flags uint32) driver.CUresult {
+func (d *Driver) streamAddCallback(cur driver.CUcontext, h driver.CUstream, fn driver.CUstreamCallback, data uintptr,
+	flags uint32) driver.CUresult {
 	if fn.IsNil() || flags != 0 { // before the context (recorded)
 		return invalidValue
 	}
@@ -399,7 +405,8 @@ func (d *Driver) streamAddCallback(cur driver.CUcontext, h driver.CUstream, fn d
 	return success
 }
 
-func (d *Driver) streamAttachMem(cur driver.CUcontext, h driver.CUstream, p driver.CUdeviceptr, n uint64, flags uint32) driver.CUresult {
+func (d *Driver) streamAttachMem(cur driver.CUcontext, h driver.CUstream, p driver.CUdeviceptr, n uint64,
+	flags uint32) driver.CUresult {
 	s, r := d.streamOf(cur, h)
 	if r != success {
 		return r

@@ -34,8 +34,8 @@ var without = []struct{ prefix, why string }{
 	{"cuDeviceGetNvSciSyncAttributes", "there is no NvSciSync"},
 }
 
-// partly says what of an implemented function answers CUDA_ERROR_NOT_SUPPORTED though the documentation has it, or how the answer is less than a GPU's; by symbol
-// or, with a star, by the beginning of symbols.
+// partly says what of an implemented function answers CUDA_ERROR_NOT_SUPPORTED though the documentation has it, or how
+// the answer is less than a GPU's; by symbol or, with a star, by the beginning of symbols.
 var partly = []struct{ symbol, note string }{
 	{"cuArray3DCreate*", "not block-compressed and video formats, nor sparse arrays"},
 	{"cuArrayCreate*", "not block-compressed and video formats"},
@@ -81,7 +81,8 @@ var partly = []struct{ symbol, note string }{
 	{"cuTexRefGetAddress", "the addresses of the window do not fit 32 bits"},
 }
 
-// Support says what the device does with a function of the API, by its C symbol; ok is false when the API does not have it.
+// Support says what the device does with a function of the API, by its C symbol; ok is false when the API does not have
+// it.
 func (d *Driver) Support(symbol string) (s Support, ok bool) {
 	if _, ok := driver.Lookup(symbol); !ok {
 		return s, false
@@ -95,7 +96,8 @@ func (d *Driver) Support(symbol string) (s Support, ok bool) {
 		return s, true
 	}
 	for _, p := range partly {
-		if prefix, star := strings.CutSuffix(p.symbol, "*"); symbol == p.symbol || star && strings.HasPrefix(symbol, prefix) {
+		if prefix, star := strings.CutSuffix(p.symbol, "*"); symbol == p.symbol ||
+			star && strings.HasPrefix(symbol, prefix) {
 			s.Note = p.note
 			break
 		}

@@ -15,7 +15,8 @@ type surfaceObject struct {
 }
 
 // surfObjectCreate makes a surface of an array. CUDA_ARRAY3D_SURFACE_LDST is not asked for (recorded).
-func (d *Driver) surfObjectCreate(cur driver.CUcontext, out *driver.CUsurfObject, res *driver.CUDA_RESOURCE_DESC) driver.CUresult {
+func (d *Driver) surfObjectCreate(cur driver.CUcontext, out *driver.CUsurfObject,
+	res *driver.CUDA_RESOURCE_DESC) driver.CUresult {
 	c, r := d.enter(cur)
 	if r != success {
 		return r
@@ -51,7 +52,8 @@ func (d *Driver) surfObjectDestroy(cur driver.CUcontext, h driver.CUsurfObject) 
 	return success
 }
 
-func (d *Driver) surfObjectGetResourceDesc(cur driver.CUcontext, out *driver.CUDA_RESOURCE_DESC, h driver.CUsurfObject) driver.CUresult {
+func (d *Driver) surfObjectGetResourceDesc(cur driver.CUcontext, out *driver.CUDA_RESOURCE_DESC,
+	h driver.CUsurfObject) driver.CUresult {
 	c, r := d.enter(cur)
 	if r != success {
 		return r

@@ -25,7 +25,8 @@ func (b *printBuffer) flush() {
 	}
 }
 
-// deviceHeap is what kernels ask of the system in one context (exec.System): the heap behind malloc in kernels, and printing.
+// deviceHeap is what kernels ask of the system in one context (exec.System): the heap behind malloc in kernels, and
+// printing.
 type deviceHeap struct {
 	c    *context
 	mu   sync.Mutex
@@ -33,8 +34,8 @@ type deviceHeap struct {
 	used uint64
 }
 
-// Printf implements exec.System. The hardware's buffer drops the oldest text when it is full; here it is given out early instead, so that nothing is
-// lost.
+// Printf implements exec.System. The hardware's buffer drops the oldest text when it is full; here it is given out
+// early instead, so that nothing is lost.
 func (h *deviceHeap) Printf(text []byte) {
 	b := &h.c.output
 	b.mu.Lock()
@@ -46,7 +47,8 @@ func (h *deviceHeap) Printf(text []byte) {
 	}
 }
 
-// heapAlign is the alignment of what malloc in kernels gives (Programming Guide, "Dynamic Global Memory Allocation"), and so the least that an allocation takes of the heap.
+// heapAlign is the alignment of what malloc in kernels gives (Programming Guide, "Dynamic Global Memory Allocation"),
+// and so the least that an allocation takes of the heap.
 const heapAlign = 16
 
 // Malloc implements exec.System: 0 when CU_LIMIT_MALLOC_HEAP_SIZE is used up.

@@ -7,8 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// TestMallocTakes: malloc in kernels gives addresses that are multiples of 16 (Programming Guide, "Dynamic Global Memory Allocation and Operations"), so that a heap holds at
-// most its size by 16 allocations, however small they are.
+// TestMallocTakes: malloc in kernels gives addresses that are multiples of 16 (Programming Guide, "Dynamic Global
+// Memory Allocation and Operations"), so that a heap holds at most its size by 16 allocations, however small they are.
 func TestMallocTakes(t *testing.T) {
 	_, tab, ctx := open(t, Options{Memory: 1 << 30})
 	const size = 1 << 16

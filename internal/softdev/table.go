@@ -7,7 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// newTable fills a table with what the device implements, group by group; the rest answers CUDA_ERROR_NOT_SUPPORTED and says its name in LastDetail.
+// newTable fills a table with what the device implements, group by group; the rest answers CUDA_ERROR_NOT_SUPPORTED and
+// says its name in LastDetail.
 func (d *Driver) newTable() *driver.Table {
 	t := new(driver.Table)
 
@@ -322,20 +323,22 @@ func narrow(out *uint32, call func(*uint64) driver.CUresult) driver.CUresult {
 	return r
 }
 
-// Implements says whether a function of the API (its C symbol, for example cuMemAlloc_v2) does more than answer CUDA_ERROR_NOT_SUPPORTED.
+// Implements says whether a function of the API (its C symbol, for example cuMemAlloc_v2) does more than answer
+// CUDA_ERROR_NOT_SUPPORTED.
 func (d *Driver) Implements(symbol string) bool {
 	_, ok := driver.Lookup(symbol)
 	return ok && !d.refused[symbol]
 }
 
-// refuseRest fills what is left with functions that answer CUDA_ERROR_NOT_SUPPORTED (or that there is no cuInit yet) and leave the
-// function's name as detail.
+// refuseRest fills what is left with functions that answer CUDA_ERROR_NOT_SUPPORTED (or that there is no cuInit yet)
+// and leave the function's name as detail.
 func (d *Driver) refuseRest(t *driver.Table) {
 	v := reflect.ValueOf(t).Elem()
 	for i := range v.NumField() {
 		field := v.Field(i)
 		ft := field.Type()
-		if ft.Kind() != reflect.Func || !field.IsNil() || ft.NumOut() != 1 || ft.Out(0) != reflect.TypeFor[driver.CUresult]() {
+		if ft.Kind() != reflect.Func || !field.IsNil() || ft.NumOut() != 1 ||
+			ft.Out(0) != reflect.TypeFor[driver.CUresult]() {
 			continue
 		}
 		name := "cu" + v.Type().Field(i).Name

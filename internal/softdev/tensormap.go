@@ -7,9 +7,12 @@ import (
 	"github.com/gocuda/cuda/internal/tensormap"
 )
 
-// tensorMapEncodeTiled is cuTensorMapEncodeTiled. Like the other encoders it asks for a context (recorded), although the map is built on the host.
-func (d *Driver) tensorMapEncodeTiled(cur driver.CUcontext, out *driver.CUtensorMap, typ driver.CUtensorMapDataType, rank uint32, addr uintptr, dim, stride *uint64, box, elem *uint32,
-	il driver.CUtensorMapInterleave, sw driver.CUtensorMapSwizzle, l2 driver.CUtensorMapL2promotion, oob driver.CUtensorMapFloatOOBfill) driver.CUresult {
+// tensorMapEncodeTiled is cuTensorMapEncodeTiled. Like the other encoders it asks for a context (recorded), although
+// the map is built on the host.
+func (d *Driver) tensorMapEncodeTiled(cur driver.CUcontext, out *driver.CUtensorMap, typ driver.CUtensorMapDataType,
+	rank uint32, addr uintptr, dim, stride *uint64, box, elem *uint32,
+	il driver.CUtensorMapInterleave, sw driver.CUtensorMapSwizzle, l2 driver.CUtensorMapL2promotion,
+	oob driver.CUtensorMapFloatOOBfill) driver.CUresult {
 	if _, r := d.enter(cur); r != success {
 		return r
 	}
@@ -22,8 +25,10 @@ func (d *Driver) tensorMapEncodeTiled(cur driver.CUcontext, out *driver.CUtensor
 }
 
 // tensorMapEncodeIm2col is cuTensorMapEncodeIm2col.
-func (d *Driver) tensorMapEncodeIm2col(cur driver.CUcontext, out *driver.CUtensorMap, typ driver.CUtensorMapDataType, rank uint32, addr uintptr, dim, stride *uint64, lower, upper *int32, channels, pixels uint32,
-	elem *uint32, il driver.CUtensorMapInterleave, sw driver.CUtensorMapSwizzle, l2 driver.CUtensorMapL2promotion, oob driver.CUtensorMapFloatOOBfill) driver.CUresult {
+func (d *Driver) tensorMapEncodeIm2col(cur driver.CUcontext, out *driver.CUtensorMap, typ driver.CUtensorMapDataType,
+	rank uint32, addr uintptr, dim, stride *uint64, lower, upper *int32, channels, pixels uint32,
+	elem *uint32, il driver.CUtensorMapInterleave, sw driver.CUtensorMapSwizzle, l2 driver.CUtensorMapL2promotion,
+	oob driver.CUtensorMapFloatOOBfill) driver.CUresult {
 	if _, r := d.enter(cur); r != success {
 		return r
 	}
@@ -38,8 +43,11 @@ func (d *Driver) tensorMapEncodeIm2col(cur driver.CUcontext, out *driver.CUtenso
 }
 
 // tensorMapEncodeIm2colWide is cuTensorMapEncodeIm2colWide.
-func (d *Driver) tensorMapEncodeIm2colWide(cur driver.CUcontext, out *driver.CUtensorMap, typ driver.CUtensorMapDataType, rank uint32, addr uintptr, dim, stride *uint64, lower, upper int32, channels, pixels uint32,
-	elem *uint32, il driver.CUtensorMapInterleave, mode driver.CUtensorMapIm2ColWideMode, sw driver.CUtensorMapSwizzle, l2 driver.CUtensorMapL2promotion, oob driver.CUtensorMapFloatOOBfill) driver.CUresult {
+func (d *Driver) tensorMapEncodeIm2colWide(cur driver.CUcontext, out *driver.CUtensorMap,
+	typ driver.CUtensorMapDataType, rank uint32, addr uintptr, dim, stride *uint64, lower, upper int32, channels,
+	pixels uint32,
+	elem *uint32, il driver.CUtensorMapInterleave, mode driver.CUtensorMapIm2ColWideMode, sw driver.CUtensorMapSwizzle,
+	l2 driver.CUtensorMapL2promotion, oob driver.CUtensorMapFloatOOBfill) driver.CUresult {
 	if _, r := d.enter(cur); r != success {
 		return r
 	}
@@ -60,15 +68,18 @@ func (d *Driver) tensorMapReplaceAddress(cur driver.CUcontext, out *driver.CUten
 	if out == nil {
 		return invalidValue
 	}
-	if err := tensormap.SetAddress(unsafe.Slice((*byte)(unsafe.Pointer(out)), tensormap.Size), uint64(addr)); err != nil {
+	if err := tensormap.SetAddress(unsafe.Slice((*byte)(unsafe.Pointer(out)), tensormap.Size),
+		uint64(addr)); err != nil {
 		d.explain(nil, "%v", err)
 		return invalidValue
 	}
 	return success
 }
 
-// tensorMap gathers what the encoders have in common. NULL arrays and ranks out of range are refused before anything is read.
-func tensorMap(mode tensormap.Mode, typ driver.CUtensorMapDataType, rank uint32, addr uintptr, dim, stride *uint64, elem *uint32, il driver.CUtensorMapInterleave, sw driver.CUtensorMapSwizzle,
+// tensorMap gathers what the encoders have in common. NULL arrays and ranks out of range are refused before anything is
+// read.
+func tensorMap(mode tensormap.Mode, typ driver.CUtensorMapDataType, rank uint32, addr uintptr, dim, stride *uint64,
+	elem *uint32, il driver.CUtensorMapInterleave, sw driver.CUtensorMapSwizzle,
 	l2 driver.CUtensorMapL2promotion, oob driver.CUtensorMapFloatOOBfill) (*tensormap.Map, bool) {
 	if rank == 0 || rank > tensormap.MaxRank || dim == nil || elem == nil || rank > 1 && stride == nil {
 		return nil, false
@@ -78,10 +89,12 @@ func tensorMap(mode tensormap.Mode, typ driver.CUtensorMapDataType, rank uint32,
 			return nil, false
 		}
 	}
-	if oob != driver.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE && oob != driver.CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA {
+	if oob != driver.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE &&
+		oob != driver.CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA {
 		return nil, false
 	}
-	m := &tensormap.Map{Mode: mode, Type: tensormap.DataType(typ), Rank: int(rank), Address: uint64(addr), Interleave: tensormap.Interleave(il), Swizzle: tensormap.Swizzle(sw),
+	m := &tensormap.Map{Mode: mode, Type: tensormap.DataType(typ), Rank: int(rank), Address: uint64(addr),
+		Interleave: tensormap.Interleave(il), Swizzle: tensormap.Swizzle(sw),
 		L2Promotion: uint8(l2), NaN: oob != driver.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE}
 	copy(m.Dim[:], unsafe.Slice(dim, rank))
 	if rank > 1 {
@@ -92,7 +105,8 @@ func tensorMap(mode tensormap.Mode, typ driver.CUtensorMapDataType, rank uint32,
 }
 
 func (d *Driver) encodeMap(out *driver.CUtensorMap, m *tensormap.Map) driver.CUresult {
-	// The type is declared with an alignment of 64, which programs in Python do not keep (cuda-core places it in its objects) and the driver does not ask for.
+	// The type is declared with an alignment of 64, which programs in Python do not keep (cuda-core places it in its
+	// objects) and the driver does not ask for.
 	if out == nil {
 		return invalidValue
 	}

@@ -48,8 +48,8 @@ func (c *context) resourceImage(r *driver.CUDA_RESOURCE_DESC) (texture.Image, dr
 	return none, invalidValue
 }
 
-// texelMemory is what there is of n bytes for texels at an address. An image may go beyond its allocation, which the driver does not look at (recorded); what
-// is there ends with the allocation.
+// texelMemory is what there is of n bytes for texels at an address. An image may go beyond its allocation, which the
+// driver does not look at (recorded); what is there ends with the allocation.
 func (m *memory) texelMemory(p driver.CUdeviceptr, n uint64) (at unsafe.Pointer, have uint64, ok bool) {
 	if at, ok := m.device(p, n); ok {
 		return at, n, true
@@ -63,7 +63,8 @@ func (m *memory) texelMemory(p driver.CUdeviceptr, n uint64) (at unsafe.Pointer,
 	return at, have, ok
 }
 
-// linearOf is an image of plain memory of so many rows. One without texels has a texel of zeros, so that there is something to read.
+// linearOf is an image of plain memory of so many rows. One without texels has a texel of zeros, so that there is
+// something to read.
 func linearOf(f texture.Format, dims uint8, at unsafe.Pointer, w, h, row uint64) texture.Image {
 	l := texture.Level{Data: at, Width: uint32(w), Height: uint32(h), Depth: 1, Row: row, Slice: row * h}
 	if w == 0 || h == 0 {
@@ -73,13 +74,15 @@ func linearOf(f texture.Format, dims uint8, at unsafe.Pointer, w, h, row uint64)
 }
 
 // linearImage is device memory as a row of texels.
-func (c *context) linearImage(p driver.CUdeviceptr, format driver.CUarray_format, channels uint32, size uint64) (texture.Image, driver.CUresult) {
+func (c *context) linearImage(p driver.CUdeviceptr, format driver.CUarray_format, channels uint32,
+	size uint64) (texture.Image, driver.CUresult) {
 	f, r := c.formatOf(format, channels)
 	if r != success {
 		return texture.Image{}, r
 	}
 	n := size / f.Size()
-	if p == 0 || uint64(p)%uint64(c.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT)) != 0 || n > min(1<<30, (1<<32)/f.Size()) {
+	if p == 0 || uint64(p)%uint64(c.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT)) != 0 ||
+		n > min(1<<30, (1<<32)/f.Size()) {
 		return texture.Image{}, invalidValue
 	}
 	at, have, ok := c.d.memory.texelMemory(p, size)
@@ -90,15 +93,18 @@ func (c *context) linearImage(p driver.CUdeviceptr, format driver.CUarray_format
 }
 
 // pitchedImage is device memory as rows of texels.
-func (c *context) pitchedImage(p driver.CUdeviceptr, format driver.CUarray_format, channels uint32, w, h, pitch uint64) (texture.Image, driver.CUresult) {
+func (c *context) pitchedImage(p driver.CUdeviceptr, format driver.CUarray_format, channels uint32, w, h,
+	pitch uint64) (texture.Image, driver.CUresult) {
 	f, r := c.formatOf(format, channels)
 	if r != success {
 		return texture.Image{}, r
 	}
 	attr := func(id driver.CUdevice_attribute) uint64 { return uint64(c.dev.attribute(id)) }
 	switch {
-	case p == 0, uint64(p)%attr(driver.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT) != 0, pitch%attr(driver.CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT) != 0,
-		pitch == 0, w > attr(driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH), h > attr(driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT),
+	case p == 0, uint64(p)%attr(driver.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT) != 0,
+		pitch%attr(driver.CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT) != 0,
+		pitch == 0, w > attr(driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH),
+		h > attr(driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT),
 		pitch > attr(driver.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH):
 		return texture.Image{}, invalidValue
 	}
@@ -117,8 +123,10 @@ func (c *context) pitchedImage(p driver.CUdeviceptr, format driver.CUarray_forma
 
 // viewFormats are the formats of resource views in the order of CUresourceViewFormat, from CU_RES_VIEW_FORMAT_UINT_1X8.
 var viewFormats = func() (out []texture.Format) {
-	for _, group := range []texture.Format{{Kind: texture.Uint, Bits: 8}, {Kind: texture.Sint, Bits: 8}, {Kind: texture.Uint, Bits: 16}, {Kind: texture.Sint, Bits: 16},
-		{Kind: texture.Uint, Bits: 32}, {Kind: texture.Sint, Bits: 32}, {Kind: texture.Float, Bits: 16}, {Kind: texture.Float, Bits: 32}} {
+	for _, group := range []texture.Format{{Kind: texture.Uint, Bits: 8}, {Kind: texture.Sint, Bits: 8},
+		{Kind: texture.Uint, Bits: 16}, {Kind: texture.Sint, Bits: 16},
+		{Kind: texture.Uint, Bits: 32}, {Kind: texture.Sint, Bits: 32}, {Kind: texture.Float, Bits: 16},
+		{Kind: texture.Float, Bits: 32}} {
 		for _, n := range []uint8{1, 2, 4} {
 			group.Channels = n
 			out = append(out, group)
@@ -130,7 +138,8 @@ var viewFormats = func() (out []texture.Format) {
 // blockSize is the size in bytes of a block of a compressed view format, for which an image has one texel.
 func blockSize(f driver.CUresourceViewFormat) uint64 {
 	switch f {
-	case driver.CU_RES_VIEW_FORMAT_UNSIGNED_BC1, driver.CU_RES_VIEW_FORMAT_UNSIGNED_BC4, driver.CU_RES_VIEW_FORMAT_SIGNED_BC4:
+	case driver.CU_RES_VIEW_FORMAT_UNSIGNED_BC1, driver.CU_RES_VIEW_FORMAT_UNSIGNED_BC4,
+		driver.CU_RES_VIEW_FORMAT_SIGNED_BC4:
 		return 8
 	}
 	return 16
@@ -159,14 +168,17 @@ func (c *context) applyView(im *texture.Image, v *driver.CUDA_RESOURCE_VIEW_DESC
 		deep = 0
 	}
 	last, layers := uint64(v.LastMipmapLevel), uint64(l.Depth)
-	if f.Size() != im.Format.Size() || v.Width != uint64(l.Width) || v.Height != uint64(l.Height) && (im.Dims > 1 || v.Height > 1) ||
-		v.Depth != deep && !im.Layered && !im.Cube || v.FirstMipmapLevel > v.LastMipmapLevel || last >= uint64(len(im.Levels)) {
+	if f.Size() != im.Format.Size() || v.Width != uint64(l.Width) ||
+		v.Height != uint64(l.Height) && (im.Dims > 1 || v.Height > 1) ||
+		v.Depth != deep && !im.Layered && !im.Cube || v.FirstMipmapLevel > v.LastMipmapLevel ||
+		last >= uint64(len(im.Levels)) {
 		return invalidValue
 	}
 	im.Format = f
 	im.Levels = append([]texture.Level(nil), im.Levels[v.FirstMipmapLevel:last+1]...)
 	if im.Layered || im.Cube {
-		if v.FirstLayer > v.LastLayer || uint64(v.LastLayer) >= layers || im.Cube && (v.LastLayer-v.FirstLayer+1)%6 != 0 {
+		if v.FirstLayer > v.LastLayer || uint64(v.LastLayer) >= layers ||
+			im.Cube && (v.LastLayer-v.FirstLayer+1)%6 != 0 {
 			return invalidValue
 		}
 		for i := range im.Levels {
@@ -179,14 +191,17 @@ func (c *context) applyView(im *texture.Image, v *driver.CUDA_RESOURCE_VIEW_DESC
 }
 
 // textureFlags are the flags of textures.
-const textureFlags = driver.CU_TRSF_READ_AS_INTEGER | driver.CU_TRSF_NORMALIZED_COORDINATES | driver.CU_TRSF_SRGB | driver.CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | driver.CU_TRSF_SEAMLESS_CUBEMAP
+const textureFlags = driver.CU_TRSF_READ_AS_INTEGER | driver.CU_TRSF_NORMALIZED_COORDINATES | driver.CU_TRSF_SRGB |
+	driver.CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | driver.CU_TRSF_SEAMLESS_CUBEMAP
 
 // samplerOf turns a texture descriptor into a sampler.
 func samplerOf(d *driver.CUDA_TEXTURE_DESC) (texture.Sampler, driver.CUresult) {
 	s := texture.Sampler{
-		Linear: d.FilterMode == driver.CU_TR_FILTER_MODE_LINEAR, MipLinear: d.MipmapFilterMode == driver.CU_TR_FILTER_MODE_LINEAR,
-		Normalized: d.Flags&driver.CU_TRSF_NORMALIZED_COORDINATES != 0, Integer: d.Flags&driver.CU_TRSF_READ_AS_INTEGER != 0,
-		SRGB: d.Flags&driver.CU_TRSF_SRGB != 0, Seamless: d.Flags&driver.CU_TRSF_SEAMLESS_CUBEMAP != 0,
+		Linear:     d.FilterMode == driver.CU_TR_FILTER_MODE_LINEAR,
+		MipLinear:  d.MipmapFilterMode == driver.CU_TR_FILTER_MODE_LINEAR,
+		Normalized: d.Flags&driver.CU_TRSF_NORMALIZED_COORDINATES != 0,
+		Integer:    d.Flags&driver.CU_TRSF_READ_AS_INTEGER != 0,
+		SRGB:       d.Flags&driver.CU_TRSF_SRGB != 0, Seamless: d.Flags&driver.CU_TRSF_SEAMLESS_CUBEMAP != 0,
 		Bias: d.MipmapLevelBias, MinLevel: d.MinMipmapLevelClamp, MaxLevel: d.MaxMipmapLevelClamp,
 		Anisotropy: min(max(d.MaxAnisotropy, 1), 16), Border: d.BorderColor,
 	}
@@ -196,13 +211,15 @@ func samplerOf(d *driver.CUDA_TEXTURE_DESC) (texture.Sampler, driver.CUresult) {
 		}
 		s.Address[i] = texture.AddressMode(m)
 	}
-	if d.FilterMode > driver.CU_TR_FILTER_MODE_LINEAR || d.MipmapFilterMode > driver.CU_TR_FILTER_MODE_LINEAR || d.Flags&^uint32(textureFlags) != 0 {
+	if d.FilterMode > driver.CU_TR_FILTER_MODE_LINEAR || d.MipmapFilterMode > driver.CU_TR_FILTER_MODE_LINEAR ||
+		d.Flags&^uint32(textureFlags) != 0 {
 		return s, invalidValue
 	}
 	return s, success
 }
 
-func (d *Driver) texObjectCreate(cur driver.CUcontext, out *driver.CUtexObject, res *driver.CUDA_RESOURCE_DESC, desc *driver.CUDA_TEXTURE_DESC, view *driver.CUDA_RESOURCE_VIEW_DESC) driver.CUresult {
+func (d *Driver) texObjectCreate(cur driver.CUcontext, out *driver.CUtexObject, res *driver.CUDA_RESOURCE_DESC,
+	desc *driver.CUDA_TEXTURE_DESC, view *driver.CUDA_RESOURCE_VIEW_DESC) driver.CUresult {
 	c, r := d.enter(cur)
 	if r != success {
 		return r
@@ -265,8 +282,9 @@ type retiredObject struct {
 	until  []point
 }
 
-// retire takes an object out of its table when the work that was given to the context before has ended: programs destroy objects right after the asynchronous launch
-// that uses them (FFmpeg's filters do), and kernels find the object as a GPU finds its descriptor.
+// retire takes an object out of its table when the work that was given to the context before has ended: programs
+// destroy objects right after the asynchronous launch that uses them (FFmpeg's filters do), and kernels find the object
+// as a GPU finds its descriptor.
 func (c *context) retire(from *sync.Map, handle uint64) {
 	until := c.tails(nil)
 	t := &c.tex
@@ -300,7 +318,8 @@ func (d *Driver) texObject(cur driver.CUcontext, h driver.CUtexObject) (*texture
 	return o, success
 }
 
-func (d *Driver) texObjectGetResourceDesc(cur driver.CUcontext, out *driver.CUDA_RESOURCE_DESC, h driver.CUtexObject) driver.CUresult {
+func (d *Driver) texObjectGetResourceDesc(cur driver.CUcontext, out *driver.CUDA_RESOURCE_DESC,
+	h driver.CUtexObject) driver.CUresult {
 	o, r := d.texObject(cur, h)
 	if r != success {
 		return r
@@ -312,7 +331,8 @@ func (d *Driver) texObjectGetResourceDesc(cur driver.CUcontext, out *driver.CUDA
 	return success
 }
 
-func (d *Driver) texObjectGetTextureDesc(cur driver.CUcontext, out *driver.CUDA_TEXTURE_DESC, h driver.CUtexObject) driver.CUresult {
+func (d *Driver) texObjectGetTextureDesc(cur driver.CUcontext, out *driver.CUDA_TEXTURE_DESC,
+	h driver.CUtexObject) driver.CUresult {
 	o, r := d.texObject(cur, h)
 	if r != success {
 		return r
@@ -324,7 +344,8 @@ func (d *Driver) texObjectGetTextureDesc(cur driver.CUcontext, out *driver.CUDA_
 	return success
 }
 
-func (d *Driver) texObjectGetResourceViewDesc(cur driver.CUcontext, out *driver.CUDA_RESOURCE_VIEW_DESC, h driver.CUtexObject) driver.CUresult {
+func (d *Driver) texObjectGetResourceViewDesc(cur driver.CUcontext, out *driver.CUDA_RESOURCE_VIEW_DESC,
+	h driver.CUtexObject) driver.CUresult {
 	o, r := d.texObject(cur, h)
 	if r != success {
 		return r
@@ -349,8 +370,8 @@ func (d *Driver) textureObjectTable(t *driver.Table) {
 	t.SurfObjectGetResourceDesc = d.surfObjectGetResourceDesc
 }
 
-// textureUnit serves the launches of a context: texture and surface objects as they are at the time of the access, references as they were
-// bound at the launch.
+// textureUnit serves the launches of a context: texture and surface objects as they are at the time of the access,
+// references as they were bound at the launch.
 type textureUnit struct {
 	state    *textureState
 	textures map[uint64]*texture.Texture

@@ -39,8 +39,8 @@ type surfref struct {
 	image texture.Image
 }
 
-// opaqueVars are the texture, sampler and surface variables of a program. What kernels see as their addresses are numbers that lead to no
-// memory, like those of functions.
+// opaqueVars are the texture, sampler and surface variables of a program. What kernels see as their addresses are
+// numbers that lead to no memory, like those of functions.
 type opaqueVars struct {
 	vars []*check.Var
 	addr map[*check.Var]uint64
@@ -88,7 +88,8 @@ func (c *context) textures() *textureUnit {
 	if s.unit != nil {
 		return s.unit
 	}
-	u := &textureUnit{state: s, textures: map[uint64]*texture.Texture{}, samplers: map[uint64]*texture.Sampler{}, surfaces: map[uint64]*texture.Surface{}}
+	u := &textureUnit{state: s, textures: map[uint64]*texture.Texture{}, samplers: map[uint64]*texture.Sampler{},
+		surfaces: map[uint64]*texture.Surface{}}
 	for addr, t := range s.refs {
 		if t.mod.unloaded() {
 			delete(s.refs, addr)
@@ -141,7 +142,8 @@ func samplerVariable(v *check.Var) *texture.Sampler {
 	if !ok {
 		return s
 	}
-	modes := map[string]texture.AddressMode{"wrap": texture.Wrap, "mirror": texture.Mirror, "clamp_ogl": texture.Clamp, "clamp_to_edge": texture.Clamp, "clamp_to_border": texture.Border}
+	modes := map[string]texture.AddressMode{"wrap": texture.Wrap, "mirror": texture.Mirror, "clamp_ogl": texture.Clamp,
+		"clamp_to_edge": texture.Clamp, "clamp_to_border": texture.Border}
 	for _, e := range list.Elems {
 		f, ok := e.(*ptx.InitField)
 		if !ok {
@@ -175,7 +177,8 @@ func (t *texref) texture() (*texture.Texture, bool) {
 	desc := t.desc
 	for i, m := range desc.AddressMode {
 		if m > driver.CU_TR_ADDRESS_MODE_BORDER {
-			desc.AddressMode[i] = driver.CU_TR_ADDRESS_MODE_CLAMP // the calls take any number (recorded); what a fetch makes of it is not
+			// the calls take any number (recorded); what a fetch makes of it is not
+			desc.AddressMode[i] = driver.CU_TR_ADDRESS_MODE_CLAMP
 		}
 	}
 	if desc.FilterMode > driver.CU_TR_FILTER_MODE_LINEAR {
@@ -195,7 +198,8 @@ func (d *Driver) newTexref(c *context, m *module) *texref {
 	return t
 }
 
-func (d *Driver) moduleGetTexRef(_ driver.CUcontext, out *driver.CUtexref, h driver.CUmodule, name *byte) driver.CUresult {
+func (d *Driver) moduleGetTexRef(_ driver.CUcontext, out *driver.CUtexref, h driver.CUmodule,
+	name *byte) driver.CUresult {
 	m, r := d.module(h)
 	if r != success {
 		return r
@@ -225,7 +229,8 @@ func (d *Driver) moduleGetTexRef(_ driver.CUcontext, out *driver.CUtexref, h dri
 	return success
 }
 
-func (d *Driver) moduleGetSurfRef(_ driver.CUcontext, out *driver.CUsurfref, h driver.CUmodule, name *byte) driver.CUresult {
+func (d *Driver) moduleGetSurfRef(_ driver.CUcontext, out *driver.CUsurfref, h driver.CUmodule,
+	name *byte) driver.CUresult {
 	m, r := d.module(h)
 	if r != success {
 		return r
@@ -384,7 +389,8 @@ func (t *texref) linear(p driver.CUdeviceptr, size uint64) (texture.Image, drive
 	return t.ctx.linearImage(p, t.format, t.channels, size)
 }
 
-// setAddress binds linear memory from the aligned address below p on; offset receives the distance in bytes. NULL binds nothing.
+// setAddress binds linear memory from the aligned address below p on; offset receives the distance in bytes. NULL binds
+// nothing.
 func (t *texref) setAddress(p driver.CUdeviceptr, n uint64, offset *uint64) driver.CUresult {
 	align := driver.CUdeviceptr(t.ctx.dev.attribute(driver.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT))
 	low := p % align
@@ -404,14 +410,16 @@ func (t *texref) setAddress(p driver.CUdeviceptr, n uint64, offset *uint64) driv
 	}
 	var res driver.CUDA_RESOURCE_DESC
 	res.ResType = driver.CU_RESOURCE_TYPE_LINEAR
-	*res.Res.Linear() = driver.CUDA_RESOURCE_DESC_res_linear{DevPtr: p - low, Format: t.format, NumChannels: t.channels, SizeInBytes: n + uint64(low)}
+	*res.Res.Linear() = driver.CUDA_RESOURCE_DESC_res_linear{DevPtr: p - low, Format: t.format, NumChannels: t.channels,
+		SizeInBytes: n + uint64(low)}
 	if offset != nil {
 		*offset = uint64(low)
 	}
 	return t.bind(&res, im, p)
 }
 
-// setFormat is also of the linear memory that is bound already: PyCUDA binds first, and what its tests read is of the later format.
+// setFormat is also of the linear memory that is bound already: PyCUDA binds first, and what its tests read is of the
+// later format.
 func (t *texref) setFormat(f driver.CUarray_format, channels uint32) driver.CUresult {
 	if channels > 4 || channels == 3 { // the format and no channels at all are taken as they are (recorded)
 		return invalidValue
@@ -434,7 +442,9 @@ func (t *texref) setAddress2D(desc *driver.CUDA_ARRAY_DESCRIPTOR, p driver.CUdev
 	if desc == nil {
 		return invalidValue
 	}
-	if f, r := t.ctx.formatOf(desc.Format, desc.NumChannels); r != success || desc.Width == 0 || desc.Height == 0 || pitch/f.Size() < desc.Width { // recorded for the pitch, unlike objects
+	// recorded for the pitch, unlike objects
+	if f, r := t.ctx.formatOf(desc.Format, desc.NumChannels); r != success || desc.Width == 0 || desc.Height == 0 ||
+		pitch/f.Size() < desc.Width {
 		return invalidValue
 	}
 	im, r := t.ctx.pitchedImage(p, desc.Format, desc.NumChannels, desc.Width, desc.Height, pitch)
@@ -444,7 +454,8 @@ func (t *texref) setAddress2D(desc *driver.CUDA_ARRAY_DESCRIPTOR, p driver.CUdev
 	t.format, t.channels = desc.Format, desc.NumChannels
 	var res driver.CUDA_RESOURCE_DESC
 	res.ResType = driver.CU_RESOURCE_TYPE_PITCH2D
-	*res.Res.Pitch2D() = driver.CUDA_RESOURCE_DESC_res_pitch2D{DevPtr: p, Format: desc.Format, NumChannels: desc.NumChannels, Width: desc.Width, Height: desc.Height, PitchInBytes: pitch}
+	*res.Res.Pitch2D() = driver.CUDA_RESOURCE_DESC_res_pitch2D{DevPtr: p, Format: desc.Format,
+		NumChannels: desc.NumChannels, Width: desc.Width, Height: desc.Height, PitchInBytes: pitch}
 	return t.bind(&res, im, p)
 }
 
@@ -460,7 +471,8 @@ func (d *Driver) surfref(h driver.CUsurfref) (*surfref, driver.CUresult) {
 	return s, s.ctx.fault()
 }
 
-func (d *Driver) surfRefSetArray(_ driver.CUcontext, h driver.CUsurfref, array driver.CUarray, flags uint32) driver.CUresult {
+func (d *Driver) surfRefSetArray(_ driver.CUcontext, h driver.CUsurfref, array driver.CUarray,
+	flags uint32) driver.CUresult {
 	s, r := d.surfref(h)
 	if r != success {
 		return r
@@ -490,7 +502,8 @@ func (d *Driver) surfRefGetArray(_ driver.CUcontext, out *driver.CUarray, h driv
 	return put(out, s.array)
 }
 
-// paramSetTexRef is cuParamSetTexRef: it asks that something is bound, whatever the unit (recorded for CU_PARAM_TR_DEFAULT and 0), and has nothing to do.
+// paramSetTexRef is cuParamSetTexRef: it asks that something is bound, whatever the unit (recorded for
+// CU_PARAM_TR_DEFAULT and 0), and has nothing to do.
 func (d *Driver) paramSetTexRef(cur driver.CUcontext, f driver.CUfunction, _ int32, h driver.CUtexref) driver.CUresult {
 	if _, r := d.legacyFunction(cur, f); r != success {
 		return r
@@ -527,7 +540,8 @@ func (d *Driver) textureReferenceTable(t *driver.Table) {
 	t.TexRefSetAddress_v2 = func(_ ctx, offset *uint64, h ref, p driver.CUdeviceptr, n uint64) res {
 		return d.changeTexref(h, func(x *texref) res { return x.setAddress(p, n, offset) })
 	}
-	t.TexRefSetAddress2D_v3 = func(_ ctx, h ref, desc *driver.CUDA_ARRAY_DESCRIPTOR, p driver.CUdeviceptr, pitch uint64) res {
+	t.TexRefSetAddress2D_v3 = func(_ ctx, h ref, desc *driver.CUDA_ARRAY_DESCRIPTOR, p driver.CUdeviceptr,
+		pitch uint64) res {
 		return d.changeTexref(h, func(x *texref) res { return x.setAddress2D(desc, p, pitch) })
 	}
 	t.TexRefSetAddress2D_v2 = t.TexRefSetAddress2D_v3
@@ -540,11 +554,13 @@ func (d *Driver) textureReferenceTable(t *driver.Table) {
 		}
 		return r
 	}
-	t.TexRefSetAddress2D = func(cur ctx, h ref, desc *driver.CUDA_ARRAY_DESCRIPTOR_v1, p driver.CUdeviceptr_v1, pitch uint32) res {
+	t.TexRefSetAddress2D = func(cur ctx, h ref, desc *driver.CUDA_ARRAY_DESCRIPTOR_v1, p driver.CUdeviceptr_v1,
+		pitch uint32) res {
 		if desc == nil {
 			return t.TexRefSetAddress2D_v3(cur, h, nil, driver.CUdeviceptr(p), uint64(pitch))
 		}
-		return t.TexRefSetAddress2D_v3(cur, h, &driver.CUDA_ARRAY_DESCRIPTOR{Width: uint64(desc.Width), Height: uint64(desc.Height), Format: desc.Format, NumChannels: desc.NumChannels},
+		return t.TexRefSetAddress2D_v3(cur, h, &driver.CUDA_ARRAY_DESCRIPTOR{Width: uint64(desc.Width),
+			Height: uint64(desc.Height), Format: desc.Format, NumChannels: desc.NumChannels},
 			driver.CUdeviceptr(p), uint64(pitch))
 	}
 	t.TexRefGetAddress = func(cur ctx, out *driver.CUdeviceptr_v1, h ref) res {
@@ -571,7 +587,8 @@ func (d *Driver) textureReferenceTable(t *driver.Table) {
 			return success
 		})
 	}
-	filter := func(most driver.CUfilter_mode, field func(x *texref) *driver.CUfilter_mode) func(ctx, ref, driver.CUfilter_mode) res {
+	filter := func(most driver.CUfilter_mode, field func(x *texref) *driver.CUfilter_mode) func(ctx, ref,
+		driver.CUfilter_mode) res {
 		return func(_ ctx, h ref, m driver.CUfilter_mode) res {
 			return d.changeTexref(h, func(x *texref) res {
 				if m > most {
@@ -582,8 +599,11 @@ func (d *Driver) textureReferenceTable(t *driver.Table) {
 			})
 		}
 	}
-	t.TexRefSetFilterMode = filter(math.MaxUint32, func(x *texref) *driver.CUfilter_mode { return &x.desc.FilterMode }) // any is taken (recorded)
-	t.TexRefSetMipmapFilterMode = filter(driver.CU_TR_FILTER_MODE_LINEAR, func(x *texref) *driver.CUfilter_mode { return &x.desc.MipmapFilterMode })
+	// any is taken (recorded)
+	t.TexRefSetFilterMode = filter(math.MaxUint32, func(x *texref) *driver.CUfilter_mode { return &x.desc.FilterMode })
+	t.TexRefSetMipmapFilterMode = filter(driver.CU_TR_FILTER_MODE_LINEAR, func(x *texref) *driver.CUfilter_mode {
+		return &x.desc.MipmapFilterMode
+	})
 	t.TexRefSetMipmapLevelBias = func(_ ctx, h ref, bias float32) res {
 		return d.changeTexref(h, func(x *texref) res { x.desc.MipmapLevelBias = bias; return success })
 	}

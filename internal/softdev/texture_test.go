@@ -13,8 +13,8 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// TestRecordedTextures replays corpus module textures through the driver API: arrays of one, two and three dimensions, layered and cubemap
-// arrays, linear and pitched memory. Every result has to be the recorded one to the bit.
+// TestRecordedTextures replays corpus module textures through the driver API: arrays of one, two and three dimensions,
+// layered and cubemap arrays, linear and pitched memory. Every result has to be the recorded one to the bit.
 func TestRecordedTextures(t *testing.T) {
 	const dir = "../../../shared/corpus"
 	if _, err := os.Stat(dir); err != nil {
@@ -42,7 +42,8 @@ func TestRecordedTextures(t *testing.T) {
 				continue
 			}
 			if res.Status != corpus.Passed || !res.Equal && res.Launch >= 0 {
-				t.Errorf("%s launch %d %s: %v equal %v %s", build, res.Launch, res.Kernel, res.Status, res.Equal, res.Text)
+				t.Errorf("%s launch %d %s: %v equal %v %s", build, res.Launch, res.Kernel, res.Status, res.Equal,
+					res.Text)
 			}
 			n++
 		}
@@ -59,7 +60,8 @@ func TestArrayFacts(t *testing.T) {
 		channels uint32
 		want     driver.CUresult
 	}{
-		{16, 16, 32, 1, 0}, {16, 0, 32, 4, 0}, {0, 0, 32, 1, 1}, {0, 16, 32, 1, 1}, {16, 16, 32, 3, 1}, {16, 16, 99, 1, 1}, {16, 16, 0, 1, 1}, {131072, 1, 1, 1, 0},
+		{16, 16, 32, 1, 0}, {16, 0, 32, 4, 0}, {0, 0, 32, 1, 1}, {0, 16, 32, 1, 1}, {16, 16, 32, 3, 1},
+		{16, 16, 99, 1, 1}, {16, 16, 0, 1, 1}, {131072, 1, 1, 1, 0},
 		{131073, 1, 1, 1, 1}, {131072, 65537, 1, 1, 1}, {16, 16, 16, 2, 0}, {16, 16, 32, 0, 1}, {131073, 0, 1, 1, 1},
 	} {
 		var a driver.CUarray
@@ -80,7 +82,8 @@ func TestArrayFacts(t *testing.T) {
 		}
 	}
 	var a driver.CUarray
-	must(t, tab.ArrayCreate_v2(ctx, &a, &driver.CUDA_ARRAY_DESCRIPTOR{Width: 16, Height: 16, Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1}))
+	must(t, tab.ArrayCreate_v2(ctx, &a, &driver.CUDA_ARRAY_DESCRIPTOR{Width: 16, Height: 16,
+		Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1}))
 	res := func(typ driver.CUresourcetype, a driver.CUarray) *driver.CUDA_RESOURCE_DESC {
 		r := &driver.CUDA_RESOURCE_DESC{ResType: typ}
 		r.Res.Array().HArray = a
@@ -196,7 +199,8 @@ func (b *textureBench) floats(n int) []float32 {
 func (b *textureBench) array(w, h uint64, format driver.CUarray_format) driver.CUarray {
 	b.t.Helper()
 	var a driver.CUarray
-	must(b.t, b.tab.ArrayCreate_v2(b.ctx, &a, &driver.CUDA_ARRAY_DESCRIPTOR{Width: w, Height: h, Format: format, NumChannels: 1}))
+	must(b.t, b.tab.ArrayCreate_v2(b.ctx, &a, &driver.CUDA_ARRAY_DESCRIPTOR{Width: w, Height: h, Format: format,
+		NumChannels: 1}))
 	return a
 }
 
@@ -209,12 +213,15 @@ func equalFloats(t *testing.T, got, want []float32) {
 	}
 }
 
-// TestTextureReferences binds module variables in each of the four ways; what they read follows from what was copied in.
+// TestTextureReferences binds module variables in each of the four ways; what they read follows from what was copied
+// in.
 func TestTextureReferences(t *testing.T) {
 	b := newTextureBench(t)
 	tab, ctx := b.tab, b.ctx
 	var ref driver.CUtexref
-	for name, want := range map[string]driver.CUresult{"t": 0, "s": driver.CUDA_ERROR_NOT_FOUND, "x": driver.CUDA_ERROR_NOT_FOUND} { // recorded for a variable and an unknown name
+	// recorded for a variable and an unknown name
+	for name, want := range map[string]driver.CUresult{"t": 0, "s": driver.CUDA_ERROR_NOT_FOUND,
+		"x": driver.CUDA_ERROR_NOT_FOUND} {
 		if r := tab.ModuleGetTexRef(ctx, &ref, b.mod, cstr(name)); r != want {
 			t.Errorf("cuModuleGetTexRef %s: %v, want %v", name, r, want)
 		}
@@ -263,8 +270,8 @@ func TestTextureReferences(t *testing.T) {
 	b.launch("fetch", 4, unsafe.Pointer(&b.out))
 	equalFloats(t, b.floats(4), []float32{1, 2, 3, 4})
 
-	// Memory behind the allocation is taken and reads as 0, as do no memory and a format that does not exist (what the calls take: cases texture/reference of
-	// internal/conform/api; what a fetch then gives is not defined).
+	// Memory behind the allocation is taken and reads as 0, as do no memory and a format that does not exist (what the
+	// calls take: cases texture/reference of internal/conform/api; what a fetch then gives is not defined).
 	var short driver.CUdeviceptr
 	must(t, tab.MemAlloc_v2(ctx, &short, 16))
 	must(t, tab.MemcpyHtoD_v2(ctx, short, unsafe.Pointer(&data[0]), 16))
@@ -292,8 +299,8 @@ func TestTextureReferences(t *testing.T) {
 	}
 }
 
-// TestPitchedMemory: of an image that goes beyond its allocation the rows in it are there (that the driver takes such images: cases texture/object/pitch2d of
-// internal/conform/api).
+// TestPitchedMemory: of an image that goes beyond its allocation the rows in it are there (that the driver takes such
+// images: cases texture/object/pitch2d of internal/conform/api).
 func TestPitchedMemory(t *testing.T) {
 	d, tab, ctx := open(t, Options{})
 	c, _ := d.contextOf(ctx)
@@ -301,7 +308,8 @@ func TestPitchedMemory(t *testing.T) {
 	for _, x := range []struct {
 		w, h, pitch   uint64
 		width, height uint32
-	}{{16, 4, 64, 16, 4}, {16, 64, 64, 16, 64}, {16, 1000, 64, 16, 64}, {32, 1000, 64, 32, 63}, {32, 4, 64, 32, 4}, {0, 4, 64, 1, 1}, {16, 0, 64, 1, 1}, {2048, 3, 8192, 1, 1}} {
+	}{{16, 4, 64, 16, 4}, {16, 64, 64, 16, 64}, {16, 1000, 64, 16, 64}, {32, 1000, 64, 32, 63}, {32, 4, 64, 32, 4},
+		{0, 4, 64, 1, 1}, {16, 0, 64, 1, 1}, {2048, 3, 8192, 1, 1}} {
 		im, r := c.pitchedImage(p, driver.CU_AD_FORMAT_FLOAT, 1, x.w, x.h, x.pitch)
 		if l := im.Levels[0]; r != success || l.Width != x.width || l.Height != x.height || l.Data == nil {
 			t.Errorf("%+v: %v, %+v", x, r, l)
@@ -314,13 +322,15 @@ func TestSurfaceReference(t *testing.T) {
 	b := newTextureBench(t)
 	tab, ctx := b.tab, b.ctx
 	var a driver.CUarray
-	must(t, tab.Array3DCreate_v2(ctx, &a, &driver.CUDA_ARRAY3D_DESCRIPTOR{Width: 4, Height: 2, Format: driver.CU_AD_FORMAT_UNSIGNED_INT32, NumChannels: 1, Flags: uint32(driver.CUDA_ARRAY3D_SURFACE_LDST)}))
+	must(t, tab.Array3DCreate_v2(ctx, &a, &driver.CUDA_ARRAY3D_DESCRIPTOR{Width: 4, Height: 2,
+		Format: driver.CU_AD_FORMAT_UNSIGNED_INT32, NumChannels: 1, Flags: uint32(driver.CUDA_ARRAY3D_SURFACE_LDST)}))
 	zero := make([]byte, 32)
 	must(t, tab.MemcpyHtoA_v2(ctx, a, 0, unsafe.Pointer(&zero[0]), 32))
 	var ref driver.CUsurfref
 	must(t, tab.ModuleGetSurfRef(ctx, &ref, b.mod, cstr("s")))
 	plain := b.array(4, 2, driver.CU_AD_FORMAT_UNSIGNED_INT32)
-	want(t, "an array without CUDA_ARRAY3D_SURFACE_LDST", tab.SurfRefSetArray(ctx, ref, plain, 0), invalidValue) // recorded: texture/reference/bind
+	// recorded: texture/reference/bind
+	want(t, "an array without CUDA_ARRAY3D_SURFACE_LDST", tab.SurfRefSetArray(ctx, ref, plain, 0), invalidValue)
 	must(t, tab.SurfRefSetArray(ctx, ref, a, 0))
 	b.launch("write", 4)
 	want := []uint32{0, 0, 0, 0, 0, 1, 2, 3}
@@ -346,8 +356,9 @@ func TestSurfaceReference(t *testing.T) {
 	check("cuMemcpyDtoA, AtoHAsync", got, want[4:])
 
 	// A box of two by one out of the middle.
-	box := driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_ARRAY, SrcArray: a, SrcXInBytes: 4, SrcY: 1, DstMemoryType: driver.CU_MEMORYTYPE_HOST,
-		DstHost: address(t, &got[0]), WidthInBytes: 8, Height: 1}
+	box := driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_ARRAY, SrcArray: a, SrcXInBytes: 4, SrcY: 1,
+		DstMemoryType: driver.CU_MEMORYTYPE_HOST,
+		DstHost:       address(t, &got[0]), WidthInBytes: 8, Height: 1}
 	must(t, tab.Memcpy2D_v2(ctx, &box))
 	check("cuMemcpy2D", got, []uint32{1, 2})
 	box.SrcXInBytes = 12
@@ -359,7 +370,8 @@ func TestSurfaceReference(t *testing.T) {
 	}
 }
 
-// TestMipmaps fetches from the levels of a mipmapped array; with a linear mipmap filter half way between two is their mean.
+// TestMipmaps fetches from the levels of a mipmapped array; with a linear mipmap filter half way between two is their
+// mean.
 func TestMipmaps(t *testing.T) {
 	b := newTextureBench(t)
 	tab, ctx := b.tab, b.ctx
@@ -396,7 +408,8 @@ func TestMipmaps(t *testing.T) {
 	}
 	res := driver.CUDA_RESOURCE_DESC{ResType: driver.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY}
 	res.Res.Mipmap().HMipmappedArray = m
-	td := driver.CUDA_TEXTURE_DESC{Flags: driver.CU_TRSF_NORMALIZED_COORDINATES, MipmapFilterMode: driver.CU_TR_FILTER_MODE_LINEAR, MaxMipmapLevelClamp: 2}
+	td := driver.CUDA_TEXTURE_DESC{Flags: driver.CU_TRSF_NORMALIZED_COORDINATES,
+		MipmapFilterMode: driver.CU_TR_FILTER_MODE_LINEAR, MaxMipmapLevelClamp: 2}
 	var tex driver.CUtexObject
 	must(t, tab.TexObjectCreate(ctx, &tex, &res, &td, nil))
 	for _, c := range []struct{ lod, want float32 }{{0, 10}, {-3, 10}, {1, 20}, {0.5, 15}, {1.25, 22.5}, {3, 30}} {
@@ -423,8 +436,9 @@ func TestArrayCopyFacts(t *testing.T) {
 	}
 }
 
-// TestTextureObjectDestroyedInFlight: FFmpeg's CUDA filters destroy texture objects right after the asynchronous launch that reads them, and get their
-// frames on a GPU. The handle is dead for the API at once (recorded), for the kernel when the kernel is done.
+// TestTextureObjectDestroyedInFlight: FFmpeg's CUDA filters destroy texture objects right after the asynchronous launch
+// that reads them, and get their frames on a GPU. The handle is dead for the API at once (recorded), for the kernel
+// when the kernel is done.
 func TestTextureObjectDestroyedInFlight(t *testing.T) {
 	b := newTextureBench(t)
 	tab, ctx := b.tab, b.ctx

@@ -7,8 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// thread is what the driver keeps for an OS thread: its stack of contexts. A Go program that relies on it (cur 0 in every call) has to
-// lock its goroutine to the thread, as with the C library.
+// thread is what the driver keeps for an OS thread: its stack of contexts. A Go program that relies on it (cur 0 in
+// every call) has to lock its goroutine to the thread, as with the C library.
 //
 // Nothing tells when a thread ends. Its entry stays until there are many (threadShard.sweep, where the operating system
 // can be asked); a later thread with the same number starts with its stack.
@@ -81,8 +81,8 @@ type threadShard struct {
 // leastSweep is how many entries a shard has before it looks for those of threads that have ended.
 const leastSweep = 16
 
-// sweep drops the entries of threads that have ended. It is called with the lock held, again when there are twice as many
-// as it leaves.
+// sweep drops the entries of threads that have ended. It is called with the lock held, again when there are twice as
+// many as it leaves.
 func (s *threadShard) sweep() {
 	if len(s.m) < max(s.next, leastSweep) {
 		return
@@ -141,8 +141,8 @@ func (s *threadShard) have(ctx driver.CUcontext) bool {
 	return false
 }
 
-// StartThread forgets what is known of the calling OS thread: the stack of contexts that an earlier thread left which had the same number. The C door
-// calls it when a thread comes in for the first time.
+// StartThread forgets what is known of the calling OS thread: the stack of contexts that an earlier thread left which
+// had the same number. The C door calls it when a thread comes in for the first time.
 func (d *Driver) StartThread() {
 	id := threadID()
 	s := &d.threads.shards[id%threadShards]

@@ -121,7 +121,8 @@ func tileBox(t testing.TB, code []byte, how fatbin.Compression, beside ...fatbin
 	t.Helper()
 	arch, _ := sm.Parse("sm_90")
 	var w fatbin.Writer
-	tile := fatbin.Source{Kind: fatbin.TileIR, Arch: arch, Major: 13, Minor: uint16(code[9]), Data: code, Compression: how}
+	tile := fatbin.Source{Kind: fatbin.TileIR, Arch: arch, Major: 13, Minor: uint16(code[9]), Data: code,
+		Compression: how}
 	for _, s := range append(beside, tile) {
 		if err := w.Add(s); err != nil {
 			t.Fatal(err)
@@ -166,8 +167,12 @@ var tileLoads = []struct {
 		return r
 	}},
 	{"container", func(l *tileLoad, code []byte) driver.CUresult { return l.data(tileBox(l.t, code, fatbin.Stored)) }},
-	{"container, LZ4", func(l *tileLoad, code []byte) driver.CUresult { return l.data(tileBox(l.t, code, fatbin.LZ4)) }},
-	{"container, zstd", func(l *tileLoad, code []byte) driver.CUresult { return l.file(tileBox(l.t, code, fatbin.Zstd)) }},
+	{"container, LZ4", func(l *tileLoad, code []byte) driver.CUresult {
+		return l.data(tileBox(l.t, code, fatbin.LZ4))
+	}},
+	{"container, zstd", func(l *tileLoad, code []byte) driver.CUresult {
+		return l.file(tileBox(l.t, code, fatbin.Zstd))
+	}},
 }
 
 func (l *tileLoad) data(b []byte) driver.CUresult {
@@ -374,9 +379,13 @@ func sameTiles(typ string, a, b []byte) bool {
 	case "f32", "tf32":
 		size, nan = 4, func(b []byte) bool { return math.IsNaN(float64(math.Float32frombits(le.Uint32(b)))) }
 	case "bf16":
-		size, nan = 2, func(b []byte) bool { return math.IsNaN(float64(math.Float32frombits(uint32(le.Uint16(b)) << 16))) }
+		size, nan = 2, func(b []byte) bool {
+			return math.IsNaN(float64(math.Float32frombits(uint32(le.Uint16(b)) << 16)))
+		}
 	case "f16":
-		size, nan = 2, func(b []byte) bool { return math.IsNaN(float64(math.Float32frombits(num.F16ToF32(le.Uint16(b))))) }
+		size, nan = 2, func(b []byte) bool {
+			return math.IsNaN(float64(math.Float32frombits(num.F16ToF32(le.Uint16(b)))))
+		}
 	case "e4m3":
 		size, nan = 1, func(b []byte) bool { return b[0]&0x7f == 0x7f }
 	case "e5m2":
@@ -452,7 +461,8 @@ func TestTileRules(t *testing.T) {
 	want(t, "more than was set", launch([3]uint32{1, 1, 1}, 1025), invalidValue)
 	must(t, tab.CtxSynchronize(ctx))
 	// As a node of a graph, with either block; with another when the graph is instantiated or the node made.
-	for b, r := range map[[3]uint32]driver.CUresult{{1, 1, 1}: success, {128, 1, 1}: success, {64, 1, 1}: invalidValue} {
+	for b, r := range map[[3]uint32]driver.CUresult{{1, 1, 1}: success, {128, 1, 1}: success,
+		{64, 1, 1}: invalidValue} {
 		var g driver.CUgraph
 		var n driver.CUgraphNode
 		var x driver.CUgraphExec

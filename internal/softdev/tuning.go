@@ -6,9 +6,9 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// tuning is what cuFuncSetAttribute and cuKernelSetAttribute change of a kernel on a device. A function of a module has its own. A kernel of
-// a library has one for each device, which its functions begin with and which cuKernelSetAttribute sets in them too; cuFuncSetAttribute leaves the
-// kernel's alone (recorded).
+// tuning is what cuFuncSetAttribute and cuKernelSetAttribute change of a kernel on a device. A function of a module has
+// its own. A kernel of a library has one for each device, which its functions begin with and which cuKernelSetAttribute
+// sets in them too; cuFuncSetAttribute leaves the kernel's alone (recorded).
 type tuning struct {
 	maxDynamic    atomic.Int32 // MAX_DYNAMIC_SHARED_SIZE_BYTES, -1 while not set
 	carveout      atomic.Int32
@@ -35,7 +35,8 @@ func (t *tuning) copy(from *tuning) {
 	}
 }
 
-// maxDynamicShared is how much dynamic shared memory a launch may ask for, where static is what the kernel itself declares.
+// maxDynamicShared is how much dynamic shared memory a launch may ask for, where static is what the kernel itself
+// declares.
 func (t *tuning) maxDynamicShared(dev *device, static uint32) int32 {
 	if v := t.maxDynamic.Load(); v >= 0 {
 		return v
@@ -79,7 +80,8 @@ func (e *entry) attribute(dev *device, t *tuning, attr driver.CUfunction_attribu
 			return 1, success, nil
 		}
 		return 0, success, nil
-	case driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+	case driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+		driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
 		i := attr - driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH
 		if fixed {
 			return int32(required[i]), success, nil
@@ -94,7 +96,8 @@ func (e *entry) attribute(dev *device, t *tuning, attr driver.CUfunction_attribu
 }
 
 // setAttribute is cuFuncSetAttribute.
-func (e *entry) setAttribute(dev *device, t *tuning, attr driver.CUfunction_attribute, v int32) (driver.CUresult, error) {
+func (e *entry) setAttribute(dev *device, t *tuning, attr driver.CUfunction_attribute, v int32) (driver.CUresult,
+	error) {
 	switch attr {
 	case driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
 		k, _, err := e.lower(nil)
@@ -110,7 +113,8 @@ func (e *entry) setAttribute(dev *device, t *tuning, attr driver.CUfunction_attr
 			return invalidValue, nil
 		}
 		t.carveout.Store(v)
-	case driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+	case driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+		driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
 		i := attr - driver.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH
 		if required, fixed := e.requiredCluster(); v < 0 || fixed && uint32(v) != required[i] {
 			return invalidValue, nil // the directive's own value is taken (recorded)

@@ -43,8 +43,8 @@ func (e *edge) put(b []byte) unsafe.Pointer {
 	return foreign(e.end - uint64(len(b)))
 }
 
-// An image whose header promises more than is mapped, cut at many places: the driver reads on and ends the process, here
-// it is an image that is not valid. Before its last byte every format has said that there is more.
+// An image whose header promises more than is mapped, cut at many places: the driver reads on and ends the process,
+// here it is an image that is not valid. Before its last byte every format has said that there is more.
 func TestImageAtUnmappedPage(t *testing.T) {
 	d, tab, ctx := open(t, Options{})
 	kept := func(name string) []byte {
@@ -67,7 +67,8 @@ func TestImageAtUnmappedPage(t *testing.T) {
 		{"comment", append([]byte("/*"+string(make60k())+"*/"), text...), driver.CU_JIT_INPUT_PTX, success},
 		{"fatbin", box, driver.CU_JIT_INPUT_FATBINARY, success},
 		{"cubin", kept("broken/images/cubin_ok.cubin"), driver.CU_JIT_INPUT_CUBIN, driver.CUDA_ERROR_NO_BINARY_FOR_GPU},
-		{"linked image", linkAll(t, d, ctx, ptxInput("a", string(text[:len(text)-1]))), driver.CU_JIT_INPUT_CUBIN, success},
+		{"linked image", linkAll(t, d, ctx, ptxInput("a", string(text[:len(text)-1]))), driver.CU_JIT_INPUT_CUBIN,
+			success},
 		{"Tile IR", tileImage(), driver.CU_JIT_INPUT_FATBINARY, noImage},
 		{"wrapper", fatbin.Wrapper{Version: 1, Data: 1 << 40}.Append(nil), driver.CU_JIT_INPUT_FATBINARY, noImage},
 		{"archive", kept("modules/rdc_pair/rdc_pair.a"), driver.CU_JIT_INPUT_LIBRARY, noImage},
@@ -92,7 +93,8 @@ func TestImageAtUnmappedPage(t *testing.T) {
 			}
 			var m driver.CUmodule
 			got := [3]driver.CUresult{
-				tab.ModuleLoadData(ctx, &m, p), tab.ModuleLoadDataEx(ctx, &m, p, 0, nil, nil), tab.ModuleLoadFatBinary(ctx, &m, p),
+				tab.ModuleLoadData(ctx, &m, p), tab.ModuleLoadDataEx(ctx, &m, p, 0, nil, nil),
+				tab.ModuleLoadFatBinary(ctx, &m, p),
 			}
 			if got != [3]driver.CUresult{expect, expect, expect} {
 				t.Errorf("%s, %d bytes of %d: modules %v, want %v", c.name, cut, len(c.image), got, expect)
@@ -135,7 +137,8 @@ func make60k() []byte {
 	return b
 }
 
-// tileImage is the frame of a Tile IR file (published bytecode specification): a header, a section of 5,000 bytes, the end.
+// tileImage is the frame of a Tile IR file (published bytecode specification): a header, a section of 5,000 bytes, the
+// end.
 func tileImage() []byte {
 	b := append([]byte("\x7fTileIR\x00\x0d\x01\x00\x00\x83\x88\x27\x10"), make([]byte, 5010)...)
 	return b
@@ -157,8 +160,8 @@ func TestPromiseAllocatesNothing(t *testing.T) {
 	}
 }
 
-// The driver reads PTX for the linker to its NUL, whatever its size is said to be (recorded); so does the software device
-// where there is no memory of that size.
+// The driver reads PTX for the linker to its NUL, whatever its size is said to be (recorded); so does the software
+// device where there is no memory of that size.
 func TestLinkSizeBeyondMemory(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	e := newEdge(t, 4096)
@@ -174,7 +177,8 @@ func TestLinkSizeBeyondMemory(t *testing.T) {
 // Addresses where no process has memory, and the last page.
 func TestImageNowhere(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
-	for _, at := range []uint64{1, 8, 4095, 0x8000, 1<<47 - 1, 1 << 47, 1 << 62, 1<<63 + 8, ^uint64(0) - 4095, ^uint64(0)} {
+	for _, at := range []uint64{1, 8, 4095, 0x8000, 1<<47 - 1, 1 << 47, 1 << 62, 1<<63 + 8, ^uint64(0) - 4095,
+		^uint64(0)} {
 		var m driver.CUmodule
 		var l driver.CUlibrary
 		var s driver.CUlinkState
@@ -184,7 +188,8 @@ func TestImageNowhere(t *testing.T) {
 		must(t, tab.LibraryLoadData(ctx, &l, foreign(at), nil, nil, 0, nil, nil, 0))
 		want(t, "library", tab.LibraryGetModule(ctx, &m, l), driver.CUDA_ERROR_INVALID_IMAGE)
 		for _, size := range []uint64{1, 4096, 1 << 40, ^uint64(0)} {
-			want(t, "link", tab.LinkAddData_v2(ctx, s, driver.CU_JIT_INPUT_PTX, foreign(at), size, nil, 0, nil, nil), bad)
+			want(t, "link", tab.LinkAddData_v2(ctx, s, driver.CU_JIT_INPUT_PTX, foreign(at), size, nil, 0, nil, nil),
+				bad)
 		}
 		must(t, tab.LinkDestroy(ctx, s))
 	}
@@ -203,7 +208,8 @@ func TestSymbolCount(t *testing.T) {
 	want(t, "NULL among the names", r, bad)
 }
 
-// TestRegisterNothing: memory that is not there, or not all of it, cannot be page-locked ("Page-locks the memory range specified", CUDA Driver API, cuMemHostRegister).
+// TestRegisterNothing: memory that is not there, or not all of it, cannot be page-locked ("Page-locks the memory range
+// specified", CUDA Driver API, cuMemHostRegister).
 func TestRegisterNothing(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	e := newEdge(t, 3*os.Getpagesize())
@@ -212,7 +218,8 @@ func TestRegisterNothing(t *testing.T) {
 		want(t, "all of it", tab.MemHostRegister_v2(ctx, p, uint64(n), 0), driver.CUDA_SUCCESS)
 		must(t, tab.MemHostUnregister(ctx, p))
 		for _, more := range []uint64{1, 1 << 21, 1 << 40, 1 << 46} {
-			want(t, "and what is behind it", tab.MemHostRegister_v2(ctx, p, uint64(n)+more, 0), driver.CUDA_ERROR_INVALID_VALUE)
+			want(t, "and what is behind it", tab.MemHostRegister_v2(ctx, p, uint64(n)+more, 0),
+				driver.CUDA_ERROR_INVALID_VALUE)
 		}
 	}
 	for _, at := range []uint64{1, 4095, 4096, e.end, e.end + 1} {

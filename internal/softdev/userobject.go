@@ -2,7 +2,8 @@ package softdev
 
 import "github.com/gocuda/cuda/internal/driver"
 
-// userObject is a CUuserObject: a resource of the program whose destructor is called when the program and all graphs have given it up.
+// userObject is a CUuserObject: a resource of the program whose destructor is called when the program and all graphs
+// have given it up.
 type userObject struct {
 	handle  driver.CUuserObject
 	destroy driver.CUhostFn
@@ -33,8 +34,10 @@ func (d *Driver) userObject(h driver.CUuserObject, n uint32) (*userObject, drive
 	return o, d.ready()
 }
 
-// userObjectCreate: the destructor may not call the API and nothing waits for it (CU_USER_OBJECT_NO_DESTRUCTOR_SYNC, which is required).
-func (d *Driver) userObjectCreate(_ driver.CUcontext, out *driver.CUuserObject, ptr uintptr, destroy driver.CUhostFn, refs, flags uint32) driver.CUresult {
+// userObjectCreate: the destructor may not call the API and nothing waits for it (CU_USER_OBJECT_NO_DESTRUCTOR_SYNC,
+// which is required).
+func (d *Driver) userObjectCreate(_ driver.CUcontext, out *driver.CUuserObject, ptr uintptr, destroy driver.CUhostFn,
+	refs, flags uint32) driver.CUresult {
 	if out == nil || destroy.IsNil() || refs == 0 || flags != uint32(driver.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) {
 		return invalidValue
 	}
@@ -89,7 +92,8 @@ func (d *Driver) userObjectRelease(_ driver.CUcontext, h driver.CUuserObject, n 
 	})
 }
 
-func (d *Driver) graphRetainUserObject(_ driver.CUcontext, h driver.CUgraph, oh driver.CUuserObject, n, flags uint32) driver.CUresult {
+func (d *Driver) graphRetainUserObject(_ driver.CUcontext, h driver.CUgraph, oh driver.CUuserObject, n,
+	flags uint32) driver.CUresult {
 	g, r := d.graph(h)
 	if r != success {
 		return r
@@ -113,7 +117,8 @@ func (d *Driver) graphRetainUserObject(_ driver.CUcontext, h driver.CUgraph, oh 
 	return success
 }
 
-func (d *Driver) graphReleaseUserObject(_ driver.CUcontext, h driver.CUgraph, oh driver.CUuserObject, n uint32) driver.CUresult {
+func (d *Driver) graphReleaseUserObject(_ driver.CUcontext, h driver.CUgraph, oh driver.CUuserObject,
+	n uint32) driver.CUresult {
 	g, r := d.graph(h)
 	if r != success {
 		return r

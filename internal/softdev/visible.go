@@ -15,7 +15,8 @@ type NoDeviceError struct {
 }
 
 func (e *NoDeviceError) Error() string {
-	return fmt.Sprintf("%s=%q leaves none of %d software devices (%s makes more)", env.Visible, e.Visible, e.Devices, env.Profile)
+	return fmt.Sprintf("%s=%q leaves none of %d software devices (%s makes more)", env.Visible, e.Visible, e.Devices,
+		env.Profile)
 }
 
 // mask leaves the devices that CUDA_VISIBLE_DEVICES names.
@@ -36,10 +37,10 @@ func (d *Driver) mask(list string) error {
 	return nil
 }
 
-// visible are the devices that a value of CUDA_VISIBLE_DEVICES leaves, of as many as there are UUIDs, in its order (CUDA
-// Programming Guide, "CUDA Environment Variables"): ordinals, or names that begin with GPU- and as much of a UUID as
-// tells it from the others. The list ends before the first entry that is no device; a device that comes twice leaves none.
-// Multi-instance devices (MIG-) are none of the software device's.
+// visible are the devices that a value of CUDA_VISIBLE_DEVICES leaves, of as many as there are UUIDs, in its order
+// (CUDA Programming Guide, "CUDA Environment Variables"): ordinals, or names that begin with GPU- and as much of a UUID
+// as tells it from the others. The list ends before the first entry that is no device; a device that comes twice leaves
+// none. Multi-instance devices (MIG-) are none of the software device's.
 func visible(list string, uuids [][16]byte) []int {
 	var names []string
 	find := func(s string) int { return ordinal(s, len(uuids)) }

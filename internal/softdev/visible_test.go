@@ -15,9 +15,9 @@ func gpuName(u [16]byte) string {
 	return fmt.Sprintf("GPU-%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 }
 
-// The first three groups are the CUDA Programming Guide's rules and examples ("CUDA Environment Variables"). That a device
-// which comes twice leaves none, and that numbers are read as strtoul does, is what PyTorch's torch.cuda does as the driver's
-// way; both are not recorded yet.
+// The first three groups are the CUDA Programming Guide's rules and examples ("CUDA Environment Variables"). That a
+// device which comes twice leaves none, and that numbers are read as strtoul does, is what PyTorch's torch.cuda does as
+// the driver's way; both are not recorded yet.
 func TestVisible(t *testing.T) {
 	uuids := [][16]byte{{0x89, 0x32, 0xf9, 0x37, 0xd7}, {0x89, 0x32, 0x11}, {0xab}}
 	one := gpuName(uuids[0])
@@ -25,12 +25,14 @@ func TestVisible(t *testing.T) {
 		list string
 		want []int
 	}{
-		{"", nil}, {"0", []int{0}}, {"2,1", []int{2, 1}}, {"0,2,-1,1", []int{0, 2}}, {"1,7,0", []int{1}}, {"3", nil}, {"-1", nil},
+		{"", nil}, {"0", []int{0}}, {"2,1", []int{2, 1}}, {"0,2,-1,1", []int{0, 2}}, {"1,7,0", []int{1}}, {"3", nil},
+		{"-1", nil},
 		{one, []int{0}}, {"GPU-8932f937", []int{0}}, {"GPU-ab,GPU-89321", []int{2, 1}}, {"GPU-", nil},
 		{"GPU-8932", nil}, {"GPU-ab,GPU-8932,GPU-89321", []int{2}}, {one + "0", nil},
 		{"MIG-" + one + "/1/0", nil}, {"MIG-8932f937-d700-0000-0000-000000000000", nil},
 		{"0,0", nil}, {"0,1,0", nil}, {"GPU-ab,GPU-ab0", nil}, {"0,9,0", []int{0}},
-		{" 1, 2", []int{1, 2}}, {"1gpu,2", []int{1, 2}}, {"+1", []int{1}}, {"01", []int{1}}, {"0x1", []int{0}}, {"gpu", nil},
+		{" 1, 2", []int{1, 2}}, {"1gpu,2", []int{1, 2}}, {"+1", []int{1}}, {"01", []int{1}}, {"0x1", []int{0}},
+		{"gpu", nil},
 		{",1", nil}, {"1,", []int{1}}, {"1,,2", []int{1}}, {"1," + one, []int{1}}, {one + ",1", []int{0}},
 		{"99999999999999999999", nil},
 	} {

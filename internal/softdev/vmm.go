@@ -47,14 +47,16 @@ func (d *Driver) memHandle(h driver.CUmemGenericAllocationHandle) (*memHandle, d
 	return m, success
 }
 
-// held says whether the program has the handle: what it has released and is mapped only answers for its properties (recorded).
+// held says whether the program has the handle: what it has released and is mapped only answers for its properties
+// (recorded).
 func (m *memHandle) held() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.refs > 0
 }
 
-func (d *Driver) memAddressReserve(_ driver.CUcontext, out *driver.CUdeviceptr, size, align uint64, _ driver.CUdeviceptr, flags uint64) driver.CUresult {
+func (d *Driver) memAddressReserve(_ driver.CUcontext, out *driver.CUdeviceptr, size, align uint64,
+	_ driver.CUdeviceptr, flags uint64) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -83,7 +85,8 @@ func (d *Driver) memAddressFree(_ driver.CUcontext, p driver.CUdeviceptr, size u
 }
 
 // memGetAllocationGranularity looks at the option only (recorded: any type, location and device).
-func (d *Driver) memGetAllocationGranularity(_ driver.CUcontext, out *uint64, prop *driver.CUmemAllocationProp, option driver.CUmemAllocationGranularity_flags) driver.CUresult {
+func (d *Driver) memGetAllocationGranularity(_ driver.CUcontext, out *uint64, prop *driver.CUmemAllocationProp,
+	option driver.CUmemAllocationGranularity_flags) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -94,7 +97,8 @@ func (d *Driver) memGetAllocationGranularity(_ driver.CUcontext, out *uint64, pr
 	return success
 }
 
-func (d *Driver) memCreate(_ driver.CUcontext, out *driver.CUmemGenericAllocationHandle, size uint64, prop *driver.CUmemAllocationProp, flags uint64) driver.CUresult {
+func (d *Driver) memCreate(_ driver.CUcontext, out *driver.CUmemGenericAllocationHandle, size uint64,
+	prop *driver.CUmemAllocationProp, flags uint64) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -129,7 +133,8 @@ func (d *Driver) memCreate(_ driver.CUcontext, out *driver.CUmemGenericAllocatio
 	h := &memHandle{prop: *prop, dev: dev, refs: 1}
 	h.prop.AllocFlags.Usage = 0 // not told (recorded)
 	if onHost(prop.Location) {
-		h.prop.Location = driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA, Id: hostNode} // as it is told (recorded)
+		// as it is told (recorded)
+		h.prop.Location = driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA, Id: hostNode}
 	}
 	return d.addStore(out, h, func() (err error) {
 		h.store, err = heap.NewStore(size, h)
@@ -183,7 +188,8 @@ func (d *Driver) memRelease(_ driver.CUcontext, handle driver.CUmemGenericAlloca
 }
 
 // memMap maps whole handles only, as the driver does (recorded; cuMemMap: "offset ... must be zero").
-func (d *Driver) memMap(_ driver.CUcontext, p driver.CUdeviceptr, size, offset uint64, handle driver.CUmemGenericAllocationHandle, flags uint64) driver.CUresult {
+func (d *Driver) memMap(_ driver.CUcontext, p driver.CUdeviceptr, size, offset uint64,
+	handle driver.CUmemGenericAllocationHandle, flags uint64) driver.CUresult {
 	h, r := d.memHandle(handle)
 	if r != success {
 		return r
@@ -265,9 +271,10 @@ func (m *memory) mappings(p driver.CUdeviceptr, size uint64, f func(*mappedMemor
 	}
 }
 
-// memSetAccess keeps the rights of each device. The host has one set of page rights for all of them, which is the union; that a device may not use a mapping at all is seen when a kernel of its
-// comes to it (reach.go).
-func (d *Driver) memSetAccess(_ driver.CUcontext, p driver.CUdeviceptr, size uint64, desc *driver.CUmemAccessDesc, n uint64) driver.CUresult {
+// memSetAccess keeps the rights of each device. The host has one set of page rights for all of them, which is the
+// union; that a device may not use a mapping at all is seen when a kernel of its comes to it (reach.go).
+func (d *Driver) memSetAccess(_ driver.CUcontext, p driver.CUdeviceptr, size uint64, desc *driver.CUmemAccessDesc,
+	n uint64) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -286,7 +293,8 @@ func (d *Driver) memSetAccess(_ driver.CUcontext, p driver.CUdeviceptr, size uin
 			return notSupported
 		}
 		switch a.Flags {
-		case driver.CU_MEM_ACCESS_FLAGS_PROT_NONE, driver.CU_MEM_ACCESS_FLAGS_PROT_READ, driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
+		case driver.CU_MEM_ACCESS_FLAGS_PROT_NONE, driver.CU_MEM_ACCESS_FLAGS_PROT_READ,
+			driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
 		default:
 			return invalidValue
 		}
@@ -326,7 +334,8 @@ func (d *Driver) memSetAccess(_ driver.CUcontext, p driver.CUdeviceptr, size uin
 	return success
 }
 
-func (d *Driver) memGetAccess(_ driver.CUcontext, out *uint64, where *driver.CUmemLocation, p driver.CUdeviceptr) driver.CUresult {
+func (d *Driver) memGetAccess(_ driver.CUcontext, out *uint64, where *driver.CUmemLocation,
+	p driver.CUdeviceptr) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -354,7 +363,8 @@ func (d *Driver) memGetAccess(_ driver.CUcontext, out *uint64, where *driver.CUm
 	return success
 }
 
-func (d *Driver) memGetAllocationProperties(_ driver.CUcontext, out *driver.CUmemAllocationProp, handle driver.CUmemGenericAllocationHandle) driver.CUresult {
+func (d *Driver) memGetAllocationProperties(_ driver.CUcontext, out *driver.CUmemAllocationProp,
+	handle driver.CUmemGenericAllocationHandle) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -366,7 +376,8 @@ func (d *Driver) memGetAllocationProperties(_ driver.CUcontext, out *driver.CUme
 	return success
 }
 
-func (d *Driver) memRetainAllocationHandle(_ driver.CUcontext, out *driver.CUmemGenericAllocationHandle, p uintptr) driver.CUresult {
+func (d *Driver) memRetainAllocationHandle(_ driver.CUcontext, out *driver.CUmemGenericAllocationHandle,
+	p uintptr) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -390,7 +401,8 @@ func (d *Driver) memRetainAllocationHandle(_ driver.CUcontext, out *driver.CUmem
 	return success
 }
 
-// writable says whether memory can be written by the driver itself: a write to a mapping for reading would end the process.
+// writable says whether memory can be written by the driver itself: a write to a mapping for reading would end the
+// process.
 func (m *memory) writable(p unsafe.Pointer) bool {
 	if !m.readOnly.Load() {
 		return true
@@ -400,12 +412,14 @@ func (m *memory) writable(p unsafe.Pointer) bool {
 }
 
 // memExportToShareableHandle gives a file descriptor, the only kind of handle that there is; the program closes it.
-func (d *Driver) memExportToShareableHandle(_ driver.CUcontext, out unsafe.Pointer, handle driver.CUmemGenericAllocationHandle, typ driver.CUmemAllocationHandleType, flags uint64) driver.CUresult {
+func (d *Driver) memExportToShareableHandle(_ driver.CUcontext, out unsafe.Pointer,
+	handle driver.CUmemGenericAllocationHandle, typ driver.CUmemAllocationHandleType, flags uint64) driver.CUresult {
 	h, r := d.memHandle(handle)
 	if r != success {
 		return r
 	}
-	if out == nil || flags != 0 || typ != driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || typ&h.prop.RequestedHandleTypes == 0 {
+	if out == nil || flags != 0 || typ != driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+		typ&h.prop.RequestedHandleTypes == 0 {
 		return invalidValue
 	}
 	fd, err := h.store.Descriptor()
@@ -417,7 +431,8 @@ func (d *Driver) memExportToShareableHandle(_ driver.CUcontext, out unsafe.Point
 	return success
 }
 
-func (d *Driver) memImportFromShareableHandle(cur driver.CUcontext, out *driver.CUmemGenericAllocationHandle, osHandle uintptr, typ driver.CUmemAllocationHandleType) driver.CUresult {
+func (d *Driver) memImportFromShareableHandle(cur driver.CUcontext, out *driver.CUmemGenericAllocationHandle,
+	osHandle uintptr, typ driver.CUmemAllocationHandleType) driver.CUresult {
 	if r := d.ready(); r != success {
 		return r
 	}
@@ -433,7 +448,8 @@ func (d *Driver) memImportFromShareableHandle(cur driver.CUcontext, out *driver.
 		dev = c.dev
 	}
 	h := &memHandle{dev: dev, refs: 1}
-	h.prop = driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: dev.ordinal}}
+	h.prop = driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED,
+		Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: dev.ordinal}}
 	r := d.addStore(out, h, func() (err error) {
 		h.store, err = dev.heap.OpenStore(osHandle, h)
 		return err
@@ -445,7 +461,8 @@ func (d *Driver) memImportFromShareableHandle(cur driver.CUcontext, out *driver.
 }
 
 // memGetHandleForAddressRange: dma-buf descriptors are for other devices of the bus.
-func (d *Driver) memGetHandleForAddressRange(_ driver.CUcontext, out unsafe.Pointer, p driver.CUdeviceptr, size uint64, typ driver.CUmemRangeHandleType, _ uint64) driver.CUresult {
+func (d *Driver) memGetHandleForAddressRange(_ driver.CUcontext, out unsafe.Pointer, p driver.CUdeviceptr, size uint64,
+	typ driver.CUmemRangeHandleType, _ uint64) driver.CUresult {
 	if out == nil || p == 0 || size == 0 || typ != driver.CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD {
 		return invalidValue
 	}

@@ -30,7 +30,9 @@ func TestVirtualMemoryFacts(t *testing.T) {
 	is("gran_type0", tab.MemGetAllocationGranularity(ctx, &g, props(0, 1, 0), 0))
 	is("gran_host", tab.MemGetAllocationGranularity(ctx, &g, props(1, 2, 0), 0))
 	var p driver.CUdeviceptr
-	for _, c := range [][2]uint64{{g2, 0}, {g2, g2}, {g2, 4096}, {100, 0}, {0, 0}, {g2 + 1, 0}, {g2, 3}, {1 << 50, 0}, {4096, 0}, {65536, 0}} { // 1<<46 is more than the window
+	// 1<<46 is more than the window
+	for _, c := range [][2]uint64{{g2, 0}, {g2, g2}, {g2, 4096}, {100, 0}, {0, 0}, {g2 + 1, 0}, {g2, 3}, {1 << 50, 0},
+		{4096, 0}, {65536, 0}} {
 		is(fmt.Sprintf("reserve/%d/%d", c[0], c[1]), tab.MemAddressReserve(ctx, &p, c[0], c[1], 0, 0))
 	}
 	is("reserve_flags", tab.MemAddressReserve(ctx, &p, g2, 0, 0, 1))
@@ -74,7 +76,9 @@ func TestVirtualMemoryFacts(t *testing.T) {
 	for _, a := range []driver.CUpointer_attribute{1, 2, 3, 4, 7, 8, 9, 11, 12, 13, 14, 17, 18, 19, 20} {
 		v := uint64(0)
 		is(fmt.Sprintf("ptrattr%d", a), tab.PointerGetAttribute(ctx, unsafe.Pointer(&v), a, va))
-		expect := map[driver.CUpointer_attribute]uint64{1: 0, 2: 2, 3: uint64(va), 4: 0, 8: 0, 9: 0, 11: uint64(va), 12: 2 * g2, 13: 1, 14: 0, 17: 0, 18: g2, 19: uint64(va)} // the recorded values
+		// the recorded values
+		expect := map[driver.CUpointer_attribute]uint64{1: 0, 2: 2, 3: uint64(va), 4: 0, 8: 0, 9: 0, 11: uint64(va),
+			12: 2 * g2, 13: 1, 14: 0, 17: 0, 18: g2, 19: uint64(va)}
 		if w, ok := expect[a]; ok && v != w {
 			t.Errorf("attribute %d: %#x, want %#x", a, v, w)
 		}
@@ -111,30 +115,36 @@ func TestVirtualMemoryFacts(t *testing.T) {
 	is("free2", tab.MemAddressFree(ctx, va, 2*g2))
 }
 
-// Memory for reading cannot be written by copies (here; hardware would fault), and a file descriptor carries memory to another driver, as to another
-// process (cuMemExportToShareableHandle).
+// Memory for reading cannot be written by copies (here; hardware would fault), and a file descriptor carries memory to
+// another driver, as to another process (cuMemExportToShareableHandle).
 func TestShareableMemory(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	_, tab2, ctx2 := open(t, Options{})
 	const g2 = 2 << 20
-	pr := driver.CUmemAllocationProp{Type: 1, RequestedHandleTypes: driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, Location: driver.CUmemLocation{Type: 1}}
+	pr := driver.CUmemAllocationProp{Type: 1, RequestedHandleTypes: driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+		Location: driver.CUmemLocation{Type: 1}}
 	var h, h2 driver.CUmemGenericAllocationHandle
 	if r := tab.MemCreate(ctx, &h, g2, &pr, 0); r == driver.CUDA_ERROR_NOT_SUPPORTED {
 		skip.Without(t, skip.Stores)
 	}
 	fd := int32(-1)
-	want(t, "type that was not asked for", tab.MemExportToShareableHandle(ctx, unsafe.Pointer(&fd), h, driver.CU_MEM_HANDLE_TYPE_FABRIC, 0), bad)
-	must(t, tab.MemExportToShareableHandle(ctx, unsafe.Pointer(&fd), h, driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0))
+	want(t, "type that was not asked for", tab.MemExportToShareableHandle(ctx, unsafe.Pointer(&fd), h,
+		driver.CU_MEM_HANDLE_TYPE_FABRIC, 0), bad)
+	must(t, tab.MemExportToShareableHandle(ctx, unsafe.Pointer(&fd), h, driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+		0))
 	defer os.NewFile(uintptr(fd), "shared").Close()
 	must(t, tab2.MemImportFromShareableHandle(ctx2, &h2, uintptr(fd), driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR))
-	mapped := func(tab *driver.Table, ctx driver.CUcontext, h driver.CUmemGenericAllocationHandle, flags driver.CUmemAccess_flags) (p driver.CUdeviceptr) {
+	mapped := func(tab *driver.Table, ctx driver.CUcontext, h driver.CUmemGenericAllocationHandle,
+		flags driver.CUmemAccess_flags) (p driver.CUdeviceptr) {
 		t.Helper()
 		must(t, tab.MemAddressReserve(ctx, &p, g2, 0, 0, 0))
 		must(t, tab.MemMap(ctx, p, g2, 0, h, 0))
-		must(t, tab.MemSetAccess(ctx, p, g2, &driver.CUmemAccessDesc{Location: driver.CUmemLocation{Type: 1}, Flags: flags}, 1))
+		must(t, tab.MemSetAccess(ctx, p, g2, &driver.CUmemAccessDesc{Location: driver.CUmemLocation{Type: 1},
+			Flags: flags}, 1))
 		return p
 	}
-	p, q := mapped(tab, ctx, h, driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE), mapped(tab2, ctx2, h2, driver.CU_MEM_ACCESS_FLAGS_PROT_READ)
+	p, q := mapped(tab, ctx, h, driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE),
+		mapped(tab2, ctx2, h2, driver.CU_MEM_ACCESS_FLAGS_PROT_READ)
 	must(t, tab.MemsetD32_v2(ctx, p, 0xabcd, 16))
 	if v := read32(t, tab2, ctx2, q); v != 0xabcd {
 		t.Errorf("the other driver reads %#x", v)
@@ -163,7 +173,8 @@ func TestAdvice(t *testing.T) {
 	dev0 := driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}
 	hostLoc := driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST}
 	const m = 1 << 20
-	if get(1, p, m) != 0 || get(2, p, m) != int32(driver.CU_DEVICE_INVALID) || get(4, p, m) != int32(driver.CU_DEVICE_INVALID) {
+	if get(1, p, m) != 0 || get(2, p, m) != int32(driver.CU_DEVICE_INVALID) ||
+		get(4, p, m) != int32(driver.CU_DEVICE_INVALID) {
 		t.Error("fresh memory has advice")
 	}
 	must(t, tab.MemAdvise_v2(ctx, p+m, 2*m, driver.CU_MEM_ADVISE_SET_READ_MOSTLY, dev0))
@@ -175,7 +186,8 @@ func TestAdvice(t *testing.T) {
 		off, n uint64
 		v      int32
 	}{
-		{1, 0, m, 0}, {1, m, 2 * m, 1}, {1, m, 3 * m, 0}, {1, m + 100, 8, 1}, {2, 0, 2 * m, -1}, {2, 0, 3 * m, -2}, {5, 0, m, 2}, {5, 3 * m, m, 0},
+		{1, 0, m, 0}, {1, m, 2 * m, 1}, {1, m, 3 * m, 0}, {1, m + 100, 8, 1}, {2, 0, 2 * m, -1}, {2, 0, 3 * m, -2},
+		{5, 0, m, 2}, {5, 3 * m, m, 0},
 	} {
 		if v := get(c.attr, p+driver.CUdeviceptr(c.off), c.n); v != c.v {
 			t.Errorf("attribute %d of %d+%d: %d, want %d", c.attr, c.off, c.n, v, c.v)
@@ -186,7 +198,8 @@ func TestAdvice(t *testing.T) {
 	if by[0] != 0 || by[1] != -1 || by[2] != -2 {
 		t.Errorf("accessed by %v", by)
 	}
-	must(t, tab.MemRangeGetAttribute(ctx, unsafe.Pointer(&by[0]), 12, driver.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p, 4*m))
+	must(t, tab.MemRangeGetAttribute(ctx, unsafe.Pointer(&by[0]), 12, driver.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p,
+		4*m))
 	if by[0] != 0 || by[1] != -2 {
 		t.Errorf("all is accessed by %v", by)
 	}
@@ -204,7 +217,8 @@ func TestAdvice(t *testing.T) {
 	want(t, "discard", tab.MemDiscardBatchAsync(ctx, &ptrs[0], &sizes[0], 2, 0, 0), driver.CUDA_SUCCESS)
 	want(t, "device 9", tab.MemPrefetchAsync(ctx, p, m, 9, 0), driver.CUDA_ERROR_INVALID_DEVICE)
 	want(t, "beyond the end", tab.MemPrefetchAsync_v2(ctx, p, 5*m, dev0, 0, 0), bad)
-	want(t, "other memory", tab.MemAdvise_v2(ctx, alloc(t, tab, ctx, 64), 64, driver.CU_MEM_ADVISE_SET_READ_MOSTLY, dev0), bad)
+	want(t, "other memory", tab.MemAdvise_v2(ctx, alloc(t, tab, ctx, 64), 64, driver.CU_MEM_ADVISE_SET_READ_MOSTLY,
+		dev0), bad)
 	want(t, "size", tab.MemRangeGetAttribute(ctx, unsafe.Pointer(&by[0]), 8, 1, p, m), bad)
 }
 
@@ -216,7 +230,8 @@ func TestCopyBatch(t *testing.T) {
 	host := []uint32{1, 2, 3, 4, 0, 0, 0, 0}
 	h := driver.CUdeviceptr(address(t, &host[0]))
 	dsts, srcs, sizes := []driver.CUdeviceptr{p, p + 64}, []driver.CUdeviceptr{h, h + 8}, []uint64{8, 8}
-	attrs, idx := driver.CUmemcpyAttributes{SrcAccessOrder: driver.CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL}, uint64(0)
+	attrs, idx := driver.CUmemcpyAttributes{SrcAccessOrder: driver.CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL},
+		uint64(0)
 	must(t, tab.MemcpyBatchAsync_v2(ctx, &dsts[0], &srcs[0], &sizes[0], 2, &attrs, &idx, 1, s))
 	must(t, tab.StreamSynchronize(ctx, s))
 	if a, b := read32(t, tab, ctx, p+4), read32(t, tab, ctx, p+64); a != 2 || b != 3 {
@@ -232,7 +247,8 @@ func TestCopyBatch(t *testing.T) {
 	attrs.SrcAccessOrder = 0
 	want(t, "order 0", tab.MemcpyBatchAsync_v2(ctx, &dsts[0], &srcs[0], &sizes[0], 2, &attrs, &idx, 1, s), bad)
 	// 2 x 2 bytes out of rows of 64 into rows of 8.
-	o := driver.CUDA_MEMCPY3D_BATCH_OP{Extent: driver.CUextent3D{Width: 4, Height: 2, Depth: 1}, SrcAccessOrder: driver.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}
+	o := driver.CUDA_MEMCPY3D_BATCH_OP{Extent: driver.CUextent3D{Width: 4, Height: 2, Depth: 1},
+		SrcAccessOrder: driver.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}
 	o.Src.Type, o.Dst.Type = driver.CU_MEMCPY_OPERAND_TYPE_POINTER, driver.CU_MEMCPY_OPERAND_TYPE_POINTER
 	*o.Src.Op.Ptr() = driver.CUmemcpy3DOperand_op_ptr{Ptr: p, RowLength: 64, LayerHeight: 2}
 	*o.Dst.Op.Ptr() = driver.CUmemcpy3DOperand_op_ptr{Ptr: p + 1024, RowLength: 8, LayerHeight: 2}
@@ -243,8 +259,8 @@ func TestCopyBatch(t *testing.T) {
 	}
 }
 
-// The first versions of the calls want a context of the API's first version (cases zeros/context of internal/conform/api). They cannot give an address of 64 bits; those
-// that take one work as far as it is short.
+// The first versions of the calls want a context of the API's first version (cases zeros/context of
+// internal/conform/api). They cannot give an address of 64 bits; those that take one work as far as it is short.
 func TestOldMemoryCalls(t *testing.T) {
 	_, tab, primary := open(t, Options{})
 	p := driver.CUdeviceptr_v1(7)

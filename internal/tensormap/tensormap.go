@@ -1,9 +1,9 @@
 // Package tensormap is the software device's encoding of CUtensorMap: the opaque 128 bytes that cuTensorMapEncodeTiled,
-// cuTensorMapEncodeIm2col and cuTensorMapEncodeIm2colWide make and that bulk tensor copies read (CUDA Driver API, "Tensor Map Object
-// Management"; PTX ISA 5.5, "Tensors").
+// cuTensorMapEncodeIm2col and cuTensorMapEncodeIm2colWide make and that bulk tensor copies read (CUDA Driver API,
+// "Tensor Map Object Management"; PTX ISA 5.5, "Tensors").
 //
-// The layout is this package's own, not the hardware's: a map is only good for the device that made it, as the API says. Fields that
-// tensormap.replace changes are independent of each other, so a map can be changed piece by piece.
+// The layout is this package's own, not the hardware's: a map is only good for the device that made it, as the API
+// says. Fields that tensormap.replace changes are independent of each other, so a map can be changed piece by piece.
 package tensormap
 
 import (
@@ -138,7 +138,8 @@ func (e *Error) Error() string { return "tensor map: " + e.Param + " " + e.Text 
 
 func bad(param, format string, args ...any) error { return &Error{param, fmt.Sprintf(format, args...)} }
 
-// Encode checks a map as the encoding function of its mode does and packs it. A value that the driver refuses gives an *Error.
+// Encode checks a map as the encoding function of its mode does and packs it. A value that the driver refuses gives an
+// *Error.
 func Encode(m *Map) ([Size]byte, error) {
 	if err := m.Check(); err != nil {
 		return [Size]byte{}, err
@@ -245,7 +246,8 @@ func (m *Map) checkPixels() error {
 	for i := 0; i < n; i++ {
 		for k, c := range []int32{m.Lower[i], m.Upper[i]} {
 			if c < -limit || c >= limit {
-				return bad([]string{"pixelBoxLowerCorner", "pixelBoxUpperCorner"}[k], "[%d] must be %d to %d, not %d", i, -limit, limit-1, c)
+				return bad([]string{"pixelBoxLowerCorner", "pixelBoxUpperCorner"}[k], "[%d] must be %d to %d, not %d",
+					i, -limit, limit-1, c)
 			}
 		}
 		if int64(m.Dim[1+i])+int64(m.Upper[i])-int64(m.Lower[i]) <= 0 {
@@ -268,7 +270,8 @@ func (m *Map) checkPixels() error {
 func (m *Map) checkSwizzle() error {
 	if m.Mode == Im2colWide {
 		switch m.Swizzle {
-		case SwizzleNone, Swizzle64B, Swizzle128B, Swizzle128BAtom32B: // none is not in the reference, and the driver takes it (recorded)
+		case SwizzleNone, Swizzle64B, Swizzle128B, Swizzle128BAtom32B:
+			// none is not in the reference, and the driver takes it (recorded)
 		default:
 			return bad("swizzle", "is not supported in a wide mode: %d", m.Swizzle)
 		}
@@ -333,7 +336,8 @@ const (
 func (m *Map) Pack() (b [Size]byte) {
 	le := binary.LittleEndian
 	le.PutUint32(b[offMagic:], magic)
-	b[offMode], b[offType], b[offRank], b[offInter], b[offSwizzle], b[offL2] = byte(m.Mode), byte(m.Type), byte(m.Rank), byte(m.Interleave), byte(m.Swizzle), m.L2Promotion
+	b[offMode], b[offType], b[offRank], b[offInter], b[offSwizzle], b[offL2] = byte(m.Mode), byte(m.Type), byte(m.Rank),
+		byte(m.Interleave), byte(m.Swizzle), m.L2Promotion
 	b[offFill], b[offWide] = flag(m.NaN), flag(m.Wide128)
 	le.PutUint64(b[offAddress:], m.Address)
 	for i := 0; i < MaxRank; i++ {
@@ -365,7 +369,8 @@ func flag(b bool) byte {
 // ErrNotAMap says that bytes were not made by Encode.
 var ErrNotAMap = errors.New("tensor map: not a tensor map of this device")
 
-// Unpack reads a packed map. Only what would make it unreadable is checked: a map that tensormap.replace is changing may be inconsistent.
+// Unpack reads a packed map. Only what would make it unreadable is checked: a map that tensormap.replace is changing
+// may be inconsistent.
 func Unpack(b []byte) (Map, error) {
 	var m Map
 	le := binary.LittleEndian
@@ -375,7 +380,8 @@ func Unpack(b []byte) (Map, error) {
 	m.Mode, m.Type, m.Rank = Mode(b[offMode]), DataType(b[offType]), int(b[offRank])
 	m.Interleave, m.Swizzle, m.L2Promotion = Interleave(b[offInter]), Swizzle(b[offSwizzle]), b[offL2]
 	m.NaN, m.Wide128 = b[offFill] != 0, b[offWide] != 0
-	if m.Mode > Im2colWide || m.Type >= dataTypes || m.Rank < 1 || m.Rank > MaxRank || m.Interleave > Interleave32B || m.Swizzle > Swizzle128BAtom64B {
+	if m.Mode > Im2colWide || m.Type >= dataTypes || m.Rank < 1 || m.Rank > MaxRank || m.Interleave > Interleave32B ||
+		m.Swizzle > Swizzle128BAtom64B {
 		return m, ErrNotAMap
 	}
 	m.Address = le.Uint64(b[offAddress:])
@@ -396,8 +402,8 @@ func Unpack(b []byte) (Map, error) {
 	return m, nil
 }
 
-// SetAddress changes the address of a packed map, as cuTensorMapReplaceAddress does. Of bytes that are no map the driver asks only that the address is
-// aligned (recorded of zeros); they stay no map.
+// SetAddress changes the address of a packed map, as cuTensorMapReplaceAddress does. Of bytes that are no map the
+// driver asks only that the address is aligned (recorded of zeros); they stay no map.
 func SetAddress(b []byte, addr uint64) error {
 	if m, err := Unpack(b); err == nil {
 		m.Address = addr
@@ -418,8 +424,8 @@ func SetAddress(b []byte, addr uint64) error {
 	return nil
 }
 
-// BoxBytes is the number of bytes that a copy of the map's box or column moves, elements out of bounds included: what a load completes
-// on its mbarrier.
+// BoxBytes is the number of bytes that a copy of the map's box or column moves, elements out of bounds included: what a
+// load completes on its mbarrier.
 func (m *Map) BoxBytes() uint32 {
 	if m.Mode != Tiled {
 		return uint32(m.bytes(uint64(m.Channels))) * m.Pixels
@@ -440,8 +446,9 @@ func (m *Map) Count(i int) uint32 {
 	return (m.Box[i] + s - 1) / s
 }
 
-// SwizzleOffset returns where a byte of a tile stands that the plain layout puts at a shared-memory offset. The pattern depends on
-// the address, not on the tile: chunks of 16 bytes are exchanged by the number of the 128-byte line (PTX ISA 5.5.7, "Swizzling Modes").
+// SwizzleOffset returns where a byte of a tile stands that the plain layout puts at a shared-memory offset. The pattern
+// depends on the address, not on the tile: chunks of 16 bytes are exchanged by the number of the 128-byte line (PTX ISA
+// 5.5.7, "Swizzling Modes").
 func (s Swizzle) SwizzleOffset(off uint32) uint32 {
 	switch s {
 	case Swizzle32B:

@@ -12,15 +12,19 @@ func plain() Map {
 }
 
 func column() Map {
-	return Map{Mode: Im2col, Type: Float16, Rank: 4, Address: 0x10000, Dim: [5]uint64{64, 14, 14, 2}, Stride: [5]uint64{0, 128, 1792, 25088},
-		Lower: [3]int32{-1, -1}, Upper: [3]int32{-1, -1}, Channels: 32, Pixels: 64, ElementStride: [5]uint32{1, 1, 1, 1}}
+	return Map{Mode: Im2col, Type: Float16, Rank: 4, Address: 0x10000, Dim: [5]uint64{64, 14, 14, 2},
+		Stride: [5]uint64{0, 128, 1792, 25088},
+		Lower:  [3]int32{-1, -1}, Upper: [3]int32{-1, -1}, Channels: 32, Pixels: 64,
+		ElementStride: [5]uint32{1, 1, 1, 1}}
 }
 
 func TestRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := 0; n < 2000; n++ {
-		m := Map{Mode: Mode(r.IntN(3)), Type: DataType(r.IntN(int(dataTypes))), Rank: 1 + r.IntN(5), Address: r.Uint64(), Interleave: Interleave(r.IntN(3)),
-			Swizzle: Swizzle(r.IntN(7)), L2Promotion: uint8(r.IntN(4)), NaN: r.IntN(2) == 1, Wide128: r.IntN(2) == 1, Channels: r.Uint32N(257), Pixels: r.Uint32N(1025)}
+		m := Map{Mode: Mode(r.IntN(3)), Type: DataType(r.IntN(int(dataTypes))), Rank: 1 + r.IntN(5),
+			Address: r.Uint64(), Interleave: Interleave(r.IntN(3)),
+			Swizzle: Swizzle(r.IntN(7)), L2Promotion: uint8(r.IntN(4)), NaN: r.IntN(2) == 1, Wide128: r.IntN(2) == 1,
+			Channels: r.Uint32N(257), Pixels: r.Uint32N(1025)}
 		for i := 0; i < MaxRank; i++ {
 			m.Dim[i] = 1 + r.Uint64N(1<<32)
 			m.Box[i], m.ElementStride[i] = r.Uint32N(257), r.Uint32N(9)
@@ -55,7 +59,9 @@ func TestCheck(t *testing.T) {
 		{"rank 1", plain, func(m *Map) { m.Rank = 1 }, ""},
 		{"address", plain, func(m *Map) { m.Address += 8 }, "globalAddress"},
 		{"null", plain, func(m *Map) { m.Address = 0 }, "globalAddress"},
-		{"address, interleaved", plain, func(m *Map) { m.Address, m.Interleave, m.Swizzle = 0x10010, Interleave32B, Swizzle32B }, "globalAddress"},
+		{"address, interleaved", plain, func(m *Map) {
+			m.Address, m.Interleave, m.Swizzle = 0x10010, Interleave32B, Swizzle32B
+		}, "globalAddress"},
 		{"dim 0", plain, func(m *Map) { m.Dim[1] = 0 }, "globalDim"},
 		{"dim 2^32", plain, func(m *Map) { m.Dim[2] = 1 << 32 }, ""},
 		{"dim above", plain, func(m *Map) { m.Dim[2] = 1<<32 + 1 }, "globalDim"},
@@ -80,7 +86,9 @@ func TestCheck(t *testing.T) {
 		{"packed", plain, func(m *Map) { m.Type, m.Dim[0], m.Box[0] = U4x16Align16, 128, 128 }, ""},
 		{"packed box", plain, func(m *Map) { m.Type, m.Dim[0], m.Box[0] = U4x16Align16, 128, 64 }, "boxDim"},
 		{"packed dim", plain, func(m *Map) { m.Type, m.Dim[0], m.Box[0] = U6x16Align16, 64, 128 }, "globalDim"},
-		{"packed swizzle", plain, func(m *Map) { m.Type, m.Dim[0], m.Box[0], m.Swizzle = U6x16Align16, 128, 128, Swizzle128BAtom32BFlip8B }, "swizzle"},
+		{"packed swizzle", plain, func(m *Map) {
+			m.Type, m.Dim[0], m.Box[0], m.Swizzle = U6x16Align16, 128, 128, Swizzle128BAtom32BFlip8B
+		}, "swizzle"},
 		{"column", column, func(m *Map) {}, ""},
 		{"column rank", column, func(m *Map) { m.Rank = 2 }, "tensorRank"},
 		{"column corner", column, func(m *Map) { m.Lower[1] = -129 }, "pixelBoxLowerCorner"},

@@ -235,7 +235,8 @@ func (d *decoder) array() ([]*Attr, error) {
 		if err != nil {
 			return nil, err
 		}
-		if a.Kind != IntegerValue && a.Kind != FloatValue && a.Kind != BoolValue && a.Kind != StringValue && a.Kind != DenseValue {
+		if a.Kind != IntegerValue && a.Kind != FloatValue && a.Kind != BoolValue && a.Kind != StringValue &&
+			a.Kind != DenseValue {
 			return nil, d.c.fail("ArrayAttr contains non-TypedAttr elements or is null")
 		}
 		out = append(out, a)

@@ -98,7 +98,8 @@ func (d *decoder) op(b *Block, locs *locList) error {
 const previewOpcodes = 0x4000
 
 // lastOpcode is the highest opcode of each minor version; opcodes were added in order.
-var lastOpcode = [MaxMinor + 1]uint64{1: uint64(Yield), 2: uint64(Atan2), 3: uint64(AtomicRedView), 4: uint64(MemoryFenceAlias), 5: uint64(MultimemStoreView)}
+var lastOpcode = [MaxMinor + 1]uint64{1: uint64(Yield), 2: uint64(Atan2), 3: uint64(AtomicRedView),
+	4: uint64(MemoryFenceAlias), 5: uint64(MultimemStoreView)}
 
 func (d *decoder) resultTypes(info *Info) ([]*Type, error) {
 	c := d.c
@@ -118,7 +119,9 @@ func (d *decoder) resultTypes(info *Info) ([]*Type, error) {
 		if n, ok = c.varint(); !ok {
 			return nil, c.fail("failed to read number of result types for %s", info.Class)
 		}
-		gated = !open && want != uint64(len(info.Results)) || slices.ContainsFunc(info.Results, func(s Slot) bool { return s.Since != 0 })
+		gated = !open && want != uint64(len(info.Results)) || slices.ContainsFunc(info.Results, func(s Slot) bool {
+			return s.Since != 0
+		})
 	}
 	var out []*Type
 	for i := range n {
@@ -135,12 +138,14 @@ func (d *decoder) resultTypes(info *Info) ([]*Type, error) {
 		out = append(out, t)
 	}
 	if gated && n != want {
-		return nil, c.fail("result count mismatch for %s: expected %d compatible results but got %d", info.Class, want, n)
+		return nil, c.fail("result count mismatch for %s: expected %d compatible results but got %d", info.Class, want,
+			n)
 	}
 	return out, nil
 }
 
-// flagWord reads the word that says which optional fields are there; it is left out when all of them are newer than the file.
+// flagWord reads the word that says which optional fields are there; it is left out when all of them are newer than the
+// file.
 func (d *decoder) flagWord(info *Info) (uint64, error) {
 	have := false
 	for since := range info.flagged {
@@ -163,7 +168,8 @@ func take(flags *uint64) bool {
 	return set
 }
 
-// attributes reads the attributes of an operation, in the order of the table; flags are left with the bits of the operands.
+// attributes reads the attributes of an operation, in the order of the table; flags are left with the bits of the
+// operands.
 func (d *decoder) attributes(o *Op, info *Info, flags *uint64) error {
 	// What a file is too old to say.
 	if o.Code == Exp || o.Code == TanH {
@@ -192,7 +198,8 @@ func (d *decoder) attributes(o *Op, info *Info, flags *uint64) error {
 
 // unitFlags are the flags by the names of unit attributes.
 var unitFlags = map[string]Flags{
-	"ftz": FlushToZero, "propagate_nan": PropagateNaN, "unsignedCmp": UnsignedCmp, "saturating": Saturating, "fast_acc": FastAcc, "global": GlobalScope,
+	"ftz": FlushToZero, "propagate_nan": PropagateNaN, "unsignedCmp": UnsignedCmp, "saturating": Saturating,
+	"fast_acc": FastAcc, "global": GlobalScope,
 }
 
 // enumTarget says where an attribute with an enumeration goes and how many members it has in a version.
@@ -350,7 +357,8 @@ func (d *decoder) operands(o *Op, info *Info, flags uint64) error {
 		case Variadic:
 			var ok bool
 			if n, ok = c.varint(); !ok {
-				return c.fail("failed to read actual size for variadic ODS segment '%s' of op 'cuda_tile.%s'", s.Name, info.Name)
+				return c.fail("failed to read actual size for variadic ODS segment '%s' of op 'cuda_tile.%s'", s.Name,
+					info.Name)
 			}
 		}
 		for i := range n {
@@ -367,7 +375,8 @@ func (d *decoder) operands(o *Op, info *Info, flags uint64) error {
 const maxIndex = 1<<32 - 2
 
 func beyondIndex(c *cursor, v uint64) error {
-	return c.fail("varint value exceeds maximum supported capacity. (expected value less than %d, got %d).", maxIndex, v)
+	return c.fail("varint value exceeds maximum supported capacity. (expected value less than %d, got %d).", maxIndex,
+		v)
 }
 
 // operand reads one operand, number i of its segment or of all.
@@ -385,7 +394,8 @@ func (d *decoder) operand(o *Op, i uint64, segment string) error {
 	}
 	if v >= uint64(len(d.vals)) {
 		if segment != "" {
-			return c.fail("operand index %d out of bounds (size=%d) for %s segment, element %d", v, len(d.vals), segment, i)
+			return c.fail("operand index %d out of bounds (size=%d) for %s segment, element %d", v, len(d.vals),
+				segment, i)
 		}
 		return c.fail("operand index %d out of bounds (size=%d) for operand %d", v, len(d.vals), i)
 	}

@@ -1,7 +1,7 @@
 package tileir
 
-// buffer collects text up to a limit. Beyond it, it is full and takes no more: text can be far longer than the module that
-// it is made of.
+// buffer collects text up to a limit. Beyond it, it is full and takes no more: text can be far longer than the module
+// that it is made of.
 type buffer struct {
 	b    []byte
 	max  int

@@ -127,8 +127,8 @@ func TestTypeWithinItself(t *testing.T) {
 	}
 }
 
-// TestLongText: a short module whose text is longer than any limit is refused by the printer, after little work. Types double in text with each of
-// 60 levels, and a name grows with each assume.
+// TestLongText: a short module whose text is longer than any limit is refused by the printer, after little work. Types
+// double in text with each of 60 levels, and a name grows with each assume.
 func TestLongText(t *testing.T) {
 	f := file{minor: 1, types: [][]byte{{tagFunction, 0, 0}}}
 	for i := range uint64(60) {
@@ -169,7 +169,8 @@ func TestLongText(t *testing.T) {
 
 // TestTypesAreOne: equal types of a module are one object, whatever their records.
 func TestTypesAreOne(t *testing.T) {
-	f := file{minor: 1, body: returns, types: [][]byte{i32, i32, tile(0), tile(1), tile(0, 1), append([]byte{tagFunction}, uv(3, 2, 3, 4, 0)...)}}
+	f := file{minor: 1, body: returns, types: [][]byte{i32, i32, tile(0), tile(1), tile(0, 1),
+		append([]byte{tagFunction}, uv(3, 2, 3, 4, 0)...)}}
 	m, err := Parse(f.bytes())
 	if err != nil {
 		t.Fatal(err)
@@ -205,8 +206,8 @@ func TestBodiesTogether(t *testing.T) {
 	}
 }
 
-// TestLocation asks for the places of the recorded modules with debug records; file, lines and inlining are those that they were made with
-// (../shared/tileir, family debug).
+// TestLocation asks for the places of the recorded modules with debug records; file, lines and inlining are those that
+// they were made with (../shared/tileir, family debug).
 func TestLocation(t *testing.T) {
 	r := load(t, kept)
 	for _, m := range r.Modules {

@@ -7,7 +7,8 @@ type Constant struct {
 	Type *Type
 	// Splat: all elements are the one in Data.
 	Splat bool
-	// Data are the elements, row-major, little-endian, each a whole number of bytes; those of i1 are bits, low ones first.
+	// Data are the elements, row-major, little-endian, each a whole number of bytes; those of i1 are bits, low ones
+	// first.
 	Data []byte
 }
 
@@ -59,7 +60,8 @@ func (m *Module) constant(t *Type, i uint64) (*Constant, error) {
 		case size == 1:
 			out.Splat = true
 		default:
-			return nil, c.fail("i1 dense attribute payload size %d is not a recognized encoding for %d elements", size, n)
+			return nil, c.fail("i1 dense attribute payload size %d is not a recognized encoding for %d elements", size,
+				n)
 		}
 	} else {
 		switch w := elementBytes(k); size {

@@ -10,10 +10,11 @@ var (
 	intKinds      = []Kind{I1, I8, I16, I32, I64}
 	floatKinds    = []Kind{F16, BF16, F32, F64}
 	anyFloatKinds = []Kind{F16, BF16, F32, F64, TF32, F8E4M3FN, F8E5M2, F8E8M0FNU, F4E2M1FN, F8E5M3FNU}
-	numberKinds   = []Kind{I1, I8, I16, I32, I64, F16, BF16, F32, F64, TF32, F8E4M3FN, F8E5M2, F8E8M0FNU, F4E2M1FN, F8E5M3FNU}
-	packKinds     = append(slices.Clip(numberKinds), I4)
-	mmaKinds      = []Kind{F16, BF16, F32, F64, TF32, F8E4M3FN, F8E5M2}
-	mmaAccKinds   = []Kind{F16, F32, F64}
+	numberKinds   = []Kind{I1, I8, I16, I32, I64, F16, BF16, F32, F64, TF32, F8E4M3FN, F8E5M2, F8E8M0FNU, F4E2M1FN,
+		F8E5M3FNU}
+	packKinds   = append(slices.Clip(numberKinds), I4)
+	mmaKinds    = []Kind{F16, BF16, F32, F64, TF32, F8E4M3FN, F8E5M2}
+	mmaAccKinds = []Kind{F16, F32, F64}
 )
 
 // constraints say what the constraints ask, and in which words.

@@ -38,7 +38,8 @@ func (v *verifier) loopExit(o *Op) error {
 	}
 	if o.Code == Break {
 		if !sameTypes(loop.Results, o.Operands) {
-			return bad(o, "operand types must correspond to the parent loop result types: (%s) vs (%s)", typeList(o.Operands), typeList(loop.Results))
+			return bad(o, "operand types must correspond to the parent loop result types: (%s) vs (%s)",
+				typeList(o.Operands), typeList(loop.Results))
 		}
 		return nil
 	}
@@ -109,7 +110,8 @@ func (v *verifier) ifElse(o *Op) error {
 		case len(o.Results) == 0 && len(yield.Operands) != 0:
 			return bad(o, "does not return a value, but %s branch yields %s", name, typeList(yield.Operands))
 		case !sameTypes(yield.Operands, o.Results):
-			return bad(o, "type does not match yield type, %s branch yields %s but op result type is %s", name, typeList(yield.Operands), typeList(o.Results))
+			return bad(o, "type does not match yield type, %s branch yields %s but op result type is %s", name,
+				typeList(yield.Operands), typeList(o.Results))
 		}
 	}
 	return nil
@@ -142,14 +144,16 @@ func (v *verifier) inRegions(o *Op) error {
 
 func (v *verifier) iterValues(o *Op, args, inits []*Val) error {
 	if len(args) != len(inits) {
-		return bad(o, "mismatch in number of region iterator values and loop iterator inits: %d vs %d", len(args), len(inits))
+		return bad(o, "mismatch in number of region iterator values and loop iterator inits: %d vs %d", len(args),
+			len(inits))
 	}
 	for i, a := range args {
 		if what := carried(a.Type); what != "" {
 			return bad(o, "loop-carried value %d is a %s, which is not supported", i, what)
 		}
 		if a.Type != inits[i].Type {
-			return bad(o, "init value %d and region iter_value %d have different type: '%s' != '%s'", i, i, inits[i].Type, a.Type)
+			return bad(o, "init value %d and region iter_value %d have different type: '%s' != '%s'", i, i,
+				inits[i].Type, a.Type)
 		}
 	}
 	for i, r := range o.Results {
@@ -172,14 +176,16 @@ func (v *verifier) aggregate(o *Op) error {
 	case n != len(o.Results):
 		return bad(o, "expect same number of operands and results")
 	case n != len(x.Identities):
-		return bad(o, "expect identities to match the number of operands but got: %d operands and %d identities", n, len(x.Identities))
+		return bad(o, "expect identities to match the number of operands but got: %d operands and %d identities", n,
+			len(x.Identities))
 	}
 	for i, id := range x.Identities {
 		e := o.Operands[i].Type.Elem
 		k := identityKind(id)
 		half := (k == F16 || k == BF16) && (e.Kind == F16 || e.Kind == BF16)
 		if k != e.Kind && !half {
-			return bad(o, "expect same type for operand at index: %d and identity at index: %d but got: '%s' and '%s'", i, i, e, scalarName(k))
+			return bad(o, "expect same type for operand at index: %d and identity at index: %d but got: '%s' and '%s'",
+				i, i, e, scalarName(k))
 		}
 	}
 	t := o.Operands[0].Type
@@ -209,7 +215,8 @@ func (v *verifier) reduced(o *Op) error {
 	if same {
 		return nil
 	}
-	return bad(o, "inferred type(s) %s are incompatible with return type(s) of operation %s", typeList(want), typeList(o.Results))
+	return bad(o, "inferred type(s) %s are incompatible with return type(s) of operation %s", typeList(want),
+		typeList(o.Results))
 }
 
 // identityKind is the kind of number that an identity is, Function for none.
@@ -233,7 +240,8 @@ func scalarName(k Kind) string {
 // effects reports whether an operation may not occur in the body of a reduction or scan.
 func effects(c Opcode) bool {
 	switch c {
-	case Assert, Assume, AtomicCAS, AtomicRMW, AtomicRedView, LoadPtr, LoadView, StorePtr, StoreView, Print, Alloca, GDCLaunchDependents, GDCWait,
+	case Assert, Assume, AtomicCAS, AtomicRMW, AtomicRedView, LoadPtr, LoadView, StorePtr, StoreView, Print, Alloca,
+		GDCLaunchDependents, GDCWait,
 		MemoryFenceAlias, MultimemLoadReduceView, MultimemReduceView, MultimemStoreView, For, Loop:
 		return true
 	}
@@ -255,7 +263,8 @@ func (v *verifier) aggregateBody(o *Op) error {
 	}
 	for i := 0; i < 2*n; i += 2 {
 		if x, y := b.Args[i].Type.Elem, b.Args[i+1].Type.Elem; x != y {
-			return bad(o, "expect same element type for block argument at index: %d and %d but got: '%s' and '%s'", i, i+1, x, y)
+			return bad(o, "expect same element type for block argument at index: %d and %d but got: '%s' and '%s'", i,
+				i+1, x, y)
 		}
 	}
 	for i, x := range o.Operands {
@@ -268,12 +277,14 @@ func (v *verifier) aggregateBody(o *Op) error {
 		return bad(o, "expects regions to end with 'cuda_tile.yield', found 'cuda_tile.%s'", yield.Code)
 	}
 	if len(yield.Operands) != n {
-		return bad(o, "expect number of terminators operands (%d) to match number of operands (%d)", len(yield.Operands), n)
+		return bad(o, "expect number of terminators operands (%d) to match number of operands (%d)",
+			len(yield.Operands), n)
 	}
 	for i, y := range yield.Operands {
 		e := o.Operands[i].Type.Elem
 		if y.Type.Kind != Tile {
-			return bad(o, "expected TileType for operand and terminator types but got: '%s' and '%s'", o.Operands[i].Type, y.Type)
+			return bad(o, "expected TileType for operand and terminator types but got: '%s' and '%s'",
+				o.Operands[i].Type, y.Type)
 		}
 		if y.Type.Elem != e {
 			return bad(o, "expect same type for operand at index: %d and terminator argument at index: %d but got: '%s' and '%s'", i, i, e, y.Type.Elem)

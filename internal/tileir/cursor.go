@@ -16,7 +16,8 @@ func (c *cursor) left() uint64 { return uint64(len(c.data) - c.at) }
 
 // fail makes an error of the current place.
 func (c *cursor) fail(format string, args ...any) *Error {
-	return &Error{Class: Malformed, Offset: c.base + uint64(c.at), Local: int64(c.at), Words: fmt.Sprintf(format, args...)}
+	return &Error{Class: Malformed, Offset: c.base + uint64(c.at), Local: int64(c.at),
+		Words: fmt.Sprintf(format, args...)}
 }
 
 // bare makes an error of the current place for which NVIDIA's reader prints no offset.
@@ -81,8 +82,8 @@ func (c *cursor) pad(align uint64) bool {
 	return ok
 }
 
-// count reads a number of things of which each takes at least size bytes of this part; ok is false when the number cannot
-// be read, fits when there is room for them.
+// count reads a number of things of which each takes at least size bytes of this part; ok is false when the number
+// cannot be read, fits when there is room for them.
 func (c *cursor) count(size uint64) (n uint64, fits, ok bool) {
 	n, ok = c.varint()
 	return n, ok && n <= c.left()/size, ok

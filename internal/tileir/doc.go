@@ -7,7 +7,7 @@
 //
 // What operations there are stands in one table (ops.tab): reader, verifier and printer follow it.
 //
-// The format is published by NVIDIA: the Tile IR specification, and the reader and writer of github.com/NVIDIA/cuda-tile
-// (Apache-2.0). Versions 13.4 and 13.5 are known from the writer in the Python package cuda-tile (Apache-2.0) and from
-// what the tools print.
+// The format is published by NVIDIA: the Tile IR specification, and the reader and writer of
+// github.com/NVIDIA/cuda-tile (Apache-2.0). Versions 13.4 and 13.5 are known from the writer in the Python package
+// cuda-tile (Apache-2.0) and from what the tools print.
 package tileir

@@ -150,9 +150,10 @@ const (
 var (
 	roundingNames = [...]string{"nearest_even", "zero", "negative_inf", "positive_inf", "approx", "full",
 		"nearest_int_to_zero", "nearest_away"}
-	overflowNames    = [...]string{"none", "no_signed_wrap", "no_unsigned_wrap", "no_wrap"}
-	signednessNames  = [...]string{"unsigned", "signed"}
-	predicateNames   = [...]string{"equal", "not_equal", "less_than", "less_than_or_equal", "greater_than", "greater_than_or_equal"}
+	overflowNames   = [...]string{"none", "no_signed_wrap", "no_unsigned_wrap", "no_wrap"}
+	signednessNames = [...]string{"unsigned", "signed"}
+	predicateNames  = [...]string{"equal", "not_equal", "less_than", "less_than_or_equal", "greater_than",
+		"greater_than_or_equal"}
 	orderingNames    = [...]string{"unordered", "ordered"}
 	memoryOrderNames = [...]string{"weak", "relaxed", "acquire", "release", "acq_rel"}
 	scopeNames       = [...]string{"tl_blk", "device", "sys"}

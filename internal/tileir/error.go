@@ -40,8 +40,8 @@ type Error struct {
 	Offset uint64
 	// Words say what is wrong, as NVIDIA's reader does.
 	Words string
-	// Local is the offset that NVIDIA's reader prints with the words: it counts from the start of the part that it is in.
-	// Negative when it prints none.
+	// Local is the offset that NVIDIA's reader prints with the words: it counts from the start of the part that it is
+	// in. Negative when it prints none.
 	Local int64
 }
 

@@ -41,7 +41,8 @@ const (
 )
 
 var floatFormats = [...]floatFormat{
-	F16: {mantissa: 10, exponent: 5, bias: 15}, BF16: {mantissa: 7, exponent: 8, bias: 127}, F32: {mantissa: 23, exponent: 8, bias: 127},
+	F16: {mantissa: 10, exponent: 5, bias: 15}, BF16: {mantissa: 7, exponent: 8, bias: 127},
+	F32:  {mantissa: 23, exponent: 8, bias: 127},
 	TF32: {mantissa: 10, exponent: 8, bias: 127}, F64: {mantissa: 52, exponent: 11, bias: 1023},
 	F8E4M3FN: {mantissa: 3, exponent: 4, bias: 7, special: nanOnly}, F8E5M2: {mantissa: 2, exponent: 5, bias: 15},
 	F8E8M0FNU: {exponent: 8, bias: 127, unsigned: true, noZero: true, special: nanOnly},
@@ -93,8 +94,8 @@ func (n number) whole() (v uint64, ok bool) {
 }
 
 // float writes a floating-point number as listings do: with six digits after the point where that gives the same number
-// back, else with as many as the format may need, and infinities, NaN and what has no point as the bits in hexadecimal. hex
-// says that it is the latter.
+// back, else with as many as the format may need, and infinities, NaN and what has no point as the bits in hexadecimal.
+// hex says that it is the latter.
 func (b *buffer) float(k Kind, bits uint64) (hex bool) {
 	n := decodeFloat(k, bits)
 	if n.inf || n.nan {
@@ -131,8 +132,8 @@ func sameFloat(k Kind, s string, bits uint64) bool {
 }
 
 // digits gives the value as decimal digits without trailing zeros, most significant first, and the power of ten of the
-// last one; at most precision digits, rounded half up. LLVM, whose text this has to match, first drops digits that it can
-// do without, which makes a difference to the rounding of a few numbers.
+// last one; at most precision digits, rounded half up. LLVM, whose text this has to match, first drops digits that it
+// can do without, which makes a difference to the rounding of a few numbers.
 func (n number) digits(precision int) (string, int) {
 	sig := new(big.Int).SetUint64(n.sig)
 	exp := 0

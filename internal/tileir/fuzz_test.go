@@ -13,7 +13,8 @@ func allocated() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// What reading, checking and printing may allocate: an operation of a few bytes becomes values, names and a line of text.
+// What reading, checking and printing may allocate: an operation of a few bytes becomes values, names and a line of
+// text.
 const (
 	allocPerByte = 4 << 10
 	allocBase    = 32 << 20
@@ -99,7 +100,8 @@ func FuzzModule(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { try(t, data) })
 }
 
-// FuzzSections changes what is in the sections and leaves the frame whole: most changes of a file break its frame, and nothing more is read.
+// FuzzSections changes what is in the sections and leaves the frame whole: most changes of a file break its frame, and
+// nothing more is read.
 func FuzzSections(f *testing.F) {
 	r := load(f, kept)
 	for i, m := range r.Modules {
@@ -118,10 +120,12 @@ func FuzzSections(f *testing.F) {
 				parts[id] = s[id].data
 			}
 		}
-		f.Add(mod.Minor, parts[sectionString], parts[sectionFunc], parts[sectionDebug], parts[sectionConstant], parts[sectionType], parts[sectionGlobal])
+		f.Add(mod.Minor, parts[sectionString], parts[sectionFunc], parts[sectionDebug], parts[sectionConstant],
+			parts[sectionType], parts[sectionGlobal])
 	}
 	f.Fuzz(func(t *testing.T, minor byte, strings, funcs, debug, constants, types, globals []byte) {
-		b := frame(minor%MaxMinor+1, [numSections][]byte{sectionString: strings, sectionFunc: funcs, sectionDebug: debug, sectionConstant: constants,
+		b := frame(minor%MaxMinor+1, [numSections][]byte{sectionString: strings, sectionFunc: funcs,
+			sectionDebug: debug, sectionConstant: constants,
 			sectionType: types, sectionGlobal: globals})
 		try(t, b)
 	})

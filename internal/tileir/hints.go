@@ -9,7 +9,8 @@ func checkHints(a *Attr) string {
 		if v := a.List[i]; v.Kind != DictionaryValue {
 			b := buffer{max: maxTypeText}
 			b.attr(v, false)
-			return fmt.Sprintf("expected dictionary attribute for optimization_hints entry `%s` got value=%s", arch, b.b)
+			return fmt.Sprintf("expected dictionary attribute for optimization_hints entry `%s` got value=%s", arch,
+				b.b)
 		}
 	}
 	return ""

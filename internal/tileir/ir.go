@@ -48,7 +48,8 @@ type Func struct {
 	err    error
 }
 
-// Params are the types of the parameters, in the order of cuLaunchKernel. Those of a verified entry are tiles of rank 0.
+// Params are the types of the parameters, in the order of cuLaunchKernel. Those of a verified entry are tiles of rank
+// 0.
 func (f *Func) Params() []*Type { return f.Type.Params }
 
 // Param is where a parameter lies in the parameter buffer of a launch, in bytes.
@@ -79,8 +80,8 @@ func (g *Global) Bytes() uint64 {
 	return uint64(t.Elements()) * t.Elem.Bytes()
 }
 
-// Body decodes the operations of the function, once. The values of the block's arguments are the parameters. The error is
-// an *Error.
+// Body decodes the operations of the function, once. The values of the block's arguments are the parameters. The error
+// is an *Error.
 func (f *Func) Body() (*Block, error) {
 	f.once.Do(func() { f.block, f.err = f.decode() })
 	return f.block, f.err

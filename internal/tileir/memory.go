@@ -106,7 +106,8 @@ func multicast(o *Op) error {
 		p = o.Operand("destination")
 	case AtomicRMW, AtomicCAS:
 		p = o.Operand("pointers")
-		words = "multicast pointer is not supported for " + map[Opcode]string{AtomicRMW: "atomic_rmw", AtomicCAS: "atomic_cas"}[o.Code]
+		words = "multicast pointer is not supported for " +
+			map[Opcode]string{AtomicRMW: "atomic_rmw", AtomicCAS: "atomic_cas"}[o.Code]
 	case LoadView, StoreView, AtomicRedView:
 		if o.Operand("view").Type.View.Attr == MulticastPointer {
 			return bad(o, "multicast ptr_attr is not allowed")
@@ -149,7 +150,8 @@ func (v *verifier) makeTensorView(o *Op) error {
 	case t.Attr == NoPointerAttr:
 		return bad(o, "tensor_view must preserve ptr_attr from base pointer (%s)", text(p.Attr))
 	default:
-		return bad(o, "ptr_attr mismatch between base pointer (%s) and result tensor_view (%s)", text(p.Attr), text(t.Attr))
+		return bad(o, "ptr_attr mismatch between base pointer (%s) and result tensor_view (%s)", text(p.Attr),
+			text(t.Attr))
 	}
 	dynamic := func(vs []int64) int {
 		n := 0
@@ -194,7 +196,8 @@ func (v *verifier) mma(o *Op) error {
 	if row == 1 {
 		pairs = append(pairs, dimPair{l, r, "lhs", "rhs", 0, 0, ""}, dimPair{l, acc, "lhs", "acc", 0, 0, ""})
 	}
-	pairs = append(pairs, dimPair{l, r, "lhs", "rhs", col, row, " "}, dimPair{l, acc, "lhs", "acc", row, row, " "}, dimPair{r, acc, "rhs", "acc", col, col, " "})
+	pairs = append(pairs, dimPair{l, r, "lhs", "rhs", col, row, " "}, dimPair{l, acc, "lhs", "acc", row, row, " "},
+		dimPair{r, acc, "rhs", "acc", col, col, " "})
 	if err := samePairs(o, pairs); err != nil {
 		return err
 	}
@@ -227,9 +230,11 @@ func (v *verifier) scaled(o *Op, row, col int) error {
 	l, r, ls, rs := o.Operands[0].Type, o.Operands[1].Type, o.Operands[3].Type, o.Operands[4].Type
 	var pairs []dimPair
 	if row == 1 {
-		pairs = append(pairs, dimPair{l, ls, "lhs", "lhs_scale", 0, 0, ""}, dimPair{r, rs, "rhs", "rhs_scale", 0, 0, ""})
+		pairs = append(pairs, dimPair{l, ls, "lhs", "lhs_scale", 0, 0, ""},
+			dimPair{r, rs, "rhs", "rhs_scale", 0, 0, ""})
 	}
-	pairs = append(pairs, dimPair{l, ls, "lhs", "lhs_scale", row, row, ""}, dimPair{r, rs, "rhs", "rhs_scale", col, col, ""},
+	pairs = append(pairs, dimPair{l, ls, "lhs", "lhs_scale", row, row, ""},
+		dimPair{r, rs, "rhs", "rhs_scale", col, col, ""},
 		dimPair{ls, rs, "lhs_scale", "rhs_scale", col, row, ""})
 	if err := samePairs(o, pairs); err != nil {
 		return err

@@ -2,9 +2,9 @@ package tileir
 
 import "strconv"
 
-// names gives values their names in a listing, by the rules of MLIR's printer: a value is called after its operation where
-// that has a name for it, and gets a number behind when the name is taken; all others are numbered. A region goes on where
-// the block around it ended.
+// names gives values their names in a listing, by the rules of MLIR's printer: a value is called after its operation
+// where that has a name for it, and gets a number behind when the name is taken; all others are numbered. A region goes
+// on where the block around it ended.
 type names struct {
 	given map[*Val]string
 	asked map[*Val]string // what assume operations asked for
@@ -106,8 +106,9 @@ func argumentName(o *Op, i, count int) string {
 
 // resultNames are the names that operations with one give their first result.
 var resultNames = map[Opcode]string{
-	Broadcast: "bcast", Reshape: "reshape", For: "for", Reduce: "reduce", MakeTensorView: "tview", MakePartitionView: "pview",
-	MakeStridedView: "sview", MakeGatherScatterView: "gsview",
+	Broadcast: "bcast", Reshape: "reshape", For: "for", Reduce: "reduce", MakeTensorView: "tview",
+	MakePartitionView: "pview",
+	MakeStridedView:   "sview", MakeGatherScatterView: "gsview",
 }
 
 // asks are the operations that may name their results, apart from those of resultNames and those with several results.

@@ -141,8 +141,8 @@ type Info struct {
 	Attributes []Attribute
 	Regions    int
 	Terminator bool // ends a block
-	// Segmented operands are counted group by group, and optional ones have a bit in the flag word; otherwise operands are
-	// counted together where their number is open.
+	// Segmented operands are counted group by group, and optional ones have a bit in the flag word; otherwise operands
+	// are counted together where their number is open.
 	Segmented bool
 	Rules     []Rule
 	Format    string // how the text goes on after the name; empty when a function writes it

@@ -11,8 +11,8 @@ func floatBits64(v float64) uint64 { return math.Float64bits(v) }
 // MaxText is the longest listing, in bytes. A module can be far shorter than its text.
 const MaxText = 256 << 20
 
-// Text prints a verified module as NVIDIA's tileirdisasm does. The error is an *Error: of a body that cannot be decoded,
-// or TooLarge.
+// Text prints a verified module as NVIDIA's tileirdisasm does. The error is an *Error: of a body that cannot be
+// decoded, or TooLarge.
 func (m *Module) Text() ([]byte, error) { return m.text(MaxText) }
 
 func (m *Module) text(limit int) ([]byte, error) {
@@ -31,7 +31,8 @@ func (m *Module) text(limit int) ([]byte, error) {
 		p.string("\n")
 	}
 	if p.full {
-		return nil, &Error{Class: TooLarge, Local: -1, Words: "the text has more than " + strconv.Itoa(limit) + " bytes"}
+		return nil, &Error{Class: TooLarge, Local: -1,
+			Words: "the text has more than " + strconv.Itoa(limit) + " bytes"}
 	}
 	return p.b, nil
 }

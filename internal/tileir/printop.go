@@ -246,7 +246,8 @@ func (p *printer) token(o *Op, before, after string) {
 	}
 }
 
-// region writes the block of a region; the operation that ends it is left out when it is the usual one and has no operands.
+// region writes the block of a region; the operation that ends it is left out when it is the usual one and has no
+// operands.
 func (p *printer) region(r Region, usual Opcode) {
 	if len(r.Blocks) == 0 {
 		p.string("{")
@@ -503,7 +504,8 @@ func (p *printer) viewAccessTypes(o *Op, index []*Val) {
 			p.types(index[:1])
 		}
 	}
-	if t := o.Operand("token"); t != nil && (o.Code == MultimemReduceView || o.Code == MultimemStoreView || o.Code == MultimemLoadReduceView) {
+	if t := o.Operand("token"); t != nil && (o.Code == MultimemReduceView || o.Code == MultimemStoreView ||
+		o.Code == MultimemLoadReduceView) {
 		p.string(", ")
 		p.typ(t.Type)
 	}

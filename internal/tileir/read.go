@@ -23,7 +23,8 @@ const (
 )
 
 // sectionAlign is the least alignment that a section must declare.
-var sectionAlign = [numSections]uint64{sectionString: 4, sectionType: 4, sectionConstant: 8, sectionDebug: 8, sectionFunc: 8}
+var sectionAlign = [numSections]uint64{sectionString: 4, sectionType: 4, sectionConstant: 8, sectionDebug: 8,
+	sectionFunc: 8}
 
 // Parse takes a file apart, all but the bodies of its functions. Errors are *Error.
 func Parse(data []byte) (*Module, error) {
@@ -152,7 +153,8 @@ func (m *Module) header(c *cursor) error {
 		return e
 	}
 	if major != Major || minor < MinMinor || minor > MaxMinor {
-		return version("unsupported Tile version %d.%d.%d, this reader supports versions [%d.%d - %d.%d]", major, minor, t, Major, MinMinor, Major, MaxMinor)
+		return version("unsupported Tile version %d.%d.%d, this reader supports versions [%d.%d - %d.%d]", major, minor,
+			t, Major, MinMinor, Major, MaxMinor)
 	}
 	switch {
 	case t&^1 != 0:
@@ -283,7 +285,8 @@ func readConstants(c *cursor) ([]cursor, error) {
 	case !ok:
 		return nil, errSilent
 	case n >= 1<<32-1:
-		return nil, c.fail("varint value exceeds maximum supported capacity. (expected value less than %d, got %d).", 1<<32-2, n)
+		return nil, c.fail("varint value exceeds maximum supported capacity. (expected value less than %d, got %d).",
+			1<<32-2, n)
 	case n == 0:
 		return nil, nil
 	case !c.pad(8):
@@ -301,10 +304,12 @@ func readConstants(c *cursor) ([]cursor, error) {
 			end = t.start(uint64(i) + 1)
 		}
 		if end < start {
-			return nil, c.fail("invalid constant start indices: end (%d) is less than start (%d) for constant %d", end, start, i)
+			return nil, c.fail("invalid constant start indices: end (%d) is less than start (%d) for constant %d", end,
+				start, i)
 		}
 		if end > uint64(len(t.data.data)) {
-			return nil, c.fail("constant %d extends beyond available data: size=%d, start=%d, total data size=%d", i, end-start, start, len(t.data.data))
+			return nil, c.fail("constant %d extends beyond available data: size=%d, start=%d, total data size=%d", i,
+				end-start, start, len(t.data.data))
 		}
 		out[i] = t.data.sub(int(start), int(end-start))
 	}
@@ -333,7 +338,8 @@ func (m *Module) globalRecords(c *cursor) ([]globalRecord, error) {
 		for _, f := range []struct {
 			to   *uint64
 			what string
-		}{{&g.name, "global symbol name string."}, {&g.typ, "global value type"}, {&g.constant, "global value constant index"}, {&g.align, "global alignment"}} {
+		}{{&g.name, "global symbol name string."}, {&g.typ, "global value type"},
+			{&g.constant, "global value constant index"}, {&g.align, "global alignment"}} {
 			if *f.to, ok = c.varint(); !ok {
 				return nil, c.fail("failed to read %s", f.what)
 			}
@@ -378,7 +384,8 @@ func (m *Module) makeGlobals(list []globalRecord, c *cursor) error {
 		if r.visibility >= uint64(len(visibilityNames)) {
 			return c.fail("invalid symbol visibility value: %d", r.visibility)
 		}
-		m.Globals[i] = Global{Name: name, Value: value, Align: r.align, Visibility: Visibility(r.visibility), Constant: r.isConstant, Offset: r.at.base + uint64(r.at.at)}
+		m.Globals[i] = Global{Name: name, Value: value, Align: r.align, Visibility: Visibility(r.visibility),
+			Constant: r.isConstant, Offset: r.at.base + uint64(r.at.at)}
 	}
 	return nil
 }
@@ -507,7 +514,8 @@ func (m *Module) makeFuncs(records []funcRecord, c *cursor) error {
 		if t.Kind != Function {
 			return c.fail("function signature index %d does not refer to a function type for function '%s', got type: '%s'", r.typ, name, t)
 		}
-		f := &Func{Name: name, Type: t, Private: r.flags&funcPrivate != 0, Entry: r.flags&funcEntry != 0, Hints: r.hints, module: m, body: r.body,
+		f := &Func{Name: name, Type: t, Private: r.flags&funcPrivate != 0, Entry: r.flags&funcEntry != 0,
+			Hints: r.hints, module: m, body: r.body,
 			Offset: r.at.base + uint64(r.at.at)}
 		f.locs = m.debug.list(r.loc)
 		var ok bool

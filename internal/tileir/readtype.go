@@ -24,8 +24,10 @@ var simpleTypes = map[uint64]struct {
 	words string // what messages call a type that not all versions have
 }{
 	0: {kind: I1}, 1: {kind: I8}, 2: {kind: I16}, 3: {kind: I32}, 4: {kind: I64},
-	5: {kind: F16}, 6: {kind: BF16}, 7: {kind: F32}, 8: {kind: TF32}, 9: {kind: F64}, 10: {kind: F8E4M3FN}, 11: {kind: F8E5M2}, tagToken: {kind: Token},
-	18: {F8E8M0FNU, 2, "Float8E8M0FNU"}, 19: {F4E2M1FN, 3, "Float4E2M1FN"}, 22: {I4, 3, "Int4"}, 130: {F8E5M3FNU, 4, "FloatNV8E5M3FNU"},
+	5: {kind: F16}, 6: {kind: BF16}, 7: {kind: F32}, 8: {kind: TF32}, 9: {kind: F64}, 10: {kind: F8E4M3FN},
+	11: {kind: F8E5M2}, tagToken: {kind: Token},
+	18: {F8E8M0FNU, 2, "Float8E8M0FNU"}, 19: {F4E2M1FN, 3, "Float4E2M1FN"}, 22: {I4, 3, "Int4"},
+	130: {F8E5M3FNU, 4, "FloatNV8E5M3FNU"},
 }
 
 // typeTable reads type records when they are asked for.
@@ -68,8 +70,8 @@ func (t *typeTable) read(c *cursor) (*Type, error) {
 	return t.get(i)
 }
 
-// get gives type i; nil when there is no such type, its record has wrong bounds, or it is part of itself. The error is for
-// a record that breaks a rule.
+// get gives type i; nil when there is no such type, its record has wrong bounds, or it is part of itself. The error is
+// for a record that breaks a rule.
 func (t *typeTable) get(i uint64) (*Type, error) {
 	if i >= t.n || t.state[i] == typeReading {
 		return nil, nil
@@ -178,7 +180,8 @@ func (t *typeTable) parse(tag uint64, c *cursor) (*Type, error) {
 
 // tooOld makes the error of a type that the file's version does not have.
 func tooOld(c *cursor, what string, since, minor uint8) error {
-	return c.bare(Malformed, "type '%s' requires bytecode version %d.%d+, file version is %d.%d", what, Major, since, Major, minor)
+	return c.bare(Malformed, "type '%s' requires bytecode version %d.%d+, file version is %d.%d", what, Major, since,
+		Major, minor)
 }
 
 // flags reads the word that says which optional parameters a type has; at most one.
@@ -410,7 +413,8 @@ func checkView(c *cursor, v *Type) error {
 	case rank != v.View.Rank():
 		return c.illTyped("expected tensor_view rank and tile rank to match, got tensor_view of rank %d and tiles of rank %d", v.View.Rank(), rank)
 	case v.Kind != GatherScatterView && len(v.DimMap) != rank:
-		return c.illTyped("expected dim_map to map exactly all %d dimensions of the tile, got %d mappings", rank, len(v.DimMap))
+		return c.illTyped("expected dim_map to map exactly all %d dimensions of the tile, got %d mappings", rank,
+			len(v.DimMap))
 	case slices.ContainsFunc(v.Shape, notPositive):
 		return c.illTyped("tile shape dimensions must have positive length but got %s", bracketed(v.Shape))
 	case slices.ContainsFunc(v.Shape, notPower):
@@ -430,7 +434,8 @@ func checkView(c *cursor, v *Type) error {
 		case d >= int64(rank):
 			return c.illTyped("target dimension is outside of tensor view dimensions, expected strictly less than %d, got %d", rank, d)
 		case used[d] != 0:
-			return c.illTyped("target dimension %d mapped at least twice (for tile dimensions %d and %d)", d, used[d]-1, i)
+			return c.illTyped("target dimension %d mapped at least twice (for tile dimensions %d and %d)", d, used[d]-1,
+				i)
 		}
 		used[d] = i + 1
 	}
@@ -438,7 +443,8 @@ func checkView(c *cursor, v *Type) error {
 		return err
 	}
 	if p := v.Padding; p != NoPadding && p != PadZero && !v.View.Elem.Kind.Float() {
-		return c.illTyped("padding_value %s can only be used with floating point element types, got '%s'", p, v.View.Elem)
+		return c.illTyped("padding_value %s can only be used with floating point element types, got '%s'", p,
+			v.View.Elem)
 	}
 	return nil
 }

@@ -18,8 +18,9 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// The recordings are modules with the text that NVIDIA's tileirdisasm 13.5.37 prints of them, and damaged or ill-typed modules with its verdict.
-// Those in testdata are copied from the set beside the repository (../shared/tileir), without what this package has no use for.
+// The recordings are modules with the text that NVIDIA's tileirdisasm 13.5.37 prints of them, and damaged or ill-typed
+// modules with its verdict. Those in testdata are copied from the set beside the repository (../shared/tileir), without
+// what this package has no use for.
 const (
 	kept    = "testdata"
 	fullSet = "../../../shared/tileir"
@@ -170,7 +171,8 @@ func judge(t *testing.T, file string, modules []badModule, code, texts []byte) {
 			what = "text"
 		}
 		if want[i] != what {
-			t.Errorf("%d (%s of %s): differs in %q, testdata/%s says %q\n got %v\nwant %s %s", i, m.Kind, m.From, what, file, want[i], err, m.Reader, m.Error)
+			t.Errorf("%d (%s of %s): differs in %q, testdata/%s says %q\n got %v\nwant %s %s", i, m.Kind, m.From, what,
+				file, want[i], err, m.Reader, m.Error)
 		}
 		if e != nil && e.Offset > uint64(m.Code[1]) {
 			t.Errorf("%d: offset %#x in %d bytes", i, e.Offset, m.Code[1])
@@ -266,7 +268,8 @@ func selection(t *testing.T) map[string][]byte {
 	for _, name := range []string{"modules.bin", "bad.bin", "texts.bin"} {
 		out[name] = read(t, fullSet, name)
 	}
-	for name, list := range map[string]map[string]any{"index.json": {"Modules": r.Modules, "Cases": r.Cases}, "bad.json": {"Modules": r.Bad}} {
+	for name, list := range map[string]map[string]any{"index.json": {"Modules": r.Modules, "Cases": r.Cases},
+		"bad.json": {"Modules": r.Bad}} {
 		b, err := json.MarshalIndent(list, "", " ")
 		if err != nil {
 			t.Fatal(err)

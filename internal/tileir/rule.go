@@ -166,7 +166,8 @@ func (v *verifier) viewIndices(o *Op, view *Type, index []*Val) error {
 			case !sparse && x.Type.Rank() != 0:
 				return bad(o, "expected index %d to be a scalar tile for GatherScatterView", i)
 			case !sparse && scalar != nil && x.Type != scalar:
-				return bad(o, "expected scalar index %d to have the same type as other scalar indices ('%s'), got '%s'", i, scalar, x.Type)
+				return bad(o, "expected scalar index %d to have the same type as other scalar indices ('%s'), got '%s'",
+					i, scalar, x.Type)
 			case !sparse:
 				scalar = x.Type
 			}
@@ -179,7 +180,8 @@ func (v *verifier) viewIndices(o *Op, view *Type, index []*Val) error {
 			return bad(o, "expected index type to be a scalar tile, got '%s'", x.Type)
 		}
 		if x.Type != index[0].Type {
-			return bad(o, "expected index type %d to be the same as other index types ('%s'), got '%s'", i, index[0].Type, x.Type)
+			return bad(o, "expected index type %d to be the same as other index types ('%s'), got '%s'", i,
+				index[0].Type, x.Type)
 		}
 	}
 	return nil

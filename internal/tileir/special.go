@@ -198,7 +198,8 @@ func divBy(o *Op, a *Attr, t *Type, ints bool) error {
 	case a.High < 0 || a.High >= int64(t.Rank()):
 		return bad(o, name+" every_dim (%d) must be >= 0 and < tile rank (%d)", a.High, t.Rank())
 	case a.Low < 0 || a.Low > t.Shape[a.High]:
-		return bad(o, "expected "+name+" every_dim to be within 0 and the size of the respective dimension (%d)", t.Shape[a.High])
+		return bad(o, "expected "+name+" every_dim to be within 0 and the size of the respective dimension (%d)",
+			t.Shape[a.High])
 	}
 	return nil
 }
@@ -267,7 +268,8 @@ func (v *verifier) atomicRedView(o *Op) error {
 	case view.View.Elem != value.Elem:
 		return bad(o, "view element type ('%s') must match value element type ('%s')", view.View.Elem, value.Elem)
 	case !slices.Equal(view.Shape, value.Shape):
-		return bad(o, "view tile shape %s must match value shape %s for element-wise atomic operations", listed(view.Shape), listed(value.Shape))
+		return bad(o, "view tile shape %s must match value shape %s for element-wise atomic operations",
+			listed(view.Shape), listed(value.Shape))
 	case o.RMW == RMWExchange:
 		return bad(o, "atomic_red_view_tko op cannot use xchg operation")
 	}
@@ -292,7 +294,8 @@ func (v *verifier) conversion(o *Op) error {
 	switch o.Code {
 	case Bitcast:
 		if fb != tb {
-			return bad(o, "types must be equal width, cannot convert '%s' of width %d to type '%s' of width %d", from, fb, to, tb)
+			return bad(o, "types must be equal width, cannot convert '%s' of width %d to type '%s' of width %d", from,
+				fb, to, tb)
 		}
 	case Pack, Unpack:
 		return repack(o, from, to)
@@ -361,7 +364,8 @@ func floatConversion(o *Op, from, to *Type) error {
 	case t.Bits() <= 8:
 		return check(" for conversion to low-precision type. Only 'nearest_even' is supported", NearestEven)
 	case f == F32 && t == TF32:
-		return check(" for conversion from f32 to tf32. Only 'nearest_even', 'zero', and 'nearest_away' are supported", NearestEven, Zero, NearestAway)
+		return check(" for conversion from f32 to tf32. Only 'nearest_even', 'zero', and 'nearest_away' are supported",
+			NearestEven, Zero, NearestAway)
 	case f == F64 && t == F32:
 		return check(" for conversion from f64 to f32. Only 'nearest_even', 'zero', 'negative_inf', and 'positive_inf' are supported",
 			NearestEven, Zero, NegativeInf, PositiveInf)
@@ -369,7 +373,8 @@ func floatConversion(o *Op, from, to *Type) error {
 		return check(" for widening conversion. Only IEEE float rounding modes are supported: 'nearest_even', 'zero', 'negative_inf', 'positive_inf', 'nearest_away'",
 			NearestEven, Zero, NegativeInf, PositiveInf, NearestAway)
 	}
-	return check(". Only 'nearest_even' and 'zero' are supported for narrowing conversions to standard types", NearestEven, Zero)
+	return check(". Only 'nearest_even' and 'zero' are supported for narrowing conversions to standard types",
+		NearestEven, Zero)
 }
 
 // widens reports whether a format has the precision and the exponents of normal numbers that another one has.
@@ -400,7 +405,8 @@ func (v *verifier) shape(o *Op) error {
 			return bad(o, "expects result type to be 1-d tile")
 		}
 		if bits := to.Elem.Kind.Bits(); bits < 32 && to.Shape[0] > 1<<bits {
-			return bad(o, "the number of elements %d exceeds the maximum value of element type '%s'", to.Shape[0], to.Elem)
+			return bad(o, "the number of elements %d exceeds the maximum value of element type '%s'", to.Shape[0],
+				to.Elem)
 		}
 	case Permute:
 		return v.permute(o, to)
@@ -431,9 +437,11 @@ func (v *verifier) cat(o *Op, to *Type) error {
 		switch {
 		case int64(i) == dim:
 		case l.Shape[i] != r.Shape[i]:
-			return bad(o, "expect lhs and rhs shapes to match at non-concat position %d, expected: %d but got: %d", i, l.Shape[i], r.Shape[i])
+			return bad(o, "expect lhs and rhs shapes to match at non-concat position %d, expected: %d but got: %d", i,
+				l.Shape[i], r.Shape[i])
 		case l.Shape[i] != to.Shape[i]:
-			return bad(o, "expect lhs and result shapes to match at non-concat position %d, expected: %d but got: %d", i, l.Shape[i], to.Shape[i])
+			return bad(o, "expect lhs and result shapes to match at non-concat position %d, expected: %d but got: %d",
+				i, l.Shape[i], to.Shape[i])
 		}
 	}
 	return nil
@@ -446,7 +454,8 @@ func (v *verifier) slice(o *Op, whole, part *Type, wholeName, partName string, i
 	}
 	for i, n := range whole.Shape {
 		if n%part.Shape[i] != 0 {
-			return bad(o, "%s dimension %d size (%d) must be evenly divisible by %s dimension %d size (%d)", wholeName, i, n, partName, i, part.Shape[i])
+			return bad(o, "%s dimension %d size (%d) must be evenly divisible by %s dimension %d size (%d)", wholeName,
+				i, n, partName, i, part.Shape[i])
 		}
 	}
 	if indices != whole.Rank() {

@@ -69,7 +69,8 @@ func (k Kind) Bits() int {
 	return 0
 }
 
-// Bytes is the size of a number or pointer in memory. An i1 has a byte of its own, and so has a single number of four bits.
+// Bytes is the size of a number or pointer in memory. An i1 has a byte of its own, and so has a single number of four
+// bits.
 func (t *Type) Bytes() uint64 {
 	switch {
 	case t.Kind == Pointer:

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Verify decodes all functions and checks the module. The error is an *Error. What it accepts can be printed and lowered:
-// operands, results, attributes and regions are those that Info says, and the types agree.
+// Verify decodes all functions and checks the module. The error is an *Error. What it accepts can be printed and
+// lowered: operands, results, attributes and regions are those that Info says, and the types agree.
 func (m *Module) Verify() error { return m.VerifyUntil(nil) }
 
 // VerifyUntil is Verify that ends with [ErrStopped] soon after stop is set; nil never is.
@@ -23,7 +23,8 @@ func (m *Module) VerifyUntil(stop *atomic.Bool) error {
 			return err
 		}
 		if !f.Entry {
-			return &Error{Class: Version, Offset: f.Offset, Local: -1, Words: "uses preview feature 'simt', which is not enabled"}
+			return &Error{Class: Version, Offset: f.Offset, Local: -1,
+				Words: "uses preview feature 'simt', which is not enabled"}
 		}
 		bodies[i] = b
 	}
@@ -101,7 +102,8 @@ func bad(o *Op, format string, args ...any) error {
 }
 
 func opError(name string, at uint64, format string, args ...any) error {
-	return &Error{Class: IllTyped, Offset: at, Local: -1, Words: "'cuda_tile." + name + "' op " + fmt.Sprintf(format, args...)}
+	return &Error{Class: IllTyped, Offset: at, Local: -1,
+		Words: "'cuda_tile." + name + "' op " + fmt.Sprintf(format, args...)}
 }
 
 func (v *verifier) global(g *Global) error {
@@ -210,7 +212,8 @@ func (v *verifier) block(b *Block) error {
 		}
 	}
 	if last := b.Ops[len(b.Ops)-1]; !last.Info().Terminator {
-		return &Error{Class: IllTyped, Offset: last.Offset, Local: -1, Words: "block with no terminator, has 'cuda_tile." + last.Info().Name + "'"}
+		return &Error{Class: IllTyped, Offset: last.Offset, Local: -1,
+			Words: "block with no terminator, has 'cuda_tile." + last.Info().Name + "'"}
 	}
 	return nil
 }
@@ -268,14 +271,16 @@ func (v *verifier) own(o *Op, info *Info) error {
 	for i := range o.Regions {
 		n := len(o.Regions[i].Blocks)
 		if n > 1 || n == 0 && (o.Code != If || i == 0) {
-			return bad(o, "region #%d%s failed to verify constraint: region with %s1 blocks", i, regionName(o, i), atMost(o, i))
+			return bad(o, "region #%d%s failed to verify constraint: region with %s1 blocks", i, regionName(o, i),
+				atMost(o, i))
 		}
 	}
 	return v.special(o)
 }
 
 func regionName(o *Op, i int) string {
-	names := map[Opcode][]string{If: {"thenRegion", "elseRegion"}, For: {"region"}, Loop: {"region"}, Reduce: {"body"}, Scan: {"body"}}
+	names := map[Opcode][]string{If: {"thenRegion", "elseRegion"}, For: {"region"}, Loop: {"region"}, Reduce: {"body"},
+		Scan: {"body"}}
 	return " ('" + names[o.Code][i] + "')"
 }
 
@@ -312,18 +317,20 @@ func counts(o *Op, info *Info) error {
 		return bad(o, "expected %d or more operands, but found %d", least, len(o.Operands))
 	}
 	if info.openOperands() && !slices.ContainsFunc(info.Operands, variadic) && len(o.Operands) > least+1 {
-		return bad(o, "operand group starting at #%d requires 0 or 1 element, but found %d", least, len(o.Operands)-least)
+		return bad(o, "operand group starting at #%d requires 0 or 1 element, but found %d", least,
+			len(o.Operands)-least)
 	}
 	return nil
 }
 
 // parents are the operations that an operation may stand in, where that is limited; 0 stands for the entry.
 var parents = map[Opcode][]Opcode{
-	Break: {If, Loop}, Continue: {For, If, Loop}, Yield: {If, Reduce, Scan}, Return: {entryParent, previewFunc, If, Loop},
+	Break: {If, Loop}, Continue: {For, If, Loop}, Yield: {If, Reduce, Scan},
+	Return: {entryParent, previewFunc, If, Loop},
 }
 
-// entryParent stands for the body of an entry among parents; its number is that of the entry operation, which has no row.
-// previewFunc stands for a function that is no entry; there are none.
+// entryParent stands for the body of an entry among parents; its number is that of the entry operation, which has no
+// row. previewFunc stands for a function that is no entry; there are none.
 const (
 	entryParent Opcode = 0x16
 	previewFunc Opcode = 0xff

@@ -1,7 +1,7 @@
-// Package touch sees loads and stores of the process in ranges of its memory, which it takes the rights from. A handler of
-// SIGSEGV notes the address and lets the access go on: the page is open then until ranges are set again, so that of the
-// accesses to a page the first is seen. System calls that are given closed memory fail with EFAULT; who sets ranges keeps
-// them small.
+// Package touch sees loads and stores of the process in ranges of its memory, which it takes the rights from. A handler
+// of SIGSEGV notes the address and lets the access go on: the page is open then until ranges are set again, so that of
+// the accesses to a page the first is seen. System calls that are given closed memory fail with EFAULT; who sets ranges
+// keeps them small.
 //
 // Handlers belong to the process, and so there is one Guard at a time. Faults at other addresses go to the handler that
 // was there before: Go's, or that of libcuda.so.1.

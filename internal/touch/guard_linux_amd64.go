@@ -61,7 +61,8 @@ func Open(base, size uint64) (*Guard, error) {
 		return nil, ErrUnsupported
 	}
 	var err error
-	g.pages, err = unix.Mmap(-1, 0, int(size/PageSize), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	g.pages, err = unix.Mmap(-1, 0, int(size/PageSize), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {
 		owner.Store(nil)
 		return nil, ErrUnsupported
@@ -77,7 +78,8 @@ func install() bool {
 	)
 	h, r := entries()
 	var now action
-	if _, _, e := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGSEGV), 0, uintptr(unsafe.Pointer(&now)), 8, 0, 0); e != 0 {
+	if _, _, e := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGSEGV), 0,
+		uintptr(unsafe.Pointer(&now)), 8, 0, 0); e != 0 {
 		return false
 	}
 	if now.handler == uint64(h) {
@@ -85,7 +87,8 @@ func install() bool {
 	}
 	state.old = uintptr(now.handler)
 	a := action{uint64(h), saSiginfo | saRestorer | saOnStack | saRestart, uint64(r), ^uint64(0)}
-	_, _, e := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGSEGV), uintptr(unsafe.Pointer(&a)), 0, 8, 0, 0)
+	_, _, e := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGSEGV), uintptr(unsafe.Pointer(&a)), 0,
+		8, 0, 0)
 	return e == 0
 }
 

@@ -12,7 +12,8 @@ import (
 // TestGuard loads and stores in closed pages, and faults elsewhere.
 func TestGuard(t *testing.T) {
 	if unsafe.Offsetof(state.last) != 6184 || unsafe.Offsetof(state.dfl) != 6200 || unsafe.Offsetof(state.list) != 40 {
-		t.Fatalf("offsets %d %d %d", unsafe.Offsetof(state.list), unsafe.Offsetof(state.last), unsafe.Offsetof(state.dfl))
+		t.Fatalf("offsets %d %d %d", unsafe.Offsetof(state.list), unsafe.Offsetof(state.last),
+			unsafe.Offsetof(state.dfl))
 	}
 	m, err := unix.Mmap(-1, 0, 16*PageSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {

@@ -3,8 +3,9 @@
 //	go run ./examples/internal/bundle -o examples.test
 //	GOCUDA_DEVICE=driver ./examples.test -test.v    # where the GPU is
 //
-// Each example becomes a package that the test program calls: the compiler sees its files, with another package clause, through an overlay, so nothing is written beside the
-// output. Each one runs in a process of its own, since an example that breaks its context on purpose costs a process its GPU.
+// Each example becomes a package that the test program calls: the compiler sees its files, with another package clause,
+// through an overlay, so nothing is written beside the output. Each one runs in a process of its own, since an example
+// that breaks its context on purpose costs a process its GPU.
 package main
 
 import (
@@ -86,13 +87,15 @@ func run(root, out string) error {
 					fmt.Fprintf(&list, "\t{%q, %s.%s},\n", name+"/"+strings.TrimPrefix(string(m[1]), "Test"), pkg, m[1])
 				}
 			}
-			if err := add(replace, filepath.Join(work, pkg+"_"+as), filepath.Join(bundled, pkg, as), clause.ReplaceAll(src, []byte("package "+pkg))); err != nil {
+			if err := add(replace, filepath.Join(work, pkg+"_"+as), filepath.Join(bundled, pkg, as),
+				clause.ReplaceAll(src, []byte("package "+pkg))); err != nil {
 				return err
 			}
 		}
 	}
 	text := strings.NewReplacer("IMPORTS\n", imports.String(), "LIST\n", list.String()).Replace(program)
-	if err := add(replace, filepath.Join(work, "all_test.go"), filepath.Join(bundled, "all_test.go"), []byte(text)); err != nil {
+	if err := add(replace, filepath.Join(work, "all_test.go"), filepath.Join(bundled, "all_test.go"),
+		[]byte(text)); err != nil {
 		return err
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
@@ -103,7 +106,8 @@ func run(root, out string) error {
 	if err := os.WriteFile(file, overlay, 0o600); err != nil {
 		return err
 	}
-	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", file, "-ldflags=-s -w", "-o", out, "./examples/internal/bundled")
+	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", file, "-ldflags=-s -w", "-o", out,
+		"./examples/internal/bundled")
 	build.Dir = root
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if msg, err := build.CombinedOutput(); err != nil {

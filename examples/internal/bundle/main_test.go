@@ -32,7 +32,8 @@ func TestBundle(t *testing.T) {
 	}
 	for _, d := range dirs {
 		name := filepath.Base(d)
-		if !strings.Contains(string(msg), "--- PASS: TestExamples/"+name+"/") && !strings.Contains(string(msg), "--- SKIP: TestExamples/"+name+"/") {
+		if !strings.Contains(string(msg), "--- PASS: TestExamples/"+name+"/") &&
+			!strings.Contains(string(msg), "--- SKIP: TestExamples/"+name+"/") {
 			t.Errorf("%s has not run:\n%s", name, msg)
 		}
 	}

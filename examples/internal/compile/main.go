@@ -29,7 +29,8 @@ func run(files []string) error {
 		if err != nil {
 			return err
 		}
-		p, err := rtc.Compile(string(src), nvrtc.Options{Name: filepath.Base(f), Arch: "compute_80", Flags: []string{"--std=c++17"}})
+		p, err := rtc.Compile(string(src), nvrtc.Options{Name: filepath.Base(f), Arch: "compute_80",
+			Flags: []string{"--std=c++17"}})
 		if err != nil {
 			return err
 		}

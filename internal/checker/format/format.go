@@ -37,7 +37,8 @@ func (r *Result) Errors() int { return r.count(checker.Error) }
 
 // formats are the writers by the ends of file names.
 var formats = map[string]func(*Result, io.Writer) error{
-	".txt": (*Result).Text, ".json": (*Result).JSON, ".xml": (*Result).JUnit, ".sarif": (*Result).SARIF, ".html": (*Result).HTML,
+	".txt": (*Result).Text, ".json": (*Result).JSON, ".xml": (*Result).JUnit, ".sarif": (*Result).SARIF,
+	".html": (*Result).HTML,
 }
 
 // Known says whether a file name's end names a format.
@@ -131,8 +132,8 @@ type (
 	}
 )
 
-// JUnit writes JUnit XML: a suite for each check, in it a failed test for each error, a test that passes with text for each warning, and one
-// that passes where there is nothing to tell.
+// JUnit writes JUnit XML: a suite for each check, in it a failed test for each error, a test that passes with text for
+// each warning, and one that passes where there is nothing to tell.
 func (r *Result) JUnit(w io.Writer) error {
 	var all junitSuites
 	for _, check := range strings.Split(r.Checks.String(), ",") {

@@ -15,19 +15,24 @@ import (
 func sample() *Result {
 	log := checker.NewLog(nil, nil)
 	at := func(line int32) checker.Site {
-		return checker.Site{Kernel: "k<1>", Place: checker.Place{Line: 9 + line, Source: "src/a b.cu", SourceLine: line}, Access: "write", Size: 4}
+		return checker.Site{Kernel: "k<1>", Place: checker.Place{Line: 9 + line, Source: "src/a b.cu",
+			SourceLine: line}, Access: "write", Size: 4}
 	}
 	log.Add(&checker.Report{Kind: checker.Races, Space: "global", Sites: []checker.Site{at(2), at(3)}})
-	log.Add(&checker.Report{Kind: checker.Races, Space: "global", Sites: []checker.Site{at(3), at(2)}}) // the same, the other way round
-	log.Add(&checker.Report{Kind: checker.Leaked, Memory: &checker.Allocation{Size: 64, Made: checker.Call{API: "cuMemAlloc", Func: "main.run", File: "/src/m.go", Line: 5}}})
-	log.Add(&checker.Report{Kind: checker.Deadlock, Sites: []checker.Site{{Kernel: "k\x01\xff", Place: checker.Place{Line: 7}, Access: "waits"}}})
+	// the same, the other way round
+	log.Add(&checker.Report{Kind: checker.Races, Space: "global", Sites: []checker.Site{at(3), at(2)}})
+	log.Add(&checker.Report{Kind: checker.Leaked, Memory: &checker.Allocation{Size: 64,
+		Made: checker.Call{API: "cuMemAlloc", Func: "main.run", File: "/src/m.go", Line: 5}}})
+	log.Add(&checker.Report{Kind: checker.Deadlock,
+		Sites: []checker.Site{{Kernel: "k\x01\xff", Place: checker.Place{Line: 7}, Access: "waits"}}})
 	log.Add(&checker.Report{Kind: checker.EqualRace, Space: "shared", Sites: []checker.Site{at(4), at(4)}})
-	return &Result{Checks: checker.Race | checker.Sync | checker.Leak, Reports: log.Reports(), Suppressed: 2, Source: func(name string) ([]byte, error) {
-		if name == "src/a b.cu" {
-			return []byte("one\ntwo <&>\nthree\nfour\n"), nil
-		}
-		return nil, errors.New("none")
-	}}
+	return &Result{Checks: checker.Race | checker.Sync | checker.Leak, Reports: log.Reports(), Suppressed: 2,
+		Source: func(name string) ([]byte, error) {
+			if name == "src/a b.cu" {
+				return []byte("one\ntwo <&>\nthree\nfour\n"), nil
+			}
+			return nil, errors.New("none")
+		}}
 }
 
 func written(t *testing.T, name string) []byte {
@@ -47,14 +52,16 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(written(t, "x.json"), &x); err != nil {
 		t.Fatal(err)
 	}
-	if x.Errors != 3 || x.Warnings != 1 || x.Suppressed != 2 || len(x.Reports) != 4 || x.Reports[0].Count != 2 || x.Reports[0].Sites[1].SourceLine != 3 {
+	if x.Errors != 3 || x.Warnings != 1 || x.Suppressed != 2 || len(x.Reports) != 4 || x.Reports[0].Count != 2 ||
+		x.Reports[0].Sites[1].SourceLine != 3 {
 		t.Errorf("%+v", x)
 	}
 }
 
 func TestText(t *testing.T) {
 	text := string(written(t, "x.txt"))
-	if !strings.HasSuffix(text, "========= ERROR SUMMARY: 3 errors, 1 warning, 2 suppressed\n") || !strings.Contains(text, "found 2 times") {
+	if !strings.HasSuffix(text, "========= ERROR SUMMARY: 3 errors, 1 warning, 2 suppressed\n") ||
+		!strings.Contains(text, "found 2 times") {
 		t.Error(text)
 	}
 	for line := range strings.Lines(text) {
@@ -64,26 +71,30 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Suites, failures and tests are counted as JUnit's readers expect, and the bytes are XML whatever a kernel's name holds.
+// Suites, failures and tests are counted as JUnit's readers expect, and the bytes are XML whatever a kernel's name
+// holds.
 func TestJUnit(t *testing.T) {
 	var x junitSuites
 	if err := xml.Unmarshal(written(t, "x.xml"), &x); err != nil {
 		t.Fatal(err)
 	}
-	if x.Tests != 4 || x.Failures != 3 || len(x.Suites) != 3 || x.Suites[0].Name != "gocuda race" || x.Suites[0].Failures != 1 || x.Suites[0].Tests != 2 {
+	if x.Tests != 4 || x.Failures != 3 || len(x.Suites) != 3 || x.Suites[0].Name != "gocuda race" ||
+		x.Suites[0].Failures != 1 || x.Suites[0].Tests != 2 {
 		t.Errorf("%+v", x)
 	}
-	if c := x.Suites[0].Cases[0]; c.File != "src/a b.cu" || c.Line != 2 || c.Failure == nil || c.Failure.Type != "race" {
+	if c := x.Suites[0].Cases[0]; c.File != "src/a b.cu" || c.Line != 2 || c.Failure == nil ||
+		c.Failure.Type != "race" {
 		t.Errorf("%+v", c)
 	}
 	var b bytes.Buffer
-	if err := (&Result{Checks: checker.Race}).JUnit(&b); err != nil || !strings.Contains(b.String(), `tests="1" failures="0"`) {
+	if err := (&Result{Checks: checker.Race}).JUnit(&b); err != nil ||
+		!strings.Contains(b.String(), `tests="1" failures="0"`) {
 		t.Errorf("%v %s", err, b.String())
 	}
 }
 
-// What the standard requires (SARIF 2.1.0, 3.13 to 3.34): the version, a tool's name, a message of each result, rule indices that lead to the
-// rule, URIs without blanks, lines above zero.
+// What the standard requires (SARIF 2.1.0, 3.13 to 3.34): the version, a tool's name, a message of each result, rule
+// indices that lead to the rule, URIs without blanks, lines above zero.
 func TestSARIF(t *testing.T) {
 	var x sarifLog
 	d := json.NewDecoder(bytes.NewReader(written(t, "x.sarif")))
@@ -96,7 +107,8 @@ func TestSARIF(t *testing.T) {
 	}
 	prints := map[string]bool{}
 	for _, r := range x.Runs[0].Results {
-		if r.Message.Text == "" || x.Runs[0].Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID || r.Level != "error" && r.Level != "warning" || len(r.Locations) != 1 {
+		if r.Message.Text == "" || x.Runs[0].Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID ||
+			r.Level != "error" && r.Level != "warning" || len(r.Locations) != 1 {
 			t.Errorf("%+v", r)
 		}
 		prints[r.Fingerprints["gocudaDefect/v1"]] = true
@@ -107,7 +119,8 @@ func TestSARIF(t *testing.T) {
 		}
 	}
 	race, leak := x.Runs[0].Results[0], x.Runs[0].Results[1]
-	if race.Locations[0].Physical.Artifact.URI != "src/a%20b.cu" || race.Related[0].Physical.Region.Line != 3 || race.Occurrences != 2 {
+	if race.Locations[0].Physical.Artifact.URI != "src/a%20b.cu" || race.Related[0].Physical.Region.Line != 3 ||
+		race.Occurrences != 2 {
 		t.Errorf("%+v", race)
 	}
 	if leak.Locations[0].Physical.Artifact.URI != "file:///src/m.go" {
@@ -120,7 +133,8 @@ func TestSARIF(t *testing.T) {
 
 func TestHTML(t *testing.T) {
 	text := string(written(t, "x.html"))
-	for _, want := range []string{`<tr class="here"><td>2</td><td>two &lt;&amp;&gt;</td></tr>`, `<a href="#r4">4</a>`, "k&lt;1&gt;", `class="warning"`} {
+	for _, want := range []string{`<tr class="here"><td>2</td><td>two &lt;&amp;&gt;</td></tr>`, `<a href="#r4">4</a>`,
+		"k&lt;1&gt;", `class="warning"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in the page", want)
 		}

@@ -12,7 +12,8 @@ import (
 	"github.com/gocuda/cuda/internal/checker"
 )
 
-// The parts of SARIF 2.1.0 that are written (OASIS "Static Analysis Results Interchange Format", sections 3.13 to 3.34).
+// The parts of SARIF 2.1.0 that are written (OASIS "Static Analysis Results Interchange Format", sections 3.13 to
+// 3.34).
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -70,10 +71,11 @@ type (
 	}
 )
 
-// SARIF writes a log of one run. Code hosts show a result at its first location's line; paths stay as the compiler wrote them, so that those
-// relative to a repository are found there.
+// SARIF writes a log of one run. Code hosts show a result at its first location's line; paths stay as the compiler
+// wrote them, so that those relative to a repository are found there.
 func (r *Result) SARIF(w io.Writer) error {
-	log := sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: make([]sarifRun, 1)}
+	log := sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0",
+		Runs: make([]sarifRun, 1)}
 	run := &log.Runs[0]
 	run.Tool.Driver.Name, run.Tool.Driver.URI = "gocuda", "https://github.com/gocuda/cuda"
 	run.Tool.Driver.Rules = []sarifRule{}
@@ -91,7 +93,8 @@ func (r *Result) SARIF(w io.Writer) error {
 		}
 		text := strings.ToValidUTF8(x.String(), "?")
 		res := sarifResult{
-			RuleID: x.Kind, RuleIndex: i, Level: string(x.Severity), Message: sarifText{plain(text)}, Locations: []sarifLocation{},
+			RuleID: x.Kind, RuleIndex: i, Level: string(x.Severity), Message: sarifText{plain(text)},
+			Locations:   []sarifLocation{},
 			Occurrences: max(x.Count, 1),
 		}
 		print := fnv.New64a()
@@ -111,7 +114,8 @@ func (r *Result) SARIF(w io.Writer) error {
 			res.Related = append(res.Related, at)
 		}
 		if x.Memory != nil && x.Memory.Made.File != "" {
-			at := sarifLocation{Physical: physical(x.Memory.Made.File, x.Memory.Made.Line), Message: &sarifText{"allocated by " + x.Memory.Made.String()}}
+			at := sarifLocation{Physical: physical(x.Memory.Made.File, x.Memory.Made.Line),
+				Message: &sarifText{"allocated by " + x.Memory.Made.String()}}
 			if len(res.Locations) == 0 {
 				res.Locations = append(res.Locations, at)
 			} else {

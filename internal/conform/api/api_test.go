@@ -46,7 +46,8 @@ func TestTranscript(t *testing.T) {
 	for _, p := range v.Problems {
 		t.Error(p)
 	}
-	t.Logf("%d cases with %d lines: %d equal, %d known to differ, %d not recorded", v.Cases, v.Lines, v.Equal, v.Known, v.Unrecorded)
+	t.Logf("%d cases with %d lines: %d equal, %d known to differ, %d not recorded", v.Cases, v.Lines, v.Equal, v.Known,
+		v.Unrecorded)
 }
 
 // TestCasesShareNothing: a case sees nothing of what one before it has left in a variable of both.
@@ -82,7 +83,8 @@ func TestUndefined(t *testing.T) {
 func TestMerge(t *testing.T) {
 	for _, c := range []struct{ a, b, want string }{
 		{"x: f() -> A\n", "x: f() -> A\n", "x: f() -> A\n"},
-		{"x: f() -> A\nx: g(1) -> B\nx: h() -> C\n", "x: f() -> A\nx: g(1) -> CRASH\n", "x: f() -> A\nx: g(1) -> VARIES\n"},
+		{"x: f() -> A\nx: g(1) -> B\nx: h() -> C\n", "x: f() -> A\nx: g(1) -> CRASH\n",
+			"x: f() -> A\nx: g(1) -> VARIES\n"},
 	} {
 		if got := Merge(c.a, c.b); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

@@ -13,7 +13,8 @@ const textures = head + `
 
 func (e *Env) array(width, height, depth int, format driver.CUarray_format, channels, flags int) driver.CUarray {
 	var a driver.CUarray
-	d := &driver.CUDA_ARRAY3D_DESCRIPTOR{Width: uint64(width), Height: uint64(height), Depth: uint64(depth), Format: format, NumChannels: uint32(channels), Flags: uint32(flags)}
+	d := &driver.CUDA_ARRAY3D_DESCRIPTOR{Width: uint64(width), Height: uint64(height), Depth: uint64(depth),
+		Format: format, NumChannels: uint32(channels), Flags: uint32(flags)}
 	e.Must("cuArray3DCreate_v2", &a, in{"array", d})
 	return a
 }
@@ -42,17 +43,22 @@ func arrayCases(c *cases) {
 	type desc = driver.CUDA_ARRAY3D_DESCRIPTOR
 	for _, f := range []int{0, 1, 2, 3, 8, 9, 10, 16, 32, 33, 0xb0, 0xc0, 0x91, 0x9d, 0x50, 0xff} {
 		for _, n := range []int{1, 2, 3, 4} {
-			try("format/"+itoa(f)+"/"+itoa(n), desc{Width: 64, Height: 64, Format: driver.CUarray_format(f), NumChannels: uint32(n)})
+			try("format/"+itoa(f)+"/"+itoa(n), desc{Width: 64, Height: 64, Format: driver.CUarray_format(f),
+				NumChannels: uint32(n)})
 		}
 	}
-	for _, x := range [][3]int{{1, 0, 0}, {131072, 0, 0}, {131073, 0, 0}, {131072, 65536, 0}, {1, 65537, 0}, {16384, 16384, 16384}, {64, 0, 64}, {0, 64, 0}, {0, 0, 0}, {64, 64, 1}} {
-		if uint64(x[0])*uint64(max(x[1], 1))*uint64(max(x[2], 1)) < 1<<30 { // larger ones only show that memory has an end
-			try("size/"+itoa(x[0])+"x"+itoa(x[1])+"x"+itoa(x[2]), desc{Width: uint64(x[0]), Height: uint64(x[1]), Depth: uint64(x[2]), Format: float, NumChannels: 1})
+	for _, x := range [][3]int{{1, 0, 0}, {131072, 0, 0}, {131073, 0, 0}, {131072, 65536, 0}, {1, 65537, 0},
+		{16384, 16384, 16384}, {64, 0, 64}, {0, 64, 0}, {0, 0, 0}, {64, 64, 1}} {
+		// larger ones only show that memory has an end
+		if uint64(x[0])*uint64(max(x[1], 1))*uint64(max(x[2], 1)) < 1<<30 {
+			try("size/"+itoa(x[0])+"x"+itoa(x[1])+"x"+itoa(x[2]),
+				desc{Width: uint64(x[0]), Height: uint64(x[1]), Depth: uint64(x[2]), Format: float, NumChannels: 1})
 		}
 	}
 	for _, flags := range []int{1, 2, 3, 4, 5, 6, 7, 8, 0x10, 0x20, 0x40, 0x80, 0x100, 0x200, 0x43, 0x42} {
 		for _, depth := range []int{0, 1, 6, 12} {
-			try("flags/"+itoa(flags)+"/"+itoa(depth), desc{Width: 64, Height: 64, Depth: uint64(depth), Format: float, NumChannels: 1, Flags: uint32(flags)})
+			try("flags/"+itoa(flags)+"/"+itoa(depth),
+				desc{Width: 64, Height: 64, Depth: uint64(depth), Format: float, NumChannels: 1, Flags: uint32(flags)})
 		}
 	}
 	c.add("array/nulls", func(e *Env) {
@@ -111,9 +117,11 @@ func arrayCases(c *cases) {
 		z := e.array(64, 64, 0, float, 1, 0)
 		e.Do("cuMemcpyDtoA_v2", z, 0, d, 256)
 	})
-	texture := func(name string, edit func(e *Env, r *driver.CUDA_RESOURCE_DESC, t *driver.CUDA_TEXTURE_DESC, v *driver.CUDA_RESOURCE_VIEW_DESC) (view bool)) {
+	texture := func(name string, edit func(e *Env, r *driver.CUDA_RESOURCE_DESC, t *driver.CUDA_TEXTURE_DESC,
+		v *driver.CUDA_RESOURCE_VIEW_DESC) (view bool)) {
 		c.add("texture/object/"+name, func(e *Env) {
-			r, t, v := new(driver.CUDA_RESOURCE_DESC), new(driver.CUDA_TEXTURE_DESC), new(driver.CUDA_RESOURCE_VIEW_DESC)
+			r, t, v := new(driver.CUDA_RESOURCE_DESC), new(driver.CUDA_TEXTURE_DESC),
+				new(driver.CUDA_RESOURCE_VIEW_DESC)
 			r.ResType = driver.CU_RESOURCE_TYPE_ARRAY
 			r.Res.Array().HArray = e.array(64, 64, 0, float, 1, int(driver.CUDA_ARRAY3D_SURFACE_LDST))
 			view := edit(e, r, t, v)
@@ -143,8 +151,14 @@ func arrayCases(c *cases) {
 	texture("resource-flags", func(_ *Env, r res, _ tex, _ view) bool { r.Flags = 1; return false })
 	texture("resource-type", func(_ *Env, r res, _ tex, _ view) bool { r.ResType = 9; return false })
 	for x := range 6 {
-		texture("filter-"+itoa(x), func(_ *Env, _ res, t tex, _ view) bool { t.FilterMode = driver.CUfilter_mode(x); return false })
-		texture("address-"+itoa(x), func(_ *Env, _ res, t tex, _ view) bool { t.AddressMode[0] = driver.CUaddress_mode(x); return false })
+		texture("filter-"+itoa(x), func(_ *Env, _ res, t tex, _ view) bool {
+			t.FilterMode = driver.CUfilter_mode(x)
+			return false
+		})
+		texture("address-"+itoa(x), func(_ *Env, _ res, t tex, _ view) bool {
+			t.AddressMode[0] = driver.CUaddress_mode(x)
+			return false
+		})
 		texture("mip-filter-"+itoa(x), func(_ *Env, _ res, t tex, _ view) bool {
 			t.MipmapFilterMode = driver.CUfilter_mode(x)
 			return false
@@ -152,7 +166,10 @@ func arrayCases(c *cases) {
 	}
 	for _, x := range []int{1, 2, 3, 16, 32, 64, 128} {
 		texture("flags-"+itoa(x), func(_ *Env, _ res, t tex, _ view) bool { t.Flags = uint32(x); return false })
-		texture("anisotropy-"+itoa(x), func(_ *Env, _ res, t tex, _ view) bool { t.MaxAnisotropy = uint32(x); return false })
+		texture("anisotropy-"+itoa(x), func(_ *Env, _ res, t tex, _ view) bool {
+			t.MaxAnisotropy = uint32(x)
+			return false
+		})
 	}
 	texture("border", func(_ *Env, _ res, t tex, _ view) bool {
 		t.AddressMode = [3]driver.CUaddress_mode{3, 3, 3}
@@ -167,7 +184,8 @@ func arrayCases(c *cases) {
 	}
 	for _, x := range [][3]int{{0, 0, 0}, {32, 64, 0}, {64, 64, 1}, {128, 64, 0}} {
 		texture("view/size-"+itoa(x[0])+"x"+itoa(x[1])+"x"+itoa(x[2]), func(_ *Env, _ res, _ tex, v view) bool {
-			*v = driver.CUDA_RESOURCE_VIEW_DESC{Format: driver.CU_RES_VIEW_FORMAT_FLOAT_1X32, Width: uint64(x[0]), Height: uint64(x[1]), Depth: uint64(x[2])}
+			*v = driver.CUDA_RESOURCE_VIEW_DESC{Format: driver.CU_RES_VIEW_FORMAT_FLOAT_1X32, Width: uint64(x[0]),
+				Height: uint64(x[1]), Depth: uint64(x[2])}
 			return true
 		})
 	}
@@ -176,10 +194,12 @@ func arrayCases(c *cases) {
 		off  int
 		size int
 		n    int
-	}{{"ok", 0, 1024, 1}, {"odd", 4, 1024, 1}, {"odd-32", 32, 1024, 1}, {"size-0", 0, 0, 1}, {"beyond", 0, 8192, 1}, {"three-channels", 0, 1024, 3}} {
+	}{{"ok", 0, 1024, 1}, {"odd", 4, 1024, 1}, {"odd-32", 32, 1024, 1}, {"size-0", 0, 0, 1}, {"beyond", 0, 8192, 1},
+		{"three-channels", 0, 1024, 3}} {
 		texture("linear/"+x.name, func(e *Env, r res, _ tex, _ view) bool {
 			r.ResType = driver.CU_RESOURCE_TYPE_LINEAR
-			*r.Res.Linear() = driver.CUDA_RESOURCE_DESC_res_linear{DevPtr: e.alloc(4096) + driver.CUdeviceptr(x.off), Format: float, NumChannels: uint32(x.n), SizeInBytes: uint64(x.size)}
+			*r.Res.Linear() = driver.CUDA_RESOURCE_DESC_res_linear{DevPtr: e.alloc(4096) + driver.CUdeviceptr(x.off),
+				Format: float, NumChannels: uint32(x.n), SizeInBytes: uint64(x.size)}
 			return false
 		})
 	}
@@ -187,10 +207,12 @@ func arrayCases(c *cases) {
 		name         string
 		off, w, h    int
 		pitch, count int
-	}{{"ok", 0, 16, 4, 64, 1}, {"odd", 16, 16, 4, 64, 1}, {"pitch-odd", 0, 16, 4, 68, 1}, {"pitch-short", 0, 32, 4, 64, 1}, {"width-0", 0, 0, 4, 64, 1}, {"beyond", 0, 16, 1000, 64, 1}} {
+	}{{"ok", 0, 16, 4, 64, 1}, {"odd", 16, 16, 4, 64, 1}, {"pitch-odd", 0, 16, 4, 68, 1},
+		{"pitch-short", 0, 32, 4, 64, 1}, {"width-0", 0, 0, 4, 64, 1}, {"beyond", 0, 16, 1000, 64, 1}} {
 		texture("pitch2d/"+x.name, func(e *Env, r res, _ tex, _ view) bool {
 			r.ResType = driver.CU_RESOURCE_TYPE_PITCH2D
-			*r.Res.Pitch2D() = driver.CUDA_RESOURCE_DESC_res_pitch2D{DevPtr: e.alloc(4096) + driver.CUdeviceptr(x.off), Format: float, NumChannels: uint32(x.count), Width: uint64(x.w), Height: uint64(x.h),
+			*r.Res.Pitch2D() = driver.CUDA_RESOURCE_DESC_res_pitch2D{DevPtr: e.alloc(4096) + driver.CUdeviceptr(x.off),
+				Format: float, NumChannels: uint32(x.count), Width: uint64(x.w), Height: uint64(x.h),
 				PitchInBytes: uint64(x.pitch)}
 			return false
 		})

@@ -50,8 +50,10 @@ func (c *cases) call(name, fn string, args ...any) {
 
 // groups make the table. Their cases share variables.
 var groups = []func(*cases){
-	moduleCases, jitCases, linkCases, libraryCases, kernelCases, functionCases, occupancyCases, launchCases, faultCases, contextCases,
-	deviceCases, memoryCases, streamCases, eventCases, nullCases, ipcCases, virtualCases, poolCases, graphCases, graphNodeCases,
+	moduleCases, jitCases, linkCases, libraryCases, kernelCases, functionCases, occupancyCases, launchCases, faultCases,
+	contextCases,
+	deviceCases, memoryCases, streamCases, eventCases, nullCases, ipcCases, virtualCases, poolCases, graphCases,
+	graphNodeCases,
 	copyCases, adviceCases, arrayCases, referenceCases, memOpCases, greenCases, serviceCases, orderCases, reachCases,
 }
 
@@ -85,7 +87,8 @@ func (c Case) fresh() Case {
 func (c Case) Execute(t *driver.Table, dir string, w io.Writer) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	e := &Env{T: t, name: c.Name, out: w, dir: dir, symbols: map[uint64]string{}, sizes: map[uint64]uint64{}, stale: map[uint64]bool{}, counts: map[string]int{}}
+	e := &Env{T: t, name: c.Name, out: w, dir: dir, symbols: map[uint64]string{}, sizes: map[uint64]uint64{},
+		stale: map[uint64]bool{}, counts: map[string]int{}}
 	defer e.pins.Unpin()
 	defer func() {
 		switch p := recover().(type) {

@@ -272,7 +272,8 @@ func deviceCases(c *cases) {
 	}
 	c.add("error-text/all", func(e *Env) {
 		var s *byte
-		for _, x := range []int{0, 1, 3, 200, 201, 209, 218, 222, 400, 500, 700, 719, 801, 908, 912, 721, 811, 812, 913, 914, 915, 916, 999, 1000, 12345, -1} {
+		for _, x := range []int{0, 1, 3, 200, 201, 209, 218, 222, 400, 500, 700, 719, 801, 908, 912, 721, 811, 812, 913,
+			914, 915, 916, 999, 1000, 12345, -1} {
 			e.Do("cuGetErrorName", x, &s)
 			e.Do("cuGetErrorString", x, &s)
 		}

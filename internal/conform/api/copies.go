@@ -56,14 +56,18 @@ func copyCases(c *cases) {
 		{"array-null", func(m *driver.CUDA_MEMCPY2D, _ driver.CUdeviceptr, _ uintptr) {
 			m.SrcMemoryType = driver.CU_MEMORYTYPE_ARRAY
 		}},
-		{"pitch-large", func(m *driver.CUDA_MEMCPY2D, _ driver.CUdeviceptr, _ uintptr) { m.SrcPitch, m.Height = 1<<31, 1 }},
+		{"pitch-large", func(m *driver.CUDA_MEMCPY2D, _ driver.CUdeviceptr, _ uintptr) {
+			m.SrcPitch, m.Height = 1<<31, 1
+		}},
 	} {
 		for _, fn := range []string{"cuMemcpy2D_v2", "cuMemcpy2DUnaligned_v2", "cuMemcpy2DAsync_v2"} {
 			c.add("copy/2d/"+t.name+"/"+fn, func(e *Env) {
 				d := e.alloc(4096)
 				host := make([]byte, 4096)
 				e.Must("cuMemsetD32_v2", d, 7, 256)
-				m := &driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: d, SrcPitch: 64, DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: d + 2048, DstPitch: 64, WidthInBytes: 16, Height: 3}
+				m := &driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: d, SrcPitch: 64,
+					DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: d + 2048, DstPitch: 64, WidthInBytes: 16,
+					Height: 3}
 				t.edit(m, d, e.address(host))
 				if fn == "cuMemcpy2DAsync_v2" {
 					e.Do(fn, in{t.name, m}, nil)
@@ -94,12 +98,17 @@ func copyCases(c *cases) {
 			c.add("copy/3d/"+t.name+"/"+fn, func(e *Env) {
 				d := e.alloc(8192)
 				e.Must("cuMemsetD32_v2", d, 7, 1024)
-				m := &driver.CUDA_MEMCPY3D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: d, SrcPitch: 64, SrcHeight: 4, DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: d + 4096, DstPitch: 64, DstHeight: 4,
+				m := &driver.CUDA_MEMCPY3D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: d, SrcPitch: 64,
+					SrcHeight: 4, DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: d + 4096, DstPitch: 64,
+					DstHeight:    4,
 					WidthInBytes: 16, Height: 3, Depth: 2}
 				t.edit(m)
 				ctx := e.current()
-				peer := &driver.CUDA_MEMCPY3D_PEER{SrcMemoryType: m.SrcMemoryType, SrcDevice: m.SrcDevice, SrcPitch: m.SrcPitch, SrcHeight: m.SrcHeight, SrcLOD: m.SrcLOD, DstMemoryType: m.DstMemoryType, DstDevice: m.DstDevice,
-					DstPitch: m.DstPitch, DstHeight: m.DstHeight, DstZ: m.DstZ, WidthInBytes: m.WidthInBytes, Height: m.Height, Depth: m.Depth, SrcContext: ctx, DstContext: ctx}
+				peer := &driver.CUDA_MEMCPY3D_PEER{SrcMemoryType: m.SrcMemoryType, SrcDevice: m.SrcDevice,
+					SrcPitch: m.SrcPitch, SrcHeight: m.SrcHeight, SrcLOD: m.SrcLOD, DstMemoryType: m.DstMemoryType,
+					DstDevice: m.DstDevice,
+					DstPitch:  m.DstPitch, DstHeight: m.DstHeight, DstZ: m.DstZ, WidthInBytes: m.WidthInBytes,
+					Height: m.Height, Depth: m.Depth, SrcContext: ctx, DstContext: ctx}
 				switch fn {
 				case "cuMemcpy3D_v2":
 					e.Do(fn, in{t.name, m})
@@ -117,7 +126,8 @@ func copyCases(c *cases) {
 	}
 	c.add("copy/3d/peer-contexts", func(e *Env) {
 		d := e.alloc(8192)
-		m := &driver.CUDA_MEMCPY3D_PEER{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: d, DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: d + 4096, WidthInBytes: 16, Height: 1, Depth: 1}
+		m := &driver.CUDA_MEMCPY3D_PEER{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: d,
+			DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: d + 4096, WidthInBytes: 16, Height: 1, Depth: 1}
 		e.Do("cuMemcpy3DPeer", in{"no-contexts", m})
 		e.Do("cuMemcpyPeer", d+4096, e.current(), d, e.current(), 16)
 		e.Do("cuMemcpyPeer", d+4096, nil, d, e.current(), 16)
@@ -130,7 +140,8 @@ func copyCases(c *cases) {
 		name string
 		w, h int
 		pit  int
-	}{{"ok", 4, 3, 64}, {"pitch-0", 4, 3, 0}, {"pitch-0-one-row", 4, 1, 0}, {"pitch-short", 16, 3, 8}, {"width-0", 0, 3, 64}, {"height-0", 4, 0, 64}, {"beyond", 4, 100, 64}, {"pitch-odd", 4, 3, 65}} {
+	}{{"ok", 4, 3, 64}, {"pitch-0", 4, 3, 0}, {"pitch-0-one-row", 4, 1, 0}, {"pitch-short", 16, 3, 8},
+		{"width-0", 0, 3, 64}, {"height-0", 4, 0, 64}, {"beyond", 4, 100, 64}, {"pitch-odd", 4, 3, 65}} {
 		c.add("copy/fill-2d/"+t.name, func(e *Env) {
 			d := e.alloc(4096)
 			e.Do("cuMemsetD2D32_v2", d, t.pit, 7, t.w, t.h)
@@ -153,11 +164,14 @@ func copyCases(c *cases) {
 				d := e.alloc(4096)
 				e.Must("cuMemsetD32_v2", d, 7, 256)
 				e.Must("cuCtxSynchronize")
-				b := &copyBatch{dst: []driver.CUdeviceptr{d + 2048, d + 2304}, src: []driver.CUdeviceptr{d, d + 256}, sizes: []uint64{16, 16}, starts: []uint64{0, 1},
-					attrs: []driver.CUmemcpyAttributes{{SrcAccessOrder: 1}, {SrcAccessOrder: 1}}, n: 2, k: 1, s: e.stream(1)}
+				b := &copyBatch{dst: []driver.CUdeviceptr{d + 2048, d + 2304}, src: []driver.CUdeviceptr{d, d + 256},
+					sizes: []uint64{16, 16}, starts: []uint64{0, 1},
+					attrs: []driver.CUmemcpyAttributes{{SrcAccessOrder: 1}, {SrcAccessOrder: 1}}, n: 2, k: 1,
+					s: e.stream(1)}
 				edit(b)
 				fail := ^uint64(0)
-				args := []any{in{"dst", &b.dst[0]}, in{"src", &b.src[0]}, in{"sizes", &b.sizes[0]}, b.n, in{"attrs", &b.attrs[0]}, in{"starts", &b.starts[0]}, b.k}
+				args := []any{in{"dst", &b.dst[0]}, in{"src", &b.src[0]}, in{"sizes", &b.sizes[0]}, b.n,
+					in{"attrs", &b.attrs[0]}, in{"starts", &b.starts[0]}, b.k}
 				if fn == "cuMemcpyBatchAsync" {
 					args = append(args, &fail)
 				}
@@ -176,7 +190,9 @@ func copyCases(c *cases) {
 	batch("starts-equal", func(b *copyBatch) { b.starts[1], b.k = 0, 2 })
 	batch("start-beyond", func(b *copyBatch) { b.starts[1], b.k = 2, 2 })
 	for order := range 5 {
-		batch("order-"+itoa(order), func(b *copyBatch) { b.attrs[0].SrcAccessOrder = driver.CUmemcpySrcAccessOrder(order) })
+		batch("order-"+itoa(order), func(b *copyBatch) {
+			b.attrs[0].SrcAccessOrder = driver.CUmemcpySrcAccessOrder(order)
+		})
 	}
 	batch("flags-1", func(b *copyBatch) { b.attrs[0].Flags = 1 })
 	batch("flags-2", func(b *copyBatch) { b.attrs[0].Flags = 2 })
@@ -189,15 +205,22 @@ func copyCases(c *cases) {
 	for _, t := range []struct {
 		name string
 		edit func(o *driver.CUDA_MEMCPY3D_BATCH_OP)
-	}{{"ok", func(*driver.CUDA_MEMCPY3D_BATCH_OP) {}}, {"type-0", func(o *driver.CUDA_MEMCPY3D_BATCH_OP) { o.Src.Type = 0 }}, {"order-0", func(o *driver.CUDA_MEMCPY3D_BATCH_OP) { o.SrcAccessOrder = 0 }},
-		{"order-9", func(o *driver.CUDA_MEMCPY3D_BATCH_OP) { o.SrcAccessOrder = 9 }}, {"flags-2", func(o *driver.CUDA_MEMCPY3D_BATCH_OP) { o.Flags = 2 }}, {"depth-0", func(o *driver.CUDA_MEMCPY3D_BATCH_OP) { o.Extent.Depth = 0 }},
+	}{{"ok", func(*driver.CUDA_MEMCPY3D_BATCH_OP) {}}, {"type-0", func(o *driver.CUDA_MEMCPY3D_BATCH_OP) {
+		o.Src.Type = 0
+	}}, {"order-0", func(o *driver.CUDA_MEMCPY3D_BATCH_OP) { o.SrcAccessOrder = 0 }},
+		{"order-9", func(o *driver.CUDA_MEMCPY3D_BATCH_OP) {
+			o.SrcAccessOrder = 9
+		}}, {"flags-2", func(o *driver.CUDA_MEMCPY3D_BATCH_OP) {
+			o.Flags = 2
+		}}, {"depth-0", func(o *driver.CUDA_MEMCPY3D_BATCH_OP) { o.Extent.Depth = 0 }},
 		{"row-short", func(o *driver.CUDA_MEMCPY3D_BATCH_OP) { o.Src.Op.Ptr().RowLength = 8 }}} {
 		for _, fn := range []string{"cuMemcpy3DBatchAsync", "cuMemcpy3DBatchAsync_v2"} {
 			c.alone("copy/batch-3d/"+t.name+"/"+fn, func(e *Env) {
 				d, s := e.alloc(4096), e.stream(1)
 				e.Must("cuMemsetD32_v2", d, 7, 256)
 				e.Must("cuCtxSynchronize")
-				o := &driver.CUDA_MEMCPY3D_BATCH_OP{Extent: driver.CUextent3D{Width: 16, Height: 2, Depth: 1}, SrcAccessOrder: 1}
+				o := &driver.CUDA_MEMCPY3D_BATCH_OP{Extent: driver.CUextent3D{Width: 16, Height: 2, Depth: 1},
+					SrcAccessOrder: 1}
 				o.Src.Type, o.Dst.Type = driver.CU_MEMCPY_OPERAND_TYPE_POINTER, driver.CU_MEMCPY_OPERAND_TYPE_POINTER
 				src, dst := o.Src.Op.Ptr(), o.Dst.Op.Ptr()
 				src.Ptr, src.RowLength, src.LayerHeight = d, 64, 2
@@ -340,8 +363,10 @@ func adviceCases(c *cases) {
 			name  string
 			n, k  int
 			flags int
-		}{{"ok", 2, 2, 0}, {"one-place", 2, 1, 0}, {"no-place", 2, 0, 0}, {"empty", 0, 1, 0}, {"flags", 2, 1, 1}, {"more-places", 1, 2, 0}} {
-			args := []any{in{"ptrs", &ptrs[0]}, in{"sizes", &sizes[0]}, t.n, in{"places", &places[0]}, in{"index", &index[0]}, t.k, t.flags, s}
+		}{{"ok", 2, 2, 0}, {"one-place", 2, 1, 0}, {"no-place", 2, 0, 0}, {"empty", 0, 1, 0}, {"flags", 2, 1, 1},
+			{"more-places", 1, 2, 0}} {
+			args := []any{in{"ptrs", &ptrs[0]}, in{"sizes", &sizes[0]}, t.n, in{"places", &places[0]},
+				in{"index", &index[0]}, t.k, t.flags, s}
 			e.Note("%s", t.name)
 			e.Do("cuMemPrefetchBatchAsync", args...)
 			e.Do("cuMemDiscardAndPrefetchBatchAsync", args...)
@@ -349,7 +374,8 @@ func adviceCases(c *cases) {
 		}
 		e.Do("cuCtxSynchronize")
 		index[0] = 1
-		e.Do("cuMemPrefetchBatchAsync", in{"ptrs", &ptrs[0]}, in{"sizes", &sizes[0]}, 2, in{"places", &places[0]}, in{"index", &index[0]}, 1, 0, s)
+		e.Do("cuMemPrefetchBatchAsync", in{"ptrs", &ptrs[0]}, in{"sizes", &sizes[0]}, 2, in{"places", &places[0]},
+			in{"index", &index[0]}, 1, 0, s)
 		ptrs[0] = e.alloc(4096)
 		e.Do("cuMemDiscardBatchAsync", in{"device", &ptrs[0]}, in{"sizes", &sizes[0]}, 1, 0, s)
 		e.Do("cuMemDiscardBatchAsync", in{"device", &ptrs[0]}, in{"sizes", &sizes[0]}, 1, 0, nil)

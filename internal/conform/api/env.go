@@ -181,7 +181,8 @@ func (e *Env) call(name string, silent bool, args []any) (driver.CUresult, strin
 
 // ends says whether a function ends the life of its handle.
 func ends(name string) bool {
-	return strings.Contains(name, "Unload") || strings.Contains(name, "Destroy") || strings.Contains(name, "MemFree") || strings.Contains(name, "Detach")
+	return strings.Contains(name, "Unload") || strings.Contains(name, "Destroy") || strings.Contains(name, "MemFree") ||
+		strings.Contains(name, "Detach")
 }
 
 func fill(p unsafe.Pointer, n uintptr) {
@@ -201,7 +202,8 @@ func untouched(p unsafe.Pointer, n uintptr) bool {
 
 func isHandle(t reflect.Type) bool {
 	switch t {
-	case reflect.TypeFor[driver.CUdeviceptr](), reflect.TypeFor[driver.CUmemGenericAllocationHandle](), reflect.TypeFor[driver.CUgraphConditionalHandle](), reflect.TypeFor[driver.CUtexObject](),
+	case reflect.TypeFor[driver.CUdeviceptr](), reflect.TypeFor[driver.CUmemGenericAllocationHandle](),
+		reflect.TypeFor[driver.CUgraphConditionalHandle](), reflect.TypeFor[driver.CUtexObject](),
 		reflect.TypeFor[driver.CUsurfObject]():
 		return true
 	}
@@ -387,7 +389,8 @@ func (e *Env) result(o output) string {
 	return e.show(o.v.Elem())
 }
 
-// showFields shows a struct: what the call has left alone, what is zero and what is reserved is not there. Pointers show whether they are NULL.
+// showFields shows a struct: what the call has left alone, what is zero and what is reserved is not there. Pointers
+// show whether they are NULL.
 func (e *Env) showFields(v reflect.Value) string {
 	if v.Kind() != reflect.Struct || v.NumField() > 0 && !v.Type().Field(0).IsExported() {
 		return e.show(v)
@@ -399,7 +402,8 @@ func (e *Env) showFields(v reflect.Value) string {
 		switch {
 		case strings.HasPrefix(name, "Reserved") || strings.Contains(name, "padding") || untouched(p, f.Type().Size()):
 		case f.IsZero():
-		case f.Kind() == reflect.Pointer || f.Kind() == reflect.UnsafePointer || f.Kind() == reflect.Uintptr && !isHandle(f.Type()):
+		case f.Kind() == reflect.Pointer || f.Kind() == reflect.UnsafePointer ||
+			f.Kind() == reflect.Uintptr && !isHandle(f.Type()):
 			parts = append(parts, name+"=set")
 		case f.Kind() == reflect.Struct:
 			parts = append(parts, name+"="+e.showFields(f))
@@ -500,7 +504,8 @@ type buffer []byte
 
 // jit makes options.
 func (e *Env) jit(list ...opt) *options {
-	o := &options{e: e, list: list, ids: make([]driver.CUjit_option, max(len(list), 1)), values: make([]uintptr, max(len(list), 1))}
+	o := &options{e: e, list: list, ids: make([]driver.CUjit_option, max(len(list), 1)),
+		values: make([]uintptr, max(len(list), 1))}
 	for i, p := range list {
 		o.ids[i] = p.id
 		switch v := p.value.(type) {
@@ -545,20 +550,32 @@ func (o *options) idPointer() *driver.CUjit_option { return &o.ids[0] }
 func (o *options) valuePointer() *uintptr          { return &o.values[0] }
 
 var optionNames = map[driver.CUjit_option]string{
-	driver.CU_JIT_MAX_REGISTERS: "MAX_REGISTERS", driver.CU_JIT_THREADS_PER_BLOCK: "THREADS_PER_BLOCK", driver.CU_JIT_WALL_TIME: "WALL_TIME",
-	driver.CU_JIT_INFO_LOG_BUFFER: "INFO_LOG", driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: "INFO_SIZE", driver.CU_JIT_ERROR_LOG_BUFFER: "ERROR_LOG",
+	driver.CU_JIT_MAX_REGISTERS: "MAX_REGISTERS", driver.CU_JIT_THREADS_PER_BLOCK: "THREADS_PER_BLOCK",
+	driver.CU_JIT_WALL_TIME:       "WALL_TIME",
+	driver.CU_JIT_INFO_LOG_BUFFER: "INFO_LOG", driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: "INFO_SIZE",
+	driver.CU_JIT_ERROR_LOG_BUFFER:            "ERROR_LOG",
 	driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: "ERROR_SIZE", driver.CU_JIT_OPTIMIZATION_LEVEL: "OPTIMIZATION_LEVEL",
-	driver.CU_JIT_TARGET_FROM_CUCONTEXT: "TARGET_FROM_CUCONTEXT", driver.CU_JIT_TARGET: "TARGET", driver.CU_JIT_FALLBACK_STRATEGY: "FALLBACK_STRATEGY",
-	driver.CU_JIT_GENERATE_DEBUG_INFO: "GENERATE_DEBUG_INFO", driver.CU_JIT_LOG_VERBOSE: "LOG_VERBOSE", driver.CU_JIT_GENERATE_LINE_INFO: "GENERATE_LINE_INFO",
-	driver.CU_JIT_CACHE_MODE: "CACHE_MODE", driver.CU_JIT_NEW_SM3X_OPT: "NEW_SM3X_OPT", driver.CU_JIT_FAST_COMPILE: "FAST_COMPILE",
-	driver.CU_JIT_GLOBAL_SYMBOL_NAMES: "GLOBAL_SYMBOL_NAMES", driver.CU_JIT_GLOBAL_SYMBOL_ADDRESSES: "GLOBAL_SYMBOL_ADDRESSES",
-	driver.CU_JIT_GLOBAL_SYMBOL_COUNT: "GLOBAL_SYMBOL_COUNT", driver.CU_JIT_LTO: "LTO", driver.CU_JIT_FTZ: "FTZ", driver.CU_JIT_PREC_DIV: "PREC_DIV",
-	driver.CU_JIT_PREC_SQRT: "PREC_SQRT", driver.CU_JIT_FMA: "FMA", driver.CU_JIT_REFERENCED_KERNEL_NAMES: "REFERENCED_KERNEL_NAMES",
-	driver.CU_JIT_REFERENCED_KERNEL_COUNT: "REFERENCED_KERNEL_COUNT", driver.CU_JIT_REFERENCED_VARIABLE_NAMES: "REFERENCED_VARIABLE_NAMES",
-	driver.CU_JIT_REFERENCED_VARIABLE_COUNT: "REFERENCED_VARIABLE_COUNT", driver.CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES: "OPTIMIZE_UNUSED_DEVICE_VARIABLES",
-	driver.CU_JIT_POSITION_INDEPENDENT_CODE: "POSITION_INDEPENDENT_CODE", driver.CU_JIT_MIN_CTA_PER_SM: "MIN_CTA_PER_SM",
-	driver.CU_JIT_MAX_THREADS_PER_BLOCK: "MAX_THREADS_PER_BLOCK", driver.CU_JIT_OVERRIDE_DIRECTIVE_VALUES: "OVERRIDE_DIRECTIVE_VALUES",
-	driver.CU_JIT_SPLIT_COMPILE: "SPLIT_COMPILE",
+	driver.CU_JIT_TARGET_FROM_CUCONTEXT: "TARGET_FROM_CUCONTEXT", driver.CU_JIT_TARGET: "TARGET",
+	driver.CU_JIT_FALLBACK_STRATEGY:   "FALLBACK_STRATEGY",
+	driver.CU_JIT_GENERATE_DEBUG_INFO: "GENERATE_DEBUG_INFO", driver.CU_JIT_LOG_VERBOSE: "LOG_VERBOSE",
+	driver.CU_JIT_GENERATE_LINE_INFO: "GENERATE_LINE_INFO",
+	driver.CU_JIT_CACHE_MODE:         "CACHE_MODE", driver.CU_JIT_NEW_SM3X_OPT: "NEW_SM3X_OPT",
+	driver.CU_JIT_FAST_COMPILE:            "FAST_COMPILE",
+	driver.CU_JIT_GLOBAL_SYMBOL_NAMES:     "GLOBAL_SYMBOL_NAMES",
+	driver.CU_JIT_GLOBAL_SYMBOL_ADDRESSES: "GLOBAL_SYMBOL_ADDRESSES",
+	driver.CU_JIT_GLOBAL_SYMBOL_COUNT:     "GLOBAL_SYMBOL_COUNT", driver.CU_JIT_LTO: "LTO", driver.CU_JIT_FTZ: "FTZ",
+	driver.CU_JIT_PREC_DIV:  "PREC_DIV",
+	driver.CU_JIT_PREC_SQRT: "PREC_SQRT", driver.CU_JIT_FMA: "FMA",
+	driver.CU_JIT_REFERENCED_KERNEL_NAMES:          "REFERENCED_KERNEL_NAMES",
+	driver.CU_JIT_REFERENCED_KERNEL_COUNT:          "REFERENCED_KERNEL_COUNT",
+	driver.CU_JIT_REFERENCED_VARIABLE_NAMES:        "REFERENCED_VARIABLE_NAMES",
+	driver.CU_JIT_REFERENCED_VARIABLE_COUNT:        "REFERENCED_VARIABLE_COUNT",
+	driver.CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES: "OPTIMIZE_UNUSED_DEVICE_VARIABLES",
+	driver.CU_JIT_POSITION_INDEPENDENT_CODE:        "POSITION_INDEPENDENT_CODE",
+	driver.CU_JIT_MIN_CTA_PER_SM:                   "MIN_CTA_PER_SM",
+	driver.CU_JIT_MAX_THREADS_PER_BLOCK:            "MAX_THREADS_PER_BLOCK",
+	driver.CU_JIT_OVERRIDE_DIRECTIVE_VALUES:        "OVERRIDE_DIRECTIVE_VALUES",
+	driver.CU_JIT_SPLIT_COMPILE:                    "SPLIT_COMPILE",
 }
 
 func optionName(id driver.CUjit_option) string {

@@ -46,7 +46,9 @@ func functionCases(c *cases) {
 		})
 	}
 	for _, a := range []int{16, 17, 99} {
-		fn("set-attribute/beyond/"+itoa(a), "dsm", func(e *Env, f driver.CUfunction) { e.Do("cuFuncSetAttribute", f, a, 0) })
+		fn("set-attribute/beyond/"+itoa(a), "dsm", func(e *Env, f driver.CUfunction) {
+			e.Do("cuFuncSetAttribute", f, a, 0)
+		})
 	}
 	c.alone("function/set-attribute/-1", func(e *Env) { e.Do("cuFuncSetAttribute", e.fn("dsm"), -1, 0) })
 	fn("set-attribute/static-shared", "smem", func(e *Env, f driver.CUfunction) {
@@ -270,7 +272,8 @@ func occupancyCases(c *cases) {
 	for _, k := range []string{"nop", "smem", "max64", "req32", "dsm", "loc"} {
 		c.add("occupancy/potential/"+k, func(e *Env) {
 			f := e.fn(k)
-			for _, a := range [][2]int{{0, 0}, {10000, 0}, {0, 100}, {0, 32}, {0, 1}, {0, 5000}, {49152, 0}, {49153, 0}, {300000, 0}, {0, -1}} {
+			for _, a := range [][2]int{{0, 0}, {10000, 0}, {0, 100}, {0, 32}, {0, 1}, {0, 5000}, {49152, 0}, {49153, 0},
+				{300000, 0}, {0, -1}} {
 				e.Do("cuOccupancyMaxPotentialBlockSize", &g, &b, f, driver.CUoccupancyB2DSize{}, a[0], a[1])
 			}
 		})
@@ -297,7 +300,8 @@ func occupancyCases(c *cases) {
 	for _, k := range []string{"nop", "smem", "dsm", "max64"} {
 		c.add("occupancy/dynamic/"+k, func(e *Env) {
 			f := e.fn(k)
-			for _, a := range [][2]int{{1, 128}, {2, 128}, {4, 128}, {8, 256}, {16, 128}, {32, 32}, {33, 32}, {0, 32}, {1, 0}, {1, 1024}, {1, 1025}, {2, 1024}, {3, 1024}, {-1, 32}} {
+			for _, a := range [][2]int{{1, 128}, {2, 128}, {4, 128}, {8, 256}, {16, 128}, {32, 32}, {33, 32}, {0, 32},
+				{1, 0}, {1, 1024}, {1, 1025}, {2, 1024}, {3, 1024}, {-1, 32}} {
 				e.Do("cuOccupancyAvailableDynamicSMemPerBlock", &size, f, a[0], a[1])
 			}
 		})
@@ -315,9 +319,11 @@ func occupancyCases(c *cases) {
 	})
 	c.add("occupancy/clusters", func(e *Env) {
 		f := e.fn("nop")
-		for _, a := range [][3]int{{1, 128, 0}, {2, 128, 0}, {8, 128, 0}, {16, 128, 0}, {8, 1024, 0}, {4, 256, 49152}, {8, 1024, 100000}, {0, 128, 0}, {3, 128, 0}} {
+		for _, a := range [][3]int{{1, 128, 0}, {2, 128, 0}, {8, 128, 0}, {16, 128, 0}, {8, 1024, 0}, {4, 256, 49152},
+			{8, 1024, 100000}, {0, 128, 0}, {3, 128, 0}} {
 			cfg := config(a[0]*132, a[1], a[2], cluster(a[0], 1, 1))
-			e.Do("cuOccupancyMaxActiveClusters", &n, f, in{"cluster " + itoa(a[0]) + " block " + itoa(a[1]) + " shared " + itoa(a[2]), cfg})
+			e.Do("cuOccupancyMaxActiveClusters", &n, f,
+				in{"cluster " + itoa(a[0]) + " block " + itoa(a[1]) + " shared " + itoa(a[2]), cfg})
 		}
 		e.Do("cuOccupancyMaxActiveClusters", &n, f, nil)
 		e.Do("cuOccupancyMaxActiveClusters", nil, f, in{"config", config(1, 1, 0)})
@@ -327,7 +333,8 @@ func occupancyCases(c *cases) {
 	c.add("occupancy/cluster-size", func(e *Env) {
 		f := e.fn("nop")
 		for _, a := range [][2]int{{128, 0}, {1024, 0}, {1024, 48000}, {1024, 200000}} {
-			e.Do("cuOccupancyMaxPotentialClusterSize", &n, f, in{"block " + itoa(a[0]) + " shared " + itoa(a[1]), config(1320, a[0], a[1])})
+			e.Do("cuOccupancyMaxPotentialClusterSize", &n, f,
+				in{"block " + itoa(a[0]) + " shared " + itoa(a[1]), config(1320, a[0], a[1])})
 		}
 		e.Do("cuFuncSetAttribute", f, 14, 1)
 		e.Do("cuOccupancyMaxPotentialClusterSize", &n, f, in{"block 128", config(1320, 128, 0)})

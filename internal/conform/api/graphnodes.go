@@ -7,7 +7,8 @@ import (
 )
 
 // batchOp is one memory operation.
-func batchOp(kind driver.CUstreamBatchMemOpType, p driver.CUdeviceptr, value uint64, flags uint32) (o driver.CUstreamBatchMemOpParams) {
+func batchOp(kind driver.CUstreamBatchMemOpType, p driver.CUdeviceptr, value uint64,
+	flags uint32) (o driver.CUstreamBatchMemOpParams) {
 	switch kind {
 	case driver.CU_STREAM_MEM_OP_WAIT_VALUE_32, driver.CU_STREAM_MEM_OP_WAIT_VALUE_64:
 		w := o.WaitValue()
@@ -56,7 +57,9 @@ func graphNodeCases(c *cases) {
 		for _, t := range []struct {
 			name string
 			k    *driver.CUDA_KERNEL_NODE_PARAMS
-		}{{"grid-2", e.kernelParams(f, 2, 1, d+16)}, {"grid-0", e.kernelParams(f, 0, 1, d)}, {"block-1025", e.kernelParams(f, 1, 1025, d)}, {"no-params", e.kernelParams(f, 1, 1, 0)}, {"no-function", e.kernelParams(0, 1, 1, d)},
+		}{{"grid-2", e.kernelParams(f, 2, 1, d+16)}, {"grid-0", e.kernelParams(f, 0, 1, d)},
+			{"block-1025", e.kernelParams(f, 1, 1025, d)}, {"no-params", e.kernelParams(f, 1, 1, 0)},
+			{"no-function", e.kernelParams(0, 1, 1, d)},
 			{"other-function", e.kernelParams(smem, 1, 1, d)}} {
 			e.Do("cuGraphKernelNodeSetParams_v2", node, in{t.name, t.k})
 		}
@@ -123,14 +126,18 @@ func graphNodeCases(c *cases) {
 		g, d := e.graph(), e.alloc(4096)
 		ctx := e.current()
 		ms := func(p driver.CUdeviceptr, pitch, value, element, w, h int) *driver.CUDA_MEMSET_NODE_PARAMS {
-			return &driver.CUDA_MEMSET_NODE_PARAMS{Dst: p, Pitch: uint64(pitch), Value: uint32(value), ElementSize: uint32(element), Width: uint64(w), Height: uint64(h)}
+			return &driver.CUDA_MEMSET_NODE_PARAMS{Dst: p, Pitch: uint64(pitch), Value: uint32(value),
+				ElementSize: uint32(element), Width: uint64(w), Height: uint64(h)}
 		}
 		var got driver.CUDA_MEMSET_NODE_PARAMS
 		for _, t := range []struct {
 			name string
 			p    *driver.CUDA_MEMSET_NODE_PARAMS
-		}{{"ok", ms(d, 0, 7, 4, 4, 1)}, {"pitch", ms(d, 64, 7, 1, 16, 4)}, {"pitch-short", ms(d, 8, 7, 1, 16, 4)}, {"element-0", ms(d, 0, 7, 0, 4, 1)}, {"element-8", ms(d, 0, 7, 8, 4, 1)}, {"width-0", ms(d, 0, 7, 4, 0, 1)},
-			{"height-0", ms(d, 0, 7, 4, 4, 0)}, {"odd", ms(d+1, 0, 7, 4, 4, 1)}, {"wide-value", ms(d, 0, 0x1234, 1, 4, 1)}, {"beyond", ms(d, 0, 7, 4, 1025, 1)}, {"null", ms(0, 0, 7, 4, 4, 1)}, {"unknown", ms(garbage, 0, 7, 4, 4, 1)}} {
+		}{{"ok", ms(d, 0, 7, 4, 4, 1)}, {"pitch", ms(d, 64, 7, 1, 16, 4)}, {"pitch-short", ms(d, 8, 7, 1, 16, 4)},
+			{"element-0", ms(d, 0, 7, 0, 4, 1)}, {"element-8", ms(d, 0, 7, 8, 4, 1)}, {"width-0", ms(d, 0, 7, 4, 0, 1)},
+			{"height-0", ms(d, 0, 7, 4, 4, 0)}, {"odd", ms(d+1, 0, 7, 4, 4, 1)},
+			{"wide-value", ms(d, 0, 0x1234, 1, 4, 1)}, {"beyond", ms(d, 0, 7, 4, 1025, 1)},
+			{"null", ms(0, 0, 7, 4, 4, 1)}, {"unknown", ms(garbage, 0, 7, 4, 4, 1)}} {
 			if e.Do("cuGraphAddMemsetNode", &n, g, nil, 0, in{t.name, t.p}, ctx) == driver.CUDA_SUCCESS {
 				e.Do("cuGraphMemsetNodeGetParams", n, fields{&got})
 				e.Do("cuGraphDestroyNode", n)
@@ -159,7 +166,9 @@ func graphNodeCases(c *cases) {
 		ctx := e.current()
 		e.Must("cuMemsetD32_v2", d, 5, 16)
 		cp := func(dst, src driver.CUdeviceptr, w, h, depth int) *driver.CUDA_MEMCPY3D {
-			return &driver.CUDA_MEMCPY3D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: src, DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: dst, WidthInBytes: uint64(w), Height: uint64(h), Depth: uint64(depth)}
+			return &driver.CUDA_MEMCPY3D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: src,
+				DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: dst, WidthInBytes: uint64(w), Height: uint64(h),
+				Depth: uint64(depth)}
 		}
 		pitched := cp(d+1024, d, 16, 2, 1)
 		pitched.SrcPitch, pitched.DstPitch = 64, 64
@@ -171,7 +180,9 @@ func graphNodeCases(c *cases) {
 		for _, t := range []struct {
 			name string
 			p    *driver.CUDA_MEMCPY3D
-		}{{"ok", cp(d+1024, d, 64, 1, 1)}, {"pitched", pitched}, {"short", short}, {"type-9", typed}, {"width-0", cp(d+1024, d, 0, 1, 1)}, {"height-0", cp(d+1024, d, 64, 0, 1)}, {"depth-0", cp(d+1024, d, 64, 1, 0)},
+		}{{"ok", cp(d+1024, d, 64, 1, 1)}, {"pitched", pitched}, {"short", short}, {"type-9", typed},
+			{"width-0", cp(d+1024, d, 0, 1, 1)}, {"height-0", cp(d+1024, d, 64, 0, 1)},
+			{"depth-0", cp(d+1024, d, 64, 1, 0)},
 			{"beyond", cp(d+1024, d, 5000, 1, 1)}, {"null", cp(0, d, 64, 1, 1)}} {
 			if e.Do("cuGraphAddMemcpyNode", &n, g, nil, 0, in{t.name, t.p}, ctx) == driver.CUDA_SUCCESS {
 				e.Do("cuGraphMemcpyNodeGetParams", n, fields{&got})
@@ -228,17 +239,22 @@ func graphNodeCases(c *cases) {
 	c.add("graph/node/batch", func(e *Env) {
 		g, d := e.graph(), e.alloc(64)
 		ctx := e.current()
-		ops := []driver.CUstreamBatchMemOpParams{batchOp(driver.CU_STREAM_MEM_OP_WRITE_VALUE_32, d, 5, 0), batchOp(driver.CU_STREAM_MEM_OP_WAIT_VALUE_32, d, 5, 1), batchOp(driver.CU_STREAM_MEM_OP_WRITE_VALUE_64, d+8, 6, 0)}
+		ops := []driver.CUstreamBatchMemOpParams{batchOp(driver.CU_STREAM_MEM_OP_WRITE_VALUE_32, d, 5, 0),
+			batchOp(driver.CU_STREAM_MEM_OP_WAIT_VALUE_32, d, 5, 1),
+			batchOp(driver.CU_STREAM_MEM_OP_WRITE_VALUE_64, d+8, 6, 0)}
 		bp := func(ctx driver.CUcontext, count int, flags uint32) *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS {
 			e.pin(&ops[0])
-			return &driver.CUDA_BATCH_MEM_OP_NODE_PARAMS{Ctx: ctx, Count: uint32(count), ParamArray: &ops[0], Flags: flags}
+			return &driver.CUDA_BATCH_MEM_OP_NODE_PARAMS{Ctx: ctx, Count: uint32(count), ParamArray: &ops[0],
+				Flags: flags}
 		}
 		e.keepAlive(ops)
 		for _, t := range []struct {
 			name string
 			p    *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS
-		}{{"3", bp(ctx, 3, 0)}, {"0", bp(ctx, 0, 0)}, {"flags", bp(ctx, 3, 1)}, {"no-context", bp(0, 3, 0)}, {"no-list", &driver.CUDA_BATCH_MEM_OP_NODE_PARAMS{Ctx: ctx, Count: 3}}} {
-			if e.Do("cuGraphAddBatchMemOpNode", &n, g, nil, 0, in{t.name, t.p}) == driver.CUDA_SUCCESS && t.name != "3" {
+		}{{"3", bp(ctx, 3, 0)}, {"0", bp(ctx, 0, 0)}, {"flags", bp(ctx, 3, 1)}, {"no-context", bp(0, 3, 0)},
+			{"no-list", &driver.CUDA_BATCH_MEM_OP_NODE_PARAMS{Ctx: ctx, Count: 3}}} {
+			if e.Do("cuGraphAddBatchMemOpNode", &n, g, nil, 0, in{t.name, t.p}) == driver.CUDA_SUCCESS &&
+				t.name != "3" {
 				e.Do("cuGraphDestroyNode", n)
 			}
 		}
@@ -247,10 +263,12 @@ func graphNodeCases(c *cases) {
 		e.word(d)
 		e.word(d + 8)
 	})
-	for _, wrong := range []string{"ok", "type-0", "managed", "host", "device-9", "size-0", "handles", "access-device", "access-9", "access-host", "max-size"} {
+	for _, wrong := range []string{"ok", "type-0", "managed", "host", "device-9", "size-0", "handles", "access-device",
+		"access-9", "access-host", "max-size"} {
 		c.add("graph/node/alloc/"+wrong, func(e *Env) {
 			g := e.graph()
-			a := &driver.CUDA_MEM_ALLOC_NODE_PARAMS{PoolProps: driver.CUmemPoolProps{AllocType: 1, Location: onDevice}, Bytesize: 1000}
+			a := &driver.CUDA_MEM_ALLOC_NODE_PARAMS{PoolProps: driver.CUmemPoolProps{AllocType: 1, Location: onDevice},
+				Bytesize: 1000}
 			access := &driver.CUmemAccessDesc{Location: onDevice, Flags: 3}
 			e.keepAlive(access)
 			switch wrong {
@@ -284,7 +302,8 @@ func graphNodeCases(c *cases) {
 			alloc, at := n, named("memory", a.Dptr)
 			var got driver.CUDA_MEM_ALLOC_NODE_PARAMS
 			e.Do("cuGraphMemAllocNodeGetParams", alloc, in{"params", &got})
-			e.Note("bytes %d, type %d, location %v, the same address: %v", got.Bytesize, got.PoolProps.AllocType, got.PoolProps.Location, got.Dptr == a.Dptr)
+			e.Note("bytes %d, type %d, location %v, the same address: %v", got.Bytesize, got.PoolProps.AllocType,
+				got.PoolProps.Location, got.Dptr == a.Dptr)
 			e.pointer(at, 1, 2, 8, 9, 10, 13, 17)
 			e.Do("cuGraphAddMemFreeNode", &n, g, nil, 0, at)
 			e.Do("cuGraphAddMemFreeNode", &n, g, e.nodeList(alloc), 1, at)
@@ -308,11 +327,15 @@ func graphNodeCases(c *cases) {
 	}
 	c.alone("graph/node/alloc/freed", func(e *Env) {
 		g, d := e.graph(), e.alloc(64)
-		a := &driver.CUDA_MEM_ALLOC_NODE_PARAMS{PoolProps: driver.CUmemPoolProps{AllocType: 1, Location: onDevice}, Bytesize: 1000}
+		a := &driver.CUDA_MEM_ALLOC_NODE_PARAMS{PoolProps: driver.CUmemPoolProps{AllocType: 1, Location: onDevice},
+			Bytesize: 1000}
 		e.Must("cuGraphAddMemAllocNode", &n, g, nil, 0, in{"params", a})
 		alloc, at := n, named("memory", a.Dptr)
-		e.Do("cuGraphAddMemsetNode", &n, g, e.nodeList(alloc), 1, in{"memset", &driver.CUDA_MEMSET_NODE_PARAMS{Dst: a.Dptr, Value: 33, ElementSize: 4, Width: 4, Height: 1}}, e.current())
-		cp := &driver.CUDA_MEMCPY3D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: a.Dptr, DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: d, WidthInBytes: 16, Height: 1, Depth: 1}
+		e.Do("cuGraphAddMemsetNode", &n, g, e.nodeList(alloc), 1,
+			in{"memset", &driver.CUDA_MEMSET_NODE_PARAMS{Dst: a.Dptr, Value: 33, ElementSize: 4, Width: 4, Height: 1}},
+			e.current())
+		cp := &driver.CUDA_MEMCPY3D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: a.Dptr,
+			DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: d, WidthInBytes: 16, Height: 1, Depth: 1}
 		e.Do("cuGraphAddMemcpyNode", &n, g, e.nodeList(n), 1, in{"memcpy", cp}, e.current())
 		e.Do("cuGraphAddMemFreeNode", &n, g, e.nodeList(n), 1, at)
 		run(e, g)
@@ -327,13 +350,15 @@ func graphNodeCases(c *cases) {
 		e.Do("cuCtxSynchronize")
 	})
 	c.alone("graph/node/alloc/not-launched", func(e *Env) {
-		a := &driver.CUDA_MEM_ALLOC_NODE_PARAMS{PoolProps: driver.CUmemPoolProps{AllocType: 1, Location: onDevice}, Bytesize: 1000}
+		a := &driver.CUDA_MEM_ALLOC_NODE_PARAMS{PoolProps: driver.CUmemPoolProps{AllocType: 1, Location: onDevice},
+			Bytesize: 1000}
 		e.Must("cuGraphAddMemAllocNode", &n, e.graph(), nil, 0, in{"params", a})
 		e.Do("cuMemcpyDtoH_v2", new(uint32), named("memory", a.Dptr), 4)
 	})
 	c.alone("graph/node/alloc/not-freed", func(e *Env) {
 		g := e.graph()
-		a := &driver.CUDA_MEM_ALLOC_NODE_PARAMS{PoolProps: driver.CUmemPoolProps{AllocType: 1, Location: onDevice}, Bytesize: 1 << 20}
+		a := &driver.CUDA_MEM_ALLOC_NODE_PARAMS{PoolProps: driver.CUmemPoolProps{AllocType: 1, Location: onDevice},
+			Bytesize: 1 << 20}
 		e.Must("cuGraphAddMemAllocNode", &n, g, nil, 0, in{"params", a})
 		at := named("memory", a.Dptr)
 		e.Must("cuGraphInstantiateWithFlags", &x, g, 0)
@@ -373,7 +398,8 @@ func graphNodeCases(c *cases) {
 	})
 	c.alone("graph/node/alloc/auto-free", func(e *Env) {
 		g := e.graph()
-		a := &driver.CUDA_MEM_ALLOC_NODE_PARAMS{PoolProps: driver.CUmemPoolProps{AllocType: 1, Location: onDevice}, Bytesize: 1 << 20}
+		a := &driver.CUDA_MEM_ALLOC_NODE_PARAMS{PoolProps: driver.CUmemPoolProps{AllocType: 1, Location: onDevice},
+			Bytesize: 1 << 20}
 		e.Must("cuGraphAddMemAllocNode", &n, g, nil, 0, in{"params", a})
 		e.Must("cuGraphInstantiateWithFlags", &x, g, 1)
 		for range 3 {
@@ -386,7 +412,9 @@ func graphNodeCases(c *cases) {
 		name        string
 		kind, size  int
 		value, flag int
-	}{{"if", 0, 1, 1, 1}, {"if-0", 0, 1, 0, 1}, {"if-else", 0, 2, 0, 1}, {"if-3", 0, 3, 1, 1}, {"while-0", 1, 1, 0, 1}, {"while-2", 1, 2, 0, 1}, {"switch-1", 2, 3, 1, 1}, {"switch-9", 2, 3, 9, 1}, {"switch-0", 2, 0, 0, 1}, {"kind-3", 3, 1, 1, 1},
+	}{{"if", 0, 1, 1, 1}, {"if-0", 0, 1, 0, 1}, {"if-else", 0, 2, 0, 1}, {"if-3", 0, 3, 1, 1}, {"while-0", 1, 1, 0, 1},
+		{"while-2", 1, 2, 0, 1}, {"switch-1", 2, 3, 1, 1}, {"switch-9", 2, 3, 9, 1}, {"switch-0", 2, 0, 0, 1},
+		{"kind-3", 3, 1, 1, 1},
 		{"no-default", 0, 1, 1, 0}, {"flag-2", 0, 1, 1, 2}} {
 		c.add("graph/node/conditional/"+t.name, func(e *Env) {
 			g, d := e.graph(), e.alloc(64)
@@ -396,7 +424,8 @@ func graphNodeCases(c *cases) {
 				return
 			}
 			x0 := &driver.CUgraphNodeParams{Type: driver.CU_GRAPH_NODE_TYPE_CONDITIONAL}
-			*x0.Conditional() = driver.CUDA_CONDITIONAL_NODE_PARAMS{Handle: h, Type: driver.CUgraphConditionalNodeType(t.kind), Size: uint32(t.size), Ctx: ctx}
+			*x0.Conditional() = driver.CUDA_CONDITIONAL_NODE_PARAMS{Handle: h,
+				Type: driver.CUgraphConditionalNodeType(t.kind), Size: uint32(t.size), Ctx: ctx}
 			if e.Do("cuGraphAddNode_v2", &n, g, nil, nil, 0, in{"conditional", x0}) != driver.CUDA_SUCCESS {
 				e.Do("cuGraphInstantiateWithFlags", &x, g, 0)
 				return
@@ -408,7 +437,8 @@ func graphNodeCases(c *cases) {
 				return
 			}
 			for i, body := range unsafe.Slice(bodies, t.size) {
-				set := &driver.CUDA_MEMSET_NODE_PARAMS{Dst: d + 4*driver.CUdeviceptr(i), Value: uint32(10 + i), ElementSize: 4, Width: 1, Height: 1}
+				set := &driver.CUDA_MEMSET_NODE_PARAMS{Dst: d + 4*driver.CUdeviceptr(i), Value: uint32(10 + i),
+					ElementSize: 4, Width: 1, Height: 1}
 				e.Do("cuGraphAddMemsetNode", &n, named("body", body), nil, 0, in{"memset", set}, ctx)
 			}
 			e.Do("cuGraphClone", &g2, g)
@@ -449,7 +479,8 @@ func graphNodeCases(c *cases) {
 		e.Do("cuGraphAddNode_v2", &n, g, nil, nil, 0, nil)
 		k := e.kernelParams(f, 1, 1, d)
 		x0 = &driver.CUgraphNodeParams{Type: driver.CU_GRAPH_NODE_TYPE_KERNEL}
-		*x0.Kernel() = driver.CUDA_KERNEL_NODE_PARAMS_v3{Func: f, GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, KernelParams: k.KernelParams}
+		*x0.Kernel() = driver.CUDA_KERNEL_NODE_PARAMS_v3{Func: f, GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1,
+			BlockDimY: 1, BlockDimZ: 1, KernelParams: k.KernelParams}
 		e.Do("cuGraphAddNode_v2", &n, g, nil, nil, 0, in{"kernel", x0})
 		node := n
 		x0.Kernel().GridDimX = 2

@@ -38,7 +38,8 @@ func (e *Env) empty(g driver.CUgraph, deps ...driver.CUgraphNode) driver.CUgraph
 
 // kernelParams are the parameters of a kernel node; the kernel takes one address.
 func (e *Env) kernelParams(f driver.CUfunction, grid, block int, p driver.CUdeviceptr) *driver.CUDA_KERNEL_NODE_PARAMS {
-	k := &driver.CUDA_KERNEL_NODE_PARAMS{Func: f, GridDimX: uint32(grid), GridDimY: 1, GridDimZ: 1, BlockDimX: uint32(block), BlockDimY: 1, BlockDimZ: 1}
+	k := &driver.CUDA_KERNEL_NODE_PARAMS{Func: f, GridDimX: uint32(grid), GridDimY: 1, GridDimZ: 1,
+		BlockDimX: uint32(block), BlockDimY: 1, BlockDimZ: 1}
 	if p != 0 {
 		v := &p
 		args := &[1]unsafe.Pointer{unsafe.Pointer(v)}
@@ -76,7 +77,8 @@ func graphCases(c *cases) {
 		e.Do("cuGraphAddEmptyNode", &n, g, nil, 0)
 		e.Do("cuGraphClone", &h, g)
 		e.Do("cuGraphInstantiateWithFlags", &x, g, 0)
-		e.Do("cuGraphAddMemsetNode", &n, g, nil, 0, in{"memset", &driver.CUDA_MEMSET_NODE_PARAMS{Dst: 16, ElementSize: 1, Width: 1, Height: 1}}, nil)
+		e.Do("cuGraphAddMemsetNode", &n, g, nil, 0,
+			in{"memset", &driver.CUDA_MEMSET_NODE_PARAMS{Dst: 16, ElementSize: 1, Width: 1, Height: 1}}, nil)
 		e.Do("cuGraphDestroy", g)
 	})
 	c.add("graph/structure", func(e *Env) {
@@ -129,8 +131,11 @@ func graphCases(c *cases) {
 		for _, d := range []struct {
 			name string
 			data driver.CUgraphEdgeData
-		}{{"default", driver.CUgraphEdgeData{}}, {"programmatic-0", driver.CUgraphEdgeData{Type: 1}}, {"programmatic-1", driver.CUgraphEdgeData{Type: 1, From_port: 1}},
-			{"programmatic-2", driver.CUgraphEdgeData{Type: 1, From_port: 2}}, {"programmatic-3", driver.CUgraphEdgeData{Type: 1, From_port: 3}}, {"port-1", driver.CUgraphEdgeData{From_port: 1}},
+		}{{"default", driver.CUgraphEdgeData{}}, {"programmatic-0", driver.CUgraphEdgeData{Type: 1}},
+			{"programmatic-1", driver.CUgraphEdgeData{Type: 1, From_port: 1}},
+			{"programmatic-2", driver.CUgraphEdgeData{Type: 1, From_port: 2}},
+			{"programmatic-3", driver.CUgraphEdgeData{Type: 1, From_port: 3}},
+			{"port-1", driver.CUgraphEdgeData{From_port: 1}},
 			{"to-1", driver.CUgraphEdgeData{To_port: 1}}, {"type-2", driver.CUgraphEdgeData{Type: 2}}} {
 			data := in{d.name, &d.data}
 			if e.Do("cuGraphAddDependencies_v2", g, e.nodeList(a), e.nodeList(b), data, 1) == driver.CUDA_SUCCESS {
@@ -262,7 +267,8 @@ func graphCases(c *cases) {
 		p := &driver.CUgraphNodeParams{Type: driver.CU_GRAPH_NODE_TYPE_GRAPH}
 		for _, own := range []driver.CUgraphChildGraphNodeOwnership{2, 0, 1, 1} {
 			*p.Graph() = driver.CUDA_CHILD_GRAPH_NODE_PARAMS{Graph: k, Ownership: own}
-			if e.Do("cuGraphAddNode_v2", &n, g, nil, nil, 0, in{"graph,ownership " + itoa(int(own)), p}) == driver.CUDA_SUCCESS {
+			if e.Do("cuGraphAddNode_v2", &n, g, nil, nil, 0,
+				in{"graph,ownership " + itoa(int(own)), p}) == driver.CUDA_SUCCESS {
 				e.Do("cuGraphChildGraphNodeGetGraph", n, &h)
 				e.Note("the same: %v", h == k)
 			}
@@ -285,7 +291,8 @@ func graphCases(c *cases) {
 		for _, u := range []struct {
 			name string
 			with driver.CUgraph
-		}{{"same", build(st1, d, 1)}, {"params", build(st1, d+16, 1)}, {"function", build(spin, d, 1)}, {"more", build(st1, d, 2)}, {"fewer", build(st1, d, 0)}, {"back", g}} {
+		}{{"same", build(st1, d, 1)}, {"params", build(st1, d+16, 1)}, {"function", build(spin, d, 1)},
+			{"more", build(st1, d, 2)}, {"fewer", build(st1, d, 0)}, {"back", g}} {
 			e.Note("%s", u.name)
 			e.Do("cuGraphExecUpdate_v2", x, u.with, fields{&info})
 			e.Do("cuGraphLaunch", x, nil)
@@ -296,7 +303,8 @@ func graphCases(c *cases) {
 		}
 		other := e.graph()
 		e.empty(other)
-		e.Must("cuGraphAddMemsetNode", &n, other, nil, 0, in{"memset", &driver.CUDA_MEMSET_NODE_PARAMS{Dst: d, ElementSize: 4, Width: 1, Height: 1}}, e.current())
+		e.Must("cuGraphAddMemsetNode", &n, other, nil, 0,
+			in{"memset", &driver.CUDA_MEMSET_NODE_PARAMS{Dst: d, ElementSize: 4, Width: 1, Height: 1}}, e.current())
 		e.Do("cuGraphExecUpdate_v2", x, other, fields{&info})
 		var res driver.CUgraphExecUpdateResult
 		e.Do("cuGraphExecUpdate", x, other, &n, &res)
@@ -333,7 +341,9 @@ func graphCases(c *cases) {
 		a := e.empty(g)
 		var k, m driver.CUgraphNode
 		e.Must("cuGraphAddKernelNode_v2", &k, g, nil, 0, in{"st1", e.kernelParams(e.fn("st1"), 1, 1, d)})
-		e.Must("cuGraphAddMemsetNode", &m, g, nil, 0, in{"memset", &driver.CUDA_MEMSET_NODE_PARAMS{Dst: d + 16, Value: 3, ElementSize: 4, Width: 1, Height: 1}}, e.current())
+		e.Must("cuGraphAddMemsetNode", &m, g, nil, 0,
+			in{"memset", &driver.CUDA_MEMSET_NODE_PARAMS{Dst: d + 16, Value: 3, ElementSize: 4, Width: 1, Height: 1}},
+			e.current())
 		e.Must("cuGraphInstantiateWithFlags", &x, g, 0)
 		for _, n := range []driver.CUgraphNode{a, k, m} {
 			e.Do("cuGraphNodeGetEnabled", x, n, &u)
@@ -397,7 +407,8 @@ func graphCases(c *cases) {
 			var graph driver.CUgraph
 			var deps *driver.CUgraphNode
 			var data *driver.CUgraphEdgeData
-			e.Do("cuStreamGetCaptureInfo_v3", s, &status, hidden{&count}, &graph, hidden{&deps}, hidden{&data}, hidden{&count})
+			e.Do("cuStreamGetCaptureInfo_v3", s, &status, hidden{&count}, &graph, hidden{&deps}, hidden{&data},
+				hidden{&count})
 			e.Do("cuStreamUpdateCaptureDependencies_v2", s, nil, nil, 0, 1)
 			e.Do("cuStreamUpdateCaptureDependencies_v2", s, nil, nil, 0, 2)
 			e.Do("cuStreamEndCapture", s, &g)

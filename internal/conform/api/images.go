@@ -45,19 +45,22 @@ func basicImage() image { return ptx("PTX", basic) }
 
 // kernel wraps a body in a kernel k(.param .u64 p).
 func kernel(body string) string {
-	return head + ".visible .entry k(.param .u64 p) {\n.reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<5>;\n" + body + "\nret;\n}\n"
+	return head + ".visible .entry k(.param .u64 p) {\n.reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<5>;\n" + body +
+		"\nret;\n}\n"
 }
 
 // fat is a container around PTX.
 func fat(text string, arch int, c fatbin.Compression) []byte {
 	var w fatbin.Writer
-	if err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: sm.Arch{Number: arch}, Major: 9, Compression: c, Data: []byte(text)}); err != nil {
+	if err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: sm.Arch{Number: arch}, Major: 9, Compression: c,
+		Data: []byte(text)}); err != nil {
 		panic(err)
 	}
 	return w.Bytes()
 }
 
-// wrap is the struct around a container that host programs pass; the words are address dependent, so it is made when it is used.
+// wrap is the struct around a container that host programs pass; the words are address dependent, so it is made when it
+// is used.
 func (e *Env) wrap(name string, magic, version uint32, container []byte) image {
 	b := make([]byte, 24)
 	binary.LittleEndian.PutUint32(b, magic)
@@ -94,31 +97,51 @@ func strange() []image {
 	p := func(name, text string) image { return ptx(name, text) }
 	return []image{
 		p("empty", ""), p("blank", " \n"), p("words", "hello world"), {"zeros", make([]byte, 64)},
-		{"elf-magic-only", append([]byte("\x7fELF"), make([]byte, 100)...)}, {"elf-no-sections", elf(190, 2)}, {"elf-x86", elf(62, 2)}, {"elf-32", elf(190, 1)},
-		{"fatbin-empty", le(0xBA55ED50, 1|16<<16, 0, 0)}, {"fatbin-version-9", le(0xBA55ED50, 9|16<<16, 1000, 0)}, {"wrapper-null", le(0x466243B1, 1, 0, 0, 0, 0)},
-		{"archive", append([]byte("!<arch>\n"), make([]byte, 64)...)}, {"bitcode", append([]byte("BC\xc0\xde"), make([]byte, 64)...)},
-		p("header-only", head), p("version-only", ".version 9.0\n"), p("no-target", ".version 9.0\n.address_size 64\n"), p("no-version", ".target sm_90\n"),
-		p("comment-first", "// c\n/* d */\n"+head), p("unknown-instruction", head+".visible .entry k() { foo; }\n"), p("unterminated", head+".visible .entry k() { "),
-		p("version-99.0", ".version 99.0\n.target sm_90\n.address_size 64\n"), p("version-9.1", ".version 9.1\n.target sm_90\n.address_size 64\n"),
+		{"elf-magic-only", append([]byte("\x7fELF"), make([]byte, 100)...)}, {"elf-no-sections", elf(190, 2)},
+		{"elf-x86", elf(62, 2)}, {"elf-32", elf(190, 1)},
+		{"fatbin-empty", le(0xBA55ED50, 1|16<<16, 0, 0)}, {"fatbin-version-9", le(0xBA55ED50, 9|16<<16, 1000, 0)},
+		{"wrapper-null", le(0x466243B1, 1, 0, 0, 0, 0)},
+		{"archive", append([]byte("!<arch>\n"), make([]byte, 64)...)},
+		{"bitcode", append([]byte("BC\xc0\xde"), make([]byte, 64)...)},
+		p("header-only", head), p("version-only", ".version 9.0\n"), p("no-target", ".version 9.0\n.address_size 64\n"),
+		p("no-version", ".target sm_90\n"),
+		p("comment-first", "// c\n/* d */\n"+head), p("unknown-instruction", head+".visible .entry k() { foo; }\n"),
+		p("unterminated", head+".visible .entry k() { "),
+		p("version-99.0", ".version 99.0\n.target sm_90\n.address_size 64\n"),
+		p("version-9.1", ".version 9.1\n.target sm_90\n.address_size 64\n"),
 		p("version-1.0", ".version 1.0\n.target sm_10\n"), p("version-0.0", ".version 0.0\n.target sm_90\n"),
-		p("sm_100", ".version 9.0\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }"), p("sm_91", ".version 9.0\n.target sm_91\n.address_size 64\n"),
-		p("sm_90a", ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }"), p("sm_80a", ".version 9.0\n.target sm_80a\n.address_size 64\n"),
-		p("sm_75", ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }"), p("sm_30", ".version 6.0\n.target sm_30\n.address_size 64\n.visible .entry k() { ret; }"),
-		p("sm_90-version-7.0", ".version 7.0\n.target sm_90\n.address_size 64\n"), p("address-size-32", ".version 9.0\n.target sm_90\n.address_size 32\n.visible .entry k() { ret; }"),
+		p("sm_100", ".version 9.0\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }"),
+		p("sm_91", ".version 9.0\n.target sm_91\n.address_size 64\n"),
+		p("sm_90a", ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }"),
+		p("sm_80a", ".version 9.0\n.target sm_80a\n.address_size 64\n"),
+		p("sm_75", ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }"),
+		p("sm_30", ".version 6.0\n.target sm_30\n.address_size 64\n.visible .entry k() { ret; }"),
+		p("sm_90-version-7.0", ".version 7.0\n.target sm_90\n.address_size 64\n"),
+		p("address-size-32", ".version 9.0\n.target sm_90\n.address_size 32\n.visible .entry k() { ret; }"),
 		p("no-address-size", ".version 9.0\n.target sm_90\n.visible .entry k() { ret; }"),
-		p("unresolved-function", head+".extern .func u();\n.visible .entry k() { call u; ret; }"), p("unresolved-unused", head+".extern .func u();\n.visible .entry k() { ret; }"),
+		p("unresolved-function", head+".extern .func u();\n.visible .entry k() { call u; ret; }"),
+		p("unresolved-unused", head+".extern .func u();\n.visible .entry k() { ret; }"),
 		p("unresolved-variable", head+".extern .global .u32 u;\n.visible .entry k() { .reg .u32 %r; ld.global.u32 %r,[u]; st.global.u32 [u],%r; ret; }"),
-		p("crlf", strings.ReplaceAll(head, "\n", "\r\n")+".visible .entry k() { ret; }\r\n"), p("bom", "\ufeff"+head), p("utf8-name", head+".visible .entry k\u00e4() { ret; }"),
+		p("crlf", strings.ReplaceAll(head, "\n", "\r\n")+".visible .entry k() { ret; }\r\n"), p("bom", "\ufeff"+head),
+		p("utf8-name", head+".visible .entry k\u00e4() { ret; }"),
 		p("shared-300000", head+".shared .align 4 .b8 s[300000];\n.visible .entry k() { .reg .u32 %r; mov.u32 %r,s; st.shared.u32 [%r],%r; ret; }"),
-		p("const-65537", head+".const .align 1 .b8 c[65537];\n.visible .entry k() { ret; }"), p("const-65536", head+".visible .const .align 1 .b8 c[65536];\n.visible .entry k() { ret; }"),
-		p("two-kernels-k", head+".visible .entry k() { ret; }\n.visible .entry k() { ret; }"), p("missing-semicolon", head+".visible .entry k() { ret }"),
-		p("undeclared-register", head+".visible .entry k() { mov.u32 %r1, 1; ret; }"), p("two-modules", head+head), p("param-32764", head+".visible .entry k(.param .align 1 .b8 p[32764]) { ret; }"),
-		p("param-32765", head+".visible .entry k(.param .align 1 .b8 p[32765]) { ret; }"), p("visible-missing", head+".entry k() { ret; }"),
-		p("unresolved-variable-unused", head+".extern .global .u32 u;\n.visible .entry k() { ret; }"), p("bar-alone", head+".visible .entry k() { bar; ret; }"),
+		p("const-65537", head+".const .align 1 .b8 c[65537];\n.visible .entry k() { ret; }"),
+		p("const-65536", head+".visible .const .align 1 .b8 c[65536];\n.visible .entry k() { ret; }"),
+		p("two-kernels-k", head+".visible .entry k() { ret; }\n.visible .entry k() { ret; }"),
+		p("missing-semicolon", head+".visible .entry k() { ret }"),
+		p("undeclared-register", head+".visible .entry k() { mov.u32 %r1, 1; ret; }"), p("two-modules", head+head),
+		p("param-32764", head+".visible .entry k(.param .align 1 .b8 p[32764]) { ret; }"),
+		p("param-32765", head+".visible .entry k(.param .align 1 .b8 p[32765]) { ret; }"),
+		p("visible-missing", head+".entry k() { ret; }"),
+		p("unresolved-variable-unused", head+".extern .global .u32 u;\n.visible .entry k() { ret; }"),
+		p("bar-alone", head+".visible .entry k() { bar; ret; }"),
 		p("unresolved-variables", head+".extern .global .u32 u, w;\n.extern .const .u32 c;\n.visible .entry k() { .reg .u32 %r; ld.global.u32 %r,[w]; st.global.u32 [u],%r; ld.const.u32 %r,[c]; st.global.u32 [u],%r; ret; }"),
-		p("version-1.6", ".version 1.6\n.target sm_10\n"), p("version-5.9", ".version 5.9\n.target sm_50\n"), p("version-7.9", ".version 7.9\n.target sm_50\n"),
-		p("sm_90-version-7.0-kernel", ".version 7.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }"), p("sm_90-version-7.0-function", ".version 7.0\n.target sm_90\n.address_size 64\n.visible .func k() { ret; }"),
-		p("weak-entry", head+".weak .entry k() { ret; }"), p("no-entry", head+".visible .func f() { ret; }"), p("duplicate-variable", head+".global .u32 v;\n.global .u32 v;\n"),
+		p("version-1.6", ".version 1.6\n.target sm_10\n"), p("version-5.9", ".version 5.9\n.target sm_50\n"),
+		p("version-7.9", ".version 7.9\n.target sm_50\n"),
+		p("sm_90-version-7.0-kernel", ".version 7.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }"),
+		p("sm_90-version-7.0-function", ".version 7.0\n.target sm_90\n.address_size 64\n.visible .func k() { ret; }"),
+		p("weak-entry", head+".weak .entry k() { ret; }"), p("no-entry", head+".visible .func f() { ret; }"),
+		p("duplicate-variable", head+".global .u32 v;\n.global .u32 v;\n"),
 	}
 }
 

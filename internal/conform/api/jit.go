@@ -36,11 +36,12 @@ const reader = head + `.extern .global .u32 ext;
 func jitCases(c *cases) {
 	// Every option by every value of a list, on a good module, with logs beside it.
 	values := map[driver.CUjit_option][]int{
-		driver.CU_JIT_MAX_REGISTERS:                    {0, 1, 16, 24, 32, 255, 256, 1000, -1},
-		driver.CU_JIT_THREADS_PER_BLOCK:                {0, 1, 128, 1024, 4096, -1},
-		driver.CU_JIT_OPTIMIZATION_LEVEL:               {0, 1, 2, 3, 4, 5, 99, -1},
-		driver.CU_JIT_TARGET_FROM_CUCONTEXT:            {0, 1},
-		driver.CU_JIT_TARGET:                           {0, 12, 20, 30, 32, 37, 49, 50, 70, 75, 80, 86, 89, 90, 91, 100, 120, 999, -1, 0x10000 + 90},
+		driver.CU_JIT_MAX_REGISTERS:         {0, 1, 16, 24, 32, 255, 256, 1000, -1},
+		driver.CU_JIT_THREADS_PER_BLOCK:     {0, 1, 128, 1024, 4096, -1},
+		driver.CU_JIT_OPTIMIZATION_LEVEL:    {0, 1, 2, 3, 4, 5, 99, -1},
+		driver.CU_JIT_TARGET_FROM_CUCONTEXT: {0, 1},
+		driver.CU_JIT_TARGET: {0, 12, 20, 30, 32, 37, 49, 50, 70, 75, 80, 86, 89, 90, 91, 100,
+			120, 999, -1, 0x10000 + 90},
 		driver.CU_JIT_FALLBACK_STRATEGY:                {0, 1, 2, 9},
 		driver.CU_JIT_GENERATE_DEBUG_INFO:              {0, 1, 2},
 		driver.CU_JIT_LOG_VERBOSE:                      {0, 1, 2},
@@ -90,7 +91,8 @@ func jitCases(c *cases) {
 	for _, n := range []int{0, 1, 2, 3, 10, 40, 100, 103, 104, 105, 106, 1000} {
 		c.add("jit/error-log/"+itoa(n), func(e *Env) {
 			b := make(buffer, 1024)
-			e.loadWith(twoErrors, opt{driver.CU_JIT_ERROR_LOG_BUFFER, b}, opt{driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, n})
+			e.loadWith(twoErrors, opt{driver.CU_JIT_ERROR_LOG_BUFFER, b},
+				opt{driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, n})
 			e.Note("written beyond the size: %v", written(b) > n)
 		})
 		c.add("jit/info-log/"+itoa(n), func(e *Env) {
@@ -100,28 +102,42 @@ func jitCases(c *cases) {
 		})
 	}
 	c.add("jit/log/size-first", func(e *Env) {
-		e.loadWith(twoErrors, opt{driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 500}, opt{driver.CU_JIT_ERROR_LOG_BUFFER, make(buffer, 512)})
+		e.loadWith(twoErrors, opt{driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 500},
+			opt{driver.CU_JIT_ERROR_LOG_BUFFER, make(buffer, 512)})
 	})
-	c.add("jit/log/no-size", func(e *Env) { e.loadWith(twoErrors, opt{driver.CU_JIT_ERROR_LOG_BUFFER, make(buffer, 64)}) })
-	c.add("jit/log/no-size-good", func(e *Env) { e.loadWith(basic, opt{driver.CU_JIT_INFO_LOG_BUFFER, make(buffer, 64)}) })
-	c.add("jit/log/only-size", func(e *Env) { e.loadWith(twoErrors, opt{driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 64}) })
+	c.add("jit/log/no-size", func(e *Env) {
+		e.loadWith(twoErrors, opt{driver.CU_JIT_ERROR_LOG_BUFFER, make(buffer, 64)})
+	})
+	c.add("jit/log/no-size-good", func(e *Env) {
+		e.loadWith(basic, opt{driver.CU_JIT_INFO_LOG_BUFFER, make(buffer, 64)})
+	})
+	c.add("jit/log/only-size", func(e *Env) {
+		e.loadWith(twoErrors, opt{driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 64})
+	})
 	c.add("jit/log/null", func(e *Env) {
-		e.loadWith(twoErrors, opt{driver.CU_JIT_ERROR_LOG_BUFFER, 0}, opt{driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 64})
+		e.loadWith(twoErrors, opt{driver.CU_JIT_ERROR_LOG_BUFFER, 0},
+			opt{driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 64})
 		e.loadWith(twoErrors, opt{driver.CU_JIT_ERROR_LOG_BUFFER, 0}, opt{driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 0})
 	})
 	c.add("jit/log/twice", func(e *Env) {
 		e.loadWith(twoErrors, append(logs(300), logs(600)...)...)
 	})
-	c.add("jit/log/verbose-errors", func(e *Env) { e.loadWith(twoErrors, append(logs(2000), opt{driver.CU_JIT_LOG_VERBOSE, 1})...) })
+	c.add("jit/log/verbose-errors", func(e *Env) {
+		e.loadWith(twoErrors, append(logs(2000), opt{driver.CU_JIT_LOG_VERBOSE, 1})...)
+	})
 	c.add("jit/log/verbose-small", func(e *Env) {
 		e.loadWith(head+".visible .entry k() { ret; }", append(logs(2000), opt{driver.CU_JIT_LOG_VERBOSE, 1})...)
 	})
-	c.add("jit/log/verbose-empty", func(e *Env) { e.loadWith(head, append(logs(2000), opt{driver.CU_JIT_LOG_VERBOSE, 1})...) })
+	c.add("jit/log/verbose-empty", func(e *Env) {
+		e.loadWith(head, append(logs(2000), opt{driver.CU_JIT_LOG_VERBOSE, 1})...)
+	})
 	c.add("jit/log/verbose-variables", func(e *Env) {
-		e.loadWith(head+".visible .global .u32 a[10];\n.visible .const .u32 b[3];\n.visible .entry k() { ret; }", append(logs(2000), opt{driver.CU_JIT_LOG_VERBOSE, 1})...)
+		e.loadWith(head+".visible .global .u32 a[10];\n.visible .const .u32 b[3];\n.visible .entry k() { ret; }",
+			append(logs(2000), opt{driver.CU_JIT_LOG_VERBOSE, 1})...)
 	})
 	c.add("jit/log/verbose-function", func(e *Env) {
-		e.loadWith(head+".visible .func f() { ret; }\n.visible .entry k() { call f; ret; }", append(logs(2000), opt{driver.CU_JIT_LOG_VERBOSE, 1})...)
+		e.loadWith(head+".visible .func f() { ret; }\n.visible .entry k() { call f; ret; }",
+			append(logs(2000), opt{driver.CU_JIT_LOG_VERBOSE, 1})...)
 	})
 	c.add("jit/count/zero-with-arrays", func(e *Env) {
 		o := e.jit(opt{driver.CU_JIT_MAX_REGISTERS, 0})
@@ -149,7 +165,8 @@ func jitCases(c *cases) {
 		e.loadWith(basic, opt{driver.CU_JIT_TARGET_FROM_CUCONTEXT, 0}, opt{driver.CU_JIT_TARGET, 80})
 	})
 	c.add("jit/conflict/registers-and-ctas", func(e *Env) {
-		e.loadWith(basic, opt{driver.CU_JIT_MAX_REGISTERS, 32}, opt{driver.CU_JIT_MIN_CTA_PER_SM, 2}, opt{driver.CU_JIT_MAX_THREADS_PER_BLOCK, 256})
+		e.loadWith(basic, opt{driver.CU_JIT_MAX_REGISTERS, 32}, opt{driver.CU_JIT_MIN_CTA_PER_SM, 2},
+			opt{driver.CU_JIT_MAX_THREADS_PER_BLOCK, 256})
 	})
 	c.add("jit/bad-option-and-bad-module", func(e *Env) { e.loadWith(twoErrors, append(logs(300), opt{99, 0})...) })
 	c.add("jit/bad-option-and-null-image", func(e *Env) {
@@ -184,28 +201,36 @@ func jitCases(c *cases) {
 	addresses := func(list ...uint64) opt { return opt{driver.CU_JIT_GLOBAL_SYMBOL_ADDRESSES, list} }
 	number := func(n int) opt { return opt{driver.CU_JIT_GLOBAL_SYMBOL_COUNT, n} }
 	symbols("none", func(e *Env, p driver.CUdeviceptr) []opt { return nil })
-	symbols("one", func(e *Env, p driver.CUdeviceptr) []opt { return []opt{names("ext"), addresses(uint64(p)), number(1)} })
+	symbols("one", func(e *Env, p driver.CUdeviceptr) []opt {
+		return []opt{names("ext"), addresses(uint64(p)), number(1)}
+	})
 	symbols("two", func(e *Env, p driver.CUdeviceptr) []opt {
 		return []opt{names("other", "ext"), addresses(uint64(p)+32, uint64(p)+4), number(2)}
 	})
 	symbols("unknown", func(e *Env, p driver.CUdeviceptr) []opt {
 		return []opt{names("other"), addresses(uint64(p)), number(1)}
 	})
-	symbols("count-0", func(e *Env, p driver.CUdeviceptr) []opt { return []opt{names("ext"), addresses(uint64(p)), number(0)} })
+	symbols("count-0", func(e *Env, p driver.CUdeviceptr) []opt {
+		return []opt{names("ext"), addresses(uint64(p)), number(0)}
+	})
 	symbols("no-count", func(e *Env, p driver.CUdeviceptr) []opt { return []opt{names("ext"), addresses(uint64(p))} })
 	symbols("no-addresses", func(e *Env, p driver.CUdeviceptr) []opt { return []opt{names("ext"), number(1)} })
 	symbols("no-names", func(e *Env, p driver.CUdeviceptr) []opt { return []opt{addresses(uint64(p)), number(1)} })
 	c.add("jit/referenced", func(e *Env) {
-		m, r := e.loadWith(basic, append(logs(2000), opt{driver.CU_JIT_REFERENCED_KERNEL_NAMES, []string{"st1"}}, opt{driver.CU_JIT_REFERENCED_KERNEL_COUNT, 1},
-			opt{driver.CU_JIT_REFERENCED_VARIABLE_NAMES, []string{"gvar"}}, opt{driver.CU_JIT_REFERENCED_VARIABLE_COUNT, 1}, opt{driver.CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES, 1})...)
+		m, r := e.loadWith(basic, append(logs(2000), opt{driver.CU_JIT_REFERENCED_KERNEL_NAMES, []string{"st1"}},
+			opt{driver.CU_JIT_REFERENCED_KERNEL_COUNT, 1},
+			opt{driver.CU_JIT_REFERENCED_VARIABLE_NAMES, []string{"gvar"}},
+			opt{driver.CU_JIT_REFERENCED_VARIABLE_COUNT, 1}, opt{driver.CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES, 1})...)
 		if r == driver.CUDA_SUCCESS {
 			var n uint32
 			e.Do("cuModuleGetFunctionCount", &n, m)
 		}
 	})
 	c.add("jit/all-of-code-generation", func(e *Env) {
-		m, r := e.loadWith(basic, opt{driver.CU_JIT_FTZ, 1}, opt{driver.CU_JIT_PREC_DIV, 0}, opt{driver.CU_JIT_PREC_SQRT, 0}, opt{driver.CU_JIT_FMA, 1},
-			opt{driver.CU_JIT_OPTIMIZATION_LEVEL, 3}, opt{driver.CU_JIT_CACHE_MODE, 2}, opt{driver.CU_JIT_GENERATE_LINE_INFO, 1})
+		m, r := e.loadWith(basic, opt{driver.CU_JIT_FTZ, 1}, opt{driver.CU_JIT_PREC_DIV, 0},
+			opt{driver.CU_JIT_PREC_SQRT, 0}, opt{driver.CU_JIT_FMA, 1},
+			opt{driver.CU_JIT_OPTIMIZATION_LEVEL, 3}, opt{driver.CU_JIT_CACHE_MODE, 2},
+			opt{driver.CU_JIT_GENERATE_LINE_INFO, 1})
 		if r == driver.CUDA_SUCCESS {
 			d := e.alloc(4)
 			e.launch(e.function(m, "st1"), 1, 1, params{d})

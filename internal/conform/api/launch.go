@@ -10,7 +10,8 @@ import (
 
 // config is a launch configuration.
 func config(grid, block, shared int, attrs ...driver.CUlaunchAttribute) *driver.CUlaunchConfig {
-	c := &driver.CUlaunchConfig{GridDimX: uint32(grid), GridDimY: 1, GridDimZ: 1, BlockDimX: uint32(block), BlockDimY: 1, BlockDimZ: 1, SharedMemBytes: uint32(shared)}
+	c := &driver.CUlaunchConfig{GridDimX: uint32(grid), GridDimY: 1, GridDimZ: 1, BlockDimX: uint32(block),
+		BlockDimY: 1, BlockDimZ: 1, SharedMemBytes: uint32(shared)}
 	if len(attrs) > 0 {
 		c.Attrs, c.NumAttrs = &attrs[0], uint32(len(attrs))
 	}
@@ -64,10 +65,13 @@ func launchCases(c *cases) {
 	}
 	one := [3]uint32{1, 1, 1}
 	full("ok", "nop", one, one, 0, nil)
-	for _, b := range [][3]uint32{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {1024, 1, 1}, {1025, 1, 1}, {32, 32, 1}, {32, 32, 2}, {1, 1024, 1}, {1, 1025, 1}, {1, 1, 64}, {1, 1, 65}, {1024, 1024, 64}, {math.MaxUint32, 1, 1}, {1 << 16, 1 << 16, 1}} {
+	for _, b := range [][3]uint32{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {1024, 1, 1}, {1025, 1, 1}, {32, 32, 1}, {32, 32, 2},
+		{1, 1024, 1}, {1, 1025, 1}, {1, 1, 64}, {1, 1, 65}, {1024, 1024, 64}, {math.MaxUint32, 1, 1},
+		{1 << 16, 1 << 16, 1}} {
 		full("block/"+dims(b), "nop", one, b, 0, nil)
 	}
-	for _, g := range [][3]uint32{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {65536, 1, 1}, {0x80000000, 1, 1}, {math.MaxUint32, 1, 1}, {1, 65535, 1}, {1, 65536, 1}, {1, 1, 65535}, {1, 1, 65536}} {
+	for _, g := range [][3]uint32{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {65536, 1, 1}, {0x80000000, 1, 1},
+		{math.MaxUint32, 1, 1}, {1, 65535, 1}, {1, 65536, 1}, {1, 1, 65535}, {1, 1, 65536}} {
 		full("grid/"+dims(g), "nop", g, one, 0, nil)
 	}
 	full("grid-and-block-0", "nop", [3]uint32{0, 1, 1}, [3]uint32{0, 1, 1}, 0, nil)
@@ -82,7 +86,9 @@ func launchCases(c *cases) {
 	}
 	full("stream/legacy", "nop", one, one, 0, 1)
 	full("stream/per-thread", "nop", one, one, 0, 2)
-	c.alone("launch/stream/garbage", func(e *Env) { e.Do("cuLaunchKernel", e.fn("nop"), 1, 1, 1, 1, 1, 1, 0, garbage, nil, nil) })
+	c.alone("launch/stream/garbage", func(e *Env) {
+		e.Do("cuLaunchKernel", e.fn("nop"), 1, 1, 1, 1, 1, 1, 0, garbage, nil, nil)
+	})
 	c.alone("launch/stream/destroyed", func(e *Env) {
 		s := e.stream(0)
 		f := e.fn("nop")
@@ -124,9 +130,15 @@ func launchCases(c *cases) {
 		e.word(d)
 	})
 	p("params/null-needed", "st1", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) { e.launch(f, 1, 1, nil) })
-	p("params/null-entry", "st1", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) { e.launch(f, 1, 1, params{nil}) })
-	p("params/null-entry-second", "st2", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) { e.launch(f, 1, 1, params{d, nil, [24]byte{}}) })
-	p("params/unneeded", "nop", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) { e.launch(f, 1, 1, params{d}) })
+	p("params/null-entry", "st1", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) {
+		e.launch(f, 1, 1, params{nil})
+	})
+	p("params/null-entry-second", "st2", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) {
+		e.launch(f, 1, 1, params{d, nil, [24]byte{}})
+	})
+	p("params/unneeded", "nop", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) {
+		e.launch(f, 1, 1, params{d})
+	})
 	ex := func(name, fn string, make func(e *Env, d driver.CUdeviceptr) extra) {
 		p("extra/"+name, fn, func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) {
 			e.Do("cuLaunchKernel", f, 1, 1, 1, 1, 1, 1, 0, nil, nil, make(e, d))
@@ -136,8 +148,12 @@ func launchCases(c *cases) {
 	ex("ok", "st1", func(e *Env, d driver.CUdeviceptr) extra { return e.extra("8 bytes", u64s(uint64(d)), 8) })
 	ex("long", "st1", func(e *Env, d driver.CUdeviceptr) extra { return e.extra("16 bytes", u64s(uint64(d), 0), 16) })
 	ex("zero", "st1", func(e *Env, d driver.CUdeviceptr) extra { return e.extra("0 bytes", u64s(uint64(d)), 0) })
-	ex("three", "st2", func(e *Env, d driver.CUdeviceptr) extra { return e.extra("40 bytes", u64s(uint64(d), 1, 2, 3, 4), 40) })
-	ex("three-short", "st2", func(e *Env, d driver.CUdeviceptr) extra { return e.extra("39 bytes", u64s(uint64(d), 1, 2, 3, 4), 39) })
+	ex("three", "st2", func(e *Env, d driver.CUdeviceptr) extra {
+		return e.extra("40 bytes", u64s(uint64(d), 1, 2, 3, 4), 40)
+	})
+	ex("three-short", "st2", func(e *Env, d driver.CUdeviceptr) extra {
+		return e.extra("39 bytes", u64s(uint64(d), 1, 2, 3, 4), 39)
+	})
 	ex("none-wanted", "nop", func(e *Env, d driver.CUdeviceptr) extra { return e.extra("16 bytes", u64s(0, 0), 16) })
 	ex("huge", "st1", func(e *Env, d driver.CUdeviceptr) extra {
 		return e.extra("5000 bytes", append(u64s(uint64(d)), make([]byte, 5000)...), 5000)
@@ -197,17 +213,22 @@ func launchCases(c *cases) {
 		fn    string
 		block int
 	}{{"req32", 32}, {"req32", 31}, {"req32", 64}, {"max64", 64}, {"max64", 65}, {"max64", 128}} {
-		p("bounds/"+k.fn+"/"+itoa(k.block), k.fn, func(e *Env, f driver.CUfunction, _ driver.CUdeviceptr) { e.launch(f, 1, k.block, nil) })
+		p("bounds/"+k.fn+"/"+itoa(k.block), k.fn, func(e *Env, f driver.CUfunction, _ driver.CUdeviceptr) {
+			e.launch(f, 1, k.block, nil)
+		})
 	}
 	p("bounds/max64/8x8", "max64", func(e *Env, f driver.CUfunction, _ driver.CUdeviceptr) {
 		e.Do("cuLaunchKernel", f, 1, 1, 1, 8, 8, 1, 0, nil, nil, nil)
 	})
 	for _, fn := range []string{"clus2", "expl"} {
 		for g := 1; g < 5; g++ {
-			p("cluster-kernel/"+fn+"/"+itoa(g), fn, func(e *Env, f driver.CUfunction, _ driver.CUdeviceptr) { e.launch(f, g, 1, nil) })
+			p("cluster-kernel/"+fn+"/"+itoa(g), fn, func(e *Env, f driver.CUfunction, _ driver.CUdeviceptr) {
+				e.launch(f, g, 1, nil)
+			})
 		}
 	}
-	for _, g := range [][2]int{{1, 1}, {132 * 32, 1}, {132*32 + 1, 1}, {264, 1024}, {265, 1024}, {528, 512}, {529, 512}, {1056, 256}, {1057, 256}, {0, 1}, {1, 0}} {
+	for _, g := range [][2]int{{1, 1}, {132 * 32, 1}, {132*32 + 1, 1}, {264, 1024}, {265, 1024}, {528, 512}, {529, 512},
+		{1056, 256}, {1057, 256}, {0, 1}, {1, 0}} {
 		p("cooperative/"+itoa(g[0])+"x"+itoa(g[1]), "nop", func(e *Env, f driver.CUfunction, _ driver.CUdeviceptr) {
 			e.Do("cuLaunchCooperativeKernel", f, g[0], 1, 1, g[1], 1, 1, 0, nil, nil)
 		})
@@ -226,7 +247,9 @@ func launchCases(c *cases) {
 	x("ok", "nop", config(1, 1, 0))
 	x("grid-0", "nop", config(0, 1, 0))
 	x("block-1025", "nop", config(1, 1025, 0))
-	p("ex/null-config", "nop", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) { e.Do("cuLaunchKernelEx", nil, f, nil, nil) })
+	p("ex/null-config", "nop", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) {
+		e.Do("cuLaunchKernelEx", nil, f, nil, nil)
+	})
 	p("ex/null-function", "nop", func(e *Env, f driver.CUfunction, d driver.CUdeviceptr) {
 		e.Do("cuLaunchKernelEx", in{"config", config(1, 1, 0)}, nil, nil, nil)
 	})
@@ -235,7 +258,8 @@ func launchCases(c *cases) {
 		cfg.NumAttrs = 1
 		e.Do("cuLaunchKernelEx", in{"config", cfg}, e.fn("nop"), nil, nil)
 	})
-	for _, k := range []struct{ x, grid int }{{0, 1}, {1, 1}, {2, 1}, {2, 2}, {2, 3}, {3, 3}, {4, 4}, {5, 5}, {8, 8}, {9, 9}, {16, 16}, {16, 8}, {17, 17}, {32, 32}} {
+	for _, k := range []struct{ x, grid int }{{0, 1}, {1, 1}, {2, 1}, {2, 2}, {2, 3}, {3, 3}, {4, 4}, {5, 5}, {8, 8},
+		{9, 9}, {16, 16}, {16, 8}, {17, 17}, {32, 32}} {
 		x("cluster/"+itoa(k.x)+"/grid-"+itoa(k.grid), "nop", config(k.grid, 1, 0, cluster(k.x, 1, 1)))
 	}
 	x("cluster/y-0", "nop", config(2, 1, 0, cluster(2, 0, 1)))
@@ -255,13 +279,15 @@ func launchCases(c *cases) {
 		x("cooperative/"+itoa(int(v)), "nop", config(1, 1, 0, attr(driver.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, v)))
 	}
 	x("cooperative/too-large", "nop", config(132*32+1, 1, 0, attr(driver.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, 1)))
-	x("cooperative/with-cluster", "nop", config(2, 1, 0, attr(driver.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, 1), cluster(2, 1, 1)))
+	x("cooperative/with-cluster", "nop", config(2, 1, 0, attr(driver.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, 1),
+		cluster(2, 1, 1)))
 	for id := range driver.CUlaunchAttributeID(20) {
 		if id == driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION {
 			continue
 		}
 		x("attribute/"+itoa(int(id))+"/zero", "nop", config(1, 1, 0, attr(id)))
-		if id != driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT && id != driver.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT {
+		if id != driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT &&
+			id != driver.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT {
 			x("attribute/"+itoa(int(id))+"/one", "nop", config(1, 1, 0, attr(id, 1)))
 			x("attribute/"+itoa(int(id))+"/minus-one", "nop", config(1, 1, 0, attr(id, -1)))
 		}

@@ -65,7 +65,8 @@ func libraryCases(c *cases) {
 	jit := func(name string, text string, list func() []opt) {
 		c.add("library/jit/"+name, func(e *Env) {
 			o := e.jit(list()...)
-			if e.Do("cuLibraryLoadData", &l, ptx("PTX", text), jitIDs{o}, jitValues{o}, jitCount{o}, nil, nil, 0) == driver.CUDA_SUCCESS {
+			if e.Do("cuLibraryLoadData", &l, ptx("PTX", text), jitIDs{o}, jitValues{o}, jitCount{o}, nil, nil,
+				0) == driver.CUDA_SUCCESS {
 				e.Do("cuLibraryGetModule", &m, l)
 				e.Note("logs:%s", o.results())
 			}
@@ -74,7 +75,11 @@ func libraryCases(c *cases) {
 	jit("log-good", basic, func() []opt { return logs(1000) })
 	jit("log-bad", head+"foo\n", func() []opt { return logs(1000) })
 	jit("log-warning", reader, func() []opt { return logs(1000) })
-	for _, o := range []opt{{99, 0}, {driver.CU_JIT_MAX_REGISTERS, 0}, {driver.CU_JIT_MAX_REGISTERS, 32}, {driver.CU_JIT_TARGET, 12}, {driver.CU_JIT_TARGET, 80}, {driver.CU_JIT_TARGET, 90}, {driver.CU_JIT_CACHE_MODE, 9}, {driver.CU_JIT_OPTIMIZATION_LEVEL, 9}, {driver.CU_JIT_WALL_TIME, 0}, {driver.CU_JIT_LTO, 1}, {driver.CU_JIT_TARGET_FROM_CUCONTEXT, 0}, {driver.CU_JIT_GLOBAL_SYMBOL_NAMES, 0}, {driver.CU_JIT_INFO_LOG_BUFFER, 0}, {driver.CU_JIT_LOG_VERBOSE, 1}, {driver.CU_JIT_FAST_COMPILE, 1}} {
+	for _, o := range []opt{{99, 0}, {driver.CU_JIT_MAX_REGISTERS, 0}, {driver.CU_JIT_MAX_REGISTERS, 32},
+		{driver.CU_JIT_TARGET, 12}, {driver.CU_JIT_TARGET, 80}, {driver.CU_JIT_TARGET, 90},
+		{driver.CU_JIT_CACHE_MODE, 9}, {driver.CU_JIT_OPTIMIZATION_LEVEL, 9}, {driver.CU_JIT_WALL_TIME, 0},
+		{driver.CU_JIT_LTO, 1}, {driver.CU_JIT_TARGET_FROM_CUCONTEXT, 0}, {driver.CU_JIT_GLOBAL_SYMBOL_NAMES, 0},
+		{driver.CU_JIT_INFO_LOG_BUFFER, 0}, {driver.CU_JIT_LOG_VERBOSE, 1}, {driver.CU_JIT_FAST_COMPILE, 1}} {
 		jit(optionName(o.id)+"/"+itoa(o.value.(int)), basic, func() []opt { return []opt{o} })
 	}
 	file := func(name string, content []byte) {

@@ -14,7 +14,8 @@ import (
 func (e *Env) linker(list ...opt) (driver.CUlinkState, *options) {
 	o := e.jit(list...)
 	var s driver.CUlinkState
-	if e.Do("cuLinkCreate_v2", jitCount{o}, jitIDs{o}, named("values", in{"values", o.valuePointer()}), &s) != driver.CUDA_SUCCESS {
+	if e.Do("cuLinkCreate_v2", jitCount{o}, jitIDs{o}, named("values", in{"values", o.valuePointer()}),
+		&s) != driver.CUDA_SUCCESS {
 		panic(stopCase{})
 	}
 	return s, o
@@ -54,9 +55,14 @@ func linkCases(c *cases) {
 	c.call("link/create-v1/ok", "cuLinkCreate", 0, nil, nil, &s)
 	c.call("link/create/null-out", "cuLinkCreate_v2", 0, nil, nil, nil)
 	c.call("link/create/null-options", "cuLinkCreate_v2", 1, nil, nil, &s)
-	for _, k := range []opt{{99, 0}, {driver.CU_JIT_NUM_OPTIONS, 0}, {driver.CU_JIT_MAX_REGISTERS, 0}, {driver.CU_JIT_MAX_REGISTERS, 32}, {driver.CU_JIT_TARGET, 90}, {driver.CU_JIT_TARGET, 80}, {driver.CU_JIT_TARGET, 12},
-		{driver.CU_JIT_TARGET, 100}, {driver.CU_JIT_TARGET_FROM_CUCONTEXT, 0}, {driver.CU_JIT_OPTIMIZATION_LEVEL, 9}, {driver.CU_JIT_CACHE_MODE, 9}, {driver.CU_JIT_LTO, 1}, {driver.CU_JIT_GENERATE_DEBUG_INFO, 1},
-		{driver.CU_JIT_INFO_LOG_BUFFER, 0}, {driver.CU_JIT_WALL_TIME, 0}, {driver.CU_JIT_GLOBAL_SYMBOL_NAMES, 0}, {driver.CU_JIT_FALLBACK_STRATEGY, 1}, {driver.CU_JIT_POSITION_INDEPENDENT_CODE, 1}, {driver.CU_JIT_LOG_VERBOSE, 1}} {
+	for _, k := range []opt{{99, 0}, {driver.CU_JIT_NUM_OPTIONS, 0}, {driver.CU_JIT_MAX_REGISTERS, 0},
+		{driver.CU_JIT_MAX_REGISTERS, 32}, {driver.CU_JIT_TARGET, 90}, {driver.CU_JIT_TARGET, 80},
+		{driver.CU_JIT_TARGET, 12},
+		{driver.CU_JIT_TARGET, 100}, {driver.CU_JIT_TARGET_FROM_CUCONTEXT, 0}, {driver.CU_JIT_OPTIMIZATION_LEVEL, 9},
+		{driver.CU_JIT_CACHE_MODE, 9}, {driver.CU_JIT_LTO, 1}, {driver.CU_JIT_GENERATE_DEBUG_INFO, 1},
+		{driver.CU_JIT_INFO_LOG_BUFFER, 0}, {driver.CU_JIT_WALL_TIME, 0}, {driver.CU_JIT_GLOBAL_SYMBOL_NAMES, 0},
+		{driver.CU_JIT_FALLBACK_STRATEGY, 1}, {driver.CU_JIT_POSITION_INDEPENDENT_CODE, 1},
+		{driver.CU_JIT_LOG_VERBOSE, 1}} {
 		c.add("link/create/"+optionName(k.id)+"/"+itoa(k.value.(int)), func(e *Env) {
 			s, o := e.linker(k)
 			e.add(s, 1, "a.ptx", small)
@@ -124,10 +130,13 @@ func linkCases(c *cases) {
 	state("options-null", func(e *Env, s driver.CUlinkState) {
 		e.Do("cuLinkAddData_v2", s, 1, image{"PTX", data}, named("size", len(data)), "x", 1, nil, nil)
 	})
-	for _, k := range []opt{{driver.CU_JIT_MAX_REGISTERS, 32}, {driver.CU_JIT_OPTIMIZATION_LEVEL, 0}, {99, 0}, {driver.CU_JIT_TARGET, 90}, {driver.CU_JIT_LOG_VERBOSE, 1}, {driver.CU_JIT_GENERATE_LINE_INFO, 1}, {driver.CU_JIT_CACHE_MODE, 1}, {driver.CU_JIT_WALL_TIME, 0}, {driver.CU_JIT_LTO, 0}} {
+	for _, k := range []opt{{driver.CU_JIT_MAX_REGISTERS, 32}, {driver.CU_JIT_OPTIMIZATION_LEVEL, 0}, {99, 0},
+		{driver.CU_JIT_TARGET, 90}, {driver.CU_JIT_LOG_VERBOSE, 1}, {driver.CU_JIT_GENERATE_LINE_INFO, 1},
+		{driver.CU_JIT_CACHE_MODE, 1}, {driver.CU_JIT_WALL_TIME, 0}, {driver.CU_JIT_LTO, 0}} {
 		state("option/"+optionName(k.id), func(e *Env, s driver.CUlinkState) {
 			o := e.jit(k)
-			e.Do("cuLinkAddData_v2", s, 1, image{"PTX", data}, named("size", len(data)), "x", jitCount{o}, jitIDs{o}, jitValues{o})
+			e.Do("cuLinkAddData_v2", s, 1, image{"PTX", data}, named("size", len(data)), "x", jitCount{o}, jitIDs{o},
+				jitValues{o})
 		})
 	}
 	state("fatbin", func(e *Env, s driver.CUlinkState) {
@@ -156,11 +165,16 @@ func linkCases(c *cases) {
 	file("fatbin", 2, fat(small, 90, fatbin.Stored))
 	file("ptx-as-library", 4, []byte(small))
 	file("archive-of-nothing", 4, []byte("!<arch>\n"))
-	state("file/missing", func(e *Env, s driver.CUlinkState) { e.Do("cuLinkAddFile_v2", s, 1, "/nonexistent/file", 0, nil, nil) })
+	state("file/missing", func(e *Env, s driver.CUlinkState) {
+		e.Do("cuLinkAddFile_v2", s, 1, "/nonexistent/file", 0, nil, nil)
+	})
 	state("file/null", func(e *Env, s driver.CUlinkState) { e.Do("cuLinkAddFile_v2", s, 1, nil, 0, nil, nil) })
 	state("file/empty-name", func(e *Env, s driver.CUlinkState) { e.Do("cuLinkAddFile_v2", s, 1, "", 0, nil, nil) })
-	state("file/bad-type", func(e *Env, s driver.CUlinkState) { e.Do("cuLinkAddFile_v2", s, 9, "/nonexistent/file", 0, nil, nil) })
-	c.call("link/add/null-state", "cuLinkAddData_v2", nil, 1, image{"PTX", data}, named("size", len(data)), "x", 0, nil, nil)
+	state("file/bad-type", func(e *Env, s driver.CUlinkState) {
+		e.Do("cuLinkAddFile_v2", s, 9, "/nonexistent/file", 0, nil, nil)
+	})
+	c.call("link/add/null-state", "cuLinkAddData_v2", nil, 1, image{"PTX", data}, named("size", len(data)), "x", 0, nil,
+		nil)
 	c.call("link/addfile/null-state", "cuLinkAddFile_v2", nil, 1, "/nonexistent/file", 0, nil, nil)
 	c.call("link/complete/null-state", "cuLinkComplete", nil, hidden{&out}, &n)
 	c.call("link/destroy/null", "cuLinkDestroy", nil)
@@ -210,7 +224,8 @@ func linkCases(c *cases) {
 
 	f := head + ".visible .func (.param .u32 r) f(.param .u32 a) { .reg .u32 %r; ld.param.u32 %r,[a]; add.u32 %r,%r,1; st.param.u32 [r],%r; ret; }\n"
 	k := head + ".extern .func (.param .u32 r) f(.param .u32 a);\n.visible .entry k(.param .u64 p) { .reg .u32 %r; .reg .u64 %a; { .param .u32 x; .param .u32 y; st.param.u32 [y],7; call.uni (x),f,(y); ld.param.u32 %r,[x]; } ld.param.u64 %a,[p]; st.global.u32 [%a],%r; ret; }\n"
-	wide := strings.NewReplacer(".param .u32 a", ".param .u64 a", ".param .u32 y", ".param .u64 y", "st.param.u32 [y]", "st.param.u64 [y]").Replace(k)
+	wide := strings.NewReplacer(".param .u32 a", ".param .u64 a", ".param .u32 y", ".param .u64 y", "st.param.u32 [y]",
+		"st.param.u64 [y]").Replace(k)
 	weak := strings.Replace(f, ".visible", ".weak", 1)
 	weak2 := strings.Replace(weak, "add.u32 %r,%r,1", "add.u32 %r,%r,2", 1)
 	reads := head + ".extern .global .u32 v;\n.visible .entry k(.param .u64 p) { .reg .u64 %a; .reg .u32 %r; ld.global.u32 %r,[v]; ld.param.u64 %a,[p]; st.global.u32 [%a],%r; ret; }\n"
@@ -253,7 +268,8 @@ func linkCases(c *cases) {
 	two("common-common", false, head+".common .global .u32 v;\n", head+".common .global .u64 v;\n")
 	two("common-strong", true, reads, head+".common .global .u32 v;\n", head+".visible .global .u32 v = 5;\n")
 	two("duplicate-entry", false, small, small)
-	two("static-functions", false, head+".func h() { ret; }\n.visible .entry a() { call h; ret; }", head+".func h() { ret; }\n.visible .entry b() { call h; ret; }")
+	two("static-functions", false, head+".func h() { ret; }\n.visible .entry a() { call h; ret; }",
+		head+".func h() { ret; }\n.visible .entry b() { call h; ret; }")
 	two("static-variables", false, head+".global .u32 h = 1;\n.visible .entry a() { .reg .u32 %r; ld.global.u32 %r,[h]; st.global.u32 [h],%r; ret; }", head+".global .u32 h = 2;\n.visible .entry b() { .reg .u32 %r; ld.global.u32 %r,[h]; st.global.u32 [h],%r; ret; }")
 	two("static-not-visible", true, k, strings.Replace(f, ".visible", "", 1))
 	two("function-and-variable", false, head+".visible .global .u32 f;\n", f)

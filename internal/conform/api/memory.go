@@ -41,7 +41,8 @@ func memoryCases(c *cases) {
 		e.Do("cuMemFree_v2", d)
 	})
 	c.add("memory/free/host", func(e *Env) { e.Do("cuMemFree_v2", host(e, 64)) })
-	for _, w := range [][3]int{{100, 10, 4}, {100, 10, 8}, {100, 10, 16}, {100, 10, 5}, {0, 10, 4}, {10, 0, 4}, {513, 3, 4}} {
+	for _, w := range [][3]int{{100, 10, 4}, {100, 10, 8}, {100, 10, 16}, {100, 10, 5}, {0, 10, 4}, {10, 0, 4},
+		{513, 3, 4}} {
 		c.add("memory/pitch/"+itoa(w[0])+"x"+itoa(w[1])+"x"+itoa(w[2]), func(e *Env) {
 			e.Do("cuMemAllocPitch_v2", &p, &n, w[0], w[1], w[2])
 		})
@@ -50,7 +51,8 @@ func memoryCases(c *cases) {
 		name string
 		off  int
 		n    int
-	}{{"ok", 0, 16}, {"all", 0, 4096}, {"over", 0, 4097}, {"end", 4096, 1}, {"last", 4095, 1}, {"zero", 0, 0}, {"zero-at-end", 4096, 0}} {
+	}{{"ok", 0, 16}, {"all", 0, 4096}, {"over", 0, 4097}, {"end", 4096, 1}, {"last", 4095, 1}, {"zero", 0, 0},
+		{"zero-at-end", 4096, 0}} {
 		c.add("memory/copy/"+w.name, func(e *Env) {
 			d, o := e.alloc(4096), e.alloc(8192)
 			h := host(e, 8192)

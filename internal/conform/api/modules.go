@@ -43,8 +43,10 @@ func moduleCases(c *cases) {
 	for _, k := range strange() {
 		c.add("module/image/"+k.name, func(e *Env) {
 			e.Do("cuModuleLoadData", &m, k)
-			o := e.jit(opt{driver.CU_JIT_ERROR_LOG_BUFFER, make(buffer, 4096)}, opt{driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 4096},
-				opt{driver.CU_JIT_INFO_LOG_BUFFER, make(buffer, 4096)}, opt{driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, 4096})
+			o := e.jit(opt{driver.CU_JIT_ERROR_LOG_BUFFER, make(buffer, 4096)},
+				opt{driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 4096},
+				opt{driver.CU_JIT_INFO_LOG_BUFFER, make(buffer, 4096)},
+				opt{driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, 4096})
 			if e.Do("cuModuleLoadDataEx", &m, k, jitCount{o}, jitIDs{o}, jitValues{o}) == driver.CUDA_SUCCESS {
 				var count uint32
 				e.Do("cuModuleGetFunctionCount", &count, m)
@@ -53,15 +55,23 @@ func moduleCases(c *cases) {
 		})
 	}
 	for _, k := range bad {
-		c.add("module/load/kernel-that-faults/"+k.name, func(e *Env) { e.Do("cuModuleLoadData", &m, ptx("PTX", k.text)) })
+		c.add("module/load/kernel-that-faults/"+k.name, func(e *Env) {
+			e.Do("cuModuleLoadData", &m, ptx("PTX", k.text))
+		})
 	}
 	for _, k := range []struct {
 		name string
 		data func() []byte
 	}{
-		{"stored", func() []byte { return fat(basic, 90, fatbin.Stored) }}, {"lz4", func() []byte { return fat(basic, 90, fatbin.LZ4) }},
-		{"zstd", func() []byte { return fat(basic, 90, fatbin.Zstd) }}, {"arch-100", func() []byte { return fat(basic, 100, fatbin.Stored) }},
-		{"arch-80", func() []byte { return fat(basic, 80, fatbin.Stored) }}, {"bad-ptx", func() []byte { return fat("no module", 90, fatbin.Stored) }},
+		{"stored", func() []byte {
+			return fat(basic, 90, fatbin.Stored)
+		}}, {"lz4", func() []byte { return fat(basic, 90, fatbin.LZ4) }},
+		{"zstd", func() []byte {
+			return fat(basic, 90, fatbin.Zstd)
+		}}, {"arch-100", func() []byte { return fat(basic, 100, fatbin.Stored) }},
+		{"arch-80", func() []byte {
+			return fat(basic, 80, fatbin.Stored)
+		}}, {"bad-ptx", func() []byte { return fat("no module", 90, fatbin.Stored) }},
 		{"two", func() []byte {
 			return append(fat(basic, 90, fatbin.Stored), fat(head, 90, fatbin.Stored)...)
 		}},
@@ -85,7 +95,9 @@ func moduleCases(c *cases) {
 	c.add("module/container/wrapper-version-0", func(e *Env) {
 		e.Do("cuModuleLoadData", &m, e.wrap("wrapper", 0x466243B1, 0, append(fat(basic, 90, 0), make([]byte, 64)...)))
 	})
-	c.add("module/container/wrapper-of-ptx", func(e *Env) { e.Do("cuModuleLoadData", &m, e.wrap("wrapper", 0x466243B1, 1, append([]byte(basic), 0))) })
+	c.add("module/container/wrapper-of-ptx", func(e *Env) {
+		e.Do("cuModuleLoadData", &m, e.wrap("wrapper", 0x466243B1, 1, append([]byte(basic), 0)))
+	})
 
 	file := func(name, what string, content []byte) {
 		c.add("module/file/"+name, func(e *Env) {
@@ -161,7 +173,9 @@ func moduleCases(c *cases) {
 	c.add("module/global/no-address", func(e *Env) { e.Do("cuModuleGetGlobal_v2", nil, &n, e.load(basic), "gvar") })
 	c.add("module/global/no-size", func(e *Env) { e.Do("cuModuleGetGlobal_v2", &p, nil, e.load(basic), "gvar") })
 	c.add("module/global/nothing", func(e *Env) { e.Do("cuModuleGetGlobal_v2", nil, nil, e.load(basic), "gvar") })
-	c.add("module/global/nothing-unknown", func(e *Env) { e.Do("cuModuleGetGlobal_v2", nil, nil, e.load(basic), "nope") })
+	c.add("module/global/nothing-unknown", func(e *Env) {
+		e.Do("cuModuleGetGlobal_v2", nil, nil, e.load(basic), "nope")
+	})
 	c.add("module/global/null-name", func(e *Env) { e.Do("cuModuleGetGlobal_v2", &p, &n, e.load(basic), nil) })
 	c.call("module/global/null-module", "cuModuleGetGlobal_v2", &p, &n, nil, "gvar")
 	c.alone("module/global/garbage", func(e *Env) { e.Do("cuModuleGetGlobal_v2", &p, &n, garbage, "gvar") })
@@ -224,7 +238,9 @@ func moduleCases(c *cases) {
 	}
 	c.add("module/enumerate/null-out", func(e *Env) { e.Do("cuModuleEnumerateFunctions", nil, 1, e.load(basic)) })
 	c.add("module/enumerate/null-out-0", func(e *Env) { e.Do("cuModuleEnumerateFunctions", nil, 0, e.load(basic)) })
-	c.add("module/enumerate/null-module", func(e *Env) { e.Do("cuModuleEnumerateFunctions", in{"array", new(driver.CUfunction)}, 1, nil) })
+	c.add("module/enumerate/null-module", func(e *Env) {
+		e.Do("cuModuleEnumerateFunctions", in{"array", new(driver.CUfunction)}, 1, nil)
+	})
 	c.add("module/enumerate/same-as-get", func(e *Env) {
 		m := e.load(basic)
 		var g driver.CUfunction

@@ -7,7 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// orderCases are about what orders work: attributes of streams, events of whole contexts and of launches, nodes that leave a capture.
+// orderCases are about what orders work: attributes of streams, events of whole contexts and of launches, nodes that
+// leave a capture.
 func orderCases(c *cases) {
 	for _, id := range []driver.CUlaunchAttributeID{0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16, 99} {
 		for _, t := range []struct {
@@ -35,14 +36,18 @@ func orderCases(c *cases) {
 		bytes     uint64
 		ratio     float32
 		hit, miss int
-	}{{"ok", 1 << 16, 0.5, 2, 1}, {"huge", 1 << 40, 0.5, 2, 1}, {"ratio-2", 1 << 16, 2, 2, 1}, {"ratio--1", 1 << 16, -1, 2, 1}, {"miss-persisting", 1 << 16, 1, 2, 2}, {"hit-9", 1 << 16, 1, 9, 1}, {"miss-9", 1 << 16, 1, 2, 9}, {"none", 0, 0, 0, 0}} {
+	}{{"ok", 1 << 16, 0.5, 2, 1}, {"huge", 1 << 40, 0.5, 2, 1}, {"ratio-2", 1 << 16, 2, 2, 1},
+		{"ratio--1", 1 << 16, -1, 2, 1}, {"miss-persisting", 1 << 16, 1, 2, 2}, {"hit-9", 1 << 16, 1, 9, 1},
+		{"miss-9", 1 << 16, 1, 2, 9}, {"none", 0, 0, 0, 0}} {
 		c.add("stream-attribute/window/"+t.name, func(e *Env) {
 			s := e.stream(1)
 			p := e.alloc(1 << 16)
 			var v driver.CUstreamAttrValue
-			*v.AccessPolicyWindow() = driver.CUaccessPolicyWindow{Base_ptr: uintptr(p), Num_bytes: t.bytes, HitRatio: t.ratio, HitProp: driver.CUaccessProperty(t.hit), MissProp: driver.CUaccessProperty(t.miss)}
+			*v.AccessPolicyWindow() = driver.CUaccessPolicyWindow{Base_ptr: uintptr(p), Num_bytes: t.bytes,
+				HitRatio: t.ratio, HitProp: driver.CUaccessProperty(t.hit), MissProp: driver.CUaccessProperty(t.miss)}
 			e.Do("cuStreamSetAttribute", s, 1, in{t.name, &v})
-			x := config(1, 1, 0, driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, Value: v})
+			x := config(1, 1, 0, driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+				Value: v})
 			e.Do("cuLaunchKernelEx", in{t.name, x}, e.fn("nop"), nil, nil)
 			e.Do("cuCtxSynchronize")
 		})
@@ -97,11 +102,13 @@ func orderCases(c *cases) {
 		e.Must("cuCtxDestroy_v2", ctx)
 	})
 
-	for _, id := range []driver.CUlaunchAttributeID{driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, driver.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT} {
+	for _, id := range []driver.CUlaunchAttributeID{driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
+		driver.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT} {
 		for _, t := range []struct {
 			name             string
 			flags, recording int
-		}{{"timing", 0, 0}, {"blocking", 1, 0}, {"no-timing", 2, 0}, {"interprocess", 6, 0}, {"external", 2, 1}, {"flags-2", 2, 2}} {
+		}{{"timing", 0, 0}, {"blocking", 1, 0}, {"no-timing", 2, 0}, {"interprocess", 6, 0}, {"external", 2, 1},
+			{"flags-2", 2, 2}} {
 			c.add("launch-event/"+itoa(int(id))+"/"+t.name, func(e *Env) {
 				v, s := e.event(t.flags), e.stream(1)
 				a := driver.CUlaunchAttribute{Id: id}
@@ -116,7 +123,8 @@ func orderCases(c *cases) {
 	}
 	c.add("launch-event/both", func(e *Env) {
 		v, w, s := e.event(2), e.event(2), e.stream(1)
-		a, b := driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT}, driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT}
+		a, b := driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT},
+			driver.CUlaunchAttribute{Id: driver.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT}
 		a.Value.ProgrammaticEvent().Event, b.Value.LaunchCompletionEvent().Event = v, w
 		x := config(1, 1, 0, a, b)
 		x.HStream = s
@@ -149,10 +157,13 @@ func orderCases(c *cases) {
 		src   uint64
 		dst   uint64
 		lines uint64
-	}{{"at-most", 1<<31 - 1, 16, 1}, {"over", 1 << 31, 16, 1}, {"over-dst", 16, 1 << 31, 1}, {"far-over", 1 << 40, 16, 1}} {
+	}{{"at-most", 1<<31 - 1, 16, 1}, {"over", 1 << 31, 16, 1}, {"over-dst", 16, 1 << 31, 1},
+		{"far-over", 1 << 40, 16, 1}} {
 		c.add("copy-pitch/"+t.name, func(e *Env) {
 			d := e.alloc(4096)
-			m := &driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: d, SrcPitch: t.src, DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: d + 2048, DstPitch: t.dst, WidthInBytes: 16, Height: t.lines}
+			m := &driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: d, SrcPitch: t.src,
+				DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: d + 2048, DstPitch: t.dst, WidthInBytes: 16,
+				Height: t.lines}
 			e.Do("cuMemcpy2D_v2", in{t.name, m})
 			e.Do("cuMemcpy2DUnaligned_v2", in{t.name, m})
 			e.Do("cuMemcpy2DAsync_v2", in{t.name, m}, nil)
@@ -161,7 +172,9 @@ func orderCases(c *cases) {
 	}
 	c.add("jit/symbols-twice/same-name", func(e *Env) {
 		p := e.alloc(64)
-		m, r := e.loadWith(reader, append([]opt{{driver.CU_JIT_GLOBAL_SYMBOL_NAMES, []string{"ext", "ext"}}, {driver.CU_JIT_GLOBAL_SYMBOL_ADDRESSES, []uint64{uint64(p), uint64(p) + 4}}, {driver.CU_JIT_GLOBAL_SYMBOL_COUNT, 2}}, logs(1000)...)...)
+		m, r := e.loadWith(reader, append([]opt{{driver.CU_JIT_GLOBAL_SYMBOL_NAMES, []string{"ext", "ext"}},
+			{driver.CU_JIT_GLOBAL_SYMBOL_ADDRESSES, []uint64{uint64(p), uint64(p) + 4}},
+			{driver.CU_JIT_GLOBAL_SYMBOL_COUNT, 2}}, logs(1000)...)...)
 		if r == driver.CUDA_SUCCESS {
 			d := e.alloc(4)
 			e.Must("cuMemsetD32_v2", p, 77, 1)

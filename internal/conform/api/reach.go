@@ -9,7 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// reachCases ask which memory calls reach: copies with pools of the host, host pointers to nothing, memory that is gone when work on it runs; and what is told of managed memory.
+// reachCases ask which memory calls reach: copies with pools of the host, host pointers to nothing, memory that is gone
+// when work on it runs; and what is told of managed memory.
 func reachCases(c *cases) {
 	var (
 		p    driver.CUdeviceptr
@@ -51,7 +52,8 @@ func reachCases(c *cases) {
 			return d
 		}},
 		{"mapped", func(e *Env) driver.CUdeviceptr {
-			return e.mapped(e.store(driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: onDevice}, granule), granule)
+			return e.mapped(e.store(driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED,
+				Location: onDevice}, granule), granule)
 		}},
 	}
 	for _, k := range kinds {
@@ -72,7 +74,9 @@ func reachCases(c *cases) {
 				e.Do("cuMemcpyDtoHAsync_v2", named(dst.text, hostPointer(dst.value.(driver.CUdeviceptr))), src, 64, nil)
 				e.Do("cuStreamSynchronize", nil)
 				for _, kind := range []driver.CUmemorytype{driver.CU_MEMORYTYPE_UNIFIED, driver.CU_MEMORYTYPE_DEVICE} {
-					box := &driver.CUDA_MEMCPY2D{SrcMemoryType: kind, DstMemoryType: kind, SrcDevice: src.value.(driver.CUdeviceptr), DstDevice: dst.value.(driver.CUdeviceptr), WidthInBytes: 64, Height: 1}
+					box := &driver.CUDA_MEMCPY2D{SrcMemoryType: kind, DstMemoryType: kind,
+						SrcDevice: src.value.(driver.CUdeviceptr), DstDevice: dst.value.(driver.CUdeviceptr),
+						WidthInBytes: 64, Height: 1}
 					e.Do("cuMemcpy2D_v2", in{"rows of type " + itoa(int(kind)), box})
 				}
 				e.Do("cuStreamSynchronize", nil)
@@ -93,12 +97,14 @@ func reachCases(c *cases) {
 				e.Do("cuPointerGetAttribute", &got, 6, at)
 			}
 		})
-		c.alone("reach/from-nowhere/"+k.name, func(e *Env) { // host pointers of which the driver knows nothing, and where nothing is
+		// host pointers of which the driver knows nothing, and where nothing is
+		c.alone("reach/from-nowhere/"+k.name, func(e *Env) {
 			e.nowhere(named("memory", k.take(e)), 64)
 		})
 	}
 	for _, n := range []int{1, 4096, 64 << 10, 64<<10 + 1, 1 << 20, 16 << 20} {
-		for _, fn := range []string{"cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuMemcpy"} {
+		for _, fn := range []string{"cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuMemcpyHtoDAsync_v2",
+			"cuMemcpyDtoHAsync_v2", "cuMemcpy"} {
 			c.alone("reach/from-nowhere/"+fn+"/"+itoa(n), func(e *Env) {
 				d, at := e.alloc(n), named("nowhere", nowhere)
 				switch fn {
@@ -147,7 +153,8 @@ func reachCases(c *cases) {
 		e.Do("cuCheckpointProcessGetState", named("this process", os.Getpid()), new(driver.CUprocessState))
 		e.Do("cuCheckpointProcessGetRestoreThreadId", named("this process", os.Getpid()), hidden{new(int32)})
 	}
-	*c = append(*c, Case{Name: "reach/checkpoint/before-init", Start: NoInit, Alone: true, run: checkpoint}, Case{Name: "reach/checkpoint/no-context", Start: NoContext, Alone: true, run: checkpoint})
+	*c = append(*c, Case{Name: "reach/checkpoint/before-init", Start: NoInit, Alone: true, run: checkpoint},
+		Case{Name: "reach/checkpoint/no-context", Start: NoContext, Alone: true, run: checkpoint})
 	c.alone("reach/checkpoint/context", checkpoint)
 	for _, u := range []struct {
 		name        string
@@ -201,8 +208,10 @@ func reachCases(c *cases) {
 				e.Must("cuCtxSetCurrent", own)
 				at := named("memory", p)
 				e.Must("cuStreamWaitValue32_v2", s, driver.CUdeviceptr(uintptr(host)), 1, 1)
-				late := time.AfterFunc(500*time.Millisecond, func() { atomic.StoreUint32(flag, 1) }) // what frees may wait for the stream
-				defer late.Stop()                                                                    // a case that ends early, in a context that is broken, leaves no memory to write to
+				// what frees may wait for the stream
+				late := time.AfterFunc(500*time.Millisecond, func() { atomic.StoreUint32(flag, 1) })
+				// a case that ends early, in a context that is broken, leaves no memory to write to
+				defer late.Stop()
 				switch w {
 				case "set":
 					e.Do("cuMemsetD8Async", at, 1, 8<<20, s)
@@ -226,7 +235,9 @@ var nowhere = hostPointer(0x8000)
 // nowhere copies between memory and a host pointer to nothing.
 func (e *Env) nowhere(at label, n int) {
 	d := at.value.(driver.CUdeviceptr)
-	box := &driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_UNIFIED, DstMemoryType: driver.CU_MEMORYTYPE_UNIFIED, SrcDevice: d, DstDevice: driver.CUdeviceptr(uintptr(nowhere)), WidthInBytes: uint64(n), Height: 1}
+	box := &driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_UNIFIED,
+		DstMemoryType: driver.CU_MEMORYTYPE_UNIFIED, SrcDevice: d, DstDevice: driver.CUdeviceptr(uintptr(nowhere)),
+		WidthInBytes: uint64(n), Height: 1}
 	e.Do("cuMemcpy2DAsync_v2", in{"rows to nowhere", box}, nil)
 	e.Do("cuCtxSynchronize")
 }
@@ -235,9 +246,11 @@ func (e *Env) nowhere(at label, n int) {
 func (e *Env) pooled(typ int, where driver.CUmemLocation, open bool) driver.CUdeviceptr {
 	var pool driver.CUmemoryPool
 	var p driver.CUdeviceptr
-	e.Must("cuMemPoolCreate", &pool, in{"pool", &driver.CUmemPoolProps{AllocType: driver.CUmemAllocationType(typ), Location: where}})
+	e.Must("cuMemPoolCreate", &pool, in{"pool", &driver.CUmemPoolProps{AllocType: driver.CUmemAllocationType(typ),
+		Location: where}})
 	if open {
-		e.Must("cuMemPoolSetAccess", pool, in{"access", &driver.CUmemAccessDesc{Location: onDevice, Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}}, 1)
+		e.Must("cuMemPoolSetAccess", pool, in{"access",
+			&driver.CUmemAccessDesc{Location: onDevice, Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}}, 1)
 	}
 	e.Must("cuMemAllocFromPoolAsync", &p, 4096, pool, nil)
 	return p
@@ -250,7 +263,8 @@ func (e *Env) conditionalGraph(d driver.CUdeviceptr, value, flag, typ, size, n i
 	var node driver.CUgraphNode
 	e.Must("cuGraphConditionalHandleCreate", &h, g, ctx, value, flag)
 	x := &driver.CUgraphNodeParams{Type: driver.CU_GRAPH_NODE_TYPE_CONDITIONAL}
-	*x.Conditional() = driver.CUDA_CONDITIONAL_NODE_PARAMS{Handle: h, Type: driver.CUgraphConditionalNodeType(typ), Size: uint32(size), Ctx: ctx}
+	*x.Conditional() = driver.CUDA_CONDITIONAL_NODE_PARAMS{Handle: h, Type: driver.CUgraphConditionalNodeType(typ),
+		Size: uint32(size), Ctx: ctx}
 	e.Must("cuGraphAddNode_v2", &node, g, nil, nil, 0, in{"conditional", x})
 	for i, body := range unsafe.Slice(x.Conditional().PhGraph_out, size) {
 		set := &driver.CUDA_MEMSET_NODE_PARAMS{Dst: d, Value: uint32(n + i), ElementSize: 4, Width: 1, Height: 1}

@@ -85,10 +85,12 @@ func broken(t *driver.Table) bool {
 		return false
 	}
 	r := t.CtxSynchronize(0)
-	return r != driver.CUDA_SUCCESS && r != driver.CUDA_ERROR_INVALID_CONTEXT && r != driver.CUDA_ERROR_CONTEXT_IS_DESTROYED
+	return r != driver.CUDA_SUCCESS && r != driver.CUDA_ERROR_INVALID_CONTEXT &&
+		r != driver.CUDA_ERROR_CONTEXT_IS_DESTROYED
 }
 
-// Record runs the whole table in child processes of this program, so many at a time, and returns the transcript of each case.
+// Record runs the whole table in child processes of this program, so many at a time, and returns the transcript of each
+// case.
 func Record(workers int) ([]string, error) {
 	return RecordSome(workers, func(Case) bool { return true })
 }

@@ -93,7 +93,8 @@ func greenCases(c *cases) {
 	)
 	show := func(e *Env, name string, r *driver.CUdevResource) {
 		sm := r.Sm()
-		e.Note("%s: type %d, %d multiprocessors, at least %d, aligned to %d", name, r.Type, sm.SmCount, sm.MinSmPartitionSize, sm.SmCoscheduledAlignment)
+		e.Note("%s: type %d, %d multiprocessors, at least %d, aligned to %d", name, r.Type, sm.SmCount,
+			sm.MinSmPartitionSize, sm.SmCoscheduledAlignment)
 	}
 	whole := func(e *Env) *driver.CUdevResource {
 		r := new(driver.CUdevResource)
@@ -123,7 +124,8 @@ func greenCases(c *cases) {
 				out := new([4]driver.CUdevResource)
 				rest := new(driver.CUdevResource)
 				n = 3
-				if e.Do("cuDevSmResourceSplitByCount", in{"&", &out[0]}, inOut{&n}, in{"device", w}, in{"&", rest}, flags, least) != driver.CUDA_SUCCESS {
+				if e.Do("cuDevSmResourceSplitByCount", in{"&", &out[0]}, inOut{&n}, in{"device", w}, in{"&", rest},
+					flags, least) != driver.CUDA_SUCCESS {
 					return
 				}
 				for i := range min(n, 3) {
@@ -131,7 +133,8 @@ func greenCases(c *cases) {
 				}
 				show(e, "rest", rest)
 				n = 2
-				e.Do("cuDevSmResourceSplitByCount", in{"&", &out[2]}, inOut{&n}, in{"group 0", &out[0]}, in{"&", rest}, flags, 8)
+				e.Do("cuDevSmResourceSplitByCount", in{"&", &out[2]}, inOut{&n}, in{"group 0", &out[0]}, in{"&", rest},
+					flags, 8)
 			})
 		}
 	}
@@ -309,7 +312,9 @@ func serviceCases(c *cases) {
 	})
 	c.add("device/notification", func(e *Env) {
 		var h driver.CUasyncCallbackHandle
-		fn := driver.CUasyncCallback{Go: func(*driver.CUasyncNotificationInfo, uintptr, driver.CUasyncCallbackHandle) {}}
+		fn := driver.CUasyncCallback{Go: func(*driver.CUasyncNotificationInfo, uintptr,
+			driver.CUasyncCallbackHandle) {
+		}}
 		e.Do("cuDeviceRegisterAsyncNotification", 0, named("fn", fn), 0, hidden{&h})
 		registered := named("registered", h)
 		e.Do("cuDeviceRegisterAsyncNotification", 9, named("fn", fn), 0, hidden{&h})
@@ -321,7 +326,8 @@ func serviceCases(c *cases) {
 	c.add("device/absent", func(e *Env) {
 		var n uint64
 		var h driver.CUmemGenericAllocationHandle
-		e.Do("cuMulticastGetGranularity", &n, in{"prop", &driver.CUmulticastObjectProp{NumDevices: 1, Size: granule}}, 0)
+		e.Do("cuMulticastGetGranularity", &n, in{"prop", &driver.CUmulticastObjectProp{NumDevices: 1, Size: granule}},
+			0)
 		e.Do("cuMulticastCreate", &h, in{"prop", &driver.CUmulticastObjectProp{NumDevices: 1, Size: granule}})
 		e.Do("cuMulticastAddDevice", nil, 0)
 		e.Do("cuFlushGPUDirectRDMAWrites", 1, 100)
@@ -343,27 +349,68 @@ func serviceCases(c *cases) {
 		fill         int
 		off          uintptr
 	}
-	ok := tiled{"ok", 7, 2, [5]uint64{64, 64, 1, 1, 1}, [5]uint64{256, 16384, 16384, 16384, 16384}, [5]uint32{16, 16, 1, 1, 1}, [5]uint32{1, 1, 1, 1, 1}, 0, 0, 0, 0, 0}
+	ok := tiled{"ok", 7, 2, [5]uint64{64, 64, 1, 1, 1}, [5]uint64{256, 16384, 16384, 16384, 16384},
+		[5]uint32{16, 16, 1, 1, 1}, [5]uint32{1, 1, 1, 1, 1}, 0, 0, 0, 0, 0}
 	with := func(name string, edit func(t *tiled)) tiled {
 		t := ok
 		t.name = name
 		edit(&t)
 		return t
 	}
-	for _, t := range []tiled{ok, with("rank-0", func(t *tiled) { t.rank = 0 }), with("rank-1", func(t *tiled) { t.rank = 1 }), with("rank-5", func(t *tiled) { t.rank = 5 }), with("rank-6", func(t *tiled) { t.rank = 6 }),
-		with("type-12", func(t *tiled) { t.typ = 12 }), with("type-13", func(t *tiled) { t.typ = 13 }), with("type-16", func(t *tiled) { t.typ = 16 }), with("dim-0", func(t *tiled) { t.dims[0] = 0 }),
-		with("dim-large", func(t *tiled) { t.dims[0] = 1 << 33 }), with("stride-odd", func(t *tiled) { t.strides[0] = 250 }), with("stride-0", func(t *tiled) { t.strides[0] = 0 }), with("stride-short", func(t *tiled) { t.strides[0] = 128 }),
-		with("box-0", func(t *tiled) { t.box[0] = 0 }), with("box-257", func(t *tiled) { t.box[1] = 257 }), with("box-3", func(t *tiled) { t.box[0] = 3 }), with("element-0", func(t *tiled) { t.element[0] = 0 }),
-		with("element-8", func(t *tiled) { t.element[1] = 8 }), with("element-9", func(t *tiled) { t.element[1] = 9 }), with("interleave-1", func(t *tiled) { t.interleave = 1 }), with("interleave-2", func(t *tiled) { t.interleave = 2 }),
-		with("interleave-3", func(t *tiled) { t.interleave = 3 }), with("swizzle-1", func(t *tiled) { t.swizzle = 1 }), with("swizzle-3", func(t *tiled) { t.swizzle = 3 }), with("swizzle-1-wide", func(t *tiled) { t.swizzle, t.box[0] = 1, 64 }),
-		with("swizzle-7", func(t *tiled) { t.swizzle = 7 }), with("promotion-3", func(t *tiled) { t.promotion = 3 }), with("promotion-4", func(t *tiled) { t.promotion = 4 }), with("fill-1", func(t *tiled) { t.fill = 1 }),
-		with("fill-2", func(t *tiled) { t.fill = 2 }), with("fill-1-integer", func(t *tiled) { t.fill, t.typ = 1, 2 }), with("address-odd", func(t *tiled) { t.off = 8 })} {
+	for _, t := range []tiled{ok, with("rank-0", func(t *tiled) {
+		t.rank = 0
+	}), with("rank-1", func(t *tiled) {
+		t.rank = 1
+	}), with("rank-5", func(t *tiled) { t.rank = 5 }), with("rank-6", func(t *tiled) { t.rank = 6 }),
+		with("type-12", func(t *tiled) {
+			t.typ = 12
+		}), with("type-13", func(t *tiled) {
+			t.typ = 13
+		}), with("type-16", func(t *tiled) { t.typ = 16 }), with("dim-0", func(t *tiled) { t.dims[0] = 0 }),
+		with("dim-large", func(t *tiled) {
+			t.dims[0] = 1 << 33
+		}), with("stride-odd", func(t *tiled) {
+			t.strides[0] = 250
+		}), with("stride-0", func(t *tiled) {
+			t.strides[0] = 0
+		}), with("stride-short", func(t *tiled) { t.strides[0] = 128 }),
+		with("box-0", func(t *tiled) {
+			t.box[0] = 0
+		}), with("box-257", func(t *tiled) {
+			t.box[1] = 257
+		}), with("box-3", func(t *tiled) { t.box[0] = 3 }), with("element-0", func(t *tiled) { t.element[0] = 0 }),
+		with("element-8", func(t *tiled) {
+			t.element[1] = 8
+		}), with("element-9", func(t *tiled) {
+			t.element[1] = 9
+		}), with("interleave-1", func(t *tiled) {
+			t.interleave = 1
+		}), with("interleave-2", func(t *tiled) { t.interleave = 2 }),
+		with("interleave-3", func(t *tiled) {
+			t.interleave = 3
+		}), with("swizzle-1", func(t *tiled) {
+			t.swizzle = 1
+		}), with("swizzle-3", func(t *tiled) {
+			t.swizzle = 3
+		}), with("swizzle-1-wide", func(t *tiled) { t.swizzle, t.box[0] = 1, 64 }),
+		with("swizzle-7", func(t *tiled) {
+			t.swizzle = 7
+		}), with("promotion-3", func(t *tiled) {
+			t.promotion = 3
+		}), with("promotion-4", func(t *tiled) { t.promotion = 4 }), with("fill-1", func(t *tiled) { t.fill = 1 }),
+		with("fill-2", func(t *tiled) {
+			t.fill = 2
+		}), with("fill-1-integer", func(t *tiled) {
+			t.fill, t.typ = 1, 2
+		}), with("address-odd", func(t *tiled) { t.off = 8 })} {
 		c.add("tensor-map/tiled/"+t.name, func(e *Env) {
 			p := uintptr(e.alloc(64 << 10))
 			m := new([2]driver.CUtensorMap)
 			at := (*driver.CUtensorMap)(unsafe.Pointer((uintptr(unsafe.Pointer(m)) + 63) &^ 63))
 			e.keepAlive(m)
-			r := e.Do("cuTensorMapEncodeTiled", in{"map", at}, t.typ, t.rank, named("memory", p+t.off), in{"dims", &t.dims[0]}, in{"strides", &t.strides[0]}, in{"box", &t.box[0]}, in{"element", &t.element[0]}, t.interleave, t.swizzle,
+			r := e.Do("cuTensorMapEncodeTiled", in{"map", at}, t.typ, t.rank, named("memory", p+t.off),
+				in{"dims", &t.dims[0]}, in{"strides", &t.strides[0]}, in{"box", &t.box[0]},
+				in{"element", &t.element[0]}, t.interleave, t.swizzle,
 				t.promotion, t.fill)
 			if r == driver.CUDA_SUCCESS {
 				e.Do("cuTensorMapReplaceAddress", in{"map", at}, named("memory", p+1024))

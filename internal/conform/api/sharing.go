@@ -21,8 +21,10 @@ var locations = []struct {
 	loc  driver.CUmemLocation
 }{
 	{"device", onDevice}, {"host", onHost}, {"node", onNode}, {"current", onCurrent}, {"none", driver.CUmemLocation{}},
-	{"device-9", driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: 9}}, {"device--1", driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: -1}},
-	{"node-99", driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA, Id: 99}}, {"host-5", driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST, Id: 5}},
+	{"device-9", driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: 9}},
+	{"device--1", driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: -1}},
+	{"node-99", driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA, Id: 99}},
+	{"host-5", driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST, Id: 5}},
 	{"type-9", driver.CUmemLocation{Type: 9}},
 }
 
@@ -41,11 +43,14 @@ func (e *Env) pointer(p any, attrs ...driver.CUpointer_attribute) {
 		switch a {
 		case driver.CU_POINTER_ATTRIBUTE_CONTEXT:
 			out = new(driver.CUcontext)
-		case driver.CU_POINTER_ATTRIBUTE_DEVICE_POINTER, driver.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, driver.CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+		case driver.CU_POINTER_ATTRIBUTE_DEVICE_POINTER, driver.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+			driver.CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
 			out = hidden{new(uint64)}
-		case driver.CU_POINTER_ATTRIBUTE_HOST_POINTER, driver.CU_POINTER_ATTRIBUTE_BUFFER_ID, driver.CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+		case driver.CU_POINTER_ATTRIBUTE_HOST_POINTER, driver.CU_POINTER_ATTRIBUTE_BUFFER_ID,
+			driver.CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
 			out = hidden{new(uint64)}
-		case driver.CU_POINTER_ATTRIBUTE_RANGE_SIZE, driver.CU_POINTER_ATTRIBUTE_MAPPING_SIZE, driver.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+		case driver.CU_POINTER_ATTRIBUTE_RANGE_SIZE, driver.CU_POINTER_ATTRIBUTE_MAPPING_SIZE,
+			driver.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
 			out = new(uint64)
 		case driver.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
 			out = new(driver.CUmemoryPool)
@@ -139,7 +144,9 @@ func ipcCases(c *cases) {
 		e.Do("cuIpcCloseMemHandle", d+8)
 		e.Do("cuIpcCloseMemHandle", garbage)
 	})
-	c.alone("ipc/memory/open-zeros", func(e *Env) { e.Do("cuIpcOpenMemHandle_v2", &p, named("zeros", driver.CUipcMemHandle{}), 1) })
+	c.alone("ipc/memory/open-zeros", func(e *Env) {
+		e.Do("cuIpcOpenMemHandle_v2", &p, named("zeros", driver.CUipcMemHandle{}), 1)
+	})
 	c.alone("ipc/memory/open-ones", func(e *Env) {
 		var h driver.CUipcMemHandle
 		for i := range h.Reserved {
@@ -169,7 +176,9 @@ func ipcCases(c *cases) {
 		var ms float32
 		e.Do("cuEventElapsedTime", &ms, x, x)
 	})
-	c.alone("ipc/event/open-zeros", func(e *Env) { e.Do("cuIpcOpenEventHandle", &ev, named("zeros", driver.CUipcEventHandle{})) })
+	c.alone("ipc/event/open-zeros", func(e *Env) {
+		e.Do("cuIpcOpenEventHandle", &ev, named("zeros", driver.CUipcEventHandle{}))
+	})
 }
 
 func virtualCases(c *cases) {
@@ -195,23 +204,30 @@ func virtualCases(c *cases) {
 	}
 	for _, typ := range []int{0, 1, 2, 3, -1} {
 		c.add("virtual/create/type/"+itoa(typ), func(e *Env) {
-			e.Do("cuMemCreate", &h, granule, props("device", driver.CUmemAllocationProp{Type: driver.CUmemAllocationType(typ), Location: onDevice}), 0)
+			e.Do("cuMemCreate", &h, granule, props("device",
+				driver.CUmemAllocationProp{Type: driver.CUmemAllocationType(typ), Location: onDevice}), 0)
 		})
 	}
 	for _, typ := range []int{0, 1, 2, 3, 4, 8, 9, 16, -1} {
 		c.add("virtual/create/handles/"+itoa(typ), func(e *Env) {
-			x := driver.CUmemAllocationProp{Type: 1, Location: onDevice, RequestedHandleTypes: driver.CUmemAllocationHandleType(typ)}
+			x := driver.CUmemAllocationProp{Type: 1, Location: onDevice,
+				RequestedHandleTypes: driver.CUmemAllocationHandleType(typ)}
 			e.Do("cuMemCreate", &h, granule, props("device", x), 0)
 		})
 	}
 	for _, x := range []struct {
 		name  string
 		flags driver.CUmemAllocationProp_allocFlags
-	}{{"compressed", driver.CUmemAllocationProp_allocFlags{CompressionType: 1}}, {"compression-2", driver.CUmemAllocationProp_allocFlags{CompressionType: 2}},
-		{"rdma", driver.CUmemAllocationProp_allocFlags{GpuDirectRDMACapable: 1}}, {"usage-1", driver.CUmemAllocationProp_allocFlags{Usage: 1}},
-		{"usage-2", driver.CUmemAllocationProp_allocFlags{Usage: 2}}, {"usage-4", driver.CUmemAllocationProp_allocFlags{Usage: 4}}} {
+	}{{"compressed", driver.CUmemAllocationProp_allocFlags{CompressionType: 1}},
+		{"compression-2", driver.CUmemAllocationProp_allocFlags{CompressionType: 2}},
+		{"rdma", driver.CUmemAllocationProp_allocFlags{GpuDirectRDMACapable: 1}},
+		{"usage-1", driver.CUmemAllocationProp_allocFlags{Usage: 1}},
+		{"usage-2", driver.CUmemAllocationProp_allocFlags{Usage: 2}},
+		{"usage-4", driver.CUmemAllocationProp_allocFlags{Usage: 4}}} {
 		c.add("virtual/create/flags/"+x.name, func(e *Env) {
-			if e.Do("cuMemCreate", &h, granule, props(x.name, driver.CUmemAllocationProp{Type: 1, Location: onDevice, AllocFlags: x.flags}), 0) == driver.CUDA_SUCCESS {
+			if e.Do("cuMemCreate", &h, granule, props(x.name,
+				driver.CUmemAllocationProp{Type: 1, Location: onDevice, AllocFlags: x.flags}),
+				0) == driver.CUDA_SUCCESS {
 				e.Do("cuMemGetAllocationPropertiesFromHandle", fields{&prop}, h)
 			}
 		})
@@ -379,11 +395,14 @@ func poolCases(c *cases) {
 	for _, typ := range []int{1, 2, 0, 3} {
 		for _, l := range locations {
 			c.alone("pool/create/"+itoa(typ)+"/"+l.name, func(e *Env) {
-				if e.Do("cuMemPoolCreate", &pool, props(l.name, driver.CUmemPoolProps{AllocType: driver.CUmemAllocationType(typ), Location: l.loc})) != driver.CUDA_SUCCESS {
+				if e.Do("cuMemPoolCreate", &pool, props(l.name,
+					driver.CUmemPoolProps{AllocType: driver.CUmemAllocationType(typ),
+						Location: l.loc})) != driver.CUDA_SUCCESS {
 					return
 				}
 				for _, a := range locations[:5] {
-					e.Do("cuMemPoolGetAccess", &access, pool, in{a.name, &driver.CUmemLocation{Type: a.loc.Type, Id: a.loc.Id}})
+					e.Do("cuMemPoolGetAccess", &access, pool,
+						in{a.name, &driver.CUmemLocation{Type: a.loc.Type, Id: a.loc.Id}})
 				}
 				if e.Do("cuMemAllocFromPoolAsync", hidden{&p}, 1000, pool, nil) == driver.CUDA_SUCCESS {
 					at := named("memory", p)
@@ -413,23 +432,32 @@ func poolCases(c *cases) {
 	}
 	for _, h := range []int{0, 1, 2, 3, 4, 8, 9, 16} {
 		c.add("pool/create/handles/"+itoa(h), func(e *Env) {
-			if e.Do("cuMemPoolCreate", &pool, props("device", driver.CUmemPoolProps{AllocType: 1, Location: onDevice, HandleTypes: driver.CUmemAllocationHandleType(h)})) == driver.CUDA_SUCCESS {
+			if e.Do("cuMemPoolCreate", &pool, props("device",
+				driver.CUmemPoolProps{AllocType: 1, Location: onDevice,
+					HandleTypes: driver.CUmemAllocationHandleType(h)})) == driver.CUDA_SUCCESS {
 				e.Do("cuMemPoolDestroy", pool)
 			}
 		})
 	}
 	for _, h := range []int{1, 2} {
 		c.add("pool/create/managed-handles/"+itoa(h), func(e *Env) {
-			e.Do("cuMemPoolCreate", &pool, props("managed", driver.CUmemPoolProps{AllocType: 2, Location: onDevice, HandleTypes: driver.CUmemAllocationHandleType(h)}))
+			e.Do("cuMemPoolCreate", &pool, props("managed",
+				driver.CUmemPoolProps{AllocType: 2, Location: onDevice,
+					HandleTypes: driver.CUmemAllocationHandleType(h)}))
 		})
 		c.add("pool/create/host-handles/"+itoa(h), func(e *Env) {
-			e.Do("cuMemPoolCreate", &pool, props("host", driver.CUmemPoolProps{AllocType: 1, Location: onHost, HandleTypes: driver.CUmemAllocationHandleType(h)}))
-			e.Do("cuMemPoolCreate", &pool, props("node", driver.CUmemPoolProps{AllocType: 1, Location: onNode, HandleTypes: driver.CUmemAllocationHandleType(h)}))
+			e.Do("cuMemPoolCreate", &pool, props("host",
+				driver.CUmemPoolProps{AllocType: 1, Location: onHost,
+					HandleTypes: driver.CUmemAllocationHandleType(h)}))
+			e.Do("cuMemPoolCreate", &pool, props("node",
+				driver.CUmemPoolProps{AllocType: 1, Location: onNode,
+					HandleTypes: driver.CUmemAllocationHandleType(h)}))
 		})
 	}
 	for _, u := range []int{1, 2, 4} {
 		c.add("pool/create/usage/"+itoa(u), func(e *Env) {
-			e.Do("cuMemPoolCreate", &pool, props("device", driver.CUmemPoolProps{AllocType: 1, Location: onDevice, Usage: uint16(u)}))
+			e.Do("cuMemPoolCreate", &pool, props("device",
+				driver.CUmemPoolProps{AllocType: 1, Location: onDevice, Usage: uint16(u)}))
 		})
 	}
 	c.add("pool/attributes", func(e *Env) {
@@ -458,7 +486,8 @@ func poolCases(c *cases) {
 	c.add("pool/access", func(e *Env) {
 		e.Must("cuMemPoolCreate", &pool, props("device", driver.CUmemPoolProps{AllocType: 1, Location: onDevice}))
 		set := func(name string, l driver.CUmemLocation, flags, n int) {
-			e.Do("cuMemPoolSetAccess", pool, in{name + "=" + itoa(flags), &driver.CUmemAccessDesc{Location: l, Flags: driver.CUmemAccess_flags(flags)}}, n)
+			e.Do("cuMemPoolSetAccess", pool, in{name + "=" + itoa(flags),
+				&driver.CUmemAccessDesc{Location: l, Flags: driver.CUmemAccess_flags(flags)}}, n)
 		}
 		for _, l := range locations {
 			for _, flags := range []int{3, 0, 1} {
@@ -474,7 +503,8 @@ func poolCases(c *cases) {
 	})
 	for _, typ := range []driver.CUmemAllocationHandleType{0, 1} {
 		c.alone("pool/share/"+itoa(int(typ)), func(e *Env) {
-			e.Must("cuMemPoolCreate", &pool, props("device", driver.CUmemPoolProps{AllocType: 1, Location: onDevice, HandleTypes: typ}))
+			e.Must("cuMemPoolCreate", &pool, props("device",
+				driver.CUmemPoolProps{AllocType: 1, Location: onDevice, HandleTypes: typ}))
 			e.Must("cuMemAllocFromPoolAsync", &p, 1000, pool, nil)
 			e.Must("cuMemsetD32_v2", p, 55, 250)
 			e.Must("cuCtxSynchronize")
@@ -527,11 +557,13 @@ func poolCases(c *cases) {
 	}
 	c.alone("pool/import/no-file", func(e *Env) { e.Do("cuMemPoolImportFromShareableHandle", &pool, 9999, 1, 0) })
 	c.alone("pool/import/zeros", func(e *Env) {
-		e.Must("cuMemPoolCreate", &pool, props("device", driver.CUmemPoolProps{AllocType: 1, Location: onDevice, HandleTypes: 1}))
+		e.Must("cuMemPoolCreate", &pool, props("device",
+			driver.CUmemPoolProps{AllocType: 1, Location: onDevice, HandleTypes: 1}))
 		e.Do("cuMemPoolImportPointer", hidden{&p}, pool, in{"zeros", &driver.CUmemPoolPtrExportData{}})
 	})
 	c.alone("pool/max", func(e *Env) {
-		e.Must("cuMemPoolCreate", &pool, props("device", driver.CUmemPoolProps{AllocType: 1, Location: onDevice, MaxSize: 64 << 20}))
+		e.Must("cuMemPoolCreate", &pool, props("device",
+			driver.CUmemPoolProps{AllocType: 1, Location: onDevice, MaxSize: 64 << 20}))
 		e.Do("cuMemAllocFromPoolAsync", hidden{&p}, 65<<20, pool, nil)
 		e.Do("cuMemAllocFromPoolAsync", hidden{&p}, 32<<20, pool, nil)
 		at := named("memory", p)

@@ -37,7 +37,8 @@ func ReadTranscript(r io.Reader) (*Transcript, error) {
 // varies ends a line on which two recordings differ.
 const varies = " -> VARIES"
 
-// Merge makes one transcript of a case out of two recordings: from the first line on which they differ there is no answer.
+// Merge makes one transcript of a case out of two recordings: from the first line on which they differ there is no
+// answer.
 func Merge(a, b string) string {
 	x, y := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
 	for i := range x {
@@ -50,7 +51,8 @@ func Merge(a, b string) string {
 	return a
 }
 
-// compare returns the first line on which a software device's transcript of a case differs from the driver's, as both have it; empty when there is none.
+// compare returns the first line on which a software device's transcript of a case differs from the driver's, as both
+// have it; empty when there is none.
 func compare(name string, driver, software []string) (want, got string) {
 	line := func(list []string, i int) string {
 		if i < len(list) {
@@ -84,7 +86,9 @@ func compare(name string, driver, software []string) (want, got string) {
 func Awaited(name string) bool { return unrecorded(name) >= 0 }
 
 func unrecorded(name string) int {
-	return slices.IndexFunc(Unrecorded, func(u string) bool { return u == name || strings.HasPrefix(name, u) && strings.HasSuffix(u, "/") })
+	return slices.IndexFunc(Unrecorded, func(u string) bool {
+		return u == name || strings.HasPrefix(name, u) && strings.HasSuffix(u, "/")
+	})
 }
 
 // Verdict is the outcome of a comparison with the driver's transcript.
@@ -95,7 +99,8 @@ type Verdict struct {
 	Problems     []string // what else is not as it should be
 }
 
-// Judge compares a software device's transcript of every case with the driver's. The lines of a case are asked for by its index in Cases.
+// Judge compares a software device's transcript of every case with the driver's. The lines of a case are asked for by
+// its index in Cases.
 func (tr *Transcript) Judge(lines func(i int, c Case) []string) Verdict {
 	used := make([]bool, len(Differences))
 	reason := func(name string) bool {

@@ -5,7 +5,8 @@ import (
 	"unsafe"
 )
 
-// Memory for arguments: blocks with no memory before and behind them, so that a call that reads or writes more than it was given finds nothing there.
+// Memory for arguments: blocks with no memory before and behind them, so that a call that reads or writes more than it
+// was given finds nothing there.
 const (
 	block  = 4 << 10
 	guard  = 60 << 10
@@ -22,7 +23,8 @@ type arena struct {
 }
 
 func newArena() (*arena, error) {
-	b, err := syscall.Mmap(-1, 0, reserved, syscall.PROT_NONE, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
+	b, err := syscall.Mmap(-1, 0, reserved, syscall.PROT_NONE,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +49,8 @@ func (a *arena) block() unsafe.Pointer {
 // reset gives all blocks back.
 func (a *arena) reset() {
 	for i := range a.used {
-		_ = syscall.Mprotect(unsafe.Slice((*byte)(unsafe.Add(a.base, i*(block+guard)+before)), block), syscall.PROT_NONE)
+		_ = syscall.Mprotect(unsafe.Slice((*byte)(unsafe.Add(a.base, i*(block+guard)+before)), block),
+			syscall.PROT_NONE)
 	}
 	a.used = 0
 }

@@ -7,7 +7,8 @@ import (
 	"unsafe"
 )
 
-// Where there is no way to have memory with none around it, blocks are Go's, and a call that goes too far may not be noticed.
+// Where there is no way to have memory with none around it, blocks are Go's, and a call that goes too far may not be
+// noticed.
 const block = 4 << 10
 
 type arena struct {

@@ -55,12 +55,14 @@ func (w *world) plain(fn string, p *driver.Param, v reflect.Value) {
 	case *uintptr:
 		if w.t != nil && strings.HasPrefix(fn, "cuMemImport") {
 			fd := slot[int32](w)
-			w.must("handle", w.t.MemExportToShareableHandle(0, unsafe.Pointer(fd), w.store(), driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0))
+			w.must("handle", w.t.MemExportToShareableHandle(0, unsafe.Pointer(fd), w.store(),
+				driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0))
 			*x = uintptr(*fd)
 		}
 		if w.t != nil && strings.HasPrefix(fn, "cuMemPoolImport") {
 			fd := slot[int32](w)
-			w.must("handle", w.t.MemPoolExportToShareableHandle(0, unsafe.Pointer(fd), w.pool(), driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0))
+			w.must("handle", w.t.MemPoolExportToShareableHandle(0, unsafe.Pointer(fd), w.pool(),
+				driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0))
 			*x = uintptr(*fd)
 		}
 		if p.Name == "addr" || p.Name == "globalAddress" {
@@ -88,20 +90,40 @@ func usual(fn, param string) (uint64, bool) {
 }
 
 var usualNumbers = map[string]uint64{
-	"ByteCount": 64, "bytesize": 4096, "bytes": 256, "size": granule, "count": 1, "length": amount, "N": 16, "Width": 16, "Height": 4, "WidthInBytes": 64, "ElementSizeBytes": 4, "dstPitch": 512, "Pitch": 512,
-	"blockDimX": 1, "blockDimY": 1, "blockDimZ": 1, "gridDimX": 1, "gridDimY": 1, "gridDimZ": 1, "grid_width": 1, "grid_height": 1, "x": 1, "y": 1, "z": 1, "blockSize": 32, "numBlocks": 1, "len": 64, "bufferSize": 64,
-	"numAttributes": 1, "numAttrs": 1, "numDependencies": 1, "numDevices": 1, "numExtSems": 1, "numFunctions": 2, "numKernels": 2, "numMipmapLevels": 3, "numOps": 1, "numPrefetchLocs": 1, "nbResources": 1, "numChannels": 1,
-	"NumPackedComponents": 1, "initialRefcount": 1, "isEnabled": 1, "cudaVersion": 13000, "dataSize": 4, "tensorRank": 4, "channelsPerPixel": 4, "pixelsPerColumn": 4, "minCount": 8, "numbytes": 4, "numOptions": uint64(len(jitOptions)), "numJitOptions": uint64(len(jitOptions)), "numLibraryOptions": 2, "attrib": 1, "maxAniso": 1,
-	"format": 0x20, "fmt": 0x20, "tensorDataType": 7, "option": 0, "handleType": 1, "shHandleType": 1, "cudaDeviceCount": 1,
-	"cuCtxGetLimit.limit": 0, "cuCtxSetLimit.value": 1024, "cuDeviceGetAttribute.attrib": 1, "cuMemAllocManaged.flags": 1, "cuStreamAttachMemAsync.flags": 1, "cuMemAdvise.advice": 1, "cuMemRangeGetAttribute.attribute": 1,
-	"cuPointerGetAttribute.attribute": 2, "cuPointerSetAttribute.attribute": 6, "cuLinkAddData.type": 1, "cuLinkAddFile.type": 1, "cuLinkAddData.numOptions": uint64(len(jitOptions) - 4), "cuLinkAddFile.numOptions": uint64(len(jitOptions) - 4), "cuStreamUpdateCaptureDependencies.numDependencies": 0,
+	"ByteCount": 64, "bytesize": 4096, "bytes": 256, "size": granule, "count": 1, "length": amount, "N": 16,
+	"Width": 16, "Height": 4, "WidthInBytes": 64, "ElementSizeBytes": 4, "dstPitch": 512, "Pitch": 512,
+	"blockDimX": 1, "blockDimY": 1, "blockDimZ": 1, "gridDimX": 1, "gridDimY": 1, "gridDimZ": 1, "grid_width": 1,
+	"grid_height": 1, "x": 1, "y": 1, "z": 1, "blockSize": 32, "numBlocks": 1, "len": 64, "bufferSize": 64,
+	"numAttributes": 1, "numAttrs": 1, "numDependencies": 1, "numDevices": 1, "numExtSems": 1, "numFunctions": 2,
+	"numKernels": 2, "numMipmapLevels": 3, "numOps": 1, "numPrefetchLocs": 1, "nbResources": 1, "numChannels": 1,
+	"NumPackedComponents": 1, "initialRefcount": 1, "isEnabled": 1, "cudaVersion": 13000, "dataSize": 4,
+	"tensorRank": 4, "channelsPerPixel": 4, "pixelsPerColumn": 4, "minCount": 8, "numbytes": 4,
+	"numOptions": uint64(len(jitOptions)), "numJitOptions": uint64(len(jitOptions)), "numLibraryOptions": 2,
+	"attrib": 1, "maxAniso": 1,
+	"format": 0x20, "fmt": 0x20, "tensorDataType": 7, "option": 0, "handleType": 1, "shHandleType": 1,
+	"cudaDeviceCount":     1,
+	"cuCtxGetLimit.limit": 0, "cuCtxSetLimit.value": 1024, "cuDeviceGetAttribute.attrib": 1,
+	"cuMemAllocManaged.flags": 1, "cuStreamAttachMemAsync.flags": 1, "cuMemAdvise.advice": 1,
+	"cuMemRangeGetAttribute.attribute": 1,
+	"cuPointerGetAttribute.attribute":  2, "cuPointerSetAttribute.attribute": 6, "cuLinkAddData.type": 1,
+	"cuLinkAddFile.type": 1, "cuLinkAddData.numOptions": uint64(len(jitOptions) - 4),
+	"cuLinkAddFile.numOptions": uint64(len(jitOptions) - 4), "cuStreamUpdateCaptureDependencies.numDependencies": 0,
 	"cuLinkAddData.size": uint64(len(text)) + 1, "cuFuncSetAttribute.attrib": 8,
-	"cuKernelSetAttribute.attrib": 8, "cuDeviceGetTexture1DLinearMaxWidth.format": 0x20, "cuMemHostRegister.bytesize": block, "cuCtxGetDevResource.type": 1, "cuDeviceGetDevResource.type": 1, "cuGreenCtxGetDevResource.type": 1,
-	"cuStreamGetAttribute.attr": 3, "cuStreamSetAttribute.attr": 3, "cuGraphKernelNodeGetAttribute.attr": 8, "cuGraphKernelNodeSetAttribute.attr": 8, "cuGreenCtxStreamCreate.flags": 1, "cuGreenCtxCreate.flags": 1,
-	"cuUserObjectCreate.flags": 1, "cuUserObjectCreate.initialRefcount": 1, "cuMemGetDefaultMemPool.type": 1, "cuMemGetMemPool.type": 1, "cuMemSetMemPool.type": 1, "cuMemPoolGetAttribute.attr": 4, "cuMemPoolSetAttribute.attr": 4,
-	"cuMemGetHandleForAddressRange.handleType": 1, "cuMemDiscardBatchAsync.count": 1, "cuMemAdvise.count": amount, "cuMemPrefetchAsync.count": amount, "cuMemRangeGetAttribute.count": amount, "cuMemRangeGetAttributes.count": amount,
-	"cuTensorMapEncodeIm2colWide.pixelBoxUpperCornerWidth": 0, "cuTensorMapEncodeIm2colWide.mode": 0, "cuTensorMapEncodeIm2colWide.swizzle": 3, "cuDeviceGetP2PAttribute.attrib": 1, "cuGraphDebugDotPrint.flags": 0, "cuGraphicsGLRegisterBuffer.Flags": 0,
-	"cuMemPoolExportToShareableHandle.handleType": 1, "cuDeviceGetGraphMemAttribute.attr": 0, "cuDeviceSetGraphMemAttribute.attr": 1, "cuTexRefGetAddressMode.dim": 0, "cuParamSetTexRef.texunit": 0xffffffff,
+	"cuKernelSetAttribute.attrib": 8, "cuDeviceGetTexture1DLinearMaxWidth.format": 0x20,
+	"cuMemHostRegister.bytesize": block, "cuCtxGetDevResource.type": 1, "cuDeviceGetDevResource.type": 1,
+	"cuGreenCtxGetDevResource.type": 1,
+	"cuStreamGetAttribute.attr":     3, "cuStreamSetAttribute.attr": 3, "cuGraphKernelNodeGetAttribute.attr": 8,
+	"cuGraphKernelNodeSetAttribute.attr": 8, "cuGreenCtxStreamCreate.flags": 1, "cuGreenCtxCreate.flags": 1,
+	"cuUserObjectCreate.flags": 1, "cuUserObjectCreate.initialRefcount": 1, "cuMemGetDefaultMemPool.type": 1,
+	"cuMemGetMemPool.type": 1, "cuMemSetMemPool.type": 1, "cuMemPoolGetAttribute.attr": 4,
+	"cuMemPoolSetAttribute.attr":               4,
+	"cuMemGetHandleForAddressRange.handleType": 1, "cuMemDiscardBatchAsync.count": 1, "cuMemAdvise.count": amount,
+	"cuMemPrefetchAsync.count": amount, "cuMemRangeGetAttribute.count": amount, "cuMemRangeGetAttributes.count": amount,
+	"cuTensorMapEncodeIm2colWide.pixelBoxUpperCornerWidth": 0, "cuTensorMapEncodeIm2colWide.mode": 0,
+	"cuTensorMapEncodeIm2colWide.swizzle": 3, "cuDeviceGetP2PAttribute.attrib": 1, "cuGraphDebugDotPrint.flags": 0,
+	"cuGraphicsGLRegisterBuffer.Flags":            0,
+	"cuMemPoolExportToShareableHandle.handleType": 1, "cuDeviceGetGraphMemAttribute.attr": 0,
+	"cuDeviceSetGraphMemAttribute.attr": 1, "cuTexRefGetAddressMode.dim": 0, "cuParamSetTexRef.texunit": 0xffffffff,
 	"cuGraphRetainUserObject.flags": 0, "cuCtxEnablePeerAccess.Flags": 0, "cuDevSmResourceSplitByCount.minCount": 8,
 }
 
@@ -154,15 +176,18 @@ func (w *world) pointer(a *arguments, s *driver.Symbol, p *driver.Param, v refle
 
 // usualLists are the numbers that pointers lead to.
 var usualLists = map[string][]uint64{
-	"sizes": {amount / 2}, "dataSizes": {4}, "size": {64}, "globalDim": {16, 16, 16, 16}, "globalStrides": {64, 1024, 16384}, "boxDim": {4, 4, 4, 4}, "elementStrides": {1, 1, 1, 1}, "nbGroups": {1}, "attributes": {1},
-	"numNodes": {8}, "numRootNodes": {8}, "numEdges": {8}, "numDependentNodes": {8},
+	"sizes": {amount / 2}, "dataSizes": {4}, "size": {64}, "globalDim": {16, 16, 16, 16},
+	"globalStrides": {64, 1024, 16384}, "boxDim": {4, 4, 4, 4}, "elementStrides": {1, 1, 1, 1}, "nbGroups": {1},
+	"attributes": {1},
+	"numNodes":   {8}, "numRootNodes": {8}, "numEdges": {8}, "numDependentNodes": {8},
 	"numDependencies": {8}, "operations": {0}, "value": {1},
 }
 
 // copy2D, copy3D and the others are what calls read.
 func (w *world) copy2D() *driver.CUDA_MEMCPY2D {
 	p := slot[driver.CUDA_MEMCPY2D](w)
-	*p = driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: w.device(), SrcPitch: 512, DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: w.device() + amount/2, DstPitch: 512, WidthInBytes: 64,
+	*p = driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: w.device(), SrcPitch: 512,
+		DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: w.device() + amount/2, DstPitch: 512, WidthInBytes: 64,
 		Height: 4}
 	switch w.variant {
 	case 1:
@@ -175,13 +200,15 @@ func (w *world) copy2D() *driver.CUDA_MEMCPY2D {
 
 func (w *world) copy3D() *driver.CUDA_MEMCPY3D {
 	p := slot[driver.CUDA_MEMCPY3D](w)
-	*p = driver.CUDA_MEMCPY3D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: w.device(), SrcPitch: 512, SrcHeight: 4, DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: w.device() + amount/2, DstPitch: 512,
+	*p = driver.CUDA_MEMCPY3D{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: w.device(), SrcPitch: 512,
+		SrcHeight: 4, DstMemoryType: driver.CU_MEMORYTYPE_DEVICE, DstDevice: w.device() + amount/2, DstPitch: 512,
 		DstHeight: 4, WidthInBytes: 64, Height: 4, Depth: 2}
 	switch w.variant {
 	case 1:
 		p.SrcMemoryType, p.SrcDevice, p.SrcHost = driver.CU_MEMORYTYPE_HOST, 0, uintptr(w.arena.block())
 	case 2:
-		p.DstMemoryType, p.DstDevice, p.DstArray, p.DstXInBytes, p.Depth = driver.CU_MEMORYTYPE_ARRAY, 0, w.array(), 4, 1
+		p.DstMemoryType, p.DstDevice, p.DstArray, p.DstXInBytes, p.Depth = driver.CU_MEMORYTYPE_ARRAY, 0, w.array(), 4,
+			1
 	}
 	return p
 }
@@ -203,7 +230,8 @@ func (w *world) params() *unsafe.Pointer {
 
 func (w *world) kernelNode() *driver.CUDA_KERNEL_NODE_PARAMS {
 	p := slot[driver.CUDA_KERNEL_NODE_PARAMS](w)
-	*p = driver.CUDA_KERNEL_NODE_PARAMS{Func: w.function(), GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, KernelParams: w.params()}
+	*p = driver.CUDA_KERNEL_NODE_PARAMS{Func: w.function(), GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1,
+		BlockDimY: 1, BlockDimZ: 1, KernelParams: w.params()}
 	return p
 }
 
@@ -217,7 +245,8 @@ func (w *world) hostNode() *driver.CUDA_HOST_NODE_PARAMS {
 
 func (w *world) allocNode() *driver.CUDA_MEM_ALLOC_NODE_PARAMS {
 	p := slot[driver.CUDA_MEM_ALLOC_NODE_PARAMS](w)
-	*p = driver.CUDA_MEM_ALLOC_NODE_PARAMS{PoolProps: *w.poolProps(), AccessDescs: w.access(), AccessDescCount: 1, Bytesize: 4096}
+	*p = driver.CUDA_MEM_ALLOC_NODE_PARAMS{PoolProps: *w.poolProps(), AccessDescs: w.access(), AccessDescCount: 1,
+		Bytesize: 4096}
 	p.PoolProps.HandleTypes = 0
 	return p
 }

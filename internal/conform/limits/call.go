@@ -13,7 +13,8 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// Functions are the symbols that are called: all but those of the per-thread default stream, which are the same functions.
+// Functions are the symbols that are called: all but those of the per-thread default stream, which are the same
+// functions.
 func Functions() (list []driver.Symbol) {
 	for s := range driver.Symbols() {
 		if driver.PerThreadVariant(s.Name) == "" {
@@ -33,7 +34,8 @@ type call struct {
 
 // variants are the functions that take one thing or another, with how many there are; the others have one.
 var variants = map[string]int{
-	"cuMemcpy2D_v2": 3, "cuMemcpy2DUnaligned_v2": 3, "cuMemcpy2DAsync_v2": 3, "cuMemcpy3D_v2": 3, "cuMemcpy3DAsync_v2": 3, "cuMemcpy3DBatchAsync_v2": 2, "cuGraphAddMemcpyNode": 3,
+	"cuMemcpy2D_v2": 3, "cuMemcpy2DUnaligned_v2": 3, "cuMemcpy2DAsync_v2": 3, "cuMemcpy3D_v2": 3,
+	"cuMemcpy3DAsync_v2": 3, "cuMemcpy3DBatchAsync_v2": 2, "cuGraphAddMemcpyNode": 3,
 	"cuGraphAddNode_v2": 6, "cuTexObjectCreate": 4,
 }
 
@@ -148,10 +150,12 @@ func (w *world) free(fn string, a *arguments) {
 	}
 }
 
-// old says whether a function has sizes and addresses of 32 bits: the first version of one that has got a second when they became 64.
+// old says whether a function has sizes and addresses of 32 bits: the first version of one that has got a second when
+// they became 64.
 func old(s *driver.Symbol) bool {
 	next, ok := driver.Lookup(s.Base + "_v2")
-	return ok && s.Version == 1 && next.Since == 3020 && !strings.HasPrefix(s.Name, "cuCtx") && !strings.HasPrefix(s.Name, "cuDevice") && !strings.HasPrefix(s.Name, "cuGL")
+	return ok && s.Version == 1 && next.Since == 3020 && !strings.HasPrefix(s.Name, "cuCtx") &&
+		!strings.HasPrefix(s.Name, "cuDevice") && !strings.HasPrefix(s.Name, "cuGL")
 }
 
 // begin makes the context current.

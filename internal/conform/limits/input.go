@@ -8,7 +8,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// input makes what a pointer leads to where zeros will not do, and says in which views of it the numbers are: itself, and the members in force of its unions.
+// input makes what a pointer leads to where zeros will not do, and says in which views of it the numbers are: itself,
+// and the members in force of its unions.
 func (w *world) input(fn, param string, t reflect.Type) (p unsafe.Pointer, views []any, ok bool) {
 	one := func(x any) (unsafe.Pointer, []any, bool) { return reflect.ValueOf(x).UnsafePointer(), []any{x}, true }
 	if t.Kind() == reflect.UnsafePointer {
@@ -53,40 +54,52 @@ func (w *world) input(fn, param string, t reflect.Type) (p unsafe.Pointer, views
 		return one(x)
 	case reflect.TypeFor[driver.CUDA_ARRAY_DESCRIPTOR_v1]():
 		x := slot[driver.CUDA_ARRAY_DESCRIPTOR_v1](w)
-		*x = driver.CUDA_ARRAY_DESCRIPTOR_v1{Width: side, Height: side, Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1}
+		*x = driver.CUDA_ARRAY_DESCRIPTOR_v1{Width: side, Height: side, Format: driver.CU_AD_FORMAT_FLOAT,
+			NumChannels: 1}
 		return one(x)
 	case reflect.TypeFor[driver.CUDA_ARRAY3D_DESCRIPTOR]():
 		return one(w.arrayDesc(0))
 	case reflect.TypeFor[driver.CUDA_ARRAY3D_DESCRIPTOR_v1]():
 		x := slot[driver.CUDA_ARRAY3D_DESCRIPTOR_v1](w)
-		*x = driver.CUDA_ARRAY3D_DESCRIPTOR_v1{Width: side, Height: side, Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1}
+		*x = driver.CUDA_ARRAY3D_DESCRIPTOR_v1{Width: side, Height: side, Format: driver.CU_AD_FORMAT_FLOAT,
+			NumChannels: 1}
 		return one(x)
 	case reflect.TypeFor[driver.CUDA_MEMCPY2D]():
 		return one(w.copy2D())
 	case reflect.TypeFor[driver.CUDA_MEMCPY2D_v1]():
 		x := slot[driver.CUDA_MEMCPY2D_v1](w) // between arrays: it has no room for addresses
-		*x = driver.CUDA_MEMCPY2D_v1{SrcMemoryType: driver.CU_MEMORYTYPE_ARRAY, SrcArray: w.array(), DstMemoryType: driver.CU_MEMORYTYPE_HOST, DstHost: uintptr(w.arena.block()), DstPitch: 512, WidthInBytes: 64, Height: 4}
+		*x = driver.CUDA_MEMCPY2D_v1{SrcMemoryType: driver.CU_MEMORYTYPE_ARRAY, SrcArray: w.array(),
+			DstMemoryType: driver.CU_MEMORYTYPE_HOST, DstHost: uintptr(w.arena.block()), DstPitch: 512,
+			WidthInBytes: 64, Height: 4}
 		return one(x)
 	case reflect.TypeFor[driver.CUDA_MEMCPY3D]():
 		return one(w.copy3D())
 	case reflect.TypeFor[driver.CUDA_MEMCPY3D_v1]():
 		x := slot[driver.CUDA_MEMCPY3D_v1](w)
-		*x = driver.CUDA_MEMCPY3D_v1{SrcMemoryType: driver.CU_MEMORYTYPE_ARRAY, SrcArray: w.array(), DstMemoryType: driver.CU_MEMORYTYPE_HOST, DstHost: uintptr(w.arena.block()), DstPitch: 512, DstHeight: 4, WidthInBytes: 64,
-			Height: 4, Depth: 1}
+		*x = driver.CUDA_MEMCPY3D_v1{SrcMemoryType: driver.CU_MEMORYTYPE_ARRAY, SrcArray: w.array(),
+			DstMemoryType: driver.CU_MEMORYTYPE_HOST, DstHost: uintptr(w.arena.block()), DstPitch: 512, DstHeight: 4,
+			WidthInBytes: 64,
+			Height:       4, Depth: 1}
 		return one(x)
 	case reflect.TypeFor[driver.CUDA_MEMCPY3D_PEER]():
 		x := slot[driver.CUDA_MEMCPY3D_PEER](w)
-		*x = driver.CUDA_MEMCPY3D_PEER{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: w.device(), SrcPitch: 512, SrcHeight: 4, SrcContext: w.context(), DstMemoryType: driver.CU_MEMORYTYPE_DEVICE,
-			DstDevice: w.device() + amount/2, DstPitch: 512, DstHeight: 4, DstContext: w.context(), WidthInBytes: 64, Height: 4, Depth: 2}
+		*x = driver.CUDA_MEMCPY3D_PEER{SrcMemoryType: driver.CU_MEMORYTYPE_DEVICE, SrcDevice: w.device(), SrcPitch: 512,
+			SrcHeight: 4, SrcContext: w.context(), DstMemoryType: driver.CU_MEMORYTYPE_DEVICE,
+			DstDevice: w.device() + amount/2, DstPitch: 512, DstHeight: 4, DstContext: w.context(), WidthInBytes: 64,
+			Height: 4, Depth: 2}
 		return one(x)
 	case reflect.TypeFor[driver.CUDA_MEMCPY3D_BATCH_OP]():
 		x := slot[driver.CUDA_MEMCPY3D_BATCH_OP](w)
-		*x = driver.CUDA_MEMCPY3D_BATCH_OP{Extent: driver.CUextent3D{Width: 64, Height: 4, Depth: 2}, SrcAccessOrder: driver.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}
+		*x = driver.CUDA_MEMCPY3D_BATCH_OP{Extent: driver.CUextent3D{Width: 64, Height: 4, Depth: 2},
+			SrcAccessOrder: driver.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}
 		x.Src.Type, x.Dst.Type = driver.CU_MEMCPY_OPERAND_TYPE_POINTER, driver.CU_MEMCPY_OPERAND_TYPE_POINTER
-		*x.Src.Op.Ptr() = driver.CUmemcpy3DOperand_op_ptr{Ptr: w.device(), RowLength: 512, LayerHeight: 4, LocHint: onDevice}
-		*x.Dst.Op.Ptr() = driver.CUmemcpy3DOperand_op_ptr{Ptr: w.device() + amount/2, RowLength: 512, LayerHeight: 4, LocHint: onDevice}
+		*x.Src.Op.Ptr() = driver.CUmemcpy3DOperand_op_ptr{Ptr: w.device(), RowLength: 512, LayerHeight: 4,
+			LocHint: onDevice}
+		*x.Dst.Op.Ptr() = driver.CUmemcpy3DOperand_op_ptr{Ptr: w.device() + amount/2, RowLength: 512, LayerHeight: 4,
+			LocHint: onDevice}
 		if w.variant == 1 {
-			x.Dst.Type, x.Extent = driver.CU_MEMCPY_OPERAND_TYPE_ARRAY, driver.CUextent3D{Width: 16, Height: 4, Depth: 1}
+			x.Dst.Type, x.Extent = driver.CU_MEMCPY_OPERAND_TYPE_ARRAY,
+				driver.CUextent3D{Width: 16, Height: 4, Depth: 1}
 			*x.Dst.Op.Array() = driver.CUmemcpy3DOperand_op_array{Array: w.array()}
 			return unsafe.Pointer(x), []any{x, x.Src.Op.Ptr(), x.Dst.Op.Array()}, true
 		}
@@ -97,15 +110,18 @@ func (w *world) input(fn, param string, t reflect.Type) (p unsafe.Pointer, views
 		return one(w.kernelNode())
 	case reflect.TypeFor[driver.CUDA_KERNEL_NODE_PARAMS_v1]():
 		x := slot[driver.CUDA_KERNEL_NODE_PARAMS_v1](w)
-		*x = driver.CUDA_KERNEL_NODE_PARAMS_v1{Func: w.function(), GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, KernelParams: w.params()}
+		*x = driver.CUDA_KERNEL_NODE_PARAMS_v1{Func: w.function(), GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1,
+			BlockDimY: 1, BlockDimZ: 1, KernelParams: w.params()}
 		return one(x)
 	case reflect.TypeFor[driver.CUDA_LAUNCH_PARAMS]():
 		x := slot[driver.CUDA_LAUNCH_PARAMS](w)
-		*x = driver.CUDA_LAUNCH_PARAMS{Function: w.function(), GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, HStream: w.stream(), KernelParams: w.params()}
+		*x = driver.CUDA_LAUNCH_PARAMS{Function: w.function(), GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1,
+			BlockDimY: 1, BlockDimZ: 1, HStream: w.stream(), KernelParams: w.params()}
 		return one(x)
 	case reflect.TypeFor[driver.CUlaunchConfig]():
 		x, attr := slot[driver.CUlaunchConfig](w), slot[driver.CUlaunchAttribute](w)
-		*x = driver.CUlaunchConfig{GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, HStream: w.stream(), Attrs: attr, NumAttrs: 1}
+		*x = driver.CUlaunchConfig{GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1,
+			HStream: w.stream(), Attrs: attr, NumAttrs: 1}
 		attr.Id = driver.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 		*attr.Value.ClusterDim() = driver.CUlaunchAttributeValue_clusterDim{X: 1, Y: 1, Z: 1}
 		return unsafe.Pointer(x), []any{x, &attr.Id, attr.Value.ClusterDim()}, true
@@ -144,7 +160,8 @@ func (w *world) input(fn, param string, t reflect.Type) (p unsafe.Pointer, views
 		switch w.variant {
 		case 1:
 			x.ResType = driver.CU_RESOURCE_TYPE_LINEAR
-			*x.Res.Linear() = driver.CUDA_RESOURCE_DESC_res_linear{DevPtr: w.device(), Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1, SizeInBytes: 4096}
+			*x.Res.Linear() = driver.CUDA_RESOURCE_DESC_res_linear{DevPtr: w.device(),
+				Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1, SizeInBytes: 4096}
 			return unsafe.Pointer(x), []any{x, x.Res.Linear()}, true
 		case 2:
 			return one(w.arrayResource())
@@ -154,7 +171,8 @@ func (w *world) input(fn, param string, t reflect.Type) (p unsafe.Pointer, views
 			return one(x)
 		}
 		x.ResType = driver.CU_RESOURCE_TYPE_PITCH2D
-		*x.Res.Pitch2D() = driver.CUDA_RESOURCE_DESC_res_pitch2D{DevPtr: w.device(), Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1, Width: side, Height: side, PitchInBytes: 512}
+		*x.Res.Pitch2D() = driver.CUDA_RESOURCE_DESC_res_pitch2D{DevPtr: w.device(), Format: driver.CU_AD_FORMAT_FLOAT,
+			NumChannels: 1, Width: side, Height: side, PitchInBytes: 512}
 		return unsafe.Pointer(x), []any{x, x.Res.Pitch2D()}, true
 	case reflect.TypeFor[driver.CUDA_RESOURCE_VIEW_DESC]():
 		if w.variant < 2 {
@@ -185,7 +203,8 @@ func (w *world) input(fn, param string, t reflect.Type) (p unsafe.Pointer, views
 		return one(x)
 	case reflect.TypeFor[driver.CUmemcpyAttributes]():
 		x := slot[driver.CUmemcpyAttributes](w)
-		*x = driver.CUmemcpyAttributes{SrcAccessOrder: driver.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM, SrcLocHint: onDevice, DstLocHint: onDevice}
+		*x = driver.CUmemcpyAttributes{SrcAccessOrder: driver.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM, SrcLocHint: onDevice,
+			DstLocHint: onDevice}
 		return one(x)
 	case reflect.TypeFor[driver.CUdevResource]():
 		x := w.resource()
@@ -209,7 +228,8 @@ func (w *world) nodeParams(x *driver.CUgraphNodeParams) []any {
 	case 2:
 		f := w.fill()
 		x.Type = driver.CU_GRAPH_NODE_TYPE_MEMSET
-		*x.Memset() = driver.CUDA_MEMSET_NODE_PARAMS_v2{Dst: f.Dst, Pitch: f.Pitch, ElementSize: f.ElementSize, Width: f.Width, Height: f.Height, Ctx: w.context()}
+		*x.Memset() = driver.CUDA_MEMSET_NODE_PARAMS_v2{Dst: f.Dst, Pitch: f.Pitch, ElementSize: f.ElementSize,
+			Width: f.Width, Height: f.Height, Ctx: w.context()}
 		return []any{x, x.Memset()}
 	case 3:
 		x.Type = driver.CU_GRAPH_NODE_TYPE_MEM_ALLOC
@@ -217,7 +237,8 @@ func (w *world) nodeParams(x *driver.CUgraphNodeParams) []any {
 		return []any{x, x.Alloc()}
 	case 4:
 		x.Type = driver.CU_GRAPH_NODE_TYPE_CONDITIONAL
-		*x.Conditional() = driver.CUDA_CONDITIONAL_NODE_PARAMS{Handle: w.conditional(), Type: driver.CU_GRAPH_COND_TYPE_SWITCH, Size: 2, Ctx: w.context()}
+		*x.Conditional() = driver.CUDA_CONDITIONAL_NODE_PARAMS{Handle: w.conditional(),
+			Type: driver.CU_GRAPH_COND_TYPE_SWITCH, Size: 2, Ctx: w.context()}
 		return []any{x, x.Conditional()}
 	case 5:
 		x.Type = driver.CU_GRAPH_NODE_TYPE_BATCH_MEM_OP
@@ -225,7 +246,8 @@ func (w *world) nodeParams(x *driver.CUgraphNodeParams) []any {
 		return []any{x, x.MemOp()}
 	}
 	x.Type = driver.CU_GRAPH_NODE_TYPE_KERNEL
-	*x.Kernel() = driver.CUDA_KERNEL_NODE_PARAMS_v3{Func: w.function(), GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, KernelParams: w.params()}
+	*x.Kernel() = driver.CUDA_KERNEL_NODE_PARAMS_v3{Func: w.function(), GridDimX: 1, GridDimY: 1, GridDimZ: 1,
+		BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, KernelParams: w.params()}
 	return []any{x, x.Kernel()}
 }
 
@@ -233,14 +255,17 @@ func (w *world) nodeParams(x *driver.CUgraphNodeParams) []any {
 func (w *world) extra() (unsafe.Pointer, []any, bool) {
 	list, size := (*[5]uintptr)(w.arena.block()), slot[uint64](w)
 	*size = 12
-	*list = [5]uintptr{driver.CU_LAUNCH_PARAM_BUFFER_POINTER, uintptr(w.arena.block()), driver.CU_LAUNCH_PARAM_BUFFER_SIZE, uintptr(unsafe.Pointer(size)), driver.CU_LAUNCH_PARAM_END}
+	*list = [5]uintptr{driver.CU_LAUNCH_PARAM_BUFFER_POINTER, uintptr(w.arena.block()),
+		driver.CU_LAUNCH_PARAM_BUFFER_SIZE, uintptr(unsafe.Pointer(size)), driver.CU_LAUNCH_PARAM_END}
 	return unsafe.Pointer(list), []any{size}, true
 }
 
 // jitOptions are options with numbers in their values. The first four are logs, which inputs of a link have none of.
 var jitOptions = [...]driver.CUjit_option{
-	driver.CU_JIT_INFO_LOG_BUFFER, driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, driver.CU_JIT_ERROR_LOG_BUFFER, driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-	driver.CU_JIT_GLOBAL_SYMBOL_NAMES, driver.CU_JIT_GLOBAL_SYMBOL_ADDRESSES, driver.CU_JIT_GLOBAL_SYMBOL_COUNT, driver.CU_JIT_MAX_REGISTERS, driver.CU_JIT_THREADS_PER_BLOCK,
+	driver.CU_JIT_INFO_LOG_BUFFER, driver.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, driver.CU_JIT_ERROR_LOG_BUFFER,
+	driver.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+	driver.CU_JIT_GLOBAL_SYMBOL_NAMES, driver.CU_JIT_GLOBAL_SYMBOL_ADDRESSES, driver.CU_JIT_GLOBAL_SYMBOL_COUNT,
+	driver.CU_JIT_MAX_REGISTERS, driver.CU_JIT_THREADS_PER_BLOCK,
 	driver.CU_JIT_OPTIMIZATION_LEVEL, driver.CU_JIT_MAX_THREADS_PER_BLOCK, driver.CU_JIT_MIN_CTA_PER_SM,
 }
 
@@ -256,7 +281,8 @@ func (w *world) jitValues(fn string) (unsafe.Pointer, []any, bool) {
 	names := (*[1]*byte)(w.arena.block())
 	names[0] = w.text("elsewhere")
 	values := [len(jitOptions)]uintptr{
-		uintptr(w.arena.block()), block, uintptr(w.arena.block()), block, uintptr(unsafe.Pointer(names)), uintptr(w.arena.block()), 1, 64, 64, 4, 64, 1,
+		uintptr(w.arena.block()), block, uintptr(w.arena.block()), block, uintptr(unsafe.Pointer(names)),
+		uintptr(w.arena.block()), 1, 64, 64, 4, 64, 1,
 	}
 	list := (*[len(jitOptions)]uint64)(w.arena.block())
 	var views []any
@@ -286,7 +312,8 @@ func (w *world) string(fn, param string) string {
 		return "0000:00:00.0"
 	case strings.Contains(fn, "DotPrint"), strings.Contains(fn, "DumpToFile"):
 		return w.path
-	case strings.HasSuffix(param, "ame") && !strings.Contains(fn, "File") && param != "fname", fn == "cuModuleGetFunction":
+	case strings.HasSuffix(param, "ame") && !strings.Contains(fn, "File") && param != "fname",
+		fn == "cuModuleGetFunction":
 		return "kernel"
 	}
 	return w.path + ".ptx"

@@ -21,7 +21,8 @@ var (
 	seconds = flag.Int("seconds", 80, "after which no more calls are begun on the driver")
 )
 
-// TestMain: with GOCUDA_DEVICE=driver the calls go to the NVIDIA driver, which takes seconds to start and minutes for all.
+// TestMain: with GOCUDA_DEVICE=driver the calls go to the NVIDIA driver, which takes seconds to start and minutes for
+// all.
 func TestMain(m *testing.M) {
 	onDriver := os.Getenv("GOCUDA_DEVICE") == "driver"
 	if Child(func() (*driver.Table, error) {
@@ -54,7 +55,8 @@ func TestMain(m *testing.M) {
 func recordAll(onDriver bool) error {
 	r := Runner{Workers: 2, Functions: 40}
 	if onDriver {
-		r = Runner{Workers: 12, Functions: 10, Until: time.Now().Add(time.Duration(*seconds) * time.Second), Skip: onDriverNot}
+		r = Runner{Workers: 12, Functions: 10, Until: time.Now().Add(time.Duration(*seconds) * time.Second),
+			Skip: onDriverNot}
 	}
 	all, err := r.Run()
 	var b strings.Builder
@@ -65,12 +67,15 @@ func recordAll(onDriver bool) error {
 	return errors.Join(err, os.WriteFile(*record, []byte(b.String()), 0o644))
 }
 
-// onDriverNot are functions that are not called on hardware: they reach for other processes, or for what is shared with them.
+// onDriverNot are functions that are not called on hardware: they reach for other processes, or for what is shared with
+// them.
 func onDriverNot(fn string) bool {
-	return strings.HasPrefix(fn, "cuCheckpoint") || strings.HasPrefix(fn, "cuMulticast") || strings.HasPrefix(fn, "cuCoredumpSet")
+	return strings.HasPrefix(fn, "cuCheckpoint") || strings.HasPrefix(fn, "cuMulticast") ||
+		strings.HasPrefix(fn, "cuCoredumpSet")
 }
 
-// long are numbers that say how much of the caller's memory a call reads or writes: more than there is, and it finds none, as every function of C would. Through the C door the process then ends by SIGSEGV.
+// long are numbers that say how much of the caller's memory a call reads or writes: more than there is, and it finds
+// none, as every function of C would. Through the C door the process then ends by SIGSEGV.
 var long = map[string]string{
 	"cuDeviceGetHostAtomicCapabilities count":           "operations, all of which are answered",
 	"cuGraphGetEdges numEdges":                          toNull,
@@ -100,7 +105,8 @@ var busy = map[string]string{
 
 const toNull = "what is left of the list becomes NULL (cuGraphGetNodes)"
 
-// refused are functions of the device whose plain call, too, answers an error, with the reason; a star stands for the rest of the name.
+// refused are functions of the device whose plain call, too, answers an error, with the reason; a star stands for the
+// rest of the name.
 var refused = map[string]string{
 	"cuArrayGetPlane":                       "arrays have no planes",
 	"cuCoredumpSetAttribute*":               "no core dumps are written",
@@ -125,8 +131,10 @@ var refused = map[string]string{
 }
 
 // narrow are the functions of the API's first version that take addresses of 32 bits, which the window's are not.
-var narrow = []string{"cuMemAlloc", "cuMemAllocPitch", "cuMemHostGetDevicePointer", "cuMemcpyAtoD", "cuMemcpyDtoA", "cuMemcpyDtoD", "cuMemcpyDtoDAsync", "cuMemcpyDtoH", "cuMemcpyDtoHAsync", "cuMemcpyHtoD",
-	"cuMemcpyHtoDAsync", "cuMemsetD8", "cuMemsetD16", "cuMemsetD32", "cuMemsetD2D8", "cuMemsetD2D16", "cuMemsetD2D32", "cuTexRefSetAddress", "cuTexRefSetAddress2D"}
+var narrow = []string{"cuMemAlloc", "cuMemAllocPitch", "cuMemHostGetDevicePointer", "cuMemcpyAtoD", "cuMemcpyDtoA",
+	"cuMemcpyDtoD", "cuMemcpyDtoDAsync", "cuMemcpyDtoH", "cuMemcpyDtoHAsync", "cuMemcpyHtoD",
+	"cuMemcpyHtoDAsync", "cuMemsetD8", "cuMemsetD16", "cuMemsetD32", "cuMemsetD2D8", "cuMemsetD2D16", "cuMemsetD2D32",
+	"cuTexRefSetAddress", "cuTexRefSetAddress2D"}
 
 func isRefused(fn string) bool {
 	for name := range refused {
@@ -158,7 +166,8 @@ func TestLimits(t *testing.T) {
 		}
 		switch word, _, _ := strings.Cut(o.Text, " "); {
 		case word == faulted && long[site] != "", word == hung && busy[site] != "":
-		case word == panicked, word == faulted, word == grew, word == crashed, word == hung, word == unmade, strings.Contains(o.Text, ", then "):
+		case word == panicked, word == faulted, word == grew, word == crashed, word == hung, word == unmade,
+			strings.Contains(o.Text, ", then "):
 			t.Errorf("%s %s -> %s", o.Function, o.Call, strings.ReplaceAll(o.Text[:min(len(o.Text), 3000)], "\t", "\n"))
 		case limit:
 		case word == driver.CUDA_SUCCESS.String():
@@ -167,7 +176,8 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s, with nothing at its limits -> %s", o.Function, o.Text) // so that the others say nothing
 		}
 	}
-	t.Logf("%d calls of %d functions with %d numbers; %d succeed with nothing at its limits", len(all), len(functions), len(numbers), plain)
+	t.Logf("%d calls of %d functions with %d numbers; %d succeed with nothing at its limits", len(all), len(functions),
+		len(numbers), plain)
 	if len(functions) != 573 || len(numbers) < 1585 || plain < 456 {
 		t.Error("there were more")
 	}

@@ -25,7 +25,8 @@ var handles = map[reflect.Type]bool{
 	reflect.TypeFor[driver.CUsurfObject]():                 true,
 }
 
-// numbers appends the numbers in a value. Reserved members are none, nor are unions, whose members the maker of the value names.
+// numbers appends the numbers in a value. Reserved members are none, nor are unions, whose members the maker of the
+// value names.
 func numbers(list []number, name string, v reflect.Value) []number {
 	t := v.Type()
 	switch k := t.Kind(); {
@@ -54,7 +55,8 @@ type value struct {
 	bits uint64
 }
 
-// limits are the values that a number of a type is set to. device and host are addresses, of which sizes are tried that wrap with them.
+// limits are the values that a number of a type is set to. device and host are addresses, of which sizes are tried that
+// wrap with them.
 func limits(t reflect.Type, device, host uint64) (list []value) {
 	bits := uint(t.Size()) * 8
 	powers := []uint{bits - 1, bits}

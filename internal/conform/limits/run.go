@@ -17,7 +17,8 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// childVariable tells a child process which calls to make: first function, end, first call of the first function, and the file for what becomes of them.
+// childVariable tells a child process which calls to make: first function, end, first call of the first function, and
+// the file for what becomes of them.
 const childVariable = "GOCUDA_LIMITS"
 
 // callLimit ends a call that hangs.
@@ -26,7 +27,8 @@ const callLimit = 20 * time.Second
 // MemoryLimit is how much memory a child may take, in bytes.
 const MemoryLimit = 12 << 30
 
-// Child makes the calls that a parent asked this process for and returns true; false when this is no child. open makes a device, once for each function.
+// Child makes the calls that a parent asked this process for and returns true; false when this is no child. open makes
+// a device, once for each function.
 func Child(open func() (*driver.Table, error)) bool {
 	job := os.Getenv(childVariable)
 	if job == "" {
@@ -101,7 +103,8 @@ func child(job string, open func() (*driver.Table, error)) error {
 
 // spent says whether the device is of no use after a call: something holds its locks, or it has faulted.
 func (w *world) spent(outcome string) bool {
-	if strings.HasPrefix(outcome, panicked) || strings.HasPrefix(outcome, faulted) || strings.Contains(outcome, ", then ") {
+	if strings.HasPrefix(outcome, panicked) || strings.HasPrefix(outcome, faulted) ||
+		strings.Contains(outcome, ", then ") {
 		return true
 	}
 	if strings.HasPrefix(outcome, unmade) {
@@ -155,7 +158,8 @@ func (run *Runner) Run() ([]Outcome, error) {
 	jobs := make(chan job, len(list))
 	for i := 0; i < len(list); {
 		j := i + 1
-		for j < min(i+run.Functions, len(list)) && old(&list[j]) == old(&list[i]) { // a context of the first version is alone
+		// a context of the first version is alone
+		for j < min(i+run.Functions, len(list)) && old(&list[j]) == old(&list[i]) {
 			j++
 		}
 		jobs <- job{i, j}
@@ -230,7 +234,8 @@ func (run *Runner) children(self, path string, first, end int, texts [][]Outcome
 			if _, err := fmt.Sscan(head, &i, &j, &name); err != nil {
 				return fmt.Errorf("%q: %w", line, err)
 			}
-			texts[i] = append(texts[i], Outcome{name, strings.TrimSpace(head[strings.Index(head, name)+len(name):]), outcome})
+			texts[i] = append(texts[i], Outcome{name, strings.TrimSpace(head[strings.Index(head, name)+len(name):]),
+				outcome})
 		}
 		if i == first && j == from-1 {
 			return fmt.Errorf("%s: no call was made: %w: %s", list[first].Name, err, said)

@@ -17,7 +17,8 @@ const (
 	texel   = 4       // amount
 )
 
-// world holds valid arguments. They are made when a call first wants them; without a table all handles are 0, which is enough to see what numbers a call has.
+// world holds valid arguments. They are made when a call first wants them; without a table all handles are 0, which is
+// enough to see what numbers a call has.
 type world struct {
 	t       *driver.Table
 	arena   *arena
@@ -125,7 +126,8 @@ func (w *world) pool() driver.CUmemoryPool {
 
 func (w *world) poolProps() *driver.CUmemPoolProps {
 	p := slot[driver.CUmemPoolProps](w)
-	*p = driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED, HandleTypes: driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, Location: onDevice}
+	*p = driver.CUmemPoolProps{AllocType: driver.CU_MEM_ALLOCATION_TYPE_PINNED,
+		HandleTypes: driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, Location: onDevice}
 	return p
 }
 
@@ -133,7 +135,8 @@ var onDevice = driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE}
 
 func (w *world) allocationProp() *driver.CUmemAllocationProp {
 	p := slot[driver.CUmemAllocationProp](w)
-	*p = driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, RequestedHandleTypes: driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, Location: onDevice}
+	*p = driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED,
+		RequestedHandleTypes: driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, Location: onDevice}
 	return p
 }
 
@@ -144,7 +147,9 @@ func (w *world) store() driver.CUmemGenericAllocationHandle {
 }
 
 func (w *world) reserved() driver.CUdeviceptr {
-	return once(w, "reserved", func(out *driver.CUdeviceptr) { w.must("addresses", w.t.MemAddressReserve(0, out, granule, 0, 0, 0)) })
+	return once(w, "reserved", func(out *driver.CUdeviceptr) {
+		w.must("addresses", w.t.MemAddressReserve(0, out, granule, 0, 0, 0))
+	})
 }
 
 func (w *world) mapped() driver.CUdeviceptr {
@@ -162,7 +167,9 @@ func (w *world) access() *driver.CUmemAccessDesc {
 }
 
 func (w *world) module() driver.CUmodule {
-	return once(w, "module", func(out *driver.CUmodule) { w.must("module", w.t.ModuleLoadData(0, out, unsafe.Pointer(w.text(text)))) })
+	return once(w, "module", func(out *driver.CUmodule) {
+		w.must("module", w.t.ModuleLoadData(0, out, unsafe.Pointer(w.text(text))))
+	})
 }
 
 func (w *world) function() driver.CUfunction {
@@ -189,7 +196,8 @@ func (w *world) linker() driver.CUlinkState {
 
 func (w *world) arrayDesc(flags uint32) *driver.CUDA_ARRAY3D_DESCRIPTOR {
 	p := slot[driver.CUDA_ARRAY3D_DESCRIPTOR](w)
-	*p = driver.CUDA_ARRAY3D_DESCRIPTOR{Width: side, Height: side, Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1, Flags: flags}
+	*p = driver.CUDA_ARRAY3D_DESCRIPTOR{Width: side, Height: side, Format: driver.CU_AD_FORMAT_FLOAT, NumChannels: 1,
+		Flags: flags}
 	return p
 }
 
@@ -237,7 +245,8 @@ func (w *world) surfref() driver.CUsurfref {
 
 func (w *world) userObject() driver.CUuserObject {
 	return once(w, "user object", func(out *driver.CUuserObject) {
-		w.must("user object", w.t.UserObjectCreate(0, out, 0, driver.CUhostFn{Go: func(uintptr) {}}, 4, uint32(driver.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)))
+		w.must("user object", w.t.UserObjectCreate(0, out, 0, driver.CUhostFn{Go: func(uintptr) {}}, 4,
+			uint32(driver.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)))
 	})
 }
 
@@ -257,7 +266,8 @@ func (w *world) resourceDesc() driver.CUdevResourceDesc {
 
 func (w *world) green() driver.CUgreenCtx {
 	return once(w, "green context", func(out *driver.CUgreenCtx) {
-		w.must("green context", w.t.GreenCtxCreate(0, out, w.resourceDesc(), 0, uint32(driver.CU_GREEN_CTX_DEFAULT_STREAM)))
+		w.must("green context", w.t.GreenCtxCreate(0, out, w.resourceDesc(), 0,
+			uint32(driver.CU_GREEN_CTX_DEFAULT_STREAM)))
 	})
 }
 
@@ -330,7 +340,8 @@ func (w *world) node(fn string) driver.CUgraphNode {
 		return 0
 	}
 	w.graph()
-	for _, kind := range []string{"Empty", "Host", "Kernel", "Memcpy", "Memset", "EventRecord", "EventWait", "ChildGraph", "BatchMemOp", "MemAlloc", "MemFree"} {
+	for _, kind := range []string{"Empty", "Host", "Kernel", "Memcpy", "Memset", "EventRecord", "EventWait",
+		"ChildGraph", "BatchMemOp", "MemAlloc", "MemFree"} {
 		if strings.Contains(fn, kind+"Node") {
 			if kind == "MemAlloc" || kind == "MemFree" {
 				w.memoryGraph()

@@ -1,12 +1,13 @@
-// Package sequence generates sequences of driver API calls from a seed, runs them on a [driver.Table] and compares answers. The same interpreter runs
-// them on the NVIDIA driver, for a recording, and on the software device.
+// Package sequence generates sequences of driver API calls from a seed, runs them on a [driver.Table] and compares
+// answers. The same interpreter runs them on the NVIDIA driver, for a recording, and on the software device.
 //
 // A sequence is text, one call a line, so that a recording stays usable when the generator changes:
 //
 //	cuStreamCreate(&+stream1, 1)
 //	[2] cuMemsetD32Async(mem1+16, 7, 4, stream1)
 //
-// [2] is the thread that makes the call; without it, thread 1 does. One call is made at a time: what a thread does is ordered. Arguments are
+// [2] is the thread that makes the call; without it, thread 1 does. One call is made at a time: what a thread does is
+// ordered. Arguments are
 //
 //	NULL  12  -1  0x10  1.5  "text"    plain values
 //	stream1  mem1+16                   what an earlier call gave, and an offset from it
@@ -20,6 +21,6 @@
 //	k(mem1 5)                          kernel parameters
 //	fn  @ptx                           a callback, an image
 //
-// and three lines are no calls: "set P N" writes a word of host memory, "later MS P N" does so after a time, "show P N" shows words.
-// A call that uses what no call gave is not made; its answer is SKIPPED.
+// and three lines are no calls: "set P N" writes a word of host memory, "later MS P N" does so after a time, "show P N"
+// shows words. A call that uses what no call gave is not made; its answer is SKIPPED.
 package sequence

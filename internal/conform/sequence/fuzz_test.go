@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzSequences: whatever the seed, every call is one that the interpreter can make, and the software device's process lives. Handles that are gone are used too.
+// FuzzSequences: whatever the seed, every call is one that the interpreter can make, and the software device's process
+// lives. Handles that are gone are used too.
 func FuzzSequences(f *testing.F) {
 	for seed := range uint64(20) {
 		f.Add(seed*7919, seed%2 == 0)

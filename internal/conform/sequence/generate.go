@@ -20,11 +20,13 @@ type Options struct {
 	Length  int              // calls, about
 	Threads int              // up to so many
 	Facts   map[string]Facts // by function; without them nothing is predicted where no context is current
-	// Undefined lets sequences use handles whose life has ended where the driver's behaviour is undefined: for the software device alone.
+	// Undefined lets sequences use handles whose life has ended where the driver's behaviour is undefined: for the
+	// software device alone.
 	Undefined bool
 }
 
-// Facts say what a function answers to zeros where no context is current, and where one is; a function that asks for a context first is known by the two.
+// Facts say what a function answers to zeros where no context is current, and where one is; a function that asks for a
+// context first is known by the two.
 type Facts struct{ NoContext, Context driver.CUresult }
 
 // object is a handle of a sequence, or an address.
@@ -65,12 +67,17 @@ var templates = func() map[string][]template {
 
 // Topics are the topics of templates, each with those that a sequence about it draws from besides.
 var topics = map[string][]string{
-	"device": {"context", "memory"}, "context": {"stream", "event", "memory"}, "stream": {"event", "memory"}, "event": {"stream", "memory"},
-	"memory": {"stream", "pool"}, "pool": {"stream", "memory"}, "virtual": {"memory"}, "module": {"memory", "stream"}, "library": {"memory", "module"},
-	"link": {"library"}, "capture": {"capture", "capture", "memory", "graph", "stream", "event", "context", "module"}, "graph": {"graph", "stream", "module", "memory"},
+	"device": {"context", "memory"}, "context": {"stream", "event", "memory"}, "stream": {"event", "memory"},
+	"event":  {"stream", "memory"},
+	"memory": {"stream", "pool"}, "pool": {"stream", "memory"}, "virtual": {"memory"}, "module": {"memory", "stream"},
+	"library": {"memory", "module"},
+	"link":    {"library"}, "capture": {"capture", "capture", "memory", "graph", "stream", "event", "context",
+		"module"}, "graph": {"graph", "stream", "module", "memory"},
 	"node": {"node", "node", "graph", "exec"}, "exec": {"exec", "exec", "graph", "node", "stream"},
-	"texture": {"memory", "module", "texobject"}, "texobject": {"texture", "texobject"}, "texref": {"texref", "texture"}, "managed": {"managed", "managed", "memory", "stream"},
-	"memop": {"stream", "memory"}, "green": {"context", "event"}, "external": {"device"}, "use": {"module", "library", "stream", "memory"},
+	"texture": {"memory", "module", "texobject"}, "texobject": {"texture", "texobject"},
+	"texref": {"texref", "texture"}, "managed": {"managed", "managed", "memory", "stream"},
+	"memop": {"stream", "memory"}, "green": {"context", "event"}, "external": {"device"},
+	"use": {"module", "library", "stream", "memory"},
 }
 
 // Topics lists the topics that Generate knows.
@@ -169,10 +176,14 @@ func (g *generator) start(topic string) {
 
 // needs are what sequences about a topic begin with.
 var needs = map[string]string{
-	"stream": "stream event mem", "event": "stream event mem", "memory": "mem stream", "pool": "stream pool", "virtual": "phys va", "module": "mod add nop mem stream", "library": "lib kern mem", "link": "link",
+	"stream": "stream event mem", "event": "stream event mem", "memory": "mem stream", "pool": "stream pool",
+	"virtual": "phys va", "module": "mod add nop mem stream", "library": "lib kern mem", "link": "link",
 	"capture": "stream stream event mem mod add", "graph": "junk mod add nop graph stream",
-	"node": "junk mod add nop event graph enode knode mnode cnode hnode rnode wnode clone chnode bnode anode", "exec": "junk mod add nop event stream graph enode knode mnode cnode hnode rnode wnode clone chnode bnode exec",
-	"texture": "arr sarr mip mem mod texref", "texobject": "arr sarr mem tex surf", "texref": "arr sarr mip mem mod nop texref surfref ownref", "managed": "stream mem managed pinned", "memop": "stream mem", "use": "stream mod spin nop mem flag",
+	"node":    "junk mod add nop event graph enode knode mnode cnode hnode rnode wnode clone chnode bnode anode",
+	"exec":    "junk mod add nop event stream graph enode knode mnode cnode hnode rnode wnode clone chnode bnode exec",
+	"texture": "arr sarr mip mem mod texref", "texobject": "arr sarr mem tex surf",
+	"texref": "arr sarr mip mem mod nop texref surfref ownref", "managed": "stream mem managed pinned",
+	"memop": "stream mem", "use": "stream mod spin nop mem flag",
 }
 
 // need makes one thing of a kind with a plain call.
@@ -326,7 +337,8 @@ func (g *generator) fill(p *picked, s string) {
 			i = end + 1
 		case s[i] == '!':
 			j := i + 1
-			for j < len(s) && (s[j] >= '0' && s[j] <= '9' || s[j] == '?' || s[j] == ',' && j+1 < len(s) && s[j+1] >= '0' && s[j+1] <= '9') {
+			for j < len(s) && (s[j] >= '0' && s[j] <= '9' || s[j] == '?' ||
+				s[j] == ',' && j+1 < len(s) && s[j+1] >= '0' && s[j+1] <= '9') {
 				j++
 			}
 			for _, code := range strings.Split(s[i+1:j], ",") {

@@ -33,10 +33,11 @@ type Machine struct {
 	threads map[int]chan func()
 	keep    []any
 	pins    runtime.Pinner
-	host    *mem.Scratch // outside Go's heap: copies on several threads may meet there, which the race detector must not take for ours
-	calls   atomic.Int64 // of callbacks
-	timers  sync.WaitGroup
-	ended   sync.WaitGroup
+	// outside Go's heap: copies on several threads may meet there, which the race detector must not take for ours
+	host   *mem.Scratch
+	calls  atomic.Int64 // of callbacks
+	timers sync.WaitGroup
+	ended  sync.WaitGroup
 }
 
 // NewMachine makes an interpreter without variables.
@@ -341,7 +342,8 @@ func (x *call) value(t reflect.Type, s string) reflect.Value {
 		return reflect.ValueOf(pointer(x.m.address(s)))
 	case reflect.Pointer:
 		return reflect.NewAt(t.Elem(), pointer(x.m.address(s)))
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8,
+		reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		return reflect.ValueOf(x.number(s)).Convert(t)
 	}
 	panic(failure("no value of " + t.String() + ": " + s))
@@ -384,7 +386,8 @@ func (x *call) fields(v reflect.Value, s string) {
 	}
 }
 
-// member is a pointer to a field of the struct that v points to, to an element of an array, or what a method for a part of a union gives.
+// member is a pointer to a field of the struct that v points to, to an element of an array, or what a method for a part
+// of a union gives.
 func member(v reflect.Value, name string) reflect.Value {
 	if v.Elem().Kind() == reflect.Array {
 		if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < v.Elem().Len() {
@@ -527,7 +530,8 @@ func number(v reflect.Value) uint64 {
 
 func isHandle(t reflect.Type) bool {
 	switch t {
-	case reflect.TypeFor[driver.CUdeviceptr](), reflect.TypeFor[driver.CUmemGenericAllocationHandle](), reflect.TypeFor[driver.CUgraphConditionalHandle](), reflect.TypeFor[driver.CUtexObject](),
+	case reflect.TypeFor[driver.CUdeviceptr](), reflect.TypeFor[driver.CUmemGenericAllocationHandle](),
+		reflect.TypeFor[driver.CUgraphConditionalHandle](), reflect.TypeFor[driver.CUtexObject](),
 		reflect.TypeFor[driver.CUsurfObject]():
 		return true
 	}
@@ -578,7 +582,8 @@ func (x *call) show(v reflect.Value) string {
 	return "?"
 }
 
-// showFields shows a struct: what the call has left alone, what is zero and what is reserved is not there. Pointers show whether they are NULL.
+// showFields shows a struct: what the call has left alone, what is zero and what is reserved is not there. Pointers
+// show whether they are NULL.
 func (x *call) showFields(v reflect.Value) string {
 	if v.Kind() != reflect.Struct {
 		return x.show(v)
@@ -587,7 +592,8 @@ func (x *call) showFields(v reflect.Value) string {
 	for i := range v.NumField() {
 		f, field := v.Field(i), v.Type().Field(i)
 		switch {
-		case !field.IsExported() || strings.HasPrefix(field.Name, "Reserved") || strings.Contains(field.Name, "adding") || untouched(f.Addr()):
+		case !field.IsExported() || strings.HasPrefix(field.Name, "Reserved") ||
+			strings.Contains(field.Name, "adding") || untouched(f.Addr()):
 		case f.IsZero():
 		case f.Kind() == reflect.Pointer, f.Kind() == reflect.UnsafePointer, f.Type() == reflect.TypeFor[uintptr]():
 			parts = append(parts, field.Name+"=set")

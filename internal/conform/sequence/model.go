@@ -8,8 +8,9 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// The model is a small state machine of what NVIDIA's documentation and the recorded answers say about results: contexts of threads, the life of handles,
-// captures and what they forbid. It knows nothing of a device. What it does not know it does not predict.
+// The model is a small state machine of what NVIDIA's documentation and the recorded answers say about results:
+// contexts of threads, the life of handles, captures and what they forbid. It knows nothing of a device. What it does
+// not know it does not predict.
 
 const (
 	ok          = driver.CUDA_SUCCESS
@@ -86,7 +87,8 @@ var onMemory = regexp.MustCompile(`^cu(Memset|Memcpy|Launch|GraphLaunch|StreamWr
 // async are calls whose work may go on when they return.
 var async = regexp.MustCompile(`^cu(.*Async|Launch|GraphLaunch|GraphUpload|StreamWrite|StreamWait|StreamBatch|EventRecord|StreamAddCallback|CtxRecord|CtxWait)`)
 
-// allowed says whether a call is one that the driver answers with a code, and that cannot hang; it adds what has to come before it.
+// allowed says whether a call is one that the driver answers with a code, and that cannot hang; it adds what has to
+// come before it.
 func (g *generator) allowed(fn string, p *picked) bool {
 	if o := p.ends; o != nil {
 		switch o.kind {
@@ -138,7 +140,8 @@ func (g *generator) allowed(fn string, p *picked) bool {
 			s = nil
 		}
 		captured := s != nil && s.capture != nil
-		if g.dirty != nil && g.dirty != s && !captured || p.bound["amem"] != nil || strings.Contains(p.text.String(), "&w4") {
+		if g.dirty != nil && g.dirty != s && !captured || p.bound["amem"] != nil ||
+			strings.Contains(p.text.String(), "&w4") {
 			if !g.sync() {
 				return false
 			}
@@ -213,11 +216,14 @@ func (g *generator) judge(fn string, p *picked, want []driver.CUresult) []driver
 	} else if top == nil && !withoutContext.MatchString(fn) {
 		f, known := g.o.Facts[fn]
 		if known && f.NoContext == driver.CUDA_ERROR_INVALID_CONTEXT && f.Context != f.NoContext {
-			return append(slices.Clone(p.codes), driver.CUDA_ERROR_INVALID_CONTEXT) // which is checked first is not the same everywhere
+			// which is checked first is not the same everywhere
+			return append(slices.Clone(p.codes), driver.CUDA_ERROR_INVALID_CONTEXT)
 		}
 		want = nil
 	}
-	if fn == "cuCtxPushCurrent" && slices.ContainsFunc(g.threads, func(t *threadState) bool { return slices.Contains(t.stackOf(), p.bound["ctx"]) }) {
+	if fn == "cuCtxPushCurrent" && slices.ContainsFunc(g.threads, func(t *threadState) bool {
+		return slices.Contains(t.stackOf(), p.bound["ctx"])
+	}) {
 		want = []driver.CUresult{driver.CUDA_ERROR_INVALID_CONTEXT} // only one that is current nowhere
 	}
 	for _, o := range p.all {
@@ -371,7 +377,8 @@ func (g *generator) effects(c Call, p *picked, want []driver.CUresult) {
 		}
 	}
 	// What a graph or a capture remembers must not end before it.
-	if strings.HasPrefix(c.Fn, "cuGraph") || strings.HasPrefix(c.Fn, "cuTex") || strings.HasPrefix(c.Fn, "cuSurf") || s != nil && s.capture != nil {
+	if strings.HasPrefix(c.Fn, "cuGraph") || strings.HasPrefix(c.Fn, "cuTex") || strings.HasPrefix(c.Fn, "cuSurf") ||
+		s != nil && s.capture != nil {
 		for _, o := range p.all {
 			switch o.kind {
 			case "func":
@@ -504,7 +511,8 @@ func (g *generator) hazyEffects(c Call, p *picked) {
 		// These are the functions of their newer forms.
 		q := *p
 		q.unknown = false
-		if len(p.codes) == 0 && (c.Fn != "cuCtxPopCurrent" || g.thread().top() != nil) && (p.ends != nil || c.Fn != "cuCtxDestroy") {
+		if len(p.codes) == 0 && (c.Fn != "cuCtxPopCurrent" || g.thread().top() != nil) &&
+			(p.ends != nil || c.Fn != "cuCtxDestroy") {
 			g.effects(Call{Thread: c.Thread, Fn: c.Fn + "_v2", Args: c.Args}, &q, []driver.CUresult{ok})
 		}
 	case "cuStreamBeginCapture", "cuStreamBeginCapture_v2", "cuStreamBeginCaptureToGraph":
@@ -513,7 +521,8 @@ func (g *generator) hazyEffects(c Call, p *picked) {
 			g.captures = append(g.captures, s.capture)
 		}
 	case "cuStreamWaitEvent":
-		if s, e := p.bound["stream"], p.bound["event"]; s != nil && e != nil && s.capture == nil && e.capture != nil && !e.capture.ended {
+		if s, e := p.bound["stream"], p.bound["event"]; s != nil && e != nil && s.capture == nil && e.capture != nil &&
+			!e.capture.ended {
 			s.capture = e.capture
 			s.capture.streams = append(s.capture.streams, s)
 			s.capture.hazy = true
@@ -525,7 +534,8 @@ func (g *generator) hazyEffects(c Call, p *picked) {
 		}
 	case "cuStreamEndCapture":
 		for _, o := range p.all {
-			if o.kind == "stream" && o.capture != nil && o.capture.origin == o && (o.capture.mode == 2 || o.capture.thread == g.current) {
+			if o.kind == "stream" && o.capture != nil && o.capture.origin == o &&
+				(o.capture.mode == 2 || o.capture.thread == g.current) {
 				o.capture.end()
 			}
 		}
@@ -588,7 +598,8 @@ func (g *generator) use() {
 	}
 	spin, flag, stream := g.find("spin"), g.find("flag"), g.find("ownstream")
 	top := g.thread().top()
-	if len(spin) == 0 || len(flag) == 0 || len(stream) == 0 || top == nil || spin[0].ctx != top || stream[0].ctx != top || flag[0].ctx != top || !g.sync() {
+	if len(spin) == 0 || len(flag) == 0 || len(stream) == 0 || top == nil || spin[0].ctx != top ||
+		stream[0].ctx != top || flag[0].ctx != top || !g.sync() {
 		return
 	}
 	s, f := stream[g.r.IntN(len(stream))], spin[len(spin)-1]

@@ -13,10 +13,12 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// workerVariable makes a process a worker: it reads the numbers of sequences from its standard input and writes to descriptor 3.
+// workerVariable makes a process a worker: it reads the numbers of sequences from its standard input and writes to
+// descriptor 3.
 const workerVariable = "GOCUDA_SEQUENCE_WORKER"
 
-// Recorder runs sequences in worker processes of this program: each sequence has its time, and a crash ends no more than one.
+// Recorder runs sequences in worker processes of this program: each sequence has its time, and a crash ends no more
+// than one.
 type Recorder struct {
 	Workers int
 	PerWork int           // sequences that one process makes, at most
@@ -66,11 +68,13 @@ func Worker(list []Recorded, open func() (*driver.Table, error)) bool {
 	return true
 }
 
-// clean makes the process's device as it was before the first sequence, as far as calls can do that, and says whether they could.
+// clean makes the process's device as it was before the first sequence, as far as calls can do that, and says whether
+// they could.
 func clean(t *driver.Table) bool {
 	m := NewMachine(t)
 	defer m.Close()
-	for _, line := range []string{"cuCtxSetCurrent(NULL)", "cuDeviceGetDefaultMemPool(&+pool, 0)", "cuDeviceSetMemPool(0, pool)", "cuDevicePrimaryCtxReset_v2(0)", "cuDevicePrimaryCtxRetain(&+ctx, 0)",
+	for _, line := range []string{"cuCtxSetCurrent(NULL)", "cuDeviceGetDefaultMemPool(&+pool, 0)",
+		"cuDeviceSetMemPool(0, pool)", "cuDevicePrimaryCtxReset_v2(0)", "cuDevicePrimaryCtxRetain(&+ctx, 0)",
 		"cuCtxSetCurrent(ctx)", "cuCtxSynchronize()", "cuCtxSetCurrent(NULL)", "cuDevicePrimaryCtxRelease_v2(0)"} {
 		c, err := Parse(line)
 		if err != nil {

@@ -19,13 +19,20 @@ type difference struct {
 // differences are all that is known, each with the reason why it stays.
 var differences = []difference{
 	{"cuDeviceGetName(", "CUDA_SUCCESS", "CUDA_SUCCESS", false, "the software device says what it is"},
-	{"cuDeviceGetPCIBusId(", `CUDA_SUCCESS pciBusId="0000:`, `CUDA_SUCCESS pciBusId="0000:00:00.0"`, false, "the place of one machine's device"},
-	{"cuGetProcAddress", "CUDA_SUCCESS pfn=set", "CUDA_ERROR_NOT_SUPPORTED", false, "a Go program has no C functions to point to; cmd/libcuda's tests have it"},
-	{"cuFlushGPUDirectRDMAWrites(0, 100)", "CUDA_SUCCESS", "CUDA_ERROR_NOT_SUPPORTED", false, "CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED is 0"},
-	{"cuStreamCreate", "CUDA_ERROR_INVALID_CONTEXT", "CUDA_ERROR_INVALID_CONTEXT phStream=untouched", false, "the driver leaves a value that names no stream"},
-	{"cuGreenCtxStreamCreate(", "CUDA_ERROR_INVALID_CONTEXT phStream=set", "CUDA_ERROR_INVALID_CONTEXT phStream=untouched", false, "the driver leaves a value that names no stream"},
-	{"cuLinkAddData_v2(", "CUDA_ERROR_UNKNOWN", "CUDA_ERROR_INVALID_SOURCE", false, "a symbol defined twice: the driver answers the one or the other, and varies"},
-	{"cuCtxPopCurrent(", "CUDA_SUCCESS pctx=untouched", "CUDA_SUCCESS pctx=ctx", true, "the form of CUDA 3.1 varies with what ran before in the process"},
+	{"cuDeviceGetPCIBusId(", `CUDA_SUCCESS pciBusId="0000:`, `CUDA_SUCCESS pciBusId="0000:00:00.0"`, false,
+		"the place of one machine's device"},
+	{"cuGetProcAddress", "CUDA_SUCCESS pfn=set", "CUDA_ERROR_NOT_SUPPORTED", false,
+		"a Go program has no C functions to point to; cmd/libcuda's tests have it"},
+	{"cuFlushGPUDirectRDMAWrites(0, 100)", "CUDA_SUCCESS", "CUDA_ERROR_NOT_SUPPORTED", false,
+		"CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED is 0"},
+	{"cuStreamCreate", "CUDA_ERROR_INVALID_CONTEXT", "CUDA_ERROR_INVALID_CONTEXT phStream=untouched", false,
+		"the driver leaves a value that names no stream"},
+	{"cuGreenCtxStreamCreate(", "CUDA_ERROR_INVALID_CONTEXT phStream=set",
+		"CUDA_ERROR_INVALID_CONTEXT phStream=untouched", false, "the driver leaves a value that names no stream"},
+	{"cuLinkAddData_v2(", "CUDA_ERROR_UNKNOWN", "CUDA_ERROR_INVALID_SOURCE", false,
+		"a symbol defined twice: the driver answers the one or the other, and varies"},
+	{"cuCtxPopCurrent(", "CUDA_SUCCESS pctx=untouched", "CUDA_SUCCESS pctx=ctx", true,
+		"the form of CUDA 3.1 varies with what ran before in the process"},
 }
 
 // The most that there may be; with the same recording they may only go down.
@@ -74,7 +81,8 @@ func TestReplay(t *testing.T) {
 			call := steps[i].Call
 			call.Thread = 1
 			n := slices.IndexFunc(differences, func(d difference) bool {
-				return strings.HasPrefix(call.String(), d.call) && strings.HasPrefix(l.Answer, d.driver) && strings.HasPrefix(answer, d.software)
+				return strings.HasPrefix(call.String(), d.call) && strings.HasPrefix(l.Answer, d.driver) &&
+					strings.HasPrefix(answer, d.software)
 			})
 			if n >= 0 {
 				known++
@@ -84,7 +92,8 @@ func TestReplay(t *testing.T) {
 			}
 			key := steps[i].Fn + " " + result(l.Answer) + " " + result(answer)
 			if seen[key]++; seen[key] == 1 {
-				t.Errorf("%s: %s\ndriver   %s\nsoftware %s\n%s", r.Name, l.Call, l.Answer, answer, text(steps[max(0, i-*before):i]))
+				t.Errorf("%s: %s\ndriver   %s\nsoftware %s\n%s", r.Name, l.Call, l.Answer, answer,
+					text(steps[max(0, i-*before):i]))
 			}
 		})
 	}
@@ -99,7 +108,8 @@ func TestReplay(t *testing.T) {
 		}
 	}
 	if len(differences) > mostDifferences || len(varies) > mostVaries || after > mostAfter {
-		t.Errorf("%d differences, %d varying answers, %d calls after a difference; the bounds are %d, %d and %d", len(differences), len(varies), after, mostDifferences, mostVaries, mostAfter)
+		t.Errorf("%d differences, %d varying answers, %d calls after a difference; the bounds are %d, %d and %d",
+			len(differences), len(varies), after, mostDifferences, mostVaries, mostAfter)
 	}
 	t.Logf("%d sequences, %d calls: %d equal, %d in %d known differences, %d after those, %d that varied:\n%s",
 		len(list), calls, equal, known, len(differences), after, len(varies), strings.Join(varies, "\n"))

@@ -62,7 +62,9 @@ func run(t testing.TB, steps []Step, see func(i int, answer string)) {
 	d := software(t)
 	m := NewMachine(d.Table())
 	for i, s := range steps {
-		timer := time.AfterFunc(20*time.Second, func() { panic(fmt.Sprintf("hangs: %v in\n%s", s.Call, text(steps[:i+1]))) })
+		timer := time.AfterFunc(20*time.Second, func() {
+			panic(fmt.Sprintf("hangs: %v in\n%s", s.Call, text(steps[:i+1])))
+		})
 		see(i, m.Do(s.Call))
 		timer.Stop()
 	}
@@ -119,12 +121,14 @@ func TestModel(t *testing.T) {
 				key := fmt.Sprintf("%s -> %s, want %v", s.Fn, r, s.Want)
 				problems[key]++
 				if problems[key] == 1 {
-					t.Errorf("seed %d: %v -> %s, want %v\n%s", seed, s.Call, answer, s.Want, text(steps[max(0, i-*before):i]))
+					t.Errorf("seed %d: %v -> %s, want %v\n%s", seed, s.Call, answer, s.Want,
+						text(steps[max(0, i-*before):i]))
 				}
 			}
 		})
 	}
-	t.Logf("%d calls: %d predicted exactly (%.1f %%), %d as one of several, %d skipped", all, exact, 100*float64(exact)/float64(all), among, skipped)
+	t.Logf("%d calls: %d predicted exactly (%.1f %%), %d as one of several, %d skipped", all, exact,
+		100*float64(exact)/float64(all), among, skipped)
 }
 
 var before = flag.Int("before", 0, "calls before a wrong one to show")

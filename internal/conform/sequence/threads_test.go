@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestThreads runs the same sequences in several threads at once over the same handles: they create, use and destroy each other's. What a call answers is
-// not the matter; the process lives, nothing hangs, and nothing is left over.
+// TestThreads runs the same sequences in several threads at once over the same handles: they create, use and destroy
+// each other's. What a call answers is not the matter; the process lives, nothing hangs, and nothing is left over.
 func TestThreads(t *testing.T) {
 	const threads = 6
 	known := facts(t)

@@ -111,7 +111,8 @@ func Join(lists ...[]Recorded) []Recorded {
 	return all
 }
 
-// Merge makes one recording of two: where they differ there is no answer. What only one of them has is as the other leaves it.
+// Merge makes one recording of two: where they differ there is no answer. What only one of them has is as the other
+// leaves it.
 func Merge(a, b Recorded) Recorded {
 	m := Recorded{Name: a.Name}
 	if len(b.Lines) == 0 {

@@ -33,10 +33,10 @@ var (
 	report = flag.Duration("report", time.Minute, "how often it says how far it is")
 )
 
-// TestSoak runs generated kernels on all engines, sequences of API calls by several threads, and kernels that fault, are
-// stopped or are waited for in streams and graphs, all in one process with a collector that runs nearly always. At the
-// end the process may hold no more memory, goroutines or mappings than after a third of the time. CONTRIBUTING.md has
-// the command of the long run.
+// TestSoak runs generated kernels on all engines, sequences of API calls by several threads, and kernels that fault,
+// are stopped or are waited for in streams and graphs, all in one process with a collector that runs nearly always. At
+// the end the process may hold no more memory, goroutines or mappings than after a third of the time. CONTRIBUTING.md
+// has the command of the long run.
 func TestSoak(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	ctx, cancel := context.WithTimeout(context.Background(), *soak)
@@ -70,14 +70,16 @@ func TestSoak(t *testing.T) {
 			u := measure()
 			s.gate.Unlock()
 			t.Logf("%v: %v; %v", time.Since(begin).Round(time.Second), &s.counts, u)
-			if settled.heap == 0 || time.Since(begin) < *soak/3 { // a short run on a busy machine may have no look at all before
+			// a short run on a busy machine may have no look at all before
+			if settled.heap == 0 || time.Since(begin) < *soak/3 {
 				settled = u
 			}
 			last = u
 		}
 	}
 	t.Logf("%v; after a third: %v; at the end: %v", &s.counts, settled, last)
-	if c := &s.counts; c.programs.Load() == 0 || c.calls.Load() == 0 || c.kernels.Load() == 0 || c.faults.Load() == 0 || c.stopped.Load() == 0 {
+	if c := &s.counts; c.programs.Load() == 0 || c.calls.Load() == 0 || c.kernels.Load() == 0 || c.faults.Load() == 0 ||
+		c.stopped.Load() == 0 {
 		t.Error("not everything has run")
 	}
 	if settled.heap == 0 {
@@ -92,7 +94,8 @@ func TestSoak(t *testing.T) {
 	if last.mappings > settled.mappings+settled.mappings/4+32 {
 		t.Errorf("%d mappings, %d after a third", last.mappings, settled.mappings)
 	}
-	// The race detector keeps what it has seen in memory of its own (docs/robustness.md): there the heap and the mappings are judged alone.
+	// The race detector keeps what it has seen in memory of its own (docs/robustness.md): there the heap and the
+	// mappings are judged alone.
 	if !skip.Race && last.resident > settled.resident+settled.resident/4+(32<<20) {
 		t.Errorf("%d bytes resident, %d after a third", last.resident, settled.resident)
 	}
@@ -109,7 +112,8 @@ type soaker struct {
 type counts struct{ programs, sequences, calls, kernels, faults, stopped, graphs atomic.Int64 }
 
 func (c *counts) String() string {
-	return fmt.Sprintf("%d generated programs, %d sequences of %d calls, %d kernels, %d faults, %d stopped, %d graphs", c.programs.Load(),
+	return fmt.Sprintf("%d generated programs, %d sequences of %d calls, %d kernels, %d faults, %d stopped, %d graphs",
+		c.programs.Load(),
 		c.sequences.Load(), c.calls.Load(), c.kernels.Load(), c.faults.Load(), c.stopped.Load(), c.graphs.Load())
 }
 
@@ -133,7 +137,8 @@ func (s *soaker) each(f func(r *rand.Rand, n uint64) error) error {
 func (s *soaker) programs() error {
 	var runners []*answer.Runner
 	for _, name := range []string{"interpreter", "auto"} {
-		d, err := softdev.New(softdev.Options{EngineName: name, Stdout: io.Discard, Stderr: io.Discard, Recover: true, Memory: 1 << 30})
+		d, err := softdev.New(softdev.Options{EngineName: name, Stdout: io.Discard, Stderr: io.Discard, Recover: true,
+			Memory: 1 << 30})
 		if err != nil {
 			return err
 		}
@@ -150,8 +155,10 @@ func (s *soaker) programs() error {
 	return s.each(func(_ *rand.Rand, n uint64) error {
 		p := ptxgen.Generate(n)
 		a, b := runners[0].Run(p), runners[1].Run(p)
-		if a.Load != driver.CUDA_SUCCESS || a.Run != driver.CUDA_SUCCESS || a.Load != b.Load || a.Run != b.Run || !bytes.Equal(a.Out, b.Out) {
-			return fmt.Errorf("generated program %d: interpreter %v %v, machine code %v %v, output equal: %t", n, a.Load, a.Run, b.Load, b.Run, bytes.Equal(a.Out, b.Out))
+		if a.Load != driver.CUDA_SUCCESS || a.Run != driver.CUDA_SUCCESS || a.Load != b.Load || a.Run != b.Run ||
+			!bytes.Equal(a.Out, b.Out) {
+			return fmt.Errorf("generated program %d: interpreter %v %v, machine code %v %v, output equal: %t", n,
+				a.Load, a.Run, b.Load, b.Run, bytes.Equal(a.Out, b.Out))
 		}
 		s.counts.programs.Add(1)
 		return nil
@@ -283,7 +290,8 @@ func (s *soaker) context(sys *cuda.System, r *rand.Rand, n uint64) (err error) {
 				want = want*1664525 + uint32(i)
 			}
 			if g != want {
-				return fmt.Errorf("kernel of %d blocks of %d, %d rounds: thread %d has %#x, not %#x", grid, block, rounds, i, g, want)
+				return fmt.Errorf("kernel of %d blocks of %d, %d rounds: thread %d has %#x, not %#x", grid, block,
+					rounds, i, g, want)
 			}
 		}
 		s.counts.kernels.Add(1)
@@ -352,7 +360,8 @@ type usage struct {
 }
 
 func (u usage) String() string {
-	return fmt.Sprintf("%d goroutines, %d mappings, %d KiB of heap, %d KiB resident", u.goroutines, u.mappings, u.heap>>10, u.resident>>10)
+	return fmt.Sprintf("%d goroutines, %d mappings, %d KiB of heap, %d KiB resident", u.goroutines, u.mappings,
+		u.heap>>10, u.resident>>10)
 }
 
 func measure() usage {

@@ -1,5 +1,5 @@
-// Package apitest compares Go declarations with the API as data, for the tests of packages driver and cu. It reads the layout
-// dump of the JSON on its own, so that an error of the generator does not hide itself.
+// Package apitest compares Go declarations with the API as data, for the tests of packages driver and cu. It reads the
+// layout dump of the JSON on its own, so that an error of the generator does not hide itself.
 package apitest
 
 import (
@@ -96,8 +96,8 @@ func (api *API) CheckEnums(t *testing.T, have map[string]int64) int {
 	return n
 }
 
-// CheckRecords compares size, offset and size of every member at every depth with the Go types and reports how many members
-// it compared.
+// CheckRecords compares size, offset and size of every member at every depth with the Go types and reports how many
+// members it compared.
 func (api *API) CheckRecords(t *testing.T, types map[string]reflect.Type) int {
 	t.Helper()
 	if len(types) != len(api.Records) {

@@ -9,8 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 )
 
-// ComparePrograms runs n generated programs on an engine, with several workers and with turns of several lengths, and compares what they store
-// with a thread by thread evaluation of their source.
+// ComparePrograms runs n generated programs on an engine, with several workers and with turns of several lengths, and
+// compares what they store with a thread by thread evaluation of their source.
 func ComparePrograms(t *testing.T, engine exec.Engine, n int) {
 	t.Helper()
 	d := Open(t)
@@ -32,7 +32,8 @@ func ComparePrograms(t *testing.T, engine exec.Engine, n int) {
 		}
 		oa, out := d.Alloc(int(8 * p.Grid * p.Block))
 		ta, total := d.Alloc(4)
-		c := Config{Grid: Dim(p.Grid), Block: Dim(p.Block), Workers: 1 + int(seed%3), Stack: 8192, Quantum: []int32{0, 1, 2, 7}[seed&3]}
+		c := Config{Grid: Dim(p.Grid), Block: Dim(p.Block), Workers: 1 + int(seed%3), Stack: 8192,
+			Quantum: []int32{0, 1, 2, 7}[seed&3]}
 		var stop atomic.Bool
 		c.Stop = &stop
 		timer := time.AfterFunc(20*time.Second, func() { stop.Store(true) })

@@ -229,8 +229,10 @@ func (k *Kernel) Run(c Config, args ...any) error {
 			x[i] = max(x[i], 1)
 		}
 	}
-	l := &exec.Launch{Code: k.Code, Grid: c.Grid, Block: c.Block, Cluster: c.Cluster, Shared: c.Shared, Params: params, ParamAddr: pa, Mem: &d.Mem, Sys: c.Sys,
-		Stack: c.Stack, Cooperative: c.Cooperative, Workers: max(c.Workers, 1), Quantum: c.Quantum, Stop: c.Stop, Counters: c.Counters, Texture: c.Texture,
+	l := &exec.Launch{Code: k.Code, Grid: c.Grid, Block: c.Block, Cluster: c.Cluster, Shared: c.Shared, Params: params,
+		ParamAddr: pa, Mem: &d.Mem, Sys: c.Sys,
+		Stack: c.Stack, Cooperative: c.Cooperative, Workers: max(c.Workers, 1), Quantum: c.Quantum, Stop: c.Stop,
+		Counters: c.Counters, Texture: c.Texture,
 		Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1980000, MaxSharedSM: 233472}}
 	if l.Stack == 0 {
 		l.Stack = 1024

@@ -13,9 +13,10 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 )
 
-// lanesFile has kernels k(u64 buffer) with what an H200 made of them: stores of many lanes to one address (race/), atomic
-// operations on one word (order/), operations of a warp some of whose lanes are absent (warp/), and testp with guards
-// (open/). Every kernel ran several times, but those in open/; of those whose answers differed (Varies) and those that did not end (Hangs) it has the names.
+// lanesFile has kernels k(u64 buffer) with what an H200 made of them: stores of many lanes to one address (race/),
+// atomic operations on one word (order/), operations of a warp some of whose lanes are absent (warp/), and testp with
+// guards (open/). Every kernel ran several times, but those in open/; of those whose answers differed (Varies) and
+// those that did not end (Hangs) it has the names.
 const lanesFile = "testdata/lanes.json.gz"
 
 // laneCase is a recorded kernel. The buffer's bytes are Fill before the launch, its first ones Out behind it unless the
@@ -30,8 +31,8 @@ type laneCase struct {
 	PTX         string
 }
 
-// laneExceptions are the cases, by pattern (path.Match), in which the software device answers otherwise, with the reason.
-// The list may only become shorter.
+// laneExceptions are the cases, by pattern (path.Match), in which the software device answers otherwise, with the
+// reason. The list may only become shorter.
 var laneExceptions = []struct {
 	pattern string
 	n       int
@@ -90,7 +91,8 @@ func ReplayLanes(t *testing.T, dir string, e exec.Engine) {
 		err = k.Run(Config{Grid: Dim(c.Grid), Block: Dim(c.Block)}, addr)
 		code := 0
 		if f := (*exec.Fault)(nil); errors.As(err, &f) {
-			code = map[exec.FaultKind]int{exec.FaultInstruction: 715, exec.FaultMisaligned: 716, exec.FaultAddress: 700}[f.Kind]
+			code = map[exec.FaultKind]int{exec.FaultInstruction: 715, exec.FaultMisaligned: 716,
+				exec.FaultAddress: 700}[f.Kind]
 		}
 		if err != nil && code == 0 {
 			t.Errorf("%s: %v", c.ID, err)
@@ -125,7 +127,8 @@ func ReplayLanes(t *testing.T, dir string, e exec.Engine) {
 			t.Errorf("%s: %d cases differ, no more than %d may", x.pattern, excepted[j], x.n)
 		}
 	}
-	t.Logf("%d kernels of an %s; %d more varied there, %d hung", len(file.Cases), file.Device, len(file.Varies), len(file.Hangs))
+	t.Logf("%d kernels of an %s; %d more varied there, %d hung", len(file.Cases), file.Device, len(file.Varies),
+		len(file.Hangs))
 }
 
 func matches(pattern, id string) bool {

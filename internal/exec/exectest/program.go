@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// Program is a generated kernel named k with the parameters (.u64 out, .u64 total). Thread number g of the grid stores 32-bit words to
-// out[2*g] and out[2*g+1]; threads that exit early leave them as they are. *total is a sum over threads.
+// Program is a generated kernel named k with the parameters (.u64 out, .u64 total). Thread number g of the grid stores
+// 32-bit words to out[2*g] and out[2*g+1]; threads that exit early leave them as they are. *total is a sum over
+// threads.
 //
-// The kernel has no races and every thread's result is defined by the PTX ISA: whatever order threads run in, words and sum are the same.
-// It diverges by data, loops with trip counts and exits of its own for each thread, meets at barriers in one or in both branches of
-// a condition, exchanges words through shared memory, votes and reduces among exactly the lanes that are there, and calls functions:
-// directly, through pointers, recursively.
+// The kernel has no races and every thread's result is defined by the PTX ISA: whatever order threads run in, words and
+// sum are the same. It diverges by data, loops with trip counts and exits of its own for each thread, meets at barriers
+// in one or in both branches of a condition, exchanges words through shared memory, votes and reduces among exactly the
+// lanes that are there, and calls functions: directly, through pointers, recursively.
 type Program struct {
 	Source string
 	Block  uint32
@@ -40,8 +41,8 @@ type generator struct {
 	plain  bool
 }
 
-// GeneratePlain makes a program without calls, branch tables and operations among lanes, in which many values are the same for all threads or rise with the thread's
-// number: what engines treat in ways of their own.
+// GeneratePlain makes a program without calls, branch tables and operations among lanes, in which many values are the
+// same for all threads or rise with the thread's number: what engines treat in ways of their own.
 func GeneratePlain(r *rand.Rand) Program {
 	g := &generator{Rand: r, cost: 1, plain: true}
 	sizes := []uint32{1, 16, 31, 32, 48, 64, 80, 96, 100, 128}
@@ -150,7 +151,8 @@ func (g *generator) function(i int) string {
 	}
 	g.emit("ld.local.u32 %%x3, [%%q1];\n\txor.b32 %%v0, %%v0, %%x3;")
 	g.emit("st.param.b32 [r], %s;\n\tret;", g.reg())
-	return fmt.Sprintf(".func (.param .b32 r) f%d(.param .b32 a, .param .b32 b)\n{\n", i) + g.decls() + g.b.String() + "}\n"
+	return fmt.Sprintf(".func (.param .b32 r) f%d(.param .b32 a, .param .b32 b)\n{\n", i) + g.decls() + g.b.String() +
+		"}\n"
 }
 
 // registerFunction has registers as parameters.
@@ -168,7 +170,8 @@ func (g *generator) registerFunction(i int) string {
 	}
 	g.emit("ret;")
 	d := strings.Replace(g.decls(), "%q<8>", "%qq<8>", 1)
-	return fmt.Sprintf(".func (.reg .u32 %%r) h%d(.reg .u32 %%a, .reg .b16 %%s, .reg .pred %%q)\n{\n", i) + d + g.b.String() + "}\n"
+	return fmt.Sprintf(".func (.reg .u32 %%r) h%d(.reg .u32 %%a, .reg .b16 %%s, .reg .pred %%q)\n{\n", i) + d +
+		g.b.String() + "}\n"
 }
 
 func (g *generator) call(f, a, b, to string) {
@@ -181,7 +184,8 @@ func (g *generator) call(f, a, b, to string) {
 	}
 	if f == "" {
 		p := g.condition()
-		g.emit("mov.u64 %%q3, f%d; mov.u64 %%q4, f%d; selp.b64 %%q3, %%q3, %%q4, %s;", g.level+g.IntN(funcs-g.level), g.level+g.IntN(funcs-g.level), p)
+		g.emit("mov.u64 %%q3, f%d; mov.u64 %%q4, f%d; selp.b64 %%q3, %%q3, %%q4, %s;", g.level+g.IntN(funcs-g.level),
+			g.level+g.IntN(funcs-g.level), p)
 		l := g.newLabel()
 		g.emit("%s: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _);", l)
 		g.emit("%scall (pr), %%q3, (pa, pb), %s;", guard, l)
@@ -191,8 +195,8 @@ func (g *generator) call(f, a, b, to string) {
 	g.emit("ld.param.b32 %s, [pr]; }", to)
 }
 
-// context is the set of threads that run a statement, where the program knows it: mask names the register with the lanes of the warp, exited
-// ones included; all says that it is all of the block's threads.
+// context is the set of threads that run a statement, where the program knows it: mask names the register with the
+// lanes of the warp, exited ones included; all says that it is all of the block's threads.
 type context struct {
 	mask string
 	all  bool
@@ -238,7 +242,8 @@ func (g *generator) assign() {
 	if g.IntN(4) == 0 {
 		guard = "@" + []string{"", "!"}[g.IntN(2)] + g.condition() + " "
 	}
-	switch op := []string{"add.u32", "sub.u32", "mul.lo.u32", "xor.b32", "and.b32", "or.b32", "min.u32", "max.u32", "shl.b32", "shr.u32", "selp.u32", "mad.lo.u32", "narrow"}[g.IntN(13)]; op {
+	switch op := []string{"add.u32", "sub.u32", "mul.lo.u32", "xor.b32", "and.b32", "or.b32", "min.u32", "max.u32",
+		"shl.b32", "shr.u32", "selp.u32", "mad.lo.u32", "narrow"}[g.IntN(13)]; op {
 	case "narrow":
 		if g.plain {
 			g.emit("%scvt.u64.u32 %%q6, %s;\n\tmad.wide.u32 %%q6, %s, %d, %%q6;", guard, g.reg(), g.reg(), 1+g.IntN(9))
@@ -259,13 +264,15 @@ func (g *generator) assign() {
 	}
 }
 
-// divide returns the contexts of the two sides of a condition, where c is known. Barriers stay out of both but for those that conditional makes.
+// divide returns the contexts of the two sides of a condition, where c is known. Barriers stay out of both but for
+// those that conditional makes.
 func (g *generator) divide(c *context, p string) (yes, no *context) {
 	if c == nil || g.plain {
 		return nil, nil
 	}
 	y, n := g.mask(), g.mask()
-	g.emit("vote.sync.ballot.b32 %s, %s, %s;\n\tnot.b32 %s, %s;\n\tand.b32 %s, %s, %s;", y, p, c.mask, n, y, n, n, c.mask)
+	g.emit("vote.sync.ballot.b32 %s, %s, %s;\n\tnot.b32 %s, %s;\n\tand.b32 %s, %s, %s;", y, p, c.mask, n, y, n, n,
+		c.mask)
 	return &context{mask: y}, &context{mask: n}
 }
 
@@ -387,7 +394,8 @@ func (g *generator) calls() {
 		if g.IntN(3) == 0 {
 			guard = "@" + g.condition() + " "
 		}
-		g.emit("cvt.u16.u32 %%h0, %s;\n\t%scall (%s), h%d, (%s, %%h0, %s);", g.reg(), guard, g.reg(), g.IntN(funcs), g.reg(), p)
+		g.emit("cvt.u16.u32 %%h0, %s;\n\t%scall (%s), h%d, (%s, %%h0, %s);", g.reg(), guard, g.reg(), g.IntN(funcs),
+			g.reg(), p)
 		return
 	}
 	old := g.level
@@ -435,7 +443,8 @@ func (g *generator) exchange() {
 		case 1: // of one's own, by other ways
 			g.emit("mul.wide.u32 %%q6, %%t, 4;\n\tmov.u64 %%q7, words;\n\tadd.u64 %%q7, %%q7, %%q6;\n\tld.shared.u32 %s, [%%q7];\n\tld.shared.u32 %%x5, [%%x7];\n\txor.b32 %s, %s, %%x5;", g.reg(), g.reg(), g.reg())
 		default: // the same for all
-			g.emit("mov.u32 %%x7, words;\n\tld.shared.u32 %%x5, [%%x7+%d];\n\tadd.u32 %s, %s, %%x5;", 4*g.IntN(int(g.block)), g.reg(), g.reg())
+			g.emit("mov.u32 %%x7, words;\n\tld.shared.u32 %%x5, [%%x7+%d];\n\tadd.u32 %s, %s, %%x5;",
+				4*g.IntN(int(g.block)), g.reg(), g.reg())
 		}
 		g.emit("bar.sync 0;")
 		return
@@ -474,5 +483,6 @@ func (g *generator) kernel() string {
 		g.emit("mad.lo.u32 %%x1, %%x1, 31, %%v%d;", i)
 	}
 	g.emit("st.global.u32 [%%q0], %%x1;\n\tst.global.u32 [%%q0+4], %%v0;\n\tred.global.add.u32 [%%q5], %%x1;\n\tret;")
-	return fmt.Sprintf(".visible .entry k(.param .u64 out, .param .u64 total)\n{\n\t.shared .align 4 .b32 words[%d];\n", g.block) + g.decls() + g.b.String() + "}\n"
+	return fmt.Sprintf(".visible .entry k(.param .u64 out, .param .u64 total)\n{\n\t.shared .align 4 .b32 words[%d];\n",
+		g.block) + g.decls() + g.b.String() + "}\n"
 }

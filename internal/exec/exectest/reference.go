@@ -9,8 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// Reference runs the kernel of a generated Program thread by thread, straight from the checked instructions in source order: no
-// warps, no lowering, no sharing of rows. It knows the instructions that Generate uses.
+// Reference runs the kernel of a generated Program thread by thread, straight from the checked instructions in source
+// order: no warps, no lowering, no sharing of rows. It knows the instructions that Generate uses.
 type Reference struct {
 	m     *check.Module
 	limit int // steps left
@@ -350,7 +350,8 @@ func (b *block) step(t *thread) error {
 		t.set(&in.Args[0], v)
 	case "setp":
 		x, y := u(1), u(2)
-		c := map[string]bool{"lt": x < y, "ge": x >= y, "eq": x == y, "ne": x != y, "gt": x > y, "le": x <= y}[in.Match.One("lt", "ge", "eq", "ne", "gt", "le")]
+		c := map[string]bool{"lt": x < y, "ge": x >= y, "eq": x == y, "ne": x != y, "gt": x > y,
+			"le": x <= y}[in.Match.One("lt", "ge", "eq", "ne", "gt", "le")]
 		v := truth(c)
 		if in.Match.Has("and") {
 			v &= arg(3)
@@ -402,7 +403,8 @@ func (b *block) call(t *thread, in *check.Inst) {
 	if callee.Kind == check.ArgReg {
 		fn = b.m.Funcs[b.value(t, callee)-1]
 	}
-	g := &frame{f: fn, regs: map[*check.Var]uint64{}, param: map[*check.Var]uint64{}, call: in, up: t.frame, base: t.nlocal}
+	g := &frame{f: fn, regs: map[*check.Var]uint64{}, param: map[*check.Var]uint64{}, call: in, up: t.frame,
+		base: t.nlocal}
 	for i := range args {
 		p := fn.Params[i]
 		var v uint64
@@ -499,7 +501,8 @@ func (r *Reference) Compare(out, total []byte) string {
 		}
 	}
 	if bad > 0 {
-		return fmt.Sprintf("%d of %d words differ, first out[%d] (thread %d): %#x, want %#x", bad, len(words), first, first/2, words[first], r.Word(first))
+		return fmt.Sprintf("%d of %d words differ, first out[%d] (thread %d): %#x, want %#x", bad, len(words), first,
+			first/2, words[first], r.Word(first))
 	}
 	if got := binary.LittleEndian.Uint32(total); got != r.Total {
 		return fmt.Sprintf("the sum is %#x, want %#x (%d bits differ)", got, r.Total, bits.OnesCount32(got^r.Total))

@@ -9,10 +9,11 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// asyncOps are asynchronous copies (PTX ISA 9.7.9.25). A copy is performed when it is issued, which the ISA allows: nothing says how
-// long it takes. Commit and wait then have nothing left to do.
+// asyncOps are asynchronous copies (PTX ISA 9.7.9.25). A copy is performed when it is issued, which the ISA allows:
+// nothing says how long it takes. Commit and wait then have nothing left to do.
 var asyncOps = map[optab.Opcode]resolver{
-	optab.OpCpAsync: resolveCpAsync, optab.OpCpAsyncCommitGroup: resolveNothing, optab.OpCpAsyncWaitGroup: resolveNothing,
+	optab.OpCpAsync: resolveCpAsync, optab.OpCpAsyncCommitGroup: resolveNothing,
+	optab.OpCpAsyncWaitGroup: resolveNothing,
 }
 
 // pointer is a prepared address operand for accesses whose size is not known when the kernel is prepared.

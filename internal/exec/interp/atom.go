@@ -11,9 +11,10 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// atomOps are atom and red (PTX ISA 9.7.13.6 and 9.7.13.7). Lanes act in lane order. Every operation is sequentially consistent,
-// which is at least what any .sem and .scope asks for.
-var atomOps = map[optab.Opcode]resolver{optab.OpAtom: resolveAtom, optab.OpRed: resolveAtom, optab.OpAtomVec: resolveAtomVec}
+// atomOps are atom and red (PTX ISA 9.7.13.6 and 9.7.13.7). Lanes act in lane order. Every operation is sequentially
+// consistent, which is at least what any .sem and .scope asks for.
+var atomOps = map[optab.Opcode]resolver{optab.OpAtom: resolveAtom, optab.OpRed: resolveAtom,
+	optab.OpAtomVec: resolveAtomVec}
 
 // rmw computes the new value of a word; c is the third operand of cas.
 type rmw func(old, b, c uint64) uint64
@@ -42,8 +43,10 @@ func resolveAtom(in *inst, op *ir.Op) error {
 		return nil
 	}
 	var remote rmw
-	if ac.space == ir.SharedCluster && i == 1 && t.Lanes == 2 && t.Class == optab.Packed && op.Mods().Func == optab.FuncAdd {
-		// On another CTA's shared memory an H200 adds the whole words as integers (recorded for f16x2); on its own, halves as they should be.
+	if ac.space == ir.SharedCluster && i == 1 && t.Lanes == 2 && t.Class == optab.Packed &&
+		op.Mods().Func == optab.FuncAdd {
+		// On another CTA's shared memory an H200 adds the whole words as integers (recorded for f16x2); on its own,
+		// halves as they should be.
 		remote = func(o, b, _ uint64) uint64 { return o + b }
 	}
 	cReg := c.Reg()
@@ -119,8 +122,8 @@ func update(p unsafe.Pointer, size uint32, plain bool, b, c uint64, f rmw) uint6
 	}
 }
 
-// atomFunc picks the operation. outside, when not nil, is what it does outside shared memory: an H200 flushes subnormal inputs
-// and results of f32 additions there (recorded), and treats NaNs of f64 differently.
+// atomFunc picks the operation. outside, when not nil, is what it does outside shared memory: an H200 flushes subnormal
+// inputs and results of f32 additions there (recorded), and treats NaNs of f64 differently.
 func atomFunc(what optab.Func, typ optab.TypeID) (f, outside rmw, ok bool) {
 	t := typ.Info()
 	signed := func(v uint64) int64 {
@@ -172,8 +175,8 @@ func atomFunc(what optab.Func, typ optab.TypeID) (f, outside rmw, ok bool) {
 			f = func(o, b, _ uint64) uint64 { return uint64(num.AddRN32(uint32(o), uint32(b))) }
 			outside = func(o, b, _ uint64) uint64 { return uint64(num.Add32(uint32(o), uint32(b), num.RN, num.FTZ)) }
 		case optab.F64:
-			// With NaNs, shared memory's loop of loads and additions keeps the old value's, made quiet; the memory units outside return
-			// an operand's NaN as it stands, the operand's before memory's (recorded on an H200).
+			// With NaNs, shared memory's loop of loads and additions keeps the old value's, made quiet; the memory
+			// units outside return an operand's NaN as it stands, the operand's before memory's (recorded on an H200).
 			f = func(o, b, _ uint64) uint64 {
 				if nan64(o) {
 					return o | 1<<51

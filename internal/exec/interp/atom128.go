@@ -10,8 +10,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// locks128 serialise 128-bit atomics by address where the processor has none. They are atomic against each other, as the ISA asks of
-// atomics of one size.
+// locks128 serialise 128-bit atomics by address where the processor has none. They are atomic against each other, as
+// the ISA asks of atomics of one size.
 var locks128 [64]sync.Mutex
 
 // swap128 stores v where p has what want points at, or anyway when want is nil, and returns what was there.

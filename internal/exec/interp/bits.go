@@ -36,8 +36,8 @@ func resolveClz(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveBfind finds the most significant bit that is not the sign; all ones when there is none. .shiftamt gives the shift that
-// brings it to the top (9.7.1.16).
+// resolveBfind finds the most significant bit that is not the sign; all ones when there is none. .shiftamt gives the
+// shift that brings it to the top (9.7.1.16).
 func resolveBfind(in *inst, op *ir.Op) error {
 	n, signed := op.Type(0).IntegerBits()
 	shift := op.Mods().ShiftAmount
@@ -69,8 +69,8 @@ func resolveBfind(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveFns finds the nth set bit from a base, upwards for positive and downwards for negative offsets (9.7.1.17). The offset that has no
-// magnitude gives 0 (recorded).
+// resolveFns finds the nth set bit from a base, upwards for positive and downwards for negative offsets (9.7.1.17). The
+// offset that has no magnitude gives 0 (recorded).
 func resolveFns(in *inst, _ *ir.Op) error {
 	in.fn = tri32(func(mask, base, offset uint32) uint32 {
 		n, step := int32(offset), int32(1)
@@ -106,9 +106,9 @@ func resolveBrev(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// bfe extracts a field. A signed field that reaches beyond the top is filled with the sign, an empty one with zero (9.7.1.19).
-// Position and length are the low 8 bits of their operands for 32-bit fields only: with 64 bits all of the operands count,
-// whatever the manual says (recorded).
+// bfe extracts a field. A signed field that reaches beyond the top is filled with the sign, an empty one with zero
+// (9.7.1.19). Position and length are the low 8 bits of their operands for 32-bit fields only: with 64 bits all of the
+// operands count, whatever the manual says (recorded).
 func bfe(a uint64, pos, length uint32, signed bool) uint64 {
 	if length == 0 {
 		return 0
@@ -132,7 +132,9 @@ func resolveBfe(in *inst, op *ir.Op) error {
 	n, signed := op.Type(0).IntegerBits()
 	if n == 32 {
 		if signed {
-			in.fn = tri32(func(a, b, c uint32) uint32 { return uint32(bfe(uint64(int64(int32(a))), b&0xff, c&0xff, true)) })
+			in.fn = tri32(func(a, b, c uint32) uint32 {
+				return uint32(bfe(uint64(int64(int32(a))), b&0xff, c&0xff, true))
+			})
 		} else {
 			in.fn = tri32(func(a, b, c uint32) uint32 { return uint32(bfe(uint64(a), b&0xff, c&0xff, false)) })
 		}
@@ -179,7 +181,8 @@ func resolveBfi(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveSzext extends from the given number of low bits (9.7.1.21); .clamp limits the number to 32, .wrap takes it modulo 32.
+// resolveSzext extends from the given number of low bits (9.7.1.21); .clamp limits the number to 32, .wrap takes it
+// modulo 32.
 func resolveSzext(in *inst, op *ir.Op) error {
 	signed, clamp := op.Type(0) == optab.S32, op.Mods().Bound == optab.BoundClamp
 	in.fn = bin32(func(a, b uint32) uint32 {

@@ -9,17 +9,20 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// bulkOps are bulk copies and reductions, and stores and reductions that complete on an mbarrier (PTX ISA 9.7.9.25.4, 9.7.9.12, 9.7.13.8).
+// bulkOps are bulk copies and reductions, and stores and reductions that complete on an mbarrier (PTX ISA 9.7.9.25.4,
+// 9.7.9.12, 9.7.13.8).
 var bulkOps = map[optab.Opcode]resolver{
-	optab.OpCpAsyncBulk: resolveBulkCopy, optab.OpCpAsyncBulkPrefetch: resolveNothing, optab.OpCpReduceAsyncBulk: resolveBulkReduce,
-	optab.OpStAsync: resolveStAsync, optab.OpRedAsync: resolveRedAsync,
+	optab.OpCpAsyncBulk: resolveBulkCopy, optab.OpCpAsyncBulkPrefetch: resolveNothing,
+	optab.OpCpReduceAsyncBulk: resolveBulkReduce,
+	optab.OpStAsync:           resolveStAsync, optab.OpRedAsync: resolveRedAsync,
 }
 
-// ctaOffset is the part of a shared-window address that is an offset in a CTA's shared memory; the CTA's rank stands above it.
+// ctaOffset is the part of a shared-window address that is an offset in a CTA's shared memory; the CTA's rank stands
+// above it.
 const ctaOffset = 1<<24 - 1
 
-// eachCTA calls f with what must be added to a shared-window offset to reach each CTA of a multicast mask; without one, with 0 for
-// the address as it stands.
+// eachCTA calls f with what must be added to a shared-window offset to reach each CTA of a multicast mask; without one,
+// with 0 for the address as it stands.
 func eachCTA(w *exec.Warp, mask *ir.Arg, l int, f func(rank uint64)) {
 	if mask == nil {
 		f(0)
@@ -40,8 +43,8 @@ func completeTx(w *exec.Warp, l int, addr uint64, n uint32) {
 	*b = b.addTx(-int32(n))
 }
 
-// needCluster ends the kernel when it was not launched in clusters: an H200 has the instructions that reach into other CTAs
-// end in an illegal instruction then (recorded).
+// needCluster ends the kernel when it was not launched in clusters: an H200 has the instructions that reach into other
+// CTAs end in an illegal instruction then (recorded).
 func needCluster(w *exec.Warp, l int) {
 	if !w.InCluster() {
 		w.Throw(exec.FaultInstruction, l, "an asynchronous operation on shared::cluster in a launch without clusters")

@@ -8,8 +8,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// Extended precision (9.7.2). The carry flag is Warp.CC, one bit for each lane. After a subtraction it is set when there
-// was no borrow, and subc borrows when it is clear (recorded: chains that mix the two).
+// Extended precision (9.7.2). The carry flag is Warp.CC, one bit for each lane. After a subtraction it is set when
+// there was no borrow, and subc borrows when it is clear (recorded: chains that mix the two).
 
 // chain says how an operation uses the flag.
 type chain struct {
@@ -30,7 +30,8 @@ func chainOf(op *ir.Op) chain {
 	return c
 }
 
-// masks turns the use of the flag into masks over lanes: the flag that comes in is CC&keep|first, and out are the lanes that write it.
+// masks turns the use of the flag into masks over lanes: the flag that comes in is CC&keep|first, and out are the lanes
+// that write it.
 func (c chain) masks() (keep, first, out uint32, flip uint64) {
 	if c.in {
 		keep = full

@@ -9,16 +9,20 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// ChildLauncher is what exec.Launch.Sys implements, besides exec.System, when kernels may launch kernels (CUDA dynamic parallelism, CUDA C++
-// Programming Guide, "CUDA Dynamic Parallelism"). Its methods are called from several goroutines at once.
+// ChildLauncher is what exec.Launch.Sys implements, besides exec.System, when kernels may launch kernels (CUDA dynamic
+// parallelism, CUDA C++ Programming Guide, "CUDA Dynamic Parallelism"). Its methods are called from several goroutines
+// at once.
 //
-// The device side of CUDA 12 and later has no synchronisation with children, so that an implementation may keep launches in a queue and run
-// them in order when the grid that made them has ended, before anything that comes after that grid in its stream.
+// The device side of CUDA 12 and later has no synchronisation with children, so that an implementation may keep
+// launches in a queue and run them in order when the grid that made them has ended, before anything that comes after
+// that grid in its stream.
 type ChildLauncher interface {
-	// ChildParams returns the bytes of parameters that the kernel with this address takes; ok is false when there is no such kernel.
+	// ChildParams returns the bytes of parameters that the kernel with this address takes; ok is false when there is no
+	// such kernel.
 	ChildParams(entry uint64) (bytes uint32, ok bool)
-	// Child takes a launch and returns a cudaError (driver_types.h), 0 when it was accepted. params is the callee's to keep. stream is what the
-	// kernel gave: 0, one of the Stream constants, or a stream made by cudaStreamCreateWithFlags in a kernel.
+	// Child takes a launch and returns a cudaError (driver_types.h), 0 when it was accepted. params is the callee's to
+	// keep. stream is what the kernel gave: 0, one of the Stream constants, or a stream made by
+	// cudaStreamCreateWithFlags in a kernel.
 	Child(entry uint64, grid, block [3]uint32, shared uint32, params []byte, stream uint64) (code uint32)
 }
 
@@ -37,8 +41,9 @@ const (
 	cudaErrorInvalidDeviceFunc = 98
 )
 
-// DeviceRuntime says whether an undefined function of this name is the device runtime library's (libcudadevrt.a) and provided here. A program
-// may call it only when it was linked with that library: loaded as a plain module it fails, as on the driver.
+// DeviceRuntime says whether an undefined function of this name is the device runtime library's (libcudadevrt.a) and
+// provided here. A program may call it only when it was linked with that library: loaded as a plain module it fails, as
+// on the driver.
 func DeviceRuntime(name string) bool {
 	switch name {
 	case "cudaCGGetIntrinsicHandle", "cudaCGSynchronize":
@@ -55,8 +60,8 @@ func systemFunction(name string) resolver {
 	return deviceRuntime[name]
 }
 
-// deviceRuntime are the functions of dynamic parallelism. Those of CUDA 12 carry the prefix __cudaCDP2; the plain names are the ones that PTX
-// written by hand uses (CUDA C++ Programming Guide, "Device-side Launch from PTX").
+// deviceRuntime are the functions of dynamic parallelism. Those of CUDA 12 carry the prefix __cudaCDP2; the plain names
+// are the ones that PTX written by hand uses (CUDA C++ Programming Guide, "Device-side Launch from PTX").
 var deviceRuntime = map[string]resolver{
 	"__cudaCDP2GetParameterBufferV2": childBufferV2, "cudaGetParameterBufferV2": childBufferV2,
 	"__cudaCDP2GetParameterBuffer": childBuffer, "cudaGetParameterBuffer": childBuffer,
@@ -65,26 +70,29 @@ var deviceRuntime = map[string]resolver{
 	"__cudaCDP2LaunchDevice": childLaunch, "__cudaCDP2LaunchDevice_ptsz": childLaunch,
 	"cudaLaunchDevice": childLaunch, "cudaLaunchDevice_ptsz": childLaunch,
 
-	// Children run one after the other in the order of their launches, so that streams and events hold no state: their handles are addresses
-	// of small allocations, which makes them unique.
+	// Children run one after the other in the order of their launches, so that streams and events hold no state: their
+	// handles are addresses of small allocations, which makes them unique.
 	"__cudaCDP2StreamCreateWithFlags": childStreamCreate, "cudaStreamCreateWithFlags": childStreamCreate,
 	"__cudaCDP2StreamDestroy": childDestroy, "cudaStreamDestroy": childDestroy,
 	"__cudaCDP2EventCreateWithFlags": childEventCreate, "cudaEventCreateWithFlags": childEventCreate,
 	"__cudaCDP2EventDestroy": childDestroy, "cudaEventDestroy": childDestroy,
-	"__cudaCDP2EventRecord": childOrdered, "__cudaCDP2EventRecord_ptsz": childOrdered, "cudaEventRecord": childOrdered, "cudaEventRecord_ptsz": childOrdered,
+	"__cudaCDP2EventRecord": childOrdered, "__cudaCDP2EventRecord_ptsz": childOrdered, "cudaEventRecord": childOrdered,
+	"cudaEventRecord_ptsz":           childOrdered,
 	"__cudaCDP2EventRecordWithFlags": childOrdered, "__cudaCDP2EventRecordWithFlags_ptsz": childOrdered,
 	"cudaEventRecordWithFlags": childOrdered, "cudaEventRecordWithFlags_ptsz": childOrdered,
 	"__cudaCDP2StreamWaitEvent": childOrdered, "__cudaCDP2StreamWaitEvent_ptsz": childOrdered,
 	"cudaStreamWaitEvent": childOrdered, "cudaStreamWaitEvent_ptsz": childOrdered,
 
-	"__cudaCDP2Malloc": childMalloc, "cudaMalloc": childMalloc, "__cudaCDP2Free": childDestroy, "cudaFree": childDestroy,
+	"__cudaCDP2Malloc": childMalloc, "cudaMalloc": childMalloc, "__cudaCDP2Free": childDestroy,
+	"cudaFree": childDestroy,
 }
 
 // A parameter buffer is an allocation of the device heap: a header, then the parameters.
 const (
 	childHeader = 64
 	childMagic  = 0x6c75636863647563
-	// maxChildParams bounds a buffer whose size the kernel names itself (PTX ISA 9.0: 32764 bytes of kernel parameters).
+	// maxChildParams bounds a buffer whose size the kernel names itself (PTX ISA 9.0: 32764 bytes of kernel
+	// parameters).
 	maxChildParams = 32764
 )
 
@@ -131,7 +139,8 @@ func dim3Argument(w *exec.Warp, op *ir.Op, n, lane int) (d [3]uint32) {
 	return *(*[3]uint32)(p)
 }
 
-// newChildBuffer allocates a parameter buffer and returns the address of the parameters, 0 when the device heap is full.
+// newChildBuffer allocates a parameter buffer and returns the address of the parameters, 0 when the device heap is
+// full.
 func newChildBuffer(w *exec.Warp, lane int, entry uint64, grid, block [3]uint32, shared, size uint32) uint64 {
 	base := w.CTA.Launch.Sys.Malloc(childHeader + max(uint64(size), 8))
 	if base == 0 {
@@ -158,7 +167,8 @@ func childBufferV2(in *inst, op *ir.Op) error {
 		if !ok {
 			return 0
 		}
-		return newChildBuffer(w, lane, entry, dim3Argument(w, op, 1, lane), dim3Argument(w, op, 2, lane), uint32(argument(w, op, 3, lane)), size)
+		return newChildBuffer(w, lane, entry, dim3Argument(w, op, 1, lane), dim3Argument(w, op, 2, lane),
+			uint32(argument(w, op, 3, lane)), size)
 	})
 }
 
@@ -216,7 +226,8 @@ func childLaunchV2(in *inst, op *ir.Op) error {
 	})
 }
 
-// childLaunch is cudaError_t LaunchDevice(void *func, void *parameterBuffer, dim3 grid, dim3 block, unsigned sharedMemSize, cudaStream_t stream).
+// childLaunch is cudaError_t LaunchDevice(void *func, void *parameterBuffer, dim3 grid, dim3 block, unsigned
+// sharedMemSize, cudaStream_t stream).
 func childLaunch(in *inst, op *ir.Op) error {
 	return perLane(in, op, func(w *exec.Warp, op *ir.Op, lane int) uint64 {
 		c := children(w, lane)
@@ -231,7 +242,8 @@ func childLaunch(in *inst, op *ir.Op) error {
 				return cudaErrorInvalidValue
 			}
 		}
-		return uint64(c.Child(entry, dim3Argument(w, op, 2, lane), dim3Argument(w, op, 3, lane), uint32(argument(w, op, 4, lane)), params, argument(w, op, 5, lane)))
+		return uint64(c.Child(entry, dim3Argument(w, op, 2, lane), dim3Argument(w, op, 3, lane),
+			uint32(argument(w, op, 4, lane)), params, argument(w, op, 5, lane)))
 	})
 }
 
@@ -247,7 +259,8 @@ func storeHandle(w *exec.Warp, op *ir.Op, lane int) uint64 {
 	return 0
 }
 
-// childStreamCreate is cudaError_t StreamCreateWithFlags(cudaStream_t *stream, unsigned flags); a kernel's streams must be non-blocking.
+// childStreamCreate is cudaError_t StreamCreateWithFlags(cudaStream_t *stream, unsigned flags); a kernel's streams must
+// be non-blocking.
 func childStreamCreate(in *inst, op *ir.Op) error {
 	return perLane(in, op, func(w *exec.Warp, op *ir.Op, lane int) uint64 {
 		if uint32(argument(w, op, 1, lane)) != cudaStreamNonBlocking {
@@ -257,7 +270,8 @@ func childStreamCreate(in *inst, op *ir.Op) error {
 	})
 }
 
-// childEventCreate is cudaError_t EventCreateWithFlags(cudaEvent_t *event, unsigned flags); a kernel's events carry no times.
+// childEventCreate is cudaError_t EventCreateWithFlags(cudaEvent_t *event, unsigned flags); a kernel's events carry no
+// times.
 func childEventCreate(in *inst, op *ir.Op) error {
 	return perLane(in, op, func(w *exec.Warp, op *ir.Op, lane int) uint64 {
 		if uint32(argument(w, op, 1, lane)) != cudaEventDisableTiming {

@@ -103,7 +103,8 @@ const (
 	cdpFill   = "st.u64 [q], 0x1122334455667788;\nst.u32 [q+8], 99;\n"
 )
 
-// TestDeviceLaunch calls the device runtime (cuda_device_runtime_api.h; CUDA C++ Programming Guide, "Device-side Launch from PTX").
+// TestDeviceLaunch calls the device runtime (cuda_device_runtime_api.h; CUDA C++ Programming Guide, "Device-side Launch
+// from PTX").
 func TestDeviceLaunch(t *testing.T) {
 	maps.Copy(builtins, deviceRuntime) // here every program is linked with the device runtime
 	params := append(binary.LittleEndian.AppendUint64(nil, 0x1122334455667788), 99, 0, 0, 0)
@@ -121,11 +122,13 @@ func TestDeviceLaunch(t *testing.T) {
 		{"second version", "mov.u64 e, 0x100;\n" + cdpBuffer + cdpFill + cdpLaunch, 0, []launched{full}, 0},
 		{"a kernel without parameters", "mov.u64 e, 0x200;\n" + cdpBuffer + cdpLaunch, 0, []launched{bare}, 0},
 		{"no such kernel", "mov.u64 e, 0x300;\n" + cdpBuffer + "cvt.u32.u64 r, q;\n", 0, nil, 0},
-		{"the same buffer twice", "mov.u64 e, 0x100;\n" + cdpBuffer + cdpFill + cdpLaunch + cdpLaunch, cudaErrorInvalidValue, []launched{full}, 0},
+		{"the same buffer twice", "mov.u64 e, 0x100;\n" + cdpBuffer + cdpFill + cdpLaunch + cdpLaunch,
+			cudaErrorInvalidValue, []launched{full}, 0},
 		{"no buffer", "mov.u64 q, 0;\n" + cdpLaunch, cudaErrorInvalidValue, nil, 0},
 		{"first version", "st.param.b64 [a0], 8;\nst.param.b64 [a1], 12;\ncall (r64), cudaGetParameterBuffer, (a0, a1);\nld.param.b64 q, [r64];\n" + cdpFill + cdpDims +
 			"st.param.b64 [a0], 0x100;\nst.param.b64 [a1], q;\nst.param.b64 [r64], 0;\ncall (r32), cudaLaunchDevice, (a0, a1, g, b, a2, r64);\nld.param.b32 r, [r32];\n", 0, []launched{v1}, 0},
-		{"a buffer of the first version in the second call", "st.param.b64 [a0], 8;\nst.param.b64 [a1], 12;\ncall (r64), cudaGetParameterBuffer, (a0, a1);\nld.param.b64 q, [r64];\n" + cdpLaunch,
+		{"a buffer of the first version in the second call",
+			"st.param.b64 [a0], 8;\nst.param.b64 [a1], 12;\ncall (r64), cudaGetParameterBuffer, (a0, a1);\nld.param.b64 q, [r64];\n" + cdpLaunch,
 			cudaErrorInvalidDeviceFunc, nil, 0},
 		{"stream", "add.u64 q, d, 8;\nst.param.b64 [a0], q;\nst.param.b32 [a2], 1;\ncall (r32), __cudaCDP2StreamCreateWithFlags, (a0, a2);\nld.global.u64 e, [d+8];\nst.param.b64 [a0], e;\n" +
 			"call (r32), __cudaCDP2StreamDestroy, (a0);\nld.param.b32 r, [r32];\n", 0, nil, 0},
@@ -153,7 +156,8 @@ func TestDeviceLaunch(t *testing.T) {
 					t.Errorf("parameters % x, want % x", got.params, want.params)
 				}
 				got.params, want.params = nil, nil
-				if got.entry != want.entry || got.grid != want.grid || got.block != want.block || got.shared != want.shared || got.stream != want.stream {
+				if got.entry != want.entry || got.grid != want.grid || got.block != want.block ||
+					got.shared != want.shared || got.stream != want.stream {
 					t.Errorf("launch %+v, want %+v", got, want)
 				}
 			}
@@ -177,7 +181,8 @@ func runCDP(t *testing.T, b *bench, src string, sys exec.System) (uint32, error)
 	clear(mem)
 	pa, params := b.alloc(t, 8)
 	*(*uint64)(unsafe.Pointer(&params[0])) = out
-	l := &exec.Launch{Code: code, Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{1, 1, 1}, Params: params, ParamAddr: pa, Mem: &b.mem, Stack: 1024, Workers: 1, Sys: sys,
+	l := &exec.Launch{Code: code, Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{1, 1, 1}, Params: params, ParamAddr: pa,
+		Mem: &b.mem, Stack: 1024, Workers: 1, Sys: sys,
 		Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1980000}}
 	l.Consts = exec.NewConstRows(code.Kernel(), func(*ir.ConstRow) uint64 { return 0 })
 	err = exec.Run(l)

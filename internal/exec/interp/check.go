@@ -11,9 +11,9 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// What a checked kernel tells the checker of its operations. Each handler is wrapped when the kernel is prepared, so that kernels without
-// checks run as they are. Addresses are taken before an operation, which may write to the register that holds them, and told after it: an
-// access that faults is none.
+// What a checked kernel tells the checker of its operations. Each handler is wrapped when the kernel is prepared, so
+// that kernels without checks run as they are. Addresses are taken before an operation, which may write to the register
+// that holds them, and told after it: an access that faults is none.
 
 // instrument wraps the handler of an operation that the checker has to know of.
 func instrument(in *inst, op *ir.Op, site uint32, ids *uint32) {
@@ -51,14 +51,16 @@ func instrument(in *inst, op *ir.Op, site uint32, ids *uint32) {
 	case optab.OpBarrierClusterArrive:
 		relaxed := op.Mods().Sem == optab.SemRelaxed
 		before(in, func(w *exec.Warp, m uint32) { w.CTA.Check().ClusterArrive(w.Index, m, !relaxed) })
-	case optab.OpMbarrierInit, optab.OpMbarrierInval, optab.OpMbarrierExpectTx, optab.OpMbarrierCompleteTx, optab.OpMbarrierArrive,
+	case optab.OpMbarrierInit, optab.OpMbarrierInval, optab.OpMbarrierExpectTx, optab.OpMbarrierCompleteTx,
+		optab.OpMbarrierArrive,
 		optab.OpMbarrierArriveDrop, optab.OpCpAsyncMbarrierArrive:
 		checkMbarrier(in, op, o)
 	case optab.OpMbarrierTestWait, optab.OpMbarrierTryWait:
 		checkMbarrierWait(in, op, o)
 	case optab.OpCpAsync:
 		checkAsync(in, op, o, checker.WorkCopy)
-	case optab.OpCpAsyncBulk, optab.OpCpReduceAsyncBulk, optab.OpStAsync, optab.OpRedAsync, optab.OpTmaLoad, optab.OpTmaStore, optab.OpTmaReduce:
+	case optab.OpCpAsyncBulk, optab.OpCpReduceAsyncBulk, optab.OpStAsync, optab.OpRedAsync, optab.OpTmaLoad,
+		optab.OpTmaStore, optab.OpTmaReduce:
 		checkAsync(in, op, o, checker.WorkBulk)
 	case optab.OpWgmmaMma, optab.OpWgmmaSp:
 		checkAsync(in, op, o, checker.WorkMatrix)
@@ -194,7 +196,8 @@ func (s *spaced) tell(w *exec.Warp, space ir.Space, lanes, wrote uint32, addrs *
 	}
 }
 
-// oneMemory is Shared for lanes that all access the shared memory of one CTA, or global memory: addrs are made offsets in it.
+// oneMemory is Shared for lanes that all access the shared memory of one CTA, or global memory: addrs are made offsets
+// in it.
 func oneMemory(w *exec.Warp, space ir.Space, lanes uint32, addrs *[32]uint64) (c *exec.CTA, ok bool) {
 	const window = 1 << 24 // of a CTA
 	if lanes == 0 {
@@ -481,7 +484,8 @@ func checkAsync(in *inst, op *ir.Op, o *checker.Op, work checker.Work) {
 	}
 	code := op.Opcode()
 	switch code {
-	case optab.OpCpReduceAsyncBulk, optab.OpTmaReduce, optab.OpRedAsync: // relaxed, element by element (PTX ISA 9.7.9.25.4.2)
+	case optab.OpCpReduceAsyncBulk, optab.OpTmaReduce, optab.OpRedAsync:
+		// relaxed, element by element (PTX ISA 9.7.9.25.4.2)
 		o.Does, o.Scope = checker.Reads|checker.Writes, checker.ScopeDevice
 		if o.Size = op.Mods().LastType().Bytes(); o.Size == 0 {
 			o.Size = 4
@@ -510,7 +514,8 @@ func checkAsync(in *inst, op *ir.Op, o *checker.Op, work checker.Work) {
 				if t.write {
 					to = &dst
 				}
-				if n := len(*to); n > 0 && (*to)[n-1].Shared == r.Shared && (*to)[n-1].Addr+uint64((*to)[n-1].Size) == r.Addr {
+				if n := len(*to); n > 0 && (*to)[n-1].Shared == r.Shared &&
+					(*to)[n-1].Addr+uint64((*to)[n-1].Size) == r.Addr {
 					(*to)[n-1].Size += r.Size
 					continue
 				}
@@ -528,7 +533,9 @@ func checkAsync(in *inst, op *ir.Op, o *checker.Op, work checker.Work) {
 				}
 				mine := dst
 				if len(dst) > 1 { // of a multicast each CTA's own part
-					mine = slices.DeleteFunc(slices.Clone(dst), func(r checker.Range) bool { return r.Shared != c.Check() })
+					mine = slices.DeleteFunc(slices.Clone(dst), func(r checker.Range) bool {
+						return r.Shared != c.Check()
+					})
 				}
 				me.ObjectWork(o, w.Index, l, c.Check(), off, mine, src)
 				if (t.was^*(*uint64)(t.p))&mbPhase != 0 {

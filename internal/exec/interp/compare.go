@@ -30,7 +30,8 @@ var orders = [...]num.Order{
 // truth gives the lanes of m where a comparison holds.
 type truth func(w *exec.Warp, in *inst, m uint32) uint32
 
-// comparison prepares the comparison of an operation's sources of a type; high is the upper half of a packed type, nil for others.
+// comparison prepares the comparison of an operation's sources of a type; high is the upper half of a packed type, nil
+// for others.
 func comparison(op *ir.Op, typ optab.TypeID) (low, high truth) {
 	want, ftz := orders[op.Mods().Cmp], op.Mods().Ftz
 	half := func(x uint32) uint32 { return num.F16ToF32(uint16(x)) }
@@ -68,7 +69,8 @@ func comparison(op *ir.Op, typ optab.TypeID) (low, high truth) {
 	return nil, nil
 }
 
-// withBool combines a comparison with the predicate operand c, when the operation has one. inverse compares with the negated result.
+// withBool combines a comparison with the predicate operand c, when the operation has one. inverse compares with the
+// negated result.
 func withBool(op *ir.Op, t truth, inverse bool) truth {
 	with, c := op.Mods().Func, op.Arg("c")
 	switch {
@@ -125,7 +127,8 @@ func resolveSet(in *inst, op *ir.Op) error {
 	}
 	low = withBool(op, low, false)
 	if high == nil {
-		yes := map[optab.TypeID]uint32{optab.U16: 0xffff, optab.S16: 0xffff, optab.U32: full, optab.S32: full, optab.F32: 0x3f800000, optab.F16: 0x3c00, optab.Bf16: 0x3f80}[dt]
+		yes := map[optab.TypeID]uint32{optab.U16: 0xffff, optab.S16: 0xffff, optab.U32: full, optab.S32: full,
+			optab.F32: 0x3f800000, optab.F16: 0x3c00, optab.Bf16: 0x3f80}[dt]
 		in.fn = func(w *exec.Warp, in *inst, m uint32) {
 			t, d := low(w, in, m), w.R32(in.d)
 			for ; m != 0; m &= m - 1 {

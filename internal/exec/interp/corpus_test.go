@@ -13,8 +13,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// TestCorpusCompiles lowers and prepares every kernel of the recorded modules' PTX. Functions that other modules define are
-// the linker's business and counted apart.
+// TestCorpusCompiles lowers and prepares every kernel of the recorded modules' PTX. Functions that other modules define
+// are the linker's business and counted apart.
 func TestCorpusCompiles(t *testing.T) {
 	dir := "../../../../shared/corpus"
 	if _, err := os.Stat(filepath.Join(dir, "modules")); err != nil {
@@ -82,5 +82,6 @@ func TestCorpusCompiles(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d kernels: %d need something from outside, %d use an instruction that is not implemented", kernels, extern, unsupported)
+	t.Logf("%d kernels: %d need something from outside, %d use an instruction that is not implemented", kernels, extern,
+		unsupported)
 }

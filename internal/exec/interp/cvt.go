@@ -12,15 +12,19 @@ import (
 
 // cvtOps are the conversions (PTX ISA 9.7.9.21 and 9.7.9.22). The packed ones stand in cvt_pack.go.
 var cvtOps = map[optab.Opcode]resolver{
-	optab.OpCvt: resolveCvt, optab.OpCvtPair: resolveCvtPair, optab.OpCvtHalves: resolveCvtHalves, optab.OpCvtWiden: resolveCvtWiden,
-	optab.OpCvtRs: resolveCvtRS, optab.OpCvtQuad: resolveCvtQuad, optab.OpCvtPack: resolveCvtPack,
+	optab.OpCvt: resolveCvt, optab.OpCvtPair: resolveCvtPair, optab.OpCvtHalves: resolveCvtHalves,
+	optab.OpCvtWiden: resolveCvtWiden,
+	optab.OpCvtRs:    resolveCvtRS, optab.OpCvtQuad: resolveCvtQuad, optab.OpCvtPack: resolveCvtPack,
 }
 
 // formats are the floating point formats of package num by PTX type; the packed types give that of their elements.
 var formats = map[optab.TypeID]num.Format{
-	optab.F16: num.F16, optab.Bf16: num.BF16, optab.Tf32: num.TF32, optab.F32: num.F32, optab.F64: num.F64, optab.F16x2: num.F16, optab.Bf16x2: num.BF16,
-	optab.E4m3x2: num.E4M3, optab.E5m2x2: num.E5M2, optab.E2m3x2: num.E2M3, optab.E3m2x2: num.E3M2, optab.E2m1x2: num.E2M1, optab.Ue8m0x2: num.UE8M0,
-	optab.E4m3x4: num.E4M3, optab.E5m2x4: num.E5M2, optab.E2m3x4: num.E2M3, optab.E3m2x4: num.E3M2, optab.E2m1x4: num.E2M1,
+	optab.F16: num.F16, optab.Bf16: num.BF16, optab.Tf32: num.TF32, optab.F32: num.F32, optab.F64: num.F64,
+	optab.F16x2: num.F16, optab.Bf16x2: num.BF16,
+	optab.E4m3x2: num.E4M3, optab.E5m2x2: num.E5M2, optab.E2m3x2: num.E2M3, optab.E3m2x2: num.E3M2,
+	optab.E2m1x2: num.E2M1, optab.Ue8m0x2: num.UE8M0,
+	optab.E4m3x4: num.E4M3, optab.E5m2x4: num.E5M2, optab.E2m3x4: num.E2M3, optab.E3m2x4: num.E3M2,
+	optab.E2m1x4: num.E2M1,
 }
 
 // integer describes an integer type of cvt.
@@ -88,8 +92,8 @@ func resolveCvt(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// convert makes a handler of a conversion between registers of any width. f yields a value extended to 64 bits as the destination's
-// type demands; it is cut to the register.
+// convert makes a handler of a conversion between registers of any width. f yields a value extended to 64 bits as the
+// destination's type demands; it is cut to the register.
 func convert(d, a *ir.Arg, f func(x uint64) uint64) handler {
 	cut := registerMask(d)
 	switch {
@@ -147,7 +151,8 @@ type cvtTypes struct {
 func commonCvt(op *ir.Op, dt, st optab.TypeID) handler {
 	d, a := &op.Args[0], &op.Args[1]
 	dtype, stype := dt.Info(), st.Info()
-	if d.Kind != ir.Row || int(d.Width) != dtype.Bits || a.Class != ir.ClassOf(stype.Bits) || a.Kind == ir.Row && int(a.Width) != stype.Bits || options(op) != 0 {
+	if d.Kind != ir.Row || int(d.Width) != dtype.Bits || a.Class != ir.ClassOf(stype.Bits) ||
+		a.Kind == ir.Row && int(a.Width) != stype.Bits || options(op) != 0 {
 		return nil
 	}
 	switch (cvtTypes{dt, op.Mods().Round, st}) {
@@ -167,7 +172,8 @@ func commonCvt(op *ir.Op, dt, st optab.TypeID) handler {
 				dr[i] = uint64(int64(int32(ar[i])))
 			}
 		}
-	case cvtTypes{optab.U32, optab.NoRound, optab.U64}, cvtTypes{optab.U32, optab.NoRound, optab.S64}, cvtTypes{optab.S32, optab.NoRound, optab.U64}, cvtTypes{optab.S32, optab.NoRound, optab.S64}:
+	case cvtTypes{optab.U32, optab.NoRound, optab.U64}, cvtTypes{optab.U32, optab.NoRound, optab.S64},
+		cvtTypes{optab.S32, optab.NoRound, optab.U64}, cvtTypes{optab.S32, optab.NoRound, optab.S64}:
 		return func(w *exec.Warp, in *inst, m uint32) {
 			dr, ar := w.R32(in.d), w.R64(in.a)
 			for ; m != 0; m &= m - 1 {

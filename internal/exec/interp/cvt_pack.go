@@ -17,7 +17,8 @@ func resolveCvtPair(in *inst, op *ir.Op) error {
 		return unsupported(op)
 	case f == num.F16 || f == num.BF16:
 		in.fn = bin32(func(a, b uint32) uint32 {
-			return uint32(num.CvtFloat(f, num.F32, uint64(a), r, o))<<16 | uint32(num.CvtFloat(f, num.F32, uint64(b), r, o))
+			return uint32(num.CvtFloat(f, num.F32, uint64(a), r, o))<<16 |
+				uint32(num.CvtFloat(f, num.F32, uint64(b), r, o))
 		})
 	case f == num.UE8M0:
 		in.fn = bin32(func(a, b uint32) uint32 {

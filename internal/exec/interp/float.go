@@ -13,10 +13,13 @@ import (
 // floatOps are floating point arithmetic of all formats (PTX ISA 9.7.3 to 9.7.5). Half precision stands in half.go, the
 // approximate functions in approx.go.
 var floatOps = map[optab.Opcode]resolver{
-	optab.OpFadd: resolveFadd, optab.OpFsub: resolveFsub, optab.OpFmul: resolveFmul, optab.OpFfma: resolveFfma, optab.OpMixedAdd: resolveFmixed, optab.OpMixedSub: resolveFmixed, optab.OpMixedFma: resolveFmixed,
-	optab.OpFdiv: resolveFdiv, optab.OpRcp: resolveRcp, optab.OpSqrt: resolveSqrt, optab.OpRsqrt: resolveApprox, optab.OpSin: resolveApprox, optab.OpCos: resolveApprox,
+	optab.OpFadd: resolveFadd, optab.OpFsub: resolveFsub, optab.OpFmul: resolveFmul, optab.OpFfma: resolveFfma,
+	optab.OpMixedAdd: resolveFmixed, optab.OpMixedSub: resolveFmixed, optab.OpMixedFma: resolveFmixed,
+	optab.OpFdiv: resolveFdiv, optab.OpRcp: resolveRcp, optab.OpSqrt: resolveSqrt, optab.OpRsqrt: resolveApprox,
+	optab.OpSin: resolveApprox, optab.OpCos: resolveApprox,
 	optab.OpLg2: resolveApprox, optab.OpEx2: resolveApprox, optab.OpTanh: resolveApprox,
-	optab.OpFmin: resolveFmin, optab.OpFmax: resolveFmax, optab.OpFmin3: resolveFmin3, optab.OpFmax3: resolveFmax3, optab.OpFabs: resolveFabs, optab.OpFneg: resolveFneg,
+	optab.OpFmin: resolveFmin, optab.OpFmax: resolveFmax, optab.OpFmin3: resolveFmin3, optab.OpFmax3: resolveFmax3,
+	optab.OpFabs: resolveFabs, optab.OpFneg: resolveFneg,
 	optab.OpCopysign: resolveCopysign, optab.OpTestp: resolveTestp,
 }
 
@@ -158,8 +161,8 @@ func resolveFfma(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveContracted is fma with operands that are negated, which leaves the sign of an f64 NaN alone, or with the NaN of the
-// first operand going first.
+// resolveContracted is fma with operands that are negated, which leaves the sign of an f64 NaN alone, or with the NaN
+// of the first operand going first.
 func resolveContracted(in *inst, op *ir.Op, r num.Round, o num.Opt) error {
 	flip := func(bit uint64) (x [3]uint64) {
 		for i := range x {
@@ -283,7 +286,9 @@ func resolveFmin(in *inst, op *ir.Op) error {
 	case optab.F64:
 		in.fn = bin64(num.Min64)
 	default:
-		return halfBinary(in, op, func(a, b uint16) uint16 { return num.MinF16(a, b, o) }, func(a, b uint16) uint16 { return num.MinBF16(a, b, o) })
+		return halfBinary(in, op, func(a, b uint16) uint16 {
+			return num.MinF16(a, b, o)
+		}, func(a, b uint16) uint16 { return num.MinBF16(a, b, o) })
 	}
 	return nil
 }
@@ -298,7 +303,9 @@ func resolveFmax(in *inst, op *ir.Op) error {
 	case optab.F64:
 		in.fn = bin64(num.Max64)
 	default:
-		return halfBinary(in, op, func(a, b uint16) uint16 { return num.MaxF16(a, b, o) }, func(a, b uint16) uint16 { return num.MaxBF16(a, b, o) })
+		return halfBinary(in, op, func(a, b uint16) uint16 {
+			return num.MaxF16(a, b, o)
+		}, func(a, b uint16) uint16 { return num.MaxBF16(a, b, o) })
 	}
 	return nil
 }
@@ -353,8 +360,10 @@ func resolveCopysign(in *inst, op *ir.Op) error {
 }
 
 var tests = [...]num.Test{
-	optab.FloatClassFinite: num.TestFinite, optab.FloatClassInfinite: num.TestInfinite, optab.FloatClassNumber: num.TestNumber,
-	optab.FloatClassNotANumber: num.TestNotANumber, optab.FloatClassNormal: num.TestNormal, optab.FloatClassSubnormal: num.TestSubnormal,
+	optab.FloatClassFinite: num.TestFinite, optab.FloatClassInfinite: num.TestInfinite,
+	optab.FloatClassNumber:     num.TestNumber,
+	optab.FloatClassNotANumber: num.TestNotANumber, optab.FloatClassNormal: num.TestNormal,
+	optab.FloatClassSubnormal: num.TestSubnormal,
 }
 
 func resolveTestp(in *inst, op *ir.Op) error {
@@ -464,7 +473,8 @@ func maxF32(w *exec.Warp, in *inst, m uint32) {
 	}
 }
 
-// The f64 handlers try the host's operation and leave results that are NaN to package num, which knows whose payload survives.
+// The f64 handlers try the host's operation and leave results that are NaN to package num, which knows whose payload
+// survives.
 
 func addF64(w *exec.Warp, in *inst, m uint32) {
 	d, a, b := w.R64(in.d), w.R64(in.a), w.R64(in.b)

@@ -99,7 +99,8 @@ var fuzzBench = sync.OnceValue(func() *bench {
 	return b
 })
 
-// runFuzz runs a kernel for a short while with every parameter pointing at a buffer. Kernels that ask for much are left out.
+// runFuzz runs a kernel for a short while with every parameter pointing at a buffer. Kernels that ask for much are left
+// out.
 func runFuzz(t testing.TB, k *ir.Kernel) error {
 	if k.Local > 1<<16 || k.SharedSize > 1<<16 || k.ParamSize > 1<<12 {
 		return nil
@@ -126,7 +127,8 @@ func runFuzz(t testing.TB, k *ir.Kernel) error {
 	var stop atomic.Bool
 	timer := time.AfterFunc(50*time.Millisecond, func() { stop.Store(true) })
 	defer timer.Stop()
-	l := &exec.Launch{Code: c, Grid: [3]uint32{2, 1, 1}, Block: [3]uint32{48, 1, 1}, Params: params[:k.ParamSize], ParamAddr: pa, Mem: &b.mem, Stack: 1024, Workers: 1, Stop: &stop,
+	l := &exec.Launch{Code: c, Grid: [3]uint32{2, 1, 1}, Block: [3]uint32{48, 1, 1}, Params: params[:k.ParamSize],
+		ParamAddr: pa, Mem: &b.mem, Stack: 1024, Workers: 1, Stop: &stop,
 		Device: exec.DeviceInfo{SMs: 1, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1}, Cluster: k.Attrs.ReqNCtaPerCluster}
 	if c := l.Cluster; c[0] != 0 {
 		if uint64(c[0])*uint64(c[1])*uint64(c[2]) > 16 {

@@ -6,8 +6,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// Half precision arithmetic (PTX ISA 9.7.4). A packed pair is two independent operations; a single value stands in a row
-// whose upper bits are zero, and so does its result.
+// Half precision arithmetic (PTX ISA 9.7.4). A packed pair is two independent operations; a single value stands in a
+// row whose upper bits are zero, and so does its result.
 
 // halfUnary makes a handler for f16, bf16 and their pairs.
 func halfUnary(in *inst, op *ir.Op, f16, bf16 func(a uint16) uint16) error {
@@ -58,8 +58,8 @@ func halfFma(op *ir.Op, r num.Round, o num.Opt) (fma func(a, b, c uint32) uint32
 	bf16 := func(a, b, c uint16) uint16 { return num.FmaBF16(a, b, c, num.RN, o) }
 	oob := op.Mods().Oob
 	if r == num.RZ && op.Type(0) == optab.Bf16 {
-		// The manual does not have .rz here, but the driver takes it, and what an H200 then does is an f16 operation to nearest without
-		// .oob and .relu (recorded). The packed form just rounds to nearest.
+		// The manual does not have .rz here, but the driver takes it, and what an H200 then does is an f16 operation to
+		// nearest without .oob and .relu (recorded). The packed form just rounds to nearest.
 		oob = false
 		bf16 = func(a, b, c uint16) uint16 { return num.FmaF16(a, b, c, 0) }
 	}

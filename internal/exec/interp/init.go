@@ -164,7 +164,8 @@ func undefinedOf(w *exec.Warp, c *code) *undefined {
 	if u, ok := w.Undefined.(*undefined); ok {
 		return u
 	}
-	u := &undefined{c: c, b: w.CTA.Init(), local: checker.NewBytes(true), frames: map[*exec.Activation]*undefinedFrame{}}
+	u := &undefined{c: c, b: w.CTA.Init(), local: checker.NewBytes(true),
+		frames: map[*exec.Activation]*undefinedFrame{}}
 	w.Undefined = u
 	u.enter(w.Act, w.Live)
 	return u
@@ -216,7 +217,8 @@ func (u *undefined) locate(w *exec.Warp, space ir.Space, lane int, addr uint64) 
 	case ok:
 		return nil, addr, true
 	case space == ir.Generic:
-		return u.local, uint64(lane)*uint64(w.LocalSize) + addr - w.CTA.Launch.Mem.Base - w.CTA.Launch.Mem.LocalOff, false
+		return u.local, uint64(lane)*uint64(w.LocalSize) + addr - w.CTA.Launch.Mem.Base - w.CTA.Launch.Mem.LocalOff,
+			false
 	}
 	return nil, addr, false
 }

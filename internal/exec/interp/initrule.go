@@ -33,9 +33,11 @@ const (
 // steering are the operands of operations with ruleMove that say where bits go; an undefined one makes the result
 // undefined.
 var steering = map[optab.Opcode][]string{
-	optab.OpMov: nil, optab.OpMovPack: nil, optab.OpMovUnpack: nil, optab.OpMovVec: nil, optab.OpCvt: nil, optab.OpBrev: nil,
+	optab.OpMov: nil, optab.OpMovPack: nil, optab.OpMovUnpack: nil, optab.OpMovVec: nil, optab.OpCvt: nil,
+	optab.OpBrev:      nil,
 	optab.OpMovmatrix: nil, optab.OpShl: {"b"}, optab.OpShr: {"b"}, optab.OpShf: {"c"}, optab.OpBfe: {"b", "c"},
-	optab.OpBfi: {"c", "e"}, optab.OpPrmt: {"c"}, optab.OpSelp: {"c"}, optab.OpSlct: {"c"}, optab.OpShfl: {"b", "c", "membermask"},
+	optab.OpBfi: {"c", "e"}, optab.OpPrmt: {"c"}, optab.OpSelp: {"c"}, optab.OpSlct: {"c"},
+	optab.OpShfl: {"b", "c", "membermask"},
 }
 
 func scalarInt(t optab.TypeID) bool { i := t.Info(); return i.Class <= optab.Signed && i.Lanes == 1 }

@@ -9,12 +9,17 @@ import (
 
 // intOps are integer arithmetic, extended precision, logic, shifts and bit fields.
 var intOps = map[optab.Opcode]resolver{
-	optab.OpIadd: resolveIAdd, optab.OpIsub: resolveISub, optab.OpImul: resolveIMul, optab.OpImad: resolveIMad, optab.OpMul24: resolveMul24, optab.OpMad24: resolveMul24,
-	optab.OpSad: resolveSad, optab.OpIdiv: resolveIDiv, optab.OpRem: resolveRem, optab.OpIabs: resolveIAbs, optab.OpIneg: resolveINeg, optab.OpImin: resolveIMin, optab.OpImax: resolveIMin,
-	optab.OpPopc: resolvePopc, optab.OpClz: resolveClz, optab.OpBfind: resolveBfind, optab.OpFns: resolveFns, optab.OpBrev: resolveBrev, optab.OpBfe: resolveBfe, optab.OpBfi: resolveBfi,
+	optab.OpIadd: resolveIAdd, optab.OpIsub: resolveISub, optab.OpImul: resolveIMul, optab.OpImad: resolveIMad,
+	optab.OpMul24: resolveMul24, optab.OpMad24: resolveMul24,
+	optab.OpSad: resolveSad, optab.OpIdiv: resolveIDiv, optab.OpRem: resolveRem, optab.OpIabs: resolveIAbs,
+	optab.OpIneg: resolveINeg, optab.OpImin: resolveIMin, optab.OpImax: resolveIMin,
+	optab.OpPopc: resolvePopc, optab.OpClz: resolveClz, optab.OpBfind: resolveBfind, optab.OpFns: resolveFns,
+	optab.OpBrev: resolveBrev, optab.OpBfe: resolveBfe, optab.OpBfi: resolveBfi,
 	optab.OpSzext: resolveSzext, optab.OpBmsk: resolveBmsk, optab.OpDp4a: resolveDp4a, optab.OpDp2a: resolveDp2a,
-	optab.OpAddcc: resolveCarry, optab.OpSubcc: resolveCarry, optab.OpAddc: resolveCarry, optab.OpSubc: resolveCarry, optab.OpMadcc: resolveCarryMad, optab.OpMadc: resolveCarryMad,
-	optab.OpAnd: resolveLogic, optab.OpOr: resolveLogic, optab.OpXor: resolveLogic, optab.OpNot: resolveNot, optab.OpCnot: resolveCnot, optab.OpLop3: resolveLop3, optab.OpLop3p: resolveLop3,
+	optab.OpAddcc: resolveCarry, optab.OpSubcc: resolveCarry, optab.OpAddc: resolveCarry, optab.OpSubc: resolveCarry,
+	optab.OpMadcc: resolveCarryMad, optab.OpMadc: resolveCarryMad,
+	optab.OpAnd: resolveLogic, optab.OpOr: resolveLogic, optab.OpXor: resolveLogic, optab.OpNot: resolveNot,
+	optab.OpCnot: resolveCnot, optab.OpLop3: resolveLop3, optab.OpLop3p: resolveLop3,
 	optab.OpShf: resolveShf, optab.OpShl: resolveShl, optab.OpShr: resolveShr, optab.OpPrmt: resolvePrmt,
 }
 
@@ -126,7 +131,9 @@ func resolveIMad(in *inst, op *ir.Op) error {
 		in.fn = tri32(func(a, b, c uint32) uint32 { return mulHiU32(a, b) + c })
 	case productOf{optab.PartHi, optab.S32}:
 		if op.Mods().Sat {
-			in.fn = tri32(func(a, b, c uint32) uint32 { return saturate32(int64(int32(mulHiS32(a, b))) + int64(int32(c))) })
+			in.fn = tri32(func(a, b, c uint32) uint32 {
+				return saturate32(int64(int32(mulHiS32(a, b))) + int64(int32(c)))
+			})
 		} else {
 			in.fn = tri32(func(a, b, c uint32) uint32 { return mulHiS32(a, b) + c })
 		}

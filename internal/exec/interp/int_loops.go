@@ -6,8 +6,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 )
 
-// The most frequent operations have loops of their own, so that the compiler sees the operation instead of a call. A shift by 32 or
-// more gives what PTX wants without help: Go's shifts clamp too.
+// The most frequent operations have loops of their own, so that the compiler sees the operation instead of a call. A
+// shift by 32 or more gives what PTX wants without help: Go's shifts clamp too.
 
 func not32(w *exec.Warp, in *inst, m uint32) {
 	d, a := w.R32(in.d), w.R32(in.a)

@@ -10,7 +10,8 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// runWords runs a body for one warp. Thread i has the words in[4i..4i+3] in %a %b %c %e (%ab and %ce as pairs) and gives %r0 and %r1.
+// runWords runs a body for one warp. Thread i has the words in[4i..4i+3] in %a %b %c %e (%ab and %ce as pairs) and
+// gives %r0 and %r1.
 func runWords(t testing.TB, body string, threads int, in []uint32) []uint32 {
 	t.Helper()
 	src := `.version 9.0
@@ -46,7 +47,8 @@ ret;
 	copy(unsafe.Slice((*uint32)(unsafe.Pointer(&ibuf[0])), 4*threads), in)
 	pa, params := b.alloc(t, 16)
 	*(*uint64)(unsafe.Pointer(&params[0])), *(*uint64)(unsafe.Pointer(&params[8])) = ia, oa
-	l := &exec.Launch{Code: code, Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{uint32(threads), 1, 1}, Params: params, ParamAddr: pa, Mem: &b.mem, Stack: 1024, Workers: 1,
+	l := &exec.Launch{Code: code, Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{uint32(threads), 1, 1}, Params: params,
+		ParamAddr: pa, Mem: &b.mem, Stack: 1024, Workers: 1,
 		Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1980000}}
 	l.Consts = exec.NewConstRows(code.Kernel(), func(*ir.ConstRow) uint64 { return 0 })
 	if err := exec.Run(l); err != nil {
@@ -57,7 +59,8 @@ ret;
 	return out
 }
 
-// TestIntegerForms covers forms that the recorded set lacks; expectations follow the manual's definitions (PTX ISA 9.7.1, 9.7.8, 9.7.9).
+// TestIntegerForms covers forms that the recorded set lacks; expectations follow the manual's definitions (PTX ISA
+// 9.7.1, 9.7.8, 9.7.9).
 func TestIntegerForms(t *testing.T) {
 	const x, y = 0xf0e1d2c3, 0x8796a5b4
 	sel := func(a, b uint32, picks ...uint) uint32 { // picks from byte 3 down to byte 0
@@ -97,20 +100,23 @@ func TestIntegerForms(t *testing.T) {
 		{"shl.b32 %r0, %a, %b; shr.s32 %r1, %a, %b;", 0x80000001, 100, 0, 0, 0, 0xffffffff},
 		{"szext.clamp.s32 %r0, %a, %b; szext.clamp.u32 %r1, %a, %b;", 0x1ff, 40, 0, 0, 0x1ff, 0x1ff},
 		{"szext.wrap.s32 %r0, %a, %b; szext.wrap.u32 %r1, %a, %b;", 0x1ff, 36, 0, 0, 0xffffffff, 0xf},
-		{"setp.ne.u32 %p, %a, 0; setp.ne.u32 %q, %b, 0; or.pred %s, %p, !%q; selp.u32 %r0, 7, 9, %s;", 0, 1, 0, 0, 9, 0},
-		{"setp.ne.u32 %p, %a, 0; setp.ne.u32 %q, %b, 0; or.pred %s, %p, !%q; selp.u32 %r0, 7, 9, %s;", 0, 0, 0, 0, 7, 0},
+		{"setp.ne.u32 %p, %a, 0; setp.ne.u32 %q, %b, 0; or.pred %s, %p, !%q; selp.u32 %r0, 7, 9, %s;", 0, 1, 0, 0, 9,
+			0},
+		{"setp.ne.u32 %p, %a, 0; setp.ne.u32 %q, %b, 0; or.pred %s, %p, !%q; selp.u32 %r0, 7, 9, %s;", 0, 0, 0, 0, 7,
+			0},
 		{"sad.u32 %r0, %a, %b, %c; mul24.lo.s32 %r1, %a, %b;", 3, 0xfffffe, 10, 0, 0xfffffb + 10, 0xfffffffa},
 		{"setp.lo.and.u32 %p|%q, %a, %b, 1; selp.u32 %r0, 1, 0, %p; selp.u32 %r1, 1, 0, %q;", 1, 2, 0, 0, 1, 0},
 	} {
 		got := runWords(t, c.body, 1, []uint32{c.a, c.b, c.c, c.e})
 		if got[0] != c.r0 || got[1] != c.r1 {
-			t.Errorf("%s a=%#x b=%#x c=%#x e=%#x: got %#x %#x, want %#x %#x", c.body, c.a, c.b, c.c, c.e, got[0], got[1], c.r0, c.r1)
+			t.Errorf("%s a=%#x b=%#x c=%#x e=%#x: got %#x %#x, want %#x %#x", c.body, c.a, c.b, c.c, c.e, got[0],
+				got[1], c.r0, c.r1)
 		}
 	}
 }
 
-// TestDivergedLanes runs the loops of frequent operations with every kind of lane mask: a lane that is guarded off keeps its value, and
-// each thread has a carry flag of its own.
+// TestDivergedLanes runs the loops of frequent operations with every kind of lane mask: a lane that is guarded off
+// keeps its value, and each thread has a carry flag of its own.
 func TestDivergedLanes(t *testing.T) {
 	in := make([]uint32, 4*32)
 	for i := range in {
@@ -120,31 +126,34 @@ func TestDivergedLanes(t *testing.T) {
 		body string
 		want func(a, b, c, e uint32) (uint32, uint32)
 	}{
-		{"add.u32 %r0, %a, %b; @%p sub.u32 %r0, %a, %b; @%p mad.lo.u32 %r1, %a, %b, %c;", func(a, b, c, e uint32) (uint32, uint32) {
-			if e&1 == 0 {
-				return a + b, 0
-			}
-			return a - b, a*b + c
-		}},
-		{"@%p setp.lt.s32 %q, %a, %b; @!%p setp.ge.u32 %q, %a, %b; selp.b32 %r0, %a, %b, %q; @%q mov.u32 %r1, 5;", func(a, b, c, e uint32) (uint32, uint32) {
-			q := a >= b
-			if e&1 != 0 {
-				q = int32(a) < int32(b)
-			}
-			if q {
-				return a, 5
-			}
-			return b, 0
-		}},
+		{"add.u32 %r0, %a, %b; @%p sub.u32 %r0, %a, %b; @%p mad.lo.u32 %r1, %a, %b, %c;",
+			func(a, b, c, e uint32) (uint32, uint32) {
+				if e&1 == 0 {
+					return a + b, 0
+				}
+				return a - b, a*b + c
+			}},
+		{"@%p setp.lt.s32 %q, %a, %b; @!%p setp.ge.u32 %q, %a, %b; selp.b32 %r0, %a, %b, %q; @%q mov.u32 %r1, 5;",
+			func(a, b, c, e uint32) (uint32, uint32) {
+				q := a >= b
+				if e&1 != 0 {
+					q = int32(a) < int32(b)
+				}
+				if q {
+					return a, 5
+				}
+				return b, 0
+			}},
 		// the flag after a subtraction is set when nothing was borrowed
-		{"@%p add.cc.u32 %r0, %a, %b; @!%p sub.cc.u32 %r0, %a, %b; addc.u32 %r1, %c, 0;", func(a, b, c, e uint32) (uint32, uint32) {
-			if e&1 != 0 {
-				s, k := bits.Add32(a, b, 0)
-				return s, c + k
-			}
-			d, k := bits.Sub32(a, b, 0)
-			return d, c + 1 - k
-		}},
+		{"@%p add.cc.u32 %r0, %a, %b; @!%p sub.cc.u32 %r0, %a, %b; addc.u32 %r1, %c, 0;",
+			func(a, b, c, e uint32) (uint32, uint32) {
+				if e&1 != 0 {
+					s, k := bits.Add32(a, b, 0)
+					return s, c + k
+				}
+				d, k := bits.Sub32(a, b, 0)
+				return d, c + 1 - k
+			}},
 		{"@%p shl.b32 %r0, %a, 5; @%p lop3.b32 %r1, %a, %b, %c, 0x1e; @!%p max.s32 %r0, %a, %b; @!%p min.u32 %r1, %a, %b;", func(a, b, c, e uint32) (uint32, uint32) {
 			if e&1 != 0 {
 				return a << 5, a ^ (b | c)
@@ -157,7 +166,8 @@ func TestDivergedLanes(t *testing.T) {
 			for i := 0; i < threads; i++ {
 				r0, r1 := c.want(in[4*i], in[4*i+1], in[4*i+2], in[4*i+3])
 				if got[2*i] != r0 || got[2*i+1] != r1 {
-					t.Errorf("%s, %d threads, thread %d: got %#x %#x, want %#x %#x", c.body, threads, i, got[2*i], got[2*i+1], r0, r1)
+					t.Errorf("%s, %d threads, thread %d: got %#x %#x, want %#x %#x", c.body, threads, i, got[2*i],
+						got[2*i+1], r0, r1)
 				}
 			}
 		}
@@ -165,7 +175,8 @@ func TestDivergedLanes(t *testing.T) {
 }
 
 func BenchmarkInteger(b *testing.B) {
-	for _, op := range []string{"add.u32 %r0, %r0, %a;", "mad.lo.u32 %r0, %r0, %a, %b;", "lop3.b32 %r0, %r0, %a, %b, 0x1e;", "setp.lt.s32 %q, %r0, %a;",
+	for _, op := range []string{"add.u32 %r0, %r0, %a;", "mad.lo.u32 %r0, %r0, %a, %b;",
+		"lop3.b32 %r0, %r0, %a, %b, 0x1e;", "setp.lt.s32 %q, %r0, %a;",
 		"setp.lt.f32 %q, %r0, %a;", "prmt.b32 %r0, %r0, %a, %b;", "add.cc.u32 %r0, %r0, %a;", "add.s64 %w, %w, %ab;"} {
 		b.Run(op, func(b *testing.B) {
 			body := fmt.Sprintf("mov.b64 %%w, 0; mov.u32 %%x, %d;\nL:\n", b.N)

@@ -1,7 +1,8 @@
 // Package interp is the reference engine: every operation of the opcode table over the register frame, in portable Go.
 //
-// A kernel is prepared once: each lowered operation is given a handler by the operation name of its form (resolver tables, one a
-// family of instructions and file), with modifiers and types decided then. The loop in run.go only calls handlers and follows control flow.
+// A kernel is prepared once: each lowered operation is given a handler by the operation name of its form (resolver
+// tables, one a family of instructions and file), with modifiers and types decided then. The loop in run.go only calls
+// handlers and follows control flow.
 package interp
 
 import (
@@ -15,12 +16,12 @@ import (
 // handler executes an operation for the lanes of m, which is never 0.
 type handler func(w *exec.Warp, in *inst, m uint32)
 
-// control executes an operation that takes part in scheduling. It leaves the split's program counter where the split goes on
-// and returns true when the engine must go back to the scheduler with the event.
+// control executes an operation that takes part in scheduling. It leaves the split's program counter where the split
+// goes on and returns true when the engine must go back to the scheduler with the event.
 type control func(w *exec.Warp, in *inst, m uint32, next int32) (exec.Event, bool)
 
-// resolver picks the implementation of an operation. It sets in.fn or in.ctl (and in.data); the first four operands are already in
-// in.d, in.a, in.b and in.c where they are rows.
+// resolver picks the implementation of an operation. It sets in.fn or in.ctl (and in.data); the first four operands are
+// already in in.d, in.a, in.b and in.c where they are rows.
 type resolver func(in *inst, op *ir.Op) error
 
 // inst is a prepared operation.
@@ -56,7 +57,8 @@ const (
 
 // families are the resolver tables by opcode. Every family of instructions has a file of its own.
 var families = []map[optab.Opcode]resolver{
-	moveOps, memoryOps, intOps, floatOps, cvtOps, compareOps, videoOps, atomOps, syncOps, mbarrierOps, clusterOps, stackOps, asyncOps, bulkOps, tmaOps, warpOps, matrixOps, textureOps, systemOps,
+	moveOps, memoryOps, intOps, floatOps, cvtOps, compareOps, videoOps, atomOps, syncOps, mbarrierOps, clusterOps,
+	stackOps, asyncOps, bulkOps, tmaOps, warpOps, matrixOps, textureOps, systemOps,
 }
 
 func lookup(op optab.Opcode) resolver {
@@ -85,8 +87,8 @@ func New() exec.Engine { return engine{} }
 // Checked is Watched for exec.Launch.Check alone.
 func Checked() exec.Engine { return Watched(true, false) }
 
-// Watched returns an interpreter whose kernels tell exec.Launch.Check (race) or exec.Launch.Init (init) of what they do. They have to be
-// launched with what was asked for.
+// Watched returns an interpreter whose kernels tell exec.Launch.Check (race) or exec.Launch.Init (init) of what they
+// do. They have to be launched with what was asked for.
 func Watched(race, init bool) exec.Engine { return engine{check: race, init: init} }
 
 // Name implements exec.Engine.

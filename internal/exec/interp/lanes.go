@@ -7,8 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// The helpers below turn a function of one lane into a handler. Rows of 8- and 16-bit registers are 32-bit rows whose upper bits are
-// zero: a function that yields a narrow result must cut it.
+// The helpers below turn a function of one lane into a handler. Rows of 8- and 16-bit registers are 32-bit rows whose
+// upper bits are zero: a function that yields a narrow result must cut it.
 
 const full = 0xffffffff
 

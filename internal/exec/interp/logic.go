@@ -72,8 +72,8 @@ func resolveCnot(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// lut is a truth table of three inputs as a polynomial over bits: word i is all ones when the product of the inputs in i (4 for a, 2 for
-// b, 1 for c) takes part in the sum.
+// lut is a truth table of three inputs as a polynomial over bits: word i is all ones when the product of the inputs in
+// i (4 for a, 2 for b, 1 for c) takes part in the sum.
 type lut [8]uint32
 
 func newLUT(table uint32) (k lut) {
@@ -249,7 +249,8 @@ func fixedBytes(c uint32) handler {
 		for ; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros32(m) & 31
 			v := uint64(b[i])<<32 | uint64(a[i])
-			d[i] = uint32(v>>(s0&63))&0xff | uint32(v>>(s1&63))&0xff<<8 | uint32(v>>(s2&63))&0xff<<16 | uint32(v>>(s3&63))<<24
+			d[i] = uint32(v>>(s0&63))&0xff | uint32(v>>(s1&63))&0xff<<8 | uint32(v>>(s2&63))&0xff<<16 |
+				uint32(v>>(s3&63))<<24
 		}
 	}
 }

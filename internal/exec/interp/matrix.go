@@ -12,7 +12,8 @@ import (
 
 // matrixOps are the matrix instructions of PTX ISA 9.7.14 and 9.7.15.
 var matrixOps = map[optab.Opcode]resolver{
-	optab.OpMma: resolveMma, optab.OpMmaSp: resolveMmaSp, optab.OpLdmatrix: resolveLdmatrix, optab.OpStmatrix: resolveStmatrix, optab.OpMovmatrix: resolveMovmatrix,
+	optab.OpMma: resolveMma, optab.OpMmaSp: resolveMmaSp, optab.OpLdmatrix: resolveLdmatrix,
+	optab.OpStmatrix: resolveStmatrix, optab.OpMovmatrix: resolveMovmatrix,
 	optab.OpWgmmaMma: resolveWgmma, optab.OpWgmmaSp: resolveWgmma, optab.OpWgmmaFence: resolveNothing,
 }
 
@@ -25,7 +26,8 @@ func ifWhole(f func(w *exec.Warp, in *inst, m uint32)) func(w *exec.Warp, in *in
 	}
 }
 
-// vec gives an operand as a vector: a single register written without braces, or with braces around it alone, is one of one element.
+// vec gives an operand as a vector: a single register written without braces, or with braces around it alone, is one of
+// one element.
 func vec(a *ir.Arg) *ir.Arg {
 	if a.Kind == ir.Vec {
 		return a
@@ -78,9 +80,10 @@ func (e element) integer(x uint32) int32 {
 	return int32(x >> (32 - e.bits))
 }
 
-// Fragments of the m16n8 and m8n8 shapes (PTX ISA 9.7.14.5): with group = lane/4 and t = lane%4, and E elements in a register,
-// register r of A holds row group + 8*(r%2), columns t*E .. t*E+E-1 of the (r/2)th block of 4*E columns. B is the same with the
-// column in place of the row and one register a block; C and D hold columns 2t and 2t+1, rows group and group+8.
+// Fragments of the m16n8 and m8n8 shapes (PTX ISA 9.7.14.5): with group = lane/4 and t = lane%4, and E elements in a
+// register, register r of A holds row group + 8*(r%2), columns t*E .. t*E+E-1 of the (r/2)th block of 4*E columns. B is
+// the same with the column in place of the row and one register a block; C and D hold columns 2t and 2t+1, rows group
+// and group+8.
 
 // readA returns A row by row, k elements each, as raw bits.
 func readA(w *exec.Warp, a *ir.Arg, s shape, ebits uint, out []uint32) {
@@ -293,8 +296,8 @@ func resolveMmaF64(in *inst, op *ir.Op, s shape) error {
 }
 
 // resolveMma884 is mma.m8n8k4 with f16: four products side by side, each by the eight lanes of a pair of quads (PTX ISA
-// 9.7.14.5.1): quads q and q+4 for q = 0..3. The H200 emulates it: fused multiply-adds in f32 from zero in ascending k, then an
-// ordinary addition of C (found by fitting the recorded results; every element agrees).
+// 9.7.14.5.1): quads q and q+4 for q = 0..3. The H200 emulates it: fused multiply-adds in f32 from zero in ascending k,
+// then an ordinary addition of C (found by fitting the recorded results; every element agrees).
 func resolveMma884(in *inst, op *ir.Op) error {
 	ts := &op.Mods().Types
 	half, chalf := ts[0] == optab.F16, ts[3] == optab.F16
@@ -383,8 +386,8 @@ func position884(l, i int, half bool) (row, col int) {
 	return (l & 1) + (i & 2) + 4*h, (i & 4) + (l & 2) + (i & 1)
 }
 
-// resolveMmaSp is mma.sp: A has one or two of every two or four elements; metadata, from the lanes of a quad that the selector names,
-// says which (PTX ISA 9.7.14.6.1).
+// resolveMmaSp is mma.sp: A has one or two of every two or four elements; metadata, from the lanes of a quad that the
+// selector names, says which (PTX ISA 9.7.14.6.1).
 func resolveMmaSp(in *inst, op *ir.Op) error {
 	s := shapeOf(op)
 	ts := &op.Mods().Types
@@ -406,9 +409,10 @@ func resolveMmaSp(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// sparseProduct multiplies a compressed A, 16 x k/2, with the elements of B that the metadata names; what A leaves out is not
-// multiplied at all, so an infinity there does no harm.
-func sparseProduct(op *ir.Op, ts *[optab.MaxTypes]optab.TypeID, half, wgmma bool) func(s shape, a, b, c, d []uint32, meta *[32]uint32, sel int) {
+// sparseProduct multiplies a compressed A, 16 x k/2, with the elements of B that the metadata names; what A leaves out
+// is not multiplied at all, so an infinity there does no harm.
+func sparseProduct(op *ir.Op, ts *[optab.MaxTypes]optab.TypeID, half, wgmma bool) func(s shape, a, b, c, d []uint32,
+	meta *[32]uint32, sel int) {
 	ea, eb := elementOf(ts[1]), elementOf(ts[2])
 	var p product
 	if ea.float {
@@ -459,10 +463,11 @@ func sparsePlace(i int, typ optab.TypeID, meta func(bit int) uint32) int {
 	return i/2*4 + int(meta(2*i)) // two of four
 }
 
-// metadata returns two bits of a row's metadata, at a bit offset in the row. The selector names the lanes of the quad that hold it. Elements of 16
-// bits and more: a lane holds 16 bits of the quad's row and 16 of the row 8 below, one lane or (32 bits a row) two. Smaller
-// elements: a lane holds 32 bits of one row, the even lane the quad's, the odd lane the row 8 below; two lanes, or (64 bits a
-// row) all four. (PTX ISA 9.7.14.6.1, figures; confirmed by recorded results.)
+// metadata returns two bits of a row's metadata, at a bit offset in the row. The selector names the lanes of the quad
+// that hold it. Elements of 16 bits and more: a lane holds 16 bits of the quad's row and 16 of the row 8 below, one
+// lane or (32 bits a row) two. Smaller elements: a lane holds 32 bits of one row, the even lane the quad's, the odd
+// lane the row 8 below; two lanes, or (64 bits a row) all four. (PTX ISA 9.7.14.6.1, figures; confirmed by recorded
+// results.)
 func metadata(meta *[32]uint32, row, bit, k int, typ optab.TypeID, sel int) uint32 {
 	quad := (row & 7) * 4
 	hi := row >> 3
@@ -476,8 +481,8 @@ func metadata(meta *[32]uint32, row, bit, k int, typ optab.TypeID, sel int) uint
 	return meta[quad+2*sel+hi+2*(bit>>5)] >> (bit & 31) & 3
 }
 
-// resolveLdmatrix loads 8x8 matrices of 16-bit elements: lane i gives the address of row i%8 of matrix i/8, and receives
-// elements 2t and 2t+1 of row group of each matrix (of its transpose with .trans).
+// resolveLdmatrix loads 8x8 matrices of 16-bit elements: lane i gives the address of row i%8 of matrix i/8, and
+// receives elements 2t and 2t+1 of row group of each matrix (of its transpose with .trans).
 func resolveLdmatrix(in *inst, op *ir.Op) error {
 	d, a := vec(&op.Args[0]), &op.Args[1]
 	if shapeOf(op) != (shape{m: 8, n: 8}) {

@@ -8,16 +8,20 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// mbarrierOps work on mbarrier objects in shared memory (PTX ISA 9.7.13.15). A cluster runs on one goroutine, so they need no atomic access.
+// mbarrierOps work on mbarrier objects in shared memory (PTX ISA 9.7.13.15). A cluster runs on one goroutine, so they
+// need no atomic access.
 var mbarrierOps = map[optab.Opcode]resolver{
-	optab.OpMbarrierInit: resolveMbarrierInit, optab.OpMbarrierInval: resolveMbarrierInval, optab.OpMbarrierExpectTx: resolveMbarrierTx, optab.OpMbarrierCompleteTx: resolveMbarrierTx,
+	optab.OpMbarrierInit: resolveMbarrierInit, optab.OpMbarrierInval: resolveMbarrierInval,
+	optab.OpMbarrierExpectTx: resolveMbarrierTx, optab.OpMbarrierCompleteTx: resolveMbarrierTx,
 	optab.OpMbarrierArrive: resolveMbarrierArrive, optab.OpMbarrierArriveDrop: resolveMbarrierArrive,
-	optab.OpMbarrierTestWait: resolveMbarrierWait, optab.OpMbarrierTryWait: resolveMbarrierWait, optab.OpMbarrierPendingCount: resolvePendingCount,
+	optab.OpMbarrierTestWait: resolveMbarrierWait, optab.OpMbarrierTryWait: resolveMbarrierWait,
+	optab.OpMbarrierPendingCount:  resolvePendingCount,
 	optab.OpCpAsyncMbarrierArrive: resolveCpAsyncArrive,
 }
 
-// mbarrier is the opaque object: pending arrivals in bits 0 to 19, expected arrivals of the next phase in 20 to 39, the transaction
-// count in 40 to 60 as a signed number, the phase's parity in bit 63. The ranges are those of the ISA; the places are this engine's own.
+// mbarrier is the opaque object: pending arrivals in bits 0 to 19, expected arrivals of the next phase in 20 to 39, the
+// transaction count in 40 to 60 as a signed number, the phase's parity in bit 63. The ranges are those of the ISA; the
+// places are this engine's own.
 type mbarrier uint64
 
 const (
@@ -123,7 +127,8 @@ func resolveMbarrierTx(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveMbarrierArrive is arrive and arrive_drop; with .expect_tx the operand is a transaction count and the arrivals are one.
+// resolveMbarrierArrive is arrive and arrive_drop; with .expect_tx the operand is a transaction count and the arrivals
+// are one.
 func resolveMbarrierArrive(in *inst, op *ir.Op) error {
 	d, a, n := op.Arg("d"), place(op.Arg("a")), op.Arg("b")
 	expect := op.Mods().ExpectTx
@@ -155,8 +160,8 @@ func resolveMbarrierArrive(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveMbarrierWait is test_wait and try_wait. When a phase is not over the warp gives way, so that those who are to arrive run; the suspend time hint
-// has no meaning here.
+// resolveMbarrierWait is test_wait and try_wait. When a phase is not over the warp gives way, so that those who are to
+// arrive run; the suspend time hint has no meaning here.
 func resolveMbarrierWait(in *inst, op *ir.Op) error {
 	d, a, b := op.Arg("d"), place(op.Arg("a")), op.Arg("b")
 	parity := op.Mods().Parity
@@ -197,8 +202,8 @@ func resolvePendingCount(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveCpAsyncArrive is cp.async.mbarrier.arrive: the thread's copies are done, so it arrives at once. Without .noinc the pending
-// count is raised first, and nothing changes.
+// resolveCpAsyncArrive is cp.async.mbarrier.arrive: the thread's copies are done, so it arrives at once. Without .noinc
+// the pending count is raised first, and nothing changes.
 func resolveCpAsyncArrive(in *inst, op *ir.Op) error {
 	a := place(op.Arg("a"))
 	noinc := op.Mods().NoInc

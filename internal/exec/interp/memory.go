@@ -9,11 +9,13 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// memoryOps are the plain loads and stores. Memory order, scope and cache qualifiers ask for nothing more here than what every access already
-// gives: see order.go.
+// memoryOps are the plain loads and stores. Memory order, scope and cache qualifiers ask for nothing more here than
+// what every access already gives: see order.go.
 var memoryOps = map[optab.Opcode]resolver{
 	optab.OpLd: resolveLoad, optab.OpLdu: resolveLoad, optab.OpSt: resolveStore,
-	optab.OpPrefetch: resolveNothing, optab.OpPrefetchu: resolveNothing, optab.OpApplypriority: resolveNothing, optab.OpDiscard: resolveDiscard, optab.OpCreatepolicy: resolveCreatepolicy, optab.OpCreatepolicyCvt: resolveConvertPolicy,
+	optab.OpPrefetch: resolveNothing, optab.OpPrefetchu: resolveNothing, optab.OpApplypriority: resolveNothing,
+	optab.OpDiscard: resolveDiscard, optab.OpCreatepolicy: resolveCreatepolicy,
+	optab.OpCreatepolicyCvt: resolveConvertPolicy,
 }
 
 // access is a prepared memory operand with the registers that it moves.
@@ -29,7 +31,8 @@ type access struct {
 }
 
 func memoryAccess(op *ir.Op, addr, value *ir.Arg, typ optab.TypeID) access {
-	ac := access{space: addr.Space, base: addr.Base, disp: uint64(addr.Disp), addr: addr, size: typ.Bytes(), signed: typ.Signed()}
+	ac := access{space: addr.Space, base: addr.Base, disp: uint64(addr.Disp), addr: addr, size: typ.Bytes(),
+		signed: typ.Signed()}
 	if value.Kind == ir.Vec {
 		for i := range value.Elems {
 			ac.regs = append(ac.regs, &value.Elems[i])
@@ -181,7 +184,8 @@ func storeElement(p unsafe.Pointer, size uint32, v [2]uint64) {
 	}
 }
 
-// storeReg writes a loaded element to a register. Registers of fewer than 32 bits (Arg.Width) keep their upper bits zero.
+// storeReg writes a loaded element to a register. Registers of fewer than 32 bits (Arg.Width) keep their upper bits
+// zero.
 func storeReg(w *exec.Warp, a *ir.Arg, lane int, v [2]uint64) {
 	if a.Kind != ir.Row {
 		return

@@ -10,8 +10,10 @@ import (
 
 // moveOps are mov and the address conversions.
 var moveOps = map[optab.Opcode]resolver{
-	optab.OpMov: resolveMov, optab.OpMovPack: resolveMov, optab.OpMovUnpack: resolveMov, optab.OpCvta: resolveCvta, optab.OpCvtaTo: resolveCvtaTo, optab.OpIsspacep: resolveIsspacep, optab.OpMapa: resolveMapa, optab.OpGetctarank: resolveGetctarank,
-	optab.OpMovVec: resolveMovVec,
+	optab.OpMov: resolveMov, optab.OpMovPack: resolveMov, optab.OpMovUnpack: resolveMov, optab.OpCvta: resolveCvta,
+	optab.OpCvtaTo: resolveCvtaTo, optab.OpIsspacep: resolveIsspacep, optab.OpMapa: resolveMapa,
+	optab.OpGetctarank: resolveGetctarank,
+	optab.OpMovVec:     resolveMovVec,
 }
 
 func resolveMov(in *inst, op *ir.Op) error {
@@ -24,7 +26,8 @@ func resolveMov(in *inst, op *ir.Op) error {
 	case d.Class == ir.WPred:
 		in.fn = func(w *exec.Warp, in *inst, m uint32) { setPred(w, d, m, pred(w, a)) }
 	case a.Sym && a.Space == ir.KernelParam:
-		// The address of a kernel parameter is a generic one since PTX 1.5 only through cvta.param; mov gives the space's own.
+		// The address of a kernel parameter is a generic one since PTX 1.5 only through cvta.param; mov gives the
+		// space's own.
 		in.fn = copyLanes(d, a)
 	default:
 		in.fn = copyLanes(d, a)

@@ -18,11 +18,13 @@ func resolveConvertPolicy(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveCreatepolicy is createpolicy. The policy is opaque and has no effect here; the fractional form has the bits that an H200 gives: the
-// primary priority in bits 56 to 59, sixteenths of the fraction less one in bits 52 to 55, and bit 60.
+// resolveCreatepolicy is createpolicy. The policy is opaque and has no effect here; the fractional form has the bits
+// that an H200 gives: the primary priority in bits 56 to 59, sixteenths of the fraction less one in bits 52 to 55, and
+// bit 60.
 func resolveCreatepolicy(in *inst, op *ir.Op) error {
 	d := &op.Args[0]
-	primary := [...]uint64{optab.EvictUnchanged: 0, optab.EvictFirst: 2, optab.EvictLast: 4, optab.EvictNormal: 6}[op.Mods().Evict]
+	primary := [...]uint64{optab.EvictUnchanged: 0, optab.EvictFirst: 2, optab.EvictLast: 4,
+		optab.EvictNormal: 6}[op.Mods().Evict]
 	f := op.Arg("f")
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {

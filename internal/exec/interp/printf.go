@@ -38,11 +38,12 @@ func resolveVprintf(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// formatter prints as the driver does: C's conversions without z, t and j, with * for the width but not for the precision; what
-// it does not understand comes out as it stands (recorded on an H200).
+// formatter prints as the driver does: C's conversions without z, t and j, with * for the width but not for the
+// precision; what it does not understand comes out as it stands (recorded on an H200).
 //
-// The driver's printer sees a copy of the arguments with the format's text right behind it, and takes %hhd and its kin for
-// eight bytes although it prints four; so conversions after them read at the wrong place, the last ones in the format text (recorded too).
+// The driver's printer sees a copy of the arguments with the format's text right behind it, and takes %hhd and its kin
+// for eight bytes although it prints four; so conversions after them read at the wrong place, the last ones in the
+// format text (recorded too).
 type formatter struct {
 	format string
 	off    uint64 // of the next argument

@@ -69,8 +69,10 @@ func (r *replay) buffer(a *corpus.Arg, exp *[]expectation) uint64 {
 	return p
 }
 
-var replayTypes = map[string]tensormap.DataType{"u8": tensormap.Uint8, "u16": tensormap.Uint16, "u32": tensormap.Uint32, "i32": tensormap.Int32,
-	"u64": tensormap.Uint64, "i64": tensormap.Int64, "f16": tensormap.Float16, "f32": tensormap.Float32, "f64": tensormap.Float64, "bf16": tensormap.BFloat16}
+var replayTypes = map[string]tensormap.DataType{"u8": tensormap.Uint8, "u16": tensormap.Uint16, "u32": tensormap.Uint32,
+	"i32": tensormap.Int32,
+	"u64": tensormap.Uint64, "i64": tensormap.Int64, "f16": tensormap.Float16, "f32": tensormap.Float32,
+	"f64": tensormap.Float64, "bf16": tensormap.BFloat16}
 
 func (r *replay) arg(a *corpus.Arg, exp *[]expectation) []byte {
 	u64 := func(v uint64) []byte { return binary.LittleEndian.AppendUint64(nil, v) }
@@ -90,8 +92,9 @@ func (r *replay) arg(a *corpus.Arg, exp *[]expectation) []byte {
 		}
 		return b
 	case "tensormap":
-		m := tensormap.Map{Type: replayTypes[a.DType], Rank: len(a.GDim), Address: r.addr[a.ID] + uint64(a.Addend), Interleave: tensormap.Interleave(a.Interleave),
-			Swizzle: tensormap.Swizzle(a.Swizzle), L2Promotion: uint8(a.L2), NaN: a.OOB != 0}
+		m := tensormap.Map{Type: replayTypes[a.DType], Rank: len(a.GDim), Address: r.addr[a.ID] + uint64(a.Addend),
+			Interleave: tensormap.Interleave(a.Interleave),
+			Swizzle:    tensormap.Swizzle(a.Swizzle), L2Promotion: uint8(a.L2), NaN: a.OOB != 0}
 		copy(m.Dim[:], a.GDim)
 		copy(m.Stride[1:], a.GStride)
 		copy(m.Box[:], a.Box)
@@ -117,9 +120,12 @@ func (r *replay) launch(code exec.Code, l *corpus.Launch) ([]expectation, error)
 	for i := range l.Args {
 		copy(params[k.Params[i].Offset:], r.arg(&l.Args[i], &exp))
 	}
-	x := &exec.Launch{Code: code, Grid: l.Grid, Block: l.Block, Shared: l.DynamicShared, Params: params, ParamAddr: pa, Mem: &r.mem, Stack: 1024, Workers: 2,
-		Sys: silent{}, Cooperative: l.Cooperative, Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1980000}}
-	if l.Cooperative && r.grid == 0 { // the driver's workspace for the grid barrier of cooperative groups; it stays for later launches
+	x := &exec.Launch{Code: code, Grid: l.Grid, Block: l.Block, Shared: l.DynamicShared, Params: params, ParamAddr: pa,
+		Mem: &r.mem, Stack: 1024, Workers: 2,
+		Sys: silent{}, Cooperative: l.Cooperative,
+		Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1980000}}
+	// the driver's workspace for the grid barrier of cooperative groups; it stays for later launches
+	if l.Cooperative && r.grid == 0 {
 		var b []byte
 		r.grid, b = r.alloc(r.t, 256)
 		clear(b)
@@ -134,16 +140,18 @@ func (r *replay) launch(code exec.Code, l *corpus.Launch) ([]expectation, error)
 	return exp, exec.Run(x)
 }
 
-// TestRecordedModules replays modules of the recorded corpus that exercise warp operations, barriers, asynchronous copies, clusters and
-// tensor maps. What the driver and linker contribute is another package's test.
+// TestRecordedModules replays modules of the recorded corpus that exercise warp operations, barriers, asynchronous
+// copies, clusters and tensor maps. What the driver and linker contribute is another package's test.
 func TestRecordedModules(t *testing.T) {
 	dir := fullCorpus
 	if _, err := os.Stat(filepath.Join(dir, "modules")); err != nil {
 		dir = "../../../testdata/corpus"
 	}
 	set := corpus.Open(os.DirFS(dir))
-	for _, name := range []string{"cluster_dsm", "cp_async", "fences", "gridsync", "h73_alloca", "h78_cluster", "h80_elect", "its", "mbarrier_bulk", "pdl", "reduce_redux",
-		"reduce_warp", "setmaxnreg", "tma_odd", "tma_store", "tma_swizzle", "tma_tensor", "vote_match", "n_warp", "scan", "stack", "recursion", "t_matmul"} {
+	for _, name := range []string{"cluster_dsm", "cp_async", "fences", "gridsync", "h73_alloca", "h78_cluster",
+		"h80_elect", "its", "mbarrier_bulk", "pdl", "reduce_redux",
+		"reduce_warp", "setmaxnreg", "tma_odd", "tma_store", "tma_swizzle", "tma_tensor", "vote_match", "n_warp",
+		"scan", "stack", "recursion", "t_matmul"} {
 		t.Run(name, func(t *testing.T) {
 			m, err := set.Module(name)
 			if errors.Is(err, fs.ErrNotExist) && dir != fullCorpus {

@@ -18,7 +18,8 @@ import (
 	"github.com/gocuda/cuda/internal/silicon"
 )
 
-// fullSet is the complete recorded set, when the checkout lies beside it; committedSet nearly all of its forms on fewer inputs.
+// fullSet is the complete recorded set, when the checkout lies beside it; committedSet nearly all of its forms on fewer
+// inputs.
 const (
 	fullSet      = "../../../../shared/silicon"
 	committedSet = "../../../testdata/silicon"
@@ -157,7 +158,8 @@ func (b *bench) runCase(t testing.TB, s *silicon.Set, c *silicon.Case) (diffs []
 		*(*uint64)(unsafe.Pointer(&params[8*i])) = a
 	}
 	k := code.Kernel()
-	l := &exec.Launch{Code: code, Grid: c.Grid, Block: c.Block, Shared: c.Shared, Params: params, ParamAddr: pa, Mem: &b.mem, Stack: 1024, Workers: 1,
+	l := &exec.Launch{Code: code, Grid: c.Grid, Block: c.Block, Shared: c.Shared, Params: params, ParamAddr: pa,
+		Mem: &b.mem, Stack: 1024, Workers: 1,
 		Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1980000}}
 	l.Cluster = k.Attrs.ReqNCtaPerCluster
 	l.Consts = exec.NewConstRows(k, func(r *ir.ConstRow) uint64 { return vars[r.Var] })
@@ -216,7 +218,8 @@ func TestSilicon(t *testing.T) {
 				bad := ""
 				for i, d := range diffs {
 					if d.Different > 0 {
-						bad += fmt.Sprintf(" output %d: %d of %d differ, first [%d] got %s want %s, max %d ulp;", i, d.Different, d.Elements, d.First, d.Got, d.Want, d.MaxULP)
+						bad += fmt.Sprintf(" output %d: %d of %d differ, first [%d] got %s want %s, max %d ulp;", i,
+							d.Different, d.Elements, d.First, d.Got, d.Want, d.MaxULP)
 					}
 				}
 				if bad != "" && c.Exact() {

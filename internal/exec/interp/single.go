@@ -22,7 +22,8 @@ func Prepare(k *ir.Kernel) (*Single, error) {
 // Code runs the whole kernel on the interpreter.
 func (s *Single) Code() exec.Code { return s.c }
 
-// Serves says whether Serve can execute an operation of the kernel: one that lets no other lanes or warps run. alone says that it needs all lanes of the warp.
+// Serves says whether Serve can execute an operation of the kernel: one that lets no other lanes or warps run. alone
+// says that it needs all lanes of the warp.
 func (s *Single) Serves(f int, pc int32) (serves, alone bool) {
 	in := &s.c.funcs[f][pc]
 	return in.kind == plain || in.kind == syncing && in.members == nil && !in.anywhere, in.kind == syncing
@@ -45,8 +46,9 @@ func (s *Single) Serve(w *exec.Warp, pc int32) {
 	}
 }
 
-// Step executes the operation at pc for the current split as Code.Run does, but only that one; pc is below Warp.Limit. With back false
-// the split's PC says where it goes on in the same turn; else the engine returns the event to the scheduler.
+// Step executes the operation at pc for the current split as Code.Run does, but only that one; pc is below Warp.Limit.
+// With back false the split's PC says where it goes on in the same turn; else the engine returns the event to the
+// scheduler.
 func (s *Single) Step(w *exec.Warp, pc int32) (ev exec.Event, back bool) {
 	sp := w.Cur
 	in := &s.c.funcs[w.Act.Func.Index][pc]

@@ -8,9 +8,10 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// stackOps are the stack manipulation instructions (PTX ISA 9.7.14). A thread's stack is its local memory; the pointer is the
-// first free byte above the running function's variables.
-var stackOps = map[optab.Opcode]resolver{optab.OpStacksave: resolveStackSave, optab.OpStackrestore: resolveStackRestore, optab.OpAlloca: resolveAlloca}
+// stackOps are the stack manipulation instructions (PTX ISA 9.7.14). A thread's stack is its local memory; the pointer
+// is the first free byte above the running function's variables.
+var stackOps = map[optab.Opcode]resolver{optab.OpStacksave: resolveStackSave, optab.OpStackrestore: resolveStackRestore,
+	optab.OpAlloca: resolveAlloca}
 
 func resolveStackSave(in *inst, op *ir.Op) error {
 	d := &op.Args[0]

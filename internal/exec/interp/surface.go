@@ -121,7 +121,8 @@ func resolveSurfaceStore(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveSurfaceReduce is sured: an atomic operation without result. Formatted ones take the sign of the type from the surface.
+// resolveSurfaceReduce is sured: an atomic operation without result. Formatted ones take the sign of the type from the
+// surface.
 func resolveSurfaceReduce(in *inst, op *ir.Op) error {
 	s, ok := surfaceAccessOf(op)
 	typ := op.Type(0)

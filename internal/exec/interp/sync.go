@@ -43,8 +43,9 @@ func resolveBarrier(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveFence is fence and membar in every form. Accesses are performed at once and in program order, and there is one proxy: what is left is to
-// keep the host's processors from reordering them. Scopes within a cluster need nothing, its threads take turns on one of them.
+// resolveFence is fence and membar in every form. Accesses are performed at once and in program order, and there is one
+// proxy: what is left is to keep the host's processors from reordering them. Scopes within a cluster need nothing, its
+// threads take turns on one of them.
 func resolveFence(in *inst, op *ir.Op) error {
 	if op.Mods().InCluster() {
 		return resolveNothing(in, op)

@@ -14,12 +14,14 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
-// The kernels below have one parameter, the address of an array of u32, unless they say otherwise. What they must compute follows from the
-// PTX ISA's description of each instruction; the recorded cases of silicon_test.go cover values, these cover waiting.
+// The kernels below have one parameter, the address of an array of u32, unless they say otherwise. What they must
+// compute follows from the PTX ISA's description of each instruction; the recorded cases of silicon_test.go cover
+// values, these cover waiting.
 
 const header = ".version 9.0\n.target sm_90a\n.address_size 64\n"
 
-// kernel wraps a body that finds the thread number in %t, the address of its own output word in %o, and the array in %base.
+// kernel wraps a body that finds the thread number in %t, the address of its own output word in %o, and the array in
+// %base.
 func kernel(decl, body string) string {
 	return header + decl + `.visible .entry k(.param .u64 p0, .param .u64 p1)
 {
@@ -62,8 +64,10 @@ func do(t *testing.T, j job) ([]uint32, error) {
 	pa, params := b.alloc(t, max(int(k.ParamSize), 16))
 	binary.LittleEndian.PutUint64(params, out)
 	binary.LittleEndian.PutUint64(params[8:], j.arg)
-	l := &exec.Launch{Code: code, Grid: [3]uint32{j.grid, 1, 1}, Block: [3]uint32{j.block, 1, 1}, Shared: j.shared, Params: params, ParamAddr: pa, Mem: &b.mem, Stack: 4096,
-		Workers: max(j.workers, 1), Stop: j.stop, Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1980000}}
+	l := &exec.Launch{Code: code, Grid: [3]uint32{j.grid, 1, 1}, Block: [3]uint32{j.block, 1, 1}, Shared: j.shared,
+		Params: params, ParamAddr: pa, Mem: &b.mem, Stack: 4096,
+		Workers: max(j.workers, 1), Stop: j.stop, Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32,
+			ClockKHz: 1980000}}
 	if j.cluster != 0 {
 		l.Cluster = [3]uint32{j.cluster, 1, 1}
 	}
@@ -189,13 +193,17 @@ func TestBarrierDeadlock(t *testing.T) {
 	@%p0 bar.sync 1, 64;
 	@!%p0 bar.sync 2, 64;`)
 	fault(t, job{src: src, grid: 1, block: 64}, exec.FaultDeadlock, "barrier 1")
-	fault(t, job{src: kernel("", "setp.eq.u32 %p0, %t, 3; @%p0 bar.warp.sync 0xffffffff; @!%p0 bar.sync 1, 64;"), grid: 1, block: 32}, exec.FaultDeadlock, "")
-	fault(t, job{src: kernel("", "mov.u32 %r1, 16; bar.sync %r1;"), grid: 1, block: 32}, exec.FaultInstruction, "barrier number")
-	fault(t, job{src: kernel("", "mov.u32 %r1, 33; bar.sync 0, %r1;"), grid: 1, block: 32}, exec.FaultInstruction, "warp size")
+	fault(t, job{src: kernel("", "setp.eq.u32 %p0, %t, 3; @%p0 bar.warp.sync 0xffffffff; @!%p0 bar.sync 1, 64;"),
+		grid: 1, block: 32}, exec.FaultDeadlock, "")
+	fault(t, job{src: kernel("", "mov.u32 %r1, 16; bar.sync %r1;"), grid: 1, block: 32}, exec.FaultInstruction,
+		"barrier number")
+	fault(t, job{src: kernel("", "mov.u32 %r1, 33; bar.sync 0, %r1;"), grid: 1, block: 32}, exec.FaultInstruction,
+		"warp size")
 }
 
 func TestSpinLockInsideWarp(t *testing.T) {
-	// Every lane takes the same lock: without progress for the lane that holds it, no kernel of this kind ends (independent thread scheduling).
+	// Every lane takes the same lock: without progress for the lane that holds it, no kernel of this kind ends
+	// (independent thread scheduling).
 	src := kernel(".global .align 4 .b32 gl[2];\n", `
 	.shared .align 4 .b32 lock; .shared .align 4 .b32 sum;
 	setp.eq.u32 %p0, %t, 0;
@@ -365,8 +373,8 @@ MORE:
 }
 
 func TestClusterBarrier(t *testing.T) {
-	// Three phases; the last CTA's second warp and some lanes of others leave early, after arriving or without; words travel through the
-	// neighbour's shared memory.
+	// Three phases; the last CTA's second warp and some lanes of others leave early, after arriving or without; words
+	// travel through the neighbour's shared memory.
 	src := kernel("", `
 	.shared .align 4 .b32 sm[64];
 	mov.u32 %r1, %cluster_ctarank; mov.u32 %r2, %cluster_nctarank;
@@ -437,13 +445,15 @@ func TestMbarrierCounts(t *testing.T) {
 	if b = b.arrive(1, 1).arrive(1, 0); b>>63 != 0 || b.pending() != 1 {
 		t.Fatalf("after a drop: %#x", uint64(b))
 	}
-	if b = newMbarrier(mbCount); b.pending() != mbCount || b.addTx(-mbCount).tx() != -mbCount || b.addTx(mbCount).tx() != mbCount {
+	if b = newMbarrier(mbCount); b.pending() != mbCount || b.addTx(-mbCount).tx() != -mbCount ||
+		b.addTx(mbCount).tx() != mbCount {
 		t.Fatal("the ISA's ranges do not fit")
 	}
 }
 
 func TestMbarrierPipeline(t *testing.T) {
-	// One warp fills two stages with bulk copies, the other empties them; expectation and completion come in either order.
+	// One warp fills two stages with bulk copies, the other empties them; expectation and completion come in either
+	// order.
 	for _, order := range []string{"expect first", "copy first"} {
 		expect := "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 128;\n"
 		fill := "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5], [%q1], 128, [%r3];\n"
@@ -515,7 +525,8 @@ WAITF:
 func TestAsyncFaults(t *testing.T) {
 	sm := ".shared .align 16 .b8 sm[256]; .shared .align 8 .b64 mb; mbarrier.init.shared.b64 [mb], 1; mov.u32 %r1, sm; mov.u32 %r2, mb;\n"
 	// Recorded on an H200: an illegal instruction without a cluster.
-	fault(t, job{src: kernel("", sm+"st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], %r1, [%r2];"), grid: 1, block: 32}, exec.FaultInstruction, "clusters")
+	fault(t, job{src: kernel("", sm+"st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], %r1, [%r2];"),
+		grid: 1, block: 32}, exec.FaultInstruction, "clusters")
 	fault(t, job{src: kernel("", sm+"mov.u32 %r3, 24; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%base], %r3, [%r2];"), grid: 1, block: 32}, exec.FaultInstruction, "multiple of 16")
 	fault(t, job{src: kernel("", sm+"add.u32 %r1, %r1, 8; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%base], 16, [%r2];"), grid: 1, block: 32}, exec.FaultMisaligned, "")
 	fault(t, job{src: kernel("", sm+"mov.b16 %h1, 5; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%base], 16, [%r2], %h1;"), grid: 2, cluster: 2, block: 32}, exec.FaultInstruction, "CTA")
@@ -545,7 +556,8 @@ func TestAlloca(t *testing.T) {
 	ld.local.u64 %q6, [%q5]; cvt.u32.u64 %r2, %q6; add.u32 %r1, %r1, %r2;
 	st.global.u32 [%o], %r1;`)
 	want(t, job{src: src, grid: 1, block: 32}, func(int) uint32 { return 11100 + 5 + 7 + 9 })
-	fault(t, job{src: kernel("", "mov.u64 %q1, 1000000; alloca.u64 %q2, %q1;"), grid: 1, block: 32}, exec.FaultStack, "alloca")
+	fault(t, job{src: kernel("", "mov.u64 %q1, 1000000; alloca.u64 %q2, %q1;"), grid: 1, block: 32}, exec.FaultStack,
+		"alloca")
 }
 
 func TestUnsupportedAndRefused(t *testing.T) {

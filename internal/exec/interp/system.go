@@ -30,10 +30,12 @@ func resolveNothing(in *inst, op *ir.Op) error {
 // Builtin says whether the engine provides an undefined function of this name.
 func Builtin(name string) bool { return builtins[name] != nil }
 
-// builtins are the system functions that compiled code calls. Their parameters and results are those of the declarations that
-// nvcc emits (CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global Memory Allocation", "Assertion").
+// builtins are the system functions that compiled code calls. Their parameters and results are those of the
+// declarations that nvcc emits (CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global Memory Allocation",
+// "Assertion").
 var builtins = map[string]resolver{
-	"vprintf": resolveVprintf, "malloc": resolveMalloc, "free": resolveFree, "__assertfail": resolveAssert, "__assert_fail": resolveAssert,
+	"vprintf": resolveVprintf, "malloc": resolveMalloc, "free": resolveFree, "__assertfail": resolveAssert,
+	"__assert_fail":            resolveAssert,
 	"gocuda_tile_print":        resolveTilePrint,
 	"cudaGraphSetConditional":  resolveSetConditional,
 	"cudaCGGetIntrinsicHandle": resolveGridHandle, "cudaCGSynchronize": resolveGridSync,
@@ -129,7 +131,8 @@ func resolveFree(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveAssert is __assertfail(message, file, line, function, charsize). Every lane that fails prints; then the kernel ends.
+// resolveAssert is __assertfail(message, file, line, function, charsize). Every lane that fails prints; then the kernel
+// ends.
 func resolveAssert(in *inst, op *ir.Op) error {
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		f, failed := first(m), ""
@@ -137,13 +140,15 @@ func resolveAssert(in *inst, op *ir.Op) error {
 			i := bits.TrailingZeros32(m) & 31
 			t := w.ThreadIndex(i)
 			b := w.CTA.Index
-			at := fmt.Sprintf("%s:%d: %s: ", cstring(w, i, argument(w, op, 1, i)), uint32(argument(w, op, 2, i)), cstring(w, i, argument(w, op, 3, i)))
+			at := fmt.Sprintf("%s:%d: %s: ", cstring(w, i, argument(w, op, 1, i)), uint32(argument(w, op, 2, i)),
+				cstring(w, i, argument(w, op, 3, i)))
 			what := fmt.Sprintf("Assertion `%s` failed.", cstring(w, i, argument(w, op, 0, i)))
 			if i == f {
 				failed = at + what // the fault itself names the thread
 			}
 			if w.CTA.Launch.Sys != nil { // the driver's own words, as recorded on an H200
-				w.CTA.Launch.Sys.Assert(fmt.Sprintf("%sblock: [%d,%d,%d], thread: [%d,%d,%d] %s\n", at, b[0], b[1], b[2], t[0], t[1], t[2], what))
+				w.CTA.Launch.Sys.Assert(fmt.Sprintf("%sblock: [%d,%d,%d], thread: [%d,%d,%d] %s\n", at, b[0], b[1],
+					b[2], t[0], t[1], t[2], what))
 			}
 		}
 		w.Throw(exec.FaultAssert, f, failed)
@@ -151,7 +156,8 @@ func resolveAssert(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveGridHandle is cudaCGGetIntrinsicHandle(scope): any value but 0 will do for the handle that cudaCGSynchronize gets back.
+// resolveGridHandle is cudaCGGetIntrinsicHandle(scope): any value but 0 will do for the handle that cudaCGSynchronize
+// gets back.
 func resolveGridHandle(in *inst, op *ir.Op) error {
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {

@@ -10,9 +10,11 @@ import (
 	"github.com/gocuda/cuda/internal/tensormap"
 )
 
-// elemTypes are the data types by the value that tensormap.replace.elemtype takes (PTX ISA 9.7.9.28, table of new values).
+// elemTypes are the data types by the value that tensormap.replace.elemtype takes (PTX ISA 9.7.9.28, table of new
+// values).
 var elemTypes = [...]tensormap.DataType{
-	tensormap.Uint8, tensormap.Uint16, tensormap.Uint32, tensormap.Int32, tensormap.Uint64, tensormap.Int64, tensormap.Float16, tensormap.Float32,
+	tensormap.Uint8, tensormap.Uint16, tensormap.Uint32, tensormap.Int32, tensormap.Uint64, tensormap.Int64,
+	tensormap.Float16, tensormap.Float32,
 	tensormap.Float32FTZ, tensormap.Float64, tensormap.BFloat16, tensormap.TFloat32, tensormap.TFloat32FTZ,
 	tensormap.U4x16Align8, tensormap.U4x16Align16, tensormap.U6x16Align16,
 }
@@ -31,10 +33,13 @@ func resolveTensormapReplace(in *inst, op *ir.Op) error {
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
-			p := unsafe.Slice((*byte)(w.Ptr(a.space, l, a.at(w, l), tensormap.Size, tensormap.Align, true)), tensormap.Size)
+			p := unsafe.Slice((*byte)(w.Ptr(a.space, l, a.at(w, l), tensormap.Size, tensormap.Align, true)),
+				tensormap.Size)
 			t, err := tensormap.Unpack(p)
 			if err != nil {
-				continue // the hardware sets bits of whatever is there (numba-cuda's tests do it to blank memory); only a map's use can tell
+				// the hardware sets bits of whatever is there (numba-cuda's tests do it to blank memory); only a map's
+				// use can tell
+				continue
 			}
 			v := get(w, b, l)
 			if !replaceField(&t, field, dim, v) {
@@ -90,7 +95,8 @@ func resolveTensormapCopy(in *inst, op *ir.Op) error {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
 			d := w.Ptr(dst.space, l, dst.at(w, l), tensormap.Size, tensormap.Align, true)
-			*(*[tensormap.Size]byte)(d) = *(*[tensormap.Size]byte)(w.Ptr(src.space, l, src.at(w, l), tensormap.Size, tensormap.Align, false))
+			*(*[tensormap.Size]byte)(d) = *(*[tensormap.Size]byte)(w.Ptr(src.space, l, src.at(w, l), tensormap.Size,
+				tensormap.Align, false))
 		}
 	}
 	return nil

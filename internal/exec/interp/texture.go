@@ -11,13 +11,16 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// textureOps are the texture and surface instructions (PTX ISA 9.7.10, 9.7.11); package texture does the work of one fetch.
+// textureOps are the texture and surface instructions (PTX ISA 9.7.10, 9.7.11); package texture does the work of one
+// fetch.
 var textureOps = map[optab.Opcode]resolver{
 	optab.OpTex: resolveTex, optab.OpTld4: resolveTex, optab.OpTxq: resolveTxq, optab.OpIstypep: resolveIstypep,
-	optab.OpSuld: resolveSurfaceLoad, optab.OpSust: resolveSurfaceStore, optab.OpSured: resolveSurfaceReduce, optab.OpSuq: resolveSuq,
+	optab.OpSuld: resolveSurfaceLoad, optab.OpSust: resolveSurfaceStore, optab.OpSured: resolveSurfaceReduce,
+	optab.OpSuq: resolveSuq,
 }
 
-// reference is what stands first in the brackets, or the sampler behind it: a handle or the address of a module variable.
+// reference is what stands first in the brackets, or the sampler behind it: a handle or the address of a module
+// variable.
 type reference struct {
 	value *ir.Arg // nil: a kernel parameter at off
 	off   uint64
@@ -154,10 +157,12 @@ func resolveTex(in *inst, op *ir.Op) error {
 				if s == nil {
 					missing(w, l, "sampler", h)
 				}
-				// What belongs to the texture stays; the sampler can only force coordinates that are not normalised (PTX ISA 5.3.2).
+				// What belongs to the texture stays; the sampler can only force coordinates that are not normalised
+				// (PTX ISA 5.3.2).
 				own = *t
 				own.Sampler = *s
-				own.Normalized, own.Integer, own.SRGB, own.Border = s.Normalized && t.Normalized, t.Integer, t.SRGB, t.Border
+				own.Normalized, own.Integer, own.SRGB, own.Border = s.Normalized && t.Normalized, t.Integer, t.SRGB,
+					t.Border
 				t = &own
 			}
 			f := proto
@@ -239,10 +244,14 @@ func narrow(v [4]uint32, to resultForm, integer bool) [4]uint32 {
 }
 
 var queries = [...]texture.Query{
-	optab.QueryWidth: texture.Width, optab.QueryHeight: texture.Height, optab.QueryDepth: texture.Depth, optab.QueryArraySize: texture.ArraySize,
-	optab.QueryNumMipmapLevels: texture.NumLevels, optab.QueryNumSamples: texture.NumSamples, optab.QueryChannelDataType: texture.DataType, optab.QueryChannelOrder: texture.Order,
-	optab.QueryNormalizedCoords: texture.NormalizedCoords, optab.QueryForceUnnormalizedCoords: texture.ForceUnnormalized, optab.QueryFilterMode: texture.FilterMode,
-	optab.QueryAddrMode0: texture.AddressMode0, optab.QueryAddrMode1: texture.AddressMode1, optab.QueryAddrMode2: texture.AddressMode2, optab.QueryMemoryLayout: texture.MemoryLayout,
+	optab.QueryWidth: texture.Width, optab.QueryHeight: texture.Height, optab.QueryDepth: texture.Depth,
+	optab.QueryArraySize:       texture.ArraySize,
+	optab.QueryNumMipmapLevels: texture.NumLevels, optab.QueryNumSamples: texture.NumSamples,
+	optab.QueryChannelDataType: texture.DataType, optab.QueryChannelOrder: texture.Order,
+	optab.QueryNormalizedCoords:        texture.NormalizedCoords,
+	optab.QueryForceUnnormalizedCoords: texture.ForceUnnormalized, optab.QueryFilterMode: texture.FilterMode,
+	optab.QueryAddrMode0: texture.AddressMode0, optab.QueryAddrMode1: texture.AddressMode1,
+	optab.QueryAddrMode2: texture.AddressMode2, optab.QueryMemoryLayout: texture.MemoryLayout,
 }
 
 func queryOf(op *ir.Op) (texture.Query, bool) {

@@ -14,8 +14,9 @@ const (
 	mostElements = 1 << 24
 )
 
-// resolveTilePrint is gocuda_tile_print(format, shapes, elements), which package tileir/lower calls and describes: the text of
-// whole tiles is written at once. A conversion of the format prints a whole tile, with brackets around every dimension (recorded on an H200).
+// resolveTilePrint is gocuda_tile_print(format, shapes, elements), which package tileir/lower calls and describes: the
+// text of whole tiles is written at once. A conversion of the format prints a whole tile, with brackets around every
+// dimension (recorded on an H200).
 func resolveTilePrint(in *inst, op *ir.Op) error {
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {

@@ -14,8 +14,10 @@ import (
 
 // tmaOps are bulk tensor copies (PTX ISA 9.7.9.27) and what changes tensor maps.
 var tmaOps = map[optab.Opcode]resolver{
-	optab.OpTmaLoad: resolveTMALoad, optab.OpTmaStore: resolveTMAStore, optab.OpTmaReduce: resolveTMAStore, optab.OpTmaPrefetch: resolveNothing,
-	optab.OpTensormapReplace: resolveTensormapReplace, optab.OpTensormapCpFenceproxy: resolveTensormapCopy, optab.OpFenceTensormap: resolveNothing,
+	optab.OpTmaLoad: resolveTMALoad, optab.OpTmaStore: resolveTMAStore, optab.OpTmaReduce: resolveTMAStore,
+	optab.OpTmaPrefetch:      resolveNothing,
+	optab.OpTensormapReplace: resolveTensormapReplace, optab.OpTensormapCpFenceproxy: resolveTensormapCopy,
+	optab.OpFenceTensormap: resolveNothing,
 }
 
 // tile is one bulk tensor copy of one lane: the map and where in the tensor it starts.
@@ -69,8 +71,8 @@ func tensorTile(w *exec.Warp, l int, t *ir.Arg, coords []ir.Arg, im2col bool) *t
 	return tl
 }
 
-// rows visits the innermost rows of a copy in the order of shared memory: the coordinates of dimensions 1 and up of each. inside
-// is false when one of them is out of bounds.
+// rows visits the innermost rows of a copy in the order of shared memory: the coordinates of dimensions 1 and up of
+// each. inside is false when one of them is out of bounds.
 func (t *tile) rows(f func(n uint32, at *[tensormap.MaxRank]int64, inside bool)) {
 	if t.Mode == tensormap.Im2col {
 		t.pixels(f)
@@ -97,8 +99,9 @@ func (t *tile) rows(f func(n uint32, at *[tensormap.MaxRank]int64, inside bool))
 	}
 }
 
-// pixels visits the pixels of an im2col column: from the start on, W first, then H and D inside the box that the corners leave of the
-// tensor, then the next image. The filter's offsets are added to every pixel (PTX ISA 5.5.4, "Im2col mode").
+// pixels visits the pixels of an im2col column: from the start on, W first, then H and D inside the box that the
+// corners leave of the tensor, then the next image. The filter's offsets are added to every pixel (PTX ISA 5.5.4,
+// "Im2col mode").
 func (t *tile) pixels(f func(n uint32, at *[tensormap.MaxRank]int64, inside bool)) {
 	pos, last := t.start, t.Rank-1
 	for n := uint32(0); n < t.Pixels; n++ {
@@ -144,7 +147,8 @@ func (t *tile) global(at *[tensormap.MaxRank]int64, first, end int64, write bool
 // bytes is the size of the copy in shared memory, gaps of narrow swizzled rows included.
 func (t *tile) bytes() uint32 { return t.BoxBytes() / t.row * t.pitch }
 
-// moved moves bytes between a row, which begins at an offset of the shared window, and buf: sixteen bytes at a time under swizzling.
+// moved moves bytes between a row, which begins at an offset of the shared window, and buf: sixteen bytes at a time
+// under swizzling.
 func (t *tile) moved(shared unsafe.Pointer, base, off uint32, buf []byte, load bool) {
 	if t.Swizzle == tensormap.SwizzleNone {
 		s := unsafe.Slice((*byte)(unsafe.Add(shared, off)), len(buf))
@@ -168,7 +172,8 @@ func (t *tile) moved(shared unsafe.Pointer, base, off uint32, buf []byte, load b
 	}
 }
 
-// sharedTile returns the shared memory of a copy at a shared-window address. Swizzling may reach the whole of the 1024-byte patterns.
+// sharedTile returns the shared memory of a copy at a shared-window address. Swizzling may reach the whole of the
+// 1024-byte patterns.
 func (t *tile) sharedTile(addr uint64, write bool) (unsafe.Pointer, uint32) {
 	return t.w.Ptr(ir.SharedCluster, t.l, addr, t.bytes(), tmaAlign, write), uint32(addr & ctaOffset)
 }
@@ -239,7 +244,8 @@ func (t *tile) fill(b []byte) {
 	}
 }
 
-// flush replaces subnormal numbers by zeros of their sign for the types that say so (CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ and TFLOAT32_FTZ).
+// flush replaces subnormal numbers by zeros of their sign for the types that say so
+// (CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ and TFLOAT32_FTZ).
 func (t *tile) flush(b []byte) {
 	if t.Type != tensormap.Float32FTZ && t.Type != tensormap.TFloat32FTZ {
 		return
@@ -270,7 +276,8 @@ func reducible(what optab.Func, typ optab.TypeID) bool {
 	case optab.FuncAdd:
 		return typ == optab.U32 || typ == optab.S32 || typ == optab.U64 || typ.Info().Class == optab.Float
 	case optab.FuncMin, optab.FuncMax:
-		return typ == optab.U32 || typ == optab.S32 || typ == optab.U64 || typ == optab.S64 || typ == optab.F16 || typ == optab.Bf16
+		return typ == optab.U32 || typ == optab.S32 || typ == optab.U64 || typ == optab.S64 || typ == optab.F16 ||
+			typ == optab.Bf16
 	}
 	return false
 }
@@ -287,7 +294,8 @@ func resolveTMAStore(in *inst, op *ir.Op) error {
 			tl := tensorTile(w, l, t, coords, im2col)
 			for _, c := range tl.start[:tl.Rank] {
 				if c < 0 && !im2col {
-					// A tile that is written must not begin before the tensor (CUDA C++ Programming Guide; 715 recorded on an H200).
+					// A tile that is written must not begin before the tensor (CUDA C++ Programming Guide; 715 recorded
+					// on an H200).
 					w.Throw(exec.FaultInstruction, l, "a bulk tensor store with a negative coordinate")
 				}
 			}
@@ -312,7 +320,8 @@ func (t *tile) reduction(what optab.Func) rmw {
 			return f
 		}
 	}
-	t.w.Throw(exec.FaultInstruction, t.l, "the reduction ."+what.String()+" is not for the element type of the tensor map")
+	t.w.Throw(exec.FaultInstruction, t.l, "the reduction ."+what.String()+
+		" is not for the element type of the tensor map")
 	return nil
 }
 

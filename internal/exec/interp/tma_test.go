@@ -130,8 +130,8 @@ func runTile(t *testing.T, src string, words int, build func(b *bench) *tensor) 
 	return raw, x, err
 }
 
-// The expected contents of shared memory follow from the definitions in PTX ISA 5.5 ("Tensors"): element by element, in the order of the
-// box, out-of-bound ones filled, and 16-byte chunks exchanged as the swizzling tables show.
+// The expected contents of shared memory follow from the definitions in PTX ISA 5.5 ("Tensors"): element by element, in
+// the order of the box, out-of-bound ones filled, and 16-byte chunks exchanged as the swizzling tables show.
 func TestTileLoad(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -139,17 +139,28 @@ func TestTileLoad(t *testing.T) {
 		coord []int64
 	}{
 		{"1d", tensormap.Map{Type: tensormap.Uint8, Rank: 1, Dim: [5]uint64{100}, Box: [5]uint32{64}}, []int64{16}},
-		{"1d past the end", tensormap.Map{Type: tensormap.Uint8, Rank: 1, Dim: [5]uint64{100}, Box: [5]uint32{64}}, []int64{64}},
-		{"2d before the start", tensormap.Map{Type: tensormap.Int32, Rank: 2, Dim: [5]uint64{20, 9}, Box: [5]uint32{16, 4}}, []int64{-8, -2}},
-		{"2d corner", tensormap.Map{Type: tensormap.Float16, Rank: 2, Dim: [5]uint64{20, 9}, Box: [5]uint32{16, 4}, NaN: true}, []int64{8, 7}},
-		{"2d far out", tensormap.Map{Type: tensormap.Float32, Rank: 2, Dim: [5]uint64{20, 9}, Box: [5]uint32{16, 4}, NaN: true}, []int64{400, -70}},
-		{"3d steps", tensormap.Map{Type: tensormap.Uint16, Rank: 3, Dim: [5]uint64{24, 11, 7}, Box: [5]uint32{8, 7, 5}, ElementStride: [5]uint32{4, 3, 2}}, []int64{8, -1, 1}},
-		{"4d", tensormap.Map{Type: tensormap.Uint64, Rank: 4, Dim: [5]uint64{6, 5, 4, 3}, Box: [5]uint32{4, 3, 2, 2}}, []int64{2, 3, 1, 2}},
-		{"5d", tensormap.Map{Type: tensormap.Uint8, Rank: 5, Dim: [5]uint64{32, 3, 4, 3, 5}, Box: [5]uint32{16, 2, 2, 2, 3}}, []int64{16, 2, 3, 2, -1}},
-		{"swizzle 32", tensormap.Map{Type: tensormap.Uint8, Rank: 2, Dim: [5]uint64{64, 40}, Box: [5]uint32{32, 32}, Swizzle: tensormap.Swizzle32B}, []int64{16, 3}},
-		{"swizzle 64", tensormap.Map{Type: tensormap.Uint16, Rank: 2, Dim: [5]uint64{64, 40}, Box: [5]uint32{32, 16}, Swizzle: tensormap.Swizzle64B}, []int64{8, 30}},
-		{"swizzle 128", tensormap.Map{Type: tensormap.Float32, Rank: 2, Dim: [5]uint64{64, 40}, Box: [5]uint32{32, 8}, Swizzle: tensormap.Swizzle128B}, []int64{44, 2}},
-		{"swizzle 128 narrow", tensormap.Map{Type: tensormap.Float32, Rank: 2, Dim: [5]uint64{64, 40}, Box: [5]uint32{16, 8}, Swizzle: tensormap.Swizzle128B}, []int64{4, 2}},
+		{"1d past the end", tensormap.Map{Type: tensormap.Uint8, Rank: 1, Dim: [5]uint64{100}, Box: [5]uint32{64}},
+			[]int64{64}},
+		{"2d before the start", tensormap.Map{Type: tensormap.Int32, Rank: 2, Dim: [5]uint64{20, 9},
+			Box: [5]uint32{16, 4}}, []int64{-8, -2}},
+		{"2d corner", tensormap.Map{Type: tensormap.Float16, Rank: 2, Dim: [5]uint64{20, 9}, Box: [5]uint32{16, 4},
+			NaN: true}, []int64{8, 7}},
+		{"2d far out", tensormap.Map{Type: tensormap.Float32, Rank: 2, Dim: [5]uint64{20, 9}, Box: [5]uint32{16, 4},
+			NaN: true}, []int64{400, -70}},
+		{"3d steps", tensormap.Map{Type: tensormap.Uint16, Rank: 3, Dim: [5]uint64{24, 11, 7}, Box: [5]uint32{8, 7, 5},
+			ElementStride: [5]uint32{4, 3, 2}}, []int64{8, -1, 1}},
+		{"4d", tensormap.Map{Type: tensormap.Uint64, Rank: 4, Dim: [5]uint64{6, 5, 4, 3}, Box: [5]uint32{4, 3, 2, 2}},
+			[]int64{2, 3, 1, 2}},
+		{"5d", tensormap.Map{Type: tensormap.Uint8, Rank: 5, Dim: [5]uint64{32, 3, 4, 3, 5},
+			Box: [5]uint32{16, 2, 2, 2, 3}}, []int64{16, 2, 3, 2, -1}},
+		{"swizzle 32", tensormap.Map{Type: tensormap.Uint8, Rank: 2, Dim: [5]uint64{64, 40}, Box: [5]uint32{32, 32},
+			Swizzle: tensormap.Swizzle32B}, []int64{16, 3}},
+		{"swizzle 64", tensormap.Map{Type: tensormap.Uint16, Rank: 2, Dim: [5]uint64{64, 40}, Box: [5]uint32{32, 16},
+			Swizzle: tensormap.Swizzle64B}, []int64{8, 30}},
+		{"swizzle 128", tensormap.Map{Type: tensormap.Float32, Rank: 2, Dim: [5]uint64{64, 40}, Box: [5]uint32{32, 8},
+			Swizzle: tensormap.Swizzle128B}, []int64{44, 2}},
+		{"swizzle 128 narrow", tensormap.Map{Type: tensormap.Float32, Rank: 2, Dim: [5]uint64{64, 40},
+			Box: [5]uint32{16, 8}, Swizzle: tensormap.Swizzle128B}, []int64{4, 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const total = 2048
@@ -170,7 +181,8 @@ func TestTileLoad(t *testing.T) {
 				fill = 1<<(8*size-1) - 1
 			}
 			if m.NaN && size == 2 {
-				fill = num.OOBNaN16 // what fma.oob of an H200 makes zero of (testdata/generated); the copy itself is not recorded
+				// what fma.oob of an H200 makes zero of (testdata/generated); the copy itself is not recorded
+				fill = num.OOBNaN16
 			}
 			wanted := make([]byte, total)
 			for i := range wanted {
@@ -214,9 +226,11 @@ func TestTileLoad(t *testing.T) {
 	}
 }
 
-// TestIm2colLoad does the convolution's view of an image by hand: pixels W first, then H, then N, inside the box that the corners leave.
+// TestIm2colLoad does the convolution's view of an image by hand: pixels W first, then H, then N, inside the box that
+// the corners leave.
 func TestIm2colLoad(t *testing.T) {
-	m := tensormap.Map{Mode: tensormap.Im2col, Type: tensormap.Float16, Rank: 4, Dim: [5]uint64{16, 7, 5, 3}, Lower: [3]int32{-1, -1}, Upper: [3]int32{-1, -1},
+	m := tensormap.Map{Mode: tensormap.Im2col, Type: tensormap.Float16, Rank: 4, Dim: [5]uint64{16, 7, 5, 3},
+		Lower: [3]int32{-1, -1}, Upper: [3]int32{-1, -1},
 		Channels: 8, Pixels: 60, ElementStride: [5]uint32{1, 2, 1, 1}}
 	const total = 60 * 16
 	start := []int64{8, 3, 1, 0} // c, w, h, n
@@ -274,14 +288,24 @@ func TestTileStore(t *testing.T) {
 	}{
 		{"cp.async.bulk.tensor.2d.global.shared::cta.bulk_group", base, func(_, v uint32) uint32 { return v }},
 		{"cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group", base, func(_, v uint32) uint32 { return v }},
-		{"cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group", base, func(o, v uint32) uint32 { return o + v }},
-		{"cp.reduce.async.bulk.tensor.2d.global.shared::cta.max.tile.bulk_group", signed, func(o, v uint32) uint32 { return uint32(max(int32(o), int32(v))) }},
-		{"cp.reduce.async.bulk.tensor.2d.global.shared::cta.min.bulk_group", base, func(o, v uint32) uint32 { return min(o, v) }},
-		{"cp.reduce.async.bulk.tensor.2d.global.shared::cta.xor.bulk_group", base, func(o, v uint32) uint32 { return o ^ v }},
+		{"cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group", base, func(o, v uint32) uint32 {
+			return o + v
+		}},
+		{"cp.reduce.async.bulk.tensor.2d.global.shared::cta.max.tile.bulk_group", signed, func(o, v uint32) uint32 {
+			return uint32(max(int32(o), int32(v)))
+		}},
+		{"cp.reduce.async.bulk.tensor.2d.global.shared::cta.min.bulk_group", base, func(o, v uint32) uint32 {
+			return min(o, v)
+		}},
+		{"cp.reduce.async.bulk.tensor.2d.global.shared::cta.xor.bulk_group", base, func(o, v uint32) uint32 {
+			return o ^ v
+		}},
 	} {
 		t.Run(c.op, func(t *testing.T) {
 			before := func(n uint64) uint64 { return n*97 - 1500 }
-			_, x, err := runTile(t, storeKernel(c.op, []int64{4, 3}, 32, 1000), 1, func(b *bench) *tensor { return tensorOf(t, b, c.m, before) })
+			_, x, err := runTile(t, storeKernel(c.op, []int64{4, 3}, 32, 1000), 1, func(b *bench) *tensor {
+				return tensorOf(t, b, c.m, before)
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -311,8 +335,8 @@ func TestTileFaults(t *testing.T) {
 	}
 	store := "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group"
 	load := func(c ...int64) string { return loadKernel("", c, "", 1024, 128) }
-	// Recorded on an H200 (tma_odd, tma_store): an innermost coordinate that is no multiple of 16 bytes, and stores before the tensor, are illegal
-	// instructions.
+	// Recorded on an H200 (tma_odd, tma_store): an innermost coordinate that is no multiple of 16 bytes, and stores
+	// before the tensor, are illegal instructions.
 	for name, c := range map[string]struct {
 		src  string
 		edit func(x *tensor)
@@ -323,13 +347,16 @@ func TestTileFaults(t *testing.T) {
 		"negative store": {storeKernel(store, []int64{-4, 0}, 32, 0), nil, "negative"},
 		"rank":           {load(0, 0, 0), nil, "dimensions"},
 		"no map":         {load(0, 0), func(x *tensor) { clear(x.maps) }, "not a tensor map"},
-		"inc of floats":  {storeKernel("cp.reduce.async.bulk.tensor.2d.global.shared::cta.inc.bulk_group", []int64{0, 0}, 32, 0), nil, ".inc"},
+		"inc of floats": {storeKernel("cp.reduce.async.bulk.tensor.2d.global.shared::cta.inc.bulk_group",
+			[]int64{0, 0}, 32, 0), nil, ".inc"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fault(t, job{src: c.src, grid: 1, block: 1, words: 1024, prepare: build(c.edit)}, exec.FaultInstruction, c.text)
+			fault(t, job{src: c.src, grid: 1, block: 1, words: 1024, prepare: build(c.edit)}, exec.FaultInstruction,
+				c.text)
 		})
 	}
-	fault(t, job{src: strings.Replace(load(0, 0), "mov.u32 %r3, 0;\nF:", "add.u32 %r1, %r1, 16; mov.u32 %r3, 0;\nF:", 1), grid: 1, block: 1, words: 1024, prepare: build(nil)}, exec.FaultMisaligned, "")
+	fault(t, job{src: strings.Replace(load(0, 0), "mov.u32 %r3, 0;\nF:", "add.u32 %r1, %r1, 16; mov.u32 %r3, 0;\nF:",
+		1), grid: 1, block: 1, words: 1024, prepare: build(nil)}, exec.FaultMisaligned, "")
 }
 
 // TestTensormapReplace changes every field of a map in shared memory, copies it to global memory and reads it back.
@@ -358,7 +385,8 @@ COPY:
 	bar.warp.sync 0xffffffff;
 	tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%arg], [%r1], 128;
 	fence.proxy.tensormap::generic.acquire.gpu [%arg], 128;`)
-	m := tensormap.Map{Type: tensormap.Float32, Rank: 2, Dim: [5]uint64{32, 8}, Box: [5]uint32{8, 4}, ElementStride: [5]uint32{1, 1, 1, 1, 1}}
+	m := tensormap.Map{Type: tensormap.Float32, Rank: 2, Dim: [5]uint64{32, 8}, Box: [5]uint32{8, 4},
+		ElementStride: [5]uint32{1, 1, 1, 1, 1}}
 	var x *tensor
 	if _, err := do(t, job{src: src, grid: 1, block: 32, prepare: func(b *bench, j *job) {
 		x = tensorOf(t, b, m, func(n uint64) uint64 { return n })

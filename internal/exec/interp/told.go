@@ -29,7 +29,8 @@ func (s *Single) Places() *exec.Places { return s.c.places }
 // Told is what a checker is told of an operation; nil when it is told nothing. Serve and Step tell it.
 func (s *Single) Told(f int, pc int32) *Told { return s.c.funcs[f][pc].told }
 
-// Addressed says whether Tell can tell of the operation. base is the operand that its addresses come from, nil for one that has none.
+// Addressed says whether Tell can tell of the operation. base is the operand that its addresses come from, nil for one
+// that has none.
 func (t *Told) Addressed() (base *ir.Arg, ok bool) {
 	if t.ac == nil {
 		return nil, false
@@ -37,8 +38,8 @@ func (t *Told) Addressed() (base *ir.Arg, ok bool) {
 	return t.ac.base, true
 }
 
-// Tell tells of an operation that lanes have executed. base has their base addresses, 64 or 32 bits each as the operand has them; nil when
-// it has none.
+// Tell tells of an operation that lanes have executed. base has their base addresses, 64 or 32 bits each as the operand
+// has them; nil when it has none.
 func (t *Told) Tell(w *exec.Warp, lanes uint32, base unsafe.Pointer) {
 	var addrs [32]uint64
 	switch ac := t.ac; {

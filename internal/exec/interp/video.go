@@ -136,9 +136,10 @@ func videoTypes(op *ir.Op) (d, a, b bool) {
 	return false, m.Type(0).Signed(), m.Type(1).Signed() // vset: the result is unsigned
 }
 
-// saturate limits the primary result of a scalar instruction. It is what an H200 does (recorded in the group video), where the driver
-// emulates these instructions, and differs from the manual: the sum of vadd is not limited from above when d is unsigned; a result
-// for a part of d is compared as an unsigned number, so that negative ones become the largest; shifts keep 34 bits and ignore the part.
+// saturate limits the primary result of a scalar instruction. It is what an H200 does (recorded in the group video),
+// where the driver emulates these instructions, and differs from the manual: the sum of vadd is not limited from above
+// when d is unsigned; a result for a part of d is compared as an unsigned number, so that negative ones become the
+// largest; shifts keep 34 bits and ignore the part.
 func (s *scalarVideo) saturate(v int64) int64 {
 	switch {
 	case s.shift:
@@ -177,7 +178,8 @@ func (s *scalarVideo) primary(a, b uint32) int64 {
 	return v
 }
 
-// less orders a primary result and c: as 64 bits, c extended by the sign of its type and the comparison of that type too (recorded).
+// less orders a primary result and c: as 64 bits, c extended by the sign of its type and the comparison of that type
+// too (recorded).
 func (s *scalarVideo) less(v int64, c uint32) bool {
 	if s.signedThird {
 		return v < int64(int32(c))
@@ -221,7 +223,8 @@ func resolveVideo(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveVmad: factors of 32 bits and c are taken as signed whatever their types; the type decides how the result saturates (recorded).
+// resolveVmad: factors of 32 bits and c are taken as signed whatever their types; the type decides how the result
+// saturates (recorded).
 func resolveVmad(in *inst, op *ir.Op) error {
 	_, sa, sb := videoTypes(op)
 	a, b, c := &op.Args[1], &op.Args[2], &op.Args[3]
@@ -261,7 +264,8 @@ func resolveVmad(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// simdVideo is the instructions on n half-words or bytes, by the scalar instruction of the same operation. Sources are picked from the eight bytes of {b,a}.
+// simdVideo is the instructions on n half-words or bytes, by the scalar instruction of the same operation. Sources are
+// picked from the eight bytes of {b,a}.
 func simdVideo(n int, scalar optab.Opcode) resolver {
 	return func(in *inst, op *ir.Op) error { return resolveSimdVideo(in, op, n, videoFunc(op, scalar)) }
 }

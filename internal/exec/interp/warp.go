@@ -8,10 +8,12 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// warpOps exchange values between the lanes of a warp (PTX ISA 9.7.9.6 and 9.7.13.9 to 9.7.13.15). Handlers of forms with a member
-// mask are called with the lanes that have met; lanes with other masks in the same call are groups of their own.
+// warpOps exchange values between the lanes of a warp (PTX ISA 9.7.9.6 and 9.7.13.9 to 9.7.13.15). Handlers of forms
+// with a member mask are called with the lanes that have met; lanes with other masks in the same call are groups of
+// their own.
 var warpOps = map[optab.Opcode]resolver{
-	optab.OpShfl: resolveShfl, optab.OpVote: resolveVote, optab.OpMatch: resolveMatch, optab.OpRedux: resolveRedux, optab.OpElect: resolveElect,
+	optab.OpShfl: resolveShfl, optab.OpVote: resolveVote, optab.OpMatch: resolveMatch, optab.OpRedux: resolveRedux,
+	optab.OpElect:      resolveElect,
 	optab.OpActivemask: resolveActiveMask, optab.OpBarWarp: resolveNothing,
 }
 
@@ -35,7 +37,8 @@ func byMask(w *exec.Warp, members *ir.Arg, m uint32, f func(group uint32)) {
 	}
 }
 
-// shflSource computes where a lane reads, as in the manual's pseudocode, and whether that is in range; one that is not reads itself.
+// shflSource computes where a lane reads, as in the manual's pseudocode, and whether that is in range; one that is not
+// reads itself.
 func shflSource(mode optab.Shuffle, l, b, c int) (j int, ok bool) {
 	bval, cval, seg := b&31, c&31, c>>8&31
 	maxLane, minLane := l&seg|cval&^seg, l&seg
@@ -59,7 +62,8 @@ func shflSource(mode optab.Shuffle, l, b, c int) (j int, ok bool) {
 	return j & 31, ok
 }
 
-// resolveShfl is shfl{.sync}. A source that does not execute the operation at the same time gives 0, as on an H200, whatever the member mask says.
+// resolveShfl is shfl{.sync}. A source that does not execute the operation at the same time gives 0, as on an H200,
+// whatever the member mask says.
 func resolveShfl(in *inst, op *ir.Op) error {
 	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], &op.Args[3]
 	p := d.Second

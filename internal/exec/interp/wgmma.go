@@ -10,9 +10,9 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// wgmma.mma_async multiplies a 64 x K by a K x N matrix with the four warps of a warpgroup: warp i has rows 16i to 16i+15 of
-// A and D. Each warp computes its rows when it comes to the instruction; the operands in shared memory are complete by then, and
-// the fences and waits around it have nothing left to do.
+// wgmma.mma_async multiplies a 64 x K by a K x N matrix with the four warps of a warpgroup: warp i has rows 16i to
+// 16i+15 of A and D. Each warp computes its rows when it comes to the instruction; the operands in shared memory are
+// complete by then, and the fences and waits around it have nothing left to do.
 
 // descriptor is a matrix descriptor of shared memory (PTX ISA 9.7.15.5.1, "Matrix Descriptor Format").
 type descriptor struct {
@@ -21,16 +21,17 @@ type descriptor struct {
 }
 
 func decodeDescriptor(d uint64) descriptor {
-	return descriptor{uint32(d&0x3fff) << 4, uint32(d>>16&0x3fff) << 4, uint32(d>>32&0x3fff) << 4, [4]uint32{0, 128, 64, 32}[d>>62]}
+	return descriptor{uint32(d&0x3fff) << 4, uint32(d>>16&0x3fff) << 4, uint32(d>>32&0x3fff) << 4,
+		[4]uint32{0, 128, 64, 32}[d>>62]}
 }
 
-// offset is the byte address in shared memory of a 16-byte unit's element: row is the index along M or N, col along K, both in
-// elements; size is the bytes of an element. trans says that the matrix lies with M or N contiguous.
+// offset is the byte address in shared memory of a 16-byte unit's element: row is the index along M or N, col along K,
+// both in elements; size is the bytes of an element. trans says that the matrix lies with M or N contiguous.
 //
-// The layouts are made of core matrices of 8 rows of 16 bytes. Without swizzle they lie as the two strides say; with it, rows of 32, 64 or
-// 128 bytes lie one after the other in groups of eight, whose distance is the stride, and the 16-byte units of a row are
-// exchanged by the row's number (address bits 4 and up xor bits 7 and up). What is longer than such a row goes on at the leading
-// distance (testdata/sparse: rows of 64 bytes with a swizzle of 32).
+// The layouts are made of core matrices of 8 rows of 16 bytes. Without swizzle they lie as the two strides say; with
+// it, rows of 32, 64 or 128 bytes lie one after the other in groups of eight, whose distance is the stride, and the
+// 16-byte units of a row are exchanged by the row's number (address bits 4 and up xor bits 7 and up). What is longer
+// than such a row goes on at the leading distance (testdata/sparse: rows of 64 bytes with a swizzle of 32).
 func (d descriptor) offset(row, col, size int, trans bool) uint32 {
 	unit := 16 / size // elements of 16 bytes
 	var a uint32

@@ -11,7 +11,8 @@ import (
 	"github.com/gocuda/cuda/internal/num"
 )
 
-// TestApproximate compares the approximate functions in machine code with package num: edge values, every exponent, random bits.
+// TestApproximate compares the approximate functions in machine code with package num: edge values, every exponent,
+// random bits.
 func TestApproximate(t *testing.T) { eachISA(t, testApproximate) }
 
 func testApproximate(t *testing.T, e *engine) {
@@ -24,7 +25,8 @@ func testApproximate(t *testing.T, e *engine) {
 		f   func(x, y uint32, o num.Opt) uint32
 		two bool
 	}{
-		{"rcp.approx", one(num.RcpApprox32), false}, {"sqrt.approx", one(num.SqrtApprox32), false}, {"rsqrt.approx", one(num.RsqrtApprox32), false},
+		{"rcp.approx", one(num.RcpApprox32), false}, {"sqrt.approx", one(num.SqrtApprox32), false},
+		{"rsqrt.approx", one(num.RsqrtApprox32), false},
 		{"ex2.approx", one(num.Ex2Approx32), false}, {"lg2.approx", one(num.Lg2Approx32), false},
 		{"sin.approx", one(func(x uint32, _ num.Opt) uint32 { return num.SinApprox32(x) }), false},
 		{"cos.approx", one(func(x uint32, _ num.Opt) uint32 { return num.CosApprox32(x) }), false},
@@ -38,8 +40,10 @@ func testApproximate(t *testing.T, e *engine) {
 	if testing.Short() {
 		n = 1 << 14
 	}
-	edges := []uint32{0, 1, 0x7fffff, 0x800000, 0x3f7fffff, 0x3f800000, 0x3f800001, 0x7e800000, 0x7e800001, 0x7effffff, 0x7f000000, 0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fffffff,
-		0x42fc0000, 0x42fc0001, 0x43000000, 0x42ffffff, 0x43160000, 0x43800000, 0x437fffff, 0x4b800000, 0x3fc90fdb, 0x40490fdb, 0x40c90fdb, 0x3b7fffff, 0x3b800000, 0x3b800001, 0x40ffffff, 0x41000000}
+	edges := []uint32{0, 1, 0x7fffff, 0x800000, 0x3f7fffff, 0x3f800000, 0x3f800001, 0x7e800000, 0x7e800001, 0x7effffff,
+		0x7f000000, 0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fffffff,
+		0x42fc0000, 0x42fc0001, 0x43000000, 0x42ffffff, 0x43160000, 0x43800000, 0x437fffff, 0x4b800000, 0x3fc90fdb,
+		0x40490fdb, 0x40c90fdb, 0x3b7fffff, 0x3b800000, 0x3b800001, 0x40ffffff, 0x41000000}
 	xa, xs := d.Alloc(4 * n)
 	ya, ys := d.Alloc(4 * n)
 	da, ds := d.Alloc(4 * n)
@@ -83,7 +87,8 @@ func testApproximate(t *testing.T, e *engine) {
 				t.Fatal(err)
 			}
 			var c exec.Counters
-			if err := k.Run(exectest.Config{Grid: exectest.Dim(uint32(n / 256)), Block: exectest.Dim(256), Counters: &c}, xa, ya, da); err != nil {
+			if err := k.Run(exectest.Config{Grid: exectest.Dim(uint32(n / 256)), Block: exectest.Dim(256),
+				Counters: &c}, xa, ya, da); err != nil {
 				t.Fatal(err)
 			}
 			o := num.Opt(0)
@@ -92,21 +97,24 @@ func testApproximate(t *testing.T, e *engine) {
 			}
 			bad := 0
 			for i := range n {
-				x, y, got := binary.LittleEndian.Uint32(xs[4*i:]), binary.LittleEndian.Uint32(ys[4*i:]), binary.LittleEndian.Uint32(ds[4*i:])
+				x, y, got := binary.LittleEndian.Uint32(xs[4*i:]), binary.LittleEndian.Uint32(ys[4*i:]),
+					binary.LittleEndian.Uint32(ds[4*i:])
 				if want := f.f(x, y, o); got != want {
 					if bad++; bad < 8 {
 						t.Errorf("%s%s of %08x, %08x: %08x, want %08x", f.op, ftz, x, y, got, want)
 					}
 				}
 			}
-			if share := float64(c.Fallbacks.Load()) / float64(c.WarpInstructions.Load()); share > 0.11 && !(f.two && ftz != "") {
+			if share := float64(c.Fallbacks.Load()) / float64(c.WarpInstructions.Load()); share > 0.11 &&
+				!(f.two && ftz != "") {
 				t.Errorf("%s%s fell back: %.2f of the operations", f.op, ftz, share)
 			}
 		}
 	}
 }
 
-// TestApproxEvery compares kernels' results with an H200's by their hashes: some of each function, or all of every function with -all.
+// TestApproxEvery compares kernels' results with an H200's by their hashes: some of each function, or all of every
+// function with -all.
 func TestApproxEvery(t *testing.T) {
 	eachISA(t, func(t *testing.T, e *engine) { exectest.CompareApprox(t, e) })
 }

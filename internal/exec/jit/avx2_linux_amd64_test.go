@@ -113,8 +113,10 @@ func runMachine(t *testing.T, text []byte, m *machine) {
 	enter(r.base(), unsafe.Pointer(m))
 }
 
-var specialWords = []uint32{0, 1, 2, 3, 31, 32, 0x80000000, 0x7fffffff, 0xffffffff, 0xfffffffe, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xffc01234, 0xff812345, 1 << 22, 0x007fffff, 0x00800000,
-	0x3f800000, 0xbf800000, 0x4f000000, 0xcf000000, 0x4effffff, 0x4f7fffff, 0x4f800000, 0x3effffff, 0x3f000000, 0xbf000000, 0x3fc00000, 0xbf7fffff, 0x4b7fffff, 0x4b000001, 0x01000000, 0x00ffffff}
+var specialWords = []uint32{0, 1, 2, 3, 31, 32, 0x80000000, 0x7fffffff, 0xffffffff, 0xfffffffe, 0x7f800000, 0xff800000,
+	0x7fc00000, 0x7f800001, 0xffc01234, 0xff812345, 1 << 22, 0x007fffff, 0x00800000,
+	0x3f800000, 0xbf800000, 0x4f000000, 0xcf000000, 0x4effffff, 0x4f7fffff, 0x4f800000, 0x3effffff, 0x3f000000,
+	0xbf000000, 0x3fc00000, 0xbf7fffff, 0x4b7fffff, 0x4b000001, 0x01000000, 0x00ffffff}
 
 func (m *machine) fill(r *rand.Rand) {
 	word := func() uint32 {
@@ -137,7 +139,9 @@ func (m *machine) fill(r *rand.Rand) {
 		case 2:
 			return math.Float64bits(r.NormFloat64() * math.Exp2(float64(r.IntN(80)-10)))
 		case 3:
-			return []uint64{0, 1, 1 << 63, 1<<63 - 1, math.MaxUint64, 0x7ff0000000000000, 0x7ff8000000000000, 0x7ff0000000000001, 0xfff4000000000000, 0x41f0000000000000, 0x41efffffffffffff, 0xbff0000000000000, 0xbfefffffffffffff, 0x43e0000000000000, 63, 64, 65}[r.IntN(17)]
+			return []uint64{0, 1, 1 << 63, 1<<63 - 1, math.MaxUint64, 0x7ff0000000000000, 0x7ff8000000000000,
+				0x7ff0000000000001, 0xfff4000000000000, 0x41f0000000000000, 0x41efffffffffffff, 0xbff0000000000000,
+				0xbfefffffffffffff, 0x43e0000000000000, 63, 64, 65}[r.IntN(17)]
 		}
 		return uint64(word())<<32 | uint64(word())
 	}
@@ -204,42 +208,89 @@ type vectorOp struct {
 }
 
 var vectorOps = []vectorOp{
-	{"MovU32", asm.MovU32, "move", nil, false, false}, {"MovU64", asm.MovU64, "move", nil, false, false}, {"MovA32", asm.MovA32, "two-reg", nil, false, false}, {"MovA64", asm.MovA64, "two-reg", nil, false, false},
-	{"AddD", asm.AddD, "three", nil, true, false}, {"AddQ", asm.AddQ, "three", nil, true, false}, {"SubD", asm.SubD, "three", nil, true, false}, {"SubQ", asm.SubQ, "three", nil, true, false},
-	{"AddB", asm.AddB, "three-nomask", nil, false, false}, {"SubW", asm.SubW, "three-nomask", nil, false, false}, {"MaxSB", asm.MaxSB, "three-nomask", nil, false, false}, {"MaxSW", asm.MaxSW, "three-nomask", nil, false, false},
-	{"AddW", asm.AddW, "three-nomask", nil, false, false}, {"MinUW", asm.MinUW, "three-nomask", nil, false, false}, {"MaxUW", asm.MaxUW, "three-nomask", nil, false, false}, {"MulHUW", asm.MulHUW, "three-nomask", nil, false, false}, {"MAddWD", asm.MAddWD, "three", nil, false, false}, {"MulLD", asm.MulLD, "three", nil, true, false}, {"MulLQ", asm.MulLQ, "three", nil, true, false}, {"MulUDQ", asm.MulUDQ, "three", nil, true, false}, {"MulDQ", asm.MulDQ, "three", nil, true, false},
-	{"AndD", asm.AndD, "three", nil, true, false}, {"AndQ", asm.AndQ, "three", nil, true, false}, {"AndND", asm.AndND, "three", nil, true, false}, {"OrD", asm.OrD, "three", nil, true, false}, {"OrQ", asm.OrQ, "three", nil, true, false},
+	{"MovU32", asm.MovU32, "move", nil, false, false}, {"MovU64", asm.MovU64, "move", nil, false, false},
+	{"MovA32", asm.MovA32, "two-reg", nil, false, false}, {"MovA64", asm.MovA64, "two-reg", nil, false, false},
+	{"AddD", asm.AddD, "three", nil, true, false}, {"AddQ", asm.AddQ, "three", nil, true, false},
+	{"SubD", asm.SubD, "three", nil, true, false}, {"SubQ", asm.SubQ, "three", nil, true, false},
+	{"AddB", asm.AddB, "three-nomask", nil, false, false}, {"SubW", asm.SubW, "three-nomask", nil, false, false},
+	{"MaxSB", asm.MaxSB, "three-nomask", nil, false, false}, {"MaxSW", asm.MaxSW, "three-nomask", nil, false, false},
+	{"AddW", asm.AddW, "three-nomask", nil, false, false}, {"MinUW", asm.MinUW, "three-nomask", nil, false, false},
+	{"MaxUW", asm.MaxUW, "three-nomask", nil, false, false}, {"MulHUW", asm.MulHUW, "three-nomask", nil, false, false},
+	{"MAddWD", asm.MAddWD, "three", nil, false, false}, {"MulLD", asm.MulLD, "three", nil, true, false},
+	{"MulLQ", asm.MulLQ, "three", nil, true, false}, {"MulUDQ", asm.MulUDQ, "three", nil, true, false},
+	{"MulDQ", asm.MulDQ, "three", nil, true, false},
+	{"AndD", asm.AndD, "three", nil, true, false}, {"AndQ", asm.AndQ, "three", nil, true, false},
+	{"AndND", asm.AndND, "three", nil, true, false}, {"OrD", asm.OrD, "three", nil, true, false},
+	{"OrQ", asm.OrQ, "three", nil, true, false},
 	{"XorD", asm.XorD, "three", nil, true, false}, {"XorQ", asm.XorQ, "three", nil, true, false},
-	{"SllVD", asm.SllVD, "three", nil, true, false}, {"SllVQ", asm.SllVQ, "three", nil, true, false}, {"SrlVD", asm.SrlVD, "three", nil, true, false}, {"SrlVQ", asm.SrlVQ, "three", nil, true, false},
-	{"SraVD", asm.SraVD, "three", nil, true, false}, {"SraVQ", asm.SraVQ, "three", nil, true, false}, {"RolVD", asm.RolVD, "three", nil, true, false}, {"RorVD", asm.RorVD, "three", nil, true, false},
-	{"MinSD", asm.MinSD, "three", nil, true, false}, {"MinSQ", asm.MinSQ, "three", nil, true, false}, {"MinUD", asm.MinUD, "three", nil, true, false}, {"MinUQ", asm.MinUQ, "three", nil, true, false},
-	{"MaxSD", asm.MaxSD, "three", nil, true, false}, {"MaxSQ", asm.MaxSQ, "three", nil, true, false}, {"MaxUD", asm.MaxUD, "three", nil, true, false}, {"MaxUQ", asm.MaxUQ, "three", nil, true, false},
-	{"AbsD", asm.AbsD, "two", nil, true, false}, {"AbsQ", asm.AbsQ, "two", nil, true, false}, {"LzcntD", asm.LzcntD, "two", nil, true, false}, {"LzcntQ", asm.LzcntQ, "two", nil, true, false}, {"ShufB", asm.ShufB, "three-nomask", nil, false, false},
+	{"SllVD", asm.SllVD, "three", nil, true, false}, {"SllVQ", asm.SllVQ, "three", nil, true, false},
+	{"SrlVD", asm.SrlVD, "three", nil, true, false}, {"SrlVQ", asm.SrlVQ, "three", nil, true, false},
+	{"SraVD", asm.SraVD, "three", nil, true, false}, {"SraVQ", asm.SraVQ, "three", nil, true, false},
+	{"RolVD", asm.RolVD, "three", nil, true, false}, {"RorVD", asm.RorVD, "three", nil, true, false},
+	{"MinSD", asm.MinSD, "three", nil, true, false}, {"MinSQ", asm.MinSQ, "three", nil, true, false},
+	{"MinUD", asm.MinUD, "three", nil, true, false}, {"MinUQ", asm.MinUQ, "three", nil, true, false},
+	{"MaxSD", asm.MaxSD, "three", nil, true, false}, {"MaxSQ", asm.MaxSQ, "three", nil, true, false},
+	{"MaxUD", asm.MaxUD, "three", nil, true, false}, {"MaxUQ", asm.MaxUQ, "three", nil, true, false},
+	{"AbsD", asm.AbsD, "two", nil, true, false}, {"AbsQ", asm.AbsQ, "two", nil, true, false},
+	{"LzcntD", asm.LzcntD, "two", nil, true, false}, {"LzcntQ", asm.LzcntQ, "two", nil, true, false},
+	{"ShufB", asm.ShufB, "three-nomask", nil, false, false},
 	{"BlendMD", asm.BlendMD, "three", nil, true, false}, {"BlendMQ", asm.BlendMQ, "three", nil, true, false},
-	{"AddPS", asm.AddPS, "three", nil, true, true}, {"AddPD", asm.AddPD, "three", nil, true, true}, {"MulPS", asm.MulPS, "three", nil, true, true}, {"MulPD", asm.MulPD, "three", nil, true, true},
-	{"SubPS", asm.SubPS, "three", nil, true, true}, {"SubPD", asm.SubPD, "three", nil, true, true}, {"DivPS", asm.DivPS, "three", nil, true, true}, {"DivPD", asm.DivPD, "three", nil, true, true},
+	{"AddPS", asm.AddPS, "three", nil, true, true}, {"AddPD", asm.AddPD, "three", nil, true, true},
+	{"MulPS", asm.MulPS, "three", nil, true, true}, {"MulPD", asm.MulPD, "three", nil, true, true},
+	{"SubPS", asm.SubPS, "three", nil, true, true}, {"SubPD", asm.SubPD, "three", nil, true, true},
+	{"DivPS", asm.DivPS, "three", nil, true, true}, {"DivPD", asm.DivPD, "three", nil, true, true},
 	{"SqrtPS", asm.SqrtPS, "two", nil, true, true}, {"SqrtPD", asm.SqrtPD, "two", nil, true, true},
-	{"FMA231PS", asm.FMA231PS, "three", nil, true, true}, {"FMA231PD", asm.FMA231PD, "three", nil, true, true}, {"FMA213PS", asm.FMA213PS, "three", nil, true, true}, {"FMA213PD", asm.FMA213PD, "three", nil, true, true},
+	{"FMA231PS", asm.FMA231PS, "three", nil, true, true}, {"FMA231PD", asm.FMA231PD, "three", nil, true, true},
+	{"FMA213PS", asm.FMA213PS, "three", nil, true, true}, {"FMA213PD", asm.FMA213PD, "three", nil, true, true},
 	{"FMS231PS", asm.FMS231PS, "three", nil, true, true}, {"FNMA231PS", asm.FNMA231PS, "three", nil, true, true},
-	{"CvtDQ2PS", asm.CvtDQ2PS, "two", nil, true, true}, {"CvtUDQ2PS", asm.CvtUDQ2PS, "two", nil, true, true}, {"CvtTPS2DQ", asm.CvtTPS2DQ, "two", nil, true, false}, {"CvtTPS2UDQ", asm.CvtTPS2UDQ, "two", nil, true, false}, {"CvtPS2DQ", asm.CvtPS2DQ, "two", nil, true, true},
-	{"CvtPS2PD", asm.CvtPS2PD, "two", nil, true, false}, {"CvtPD2PS", asm.CvtPD2PS, "two", nil, true, true}, {"CvtDQ2PD", asm.CvtDQ2PD, "two", nil, true, false}, {"CvtUDQ2PD", asm.CvtUDQ2PD, "two", nil, true, false},
-	{"CvtTPD2DQ", asm.CvtTPD2DQ, "two", nil, true, false}, {"CvtTPD2UDQ", asm.CvtTPD2UDQ, "two", nil, true, false}, {"CvtPH2PS", asm.CvtPH2PS, "two-nomem", nil, false, false},
-	{"CvtQQ2PD", asm.CvtQQ2PD, "two", nil, true, true}, {"CvtUQQ2PD", asm.CvtUQQ2PD, "two", nil, true, true}, {"CvtPD2UQQ", asm.CvtPD2UQQ, "two", nil, true, true}, {"CvtQQ2PS", asm.CvtQQ2PS, "two-z", nil, true, true}, {"CvtUQQ2PS", asm.CvtUQQ2PS, "two-z", nil, true, true}, {"CvtTPD2QQ", asm.CvtTPD2QQ, "two-reg", nil, false, false},
-	{"PermD", asm.PermD, "three-z", nil, true, false}, {"PermI2D", asm.PermI2D, "three-z", nil, true, false}, {"PermT2D", asm.PermT2D, "three-z", nil, true, false}, {"PermI2Q", asm.PermI2Q, "three-z", nil, true, false}, {"PermT2Q", asm.PermT2Q, "three-z", nil, true, false},
+	{"CvtDQ2PS", asm.CvtDQ2PS, "two", nil, true, true}, {"CvtUDQ2PS", asm.CvtUDQ2PS, "two", nil, true, true},
+	{"CvtTPS2DQ", asm.CvtTPS2DQ, "two", nil, true, false}, {"CvtTPS2UDQ", asm.CvtTPS2UDQ, "two", nil, true, false},
+	{"CvtPS2DQ", asm.CvtPS2DQ, "two", nil, true, true},
+	{"CvtPS2PD", asm.CvtPS2PD, "two", nil, true, false}, {"CvtPD2PS", asm.CvtPD2PS, "two", nil, true, true},
+	{"CvtDQ2PD", asm.CvtDQ2PD, "two", nil, true, false}, {"CvtUDQ2PD", asm.CvtUDQ2PD, "two", nil, true, false},
+	{"CvtTPD2DQ", asm.CvtTPD2DQ, "two", nil, true, false}, {"CvtTPD2UDQ", asm.CvtTPD2UDQ, "two", nil, true, false},
+	{"CvtPH2PS", asm.CvtPH2PS, "two-nomem", nil, false, false},
+	{"CvtQQ2PD", asm.CvtQQ2PD, "two", nil, true, true}, {"CvtUQQ2PD", asm.CvtUQQ2PD, "two", nil, true, true},
+	{"CvtPD2UQQ", asm.CvtPD2UQQ, "two", nil, true, true}, {"CvtQQ2PS", asm.CvtQQ2PS, "two-z", nil, true, true},
+	{"CvtUQQ2PS", asm.CvtUQQ2PS, "two-z", nil, true, true}, {"CvtTPD2QQ", asm.CvtTPD2QQ, "two-reg", nil, false, false},
+	{"PermD", asm.PermD, "three-z", nil, true, false}, {"PermI2D", asm.PermI2D, "three-z", nil, true, false},
+	{"PermT2D", asm.PermT2D, "three-z", nil, true, false}, {"PermI2Q", asm.PermI2Q, "three-z", nil, true, false},
+	{"PermT2Q", asm.PermT2Q, "three-z", nil, true, false},
 	{"Permute", asm.PermI2D, "permute", nil, false, false},
-	{"MovZXDQ", asm.MovZXDQ, "two", nil, false, false}, {"MovSXDQ", asm.MovSXDQ, "two", nil, false, false}, {"MovZXBD", asm.MovZXBD, "two", nil, false, false}, {"MovSXBD", asm.MovSXBD, "two", nil, false, false},
+	{"MovZXDQ", asm.MovZXDQ, "two", nil, false, false}, {"MovSXDQ", asm.MovSXDQ, "two", nil, false, false},
+	{"MovZXBD", asm.MovZXBD, "two", nil, false, false}, {"MovSXBD", asm.MovSXBD, "two", nil, false, false},
 	{"MovZXWD", asm.MovZXWD, "two", nil, false, false}, {"MovSXWD", asm.MovSXWD, "two", nil, false, false},
-	{"BroadcastD", asm.BroadcastD, "two", nil, false, false}, {"BroadcastQ", asm.BroadcastQ, "two", nil, false, false}, {"BroadcastX", asm.BroadcastX, "two-mem", nil, false, false}, {"BroadcastDR", asm.Op(asm.BroadcastDR), "general", nil, false, false}, {"BroadcastQR", asm.Op(asm.BroadcastQR), "general", nil, false, false},
-	{"TernD", asm.TernD, "imm3", nil, true, false}, {"TernQ", asm.TernQ, "imm3", nil, true, false}, {"RangePS", asm.RangePS, "imm3", []uint8{4, 5}, true, false}, {"RangePD", asm.RangePD, "imm3", []uint8{4, 5}, true, false},
-	{"RndScalePS", asm.RndScalePS, "imm2", []uint8{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, true, false}, {"RndScalePD", asm.RndScalePD, "imm2", []uint8{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, true, false},
-	{"CmpD", asm.Op(asm.CmpD), "cmp", nil, true, false}, {"CmpUD", asm.Op(asm.CmpUD), "cmp", nil, true, false}, {"CmpQ", asm.Op(asm.CmpQ), "cmp", nil, true, false}, {"CmpUQ", asm.Op(asm.CmpUQ), "cmp", nil, true, false}, {"CmpPS", asm.Op(asm.CmpPS), "cmp", nil, true, false}, {"CmpPD", asm.Op(asm.CmpPD), "cmp", nil, true, false},
-	{"TestMD", asm.Op(asm.TestMD), "test", nil, true, false}, {"TestMQ", asm.Op(asm.TestMQ), "test", nil, true, false}, {"TestNMD", asm.Op(asm.TestNMD), "test", nil, true, false}, {"TestNMQ", asm.Op(asm.TestNMQ), "test", nil, true, false},
-	{"ShiftD", asm.Op(asm.ShiftD), "shift", []uint8{uint8(asm.ShiftRor), uint8(asm.ShiftRol), uint8(asm.ShiftSrl), uint8(asm.ShiftSra), uint8(asm.ShiftSll)}, true, false}, {"ShiftQ", asm.Op(asm.ShiftQ), "shift", []uint8{uint8(asm.ShiftSrl), uint8(asm.ShiftSll)}, true, false}, {"ShiftAQ", asm.Op(asm.ShiftAQ), "shift", []uint8{uint8(asm.ShiftSra)}, true, false},
-	{"MovU32St", asm.MovU32St, "store", nil, false, false}, {"MovU64St", asm.MovU64St, "store", nil, false, false}, {"MovU8St", asm.MovU8St, "store-nomask", nil, false, false},
-	{"MovQD", asm.MovQD, "pack", nil, false, false}, {"MovDB", asm.MovDB, "pack", nil, false, false}, {"MovDW", asm.MovDW, "pack", nil, false, false}, {"CvtPS2PH", asm.CvtPS2PH, "half", nil, false, false},
-	{"MovD", asm.Op(asm.MovD), "scalar", nil, false, false}, {"MovQ", asm.Op(asm.MovQ), "scalar", nil, false, false}, {"InsertQ4", asm.InsertQ4, "insert", nil, false, false}, {"ExtractQ4", asm.ExtractQ4, "extract", nil, false, false},
-	{"GatherDD", asm.GatherDD, "gather", nil, false, false}, {"GatherQD", asm.GatherQD, "gather", nil, false, false}, {"GatherDQ", asm.GatherDQ, "gather", nil, false, false}, {"GatherQQ", asm.GatherQQ, "gather", nil, false, false},
-	{"ScatterDD", asm.ScatterDD, "gather", nil, false, false}, {"ScatterQD", asm.ScatterQD, "gather", nil, false, false}, {"ScatterDQ", asm.ScatterDQ, "gather", nil, false, false}, {"ScatterQQ", asm.ScatterQQ, "gather", nil, false, false},
+	{"BroadcastD", asm.BroadcastD, "two", nil, false, false}, {"BroadcastQ", asm.BroadcastQ, "two", nil, false, false},
+	{"BroadcastX", asm.BroadcastX, "two-mem", nil, false, false},
+	{"BroadcastDR", asm.Op(asm.BroadcastDR), "general", nil, false, false},
+	{"BroadcastQR", asm.Op(asm.BroadcastQR), "general", nil, false, false},
+	{"TernD", asm.TernD, "imm3", nil, true, false}, {"TernQ", asm.TernQ, "imm3", nil, true, false},
+	{"RangePS", asm.RangePS, "imm3", []uint8{4, 5}, true, false},
+	{"RangePD", asm.RangePD, "imm3", []uint8{4, 5}, true, false},
+	{"RndScalePS", asm.RndScalePS, "imm2", []uint8{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, true, false},
+	{"RndScalePD", asm.RndScalePD, "imm2", []uint8{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, true, false},
+	{"CmpD", asm.Op(asm.CmpD), "cmp", nil, true, false}, {"CmpUD", asm.Op(asm.CmpUD), "cmp", nil, true, false},
+	{"CmpQ", asm.Op(asm.CmpQ), "cmp", nil, true, false}, {"CmpUQ", asm.Op(asm.CmpUQ), "cmp", nil, true, false},
+	{"CmpPS", asm.Op(asm.CmpPS), "cmp", nil, true, false}, {"CmpPD", asm.Op(asm.CmpPD), "cmp", nil, true, false},
+	{"TestMD", asm.Op(asm.TestMD), "test", nil, true, false}, {"TestMQ", asm.Op(asm.TestMQ), "test", nil, true, false},
+	{"TestNMD", asm.Op(asm.TestNMD), "test", nil, true, false},
+	{"TestNMQ", asm.Op(asm.TestNMQ), "test", nil, true, false},
+	{"ShiftD", asm.Op(asm.ShiftD), "shift", []uint8{uint8(asm.ShiftRor), uint8(asm.ShiftRol), uint8(asm.ShiftSrl),
+		uint8(asm.ShiftSra), uint8(asm.ShiftSll)}, true, false},
+	{"ShiftQ", asm.Op(asm.ShiftQ), "shift", []uint8{uint8(asm.ShiftSrl), uint8(asm.ShiftSll)}, true, false},
+	{"ShiftAQ", asm.Op(asm.ShiftAQ), "shift", []uint8{uint8(asm.ShiftSra)}, true, false},
+	{"MovU32St", asm.MovU32St, "store", nil, false, false}, {"MovU64St", asm.MovU64St, "store", nil, false, false},
+	{"MovU8St", asm.MovU8St, "store-nomask", nil, false, false},
+	{"MovQD", asm.MovQD, "pack", nil, false, false}, {"MovDB", asm.MovDB, "pack", nil, false, false},
+	{"MovDW", asm.MovDW, "pack", nil, false, false}, {"CvtPS2PH", asm.CvtPS2PH, "half", nil, false, false},
+	{"MovD", asm.Op(asm.MovD), "scalar", nil, false, false}, {"MovQ", asm.Op(asm.MovQ), "scalar", nil, false, false},
+	{"InsertQ4", asm.InsertQ4, "insert", nil, false, false}, {"ExtractQ4", asm.ExtractQ4, "extract", nil, false, false},
+	{"GatherDD", asm.GatherDD, "gather", nil, false, false}, {"GatherQD", asm.GatherQD, "gather", nil, false, false},
+	{"GatherDQ", asm.GatherDQ, "gather", nil, false, false}, {"GatherQQ", asm.GatherQQ, "gather", nil, false, false},
+	{"ScatterDD", asm.ScatterDD, "gather", nil, false, false},
+	{"ScatterQD", asm.ScatterQD, "gather", nil, false, false},
+	{"ScatterDQ", asm.ScatterDQ, "gather", nil, false, false},
+	{"ScatterQQ", asm.ScatterQQ, "gather", nil, false, false},
 }
 
 // random writes the instruction with random operands.
@@ -498,13 +549,37 @@ func randomMaskStep(r *rand.Rand) step {
 	d, x, y, n := k(), k(), k(), uint8(r.IntN(32))
 	g := testRegs[r.IntN(len(testRegs))]
 	all := []step{
-		{"KMovDR", func(a *asm.Asm) { a.KMovDR(d, g) }}, {"KMovRD", func(a *asm.Asm) { a.KMovRD(g, x) }}, {"KMovRW", func(a *asm.Asm) { a.KMovRW(g, x) }}, {"KMovRB", func(a *asm.Asm) { a.KMovRB(g, x) }},
-		{"KMovQ", func(a *asm.Asm) { a.KMovQ(d, x) }}, {"KMovDM", func(a *asm.Asm) { a.KMovDM(d, asm.At(asm.RSI, 4*int32(n))) }}, {"KAndD", func(a *asm.Asm) { a.KAndD(d, x, y) }}, {"KAndW", func(a *asm.Asm) { a.KAndW(d, x, y) }},
-		{"KAndNW", func(a *asm.Asm) { a.KAndNW(d, x, y) }}, {"KOrD", func(a *asm.Asm) { a.KOrD(d, x, y) }}, {"KOrW", func(a *asm.Asm) { a.KOrW(d, x, y) }}, {"KOrB", func(a *asm.Asm) { a.KOrB(d, x, y) }},
-		{"KXnorW", func(a *asm.Asm) { a.KXnorW(d, x, y) }}, {"KXnorW same", func(a *asm.Asm) { a.KXnorW(d, d, d) }}, {"KXorW", func(a *asm.Asm) { a.KXorW(d, x, y) }}, {"KNotW", func(a *asm.Asm) { a.KNotW(d, x) }},
-		{"KUnpackBW", func(a *asm.Asm) { a.KUnpackBW(d, x, y) }}, {"KUnpackWD", func(a *asm.Asm) { a.KUnpackWD(d, x, y) }}, {"KShiftRD", func(a *asm.Asm) { a.KShiftRD(d, x, n) }},
+		{"KMovDR", func(a *asm.Asm) {
+			a.KMovDR(d, g)
+		}}, {"KMovRD", func(a *asm.Asm) {
+			a.KMovRD(g, x)
+		}}, {"KMovRW", func(a *asm.Asm) { a.KMovRW(g, x) }}, {"KMovRB", func(a *asm.Asm) { a.KMovRB(g, x) }},
+		{"KMovQ", func(a *asm.Asm) {
+			a.KMovQ(d, x)
+		}}, {"KMovDM", func(a *asm.Asm) {
+			a.KMovDM(d, asm.At(asm.RSI, 4*int32(n)))
+		}}, {"KAndD", func(a *asm.Asm) { a.KAndD(d, x, y) }}, {"KAndW", func(a *asm.Asm) { a.KAndW(d, x, y) }},
+		{"KAndNW", func(a *asm.Asm) {
+			a.KAndNW(d, x, y)
+		}}, {"KOrD", func(a *asm.Asm) {
+			a.KOrD(d, x, y)
+		}}, {"KOrW", func(a *asm.Asm) { a.KOrW(d, x, y) }}, {"KOrB", func(a *asm.Asm) { a.KOrB(d, x, y) }},
+		{"KXnorW", func(a *asm.Asm) {
+			a.KXnorW(d, x, y)
+		}}, {"KXnorW same", func(a *asm.Asm) {
+			a.KXnorW(d, d, d)
+		}}, {"KXorW", func(a *asm.Asm) { a.KXorW(d, x, y) }}, {"KNotW", func(a *asm.Asm) { a.KNotW(d, x) }},
+		{"KUnpackBW", func(a *asm.Asm) {
+			a.KUnpackBW(d, x, y)
+		}}, {"KUnpackWD", func(a *asm.Asm) {
+			a.KUnpackWD(d, x, y)
+		}}, {"KShiftRD", func(a *asm.Asm) { a.KShiftRD(d, x, n) }},
 		{"KMovPair", func(a *asm.Asm) { a.KMovPair(asm.RAX, asm.RDX, x, y); a.MovI32(asm.RDX, 0) }},
-		{"KOrTestW", func(a *asm.Asm) { a.MovI32(asm.RCX, 0); a.KOrTestW(x, y); a.Setcc(asm.E, asm.RCX) }}, {"KOrTestB", func(a *asm.Asm) { a.MovI32(asm.RCX, 0); a.KOrTestB(x, y); a.Setcc(asm.E, asm.RCX) }},
+		{"KOrTestW", func(a *asm.Asm) {
+			a.MovI32(asm.RCX, 0)
+			a.KOrTestW(x, y)
+			a.Setcc(asm.E, asm.RCX)
+		}}, {"KOrTestB", func(a *asm.Asm) { a.MovI32(asm.RCX, 0); a.KOrTestB(x, y); a.Setcc(asm.E, asm.RCX) }},
 	}
 	s := all[r.IntN(len(all))]
 	s.name = fmt.Sprintf("%s %d %d %d", s.name, d, x, y)
@@ -631,7 +706,8 @@ func TestAVX2Sequences(t *testing.T) {
 	}
 }
 
-// TestAVX2FaultSuppression puts memory operands at the end of a page behind which there is nothing: lanes that are masked off must not touch it.
+// TestAVX2FaultSuppression puts memory operands at the end of a page behind which there is nothing: lanes that are
+// masked off must not touch it.
 func TestAVX2FaultSuppression(t *testing.T) {
 	page := syscall.Getpagesize()
 	two, err := syscall.Mmap(-1, 0, 2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -652,8 +728,12 @@ func TestAVX2FaultSuppression(t *testing.T) {
 		lanes int
 		store bool
 	}{
-		{"MovU32", asm.MovU32, 4, 16, false}, {"MovU64", asm.MovU64, 8, 8, false}, {"MovZXBD", asm.MovZXBD, 1, 16, false}, {"MovSXWD", asm.MovSXWD, 2, 16, false}, {"MovZXDQ", asm.MovZXDQ, 4, 8, false},
-		{"AddD", asm.AddD, 4, 16, false}, {"MulLQ", asm.MulLQ, 8, 8, false}, {"MovU32St", asm.MovU32St, 4, 16, true}, {"MovU64St", asm.MovU64St, 8, 8, true}, {"MovDB", asm.MovDB, 1, 16, true}, {"MovDW", asm.MovDW, 2, 16, true}, {"MovQD", asm.MovQD, 4, 8, true},
+		{"MovU32", asm.MovU32, 4, 16, false}, {"MovU64", asm.MovU64, 8, 8, false},
+		{"MovZXBD", asm.MovZXBD, 1, 16, false}, {"MovSXWD", asm.MovSXWD, 2, 16, false},
+		{"MovZXDQ", asm.MovZXDQ, 4, 8, false},
+		{"AddD", asm.AddD, 4, 16, false}, {"MulLQ", asm.MulLQ, 8, 8, false}, {"MovU32St", asm.MovU32St, 4, 16, true},
+		{"MovU64St", asm.MovU64St, 8, 8, true}, {"MovDB", asm.MovDB, 1, 16, true}, {"MovDW", asm.MovDW, 2, 16, true},
+		{"MovQD", asm.MovQD, 4, 8, true},
 	} {
 		for n := range c.lanes { // the first n lanes fit
 			for _, zero := range []bool{false, true} {

@@ -12,7 +12,8 @@ type backend interface {
 	Name() string
 	// Supports says whether there is machine code for an operation.
 	Supports(op *ir.Op) bool
-	// CompileWarp writes the code of a function for warps with all lanes, or with any; entry has the offset at which each operation can be entered, -1 for none.
+	// CompileWarp writes the code of a function for warps with all lanes, or with any; entry has the offset at which
+	// each operation can be entered, -1 for none.
 	CompileWarp(f *plan.Func, full bool, marks *[]abi.Mark) (text []byte, entry []int32, err error)
 	// CompileCTA writes the code of a kernel for whole CTAs.
 	CompileCTA(k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (*abi.CTACode, error)

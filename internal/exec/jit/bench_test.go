@@ -17,7 +17,8 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// benchKernels is the folder of benchmark kernels, when it lies beside the checkout. testdata/bench_small.json has their launches.
+// benchKernels is the folder of benchmark kernels, when it lies beside the checkout. testdata/bench_small.json has
+// their launches.
 const benchKernels = "../../../../shared/bench/kernels/ptx"
 
 type benchSpec struct {
@@ -52,7 +53,8 @@ func benchArgs(d *exectest.Device, s *benchSpec) (args []any, bufs [][]byte, add
 			if a.Dir != "out" && !(strings.HasPrefix(s.Bench, "hist") && a.Dir == "inout") {
 				for j := 0; j+4 <= len(data); j += 4 {
 					w := mix(uint32(j/4), uint32(i))
-					if !strings.HasPrefix(s.Bench, "hist") && !strings.HasPrefix(s.Bench, "hash") && !strings.HasPrefix(s.Bench, "sha") {
+					if !strings.HasPrefix(s.Bench, "hist") && !strings.HasPrefix(s.Bench, "hash") &&
+						!strings.HasPrefix(s.Bench, "sha") {
 						w = math.Float32bits(float32(w>>8)/(1<<24) + 0.25)
 					}
 					binary.LittleEndian.PutUint32(data[j:], w)
@@ -72,7 +74,8 @@ func benchArgs(d *exectest.Device, s *benchSpec) (args []any, bufs [][]byte, add
 	return args, bufs, addrs
 }
 
-// TestBenchKernels runs the benchmark kernels on both engines: the results must be equal bit for bit. It logs the times of one launch on one worker.
+// TestBenchKernels runs the benchmark kernels on both engines: the results must be equal bit for bit. It logs the times
+// of one launch on one worker.
 func TestBenchKernels(t *testing.T) { eachISA(t, testBenchKernels) }
 
 func testBenchKernels(t *testing.T, e *engine) {
@@ -128,8 +131,10 @@ func testBenchKernels(t *testing.T, e *engine) {
 		ratio := float64(took[0]) / float64(took[1])
 		logSum += math.Log(ratio)
 		n++
-		t.Logf("%-14s %12v %12v %8.1f %10.2f %8.2f%%", s.Bench, took[0].Round(time.Microsecond), took[1].Round(100*time.Nanosecond), ratio,
-			float64(took[1].Nanoseconds())/float64(c.WarpInstructions.Load()), 100*float64(c.Fallbacks.Load())/float64(c.WarpInstructions.Load()))
+		t.Logf("%-14s %12v %12v %8.1f %10.2f %8.2f%%", s.Bench, took[0].Round(time.Microsecond),
+			took[1].Round(100*time.Nanosecond), ratio,
+			float64(took[1].Nanoseconds())/float64(c.WarpInstructions.Load()),
+			100*float64(c.Fallbacks.Load())/float64(c.WarpInstructions.Load()))
 	}
 	t.Logf("geometric mean %.1f", math.Exp(logSum/float64(n)))
 }

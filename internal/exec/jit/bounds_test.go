@@ -16,8 +16,9 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// The bounds of memory: every state space, every kind of access, every place where an address can be wrong. The interpreter, which checks each lane's address in one place
-// (exec.Warp.Ptr), is the expectation; what it makes of the bounds of shared memory, ranks and windows is recorded (internal/conform). Machine code must come to the same verdict
+// The bounds of memory: every state space, every kind of access, every place where an address can be wrong. The
+// interpreter, which checks each lane's address in one place (exec.Warp.Ptr), is the expectation; what it makes of the
+// bounds of shared memory, ranks and windows is recorded (internal/conform). Machine code must come to the same verdict
 // and the same results, and must touch nothing outside what a kernel has.
 
 // boundSpace is a state space with the addresses at which something begins or ends there.
@@ -71,7 +72,8 @@ func localEdges(b *boundBench, k *ir.Kernel) []uint64 {
 
 func globalEdges(b *boundBench, k *ir.Kernel) []uint64 {
 	m := &b.Mem
-	return []uint64{b.arena, b.arena + boundArena, m.Base, m.Base + m.Special, m.Base + m.Size, m.Base + m.Size - 2*plan.Slack, m.Base + m.SharedOff, m.Base + m.LocalOff}
+	return []uint64{b.arena, b.arena + boundArena, m.Base, m.Base + m.Special, m.Base + m.Size,
+		m.Base + m.Size - 2*plan.Slack, m.Base + m.SharedOff, m.Base + m.LocalOff}
 }
 
 func at(base uint64, edges []uint64) []uint64 {
@@ -88,10 +90,16 @@ var boundSpaces = []boundSpace{
 	{"shared", ".shared", true, sharedEdges},
 	{"shared::cta", ".shared::cta", true, sharedEdges},
 	{"shared::cluster", ".shared::cluster", true, sharedEdges},
-	{"generic to shared", "", false, func(b *boundBench, k *ir.Kernel) []uint64 { return at(b.Mem.Base+b.Mem.SharedOff, sharedEdges(b, k)) }},
+	{"generic to shared", "", false, func(b *boundBench, k *ir.Kernel) []uint64 {
+		return at(b.Mem.Base+b.Mem.SharedOff, sharedEdges(b, k))
+	}},
 	{"local", ".local", true, localEdges},
-	{"generic to local", "", false, func(b *boundBench, k *ir.Kernel) []uint64 { return at(b.Mem.Base+b.Mem.LocalOff, localEdges(b, k)) }},
-	{"param", ".param", true, func(b *boundBench, k *ir.Kernel) []uint64 { return []uint64{0, uint64(k.ParamSize), 4096} }},
+	{"generic to local", "", false, func(b *boundBench, k *ir.Kernel) []uint64 {
+		return at(b.Mem.Base+b.Mem.LocalOff, localEdges(b, k))
+	}},
+	{"param", ".param", true, func(b *boundBench, k *ir.Kernel) []uint64 {
+		return []uint64{0, uint64(k.ParamSize), 4096}
+	}},
 }
 
 // boundForm is an instruction: $S is the state space, $A the address. size is what a lane accesses.
@@ -139,30 +147,46 @@ func boundForms() (forms []boundForm) {
 			forms = append(forms, boundForm{x, size})
 		}
 	}
-	add(16, "ld$S.b128 %x10, [$A];", "st$S.b128 [$A], %x10;", "atom$S.exch.b128 %x10, [$A], %x11;", "atom$S.cas.b128 %x10, [$A], %x11, %x10;",
+	add(16, "ld$S.b128 %x10, [$A];", "st$S.b128 [$A], %x10;", "atom$S.exch.b128 %x10, [$A], %x11;",
+		"atom$S.cas.b128 %x10, [$A], %x11, %x10;",
 		"red$S.add.noftz.v4.f32 [$A], {%f10, %f11, %f12, %f13};")
-	add(4, "ldu$S.u32 %r10, [$A];", "ld.relaxed.gpu$S.u32 %r10, [$A];", "ld.acquire.sys$S.u32 %r10, [$A];", "st.release.gpu$S.u32 [$A], %r10;", "st$S.u32 [$A], 77;",
-		"red$S.add.u32 [$A], 3;", "red$S.add.u32 [$A], %r10;", "atom$S.add.u32 %r10, [$A], 3;", "atom$S.add.s32 %r10, [$A], %r11;", "@%p1 red$S.add.u32 [$A], %r10;", "@%p1 atom$S.add.u32 %r10, [$A], %r11;",
-		"atom$S.add.f32 %f10, [$A], %f11;", "red$S.max.s32 [$A], %r10;", "atom$S.inc.u32 %r10, [$A], %r11;", "atom$S.dec.u32 %r10, [$A], %r11;", "atom$S.and.b32 %r10, [$A], %r11;",
-		"atom$S.exch.b32 %r10, [$A], %r11;", "atom$S.cas.b32 %r10, [$A], %r11, %r12;", "red$S.add.noftz.f16x2 [$A], %r10;", "atom$S.add.noftz.bf16x2 %r10, [$A], %r11;")
-	add(8, "red$S.add.u64 [$A], %q10;", "atom$S.add.u64 %q10, [$A], %q11;", "atom$S.add.f64 %d10, [$A], %d11;", "atom$S.min.u64 %q10, [$A], %q11;", "atom$S.xor.b64 %q10, [$A], %q11;", "atom$S.cas.b64 %q10, [$A], %q11, %q12;",
-		"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u64 [$A], %q10, [%r7];", "mbarrier.arrive$S.b64 %q10, [$A];", "mbarrier.init$S.b64 [$A], 1;")
-	add(2, "atom$S.cas.b16 %h10, [$A], %h11, %h12;", "atom$S.add.noftz.f16 %h10, [$A], %h11;", "red$S.add.noftz.bf16 [$A], %h11;")
+	add(4, "ldu$S.u32 %r10, [$A];", "ld.relaxed.gpu$S.u32 %r10, [$A];", "ld.acquire.sys$S.u32 %r10, [$A];",
+		"st.release.gpu$S.u32 [$A], %r10;", "st$S.u32 [$A], 77;",
+		"red$S.add.u32 [$A], 3;", "red$S.add.u32 [$A], %r10;", "atom$S.add.u32 %r10, [$A], 3;",
+		"atom$S.add.s32 %r10, [$A], %r11;", "@%p1 red$S.add.u32 [$A], %r10;", "@%p1 atom$S.add.u32 %r10, [$A], %r11;",
+		"atom$S.add.f32 %f10, [$A], %f11;", "red$S.max.s32 [$A], %r10;", "atom$S.inc.u32 %r10, [$A], %r11;",
+		"atom$S.dec.u32 %r10, [$A], %r11;", "atom$S.and.b32 %r10, [$A], %r11;",
+		"atom$S.exch.b32 %r10, [$A], %r11;", "atom$S.cas.b32 %r10, [$A], %r11, %r12;",
+		"red$S.add.noftz.f16x2 [$A], %r10;", "atom$S.add.noftz.bf16x2 %r10, [$A], %r11;")
+	add(8, "red$S.add.u64 [$A], %q10;", "atom$S.add.u64 %q10, [$A], %q11;", "atom$S.add.f64 %d10, [$A], %d11;",
+		"atom$S.min.u64 %q10, [$A], %q11;", "atom$S.xor.b64 %q10, [$A], %q11;",
+		"atom$S.cas.b64 %q10, [$A], %q11, %q12;",
+		"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u64 [$A], %q10, [%r7];",
+		"mbarrier.arrive$S.b64 %q10, [$A];", "mbarrier.init$S.b64 [$A], 1;")
+	add(2, "atom$S.cas.b16 %h10, [$A], %h11, %h12;", "atom$S.add.noftz.f16 %h10, [$A], %h11;",
+		"red$S.add.noftz.bf16 [$A], %h11;")
 	add(1, "prefetch$S.L1 [$A];", "prefetch$S.L2 [$A];", "prefetchu.L1 [$A];")
 	add(128, "applypriority$S.L2::evict_normal [$A], 128;", "discard$S.L2 [$A], 128;")
-	add(16, "ldmatrix.sync.aligned.m8n8.x1$S.b16 {%r10}, [$A];", "ldmatrix.sync.aligned.m8n8.x4.trans$S.b16 {%r10, %r11, %r12, %r13}, [$A];",
-		"stmatrix.sync.aligned.m8n8.x1$S.b16 [$A], {%r10};", "stmatrix.sync.aligned.m8n8.x4$S.b16 [$A], {%r10, %r11, %r12, %r13};",
+	add(16, "ldmatrix.sync.aligned.m8n8.x1$S.b16 {%r10}, [$A];",
+		"ldmatrix.sync.aligned.m8n8.x4.trans$S.b16 {%r10, %r11, %r12, %r13}, [$A];",
+		"stmatrix.sync.aligned.m8n8.x1$S.b16 [$A], {%r10};",
+		"stmatrix.sync.aligned.m8n8.x4$S.b16 [$A], {%r10, %r11, %r12, %r13};",
 		"wmma.load.a.sync.aligned.row.m16n16k16$S.f16 {%r10, %r11, %r12, %r13, %r14, %r15, %r16, %r17}, [$A];",
 		"wmma.store.d.sync.aligned.row.m16n16k16$S.f16 [$A], {%r10, %r11, %r12, %r13};")
 	for _, n := range []uint64{4, 8, 16} { // either end
-		add(n, fmt.Sprintf("cp.async.ca.shared$S [%%r7], [$A], %d;", n), fmt.Sprintf("cp.async.ca$S.global [$A], [%%q7], %d;", n), fmt.Sprintf("cp.async.ca.shared$S [%%r7], [$A], %d, %%r6;", n))
+		add(n, fmt.Sprintf("cp.async.ca.shared$S [%%r7], [$A], %d;", n),
+			fmt.Sprintf("cp.async.ca$S.global [$A], [%%q7], %d;", n),
+			fmt.Sprintf("cp.async.ca.shared$S [%%r7], [$A], %d, %%r6;", n))
 	}
-	add(16, "cp.async.cg.shared$S [%r7], [$A], 16;", "cp.async.bulk.shared::cluster$S.mbarrier::complete_tx::bytes [%r7], [$A], 32, [%r5];", "cp.async.bulk$S.shared::cta.bulk_group [$A], [%r7], 32;",
+	add(16, "cp.async.cg.shared$S [%r7], [$A], 16;",
+		"cp.async.bulk.shared::cluster$S.mbarrier::complete_tx::bytes [%r7], [$A], 32, [%r5];",
+		"cp.async.bulk$S.shared::cta.bulk_group [$A], [%r7], 32;",
 		"cp.async.bulk$S.global.mbarrier::complete_tx::bytes [$A], [%q7], 32, [%r5];")
 	return forms
 }
 
-// boundAddress is how the lanes' addresses come about: what the compiler knows of them, and which lanes' are at the edge.
+// boundAddress is how the lanes' addresses come about: what the compiler knows of them, and which lanes' are at the
+// edge.
 type boundAddress struct {
 	name   string
 	code   string // makes %a from %q4, the launch's address, and %r1, the thread
@@ -176,7 +200,9 @@ var boundAddresses = []boundAddress{
 	{"side by side, last lane", "mad.wide.u32 %a, %r1, $N, %q4; sub.u64 %a, %a, 31*$N;", nil, false},
 	{"spread", "mad.wide.u32 %a, %r1, 3*$N, %q4;", nil, false},
 	{"all from a table", "", func(lane int, size uint64) int64 { return 0 }, true},
-	{"side by side from a table", "", func(lane int, size uint64) int64 { return (int64(lane) - 31) * int64(size) }, true},
+	{"side by side from a table", "", func(lane int, size uint64) int64 {
+		return (int64(lane) - 31) * int64(size)
+	}, true},
 	{"one from a table", "", nil, true},
 }
 
@@ -248,10 +274,12 @@ func places(edges []uint64, size uint64) []uint64 {
 		}
 	}
 	for _, e := range edges {
-		put(e, e-size, e+size, e-2*size, e+32*size, e-32*size, e+160*size, e-160*size, e-size/2, e-1, e+1, e+plan.Slack, e-plan.Slack, e+1<<20, e-1<<20, e+1<<31, e-1<<31, e+1<<32, e-1<<32, e+1<<32-size, e+1<<63)
+		put(e, e-size, e+size, e-2*size, e+32*size, e-32*size, e+160*size, e-160*size, e-size/2, e-1, e+1, e+plan.Slack,
+			e-plan.Slack, e+1<<20, e-1<<20, e+1<<31, e-1<<31, e+1<<32, e-1<<32, e+1<<32-size, e+1<<63)
 	}
 	far := uint64(plan.Slack)
-	put(0, size, 1<<31, 1<<31-size, 1<<32-1, 1<<32-size, 1<<32-size/2, 1<<32, 1<<63, 1<<63-size, -size, -(size / 2), ^uint64(0), -far, -far-size)
+	put(0, size, 1<<31, 1<<31-size, 1<<32-1, 1<<32-size, 1<<32-size/2, 1<<32, 1<<63, 1<<63-size, -size, -(size / 2),
+		^uint64(0), -far, -far-size)
 	return l
 }
 
@@ -271,7 +299,8 @@ func (c *watched) clean(what string, p unsafe.Pointer, n int) {
 	}
 }
 
-// Run implements exec.Code. The allocations behind a CTA's shared and a warp's local memory are larger than these (exec.CTA.fit, exec.Warp.localMemory).
+// Run implements exec.Code. The allocations behind a CTA's shared and a warp's local memory are larger than these
+// (exec.CTA.fit, exec.Warp.localMemory).
 func (c *watched) Run(w *exec.Warp) exec.Event {
 	defer func() {
 		c.clean("behind shared memory", unsafe.Add(w.CTA.Shared, w.CTA.SharedSize), 1024)
@@ -326,7 +355,8 @@ func (b *boundBench) launch(t *testing.T, k *exectest.Kernel, cluster uint32, at
 		copy(near, b.pattern)
 	}
 	clear(b.outData[:128*boundBlock*2])
-	c := exectest.Config{Block: exectest.Dim(boundBlock), Shared: boundShared, Stack: boundStack, Grid: exectest.Dim(max(cluster, 1))}
+	c := exectest.Config{Block: exectest.Dim(boundBlock), Shared: boundShared, Stack: boundStack,
+		Grid: exectest.Dim(max(cluster, 1))}
 	if cluster > 0 {
 		c.Cluster = exectest.Dim(cluster)
 	}
@@ -342,7 +372,8 @@ func (b *boundBench) launch(t *testing.T, k *exectest.Kernel, cluster uint32, at
 	return v
 }
 
-// TestBounds compares machine code, of whole CTAs and of single warps, with the interpreter at every bound of every state space.
+// TestBounds compares machine code, of whole CTAs and of single warps, with the interpreter at every bound of every
+// state space.
 func TestBounds(t *testing.T) { eachISA(t, testBounds) }
 
 func testBounds(t *testing.T, e *engine) {
@@ -353,7 +384,8 @@ func testBounds(t *testing.T, e *engine) {
 	case testing.Short():
 		texts = 600
 	}
-	chosen := func(what string, of uint32) bool { // a sample that is the same each time, and another for each instruction set
+	// a sample that is the same each time, and another for each instruction set
+	chosen := func(what string, of uint32) bool {
 		h := fnv.New32a()
 		h.Write([]byte(what + e.InstructionSet()))
 		return h.Sum32()%of == 0
@@ -410,7 +442,8 @@ func testBounds(t *testing.T, e *engine) {
 								k.Code = &watched{k.Code.(*code), t, &what}
 								got := b.launch(t, k, cluster, p, to)
 								if got.fault != expect.fault || !bytes.Equal(got.data, expect.data) {
-									t.Errorf("%s, clusters of %d:\ninterpreter  %s\nmachine code %s", what, cluster, expect.fault, got.fault)
+									t.Errorf("%s, clusters of %d:\ninterpreter  %s\nmachine code %s", what, cluster,
+										expect.fault, got.fault)
 								}
 								if expect.fault == "" {
 									good[s.name]++
@@ -473,7 +506,8 @@ const slotBound = `.version 8.6
 	ret;
 }`
 
-// TestParameterBounds compares reads and writes of parameters by their names with the interpreter's: of kernels, and of functions.
+// TestParameterBounds compares reads and writes of parameters by their names with the interpreter's: of kernels, and of
+// functions.
 func TestParameterBounds(t *testing.T) { eachISA(t, testParameterBounds) }
 
 func testParameterBounds(t *testing.T, e *engine) {
@@ -487,9 +521,12 @@ func testParameterBounds(t *testing.T, e *engine) {
 				name = "r"
 			}
 			size := int64(f.size)
-			for j, off := range []int64{0, size, 8 - size, -size, -8 - size, -4 - size/2, -16 - size, 32 - size, 32 - size/2, 32, 40 - size, 40, 48 - size, 48 - size/2, 48, 32 + size, 56, 56 - size, -1, 1, 31, 33, 64, 400, 4096, 4080, 4096 - 16 - size,
+			for j, off := range []int64{0, size, 8 - size, -size, -8 - size, -4 - size/2, -16 - size, 32 - size,
+				32 - size/2, 32, 40 - size, 40, 48 - size, 48 - size/2, 48, 32 + size, 56, 56 - size, -1, 1, 31, 33, 64,
+				400, 4096, 4080, 4096 - 16 - size,
 				4096 - 16, -4096, 1 << 16, -1 << 16, 1<<31 - 16, -1 << 31, 1<<31 - 16 - size} {
-				if testing.Short() && (i+j)%3 != 0 || !strings.Contains(f.text, "ld") && !strings.Contains(f.text, "st$S") || rest == "" {
+				if testing.Short() && (i+j)%3 != 0 ||
+					!strings.Contains(f.text, "ld") && !strings.Contains(f.text, "st$S") || rest == "" {
 					continue
 				}
 				text := strings.NewReplacer("$S", ".param", "$A", fmt.Sprintf("%s+%d", name, off)).Replace(f.text)
@@ -520,7 +557,8 @@ func testParameterBounds(t *testing.T, e *engine) {
 						}
 					}
 					if out[0].fault != out[1].fault || !bytes.Equal(out[0].data, out[1].data) {
-						t.Errorf("%s, clusters of %d:\ninterpreter  %s %x\nmachine code %s %x", text, cluster, out[0].fault, out[0].data, out[1].fault, out[1].data)
+						t.Errorf("%s, clusters of %d:\ninterpreter  %s %x\nmachine code %s %x", text, cluster,
+							out[0].fault, out[0].data, out[1].fault, out[1].data)
 					}
 					if inside := off >= 0 && off+size <= 32; inside && out[0].fault != "" && off%size == 0 {
 						t.Errorf("%s: %s", text, out[0].fault)

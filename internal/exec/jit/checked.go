@@ -10,8 +10,10 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// Under a memory checker (exec.Memory.Check) machine code accesses shared memory itself, whose end a context knows, and global memory where an operation has been before: the interpreter makes
-// its first access, and machine code those that lie in the same allocation (exec.Memory.CheckRange) with all lanes. Everything else is left to the interpreter, which asks the checker lane by lane.
+// Under a memory checker (exec.Memory.Check) machine code accesses shared memory itself, whose end a context knows, and
+// global memory where an operation has been before: the interpreter makes its first access, and machine code those that
+// lie in the same allocation (exec.Memory.CheckRange) with all lanes. Everything else is left to the interpreter, which
+// asks the checker lane by lane.
 
 // giveBound gives an operation's access to global memory a bound; without one it is left to the interpreter.
 func (f *function) giveBound(i int) {
@@ -20,7 +22,8 @@ func (f *function) giveBound(i int) {
 	if !ok {
 		return
 	}
-	if a := x.Addr; a.Base == nil || a.Base.Kind != ir.Row || a.Base.Class != ir.W64 || a.Space != ir.Generic && a.Space != ir.Global && a.Space != ir.Const {
+	if a := x.Addr; a.Base == nil || a.Base.Kind != ir.Row || a.Base.Class != ir.W64 ||
+		a.Space != ir.Generic && a.Space != ir.Global && a.Space != ir.Const {
 		return
 	}
 	f.bounded[i] = &plan.BoundedAccess{Access: x, Slot: f.bounds}
@@ -50,7 +53,8 @@ func (x *context) useBounds(m *exec.Memory, c *code, f *function) {
 	x.Bounds = unsafe.Pointer(unsafe.SliceData(*b))
 }
 
-// learn sets an operation's bound to the memory around the first lane's address that is not in it. The operation is about to be executed; useBounds has been called.
+// learn sets an operation's bound to the memory around the first lane's address that is not in it. The operation is
+// about to be executed; useBounds has been called.
 func (x *context) learn(w *exec.Warp, f *function, b *plan.BoundedAccess, op *ir.Op) {
 	m := w.CTA.Launch.Mem
 	if m.CheckRange == nil || len(x.Checked) == 0 || x.Checked[f.f.Index] == nil {

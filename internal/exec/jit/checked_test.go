@@ -12,7 +12,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec/interp"
 )
 
-// allowAll gives a device a checker that allows everything, and counts what it is asked. Engines need not ask within pieces of so many bytes, a power of two; 0: always.
+// allowAll gives a device a checker that allows everything, and counts what it is asked. Engines need not ask within
+// pieces of so many bytes, a power of two; 0: always.
 func allowAll(d *exectest.Device, piece uint64) *atomic.Uint64 {
 	asked := new(atomic.Uint64)
 	d.Mem.Check = func(uint64, uint64, bool) bool { asked.Add(1); return true }
@@ -23,12 +24,14 @@ func allowAll(d *exectest.Device, piece uint64) *atomic.Uint64 {
 	return asked
 }
 
-// checkedCases are kernels whose machine code once went wrong with a memory checker, though no access is bad. want is what thread i stores; it follows from the text.
+// checkedCases are kernels whose machine code once went wrong with a memory checker, though no access is bad. want is
+// what thread i stores; it follows from the text.
 var checkedCases = []struct {
 	name, source string
 	want         func(i uint32) uint32
 }{
-	// Every activation has its own variables: the address of a variable is made by machine code also where its accesses are left to the checker.
+	// Every activation has its own variables: the address of a variable is made by machine code also where its accesses
+	// are left to the checker.
 	{"variables of activations", `
 .func (.param .b32 r) f(.param .b32 a, .param .b32 b)
 {
@@ -109,12 +112,14 @@ func TestChecked(t *testing.T) {
 						}
 						const threads = 96
 						oa, out := d.Alloc(4 * threads)
-						if err := k.Run(exectest.Config{Block: exectest.Dim(threads), Stack: 1 << 14}, oa, uint64(0)); err != nil {
+						if err := k.Run(exectest.Config{Block: exectest.Dim(threads), Stack: 1 << 14}, oa,
+							uint64(0)); err != nil {
 							t.Fatalf("%s, checked %v: %v", engine.Name(), checked, err)
 						}
 						for i, got := range exectest.Words(out) {
 							if want := c.want(uint32(i)); got != want {
-								t.Fatalf("%s, checked %v: thread %d stored %d, want %d", engine.Name(), checked, i, got, want)
+								t.Fatalf("%s, checked %v: thread %d stored %d, want %d", engine.Name(), checked, i, got,
+									want)
 							}
 						}
 						if checked != (asked.Load() > 0) {
@@ -127,7 +132,8 @@ func TestChecked(t *testing.T) {
 	})
 }
 
-// walkKernel accesses memory at base + 64*i + f(thread) in its round i, so that bounds are known when the walk leaves the memory that is allowed.
+// walkKernel accesses memory at base + 64*i + f(thread) in its round i, so that bounds are known when the walk leaves
+// the memory that is allowed.
 const walkKernel = `.version 8.0
 .target sm_90
 .address_size 64
@@ -150,10 +156,14 @@ L:
 	ret;
 }`
 
-// TestCheckedWalks compares machine code with the interpreter under a checker that allows a part of memory: the fault, and what was stored before it. Walks inside are made by machine code.
+// TestCheckedWalks compares machine code with the interpreter under a checker that allows a part of memory: the fault,
+// and what was stored before it. Walks inside are made by machine code.
 func TestCheckedWalks(t *testing.T) {
-	accesses := []string{"ld.global.u32 %r3, [%q3];", "st.global.u32 [%q3], %r4;", "st.global.u8 [%q3+3], %r4;", "ld.global.s16 %r3, [%q3+-2];", "ld.global.u64 %q4, [%q3];", "st.global.u64 [%q3+-8], %q5;",
-		"ld.global.v2.u32 {%r3, %r6}, [%q3];", "st.global.v4.u32 [%q3+16], {%r4, %r4, %r4, %r4};", "red.global.add.u32 [%q3], 1;", "atom.global.add.u32 %r3, [%q3+4], %r4;", "atom.global.cas.b64 %q4, [%q3], %q5, %q5;",
+	accesses := []string{"ld.global.u32 %r3, [%q3];", "st.global.u32 [%q3], %r4;", "st.global.u8 [%q3+3], %r4;",
+		"ld.global.s16 %r3, [%q3+-2];", "ld.global.u64 %q4, [%q3];", "st.global.u64 [%q3+-8], %q5;",
+		"ld.global.v2.u32 {%r3, %r6}, [%q3];", "st.global.v4.u32 [%q3+16], {%r4, %r4, %r4, %r4};",
+		"red.global.add.u32 [%q3], 1;", "atom.global.add.u32 %r3, [%q3+4], %r4;",
+		"atom.global.cas.b64 %q4, [%q3], %q5, %q5;",
 		"@%p1 st.u32 [%q3], %r4;", "@!%p1 ld.u32 %r3, [%q3+32];", "ld.const.u32 %r3, [%q3];"}
 	const length, threads = 1 << 13, 96
 	eachISA(t, func(t *testing.T, e *engine) {
@@ -172,8 +182,11 @@ func TestCheckedWalks(t *testing.T) {
 								t.Fatal(err)
 							}
 							all, memory := d.Alloc(4 * length)
-							base := all + length + 16*3 // the allowed part begins and ends at no boundary of the hardware
-							d.Mem.Check = func(addr, size uint64, _ bool) bool { return addr-base < length && size <= length-(addr-base) }
+							// the allowed part begins and ends at no boundary of the hardware
+							base := all + length + 16*3
+							d.Mem.Check = func(addr, size uint64, _ bool) bool {
+								return addr-base < length && size <= length-(addr-base)
+							}
 							d.Mem.CheckRange = func(addr uint64, _ bool) (uint64, uint64) {
 								if addr-base < length {
 									return base, length
@@ -207,7 +220,8 @@ func TestCheckedWalks(t *testing.T) {
 						if !bytes.Equal(memories[0], memories[1]) {
 							t.Errorf("%s: memory differs", name)
 						}
-						if n := count.Fallbacks.Load(); texts[0] == "" && n > 6*threads/32 { // each warp's first round from the access on, and the end
+						// each warp's first round from the access on, and the end
+						if n := count.Fallbacks.Load(); texts[0] == "" && n > 6*threads/32 {
 							t.Errorf("%s: %d operations fell back", name, n)
 						}
 					}

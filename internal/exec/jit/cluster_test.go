@@ -11,7 +11,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec/interp"
 )
 
-// clusterKernel wraps a body: %r1 is the thread, %r2 the CTA's rank, %r3 the address of the CTA's shared array, %rd1 the output's 64 bytes of the thread.
+// clusterKernel wraps a body: %r1 is the thread, %r2 the CTA's rank, %r3 the address of the CTA's shared array, %rd1
+// the output's 64 bytes of the thread.
 func clusterKernel(body string) string {
 	return `.version 8.5
 .target sm_90
@@ -27,8 +28,9 @@ func clusterKernel(body string) string {
 ` + body + "\n\tret;\n}\n"
 }
 
-// TestClusters runs kernels in clusters on the interpreter and on machine code: every CTA of the cluster has its own window in shared memory, and what its accesses give,
-// or how they fail, must be the same. That the interpreter does what an H200 does is shown with the recorded cases (group cluster).
+// TestClusters runs kernels in clusters on the interpreter and on machine code: every CTA of the cluster has its own
+// window in shared memory, and what its accesses give, or how they fail, must be the same. That the interpreter does
+// what an H200 does is shown with the recorded cases (group cluster).
 func TestClusters(t *testing.T) { eachISA(t, testClusters) }
 
 func testClusters(t *testing.T, e *engine) {
@@ -72,11 +74,14 @@ func testClusters(t *testing.T, e *engine) {
 				const ctas, threads = 8, 96
 				at, out := d.Alloc(64 * ctas * threads)
 				var n exec.Counters
-				err = k.Run(exectest.Config{Grid: exectest.Dim(ctas), Block: exectest.Dim(threads), Cluster: cluster, Workers: 1, Counters: &n}, at)
+				err = k.Run(exectest.Config{Grid: exectest.Dim(ctas), Block: exectest.Dim(threads), Cluster: cluster,
+					Workers: 1, Counters: &n}, at)
 				errs[i], outs[i] = fmt.Sprint(err), bytes.Clone(out)
-				if i == 1 && err == nil && !strings.Contains(c.name, "generic") && !strings.Contains(c.name, "plain") && c.name != "bulk" && cluster[0] != 0 {
+				if i == 1 && err == nil && !strings.Contains(c.name, "generic") && !strings.Contains(c.name, "plain") &&
+					c.name != "bulk" && cluster[0] != 0 {
 					// Only the cluster's barrier and the return are left to the scheduler.
-					if most := uint64((strings.Count(c.body, "barrier.cluster") + 1) * ctas * threads / 32); n.Fallbacks.Load() > most {
+					if most := uint64((strings.Count(c.body, "barrier.cluster") +
+						1) * ctas * threads / 32); n.Fallbacks.Load() > most {
 						t.Errorf("%s: %d operations fell back, at most %d expected", c.name, n.Fallbacks.Load(), most)
 					}
 				}

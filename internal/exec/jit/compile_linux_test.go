@@ -20,9 +20,10 @@ import (
 
 // compiled is how long the stages of a kernel took.
 type compiled struct {
-	name                  string
-	ops, bytes            int
-	lower, prepare, warps time.Duration // lowering, what the interpreter needs, machine code of both versions for single warps
+	name       string
+	ops, bytes int
+	// lowering, what the interpreter needs, machine code of both versions for single warps
+	lower, prepare, warps time.Duration
 	blocks                time.Duration // machine code for whole CTAs
 	whole                 bool          // there is such
 }
@@ -39,7 +40,8 @@ func threadTime() time.Duration {
 // machine is the time for machine code.
 func (c *compiled) machine() time.Duration { return c.warps + c.blocks }
 
-// compileCorpus compiles every kernel of the recorded modules' PTX; front is the time of the parser and the checker for all.
+// compileCorpus compiles every kernel of the recorded modules' PTX; front is the time of the parser and the checker for
+// all.
 func compileCorpus(tb testing.TB, e *engine) (list []compiled, front time.Duration) {
 	dir := "../../../../shared/corpus"
 	if _, err := os.Stat(filepath.Join(dir, "modules")); err != nil {
@@ -117,8 +119,9 @@ func compileCorpus(tb testing.TB, e *engine) (list []compiled, front time.Durati
 	return list, front
 }
 
-// BenchmarkCompile compiles all kernels of the corpus and reports, in processor time, the median, the 99th percentile and the longest time for the machine code of one, all three versions together, and the
-// share of the machine code in the time from text to code.
+// BenchmarkCompile compiles all kernels of the corpus and reports, in processor time, the median, the 99th percentile
+// and the longest time for the machine code of one, all three versions together, and the share of the machine code in
+// the time from text to code.
 func BenchmarkCompile(b *testing.B) {
 	e := testEngine(b)
 	runtime.LockOSThread()
@@ -134,14 +137,16 @@ func BenchmarkCompile(b *testing.B) {
 		}
 		for i := range list {
 			x, y := &best[i], &list[i]
-			x.lower, x.prepare, x.warps, x.blocks = min(x.lower, y.lower), min(x.prepare, y.prepare), min(x.warps, y.warps), min(x.blocks, y.blocks)
+			x.lower, x.prepare, x.warps, x.blocks = min(x.lower, y.lower), min(x.prepare, y.prepare),
+				min(x.warps, y.warps), min(x.blocks, y.blocks)
 		}
 	}
 	var lower, prepare, machine time.Duration
 	ops, bytes, whole := 0, 0, 0
 	for i := range best {
 		c := &best[i]
-		lower, prepare, machine, ops, bytes = lower+c.lower, prepare+c.prepare, machine+c.machine(), ops+c.ops, bytes+c.bytes
+		lower, prepare, machine, ops, bytes = lower+c.lower, prepare+c.prepare, machine+c.machine(), ops+c.ops,
+			bytes+c.bytes
 		if c.whole {
 			whole++
 		}
@@ -157,6 +162,7 @@ func BenchmarkCompile(b *testing.B) {
 	b.Logf("%d kernels, %d of them also as whole CTAs, %d operations, %d bytes of machine code; parser and checker %v, lowering %v, interpreter's form %v, machine code %v", n, whole, ops, bytes, front, lower, prepare, machine)
 	for i := n - 1; i >= max(0, n-6); i-- {
 		c := &best[i]
-		b.Logf("%s: %d operations, lowering %v, interpreter's form %v, machine code %v for warps, %v for CTAs", c.name, c.ops, c.lower, c.prepare, c.warps, c.blocks)
+		b.Logf("%s: %d operations, lowering %v, interpreter's form %v, machine code %v for warps, %v for CTAs", c.name,
+			c.ops, c.lower, c.prepare, c.warps, c.blocks)
 	}
 }

@@ -50,7 +50,8 @@ func contextOf(w *exec.Warp, t unsafe.Pointer, matrix func() unsafe.Pointer) *co
 	}
 	c.Checked = nil
 	c.Params = unsafe.Pointer(unsafe.SliceData(l.Params))
-	c.Launch, c.LocalGen, c.ParamGen, c.ParamSize = unsafe.Pointer(l), l.Mem.Base+l.Mem.LocalOff, l.ParamAddr, uint32(len(l.Params))
+	c.Launch, c.LocalGen, c.ParamGen, c.ParamSize = unsafe.Pointer(l), l.Mem.Base+l.Mem.LocalOff, l.ParamAddr,
+		uint32(len(l.Params))
 	c.SharedGen = l.Mem.Base + l.Mem.SharedOff
 	c.Warp, c.Block, c.CTAID, c.Grid = uint32(w.Index), l.Block, w.CTA.Index, l.Grid
 	c.Consts = w.Base[1]
@@ -85,7 +86,8 @@ func (c *code) Locate(w *exec.Warp, addr uint64) (at uint64, ok bool) {
 	return addr, true
 }
 
-// within says whether the access of size bytes at an address fails at addr, and gives the first of its bytes that does. Gathers of less than a word read the word around it.
+// within says whether the access of size bytes at an address fails at addr, and gives the first of its bytes that does.
+// Gathers of less than a word read the word around it.
 func within(addr, at, size uint64) (uint64, bool) {
 	if addr < at && addr == at&^3 && size < 4 {
 		return at, true
@@ -127,7 +129,8 @@ func (x *context) locate(kind, active uint32, addr uint64, op *ir.Op) (lane int,
 	return first, addr
 }
 
-// stores says whether an operation is a store that fails at an address too: stores begin with the highest lane, and what is told is the lowest one that fails.
+// stores says whether an operation is a store that fails at an address too: stores begin with the highest lane, and
+// what is told is the lowest one that fails.
 func (x *context) stores(op *ir.Op, addr uint64) (fails bool) {
 	if op.Effect() != optab.MemStore {
 		return false

@@ -34,14 +34,16 @@ var ctaShapes = [][3]uint32{{256, 1, 1}, {16, 16, 1}, {32, 8, 1}, {7, 3, 2}}
 
 // coverage is what is known of the kernels of a set of modules.
 type coverage struct {
-	kernels, whole, ctas int            // all; those with a template for every operation; those that also have code of whole CTAs
+	// all; those with a template for every operation; those that also have code of whole CTAs
+	kernels, whole, ctas int
 	avx2                 int            // those with a template for every operation that AVX2 can do too
 	refused              map[string]int // forms that it cannot do
 	ops, missing         int
 	rest                 []string       // kernels with the forms that they miss
 	apart                map[string]int // kernels without code of whole CTAs, by reason
-	forms                map[string]int // forms without a template that Go cannot do without the scheduler, by how many operations have them
-	served               map[string]int // forms without a template that Go does, likewise
+	// forms without a template that Go cannot do without the scheduler, by how many operations have them
+	forms  map[string]int
+	served map[string]int // forms without a template that Go does, likewise
 }
 
 // formName names the form of an operation without template.
@@ -75,10 +77,12 @@ func formName(op *ir.Op) string {
 
 // scheduled says whether an operation only lets others run: the scheduler does that for both engines.
 func scheduled(op *ir.Op) bool {
-	return op.Ctl == ir.Plain && (op.Opcode() == optab.OpNanosleep || strings.HasPrefix(op.Opcode().String(), "barrier."))
+	return op.Ctl == ir.Plain && (op.Opcode() == optab.OpNanosleep ||
+		strings.HasPrefix(op.Opcode().String(), "barrier."))
 }
 
-// covered says whether an operation is done in machine code, or does not count: control flow is the scheduler's in code of single splits.
+// covered says whether an operation is done in machine code, or does not count: control flow is the scheduler's in code
+// of single splits.
 func covered(op *ir.Op, native bool) bool {
 	switch op.Ctl {
 	case ir.Plain, ir.Special, ir.FrameAddr:
@@ -153,7 +157,8 @@ func cover(t *testing.T, dir string, known map[string]*coverage) *coverage {
 }
 
 func newCoverage() *coverage {
-	return &coverage{forms: map[string]int{}, apart: map[string]int{}, refused: map[string]int{}, served: map[string]int{}}
+	return &coverage{forms: map[string]int{}, apart: map[string]int{}, refused: map[string]int{},
+		served: map[string]int{}}
 }
 
 // add adds what was found of a module.
@@ -165,7 +170,8 @@ func (c *coverage) add(m *coverage) {
 	c.ops += m.ops
 	c.missing += m.missing
 	c.rest = append(c.rest, m.rest...)
-	for _, x := range []struct{ to, from map[string]int }{{c.forms, m.forms}, {c.apart, m.apart}, {c.refused, m.refused}, {c.served, m.served}} {
+	for _, x := range []struct{ to, from map[string]int }{{c.forms, m.forms}, {c.apart, m.apart},
+		{c.refused, m.refused}, {c.served, m.served}} {
 		for k, n := range x.from {
 			x.to[k] += n
 		}
@@ -228,9 +234,11 @@ func (c *coverage) kernel(t *testing.T, module string, k *ir.Kernel, s *interp.S
 			}
 			return v
 		}
-		if one, err = generators()[amd64.AVX512].CompileCTA(k, known(), abi.CTAOptions{}); err == nil && dims[0] == 256 {
+		if one, err = generators()[amd64.AVX512].CompileCTA(k, known(), abi.CTAOptions{}); err == nil &&
+			dims[0] == 256 {
 			two, err = generators()[amd64.AVX512].CompileCTA(k, known(), abi.CTAOptions{Concurrent: true})
-			if err == nil && (!bytes.Equal(one.Text, two.Text) || !slices.Equal(one.Points, two.Points) || one.Entries != two.Entries || one.Skip != two.Skip || one.Start != two.Start) {
+			if err == nil && (!bytes.Equal(one.Text, two.Text) || !slices.Equal(one.Points, two.Points) ||
+				one.Entries != two.Entries || one.Skip != two.Skip || one.Start != two.Start) {
 				t.Errorf("%s, %s: the code is another when its versions are written at the same time", module, k.Name)
 			}
 		}
@@ -271,9 +279,10 @@ var update = flag.Bool("update", false, "write docs/jit-coverage.md")
 const (
 	coverageHead = `# What the JIT runs in machine code
 
-Kernels of the recorded modules whose every operation is done in machine code, by a template or by a routine in Go that machine code calls for the whole warp (but control
-flow between functions, waiting at barriers and for other warps, which is the scheduler's in both engines). As whole CTAs: those that, in blocks of several shapes, also run
-without the scheduler.
+Kernels of the recorded modules whose every operation is done in machine code, by a template or by a routine in Go that
+machine code calls for the whole warp (but control flow between functions, waiting at barriers and for other warps,
+which is the scheduler's in both engines). As whole CTAs: those that, in blocks of several shapes, also run without the
+scheduler.
 Made and checked by ` + "`go test ./internal/exec/jit -run TestCoverage -update`" + `.
 `
 	fullHead = "\n## The complete set\n\nThese modules are not in the repository.\n"

@@ -6,9 +6,11 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 )
 
-// Local memory of CTAs that run as a whole. A warp's frame says where its lane 0 has it; machine code tells the context (enterWarp).
+// Local memory of CTAs that run as a whole. A warp's frame says where its lane 0 has it; machine code tells the context
+// (enterWarp).
 
-// usesLocal says whether the kernel accesses local memory, which it may do by an address of its own making without having variables there.
+// usesLocal says whether the kernel accesses local memory, which it may do by an address of its own making without
+// having variables there.
 func (c *code) usesLocal() bool { return c.funcs[0].local }
 
 // localBytes is what the local memory of a CTA takes at most.

@@ -107,7 +107,8 @@ func (c *code) makeCTA(key ctaKey, stop *atomic.Bool) *ctaVersion {
 	s := &c.cta
 	v := &ctaVersion{key: key}
 	var err error
-	if v.code, err = c.generateCTA(key, stop); err == nil && uint64(v.code.Values.Warps)*uint64(v.code.Frame.Size) > maxFrames {
+	if v.code, err = c.generateCTA(key, stop); err == nil &&
+		uint64(v.code.Values.Warps)*uint64(v.code.Frame.Size) > maxFrames {
 		err = &plan.NoCodeError{Why: plan.WhyFrames}
 	}
 	if err == nil {
@@ -148,7 +149,8 @@ func (c *code) generateCTA(key ctaKey, stop *atomic.Bool) (*abi.CTACode, error) 
 		if err != nil {
 			return nil, err
 		}
-		cc, err := c.e.back.CompileCTA(c.k, val, abi.CTAOptions{Count: key.count, Probe: c.e.probe != 0, Marks: s.marks, Concurrent: apart(a) && s.marks == nil})
+		cc, err := c.e.back.CompileCTA(c.k, val, abi.CTAOptions{Count: key.count, Probe: c.e.probe != 0, Marks: s.marks,
+			Concurrent: apart(a) && s.marks == nil})
 		var no *plan.NoCodeError
 		if !errors.As(err, &no) || no.Why != plan.WhyScalar && no.Why != plan.WhyRegisters {
 			return cc, err
@@ -219,7 +221,8 @@ type blockRunner struct {
 
 // Blocks implements exec.BlockCode.
 func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
-	if c.e.check || l.Mem.Check != nil || uint64(len(l.Params)) < c.k.ParamSize || c.k.ParamSize > abi.MaxParams-64 || c.localBytes(l) > maxFrames {
+	if c.e.check || l.Mem.Check != nil || uint64(len(l.Params)) < c.k.ParamSize || c.k.ParamSize > abi.MaxParams-64 ||
+		c.localBytes(l) > maxFrames {
 		return nil
 	}
 	key := ctaKey{l.Block, l.Counters != nil}
@@ -249,10 +252,12 @@ func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
 	return r
 }
 
-// maxFrames is how many bytes of frames a CTA may have that runs as a whole; others run warp by warp, whose memory package exec counts.
+// maxFrames is how many bytes of frames a CTA may have that runs as a whole; others run warp by warp, whose memory
+// package exec counts.
 const maxFrames = ir.MaxFrame
 
-// A run lets Go look around after turnEdges backward branches, and after so many CTAs that their operations, each executed once, are batchOps.
+// A run lets Go look around after turnEdges backward branches, and after so many CTAs that their operations, each
+// executed once, are batchOps.
 const (
 	turnEdges = 4096
 	batchOps  = 1 << 18
@@ -282,7 +287,8 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	x.Params = unsafe.Pointer(&x.ParamCopy)
 	x.SharedGen = l.Mem.Base + l.Mem.SharedOff
 	x.Block, x.Grid = l.Block, l.Grid
-	x.Launch, x.LocalGen, x.ParamGen, x.ParamSize = unsafe.Pointer(l), l.Mem.Base+l.Mem.LocalOff, l.ParamAddr, uint32(len(l.Params))
+	x.Launch, x.LocalGen, x.ParamGen, x.ParamSize = unsafe.Pointer(l), l.Mem.Base+l.Mem.LocalOff, l.ParamAddr,
+		uint32(len(l.Params))
 	x.Consts = l.Consts
 	x.Stream = 0
 	if v := r.v.code.Values; v.Streams > 0 {

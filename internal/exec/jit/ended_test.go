@@ -7,7 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec/exectest"
 )
 
-// TestEndedWarps stops a CTA in its last warp, which has too few lanes for ldmatrix: what the warps before it did must not be done again.
+// TestEndedWarps stops a CTA in its last warp, which has too few lanes for ldmatrix: what the warps before it did must
+// not be done again.
 func TestEndedWarps(t *testing.T) {
 	eachISA(t, func(t *testing.T, e *engine) {
 		const threads = 72

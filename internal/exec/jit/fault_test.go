@@ -35,8 +35,11 @@ func TestFaults(t *testing.T) { eachISA(t, testFaults) }
 
 func testFaults(t *testing.T, e *engine) {
 	for _, stride := range []int{4, 8, 0} {
-		for _, access := range []string{"ld.global.u32 %r3, [%q3];\n\tst.global.u32 [%q1], %r3;", "st.global.u32 [%q3], %r4;", "ld.global.v2.u32 {%r3, %r5}, [%q3];", "st.global.v2.u32 [%q3], {%r4, %r4};", "red.global.add.u32 [%q3], 1;",
-			"atom.global.add.u32 %r3, [%q3], %r4;", "ld.u32 %r3, [%q3];", "@%p1 ld.global.u32 %r3, [%q3+16];", "ld.global.u8 %r3, [%q3];", "st.global.u8 [%q3], %r4;", "ld.global.f32 %f1, [%q3+-4];"} {
+		for _, access := range []string{"ld.global.u32 %r3, [%q3];\n\tst.global.u32 [%q1], %r3;",
+			"st.global.u32 [%q3], %r4;", "ld.global.v2.u32 {%r3, %r5}, [%q3];", "st.global.v2.u32 [%q3], {%r4, %r4};",
+			"red.global.add.u32 [%q3], 1;",
+			"atom.global.add.u32 %r3, [%q3], %r4;", "ld.u32 %r3, [%q3];", "@%p1 ld.global.u32 %r3, [%q3+16];",
+			"ld.global.u8 %r3, [%q3];", "st.global.u8 [%q3], %r4;", "ld.global.f32 %f1, [%q3+-4];"} {
 			for _, where := range []string{"hole", "null", "misaligned", "outside", "all"} {
 				var texts [2]string
 				for which, engine := range []exec.Engine{interp.New(), e} {
@@ -74,14 +77,16 @@ func testFaults(t *testing.T, e *engine) {
 					t.Errorf("stride %d, %s, %s: no fault", stride, access, where)
 				}
 				if texts[0] != texts[1] {
-					t.Errorf("stride %d, %s, %s:\ninterpreter  %s\nmachine code %s", stride, access, where, texts[0], texts[1])
+					t.Errorf("stride %d, %s, %s:\ninterpreter  %s\nmachine code %s", stride, access, where, texts[0],
+						texts[1])
 				}
 			}
 		}
 	}
 }
 
-// TestSoak runs kernels, faults and compilations on several goroutines under a busy garbage collector, and then looks that no machine code is left.
+// TestSoak runs kernels, faults and compilations on several goroutines under a busy garbage collector, and then looks
+// that no machine code is left.
 func TestSoak(t *testing.T) { eachISA(t, testSoak) }
 
 func testSoak(t *testing.T, e *engine) {
@@ -104,7 +109,8 @@ func testSoak(t *testing.T, e *engine) {
 		go func() {
 			defer wg.Done()
 			for n := 0; time.Now().Before(end); n++ {
-				k, err := d.Load(fmt.Sprintf(faultKernel, 4, "ld.global.u32 %r3, [%q3];\n\tadd.u32 %r3, %r3, 1;\n\tst.global.u32 [%q3], %r3;")).Kernel("k")
+				k, err := d.Load(fmt.Sprintf(faultKernel, 4,
+					"ld.global.u32 %r3, [%q3];\n\tadd.u32 %r3, %r3, 1;\n\tst.global.u32 [%q3], %r3;")).Kernel("k")
 				if err != nil {
 					t.Error(err)
 					return
@@ -166,7 +172,8 @@ W:	mbarrier.try_wait.shared.b64 %p2, [%r3], %q3;
 OUT:	ret;
 }`
 
-// TestBulkFaults compares how bulk copies fail in machine code and on the interpreter: all but the address, which is where the host's copy came to.
+// TestBulkFaults compares how bulk copies fail in machine code and on the interpreter: all but the address, which is
+// where the host's copy came to.
 func TestBulkFaults(t *testing.T) { eachISA(t, testBulkFaults) }
 
 func testBulkFaults(t *testing.T, e *engine) {

@@ -23,7 +23,8 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// fuzzEngines are made once: one for each instruction set that the processor has, and as many whose CTAs stop again and again.
+// fuzzEngines are made once: one for each instruction set that the processor has, and as many whose CTAs stop again and
+// again.
 var fuzzEngines = sync.OnceValues(func() (list [2][]*engine, err error) {
 	for name, set := range map[string]amd64.ISA{"avx512": amd64.AVX512, "avx2": amd64.AVX2} {
 		if _, no := chooseISA(name); no != nil {
@@ -45,8 +46,9 @@ var fuzzEngines = sync.OnceValues(func() (list [2][]*engine, err error) {
 	return list, err
 })
 
-// FuzzPrograms: a generated kernel stores the same on machine code, on the interpreter, and evaluated thread by thread. The input is the generator's choices; of how, bit 0 chooses the kind of
-// program, bit 1 stops CTAs again and again, bit 2 leaves accesses to a checker, and the rest are the turn's length.
+// FuzzPrograms: a generated kernel stores the same on machine code, on the interpreter, and evaluated thread by thread.
+// The input is the generator's choices; of how, bit 0 chooses the kind of program, bit 1 stops CTAs again and again,
+// bit 2 leaves accesses to a checker, and the rest are the turn's length.
 func FuzzPrograms(f *testing.F) {
 	for seed := range byte(16) {
 		b := make([]byte, 64)
@@ -89,7 +91,8 @@ func FuzzPrograms(f *testing.F) {
 			}
 			oa, out := d.Alloc(int(8 * p.Grid * p.Block))
 			ta, total := d.Alloc(4)
-			if err := k.Run(exectest.Config{Grid: exectest.Dim(p.Grid), Block: exectest.Dim(p.Block), Workers: 1, Stack: 8192, Quantum: quantum}, oa, ta); err != nil {
+			if err := k.Run(exectest.Config{Grid: exectest.Dim(p.Grid), Block: exectest.Dim(p.Block), Workers: 1,
+				Stack: 8192, Quantum: quantum}, oa, ta); err != nil {
 				t.Fatalf("%s: %v\n%s", engine.Name(), err, p.Source)
 			}
 			if diff := ref.Compare(out, total); diff != "" {
@@ -131,11 +134,14 @@ const fuzzSize = 1 << 16
 // notRepeatable are words of texts whose kernels may answer differently when they run again, or do things outside.
 var notRepeatable = regexp.MustCompile(`clock|globaltimer|smid|nanosleep|gridid|pm[0-9]|call|malloc|printf|tensor|mbarrier|try_wait|alloca|stack`)
 
-// lanesDiffer are words of texts in which threads do different things, so that what they store in one place depends on their order.
+// lanesDiffer are words of texts in which threads do different things, so that what they store in one place depends on
+// their order.
 var lanesDiffer = regexp.MustCompile(`tid|lane|atom|red\.|shfl|vote|match|elect|activemask|ctarank|local|shared|setmaxnreg|barrier|bar\.`)
 
-// FuzzText: an edited text that can be lowered does the same on both engines: the same bytes in memory, the same fault at the same line. One thread runs it, or 32 that all do the same. Texts
-// that read registers before they write them are left out: what those hold is an engine's own business. A quarter of the texts, by length, runs under a memory checker.
+// FuzzText: an edited text that can be lowered does the same on both engines: the same bytes in memory, the same fault
+// at the same line. One thread runs it, or 32 that all do the same. Texts that read registers before they write them
+// are left out: what those hold is an engine's own business. A quarter of the texts, by length, runs under a memory
+// checker.
 func FuzzText(f *testing.F) {
 	texts.Seeds(f, "../../ptx/testdata")
 	list, err := fuzzEngines()
@@ -165,7 +171,8 @@ func FuzzText(f *testing.F) {
 				continue
 			}
 			k, err := ir.LowerVerified(fn, exectest.Symbols(cm))
-			if err != nil || len(k.Funcs) > 1 || k.Local > 1<<16 || k.SharedSize > 1<<16 || k.ParamSize > 1<<12 || k.Funcs[0].FrameSize > 1<<20 || readsUnset(k.Funcs[0]) {
+			if err != nil || len(k.Funcs) > 1 || k.Local > 1<<16 || k.SharedSize > 1<<16 || k.ParamSize > 1<<12 ||
+				k.Funcs[0].FrameSize > 1<<20 || readsUnset(k.Funcs[0]) {
 				continue
 			}
 			for _, n := range threads {
@@ -179,12 +186,14 @@ func FuzzText(f *testing.F) {
 						break
 					}
 					if where(aerr) != where(berr) {
-						t.Fatalf("%d threads of %s: the interpreter says %v, %v %v\n%s", n, fn.Name, aerr, e.InstructionSet(), berr, text)
+						t.Fatalf("%d threads of %s: the interpreter says %v, %v %v\n%s", n, fn.Name, aerr,
+							e.InstructionSet(), berr, text)
 					}
 					if aerr == nil && !bytes.Equal(a, b) {
 						for i := range a {
 							if a[i] != b[i] {
-								t.Fatalf("%d threads of %s: byte %#x is %#x in the interpreter, %#x with %v\n%s", n, fn.Name, i, a[i], b[i], e.InstructionSet(), text)
+								t.Fatalf("%d threads of %s: byte %#x is %#x in the interpreter, %#x with %v\n%s", n,
+									fn.Name, i, a[i], b[i], e.InstructionSet(), text)
 							}
 						}
 					}
@@ -222,7 +231,8 @@ func where(err error) any {
 	return [4]uint64{uint64(f.Kind), uint64(f.Line), f.Addr, uint64(f.Thread[0])}
 }
 
-// fuzzRun runs one block of a kernel whose parameters all point into a buffer, and returns the buffer. The checker allows what lies in it.
+// fuzzRun runs one block of a kernel whose parameters all point into a buffer, and returns the buffer. The checker
+// allows what lies in it.
 func fuzzRun(t *testing.T, e exec.Engine, k *ir.Kernel, threads uint32, checked bool) ([]byte, error) {
 	c, err := e.Compile(k)
 	if err != nil {
@@ -256,7 +266,8 @@ func fuzzRun(t *testing.T, e exec.Engine, k *ir.Kernel, threads uint32, checked 
 	var stop atomic.Bool
 	timer := time.AfterFunc(50*time.Millisecond, func() { stop.Store(true) })
 	defer timer.Stop()
-	l := &exec.Launch{Code: c, Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{threads, 1, 1}, Params: params[:k.ParamSize], ParamAddr: at + fuzzSize, Mem: &m.Memory, Stack: 1024, Workers: 1, Stop: &stop,
+	l := &exec.Launch{Code: c, Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{threads, 1, 1}, Params: params[:k.ParamSize],
+		ParamAddr: at + fuzzSize, Mem: &m.Memory, Stack: 1024, Workers: 1, Stop: &stop,
 		Device: exec.DeviceInfo{SMs: 1, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1}}
 	l.Consts = exec.NewConstRows(k, func(r *ir.ConstRow) uint64 {
 		if r.Var == nil {

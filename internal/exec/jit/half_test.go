@@ -56,7 +56,8 @@ func (h halfFormat) hard() (x [][3]uint16) {
 				for sign := range 4 {
 					// m*n is near 2*one^2, so the product is near 2^(e+1).
 					c := h.of((m*7+n+sign)&(one-1), e+1+h.fraction+1)
-					x = append(x, [3]uint16{h.of(m-one, e) | uint16(sign&1)<<15, h.of(n-one, 0), c | uint16(sign>>1)<<15})
+					x = append(x, [3]uint16{h.of(m-one, e) | uint16(sign&1)<<15, h.of(n-one, 0),
+						c | uint16(sign>>1)<<15})
 				}
 			}
 		}

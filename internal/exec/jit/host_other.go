@@ -9,7 +9,8 @@ import (
 
 // hostError is why machine code cannot run here. No engine is made, so that nothing below is called.
 func hostError() error {
-	return &UnavailableError{"machine code is generated for linux/amd64 only, this is " + runtime.GOOS + "/" + runtime.GOARCH}
+	return &UnavailableError{"machine code is generated for linux/amd64 only, this is " + runtime.GOOS + "/" +
+		runtime.GOARCH}
 }
 
 func enter(uintptr, unsafe.Pointer) uint64 { panic(hostError()) }

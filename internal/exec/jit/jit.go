@@ -45,9 +45,11 @@ func hasAVX2() bool {
 	return x.HasAVX2 && x.HasFMA && features()>>29&1 != 0 && x.HasBMI1 && x.HasPOPCNT
 }
 
-// chooseISA returns the instruction set of that name, by default the best that the processor has; else an *UnavailableError.
+// chooseISA returns the instruction set of that name, by default the best that the processor has; else an
+// *UnavailableError.
 func chooseISA(name string) (amd64.ISA, error) {
-	const no512, no2 = "the processor has no AVX-512 (F, BW, DQ, VL, CD)", "the processor has no AVX2 (with FMA, F16C, BMI1)"
+	const no512, no2 = "the processor has no AVX-512 (F, BW, DQ, VL, CD)",
+		"the processor has no AVX2 (with FMA, F16C, BMI1)"
 	if err := hostError(); err != nil {
 		return 0, err
 	}
@@ -108,7 +110,8 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &code{e: e, k: k, single: s, interp: s.Code(), funcs: make([]function, len(k.Funcs)), checked: make([]function, len(k.Funcs))}
+	c := &code{e: e, k: k, single: s, interp: s.Code(), funcs: make([]function, len(k.Funcs)),
+		checked: make([]function, len(k.Funcs))}
 	for i := range c.funcs {
 		c.funcs[i].prepare(k.Funcs[i], false)
 	}
@@ -147,12 +150,14 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 
 // code is a kernel with its machine code.
 type code struct {
-	e       *engine
-	k       *ir.Kernel
-	single  *interp.Single
-	interp  exec.Code
-	funcs   []function
-	checked []function // for a memory checker: accesses to memory are left to Go, but for those whose bounds are known; ready once there is one
+	e      *engine
+	k      *ir.Kernel
+	single *interp.Single
+	interp exec.Code
+	funcs  []function
+	// for a memory checker: accesses to memory are left to Go, but for those whose bounds are known; ready once there
+	// is one
+	checked []function
 	ready   lazy.Once
 	ctaMu   sync.Mutex
 	cta     ctaState
@@ -167,8 +172,9 @@ type function struct {
 	checked  bool
 	mu       sync.Mutex
 	analysis *plan.Func
-	marks    *[]Mark               // of the code made last
-	barriers []uint8               // by operation: one more than the number of a barrier that all threads of the CTA wait at, unguarded; else 0
+	marks    *[]Mark // of the code made last
+	// by operation: one more than the number of a barrier that all threads of the CTA wait at, unguarded; else 0
+	barriers []uint8
 	local    bool                  // it uses local memory
 	stack    bool                  // and its stack
 	bounded  []*plan.BoundedAccess // checked: by operation, nil for those without a bound

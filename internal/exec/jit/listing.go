@@ -14,7 +14,8 @@ import (
 type Listing struct {
 	Func   string
 	Native []bool // by operation: it has machine code; the others return to Go
-	// Whole is the code that runs whole CTAs, and nil when there is none; Warps is that for whole warps, which runs CTAs that stop before their end.
+	// Whole is the code that runs whole CTAs, and nil when there is none; Warps is that for whole warps, which runs
+	// CTAs that stop before their end.
 	Whole, Warps *Code
 	WhyNot       []*plan.NoCodeError // what stood in the way of Whole; the last says why there is none
 	Falls        []*plan.NoCodeError // what is left to the interpreter of Warps

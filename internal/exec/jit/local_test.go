@@ -8,7 +8,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec/exectest"
 )
 
-// TestLocalWithoutVariables has every thread of eight warps write to the end of its local memory, by an address, in a kernel that has no local variables.
+// TestLocalWithoutVariables has every thread of eight warps write to the end of its local memory, by an address, in a
+// kernel that has no local variables.
 func TestLocalWithoutVariables(t *testing.T) {
 	eachISA(t, func(t *testing.T, e *engine) {
 		d := exectest.Open(t)
@@ -30,7 +31,8 @@ func TestLocalWithoutVariables(t *testing.T) {
 			t.Fatalf("%d bytes of local memory for %d threads with %d each", n, threads, stack)
 		}
 		out, bytes := d.Alloc(4 * threads)
-		if err := k.Run(exectest.Config{Grid: exectest.Dim(1), Block: exectest.Dim(threads), Stack: stack}, out, uint64(stack-4)); err != nil {
+		if err := k.Run(exectest.Config{Grid: exectest.Dim(1), Block: exectest.Dim(threads), Stack: stack}, out,
+			uint64(stack-4)); err != nil {
 			t.Fatal(err)
 		}
 		for i := range uint32(threads) {

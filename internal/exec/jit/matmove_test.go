@@ -10,7 +10,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec/interp"
 )
 
-// matrixMoves is a kernel that stores matrices to shared memory in a random order of rows, loads them in another and transposes one.
+// matrixMoves is a kernel that stores matrices to shared memory in a random order of rows, loads them in another and
+// transposes one.
 const matrixMoves = `.version 8.6
 .target sm_90
 .address_size 64
@@ -32,13 +33,14 @@ const matrixMoves = `.version 8.6
 	ret;
 }`
 
-// TestMatrixMoves compares ldmatrix, stmatrix and movmatrix with the interpreter, whose results are those of the recorded cases (silicon, matmove), also where addresses are
-// wrong.
+// TestMatrixMoves compares ldmatrix, stmatrix and movmatrix with the interpreter, whose results are those of the
+// recorded cases (silicon, matmove), also where addresses are wrong.
 func TestMatrixMoves(t *testing.T) {
 	const warps = 20
 	eachISA(t, func(t *testing.T, e *engine) {
 		r := rand.New(rand.NewPCG(3, 4))
-		for _, regs := range []struct{ x, b, d string }{{"x1", "{%r10}", "{%r20}"}, {"x2", "{%r10, %r11}", "{%r20, %r21}"}, {"x4", "{%r10, %r11, %r12, %r13}", "{%r20, %r21, %r22, %r23}"}} {
+		for _, regs := range []struct{ x, b, d string }{{"x1", "{%r10}", "{%r20}"},
+			{"x2", "{%r10, %r11}", "{%r20, %r21}"}, {"x4", "{%r10, %r11, %r12, %r13}", "{%r20, %r21, %r22, %r23}"}} {
 			for _, trans := range []string{"", ".trans"} {
 				for _, space := range []string{".shared", ""} {
 					for _, bad := range []int{0, 1, 2} { // no address, one that is not a multiple of 16, one outside
@@ -59,7 +61,8 @@ func TestMatrixMoves(t *testing.T) {
 										if bad != 0 && w == warps-1 && n == 1 && lane == 5 {
 											a += []int{4, 1 << 20}[bad-1]
 										}
-										copy(in[(w*32+lane)*24+16+4*n:], []byte{byte(a), byte(a >> 8), byte(a >> 16), byte(a >> 24)})
+										copy(in[(w*32+lane)*24+16+4*n:],
+											[]byte{byte(a), byte(a >> 8), byte(a >> 16), byte(a >> 24)})
 									}
 								}
 							}
@@ -93,7 +96,8 @@ func TestMatrixMoves(t *testing.T) {
 										t.Fatalf("%s%s%s: %q", regs.x, trans, space, said)
 									}
 								case said != wantErr:
-									t.Errorf("%s%s%s, cluster %d: %q, want %q", regs.x, trans, space, cluster, said, wantErr)
+									t.Errorf("%s%s%s, cluster %d: %q, want %q", regs.x, trans, space, cluster, said,
+										wantErr)
 								case bad == 0 && !bytes.Equal(out, want):
 									t.Errorf("%s%s%s, cluster %d: other results", regs.x, trans, space, cluster)
 								}

@@ -24,8 +24,12 @@ var matrixCases = []matrixCase{
 	{"m16n8k16.row.col.f32.f16.f16.f32", 4, 4, 2, 4, true}, {"m16n8k8.row.col.f32.f16.f16.f32", 4, 2, 1, 4, true},
 	{"m16n8k16.row.col.f16.f16.f16.f16", 2, 4, 2, 2, false}, {"m16n8k8.row.col.f16.f16.f16.f16", 2, 2, 1, 2, false},
 	{"m16n8k16.row.col.f32.bf16.bf16.f32", 4, 4, 2, 4, true}, {"m16n8k8.row.col.f32.bf16.bf16.f32", 4, 2, 1, 4, true},
-	{"m16n8k32.row.col.s32.s8.s8.s32", 4, 4, 2, 4, false}, {"m16n8k32.row.col.satfinite.s32.u8.s8.s32", 4, 4, 2, 4, false}, {"m16n8k16.row.col.s32.s8.u8.s32", 4, 2, 1, 4, false},
-	{"m16n8k16.row.col.satfinite.s32.s8.s8.s32", 4, 2, 1, 4, false}, {"m8n8k16.row.col.s32.u8.u8.s32", 2, 1, 1, 2, false}, {"m8n8k16.row.col.satfinite.s32.s8.u8.s32", 2, 1, 1, 2, false},
+	{"m16n8k32.row.col.s32.s8.s8.s32", 4, 4, 2, 4, false},
+	{"m16n8k32.row.col.satfinite.s32.u8.s8.s32", 4, 4, 2, 4, false},
+	{"m16n8k16.row.col.s32.s8.u8.s32", 4, 2, 1, 4, false},
+	{"m16n8k16.row.col.satfinite.s32.s8.s8.s32", 4, 2, 1, 4, false},
+	{"m8n8k16.row.col.s32.u8.u8.s32", 2, 1, 1, 2, false},
+	{"m8n8k16.row.col.satfinite.s32.s8.u8.s32", 2, 1, 1, 2, false},
 	{"m16n8k32.row.col.f32.e4m3.e4m3.f32", 4, 4, 2, 4, true}, {"m16n8k32.row.col.f32.e5m2.e4m3.f32", 4, 4, 2, 4, true},
 	{"m16n8k16.row.col.f32.e4m3.e5m2.f32", 4, 2, 1, 4, true}, {"m16n8k32.row.col.f16.e5m2.e5m2.f16", 2, 4, 2, 2, false},
 	{"m16n8k16.row.col.f16.e4m3.e4m3.f16", 2, 2, 1, 2, false},
@@ -61,7 +65,8 @@ func (m *matrixCase) source(guard string) string {
 	for i := range m.d {
 		fmt.Fprintf(&s, "mov.%s %s%d, %s%d;\n", typ, reg, 40+i, reg, 30+i)
 	}
-	fmt.Fprintf(&s, "%s mma.sync.aligned.%s %s, %s, %s, %s;\n", guard, m.form, list(reg, 40, m.d), list("%r", 10, m.a), list("%r", 10+m.a, m.b), list(reg, 30, m.c))
+	fmt.Fprintf(&s, "%s mma.sync.aligned.%s %s, %s, %s, %s;\n", guard, m.form, list(reg, 40, m.d), list("%r", 10, m.a),
+		list("%r", 10+m.a, m.b), list(reg, 30, m.c))
 	for i := range m.d {
 		fmt.Fprintf(&s, "st.global.%s [%%q2+%d], %s%d;\n", typ, 4*i, reg, 40+i)
 	}
@@ -69,9 +74,9 @@ func (m *matrixCase) source(guard string) string {
 	return s.String()
 }
 
-// fill writes fragments of a warp. How numbers are chosen depends on the warp: any bits, numbers of like size, the largest
-// mantissas, few special ones, zeros and subnormal ones, large ones, numbers whose products and C lie about the exponents
-// that the quick way serves (amd64/matrix_quick.go), and few that are not zero.
+// fill writes fragments of a warp. How numbers are chosen depends on the warp: any bits, numbers of like size, the
+// largest mantissas, few special ones, zeros and subnormal ones, large ones, numbers whose products and C lie about the
+// exponents that the quick way serves (amd64/matrix_quick.go), and few that are not zero.
 func (m *matrixCase) fill(r *rand.Rand, in []byte) {
 	style := r.IntN(8)
 	high := r.IntN(2) == 0
@@ -229,7 +234,8 @@ func TestMiniProducts(t *testing.T) {
 			if m.f32 {
 				row, halves = reg/2, 1
 			}
-			got, c := binary.LittleEndian.Uint32(out[4*at:]), binary.LittleEndian.Uint32(in[(w*32+lane)*4*regs+4*(m.a+m.b+reg):])
+			got, c := binary.LittleEndian.Uint32(out[4*at:]),
+				binary.LittleEndian.Uint32(in[(w*32+lane)*4*regs+4*(m.a+m.b+reg):])
 			for h := range halves {
 				col := lane%4*2 + h
 				if m.f32 {
@@ -251,7 +257,8 @@ func TestMiniProducts(t *testing.T) {
 	}
 }
 
-// TestMatrixProducts compares products of matrices on machine code with the interpreter, whose rule is that of recorded results of an H200 (num.Dot).
+// TestMatrixProducts compares products of matrices on machine code with the interpreter, whose rule is that of recorded
+// results of an H200 (num.Dot).
 func TestMatrixProducts(t *testing.T) {
 	warps := 400
 	switch {
@@ -299,7 +306,9 @@ func TestMatrixProducts(t *testing.T) {
 						for j := 0; j < len(out) && bad < 5; j += 4 {
 							if !bytes.Equal(out[j:j+4], want[j:j+4]) {
 								w, lane, n := j/(128*m.d), j/(4*m.d)%32, j/4%m.d
-								t.Errorf("%s %s, cluster %d, warp %d, lane %d, register %d: %x, want %x", m.form, guard, cluster, w, lane, n, binary.LittleEndian.Uint32(out[j:]), binary.LittleEndian.Uint32(want[j:]))
+								t.Errorf("%s %s, cluster %d, warp %d, lane %d, register %d: %x, want %x", m.form, guard,
+									cluster, w, lane, n, binary.LittleEndian.Uint32(out[j:]),
+									binary.LittleEndian.Uint32(want[j:]))
 								bad++
 							}
 						}
@@ -310,7 +319,8 @@ func TestMatrixProducts(t *testing.T) {
 	})
 }
 
-// BenchmarkMatrixProducts is a loop of products whose sums wait for one another; one operation is one product of a warp.
+// BenchmarkMatrixProducts is a loop of products whose sums wait for one another; one operation is one product of a
+// warp.
 func BenchmarkMatrixProducts(b *testing.B) {
 	for name, set := range isas() {
 		if _, err := chooseISA(name); err != nil {
@@ -332,7 +342,8 @@ func BenchmarkMatrixProducts(b *testing.B) {
 				for i := range m.c {
 					fmt.Fprintf(&next, "mov.%s %s%d, %s%d; ", typ, reg, 30+i, reg, 40+i)
 				}
-				src = strings.Replace(src, "st.global", next.String()+"add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 1000; @%p1 bra L;\nst.global", 1)
+				src = strings.Replace(src, "st.global",
+					next.String()+"add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 1000; @%p1 bra L;\nst.global", 1)
 				d := exectest.Open(b)
 				d.Engine = e
 				k, err := d.Load(src).Kernel("k")
@@ -345,7 +356,8 @@ func BenchmarkMatrixProducts(b *testing.B) {
 				}
 				out, _ := d.Alloc(32 * 4 * m.d)
 				for i := 0; i < b.N; i += 1000 {
-					if err := k.Run(exectest.Config{Grid: exectest.Dim(1), Block: exectest.Dim(32)}, in, out); err != nil {
+					if err := k.Run(exectest.Config{Grid: exectest.Dim(1), Block: exectest.Dim(32)}, in,
+						out); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -51,7 +51,9 @@ func (b unfit) CompileWarp(f *plan.Func, full bool, marks *[]abi.Mark) ([]byte, 
 }
 
 func (b unfit) CompileCTA(k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (*abi.CTACode, error) {
-	if err := b.refuse(v.Func, func(i int32) bool { return b.why == plan.WhyScalar && v.Func.InRows != nil && v.Func.InRows[i] }); err != nil {
+	if err := b.refuse(v.Func, func(i int32) bool {
+		return b.why == plan.WhyScalar && v.Func.InRows != nil && v.Func.InRows[i]
+	}); err != nil {
 		return nil, err
 	}
 	return b.backend.CompileCTA(k, v, o)
@@ -104,8 +106,10 @@ func testNoCode(t *testing.T, e *engine) {
 			if x.cluster == 0 {
 				falls = c.cta.falls
 			}
-			if after.NoCode[x.why] == before.NoCode[x.why] || len(falls) == 0 || falls[0].Why != x.why || !strings.Contains(falls[0].Error(), x.text) {
-				t.Errorf("%d were counted, not %d; %v, want %q", after.NoCode[x.why], before.NoCode[x.why], falls, x.text)
+			if after.NoCode[x.why] == before.NoCode[x.why] || len(falls) == 0 || falls[0].Why != x.why ||
+				!strings.Contains(falls[0].Error(), x.text) {
+				t.Errorf("%d were counted, not %d; %v, want %q", after.NoCode[x.why], before.NoCode[x.why], falls,
+					x.text)
 			}
 			v := c.cta.versions[ctaKey{[3]uint32{64, 1, 1}, true}]
 			if x.cluster == 0 && (v != nil) != x.whole {
@@ -141,7 +145,8 @@ func TestNoCodeMemory(t *testing.T) {
 		}
 		c := k.Code.(*code)
 		for _, falls := range [][]*plan.NoCodeError{c.cta.falls, c.funcs[0].falls} {
-			if len(falls) == 0 || falls[len(falls)-1].Why != plan.WhyMemory || falls[len(falls)-1].Err != syscall.ENOMEM {
+			if len(falls) == 0 || falls[len(falls)-1].Why != plan.WhyMemory ||
+				falls[len(falls)-1].Err != syscall.ENOMEM {
 				t.Errorf("%v, want the host's error", falls)
 			}
 		}
@@ -151,7 +156,8 @@ func TestNoCodeMemory(t *testing.T) {
 	})
 }
 
-// TestNoCodeShapes: a kernel has code for so many shapes of blocks; that it is run without for the others is counted once.
+// TestNoCodeShapes: a kernel has code for so many shapes of blocks; that it is run without for the others is counted
+// once.
 func TestNoCodeShapes(t *testing.T) {
 	eachISA(t, func(t *testing.T, e *engine) {
 		d := exectest.Open(t)
@@ -182,7 +188,8 @@ func TestContextAlignment(t *testing.T) {
 		x := new(context)
 		warps[i].Ext = unsafe.Pointer(x) // as engines have them: on the heap
 		if at := uintptr(unsafe.Pointer(&x.Registers)); at%64 != 0 {
-			t.Fatalf("registers are %d bytes behind a line's beginning: registersPad is another for this version of Go", at%64)
+			t.Fatalf("registers are %d bytes behind a line's beginning: registersPad is another for this version of Go",
+				at%64)
 		}
 	}
 	runtime.KeepAlive(&warps)

@@ -84,7 +84,8 @@ func compareRandom(t *testing.T, n int, generate func(*rand.Rand) exectest.Progr
 		}
 	}
 	for _, d := range devices {
-		t.Logf("%s: %d programs agree, %d as whole CTAs; %d of %d warp instructions fell back", d.name, d.run, d.whole, d.n.Fallbacks.Load(), d.n.WarpInstructions.Load())
+		t.Logf("%s: %d programs agree, %d as whole CTAs; %d of %d warp instructions fell back", d.name, d.run, d.whole,
+			d.n.Fallbacks.Load(), d.n.WarpInstructions.Load())
 	}
 }
 
@@ -101,7 +102,8 @@ func (d *randomDevice) compare(t *testing.T, seed uint64, p exectest.Program, re
 	}
 	oa, out := d.Alloc(int(8 * p.Grid * p.Block))
 	ta, total := d.Alloc(4)
-	if err := k.Run(exectest.Config{Grid: exectest.Dim(p.Grid), Block: exectest.Dim(p.Block), Workers: workers, Stack: 8192, Counters: &d.n, Quantum: []int32{0, 1, 2, 7}[seed&3]}, oa, ta); err != nil {
+	if err := k.Run(exectest.Config{Grid: exectest.Dim(p.Grid), Block: exectest.Dim(p.Block), Workers: workers,
+		Stack: 8192, Counters: &d.n, Quantum: []int32{0, 1, 2, 7}[seed&3]}, oa, ta); err != nil {
 		t.Fatalf("%s, seed %d: %v\n%s", d.name, seed, err, p.Source)
 	}
 	if diff := ref.Compare(out, total); diff != "" {

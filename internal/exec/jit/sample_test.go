@@ -115,7 +115,8 @@ func TestSamples(t *testing.T) {
 					a1, in := d.Alloc(128 * 16)
 					for i := range 128 {
 						for j := range 3 {
-							binary.LittleEndian.PutUint32(in[16*i+4*j:], math.Float32bits(randomCoordinate(r, x, j, special)))
+							binary.LittleEndian.PutUint32(in[16*i+4*j:],
+								math.Float32bits(randomCoordinate(r, x, j, special)))
 						}
 						binary.LittleEndian.PutUint32(in[16*i+12:], uint32(r.IntN(6)))
 						if special && r.IntN(8) == 0 {
@@ -144,13 +145,16 @@ func TestSamples(t *testing.T) {
 							i := n / 48
 							t.Fatalf("%s %s, %+v %+v\nfetch %d of thread %d, channel %d: %#x, want %#x; coordinates %x",
 								g.name, typ, x.Format, x.Sampler, n%48/16, i, n%16/4,
-								binary.LittleEndian.Uint32(out[n:]), binary.LittleEndian.Uint32(want[n:]), in[16*i:16*i+16])
+								binary.LittleEndian.Uint32(out[n:]), binary.LittleEndian.Uint32(want[n:]),
+								in[16*i:16*i+16])
 						}
 						if _, ok := x.Direct(); ok && !special {
 							direct++
-							// The second fetch of the last two warps has two textures: Go fetches, and asks for up to 32 lanes.
+							// The second fetch of the last two warps has two textures: Go fetches, and asks for up to
+							// 32 lanes.
 							if u.asked > 100 {
-								t.Errorf("%s %s, %+v %+v: the texture unit was asked %d times", g.name, typ, x.Format, x.Sampler, u.asked)
+								t.Errorf("%s %s, %+v %+v: the texture unit was asked %d times", g.name, typ, x.Format,
+									x.Sampler, u.asked)
 							}
 						}
 					}
@@ -279,8 +283,9 @@ func BenchmarkSamples(b *testing.B) {
 				level := texture.Level{Data: unsafe.Pointer(&image[0]), Width: 512, Height: 512, Depth: 1,
 					Row: row, Slice: 512 * row}
 				u := &textures{list: []texture.Texture{{
-					Image:   texture.Image{Format: c.format, Dims: 2, Levels: []texture.Level{level}},
-					Sampler: texture.Sampler{Address: [3]texture.AddressMode{texture.Clamp, texture.Clamp}, Linear: c.linear},
+					Image: texture.Image{Format: c.format, Dims: 2, Levels: []texture.Level{level}},
+					Sampler: texture.Sampler{Address: [3]texture.AddressMode{texture.Clamp, texture.Clamp},
+						Linear: c.linear},
 				}}}
 				out, _ := d.Alloc(128)
 				for i := 0; i < b.N; i += 1000 {

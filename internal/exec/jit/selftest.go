@@ -9,8 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// selfTest runs what the engine relies on: executable memory, a call and return, vector registers, and a memory fault that becomes a panic
-// with the address.
+// selfTest runs what the engine relies on: executable memory, a call and return, vector registers, and a memory fault
+// that becomes a panic with the address.
 func (e *engine) selfTest() (err error) {
 	text, err := e.back.SelfTest()
 	if err != nil {

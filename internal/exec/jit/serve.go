@@ -8,8 +8,9 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// Operations of whole CTAs that Go executes: what has no template and lets nothing else run, as a texture fetch or a tensor copy. The code stores what is in registers,
-// leaves with abi.ExitServe, and goes on behind the operation (blockRunner.serve); the scheduler does not hear of it.
+// Operations of whole CTAs that Go executes: what has no template and lets nothing else run, as a texture fetch or a
+// tensor copy. The code stores what is in registers, leaves with abi.ExitServe, and goes on behind the operation
+// (blockRunner.serve); the scheduler does not hear of it.
 
 // analyseWhole is plan.Analyse for code of whole CTAs. s has the kernel of which f is the entry.
 func analyseWhole(back backend, f *ir.Func, s *interp.Single) *plan.Func {

@@ -75,7 +75,8 @@ func lowered(src, kernel string) (*ir.Kernel, *check.Module, error) {
 }
 
 // runSilicon runs a recorded case and returns its outputs.
-func runSilicon(t *testing.T, d *exectest.Device, s *silicon.Set, c *silicon.Case, k *ir.Kernel, cm *check.Module, code exec.Code, counters *exec.Counters) ([][]byte, error) {
+func runSilicon(t *testing.T, d *exectest.Device, s *silicon.Set, c *silicon.Case, k *ir.Kernel, cm *check.Module,
+	code exec.Code, counters *exec.Counters) ([][]byte, error) {
 	var frees []uint64
 	defer func() {
 		for _, a := range frees {
@@ -128,8 +129,10 @@ func runSilicon(t *testing.T, d *exectest.Device, s *silicon.Set, c *silicon.Cas
 	for i, a := range addrs {
 		*(*uint64)(unsafe.Pointer(&params[8*i])) = a
 	}
-	l := &exec.Launch{Code: code, Grid: c.Grid, Block: c.Block, Shared: c.Shared, Params: params, ParamAddr: pa, Mem: &d.Mem, Stack: 1024, Workers: 1,
-		Device: exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1980000}, Cluster: k.Attrs.ReqNCtaPerCluster, Counters: counters}
+	l := &exec.Launch{Code: code, Grid: c.Grid, Block: c.Block, Shared: c.Shared, Params: params, ParamAddr: pa,
+		Mem: &d.Mem, Stack: 1024, Workers: 1,
+		Device:  exec.DeviceInfo{SMs: 132, WarpsPerSM: 64, CTAsPerSM: 32, ClockKHz: 1980000},
+		Cluster: k.Attrs.ReqNCtaPerCluster, Counters: counters}
 	l.Consts = exec.NewConstRows(k, func(r *ir.ConstRow) uint64 { return vars[r.Var] })
 	if err := exec.Run(l); err != nil {
 		return nil, err
@@ -148,8 +151,8 @@ type siliconRun struct {
 	ran, failed int
 }
 
-// TestSilicon runs the recorded instruction cases on the interpreter and on machine code; the outputs must be equal bit for bit. That the interpreter's are what an H200
-// gives is its own test.
+// TestSilicon runs the recorded instruction cases on the interpreter and on machine code; the outputs must be equal bit
+// for bit. That the interpreter's are what an H200 gives is its own test.
 func TestSilicon(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(fullSet, "index.json")); err != nil {
 		skip.Without(t, skip.Recordings, err)
@@ -201,7 +204,8 @@ func TestSilicon(t *testing.T) {
 		}
 	}
 	for _, r := range runs {
-		t.Logf("%s: %d cases, %d failed; %d of %d warp instructions fell back", r.name, r.ran, r.failed, r.n.Fallbacks.Load(), r.n.WarpInstructions.Load())
+		t.Logf("%s: %d cases, %d failed; %d of %d warp instructions fell back", r.name, r.ran, r.failed,
+			r.n.Fallbacks.Load(), r.n.WarpInstructions.Load())
 	}
 }
 
@@ -225,7 +229,8 @@ func (r *siliconRun) compare(t *testing.T, c *silicon.Case, want, got [][]byte, 
 			n++
 		}
 		r.failed++
-		t.Errorf("%s, %s: output %d differs from byte %d on: % x, interpreter % x", r.name, c.ID, o, n, got[o][n&^7:min(n&^7+16, len(got[o]))], want[o][n&^7:min(n&^7+16, len(want[o]))])
+		t.Errorf("%s, %s: output %d differs from byte %d on: % x, interpreter % x", r.name, c.ID, o, n,
+			got[o][n&^7:min(n&^7+16, len(got[o]))], want[o][n&^7:min(n&^7+16, len(want[o]))])
 	}
 	if r.failed > 60 {
 		t.Fatal("too many")

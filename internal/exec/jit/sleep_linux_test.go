@@ -10,7 +10,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec/interp"
 )
 
-// Each thread sleeps n times for t + s*tid nanoseconds and stores what %globaltimer says that it took; odd ones not at all when skip is set.
+// Each thread sleeps n times for t + s*tid nanoseconds and stores what %globaltimer says that it took; odd ones not at
+// all when skip is set.
 const sleepKernel = `.version 8.0
 .target sm_90
 .address_size 64
@@ -26,7 +27,8 @@ L:	@%p1 nanosleep.u32 %r8;
 	ret;
 }`
 
-// TestNanosleep: threads sleep at least as long as they ask, a millisecond at most (PTX ISA "nanosleep": up to twice the time; a busy machine may wake them later), and others run meanwhile.
+// TestNanosleep: threads sleep at least as long as they ask, a millisecond at most (PTX ISA "nanosleep": up to twice
+// the time; a busy machine may wake them later), and others run meanwhile.
 func TestNanosleep(t *testing.T) {
 	for name, e := range map[string]exec.Engine{"interpreter": interp.New(), "jit": testEngine(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -43,13 +45,16 @@ func TestNanosleep(t *testing.T) {
 				t, s, n, skip uint32
 				longest       time.Duration // of the launch, on a busy machine
 			}{
-				{1, 1, 1000, 0, 1, 0, time.Second}, {1, 32, 200000, 0, 5, 0, time.Second}, {1, 32, 10000, 20000, 2, 0, time.Second}, {1, 64, 100000, 0, 3, 1, time.Second},
-				{4, 96, 1000000, 0, 3, 0, time.Second}, {1, 1, 4000000000, 0, 2, 0, time.Second}, // no more than a millisecond
+				{1, 1, 1000, 0, 1, 0, time.Second}, {1, 32, 200000, 0, 5, 0, time.Second},
+				{1, 32, 10000, 20000, 2, 0, time.Second}, {1, 64, 100000, 0, 3, 1, time.Second},
+				// no more than a millisecond
+				{4, 96, 1000000, 0, 3, 0, time.Second}, {1, 1, 4000000000, 0, 2, 0, time.Second},
 				{1000, 32, 1000000, 0, 10, 0, 4 * time.Second}, // ten seconds one after another
 				{1, 32, 0, 0, 100, 0, time.Second},
 			} {
 				begin, cpu := time.Now(), used()
-				if err := k.Run(exectest.Config{Grid: exectest.Dim(x.grid), Block: exectest.Dim(x.block), Workers: 2}, out, x.t, x.s, x.n, x.skip); err != nil {
+				if err := k.Run(exectest.Config{Grid: exectest.Dim(x.grid), Block: exectest.Dim(x.block), Workers: 2},
+					out, x.t, x.s, x.n, x.skip); err != nil {
 					t.Fatal(err)
 				}
 				took, cpu := time.Since(begin), used()-cpu
@@ -70,7 +75,8 @@ func TestNanosleep(t *testing.T) {
 			}
 			// A sleeping launch leaves the processors to others.
 			begin := used()
-			if err := k.Run(exectest.Config{Grid: exectest.Dim(4), Block: exectest.Dim(256), Workers: 2}, out, uint32(1000000), uint32(0), uint32(100), uint32(0)); err != nil {
+			if err := k.Run(exectest.Config{Grid: exectest.Dim(4), Block: exectest.Dim(256), Workers: 2}, out,
+				uint32(1000000), uint32(0), uint32(100), uint32(0)); err != nil {
 				t.Fatal(err)
 			}
 			if cpu := used() - begin; cpu > 60*time.Millisecond {

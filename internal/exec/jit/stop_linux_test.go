@@ -25,7 +25,8 @@ const stopKernel = `.version 8.0
 %s	ret;
 }`
 
-// TestStop stops grids of all shapes: a kernel has to end within milliseconds (Context.Wait promises it), however short or long its blocks are.
+// TestStop stops grids of all shapes: a kernel has to end within milliseconds (Context.Wait promises it), however short
+// or long its blocks are.
 func TestStop(t *testing.T) {
 	engines := map[string]exec.Engine{"interpreter": interp.New()}
 	for name, set := range isas() {
@@ -44,16 +45,21 @@ func TestStop(t *testing.T) {
 	}{
 		{"one instruction a block", "@%p1 trap;\n", exectest.Config{Grid: all, Block: exectest.Dim(1)}},
 		{"a store a block", "st.global.u32 [%q1], %r1;\n", exectest.Config{Grid: all, Block: exectest.Dim(32)}},
-		{"two dimensions", "st.global.u32 [%q1], %r1;\n", exectest.Config{Grid: [3]uint32{1 << 20, 65535, 1}, Block: exectest.Dim(1024)}},
+		{"two dimensions", "st.global.u32 [%q1], %r1;\n",
+			exectest.Config{Grid: [3]uint32{1 << 20, 65535, 1}, Block: exectest.Dim(1024)}},
 		{"a barrier a block", "bar.sync 0;\n", exectest.Config{Grid: all, Block: exectest.Dim(128)}},
-		{"an exit a thread", "setp.eq.u32 %p1, %r1, 3; @%p1 exit; st.global.u32 [%q1], %r1;\n", exectest.Config{Grid: all, Block: exectest.Dim(64)}},
+		{"an exit a thread", "setp.eq.u32 %p1, %r1, 3; @%p1 exit; st.global.u32 [%q1], %r1;\n",
+			exectest.Config{Grid: all, Block: exectest.Dim(64)}},
 		{"long blocks without a loop", strings.Repeat("ld.global.u32 %r2, [%q1]; add.u32 %r3, %r3, %r2; st.global.u32 [%q1], %r3;\n", 5000), exectest.Config{Grid: all, Block: exectest.Dim(32)}},
 		{"a long loop", "L: " + strings.Repeat("ld.global.u32 %r2, [%q1]; add.u32 %r3, %r3, %r2; st.global.u32 [%q1], %r3;\n", 5000) + "bra L;\n", exectest.Config{Grid: all, Block: exectest.Dim(32)}},
 		{"an endless loop", "L: bra L;\n", exectest.Config{Grid: exectest.Dim(64), Block: exectest.Dim(1024)}},
-		{"clusters", "st.global.u32 [%q1], %r1;\n", exectest.Config{Grid: exectest.Dim(1<<31 - 8), Block: exectest.Dim(32), Cluster: exectest.Dim(8)}},
+		{"clusters", "st.global.u32 [%q1], %r1;\n",
+			exectest.Config{Grid: exectest.Dim(1<<31 - 8), Block: exectest.Dim(32), Cluster: exectest.Dim(8)}},
 		{"a cooperative grid", "L: bar.sync 0; ld.volatile.global.u32 %r2, [%q1]; setp.eq.u32 %p1, %r2, 0; @%p1 bra L;\n", exectest.Config{Grid: exectest.Dim(4000), Block: exectest.Dim(32), Cooperative: true}},
-		{"waiting for a value", "L: ld.volatile.global.u32 %r2, [%q1]; setp.eq.u32 %p1, %r2, 0; @%p1 bra L;\n", exectest.Config{Grid: all, Block: exectest.Dim(32)}},
-		{"sleeping", "L: nanosleep.u32 1000000; bra L;\n", exectest.Config{Grid: exectest.Dim(64), Block: exectest.Dim(32)}},
+		{"waiting for a value", "L: ld.volatile.global.u32 %r2, [%q1]; setp.eq.u32 %p1, %r2, 0; @%p1 bra L;\n",
+			exectest.Config{Grid: all, Block: exectest.Dim(32)}},
+		{"sleeping", "L: nanosleep.u32 1000000; bra L;\n",
+			exectest.Config{Grid: exectest.Dim(64), Block: exectest.Dim(32)}},
 	} {
 		for name, e := range engines {
 			t.Run(fmt.Sprintf("%s/%s", k.name, name), func(t *testing.T) {
@@ -74,7 +80,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// stopLate is how long a stopped kernel may go on; under the race detector the interpreter takes ten times as long for all it does.
+// stopLate is how long a stopped kernel may go on; under the race detector the interpreter takes ten times as long for
+// all it does.
 var stopLate = map[bool]time.Duration{false: 50 * time.Millisecond, true: 500 * time.Millisecond}[skip.Race]
 
 // used is the processor time that the process has had: on a busy machine others have the rest.
@@ -103,14 +110,17 @@ func stopped(t *testing.T, k *exectest.Kernel, c exectest.Config, workers int, a
 	return (used() - at) / time.Duration(workers)
 }
 
-// TestStopCompiling stops a launch while its machine code is made, which takes seconds for such a kernel; the next launch has its code all the same.
+// TestStopCompiling stops a launch while its machine code is made, which takes seconds for such a kernel; the next
+// launch has its code all the same.
 func TestStopCompiling(t *testing.T) {
 	eachISA(t, func(t *testing.T, e *engine) {
 		for _, cluster := range []uint32{0, 1} {
 			d := exectest.Open(t)
 			d.Engine = e
 			n := 40000
-			k, err := d.Load(fmt.Sprintf(stopKernel, strings.Repeat("ld.global.u32 %r2, [%q1]; add.u32 %r3, %r3, %r2; st.global.u32 [%q1], %r3;\n", n/3))).Kernel("k")
+			k, err := d.Load(fmt.Sprintf(stopKernel,
+				strings.Repeat("ld.global.u32 %r2, [%q1]; add.u32 %r3, %r3, %r2; st.global.u32 [%q1], %r3;\n",
+					n/3))).Kernel("k")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,8 @@ import (
 	"github.com/gocuda/cuda/internal/exec/exectest"
 )
 
-// TestStream stores past the caches: from bases on lines and beside them, with blocks that end in the middle of a warp, and behind loads of other memory.
+// TestStream stores past the caches: from bases on lines and beside them, with blocks that end in the middle of a warp,
+// and behind loads of other memory.
 func TestStream(t *testing.T) {
 	eachISA(t, func(t *testing.T, e *engine) {
 		e.stream = 1
@@ -52,7 +53,8 @@ done:
 		}
 		for _, off := range []uint64{0, 4, 64, 100} {
 			clear(dst)
-			if err := k.Run(exectest.Config{Grid: exectest.Dim(42), Block: exectest.Dim(256), Workers: 2}, out+off, in, uint32(n)); err != nil {
+			if err := k.Run(exectest.Config{Grid: exectest.Dim(42), Block: exectest.Dim(256), Workers: 2}, out+off, in,
+				uint32(n)); err != nil {
 				t.Fatal(err)
 			}
 			for i := range n {

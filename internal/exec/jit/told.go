@@ -10,9 +10,9 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// Under a checker that follows accesses (exec.Launch.Check) machine code notes those of plain loads, stores and atomic operations in its
-// context, and Go tells the checker of them when the code comes back: before anything else that the checker is told of, and before another
-// warp runs. Other operations that it has to know of are the interpreter's.
+// Under a checker that follows accesses (exec.Launch.Check) machine code notes those of plain loads, stores and atomic
+// operations in its context, and Go tells the checker of them when the code comes back: before anything else that the
+// checker is told of, and before another warp runs. Other operations that it has to know of are the interpreter's.
 
 // NewChecked is New for kernels that tell exec.Launch.Check of what they do. They have to be launched with one.
 func NewChecked(name string) (exec.Engine, error) {
@@ -31,7 +31,8 @@ func NewChecked(name string) (exec.Engine, error) {
 // Places are the kernel's operations as the checker knows them; nil for an engine without one.
 func (c *code) Places() *exec.Places { return c.single.Places() }
 
-// tells finds the accesses of a function that machine code notes; what else the checker has to know of gets no machine code.
+// tells finds the accesses of a function that machine code notes; what else the checker has to know of gets no machine
+// code.
 func (c *code) tells(f *ir.Func, native []bool) (told []*plan.Told) {
 	if !c.e.check {
 		return nil
@@ -61,8 +62,8 @@ func (x *context) openLog() {
 	x.LogEnd = x.LogAt + abi.LogSize - abi.LogHead - 8*32
 }
 
-// drain tells of the accesses that the warp's code has noted. Of the last one nothing is told when it is that of an operation that was left
-// to Go, or that faulted: but for -1 this is the number of that operation.
+// drain tells of the accesses that the warp's code has noted. Of the last one nothing is told when it is that of an
+// operation that was left to Go, or that faulted: but for -1 this is the number of that operation.
 func (c *code) drain(w *exec.Warp, x *context, f int, undone int32) {
 	start := unsafe.Pointer(x.Log)
 	end := x.LogAt

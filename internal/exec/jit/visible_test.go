@@ -31,8 +31,9 @@ L:	ld.relaxed.gpu.global.u32 %%r1, [%%q1+64]; setp.lt.u32 %%p1, %%r1, %%r4; @%%p
 	ret;
 }`
 
-// TestAdditionsAreSeen: additions without results are seen while the kernel that makes them runs, by the host and by other kernels, and those are made at once of which
-// that can be told: the ones of system scope and those that are ordered with other accesses (PTX ISA, memory consistency model).
+// TestAdditionsAreSeen: additions without results are seen while the kernel that makes them runs, by the host and by
+// other kernels, and those are made at once of which that can be told: the ones of system scope and those that are
+// ordered with other accesses (PTX ISA, memory consistency model).
 func TestAdditionsAreSeen(t *testing.T) { eachISA(t, testAdditionsAreSeen) }
 
 func testAdditionsAreSeen(t *testing.T, e *engine) {
@@ -40,11 +41,17 @@ func testAdditionsAreSeen(t *testing.T, e *engine) {
 		text string
 		off  bool // it may be put off
 	}{
-		{"red.global.add.u32 [%q2], 1;", true}, {"red.relaxed.gpu.global.add.u32 [%q2], 1;", true}, {"red.relaxed.cta.global.add.u32 [%q2], 1;", true},
-		{"atom.relaxed.gpu.global.add.u32 %r5, [%q2], 1;", true}, {"fence.acq_rel.cta; red.relaxed.gpu.global.add.u32 [%q2], 1;", true},
-		{"red.relaxed.sys.global.add.u32 [%q2], 1;", false}, {"red.release.gpu.global.add.u32 [%q2], 1;", false}, {"red.release.sys.global.add.u32 [%q2], 1;", false},
-		{"atom.acq_rel.gpu.global.add.u32 %r5, [%q2], 1;", false}, {"atom.acquire.cta.global.add.s32 %r5, [%q2], 1;", false}, {"atom.relaxed.sys.global.add.u32 %r5, [%q2], 1;", false},
-		{"fence.acq_rel.gpu; red.relaxed.gpu.global.add.u32 [%q2], 1;", false}, {"red.relaxed.gpu.global.add.u32 [%q2], 1; membar.sys;", false},
+		{"red.global.add.u32 [%q2], 1;", true}, {"red.relaxed.gpu.global.add.u32 [%q2], 1;", true},
+		{"red.relaxed.cta.global.add.u32 [%q2], 1;", true},
+		{"atom.relaxed.gpu.global.add.u32 %r5, [%q2], 1;", true},
+		{"fence.acq_rel.cta; red.relaxed.gpu.global.add.u32 [%q2], 1;", true},
+		{"red.relaxed.sys.global.add.u32 [%q2], 1;", false}, {"red.release.gpu.global.add.u32 [%q2], 1;", false},
+		{"red.release.sys.global.add.u32 [%q2], 1;", false},
+		{"atom.acq_rel.gpu.global.add.u32 %r5, [%q2], 1;", false},
+		{"atom.acquire.cta.global.add.s32 %r5, [%q2], 1;", false},
+		{"atom.relaxed.sys.global.add.u32 %r5, [%q2], 1;", false},
+		{"fence.acq_rel.gpu; red.relaxed.gpu.global.add.u32 [%q2], 1;", false},
+		{"red.relaxed.gpu.global.add.u32 [%q2], 1; membar.sys;", false},
 	} {
 		d := exectest.Open(t)
 		d.Engine = e
@@ -60,7 +67,8 @@ func testAdditionsAreSeen(t *testing.T, e *engine) {
 		out, data := d.Alloc(4096)
 		for _, blocks := range []uint32{1, 64} { // the grid is small, or workers claim chunks
 			clear(data)
-			if err := add.Run(exectest.Config{Grid: exectest.Dim(blocks), Block: exectest.Dim(64)}, out, uint32(3)); err != nil {
+			if err := add.Run(exectest.Config{Grid: exectest.Dim(blocks), Block: exectest.Dim(64)}, out,
+				uint32(3)); err != nil {
 				t.Fatal(err)
 			}
 			for i, n := range exectest.Words(data[:128]) {
@@ -73,7 +81,8 @@ func testAdditionsAreSeen(t *testing.T, e *engine) {
 			word := (*atomic.Uint32)(unsafe.Pointer(&data[64]))
 			start := word.Load()
 			go func() {
-				ended <- add.Run(exectest.Config{Grid: exectest.Dim(blocks), Block: exectest.Dim(64), Stop: &stop, Workers: 2}, out, ^uint32(0))
+				ended <- add.Run(exectest.Config{Grid: exectest.Dim(blocks), Block: exectest.Dim(64), Stop: &stop,
+					Workers: 2}, out, ^uint32(0))
 			}()
 			for end := time.Now().Add(10 * time.Second); word.Load() == start; time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
@@ -97,7 +106,8 @@ func testAdditionsAreSeen(t *testing.T, e *engine) {
 	}
 }
 
-// TestAdditionsToFreedMemory: a launch whose put-off additions find their page gone has failed, as one whose additions do, and the next one is right.
+// TestAdditionsToFreedMemory: a launch whose put-off additions find their page gone has failed, as one whose additions
+// do, and the next one is right.
 func TestAdditionsToFreedMemory(t *testing.T) {
 	eachISA(t, func(t *testing.T, e *engine) {
 		d := exectest.Open(t)
@@ -112,7 +122,8 @@ func TestAdditionsToFreedMemory(t *testing.T) {
 			ended := make(chan error)
 			var stop atomic.Bool
 			go func() {
-				ended <- k.Run(exectest.Config{Grid: exectest.Dim(64), Block: exectest.Dim(64), Stop: &stop}, out, ^uint32(0))
+				ended <- k.Run(exectest.Config{Grid: exectest.Dim(64), Block: exectest.Dim(64), Stop: &stop}, out,
+					^uint32(0))
 			}()
 			for word.Load() == 0 {
 				time.Sleep(time.Millisecond)

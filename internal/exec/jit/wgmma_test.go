@@ -36,7 +36,8 @@ func (c *groupCase) source() string {
 	for i := range 8 {
 		fmt.Fprintf(&s, "ld.global.v4.u32 {%%r4, %%r5, %%r6, %%r7}, [%%q2+%d]; st.shared.v4.u32 [%%r2+%[1]d], {%%r4, %%r5, %%r6, %%r7};\n", 16*i)
 	}
-	fmt.Fprintf(&s, "bar.sync 0; mul.wide.u32 %%q6, %%r0, %d; add.u64 %%q1, %%q1, %%q6; add.u64 %%q3, %%q3, %%q6;\n", 4*(regs+4))
+	fmt.Fprintf(&s, "bar.sync 0; mul.wide.u32 %%q6, %%r0, %d; add.u64 %%q1, %%q1, %%q6; add.u64 %%q3, %%q3, %%q6;\n",
+		4*(regs+4))
 	var d []string
 	for i := range regs {
 		fmt.Fprintf(&s, "ld.global.%s %s%d, [%%q1+%d];\n", typ, reg, 100+i, 4*i)
@@ -57,13 +58,16 @@ func (c *groupCase) source() string {
 	return s.String()
 }
 
-// TestGroupProducts compares wgmma.mma_async on machine code with the interpreter, whose results are those of the recorded cases (silicon, wgmma): descriptors of every
-// swizzle, inside and outside of shared memory.
+// TestGroupProducts compares wgmma.mma_async on machine code with the interpreter, whose results are those of the
+// recorded cases (silicon, wgmma): descriptors of every swizzle, inside and outside of shared memory.
 func TestGroupProducts(t *testing.T) {
 	cases := []groupCase{
-		{8, 16, "f32.f16.f16", 4, false, "1, 1, 0, 0", 2}, {64, 16, "f32.f16.f16", 4, true, "1, 1, 0", 2}, {32, 16, "f32.bf16.bf16", 4, false, "-1, 1, 0, 0", 2}, {16, 16, "f32.bf16.bf16", 4, true, "-1, -1, 0", 2},
-		{24, 16, "f16.f16.f16", 2, false, "1, -1, 0, 0", 2}, {40, 16, "f16.f16.f16", 2, true, "1, 1, 0", 2}, {48, 8, "f32.tf32.tf32", 4, false, "1, 1", 4}, {16, 8, "f32.tf32.tf32", 4, true, "-1, 1", 4},
-		{8, 16, "f32.f16.f16", 4, false, "1, 1, 1, 0", 2}, {16, 16, "f32.f16.f16", 4, true, "1, 1, 1", 2}, // matrices with rows contiguous: the interpreter's
+		{8, 16, "f32.f16.f16", 4, false, "1, 1, 0, 0", 2}, {64, 16, "f32.f16.f16", 4, true, "1, 1, 0", 2},
+		{32, 16, "f32.bf16.bf16", 4, false, "-1, 1, 0, 0", 2}, {16, 16, "f32.bf16.bf16", 4, true, "-1, -1, 0", 2},
+		{24, 16, "f16.f16.f16", 2, false, "1, -1, 0, 0", 2}, {40, 16, "f16.f16.f16", 2, true, "1, 1, 0", 2},
+		{48, 8, "f32.tf32.tf32", 4, false, "1, 1", 4}, {16, 8, "f32.tf32.tf32", 4, true, "-1, 1", 4},
+		// matrices with rows contiguous: the interpreter's
+		{8, 16, "f32.f16.f16", 4, false, "1, 1, 1, 0", 2}, {16, 16, "f32.f16.f16", 4, true, "1, 1, 1", 2},
 	}
 	eachISA(t, func(t *testing.T, e *engine) {
 		r := rand.New(rand.NewPCG(5, 6))

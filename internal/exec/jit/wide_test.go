@@ -31,7 +31,8 @@ L:
 	ret;
 }`
 
-// TestAtomic128 counts with 128-bit atomics on machine code and the interpreter at once: none may lose what the other added.
+// TestAtomic128 counts with 128-bit atomics on machine code and the interpreter at once: none may lose what the other
+// added.
 func TestAtomic128(t *testing.T) { eachISA(t, testAtomic128) }
 
 func testAtomic128(t *testing.T, e *engine) {
@@ -47,7 +48,8 @@ func testAtomic128(t *testing.T, e *engine) {
 		}
 		wg.Go(func() {
 			for range rounds {
-				if err := k.Run(exectest.Config{Grid: exectest.Dim(ctas), Block: exectest.Dim(threads), Workers: 2}, at); err != nil {
+				if err := k.Run(exectest.Config{Grid: exectest.Dim(ctas), Block: exectest.Dim(threads), Workers: 2},
+					at); err != nil {
 					t.Error(err)
 				}
 			}

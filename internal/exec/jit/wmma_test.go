@@ -74,16 +74,21 @@ func (c *wmmaCase) source() string {
 		d = regs(20, 8)
 		b = regs(34, c.regsB)
 	}
-	fmt.Fprintf(&s, "wmma.load.a.sync.aligned.%s.%s%s.s8 %s, [%s]%s;\n", order(c.rowA), shape, c.space, a, base, ld(c.ldA, "%r1"))
-	fmt.Fprintf(&s, "wmma.load.b.sync.aligned.%s.%s%s.s8 %s, [%s+4096]%s;\n", order(c.rowB), shape, c.space, b, base, ld(c.ldB, "%r2"))
-	fmt.Fprintf(&s, "wmma.load.c.sync.aligned.%s.%s%s.s32 %s, [%s+8192]%s;\n", order(c.rowC), shape, c.space, cc, base, ld(c.ldC, "%r3"))
-	fmt.Fprintf(&s, "wmma.mma.sync.aligned.%s.%s.%s.s32.s8.s8.s32 %s, %s, %s, %s;\n", order(c.rowA), order(c.rowB), shape, d, a, b, cc)
-	fmt.Fprintf(&s, "wmma.store.d.sync.aligned.%s.%s.global.s32 [%%q2], %s%s;\nret; }\n", order(c.rowD), shape, d, ld(c.ldD, "%r4"))
+	fmt.Fprintf(&s, "wmma.load.a.sync.aligned.%s.%s%s.s8 %s, [%s]%s;\n", order(c.rowA), shape, c.space, a, base,
+		ld(c.ldA, "%r1"))
+	fmt.Fprintf(&s, "wmma.load.b.sync.aligned.%s.%s%s.s8 %s, [%s+4096]%s;\n", order(c.rowB), shape, c.space, b, base,
+		ld(c.ldB, "%r2"))
+	fmt.Fprintf(&s, "wmma.load.c.sync.aligned.%s.%s%s.s32 %s, [%s+8192]%s;\n", order(c.rowC), shape, c.space, cc, base,
+		ld(c.ldC, "%r3"))
+	fmt.Fprintf(&s, "wmma.mma.sync.aligned.%s.%s.%s.s32.s8.s8.s32 %s, %s, %s, %s;\n", order(c.rowA), order(c.rowB),
+		shape, d, a, b, cc)
+	fmt.Fprintf(&s, "wmma.store.d.sync.aligned.%s.%s.global.s32 [%%q2], %s%s;\nret; }\n", order(c.rowD), shape, d,
+		ld(c.ldD, "%r4"))
 	return s.String()
 }
 
-// TestWmma compares products of s8 matrices with their definition (PTX ISA 9.7.14.4), on both engines: shapes, layouts, leading dimensions of every kind, state spaces,
-// and results that overwrite operands.
+// TestWmma compares products of s8 matrices with their definition (PTX ISA 9.7.14.4), on both engines: shapes, layouts,
+// leading dimensions of every kind, state spaces, and results that overwrite operands.
 func TestWmma(t *testing.T) {
 	eachISA(t, func(t *testing.T, e *engine) {
 		for _, engine := range []exec.Engine{e, interp.New()} {
@@ -96,8 +101,10 @@ func testWmma(t *testing.T, engine exec.Engine) {
 	rnd := rand.New(rand.NewPCG(9, 1))
 	for i := range 96 {
 		shape := [][4]int{{16, 16, 2, 2}, {32, 8, 4, 1}, {8, 32, 1, 4}}[i%3]
-		c := &wmmaCase{m: shape[0], n: shape[1], regsA: shape[2], regsB: shape[3], rowA: i&1 != 0, rowB: i&2 != 0, rowC: i&4 != 0, rowD: i&8 != 0,
-			space: []string{".global", ".shared", ""}[rnd.IntN(3)], stride: []string{"reg", "imm", "none"}[rnd.IntN(3)], alias: []string{"", "c", "a"}[rnd.IntN(3)]}
+		c := &wmmaCase{m: shape[0], n: shape[1], regsA: shape[2], regsB: shape[3], rowA: i&1 != 0, rowB: i&2 != 0,
+			rowC: i&4 != 0, rowD: i&8 != 0,
+			space: []string{".global", ".shared", ""}[rnd.IntN(3)], stride: []string{"reg", "imm", "none"}[rnd.IntN(3)],
+			alias: []string{"", "c", "a"}[rnd.IntN(3)]}
 		c.narrow = c.space == ".shared" && rnd.IntN(2) == 0
 		lead := func(row bool, rows, cols, unit int) int {
 			n := rows
@@ -122,7 +129,8 @@ func testWmma(t *testing.T, engine exec.Engine) {
 		for i := range inBytes {
 			inBytes[i] = byte(rnd.Uint32())
 		}
-		if err := k.Run(exectest.Config{Grid: exectest.Dim(1), Block: exectest.Dim(32)}, in, out, uint32(c.ldA), uint32(c.ldB), uint32(c.ldC), uint32(c.ldD)); err != nil {
+		if err := k.Run(exectest.Config{Grid: exectest.Dim(1), Block: exectest.Dim(32)}, in, out, uint32(c.ldA),
+			uint32(c.ldB), uint32(c.ldC), uint32(c.ldD)); err != nil {
 			t.Fatalf("%+v: %v", *c, err)
 		}
 		at := func(row bool, r, col, ld int) int {
@@ -135,7 +143,8 @@ func testWmma(t *testing.T, engine exec.Engine) {
 			for col := range c.n {
 				want := int32(binary.LittleEndian.Uint32(inBytes[8192+4*at(c.rowC, r, col, c.ldC):]))
 				for j := range 16 {
-					want += int32(int8(inBytes[at(c.rowA, r, j, c.ldA)])) * int32(int8(inBytes[4096+at(c.rowB, j, col, c.ldB)]))
+					want += int32(int8(inBytes[at(c.rowA, r, j, c.ldA)])) * int32(int8(inBytes[4096+
+						at(c.rowB, j, col, c.ldB)]))
 				}
 				if got := int32(binary.LittleEndian.Uint32(outBytes[4*at(c.rowD, r, col, c.ldD):])); got != want {
 					t.Fatalf("%+v: row %d, column %d is %d, want %d\n%s", *c, r, col, got, want, c.source())

@@ -2,8 +2,9 @@ package texture
 
 import "math"
 
-// coordinateUnit is how many parts of 1 the texture unit tells apart in a normalised coordinate: it keeps 21 fractional bits, 22 from 8,193 texels on and 23 from
-// 65,537 on (recorded for 22 sizes from 3 to 131,071; the last limit lies between 65,535 and 100,001).
+// coordinateUnit is how many parts of 1 the texture unit tells apart in a normalised coordinate: it keeps 21 fractional
+// bits, 22 from 8,193 texels on and 23 from 65,537 on (recorded for 22 sizes from 3 to 131,071; the last limit lies
+// between 65,535 and 100,001).
 func coordinateUnit(size uint32) float64 {
 	switch {
 	case size > 1<<16:

@@ -2,9 +2,9 @@ package texture
 
 import "math"
 
-// faceOf projects a direction on a face of the cube and gives coordinates from 0 to 1 on it (CUDA Programming Guide, "Cubemap
-// Textures"). Of components that are equal z counts before y before x, as an H200 has it; where the greatest is 0 or
-// above 2^126 it is the middle of face 4, and a NaN beside it is the middle of its row or column (recorded).
+// faceOf projects a direction on a face of the cube and gives coordinates from 0 to 1 on it (CUDA Programming Guide,
+// "Cubemap Textures"). Of components that are equal z counts before y before x, as an H200 has it; where the greatest
+// is 0 or above 2^126 it is the middle of face 4, and a NaN beside it is the middle of its row or column (recorded).
 func faceOf(x, y, z float32) (face uint32, s, t float32) {
 	ax, ay, az := abs(x), abs(y), abs(z)
 	var m, u, v float32
@@ -57,12 +57,14 @@ func direction(face uint32, u, v float64) (x, y, z float64) {
 	return -u, -v, -1
 }
 
-// seamless fetches from a cubemap with filtering across its edges (CU_TRSF_SEAMLESS_CUBEMAP). A texel outside the face is the one of the
-// neighbouring face; at a corner, where there is no fourth texel, its weight goes to the other three (not recorded).
+// seamless fetches from a cubemap with filtering across its edges (CU_TRSF_SEAMLESS_CUBEMAP). A texel outside the face
+// is the one of the neighbouring face; at a corner, where there is no fourth texel, its weight goes to the other three
+// (not recorded).
 func (t *Texture) seamless(f *Fetch, l *Level, layer uint32, x, y float32) [4]uint32 {
 	sx, sy := scaled(x, l.Width, true), scaled(y, l.Height, true)
 	if !f.Gather && (!t.Sampler.Linear || t.reading() == asInteger) {
-		p := tap{x: uint32(nearest(sx, 0, l.Width, Clamp, true)), y: uint32(nearest(sy, 0, l.Height, Clamp, true)), z: layer}
+		p := tap{x: uint32(nearest(sx, 0, l.Width, Clamp, true)), y: uint32(nearest(sy, 0, l.Height, Clamp, true)),
+			z: layer}
 		return t.compared(t.one(l, p), f)
 	}
 	fx, fy := fixed(sx), fixed(sy)

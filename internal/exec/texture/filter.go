@@ -21,15 +21,16 @@ func weights(x, y, z int32) (w [8]int32) {
 
 const nan = 0x7fffffff // the NaN of the hardware's float32 results
 
-// precision is how a weighted sum of floats is made: mantissas are cut to aligned bits at the exponent of the largest texel, and the sum is rounded to result bits with
-// a half away from zero. least is the exponent field, in float32, of the format's subnormals.
+// precision is how a weighted sum of floats is made: mantissas are cut to aligned bits at the exponent of the largest
+// texel, and the sum is rounded to result bits with a half away from zero. least is the exponent field, in float32, of
+// the format's subnormals.
 type precision struct {
 	aligned, result int32
 	least           int32
 }
 
-// single and half reproduce every recorded result. srgb, for channels that were converted from sRGB, gives 92 % of the 32,768 recorded ones and the others within
-// one unit of its eight bits.
+// single and half reproduce every recorded result. srgb, for channels that were converted from sRGB, gives 92 % of the
+// 32,768 recorded ones and the others within one unit of its eight bits.
 var (
 	single = precision{28, 24, 1}
 	half   = precision{15, 11, 127 - 14}
@@ -97,8 +98,9 @@ func (p precision) blend(v []uint32, w []int32) uint32 {
 	return sign | math.Float32bits(float32(float64(sum)*unit)) // exact, or too large
 }
 
-// blendSpecial is blend where an infinity or a NaN takes part, as IEEE 754 has it. Recorded for float32 and half but for 18 of 32,768 results: there an infinity or
-// a NaN whose two fractions are not zero but whose weight rounds to zero counts all the same.
+// blendSpecial is blend where an infinity or a NaN takes part, as IEEE 754 has it. Recorded for float32 and half but
+// for 18 of 32,768 results: there an infinity or a NaN whose two fractions are not zero but whose weight rounds to zero
+// counts all the same.
 func (p precision) blendSpecial(v []uint32, w []int32) uint32 {
 	s := 0.0
 	for i, x := range v {
@@ -112,7 +114,8 @@ func (p precision) blendSpecial(v []uint32, w []int32) uint32 {
 	return math.Float32bits(float32(s))
 }
 
-// blendUnorm is the weighted sum of unsigned normalised integers: the mean has 16 bits (not recorded for those of 10 and 2 bits).
+// blendUnorm is the weighted sum of unsigned normalised integers: the mean has 16 bits (not recorded for those of 10
+// and 2 bits).
 func blendUnorm(v []uint32, w []int32, width uint8) uint32 {
 	sum := uint64(0)
 	for i, x := range v {
@@ -129,8 +132,8 @@ func blendUnorm(v []uint32, w []int32, width uint8) uint32 {
 	return unorm(uint32((sum+128)>>8), 16)
 }
 
-// blendSnorm is the weighted sum of signed normalised integers. The smallest number takes part as it stands and the result is cut to the range; a sum of
-// 8-bit ones is widened by its own upper bits (recorded).
+// blendSnorm is the weighted sum of signed normalised integers. The smallest number takes part as it stands and the
+// result is cut to the range; a sum of 8-bit ones is widened by its own upper bits (recorded).
 func blendSnorm(v []uint32, w []int32, width uint8) uint32 {
 	sum := int64(0)
 	for i, x := range v {
@@ -142,7 +145,8 @@ func blendSnorm(v []uint32, w []int32, width uint8) uint32 {
 	return snorm(int32((sum+128)>>8), 16)
 }
 
-// blendInteger is the weighted sum of integers that are read as integers: 8 and 16 bits rounded to the nearest with a half up, 32 bits rounded down (recorded).
+// blendInteger is the weighted sum of integers that are read as integers: 8 and 16 bits rounded to the nearest with a
+// half up, 32 bits rounded down (recorded).
 func blendInteger(v []uint32, w []int32, f Format) uint32 {
 	sum := int64(0)
 	for i, x := range v {

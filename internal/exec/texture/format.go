@@ -7,8 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/num"
 )
 
-// texel is what stands in an image, channel by channel: the bits of a float32, or an integer, sign extended. Channels that the format does
-// not have read as 0, the fourth too (recorded).
+// texel is what stands in an image, channel by channel: the bits of a float32, or an integer, sign extended. Channels
+// that the format does not have read as 0, the fourth too (recorded).
 type texel [4]uint32
 
 // reading is what a fetch makes of a format: channels come out as floats or as integers.
@@ -100,7 +100,8 @@ func (t *Texture) finish(v texel, r reading) (out [4]uint32) {
 	return out
 }
 
-// unorm divides by the largest number of the width. The quotient of such small integers is correctly rounded by way of float64.
+// unorm divides by the largest number of the width. The quotient of such small integers is correctly rounded by way of
+// float64.
 func unorm(v uint32, bits uint8) uint32 {
 	return math.Float32bits(float32(float64(v) / float64(uint64(1)<<bits-1)))
 }
@@ -111,8 +112,9 @@ func snorm(v int32, bits uint8) uint32 {
 	return math.Float32bits(float32(float64(max(v, -most)) / float64(most)))
 }
 
-// border is the border colour as a texel, in the form that load gives (recorded): a float in the format's width, normalised formats as the nearest number that the
-// format holds with a half going towards zero, integers as the low bits of the word.
+// border is the border colour as a texel, in the form that load gives (recorded): a float in the format's width,
+// normalised formats as the nearest number that the format holds with a half going towards zero, integers as the low
+// bits of the word.
 func (t *Texture) border(r reading) (v texel) {
 	f := t.Format
 	for i := range int(f.Channels) {
@@ -153,7 +155,8 @@ func nearestInteger(x float32, lo, hi float64) int64 {
 	return int64(math.Copysign(n, y))
 }
 
-// store writes channels in the format: values are float32 bits or integers as the format asks (sust.p, PTX ISA 9.7.11.2).
+// store writes channels in the format: values are float32 bits or integers as the format asks (sust.p, PTX ISA
+// 9.7.11.2).
 func (f Format) store(p unsafe.Pointer, v [4]uint32) {
 	packed := uint32(0)
 	for i := range int(f.Channels) {

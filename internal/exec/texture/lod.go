@@ -36,7 +36,8 @@ func (t *Texture) between(lod float64, last int) (lo, hi int, w int32) {
 	return lo, min(lo+1, last), int32(v & 255)
 }
 
-// footprint is the length in texels of the longer and the shorter derivative, and the longer one in texture coordinates.
+// footprint is the length in texels of the longer and the shorter derivative, and the longer one in texture
+// coordinates.
 func (t *Texture) footprint(f *Fetch) (major, minor float64, axis [3]float32) {
 	l := &t.Levels[0]
 	size := [3]float64{1, 1, 1}
@@ -58,10 +59,11 @@ func (t *Texture) footprint(f *Fetch) (major, minor float64, axis [3]float32) {
 	return y, x, f.DY
 }
 
-// anisotropic replaces the choice of a level for fetches with derivatives where the sampler allows more than one sample, in the
-// way of the OpenGL extension EXT_texture_filter_anisotropic; what the hardware does is not documented.
+// anisotropic replaces the choice of a level for fetches with derivatives where the sampler allows more than one
+// sample, in the way of the OpenGL extension EXT_texture_filter_anisotropic; what the hardware does is not documented.
 func (t *Texture) anisotropic(f *Fetch, lo, hi *int, w *int32) (n int, axis [3]float32) {
-	if f.Lod != Grad || t.Anisotropy <= 1 || !t.Sampler.Linear || t.reading() == asInteger || t.Cube || len(t.Levels) == 1 {
+	if f.Lod != Grad || t.Anisotropy <= 1 || !t.Sampler.Linear || t.reading() == asInteger || t.Cube ||
+		len(t.Levels) == 1 {
 		return 1, axis
 	}
 	major, minor, axis := t.footprint(f)

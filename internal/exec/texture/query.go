@@ -22,8 +22,8 @@ const (
 	MemoryLayout
 )
 
-// Numbers of cl_channel_type and cl_channel_order, in which PTX reports formats (PTX ISA 5.3, "Channel Data Type and Channel Order
-// Fields").
+// Numbers of cl_channel_type and cl_channel_order, in which PTX reports formats (PTX ISA 5.3, "Channel Data Type and
+// Channel Order Fields").
 const (
 	snormInt8   = 0x10d0
 	unormInt8   = 0x10d2
@@ -109,8 +109,8 @@ func (f Format) dataType() uint32 {
 	return singleFloat
 }
 
-// Query answers for a sampler. Address modes are numbered as the manual's table has them: wrap, mirror, clamp_ogl, clamp_to_edge,
-// clamp_to_border.
+// Query answers for a sampler. Address modes are numbered as the manual's table has them: wrap, mirror, clamp_ogl,
+// clamp_to_edge, clamp_to_border.
 func (s *Sampler) Query(q Query) uint32 {
 	b := func(v bool) uint32 {
 		if v {

@@ -12,8 +12,9 @@ import (
 	"unsafe"
 )
 
-// TestRecordedRules holds formats, channels, address modes, borders, coordinates next to ties, sRGB and half precision against what an H200 gave (driver 580.159.04,
-// tex.2d on arrays and pitched memory). A ramp is a row of texels whose values are 256 times their index, so that a filtered fetch shows its coordinate.
+// TestRecordedRules holds formats, channels, address modes, borders, coordinates next to ties, sRGB and half precision
+// against what an H200 gave (driver 580.159.04, tex.2d on arrays and pitched memory). A ramp is a row of texels whose
+// values are 256 times their index, so that a filtered fetch shows its coordinate.
 func TestRecordedRules(t *testing.T) {
 	packed, err := os.ReadFile("testdata/rules.json.gz")
 	if err != nil {
@@ -35,7 +36,8 @@ func TestRecordedRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	formats := map[string]Format{
-		"u8": {Uint, 8, 1}, "s8": {Sint, 8, 1}, "u16": {Uint, 16, 1}, "s16": {Sint, 16, 1}, "u32": {Uint, 32, 1}, "s32": {Sint, 32, 1},
+		"u8": {Uint, 8, 1}, "s8": {Sint, 8, 1}, "u16": {Uint, 16, 1}, "s16": {Sint, 16, 1}, "u32": {Uint, 32, 1},
+		"s32": {Sint, 32, 1},
 		"f16": {Float, 16, 1}, "f32": {Float, 32, 1}, "ramp": {Float, 32, 1},
 	}
 	modes := map[string]AddressMode{"wrap": Wrap, "clamp": Clamp, "mirror": Mirror, "border": Border}
@@ -54,8 +56,10 @@ func TestRecordedRules(t *testing.T) {
 		row := uint64(c.Width) * f.Size()
 		m := modes[c.Mode]
 		x := &Texture{
-			Image:   Image{Format: f, Dims: 2, Levels: []Level{{unsafe.Pointer(&c.Data[0]), c.Width, c.Height, 1, row, row * uint64(c.Height)}}},
-			Sampler: Sampler{Address: [3]AddressMode{m, m, m}, Linear: c.Linear, Normalized: c.Normalized, Integer: c.Integer, SRGB: c.SRGB, Border: c.Border},
+			Image: Image{Format: f, Dims: 2, Levels: []Level{{unsafe.Pointer(&c.Data[0]), c.Width, c.Height, 1, row,
+				row * uint64(c.Height)}}},
+			Sampler: Sampler{Address: [3]AddressMode{m, m, m}, Linear: c.Linear, Normalized: c.Normalized,
+				Integer: c.Integer, SRGB: c.SRGB, Border: c.Border},
 		}
 		n, wrong := len(c.Coords)/8, 0
 		for i := range n {
@@ -82,7 +86,8 @@ func TestRecordedRules(t *testing.T) {
 			}
 		}
 		fetches += n
-		// Known: the rule of filtered sRGB is not complete, and infinities whose weight rounds to zero still count (see precision).
+		// Known: the rule of filtered sRGB is not complete, and infinities whose weight rounds to zero still count (see
+		// precision).
 		limit := 0
 		switch {
 		case c.SRGB && c.Linear:

@@ -16,7 +16,8 @@ func solid(w, h, d uint32, f func(x, y, z uint32) float32) Image {
 			}
 		}
 	}
-	return Image{Format: Format{Float, 32, 1}, Dims: 2, Levels: []Level{{unsafe.Pointer(&data[0]), w, h, d, uint64(4 * w), uint64(4 * w * h)}}}
+	return Image{Format: Format{Float, 32, 1}, Dims: 2,
+		Levels: []Level{{unsafe.Pointer(&data[0]), w, h, d, uint64(4 * w), uint64(4 * w * h)}}}
 }
 
 func fetch1(t *Texture, c Coord, f Fetch) float32 { return math.Float32frombits(t.Fetch(&c, &f)[0]) }
@@ -28,8 +29,10 @@ func TestPlaces(t *testing.T) {
 		normalized bool
 		in, out    int64
 	}{
-		{Wrap, true, -1, 7}, {Wrap, true, 8, 0}, {Wrap, true, 17, 1}, {Wrap, true, -9, 7}, {Mirror, true, -1, 0}, {Mirror, true, 8, 7}, {Mirror, true, 15, 0},
-		{Mirror, true, 16, 0}, {Mirror, true, -9, 7}, {Clamp, true, -5, 0}, {Clamp, true, 99, 7}, {Border, true, -1, -1}, {Border, true, 8, -1}, {Border, false, 7, 7},
+		{Wrap, true, -1, 7}, {Wrap, true, 8, 0}, {Wrap, true, 17, 1}, {Wrap, true, -9, 7}, {Mirror, true, -1, 0},
+		{Mirror, true, 8, 7}, {Mirror, true, 15, 0},
+		{Mirror, true, 16, 0}, {Mirror, true, -9, 7}, {Clamp, true, -5, 0}, {Clamp, true, 99, 7},
+		{Border, true, -1, -1}, {Border, true, 8, -1}, {Border, false, 7, 7},
 		{Wrap, false, 9, 7}, {Mirror, false, -3, 0},
 	} {
 		if got := place(c.in, 8, c.mode, c.normalized); got != c.out {
@@ -38,7 +41,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestWeights: the parts of a footprint add up to 256 and are at most one step away from the product of the fractions, whatever they are.
+// TestWeights: the parts of a footprint add up to 256 and are at most one step away from the product of the fractions,
+// whatever they are.
 func TestWeights(t *testing.T) {
 	for x := int32(0); x < 256; x += 5 {
 		for y := int32(0); y < 256; y += 3 {
@@ -91,7 +95,8 @@ func TestBlend(t *testing.T) {
 	}
 }
 
-// TestCubeFaces: the centre of every face, by the programming guide's table of faces, and that direction is the inverse of faceOf.
+// TestCubeFaces: the centre of every face, by the programming guide's table of faces, and that direction is the inverse
+// of faceOf.
 func TestCubeFaces(t *testing.T) {
 	for face, d := range [][3]float32{{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}} {
 		if f, u, v := faceOf(d[0], d[1], d[2]); int(f) != face || u != 0.5 || v != 0.5 {
@@ -107,8 +112,8 @@ func TestCubeFaces(t *testing.T) {
 	}
 }
 
-// TestSeamless: a function that is smooth on the sphere stays smooth across an edge when filtering is seamless, and has a step of half a
-// texel when it is not.
+// TestSeamless: a function that is smooth on the sphere stays smooth across an edge when filtering is seamless, and has
+// a step of half a texel when it is not.
 func TestSeamless(t *testing.T) {
 	const n = 16
 	im := solid(n, n, 6, func(x, y, z uint32) float32 {
@@ -144,13 +149,14 @@ func TestGradients(t *testing.T) {
 		}
 	}
 	x.Anisotropy, x.Sampler.Linear = 4, true
-	if got := fetch1(x, Coord{X: 0.5, Y: 0.5}, Fetch{Lod: Grad, DX: [3]float32{4.0 / 16}, DY: [3]float32{0, 1.0 / 16}}); got != 0 {
+	if got := fetch1(x, Coord{X: 0.5, Y: 0.5}, Fetch{Lod: Grad, DX: [3]float32{4.0 / 16},
+		DY: [3]float32{0, 1.0 / 16}}); got != 0 {
 		t.Errorf("anisotropic footprint of 4 to 1: level %v, want 0", got)
 	}
 }
 
-// TestFormats: integers with and without normalisation, by the rules of CU_TRSF_READ_AS_INTEGER in the driver API reference;
-// channels that a format lacks read as 0 (recorded: testdata/rules.json.gz).
+// TestFormats: integers with and without normalisation, by the rules of CU_TRSF_READ_AS_INTEGER in the driver API
+// reference; channels that a format lacks read as 0 (recorded: testdata/rules.json.gz).
 func TestFormats(t *testing.T) {
 	word := uint32(0x80ff7f01)
 	for _, c := range []struct {
@@ -164,10 +170,12 @@ func TestFormats(t *testing.T) {
 		{Format{Sint, 8, 4}, true, [4]float32{1, 127, -1, -128}, true},
 		{Format{Sint, 8, 4}, false, [4]float32{1.0 / 127, 1, -1.0 / 127, -1}, false},
 		{Format{Unorm, 8, 4}, true, [4]float32{1.0 / 255, 127.0 / 255, 1, 128.0 / 255}, false},
-		{Format{Unorm, Packed, 4}, false, [4]float32{0x301 / 1023.0, 0x3df / 1023.0, 0xf / 1023.0, 2.0 / 3}, false}, // channels from the low end, as CU_AD_FORMAT_UNORM_INT_101010_2 is described
+		// channels from the low end, as CU_AD_FORMAT_UNORM_INT_101010_2 is described
+		{Format{Unorm, Packed, 4}, false, [4]float32{0x301 / 1023.0, 0x3df / 1023.0, 0xf / 1023.0, 2.0 / 3}, false},
 		{Format{Snorm, 16, 2}, true, [4]float32{32513.0 / 32767, -32513.0 / 32767, 0, 0}, false},
 	} {
-		x := &Texture{Image: Image{Format: c.f, Dims: 2, Levels: []Level{{unsafe.Pointer(&word), 1, 1, 1, 4, 4}}}, Sampler: Sampler{Integer: c.integer}}
+		x := &Texture{Image: Image{Format: c.f, Dims: 2, Levels: []Level{{unsafe.Pointer(&word), 1, 1, 1, 4, 4}}},
+			Sampler: Sampler{Integer: c.integer}}
 		v := x.Fetch(&Coord{X: 0.5, Y: 0.5}, &Fetch{})
 		for i := range v {
 			got := math.Float32frombits(v[i])
@@ -190,7 +198,8 @@ func TestFormats(t *testing.T) {
 	}
 	// Half way between two texels is their mean.
 	row := [2]uint32{0, 0xc00003ff}
-	x := &Texture{Image: Image{Format: packed, Dims: 2, Levels: []Level{{unsafe.Pointer(&row), 2, 1, 1, 8, 8}}}, Sampler: Sampler{Linear: true}}
+	x := &Texture{Image: Image{Format: packed, Dims: 2, Levels: []Level{{unsafe.Pointer(&row), 2, 1, 1, 8, 8}}},
+		Sampler: Sampler{Linear: true}}
 	for i, bits := range x.Fetch(&Coord{X: 1, Y: 0.5}, &Fetch{}) {
 		want := [4]float64{0.5, 0, 0, 0.5}[i]
 		if got := float64(math.Float32frombits(bits)); math.Abs(got-want) > 1.0/65535 {
@@ -199,16 +208,20 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestNamedLevel: fetches by integer coordinates outside the image are zero, but from a level that is named they are clamped, with every address mode; a level that
-// is not there is zero (an H200's results for tex and tex.level with coordinates from -4 to 11).
+// TestNamedLevel: fetches by integer coordinates outside the image are zero, but from a level that is named they are
+// clamped, with every address mode; a level that is not there is zero (an H200's results for tex and tex.level with
+// coordinates from -4 to 11).
 func TestNamedLevel(t *testing.T) {
 	for _, mode := range []AddressMode{Wrap, Clamp, Mirror, Border} {
-		x := &Texture{Image: solid(8, 4, 1, func(x, y, _ uint32) float32 { return float32(1 + x + 10*y) }), Sampler: Sampler{Address: [3]AddressMode{mode, mode, mode}}}
+		x := &Texture{Image: solid(8, 4, 1, func(x, y, _ uint32) float32 {
+			return float32(1 + x + 10*y)
+		}), Sampler: Sampler{Address: [3]AddressMode{mode, mode, mode}}}
 		for _, c := range []struct {
 			i, off      [3]int32
 			base, named float32
 		}{
-			{[3]int32{2, 1}, [3]int32{}, 13, 13}, {[3]int32{-4, 1}, [3]int32{}, 0, 11}, {[3]int32{9, 9}, [3]int32{}, 0, 38}, {[3]int32{2, 0}, [3]int32{0, -1}, 0, 3},
+			{[3]int32{2, 1}, [3]int32{}, 13, 13}, {[3]int32{-4, 1}, [3]int32{}, 0, 11},
+			{[3]int32{9, 9}, [3]int32{}, 0, 38}, {[3]int32{2, 0}, [3]int32{0, -1}, 0, 3},
 			{[3]int32{7, 3}, [3]int32{1, -2}, 0, 18},
 		} {
 			at := Coord{I: c.i, Offset: c.off}
@@ -229,12 +242,14 @@ func TestNamedLevel(t *testing.T) {
 
 // TestGatherSubnormal: tld4 gives zero of the same sign for a subnormal number, tex the number (an H200's results).
 func TestGatherSubnormal(t *testing.T) {
-	for _, c := range []struct{ texel, gathered uint32 }{{0x00093eac, 0}, {0x807fffff, 0x80000000}, {0x00800000, 0x00800000}, {0x7f800001, 0x7f800001}} {
+	for _, c := range []struct{ texel, gathered uint32 }{{0x00093eac, 0}, {0x807fffff, 0x80000000},
+		{0x00800000, 0x00800000}, {0x7f800001, 0x7f800001}} {
 		x := &Texture{Image: solid(1, 1, 1, func(_, _, _ uint32) float32 { return math.Float32frombits(c.texel) })}
 		if got := x.Fetch(&Coord{}, &Fetch{})[0]; got != c.texel {
 			t.Errorf("%#x is fetched as %#x", c.texel, got)
 		}
-		if got := x.Fetch(&Coord{}, &Fetch{Gather: true}); got != [4]uint32{c.gathered, c.gathered, c.gathered, c.gathered} {
+		if got := x.Fetch(&Coord{}, &Fetch{Gather: true}); got != [4]uint32{c.gathered, c.gathered, c.gathered,
+			c.gathered} {
 			t.Errorf("%#x is gathered as %#x, want %#x", c.texel, got, c.gathered)
 		}
 	}

@@ -39,7 +39,8 @@ func (t *Texture) Fetch(c *Coord, f *Fetch) [4]uint32 {
 	}
 	if t.Image.Linear && t.Dims == 1 {
 		i := *c
-		i.I[0] = int32(scaled(c.X, t.Levels[0].Width, false)) // linear memory has no filter; the guide fetches it by integers only
+		// linear memory has no filter; the guide fetches it by integers only
+		i.I[0] = int32(scaled(c.X, t.Levels[0].Width, false))
 		return t.whole(&i, f)
 	}
 	lo, hi, w := t.levels(f)
@@ -80,9 +81,9 @@ func (t *Texture) mip(c *Coord, f *Fetch, lo, hi int, w int32) [4]uint32 {
 	return a
 }
 
-// whole is a fetch by integer coordinates: no filter, and zeros outside. All of a plain 1D array is outside: such a fetch reads linear memory
-// (recorded). A fetch from a level that is named clamps its coordinates instead, whatever the address modes; a level that the image does not have
-// is outside (recorded for 2D and 3D images and layers of 1D ones).
+// whole is a fetch by integer coordinates: no filter, and zeros outside. All of a plain 1D array is outside: such a
+// fetch reads linear memory (recorded). A fetch from a level that is named clamps its coordinates instead, whatever the
+// address modes; a level that the image does not have is outside (recorded for 2D and 3D images and layers of 1D ones).
 func (t *Texture) whole(c *Coord, f *Fetch) [4]uint32 {
 	if t.Dims == 1 && !t.Layered && !t.Image.Linear {
 		return [4]uint32{}
@@ -115,8 +116,8 @@ func (t *Texture) whole(c *Coord, f *Fetch) [4]uint32 {
 	return t.compared(t.finish(v, t.reading()), f)
 }
 
-// compared replaces the channels of a texel by the outcome of the depth comparison. The API gives no way to choose the function; this is the
-// usual one, reference less than or equal to the texel (not recorded).
+// compared replaces the channels of a texel by the outcome of the depth comparison. The API gives no way to choose the
+// function; this is the usual one, reference less than or equal to the texel (not recorded).
 func (t *Texture) compared(v [4]uint32, f *Fetch) [4]uint32 {
 	if !f.Compare {
 		return v
@@ -186,7 +187,8 @@ func (t *Texture) level(c *Coord, f *Fetch, n int) [4]uint32 {
 	hy := along(sy, c.Offset[1], l.Height, address[1], normalized)
 	if f.Gather {
 		// Clamping of the footprint leaves both texels the same at the edges.
-		hx, hy = pair(sx, c.Offset[0], l.Width, address[0], normalized), pair(sy, c.Offset[1], l.Height, address[1], normalized)
+		hx, hy = pair(sx, c.Offset[0], l.Width, address[0], normalized),
+			pair(sy, c.Offset[1], l.Height, address[1], normalized)
 		put(0, hx.i[0], hy.i[1], 0)
 		put(1, hx.i[1], hy.i[1], 0)
 		put(2, hx.i[1], hy.i[0], 0)
@@ -226,7 +228,8 @@ func (t *Texture) one(l *Level, p tap) [4]uint32 {
 	return t.finish(t.texel(l, p, r), r)
 }
 
-// gather takes one channel of each tap. Subnormal numbers become zero of their sign, which they do not where a texel is fetched (recorded).
+// gather takes one channel of each tap. Subnormal numbers become zero of their sign, which they do not where a texel is
+// fetched (recorded).
 func (t *Texture) gather(l *Level, taps []tap, f *Fetch) (out [4]uint32) {
 	const sign, exponent = 1 << 31, 0xff << 23
 	for i, p := range taps {

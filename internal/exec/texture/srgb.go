@@ -1,7 +1,7 @@
 package texture
 
-// linear16 is what the texture unit makes of an 8-bit sRGB channel, times 65536: all 256 values as recorded on an H200. They are the function of IEC 61966-2-1 with
-// about eight significant bits.
+// linear16 is what the texture unit makes of an 8-bit sRGB channel, times 65536: all 256 values as recorded on an H200.
+// They are the function of IEC 61966-2-1 with about eight significant bits.
 var linear16 = [256]uint32{
 	0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220, 240, 264, 288, 312,
 	340, 368, 396, 428, 460, 492, 524, 560, 600, 636, 676, 720, 760, 804, 852, 896,

@@ -19,8 +19,9 @@ type Place struct {
 	Texels  bool   // X counts texels
 }
 
-// Address finds n bytes at a place. outside says that there is no such place: with Trap that is an error, with Zero the access does nothing; p is
-// nil then. Low bits of a byte address that is not a multiple of n are masked off, as the manual allows.
+// Address finds n bytes at a place. outside says that there is no such place: with Trap that is an error, with Zero the
+// access does nothing; p is nil then. Low bits of a byte address that is not a multiple of n are masked off, as the
+// manual allows.
 func (s *Surface) Address(at Place, n uint32, b Bounds) (p unsafe.Pointer, outside bool) {
 	l := &s.Levels[0]
 	size := int64(s.Format.Size())

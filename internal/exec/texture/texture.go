@@ -21,8 +21,8 @@ type Format struct {
 	Channels uint8 // 1, 2 or 4
 }
 
-// Packed is the number of bits of the first three channels of a texel of 32 bits, from the low end; the fourth has the 2 bits that are left
-// (CU_AD_FORMAT_UNORM_INT_101010_2).
+// Packed is the number of bits of the first three channels of a texel of 32 bits, from the low end; the fourth has the
+// 2 bits that are left (CU_AD_FORMAT_UNORM_INT_101010_2).
 const Packed = 10
 
 // bits is the number of bits of a channel.

@@ -11,7 +11,8 @@ import (
 	"unsafe"
 )
 
-// recording is one recorded launch of corpus module textures: a texture, the coordinates of its fetches and what an H200 answered.
+// recording is one recorded launch of corpus module textures: a texture, the coordinates of its fetches and what an
+// H200 answered.
 type recording struct {
 	Kernel     string
 	Res, Fmt   string
@@ -48,7 +49,8 @@ func recordings(t testing.TB) (rs []recording) {
 }
 
 func (r *recording) texture(t testing.TB) *Texture {
-	formats := map[string]Format{"f32": {Float, 32, 1}, "f16": {Float, 16, 1}, "u8": {Uint, 8, 1}, "i16": {Sint, 16, 1}, "i32": {Sint, 32, 1}}
+	formats := map[string]Format{"f32": {Float, 32, 1}, "f16": {Float, 16, 1}, "u8": {Uint, 8, 1}, "i16": {Sint, 16, 1},
+		"i32": {Sint, 32, 1}}
 	f, ok := formats[r.Fmt]
 	if !ok {
 		t.Fatalf("format %s", r.Fmt)
@@ -63,7 +65,8 @@ func (r *recording) texture(t testing.TB) *Texture {
 			Format: f, Dims: uint8(len(r.Dims)), Layered: r.Layered, Cube: r.Cubemap, Linear: r.Res == "linear",
 			Levels: []Level{{unsafe.Pointer(&r.Data[0]), dims[0], dims[1], dims[2], row, row * uint64(dims[1])}},
 		},
-		Sampler: Sampler{Linear: r.Filter == "linear", Normalized: r.Normalized, Integer: r.Read == "element", SRGB: r.SRGB, Border: r.Border},
+		Sampler: Sampler{Linear: r.Filter == "linear", Normalized: r.Normalized, Integer: r.Read == "element",
+			SRGB: r.SRGB, Border: r.Border},
 	}
 	if r.Layered || r.Cubemap {
 		x.Dims = 2
@@ -134,7 +137,8 @@ func TestRecordedFetches(t *testing.T) {
 				total++
 				if v != want {
 					if wrong++; wrong < 4 {
-						t.Errorf("%d %s %v %s, fetch %d: %#x (%v), want %#x (%v)", n, r.Kernel, r.Address, r.Filter, i, v, math.Float32frombits(v), want, math.Float32frombits(want))
+						t.Errorf("%d %s %v %s, fetch %d: %#x (%v), want %#x (%v)", n, r.Kernel, r.Address, r.Filter, i,
+							v, math.Float32frombits(v), want, math.Float32frombits(want))
 					}
 				}
 			}

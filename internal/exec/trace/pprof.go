@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// WriteProfile writes a profile in the format of pprof (profile.proto, gzipped): every PTX line with its counts, under the line of the source that it was compiled from where
-// the PTX says so. file is the name of the PTX.
+// WriteProfile writes a profile in the format of pprof (profile.proto, gzipped): every PTX line with its counts, under
+// the line of the source that it was compiled from where the PTX says so. file is the name of the PTX.
 //
 //	go tool pprof -top -sample_index=threads FILE
 func (e *Engine) WriteProfile(w io.Writer, file string) error {
@@ -138,7 +138,8 @@ func (b *builder) location(p place) uint64 {
 func (e *Engine) profile(file string, now time.Time) []byte {
 	b := &builder{strings: map[string]uint64{}, funcs: map[[2]string]uint64{}, places: map[place]uint64{}}
 	b.str("")
-	for _, t := range [][2]string{{"warps", "count"}, {"threads", "count"}, {"diverged", "count"}, {"bytes", "bytes"}, {"sectors", "count"}, {"bank_passes", "count"}} {
+	for _, t := range [][2]string{{"warps", "count"}, {"threads", "count"}, {"diverged", "count"}, {"bytes", "bytes"},
+		{"sectors", "count"}, {"bank_passes", "count"}} {
 		var m message
 		m.number(valueType, b.str(t[0]))
 		m.number(valueUnit, b.str(t[1]))

@@ -59,7 +59,8 @@ func (k *Kernel) Summary() *Summary {
 			if !ok {
 				n = len(s.Lines)
 				at[op.Line] = n
-				s.Lines = append(s.Lines, Line{Func: f.Name, Line: op.Line, Text: text[op.Line], Source: f.Files[int(op.Loc.File)], At: op.Loc.Line})
+				s.Lines = append(s.Lines, Line{Func: f.Name, Line: op.Line, Text: text[op.Line],
+					Source: f.Files[int(op.Loc.File)], At: op.Loc.Line})
 			}
 			l := &s.Lines[n].Count
 			l.Warps = max(l.Warps, c.Warps)
@@ -79,8 +80,8 @@ func (k *Kernel) Summary() *Summary {
 	return s
 }
 
-// Text is the instructions of a function by PTX line, as the checker took them, and those of others that may have been put
-// into it.
+// Text is the instructions of a function by PTX line, as the checker took them, and those of others that may have been
+// put into it.
 func Text(f *ir.Func, others ...*ir.Func) map[int32]string {
 	text := map[int32]string{}
 	for _, o := range others {

@@ -1,5 +1,6 @@
-// Package trace counts what kernels do, operation by operation: an engine that runs them on the interpreter and keeps, for every operation, how often warps and threads
-// executed it, how often it divided a warp, and what memory traffic it made. The other engines know nothing of it, so counting costs nothing where it is not wanted.
+// Package trace counts what kernels do, operation by operation: an engine that runs them on the interpreter and keeps,
+// for every operation, how often warps and threads executed it, how often it divided a warp, and what memory traffic it
+// made. The other engines know nothing of it, so counting costs nothing where it is not wanted.
 package trace
 
 import (
@@ -40,7 +41,8 @@ type Count struct {
 	Diverged uint64 `json:"diverged"`          // executions that divided the lanes of a warp
 	Bytes    uint64 `json:"bytes,omitempty"`   // that threads read and wrote in memory
 	Sectors  uint64 `json:"sectors,omitempty"` // global memory: different 32-byte sectors, added up over executions
-	Cycles   uint64 `json:"cycles,omitempty"`  // shared memory: passes that the hardware's 32 banks need, 1 for each execution without conflict
+	// shared memory: passes that the hardware's 32 banks need, 1 for each execution without conflict
+	Cycles uint64 `json:"cycles,omitempty"`
 }
 
 // New returns an engine that has counted nothing.
@@ -99,7 +101,8 @@ type access struct {
 // accessOf finds the memory operand of loads, stores and atomic operations.
 func accessOf(op *ir.Op) access {
 	a, ok := op.Access()
-	if !ok || op.Effect() == optab.MemCopy || a.Addr.Space == ir.KernelParam || a.Addr.Space == ir.FrameParam { // constants and registers on the hardware
+	// constants and registers on the hardware
+	if !ok || op.Effect() == optab.MemCopy || a.Addr.Space == ir.KernelParam || a.Addr.Space == ir.FrameParam {
 		return access{}
 	}
 	return access{a.Addr, a.Size, a.Addr.Space}
@@ -150,7 +153,8 @@ func (c code) Run(w *exec.Warp) exec.Event {
 	}
 }
 
-// units counts the 32-byte sectors that the lanes of m touch in global memory, or the passes over the 32 banks of shared memory.
+// units counts the 32-byte sectors that the lanes of m touch in global memory, or the passes over the 32 banks of
+// shared memory.
 func (a *access) units(w *exec.Warp, m uint32) uint64 {
 	var addrs [32]uint64
 	n := 0

@@ -90,7 +90,8 @@ func TestCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), "k k.ptx:") || !strings.Contains(string(text), "warps/count[dflt] threads/count") {
+	if !strings.Contains(string(text), "k k.ptx:") ||
+		!strings.Contains(string(text), "warps/count[dflt] threads/count") {
 		t.Errorf("%s", text)
 	}
 }

@@ -73,10 +73,12 @@ func Identify(data []byte) (sm.Arch, error) {
 func identify(h elf64.Header) (arch sm.Arch, virtual int, err error) {
 	const part = "cubin header"
 	if h.Machine != elf64.MachineCUDA {
-		return arch, 0, fault.New(fault.Format, part, 18, "ELF for machine %d, CUDA is %d", h.Machine, elf64.MachineCUDA)
+		return arch, 0, fault.New(fault.Format, part, 18, "ELF for machine %d, CUDA is %d", h.Machine,
+			elf64.MachineCUDA)
 	}
 	if h.Class != elf64.Class64 || h.Data != elf64.LittleE {
-		return arch, 0, fault.New(fault.Arch, part, 4, "class %d, data encoding %d; need 64-bit little-endian", h.Class, h.Data)
+		return arch, 0, fault.New(fault.Arch, part, 4, "class %d, data encoding %d; need 64-bit little-endian", h.Class,
+			h.Data)
 	}
 	switch h.OSABI {
 	case OSABIOld:
@@ -90,7 +92,8 @@ func identify(h elf64.Header) (arch sm.Arch, virtual int, err error) {
 		if h.Flags == 0 { // no architecture at all is a complaint of its own (recorded)
 			return arch, 0, fault.New(fault.Arch, part, 48, "no architecture")
 		}
-		return arch, 0, fault.New(fault.Target, part, 7, "OS ABI %#x, known are %#x and %#x", h.OSABI, OSABIOld, OSABINew)
+		return arch, 0, fault.New(fault.Target, part, 7, "OS ABI %#x, known are %#x and %#x", h.OSABI, OSABIOld,
+			OSABINew)
 	}
 	virtual = int(h.Flags >> 16 & 0xff)
 	if virtual == 0 {

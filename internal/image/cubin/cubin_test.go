@@ -56,9 +56,12 @@ func TestGenerations(t *testing.T) {
 			continue
 		}
 		if f.Arch.String() != c.arch || f.OSABI != c.osabi || f.APIVersion != c.version || len(f.Tool) != c.tools {
-			t.Errorf("%s: %v, OS ABI %#x, API version %d, %d tools; want %+v", c.file, f.Arch, f.OSABI, f.APIVersion, len(f.Tool), c)
+			t.Errorf("%s: %v, OS ABI %#x, API version %d, %d tools; want %+v", c.file, f.Arch, f.OSABI, f.APIVersion,
+				len(f.Tool), c)
 		}
-		if c.tools > 0 && (f.Tool[0].Name != "ptxas" || f.Tool[0].Version != "Cuda compilation tools, release 13.0, V13.0.88" || f.Tool[0].Options != "-arch "+c.arch) {
+		if c.tools > 0 && (f.Tool[0].Name != "ptxas" ||
+			f.Tool[0].Version != "Cuda compilation tools, release 13.0, V13.0.88" ||
+			f.Tool[0].Options != "-arch "+c.arch) {
 			t.Errorf("%s: tool %+v", c.file, f.Tool[0])
 		}
 		if a, err := cubin.Identify(data); err != nil || a.Number != f.Arch.Number {
@@ -125,13 +128,15 @@ func TestDecodeInfo(t *testing.T) {
 	if err != nil || len(records) != 5 {
 		t.Fatalf("%+v, %v", records, err)
 	}
-	if w, ok := records[3].Word(1); !ok || w != 24 || records[3].ID != cubin.AttrRegCount || records[3].ID.String() != "REGCOUNT" {
+	if w, ok := records[3].Word(1); !ok || w != 24 || records[3].ID != cubin.AttrRegCount ||
+		records[3].ID.String() != "REGCOUNT" {
 		t.Errorf("register count: %+v", records[3])
 	}
 	if _, ok := records[3].Word(2); ok {
 		t.Error("word beyond the record")
 	}
-	if records[1].Value != 3 || records[2].Value != 255 || len(records[4].Data) != 1 || records[4].ID.String() != "ATTR_EE" {
+	if records[1].Value != 3 || records[2].Value != 255 || len(records[4].Data) != 1 ||
+		records[4].ID.String() != "ATTR_EE" {
 		t.Errorf("%+v", records)
 	}
 	for _, bad := range [][]byte{{5, 4, 0, 0}, {0, 0, 0, 0}, {4, 1, 8, 0, 1, 2, 3, 4}, {1, 4, 0, 0, 1}} {
@@ -156,7 +161,8 @@ func TestMaxThreadsPerBlock(t *testing.T) {
 		{cubin.Function{}, 1024},
 	} {
 		if got := c.fn.MaxThreadsPerBlock(65536, 1024); got != c.want {
-			t.Errorf("%d registers, bounds %v %v: %d, want %d", c.fn.Registers, c.fn.MaxThreads, c.fn.ReqThreads, got, c.want)
+			t.Errorf("%d registers, bounds %v %v: %d, want %d", c.fn.Registers, c.fn.MaxThreads, c.fn.ReqThreads, got,
+				c.want)
 		}
 	}
 }
@@ -164,9 +170,11 @@ func TestMaxThreadsPerBlock(t *testing.T) {
 // FuzzParse holds that no input makes the reader panic or report more than the file holds.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{
-		"broken/images/cubin_ok.cubin", "broken/images/cubin_nvinfo_zeroed.cubin", "broken/images/cubin_shnum_65000.cubin",
+		"broken/images/cubin_ok.cubin", "broken/images/cubin_nvinfo_zeroed.cubin",
+		"broken/images/cubin_shnum_65000.cubin",
 		"broken/images/cubin_symtab_size_huge.cubin", "broken/images/cubin_truncated_at_sections.cubin",
-		"modules/saxpy/saxpy.cu118.sm_90.cubin", "modules/bounds/bounds.sm_90.cubin", "modules/managed/managed.sm_90.cubin",
+		"modules/saxpy/saxpy.cu118.sm_90.cubin", "modules/bounds/bounds.sm_90.cubin",
+		"modules/managed/managed.sm_90.cubin",
 		"modules/rdc_pair/rdc_pair.linked.no_inputs.cubin",
 	} {
 		f.Add(kept(f, name))
@@ -190,7 +198,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if len(c.Kernels)+len(c.Functions) > len(data)/64 || len(c.Globals) > len(data)/24 {
-			t.Fatalf("%d kernels, %d functions, %d variables from %d bytes", len(c.Kernels), len(c.Functions), len(c.Globals), len(data))
+			t.Fatalf("%d kernels, %d functions, %d variables from %d bytes", len(c.Kernels), len(c.Functions),
+				len(c.Globals), len(data))
 		}
 		for i := range c.Kernels {
 			c.Kernels[i].MaxThreadsPerBlock(65536, 1024)

@@ -248,7 +248,8 @@ func (f *File) describe(fn *Function, records []Record) error {
 	for _, r := range records {
 		short := func(need int) error {
 			if len(r.Data) < need {
-				return fault.New(fault.Malformed, "nv.info", uint64(r.Offset), "%s of %d bytes, need %d", r.ID, len(r.Data), need)
+				return fault.New(fault.Malformed, "nv.info", uint64(r.Offset), "%s of %d bytes, need %d", r.ID,
+					len(r.Data), need)
 			}
 			return nil
 		}

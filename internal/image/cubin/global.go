@@ -25,7 +25,8 @@ func (f *File) readGlobals() {
 			continue
 		}
 		if s.Section == 0 {
-			if s.Bind() != 0 && (s.Type() == symFunc || s.Type() == symObject || s.Type() == 0) && !strings.HasPrefix(s.Name, ".nv.") {
+			if s.Bind() != 0 && (s.Type() == symFunc || s.Type() == symObject || s.Type() == 0) &&
+				!strings.HasPrefix(s.Name, ".nv.") {
 				f.Externs = append(f.Externs, s.Name)
 			}
 			continue

@@ -71,5 +71,6 @@ func tool(desc []byte) (Tool, bool) {
 		}
 		return string(s)
 	}
-	return Tool{Name: text(2), Version: text(3), Build: text(4), Options: string(bytes.TrimRight([]byte(text(5)), " "))}, true
+	return Tool{Name: text(2), Version: text(3), Build: text(4),
+		Options: string(bytes.TrimRight([]byte(text(5)), " "))}, true
 }

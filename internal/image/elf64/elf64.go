@@ -122,7 +122,8 @@ func ParseHeader(data []byte) (Header, error) {
 	}
 	// An ELF too short to name its machine was answered like unknown bytes by the driver.
 	if len(data) < 20 {
-		return Header{}, fault.New(fault.Format, "ELF header", 0, "%d bytes, cut off before the machine type", len(data))
+		return Header{}, fault.New(fault.Format, "ELF header", 0, "%d bytes, cut off before the machine type",
+			len(data))
 	}
 	h := Header{
 		Class: data[4], Data: data[5], IdentVersion: data[6], OSABI: data[7], ABIVersion: data[8],
@@ -186,7 +187,8 @@ func Parse(data []byte) (*File, error) {
 		return nil, err
 	}
 	if h.Class != Class64 || h.Data != LittleE {
-		return nil, fault.New(fault.Arch, "ELF header", 4, "class %d, data encoding %d; need 64-bit little-endian", h.Class, h.Data)
+		return nil, fault.New(fault.Arch, "ELF header", 4, "class %d, data encoding %d; need 64-bit little-endian",
+			h.Class, h.Data)
 	}
 	f := &File{Header: h, Data: data}
 	if h.Shoff == 0 {
@@ -194,10 +196,12 @@ func Parse(data []byte) (*File, error) {
 	}
 	size := uint64(len(data))
 	if h.Shentsize != SectionSize {
-		return nil, fault.New(fault.Malformed, "ELF header", 58, "section entry size %d, need %d", h.Shentsize, SectionSize)
+		return nil, fault.New(fault.Malformed, "ELF header", 58, "section entry size %d, need %d", h.Shentsize,
+			SectionSize)
 	}
 	if h.Shoff > size || size-h.Shoff < SectionSize {
-		return nil, fault.New(fault.Malformed, "ELF section table", h.Shoff, "starts beyond the %d bytes of the image", size)
+		return nil, fault.New(fault.Malformed, "ELF section table", h.Shoff, "starts beyond the %d bytes of the image",
+			size)
 	}
 	count := uint64(h.Shnum)
 	first, _ := RawSection(data[h.Shoff:])
@@ -208,7 +212,8 @@ func Parse(data []byte) (*File, error) {
 		f.SectionNameSec = first.Link
 	}
 	if count > (size-h.Shoff)/SectionSize {
-		return nil, fault.New(fault.Malformed, "ELF section table", h.Shoff, "%d sections do not fit into the %d bytes of the image", count, size)
+		return nil, fault.New(fault.Malformed, "ELF section table", h.Shoff,
+			"%d sections do not fit into the %d bytes of the image", count, size)
 	}
 	if count > MaxSections {
 		return nil, fault.New(fault.TooLarge, "ELF section table", h.Shoff, "%d sections, limit %d", count, MaxSections)
@@ -229,10 +234,12 @@ func Parse(data []byte) (*File, error) {
 		names[i] = name
 		if i > 0 && HasFileBytes(h.Machine, s.Type) && s.Size > 0 {
 			if s.Offset > size || s.Size > size-s.Offset {
-				return nil, fault.New(fault.Malformed, "ELF section", at, "section %d: bytes %#x+%#x leave the %d bytes of the image", i, s.Offset, s.Size, size)
+				return nil, fault.New(fault.Malformed, "ELF section", at,
+					"section %d: bytes %#x+%#x leave the %d bytes of the image", i, s.Offset, s.Size, size)
 			}
 			if s.Size > room {
-				return nil, fault.New(fault.Malformed, "ELF section", at, "section %d: sections of more than %d times the image", i, maxOverlap)
+				return nil, fault.New(fault.Malformed, "ELF section", at,
+					"section %d: sections of more than %d times the image", i, maxOverlap)
 			}
 			room -= s.Size
 			s.Data = data[s.Offset : s.Offset+s.Size : s.Offset+s.Size]
@@ -243,7 +250,8 @@ func Parse(data []byte) (*File, error) {
 		return f, nil
 	}
 	if uint64(f.SectionNameSec) >= count {
-		return nil, fault.New(fault.Malformed, "ELF header", 62, "name table is section %d of %d", f.SectionNameSec, count)
+		return nil, fault.New(fault.Malformed, "ELF header", 62, "name table is section %d of %d", f.SectionNameSec,
+			count)
 	}
 	table := newStrings(f.Sections[f.SectionNameSec].Data, len(f.Sections))
 	for i := range f.Sections {
@@ -252,7 +260,8 @@ func Parse(data []byte) (*File, error) {
 			if f.Sections[i].Type == SHTNull {
 				continue
 			}
-			return nil, fault.New(fault.Malformed, "ELF section", h.Shoff+uint64(i)*SectionSize, "section %d: no name at %#x of the name table of %d bytes", i, names[i], len(table.text))
+			return nil, fault.New(fault.Malformed, "ELF section", h.Shoff+uint64(i)*SectionSize,
+				"section %d: no name at %#x of the name table of %d bytes", i, names[i], len(table.text))
 		}
 		f.Sections[i].Name = name
 	}
@@ -315,7 +324,8 @@ func (f *File) Symbols(table *Section) ([]Symbol, error) {
 		if name != 0 {
 			var ok bool
 			if s.Name, ok = strtab.at(name); !ok {
-				return nil, bad(uint64(i)*SymbolSize, "symbol %d: no name at %#x of the string table of %d bytes", i, name, len(strtab.text))
+				return nil, bad(uint64(i)*SymbolSize, "symbol %d: no name at %#x of the string table of %d bytes", i,
+					name, len(strtab.text))
 			}
 		}
 		switch {

@@ -76,7 +76,8 @@ func TestSymbols(t *testing.T) {
 	if err != nil || len(syms) != 4 {
 		t.Fatalf("%+v, %v", syms, err)
 	}
-	got := fmt.Sprint(syms[1].Name, syms[1].Section, syms[1].Type(), syms[1].Bind(), syms[2].Name, syms[2].Section, syms[3].Section)
+	got := fmt.Sprint(syms[1].Name, syms[1].Section, syms[1].Type(), syms[1].Bind(), syms[2].Name, syms[2].Section,
+		syms[3].Section)
 	if want := fmt.Sprint("x", 1, 2, 1, "", -1, 2); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -116,7 +117,8 @@ func TestHostile(t *testing.T) {
 	}
 	overlap[0], named[0] = row{}, row{}
 	named[1] = row{typ: elf64.SHTStrtab, off: 64, size: uint64(len(body))}
-	for name, data := range map[string][]byte{"overlap": build(body, 0, overlap...), "names": build(body, 1, named...)} {
+	for name, data := range map[string][]byte{"overlap": build(body, 0, overlap...),
+		"names": build(body, 1, named...)} {
 		if _, err := elf64.Parse(data); !errors.Is(err, fault.Malformed) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -111,7 +111,8 @@ func Select(entries []Entry, d Device) (*Entry, error) {
 		return best, nil
 	}
 	if jitOff {
-		return nil, fault.New(fault.JITDisabled, "fatbin", 0, "only PTX fits sm_%d and compiling it is disabled (holds %s)", d.SM, describe(entries))
+		return nil, fault.New(fault.JITDisabled, "fatbin", 0,
+			"only PTX fits sm_%d and compiling it is disabled (holds %s)", d.SM, describe(entries))
 	}
 	return nil, fault.New(fault.NoBinary, "fatbin", 0, "nothing runs on sm_%d (holds %s)", d.SM, describe(entries))
 }
@@ -161,7 +162,8 @@ func checkELF(e *Entry, data []byte) error {
 	const classAt, class64, machineAt, machineCUDA = 4, 2, 18, 190
 	if len(data) < 20 || string(data[:4]) != "\x7fELF" || data[classAt] != class64 ||
 		binary.LittleEndian.Uint16(data[machineAt:]) != machineCUDA {
-		return fault.New(fault.Arch, "fatbin entry", e.Offset, "%s payload for %s is no 64-bit CUDA ELF", e.Kind, e.Arch)
+		return fault.New(fault.Arch, "fatbin entry", e.Offset, "%s payload for %s is no 64-bit CUDA ELF", e.Kind,
+			e.Arch)
 	}
 	return nil
 }

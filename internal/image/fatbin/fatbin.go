@@ -189,7 +189,8 @@ func parseHeader(data []byte) (header, error) {
 	}
 	h := header{le.Uint16(data[6:]), le.Uint64(data[8:])}
 	if h.headerSize < HeaderSize {
-		return header{}, fault.New(fault.Malformed, part, 6, "header size %d, need at least %d", h.headerSize, HeaderSize)
+		return header{}, fault.New(fault.Malformed, part, 6, "header size %d, need at least %d", h.headerSize,
+			HeaderSize)
 	}
 	if h.fatSize > MaxContainer {
 		return header{}, fault.New(fault.TooLarge, part, 8, "%d bytes of entries, limit %d", h.fatSize, MaxContainer)
@@ -213,7 +214,8 @@ func Parse(data []byte) (*Container, error) {
 	at := uint64(h.headerSize)
 	for at < end {
 		if at >= uint64(len(data)) || uint64(len(data))-at < EntryHeaderSize || end-at < EntryHeaderSize {
-			c.Problem = fault.New(fault.Malformed, "fatbin entry", at, "header of %d bytes leaves the container", EntryHeaderSize)
+			c.Problem = fault.New(fault.Malformed, "fatbin entry", at, "header of %d bytes leaves the container",
+				EntryHeaderSize)
 			break
 		}
 		e, next := parseEntry(data, at, end)
@@ -257,7 +259,9 @@ func parseEntry(data []byte, at, end uint64) (e Entry, next uint64) {
 	const part = "fatbin entry"
 	room := end - at
 	if e.PayloadSize > room || uint64(e.HeaderSize) > room-e.PayloadSize {
-		e.err = fault.New(fault.Malformed, part, at, "header of %d and payload of %d bytes leave the container, which has %d left", e.HeaderSize, e.PayloadSize, room)
+		e.err = fault.New(fault.Malformed, part, at,
+			"header of %d and payload of %d bytes leave the container, which has %d left", e.HeaderSize, e.PayloadSize,
+			room)
 		return e, 0
 	}
 	next = at + uint64(e.HeaderSize) + e.PayloadSize
@@ -275,14 +279,16 @@ func parseEntry(data []byte, at, end uint64) (e Entry, next uint64) {
 		if e.Kind == ELF {
 			class = fault.Arch
 		}
-		e.err = fault.New(class, part, at, "payload of %d bytes is cut off: the data ends %d bytes too early", e.PayloadSize, next-uint64(len(data)))
+		e.err = fault.New(class, part, at, "payload of %d bytes is cut off: the data ends %d bytes too early",
+			e.PayloadSize, next-uint64(len(data)))
 		return e, next
 	}
 	hdr := b[:e.HeaderSize]
 	if off, n := le.Uint32(b[0x20:]), le.Uint32(b[0x24:]); off != 0 {
 		s, ok := span(hdr, off, n)
 		if !ok {
-			e.err = fault.New(fault.Malformed, part, at+0x20, "identifier %#x+%#x leaves the header of %d bytes", off, n, e.HeaderSize)
+			e.err = fault.New(fault.Malformed, part, at+0x20, "identifier %#x+%#x leaves the header of %d bytes", off,
+				n, e.HeaderSize)
 			return e, next
 		}
 		e.Ident = string(s)
@@ -294,7 +300,8 @@ func parseEntry(data []byte, at, end uint64) (e Entry, next uint64) {
 		}
 		if !ok {
 			e.Options = nil
-			e.err = fault.New(fault.Malformed, part, at+0x14, "options at %#x leave the header of %d bytes", off, e.HeaderSize)
+			e.err = fault.New(fault.Malformed, part, at+0x14, "options at %#x leave the header of %d bytes", off,
+				e.HeaderSize)
 			return e, next
 		}
 	}

@@ -47,7 +47,8 @@ func arch(name string) sm.Arch {
 // same bytes.
 func TestWriterLikeNvcc(t *testing.T) {
 	for _, name := range []string{
-		"modules/saxpy/saxpy.mode_none.fatbin", "broken/images/fatbin_only_sm80.fatbin", "modules/rdc_pair/rdc_pair.dlink.fatbin",
+		"modules/saxpy/saxpy.mode_none.fatbin", "broken/images/fatbin_only_sm80.fatbin",
+		"modules/rdc_pair/rdc_pair.dlink.fatbin",
 	} {
 		data := kept(t, name)
 		c, err := fatbin.Parse(data)
@@ -90,11 +91,13 @@ func TestRoundTrip(t *testing.T) {
 	var want []fatbin.Source
 	for _, c := range []fatbin.Compression{fatbin.Stored, fatbin.LZ4, fatbin.Zstd} {
 		for _, s := range []fatbin.Source{
-			{Kind: fatbin.PTX, Arch: arch("compute_90a"), Major: 9, Ident: "a.cu", Options: []byte("-lineinfo"), Data: text},
+			{Kind: fatbin.PTX, Arch: arch("compute_90a"), Major: 9, Ident: "a.cu", Options: []byte("-lineinfo"),
+				Data: text},
 			{Kind: fatbin.ELF, Arch: arch("sm_100f"), Major: 1, Minor: 8, Data: noise},
 			{Kind: fatbin.ELF, Arch: arch("sm_75"), Data: noise[:3]},
 			{Kind: fatbin.ELF, Arch: arch("sm_75")},
-			{Kind: fatbin.TileIR, Arch: arch("sm_120"), Major: 13, Minor: 3, Options: []byte{0, 1, 2}, Data: noise[:700]},
+			{Kind: fatbin.TileIR, Arch: arch("sm_120"), Major: 13, Minor: 3, Options: []byte{0, 1, 2},
+				Data: noise[:700]},
 		} {
 			s.Compression = c
 			if err := w.Add(s); err != nil {
@@ -113,7 +116,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 	for i, s := range want {
 		e := &c.Entries[i]
-		if e.Kind != s.Kind || e.Arch != s.Arch || e.Major != s.Major || e.Minor != s.Minor || e.Ident != s.Ident || !bytes.Equal(e.Options, s.Options) {
+		if e.Kind != s.Kind || e.Arch != s.Arch || e.Major != s.Major || e.Minor != s.Minor || e.Ident != s.Ident ||
+			!bytes.Equal(e.Options, s.Options) {
 			t.Errorf("entry %d: %+v, want %+v", i, e, s)
 		}
 		if got := e.Flags.Compression(); got != s.Compression && len(s.Data) > 0 {
@@ -164,7 +168,8 @@ func TestSelect(t *testing.T) {
 		{"ptx a needs equality", dev(100), []entry{ptx("sm_90a"), ptx("sm_90")}, 1, 0},
 		{"ptx f stays in the family", dev(120), []entry{ptx("sm_100f"), ptx("sm_80")}, 1, 0},
 		{"sm_101 is sm_110", dev(110), []entry{elf("sm_101")}, 0, 0},
-		{"finalizable loses a tie", dev(100), []entry{{fatbin.ELF, "sm_100", fatbin.FlagFinalizable | 1}, elf("sm_100")}, 1, 0},
+		{"finalizable loses a tie", dev(100), []entry{{fatbin.ELF, "sm_100", fatbin.FlagFinalizable | 1},
+			elf("sm_100")}, 1, 0},
 		{"unfinished elf before ptx", dev(90), []entry{ptx("sm_90"), {fatbin.MercuryELF, "sm_90", 0}}, 1, 0},
 		{"embedded and desktop apart", dev(89), []entry{elf("sm_87"), ptx("sm_80")}, 1, 0},
 		{"unknown kind is passed over", dev(90), []entry{{9, "sm_90", 0}, ptx("sm_75")}, 1, 0},
@@ -181,7 +186,8 @@ func TestSelect(t *testing.T) {
 	} {
 		var w fatbin.Writer
 		for _, e := range c.in {
-			if err := w.Add(fatbin.Source{Kind: e.kind, Arch: arch(e.arch), Flags: e.more, Data: []byte("12345678")}); err != nil {
+			if err := w.Add(fatbin.Source{Kind: e.kind, Arch: arch(e.arch), Flags: e.more,
+				Data: []byte("12345678")}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -207,7 +213,8 @@ func TestDamage(t *testing.T) {
 	text := []byte(strings.Repeat(".version 9.0\n", 50))
 	build := func(c fatbin.Compression) []byte {
 		var w fatbin.Writer
-		if err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: arch("sm_75"), Ident: "x.cu", Compression: c, Data: text}); err != nil {
+		if err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: arch("sm_75"), Ident: "x.cu", Compression: c,
+			Data: text}); err != nil {
 			t.Fatal(err)
 		}
 		return w.Bytes()
@@ -252,7 +259,8 @@ func TestDamage(t *testing.T) {
 		{"zlib", fatbin.LZ4, put64(ent+0x28, 0x1011), fault.Unsupported},
 		{"two compressions", fatbin.LZ4, put64(ent+0x28, 0xa011), fault.Unsupported},
 		{"obfuscated", fatbin.Zstd, put64(ent+0x28, 0x18011), fault.Obfuscated},
-		{"entry version 9", fatbin.Zstd, func(b []byte) []byte { b[ent+2], b[ent+3] = 9, 0; return b }, 0}, // the driver loads it
+		// the driver loads it
+		{"entry version 9", fatbin.Zstd, func(b []byte) []byte { b[ent+2], b[ent+3] = 9, 0; return b }, 0},
 	} {
 		box, err := fatbin.Parse(c.do(build(c.comp)))
 		if err == nil {
@@ -362,8 +370,10 @@ func TestWrapper(t *testing.T) {
 // what parses can be chosen from and decompressed or refused with a class.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{
-		"broken/images/fatbin_ok_compressed.fatbin", "broken/images/fatbin_compressed_corrupt.fatbin", "broken/images/fatbin_ptx_only.fatbin",
-		"broken/images/fatbin_random_after_header.fatbin", "broken/images/fatbin_header_only.fatbin", "modules/rdc_pair/rdc_a.lto.fatbin",
+		"broken/images/fatbin_ok_compressed.fatbin", "broken/images/fatbin_compressed_corrupt.fatbin",
+		"broken/images/fatbin_ptx_only.fatbin",
+		"broken/images/fatbin_random_after_header.fatbin", "broken/images/fatbin_header_only.fatbin",
+		"modules/rdc_pair/rdc_a.lto.fatbin",
 		"modules/saxpy/saxpy.cu118.compress_all.fatbin", "modules/saxpy/saxpy.tool_mode_speed_all.fatbin",
 	} {
 		f.Add(kept(f, name))
@@ -383,7 +393,8 @@ func FuzzParse(f *testing.F) {
 					t.Fatalf("payload of %d bytes, header says %d and %d", len(p), e.PayloadSize, e.UncompressedSize)
 				}
 			}
-			for _, d := range []fatbin.Device{{SM: 90}, {SM: 90, RunsSASS: true}, {SM: 121, RunsSASS: true, TileIR: true}} {
+			for _, d := range []fatbin.Device{{SM: 90}, {SM: 90, RunsSASS: true},
+				{SM: 121, RunsSASS: true, TileIR: true}} {
 				_, _, err := fatbin.Resolve(c.Entries, d, nil)
 				classed(t, err)
 			}

@@ -28,7 +28,8 @@ func (e *Entry) Payload() ([]byte, error) {
 	part := "fatbin " + e.Kind.String() + " payload"
 	at := e.Offset + uint64(e.HeaderSize)
 	if e.Flags&FlagTransformed != 0 {
-		return nil, fault.New(fault.Obfuscated, part, at, "stored transformed (flags %#x); reading it needs a key", uint64(e.Flags))
+		return nil, fault.New(fault.Obfuscated, part, at, "stored transformed (flags %#x); reading it needs a key",
+			uint64(e.Flags))
 	}
 	data := e.stored
 	c := e.Flags.Compression()
@@ -36,7 +37,8 @@ func (e *Entry) Payload() ([]byte, error) {
 	case Stored:
 	case LZ4, Zstd:
 		if e.CompressedSize == 0 || uint64(e.CompressedSize) > e.PayloadSize {
-			return nil, fault.New(fault.Corrupt, part, at, "compressed size %d of a payload of %d bytes", e.CompressedSize, e.PayloadSize)
+			return nil, fault.New(fault.Corrupt, part, at, "compressed size %d of a payload of %d bytes",
+				e.CompressedSize, e.PayloadSize)
 		}
 		limit := uint64(MaxPayload)
 		if e.Kind.IsPTX() {
@@ -111,7 +113,8 @@ func decompress(c Compression, src []byte, size, limit uint64) ([]byte, error) {
 		err = fmt.Errorf("gives %d bytes", len(out))
 	}
 	if err != nil {
-		return nil, &fault.Error{Class: fault.Corrupt, Detail: fmt.Sprintf("%s of %d bytes for %d", c, len(src), size), Cause: err}
+		return nil, &fault.Error{Class: fault.Corrupt, Detail: fmt.Sprintf("%s of %d bytes for %d", c, len(src), size),
+			Cause: err}
 	}
 	return out, nil
 }

@@ -91,7 +91,8 @@ func ReadContainer(mem Memory, address uint64) ([]byte, error) {
 	}
 	b, ok := mem(address, n)
 	if !ok {
-		return nil, fault.New(fault.Malformed, "fatbin", 0, "memory at %#x ends before the %d bytes that the container declares", address, n)
+		return nil, fault.New(fault.Malformed, "fatbin", 0,
+			"memory at %#x ends before the %d bytes that the container declares", address, n)
 	}
 	return b, nil
 }

@@ -35,7 +35,8 @@ func (w *Writer) Add(s Source) error {
 		data = append(data[:len(data):len(data)], 0)
 	}
 	if len(data) > MaxPayload {
-		return fault.New(fault.TooLarge, part, uint64(len(w.entries)), "image of %d bytes, limit %d", len(data), MaxPayload)
+		return fault.New(fault.TooLarge, part, uint64(len(w.entries)), "image of %d bytes, limit %d", len(data),
+			MaxPayload)
 	}
 	flags := s.Flags
 	if flags == 0 {
@@ -65,14 +66,16 @@ func (w *Writer) Add(s Source) error {
 			stored, err = toZstd(data)
 		}
 		if err != nil {
-			return &fault.Error{Class: fault.Unsupported, Part: part, Offset: uint64(len(w.entries)), Detail: "compressing with " + s.Compression.String(), Cause: err}
+			return &fault.Error{Class: fault.Unsupported, Part: part, Offset: uint64(len(w.entries)),
+				Detail: "compressing with " + s.Compression.String(), Cause: err}
 		}
 		compressed, uncompressed = uint32(len(stored)), uint64(len(data))
 	default:
 		return fault.New(fault.Unsupported, part, uint64(len(w.entries)), "compression %s", s.Compression)
 	}
 	if len(s.Ident) > math.MaxUint16 || len(s.Options) > math.MaxUint16 {
-		return fault.New(fault.TooLarge, part, uint64(len(w.entries)), "identifier of %d and options of %d bytes, limit %d", len(s.Ident), len(s.Options), math.MaxUint16)
+		return fault.New(fault.TooLarge, part, uint64(len(w.entries)),
+			"identifier of %d and options of %d bytes, limit %d", len(s.Ident), len(s.Options), math.MaxUint16)
 	}
 
 	// The strings behind the fixed part: identifier, then for text inputs (and wherever there are
@@ -114,7 +117,8 @@ func (w *Writer) Add(s Source) error {
 	b = append(b, tail...)
 	b = pad8(append(b, stored...))
 	if len(b) > MaxContainer {
-		return fault.New(fault.TooLarge, part, uint64(len(w.entries)), "container of %d bytes, limit %d", len(b), MaxContainer)
+		return fault.New(fault.TooLarge, part, uint64(len(w.entries)), "container of %d bytes, limit %d", len(b),
+			MaxContainer)
 	}
 	w.entries = b
 	return nil
@@ -167,7 +171,8 @@ func literalLZ4(data []byte) []byte {
 }
 
 func toZstd(data []byte) ([]byte, error) {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true))
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
+		zstd.WithSingleSegment(true))
 	if err != nil {
 		return nil, err
 	}

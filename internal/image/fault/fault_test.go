@@ -10,7 +10,8 @@ import (
 )
 
 func TestError(t *testing.T) {
-	var err error = &fault.Error{Class: fault.Corrupt, Part: "entry", Offset: 0x40, Detail: "short", Cause: io.ErrUnexpectedEOF}
+	var err error = &fault.Error{Class: fault.Corrupt, Part: "entry", Offset: 0x40, Detail: "short",
+		Cause: io.ErrUnexpectedEOF}
 	if !errors.Is(err, fault.Corrupt) || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fault.Format) {
 		t.Error("class and cause are not found")
 	}

@@ -53,7 +53,8 @@ func Members(data []byte) ([]Member, error) {
 			return members, fault.New(fault.Malformed, part, at+48, "member size %q", rest[48:58])
 		}
 		if size > uint64(len(rest)-headerSize) {
-			return members, fault.New(fault.Malformed, part, at+48, "member of %d bytes, %d left", size, len(rest)-headerSize)
+			return members, fault.New(fault.Malformed, part, at+48, "member of %d bytes, %d left", size,
+				len(rest)-headerSize)
 		}
 		body := rest[headerSize : headerSize+size : headerSize+size]
 		bodyAt := at + headerSize
@@ -81,7 +82,8 @@ func Members(data []byte) ([]Member, error) {
 		case len(name) > 1 && name[0] == '/':
 			n, err := strconv.ParseUint(name[1:], 10, 63)
 			if err != nil || n >= uint64(len(names)) {
-				return members, fault.New(fault.Malformed, part, at, "name %q, name table has %d bytes", name, len(names))
+				return members, fault.New(fault.Malformed, part, at, "name %q, name table has %d bytes", name,
+					len(names))
 			}
 			long := names[n:]
 			// Names end in "/\n"; Microsoft's tools end them in NUL. The bound keeps many headers that

@@ -66,7 +66,8 @@ func parseCOFF(data []byte) (*File, error) {
 	symbols, symbolCount := uint64(le.Uint32(h[8:])), uint64(le.Uint32(h[12:]))
 	table := at + coffHeaderSize + uint64(le.Uint16(h[16:]))
 	if table+count*coffSectionSize > uint64(len(data)) {
-		return nil, fault.New(fault.Malformed, "COFF header", at+2, "%d sections do not fit into %d bytes", count, len(data))
+		return nil, fault.New(fault.Malformed, "COFF header", at+2, "%d sections do not fit into %d bytes", count,
+			len(data))
 	}
 	var strtab []byte
 	if s := symbols + symbolCount*coffSymbolSize; symbols != 0 && s < uint64(len(data)) {
@@ -87,7 +88,8 @@ func parseCOFF(data []byte) (*File, error) {
 		}
 		size, off := uint64(le.Uint32(row[16:])), uint64(le.Uint32(row[20:]))
 		if off+size > uint64(len(data)) || size > room {
-			return f, fault.New(fault.Malformed, "COFF section", table+i*coffSectionSize, "%s: bytes %#x+%#x leave the %d bytes of the file", name, off, size, len(data))
+			return f, fault.New(fault.Malformed, "COFF section", table+i*coffSectionSize,
+				"%s: bytes %#x+%#x leave the %d bytes of the file", name, off, size, len(data))
 		}
 		room -= size
 		body := data[off : off+size]

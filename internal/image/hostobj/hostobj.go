@@ -163,7 +163,8 @@ func elfMachine(m uint16) string {
 func (f *File) collect(section string, offset uint64, data []byte, reloc bool, first error) error {
 	all, err := fatbin.ParseAll(data)
 	for _, c := range all {
-		f.Containers = append(f.Containers, Container{Section: section, Offset: offset + c.Offset, Relocatable: reloc, Container: c})
+		f.Containers = append(f.Containers, Container{Section: section, Offset: offset + c.Offset, Relocatable: reloc,
+			Container: c})
 	}
 	if err != nil && first == nil {
 		if fe, ok := err.(*fault.Error); ok {

@@ -100,10 +100,13 @@ func TestArchiveNames(t *testing.T) {
 		return strings.Join(s, " ")
 	}
 	for _, c := range []struct{ name, in, want string }{
-		{"gnu", member("/", "\x00\x00\x00\x00") + member("//", long+"/\nother_long_name.o/\n") + member("/0", "one") + member("short.o/", "two") + member("/30", "3"), long + "=one short.o=two other_long_name.o=3"},
+		{"gnu", member("/", "\x00\x00\x00\x00") + member("//", long+"/\nother_long_name.o/\n") + member("/0", "one") +
+			member("short.o/", "two") + member("/30", "3"), long + "=one short.o=two other_long_name.o=3"},
 		{"64-bit index", member("/SYM64/", "12345678") + member("x.o/", ""), "x.o="},
-		{"bsd", member("__.SYMDEF SORTED", "1234") + member("#1/28", long+"body") + member("plain.o", "p"), long + "=body plain.o=p"},
-		{"bsd index under a long name", member("#1/20", "__.SYMDEF SORTED\x00\x00\x00\x00data") + member("y.o", "1"), "y.o=1"},
+		{"bsd", member("__.SYMDEF SORTED", "1234") + member("#1/28", long+"body") + member("plain.o", "p"),
+			long + "=body plain.o=p"},
+		{"bsd index under a long name", member("#1/20", "__.SYMDEF SORTED\x00\x00\x00\x00data") + member("y.o", "1"),
+			"y.o=1"},
 		{"empty", "", ""},
 		{"padding at the end", member("x.o/", "12") + "\n", "x.o=12"},
 	} {
@@ -119,7 +122,8 @@ func TestArchiveNames(t *testing.T) {
 		{"thin", "!<thin>\n" + member("x.o/", ""), fault.Unsupported},
 		{"no magic", "hello", fault.Format},
 		{"what the driver called an unexpected archive format", hostobj.ArchiveMagic + "nothing", fault.Malformed},
-		{"size beyond the file", hostobj.ArchiveMagic + strings.Replace(member("x.o/", "ab"), "2  ", "999", 1), fault.Malformed},
+		{"size beyond the file", hostobj.ArchiveMagic + strings.Replace(member("x.o/", "ab"), "2  ", "999", 1),
+			fault.Malformed},
 		{"no size", hostobj.ArchiveMagic + strings.Replace(member("x.o/", "ab"), "2  ", "x  ", 1), fault.Malformed},
 		{"end mark", hostobj.ArchiveMagic + strings.Replace(member("x.o/", "ab"), "`", "'", 1), fault.Malformed},
 		{"name beyond the table", hostobj.ArchiveMagic + member("/7", "ab"), fault.Malformed},
@@ -133,7 +137,8 @@ func TestArchiveNames(t *testing.T) {
 
 func container(t testing.TB) []byte {
 	var w fatbin.Writer
-	if err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: sm.Arch{Number: 75}, Data: []byte(".version 9.0")}); err != nil {
+	if err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: sm.Arch{Number: 75},
+		Data: []byte(".version 9.0")}); err != nil {
 		t.Fatal(err)
 	}
 	return w.Bytes()
@@ -189,7 +194,8 @@ func TestCOFF(t *testing.T) {
 	} {
 		data := coff(c.section, box, c.pe)
 		f, err := hostobj.Parse(data)
-		if err != nil || f.Format != c.format || f.Machine != "x86-64" || len(f.Containers) != 1 || f.Containers[0].Relocatable != c.reloc {
+		if err != nil || f.Format != c.format || f.Machine != "x86-64" || len(f.Containers) != 1 ||
+			f.Containers[0].Relocatable != c.reloc {
 			t.Errorf("%s: %+v, %v", c.section, f, err)
 			continue
 		}
@@ -210,7 +216,8 @@ func FuzzContainers(f *testing.F) {
 	}
 	f.Add(coff(".nv_fatb", container(f), true))
 	f.Add(coff("__nv_relfatbin", container(f), false))
-	f.Add([]byte(hostobj.ArchiveMagic + member("//", "a_name_longer_than_sixteen.o/\n") + member("/0", "one") + member("#1/4", "abcdef")))
+	f.Add([]byte(hostobj.ArchiveMagic + member("//", "a_name_longer_than_sixteen.o/\n") + member("/0", "one") +
+		member("#1/4", "abcdef")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		all, err := hostobj.Containers(data)
 		var c fault.Class

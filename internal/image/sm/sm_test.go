@@ -34,7 +34,8 @@ func TestRunsOn(t *testing.T) {
 		{"sm_80", 86, true, true}, {"sm_86", 80, false, false}, {"sm_80", 90, false, true}, {"sm_75", 75, true, true},
 		{"sm_90a", 90, true, true}, {"sm_90a", 100, false, false}, {"sm_100a", 103, false, false},
 		{"sm_100f", 103, true, true}, {"sm_103f", 100, false, false}, {"sm_100f", 120, false, false},
-		{"sm_120", 121, true, true}, {"sm_87", 89, false, true}, {"sm_86", 87, false, true}, {"sm_101", 110, true, true},
+		{"sm_120", 121, true, true}, {"sm_87", 89, false, true}, {"sm_86", 87, false, true},
+		{"sm_101", 110, true, true},
 		{"sm_10", 90, false, true},
 	} {
 		a, _ := sm.Parse(c.arch)

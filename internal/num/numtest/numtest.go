@@ -1,5 +1,5 @@
-// Package numtest has what an H200 (driver 580.159.04) gives for every input of the approximate functions, as hashes, and the kernel that computes them.
-// It is for tests only.
+// Package numtest has what an H200 (driver 580.159.04) gives for every input of the approximate functions, as hashes,
+// and the kernel that computes them. It is for tests only.
 package numtest
 
 import (
@@ -20,11 +20,13 @@ var All = flag.Bool("all", false, "compare every result of the approximate funct
 //go:embed h200.bin samples.txt
 var files embed.FS
 
-// names are the functions with 32 bits of input. Those of f64 take the input as the upper word and get Low as the lower one; their result is
-// the upper word xor the lower one.
+// names are the functions with 32 bits of input. Those of f64 take the input as the upper word and get Low as the lower
+// one; their result is the upper word xor the lower one.
 var names = []string{
-	"rcp.approx.f32", "rcp.approx.ftz.f32", "rsqrt.approx.f32", "rsqrt.approx.ftz.f32", "sqrt.approx.f32", "sqrt.approx.ftz.f32",
-	"ex2.approx.f32", "ex2.approx.ftz.f32", "lg2.approx.f32", "lg2.approx.ftz.f32", "sin.approx.f32", "sin.approx.ftz.f32",
+	"rcp.approx.f32", "rcp.approx.ftz.f32", "rsqrt.approx.f32", "rsqrt.approx.ftz.f32", "sqrt.approx.f32",
+	"sqrt.approx.ftz.f32",
+	"ex2.approx.f32", "ex2.approx.ftz.f32", "lg2.approx.f32", "lg2.approx.ftz.f32", "sin.approx.f32",
+	"sin.approx.ftz.f32",
 	"cos.approx.f32", "cos.approx.ftz.f32", "tanh.approx.f32", "rcp.approx.ftz.f64", "rsqrt.approx.ftz.f64",
 	"ex2.approx.f16x2", "tanh.approx.f16x2", "ex2.approx.ftz.bf16x2", "tanh.approx.bf16x2",
 }
@@ -32,7 +34,8 @@ var names = []string{
 // Low times the input is the lower word of an f64 operand.
 const Low = 0x9e3779b9
 
-// Inputs are First, First+Step and so on, Count of them. Hash is the sum, modulo 2^64, of Mix over them and an H200's results.
+// Inputs are First, First+Step and so on, Count of them. Hash is the sum, modulo 2^64, of Mix over them and an H200's
+// results.
 type Inputs struct {
 	First, Step uint32
 	Count       int
@@ -47,8 +50,8 @@ func Mix(input, result uint32) uint64 {
 	return h ^ h>>31
 }
 
-// Compare makes a test of each function, in which sum, made by open, hashes results. With -all that is every result, else some of each function: the
-// table's rows, powers of two, what is next to the special operands.
+// Compare makes a test of each function, in which sum, made by open, hashes results. With -all that is every result,
+// else some of each function: the table's rows, powers of two, what is next to the special operands.
 func Compare(t *testing.T, open func(t *testing.T, name string) (sum func(in Inputs) uint64)) {
 	t.Helper()
 	for i, name := range names {
@@ -60,7 +63,8 @@ func Compare(t *testing.T, open func(t *testing.T, name string) (sum func(in Inp
 			sum := open(t, name)
 			for _, in := range sets {
 				if got := sum(in); got != in.Hash {
-					t.Errorf("not the H200's: a result of %#08x + %d*i, i < %#x; hash %016x, want %016x", in.First, in.Step, in.Count, got, in.Hash)
+					t.Errorf("not the H200's: a result of %#08x + %d*i, i < %#x; hash %016x, want %016x", in.First,
+						in.Step, in.Count, got, in.Hash)
 				}
 			}
 		})
@@ -105,12 +109,14 @@ func every(t *testing.T, i int) (sets []Inputs) {
 // CTA is how many inputs a CTA of 256 threads of Kernel's hashes; the Count of every set is a multiple.
 const CTA = 1 << 16
 
-// Kernel is the text of a kernel sweep(out, first, step), which adds the hash of a function's results to the word at out.
+// Kernel is the text of a kernel sweep(out, first, step), which adds the hash of a function's results to the word at
+// out.
 func Kernel(name string) string {
 	body := "mov.b32 f, x; " + name + " g, f; mov.b32 y, g;"
 	switch {
 	case strings.HasSuffix(name, ".f64"):
-		body = fmt.Sprintf("mul.lo.u32 lo, x, %#x; mov.b64 d, {lo, x}; %s e, d; mov.b64 {lo, y}, e; xor.b32 y, y, lo;", Low, name)
+		body = fmt.Sprintf("mul.lo.u32 lo, x, %#x; mov.b64 d, {lo, x}; %s e, d; mov.b64 {lo, y}, e; xor.b32 y, y, lo;",
+			Low, name)
 	case strings.HasSuffix(name, "x2"):
 		body = name + " y, x;"
 	}

@@ -90,7 +90,9 @@ func (c *checker) base(s *spec, b ptx.Operand, out, base *Arg) problem {
 		}
 		t := base.Var.Type
 		if t.Class == optab.Float || t.Class == optab.Packed {
-			return problem{code: pText, pos: b.Pos, name: fmt.Sprintf("Illegal to use symbol '%s' of type .%s as address operand. Use integer or bit only.", b.Name, t.Name)}
+			return problem{code: pText, pos: b.Pos,
+				name: fmt.Sprintf("Illegal to use symbol '%s' of type .%s as address operand. Use integer or bit only.",
+					b.Name, t.Name)}
 		}
 		if t.Class > optab.Signed || t.Bits < 16 || t.Bits > 64 { // a 16-bit register is accepted
 			return problem{code: pMismatch, pos: b.Pos}

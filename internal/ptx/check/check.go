@@ -12,8 +12,8 @@ import (
 
 // Options are what the caller knows and the module does not.
 type Options struct {
-	// SM is the device's compute capability times ten: 90. Modules for a higher target are refused. 0 checks a module only
-	// against its own .target.
+	// SM is the device's compute capability times ten: 90. Modules for a higher target are refused. 0 checks a module
+	// only against its own .target.
 	SM int
 	// MaxShared is the largest static shared memory of a kernel in bytes; 0 stands for 232448 (0x38c00), that of sm_90.
 	MaxShared uint64
@@ -34,7 +34,8 @@ const (
 // MaxLocal is the local memory of a thread (CUDA C++ Programming Guide, technical specifications: 512 KB).
 const MaxLocal = 0x80000
 
-// MaxThreadLocal is the local memory of a thread that a launch can have. An H200's driver takes 523,280 bytes and refuses 524,256; what holds in between is not recorded.
+// MaxThreadLocal is the local memory of a thread that a launch can have. An H200's driver takes 523,280 bytes and
+// refuses 524,256; what holds in between is not recorded.
 const MaxThreadLocal = MaxLocal - 48
 
 // Check checks a module and resolves its names. The error is nil or an [Errors]; then the module is nil.
@@ -179,7 +180,8 @@ func (c *checker) header() bool {
 	}
 	if v > MaxPTX || m.Version.Minor > 9 || !knownVersion(v) {
 		c.report(&Error{Pos: m.VersionPos, Kind: UnsupportedVersion, Fatal: true, Text: fmt.Sprintf(
-			"Unsupported .version %d.%d; current version is '%d.%d'", m.Version.Major, m.Version.Minor, MaxPTX/10, MaxPTX%10)})
+			"Unsupported .version %d.%d; current version is '%d.%d'", m.Version.Major, m.Version.Minor, MaxPTX/10,
+			MaxPTX%10)})
 		return false
 	}
 	var arch *ptx.TargetWord
@@ -198,7 +200,8 @@ func (c *checker) header() bool {
 		sm, suffix, ok := parseTarget(w.Text)
 		t := findTarget(sm)
 		if !ok || t == nil || suffix == "a" && t.a == 0 || suffix == "f" && t.f == 0 {
-			c.report(&Error{Pos: w.Pos, Kind: UnsupportedTarget, Fatal: true, Text: fmt.Sprintf("Unsupported .target '%s'", w.Text)})
+			c.report(&Error{Pos: w.Pos, Kind: UnsupportedTarget, Fatal: true,
+				Text: fmt.Sprintf("Unsupported .target '%s'", w.Text)})
 			return false
 		}
 		if arch == nil {
@@ -234,7 +237,8 @@ func (c *checker) header() bool {
 		case c.m.Target.SM > c.opt.SM,
 			c.m.Target.Suffix == "a" && c.m.Target.SM != c.opt.SM,
 			c.m.Target.Suffix == "f" && !family(c.m.Target.SM, c.opt.SM):
-			c.report(&Error{Kind: UnsupportedTarget, Fatal: true, Text: "SM version specified by .target is higher than default SM version assumed"})
+			c.report(&Error{Kind: UnsupportedTarget, Fatal: true,
+				Text: "SM version specified by .target is higher than default SM version assumed"})
 			return false
 		}
 	}
@@ -299,7 +303,8 @@ func (c *checker) moduleVar(d *ptx.Var) {
 	c.initialise(v)
 }
 
-// complete reports an array without a size that is neither external nor sized by its initialiser, and one of no elements.
+// complete reports an array without a size that is neither external nor sized by its initialiser, and one of no
+// elements.
 func (c *checker) complete(v *Var) {
 	if len(v.Dims) == 0 {
 		return

@@ -28,8 +28,8 @@ const (
 	notAddress      = "Illegal operation on address in constant expression"
 )
 
-// eval computes a constant expression in which the address of one symbol may stand. The text is the fault, "" when there is
-// none; unknown is then the name that is not declared, if that is the fault.
+// eval computes a constant expression in which the address of one symbol may stand. The text is the fault, "" when
+// there is none; unknown is then the name that is not declared, if that is the fault.
 func (c *checker) eval(e ptx.Operand) (v value, fault string, unknown string) {
 	if f, ok := e.(*ptx.Float); ok && !f.Exact && f.Bits&(1<<63-1) == 0x7ff<<52 {
 		return v, "Constant overflow", ""
@@ -101,8 +101,8 @@ func (c *checker) eval(e ptx.Operand) (v value, fault string, unknown string) {
 	return v, notConstant, ""
 }
 
-// bitsAs converts a constant to the bits of a type, and says whether the type takes such a constant. In an instruction a .bN
-// type takes only a floating literal of its own width; in an initialiser it takes any (measured: group consts).
+// bitsAs converts a constant to the bits of a type, and says whether the type takes such a constant. In an instruction
+// a .bN type takes only a floating literal of its own width; in an initialiser it takes any (measured: group consts).
 func (v *value) bitsAs(t *optab.Type, initialiser bool) (uint64, bool) {
 	if v.isSym() {
 		return 0, false

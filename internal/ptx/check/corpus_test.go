@@ -16,7 +16,8 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-// shared returns a folder of the recorded data: the whole recording beside the repository, else what the repository keeps of it (testdata), or skips.
+// shared returns a folder of the recorded data: the whole recording beside the repository, else what the repository
+// keeps of it (testdata), or skips.
 func shared(t testing.TB, parts ...string) string {
 	t.Helper()
 	root := []string{"..", "..", ".."}
@@ -96,7 +97,8 @@ func TestSiliconModules(t *testing.T) {
 			text := readText(t, f)
 			start := time.Now()
 			o := checkText(t, filepath.Base(f), text, Options{SM: 90}, 12)
-			t.Logf("unknown instructions %d, other faults %d (%v)", o.unknown, o.other, time.Since(start).Round(time.Millisecond))
+			t.Logf("unknown instructions %d, other faults %d (%v)", o.unknown, o.other,
+				time.Since(start).Round(time.Millisecond))
 			if o.other+o.unknown > 0 {
 				t.Errorf("%d faults in legal instructions", o.other+o.unknown)
 			}

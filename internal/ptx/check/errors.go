@@ -123,12 +123,13 @@ func Log(err error) string {
 	return b.String()
 }
 
-// Warnings are the lines that the driver's compiler writes into the info log when it has read the module's text. The line is that of a body's closing brace, where
-// the compiler knows all directives (recorded).
+// Warnings are the lines that the driver's compiler writes into the info log when it has read the module's text. The
+// line is that of a body's closing brace, where the compiler knows all directives (recorded).
 func (m *Module) Warnings() (lines []string) {
 	for _, f := range m.Funcs {
 		d := f.Decl
-		if !f.Entry || d == nil || d.Body == nil || d.Directive("minnctapersm") == nil || d.Directive("maxntid") != nil || d.Directive("reqntid") != nil {
+		if !f.Entry || d == nil || d.Body == nil || d.Directive("minnctapersm") == nil ||
+			d.Directive("maxntid") != nil || d.Directive("reqntid") != nil {
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("ptxas application ptx input, line %d; warning : .minnctapersm is ignored when neither .maxntid nor .reqntid is specified.", d.Body.EndPos.Line))

@@ -36,12 +36,14 @@ func (c *checker) function(d *ptx.Func) {
 		}
 		if f.Linkage == ptx.LinkExtern && d.Body != nil {
 			c.errorf(d.NamePos, Semantic, "Inconsistent redefinition of variable '%s'", d.Name)
-			c.errorf(d.NamePos, Semantic, "Function definition conflicts with '.extern' declaration for function '%s'", d.Name)
+			c.errorf(d.NamePos, Semantic, "Function definition conflicts with '.extern' declaration for function '%s'",
+				d.Name)
 			return
 		}
 	}
 	if d.Linkage == ptx.LinkExtern && d.Body != nil {
-		c.errorf(d.NamePos, Semantic, "Function definition conflicts with '.extern' declaration for function '%s'", d.Name)
+		c.errorf(d.NamePos, Semantic, "Function definition conflicts with '.extern' declaration for function '%s'",
+			d.Name)
 	}
 	first := f == nil
 	if first {
@@ -474,7 +476,8 @@ func (c *checker) callTargets(d *ptx.CallTargets) {
 			c.errorf(id.Pos, Semantic, "Unknown symbol '%s'", id.Name)
 			continue
 		}
-		if len(t.Funcs) > 0 && (!sameSignature(t.Funcs[0].Params, sym.f.Params) || !sameSignature(t.Funcs[0].Returns, sym.f.Returns)) {
+		if len(t.Funcs) > 0 && (!sameSignature(t.Funcs[0].Params, sym.f.Params) ||
+			!sameSignature(t.Funcs[0].Returns, sym.f.Returns)) {
 			c.errorf(id.Pos, Semantic, "Function '%s' does not agree with the other call targets", id.Name)
 		}
 		t.Funcs = append(t.Funcs, sym.f)
@@ -485,7 +488,8 @@ func (c *checker) callTargets(d *ptx.CallTargets) {
 
 func (c *checker) prototype(d *ptx.CallPrototype) {
 	c.need(d.Pos, ".callprototype", 21, 20)
-	p := &Proto{Returns: c.signature(d.Returns, nil, roleOutput, false), Params: c.signature(d.Params, nil, roleInput, false)}
+	p := &Proto{Returns: c.signature(d.Returns, nil, roleOutput, false),
+		Params: c.signature(d.Params, nil, roleInput, false)}
 	for i := range d.Directives {
 		if d.Directives[i].Name == "noreturn" {
 			p.NoReturn = true
@@ -521,8 +525,8 @@ func (c *checker) useVar(v *Var) {
 // maxParamAlign is the alignment of a .param variable at most, those of kernels excepted.
 const maxParamAlign = 128
 
-// paramSpace refuses what a parameter of a definition and a .param variable of a body cannot be: a vector, a scalar of a packed type, an array of registers
-// (words of ptxas 13.0), aligned to more than the ABI gives (recorded).
+// paramSpace refuses what a parameter of a definition and a .param variable of a body cannot be: a vector, a scalar of
+// a packed type, an array of registers (words of ptxas 13.0), aligned to more than the ABI gives (recorded).
 func (c *checker) paramSpace(v *Var, aligned bool) {
 	d := v.Decl
 	switch {

@@ -140,7 +140,9 @@ func (c *checker) candidate(m optab.Match) candidate {
 		s.video, s.sreg, s.sym = cd.video, cd.sregOK && !op.Dst, cd.symOK
 		s.load, s.store = f.Name == "ld", f.Name == "st"
 		s.lower = f.Op == optab.OpSet && m.Type(0) == "bf16" && s.typ.Name == "f32"
-		s.exact = f.Name == "cvt" && slices.ContainsFunc(m.Types, func(t string) bool { return strings.HasPrefix(t, "bf16") })
+		s.exact = f.Name == "cvt" && slices.ContainsFunc(m.Types, func(t string) bool {
+			return strings.HasPrefix(t, "bf16")
+		})
 		if !op.Optional {
 			cd.need++
 		}
@@ -218,7 +220,8 @@ func (c *checker) targetFault(m *optab.Match) string {
 	case t.SM < f.SM:
 		return needSM(feature, f.SM)
 	case f.MaxPTX != 0 && t.PTX > f.MaxPTX:
-		return fmt.Sprintf("Instruction '%s' is not supported starting from PTX ISA version %d.%d", f.Name, (f.MaxPTX+1)/10, (f.MaxPTX+1)%10)
+		return fmt.Sprintf("Instruction '%s' is not supported starting from PTX ISA version %d.%d", f.Name,
+			(f.MaxPTX+1)/10, (f.MaxPTX+1)%10)
 	}
 	return ""
 }
@@ -241,7 +244,8 @@ func (c *checker) instr(in *ptx.Instr) {
 	o := c.opcodeOf(in)
 	if len(o.cands) == 0 {
 		if len(in.Args)+len(in.Mods) == 0 && c.takesOperands(in.Name) {
-			c.errorf(in.NamePos, Semantic, "Arguments mismatch for instruction '%s'", in.Name) // the missing modifier does not count (recorded of bar)
+			// the missing modifier does not count (recorded of bar)
+			c.errorf(in.NamePos, Semantic, "Arguments mismatch for instruction '%s'", in.Name)
 			return
 		}
 		for _, text := range o.faults {
@@ -267,7 +271,8 @@ func (c *checker) instr(in *ptx.Instr) {
 			c.errorf(in.NamePos, Feature, "%s", cd.fault)
 		} else if cd.rule != nil {
 			ic := &c.ic
-			*ic = instCheck{Target: c.m.Target, Func: c.fn, AST: in, Match: &cd.match, Args: args, c: c, cand: cd, src: c.src}
+			*ic = instCheck{Target: c.m.Target, Func: c.fn, AST: in, Match: &cd.match, Args: args, c: c, cand: cd,
+				src: c.src}
 			if text := cd.rule(ic); text != "" {
 				c.errorf(in.NamePos, Semantic, "%s", text)
 			}

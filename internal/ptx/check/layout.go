@@ -1,12 +1,15 @@
 package check
 
-// Huge is what a size or an offset becomes that no memory has: a text may declare arrays of 2^63 bytes, alignments as large, and any number of them.
+// Huge is what a size or an offset becomes that no memory has: a text may declare arrays of 2^63 bytes, alignments as
+// large, and any number of them.
 const Huge = 1 << (SizeBits + 1)
 
-// SizeBits is how many bits of a variable's size the driver's compiler keeps, which counts it in bits of 64-bit numbers: 2^61 bytes are none (recorded).
+// SizeBits is how many bits of a variable's size the driver's compiler keeps, which counts it in bits of 64-bit
+// numbers: 2^61 bytes are none (recorded).
 const SizeBits = 61
 
-// Layout places variables one behind another. Its sums end at [Huge] instead of wrapping, so that a limit is checked once, at the end.
+// Layout places variables one behind another. Its sums end at [Huge] instead of wrapping, so that a limit is checked
+// once, at the end.
 type Layout struct {
 	Size  uint64 // bytes up to here
 	Align uint64 // the largest alignment

@@ -7,7 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx"
 )
 
-// paramLimit checks the size of a kernel's parameters, laid out as a C struct; the driver's compiler adds in 32 bits (recorded).
+// paramLimit checks the size of a kernel's parameters, laid out as a C struct; the driver's compiler adds in 32 bits
+// (recorded).
 func (c *checker) paramLimit(f *Func, d *ptx.Func) {
 	var l Layout
 	for _, p := range f.Params {
@@ -19,7 +20,8 @@ func (c *checker) paramLimit(f *Func, d *ptx.Func) {
 	}
 	end := d.Body.EndPos
 	if size > most {
-		c.errorf(end, Limit, "Entry function '%s' uses too much parameter space (0x%x bytes, 0x%x max).", f.Name, size, most)
+		c.errorf(end, Limit, "Entry function '%s' uses too much parameter space (0x%x bytes, 0x%x max).", f.Name, size,
+			most)
 	}
 	if size > maxParam {
 		c.need(end, "Kernel parameter size larger than 4352 bytes", 81, 70)
@@ -42,7 +44,8 @@ func (c *checker) limits() {
 		}
 	}
 	if konst.Size > maxConst {
-		c.report(&Error{Kind: Limit, Text: fmt.Sprintf("File uses too much global constant data (0x%x bytes, 0x%x max)", konst.Size, maxConst)})
+		c.report(&Error{Kind: Limit, Text: fmt.Sprintf("File uses too much global constant data (0x%x bytes, 0x%x max)",
+			konst.Size, maxConst)})
 	}
 	limit := c.opt.MaxShared
 	if limit == 0 {
@@ -51,7 +54,9 @@ func (c *checker) limits() {
 	if !c.shared {
 		return
 	}
-	reach := Reach[*Func, *Var]{Next: func(f *Func) []*Func { return f.uses.calls }, Own: func(f *Func) []*Var { return f.uses.shared }}
+	reach := Reach[*Func, *Var]{Next: func(f *Func) []*Func {
+		return f.uses.calls
+	}, Own: func(f *Func) []*Var { return f.uses.shared }}
 	type listKey struct {
 		first **Var
 		n     int
@@ -94,7 +99,8 @@ func SharedSize(vars []*Var) uint64 {
 	return l.Size
 }
 
-// SortShared puts shared variables into the order in which they are placed: those of the module in order of declaration, then those of functions.
+// SortShared puts shared variables into the order in which they are placed: those of the module in order of
+// declaration, then those of functions.
 func SortShared(vars []*Var) {
 	slices.SortStableFunc(vars, func(a, b *Var) int {
 		if (a.Func == nil) != (b.Func == nil) {

@@ -10,15 +10,16 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// misplaced are the faults of an operation word that does not stand first: for these instructions it is part of the name, while
-// all other modifiers may stand in any order (probed on an H200).
+// misplaced are the faults of an operation word that does not stand first: for these instructions it is part of the
+// name, while all other modifiers may stand in any order (probed on an H200).
 func misplaced(name string, words []string) []string {
 	first := subNames[name]
 	if first == "" {
 		return nil
 	}
 	for i, w := range words {
-		if i == 0 || !slices.Contains(strings.Fields(first), w) || i == 1 && (words[0] == "cta" || words[0] == "cluster") {
+		if i == 0 || !slices.Contains(strings.Fields(first), w) ||
+			i == 1 && (words[0] == "cta" || words[0] == "cluster") {
 			continue
 		}
 		if slices.Contains(strings.Fields(first), words[0]) {
@@ -30,7 +31,8 @@ func misplaced(name string, words []string) []string {
 		case "cvta":
 			return []string{fmt.Sprintf("Unknown modifier '.%s'", w)}
 		case "bar", "barrier":
-			return []string{fmt.Sprintf("Unknown modifier '.%s'", w), fmt.Sprintf("Illegal modifier '.%s' for instruction '%s'", words[0], name)}
+			return []string{fmt.Sprintf("Unknown modifier '.%s'", w),
+				fmt.Sprintf("Illegal modifier '.%s' for instruction '%s'", words[0], name)}
 		}
 		return []string{fmt.Sprintf("Unexpected instruction types specified for '%s'", name)}
 	}
@@ -103,8 +105,8 @@ func longName(name string, words []string) string {
 	return name
 }
 
-// missTexts are the faults of modifiers that fit no form, in the order in which ptxas has them: unknown words, types, .sat, .ftz,
-// the others, rounding last.
+// missTexts are the faults of modifiers that fit no form, in the order in which ptxas has them: unknown words, types,
+// .sat, .ftz, the others, rounding last.
 func missTexts(name string, words []string, m *optab.Miss) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }

@@ -1,7 +1,8 @@
 // Package check decides whether a PTX module is valid for a target, as ptxas does, and resolves every name in it.
 //
-// Its result, Module, is what the linker and the lowering read: declarations with sizes and initial bytes, functions with their
-// registers, and instructions with the form of the opcode table that they fit and operands that point at declarations.
+// Its result, Module, is what the linker and the lowering read: declarations with sizes and initial bytes, functions
+// with their registers, and instructions with the form of the opcode table that they fit and operands that point at
+// declarations.
 package check
 
 import (
@@ -35,7 +36,8 @@ type Var struct {
 	*Declared // never nil
 }
 
-// Declared is what a declaration says of a variable. The members of a parameterised register set share it: a big kernel has tens of thousands of them.
+// Declared is what a declaration says of a variable. The members of a parameterised register set share it: a big kernel
+// has tens of thousands of them.
 type Declared struct {
 	Decl    *ptx.Var
 	Linkage ptx.Linkage
@@ -46,10 +48,12 @@ type Declared struct {
 	Size    uint64      // bytes, of [SizeBits] bits; 0 for unsized
 	Align   uint64      // bytes
 	Managed bool
-	Func    *Func   // the function it is local to, nil at module scope
-	Init    []byte  // nil when there is no initialiser; else the first bytes, zero where relocated; those behind them are zero
-	Relocs  []Reloc // addresses inside Init
-	Elems   []*Var  // of a register with Vec: its components, which are registers of their own (the vector is not in Regs)
+	Func    *Func // the function it is local to, nil at module scope
+	// nil when there is no initialiser; else the first bytes, zero where relocated; those behind them are zero
+	Init   []byte
+	Relocs []Reloc // addresses inside Init
+	// of a register with Vec: its components, which are registers of their own (the vector is not in Regs)
+	Elems []*Var
 
 	role role // of a parameter
 }
@@ -138,8 +142,9 @@ type Inst struct {
 	Match *optab.Match // shared by all instructions with the same modifiers
 	Guard *Var         // predicate register, nil when unguarded
 	Neg   bool         // @!p
-	Args  []Arg        // one for each operand of the form that is present, in the form's order; a pair gives one Arg with Second
-	Loc   Loc
+	// one for each operand of the form that is present, in the form's order; a pair gives one Arg with Second
+	Args []Arg
+	Loc  Loc
 }
 
 // Loc is a position in the source that the PTX was compiled from (.loc); File 0 means none.
@@ -178,7 +183,8 @@ type Arg struct {
 	*ArgRest        // never nil
 }
 
-// ArgRest is what few operands have. The others, registers and constants above all, share one that is empty: a big kernel has a hundred thousand of them.
+// ArgRest is what few operands have. The others, registers and constants above all, share one that is empty: a big
+// kernel has a hundred thousand of them.
 type ArgRest struct {
 	Func   *Func
 	Hi     uint64 // upper half of a 128-bit immediate

@@ -43,8 +43,8 @@ func faults(t *testing.T, text string) Errors {
 	return list
 }
 
-// TestBroken compares with what an H200's driver (580, CUDA 13.0) answered for damaged PTX: corpus/broken. Modules that need the
-// linker to be refused, or memory to be allocated, are accepted here.
+// TestBroken compares with what an H200's driver (580, CUDA 13.0) answered for damaged PTX: corpus/broken. Modules that
+// need the linker to be refused, or memory to be allocated, are accepted here.
 func TestBroken(t *testing.T) {
 	dir := shared(t, "corpus", "broken")
 	var items []struct {
@@ -95,8 +95,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestFaults holds modules that are illegal and where and how they are refused. Texts in the driver's words are those of its
-// log (silicon/rejected.json.gz, corpus/broken); others are this package's.
+// TestFaults holds modules that are illegal and where and how they are refused. Texts in the driver's words are those
+// of its log (silicon/rejected.json.gz, corpus/broken); others are this package's.
 func TestFaults(t *testing.T) {
 	body := func(s string) string { return head + ".visible .entry k(.param .u64 p)\n{\n" + s + "\nret;\n}\n" }
 	for _, c := range []struct {
@@ -107,12 +107,14 @@ func TestFaults(t *testing.T) {
 		{"unknown instruction", body("frobnicate.u32 1;"), 6, 1, "Not a name of any known instruction: 'frobnicate'"},
 		{"width", body(".reg .b32 r;\n.reg .b64 d;\nmov.u64 d, r;"), 8, 12, "Arguments mismatch for instruction 'mov'"},
 		{"float to int", body(".reg .f32 r;\nmov.u32 r, 7;"), 7, 9, "Arguments mismatch for instruction 'mov'"},
-		{"int literal for float", body(".reg .f32 r;\nmov.f32 r, 2;"), 7, 12, "Arguments mismatch for instruction 'mov'"},
+		{"int literal for float", body(".reg .f32 r;\nmov.f32 r, 2;"), 7, 12,
+			"Arguments mismatch for instruction 'mov'"},
 		{"decimal for b32", body(".reg .b32 r;\nmov.b32 r, 1.5;"), 7, 12, "Arguments mismatch for instruction 'mov'"},
 		{"0f for b64", body(".reg .b64 r;\nmov.b64 r, 0f3f800000;"), 7, 12, "Arguments mismatch for instruction 'mov'"},
 		{"division by zero", body(".reg .b64 r;\nmov.b64 r, 5 / 0;"), 7, 12, divisionByZero},
 		{"mov.f16", body(".reg .b16 r;\nmov.f16 r, r;"), 7, 1, "Unexpected instruction types specified for 'mov'"},
-		{"predicate where none", body(".reg .pred q;\n.reg .b32 r;\nmov.b32 r, q;"), 8, 12, "Arguments mismatch for instruction 'mov'"},
+		{"predicate where none", body(".reg .pred q;\n.reg .b32 r;\nmov.b32 r, q;"), 8, 12,
+			"Arguments mismatch for instruction 'mov'"},
 		{"guard", body(".reg .b32 r;\n@r bra L;\nL:"), 7, 2, "Predicate expression expected"},
 		{"undeclared guard", body("@r bra L;\nL:"), 6, 2, "Unknown symbol 'r'"},
 		{"label", body("bra M;\nL:"), 6, 5, "Unknown symbol 'M'"},
@@ -120,32 +122,49 @@ func TestFaults(t *testing.T) {
 		{"label of an inner block", body("{\nL:\n}\nbra L;"), 9, 5, "Unknown symbol 'L'"},
 		{"label twice", body("L:\nL:"), 7, 1, "Duplicate definition of label 'L'"},
 		{"register twice", body(".reg .b32 r;\n.reg .b64 r;"), 7, 11, "Duplicate definition of variable 'r'"},
-		{"register in a set", body(".reg .b32 %r<4>;\n.reg .b64 %r3;"), 7, 11, "Duplicate definition of variable '%r3'"},
-		{"set over a register", body(".reg .b64 %r3;\n.reg .b32 %r<4>;"), 7, 11, "Duplicate definition of variable '%r3'"},
+		{"register in a set", body(".reg .b32 %r<4>;\n.reg .b64 %r3;"), 7, 11,
+			"Duplicate definition of variable '%r3'"},
+		{"set over a register", body(".reg .b64 %r3;\n.reg .b32 %r<4>;"), 7, 11,
+			"Duplicate definition of variable '%r3'"},
 		{"beyond a set", body(".reg .b32 %r<4>;\nmov.u32 %r4, 1;"), 7, 9, "Unknown symbol '%r4'"},
 		{"of an ended scope", body("{ .reg .b32 r; }\nmov.u32 r, 1;"), 7, 9, "Unknown symbol 'r'"},
 		{"special register feature", ".version 7.0\n.target sm_80\n.entry k(){ .reg .u32 r; mov.u32 r, %cluster_ctarank; ret; }", 3, 37, "Feature '%cluster_ctarank' requires PTX ISA .version 7.8 or later"},
-		{"special register component", body(".reg .u32 r;\nmov.u32 r, %tid;"), 7, 12, "Argument vector size mismatch for instruction 'mov'"},
-		{"setmaxnreg", body("setmaxnreg.dec.sync.aligned.u32 24;"), 6, 1, "Instruction 'setmaxnreg.dec' not supported on .target 'sm_90'"},
+		{"special register component", body(".reg .u32 r;\nmov.u32 r, %tid;"), 7, 12,
+			"Argument vector size mismatch for instruction 'mov'"},
+		{"setmaxnreg", body("setmaxnreg.dec.sync.aligned.u32 24;"), 6, 1,
+			"Instruction 'setmaxnreg.dec' not supported on .target 'sm_90'"},
 		{"call unknown", body("call nobody;"), 6, 6, "Unknown symbol 'nobody'"},
-		{"call count", head + ".func f(.param .b32 a) { ret; }\n.entry k() {\ncall f;\nret; }", 6, 1, "Call has wrong number of parameters"},
-		{"call type", head + ".func f(.param .b32 a) { ret; }\n.entry k() {\n.param .b64 x;\ncall f, (x);\nret; }", 7, 1, "Type of argument does not match formal parameter 'a'"},
-		{"indirect call", head + ".entry k() {\n.reg .b64 x;\ncall x;\nret; }", 6, 1, "Indirect call without call prototype or call target list"},
+		{"call count", head + ".func f(.param .b32 a) { ret; }\n.entry k() {\ncall f;\nret; }", 6, 1,
+			"Call has wrong number of parameters"},
+		{"call type", head + ".func f(.param .b32 a) { ret; }\n.entry k() {\n.param .b64 x;\ncall f, (x);\nret; }", 7,
+			1, "Type of argument does not match formal parameter 'a'"},
+		{"indirect call", head + ".entry k() {\n.reg .b64 x;\ncall x;\nret; }", 6, 1,
+			"Indirect call without call prototype or call target list"},
 		{"int for float initialiser", head + ".const .f32 c = 3;", 4, 17, "Initial value type mismatch"},
-		{"too many values", head + ".global .u32 c[2] = {1, 2, 3};", 4, 28, "Greater number of elements in array initializer"},
+		{"too many values", head + ".global .u32 c[2] = {1, 2, 3};", 4, 28,
+			"Greater number of elements in array initializer"},
 		{"forward symbol", head + ".global .u64 a = b;\n.global .u64 b;", 4, 18, "Invalid initial value symbol 'b'"},
-		{"predicate in memory", head + ".global .pred a;", 4, 1, "Predicate variable 'a' must be in register state space"},
-		{"local with ABI", head + ".local .b32 a;", 4, 1, "Module-scoped variables in .local state space are not allowed with ABI"},
+		{"predicate in memory", head + ".global .pred a;", 4, 1,
+			"Predicate variable 'a' must be in register state space"},
+		{"local with ABI", head + ".local .b32 a;", 4, 1,
+			"Module-scoped variables in .local state space are not allowed with ABI"},
 		{"alignment", head + ".global .align 3 .b8 a;", 4, 1, "Alignment must be a power of two"},
 		{"alignment beyond 32 bits", head + ".global .align 4294967296 .b8 a;", 4, 1, "Constant overflow"},
 		{"twice", head + ".global .u32 a;\n.global .u32 a;", 5, 14, "Duplicate definition of variable 'a'"},
-		{"function and variable", head + ".global .u32 a;\n.func a() { ret; }", 5, 7, "Inconsistent redefinition of variable 'a'"},
-		{"function twice", head + ".func a() { ret; }\n.func a() { ret; }", 5, 7, "Duplicate definition of function 'a'"},
-		{"unlike declaration", head + ".func a(.param .b32 x);\n.func a(.param .b64 x) { ret; }", 5, 7, "Inconsistent prototypes of 'a', parameter types differ"},
-		{"constant space", head + ".const .b8 a[65537];", 0, 0, "File uses too much global constant data (0x10001 bytes, 0x10000 max)"},
-		{"shared", body(".shared .b8 a[232449];"), 0, 0, "Entry function 'k' uses too much shared data (0x38c01 bytes, 0x38c00 max)"},
-		{"parameters", head + ".entry k(.param .b8 a[32765])\n{ ret; }", 5, 8, "Entry function 'k' uses too much parameter space (0x7ffd bytes, 0x7ffc max)."},
-		{"reqntid and maxntid", head + ".entry k() .maxntid 4 .reqntid 4 { ret; }", 4, 23, "Conflicting directives: .maxntid and .reqntid cannot both be specified"},
+		{"function and variable", head + ".global .u32 a;\n.func a() { ret; }", 5, 7,
+			"Inconsistent redefinition of variable 'a'"},
+		{"function twice", head + ".func a() { ret; }\n.func a() { ret; }", 5, 7,
+			"Duplicate definition of function 'a'"},
+		{"unlike declaration", head + ".func a(.param .b32 x);\n.func a(.param .b64 x) { ret; }", 5, 7,
+			"Inconsistent prototypes of 'a', parameter types differ"},
+		{"constant space", head + ".const .b8 a[65537];", 0, 0,
+			"File uses too much global constant data (0x10001 bytes, 0x10000 max)"},
+		{"shared", body(".shared .b8 a[232449];"), 0, 0,
+			"Entry function 'k' uses too much shared data (0x38c01 bytes, 0x38c00 max)"},
+		{"parameters", head + ".entry k(.param .b8 a[32765])\n{ ret; }", 5, 8,
+			"Entry function 'k' uses too much parameter space (0x7ffd bytes, 0x7ffc max)."},
+		{"reqntid and maxntid", head + ".entry k() .maxntid 4 .reqntid 4 { ret; }", 4, 23,
+			"Conflicting directives: .maxntid and .reqntid cannot both be specified"},
 		{"branch targets", body("T: .branchtargets A, B;\nA:"), 6, 22, "Unknown symbol 'B'"},
 	} {
 		list := faults(t, c.text)
@@ -182,8 +201,8 @@ func TestErrorLimit(t *testing.T) {
 	}
 }
 
-// TestInitialisers: bytes follow from the language (little endian, nested braces in row order) and from the values an H200
-// loaded for the same initialisers (silicon, group consts).
+// TestInitialisers: bytes follow from the language (little endian, nested braces in row order) and from the values an
+// H200 loaded for the same initialisers (silicon, group consts).
 func TestInitialisers(t *testing.T) {
 	for _, c := range []struct{ decl, want string }{
 		{".global .u32 v = 1", "01000000"},
@@ -238,7 +257,8 @@ func TestRelocations(t *testing.T) {
 	}
 	a, later := byName["a"], byName["later"]
 	want := []Reloc{
-		{Offset: 0, Size: 8, Var: a}, {Offset: 8, Size: 8, Var: a, Addend: 8}, {Offset: 16, Size: 8, Var: a, Addend: 4, Generic: true},
+		{Offset: 0, Size: 8, Var: a}, {Offset: 8, Size: 8, Var: a, Addend: 8},
+		{Offset: 16, Size: 8, Var: a, Addend: 4, Generic: true},
 		{Offset: 24, Size: 8, Func: m.Funcs[0]}, {Offset: 32, Size: 8, Var: later},
 	}
 	compare := func(name string, got, want []Reloc) {
@@ -254,7 +274,8 @@ func TestRelocations(t *testing.T) {
 	}
 	compare("p", byName["p"].Relocs, want)
 	compare("m", byName["m"].Relocs, []Reloc{
-		{Offset: 0, Size: 1, Var: a, Mask: 0xff}, {Offset: 1, Size: 1, Var: a, Mask: 0xff00, Shift: 8}, {Offset: 2, Size: 1, Var: a, Addend: 1, Mask: 0xff0000, Shift: 16},
+		{Offset: 0, Size: 1, Var: a, Mask: 0xff}, {Offset: 1, Size: 1, Var: a, Mask: 0xff00, Shift: 8},
+		{Offset: 2, Size: 1, Var: a, Addend: 1, Mask: 0xff0000, Shift: 16},
 	})
 	compare("later", later.Relocs, []Reloc{{Offset: 0, Size: 8, Var: later, Addend: 8, Generic: true}})
 	if later.Linkage != ptx.LinkVisible || len(m.Vars) != 4 {
@@ -321,7 +342,8 @@ func TestCalls(t *testing.T) {
 }`)
 	k := m.Funcs[3]
 	call := k.Insts[1]
-	if len(call.Args) != 3 || call.Args[1].Func != m.Funcs[0] || call.Args[0].Elems[0].Var.Name != "r" || call.Args[2].Elems[0].Var.Name != "a" {
+	if len(call.Args) != 3 || call.Args[1].Func != m.Funcs[0] || call.Args[0].Elems[0].Var.Name != "r" ||
+		call.Args[2].Elems[0].Var.Name != "a" {
 		t.Errorf("direct call: %+v", call.Args)
 	}
 	if c := k.Insts[2]; c.Args[1].Kind != ArgReg || c.Args[3].Table.Proto == nil {
@@ -356,7 +378,8 @@ func TestMoves(t *testing.T) {
 	mov.u32 a, WARP_SZ;
 }`)
 	in := m.Funcs[0].Insts
-	if in[0].Match.Form.Op != optab.OpMovPack || in[1].Match.Form.Op != optab.OpMovUnpack || in[1].Args[0].Elems[1].Kind != ArgNone || len(in[2].Args[0].Elems) != 4 {
+	if in[0].Match.Form.Op != optab.OpMovPack || in[1].Match.Form.Op != optab.OpMovUnpack ||
+		in[1].Args[0].Elems[1].Kind != ArgNone || len(in[2].Args[0].Elems) != 4 {
 		t.Errorf("packing: %v %v", in[0].Match.Form.Op, in[1].Match.Form.Op)
 	}
 	if v := in[3].Args[1].Var; v.Name != "v.y" || m.Funcs[0].Regs[v.Index] != v {

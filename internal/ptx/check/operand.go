@@ -7,8 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// classesAgree is the rule for operands of equal width (PTX ISA 9.5, "Type Checking Rules"): untyped bits agree with all, integers
-// of both signs with each other.
+// classesAgree is the rule for operands of equal width (PTX ISA 9.5, "Type Checking Rules"): untyped bits agree with
+// all, integers of both signs with each other.
 func classesAgree(reg, typ *optab.Type) bool {
 	if reg.Bits != typ.Bits || (reg.Class == optab.Predicate) != (typ.Class == optab.Predicate) {
 		return false
@@ -40,10 +40,14 @@ func laneClass(t *optab.Type) optab.Class {
 
 // fits says whether a register of type reg may stand at a position of type s.typ.
 func (s *spec) fits(reg *optab.Type) bool {
-	if s.op != nil && (s.op.Type == "T" || s.op.Type == "U" && s.op.Wider) && reg.Class == optab.Packed && (s.typ.Class == optab.Unsigned || s.typ.Class == optab.Signed) && (reg.Bits == s.typ.Bits || s.op.Wider && reg.Bits > s.typ.Bits) {
-		return true // ptxas 13.0 takes a packed register where the instruction's own type is an integer (testdata/ptxas.txt)
+	if s.op != nil && (s.op.Type == "T" || s.op.Type == "U" && s.op.Wider) && reg.Class == optab.Packed &&
+		(s.typ.Class == optab.Unsigned || s.typ.Class == optab.Signed) &&
+		(reg.Bits == s.typ.Bits || s.op.Wider && reg.Bits > s.typ.Bits) {
+		// ptxas 13.0 takes a packed register where the instruction's own type is an integer (testdata/ptxas.txt)
+		return true
 	}
-	if s.op != nil && s.op.Wider && !s.exact && reg.Bits > s.typ.Bits && s.typ.Class != optab.Predicate && reg.Class != optab.Predicate {
+	if s.op != nil && s.op.Wider && !s.exact && reg.Bits > s.typ.Bits && s.typ.Class != optab.Predicate &&
+		reg.Class != optab.Predicate {
 		switch s.typ.Class { // PTX ISA 9.4.1, relaxed type checking
 		case optab.Bits:
 			return true
@@ -137,7 +141,8 @@ func (c *checker) operand(s *spec, a ptx.Operand, out *Arg) problem {
 		case sym.f != nil:
 			out.Kind, c.rest(out).Func = ArgSym, sym.f
 			c.useFunc(sym.f)
-		case sym.v != nil && sym.v.Space == "reg" && (sym.v.Type.Bits == 64 || sym.v.Type.Bits == 32) && sym.v.Type.Class <= optab.Signed:
+		case sym.v != nil && sym.v.Space == "reg" && (sym.v.Type.Bits == 64 || sym.v.Type.Bits == 32) &&
+			sym.v.Type.Class <= optab.Signed:
 			out.Kind, out.Var = ArgReg, sym.v
 		default:
 			return problem{code: pTarget, pos: out.Pos, name: "variable"}
@@ -294,8 +299,9 @@ func (c *checker) typed(s *spec, a ptx.Operand, out *Arg) problem {
 	return c.immediate(s, &v, out)
 }
 
-// sum checks a name plus a constant, which the driver takes for an operand of any instruction: the grammar of the manual has such sums in addresses alone (PTX ISA 6.4.1).
-// It is the sum in the register's type. A special register or a symbol may stand in it even where it may not stand alone.
+// sum checks a name plus a constant, which the driver takes for an operand of any instruction: the grammar of the
+// manual has such sums in addresses alone (PTX ISA 6.4.1). It is the sum in the register's type. A special register or
+// a symbol may stand in it even where it may not stand alone.
 func (c *checker) sum(s *spec, e *ptx.Expr, id *ptx.Ident, out *Arg) problem {
 	switch {
 	case s.dst():
@@ -321,7 +327,8 @@ func (c *checker) sum(s *spec, e *ptx.Expr, id *ptx.Ident, out *Arg) problem {
 		if p := c.register(s, id, sym.v, out); p.code != pOK {
 			return p
 		}
-		// Nobody knows what the sum of a floating-point register is: most ways to write one end the driver's process (recorded).
+		// Nobody knows what the sum of a floating-point register is: most ways to write one end the driver's process
+		// (recorded).
 		if t := out.Var.Type; !s.fits(t) || t.Class > optab.Signed || t.Bits < 8 || t.Bits > 64 {
 			return problem{code: pMismatch, pos: out.Pos}
 		}
@@ -544,7 +551,8 @@ const (
 	widthVector = "Incompatible elements of vector expression"
 )
 
-// alike refuses vectors of registers of several widths or classes. Untyped bits agree with all, integers of both signs with each other (ptxas 13.0).
+// alike refuses vectors of registers of several widths or classes. Untyped bits agree with all, integers of both signs
+// with each other (ptxas 13.0).
 func (c *checker) alike(a *ptx.Vector) problem {
 	var first, typed *optab.Type
 	for _, e := range a.Elems {
@@ -569,15 +577,16 @@ func (c *checker) alike(a *ptx.Vector) problem {
 		if typed == nil {
 			typed = t
 		}
-		if integers := t.Class <= optab.Signed && typed.Class <= optab.Signed && t.Class != optab.Bits; t.Name != typed.Name && !integers {
+		if integers := t.Class <= optab.Signed && typed.Class <= optab.Signed &&
+			t.Class != optab.Bits; t.Name != typed.Name && !integers {
 			return problem{code: pText, pos: a.Pos, name: mixedVector}
 		}
 	}
 	return problem{}
 }
 
-// vectorType is what the registers of a vector that is loaded or stored are checked against: ptxas 13.0 takes one with an untyped element, and one of integers
-// or packed values, for every type of their width (testdata/ptxas.txt).
+// vectorType is what the registers of a vector that is loaded or stored are checked against: ptxas 13.0 takes one with
+// an untyped element, and one of integers or packed values, for every type of their width (testdata/ptxas.txt).
 func (c *checker) vectorType(a *ptx.Vector, typ *optab.Type) *optab.Type {
 	integers := true
 	for _, e := range a.Elems {
@@ -592,7 +601,8 @@ func (c *checker) vectorType(a *ptx.Vector, typ *optab.Type) *optab.Type {
 		if sym.v.Type.Class == optab.Bits {
 			return bitsType(typ)
 		}
-		integers = integers && (sym.v.Type.Class <= optab.Signed || sym.v.Type.Class == optab.Packed && typ.Class <= optab.Signed)
+		integers = integers && (sym.v.Type.Class <= optab.Signed ||
+			sym.v.Type.Class == optab.Packed && typ.Class <= optab.Signed)
 	}
 	if integers {
 		return bitsType(typ)

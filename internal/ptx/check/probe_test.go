@@ -26,15 +26,17 @@ var probeParser = map[string]bool{
 
 // probeOpen are verdicts that the families' rows and rules do not give yet; the test says when one does.
 var probeOpen = map[string]bool{
-	"type/tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4},[%rd1,{%f1,%f2}];": true, "type/tex.2d.v4.f32.f32 {%r1,%r2,%r3,%r4},[%rd1,{%f1,%f2}];": true,
-	"imm/bfe.u32 %r1,%r2,300,400;": true, "imm/lop3.b32 %r1,%r2,%r3,%r4,256;": true, "imm/lop3.b32 %r1,%r2,%r3,%r4,-1;": true,
-	"module/entry_cvta_param": true,
+	"type/tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4},[%rd1,{%f1,%f2}];": true,
+	"type/tex.2d.v4.f32.f32 {%r1,%r2,%r3,%r4},[%rd1,{%f1,%f2}];": true,
+	"imm/bfe.u32 %r1,%r2,300,400;":                               true, "imm/lop3.b32 %r1,%r2,%r3,%r4,256;": true,
+	"imm/lop3.b32 %r1,%r2,%r3,%r4,-1;": true,
+	"module/entry_cvta_param":          true,
 }
 
-// TestProbe compares with the verdicts of an H200's driver (580, CUDA 13.0) on questions that the manual leaves open: which
-// registers and immediates fit, in which order modifiers stand, how names and declarations go together
-// (testdata/ptx_probe.json.gz: module text, CUresult of cuModuleLoadDataEx, error log). The verdict must be the same; -v shows
-// where the text differs.
+// TestProbe compares with the verdicts of an H200's driver (580, CUDA 13.0) on questions that the manual leaves open:
+// which registers and immediates fit, in which order modifiers stand, how names and declarations go together
+// (testdata/ptx_probe.json.gz: module text, CUresult of cuModuleLoadDataEx, error log). The verdict must be the same;
+// -v shows where the text differs.
 func TestProbe(t *testing.T) {
 	var cases []struct {
 		ID, PTX, Log string
@@ -69,7 +71,8 @@ func TestProbe(t *testing.T) {
 		if got := Log(err); got == c.Log {
 			same++
 		} else {
-			t.Logf("%s\n\tdriver %s\n\there   %s", c.ID, strings.ReplaceAll(c.Log, "\n", " // "), strings.ReplaceAll(got, "\n", " // "))
+			t.Logf("%s\n\tdriver %s\n\there   %s", c.ID, strings.ReplaceAll(c.Log, "\n", " // "),
+				strings.ReplaceAll(got, "\n", " // "))
 		}
 	}
 	t.Logf("%d of %d logs are the driver's", same, texts)

@@ -125,8 +125,8 @@ func (c *checker) problem(p problem, in *ptx.Instr) {
 	report(pos, kind, "%s", text)
 }
 
-// vectorProblem words the fault of a vector: ptxas counts elements first, then infers their type. The second result is false
-// when the fault has nothing to do with a vector.
+// vectorProblem words the fault of a vector: ptxas counts elements first, then infers their type. The second result is
+// false when the fault has nothing to do with a vector.
 func (c *checker) vectorProblem(p problem, in *ptx.Instr, pos ptx.Pos) (last string, ok bool) {
 	name := longNameOf(in)
 	var v *ptx.Vector

@@ -1,7 +1,8 @@
 package check
 
-// Reach gives for nodes of a graph what they and all that they lead to have, each thing once. Nodes that lead to each other, and those that add nothing to what one
-// successor has, share a list: calls of many functions by many kernels cost no more than their number. Lists must not be changed.
+// Reach gives for nodes of a graph what they and all that they lead to have, each thing once. Nodes that lead to each
+// other, and those that add nothing to what one successor has, share a list: calls of many functions by many kernels
+// cost no more than their number. Lists must not be changed.
 type Reach[N, T comparable] struct {
 	Next func(N) []N // where a node leads
 	Own  func(N) []T // what it has itself

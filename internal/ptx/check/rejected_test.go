@@ -15,8 +15,8 @@ import (
 // rejection is a form that the compiler of an H200's driver refused (silicon/rejected.json.gz), with its log.
 type rejection struct{ ID, Group, PTX, Stage, Log string }
 
-// guess collects the registers that a body uses and gives each the type that some form of the instruction wants: a form that is
-// to be refused must be refused with the best operands. The data set does not say how registers were declared.
+// guess collects the registers that a body uses and gives each the type that some form of the instruction wants: a form
+// that is to be refused must be refused with the best operands. The data set does not say how registers were declared.
 type guess struct {
 	c     *checker
 	types map[string]string
@@ -42,7 +42,8 @@ func (g *guess) operand(s *spec, a ptx.Operand) {
 				typ = "b32"
 			}
 		case optab.KindType, optab.KindVec, optab.KindImm:
-			// The recordings' registers had 16 bits at least: cvt.rn.bf16.s8 and the like are refused there for them alone; with 8 bits an H200 takes these (TestBytes of internal/conform).
+			// The recordings' registers had 16 bits at least: cvt.rn.bf16.s8 and the like are refused there for them
+			// alone; with 8 bits an H200 takes these (TestBytes of internal/conform).
 			typ = fmt.Sprintf("b%d", max(s.typ.Bits, 16))
 			if s.typ.Class == optab.Predicate {
 				typ = "pred"
@@ -130,8 +131,8 @@ func (g *guess) everyName(body string) {
 	}
 }
 
-// verdict tries a rejected form with every candidate's operand types. It returns the faults of the first try, or nil when some
-// typing was accepted.
+// verdict tries a rejected form with every candidate's operand types. It returns the faults of the first try, or nil
+// when some typing was accepted.
 func verdict(t *testing.T, r rejection) Errors {
 	t.Helper()
 	decl, body := "", r.PTX
@@ -148,7 +149,8 @@ func verdict(t *testing.T, r rejection) Errors {
 		word = word[:i]
 	}
 	build := func(regs string) string {
-		return ".version 9.0\n.target sm_90\n.address_size 64\n" + decl + ".visible .entry k(.param .u64 p0, .param .u64 p1)\n{\n.shared .align 16 .b8 sm[4096];\n.shared .align 8 .b64 mb;\n" + regs + body + "\nret;\n}\n"
+		return ".version 9.0\n.target sm_90\n.address_size 64\n" + decl +
+			".visible .entry k(.param .u64 p0, .param .u64 p1)\n{\n.shared .align 16 .b8 sm[4096];\n.shared .align 8 .b64 mb;\n" + regs + body + "\nret;\n}\n"
 	}
 	m, err := ptx.Parse([]byte(build("")))
 	if err != nil {
@@ -198,8 +200,8 @@ func verdict(t *testing.T, r rejection) Errors {
 	return first
 }
 
-// TestRejected: what the driver's compiler refuses is refused. -v prints counts and forms that are wrongly accepted or refused
-// with another text; -run 'TestRejected/^int$' takes one group.
+// TestRejected: what the driver's compiler refuses is refused. -v prints counts and forms that are wrongly accepted or
+// refused with another text; -run 'TestRejected/^int$' takes one group.
 func TestRejected(t *testing.T) {
 	var all []rejection
 	if err := json.Unmarshal(readText(t, filepath.Join(shared(t, "silicon"), "rejected.json.gz")), &all); err != nil {
@@ -237,7 +239,8 @@ func rejectGroup(t *testing.T, list []rejection) {
 		switch {
 		case list == nil:
 			if accepted++; accepted <= show {
-				t.Errorf("accepted %s\n\tdriver %s", strings.ReplaceAll(r.PTX, "\n", " "), strings.ReplaceAll(r.Log, "\n", " // "))
+				t.Errorf("accepted %s\n\tdriver %s", strings.ReplaceAll(r.PTX, "\n", " "),
+					strings.ReplaceAll(r.Log, "\n", " // "))
 			}
 			continue
 		case missing:
@@ -251,5 +254,6 @@ func rejectGroup(t *testing.T, list []rejection) {
 			t.Logf("%s\n\tdriver %s\n\there   %s", r.ID, strings.ReplaceAll(r.Log, "\n", " // "), list[0].Text)
 		}
 	}
-	t.Logf("%5d refused by the driver, %5d accepted here, %5d with the driver's first line, %5d not in the table", total, accepted, same, unknown)
+	t.Logf("%5d refused by the driver, %5d accepted here, %5d with the driver's first line, %5d not in the table",
+		total, accepted, same, unknown)
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// A rule looks at what a line of the opcode table cannot say: combinations of modifiers, ranges of immediates, operands of
-// kind "any". It is named by rule=NAME in the table and runs when the modifiers and the operands fit the form. It returns "",
-// or the text of the fault in the words of ptxas; it may also report several faults itself by [instCheck.Errorf].
+// A rule looks at what a line of the opcode table cannot say: combinations of modifiers, ranges of immediates, operands
+// of kind "any". It is named by rule=NAME in the table and runs when the modifiers and the operands fit the form. It
+// returns "", or the text of the fault in the words of ptxas; it may also report several faults itself by
+// [instCheck.Errorf].
 //
 // A family adds its rules to the ruleSet in its own file (rules_int.go, rules_mem.go, ...):
 //
@@ -22,15 +23,17 @@ import (
 //		},
 //	}
 //
-// What a rule has: ic.Has and ic.One for modifiers, ic.Type(n) for the nth instruction type, ic.Arg(name) for the operand that
-// the table calls name (nil when absent), ic.Source(name) for its syntax, ic.Target, ic.Func. To check an operand of kind
-// "any", or one whose type depends on others, call ic.Resolve with the type word: it fills the Arg as for a T operand.
+// What a rule has: ic.Has and ic.One for modifiers, ic.Type(n) for the nth instruction type, ic.Arg(name) for the
+// operand that the table calls name (nil when absent), ic.Source(name) for its syntax, ic.Target, ic.Func. To check an
+// operand of kind "any", or one whose type depends on others, call ic.Resolve with the type word: it fills the Arg as
+// for a T operand.
 type rule = func(ic *instCheck) string
 
 type ruleSet map[string]rule
 
 // ruleSets lists the families. A name stands in one of them.
-var ruleSets = []ruleSet{rulesControl, rulesInt, rulesFloat, rulesCvt, rulesMem, rulesSync, rulesAsync, rulesTMA, rulesTensor, rulesTexture}
+var ruleSets = []ruleSet{rulesControl, rulesInt, rulesFloat, rulesCvt, rulesMem, rulesSync, rulesAsync, rulesTMA,
+	rulesTensor, rulesTexture}
 
 func findRule(name string) rule {
 	for _, s := range ruleSets {
@@ -104,8 +107,8 @@ func (ic *instCheck) IsReg(name string) bool {
 	return a != nil && (a.Kind == ArgReg || a.Kind == ArgVec)
 }
 
-// Resolve checks src as an operand of the type word typ ("pred" for a predicate) and returns what it is. The second result is
-// the fault, "" when there is none. A vector in braces is resolved element by element.
+// Resolve checks src as an operand of the type word typ ("pred" for a predicate) and returns what it is. The second
+// result is the fault, "" when there is none. A vector in braces is resolved element by element.
 func (ic *instCheck) Resolve(op *optab.Operand, src ptx.Operand, typ string) (Arg, string) {
 	t := optab.FindType(typ)
 	if t.Name == "" {

@@ -26,10 +26,12 @@ func ruleCpAsync(ic *instCheck) string {
 	case ic.Has("cg") && n != 16:
 		return fmt.Sprintf("Argument 2 of instruction 'cp.async': unexpected value '%d', expected to be 16", n)
 	case n != 4 && n != 8 && n != 16:
-		return fmt.Sprintf("Argument 2 of instruction 'cp.async': unexpected value '%d', expected to be 4 or 8 or 16", n)
+		return fmt.Sprintf("Argument 2 of instruction 'cp.async': unexpected value '%d', expected to be 4 or 8 or 16",
+			n)
 	}
 	if s, ok := ic.Imm("s"); ok && s > n {
-		return fmt.Sprintf("Argument 3 of instruction 'cp.async': unexpected value '%d', expected to be at most %d", s, n)
+		return fmt.Sprintf("Argument 3 of instruction 'cp.async': unexpected value '%d', expected to be at most %d", s,
+			n)
 	}
 	return ""
 }
@@ -40,7 +42,8 @@ func ruleBulk(ic *instCheck) string {
 		return "Arguments mismatch for instruction '" + longCp(ic) + "'"
 	}
 	if n, ok := ic.Imm("n"); ok && n%16 != 0 {
-		return fmt.Sprintf("Argument %d of instruction '%s': unexpected value '%d', expected to be a multiple of 16", ic.index("n"), longCp(ic), n)
+		return fmt.Sprintf("Argument %d of instruction '%s': unexpected value '%d', expected to be a multiple of 16",
+			ic.index("n"), longCp(ic), n)
 	}
 	return ""
 }

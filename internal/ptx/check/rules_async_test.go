@@ -8,22 +8,26 @@ import (
 	"github.com/gocuda/cuda/internal/ptx"
 )
 
-// TestAsyncForms holds forms of warp operations, barriers and asynchronous copies against the syntax of PTX ISA 9.0: what sm_90 has is
-// accepted, and the rest refused with a word of the reason.
+// TestAsyncForms holds forms of warp operations, barriers and asynchronous copies against the syntax of PTX ISA 9.0:
+// what sm_90 has is accepted, and the rest refused with a word of the reason.
 func TestAsyncForms(t *testing.T) {
 	for _, c := range []struct{ target, text, fault string }{
 		{"sm_90", "cp.async.ca.shared.global [%r1], [%q1], 16;", ""},
 		{"sm_90", "cp.async.cg.shared::cta.global.L2::128B [%r1], [%q1], 16, 16;", ""},
 		{"sm_90", "cp.async.ca.shared.global.L2::cache_hint.L2::64B [%r1], [%q1], 8, %r2, %q2;", ""},
 		{"sm_90", "cp.async.ca.shared.global.L2::cache_hint [%r1], [%q1], 4, %p1, %q2;", ""},
-		{"sm_90", "cp.async.ca.shared.global [%r1], [%q1], 4, %p1, %q2;", "Arguments mismatch for instruction 'cp.async'"},
+		{"sm_90", "cp.async.ca.shared.global [%r1], [%q1], 4, %p1, %q2;",
+			"Arguments mismatch for instruction 'cp.async'"},
 		{"sm_90", "cp.async.ca.shared.global [%r1], [%q1], 4, 8;", "expected to be at most 4"},
 		{"sm_90", "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%r1];", ""},
 		{"sm_90", "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%r1], [%q1], %r2, [%r3], %q2;", ""},
 		{"sm_90", "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%r1], [%q1], 32, [%r3], %h1, %q2;", ""},
-		{"sm_90", "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%q1], 8, [%r3];", "multiple of 16"},
-		{"sm_90", "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%q1], 16, [%r3], %h1;", "Arguments mismatch"},
-		{"sm_90", "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.cp_mask [%q1], [%r1], 16, %q2, %h1;", "sm_100 or higher"},
+		{"sm_90", "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%q1], 8, [%r3];",
+			"multiple of 16"},
+		{"sm_90", "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%q1], 16, [%r3], %h1;",
+			"Arguments mismatch"},
+		{"sm_90", "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.cp_mask [%q1], [%r1], 16, %q2, %h1;",
+			"sm_100 or higher"},
 		{"sm_90", "cp.async.bulk.prefetch.L2.global.L2::cache_hint [%q1], 64, %q2;", ""},
 		{"sm_90", "cp.async.bulk.wait_group.read 3;", ""},
 		{"sm_90", "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.add.noftz.bf16 [%q1], [%r1], 16, %q2;", ""},
@@ -36,7 +40,8 @@ func TestAsyncForms(t *testing.T) {
 		{"sm_90", "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%q1, {%q2, %r2}], [%r3];", "Arguments mismatch"},
 		{"sm_90", "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [%r1], [%q1, {%r2, %r2, %r2, %r2, %r2}], [%r3];", "sm_100 or higher"},
 		{"sm_90", "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::1 [%r1], [%q1, {%r2, %r2}], [%r3];", "not supported on .target 'sm_90'"},
-		{"sm_90", "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group [%q1, {%r1, %r2, %r3}], [%r1];", ""},
+		{"sm_90", "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group [%q1, {%r1, %r2, %r3}], [%r1];",
+			""},
 		{"sm_90", "cp.reduce.async.bulk.tensor.2d.global.shared::cta.inc.tile.bulk_group.L2::cache_hint [%q1, {%r1, %r2}], [%r1], %q2;", ""},
 		{"sm_90", "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%q1, {%r1, %r2}];", ""},
 		{"sm_90", "cp.async.bulk.prefetch.tensor.3d.L2.global.im2col [%q1, {%r1, %r2, %r3}], {%h1};", ""},
@@ -75,8 +80,10 @@ func TestAsyncForms(t *testing.T) {
 		{"sm_90", "match.any.sync.b32 %r1|%p1, %r2, -1;", "Arguments mismatch"},
 		{"sm_90", "setmaxnreg.inc.sync.aligned.u32 64;", "not supported on .target 'sm_90'"},
 		{"sm_90", "multimem.red.release.gpu.global.add.v2.f32 [%q1], {%f1, %f2};", ""},
-		{"sm_90", "multimem.st.weak.global.v8.bf16x2 [%q1], {%r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1};", "Arguments mismatch"},
-		{"sm_90", "multimem.ld_reduce.relaxed.gpu.global.and.u32 %r1, [%q1];", "Incorrect type '.u32' for operation '.and'"},
+		{"sm_90", "multimem.st.weak.global.v8.bf16x2 [%q1], {%r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1};",
+			"Arguments mismatch"},
+		{"sm_90", "multimem.ld_reduce.relaxed.gpu.global.and.u32 %r1, [%q1];",
+			"Incorrect type '.u32' for operation '.and'"},
 	} {
 		src := fmt.Sprintf(".version 9.0\n.target %s\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %%r<4>; .reg .b64 %%q<4>; .reg .pred %%p<3>; .reg .b16 %%h<3>; .reg .f32 %%f<3>;\n%s\nret;\n}\n", c.target, c.text)
 		m, err := ptx.Parse([]byte(src))

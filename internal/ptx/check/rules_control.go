@@ -121,7 +121,8 @@ func (ic *instCheck) callList(name string, formal []*Var, results bool) string {
 	return ""
 }
 
-// callArg checks one argument: a variable of the formal parameter's size and alignment, of a type that agrees with its where neither is a vector; or a constant.
+// callArg checks one argument: a variable of the formal parameter's size and alignment, of a type that agrees with its
+// where neither is a vector; or a constant.
 func (ic *instCheck) callArg(e ptx.Operand, formal *Var, result bool, out *Arg) {
 	c := ic.c
 	fault := func(format, name string) { ic.Errorf(format+" '%s'", name) }
@@ -146,7 +147,8 @@ func (ic *instCheck) callArg(e ptx.Operand, formal *Var, result bool, out *Arg) 
 				fault("Inconsistent state space for parameter", v.Name)
 			}
 			vector := v.Vec > 1 || formal.Vec > 1
-			same := v.Size == formal.Size && array == (len(v.Dims) > 0) && (array || vector || classesAgree(v.Type, formal.Type))
+			same := v.Size == formal.Size && array == (len(v.Dims) > 0) &&
+				(array || vector || classesAgree(v.Type, formal.Type))
 			if !same {
 				mismatch()
 			}

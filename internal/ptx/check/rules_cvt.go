@@ -9,8 +9,9 @@ import (
 
 var rulesCvt = ruleSet{}
 
-// missCvt words the faults of cvt. What is legal stands in the opcode table; texts and order are those of the driver's compiler
-// (silicon/rejected.json.gz, which has every combination of modifiers for the plain types and most for the packed ones).
+// missCvt words the faults of cvt. What is legal stands in the opcode table; texts and order are those of the driver's
+// compiler (silicon/rejected.json.gz, which has every combination of modifiers for the plain types and most for the
+// packed ones).
 var missCvt = map[string]missRule{"cvt": func(c *checker, words []string) string {
 	has, types := newWordSet(words)
 	switch {
@@ -100,7 +101,8 @@ func cvtPackedFault(target Target, has wordSet, d, s optab.Type) string {
 		return strings.HasPrefix(t.Name, "e") || strings.HasPrefix(t.Name, "ue")
 	}
 	satfinite := func() string {
-		return fmt.Sprintf("Modifier '.satfinite' cannot be combined with modifier '%s'", strings.TrimSuffix("."+rounding, ".."))
+		return fmt.Sprintf("Modifier '.satfinite' cannot be combined with modifier '%s'",
+			strings.TrimSuffix("."+rounding, ".."))
 	}
 	if has["satfinite"] && has["sat"] {
 		return "Modifier '.satfinite' cannot be combined with modifier '.sat'"
@@ -126,7 +128,8 @@ func cvtPackedFault(target Target, has wordSet, d, s optab.Type) string {
 		return text
 	}
 	switch {
-	case small(d) && s.Name != "f32" && s.Name != "f16x2" && d.Name != "ue8m0x2", d.Name == "e2m1x2" && s.Name == "f16x2":
+	case small(d) && s.Name != "f32" && s.Name != "f16x2" && d.Name != "ue8m0x2",
+		d.Name == "e2m1x2" && s.Name == "f16x2":
 		return cvtTypes
 	case has["sat"] && !(d.Name == "f16" && s.Name == "f32"):
 		return cvtIllegalSat

@@ -8,12 +8,15 @@ import (
 
 var rulesFloat = ruleSet{}
 
-// missFloat words the faults of floating point instructions; the texts and the order in which modifiers are looked at are those of
-// the driver's compiler (silicon/rejected.json.gz).
+// missFloat words the faults of floating point instructions; the texts and the order in which modifiers are looked at
+// are those of the driver's compiler (silicon/rejected.json.gz).
 var missFloat = map[string]missRule{
-	"add": missFloatOf("add"), "sub": missFloatOf("sub"), "mul": missFloatOf("mul"), "fma": missFloatOf("fma"), "mad": missFloatOf("mad"),
-	"div": missFloatOf("div"), "rcp": missFloatOf("rcp"), "sqrt": missFloatOf("sqrt"), "rsqrt": missFloatOf("rsqrt"), "sin": missFloatOf("sin"),
-	"cos": missFloatOf("cos"), "lg2": missFloatOf("lg2"), "ex2": missFloatOf("ex2"), "tanh": missFloatOf("tanh"), "min": missFloatOf("min"),
+	"add": missFloatOf("add"), "sub": missFloatOf("sub"), "mul": missFloatOf("mul"), "fma": missFloatOf("fma"),
+	"mad": missFloatOf("mad"),
+	"div": missFloatOf("div"), "rcp": missFloatOf("rcp"), "sqrt": missFloatOf("sqrt"), "rsqrt": missFloatOf("rsqrt"),
+	"sin": missFloatOf("sin"),
+	"cos": missFloatOf("cos"), "lg2": missFloatOf("lg2"), "ex2": missFloatOf("ex2"), "tanh": missFloatOf("tanh"),
+	"min": missFloatOf("min"),
 	"max": missFloatOf("max"), "abs": missFloatOf("abs"), "neg": missFloatOf("neg"),
 }
 

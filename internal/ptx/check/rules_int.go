@@ -74,7 +74,8 @@ func ruleLUT(ic *instCheck) string {
 func ruleCompare(ic *instCheck) string {
 	t := ic.Type(len(ic.Match.Types) - 1)
 	mismatch := "Mismatch between instruction type and comparison qualifier"
-	if d := ic.Match.Type(0); ic.Has("ftz") && (t.Name != "f32" && t.Name != "f16" && t.Name != "f16x2" || d == "bf16") {
+	if d := ic.Match.Type(0); ic.Has("ftz") && (t.Name != "f32" && t.Name != "f16" && t.Name != "f16x2" ||
+		d == "bf16") {
 		return ic.Illegal("ftz")
 	}
 	switch t.Class {
@@ -109,11 +110,12 @@ func ruleSlct(ic *instCheck) string {
 	return ""
 }
 
-// missInt words what no form fits, where the driver's order differs: it names a modifier that the instruction never has before it
-// looks at types (silicon/rejected.json.gz).
+// missInt words what no form fits, where the driver's order differs: it names a modifier that the instruction never has
+// before it looks at types (silicon/rejected.json.gz).
 var missInt = map[string]missRule{
-	"add": missIntOf("add"), "sub": missIntOf("sub"), "mul": missIntOf("mul"), "mad": missIntOf("mad"), "mad24": missIntOf("mad24"),
-	"neg": missIntOf("neg"), "abs": missIntOf("abs"), "min": missIntOf("min"), "max": missIntOf("max"),
+	"add": missIntOf("add"), "sub": missIntOf("sub"), "mul": missIntOf("mul"), "mad": missIntOf("mad"),
+	"mad24": missIntOf("mad24"),
+	"neg":   missIntOf("neg"), "abs": missIntOf("abs"), "min": missIntOf("min"), "max": missIntOf("max"),
 	"lop3": func(_ *checker, words []string) string {
 		if len(words) > 0 && words[0] != "and" && words[0] != "or" && !optab.IsType(words[0]) {
 			return fmt.Sprintf("Illegal operation '.%s' for instruction 'lop3'", words[0])
@@ -160,7 +162,8 @@ func ruleBitfield(ic *instCheck) string {
 		if text != "" {
 			ic.Errorf("%s", text)
 		}
-		text = fmt.Sprintf("Argument %d of instruction '%s': value '%d' out of range, expected to be in range [0..255]", ic.index(name), ic.Name(), int32(a.Imm))
+		text = fmt.Sprintf("Argument %d of instruction '%s': value '%d' out of range, expected to be in range [0..255]",
+			ic.index(name), ic.Name(), int32(a.Imm))
 	}
 	return text
 }

@@ -2,8 +2,8 @@ package check
 
 import "testing"
 
-// TestIntegerRules: operand combinations of the integer and video instructions as the manual's syntax lines have them (PTX ISA 9.7.1,
-// 9.7.2, 9.7.8, 9.7.19); what the driver said of types and modifiers is in TestRejected.
+// TestIntegerRules: operand combinations of the integer and video instructions as the manual's syntax lines have them
+// (PTX ISA 9.7.1, 9.7.2, 9.7.8, 9.7.19); what the driver said of types and modifiers is in TestRejected.
 func TestIntegerRules(t *testing.T) {
 	for _, c := range []struct {
 		text  string

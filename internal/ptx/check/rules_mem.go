@@ -47,7 +47,8 @@ func vectorAccess(ic *instCheck) string {
 	return ""
 }
 
-// ruleAccess: which modifiers go together and with which state spaces. The words and their order are those of ptxas 13.0 (testdata/ptxas.txt).
+// ruleAccess: which modifiers go together and with which state spaces. The words and their order are those of ptxas
+// 13.0 (testdata/ptxas.txt).
 func ruleAccess(ic *instCheck) string {
 	if text := vectorAccess(ic); text != "" {
 		return text
@@ -59,8 +60,10 @@ func ruleAccess(ic *instCheck) string {
 	if !cached && ic.One("L2::64B", "L2::128B", "L2::256B") != "" {
 		fault("State space incorrect for feature 'cache prefetching'")
 	}
-	volatile, order, scope := ic.Has("volatile"), ic.One("relaxed", "acquire", "release"), ic.One("cta", "cluster", "gpu", "sys")
-	if e := ic.One("L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"); e != "" {
+	volatile, order, scope := ic.Has("volatile"), ic.One("relaxed", "acquire", "release"),
+		ic.One("cta", "cluster", "gpu", "sys")
+	if e := ic.One("L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
+		"L1::no_allocate"); e != "" {
 		e = strings.TrimPrefix(e, "L1::")
 		if !cached {
 			fault("Modifier '.%s' cannot be applied to '.%s' space for instruction '%s'", e, space, ic.Name())
@@ -69,7 +72,8 @@ func ruleAccess(ic *instCheck) string {
 			fault("%s", ic.Combined(e, op))
 		}
 	}
-	if ordered := ic.One("volatile", "relaxed", "acquire", "release"); ordered != "" && !cached && !strings.HasPrefix(space, "shared") {
+	if ordered := ic.One("volatile", "relaxed", "acquire", "release"); ordered != "" && !cached &&
+		!strings.HasPrefix(space, "shared") {
 		fault("Modifier '.%s' cannot be applied to '.%s' space", ordered, space)
 	}
 	switch {
@@ -107,13 +111,15 @@ func entrySpace(ic *instCheck) string {
 
 // accessSpace is the state space as the instruction writes it, "" for generic addresses.
 func accessSpace(ic *instCheck) string {
-	return ic.One("const", "global", "local", "param", "param::entry", "param::func", "shared", "shared::cta", "shared::cluster")
+	return ic.One("const", "global", "local", "param", "param::entry", "param::func", "shared", "shared::cta",
+		"shared::cluster")
 }
 
 // hintSpace: cache policies are for global memory.
 func hintSpace(ic *instCheck) string {
 	if space := accessSpace(ic); ic.Has("L2::cache_hint") && space != "" && space != "global" {
-		return fmt.Sprintf("Modifier '.L2::cache_hint' cannot be applied to '.%s' space for instruction '%s'", space, ic.Name())
+		return fmt.Sprintf("Modifier '.L2::cache_hint' cannot be applied to '.%s' space for instruction '%s'", space,
+			ic.Name())
 	}
 	if ic.Type(0).Bits == 128 && ic.Has("sys") {
 		return ic.NeedPTX(".b128 with .sys", 84)

@@ -77,7 +77,8 @@ func ruleFenceTensormap(ic *instCheck) string {
 	return ""
 }
 
-// ruleMbarrier: a remote arrival returns no state; scopes other than the CTA, relaxed order and remote counts came with sm_90.
+// ruleMbarrier: a remote arrival returns no state; scopes other than the CTA, relaxed order and remote counts came with
+// sm_90.
 func ruleMbarrier(ic *instCheck) string {
 	if ic.Has("shared::cluster") && ic.Arg("d") != nil && ic.Arg("d").Kind != ArgNone {
 		return ic.Mismatch()
@@ -92,7 +93,8 @@ func ruleMbarrier(ic *instCheck) string {
 	if order != "" && order != "relaxed" && ic.Target.PTX < 80 {
 		return fmt.Sprintf("Modifier '.%s' on '%s' requires PTX ISA .version 8.0 or later", order, name)
 	}
-	if order == "relaxed" && ic.Target.PTX < 86 && ic.Match.Words[0] != "expect_tx" && ic.Match.Words[0] != "complete_tx" {
+	if order == "relaxed" && ic.Target.PTX < 86 && ic.Match.Words[0] != "expect_tx" &&
+		ic.Match.Words[0] != "complete_tx" {
 		return fmt.Sprintf("Modifier '.relaxed' on '%s' requires PTX ISA .version 8.6 or later", name)
 	}
 	switch {

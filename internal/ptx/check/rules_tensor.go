@@ -4,7 +4,8 @@ import "strconv"
 
 // rulesTensor are the rules of matrix instructions.
 var rulesTensor = ruleSet{
-	// Sparse forms: the selector picks the lanes of a quad that hold the metadata; how many there are depends on the shape.
+	// Sparse forms: the selector picks the lanes of a quad that hold the metadata; how many there are depends on the
+	// shape.
 	"mmasp": func(ic *instCheck) string {
 		f := ic.Arg("f")
 		if f == nil || f.Kind != ArgImm {
@@ -12,7 +13,8 @@ var rulesTensor = ruleSet{
 		}
 		n := uint64(spSelectors(ic.Match.Words, ic.Match.Types))
 		if f.Imm >= n {
-			return "Argument 5 of instruction 'mma.sp': unexpected value '" + strconv.FormatUint(f.Imm, 10) + "', expected to be in range [0.." + strconv.FormatUint(n-1, 10) + "]"
+			return "Argument 5 of instruction 'mma.sp': unexpected value '" + strconv.FormatUint(f.Imm, 10) +
+				"', expected to be in range [0.." + strconv.FormatUint(n-1, 10) + "]"
 		}
 		return ""
 	},
@@ -41,7 +43,8 @@ var rulesTensor = ruleSet{
 			}
 		}
 		for _, name := range []string{"sa", "sb"} {
-			if a := ic.Arg(name); a != nil && a.Kind == ArgImm && a.Imm&0xffffffff != 1 && a.Imm&0xffffffff != 0xffffffff {
+			if a := ic.Arg(name); a != nil && a.Kind == ArgImm && a.Imm&0xffffffff != 1 &&
+				a.Imm&0xffffffff != 0xffffffff {
 				return "Scale of instruction 'wgmma.mma_async' must be 1 or -1"
 			}
 		}

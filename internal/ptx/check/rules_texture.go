@@ -39,7 +39,8 @@ func geometryOf(ic *instCheck) *geometry {
 	return &geometries[0]
 }
 
-// opaqueOperand checks what stands first in the brackets: a variable of one of the types, or a 64-bit register with its address.
+// opaqueOperand checks what stands first in the brackets: a variable of one of the types, or a 64-bit register with its
+// address.
 func opaqueOperand(ic *instCheck, types ...string) string {
 	a := ic.Arg("a")
 	if a == nil || a.Kind != ArgAddr || a.Base == nil {
@@ -70,7 +71,8 @@ func opaqueName(ic *instCheck, a *Arg, types []string) string {
 	return ic.Mismatch()
 }
 
-// vectorOf resolves src as a vector of elements whose types word gives; src may also be a vector register, or for one element stand alone.
+// vectorOf resolves src as a vector of elements whose types word gives; src may also be a vector register, or for one
+// element stand alone.
 func vectorOf(ic *instCheck, loose *Arg, src ptx.Operand, word func(i int) string) (Arg, int, string) {
 	if loose.Kind == ArgVec {
 		if _, register := src.(*ptx.Ident); register {

@@ -12,8 +12,8 @@ var rulesTMA = ruleSet{
 	"tensormap": ruleTensormap,
 }
 
-// ruleTMA: as many coordinates as dimensions, each 32 bits; the im2col modes need three dimensions, and as many offsets as there are
-// dimensions between the first and the last (PTX ISA 9.7.9.27.1.1).
+// ruleTMA: as many coordinates as dimensions, each 32 bits; the im2col modes need three dimensions, and as many offsets
+// as there are dimensions between the first and the last (PTX ISA 9.7.9.27.1.1).
 func ruleTMA(ic *instCheck) string {
 	mismatch := "Arguments mismatch for instruction '" + longCp(ic) + "'"
 	dims := int(ic.One("1d", "2d", "3d", "4d", "5d")[0] - '0')
@@ -67,15 +67,16 @@ func intOperand(a *Arg, bits int) bool {
 	return false
 }
 
-// ruleTensormap: ordinals are dimensions, new values of enumerated fields are those of the manual's table, and a copy moves a whole
-// map (PTX ISA 9.7.9.28 and 9.7.13.16).
+// ruleTensormap: ordinals are dimensions, new values of enumerated fields are those of the manual's table, and a copy
+// moves a whole map (PTX ISA 9.7.9.28 and 9.7.13.16).
 func ruleTensormap(ic *instCheck) string {
 	name := "tensormap." + ic.One("replace", "cp_fenceproxy")
 	if n, ok := ic.Imm("n"); ok && n != 128 {
 		return fmt.Sprintf("Argument 2 of instruction '%s': unexpected value '%d', expected to be 128", name, n)
 	}
 	top, arg, value := uint64(0), "b", uint64(0)
-	switch ic.One("box_dim", "global_dim", "element_stride", "global_stride", "elemtype", "interleave_layout", "swizzle_mode", "fill_mode", "swizzle_atomicity") {
+	switch ic.One("box_dim", "global_dim", "element_stride", "global_stride", "elemtype", "interleave_layout",
+		"swizzle_mode", "fill_mode", "swizzle_atomicity") {
 	case "box_dim", "global_dim", "element_stride":
 		arg, top = "o", 4
 	case "global_stride":
@@ -94,7 +95,8 @@ func ruleTensormap(ic *instCheck) string {
 		return ""
 	}
 	if value, _ = ic.Imm(arg); value > top {
-		return fmt.Sprintf("Argument %d of instruction '%s': unexpected value '%d', expected to be in the range 0..%d", ic.index(arg), name, value, top)
+		return fmt.Sprintf("Argument %d of instruction '%s': unexpected value '%d', expected to be in the range 0..%d",
+			ic.index(arg), name, value, top)
 	}
 	return ""
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx"
 )
 
-// ruleVideo: parts are bytes or half-words, and c stands exactly where a secondary operation or a part of d asks for it.
+// ruleVideo: parts are bytes or half-words, and c stands exactly where a secondary operation or a part of d asks for
+// it.
 func ruleVideo(ic *instCheck) string {
 	if text := vectorElements(ic); text != "" {
 		return text
@@ -23,14 +24,16 @@ func ruleVideo(ic *instCheck) string {
 		if a == nil {
 			continue
 		}
-		if a.Neg || a.Comp != "" && (len(a.Comp) != 2 || a.Comp[0] == 'h' && a.Comp[1] > '1' || a.Comp[1] > '3' || name == "c") {
+		if a.Neg || a.Comp != "" && (len(a.Comp) != 2 || a.Comp[0] == 'h' && a.Comp[1] > '1' || a.Comp[1] > '3' ||
+			name == "c") {
 			return ic.Mismatch()
 		}
 	}
 	return ""
 }
 
-// vectorElements refuses elements of vector registers, which the expansion of a scalar video instruction cannot take (words of ptxas 13.0).
+// vectorElements refuses elements of vector registers, which the expansion of a scalar video instruction cannot take
+// (words of ptxas 13.0).
 func vectorElements(ic *instCheck) string {
 	for i, src := range ic.src {
 		if n, ok := src.(*ptx.Neg); ok {
@@ -49,7 +52,8 @@ func ruleVmad(ic *instCheck) string {
 		return text
 	}
 	for _, name := range []string{"a", "b"} {
-		if a := ic.Arg(name); a.Comp != "" && (len(a.Comp) != 2 || a.Comp[0] == 'h' && a.Comp[1] > '1' || a.Comp[1] > '3') {
+		if a := ic.Arg(name); a.Comp != "" && (len(a.Comp) != 2 || a.Comp[0] == 'h' && a.Comp[1] > '1' ||
+			a.Comp[1] > '3') {
 			return ic.Mismatch()
 		}
 	}
@@ -80,7 +84,8 @@ func ruleSimdVideo(ic *instCheck) string {
 		if a.Neg {
 			return ic.Mismatch()
 		}
-		if id, ok := ic.Source(name).(*ptx.Ident); !ok || id.Comp != "" && a.Comp == "" { // a constant or an element of a vector
+		// a constant or an element of a vector
+		if id, ok := ic.Source(name).(*ptx.Ident); !ok || id.Comp != "" && a.Comp == "" {
 			return wrong(i)
 		}
 		if a.Comp == "" {

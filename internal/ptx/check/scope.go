@@ -169,8 +169,8 @@ func (c *checker) newMember(set *regSet, name string) *Var {
 
 const component = "xyzw----"
 
-// moduleReg gives the function in hand a register for one that is declared at module scope. The ABI has none that functions
-// share: each function sees its own.
+// moduleReg gives the function in hand a register for one that is declared at module scope. The ABI has none that
+// functions share: each function sees its own.
 func (c *checker) moduleReg(v *Var) *Var {
 	if c.fn == nil {
 		return v
@@ -229,8 +229,8 @@ func (c *checker) declare(name string, sym symbol) bool {
 	return true
 }
 
-// declareSet puts a parameterised register name into the scope in hand. When one of its members is already there, the second
-// result is false and the first the name that ptxas complains about.
+// declareSet puts a parameterised register name into the scope in hand. When one of its members is already there, the
+// second result is false and the first the name that ptxas complains about.
 func (c *checker) declareSet(set *regSet) (string, bool) {
 	s := c.scope
 	if set.count == 0 {

@@ -22,8 +22,8 @@ func findSReg(name string) (sreg, bool) {
 	return r, s != optab.NoSReg
 }
 
-// reads says whether an instruction type reads a special register of type t: the same width. Two older programs' habits are
-// kept: 16-bit reads of the thread and block numbers, which were 16 bits wide before PTX 2.0, and a 32-bit %gridid.
+// reads says whether an instruction type reads a special register of type t: the same width. Two older programs' habits
+// are kept: 16-bit reads of the thread and block numbers, which were 16 bits wide before PTX 2.0, and a 32-bit %gridid.
 func (r sreg) reads(t, typ *optab.Type) bool {
 	if t.Class == optab.Predicate || typ.Class == optab.Predicate {
 		return t.Class == typ.Class

@@ -21,8 +21,10 @@ var targets = []target{
 	{10, 10, 0, 0}, {11, 10, 0, 0}, {12, 12, 0, 0}, {13, 12, 0, 0},
 	{20, 20, 0, 0}, {21, 20, 0, 0}, {30, 30, 0, 0}, {32, 40, 0, 0}, {35, 31, 0, 0}, {37, 41, 0, 0},
 	{50, 40, 0, 0}, {52, 41, 0, 0}, {53, 42, 0, 0}, {60, 50, 0, 0}, {61, 50, 0, 0}, {62, 50, 0, 0},
-	{70, 60, 0, 0}, {72, 61, 0, 0}, {75, 63, 0, 0}, {80, 70, 0, 0}, {86, 71, 0, 0}, {87, 74, 0, 0}, {88, 90, 0, 0}, {89, 78, 0, 0},
-	{90, 78, 80, 0}, {100, 86, 86, 88}, {101, 86, 86, 88}, {103, 88, 88, 88}, {110, 90, 90, 90}, {120, 87, 87, 88}, {121, 88, 88, 88},
+	{70, 60, 0, 0}, {72, 61, 0, 0}, {75, 63, 0, 0}, {80, 70, 0, 0}, {86, 71, 0, 0}, {87, 74, 0, 0}, {88, 90, 0, 0},
+	{89, 78, 0, 0},
+	{90, 78, 80, 0}, {100, 86, 86, 88}, {101, 86, 86, 88}, {103, 88, 88, 88}, {110, 90, 90, 90}, {120, 87, 87, 88},
+	{121, 88, 88, 88},
 }
 
 func findTarget(sm int) *target {
@@ -50,8 +52,8 @@ func parseTarget(word string) (sm int, suffix string, ok bool) {
 // String returns the target as .target spells it.
 func (t Target) String() string { return fmt.Sprintf("sm_%d%s", t.SM, t.Suffix) }
 
-// family tells whether two architectures belong to one family: those that share the ten and, from sm_100 on, are named by
-// the manual as one ("family-specific architectures": 100 and 103 and 101, 120 and 121).
+// family tells whether two architectures belong to one family: those that share the ten and, from sm_100 on, are named
+// by the manual as one ("family-specific architectures": 100 and 103 and 101, 120 and 121).
 func family(a, b int) bool { return a/10 == b/10 }
 
 // Is reports whether the target is one that a list such as sm_90a or sm_100f names.

@@ -38,7 +38,8 @@ func plainSpace(s string) string {
 func varType(d *ptx.Var, space string) (*optab.Type, bool) {
 	t := optab.FindType(d.Type)
 	switch d.Type {
-	case "b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2", "f32", "f64":
+	case "b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2", "f32",
+		"f64":
 		return t, true
 	case "pred":
 		return t, space == "reg"
@@ -67,7 +68,8 @@ func (c *checker) makeVar(d *ptx.Var, space string, formal bool) *Var {
 		t = optab.FindType("b32")
 	}
 	v := c.newVar()
-	*v = Var{Name: d.Name, Declared: &Declared{Decl: d, Linkage: d.Linkage, Space: space, Type: t, Vec: d.Vec, Dims: d.Dims}}
+	*v = Var{Name: d.Name, Declared: &Declared{Decl: d, Linkage: d.Linkage, Space: space, Type: t, Vec: d.Vec,
+		Dims: d.Dims}}
 	elem := uint64(t.Bytes())
 	if d.Vec > 1 {
 		elem *= uint64(d.Vec)
@@ -118,7 +120,8 @@ func (c *checker) makeVar(d *ptx.Var, space string, formal bool) *Var {
 
 const predVector = "Predicate type can only be used to define scalar register variables"
 
-// word is a number that the driver's compiler keeps in 32 bits. It says so of numbers above, but not of those that are negative as 64-bit numbers (recorded).
+// word is a number that the driver's compiler keeps in 32 bits. It says so of numbers above, but not of those that are
+// negative as 64-bit numbers (recorded).
 func (c *checker) word(pos ptx.Pos, n uint64) uint32 {
 	if int64(n) > math.MaxUint32 {
 		c.errorf(pos, Semantic, "Constant overflow")
@@ -193,8 +196,8 @@ func (c *checker) initialise(v *Var) {
 	v.Size = max(v.Size, uint64(len(v.Init)))
 }
 
-// opaqueFields are the fields of texture, sampler and surface variables (PTX ISA 5.3, table of fields), and the named values
-// that each accepts; a field without names takes an integer.
+// opaqueFields are the fields of texture, sampler and surface variables (PTX ISA 5.3, table of fields), and the named
+// values that each accepts; a field without names takes an integer.
 var opaqueFields = map[string][]string{
 	"width": nil, "height": nil, "depth": nil, "array_size": nil, "num_mipmap_levels": nil, "num_samples": nil,
 	"channel_data_type": nil, "channel_order": nil, "memory_layout": nil,
@@ -225,7 +228,8 @@ func (c *checker) opaque(v *Var) {
 			continue
 		}
 		if id, ok := f.X.(*ptx.Ident); ok {
-			if names == nil && f.Name != "channel_data_type" && f.Name != "channel_order" || names != nil && !slices.Contains(names, id.Name) {
+			if names == nil && f.Name != "channel_data_type" && f.Name != "channel_order" ||
+				names != nil && !slices.Contains(names, id.Name) {
 				c.errorf(f.Pos, Semantic, "Illegal value '%s' of field '%s'", id.Name, f.Name)
 			}
 			continue
@@ -236,9 +240,9 @@ func (c *checker) opaque(v *Var) {
 	}
 }
 
-// fill writes an initialiser for the block of the given dimensions at off and returns where the next element goes. Each dimension has
-// its braces, but elements follow one another without gaps: a short inner list does not leave room (recorded: {{1, 2}, {3}, {4, 5}}
-// is 1 2 3 4 5 on the driver).
+// fill writes an initialiser for the block of the given dimensions at off and returns where the next element goes. Each
+// dimension has its braces, but elements follow one another without gaps: a short inner list does not leave room
+// (recorded: {{1, 2}, {3}, {4, 5}} is 1 2 3 4 5 on the driver).
 func (c *checker) fill(v *Var, init ptx.Operand, dims []uint64, off uint64) uint64 {
 	list, braces := init.(*ptx.InitList)
 	if braces != (len(dims) > 0) {

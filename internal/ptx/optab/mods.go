@@ -57,7 +57,8 @@ func (t TypeID) Integer() bool { c := t.Info().Class; return c == Signed || c ==
 // Bytes is the size of the type in memory.
 func (t TypeID) Bytes() uint32 { return uint32(t.Info().Bytes()) }
 
-// IntegerBits is the width of integers or bits of 16, 32 or 64 bits, and whether they are signed. The width of other types is 0.
+// IntegerBits is the width of integers or bits of 16, 32 or 64 bits, and whether they are signed. The width of other
+// types is 0.
 func (t TypeID) IntegerBits() (bits int, signed bool) {
 	x := t.Info()
 	switch {
@@ -81,7 +82,8 @@ func SpaceOf(name string) Space { return Meaning(name).Space }
 // MaxTypes is how many types an instruction has at most.
 const MaxTypes = 5
 
-// Shape is that of a matrix instruction: rows and columns of the result, and the length of the sums, 0 where nothing is summed.
+// Shape is that of a matrix instruction: rows and columns of the result, and the length of the sums, 0 where nothing is
+// summed.
 type Shape struct{ M, N, K uint16 }
 
 // ShapeOf reads a shape as PTX writes it, m16n8k16 or m8n8; it is zero for other words.
@@ -122,7 +124,8 @@ func (m *Mods) LastType() TypeID {
 	return m.Types[m.NumTypes-1]
 }
 
-// Strong says whether a memory operation is one of the memory model's strong operations (PTX ISA 8.4): others may see it, and when.
+// Strong says whether a memory operation is one of the memory model's strong operations (PTX ISA 8.4): others may see
+// it, and when.
 func (m *Mods) Strong() bool { return m.Mmio || m.Sem != NoSem && m.Sem != SemWeak }
 
 // Orders says whether other accesses of the thread are ordered by it.

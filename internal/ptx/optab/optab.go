@@ -109,7 +109,8 @@ const (
 	MemOther      // accesses memory in another way: objects and matrices in it, tiles, textures
 )
 
-var memNames = map[string]Mem{"load": MemLoad, "store": MemStore, "atomic": MemAtomic, "copy": MemCopy, "other": MemOther}
+var memNames = map[string]Mem{"load": MemLoad, "store": MemStore, "atomic": MemAtomic, "copy": MemCopy,
+	"other": MemOther}
 
 // Operand returns the operand position of the given name, nil when the form has none.
 func (f *Form) Operand(name string) *Operand {
@@ -200,7 +201,8 @@ func readAll() (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{byName: map[string]*instruction{}, sets: make([]map[string]string, len(ents)), allSets: map[string]string{}}
+	t := &Table{byName: map[string]*instruction{}, sets: make([]map[string]string, len(ents)),
+		allSets: map[string]string{}}
 	for n, e := range ents {
 		b, err := files.ReadFile(e.Name())
 		if err != nil {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestTable compiles every line: Lookup panics at one that it cannot read. Names, numbers and order are those of the lines.
+// TestTable compiles every line: Lookup panics at one that it cannot read. Names, numbers and order are those of the
+// lines.
 func TestTable(t *testing.T) {
 	table := Get()
 	forms := table.Forms()
@@ -16,7 +17,8 @@ func TestTable(t *testing.T) {
 		if f == nil {
 			t.Fatalf("no form %d", i)
 		}
-		if f.Index != i || f.Name == "" || f.Group == "" || i > 0 && f.Group == forms[i-1].Group && f.Line <= forms[i-1].Line {
+		if f.Index != i || f.Name == "" || f.Group == "" ||
+			i > 0 && f.Group == forms[i-1].Group && f.Line <= forms[i-1].Line {
 			t.Errorf("form %d: number %d, %s:%d, %q", i, f.Index, f.Group, f.Line, f.Name)
 		}
 	}
@@ -34,8 +36,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestAttributes holds attributes against the operands: what is pure has results and no address that it follows, and loads, stores and
-// atomic operations have the operands that ir.Op.Access takes.
+// TestAttributes holds attributes against the operands: what is pure has results and no address that it follows, and
+// loads, stores and atomic operations have the operands that ir.Op.Access takes.
 func TestAttributes(t *testing.T) {
 	kinds := map[Opcode]*Form{}
 	for _, f := range Get().Forms() {
@@ -43,20 +45,22 @@ func TestAttributes(t *testing.T) {
 		switch d, a, b := f.Operand("d"), at("a"), f.Operand("b"); {
 		case f.Pure && (d == nil || f.Mem != MemNone || f.Sync || f.Warp || f.Acc || f.Carry || f.Stack):
 			t.Errorf("%s is pure and not", f.Syntax)
-		case f.Mem == MemLoad && (d == nil || !a), f.Mem == MemStore && (d != nil || !a || b == nil), f.Mem == MemAtomic && (!a || b == nil):
+		case f.Mem == MemLoad && (d == nil || !a), f.Mem == MemStore && (d != nil || !a || b == nil),
+			f.Mem == MemAtomic && (!a || b == nil):
 			t.Errorf("%s: no load, store or atomic operation by its operands", f.Syntax)
 		case f.Mem == MemNone && f.Pure && at("a") && f.Op != OpCreatepolicy:
 			t.Errorf("%s: an address, and no memory", f.Syntax)
 		}
-		if k := kinds[f.Op]; k != nil && (k.Pure != f.Pure || k.Mem != f.Mem || k.Acc != f.Acc || k.Warp != f.Warp || k.Carry != f.Carry || k.Stack != f.Stack || k.Vector != f.Vector) {
+		if k := kinds[f.Op]; k != nil && (k.Pure != f.Pure || k.Mem != f.Mem || k.Acc != f.Acc || k.Warp != f.Warp ||
+			k.Carry != f.Carry || k.Stack != f.Stack || k.Vector != f.Vector) {
 			t.Errorf("%s: other attributes than %s", f.Syntax, k.Syntax)
 		}
 		kinds[f.Op] = f
 	}
 }
 
-// TestMods fits every form to the first word of each of its slots, and to each word of each slot beside the first of the others: the
-// types of Mods are those of the match, and words have the meaning that modifiers.txt gives them.
+// TestMods fits every form to the first word of each of its slots, and to each word of each slot beside the first of
+// the others: the types of Mods are those of the match, and words have the meaning that modifiers.txt gives them.
 func TestMods(t *testing.T) {
 	for _, f := range Get().Forms() {
 		for s := range f.Slots {
@@ -86,13 +90,20 @@ func TestMods(t *testing.T) {
 		want Mods
 	}{
 		{"mad.hi.sat.s32", Mods{Part: PartHi, Cmp: CmpHi, Sat: true, Types: [MaxTypes]TypeID{S32}, NumTypes: 1}},
-		{"setp.leu.and.ftz.f32", Mods{Cmp: CmpLeu, Func: FuncAnd, Ftz: true, Types: [MaxTypes]TypeID{F32}, NumTypes: 1}},
-		{"ld.acquire.gpu.shared::cta.b64", Mods{Sem: SemAcquire, Scope: ScopeGpu, Space: SpaceShared, Types: [MaxTypes]TypeID{B64}, NumTypes: 1}},
+		{"setp.leu.and.ftz.f32", Mods{Cmp: CmpLeu, Func: FuncAnd, Ftz: true, Types: [MaxTypes]TypeID{F32},
+			NumTypes: 1}},
+		{"ld.acquire.gpu.shared::cta.b64", Mods{Sem: SemAcquire, Scope: ScopeGpu, Space: SpaceShared,
+			Types: [MaxTypes]TypeID{B64}, NumTypes: 1}},
 		{"cvt.rzi.ftz.s32.f32", Mods{Round: RoundRzi, Ftz: true, Types: [MaxTypes]TypeID{S32, F32}, NumTypes: 2}},
 		{"membar.gl", Mods{Scope: ScopeGpu}},
-		{"mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", Mods{Shape: Shape{8, 8, 4}, Layout: [2]Layout{LayoutRow, LayoutCol}, Types: [MaxTypes]TypeID{F32, F16, F16, F32}, NumTypes: 4}},
-		{"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", Mods{Shape: Shape{M: 8, N: 8}, Transposed: true, Space: SpaceShared, Types: [MaxTypes]TypeID{B16}, NumTypes: 1}},
-		{"tld4.a.2d.v4.f32.f32", Mods{Component: ComponentAlpha, Fragment: FragmentA, Dim: Dim2d, Types: [MaxTypes]TypeID{F32, F32}, NumTypes: 2}},
+		{"mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32",
+			Mods{Shape: Shape{8, 8, 4}, Layout: [2]Layout{LayoutRow, LayoutCol},
+				Types: [MaxTypes]TypeID{F32, F16, F16, F32}, NumTypes: 4}},
+		{"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
+			Mods{Shape: Shape{M: 8, N: 8}, Transposed: true, Space: SpaceShared, Types: [MaxTypes]TypeID{B16},
+				NumTypes: 1}},
+		{"tld4.a.2d.v4.f32.f32", Mods{Component: ComponentAlpha, Fragment: FragmentA, Dim: Dim2d,
+			Types: [MaxTypes]TypeID{F32, F32}, NumTypes: 2}},
 	} {
 		words := strings.Split(c.text, ".")
 		fits := false
@@ -129,7 +140,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestSRegs: every special register is found by its name, numbered ones by their numbers up to the manual's (PTX ISA 10.30 to 10.32).
+// TestSRegs: every special register is found by its name, numbered ones by their numbers up to the manual's (PTX ISA
+// 10.30 to 10.32).
 func TestSRegs(t *testing.T) {
 	for s := SRegTid; s < SRegEnvreg; s++ {
 		if got, n := FindSReg(s.Info().Name); got != s || n != 0 || s.Info().Type == NoTypeID || s.Info().PTX == 0 {
@@ -140,7 +152,8 @@ func TestSRegs(t *testing.T) {
 		name   string
 		want   SReg
 		number int
-	}{{"%envreg0", SRegEnvreg, 0}, {"%envreg31", SRegEnvreg, 31}, {"%envreg32", NoSReg, 0}, {"%envreg01", NoSReg, 0}, {"%pm7", SRegPm, 7}, {"%pm8", NoSReg, 0},
+	}{{"%envreg0", SRegEnvreg, 0}, {"%envreg31", SRegEnvreg, 31}, {"%envreg32", NoSReg, 0}, {"%envreg01", NoSReg, 0},
+		{"%pm7", SRegPm, 7}, {"%pm8", NoSReg, 0},
 		{"%pm3_64", SRegPm64, 3}, {"%pm", NoSReg, 0}, {"%tid.x", NoSReg, 0}, {"tid", NoSReg, 0}, {"", NoSReg, 0}} {
 		if s, n := FindSReg(c.name); s != c.want || n != c.number && s != NoSReg {
 			t.Errorf("%q is register %d, number %d", c.name, s, n)

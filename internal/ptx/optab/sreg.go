@@ -107,8 +107,8 @@ var sregs = [...]SRegInfo{
 // Info is the register's description. Nobody may write to it.
 func (s SReg) Info() *SRegInfo { return &sregs[s] }
 
-// FindSReg returns the special register of that name, with its percent sign and without component, and its number among those of a
-// kind; NoSReg when there is none.
+// FindSReg returns the special register of that name, with its percent sign and without component, and its number among
+// those of a kind; NoSReg when there is none.
 func FindSReg(name string) (s SReg, number int) {
 	for s := SRegTid; s < SRegEnvreg; s++ {
 		if sregs[s].Name == name {

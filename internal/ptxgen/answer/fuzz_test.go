@@ -31,7 +31,8 @@ type engine struct {
 // engines are opened once: the interpreter, and machine code for each instruction set of the processor.
 var engines = sync.OnceValues(func() (list []engine, err error) {
 	open := func(name string, e exec.Engine) error {
-		d, err := softdev.New(softdev.Options{Engine: e, Stdout: io.Discard, Stderr: io.Discard, Recover: true, Memory: 1 << 30, Workers: 1})
+		d, err := softdev.New(softdev.Options{Engine: e, Stdout: io.Discard, Stderr: io.Discard, Recover: true,
+			Memory: 1 << 30, Workers: 1})
 		if err != nil {
 			return err
 		}
@@ -89,8 +90,10 @@ func compare(t *testing.T, seed uint64) {
 		default:
 			if row, thread := difference(p, a.Out, first.Out); row >= 0 {
 				at := 4 * (row*p.Threads() + thread)
-				t.Errorf("seed %d, %s: row %d (offset %d) of thread %d is %#x, %s has %#x\n%s", seed, e.name, row, ptxgen.Scratch+4*row*p.Threads(), thread,
-					binary.LittleEndian.Uint32(a.Out[at:]), list[0].name, binary.LittleEndian.Uint32(first.Out[at:]), p.Text)
+				t.Errorf("seed %d, %s: row %d (offset %d) of thread %d is %#x, %s has %#x\n%s", seed, e.name, row,
+					ptxgen.Scratch+4*row*p.Threads(), thread,
+					binary.LittleEndian.Uint32(a.Out[at:]), list[0].name, binary.LittleEndian.Uint32(first.Out[at:]),
+					p.Text)
 				return
 			}
 		}
@@ -123,7 +126,8 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// FuzzGenerated: any generated program loads, and gives the same bytes on every engine; any mutant is loaded or refused.
+// FuzzGenerated: any generated program loads, and gives the same bytes on every engine; any mutant is loaded or
+// refused.
 func FuzzGenerated(f *testing.F) {
 	for seed := range uint64(16) {
 		f.Add(1000+seed, seed%4 == 0)

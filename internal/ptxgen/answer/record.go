@@ -23,13 +23,15 @@ type Record struct {
 	Log    string          `json:"log,omitempty"`
 	Run    driver.CUresult `json:"run,omitempty"`
 	Call   string          `json:"call,omitempty"`
-	Sums   []uint32        `json:"sums,omitempty"`   // of the rows
-	Ends   string          `json:"ends,omitempty"`   // how the process that ran it ended, when that was before its time
-	Plain  []int           `json:"plain,omitempty"`  // rows that differ without optimisation
-	Differ map[int][]byte  `json:"differ,omitempty"` // the first rows that differ from what was expected, up to 256 bytes of each
+	Sums   []uint32        `json:"sums,omitempty"`  // of the rows
+	Ends   string          `json:"ends,omitempty"`  // how the process that ran it ended, when that was before its time
+	Plain  []int           `json:"plain,omitempty"` // rows that differ without optimisation
+	// the first rows that differ from what was expected, up to 256 bytes of each
+	Differ map[int][]byte `json:"differ,omitempty"`
 }
 
-// Program makes the program of a record. Its text is the recorded one while [ptxgen.Version] is that of the set: Text tells.
+// Program makes the program of a record. Its text is the recorded one while [ptxgen.Version] is that of the set: Text
+// tells.
 func (r *Record) Program() *ptxgen.Program {
 	if r.Mutant {
 		return ptxgen.Mutant(r.Seed)
@@ -45,7 +47,8 @@ func Hash(text string) string {
 
 // NewRecord makes the record of a program's answer.
 func NewRecord(p *ptxgen.Program, mutant bool, a *Answer) Record {
-	r := Record{Seed: p.Seed, Mutant: mutant, Text: Hash(p.Text), Load: a.Load, Log: a.Log, Run: a.Run, Call: a.Call, Open: p.Open}
+	r := Record{Seed: p.Seed, Mutant: mutant, Text: Hash(p.Text), Load: a.Load, Log: a.Log, Run: a.Run, Call: a.Call,
+		Open: p.Open}
 	if a.Out != nil {
 		r.Sums = Sums(p, a.Out)
 	}

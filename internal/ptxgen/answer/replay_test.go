@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	openVerdicts = 25   // bounds the mutants, of 1,600, that one side takes and the other refuses
-	mostCaused   = 2845 // bounds the rows that a cause reaches and that differ, counted once for each of their causes; it may only go down
+	openVerdicts = 25 // bounds the mutants, of 1,600, that one side takes and the other refuses
+	// bounds the rows that a cause reaches and that differ, counted once for each of their causes; it may only go down
+	mostCaused = 2845
 )
 
 // listedRows are the rows of testdata/generated/differ.txt.
@@ -46,8 +47,9 @@ func listedRows(t *testing.T) map[uint64][]int {
 // tally counts the rows of the replay.
 type tally struct {
 	programs, rows, listed int
-	whole                  int         // programs of which every row is compared
-	caused, differ         map[int]int // rows with a cause (an index of ptxgen.CauseList), and those of them that differ
+	whole                  int // programs of which every row is compared
+	// rows with a cause (an index of ptxgen.CauseList), and those of them that differ
+	caused, differ map[int]int
 }
 
 func (c *tally) String() string {
@@ -100,8 +102,8 @@ func (c *tally) replay(t *testing.T, e *engine, r *Record, p *ptxgen.Program, li
 	}
 }
 
-// TestRecorded: what an H200 and its driver made of generated programs (testdata/generated): verdicts on mutants, and checksums of the rows of outputs. The short
-// run takes a sample, -long all.
+// TestRecorded: what an H200 and its driver made of generated programs (testdata/generated): verdicts on mutants, and
+// checksums of the rows of outputs. The short run takes a sample, -long all.
 func TestRecorded(t *testing.T) {
 	f, err := os.Open("../../../testdata/generated/answers.gz")
 	if err != nil {

@@ -122,7 +122,8 @@ func (r *Runner) Run(p *ptxgen.Program) (a Answer) {
 			params[i] = unsafe.Pointer(h)
 		}
 	}
-	try("cuLaunchKernel", t.LaunchKernel(r.Ctx, f, p.Grid[0], p.Grid[1], p.Grid[2], p.Block[0], p.Block[1], p.Block[2], p.Shared, 0, &params[0], nil))
+	try("cuLaunchKernel", t.LaunchKernel(r.Ctx, f, p.Grid[0], p.Grid[1], p.Grid[2], p.Block[0], p.Block[1], p.Block[2],
+		p.Shared, 0, &params[0], nil))
 	try("cuCtxSynchronize", t.CtxSynchronize(r.Ctx))
 	a.Out = make([]byte, p.BufferSize())
 	try("cuMemcpyDtoH", t.MemcpyDtoH_v2(r.Ctx, unsafe.Pointer(&a.Out[0]), out, uint64(len(a.Out))))
@@ -134,8 +135,10 @@ var formats = map[string]struct {
 	code driver.CUarray_format
 	size int
 }{
-	"u8": {driver.CU_AD_FORMAT_UNSIGNED_INT8, 1}, "u16": {driver.CU_AD_FORMAT_UNSIGNED_INT16, 2}, "u32": {driver.CU_AD_FORMAT_UNSIGNED_INT32, 4},
-	"s8": {driver.CU_AD_FORMAT_SIGNED_INT8, 1}, "s16": {driver.CU_AD_FORMAT_SIGNED_INT16, 2}, "s32": {driver.CU_AD_FORMAT_SIGNED_INT32, 4},
+	"u8": {driver.CU_AD_FORMAT_UNSIGNED_INT8, 1}, "u16": {driver.CU_AD_FORMAT_UNSIGNED_INT16, 2},
+	"u32": {driver.CU_AD_FORMAT_UNSIGNED_INT32, 4},
+	"s8":  {driver.CU_AD_FORMAT_SIGNED_INT8, 1}, "s16": {driver.CU_AD_FORMAT_SIGNED_INT16, 2},
+	"s32": {driver.CU_AD_FORMAT_SIGNED_INT32, 4},
 	"f16": {driver.CU_AD_FORMAT_HALF, 2}, "f32": {driver.CU_AD_FORMAT_FLOAT, 4},
 }
 
@@ -143,7 +146,8 @@ var formats = map[string]struct {
 func (r *Runner) image(img *ptxgen.Image, input []byte) (handle *uint64, free func()) {
 	t := r.T
 	f := formats[img.Format]
-	d := driver.CUDA_ARRAY3D_DESCRIPTOR{Width: img.Width, Height: img.Height, Depth: img.Depth, Format: f.code, NumChannels: img.Channels}
+	d := driver.CUDA_ARRAY3D_DESCRIPTOR{Width: img.Width, Height: img.Height, Depth: img.Depth, Format: f.code,
+		NumChannels: img.Channels}
 	if img.Layered {
 		d.Flags |= driver.CUDA_ARRAY3D_LAYERED
 	}
@@ -163,7 +167,8 @@ func (r *Runner) image(img *ptxgen.Image, input []byte) (handle *uint64, free fu
 	var pin runtime.Pinner
 	pin.Pin(&data[0])
 	defer pin.Unpin()
-	c := driver.CUDA_MEMCPY3D{WidthInBytes: row, Height: h, Depth: z, SrcMemoryType: driver.CU_MEMORYTYPE_HOST, SrcHost: uintptr(unsafe.Pointer(&data[0])), SrcPitch: row, SrcHeight: h,
+	c := driver.CUDA_MEMCPY3D{WidthInBytes: row, Height: h, Depth: z, SrcMemoryType: driver.CU_MEMORYTYPE_HOST,
+		SrcHost: uintptr(unsafe.Pointer(&data[0])), SrcPitch: row, SrcHeight: h,
 		DstMemoryType: driver.CU_MEMORYTYPE_ARRAY, DstArray: arr}
 	destroy := func() { t.ArrayDestroy(r.Ctx, arr) }
 	try("cuMemcpy3D", t.Memcpy3D_v2(r.Ctx, &c))
@@ -215,11 +220,13 @@ func (r *Runner) tensorMap(m *ptxgen.Tensor, in, out driver.CUdeviceptr) unsafe.
 		for i := range upper {
 			upper[i] = -1
 		}
-		try("cuTensorMapEncodeIm2col", r.T.TensorMapEncodeIm2col(r.Ctx, (*driver.CUtensorMap)(p), typ, uint32(m.Rank), base, &dims[0], &strides[0], &lower[0], &upper[0],
+		try("cuTensorMapEncodeIm2col", r.T.TensorMapEncodeIm2col(r.Ctx, (*driver.CUtensorMap)(p), typ, uint32(m.Rank),
+			base, &dims[0], &strides[0], &lower[0], &upper[0],
 			ptxgen.Im2colChannels, ptxgen.Im2colPixels, &ones[0], 0, 0, 0, 0))
 		return p
 	}
-	try("cuTensorMapEncodeTiled", r.T.TensorMapEncodeTiled(r.Ctx, (*driver.CUtensorMap)(p), typ, uint32(m.Rank), base, &dims[0], &strides[0], &box[0], &ones[0], 0, 0, 0, 0))
+	try("cuTensorMapEncodeTiled", r.T.TensorMapEncodeTiled(r.Ctx, (*driver.CUtensorMap)(p), typ, uint32(m.Rank), base,
+		&dims[0], &strides[0], &box[0], &ones[0], 0, 0, 0, 0))
 	return p
 }
 

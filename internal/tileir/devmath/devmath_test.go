@@ -169,7 +169,8 @@ func judge(f function, op string, x, y, got float64) (ulp float64, why string) {
 // edges are numbers at which something happens.
 func edges(single bool) []float64 {
 	list := []float64{0, 1, 2, 3, 4, 0.5, 0.25, 0.75, 1.5, 10, 100, 1000, 1e10, 1e20, 1e30, math.Pi, math.Pi / 2,
-		math.Pi / 4, math.E, math.Ln2, math.Ln2 / 2, math.Sqrt2, math.Sqrt2 / 2, 0.55, 2.0 / 3, 4.0 / 3, 0x1p-14, 0x1p-27,
+		math.Pi / 4, math.E, math.Ln2, math.Ln2 / 2, math.Sqrt2, math.Sqrt2 / 2, 0.55, 2.0 / 3, 4.0 / 3, 0x1p-14,
+		0x1p-27,
 		0x1p20, 0x1p31, 0x1p52, 0x1p53, 88.72284, 89, 103.97, 104, 127, 128, 149, 150, 151, 709.782712893384, 709.79,
 		710.4758600739439, 710.48, 745.1332191019411, 745.14, 1023, 1024, 1074, 1075, 1076, 0x1p-126, 0x1p-149,
 		0x1.fffffep127, math.Inf(1), math.NaN()}

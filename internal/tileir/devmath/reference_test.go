@@ -160,7 +160,9 @@ var reference = map[string]func(x, y float64) *big.Float{
 		return positive(x, func(x *big.Float) *big.Float { return over(bigLog(x), refLn2) })
 	},
 	"rsqrt": func(x, _ float64) *big.Float {
-		return positive(x, func(x *big.Float) *big.Float { return over(num(1), new(big.Float).SetPrec(refBits).Sqrt(x)) })
+		return positive(x, func(x *big.Float) *big.Float {
+			return over(num(1), new(big.Float).SetPrec(refBits).Sqrt(x))
+		})
 	},
 	"sin": func(x, _ float64) *big.Float { s, _ := bigSinCos(x); return s },
 	"cos": func(x, _ float64) *big.Float { _, c := bigSinCos(x); return c },

@@ -9,8 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/tileir/lower"
 )
 
-// TestAccepted lowers every module that the verifier accepts, of those that were made to break rules or come close to it: what
-// comes out passes the checker of PTX, or the error says which operation is to blame.
+// TestAccepted lowers every module that the verifier accepts, of those that were made to break rules or come close to
+// it: what comes out passes the checker of PTX, or the error says which operation is to blame.
 func TestAccepted(t *testing.T) {
 	refused := map[string]int{}
 	lowered := 0

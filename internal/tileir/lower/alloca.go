@@ -24,14 +24,15 @@ func (g *fn) prepareHeap(b *tileir.Block) {
 	}
 }
 
-// alloca gives memory to the tile block: a part of the arena, or of the device's heap where other blocks may use it, which
-// is given back when the block ends.
+// alloca gives memory to the tile block: a part of the arena, or of the device's heap where other blocks may use it,
+// which is given back when the block ends.
 func (g *fn) alloca(o *tileir.Op) {
 	e := g.e
 	v := o.Results[0]
 	each := v.Type.Elem.Elem.Bytes()
 	if o.Extra.Count > g.w.o.MaxShared || o.Extra.Align > g.w.o.MaxShared || o.Extra.Count*each > g.w.o.MaxShared {
-		g.fail(o, "%d elements aligned to %d bytes take more than %d bytes", o.Extra.Count, o.Extra.Align, g.w.o.MaxShared)
+		g.fail(o, "%d elements aligned to %d bytes take more than %d bytes", o.Extra.Count, o.Extra.Align,
+			g.w.o.MaxShared)
 	}
 	size, align := o.Extra.Count*each, max(o.Extra.Align, each)
 	mask := number(b64, -int64(align))

@@ -10,7 +10,8 @@ import (
 func (g *fn) apply(o *tileir.Op, a []reg) reg {
 	t := o.Results[0].Type.Elem.Kind
 	switch o.Code {
-	case tileir.Reshape, tileir.Broadcast, tileir.Permute, tileir.Extract, tileir.Assume, tileir.PtrToInt, tileir.IntToPtr, tileir.PtrToPtr:
+	case tileir.Reshape, tileir.Broadcast, tileir.Permute, tileir.Extract, tileir.Assume, tileir.PtrToInt,
+		tileir.IntToPtr, tileir.PtrToPtr:
 		return a[0]
 	case tileir.Select:
 		return g.choose(a[0], a[1], a[2])
@@ -33,7 +34,8 @@ func (g *fn) apply(o *tileir.Op, a []reg) reg {
 		return g.floatToInt(o, o.Operands[0].Type.Elem.Kind, t, a[0])
 	case tileir.IToF:
 		return g.intToFloat(o, o.Operands[0].Type.Elem.Kind, t, a[0])
-	case tileir.AddI, tileir.SubI, tileir.MulI, tileir.MulHiI, tileir.DivI, tileir.RemI, tileir.AndI, tileir.OrI, tileir.XOrI, tileir.ShLI, tileir.ShRI, tileir.MaxI,
+	case tileir.AddI, tileir.SubI, tileir.MulI, tileir.MulHiI, tileir.DivI, tileir.RemI, tileir.AndI, tileir.OrI,
+		tileir.XOrI, tileir.ShLI, tileir.ShRI, tileir.MaxI,
 		tileir.MinI, tileir.AbsI, tileir.NegI:
 		return g.integer(o, t, a)
 	}

@@ -75,8 +75,8 @@ func (g *fn) slot(v *tileir.Val) int64 {
 	return at
 }
 
-// farthest bounds how far from its register an access to the arena is: machine code checks registers, once for all accesses
-// that are near.
+// farthest bounds how far from its register an access to the arena is: machine code checks registers, once for all
+// accesses that are near.
 const farthest = 1 << 12
 
 // at is the address of an element in a part of the arena.

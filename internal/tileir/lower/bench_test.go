@@ -102,6 +102,7 @@ func BenchmarkMatmul(b *testing.B) {
 	x, y, z := c.buffer(n*n), c.buffer(n*n), c.buffer(n*n)
 	one, size := uint32(1), uint32(n)
 	c.tiles, c.grid, c.block = [3]uint32{n / 64, n / 64, 1}, [3]uint32{n / 16, n / 16, 1}, [3]uint32{16, 16, 1}
-	c.args, c.theirs = []any{x, size, size, size, one, y, size, size, size, one, z, size, size, size, one}, []any{z, x, y, size}
+	c.args, c.theirs = []any{x, size, size, size, one, y, size, size, size, one, z, size, size, size, one},
+		[]any{z, x, y, size}
 	c.run(b)
 }

@@ -119,7 +119,9 @@ func (g *fn) make(o *tileir.Op) {
 		g.single(o, v)
 	default:
 		g.before(o)
-		g.fill(g.root(o, 0, v.Type), typeOf(v.Type.Elem), g.slot(v), func(w *walk, ix index) reg { return w.compute(o, v, ix) })
+		g.fill(g.root(o, 0, v.Type), typeOf(v.Type.Elem), g.slot(v), func(w *walk, ix index) reg {
+			return w.compute(o, v, ix)
+		})
 		g.behind(o)
 	}
 }

@@ -24,8 +24,8 @@ func (g *fn) unpacked(o *tileir.Op, k tileir.Kind, r reg) reg {
 	return reg{}
 }
 
-// fourBits gives an f4E2M1FN as f32: sign, two bits of exponent with bias 1, one of fraction. Its bits in the place of those
-// of an f32 are the number times 2^-126, subnormal ones included.
+// fourBits gives an f4E2M1FN as f32: sign, two bits of exponent with bias 1, one of fraction. Its bits in the place of
+// those of an f32 are the number times 2^-126, subnormal ones included.
 func (g *fn) fourBits(r reg) reg {
 	e := g.e
 	sign := e.op(b32, "shl.b32", e.op(b32, "and.b32", r, number(b32, 8)), number(b32, 28))

@@ -37,7 +37,8 @@ func (w *module) globals(b *strings.Builder) error {
 		v := &w.m.Globals[i]
 		t := typeOf(v.Value.Type.Elem)
 		if !plainName(v.Name) || t.kind.Bits() == 4 || v.Align&(v.Align-1) != 0 || v.Align > maxAlign {
-			return &Error{Func: v.Name, Op: globalOp, Offset: v.Offset, Words: "a global of this name, type or alignment is not lowered"}
+			return &Error{Func: v.Name, Op: globalOp, Offset: v.Offset,
+				Words: "a global of this name, type or alignment is not lowered"}
 		}
 		visible := ".visible "
 		if v.Visibility == tileir.Private {

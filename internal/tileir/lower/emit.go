@@ -56,8 +56,8 @@ type memoKey struct {
 	key string
 }
 
-// emitter writes instructions. Those that only compute are written once for equal operands, and in the outermost scope in
-// which their operands are known.
+// emitter writes instructions. Those that only compute are written once for equal operands, and in the outermost scope
+// in which their operands are known.
 type emitter struct {
 	scopes []*scope
 	regs   [classes]int

@@ -6,7 +6,8 @@ import (
 
 // Numbers of 16 bits are computed with in 32, and rounded after every operation.
 
-var roundings = map[tileir.Rounding]string{tileir.NearestEven: ".rn", tileir.Zero: ".rz", tileir.NegativeInf: ".rm", tileir.PositiveInf: ".rp", tileir.NearestAway: ".rna"}
+var roundings = map[tileir.Rounding]string{tileir.NearestEven: ".rn", tileir.Zero: ".rz", tileir.NegativeInf: ".rm",
+	tileir.PositiveInf: ".rp", tileir.NearestAway: ".rna"}
 
 // up gives an f16 or bf16 as f32; others as they are.
 func (g *fn) up(k tileir.Kind, r reg) reg {
@@ -44,8 +45,8 @@ func mode4(r tileir.Rounding) string {
 	return roundings[r]
 }
 
-// directedBF16 rounds an f32 up or down, which PTX has no instruction for: where cut bits were not zero the magnitude grows
-// by one, of negative numbers downward, of positive ones upward.
+// directedBF16 rounds an f32 up or down, which PTX has no instruction for: where cut bits were not zero the magnitude
+// grows by one, of negative numbers downward, of positive ones upward.
 func (g *fn) directedBF16(r reg, round tileir.Rounding) reg {
 	e := g.e
 	cut := e.op(b32, "and.b32", r, number(b32, 0xffff))
@@ -168,8 +169,10 @@ func (g *fn) real(o *tileir.Op, k tileir.Kind, a []reg) reg {
 
 // functionNames are the names of mathematical functions in package devmath.
 var functionNames = map[tileir.Opcode]string{
-	tileir.Exp: "exp", tileir.Exp2: "exp2", tileir.Log: "log", tileir.Log2: "log2", tileir.FPowF: "pow", tileir.Sin: "sin", tileir.Cos: "cos", tileir.Tan: "tan",
-	tileir.SinH: "sinh", tileir.CosH: "cosh", tileir.TanH: "tanh", tileir.Atan2: "atan2", tileir.Rsqrt: "rsqrt", tileir.RemF: "fmod",
+	tileir.Exp: "exp", tileir.Exp2: "exp2", tileir.Log: "log", tileir.Log2: "log2", tileir.FPowF: "pow",
+	tileir.Sin: "sin", tileir.Cos: "cos", tileir.Tan: "tan",
+	tileir.SinH: "sinh", tileir.CosH: "cosh", tileir.TanH: "tanh", tileir.Atan2: "atan2", tileir.Rsqrt: "rsqrt",
+	tileir.RemF: "fmod",
 }
 
 // extreme is the larger or the smaller of two numbers.

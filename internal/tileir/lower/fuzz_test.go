@@ -9,8 +9,8 @@ import (
 	"github.com/gocuda/cuda/internal/tileir/lower"
 )
 
-// lowerAny lowers bytes that the verifier accepts: the checker of PTX takes the text, or the error says which operation is to
-// blame. It says whether the bytes are a module.
+// lowerAny lowers bytes that the verifier accepts: the checker of PTX takes the text, or the error says which operation
+// is to blame. It says whether the bytes are a module.
 func lowerAny(t *testing.T, b []byte) bool {
 	m, err := tileir.Parse(b)
 	if err != nil || m.Verify() != nil {

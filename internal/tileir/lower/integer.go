@@ -235,7 +235,8 @@ func (g *fn) divI(o *tileir.Op, k tileir.Kind, a []reg) reg {
 	return g.narrow(k, e.op(c, "add.s"+s, q, e.op(c, "selp.b"+s, number(c, step), number(c, 0), p)))
 }
 
-var comparisons = [...]string{tileir.Equal: "eq", tileir.NotEqual: "ne", tileir.Less: "lt", tileir.LessOrEqual: "le", tileir.Greater: "gt", tileir.GreaterOrEqual: "ge"}
+var comparisons = [...]string{tileir.Equal: "eq", tileir.NotEqual: "ne", tileir.Less: "lt", tileir.LessOrEqual: "le",
+	tileir.Greater: "gt", tileir.GreaterOrEqual: "ge"}
 
 func (g *fn) cmpI(o *tileir.Op, a []reg) reg {
 	k := o.Operands[0].Type.Elem.Kind

@@ -17,8 +17,9 @@ type Options struct {
 	Stop *atomic.Bool
 }
 
-// DefaultMaxShared is the largest shared memory that a tile block may have unless Options say otherwise, in bytes: what the
-// window of shared memory holds. It is more than a CTA of PTX may have, so the checker has to be told (check.Options).
+// DefaultMaxShared is the largest shared memory that a tile block may have unless Options say otherwise, in bytes: what
+// the window of shared memory holds. It is more than a CTA of PTX may have, so the checker has to be told
+// (check.Options).
 const DefaultMaxShared = 1<<24 - 1024
 
 // Threads is how many threads a tile block has: one warp.
@@ -65,7 +66,8 @@ func Module(m *tileir.Module, o Options) (*Program, error) {
 	if o.MaxShared == 0 {
 		o.MaxShared = DefaultMaxShared
 	}
-	w := &module{m: m, o: o, files: map[string]int{}, constants: map[*tileir.Constant]string{}, strings: map[string]string{}, library: map[string]bool{}}
+	w := &module{m: m, o: o, files: map[string]int{}, constants: map[*tileir.Constant]string{},
+		strings: map[string]string{}, library: map[string]bool{}}
 	p := &Program{}
 	for _, f := range m.Funcs {
 		entry, err := w.function(f)

@@ -31,8 +31,9 @@ import (
 	"github.com/gocuda/cuda/internal/tileir/lower"
 )
 
-// The recordings are modules with what their kernels wrote on an H200. Those in testdata are the cases with little data of
-// the set beside the repository (../shared/tileir), which its README describes; their modules are in package tileir's.
+// The recordings are modules with what their kernels wrote on an H200. Those in testdata are the cases with little data
+// of the set beside the repository (../shared/tileir), which its README describes; their modules are in package
+// tileir's.
 const (
 	kept    = "testdata"
 	own     = "testdata/own"
@@ -254,7 +255,8 @@ func (r *recordings) run(t testing.TB, c *recorded, d *exectest.Device) (out out
 	}
 	out.parts[1] = time.Since(start)
 	sys := &system{d: d}
-	err = k.Run(exectest.Config{Grid: c.Grid, Block: exectest.Dim(lower.Threads), Workers: 2, Sys: sys, Stack: 4096}, args...)
+	err = k.Run(exectest.Config{Grid: c.Grid, Block: exectest.Dim(lower.Threads), Workers: 2, Sys: sys, Stack: 4096},
+		args...)
 	out.load += time.Since(start)
 	out.parts[2] = time.Since(start) - out.parts[1]
 	var fault *exec.Fault
@@ -311,7 +313,8 @@ func compare(typ string, got, want []byte, how json.RawMessage) error {
 			return err
 		}
 	}
-	n := map[string]int{"i1": 1, "i8": 1, "e4m3": 1, "e5m2": 1, "i16": 2, "f16": 2, "bf16": 2, "i32": 4, "f32": 4, "tf32": 4, "i64": 8, "f64": 8}[typ]
+	n := map[string]int{"i1": 1, "i8": 1, "e4m3": 1, "e5m2": 1, "i16": 2, "f16": 2, "bf16": 2, "i32": 4, "f32": 4,
+		"tf32": 4, "i64": 8, "f64": 8}[typ]
 	if n == 0 {
 		return fmt.Errorf("type %s", typ)
 	}
@@ -457,7 +460,8 @@ func replay(t *testing.T, r *recordings) {
 				continue
 			}
 			for b := range out.buffers {
-				if len(c.Buffers[b].Pointers) == 0 && len(first.buffers) > b && !bytes.Equal(out.buffers[b], first.buffers[b]) {
+				if len(c.Buffers[b].Pointers) == 0 && len(first.buffers) > b &&
+					!bytes.Equal(out.buffers[b], first.buffers[b]) {
 					t.Errorf("%s: buffer %d differs between %s and %s", c.Name, b, names[0], n)
 				}
 			}

@@ -4,7 +4,8 @@ import (
 	"github.com/gocuda/cuda/internal/tileir"
 )
 
-var scopeNames = map[tileir.Scope]string{tileir.TileBlockScope: ".cta", tileir.DeviceScope: ".gpu", tileir.SystemScope: ".sys"}
+var scopeNames = map[tileir.Scope]string{tileir.TileBlockScope: ".cta", tileir.DeviceScope: ".gpu",
+	tileir.SystemScope: ".sys"}
 
 // space is the state space that pointers lead to.
 func (g *fn) space() string {
@@ -125,7 +126,8 @@ func (g *fn) shuffle(r reg, how string, from reg, clamp int64) reg {
 	case b64:
 		low, high := e.op(b32, "cvt.u32.u64", r), e.op(b32, "cvt.u32.u64", e.op(b64, "shr.u64", r, number(b32, 32)))
 		low, high = move(low), move(high)
-		return e.op(b64, "or.b64", e.op(b64, "cvt.u64.u32", low), e.op(b64, "shl.b64", e.op(b64, "cvt.u64.u32", high), number(b32, 32)))
+		return e.op(b64, "or.b64", e.op(b64, "cvt.u64.u32", low),
+			e.op(b64, "shl.b64", e.op(b64, "cvt.u64.u32", high), number(b32, 32)))
 	}
 	if r.imm {
 		return r

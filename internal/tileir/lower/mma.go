@@ -4,10 +4,10 @@ import (
 	"github.com/gocuda/cuda/internal/tileir"
 )
 
-// A matrix product is a loop over k of fused multiply-adds: each lane has some elements of the result in registers. What is
-// added in ascending order of k, to the element of acc, is rounded after every step, to f32 or f64. An f16 result is rounded
-// from f32 at the end. Sums of integers saturate after every 32 values of k where an H200's units for matrices do the work
-// (recorded: us.64x64x32, su.128x16x64), and wrap around otherwise (su.1x16x16).
+// A matrix product is a loop over k of fused multiply-adds: each lane has some elements of the result in registers.
+// What is added in ascending order of k, to the element of acc, is rounded after every step, to f32 or f64. An f16
+// result is rounded from f32 at the end. Sums of integers saturate after every 32 values of k where an H200's units for
+// matrices do the work (recorded: us.64x64x32, su.128x16x64), and wrap around otherwise (su.1x16x16).
 
 // Blocks of the result that a lane holds: 2^mmaRows rows of 2^mmaCols parts of 32 columns.
 const (
@@ -130,8 +130,8 @@ func (g *fn) mma(o *tileir.Op) {
 	g.sync()
 }
 
-// saturated adds integers of 32 bits; add.sat.s32 has no machine code here. Where both have another sign than their sum, it
-// is the number farthest from zero of their sign.
+// saturated adds integers of 32 bits; add.sat.s32 has no machine code here. Where both have another sign than their
+// sum, it is the number farthest from zero of their sign.
 func (g *fn) saturated(a, b reg) reg {
 	e := g.e
 	sum := e.op(b32, "add.s32", a, b)

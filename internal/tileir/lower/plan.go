@@ -68,7 +68,8 @@ type fn struct {
 	e      *emitter
 
 	// The plan.
-	begin, end map[*tileir.Op]int // the numbers of operations in the order of the program; end is that of the last one inside
+	// the numbers of operations in the order of the program; end is that of the last one inside
+	begin, end map[*tileir.Op]int
 	splat      map[*tileir.Val]bool
 	cost       map[*tileir.Val]int
 	depth      map[*tileir.Val]int // operations in a row that are not worth a place of their own
@@ -99,11 +100,14 @@ type fn struct {
 
 func newFn(w *module, f *tileir.Func, body *tileir.Block) *fn {
 	return &fn{
-		w: w, f: f, body: body, e: newEmitter(), begin: map[*tileir.Op]int{}, end: map[*tileir.Op]int{}, splat: map[*tileir.Val]bool{},
-		cost: map[*tileir.Val]int{}, depth: map[*tileir.Val]int{}, demands: map[*tileir.Val][]demand{},
+		w: w, f: f, body: body, e: newEmitter(), begin: map[*tileir.Op]int{}, end: map[*tileir.Op]int{},
+		splat: map[*tileir.Val]bool{},
+		cost:  map[*tileir.Val]int{}, depth: map[*tileir.Val]int{}, demands: map[*tileir.Val][]demand{},
 		mode: map[*tileir.Val]mode{}, last: map[*tileir.Val]int{},
-		roots: map[rootKey]*root{}, forwards: map[*tileir.Val]*tileir.Val{}, dynamic: map[*tileir.Val]*ivar{}, scalars: map[*tileir.Val]reg{},
-		slots: map[*tileir.Val]int64{}, views: map[*tileir.Val]*view{}, heapOf: map[*tileir.Op]reg{}, noted: map[demandKey]bool{},
+		roots: map[rootKey]*root{}, forwards: map[*tileir.Val]*tileir.Val{}, dynamic: map[*tileir.Val]*ivar{},
+		scalars: map[*tileir.Val]reg{},
+		slots:   map[*tileir.Val]int64{}, views: map[*tileir.Val]*view{}, heapOf: map[*tileir.Op]reg{},
+		noted: map[demandKey]bool{},
 	}
 }
 
@@ -126,8 +130,8 @@ func (g *fn) plan() {
 // maxStraight bounds how many simple instructions for elements stand in the text of a function without loops.
 const maxStraight = 1024
 
-// noLoops reports whether a function is written without loops: it only stores, and not much. Machine code stores past the
-// caches in such kernels.
+// noLoops reports whether a function is written without loops: it only stores, and not much. Machine code stores past
+// the caches in such kernels.
 func (g *fn) noLoops() bool {
 	n := 0
 	for _, r := range g.roots {
@@ -224,23 +228,28 @@ const dearest = 4
 // costOf says what an operation costs for an element, without its operands, in simple instructions.
 func costOf(c tileir.Opcode) int {
 	switch c {
-	case tileir.Reshape, tileir.Broadcast, tileir.Permute, tileir.Extract, tileir.Assume, tileir.ConstantOp, tileir.Bitcast, tileir.PtrToInt, tileir.IntToPtr,
+	case tileir.Reshape, tileir.Broadcast, tileir.Permute, tileir.Extract, tileir.Assume, tileir.ConstantOp,
+		tileir.Bitcast, tileir.PtrToInt, tileir.IntToPtr,
 		tileir.PtrToPtr, tileir.Iota:
 		return 0
 	case tileir.Cat, tileir.Insert, tileir.Pack, tileir.Unpack:
 		return 2
-	case tileir.DivI, tileir.RemI, tileir.DivF, tileir.Sqrt, tileir.FToF, tileir.IToF, tileir.FToI, tileir.Rsqrt, tileir.Exp2, tileir.Log2:
+	case tileir.DivI, tileir.RemI, tileir.DivF, tileir.Sqrt, tileir.FToF, tileir.IToF, tileir.FToI, tileir.Rsqrt,
+		tileir.Exp2, tileir.Log2:
 		return dearest + 1
-	case tileir.Exp, tileir.Log, tileir.FPowF, tileir.FPowI, tileir.Sin, tileir.Cos, tileir.Tan, tileir.SinH, tileir.CosH, tileir.TanH, tileir.Atan2, tileir.RemF:
+	case tileir.Exp, tileir.Log, tileir.FPowF, tileir.FPowI, tileir.Sin, tileir.Cos, tileir.Tan, tileir.SinH,
+		tileir.CosH, tileir.TanH, tileir.Atan2, tileir.RemF:
 		return 20
 	}
 	return 1
 }
 
-// pure reports whether a result of an operation is a function of the operands' elements, which can be computed anywhere.
+// pure reports whether a result of an operation is a function of the operands' elements, which can be computed
+// anywhere.
 func pure(c tileir.Opcode) bool {
 	switch c {
-	case tileir.LoadPtr, tileir.LoadView, tileir.AtomicCAS, tileir.AtomicRMW, tileir.Reduce, tileir.Scan, tileir.MmaF, tileir.MmaI, tileir.MmaFScaled, tileir.For, tileir.If,
+	case tileir.LoadPtr, tileir.LoadView, tileir.AtomicCAS, tileir.AtomicRMW, tileir.Reduce, tileir.Scan, tileir.MmaF,
+		tileir.MmaI, tileir.MmaFScaled, tileir.For, tileir.If,
 		tileir.Loop, tileir.Alloca, tileir.GetGlobal:
 		return false
 	}
@@ -250,7 +259,8 @@ func pure(c tileir.Opcode) bool {
 // affects reports whether an operation writes memory, or may not be passed by loads.
 func affects(o *tileir.Op) bool {
 	switch o.Code {
-	case tileir.StorePtr, tileir.StoreView, tileir.AtomicCAS, tileir.AtomicRMW, tileir.AtomicRedView, tileir.Assert, tileir.Print, tileir.GDCWait, tileir.GDCLaunchDependents,
+	case tileir.StorePtr, tileir.StoreView, tileir.AtomicCAS, tileir.AtomicRMW, tileir.AtomicRedView, tileir.Assert,
+		tileir.Print, tileir.GDCWait, tileir.GDCLaunchDependents,
 		tileir.MemoryFenceAlias, tileir.Break, tileir.Continue, tileir.Return:
 		return true
 	case tileir.LoadPtr, tileir.LoadView:
@@ -514,8 +524,8 @@ func (g *fn) carry(o *tileir.Op) {
 	}
 }
 
-// forward finds a value that can be made right in the place of the carried one that it becomes in the next turn: nothing
-// needs the old one any more when it is made.
+// forward finds a value that can be made right in the place of the carried one that it becomes in the next turn:
+// nothing needs the old one any more when it is made.
 func (g *fn) forward(o *tileir.Op, i int, a *tileir.Val) {
 	body := o.Regions[0].Blocks[0]
 	end := body.Ops[len(body.Ops)-1]

@@ -7,9 +7,10 @@ import (
 	"github.com/gocuda/cuda/internal/tileir"
 )
 
-// What a print says goes to the software device's function of this name, so that the text of a tile is written at once. Its
-// arguments: the format, words that describe the operands, and where the arena begins. The words: the number of operands; for each, its kind
-// (printInt, printLong, printFloat), where its elements lie in the arena in 64 bits each, its rank and its shape.
+// What a print says goes to the software device's function of this name, so that the text of a tile is written at once.
+// Its arguments: the format, words that describe the operands, and where the arena begins. The words: the number of
+// operands; for each, its kind (printInt, printLong, printFloat), where its elements lie in the arena in 64 bits each,
+// its rank and its shape.
 const printName = "gocuda_tile_print"
 
 const (
@@ -59,7 +60,8 @@ func (g *fn) print(o *tileir.Op) {
 	}
 	name := fmt.Sprintf("tile$print%d", g.w.descriptions)
 	g.w.descriptions++
-	fmt.Fprintf(&g.w.data, ".global .align 4 .b32 %s[%d] = {%s};\n", name, len(words), strings.Join(strings.Fields(strings.Trim(fmt.Sprint(words), "[]")), ", "))
+	fmt.Fprintf(&g.w.data, ".global .align 4 .b32 %s[%d] = {%s};\n", name, len(words),
+		strings.Join(strings.Fields(strings.Trim(fmt.Sprint(words), "[]")), ", "))
 	e := g.e
 	arena := "0"
 	if len(args) > 0 {
@@ -105,7 +107,8 @@ func (g *fn) assert(o *tileir.Op) {
 		where = fmt.Sprintf("%s:%d", l.File, l.Line)
 	}
 	format := strings.ReplaceAll(where, "%", "%%") + ": tile block: [%d, %d, %d], position: [" +
-		strings.TrimSuffix(strings.Repeat("%d, ", len(shape)), ", ") + "]: " + strings.ReplaceAll(o.Extra.Name, "%", "%%") + "\n"
+		strings.TrimSuffix(strings.Repeat("%d, ", len(shape)), ", ") + "]: " +
+		strings.ReplaceAll(o.Extra.Name, "%", "%%") + "\n"
 	n := 4 * (3 + len(shape))
 	g.depot = max(g.depot, n)
 	g.rows(g.root(o, 0, v.Type), func(w *walk, ix index) {

@@ -67,7 +67,8 @@ func same(t *testing.T, name string, p *tiletest.Program) {
 		to, got := d.Alloc(p.OutBytes)
 		k, err := d.LoadChecked(cm).Kernel("k")
 		if err == nil {
-			err = k.Run(exectest.Config{Grid: p.Grid, Block: exectest.Dim(lower.Threads), Workers: 2, Sys: &system{d: d}, Stack: 4096}, from, to)
+			err = k.Run(exectest.Config{Grid: p.Grid, Block: exectest.Dim(lower.Threads), Workers: 2,
+				Sys: &system{d: d}, Stack: 4096}, from, to)
 		}
 		if err != nil {
 			t.Errorf("%s: %s: %v", name, engine, err)
@@ -75,7 +76,8 @@ func same(t *testing.T, name string, p *tiletest.Program) {
 		for i, o := range p.Outs {
 			if at, a, b := differ(&o, got, want); at >= 0 {
 				kind, _ := o.Type()
-				t.Errorf("%s: %s: tile %d of %d, of %s: element %d of %d is %#x, not %#x", name, engine, i, len(p.Outs), kind, at, o.N, a, b)
+				t.Errorf("%s: %s: tile %d of %d, of %s: element %d of %d is %#x, not %#x", name, engine, i, len(p.Outs),
+					kind, at, o.N, a, b)
 				break
 			}
 		}
@@ -102,7 +104,8 @@ func differ(o *tiletest.Out, got, want []byte) (at int, a, b uint64) {
 	return -1, 0, 0
 }
 
-// TestConversions rounds floats of every kind to every other in all ways that the verifier takes and the lowering knows.
+// TestConversions rounds floats of every kind to every other in all ways that the verifier takes and the lowering
+// knows.
 func TestConversions(t *testing.T) {
 	kinds := []tileir.Kind{tileir.F16, tileir.BF16, tileir.F32, tileir.F64, tileir.TF32, tileir.F8E4M3FN, tileir.F8E5M2}
 	n := 0
@@ -113,7 +116,8 @@ func TestConversions(t *testing.T) {
 				if m, err := tileir.Parse(p.Code); err != nil || m.Verify() != nil {
 					continue
 				}
-				same(t, fmt.Sprintf("%s to %s, %v", (&tileir.Type{Kind: from}).String(), (&tileir.Type{Kind: to}).String(), round), p)
+				same(t, fmt.Sprintf("%s to %s, %v", (&tileir.Type{Kind: from}).String(),
+					(&tileir.Type{Kind: to}).String(), round), p)
 				n++
 			}
 		}

@@ -4,8 +4,8 @@ import (
 	"github.com/gocuda/cuda/internal/tileir"
 )
 
-// fold is a reduction or scan: which bits of an element's number count along its dimension, and who works on them. Bits from 5
-// on are rows, which a lane works on one after the other; of the others every lane has one value.
+// fold is a reduction or scan: which bits of an element's number count along its dimension, and who works on them. Bits
+// from 5 on are rows, which a lane works on one after the other; of the others every lane has one value.
 type fold struct {
 	o         *tileir.Op
 	r         *root
@@ -102,8 +102,8 @@ func (g *fn) shuffled(vs []reg, how string, from reg, clamp int64) []reg {
 	return out
 }
 
-// reduce combines the elements along a dimension: first those of the rows of each lane, in ascending order, then those of
-// lanes, neighbours first.
+// reduce combines the elements along a dimension: first those of the rows of each lane, in ascending order, then those
+// of lanes, neighbours first.
 func (g *fn) reduce(o *tileir.Op) {
 	e := g.e
 	f := g.foldOf(o)
@@ -170,8 +170,8 @@ func (g *fn) reduce(o *tileir.Op) {
 	g.sync()
 }
 
-// scan combines the elements along a dimension up to each one: those of a row by lanes, in steps of 1, 2, 4 ... lanes, and
-// the last one's with the next row.
+// scan combines the elements along a dimension up to each one: those of a row by lanes, in steps of 1, 2, 4 ... lanes,
+// and the last one's with the next row.
 func (g *fn) scan(o *tileir.Op) {
 	e := g.e
 	f := g.foldOf(o)

@@ -38,7 +38,8 @@ const (
 )
 
 var scalarTags = map[tileir.Kind]byte{
-	tileir.I1: 0, tileir.I8: 1, tileir.I16: 2, tileir.I32: 3, tileir.I64: 4, tileir.F16: 5, tileir.BF16: 6, tileir.F32: 7,
+	tileir.I1: 0, tileir.I8: 1, tileir.I16: 2, tileir.I32: 3, tileir.I64: 4, tileir.F16: 5, tileir.BF16: 6,
+	tileir.F32:  7,
 	tileir.TF32: 8, tileir.F64: 9, tileir.F8E4M3FN: 10, tileir.F8E5M2: 11, tileir.F8E8M0FNU: 18, tileir.F4E2M1FN: 19,
 	tileir.I4: 22,
 }
@@ -119,7 +120,9 @@ func (b *Builder) Op(o tileir.Op, results []Type, slots [][]Value, regions ...Re
 		o.Extra = &tileir.Extra{}
 	}
 	w := append(b.body, byte(o.Code))
-	if open := func(s tileir.Slot) bool { return s.Arity == tileir.Variadic }; slices.ContainsFunc(info.Operands, open) ||
+	if open := func(s tileir.Slot) bool {
+		return s.Arity == tileir.Variadic
+	}; slices.ContainsFunc(info.Operands, open) ||
 		slices.ContainsFunc(info.Results, open) {
 		w = binary.AppendUvarint(w, uint64(len(results)))
 	}
@@ -161,7 +164,9 @@ func (b *Builder) Op(o tileir.Op, results []Type, slots [][]Value, regions ...Re
 	for _, s := range slots {
 		all += len(s)
 	}
-	if open := func(s tileir.Slot) bool { return s.Arity != tileir.Single }; !info.Segmented && slices.ContainsFunc(info.Operands, open) {
+	if open := func(s tileir.Slot) bool {
+		return s.Arity != tileir.Single
+	}; !info.Segmented && slices.ContainsFunc(info.Operands, open) {
 		w = binary.AppendUvarint(w, uint64(all))
 	}
 	for i, s := range slots {
@@ -307,7 +312,8 @@ func (b *Builder) Bytes() []byte {
 	for _, s := range []struct {
 		id   byte
 		data []byte
-	}{{sectionString, table(4, b.strings)}, {sectionFunc, fn}, {sectionConstant, table(8, b.constants)}, {sectionType, table(4, b.types)}} {
+	}{{sectionString, table(4, b.strings)}, {sectionFunc, fn}, {sectionConstant, table(8, b.constants)},
+		{sectionType, table(4, b.types)}} {
 		if s.id == sectionConstant && len(b.constants) == 0 {
 			continue
 		}

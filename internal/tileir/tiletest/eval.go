@@ -28,8 +28,8 @@ type evaluator struct {
 	views map[*tileir.Val]view
 }
 
-// Evaluate computes all tile blocks of a verified module's first entry, one after the other. It knows the operations whose
-// results the dialect fixes, and that Random writes; others are an error.
+// Evaluate computes all tile blocks of a verified module's first entry, one after the other. It knows the operations
+// whose results the dialect fixes, and that Random writes; others are an error.
 func Evaluate(m *tileir.Module, grid [3]uint32, args []uint64, mem Memory) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -47,7 +47,8 @@ func Evaluate(m *tileir.Module, grid [3]uint32, args []uint64, mem Memory) (err 
 	for z := range grid[2] {
 		for y := range grid[1] {
 			for x := range grid[0] {
-				e := &evaluator{mem: mem, grid: grid, block: [3]uint32{x, y, z}, vals: map[*tileir.Val]tile{}, views: map[*tileir.Val]view{}}
+				e := &evaluator{mem: mem, grid: grid, block: [3]uint32{x, y, z}, vals: map[*tileir.Val]tile{},
+					views: map[*tileir.Val]view{}}
 				for i, a := range body.Args {
 					e.vals[a] = tile{args[i]}
 				}

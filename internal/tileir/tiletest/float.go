@@ -13,8 +13,10 @@ type format struct {
 }
 
 var formats = map[tileir.Kind]format{
-	tileir.F16: {exp: 5, frac: 10}, tileir.BF16: {exp: 8, frac: 7}, tileir.F32: {exp: 8, frac: 23}, tileir.TF32: {exp: 8, frac: 10},
-	tileir.F64: {exp: 11, frac: 52}, tileir.F8E4M3FN: {exp: 4, frac: 3, finite: true}, tileir.F8E5M2: {exp: 5, frac: 2},
+	tileir.F16: {exp: 5, frac: 10}, tileir.BF16: {exp: 8, frac: 7}, tileir.F32: {exp: 8, frac: 23},
+	tileir.TF32: {exp: 8, frac: 10},
+	tileir.F64:  {exp: 11, frac: 52}, tileir.F8E4M3FN: {exp: 4, frac: 3, finite: true},
+	tileir.F8E5M2: {exp: 5, frac: 2},
 }
 
 func (f format) bias() int     { return 1<<(f.exp-1) - 1 }

@@ -37,7 +37,8 @@ func newSquare(dims ...int64) *square {
 }
 
 func (s *square) load() Value {
-	return s.Op(tileir.Op{Code: tileir.LoadPtr, Scope: tileir.NoScope}, []Type{s.tile, s.Token()}, [][]Value{{s.many}})[0]
+	return s.Op(tileir.Op{Code: tileir.LoadPtr, Scope: tileir.NoScope}, []Type{s.tile, s.Token()},
+		[][]Value{{s.many}})[0]
 }
 
 func (s *square) store(v Value) {
@@ -110,16 +111,17 @@ func nested(n int) []byte {
 	v := s.load()
 	var in func(k int, v Value) Value
 	in = func(k int, v Value) Value {
-		return s.Op(tileir.Op{Code: tileir.Loop}, []Type{s.tile}, [][]Value{{v}}, Region{Args: []Type{s.tile}, Body: func(a []Value) {
-			x := s.add(a[0], a[0])
-			for range 20 {
-				x = s.add(x, a[0])
-			}
-			if k > 0 {
-				x = in(k-1, x)
-			}
-			s.Op(tileir.Op{Code: tileir.Break}, nil, [][]Value{{x}})
-		}})[0]
+		return s.Op(tileir.Op{Code: tileir.Loop}, []Type{s.tile}, [][]Value{{v}},
+			Region{Args: []Type{s.tile}, Body: func(a []Value) {
+				x := s.add(a[0], a[0])
+				for range 20 {
+					x = s.add(x, a[0])
+				}
+				if k > 0 {
+					x = in(k-1, x)
+				}
+				s.Op(tileir.Op{Code: tileir.Break}, nil, [][]Value{{x}})
+			}})[0]
 	}
 	s.store(in(min(n/24, 900), v))
 	return s.end()
@@ -132,7 +134,8 @@ func body(n int) []byte {
 	i32 := s.Scalar(tileir.I32)
 	scalar, row := s.Tile(i32), s.Tile(i32, 32)
 	id := &tileir.Attr{Kind: tileir.IntegerValue, Type: &tileir.Type{Kind: tileir.I32}}
-	s.Op(tileir.Op{Code: tileir.Reduce, Extra: &tileir.Extra{Identities: []*tileir.Attr{id}}}, []Type{row}, [][]Value{{v}},
+	s.Op(tileir.Op{Code: tileir.Reduce, Extra: &tileir.Extra{Identities: []*tileir.Attr{id}}}, []Type{row},
+		[][]Value{{v}},
 		Region{Args: []Type{scalar, scalar}, Body: func(a []Value) {
 			x := a[0]
 			for range n {
@@ -150,7 +153,9 @@ func cats(n int) []byte {
 	big := s.Tile(s.Scalar(tileir.I32), 64, 32)
 	for k := range n / 3 {
 		w := s.Op(tileir.Op{Code: tileir.Cat}, []Type{big}, [][]Value{{v}, {s.permute(v, 1, 0)}})[0]
-		z := s.Op(tileir.Op{Code: tileir.ConstantOp, Extra: &tileir.Extra{Count: s.Constant([]byte{byte(k & 1), 0, 0, 0})}}, []Type{s.Tile(s.Scalar(tileir.I32))}, nil)[0]
+		z := s.Op(tileir.Op{Code: tileir.ConstantOp,
+			Extra: &tileir.Extra{Count: s.Constant([]byte{byte(k & 1), 0, 0, 0})}},
+			[]Type{s.Tile(s.Scalar(tileir.I32))}, nil)[0]
 		v = s.Op(tileir.Op{Code: tileir.Extract}, []Type{s.tile}, [][]Value{{w}, {z, z}})[0]
 	}
 	s.store(v)
@@ -194,7 +199,8 @@ func wide(n int) []byte {
 		Region{Args: args, Body: func(a []Value) {
 			var out []Value
 			for i := range n {
-				out = append(out, s.Op(tileir.Op{Code: tileir.AddI}, []Type{scalar}, [][]Value{{a[2*i]}, {a[2*i+1]}})[0])
+				out = append(out, s.Op(tileir.Op{Code: tileir.AddI}, []Type{scalar},
+					[][]Value{{a[2*i]}, {a[2*i+1]}})[0])
 			}
 			s.Op(tileir.Op{Code: tileir.Yield}, nil, [][]Value{out})
 		}})
@@ -209,9 +215,10 @@ func Named(name string) []byte {
 	x := s.Op(tileir.Op{Code: tileir.Bitcast}, []Type{f32}, [][]Value{{s.load()}})[0]
 	y := s.Op(tileir.Op{Code: tileir.Exp, Rounding: tileir.Full}, []Type{f32}, [][]Value{{x}})[0]
 	v := s.Op(tileir.Op{Code: tileir.Bitcast}, []Type{s.tile}, [][]Value{{y}})[0]
-	v = s.Op(tileir.Op{Code: tileir.Loop}, []Type{s.tile}, [][]Value{{v}}, Region{Args: []Type{s.tile}, Body: func(a []Value) {
-		s.Op(tileir.Op{Code: tileir.Break}, nil, [][]Value{{s.add(a[0], a[0])}})
-	}})[0]
+	v = s.Op(tileir.Op{Code: tileir.Loop}, []Type{s.tile}, [][]Value{{v}},
+		Region{Args: []Type{s.tile}, Body: func(a []Value) {
+			s.Op(tileir.Op{Code: tileir.Break}, nil, [][]Value{{s.add(a[0], a[0])}})
+		}})[0]
 	s.store(v)
 	return s.end()
 }

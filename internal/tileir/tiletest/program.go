@@ -111,7 +111,8 @@ func (r *random) atomic() {
 		slots = append(slots, []Value{r.like(h.kind, h.dims).v})
 	} else {
 		o.Code = tileir.AtomicRMW
-		o.RMW = []tileir.RMW{tileir.RMWAnd, tileir.RMWOr, tileir.RMWXor, tileir.RMWAdd, tileir.RMWMax, tileir.RMWMin, tileir.RMWUMax, tileir.RMWUMin,
+		o.RMW = []tileir.RMW{tileir.RMWAnd, tileir.RMWOr, tileir.RMWXor, tileir.RMWAdd, tileir.RMWMax, tileir.RMWMin,
+			tileir.RMWUMax, tileir.RMWUMin,
 			tileir.RMWExchange}[r.r.IntN(9)]
 	}
 	slots = append(slots, []Value{r.like(h.kind, h.dims).v}, nil, []Value{token})
@@ -183,7 +184,8 @@ func (r *random) viewLoad() {
 	k := randomKinds[1+r.r.IntN(len(randomKinds)-1)]
 	tile, shape, strides, _ := r.tensor(areaElements)
 	v, index := r.partition(r.in, areaBytes*slices.Index(randomKinds, k), k, tile, shape, strides)
-	o := tileir.Op{Code: tileir.LoadView, Scope: tileir.NoScope, Extra: &tileir.Extra{InBounds: make([]bool, len(tile))}}
+	o := tileir.Op{Code: tileir.LoadView, Scope: tileir.NoScope,
+		Extra: &tileir.Extra{InBounds: make([]bool, len(tile))}}
 	r.keep(held{r.Op(o, []Type{r.tile(k, tile), r.Token()}, [][]Value{{v}, index})[0], k, tile})
 }
 
@@ -199,7 +201,8 @@ func (r *random) viewStore() {
 		return
 	}
 	v, index := r.partition(r.out, at, h.kind, h.dims, shape, strides)
-	o := tileir.Op{Code: tileir.StoreView, Scope: tileir.NoScope, Extra: &tileir.Extra{InBounds: make([]bool, len(h.dims))}}
+	o := tileir.Op{Code: tileir.StoreView, Scope: tileir.NoScope,
+		Extra: &tileir.Extra{InBounds: make([]bool, len(h.dims))}}
 	r.Op(o, []Type{r.Token()}, [][]Value{{h.v}, {v}, index})
 }
 
@@ -233,7 +236,8 @@ func (r *random) fold() {
 	out := r.Op(o, results, [][]Value{operands}, Region{Args: args, Body: func(a []Value) {
 		var yield []Value
 		for i, h := range hs {
-			in := tileir.Op{Code: r.oneOf(tileir.AddI, tileir.MulI, tileir.AndI, tileir.OrI, tileir.XOrI, tileir.MaxI, tileir.MinI), Sign: r.sign()}
+			in := tileir.Op{Code: r.oneOf(tileir.AddI, tileir.MulI, tileir.AndI, tileir.OrI, tileir.XOrI, tileir.MaxI,
+				tileir.MinI), Sign: r.sign()}
 			if float(h) {
 				in = tileir.Op{Code: r.oneOf(tileir.MaxF, tileir.MinF), Flags: tileir.PropagateNaN}
 			}
@@ -267,7 +271,8 @@ func (r *random) mma() {
 		r.keep(r.one(o, tileir.I32, dims(m, n), a.v, b.v, small(tileir.I32, tileir.I32, dims(m, n), 0xfffff)))
 		return
 	}
-	pair := [][2]tileir.Kind{{tileir.F16, tileir.F16}, {tileir.F16, tileir.F32}, {tileir.BF16, tileir.F32}, {tileir.F32, tileir.F32},
+	pair := [][2]tileir.Kind{{tileir.F16, tileir.F16}, {tileir.F16, tileir.F32}, {tileir.BF16, tileir.F32},
+		{tileir.F32, tileir.F32},
 		{tileir.F64, tileir.F64}}[r.r.IntN(5)]
 	a, b := small(tileir.I8, pair[0], dims(m, k), 7), small(tileir.I8, pair[0], dims(k, n), 7)
 	r.keep(r.one(tileir.Op{Code: tileir.MmaF}, pair[1], dims(m, n), a, b, small(tileir.I8, pair[1], dims(m, n), 127)))
@@ -358,17 +363,19 @@ func (r *random) loop() {
 	hs, vs, types := r.some(r.r.IntN(4))
 	i32 := r.tile(tileir.I32, nil)
 	first := r.constant(tileir.I32, nil, 0)
-	out := r.Op(tileir.Op{Code: tileir.Loop}, types, [][]Value{append([]Value{first.v}, vs...)}, Region{Args: append([]Type{i32}, types...), Body: func(a []Value) {
-		r.inner(func() {
-			r.carry(a[1:], hs)
-			done := r.one(tileir.Op{Code: tileir.CmpI, Compare: tileir.GreaterOrEqual}, tileir.I1, nil, a[0], r.constant(tileir.I32, nil, uint64(r.r.IntN(4))).v)
-			r.Op(tileir.Op{Code: tileir.If}, nil, [][]Value{{done.v}}, Region{Body: func([]Value) {
-				r.inner(func() { r.Op(tileir.Op{Code: tileir.Break}, nil, [][]Value{r.likes(hs)}) })
-			}}, Region{Body: func([]Value) { r.Op(tileir.Op{Code: tileir.Yield}, nil, [][]Value{nil}) }})
-			next := r.one(tileir.Op{Code: tileir.AddI}, tileir.I32, nil, a[0], r.constant(tileir.I32, nil, 1).v)
-			r.Op(tileir.Op{Code: tileir.Continue}, nil, [][]Value{append([]Value{next.v}, r.likes(hs)...)})
-		})
-	}})
+	out := r.Op(tileir.Op{Code: tileir.Loop}, types, [][]Value{append([]Value{first.v}, vs...)},
+		Region{Args: append([]Type{i32}, types...), Body: func(a []Value) {
+			r.inner(func() {
+				r.carry(a[1:], hs)
+				done := r.one(tileir.Op{Code: tileir.CmpI, Compare: tileir.GreaterOrEqual}, tileir.I1, nil, a[0],
+					r.constant(tileir.I32, nil, uint64(r.r.IntN(4))).v)
+				r.Op(tileir.Op{Code: tileir.If}, nil, [][]Value{{done.v}}, Region{Body: func([]Value) {
+					r.inner(func() { r.Op(tileir.Op{Code: tileir.Break}, nil, [][]Value{r.likes(hs)}) })
+				}}, Region{Body: func([]Value) { r.Op(tileir.Op{Code: tileir.Yield}, nil, [][]Value{nil}) }})
+				next := r.one(tileir.Op{Code: tileir.AddI}, tileir.I32, nil, a[0], r.constant(tileir.I32, nil, 1).v)
+				r.Op(tileir.Op{Code: tileir.Continue}, nil, [][]Value{append([]Value{next.v}, r.likes(hs)...)})
+			})
+		}})
 	for i, h := range hs {
 		r.keep(held{out[i], h.kind, h.dims})
 	}

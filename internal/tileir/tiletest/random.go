@@ -131,13 +131,15 @@ func (r *random) bits(k tileir.Kind) uint64 {
 	case n < 3:
 		v = uint64(int64(r.r.IntN(33) - 16))
 	case n == 3 && isFloat:
-		special := []uint64{0, f.sign(), f.inf(), f.inf() | f.sign(), f.nan(), 1, f.sign() | 1, f.least() - 1, f.least(), f.most(), f.most() | f.sign()}
+		special := []uint64{0, f.sign(), f.inf(), f.inf() | f.sign(), f.nan(), 1, f.sign() | 1, f.least() - 1,
+			f.least(), f.most(), f.most() | f.sign()}
 		v = special[r.r.IntN(len(special))]
 	case n == 3:
 		special := []uint64{0, 1, math.MaxUint64, 1 << (k.Bits() - 1), 1<<(k.Bits()-1) - 1}
 		v = special[r.r.IntN(len(special))]
 	case n < 6 && isFloat: // of like size
-		v = f.encode(fromSigned(magnitude().SetFloat64((r.r.Float64()-0.5)*math.Exp2(float64(r.r.IntN(20)-8)))), 0, false)
+		v = f.encode(fromSigned(magnitude().SetFloat64((r.r.Float64()-0.5)*math.Exp2(float64(r.r.IntN(20)-8)))), 0,
+			false)
 	}
 	return mask(k, v)
 }
@@ -267,7 +269,8 @@ func (r *random) step() {
 		make   func()
 	}
 	makers := []maker{
-		{8, r.integers}, {8, r.floats}, {4, r.compare}, {4, r.convert}, {10, r.move}, {4, r.selection}, {3, r.divide}, {3, r.shift},
+		{8, r.integers}, {8, r.floats}, {4, r.compare}, {4, r.convert}, {10, r.move}, {4, r.selection}, {3, r.divide},
+		{3, r.shift},
 		{3, func() { r.keep(r.load(randomKinds[r.r.IntN(len(randomKinds))], r.shape())) }},
 		{3, func() { r.store(r.any(func(held) bool { return true })) }},
 		{4, r.fold}, {2, r.mma}, {2, r.iota}, {2, r.atomic}, {2, r.viewLoad}, {2, r.viewStore}, {2, r.pack},
@@ -290,7 +293,8 @@ func (r *random) step() {
 
 func (r *random) integers() {
 	h := r.any(integer)
-	switch c := r.oneOf(tileir.AddI, tileir.SubI, tileir.MulI, tileir.AndI, tileir.OrI, tileir.XOrI, tileir.MaxI, tileir.MinI, tileir.MulHiI,
+	switch c := r.oneOf(tileir.AddI, tileir.SubI, tileir.MulI, tileir.AndI, tileir.OrI, tileir.XOrI, tileir.MaxI,
+		tileir.MinI, tileir.MulHiI,
 		tileir.NegI, tileir.AbsI); c {
 	case tileir.NegI, tileir.AbsI:
 		r.keep(r.one(tileir.Op{Code: c}, h.kind, h.dims, h.v))
@@ -301,7 +305,8 @@ func (r *random) integers() {
 
 func (r *random) shift() {
 	h := r.any(func(h held) bool { return integer(h) && h.kind != tileir.I1 })
-	n := r.one(tileir.Op{Code: tileir.AndI}, h.kind, h.dims, r.like(h.kind, h.dims).v, r.constant(h.kind, h.dims, uint64(h.kind.Bits()-1)).v)
+	n := r.one(tileir.Op{Code: tileir.AndI}, h.kind, h.dims, r.like(h.kind, h.dims).v,
+		r.constant(h.kind, h.dims, uint64(h.kind.Bits()-1)).v)
 	c := r.oneOf(tileir.ShLI, tileir.ShRI)
 	r.keep(r.one(tileir.Op{Code: c, Sign: r.sign()}, h.kind, h.dims, h.v, n.v))
 }
@@ -309,11 +314,14 @@ func (r *random) shift() {
 // divide divides by numbers from 1 to the largest one of half the width.
 func (r *random) divide() {
 	h := r.any(func(h held) bool { return integer(h) && h.kind != tileir.I1 })
-	d := r.one(tileir.Op{Code: tileir.AndI}, h.kind, h.dims, r.like(h.kind, h.dims).v, r.constant(h.kind, h.dims, 1<<(h.kind.Bits()-2)-1).v)
+	d := r.one(tileir.Op{Code: tileir.AndI}, h.kind, h.dims, r.like(h.kind, h.dims).v,
+		r.constant(h.kind, h.dims, 1<<(h.kind.Bits()-2)-1).v)
 	d = r.one(tileir.Op{Code: tileir.OrI}, h.kind, h.dims, d.v, r.constant(h.kind, h.dims, 1).v)
 	o := tileir.Op{Code: r.oneOf(tileir.DivI, tileir.RemI), Sign: r.sign(), Rounding: tileir.Zero}
 	if o.Sign == tileir.Signed && r.r.IntN(2) == 0 {
-		d = r.one(tileir.Op{Code: tileir.SubI}, h.kind, h.dims, r.constant(h.kind, h.dims, mask(h.kind, math.MaxUint64)).v, d.v) // -1 - d
+		// -1 - d
+		d = r.one(tileir.Op{Code: tileir.SubI}, h.kind, h.dims,
+			r.constant(h.kind, h.dims, mask(h.kind, math.MaxUint64)).v, d.v)
 	}
 	if o.Code == tileir.DivI {
 		o.Rounding = []tileir.Rounding{tileir.Zero, tileir.PositiveInf, tileir.NegativeInf}[r.r.IntN(2+int(o.Sign))]
@@ -323,7 +331,8 @@ func (r *random) divide() {
 
 func (r *random) floats() {
 	h := r.any(float)
-	o := tileir.Op{Code: r.oneOf(tileir.AddF, tileir.SubF, tileir.MulF, tileir.Fma, tileir.DivF, tileir.Sqrt, tileir.AbsF, tileir.NegF, tileir.MaxF,
+	o := tileir.Op{Code: r.oneOf(tileir.AddF, tileir.SubF, tileir.MulF, tileir.Fma, tileir.DivF, tileir.Sqrt,
+		tileir.AbsF, tileir.NegF, tileir.MaxF,
 		tileir.MinF, tileir.Ceil, tileir.Floor)}
 	args := []Value{h.v}
 	switch o.Code {
@@ -356,7 +365,8 @@ func (r *random) compare() {
 
 func (r *random) selection() {
 	h := r.any(func(held) bool { return true })
-	r.keep(r.one(tileir.Op{Code: tileir.Select}, h.kind, h.dims, r.like(tileir.I1, h.dims).v, h.v, r.like(h.kind, h.dims).v))
+	r.keep(r.one(tileir.Op{Code: tileir.Select}, h.kind, h.dims, r.like(tileir.I1, h.dims).v, h.v,
+		r.like(h.kind, h.dims).v))
 }
 
 func (r *random) convert() {
@@ -436,10 +446,12 @@ func (r *random) move() {
 			at = append(at, r.index(d/part[i]))
 		}
 		if r.r.IntN(2) == 0 {
-			r.keep(held{r.Op(tileir.Op{Code: tileir.Extract}, []Type{r.tile(h.kind, part)}, [][]Value{{h.v}, at})[0], h.kind, part})
+			r.keep(held{r.Op(tileir.Op{Code: tileir.Extract}, []Type{r.tile(h.kind, part)}, [][]Value{{h.v}, at})[0],
+				h.kind, part})
 		} else {
 			from := r.like(h.kind, part)
-			r.keep(held{r.Op(tileir.Op{Code: tileir.Insert}, []Type{r.tile(h.kind, h.dims)}, [][]Value{{from.v}, {h.v}, at})[0], h.kind, h.dims})
+			r.keep(held{r.Op(tileir.Op{Code: tileir.Insert}, []Type{r.tile(h.kind, h.dims)},
+				[][]Value{{from.v}, {h.v}, at})[0], h.kind, h.dims})
 		}
 	case tileir.Cat:
 		if len(h.dims) == 0 || count(h.dims) >= 1<<largest {

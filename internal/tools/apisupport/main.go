@@ -1,5 +1,5 @@
-// Command support writes docs/api-support.md: every function of the driver API, and what the software device does with it. It is run in the root of the repository;
-// with -check it only says whether the page is as it would be written.
+// Command support writes docs/api-support.md: every function of the driver API, and what the software device does with
+// it. It is run in the root of the repository; with -check it only says whether the page is as it would be written.
 package main
 
 import (
@@ -43,16 +43,26 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// groupTitles are the groups of the API (the groups of the headers), in the order of the page; what is not here comes after them by its own name.
+// groupTitles are the groups of the API (the groups of the headers), in the order of the page; what is not here comes
+// after them by its own name.
 var groupTitles = []struct{ group, title string }{
-	{"CUDA_ERROR", "Errors"}, {"CUDA_INITIALIZE", "Initialisation"}, {"CUDA_VERSION", "Version"}, {"CUDA_DEVICE", "Devices"}, {"CUDA_DEVICE_DEPRECATED", "Devices, deprecated"},
-	{"CUDA_PRIMARY_CTX", "Primary contexts"}, {"CUDA_CTX", "Contexts"}, {"CUDA_CTX_DEPRECATED", "Contexts, deprecated"}, {"CUDA_MODULE", "Modules"}, {"CUDA_MODULE_DEPRECATED", "Modules, deprecated"},
-	{"CUDA_LIBRARY", "Libraries"}, {"CUDA_MEM", "Memory"}, {"CUDA_VA", "Virtual memory"}, {"CUDA_MALLOC_ASYNC", "Memory in stream order"}, {"CUDA_MULTICAST", "Multicast"}, {"CUDA_UNIFIED", "Unified addressing"},
-	{"CUDA_STREAM", "Streams"}, {"CUDA_EVENT", "Events"}, {"CUDA_EXTRES_INTEROP", "Resources of other APIs"}, {"CUDA_MEMOP", "Memory operations of streams"}, {"CUDA_EXEC", "Execution"},
-	{"CUDA_EXEC_DEPRECATED", "Execution, deprecated"}, {"CUDA_GRAPH", "Graphs"}, {"CUDA_OCCUPANCY", "Occupancy"}, {"CUDA_TEXREF_DEPRECATED", "Texture references, deprecated"},
-	{"CUDA_SURFREF_DEPRECATED", "Surface references, deprecated"}, {"CUDA_TEXOBJECT", "Texture objects"}, {"CUDA_SURFOBJECT", "Surface objects"}, {"CUDA_TENSOR_MEMORY", "Tensor maps"},
-	{"CUDA_PEER_ACCESS", "Peer access"}, {"CUDA_GREEN_CONTEXTS", "Green contexts"}, {"CUDA_DRIVER_ENTRY_POINT", "Entry points"}, {"CUDA_COREDUMP", "Core dumps"}, {"CUDA_LOGS", "Error logs"},
-	{"CUDA_CHECKPOINT", "Checkpoints"}, {"CUDA_PROFILER", "Profiler"}, {"CUDA_PROFILER_DEPRECATED", "Profiler, deprecated"}, {"CUDA_GRAPHICS", "Graphics"}, {"CUDA_GL", "OpenGL"},
+	{"CUDA_ERROR", "Errors"}, {"CUDA_INITIALIZE", "Initialisation"}, {"CUDA_VERSION", "Version"},
+	{"CUDA_DEVICE", "Devices"}, {"CUDA_DEVICE_DEPRECATED", "Devices, deprecated"},
+	{"CUDA_PRIMARY_CTX", "Primary contexts"}, {"CUDA_CTX", "Contexts"}, {"CUDA_CTX_DEPRECATED", "Contexts, deprecated"},
+	{"CUDA_MODULE", "Modules"}, {"CUDA_MODULE_DEPRECATED", "Modules, deprecated"},
+	{"CUDA_LIBRARY", "Libraries"}, {"CUDA_MEM", "Memory"}, {"CUDA_VA", "Virtual memory"},
+	{"CUDA_MALLOC_ASYNC", "Memory in stream order"}, {"CUDA_MULTICAST", "Multicast"},
+	{"CUDA_UNIFIED", "Unified addressing"},
+	{"CUDA_STREAM", "Streams"}, {"CUDA_EVENT", "Events"}, {"CUDA_EXTRES_INTEROP", "Resources of other APIs"},
+	{"CUDA_MEMOP", "Memory operations of streams"}, {"CUDA_EXEC", "Execution"},
+	{"CUDA_EXEC_DEPRECATED", "Execution, deprecated"}, {"CUDA_GRAPH", "Graphs"}, {"CUDA_OCCUPANCY", "Occupancy"},
+	{"CUDA_TEXREF_DEPRECATED", "Texture references, deprecated"},
+	{"CUDA_SURFREF_DEPRECATED", "Surface references, deprecated"}, {"CUDA_TEXOBJECT", "Texture objects"},
+	{"CUDA_SURFOBJECT", "Surface objects"}, {"CUDA_TENSOR_MEMORY", "Tensor maps"},
+	{"CUDA_PEER_ACCESS", "Peer access"}, {"CUDA_GREEN_CONTEXTS", "Green contexts"},
+	{"CUDA_DRIVER_ENTRY_POINT", "Entry points"}, {"CUDA_COREDUMP", "Core dumps"}, {"CUDA_LOGS", "Error logs"},
+	{"CUDA_CHECKPOINT", "Checkpoints"}, {"CUDA_PROFILER", "Profiler"},
+	{"CUDA_PROFILER_DEPRECATED", "Profiler, deprecated"}, {"CUDA_GRAPHICS", "Graphics"}, {"CUDA_GL", "OpenGL"},
 	{"CUDA_GL_DEPRECATED", "OpenGL, deprecated"}, {"CUDA_EGL", "EGL"}, {"CUDA_VDPAU", "VDPAU"},
 }
 
@@ -115,7 +125,8 @@ func render() ([]byte, error) {
 of per-thread default streams (`+"`_ptds`, `_ptsz`"+`) are those without the ending. The table is that of CUDA 13.0; a number is the CUDA version that brought the function.
 `, have, all, notes)
 	for _, g := range order {
-		fmt.Fprintf(&b, "\n## %s (%d of %d)\n\n| function | since | | |\n| --- | --- | --- | --- |\n%s\n", g.title, g.have, len(g.rows), strings.Join(g.rows, "\n"))
+		fmt.Fprintf(&b, "\n## %s (%d of %d)\n\n| function | since | | |\n| --- | --- | --- | --- |\n%s\n", g.title,
+			g.have, len(g.rows), strings.Join(g.rows, "\n"))
 	}
 	return b.Bytes(), nil
 }

@@ -1,9 +1,11 @@
-// Command subset writes a smaller set of recorded modules from a larger one, in the same format (see testdata/corpus/README.md).
+// Command subset writes a smaller set of recorded modules from a larger one, in the same format (see
+// testdata/corpus/README.md).
 //
 //	go run ./internal/tools/corpussubset FROM TO MODULE[=BUILD,...] ...
 //
-// It takes the launches and their arrays, the source, and of the images the build that an sm_90 device should run from PTX and those named.
-// What a manifest says about other builds and how long loading took is left out; nothing else is changed. Arrays are compressed where that helps.
+// It takes the launches and their arrays, the source, and of the images the build that an sm_90 device should run from
+// PTX and those named. What a manifest says about other builds and how long loading took is left out; nothing else is
+// changed. Arrays are compressed where that helps.
 package main
 
 import (
@@ -163,7 +165,8 @@ func compress(b []byte) ([]byte, error) {
 
 // lines writes a manifest with one line a field and one line a launch.
 func lines(raw map[string]json.RawMessage) ([]byte, error) {
-	order := []string{"name", "kind", "producer", "description", "tags", "source", "flags", "recorded_on", "recorded_from", "files", "agreement", "link", "driver", "notes"}
+	order := []string{"name", "kind", "producer", "description", "tags", "source", "flags", "recorded_on",
+		"recorded_from", "files", "agreement", "link", "driver", "notes"}
 	rest := make([]string, 0, len(raw))
 	known := map[string]bool{"launches": true}
 	for _, k := range order {

@@ -24,7 +24,8 @@ func TestSubset(t *testing.T) {
 	if err != nil || len(names) != 2 {
 		t.Fatalf("%v, %v", names, err)
 	}
-	for name, builds := range map[string][]string{"saxpy": {"ptx90", "default.fatbin", "mode_size.fatbin"}, "h60_basic": {"ptx"}} {
+	for name, builds := range map[string][]string{"saxpy": {"ptx90", "default.fatbin", "mode_size.fatbin"},
+		"h60_basic": {"ptx"}} {
 		w, err := whole.Module(name)
 		if err != nil {
 			t.Fatal(err)

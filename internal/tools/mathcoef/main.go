@@ -140,7 +140,9 @@ func polys() []poly {
 		{"expShort", "the same, for 32 bits", exp, -half, half, 5, false},
 		{"expSingle", "the same", exp, -half, half, 4, true},
 		{"exp2Single", "(2^x - 1) / x", exp2Series, -0.5, 0.5, 5, true},
-		{"logLong", "(2 atanh s - 2s) / s^3 in s^2", func(k int) *big.Float { return fraction(2, 2*k+3) }, 0, s2, 6, false},
+		{"logLong", "(2 atanh s - 2s) / s^3 in s^2", func(k int) *big.Float {
+			return fraction(2, 2*k+3)
+		}, 0, s2, 6, false},
 		{"logPow", "(atanh s - s - s^3/3) / s^5 in s^2", log(5), 0, s2, 7, false},
 		{"logShort", "(atanh s - s) / s^3 in s^2, for 32 bits", log(3), 0, s2, 4, false},
 		{"logSingle", "(log(1+x) - x) / x^2", log1p, -0.3334, 0.3334, 8, true},
@@ -149,7 +151,9 @@ func polys() []poly {
 		{"cosLong", "(cos x - 1 + x^2/2) / x^4 in x^2", cos, 0, quarter, 5, false},
 		{"sinShort", "sinLong for 32 bits", sin, 0, quarter, 3, false},
 		{"cosShort", "cosLong for 32 bits", cos, 0, quarter, 3, false},
-		{"sinhLong", "(sinh x / x - 1) / x^2 in x^2", func(k int) *big.Float { return factorial(1, 2*k+3) }, 0, 1, 6, false},
+		{"sinhLong", "(sinh x / x - 1) / x^2 in x^2", func(k int) *big.Float {
+			return factorial(1, 2*k+3)
+		}, 0, 1, 6, false},
 		{"tanhLong", "(tanh x / x - 1) / x^2 in x^2", tanhSeries(), 0, 0.55 * 0.55, 10, false},
 		{"atanLong", "(atan x / x - 1) / x^2 in x^2", atan, 0, t2, 11, false},
 		{"atanShort", "the same, for 32 bits", atan, 0, t2, 5, false},

@@ -74,7 +74,8 @@ func (m *mods) meanings() map[string][]string {
 				c := f.name + identifier(v.name)
 				s := fmt.Sprintf("if m.%s == 0 { m.%s = %s }", f.name, f.name, c)
 				if f.count == 2 {
-					s = fmt.Sprintf("if m.%s[0] == 0 { m.%s[0] = %s } else { m.%s[1] = %s }", f.name, f.name, c, f.name, c)
+					s = fmt.Sprintf("if m.%s[0] == 0 { m.%s[0] = %s } else { m.%s[1] = %s }", f.name, f.name, c, f.name,
+						c)
 				}
 				does[w] = append(does[w], s)
 			}
@@ -95,7 +96,8 @@ func (m *mods) complete(t *optab.Table) error {
 		for _, s := range f.Slots {
 			for _, w := range s.Words {
 				used[w] = true
-				if does[w] == nil && !slices.Contains(m.none, w) && !optab.IsType(w) && optab.ShapeOf(w) == (optab.Shape{}) {
+				if does[w] == nil && !slices.Contains(m.none, w) && !optab.IsType(w) &&
+					optab.ShapeOf(w) == (optab.Shape{}) {
 					return fmt.Errorf("%s.tab:%d: modifiers.txt does not say what .%s means", f.Group, f.Line, w)
 				}
 			}

@@ -1,5 +1,6 @@
-// Command coverage writes docs/ptx-coverage.md: every instruction form of the opcode table, the PTX version and target that it needs,
-// and what the software device does with it. It is run in the root of the repository; with -check it only says whether the page is as it would be written.
+// Command coverage writes docs/ptx-coverage.md: every instruction form of the opcode table, the PTX version and target
+// that it needs, and what the software device does with it. It is run in the root of the repository; with -check it
+// only says whether the page is as it would be written.
 package main
 
 import (
@@ -23,14 +24,15 @@ const page = "docs/ptx-coverage.md"
 // device is the target that the software device offers: that of the hardware whose results were recorded.
 var device = check.Target{SM: 90, Suffix: "a", PTX: check.MaxPTX}
 
-// engines are asked in order; what the lowering makes other operations of needs none. The code generator runs what it has no template for through the interpreter, so the interpreter's answer is
-// the device's.
+// engines are asked in order; what the lowering makes other operations of needs none. The code generator runs what it
+// has no template for through the interpreter, so the interpreter's answer is the device's.
 var engines = []struct {
 	name     string
 	supports func(optab.Opcode) bool
 }{{"interpreter", interp.Supports}, {"lowering", ir.Expands}}
 
-// sections are the parts of the manual's instruction chapter (PTX ISA 9.7) in its order, with the first words that stand in each.
+// sections are the parts of the manual's instruction chapter (PTX ISA 9.7) in its order, with the first words that
+// stand in each.
 var sections = []struct{ title, names string }{
 	{"Integer arithmetic", "add sub mul mad mul24 mad24 sad div rem abs neg min max popc clz bfind fns brev bfe bfi szext bmsk dp4a dp2a"},
 	{"Extended-precision integer arithmetic", "addc subc madc"},
@@ -41,7 +43,8 @@ var sections = []struct{ title, names string }{
 	{"Texture", "tex tld4 txq istypep"},
 	{"Surface", "suld sust sured suq"},
 	{"Control flow", "bra brx call ret exit"},
-	{"Parallel synchronisation and communication", "bar barrier membar fence atom red vote match activemask redux griddepcontrol elect mbarrier clusterlaunchcontrol"},
+	{"Parallel synchronisation and communication",
+		"bar barrier membar fence atom red vote match activemask redux griddepcontrol elect mbarrier clusterlaunchcontrol"},
 	{"Warp-level matrix", "wmma mma ldmatrix stmatrix movmatrix"},
 	{"Asynchronous warpgroup matrix", "wgmma"},
 	{"Tensor cores of the fifth generation", "tcgen05"},
@@ -103,7 +106,8 @@ func render(t *optab.Table) ([]byte, error) {
 	for _, f := range t.Forms() {
 		i, ok := section[f.Name]
 		if !ok {
-			return nil, fmt.Errorf("%s.tab:%d: instruction %s stands in no section of the page", f.Group, f.Line, f.Name)
+			return nil, fmt.Errorf("%s.tab:%d: instruction %s stands in no section of the page", f.Group, f.Line,
+				f.Name)
 		}
 		if f.Group == "float" { // add, min and their like stand in two chapters
 			i = floating
@@ -144,7 +148,8 @@ func render(t *optab.Table) ([]byte, error) {
 			r.forms++
 		}
 		sums = append(sums, sum)
-		total.forms, total.yes, total.elsewhere, total.missing = total.forms+sum.forms, total.yes+sum.yes, total.elsewhere+sum.elsewhere, total.missing+sum.missing
+		total.forms, total.yes, total.elsewhere, total.missing = total.forms+sum.forms, total.yes+sum.yes,
+			total.elsewhere+sum.elsewhere, total.missing+sum.missing
 		fmt.Fprintf(&body, "\n## %s\n\n| form | needs | software device |\n|---|---|---|\n", s.title)
 		for _, r := range rows {
 			fmt.Fprintf(&body, "| `%s` | %s | %s |\n", strings.ReplaceAll(r.syntax, "|", "\\|"), r.needs, r.status)
@@ -155,15 +160,17 @@ func render(t *optab.Table) ([]byte, error) {
 
 Generated from the opcode table (internal/ptx/optab/*.tab) by `+"`go run ./internal/tools/ptxcoverage`"+`; do not edit.
 
-Forms are those of PTX ISA %d.%d. Braces with commas stand for one of the words, brackets for words that may be absent; N in a matrix shape stands for
-every width that the manual has. "needs" is the first PTX version and the target. The software device is an %s: forms that need
-another target are recognised and refused with the message of NVIDIA's compiler.
+Forms are those of PTX ISA %d.%d. Braces with commas stand for one of the words, brackets for words that may be absent;
+N in a matrix shape stands for every width that the manual has. "needs" is the first PTX version and the target. The
+software device is an %s: forms that need another target are recognised and refused with the message of NVIDIA's
+compiler.
 
 | | forms | run by the software device | need another target or version | not implemented |
 |---|---:|---:|---:|---:|
 `, check.MaxPTX/10, check.MaxPTX%10, device)
 	for i, s := range sections {
-		fmt.Fprintf(&out, "| %s | %d | %d | %d | %d |\n", s.title, sums[i].forms, sums[i].yes, sums[i].elsewhere, sums[i].missing)
+		fmt.Fprintf(&out, "| %s | %d | %d | %d | %d |\n", s.title, sums[i].forms, sums[i].yes, sums[i].elsewhere,
+			sums[i].missing)
 	}
 	fmt.Fprintf(&out, "| all | %d | %d | %d | %d |\n", total.forms, total.yes, total.elsewhere, total.missing)
 	out.Write(body.Bytes())

@@ -1,6 +1,8 @@
-// Command ptxgenrecord runs generated programs on the device that GOCUDA_DEVICE chooses and writes what came out, for testdata/generated (see its README.md).
+// Command ptxgenrecord runs generated programs on the device that GOCUDA_DEVICE chooses and writes what came out, for
+// testdata/generated (see its README.md).
 //
-// Programs run in processes of their own, several at a time: one that faults, crashes or hangs costs its process, not the others.
+// Programs run in processes of their own, several at a time: one that faults, crashes or hangs costs its process, not
+// the others.
 package main
 
 import (
@@ -286,7 +288,8 @@ func parent() error {
 			}
 		}
 		if r.Ends != "" || !r.Mutant && (r.Load != driver.CUDA_SUCCESS || r.Run != driver.CUDA_SUCCESS) {
-			fmt.Printf("seed %d mutant %t: %s load %v %.200q, %s %v\n", r.Seed, r.Mutant, r.Ends, r.Load, r.Log, r.Call, r.Run)
+			fmt.Printf("seed %d mutant %t: %s load %v %.200q, %s %v\n", r.Seed, r.Mutant, r.Ends, r.Load, r.Log, r.Call,
+				r.Run)
 		}
 	}
 	fmt.Printf("%d answers in %.1f s: %d programs loaded, %d ran, %d differ from what was expected; %d mutants refused; %d ended their process\n",

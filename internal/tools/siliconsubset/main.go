@@ -1,11 +1,12 @@
-// Command subset writes a smaller set of instruction cases from a larger one, in the same format (see testdata/silicon/README.md).
+// Command subset writes a smaller set of instruction cases from a larger one, in the same format (see
+// testdata/silicon/README.md).
 //
 //	go run ./internal/tools/siliconsubset -drop '/(all|wide)$' -blocks mma=2,wgmma=1 FROM TO
 //
-// Nothing is computed: every byte of the new set was recorded. Cases are dropped as a whole (-group, -drop), or cut to their first blocks
-// (-blocks), which is sound for groups whose blocks read and write only elements of their own; the command refuses it where the
-// description of the case does not show that. Input arrays are cut to what the kept cases read, equal outputs share their bytes, and all files are
-// compressed. The same arguments give the same bytes.
+// Nothing is computed: every byte of the new set was recorded. Cases are dropped as a whole (-group, -drop), or cut to
+// their first blocks (-blocks), which is sound for groups whose blocks read and write only elements of their own; the
+// command refuses it where the description of the case does not show that. Input arrays are cut to what the kept cases
+// read, equal outputs share their bytes, and all files are compressed. The same arguments give the same bytes.
 package main
 
 import (
@@ -220,7 +221,8 @@ func (w *writer) files(set *silicon.Set, raw *index) ([]file, error) {
 		fmt.Fprintf(&ix, ",\n%q:[\n%s\n]", l.name, bytes.Join(l.lines, []byte(",\n")))
 	}
 	ix.WriteString("}\n")
-	return append(out, file{"index.json", ix.Bytes()}, file{"inputs.bin", in.Bytes()}, file{"outputs.bin", w.out.Bytes()}), nil
+	return append(out, file{"index.json", ix.Bytes()}, file{"inputs.bin", in.Bytes()},
+		file{"outputs.bin", w.out.Bytes()}), nil
 }
 
 // add takes a case over: its line of the new index, its outputs, and the inputs that it needs.

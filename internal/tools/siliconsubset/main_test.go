@@ -55,7 +55,8 @@ func TestSubset(t *testing.T) {
 			}
 		}
 		for j, o := range c.Operands {
-			if got := part.Input(o.Array); !bytes.HasPrefix(whole.Input(w.Operands[j].Array), got) || len(got) < c.N*max(o.PerThread, 1) {
+			if got := part.Input(o.Array); !bytes.HasPrefix(whole.Input(w.Operands[j].Array), got) ||
+				len(got) < c.N*max(o.PerThread, 1) {
 				t.Errorf("%s: input %s is not what it was", c.ID, o.Array)
 			}
 		}
@@ -75,7 +76,8 @@ func TestSubset(t *testing.T) {
 		t.Errorf("%v", seen)
 	}
 	again := t.TempDir()
-	if err := run([]string{"-group", "int,mma,sreg", "-drop", "^int:add", "-blocks", "mma=1", from, again}); err != nil {
+	if err := run([]string{"-group", "int,mma,sreg", "-drop", "^int:add", "-blocks", "mma=1", from,
+		again}); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(to, "*"))

@@ -1,5 +1,5 @@
-// Command tileops writes what follows from the table of Tile IR operations (internal/tileir/ops.tab): the Go table of package tileir and the
-// page docs/tileir.md. It is run in the root of the repository:
+// Command tileops writes what follows from the table of Tile IR operations (internal/tileir/ops.tab): the Go table of
+// package tileir and the page docs/tileir.md. It is run in the root of the repository:
 //
 //	go run ./internal/tools/tileops [-check]
 package main
@@ -89,8 +89,10 @@ type operation struct {
 
 // ruleKinds are the words of the table for the rules of package tileir.
 var ruleKinds = map[string]string{
-	"Types": "SameType", "Shapes": "SameShape", "Ranks": "SameRank", "Elems": "SameElement", "SameShape": "AllSameShape",
-	"SameElem": "AllSameElement", "CmpResult": "BoolOfOperand", "LoadPtr": "LoadPointer", "StorePtr": "StorePointer", "ViewAccess": "ViewAccess",
+	"Types": "SameType", "Shapes": "SameShape", "Ranks": "SameRank", "Elems": "SameElement",
+	"SameShape": "AllSameShape",
+	"SameElem":  "AllSameElement", "CmpResult": "BoolOfOperand", "LoadPtr": "LoadPointer", "StorePtr": "StorePointer",
+	"ViewAccess": "ViewAccess",
 }
 
 func parse(text string) ([]operation, error) {

@@ -23,7 +23,8 @@ func TestParse(t *testing.T) {
 	if _, err := parse(good); err != nil {
 		t.Error(err)
 	}
-	for _, c := range [][2]string{{"00|", "xx|"}, {"Types", "Kinds"}, {"|||Types", "||Q|Types"}, {"source:FloatTile", "source"}} {
+	for _, c := range [][2]string{{"00|", "xx|"}, {"Types", "Kinds"}, {"|||Types", "||Q|Types"},
+		{"source:FloatTile", "source"}} {
 		if row := strings.Replace(good, c[0], c[1], 1); row != good {
 			if _, err := parse(row); err == nil {
 				t.Errorf("%s is accepted", row)

@@ -46,14 +46,16 @@ func main() {
 		texts[i] = api.Merge(texts[i], again[i])
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# device %s\n# cuda %d.%d\n# driver %s\n# date %s\n", name, version/1000, version%1000/10, release(), time.Now().UTC().Format("2006-01-02"))
+	fmt.Fprintf(&b, "# device %s\n# cuda %d.%d\n# driver %s\n# date %s\n", name, version/1000, version%1000/10,
+		release(), time.Now().UTC().Format("2006-01-02"))
 	for _, t := range texts {
 		b.WriteString(t)
 	}
 	if err := os.WriteFile(*out, []byte(b.String()), 0o666); err != nil {
 		fail(err)
 	}
-	fmt.Printf("%d cases, %d crashed, %d vary\n", len(texts), strings.Count(b.String(), "-> CRASH"), strings.Count(b.String(), "-> VARIES"))
+	fmt.Printf("%d cases, %d crashed, %d vary\n", len(texts), strings.Count(b.String(), "-> CRASH"),
+		strings.Count(b.String(), "-> VARIES"))
 }
 
 // describe asks the driver for the name of the device and its own version; the process makes no other call.

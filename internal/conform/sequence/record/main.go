@@ -1,5 +1,5 @@
-// Command record runs recorded sequences of API calls on a device and writes its answers. With -join it writes what was recorded in the files that are its
-// arguments.
+// Command record runs recorded sequences of API calls on a device and writes its answers. With -join it writes what was
+// recorded in the files that are its arguments.
 package main
 
 import (
@@ -82,7 +82,8 @@ func run(in, out, kind string, workers, per int, limit, budget time.Duration) er
 		return err
 	}
 	fmt.Printf("%d sequences, %d calls, %.0f s and %.0f s: %d crashed, %d hang, %d vary, %d skipped, %d wrong, %d not recorded, %d recorded once\n", len(first), counts["calls"], half.Seconds(),
-		(time.Since(began) - half).Seconds(), counts[sequence.Crash], counts[sequence.Hang], counts[sequence.Varies], counts["SKIPPED"], counts["WRONG"], counts["not recorded"], counts["recorded once"])
+		(time.Since(began) - half).Seconds(), counts[sequence.Crash], counts[sequence.Hang], counts[sequence.Varies],
+		counts["SKIPPED"], counts["WRONG"], counts["not recorded"], counts["recorded once"])
 	return nil
 }
 

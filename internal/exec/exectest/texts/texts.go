@@ -1,4 +1,5 @@
-// Package texts makes inputs for fuzz targets: PTX texts that are edited, and random numbers that an input decides. It is for tests only.
+// Package texts makes inputs for fuzz targets: PTX texts that are edited, and random numbers that an input decides. It
+// is for tests only.
 package texts
 
 import (
@@ -11,7 +12,8 @@ import (
 	"testing"
 )
 
-// Seeds adds the parser's small modules, which lie in a folder, and one kernel with most kinds of control flow to a fuzz target that takes a text and edits.
+// Seeds adds the parser's small modules, which lie in a folder, and one kernel with most kinds of control flow to a
+// fuzz target that takes a text and edits.
 func Seeds(f *testing.F, dir string) {
 	files, _ := filepath.Glob(filepath.Join(dir, "*.ptx.gz"))
 	for _, name := range files {
@@ -54,7 +56,8 @@ L2:	st.global.u32 [%d0], %r2;
 }`), []byte{1, 2, 3})
 }
 
-// Edit changes a text word by word, so that much of what comes out still parses: three bytes an edit choose what to do, a line, and another line.
+// Edit changes a text word by word, so that much of what comes out still parses: three bytes an edit choose what to do,
+// a line, and another line.
 func Edit(text, edits []byte) []byte {
 	lines := bytes.Split(text, []byte("\n"))
 	if len(lines) < 2 {
@@ -83,7 +86,8 @@ func Edit(text, edits []byte) []byte {
 	return bytes.Join(lines, []byte("\n"))
 }
 
-// Choices are random numbers whose upper bits are the bytes of an input, so that a fuzzer which changes a byte changes one of a generator's choices. Behind the input's end they are random.
+// Choices are random numbers whose upper bits are the bytes of an input, so that a fuzzer which changes a byte changes
+// one of a generator's choices. Behind the input's end they are random.
 func Choices(input []byte) *rand.Rand {
 	return rand.New(&choices{input, rand.NewPCG(uint64(len(input)), 7)})
 }

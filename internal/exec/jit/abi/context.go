@@ -4,7 +4,8 @@ import (
 	"unsafe"
 )
 
-// Context is what machine code knows of the warp that it runs for; R15 points at it. It belongs to the warp (exec.Warp.Ext).
+// Context is what machine code knows of the warp that it runs for; R15 points at it. It belongs to the warp
+// (exec.Warp.Ext).
 type Context struct {
 	Frame  unsafe.Pointer
 	Consts unsafe.Pointer
@@ -19,7 +20,8 @@ type Context struct {
 	Low, Span uint64
 	Shared    uintptr   // shared memory less sharedLow: what an address of the shared window is added to
 	SharedTop [8]uint32 // highest offset in shared memory of an access of 1, 2, 4, 8, 16, 32, 64 bytes
-	SharedLow uint64    // address of the CTA's own memory in the shared window; 0 in code of whole CTAs, which run outside clusters
+	// address of the CTA's own memory in the shared window; 0 in code of whole CTAs, which run outside clusters
+	SharedLow uint64
 	CTA       unsafe.Pointer
 	Params    unsafe.Pointer
 	SharedGen uint64 // generic address of shared memory's window
@@ -68,8 +70,8 @@ type Context struct {
 	Log           *[LogSize]byte
 }
 
-// A note of an access for a checker: the operation and the lanes, and behind them the base addresses of all lanes, which are of 8 bytes, of 4,
-// or left out where the operation names none.
+// A note of an access for a checker: the operation and the lanes, and behind them the base addresses of all lanes,
+// which are of 8 bytes, of 4, or left out where the operation names none.
 type LogEntry struct {
 	Op, Lanes uint32
 }
@@ -83,8 +85,9 @@ const (
 // RegistersSize is how much memory the registers of code for AVX2 take.
 const RegistersSize = 2240
 
-// registersPad makes context.registers begin at a 64-byte boundary where the allocator puts an object of this size 8 bytes behind one, as Go 1.22 to 1.26 do
-// (TestContextAlignment looks). Elsewhere code is slower and as right: nothing that it does with them needs an alignment.
+// registersPad makes context.registers begin at a 64-byte boundary where the allocator puts an object of this size 8
+// bytes behind one, as Go 1.22 to 1.26 do (TestContextAlignment looks). Elsewhere code is slower and as right: nothing
+// that it does with them needs an alignment.
 const registersPad = 8
 
 var _ = [1]struct{}{}[unsafe.Offsetof(Context{}.Registers)%64-56]
@@ -170,7 +173,8 @@ const (
 	ExitShift   = 28
 )
 
-// Bound is where an operation's accesses need not ask: its base addresses from low on for span bytes, the displacement and the size of the access taken off. The zero value allows no access.
+// Bound is where an operation's accesses need not ask: its base addresses from low on for span bytes, the displacement
+// and the size of the access taken off. The zero value allows no access.
 type Bound struct{ Low, Span uint64 }
 
 // BoundSize is that of a bound in bytes.
@@ -179,7 +183,8 @@ const BoundSize = int32(unsafe.Sizeof(Bound{}))
 // ShadowSize is the bytes of the shadowed page.
 const ShadowSize = 4096
 
-// Mark says which operation's code begins at an offset: outOfLineMark is what all operations before have behind the function's end. An operation may have several places.
+// Mark says which operation's code begins at an offset: outOfLineMark is what all operations before have behind the
+// function's end. An operation may have several places.
 type Mark struct{ Offset, Op int32 }
 
 // OutOfLine stands for no operation in a mark.

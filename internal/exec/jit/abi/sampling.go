@@ -125,7 +125,8 @@ func (s *Sampler) Set(handle uint64, d *texture.Direct, ok bool) {
 	if d.Texel < 4 {
 		s.Narrow = d.Texel
 	}
-	// A texel of exponent e at the largest one stands in 28 bits as an integer: 2^(154-e) of it. The sum has eight more.
+	// A texel of exponent e at the largest one stands in 28 bits as an integer: 2^(154-e) of it. The sum has eight
+	// more.
 	s.Least, s.Scale, s.Unscale = 1, 154+1023, 1023-154-8
 	if d.Form == texture.FormBlendHalf {
 		s.Least, s.Scale, s.Unscale = 127-14, 141+1023, 1023-141-8

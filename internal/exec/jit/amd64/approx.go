@@ -11,7 +11,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// The approximate functions of f32, with the tables and the arithmetic of package num (approx.go there), sixteen lanes at a time.
+// The approximate functions of f32, with the tables and the arithmetic of package num (approx.go there), sixteen lanes
+// at a time.
 
 // curveTable is a table in the engine's constants.
 type curveTable struct {
@@ -37,7 +38,8 @@ const (
 	curveTanh
 )
 
-// curveShape is how an operand is cut into segment and rest: rest bits, and the column below which partial products of its square fall away.
+// curveShape is how an operand is cut into segment and rest: rest bits, and the column below which partial products of
+// its square fall away.
 type curveShape struct{ bits, low uint8 }
 
 var curveNames = [...]string{"rcp", "rsqrt", "sqrt", "ex2", "lg2", "sin", "tanh"}
@@ -178,7 +180,8 @@ func (g *gen) splat(z asm.Vec, v uint32) {
 	g.VR(asm.BroadcastDR, asm.Z, z, asm.RAX)
 }
 
-// cmp compares words as unsigned numbers with a constant into k7: 1 less, 2 not greater, 5 not less, 6 greater, 0 equal. zmm7 and rax are used.
+// cmp compares words as unsigned numbers with a constant into k7: 1 less, 2 not greater, 5 not less, 6 greater, 0
+// equal. zmm7 and rax are used.
 func (g *gen) cmp(x asm.Vec, v uint32, how asm.Predicate) {
 	g.splat(7, v)
 	g.VCmp(asm.CmpUD, asm.Z, asm.K7, x, 7, how)
@@ -201,20 +204,22 @@ func (g *gen) shift64(kind asm.Shift, d, s asm.Vec, n uint8) {
 	g.VShift(op, asm.Z, kind, d, s, n)
 }
 
-// curve evaluates a table at zmm0 and puts the f32 next to it toward zero, in units of 2^-40, into to. stage changes the 64-bit values in zmm5 first,
-// those of the even lanes and then those of the odd ones; it may use zmm6 and zmm7. zmm0 to zmm7, rax, rdx and k7 are used.
+// curve evaluates a table at zmm0 and puts the f32 next to it toward zero, in units of 2^-40, into to. stage changes
+// the 64-bit values in zmm5 first, those of the even lanes and then those of the odd ones; it may use zmm6 and zmm7.
+// zmm0 to zmm7, rax, rdx and k7 are used.
 func (g *gen) curve(which int, to asm.Vec, stage func(odd bool)) {
 	s := curveShapes[which]
 	at := func(off uintptr) int32 {
-		return offApprox + int32(unsafe.Offsetof(approxTables{}.curves)) + int32(which)*int32(unsafe.Sizeof(curveTable{})) + int32(off)
+		return offApprox + int32(unsafe.Offsetof(approxTables{}.curves)) +
+			int32(which)*int32(unsafe.Sizeof(curveTable{})) + int32(off)
 	}
 	g.Ld(asm.RDX, inContext(abi.OffTables))
 	bit := func(i uint8) asm.Mem { return asm.At(asm.RDX, offApprox+4*int32(i)) }
 	g.splat(1, 1<<s.bits-1)
 	g.V(asm.AndD, asm.Z, 1, 1, 0)
 	g.shift32(asm.ShiftSrl, 0, 0, s.bits)
-	// The square's partial products from column low up: those of the upper bits among themselves, and of each lower bit with the bits
-	// far enough above it.
+	// The square's partial products from column low up: those of the upper bits among themselves, and of each lower bit
+	// with the bits far enough above it.
 	mid := (s.low - 1) / 2
 	g.shift32(asm.ShiftSrl, 3, 1, mid+1)
 	g.V(asm.MulLD, asm.Z, 2, 3, 3)
@@ -286,14 +291,16 @@ func (g *gen) withSign(z, x asm.Vec) {
 	g.V(asm.OrD, asm.Z, z, z, 7)
 }
 
-// subnormals finds the lanes of k7 where |x| in m is subnormal, not zero: |x|-1 below min-1 as unsigned numbers. zmm6 and zmm7 are used.
+// subnormals finds the lanes of k7 where |x| in m is subnormal, not zero: |x|-1 below min-1 as unsigned numbers. zmm6
+// and zmm7 are used.
 func (g *gen) subnormals(m asm.Vec) {
 	g.splat(7, 1)
 	g.V(asm.SubD, asm.Z, 6, m, 7)
 	g.cmp(6, asm.F32MinNormal-1, asm.CmpLT)
 }
 
-// scaleFactor puts 2^24 into f where x is subnormal, 2^-2 where it is above 2^126 (when large is set), else 1. zmm5 to zmm7 are used.
+// scaleFactor puts 2^24 into f where x is subnormal, 2^-2 where it is above 2^126 (when large is set), else 1. zmm5 to
+// zmm7 are used.
 func (g *gen) scaleFactor(x, f asm.Vec, large bool) {
 	g.magnitude(5, x)
 	g.splat(f, asm.F32One)

@@ -10,15 +10,18 @@ import (
 	"github.com/gocuda/cuda/internal/num"
 )
 
-// The interpolating unit of the approximate functions in words of 32 bits, for operands that are neither zero, subnormal, infinite nor NaN, and
-// whose results are not either: ordinary ones. The functions of approx.go, which know all operands, stand out of line behind it.
+// The interpolating unit of the approximate functions in words of 32 bits, for operands that are neither zero,
+// subnormal, infinite nor NaN, and whose results are not either: ordinary ones. The functions of approx.go, which know
+// all operands, stand out of line behind it.
 //
-// The sum C0 + C1*n + C2*q has up to 41 bits, but only those from bit 8 on are wanted (lg2: four more), modulo 2^32 once the leading one is off:
-// with n = 256*a + b they are those of C1*a and of (C1*b + C2*q + the constant's low byte) >> 8, added to C0 >> 8. C1 has 19 bits and C2 13,
-// so they share a word, and a table of 128 rows is eight vectors, from which permutations take the rows.
+// The sum C0 + C1*n + C2*q has up to 41 bits, but only those from bit 8 on are wanted (lg2: four more), modulo 2^32
+// once the leading one is off: with n = 256*a + b they are those of C1*a and of (C1*b + C2*q + the constant's low byte)
+// >> 8, added to C0 >> 8. C1 has 19 bits and C2 13, so they share a word, and a table of 128 rows is eight vectors,
+// from which permutations take the rows.
 //
-// The square q has words of 16 bits: both halves of a warp's row are squared at once. Of n's leading 16 bits h, let U be the upper seven: then q is
-// 2*U*U + U*h/2^7 without the fractions of U times each single bit of h's lower part, and vpmulhuw of U<<9 and such a bit cuts them off.
+// The square q has words of 16 bits: both halves of a warp's row are squared at once. Of n's leading 16 bits h, let U
+// be the upper seven: then q is 2*U*U + U*h/2^7 without the fractions of U times each single bit of h's lower part, and
+// vpmulhuw of U<<9 and such a bit cuts them off.
 
 // unitTable is a table as the unit reads it.
 type unitTable struct {
@@ -93,7 +96,8 @@ type unit struct {
 	odd func(g *gen, x asm.Vec, k asm.Mask, o asm.Opt)
 	// begin gives what the curve is taken at: row and n, with any bits above; it may be x, or it is put into to.
 	begin func(g *gen, x, to asm.Vec) asm.Vec
-	// end makes the result of the sum's parts: zmm1 + (zmm3 >> 8 with its sign). zmm0 to zmm6 but zmm1 and zmm3 are free, and k7.
+	// end makes the result of the sum's parts: zmm1 + (zmm3 >> 8 with its sign). zmm0 to zmm6 but zmm1 and zmm3 are
+	// free, and k7.
 	end func(g *gen, x, to asm.Vec)
 }
 
@@ -167,7 +171,8 @@ func (g *gen) halfField(x asm.Vec) {
 	g.with(asm.AndD, 2, 2, 0x7f800000)
 }
 
-// unitLog makes the logarithm: the exponent and the sum, which is kept to 2^-36 and cut to 24 bits. A negative one is complemented before.
+// unitLog makes the logarithm: the exponent and the sum, which is kept to 2^-36 and cut to 24 bits. A negative one is
+// complemented before.
 func (g *gen) unitLog(x, to asm.Vec) {
 	// zmm0 is the exponent, zmm2 all ones where it is negative.
 	g.shift32(asm.ShiftSrl, 0, x, 23)
@@ -205,7 +210,8 @@ func (g *gen) unitLog(x, to asm.Vec) {
 	g.V(asm.MovA32, asm.Z.Mask(asm.K7).Zeroing(), to, 0, 5)
 }
 
-// ordinary computes a function of pieces with the unit; all computes it for any operands and reads keep besides. zmm0 to zmm7, k0, k7, rax and rdx are used.
+// ordinary computes a function of pieces with the unit; all computes it for any operands and reads keep besides. zmm0
+// to zmm7, k0, k7, rax and rdx are used.
 func (g *gen) ordinary(u *unit, x, to, keep []asm.Vec, all func(p int)) {
 	g.Ld(asm.RDX, inContext(abi.OffTables))
 	for p, k := range []asm.Mask{asm.K7, asm.K0}[:len(x)] {
@@ -258,7 +264,8 @@ func (g *gen) spares(not []asm.Vec) {
 	}
 }
 
-// unitSquare puts the squares of what follows the rows in at into zmm7, as words of 16 bits: a second piece's in the upper halves.
+// unitSquare puts the squares of what follows the rows in at into zmm7, as words of 16 bits: a second piece's in the
+// upper halves.
 func (g *gen) unitSquare(curve int, at []asm.Vec) {
 	below := unitShapes[curve].bits - 16
 	g.shift32(asm.ShiftSll, 0, at[0], 16-below)
@@ -344,7 +351,8 @@ func (g *gen) unitRow(curve, p int, at asm.Vec) {
 	g.V(asm.AddD, asm.Z, 1, 1, 4)
 }
 
-// give makes a register that temp took a piece of a destination, or moves it to where that has to be, and returns its register.
+// give makes a register that temp took a piece of a destination, or moves it to where that has to be, and returns its
+// register.
 func (g *gen) give(d *ir.Arg, n int, from asm.Vec) asm.Vec {
 	ref := pieceRef(d.Ref, n)
 	_, scalar := g.scalarDef(d)

@@ -56,7 +56,8 @@ func (b *Backend) Layout() abi.Layout {
 	}
 }
 
-// SelfTest stores twice the numbers 0 to 15 in the context's scratch words, and 7 as its operation, loads a word from its low address and returns 0x1234.
+// SelfTest stores twice the numbers 0 to 15 in the context's scratch words, and 7 as its operation, loads a word from
+// its low address and returns 0x1234.
 func (b *Backend) SelfTest() ([]byte, error) {
 	var a asm.Asm
 	if b.set == AVX2 {

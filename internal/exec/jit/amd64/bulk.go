@@ -6,8 +6,8 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// bulkTemplate is cp.async.bulk between global and shared memory, and between CTAs' shared memories, made at once as in the interpreter. Copies to several CTAs and what is
-// not well-formed are left to Go.
+// bulkTemplate is cp.async.bulk between global and shared memory, and between CTAs' shared memories, made at once as in
+// the interpreter. Copies to several CTAs and what is not well-formed are left to Go.
 func bulkTemplate(op *ir.Op) emitter {
 	a, b, n, m := op.Arg("a"), op.Arg("b"), op.Arg("n"), op.Arg("m")
 	if a == nil || b == nil || n == nil || !n.Reg() || n.Class != ir.W32 || op.Arg("k") != nil || op.Mods().Mask {
@@ -29,7 +29,8 @@ func bulkTemplate(op *ir.Op) emitter {
 		xs = append(xs, x)
 	}
 	inside := func(x *laneAccess) bool { return x.space == ir.Shared || x.space == ir.SharedCluster }
-	if !inside(&xs[0]) && !inside(&xs[1]) || !inside(&xs[0]) && !xs[0].global() || !inside(&xs[1]) && !xs[1].global() || m != nil && !inside(&xs[2]) {
+	if !inside(&xs[0]) && !inside(&xs[1]) || !inside(&xs[0]) && !xs[0].global() || !inside(&xs[1]) && !xs[1].global() ||
+		m != nil && !inside(&xs[2]) {
 		return nil
 	}
 	var in []*ir.Arg
@@ -109,7 +110,8 @@ func bulkTemplate(op *ir.Op) emitter {
 	}
 }
 
-// checkEnd leaves for slow unless the bytes from the checked address in r8 on, as many as source n says, are there. rax and rcx are used.
+// checkEnd leaves for slow unless the bytes from the checked address in r8 on, as many as source n says, are there. rax
+// and rcx are used.
 func (l *laneLoop) checkEnd(x *laneAccess, n int, slow asm.Label) {
 	l.ld(asm.RCX, n)
 	if x.global() {
@@ -133,7 +135,8 @@ func (l *laneLoop) checkEnd(x *laneAccess, n int, slow asm.Label) {
 	l.J(asm.A, slow)
 }
 
-// completeTx completes a transaction of the bytes that size puts into rcx, on the object at r8+disp. rax, rcx and rdx are used.
+// completeTx completes a transaction of the bytes that size puts into rcx, on the object at r8+disp. rax, rcx and rdx
+// are used.
 func (l *laneLoop) completeTx(disp int32, size func()) {
 	m := asm.At(asm.R8, disp)
 	l.Ld(asm.RAX, m)

@@ -296,8 +296,8 @@ func (g *gen) dst(d *ir.Arg, n int) (asm.Vec, asm.Opt) {
 	return z, asm.Z.Mask(k)
 }
 
-// destMask is the mask register with which a piece of a destination is written, 0 for all lanes: those of lanes that do not run matter only where such lanes
-// wait with the row's value.
+// destMask is the mask register with which a piece of a destination is written, 0 for all lanes: those of lanes that do
+// not run matter only where such lanes wait with the row's value.
 func (g *gen) destMask(d *ir.Arg, n int) asm.Mask {
 	if g.v != nil && g.op.Guard < 0 && !g.keeps(d.Ref.Off) {
 		return 0
@@ -405,7 +405,8 @@ func (g *gen) predReg() int {
 	return best
 }
 
-// predDest finds a general register for a predicate that is written, when all sources have been read: that of one which ends here needs not be stored.
+// predDest finds a general register for a predicate that is written, when all sources have been read: that of one which
+// ends here needs not be stored.
 func (g *gen) predDest() int {
 	for i := range g.c.preds {
 		if p := &g.c.preds[i]; p.used && slices.Contains(g.dies, p.row) && !g.keeps(p.row) {

@@ -10,8 +10,9 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// Clusters: a CTA's place among the others, and shared memory of the others. An address of the shared window has the rank of its CTA above bit 24 (exec.Warp.Ptr).
-// Code of whole CTAs runs outside clusters only, where every CTA is a cluster of its own.
+// Clusters: a CTA's place among the others, and shared memory of the others. An address of the shared window has the
+// rank of its CTA above bit 24 (exec.Warp.Ptr). Code of whole CTAs runs outside clusters only, where every CTA is a
+// cluster of its own.
 
 // Places in what context.cta points at.
 var (
@@ -32,8 +33,8 @@ func (g *gen) group(to asm.GPR) {
 	g.Ld(to, asm.At(to, ctaGroup))
 }
 
-// clusterRegister returns what loads a special register that says where the CTA is, in its cluster or on the device, or what shared memory it has: into rax, with rcx
-// and rdx for itself. It is nil for other registers.
+// clusterRegister returns what loads a special register that says where the CTA is, in its cluster or on the device, or
+// what shared memory it has: into rax, with rcx and rdx for itself. It is nil for other registers.
 func clusterRegister(sreg optab.SReg, axis int32) func(g *gen, to asm.GPR) {
 	zero := func(g *gen, to asm.GPR) { g.MovI32(to, 0) }
 	if axis > 2 {
@@ -127,7 +128,8 @@ func clusterRegister(sreg optab.SReg, axis int32) func(g *gen, to asm.GPR) {
 		return size(0)
 	case optab.SRegReservedSmemOffsetEnd, optab.SRegReservedSmemOffsetCap:
 		return constant(ir.ReservedShared)
-	case optab.SRegReservedSmemOffsetBegin, optab.SRegReservedSmemOffset0, optab.SRegReservedSmemOffset1, optab.SRegCurrentGraphExec:
+	case optab.SRegReservedSmemOffsetBegin, optab.SRegReservedSmemOffset0, optab.SRegReservedSmemOffset1,
+		optab.SRegCurrentGraphExec:
 		return zero
 	}
 	return nil
@@ -217,7 +219,8 @@ func ctarankTemplate(op *ir.Op) emitter {
 	})
 }
 
-// spaceTemplate is isspacep of spaces that are windows of addresses. Which parts of global memory are constants only Go knows.
+// spaceTemplate is isspacep of spaces that are windows of addresses. Which parts of global memory are constants only Go
+// knows.
 func spaceTemplate(op *ir.Op) emitter {
 	d, in := &op.Args[0], sources(op)
 	space := op.Mods().Space

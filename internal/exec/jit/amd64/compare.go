@@ -8,13 +8,16 @@ import (
 )
 
 // intPredicates are the relations of integers by PTX's names.
-var intPredicates = map[optab.Cmp]asm.Predicate{optab.CmpEq: asm.CmpEQ, optab.CmpNe: asm.CmpNE, optab.CmpLt: asm.CmpLT, optab.CmpLe: asm.CmpLE, optab.CmpGt: asm.CmpGT, optab.CmpGe: asm.CmpGE,
+var intPredicates = map[optab.Cmp]asm.Predicate{optab.CmpEq: asm.CmpEQ, optab.CmpNe: asm.CmpNE, optab.CmpLt: asm.CmpLT,
+	optab.CmpLe: asm.CmpLE, optab.CmpGt: asm.CmpGT, optab.CmpGe: asm.CmpGE,
 	optab.CmpLo: asm.CmpLT, optab.CmpLs: asm.CmpLE, optab.CmpHi: asm.CmpGT, optab.CmpHs: asm.CmpGE}
 
 // floatPredicates are those of floating-point numbers.
 var floatPredicates = map[optab.Cmp]asm.Predicate{
-	optab.CmpEq: asm.FloatEQ, optab.CmpNe: asm.FloatNE, optab.CmpLt: asm.FloatLT, optab.CmpLe: asm.FloatLE, optab.CmpGt: asm.FloatGT, optab.CmpGe: asm.FloatGE,
-	optab.CmpEqu: asm.FloatEQU, optab.CmpNeu: asm.FloatNEU, optab.CmpLtu: asm.FloatLTU, optab.CmpLeu: asm.FloatLEU, optab.CmpGtu: asm.FloatGTU, optab.CmpGeu: asm.FloatGEU,
+	optab.CmpEq: asm.FloatEQ, optab.CmpNe: asm.FloatNE, optab.CmpLt: asm.FloatLT, optab.CmpLe: asm.FloatLE,
+	optab.CmpGt: asm.FloatGT, optab.CmpGe: asm.FloatGE,
+	optab.CmpEqu: asm.FloatEQU, optab.CmpNeu: asm.FloatNEU, optab.CmpLtu: asm.FloatLTU, optab.CmpLeu: asm.FloatLEU,
+	optab.CmpGtu: asm.FloatGTU, optab.CmpGeu: asm.FloatGEU,
 	optab.CmpNum: asm.FloatOrd, optab.CmpNan: asm.FloatUnord}
 
 func setpTemplate(op *ir.Op) emitter {

@@ -26,10 +26,12 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 		a.GiveHomes(&a.Loops[i], v)
 	}
 	lay, before := placeScalars(v, a.IR)
-	g := &gen{before: before, f: a.IR, a: a, emit: emitters(a), marks: o.Marks, v: v, lay: lay, count: o.Count, probe: o.Probe}
+	g := &gen{before: before, f: a.IR, a: a, emit: emitters(a), marks: o.Marks, v: v, lay: lay, count: o.Count,
+		probe: o.Probe}
 	g.target(set)
 	g.nt = set == AVX512
-	g.Code = make([]byte, 0, 1024+160*len(a.IR.Ops)) // of two versions: grown from nothing, code of large kernels would be copied again and again
+	// of two versions: grown from nothing, code of large kernels would be copied again and again
+	g.Code = make([]byte, 0, 1024+160*len(a.IR.Ops))
 	g.ends = make([][][]uint32, len(a.Blocks))
 	carries := false
 	for i := range k.Funcs[0].Ops {
@@ -45,7 +47,8 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 			g.ctaLabels[i][b] = g.NewLabel()
 		}
 	}
-	g.leave, g.warpDone, g.warpNext, g.dispatch, g.dispatchTable = g.NewLabel(), g.NewLabel(), g.NewLabel(), g.NewLabel(), g.NewLabel()
+	g.leave, g.warpDone, g.warpNext, g.dispatch, g.dispatchTable = g.NewLabel(), g.NewLabel(), g.NewLabel(),
+		g.NewLabel(), g.NewLabel()
 	g.routines()
 	g.straight = !g.barriers && !a.IR.Loops && a.Serves == 0
 	start, skip := g.NewLabel(), g.NewLabel()
@@ -64,7 +67,8 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 		g.ctaVersion(false, entry[0], carries)
 	}
 	g.writeDispatch()
-	// The warp has ended. One that never stood anywhere but at its beginning, with all lanes, needs not be made ready for the next CTA.
+	// The warp has ended. One that never stood anywhere but at its beginning, with all lanes, needs not be made ready
+	// for the next CTA.
 	g.Bind(g.warpDone)
 	if g.barriers {
 		g.LeaLabel(asm.RAX, skip)
@@ -158,7 +162,8 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	return c, nil
 }
 
-// placeScalars gives every scalar its place, and every load that stepAhead serves one for the addresses before; before has these by operation.
+// placeScalars gives every scalar its place, and every load that stepAhead serves one for the addresses before; before
+// has these by operation.
 func placeScalars(v *plan.Values, f *ir.Func) (lay *abi.Frame, before map[int32]int32) {
 	lay = abi.NewFrame(f, v.Reconvergences, 0)
 	// Values that stand somewhere already.
@@ -181,7 +186,8 @@ func placeScalars(v *plan.Values, f *ir.Func) (lay *abi.Frame, before map[int32]
 			p, _ = specialPlace(op, lay)
 		case plan.RuleMov, plan.RuleCvta:
 			a := &op.Args[1]
-			if v.Info[i].Rule == plan.RuleCvta && op.Mods().Space != optab.SpaceGlobal && op.Mods().Space != optab.SpaceConst {
+			if v.Info[i].Rule == plan.RuleCvta && op.Mods().Space != optab.SpaceGlobal &&
+				op.Mods().Space != optab.SpaceConst {
 				break
 			}
 			if a.Kind == ir.Imm {
@@ -432,7 +438,8 @@ func (g *gen) liveAt(t int32, row uint32) bool {
 	return t >= 0 && g.a.Blocks[t].In.Has(n) || g.v != nil && !g.full && g.v.Held.Has(n)
 }
 
-// spillFor stores everything that lanes need that go to block t (-1: to those where others wait) while this code does not.
+// spillFor stores everything that lanes need that go to block t (-1: to those where others wait) while this code does
+// not.
 func (g *gen) spillFor(t int32) {
 	saved := g.c
 	for z := asm.Vec(poolStart); z < poolEnd; z++ {

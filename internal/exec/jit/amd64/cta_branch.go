@@ -212,7 +212,8 @@ func (g *gen) fuses(b, i int32) bool {
 		}
 		return false
 	}
-	if g.v.VariationOf(i, g.op.Arg("a")).Kind != plan.Uniform || g.v.VariationOf(i, g.op.Arg("b")).Kind != plan.Uniform {
+	if g.v.VariationOf(i, g.op.Arg("a")).Kind != plan.Uniform ||
+		g.v.VariationOf(i, g.op.Arg("b")).Kind != plan.Uniform {
 		return false
 	}
 	g.fused = i

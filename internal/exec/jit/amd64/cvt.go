@@ -128,9 +128,11 @@ func truncate(op *ir.Op, x asm.Op) emitter {
 	}
 }
 
-// integerCvt takes the low bits of the source by its type, extends them, and cuts them to the destination's type, extended again to the register.
+// integerCvt takes the low bits of the source by its type, extends them, and cuts them to the destination's type,
+// extended again to the register.
 func integerCvt(d, a *ir.Arg, dbits, sbits int, dsigned, ssigned bool) emitter {
-	if d.Class == ir.WPred || a.Class == ir.WPred || d.Class == ir.W128 || a.Class == ir.W128 || d.Width == 0 || a.Width == 0 {
+	if d.Class == ir.WPred || a.Class == ir.WPred || d.Class == ir.W128 || a.Class == ir.W128 || d.Width == 0 ||
+		a.Width == 0 {
 		return nil
 	}
 	// As extensions of the low n bits: first by the source's type, then by the destination's; one of both is enough.

@@ -45,9 +45,11 @@ func (g *gen) quarterDouble(z asm.Vec, a *ir.Arg, q int, typ optab.TypeID) {
 	g.V(asm.CvtPS2PD, asm.Z, z, 0, r)
 }
 
-// byQuarters makes an operation of a body that leaves 64-bit results of quarter q in register 0, or 32-bit ones in its lower half when narrow is set.
+// byQuarters makes an operation of a body that leaves 64-bit results of quarter q in register 0, or 32-bit ones in its
+// lower half when narrow is set.
 func byQuarters(d, a *ir.Arg, narrow bool, body func(g *gen, q int)) emitter {
-	if d.Kind != ir.Row || d.Class != ir.W32 && d.Class != ir.W64 || !a.Reg() || a.Class != ir.W32 && a.Class != ir.W64 {
+	if d.Kind != ir.Row || d.Class != ir.W32 && d.Class != ir.W64 || !a.Reg() ||
+		a.Class != ir.W32 && a.Class != ir.W64 {
 		return nil
 	}
 	return func(g *gen) {
@@ -84,7 +86,8 @@ func byQuarters(d, a *ir.Arg, narrow bool, body func(g *gen, q int)) emitter {
 	}
 }
 
-// oddSingle rounds quarter conversions of x to f32 to odd in register 0: convert is the instruction. Registers 5 and 6 are used.
+// oddSingle rounds quarter conversions of x to f32 to odd in register 0: convert is the instruction. Registers 5 and 6
+// are used.
 func (g *gen) oddSingle(convert asm.Op, x asm.Vec) {
 	g.V(convert, asm.Rounded(asm.RoundDown), 5, 0, x)
 	g.V(convert, asm.Rounded(asm.RoundUp), 6, 0, x)
@@ -166,7 +169,9 @@ func narrowCvt(op *ir.Op) emitter {
 		if !integral {
 			return copyRow(d, a)
 		}
-		return byPieces(ir.W64, d, []*ir.Arg{a}, func(g *gen, r []asm.Vec) { g.VI(asm.RndScalePD, asm.Z, 0, 0, r[0], mode.Exactly()) })
+		return byPieces(ir.W64, d, []*ir.Arg{a}, func(g *gen, r []asm.Vec) {
+			g.VI(asm.RndScalePD, asm.Z, 0, 0, r[0], mode.Exactly())
+		})
 	case dt == st && integral && !ftz: // halves
 		bf := dt == optab.Bf16
 		return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []asm.Vec) {
@@ -213,7 +218,8 @@ func narrowCvt(op *ir.Op) emitter {
 	return nil
 }
 
-// toInteger is cvt from floating point: values out of range clamp, a NaN gives 0, or the value with only the top bit set when a 64-bit type takes part.
+// toInteger is cvt from floating point: values out of range clamp, a NaN gives 0, or the value with only the top bit
+// set when a 64-bit type takes part.
 func toInteger(op *ir.Op, d, a *ir.Arg, st optab.TypeID, width int, signed bool, mode asm.Round, ftz bool) emitter {
 	return byQuarters(d, a, false, func(g *gen, q int) {
 		g.quarterDouble(1, a, q, st)
@@ -331,7 +337,8 @@ func pairCvt(op *ir.Op) emitter {
 	bf, pair, ok := halfType(op.Type(0))
 	mode, known := roundingOf(op)
 	d, in := &op.Args[0], sources(op)
-	if !ok || !pair || !known || len(in) != 2 || op.Mods().Satfinite || op.Mods().Ftz || op.Mods().Sat || bf && mode != asm.RoundNearest || op.Mods().Round == optab.RoundRs {
+	if !ok || !pair || !known || len(in) != 2 || op.Mods().Satfinite || op.Mods().Ftz || op.Mods().Sat ||
+		bf && mode != asm.RoundNearest || op.Mods().Round == optab.RoundRs {
 		return nil
 	}
 	relu := op.Mods().Relu
@@ -437,7 +444,8 @@ func narrowCompare(op *ir.Op) emitter {
 	d := &op.Args[0]
 	a, b, c := op.Arg("a"), op.Arg("b"), op.Arg("c")
 	cmp, ok := comparisonOf(op, op.Type(0))
-	if !ok || a == nil || b == nil || !a.Reg() || !b.Reg() || a.Class != cmp.cl || b.Class != cmp.cl || d.Kind != ir.Row && d.Kind != ir.None {
+	if !ok || a == nil || b == nil || !a.Reg() || !b.Reg() || a.Class != cmp.cl || b.Class != cmp.cl ||
+		d.Kind != ir.Row && d.Kind != ir.None {
 		return nil
 	}
 	combine := op.Mods().Func
@@ -475,14 +483,17 @@ func setTemplate(op *ir.Op) emitter {
 	d := &op.Args[0]
 	a, b, c := op.Arg("a"), op.Arg("b"), op.Arg("c")
 	cmp, ok := comparisonOf(op, op.Type(1))
-	if !ok || a == nil || b == nil || !a.Reg() || !b.Reg() || a.Class != cmp.cl || b.Class != cmp.cl || d.Kind != ir.Row || d.Class != ir.W32 {
+	if !ok || a == nil || b == nil || !a.Reg() || !b.Reg() || a.Class != cmp.cl || b.Class != cmp.cl ||
+		d.Kind != ir.Row || d.Class != ir.W32 {
 		return nil
 	}
 	combine := op.Mods().Func
 	dt := op.Type(0)
-	yes := map[optab.TypeID]uint32{optab.U16: 0xffff, optab.S16: 0xffff, optab.U32: 0xffffffff, optab.S32: 0xffffffff, optab.F32: asm.F32One, optab.F16: 0x3c00, optab.Bf16: 0x3f80}[dt]
+	yes := map[optab.TypeID]uint32{optab.U16: 0xffff, optab.S16: 0xffff, optab.U32: 0xffffffff, optab.S32: 0xffffffff,
+		optab.F32: asm.F32One, optab.F16: 0x3c00, optab.Bf16: 0x3f80}[dt]
 	if cmp.pair {
-		yes = map[optab.TypeID]uint32{optab.U32: 0xffff, optab.S32: 0xffff, optab.F16x2: 0x3c00, optab.Bf16x2: 0x3f80}[dt]
+		yes = map[optab.TypeID]uint32{optab.U32: 0xffff, optab.S32: 0xffff, optab.F16x2: 0x3c00,
+			optab.Bf16x2: 0x3f80}[dt]
 	}
 	if yes == 0 {
 		return nil

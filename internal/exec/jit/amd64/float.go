@@ -19,8 +19,8 @@ func plain(op *ir.Op) bool {
 	return !(m.Ftz || m.Sat || m.Approx || m.Full || m.Relu || m.PropNaN || m.Xorsign || m.Satfinite)
 }
 
-// nan64 replaces NaN results of an f64 operation, in register 0 for piece n: the operands' NaNs in order of precedence made quiet, else the
-// invalid operation's. Sources are registers.
+// nan64 replaces NaN results of an f64 operation, in register 0 for piece n: the operands' NaNs in order of precedence
+// made quiet, else the invalid operation's. Sources are registers.
 func (g *gen) nan64(z asm.Vec, order ...asm.Vec) {
 	g.VCmp(asm.CmpPD, asm.Z, asm.K7, z, z, asm.FloatUnord)
 	g.KOrTestB(asm.K7, asm.K7)
@@ -168,9 +168,11 @@ func (g *gen) inPlace(a, d *ir.Arg) bool {
 	return !x && !y
 }
 
-// passes says whether the register of a source's piece can become the destination's: nothing reads the source behind the operation.
+// passes says whether the register of a source's piece can become the destination's: nothing reads the source behind
+// the operation.
 func (g *gen) passes(a *ir.Arg, n int, z asm.Vec, d *ir.Arg) bool {
-	if a.Kind != ir.Row || g.homeReg[z] || g.c.slots[z].ref != pieceRef(a.Ref, n) || !slices.Contains(g.dies, a.Ref.Off) || g.keeps(a.Ref.Off) {
+	if a.Kind != ir.Row || g.homeReg[z] || g.c.slots[z].ref != pieceRef(a.Ref, n) ||
+		!slices.Contains(g.dies, a.Ref.Off) || g.keeps(a.Ref.Off) {
 		return false
 	}
 	_, scalar := g.scalarDef(d)
@@ -278,7 +280,8 @@ func extremum(which uint8) template {
 	}
 }
 
-// signTemplate is abs and neg. NaNs become canonical for f32; for f64 all but the sign bit stays as it is, if the interpreter says so.
+// signTemplate is abs and neg. NaNs become canonical for f32; for f64 all but the sign bit stays as it is, if the
+// interpreter says so.
 func signTemplate(op *ir.Op) emitter {
 	d, a := &op.Args[0], &op.Args[1]
 	if !plain(op) || op.Type(0) != optab.F32 || !rows(ir.W32, d, a) {

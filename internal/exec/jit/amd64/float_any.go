@@ -32,8 +32,8 @@ func pieceMove(c ir.Class) asm.Op {
 	return asm.MovA32
 }
 
-// byPieces makes an operation on rows of one class of a body that leaves a piece of the result in register 0. The body gets the registers of the
-// sources, which it must not change, and has 0 to 7 and RAX to itself.
+// byPieces makes an operation on rows of one class of a body that leaves a piece of the result in register 0. The body
+// gets the registers of the sources, which it must not change, and has 0 to 7 and RAX to itself.
 func byPieces(c ir.Class, d *ir.Arg, in []*ir.Arg, body func(g *gen, r []asm.Vec)) emitter {
 	if !rows(c, append([]*ir.Arg{d}, in...)...) {
 		return nil
@@ -127,7 +127,8 @@ func narrowTemplate(op *ir.Op) emitter {
 	}
 	switch form {
 	case optab.OpIadd, optab.OpIsub, optab.OpAnd, optab.OpOr, optab.OpXor:
-		x := map[optab.Opcode]asm.Op{optab.OpIadd: asm.AddD, optab.OpIsub: asm.SubD, optab.OpAnd: asm.AndD, optab.OpOr: asm.OrD, optab.OpXor: asm.XorD}[form]
+		x := map[optab.Opcode]asm.Op{optab.OpIadd: asm.AddD, optab.OpIsub: asm.SubD, optab.OpAnd: asm.AndD,
+			optab.OpOr: asm.OrD, optab.OpXor: asm.XorD}[form]
 		body = func(g *gen, r []asm.Vec) { g.V(x, asm.Z, 0, r[0], r[1]) }
 	case optab.OpNot:
 		body = func(g *gen, r []asm.Vec) { g.VL(asm.XorD, asm.Z, 0, r[0], g.word32(0xffffffff)) }
@@ -195,7 +196,9 @@ func narrowMove(op *ir.Op) emitter {
 		if width != 16 {
 			return nil
 		}
-		return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []asm.Vec) { g.VL(asm.AndD, asm.Z, 0, r[0], g.word32(0xffff)) })
+		return byPieces(ir.W32, d, []*ir.Arg{a}, func(g *gen, r []asm.Vec) {
+			g.VL(asm.AndD, asm.Z, 0, r[0], g.word32(0xffff))
+		})
 	case d.Kind == ir.Vec && a.Reg() && a.Class == ir.W32 && width == 32:
 		bits := 32 / len(d.Elems)
 		for i := range d.Elems {
@@ -260,7 +263,9 @@ func windowTemplate(op *ir.Op) emitter {
 	if op.Opcode() == optab.OpCvtaTo {
 		x = asm.SubQ
 	}
-	return byPieces(ir.W64, d, []*ir.Arg{a}, func(g *gen, r []asm.Vec) { g.VM(x, asm.Z.Broadcast(), 0, r[0], inContext(off)) })
+	return byPieces(ir.W64, d, []*ir.Arg{a}, func(g *gen, r []asm.Vec) {
+		g.VM(x, asm.Z.Broadcast(), 0, r[0], inContext(off))
+	})
 }
 
 // halfType says what kind of 16-bit floats an operation works on.
@@ -350,7 +355,8 @@ func roundingOf(op *ir.Op) (mode asm.Round, ok bool) {
 	return 0, false
 }
 
-var floatOps = map[optab.Opcode][2]asm.Op{optab.OpFadd: {asm.AddPS, asm.AddPD}, optab.OpFsub: {asm.SubPS, asm.SubPD}, optab.OpFmul: {asm.MulPS, asm.MulPD}, optab.OpFdiv: {asm.DivPS, asm.DivPD}, optab.OpRcp: {asm.DivPS, asm.DivPD},
+var floatOps = map[optab.Opcode][2]asm.Op{optab.OpFadd: {asm.AddPS, asm.AddPD}, optab.OpFsub: {asm.SubPS, asm.SubPD},
+	optab.OpFmul: {asm.MulPS, asm.MulPD}, optab.OpFdiv: {asm.DivPS, asm.DivPD}, optab.OpRcp: {asm.DivPS, asm.DivPD},
 	optab.OpSqrt: {asm.SqrtPS, asm.SqrtPD}, optab.OpFfma: {asm.FMA213PS, asm.FMA213PD}}
 
 // floatTemplate is arithmetic with any rounding and the modifiers ftz, sat and relu.
@@ -374,7 +380,8 @@ func floatTemplate(op *ir.Op) emitter {
 	case optab.F64:
 		return double(op, form, d, in, mode)
 	}
-	if bf, pair, ok := halfType(typ); ok && mode == asm.RoundNearest && form != optab.OpFdiv && form != optab.OpSqrt && form != optab.OpRcp {
+	if bf, pair, ok := halfType(typ); ok && mode == asm.RoundNearest && form != optab.OpFdiv && form != optab.OpSqrt &&
+		form != optab.OpRcp {
 		return halves(op, form, d, in, bf, pair)
 	}
 	return nil
@@ -474,9 +481,11 @@ func double(op *ir.Op, form optab.Opcode, d *ir.Arg, in []*ir.Arg, mode asm.Roun
 	if op.Mods().Sat || op.Mods().Relu {
 		return nil
 	}
-	order := map[optab.Opcode][]int{optab.OpFadd: {1, 0}, optab.OpFsub: {1, 0}, optab.OpFmul: {1, 0}, optab.OpFdiv: {0, 1}, optab.OpSqrt: {0}, optab.OpRcp: {0}, optab.OpFfma: {1, 2, 0}}[form]
+	order := map[optab.Opcode][]int{optab.OpFadd: {1, 0}, optab.OpFsub: {1, 0}, optab.OpFmul: {1, 0},
+		optab.OpFdiv: {0, 1}, optab.OpSqrt: {0}, optab.OpRcp: {0}, optab.OpFfma: {1, 2, 0}}[form]
 	if op.First {
-		order = map[optab.Opcode][]int{optab.OpFadd: {0, 1}, optab.OpFsub: {0, 1}, optab.OpFmul: {0, 1}, optab.OpFfma: {0, 2, 1}}[form]
+		order = map[optab.Opcode][]int{optab.OpFadd: {0, 1}, optab.OpFsub: {0, 1}, optab.OpFmul: {0, 1},
+			optab.OpFfma: {0, 2, 1}}[form]
 		if order == nil {
 			return nil
 		}
@@ -541,7 +550,8 @@ func signedTemplate(op *ir.Op) emitter {
 	return nil
 }
 
-// extremumTemplate is min and max: one NaN is ignored, of f32 with .NaN it is the result; -0 is below +0. Patterns are compared as signed numbers: negative ones with their other bits turned.
+// extremumTemplate is min and max: one NaN is ignored, of f32 with .NaN it is the result; -0 is below +0. Patterns are
+// compared as signed numbers: negative ones with their other bits turned.
 func extremumTemplate(op *ir.Op) emitter {
 	typ := op.Type(0)
 	d, in := &op.Args[0], sources(op)

@@ -67,19 +67,20 @@ type gen struct {
 	kinds     []matrixKind    // in the order in which they stand
 
 	// code of whole CTAs; v is nil for that of single splits
-	v             *plan.Values
-	lay           *abi.Frame
-	count         bool // operations
-	probe         bool
-	barriers      bool
-	localMemory   bool           // it uses local memory
-	ctaLabels     [2][]asm.Label // of blocks: for some lanes, for all
-	waitEntry     [2][]asm.Label // where lanes that waited go on
-	warpDone      asm.Label
-	warpNext      asm.Label
-	straight      bool         // no barriers, no loops
-	ends          [][][]uint32 // by block and operation: the rows that nothing reads behind it; the same for both versions
-	nt            bool         // stores may go past the caches
+	v           *plan.Values
+	lay         *abi.Frame
+	count       bool // operations
+	probe       bool
+	barriers    bool
+	localMemory bool           // it uses local memory
+	ctaLabels   [2][]asm.Label // of blocks: for some lanes, for all
+	waitEntry   [2][]asm.Label // where lanes that waited go on
+	warpDone    asm.Label
+	warpNext    asm.Label
+	straight    bool // no barriers, no loops
+	// by block and operation: the rows that nothing reads behind it; the same for both versions
+	ends          [][][]uint32
+	nt            bool // stores may go past the caches
 	dispatch      asm.Label
 	dispatchTable asm.Label
 	points        []ctaPoint
@@ -376,7 +377,8 @@ func (g *gen) preloadHomes(k *plan.Block) {
 	l := &g.a.Loops[k.Loop]
 	for _, h := range l.Homes {
 		if n := g.a.Row(h.Row); k.In.Has(n) || g.homeKept(h.Row) {
-			g.c.slots[homeRegister(h)] = slot{ref: h.Ref, row: h.Row, n: h.N, used: true, dirty: l.Written.Has(n), all: !g.keeps(h.Row)}
+			g.c.slots[homeRegister(h)] = slot{ref: h.Ref, row: h.Row, n: h.N, used: true, dirty: l.Written.Has(n),
+				all: !g.keeps(h.Row)}
 		}
 	}
 }
@@ -458,8 +460,8 @@ func (g *gen) enter(e *entryStub) {
 	g.Jmp(e.body)
 }
 
-// exit returns the label of a stub that stores what is in registers now and leaves at the current operation. uncounted is how many
-// operations the segment counted that are not executed.
+// exit returns the label of a stub that stores what is in registers now and leaves at the current operation. uncounted
+// is how many operations the segment counted that are not executed.
 func (g *gen) exit(why uint32, uncounted int32) asm.Label {
 	if g.half > 0 {
 		panic("amd64: a way out of an operation that is written by halves of a warp")

@@ -491,7 +491,8 @@ func minTemplate(op *ir.Op) emitter {
 func bfeTemplate(op *ir.Op) emitter {
 	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], &op.Args[3]
 	typ := op.Type(0)
-	if cl, ok := plan.ClassOf(typ); !ok || cl != ir.W32 || !rows(ir.W32, d, a) || b.Kind != ir.Imm || c.Kind != ir.Imm || b.Sym || c.Sym {
+	if cl, ok := plan.ClassOf(typ); !ok || cl != ir.W32 || !rows(ir.W32, d, a) || b.Kind != ir.Imm ||
+		c.Kind != ir.Imm || b.Sym || c.Sym {
 		return nil
 	}
 	pos, n := uint32(b.Bits)&0xff, uint32(c.Bits)&0xff
@@ -516,7 +517,8 @@ func bfeTemplate(op *ir.Op) emitter {
 // prmtTemplate is prmt with a constant selector that spreads no signs.
 func prmtTemplate(op *ir.Op) emitter {
 	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], &op.Args[3]
-	if op.Mods().Permute != optab.NoPermute || c.Kind != ir.Imm || c.Sym || c.Bits&0x8888 != 0 || !rows(ir.W32, d, a, b) {
+	if op.Mods().Permute != optab.NoPermute || c.Kind != ir.Imm || c.Sym || c.Bits&0x8888 != 0 ||
+		!rows(ir.W32, d, a, b) {
 		return nil
 	}
 	// vpshufb of each source with its own selector: bytes that come from the other become zero.

@@ -507,7 +507,8 @@ func fnsTemplate(op *ir.Op) emitter {
 	}
 	return byLanes(in, []*ir.Arg{d}, func(l *laneLoop) {
 		// RAX mask, RCX position, RDX how many, R8 step
-		none, zero, end, loop, next, up := l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel()
+		none, zero, end, loop, next, up := l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(),
+			l.NewLabel()
 		l.ld(asm.RAX, 0)
 		l.ld(asm.RCX, 1)
 		l.ld(asm.RDX, 2)
@@ -553,7 +554,8 @@ func (g *gen) ccMem() asm.Mem {
 	return inContext(abi.OffCC)
 }
 
-// carryTemplate is the extended precision arithmetic: the flag is set by a carry, or when a subtraction does not borrow.
+// carryTemplate is the extended precision arithmetic: the flag is set by a carry, or when a subtraction does not
+// borrow.
 func carryTemplate(op *ir.Op) emitter {
 	n, signed := op.Type(0).IntegerBits()
 	d, in := &op.Args[0], sources(op)
@@ -624,7 +626,8 @@ func carryTemplate(op *ir.Op) emitter {
 	}
 }
 
-// simdVideo is vadd2, vabsdiff4 and their kin: operations on two half-words or four bytes, picked from the eight bytes of the first two sources.
+// simdVideo is vadd2, vabsdiff4 and their kin: operations on two half-words or four bytes, picked from the eight bytes
+// of the first two sources.
 func simdVideo(op *ir.Op) emitter {
 	d, in := &op.Args[0], sources(op)
 	n, code := 2, op.Opcode()

@@ -7,10 +7,11 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// Operations that are done lane by lane in general registers: those that vectors have no instructions for, and rare ones. Sources stand in arrays of the
-// context while the loop runs, and results are taken from there.
+// Operations that are done lane by lane in general registers: those that vectors have no instructions for, and rare
+// ones. Sources stand in arrays of the context while the loop runs, and results are taken from there.
 
-// laneLoop is the loop under construction. Its body has RAX, RCX, RDX and R8 to itself, and vector registers 0 to 7; RSI is the lane, RDI the lanes that are left.
+// laneLoop is the loop under construction. Its body has RAX, RCX, RDX and R8 to itself, and vector registers 0 to 7;
+// RSI is the lane, RDI the lanes that are left.
 type laneLoop struct {
 	*gen
 	in, out []*ir.Arg
@@ -90,7 +91,8 @@ func (g *gen) eachLane(scalar bool, body func()) {
 	g.Bind(end)
 }
 
-// eachPhase writes the loop around body for each phase of so many lanes, highest lane first; phases of one lane are a loop from the lowest lane on.
+// eachPhase writes the loop around body for each phase of so many lanes, highest lane first; phases of one lane are a
+// loop from the lowest lane on.
 func (g *gen) eachPhase(lanes int, body func()) {
 	if lanes == 1 {
 		g.eachLane(false, body)

@@ -8,19 +8,22 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// Products of f16, bf16 and tf32 matrices of 16 x k by k x 8 (mma.m16n8), by the rule of num.Dot: exact products, cut to multiples of 2^(E-25) where E is the largest
-// exponent, added exactly.
+// Products of f16, bf16 and tf32 matrices of 16 x k by k x 8 (mma.m16n8), by the rule of num.Dot: exact products, cut
+// to multiples of 2^(E-25) where E is the largest exponent, added exactly.
 //
-// The product is a routine that stands once in the code of a function (matrixRoutine); operations copy their fragments into matrixWork, call it, and take the result from
-// there. A vector holds all rows of one column (AVX2: eight of the sixteen rows), so that elements of A are vectors and elements of B are broadcast from memory:
+// The product is a routine that stands once in the code of a function (matrixRoutine); operations copy their fragments
+// into matrixWork, call it, and take the result from there. A vector holds all rows of one column (AVX2: eight of the
+// sixteen rows), so that elements of A are vectors and elements of B are broadcast from memory:
 //
 //  1. Fragments of A and C are transposed; every element of A, B and C is taken apart into mantissa, exponent and sign.
 //  2. For each column the largest exponent of a product, or of C, is found.
-//  3. Mantissas are multiplied (vpmaddwd), shifted right by what the exponent lacks, and added with their signs. A negative term is added as its complement; the ones
-//     that are missing then are counted by the bits of A's and B's signs.
+//  3. Mantissas are multiplied (vpmaddwd), shifted right by what the exponent lacks, and added with their signs. A
+//     negative term is added as its complement; the ones that are missing then are counted by the bits of A's and B's
+//     signs.
 //  4. The sum is made a floating-point number, rounding toward zero, and scaled.
 //
-// Where a NaN or an infinity takes part, the results that it reaches are computed once more with numbers that stand for the classes of the operands (special).
+// Where a NaN or an infinity takes part, the results that it reaches are computed once more with numbers that stand for
+// the classes of the operands (special).
 
 // matrixFormat is an element's: its exponent of infinities, its bias and the bits of its mantissa.
 type matrixFormat struct {
@@ -61,7 +64,8 @@ func matrixOf(op *ir.Op) (m matrixKind, ok bool) {
 	case optab.Tf32:
 		m.format = matrixTF32
 	case optab.S8, optab.U8:
-		m.format, m.signedA, m.signedB, m.saturate = matrixInt, mods.Type(1).Signed(), mods.Type(2).Signed(), mods.Satfinite
+		m.format, m.signedA, m.signedB, m.saturate = matrixInt, mods.Type(1).Signed(), mods.Type(2).Signed(),
+			mods.Satfinite
 		m.k = uint8(mods.Shape.K)
 		return m, op.Opcode() == optab.OpMma
 	default:
@@ -137,7 +141,8 @@ func (g *gen) writeRoutines() {
 	}
 }
 
-// matrixRoutine writes a routine. RSI points at the matrixWork; RAX, RCX, RDX and R8 are used, and what an operation may use of the vector registers.
+// matrixRoutine writes a routine. RSI points at the matrixWork; RAX, RCX, RDX and R8 are used, and what an operation
+// may use of the vector registers.
 type matrixRoutine struct {
 	*asm.Asm
 	m      matrixKind
@@ -235,7 +240,8 @@ func (t *matrixRoutine) write(l matrixLabels) {
 	t.Jmp(same)
 }
 
-// transpose exchanges rows and columns of the 4 x 4 words in each 128 bits of registers 0 to 3. Registers 4 to 7 are used.
+// transpose exchanges rows and columns of the 4 x 4 words in each 128 bits of registers 0 to 3. Registers 4 to 7 are
+// used.
 func (t *matrixRoutine) transpose() {
 	t.op(asm.UnpackLD, 4, 0, 1)
 	t.op(asm.UnpackHD, 5, 0, 1)
@@ -373,7 +379,8 @@ func (t *matrixRoutine) takeApart() {
 
 // bitsOfLanes gives the four lanes of a column the sign bits of all: lane t's stand t to the left.
 func (t *matrixRoutine) bitsOfLanes() {
-	// Lane t's bits move by t: a multiplication by 1, 2, 4, 8 is two additions under what the lane's number says, done by shuffles of copies.
+	// Lane t's bits move by t: a multiplication by 1, 2, 4, 8 is two additions under what the lane's number says, done
+	// by shuffles of copies.
 	t.VI(asm.ShufD, t.o, 4, 0, regSign, 0x00)
 	for i := uint8(1); i < 4; i++ {
 		t.VI(asm.ShufD, t.o, 5, 0, regSign, i*0x55)
@@ -383,8 +390,8 @@ func (t *matrixRoutine) bitsOfLanes() {
 	t.op(asm.OrD, regSign, 4, 4)
 }
 
-// element takes apart element j of each word of a register into registers 4 to 6: the mantissa times 2^scale, the biased exponent (of zero one that is far too small), the
-// sign in all bits. Register 7 is used.
+// element takes apart element j of each word of a register into registers 4 to 6: the mantissa times 2^scale, the
+// biased exponent (of zero one that is far too small), the sign in all bits. Register 7 is used.
 func (t *matrixRoutine) element(x asm.Vec, j int32, scale uint8) {
 	y := x
 	down := uint8(17)

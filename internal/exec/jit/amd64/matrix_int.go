@@ -6,8 +6,9 @@ import (
 	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 )
 
-// Products of 8-bit integers (mma.m16n8k16, m16n8k32 and m8n8k16). Bytes become pairs of 16-bit numbers, even ones and odd ones, whose products vpmaddwd adds; the order of
-// k does not matter. The layout of vectors is that of matrixRoutine.
+// Products of 8-bit integers (mma.m16n8k16, m16n8k32 and m8n8k16). Bytes become pairs of 16-bit numbers, even ones and
+// odd ones, whose products vpmaddwd adds; the order of k does not matter. The layout of vectors is that of
+// matrixRoutine.
 
 // integers writes the routine.
 func (t *matrixRoutine) integers(l matrixLabels) {

@@ -7,7 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// allLanes leaves an operation to the interpreter that some lanes do not execute: the whole warp, or nothing (ir.Op.WholeWarp).
+// allLanes leaves an operation to the interpreter that some lanes do not execute: the whole warp, or nothing
+// (ir.Op.WholeWarp).
 func (g *gen) allLanes() {
 	switch {
 	case g.op.Guard >= 0:
@@ -35,7 +36,8 @@ func (l *laneLoop) eachRow(n int, body func()) {
 // matrixAccess is the address operand of ldmatrix and stmatrix.
 func matrixAccess(op *ir.Op, a *ir.Arg, regs []*ir.Arg) (laneAccess, bool) {
 	x, ok := anyAccess(a, 16)
-	if !ok || !x.base || op.Mods().Shape != (optab.Shape{M: 8, N: 8}) || x.space != ir.Shared && x.space != ir.Generic || len(regs) > 4 {
+	if !ok || !x.base || op.Mods().Shape != (optab.Shape{M: 8, N: 8}) ||
+		x.space != ir.Shared && x.space != ir.Generic || len(regs) > 4 {
 		return x, false
 	}
 	for _, r := range regs {

@@ -39,7 +39,8 @@ func mmaTemplate(op *ir.Op) emitter {
 			rows = 8
 		}
 	}
-	if 128*len(a) != rows*int(m.k)*per || 128*len(b) != 8*int(m.k)*per || len(c) != len(d) || len(c) != rows/4 && !(m.half && len(c) == 2) {
+	if 128*len(a) != rows*int(m.k)*per || 128*len(b) != 8*int(m.k)*per || len(c) != len(d) ||
+		len(c) != rows/4 && !(m.half && len(c) == 2) {
 		return nil
 	}
 	return func(g *gen) {
@@ -102,8 +103,9 @@ func (g *gen) takeProduct(m matrixKind, d []*ir.Arg) {
 	}
 }
 
-// wgmmaTemplate is wgmma.mma_async with elements of f16, bf16 and tf32, matrices in shared memory with k contiguous: the warp's 16 rows of A times eight columns of B after
-// the other. The mma.sync of the same elements has the same fragments.
+// wgmmaTemplate is wgmma.mma_async with elements of f16, bf16 and tf32, matrices in shared memory with k contiguous:
+// the warp's 16 rows of A times eight columns of B after the other. The mma.sync of the same elements has the same
+// fragments.
 func wgmmaTemplate(op *ir.Op) emitter {
 	m, ok := matrixOf(op)
 	if !ok || len(op.Args) < 3 {
@@ -131,7 +133,8 @@ func wgmmaTemplate(op *ir.Op) emitter {
 			return nil
 		}
 	}
-	if len(d)%per != 0 || !shared && len(a) != 4 || !b.Reg() || b.Class != ir.W64 || scale == nil || scale.Class != ir.WPred || imm("ta") != 0 || imm("tb") != 0 {
+	if len(d)%per != 0 || !shared && len(a) != 4 || !b.Reg() || b.Class != ir.W64 || scale == nil ||
+		scale.Class != ir.WPred || imm("ta") != 0 || imm("tb") != 0 {
 		return nil
 	}
 	negate := uint32(0)
@@ -196,8 +199,9 @@ func wgmmaTemplate(op *ir.Op) emitter {
 	}
 }
 
-// descriptor takes apart the matrix descriptor of shared memory (PTX ISA 9.7.15.5.1, "Matrix Descriptor Format") that stage left at number i, for so many groups of eight
-// rows, A's of the warp's own 16 rows. It leaves for slow when one may lie outside of the CTA's memory. RAX, RCX, RDX and RSI are used.
+// descriptor takes apart the matrix descriptor of shared memory (PTX ISA 9.7.15.5.1, "Matrix Descriptor Format") that
+// stage left at number i, for so many groups of eight rows, A's of the warp's own 16 rows. It leaves for slow when one
+// may lie outside of the CTA's memory. RAX, RCX, RDX and RSI are used.
 func (g *gen) descriptor(i, groups int, ofWarp bool, slow asm.Label) {
 	field := func(shift uint8) {
 		g.Ld(asm.RAX, inContext(laneIn(i)))
@@ -247,8 +251,9 @@ func (g *gen) descriptor(i, groups int, ofWarp bool, slow asm.Label) {
 	g.J(asm.A, slow)
 }
 
-// writeGather writes the routine that copies eight rows of two chunks of 16 bytes as a descriptor says: of each chunk they come to lie one behind the other, at RCX and R8
-// bytes further. The next call takes the next eight rows. RAX, RCX, RDX and RDI are used.
+// writeGather writes the routine that copies eight rows of two chunks of 16 bytes as a descriptor says: of each chunk
+// they come to lie one behind the other, at RCX and R8 bytes further. The next call takes the next eight rows. RAX,
+// RCX, RDX and RDI are used.
 func (g *gen) writeGather() {
 	g.Align(64)
 	g.Bind(g.rowGather)

@@ -34,7 +34,8 @@ type matrixSlot struct {
 }
 
 var slotOffsets = struct{ raw, num, exp, kind, special int32 }{
-	int32(unsafe.Offsetof(matrixSlot{}.raw)), int32(unsafe.Offsetof(matrixSlot{}.num)), int32(unsafe.Offsetof(matrixSlot{}.exp)),
+	int32(unsafe.Offsetof(matrixSlot{}.raw)), int32(unsafe.Offsetof(matrixSlot{}.num)),
+	int32(unsafe.Offsetof(matrixSlot{}.exp)),
 	int32(unsafe.Offsetof(matrixSlot{}.kind)), int32(unsafe.Offsetof(matrixSlot{}.special)),
 }
 

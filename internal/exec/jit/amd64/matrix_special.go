@@ -2,8 +2,9 @@ package amd64
 
 import "github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 
-// class makes of numbers whose magnitude is what the mask takes: zero of zero, one of what is finite, infinities and NaNs of those of f32, with their signs. x, and with it
-// y to v, are changed. top is the largest finite magnitude with all bits below set.
+// class makes of numbers whose magnitude is what the mask takes: zero of zero, one of what is finite, infinities and
+// NaNs of those of f32, with their signs. x, and with it y to v, are changed. top is the largest finite magnitude with
+// all bits below set.
 func (t *matrixRoutine) class(x, y, z, u, v asm.Vec, mask, top int, up uint8) {
 	t.every(y, con(mask))
 	t.op(asm.AndD, y, x, y) // magnitude

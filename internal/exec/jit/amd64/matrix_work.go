@@ -8,28 +8,31 @@ import (
 
 // matrixWork is the memory of the routine.
 type matrixWork struct {
-	a                                   [4][32]uint32 // fragments as they are in registers
-	b                                   [2][32]uint32
-	c                                   [4][32]uint32 // registers 0, 2, 1, 3 of C, then of D; two registers when C and D are f16
-	d                                   [4][32]uint32 // as c
-	rawA                                [8][16]uint32 // A transposed: a pair of elements, or one of tf32, of 16 rows
-	rawC                                [8][16]uint32
-	partsA                              [4][16][16]uint32 // mantissa, exponent, sign, class: by k, 16 rows
-	partsB                              [4][4][32]uint32  // by block of four k: column and k
-	partsC                              [3][8][16]uint32  // by column, 16 rows
-	signA                               [16]uint32        // the signs of a row as bits
-	signB                               [32]uint32        // those of a column, four times
-	half                                [8][16]uint32     // sums of the first half of k
-	out                                 [8][16]uint32
-	save                                [poolEnd - poolStart][16]uint32
-	quick                               matrixQuick
-	maxA                                [16]uint32 // exponents of A
-	shared                              uint64     // where the CTA's shared memory is
-	rowStep, chunkStep, stride, swizzle uint32     // of a descriptor: bytes from row to row, from chunk to chunk, from eight rows to the next, and bits that the rows' number changes
-	next                                uint32     // the next eight rows
-	scale                               uint32     // all bits, or none when C is zero
-	negate                              uint32     // sign bits of A that change
-	steps, swizzles                     [4]uint32  // by the mode of a descriptor
+	a [4][32]uint32 // fragments as they are in registers
+	b [2][32]uint32
+	// registers 0, 2, 1, 3 of C, then of D; two registers when C and D are f16
+	c      [4][32]uint32
+	d      [4][32]uint32 // as c
+	rawA   [8][16]uint32 // A transposed: a pair of elements, or one of tf32, of 16 rows
+	rawC   [8][16]uint32
+	partsA [4][16][16]uint32 // mantissa, exponent, sign, class: by k, 16 rows
+	partsB [4][4][32]uint32  // by block of four k: column and k
+	partsC [3][8][16]uint32  // by column, 16 rows
+	signA  [16]uint32        // the signs of a row as bits
+	signB  [32]uint32        // those of a column, four times
+	half   [8][16]uint32     // sums of the first half of k
+	out    [8][16]uint32
+	save   [poolEnd - poolStart][16]uint32
+	quick  matrixQuick
+	maxA   [16]uint32 // exponents of A
+	shared uint64     // where the CTA's shared memory is
+	// of a descriptor: bytes from row to row, from chunk to chunk, from eight rows to the next, and bits that the rows'
+	// number changes
+	rowStep, chunkStep, stride, swizzle uint32
+	next                                uint32    // the next eight rows
+	scale                               uint32    // all bits, or none when C is zero
+	negate                              uint32    // sign bits of A that change
+	steps, swizzles                     [4]uint32 // by the mode of a descriptor
 	special                             uint32
 	mxcsr                               uint32
 	con                                 [conCount]uint32
@@ -82,7 +85,8 @@ func newMatrixWork() *matrixWork {
 	c := &w.con
 	c[conOne], c[conMan10], c[conMan7], c[conMan23] = 1, 0x3ff, 0x7f, asm.F32Mantissa
 	c[conLowest], c[conHalf], c[conNibble], c[conByte], c[con65536] = 1<<32-300, 0xffff, 0x0f0f0f0f, 0xff, asm.F32Two16
-	c[con127], c[con254], c[conLeast], c[conInf], c[conOneF], c[conAbs], c[conNaN], c[conMaxF] = 127, 254, 1<<32-250, asm.F32Inf, asm.F32One, asm.F32Abs, asm.F32NaN, asm.F32Max
+	c[con127], c[con254], c[conLeast], c[conInf], c[conOneF], c[conAbs], c[conNaN], c[conMaxF] = 127, 254, 1<<32-250,
+		asm.F32Inf, asm.F32One, asm.F32Abs, asm.F32NaN, asm.F32Max
 	c[conInf16], c[conNaN16], c[conMXCSR] = 0x7c00, 0x7fff, 0x7f80 // all exceptions masked, toward zero
 	c[conMag16], c[conTF], c[conTop16], c[conTopBF] = 0x7fff0000, 0x7fffe000, 0x7bffffff, 0x7f7fffff
 	c[conPairs] = 0x00ff00ff
@@ -103,12 +107,19 @@ var matrixOffsets = struct {
 	a, b, c, rawA, rawC, partsA, partsB, partsC, signA, signB, half, out, save, special, mxcsr, con, lut,
 	maxA, shared, rowStep, chunkStep, stride, swizzle, next, scale, negate, steps, swizzles, d, quick int32
 }{
-	int32(unsafe.Offsetof(matrixWork{}.a)), int32(unsafe.Offsetof(matrixWork{}.b)), int32(unsafe.Offsetof(matrixWork{}.c)), int32(unsafe.Offsetof(matrixWork{}.rawA)),
-	int32(unsafe.Offsetof(matrixWork{}.rawC)), int32(unsafe.Offsetof(matrixWork{}.partsA)), int32(unsafe.Offsetof(matrixWork{}.partsB)), int32(unsafe.Offsetof(matrixWork{}.partsC)),
-	int32(unsafe.Offsetof(matrixWork{}.signA)), int32(unsafe.Offsetof(matrixWork{}.signB)), int32(unsafe.Offsetof(matrixWork{}.half)), int32(unsafe.Offsetof(matrixWork{}.out)),
-	int32(unsafe.Offsetof(matrixWork{}.save)), int32(unsafe.Offsetof(matrixWork{}.special)), int32(unsafe.Offsetof(matrixWork{}.mxcsr)), int32(unsafe.Offsetof(matrixWork{}.con)),
-	int32(unsafe.Offsetof(matrixWork{}.lut)), int32(unsafe.Offsetof(matrixWork{}.maxA)), int32(unsafe.Offsetof(matrixWork{}.shared)), int32(unsafe.Offsetof(matrixWork{}.rowStep)),
-	int32(unsafe.Offsetof(matrixWork{}.chunkStep)), int32(unsafe.Offsetof(matrixWork{}.stride)), int32(unsafe.Offsetof(matrixWork{}.swizzle)), int32(unsafe.Offsetof(matrixWork{}.next)),
-	int32(unsafe.Offsetof(matrixWork{}.scale)), int32(unsafe.Offsetof(matrixWork{}.negate)), int32(unsafe.Offsetof(matrixWork{}.steps)), int32(unsafe.Offsetof(matrixWork{}.swizzles)),
+	int32(unsafe.Offsetof(matrixWork{}.a)), int32(unsafe.Offsetof(matrixWork{}.b)),
+	int32(unsafe.Offsetof(matrixWork{}.c)), int32(unsafe.Offsetof(matrixWork{}.rawA)),
+	int32(unsafe.Offsetof(matrixWork{}.rawC)), int32(unsafe.Offsetof(matrixWork{}.partsA)),
+	int32(unsafe.Offsetof(matrixWork{}.partsB)), int32(unsafe.Offsetof(matrixWork{}.partsC)),
+	int32(unsafe.Offsetof(matrixWork{}.signA)), int32(unsafe.Offsetof(matrixWork{}.signB)),
+	int32(unsafe.Offsetof(matrixWork{}.half)), int32(unsafe.Offsetof(matrixWork{}.out)),
+	int32(unsafe.Offsetof(matrixWork{}.save)), int32(unsafe.Offsetof(matrixWork{}.special)),
+	int32(unsafe.Offsetof(matrixWork{}.mxcsr)), int32(unsafe.Offsetof(matrixWork{}.con)),
+	int32(unsafe.Offsetof(matrixWork{}.lut)), int32(unsafe.Offsetof(matrixWork{}.maxA)),
+	int32(unsafe.Offsetof(matrixWork{}.shared)), int32(unsafe.Offsetof(matrixWork{}.rowStep)),
+	int32(unsafe.Offsetof(matrixWork{}.chunkStep)), int32(unsafe.Offsetof(matrixWork{}.stride)),
+	int32(unsafe.Offsetof(matrixWork{}.swizzle)), int32(unsafe.Offsetof(matrixWork{}.next)),
+	int32(unsafe.Offsetof(matrixWork{}.scale)), int32(unsafe.Offsetof(matrixWork{}.negate)),
+	int32(unsafe.Offsetof(matrixWork{}.steps)), int32(unsafe.Offsetof(matrixWork{}.swizzles)),
 	int32(unsafe.Offsetof(matrixWork{}.d)), int32(unsafe.Offsetof(matrixWork{}.quick)),
 }

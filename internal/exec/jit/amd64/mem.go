@@ -76,8 +76,8 @@ func (g *gen) uniformAddress(ac *plan.Access) {
 	g.Add(asm.RSI, asm.RAX)
 }
 
-// runCheck leaves for slow unless the address in rax is good for the accesses of half h's lanes side by side, of which it is the first one's. rcx and rdi are used. What lies
-// behind the last lane in global memory faults by itself.
+// runCheck leaves for slow unless the address in rax is good for the accesses of half h's lanes side by side, of which
+// it is the first one's. rcx and rdi are used. What lies behind the last lane in global memory faults by itself.
 func (g *gen) runCheck(ac *plan.Access, h int, slow asm.Label) {
 	if ac.Global() {
 		g.scalarCheck(ac, 0, slow)
@@ -101,7 +101,8 @@ func (g *gen) runCheck(ac *plan.Access, h int, slow asm.Label) {
 	g.aligned(ac, slow)
 }
 
-// scalarCheck leaves for slow unless the address in rax is good for an access, and what lies so many bytes behind it. rcx is used.
+// scalarCheck leaves for slow unless the address in rax is good for an access, and what lies so many bytes behind it.
+// rcx is used.
 func (g *gen) scalarCheck(ac *plan.Access, behind int32, slow asm.Label) {
 	if ac.Global() {
 		g.Mov(asm.RCX, asm.RAX)
@@ -114,7 +115,8 @@ func (g *gen) scalarCheck(ac *plan.Access, behind int32, slow asm.Label) {
 	g.aligned(ac, slow)
 }
 
-// sharedCheck leaves for slow unless shared memory has the access at the address in rax and what lies behind it: so many bytes, and as many as a register says, if any. rcx is used.
+// sharedCheck leaves for slow unless shared memory has the access at the address in rax and what lies behind it: so
+// many bytes, and as many as a register says, if any. rcx is used.
 func (g *gen) sharedCheck(ac *plan.Access, behind int32, more asm.GPR, slow asm.Label) {
 	g.Ld32(asm.RCX, inContext(abi.OffSharedTop+4*int32(ac.Align)))
 	if less := ac.Disp + behind; less != 0 {
@@ -211,11 +213,14 @@ func (g *gen) differences(ac *plan.Access, h int) {
 func (g *gen) unlessContiguous(ac *plan.Access, h int, to asm.Label) {
 	ps := ac.AddressPieces(h)
 	if ac.Wide() {
-		g.VCmpM(asm.CmpQ, asm.Z.Mask(g.addressMask(ac, ps[0])), asm.K0, 1, asm.At(asm.RDX, offStepsQ+128*int32(ac.ElemLog)), asm.CmpNE)
-		g.VCmpM(asm.CmpQ, asm.Z.Mask(g.addressMask(ac, ps[1])), asm.K7, 2, asm.At(asm.RDX, offStepsQ+128*int32(ac.ElemLog)+64), asm.CmpNE)
+		g.VCmpM(asm.CmpQ, asm.Z.Mask(g.addressMask(ac, ps[0])), asm.K0, 1,
+			asm.At(asm.RDX, offStepsQ+128*int32(ac.ElemLog)), asm.CmpNE)
+		g.VCmpM(asm.CmpQ, asm.Z.Mask(g.addressMask(ac, ps[1])), asm.K7, 2,
+			asm.At(asm.RDX, offStepsQ+128*int32(ac.ElemLog)+64), asm.CmpNE)
 		g.KOrTestB(asm.K0, asm.K7)
 	} else {
-		g.VCmpM(asm.CmpD, asm.Z.Mask(g.addressMask(ac, ps[0])), asm.K0, 1, asm.At(asm.RDX, offStepsD+128*int32(ac.ElemLog)), asm.CmpNE)
+		g.VCmpM(asm.CmpD, asm.Z.Mask(g.addressMask(ac, ps[0])), asm.K0, 1,
+			asm.At(asm.RDX, offStepsD+128*int32(ac.ElemLog)), asm.CmpNE)
 		g.KOrTestW(asm.K0, asm.K0)
 	}
 	g.J(asm.NE, to)
@@ -235,7 +240,8 @@ func (g *gen) unlessUniform(ac *plan.Access, h int, to asm.Label) {
 	g.J(asm.NE, to)
 }
 
-// vectorCheck leaves for slow unless every lane's address in half h is good. Registers 1 and 2, k0, k7, rcx are used, rdx holds the tables.
+// vectorCheck leaves for slow unless every lane's address in half h is good. Registers 1 and 2, k0, k7, rcx are used,
+// rdx holds the tables.
 func (g *gen) vectorCheck(ac *plan.Access, h int, slow asm.Label) {
 	for _, p := range ac.AddressPieces(h) {
 		r := g.cached(ac.Base, p)
@@ -322,7 +328,8 @@ func (g *gen) gatherMask(k asm.Mask) {
 	}
 }
 
-// gather loads the elements of half h (quarter q of 8-byte ones) at disp into z. Registers z and t are used; narrow elements take zmm5 and zmm6.
+// gather loads the elements of half h (quarter q of 8-byte ones) at disp into z. Registers z and t are used; narrow
+// elements take zmm5 and zmm6.
 func (g *gen) gather(ac *plan.Access, h int, q int, z, t asm.Vec, disp int32) {
 	base := asm.None
 	if !ac.Global() {
@@ -434,7 +441,8 @@ func (g *gen) skipEmpty(h int, to asm.Label) {
 	g.J(asm.E, to)
 }
 
-// load1 loads one element a lane. Results gather in scratch registers, 3 and 4, or 3, 4, 5 and 6, until nothing can fail any more.
+// load1 loads one element a lane. Results gather in scratch registers, 3 and 4, or 3, 4, 5 and 6, until nothing can
+// fail any more.
 func (g *gen) load1(ac *plan.Access) {
 	if g.affineLoad(ac) {
 		return
@@ -512,7 +520,8 @@ func (g *gen) load1(ac *plan.Access) {
 	}
 }
 
-// scattered is the part of load1 for addresses of half h that do not lie side by side. Differences are in registers 1 and 2.
+// scattered is the part of load1 for addresses of half h that do not lie side by side. Differences are in registers 1
+// and 2.
 func (g *gen) scattered(ac *plan.Access, h int, to asm.Vec, slow, done asm.Label) {
 	gather := g.NewLabel()
 	g.unlessUniform(ac, h, gather)
@@ -666,7 +675,8 @@ func (g *gen) loadVectorNarrow(ac *plan.Access) {
 	}
 }
 
-// within leaves the operation to the interpreter unless the addresses of all lanes lie in its bound. zmm1, k0 and rcx are used.
+// within leaves the operation to the interpreter unless the addresses of all lanes lie in its bound. zmm1, k0 and rcx
+// are used.
 func (g *gen) within(b *plan.BoundedAccess) {
 	const quarters = 4
 	for p := range quarters {

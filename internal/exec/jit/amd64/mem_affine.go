@@ -8,7 +8,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// Memory accesses of CTA code whose addresses are scalars: lanes stand side by side, at one place, or at a constant distance.
+// Memory accesses of CTA code whose addresses are scalars: lanes stand side by side, at one place, or at a constant
+// distance.
 
 // ahead is how many bytes before their use lines are asked for: warps that follow each other mostly load what follows.
 const ahead = 4096
@@ -136,7 +137,8 @@ func (g *gen) reach(ac *plan.Access, w int32) int32 {
 		}
 		for j := range op.Args {
 			a := &op.Args[j]
-			if a.Kind != ir.Addr || a.Space != ir.Shared || a.Base == nil || a.Base.Kind != ir.Row || g.v.UseWeb(i, a.Base.Ref.Off) != w || op.Guard >= 0 {
+			if a.Kind != ir.Addr || a.Space != ir.Shared || a.Base == nil || a.Base.Kind != ir.Row ||
+				g.v.UseWeb(i, a.Base.Ref.Off) != w || op.Guard >= 0 {
 				continue
 			}
 			if other, ok := plan.AccessOf(op, a, &op.Args[plan.AccessValue(op, j)]); ok {
@@ -204,7 +206,8 @@ func (g *gen) runMask(c ir.Class, p int) asm.Opt { return asm.Z.Mask(g.mask(c, p
 // asked names a row of lines that were asked for.
 type asked struct{ web, disp int32 }
 
-// asks says whether the lines ahead of a load have to be asked for: those of a load near it, in the same block, serve both.
+// asks says whether the lines ahead of a load have to be asked for: those of a load near it, in the same block, serve
+// both.
 func (g *gen) asks(w, disp int32) bool {
 	for _, a := range g.lines {
 		if a.web == w && max(a.disp, disp)-min(a.disp, disp) < 128 {
@@ -215,8 +218,8 @@ func (g *gen) asks(w, disp int32) bool {
 	return true
 }
 
-// stepAhead asks for the lines that a load in a loop with barriers needs the next time, when its address grows as it did since the last time: tiles of
-// matrices lie pages apart, which processors do not foresee.
+// stepAhead asks for the lines that a load in a loop with barriers needs the next time, when its address grows as it
+// did since the last time: tiles of matrices lie pages apart, which processors do not foresee.
 func (g *gen) stepAhead(ac *plan.Access, w int32, bases []asm.GPR, at int32) {
 	for h, r := range bases {
 		note := g.inFrame(at + int32(8*h))
@@ -449,7 +452,8 @@ func (g *gen) streamStore(ac *plan.Access, base asm.GPR) {
 	g.Bind(done)
 }
 
-// firstLane puts the value of the lowest lane that runs, whose store to an address that all lanes have stays, into eax. rcx is used.
+// firstLane puts the value of the lowest lane that runs, whose store to an address that all lanes have stays, into eax.
+// rcx is used.
 func (g *gen) firstLane(v *ir.Arg) {
 	if g.full {
 		g.VR(asm.MovD, asm.X, g.reg(v, 0), asm.RAX)

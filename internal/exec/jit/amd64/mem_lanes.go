@@ -50,7 +50,8 @@ func (x *laneAccess) global() bool {
 	return x.space == ir.Generic || x.space == ir.Global || x.space == ir.Const
 }
 
-// spaceOf is the operand's state space. A CTA that runs as a whole is a cluster of its own: shared memory of the cluster is the CTA's.
+// spaceOf is the operand's state space. A CTA that runs as a whole is a cluster of its own: shared memory of the
+// cluster is the CTA's.
 func (l *laneLoop) spaceOf(x *laneAccess) ir.Space {
 	if x.space == ir.SharedCluster && l.v != nil {
 		return ir.Shared
@@ -58,7 +59,8 @@ func (l *laneLoop) spaceOf(x *laneAccess) ir.Space {
 	return x.space
 }
 
-// address puts a lane's address into r8: of global memory without the displacement, of other spaces the offset. Source i is the base.
+// address puts a lane's address into r8: of global memory without the displacement, of other spaces the offset. Source
+// i is the base.
 func (l *laneLoop) address(x *laneAccess, i int) {
 	disp := int32(x.a.Disp)
 	switch {
@@ -147,7 +149,8 @@ func (l *laneLoop) pointer(x *laneAccess) int32 {
 	return 0
 }
 
-// laneMemory writes an access: in are the sources behind the bases. body has the lane's host address in r8, and the displacement.
+// laneMemory writes an access: in are the sources behind the bases. body has the lane's host address in r8, and the
+// displacement.
 func laneMemory(xs []laneAccess, in, out []*ir.Arg, body func(l *laneLoop, first int, disp int32)) emitter {
 	return lanePhases(xs, in, out, 1, body)
 }
@@ -300,7 +303,8 @@ func laneStore(op *ir.Op) emitter {
 	})
 }
 
-// laneCopy is cp.async: the copy is made at once, as in the interpreter. With a size of its own, and where it is to be ignored, the rest is zeros.
+// laneCopy is cp.async: the copy is made at once, as in the interpreter. With a size of its own, and where it is to be
+// ignored, the rest is zeros.
 func laneCopy(op *ir.Op) emitter {
 	a, b, n, s, ignore := op.Arg("a"), op.Arg("b"), op.Arg("n"), op.Arg("s"), op.Arg("i")
 	if a == nil || b == nil || n == nil || n.Kind != ir.Imm || op.Guard >= 0 && a.Base == nil {
@@ -376,10 +380,13 @@ func laneCopy(op *ir.Op) emitter {
 	})
 }
 
-// halfAtom is atom and red on halves: add of f16 and bf16, single and in pairs, and cas and exch of 16 bits, in the word around them.
+// halfAtom is atom and red on halves: add of f16 and bf16, single and in pairs, and cas and exch of 16 bits, in the
+// word around them.
 func halfAtom(op *ir.Op, x laneAccess, d *ir.Arg, in []*ir.Arg, what optab.Func, typ optab.TypeID) emitter {
 	bf, pair, float := halfType(typ)
-	if !float && typ != optab.B16 || float && what != optab.FuncAdd || !float && what != optab.FuncCas && what != optab.FuncExch || !alike(32, in...) || d.Kind == ir.Row && !alike(32, d) {
+	if !float && typ != optab.B16 || float && what != optab.FuncAdd ||
+		!float && what != optab.FuncCas && what != optab.FuncExch || !alike(32, in...) ||
+		d.Kind == ir.Row && !alike(32, d) {
 		return nil
 	}
 	return laneMemory([]laneAccess{x}, in, []*ir.Arg{d}, func(l *laneLoop, first int, disp int32) {
@@ -505,7 +512,9 @@ func laneAtom(op *ir.Op) emitter {
 	switch {
 	case what == optab.FuncCas && c != nil:
 		in = append(in, c)
-	case c != nil && c.Reg(), what == optab.NoFunc, t.Class == optab.Packed, t.Class == optab.Bits && (what == optab.FuncAdd || what == optab.FuncMin || what == optab.FuncMax), float && what != optab.FuncAdd && what != optab.FuncExch:
+	case c != nil && c.Reg(), what == optab.NoFunc, t.Class == optab.Packed,
+		t.Class == optab.Bits && (what == optab.FuncAdd || what == optab.FuncMin || what == optab.FuncMax),
+		float && what != optab.FuncAdd && what != optab.FuncExch:
 		return nil
 	}
 	if float && what == optab.FuncAdd && (typ != optab.F32 && typ != optab.F64 || x.space == ir.Generic) {
@@ -602,7 +611,8 @@ func laneAtom(op *ir.Op) emitter {
 	})
 }
 
-// atomicSum is rdx = rax + rcx of f32 or f64, rax the word in memory. The memory units outside shared memory flush f32's subnormals and hand on f64's NaNs as they are.
+// atomicSum is rdx = rax + rcx of f32 or f64, rax the word in memory. The memory units outside shared memory flush
+// f32's subnormals and hand on f64's NaNs as they are.
 func (l *laneLoop) atomicSum(wide, outside bool) {
 	end := l.NewLabel()
 	if wide {
@@ -670,8 +680,9 @@ var launchWords = map[optab.SReg]struct {
 }{
 	optab.SRegGridid:          {unsafe.Offsetof(exec.Launch{}.GridID), true},
 	optab.SRegDynamicSmemSize: {unsafe.Offsetof(exec.Launch{}.Shared), false},
-	optab.SRegNwarpid:         {unsafe.Offsetof(exec.Launch{}.Device) + unsafe.Offsetof(exec.DeviceInfo{}.WarpsPerSM), false},
-	optab.SRegNsmid:           {unsafe.Offsetof(exec.Launch{}.Device) + unsafe.Offsetof(exec.DeviceInfo{}.SMs), false},
+	optab.SRegNwarpid: {unsafe.Offsetof(exec.Launch{}.Device) + unsafe.Offsetof(exec.DeviceInfo{}.WarpsPerSM),
+		false},
+	optab.SRegNsmid: {unsafe.Offsetof(exec.Launch{}.Device) + unsafe.Offsetof(exec.DeviceInfo{}.SMs), false},
 }
 
 // specialWord reads special registers that are fixed by the launch, the warp or the lane.

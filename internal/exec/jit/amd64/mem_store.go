@@ -96,7 +96,8 @@ func (g *gen) store1(ac *plan.Access) {
 	}
 }
 
-// scatter stores the elements of half h at disp, from the registers of the value's pieces, in the order of exec.StorePhase. Registers 0 to 4 are used.
+// scatter stores the elements of half h at disp, from the registers of the value's pieces, in the order of
+// exec.StorePhase. Registers 0 to 4 are used.
 func (g *gen) scatter(ac *plan.Access, h int, value []asm.Vec, disp int32) {
 	base := asm.None
 	if !ac.Global() {
@@ -135,7 +136,8 @@ func (g *gen) upper(z asm.Vec, q int) asm.Vec {
 	return 0
 }
 
-// scatterPart is a scatter of 8 or 16 lanes. The instruction stores the lowest lane first, so the lanes of each phase are put into the opposite order.
+// scatterPart is a scatter of 8 or 16 lanes. The instruction stores the lowest lane first, so the lanes of each phase
+// are put into the opposite order.
 func (g *gen) scatterPart(ac *plan.Access, x asm.Op, k asm.Mask, v asm.Vec, base asm.GPR, index asm.Vec, disp int32) {
 	if ac.Phase == 1 {
 		g.gatherMask(k)
@@ -225,7 +227,8 @@ func (g *gen) takeLane(to asm.GPR, highest bool) {
 	g.Btr32(asm.RDI, to)
 }
 
-// storeVector stores several elements a lane by scatters, element after element: aligned accesses overlap wholly or not at all, so that of all elements the same lane's stay.
+// storeVector stores several elements a lane by scatters, element after element: aligned accesses overlap wholly or not
+// at all, so that of all elements the same lane's stay.
 func (g *gen) storeVector(ac *plan.Access) {
 	if g.affineStore(ac) {
 		return

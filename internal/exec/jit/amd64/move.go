@@ -182,8 +182,8 @@ func special(op *ir.Op) emitter {
 	return nil
 }
 
-// threadIndex computes %tid from the thread's number n: n mod x, n/x mod y, n/x/y. Numbers are below 1024, so (n+0.5)/x in f32 is
-// never rounded across an integer.
+// threadIndex computes %tid from the thread's number n: n mod x, n/x mod y, n/x/y. Numbers are below 1024, so (n+0.5)/x
+// in f32 is never rounded across an integer.
 func (g *gen) threadIndex(d *ir.Arg, axis int) {
 	g.Ld(asm.RAX, inContext(abi.OffTables))
 	g.Ld32(asm.RCX, inContext(abi.OffWarp))

@@ -10,7 +10,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// approx64Template is rcp.approx.ftz.f64 and rsqrt.approx of f64: the tables of f32 with the upper words, one step of refinement for rsqrt without ftz (num/approx_f64.go).
+// approx64Template is rcp.approx.ftz.f64 and rsqrt.approx of f64: the tables of f32 with the upper words, one step of
+// refinement for rsqrt without ftz (num/approx_f64.go).
 func approx64Template(op *ir.Op) emitter {
 	d, a := &op.Args[0], &op.Args[1]
 	if !op.Mods().Approx || op.Type(0) != optab.F64 || !rows(ir.W64, d, a) {
@@ -76,7 +77,8 @@ func (g *gen) tiny(r asm.Vec) {
 	g.VCmp(asm.CmpUQ, asm.Z, asm.K7, 1, 2, asm.CmpLT)
 }
 
-// exponents finishes a table's value, cut to 20 fraction bits of an upper word with the exponent of its units (2^-40) but for what is added: bias - shift.
+// exponents finishes a table's value, cut to 20 fraction bits of an upper word with the exponent of its units (2^-40)
+// but for what is added: bias - shift.
 func (g *gen) rcpHigh(h, to asm.Vec) {
 	g.splat(0, 0xfffff)
 	g.V(asm.AndD, asm.Z, 0, 0, h)
@@ -218,7 +220,8 @@ func toMiniTemplate(op *ir.Op) emitter {
 	if !ok {
 		return nil
 	}
-	// fraction bits, bias, the smallest normal number, what has the unit of subnormals as its last place, the largest code
+	// fraction bits, bias, the smallest normal number, what has the unit of subnormals as its last place, the largest
+	// code
 	f := []struct {
 		man, bias          uint8
 		normal, magic, max uint32
@@ -293,7 +296,8 @@ func permuteMode(op *ir.Op) emitter {
 	var sel [16]uint32
 	for c := range uint32(4) {
 		for i := range uint32(4) {
-			s := [...]uint32{optab.PermuteF4e: c + i, optab.PermuteB4e: (c - i) & 7, optab.PermuteRc8: c, optab.PermuteEcl: max(c, i), optab.PermuteEcr: min(c, i), optab.PermuteRc16: c&1*2 + i&1}[mode]
+			s := [...]uint32{optab.PermuteF4e: c + i, optab.PermuteB4e: (c - i) & 7, optab.PermuteRc8: c,
+				optab.PermuteEcl: max(c, i), optab.PermuteEcr: min(c, i), optab.PermuteRc16: c&1*2 + i&1}[mode]
 			sel[c] |= s << (4 * i)
 		}
 	}
@@ -337,7 +341,9 @@ func testpTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	// as an unsigned number less than another one: the magnitude less the first
-	ranges := map[optab.FloatClass][2]uint32{optab.FloatClassFinite: {0, asm.F32Inf}, optab.FloatClassInfinite: {asm.F32Inf, 1}, optab.FloatClassNumber: {0, asm.F32Inf + 1}, optab.FloatClassNotANumber: {asm.F32Inf + 1, asm.F32Mantissa}, optab.FloatClassSubnormal: {1, asm.F32Mantissa},
+	ranges := map[optab.FloatClass][2]uint32{optab.FloatClassFinite: {0, asm.F32Inf},
+		optab.FloatClassInfinite: {asm.F32Inf, 1}, optab.FloatClassNumber: {0, asm.F32Inf + 1},
+		optab.FloatClassNotANumber: {asm.F32Inf + 1, asm.F32Mantissa}, optab.FloatClassSubnormal: {1, asm.F32Mantissa},
 		optab.FloatClassNormal: {asm.F32MinNormal, 0x7f000000}}
 	which := op.Mods().FloatClass
 	x, ok := ranges[which]
@@ -366,13 +372,15 @@ func testpTemplate(op *ir.Op) emitter {
 	}
 }
 
-// policyTemplate is createpolicy.fractional with a fraction that is known: the bits that an H200 gives (interp/policy.go).
+// policyTemplate is createpolicy.fractional with a fraction that is known: the bits that an H200 gives
+// (interp/policy.go).
 func policyTemplate(op *ir.Op) emitter {
 	d, f := &op.Args[0], op.Arg("f")
 	if d.Kind != ir.Row || d.Class != ir.W64 || f != nil && f.Reg() && (f.Kind != ir.Imm || f.Sym) {
 		return nil
 	}
-	primary := [...]uint64{optab.EvictUnchanged: 0, optab.EvictFirst: 2, optab.EvictLast: 4, optab.EvictNormal: 6}[op.Mods().Evict]
+	primary := [...]uint64{optab.EvictUnchanged: 0, optab.EvictFirst: 2, optab.EvictLast: 4,
+		optab.EvictNormal: 6}[op.Mods().Evict]
 	frac := uint64(15)
 	if f != nil && f.Kind == ir.Imm {
 		frac = uint64(max(0, min(15, math.Ceil(float64(math.Float32frombits(uint32(f.Bits)))*16)-1)))

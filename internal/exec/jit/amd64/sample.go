@@ -22,7 +22,8 @@ type sampleOp struct {
 // sampleOf gives the operands of tex with coordinates that are floating-point numbers, without offsets, comparison and
 // a sampler of its own. The level of detail counts only where a texture has several, which such code does not know.
 func sampleOf(op *ir.Op) (s sampleOp, ok bool) {
-	if op.Ctl != ir.Plain || op.Opcode() != optab.OpTex || len(op.Args) < 2 || op.Arg("e") != nil || op.Arg("f") != nil {
+	if op.Ctl != ir.Plain || op.Opcode() != optab.OpTex || len(op.Args) < 2 || op.Arg("e") != nil ||
+		op.Arg("f") != nil {
 		return s, false
 	}
 	mods := op.Mods()

@@ -10,8 +10,9 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// Scalars are the bases of values that are uniform or affine (plan.Variation). Each has eight bytes in memory, or twice eight when halves have bases of their own; general
-// registers cache them. Values that live in one block only are stored when their register is needed, others at once.
+// Scalars are the bases of values that are uniform or affine (plan.Variation). Each has eight bytes in memory, or twice
+// eight when halves have bases of their own; general registers cache them. Values that live in one block only are
+// stored when their register is needed, others at once.
 
 // placeMem is where a scalar stands.
 func placeMem(p plan.Location, half int) asm.Mem {
@@ -318,7 +319,8 @@ func (g *gen) smul(a, b *ir.Arg, half int, wide bool) {
 	g.ImulR(wide, asm.RAX, asm.RCX)
 }
 
-// swiden puts a 32-bit source, extended to 64 bits, into a scratch register; an affine one must not wrap around in any lane.
+// swiden puts a 32-bit source, extended to 64 bits, into a scratch register; an affine one must not wrap around in any
+// lane.
 func (g *gen) swiden(to asm.GPR, a *ir.Arg, half int, signed bool, slow func() asm.Label) {
 	if c, ok := plan.Immediate(a); ok {
 		if !signed {
@@ -406,7 +408,8 @@ func (g *gen) scalarOp(i int32) bool {
 				g.RM(k, true, r, inContext(abi.OffSharedGen))
 			}
 		case plan.RuleAdd, plan.RuleSub, plan.RuleAnd, plan.RuleOr, plan.RuleXor:
-			k := map[plan.Rule]asm.Arith{plan.RuleAdd: asm.ArithAdd, plan.RuleSub: asm.ArithSub, plan.RuleAnd: asm.ArithAnd, plan.RuleOr: asm.ArithOr, plan.RuleXor: asm.ArithXor}[in.Rule]
+			k := map[plan.Rule]asm.Arith{plan.RuleAdd: asm.ArithAdd, plan.RuleSub: asm.ArithSub,
+				plan.RuleAnd: asm.ArithAnd, plan.RuleOr: asm.ArithOr, plan.RuleXor: asm.ArithXor}[in.Rule]
 			g.sload(r, &op.Args[1], h, wide)
 			g.sarith(k, r, &op.Args[2], h, wide)
 		case plan.RuleNeg, plan.RuleNot:
@@ -478,7 +481,8 @@ func (g *gen) scalarOp(i int32) bool {
 			g.sload(r, &op.Args[1], h, wide)
 			g.sload(asm.RCX, &op.Args[2], h, wide)
 			g.RR(asm.ArithCmp, wide, r, asm.RCX)
-			c := map[[2]bool]asm.Cond{{false, false}: asm.A, {false, true}: asm.G, {true, false}: asm.B, {true, true}: asm.L}[[2]bool{in.Rule == plan.RuleMax, in.Signed}]
+			c := map[[2]bool]asm.Cond{{false, false}: asm.A, {false, true}: asm.G, {true, false}: asm.B,
+				{true, true}: asm.L}[[2]bool{in.Rule == plan.RuleMax, in.Signed}]
 			g.CmovR(c, wide, r, asm.RCX)
 		case plan.RuleSelp:
 			g.predTest(op.Args[3].Ref.Off, op.Args[3].Neg)
@@ -535,8 +539,12 @@ func (g *gen) predTest(row uint32, neg bool) {
 }
 
 // Conditions of integer relations, signed and unsigned.
-var signedConds = map[optab.Cmp]asm.Cond{optab.CmpEq: asm.E, optab.CmpNe: asm.NE, optab.CmpLt: asm.L, optab.CmpLe: asm.LE, optab.CmpGt: asm.G, optab.CmpGe: asm.GE, optab.CmpLo: asm.B, optab.CmpLs: asm.BE, optab.CmpHi: asm.A, optab.CmpHs: asm.AE}
-var unsignedConds = map[optab.Cmp]asm.Cond{optab.CmpEq: asm.E, optab.CmpNe: asm.NE, optab.CmpLt: asm.B, optab.CmpLe: asm.BE, optab.CmpGt: asm.A, optab.CmpGe: asm.AE, optab.CmpLo: asm.B, optab.CmpLs: asm.BE, optab.CmpHi: asm.A, optab.CmpHs: asm.AE}
+var signedConds = map[optab.Cmp]asm.Cond{optab.CmpEq: asm.E, optab.CmpNe: asm.NE, optab.CmpLt: asm.L,
+	optab.CmpLe: asm.LE, optab.CmpGt: asm.G, optab.CmpGe: asm.GE, optab.CmpLo: asm.B, optab.CmpLs: asm.BE,
+	optab.CmpHi: asm.A, optab.CmpHs: asm.AE}
+var unsignedConds = map[optab.Cmp]asm.Cond{optab.CmpEq: asm.E, optab.CmpNe: asm.NE, optab.CmpLt: asm.B,
+	optab.CmpLe: asm.BE, optab.CmpGt: asm.A, optab.CmpGe: asm.AE, optab.CmpLo: asm.B, optab.CmpLs: asm.BE,
+	optab.CmpHi: asm.A, optab.CmpHs: asm.AE}
 
 // compareCond is the condition of a setp of integers.
 func compareCond(op *ir.Op) asm.Cond {
@@ -643,7 +651,8 @@ func (g *gen) scalarSetp() bool {
 	return true
 }
 
-// lastLane puts the last lane's value of an affine one, whose base is in rax, into rdi; it leaves for wrap when lanes between wrap around.
+// lastLane puts the last lane's value of an affine one, whose base is in rax, into rdi; it leaves for wrap when lanes
+// between wrap around.
 func (g *gen) lastLane(s plan.Variation, signed bool, wrap asm.Label) {
 	if s.Lane() {
 		g.Lea32(asm.RDI, asm.At(asm.RAX, 31))
@@ -664,10 +673,12 @@ func (g *gen) affineCompare(i int32) bool {
 	a, b := op.Arg("a"), op.Arg("b")
 	sa, sb := g.v.VariationOf(i, a), g.v.VariationOf(i, b)
 	cmp := op.Mods().Cmp
-	return sa.Kind == plan.Affine && sb.Kind == plan.Uniform && sa.Linear() && sa.Stride > 0 && cmp != optab.CmpEq && cmp != optab.CmpNe && !g.v.Info[i].Wide
+	return sa.Kind == plan.Affine && sb.Kind == plan.Uniform && sa.Linear() && sa.Stride > 0 && cmp != optab.CmpEq &&
+		cmp != optab.CmpNe && !g.v.Info[i].Wide
 }
 
-// branchAffine is a comparison of affine and uniform values with the branch behind it, at b's end: when the first and the last lane agree all do.
+// branchAffine is a comparison of affine and uniform values with the branch behind it, at b's end: when the first and
+// the last lane agree all do.
 func (g *gen) branchAffine(b, to int32, br *ir.Op, fall, part asm.Label) {
 	op := g.op
 	cond := compareCond(op)

@@ -23,8 +23,9 @@ const scalarKernel = `.version 8.0
 	ret;
 }`
 
-// TestScalarsRefused: a template that asks for a second piece of a result that is kept as a scalar, or for the row of such a source, is refused
-// with the operation's name, so that the engine compiles again with its operands in rows; then there is code.
+// TestScalarsRefused: a template that asks for a second piece of a result that is kept as a scalar, or for the row of
+// such a source, is refused with the operation's name, so that the engine compiles again with its operands in rows;
+// then there is code.
 func TestScalarsRefused(t *testing.T) {
 	m, err := exectest.Check(scalarKernel)
 	if err != nil {
@@ -65,7 +66,8 @@ func TestScalarsRefused(t *testing.T) {
 				return err
 			}
 			var no *plan.NoCodeError
-			if err := compile(); !errors.As(err, &no) || no.Why != plan.WhyScalar || len(no.Ops) != 1 || int(no.Ops[0]) != at || no.Line != f.Ops[at].Line {
+			if err := compile(); !errors.As(err, &no) || no.Why != plan.WhyScalar || len(no.Ops) != 1 ||
+				int(no.Ops[0]) != at || no.Line != f.Ops[at].Line {
 				t.Errorf("%s, %v: %v", name, set, err)
 			}
 			a.InRows = make([]bool, len(f.Ops))

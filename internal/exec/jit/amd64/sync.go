@@ -7,7 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// The object's layout is that of package interp: pending arrivals in bits 0 to 19, expected ones in 20 to 39, transactions in 40 to 60, the phase in 63.
+// The object's layout is that of package interp: pending arrivals in bits 0 to 19, expected ones in 20 to 39,
+// transactions in 40 to 60, the phase in 63.
 const (
 	mbCount = 1<<20 - 1
 	mbTx    = 1<<21 - 1
@@ -133,12 +134,14 @@ func mbarrierTemplate(op *ir.Op) emitter {
 	})
 }
 
-// mbarrierWait is test_wait and try_wait where the phase is over for all lanes. Else the warp gives way, which is the scheduler's.
+// mbarrierWait is test_wait and try_wait where the phase is over for all lanes. Else the warp gives way, which is the
+// scheduler's.
 func mbarrierWait(op *ir.Op) emitter {
 	x, ok := mbarrierOperand(op)
 	d, b := op.Arg("d"), op.Arg("b")
 	parity := op.Mods().Parity
-	if !ok || d == nil || d.Kind != ir.Row || d.Class != ir.WPred || b == nil || !b.Reg() || b.Class != ir.W32 && b.Class != ir.W64 {
+	if !ok || d == nil || d.Kind != ir.Row || d.Class != ir.WPred || b == nil || !b.Reg() ||
+		b.Class != ir.W32 && b.Class != ir.W64 {
 		return nil
 	}
 	var all []*ir.Arg

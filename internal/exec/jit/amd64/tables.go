@@ -51,7 +51,8 @@ func newTables() *engineTables {
 		}
 		t.low[e], t.lowD[e] = 1<<e-1, 1<<e-1
 	}
-	t.magic = [16]uint32{magicSign: asm.F32Sign, magicAbs: asm.F32Abs, magicOne: asm.F32One, magicHalf: asm.F32Half, magicOneInt: 1, magic31: 31, magic32: 32, magicInf: asm.F32Inf, magicByte: 0xff}
+	t.magic = [16]uint32{magicSign: asm.F32Sign, magicAbs: asm.F32Abs, magicOne: asm.F32One, magicHalf: asm.F32Half,
+		magicOneInt: 1, magic31: 31, magic32: 32, magicInf: asm.F32Inf, magicByte: 0xff}
 	t.approx.fill()
 	t.mini.fill()
 	return t

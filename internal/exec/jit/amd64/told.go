@@ -7,7 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// tell notes an access for a checker (abi.LogEntry). Where there is no room left the operation is left to Go, which reads the notes.
+// tell notes an access for a checker (abi.LogEntry). Where there is no room left the operation is left to Go, which
+// reads the notes.
 func (g *gen) tell(t *plan.Told) {
 	size := int32(abi.LogHead)
 	pieces, store := 0, asm.MovU32St

@@ -6,7 +6,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// The scalar video instructions, in 64 bits like the interpreter's (interp/video.go says where they differ from the manual).
+// The scalar video instructions, in 64 bits like the interpreter's (interp/video.go says where they differ from the
+// manual).
 
 // videoPart loads the byte or half-word of source i that its operand names, extended to 64 bits.
 func (l *laneLoop) videoPart(to asm.GPR, i int, comp string, signed bool) {
@@ -62,11 +63,13 @@ func videoTypes(op *ir.Op) (d, a, b bool) {
 	return false, m.Type(0).Signed(), m.Type(1).Signed()
 }
 
-// scalarVideo is vadd, vsub, vabsdiff, vmin, vmax, vshl, vshr and vset: the operation, then another one with the third source or a merge into it.
+// scalarVideo is vadd, vsub, vabsdiff, vmin, vmax, vshl, vshr and vset: the operation, then another one with the third
+// source or a merge into it.
 func scalarVideo(op *ir.Op) emitter {
 	d, in := &op.Args[0], sources(op)
 	code, second := op.Opcode(), op.Mods().Func
-	if len(in) != 2 && len(in) != 3 || !alike(32, d) || !alike(32, in...) || op.Mods().NumTypes < 2 || (second != optab.NoFunc || d.Comp != "") && len(in) != 3 {
+	if len(in) != 2 && len(in) != 3 || !alike(32, d) || !alike(32, in...) || op.Mods().NumTypes < 2 ||
+		(second != optab.NoFunc || d.Comp != "") && len(in) != 3 {
 		return nil
 	}
 	signed, sa, sb := videoTypes(op)

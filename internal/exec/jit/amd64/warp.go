@@ -7,8 +7,8 @@ import (
 	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
-// together leaves for the interpreter unless all members that live stand here, so that none has to wait. A member mask in a register must be the same in all lanes.
-// rax, rcx and rdx are used.
+// together leaves for the interpreter unless all members that live stand here, so that none has to wait. A member mask
+// in a register must be the same in all lanes. rax, rcx and rdx are used.
 func (g *gen) together(op *ir.Op) {
 	m := op.Arg("membermask")
 	row := m != nil && m.Kind == ir.Row
@@ -42,7 +42,8 @@ func (g *gen) together(op *ir.Op) {
 		g.Ld32(asm.RDX, asm.Indexed(asm.R15, asm.RDX, 4, laneIn(4)))
 		g.St32(inContext(abi.OffScratch), asm.RDX)
 		for p := range 2 {
-			g.VCmpM(asm.CmpD, asm.Z.Mask(g.mask(ir.W32, p)).Broadcast(), asm.K7, g.reg(m, p), inContext(abi.OffScratch), asm.CmpNE)
+			g.VCmpM(asm.CmpD, asm.Z.Mask(g.mask(ir.W32, p)).Broadcast(), asm.K7, g.reg(m, p), inContext(abi.OffScratch),
+				asm.CmpNE)
 			g.KOrTestW(asm.K7, asm.K7)
 			g.J(asm.NE, slow)
 		}
@@ -87,10 +88,12 @@ func known(op *ir.Op) bool {
 
 func shflTemplate(op *ir.Op) emitter {
 	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], &op.Args[3]
-	if known(op) && op.Sync() && a.Reg() && a.Class == ir.W32 && (b.Kind == ir.Row || c.Kind == ir.Row) && (d.Kind == ir.None || d.Class == ir.W32) {
+	if known(op) && op.Sync() && a.Reg() && a.Class == ir.W32 && (b.Kind == ir.Row || c.Kind == ir.Row) &&
+		(d.Kind == ir.None || d.Class == ir.W32) {
 		return shflAny(op)
 	}
-	if !known(op) || b.Kind != ir.Imm || c.Kind != ir.Imm || !op.Sync() || !a.Reg() || a.Class != ir.W32 || d.Kind == ir.Row && d.Class != ir.W32 {
+	if !known(op) || b.Kind != ir.Imm || c.Kind != ir.Imm || !op.Sync() || !a.Reg() || a.Class != ir.W32 ||
+		d.Kind == ir.Row && d.Class != ir.W32 {
 		return nil
 	}
 	mode := op.Mods().Shuffle
@@ -388,7 +391,8 @@ func reduxTemplate(op *ir.Op) emitter {
 	d, a := &op.Args[0], &op.Args[1]
 	typ := op.Type(0)
 	what := op.Mods().Func
-	if !known(op) || d.Kind != ir.Row || !alike(32, d) || !a.Reg() || a.Class != ir.W32 || typ == optab.F32 || what == optab.NoFunc {
+	if !known(op) || d.Kind != ir.Row || !alike(32, d) || !a.Reg() || a.Class != ir.W32 || typ == optab.F32 ||
+		what == optab.NoFunc {
 		return nil
 	}
 	cc := asm.B

@@ -13,7 +13,8 @@ import (
 
 func wide128(a *ir.Arg) bool { return a != nil && a.Kind == ir.Row && a.Class == ir.W128 }
 
-// rowBase puts the frame's address, 16 bytes on for each lane, into a register: what rowMem of a 128-bit row is for lane 0 is then this lane's.
+// rowBase puts the frame's address, 16 bytes on for each lane, into a register: what rowMem of a 128-bit row is for
+// lane 0 is then this lane's.
 func (l *laneLoop) rowBase(to asm.GPR) {
 	l.MovR(true, to, asm.RSI)
 	l.ShiftI(asm.ScalarShl, true, to, 4)
@@ -128,7 +129,8 @@ func wideAtom(op *ir.Op) emitter {
 	d, a, b, c := &op.Args[0], &op.Args[1], &op.Args[2], op.Arg("c")
 	what := op.Mods().Func
 	x, ok := anyAccess(a, 16)
-	if !ok || x.space == ir.Local || x.space == ir.KernelParam || x.space == ir.FrameParam || x.space == ir.Const || !wide128(b) || !wide128(d) && d.Kind != ir.None {
+	if !ok || x.space == ir.Local || x.space == ir.KernelParam || x.space == ir.FrameParam || x.space == ir.Const ||
+		!wide128(b) || !wide128(d) && d.Kind != ir.None {
 		return nil
 	}
 	v := b

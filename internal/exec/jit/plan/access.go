@@ -30,7 +30,8 @@ func AccessValue(op *ir.Op, i int) int {
 	return i + 1
 }
 
-// AccessOf is the access of an operation to an address, of a value in registers; ok is false for accesses that need more than a plain one.
+// AccessOf is the access of an operation to an address, of a value in registers; ok is false for accesses that need
+// more than a plain one.
 func AccessOf(op *ir.Op, addr, value *ir.Arg) (ac Access, ok bool) {
 	typ := op.Mods().LastType()
 	if addr.Kind != ir.Addr || typ == optab.NoTypeID {
@@ -97,7 +98,8 @@ func (ac *Access) AddressPieces(h int) []int {
 	return []int{h}
 }
 
-// Parts is the order in which a store writes the two parts of so many lanes each of what it writes: a part of a phase stores before those with lower lanes.
+// Parts is the order in which a store writes the two parts of so many lanes each of what it writes: a part of a phase
+// stores before those with lower lanes.
 func (ac *Access) Parts(lanes int) [2]int {
 	if ac.Phase > lanes {
 		return [2]int{1, 0}

@@ -15,7 +15,8 @@ func Accesses(op *ir.Op) bool {
 	return false
 }
 
-// BarrierOf is one more than the number of the barrier at which an operation has all threads of the CTA wait, 0 where it does not, or under a guard.
+// BarrierOf is one more than the number of the barrier at which an operation has all threads of the CTA wait, 0 where
+// it does not, or under a guard.
 func BarrierOf(op *ir.Op) uint8 {
 	if op.Ctl != ir.Plain || op.Guard >= 0 || op.Opcode() != optab.OpBarrierSync || op.Arg("b") != nil {
 		return 0

@@ -43,25 +43,27 @@ type Home struct {
 
 // Func is what code generation knows of a function before it starts.
 type Func struct {
-	IR       *ir.Func
-	number   []int32 // of rows, by frame offset in words; -1: not a row of the function
-	rows     int32
-	Blocks   []Block
-	BlockOf  []int32 // of the blocks' first operations, by operation; -1 elsewhere
-	Loops    []Loop
-	Native   []bool           // operations with machine code; the others are left to the interpreter
-	Bounds   []*BoundedAccess // of code under a memory checker, by operation: what it accesses, nil for none
-	Told     []*Told          // of code under a checker that follows accesses, by operation: what is noted of it, nil for nothing
-	Kept     any              // what the code generator keeps for the function
-	InRows   []bool           // by operation: what it reads and writes stands in rows, not in scalars; nil for none
-	Served   []Service        // by operation of code of whole CTAs: what routines in Go do (Serve)
-	Serves   int              // how many there are
-	Stop     *atomic.Bool     // set when the launch that wants the code ends; may be nil
-	TooLarge *NoCodeError     // set when the function is too large to be looked at further: neither live rows nor loops are known
+	IR      *ir.Func
+	number  []int32 // of rows, by frame offset in words; -1: not a row of the function
+	rows    int32
+	Blocks  []Block
+	BlockOf []int32 // of the blocks' first operations, by operation; -1 elsewhere
+	Loops   []Loop
+	Native  []bool           // operations with machine code; the others are left to the interpreter
+	Bounds  []*BoundedAccess // of code under a memory checker, by operation: what it accesses, nil for none
+	// of code under a checker that follows accesses, by operation: what is noted of it, nil for nothing
+	Told   []*Told
+	Kept   any          // what the code generator keeps for the function
+	InRows []bool       // by operation: what it reads and writes stands in rows, not in scalars; nil for none
+	Served []Service    // by operation of code of whole CTAs: what routines in Go do (Serve)
+	Serves int          // how many there are
+	Stop   *atomic.Bool // set when the launch that wants the code ends; may be nil
+	// set when the function is too large to be looked at further: neither live rows nor loops are known
+	TooLarge *NoCodeError
 }
 
-// What may be done for one function. Finding what is live where, and where lanes can be apart, takes more than linear time and memory in the worst case, which compiled
-// code comes nowhere near.
+// What may be done for one function. Finding what is live where, and where lanes can be apart, takes more than linear
+// time and memory in the worst case, which compiled code comes nowhere near.
 const (
 	maxLiveWords = 1 << 25 // of the sets of live rows
 	maxLiveWork  = 1 << 30 // words looked at until the sets are complete
@@ -89,7 +91,8 @@ func syncing(op *ir.Op) bool {
 	return op.Ctl == ir.Plain && op.Sync()
 }
 
-// generic says whether an operation accesses memory by generic addresses, which may be those of other spaces than global memory.
+// generic says whether an operation accesses memory by generic addresses, which may be those of other spaces than
+// global memory.
 func generic(op *ir.Op) bool {
 	for i := range op.Args {
 		if a := &op.Args[i]; a.Kind == ir.Addr && a.Space == ir.Generic {
@@ -264,7 +267,8 @@ func (a *Func) liveness() *NoCodeError {
 	return nil
 }
 
-// Dying returns, for each operation of a block, the rows that nothing reads after it though the operation reads or writes them.
+// Dying returns, for each operation of a block, the rows that nothing reads after it though the operation reads or
+// writes them.
 func (a *Func) Dying(k *Block) [][]uint32 {
 	live := append(rowSet(nil), k.out...)
 	out := make([][]uint32, k.End-k.Start)
@@ -423,7 +427,8 @@ func (a *Func) GiveHomes(l *Loop, v *Values) {
 		}
 		left -= n
 		for p := range n {
-			l.Homes = append(l.Homes, Home{Reg: reg, Ref: ir.Ref{Off: best.ref.Off + uint32(64*p)}, Row: best.ref.Off, N: uint8(p)})
+			l.Homes = append(l.Homes, Home{Reg: reg, Ref: ir.Ref{Off: best.ref.Off + uint32(64*p)}, Row: best.ref.Off,
+				N: uint8(p)})
 			reg++
 		}
 	}

@@ -26,8 +26,10 @@ const (
 
 func (w Why) String() string {
 	return [...]string{
-		"the kernel needs the scheduler", "needs instructions that the processor does not have", "needs more registers than there are", "takes no values that are kept as scalars",
-		"no executable memory", "the registers of a block take too much memory", "stopped too often before the end", "too many block shapes", "too large",
+		"the kernel needs the scheduler", "needs instructions that the processor does not have",
+		"needs more registers than there are", "takes no values that are kept as scalars",
+		"no executable memory", "the registers of a block take too much memory", "stopped too often before the end",
+		"too many block shapes", "too large",
 	}[w]
 }
 

@@ -63,8 +63,8 @@ func all(f *ir.Func) []bool {
 	return native
 }
 
-// variations writes the variation of every operation's result, by the operation's name: U uniform, A with the stride and
-// what lane 16 has besides, AA with two bases, D for anything.
+// variations writes the variation of every operation's result, by the operation's name: U uniform, A with the stride
+// and what lane 16 has besides, AA with two bases, D for anything.
 func variations(v *plan.Values) string {
 	var b strings.Builder
 	for i := range v.Ops {
@@ -92,9 +92,9 @@ func variations(v *plan.Values) string {
 	return strings.TrimSpace(b.String())
 }
 
-// TestVariations: by hand. Parameters, the CTA's index and constants are uniform; %tid.x of warps in rows is affine with stride 1, in rows of
-// 16 lane 16 begins again, in rows of 48 it may, in rows of 7 anything. What depends on them follows by the rules of arithmetic; a loaded value is anything, and so is what
-// lanes that are apart make of it.
+// TestVariations: by hand. Parameters, the CTA's index and constants are uniform; %tid.x of warps in rows is affine
+// with stride 1, in rows of 16 lane 16 begins again, in rows of 48 it may, in rows of 7 anything. What depends on them
+// follows by the rules of arithmetic; a loaded value is anything, and so is what lanes that are apart make of it.
 func TestVariations(t *testing.T) {
 	k := kernel(t)
 	f := k.Funcs[0]
@@ -137,7 +137,8 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// TestLoops: the one loop is found, and its values have homes: the counter and what is multiplied, two pieces each; the step is read there too.
+// TestLoops: the one loop is found, and its values have homes: the counter and what is multiplied, two pieces each; the
+// step is read there too.
 func TestLoops(t *testing.T) {
 	f := kernel(t).Funcs[0]
 	a := plan.Analyse(f, all(f), false)
@@ -184,7 +185,8 @@ func TestWholeCTA(t *testing.T) {
 	}
 	native := all(f)
 	native[3] = false
-	if no := plan.WholeCTA(k, plan.Analyse(f, native, true)); no == nil || no.Why != plan.WhyScheduler || no.Line != f.Ops[3].Line {
+	if no := plan.WholeCTA(k, plan.Analyse(f, native, true)); no == nil || no.Why != plan.WhyScheduler ||
+		no.Line != f.Ops[3].Line {
 		t.Errorf("%v", no)
 	}
 }

@@ -159,7 +159,8 @@ func classify(op *ir.Op) Info {
 		set(RuleSelp, (d == ir.W32 || d == ir.W64) && reg(d, 0, 1, 2) && op.Args[3].Kind == ir.Row)
 	case optab.OpSetp:
 		a, b := op.Arg("a"), op.Arg("b")
-		if !whole || op.Args[0].Second != nil || op.Args[0].Kind != ir.Row || a == nil || b == nil || !a.Reg() || !b.Reg() {
+		if !whole || op.Args[0].Second != nil || op.Args[0].Kind != ir.Row || a == nil || b == nil || !a.Reg() ||
+			!b.Reg() {
 			break
 		}
 		if typ.Info().Class == optab.Float {
@@ -178,7 +179,8 @@ func classify(op *ir.Op) Info {
 		}
 		_, ok := ClassOf(st)
 		switch {
-		case integer && ok && st.Info().Class != optab.Float && d.Width >= 32 && a.Width >= 32 && int(d.Width) == int(cl.RowSize()/4):
+		case integer && ok && st.Info().Class != optab.Float && d.Width >= 32 && a.Width >= 32 &&
+			int(d.Width) == int(cl.RowSize()/4):
 			sc, _ := ClassOf(st)
 			in.Rule = RuleCvt
 			in.SourceBits, in.Bits = uint8(sc.RowSize()/4), uint8(cl.RowSize()/4)

@@ -42,7 +42,8 @@ func (v *Values) spend(n int) {
 	}
 }
 
-// Evaluate finds the values of a function of whole CTAs of given dimensions. mayWrap are operations whose addresses and indices are known to wrap around.
+// Evaluate finds the values of a function of whole CTAs of given dimensions. mayWrap are operations whose addresses and
+// indices are known to wrap around.
 func Evaluate(a *Func, dims [3]uint32, mayWrap []bool) (v *Values, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -56,7 +57,8 @@ func Evaluate(a *Func, dims [3]uint32, mayWrap []bool) (v *Values, err error) {
 		}
 	}
 	if entries > maxEntries {
-		return nil, &NoCodeError{Why: WhyLarge, Detail: fmt.Sprintf("%d rows are live at the begin of %d blocks", entries, len(a.Blocks))}
+		return nil, &NoCodeError{Why: WhyLarge, Detail: fmt.Sprintf("%d rows are live at the begin of %d blocks",
+			entries, len(a.Blocks))}
 	}
 	v = &Values{Func: a, dims: dims, MayWrap: mayWrap}
 	v.Warps = int(dims[0]*dims[1]*dims[2]+31) / 32
@@ -80,7 +82,8 @@ func Evaluate(a *Func, dims [3]uint32, mayWrap []bool) (v *Values, err error) {
 	return v, v.manyWaits()
 }
 
-// manyWaits is an error when branches jump over too many places where lanes can wait: each has code for every one of them.
+// manyWaits is an error when branches jump over too many places where lanes can wait: each has code for every one of
+// them.
 func (v *Values) manyWaits() error {
 	blocks := v.Func.Blocks
 	count := make([]int, len(blocks)+1)
@@ -105,8 +108,9 @@ func (v *Values) manyWaits() error {
 // StreamBytes is how much a launch must store for it to go past the caches.
 const StreamBytes = 32 << 20
 
-// findStreams finds stores that may go past the caches when there are many of them: side by side, outside loops, and not of what was loaded before. Functions that order
-// their accesses in any way have none, since only the end of the launch orders such stores.
+// findStreams finds stores that may go past the caches when there are many of them: side by side, outside loops, and
+// not of what was loaded before. Functions that order their accesses in any way have none, since only the end of the
+// launch orders such stores.
 func (v *Values) findStreams() {
 	f := v.Func.IR
 	v.Stream = make([]bool, len(f.Ops))
@@ -196,7 +200,8 @@ func (v *Values) solve() {
 				for _, d := range v.Ops[i].Defs {
 					x := &v.Webs[d.Web]
 					t := join(x.Variation, s)
-					if t.Scalar() && (v.divergent[v.InBlock[i]] && v.heldWeb[d.Web] && !x.Fixed || x.Class == ir.WPred && t.Kind == Affine) {
+					if t.Scalar() && (v.divergent[v.InBlock[i]] && v.heldWeb[d.Web] && !x.Fixed ||
+						x.Class == ir.WPred && t.Kind == Affine) {
 						t = divergent
 					}
 					if t != x.Variation {
@@ -234,7 +239,8 @@ func (v *Values) solve() {
 	}
 }
 
-// diverge marks the blocks that run while lanes of branch b may be elsewhere: those before the place where all meet again.
+// diverge marks the blocks that run while lanes of branch b may be elsewhere: those before the place where all meet
+// again.
 func (v *Values) diverge(b int32, post []int32) {
 	end := post[b]
 	for end >= 0 && end <= b {
@@ -324,7 +330,8 @@ func (v *Values) Between(b, t int32) (list []int32) {
 	return list
 }
 
-// postDominators gives for each block the next one that all its paths to the end pass, -1 when that is the end itself or none.
+// postDominators gives for each block the next one that all its paths to the end pass, -1 when that is the end itself
+// or none.
 func (v *Values) postDominators() []int32 {
 	blocks := v.Func.Blocks
 	n := int32(len(blocks))

@@ -9,8 +9,10 @@ import (
 
 // Variation is how a value differs between the lanes of a warp.
 type Variation struct {
-	Kind   Kind
-	Halves bool  // affine: lanes 0 to 15 and 16 to 31 have bases of their own; else lane 16's is that of lane 0, 16 strides and the skew
+	Kind Kind
+	// affine: lanes 0 to 15 and 16 to 31 have bases of their own; else lane 16's is that of lane 0, 16 strides and the
+	// skew
+	Halves bool
 	Stride int64 // affine: what lane i+1 has more than lane i, in one half
 	Skew   int64 // affine: what lane 16 has more than a stride more than lane 15
 	align  uint8 // the bases are multiples of this power of two
@@ -165,7 +167,8 @@ func product(v *Values, i int32, a, b *ir.Arg) Variation {
 	return scaleShape(v.VariationOf(i, a), v.VariationOf(i, b), c, ok)
 }
 
-// widened is the variation of a 32-bit value after extension to 64 bits: the machine code checks that it does not wrap around.
+// widened is the variation of a 32-bit value after extension to 64 bits: the machine code checks that it does not wrap
+// around.
 func (v *Values) widened(i int32, s Variation) Variation {
 	if s.Kind == Affine && (s.Stride != 0 || s.Skew != 0) && v.MayWrap[i] {
 		return divergent

@@ -59,7 +59,8 @@ const (
 	ServedAll          // whole warps alone
 )
 
-// Serve finds the operations that routines in Go do: serves says whether there is one, and whether it needs all lanes. Their operands stand in rows.
+// Serve finds the operations that routines in Go do: serves says whether there is one, and whether it needs all lanes.
+// Their operands stand in rows.
 func (a *Func) Serve(serves func(i int32) (serves, alone bool)) {
 	for i := range a.IR.Ops {
 		op := &a.IR.Ops[i]
@@ -92,5 +93,6 @@ func (a *Func) Serve(serves func(i int32) (serves, alone bool)) {
 	}
 }
 
-// maxServed is how many operations of a whole CTA may be done by routines in Go. The way there and back is long, and is written twice.
+// maxServed is how many operations of a whole CTA may be done by routines in Go. The way there and back is long, and is
+// written twice.
 const maxServed = 1 << 12

@@ -86,7 +86,8 @@ func (a *Asm) JmpR(r GPR) {
 	a.end()
 }
 
-// Call calls the routine at a label, which returns with Ret. Where instructions are lowered, all values stand in the file.
+// Call calls the routine at a label, which returns with Ret. Where instructions are lowered, all values stand in the
+// file.
 func (a *Asm) Call(l Label) {
 	a.held = 0
 	a.empty()

@@ -1,7 +1,8 @@
-// Package asm writes x86-64 machine code: general purpose instructions, mask registers and the EVEX (AVX-512) forms that package jit uses.
+// Package asm writes x86-64 machine code: general purpose instructions, mask registers and the EVEX (AVX-512) forms
+// that package jit uses.
 //
-// Facts of the encoding are those of the Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 (chapters 2.1 to 2.7 and the
-// instruction pages). Operands stand in Intel's order, destination first.
+// Facts of the encoding are those of the Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2
+// (chapters 2.1 to 2.7 and the instruction pages). Operands stand in Intel's order, destination first.
 package asm
 
 import (
@@ -103,8 +104,9 @@ func (a *Asm) Bind(l Label) {
 // Offset is the position of a bound label, negative when it is not bound.
 func (a *Asm) Offset(l Label) int32 { return a.labels[l] }
 
-// Fork returns an Asm for code that is to stand behind that of a, and may be written at the same time. It knows a's labels as they are now, and may bind those
-// that a does not. Neither may be one that lowers instructions (LowerToAVX2).
+// Fork returns an Asm for code that is to stand behind that of a, and may be written at the same time. It knows a's
+// labels as they are now, and may bind those that a does not. Neither may be one that lowers instructions
+// (LowerToAVX2).
 func (a *Asm) Fork() Asm {
 	if a.low != nil {
 		panic("asm: fork of code that is lowered")
@@ -112,8 +114,9 @@ func (a *Asm) Fork() Asm {
 	return Asm{labels: slices.Clone(a.labels)}
 }
 
-// Adopt appends the code of a fork, which must begin at a multiple of the alignment that it relies on. Labels from number first on are the fork's own; take says which
-// label of a stands for such a one already, if any. The result tells the number that a label of the fork has in a.
+// Adopt appends the code of a fork, which must begin at a multiple of the alignment that it relies on. Labels from
+// number first on are the fork's own; take says which label of a stands for such a one already, if any. The result
+// tells the number that a label of the fork has in a.
 func (a *Asm) Adopt(b *Asm, first Label, take func(Label) (Label, bool)) func(Label) Label {
 	base := int32(len(a.Code))
 	a.Code = append(a.Code, b.Code...)

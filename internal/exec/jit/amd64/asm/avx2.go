@@ -1,11 +1,12 @@
 package asm
 
-// Code for processors without AVX-512. The vocabulary stays that of AVX-512; every vector or mask instruction is written as a sequence of AVX2 instructions
-// that has the same result. Registers zmm0 to zmm31 and k0 to k7 stand in memory (a File); their halves are held in ymm registers between labels, and stored before
-// control can come together with another path. What a branch that is rarely taken needs stored is stored behind the code.
+// Code for processors without AVX-512. The vocabulary stays that of AVX-512; every vector or mask instruction is
+// written as a sequence of AVX2 instructions that has the same result. Registers zmm0 to zmm31 and k0 to k7 stand in
+// memory (a File); their halves are held in ymm registers between labels, and stored before control can come together
+// with another path. What a branch that is rarely taken needs stored is stored behind the code.
 //
-// Sequences leave the general registers alone, and all but scatters and masked moves of 8- and 16-bit elements the flags. Sticky bits of MXCSR may differ from
-// those of AVX-512: elements that are masked off are computed too.
+// Sequences leave the general registers alone, and all but scatters and masked moves of 8- and 16-bit elements the
+// flags. Sticky bits of MXCSR may differ from those of AVX-512: elements that are masked off are computed too.
 
 // FileSize is how many bytes of memory the registers take; 64-byte alignment keeps accesses in one line.
 const FileSize = fileEnd
@@ -41,7 +42,8 @@ const (
 	maskAsQ
 )
 
-// Rows has, by register, 1 and the displacement in the frame of the row where its value belongs (Place); 0 for the file.
+// Rows has, by register, 1 and the displacement in the frame of the row where its value belongs (Place); 0 for the
+// file.
 type Rows [32]int32
 
 type maskState struct {
@@ -107,14 +109,16 @@ type joined struct {
 
 // LowerToAVX2 makes a write AVX2 from here on. The File is at base+disp; base must never change.
 func (a *Asm) LowerToAVX2(base GPR, disp int32) {
-	a.low = &lowering{a: a, base: base, disp: disp, consts: map[[8]uint32]Label{}, first: map[Label]int{}, joins: map[Label]*joined{}}
+	a.low = &lowering{a: a, base: base, disp: disp, consts: map[[8]uint32]Label{}, first: map[Label]int{},
+		joins: map[Label]*joined{}}
 	a.low.reset()
 }
 
 // Lowers says whether a writes AVX2.
 func (a *Asm) Lowers() bool { return a.low != nil }
 
-// Refused says whether there was an instruction without AVX2 sequence since it was last asked. The code is not good then.
+// Refused says whether there was an instruction without AVX2 sequence since it was last asked. The code is not good
+// then.
 func (a *Asm) Refused() bool {
 	if a.low == nil || !a.low.refused {
 		return false
@@ -158,8 +162,8 @@ func (a *Asm) Clean(regs uint32) {
 }
 
 // Place says that what a register held is not needed any more, and that its value stands, or is to stand, in the 64
-// bytes at disp of the frame: there it is stored when its place is needed, and loaded from. Nothing else may write there
-// until the register is given up (Dead) or gets another place.
+// bytes at disp of the frame: there it is stored when its place is needed, and loaded from. Nothing else may write
+// there until the register is given up (Dead) or gets another place.
 func (a *Asm) Place(z Vec, disp int32) {
 	if w := a.low; w != nil {
 		w.dead(1<<z, 0)
@@ -199,9 +203,9 @@ func (a *Asm) Keep(z Vec, disp int32) {
 	a.VM(MovU32St, Z, z, 0, At(frame, disp))
 }
 
-// Join binds a label as Bind does, but what is in processor registers stays there; code that branches here loads it. Of the vector registers and masks those named
-// (bits by number) are needed; rows says where the registers' values belong, nil for the file. The label must not be
-// reached but by Jmp and J.
+// Join binds a label as Bind does, but what is in processor registers stays there; code that branches here loads it. Of
+// the vector registers and masks those named (bits by number) are needed; rows says where the registers' values belong,
+// nil for the file. The label must not be reached but by Jmp and J.
 func (a *Asm) Join(l Label, regs uint32, masks uint8, rows *Rows) {
 	a.held = 0
 	w := a.low
@@ -293,7 +297,8 @@ func (w *lowering) settle(l Label) {
 			x.dirty = false
 		}
 	}
-	// Moves between registers whose old values nothing needs any more, as long as there are such; a circle is broken by way of the file.
+	// Moves between registers whose old values nothing needs any more, as long as there are such; a circle is broken by
+	// way of the file.
 	for {
 		moved, left := false, -1
 		for q := range w.phys {
@@ -570,7 +575,8 @@ func (w *lowering) e(op Op, d, a uint8, b source, imm ...byte) { w.a.vex(op, 1, 
 // r is e of registers.
 func (w *lowering) r(op Op, d, a, b uint8, imm ...byte) { w.a.vex(op, 1, d, a, inReg(b), imm...) }
 
-// compareFloat puts ones into d where a stands in a relation to b. The encoding but for the destination is that of the EVEX instruction.
+// compareFloat puts ones into d where a stands in a relation to b. The encoding but for the destination is that of the
+// EVEX instruction.
 func (w *lowering) compareFloat(op CompareOp, d, a uint8, b source, p Predicate) {
 	w.e(Op(op), d, a, b, uint8(p))
 }
@@ -660,7 +666,8 @@ func (w *lowering) vector(op Op, o Opt, reg, vvvv uint8, rm source, imm uint8) {
 		w.refuse(op)
 		return
 	}
-	i := inst{op: op, o: o, reg: reg, vvvv: vvvv, rm: rm, imm: imm, halves: 1, length: 1, q: op.w == 1, bcast: noBlocked}
+	i := inst{op: op, o: o, reg: reg, vvvv: vvvv, rm: rm, imm: imm, halves: 1, length: 1, q: op.w == 1,
+		bcast: noBlocked}
 	w.begin()
 	if rounding := o.Bcast && rm.kind == fromReg; rounding {
 		i.o.LL, i.o.Bcast, i.halves = 2, false, 2
@@ -692,7 +699,8 @@ func (w *lowering) next(i *inst) {
 
 // safe says whether memory can be read without regard to the mask: what stands there is the program's own.
 func (w *lowering) safe(s source) bool {
-	return s.kind == fromLabel || s.kind == fromMem && (s.mem.Base == w.base || s.mem.Base == frame || s.mem.Base == R12)
+	return s.kind == fromLabel || s.kind == fromMem &&
+		(s.mem.Base == w.base || s.mem.Base == frame || s.mem.Base == R12)
 }
 
 // b is the last operand of a half.
@@ -784,7 +792,8 @@ func (i *inst) breg(w *lowering, h int) uint8 {
 	return t
 }
 
-// target is the register in which one instruction can leave the result of a half of register z: the half's own, or a new one.
+// target is the register in which one instruction can leave the result of a half of register z: the half's own, or a
+// new one.
 func (i *inst) target(w *lowering, z uint8, h int) uint8 {
 	if p := w.where[2*int(z)+h]; i.o.K == 0 && p >= 0 {
 		return w.lock(uint8(p))

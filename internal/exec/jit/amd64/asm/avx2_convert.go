@@ -291,7 +291,8 @@ func lowerCvtPD2UQQ(w *lowering, i *inst) {
 	})
 }
 
-// lowerCvtQQ2PS converts one by one. What is too large for a signed number loses its last bit, which must not be lost to rounding, and is doubled.
+// lowerCvtQQ2PS converts one by one. What is too large for a signed number loses its last bit, which must not be lost
+// to rounding, and is doubled.
 func lowerCvtQQ2PS(w *lowering, i *inst) {
 	if i.halves != 2 {
 		w.refuse(i.op)

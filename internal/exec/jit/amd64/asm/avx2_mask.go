@@ -118,7 +118,8 @@ func (w *lowering) storeMask(k Mask, destroy bool) {
 	w.masks[k].at = maskInFile
 }
 
-// packMask puts a mask that stands in vectors into a general register. When they are given up it takes no other registers.
+// packMask puts a mask that stands in vectors into a general register. When they are given up it takes no other
+// registers.
 func (w *lowering) packMask(k Mask, to GPR, destroy bool) {
 	w.tighten(k)
 	q := w.masks[k].at == maskAsQ

@@ -1,6 +1,7 @@
 package asm
 
-// Moves, widening and narrowing, gathers and scatters of code for processors without AVX-512. Lanes that are masked off access no memory.
+// Moves, widening and narrowing, gathers and scatters of code for processors without AVX-512. Lanes that are masked off
+// access no memory.
 
 func lowerMove(w *lowering, i *inst) {
 	if i.rm.kind == fromReg && i.rm.reg == i.reg && i.o.K == 0 && i.halves == 2 {
@@ -115,7 +116,8 @@ func lowerBroadcastX(w *lowering, i *inst) {
 	i.spread(w, t)
 }
 
-// parts lowers an instruction whose elements are wider than its source's; n is how many bytes of the source make a half.
+// parts lowers an instruction whose elements are wider than its source's; n is how many bytes of the source make a
+// half.
 func (i *inst) parts(w *lowering, n int32, f func(d uint8, s source)) {
 	if i.length == 0 {
 		w.refuse(i.op)
@@ -188,7 +190,8 @@ func (w *lowering) loop(bits, lane GPR, f func()) {
 	a.Pass(end)
 }
 
-// elements returns the address of element lane, of n bytes, at m; m's own registers when it has an index are added into t first.
+// elements returns the address of element lane, of n bytes, at m; m's own registers when it has an index are added into
+// t first.
 func (w *lowering) elements(m Mem, t, lane GPR, n uint8) Mem {
 	if m.Index != None || m.Base == None {
 		w.a.Lea(t, m)

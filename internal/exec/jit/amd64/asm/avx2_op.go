@@ -4,27 +4,42 @@ package asm
 var lowerings = map[Op]lowerFunc{
 	MovU32: lowerMove, MovU64: lowerMove, MovA32: lowerMove, MovA64: lowerMove,
 	MovU32St: lowerStore, MovU64St: lowerStore, MovU8St: lowerStore, Op(MovD): lowerToScalar, Op(MovQ): lowerToScalar,
-	AddD: three(AddD), AddQ: three(AddQ), SubD: three(SubD), SubQ: three(SubQ), MulLD: three(MulLD), AddW: words(AddW), MinUW: words(MinUW), MaxUW: words(MaxUW), MulHUW: words(MulHUW), MAddWD: three(MAddWD), MulUDQ: three(MulUDQ), MulDQ: three(MulDQ), MulLQ: lowerMulLQ,
+	AddD: three(AddD), AddQ: three(AddQ), SubD: three(SubD), SubQ: three(SubQ), MulLD: three(MulLD), AddW: words(AddW),
+	MinUW: words(MinUW), MaxUW: words(MaxUW), MulHUW: words(MulHUW), MAddWD: three(MAddWD), MulUDQ: three(MulUDQ),
+	MulDQ: three(MulDQ), MulLQ: lowerMulLQ,
 	AddB: words(AddB), SubW: words(SubW), MaxSB: words(MaxSB), MaxSW: words(MaxSW),
-	AndD: three(AndD), AndQ: three(AndD), AndND: three(AndND), OrD: three(OrD), OrQ: three(OrD), XorD: three(XorD), XorQ: three(XorD), TernD: lowerTern, TernQ: lowerTern,
+	AndD: three(AndD), AndQ: three(AndD), AndND: three(AndND), OrD: three(OrD), OrQ: three(OrD), XorD: three(XorD),
+	XorQ: three(XorD), TernD: lowerTern, TernQ: lowerTern,
 	Op(ShiftD): lowerShiftD, Op(ShiftW): lowerShiftW, Op(ShiftQ): lowerShiftQ, Op(ShiftAQ): lowerShiftAQ,
-	SllVD: three(SllVD), SllVQ: three(SllVQ), SrlVD: three(SrlVD), SrlVQ: three(SrlVQ), SraVD: three(SraVD), SraVQ: lowerSraVQ, RolVD: rotate(SllVD, SrlVD), RorVD: rotate(SrlVD, SllVD),
-	MinSD: three(MinSD), MinUD: three(MinUD), MaxSD: three(MaxSD), MaxUD: three(MaxUD), MinSQ: extremumQ(false, false), MinUQ: extremumQ(true, false), MaxSQ: extremumQ(false, true), MaxUQ: extremumQ(true, true),
+	SllVD: three(SllVD), SllVQ: three(SllVQ), SrlVD: three(SrlVD), SrlVQ: three(SrlVQ), SraVD: three(SraVD),
+	SraVQ: lowerSraVQ, RolVD: rotate(SllVD, SrlVD), RorVD: rotate(SrlVD, SllVD),
+	MinSD: three(MinSD), MinUD: three(MinUD), MaxSD: three(MaxSD), MaxUD: three(MaxUD), MinSQ: extremumQ(false, false),
+	MinUQ: extremumQ(true, false), MaxSQ: extremumQ(false, true), MaxUQ: extremumQ(true, true),
 	AbsD: two(AbsD), AbsQ: lowerAbsQ, LzcntD: lowerLzcntD, LzcntQ: lowerLzcntQ, ShufB: three(ShufB), ShufD: lowerShufD,
-	UnpackLW: three(UnpackLW), UnpackHW: three(UnpackHW), UnpackLD: three(UnpackLD), UnpackHD: three(UnpackHD), UnpackLQ: three(UnpackLQ), UnpackHQ: three(UnpackHQ),
-	Op(CmpD): lowerCmp, Op(CmpUD): lowerCmp, Op(CmpQ): lowerCmp, Op(CmpUQ): lowerCmp, Op(CmpPS): lowerCmp, Op(CmpPD): lowerCmp, Op(TestMD): lowerCmp, Op(TestMQ): lowerCmp, Op(TestNMD): lowerCmp, Op(TestNMQ): lowerCmp,
+	UnpackLW: three(UnpackLW), UnpackHW: three(UnpackHW), UnpackLD: three(UnpackLD), UnpackHD: three(UnpackHD),
+	UnpackLQ: three(UnpackLQ), UnpackHQ: three(UnpackHQ),
+	Op(CmpD): lowerCmp, Op(CmpUD): lowerCmp, Op(CmpQ): lowerCmp, Op(CmpUQ): lowerCmp, Op(CmpPS): lowerCmp,
+	Op(CmpPD): lowerCmp, Op(TestMD): lowerCmp, Op(TestMQ): lowerCmp, Op(TestNMD): lowerCmp, Op(TestNMQ): lowerCmp,
 	BlendMD: lowerBlend, BlendMQ: lowerBlend,
-	AddPS: three(AddPS), AddPD: three(AddPD), MulPS: three(MulPS), MulPD: three(MulPD), SubPS: three(SubPS), SubPD: three(SubPD), DivPS: three(DivPS), DivPD: three(DivPD), SqrtPS: two(SqrtPS), SqrtPD: two(SqrtPD),
-	FMA231PS: lowerFMA, FMA231PD: lowerFMA, FMA213PS: lowerFMA, FMA213PD: lowerFMA, FMS231PS: lowerFMA, FNMA231PS: lowerFMA,
-	RangePS: lowerRange, RangePD: lowerRange, RndScalePS: lowerRound, RndScalePD: lowerRound,
-	CvtDQ2PS: two(CvtDQ2PS), CvtUDQ2PS: lowerCvtUDQ2PS, CvtTPS2DQ: two(CvtTPS2DQ), CvtTPS2UDQ: lowerCvtTPS2UDQ, CvtPS2DQ: two(CvtPS2DQ),
-	CvtPS2PD: widen(CvtPS2PD, 16, true), CvtDQ2PD: widen(CvtDQ2PD, 16, true), CvtUDQ2PD: lowerCvtUDQ2PD, CvtPH2PS: widen(CvtPH2PS, 16, false),
-	CvtPD2PS: narrow(CvtPD2PS), CvtTPD2DQ: narrow(CvtTPD2DQ), CvtTPD2UDQ: lowerCvtTPD2UDQ, CvtPS2PH: lowerCvtPS2PH, CvtQQ2PD: lowerCvtQQ2PD, CvtUQQ2PD: lowerCvtQQ2PD, CvtTPD2QQ: lowerCvtTPD2QQ,
+	AddPS: three(AddPS), AddPD: three(AddPD), MulPS: three(MulPS), MulPD: three(MulPD), SubPS: three(SubPS),
+	SubPD: three(SubPD), DivPS: three(DivPS), DivPD: three(DivPD), SqrtPS: two(SqrtPS), SqrtPD: two(SqrtPD),
+	FMA231PS: lowerFMA, FMA231PD: lowerFMA, FMA213PS: lowerFMA, FMA213PD: lowerFMA, FMS231PS: lowerFMA,
+	FNMA231PS: lowerFMA,
+	RangePS:   lowerRange, RangePD: lowerRange, RndScalePS: lowerRound, RndScalePD: lowerRound,
+	CvtDQ2PS: two(CvtDQ2PS), CvtUDQ2PS: lowerCvtUDQ2PS, CvtTPS2DQ: two(CvtTPS2DQ), CvtTPS2UDQ: lowerCvtTPS2UDQ,
+	CvtPS2DQ: two(CvtPS2DQ),
+	CvtPS2PD: widen(CvtPS2PD, 16, true), CvtDQ2PD: widen(CvtDQ2PD, 16, true), CvtUDQ2PD: lowerCvtUDQ2PD,
+	CvtPH2PS: widen(CvtPH2PS, 16, false),
+	CvtPD2PS: narrow(CvtPD2PS), CvtTPD2DQ: narrow(CvtTPD2DQ), CvtTPD2UDQ: lowerCvtTPD2UDQ, CvtPS2PH: lowerCvtPS2PH,
+	CvtQQ2PD: lowerCvtQQ2PD, CvtUQQ2PD: lowerCvtQQ2PD, CvtTPD2QQ: lowerCvtTPD2QQ,
 	CvtPD2UQQ: lowerCvtPD2UQQ, CvtQQ2PS: lowerCvtQQ2PS, CvtUQQ2PS: lowerCvtQQ2PS,
-	PermD: lowerPermD, PermI2D: lowerPerm2, PermT2D: lowerPerm2, PermI2Q: lowerPerm2, PermT2Q: lowerPerm2, InsertQ4: lowerInsert, ExtractQ4: lowerExtract,
-	MovZXDQ: widen(MovZXDQ, 16, true), MovSXDQ: widen(MovSXDQ, 16, true), MovZXBD: widen(MovZXBD, 8, false), MovSXBD: widen(MovSXBD, 8, false), MovZXWD: widen(MovZXWD, 16, false), MovSXWD: widen(MovSXWD, 16, false),
+	PermD: lowerPermD, PermI2D: lowerPerm2, PermT2D: lowerPerm2, PermI2Q: lowerPerm2, PermT2Q: lowerPerm2,
+	InsertQ4: lowerInsert, ExtractQ4: lowerExtract,
+	MovZXDQ: widen(MovZXDQ, 16, true), MovSXDQ: widen(MovSXDQ, 16, true), MovZXBD: widen(MovZXBD, 8, false),
+	MovSXBD: widen(MovSXBD, 8, false), MovZXWD: widen(MovZXWD, 16, false), MovSXWD: widen(MovSXWD, 16, false),
 	MovQD: lowerPack, MovDB: lowerPack, MovDW: lowerPack,
-	Op(BroadcastDR): lowerBroadcastR, Op(BroadcastQR): lowerBroadcastR, BroadcastD: lowerBroadcast, BroadcastQ: lowerBroadcast, BroadcastX: lowerBroadcastX,
+	Op(BroadcastDR): lowerBroadcastR, Op(BroadcastQR): lowerBroadcastR, BroadcastD: lowerBroadcast,
+	BroadcastQ: lowerBroadcast, BroadcastX: lowerBroadcastX,
 }
 
 // three is an instruction of three operands that AVX2 has.
@@ -508,7 +523,8 @@ func lowerCmp(w *lowering, i *inst) {
 	w.masks[i.reg].loose = loose
 }
 
-// looks says whether a comparison asks whether elements differ from zero or from each other: the bits in which they do are a loose mask.
+// looks says whether a comparison asks whether elements differ from zero or from each other: the bits in which they do
+// are a loose mask.
 func (i *inst) looks() bool {
 	switch i.op {
 	case Op(TestMD), Op(TestMQ):

@@ -78,7 +78,8 @@ func lowerPerm2(w *lowering, i *inst) {
 	i.settle(w, r)
 }
 
-// Permute is vpermi2d with constant indices: element i of register d becomes element from[i] of the registers a and b together. It is for AVX2 only.
+// Permute is vpermi2d with constant indices: element i of register d becomes element from[i] of the registers a and b
+// together. It is for AVX2 only.
 func (a *Asm) Permute(d, x, y Vec, from *[16]uint32) {
 	w := a.low
 	var r [2]uint8
@@ -121,7 +122,8 @@ func (a *Asm) Permute(d, x, y Vec, from *[16]uint32) {
 	w.assign(uint8(d), 1, r[1])
 }
 
-// permuted is s with its lanes in another order, as far as they are wanted; own asks for a register that can be changed.
+// permuted is s with its lanes in another order, as far as they are wanted; own asks for a register that can be
+// changed.
 func (w *lowering) permuted(s source, index [8]uint32, lanes uint8, own bool) source {
 	same, inLane := true, true
 	var order [4]int // of every 128 bits

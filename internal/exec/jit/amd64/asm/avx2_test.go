@@ -9,7 +9,8 @@ import (
 // avx512 is what objdump writes of operands and prefixes that AVX2 does not have.
 var avx512 = regexp.MustCompile(`zmm|\{|\bk[0-7]\b|[xy]mm(1[6-9]|[23][0-9])|bad|vp?(and|or|xor|andn)[dq]\b|vmovdq[au](8|32|64)\b`)
 
-// TestAVX2Vocabulary lowers every instruction of the table and lets objdump say that nothing of AVX-512 is left; what they compute is tested in package jit.
+// TestAVX2Vocabulary lowers every instruction of the table and lets objdump say that nothing of AVX-512 is left; what
+// they compute is tested in package jit.
 func TestAVX2Vocabulary(t *testing.T) {
 	lowered := 0
 	for i, f := range cases() {
@@ -20,7 +21,8 @@ func TestAVX2Vocabulary(t *testing.T) {
 			var b Asm
 			f(&b)
 			code, _ := b.Finish()
-			if lines := disassemble(t, code); len(lines) == 0 || !strings.HasPrefix(lines[0], "vrangep") { // other imms of it are lowered
+			// other imms of it are lowered
+			if lines := disassemble(t, code); len(lines) == 0 || !strings.HasPrefix(lines[0], "vrangep") {
 				t.Errorf("case %d, %v: no sequence", i, lines)
 			}
 			continue
@@ -62,7 +64,8 @@ func TestAVX2Panics(t *testing.T) {
 	}
 }
 
-// TestAVX2Joins says that values stay in registers where paths join, and that a path on which they lie elsewhere brings them.
+// TestAVX2Joins says that values stay in registers where paths join, and that a path on which they lie elsewhere brings
+// them.
 func TestAVX2Joins(t *testing.T) {
 	var a Asm
 	a.LowerToAVX2(R15, 0)

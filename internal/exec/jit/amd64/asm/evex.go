@@ -68,7 +68,8 @@ func (op Op) unit(o Opt) int32 {
 	return 16 << o.LL
 }
 
-// vector writes a vector instruction; the fields of the encoding are numbers, of registers of whatever kind. imm is its immediate, if it has one.
+// vector writes a vector instruction; the fields of the encoding are numbers, of registers of whatever kind. imm is its
+// immediate, if it has one.
 func (a *Asm) vector(op Op, o Opt, reg, vvvv uint8, s source, imm ...byte) {
 	switch {
 	case a.low != nil:
@@ -97,7 +98,8 @@ func (a *Asm) vector(op Op, o Opt, reg, vvvv uint8, s source, imm ...byte) {
 	a.Code = append(a.Code, imm...)
 }
 
-// V is an instruction of registers: reg, vvvv, rm. Unused operands are 0. VM has its last operand in memory, VL at a label; the I says an immediate.
+// V is an instruction of registers: reg, vvvv, rm. Unused operands are 0. VM has its last operand in memory, VL at a
+// label; the I says an immediate.
 func (a *Asm) V(op Op, o Opt, reg, vvvv, rm Vec) { a.vector(op, o, uint8(reg), uint8(vvvv), inVec(rm)) }
 func (a *Asm) VI(op Op, o Opt, reg, vvvv, rm Vec, imm uint8) {
 	a.vector(op, o, uint8(reg), uint8(vvvv), inVec(rm), imm)
@@ -141,7 +143,8 @@ func (a *Asm) VCmpM(op CompareOp, o Opt, d Mask, x Vec, m Mem, p Predicate) {
 	a.vector(Op(op), o, uint8(d), uint8(x), inMem(m), uint8(p))
 }
 
-// VTest sets a mask to where x and y have a set bit in common, or none. VTestM has its last operand in memory, VTestL at a label.
+// VTest sets a mask to where x and y have a set bit in common, or none. VTestM has its last operand in memory, VTestL
+// at a label.
 func (a *Asm) VTest(op TestOp, o Opt, d Mask, x, y Vec) {
 	a.vector(Op(op), o, uint8(d), uint8(x), inVec(y))
 }

@@ -23,8 +23,8 @@ const (
 	G
 )
 
-// Hold says that a general register has got a value that Holds is to ask for: it is there until an instruction names the register other than in an
-// address, or control can come from elsewhere.
+// Hold says that a general register has got a value that Holds is to ask for: it is there until an instruction names
+// the register other than in an address, or control can come from elsewhere.
 func (a *Asm) Hold(r GPR) { a.held |= 1 << r }
 
 // Holds says whether a register still has what it had at Hold.
@@ -94,8 +94,8 @@ func (a *Asm) group1M(w bool, n GPR, m Mem, v int32) {
 	a.imm32(uint32(v))
 }
 
-// The names ending in 32 work on 32 bits and clear the upper half, the others on 64. Ld loads, St stores, I takes an immediate, M a memory
-// operand.
+// The names ending in 32 work on 32 bits and clear the upper half, the others on 64. Ld loads, St stores, I takes an
+// immediate, M a memory operand.
 
 func (a *Asm) Mov(d, s GPR)           { a.rr(true, s, d, 0x89) }
 func (a *Asm) Mov32(d, s GPR)         { a.rr(false, s, d, 0x89) }

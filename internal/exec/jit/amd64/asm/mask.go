@@ -4,7 +4,8 @@ package asm
 func (a *Asm) vexRR(length, prefix, space, w, op byte, reg, vvvv, rm uint8) {
 	a.changes(GPR(reg), GPR(rm))
 	a.changes(GPR(vvvv), GPR(vvvv))
-	a.Code = append(a.Code, 0xc4, (^ext(reg)&1)<<7|1<<6|(^ext(rm)&1)<<5|space, w<<7|(^vvvv&15)<<3|length<<2|prefix, op, 0xc0|(reg&7)<<3|rm&7)
+	a.Code = append(a.Code, 0xc4, (^ext(reg)&1)<<7|1<<6|(^ext(rm)&1)<<5|space, w<<7|(^vvvv&15)<<3|length<<2|prefix, op,
+		0xc0|(reg&7)<<3|rm&7)
 }
 
 // mask writes an instruction of mask registers.
@@ -16,7 +17,8 @@ func (a *Asm) mask(length, prefix, space, w, op byte, reg, vvvv, rm uint8) {
 }
 
 func (a *Asm) vexM(length, prefix, space, w, op byte, reg uint8, m Mem) {
-	a.Code = append(a.Code, 0xc4, (^ext(reg)&1)<<7|(^ext(m.Index)&1)<<6|(^ext(m.Base)&1)<<5|space, w<<7|15<<3|length<<2|prefix, op)
+	a.Code = append(a.Code, 0xc4, (^ext(reg)&1)<<7|(^ext(m.Index)&1)<<6|(^ext(m.Base)&1)<<5|space,
+		w<<7|15<<3|length<<2|prefix, op)
 	a.memory(reg, m, 1)
 }
 

@@ -1,6 +1,7 @@
 package asm
 
-// Op is an EVEX opcode: prefix (pp), opcode space (mmm), W and opcode byte; tuple is the unit of compressed displacements.
+// Op is an EVEX opcode: prefix (pp), opcode space (mmm), W and opcode byte; tuple is the unit of compressed
+// displacements.
 type Op struct {
 	prefix, space, w, op byte
 	tuple                int8
@@ -143,7 +144,8 @@ var (
 	ScatterQQ  = Op{1, 2, 1, 0xa1, 8}       // vpscatterqq
 )
 
-// MovNT is vmovntps: a store that does not take the line into the cache. It is ordered with other stores by fences and locked instructions only.
+// MovNT is vmovntps: a store that does not take the line into the cache. It is ordered with other stores by fences and
+// locked instructions only.
 var MovNT = Op{0, 1, 0, 0x2b, vector}
 
 // Conversions between 64-bit integers and floating point.
@@ -179,7 +181,8 @@ const (
 	CmpGT Predicate = 6
 )
 
-// The relations of floating-point numbers that raise no exception for quiet NaNs, true of NaNs where the name ends in U.
+// The relations of floating-point numbers that raise no exception for quiet NaNs, true of NaNs where the name ends in
+// U.
 const (
 	FloatEQ    Predicate = 0  // EQ_OQ
 	FloatUnord Predicate = 3  // UNORD_Q: either is a NaN
@@ -213,7 +216,8 @@ type ShiftOp Op
 
 // The shifts by an immediate.
 var (
-	ShiftD  = ShiftOp{1, 1, 0, 0x72, vector} // vpslld, vpsrld, vpsrad, vprold, vprord by an immediate: the register field says which
+	// vpslld, vpsrld, vpsrad, vprold, vprord by an immediate: the register field says which
+	ShiftD  = ShiftOp{1, 1, 0, 0x72, vector}
 	ShiftW  = ShiftOp{1, 1, 0, 0x71, vector} // vpsllw, vpsrlw, vpsraw by an immediate
 	ShiftQ  = ShiftOp{1, 1, 1, 0x73, vector} // vpsllq and vpsrlq by an immediate
 	ShiftAQ = ShiftOp{1, 1, 1, 0x72, vector} // vpsraq by an immediate

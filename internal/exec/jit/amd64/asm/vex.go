@@ -26,7 +26,8 @@ func (s source) at(n int32) source {
 	return s
 }
 
-// vex writes a VEX instruction of 128 (length 0) or 256 bits. In opcode space 1 W is 0; see vexW. A vector index is named in mem.Index.
+// vex writes a VEX instruction of 128 (length 0) or 256 bits. In opcode space 1 W is 0; see vexW. A vector index is
+// named in mem.Index.
 func (a *Asm) vex(op Op, length, reg, vvvv uint8, s source, imm ...byte) {
 	w := op.w
 	if op.space == 1 {
@@ -100,8 +101,9 @@ var (
 	vexGatherQ    = Op{1, 2, 0, 0x91, vector}
 )
 
-// Plain has f write vector instructions of 128 and 256 bits with VEX prefixes, for the ymm registers that they name, in code that is lowered otherwise. None may have a mask
-// or a broadcast. Nothing of the lowered code's registers is known in it, and none of them is changed but those in ymm registers, which Call has stored.
+// Plain has f write vector instructions of 128 and 256 bits with VEX prefixes, for the ymm registers that they name, in
+// code that is lowered otherwise. None may have a mask or a broadcast. Nothing of the lowered code's registers is known
+// in it, and none of them is changed but those in ymm registers, which Call has stored.
 func (a *Asm) Plain(f func()) {
 	low := a.low
 	a.low, a.plain = nil, true
