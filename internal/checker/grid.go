@@ -53,8 +53,8 @@ func (l *Launch) End() {
 	l.global.clear()
 	l.c.mu.Lock()
 	l.c.spare = append(l.c.spare, l.global)
+	l.global, l.sync, l.free, l.ended = nil, nil, nil, true
 	l.c.mu.Unlock()
-	l.global, l.sync, l.free = nil, nil, nil
 	if len(list) == 0 {
 		return
 	}

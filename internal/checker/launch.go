@@ -46,6 +46,7 @@ type Launch struct {
 	global *shadow
 	sync   map[uint64]*place // strong operations by address
 	free   []*Block          // that have ended
+	ended  bool
 	told   bool              // a strong write has left a message somewhere
 	early  bool              // it may begin before another operation has ended
 	meets  [2]view           // of the barrier of a cooperative grid, by phase
@@ -118,7 +119,8 @@ func (l *Launch) Block(cluster *Cluster, index uint32, at, dims [3]uint32) *Bloc
 	return b
 }
 
-// End says that the threads of a block have ended. The block may become another one.
+// End says that the threads of a block have ended. The block may become another one of its launch, if that goes on: whoever
+// runs blocks may say so only when it begins one of the next launch.
 func (b *Block) End() {
 	l := b.l
 	l.c.mu.Lock()
@@ -126,7 +128,9 @@ func (b *Block) End() {
 	b.shared.clear()
 	b.sync, b.objects, b.actors, b.barriers = nil, nil, 0, [16]phase{}
 	b.origin = nil
-	l.free = append(l.free, b)
+	if !l.ended {
+		l.free = append(l.free, b)
+	}
 }
 
 // warp is what the threads of a warp know.

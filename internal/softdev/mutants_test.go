@@ -59,7 +59,10 @@ func TestBarrierMutants(t *testing.T) {
 	tried, proven, reported := 0, 0, 0
 	chance := rand.New(rand.NewPCG(16, 3))
 	share := 30 // of a hundred
-	if testing.Short() {
+	switch {
+	case dir == keptCases: // fewer kernels
+		share = 60
+	case testing.Short():
 		share = 20
 	}
 	for _, k := range cases {
