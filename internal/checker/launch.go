@@ -47,9 +47,9 @@ type Launch struct {
 	sync   map[uint64]*place // strong operations by address
 	free   []*Block          // that have ended
 	ended  bool
-	told   bool              // a strong write has left a message somewhere
-	early  bool              // it may begin before another operation has ended
-	meets  [2]view           // of the barrier of a cooperative grid, by phase
+	told   bool    // a strong write has left a message somewhere
+	early  bool    // it may begin before another operation has ended
+	meets  [2]view // of the barrier of a cooperative grid, by phase
 }
 
 // Launch begins a grid. End ends it.
