@@ -119,8 +119,8 @@ func (l *Launch) Block(cluster *Cluster, index uint32, at, dims [3]uint32) *Bloc
 	return b
 }
 
-// End says that the threads of a block have ended. The block may become another one of its launch, if that goes on: whoever
-// runs blocks may say so only when it begins one of the next launch.
+// End says that the threads of a block have ended. The block may become another one of its launch, if that goes on:
+// whoever runs blocks may say so only when it begins one of the next launch.
 func (b *Block) End() {
 	l := b.l
 	l.c.mu.Lock()
