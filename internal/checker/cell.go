@@ -85,16 +85,21 @@ func (c *cell) remember(x *access, at, r *record, writes bool) {
 		return
 	case x.replaces(r, at):
 	default:
-		if c.more == nil {
-			c.more = new(others)
-		}
-		if writes {
-			c.more.keepWrite(at)
-		} else {
-			keep(&c.more.r, at)
-		}
+		c.push(at, writes)
 	}
 	*at = *r
+}
+
+// push puts a record aside, to make room for a newer one.
+func (c *cell) push(at *record, writes bool) {
+	if c.more == nil {
+		c.more = new(others)
+	}
+	if writes {
+		c.more.keepWrite(at)
+	} else {
+		keep(&c.more.r, at)
+	}
 }
 
 // like says whether two writes are strong ones that race with the same others but for order, and not with each other.
@@ -122,14 +127,7 @@ func (c *cell) put(r record, writes bool) {
 		at.lanes |= r.lanes
 		return
 	}
-	if c.more == nil {
-		c.more = new(others)
-	}
-	if writes {
-		c.more.keepWrite(at)
-	} else {
-		keep(&c.more.r, at)
-	}
+	c.push(at, writes)
 	*at = r
 }
 

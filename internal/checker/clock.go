@@ -36,55 +36,44 @@ type warpClock struct {
 	lanes *[32]uint64 // nil: none is above base
 }
 
-// knows says whether an actor's work of an epoch is known.
-func (c *clock) knows(block uint32, actor uint32, epoch uint64) bool {
+// group looks for what is known of the actors that an actor is one of 32 of: known says that the epoch is, of all of
+// them; otherwise w, if there is one, has what is known of each.
+func (c *clock) group(block, actor uint32, epoch uint64) (w *warpClock, known bool) {
 	if c == nil {
-		return false
+		return nil, false
 	}
 	thread := actor < actorCopy
 	if thread && c.base >= epoch {
-		return true
+		return nil, true
 	}
 	b := c.block(block)
 	if b == nil {
-		return false
+		return nil, false
 	}
 	if thread && b.base >= epoch {
-		return true
+		return nil, true
 	}
 	g := int(actor >> 5)
 	if g >= len(b.warps) || b.warps[g] == nil {
-		return false
+		return nil, false
 	}
-	w := b.warps[g]
-	return w.base >= epoch || w.lanes != nil && w.lanes[actor&31] >= epoch
+	w = b.warps[g]
+	return w, w.base >= epoch
+}
+
+// knows says whether an actor's work of an epoch is known.
+func (c *clock) knows(block uint32, actor uint32, epoch uint64) bool {
+	w, known := c.group(block, actor, epoch)
+	return known || w != nil && w.lanes != nil && w.lanes[actor&31] >= epoch
 }
 
 // knowsAll says whether the work of lanes of a group of actors, of which actor is lane 0, is known.
 func (c *clock) knowsAll(block, actor, lanes uint32, epoch uint64) bool {
-	if c == nil {
-		return false
-	}
-	thread := actor < actorCopy
-	if thread && c.base >= epoch {
+	w, known := c.group(block, actor, epoch)
+	if known {
 		return true
 	}
-	b := c.block(block)
-	if b == nil {
-		return false
-	}
-	if thread && b.base >= epoch {
-		return true
-	}
-	g := int(actor >> 5)
-	if g >= len(b.warps) || b.warps[g] == nil {
-		return false
-	}
-	w := b.warps[g]
-	if w.base >= epoch {
-		return true
-	}
-	if w.lanes == nil {
+	if w == nil || w.lanes == nil {
 		return false
 	}
 	for ; lanes != 0; lanes &= lanes - 1 {

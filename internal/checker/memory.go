@@ -33,26 +33,6 @@ func (b *Block) Access(op *Op, warp int, lanes, wrote uint32, shared *Block, add
 	}
 }
 
-// AccessRun is Access by lanes whose addresses lie at equal distances: lane l's is first+stride*l.
-func (b *Block) AccessRun(op *Op, warp int, lanes uint32, shared *Block, first uint64, stride int64) {
-	w := &b.warps[warp]
-	if op.Scope != 0 {
-		var addrs [32]uint64
-		for l := range addrs {
-			addrs[l] = first + uint64(stride*int64(l))
-		}
-		b.Access(op, warp, lanes, lanes, shared, &addrs)
-		return
-	}
-	s, _ := b.spaceOf(shared)
-	for lanes != 0 {
-		group, e := b.event(w, op, warp, lanes)
-		lanes &^= group
-		x := access{e: e, b: b, w: w, t: b.l}
-		s.touchRun(&x, group, first, stride, op.Size*op.Count)
-	}
-}
-
 // spaceOf is what is remembered of global memory, or of a block's shared memory.
 func (b *Block) spaceOf(shared *Block) (*shadow, map[uint64]*place) {
 	if shared == nil {

@@ -54,11 +54,11 @@ type Queue struct {
 	n     uint64 // operations so far
 	ended uint64 // the newest that has ended
 	now   Moment // what the next operation comes after
-	late  []mark2
+	late  []lateMark
 }
 
-// mark2 is what operations of a queue from n on come after, as was seen when it was carried out.
-type mark2 struct {
+// lateMark is what operations of a queue from n on come after, as was seen when it was carried out.
+type lateMark struct {
 	n uint64
 	m Moment
 }
@@ -356,7 +356,7 @@ func (a *Action) Saw(addr uint64) {
 	}
 	t.lates = true
 	for ; a != nil; a = a.graph {
-		a.q.late = append(a.q.late, mark2{a.n, m})
+		a.q.late = append(a.q.late, lateMark{a.n, m})
 	}
 }
 
