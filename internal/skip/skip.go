@@ -23,6 +23,7 @@ const (
 	NoDriver
 	Software
 	DeviceFeature
+	NewerDriver
 	NVRTC
 	Tool
 	Sanitizer
@@ -51,6 +52,8 @@ var things = [count]struct {
 		func() bool { return env.Read(nil).TestDevice != "driver" }},
 	DeviceFeature: {"DeviceFeature", "the GPU or the chosen profile has no such hardware; the software device's own profile has",
 		func() bool { s := env.Read(nil); return s.TestDevice != "driver" && s.Profile == "" }},
+	NewerDriver: {"NewerDriver", "NVIDIA's driver here is older than what the test uses",
+		func() bool { return env.Read(nil).Device == "software" }},
 	NVRTC: {"NVRTC", "the compiler library is NVIDIA's and not part of the module", func() bool {
 		return env.Read(nil).NVRTC != ""
 	}},

@@ -76,6 +76,7 @@ func (t *handles[T]) add(object *T) uintptr {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var slot uint32
+	fresh := false
 	// Slots rest in the queue until there are some, so that a handle just destroyed does not come back at once.
 	const rest = 64
 	switch {
@@ -83,8 +84,7 @@ func (t *handles[T]) add(object *T) uintptr {
 		slot = t.free[0]
 		t.free = t.free[1:]
 	case t.next < 1<<handleSlotBits:
-		slot = t.next
-		t.next++
+		slot, fresh = t.next, true
 	default:
 		return 0
 	}
@@ -95,6 +95,9 @@ func (t *handles[T]) add(object *T) uintptr {
 			chunk[i].gen = t.first
 		}
 		t.chunks[slot>>handleChunkBits].Store(chunk)
+	}
+	if fresh { // after its chunk is there: all looks at the slots before next
+		t.next++
 	}
 	s := &chunk[slot%handleChunk]
 	h := handleMark | uintptr(t.kind)<<handleKindShift | uintptr(s.gen)<<handleGenShift | uintptr(slot)<<handleSlotShift
