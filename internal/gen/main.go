@@ -47,12 +47,17 @@ func run(root string, check bool) error {
 	if err != nil {
 		return err
 	}
+	rt, err := loadCudart(filepath.Join(root, "api"))
+	if err != nil {
+		return err
+	}
 	out := output{}
 	for _, w := range writers {
 		if err := w(m, out); err != nil {
 			return err
 		}
 	}
+	writeHostHeaders(m, rt, out)
 	paths := make([]string, 0, len(out))
 	for p := range out {
 		paths = append(paths, p)

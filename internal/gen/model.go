@@ -46,12 +46,13 @@ type Function struct {
 
 // Param is one C parameter with the direction marks that C does not have.
 type Param struct {
-	Name   string `json:"name"`
-	Type   string `json:"type"`
-	Out    bool   `json:"out"`
-	InOut  bool   `json:"inout"`
-	Buffer bool   `json:"buffer"`
-	Len    string `json:"len"`
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Out     bool   `json:"out"`
+	InOut   bool   `json:"inout"`
+	Buffer  bool   `json:"buffer"`
+	Len     string `json:"len"`
+	Default string `json:"default"` // of C++
 }
 
 // Entry is one version of an entry point as cuGetProcAddress knows it.
@@ -64,6 +65,7 @@ type Entry struct {
 // Enum is a C enumeration.
 type Enum struct {
 	Tag    string       `json:"tag"`
+	Header string       `json:"header"`
 	Values []*EnumValue `json:"values"`
 }
 
@@ -80,14 +82,16 @@ func (v *EnumValue) UnmarshalJSON(b []byte) error {
 
 // Typedef is a C type name.
 type Typedef struct {
-	Name string `json:"name"`
-	Type string `json:"type"`
+	Name   string `json:"name"`
+	Type   string `json:"type"`
+	Header string `json:"header"`
 }
 
 // JSONRecord is a struct or union as the compiler's layout dump gives it: all fields in one list with their nesting
 // depth.
 type JSONRecord struct {
 	Kind   string      `json:"kind"`
+	Header string      `json:"header"`
 	Size   int         `json:"size"`
 	Align  int         `json:"align"`
 	Fields []JSONField `json:"fields"`
@@ -107,6 +111,7 @@ type Record struct {
 	Union  bool
 	Size   int
 	Align  int
+	Header string
 	Fields []*Field
 }
 
@@ -133,6 +138,8 @@ type Model struct {
 	Funcs   []*Function       // without ptds/ptsz variants, sorted by symbol
 	Groups  []string
 	ByName  map[string]*Function
+
+	byTypedef map[string]string // typedef of a record -> its tag, where members are of such types
 }
 
 // Type is a typedef.
@@ -359,6 +366,9 @@ func (m *Model) tree(r *Record, fs []JSONField, depth, base int) (int, error) {
 					return 0, err
 				}
 				fd.CType, fd.Count = strings.TrimSpace(a[1]), n
+			}
+			if tag, ok := m.byTypedef[fd.CType]; ok {
+				fd.Record = m.RecByC[tag]
 			}
 			for _, p := range []string{"struct ", "union "} {
 				if t, ok := strings.CutPrefix(fd.CType, p); ok && !strings.Contains(fd.CType, "*") {
