@@ -17,6 +17,7 @@ type benchCmd struct {
 	Kernels  []string      `short:"k" help:"Benches to run (default: all but big50k, which gcc and PoCL take minutes to compile; all: with big50k, on the engines alone)." placeholder:"NAME,..."`
 	Engines  []string      `help:"Engines of the software device: jit, jit-avx512, jit-avx2, interpreter." default:"jit,interpreter" placeholder:"NAME,..."`
 	Against  []string      `help:"What to compare with: native, native-fast, avx2, avx2-fast (C for AVX2), pocl, pocl-fast, or none." default:"native,native-fast,pocl,pocl-fast" placeholder:"NAME,..."`
+	Checks   []string      `help:"Measure each engine also with these checks, as in memory,race+init, and print what they cost." placeholder:"CHECKS,..."`
 	Rounds   int           `short:"r" help:"Rounds; every implementation runs in each. The interpreter runs in the first alone." default:"3"`
 	Size     string        `help:"full, small or tiny; only full is meant for comparison." default:"full" enum:"full,small,tiny"`
 	Budget   time.Duration `help:"Time for the samples of one measurement." default:"250ms"`
@@ -108,7 +109,7 @@ func (c *benchCmd) Run(con *console) error {
 		impls = append(impls, hosts.Names()...)
 	}
 	var engines []*bench.Engine
-	for _, n := range c.Engines {
+	for _, n := range c.withChecks() {
 		e, err := bench.OpenEngine(n)
 		if err != nil {
 			missing[n] = err.Error()
@@ -150,7 +151,7 @@ func (c *benchCmd) Run(con *console) error {
 			}
 			for _, e := range engines {
 				t := t
-				if e.Name == "interpreter" {
+				if strings.HasPrefix(e.Name, "interpreter") {
 					if round > 1 {
 						continue
 					}
@@ -200,6 +201,18 @@ func (c *benchCmd) write(con *console, r *bench.Report) error {
 		}
 	} else {
 		r.Table(con.out)
+		r.CostTable(con.out)
 	}
 	return nil
+}
+
+// withChecks are the engines, each followed by itself with checks.
+func (c *benchCmd) withChecks() (list []string) {
+	for _, n := range c.Engines {
+		list = append(list, n)
+		for _, checks := range c.Checks {
+			list = append(list, n+"+"+checks)
+		}
+	}
+	return list
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -46,9 +47,12 @@ type Engine struct {
 	dev  cu.CUdevice
 }
 
-// OpenEngine opens the software device with an engine: jit, jit-avx512, jit-avx2 or interpreter.
+// OpenEngine opens the software device with an engine: jit, jit-avx512, jit-avx2 or interpreter; with checks behind a
+// plus sign each, as in jit+race+init.
 func OpenEngine(name string) (*Engine, error) {
-	d, err := device.Open(device.Options{Kind: device.Software, Software: softdev.Options{EngineName: name}})
+	parts := strings.Split(name, "+")
+	d, err := device.Open(device.Options{Kind: device.Software,
+		Software: softdev.Options{EngineName: parts[0], Check: parts[1:]}})
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // Under a memory checker (exec.Memory.Check) machine code accesses shared memory itself, whose end a context knows, and
 // global memory where an operation has been before: the interpreter makes its first access, and machine code those that
 // lie in the same allocation (exec.Memory.CheckRange) with all lanes. Everything else is left to the interpreter, which
-// asks the checker lane by lane.
+// asks the checker lane by lane. Code of whole CTAs goes on after a first access (amd64/bound.go).
 
 // giveBound gives an operation's access to global memory a bound; without one it is left to the interpreter.
 func (f *function) giveBound(i int) {
@@ -51,6 +51,91 @@ func (x *context) useBounds(m *exec.Memory, c *code, f *function) {
 		*b = make([]abi.Bound, max(f.bounds, 1))
 	}
 	x.Bounds = unsafe.Pointer(unsafe.SliceData(*b))
+}
+
+// prepareChecked makes the functions as a memory checker has them.
+func (c *code) prepareChecked() {
+	c.ready.Do(func() {
+		for i := range c.checked {
+			c.checked[i].prepare(c.k.Funcs[i], true)
+		}
+	})
+}
+
+// checkedCTA is what there is for whole CTAs under a memory checker.
+func (c *code) checkedCTA() *ctaState {
+	c.prepareChecked()
+	c.ctaMu.Lock()
+	defer c.ctaMu.Unlock()
+	c.checkedCT.checked = &c.checked[0]
+	return &c.checkedCT
+}
+
+// beginChecked fills in what a launch decides under a memory checker, and returns where shared memory ends.
+func (r *blockRunner) beginChecked() uint32 {
+	l := r.l
+	if r.mem != l.Mem {
+		r.mem, r.x.Checked = l.Mem, nil
+	}
+	return ir.ReservedShared + r.c.k.SharedSize + l.Shared
+}
+
+// bound answers abi.ExitBound at an operation.
+func (r *blockRunner) bound(pc int32) uint32 {
+	m, x := r.l.Mem, r.x
+	b := r.s.checked.bounded[pc]
+	mask := x.Mask
+	if r.s.checked.f.Ops[pc].Guard >= 0 {
+		mask &= x.Out
+	}
+	var rows [32]uint64
+	r.row64(pc, b.Addr.Base.Ref, &rows)
+	disp := uint64(b.Addr.Disp)
+	e := &x.Checked[0][b.Slot]
+	for rest := mask; rest != 0; {
+		first := bits.TrailingZeros32(rest) & 31
+		at := rows[first] + disp
+		if at-m.Base-m.Low >= m.Span {
+			return abi.AllowedNone
+		}
+		low, size := m.CheckRange(at, b.Write)
+		if size < uint64(b.Size) {
+			return abi.AllowedNone
+		}
+		bound := abi.Bound{Low: low - disp, Span: size - uint64(b.Size)}
+		left := uint32(0) // lanes that are not in it
+		for k := rest; k != 0; k &= k - 1 {
+			if l := bits.TrailingZeros32(k) & 31; rows[l]-bound.Low > bound.Span {
+				left |= 1 << l
+			}
+		}
+		if left>>first&1 != 0 {
+			return abi.AllowedNone
+		}
+		had := *e
+		*e = bound
+		if rest == mask && left == 0 && bound != had {
+			return abi.AllowedBound
+		}
+		rest = left
+	}
+	return abi.AllowedLanes
+}
+
+// row64 is the value of a row of 64-bit registers at an operation of the warp that the machine code left.
+func (r *blockRunner) row64(pc int32, ref ir.Ref, to *[32]uint64) {
+	v, f := r.v.code.Values, r.x.Frame
+	if w := v.UseWeb(pc, ref.Off); w >= 0 {
+		if x := &v.Webs[w]; x.Variation.Scalar() && x.At.Base != plan.Nowhere {
+			base := r.placed(f, x.At)
+			for lane := range to {
+				p, n := laneOf(base, &x.Variation, lane)
+				to[lane] = *(*uint64)(p) + uint64(n)
+			}
+			return
+		}
+	}
+	*to = *(*[32]uint64)(unsafe.Add(f, ref.Off))
 }
 
 // learn sets an operation's bound to the memory around the first lane's address that is not in it. The operation is

@@ -2,6 +2,7 @@ package jit
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -19,7 +20,10 @@ func allowAll(d *exectest.Device, piece uint64) *atomic.Uint64 {
 	d.Mem.Check = func(uint64, uint64, bool) bool { asked.Add(1); return true }
 	d.Mem.CheckRange = nil
 	if piece > 0 {
-		d.Mem.CheckRange = func(addr uint64, _ bool) (base, size uint64) { return addr &^ (piece - 1), piece }
+		d.Mem.CheckRange = func(addr uint64, _ bool) (base, size uint64) {
+			asked.Add(1)
+			return addr &^ (piece - 1), piece
+		}
 	}
 	return asked
 }
@@ -225,6 +229,97 @@ func TestCheckedWalks(t *testing.T) {
 							t.Errorf("%s: %d operations fell back", name, n)
 						}
 					}
+				}
+			}
+		}
+	})
+}
+
+// TestCheckedBlocks has code of whole CTAs under a checker access several allocations with one operation, with all
+// lanes, some and guarded ones, in full warps and others, so that bounds do and do not say enough. What threads store
+// follows from the text. No CTA may be left to the scheduler.
+func TestCheckedBlocks(t *testing.T) {
+	const source = `.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u64 a, .param .u64 step, .param .u32 n) {
+	.reg .b32 %r<12>; .reg .b64 %q<12>; .reg .pred %p<6>;
+	.shared .align 4 .b8 sm[1024];
+	ld.param.u64 %q1, [out]; ld.param.u64 %q2, [a]; ld.param.u64 %q3, [step]; ld.param.u32 %r1, [n];
+	mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;
+	mad.lo.u32 %r5, %r3, %r4, %r2;
+	setp.ge.u32 %p1, %r5, %r1;
+	@%p1 bra DONE;
+	and.b32 %r6, %r5, 3;                // one of four allocations, which lie step bytes apart
+	cvt.u64.u32 %q4, %r6;
+	mad.lo.u64 %q5, %q4, %q3, %q2;
+	mul.wide.u32 %q6, %r5, 4;
+	add.u64 %q7, %q5, %q6;
+	ld.global.u32 %r7, [%q7];           // lanes of one warp in all four
+	and.b32 %r8, %r5, 1;
+	setp.eq.u32 %p2, %r8, 0;
+	@%p2 ld.global.u32 %r9, [%q7+4];    // under a guard
+	@%p2 add.u32 %r7, %r7, %r9;
+	shl.b32 %r10, %r2, 2;
+	mov.u32 %r11, sm;
+	add.u32 %r11, %r11, %r10;
+	st.shared.u32 [%r11], %r7;
+	ld.shared.u32 %r7, [%r11];
+	add.u64 %q8, %q1, %q6;
+	st.global.u32 [%q8], %r7;           // side by side
+	ld.global.u32 %r9, [%q2];           // one place for all
+	add.u32 %r7, %r7, %r9;
+	st.global.u32 [%q8], %r7;
+DONE:
+	ret;
+}`
+	eachISA(t, func(t *testing.T, e *engine) {
+		for _, threads := range []uint32{32, 96, 100} {
+			for _, n := range []uint32{400, 391, 70} {
+				d := exectest.Open(t)
+				d.Engine = e
+				const size, blocks, step = 4 * 500, 4, 1 << 14
+				oa, out := d.Alloc(size)
+				at, memory := d.Alloc(5 * step)
+				for i := range 4 {
+					for j := range size / 4 {
+						binary.LittleEndian.PutUint32(memory[i*step+4*j:], uint32(1000*i+j))
+					}
+				}
+				asked := allowAll(d, 0)
+				d.Mem.CheckRange = func(addr uint64, _ bool) (base, length uint64) {
+					switch {
+					case addr-oa < size:
+						return oa, size
+					case addr-at < 5*step && (addr-at)%step < size:
+						return addr - (addr-at)%step, size
+					}
+					return 0, 0
+				}
+				k, err := d.Load(source).Kernel("k")
+				if err != nil {
+					t.Fatal(err)
+				}
+				var count exec.Counters
+				c := exectest.Config{Grid: exectest.Dim(blocks), Block: exectest.Dim(threads), Counters: &count}
+				if err := k.Run(c, oa, at, uint64(step), n); err != nil {
+					t.Fatal(err)
+				}
+				for i, got := range exectest.Words(out[:size]) {
+					want := uint32(0)
+					if u := uint32(i); u < min(n, blocks*threads) {
+						want = 1000*(u&3) + u
+						if u&1 == 0 {
+							want *= 2
+							want++
+						}
+					}
+					if got != want {
+						t.Fatalf("%d threads, n %d: word %d is %d, want %d", threads, n, i, got, want)
+					}
+				}
+				if f := count.Fallbacks.Load(); f != 0 || asked.Load() != 0 {
+					t.Errorf("%d threads, n %d: %d CTAs or operations were left to the interpreter", threads, n, f)
 				}
 			}
 		}

@@ -108,7 +108,7 @@ func compileCorpus(tb testing.TB, e *engine) (list []compiled, front time.Durati
 			}
 			c.warps = threadTime() - start
 			start = threadTime()
-			if v := y.ctaVersion(ctaKey{dims: [3]uint32{256, 1, 1}}, nil); v != nil {
+			if v := y.ctaVersion(&y.cta, ctaKey{dims: [3]uint32{256, 1, 1}}, nil); v != nil {
 				c.whole = true
 				c.bytes += len(v.region.mem)
 			}

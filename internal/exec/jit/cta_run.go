@@ -50,20 +50,20 @@ type ctaState struct {
 	falls    []*plan.NoCodeError // why there is none, or none for some shapes
 	waits    bool                // a loop may wait for other threads
 	regions  *[]*region
+	checked  *function // of code for a memory checker: the kernel's entry, with its bounds
 }
 
 // version returns the code for blocks of the given dimensions, nil when there is none.
-func (c *code) ctaVersion(key ctaKey, stop *atomic.Bool) *ctaVersion {
+func (c *code) ctaVersion(s *ctaState, key ctaKey, stop *atomic.Bool) *ctaVersion {
 	c.ctaMu.Lock()
 	defer c.ctaMu.Unlock()
-	s := &c.cta
 	if v, ok := s.versions[key]; ok {
 		return v
 	}
 	defer s.guard()
 	if !s.off && s.analysis == nil {
 		f := c.k.Funcs[0]
-		s.analysis = analyseWhole(c.e.back, f, c.single)
+		s.analysis = analyseWhole(c.e.back, f, c.single, s.checked)
 		s.marks = c.e.marks()
 		if no := plan.WholeCTA(c.k, s.analysis); no != nil {
 			s.off = true
@@ -83,7 +83,7 @@ func (c *code) ctaVersion(key ctaKey, stop *atomic.Bool) *ctaVersion {
 		}
 		return nil
 	}
-	return c.makeCTA(key, stop)
+	return c.makeCTA(s, key, stop)
 }
 
 // manyOps is how many operations make it worth while to write the versions at the same time.
@@ -103,11 +103,10 @@ func (s *ctaState) guard() {
 }
 
 // makeCTA makes the code for blocks of the given dimensions; nil when there is none, or stop was set meanwhile.
-func (c *code) makeCTA(key ctaKey, stop *atomic.Bool) *ctaVersion {
-	s := &c.cta
+func (c *code) makeCTA(s *ctaState, key ctaKey, stop *atomic.Bool) *ctaVersion {
 	v := &ctaVersion{key: key}
 	var err error
-	if v.code, err = c.generateCTA(key, stop); err == nil &&
+	if v.code, err = c.generateCTA(s, key, stop); err == nil &&
 		uint64(v.code.Values.Warps)*uint64(v.code.Frame.Size) > maxFrames {
 		err = &plan.NoCodeError{Why: plan.WhyFrames}
 	}
@@ -139,8 +138,7 @@ func (c *code) makeCTA(key ctaKey, stop *atomic.Bool) *ctaVersion {
 }
 
 // generateCTA writes the code. Operations whose templates do not get along with scalars have their operands in rows.
-func (c *code) generateCTA(key ctaKey, stop *atomic.Bool) (*abi.CTACode, error) {
-	s := &c.cta
+func (c *code) generateCTA(s *ctaState, key ctaKey, stop *atomic.Bool) (*abi.CTACode, error) {
 	a := s.analysis
 	a.Stop = stop
 	defer func() { a.Stop = nil }()
@@ -173,17 +171,16 @@ func (c *code) generateCTA(key ctaKey, stop *atomic.Bool) (*abi.CTACode, error) 
 }
 
 // stopped notes that a CTA stopped at an operation, and makes other code when that may help.
-func (c *code) stopped(v *ctaVersion, pc int32, stop *atomic.Bool) {
+func (c *code) stopped(s *ctaState, v *ctaVersion, pc int32, stop *atomic.Bool) {
 	c.ctaMu.Lock()
 	defer c.ctaMu.Unlock()
-	s := &c.cta
 	defer s.guard()
 	if v.replaced.Load() != nil {
 		return
 	}
 	if !s.deny[pc] && c.e.probe == 0 && s.made < maxVersions {
 		s.deny[pc] = true
-		if n := c.makeCTA(v.key, stop); n != nil {
+		if n := c.makeCTA(s, v.key, stop); n != nil {
 			v.replaced.Store(n)
 		}
 		return
@@ -198,6 +195,7 @@ func (c *code) stopped(v *ctaVersion, pc int32, stop *atomic.Bool) {
 // blockRunner implements exec.BlockRunner.
 type blockRunner struct {
 	c        *code
+	s        *ctaState
 	v        *ctaVersion
 	l        *exec.Launch
 	x        *context
@@ -216,24 +214,29 @@ type blockRunner struct {
 	guest    exec.Guest // does operations in Go for the machine code
 	serving  bool       // it does one now, at pc
 	samplers []abi.Sampler
-	broken   bool // the CTA did not get to an end
+	mem      *exec.Memory // that bounds hold for, under a memory checker
+	broken   bool         // the CTA did not get to an end
 }
 
 // Blocks implements exec.BlockCode.
 func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
-	if c.e.check || l.Mem.Check != nil || uint64(len(l.Params)) < c.k.ParamSize || c.k.ParamSize > abi.MaxParams-64 ||
-		c.localBytes(l) > maxFrames {
+	if c.e.check || l.Mem.Check != nil && l.Mem.CheckRange == nil || uint64(len(l.Params)) < c.k.ParamSize ||
+		c.k.ParamSize > abi.MaxParams-64 || c.localBytes(l) > maxFrames {
 		return nil
+	}
+	s := &c.cta
+	if l.Mem.Check != nil {
+		s = c.checkedCTA()
 	}
 	key := ctaKey{l.Block, l.Counters != nil}
 	r, _ := had.(*blockRunner)
-	if r == nil || r.c != c || r.v.key != key || r.v.replaced.Load() != nil {
-		v := c.ctaVersion(key, l.Stop)
+	if r == nil || r.c != c || r.s != s || r.v.key != key || r.v.replaced.Load() != nil {
+		v := c.ctaVersion(s, key, l.Stop)
 		if v == nil {
 			return nil
 		}
-		if r == nil || r.c != c {
-			r = &blockRunner{c: c, x: new(context)}
+		if r == nil || r.c != c || r.s != s {
+			r = &blockRunner{c: c, s: s, x: new(context)}
 			if c.matrix != nil {
 				r.x.Matrix = c.matrix()
 			}
@@ -280,8 +283,12 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	sp := unsafe.Pointer(unsafe.SliceData(r.shared))
 	r.memory = unsafe.Add(sp, -uintptr(sp)&1023)
 	x.Shared = uintptr(r.memory)
+	shared := size
+	if r.s.checked != nil {
+		shared = r.beginChecked()
+	}
 	for i := range x.SharedTop {
-		x.SharedTop[i] = size - 1<<i
+		x.SharedTop[i] = shared - 1<<i
 	}
 	copy(x.ParamCopy[:], l.Params)
 	x.Params = unsafe.Pointer(&x.ParamCopy)
@@ -299,7 +306,7 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	}
 	x.Instr, x.Op = 0, 0
 	clear(r.samplers) // textures may have changed
-	if r.c.cta.analysis.Serves > 0 {
+	if r.s.analysis.Serves > 0 {
 		r.guest.Begin(l, x.Consts, r.memory)
 	}
 	if r.c.usesLocal() {
@@ -371,7 +378,7 @@ func (r *blockRunner) reset(f unsafe.Pointer) {
 // Run implements exec.BlockRunner.
 func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool) {
 	x := r.x
-	if r.c.cta.waits || r.c.e.probe != 0 {
+	if r.s.waits || r.c.e.probe != 0 {
 		n = 1
 	}
 	r.batch = uint32(min(n, r.most))
@@ -399,6 +406,9 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 	start := r.v.base + uintptr(r.v.code.Start)
 	edges := int32(0) // in the pauses of the run
 	for {
+		if r.s.checked != nil {
+			x.useBounds(r.l.Mem, r.c, r.s.checked)
+		}
 		ret := enter(start, unsafe.Pointer(x))
 		x.Op = 0
 		why, pc := ret>>abi.ExitShift, int32(ret&(1<<abi.ExitShift-1))
@@ -408,13 +418,15 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 		case abi.ExitBudget:
 			edges += r.quota
 			r.pc, r.paused = pc, true
-			if r.l.Stop != nil && r.l.Stop.Load() || r.c.cta.waits && edges >= r.patience {
+			if r.l.Stop != nil && r.l.Stop.Load() || r.s.waits && edges >= r.patience {
 				return r.Ended(), false
 			}
 			x.Budget = r.quota
 			pause()
 		case abi.ExitServe:
 			r.serve(pc)
+		case abi.ExitBound:
+			x.Allowed = r.bound(pc)
 		default:
 			r.pc, r.paused = pc, false
 			return r.Ended(), false
@@ -472,7 +484,7 @@ func (r *blockRunner) Restore(c *exec.CTA) {
 		r.reset(f)
 	}
 	if !r.paused && r.v.replaced.Load() == nil {
-		r.c.stopped(r.v, r.pc, r.l.Stop)
+		r.c.stopped(r.s, r.v, r.pc, r.l.Stop)
 	}
 	if ctr := r.l.Counters; ctr != nil {
 		ctr.Fallbacks.Add(1)
@@ -497,23 +509,10 @@ func (r *blockRunner) materialize(f, to unsafe.Pointer, s exec.Standing) {
 		if !x.Variation.Scalar() || x.Class == ir.WPred || x.At.Base == plan.Nowhere {
 			continue
 		}
-		var base unsafe.Pointer
-		switch x.At.Base {
-		case plan.InContext:
-			base = unsafe.Pointer(r.x)
-		case plan.InConstants:
-			base = r.x.Consts
-		default:
-			base = f
-		}
-		base = unsafe.Add(base, x.At.Disp)
+		base := r.placed(f, x.At)
 		for m := s.Mask; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros32(m)
-			p, n := base, int64(lane)
-			if x.Variation.Halves {
-				p, n = unsafe.Add(base, lane/16*8), int64(lane%16)
-			}
-			n = n*x.Variation.Stride + int64(lane/16)*x.Variation.Skew
+			p, n := laneOf(base, &x.Variation, lane)
 			d := unsafe.Add(to, row)
 			if x.Class == ir.W64 {
 				*(*uint64)(unsafe.Add(d, 8*lane)) = *(*uint64)(p) + uint64(n)
@@ -522,6 +521,26 @@ func (r *blockRunner) materialize(f, to unsafe.Pointer, s exec.Standing) {
 			}
 		}
 	}
+}
+
+// placed is where a scalar of the warp with a frame stands.
+func (r *blockRunner) placed(f unsafe.Pointer, at plan.Location) unsafe.Pointer {
+	switch at.Base {
+	case plan.InContext:
+		f = unsafe.Pointer(r.x)
+	case plan.InConstants:
+		f = r.x.Consts
+	}
+	return unsafe.Add(f, at.Disp)
+}
+
+// laneOf says where the base of a lane's value stands, of a scalar at base, and how much more the value is.
+func laneOf(base unsafe.Pointer, s *plan.Variation, lane int) (p unsafe.Pointer, more int64) {
+	p, n := base, int64(lane)
+	if s.Halves {
+		p, n = unsafe.Add(base, lane/16*8), int64(lane%16)
+	}
+	return p, n*s.Stride + int64(lane/16)*s.Skew
 }
 
 // Faulted implements exec.BlockRunner.

@@ -131,6 +131,7 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 		}
 	}
 	c.cta.regions = new([]*region)
+	c.checkedCT.regions = c.cta.regions
 	type held struct {
 		fs, cs  []function
 		regions *[]*region
@@ -157,11 +158,12 @@ type code struct {
 	funcs  []function
 	// for a memory checker: accesses to memory are left to Go, but for those whose bounds are known; ready once there
 	// is one
-	checked []function
-	ready   lazy.Once
-	ctaMu   sync.Mutex
-	cta     ctaState
-	matrix  func() unsafe.Pointer // makes the memory that its products of matrices need; nil for none
+	checked   []function
+	ready     lazy.Once
+	ctaMu     sync.Mutex
+	cta       ctaState
+	checkedCT ctaState              // for a memory checker
+	matrix    func() unsafe.Pointer // makes the memory that its products of matrices need; nil for none
 
 	samplers map[int32]int32 // numbers of the kernel's operations that need an abi.Sampler
 }
@@ -327,11 +329,7 @@ func (c *code) Run(w *exec.Warp) exec.Event {
 	s := w.Cur
 	funcs := c.funcs
 	if l.Mem.Check != nil {
-		c.ready.Do(func() {
-			for i := range c.checked {
-				c.checked[i].prepare(c.k.Funcs[i], true)
-			}
-		})
+		c.prepareChecked()
 		funcs = c.checked
 	}
 	f := &funcs[w.Act.Func.Index]

@@ -80,7 +80,7 @@ func List(k *ir.Kernel, block [3]uint32, isa string) ([]Listing, error) {
 			}
 		}
 		if i == 0 {
-			if v := c.ctaVersion(ctaKey{dims: block}, nil); v != nil {
+			if v := c.ctaVersion(&c.cta, ctaKey{dims: block}, nil); v != nil {
 				l.Whole = &Code{bytes.Clone(v.region.mem), slices.Clone(*c.cta.marks)}
 			}
 			l.WhyNot = slices.Clone(c.cta.falls)

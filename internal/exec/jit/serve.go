@@ -12,13 +12,18 @@ import (
 // tensor copy. The code stores what is in registers, leaves with abi.ExitServe, and goes on behind the operation
 // (blockRunner.serve); the scheduler does not hear of it.
 
-// analyseWhole is plan.Analyse for code of whole CTAs. s has the kernel of which f is the entry.
-func analyseWhole(back backend, f *ir.Func, s *interp.Single) *plan.Func {
+// analyseWhole is plan.Analyse for code of whole CTAs. s has the kernel of which f is the entry; checked, if not nil,
+// is the entry as a memory checker has it, which asks for accesses that are left to Go.
+func analyseWhole(back backend, f *ir.Func, s *interp.Single, checked *function) *plan.Func {
 	native := make([]bool, len(f.Ops))
 	for i := range f.Ops {
-		native[i] = back.Supports(&f.Ops[i])
+		native[i] = back.Supports(&f.Ops[i]) &&
+			(checked == nil || !plan.Accesses(&f.Ops[i]) || checked.allowed(i))
 	}
 	a := plan.Analyse(f, native, true)
+	if checked != nil {
+		a.Bounds = checked.bounded
+	}
 	a.Serve(func(i int32) (serves, alone bool) { return s.Serves(f.Index, i) })
 	return a
 }

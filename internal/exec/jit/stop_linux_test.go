@@ -133,7 +133,7 @@ func TestStopCompiling(t *testing.T) {
 			y := k.Code.(*code)
 			var stop atomic.Bool
 			stop.Store(true)
-			y.ctaVersion(ctaKey{dims: [3]uint32{32, 1, 1}}, &stop)
+			y.ctaVersion(&y.cta, ctaKey{dims: [3]uint32{32, 1, 1}}, &stop)
 			y.compile(&y.funcs[0], 1, &stop)
 			if late := stopped(t, k, c, 1, out); late > 5*stopLate {
 				t.Errorf("clusters of %d: it went on for %v after it was stopped", cluster, late)

@@ -68,6 +68,7 @@ type Context struct {
 	// under a checker: where the next access is noted, and the last place for one; see LogEntry
 	LogAt, LogEnd uintptr
 	Log           *[LogSize]byte
+	Allowed       uint32 // Go's answer to ExitBound
 }
 
 // A note of an access for a checker: the operation and the lanes, and behind them the base addresses of all lanes,
@@ -158,6 +159,7 @@ var (
 	OffMatrix     = int32(unsafe.Offsetof(Context{}.Matrix))
 	OffRegisters  = int32(unsafe.Offsetof(Context{}.Registers))
 	OffSampling   = int32(unsafe.Offsetof(Context{}.Sampling))
+	OffAllowed    = int32(unsafe.Offsetof(Context{}.Allowed))
 	OffLogAt      = int32(unsafe.Offsetof(Context{}.LogAt))
 	OffLogEnd     = int32(unsafe.Offsetof(Context{}.LogEnd))
 )
@@ -170,7 +172,15 @@ const (
 	ExitDiverge        // lanes part at this branch: context.out take it
 	ExitDone           // the CTA has ended
 	ExitServe          // Go has to execute the operation; the code goes on behind it
+	ExitBound          // an address is not in the bound of the operation
 	ExitShift   = 28
+)
+
+// Answers to ExitBound.
+const (
+	AllowedBound = iota // there is another bound
+	AllowedLanes        // the access of every lane is good
+	AllowedNone         // the interpreter has to execute the operation
 )
 
 // Bound is where an operation's accesses need not ask: its base addresses from low on for span bytes, the displacement

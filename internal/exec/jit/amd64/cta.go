@@ -50,7 +50,7 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	g.leave, g.warpDone, g.warpNext, g.dispatch, g.dispatchTable = g.NewLabel(), g.NewLabel(), g.NewLabel(),
 		g.NewLabel(), g.NewLabel()
 	g.routines()
-	g.straight = !g.barriers && !a.IR.Loops && a.Serves == 0
+	g.straight = !g.barriers && !a.IR.Loops && a.Serves == 0 && a.Bounds == nil
 	start, skip := g.NewLabel(), g.NewLabel()
 	entry := [2]asm.Label{g.NewLabel(), g.NewLabel()}
 	// The way in.
@@ -353,7 +353,11 @@ func (g *gen) ctaBlock(b int32) {
 		case !g.a.Native[i]:
 			g.serve()
 		default:
-			g.guard()
+			if b := g.boundOf(i); b != nil {
+				g.bound(b)
+			} else {
+				g.guard()
+			}
 			g.emit[i](g)
 		}
 		if g.fused != i {

@@ -188,6 +188,14 @@ func (g *gen) materialize(w int32, n int) asm.Vec {
 		return z
 	}
 	z := g.alloc()
+	g.spread(z, w, n)
+	g.c.slots[z] = slot{ref: ref, row: uint32(w), n: uint8(n), used: true, stamp: g.c.stamp, all: true}
+	return z
+}
+
+// spread loads a register with piece n of a scalar's vector.
+func (g *gen) spread(z asm.Vec, w int32, n int) {
+	x := &g.v.Webs[w]
 	perPiece := 16
 	if x.Class == ir.W64 {
 		perPiece = 8
@@ -213,8 +221,6 @@ func (g *gen) materialize(w int32, n int) asm.Vec {
 		}
 		g.VL(add, asm.Z, z, z, g.strides(x.Variation.Stride, first, x.Class == ir.W64))
 	}
-	g.c.slots[z] = slot{ref: ref, row: uint32(w), n: uint8(n), used: true, stamp: g.c.stamp, all: true}
-	return z
 }
 
 // strides is a vector of numbers a stride apart.

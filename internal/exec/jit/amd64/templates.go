@@ -224,7 +224,9 @@ func emitters(a *plan.Func) []emitter {
 		if a.Bounds != nil && a.Bounds[i] != nil {
 			b, inside := a.Bounds[i], e
 			e = func(g *gen) {
-				g.within(b)
+				if g.v == nil { // code of whole CTAs has asked before (gen.bound)
+					g.within(b)
+				}
 				inside(g)
 			}
 		}
