@@ -17,6 +17,7 @@ type Frame struct {
 	Init    int32 // lanes that it begins with
 	Warp    int32 // its number
 	CC      int32 // carry flags
+	Turn    int32 // steps of a loop until other warps have their turn
 	Tid     int32 // bases of %tid: three times two
 	TidRows int32 // rows of %tid
 	Local   int32 // local memory of its lane 0
@@ -28,7 +29,8 @@ type Frame struct {
 func NewFrame(f *ir.Func, waits, slots int) *Frame {
 	l := &Frame{}
 	at := (int32(f.FrameSize) + 63) &^ 63
-	l.Resume, l.Next, l.Entry, l.Mask, l.Live, l.Init, l.Warp, l.CC = at, at+8, at+16, at+24, at+28, at+32, at+36, at+40
+	l.Resume, l.Next, l.Entry, l.Mask, l.Live, l.Init, l.Warp, l.CC, l.Turn =
+		at, at+8, at+16, at+24, at+28, at+32, at+36, at+40, at+44
 	l.Local = at + 48
 	l.Tid = at + 64
 	l.TidRows = at + 128
@@ -54,7 +56,7 @@ type CTACode struct {
 	Start   int32 // offset of the way in
 	Entries [2]int32
 	Skip    int32 // offset of where ended warps stand, when there are barriers
-	Waits   bool  // there are barriers; else a warp begins when those before it have ended
+	Waits   bool  // there are barriers or turns; else a warp begins when those before it have ended
 	Points  []ResumePoint
 }
 

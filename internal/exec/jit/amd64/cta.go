@@ -40,7 +40,8 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 		g.localMemory = g.localMemory || plan.UsesLocal(b)
 		carries = carries || plan.Carries(b)
 	}
-	c = &abi.CTACode{Values: v, Frame: lay, Waits: g.barriers}
+	g.waits = g.barriers || v.Turns != nil
+	c = &abi.CTACode{Values: v, Frame: lay, Waits: g.waits}
 	for i := range g.ctaLabels {
 		g.ctaLabels[i] = make([]asm.Label, len(a.Blocks))
 		for b := range a.Blocks {
@@ -70,7 +71,7 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	// The warp has ended. One that never stood anywhere but at its beginning, with all lanes, needs not be made ready
 	// for the next CTA.
 	g.Bind(g.warpDone)
-	if g.barriers {
+	if g.waits {
 		g.LeaLabel(asm.RAX, skip)
 	} else {
 		g.Ld(asm.RAX, g.inFrame(lay.Entry))
@@ -91,7 +92,7 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 		g.JmpM(g.inFrame(lay.Resume))
 		g.Bind(done)
 	}
-	if g.barriers {
+	if g.waits {
 		loop := g.NewLabel()
 		g.Ld(asm.RBX, inContext(abi.OffFirst))
 		g.Bind(loop)
@@ -106,7 +107,7 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	g.SubMI32(inContext(abi.OffBatch), 1)
 	g.J(asm.E, end)
 	if !one {
-		if !g.barriers {
+		if !g.waits {
 			g.Ld(asm.RBX, inContext(abi.OffFirst))
 		}
 		g.StI32(inContext(abi.OffLeft), uint32(v.Warps))

@@ -34,8 +34,13 @@ func (g *gen) joins(b int32) bool {
 	return g.a.Blocks[b].Join || g.v.Reconverge[b] >= 0 || !g.full && g.parts(b-1)
 }
 
-// backEdge counts the budget on the way back to a block; the warp pauses when it is used up.
+// backEdge counts the budget on the way back to a block; the warp pauses when it is used up. In loops with turns it
+// counts the turn's steps, and the turn counts the budget.
 func (g *gen) backEdge(b, to int32) {
+	if k := g.a.Blocks[to].Loop; g.v.Turns != nil && k >= 0 && g.v.Turns[k] > 0 {
+		g.turn(to, g.v.Turns[k])
+		return
+	}
 	g.SubMI32(inContext(abi.OffBudget), 1)
 	l := g.outOfLine(func() {
 		resume := g.NewLabel()
@@ -53,6 +58,33 @@ func (g *gen) backEdge(b, to int32) {
 		g.Jmp(g.ctaLabels[g.version()][to])
 	})
 	g.J(asm.S, l)
+}
+
+// turn counts a step of a loop on the way back to its first block; after n of them the other warps have their turns.
+func (g *gen) turn(to, n int32) {
+	g.SubMI32(g.inFrame(g.lay.Turn), 1)
+	g.J(asm.S, g.outOfLine(func() {
+		resume, leave := g.NewLabel(), g.NewLabel()
+		g.StI32(g.inFrame(g.lay.Turn), uint32(n-1))
+		g.spillFor(to)
+		g.LeaLabel(asm.RAX, resume)
+		g.St(g.inFrame(g.lay.Resume), asm.RAX)
+		if !g.full {
+			g.Ld32(asm.RAX, inContext(abi.OffMask))
+			g.St32(g.inFrame(g.lay.Mask), asm.RAX)
+		}
+		g.Dead(^uint32(1<<nanReg), 0xff)
+		g.SubMI32(inContext(abi.OffBudget), n)
+		g.J(asm.S, leave)
+		g.Ld(asm.RBX, g.inFrame(g.lay.Next))
+		g.JmpM(g.inFrame(g.lay.Resume))
+		g.Bind(leave)
+		g.MovI32(asm.RAX, uint32(g.a.Blocks[to].Start)|abi.ExitBudget<<abi.ExitShift)
+		g.out(g.leave)
+		g.resumeAt(resume, g.a.Blocks[to].Start, false)
+		g.loadHomes(to)
+		g.Jmp(g.ctaLabels[g.version()][to])
+	}))
 }
 
 // enterWarp tells the context of the warp whose frame RBX points at.

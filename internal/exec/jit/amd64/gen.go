@@ -72,6 +72,7 @@ type gen struct {
 	count       bool // operations
 	probe       bool
 	barriers    bool
+	waits       bool           // barriers, or loops in which warps take turns
 	localMemory bool           // it uses local memory
 	ctaLabels   [2][]asm.Label // of blocks: for some lanes, for all
 	waitEntry   [2][]asm.Label // where lanes that waited go on

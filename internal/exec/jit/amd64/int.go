@@ -1,6 +1,8 @@
 package amd64
 
 import (
+	"math/bits"
+
 	"github.com/gocuda/cuda/internal/exec/jit/abi"
 	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/exec/jit/plan"
@@ -468,6 +470,42 @@ func clzTemplate(op *ir.Op) emitter {
 		return nil
 	}
 	return unary(op, optab.B32, asm.LzcntD, asm.LzcntQ)
+}
+
+// popcTemplate is popc of 32 bits: the bits of each four are looked up, and the bytes added.
+func popcTemplate(op *ir.Op) emitter {
+	d, a := &op.Args[0], &op.Args[1]
+	if op.Type(0) != optab.B32 || !rows(ir.W32, d, a) {
+		return nil
+	}
+	var counts, fours [16]uint32
+	for i := range 64 {
+		counts[i/4] |= uint32(bits.OnesCount8(uint8(i%16))) << (i % 4 * 8)
+	}
+	for i := range fours {
+		fours[i] = 0x0f0f0f0f
+	}
+	return func(g *gen) {
+		for p := range g.each(d) {
+			g.pin()
+			ra := g.reg(a, p)
+			g.VL(asm.MovU32, asm.Z, 2, 0, g.vector(fours))
+			g.VShift(asm.ShiftD, asm.Z, asm.ShiftSrl, 1, ra, 4)
+			g.V(asm.AndD, asm.Z, 0, ra, 2)
+			g.V(asm.AndD, asm.Z, 1, 1, 2)
+			g.VL(asm.MovU32, asm.Z, 2, 0, g.vector(counts))
+			g.V(asm.ShufB, asm.Z, 0, 2, 0)
+			g.V(asm.ShufB, asm.Z, 1, 2, 1)
+			g.V(asm.AddB, asm.Z, 0, 0, 1)
+			g.VShift(asm.ShiftD, asm.Z, asm.ShiftSrl, 1, 0, 16)
+			g.V(asm.AddB, asm.Z, 0, 0, 1)
+			g.VShift(asm.ShiftD, asm.Z, asm.ShiftSrl, 1, 0, 8)
+			g.V(asm.AddB, asm.Z, 0, 0, 1)
+			z, o := g.dst(d, p)
+			g.VShift(asm.ShiftD, asm.Z, asm.ShiftSll, 0, 0, 24)
+			g.VShift(asm.ShiftD, o, asm.ShiftSrl, z, 0, 24)
+		}
+	}
 }
 
 func minTemplate(op *ir.Op) emitter {

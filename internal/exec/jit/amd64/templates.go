@@ -96,7 +96,7 @@ var templates = [...][]template{
 	// integers lane by lane
 	optab.OpIdiv:      {divideTemplate},
 	optab.OpRem:       {divideTemplate},
-	optab.OpPopc:      {countTemplate},
+	optab.OpPopc:      {popcTemplate, countTemplate},
 	optab.OpBfind:     {countTemplate},
 	optab.OpBrev:      {brevTemplate},
 	optab.OpBfi:       {insertTemplate},

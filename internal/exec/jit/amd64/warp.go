@@ -349,6 +349,11 @@ func matchTemplate(op *ir.Op) emitter {
 		g.stage(0, a)
 		g.clearPreds(out)
 		l := &laneLoop{g, in, out}
+		if !all && !wide && d.Kind == ir.Row {
+			g.matchWords(l, a)
+			g.collect(out, false)
+			return
+		}
 		g.eachLane(false, func() {
 			// r8 gathers the lanes with the same value, rdx are those left
 			l.MovI32(asm.R8, 0)
@@ -384,6 +389,26 @@ func matchTemplate(op *ir.Op) emitter {
 		})
 		g.collect(out, false)
 	}
+}
+
+// matchWords is match.any of words that are staged: each lane's is compared with all at once.
+func (g *gen) matchWords(l *laneLoop, a *ir.Arg) {
+	g.pin()
+	lower, upper := g.reg(a, 0), g.reg(a, 1)
+	some := !g.full || g.op.Guard >= 0
+	if some {
+		g.laneMask(asm.RDX)
+	}
+	g.eachLane(false, func() {
+		m := laneMem(laneIn(0), ir.W32)
+		l.VCmpM(asm.CmpD, asm.Z.Broadcast(), asm.K0, lower, m, asm.CmpEQ)
+		l.VCmpM(asm.CmpD, asm.Z.Broadcast(), asm.K7, upper, m, asm.CmpEQ)
+		l.KMovPair(asm.RAX, asm.RCX, asm.K0, asm.K7)
+		if some {
+			l.And32(asm.RAX, asm.RDX)
+		}
+		l.st(0, asm.RAX)
+	})
 }
 
 // reduxTemplate is redux.sync of integers.

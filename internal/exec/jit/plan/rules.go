@@ -153,6 +153,10 @@ func classify(op *ir.Op) Info {
 			c = RuleMax
 		}
 		set(c, integer && !m.Relu && reg(cl, 0, 1, 2))
+	case optab.OpIdiv, optab.OpRem:
+		set(RulePiece, integer && reg(cl, 0, 1, 2))
+	case optab.OpPopc, optab.OpClz, optab.OpBfind, optab.OpBrev:
+		set(RulePiece, whole && len(op.Args) == 2)
 	case optab.OpSelp:
 		in.Wide = op.Args[0].Class == ir.W64
 		d := op.Args[0].Class

@@ -24,11 +24,12 @@ type Values struct {
 	Reconvergences int
 	Held           rowSet // rows live where lanes wait
 	heldWeb        []bool
-	Dead           []bool // by operation
-	Stream         []bool // by operation: a store of each thread's own, once, to what the function does not load
-	Streams        int    // how many there are
-	Shadow         bool   // additions to global memory may be made later
-	work           int    // operations and blocks looked at
+	Dead           []bool  // by operation
+	Stream         []bool  // by operation: a store of each thread's own, once, to what the function does not load
+	Streams        int     // how many there are
+	Shadow         bool    // additions to global memory may be made later
+	Turns          []int32 // by loop: iterations after which another warp has its turn, 0 for all; nil: none has turns
+	work           int     // operations and blocks looked at
 	seen           []int32
 }
 
@@ -79,6 +80,7 @@ func Evaluate(a *Func, dims [3]uint32, mayWrap []bool) (v *Values, err error) {
 	v.Shadow = shadows(a.IR, v.Unread)
 	v.solve()
 	v.findStreams()
+	v.findTurns()
 	return v, v.manyWaits()
 }
 

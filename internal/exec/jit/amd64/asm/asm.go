@@ -145,10 +145,18 @@ func (a *Asm) Adopt(b *Asm, first Label, take func(Label) (Label, bool)) func(La
 // Labels is how many labels there are.
 func (a *Asm) Labels() Label { return Label(len(a.labels)) }
 
-// Align fills up with no-operations to a multiple of n.
+// noOperations are the no-operations of 1 to 8 bytes that the processors' manuals recommend: each is one instruction.
+var noOperations = [...]string{"\x90", "\x66\x90", "\x0f\x1f\x00", "\x0f\x1f\x40\x00", "\x0f\x1f\x44\x00\x00",
+	"\x66\x0f\x1f\x44\x00\x00", "\x0f\x1f\x80\x00\x00\x00\x00", "\x0f\x1f\x84\x00\x00\x00\x00\x00"}
+
+// Align fills up with no-operations, as few as there can be, to a multiple of n.
 func (a *Asm) Align(n int) {
-	for len(a.Code)%n != 0 {
-		a.Code = append(a.Code, 0x90)
+	for {
+		rest := len(a.Code) % n
+		if rest == 0 {
+			return
+		}
+		a.Code = append(a.Code, noOperations[min(n-rest, len(noOperations))-1]...)
 	}
 }
 
