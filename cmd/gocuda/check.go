@@ -15,7 +15,7 @@ import (
 )
 
 type checkCmd struct {
-	Folder  string   `arg:"" help:"A set of instruction cases (index.json, inputs.bin.gz, ...) or of modules (modules/*/manifest.json)."`
+	Folder  string   `arg:"" help:"A set of instruction cases (index.json, inputs.bin.gz, ...), of modules (modules/*/manifest.json) or of Tile IR kernels (index.json, modules.bin.gz, data.bin.gz)."`
 	Group   []string `help:"Only these groups of cases, or modules; NAME:N is one launch of a module." placeholder:"NAME"`
 	Build   string   `help:"Modules: this build, or all that hold PTX; default is the PTX that suits the device." placeholder:"LABEL"`
 	Device  string   `help:"driver, software or auto (the driver if it is usable)." default:"auto" enum:"auto,driver,software"`
@@ -48,11 +48,15 @@ func (c *checkCmd) Run(con *console) error {
 	case exists(filepath.Join(c.Folder, "index.json"), filepath.Join(c.Folder, "index.json.gz")) &&
 		exists(filepath.Join(c.Folder, "inputs.bin"), filepath.Join(c.Folder, "inputs.bin.gz")):
 		rep, err = conform.Instructions(os.DirFS(c.Folder), opts)
+	case exists(filepath.Join(c.Folder, "modules.bin"), filepath.Join(c.Folder, "modules.bin.gz")) &&
+		exists(filepath.Join(c.Folder, "data.bin"), filepath.Join(c.Folder, "data.bin.gz")):
+		rep, err = conform.Tiles(opts, os.DirFS(c.Folder))
 	case exists(filepath.Join(c.Folder, "modules")):
 		rep, err = conform.Modules(os.DirFS(c.Folder), opts)
 	default:
 		return hint(fmt.Errorf("%s is not a set of recorded cases", c.Folder),
-			"a folder with index.json and inputs.bin.gz, or with modules/*/manifest.json; testdata/silicon is one")
+			"a folder with index.json and inputs.bin.gz, with modules/*/manifest.json, or with index.json, modules.bin.gz and "+
+				"data.bin.gz; testdata/silicon is one")
 	}
 	var open *conform.DeviceError
 	switch {

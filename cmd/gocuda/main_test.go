@@ -244,6 +244,8 @@ func TestCheck(t *testing.T) {
 		"largest distance from the recorded silicon")
 	out = works(t, "check", "testdata/corpus", "--group", "saxpy", "--build", "all", "--device", "software")
 	contains(t, "check", out, "saxpy                  32        0        0         32") // 4 launches, 8 builds
+	out = works(t, "check", "internal/tileir/lower/testdata/own", "--device", "software")
+	contains(t, "check", out, "own                    88        0        0", "kind exact", "kind tolerance")
 	var r struct {
 		Groups map[string]struct{ Passed, Failed int }
 	}

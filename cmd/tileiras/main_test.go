@@ -2,33 +2,14 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-)
 
-func unpack(t *testing.T, name string) []byte {
-	t.Helper()
-	f, err := os.Open(filepath.Join("../../internal/tileir/testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
+	"github.com/gocuda/cuda/internal/tileset"
+)
 
 func call(args ...string) (status int, stdout, stderr string) {
 	var out, errs bytes.Buffer
@@ -39,12 +20,14 @@ func call(args ...string) (status int, stdout, stderr string) {
 // TestThrough hands a recorded module through with the options that cuTile Python 1.7 gives, and refuses what cannot
 // be read.
 func TestThrough(t *testing.T) {
-	var index struct{ Modules []struct{ Code [2]int } }
-	if err := json.Unmarshal(unpack(t, "index.json.gz"), &index); err != nil {
+	set, err := tileset.Open(os.DirFS("../../internal/tileir/lower/testdata"), os.DirFS("../../internal/tileir/testdata"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	at := index.Modules[0].Code
-	code := unpack(t, "modules.bin.gz")[at[0]:][:at[1]]
+	code, err := set.Code(set.Modules[0].Name)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in.bytecode"), filepath.Join(dir, "out.cubin")
 	put := func(b []byte) {

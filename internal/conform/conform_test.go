@@ -119,6 +119,36 @@ func TestSparse(t *testing.T) {
 	}
 }
 
+// TestTiles replays the recorded Tile IR kernels, all of them where the full set lies beside the repository. Those whose
+// results the dialect fixes have the recorded bits. A driver before CUDA 13.1 loads none.
+func TestTiles(t *testing.T) {
+	from, cases := []fs.FS{os.DirFS("../tileir/lower/testdata"), os.DirFS("../tileir/testdata")}, 707
+	full := filepath.FromSlash("../../../shared/tileir")
+	if _, err := os.Stat(full); err == nil && !testing.Short() {
+		from, cases = []fs.FS{os.DirFS(full)}, 922
+	}
+	if *dataFlag != "" {
+		skip.Without(t, skip.Testdata, "recorded Tile IR")
+	}
+	r, err := Tiles(Options{}, from...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logReport(t, r)
+	n := r.Total()
+	if n.NotImplemented+len(r.LeftOut) == cases {
+		skip.Without(t, skip.NewerDriver, r.Device)
+	}
+	for i := range r.Cases {
+		if c := &r.Cases[i]; c.Status == failed {
+			t.Errorf("%s: %s", c.Name, firstLine(c.Text))
+		}
+	}
+	if exact := r.Kinds[tileExact]; n.Passed+len(r.LeftOut) != cases || exact.Equal != exact.Passed {
+		t.Errorf("%+v of %d cases, %+v of those that are exact", n, cases, exact)
+	}
+}
+
 func firstLine(s string) string {
 	l, _, _ := strings.Cut(s, "\n")
 	if len(l) > 300 {

@@ -2,14 +2,10 @@ package softdev
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,97 +19,30 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/image/fatbin"
 	"github.com/gocuda/cuda/internal/image/sm"
-	"github.com/gocuda/cuda/internal/num"
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/tileir"
 	"github.com/gocuda/cuda/internal/tileir/tiletest"
+	"github.com/gocuda/cuda/internal/tileset"
 )
 
-// tileSet is recorded Tile IR: modules, and what their kernels wrote on an H200 (internal/tileir/lower/testdata, from
-// ../shared/tileir).
-type tileSet struct {
-	Modules []struct {
-		Name string
-		Code [2]int
-	}
-	Cases       []tileCase
-	code, bytes []byte
-}
-
-type tileCase struct {
-	Name, Module, Entry string
-	Grid                [3]uint32
-	Args                []struct {
-		Buffer *int
-		Offset uint64
-		Value  string
-	}
-	Buffers []struct {
-		Type string
-		Size int
-		Init struct {
-			Fill *byte
-			Data []int
-		}
-		Pointers []struct {
-			At, Buffer int
-			Offset     uint64
-		}
-		Result  []int
-		Compare json.RawMessage
-	}
-	Expect struct {
-		Launch, Sync, Stdout string
-		Globals              map[string]string
-		GlobalsBefore        map[string]string `json:"globals_before"`
-		Parameters           [][2]uint64
-	}
-}
-
-func unpack(t testing.TB, name string) []byte {
+// readTiles reads recorded Tile IR: modules, and what their kernels wrote on an H200 (a part of ../shared/tileir).
+func readTiles(t testing.TB) *tileset.Set {
 	t.Helper()
-	f, err := os.Open(filepath.Join("../tileir", name))
+	set, err := tileset.Open(os.DirFS("../tileir/lower/testdata"), os.DirFS("../tileir/testdata"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
+	return set
+}
+
+// tileCode gives the bytecode of a module.
+func tileCode(t testing.TB, s *tileset.Set, name string) []byte {
+	t.Helper()
+	b, err := s.Code(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
-}
-
-func readTiles(t testing.TB) *tileSet {
-	t.Helper()
-	var s, more tileSet
-	for name, to := range map[string]*tileSet{"lower/testdata/index.json.gz": &s, "testdata/index.json.gz": &more} {
-		if err := json.Unmarshal(unpack(t, name), to); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range s.Cases { // the first file has no parameters
-		c := &s.Cases[i]
-		at := slices.IndexFunc(more.Cases, func(o tileCase) bool { return o.Module == c.Module && o.Entry == c.Entry })
-		c.Expect.Parameters = more.Cases[at].Expect.Parameters
-	}
-	s.code, s.bytes = unpack(t, "testdata/modules.bin.gz"), unpack(t, "lower/testdata/data.bin.gz")
-	return &s
-}
-
-func (s *tileSet) module(t testing.TB, name string) []byte {
-	t.Helper()
-	for _, m := range s.Modules {
-		if m.Name == name {
-			return s.code[m.Code[0] : m.Code[0]+m.Code[1]]
-		}
-	}
-	t.Fatalf("no module %s", name)
-	return nil
 }
 
 // tileBox puts bytecode into a container beside other entries.
@@ -193,7 +122,7 @@ func tileFile(t testing.TB, b []byte) string {
 }
 
 // TestTileRecorded loads recorded modules in every way and runs their kernels: parameters, globals, output, results
-// as on the H200. Of the results those are compared that the dialect fixes; package lower compares all of them.
+// as on the H200.
 func TestTileRecorded(t *testing.T) {
 	set := readTiles(t)
 	var stdout bytes.Buffer
@@ -210,13 +139,17 @@ func TestTileRecorded(t *testing.T) {
 		}
 		way := &tileLoads[i%len(tileLoads)]
 		l := &tileLoad{t: t, tab: tab, ctx: ctx}
-		code := set.module(t, c.Module)
-		if r := way.load(l, code); r != success {
-			t.Errorf("%s: %s: %v: %s", c.Name, way.name, r, d.LastDetail(ctx))
+		run := tileset.Runner{T: tab, Ctx: ctx, Detail: d.LastDetail,
+			Printed: func() string { defer stdout.Reset(); return stdout.String() },
+			Load: func(code []byte) (driver.CUmodule, driver.CUresult) {
+				r := way.load(l, code)
+				return l.m, r
+			}}
+		if res := run.Run(set, c); res.Status != tileset.Passed || res.Broken != (c.Expect.Sync != "CUDA_SUCCESS") {
+			t.Errorf("%s: %s: %s", c.Name, way.name, res.Text)
 			continue
 		}
-		set.run(l, d, c, &stdout)
-		tileOperations(t, code, done)
+		tileOperations(t, tileCode(t, set, c.Module), done)
 	}
 	if testing.Short() {
 		return
@@ -224,7 +157,7 @@ func TestTileRecorded(t *testing.T) {
 	// Operations all of whose recorded cases have much data are loaded, and run in package lower's test.
 	// docs/tileir.md says that all are done.
 	for _, x := range set.Modules {
-		code, has := set.code[x.Code[0]:][:x.Code[1]], map[tileir.Opcode]bool{}
+		code, has := tileCode(t, set, x.Name), map[tileir.Opcode]bool{}
 		tileOperations(t, code, has)
 		fresh, refused := false, false
 		for c := range has {
@@ -277,137 +210,13 @@ func tileOperations(t testing.TB, code []byte, done map[tileir.Opcode]bool) {
 	}
 }
 
-func (s *tileSet) run(l *tileLoad, d *Driver, c *tileCase, stdout *bytes.Buffer) {
-	t, tab, ctx, m := l.t, l.tab, l.ctx, l.m
-	t.Helper()
-	var f driver.CUfunction
-	must(t, tab.ModuleGetFunction(ctx, &f, m, cstr(c.Entry)))
-	for i, q := range c.Expect.Parameters {
-		var got [2]uint64
-		want(t, c.Name, tab.FuncGetParamInfo(ctx, f, uint64(i), &got[0], &got[1]), success)
-		if got != q {
-			t.Errorf("%s: parameter %d lies at %v, recorded %v", c.Name, i, got, q)
-		}
-	}
-	var end [2]uint64
-	r := tab.FuncGetParamInfo(ctx, f, uint64(len(c.Expect.Parameters)), &end[0], &end[1])
-	want(t, c.Name+": one parameter more", r, invalidValue)
-	globals := func(all map[string]string) {
-		for name, text := range all {
-			var p driver.CUdeviceptr
-			var n uint64
-			b := make([]byte, len(text)/2)
-			if r := tab.ModuleGetGlobal_v2(ctx, &p, &n, m, cstr(name)); r != success || n != uint64(len(b)) {
-				t.Errorf("%s: global %s: %v, %d bytes", c.Name, name, r, n)
-				continue
-			}
-			must(t, tab.MemcpyDtoH_v2(ctx, unsafe.Pointer(&b[0]), p, n))
-			if hex.EncodeToString(b) != text {
-				t.Errorf("%s: global %s is %x, recorded %s", c.Name, name, b, text)
-			}
-		}
-	}
-	globals(c.Expect.GlobalsBefore)
-	at := make([]driver.CUdeviceptr, len(c.Buffers))
-	for i, b := range c.Buffers {
-		must(t, tab.MemAlloc_v2(ctx, &at[i], uint64(b.Size)))
-		defer func() { _ = tab.MemFree_v2(ctx, at[i]) }()
-	}
-	for i, b := range c.Buffers {
-		data := make([]byte, b.Size)
-		if b.Init.Fill != nil {
-			data = bytes.Repeat([]byte{*b.Init.Fill}, b.Size)
-		} else {
-			copy(data, s.bytes[b.Init.Data[0]:][:b.Init.Data[1]])
-		}
-		for _, x := range b.Pointers {
-			binary.LittleEndian.PutUint64(data[x.At:], uint64(at[x.Buffer])+x.Offset)
-		}
-		must(t, tab.MemcpyHtoD_v2(ctx, at[i], unsafe.Pointer(&data[0]), uint64(len(data))))
-	}
-	args := make([][8]byte, len(c.Args))
-	list := make([]unsafe.Pointer, len(c.Args)+1)
-	for i, a := range c.Args {
-		if a.Buffer != nil {
-			binary.LittleEndian.PutUint64(args[i][:], uint64(at[*a.Buffer])+a.Offset)
-		} else if _, err := hex.Decode(args[i][:], []byte(a.Value)); err != nil {
-			t.Fatal(err)
-		}
-		list[i] = unsafe.Pointer(&args[i])
-	}
-	stdout.Reset()
-	r = tab.LaunchKernel(ctx, f, c.Grid[0], c.Grid[1], c.Grid[2], 1, 1, 1, 0, 0, &list[0], nil)
-	if r == success {
-		r = tab.CtxSynchronize(ctx)
-	}
-	if r.String() != c.Expect.Sync {
-		t.Fatalf("%s: %v, recorded %s: %s", c.Name, r, c.Expect.Sync, d.LastDetail(ctx))
-	}
-	if r != success {
-		return
-	}
-	got, wanted := strings.Split(stdout.String(), "\n"), strings.Split(c.Expect.Stdout, "\n")
-	slices.Sort(got) // blocks print in any order
-	slices.Sort(wanted)
-	if !slices.Equal(got, wanted) {
-		t.Errorf("%s printed %q, recorded %q", c.Name, stdout, c.Expect.Stdout)
-	}
-	globals(c.Expect.Globals)
-	for i, b := range c.Buffers {
-		if string(b.Compare) != `"bits"` || b.Result == nil {
-			continue
-		}
-		data := make([]byte, b.Size)
-		must(t, tab.MemcpyDtoH_v2(ctx, unsafe.Pointer(&data[0]), at[i], uint64(len(data))))
-		if w := s.bytes[b.Result[0]:][:b.Result[1]]; !sameTiles(b.Type, data[:len(w)], w) {
-			t.Errorf("%s: buffer %d is not what is recorded", c.Name, i)
-		}
-	}
-}
-
-// sameTiles compares bits; a NaN equals any NaN.
-func sameTiles(typ string, a, b []byte) bool {
-	if bytes.Equal(a, b) {
-		return true
-	}
-	le := binary.LittleEndian
-	var size int
-	var nan func(b []byte) bool
-	switch typ {
-	case "f64":
-		size, nan = 8, func(b []byte) bool { return math.IsNaN(math.Float64frombits(le.Uint64(b))) }
-	case "f32", "tf32":
-		size, nan = 4, func(b []byte) bool { return math.IsNaN(float64(math.Float32frombits(le.Uint32(b)))) }
-	case "bf16":
-		size, nan = 2, func(b []byte) bool {
-			return math.IsNaN(float64(math.Float32frombits(uint32(le.Uint16(b)) << 16)))
-		}
-	case "f16":
-		size, nan = 2, func(b []byte) bool {
-			return math.IsNaN(float64(math.Float32frombits(num.F16ToF32(le.Uint16(b)))))
-		}
-	case "e4m3":
-		size, nan = 1, func(b []byte) bool { return b[0]&0x7f == 0x7f }
-	case "e5m2":
-		size, nan = 1, func(b []byte) bool { return b[0]&0x7f > 0x7c }
-	default:
-		return false
-	}
-	for i := 0; i < len(a); i += size {
-		if x, y := a[i:i+size], b[i:i+size]; !bytes.Equal(x, y) && !(nan(x) && nan(y)) {
-			return false
-		}
-	}
-	return true
-}
-
 // TestTileRules compares what the driver says of a tile kernel, and which launches it takes, with what an H200 said
 // (../shared/tileir, index.json, api).
 func TestTileRules(t *testing.T) {
 	set := readTiles(t)
-	i := slices.IndexFunc(set.Cases, func(c tileCase) bool { return strings.HasPrefix(c.Name, "arith.addf.") })
+	i := slices.IndexFunc(set.Cases, func(c tileset.Case) bool { return strings.HasPrefix(c.Name, "arith.addf.") })
 	c := &set.Cases[i]
-	code := set.module(t, c.Module)
+	code := tileCode(t, set, c.Module)
 	d, tab, ctx := open(t, Options{})
 	var m driver.CUmodule
 	must(t, tab.ModuleLoadData(ctx, &m, unsafe.Pointer(&code[0])))
@@ -488,7 +297,7 @@ func TestTileRules(t *testing.T) {
 func TestTileChoice(t *testing.T) {
 	set := readTiles(t)
 	c := &set.Cases[0]
-	code := set.module(t, c.Module)
+	code := tileCode(t, set, c.Module)
 	arch, _ := sm.Parse("sm_90")
 	d, tab, ctx := open(t, Options{})
 	text := fatbin.Source{Kind: fatbin.PTX, Arch: arch, Major: 8, Data: []byte(modulePTX + "\x00")}
@@ -511,10 +320,18 @@ func TestTileErrors(t *testing.T) {
 			Code          [2]int
 		}
 	}
-	if err := json.Unmarshal(unpack(t, "testdata/bad.json.gz"), &set); err != nil {
+	recorded := os.DirFS("../tileir/testdata")
+	index, err := tileset.ReadFile("bad.json", recorded)
+	if err != nil {
 		t.Fatal(err)
 	}
-	all := unpack(t, "testdata/bad.bin.gz")
+	if err := json.Unmarshal(index, &set); err != nil {
+		t.Fatal(err)
+	}
+	all, err := tileset.ReadFile("bad.bin", recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
 	d, tab, ctx := open(t, Options{})
 	results := map[driver.CUresult]int{}
 	same := 0
@@ -554,7 +371,7 @@ func TestTileErrors(t *testing.T) {
 // TestTileCache: a module that is loaded already is not compiled again.
 func TestTileCache(t *testing.T) {
 	set := readTiles(t)
-	code := set.module(t, set.Cases[0].Module)
+	code := tileCode(t, set, set.Cases[0].Module)
 	d, tab, ctx := open(t, Options{})
 	var m [2]driver.CUmodule
 	for i := range m {

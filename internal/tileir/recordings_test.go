@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/gocuda/cuda/internal/skip"
+	"github.com/gocuda/cuda/internal/tileset"
 )
 
 // The recordings are modules with the text that NVIDIA's tileirdisasm 13.5.37 prints of them, and damaged or ill-typed
@@ -50,21 +50,8 @@ type badModule struct {
 
 func read(t testing.TB, dir, name string) []byte {
 	t.Helper()
-	path := filepath.Join(dir, name)
-	b, err := os.ReadFile(path + ".gz")
-	if errors.Is(err, os.ErrNotExist) {
-		if b, err = os.ReadFile(path); err == nil {
-			return b
-		}
-	}
+	b, err := tileset.ReadFile(name, os.DirFS(dir))
 	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, err = io.ReadAll(z); err != nil {
 		t.Fatal(err)
 	}
 	return b

@@ -1,19 +1,15 @@
 package devmath
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gocuda/cuda/internal/skip"
+	"github.com/gocuda/cuda/internal/tileset"
 )
 
 // fullSet has modules with what an H200 made of them; those called math.OP... apply one operation to each element of
@@ -26,38 +22,15 @@ func TestRecorded(t *testing.T) {
 	if _, err := os.Stat(fullSet); err != nil {
 		skip.Without(t, skip.Recordings, fullSet)
 	}
-	var set struct {
-		Cases []struct {
-			Name    string
-			Buffers []struct {
-				Type    string
-				Init    struct{ Data []int }
-				Result  []int
-				Compare json.RawMessage
-			}
+	set, err := tileset.Open(os.DirFS(fullSet))
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := func(typ string, at *tileset.Range) []float64 {
+		b, err := set.Bytes(*at)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	text, err := os.ReadFile(filepath.Join(fullSet, "index.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &set); err != nil {
-		t.Fatal(err)
-	}
-	z, err := os.ReadFile(filepath.Join(fullSet, "data.bin.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := gzip.NewReader(bytes.NewReader(z))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	numbers := func(typ string, at []int) []float64 {
-		b := data[at[0] : at[0]+at[1]]
 		var v []float64
 		for len(b) > 0 {
 			switch typ {
@@ -88,8 +61,8 @@ func TestRecorded(t *testing.T) {
 			ys = numbers(c.Buffers[1].Type, c.Buffers[1].Init.Data)
 		}
 		want := numbers(typ, c.Buffers[last].Result)
-		var allow struct{ ULP, Rel float64 }
-		if err := json.Unmarshal(c.Buffers[last].Compare, &allow); err != nil {
+		allow, _, err := tileset.ParseTolerance(c.Buffers[last].Compare)
+		if err != nil {
 			t.Fatal(err)
 		}
 		worst := 0.0
@@ -109,7 +82,7 @@ func TestRecorded(t *testing.T) {
 			_, e := math.Frexp(w)
 			ulp := math.Abs(got-w) / math.Ldexp(1, max(e-digits, least))
 			worst = max(worst, ulp)
-			if !(ulp <= allow.ULP) && !(math.Abs(got-w) <= allow.Rel*math.Abs(w)) {
+			if !(allow.ULP != nil && ulp <= float64(*allow.ULP)) && !(math.Abs(got-w) <= allow.Rel*math.Abs(w)) {
 				t.Errorf("%s: %s(%v, %v) = %v, recorded %v", c.Name, f.name, xs[i], y, got, w)
 			}
 		}

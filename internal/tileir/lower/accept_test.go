@@ -28,9 +28,9 @@ func TestAccepted(t *testing.T) {
 		if err := json.Unmarshal(readFile(t, modules, set.index), &list); err != nil {
 			t.Fatal(err)
 		}
-		code := readFile(t, modules, set.code)
+		all := readFile(t, modules, set.code)
 		for i, m := range append(list.Modules, list.Bad...) {
-			b := code[m.Code[0] : m.Code[0]+m.Code[1]]
+			b := all[m.Code[0] : m.Code[0]+m.Code[1]]
 			mod, err := tileir.Parse(b)
 			if err != nil || mod.Verify() != nil {
 				continue

@@ -29,7 +29,7 @@ func newContest(b *testing.B, module, other string) *contest {
 	}
 	c := &contest{d: exectest.Open(b)}
 	c.d.Engine = e
-	p, err := compile(readSet(b, own).code(b, module))
+	p, err := compile(code(b, readSet(b, own), module))
 	if err != nil {
 		b.Fatal(err)
 	}

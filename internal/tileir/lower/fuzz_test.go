@@ -40,7 +40,7 @@ func FuzzModule(f *testing.F) {
 		r := readSet(f, dir)
 		for i, m := range r.Modules {
 			if dir == own || i%7 == 0 {
-				f.Add(r.code(f, m.Name))
+				f.Add(code(f, r, m.Name))
 			}
 		}
 	}
@@ -53,7 +53,7 @@ func TestChanged(t *testing.T) {
 	for _, dir := range []string{kept, own} {
 		r := readSet(t, dir)
 		for _, m := range r.Modules {
-			codes = append(codes, r.code(t, m.Name))
+			codes = append(codes, code(t, r, m.Name))
 		}
 	}
 	rng := rand.New(rand.NewPCG(1, 2))

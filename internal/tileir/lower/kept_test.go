@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gocuda/cuda/internal/skip"
+	"github.com/gocuda/cuda/internal/tileset"
 )
 
 var keep = flag.Bool("keep", false, "write testdata from ../shared/tileir")
@@ -24,23 +25,31 @@ func TestKept(t *testing.T) {
 	}
 	r := readSet(t, fullSet)
 	var data []byte
-	part := recordings{Modules: r.Modules}
-	take := func(at []int) []int {
+	part := tileset.Set{Modules: r.Modules}
+	take := func(at *tileset.Range) *tileset.Range {
 		if at == nil {
 			return nil
 		}
-		b := r.data[at[0] : at[0]+at[1]]
+		b, err := r.Bytes(*at)
+		if err != nil {
+			t.Fatal(err)
+		}
 		i := bytes.Index(data, b)
 		if i < 0 {
 			i = len(data)
 			data = append(data, b...)
 		}
-		return []int{i, at[1]}
+		return &tileset.Range{i, at[1]}
 	}
 	for _, c := range r.Cases {
 		n := 0
 		for _, b := range c.Buffers {
-			n += len(b.Init.Data)/2*b.Size + len(b.Result)/2*b.Size
+			if b.Init.Data != nil {
+				n += b.Size
+			}
+			if b.Result != nil {
+				n += b.Size
+			}
 		}
 		if n > most {
 			continue

@@ -21,7 +21,7 @@ func TestLines(t *testing.T) {
 		r := readSet(t, dir)
 		worst, name := 0, ""
 		for _, m := range r.Modules {
-			p, err := compile(r.code(t, m.Name))
+			p, err := compile(code(t, r, m.Name))
 			var e *lower.Error
 			if errors.As(err, &e) && e.Op.Info().NotSM90 != "" {
 				continue
@@ -44,7 +44,7 @@ func TestLines(t *testing.T) {
 // TestTooLarge bounds shared memory: tiles that do not fit are refused with the operation that wants them.
 func TestTooLarge(t *testing.T) {
 	r := readSet(t, own)
-	m, err := tileir.Parse(r.code(t, "attention.128x128x32"))
+	m, err := tileir.Parse(code(t, r, "attention.128x128x32"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestTooLarge(t *testing.T) {
 // TestFault has kernels fault: the fault names the place in the source, from the module's debug records.
 func TestFault(t *testing.T) {
 	r := readSet(t, kept)
-	p, err := compile(r.code(t, "debug.lines.13.4"))
+	p, err := compile(code(t, r, "debug.lines.13.4"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,17 +2,11 @@ package lower_test
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -23,12 +17,12 @@ import (
 	"github.com/gocuda/cuda/internal/exec/exectest"
 	"github.com/gocuda/cuda/internal/exec/interp"
 	"github.com/gocuda/cuda/internal/exec/jit"
-	"github.com/gocuda/cuda/internal/num"
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/check"
 	"github.com/gocuda/cuda/internal/skip"
 	"github.com/gocuda/cuda/internal/tileir"
 	"github.com/gocuda/cuda/internal/tileir/lower"
+	"github.com/gocuda/cuda/internal/tileset"
 )
 
 // The recordings are modules with what their kernels wrote on an H200. Those in testdata are the cases with little data
@@ -46,90 +40,33 @@ var (
 	show = flag.Bool("ptx", false, "print the PTX of the cases")
 )
 
-type recordings struct {
-	Modules []struct {
-		Name, Family string
-		Code         [2]int
+// readSet reads a set of recorded cases.
+func readSet(t testing.TB, dir string) *tileset.Set {
+	t.Helper()
+	s, err := tileset.Open(os.DirFS(dir), os.DirFS(modules))
+	if err != nil {
+		t.Fatal(err)
 	}
-	Cases         []recorded
-	modules, data []byte
-}
-
-type recorded struct {
-	Name, Module, Entry string
-	Grid                [3]uint32
-	Args                []struct {
-		Buffer *int
-		Offset uint64
-		Type   string
-		Value  string
-	}
-	Buffers []struct {
-		Type string
-		Size int
-		Init struct {
-			Fill *byte
-			Data []int
-		}
-		Pointers []struct {
-			At, Buffer int
-			Offset     uint64
-		}
-		Result  []int
-		Compare json.RawMessage
-	}
-	Expect struct {
-		Launch, Sync, Stdout string
-		Globals              map[string]string
-		GlobalsBefore        map[string]string `json:"globals_before"`
-	}
+	return s
 }
 
 func readFile(t testing.TB, dir, name string) []byte {
 	t.Helper()
-	path := filepath.Join(dir, name)
-	b, err := os.ReadFile(path + ".gz")
-	if errors.Is(err, os.ErrNotExist) {
-		if b, err = os.ReadFile(path); err == nil {
-			return b
-		}
-	}
+	b, err := tileset.ReadFile(name, os.DirFS(dir))
 	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, err = io.ReadAll(z); err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-func readSet(t testing.TB, dir string) *recordings {
+// code gives the bytecode of a module.
+func code(t testing.TB, s *tileset.Set, name string) []byte {
 	t.Helper()
-	var r recordings
-	if err := json.Unmarshal(readFile(t, dir, "index.json"), &r); err != nil {
+	b, err := s.Code(name)
+	if err != nil {
 		t.Fatal(err)
 	}
-	code := modules
-	if dir == own {
-		code = own
-	}
-	r.modules, r.data = readFile(t, code, "modules.bin"), readFile(t, dir, "data.bin")
-	return &r
-}
-
-// code gives the bytecode of a module.
-func (r *recordings) code(t testing.TB, name string) []byte {
-	for _, m := range r.Modules {
-		if m.Name == name {
-			return r.modules[m.Code[0] : m.Code[0]+m.Code[1]]
-		}
-	}
-	t.Fatalf("no module %s", name)
-	return nil
+	return b
 }
 
 // compile gives the PTX of bytecode.
@@ -197,9 +134,9 @@ func (s *system) Free(a uint64) {
 }
 
 // run runs a case. The error says what is wrong with the answers, or why there are none.
-func (r *recordings) run(t testing.TB, c *recorded, d *exectest.Device) (out outcome, err error) {
+func runCase(t testing.TB, s *tileset.Set, c *tileset.Case, d *exectest.Device) (out outcome, err error) {
 	start := time.Now()
-	p, err := compile(r.code(t, c.Module))
+	p, err := compile(code(t, s, c.Module))
 	if err != nil {
 		return out, err
 	}
@@ -223,30 +160,21 @@ func (r *recordings) run(t testing.TB, c *recorded, d *exectest.Device) (out out
 	for i, b := range c.Buffers {
 		addrs[i], out.buffers[i] = d.Alloc(b.Size)
 		defer d.Free(addrs[i])
-		if b.Init.Fill != nil {
-			for j := range out.buffers[i] {
-				out.buffers[i][j] = *b.Init.Fill
-			}
-		} else {
-			copy(out.buffers[i], r.data[b.Init.Data[0]:b.Init.Data[0]+b.Init.Data[1]])
-		}
 	}
-	for i, b := range c.Buffers {
-		for _, x := range b.Pointers {
-			binary.LittleEndian.PutUint64(out.buffers[i][x.At:], addrs[x.Buffer]+x.Offset)
-		}
+	contents, err := s.Contents(c, addrs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range contents {
+		copy(out.buffers[i], b)
 	}
 	var args []any
 	for _, a := range c.Args {
-		if a.Buffer != nil {
-			args = append(args, addrs[*a.Buffer]+a.Offset)
-			continue
-		}
-		v, err := hex.DecodeString(a.Value)
+		v, err := a.Bytes(addrs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		args = append(args, v)
+		args = append(args, v[:a.Size()])
 	}
 	start = time.Now()
 	k, err := m.Kernel(c.Entry)
@@ -268,8 +196,8 @@ func (r *recordings) run(t testing.TB, c *recorded, d *exectest.Device) (out out
 	case err != nil:
 		return out, err
 	}
-	if got, want := lines(strings.Join(sys.Printed, "")), lines(c.Expect.Stdout); !slices.Equal(got, want) {
-		return out, fmt.Errorf("printed %q, not %q", got, want)
+	if got := strings.Join(sys.Printed, ""); !tileset.SameText(got, c.Expect.Stdout) {
+		return out, fmt.Errorf("printed %q, not %q", got, c.Expect.Stdout)
 	}
 	for name, want := range c.Expect.Globals {
 		if got := hex.EncodeToString(m.Bytes(name)); got != want {
@@ -282,114 +210,12 @@ func (r *recordings) run(t testing.TB, c *recorded, d *exectest.Device) (out out
 	if c.Expect.Sync != "CUDA_SUCCESS" {
 		return out, nil
 	}
-	for i, b := range c.Buffers {
-		if b.Result == nil || b.Compare == nil {
-			continue
-		}
-		want := r.data[b.Result[0] : b.Result[0]+b.Result[1]]
-		if err := compare(b.Type, out.buffers[i], want, b.Compare); err != nil {
-			return out, fmt.Errorf("buffer %d: %w", i, err)
+	for i, b := range out.buffers {
+		if _, err := s.Compare(c, i, b); err != nil {
+			return out, err
 		}
 	}
 	return out, nil
-}
-
-// lines are those of a text in any order: blocks print when they come to it.
-func lines(s string) []string {
-	l := strings.Split(s, "\n")
-	sort.Strings(l)
-	return l
-}
-
-// compare compares buffers as the README of the recordings says.
-func compare(typ string, got, want []byte, how json.RawMessage) error {
-	var tol struct {
-		ULP      *int64
-		Rel, Abs float64
-	}
-	bits := string(how) == `"bits"`
-	if !bits {
-		if err := json.Unmarshal(how, &tol); err != nil {
-			return err
-		}
-	}
-	n := map[string]int{"i1": 1, "i8": 1, "e4m3": 1, "e5m2": 1, "i16": 2, "f16": 2, "bf16": 2, "i32": 4, "f32": 4,
-		"tf32": 4, "i64": 8, "f64": 8}[typ]
-	if n == 0 {
-		return fmt.Errorf("type %s", typ)
-	}
-	wrong, first := 0, ""
-	for i := 0; i+n <= len(want); i += n {
-		var g, w [8]byte
-		copy(g[:], got[i:i+n])
-		copy(w[:], want[i:i+n])
-		a, b := binary.LittleEndian.Uint64(g[:]), binary.LittleEndian.Uint64(w[:])
-		if a == b {
-			continue
-		}
-		x, isFloat := value(typ, a)
-		y, _ := value(typ, b)
-		ok := isFloat && math.IsNaN(x) && math.IsNaN(y)
-		switch {
-		case ok || bits:
-		case math.IsNaN(x) || math.IsNaN(y):
-		case tol.ULP != nil:
-			ok = x == y || !math.IsInf(x, 0) && !math.IsInf(y, 0) && abs(order(a, n)-order(b, n)) <= *tol.ULP
-		default:
-			ok = x == y || math.Abs(x-y) <= tol.Abs+tol.Rel*math.Abs(y)
-		}
-		if !ok {
-			wrong++
-			if first == "" {
-				first = fmt.Sprintf("element %d is %#x (%g), not %#x (%g)", i/n, a, x, b, y)
-			}
-		}
-	}
-	if wrong > 0 {
-		return fmt.Errorf("%d of %d differ: %s", wrong, len(want)/n, first)
-	}
-	return nil
-}
-
-func abs(v int64) int64 {
-	if v < 0 {
-		return -v
-	}
-	return v
-}
-
-// order maps the bits of floats to integers in the order of their values.
-func order(v uint64, n int) int64 {
-	s := int64(v << (64 - 8*n))
-	if s < 0 {
-		s = math.MinInt64 - s
-	}
-	return s >> (64 - 8*n)
-}
-
-// value gives a float as float64.
-func value(typ string, v uint64) (float64, bool) {
-	switch typ {
-	case "f64":
-		return math.Float64frombits(v), true
-	case "f32", "tf32":
-		return float64(math.Float32frombits(uint32(v))), true
-	case "bf16":
-		return float64(math.Float32frombits(uint32(v) << 16)), true
-	case "f16":
-		return float64(math.Float32frombits(num.F16ToF32(uint16(v)))), true
-	case "e4m3":
-		if v&0x7f == 0x7f {
-			return math.NaN(), true
-		}
-	case "e5m2":
-		if v&0x7f > 0x7c {
-			return math.NaN(), true
-		}
-	default:
-		return float64(int64(v)), false
-	}
-	return float64(v), true
 }
 
 // TestRecorded runs the recorded cases in every engine: each gives what the H200 gave, and all give the same bits.
@@ -408,13 +234,9 @@ func TestRecordedAll(t *testing.T) {
 }
 
 // replay runs the cases of a set.
-func replay(t *testing.T, r *recordings) {
+func replay(t *testing.T, s *tileset.Set) {
 	type count struct{ equal, differ, refused int }
 	table := map[string]map[string]*count{}
-	family := map[string]string{}
-	for _, m := range r.Modules {
-		family[m.Name] = m.Family
-	}
 	es := devices(t)
 	names := make([]string, 0, len(es))
 	for n := range es {
@@ -422,12 +244,12 @@ func replay(t *testing.T, r *recordings) {
 	}
 	sort.Strings(names)
 	var loads []time.Duration
-	for i := range r.Cases {
-		c := &r.Cases[i]
+	for i := range s.Cases {
+		c := &s.Cases[i]
 		if !strings.HasPrefix(c.Name, *only) {
 			continue
 		}
-		f := family[c.Module]
+		f := s.Family(c)
 		if table[f] == nil {
 			table[f] = map[string]*count{}
 			for _, n := range names {
@@ -436,7 +258,7 @@ func replay(t *testing.T, r *recordings) {
 		}
 		var first outcome
 		for j, n := range names {
-			out, err := r.run(t, c, es[n])
+			out, err := runCase(t, s, c, es[n])
 			k := table[f][n]
 			var refused *lower.Error
 			switch {
@@ -473,12 +295,12 @@ func replay(t *testing.T, r *recordings) {
 	}
 	sort.Strings(fams)
 	for _, f := range fams {
-		s := ""
+		counts := ""
 		for _, n := range names {
 			k := table[f][n]
-			s += fmt.Sprintf("  %s %d/%d/%d", n, k.equal, k.differ, k.refused)
+			counts += fmt.Sprintf("  %s %d/%d/%d", n, k.equal, k.differ, k.refused)
 		}
-		t.Logf("%-10s%s (equal/differ/refused)", f, s)
+		t.Logf("%-10s%s (equal/differ/refused)", f, counts)
 	}
 	if len(loads) > 0 {
 		slices.Sort(loads)

@@ -10,6 +10,7 @@ import (
 	"github.com/gocuda/cuda/internal/tileir"
 	"github.com/gocuda/cuda/internal/tileir/lower"
 	"github.com/gocuda/cuda/internal/tileir/tiletest"
+	"github.com/gocuda/cuda/internal/tileset"
 )
 
 var (
@@ -95,8 +96,8 @@ func differ(o *tiletest.Out, got, want []byte) (at int, a, b uint64) {
 			continue
 		}
 		a, b = binary.LittleEndian.Uint64(x[:]), binary.LittleEndian.Uint64(y[:])
-		v, isFloat := value(typ, a)
-		w, _ := value(typ, b)
+		v, isFloat := tileset.Value(typ, a)
+		w, _ := tileset.Value(typ, b)
 		if !isFloat || v == v || w == w {
 			return i, a, b
 		}
