@@ -119,8 +119,8 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// TestTiles replays the recorded Tile IR kernels, all of them where the full set lies beside the repository. Those whose
-// results the dialect fixes have the recorded bits. A driver before CUDA 13.1 loads none.
+// TestTiles replays the recorded Tile IR kernels, all of them where the full set lies beside the repository. Those
+// whose results the dialect fixes have the recorded bits. A driver before CUDA 13.1 loads none.
 func TestTiles(t *testing.T) {
 	from, cases := []fs.FS{os.DirFS("../tileir/lower/testdata"), os.DirFS("../tileir/testdata")}, 707
 	full := filepath.FromSlash("../../../shared/tileir")
