@@ -17,6 +17,7 @@ type cli struct {
 	Devices devicesCmd `cmd:"" help:"Say what is here: the NVIDIA driver or why it is not used, and the software device's profiles."`
 	Inspect inspectCmd `cmd:"" help:"Take an image apart: PTX, cubin, fatbin, Tile IR, host object, archive or program."`
 	Run     runCmd     `cmd:"" help:"Run a kernel of an image with arguments from the command line and from .npy files."`
+	Cc      ccCmd      `cmd:"" name:"cc" passthrough:"" help:"Compile CUDA C++ with clang, without a CUDA toolkit: to PTX, a fatbin, an object, Go or a program."`
 	Check   checkCmd   `cmd:"" help:"Replay a folder of recorded cases and compare with what hardware answered."`
 	Trace   traceCmd   `cmd:"" help:"Run a kernel and show what every PTX line did, and what it became: operations and machine code."`
 	Bench   benchCmd   `cmd:"" help:"Measure the software device against PoCL and native C on twenty workloads."`

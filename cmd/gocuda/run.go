@@ -22,8 +22,8 @@ import (
 )
 
 type runCmd struct {
-	File   string   `arg:"" help:"Image: PTX, Tile IR, fatbin, or cubin (on a GPU)."`
-	Kernel string   `arg:"" help:"Kernel name as the image has it (gocuda inspect lists them)."`
+	File   string   `arg:"" help:"Image: PTX, Tile IR, fatbin, or cubin (on a GPU); or CUDA C++, a .cu file, which is compiled first."`
+	Kernel string   `arg:"" help:"Kernel name as the image has it (gocuda inspect lists them), or as the .cu file has it."`
 	Args   []string `arg:"" optional:"" help:"${argumentHelp}"`
 
 	Grid        string   `help:"Blocks: X, X,Y or X,Y,Z." default:"1" placeholder:"X,Y,Z"`
@@ -337,7 +337,7 @@ func (c *runCmd) run(kind string, o softdev.Options) (*runReport, error) {
 		return nil, hint(fmt.Errorf("--tolerance %q is no rule", c.Tolerance),
 			"--tolerance ulp:1, or exact, rel:1e-6, abs:0.5, joined by commas")
 	}
-	img, err := readImage(c.File)
+	img, err := c.image()
 	if err != nil {
 		return nil, err
 	}

@@ -72,6 +72,8 @@ var layers = []layer{
 	{"internal/exec/jit/amd64", []string{"internal/exec/jit/abi", "internal/exec/jit/plan", "=internal/exec",
 		"internal/exec/texture", "internal/ir", "internal/ptx", "internal/num"}},
 	{"internal/exec/jit/amd64/asm", nil},
+	{"include", nil}, // headers for C++
+	{"internal/cc", []string{"internal/image", "internal/link", "internal/ptx"}}, // drives clang; knows no device
 	{"internal/driver", nil},
 	{"internal/nvidia", []string{"internal/driver"}},
 	{"internal/softdev", []string{"internal/checker", "internal/tileir", "internal/driver", "internal/image",
@@ -98,6 +100,7 @@ var outside = []struct {
 		"internal/exec/interp",
 		"internal/touch", "cmd/libcuda"}},
 	{"github.com/alecthomas/kong", []string{"cmd"}},
+	{"github.com/ianlancetaylor/demangle", []string{"internal/cc"}},
 	{"github.com/sbinet/npyio", []string{"cmd"}},
 }
 

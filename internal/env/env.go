@@ -25,6 +25,10 @@ const (
 	CheckExit  = "GOCUDA_CHECK_EXIT" // exit code of a process in which checks have found errors
 	Stack      = "GOCUDA_STACK"      // 1: internal errors write the stack to standard error
 	Trace      = "GOCUDA_TRACE"      // errors: libcuda.so.1 logs each call that fails
+	Clang      = "GOCUDA_CLANG"      // the clang++ of gocuda cc
+	Lib        = "GOCUDA_LIB"        // folders of the CUDA runtime library that gocuda cc links
+	CCCL       = "GOCUDA_CCCL"       // folder of CCCL's headers: thrust, cub, libcu++
+	Cache      = "GOCUDA_CACHE"      // folder for what gocuda cc keeps
 )
 
 // The variables of the CUDA driver that the software device obeys (CUDA Programming Guide, "CUDA Environment
@@ -59,6 +63,8 @@ type Settings struct {
 	EagerLoading         bool
 	ForcePTX, DisablePTX bool
 	CUDAPath, SystemRoot string
+	Clang, Lib           string
+	CCCL, Cache          string
 }
 
 // Profiles are the names in Profile.
@@ -96,6 +102,7 @@ func Read(lookup Lookup) Settings {
 		CheckSuppress: get(CheckSkip), Stack: number(Stack), Trace: get(Trace),
 		EagerLoading: get(Loading) == "EAGER", ForcePTX: number(ForcePTX), DisablePTX: number(DisablePTX),
 		CUDAPath: get(cudaPath), SystemRoot: get(systemRoot),
+		Clang: get(Clang), Lib: get(Lib), CCCL: get(CCCL), Cache: get(Cache),
 	}
 	s.CheckExit, _ = strconv.Atoi(get(CheckExit))
 	s.Visible, s.IsVisible = lookup(Visible)

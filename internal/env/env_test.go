@@ -26,7 +26,7 @@ func TestRead(t *testing.T) {
 		ISA:    "avx2",
 		Memory: "1G", Check: "race", CheckOut: "a.json", CheckSkip: "b", CheckExit: "3", Memcheck: "on", Stack: "1",
 		Trace: "errors", Visible: "", Loading: "EAGER", ForcePTX: "1", DisablePTX: "2",
-		cudaPath: "c", systemRoot: "d",
+		cudaPath: "c", systemRoot: "d", Clang: "e", Lib: "f", CCCL: "g", Cache: "h",
 	}))
 	v := reflect.ValueOf(s)
 	for i := range v.NumField() {

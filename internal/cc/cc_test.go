@@ -1,0 +1,143 @@
+package cc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gocuda/cuda/include"
+	"github.com/gocuda/cuda/internal/env"
+	"github.com/gocuda/cuda/internal/image"
+	"github.com/gocuda/cuda/internal/link"
+	"github.com/gocuda/cuda/internal/skip"
+)
+
+// compile runs a command line as gocuda cc does.
+func compile(t testing.TB, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	o, err := Parse(args)
+	if err != nil {
+		return "", "", err
+	}
+	clang, err := Find(t.Context(), env.Read(nil).Clang)
+	var none *NotFoundError
+	if errors.As(err, &none) {
+		skip.Without(t, skip.Tool, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := include.Install(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, text bytes.Buffer
+	d := &Driver{Options: o, Clang: clang, Include: dir, Stdout: &out, Stderr: &text}
+	err = d.Run(t.Context())
+	return out.String(), text.String(), err
+}
+
+func TestPTX(t *testing.T) {
+	out, text, err := compile(t, "-ptx", "-o", "-", "testdata/saxpy.cu")
+	if err != nil || text != "" {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if got := strings.Join(Kernels([]byte(out)), " "); got != "_Z4axpyIfEvT_PKS0_PS0_i saxpy" {
+		t.Errorf("kernels %s", got)
+	}
+	l, err := link.Module([]byte(out), link.Options{SM: 90, Builtin: func(n string) bool { return n == "vprintf" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := l.Kernel("saxpy"); k == nil {
+		t.Error("no kernel saxpy")
+	}
+}
+
+func TestCode(t *testing.T) {
+	tests := []struct {
+		args      string
+		has, lack []string
+	}{
+		{"-maxrregcount 40", []string{".maxnreg 40"}, []string{"div.approx", "ex2.approx.ftz"}},
+		{"-fmad=false", []string{"mul.rn.f32", "add.rn.f32"}, []string{"fma.rn"}},
+		{"-use_fast_math", []string{"fma.rn.ftz.f32"}, nil},
+		{"-lineinfo", []string{".loc"}, []string{".debug_info"}},
+		{"-arch=sm_80", []string{".target sm_80"}, nil},
+		{"-gencode arch=compute_86,code=sm_86", []string{".target sm_86"}, nil},
+	}
+	for _, c := range tests {
+		args := append(strings.Fields(c.args), "-ptx", "-o", "-", "testdata/saxpy.cu")
+		out, text, err := compile(t, args...)
+		if err != nil {
+			t.Errorf("%s: %v\n%s", c.args, err, text)
+		}
+		for _, s := range c.has {
+			if !strings.Contains(out, s) {
+				t.Errorf("%s: no %s in the PTX", c.args, s)
+			}
+		}
+		for _, s := range c.lack {
+			if strings.Contains(out, s) {
+				t.Errorf("%s: %s in the PTX", c.args, s)
+			}
+		}
+	}
+}
+
+func TestObject(t *testing.T) {
+	o := filepath.Join(t.TempDir(), "x.o")
+	if _, text, err := compile(t, "-c", "-o", o, "-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90",
+		"testdata/saxpy.cu"); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	b, err := os.ReadFile(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := image.Inspect(b, o)
+	if err != nil || r.Host == nil || len(r.Host.Containers) != 1 || len(r.Host.Containers[0].Entries) != 2 {
+		t.Fatalf("the object has %+v", r)
+	}
+	for i, want := range []string{"compute_80", "compute_90"} {
+		if e := r.Host.Containers[0].Entries[i]; e.Arch != want || e.Problem != "" {
+			t.Errorf("entry %d is %s %s, want %s", i, e.Arch, e.Problem, want)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	_, text, err := compile(t, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), "testdata/wrong.cu")
+	var clang *ClangError
+	if !errors.As(err, &clang) || !strings.Contains(text, "wrong.cu:2:19: error: use of undeclared identifier") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if n := strings.Count(text, "error: use of"); n != 1 {
+		t.Errorf("the error is there %d times:\n%s", n, text)
+	}
+	_, text, err = compile(t, "-ptx", "-o", "-", "testdata/nested.cu")
+	if !errors.As(err, &clang) || !strings.Contains(clang.Hint, "dynamic parallelism") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	var un *UnresolvedError
+	_, text, err = compile(t, "-ptx", "-o", "-", "testdata/unresolved.cu")
+	if !errors.As(err, &un) || len(un.Names) != 1 || un.Names[0] != "_Z9elsewherei" {
+		t.Errorf("%v\n%s", err, text)
+	}
+	_, text, err = compile(t, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), "testdata/twice.cu")
+	if n := strings.Count(text, "warning: using the result of an assignment"); err != nil || n != 1 {
+		t.Errorf("%v, %d warnings:\n%s", err, n, text)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Find(ctx, ""); err == nil {
+		t.Error("a cancelled search found a clang")
+	}
+}

@@ -1,0 +1,3 @@
+__global__ void wrong(float *x) {
+	x[threadIdx.x] = undeclared;
+}
