@@ -60,6 +60,7 @@ var layers = []layer{
 	{"internal/tensormap", nil},
 	{"internal/touch", nil}, // accesses of the process itself, for the race check
 	{"internal/image", nil},
+	{"internal/devlib", nil},
 	{"internal/tileir", nil},
 	{"internal/checker", nil}, // told of accesses and of what orders them; knows neither the engines nor the driver
 	{"internal/ptx", nil},

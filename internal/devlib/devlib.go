@@ -1,0 +1,23 @@
+// Package devlib holds the device math library: the functions __nv_* of float, double and integers that clang's CUDA
+// headers call (__clang_cuda_libdevice_declares.h, 430 of them), as LLVM bitcode that is linked into a program's
+// device code with -mlink-builtin-bitcode.
+//
+// The sources lie in src, in C; internal/tools/devlibgen compiles them. They are of our own, after published methods:
+// argument reduction after Cody and Waite and after Payne and Hanek, polynomials fitted by Remez's algorithm
+// (src/coef.py), sums and products of two numbers where one is not exact enough, Shepherd and Laframboise's form of
+// erfc, Giles' of its inverse, Miller's algorithm for Bessel functions of an order. No part comes from NVIDIA's
+// library, which was never read. Bounds of the errors are those of the CUDA C++ Programming Guide (functions.tab).
+package devlib
+
+import _ "embed"
+
+//go:embed libdevice.10.bc
+var bitcode string
+
+// FileName is the name to write the bitcode under: by it LLVM knows a library of device functions and does not warn of
+// its target triple.
+const FileName = "libdevice.10.bc"
+
+// Bitcode returns the library as LLVM bitcode, which clang 17 and later read. The bytes are the caller's. Clang 20 and
+// later warn that their data layout is newer, which concerns no type that the library uses: -Wno-linker-warnings.
+func Bitcode() []byte { return []byte(bitcode) }

@@ -1,0 +1,13 @@
+/* The device math library: the functions __nv_* that clang's CUDA headers call, as one unit. See doc.go. */
+#include "port.h"
+#include "coef.h"
+#include "explog.h"
+#include "root.h"
+#include "trig.h"
+#include "hyper.h"
+#include "special.h"
+#include "bessel.h"
+#include "rem.h"
+#include "float.h"
+#include "basic.h"
+#include "simd.h"
