@@ -68,7 +68,7 @@ func alloc[T any](c *Context, n int, op string, get func(bytes uint64) (cu.CUdev
 			return nil, c.fail(op, "", err)
 		}
 	}
-	b.born(&c.owned, "buffer", int64(bytes))
+	b.born(&c.owned, "buffer", int64(bytes), c.freeMemory(b.ptr))
 	return b, nil
 }
 
@@ -103,14 +103,7 @@ func AllocAsync[T any](s *Stream, n int) (*Buffer[T], error) {
 }
 
 // Close frees the memory. Work that uses it must have ended; the driver waits for it in most cases.
-func (b *Buffer[T]) Close() error {
-	return b.end(func() error {
-		if b.n == 0 {
-			return nil
-		}
-		return b.c.fail("cuMemFree", "", b.c.api.MemFree(b.ptr))
-	})
-}
+func (b *Buffer[T]) Close() error { return b.end() }
 
 // CloseAsync frees the memory when the stream gets there. The buffer counts as closed at once.
 func (b *Buffer[T]) CloseAsync(s *Stream) error {
@@ -121,7 +114,7 @@ func (b *Buffer[T]) CloseAsync(s *Stream) error {
 	if err != nil {
 		return err
 	}
-	return b.end(func() error {
+	return b.endBy(func() error {
 		if b.n == 0 {
 			return nil
 		}

@@ -29,12 +29,18 @@ type Context struct {
 	api    cu.API // with the context bound
 	what   contextKind
 	green  cu.CUgreenCtx
-	legacy Stream // the default stream
+	legacy Stream   // the default stream
+	bare   *Context // the same without record and streams, for what must not refer to the Context
 }
 
 func (d *Device) newContext(h cu.CUcontext, what contextKind, green cu.CUgreenCtx, state *health) *Context {
-	c := &Context{dev: d, handle: h, api: d.sys.api.In(h), what: what, green: green, health: state}
-	c.born(&d.sys.owned, "context", 0)
+	alike := func() *Context {
+		return &Context{dev: d, handle: h, api: d.sys.api.In(h), what: what, green: green, health: state}
+	}
+	c, bare := alike(), alike()
+	c.bare = bare
+	c.born(&d.sys.owned, "context", 0, bare.destroy)
+	c.record.settle = bare.settle
 	c.legacy = Stream{c: c, api: c.api}
 	watch(c, &c.owned)
 	return c
@@ -55,19 +61,54 @@ func (c *Context) Green() (h cu.CUgreenCtx, ok bool) { return c.green, c.what ==
 // Close gives the context up: a reference to the primary context, or the context itself. It fails with an [*OpenError]
 // while buffers, streams, modules or other things made in it are open. Work that is queued is waited for; on the
 // software device one operation that takes longer than a minute is stopped, and the error is then ErrLaunchTimeout.
-func (c *Context) Close() error {
-	return c.end(func() error {
-		api := c.dev.sys.api
-		switch c.what {
-		case contextPrimary:
-			return c.dev.fail("cuDevicePrimaryCtxRelease", api.DevicePrimaryCtxRelease(c.dev.handle))
-		case contextGreen:
-			return c.dev.fail("cuGreenCtxDestroy", api.GreenCtxDestroy(c.green))
-		}
-		runtime.LockOSThread() // cuCtxDestroy looks at the stack of the thread
-		defer runtime.UnlockOSThread()
-		return c.dev.fail("cuCtxDestroy", api.CtxDestroy(c.handle))
-	})
+func (c *Context) Close() error { return c.end() }
+
+// CloseAll waits for what is queued in the context, closes everything that was made in it and is still open, in the
+// right order, and then the context. All of that counts as closed afterwards, whatever goes wrong; errors are joined.
+// It works in a context that a fault has broken: the error of the fault is returned if no call has reported it yet, and
+// calls that fail of it again are no errors.
+func (c *Context) CloseAll() error { return c.closeAll() }
+
+// settle waits for the context. Of the errors that the program knows already nothing needs to be said again.
+func (c *Context) settle() (leaveOut func(error) bool, err error) {
+	known := c.Err()
+	err = c.waited("cuCtxSynchronize", c.api.CtxSynchronize())
+	leaveOut = func(err error) bool {
+		var e *Error
+		broken := c.broken.Load()
+		return broken != nil && errors.As(err, &e) && e.Code == broken.Code
+	}
+	if known != nil && leaveOut(err) {
+		err = nil
+	}
+	return leaveOut, err
+}
+
+func (c *Context) destroy() error {
+	api := c.dev.sys.api
+	switch c.what {
+	case contextPrimary:
+		return c.dev.fail("cuDevicePrimaryCtxRelease", api.DevicePrimaryCtxRelease(c.dev.handle))
+	case contextGreen:
+		return c.dev.fail("cuGreenCtxDestroy", api.GreenCtxDestroy(c.green))
+	}
+	runtime.LockOSThread() // cuCtxDestroy looks at the stack of the thread
+	defer runtime.UnlockOSThread()
+	return c.dev.fail("cuCtxDestroy", api.CtxDestroy(c.handle))
+}
+
+// giveBack makes the function that gives a resource of the context back.
+func (c *Context) giveBack(op, symbol string, f func(cu.API) error) func() error {
+	c = c.bare
+	return func() error { return c.fail(op, symbol, f(c.api)) }
+}
+
+// freeMemory makes the function that frees memory of the device; there is none where the address is 0.
+func (c *Context) freeMemory(p cu.CUdeviceptr) func() error {
+	if p == 0 {
+		return func() error { return nil }
+	}
+	return c.giveBack("cuMemFree", "", func(api cu.API) error { return api.MemFree(p) })
 }
 
 // check is the start of every call in the context.

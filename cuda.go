@@ -107,7 +107,7 @@ func Open(opts ...Option) (*System, error) {
 		return nil, fmt.Errorf("cuda: %w", err)
 	}
 	s := &System{dev: d, api: *cu.New(d.Table)}
-	s.kind = "system"
+	s.born(nil, "system", 0, d.Close)
 	if o.leaks {
 		s.leaks = newLeakLog(o.report)
 	}
@@ -171,14 +171,28 @@ func (s *System) Context(ordinal int) (*Context, error) {
 	return d.Primary()
 }
 
+// giveBack makes the function that gives a resource of the system back.
+func (s *System) giveBack(op, symbol string, f func(cu.API) error) func() error {
+	return func() error {
+		if err := f(s.api); err != nil {
+			return s.wrap(op, symbol, 0, err)
+		}
+		return nil
+	}
+}
+
 // Leaks lists what is open now. It is empty unless the system was opened [WithLeakReports].
 func (s *System) Leaks() []Leak {
 	if s.leaks == nil {
 		return nil
 	}
-	return s.leaks.below(nil)
+	return leaksOf(s.below())
 }
 
 // Close ends the use of the driver. It fails with an [*OpenError] while contexts or libraries are open. On the software
 // device all memory is given back; the NVIDIA library stays loaded.
-func (s *System) Close() error { return s.end(s.dev.Close) }
+func (s *System) Close() error { return s.end() }
+
+// CloseAll closes everything that was made of the system and is still open, as [Context.CloseAll] does for contexts,
+// and then the system. Errors are joined; it goes on after them.
+func (s *System) CloseAll() error { return s.closeAll() }

@@ -40,8 +40,9 @@
 // are for the texture hardware.
 //
 // Device memory must be closed. The garbage collector never frees it: it sees neither the size nor what the device
-// still does with it. [Scope] closes many things in the right order, [WithLeakReports] tells where forgotten ones were
-// made, and a parent refuses to close over open children with an [*OpenError].
+// still does with it. [Context.CloseAll] and [System.CloseAll] close everything below them, also after a fault; [Scope]
+// closes what was added to it. Close of a parent refuses to close over open children with an [*OpenError], which lists
+// them, and [WithLeakReports] tells where forgotten ones were made.
 //
 // # Code
 //

@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/gocuda/cuda/cu"
@@ -16,8 +17,7 @@ type Graph struct {
 	c      *Context
 	handle cu.CUgraph
 	hosts  *hostSet
-	body   bool     // of a conditional node, which owns it
-	bodies []*Graph // of its conditional nodes
+	body   bool // of a conditional node, which owns it; its record is that of the graph
 }
 
 // hostSet holds the Go functions of host nodes for as long as a graph or something made from it can run them.
@@ -67,10 +67,11 @@ func (h *hostSet) include(p *hostSet) {
 	if p == h || empty {
 		return
 	}
-	p.retain()
 	h.mu.Lock()
-	h.parts = append(h.parts, p)
-	h.mu.Unlock()
+	defer h.mu.Unlock()
+	if !slices.Contains(h.parts, p) {
+		h.parts = append(h.parts, p.retain())
+	}
 }
 
 // NewGraph makes an empty graph.
@@ -87,8 +88,12 @@ func (c *Context) NewGraph() (*Graph, error) {
 }
 
 func (c *Context) newGraph(h cu.CUgraph) *Graph {
-	g := &Graph{c: c, handle: h, hosts: newHostSet()}
-	g.born(&c.owned, "graph", 0)
+	hosts := newHostSet()
+	g := &Graph{c: c, handle: h, hosts: hosts}
+	g.born(&c.owned, "graph", 0, c.giveBack("cuGraphDestroy", "", func(api cu.API) error {
+		defer hosts.drop()
+		return api.GraphDestroy(h)
+	}))
 	watch(g, &g.owned)
 	return g
 }
@@ -141,19 +146,7 @@ func (g *Graph) Close() error {
 	if g.body {
 		return nil
 	}
-	return g.end(func() error {
-		g.closeBodies()
-		defer g.hosts.drop()
-		return g.c.fail("cuGraphDestroy", "", g.c.api.GraphDestroy(g.handle))
-	})
-}
-
-// closeBodies closes the graphs that end with this one.
-func (g *Graph) closeBodies() {
-	for _, b := range g.bodies {
-		b.closed.Store(true)
-		b.closeBodies()
-	}
+	return g.end()
 }
 
 // Handle is the graph in the driver API.

@@ -42,19 +42,19 @@ func (g *Graph) Instantiate(flags ...GraphFlag) (*GraphExec, error) {
 	if err != nil {
 		return nil, g.c.fail(op, "", err)
 	}
-	x := &GraphExec{c: g.c, handle: h, hosts: g.hosts.retain()}
-	x.born(&g.c.owned, "graph exec", 0)
+	hosts := newHostSet()
+	hosts.include(g.hosts)
+	x := &GraphExec{c: g.c, handle: h, hosts: hosts}
+	x.born(&g.c.owned, "graph exec", 0, g.c.giveBack("cuGraphExecDestroy", "", func(api cu.API) error {
+		defer hosts.drop()
+		return api.GraphExecDestroy(h)
+	}))
 	watch(x, &x.owned)
 	return x, nil
 }
 
 // Close gives it up. A launch that runs is finished.
-func (x *GraphExec) Close() error {
-	return x.end(func() error {
-		defer x.hosts.drop()
-		return x.c.fail("cuGraphExecDestroy", "", x.c.api.GraphExecDestroy(x.handle))
-	})
-}
+func (x *GraphExec) Close() error { return x.end() }
 
 // Handle is the executable graph in the driver API.
 func (x *GraphExec) Handle() cu.CUgraphExec { return x.handle }
@@ -105,11 +105,7 @@ func (x *GraphExec) Update(g *Graph) error {
 		}
 		return err
 	}
-	old := x.hosts
-	x.hosts = newHostSet()
-	x.hosts.include(old) // launches that are queued may still run the old functions
-	x.hosts.include(g.hosts)
-	old.drop()
+	x.hosts.include(g.hosts) // beside the old functions, which launches that are queued may still run
 	return nil
 }
 

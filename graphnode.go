@@ -446,9 +446,7 @@ func (g *Graph) addConditional(deps []Node, c Conditional, kind cu.CUgraphCondit
 	}
 	bodies := make([]*Graph, count)
 	for i, h := range unsafe.Slice(list, count) {
-		bodies[i] = &Graph{c: g.c, handle: h, hosts: g.hosts, body: true}
-		bodies[i].kind = "graph"
+		bodies[i] = &Graph{owned: g.owned, c: g.c, handle: h, hosts: g.hosts, body: true}
 	}
-	g.bodies = append(g.bodies, bodies...)
 	return n, bodies, nil
 }

@@ -20,7 +20,6 @@ type PinnedView[T any] struct {
 type Pinned[T any] struct {
 	owned
 	PinnedView[T]
-	pin *runtime.Pinner // of a registered slice
 }
 
 // PinnedOptions are the options of [AllocPinned]; the zero value is right nearly always.
@@ -57,7 +56,13 @@ func AllocPinned[T any](c *Context, n int, o PinnedOptions) (*Pinned[T], error) 
 		p.data = unsafe.Slice((*T)(at), n)
 		clear(p.data)
 	}
-	p.born(&c.owned, "pinned memory", int64(bytes))
+	at := unsafe.Pointer(unsafe.SliceData(p.data))
+	p.born(&c.owned, "pinned memory", int64(bytes), c.giveBack("cuMemFreeHost", "", func(api cu.API) error {
+		if n == 0 {
+			return nil
+		}
+		return api.MemFreeHost(at)
+	}))
 	watch(p, &p.owned)
 	return p, nil
 }
@@ -75,40 +80,36 @@ func Register[T any](c *Context, data []T) (*Pinned[T], error) {
 	if c.isClosed() {
 		return nil, closedError(op, "context")
 	}
-	p := &Pinned[T]{pin: new(runtime.Pinner)}
+	p := new(Pinned[T])
 	p.PinnedView = PinnedView[T]{c: c, owner: &p.owned, data: data}
-	p.pin.Pin(unsafe.SliceData(data))
+	pin, at := new(runtime.Pinner), unsafe.Pointer(unsafe.SliceData(data))
+	pin.Pin(at)
 	flags := uint32(cu.CU_MEMHOSTREGISTER_PORTABLE | cu.CU_MEMHOSTREGISTER_DEVICEMAP)
-	if err := c.api.MemHostRegister(unsafe.Pointer(unsafe.SliceData(data)), uint64(len(asBytes(data))),
-		flags); err != nil {
-		p.pin.Unpin()
+	if err := c.api.MemHostRegister(at, uint64(len(asBytes(data))), flags); err != nil {
+		pin.Unpin()
 		return nil, c.fail(op, "", err)
 	}
-	p.born(&c.owned, "registered memory", int64(len(asBytes(data))))
+	p.born(&c.owned, "registered memory", int64(len(asBytes(data))), c.giveBack("cuMemHostUnregister", "",
+		func(api cu.API) error {
+			defer pin.Unpin()
+			return api.MemHostUnregister(at)
+		}))
 	watch(p, &p.owned)
 	return p, nil
 }
 
 // Close frees the memory, or unregisters the slice, which stays the program's. Slices of memory that AllocPinned made
 // must not be used afterwards.
-func (p *Pinned[T]) Close() error {
-	return p.end(func() error {
-		data := p.data
-		if p.pin != nil {
-			defer p.pin.Unpin()
-			return p.c.fail("cuMemHostUnregister", "",
-				p.c.api.MemHostUnregister(unsafe.Pointer(unsafe.SliceData(data))))
-		}
-		p.data = nil
-		if len(data) == 0 {
-			return nil
-		}
-		return p.c.fail("cuMemFreeHost", "", p.c.api.MemFreeHost(unsafe.Pointer(unsafe.SliceData(data))))
-	})
-}
+func (p *Pinned[T]) Close() error { return p.end() }
 
-// Data is the memory. It is not Go memory when AllocPinned made it: it must not be used after Close.
-func (v PinnedView[T]) Data() []T { return v.data }
+// Data is the memory, nil after Close. Memory of AllocPinned is not Go memory: slices of it must not be used after
+// Close.
+func (v PinnedView[T]) Data() []T {
+	if v.owner != nil && v.owner.isClosed() {
+		return nil
+	}
+	return v.data
+}
 
 // Len is the number of elements.
 func (v PinnedView[T]) Len() int { return len(v.data) }
@@ -170,7 +171,7 @@ func AllocManaged[T any](c *Context, n int) (*Managed[T], error) {
 		m.data = unsafe.Slice((*T)(hostPointer(m.ptr)), n)
 		clear(m.data)
 	}
-	m.born(&c.owned, "managed memory", int64(bytes))
+	m.born(&c.owned, "managed memory", int64(bytes), c.freeMemory(m.ptr))
 	watch(m, &m.owned)
 	return m, nil
 }
@@ -181,19 +182,16 @@ func hostPointer(p cu.CUdeviceptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
 }
 
-// Data is the memory as the host sees it. It must not be used after Close.
-func (m *Managed[T]) Data() []T { return m.data }
+// Data is the memory as the host sees it, nil after Close. Slices of it must not be used after Close.
+func (m *Managed[T]) Data() []T {
+	if m.isClosed() {
+		return nil
+	}
+	return m.data
+}
 
 // Close frees the memory.
-func (m *Managed[T]) Close() error {
-	return m.end(func() error {
-		m.data = nil
-		if m.n == 0 {
-			return nil
-		}
-		return m.c.fail("cuMemFree", "", m.c.api.MemFree(m.ptr))
-	})
-}
+func (m *Managed[T]) Close() error { return m.end() }
 
 // Prefetch queues moving the memory to its device, so that the kernel after it does not wait for each page.
 func (m *Managed[T]) Prefetch(s *Stream) error {

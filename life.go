@@ -16,69 +16,219 @@ import (
 // where there is one.
 var ErrClosed = errors.New("cuda: already closed")
 
-// OpenError says that a parent was not closed because something made from it is still open.
+// OpenError says that a parent was not closed because something made from it is still open. Its text shows the whole
+// tree: kinds, counts and sizes, and the places where things were made when the system was opened [WithLeakReports].
 type OpenError struct {
 	Kind string // what was to be closed, for example "context"
 	Open int    // how many direct children are open
-	// Leaks are the children with the places where they were made, when the system was opened [WithLeakReports].
+	Tree []OpenResources
+	// Leaks are the direct children with the places where they were made, when the system was opened [WithLeakReports].
 	Leaks []Leak
 }
 
-func (e *OpenError) Error() string {
-	s := fmt.Sprintf("cuda: %s not closed: %d of its resources still open", e.Kind, e.Open)
-	for i := range e.Leaks {
-		s += "\n\t" + e.Leaks[i].String()
-	}
-	return s
+// OpenResources are resources of one kind that are open below one parent, or below parents of one kind.
+type OpenResources struct {
+	Kind  string          // buffer, stream, module, ...
+	Count int             // how many
+	Bytes int64           // size of their memory together, 0 for other resources
+	Made  []Leak          // each with its place, when the system was opened [WithLeakReports]
+	Below []OpenResources // what is open below them
 }
 
-// owned is the state of everything that has to be closed. Types embed it unexported.
-type owned struct {
-	parent *owned // nil for a System
+func (e *OpenError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cuda: %s not closed: %d of its resources still open", e.Kind, e.Open)
+	writeTree(&b, e.Tree, "\n\t")
+	return b.String()
+}
+
+// mostPlaces is how many places of resources of one kind an error names.
+const mostPlaces = 10
+
+func writeTree(b *strings.Builder, tree []OpenResources, indent string) {
+	for i := range tree {
+		r := &tree[i]
+		fmt.Fprintf(b, "%s%d x %s", indent, r.Count, r.Kind)
+		if r.Bytes > 0 {
+			fmt.Fprintf(b, ", %d bytes", r.Bytes)
+		}
+		for j := range r.Made {
+			if j == mostPlaces {
+				fmt.Fprintf(b, "%s\tand %d more", indent, len(r.Made)-j)
+				break
+			}
+			fmt.Fprintf(b, "%s\t%s", indent, r.Made[j])
+		}
+		writeTree(b, r.Below, indent+"\t")
+	}
+}
+
+// owned is the state of everything that has to be closed. Types embed it unexported. What is open for as long as its
+// parent, a default stream say, has no record.
+type owned struct{ *record }
+
+// record is what a parent knows of a child that is open. It does not refer to the child itself, and nor does free, so
+// that the collector can find that one unreachable.
+type record struct {
+	parent *record // nil for a System
 	kind   string
-	living atomic.Int64 // children that are open
-	closed atomic.Bool
+	bytes  int64
 	origin *origin // nil without leak reports
 	leaks  *leakLog
+	free   func() error
+	closed atomic.Bool
+
+	// For contexts: what CloseAll does first, and which errors of children it leaves out.
+	settle func() (leaveOut func(error) bool, err error)
+
+	mu       sync.Mutex
+	living   int     // children that are open
+	youngest *record // of the children, which are a list by prev and next
+	prev     *record // the child of the same parent that is next older
+	next     *record
 }
 
-// born links a new resource to its parent.
-func (o *owned) born(parent *owned, kind string, bytes int64) {
-	o.parent, o.kind = parent, kind
+// born links a new resource to its parent. free gives it back; it must not refer to the resource.
+func (o *owned) born(parent *owned, kind string, bytes int64, free func() error) {
+	r := &record{kind: kind, bytes: bytes, free: free}
+	o.record = r
 	if parent == nil {
 		return
 	}
-	o.leaks = parent.leaks
-	parent.living.Add(1)
-	if o.leaks != nil {
-		o.origin = o.leaks.add(parent, kind, bytes)
+	p := parent.record
+	r.parent, r.leaks = p, p.leaks
+	if r.leaks != nil {
+		r.origin = newOrigin()
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.living++
+	if r.prev = p.youngest; r.prev != nil {
+		r.prev.next = r
+	}
+	p.youngest = r
 }
 
-func (o *owned) isClosed() bool { return o.closed.Load() }
+func (r *record) isClosed() bool { return r != nil && r.closed.Load() }
 
 // end closes a resource: not twice, and not while children are open. It is closed afterwards even if free fails, as a
 // file is.
-func (o *owned) end(free func() error) error {
-	if o.closed.Swap(true) {
+func (r *record) end() error { return r.endBy(r.free) }
+
+// endBy is end by another function than free.
+func (r *record) endBy(free func() error) error {
+	if r.closed.Swap(true) {
 		return ErrClosed
 	}
-	if n := o.living.Load(); n > 0 {
-		o.closed.Store(false)
-		e := &OpenError{Kind: o.kind, Open: int(n)}
-		if o.leaks != nil {
-			e.Leaks = o.leaks.below(o)
+	r.mu.Lock()
+	n := r.living
+	r.mu.Unlock()
+	if n > 0 {
+		r.closed.Store(false)
+		e := &OpenError{Kind: r.kind, Open: n, Tree: r.tree()}
+		if r.leaks != nil {
+			e.Leaks = leaksOf(r.children())
 		}
 		return e
 	}
 	err := free()
-	if o.parent != nil {
-		o.parent.living.Add(-1)
-	}
-	if o.origin != nil {
-		o.leaks.remove(o.origin)
+	if p := r.parent; p != nil {
+		p.unlink(r)
 	}
 	return err
+}
+
+// unlink takes a child that is closed out of the list.
+func (r *record) unlink(child *record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.living--
+	if child.next != nil {
+		child.next.prev = child.prev
+	} else {
+		r.youngest = child.prev
+	}
+	if child.prev != nil {
+		child.prev.next = child.next
+	}
+	child.prev, child.next = nil, nil
+}
+
+// children are the open children, the youngest first.
+func (r *record) children() []*record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]*record, 0, r.living)
+	for c := r.youngest; c != nil; c = c.prev {
+		all = append(all, c)
+	}
+	return all
+}
+
+// closeAll closes everything below a resource, the youngest first, since nothing depends on what was made after it, and
+// then the resource. It goes on after errors and joins them.
+func (r *record) closeAll() error {
+	if r.isClosed() {
+		return ErrClosed
+	}
+	var errs []error
+	leaveOut := func(error) bool { return false }
+	if r.settle != nil {
+		var err error
+		if leaveOut, err = r.settle(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	for _, c := range r.children() {
+		// what another goroutine has closed meanwhile is no error
+		if err := c.closeAll(); err != nil && !errors.Is(err, ErrClosed) && !leaveOut(err) {
+			errs = append(errs, err)
+		}
+	}
+	if err := r.end(); err != nil && !leaveOut(err) {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// tree is what is open below resources.
+func (r *record) tree() []OpenResources { return treeOf(r.children()) }
+
+func treeOf(records []*record) []OpenResources {
+	var kinds []string
+	byKind := map[string][]*record{}
+	for _, r := range records {
+		if byKind[r.kind] == nil {
+			kinds = append(kinds, r.kind)
+		}
+		byKind[r.kind] = append(byKind[r.kind], r)
+	}
+	slices.Sort(kinds)
+	var tree []OpenResources
+	for _, kind := range kinds {
+		o := OpenResources{Kind: kind, Count: len(byKind[kind])}
+		var below []*record
+		for _, r := range byKind[kind] {
+			o.Bytes += r.bytes
+			below = append(below, r.children()...)
+		}
+		if byKind[kind][0].leaks != nil {
+			o.Made = leaksOf(byKind[kind])
+		}
+		o.Below = treeOf(below)
+		tree = append(tree, o)
+	}
+	return tree
+}
+
+// leaksOf are resources with the places where they were made, in an order that does not vary.
+func leaksOf(records []*record) []Leak {
+	leaks := make([]Leak, len(records))
+	for i, r := range records {
+		leaks[i] = r.leak()
+	}
+	slices.SortFunc(leaks, func(a, b Leak) int { return strings.Compare(a.String(), b.String()) })
+	return leaks
 }
 
 // Leak is a resource that was made and not closed.
@@ -99,19 +249,25 @@ func (l Leak) String() string {
 	return s
 }
 
-// origin is where a living resource was made. It does not refer to the resource, so that the collector can find that
-// one unreachable.
+// origin is where a resource was made.
 type origin struct {
-	parent *owned
-	kind   string
-	bytes  int64
-	pcs    [12]uintptr
-	n      int
+	pcs [12]uintptr
+	n   int
 }
 
-func (o *origin) leak() Leak {
-	l := Leak{Kind: o.kind, Bytes: o.bytes}
-	frames := runtime.CallersFrames(o.pcs[:o.n])
+func newOrigin() *origin {
+	o := new(origin)
+	// of Callers, newOrigin and born nobody wants to know; leak drops the rest of this package
+	o.n = runtime.Callers(3, o.pcs[:])
+	return o
+}
+
+func (r *record) leak() Leak {
+	l := Leak{Kind: r.kind, Bytes: r.bytes}
+	if r.origin == nil {
+		return l
+	}
+	frames := runtime.CallersFrames(r.origin.pcs[:r.origin.n])
 	for {
 		f, more := frames.Next()
 		if f.Function != "" && !strings.HasPrefix(f.Function, "github.com/gocuda/cuda.") ||
@@ -124,63 +280,31 @@ func (o *origin) leak() Leak {
 	}
 }
 
-// leakLog knows every living resource of a system.
-type leakLog struct {
-	report func(Leak)
-
-	mu   sync.Mutex
-	live map[*origin]struct{}
-}
+// leakLog is where lost resources of a system are reported.
+type leakLog struct{ report func(Leak) }
 
 func newLeakLog(report func(Leak)) *leakLog {
 	if report == nil {
 		report = func(l Leak) { fmt.Fprintf(os.Stderr, "cuda: leaked %s\n", l) }
 	}
-	return &leakLog{report: report, live: map[*origin]struct{}{}}
-}
-
-func (l *leakLog) add(parent *owned, kind string, bytes int64) *origin {
-	o := &origin{parent: parent, kind: kind, bytes: bytes}
-	// of Callers, add and born nobody wants to know; leak drops the rest of this package
-	o.n = runtime.Callers(3, o.pcs[:])
-	l.mu.Lock()
-	l.live[o] = struct{}{}
-	l.mu.Unlock()
-	return o
-}
-
-func (l *leakLog) remove(o *origin) {
-	l.mu.Lock()
-	delete(l.live, o)
-	l.mu.Unlock()
+	return &leakLog{report: report}
 }
 
 // lost is the cleanup of a resource that the collector found: it reports and frees nothing, since the device may still
 // use it.
-func (l *leakLog) lost(o *origin) {
-	l.mu.Lock()
-	_, open := l.live[o]
-	l.mu.Unlock()
-	if open {
-		l.report(o.leak())
+func lost(r *record) {
+	if !r.isClosed() {
+		r.leaks.report(r.leak())
 	}
 }
 
-func (l *leakLog) below(parent *owned) []Leak {
-	l.mu.Lock()
-	var found []*origin
-	for o := range l.live {
-		if parent == nil || o.parent == parent {
-			found = append(found, o)
-		}
+// below are all records below one.
+func (r *record) below() []*record {
+	all := r.children()
+	for _, c := range all {
+		all = append(all, c.below()...)
 	}
-	l.mu.Unlock()
-	leaks := make([]Leak, len(found))
-	for i, o := range found {
-		leaks[i] = o.leak()
-	}
-	slices.SortFunc(leaks, func(a, b Leak) int { return strings.Compare(a.String(), b.String()) })
-	return leaks
+	return all
 }
 
 // watch reports p when the collector finds it while its resource is open. It does nothing without leak reports.
@@ -188,8 +312,7 @@ func watch[T any](p *T, o *owned) {
 	if o.origin == nil {
 		return
 	}
-	log := o.leaks
-	runtime.AddCleanup(p, func(at *origin) { log.lost(at) }, o.origin)
+	runtime.AddCleanup(p, lost, o.record)
 }
 
 // Scope closes what was added to it in reverse order:

@@ -33,7 +33,10 @@ func (c *Context) NewLinker(options ...JITOption) (*Linker, error) {
 		return nil, errorWithLog(c.fail(op, "", err), j.log())
 	}
 	l := &Linker{c: c, handle: h, jit: j}
-	l.born(&c.owned, "linker", 0)
+	l.born(&c.owned, "linker", 0, c.giveBack("cuLinkDestroy", "", func(api cu.API) error {
+		defer j.release()
+		return api.LinkDestroy(h)
+	}))
 	watch(l, &l.owned)
 	releaseWith(l, j)
 	return l, nil
@@ -105,9 +108,4 @@ func (l *Linker) Complete() ([]byte, error) {
 func (l *Linker) Log() string { return l.jit.log() }
 
 // Close gives the link up. The image of [Linker.Complete] is a copy and stays.
-func (l *Linker) Close() error {
-	return l.end(func() error {
-		defer l.jit.release()
-		return l.c.fail("cuLinkDestroy", "", l.c.api.LinkDestroy(l.handle))
-	})
-}
+func (l *Linker) Close() error { return l.end() }

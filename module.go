@@ -122,15 +122,15 @@ func (c *Context) newModule(name string, image []byte, j *jit, h cu.CUmodule, er
 		return nil, errorWithLog(c.fail(loadOp, name, err), j.log())
 	}
 	m := &Module{c: c, handle: h, name: name, log: j.log(), sigs: newSignatures(image, c.dev)[c.dev]}
-	m.born(&c.owned, "module", 0)
+	m.born(&c.owned, "module", 0, c.giveBack("cuModuleUnload", name, func(api cu.API) error {
+		return api.ModuleUnload(h)
+	}))
 	watch(m, &m.owned)
 	return m, nil
 }
 
 // Close unloads the module. Its kernels must not be used afterwards.
-func (m *Module) Close() error {
-	return m.end(func() error { return m.c.fail("cuModuleUnload", m.name, m.c.api.ModuleUnload(m.handle)) })
-}
+func (m *Module) Close() error { return m.end() }
 
 // Handle is the module in the driver API.
 func (m *Module) Handle() cu.CUmodule { return m.handle }
@@ -303,22 +303,17 @@ func (s *System) loadLibrary(name string, image []byte, options []JITOption) (*L
 		return nil, errorWithLog(s.wrap(op, name, 0, err), j.log())
 	}
 	l := &Library{sys: s, handle: h, name: name, jit: j, sigs: newSignatures(image, s.devices...)}
-	l.born(&s.owned, "library", 0)
+	l.born(&s.owned, "library", 0, s.giveBack("cuLibraryUnload", name, func(api cu.API) error {
+		defer j.release()
+		return api.LibraryUnload(h)
+	}))
 	watch(l, &l.owned)
 	releaseWith(l, j)
 	return l, nil
 }
 
 // Close unloads the library from every context.
-func (l *Library) Close() error {
-	return l.end(func() error {
-		defer l.jit.release()
-		if err := l.sys.api.LibraryUnload(l.handle); err != nil {
-			return l.sys.wrap("cuLibraryUnload", l.name, 0, err)
-		}
-		return nil
-	})
-}
+func (l *Library) Close() error { return l.end() }
 
 // Handle is the library in the driver API, for as long as the Library is reachable and not closed.
 func (l *Library) Handle() cu.CUlibrary { return l.handle }

@@ -68,15 +68,13 @@ func allocMatrix[T any](c *Context, width, height, depth int) (*Matrix[T], error
 	m := new(Matrix[T])
 	m.MatrixView = MatrixView[T]{c: c, owner: &m.owned, ptr: p, w: width, h: height, d: depth, pitch: pitch,
 		rows: uint64(height)}
-	m.born(&c.owned, "matrix", int64(pitch*rows))
+	m.born(&c.owned, "matrix", int64(pitch*rows), c.freeMemory(p))
 	watch(m, &m.owned)
 	return m, nil
 }
 
 // Close frees the memory.
-func (m *Matrix[T]) Close() error {
-	return m.end(func() error { return m.c.fail("cuMemFree", "", m.c.api.MemFree(m.ptr)) })
-}
+func (m *Matrix[T]) Close() error { return m.end() }
 
 // Matrix sees a view as rows of width elements. What is left at its end is not part of the matrix.
 func (v View[T]) Matrix(width int) (MatrixView[T], error) {

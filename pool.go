@@ -53,7 +53,9 @@ func (d *Device) NewPool(o PoolOptions) (*Pool, error) {
 		return nil, d.fail("cuMemPoolCreate", err)
 	}
 	p := &Pool{dev: d, handle: h, own: true}
-	p.born(&d.sys.owned, "memory pool", 0)
+	p.born(&d.sys.owned, "memory pool", 0, d.sys.giveBack("cuMemPoolDestroy", "", func(api cu.API) error {
+		return api.MemPoolDestroy(h)
+	}))
 	watch(p, &p.owned)
 	if o.KeepBytes > 0 {
 		if err := p.SetKeep(o.KeepBytes); err != nil {
@@ -69,7 +71,7 @@ func (p *Pool) Close() error {
 	if !p.own {
 		return nil
 	}
-	return p.end(func() error { return p.dev.fail("cuMemPoolDestroy", p.dev.sys.api.MemPoolDestroy(p.handle)) })
+	return p.end()
 }
 
 // check is the start of every call about the pool. The device's own pool is closed with the system.

@@ -56,7 +56,9 @@ func (c *Context) NewStream(o StreamOptions) (*Stream, error) {
 		return nil, c.fail(op, "", err)
 	}
 	s := &Stream{c: c, api: c.api, handle: h}
-	s.born(&c.owned, "stream", 0)
+	s.born(&c.owned, "stream", 0, c.giveBack("cuStreamDestroy", "", func(api cu.API) error {
+		return api.StreamDestroy(h)
+	}))
 	watch(s, &s.owned)
 	return s, nil
 }
@@ -90,7 +92,7 @@ func (s *Stream) Close() error {
 	if s.capturing.Load() {
 		return &Error{Op: "cuStreamDestroy", Code: ErrIllegalState, Detail: "the stream is being captured"}
 	}
-	return s.end(func() error { return s.c.fail("cuStreamDestroy", "", s.api.StreamDestroy(s.handle)) })
+	return s.end()
 }
 
 func (s *Stream) check(op string) error {
@@ -296,7 +298,9 @@ func (c *Context) NewEvent(o EventOptions) (*Event, error) {
 		return nil, c.fail("cuEventCreate", "", err)
 	}
 	e := &Event{c: c, handle: h}
-	e.born(&c.owned, "event", 0)
+	e.born(&c.owned, "event", 0, c.giveBack("cuEventDestroy", "", func(api cu.API) error {
+		return api.EventDestroy(h)
+	}))
 	watch(e, &e.owned)
 	return e, nil
 }
@@ -305,9 +309,7 @@ func (c *Context) NewEvent(o EventOptions) (*Event, error) {
 func (e *Event) Handle() cu.CUevent { return e.handle }
 
 // Close gives the event up. Work that waits for it is not disturbed.
-func (e *Event) Close() error {
-	return e.end(func() error { return e.c.fail("cuEventDestroy", "", e.c.api.EventDestroy(e.handle)) })
-}
+func (e *Event) Close() error { return e.end() }
 
 // Record marks the point in the stream after everything queued in it so far. An earlier record is forgotten.
 func (e *Event) Record(s *Stream) error {

@@ -57,7 +57,10 @@ func AllocArray[T any](c *Context, width, height, depth int, o ArrayOptions) (*A
 		return nil, c.fail(op, "", err)
 	}
 	a := &Array[T]{c: c, handle: h, w: width, h: height, d: depth, format: format, n: n}
-	a.born(&c.owned, "array", int64(a.Len())*int64(sizeOf[T]()))
+	a.born(&c.owned, "array", int64(a.Len())*int64(sizeOf[T]()), c.giveBack("cuArrayDestroy", "",
+		func(api cu.API) error {
+			return api.ArrayDestroy(h)
+		}))
 	watch(a, &a.owned)
 	return a, nil
 }
@@ -93,9 +96,7 @@ func texelFormat(t reflect.Type, half bool) (format cu.CUarray_format, n uint32,
 }
 
 // Close frees the memory.
-func (a *Array[T]) Close() error {
-	return a.end(func() error { return a.c.fail("cuArrayDestroy", "", a.c.api.ArrayDestroy(a.handle)) })
-}
+func (a *Array[T]) Close() error { return a.end() }
 
 // Handle is the array in the driver API.
 func (a *Array[T]) Handle() cu.CUarray { return a.handle }
@@ -265,15 +266,15 @@ func NewTexture(m Texels, o TextureOptions) (*Texture, error) {
 		return nil, c.fail(opTexture, "", err)
 	}
 	t := &Texture{c: c, handle: h}
-	t.born(owner, "texture", 0)
+	t.born(owner, "texture", 0, c.giveBack("cuTexObjectDestroy", "", func(api cu.API) error {
+		return api.TexObjectDestroy(h)
+	}))
 	watch(t, &t.owned)
 	return t, nil
 }
 
 // Close gives the texture up; the memory stays.
-func (t *Texture) Close() error {
-	return t.end(func() error { return t.c.fail("cuTexObjectDestroy", "", t.c.api.TexObjectDestroy(t.handle)) })
-}
+func (t *Texture) Close() error { return t.end() }
 
 // Handle is the texture for kernels and in the driver API.
 func (t *Texture) Handle() cu.CUtexObject { return t.handle }
@@ -298,15 +299,15 @@ func NewSurface[T any](a *Array[T]) (*Surface, error) {
 		return nil, a.c.fail(op, "", err)
 	}
 	s := &Surface{c: a.c, handle: h}
-	s.born(owner, "surface", 0)
+	s.born(owner, "surface", 0, a.c.giveBack("cuSurfObjectDestroy", "", func(api cu.API) error {
+		return api.SurfObjectDestroy(h)
+	}))
 	watch(s, &s.owned)
 	return s, nil
 }
 
 // Close gives the surface up; the array stays.
-func (s *Surface) Close() error {
-	return s.end(func() error { return s.c.fail("cuSurfObjectDestroy", "", s.c.api.SurfObjectDestroy(s.handle)) })
-}
+func (s *Surface) Close() error { return s.end() }
 
 // Handle is the surface for kernels and in the driver API.
 func (s *Surface) Handle() cu.CUsurfObject { return s.handle }
