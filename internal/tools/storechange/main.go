@@ -3,9 +3,9 @@
 //	go run ./internal/tools/storechange [-stores 3] [-tries 12] [-time 60s] PROGRAM -- ARGUMENT ...
 //
 // PROGRAM is an executable of gocuda cc, which has its PTX as text. The command writes copies of it with one store
-// changed each (its value turned over, not its place), runs them, and expects one at least to fail. It takes stores that
-// lie evenly over all of them, and further ones up to -tries while none was noticed. Before, an unchanged copy must
-// pass.
+// changed each (its value turned over, not its place), runs them, and expects one at least to fail. It takes stores
+// that lie evenly over all of them, and further ones up to -tries while none was noticed. Before, an unchanged copy
+// must pass.
 //
 // Exit status: 0 when a change was noticed, 1 when none was, 3 when the program has no store, 2 for other errors. A
 // program that fails by a fault or by no end counts as one that noticed only when it says FAILED.
