@@ -32,7 +32,11 @@ func faulted(fn uint32, before bool) {
 	if !ok {
 		panic(defect.Of(r))
 	}
-	fmt.Fprintf(os.Stderr, "libcuda.so.1: %s was given a pointer to %#x, where the program has no memory, or none that can be written\n", name(fn), addr)
+	what := name(fn)
+	if fn&runtimeAPI != 0 {
+		what = runtimeName(fn & functionMask)
+	}
+	fmt.Fprintf(os.Stderr, "libcuda.so.1: %s was given a pointer to %#x, where the program has no memory, or none that can be written\n", what, addr)
 	if core.trace {
 		debug.PrintStack()
 	}

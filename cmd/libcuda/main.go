@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/cudart"
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/softdev"
 )
@@ -41,15 +42,18 @@ const (
 	stack        = C.GOCUDA_STACK
 	newThread    = C.GOCUDA_NEW_THREAD
 	ask          = C.GOCUDA_ASK
+	runtimeAPI   = C.GOCUDA_RUNTIME
 )
 
 // core is the one device of the process: C programs have no handle of the driver that could lead to another.
 var core struct {
-	device    *softdev.Driver
+	device    *softdev.Driver // nil where the table is the NVIDIA driver's
 	table     *driver.Table
 	perThread *driver.Table
 	trace     bool
 	exit      int // of a program in which checks have found errors, 0 for its own
+	runtime   *cudart.Views
+	modules   []*cudart.Module // by the number that cudart.c has as a handle; 0 is none
 }
 
 // gocuda_start makes the device when a call of the program first needs one; its result is that of cuInit when there is
@@ -66,7 +70,7 @@ func gocuda_start(front *C.struct_gocuda_front) (result C.uint32_t) {
 //
 //export gocuda_end
 func gocuda_end() C.int {
-	if core.device.EndChecks() {
+	if core.device != nil && core.device.EndChecks() {
 		return C.int(core.exit)
 	}
 	return 0
@@ -78,8 +82,11 @@ func gocuda_end() C.int {
 func gocuda_call(fn C.uint32_t, f *C.struct_gocuda_frame) (result C.uint32_t) {
 	defer caught(&result)
 	defer faulted(uint32(fn), debug.SetPanicOnFault(true))
-	if fn&newThread != 0 {
+	if fn&newThread != 0 && core.device != nil {
 		core.device.StartThread()
+	}
+	if fn&runtimeAPI != 0 {
+		return C.uint32_t(runtimeCall(uint32(fn), (*frame)(unsafe.Pointer(f))))
 	}
 	t := core.table
 	if fn&perThread != 0 {

@@ -51,8 +51,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gocuda/cuda/internal/cudart"
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/env"
+	"github.com/gocuda/cuda/internal/nvidia"
 	"github.com/gocuda/cuda/internal/softdev"
 )
 
@@ -64,6 +66,9 @@ func start(front *C.struct_gocuda_front) driver.CUresult {
 		return driver.CUDA_ERROR_OPERATING_SYSTEM
 	}
 	processors()
+	if front.driver != nil {
+		return startDriver(C.GoString(front.driver), lookup, set.Trace)
+	}
 	d, err := softdev.New(softdev.Options{
 		Profiles: set.Profiles(), Masked: true, LookupEnv: lookup, Stdout: stdout{}, ProcAddr: addresses(front),
 	})
@@ -84,10 +89,29 @@ func start(front *C.struct_gocuda_front) driver.CUresult {
 	per := *t.PerThread
 	per.FillNotSupported()
 	core.device, core.table, core.perThread = d, t, &per
+	core.runtime, core.modules = cudart.New(t, cudart.Options{}), make([]*cudart.Module, 1)
 	core.trace = set.Trace == "errors"
 	if core.exit = set.CheckExit; d.Checked() {
 		C.gocuda_at_exit()
 	}
+	return driver.CUDA_SUCCESS
+}
+
+// startDriver makes the runtime API over the NVIDIA driver: the front is libcudart's, and this program's driver API is
+// that driver's own.
+func startDriver(path string, lookup env.Lookup, trace string) driver.CUresult {
+	d, err := nvidia.Open(nvidia.Options{Path: path, LookupEnv: lookup})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "libcudart.so:", err)
+		return driver.CUDA_ERROR_SHARED_OBJECT_INIT_FAILED
+	}
+	core.table = d.Table()
+	core.table.FillNotSupported()
+	per := *core.table.PerThread
+	per.FillNotSupported()
+	core.perThread = &per
+	core.trace = trace == "errors"
+	core.runtime, core.modules = cudart.New(core.table, cudart.Options{Native: true}), make([]*cudart.Module, 1)
 	return driver.CUDA_SUCCESS
 }
 

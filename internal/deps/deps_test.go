@@ -77,6 +77,7 @@ var layers = []layer{
 	{"internal/cc", []string{"internal/image", "internal/link", "internal/ptx"}}, // drives clang; knows no device
 	{"internal/driver", nil},
 	{"internal/nvidia", []string{"internal/driver"}},
+	{"internal/cudart", []string{"internal/driver"}}, // over any table
 	{"internal/softdev", []string{"internal/checker", "internal/tileir", "internal/driver", "internal/image",
 		"internal/ptx", "internal/ir", "internal/link", "internal/exec", "internal/mem", "internal/num",
 		"internal/tensormap", "internal/touch", "profiles"}},
@@ -206,12 +207,6 @@ func TestDependences(t *testing.T) {
 					t.Errorf("internal/driver depends on %s", d)
 				}
 			}
-		}
-		// The C door is the software device alone.
-		if self == "cmd/libcuda" && slices.ContainsFunc(p.Deps, func(d string) bool {
-			return under(d, "github.com/ebitengine/purego")
-		}) {
-			t.Error("cmd/libcuda depends on purego")
 		}
 		if self == "internal/softdev" && slices.Contains(p.Deps, module+"/internal/nvidia") {
 			t.Error("the software device depends on the NVIDIA driver")

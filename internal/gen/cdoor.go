@@ -155,6 +155,10 @@ func doorRecord(b *strings.Builder, r *Record, done map[*Record]bool) {
 	if r.Union {
 		kind = "union"
 	}
+	if r.CName == "CUuuid_st" { // the headers of the runtime API have it too
+		b.WriteString("#ifndef CU_UUID_HAS_BEEN_DEFINED\n#define CU_UUID_HAS_BEEN_DEFINED\n")
+		defer b.WriteString("#endif\n\n")
+	}
 	fmt.Fprintf(b, "%s %s {\n", kind, r.CName)
 	doorFields(b, r, "\t")
 	if r.Align > 8 {

@@ -60,6 +60,18 @@ func loadCudart(dir string) (*Cudart, error) {
 	if c.Models[12], err = cudartModel(&c.V12.API, &c.V13.API); err != nil {
 		return nil, err
 	}
+	for tag, r := range c.Models[12].RecByC {
+		if c.Models[13].RecByC[tag] == nil {
+			c.Models[13].RecByC[tag] = r
+		}
+	}
+	// A constant of an enumeration has the name.
+	c.Models[13].RecByC["cudalibraryHostUniversalFunctionAndDataTable"].GoName = "HostUniversalFunctionAndDataTable"
+	for _, r := range c.Models[12].Records {
+		if tag, _, _ := strings.Cut(r.CName, "::"); c.V12.Records[tag] != nil {
+			r.GoName += "_v12"
+		}
+	}
 	return c, c.resolve()
 }
 

@@ -39,7 +39,8 @@ func writeHostHeaders(m *Model, c *Cudart, out output) {
 	hostHeader(out, "surface_types.h", cudartTypes(c, "surface_types.h"))
 	hostHeader(out, "cuda_runtime_api.h", cudartAPIHeader(c))
 	hostHeader(out, "cuda_profiler_api.h", "#include \"cuda_runtime_api.h\"\n\n"+externC+
-		cudartPrototype(c.ByName[1]["cudaProfilerStart"], true)+cudartPrototype(c.ByName[1]["cudaProfilerStop"], true)+endC)
+		cudartPrototype(c.ByName[1]["cudaProfilerStart"], true)+cudartPrototype(c.ByName[1]["cudaProfilerStop"],
+		true)+endC)
 	hostHeader(out, "cuda.h", driverHeader(m))
 	hostHeader(out, "driver_functions.h", driverFunctions)
 	hostHeader(out, "channel_descriptor.h", channelDescriptor())
@@ -62,7 +63,8 @@ func macroHeader(name string) string {
 func cudartTypes(c *Cudart, header string) string {
 	var b strings.Builder
 	if header == "driver_types.h" {
-		b.WriteString("/* The version of the runtime API that is declared: 13000, or what the program defines, 12000 and later. */\n")
+		b.WriteString("/* The version of the runtime API that is declared: 13000, or what the program defines, " +
+			"12000 and later. */\n")
 		b.WriteString("#ifndef CUDART_VERSION\n#define CUDART_VERSION 13000\n#endif\n\n")
 		b.WriteString("#include <limits.h>\n#include <stddef.h>\n#include \"vector_types.h\"\n\n")
 	} else {
@@ -103,7 +105,7 @@ func cudartTypes(c *Cudart, header string) string {
 		cudartRecord(&b, c, r, header, done)
 	}
 	for _, r := range c.Models[12].Records {
-		if r.Header == header && !strings.Contains(r.CName, "::") && c.Models[13].RecByC[r.CName] == nil {
+		if r.Header == header && !strings.Contains(r.CName, "::") && c.V13.Records[r.CName] == nil {
 			b.WriteString("#if CUDART_VERSION < 13000\n")
 			hostRecord(&b, r)
 			b.WriteString("#endif\n\n")
@@ -231,7 +233,9 @@ func cudartAPIHeader(c *Cudart) string {
 	b.WriteString("#define cudaGetDeviceProperties cudaGetDeviceProperties_v2\n")
 	for _, n := range []string{"cudaSignalExternalSemaphoresAsync", "cudaStreamGetCaptureInfo",
 		"cudaWaitExternalSemaphoresAsync"} {
-		fmt.Fprintf(&b, "#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM\n#define %s %s_v2_ptsz\n#else\n#define %s %s_v2\n#endif\n", n, n, n, n)
+		fmt.Fprintf(&b,
+			"#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM\n#define %s %s_v2_ptsz\n#else\n#define %s %s_v2\n#endif\n", n,
+			n, n, n)
 	}
 	b.WriteString("#endif\n#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM\n")
 	var only [2][]string
@@ -587,7 +591,8 @@ func channelDescriptor() string {
 			for i := range n {
 				w[i] = s.bits
 			}
-			fmt.Fprintf(&b, "template <> inline cudaChannelFormatDesc cudaCreateChannelDesc<%s>()\n{\n\treturn cudaCreateChannelDesc(%d, %d, %d, %d, cudaChannelFormatKind%s);\n}\n",
+			fmt.Fprintf(&b,
+				"template <> inline cudaChannelFormatDesc cudaCreateChannelDesc<%s>()\n{\n\treturn cudaCreateChannelDesc(%d, %d, %d, %d, cudaChannelFormatKind%s);\n}\n",
 				t, w[0], w[1], w[2], w[3], s.kind)
 		}
 		one(s.name, 1)

@@ -191,12 +191,13 @@ func load(dir string) (*Model, error) {
 // scalars maps the C scalar types to Go. size_t and long are 64 bits wide: the package is for 64-bit hosts.
 var scalars = map[string]string{
 	"int": "int32", "unsigned int": "uint32", "size_t": "uint64", "unsigned long long": "uint64", "long long": "int64",
-	"unsigned long": "uint64", "unsigned short": "uint16", "unsigned char": "uint8", "char": "byte", "float": "float32",
+	"unsigned long": "uint64", "long": "int64", "double": "float64", "unsigned short": "uint16",
+	"unsigned char": "uint8", "char": "byte", "float": "float32",
 	"cuuint32_t": "uint32", "cuuint64_t": "uint64", "uint32_t": "uint32", "uint64_t": "uint64",
 }
 
 var scalarSize = map[string]int{"int32": 4, "uint32": 4, "uint64": 8, "int64": 8, "uint16": 2, "uint8": 1, "byte": 1,
-	"float32": 4, "uintptr": 8}
+	"float32": 4, "float64": 8, "uintptr": 8}
 
 func (m *Model) resolveTypes() error {
 	// The Go definition sits under the name without a version when there is one, so that godoc shows the fields there.

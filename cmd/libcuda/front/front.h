@@ -25,6 +25,8 @@ struct gocuda_frame {
 #define GOCUDA_NEW_THREAD 0x80000U /* the thread's first call */
 #define GOCUDA_ASK 0x200000U       /* would the same call succeed again, and change nothing, until something else happens? */
 
+#define GOCUDA_RUNTIME 0x400000U   /* a function of the runtime API, with its own numbers; a[15] is the thread's state, a[14] the version's */
+
 struct gocuda_symbol {
 	const char *name;
 	void (*address)(void);
@@ -36,6 +38,25 @@ struct gocuda_front {
 	uint64_t symbol_count;
 	/* Calls a C function with up to four words on a thread of the core, marked as being in a callback. */
 	uint64_t (*callback)(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+	const char *driver; /* the path of NVIDIA's driver library, which the core is then to use, or NULL */
+};
+
+/* What the runtime library knows of a thread; cudart.Thread is the same. */
+struct gocuda_cudart_thread {
+	uint64_t cur;
+	uint32_t last; /* what cudaGetLastError gives */
+	int32_t device;
+	uint32_t resets, reserved;
+};
+
+/* Numbers of calls with GOCUDA_RUNTIME that are no functions of the API, above those that are. */
+enum {
+	GOCUDA_REGISTER_BINARY = 0xff00, /* image: a[0] becomes the handle */
+	GOCUDA_REGISTER_FUNCTION,        /* handle, address on the host, name */
+	GOCUDA_REGISTER_VAR,             /* handle, address on the host, name, size, where the host keeps the address of a managed one */
+	GOCUDA_UNREGISTER_BINARY,        /* handle */
+	GOCUDA_INIT_MODULE,              /* handle */
+	GOCUDA_PROPERTIES_LEGACY,        /* record, device */
 };
 
 /* The core's exports. gocuda_start is called once. */
@@ -78,6 +99,15 @@ CUresult gocuda_look(uint32_t fn, struct gocuda_frame *f);
 /* gocuda_call for functions that programs call again and again where nothing has happened since (front.c, Answers that stand). words is the number of arguments. */
 enum gocuda_slot { GOCUDA_SLOT_CONTEXT, GOCUDA_SLOT_STREAM, GOCUDA_SLOT_QUERY, GOCUDA_SLOT_EVENT, GOCUDA_SLOTS };
 CUresult gocuda_wait(uint32_t fn, struct gocuda_frame *f, enum gocuda_slot slot, int words);
+
+/* What the runtime library gets from the front of the driver, by cuGetExportTable with this identifier. */
+#define GOCUDA_DOOR_ID {0x67, 0x6f, 0x63, 0x75, 0x64, 0x61, 0x20, 0x64, 0x6f, 0x6f, 0x72, 0x20, 0x31, 0x37, 0x00, 0x01}
+struct gocuda_door {
+	size_t size;
+	CUresult (*call)(uint32_t fn, struct gocuda_frame *f);
+	CUresult (*look)(uint32_t fn, struct gocuda_frame *f);
+	CUresult (*why)(CUresult r);
+};
 
 #pragma GCC visibility pop
 

@@ -2327,10 +2327,14 @@ struct CUcheckpointCheckpointArgs_st {
 };
 _Static_assert(sizeof(struct CUcheckpointCheckpointArgs_st) == 64, "size");
 
+#ifndef CU_UUID_HAS_BEEN_DEFINED
+#define CU_UUID_HAS_BEEN_DEFINED
 struct CUuuid_st {
 	char bytes[16];
 };
 _Static_assert(sizeof(struct CUuuid_st) == 16, "size");
+
+#endif
 
 struct CUcheckpointGpuPair_st {
 	struct CUuuid_st oldUuid;

@@ -1,0 +1,161 @@
+//go:build linux && cgo
+
+package main
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gocuda/cuda/internal/skip"
+)
+
+// runtimeVersions are the versions of the runtime library, by CUDART_VERSION.
+var runtimeVersions = map[int]string{12090: "libcudart.so.12", 13000: "libcudart.so.13"}
+
+// Each runtime library exports what NVIDIA's of the version does, and nothing else, with its symbol version.
+func TestRuntimeSymbols(t *testing.T) {
+	for version, name := range runtimeVersions {
+		var data struct {
+			Exported []string `json:"exported_symbols"`
+		}
+		b, err := os.ReadFile(fmt.Sprintf("../../api/cudart-%d.%d.json", version/1000, version%1000/10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(b, &data); err != nil {
+			t.Fatal(err)
+		}
+		f, err := elf.Open(filepath.Join(library(t), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if names, err := f.DynString(elf.DT_SONAME); err != nil || !slices.Equal(names, []string{name}) {
+			t.Errorf("SONAME %q, %v", names, err)
+		}
+		symbols, err := f.DynamicSymbols()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var have []string
+		for _, s := range symbols {
+			if s.Section == elf.SHN_UNDEF || elf.ST_TYPE(s.Info) != elf.STT_FUNC {
+				continue
+			}
+			have = append(have, s.Name)
+			if s.Version != name {
+				t.Errorf("%s has version %q", s.Name, s.Version)
+			}
+		}
+		slices.Sort(have)
+		slices.Sort(data.Exported)
+		if !slices.Equal(have, data.Exported) {
+			t.Errorf("%s: %d symbols, want %d", name, len(have), len(data.Exported))
+		}
+	}
+}
+
+var (
+	ptxVersion = regexp.MustCompile(`\.version (\d+)\.(\d+)`)
+	ptxTarget  = regexp.MustCompile(`\.target sm_(\d+)`)
+)
+
+// fatBinary is the image that a compiler leaves in a program for PTX (package fatbin reads it).
+func fatBinary(t testing.TB, ptx []byte) []byte {
+	t.Helper()
+	v, m := ptxVersion.FindSubmatch(ptx), ptxTarget.FindSubmatch(ptx)
+	if v == nil || m == nil {
+		t.Fatalf("no PTX: %.100s", ptx)
+	}
+	number := func(b []byte) int {
+		n, err := strconv.Atoi(string(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	text := append(slices.Clone(ptx), 0)
+	for len(text)%8 != 0 {
+		text = append(text, 0)
+	}
+	le := binary.LittleEndian
+	e := make([]byte, 64)
+	le.PutUint16(e[0:], 1)
+	le.PutUint16(e[2:], 0x101)
+	le.PutUint32(e[4:], 64)
+	le.PutUint64(e[8:], uint64(len(text)))
+	le.PutUint16(e[24:], uint16(number(v[2])))
+	le.PutUint16(e[26:], uint16(number(v[1])))
+	le.PutUint32(e[28:], uint32(number(m[1])))
+	le.PutUint64(e[40:], 0x11)
+	h := make([]byte, 16)
+	le.PutUint32(h, 0xba55ed50)
+	le.PutUint16(h[4:], 1)
+	le.PutUint16(h[6:], 16)
+	le.PutUint64(h[8:], uint64(len(e)+len(text)))
+	return slices.Concat(h, e, text)
+}
+
+// cudaProgram compiles a CUDA C++ program with clang alone and links it with a runtime library.
+func cudaProgram(t testing.TB, name string, version int, flags ...string) string {
+	t.Helper()
+	clang := skip.Command(t, "clang++-19")
+	lib, dir := library(t), t.TempDir()
+	run := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command(clang, args...).CombinedOutput(); err != nil {
+			t.Fatalf("clang++: %v\n%s", err, out)
+		}
+	}
+	bin, source := filepath.Join(dir, name), "testdata/cu/"+name+".cu"
+	common := append([]string{"-x", "cuda", "-nocudainc", "-nocudalib", "-Xclang", "-target-sdk-version=12.5",
+		"-isystem", "../../include", fmt.Sprintf("-DCUDART_VERSION=%d", version), "-O1",
+		"-Wno-unused-command-line-argument", source}, flags...)
+	run(append(common, "--cuda-device-only", "--cuda-gpu-arch=sm_90", "--cuda-feature=+ptx85", "-S", "-o", bin+".ptx")...)
+	ptx, err := os.ReadFile(bin + ".ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(bin+".fatbin", fatBinary(t, ptx), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(append(common, "--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", bin+".fatbin", "-c", "-o",
+		bin+".o")...)
+	run(bin+".o", "-o", bin, "-L"+lib, "-l:"+runtimeVersions[version], "-lcuda", "-lpthread")
+	return bin
+}
+
+// A program with kernels in it, compiled by clang against the headers in include/, runs on the runtime library of
+// either version, on both engines.
+func TestRuntimePrograms(t *testing.T) {
+	for version := range runtimeVersions {
+		bin := cudaProgram(t, "runtime", version)
+		for _, engine := range engines {
+			for _, fault := range []string{"GOCUDA_TEST_FAULT=1", "GOCUDA_TEST_NONE=1"} {
+				out := run(t, "", []string{"GOCUDA_ENGINE=" + engine, "GOCUDA_DEVICE=software", fault}, bin)
+				if !strings.HasSuffix(out, "runtime: passed\n") || strings.Contains(out, "goroutine") {
+					t.Errorf("%d, %s, %s: %s", version, engine, fault, out)
+				}
+			}
+		}
+	}
+}
+
+// GOCUDA_DEVICE=driver asks for a driver library of NVIDIA's, and says so where there is none.
+func TestRuntimeNoDriver(t *testing.T) {
+	bin := cudaProgram(t, "runtime", 13000)
+	out, err := start1(t, "", []string{"GOCUDA_DEVICE=driver", "GOCUDA_LIBCUDA=/nonexistent"}, bin)
+	if err == nil || !strings.Contains(out, "there is no driver library") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
