@@ -175,6 +175,8 @@ type operand struct {
 	reg asm.Vec
 	mem asm.Mem
 	imm bool
+	// of late loads: mem has a word for each lane
+	whole bool
 }
 
 // constant returns a register with a constant in all lanes.
@@ -206,6 +208,9 @@ func (g *gen) reg(a *ir.Arg, n int) asm.Vec {
 
 // rawReg is reg for operations that treat all NaNs alike.
 func (g *gen) rawReg(a *ir.Arg, n int) asm.Vec {
+	if l := g.lateOf(a); l != nil {
+		return g.lateReg(l, n)
+	}
 	if a.Kind == ir.Imm {
 		return g.constant(a)
 	}
@@ -234,6 +239,9 @@ func (g *gen) src(a *ir.Arg, n int) operand {
 }
 
 func (g *gen) rawSrc(a *ir.Arg, n int) operand {
+	if l := g.lateOf(a); l != nil {
+		return g.lateSource(l, n)
+	}
 	if _, ok := g.scalarWeb(a); ok || a.Kind == ir.Imm {
 		return g.src(a, n)
 	}
@@ -242,6 +250,10 @@ func (g *gen) rawSrc(a *ir.Arg, n int) operand {
 
 // op3 writes op reg, vvvv, b.
 func (g *gen) op3(op asm.Op, o asm.Opt, reg, vvvv asm.Vec, b operand) {
+	if b.whole {
+		g.VM(op, o, reg, vvvv, b.mem)
+		return
+	}
 	if b.imm {
 		g.VM(op, o.Broadcast(), reg, vvvv, b.mem)
 		return

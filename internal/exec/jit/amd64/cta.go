@@ -312,7 +312,7 @@ func (g *gen) ctaBlock(b int32) {
 		g.Pass(g.ctaLabels[g.version()][b])
 	}
 	g.noted = 0
-	g.lines = g.lines[:0]
+	g.lines, g.late = g.lines[:0], g.late[:0]
 	g.pc, g.whole = k.Start, 0
 	n := k.End - k.Start
 	if g.count {

@@ -102,6 +102,10 @@ func fmaTemplate(op *ir.Op) emitter {
 			x = asm.FMS231PS
 		}
 		return func(g *gen) {
+			a, b := a, b
+			if l, m := g.lateOf(a), g.lateOf(b); l != nil && !l.twin(g) && (m == nil || m.twin(g)) {
+				a, b = b, a // the one that differs from half to half stays in memory
+			}
 			for p := range g.each(d) {
 				g.pin()
 				ra, rb, rc := g.rawReg(a, p), g.rawSrc(b, p), g.rawSrc(c, p)

@@ -88,6 +88,7 @@ type gen struct {
 	checked       map[addressCheck]addressLimit
 	before        map[int32]int32 // where loads note the addresses they had
 	lines         []asked         // in the block
+	late          []lateLoad      // in the block
 	fused         int32           // comparison that is left to the branch behind it
 	half          int             // the lanes to write code for: the lower 16 (1), the upper ones (2), all (0)
 	halved        bool            // the template asked for them
@@ -468,11 +469,12 @@ func (g *gen) exit(why uint32, uncounted int32) asm.Label {
 		panic("amd64: a way out of an operation that is written by halves of a warp")
 	}
 	l := g.NewLabel()
-	c, pc, homes, full := g.c, g.pc, g.homeReg, g.full
+	c, pc, homes, full, late := g.c, g.pc, g.homeReg, g.full, g.pendingLate()
 	g.stubs = append(g.stubs, func() {
 		saved, savedHomes, savedFull := g.c, g.homeReg, g.full
 		g.c, g.homeReg, g.full = c, homes, full
 		g.Join(l, g.dirtyRegs(), liveMasks, g.rows())
+		g.makeLate(late)
 		g.flush()
 		if g.v != nil {
 			if full {

@@ -176,11 +176,18 @@ func (g *gen) scalarBases(ac *plan.Access, w int32) (bases [2]asm.GPR, n int) {
 			g.noted = w + 1
 		}
 		g.StI32(inContext(abi.OffOp), uint32(g.pc)|abi.AccessAffine<<24)
-	} else if !g.Holds(asm.RSI) {
+	} else {
+		g.holdShared()
+	}
+	return bases, n
+}
+
+// holdShared puts shared memory's start into rsi.
+func (g *gen) holdShared() {
+	if !g.Holds(asm.RSI) {
 		g.Ld(asm.RSI, inContext(abi.OffShared))
 		g.Hold(asm.RSI)
 	}
-	return bases, n
 }
 
 // element is the address of lane 0's element of a half, disp bytes on.
@@ -255,6 +262,9 @@ func (g *gen) affineLoad(ac *plan.Access) bool {
 	}
 	if at, ok := g.before[g.pc]; ok && contiguous && ac.Global() {
 		g.stepAhead(ac, w, bases[:n], at)
+	}
+	if g.leaves(ac, w) {
+		return true
 	}
 	for i, d := range ac.Regs {
 		if d.Kind != ir.Row {
