@@ -12,6 +12,14 @@ import (
 // Check is the checker's view of the CTA, nil without one.
 func (c *CTA) Check() *checker.Block { return c.check }
 
+// Follow has a CTA that has not run yet go on as a block that the checker knows.
+func (c *CTA) Follow(b *checker.Block) {
+	if c.check != nil {
+		c.check.End()
+	}
+	c.check = b
+}
+
 // Init is what the CTA knows of memory that nobody has written, nil without that check.
 func (c *CTA) Init() *checker.InitBlock { return c.init }
 

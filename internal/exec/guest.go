@@ -3,6 +3,7 @@ package exec
 import (
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/ir"
 )
 
@@ -48,6 +49,16 @@ func (g *Guest) Enter(cta [3]uint32, warp int, frame, local unsafe.Pointer, live
 	}
 	g.act.Frame, g.act.Live, g.split.Mask = frame, live, mask
 	return w
+}
+
+// Follow makes a checker's block that of the CTA that runs.
+func (g *Guest) Follow(b *checker.Block) { g.cta.check = b }
+
+// Speak makes it a warp that the checker is told of.
+func (g *Guest) Speak(cta [3]uint32, warp int) *Warp {
+	g.cta.Index, g.group.Index = cta, cta
+	g.warp.Index = warp
+	return &g.warp
 }
 
 // Missed is the lane whose access failed at an address at which there is no memory, -1 for none, and the address that

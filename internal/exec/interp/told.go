@@ -3,6 +3,7 @@ package interp
 import (
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/ir"
 )
@@ -36,6 +37,15 @@ func (t *Told) Addressed() (base *ir.Arg, ok bool) {
 		return nil, false
 	}
 	return t.ac.base, true
+}
+
+// Access is the operation that Tell tells of, as the checker knows it where it accesses global memory, and the space
+// that its addresses are in; ok is false where Addressed is.
+func (t *Told) Access() (space ir.Space, op *checker.Op, ok bool) {
+	if t.ac == nil {
+		return 0, nil, false
+	}
+	return t.ac.space, &t.ops.global, true
 }
 
 // Tell tells of an operation that lanes have executed. base has their base addresses, 64 or 32 bits each as the operand

@@ -29,6 +29,7 @@ type ctaVersion struct {
 	region   *region
 	base     uintptr
 	points   map[uintptr]abi.ResumePoint
+	notes    []noted
 	stops    atomic.Int32
 	replaced atomic.Pointer[ctaVersion]
 }
@@ -63,7 +64,9 @@ func (c *code) ctaVersion(s *ctaState, key ctaKey, stop *atomic.Bool) *ctaVersio
 	defer s.guard()
 	if !s.off && s.analysis == nil {
 		f := c.k.Funcs[0]
-		s.analysis = analyseWhole(c.e.back, f, c.single, s.checked)
+		s.analysis = analyseWhole(c.e.back, f, c.single, s.checked, func(native []bool) []*plan.Told {
+			return c.tells(f, native)
+		})
 		s.marks = c.e.marks()
 		if no := plan.WholeCTA(c.k, s.analysis); no != nil {
 			s.off = true
@@ -133,6 +136,7 @@ func (c *code) makeCTA(s *ctaState, key ctaKey, stop *atomic.Bool) *ctaVersion {
 	for _, p := range v.code.Points {
 		v.points[v.base+uintptr(p.Off)] = p
 	}
+	v.notes = c.notesOf(v.code.Values)
 	s.versions[key] = v
 	return v
 }
@@ -194,34 +198,36 @@ func (c *code) stopped(s *ctaState, v *ctaVersion, pc int32, stop *atomic.Bool) 
 
 // blockRunner implements exec.BlockRunner.
 type blockRunner struct {
-	c        *code
-	s        *ctaState
-	v        *ctaVersion
-	l        *exec.Launch
-	x        *context
-	frames   []byte // kept alive
-	first    unsafe.Pointer
-	shared   []uint64
-	memory   unsafe.Pointer // the CTA's shared memory, in shared
-	size     int32
-	quota    int32  // back edges of a turn
-	patience int32  // of a CTA that may wait for others, until it seems to
-	most     uint64 // CTAs of a run
-	batch    uint32 // CTAs of the run under way
-	pc       int32  // where the CTA stopped
-	paused   bool
-	local    []uint64   // local memory of the CTA's threads
-	guest    exec.Guest // does operations in Go for the machine code
-	serving  bool       // it does one now, at pc
-	samplers []abi.Sampler
-	mem      *exec.Memory // that bounds hold for, under a memory checker
-	broken   bool         // the CTA did not get to an end
+	c           *code
+	s           *ctaState
+	v           *ctaVersion
+	l           *exec.Launch
+	x           *context
+	frames      []byte // kept alive
+	first       unsafe.Pointer
+	shared      []uint64
+	memory      unsafe.Pointer // the CTA's shared memory, in shared
+	size        int32
+	quota       int32  // back edges of a turn
+	patience    int32  // of a CTA that may wait for others, until it seems to
+	most        uint64 // CTAs of a run
+	batch       uint32 // CTAs of the run under way
+	pc          int32  // where the CTA stopped
+	paused      bool
+	local       []uint64   // local memory of the CTA's threads
+	guest       exec.Guest // does operations in Go for the machine code
+	serving     bool       // it does one now, at pc
+	samplers    []abi.Sampler
+	mem         *exec.Memory // that bounds hold for, under a memory checker
+	broken      bool         // the CTA did not get to an end
+	sharedBytes uint32       // of a CTA, with the reserved part
+	following
 }
 
 // Blocks implements exec.BlockCode.
 func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
-	if c.e.check || l.Mem.Check != nil && l.Mem.CheckRange == nil || uint64(len(l.Params)) < c.k.ParamSize ||
-		c.k.ParamSize > abi.MaxParams-64 || c.localBytes(l) > maxFrames {
+	if c.e.check && l.Order != (exec.Order{}) || l.Mem.Check != nil && l.Mem.CheckRange == nil ||
+		uint64(len(l.Params)) < c.k.ParamSize || c.k.ParamSize > abi.MaxParams-64 || c.localBytes(l) > maxFrames {
 		return nil
 	}
 	s := &c.cta
@@ -287,6 +293,7 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	if r.s.checked != nil {
 		shared = r.beginChecked()
 	}
+	r.sharedBytes = shared
 	for i := range x.SharedTop {
 		x.SharedTop[i] = shared - 1<<i
 	}
@@ -306,7 +313,7 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	}
 	x.Instr, x.Op = 0, 0
 	clear(r.samplers) // textures may have changed
-	if r.s.analysis.Serves > 0 {
+	if r.s.analysis.Serves > 0 || r.c.e.check {
 		r.guest.Begin(l, x.Consts, r.memory)
 	}
 	if r.c.usesLocal() {
@@ -346,6 +353,7 @@ func (r *blockRunner) setup(v *ctaVersion) {
 		}
 		*(*uint32)(unsafe.Add(f, lay.Init)) = init
 		*(*uint32)(unsafe.Add(f, lay.Warp)) = uint32(w)
+		*(*uint32)(unsafe.Add(f, lay.Tag)) = uint32(w) << 24
 		entry := v.code.Entries[0]
 		if init == 0xffffffff {
 			entry = v.code.Entries[1]
@@ -378,7 +386,7 @@ func (r *blockRunner) reset(f unsafe.Pointer) {
 // Run implements exec.BlockRunner.
 func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool) {
 	x := r.x
-	if r.s.waits || r.c.e.probe != 0 {
+	if r.s.waits || r.c.e.probe != 0 || r.c.e.check {
 		n = 1
 	}
 	r.batch = uint32(min(n, r.most))
@@ -387,6 +395,9 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 		if n.code == nil {
 			// There is no code any more: the CTA starts where it stopped, at the beginning.
 			x.Frame, r.pc, r.paused, x.CTAID = r.first, 0, false, index
+			if r.c.e.check {
+				r.follow(index)
+			}
 			x.Mask = *(*uint32)(unsafe.Add(r.first, r.v.code.Frame.Init))
 			return 0, false
 		}
@@ -404,6 +415,9 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 		defer func() { r.c.e.probe = (r.c.e.probe*7 + 5) % 1021 }()
 	}
 	start := r.v.base + uintptr(r.v.code.Start)
+	if r.c.e.check {
+		r.follow(index)
+	}
 	edges := int32(0) // in the pauses of the run
 	for {
 		if r.s.checked != nil {
@@ -414,10 +428,13 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 		why, pc := ret>>abi.ExitShift, int32(ret&(1<<abi.ExitShift-1))
 		switch why {
 		case abi.ExitDone:
+			if r.c.e.check {
+				r.unfollowed()
+			}
 			return uint64(r.batch), true
 		case abi.ExitBudget:
 			edges += r.quota
-			r.pc, r.paused = pc, true
+			r.pc, r.paused, r.undone = pc, true, -1
 			if r.l.Stop != nil && r.l.Stop.Load() || r.s.waits && edges >= r.patience {
 				return r.Ended(), false
 			}
@@ -425,10 +442,17 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 			pause()
 		case abi.ExitServe:
 			r.serve(pc)
+		case abi.ExitLog:
+			r.tellNotes(-1)
+			x.Allowed = abi.AllowedBound
 		case abi.ExitBound:
 			x.Allowed = r.bound(pc)
+			r.kept = x.Allowed == abi.AllowedNone
 		default:
 			r.pc, r.paused = pc, false
+			if r.undone = pc; r.kept {
+				r.undone, r.kept = -1, false
+			}
 			return r.Ended(), false
 		}
 	}
@@ -441,6 +465,9 @@ func (r *blockRunner) Ended() uint64 { return uint64(r.batch - r.x.Batch) }
 func (r *blockRunner) Restore(c *exec.CTA) {
 	lay, v := r.v.code.Frame, r.v.code.Values
 	copy(unsafe.Slice((*byte)(c.Shared), c.SharedSize), unsafe.Slice((*byte)(r.memory), c.SharedSize))
+	if r.c.e.check {
+		r.unfollow(c, r.undone)
+	}
 	cur := int(uintptr(r.x.Frame)-uintptr(r.first)) / int(r.size)
 	for i, w := range c.Warps {
 		f := unsafe.Add(r.first, i*int(r.size))
@@ -551,6 +578,13 @@ func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) (*exec.Warp, uint64) {
 	w.Lane = -1
 	kind, op := x.Op>>24, int32(x.Op&(1<<24-1))
 	x.Op = 0
+	if r.c.e.check {
+		undone := op
+		if r.serving {
+			undone = -1
+		}
+		r.unfollow(c, undone)
+	}
 	if r.serving {
 		r.serving = false
 		w.Op = r.pc

@@ -13,14 +13,21 @@ import (
 // (blockRunner.serve); the scheduler does not hear of it.
 
 // analyseWhole is plan.Analyse for code of whole CTAs. s has the kernel of which f is the entry; checked, if not nil,
-// is the entry as a memory checker has it, which asks for accesses that are left to Go.
-func analyseWhole(back backend, f *ir.Func, s *interp.Single, checked *function) *plan.Func {
+// is the entry as a memory checker has it, which asks for accesses that are left to Go; tells finds the accesses that
+// are noted for another checker, and takes from native what cannot be.
+func analyseWhole(back backend, f *ir.Func, s *interp.Single, checked *function,
+	tells func(native []bool) []*plan.Told) *plan.Func {
 	native := make([]bool, len(f.Ops))
 	for i := range f.Ops {
 		native[i] = back.Supports(&f.Ops[i]) &&
 			(checked == nil || !plan.Accesses(&f.Ops[i]) || checked.allowed(i))
 	}
+	var told []*plan.Told
+	if tells != nil {
+		told = tells(native)
+	}
 	a := plan.Analyse(f, native, true)
+	a.Told = told
 	if checked != nil {
 		a.Bounds = checked.bounded
 	}
@@ -45,7 +52,10 @@ func (r *blockRunner) learn(pc int32) {
 // serve executes an operation for the warp that the machine code left, in its registers.
 func (r *blockRunner) serve(pc int32) {
 	x, lay := r.x, r.v.code.Frame
-	warp := int(uintptr(x.Frame)-uintptr(r.first)) / int(r.size)
+	if r.c.e.check {
+		r.tellBefore()
+	}
+	warp := r.warp()
 	var local unsafe.Pointer
 	if r.c.usesLocal() {
 		local = r.localOf(warp)

@@ -72,7 +72,10 @@ type Context struct {
 }
 
 // A note of an access for a checker: the operation and the lanes, and behind them the base addresses of all lanes,
-// which are of 8 bytes, of 4, or left out where the operation names none.
+// which are of 8 bytes, of 4, or left out where the operation names none. In code of whole CTAs the warp's number
+// stands in the highest eight bits of the operation, a barrier that a warp comes to is noted too, without addresses,
+// and in place of addresses that are a scalar stands its base, or one for each half (plan.Values.NotesBases), of 8
+// bytes each.
 type LogEntry struct {
 	Op, Lanes uint32
 }
@@ -172,6 +175,7 @@ const (
 	ExitDiverge        // lanes part at this branch: context.out take it
 	ExitDone           // the CTA has ended
 	ExitServe          // Go has to execute the operation; the code goes on behind it
+	ExitLog            // there is no room for a note; the code goes on with the operation
 	ExitBound          // an address is not in the bound of the operation
 	ExitShift   = 28
 )

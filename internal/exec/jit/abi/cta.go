@@ -18,6 +18,7 @@ type Frame struct {
 	Warp    int32 // its number
 	CC      int32 // carry flags
 	Turn    int32 // steps of a loop until other warps have their turn
+	Tag     int32 // its number in the highest eight bits: how notes begin (LogEntry)
 	Tid     int32 // bases of %tid: three times two
 	TidRows int32 // rows of %tid
 	Local   int32 // local memory of its lane 0
@@ -31,6 +32,7 @@ func NewFrame(f *ir.Func, waits, slots int) *Frame {
 	at := (int32(f.FrameSize) + 63) &^ 63
 	l.Resume, l.Next, l.Entry, l.Mask, l.Live, l.Init, l.Warp, l.CC, l.Turn =
 		at, at+8, at+16, at+24, at+28, at+32, at+36, at+40, at+44
+	l.Tag = at + 56
 	l.Local = at + 48
 	l.Tid = at + 64
 	l.TidRows = at + 128

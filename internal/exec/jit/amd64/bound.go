@@ -7,42 +7,62 @@ import (
 	"github.com/gocuda/cuda/internal/ir"
 )
 
-// Accesses of whole CTAs under a memory checker. An address that is not in its operation's bound (abi.Bound) is asked
-// of Go (abi.ExitBound), which sets another bound, or says that the access is good all the same; then the code goes on
-// with the registers as they were. Else the operation is left to the interpreter.
+// Accesses of whole CTAs under a checker. Under a memory checker an address that is not in its operation's bound
+// (abi.Bound) is asked of Go (abi.ExitBound), which sets another bound, or says that the access is good all the same;
+// then the code goes on with the registers as they were. Else the operation is left to the interpreter. For a checker
+// that follows accesses they are noted (abi.ExitLog, told.go).
 
-// boundOf is the bound of an operation of a CTA, nil for none.
-func (g *gen) boundOf(i int32) *plan.BoundedAccess {
-	if g.a.Bounds == nil {
-		return nil
-	}
-	return g.a.Bounds[i]
+// addressed is where the addresses of an operation are: the bases of a scalar in general registers, or in vectors.
+type addressed struct {
+	base    *ir.Arg
+	scalars []asm.GPR
+	s       plan.Variation
+	vectors []asm.Vec
 }
 
-// bound begins an operation whose addresses must lie in a bound; it takes the place of guard.
-func (g *gen) bound(b *plan.BoundedAccess) {
-	base := b.Addr.Base
-	var scalars []asm.GPR
-	w, ok := g.scalarWeb(base)
-	ok = ok && g.op.Guard < 0 && !g.v.MayWrap[g.pc]
-	var s plan.Variation
-	if ok {
-		s = g.v.Webs[w].Variation
-		// Of some lanes the hull of all may lie outside.
-		ok = g.full || s.Kind == plan.Uniform
-	}
-	if ok {
+// addresses loads the addresses of an operation; scalar allows bases instead of vectors.
+func (g *gen) addresses(base *ir.Arg, scalar func(s plan.Variation) bool) (a addressed) {
+	a.base = base
+	if w, ok := g.scalarWeb(base); ok && g.v.NotesBases(g.pc, w) && scalar(g.v.Webs[w].Variation) {
+		a.s = g.v.Webs[w].Variation
 		n := 1
-		if s.Halves {
+		if a.s.Halves {
 			n = 2
 		}
 		for h := range n {
-			scalars = append(scalars, g.sreg(w, h))
+			a.scalars = append(a.scalars, g.sreg(w, h))
 		}
-	} else {
-		for p := range plan.Pieces(ir.W64) {
-			g.reg(base, p)
-		}
+		return a
+	}
+	for p := range plan.Pieces(base.Class) {
+		a.vectors = append(a.vectors, g.reg(base, p))
+	}
+	return a
+}
+
+// checks are what a checker wants of an operation of a CTA: that its addresses lie in a bound, and that they are noted;
+// nil for what it does not.
+func (g *gen) checks(i int32) (b *plan.BoundedAccess, t *plan.Told) {
+	if g.a.Bounds != nil {
+		b = g.a.Bounds[i]
+	}
+	if g.a.Told != nil {
+		t = g.a.Told[i]
+	}
+	return b, t
+}
+
+// check begins an operation that a checker wants something of; it takes the place of guard.
+func (g *gen) check(b *plan.BoundedAccess, t *plan.Told) {
+	var bound, told addressed
+	if b != nil {
+		bound = g.addresses(b.Addr.Base, func(s plan.Variation) bool {
+			// Of some lanes the hull of all may lie outside.
+			return g.op.Guard < 0 && (g.full || s.Kind == plan.Uniform)
+		})
+	}
+	if t != nil && t.Base != nil {
+		told = g.addresses(t.Base, func(plan.Variation) bool { return true })
 	}
 	if g.op.Guard >= 0 { // into a register, so that what is in registers stays the same from here on
 		g.predRow(asm.RAX, uint32(g.op.Guard))
@@ -50,13 +70,27 @@ func (g *gen) bound(b *plan.BoundedAccess) {
 	again, past := g.NewLabel(), g.NewLabel()
 	g.join(again)
 	g.guard()
-	miss := g.missed(again, past)
+	if t != nil {
+		g.roomForNote(g.missed(again, past, abi.ExitLog))
+	}
+	if b != nil {
+		g.bound(b, &bound, g.missed(again, past, abi.ExitBound))
+	}
+	g.Join(past, g.liveRegs(), liveMasks|1<<5, g.rows())
+	g.k6 = 0
+	if t != nil {
+		g.note(&told)
+	}
+}
+
+// bound leaves for miss unless the addresses of all lanes lie in a bound.
+func (g *gen) bound(b *plan.BoundedAccess, a *addressed, miss asm.Label) {
 	g.Ld(asm.RCX, inContext(abi.OffBounds))
 	low, span := asm.At(asm.RCX, b.Slot*abi.BoundSize), asm.At(asm.RCX, b.Slot*abi.BoundSize+8)
-	for _, r := range scalars {
-		first, last := s.Span()
-		if len(scalars) == 2 { // each half from its own base on
-			first, last = min(0, 15*s.Stride), max(0, 15*s.Stride)
+	for _, r := range a.scalars {
+		first, last := a.s.Span()
+		if len(a.scalars) == 2 { // each half from its own base on
+			first, last = min(0, 15*a.s.Stride), max(0, 15*a.s.Stride)
 		}
 		for i, d := range []int64{first, last} {
 			if i == 1 && last == first {
@@ -68,21 +102,17 @@ func (g *gen) bound(b *plan.BoundedAccess) {
 			g.J(asm.A, miss)
 		}
 	}
-	if scalars == nil {
-		for p := range plan.Pieces(ir.W64) {
-			g.VM(asm.SubQ, asm.Z.Broadcast(), 1, g.cached(base, p), low)
-			g.VCmpM(asm.CmpUQ, asm.Z.Mask(g.mask(ir.W64, p)).Broadcast(), asm.K0, 1, span, asm.CmpGT)
-			g.KOrTestB(asm.K0, asm.K0)
-			g.J(asm.NE, miss)
-		}
+	for p, z := range a.vectors {
+		g.VM(asm.SubQ, asm.Z.Broadcast(), 1, z, low)
+		g.VCmpM(asm.CmpUQ, asm.Z.Mask(g.mask(ir.W64, p)).Broadcast(), asm.K0, 1, span, asm.CmpGT)
+		g.KOrTestB(asm.K0, asm.K0)
+		g.J(asm.NE, miss)
 	}
-	g.Join(past, g.liveRegs(), liveMasks|1<<5, g.rows())
-	g.k6 = 0
 }
 
-// missed returns the label of a stub that asks Go. The code goes on as Context.Allowed says: at again, or at past when
-// Go has looked at every lane's access.
-func (g *gen) missed(again, past asm.Label) asm.Label {
+// missed returns the label of a stub that leaves for Go and comes back. The code goes on as Context.Allowed says: at
+// again, or at past when Go has looked at every lane's access.
+func (g *gen) missed(again, past asm.Label, why uint32) asm.Label {
 	l := g.NewLabel()
 	c, pc, op, homes, hr, left, full := g.c, g.pc, g.op, g.homes, g.homeReg, g.left, g.full
 	g.stubs = append(g.stubs, func() {
@@ -103,7 +133,7 @@ func (g *gen) missed(again, past asm.Label) asm.Label {
 			g.Ld32(asm.RAX, inContext(abi.OffMask))
 			g.St32(g.inFrame(g.lay.Mask), asm.RAX)
 		}
-		g.MovI32(asm.RAX, uint32(pc)|abi.ExitBound<<abi.ExitShift)
+		g.MovI32(asm.RAX, uint32(pc)|why<<abi.ExitShift)
 		g.toWarpEnd(g.leave)
 		g.resumeAt(resume, pc, false)
 		g.reload()

@@ -51,7 +51,7 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	g.leave, g.warpDone, g.warpNext, g.dispatch, g.dispatchTable = g.NewLabel(), g.NewLabel(), g.NewLabel(),
 		g.NewLabel(), g.NewLabel()
 	g.routines()
-	g.straight = !g.barriers && !a.IR.Loops && a.Serves == 0 && a.Bounds == nil
+	g.straight = !g.barriers && !a.IR.Loops && a.Serves == 0 && a.Bounds == nil && a.Told == nil
 	start, skip := g.NewLabel(), g.NewLabel()
 	entry := [2]asm.Label{g.NewLabel(), g.NewLabel()}
 	// The way in.
@@ -354,8 +354,8 @@ func (g *gen) ctaBlock(b int32) {
 		case !g.a.Native[i]:
 			g.serve()
 		default:
-			if b := g.boundOf(i); b != nil {
-				g.bound(b)
+			if b, t := g.checks(i); b != nil || t != nil {
+				g.check(b, t)
 			} else {
 				g.guard()
 			}

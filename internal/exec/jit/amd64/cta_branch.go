@@ -405,6 +405,9 @@ func (g *gen) ctaExit(b int32) {
 
 // ctaBarrier lets the other warps run until all have come.
 func (g *gen) ctaBarrier(b int32) {
+	if g.a.Told != nil {
+		g.noteBarrier()
+	}
 	if !g.full {
 		slow := g.slow()
 		g.Ld32(asm.RAX, inContext(abi.OffMask))

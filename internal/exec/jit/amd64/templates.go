@@ -224,7 +224,7 @@ func emitters(a *plan.Func) []emitter {
 		if a.Bounds != nil && a.Bounds[i] != nil {
 			b, inside := a.Bounds[i], e
 			e = func(g *gen) {
-				if g.v == nil { // code of whole CTAs has asked before (gen.bound)
+				if g.v == nil { // code of whole CTAs has asked before (gen.check)
 					g.within(b)
 				}
 				inside(g)
@@ -233,7 +233,9 @@ func emitters(a *plan.Func) []emitter {
 		if a.Told != nil && a.Told[i] != nil {
 			t, inside := a.Told[i], e
 			e = func(g *gen) {
-				g.tell(t)
+				if g.v == nil { // code of whole CTAs has noted it before (gen.check)
+					g.tell(t)
+				}
 				inside(g)
 			}
 		}

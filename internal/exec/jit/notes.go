@@ -1,0 +1,213 @@
+package jit
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/gocuda/cuda/internal/checker"
+	"github.com/gocuda/cuda/internal/exec"
+	"github.com/gocuda/cuda/internal/exec/interp"
+	"github.com/gocuda/cuda/internal/exec/jit/abi"
+	"github.com/gocuda/cuda/internal/exec/jit/plan"
+	"github.com/gocuda/cuda/internal/ir"
+)
+
+// Code of whole CTAs under a checker that follows accesses: notes (abi.LogEntry) of all warps stand in one buffer, in
+// the order in which they ran. Go tells the checker of them when the buffer is full, before it does an operation
+// itself, and when the CTA ends.
+
+// noted is what Go knows of an operation that machine code of whole CTAs notes.
+type noted struct {
+	told    *interp.Told // nil: a barrier
+	base    *ir.Arg
+	scalar  *plan.Variation // of addresses that are bases; nil: addresses stand there
+	size    uintptr         // of a note
+	barrier uint8           // plan.BarrierOf
+	generic bool            // the address may be one of shared memory; only where aside may be set
+
+	// of those to shared memory that intervals keep aside: what they do, else 0, the displacement, and their size
+	aside uint8
+	disp  int32
+	bytes uint32
+}
+
+// notesOf is that of all operations of a version.
+func (c *code) notesOf(v *plan.Values) []noted {
+	f := v.Func
+	if f.Told == nil {
+		return nil
+	}
+	list := make([]noted, len(f.Told))
+	for i := range list {
+		n := &list[i]
+		n.size = abi.LogHead
+		if n.barrier = plan.BarrierOf(&f.IR.Ops[i]); n.barrier != 0 || f.Told[i] == nil {
+			continue
+		}
+		n.told = c.single.Told(f.IR.Index, int32(i))
+		if a, ok := f.IR.Ops[i].Access(); ok {
+			n.disp = int32(a.Addr.Disp)
+		}
+		if n.base = f.Told[i].Base; n.base == nil {
+			continue
+		}
+		if w := v.UseWeb(int32(i), n.base.Ref.Off); n.base.Kind == ir.Row && w >= 0 && v.NotesBases(int32(i), w) {
+			n.scalar = &v.Webs[w].Variation
+			n.size += 8
+			if n.scalar.Halves {
+				n.size += 8
+			}
+			continue
+		}
+		n.size += uintptr(64 * plan.Pieces(n.base.Class))
+	}
+	c.quick(list)
+	return list
+}
+
+// notesSize is the size of the buffer, noteMost that of the largest note.
+const (
+	notesSize = 1 << 16
+	noteMost  = abi.LogHead + 8*32
+)
+
+// following is what a runner has for a checker that follows accesses.
+type following struct {
+	notes  []byte
+	block  *checker.Block // of the CTA under way
+	waits  []uint32       // lanes that have come to the barrier, by warp
+	id     uint8          // of the barrier, plus one
+	kept   bool           // the last exit was before the operation's note
+	undone int32
+	intervals
+}
+
+// follow begins a CTA.
+func (r *blockRunner) follow(index [3]uint32) {
+	l, g := r.l, r.l.Grid
+	n := &r.following
+	if n.notes == nil {
+		n.notes = make([]byte, notesSize)
+	}
+	if k := r.v.code.Values.Warps; len(n.waits) != k {
+		n.waits = make([]uint32, k)
+	}
+	clear(n.waits)
+	n.id = 0
+	n.begin(r.v)
+	n.block = l.Check.Block(checker.NewCluster(), index[0]+g[0]*(index[1]+g[1]*index[2]), index, l.Block)
+	r.guest.Follow(n.block)
+	r.x.LogAt = uintptr(unsafe.Pointer(unsafe.SliceData(n.notes)))
+	r.x.LogEnd = r.x.LogAt + notesSize - noteMost
+}
+
+// tellNotes tells the checker of the notes so far. undone, if not -1, is an operation that has been noted and was not
+// done.
+func (r *blockRunner) tellNotes(undone int32) {
+	n := &r.following
+	start := unsafe.Pointer(unsafe.SliceData(n.notes))
+	end := r.x.LogAt
+	r.x.LogAt = uintptr(start)
+	for p := start; uintptr(p) < end; {
+		e := (*abi.LogEntry)(p)
+		op, warp := int32(e.Op&(1<<24-1)), int(e.Op>>24)
+		o := &r.v.notes[op]
+		at := unsafe.Add(p, abi.LogHead)
+		p = unsafe.Add(p, o.size)
+		if uintptr(p) >= end && op == undone {
+			return
+		}
+		if n.waits[warp] != 0 { // it goes on
+			r.barrierDone()
+		}
+		switch {
+		case o.barrier != 0:
+			n.waits[warp], n.id = e.Lanes, o.barrier
+		case e.Lanes == 0:
+		case o.aside != 0 && !n.spoilt:
+			if !n.aside(unsafe.Pointer(e), o.size) {
+				r.spoil()
+				r.tell(o, warp, e.Lanes, at)
+			}
+		default:
+			if o.generic && !n.spoilt && r.mayShare(o, e.Lanes, at) {
+				r.spoil()
+			}
+			r.tell(o, warp, e.Lanes, at)
+		}
+	}
+}
+
+// tellBefore tells of what comes before an operation that Go executes.
+func (r *blockRunner) tellBefore() {
+	r.tellNotes(-1)
+	if r.waits[r.warp()] != 0 {
+		r.barrierDone()
+	}
+}
+
+// warp is the number of the warp that machine code runs for, or ran for last.
+func (r *blockRunner) warp() int {
+	return int(uintptr(r.x.Frame)-uintptr(r.first)) / int(r.size)
+}
+
+// barrierDone tells of the end of a phase of the barrier.
+func (r *blockRunner) barrierDone() {
+	n := &r.following
+	threads := 0
+	for _, m := range n.waits {
+		threads += bits.OnesCount32(m)
+	}
+	if b := r.l.Block; !n.spoilt && threads != int(b[0]*b[1]*b[2]) {
+		r.spoil() // what threads that have exited did is not ordered by the barrier
+	}
+	r.endInterval()
+	n.block.BarrierDone(int(n.id-1), n.waits)
+	clear(n.waits)
+}
+
+// tell tells of an access. at has its addresses or bases.
+func (r *blockRunner) tell(o *noted, warp int, lanes uint32, at unsafe.Pointer) {
+	w := r.guest.Speak(r.x.CTAID, warp)
+	s := o.scalar
+	if s == nil {
+		o.told.Tell(w, lanes, at)
+		return
+	}
+	if o.base.Class == ir.W64 {
+		var rows [32]uint64
+		for l := range rows {
+			base, more := laneOf(at, s, l)
+			rows[l] = *(*uint64)(base) + uint64(more)
+		}
+		o.told.Tell(w, lanes, unsafe.Pointer(&rows))
+		return
+	}
+	var rows [32]uint32
+	for l := range rows {
+		base, more := laneOf(at, s, l)
+		rows[l] = *(*uint32)(base) + uint32(more)
+	}
+	o.told.Tell(w, lanes, unsafe.Pointer(&rows))
+}
+
+// unfollow gives a CTA that stopped, or failed, to the scheduler, with what the checker knows of it.
+func (r *blockRunner) unfollow(c *exec.CTA, undone int32) {
+	n := &r.following
+	r.tellNotes(undone)
+	if n.waits[r.warp()] != 0 {
+		r.barrierDone()
+	}
+	r.tellAside()
+	c.Follow(n.block)
+	n.block = nil
+}
+
+// unfollowed ends a CTA.
+func (r *blockRunner) unfollowed() {
+	n := &r.following
+	r.tellNotes(-1)
+	r.endInterval()
+	n.block.End()
+	n.block = nil
+}
