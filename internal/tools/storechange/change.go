@@ -162,6 +162,15 @@ func bare(body []byte) []string {
 	return lines
 }
 
+// room is the number of bytes by which the lines of a module may grow.
+func room(t text, lines []string) int {
+	n := len(t.body)
+	for _, l := range lines {
+		n -= len(l) + 1
+	}
+	return n
+}
+
 // write puts lines in a module's place in data, with blanks behind them. It fails when they do not fit.
 func write(data []byte, t text, lines []string) error {
 	body := strings.Join(lines, "\n") + "\n"
