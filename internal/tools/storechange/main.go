@@ -81,7 +81,8 @@ func (t *trial) run() (status int, err error) {
 	for i, f := range found {
 		modules[i] = bare(f.body)
 	}
-	all := slices.DeleteFunc(stores(modules), func(s store) bool { // text that the program has for itself, without comments
+	// Text that the program has for itself, without comments, has no room for a change.
+	all := slices.DeleteFunc(stores(modules), func(s store) bool {
 		return len(s.changed())-len(modules[s.text][s.line]) > room(found[s.text], modules[s.text])
 	})
 	if len(all) == 0 {
