@@ -86,13 +86,28 @@ __GOCUDA_BUILTIN(gridDim)
 
 #include "gocuda/address.h"
 #include <__clang_cuda_cmath.h>
+/* clang 19's hand the mask to redux.sync as the value; device_extra.h has others. */
+#define __reduce_add_sync __gocuda_clang_reduce_add
+#define __reduce_min_sync __gocuda_clang_reduce_min
+#define __reduce_max_sync __gocuda_clang_reduce_max
+#define __reduce_or_sync __gocuda_clang_reduce_or
+#define __reduce_and_sync __gocuda_clang_reduce_and
+#define __reduce_xor_sync __gocuda_clang_reduce_xor
 #include <__clang_cuda_intrinsics.h>
+#undef __reduce_add_sync
+#undef __reduce_min_sync
+#undef __reduce_max_sync
+#undef __reduce_or_sync
+#undef __reduce_and_sync
+#undef __reduce_xor_sync
 #include <__clang_cuda_complex_builtins.h>
 
 #include "gocuda/minmax.h"
 #include "gocuda/atomics.h"
 #include "gocuda/device_extra.h"
 #include "gocuda/texture.h"
+
+#include "cuda_device_runtime_api.h"
 
 /* What clang's host code calls for <<<>>>. */
 extern "C" unsigned __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem = 0, void *stream = 0);

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocuda/cuda/include"
 	"github.com/gocuda/cuda/internal/cc"
+	"github.com/gocuda/cuda/internal/devlib"
 	"github.com/gocuda/cuda/internal/env"
 )
 
@@ -107,9 +108,14 @@ func compileCUDA(ctx context.Context, con *console, args []string) error {
 		}
 		cache = filepath.Join(cache, "gocuda")
 	}
-	if d.Include, err = include.Install(cache); err != nil {
+	if d.Include, err = cc.Install(cache, "include", include.FS()); err != nil {
 		return fmt.Errorf("the headers: %w", err)
 	}
+	lib, err := cc.InstallFiles(cache, "devlib", cc.File{Path: devlib.FileName, Data: devlib.Bitcode()})
+	if err != nil {
+		return fmt.Errorf("the device math library: %w", err)
+	}
+	d.Library = filepath.Join(lib, devlib.FileName)
 	if set.CCCL != "" {
 		if d.CCCL = cc.CCCL(set.CCCL); d.CCCL == nil {
 			return hint(fmt.Errorf("%s=%s: no CCCL there: %w", env.CCCL, set.CCCL, fs.ErrNotExist),

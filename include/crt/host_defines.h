@@ -24,7 +24,12 @@
 #define __constant__ __GOCUDA_ATTRIBUTE(constant)
 #endif
 #ifndef __managed__
-#define __managed__ __GOCUDA_ATTRIBUTE(managed)
+#if defined(__CUDA__)
+/* clang has managed variables for HIP alone. */
+#define __managed__ __device__ __attribute__((unavailable("clang has no __managed__ variables: use cudaMallocManaged")))
+#else
+#define __managed__
+#endif
 #endif
 #define __device_builtin__
 #define __device_builtin_texture_type__
@@ -38,7 +43,15 @@
 /* Parameters of kernels are constant without the qualifier where clang can show that nothing writes them. */
 #define __grid_constant__
 #define __maxnreg__(n)
-#define __cluster_dims__(...) __GOCUDA_CLUSTER_DIMS(__VA_ARGS__)
+/* clang 19 has no attribute for it: it travels as launch bounds that no program has, and gocuda cc writes the directive
+   of PTX. Of two launch bounds the first counts, so __cluster_dims__ comes before __launch_bounds__. */
+#if defined(__CUDA_ARCH__)
+#define __cluster_dims__(...) __GOCUDA_CLUSTER(__VA_ARGS__, 1, 1, 1)
+#define __GOCUDA_CLUSTER(x, y, z, ...) \
+	__attribute__((launch_bounds(1024, 0, 0x40000000 | (x) | (y) << 8 | (z) << 16)))
+#else
+#define __cluster_dims__(...)
+#endif
 #define __block_size__(...)
 #define __nv_pure__ __attribute__((pure))
 #else

@@ -159,6 +159,26 @@ __GOCUDA_DP2(__dp2a_hi, "dp2a.hi.s32.s32", int, short2, char4)
 __GOCUDA_DP2(__dp2a_hi, "dp2a.hi.u32.u32", unsigned, ushort2, uchar4)
 #undef __GOCUDA_DP2
 
+/* "Warp Reduce Functions". */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+#define __GOCUDA_REDUX(name, T, ptx)                                                                    \
+	__GOCUDA_DEV T __reduce_##name##_sync(unsigned mask, T v) {                                         \
+		T r;                                                                                            \
+		__asm__ volatile("redux.sync." ptx " %0, %1, %2;" : "=r"(r) : "r"(v), "r"(mask));               \
+		return r;                                                                                       \
+	}
+__GOCUDA_REDUX(add, unsigned, "add.u32")
+__GOCUDA_REDUX(add, int, "add.s32")
+__GOCUDA_REDUX(min, unsigned, "min.u32")
+__GOCUDA_REDUX(min, int, "min.s32")
+__GOCUDA_REDUX(max, unsigned, "max.u32")
+__GOCUDA_REDUX(max, int, "max.s32")
+__GOCUDA_REDUX(and, unsigned, "and.b32")
+__GOCUDA_REDUX(or, unsigned, "or.b32")
+__GOCUDA_REDUX(xor, unsigned, "xor.b32")
+#undef __GOCUDA_REDUX
+#endif
+
 /* "Integer Intrinsics" and "SIMD Intrinsics" that CUDA 12 brought: minima, maxima, and those of sums, with ReLU. */
 #define __GOCUDA_VI(S, T)                                                                                         \
 	__GOCUDA_DEV T __vimax3_##S##32(T a, T b, T c) { T m = a > b ? a : b; return m > c ? m : c; }                 \

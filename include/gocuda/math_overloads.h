@@ -60,10 +60,6 @@ __GOCUDA_DEV float scalbn(float x, int n) { return ::scalbnf(x, n); }
 __GOCUDA_DEV float remquo(float x, float y, int *q) { return ::remquof(x, y, q); }
 __GOCUDA_DEV float jn(int n, float x) { return ::jnf(n, x); }
 __GOCUDA_DEV float yn(int n, float x) { return ::ynf(n, x); }
-__GOCUDA_DEV float norm3d(float x, float y, float z) { return ::norm3df(x, y, z); }
-__GOCUDA_DEV float norm4d(float x, float y, float z, float w) { return ::norm4df(x, y, z, w); }
-__GOCUDA_DEV float rnorm3d(float x, float y, float z) { return ::rnorm3df(x, y, z); }
-__GOCUDA_DEV float rnorm4d(float x, float y, float z, float w) { return ::rnorm4df(x, y, z, w); }
 __GOCUDA_DEV float norm(int n, const float *x) { return ::normf(n, x); }
 __GOCUDA_DEV float rnorm(int n, const float *x) { return ::rnormf(n, x); }
 __GOCUDA_DEV void sincos(float x, float *s, float *c) { ::sincosf(x, s, c); }

@@ -18,7 +18,7 @@ func BenchmarkCompile(b *testing.B) {
 		skip.Without(b, skip.Tool, err)
 	}
 	const src = "testdata/saxpy.cu"
-	dir, err := include.Install(b.TempDir())
+	dir, err := Install(b.TempDir(), "include", include.FS())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func compile(t testing.TB, args ...string) (stdout, stderr string, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := include.Install(t.TempDir())
+	dir, err := Install(t.TempDir(), "include", include.FS())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +87,27 @@ func TestCode(t *testing.T) {
 				t.Errorf("%s: %s in the PTX", c.args, s)
 			}
 		}
+	}
+}
+
+// The directives are those of the PTX manual for __cluster_dims__ and __launch_bounds__; the operands of redux.sync
+// are the value and then the mask.
+func TestAttributes(t *testing.T) {
+	out, text, err := compile(t, "-ptx", "-o", "-", "testdata/cluster.cu")
+	if err != nil || text != "" {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for kernel, want := range map[string]string{
+		"_Z10inClustersPi": `\)\n\.explicitcluster\s*(//.*)?\n\.reqnctapercluster 2, 3, 1\s`,
+		"_Z7boundedPi":     `\)\n\.explicitcluster\s*(//.*)?\n\.reqnctapercluster 4, 1, 1\s`,
+		"_Z5alonePi":       `\)\n\.maxntid 128, 1, 1\n\.minnctapersm 2\s`,
+	} {
+		if !regexp.MustCompile(`(?s)\.entry ` + kernel + `\(.*` + want).MatchString(out) {
+			t.Errorf("%s has no %s in\n%s", kernel, want, out)
+		}
+	}
+	if _, err := link.Module([]byte(out), link.Options{SM: 90}); err != nil {
+		t.Error(err)
 	}
 }
 

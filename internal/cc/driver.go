@@ -261,8 +261,9 @@ func (d *Driver) versionArgs() []string {
 // cudaArgs are the flags of both compilations.
 func (d *Driver) cudaArgs() []string {
 	_, sdk := d.Clang.ptxFeature()
-	args := []string{"-x", "cuda", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-Xclang",
-		"-target-sdk-version=" + sdk}
+	// libcu++ declares functions with an ellipsis that nothing calls.
+	args := []string{"-x", "cuda", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-Wno-linker-warnings",
+		"-Xclang", "-target-sdk-version=" + sdk, "-Xclang", "-fcuda-allow-variadic-functions"}
 	if d.Relocatable {
 		args = append(args, "-fgpu-rdc")
 	}
@@ -343,7 +344,7 @@ func (d *Driver) compileDevice(ctx context.Context, src string, more ...string) 
 				errs[i] = e
 				return
 			}
-			all[i] = code{arch, limitRegisters(ptx, d.Registers)}
+			all[i] = code{arch, clusterDims(limitRegisters(ptx, d.Registers))}
 			if !d.Relocatable {
 				errs[i] = unresolved(src, ptx)
 			}

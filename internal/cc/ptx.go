@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// provided are the functions that a device gives to every program (PTX interoperability guide, "System Calls").
-var provided = []string{"vprintf", "malloc", "free", "__assertfail"}
+// provided are the functions that a device gives to every program (PTX interoperability guide, "System Calls"; CUDA
+// C++ Programming Guide, "Conditional Graph Nodes").
+var provided = []string{"vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional"}
 
 // UnresolvedError names device functions that are declared and called and nowhere defined.
 type UnresolvedError struct {
@@ -48,5 +50,20 @@ func limitRegisters(ptx []byte, n string) []byte {
 	}
 	return entry.ReplaceAllFunc(ptx, func(head []byte) []byte {
 		return append(bytes.Clone(head), ".maxnreg "+n+"\n"...)
+	})
+}
+
+// cluster is what __cluster_dims__ of the headers leaves in clang's PTX: launch bounds that no program has.
+var cluster = regexp.MustCompile(`(?m)^\.maxntid 1024, 1, 1(.*)\n\.maxclusterrank (\d+)`)
+
+// clusterDims writes the directives that __cluster_dims__ stands for.
+func clusterDims(ptx []byte) []byte {
+	return cluster.ReplaceAllFunc(ptx, func(b []byte) []byte {
+		m := cluster.FindSubmatch(b)
+		n, err := strconv.ParseUint(string(m[2]), 10, 32)
+		if err != nil || n&0x40000000 == 0 {
+			return b
+		}
+		return fmt.Appendf(nil, ".explicitcluster%s\n.reqnctapercluster %d, %d, %d", m[1], n&0xff, n>>8&0xff, n>>16&0xff)
 	})
 }

@@ -1,0 +1,5 @@
+/* The pipeline primitives: CUDA C++ Programming Guide, "Pipeline Primitives Interface". */
+#ifndef _CUDA_PIPELINE_H_
+#define _CUDA_PIPELINE_H_
+#include "cuda_pipeline_primitives.h"
+#endif
