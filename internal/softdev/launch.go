@@ -118,13 +118,7 @@ func (f *function) validate(q *launchRequest) driver.CUresult {
 	if r := f.clusters(q); r != success {
 		return r
 	}
-	l := exec.Launch{Code: f.code, Grid: q.grid, Cluster: q.cluster, Cooperative: q.cooperative, Stack: f.stack(),
-		Threads: &f.mod.ctx.d.threadMem}
-	l.Block, _ = f.entry.runs(q.block, 0)
-	if l.Refused() {
-		f.mod.ctx.d.explain(f.mod.ctx, "kernel %s needs %d bytes of memory for the local variables of its threads, and there are %d", f.entry.fn.Name, l.Need(), l.Threads.Limit)
-		return driver.CUDA_ERROR_OUT_OF_MEMORY
-	}
+	// A grid that is too large for a cooperative launch is told before what it would need of memory (recorded).
 	if q.cooperative {
 		resident := f.residentBlocks(int32(threads), uint64(q.shared)) * uint64(limits.sms)
 		if blocks := uint64(q.grid[0]) * uint64(q.grid[1]) * uint64(q.grid[2]); blocks > resident {
@@ -132,6 +126,13 @@ func (f *function) validate(q *launchRequest) driver.CUresult {
 				resident)
 			return driver.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
 		}
+	}
+	l := exec.Launch{Code: f.code, Grid: q.grid, Cluster: q.cluster, Cooperative: q.cooperative, Stack: f.stack(),
+		Threads: &f.mod.ctx.d.threadMem}
+	l.Block, _ = f.entry.runs(q.block, 0)
+	if l.Refused() {
+		f.mod.ctx.d.explain(f.mod.ctx, "kernel %s needs %d bytes of memory for the local variables of its threads, and there are %d", f.entry.fn.Name, l.Need(), l.Threads.Limit)
+		return driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
 	return success
 }

@@ -279,6 +279,19 @@ func TestThreadMemory(t *testing.T) {
 	}
 }
 
+// TestCooperativeGridBeforeMemory launches a cooperative grid that is too large for the device in blocks and in local
+// memory: the blocks are what the error tells (an H200 gives CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE for the program
+// cg_grid_sync of clients/cuda-programs).
+func TestCooperativeGridBeforeMemory(t *testing.T) {
+	const text = `.visible .entry k(.param .u64 out) { .reg .b64 a; .local .b8 x[5000]; st.local.b64 [x],1; ret; }`
+	d, tab, ctx := open(t, Options{Recover: true, Memory: 256 << 20})
+	f := fn(t, d, ctx, load(t, d, ctx, sizesHead+text), "k")
+	var zero uint64
+	params := []unsafe.Pointer{unsafe.Pointer(&zero)}
+	want(t, "cooperative grid", tab.LaunchCooperativeKernel(ctx, f, 1<<20, 1, 1, 1024, 1, 1, 0, 0, &params[0]),
+		driver.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)
+}
+
 // TestParameterForRegister passes a scalar .param variable for a parameter that is a register, and takes a result of
 // that kind so: ptxas 13.0 takes both.
 func TestParameterForRegister(t *testing.T) {

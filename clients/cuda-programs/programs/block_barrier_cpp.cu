@@ -5,7 +5,8 @@
 
 __global__ void relax(float *p, int n, int rounds, int *phases) {
 	using Barrier = cuda::barrier<cuda::thread_scope_block>;
-	__shared__ Barrier bar;
+	__shared__ alignas(Barrier) unsigned char storage[sizeof(Barrier)]; // clang takes no shared object with a constructor
+	Barrier &bar = *reinterpret_cast<Barrier *>(storage);
 	__shared__ float s[2][128];
 	int t = threadIdx.x;
 	if (t == 0) init(&bar, blockDim.x);
