@@ -4,18 +4,17 @@ package main
 
 import (
 	"debug/elf"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/gocuda/cuda/internal/image/fatbin"
+	"github.com/gocuda/cuda/internal/image/sm"
 	"github.com/gocuda/cuda/internal/skip"
 )
 
@@ -65,45 +64,14 @@ func TestRuntimeSymbols(t *testing.T) {
 	}
 }
 
-var (
-	ptxVersion = regexp.MustCompile(`\.version (\d+)\.(\d+)`)
-	ptxTarget  = regexp.MustCompile(`\.target sm_(\d+)`)
-)
-
-// fatBinary is the image that a compiler leaves in a program for PTX (package fatbin reads it).
+// fatBinary is the image that a compiler leaves in a program for PTX of version 8.5 and sm_90.
 func fatBinary(t testing.TB, ptx []byte) []byte {
 	t.Helper()
-	v, m := ptxVersion.FindSubmatch(ptx), ptxTarget.FindSubmatch(ptx)
-	if v == nil || m == nil {
-		t.Fatalf("no PTX: %.100s", ptx)
+	var w fatbin.Writer
+	if err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: sm.Arch{Number: 90}, Major: 8, Minor: 5, Data: ptx}); err != nil {
+		t.Fatal(err)
 	}
-	number := func(b []byte) int {
-		n, err := strconv.Atoi(string(b))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	text := append(slices.Clone(ptx), 0)
-	for len(text)%8 != 0 {
-		text = append(text, 0)
-	}
-	le := binary.LittleEndian
-	e := make([]byte, 64)
-	le.PutUint16(e[0:], 1)
-	le.PutUint16(e[2:], 0x101)
-	le.PutUint32(e[4:], 64)
-	le.PutUint64(e[8:], uint64(len(text)))
-	le.PutUint16(e[24:], uint16(number(v[2])))
-	le.PutUint16(e[26:], uint16(number(v[1])))
-	le.PutUint32(e[28:], uint32(number(m[1])))
-	le.PutUint64(e[40:], 0x11)
-	h := make([]byte, 16)
-	le.PutUint32(h, 0xba55ed50)
-	le.PutUint16(h[4:], 1)
-	le.PutUint16(h[6:], 16)
-	le.PutUint64(h[8:], uint64(len(e)+len(text)))
-	return slices.Concat(h, e, text)
+	return w.Bytes()
 }
 
 // cudaProgram compiles a CUDA C++ program with clang alone and links it with a runtime library.

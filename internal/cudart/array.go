@@ -218,7 +218,7 @@ func (r *Runtime) GetChannelDesc(t *Thread, desc *ChannelFormatDesc, a driver.CU
 }
 
 // resource turns the description of a resource into the driver's. Both versions have what is read of it.
-func (d *ResourceDesc) resource() (c driver.CUDA_RESOURCE_DESC, kind ChannelFormatKind, e Error) {
+func (d *ResourceDesc) resource() (c driver.CUDA_RESOURCE_DESC, element ChannelFormatDesc, e Error) {
 	c.ResType = driver.CUresourcetype(d.ResType)
 	switch d.ResType {
 	case ResourceTypeArray:
@@ -229,17 +229,17 @@ func (d *ResourceDesc) resource() (c driver.CUDA_RESOURCE_DESC, kind ChannelForm
 		from, to := d.Res.Linear(), c.Res.Linear()
 		to.DevPtr, to.SizeInBytes = driver.CUdeviceptr(from.DevPtr), from.SizeInBytes
 		to.Format, to.NumChannels, e = from.Desc.format()
-		kind = from.Desc.F
+		element = from.Desc
 	case ResourceTypePitch2D:
 		from, to := d.Res.Pitch2D(), c.Res.Pitch2D()
 		to.DevPtr, to.Width, to.Height, to.PitchInBytes = driver.CUdeviceptr(from.DevPtr), from.Width, from.Height,
 			from.PitchInBytes
 		to.Format, to.NumChannels, e = from.Desc.format()
-		kind = from.Desc.F
+		element = from.Desc
 	default:
 		e = ErrorInvalidValue
 	}
-	return c, kind, e
+	return c, element, e
 }
 
 // store writes the description of a resource as the version has it.
@@ -283,10 +283,13 @@ func (r *Runtime) CreateTextureObject(t *Thread, out *uint64, resource *Resource
 	if e != Success {
 		return t.fail(e)
 	}
-	if out == nil || resource == nil || texture == nil {
+	if out == nil || resource == nil {
 		return t.fail(ErrorInvalidValue)
 	}
-	c, kind, e := resource.resource()
+	if texture == nil {
+		return t.fail(ErrorInvalidResourceHandle) // recorded
+	}
+	c, element, e := resource.resource()
 	if e != Success {
 		return t.fail(e)
 	}
@@ -303,7 +306,16 @@ func (r *Runtime) CreateTextureObject(t *Thread, out *uint64, resource *Resource
 		if result := r.table.Array3DGetDescriptor_v2(cur, &d, a); result != driver.CUDA_SUCCESS {
 			return r.done(t, result)
 		}
-		kind = channels(d.Format, d.NumChannels).F
+		element = channels(d.Format, d.NumChannels)
+	}
+	kind := element.F
+	integers := kind == ChannelFormatKindSigned || kind == ChannelFormatKindUnsigned
+	normalized := texture.ReadMode == ReadModeNormalizedFloat
+	switch { // in this order (recorded)
+	case texture.FilterMode == FilterModeLinear && integers && (!normalized || element.X > 16):
+		return t.fail(ErrorInvalidFilterSetting)
+	case normalized && (kind == ChannelFormatKindFloat || integers && element.X > 16):
+		return t.fail(ErrorInvalidNormSetting)
 	}
 	x := driver.CUDA_TEXTURE_DESC{
 		FilterMode: driver.CUfilter_mode(texture.FilterMode), MaxAnisotropy: texture.MaxAnisotropy,
@@ -318,8 +330,7 @@ func (r *Runtime) CreateTextureObject(t *Thread, out *uint64, resource *Resource
 		on   bool
 		flag uint32
 	}{
-		{texture.ReadMode == ReadModeElementType &&
-			(kind == ChannelFormatKindSigned || kind == ChannelFormatKindUnsigned), readAsInteger},
+		{!normalized && integers, readAsInteger},
 		{texture.NormalizedCoords != 0, normalizedCoords}, {texture.SRGB != 0, sRGB},
 		{texture.DisableTrilinearOptimization != 0, noTrilinear}, {texture.SeamlessCubemap != 0, seamlessCubemap},
 	} {
@@ -360,7 +371,7 @@ func (r *Runtime) GetTextureObjectTextureDesc(t *Thread, out *TextureDesc, textu
 		return t.fail(e)
 	}
 	if out == nil {
-		return t.fail(ErrorInvalidValue)
+		return t.fail(ErrorInvalidResourceHandle) // recorded
 	}
 	var x driver.CUDA_TEXTURE_DESC
 	if result := r.table.TexObjectGetTextureDesc(cur, &x, driver.CUtexObject(texture)); result != driver.CUDA_SUCCESS {

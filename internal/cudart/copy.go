@@ -221,6 +221,10 @@ func (r *Runtime) copy2D(t *Thread, dst, src end, width, height uint64, kind Mem
 	if e != Success {
 		return t.fail(e)
 	}
+	if dst.array != 0 && kinds[kind].dst == driver.CU_MEMORYTYPE_HOST ||
+		src.array != 0 && kinds[kind].src == driver.CU_MEMORYTYPE_HOST {
+		return t.fail(ErrorInvalidMemcpyDirection) // an array is the device's
+	}
 	if src.array == 0 && src.pitch < width && height > 1 || dst.array == 0 && dst.pitch < width && height > 1 {
 		return t.fail(ErrorInvalidPitchValue)
 	}
@@ -455,6 +459,9 @@ func (r *Runtime) elementBytes(cur driver.CUcontext, arrays ...driver.CUarray) (
 	return max(size, 1), Success
 }
 
+// empty says that there is nothing to copy.
+func (x Extent) empty() bool { return x.Width == 0 || x.Height == 0 || x.Depth == 0 }
+
 // Memcpy3D is cudaMemcpy3D.
 func (r *Runtime) Memcpy3D(t *Thread, p *Memcpy3DParms) Error { return r.copy3D(t, p, nil) }
 
@@ -468,9 +475,15 @@ func (r *Runtime) copy3D(t *Thread, p *Memcpy3DParms, stream *driver.CUstream) E
 	if e != Success {
 		return t.fail(e)
 	}
+	if p != nil && p.Kind <= MemcpyDefault && p.Extent.empty() {
+		return Success
+	}
 	c, e := r.volume(cur, p)
 	if e != Success {
 		return t.fail(e)
+	}
+	if p.SrcArray == 0 && p.DstArray == 0 && min(p.SrcPtr.Pitch, p.DstPtr.Pitch) < c.WidthInBytes {
+		return t.fail(ErrorInvalidPitchValue)
 	}
 	if stream != nil {
 		return r.done(t, r.table.Memcpy3DAsync_v2(cur, &c, *stream))
@@ -493,6 +506,9 @@ func (r *Runtime) peer3D(t *Thread, p *Memcpy3DPeerParms, stream *driver.CUstrea
 	cur, to, from, e := r.peers(t, p.DstDevice, p.SrcDevice)
 	if e != Success {
 		return t.fail(e)
+	}
+	if p.Extent.empty() {
+		return Success
 	}
 	v, e := r.volume(cur, &Memcpy3DParms{SrcArray: p.SrcArray, SrcPos: p.SrcPos, SrcPtr: p.SrcPtr, DstArray: p.DstArray,
 		DstPos: p.DstPos, DstPtr: p.DstPtr, Extent: p.Extent, Kind: MemcpyDefault})

@@ -47,10 +47,7 @@ func (r *Runtime) InitDevice(t *Thread, device int32, deviceFlags, flags uint32)
 	if e := r.exists(cur, device); e != Success {
 		return t.fail(e)
 	}
-	if flags&^1 != 0 {
-		return t.fail(ErrorInvalidValue)
-	}
-	if flags == 1 { // cudaInitDeviceFlagsAreValid
+	if flags&1 != 0 { // cudaInitDeviceFlagsAreValid
 		if result := r.plain.DevicePrimaryCtxSetFlags_v2(cur, driver.CUdevice(device),
 			deviceFlags&^8); result != driver.CUDA_SUCCESS {
 			return r.done(t, result)
@@ -145,7 +142,7 @@ func (r *Runtime) SetDeviceFlags(t *Thread, flags uint32) Error {
 			device = int32(d)
 		}
 	}
-	flags &^= 8
+	flags &= 0x97 // how to wait, how to resize local memory, synchronous copies: the others mean nothing (recorded)
 	if result := r.plain.DevicePrimaryCtxSetFlags_v2(cur, driver.CUdevice(device),
 		flags); result != driver.CUDA_SUCCESS {
 		return r.done(t, result)

@@ -16,6 +16,18 @@ func (r *Runtime) EventCreate(t *Thread, out *driver.CUevent) Error {
 	return r.EventCreateWithFlags(t, out, 0)
 }
 
+// EventElapsedTime is cudaEventElapsedTime.
+func (r *Runtime) EventElapsedTime(t *Thread, ms *float32, start, end driver.CUevent) Error {
+	cur, e := r.enter(t)
+	if e != Success {
+		return t.fail(e)
+	}
+	if ms == nil {
+		return t.fail(ErrorInvalidValue)
+	}
+	return r.done(t, r.table.EventElapsedTime_v2(cur, ms, start, end))
+}
+
 // The versions of the driver API that the runtimes ask for.
 const (
 	version12 = 12090
@@ -58,8 +70,6 @@ func (r *Runtime) GetDriverEntryPointByVersion(t *Thread, symbol *byte, out *uin
 	}
 	if status != nil {
 		*status = DriverEntryPointQueryResult(s)
-	} else if *out == 0 {
-		return t.fail(ErrorSymbolNotFound)
 	}
 	return Success
 }

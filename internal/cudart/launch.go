@@ -18,7 +18,7 @@ func (r *Runtime) LaunchKernel(t *Thread, fn uintptr, grid, block Dim3, args *ui
 	if e != Success {
 		return t.fail(e)
 	}
-	if shared > math.MaxUint32 {
+	if shared > math.MaxUint32 && r.v12 { // CUDA 13 takes the low 32 bits (recorded)
 		return t.fail(ErrorInvalidValue)
 	}
 	result := r.table.LaunchKernel(cur, driver.CUfunction(k), grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z,
@@ -29,10 +29,10 @@ func (r *Runtime) LaunchKernel(t *Thread, fn uintptr, grid, block Dim3, args *ui
 	return t.fail(r.refused(cur, result, grid, block))
 }
 
-// refused is the error of a launch that the driver has refused: the runtime tells a configuration that no device could
-// run from other invalid values.
+// refused is the error of a launch that the driver has refused: the runtime of CUDA 12 tells a configuration that no
+// device could run from other invalid values (documentation), that of CUDA 13 does not (recorded).
 func (r *Runtime) refused(cur driver.CUcontext, result driver.CUresult, grid, block Dim3) Error {
-	if result != driver.CUDA_ERROR_INVALID_VALUE {
+	if result != driver.CUDA_ERROR_INVALID_VALUE || !r.v12 {
 		return Error(result)
 	}
 	d, e := r.device(cur)
@@ -149,7 +149,7 @@ func (r *Runtime) FuncGetAttributes(t *Thread, out *FuncAttributes, fn uintptr) 
 		return t.fail(ErrorInvalidValue)
 	}
 	var a FuncAttributes
-	var err driver.CUresult
+	err := r.healthy(cur)
 	get := func(x driver.CUfunction_attribute) int32 {
 		n, result := r.attributeOf(cur, k, d, x)
 		if result != driver.CUDA_SUCCESS && err == driver.CUDA_SUCCESS {

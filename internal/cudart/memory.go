@@ -29,7 +29,7 @@ func (r *Runtime) Free(t *Thread, p uintptr) Error {
 		return t.fail(e)
 	}
 	if p == 0 {
-		return Success
+		return r.done(t, r.healthy(cur))
 	}
 	return r.done(t, r.table.MemFree_v2(cur, driver.CUdeviceptr(p)))
 }
@@ -53,6 +53,22 @@ func (r *Runtime) HostAlloc(t *Thread, out *uintptr, size uint64, flags uint32) 
 		return Success
 	}
 	return r.done(t, r.table.MemHostAlloc(cur, (*unsafe.Pointer)(unsafe.Pointer(out)), size, flags))
+}
+
+// MallocManaged is cudaMallocManaged.
+func (r *Runtime) MallocManaged(t *Thread, out *uintptr, size uint64, flags uint32) Error {
+	cur, e := r.enter(t)
+	if e != Success {
+		return t.fail(e)
+	}
+	if out == nil {
+		return t.fail(ErrorInvalidValue)
+	}
+	if size == 0 {
+		*out = 0
+		return Success
+	}
+	return r.done(t, r.table.MemAllocManaged(cur, (*driver.CUdeviceptr)(unsafe.Pointer(out)), size, flags))
 }
 
 // FreeHost is cudaFreeHost. A null pointer is nothing to free.

@@ -161,7 +161,11 @@ func (r *Runtime) kernel(cur driver.CUcontext, host uintptr) (driver.CUkernel, E
 	}
 	f := (*list)[host]
 	if f == nil {
-		return g.handle(host)
+		k, e := g.handle(host)
+		if e != Success && host != 0 && !r.v12 {
+			e = ErrorInvalidResourceHandle // CUDA 13 takes it for a kernel's handle (recorded)
+		}
+		return k, e
 	}
 	if k := f.kernel.Load(); k != 0 {
 		return driver.CUkernel(k), Success
@@ -299,6 +303,15 @@ func (r *Runtime) GetSymbolSize(t *Thread, size *uint64, symbol uintptr) Error {
 	return Success
 }
 
+// bySymbol is kernel for calls that take no handles.
+func (r *Runtime) bySymbol(cur driver.CUcontext, host uintptr) (driver.CUkernel, Error) {
+	k, e := r.kernel(cur, host)
+	if e == ErrorInvalidResourceHandle {
+		e = ErrorInvalidDeviceFunction
+	}
+	return k, e
+}
+
 // GetFuncBySymbol is cudaGetFuncBySymbol.
 func (r *Runtime) GetFuncBySymbol(t *Thread, out *driver.CUfunction, symbol uintptr) Error {
 	cur, e := r.enter(t)
@@ -308,7 +321,7 @@ func (r *Runtime) GetFuncBySymbol(t *Thread, out *driver.CUfunction, symbol uint
 	if out == nil {
 		return t.fail(ErrorInvalidValue)
 	}
-	k, e := r.kernel(cur, symbol)
+	k, e := r.bySymbol(cur, symbol)
 	if e != Success {
 		return t.fail(e)
 	}
@@ -324,7 +337,7 @@ func (r *Runtime) GetKernel(t *Thread, out *driver.CUkernel, symbol uintptr) Err
 	if out == nil {
 		return t.fail(ErrorInvalidValue)
 	}
-	k, e := r.kernel(cur, symbol)
+	k, e := r.bySymbol(cur, symbol)
 	if e != Success {
 		return t.fail(e)
 	}

@@ -94,8 +94,11 @@ func (t *Thread) fail(e Error) Error {
 
 // done turns a result of the driver into an error: the numbers are the same.
 func (r *Runtime) done(t *Thread, result driver.CUresult) Error {
-	if result == driver.CUDA_SUCCESS {
+	switch result {
+	case driver.CUDA_SUCCESS:
 		return Success
+	case driver.CUDA_ERROR_NOT_READY: // no failure (recorded)
+		return ErrorNotReady
 	}
 	return t.fail(Error(result))
 }
@@ -200,11 +203,20 @@ func (r *Runtime) retain(device int32) (driver.CUcontext, Error) {
 		}
 	}
 	var c driver.CUcontext
-	if result := r.plain.DevicePrimaryCtxRetain(0, &c, driver.CUdevice(device)); result != driver.CUDA_SUCCESS {
+	switch result := r.plain.DevicePrimaryCtxRetain(0, &c, driver.CUdevice(device)); {
+	case result >= driver.CUDA_ERROR_ILLEGAL_ADDRESS && result <= driver.CUDA_ERROR_LAUNCH_FAILED:
+		return 0, ErrorDevicesUnavailable // a kernel has broken the device before a reset (recorded)
+	case result != driver.CUDA_SUCCESS:
 		return 0, Error(result)
 	}
 	r.primary[device] = c
 	return c, Success
+}
+
+// healthy is the error that a context keeps since something in it has failed for good.
+func (r *Runtime) healthy(cur driver.CUcontext) driver.CUresult {
+	var free, total uint64
+	return r.table.MemGetInfo_v2(cur, &free, &total)
 }
 
 // context is the handle of the context that a call is made in, for functions that take one.

@@ -332,15 +332,6 @@ func (r *Runtime) EventDestroy(t *Thread, event driver.CUevent) Error {
 	return r.done(t, r.table.EventDestroy_v2(cur, event))
 }
 
-// EventElapsedTime is cudaEventElapsedTime, which is the driver's cuEventElapsedTime_v2.
-func (r *Runtime) EventElapsedTime(t *Thread, ms *float32, start driver.CUevent, end driver.CUevent) Error {
-	cur, e := r.enter(t)
-	if e != Success {
-		return t.fail(e)
-	}
-	return r.done(t, r.table.EventElapsedTime_v2(cur, ms, start, end))
-}
-
 // EventQuery is cudaEventQuery, which is the driver's cuEventQuery.
 func (r *Runtime) EventQuery(t *Thread, event driver.CUevent) Error {
 	cur, e := r.enter(t)
@@ -1185,15 +1176,6 @@ func (r *Runtime) MallocFromPoolAsync(t *Thread, ptr *uintptr, size uint64, memP
 		return t.fail(e)
 	}
 	return r.done(t, r.table.MemAllocFromPoolAsync(cur, (*driver.CUdeviceptr)(unsafe.Pointer(ptr)), size, memPool, stream))
-}
-
-// MallocManaged is cudaMallocManaged, which is the driver's cuMemAllocManaged.
-func (r *Runtime) MallocManaged(t *Thread, devPtr *uintptr, size uint64, flags uint32) Error {
-	cur, e := r.enter(t)
-	if e != Success {
-		return t.fail(e)
-	}
-	return r.done(t, r.table.MemAllocManaged(cur, (*driver.CUdeviceptr)(unsafe.Pointer(devPtr)), size, flags))
 }
 
 // MemAdvise is cudaMemAdvise, which is the driver's cuMemAdvise_v2.

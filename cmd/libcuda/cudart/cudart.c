@@ -197,7 +197,7 @@ static cudaError_t prepare(uint32_t *fn, struct gocuda_frame *f)
 /* A call that did not reach the runtime has the front's reason. */
 static cudaError_t ended(CUresult r)
 {
-	if (__builtin_expect(r != CUDA_SUCCESS && thread.last == 0, 0))
+	if (__builtin_expect(r != CUDA_SUCCESS && r != CUDA_ERROR_NOT_READY && thread.last == 0, 0))
 		thread.last = door->why(r);
 	return (cudaError_t)r;
 }

@@ -100,10 +100,10 @@ int main()
 
 	/* What a launch refuses. */
 	nothing<<<1, 2048>>>();
-	WANT(cudaGetLastError(), cudaErrorInvalidConfiguration);
+	WANT(cudaGetLastError(), CUDART_VERSION < 13000 ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue);
 	nothing<<<0, 1>>>();
-	WANT(cudaGetLastError(), cudaErrorInvalidConfiguration);
-	WANT(cudaLaunchKernel((const void *)main, dim3(1), dim3(1), NULL, 0, 0), cudaErrorInvalidDeviceFunction);
+	WANT(cudaGetLastError(), CUDART_VERSION < 13000 ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue);
+	WANT(cudaLaunchKernel((const void *)main, dim3(1), dim3(1), NULL, 0, 0), CUDART_VERSION < 13000 ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle);
 	cudaGetLastError();
 
 	/* Attributes and dynamic shared memory. */
