@@ -53,7 +53,7 @@ func (l *Launch) End() {
 	l.global.clear()
 	l.c.mu.Lock()
 	l.c.spare = append(l.c.spare, l.global)
-	l.global, l.sync, l.free, l.ended = nil, nil, nil, true
+	l.global, l.sync, l.free, l.events, l.ended = nil, nil, nil, nil, true
 	l.c.mu.Unlock()
 	if len(list) == 0 {
 		return
@@ -73,7 +73,7 @@ type touchKey struct {
 // touches makes pieces of memory of the lines of a launch: neighbours by one operation, with threads in step, are
 // one.
 func (l *Launch) touches() []*touch {
-	t := touchMaker{l: l, open: map[touchKey]*touch{}, lists: map[touchKey][]*touch{}}
+	t := touchMaker{l: l, lists: map[touchKey][]*touch{}}
 	for _, n := range slices.Sorted(maps.Keys(l.global.pages)) {
 		p := l.global.pages[n]
 		for i := range p {
@@ -92,10 +92,17 @@ func (l *Launch) touches() []*touch {
 
 // touchMaker makes touches of lines in the order of their addresses.
 type touchMaker struct {
-	l     *Launch
-	found []touch // in the line
-	open  map[touchKey]*touch
-	lists map[touchKey][]*touch
+	l      *Launch
+	found  []touch      // in the line
+	open   []*openTouch // the first ones
+	others map[touchKey]*openTouch
+	lists  map[touchKey][]*touch
+}
+
+// openTouch is the newest piece by an operation.
+type openTouch struct {
+	k touchKey
+	x *touch
 }
 
 // line takes what a line remembers.
@@ -130,7 +137,12 @@ func (t *touchMaker) line(ln *line, addr uint64) {
 			}
 		}
 	}
-	slices.SortStableFunc(t.found, func(a, b touch) int { return cmp.Compare(a.lo, b.lo) })
+	for i := 1; i < len(t.found); i++ {
+		if t.found[i].lo < t.found[i-1].lo {
+			slices.SortStableFunc(t.found, func(a, b touch) int { return cmp.Compare(a.lo, b.lo) })
+			break
+		}
+	}
 	for i := range t.found {
 		t.put(&t.found[i])
 	}
@@ -177,7 +189,8 @@ func (t *touchMaker) span(p *span, addr uint64) {
 // put adds an access, of which those by the same operation so far begin at most as far on.
 func (t *touchMaker) put(p *touch) {
 	k := touchKey{p.op, p.early}
-	x := t.open[k]
+	o := t.opened(k)
+	x := o.x
 	if x != nil {
 		if p.hi <= x.hi {
 			return // further threads at the same place
@@ -200,9 +213,31 @@ func (t *touchMaker) put(p *touch) {
 		}
 	}
 	c := *p
-	x = &c
-	t.open[k] = x
-	t.lists[k] = append(t.lists[k], x)
+	o.x = &c
+	t.lists[k] = append(t.lists[k], o.x)
+}
+
+// opened is the newest piece by an operation.
+func (t *touchMaker) opened(k touchKey) *openTouch {
+	const few = 16
+	for i := range min(few, len(t.open)) {
+		if t.open[i].k == k {
+			return t.open[i]
+		}
+	}
+	if o := t.others[k]; o != nil {
+		return o
+	}
+	o := &openTouch{k: k}
+	if len(t.open) < few {
+		t.open = append(t.open, o)
+		return o
+	}
+	if t.others == nil {
+		t.others = map[touchKey]*openTouch{}
+	}
+	t.others[k] = o
+	return o
 }
 
 // at is the block and the thread with a number through the grid.

@@ -46,6 +46,7 @@ type Launch struct {
 	global *shadow
 	sync   map[uint64]*place // strong operations by address
 	free   []*Block          // that have ended
+	events []event           // made ahead
 	ended  bool
 	told   bool    // a strong write has left a message somewhere
 	early  bool    // it may begin before another operation has ended

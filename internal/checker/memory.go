@@ -33,6 +33,18 @@ func (b *Block) Access(op *Op, warp int, lanes, wrote uint32, shared *Block, add
 	}
 }
 
+// AccessRun is Access for a plain operation on global memory of which lane l, if it is one of lanes, accesses
+// first+stride*l.
+func (b *Block) AccessRun(op *Op, warp int, lanes uint32, first uint64, stride int64) {
+	w := &b.warps[warp]
+	for lanes != 0 {
+		group, e := b.event(w, op, warp, lanes)
+		lanes &^= group
+		x := access{e: e, b: b, w: w, t: b.l}
+		b.l.global.touchRun(&x, group, first, stride, op.Size*op.Count)
+	}
+}
+
 // spaceOf is what is remembered of global memory, or of a block's shared memory.
 func (b *Block) spaceOf(shared *Block) (*shadow, map[uint64]*place) {
 	if shared == nil {
@@ -63,10 +75,24 @@ func (b *Block) event(w *warp, op *Op, warp int, lanes uint32) (group uint32, e 
 	e = w.last[op.ID]
 	early := b.ahead(warp, l)
 	if e == nil || e.epoch != epoch || e.b != b.origin || e.op != op || e.early != early {
-		e = &event{b: b.origin, op: op, warp: int32(warp), actor: uint32(32 * warp), epoch: epoch, early: early}
+		e = b.l.newEvent()
+		*e = event{b: b.origin, op: op, warp: int32(warp), actor: uint32(32 * warp), epoch: epoch, early: early}
 		w.last[op.ID] = e
 	}
 	return group, e
+}
+
+// eventsAtOnce is how many events are made at a time.
+const eventsAtOnce = 64
+
+// newEvent makes an event.
+func (l *Launch) newEvent() *event {
+	if len(l.events) == 0 {
+		l.events = make([]event, eventsAtOnce)
+	}
+	e := &l.events[0]
+	l.events = l.events[1:]
+	return e
 }
 
 // runs makes the accesses of lanes: neighbours whose addresses lie at equal distances are one.

@@ -48,6 +48,11 @@ func (t *Told) Access() (space ir.Space, op *checker.Op, ok bool) {
 	return t.ac.space, &t.ops.global, true
 }
 
+// TellRun tells of a plain operation on global memory, of which lane l accesses base+stride*l and its displacement.
+func (t *Told) TellRun(w *exec.Warp, lanes uint32, base uint64, stride int64) {
+	w.CTA.Check().AccessRun(&t.ops.global, w.Index, lanes, base+t.ac.disp, stride)
+}
+
 // Tell tells of an operation that lanes have executed. base has their base addresses, 64 or 32 bits each as the operand
 // has them; nil when it has none.
 func (t *Told) Tell(w *exec.Warp, lanes uint32, base unsafe.Pointer) {

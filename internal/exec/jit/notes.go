@@ -23,6 +23,7 @@ type noted struct {
 	scalar  *plan.Variation // of addresses that are bases; nil: addresses stand there
 	size    uintptr         // of a note
 	barrier uint8           // plan.BarrierOf
+	run     bool            // a plain access to global memory by bases
 	generic bool            // the address may be one of shared memory; only where aside may be set
 
 	// of those to shared memory that intervals keep aside: what they do, else 0, the displacement, and their size
@@ -57,6 +58,8 @@ func (c *code) notesOf(v *plan.Values) []noted {
 			if n.scalar.Halves {
 				n.size += 8
 			}
+			space, op, ok := n.told.Access()
+			n.run = ok && space == ir.Global && op.Scope == 0 && n.base.Class == ir.W64
 			continue
 		}
 		n.size += uintptr(64 * plan.Pieces(n.base.Class))
@@ -170,8 +173,24 @@ func (r *blockRunner) barrierDone() {
 func (r *blockRunner) tell(o *noted, warp int, lanes uint32, at unsafe.Pointer) {
 	w := r.guest.Speak(r.x.CTAID, warp)
 	s := o.scalar
-	if s == nil {
+	switch {
+	case s == nil:
 		o.told.Tell(w, lanes, at)
+		return
+	case o.run: // a half after the other where they have bases of their own
+		const half = 0xffff
+		base := *(*uint64)(at)
+		switch {
+		case s.Linear():
+			o.told.TellRun(w, lanes, base, s.Stride)
+			return
+		case lanes&half != 0:
+			o.told.TellRun(w, lanes&half, base, s.Stride)
+		}
+		if lanes &^= half; lanes != 0 {
+			b, more := laneOf(at, s, 16)
+			o.told.TellRun(w, lanes, *(*uint64)(b)+uint64(more-16*s.Stride), s.Stride)
+		}
 		return
 	}
 	if o.base.Class == ir.W64 {
