@@ -259,7 +259,9 @@ func (g *gen) sload(to asm.GPR, a *ir.Arg, half int, wide bool) {
 	}
 	if i := g.sfind(w, at); i >= 0 {
 		g.c.regs[i].stamp = g.c.stamp
-		g.MovR(wide, to, scalarRegs[i])
+		if to != scalarRegs[i] {
+			g.MovR(wide, to, scalarRegs[i])
+		}
 	} else {
 		if z, ok := g.c.find(scalarRef(w, 0)); ok {
 			g.spill(z)
@@ -399,8 +401,15 @@ func (g *gen) scalarOp(i int32) bool {
 	}
 	// All bases are computed before the first is set: the destination may be a source.
 	results := [2]asm.GPR{asm.RAX, asm.RDI}
+	own := -1
+	if bases == 1 {
+		own = g.ownRegister(w, in.Rule)
+	}
 	for h := range bases {
 		r := asm.RAX
+		if own >= 0 {
+			r = scalarRegs[own]
+		}
 		switch in.Rule {
 		case plan.RuleMov:
 			g.sload(r, &op.Args[1], h, wide)
@@ -525,10 +534,74 @@ func (g *gen) scalarOp(i int32) bool {
 		}
 	}
 	g.pin()
+	if own >= 0 {
+		g.sown(w, own)
+		return true
+	}
 	for h := range bases {
 		g.sset(w, h, results[h])
 	}
 	return true
+}
+
+// ownRegister is the number of a register in which the operation under way can compute a scalar with one base, -1 when
+// it must compute in rax: rules that need a certain register, and those that read a source when the result is begun. It
+// is that of the first source when that ends here and nothing can leave in the middle of the operation.
+func (g *gen) ownRegister(w int32, rule plan.Rule) int {
+	leaves := false
+	switch rule {
+	case plan.RuleMov, plan.RuleCvta, plan.RuleAdd, plan.RuleSub, plan.RuleAnd, plan.RuleOr, plan.RuleXor, plan.RuleNeg,
+		plan.RuleNot:
+	case plan.RuleShl, plan.RuleShr:
+		if _, ok := plan.Immediate(&g.op.Args[2]); !ok {
+			return -1
+		}
+	case plan.RuleMulWide, plan.RuleCvt:
+		leaves = true
+	default:
+		return -1
+	}
+	for _, u := range g.v.Ops[g.pc].Uses {
+		if u.Web == w {
+			return -1
+		}
+		for i := range g.c.regs { // sources stay where they are
+			if s := &g.c.regs[i]; s.used && s.web == u.Web {
+				s.stamp = g.c.stamp
+			}
+		}
+	}
+	if n, ok := g.scalarWeb(&g.op.Args[1]); ok && !leaves && g.local(n) && g.v.Webs[n].Last <= g.pc {
+		again := false
+		for i := range g.op.Args[2:] {
+			other, ok := g.scalarWeb(&g.op.Args[2+i])
+			again = again || ok && other == n
+		}
+		if i := g.sfind(n, 0); i >= 0 && !again {
+			return i
+		}
+	}
+	if i := g.sfind(w, 0); i >= 0 {
+		g.c.regs[i].used = false // what it held is computed anew
+		return i
+	}
+	for i := range g.c.regs {
+		if s := &g.c.regs[i]; !s.used || s.stamp != g.c.stamp {
+			return g.salloc()
+		}
+	}
+	return -1
+}
+
+// sown says that a scalar's only base has been computed in one of the registers.
+func (g *gen) sown(w int32, i int) {
+	g.sdrop(w)
+	g.c.regs[i] = scalarSlot{web: w, used: true, dirty: true, stamp: g.c.stamp}
+	if !g.local(w) {
+		g.sspill(i)
+	}
+	g.dropPieces(w)
+	g.uncheck(w)
 }
 
 // predTest sets the flags, NE when a uniform predicate is true.

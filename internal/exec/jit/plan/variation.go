@@ -16,6 +16,7 @@ type Variation struct {
 	Stride int64 // affine: what lane i+1 has more than lane i, in one half
 	Skew   int64 // affine: what lane 16 has more than a stride more than lane 15
 	align  uint8 // the bases are multiples of this power of two
+	width  uint8 // all lanes are below this power of two; 0: not known
 }
 
 type Kind uint8
@@ -40,6 +41,31 @@ func (s Variation) aligned(n uint8) Variation {
 		s.align = min(n, maxAlign)
 	}
 	return s
+}
+
+// below says that all lanes are below a power of two, if that can be in a word of so many bits.
+func (s Variation) below(n, bits uint8) Variation {
+	if s.width = 0; s.Scalar() && n <= bits {
+		s.width = n
+	}
+	return s
+}
+
+// wordBits is how many bits the results of a rule have.
+func (in *Info) wordBits() uint8 {
+	if in.Wide {
+		return 64
+	}
+	return 32
+}
+
+// apart says whether two values have no bit in common: one is below a power of two that the other, with all its lanes,
+// is a multiple of.
+func apart(a, b Variation) bool {
+	under := func(a, b Variation) bool { // a is that which is below
+		return a.width > 0 && b.align >= a.width && b.Stride == 0 && b.Skew == 0
+	}
+	return a.Scalar() && b.Scalar() && (under(a, b) || under(b, a))
 }
 
 // alignOf is the power of two that a constant is a multiple of.
@@ -97,6 +123,9 @@ func join(a, b Variation) Variation {
 	align := min(a.align, b.align)
 	if a.Kind == b.Kind && a.Halves == b.Halves && a.Skew == b.Skew {
 		a.align = align
+		if a.width != b.width {
+			a.width = 0
+		}
 		return a
 	}
 	return affine(a.Stride, 0, true).aligned(align)
@@ -139,7 +168,11 @@ func (v *Values) VariationOf(i int32, a *ir.Arg) Variation {
 	switch a.Kind {
 	case ir.Imm:
 		if c, ok := Immediate(a); ok {
-			return same.aligned(alignOf(c))
+			s := same.aligned(alignOf(c))
+			if c > 0 {
+				s = s.below(uint8(bits.Len64(uint64(c))), 64)
+			}
+			return s
 		}
 		return same
 	case ir.Row:
@@ -223,11 +256,18 @@ func (v *Values) result(i int32) Variation {
 		return addShapes(v.widened(i, product(v, i, &op.Args[1], &op.Args[2])), arg(3), 1)
 	case RuleShl:
 		if n, ok := Immediate(&op.Args[2]); ok && n >= 0 && n < 20 {
-			return scaleShape(arg(1), same, 1<<n, true)
+			s := scaleShape(arg(1), same, 1<<n, true)
+			if w := arg(1).width; w > 0 {
+				s = s.below(w+uint8(n), in.wordBits())
+			}
+			return s
 		}
 		return v.allUniform(i)
 	case RuleCvt:
 		s := arg(1)
+		if in.Signed && s.width >= in.SourceBits {
+			s.width = 0
+		}
 		if in.Bits > in.SourceBits {
 			return v.widened(i, s)
 		}
@@ -246,12 +286,17 @@ func (v *Values) result(i int32) Variation {
 			if n == 31 {
 				align = maxAlign
 			}
-			return arg(1).aligned(align)
+			return arg(1).aligned(align).below(uint8(bits.Len64(uint64(n))), in.wordBits())
 		} else if ok && n == 15 && arg(1).Lane() {
-			return affine(1, -16, false).aligned(maxAlign)
+			return affine(1, -16, false).aligned(maxAlign).below(4, 32)
 		}
 		return v.allUniform(i)
-	case RuleOr, RuleXor, RuleNot, RuleMin, RuleMax, RuleSelp, RuleSetp, RuleSetpFloat, RuleLogic, RulePiece:
+	case RuleOr:
+		if a, b := arg(1), arg(2); apart(a, b) {
+			return addShapes(a, b, 1)
+		}
+		return v.allUniform(i)
+	case RuleXor, RuleNot, RuleMin, RuleMax, RuleSelp, RuleSetp, RuleSetpFloat, RuleLogic, RulePiece:
 		return v.allUniform(i)
 	case RuleParam:
 		return same
@@ -281,21 +326,31 @@ func (v *Values) special(op *ir.Op) Variation {
 	case optab.SRegCtaid, optab.SRegNctaid:
 		return same
 	case optab.SRegLaneid:
-		return affine(1, 0, false).aligned(maxAlign)
+		return affine(1, 0, false).aligned(maxAlign).below(5, 32)
 	case optab.SRegTid:
-		x := v.dims[0]
-		switch {
-		case op.Axis == 0 && (x%32 == 0 || v.Warps == 1 && v.dims[1]*v.dims[2] == 1):
-			return affine(1, 0, false).aligned(5)
-		case x == 16 && v.dims[1]%2 == 0 && op.Axis < 3: // two rows of a layer
-			return [3]Variation{affine(1, -16, false), affine(0, 1, false).aligned(1), same}[op.Axis]
-		case op.Axis == 0 && x%16 == 0:
-			return affine(1, 0, true)
-		case x%32 == 0 || v.Warps == 1 && v.dims[1]*v.dims[2] == 1:
-			return same
-		case x%16 == 0:
-			return affine(0, 0, true)
+		s := v.tid(op)
+		if int(op.Axis) < len(v.dims) {
+			s = s.below(uint8(max(bits.Len32(v.dims[op.Axis]-1), 1)), 32)
 		}
+		return s
+	}
+	return divergent
+}
+
+// tid is the variation of a component of %tid.
+func (v *Values) tid(op *ir.Op) Variation {
+	x := v.dims[0]
+	switch {
+	case op.Axis == 0 && (x%32 == 0 || v.Warps == 1 && v.dims[1]*v.dims[2] == 1):
+		return affine(1, 0, false).aligned(5)
+	case x == 16 && v.dims[1]%2 == 0 && op.Axis < 3: // two rows of a layer
+		return [3]Variation{affine(1, -16, false), affine(0, 1, false).aligned(1), same}[op.Axis]
+	case op.Axis == 0 && x%16 == 0:
+		return affine(1, 0, true)
+	case x%32 == 0 || v.Warps == 1 && v.dims[1]*v.dims[2] == 1:
+		return same
+	case x%16 == 0:
+		return affine(0, 0, true)
 	}
 	return divergent
 }
