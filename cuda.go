@@ -132,7 +132,8 @@ func (s *System) Kind() Kind { return Kind(s.dev.Kind) }
 func (s *System) String() string { return s.dev.String() }
 
 // Why is the reason that the NVIDIA driver is not used although nobody asked for the software device: it did not load,
-// or has no device. Else nil.
+// or has no device. Else nil. Its text is one line; where no library was found, the error has a method Details()
+// string, which lists the libraries that were tried.
 func (s *System) Why() error { return s.dev.Why }
 
 // API is the driver API of the system, for what this package does not offer. [Context.API] has a context bound.

@@ -211,8 +211,8 @@ func (d *Device) Info() (DeviceInfo, error) {
 		}
 		in.ClusterLaunch = v != 0
 	}
-	in.MaxGrid = Dim3{uint32(gx), uint32(gy), uint32(gz)}
-	in.MaxBlock = Dim3{uint32(bx), uint32(by), uint32(bz)}
+	in.MaxGrid = Dim3{X: uint32(gx), Y: uint32(gy), Z: uint32(gz)}
+	in.MaxBlock = Dim3{X: uint32(bx), Y: uint32(by), Z: uint32(bz)}
 	return in, nil
 }
 

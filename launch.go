@@ -11,24 +11,44 @@ import (
 )
 
 // Dim3 is a size in up to three dimensions. Zero counts as 1, except that X must not be zero.
-type Dim3 struct{ X, Y, Z uint32 }
+type Dim3 struct {
+	X, Y, Z uint32
 
-// Dim makes a Dim3 from one to three numbers. If one of them is negative or needs more than 32 bits, the Dim3 is empty,
-// and launches refuse it.
+	wrong int // what [Dim] was given and does not fit; the Dim3 is then empty
+}
+
+// Dim makes a Dim3 from one to three numbers. If one of them is negative or needs more than 32 bits, or a fourth is not
+// 1, the Dim3 is empty, and launches refuse it and name the number.
 func Dim(n ...int) Dim3 {
 	var d [3]uint32
 	for i, v := range n {
-		if v < 0 || v > math.MaxUint32 {
-			return Dim3{}
+		if v < 0 || v > math.MaxUint32 || i >= len(d) && v != 1 {
+			return Dim3{wrong: v}
 		}
-		if i < 3 {
+		if i < len(d) {
 			d[i] = uint32(v)
 		}
 	}
-	return Dim3{d[0], d[1], d[2]}
+	return Dim3{X: d[0], Y: d[1], Z: d[2]}
 }
 
-func (d Dim3) String() string { return fmt.Sprintf("%d x %d x %d", d.X, max(d.Y, 1), max(d.Z, 1)) }
+func (d Dim3) String() string {
+	if d.wrong != 0 {
+		return fmt.Sprintf("of %d", d.wrong)
+	}
+	return fmt.Sprintf("%d x %d x %d", d.X, max(d.Y, 1), max(d.Z, 1))
+}
+
+// misfit says what is wrong with a Dim3 that is empty because of a number.
+func (d Dim3) misfit(what string) string {
+	switch {
+	case d.wrong < 0:
+		return fmt.Sprintf("the %s has the negative size %d", what, d.wrong)
+	case d.wrong > math.MaxUint32:
+		return fmt.Sprintf("the %s has the size %d, which does not fit 32 bits", what, d.wrong)
+	}
+	return fmt.Sprintf("the %s has a fourth size, %d", what, d.wrong)
+}
 
 // Volume is the product of the dimensions.
 func (d Dim3) Volume() uint64 { return uint64(d.X) * uint64(max(d.Y, 1)) * uint64(max(d.Z, 1)) }
@@ -83,7 +103,7 @@ func cover(dims int, threads, block [3]int) LaunchConfig {
 		}
 		g[i], b[i] = uint32((n-1)/size+1), uint32(size)
 	}
-	return LaunchConfig{Grid: Dim3{g[0], g[1], g[2]}, Block: Dim3{b[0], b[1], b[2]}}
+	return LaunchConfig{Grid: Dim3{X: g[0], Y: g[1], Z: g[2]}, Block: Dim3{X: b[0], Y: b[1], Z: b[2]}}
 }
 
 // noGrid says why there is no grid for so many threads.
@@ -339,6 +359,12 @@ func (k *Kernel) shape(op string, cfg *LaunchConfig) error {
 	switch {
 	case (cfg.Grid.X == 0 || cfg.Block.X == 0) && cfg.wrong != "":
 		return invalid(op, k.name, "%s", strings.Clone(cfg.wrong)) // the string itself would make cfg escape
+	case cfg.Grid.wrong != 0:
+		return invalid(op, k.name, "%s", cfg.Grid.misfit("grid"))
+	case cfg.Block.wrong != 0:
+		return invalid(op, k.name, "%s", cfg.Block.misfit("block"))
+	case cfg.Cluster.wrong != 0:
+		return invalid(op, k.name, "%s", cfg.Cluster.misfit("cluster"))
 	case cfg.Grid.X == 0:
 		return invalid(opLaunch, k.name, "the grid is empty (grid %s, block %s)", cfg.Grid, cfg.Block)
 	case cfg.Block.X == 0:
@@ -346,8 +372,10 @@ func (k *Kernel) shape(op string, cfg *LaunchConfig) error {
 	case cfg.Block.Volume() > uint64(k.maxThreads):
 		return invalid(opLaunch, k.name, "a block of %s is %d threads; the kernel can have %d", cfg.Block,
 			cfg.Block.Volume(), k.maxThreads)
-	case cfg.Shared < 0 || cfg.Shared > math.MaxInt32:
-		return invalid(opLaunch, k.name, "%d bytes of dynamic shared memory", cfg.Shared)
+	case cfg.Shared < 0:
+		return invalid(opLaunch, k.name, "%d bytes of dynamic shared memory: a negative size", cfg.Shared)
+	case cfg.Shared > math.MaxInt32:
+		return invalid(opLaunch, k.name, "%d bytes of dynamic shared memory: more than any device has", cfg.Shared)
 	case cfg.Cluster.X == 0 && (cfg.Cluster.Y != 0 || cfg.Cluster.Z != 0):
 		return invalid(opLaunch, k.name, "the cluster is empty (%s)", cfg.Cluster)
 	}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/gocuda/cuda/cu"
+	"github.com/gocuda/cuda/internal/nearest"
 )
 
 // Module is code and variables loaded into a context.
@@ -182,15 +182,7 @@ func noKernel(err error, name string, list func() ([]string, error)) error {
 	if listErr != nil {
 		return err
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		switch x, y := strings.Contains(a, name), strings.Contains(b, name); {
-		case x == y:
-			return strings.Compare(a, b)
-		case x:
-			return -1
-		}
-		return 1
-	})
+	nearest.Sort(name, names)
 	switch {
 	case len(names) == 0:
 		e.Detail = "there are no kernels"
@@ -198,6 +190,9 @@ func noKernel(err error, name string, list func() ([]string, error)) error {
 		e.Detail = fmt.Sprintf("there are %s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
 	default:
 		e.Detail = "there are " + strings.Join(names, ", ")
+	}
+	if meant := nearest.Meant(name, names); meant != "" {
+		e.Detail = fmt.Sprintf("did you mean `%s`? %s", meant, e.Detail)
 	}
 	return err
 }

@@ -239,7 +239,12 @@ func TestModules(t *testing.T) {
 	// The error tells what there is, what may be meant first.
 	_, err = m.Kernel("bias")
 	notFound(err, "bias")
-	if err != nil && !strings.Contains(err.Error(), "there are addbias, fill, forever, kinds, unbox, wild") {
+	if err != nil && !strings.Contains(err.Error(), "did you mean `addbias`? there are addbias, ") {
+		t.Errorf("%v", err)
+	}
+	_, err = m.Kernel("flil") // two characters exchanged
+	notFound(err, "flil")
+	if err != nil && !strings.Contains(err.Error(), "did you mean `fill`? there are fill, ") {
 		t.Errorf("%v", err)
 	}
 	_, err = m.Global("nothing")

@@ -20,7 +20,7 @@ type argument struct {
 	out    string // .npy file to write after the launch
 }
 
-const argumentHelp = `Kernel arguments in order. Scalars: TYPE:VALUE (i32:1000, f32:2.5, u64:0x10); hex:BYTES is a struct by value. Arrays in device memory: TYPE[N] zeroed, TYPE[N]=V filled with V, TYPE[N]~SEED random, @FILE.npy read from a file; ` +
+const argumentHelp = `Kernel arguments in order; where they are numbered they count from 0, as in the names of parameters in PTX. Scalars: TYPE:VALUE (i32:1000, f32:2.5, u64:0x10); hex:BYTES is a struct by value. Arrays in device memory: TYPE[N] zeroed, TYPE[N]=V filled with V, TYPE[N]~SEED random, @FILE.npy read from a file; ` +
 	`add >FILE.npy to write the array after the launch. Types: i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64.`
 
 // parseArgument reads one argument of the command line.

@@ -34,8 +34,8 @@ func TestCC(t *testing.T) {
 	// The same arguments and expected values as the recorded saxpy of testdata.
 	for _, c := range [][2]string{{src, "saxpy"}, {src, "axpy"}, {src, "axpy<float>"}, {ptx, "saxpy"}} {
 		out := works(t, "run", c[0], c[1], "--grid", "4", "--block", "256", "--device", "software", "f32:2.5",
-			"@testdata/saxpy/x.npy", "@testdata/saxpy/y.npy", "i32:1000", "--expect", "3=testdata/saxpy/want.npy")
-		contains(t, c[1], out, "check   argument 3 equals testdata/saxpy/want.npy (exact): ok")
+			"@testdata/saxpy/x.npy", "@testdata/saxpy/y.npy", "i32:1000", "--expect", "2=testdata/saxpy/want.npy")
+		contains(t, c[1], out, "check   argument 2 equals testdata/saxpy/want.npy (exact): ok")
 	}
 	contains(t, "help", works(t, "cc", "--help"), "gocuda cc -o prog prog.cu")
 }

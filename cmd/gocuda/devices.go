@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/device"
@@ -13,7 +14,8 @@ import (
 )
 
 type devicesCmd struct {
-	JSON bool `name:"json" help:"Print JSON."`
+	JSON    bool `name:"json" help:"Print JSON."`
+	Verbose bool `short:"v" help:"List the driver libraries that were tried."`
 }
 
 type deviceInfo struct {
@@ -29,6 +31,7 @@ type devicesReport struct {
 	Driver struct {
 		Usable  bool         `json:"usable"`
 		Why     string       `json:"why,omitempty"`
+		Tried   []string     `json:"tried,omitempty"` // libraries, each with its error
 		Version int          `json:"version,omitempty"`
 		Devices []deviceInfo `json:"devices,omitempty"`
 	} `json:"driver"`
@@ -46,7 +49,7 @@ func (c *devicesCmd) Run(con *console) error {
 	var r devicesReport
 	r.Host = runtime.GOOS + "/" + runtime.GOARCH
 	if d, err := device.Open(device.Options{Kind: device.Driver}); err != nil {
-		r.Driver.Why = err.Error()
+		r.Driver.Why, r.Driver.Tried = err.Error(), tried(err)
 	} else {
 		r.Driver.Usable = true
 		r.Driver.Version, r.Driver.Devices, err = list(d)
@@ -77,7 +80,12 @@ func (c *devicesCmd) Run(con *console) error {
 	if r.Driver.Usable {
 		fmt.Fprintf(con.out, "CUDA %d.%d\n", r.Driver.Version/1000, r.Driver.Version%1000/10)
 	} else {
-		fmt.Fprintf(con.out, "not used\n  %s\n", r.Driver.Why)
+		fmt.Fprintf(con.out, "not used\n  %s\n", strings.TrimPrefix(r.Driver.Why, "NVIDIA driver: "))
+		if c.Verbose {
+			for _, l := range r.Driver.Tried {
+				fmt.Fprintf(con.out, "    %s\n", l)
+			}
+		}
 	}
 	printDevices(con, r.Driver.Devices)
 	engine := r.Software.Engine
@@ -96,6 +104,15 @@ func (c *devicesCmd) Run(con *console) error {
 	}
 	fmt.Fprintln(con.out)
 	return nil
+}
+
+// tried are the driver libraries that an error is about, each with its error.
+func tried(err error) []string {
+	var d interface{ Details() string }
+	if !errors.As(err, &d) || d.Details() == "" {
+		return nil
+	}
+	return strings.Split(d.Details(), "\n")
 }
 
 func printDevices(con *console, ds []deviceInfo) {

@@ -318,7 +318,7 @@ func (p *printer) module(m *ptxModule) {
 		p.line(2, "kernel %s: %d instructions, %d virtual registers, %d bytes shared, %d local", k.Name, k.Instructions,
 			k.VirtualRegs, k.StaticShared, k.Local)
 		for j, q := range k.Params {
-			p.line(3, "parameter %d %s: %d bytes at %d", j+1, q.Name, q.Size, q.Offset)
+			p.line(3, "parameter %d %s: %d bytes at %d", j, q.Name, q.Size, q.Offset)
 		}
 		if len(k.Attributes) > 0 {
 			p.line(3, "%s", strings.Join(k.Attributes, ", "))

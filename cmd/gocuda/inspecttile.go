@@ -112,7 +112,7 @@ func (p *printer) tile(m *tileModule) {
 		e := &m.Entries[i]
 		p.line(2, "entry %s", e.Name)
 		for j, q := range e.Params {
-			p.line(3, "parameter %d: %s, %d bytes at %d", j+1, q.Type, q.Size, q.Offset)
+			p.line(3, "parameter %d: %s, %d bytes at %d", j, q.Type, q.Size, q.Offset)
 		}
 	}
 	for _, g := range m.Globals {

@@ -154,7 +154,7 @@ func TestInspectTile(t *testing.T) {
 
 	r := &picked[global]
 	out := works(t, "inspect", write("global", r.code))
-	contains(t, "inspect", out, "Tile IR 13.", "entry "+r.entry, " aligned to ", "parameter 1: tile<")
+	contains(t, "inspect", out, "Tile IR 13.", "entry "+r.entry, " aligned to ", "parameter 0: tile<")
 	if strings.Contains(out, "{") {
 		t.Errorf("operations without --text:\n%s", out)
 	}

@@ -81,7 +81,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 // complain says in one line what is wrong and what to do next. More lines of the error, a compiler's log say, follow.
 func complain(w io.Writer, err error) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
-	fmt.Fprintf(w, "gocuda: %s", strings.TrimSuffix(first, "; tried")) // the list of an nvidia.LoadError follows
+	fmt.Fprintf(w, "gocuda: %s", first)
 	var f *failure
 	if errors.As(err, &f) && f.hint != "" {
 		fmt.Fprintf(w, "; try: %s", f.hint)
@@ -97,7 +97,7 @@ func complain(w io.Writer, err error) {
 const examples = `Examples, from the root of the repository:
   gocuda devices
   gocuda inspect testdata/saxpy/saxpy.fatbin
-  gocuda run testdata/saxpy/saxpy.fatbin saxpy --grid 4 --block 256 f32:2.5 @testdata/saxpy/x.npy @testdata/saxpy/y.npy i32:1000 --expect 3=testdata/saxpy/want.npy
+  gocuda run testdata/saxpy/saxpy.fatbin saxpy --grid 4 --block 256 f32:2.5 @testdata/saxpy/x.npy @testdata/saxpy/y.npy i32:1000 --expect 2=testdata/saxpy/want.npy
   gocuda run testdata/saxpy/saxpy.ptx saxpy --grid 4 --block 256 f32:2.5 f32[1000]~1 f32[1000]=1 i32:1000 --device software
   gocuda check testdata/silicon --group int --group f32
   gocuda check testdata/corpus --group saxpy --build all

@@ -71,11 +71,21 @@ func TestHelp(t *testing.T) {
 }
 
 func TestDevices(t *testing.T) {
-	contains(t, "devices", works(t, "devices"), "NVIDIA driver: ", "Software device: CUDA 13.0",
+	out := works(t, "devices")
+	contains(t, "devices", out, "NVIDIA driver: ", "Software device: CUDA 13.0",
 		"compute capability 9.0", "h200", " on "+runtime.GOOS+"/")
 	var r devicesReport
 	if err := json.Unmarshal([]byte(works(t, "devices", "--json")), &r); err != nil {
 		t.Fatal(err)
+	}
+	if !r.Driver.Usable {
+		// One line about a driver that is not there; the libraries that were tried on demand.
+		if strings.Contains(r.Driver.Why, "\n") || strings.Contains(out, "cannot open shared object") {
+			t.Errorf("why the driver is not used:\n%s", out)
+		}
+		for _, l := range r.Driver.Tried {
+			contains(t, "devices -v", works(t, "devices", "-v"), "\n    "+l+"\n")
+		}
 	}
 	if r.Driver.Usable == (r.Driver.Why != "") {
 		t.Errorf("driver usable %v, why not: %q", r.Driver.Usable, r.Driver.Why)
@@ -89,10 +99,10 @@ func TestDevices(t *testing.T) {
 func TestInspect(t *testing.T) {
 	root(t)
 	out := works(t, "inspect", "testdata/saxpy/saxpy.fatbin")
-	contains(t, "inspect of a fatbin", out, "fatbin", "entry 0", "kernel saxpy", "parameter 1", "compression",
+	contains(t, "inspect of a fatbin", out, "fatbin", "entry 0", "kernel saxpy", "parameter 0", "compression",
 		"cubin for sm_90")
 	out = works(t, "inspect", "testdata/saxpy/saxpy.ptx")
-	contains(t, "inspect of PTX", out, "PTX 9.0 for sm_90", "kernel saxpy: ", "parameter 4")
+	contains(t, "inspect of PTX", out, "PTX 9.0 for sm_90", "kernel saxpy: ", "parameter 3")
 	for _, f := range []string{"testdata/saxpy/saxpy.fatbin", "testdata/saxpy/saxpy.ptx"} {
 		var r struct {
 			Modules []struct {
@@ -124,11 +134,11 @@ func runSaxpy(more ...string) []string { return append(strings.Fields(readmeRun)
 
 func TestRun(t *testing.T) {
 	root(t)
-	out := works(t, runSaxpy("--expect", "3=testdata/saxpy/want.npy", "--repeat", "1")...)
+	out := works(t, runSaxpy("--expect", "2=testdata/saxpy/want.npy", "--repeat", "1")...)
 	contains(t, "run", out, "device  ", "kernel  saxpy, grid 4, block 256", "time    load ",
-		"check   argument 3 equals testdata/saxpy/want.npy (exact): ok")
+		"check   argument 2 equals testdata/saxpy/want.npy (exact): ok")
 	var r runReport
-	if err := json.Unmarshal([]byte(works(t, runSaxpy("--expect", "3=testdata/saxpy/want.npy", "--json")...)),
+	if err := json.Unmarshal([]byte(works(t, runSaxpy("--expect", "2=testdata/saxpy/want.npy", "--json")...)),
 		&r); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +151,7 @@ func TestRun(t *testing.T) {
 	y, want := filepath.Join(dir, "y.npy"), filepath.Join(dir, "want.npy")
 	out = works(t, "run", "testdata/saxpy/saxpy.ptx", "saxpy", "--block", "100", "f32:2", "f32[100]=3",
 		"f32[100]=0.5>"+y, "i32:70")
-	contains(t, "run", out, "wrote   "+y, "changed argument 3, f32[100]: 6.5 6.5")
+	contains(t, "run", out, "wrote   "+y, "changed argument 2, f32[100]: 6.5 6.5")
 	got, err := readNpy(y)
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +175,13 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	works(t, "run", "testdata/saxpy/saxpy.ptx", "saxpy", "--block", "100", "f32:2", "f32[100]=3", "f32[100]=0.5",
-		"i32:70", "--expect", "3="+want)
+		"i32:70", "--expect", "2="+want)
+
+	// What the command line leaves out is told.
+	out = works(t, "run", "testdata/saxpy/saxpy.ptx", "saxpy", "f32:2", "f32[4]=3", "f32[4]", "i32:4")
+	contains(t, "no grid and no block", out, "note    neither --grid nor --block was given: one block of one thread")
+	out = works(t, "run", "testdata/saxpy/saxpy.ptx", "saxpy", "--block", "4", "f32:2", "f32[4]=3", "f32[4]", "i32:4")
+	contains(t, "no grid", out, "note    no --grid was given: one block\n", "6 6 6 6")
 
 	// A comparison that fails, and one that a tolerance saves.
 	exp.data[0]++
@@ -173,9 +189,11 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := []string{"run", "testdata/saxpy/saxpy.ptx", "saxpy", "--block", "100", "f32:2", "f32[100]=3",
-		"f32[100]=0.5", "i32:70", "--expect", "3=" + want}
-	code, out, errText := gocuda(line...)
-	contains(t, "a failed check", out, "check   argument 3 differs from", "1 of 100 elements differ", "[0] 6.5")
+		"f32[100]=0.5", "i32:70", "--expect", "2=" + want}
+	var code int
+	var errText string
+	code, out, errText = gocuda(line...)
+	contains(t, "a failed check", out, "check   argument 2 differs from", "1 of 100 elements differ", "[0] 6.5")
 	if code != 1 {
 		t.Errorf("exit code %d", code)
 	}
@@ -189,7 +207,7 @@ func TestRun(t *testing.T) {
 		"--device", "software")
 	pick := func(s string) string {
 		for _, l := range strings.Split(s, "\n") {
-			if strings.HasPrefix(l, "changed argument 3") {
+			if strings.HasPrefix(l, "changed argument 2") {
 				return l
 			}
 		}
@@ -231,10 +249,10 @@ func TestRunOptions(t *testing.T) {
 	}
 	out := works(t, "run", f, "k", "--shared", "65536", "--cluster", "2", "--grid", "2,1,1", "--block", "1",
 		"hex:05000000000000000000000007000000", "u32[1]")
-	contains(t, "run with a cluster of two", out, "changed argument 2, u32[1]: 2012")
+	contains(t, "run with a cluster of two", out, "changed argument 1, u32[1]: 2012")
 	out = works(t, "run", f, "k", "--shared", "65536", "--cooperative", "--grid", "1x1",
 		"hex:05000000000000000000000007000000", "u32[2]")
-	contains(t, "run", out, "grid 1, block 1", "changed argument 2, u32[2]: 1012 0")
+	contains(t, "run", out, "grid 1, block 1", "changed argument 1, u32[2]: 1012 0")
 }
 
 func TestCheck(t *testing.T) {
@@ -350,13 +368,15 @@ func TestBadInput(t *testing.T) {
 			[]string{"noise.bin", "gocuda inspect"}},
 		{"no image at all, inspect", []string{"inspect", noise}, 1, []string{"try: a PTX, cubin, fatbin"}},
 		{"unknown kernel", []string{"run", "testdata/saxpy/saxpy.ptx", "saxpie", "--device", "software"}, 1,
-			[]string{"no kernel saxpie", "gocuda inspect testdata/saxpy/saxpy.ptx"}},
+			[]string{"no kernel saxpie", "try: saxpy, if you meant that; there are the kernels saxpy, saxpy_vec4, "}},
+		{"two characters exchanged", []string{"run", "testdata/kernels/kernels.ptx", "flil", "--device", "software"}, 1,
+			[]string{"no kernel flil", "try: fill, if you meant that; there are the kernels fill, "}},
 		{"too few arguments", saxpy("f32:1"), 1, []string{"takes 4 arguments, 1 were given", "gocuda inspect"}},
 		{"too many arguments", saxpy(append(good, "i32:1")...), 1, []string{"takes 4 arguments, 5 were given"}},
 		{"wrong size", saxpy("f64:1", "f32[4]", "f32[4]", "i32:4"), 1,
-			[]string{"argument 1 (f64:1): 8 bytes given, kernel saxpy wants 4", "gocuda inspect"}},
+			[]string{"argument 0 (f64:1): 8 bytes given, kernel saxpy wants 4", "gocuda inspect"}},
 		{"scalar for an array", saxpy("f32:1", "f32:1", "f32[4]", "i32:4"), 1,
-			[]string{"argument 2 (f32:1): 4 bytes given, kernel saxpy wants 8"}},
+			[]string{"argument 1 (f32:1): 4 bytes given, kernel saxpy wants 8"}},
 		{"unknown type", saxpy("float:1"), 1, []string{`unknown type "float"`, "one of i8 u8"}},
 		{"no number", saxpy("f32:one"), 1, []string{`"one" is no f32`}},
 		{"out of range", saxpy("i8:200"), 1, []string{`"200" is no i8`}},
@@ -378,9 +398,9 @@ func TestBadInput(t *testing.T) {
 			"1024"), 1, []string{"CUDA_ERROR_ILLEGAL_ADDRESS", "--grid, --block and array lengths"}},
 		{"bad tolerance", saxpy(append(good, "--tolerance", "ulp")...), 1,
 			[]string{`"ulp" is no rule`, "--tolerance ulp:1"}},
-		{"expectation without an array", saxpy(append(good, "--expect", "1=testdata/saxpy/want.npy")...), 1,
-			[]string{"number of an array argument", "--expect 2=want.npy"}},
-		{"expectation of another size", saxpy(append(good, "--expect", "3=testdata/saxpy/want.npy")...), 1,
+		{"expectation without an array", saxpy(append(good, "--expect", "0=testdata/saxpy/want.npy")...), 1,
+			[]string{"number of an array argument; they count from 0", "--expect 1=want.npy for f32[4]"}},
+		{"expectation of another size", saxpy(append(good, "--expect", "2=testdata/saxpy/want.npy")...), 1,
 			[]string{"f32[1000]", "f32[4]", "the same type"}},
 		{"missing .npy", saxpy("f32:1", "@nowhere.npy"), 1, []string{"nowhere.npy", "a .npy file that exists"}},
 		{"no .npy", saxpy("f32:1", "@"+badNpy), 1, []string{"bad.npy: not a .npy file", "numpy.save"}},

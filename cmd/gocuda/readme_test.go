@@ -41,7 +41,7 @@ func TestReadmeCommands(t *testing.T) {
 		out := works(t, args[3:]...)
 		if first {
 			contains(t, "the first command", out, "kernel  saxpy",
-				"check   argument 3 equals testdata/saxpy/want.npy (exact): ok")
+				"check   argument 2 equals testdata/saxpy/want.npy (exact): ok")
 		}
 		first = false
 	}

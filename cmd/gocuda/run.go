@@ -17,6 +17,7 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/exec/trace"
 	"github.com/gocuda/cuda/internal/image"
+	"github.com/gocuda/cuda/internal/nearest"
 	"github.com/gocuda/cuda/internal/softdev"
 	"github.com/gocuda/cuda/profiles"
 )
@@ -26,12 +27,12 @@ type runCmd struct {
 	Kernel string   `arg:"" help:"Kernel name as the image has it (gocuda inspect lists them), or as the .cu file has it."`
 	Args   []string `arg:"" optional:"" help:"${argumentHelp}"`
 
-	Grid        string   `help:"Blocks: X, X,Y or X,Y,Z." default:"1" placeholder:"X,Y,Z"`
-	Block       string   `help:"Threads of a block: X, X,Y or X,Y,Z." default:"1" placeholder:"X,Y,Z"`
+	Grid        string   `help:"Blocks: X, X,Y or X,Y,Z; 1 when left out, which the output says." placeholder:"X,Y,Z"`
+	Block       string   `help:"Threads of a block: X, X,Y or X,Y,Z; 1 when left out, which the output says." placeholder:"X,Y,Z"`
 	Cluster     string   `help:"Blocks of a cluster." placeholder:"X,Y,Z"`
 	Shared      uint32   `help:"Dynamic shared memory of a block in bytes." default:"0"`
 	Cooperative bool     `help:"Launch cooperatively (grid-wide synchronisation)."`
-	Expect      []string `help:"Compare argument N (from 1) with a .npy file after the launch." placeholder:"N=FILE"`
+	Expect      []string `help:"Compare argument N (from 0) with a .npy file after the launch." placeholder:"N=FILE"`
 	Tolerance   string   `help:"How to compare: exact, ulp:N, rel:E, abs:E, joined by commas." default:"exact"`
 	Repeat      int      `help:"Launch N times and report the fastest; arrays are not reset between." default:"1"`
 	Device      string   `help:"driver, software or auto (the driver if it is usable)." default:"auto" enum:"auto,driver,software"`
@@ -48,10 +49,12 @@ type runCmd struct {
 type runReport struct {
 	Device  string       `json:"device"`
 	Why     string       `json:"why_software,omitempty"`
+	Tried   []string     `json:"why_software_tried,omitempty"` // driver libraries, each with its error
 	Image   string       `json:"image"`
 	Kernel  string       `json:"kernel"`
 	Grid    [3]uint32    `json:"grid"`
 	Block   [3]uint32    `json:"block"`
+	Note    string       `json:"note,omitempty"` // what the command line left out
 	LoadMS  float64      `json:"load_ms"`
 	RunMS   float64      `json:"run_ms"`
 	Checks  []runCheck   `json:"checks,omitempty"`
@@ -65,10 +68,10 @@ type runReport struct {
 	args []*argument
 }
 
-// report is a defect; Argument is the number of the array that it is about, 0 when it is about none.
+// report is a defect; Argument is the number of the array that it is about, from 0, nil when it is about none.
 type report struct {
 	*checker.Report
-	Argument int `json:"argument,omitempty"`
+	Argument *int `json:"argument,omitempty"`
 }
 
 type runCheck struct {
@@ -88,6 +91,9 @@ type arrayShort struct {
 
 func parseDims(name, s string) (d [3]uint32, err error) {
 	d = [3]uint32{1, 1, 1}
+	if s == "" {
+		return d, nil
+	}
 	parts := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == 'x' })
 	if len(parts) == 0 || len(parts) > 3 {
 		return d, hint(fmt.Errorf("--%s %q: one to three numbers", name, s), "--%s 16,16", name)
@@ -293,7 +299,7 @@ func (r *runReport) about(e *checker.Report) *report {
 	if e.Memory != nil {
 		for i, p := range r.ptrs {
 			if p != 0 && uint64(p) == e.Memory.Address {
-				m.Argument = i + 1
+				m.Argument = &i
 			}
 		}
 	}
@@ -303,13 +309,13 @@ func (r *runReport) about(e *checker.Report) *report {
 // text is the report with the argument in the place of the call that allocated it, which is this command's.
 func (m *report) text(r *runReport) string {
 	s := m.String()
-	if m.Argument == 0 {
+	if m.Argument == nil {
 		return s
 	}
 	lines := strings.SplitAfter(s, "\n")
 	for i, l := range lines {
 		if strings.HasPrefix(l, "=========     allocated by ") {
-			lines[i] = fmt.Sprintf("=========     that is argument %d, %s\n", m.Argument, r.args[m.Argument-1].text)
+			lines[i] = fmt.Sprintf("=========     that is argument %d, %s\n", *m.Argument, r.args[*m.Argument].text)
 		}
 	}
 	return strings.Join(lines, "")
@@ -358,9 +364,10 @@ func (c *runCmd) run(kind string, o softdev.Options) (*runReport, error) {
 		return nil, err
 	}
 	defer s.close()
-	rep := &runReport{Device: s.d.String(), Image: c.File, Kernel: c.Kernel, Grid: grid, Block: block}
+	rep := &runReport{Device: s.d.String(), Image: c.File, Kernel: c.Kernel, Grid: grid, Block: block,
+		Note: c.leftOut(image.Detect(img) == image.TileIR)}
 	if s.d.Why != nil {
-		rep.Why = s.d.Why.Error()
+		rep.Why, rep.Tried = s.d.Why.Error(), tried(s.d.Why)
 	}
 	start := time.Now()
 	mod, err := s.load(img)
@@ -370,8 +377,7 @@ func (c *runCmd) run(kind string, o softdev.Options) (*runReport, error) {
 	var f driver.CUfunction
 	name := append([]byte(c.Kernel), 0)
 	if err := s.check("cuModuleGetFunction", s.t.ModuleGetFunction(s.ctx, &f, mod, &name[0])); err != nil {
-		return nil, hint(fmt.Errorf("%s has no kernel %s: %w", c.File, c.Kernel, err),
-			"one of the kernels that gocuda inspect %s lists", c.File)
+		return nil, s.noKernel(c, mod, err)
 	}
 	rep.LoadMS = ms(time.Since(start))
 	if err := s.checkArguments(f, c, args); err != nil {
@@ -399,21 +405,100 @@ func (c *runCmd) expected(args []*argument) (map[int]*array, error) {
 	for _, e := range c.Expect {
 		n, file, ok := strings.Cut(e, "=")
 		i, err := strconv.Atoi(n)
-		if !ok || err != nil || i < 1 || i > len(args) || args[i-1].array == nil {
-			return nil, hint(fmt.Errorf("--expect %s: N must be the number of an array argument", e),
-				"--expect 2=want.npy")
+		if !ok || err != nil || i < 0 || i >= len(args) || args[i].array == nil {
+			return nil, hint(fmt.Errorf("--expect %s: N must be the number of an array argument; they count from 0", e),
+				"%s", expectHint(args))
 		}
 		a, err := readNpy(file)
 		if err != nil {
 			return nil, err
 		}
-		if a.dtype != args[i-1].array.dtype || len(a.data) != len(args[i-1].array.data) {
+		if a.dtype != args[i].array.dtype || len(a.data) != len(args[i].array.data) {
 			return nil, hint(fmt.Errorf("--expect %s: the file holds %s%v, the argument is %s%v", e, a.dtype, a.shape,
-				args[i-1].array.dtype, args[i-1].array.shape), "the same type and number of elements")
+				args[i].array.dtype, args[i].array.shape), "the same type and number of elements")
 		}
-		out[i-1] = a
+		out[i] = a
 	}
 	return out, nil
+}
+
+// expectHint names the arguments that --expect can be about.
+func expectHint(args []*argument) string {
+	var can []string
+	for i, a := range args {
+		if a.array != nil {
+			can = append(can, fmt.Sprintf("--expect %d=want.npy for %s", i, a.text))
+		}
+	}
+	if can == nil {
+		return "an array among the arguments, for example f32[1024]"
+	}
+	return strings.Join(can, ", or ")
+}
+
+// leftOut says that grid or block were not given: a kernel with too few threads does less, and no error tells. Blocks
+// of tile kernels are always one thread.
+func (c *runCmd) leftOut(tile bool) string {
+	switch {
+	case tile && c.Grid == "":
+		return "no --grid was given: one block"
+	case tile:
+		return ""
+	case c.Grid == "" && c.Block == "":
+		return "neither --grid nor --block was given: one block of one thread"
+	case c.Grid == "":
+		return "no --grid was given: one block"
+	case c.Block == "":
+		return "no --block was given: one thread in each block"
+	}
+	return ""
+}
+
+// mostKernels is how many kernels an error names.
+const mostKernels = 8
+
+// noKernel is the error for a kernel that the image does not have: it names those that there are.
+func (s *session) noKernel(c *runCmd, mod driver.CUmodule, err error) error {
+	err = fmt.Errorf("%s has no kernel %s: %w", c.File, c.Kernel, err)
+	names, listErr := s.kernels(mod)
+	if listErr != nil || len(names) == 0 {
+		return hint(err, "one of the kernels that gocuda inspect %s lists", c.File)
+	}
+	nearest.Sort(c.Kernel, names)
+	meant, more := nearest.Meant(c.Kernel, names), ""
+	if len(names) > mostKernels {
+		more = fmt.Sprintf(" and %d more, which gocuda inspect %s lists", len(names)-mostKernels, c.File)
+		names = names[:mostKernels]
+	}
+	all := "the kernels " + strings.Join(names, ", ") + more
+	if len(names) == 1 {
+		all = "its only kernel, " + names[0]
+	}
+	if meant != "" && len(names) > 1 {
+		return hint(err, "%s, if you meant that; there are %s", meant, all)
+	}
+	return hint(err, "%s", all)
+}
+
+// kernels are the names of the kernels in a module (CUDA 12.4).
+func (s *session) kernels(mod driver.CUmodule) ([]string, error) {
+	var n uint32
+	if err := s.check("cuModuleGetFunctionCount", s.t.ModuleGetFunctionCount(s.ctx, &n, mod)); err != nil || n == 0 {
+		return nil, err
+	}
+	list := make([]driver.CUfunction, n)
+	if err := s.check("cuModuleEnumerateFunctions", s.t.ModuleEnumerateFunctions(s.ctx, &list[0], n, mod)); err != nil {
+		return nil, err
+	}
+	names := make([]string, n)
+	for i, f := range list {
+		var name *byte
+		if err := s.check("cuFuncGetName", s.t.FuncGetName(s.ctx, &name, f)); err != nil {
+			return nil, err
+		}
+		names[i] = strings.Clone(driver.String(name))
+	}
+	return names, nil
 }
 
 // checkArguments compares count and sizes with what the kernel declares, before anything runs.
@@ -429,7 +514,7 @@ func (s *session) checkArguments(f driver.CUfunction, c *runCmd, args []*argumen
 			given = uint64(len(args[n].scalar))
 		}
 		if given != size {
-			return hint(fmt.Errorf("argument %d (%s): %d bytes given, kernel %s wants %d", n+1, args[n].text, given,
+			return hint(fmt.Errorf("argument %d (%s): %d bytes given, kernel %s wants %d", n, args[n].text, given,
 				c.Kernel, size), "the parameters that gocuda inspect %s shows", c.File)
 		}
 	}
@@ -451,7 +536,7 @@ func (s *session) upload(args []*argument) (params []unsafe.Pointer, ptrs []driv
 		}
 		n := uint64(len(a.array.data))
 		if err := s.check("cuMemAlloc", s.t.MemAlloc_v2(s.ctx, &ptrs[i], max(n, 1))); err != nil {
-			return nil, nil, fmt.Errorf("argument %d (%s): %w", i+1, a.text, err)
+			return nil, nil, fmt.Errorf("argument %d (%s): %w", i, a.text, err)
 		}
 		if n > 0 {
 			if err := s.check("cuMemcpyHtoD", s.t.MemcpyHtoD_v2(s.ctx, ptrs[i], unsafe.Pointer(&a.array.data[0]),
@@ -531,17 +616,17 @@ func (c *runCmd) results(s *session, args []*argument, ptrs []driver.CUdeviceptr
 			rep.Written = append(rep.Written, a.out)
 		}
 		if string(got.data) != string(a.array.data) || a.out != "" {
-			rep.Arrays = append(rep.Arrays, arrayShort{i + 1, got.dtype, got.shape, firstElements(got, 6)})
+			rep.Arrays = append(rep.Arrays, arrayShort{i, got.dtype, got.shape, firstElements(got, 6)})
 		}
 		if want := expect[i]; want != nil {
 			d := corpus.Compare(c.Tolerance, got.dtype, got.data, want.data)
 			file := ""
 			for _, e := range c.Expect {
-				if n, f, _ := strings.Cut(e, "="); n == strconv.Itoa(i+1) {
+				if n, f, _ := strings.Cut(e, "="); n == strconv.Itoa(i) {
 					file = f
 				}
 			}
-			rep.Checks = append(rep.Checks, runCheck{i + 1, file, c.Tolerance, d == "", d})
+			rep.Checks = append(rep.Checks, runCheck{i, file, c.Tolerance, d == "", d})
 		}
 	}
 	return nil
@@ -577,6 +662,9 @@ func (c *runCmd) print(con *console, r *runReport) error {
 	} else {
 		fmt.Fprintf(con.out, "device  %s\n", r.Device)
 		fmt.Fprintf(con.out, "kernel  %s, grid %s, block %s\n", r.Kernel, dims(r.Grid), dims(r.Block))
+		if r.Note != "" {
+			fmt.Fprintf(con.out, "note    %s\n", r.Note)
+		}
 		for _, x := range r.Reports {
 			fmt.Fprint(con.out, x.text(r))
 		}

@@ -13,7 +13,7 @@ func TestRunTile(t *testing.T) {
 	line := slices.Concat([]string{image, "softmax", "--grid", "4", "f32[1024]=1"}, shape, []string{"f32[1024]"}, shape)
 	run := append([]string{"run", "--device", "software"}, line...)
 	out := works(t, run...)
-	contains(t, "run", out, "kernel  softmax, grid 4, block 1", "changed argument 6, f32[1024]: 0.00390625 0.00390625")
+	contains(t, "run", out, "kernel  softmax, grid 4, block 1", "changed argument 5, f32[1024]: 0.00390625 0.00390625")
 	contains(t, "run --memcheck", works(t, append(run, "--memcheck")...), "0 errors")
 	code, _, stderr := gocuda(append(run, "--block", "32")...)
 	if code != 1 {

@@ -54,6 +54,7 @@ type layer struct {
 var layers = []layer{
 	{"internal/defect", nil},
 	{"internal/lazy", nil},
+	{"internal/nearest", nil},
 	{"internal/env", nil},
 	{"internal/num", nil},
 	{"internal/mem", nil},

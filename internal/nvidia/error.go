@@ -21,6 +21,7 @@ type Options struct {
 type Attempt struct {
 	Path string
 	Err  error
+	Here bool // the file exists, so that Err is more than that it does not
 }
 
 // ErrExcluded is in the chain of the [*LoadError] of a program that was built without the NVIDIA driver: with the build
@@ -30,7 +31,8 @@ var ErrExcluded = errors.New("built without NVIDIA driver support")
 // errNotCUDA is the answer to a library that opens but is something else.
 var errNotCUDA = errors.New("not a CUDA driver library: it has no cuInit")
 
-// LoadError says that there is no usable driver library, and why.
+// LoadError says that there is no usable driver library, and why. Its text is one line, which names those libraries
+// that are there and cannot be used; [LoadError.Details] has all that were tried.
 type LoadError struct {
 	Tried  []Attempt // in order; empty when the program was built without the driver
 	Forced string    // what named the only library that was tried: an option or the environment variable; else empty
@@ -43,19 +45,39 @@ func (e *LoadError) Error() string {
 		return fmt.Sprintf("NVIDIA driver: %v (%s); use the software device", e.Reason, e.Detail)
 	}
 	var b strings.Builder
-	b.WriteString("NVIDIA driver: no driver library could be opened; tried")
-	for _, a := range e.Tried {
-		// the dynamic loader begins its text with the path
-		fmt.Fprintf(&b, "\n\t%s: %s", a.Path, strings.TrimPrefix(a.Err.Error(), a.Path+": "))
-	}
+	b.WriteString("NVIDIA driver: not found")
+	use := "use the software device (GOCUDA_DEVICE=software)"
 	if e.Forced != "" {
-		fmt.Fprintf(&b, "\nNothing else was tried because of %s. ", e.Forced)
-		b.WriteString("Correct or remove it, or use the software device (GOCUDA_DEVICE=software).")
+		for _, a := range e.Tried {
+			b.WriteString(": " + a.text())
+		}
+		fmt.Fprintf(&b, "; nothing else was tried because of %s: correct or remove it, or %s", e.Forced, use)
 		return b.String()
 	}
-	b.WriteString("\nInstall the NVIDIA driver (in a container: start it with access to the GPUs, for example docker run --gpus all), ")
-	b.WriteString("or name the library in " + env.Driver + ", or use the software device (GOCUDA_DEVICE=software).")
+	fmt.Fprintf(&b, " in %d places", len(e.Tried))
+	for _, a := range e.Tried {
+		if a.Here {
+			b.WriteString("; " + a.text())
+		}
+	}
+	b.WriteString("; install it (in a container: start it with the GPUs, docker run --gpus all), or name the library in ")
+	b.WriteString(env.Driver + ", or " + use)
 	return b.String()
+}
+
+// text is path and error.
+func (a *Attempt) text() string {
+	// the dynamic loader begins its text with the path
+	return a.Path + ": " + strings.TrimPrefix(a.Err.Error(), a.Path+": ")
+}
+
+// Details lists every library that was tried and why it could not be used, one a line.
+func (e *LoadError) Details() string {
+	lines := make([]string, len(e.Tried))
+	for i := range e.Tried {
+		lines[i] = e.Tried[i].text()
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Unwrap returns the reason and the error of every attempt.

@@ -134,16 +134,25 @@ func TestLoadErrorNamesEveryPath(t *testing.T) {
 	if !errors.As(err, &le) {
 		t.Fatalf("error %T, want *LoadError", err)
 	}
-	text := err.Error()
+	text, details := err.Error(), le.Details()
+	if strings.Contains(text, "\n") {
+		t.Errorf("the text has several lines:\n%s", text)
+	}
 	for _, p := range defaultPaths(env.Settings{}) {
-		if !strings.Contains(text, "\n\t"+p+": ") {
-			t.Errorf("the text does not name %s:\n%s", p, text)
+		if strings.Count("\n"+details, "\n"+p+": ") != 1 {
+			t.Errorf("the details do not name %s once:\n%s", p, details)
 		}
+	}
+	// What is there and cannot be used stands in the line.
+	broken := &LoadError{Tried: []Attempt{{Path: "/a/libcuda.so.1", Err: errors.New("no such file")},
+		{Path: "/b/libcuda.so.1", Err: errors.New("/b/libcuda.so.1: wrong ELF class"), Here: true}}}
+	if s := broken.Error(); strings.Contains(s, "/a/") || !strings.Contains(s, "in 2 places; /b/libcuda.so.1: wrong ELF class;") {
+		t.Errorf("a library that cannot be used: %s", s)
 	}
 	if len(le.Tried) != len(defaultPaths(env.Settings{})) {
 		t.Errorf("%d attempts, want %d", len(le.Tried), len(defaultPaths(env.Settings{})))
 	}
-	for _, advice := range []string{"Install the NVIDIA driver", env.Driver, "software"} {
+	for _, advice := range []string{"install it", env.Driver, "software"} {
 		if !strings.Contains(text, advice) {
 			t.Errorf("the text does not say %q:\n%s", advice, text)
 		}

@@ -4,6 +4,8 @@ package nvidia
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -48,7 +50,8 @@ func Open(opts Options) (*Driver, error) {
 			err = errNotCUDA
 		}
 		if err != nil {
-			fail.Tried = append(fail.Tried, Attempt{Path: p, Err: err})
+			_, absent := os.Stat(p)
+			fail.Tried = append(fail.Tried, Attempt{Path: p, Err: err, Here: filepath.IsAbs(p) && absent == nil})
 			continue
 		}
 		d := &Driver{path: p, handle: h}
