@@ -21,11 +21,40 @@ type cli struct {
 	Check   checkCmd   `cmd:"" help:"Replay a folder of recorded cases and compare with what hardware answered."`
 	Trace   traceCmd   `cmd:"" help:"Run a kernel and show what every PTX line did, and what it became: operations and machine code."`
 	Bench   benchCmd   `cmd:"" help:"Measure the software device against PoCL and native C on twenty workloads."`
+
+	Version    versionCmd    `cmd:"" help:"Say the version of the module, commit, Go and platform, and which device runs kernels."`
+	Completion completionCmd `cmd:"" help:"Print a script that completes this command's line in a shell."`
+	Man        manCmd        `cmd:"" help:"Print the manual page: gocuda man | man -l -"`
+
+	VersionFlag versionFlag `name:"version" help:"Print the version and end."`
+}
+
+// summary is what the program does, in a line.
+const summary = "CUDA devices, images and kernels, with a GPU or without"
+
+// exitCodes are the exit codes and what they mean.
+var exitCodes = []struct {
+	code    int
+	meaning string
+}{
+	{0, "The command has done its work; what was compared is equal, and checks found no errors."},
+	{1, "The command failed, a comparison differed, or a check (--check, --memcheck) found errors."},
+	{2, "The command line is wrong."},
+}
+
+// exitTable is exitCodes for the help.
+func exitTable() string {
+	s := "Exit codes:"
+	for _, e := range exitCodes {
+		s += fmt.Sprintf("\n  %d  %s", e.code, e.meaning)
+	}
+	return s
 }
 
 // console is where a command speaks.
 type console struct {
 	out, err io.Writer
+	model    *kong.Application // the command line itself
 }
 
 // failure is an error with a hint of what to do next.
@@ -52,7 +81,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	var c cli
 	exit := -1
 	parser, err := kong.New(&c, kong.Name("gocuda"),
-		kong.Description("CUDA devices, images and kernels, with a GPU or without.\n\n"+examples),
+		kong.Description(summary+".\n\nExamples, from the root of the repository:\n"+examples+"\n\n"+exitTable()),
 		kong.Vars{"argumentHelp": argumentHelp}, kong.Writers(stdout, stderr), kong.Exit(func(code int) {
 			exit = code
 		}), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}))
@@ -71,7 +100,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		complain(stderr, hint(err, "gocuda --help"))
 		return 2
 	}
-	if err := ctx.Run(&console{stdout, stderr}); err != nil {
+	if err := ctx.Run(&console{stdout, stderr, parser.Model}); err != nil {
 		complain(stderr, err)
 		return 1
 	}
@@ -94,8 +123,7 @@ func complain(w io.Writer, err error) {
 	}
 }
 
-const examples = `Examples, from the root of the repository:
-  gocuda devices
+const examples = `  gocuda devices
   gocuda inspect testdata/saxpy/saxpy.fatbin
   gocuda run testdata/saxpy/saxpy.fatbin saxpy --grid 4 --block 256 f32:2.5 @testdata/saxpy/x.npy @testdata/saxpy/y.npy i32:1000 --expect 2=testdata/saxpy/want.npy
   gocuda run testdata/saxpy/saxpy.ptx saxpy --grid 4 --block 256 f32:2.5 f32[1000]~1 f32[1000]=1 i32:1000 --device software
