@@ -40,7 +40,9 @@ const PathVariable = env.NVRTC
 type Compiler struct{ l *internal.Library }
 
 // Open opens the library at a path. The empty path is that of the environment variable GOCUDA_NVRTC, or the places
-// where CUDA installs it. The error is a [*LoadError]. A library stays loaded until the process ends.
+// where CUDA and pip install it: the Python environment that is active (VIRTUAL_ENV, CONDA_PREFIX), the names that the
+// system's loader knows, CUDA's toolkits, and the packages of the python3 on PATH. What the library needs beside it is
+// opened too. The error is a [*LoadError]. A library stays loaded until the process ends.
 func Open(path string) (*Compiler, error) {
 	l, err := internal.Open(path)
 	if err != nil {
@@ -51,6 +53,11 @@ func Open(path string) (*Compiler, error) {
 
 // Path is the name under which the library was opened.
 func (c *Compiler) Path() string { return c.l.Path() }
+
+// HeaderFolders are the folders with CUDA's headers that belong to the library, in a toolkit or in NVIDIA's Python
+// packages (nvidia-cuda-runtime, nvidia-cuda-cccl). [Compiler.Compile] searches them last, so that cuda_fp16.h and
+// cooperative_groups.h are found.
+func (c *Compiler) HeaderFolders() []string { return c.l.Headers() }
 
 // Version is the CUDA version of the compiler.
 func (c *Compiler) Version() (major, minor int, err error) { return c.l.Version() }
@@ -147,6 +154,9 @@ func (c *Compiler) Compile(source string, o Options) (_ *Program, err error) {
 	}
 	if o.Tile {
 		flags = append(flags, "--enable-tile")
+	}
+	for _, dir := range c.l.Headers() { // after the program's own
+		flags = append(flags, "--include-path="+dir)
 	}
 	compiled := p.Compile(flags)
 	log, err := p.Log()

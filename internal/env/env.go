@@ -40,6 +40,12 @@ const (
 	DisablePTX = "CUDA_DISABLE_PTX_JIT" // 1: PTX is refused
 )
 
+// The variables of a Python environment that is active: package nvrtc looks there.
+const (
+	virtualEnv  = "VIRTUAL_ENV"
+	condaPrefix = "CONDA_PREFIX"
+)
+
 // The variables that say where libraries lie on Windows.
 const (
 	cudaPath   = "CUDA_PATH"
@@ -63,8 +69,10 @@ type Settings struct {
 	EagerLoading         bool
 	ForcePTX, DisablePTX bool
 	CUDAPath, SystemRoot string
-	Clang, Lib           string
-	CCCL, Cache          string
+
+	VirtualEnv, CondaPrefix string
+	Clang, Lib              string
+	CCCL, Cache             string
 }
 
 // Profiles are the names in Profile.
@@ -102,6 +110,7 @@ func Read(lookup Lookup) Settings {
 		CheckSuppress: get(CheckSkip), Stack: number(Stack), Trace: get(Trace),
 		EagerLoading: get(Loading) == "EAGER", ForcePTX: number(ForcePTX), DisablePTX: number(DisablePTX),
 		CUDAPath: get(cudaPath), SystemRoot: get(systemRoot),
+		VirtualEnv: get(virtualEnv), CondaPrefix: get(condaPrefix),
 		Clang: get(Clang), Lib: get(Lib), CCCL: get(CCCL), Cache: get(Cache),
 	}
 	s.CheckExit, _ = strconv.Atoi(get(CheckExit))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +27,7 @@ func TestRead(t *testing.T) {
 		ISA:    "avx2",
 		Memory: "1G", Check: "race", CheckOut: "a.json", CheckSkip: "b", CheckExit: "3", Memcheck: "on", Stack: "1",
 		Trace: "errors", Visible: "", Loading: "EAGER", ForcePTX: "1", DisablePTX: "2",
-		cudaPath: "c", systemRoot: "d", Clang: "e", Lib: "f", CCCL: "g", Cache: "h",
+		cudaPath: "c", systemRoot: "d", virtualEnv: "e", condaPrefix: "f", Clang: "e", Lib: "f", CCCL: "g", Cache: "h",
 	}))
 	v := reflect.ValueOf(s)
 	for i := range v.NumField() {
@@ -47,18 +48,45 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// docs/environment.md has every variable.
+// docs/environment.md has every variable that this package reads, and no GOCUDA_ or CUDA_ variable that nothing reads.
 func TestDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/environment.md")
+	text, err := os.ReadFile("../../docs/environment.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []string{Device, TestDevice, Driver, NVRTC, Profile, Engine, ISA, Memory, Memcheck, Check, CheckOut,
-		CheckSkip, CheckExit, Stack, Trace,
-		Visible, Loading, ForcePTX, DisablePTX, cudaPath, systemRoot}
-	for _, name := range all {
-		if !strings.Contains(string(page), "`"+name) {
+	page := string(text)
+	set := token.NewFileSet()
+	f, err := parser.ParseFile(set, "env.go", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	variable := regexp.MustCompile(`^"[A-Za-z]+(_[A-Z_]+)?"$`)
+	var read []string
+	for _, d := range f.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok || g.Tok != token.CONST {
+			continue
+		}
+		for _, s := range g.Specs {
+			for _, v := range s.(*ast.ValueSpec).Values {
+				if lit, ok := v.(*ast.BasicLit); ok && variable.MatchString(lit.Value) {
+					read = append(read, strings.Trim(lit.Value, `"`))
+				}
+			}
+		}
+	}
+	if len(read) < 25 {
+		t.Fatalf("only %d variables: %q", len(read), read)
+	}
+	for _, name := range read {
+		if !regexp.MustCompile("`" + name + "[`=]").MatchString(page) {
 			t.Errorf("%s is not on the page", name)
+		}
+	}
+	// What other programs of the module read is on the page with the name of the program.
+	for _, name := range regexp.MustCompile(`\bG?O?CUDA_[A-Z_]+[A-Z]\b`).FindAllString(page, -1) {
+		if !strings.HasPrefix(name, "CUDA_ERROR_") && !slices.Contains(read, name) {
+			t.Errorf("the page names %s, which nothing reads", name)
 		}
 	}
 }

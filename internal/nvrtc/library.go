@@ -5,6 +5,7 @@ package nvrtc
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -16,8 +17,9 @@ import (
 // Library is an open compiler library. Its methods may be called from several goroutines; NVRTC compiles them one after
 // the other.
 type Library struct {
-	path   string
-	handle uintptr
+	path    string
+	handle  uintptr
+	headers []string
 
 	mu  sync.Mutex
 	fns map[string]uintptr
@@ -25,17 +27,20 @@ type Library struct {
 	compiling sync.Mutex // held while NVRTC may have signals of the process
 }
 
-// Open finds the library: the given path, GOCUDA_NVRTC, or the places where CUDA installs it. The error is a
+// Open finds the library: the given path, GOCUDA_NVRTC, or the places where CUDA and pip install it. The error is a
 // [*LoadError].
 func Open(path string) (*Library, error) {
 	fail := &LoadError{}
 	set := env.Read(nil)
-	paths := defaultPaths(set)
+	var paths []string
 	switch v := set.NVRTC; {
 	case path != "":
 		paths, fail.Forced = []string{path}, fmt.Sprintf("the path %q given to the program", path)
 	case v != "":
 		paths, fail.Forced = []string{v}, env.NVRTC+"="+v
+	default:
+		active, other := places(set)
+		paths = slices.Concat(wheels(active), defaultPaths(set), wheels(other))
 	}
 	for _, p := range paths {
 		var h uintptr
@@ -48,10 +53,17 @@ func Open(path string) (*Library, error) {
 			fail.Tried = append(fail.Tried, Attempt{p, err})
 			continue
 		}
-		return &Library{path: p, handle: h, fns: map[string]uintptr{}}, nil
+		for _, b := range builtins(p) {
+			// Where one cannot be opened NVRTC says so when it compiles.
+			keepSignals(func() { _, _ = openLibrary(b) })
+		}
+		return &Library{path: p, handle: h, fns: map[string]uintptr{}, headers: headers(p)}, nil
 	}
 	return nil, fail
 }
+
+// Headers are the folders with CUDA's headers that belong to the library.
+func (l *Library) Headers() []string { return l.headers }
 
 // Path is the name under which the library was opened.
 func (l *Library) Path() string { return l.path }

@@ -15,6 +15,9 @@ func Open(string) (*Library, error) {
 
 var errNone = &LoadError{Reason: "not in this build"}
 
+// Headers are none.
+func (*Library) Headers() []string { return nil }
+
 // Path is empty.
 func (*Library) Path() string { return "" }
 

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/gocuda/cuda/internal/env"
 )
 
 // Attempt is a library that was tried.
@@ -35,7 +37,12 @@ func (e *LoadError) Error() string {
 		b.WriteString(": " + e.Reason)
 	}
 	for _, t := range e.Tried {
-		fmt.Fprintf(&b, "\n\t%s: %v", t.Path, t.Err)
+		// the dynamic loader begins its text with the path
+		fmt.Fprintf(&b, "\n\t%s: %s", t.Path, strings.TrimPrefix(t.Err.Error(), t.Path+": "))
+	}
+	if e.Forced == "" && len(e.Tried) > 0 {
+		b.WriteString("\nname the library in " + env.NVRTC +
+			", or install it, for example with pip install 'nvidia-cuda-nvrtc==13.0.*' (docs/compilers.md)")
 	}
 	return b.String()
 }
