@@ -24,7 +24,7 @@ func instrument(in *inst, op *ir.Op, site uint32, ids *uint32) {
 	if op.Effect() != optab.MemNone {
 		*ids += 2 // of global and of shared memory
 	}
-	in.told = &Told{}
+	in.told = &Told{lanes: 1<<32 - 1}
 	switch op.Opcode() {
 	case optab.OpLd, optab.OpLdu:
 		o.Does = checker.Reads
@@ -37,9 +37,11 @@ func instrument(in *inst, op *ir.Op, site uint32, ids *uint32) {
 	case optab.OpLdmatrix:
 		o.Does = checker.Reads
 		checkTraced(in, o)
+		in.told.rows(op, &op.Args[1], &op.Args[0], o)
 	case optab.OpStmatrix:
 		o.Does = checker.Writes
 		checkTraced(in, o)
+		in.told.rows(op, &op.Args[0], &op.Args[1], o)
 	case optab.OpFence:
 		checkFence(in, op)
 	case optab.OpBarWarp:
@@ -308,6 +310,16 @@ func checkTraced(in *inst, o *checker.Op) {
 			ops.tell(w, t.space, 1<<(t.lane&31), 0, &addrs)
 		}
 	}
+}
+
+// rows makes the operation one whose addresses say it all, when each matrix has eight of them.
+func (t *Told) rows(op *ir.Op, addr, value *ir.Arg, o *checker.Op) {
+	if op.Mods().Shape != (optab.Shape{M: 8, N: 8}) || addr.Kind != ir.Addr {
+		return
+	}
+	ac := memoryAccess(op, addr, value, op.Mods().LastType())
+	t.ac, t.ops = &ac, newSpaced(o)
+	t.lanes = uint32(1<<(8*len(ac.regs)) - 1)
 }
 
 // checkFence is for fence and membar.

@@ -13,6 +13,8 @@ type Told struct {
 	ac   *access // of an operation whose addresses say it all; else nil
 	ops  *spaced
 	each bool // lane by lane: it releases
+
+	lanes uint32 // whose addresses it uses
 }
 
 // PrepareChecked is Prepare for kernels whose operations tell exec.Launch.Check of what they do.
@@ -53,10 +55,17 @@ func (t *Told) TellRun(w *exec.Warp, lanes uint32, base uint64, stride int64) {
 	w.CTA.Check().AccessRun(&t.ops.global, w.Index, lanes, base+t.ac.disp, stride)
 }
 
+// Disp is the displacement that Tell adds to base addresses.
+func (t *Told) Disp() uint64 { return t.ac.disp }
+
+// Lanes are those whose addresses the operation uses.
+func (t *Told) Lanes() uint32 { return t.lanes }
+
 // Tell tells of an operation that lanes have executed. base has their base addresses, 64 or 32 bits each as the operand
 // has them; nil when it has none.
 func (t *Told) Tell(w *exec.Warp, lanes uint32, base unsafe.Pointer) {
 	var addrs [32]uint64
+	lanes &= t.lanes
 	switch ac := t.ac; {
 	case ac.base == nil:
 		for l := range addrs {

@@ -8,6 +8,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec/jit/abi"
 	"github.com/gocuda/cuda/internal/exec/jit/plan"
 	"github.com/gocuda/cuda/internal/ir"
+	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // Under a memory checker (exec.Memory.Check) machine code accesses shared memory itself, whose end a context knows, and
@@ -32,7 +33,16 @@ func (f *function) giveBound(i int) {
 
 // allowed says whether an operation with accesses that a checker wants to know of may have machine code.
 func (f *function) allowed(i int) bool {
-	a, ok := plan.SoleAccess(&f.f.Ops[i])
+	op := &f.f.Ops[i]
+	switch op.Opcode() {
+	case optab.OpLdmatrix, optab.OpStmatrix: // their templates look at where shared memory ends
+		for j := range op.Args {
+			if a := &op.Args[j]; a.Kind == ir.Addr {
+				return a.Space == ir.Shared
+			}
+		}
+	}
+	a, ok := plan.SoleAccess(op)
 	return ok && a.Addr.Space == ir.Shared || f.bounded[i] != nil
 }
 

@@ -160,7 +160,7 @@ func (r *blockRunner) eachAside(f func(o *noted, warp int, lanes uint32, at unsa
 		p := unsafe.Pointer(&notes[off])
 		e := (*abi.LogEntry)(p)
 		o := &r.v.notes[e.Op&(1<<24-1)]
-		if !f(o, int(e.Op>>24), e.Lanes, unsafe.Add(p, abi.LogHead)) {
+		if !f(o, int(e.Op>>24), e.Lanes&o.lanes, unsafe.Add(p, abi.LogHead)) {
 			return false
 		}
 		off += o.size

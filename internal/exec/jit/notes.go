@@ -23,6 +23,7 @@ type noted struct {
 	scalar  *plan.Variation // of addresses that are bases; nil: addresses stand there
 	size    uintptr         // of a note
 	barrier uint8           // plan.BarrierOf
+	lanes   uint32          // whose addresses it uses
 	run     bool            // a plain access to global memory by bases
 	generic bool            // the address may be one of shared memory; only where aside may be set
 
@@ -46,9 +47,8 @@ func (c *code) notesOf(v *plan.Values) []noted {
 			continue
 		}
 		n.told = c.single.Told(f.IR.Index, int32(i))
-		if a, ok := f.IR.Ops[i].Access(); ok {
-			n.disp = int32(a.Addr.Disp)
-		}
+		n.lanes = n.told.Lanes()
+		n.disp = int32(n.told.Disp())
 		if n.base = f.Told[i].Base; n.base == nil {
 			continue
 		}
@@ -126,17 +126,17 @@ func (r *blockRunner) tellNotes(undone int32) {
 		switch {
 		case o.barrier != 0:
 			n.waits[warp], n.id = e.Lanes, o.barrier
-		case e.Lanes == 0:
+		case e.Lanes&o.lanes == 0:
 		case o.aside != 0 && !n.spoilt:
 			if !n.aside(unsafe.Pointer(e), o.size) {
 				r.spoil()
-				r.tell(o, warp, e.Lanes, at)
+				r.tell(o, warp, e.Lanes&o.lanes, at)
 			}
 		default:
-			if o.generic && !n.spoilt && r.mayShare(o, e.Lanes, at) {
+			if o.generic && !n.spoilt && r.mayShare(o, e.Lanes&o.lanes, at) {
 				r.spoil()
 			}
-			r.tell(o, warp, e.Lanes, at)
+			r.tell(o, warp, e.Lanes&o.lanes, at)
 		}
 	}
 }
