@@ -198,3 +198,30 @@ func threadVariants() (n int) {
 	}
 	return n
 }
+
+// TestWorkflow: the workflow that users copy builds with a cache, tests with the race detector and the checker, and
+// names only variables that docs/environment.md has. It is not run here.
+func TestWorkflow(t *testing.T) {
+	b, err := os.ReadFile(root + "/docs/ci/github-actions.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(root + "/docs/environment.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(b)
+	if strings.Contains(text, "\t") {
+		t.Error("YAML has no tabs")
+	}
+	for _, want := range []string{"actions/setup-go@", "run: go test -race ./...", "GOCUDA_CHECK: memory", "permissions:"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	for _, name := range regexp.MustCompile(`GOCUDA_\w+`).FindAllString(text, -1) {
+		if !strings.Contains(string(page), "`"+name) {
+			t.Errorf("%s is not in docs/environment.md", name)
+		}
+	}
+}
