@@ -1,12 +1,13 @@
-/* Functions that are one instruction or a few: arithmetic with a rounding mode, conversions, bits, integers, rounding to
- * an integer, minimum and maximum, parts of numbers, and the fast approximations. Float operations flush subnormal
+/* Functions that are one instruction or a few: arithmetic with a rounding mode, conversions, bits, integers, rounding
+ * to an integer, minimum and maximum, parts of numbers, and the fast approximations. Float operations flush subnormal
  * numbers where the program is compiled so (FTZ). */
 
 #ifdef __NVPTX__
 /* r: rn, rz, rd or ru, a rounding mode of the instruction; i: rni and so on, to an integer. */
 #define BY_FTZ1(i, a) (FTZ ? F1(i ".ftz.f32", a) : F1(i ".f32", a))
 #define BY_FTZ2(i, a, b) (FTZ ? F2(i ".ftz.f32", a, b) : F2(i ".f32", a, b))
-#define TO_INT(ret, c, i, t, a) (FTZ ? ASM1(ret, c, "cvt." i ".ftz." t ".f32", "f", a) : ASM1(ret, c, "cvt." i "." t ".f32", "f", a))
+#define TO_INT(ret, c, i, t, a) \
+	(FTZ ? ASM1(ret, c, "cvt." i ".ftz." t ".f32", "f", a) : ASM1(ret, c, "cvt." i "." t ".f32", "f", a))
 #define ROUNDED(r, m, i)                                                                                               \
 	API float __nv_fadd_##r(float a, float b) { return BY_FTZ2("add." m, a, b); }                                       \
 	API float __nv_fsub_##r(float a, float b) { return BY_FTZ2("sub." m, a, b); }                                       \
@@ -49,7 +50,9 @@ ROUNDED(ru, "rp", "rpi")
 
 API double __nv_int2double_rn(int a) { return (double)a; }
 API double __nv_uint2double_rn(u32 a) { return (double)a; }
-API u16 __nv_float2half_rn(float a) { return FTZ ? ASM1(u16, "h", "cvt.rn.ftz.f16.f32", "f", a) : ASM1(u16, "h", "cvt.rn.f16.f32", "f", a); }
+API u16 __nv_float2half_rn(float a) {
+	return FTZ ? ASM1(u16, "h", "cvt.rn.ftz.f16.f32", "f", a) : ASM1(u16, "h", "cvt.rn.f16.f32", "f", a);
+}
 API float __nv_half2float(u16 a) { return ASM1(float, "f", "cvt.f32.f16", "h", a); }
 /* 1/sqrt rounded right: from the approximation by a step with the residual, exactly as far as a tie is excluded, which
  * no argument comes near (the closest is 2^-25 ulp away). */
@@ -96,7 +99,7 @@ API float __nv_fast_log10f(float a) { return fmul(lg2(a), 0x1.344136p-2f); }
 API float __nv_fast_powf(float a, float b) { return ex2(fmul(b, lg2(a))); }
 API double __nv_rcp64h(double a) { return rcpa64(a); }
 
-API int __nv_byte_perm(int a, int b, int c) { return __nvvm_prmt(a, b, c); }
+API int __nv_byte_perm(int a, int b, int c) { return __nvvm_prmt(a, b, c & 0x7777); }
 API int __nv_mul24(int a, int b) { return __nvvm_mul24_i(a, b); }
 API u32 __nv_umul24(u32 a, u32 b) { return __nvvm_mul24_ui(a, b); }
 API s64 __nv_llrint(double a) { return __nv_double2ll_rn(a); }
@@ -172,8 +175,11 @@ API int __nv_isnand(double a) { return (dbits(a) & 0x7fffffffffffffffull) > 0x7f
 API int __nv_isinfd(double a) { return (dbits(a) & 0x7fffffffffffffffull) == 0x7ff0000000000000ull; }
 API int __nv_isfinited(double a) { return (dbits(a) & 0x7fffffffffffffffull) < 0x7ff0000000000000ull; }
 API int __nv_signbitd(double a) { return (int)(dbits(a) >> 63); }
-API float __nv_copysignf(float a, float b) { return fsign(a, b); }
-API double __nv_copysign(double a, double b) { return dsign(a, b); }
+/* By their bits, which keeps what a NaN holds. */
+API float __nv_copysignf(float a, float b) { return ffrom((fbits(a) & 0x7fffffff) | (fbits(b) & 0x80000000)); }
+API double __nv_copysign(double a, double b) {
+	return dfrom((dbits(a) & 0x7fffffffffffffffull) | (dbits(b) & 0x8000000000000000ull));
+}
 API float __nv_nanf(const signed char *p) { (void)p; return FNAN; }
 API double __nv_nan(const signed char *p) { (void)p; return DNAN; }
 

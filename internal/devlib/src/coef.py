@@ -46,7 +46,8 @@ def remez(f, w, a, b, n, known=(), rounds=12):
         s = lu_solve(A, B)
         coef = list(known) + [s[c] for c in range(k)]
         part = [s[c] for c in range(k)]
-        err = [(rest[i] - grid[i] ** free[0] * m.polyval(list(reversed(part)), grid[i])) * wv[i] for i in range(len(grid))]
+        err = [(rest[i] - grid[i] ** free[0] * m.polyval(list(reversed(part)), grid[i])) * wv[i]
+               for i in range(len(grid))]
         worst = max(abs(e) for e in err)
         if best is None or worst < best[1]:
             best = (coef, worst)
@@ -91,7 +92,8 @@ def fit(name, f, a, b, n, w=None, rnd=dbl, known=None, refit=0, comment=""):
         x = a + (b - a) * i / 400
         worst = max(worst, abs((m.polyval(list(reversed(c)), x) - f(x)) * w(x)))
     typ, suffix = ("double", "") if rnd is dbl else ("float", "f")
-    out = ["/* %s on [%s, %s]: 2^%.1f */" % (comment or name, m.nstr(a, 6), m.nstr(b, 6), float(m.log(worst, 2)) if worst else -999)]
+    out = ["/* %s on [%s, %s]: 2^%.1f */" % (comment or name, m.nstr(a, 6), m.nstr(b, 6),
+                                             float(m.log(worst, 2)) if worst else -999)]
     out.append("TABLE %s %s[%d] = {" % (typ, name, len(c)))
     vals = [float(x).hex() + suffix for x in c]
     line = "\t"
@@ -208,7 +210,8 @@ def doubles():
     fit("exp_p", high(at0(lambda r: (m.exp(r) - 1 - r) / r ** 2)), "-0.3466", "0.3466", 10, one)
     fit("sin_s", high(odd(m.sin)), 0, "0.6169", 6, one)
     fit("cos_c", high(at0(lambda z: (m.cos(m.sqrt(z)) - 1 + z / 2) / z ** 2)), 0, "0.6169", 6, one)
-    fit("log_q", high(at0(lambda z: ((2 * m.atanh(m.sqrt(z) / 2) / m.sqrt(z) - 1) / z - mpf(1) / 12) / z)), 0, "0.1178", 8, one)
+    fit("log_q", high(at0(lambda z: ((2 * m.atanh(m.sqrt(z) / 2) / m.sqrt(z) - 1) / z - mpf(1) / 12) / z)),
+        0, "0.1178", 8, one)
     fit("atan_a", high(odd(m.atan)), 0, 1, 20, one)
     fit("asin_r", high(odd(m.asin)), 0, "0.2501", 13, one)
     fit("asinh_r", high(odd(m.asinh)), 0, "0.2501", 13, one)
@@ -274,8 +277,9 @@ def floats():
     fit("tanhf_t", high(odd(m.tanh)), 0, "0.3026", 4, one, refit=3, **F)
     fit("erff_e", high(at0(lambda z: m.erf(m.sqrt(z)) / m.sqrt(z) - 1)), 0, 1, 6, one, refit=3, **F)
     fit("erff_l", lambda v: m.log(m.erfc(v + mpf("2.5")), 2), "-1.5", "1.5", 7, lambda v: m.erfc(v + mpf("2.5")), **F)
-    fit("erfcxf_p", erfcx_t(mpf(4)), -1, 1, 12, one, **F)
-    fit("log2f_q", high(at0(lambda z: (m.atanh(m.sqrt(z) / 2) * 2 / m.sqrt(z) - 1) / z)), 0, "0.1178", 3, one, refit=2, **F)
+    fit("erfcxf_p", erfcx_t(mpf(4)), -1, 1, 14, one, **F)
+    fit("log2f_q", high(at0(lambda z: (m.atanh(m.sqrt(z) / 2) * 2 / m.sqrt(z) - 1) / z)), 0, "0.1178", 3, one,
+        refit=2, **F)
 
 
 def bits():

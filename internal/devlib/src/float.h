@@ -5,27 +5,18 @@
 #define LN2_F 0x1.62e430p-1f
 #define LN2_LF -0x1.05c610p-29f
 
-/* 2^f for |f| <= 1/2 or so times 2^k. */
-INLINE float exp_finish(float f, float t) {
-	/* t is an integer in [-160, 130]; in two steps, the first of which is exact */
-	float y = ex2ftz(f);
-	s32 k = f2i(t);
-	return scalef(y, k);
+/* e^a as 2^f 2^t, t an integer at or below a log2 e: that is scaled to [0, 1], where it saturates, and back, so that t
+ * stays within 126 of 0 and what is out of range is left to f. The factor 252 gives the bits of the H200. */
+INLINE float exp_base(float a, float h, float l, float scaled) {
+	float s = ffma(a, scaled, 0.5f);
+	s = s > 0 ? s : 0.0f;
+	s = s < 1.0f ? s : 1.0f;
+	float j = ffma_down(s, 252.0f, 12582912.0f); /* 1.5 2^23: the sum is an integer, rounded down */
+	float t = j - 12583038.0f;
+	return fmul(ex2ftz(ffma(a, l, ffma(a, h, -t))), pow2f((s32)(fbits(j) - 0x4b400000) - 126));
 }
-
-API float __nv_expf(float a) {
-	float t = frint(fmul(a, L2E_F));
-	t = t > 130.0f ? 130.0f : t < -160.0f ? -160.0f : t;
-	float f = ffma(a, L2E_LF, ffma(a, L2E_F, -t));
-	/* beyond the range f is large: the right infinity or zero all the same */
-	return exp_finish(f, t);
-}
-API float __nv_exp10f(float a) {
-	float t = frint(fmul(a, 0x1.a934f0p+1f));
-	t = t > 130.0f ? 130.0f : t < -160.0f ? -160.0f : t;
-	float f = ffma(a, 0x1.2f346ep-24f, ffma(a, 0x1.a934f0p+1f, -t));
-	return exp_finish(f, t);
-}
+API float __nv_expf(float a) { return exp_base(a, L2E_F, L2E_LF, 0x1.77313ap-8f); }
+API float __nv_exp10f(float a) { return exp_base(a, 0x1.a934f0p+1f, 0x1.2f346ep-24f, 0x1.aff4c4p-7f); }
 API float __nv_exp2f(float a) { return ex2(a); }
 
 /* e^r - 1 for |r| <= ln2/2. */
@@ -317,17 +308,13 @@ API float __nv_sinhf(float a) {
 		r = scalef(y, k - 1);
 	return a != a ? a + a : fsign(r, a);
 }
+/* With e^m = 4 p: 2 p + 1/(8 p), as the H200 has it bit by bit. */
 API float __nv_coshf(float a) {
-	float m = fabs_(a), r;
-	s32 k;
-	float c = m < 100.0f ? m : 100.0f;
-	float y = exp_unit(c, &k);
-	if (m < 20.0f) {
-		float p = fmul(y, pow2f(k - 1));
-		r = p + fdivrn(0.25f, p);
-	} else
-		r = scalef(y, k - 1);
-	return a != a ? a + a : r;
+	float m = fabs_(a), t = __builtin_truncf(fmul(m, L2E_F));
+	t = t < 126.0f ? t : 126.0f;
+	float r = ffma(t, -LN2_LF, ffma(t, -LN2_F, m));
+	float p = fmul(ex2ftz(fmul(r, L2E_F)), pow2f(f2i(t) - 2));
+	return ffma(p, 2.0f, fmul(rcpa(p), 0.125f));
 }
 API float __nv_tanhf(float a) {
 	float m = fabs_(a), z = fmul(m, m);
@@ -421,8 +408,12 @@ API float __nv_erff(float a) {
 INLINE float erfcx_positivef(float x) {
 	float d = x + 4.0f, i = rcpa(d), t = fmul(x - 4.0f, i);
 	t = ffma(ffma(-t, d, x - 4.0f), i, t);
-	float p = FPOLY(erfcxf_p, t), n = ffma(x, 2.0f, 1.0f);
-	return fdivrn(p, n);
+	/* the last step and the quotient in two parts */
+	float pl, p = quick_sumf(erfcxf_p[0], fmul(t, FPOLY_FROM(erfcxf_p, 1, t)), &pl);
+	float n = ffma(x, 2.0f, 1.0f), nl = x > 0.5f ? 1.0f + ffma(x, 2.0f, -n) : ffma(x, 2.0f, 1.0f - n);
+	i = rcpa(n);
+	float q = fmul(p, i);
+	return ffma(ffma(-q, nl, ffma(-q, n, p)) + pl, i, q);
 }
 API float __nv_erfcf(float a) {
 	float m = fabs_(a);
@@ -521,12 +512,13 @@ API float __nv_powif(float a, int b) {
 }
 
 /* Norms through double precision, where the squares are exact. */
-INLINE float normf_of(float a, float b, float c, float d) {
-	double s = dadd(dfma((double)a, (double)a, dmul((double)b, (double)b)), dfma((double)c, (double)c, dmul((double)d, (double)d)));
-	return (float)dsqrt(s);
+INLINE double squaresf(float a, float b, float c, float d) {
+	double x = (double)a, y = (double)b, z = (double)c, w = (double)d;
+	return dadd(dfma(x, x, dmul(y, y)), dfma(z, z, dmul(w, w)));
 }
+INLINE float normf_of(float a, float b, float c, float d) { return (float)dsqrt(squaresf(a, b, c, d)); }
 INLINE float rnormf_of(float a, float b, float c, float d) {
-	double s = dadd(dfma((double)a, (double)a, dmul((double)b, (double)b)), dfma((double)c, (double)c, dmul((double)d, (double)d)));
+	double s = squaresf(a, b, c, d);
 	if (s == 0)
 		return FINF;
 	if (!(s < DINF))
@@ -541,7 +533,9 @@ API float __nv_rhypotf(float a, float b) { return any_inf(a, b, 0, 0) ? 0.0f : r
 API float __nv_norm3df(float a, float b, float c) { return any_inf(a, b, c, 0) ? FINF : normf_of(a, b, c, 0); }
 API float __nv_rnorm3df(float a, float b, float c) { return any_inf(a, b, c, 0) ? 0.0f : rnormf_of(a, b, c, 0); }
 API float __nv_norm4df(float a, float b, float c, float d) { return any_inf(a, b, c, d) ? FINF : normf_of(a, b, c, d); }
-API float __nv_rnorm4df(float a, float b, float c, float d) { return any_inf(a, b, c, d) ? 0.0f : rnormf_of(a, b, c, d); }
+API float __nv_rnorm4df(float a, float b, float c, float d) {
+	return any_inf(a, b, c, d) ? 0.0f : rnormf_of(a, b, c, d);
+}
 INLINE double normf_sum(int n, const float *p, int *inf) {
 	double s = 0;
 	*inf = 0;

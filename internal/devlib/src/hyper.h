@@ -7,7 +7,7 @@ API double __nv_sinh(double a) {
 		return dfma(dmul(z, a), DPOLY(sinh_s, z), a);
 	}
 	if (!(m < 720.0))
-		return dadd(a, a);
+		return m > 0 ? dsign(DINF, a) : dadd(a, a);
 	s32 k;
 	double e = exp_parts(m, 0.0, &k, &l);
 	if (k < 40) {
@@ -22,7 +22,7 @@ API double __nv_sinh(double a) {
 API double __nv_cosh(double a) {
 	double m = dabs(a), l;
 	if (!(m < 720.0))
-		return dmul(a, a);
+		return m > 0 ? DINF : dadd(a, a);
 	s32 k;
 	double e = exp_parts(m, 0.0, &k, &l);
 	if (k < 40) {

@@ -33,6 +33,7 @@ int devlib_reflect(const char *) __attribute__((const, nothrow));
 #define D1(ins, a) ASM1(double, "d", ins, "d", a)
 #define D2(ins, a, b) ASM2(double, "d", ins, a, b)
 INLINE float fmul(float a, float b) { return F2("mul.rn.f32", a, b); }
+INLINE float ffma_down(float a, float b, float c) { return ASM3(float, "f", "fma.rm.f32", a, b, c); }
 INLINE float fdivrn(float a, float b) { return F2("div.rn.f32", a, b); }
 INLINE float fsqrtrn(float a) { return F1("sqrt.rn.f32", a); }
 INLINE float ex2(float a) { return FTZ ? F1("ex2.approx.ftz.f32", a) : F1("ex2.approx.f32", a); }
@@ -63,6 +64,7 @@ INLINE float rcpa(float a) { return 1 / a; }
 INLINE double rcpa64(double a) { return (float)(1 / a); }
 INLINE double rsqrta64(double a) { return 1 / sqrt(a); }
 INLINE float rsqrta(float a) { return (float)(1 / sqrt(a)); }
+INLINE float ffma_down(float a, float b, float c) { return (float)floor((double)a * b) + c; }
 INLINE float fdivrn(float a, float b) { return a / b; }
 INLINE float fsqrtrn(float a) { return sqrtf(a); }
 INLINE double dmul(double a, double b) { return a * b; }
@@ -71,7 +73,9 @@ INLINE double ddiv(double a, double b) { return a / b; }
 INLINE double dsqrt(double a) { return sqrt(a); }
 INLINE double drint(double a) { return rint(a); }
 INLINE float frint(float a) { return rintf(a); }
-INLINE s32 d2i(double a) { return a != a ? 0 : a >= 2147483647. ? 2147483647 : a <= -2147483648. ? -2147483647 - 1 : (s32)rint(a); }
+INLINE s32 d2i(double a) {
+	return a != a ? 0 : a >= 2147483647. ? 2147483647 : a <= -2147483648. ? -2147483647 - 1 : (s32)rint(a);
+}
 INLINE s32 f2i(float a) { return d2i(a); }
 #endif
 
@@ -135,6 +139,7 @@ INLINE float two_prodf(float a, float b, float *l) {
 #define DPOLY(t, x) POLY(double, dfma, t, 0, x)
 #define DPOLY_FROM(t, first, x) POLY(double, dfma, t, first, x)
 #define FPOLY(t, x) POLY(float, ffma, t, 0, x)
+#define FPOLY_FROM(t, first, x) POLY(float, ffma, t, first, x)
 
 /* 2^k, -1022 <= k <= 1023. */
 INLINE double pow2(s32 k) { return dfrom((u64)(k + 1023) << 52); }

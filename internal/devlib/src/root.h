@@ -78,7 +78,10 @@ INLINE void add_square(struct squares *s, double a) {
 	s->h = two_sum(s->h, p, &e);
 	s->l = dadd(s->l, dadd(e, pl));
 }
-INLINE s32 norm_exponent(double max) { return max < 0x1p-1000 ? 1000 : 1022 - ((hiword(max) >> 20) & 0x7ff); }
+INLINE s32 norm_exponent(double max) {
+	s32 k = 1022 - (hiword(max) >> 20);
+	return k > 1000 ? 1000 : k < -1022 ? -1022 : k;
+}
 INLINE double norm_root(struct squares s) {
 	double h = quick_sum(s.h, s.l, &s.l), r = dsqrt(h);
 	return dadd(r, ddiv(dadd(dfma(-r, r, h), s.l), dadd(r, r)));

@@ -85,8 +85,8 @@ API double __nv_normcdf(double a) {
 	return x > 28.0 ? 0.0 : scale(dfma(p, v, dmul(e, v)), k - 1);
 }
 
-/* The inverse of erfc by w = -log(y (2 - y)) after Giles (GPU Computing Gems, 2011): x = 1 - y, times a polynomial of w in
- * the middle; one of sqrt(w) for the tails. */
+/* The inverse of erfc by w = -log(y (2 - y)) after Giles (GPU Computing Gems, 2011): x = 1 - y, times a polynomial of w
+ * in the middle; one of sqrt(w) for the tails. */
 INLINE double erfinv_tail(double w) {
 	double s = dsqrt(w);
 	if (w < 16.0)
