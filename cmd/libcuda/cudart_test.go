@@ -119,6 +119,43 @@ func TestRuntimePrograms(t *testing.T) {
 	}
 }
 
+// driverLibrary is a driver library that the runtime does not know as ours: the software device's with another
+// identifier, in a folder of its own, so that the process has two cores as it has two drivers with NVIDIA's.
+func driverLibrary(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	core, err := os.ReadFile(filepath.Join(library(t), "libgocuda.so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "libgocuda.so"), core, 0o700); err != nil { // a link would be the same core
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "libcuda.so.1")
+	args := []string{"-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-DGOCUDA_DOOR_ID={1}",
+		"-Wl,-soname,libcuda.so.1", "-Wl,-z,nodelete", "-o", path, "front/core.c", "front/front.c",
+		"front/zz_generated_front.c", "-ldl", "-lpthread"}
+	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	return path
+}
+
+// With GOCUDA_DEVICE=driver, and with auto where there is such a library, the runtime calls a driver library, which
+// keeps the current context.
+func TestRuntimeOverDriver(t *testing.T) {
+	bin, driver := cudaProgram(t, "runtime", 13000), driverLibrary(t)
+	for _, device := range []string{"driver", "auto"} {
+		for _, fault := range []string{"GOCUDA_TEST_FAULT=1", "GOCUDA_TEST_NONE=1"} {
+			out := run(t, "", []string{"GOCUDA_DEVICE=" + device, "GOCUDA_LIBCUDA=" + driver, fault,
+				"LD_PRELOAD=" + driver}, bin)
+			if !strings.HasSuffix(out, "runtime: passed\n") || strings.Contains(out, "goroutine") {
+				t.Errorf("%s, %s: %s", device, fault, out)
+			}
+		}
+	}
+}
+
 // GOCUDA_DEVICE=driver asks for a driver library of NVIDIA's, and says so where there is none.
 func TestRuntimeNoDriver(t *testing.T) {
 	bin := cudaProgram(t, "runtime", 13000)

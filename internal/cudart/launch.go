@@ -14,15 +14,24 @@ func (r *Runtime) LaunchKernel(t *Thread, fn uintptr, grid, block Dim3, args *ui
 	if e != Success {
 		return t.fail(e)
 	}
-	k, e := r.kernel(cur, fn)
+	f, e := r.launchable(cur, fn)
 	if e != Success {
 		return t.fail(e)
 	}
 	if shared > math.MaxUint32 && r.v12 { // CUDA 13 takes the low 32 bits (recorded)
 		return t.fail(ErrorInvalidValue)
 	}
-	result := r.table.LaunchKernel(cur, driver.CUfunction(k), grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z,
+	result := r.table.LaunchKernel(cur, f, grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z,
 		uint32(shared), stream, (*unsafe.Pointer)(unsafe.Pointer(args)), nil)
+	if result == driver.CUDA_ERROR_INVALID_HANDLE && !r.native {
+		// The program may have reset the context by the driver API: the kernel itself is in every context.
+		k, e := r.kernel(cur, fn)
+		if e != Success {
+			return t.fail(e)
+		}
+		result = r.table.LaunchKernel(cur, driver.CUfunction(k), grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z,
+			uint32(shared), stream, (*unsafe.Pointer)(unsafe.Pointer(args)), nil)
+	}
 	if result == driver.CUDA_SUCCESS {
 		return Success
 	}

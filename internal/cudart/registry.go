@@ -34,8 +34,16 @@ type Module struct {
 
 type function struct {
 	kernel atomic.Uintptr // a CUkernel once it has been needed
+	bound  atomic.Pointer[bound]
 	module *Module
 	name   []byte // with a final NUL
+}
+
+// bound is a kernel in a context, which launches faster than one that the driver has to look up there.
+type bound struct {
+	ctx    driver.CUcontext
+	resets uint32 // shared.resets: a context may come back under its handle
+	fn     driver.CUfunction
 }
 
 type variable struct {
@@ -193,6 +201,29 @@ func (r *Runtime) kernel(cur driver.CUcontext, host uintptr) (driver.CUkernel, E
 	g.byKernel.Store(&byKernel)
 	g.mu.Unlock()
 	return k, Success
+}
+
+// launchable is what a launch of a kernel names: a function of the context where that is known, else the kernel.
+func (r *Runtime) launchable(cur driver.CUcontext, host uintptr) (driver.CUfunction, Error) {
+	list := r.registry.functions.Load()
+	if r.native || list == nil || (*list)[host] == nil {
+		k, e := r.kernel(cur, host)
+		return driver.CUfunction(k), e
+	}
+	f, resets := (*list)[host], r.resets.Load()
+	if b := f.bound.Load(); b != nil && b.ctx == cur && b.resets == resets {
+		return b.fn, Success
+	}
+	k, e := r.kernel(cur, host)
+	if e != Success {
+		return 0, e
+	}
+	b := &bound{ctx: cur, resets: resets}
+	if r.table.KernelGetFunction(cur, &b.fn, k) != driver.CUDA_SUCCESS {
+		return driver.CUfunction(k), Success
+	}
+	f.bound.Store(b)
+	return b.fn, Success
 }
 
 // publish makes the list that calls look into, which is never changed.

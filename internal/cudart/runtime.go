@@ -132,8 +132,8 @@ func (r *Runtime) enter(t *Thread) (driver.CUcontext, Error) {
 		return 0, e
 	}
 	if r.native {
-		if result := r.plain.CtxGetCurrent(0, &cur); result != driver.CUDA_SUCCESS {
-			return 0, Error(result)
+		if cur, e = r.asked(); e != Success {
+			return 0, e
 		}
 	}
 	if cur != 0 && t.resets == r.resets.Load() {
@@ -146,6 +146,13 @@ func (r *Runtime) enter(t *Thread) (driver.CUcontext, Error) {
 		return 0, e
 	}
 	return cur, Success
+}
+
+// asked is the thread's current context as the table has it.
+func (r *Runtime) asked() (driver.CUcontext, Error) {
+	var cur driver.CUcontext
+	result := r.plain.CtxGetCurrent(0, &cur)
+	return cur, Error(result)
 }
 
 // bind makes the primary context of the thread's device current if none is, and makes it alive again after a reset.
@@ -222,7 +229,7 @@ func (r *Runtime) healthy(cur driver.CUcontext) driver.CUresult {
 // context is the handle of the context that a call is made in, for functions that take one.
 func (r *Runtime) context(cur driver.CUcontext) driver.CUcontext {
 	if r.native {
-		r.plain.CtxGetCurrent(0, &cur)
+		cur, _ = r.asked()
 	}
 	return cur
 }

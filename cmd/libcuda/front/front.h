@@ -101,7 +101,9 @@ enum gocuda_slot { GOCUDA_SLOT_CONTEXT, GOCUDA_SLOT_STREAM, GOCUDA_SLOT_QUERY, G
 CUresult gocuda_wait(uint32_t fn, struct gocuda_frame *f, enum gocuda_slot slot, int words);
 
 /* What the runtime library gets from the front of the driver, by cuGetExportTable with this identifier. */
+#ifndef GOCUDA_DOOR_ID
 #define GOCUDA_DOOR_ID {0x67, 0x6f, 0x63, 0x75, 0x64, 0x61, 0x20, 0x64, 0x6f, 0x6f, 0x72, 0x20, 0x31, 0x37, 0x00, 0x01}
+#endif
 struct gocuda_door {
 	size_t size;
 	CUresult (*call)(uint32_t fn, struct gocuda_frame *f);
