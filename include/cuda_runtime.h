@@ -102,6 +102,7 @@ __GOCUDA_BUILTIN(gridDim)
 #undef __reduce_xor_sync
 #include <__clang_cuda_complex_builtins.h>
 
+#include <new>
 #include "gocuda/minmax.h"
 #include "gocuda/atomics.h"
 #include "gocuda/device_extra.h"
