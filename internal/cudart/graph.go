@@ -53,7 +53,7 @@ func (r *Runtime) GraphKernelNodeGetParams(t *Thread, node driver.CUgraphNode, o
 	if result := r.table.GraphKernelNodeGetParams_v2(cur, node, &c); result != driver.CUDA_SUCCESS {
 		return r.done(t, result)
 	}
-	host := uintptr(c.Func)
+	host := r.hostOfFunction(cur, c.Func)
 	if c.Kern != 0 {
 		host = r.registry.hostOf(c.Kern)
 	}

@@ -271,6 +271,21 @@ func (g *registry) hostOf(k driver.CUkernel) uintptr {
 	return uintptr(k)
 }
 
+// hostOfFunction is the address that stands for a kernel's function on the host, or its handle: the node of a captured
+// launch has the function.
+func (r *Runtime) hostOfFunction(cur driver.CUcontext, f driver.CUfunction) uintptr {
+	if list := r.registry.byKernel.Load(); list != nil {
+		for k, host := range *list {
+			var of driver.CUfunction
+			if driver.CUfunction(k) == f ||
+				r.table.KernelGetFunction(cur, &of, k) == driver.CUDA_SUCCESS && of == f {
+				return host
+			}
+		}
+	}
+	return uintptr(f)
+}
+
 // symbol is the address and the size of a variable in the current context.
 func (r *Runtime) symbol(cur driver.CUcontext, host uintptr) (driver.CUdeviceptr, uint64, Error) {
 	g := &r.registry

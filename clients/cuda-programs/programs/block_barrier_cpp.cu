@@ -5,7 +5,7 @@
 
 __global__ void relax(float *p, int n, int rounds, int *phases) {
 	using Barrier = cuda::barrier<cuda::thread_scope_block>;
-	__shared__ alignas(Barrier) unsigned char storage[sizeof(Barrier)]; // clang takes no shared object with a constructor
+	alignas(Barrier) __shared__ unsigned char storage[sizeof(Barrier)]; // clang takes no shared object with a constructor
 	Barrier &bar = *reinterpret_cast<Barrier *>(storage);
 	__shared__ float s[2][128];
 	int t = threadIdx.x;
