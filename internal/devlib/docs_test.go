@@ -22,7 +22,8 @@ The functions ` + "`__nv_*`" + ` that clang's CUDA headers call, %d of them, are
   Programming Guide (Mathematical Functions, CUDA 13.0). 0: exact or correctly rounded.
 * **Ours**: the same of our results on the software device, against libquadmath, over the given number of arguments
   (` + "`go test ./internal/devlib -run TestAccuracy -long -update`" + `).
-* **H200**: our results against NVIDIA's library, both compiled to PTX and run on an H200 (` + "`internal/devlib/record`" + `):
+* **H200**: our results against NVIDIA's library, both compiled to PTX and run on an H200
+  (` + "`internal/tools/devlibrecord`" + `):
   functions of one argument of 32 bits over all 2^32, others over 2^24 tuples, a quarter of which have any bits at all.
   "equal": every result has the same bits. Otherwise the part of equal results and the largest distance; for functions
   of float then our and NVIDIA's largest difference from the correctly rounded result over the same arguments.

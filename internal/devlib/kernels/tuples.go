@@ -36,7 +36,7 @@ func special(t byte, k uint32) uint64 {
 }
 
 // Tuple returns word slot of tuple n of a sequence, a value of type t: any bits, one near 1, one in a wide range, or a
-// special one. It is generate of record/record.cu.
+// special one. It is generate of internal/tools/devlibrecord/record.cu.
 func Tuple(t byte, seed, n uint64, slot int) uint64 {
 	h := Mix(seed + n*0x9e3779b97f4a7c15 + uint64(slot)*0xd1342543de82ef95 + 1)
 	g := Mix(h + 0x632be59bd9b4e019)
