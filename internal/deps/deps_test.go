@@ -79,12 +79,15 @@ var layers = []layer{
 	{"internal/driver", nil},
 	{"internal/nvidia", []string{"internal/driver"}},
 	{"internal/cudart", []string{"internal/driver"}}, // over any table
+	{"internal/nccl", nil},
+	{"internal/softnccl", []string{"internal/num"}},
 	{"internal/softdev", []string{"internal/checker", "internal/tileir", "internal/driver", "internal/image",
 		"internal/ptx", "internal/ir", "internal/link", "internal/exec", "internal/mem", "internal/num",
 		"internal/tensormap", "internal/touch", "profiles"}},
 	{"internal/ptxgen", []string{"internal/ptx", "internal/driver"}},
 	{"internal/device", []string{"internal/driver", "internal/nvidia", "internal/softdev"}},
 	{"profiles", nil},
+	{"nccl/raw", []string{"internal/nccl", "cu"}},
 	{"cu", []string{"internal/driver", "internal/device", "internal/image"}},
 }
 
@@ -96,12 +99,12 @@ var outside = []struct {
 	path string
 	may  []string
 }{
-	{"github.com/ebitengine/purego", []string{"internal/nvidia", "internal/nvrtc"}},
+	{"github.com/ebitengine/purego", []string{"internal/nvidia", "internal/nvrtc", "internal/nccl"}},
 	{"github.com/klauspost/compress", []string{"internal/image"}},
 	{"github.com/pierrec/lz4", []string{"internal/image"}},
 	{"golang.org/x/sys", []string{"internal/mem", "internal/softdev", "internal/nvidia", "internal/exec/jit",
 		"internal/exec/interp",
-		"internal/touch", "cmd/libcuda"}},
+		"internal/touch", "internal/softnccl", "cmd/libcuda"}},
 	{"github.com/alecthomas/kong", []string{"cmd"}},
 	{"github.com/ianlancetaylor/demangle", []string{"internal/cc"}},
 	{"github.com/sbinet/npyio", []string{"cmd"}},

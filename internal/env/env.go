@@ -14,6 +14,7 @@ const (
 	TestDevice = "GOCUDA_TEST_DEVICE" // the same for tests of package cudatest
 	Driver     = "GOCUDA_LIBCUDA"     // path of the NVIDIA driver library
 	NVRTC      = "GOCUDA_NVRTC"       // path of the NVRTC library
+	NCCL       = "GOCUDA_NCCL"        // path of the NCCL library
 	Profile    = "GOCUDA_PROFILE"     // the software devices, by package profiles, with commas between them
 	Engine     = "GOCUDA_ENGINE"      // what runs kernels: auto, jit, jit-avx512, jit-avx2 or interpreter
 	ISA        = "GOCUDA_JIT_ISA"     // instruction set of machine code: avx512 or avx2
@@ -52,10 +53,16 @@ const (
 	systemRoot = "SystemRoot"
 )
 
+// The variables that say where a user's own Python packages lie, among them NCCL.
+const (
+	home = "HOME"
+	path = "PATH"
+)
+
 // Settings are the values of the variables; what is not set is empty.
 type Settings struct {
 	Device, TestDevice   string
-	Driver, NVRTC        string
+	Driver, NVRTC, NCCL  string
 	Profile              string
 	Engine, ISA          string
 	Memory, Check        string
@@ -69,10 +76,10 @@ type Settings struct {
 	EagerLoading         bool
 	ForcePTX, DisablePTX bool
 	CUDAPath, SystemRoot string
-
-	VirtualEnv, CondaPrefix string
-	Clang, Lib              string
-	CCCL, Cache             string
+	Clang, Lib           string
+	CCCL, Cache          string
+	// Where Python has its packages: VIRTUAL_ENV, CONDA_PREFIX, HOME and PATH.
+	VirtualEnv, CondaPrefix, Home, Path string
 }
 
 // Profiles are the names in Profile.
@@ -109,9 +116,9 @@ func Read(lookup Lookup) Settings {
 		Engine: get(Engine), ISA: get(ISA), Memory: get(Memory), Check: get(Check), CheckOut: get(CheckOut),
 		CheckSuppress: get(CheckSkip), Stack: number(Stack), Trace: get(Trace),
 		EagerLoading: get(Loading) == "EAGER", ForcePTX: number(ForcePTX), DisablePTX: number(DisablePTX),
-		CUDAPath: get(cudaPath), SystemRoot: get(systemRoot),
-		VirtualEnv: get(virtualEnv), CondaPrefix: get(condaPrefix),
 		Clang: get(Clang), Lib: get(Lib), CCCL: get(CCCL), Cache: get(Cache),
+		CUDAPath: get(cudaPath), SystemRoot: get(systemRoot), NCCL: get(NCCL),
+		VirtualEnv: get(virtualEnv), CondaPrefix: get(condaPrefix), Home: get(home), Path: get(path),
 	}
 	s.CheckExit, _ = strconv.Atoi(get(CheckExit))
 	s.Visible, s.IsVisible = lookup(Visible)

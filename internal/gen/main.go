@@ -67,6 +67,13 @@ func run(root string, check bool) error {
 	if err := writeCudartFront(m, rt, out); err != nil {
 		return err
 	}
+	nccl, err := loadNCCL(filepath.Join(root, "api"))
+	if err != nil {
+		return err
+	}
+	if err := writeNCCL(nccl, out); err != nil {
+		return err
+	}
 	paths := make([]string, 0, len(out))
 	for p := range out {
 		paths = append(paths, p)

@@ -25,6 +25,7 @@ const (
 	DeviceFeature
 	NewerDriver
 	NVRTC
+	NCCL
 	Tool
 	Sanitizer
 	MachineCode
@@ -57,6 +58,7 @@ var things = [count]struct {
 	NVRTC: {"NVRTC", "the compiler library is NVIDIA's and not part of the module", func() bool {
 		return env.Read(nil).NVRTC != ""
 	}},
+	NCCL:      {"NCCL", "the library is NVIDIA's and not part of the module", func() bool { return env.Read(nil).NCCL != "" }},
 	Tool:      {"Tool", "the test starts a program of the machine, such as gcc, clang or go", nil},
 	Sanitizer: {"Sanitizer", "gcc comes without its address sanitizer", nil},
 	MachineCode: {"MachineCode", "the processor or the platform has no engine of machine code",

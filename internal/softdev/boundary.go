@@ -127,6 +127,9 @@ func (d *Driver) runHostAlone(kind string, f func()) {
 
 // inCallback says whether the calling thread is running a host function.
 func (d *Driver) inCallback() bool {
+	// Else the goroutine may leave the thread in between, which then runs the host function of another one.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	t := d.threads.self()
 	t.mu.Lock()
 	defer t.mu.Unlock()

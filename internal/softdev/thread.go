@@ -158,3 +158,7 @@ func (d *Driver) StartThread() {
 	}
 	delete(s.m, id)
 }
+
+// ThreadID is the number of the calling OS thread, for what belongs to a thread as the current context does: the groups
+// of package nccl. It is 0 on systems that cannot tell.
+func ThreadID() uint64 { return threadID() }
