@@ -1,5 +1,6 @@
-// Command devlibrecord prepares, in a folder, what a machine with an NVIDIA GPU and its toolkit needs to record the device
-// math library: kernels with every function, ours compiled to PTX by clang, and the program that runs and compares.
+// Command devlibrecord prepares, in a folder, what a machine with an NVIDIA GPU and its toolkit needs to record the
+// device math library: kernels with every function, ours compiled to PTX by clang, and the program that runs and
+// compares.
 //
 //	go run ./internal/tools/devlibrecord -o FOLDER      # then, there: bash run.sh OUT [SECONDS]
 //	go run ./internal/tools/devlibrecord -pack OUT      # writes what the repository keeps of it
