@@ -146,11 +146,13 @@ func (c *Comm) Abort() {
 	_ = c.Close()
 }
 
-// Close gives the rank up. Operations must have ended.
+// Close gives the rank up. Operations must have ended. Other processes pass their messages through the one that made the
+// identifier: its last rank stays, for a minute at most, until they have left, unless the communicator has failed.
 func (c *Comm) Close() error {
 	if c.closed.Swap(true) {
 		return nil
 	}
+	healthy := c.first.Load() == nil
 	_ = c.failed(fail(InvalidUsage, "the communicator is closed"), false)
 	c.run.Lock() // an operation that was aborted may still look at memory
 	for _, s := range c.own {
@@ -174,6 +176,9 @@ func (c *Comm) Close() error {
 	d.mu.Unlock()
 	if last {
 		d.bye(true)
+		if healthy {
+			d.linger()
+		}
 	}
 	return nil
 }

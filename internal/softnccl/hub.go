@@ -26,6 +26,8 @@ type hub struct {
 	alive  int
 	begun  bool
 	ln     net.Listener
+	locals int           // ranks in this process that have not left
+	empty  chan struct{} // closed when all have left
 }
 
 // port is the way to a rank.
@@ -47,7 +49,7 @@ var hubs struct {
 }
 
 func newHub(n int) *hub {
-	h := &hub{id: id{cookie: newCookie()}}
+	h := &hub{id: id{cookie: newCookie()}, empty: make(chan struct{})}
 	if n > 0 {
 		h.size(n)
 	}
@@ -214,7 +216,29 @@ func (h *hub) leave(rank int, clean bool) {
 			p.deliver(message{kind: kind, from: uint32(rank), to: uint32(i)})
 		}
 	}
-	h.alive--
+	if h.alive--; h.alive == 0 {
+		close(h.empty)
+	}
+}
+
+// leaveTime is how long the process with the hub stays for ranks of other processes, which need it until they leave.
+const leaveTime = time.Minute
+
+// linger waits, in the last rank of the hub's process, until the others have left.
+func (h *hub) linger() {
+	h.mu.Lock()
+	h.locals--
+	last := h.locals == 0 && h.begun
+	h.mu.Unlock()
+	if !last {
+		return
+	}
+	t := time.NewTimer(leaveTime)
+	defer t.Stop()
+	select {
+	case <-h.empty:
+	case <-t.C:
+	}
 }
 
 // wire is the port of a rank behind a connection. Messages wait in a queue, so that no rank can hold up another.

@@ -15,6 +15,7 @@ type node struct {
 	rank, n int
 	send    func(m message) // to another rank
 	bye     func(clean bool)
+	linger  func()   // after a bye, where others need this process
 	process []uint64 // of the ranks
 
 	started chan struct{}
@@ -176,7 +177,14 @@ func (h *hub) attach(rank, n int) (*node, error) {
 	d.send = func(m message) { h.route(m) }
 	d.bye = func(clean bool) { h.leave(rank, clean) }
 	who := hello{cookie: h.id.cookie, n: uint32(n), rank: uint32(rank), process: processToken(), pid: uint32(os.Getpid())}
+	d.linger = h.linger
+	h.mu.Lock()
+	h.locals++
+	h.mu.Unlock()
 	if err := h.join(who, d); err != nil {
+		h.mu.Lock()
+		h.locals--
+		h.mu.Unlock()
 		return nil, fmt.Errorf("%w: %w", errRejected, err)
 	}
 	return d, nil
@@ -196,6 +204,7 @@ func connect(ctx context.Context, at id, rank, n int) (*node, error) {
 		w.end()
 		return nil, err
 	}
+	d.linger = func() {}
 	d.send = w.deliver
 	d.bye = func(clean bool) {
 		if clean {
