@@ -146,8 +146,8 @@ func (c *Comm) Abort() {
 	_ = c.Close()
 }
 
-// Close gives the rank up. Operations must have ended. Other processes pass their messages through the one that made the
-// identifier: its last rank stays, for a minute at most, until they have left, unless the communicator has failed.
+// Close gives the rank up. Operations must have ended. Other processes pass their messages through the one that made
+// the identifier: its last rank stays, for a minute at most, until they have left, unless the communicator has failed.
 func (c *Comm) Close() error {
 	if c.closed.Swap(true) {
 		return nil

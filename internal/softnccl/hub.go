@@ -249,6 +249,7 @@ type wire struct {
 	ready  chan struct{}
 	done   chan struct{}
 	closed bool
+	broken bool // the other side reads no more
 }
 
 // mostWaiting bounds what a rank does not take.
@@ -263,7 +264,7 @@ func newWire(c net.Conn) *wire {
 func (w *wire) deliver(m message) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.closed {
+	if w.closed || w.broken {
 		return
 	}
 	if len(w.queue) >= mostWaiting {
@@ -293,7 +294,10 @@ func (w *wire) write() {
 				b = append(b, list[i].encode()...)
 			}
 			if _, err := w.c.Write(b); err != nil {
-				_ = w.c.Close() // the reader of the connection tells
+				// The other side has closed: the reader of the connection finds its last words and tells.
+				w.mu.Lock()
+				w.queue, w.broken = nil, true
+				w.mu.Unlock()
 				break
 			}
 		}
