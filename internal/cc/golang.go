@@ -15,6 +15,8 @@ import (
 	"unicode"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"github.com/gocuda/cuda/internal/env"
 )
 
 // mostTyped is the largest number of parameters for which package cuda has a typed kernel (cuda.Bind8).
@@ -72,7 +74,7 @@ func (d *Driver) writeGo(ctx context.Context, src string, all []code) error {
 	}
 	pkg := d.GoPackage
 	if pkg == "" {
-		pkg = os.Getenv("GOPACKAGE") // go generate sets it
+		pkg = env.Read(nil).GoPackage // go generate sets it
 	}
 	if pkg == "" {
 		abs, err := filepath.Abs(name)

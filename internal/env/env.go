@@ -53,6 +53,9 @@ const (
 	systemRoot = "SystemRoot"
 )
 
+// What go generate sets: the package that it is in.
+const goPackage = "GOPACKAGE"
+
 // The variables that say where a user's own Python packages lie, among them NCCL.
 const (
 	home = "HOME"
@@ -78,6 +81,7 @@ type Settings struct {
 	CUDAPath, SystemRoot string
 	Clang, Lib           string
 	CCCL, Cache          string
+	GoPackage            string
 	// Where Python has its packages: VIRTUAL_ENV, CONDA_PREFIX, HOME and PATH.
 	VirtualEnv, CondaPrefix, Home, Path string
 }
@@ -117,6 +121,7 @@ func Read(lookup Lookup) Settings {
 		CheckSuppress: get(CheckSkip), Stack: number(Stack), Trace: get(Trace),
 		EagerLoading: get(Loading) == "EAGER", ForcePTX: number(ForcePTX), DisablePTX: number(DisablePTX),
 		Clang: get(Clang), Lib: get(Lib), CCCL: get(CCCL), Cache: get(Cache),
+		GoPackage: get(goPackage),
 		CUDAPath: get(cudaPath), SystemRoot: get(systemRoot), NCCL: get(NCCL),
 		VirtualEnv: get(virtualEnv), CondaPrefix: get(condaPrefix), Home: get(home), Path: get(path),
 	}
