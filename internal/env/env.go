@@ -122,7 +122,7 @@ func Read(lookup Lookup) Settings {
 		EagerLoading: get(Loading) == "EAGER", ForcePTX: number(ForcePTX), DisablePTX: number(DisablePTX),
 		Clang: get(Clang), Lib: get(Lib), CCCL: get(CCCL), Cache: get(Cache),
 		GoPackage: get(goPackage),
-		CUDAPath: get(cudaPath), SystemRoot: get(systemRoot), NCCL: get(NCCL),
+		CUDAPath:  get(cudaPath), SystemRoot: get(systemRoot), NCCL: get(NCCL),
 		VirtualEnv: get(virtualEnv), CondaPrefix: get(condaPrefix), Home: get(home), Path: get(path),
 	}
 	s.CheckExit, _ = strconv.Atoi(get(CheckExit))

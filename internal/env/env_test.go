@@ -28,7 +28,7 @@ func TestRead(t *testing.T) {
 		Memory: "1G", Check: "race", CheckOut: "a.json", CheckSkip: "b", CheckExit: "3", Memcheck: "on", Stack: "1",
 		Trace: "errors", Visible: "", Loading: "EAGER", ForcePTX: "1", DisablePTX: "2",
 		cudaPath: "c", systemRoot: "d", virtualEnv: "e", condaPrefix: "f", Clang: "e", Lib: "f", CCCL: "g", Cache: "h",
-		NCCL: "n", home: "h", path: "p",
+		NCCL: "n", home: "h", path: "p", goPackage: "q",
 	}))
 	v := reflect.ValueOf(s)
 	for i := range v.NumField() {
