@@ -69,15 +69,13 @@ func (c *code) prepareChecked() {
 		for i := range c.checked {
 			c.checked[i].prepare(c.k.Funcs[i], true)
 		}
+		c.checkedCT.checked = &c.checked[0]
 	})
 }
 
 // checkedCTA is what there is for whole CTAs under a memory checker.
 func (c *code) checkedCTA() *ctaState {
 	c.prepareChecked()
-	c.ctaMu.Lock()
-	defer c.ctaMu.Unlock()
-	c.checkedCT.checked = &c.checked[0]
 	return &c.checkedCT
 }
 

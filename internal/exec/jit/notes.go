@@ -90,7 +90,7 @@ func (r *blockRunner) follow(index [3]uint32) {
 	l, g := r.l, r.l.Grid
 	n := &r.following
 	if n.notes == nil {
-		n.notes = make([]byte, notesSize)
+		n.notes = make([]byte, notesSize+1) // so that a pointer behind the last note is one into the buffer
 	}
 	if k := r.v.code.Values.Warps; len(n.waits) != k {
 		n.waits = make([]uint32, k)
