@@ -225,13 +225,20 @@ func (l *Launch) resident() int {
 	return int(d.SMs * max(n, 1))
 }
 
+// fail notes the launch's error, the first; but a defect of the software device is told even where a kernel has faulted.
 func (g *grid) fail(err error) {
 	g.mu.Lock()
-	if g.err == nil {
+	if g.err == nil || internal(err) && !internal(g.err) {
 		g.err = err
 	}
 	g.mu.Unlock()
 	g.failed.Store(true)
+}
+
+// internal says whether an error is a defect of the software device.
+func internal(err error) bool {
+	f, ok := err.(*Fault)
+	return ok && f.Kind == FaultInternal
 }
 
 // turn runs a group until all its threads have ended, it waits for others, or its time is over.

@@ -202,11 +202,13 @@ func (wk *worker) leave(old bool) {
 }
 
 // ended gives up what the worker has for the launch. It makes an error of r, what work panicked with or nil, or of a
-// panic of its own.
+// panic of its own, which is told even where the kernel has faulted.
 func (wk *worker) ended(r any) (err error) {
 	defer func() {
-		if v := recover(); v != nil && err == nil {
-			err = wk.g.recovered(nil, v)
+		if v := recover(); v != nil {
+			if e := wk.g.recovered(nil, v); err == nil || internal(e) {
+				err = e
+			}
 		}
 	}()
 	if wk.whole {
