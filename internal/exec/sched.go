@@ -225,7 +225,8 @@ func (l *Launch) resident() int {
 	return int(d.SMs * max(n, 1))
 }
 
-// fail notes the launch's error, the first; but a defect of the software device is told even where a kernel has faulted.
+// fail notes the launch's error, the first; but a defect of the software device is told even where a kernel has
+// faulted.
 func (g *grid) fail(err error) {
 	g.mu.Lock()
 	if g.err == nil || internal(err) && !internal(g.err) {
