@@ -6,7 +6,8 @@
 // argument reduction after Cody and Waite and after Payne and Hanek, polynomials fitted by Remez's algorithm
 // (src/coef.py), sums and products of two numbers where one is not exact enough, Shepherd and Laframboise's form of
 // erfc, Giles' of its inverse, Miller's algorithm for Bessel functions of an order. No part comes from NVIDIA's
-// library, which was never read. Bounds of the errors are those of the CUDA C++ Programming Guide (functions.tab).
+// library, which was never read. Bounds of the errors (functions.tab) are meant to be those of the CUDA C++ Programming
+// Guide; those of the rarer functions have not been compared with its page yet.
 package devlib
 
 import _ "embed"
