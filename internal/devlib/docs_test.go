@@ -19,7 +19,8 @@ The functions ` + "`__nv_*`" + ` that clang's CUDA headers call, %d of them, are
 ` + "`internal/devlib`" + `. This page says for each how near its results lie to the exact ones and to those of NVIDIA's library.
 
 * **Documented**: the largest difference from the correctly rounded result, in units in the last place, in the CUDA C++
-  Programming Guide (Mathematical Functions, CUDA 13.0). 0: exact or correctly rounded.
+  Programming Guide (Mathematical Functions, CUDA 13.0); the rarer functions' have not been compared with its page yet.
+  0: exact or correctly rounded.
 * **Ours**: the same of our results on the software device, against libquadmath, over the given number of arguments
   (` + "`go test ./internal/devlib -run TestAccuracy -long -update`" + `).
 * **H200**: our results against NVIDIA's library, both compiled to PTX and run on an H200
