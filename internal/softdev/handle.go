@@ -76,7 +76,6 @@ func (t *handles[T]) add(object *T) uintptr {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var slot uint32
-	fresh := false
 	// Slots rest in the queue until there are some, so that a handle just destroyed does not come back at once.
 	const rest = 64
 	switch {
@@ -84,7 +83,7 @@ func (t *handles[T]) add(object *T) uintptr {
 		slot = t.free[0]
 		t.free = t.free[1:]
 	case t.next < 1<<handleSlotBits:
-		slot, fresh = t.next, true
+		slot = t.next
 	default:
 		return 0
 	}
@@ -96,7 +95,7 @@ func (t *handles[T]) add(object *T) uintptr {
 		}
 		t.chunks[slot>>handleChunkBits].Store(chunk)
 	}
-	if fresh { // after its chunk is there: all looks at the slots before next
+	if slot == t.next { // after its chunk is there: all looks at the slots before next
 		t.next++
 	}
 	s := &chunk[slot%handleChunk]
