@@ -116,9 +116,8 @@ func fmaTemplate(op *ir.Op) emitter {
 					continue
 				}
 				if !rc.imm && g.passes(c, p, rc.reg, d) {
-					z := g.give(d, p, rc.reg)
-					g.op3(x, asm.Z, z, ra, rb)
-					g.lazyNaN(z)
+					g.op3(x, asm.Z, rc.reg, ra, rb) // before the register of d is given up: it may be a source
+					g.lazyNaN(g.give(d, p, rc.reg))
 					continue
 				}
 				masked := g.destMask(d, p) != 0
