@@ -5,17 +5,15 @@
 package corpus
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"sort"
 	"strings"
+
+	"github.com/gocuda/cuda/internal/setfile"
 )
 
 // Data is the contents of an array.
@@ -173,7 +171,7 @@ func (s *Set) Names() ([]string, error) {
 
 // Module reads a module's manifest.
 func (s *Set) Module(name string) (*Manifest, error) {
-	b, err := fs.ReadFile(s.fsys, path.Join("modules", name, "manifest.json"))
+	b, err := setfile.Read(path.Join("modules", name, "manifest.json"), s.fsys)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +236,7 @@ func (m *Manifest) Image(build string) ([]byte, error) {
 }
 
 func (m *Manifest) file(name string) ([]byte, error) {
-	return gunzip(m.set.fsys, path.Join("modules", m.Name, name+".gz"))
+	return setfile.Read(path.Join("modules", m.Name, name), m.set.fsys)
 }
 
 // LinkBuild is the prefix of the builds that are made by linking: "link:" and the name of a recorded link.
@@ -347,22 +345,6 @@ func (l *Launch) Has(build string) bool {
 	return false
 }
 
-func gunzip(fsys fs.FS, name string) ([]byte, error) {
-	z, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	r, err := gzip.NewReader(bytes.NewReader(z))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return b, nil
-}
-
 // Bytes returns the contents of an array of n bytes.
 func (m *Manifest) Bytes(d *Data, n int) ([]byte, error) {
 	switch {
@@ -371,11 +353,7 @@ func (m *Manifest) Bytes(d *Data, n int) ([]byte, error) {
 	case d.Base64 != nil:
 		return base64.StdEncoding.DecodeString(*d.Base64)
 	case d.File != "":
-		b, err := fs.ReadFile(m.set.fsys, path.Join("modules", m.Name, d.File))
-		if errors.Is(err, fs.ErrNotExist) {
-			return gunzip(m.set.fsys, path.Join("modules", m.Name, d.File+".gz"))
-		}
-		return b, err
+		return setfile.Read(path.Join("modules", m.Name, d.File), m.set.fsys)
 	case d.Fill != nil:
 		b := make([]byte, n)
 		for i := range b {

@@ -5,15 +5,14 @@
 package silicon
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"strings"
 	"sync"
+
+	"github.com/gocuda/cuda/internal/setfile"
 )
 
 // Array describes one input array.
@@ -90,7 +89,7 @@ type Set struct {
 
 // Open reads a set. Group modules are read when they are asked for.
 func Open(fsys fs.FS) (*Set, error) {
-	b, err := ReadFile(fsys, "index.json")
+	b, err := setfile.Read("index.json", fsys)
 	if err != nil {
 		return nil, err
 	}
@@ -107,10 +106,10 @@ func Open(fsys fs.FS) (*Set, error) {
 	if err := json.Unmarshal(b, s); err != nil {
 		return nil, fmt.Errorf("index.json: %w", err)
 	}
-	if s.in, err = ReadFile(fsys, "inputs.bin"); err != nil {
+	if s.in, err = setfile.Read("inputs.bin", fsys); err != nil {
 		return nil, err
 	}
-	if s.out, err = ReadFile(fsys, "outputs.bin"); err != nil {
+	if s.out, err = setfile.Read("outputs.bin", fsys); err != nil {
 		return nil, err
 	}
 	for i := range s.Inputs {
@@ -134,27 +133,6 @@ func Open(fsys fs.FS) (*Set, error) {
 		}
 	}
 	return s, nil
-}
-
-// ReadFile reads a file, or the gzip of it under its name with .gz.
-func ReadFile(fsys fs.FS, name string) ([]byte, error) {
-	b, err := fs.ReadFile(fsys, name)
-	if err == nil {
-		return b, nil
-	}
-	z, err2 := fs.ReadFile(fsys, name+".gz")
-	if err2 != nil {
-		return nil, err
-	}
-	r, err := gzip.NewReader(bytes.NewReader(z))
-	if err != nil {
-		return nil, fmt.Errorf("%s.gz: %w", name, err)
-	}
-	b, err = io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s.gz: %w", name, err)
-	}
-	return b, nil
 }
 
 // Input returns the bytes of an input array.
@@ -184,7 +162,7 @@ func (s *Set) Module(group string) (*Module, error) {
 		if s.Groups[i].Name != group {
 			continue
 		}
-		b, err := ReadFile(s.fsys, path.Clean(s.Groups[i].File))
+		b, err := setfile.Read(path.Clean(s.Groups[i].File), s.fsys)
 		if err != nil {
 			return nil, err
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/gocuda/cuda/internal/image/fatbin"
 	"github.com/gocuda/cuda/internal/image/sm"
 	"github.com/gocuda/cuda/internal/ptx"
+	"github.com/gocuda/cuda/internal/setfile"
 	"github.com/gocuda/cuda/internal/tileir"
 	"github.com/gocuda/cuda/internal/tileir/tiletest"
 	"github.com/gocuda/cuda/internal/tileset"
@@ -321,14 +322,14 @@ func TestTileErrors(t *testing.T) {
 		}
 	}
 	recorded := os.DirFS("../tileir/testdata")
-	index, err := tileset.ReadFile("bad.json", recorded)
+	index, err := setfile.Read("bad.json", recorded)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(index, &set); err != nil {
 		t.Fatal(err)
 	}
-	all, err := tileset.ReadFile("bad.bin", recorded)
+	all, err := setfile.Read("bad.bin", recorded)
 	if err != nil {
 		t.Fatal(err)
 	}

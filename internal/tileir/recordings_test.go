@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gocuda/cuda/internal/setfile"
 	"github.com/gocuda/cuda/internal/skip"
-	"github.com/gocuda/cuda/internal/tileset"
 )
 
 // The recordings are modules with the text that NVIDIA's tileirdisasm 13.5.37 prints of them, and damaged or ill-typed
@@ -50,7 +50,7 @@ type badModule struct {
 
 func read(t testing.TB, dir, name string) []byte {
 	t.Helper()
-	b, err := tileset.ReadFile(name, os.DirFS(dir))
+	b, err := setfile.Read(name, os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
 	}

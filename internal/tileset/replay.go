@@ -183,24 +183,25 @@ func (r *Runner) launch(c *Case, f driver.CUfunction, at []uint64) (broken bool,
 	return code != driver.CUDA_SUCCESS, nil
 }
 
-// parameters compares where the kernel's parameters lie.
+// parameters compares where the kernel's parameters lie. The driver reads as many arguments as there are parameters, so
+// a case has to have these.
 func (r *Runner) parameters(c *Case, f driver.CUfunction) error {
-	if c.Expect.Parameters == nil {
-		return nil
-	}
-	for i, want := range c.Expect.Parameters {
+	for i := range c.Args {
 		var got [2]uint64
 		if err := r.err("cuFuncGetParamInfo", r.T.FuncGetParamInfo(r.Ctx, f, uint64(i), &got[0], &got[1])); err != nil {
 			return err
 		}
-		if got != want {
-			return fmt.Errorf("parameter %d has offset and size %v, recorded %v", i, got, want)
+		if n := c.Args[i].Size(); got[1] != uint64(n) {
+			return fmt.Errorf("parameter %d has %d bytes, its argument %d", i, got[1], n)
+		}
+		if c.Expect.Parameters != nil && got != c.Expect.Parameters[i] {
+			return fmt.Errorf("parameter %d has offset and size %v, recorded %v", i, got, c.Expect.Parameters[i])
 		}
 	}
 	var end [2]uint64
-	code := r.T.FuncGetParamInfo(r.Ctx, f, uint64(len(c.Expect.Parameters)), &end[0], &end[1])
+	code := r.T.FuncGetParamInfo(r.Ctx, f, uint64(len(c.Args)), &end[0], &end[1])
 	if code != driver.CUDA_ERROR_INVALID_VALUE {
-		return fmt.Errorf("cuFuncGetParamInfo of one parameter more: %v", code)
+		return fmt.Errorf("cuFuncGetParamInfo of one parameter more than there are arguments: %v", code)
 	}
 	return nil
 }

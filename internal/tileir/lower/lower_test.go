@@ -19,6 +19,7 @@ import (
 	"github.com/gocuda/cuda/internal/exec/jit"
 	"github.com/gocuda/cuda/internal/ptx"
 	"github.com/gocuda/cuda/internal/ptx/check"
+	"github.com/gocuda/cuda/internal/setfile"
 	"github.com/gocuda/cuda/internal/skip"
 	"github.com/gocuda/cuda/internal/tileir"
 	"github.com/gocuda/cuda/internal/tileir/lower"
@@ -52,7 +53,7 @@ func readSet(t testing.TB, dir string) *tileset.Set {
 
 func readFile(t testing.TB, dir, name string) []byte {
 	t.Helper()
-	b, err := tileset.ReadFile(name, os.DirFS(dir))
+	b, err := setfile.Read(name, os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
 	}

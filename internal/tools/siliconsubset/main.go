@@ -24,6 +24,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gocuda/cuda/internal/setfile"
 	"github.com/gocuda/cuda/internal/silicon"
 )
 
@@ -111,7 +112,7 @@ type index struct {
 }
 
 func readIndex(fsys fs.FS) (*index, error) {
-	b, err := silicon.ReadFile(fsys, "index.json")
+	b, err := setfile.Read("index.json", fsys)
 	if err != nil {
 		return nil, err
 	}
