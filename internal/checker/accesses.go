@@ -78,6 +78,7 @@ func (t *Timeline) Host(about About, op *Op, lo, n uint64) {
 func (t *Timeline) Fresh(lo, n uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.catchUp(func(p *postponed) bool { return p.meets(lo, lo+n) })
 	t.each(lo, lo+n, func(key uint64, from, to uint32) {
 		segs := t.memory.pages[key]
 		if segs == nil {
@@ -139,6 +140,14 @@ func (t *Timeline) add(list []*touch) {
 		a.talks = true
 	}
 	t.last[a.q] = a
+	t.catchUp(func(p *postponed) bool {
+		return !t.knows(a.before, p.l.a) && slices.ContainsFunc(list, func(x *touch) bool { return p.meets(x.lo, x.hi) })
+	})
+	t.insert(list)
+}
+
+// insert compares and remembers accesses of one operation.
+func (t *Timeline) insert(list []*touch) {
 	slices.SortStableFunc(list, func(x, y *touch) int { return cmp.Compare(x.lo>>spanBits, y.lo>>spanBits) })
 	for len(list) > 0 {
 		// Accesses that lie in one page are taken in together, by op; others reach over pages.
@@ -278,7 +287,7 @@ func (t *Timeline) races(o, x *touch) bool {
 // replaces says whether what races with an earlier access races with this one as well.
 func (t *Timeline) replaces(x, o *touch) bool {
 	a, b := o.op, x.op
-	if o.a == x.a || x.early || a.Does&Writes != 0 && b.Does&Writes == 0 || !t.ordered(o.a, x.a) {
+	if o.a == x.a || x.early || a.Does&Writes != 0 && b.Does&Writes == 0 || !t.knows(x.a.before, o.a) {
 		return false
 	}
 	return b.Scope == 0 || a.Scope != 0 && a.Scope <= b.Scope && a.Size == b.Size
@@ -302,6 +311,7 @@ func (t *Timeline) sweep() {
 func (t *Timeline) Exposed(align uint64, f func(lo, hi uint64, writes bool)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.catchUp(func(p *postponed) bool { return !t.known.has(p.l.a) })
 	for _, key := range slices.Sorted(maps.Keys(t.memory.pages)) {
 		base := key << spanBits
 		for _, s := range t.memory.pages[key] {

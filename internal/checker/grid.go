@@ -46,8 +46,15 @@ func (b *Block) ahead(warp int, lane int) bool {
 
 // End compares what the launch has accessed with other operations.
 func (l *Launch) End() {
+	j := l.journal
+	l.journal = nil
+	if j != nil && !j.apart() {
+		j.tellAll(l)
+		j.recycle(l.c)
+		j = nil
+	}
 	var list []*touch
-	if l.a != nil {
+	if l.a != nil && j == nil {
 		list = l.touches()
 	}
 	l.global.clear()
@@ -55,13 +62,17 @@ func (l *Launch) End() {
 	l.c.spare = append(l.c.spare, l.global)
 	l.global, l.sync, l.free, l.events, l.ended = nil, nil, nil, nil, true
 	l.c.mu.Unlock()
-	if len(list) == 0 {
-		return
+	switch {
+	case j != nil && l.a == nil:
+		j.recycle(l.c)
+	case j != nil:
+		l.a.q.t.putOff(&postponed{l, j, j.hulls()})
+	case len(list) > 0:
+		t := l.a.q.t
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.add(list)
 	}
-	t := l.a.q.t
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.add(list)
 }
 
 // touchKey tells apart what is one access to the timeline.

@@ -15,6 +15,8 @@ type Checker struct {
 	spare []*shadow // of launches that have ended
 	time  *Timeline
 
+	journals []*Journal // for use again
+
 	messages atomic.Bool // launches have released what others may acquire
 	telling  sync.Mutex
 	tellers  map[uint64]*Launch // those launches, by address
@@ -40,17 +42,18 @@ type Program interface {
 // Launch is one grid.
 type Launch struct {
 	grid
-	c      *Checker
-	p      Program
-	epoch  uint64
-	global *shadow
-	sync   map[uint64]*place // strong operations by address
-	free   []*Block          // that have ended
-	events []event           // made ahead
-	ended  bool
-	told   bool    // a strong write has left a message somewhere
-	early  bool    // it may begin before another operation has ended
-	meets  [2]view // of the barrier of a cooperative grid, by phase
+	c       *Checker
+	p       Program
+	epoch   uint64
+	global  *shadow
+	sync    map[uint64]*place // strong operations by address
+	free    []*Block          // that have ended
+	events  []event           // made ahead
+	journal *Journal          // what has not been told yet; nil when there is none
+	ended   bool
+	told    bool    // a strong write has left a message somewhere
+	early   bool    // it may begin before another operation has ended
+	meets   [2]view // of the barrier of a cooperative grid, by phase
 }
 
 // Launch begins a grid. End ends it.
@@ -85,6 +88,7 @@ type Block struct {
 	barriers [16]phase
 	objects  map[uint64]*object // mbarriers by offset
 	actors   uint32             // groups given to mbarriers
+	met      uint32             // barriers that a journal's block has been told of
 }
 
 // Cluster is blocks that share memory.
@@ -104,7 +108,7 @@ func (l *Launch) Block(cluster *Cluster, index uint32, at, dims [3]uint32) *Bloc
 		b, l.free = l.free[n], l.free[:n]
 	}
 	b.origin = &origin{l: l, index: index, cluster: cluster, at: at, dims: dims}
-	b.threads = dims[0] * dims[1] * dims[2]
+	b.threads, b.met = dims[0]*dims[1]*dims[2], 0
 	n := int(b.threads+31) / 32
 	if len(b.warps) != n {
 		b.warps = make([]warp, n)

@@ -99,30 +99,36 @@ func (l *Launch) newEvent() *event {
 func (b *Block) runs(s *shadow, x *access, lanes uint32, addrs *[32]uint64) {
 	size := x.e.op.Size * x.e.op.Count
 	for lanes != 0 {
-		first := bits.TrailingZeros32(lanes)
-		mine := uint32(1) << first
-		rest := lanes &^ mine
-		stride := int64(0)
-		if rest != 0 {
-			second := bits.TrailingZeros32(rest)
-			stride = int64(addrs[second] - addrs[first])
-			if n := int64(second - first); n > 1 {
-				if stride%n != 0 {
-					rest = 0 // no run
-				}
-				stride /= n
-			}
-		}
-		for ; rest != 0; rest &= rest - 1 {
-			l := bits.TrailingZeros32(rest)
-			if addrs[l] != addrs[first]+uint64(stride*int64(l-first)) {
-				break
-			}
-			mine |= 1 << l
-		}
+		mine, stride := neighbours(lanes, addrs)
 		lanes &^= mine
+		first := bits.TrailingZeros32(mine)
 		s.touchRun(x, mine, addrs[first]-uint64(stride*int64(first)), stride, size)
 	}
+}
+
+// neighbours are the first lanes whose addresses lie at equal distances.
+func neighbours(lanes uint32, addrs *[32]uint64) (mine uint32, stride int64) {
+	first := bits.TrailingZeros32(lanes)
+	mine = 1 << first
+	rest := lanes &^ mine
+	if rest != 0 {
+		second := bits.TrailingZeros32(rest)
+		stride = int64(addrs[second] - addrs[first])
+		if n := int64(second - first); n > 1 {
+			if stride%n != 0 {
+				rest = 0 // no run
+			}
+			stride /= n
+		}
+	}
+	for ; rest != 0; rest &= rest - 1 {
+		l := bits.TrailingZeros32(rest)
+		if addrs[l] != addrs[first]+uint64(stride*int64(l-first)) {
+			break
+		}
+		mine |= 1 << l
+	}
+	return mine, stride
 }
 
 // strong is one element of a strong operation.

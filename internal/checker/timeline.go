@@ -29,6 +29,7 @@ type Timeline struct {
 	safe   Moment    // what needs no comparison any more
 	last   map[*Queue]*Action
 	memory accesses
+	later  []*postponed // launches whose accesses are not there yet
 }
 
 // lesson is what the host knew when number was the newest operation.
@@ -317,6 +318,7 @@ func (t *Timeline) settle() {
 	t.safe = t.learnt[n-1].known
 	t.learnt = slices.Delete(t.learnt, 0, n)
 	t.known = t.known.without(t.safe)
+	t.drop(func(p *postponed) bool { return t.safe.has(p.l.a) })
 	if len(t.open) > 0 {
 		return
 	}
@@ -326,7 +328,7 @@ func (t *Timeline) settle() {
 		}
 	}
 	if len(t.last) == 0 {
-		t.memory.clear()
+		t.memory.clear() // and there is nothing later
 	}
 }
 

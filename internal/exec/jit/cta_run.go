@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/defect"
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/jit/abi"
@@ -30,6 +31,7 @@ type ctaVersion struct {
 	base     uintptr
 	points   map[uintptr]abi.ResumePoint
 	notes    []noted
+	ops      []*checker.Op // for journals; nil where accesses are told at once
 	stops    atomic.Int32
 	replaced atomic.Pointer[ctaVersion]
 }
@@ -137,6 +139,7 @@ func (c *code) makeCTA(s *ctaState, key ctaKey, stop *atomic.Bool) *ctaVersion {
 		v.points[v.base+uintptr(p.Off)] = p
 	}
 	v.notes = c.notesOf(v.code.Values)
+	v.ops = c.quick(v.notes)
 	s.versions[key] = v
 	return v
 }
@@ -313,6 +316,9 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	}
 	x.Instr, x.Op = 0, 0
 	clear(r.samplers) // textures may have changed
+	if r.c.e.check {
+		r.beginJournal()
+	}
 	if r.s.analysis.Serves > 0 || r.c.e.check {
 		r.guest.Begin(l, x.Consts, r.memory)
 	}

@@ -46,8 +46,8 @@ const (
 )
 
 // quick finds out which of the operations that are noted intervals may keep aside: none where anything but barriers, or
-// an operation that is not noted, can order or access.
-func (c *code) quick(list []noted) {
+// an operation that is not noted, can order or access. Else it gives the operations for journals.
+func (c *code) quick(list []noted) []*checker.Op {
 	size := uint32(0) // of atomic operations
 	for i := range list {
 		o := &list[i]
@@ -61,22 +61,25 @@ func (c *code) quick(list []noted) {
 		_, op, ok := t.Access()
 		switch {
 		case !ok || o.told == nil:
-			return
+			return nil
 		case op.Scope == 0:
 		case op.Does != checker.Reads|checker.Writes || op.Acquire || op.Release || op.Swap || op.Count != 1:
-			return
+			return nil
 		case size != 0 && size != op.Size:
-			return
+			return nil
 		default:
 			size = op.Size
 		}
 	}
+	ops := make([]*checker.Op, len(list))
 	for i := range list {
 		o := &list[i]
 		if o.told == nil {
 			continue
 		}
-		if space, op, _ := o.told.Access(); space == ir.Shared {
+		space, op, _ := o.told.Access()
+		ops[i] = op
+		if space == ir.Shared {
 			o.bytes = op.Size * op.Count
 			switch {
 			case op.Scope != 0:
@@ -90,6 +93,7 @@ func (c *code) quick(list []noted) {
 			o.generic = true
 		}
 	}
+	return ops
 }
 
 // begin begins a block.
@@ -134,11 +138,17 @@ func (r *blockRunner) endInterval() {
 		v.notes = v.notes[:0]
 		return
 	}
+	if r.journal != nil {
+		r.spill()
+	}
 	r.tellAside()
 }
 
 // spoil has the checker hear of everything up to the end of the block.
 func (r *blockRunner) spoil() {
+	if r.journal != nil {
+		r.spill()
+	}
 	r.tellAside()
 	r.intervals.spoilt = true
 }

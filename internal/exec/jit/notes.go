@@ -20,6 +20,7 @@ import (
 type noted struct {
 	told    *interp.Told // nil: a barrier
 	base    *ir.Arg
+	again   bool            // to global memory alone, by bases of 64 bits
 	scalar  *plan.Variation // of addresses that are bases; nil: addresses stand there
 	size    uintptr         // of a note
 	barrier uint8           // plan.BarrierOf
@@ -59,12 +60,12 @@ func (c *code) notesOf(v *plan.Values) []noted {
 				n.size += 8
 			}
 			space, op, ok := n.told.Access()
-			n.run = ok && space == ir.Global && op.Scope == 0 && n.base.Class == ir.W64
+			n.again = ok && space == ir.Global && n.base.Class == ir.W64
+			n.run = n.again && op.Scope == 0
 			continue
 		}
 		n.size += uintptr(64 * plan.Pieces(n.base.Class))
 	}
-	c.quick(list)
 	return list
 }
 
@@ -76,13 +77,22 @@ const (
 
 // following is what a runner has for a checker that follows accesses.
 type following struct {
-	notes  []byte
-	block  *checker.Block // of the CTA under way
-	waits  []uint32       // lanes that have come to the barrier, by warp
-	id     uint8          // of the barrier, plus one
-	kept   bool           // the last exit was before the operation's note
-	undone int32
+	notes   []byte
+	block   *checker.Block   // of the CTA under way
+	waits   []uint32         // lanes that have come to the barrier, by warp
+	id      uint8            // of the barrier, plus one
+	kept    bool             // the last exit was before the operation's note
+	journal *checker.Journal // of the launch; nil: the checker hears of accesses at once
+	undone  int32
 	intervals
+}
+
+// beginJournal has a journal for the launch, if its code allows for one.
+func (r *blockRunner) beginJournal() {
+	r.journal = nil
+	if r.v.ops != nil {
+		r.journal = r.l.Check.Journal(r.v.ops, r.l.Grid)
+	}
 }
 
 // follow begins a CTA.
@@ -98,8 +108,13 @@ func (r *blockRunner) follow(index [3]uint32) {
 	clear(n.waits)
 	n.id = 0
 	n.begin(r.v)
-	n.block = l.Check.Block(checker.NewCluster(), index[0]+g[0]*(index[1]+g[1]*index[2]), index, l.Block)
-	r.guest.Follow(n.block)
+	at := index[0] + g[0]*(index[1]+g[1]*index[2])
+	if n.journal != nil {
+		n.journal.Begin(at, l.Block)
+	} else {
+		n.block = l.Check.Block(checker.NewCluster(), at, index, l.Block)
+		r.guest.Follow(n.block)
+	}
 	r.x.LogAt = uintptr(unsafe.Pointer(unsafe.SliceData(n.notes)))
 	r.x.LogEnd = r.x.LogAt + notesSize - noteMost
 }
@@ -111,6 +126,7 @@ func (r *blockRunner) tellNotes(undone int32) {
 	start := unsafe.Pointer(unsafe.SliceData(n.notes))
 	end := r.x.LogAt
 	r.x.LogAt = uintptr(start)
+	warps := len(n.waits)
 	for p := start; uintptr(p) < end; {
 		e := (*abi.LogEntry)(p)
 		op, warp := int32(e.Op&(1<<24-1)), int(e.Op>>24)
@@ -122,6 +138,15 @@ func (r *blockRunner) tellNotes(undone int32) {
 		}
 		if n.waits[warp] != 0 { // it goes on
 			r.barrierDone()
+		}
+		if j := n.journal; j != nil && o.again {
+			if lanes := e.Lanes & o.lanes; lanes != 0 {
+				base, pitch := o.bases(at, lanes)
+				if !j.Again(int(op)*warps+warp, lanes, base, o.scalar.Stride, pitch) {
+					j.Add(int(op), warp, lanes, base, o.scalar.Stride, pitch, 4)
+				}
+			}
+			continue
 		}
 		switch {
 		case o.barrier != 0:
@@ -136,9 +161,77 @@ func (r *blockRunner) tellNotes(undone int32) {
 			if o.generic && !n.spoilt && r.mayShare(o, e.Lanes&o.lanes, at) {
 				r.spoil()
 			}
-			r.tell(o, warp, e.Lanes&o.lanes, at)
+			if n.journal != nil {
+				r.put(o, int(op), warp, e.Lanes&o.lanes, at)
+			} else {
+				r.tell(o, warp, e.Lanes&o.lanes, at)
+			}
 		}
 	}
+	if n.journal != nil && n.journal.Full() {
+		r.spill()
+	}
+}
+
+// put has the launch's journal keep an access to global memory.
+func (r *blockRunner) put(o *noted, op, warp int, lanes uint32, at unsafe.Pointer) {
+	var rows [32]uint64
+	r.addresses(o, at, &rows)
+	r.journal.AddEach(op, warp, lanes, &rows)
+}
+
+// bases are the address of lane 0, and how much more that of lane 16 is, as far as lanes ask for them.
+func (o *noted) bases(at unsafe.Pointer, lanes uint32) (base uint64, pitch int64) {
+	const half = 0xffff
+	s := o.scalar
+	base, pitch = *(*uint64)(at)+uint64(int64(o.disp)), 16*s.Stride
+	switch {
+	case !s.Halves:
+		pitch += s.Skew
+	case lanes&^half == 0:
+	case lanes&half == 0:
+		base = *(*uint64)(unsafe.Add(at, 8)) + uint64(int64(o.disp)-pitch)
+	default:
+		pitch = int64(*(*uint64)(unsafe.Add(at, 8)) - *(*uint64)(at))
+	}
+	return base, pitch
+}
+
+// addresses are those of an operation's lanes.
+func (r *blockRunner) addresses(o *noted, at unsafe.Pointer, rows *[32]uint64) {
+	disp := uint64(int64(o.disp))
+	switch s := o.scalar; {
+	case o.base == nil:
+		for l := range rows {
+			rows[l] = disp
+		}
+	case s != nil && o.base.Class == ir.W64:
+		for l := range rows {
+			base, more := laneOf(at, s, l)
+			rows[l] = *(*uint64)(base) + uint64(more) + disp
+		}
+	case s != nil:
+		for l := range rows {
+			base, more := laneOf(at, s, l)
+			rows[l] = uint64(*(*uint32)(base) + uint32(more) + uint32(disp))
+		}
+	case o.base.Class == ir.W32:
+		for l, a := range (*[32]uint32)(at) {
+			rows[l] = uint64(a + uint32(disp))
+		}
+	default:
+		for l, a := range (*[32]uint64)(at) {
+			rows[l] = a + disp
+		}
+	}
+}
+
+// spill has the checker told of what the journal has, and of everything from here on.
+func (r *blockRunner) spill() {
+	n := &r.following
+	n.block = n.journal.Spill()
+	n.journal = nil
+	r.guest.Follow(n.block)
 }
 
 // tellBefore tells of what comes before an operation that Go executes.
@@ -165,7 +258,11 @@ func (r *blockRunner) barrierDone() {
 		r.spoil() // what threads that have exited did is not ordered by the barrier
 	}
 	r.endInterval()
-	n.block.BarrierDone(int(n.id-1), n.waits)
+	if n.journal != nil {
+		n.journal.Barrier()
+	} else {
+		n.block.BarrierDone(int(n.id-1), n.waits)
+	}
 	clear(n.waits)
 }
 
@@ -217,6 +314,9 @@ func (r *blockRunner) unfollow(c *exec.CTA, undone int32) {
 	if n.waits[r.warp()] != 0 {
 		r.barrierDone()
 	}
+	if n.journal != nil {
+		r.spill()
+	}
 	r.tellAside()
 	c.Follow(n.block)
 	n.block = nil
@@ -227,6 +327,10 @@ func (r *blockRunner) unfollowed() {
 	n := &r.following
 	r.tellNotes(-1)
 	r.endInterval()
+	if n.journal != nil {
+		n.journal.EndBlock()
+		return
+	}
 	n.block.End()
 	n.block = nil
 }
