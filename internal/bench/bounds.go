@@ -170,7 +170,7 @@ var tried = map[string]string{
 	"reduce_shfl":   "five shuffles a warp and a barrier a block, where native adds vectors. Shuffles are permutations in registers. What is left is one chain of shuffles and additions a warp, and the branch of lane 0 alone, around which registers are stored. A comparison with a lane's number is a shift, and the one lane's store takes no loop.",
 	"hist_shared":   "native has private histograms and no atomics. Additions to shared memory are made without locks, since one worker has the block; those of a warp to one address are one addition.",
 	"hist_global":   "native has private histograms and no atomics. Additions to one page of global memory go to a shadow of the worker's own and are made at the launch's end; together with the additions to shared memory this was a factor of ten.",
-	"big50k":        "parsing, checking, lowering and preparing take 0.09 s in a fresh process (BenchmarkLoadPhases), the launch itself 0.07; the rest is machine code, both versions of which are written at the same time.",
+	"big50k":        "parsing, checking, lowering and preparing take 0.09 s in a fresh process (BenchmarkLoadPhases), the launch itself 0.07; the rest is machine code, of that for some lanes only what lanes come to (plan.Values.Near).",
 	"saxpy":         "bound by the speed of memory, which all three reach: they are within a tenth or two of each other, now this one ahead, now that.",
 	"sgemm_naive": "native is blocked for the cache; the kernel reads as it is written, a page further for each product. " +
 		"The warps of a block take turns of two steps (plan.Values.Turns), so that seven of eight find the lines near: " +
@@ -188,7 +188,7 @@ var tried = map[string]string{
 	"nbody":        "rsqrt.approx has the GPU's bits, from a table of 128 rows; native with -ffast-math takes the processor's approximation.",
 	"blackscholes": "ex2, lg2, sqrt and div have the GPU's bits, from tables and exact roundings; native and PoCL with fast math take shorter polynomials.",
 	"hash64":       "PTX of this age writes a rotation as two shifts and an or.",
-	"sha256": "a rotation is three instructions on AVX2. Straight code by halves of a warp (plan.StretchAt), so that the " +
+	"sha256": "a rotation is three instructions on AVX2. Straight code by halves of a warp (plan.Stretches), so that the " +
 		"registers hold eight values and not four: 0.89 to 0.72 ms (size small, one processor).",
 	"half_pairs": "native widens once and stays in f32 for all 64 steps; here each operation rounds to halves, as the GPU " +
 		"does. Without rounding modes, both halves of a word at once: 203 to 11 ms on AVX2, 11.7 to 4.6 on AVX-512 " +

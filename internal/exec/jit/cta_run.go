@@ -34,6 +34,9 @@ type ctaVersion struct {
 	ops      []*checker.Op // for journals; nil where accesses are told at once
 	stops    atomic.Int32
 	replaced atomic.Pointer[ctaVersion]
+	// of code of which a part is left out: what its links lead to, and that part, once there is one
+	links []uintptr
+	rest  atomic.Pointer[ctaRest]
 }
 
 // maxStops is how often CTAs may stop before their end for the same code before it is given up.
@@ -50,6 +53,7 @@ type ctaState struct {
 	deny     []bool
 	made     int
 	off      bool                // there is none
+	whole    bool                // no part of it is left for later
 	falls    []*plan.NoCodeError // why there is none, or none for some shapes
 	waits    bool                // a loop may wait for other threads
 	regions  *[]*region
@@ -91,14 +95,6 @@ func (c *code) ctaVersion(s *ctaState, key ctaKey, stop *atomic.Bool) *ctaVersio
 	return c.makeCTA(s, key, stop)
 }
 
-// manyOps is how many operations make it worth while to write the versions at the same time.
-const manyOps = 2048
-
-// apart says whether the versions of a function are to be written at the same time.
-func apart(a *plan.Func) bool {
-	return len(a.IR.Ops) >= manyOps && runtime.GOMAXPROCS(0) > 1
-}
-
 // guard is deferred where code is made: after a panic there is none.
 func (s *ctaState) guard() {
 	if r := recover(); r != nil {
@@ -134,14 +130,30 @@ func (c *code) makeCTA(s *ctaState, key ctaKey, stop *atomic.Bool) *ctaVersion {
 	c.e.made.Add(1)
 	*s.regions = append(*s.regions, v.region)
 	v.base = v.region.base()
-	v.points = map[uintptr]abi.ResumePoint{}
-	for _, p := range v.code.Points {
-		v.points[v.base+uintptr(p.Off)] = p
+	v.points = pointsAt(v.base, v.code.Points)
+	for _, off := range v.code.Links {
+		v.links = append(v.links, v.base+uintptr(off))
 	}
 	v.notes = c.notesOf(v.code.Values)
 	v.ops = c.quick(v.notes)
 	s.versions[key] = v
 	return v
+}
+
+// pointsAt are the places at which warps go on, by address, of code that stands at base.
+func pointsAt(base uintptr, list []abi.ResumePoint) map[uintptr]abi.ResumePoint {
+	points := make(map[uintptr]abi.ResumePoint, len(list))
+	for _, p := range list {
+		points[base+uintptr(p.Off)] = p
+	}
+	return points
+}
+
+// options are those of a version's code.
+func (c *code) options(s *ctaState, key ctaKey) abi.CTAOptions {
+	return abi.CTAOptions{Count: key.count, Probe: c.e.probe != 0, Marks: s.marks,
+		Later: len(s.analysis.IR.Ops) >= c.e.later && !s.whole && s.marks == nil &&
+			key.dims[0]*key.dims[1]*key.dims[2]%32 == 0}
 }
 
 // generateCTA writes the code. Operations whose templates do not get along with scalars have their operands in rows.
@@ -154,8 +166,7 @@ func (c *code) generateCTA(s *ctaState, key ctaKey, stop *atomic.Bool) (*abi.CTA
 		if err != nil {
 			return nil, err
 		}
-		cc, err := c.e.back.CompileCTA(c.k, val, abi.CTAOptions{Count: key.count, Probe: c.e.probe != 0, Marks: s.marks,
-			Concurrent: apart(a) && s.marks == nil})
+		cc, err := c.e.back.CompileCTA(c.k, val, c.options(s, key))
 		var no *plan.NoCodeError
 		if !errors.As(err, &no) || no.Why != plan.WhyScalar && no.Why != plan.WhyRegisters {
 			return cc, err
@@ -348,6 +359,7 @@ func (r *blockRunner) setup(v *ctaVersion) {
 	p := unsafe.Pointer(unsafe.SliceData(r.frames))
 	r.first = unsafe.Add(p, -uintptr(p)&63)
 	r.x.First = r.first
+	r.x.Links = unsafe.Pointer(unsafe.SliceData(v.links))
 	threads := dims[0] * dims[1] * dims[2]
 	for w := range n {
 		f := unsafe.Add(r.first, w*int(lay.Size))
@@ -448,6 +460,11 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 			pause()
 		case abi.ExitServe:
 			r.serve(pc)
+		case abi.ExitRest:
+			if !r.c.complete(r.s, r.v, r.l.Stop) {
+				r.pc, r.paused, r.undone = pc, true, -1
+				return r.Ended(), false
+			}
 		case abi.ExitLog:
 			r.tellNotes(-1)
 			x.Allowed = abi.AllowedBound
@@ -484,6 +501,9 @@ func (r *blockRunner) Restore(c *exec.CTA) {
 		var at []exec.Standing
 		resume := uintptr(*(*uint64)(unsafe.Add(f, lay.Resume)))
 		point, known := r.v.points[resume]
+		if rest := r.v.rest.Load(); !known && rest != nil {
+			point, known = rest.points[resume]
+		}
 		switch {
 		case !r.v.code.Waits && i < cur: // it has ended
 		case i == cur && !r.paused:

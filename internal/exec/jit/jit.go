@@ -29,6 +29,7 @@ type engine struct {
 	mapped  codeBytes
 	probe   int32         // tests: CTAs stop after so many operations
 	stream  uint64        // bytes that a launch must store to go past the caches
+	later   int           // operations of a kernel of which a part of the code is left for later
 	made    atomic.Uint64 // see Statistics
 	noCode  [plan.Reasons]atomic.Uint64
 
@@ -87,7 +88,7 @@ func New(name string) (exec.Engine, error) {
 }
 
 func newEngine(back backend) (*engine, error) {
-	e := &engine{back: back, layout: back.Layout(), stream: plan.StreamBytes}
+	e := &engine{back: back, layout: back.Layout(), stream: plan.StreamBytes, later: laterOps}
 	if err := e.selfTest(); err != nil {
 		return nil, &UnavailableError{err.Error()}
 	}

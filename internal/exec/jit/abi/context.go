@@ -68,7 +68,8 @@ type Context struct {
 	// under a checker: where the next access is noted, and the last place for one; see LogEntry
 	LogAt, LogEnd uintptr
 	Log           *[LogSize]byte
-	Allowed       uint32 // Go's answer to ExitBound
+	Allowed       uint32         // Go's answer to ExitBound
+	Links         unsafe.Pointer // of code of which a part is written later; see LinkOf
 }
 
 // A note of an access for a checker: the operation and the lanes, and behind them the base addresses of all lanes,
@@ -165,6 +166,7 @@ var (
 	OffAllowed    = int32(unsafe.Offsetof(Context{}.Allowed))
 	OffLogAt      = int32(unsafe.Offsetof(Context{}.LogAt))
 	OffLogEnd     = int32(unsafe.Offsetof(Context{}.LogEnd))
+	OffLinks      = int32(unsafe.Offsetof(Context{}.Links))
 )
 
 // Why machine code comes back to Go; in the bits of its result from exitShift on, the operation below.
@@ -177,6 +179,7 @@ const (
 	ExitServe          // Go has to execute the operation; the code goes on behind it
 	ExitLog            // there is no room for a note; the code goes on with the operation
 	ExitBound          // an address is not in the bound of the operation
+	ExitRest           // what comes is not written yet; the code goes on with it
 	ExitShift   = 28
 )
 

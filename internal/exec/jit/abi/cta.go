@@ -60,14 +60,42 @@ type CTACode struct {
 	Skip    int32 // offset of where ended warps stand, when there are barriers
 	Waits   bool  // there are barriers or turns; else a warp begins when those before it have ended
 	Points  []ResumePoint
+	// of code without a part of that for some lanes (CTAOptions.Later): where the targets of links stand in Text, by
+	// number; 0 for none. What stands in place of the part not written leaves for Go.
+	Links []int32
+	Kept  any // what the generator keeps for that part
+}
+
+// CTARest is the code for some lanes that a CTACode lacks.
+type CTARest struct {
+	Text    []byte
+	Entries []int32 // by block: where those come in that the other code leaves out; 0 for the others
+	Points  []ResumePoint
+}
+
+// Links are addresses of code, in a table that the context names: by them the code of a CTACode and of its CTARest
+// branch to each other.
+const (
+	LinkWarpDone = iota // the warp has ended
+	LinkWarpNext        // it has, without lanes that ever waited
+	LinkDispatch        // other lanes have their turn
+	LinkBlocks          // two of each block: its code for some lanes, and for all
+)
+
+// LinkOf is the link to a block's code, for all lanes or for some.
+func LinkOf(b int32, all bool) int32 {
+	if all {
+		return LinkBlocks + 2*b + 1
+	}
+	return LinkBlocks + 2*b
 }
 
 // CTAOptions are what code of whole CTAs depends on besides the kernel.
 type CTAOptions struct {
-	Count      bool    // operations
-	Probe      bool    // for tests: operations stop
-	Marks      *[]Mark // for a listing, where its marks go; nil for none
-	Concurrent bool    // its versions may be written at the same time; the code is the same
+	Count bool    // operations
+	Probe bool    // for tests: operations stop
+	Marks *[]Mark // for a listing, where its marks go; nil for none
+	Later bool    // of the code for some lanes only blocks that lanes part for shortly are written (plan.Values.Near)
 }
 
 // Layout is what a generator's code expects in the context.

@@ -46,6 +46,11 @@ func (b *Backend) CompileCTA(k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (*a
 	return generateCTA(b.set, k, v, o)
 }
 
+// CompileRest writes what CompileCTA left out of the code of whole CTAs.
+func (b *Backend) CompileRest(k *ir.Kernel, c *abi.CTACode, o abi.CTAOptions) (*abi.CTARest, error) {
+	return generateRest(b.set, k, c, o)
+}
+
 // Layout is what the code expects of the context.
 func (b *Backend) Layout() abi.Layout {
 	return abi.Layout{

@@ -21,37 +21,13 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 			err = plan.Recovered(r)
 		}
 	}()
-	for i := range a.Loops {
-		a.Loops[i].Homes = nil
-		a.GiveHomes(&a.Loops[i], v)
-	}
 	lay, before := placeScalars(v, a.IR)
-	g := &gen{before: before, f: a.IR, a: a, emit: emitters(a), marks: o.Marks, v: v, lay: lay, count: o.Count,
-		probe: o.Probe}
-	g.target(set)
-	g.nt = set == AVX512
-	// of two versions: grown from nothing, code of large kernels would be copied again and again
-	g.Code = make([]byte, 0, 1024+160*len(a.IR.Ops))
-	g.ends = make([][][]uint32, len(a.Blocks))
-	carries := false
-	for i := range k.Funcs[0].Ops {
-		b := &k.Funcs[0].Ops[i]
-		g.barriers = g.barriers || plan.BarrierOf(b) != 0
-		g.localMemory = g.localMemory || plan.UsesLocal(b)
-		carries = carries || plan.Carries(b)
-	}
-	g.waits = g.barriers || v.Turns != nil
+	g := newCTA(set, k, v, lay, before, o)
 	c = &abi.CTACode{Values: v, Frame: lay, Waits: g.waits}
-	for i := range g.ctaLabels {
-		g.ctaLabels[i] = make([]asm.Label, len(a.Blocks))
-		for b := range a.Blocks {
-			g.ctaLabels[i][b] = g.NewLabel()
-		}
+	if o.Later {
+		g.later = g.leftOut()
+		c.Kept = before
 	}
-	g.leave, g.warpDone, g.warpNext, g.dispatch, g.dispatchTable = g.NewLabel(), g.NewLabel(), g.NewLabel(),
-		g.NewLabel(), g.NewLabel()
-	g.routines()
-	g.straight = !g.barriers && !a.IR.Loops && a.Serves == 0 && a.Bounds == nil && a.Told == nil
 	start, skip := g.NewLabel(), g.NewLabel()
 	entry := [2]asm.Label{g.NewLabel(), g.NewLabel()}
 	// The way in.
@@ -61,12 +37,8 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	g.Ld(asm.RAX, inContext(abi.OffTables))
 	g.VM(asm.BroadcastD, asm.Z, nanReg, 0, asm.At(asm.RAX, offNaN))
 	g.JmpM(g.inFrame(lay.Resume))
-	if o.Concurrent && set == AVX512 { // what lowers instructions keeps an account of where it is
-		g.bothVersions(entry, carries)
-	} else {
-		g.ctaVersion(true, entry[1], carries)
-		g.ctaVersion(false, entry[0], carries)
-	}
+	g.ctaVersion(true, entry[1])
+	g.ctaVersion(false, entry[0])
 	g.writeDispatch()
 	// The warp has ended. One that never stood anywhere but at its beginning, with all lanes, needs not be made ready
 	// for the next CTA.
@@ -124,22 +96,7 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	g.JmpM(g.inFrame(lay.Resume))
 	g.Bind(end)
 	g.MovI32(asm.RAX, abi.ExitDone<<abi.ExitShift)
-	g.Bind(g.leave)
-	if v.Streams > 0 && g.nt {
-		g.SFence()
-	}
-	g.VZeroUpper()
-	g.Ret()
-	g.writeRoutines()
-	for len(g.Code)%64 != 0 {
-		g.Code = append(g.Code, 0xcc)
-	}
-	for i := range g.consts {
-		g.Bind(g.consts[i].label)
-		for _, w := range g.consts[i].words {
-			g.Code = binary.LittleEndian.AppendUint32(g.Code, w)
-		}
-	}
+	g.writeEnd()
 	g.Bind(g.dispatchTable)
 	at := int32(len(g.Code))
 	for _, which := range []int{0, 1} {
@@ -157,10 +114,70 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	}
 	c.Start, c.Skip = g.Offset(start), g.Offset(skip)
 	c.Entries = [2]int32{g.Offset(entry[0]), g.Offset(entry[1])}
-	for _, p := range g.points {
-		c.Points = append(c.Points, abi.ResumePoint{Off: g.Offset(p.label), Op: p.op, Masked: p.masked, Bar: p.bar})
-	}
+	c.Points = g.resumePoints()
+	c.Links = g.links()
 	return c, nil
+}
+
+// writeEnd writes what stands behind the code of blocks, and constants.
+func (g *gen) writeEnd() {
+	g.Bind(g.leave)
+	if g.v.Streams > 0 && g.nt {
+		g.SFence()
+	}
+	g.VZeroUpper()
+	g.Ret()
+	g.writeRoutines()
+	for len(g.Code)%64 != 0 {
+		g.Code = append(g.Code, 0xcc)
+	}
+	for i := range g.consts {
+		g.Bind(g.consts[i].label)
+		for _, w := range g.consts[i].words {
+			g.Code = binary.LittleEndian.AppendUint32(g.Code, w)
+		}
+	}
+}
+
+func (g *gen) resumePoints() (list []abi.ResumePoint) {
+	for _, p := range g.points {
+		list = append(list, abi.ResumePoint{Off: g.Offset(p.label), Op: p.op, Masked: p.masked, Bar: p.bar})
+	}
+	return list
+}
+
+// newCTA makes what writes code of whole CTAs.
+func newCTA(set ISA, k *ir.Kernel, v *plan.Values, lay *abi.Frame, before map[int32]int32, o abi.CTAOptions) *gen {
+	a := v.Func
+	for i := range a.Loops {
+		a.Loops[i].Homes = nil
+		a.GiveHomes(&a.Loops[i], v)
+	}
+	g := &gen{before: before, f: a.IR, a: a, emit: emitters(a), marks: o.Marks, v: v, lay: lay, count: o.Count,
+		probe: o.Probe}
+	g.target(set)
+	g.nt = set == AVX512
+	// of two versions: grown from nothing, code of large kernels would be copied again and again
+	g.Code = make([]byte, 0, 1024+160*len(a.IR.Ops))
+	g.ends = make([][][]uint32, len(a.Blocks))
+	for i := range k.Funcs[0].Ops {
+		b := &k.Funcs[0].Ops[i]
+		g.barriers = g.barriers || plan.BarrierOf(b) != 0
+		g.localMemory = g.localMemory || plan.UsesLocal(b)
+		g.carries = g.carries || plan.Carries(b)
+	}
+	g.waits = g.barriers || v.Turns != nil
+	for i := range g.ctaLabels {
+		g.ctaLabels[i] = make([]asm.Label, len(a.Blocks))
+		for b := range a.Blocks {
+			g.ctaLabels[i][b] = g.NewLabel()
+		}
+	}
+	g.leave, g.warpDone, g.warpNext, g.dispatch, g.dispatchTable = g.NewLabel(), g.NewLabel(), g.NewLabel(),
+		g.NewLabel(), g.NewLabel()
+	g.routines()
+	g.straight = !g.barriers && !a.IR.Loops && a.Serves == 0 && a.Bounds == nil && a.Told == nil
+	return g
 }
 
 // placeScalars gives every scalar its place, and every load that stepAhead serves one for the addresses before; before
@@ -304,6 +321,12 @@ func (g *gen) ctaBlock(b int32) {
 		if !g.full && g.v.Reconverge[b] >= 0 {
 			g.merge(b)
 		}
+		if g.isLater(b) {
+			g.toRest(b)
+			return
+		}
+	case g.isLater(b):
+		return // only the block before leads here
 	case b > 0 && !g.a.Blocks[b-1].Falls:
 		g.atJoin(b)
 		g.join(g.ctaLabels[g.version()][b])
@@ -429,7 +452,7 @@ func (g *gen) merge(b int32) {
 		g.StI32(g.pend(b), 0)
 		g.RM(asm.ArithOr, false, asm.RAX, inContext(abi.OffMask))
 		g.CmpI32(asm.RAX, -1)
-		g.J(asm.E, g.ctaLabels[1][b])
+		g.J(asm.E, g.forAll(b))
 		g.setMasks()
 		g.Jmp(back)
 	})

@@ -31,7 +31,8 @@ func (g *gen) uniformGuard(i int32) bool {
 
 // joins says whether several edges lead to a block's code.
 func (g *gen) joins(b int32) bool {
-	return g.a.Blocks[b].Join || g.v.Reconverge[b] >= 0 || !g.full && g.parts(b-1)
+	return g.a.Blocks[b].Join || g.v.Reconverge[b] >= 0 ||
+		!g.full && (g.parts(b-1) || b == 0 && (g.rest || g.later != nil))
 }
 
 // backEdge counts the budget on the way back to a block; the warp pauses when it is used up. In loops with turns it

@@ -1,6 +1,8 @@
 package amd64
 
 import (
+	"slices"
+
 	"github.com/gocuda/cuda/internal/exec/jit/abi"
 	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/exec/jit/plan"
@@ -74,11 +76,15 @@ type gen struct {
 	barriers    bool
 	waits       bool           // barriers, or loops in which warps take turns
 	localMemory bool           // it uses local memory
+	carries     bool           // it uses the carry flag
 	ctaLabels   [2][]asm.Label // of blocks: for some lanes, for all
 	waitEntry   [2][]asm.Label // where lanes that waited go on
 	warpDone    asm.Label
 	warpNext    asm.Label
 	straight    bool // no barriers, no loops
+	// by block, of the code for some lanes: it is not written now, but by generateRest; nil for none
+	later []bool
+	rest  bool // this is what was left out
 	// by block and operation: the rows that nothing reads behind it; the same for both versions
 	ends          [][][]uint32
 	nt            bool // stores may go past the caches
@@ -92,7 +98,8 @@ type gen struct {
 	fused         int32           // comparison that is left to the branch behind it
 	half          int             // the lanes to write code for: the lower 16 (1), the upper ones (2), all (0)
 	halved        bool            // the template asked for them
-	whole         int32           // operations of the block before this one are written for all lanes
+	stretches     plan.Stretches
+	whole         int32 // operations of the block before this one are written for all lanes
 
 	refused []int32 // operations with instructions that AVX2 cannot do
 }
@@ -212,6 +219,9 @@ func (g *gen) rows() *asm.Rows {
 func (g *gen) begin() {
 	if s := g.a.Stop; s != nil && s.Load() {
 		panic(plan.ErrStopped)
+	}
+	if n := len(g.Code); cap(g.Code)-n < 1<<12 { // append alone would copy more often
+		g.Code = slices.Grow(g.Code, n)
 	}
 	g.mark(g.pc)
 	g.k6 = 0

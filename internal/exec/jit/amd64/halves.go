@@ -57,8 +57,8 @@ func (g *gen) byHalves(from, to int32, dying [][]uint32) int32 {
 	if !g.Lowers() || g.probe || from < g.whole || !g.lanewise(from) {
 		return from
 	}
-	s := g.a.StretchAt(from, to, g.lanewise)
-	if len(s.Rows) <= halfValues || 2*int(s.End-s.Start) < 3*len(s.Rows) {
+	s := g.stretches.At(g.f.Ops, from, to, g.lanewise)
+	if s.Rows <= halfValues || 2*int(s.End-s.Start) < 3*s.Rows {
 		g.whole = s.End
 		return from
 	}
@@ -94,7 +94,7 @@ func (g *gen) endHalf(s *plan.Stretch) {
 		if g.keeps(r) {
 			continue
 		}
-		c, ok := s.Rows[r]
+		c, ok := s.Class(r)
 		if !ok { // a predicate
 			if g.half == 2 {
 				g.forget(r)

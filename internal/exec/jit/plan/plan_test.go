@@ -243,14 +243,14 @@ func TestStretch(t *testing.T) {
 		for _, a := range c.ops {
 			f.Ops = append(f.Ops, ir.Op{Args: a})
 		}
-		s := (&plan.Func{IR: f}).StretchAt(0, int32(len(f.Ops)), func(int32) bool { return true })
+		s := new(plan.Stretches).At(f.Ops, 0, int32(len(f.Ops)), func(int32) bool { return true })
 		// The operation that ends the stretch may have added rows.
-		if s.Start != 0 || s.End != c.end || len(s.Rows) < c.rows {
-			t.Errorf("%s: to %d with %d rows, want to %d with %d", c.name, s.End, len(s.Rows), c.end, c.rows)
+		if s.Start != 0 || s.End != c.end || s.Rows < c.rows {
+			t.Errorf("%s: to %d with %d rows, want to %d with %d", c.name, s.End, s.Rows, c.end, c.rows)
 		}
 	}
 	f := &ir.Func{Ops: make([]ir.Op, 8)}
-	if s := (&plan.Func{IR: f}).StretchAt(2, 7, func(i int32) bool { return i != 5 }); s.Start != 2 || s.End != 5 {
+	if s := new(plan.Stretches).At(f.Ops, 2, 7, func(i int32) bool { return i != 5 }); s.Start != 2 || s.End != 5 {
 		t.Errorf("%d to %d, want 2 to 5", s.Start, s.End)
 	}
 }

@@ -20,6 +20,7 @@ type Values struct {
 	Entry          [][]RowWeb // by block: the webs of the rows live at its begin
 	InBlock        []int32    // by operation
 	divergent      []bool     // by block: runs while other lanes may wait elsewhere
+	Near           []bool     // by block: it lies between a branch that parts lanes and where they meet, not far behind
 	Reconverge     []int32    // by block: number among those where lanes can wait, -1
 	Reconvergences int
 	Held           rowSet // rows live where lanes wait
@@ -176,6 +177,7 @@ func (v *Values) solve() {
 		}
 	}
 	v.divergent = make([]bool, len(v.Func.Blocks))
+	v.Near = make([]bool, len(v.Func.Blocks))
 	v.Reconverge = make([]int32, len(v.Func.Blocks))
 	for b := range v.Reconverge {
 		v.Reconverge[b] = -1
@@ -241,6 +243,9 @@ func (v *Values) solve() {
 	}
 }
 
+// nearOps is how many operations lie at most before the place where lanes meet again when that is near.
+const nearOps = 64
+
 // diverge marks the blocks that run while lanes of branch b may be elsewhere: those before the place where all meet
 // again.
 func (v *Values) diverge(b int32, post []int32) {
@@ -253,6 +258,8 @@ func (v *Values) diverge(b int32, post []int32) {
 		v.seen = make([]int32, len(v.Func.Blocks))
 	}
 	stamp := 2*b + 1 // in seen: of the blocks that this search has come to
+	var found []int32
+	n := int32(0) // operations of those found
 	for len(work) > 0 {
 		x := work[len(work)-1]
 		work = work[:len(work)-1]
@@ -268,7 +275,15 @@ func (v *Values) diverge(b int32, post []int32) {
 		v.spend(1)
 		v.seen[x] = stamp
 		v.divergent[x] = true
+		if n += v.Func.Blocks[x].End - v.Func.Blocks[x].Start; n <= nearOps {
+			found = append(found, x)
+		}
 		work = append(work, v.Func.Blocks[x].succ...)
+	}
+	if end >= 0 && n <= nearOps {
+		for _, x := range found {
+			v.Near[x] = true
+		}
 	}
 }
 

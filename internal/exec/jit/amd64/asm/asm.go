@@ -8,7 +8,6 @@ package asm
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 )
 
 // GPR is a general purpose register.
@@ -103,47 +102,6 @@ func (a *Asm) Bind(l Label) {
 
 // Offset is the position of a bound label, negative when it is not bound.
 func (a *Asm) Offset(l Label) int32 { return a.labels[l] }
-
-// Fork returns an Asm for code that is to stand behind that of a, and may be written at the same time. It knows a's
-// labels as they are now, and may bind those that a does not. Neither may be one that lowers instructions
-// (LowerToAVX2).
-func (a *Asm) Fork() Asm {
-	if a.low != nil {
-		panic("asm: fork of code that is lowered")
-	}
-	return Asm{labels: slices.Clone(a.labels)}
-}
-
-// Adopt appends the code of a fork, which must begin at a multiple of the alignment that it relies on. Labels from
-// number first on are the fork's own; take says which label of a stands for such a one already, if any. The result
-// tells the number that a label of the fork has in a.
-func (a *Asm) Adopt(b *Asm, first Label, take func(Label) (Label, bool)) func(Label) Label {
-	base := int32(len(a.Code))
-	a.Code = append(a.Code, b.Code...)
-	name := make([]Label, len(b.labels))
-	for l, at := range b.labels {
-		switch is, ok := take(Label(l)); {
-		case Label(l) < first:
-			name[l] = Label(l)
-		case ok:
-			name[l] = is
-			continue
-		default:
-			name[l] = a.NewLabel()
-		}
-		if to := &a.labels[name[l]]; *to < 0 && at >= 0 {
-			*to = at + base
-		}
-	}
-	a.fixups = slices.Grow(a.fixups, len(b.fixups))
-	for _, f := range b.fixups {
-		a.fixups = append(a.fixups, fixup{f.at + int(base), name[f.label]})
-	}
-	return func(l Label) Label { return name[l] }
-}
-
-// Labels is how many labels there are.
-func (a *Asm) Labels() Label { return Label(len(a.labels)) }
 
 // noOperations are the no-operations of 1 to 8 bytes that the processors' manuals recommend: each is one instruction.
 var noOperations = [...]string{"\x90", "\x66\x90", "\x0f\x1f\x00", "\x0f\x1f\x40\x00", "\x0f\x1f\x44\x00\x00",

@@ -84,10 +84,12 @@ type lowering struct {
 	disp int32
 	registers
 	stamp   uint32 // registers that carry it are in use
-	cold    []coldPath
-	first   map[Label]int // branches to labels that are not bound, by number in cold
-	joins   map[Label]*joined
-	ended   bool // nothing comes here but by a branch
+	i       inst   // that is being lowered
+	known   [256]knownOp
+	cold    chunks[coldPath]
+	joins   chunks[joined]
+	paths   []labelPaths // by label
+	ended   bool         // nothing comes here but by a branch
 	consts  map[[8]uint32]Label
 	order   [][8]uint32
 	refused bool
@@ -100,6 +102,60 @@ type coldPath struct {
 	state         registers
 }
 
+// knownOp is an entry of lowerings: most instructions are of a few kinds.
+type knownOp struct {
+	op Op
+	f  lowerFunc
+}
+
+// lowerOf is what lowers instructions of a kind, nil for none.
+func (w *lowering) lowerOf(op Op) lowerFunc {
+	k := &w.known[op.op^op.prefix<<6^op.space<<4]
+	if k.f == nil || k.op != op {
+		*k = knownOp{op, lowerings[op]}
+	}
+	return k.f
+}
+
+// labelPaths is what is known of a label.
+type labelPaths struct {
+	first *coldPath // of the branches to it before it was bound
+	join  *joined
+}
+
+// chunks is a list whose elements stay where they are.
+type chunks[T any] struct {
+	full [][]T
+	last []T
+}
+
+func (c *chunks[T]) add(x T) *T {
+	if len(c.last) == cap(c.last) {
+		if c.last != nil {
+			c.full = append(c.full, c.last)
+		}
+		c.last = make([]T, 0, min(max(8, 2*cap(c.last)), 256))
+	}
+	c.last = append(c.last, x)
+	return &c.last[len(c.last)-1]
+}
+
+func (c *chunks[T]) each(f func(*T)) {
+	for _, list := range append(c.full, c.last) {
+		for i := range list {
+			f(&list[i])
+		}
+	}
+}
+
+// of is what is known of a label, and a place to note more.
+func (w *lowering) of(l Label) *labelPaths {
+	if n := len(w.a.labels); n > len(w.paths) {
+		w.paths = append(w.paths, make([]labelPaths, n-len(w.paths))...)
+	}
+	return &w.paths[l]
+}
+
 // joined is what code at a label expects.
 type joined struct {
 	state registers
@@ -109,8 +165,7 @@ type joined struct {
 
 // LowerToAVX2 makes a write AVX2 from here on. The File is at base+disp; base must never change.
 func (a *Asm) LowerToAVX2(base GPR, disp int32) {
-	a.low = &lowering{a: a, base: base, disp: disp, consts: map[[8]uint32]Label{}, first: map[Label]int{},
-		joins: map[Label]*joined{}}
+	a.low = &lowering{a: a, base: base, disp: disp, consts: map[[8]uint32]Label{}}
 	a.low.reset()
 }
 
@@ -214,8 +269,8 @@ func (a *Asm) Join(l Label, regs uint32, masks uint8, rows *Rows) {
 		return
 	}
 	if w.ended {
-		if i, ok := w.first[l]; ok {
-			w.registers = w.cold[i].state
+		if p := w.of(l).first; p != nil {
+			w.registers = p.state
 		} else {
 			w.reset()
 			if rows != nil {
@@ -232,7 +287,7 @@ func (a *Asm) Join(l Label, regs uint32, masks uint8, rows *Rows) {
 		w.dead(^regs, ^masks)
 		w.storeMasks()
 	}
-	w.joins[l] = &joined{w.registers, regs, masks}
+	w.of(l).join = w.joins.add(joined{w.registers, regs, masks})
 	w.ended = false
 	a.labels[l] = int32(len(a.Code))
 }
@@ -242,17 +297,16 @@ func (w *lowering) branchTo(l Label) Label {
 	if w.a.labels[l] >= 0 && w.settled(&w.registers, l) {
 		return l
 	}
-	p := coldPath{w.a.NewLabel(), l, w.registers}
-	if _, ok := w.first[l]; !ok && w.a.labels[l] < 0 {
-		w.first[l] = len(w.cold)
+	p := w.cold.add(coldPath{w.a.NewLabel(), l, w.registers})
+	if x := w.of(l); x.first == nil && w.a.labels[l] < 0 {
+		x.first = p
 	}
-	w.cold = append(w.cold, p)
 	return p.label
 }
 
 // settled says whether everything is where the code at a bound label expects it.
 func (w *lowering) settled(r *registers, l Label) bool {
-	j := w.joins[l]
+	j := w.of(l).join
 	if j == nil {
 		return !r.pending()
 	}
@@ -277,7 +331,7 @@ func (w *lowering) settled(r *registers, l Label) bool {
 
 // settle brings everything where the code at a bound label expects it.
 func (w *lowering) settle(l Label) {
-	j := w.joins[l]
+	j := w.of(l).join
 	if j == nil {
 		w.flush()
 		return
@@ -355,8 +409,8 @@ func (a *Asm) Pass(l Label) { a.labels[l] = int32(len(a.Code)) }
 // meet stores what code at a label expects in memory.
 func (w *lowering) meet(l Label) {
 	rows := w.rows
-	if i, ok := w.first[l]; ok && w.ended {
-		rows = w.cold[i].state.rows
+	if p := w.of(l).first; p != nil && w.ended {
+		rows = p.state.rows
 	}
 	w.a.empty()
 	w.rows, w.ended = rows, false
@@ -542,18 +596,17 @@ func (w *registers) pending() bool {
 // finish writes the cold paths and the constants.
 func (w *lowering) finish() {
 	a := w.a
-	for i := range w.cold {
-		c := &w.cold[i]
+	w.cold.each(func(c *coldPath) {
 		if w.settled(&c.state, c.target) {
 			a.labels[c.label] = a.labels[c.target]
-			continue
+			return
 		}
 		a.Pass(c.label)
 		w.registers = c.state
 		w.settle(c.target)
 		a.jmp(c.target)
-	}
-	w.cold = nil
+	})
+	w.cold, w.joins, w.paths = chunks[coldPath]{}, chunks[joined]{}, nil
 	w.reset()
 	for len(a.Code)%32 != 0 {
 		a.Code = append(a.Code, 0xcc)
@@ -661,20 +714,21 @@ type lowerFunc func(w *lowering, i *inst)
 
 // vector lowers a vector instruction.
 func (w *lowering) vector(op Op, o Opt, reg, vvvv uint8, rm source, imm uint8) {
-	f := lowerings[op]
+	f := w.lowerOf(op)
 	if f == nil {
 		w.refuse(op)
 		return
 	}
-	i := inst{op: op, o: o, reg: reg, vvvv: vvvv, rm: rm, imm: imm, halves: 1, length: 1, q: op.w == 1,
+	w.i = inst{op: op, o: o, reg: reg, vvvv: vvvv, rm: rm, imm: imm, halves: 1, length: 1, q: op.w == 1,
 		bcast: noBlocked}
+	i := &w.i
 	w.begin()
 	if rounding := o.Bcast && rm.kind == fromReg; rounding {
 		i.o.LL, i.o.Bcast, i.halves = 2, false, 2
 		w.a.vex(vexMXCSR, 0, 3, 0, inMem(w.file(fileMXCSR)))
 		mx := uint32(0x1f80) | uint32(o.LL)<<13
 		w.a.vex(vexMXCSR, 0, 2, 0, w.splatD(mx))
-		f(w, &i)
+		f(w, i)
 		w.a.vex(vexMXCSR, 0, 2, 0, inMem(w.file(fileMXCSR)))
 		return
 	}
@@ -684,7 +738,7 @@ func (w *lowering) vector(op Op, o Opt, reg, vvvv uint8, rm source, imm uint8) {
 	case 0:
 		i.length = 0
 	}
-	f(w, &i)
+	f(w, i)
 }
 
 func (w *lowering) refuse(Op) { w.refused = true }
