@@ -97,7 +97,8 @@ func (a *apart) large() bool {
 // region is memory.
 type region struct {
 	lo, hi uint64
-	bits   []uint64
+	bits   []uint64 // of plain writes
+	atoms  []uint64 // of atomic operations
 	owners []owner
 }
 
@@ -145,13 +146,18 @@ func (r *series) hull(o *Op) hull {
 			h.hi += uint64(d)
 		}
 	}
-	if r.lanes&(r.lanes-1) == 0 {
-		h.lo += uint64(r.lane(bits.TrailingZeros32(r.lanes)))
-		h.hi = h.lo + uint64(o.Size*o.Count)
-	} else {
-		lanes, groups := r.extent()
-		put(r.stride, lanes)
-		put(r.pitch, groups)
+	if r.lanes == allLanes {
+		put(r.stride, 1<<r.group)
+		put(r.pitch, 32>>r.group)
+	} else { // there may be no memory where the others would be
+		first := bits.TrailingZeros32(r.lanes)
+		lo, hi := r.lane(first), r.lane(first)
+		for m := r.lanes & (r.lanes - 1); m != 0; m &= m - 1 {
+			at := r.lane(bits.TrailingZeros32(m))
+			lo, hi = min(lo, at), max(hi, at)
+		}
+		h.lo += uint64(lo)
+		h.hi += uint64(hi)
 	}
 	put(r.step, int64(r.rounds))
 	put(r.next, int64(r.warps))
@@ -225,13 +231,8 @@ func (a *apart) words() bool {
 		if total > mostApart {
 			return false
 		}
-		n, at := int((g.hi-g.lo)>>a.grain/64+2), len(a.slab)
-		if cap(a.slab)-at < n {
-			a.slab, at = make([]uint64, 0, max(n, 1<<10)), 0
-		}
-		a.slab = a.slab[:at+n]
-		g.bits = a.slab[at : at+n : at+n]
-		clear(g.bits)
+		n := int((g.hi-g.lo)>>a.grain/64 + 2)
+		g.bits, g.atoms = a.wordsOf(n), a.wordsOf(n)
 	}
 	for i := range a.writes {
 		h := &a.writes[i]
@@ -240,8 +241,14 @@ func (a *apart) words() bool {
 		if h.r.step == 0 {
 			rounds = 1
 		}
-		if !h.r.dense(a.j.ops[h.r.op], rounds, func(addr, n uint64) bool {
-			return g.set((addr-g.lo)>>a.grain, (n-1)>>a.grain+1)
+		o := a.j.ops[h.r.op]
+		if !h.r.dense(o, rounds, func(addr, n uint64) bool {
+			i, n := (addr-g.lo)>>a.grain, (n-1)>>a.grain+1
+			if o.atomic() {
+				set(g.atoms, i, n)
+				return free(g.bits, i, n)
+			}
+			return set(g.bits, i, n) && free(g.atoms, i, n)
 		}) {
 			return false
 		}
@@ -259,8 +266,8 @@ func (a *apart) words() bool {
 			}
 			g := &a.regions[k]
 			from, to := max(addr, g.lo), min(addr+n, g.hi)
-			free := g.free((from-g.lo)>>a.grain, (to-from-1)>>a.grain+1)
-			return free && (to == addr+n || k+1 == len(a.regions) || a.regions[k+1].lo >= addr+n)
+			i, n1 := (from-g.lo)>>a.grain, (to-from-1)>>a.grain+1
+			return free(g.bits, i, n1) && free(g.atoms, i, n1) && (to == addr+n || k+1 == len(a.regions) || a.regions[k+1].lo >= addr+n)
 		}) {
 			return false
 		}
@@ -290,25 +297,37 @@ func (r *series) dense(o *Op, rounds uint32, f func(addr, n uint64) bool) bool {
 	return true
 }
 
+// wordsOf is memory for so many bits.
+func (a *apart) wordsOf(n int) []uint64 {
+	at := len(a.slab)
+	if cap(a.slab)-at < n {
+		a.slab, at = make([]uint64, 0, max(n, 1<<10)), 0
+	}
+	a.slab = a.slab[:at+n]
+	w := a.slab[at : at+n : at+n]
+	clear(w)
+	return w
+}
+
 // set sets n bits from the i-th on; false when one was set.
-func (g *region) set(i, n uint64) bool {
+func set(words []uint64, i, n uint64) bool {
+	was := uint64(0)
 	for n > 0 {
 		k := min(64-i%64, n)
 		m := (^uint64(0) >> (64 - k)) << (i % 64)
-		if g.bits[i/64]&m != 0 {
-			return false
-		}
-		g.bits[i/64] |= m
+		was |= words[i/64] & m
+		words[i/64] |= m
 		i += k
 		n -= k
 	}
-	return true
+	return was == 0
 }
 
-func (g *region) free(i, n uint64) bool {
+// free says whether none of n bits is set.
+func free(words []uint64, i, n uint64) bool {
 	for n > 0 {
 		k := min(64-i%64, n)
-		if m := (^uint64(0) >> (64 - k)) << (i % 64); g.bits[i/64]&m != 0 {
+		if m := (^uint64(0) >> (64 - k)) << (i % 64); words[i/64]&m != 0 {
 			return false
 		}
 		i += k

@@ -1,6 +1,9 @@
 package checker
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // A Journal keeps the accesses to global memory of a launch aside whose threads meet at barriers of the block alone, so
 // that what comes before what in a block is a matter of how many barriers lie before it, and nothing orders two blocks.
@@ -17,17 +20,17 @@ type Journal struct {
 	block uint32 // the one under way
 	past  uint32 // barriers that it has passed
 
-	open []series // of the block
-	last []int32  // the newest of an operation and a warp, plus one
-	runs []series // of the blocks before
-	tail []int32  // the newest of each operation, plus one
-	had  map[shape]uint64
-	seen places
+	open    []series      // of the block
+	last    []int32       // the newest of an operation and a warp, plus one
+	runs    []series      // of the blocks before
+	tail    []int32       // the newest of each operation, plus one
+	awaited []awaitedWarp // by operation: what would go on from there
+	seen    places
 
 	scratch apart
 
-	covered uint64 // bytes, those of different runs twice
-	most    uint64 // runs that are kept before the next look at what they cover
+	check int // runs that there may be before the next look at how many there have to be
+	full  bool
 }
 
 // shape is where a series' accesses are.
@@ -49,6 +52,15 @@ type series struct {
 	more  uint32 // barriers from round to round
 	due   uint32 // barriers before the round to come; notDue: it is any
 	at    uint64 // of lane 0 in that round
+}
+
+// awaitedWarp is the warp that would be the next of an operation's newest series of one round.
+type awaitedWarp struct {
+	warp                uint64
+	base                uint64
+	stride, pitch, next int64
+	lanes, past         uint32
+	group               uint8
 }
 
 const (
@@ -76,13 +88,14 @@ func (l *Launch) Journal(ops []*Op, grid [3]uint32) *Journal {
 // recycle keeps what a journal has for another one.
 func (j *Journal) recycle(c *Checker) {
 	const most = 1 << 13
-	if cap(j.runs) > most || cap(j.open) > most || len(j.had) > most || len(j.last) > 8*most || j.scratch.large() {
+	if cap(j.runs) > most || cap(j.open) > most || len(j.last) > 8*most || j.scratch.large() {
 		return
 	}
-	clear(j.had)
 	clear(j.tail)
+	clear(j.awaited)
 	j.seen.clear()
-	*j = Journal{open: j.open, last: j.last, runs: j.runs[:0], tail: j.tail, had: j.had, seen: j.seen, scratch: j.scratch}
+	*j = Journal{open: j.open, last: j.last, runs: j.runs[:0], tail: j.tail, awaited: j.awaited, seen: j.seen,
+		scratch: j.scratch}
 	c.mu.Lock()
 	c.journals = append(c.journals, j)
 	c.mu.Unlock()
@@ -99,7 +112,7 @@ func (j *Journal) Begin(index uint32, dims [3]uint32) {
 		j.last = make([]int32, n)
 	}
 	if len(j.tail) < len(j.ops) {
-		j.tail = make([]int32, len(j.ops))
+		j.tail, j.awaited = make([]int32, len(j.ops)), make([]awaitedWarp, len(j.ops))
 	}
 }
 
@@ -110,10 +123,30 @@ func (j *Journal) Barrier() { j.past++ }
 const mostOpen = 1 << 14
 
 // Full says that there is no room for more: Spill has to follow.
-func (j *Journal) Full() bool { return len(j.open) >= mostOpen || uint64(len(j.runs)) > j.most }
+func (j *Journal) Full() bool { return j.full || len(j.open) >= mostOpen }
 
 // Add takes an access of a warp: lane l is at base + stride*(l mod 2^group) + pitch*(l/2^group).
 func (j *Journal) Add(op, warp int, lanes uint32, base uint64, stride, pitch int64, group uint8) {
+	through := uint64(j.block)*j.warps + uint64(warp)
+	x := &j.awaited[op]
+	if x.warp == through && x.lanes == lanes && x.past == j.past && x.stride == stride && x.pitch == pitch &&
+		x.group == group && (x.base == base || warp == 0) {
+		if x.base != base { // another row of blocks
+			next := x.next
+			j.keep(&series{
+				shape: shape{base: base, stride: stride, pitch: pitch, lanes: lanes, rounds: 1, warps: 1, group: group},
+				op:    uint32(op), first: through, since: j.past,
+			})
+			j.await(op, next)
+			return
+		}
+		r := &j.runs[j.tail[op]-1]
+		r.warps++
+		r.next = x.next
+		x.warp++
+		x.base += uint64(x.next)
+		return
+	}
 	at := op*int(j.warps) + warp
 	if r := &j.open[j.last[at]]; r.due == notDue && r.lanes == lanes && r.stride == stride && r.pitch == pitch &&
 		r.group == group {
@@ -127,7 +160,7 @@ func (j *Journal) Add(op, warp int, lanes uint32, base uint64, stride, pitch int
 	j.last[at] = int32(len(j.open))
 	j.open = append(j.open, series{
 		shape: shape{base: base, stride: stride, pitch: pitch, lanes: lanes, rounds: 1, warps: 1, group: group},
-		op:    uint32(op), first: uint64(j.block)*j.warps + uint64(warp), since: j.past, due: notDue,
+		op:    uint32(op), first: through, since: j.past, due: notDue,
 	})
 }
 
@@ -202,10 +235,11 @@ func (j *Journal) EndBlock() {
 		j.keep(r)
 	}
 	j.open = j.open[:1]
-	if uint64(len(j.runs)) > j.most {
-		// As much memory as was accessed, and some.
-		const some = 1 << 12
-		j.most = some + j.covered/seriesSize
+	const some = 1 << 11
+	if j.check = max(j.check, some); len(j.runs) > j.check {
+		j.compact()
+		j.check = 2 * len(j.runs)
+		j.full = uint64(len(j.runs)) > some+j.covered()/seriesSize // no more memory than was accessed, and some
 	}
 }
 
@@ -214,16 +248,25 @@ func (j *Journal) keep(r *series) {
 	if *t != 0 {
 		o := &j.runs[*t-1]
 		if o.follows(r) {
+			j.await(int(r.op), o.next)
 			return
 		}
-		if j.known(o) { // its place is free again
-			*o = *r
-			return
-		}
-		j.covered += o.bytes(j.ops[o.op])
+		j.awaited[r.op].lanes = 0
 	}
 	j.runs = append(j.runs, *r)
 	*t = int32(len(j.runs))
+}
+
+// await says what warp goes on from an operation's newest series, of which each lies next behind the one before.
+func (j *Journal) await(op int, next int64) {
+	r := &j.runs[j.tail[op]-1]
+	if r.rounds > 1 {
+		return
+	}
+	j.awaited[op] = awaitedWarp{
+		warp: r.first + uint64(r.warps), base: r.base + uint64(int64(r.warps)*next), stride: r.stride, pitch: r.pitch,
+		next: next, lanes: r.lanes, past: r.since, group: r.group,
+	}
 }
 
 // follows makes a series of the next warp a part of the series, if it is one.
@@ -242,27 +285,35 @@ func (r *series) follows(o *series) bool {
 	return true
 }
 
-// known says whether two other blocks have accessed the same in the same way: what races with any further one races
-// with one of theirs, since nothing orders blocks.
-func (j *Journal) known(r *series) bool {
+// compact leaves out series of blocks where two other blocks have accessed the same in the same way: what races with
+// any further one races with one of theirs, since nothing orders blocks.
+func (j *Journal) compact() {
 	const twice = 1 << 63
-	k := r.shape
-	k.size = r.op
-	first, ok := j.had[k]
-	switch {
-	case !ok:
-		if j.had == nil {
-			j.had = map[shape]uint64{}
+	had := map[shape]uint64{}
+	j.runs = slices.DeleteFunc(j.runs, func(r series) bool {
+		k := r.shape
+		k.size = r.op
+		first, ok := had[k]
+		switch {
+		case !ok:
+			had[k] = r.first
+		case first&twice != 0:
+			return true
+		case max(first, r.first)-min(first, r.first) >= j.warps:
+			had[k] = first | twice
 		}
-		j.had[k] = r.first
 		return false
-	case first&twice != 0:
-		return true
+	})
+	clear(j.tail)
+	clear(j.awaited)
+}
+
+// covered is how many bytes the series access at most, those of different ones twice.
+func (j *Journal) covered() (n uint64) {
+	for i := range j.runs {
+		n += j.runs[i].bytes(j.ops[j.runs[i].op])
 	}
-	if away := max(first, r.first) - min(first, r.first); away >= j.warps {
-		j.had[k] = first | twice
-	}
-	return false
+	return n
 }
 
 // bytes is how many a series accesses at most.

@@ -145,6 +145,9 @@ func launchByChance(c *Checker, q *Queue, rnd *rand.Rand, base uint64, journal b
 		}
 		if j != nil {
 			j.EndBlock()
+			if spilt%3 == 0 {
+				j.compact()
+			}
 		} else {
 			b.End()
 		}

@@ -67,6 +67,7 @@ func (j *Journal) tell(l *Launch, begin func(block uint64) (b *Block, on bool)) 
 		return cmp.Compare(a.first/j.warps, b.first/j.warps)
 	})
 	clear(j.tail)
+	clear(j.awaited)
 	var open []*series
 	var parts []part
 	next := 0

@@ -3,6 +3,7 @@ package jit
 import (
 	"bytes"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/checker"
@@ -21,6 +22,9 @@ import (
 type intervals struct {
 	notes  []byte   // since the last barrier
 	free   [][]byte // notes without a race, the last found first
+	last   [][]byte // those among them that came between two barriers of a block before, by the number of barriers
+	past   int      // barriers
+	same   int      // bytes of notes so far that are those of last[past], and are not in notes yet; -1: all are
 	words  []word
 	stamp  uint32
 	spoilt bool // the checker hears of everything to the end of the block
@@ -43,6 +47,7 @@ const (
 
 	mostFree     = 32      // intervals that are remembered
 	mostInterval = 1 << 20 // bytes of an interval's notes
+	mostLast     = 64      // intervals that are remembered by their number
 )
 
 // quick finds out which of the operations that are noted intervals may keep aside: none where anything but barriers, or
@@ -99,13 +104,30 @@ func (c *code) quick(list []noted) []*checker.Op {
 // begin begins a block.
 func (v *intervals) begin(of *ctaVersion) {
 	if v.of != of {
-		v.of, v.free = of, nil
+		v.of, v.free, v.last = of, nil, nil
 	}
-	v.notes, v.spoilt = v.notes[:0], false
+	v.spoilt = false
+	v.enter(0)
+}
+
+// enter begins the interval behind so many barriers.
+func (v *intervals) enter(past int) {
+	v.past, v.notes, v.same = past, v.notes[:0], -1
+	if past < len(v.last) && v.last[past] != nil {
+		v.same = 0
+	}
 }
 
 // aside keeps a note for the end of the interval; false when there are too many.
 func (v *intervals) aside(note unsafe.Pointer, size uintptr) bool {
+	if v.same >= 0 {
+		had := v.last[v.past][v.same:]
+		if uintptr(len(had)) >= size && alike(unsafe.Pointer(&had[0]), note, size) {
+			v.same += int(size)
+			return true
+		}
+		v.catchUp()
+	}
 	if len(v.notes) > mostInterval {
 		return false
 	}
@@ -113,35 +135,64 @@ func (v *intervals) aside(note unsafe.Pointer, size uintptr) bool {
 	return true
 }
 
+// alike says whether two notes of the same size, which is a multiple of eight, have the same bytes.
+func alike(a, b unsafe.Pointer, size uintptr) bool {
+	if size == abi.LogHead+8 {
+		return *(*[2]uint64)(a) == *(*[2]uint64)(b)
+	}
+	return unsafe.String((*byte)(a), size) == unsafe.String((*byte)(b), size)
+}
+
+// catchUp puts all notes into notes.
+func (v *intervals) catchUp() {
+	if v.same >= 0 {
+		v.notes = append(v.notes[:0], v.last[v.past][:v.same]...)
+		v.same = -1
+	}
+}
+
 // endInterval looks at what was kept aside; the checker hears of it when there may be a race.
 func (r *blockRunner) endInterval() {
+	v := &r.intervals
+	past := v.past
+	if v.same < 0 || v.same < len(v.last[past]) {
+		v.catchUp()
+		r.endOther()
+	}
+	v.enter(past + 1)
+}
+
+// endOther is endInterval for notes that are not those of the interval's last time.
+func (r *blockRunner) endOther() {
 	v := &r.intervals
 	if len(v.notes) == 0 {
 		return
 	}
-	for i, had := range v.free {
-		if bytes.Equal(had, v.notes) {
-			if i > 0 {
-				copy(v.free[1:i+1], v.free[:i])
-				v.free[0] = had
-			}
-			v.notes = v.notes[:0]
-			return
-		}
-	}
-	if r.apart() {
-		if len(v.free) < mostFree {
+	i := slices.IndexFunc(v.free, func(had []byte) bool { return bytes.Equal(had, v.notes) })
+	var had []byte
+	switch {
+	case i >= 0:
+		had = v.free[i]
+	case r.apart():
+		had = bytes.Clone(v.notes)
+		if i = len(v.free); i < mostFree {
 			v.free = append(v.free, nil)
+		} else {
+			i--
 		}
-		copy(v.free[1:], v.free)
-		v.free[0] = bytes.Clone(v.notes)
-		v.notes = v.notes[:0]
+	default:
+		if r.journal != nil {
+			r.spill()
+		}
+		r.tellAside()
 		return
 	}
-	if r.journal != nil {
-		r.spill()
+	copy(v.free[1:i+1], v.free[:i])
+	v.free[0] = had
+	if v.past < mostLast {
+		v.last = append(v.last, make([][]byte, max(0, v.past+1-len(v.last)))...)
+		v.last[v.past] = had
 	}
-	r.tellAside()
 }
 
 // spoil has the checker hear of everything up to the end of the block.
@@ -156,6 +207,7 @@ func (r *blockRunner) spoil() {
 // tellAside tells the checker of what was kept aside.
 func (r *blockRunner) tellAside() {
 	v := &r.intervals
+	v.catchUp()
 	r.eachAside(func(o *noted, warp int, lanes uint32, at unsafe.Pointer) bool {
 		r.tell(o, warp, lanes, at)
 		return true
