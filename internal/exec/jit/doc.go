@@ -33,8 +33,8 @@
 // for all lanes, or grows by a stride from lane to lane, is kept as a scalar (amd64/scalar.go) and takes no row. Where
 // lanes part, those of the lower block run on, and the others wait at theirs (abi.Frame.Pend); whoever comes by takes
 // them along. There is code for all lanes and code for some (amd64/cta_versions.go). Of large kernels most of the
-// latter is written when lanes first come to it (amd64/cta_rest.go, code.complete): the code returns for it, and goes on
-// with it.
+// latter is written when lanes first come to it (amd64/cta_rest.go, code.complete): the code returns for it, and goes
+// on with it.
 //
 // What the code cannot do (a fault's report, an address of another state space) stops the CTA (blockRunner.Restore):
 // its warps go on as splits of the scheduler, each at the operation where it stood, and the kernel is compiled again
