@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/exec/jit"
 	"github.com/gocuda/cuda/internal/skip"
+	"github.com/gocuda/cuda/internal/softdev"
 )
 
 // Every case gives the result of its reference, on both engines.
@@ -40,6 +42,37 @@ func TestCases(t *testing.T) {
 				if err != nil || !s.OK || s.Seconds <= 0 {
 					t.Errorf("%s: %+v, %v", b, s, err)
 				}
+			}
+		})
+	}
+}
+
+// TestNoAlarm: the checks find nothing in any case, in machine code and, all of them, on the interpreter.
+func TestNoAlarm(t *testing.T) {
+	for _, name := range []string{"interpreter+all", "jit-avx512+race+memory+leak", "jit-avx2+race+memory+leak"} {
+		t.Run(name, func(t *testing.T) {
+			on := ""
+			e, err := openEngine(name, softdev.Options{Reports: func(r *checker.Report) { t.Errorf("%s: %s", on, r) }})
+			var none *jit.UnavailableError
+			if errors.As(err, &none) {
+				skip.Without(t, skip.MachineCode, err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, on = range Default() {
+				c, err := New(on, Tiny)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, err := e.Run(c, Tiny, Timing{Budget: time.Microsecond, MinReps: 1, MaxReps: 1})
+				if err != nil || !s.OK {
+					t.Errorf("%s: %+v, %v", on, s, err)
+				}
+			}
+			on = "at the end"
+			if err := e.Close(); err != nil {
+				t.Error(err)
 			}
 		})
 	}

@@ -49,10 +49,12 @@ type Engine struct {
 
 // OpenEngine opens the software device with an engine: jit, jit-avx512, jit-avx2 or interpreter; with checks behind a
 // plus sign each, as in jit+race+init.
-func OpenEngine(name string) (*Engine, error) {
+func OpenEngine(name string) (*Engine, error) { return openEngine(name, softdev.Options{}) }
+
+func openEngine(name string, o softdev.Options) (*Engine, error) {
 	parts := strings.Split(name, "+")
-	d, err := device.Open(device.Options{Kind: device.Software,
-		Software: softdev.Options{EngineName: parts[0], Check: parts[1:]}})
+	o.EngineName, o.Check = parts[0], parts[1:]
+	d, err := device.Open(device.Options{Kind: device.Software, Software: o})
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func (t *Timeline) report(o, x *touch, addr uint64) {
 		return
 	}
 	c.seen[k] = c.log.Add(&Report{
-		Kind: Races, Space: "global", Address: addr, Sites: []Site{o.site(addr), x.site(addr)},
+		Kind: raceKind(o.op, x.op, false), Space: "global", Address: addr, Sites: []Site{o.site(addr), x.site(addr)},
 		Cure: t.missingOrder(o, x),
 	})
 }

@@ -38,6 +38,21 @@ type Op struct {
 	Size    uint32
 	Count   uint32 // elements one behind the other
 	Space   string // global or shared
+
+	// Same identifies what a write writes where that is the same for all threads of a launch, whatever its data; 0
+	// where it is not known to be. Fixed says that it is a constant, which other launches may write, too.
+	Same  uint64
+	Fixed bool
+}
+
+// raceKind is the kind of a race of two operations: that of plain writes of equal values is one of its own. Both then
+// write the same bytes, since they are of one size and at a multiple of it.
+func raceKind(a, b *Op, oneLaunch bool) string {
+	if a.Does == Writes && b.Does == Writes && a.Same != 0 && a.Same == b.Same && a.Size == b.Size &&
+		a.Count == b.Count && a.Scope == 0 && b.Scope == 0 && (oneLaunch || a.Fixed && b.Fixed) {
+		return EqualRace
+	}
+	return Races
 }
 
 // event is an operation that lanes of a warp, or actors that work for them, made in one epoch.

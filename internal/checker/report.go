@@ -117,9 +117,12 @@ func (x *access) race(o, r *record, addr uint64) {
 			first = bits.TrailingZeros32(m)
 		}
 	}
+	kind, cure := raceKind(o.e.op, r.e.op, o.e.b.l == r.e.b.l), missing(o, r)
+	if kind == EqualRace {
+		cure += "; both write the same value"
+	}
 	c.seen[k] = c.log.Add(&Report{
-		Kind: Races, Space: r.e.op.Space, Address: addr, Sites: []Site{o.e.side(first), r.e.side(second)},
-		Cure: missing(o, r),
+		Kind: kind, Space: r.e.op.Space, Address: addr, Sites: []Site{o.e.side(first), r.e.side(second)}, Cure: cure,
 	})
 }
 

@@ -50,6 +50,7 @@ func (s *state) image2(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 		if err := s.check("cuMemAlloc", t.MemAlloc_v2(s.ctx, &p, uint64(size))); err != nil {
 			return nil, err
 		}
+		s.cleanup = append(s.cleanup, func() { t.MemFree_v2(s.ctx, p) })
 		if err := s.check("cuMemcpyHtoD", t.MemcpyHtoD_v2(s.ctx, p, unsafe.Pointer(&data[0]),
 			uint64(size))); err != nil {
 			return nil, err
@@ -68,6 +69,7 @@ func (s *state) image2(a *Arg, outs *[]output) (unsafe.Pointer, error) {
 		if err := s.check("cuMemAlloc", t.MemAlloc_v2(s.ctx, &p, uint64(len(padded)))); err != nil {
 			return nil, err
 		}
+		s.cleanup = append(s.cleanup, func() { t.MemFree_v2(s.ctx, p) })
 		if err := s.check("cuMemcpyHtoD", t.MemcpyHtoD_v2(s.ctx, p, unsafe.Pointer(&padded[0]),
 			uint64(len(padded)))); err != nil {
 			return nil, err

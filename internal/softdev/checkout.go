@@ -2,10 +2,12 @@ package softdev
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/gocuda/cuda/internal/checker"
@@ -29,6 +31,10 @@ func (d *Driver) openChecks() error {
 			if err := format.Known(name); err != nil {
 				return err
 			}
+			name, err := ownName(name)
+			if err != nil {
+				return fmt.Errorf("reports: %w", err)
+			}
 			d.checkFiles.out = append(d.checkFiles.out, name)
 		}
 	}
@@ -50,6 +56,25 @@ func (d *Driver) openChecks() error {
 	}
 	d.defects = checker.NewLog(d.found, d.checkFiles.skip)
 	return d.writeReports()
+}
+
+// ownName puts the process's number for %p, and for %n the first number from 1 of which there is no file yet: programs
+// that start others, and open several devices, have a file for each.
+func ownName(name string) (string, error) {
+	name = strings.ReplaceAll(name, "%p", strconv.Itoa(os.Getpid()))
+	if !strings.Contains(name, "%n") {
+		return name, nil
+	}
+	for n := 1; ; n++ {
+		own := strings.ReplaceAll(name, "%n", strconv.Itoa(n))
+		f, err := os.OpenFile(own, os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil {
+			return own, f.Close()
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return "", err
+		}
+	}
 }
 
 // result is what was found so far.

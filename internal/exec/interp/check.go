@@ -15,8 +15,9 @@ import (
 // that kernels without checks run as they are. Addresses are taken before an operation, which may write to the register
 // that holds them, and told after it: an access that faults is none.
 
-// instrument wraps the handler of an operation that the checker has to know of.
-func instrument(in *inst, op *ir.Op, site uint32, ids *uint32) {
+// instrument wraps the handler of a function's operation that the checker has to know of.
+func instrument(in *inst, s *same, at int, site uint32, ids *uint32) {
+	op := &s.f.Ops[at]
 	if op.Ctl != ir.Plain {
 		return
 	}
@@ -31,6 +32,7 @@ func instrument(in *inst, op *ir.Op, site uint32, ids *uint32) {
 		checkAccess(in, op, o, &op.Args[1], &op.Args[0])
 	case optab.OpSt:
 		o.Does = checker.Writes
+		o.Same, o.Fixed = s.value(at, &op.Args[1])
 		checkAccess(in, op, o, &op.Args[0], &op.Args[1])
 	case optab.OpAtom, optab.OpRed, optab.OpAtomVec:
 		checkAtom(in, op, o)

@@ -110,12 +110,13 @@ func (e engine) Compile(k *ir.Kernel) (exec.Code, error) {
 	ids := uint32(0)
 	for i, f := range k.Funcs {
 		insts := make([]inst, len(f.Ops))
+		stored := &same{f: f, entry: i == 0}
 		for j := range f.Ops {
 			if err := prepare(k, &insts[j], &f.Ops[j], found); err != nil {
 				return nil, err
 			}
 			if e.check {
-				instrument(&insts[j], &f.Ops[j], places.Site(i, j), &ids)
+				instrument(&insts[j], stored, j, places.Site(i, j), &ids)
 			}
 			if e.init {
 				if err := c.watch(i, &insts[j], &f.Ops[j], places.Site(i, j)); err != nil {
