@@ -99,10 +99,10 @@ func (r *farRun) version() *ctaVersion {
 	return c.cta.versions[ctaKey{dims: r.cfg.Block}]
 }
 
-func alike(int) uint32     { return 3 }
-func aFew(i int) uint32    { return 2 | uint32(i)&1 }
-func many(i int) uint32    { return uint32(i) * 0x9e3779b1 >> 7 &^ 8 }
-func leaving(i int) uint32 { return uint32(i) * 0x9e3779b1 >> 7 }
+func flagsAlike(int) uint32     { return 3 }
+func flagsFew(i int) uint32     { return 2 | uint32(i)&1 }
+func flagsMany(i int) uint32    { return uint32(i) * 0x9e3779b1 >> 7 &^ 8 }
+func flagsLeaving(i int) uint32 { return uint32(i) * 0x9e3779b1 >> 7 }
 
 // TestLater: code for some lanes that is far from where lanes part and meet is written when lanes first come to it, and
 // computes what the interpreter does.
@@ -116,8 +116,8 @@ func TestLater(t *testing.T) {
 					name string
 					flag func(i int) uint32
 					rest bool // is there from then on
-				}{{"alike", alike, false}, {"a few", aFew, false}, {"many", many, true}, {"alike again", alike, true},
-					{"leaving", leaving, true}} {
+				}{{"alike", flagsAlike, false}, {"a few", flagsFew, false}, {"many", flagsMany, true},
+					{"alike again", flagsAlike, true}, {"leaving", flagsLeaving, true}} {
 					want, err := slow.run(x.flag)
 					if err != nil {
 						t.Fatal(err)
@@ -144,16 +144,16 @@ func TestLater(t *testing.T) {
 func TestLaterTogether(t *testing.T) {
 	eachISA(t, func(t *testing.T, e *engine) {
 		slow := newFarRun(t, interp.New(), "", 64, 64)
-		want, err := slow.run(leaving)
+		want, err := slow.run(flagsLeaving)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fast := newFarRun(t, e, "", 64, 64)
 		fast.cfg.Workers = 16
-		if _, err := fast.run(alike); err != nil {
+		if _, err := fast.run(flagsAlike); err != nil {
 			t.Fatal(err)
 		}
-		got, err := fast.run(leaving)
+		got, err := fast.run(flagsLeaving)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v, %x, want %x", err, got, want)
 		}
@@ -175,7 +175,7 @@ func (b restless) CompileRest(*ir.Kernel, *abi.CTACode, abi.CTAOptions) (*abi.CT
 func TestLaterFails(t *testing.T) {
 	eachISA(t, func(t *testing.T, e *engine) {
 		slow := newFarRun(t, interp.New(), "", 5, 128)
-		want, err := slow.run(leaving)
+		want, err := slow.run(flagsLeaving)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,13 +188,13 @@ func TestLaterFails(t *testing.T) {
 			{"memory", func() { e.refuseMemory = errors.New("refused by the test") }, false},
 		} {
 			fast := newFarRun(t, e, "", 5, 128)
-			if _, err := fast.run(alike); err != nil {
+			if _, err := fast.run(flagsAlike); err != nil {
 				t.Fatal(err)
 			}
 			v := fast.version()
 			back := e.back
 			x.prepare()
-			got, err := fast.run(leaving)
+			got, err := fast.run(flagsLeaving)
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s: %v, %x, want %x", x.name, err, got, want)
 			}
@@ -203,7 +203,7 @@ func TestLaterFails(t *testing.T) {
 			if n == nil || (n.code != nil) != x.whole || x.whole && n.links != nil {
 				t.Errorf("%s: replaced by %+v", x.name, n)
 			}
-			if got, err := fast.run(leaving); err != nil || !slices.Equal(got, want) {
+			if got, err := fast.run(flagsLeaving); err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s, again: %v, %x, want %x", x.name, err, got, want)
 			}
 		}
@@ -214,7 +214,7 @@ func TestLaterFails(t *testing.T) {
 func TestLaterStopped(t *testing.T) {
 	eachISA(t, func(t *testing.T, e *engine) {
 		fast := newFarRun(t, e, "", 5, 128)
-		if _, err := fast.run(alike); err != nil {
+		if _, err := fast.run(flagsAlike); err != nil {
 			t.Fatal(err)
 		}
 		c, v := fast.k.Code.(*code), fast.version()
