@@ -534,6 +534,32 @@ DONE:
 	})
 }
 
+func TestStackParameter(t *testing.T) {
+	// What mov gives for a function's parameter is an address in local memory (PTX ISA, mov), and LLVM reads through it
+	// with ld.param.
+	decl := `.func (.param .b32 r) f(.param .align 8 .b8 s[24], .param .b32 a)
+{
+	.reg .b32 %x, %y, %z; .reg .b64 %q<4>; .reg .pred %p;
+	ld.param.b32 %x, [a]; mov.b64 %q0, s; add.u64 %q1, %q0, 4; and.b32 %y, %x, 1; setp.eq.u32 %p, %y, 0;
+	@%p add.u64 %q1, %q0, 8;
+	ld.param.b32 %y, [%q1+8]; ld.local.b32 %z, [%q0+20];
+	mad.lo.u32 %y, %y, 3, %z;
+	st.param.b32 [r], %y;
+	ret;
+}
+`
+	launch{Config: config(2, 80), decl: decl, body: `
+	{ .param .align 8 .b8 s[24]; .param .b32 a; .param .b32 r;
+	st.param.b32 [s+12], %g; st.param.b32 [s+16], %t; st.param.b32 [s+20], 5; st.param.b32 [a], %g;
+	call (r), f, (s, a); ld.param.b32 %r1, [r]; }
+	st.global.u32 [%o], %r1;`}.want(t, func(i int) uint32 {
+		if i%2 == 0 {
+			return uint32(i%80)*3 + 5
+		}
+		return uint32(i)*3 + 5
+	})
+}
+
 func TestCallOperands(t *testing.T) {
 	// Registers of every width as parameters and results, constants and special registers as arguments, results that
 	// nobody wants.

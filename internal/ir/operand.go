@@ -195,6 +195,11 @@ func (b *body) address(a *check.Arg, out *Arg) error {
 				Position: optab.NoPosition(), ArgRest: &noRest}
 		case check.ArgReg:
 			out.Base, err = b.newArg(base)
+			if out.Space == KernelParam && !b.f.Entry && b.match.Has("param") {
+				// A register can only hold what mov gives for a parameter of a function, an address on the stack; LLVM
+				// keeps writing ld.param.
+				out.Space = Local
+			}
 		case check.ArgSym:
 			err = b.symbolAddress(out, base)
 		}
