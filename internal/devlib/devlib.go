@@ -12,12 +12,11 @@ package devlib
 
 import _ "embed"
 
-//go:embed libdevice.10.bc
+//go:embed devmath.bc
 var bitcode string
 
-// FileName is the name to write the bitcode under: by it LLVM knows a library of device functions and does not warn of
-// its target triple.
-const FileName = "libdevice.10.bc"
+// FileName is the name to write the bitcode under.
+const FileName = "devmath.bc"
 
 // Bitcode returns the library as LLVM bitcode, which clang 17 and later read. The bytes are the caller's. Clang 20 and
 // later warn that their data layout is newer, which concerns no type that the library uses: -Wno-linker-warnings.

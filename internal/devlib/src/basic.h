@@ -180,7 +180,7 @@ API float __nv_copysignf(float a, float b) { return ffrom((fbits(a) & 0x7fffffff
 API double __nv_copysign(double a, double b) {
 	return dfrom((dbits(a) & 0x7fffffffffffffffull) | (dbits(b) & 0x8000000000000000ull));
 }
-API float __nv_nanf(const signed char *p) { (void)p; return FNAN; }
+API float __nv_nanf(const signed char *p) { (void)p; return ffrom(0x7fc00000u); }
 API double __nv_nan(const signed char *p) { (void)p; return DNAN; }
 
 API float __nv_fdimf(float a, float b) { return a <= b ? 0.0f : a - b; }
@@ -291,7 +291,7 @@ API double __nv_scalbn(double a, int n) { return __nv_ldexp(a, n); }
 API float __nv_modff(float a, float *p) {
 	float t = __nv_truncf(a);
 	*p = t;
-	return fsign(fabs_(a) == FINF ? 0.0f : a - t, a);
+	return a != a ? FNAN : fsign(fabs_(a) == FINF ? 0.0f : a - t, a);
 }
 API double __nv_modf(double a, double *p) {
 	double t = __nv_trunc(a);

@@ -172,7 +172,7 @@ API double __nv_yn(int n, double a) {
 	if (n < 0)
 		return DNAN;
 	if (!(a > 0 && a < DINF))
-		return a == 0 ? -DINF : a > 0 ? 0.0 : a != a ? dadd(a, a) : DNAN;
+		return a == 0 ? ddiv(-1.0, a) : /* of -0 infinity, as recorded */ a > 0 ? 0.0 : a != a ? dadd(a, a) : DNAN;
 	double i = ddiv(2.0, a), p = __nv_y0(a), c = __nv_y1(a);
 	for (s32 k = 1; k < n && c > -DINF; k++) {
 		double t = dfma(dmul((double)k, i), c, -p);

@@ -538,6 +538,7 @@ API float __nv_rnorm4df(float a, float b, float c, float d) {
 }
 INLINE double normf_sum(int n, const float *p, int *inf) {
 	double s = 0;
+	n = n < 1 ? 1 : n;
 	*inf = 0;
 	for (int i = 0; i < n; i++) {
 		*inf |= fabs_(p[i]) == FINF;

@@ -126,7 +126,9 @@ API double __nv_rnorm3d(double a, double b, double c) { return norm_of(a, b, c, 
 API double __nv_norm4d(double a, double b, double c, double d) { return norm_of(a, b, c, d, 0); }
 API double __nv_rnorm4d(double a, double b, double c, double d) { return norm_of(a, b, c, d, 1); }
 
+/* Of no dimension it is that of one, as recorded. */
 INLINE double norm_n(int n, const double *p, int reciprocal) {
+	n = n < 1 ? 1 : n;
 	double m = 0;
 	int nan = 0;
 	for (int i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 // Command devlibgen compiles the device math library, internal/devlib/src, to the bitcode that package devlib embeds.
 //
-//	go run ./internal/tools/devlibgen           # writes internal/devlib/libdevice.10.bc and sources.sum
+//	go run ./internal/tools/devlibgen           # writes internal/devlib/devmath.bc and sources.sum
 //	go run ./internal/tools/devlibgen -check    # says whether they are what would be written
 //
 // The compiler is clang 17.0.6 out of zig 0.12.1, the oldest that later ones can read and the only one used, so that
@@ -23,7 +23,7 @@ import (
 const (
 	version = "0.12.1"
 	folder  = "internal/devlib"
-	bitcode = "libdevice.10.bc"
+	bitcode = "devmath.bc"
 	sums    = "sources.sum"
 )
 
@@ -126,7 +126,7 @@ func build(zig []string) ([]byte, error) {
 		}
 		return nil
 	}
-	text := filepath.Join(tmp, "libdevice.10.ll")
+	text := filepath.Join(tmp, "devmath.ll")
 	err = clang("-x", "c", "-std=gnu17", "-O2", "-ffreestanding", "-nostdinc", "-march=sm_70", "-Xclang",
 		"-target-feature", "-Xclang", "+ptx70", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra",
 		"-Wno-unused-function", "-S", "-emit-llvm", filepath.Join(folder, "src", "devlib.c"), "-o", text)
