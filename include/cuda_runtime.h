@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <utility>
 #if !defined(_WIN32)
 #include <sys/time.h>
 #endif
