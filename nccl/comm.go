@@ -197,8 +197,15 @@ func (c *Comm) check(op string) error {
 	return c.Err()
 }
 
-// pollTime is the longest pause between two looks at a stream and a communicator.
-const pollTime = time.Millisecond
+// pollTime is the longest pause between two looks at a stream and a communicator, pollFirst the shortest. Between them
+// a pause is a small part of the time that has passed, pollShare, so that the end of work is seen late by no more than
+// that. For pollSpin there is none.
+const (
+	pollTime  = time.Millisecond
+	pollFirst = 50 * time.Microsecond
+	pollSpin  = 30 * time.Microsecond
+	pollShare = 512
+)
 
 // Wait waits until everything that is queued in the stream is done; nil is the default stream. It returns with an error
 // as soon as the communicator fails, and when ctx ends or Config.Timeout passes: the communicator then counts as
@@ -208,9 +215,19 @@ func (c *Comm) Wait(ctx context.Context, s *cuda.Stream) error {
 	if s == nil {
 		s = c.c.Default()
 	}
+	return c.await(ctx, s)
+}
+
+// ends is a stream or an event.
+type ends interface {
+	Done() (bool, error)
+	Synchronize() error
+}
+
+func (c *Comm) await(ctx context.Context, s ends) error {
 	ctx, cancel := c.cfg.bound(ctx)
 	defer cancel()
-	for pause := time.Duration(0); ; pause = min(pollTime, 2*pause+5*time.Microsecond) {
+	for start := time.Now(); ; {
 		done, err := s.Done()
 		if err != nil {
 			return errors.Join(err, c.Err())
@@ -227,10 +244,10 @@ func (c *Comm) Wait(ctx context.Context, s *cuda.Stream) error {
 			c.first.CompareAndSwap(nil, e)
 			return e
 		}
-		if pause < 20*time.Microsecond {
+		if waited := time.Since(start); waited < pollSpin {
 			runtime.Gosched()
 		} else {
-			time.Sleep(pause)
+			time.Sleep(min(pollTime, max(pollFirst, waited/pollShare)))
 		}
 	}
 }

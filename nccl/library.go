@@ -48,7 +48,7 @@ func initLibrary(ctx context.Context, l *raw.Library, contexts []*cuda.Context, 
 				return libraryError(l, 0, op, err)
 			}
 			comm := &Comm{c: c, cfg: cfg, rank: rank, size: n}
-			comm.e = &library{c: comm, l: l, comm: h}
+			comm.e = &library{c: comm, l: l, comm: *h}
 			comms = append(comms, comm)
 			return nil
 		})
@@ -257,7 +257,7 @@ func (e *library) close() error {
 }
 
 // made is the end of a call that makes a communicator of this one.
-func (e *library) made(ctx context.Context, op string, cfg *Config, f func() (raw.Comm, error)) (*Comm, error) {
+func (e *library) made(ctx context.Context, op string, cfg *Config, f func() (*raw.Comm, error)) (*Comm, error) {
 	n := &Comm{c: e.c.c, cfg: *cfg}
 	x := &library{c: n, l: e.l}
 	n.e = x
@@ -266,20 +266,20 @@ func (e *library) made(ctx context.Context, op string, cfg *Config, f func() (ra
 		if err != nil && !inProgress(err) {
 			return libraryError(e.l, e.comm, op, err)
 		}
-		x.comm = h
-		if err := e.settle(ctx, op); err != nil || h == 0 {
+		err = e.settle(ctx, op)
+		if x.comm = *h; err != nil || x.comm == 0 { // the handle is there when the call has ended
 			return err
 		}
 		if err := x.settle(ctx, op); err != nil {
 			return err
 		}
-		rank, err := e.l.CommUserRank(h)
+		rank, err := e.l.CommUserRank(x.comm)
 		if err != nil {
-			return libraryError(e.l, h, "ncclCommUserRank", err)
+			return libraryError(e.l, x.comm, "ncclCommUserRank", err)
 		}
-		size, err := e.l.CommCount(h)
+		size, err := e.l.CommCount(x.comm)
 		n.rank, n.size = int(rank), int(size)
-		return libraryError(e.l, h, "ncclCommCount", err)
+		return libraryError(e.l, x.comm, "ncclCommCount", err)
 	})
 	if err != nil {
 		if x.comm != 0 {
@@ -294,7 +294,7 @@ func (e *library) made(ctx context.Context, op string, cfg *Config, f func() (ra
 }
 
 func (e *library) split(ctx context.Context, color, key int, cfg *Config) (*Comm, error) {
-	return e.made(ctx, "ncclCommSplit", cfg, func() (raw.Comm, error) {
+	return e.made(ctx, "ncclCommSplit", cfg, func() (*raw.Comm, error) {
 		return e.l.CommSplit(e.comm, int32(color), int32(key), cfg.raw())
 	})
 }
@@ -308,7 +308,7 @@ func (e *library) shrink(ctx context.Context, exclude []int, abort bool, cfg *Co
 	if abort {
 		flags = raw.NCCL_SHRINK_ABORT
 	}
-	return e.made(ctx, "ncclCommShrink", cfg, func() (raw.Comm, error) {
+	return e.made(ctx, "ncclCommShrink", cfg, func() (*raw.Comm, error) {
 		return e.l.CommShrink(e.comm, list, cfg.raw(), flags)
 	})
 }

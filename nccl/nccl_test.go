@@ -178,6 +178,9 @@ func oneType[T Number](ctx context.Context, c *Comm, d *digest, k small[T]) erro
 				}
 				return value(rank, b, i, k.most)
 			}
+			if f8 := k.most < 16; n == 1 && f8 && r.name == "avg" && onDriver() {
+				continue // NCCL 2.28 refuses it: one rank computes averages by a kernel that has no 8-bit floats
+			}
 			if r.name == "sum" && n > k.most || r.name == "avg" && (n > k.most || n&(n-1) != 0) {
 				continue
 			}
@@ -333,8 +336,9 @@ func exchange(ctx context.Context, c *Comm, d *digest) error {
 func TestEverything(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 8} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			need(t, n)
 			one := inProcess(t, n, everything)
-			if n != 8 && n != 3 || testing.Short() {
+			if n == 1 || n == 2 && !onDriver() || testing.Short() {
 				return
 			}
 			many := processes(t, n, "everything", "file:"+t.TempDir()+"/id")

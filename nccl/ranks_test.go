@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/gocuda/cuda"
+	"github.com/gocuda/cuda/internal/env"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // deadline is far beyond what any of the tests takes, for machines with other things to do.
@@ -52,12 +54,24 @@ func rankMain(v string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
-	_, c, err := openDevices(1)
+	var rendezvous Rendezvous
+	if f[3] == "launcher" {
+		w, err := Environment()
+		if err != nil {
+			return err
+		}
+		rank, n, rendezvous = w.Rank, w.Size, w.Rendezvous
+	}
+	_, c, err := openDevices(rank, 1)
 	if err != nil {
 		return err
 	}
 	var id ID
-	if strings.HasPrefix(f[3], "file:") {
+	if rendezvous != nil {
+		if id, err = rendezvous.ID(ctx, rank, n, c[0], Config{}); err != nil {
+			return err
+		}
+	} else if strings.HasPrefix(f[3], "file:") {
 		if id, err = (File{Path: f[3][5:]}).ID(ctx, rank, n, c[0], Config{}); err != nil {
 			return err
 		}
@@ -73,31 +87,64 @@ func rankMain(v string) error {
 		return fmt.Errorf("rank %d: %w", rank, err)
 	}
 	fmt.Printf("%d %x\n", rank, digest)
-	return comm.Close()
+	if err := comm.Close(); !errors.Is(err, cuda.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
-func openDevices(n int) (*cuda.System, []*cuda.Context, error) {
-	profiles := make([]string, n)
-	for i := range profiles {
-		profiles[i] = "h200"
+// onDriver says that the tests run on GPUs.
+func onDriver() bool { return env.Read(nil).TestDevice == "driver" }
+
+// openDevices opens n devices: GPUs from number first on, or software devices.
+func openDevices(first, n int) (*cuda.System, []*cuda.Context, error) {
+	options := cuda.WithDriver()
+	if !onDriver() {
+		profiles := make([]string, n)
+		for i := range profiles {
+			profiles[i] = "h200"
+		}
+		first, options = 0, cuda.WithSoftware(profiles...)
 	}
-	sys, err := cuda.Open(cuda.WithSoftware(profiles...))
+	sys, err := cuda.Open(options)
 	if err != nil {
 		return nil, nil, err
 	}
 	contexts := make([]*cuda.Context, n)
 	for i := range contexts {
-		if contexts[i], err = sys.Context(i); err != nil {
+		if contexts[i], err = sys.Context(first + i); err != nil {
 			return nil, nil, err
 		}
 	}
 	return sys, contexts, nil
 }
 
-// devices opens software devices for a test.
+// need skips a test that is for more GPUs than there are.
+func need(t testing.TB, n int) {
+	t.Helper()
+	if have := most(t); have < n {
+		skip.Without(t, skip.DeviceFeature, fmt.Sprintf("%d GPUs of %d", have, n))
+	}
+}
+
+// most is how many devices there can be.
+func most(t testing.TB) int {
+	t.Helper()
+	if !onDriver() {
+		return 64
+	}
+	sys, err := cuda.Open(cuda.WithDriver())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sys.Close()
+	return len(sys.Devices())
+}
+
+// devices opens devices for a test.
 func devices(t testing.TB, n int) []*cuda.Context {
 	t.Helper()
-	sys, contexts, err := openDevices(n)
+	sys, contexts, err := openDevices(0, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +185,9 @@ func allRanks(ctx context.Context, t testing.TB, comms []*Comm, f rankFunc) [][]
 			if errs[i] != nil {
 				errs[i] = fmt.Errorf("rank %d: %w", i, errs[i])
 			}
-			errs[i] = errors.Join(errs[i], c.Close())
+			if err := c.Close(); !errors.Is(err, cuda.ErrClosed) { // a program may have closed it
+				errs[i] = errors.Join(errs[i], err)
+			}
 		}()
 	}
 	wg.Wait()
@@ -167,7 +216,8 @@ func processes(t testing.TB, n int, name string, id string) [][]byte {
 				errs[i] = fmt.Errorf("rank %d: %w\n%s", i, err, stderr.String())
 				return
 			}
-			_, text, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+			_, text, _ := strings.Cut(strings.TrimSpace(string(out)), " ") // NCCL may write lines before
+			text = text[strings.LastIndexByte(text, ' ')+1:]
 			digests[i], errs[i] = hex.DecodeString(text)
 		}()
 	}

@@ -136,12 +136,12 @@ func (e *soft) closeEvent() error {
 
 func (e *soft) finalize(ctx context.Context) error {
 	e.mu.Lock()
-	last := e.last
+	done := e.done
 	e.mu.Unlock()
-	if last == nil {
+	if done == nil {
 		return nil
 	}
-	return e.c.Wait(ctx, last)
+	return e.c.await(ctx, done) // the stream may be closed by now
 }
 
 // await runs f, which a context.Context ends by an abort of the communicator.

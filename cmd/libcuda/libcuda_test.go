@@ -353,11 +353,11 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(env.Driver, filepath.Join(library(t), "libcuda.so.1"))
-	texts, err := api.Record(2)
+	texts, err := api.One.Record(2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := truth.Judge(func(i int, _ api.Case) []string { return api.Lines(texts[i]) })
+	v := api.One.Judge(truth, func(i int, _ api.Case) []string { return api.Lines(texts[i]) })
 	for _, p := range v.Problems {
 		t.Error(p)
 	}

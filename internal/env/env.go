@@ -62,6 +62,28 @@ const (
 	path = "PATH"
 )
 
+// What launchers tell the processes that they start: torchrun, Open MPI, and Slurm ([ReadLaunch]).
+const (
+	MasterAddr     = "MASTER_ADDR"
+	MasterPort     = "MASTER_PORT"
+	Rank           = "RANK"
+	WorldSize      = "WORLD_SIZE"
+	LocalRank      = "LOCAL_RANK"
+	AgentStore     = "TORCHELASTIC_USE_AGENT_STORE" // True: torchrun itself listens at the master's port
+	OMPIRank       = "OMPI_COMM_WORLD_RANK"
+	OMPISize       = "OMPI_COMM_WORLD_SIZE"
+	OMPILocalRank  = "OMPI_COMM_WORLD_LOCAL_RANK"
+	OMPILocalSize  = "OMPI_COMM_WORLD_LOCAL_SIZE"
+	SlurmRank      = "SLURM_PROCID"
+	SlurmSize      = "SLURM_NTASKS"
+	SlurmStepSize  = "SLURM_STEP_NUM_TASKS"
+	SlurmLocalRank = "SLURM_LOCALID"
+	SlurmNodes     = "SLURM_JOB_NODELIST"
+	SlurmStepNodes = "SLURM_STEP_NODELIST"
+	SlurmJob       = "SLURM_JOB_ID"
+	SlurmStep      = "SLURM_STEP_ID"
+)
+
 // Settings are the values of the variables; what is not set is empty.
 type Settings struct {
 	Device, TestDevice   string

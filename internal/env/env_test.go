@@ -49,6 +49,20 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// What ReadLaunch gives is what is set, and every variable of its block is read.
+func TestReadLaunch(t *testing.T) {
+	all := map[string]string{}
+	for _, name := range launchVariables {
+		all[name] = "1"
+	}
+	if l := ReadLaunch(from(all)); len(l) != 18 || len(l) != len(launchVariables) {
+		t.Errorf("%d of %d variables", len(l), len(launchVariables))
+	}
+	if l := ReadLaunch(from(map[string]string{Rank: "", WorldSize: "2"})); len(l) != 1 || l[WorldSize] != "2" {
+		t.Errorf("%v", l)
+	}
+}
+
 // docs/environment.md has every variable that this package reads, and no GOCUDA_ or CUDA_ variable that nothing reads.
 func TestDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/environment.md")

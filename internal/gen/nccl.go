@@ -253,12 +253,13 @@ func (a *NCCLAPI) writeFunc(b *strings.Builder, f *NCCLFunction) error {
 			if g == "" {
 				return fmt.Errorf("parameter %s: unknown type %q", p.Name, p.Type)
 			}
-			if g == "Comm" { // a non-blocking communicator's handle may be written again after the call
+			if g == "Comm" { // a non-blocking communicator's handle may be written after the call has returned
 				before = append(before, name+" := l.slot()")
+				results, values = append(results, "*"+g), append(values, name)
 			} else {
 				before = append(before, name+" := new("+g+")")
+				results, values = append(results, g), append(values, "*"+name)
 			}
-			results, values = append(results, g), append(values, "*"+name)
 			words = append(words, "uintptr(unsafe.Pointer("+name+"))")
 		case p.Buffer:
 			params = append(params, name+" []byte")

@@ -40,7 +40,7 @@ var engines = []string{"auto", "jit-avx2", "interpreter"}
 // workloads are the recorded API cases, recorded modules and images, some cases of each group of instructions, and
 // generated programs.
 func workloads() (list []workload, err error) {
-	for _, c := range api.Cases() {
+	for _, c := range api.One.Cases() {
 		list = append(list, workload{"api/" + c.Name, "", func() func(*driver.Table) {
 			return func(t *driver.Table) {
 				dir, err := os.MkdirTemp("", "case")
@@ -279,7 +279,7 @@ func try(w workload, place, after int, at string) *trial {
 // beforeInit are the API cases that begin before cuInit.
 var beforeInit = func() map[string]bool {
 	m := map[string]bool{}
-	for _, c := range api.Cases() {
+	for _, c := range api.One.Cases() {
 		m[c.Name] = c.Start == api.NoInit
 	}
 	return m

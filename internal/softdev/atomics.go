@@ -66,8 +66,8 @@ func (d *Driver) deviceGetHostAtomicCapabilities(_ driver.CUcontext, out *uint32
 	})
 }
 
-// deviceGetP2PAtomicCapabilities: between software devices there is no difference to atomic operations on a device's
-// own memory.
+// deviceGetP2PAtomicCapabilities: the driver names none, not even between GPUs whose kernels do all of them through
+// NVLink, and whose CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED is 1 (recorded). Kernels here do them, too.
 func (d *Driver) deviceGetP2PAtomicCapabilities(_ driver.CUcontext, out *uint32, ops *driver.CUatomicOperation,
 	n uint32, src, dst driver.CUdevice) driver.CUresult {
 	if _, r := d.asked(out != nil && ops != nil && n != 0, src); r != success {
@@ -79,7 +79,8 @@ func (d *Driver) deviceGetP2PAtomicCapabilities(_ driver.CUcontext, out *uint32,
 	if src == dst {
 		return driver.CUDA_ERROR_INVALID_DEVICE
 	}
-	return atomicCapabilities(out, ops, n, func(op driver.CUatomicOperation) driver.CUatomicOperationCapability {
-		return wideAtomics[op]
+	clear(unsafe.Slice(out, n)) // before the operations are looked at (recorded)
+	return atomicCapabilities(out, ops, n, func(driver.CUatomicOperation) driver.CUatomicOperationCapability {
+		return 0
 	})
 }

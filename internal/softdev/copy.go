@@ -149,7 +149,7 @@ func (d *Driver) linear(cur driver.CUcontext, n uint64, stream driver.CUstream, 
 		return success
 	}
 	dst, src, ok := ends(d.memory)
-	if !ok || !d.memory.writable(dst.p) {
+	if !ok || !d.memory.writable(dst.p) || !s.ctx.copies(dst.p, n) || !s.ctx.copies(src.p, n) {
 		return s.spoil(invalidValue)
 	}
 	if s.capturing() {
@@ -289,6 +289,9 @@ func (d *Driver) memcpyPeerAsync(cur driver.CUcontext, dst driver.CUdeviceptr, d
 	}
 	if r := d.peerContexts(dctx, sctx); r != success {
 		return r
+	}
+	if t, r := d.streamOf(cur, s); r == success && t.capturing() {
+		return t.spoil(driver.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) // recorded
 	}
 	return d.dtod(cur, dst, src, n, s, true)
 }

@@ -175,7 +175,8 @@ func (d *Driver) deviceGetAttribute(_ driver.CUcontext, out *int32, attr driver.
 	if !ok {
 		return invalidValue
 	}
-	if attr == driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID {
+	switch attr { // which tell devices of a machine apart (recorded)
+	case driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, driver.CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID:
 		v += dev.slot
 	}
 	*out = v
@@ -359,11 +360,11 @@ func (d *Driver) deviceGetP2PAttribute(_ driver.CUcontext, out *int32, attr driv
 		return driver.CUDA_ERROR_INVALID_DEVICE
 	}
 	switch attr {
-	case driver.CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:
-		*out = 0
-	case driver.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, driver.CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
+	case driver.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, driver.CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
+		driver.CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED:
 		*out = 1
-	case driver.CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED:
+	case driver.CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK,
+		driver.CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED:
 		*out = 0
 	default:
 		return invalidValue
@@ -381,7 +382,7 @@ func (d *Driver) ctxEnablePeerAccess(cur, peer driver.CUcontext, flags uint32) d
 	}
 	p, r := d.contextOf(peer)
 	if r != success {
-		return invalidCtx
+		return r
 	}
 	if p.dev == c.dev {
 		return driver.CUDA_ERROR_PEER_ACCESS_UNSUPPORTED
@@ -406,7 +407,7 @@ func (d *Driver) ctxDisablePeerAccess(cur, peer driver.CUcontext) driver.CUresul
 	}
 	p, r := d.contextOf(peer)
 	if r != success {
-		return invalidCtx
+		return r
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -97,7 +97,8 @@ func (c *context) fault() driver.CUresult {
 }
 
 // fail breaks the context: every later call answers r. The first fault counts. As on hardware it breaks the whole
-// device for the process, other contexts and later ones included (recorded), unless Options.Recover says otherwise.
+// device for the process, other contexts and later ones included (recorded), and all other devices where it is an
+// access to an illegal address (recorded with two), unless Options.Recover says otherwise.
 func (c *context) fail(r driver.CUresult, text string) {
 	if !c.sticky.CompareAndSwap(0, uint32(r)) {
 		return
@@ -107,12 +108,15 @@ func (c *context) fail(r driver.CUresult, text string) {
 		c.halt()
 		return
 	}
-	if c.dev.sticky.CompareAndSwap(0, uint32(r)) {
+	for _, dev := range c.d.devices {
+		if dev != c.dev && r != driver.CUDA_ERROR_ILLEGAL_ADDRESS || !dev.sticky.CompareAndSwap(0, uint32(r)) {
+			continue
+		}
 		for _, o := range c.d.contexts.all() {
-			if o.dev == c.dev {
+			if o.dev == dev {
 				o.halt()
 				if o != c {
-					c.d.explain(o, "in another context of the device: %s", text)
+					c.d.explain(o, "in another context of the process: %s", text)
 				}
 			}
 		}

@@ -49,7 +49,7 @@ func (d *Driver) memset(cur driver.CUcontext, dst driver.CUdeviceptr, width uint
 	if !ok {
 		d.memory.badCall(uint64(dst), size)
 	}
-	if !ok || !d.memory.writable(p) {
+	if !ok || !d.memory.writable(p) || !s.ctx.fills(dst) {
 		return s.spoil(invalidValue)
 	}
 	if s.capturing() {
@@ -91,7 +91,7 @@ func (d *Driver) memset2D(cur driver.CUcontext, dst driver.CUdeviceptr, pitch ui
 	if !ok {
 		d.memory.badCall(uint64(dst), span+row)
 	}
-	if !ok || !d.memory.writable(p) {
+	if !ok || !d.memory.writable(p) || !s.ctx.fills(dst) {
 		return s.spoil(invalidValue)
 	}
 	if s.capturing() {

@@ -141,8 +141,7 @@ func (d *Driver) ipcOpenMemHandle(cur driver.CUcontext, out *driver.CUdeviceptr,
 		d.explain(c, "the memory is of this process")
 		return invalidCtx
 	}
-	dev, r := d.deviceWithID(id)
-	if r != success {
+	if _, r := d.deviceWithID(id); r != success {
 		return r
 	}
 	key := ipcKey{at.Cookie, at.Offset}
@@ -154,7 +153,8 @@ func (d *Driver) ipcOpenMemHandle(cur driver.CUcontext, out *driver.CUdeviceptr,
 		return success
 	}
 	x := &ipcImport{key: key, refs: 1}
-	rng, err := dev.heap.OpenPublished(at, &allocation{ctx: c, home: dev, ipc: x})
+	// It counts as memory of the context's device, whosoever it is (recorded): its kernels reach it.
+	rng, err := c.dev.heap.OpenPublished(at, &allocation{ctx: c, home: c.dev, ipc: x})
 	if err != nil {
 		return d.ipcFailure(c, err)
 	}

@@ -172,6 +172,11 @@ func (d *Driver) streamBatchMemOp(cur driver.CUcontext, h driver.CUstream, n uin
 		return r
 	}
 	ops, r := d.memory.batch(n, params, flags)
+	if r == success && slices.ContainsFunc(ops, func(o memOp) bool {
+		return o.p != nil && !s.ctx.reaches(driver.CUdeviceptr(uintptr(o.p)), 4)
+	}) {
+		r = invalidValue // recorded
+	}
 	if r != success {
 		return s.spoil(r)
 	}

@@ -408,6 +408,9 @@ func (d *Driver) memGetAddressRange(cur driver.CUcontext, base *driver.CUdevicep
 	if !ok {
 		return driver.CUDA_ERROR_NOT_FOUND
 	}
+	if c, r := d.attach(cur); r == success && !c.reaches(p, 1) {
+		return driver.CUDA_ERROR_NOT_FOUND // recorded
+	}
 	if base != nil {
 		*base = driver.CUdeviceptr(rng.Base)
 	}

@@ -44,7 +44,10 @@ func (d *Driver) launchCooperativeMultiDevice(_ driver.CUcontext, list *driver.C
 		same := p.GridDimX == first.GridDimX && p.GridDimY == first.GridDimY && p.GridDimZ == first.GridDimZ &&
 			p.BlockDimX == first.BlockDimX && p.BlockDimY == first.BlockDimY && p.BlockDimZ == first.BlockDimZ &&
 			p.SharedMemBytes == first.SharedMemBytes
-		if seen[s.ctx.dev] || !same || i > 0 && f.entry.fn.Name != kernels[0].entry.fn.Name {
+		if seen[s.ctx.dev] {
+			return driver.CUDA_ERROR_INVALID_DEVICE // recorded
+		}
+		if !same || i > 0 && f.entry.fn.Name != kernels[0].entry.fn.Name {
 			return invalidValue
 		}
 		seen[s.ctx.dev], streams[i], kernels[i] = true, s, f

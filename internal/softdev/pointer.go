@@ -8,8 +8,12 @@ import (
 )
 
 // pointerAttribute writes one attribute of an address to data. known is false for memory that the driver does not know.
-func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_attribute,
+func (d *Driver) pointerAttribute(cur driver.CUcontext, data unsafe.Pointer, attr driver.CUpointer_attribute,
 	p driver.CUdeviceptr) (r driver.CUresult, known bool) {
+	reached := func() bool { // by the context that asks
+		c, r := d.attach(cur)
+		return r != success || c.reaches(p, 1)
+	}
 	rng, a, ok := d.memory.find(p)
 	if ok && a.graph != nil && a.graph.dormant.Load() {
 		ok = false
@@ -51,6 +55,10 @@ func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_att
 			put32(uint32(driver.CU_MEMORYTYPE_HOST))
 		}
 	case driver.CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+		if !reached() {
+			put64(0)
+			return invalidValue, true // recorded
+		}
 		put64(uint64(p))
 	case driver.CU_POINTER_ATTRIBUTE_HOST_POINTER:
 		if rng.Kind == mem.Device {
@@ -106,6 +114,9 @@ func (d *Driver) pointerAttribute(data unsafe.Pointer, attr driver.CUpointer_att
 		}
 	case driver.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
 		put32(uint32(driver.CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE))
+		if a.mapped != nil && !reached() { // other memory is said to be open to all (recorded)
+			put32(uint32(driver.CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE))
+		}
 	case driver.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
 		put64(0)
 		if a.pool != nil {
@@ -127,7 +138,7 @@ func (d *Driver) pointerGetAttribute(cur driver.CUcontext, data unsafe.Pointer, 
 	if data == nil {
 		return invalidValue
 	}
-	r, _ := d.pointerAttribute(data, attr, p)
+	r, _ := d.pointerAttribute(cur, data, attr, p)
 	return r
 }
 
@@ -151,7 +162,7 @@ func (d *Driver) pointerGetAttributes(cur driver.CUcontext, n uint32, attrs *dri
 		}
 	}
 	for i, id := range ids {
-		if r, _ := d.pointerAttribute(places[i], id, p); r == success {
+		if r, _ := d.pointerAttribute(cur, places[i], id, p); r == success {
 			continue
 		}
 		switch id {

@@ -87,6 +87,9 @@ func (d *Driver) memPoolSetAccess(_ driver.CUcontext, h driver.CUmemoryPool, lis
 		switch a.Flags {
 		case driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE, driver.CU_MEM_ACCESS_FLAGS_PROT_NONE:
 		default:
+			if device && a.Flags != driver.CU_MEM_ACCESS_FLAGS_PROT_READ && !p.owner(a.Location) {
+				return invalidValue // recorded for another device's pool
+			}
 			return notSupported
 		}
 		if device && !d.validPlace(a.Location) || a.Flags == driver.CU_MEM_ACCESS_FLAGS_PROT_NONE &&

@@ -71,6 +71,40 @@ func (c *context) setSpace() {
 	c.space.Store(&s)
 }
 
+// reaches says whether kernels of the context reach memory of the window. What the driver does in their place needs
+// that, too: fills, and copies to and from memory that is mapped or of a pool; copies to and from ordinary memory go
+// through the host where there is no other way (recorded).
+func (c *context) reaches(p driver.CUdeviceptr, n uint64) bool {
+	if len(c.d.devices) == 1 {
+		return true
+	}
+	s := c.space.Load()
+	return uint64(p)-s.Low < s.Span || s.Foreign(uint64(p), n) != nil
+}
+
+// fills says whether a context's fills reach memory.
+func (c *context) fills(p driver.CUdeviceptr) bool {
+	if len(c.d.devices) == 1 {
+		return true
+	}
+	if _, a, ok := c.d.memory.find(p); ok && a.mapped != nil {
+		a.mapped.mu.Lock()
+		defer a.mapped.mu.Unlock()
+		here := driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: c.dev.ordinal}
+		return a.mapped.access[here] == driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+	}
+	return c.reaches(p, 1)
+}
+
+// copies says whether a context's copies reach memory that has been found.
+func (c *context) copies(p unsafe.Pointer, n uint64) bool {
+	if len(c.d.devices) == 1 {
+		return true
+	}
+	_, a, ok := c.d.memory.find(driver.CUdeviceptr(uintptr(p)))
+	return !ok || a.mapped == nil && a.pool == nil || c.reaches(driver.CUdeviceptr(uintptr(p)), n)
+}
+
 // granted says whether memory that a device does not reach anyway may be used by it.
 func (m *memory) granted(addr, size uint64, dev *device, open []bool) bool {
 	r, a, ok := m.find(driver.CUdeviceptr(addr))

@@ -345,6 +345,11 @@ func (d *Driver) memGetAccess(_ driver.CUcontext, out *uint64, where *driver.CUm
 	if where.Type == driver.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT {
 		return driver.CUDA_ERROR_INVALID_DEVICE
 	}
+	if where.Type == driver.CU_MEM_LOCATION_TYPE_DEVICE {
+		if _, r := d.deviceOf(driver.CUdevice(where.Id)); r != success {
+			return r // recorded with two devices
+		}
+	}
 	if !d.validPlace(*where) {
 		return invalidValue
 	}
@@ -477,6 +482,9 @@ func (d *Driver) memGetHandleForAddressRange(_ driver.CUcontext, out unsafe.Poin
 func (a *allocation) device() *device {
 	if a.mapped != nil {
 		return a.mapped.h.dev
+	}
+	if a.pool != nil && a.pool.dev != nil {
+		return a.pool.dev // not the device of the stream that asked for it (recorded)
 	}
 	if a.home != nil {
 		return a.home

@@ -10,7 +10,8 @@
 // [runtime.LockOSThread].
 //
 // The error of a call is nil, a [Result] that is not ncclSuccess, or a [*MissingError]. [InProgress] is the answer of a
-// non-blocking communicator whose call goes on; [Library.CommGetAsyncError] tells when it has ended.
+// non-blocking communicator whose call goes on; [Library.CommGetAsyncError] tells when it has ended. A call that makes
+// a communicator returns where its handle is written, for a non-blocking one at the latest when the call has ended.
 package raw
 
 import (
@@ -63,8 +64,8 @@ func (r Result) Error() string {
 	return name
 }
 
-// slot is memory for the handle of a communicator. A non-blocking one writes it again from a thread of its own, when
-// the call has long returned, so the library keeps these 8 bytes for ever.
+// slot is memory for the handle of a communicator. A non-blocking call writes it from a thread of its own, when it has
+// long returned (seen: ncclCommSplit), so the library keeps these 8 bytes for ever.
 func (l *Library) slot() *Comm {
 	c := new(Comm)
 	l.mu.Lock()

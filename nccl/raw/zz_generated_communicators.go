@@ -7,17 +7,17 @@ import (
 )
 
 // CommInitRankConfig is ncclCommInitRankConfig (NCCL 2.14).
-func (l *Library) CommInitRankConfig(nranks int32, commId UniqueId, rank int32, config *Config) (Comm, error) {
+func (l *Library) CommInitRankConfig(nranks int32, commId UniqueId, rank int32, config *Config) (*Comm, error) {
 	comm := l.slot()
 	err := l.callStruct("ncclCommInitRankConfig", commId.Internal, 2, uintptr(unsafe.Pointer(comm)), uintptr(nranks), uintptr(rank), uintptr(unsafe.Pointer(config)))
-	return *comm, err
+	return comm, err
 }
 
 // CommInitRank is ncclCommInitRank.
-func (l *Library) CommInitRank(nranks int32, commId UniqueId, rank int32) (Comm, error) {
+func (l *Library) CommInitRank(nranks int32, commId UniqueId, rank int32) (*Comm, error) {
 	comm := l.slot()
 	err := l.callStruct("ncclCommInitRank", commId.Internal, 2, uintptr(unsafe.Pointer(comm)), uintptr(nranks), uintptr(rank))
-	return *comm, err
+	return comm, err
 }
 
 // CommInitAll is ncclCommInitAll.
@@ -48,17 +48,17 @@ func (l *Library) CommRevoke(comm Comm, revokeFlags int32) error {
 }
 
 // CommSplit is ncclCommSplit (NCCL 2.18).
-func (l *Library) CommSplit(comm Comm, color int32, key int32, config *Config) (Comm, error) {
+func (l *Library) CommSplit(comm Comm, color int32, key int32, config *Config) (*Comm, error) {
 	newcomm := l.slot()
 	err := l.call("ncclCommSplit", uintptr(comm), uintptr(color), uintptr(key), uintptr(unsafe.Pointer(newcomm)), uintptr(unsafe.Pointer(config)))
-	return *newcomm, err
+	return newcomm, err
 }
 
 // CommShrink is ncclCommShrink (NCCL 2.27).
-func (l *Library) CommShrink(comm Comm, excludeRanksList []int32, config *Config, shrinkFlags int32) (Comm, error) {
+func (l *Library) CommShrink(comm Comm, excludeRanksList []int32, config *Config, shrinkFlags int32) (*Comm, error) {
 	newcomm := l.slot()
 	err := l.call("ncclCommShrink", uintptr(comm), uintptr(unsafe.Pointer(unsafe.SliceData(excludeRanksList))), uintptr(len(excludeRanksList)), uintptr(unsafe.Pointer(newcomm)), uintptr(unsafe.Pointer(config)), uintptr(shrinkFlags))
-	return *newcomm, err
+	return newcomm, err
 }
 
 // CommGetUniqueId is ncclCommGetUniqueId.
@@ -69,17 +69,17 @@ func (l *Library) CommGetUniqueId(comm Comm) (UniqueId, error) {
 }
 
 // CommGrow is ncclCommGrow.
-func (l *Library) CommGrow(comm Comm, nRanks int32, uniqueId *UniqueId, rank int32, config *Config) (Comm, error) {
+func (l *Library) CommGrow(comm Comm, nRanks int32, uniqueId *UniqueId, rank int32, config *Config) (*Comm, error) {
 	newcomm := l.slot()
 	err := l.call("ncclCommGrow", uintptr(comm), uintptr(nRanks), uintptr(unsafe.Pointer(uniqueId)), uintptr(rank), uintptr(unsafe.Pointer(newcomm)), uintptr(unsafe.Pointer(config)))
-	return *newcomm, err
+	return newcomm, err
 }
 
 // CommInitRankScalable is ncclCommInitRankScalable (NCCL 2.23).
-func (l *Library) CommInitRankScalable(nranks int32, myrank int32, commIds []UniqueId, config *Config) (Comm, error) {
+func (l *Library) CommInitRankScalable(nranks int32, myrank int32, commIds []UniqueId, config *Config) (*Comm, error) {
 	newcomm := l.slot()
 	err := l.call("ncclCommInitRankScalable", uintptr(unsafe.Pointer(newcomm)), uintptr(nranks), uintptr(myrank), uintptr(len(commIds)), uintptr(unsafe.Pointer(unsafe.SliceData(commIds))), uintptr(unsafe.Pointer(config)))
-	return *newcomm, err
+	return newcomm, err
 }
 
 // CommGetAsyncError is ncclCommGetAsyncError.

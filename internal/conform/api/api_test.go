@@ -2,18 +2,35 @@ package api
 
 import (
 	"bytes"
+	"compress/gzip"
 	"io"
 	"os"
+	"runtime"
 	"testing"
 
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/skip"
 	"github.com/gocuda/cuda/internal/softdev"
 )
 
-// software runs a case on a software device of its own.
-func software(t *testing.T, c Case) []string {
+// TestMain is also the other process of a case.
+func TestMain(m *testing.M) {
+	if Child(func() (*driver.Table, error) {
+		d, err := softdev.New(softdev.Options{Profiles: make([]string, 2), Stdout: io.Discard, Stderr: io.Discard})
+		if err != nil {
+			return nil, err
+		}
+		return d.Table(), nil
+	}) {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// software runs a case on software devices of its own.
+func software(t *testing.T, devices int, c Case) []string {
 	t.Helper()
-	d, err := softdev.New(softdev.Options{Stdout: io.Discard, Stderr: io.Discard})
+	d, err := softdev.New(softdev.Options{Profiles: make([]string, devices), Stdout: io.Discard, Stderr: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +42,7 @@ func software(t *testing.T, c Case) []string {
 	return Lines(b.String())
 }
 
-// recorded reads the driver's transcript.
+// recorded reads the driver's transcript for one device.
 func recorded(t *testing.T) *Transcript {
 	t.Helper()
 	f, err := os.Open("testdata/h200.txt")
@@ -33,16 +50,43 @@ func recorded(t *testing.T) *Transcript {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	tr, err := ReadTranscript(f)
+	return transcript(t, f)
+}
+
+func transcript(t *testing.T, r io.Reader) *Transcript {
+	t.Helper()
+	tr, err := ReadTranscript(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tr
 }
 
+// TestTwo: the same for two devices and what two GPUs answered.
+func TestTwo(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		skip.Without(t, skip.Linux, "cases with two processes")
+	}
+	f, err := os.Open("testdata/h100x2.txt.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := Two.Judge(transcript(t, z), func(_ int, c Case) []string { return software(t, 2, c) })
+	for _, p := range v.Problems {
+		t.Error(p)
+	}
+	t.Logf("%d cases with %d lines: %d equal, %d known to differ, %d not recorded", v.Cases, v.Lines, v.Equal, v.Known,
+		v.Unrecorded)
+}
+
 // TestTranscript: the software device gives the driver's line for every call of every case.
 func TestTranscript(t *testing.T) {
-	v := recorded(t).Judge(func(_ int, c Case) []string { return software(t, c) })
+	v := One.Judge(recorded(t), func(_ int, c Case) []string { return software(t, 1, c) })
 	for _, p := range v.Problems {
 		t.Error(p)
 	}

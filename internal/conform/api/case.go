@@ -48,20 +48,42 @@ func (c *cases) call(name, fn string, args ...any) {
 	c.add(name, func(e *Env) { e.Do(fn, args...) })
 }
 
-// groups make the table. Their cases share variables.
-var groups = []func(*cases){
+// Set is a table of cases for one kind of machine, with what is known of the answers. The cases of a group share
+// variables.
+type Set struct {
+	Name        string
+	Devices     int // that the cases need
+	groups      []func(*cases)
+	Differences []Difference // all that is known, each with the reason why it stays
+	// Unrecorded are cases that no recording has yet, by name or, with a slash at the end, by the beginning of names.
+	// They run, and nothing is compared.
+	Unrecorded []string
+}
+
+// One is the table for one device.
+var One = &Set{Name: "one", Devices: 1, Differences: differences, groups: []func(*cases){
 	moduleCases, jitCases, linkCases, libraryCases, kernelCases, functionCases, occupancyCases, launchCases, faultCases,
 	contextCases,
 	deviceCases, memoryCases, streamCases, eventCases, nullCases, ipcCases, virtualCases, poolCases, graphCases,
 	graphNodeCases,
 	copyCases, adviceCases, arrayCases, referenceCases, memOpCases, greenCases, serviceCases, orderCases, reachCases,
-}
+}}
+
+// Two is the table for two devices that reach each other's memory.
+var Two = &Set{Name: "two", Devices: 2, Differences: differencesOfTwo,
+	groups: []func(*cases){
+		peerCases, peerKernelCases, peerCopyCases, peerPointerCases, peerManagedCases, peerStreamCases, peerModuleCases,
+		peerPoolCases, peerVirtualCases, peerShareCases, peerContextCases, peerGraphCases,
+	}}
+
+// sets are all tables, for a child process.
+var sets = []*Set{One, Two}
 
 // Cases is the table.
-func Cases() []Case {
+func (x *Set) Cases() []Case {
 	var all []Case
 	seen := map[string]bool{}
-	for _, group := range groups {
+	for _, group := range x.groups {
 		var c cases
 		group(&c)
 		for i := range c {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,7 +17,7 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// childVariable tells a child process which cases to run: first case, end, and the file for the transcript.
+// childVariable tells a child process which cases to run: the table, first case, end, and the file for the transcript.
 const childVariable = "GOCUDA_API_CASES"
 
 // caseLimit ends a case that hangs.
@@ -31,13 +32,16 @@ const (
 
 // Child runs the cases that a parent asked this process for and returns true; false when this is no child.
 func Child(open func() (*driver.Table, error)) bool {
+	if os.Getenv(otherVariable) != "" {
+		otherMain(open)
+	}
 	job := os.Getenv(childVariable)
 	if job == "" {
 		return false
 	}
 	var first, end int
-	var path string
-	if _, err := fmt.Sscanf(job, "%d %d %s", &first, &end, &path); err != nil {
+	var set, path string
+	if _, err := fmt.Sscanf(job, "%s %d %d %s", &set, &first, &end, &path); err != nil {
 		panic(err)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
@@ -48,7 +52,8 @@ func Child(open func() (*driver.Table, error)) bool {
 	if err != nil {
 		panic(err)
 	}
-	all := Cases()
+	x := sets[slices.IndexFunc(sets, func(x *Set) bool { return x.Name == set })]
+	all := x.Cases()
 	w := bufio.NewWriter(f)
 	for i := first; i < end; i++ {
 		fmt.Fprintf(w, "%s%d\n", beginMark, i)
@@ -91,13 +96,13 @@ func broken(t *driver.Table) bool {
 
 // Record runs the whole table in child processes of this program, so many at a time, and returns the transcript of each
 // case.
-func Record(workers int) ([]string, error) {
-	return RecordSome(workers, func(Case) bool { return true })
+func (x *Set) Record(workers int) ([]string, error) {
+	return x.RecordSome(workers, func(Case) bool { return true })
 }
 
 // RecordSome is Record for some cases; the others have no transcript.
-func RecordSome(workers int, wanted func(Case) bool) ([]string, error) {
-	all := Cases()
+func (x *Set) RecordSome(workers int, wanted func(Case) bool) ([]string, error) {
+	all := x.Cases()
 	texts := make([]string, len(all))
 	type job struct{ first, end int }
 	var jobs []job
@@ -141,7 +146,7 @@ func RecordSome(workers int, wanted func(Case) bool) ([]string, error) {
 			path := filepath.Join(dir, fmt.Sprint(n))
 			for j := range queue {
 				for first := j.first; first < j.end; {
-					done, err := runChild(self, path, first, j.end, texts)
+					done, err := x.runChild(self, path, first, j.end, texts)
 					if err != nil {
 						mu.Lock()
 						errs = append(errs, err)
@@ -158,7 +163,7 @@ func RecordSome(workers int, wanted func(Case) bool) ([]string, error) {
 }
 
 // runChild runs cases from first on and returns the first case that was not run: a child that dies leaves some.
-func runChild(self, path string, first, end int, texts []string) (int, error) {
+func (x *Set) runChild(self, path string, first, end int, texts []string) (int, error) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		return 0, err
 	}
@@ -166,7 +171,7 @@ func runChild(self, path string, first, end int, texts []string) (int, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self)
 	// The driver's cache of compilations would keep logs and times from the second recording.
-	cmd.Env = append(os.Environ(), "CUDA_CACHE_DISABLE=1", fmt.Sprintf("%s=%d %d %s", childVariable, first, end, path))
+	cmd.Env = append(os.Environ(), "CUDA_CACHE_DISABLE=1", fmt.Sprintf("%s=%s %d %d %s", childVariable, x.Name, first, end, path))
 	output, runErr := cmd.CombinedOutput()
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -83,10 +83,10 @@ func compare(name string, driver, software []string) (want, got string) {
 }
 
 // Awaited says whether a case has no recording yet.
-func Awaited(name string) bool { return unrecorded(name) >= 0 }
+func (x *Set) Awaited(name string) bool { return x.unrecorded(name) >= 0 }
 
-func unrecorded(name string) int {
-	return slices.IndexFunc(Unrecorded, func(u string) bool {
+func (x *Set) unrecorded(name string) int {
+	return slices.IndexFunc(x.Unrecorded, func(u string) bool {
 		return u == name || strings.HasPrefix(name, u) && strings.HasSuffix(u, "/")
 	})
 }
@@ -99,12 +99,12 @@ type Verdict struct {
 	Problems     []string // what else is not as it should be
 }
 
-// Judge compares a software device's transcript of every case with the driver's. The lines of a case are asked for by
-// its index in Cases.
-func (tr *Transcript) Judge(lines func(i int, c Case) []string) Verdict {
-	used := make([]bool, len(Differences))
+// Judge compares a software device's transcript of every case with the driver's, tr. The lines of a case are asked for
+// by its index in Cases.
+func (x *Set) Judge(tr *Transcript, lines func(i int, c Case) []string) Verdict {
+	used := make([]bool, len(x.Differences))
 	reason := func(name string) bool {
-		for i, d := range Differences {
+		for i, d := range x.Differences {
 			if d.Case == name || strings.HasPrefix(name, d.Case) && strings.HasSuffix(d.Case, "/") {
 				used[i] = true
 				return true
@@ -112,9 +112,9 @@ func (tr *Transcript) Judge(lines func(i int, c Case) []string) Verdict {
 		}
 		return false
 	}
-	awaited := make([]bool, len(Unrecorded))
+	awaited := make([]bool, len(x.Unrecorded))
 	await := func(name string) bool {
-		i := unrecorded(name)
+		i := x.unrecorded(name)
 		if i >= 0 {
 			awaited[i] = true
 		}
@@ -122,7 +122,7 @@ func (tr *Transcript) Judge(lines func(i int, c Case) []string) Verdict {
 	}
 	var v Verdict
 	seen := map[string]bool{}
-	for i, c := range Cases() {
+	for i, c := range x.Cases() {
 		v.Cases++
 		seen[c.Name] = true
 		want, ok := tr.Cases[c.Name]
@@ -155,12 +155,12 @@ func (tr *Transcript) Judge(lines func(i int, c Case) []string) Verdict {
 			v.Problems = append(v.Problems, name+" is recorded and no case")
 		}
 	}
-	for i, u := range Unrecorded {
+	for i, u := range x.Unrecorded {
 		if !awaited[i] {
 			v.Problems = append(v.Problems, u+" is listed as not recorded, and is or is no case")
 		}
 	}
-	for i, d := range Differences {
+	for i, d := range x.Differences {
 		if !used[i] {
 			v.Problems = append(v.Problems, d.Case+" is listed as different and is equal")
 		}

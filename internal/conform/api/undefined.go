@@ -30,18 +30,14 @@ var undefined = map[string]driver.CUresult{
 	"virtual/map": driver.CUDA_ERROR_INVALID_VALUE,
 }
 
-// Unrecorded are cases that no recording has yet, by name or, with a slash at the end, by the beginning of names. They
-// run, and nothing is compared.
-var Unrecorded []string
-
 // Difference is a case in which the software device answers otherwise than the recorded driver.
 type Difference struct {
 	Case   string // a name, or the beginning of names when it ends in a slash
 	Reason string
 }
 
-// Differences are all that is known, each with the reason why it stays.
-var Differences = []Difference{
+// differences are those of the table for one device.
+var differences = []Difference{
 	{"graph/structure", "the driver lists nodes that have become roots the other way around; no order is documented, and the software device keeps that in which nodes were made"},
 	{"graph/child", "the driver gives a new node the handle that one of a destroyed graph had, so that the names in the transcript differ from there on"},
 	{"virtual/export/1", "the driver imports a descriptor of its own process's memory and does not map it; cuMemMap documents no such limit, and the software device maps it"},

@@ -4,6 +4,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -11,14 +12,31 @@ import (
 	"github.com/gocuda/cuda/internal/conform/api"
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/nvidia"
+	"github.com/gocuda/cuda/internal/softdev"
 )
+
+// softwareVariable tells child processes to take the software device.
+const softwareVariable = "GOCUDA_API_SOFTWARE"
 
 func main() {
 	out := flag.String("o", "h200.txt", "file to write")
 	workers := flag.Int("j", 8, "processes at a time")
 	fresh := flag.Bool("new", false, "only the cases that have no recording yet")
+	two := flag.Bool("two", false, "the table for two devices")
+	software := flag.Bool("software", false, "on the software device, to see its answers")
 	flag.Parse()
+	set := api.One
+	if *two {
+		set = api.Two
+	}
 	open := func() (*driver.Table, error) {
+		if os.Getenv(softwareVariable) != "" {
+			d, err := softdev.New(softdev.Options{Profiles: make([]string, 2), Stdout: io.Discard, Stderr: io.Discard})
+			if err != nil {
+				return nil, err
+			}
+			return d.Table(), nil
+		}
 		d, err := nvidia.Open(nvidia.Options{})
 		if err != nil {
 			return nil, err
@@ -28,33 +46,43 @@ func main() {
 	if api.Child(open) {
 		return
 	}
+	if *software {
+		if err := os.Setenv(softwareVariable, "1"); err != nil {
+			fail(err)
+		}
+	}
 	name, version, err := describe(open)
 	if err != nil {
 		fail(err)
 	}
-	wanted := func(c api.Case) bool { return !*fresh || api.Awaited(c.Name) }
-	texts, err := api.RecordSome(*workers, wanted)
+	wanted := func(c api.Case) bool { return !*fresh || set.Awaited(c.Name) }
+	texts, err := set.RecordSome(*workers, wanted)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
+	var b strings.Builder
+	write := func() {
+		b.Reset()
+		fmt.Fprintf(&b, "# device %s\n# cuda %d.%d\n# driver %s\n# date %s\n", name, version/1000, version%1000/10,
+			release(), time.Now().UTC().Format("2006-01-02"))
+		for _, t := range texts {
+			b.WriteString(t)
+		}
+		if err := os.WriteFile(*out, []byte(b.String()), 0o666); err != nil {
+			fail(err)
+		}
+	}
+	write()
 	// Twice, with another number of processes: what is not the same both times is no answer.
-	again, err := api.RecordSome((*workers+1)/2, wanted)
+	again, err := set.RecordSome((*workers+1)/2, wanted)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	for i := range texts {
 		texts[i] = api.Merge(texts[i], again[i])
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "# device %s\n# cuda %d.%d\n# driver %s\n# date %s\n", name, version/1000, version%1000/10,
-		release(), time.Now().UTC().Format("2006-01-02"))
-	for _, t := range texts {
-		b.WriteString(t)
-	}
-	if err := os.WriteFile(*out, []byte(b.String()), 0o666); err != nil {
-		fail(err)
-	}
-	fmt.Printf("%d cases, %d crashed, %d vary\n", len(texts), strings.Count(b.String(), "-> CRASH"),
+	write()
+	fmt.Printf("%d lines, %d crashed, %d vary\n", strings.Count(b.String(), "\n"), strings.Count(b.String(), "-> CRASH"),
 		strings.Count(b.String(), "-> VARIES"))
 }
 
