@@ -17,6 +17,8 @@ const (
 type arena struct {
 	size uint64 // largest end of a part so far
 	used []part // by offset
+	// packed is how many of the first parts are known to lie side by side from 0 on: no room is among them.
+	packed int
 }
 
 type part struct {
@@ -30,26 +32,38 @@ const arenaAlign = 128
 // take finds room that is needed until after an operation.
 func (a *arena) take(size uint64, last int) uint64 {
 	size = (size + arenaAlign - 1) &^ (arenaAlign - 1)
-	at := uint64(0)
-	i := 0
+	at, i := uint64(0), a.packed
+	if i > 0 {
+		at = a.used[i-1].at + a.used[i-1].size
+	}
 	for ; i < len(a.used); i++ {
 		if a.used[i].at-at >= size {
 			break
 		}
+		if i == a.packed && a.used[i].at == at {
+			a.packed++
+		}
 		at = a.used[i].at + a.used[i].size
 	}
 	a.used = slices.Insert(a.used, i, part{at, size, last})
+	if i == a.packed {
+		a.packed++
+	}
 	a.size = max(a.size, at+size)
 	return at
 }
 
 // free gives back what is not needed from an operation on.
 func (a *arena) free(now int) {
-	a.used = slices.DeleteFunc(a.used, func(p part) bool { return p.last < now })
+	n := len(a.used)
+	if a.used = slices.DeleteFunc(a.used, func(p part) bool { return p.last < now }); len(a.used) < n {
+		a.packed = 0
+	}
 }
 
 // room takes room for n elements until after an operation.
 func (g *fn) room(n, bytes int64, last int) int64 {
+	g.w.check() // an operation may have many tiles
 	at := g.arena.take(uint64(n)*uint64(bytes), last)
 	if g.arena.size > g.w.o.MaxShared {
 		panic(tooLarge{})
