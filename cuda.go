@@ -70,12 +70,20 @@ func WithRecovery() Option { return func(o *options) { o.Software.Recover = true
 func WithMemoryCheck() Option { return func(o *options) { o.Software.Memcheck = true } }
 
 // WithCheck lets the software device look for defects while the program runs (docs/checker.md): "memory" is
-// [WithMemoryCheck], "race" finds accesses of threads that nothing orders, "init" the use of memory that nobody wrote
-// (nothing yet), "sync" barriers and member masks that are used wrongly, and deadlocks, "leak" memory that is left at
-// the end; "all" is all of them. Open fails for another name. Reports go to standard error, or where [WithCheckReports]
-// says. The environment variable GOCUDA_CHECK=memory,race does the same for any program.
+// [WithMemoryCheck], "race" finds accesses of threads that nothing orders, "init" the use of memory that nobody wrote,
+// "sync" barriers and member masks that are used wrongly, and deadlocks, "leak" memory that is left at the end; "all"
+// is all of them. Open fails for another name. Reports go to standard error, or where [WithCheckReports] says. The
+// environment variable GOCUDA_CHECK=memory,race does the same for any program.
 func WithCheck(names ...string) Option {
 	return func(o *options) { o.Software.Check = append(o.Software.Check, names...) }
+}
+
+// WithoutChecks lets the software device look for no defects, whatever options before it and GOCUDA_CHECK say: for what
+// does on purpose what checks report.
+func WithoutChecks() Option {
+	return func(o *options) {
+		o.Software.Check, o.Software.Memcheck, o.Software.Unchecked = nil, false, true
+	}
 }
 
 // WithLeakReports remembers where every resource was made. [System.Leaks] lists those that are open; what the collector

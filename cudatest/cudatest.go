@@ -6,6 +6,9 @@
 //
 //	go test ./...
 //	GOCUDA_TEST_DEVICE=driver go test ./...
+//
+// On the software device every access of kernels to memory is checked; what is found fails the test, with its report.
+// GOCUDA_CHECK=race,init,sync (or all) looks for more, [Check] in a single test, [cuda.WithoutChecks] for nothing.
 package cudatest
 
 import (
@@ -35,8 +38,13 @@ func SoftwareOnly(t testing.TB) {
 }
 
 // System opens a system for a test, with leak reports, and closes it when the test ends; what is open then is an error
-// of the test. The options come after the choice of [DeviceVariable].
+// of the test. The options come after the choice of [DeviceVariable] and the check of memory.
 func System(t testing.TB, options ...cuda.Option) *cuda.System {
+	t.Helper()
+	return system(t, append([]cuda.Option{Check(t, "memory")}, options...))
+}
+
+func system(t testing.TB, options []cuda.Option) *cuda.System {
 	t.Helper()
 	var ended atomic.Bool // a test that has ended cannot fail any more; what it left open is in the error of Close
 	all := []cuda.Option{cuda.WithLeakReports(func(l cuda.Leak) {
@@ -66,15 +74,20 @@ func System(t testing.TB, options ...cuda.Option) *cuda.System {
 	return sys
 }
 
-// Check has the software device look for defects as [cuda.WithCheck] does. Each one is an error of the test, with its
-// report; warnings are logged. It is an option for [System], [Open] and [OpenBroken].
+// Check has the software device look for defects as [cuda.WithCheck] does, beside memory and what GOCUDA_CHECK names.
+// Each one is an error of the test, with its report; warnings are logged. It is an option for [System], [Open] and
+// [OpenBroken].
 func Check(t testing.TB, names ...string) cuda.Option {
+	return check(t, func(d cuda.Defect) bool { return d.Severity != "warning" }, names)
+}
+
+func check(t testing.TB, fails func(cuda.Defect) bool, names []string) cuda.Option {
 	return cuda.WithCheckReports(func(d cuda.Defect) {
-		if d.Severity == "warning" {
+		if fails(d) {
+			t.Errorf("%s", d)
+		} else {
 			t.Logf("%s", d)
-			return
 		}
-		t.Errorf("%s", d)
 	}, names...)
 }
 
@@ -85,10 +98,13 @@ func Open(t testing.TB, options ...cuda.Option) *cuda.Context {
 	return context(t, System(t, options...), false)
 }
 
-// OpenBroken is [Open] for tests that break the context on purpose; that it is broken at the end is no error.
+// OpenBroken is [Open] for tests that break the context on purpose; that it is broken at the end is no error, and
+// reports of the check of memory are logged, unless [Check] is among the options.
 func OpenBroken(t testing.TB, options ...cuda.Option) *cuda.Context {
 	t.Helper()
-	return context(t, System(t, options...), true)
+	logged := check(t, func(d cuda.Defect) bool { return d.Severity != "warning" && d.Check != "memory" },
+		[]string{"memory"})
+	return context(t, system(t, append([]cuda.Option{logged}, options...)), true)
 }
 
 func context(t testing.TB, sys *cuda.System, broken bool) *cuda.Context {

@@ -91,6 +91,48 @@ func TestCheckFailsTheTest(t *testing.T) {
 	}
 }
 
+// What a test is told without asking: of accesses to memory, and by the environment of all else; nothing where it does
+// not want to be told. A test that breaks the context on purpose is not failed by that.
+func TestDefaultChecks(t *testing.T) {
+	SoftwareOnly(t)
+	const text = ".version 8.0\n.target sm_80\n.address_size 64\n" +
+		".visible .entry outside(.param .u64 p) { .reg .b64 %p; ld.param.u64 %p, [p]; st.global.u8 [%p+5], 1; ret; }\n" +
+		".visible .entry racy(.param .u64 p) { .reg .b32 %r; .shared .b32 s; mov.u32 %r, %tid.x; st.shared.u32 [s], %r; ret; }\n" +
+		".visible .entry flag(.param .u64 p) { .shared .b32 s; st.shared.u32 [s], 1; ret; }\n"
+	for _, c := range []struct {
+		kernel, variable string
+		broken           bool
+		options          []cuda.Option
+		want             string // in the errors; "" for none
+	}{
+		{"outside", "", false, nil, "Invalid __global__ write of size 1 bytes"},
+		{"outside", "", true, nil, ""},
+		{"outside", "", false, []cuda.Option{cuda.WithoutChecks()}, ""}, // a device maps more than was asked for
+		{"racy", "", false, nil, ""},
+		{"racy", "race", false, nil, "Race in shared memory"},
+		{"racy", "all", true, nil, "Race in shared memory"},
+		{"racy", "race", false, []cuda.Option{cuda.WithoutChecks()}, ""},
+		{"flag", "race", false, nil, ""}, // a warning
+	} {
+		t.Setenv("GOCUDA_CHECK", c.variable)
+		r := &recorder{TB: t}
+		open := Open
+		if c.broken {
+			open = OpenBroken
+		}
+		ctx := open(r, c.options...)
+		if err := Kernel(r, ctx, []byte(text), c.kernel).Launch(nil, cuda.Linear(64),
+			cuda.Ptr(Alloc[byte](r, ctx, 5))); err != nil {
+			t.Fatal(err)
+		}
+		r.end()
+		got := strings.Join(r.errors, "\n")
+		if !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
+			t.Errorf("%+v: errors %q", c, got)
+		}
+	}
+}
+
 func TestCompare(t *testing.T) {
 	c := Open(t)
 	x := Upload(t, c, []float64{1, 2, math.NaN(), 1e6})

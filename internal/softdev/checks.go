@@ -14,12 +14,15 @@ func (d *Driver) chooseChecks() error {
 	if err != nil {
 		return err
 	}
-	more, err := checker.Parse(d.env.Check)
-	if err != nil {
-		return fmt.Errorf("%s: %w", env.Check, err)
+	d.checks = checks
+	if !d.opts.Unchecked {
+		more, err := checker.Parse(d.env.Check)
+		if err != nil {
+			return fmt.Errorf("%s: %w", env.Check, err)
+		}
+		d.checks |= more
 	}
-	d.checks = checks | more
-	if d.opts.Memcheck || d.env.Memcheck {
+	if d.opts.Memcheck || d.env.Memcheck && !d.opts.Unchecked {
 		d.checks |= checker.Memory
 	}
 	if d.checks == 0 {

@@ -40,6 +40,8 @@ type Options struct {
 	// Check names what is looked for while the program runs, as checker.Parse reads it; the environment variable
 	// GOCUDA_CHECK adds to it. "memory" is Memcheck. With "race" one block runs at a time.
 	Check []string
+	// Unchecked has the environment variables add nothing to Check and Memcheck.
+	Unchecked bool
 	// Reports receives each defect when it is found first, before the call that waits for the kernel returns; nil
 	// writes a report to Stderr.
 	Reports func(*checker.Report)
