@@ -154,17 +154,14 @@ struct access {
 };
 } // namespace details
 
-/* Memory for tiles of more than a warp: one barrier for each pair of warps that may begin one. */
+/* Memory for tiles of more than a warp, which programs may give; tiles have their own. */
 template <unsigned MaxBlockSize = 1024> struct block_tile_memory {
-	unsigned counters[MaxBlockSize / 32 ? MaxBlockSize / 32 : 1];
+	unsigned unused[MaxBlockSize / 32 ? MaxBlockSize / 32 : 1];
 };
 
 class thread_block : public thread_group {
-	unsigned *counters;
-	__GOCUDA_CG explicit thread_block(unsigned *c = nullptr) : thread_group(details::of_block, 0, 0, 1), counters(c) {}
+	__GOCUDA_CG thread_block() : thread_group(details::of_block, 0, 0, 1) {}
 	friend __GOCUDA_CG thread_block this_thread_block();
-	template <unsigned N> friend __GOCUDA_CG thread_block this_thread_block(block_tile_memory<N> &);
-	template <unsigned, class> friend class thread_block_tile;
 
 public:
 	struct arrival_token {};
@@ -180,11 +177,7 @@ public:
 	static __GOCUDA_CG dim3 dim_threads() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
 };
 __GOCUDA_CG thread_block this_thread_block() { return thread_block(); }
-template <unsigned N> __GOCUDA_CG thread_block this_thread_block(block_tile_memory<N> &m) {
-	for (unsigned i = details::thread_in_block(); i < sizeof m.counters / 4; i += details::block_threads()) m.counters[i] = 0;
-	__syncthreads();
-	return thread_block(m.counters);
-}
+template <unsigned N> __GOCUDA_CG thread_block this_thread_block(block_tile_memory<N> &) { return this_thread_block(); }
 
 /* What tiles and coalesced groups share. Ranks are translated to lanes by the group. */
 class coalesced_group : public thread_group {
@@ -278,13 +271,20 @@ template <unsigned Size> class thread_block_tile<Size, void> : public details::t
 protected:
 	__GOCUDA_CG thread_block_tile(unsigned m, unsigned rank, unsigned size) : details::tile<Size>(m, rank, size) {}
 };
-/* A tile of several warps, which sync through a counter in the block's block_tile_memory. */
+/* A tile of several warps, which sync through a counter in shared memory. All threads of the block make their tiles
+   together. */
 template <unsigned Size> class __gocuda_large_tile : public thread_group {
-	unsigned *counter;
+	static __GOCUDA_CG unsigned *counters() {
+		static __shared__ unsigned c[1024 / Size];
+		return c;
+	}
 
 protected:
-	__GOCUDA_CG __gocuda_large_tile(unsigned *c, unsigned rank, unsigned size)
-		: thread_group(details::of_lanes, 0xffffffffu, rank, size), counter(c ? c + rank : c) {}
+	__GOCUDA_CG __gocuda_large_tile(unsigned rank, unsigned size)
+		: thread_group(details::of_lanes, 0xffffffffu, rank, size) {
+		if (thread_rank() == 0) counters()[rank] = 0;
+		__syncthreads();
+	}
 
 public:
 	static __GOCUDA_CG constexpr unsigned num_threads() { return Size; }
@@ -294,11 +294,10 @@ public:
 	__GOCUDA_CG unsigned meta_group_size() const { return metaSize; }
 	/* The counter grows by one for each warp; it is a multiple of the warps whenever all have come. */
 	__GOCUDA_CG void sync() const {
-		if (!counter) __trap(); /* the block was made without memory for it */
 		__syncwarp();
 		if (details::laneid() == 0) {
 			unsigned old, now, warps = Size / 32;
-			unsigned p = (unsigned)__cvta_generic_to_shared(counter);
+			unsigned p = (unsigned)__cvta_generic_to_shared(counters() + metaRank);
 			asm volatile("atom.add.acq_rel.cta.shared.u32 %0, [%1], 1;" : "=r"(old) : "r"(p) : "memory");
 			unsigned want = (old / warps + 1) * warps;
 			do
@@ -307,27 +306,54 @@ public:
 		}
 		__syncwarp();
 	}
+	/* Every thread gives a value and reads that of the thread from says. */
+	template <class T> __GOCUDA_CG T shfl(const T &v, unsigned from) const {
+		static_assert(__is_trivially_copyable(T), "a shuffled type is copied byte by byte");
+		static __shared__ __attribute__((aligned(16))) unsigned char all[1024 * sizeof(T)];
+		T r;
+		__builtin_memcpy(all + details::thread_in_block() * sizeof(T), &v, sizeof(T));
+		sync();
+		__builtin_memcpy(&r, all + (metaRank * Size + (from & (Size - 1))) * sizeof(T), sizeof(T));
+		sync();
+		return r;
+	}
+	/* The values that the last threads of the tile's warps give, in the order of the warps. */
+	template <class T, class F> __GOCUDA_CG void warps(const T &v, F f) const {
+		static_assert(__is_trivially_copyable(T), "values are copied byte by byte");
+		static __shared__ __attribute__((aligned(16))) unsigned char last[32 * sizeof(T)];
+		if (details::laneid() == 31) __builtin_memcpy(last + details::thread_in_block() / 32 * sizeof(T), &v, sizeof(T));
+		sync();
+		for (unsigned i = 0; i < Size / 32; i++) {
+			T t;
+			__builtin_memcpy(&t, last + (metaRank * (Size / 32) + i) * sizeof(T), sizeof(T));
+			f(i, t);
+		}
+		sync();
+	}
+	__GOCUDA_CG int any(int p) const {
+		int r = 0;
+		warps(__any_sync(0xffffffffu, p), [&](unsigned, int t) { r |= t; });
+		return r != 0;
+	}
+	__GOCUDA_CG int all(int p) const {
+		int r = 1;
+		warps(__all_sync(0xffffffffu, p), [&](unsigned, int t) { r &= t != 0; });
+		return r;
+	}
 };
-template <class Parent> class thread_block_tile<64, Parent> : public __gocuda_large_tile<64> {
-public:
-	__GOCUDA_CG explicit thread_block_tile(const Parent &p)
-		: __gocuda_large_tile<64>(p.counters, p.thread_rank() / 64, (p.num_threads() + 63) / 64) {}
-};
-template <class Parent> class thread_block_tile<128, Parent> : public __gocuda_large_tile<128> {
-public:
-	__GOCUDA_CG explicit thread_block_tile(const Parent &p)
-		: __gocuda_large_tile<128>(p.counters, p.thread_rank() / 128, (p.num_threads() + 127) / 128) {}
-};
-template <class Parent> class thread_block_tile<256, Parent> : public __gocuda_large_tile<256> {
-public:
-	__GOCUDA_CG explicit thread_block_tile(const Parent &p)
-		: __gocuda_large_tile<256>(p.counters, p.thread_rank() / 256, (p.num_threads() + 255) / 256) {}
-};
-template <class Parent> class thread_block_tile<512, Parent> : public __gocuda_large_tile<512> {
-public:
-	__GOCUDA_CG explicit thread_block_tile(const Parent &p)
-		: __gocuda_large_tile<512>(p.counters, p.thread_rank() / 512, (p.num_threads() + 511) / 512) {}
-};
+#define __GOCUDA_LARGE(n)                                                                                       \
+	template <class Parent> class thread_block_tile<n, Parent> : public __gocuda_large_tile<n> {                \
+	public:                                                                                                     \
+		typedef Parent parent_type;                                                                             \
+		__GOCUDA_CG explicit thread_block_tile(const Parent &p)                                                 \
+			: __gocuda_large_tile<n>(p.thread_rank() / n, (p.num_threads() + n - 1) / n) {}                     \
+	};
+__GOCUDA_LARGE(64)
+__GOCUDA_LARGE(128)
+__GOCUDA_LARGE(256)
+__GOCUDA_LARGE(512)
+__GOCUDA_LARGE(1024)
+#undef __GOCUDA_LARGE
 template <unsigned Size, class Parent> class thread_block_tile : public thread_block_tile<Size, void> {
 	template <unsigned S, class P> friend __GOCUDA_CG thread_block_tile<S, P> tiled_partition(const P &);
 	__GOCUDA_CG explicit thread_block_tile(const Parent &p)

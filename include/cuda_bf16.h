@@ -26,6 +26,7 @@ static __inline__ __device__ unsigned short __gocuda_bfloat_double(double d) {
 #define __GOCUDA_H2 __nv_bfloat162
 #define __GOCUDA_RAW __nv_bfloat16_raw
 #define __GOCUDA_RAW2 __nv_bfloat162_raw
+#define __GOCUDA_OTHER __half
 #define __GOCUDA_TYPE "bf16"
 #define __GOCUDA_BITS 7
 #define __GOCUDA_BIAS 127

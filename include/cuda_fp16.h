@@ -23,6 +23,7 @@ static __inline__ __device__ unsigned short __gocuda_half_double(double d) {
 #define __GOCUDA_H2 __half2
 #define __GOCUDA_RAW __half_raw
 #define __GOCUDA_RAW2 __half2_raw
+#define __GOCUDA_OTHER __nv_bfloat16
 #define __GOCUDA_TYPE "f16"
 #define __GOCUDA_BITS 10
 #define __GOCUDA_BIAS 15

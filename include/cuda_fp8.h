@@ -6,6 +6,8 @@
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
+#include "device_types.h"
+#include "vector_functions.h"
 #include "vector_types.h"
 
 #if defined(__cplusplus)
@@ -134,6 +136,80 @@ __GOCUDA_FP8 __half2_raw __nv_cvt_fp8x2_to_halfraw2(const __nv_fp8x2_storage_t x
 #define __GOCUDA_F8X4 __nv_fp8x4_e5m2
 #define __GOCUDA_F8FORMAT __NV_E5M2
 #include "gocuda/fp8_type.inc"
+
+/* E8M0: the powers of two from -127 to 127, and not a number. The sign does not count. What lies between two powers goes
+   to the lower one (cudaRoundZero) or the upper one (cudaRoundPosInf). */
+__GOCUDA_FP8 __nv_fp8_storage_t __nv_cvt_double_to_e8m0(const double d, const __nv_saturation_t saturate,
+														const enum cudaRoundMode mode) {
+	unsigned long long u;
+	memcpy(&u, &d, sizeof u);
+	u &= 0x7fffffffffffffffull;
+	if (u > 0x7ff0000000000000ull) return 0xff;
+	int e = (int)(u >> 52) - 1023 + 127;
+	if (mode == cudaRoundPosInf && (u & 0xfffffffffffffull)) e++;
+	if (e < 0) return 0;
+	if (e > 254) return saturate == __NV_SATFINITE ? 0xfe : 0xff;
+	return (__nv_fp8_storage_t)e;
+}
+__GOCUDA_FP8 __nv_fp8_storage_t __nv_cvt_float_to_e8m0(const float f, const __nv_saturation_t saturate,
+													   const enum cudaRoundMode mode) {
+	return __nv_cvt_double_to_e8m0(f, saturate, mode);
+}
+__GOCUDA_FP8 __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_e8m0(const __nv_bfloat16_raw x, const __nv_saturation_t saturate,
+															 const enum cudaRoundMode mode) {
+	return __nv_cvt_double_to_e8m0((float)__nv_bfloat16(x), saturate, mode);
+}
+__GOCUDA_FP8 __nv_fp8x2_storage_t __nv_cvt_double2_to_e8m0x2(const double2 v, const __nv_saturation_t saturate,
+															 const enum cudaRoundMode mode) {
+	return (__nv_fp8x2_storage_t)(__nv_cvt_double_to_e8m0(v.x, saturate, mode) |
+								  __nv_cvt_double_to_e8m0(v.y, saturate, mode) << 8);
+}
+__GOCUDA_FP8 __nv_fp8x2_storage_t __nv_cvt_float2_to_e8m0x2(const float2 v, const __nv_saturation_t saturate,
+															const enum cudaRoundMode mode) {
+	return __nv_cvt_double2_to_e8m0x2(make_double2(v.x, v.y), saturate, mode);
+}
+__GOCUDA_FP8 __nv_fp8x2_storage_t __nv_cvt_bfloat162raw_to_e8m0x2(const __nv_bfloat162_raw x,
+																  const __nv_saturation_t saturate,
+																  const enum cudaRoundMode mode) {
+	return __nv_cvt_float2_to_e8m0x2(__bfloat1622float2(__nv_bfloat162(x)), saturate, mode);
+}
+__GOCUDA_FP8 __nv_bfloat16_raw __nv_cvt_e8m0_to_bf16raw(const __nv_fp8_storage_t x) {
+	__nv_bfloat16_raw r;
+	r.x = (unsigned short)(x == 0xff ? 0x7fff : x ? x << 7 : 0x40);
+	return r;
+}
+__GOCUDA_FP8 __nv_bfloat162_raw __nv_cvt_e8m0x2_to_bf162raw(const __nv_fp8x2_storage_t x) {
+	__nv_bfloat162_raw r;
+	r.x = __nv_cvt_e8m0_to_bf16raw((__nv_fp8_storage_t)x).x;
+	r.y = __nv_cvt_e8m0_to_bf16raw((__nv_fp8_storage_t)(x >> 8)).x;
+	return r;
+}
+/* Constructors round up and saturate. */
+struct __align__(1) __nv_fp8_e8m0 {
+	__nv_fp8_storage_t __x;
+
+	__nv_fp8_e8m0() = default;
+	explicit __host__ __device__ __nv_fp8_e8m0(const double d)
+		: __x(__nv_cvt_double_to_e8m0(d, __NV_SATFINITE, cudaRoundPosInf)) {}
+	explicit __host__ __device__ __nv_fp8_e8m0(const float f) : __nv_fp8_e8m0((double)f) {}
+	explicit __host__ __device__ __nv_fp8_e8m0(const __half h) : __nv_fp8_e8m0((double)(float)h) {}
+	explicit __host__ __device__ __nv_fp8_e8m0(const __nv_bfloat16 h) : __nv_fp8_e8m0((double)(float)h) {}
+	explicit __host__ __device__ operator __nv_bfloat16() const { return __nv_bfloat16(__nv_cvt_e8m0_to_bf16raw(__x)); }
+	explicit __host__ __device__ operator float() const { return (float)(__nv_bfloat16)*this; }
+	explicit __host__ __device__ operator double() const { return (float)*this; }
+	explicit __host__ __device__ operator __half() const { return __half((float)*this); }
+	explicit __host__ __device__ operator bool() const { return true; }
+};
+struct __align__(2) __nv_fp8x2_e8m0 {
+	__nv_fp8x2_storage_t __x;
+
+	__nv_fp8x2_e8m0() = default;
+	explicit __host__ __device__ __nv_fp8x2_e8m0(const double2 v)
+		: __x(__nv_cvt_double2_to_e8m0x2(v, __NV_SATFINITE, cudaRoundPosInf)) {}
+	explicit __host__ __device__ __nv_fp8x2_e8m0(const float2 v) : __nv_fp8x2_e8m0(make_double2(v.x, v.y)) {}
+	explicit __host__ __device__ operator __nv_bfloat162() const { return __nv_bfloat162(__nv_cvt_e8m0x2_to_bf162raw(__x)); }
+	explicit __host__ __device__ operator float2() const { return __bfloat1622float2((__nv_bfloat162)*this); }
+};
 
 #undef __GOCUDA_FP8
 

@@ -29,9 +29,18 @@ template <class T> struct bit_xor {
 
 template <unsigned N, class P, class T, class Op>
 __device__ __forceinline__ T reduce(const thread_block_tile<N, P> &g, T v, Op op) {
+	if constexpr (N <= 32) {
 #pragma unroll
-	for (unsigned d = N / 2; d; d /= 2) v = op(v, g.shfl_xor(v, d));
-	return v;
+		for (unsigned d = N / 2; d; d /= 2) v = op(v, g.shfl_xor(v, d));
+		return v;
+	} else {
+#pragma unroll
+		for (unsigned d = 16; d; d /= 2)
+			v = op(v, details::shuffle(v, details::shuffler<details::bfly>{0xffffffffu, d, 32}));
+		T r = v;
+		g.warps(v, [&](unsigned i, T t) { r = i == 0 ? t : op(r, t); });
+		return r;
+	}
 }
 /* Of any number of threads: pairs at growing distance towards rank 0, whose result all get. */
 template <class T, class Op> __device__ __forceinline__ T reduce(const coalesced_group &g, T v, Op op) {

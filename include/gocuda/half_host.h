@@ -72,6 +72,13 @@ static __inline__ __host__ __device__ double __gocuda_fma_odd(double a, double b
 }
 
 #if defined(__cplusplus)
+struct __half;
+struct __nv_bfloat16;
+template <class T, class U> struct __gocuda_same {};
+template <class T> struct __gocuda_same<T, T> {
+	typedef int type;
+};
+
 /* f rounded to an integer type; what lies beyond its bounds goes to them, NaN to 0. */
 template <class T> static __inline__ __host__ __device__ T __gocuda_to_int(float f, int mode) {
 	double d = f, lowest = (T)-1 < 0 ? -(double)(1ULL << (8 * sizeof(T) - 1)) : 0;
