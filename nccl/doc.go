@@ -35,6 +35,7 @@
 // An identifier of software devices joins ranks of one host: in one process everywhere, in several on Linux. Integers,
 // minima and maxima are NCCL's. Sums and products of floats have a fixed order: element i of an all-reduce of count
 // elements over n ranks belongs to chunk c = i / ceil(count/n), and its result is ((x[c+1] + x[c+2]) + ...) + x[c] with
-// the ranks modulo n, rounded to the type at each step, as a chunk goes around NCCL's ring. For a reduce c is the root,
-// for a reduce-scatter the rank that receives. It does not depend on how many processes the ranks are in.
+// the ranks modulo n, rounded to the type at each step, as a chunk goes around NCCL's ring. In averages and in sums
+// with a scalar the product is fused with the sum, but for 8-bit floats, as recorded. For a reduce c is the root, for a
+// reduce-scatter the rank that receives. It does not depend on how many processes the ranks are in.
 package nccl

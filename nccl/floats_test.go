@@ -164,7 +164,8 @@ func keep(name string, b []byte) error {
 	return errors.Join(err, z.Close(), f.Close())
 }
 
-// Every reduction of two ranks gives what NCCL gives, bit for bit: with two ranks no order is left to choose.
+// Every reduction of two ranks gives what NCCL 2.28.9 gave on two H100, but for what otherInNCCL names: all integers,
+// all 8-bit floats, and all sums, products, minima and maxima of 16 and 32 bits.
 func TestTwoRanks(t *testing.T) {
 	need(t, 2)
 	var text strings.Builder
@@ -181,7 +182,7 @@ func TestTwoRanks(t *testing.T) {
 	}
 	f, err := os.Open(recordedTwo)
 	if errors.Is(err, os.ErrNotExist) {
-		skip.Without(t, skip.Recordings, err)
+		skip.Without(t, skip.Testdata, err)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -199,16 +200,42 @@ func TestTwoRanks(t *testing.T) {
 	if len(truth) != len(got) {
 		t.Fatalf("%d lines, recorded %d", len(got), len(truth))
 	}
+	equal := 0
 	for i := range truth {
-		if truth[i] == got[i] {
-			continue
-		}
 		a, b := strings.Fields(truth[i]), strings.Fields(got[i])
-		for k := range min(len(a), len(b)) {
-			if a[k] != b[k] {
-				t.Errorf("%v: elements from %d on are other ones", b[:4], (k-4)*4096)
-				break
+		known := ""
+		if len(a) > 4 {
+			known = otherInNCCL(a[1], a[2], a[3])
+		}
+		switch {
+		case truth[i] == got[i] && known != "" && a[0] == "0":
+			t.Errorf("%v is equal, and is said to be another: %s", a[:4], known)
+		case truth[i] == got[i]:
+			equal++
+		case known == "":
+			for k := range min(len(a), len(b)) {
+				if a[k] != b[k] {
+					t.Errorf("%v: elements from %d on are other ones", b[:4], (k-4)*4096)
+					break
+				}
 			}
 		}
 	}
+	t.Logf("%d lines, %d equal", len(truth), equal)
+}
+
+// otherInNCCL says why a result is not NCCL's in every bit, if it is not.
+func otherInNCCL(kind, typ, op string) string {
+	scaled := op == "avg" || op == "premulsum"
+	switch {
+	case typ == "float64" && (op == "min" || op == "max"):
+		return "of two NaN, NCCL keeps one"
+	case typ == "float64" && scaled:
+		return "NaN and the rank whose product is rounded by itself"
+	case kind == "AllReduce" && typ == "float64" && (op == "sum" || op == "prod"):
+		return "the payload of a NaN follows the order of the ranks"
+	case kind == "AllReduce" && scaled && strings.Contains(strings.ToLower(typ), "float") && !strings.Contains(typ, "8E"):
+		return "the rank whose product is rounded by itself follows NCCL's channels"
+	}
+	return ""
 }

@@ -1,6 +1,6 @@
 // Package api is a table of cases over the driver API: each case makes calls on a [driver.Table] and writes one line
 // for every call. The same table runs on the NVIDIA driver and on the software device; testdata/h200.txt is what the
-// driver answered, and the software device has to give the same lines.
+// driver answered with one device, h100x2.txt.gz with two, and the software device has to give the same lines.
 //
 // A line is
 //
