@@ -9,8 +9,8 @@ import (
 
 // reducer computes with elements of one type. What floats do is what the device functions of NCCL do
 // (src/device/reduce_kernel.h): a float type of 16 bits is rounded after each operation, one of 8 bits is computed in
-// half precision and rounded with saturation, a minimum or maximum with one NaN is the other operand, and a product with
-// a rank's scalar is fused with the sum, but for 8 bits (recorded with NCCL 2.28 on two H100: nccl's TestTwoRanks).
+// half precision and rounded with saturation, a minimum or maximum with one NaN is the other operand, and a product
+// with a rank's scalar is fused with the sum, but for 8 bits (recorded on two H100: TestTwoRanks of nccl).
 type reducer struct {
 	fold  func(acc, x []byte)            // acc = acc op x
 	scale func(acc []byte, by []byte)    // acc = acc * by
