@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "core.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
@@ -9,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 /* What became of the core. */
 enum {
@@ -160,6 +163,25 @@ static void signals_before_load(void)
 		sigaction(taken[i], &a, NULL);
 }
 
+/* urge sends SIGURG to every thread, when the program has a handler for it. What came while the runtime's own handler
+ * stood there, from dlopen until now, is lost, and Go's runtime sends no second one to a thread that has not answered
+ * the first: a program in Go would wait for ever for a goroutine that it wants to stop. One too many does no harm: the
+ * signal only says that something may have happened. */
+static void urge(void)
+{
+	if (is_default(&before[URG]))
+		return;
+	DIR *tasks = opendir("/proc/self/task");
+	if (!tasks)
+		return;
+	for (struct dirent *e; (e = readdir(tasks));) {
+		int thread = atoi(e->d_name);
+		if (thread > 0)
+			syscall(SYS_tgkill, getpid(), thread, SIGURG);
+	}
+	closedir(tasks);
+}
+
 static void signals_after_load(void)
 {
 	for (int i = 0; i < TAKEN; i++)
@@ -169,6 +191,7 @@ static void signals_after_load(void)
 		sigaction(taken[i], &t, NULL);
 	sigaction(SIGPIPE, &before[PIPE], NULL);
 	sigaction(SIGURG, &before[URG], NULL);
+	urge();
 }
 
 /* off_goroutine_stacks gives the handlers of the program's other signals SA_ONSTACK. */

@@ -206,8 +206,50 @@ static void plain_handler(void)
 	_exit(failures ? 9 : elsewhere ? 7 : ticks < 20 ? 6 : 5);
 }
 
+/* A thread that was sent SIGURG while the driver was loaded may have lost it, and gets another; its handler is the
+ * program's before and after. A program in Go waits for ever without it (TestGoClient). */
+static volatile sig_atomic_t urged;
+static __thread int urgent;
+static volatile int ended;
+
+static void urge(int sig)
+{
+	(void)sig;
+	urged += urgent;
+}
+
+static void *wait_for_end(void *p)
+{
+	urgent = 1;
+	__atomic_store_n((volatile int *)p, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&ended, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	return NULL;
+}
+
+static void urged_threads(void)
+{
+	pthread_t t;
+	volatile int begun = 0;
+	signal(SIGURG, urge);
+	pthread_create(&t, NULL, wait_for_end, (void *)&begun);
+	while (!__atomic_load_n(&begun, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	open_context();
+	for (int i = 0; i < 5000 && !urged; i++)
+		usleep(1000);
+	int first = urged;
+	pthread_kill(t, SIGURG);
+	for (int i = 0; i < 5000 && urged == first; i++)
+		usleep(1000);
+	__atomic_store_n(&ended, 1, __ATOMIC_RELEASE);
+	pthread_join(t, NULL);
+	_exit(failures ? 9 : first == 0 ? 8 : urged != first + 1 ? 7 : 5);
+}
+
 int main(void)
 {
+	EQ(by_signal(urged_threads), -5);
 	EQ(by_signal(plain_handler), -5);
 	EQ(by_signal(late_handler), -5);
 	EQ(by_signal(late_chain), SIGSEGV);
