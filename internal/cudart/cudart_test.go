@@ -61,19 +61,27 @@ func want(t *testing.T, what string, got, want cudart.Error) {
 	}
 }
 
+// address is where a variable stands until the test ends: the stack moves.
+func address[T any](t *testing.T, p *T) uintptr {
+	t.Helper()
+	var pin runtime.Pinner
+	pin.Pin(p)
+	t.Cleanup(pin.Unpin)
+	return uintptr(unsafe.Pointer(p))
+}
+
 // launch stores 5 times the factor and returns what is there.
 func launch(t *testing.T, r *cudart.Runtime, th *cudart.Thread) uint32 {
 	t.Helper()
 	var p uintptr
 	want(t, "Malloc", r.Malloc(th, &p, 4), cudart.Success)
 	v := uint32(5)
-	args := [2]uintptr{uintptr(unsafe.Pointer(&p)), uintptr(unsafe.Pointer(&v))}
+	args := [2]uintptr{address(t, &p), address(t, &v)}
 	one := cudart.Dim3{X: 1, Y: 1, Z: 1}
 	want(t, "LaunchKernel", r.LaunchKernel(th, 1, one, one, &args[0], 0, 0), cudart.Success)
 	var out uint32
-	want(t, "Memcpy", r.Memcpy(th, uintptr(unsafe.Pointer(&out)), p, 4, cudart.MemcpyDeviceToHost), cudart.Success)
+	want(t, "Memcpy", r.Memcpy(th, address(t, &out), p, 4, cudart.MemcpyDeviceToHost), cudart.Success)
 	want(t, "Free", r.Free(th, p), cudart.Success)
-	runtime.KeepAlive(&p)
 	return out
 }
 
@@ -84,7 +92,7 @@ func TestRegistered(t *testing.T) {
 		t.Errorf("the kernel stored %d", v)
 	}
 	seven := uint32(7)
-	want(t, "MemcpyToSymbol", r.MemcpyToSymbol(th, 2, uintptr(unsafe.Pointer(&seven)), 4, 0, cudart.MemcpyHostToDevice),
+	want(t, "MemcpyToSymbol", r.MemcpyToSymbol(th, 2, address(t, &seven), 4, 0, cudart.MemcpyHostToDevice),
 		cudart.Success)
 	if v := launch(t, r, th); v != 35 {
 		t.Errorf("the kernel stored %d", v)
@@ -92,7 +100,7 @@ func TestRegistered(t *testing.T) {
 	one := cudart.Dim3{X: 1, Y: 1, Z: 1}
 	want(t, "a kernel that the image has not", r.LaunchKernel(th, 3, one, one, nil, 0, 0), cudart.ErrorInvalidDeviceFunction)
 	want(t, "no kernel", r.LaunchKernel(th, 99, one, one, nil, 0, 0), cudart.ErrorInvalidResourceHandle)
-	want(t, "no variable", r.MemcpyToSymbol(th, 1, uintptr(unsafe.Pointer(&seven)), 4, 0, cudart.MemcpyHostToDevice),
+	want(t, "no variable", r.MemcpyToSymbol(th, 1, address(t, &seven), 4, 0, cudart.MemcpyHostToDevice),
 		cudart.ErrorInvalidSymbol)
 	want(t, "UnregisterFatBinary", r.UnregisterFatBinary(th, m), cudart.Success)
 	want(t, "what was registered", r.LaunchKernel(th, 1, one, one, nil, 0, 0), cudart.ErrorInvalidResourceHandle)
@@ -115,7 +123,7 @@ func TestReset(t *testing.T) {
 	r, _, _ := open(t)
 	th := new(cudart.Thread)
 	seven := uint32(7)
-	want(t, "MemcpyToSymbol", r.MemcpyToSymbol(th, 2, uintptr(unsafe.Pointer(&seven)), 4, 0, cudart.MemcpyHostToDevice),
+	want(t, "MemcpyToSymbol", r.MemcpyToSymbol(th, 2, address(t, &seven), 4, 0, cudart.MemcpyHostToDevice),
 		cudart.Success)
 	want(t, "DeviceReset", r.DeviceReset(th), cudart.Success)
 	if v := launch(t, r, th); v != 15 {
@@ -158,7 +166,7 @@ func TestLaunchAllocates(t *testing.T) {
 	var p uintptr
 	want(t, "Malloc", r.Malloc(th, &p, 4), cudart.Success)
 	v := uint32(5)
-	args := [2]uintptr{uintptr(unsafe.Pointer(&p)), uintptr(unsafe.Pointer(&v))}
+	args := [2]uintptr{address(t, &p), address(t, &v)}
 	one := cudart.Dim3{X: 1, Y: 1, Z: 1}
 	call := func() {
 		r.LaunchKernel(th, 1, one, one, &args[0], 0, 0)
@@ -174,6 +182,4 @@ func TestLaunchAllocates(t *testing.T) {
 	if n, m := testing.AllocsPerRun(200, call), testing.AllocsPerRun(200, direct); n > m {
 		t.Errorf("%v allocations, the driver's launch has %v", n, m)
 	}
-	runtime.KeepAlive(&p)
-	runtime.KeepAlive(&v)
 }
