@@ -216,7 +216,7 @@ func (c *coverage) kernel(t *testing.T, module string, k *ir.Kernel, s *interp.S
 		}
 	}
 	f := k.Funcs[0]
-	a := analyseWhole(generators()[amd64.AVX512], f, s, nil, nil)
+	a := analyseWhole(generators()[amd64.AVX512], k, s, nil, nil)
 	var err error
 	if no := plan.WholeCTA(k, a); no != nil {
 		err = no

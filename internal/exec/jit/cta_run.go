@@ -70,7 +70,7 @@ func (c *code) ctaVersion(s *ctaState, key ctaKey, stop *atomic.Bool) *ctaVersio
 	defer s.guard()
 	if !s.off && s.analysis == nil {
 		f := c.k.Funcs[0]
-		s.analysis = analyseWhole(c.e.back, f, c.single, s.checked, func(native []bool) []*plan.Told {
+		s.analysis = analyseWhole(c.e.back, c.k, c.single, s.checked, func(native []bool) []*plan.Told {
 			return c.tells(f, native)
 		})
 		s.marks = c.e.marks()

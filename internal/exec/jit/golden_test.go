@@ -58,7 +58,7 @@ func goldenHash(k *ir.Kernel, s *interp.Single) string {
 		}
 	}
 	f := k.Funcs[0]
-	a := analyseWhole(generators()[amd64.AVX512], f, s, nil, nil)
+	a := analyseWhole(generators()[amd64.AVX512], k, s, nil, nil)
 	if err := plan.WholeCTA(k, a); err != nil {
 		put(nil, err)
 		return fmt.Sprintf("%x", h.Sum(nil)[:8])

@@ -11,7 +11,7 @@ import (
 	"github.com/gocuda/cuda/internal/skip"
 )
 
-var long = flag.Bool("long", false, "compare five times as many generated programs, and twenty times as many accesses at bounds")
+var long = flag.Bool("long", false, "compare many more generated programs, and twenty times as many accesses at bounds")
 
 // randomRun is a way to run generated programs on machine code.
 type randomRun struct {

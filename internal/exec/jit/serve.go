@@ -12,11 +12,12 @@ import (
 // tensor copy. The code stores what is in registers, leaves with abi.ExitServe, and goes on behind the operation
 // (blockRunner.serve); the scheduler does not hear of it.
 
-// analyseWhole is plan.Analyse for code of whole CTAs. s has the kernel of which f is the entry; checked, if not nil,
+// analyseWhole is plan.Analyse for the entry of a kernel as code of whole CTAs. s has the kernel; checked, if not nil,
 // is the entry as a memory checker has it, which asks for accesses that are left to Go; tells finds the accesses that
 // are noted for another checker, and takes from native what cannot be.
-func analyseWhole(back backend, f *ir.Func, s *interp.Single, checked *function,
+func analyseWhole(back backend, k *ir.Kernel, s *interp.Single, checked *function,
 	tells func(native []bool) []*plan.Told) *plan.Func {
+	f := k.Funcs[0]
 	native := make([]bool, len(f.Ops))
 	for i := range f.Ops {
 		native[i] = back.Supports(&f.Ops[i]) &&
@@ -27,7 +28,7 @@ func analyseWhole(back backend, f *ir.Func, s *interp.Single, checked *function,
 		told = tells(native)
 	}
 	a := plan.Analyse(f, native, true)
-	a.Told = told
+	a.Kernel, a.Told = k, told
 	if checked != nil {
 		a.Bounds = checked.bounded
 	}

@@ -79,7 +79,7 @@ func (g *gen) uniformAddress(ac *plan.Access) {
 // runCheck leaves for slow unless the address in rax is good for the accesses of half h's lanes side by side, of which
 // it is the first one's. rcx and rdi are used. What lies behind the last lane in global memory faults by itself.
 func (g *gen) runCheck(ac *plan.Access, h int, slow asm.Label) {
-	if ac.Global() {
+	if inside, _ := g.shared(ac); inside || ac.Global() {
 		g.scalarCheck(ac, 0, slow)
 		return
 	}
@@ -115,9 +115,20 @@ func (g *gen) scalarCheck(ac *plan.Access, behind int32, slow asm.Label) {
 	g.aligned(ac, slow)
 }
 
+// shared says what is known of an access to shared memory: that it lies in the kernel's variables, that it is aligned.
+func (g *gen) shared(ac *plan.Access) (inside, aligned bool) {
+	if g.v == nil {
+		return false, false
+	}
+	return g.v.SharedAccess(g.pc, ac)
+}
+
 // sharedCheck leaves for slow unless shared memory has the access at the address in rax and what lies behind it: so
 // many bytes, and as many as a register says, if any. rcx is used.
 func (g *gen) sharedCheck(ac *plan.Access, behind int32, more asm.GPR, slow asm.Label) {
+	if inside, _ := g.shared(ac); inside {
+		return
+	}
 	g.Ld32(asm.RCX, inContext(abi.OffSharedTop+4*int32(ac.Align)))
 	if less := ac.Disp + behind; less != 0 {
 		g.AddI(asm.RCX, -less) // negative when even offset 0 is too high
@@ -138,7 +149,7 @@ func (g *gen) sharedCheck(ac *plan.Access, behind int32, more asm.GPR, slow asm.
 
 // aligned leaves for slow unless the address in rax is aligned.
 func (g *gen) aligned(ac *plan.Access, slow asm.Label) {
-	if ac.Align > 0 {
+	if _, aligned := g.shared(ac); ac.Align > 0 && !aligned {
 		g.TestI32(asm.RAX, 1<<ac.Align-1)
 		g.J(asm.NE, slow)
 	}
@@ -243,6 +254,11 @@ func (g *gen) unlessUniform(ac *plan.Access, h int, to asm.Label) {
 // vectorCheck leaves for slow unless every lane's address in half h is good. Registers 1 and 2, k0, k7, rcx are used,
 // rdx holds the tables.
 func (g *gen) vectorCheck(ac *plan.Access, h int, slow asm.Label) {
+	inside, aligned := g.shared(ac)
+	aligned = aligned || ac.Align == 0
+	if inside && aligned {
+		return
+	}
 	for _, p := range ac.AddressPieces(h) {
 		r := g.cached(ac.Base, p)
 		k := g.addressMask(ac, p)
@@ -250,7 +266,7 @@ func (g *gen) vectorCheck(ac *plan.Access, h int, slow asm.Label) {
 		case ac.Global():
 			g.VM(asm.SubQ, asm.Z.Broadcast(), 1, r, inContext(abi.OffLow))
 			g.VCmpM(asm.CmpUQ, asm.Z.Mask(k).Broadcast(), asm.K0, 1, inContext(abi.OffSpan), asm.CmpGT)
-		default:
+		case !inside:
 			g.Ld32(asm.RCX, inContext(abi.OffSharedTop+4*int32(ac.Align)))
 			if ac.Disp != 0 {
 				g.AddI(asm.RCX, -ac.Disp)
@@ -273,16 +289,22 @@ func (g *gen) vectorCheck(ac *plan.Access, h int, slow asm.Label) {
 				g.VCmp(asm.CmpUD, asm.Z.Mask(k), asm.K0, off, 1, asm.CmpGT)
 			}
 		}
-		if ac.Align > 0 {
+		if !aligned {
+			to := asm.K7
+			if inside {
+				to = asm.K0
+			}
 			g.MovI32(asm.RCX, 1<<ac.Align-1)
 			if ac.Wide() {
 				g.VR(asm.BroadcastQR, asm.Z, 1, asm.RCX)
-				g.VTest(asm.TestMQ, asm.Z.Mask(k), asm.K7, r, 1)
+				g.VTest(asm.TestMQ, asm.Z.Mask(k), to, r, 1)
 			} else {
 				g.VR(asm.BroadcastDR, asm.Z, 1, asm.RCX)
-				g.VTest(asm.TestMD, asm.Z.Mask(k), asm.K7, r, 1)
+				g.VTest(asm.TestMD, asm.Z.Mask(k), to, r, 1)
 			}
-			g.KOrW(asm.K0, asm.K0, asm.K7)
+			if !inside {
+				g.KOrW(asm.K0, asm.K0, asm.K7)
+			}
 		}
 		if ac.Wide() {
 			g.KOrTestB(asm.K0, asm.K0)

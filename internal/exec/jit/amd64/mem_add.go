@@ -1,6 +1,8 @@
 package amd64
 
 import (
+	"slices"
+
 	"github.com/gocuda/cuda/internal/exec/jit/abi"
 	"github.com/gocuda/cuda/internal/exec/jit/amd64/asm"
 	"github.com/gocuda/cuda/internal/exec/jit/plan"
@@ -84,47 +86,9 @@ func (g *gen) redAdd(ac *plan.Access, b *ir.Arg) bool {
 		}
 		g.Ld(asm.RSI, inContext(abi.OffShadow))
 	} else {
-		// the highest address, and all their bits
-		max, or := asm.MaxUD, asm.OrD
-		if ac.Wide() {
-			max, or = asm.MaxUQ, asm.OrQ
+		if inside, aligned := g.shared(ac); !inside || !aligned {
+			g.highestCheck(ac, regs, slow)
 		}
-		src := regs
-		if g.mask(class, 0) != 0 {
-			src = []asm.Vec{1, 2, 3, 4}[:ps]
-			for p := range regs {
-				move := asm.MovA32
-				if ac.Wide() {
-					move = asm.MovA64
-				}
-				g.V(move, o(p), src[p], 0, regs[p])
-			}
-		}
-		g.V(max, asm.Z, 0, src[0], src[1])
-		g.V(or, asm.Z, 5, src[0], src[1])
-		for p := 2; p < ps; p++ {
-			g.V(max, asm.Z, 0, 0, src[p])
-			g.V(or, asm.Z, 5, 5, src[p])
-		}
-		g.Ld32(asm.RCX, inContext(abi.OffSharedTop+4*2))
-		if disp != 0 {
-			g.AddI(asm.RCX, -disp)
-			g.J(asm.S, slow)
-		}
-		g.MovI32(asm.RAX, 3)
-		if ac.Wide() {
-			g.VR(asm.BroadcastQR, asm.Z, 6, asm.RCX)
-			g.VCmp(asm.CmpUQ, asm.Z, asm.K0, 0, 6, asm.CmpGT)
-			g.VR(asm.BroadcastQR, asm.Z, 6, asm.RAX)
-			g.VTest(asm.TestMQ, asm.Z, asm.K7, 5, 6)
-		} else {
-			g.VR(asm.BroadcastDR, asm.Z, 6, asm.RCX)
-			g.VCmp(asm.CmpUD, asm.Z, asm.K0, 0, 6, asm.CmpGT)
-			g.VR(asm.BroadcastDR, asm.Z, 6, asm.RAX)
-			g.VTest(asm.TestMD, asm.Z, asm.K7, 5, 6)
-		}
-		g.KOrTestW(asm.K0, asm.K7)
-		g.J(asm.NE, slow)
 		for p := range regs {
 			if ac.Wide() {
 				g.VM(asm.MovQD, asm.Z, regs[p], 0, inContext(abi.OffAddrs+int32(32*p)))
@@ -167,6 +131,52 @@ func (g *gen) redAdd(ac *plan.Access, b *ir.Arg) bool {
 	}
 	g.rejoin(back, 1<<poolStart-1)
 	return true
+}
+
+// highestCheck leaves for slow unless the highest address is in shared memory and all are aligned. Registers 0 to 6,
+// k0, k7, rax and rcx are used.
+func (g *gen) highestCheck(ac *plan.Access, regs []asm.Vec, slow asm.Label) {
+	// the highest address, and all their bits
+	max, or := asm.MaxUD, asm.OrD
+	if ac.Wide() {
+		max, or = asm.MaxUQ, asm.OrQ
+	}
+	src := slices.Clone(regs)
+	for p, r := range regs {
+		if k := g.mask(ac.Base.Class, p); k != 0 { // lanes that do not run count as zero
+			move := asm.MovA32
+			if ac.Wide() {
+				move = asm.MovA64
+			}
+			src[p] = asm.Vec(1 + p)
+			g.V(move, asm.Z.Mask(k).Zeroing(), src[p], 0, r)
+		}
+	}
+	g.V(max, asm.Z, 0, src[0], src[1])
+	g.V(or, asm.Z, 5, src[0], src[1])
+	for p := 2; p < len(regs); p++ {
+		g.V(max, asm.Z, 0, 0, src[p])
+		g.V(or, asm.Z, 5, 5, src[p])
+	}
+	g.Ld32(asm.RCX, inContext(abi.OffSharedTop+4*2))
+	if ac.Disp != 0 {
+		g.AddI(asm.RCX, -ac.Disp)
+		g.J(asm.S, slow)
+	}
+	g.MovI32(asm.RAX, 3)
+	if ac.Wide() {
+		g.VR(asm.BroadcastQR, asm.Z, 6, asm.RCX)
+		g.VCmp(asm.CmpUQ, asm.Z, asm.K0, 0, 6, asm.CmpGT)
+		g.VR(asm.BroadcastQR, asm.Z, 6, asm.RAX)
+		g.VTest(asm.TestMQ, asm.Z, asm.K7, 5, 6)
+	} else {
+		g.VR(asm.BroadcastDR, asm.Z, 6, asm.RCX)
+		g.VCmp(asm.CmpUD, asm.Z, asm.K0, 0, 6, asm.CmpGT)
+		g.VR(asm.BroadcastDR, asm.Z, 6, asm.RAX)
+		g.VTest(asm.TestMD, asm.Z, asm.K7, 5, 6)
+	}
+	g.KOrTestW(asm.K0, asm.K7)
+	g.J(asm.NE, slow)
 }
 
 // redDirect adds to global memory lane by lane, and makes the first lane's page the shadowed one when there is none.

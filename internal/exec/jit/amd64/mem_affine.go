@@ -70,6 +70,13 @@ func (g *gen) checkBase(ac *plan.Access, w int32, half int, r asm.GPR, slow asm.
 	if g.checked == nil {
 		g.checked = map[addressCheck]addressLimit{}
 	}
+	inside, aligned := g.shared(ac)
+	if inside {
+		if !aligned && have.align < ac.Align {
+			g.checkAligned(ac, r, slow)
+		}
+		return
+	}
 	if ac.Global() {
 		if !ok {
 			g.MovR(true, asm.RCX, r)
@@ -118,12 +125,17 @@ func (g *gen) checkBase(ac *plan.Access, w int32, half int, r asm.GPR, slow asm.
 			}
 		}
 	}
-	if have.align < ac.Align {
-		g.TestI32(r, 1<<ac.Align-1)
-		g.J(asm.NE, slow)
+	if have.align < ac.Align && !aligned {
+		g.checkAligned(ac, r, slow)
 		have.align = ac.Align
 	}
 	g.checked[key] = have
+}
+
+// checkAligned leaves for slow unless a base is aligned.
+func (g *gen) checkAligned(ac *plan.Access, r asm.GPR, slow asm.Label) {
+	g.TestI32(r, 1<<ac.Align-1)
+	g.J(asm.NE, slow)
 }
 
 // reach is how far behind its base accesses of the rest of the block go that use an address.

@@ -44,7 +44,8 @@ type Home struct {
 // Func is what code generation knows of a function before it starts.
 type Func struct {
 	IR      *ir.Func
-	number  []int32 // of rows, by frame offset in words; -1: not a row of the function
+	Kernel  *ir.Kernel // of code of whole CTAs: whose entry it is
+	number  []int32    // of rows, by frame offset in words; -1: not a row of the function
 	rows    int32
 	Blocks  []Block
 	BlockOf []int32 // of the blocks' first operations, by operation; -1 elsewhere

@@ -15,6 +15,7 @@ type Values struct {
 	Warps          int
 	MayWrap        []bool // operations that must not rely on addresses and indices that do not wrap around
 	Webs           []web
+	ranges         []valueRange // by web; nil where nothing asks for them
 	Ops            []opWebs
 	Info           []Info
 	Entry          [][]RowWeb // by block: the webs of the rows live at its begin
@@ -80,6 +81,7 @@ func Evaluate(a *Func, dims [3]uint32, mayWrap []bool) (v *Values, err error) {
 	v.findFixed()
 	v.Shadow = shadows(a.IR, v.Unread)
 	v.solve()
+	v.findRanges()
 	v.findStreams()
 	v.findTurns()
 	return v, v.manyWaits()
