@@ -63,8 +63,8 @@ func (j *Journal) apart() bool {
 	return !meet && len(a.reads) == 0 || a.words() || a.owners()
 }
 
-// hullsByOp finds where each operation has accessed memory.
-func (a *apart) hullsByOp() {
+// hullsByOp finds where each operation has accessed memory, and how much that is at most.
+func (a *apart) hullsByOp() (total uint64) {
 	a.hulls = append(a.hulls[:0], make([]hull, len(a.j.ops))...)
 	for i := range a.j.runs {
 		r := &a.j.runs[i]
@@ -75,6 +75,10 @@ func (a *apart) hullsByOp() {
 			all.lo, all.hi = min(all.lo, h.lo), max(all.hi, h.hi)
 		}
 	}
+	for _, h := range a.hulls {
+		total += h.hi - h.lo
+	}
+	return total
 }
 
 // apart is what is known when the accesses of a journal are compared.

@@ -237,9 +237,12 @@ func (j *Journal) EndBlock() {
 	j.open = j.open[:1]
 	const some = 1 << 11
 	if j.check = max(j.check, some); len(j.runs) > j.check {
-		j.compact()
+		j.scratch.j = j
+		if j.scratch.hullsByOp() < seriesSize*uint64(len(j.runs)) {
+			j.compact()
+			j.full = uint64(len(j.runs)) > some+j.covered()/seriesSize // no more memory than was accessed, and some
+		}
 		j.check = 2 * len(j.runs)
-		j.full = uint64(len(j.runs)) > some+j.covered()/seriesSize // no more memory than was accessed, and some
 	}
 }
 

@@ -10,8 +10,11 @@ type postponed struct {
 	regions []region // where it has accessed memory
 }
 
-// mostPostponed bounds how many launches are put off.
-const mostPostponed = 256
+// mostPostponed and mostPutOff bound how many launches are put off, and how many series they have.
+const (
+	mostPostponed = 256
+	mostPutOff    = 1 << 17
+)
 
 // putOff takes a launch into the timeline.
 func (t *Timeline) putOff(p *postponed) {
@@ -38,11 +41,16 @@ func (t *Timeline) putOff(p *postponed) {
 	t.last[a.q] = a
 	// What races with an earlier launch that did the same races with this one.
 	t.drop(func(o *postponed) bool { return o.l.p == p.l.p && t.knows(a.before, o.l.a) && o.j.equal(p.j) })
-	if len(t.later) == mostPostponed {
+	t.later = append(t.later, p)
+	total := 0
+	for _, o := range t.later {
+		total += len(o.j.runs)
+	}
+	for len(t.later) > mostPostponed || total > mostPutOff && len(t.later) > 1 {
 		first := t.later[0]
+		total -= len(first.j.runs)
 		t.catchUp(func(o *postponed) bool { return o == first })
 	}
-	t.later = append(t.later, p)
 }
 
 // drop forgets launches.
