@@ -165,6 +165,7 @@ func (r *series) hull(o *Op) hull {
 	}
 	put(r.step, int64(r.rounds))
 	put(r.next, int64(r.warps))
+	put(r.far, int64(r.blocks))
 	return h
 }
 
@@ -180,7 +181,8 @@ func (r *series) each(o *Op) bool {
 	if r.lanes&(r.lanes-1) == 0 {
 		lanes, groups = 1, 1
 	}
-	list := [4]axis{{r.stride, lanes}, {r.pitch, groups}, {r.step, int64(r.rounds)}, {r.next, int64(r.warps)}}
+	list := [5]axis{{r.stride, lanes}, {r.pitch, groups}, {r.step, int64(r.rounds)}, {r.next, int64(r.warps)},
+		{r.far, int64(r.blocks)}}
 	if r.step == 0 {
 		list[2].n = 1
 	}
@@ -282,9 +284,10 @@ func (a *apart) words() bool {
 // dense gives pieces of memory that the series accesses in its first rounds, until f says no.
 func (r *series) dense(o *Op, rounds uint32, f func(addr, n uint64) bool) bool {
 	size := uint64(o.Size * o.Count)
-	for w := range int64(r.warps) {
+	for n := range int64(r.blocks) * int64(r.warps) {
+		from := r.base + uint64(r.far*(n/int64(r.warps))+r.next*(n%int64(r.warps)))
 		for k := range int64(rounds) {
-			base := r.base + uint64(r.next*w+r.step*k)
+			base := from + uint64(r.step*k)
 			for m := r.lanes; m != 0; {
 				l := bits.TrailingZeros32(m)
 				n := 1
@@ -399,13 +402,14 @@ func (a *apart) own(r *series, o *Op) bool {
 	case o.Does&Writes != 0:
 		does = ownerWrites
 	}
-	for w := range uint64(r.warps) {
-		at := r.first + w
+	for n := range uint64(r.blocks) * uint64(r.warps) {
+		i, w := n/uint64(r.warps), n%uint64(r.warps)
+		at := r.first + i*a.j.warps + w
 		x := owner{block: uint32(at / a.j.warps), does: does}
 		first := uint16(at % a.j.warps * 32)
 		for k := range r.rounds {
 			x.past = r.since + k*r.more
-			base := r.base + uint64(r.next*int64(w)+r.step*int64(k))
+			base := r.base + uint64(r.far*int64(i)+r.next*int64(w)+r.step*int64(k))
 			for m := r.lanes; m != 0; m &= m - 1 {
 				l := bits.TrailingZeros32(m)
 				x.thread = first + uint16(l)

@@ -24,6 +24,7 @@ type Journal struct {
 	last    []int32       // the newest of an operation and a warp, plus one
 	runs    []series      // of the blocks before
 	tail    []int32       // the newest of each operation, plus one
+	prev    []int32       // the one before that
 	awaited []awaitedWarp // by operation: what would go on from there
 	seen    places
 
@@ -37,13 +38,16 @@ type Journal struct {
 type shape struct {
 	base                      uint64
 	stride, pitch, step, next int64
+	far                       int64
 	lanes, rounds, warps      uint32
+	blocks                    uint32
 	size                      uint32 // of an access, or the operation's number
 	group                     uint8  // lanes, as a power of two
 }
 
 // series is accesses by an operation: lane l of warp first+w accesses in round k what lies at
-// base + stride*(l mod group) + pitch*(l/group) + step*k + next*w.
+// base + stride*(l mod group) + pitch*(l/group) + step*k + next*w, and the same warps of the b-th block from there on
+// what lies far*b behind that. The newest series of an operation has one block, or its warps are those of several.
 type series struct {
 	shape
 	op    uint32
@@ -91,10 +95,9 @@ func (j *Journal) recycle(c *Checker) {
 	if cap(j.runs) > most || cap(j.open) > most || len(j.last) > 8*most || j.scratch.large() {
 		return
 	}
-	clear(j.tail)
-	clear(j.awaited)
+	j.restart()
 	j.seen.clear()
-	*j = Journal{open: j.open, last: j.last, runs: j.runs[:0], tail: j.tail, awaited: j.awaited, seen: j.seen,
+	*j = Journal{open: j.open, last: j.last, runs: j.runs[:0], tail: j.tail, prev: j.prev, awaited: j.awaited, seen: j.seen,
 		scratch: j.scratch}
 	c.mu.Lock()
 	c.journals = append(c.journals, j)
@@ -112,7 +115,7 @@ func (j *Journal) Begin(index uint32, dims [3]uint32) {
 		j.last = make([]int32, n)
 	}
 	if len(j.tail) < len(j.ops) {
-		j.tail, j.awaited = make([]int32, len(j.ops)), make([]awaitedWarp, len(j.ops))
+		j.tail, j.prev, j.awaited = make([]int32, len(j.ops)), make([]int32, len(j.ops)), make([]awaitedWarp, len(j.ops))
 	}
 }
 
@@ -134,7 +137,7 @@ func (j *Journal) Add(op, warp int, lanes uint32, base uint64, stride, pitch int
 		if x.base != base { // another row of blocks
 			next := x.next
 			j.keep(&series{
-				shape: shape{base: base, stride: stride, pitch: pitch, lanes: lanes, rounds: 1, warps: 1, group: group},
+				shape: shape{base: base, stride: stride, pitch: pitch, lanes: lanes, rounds: 1, warps: 1, blocks: 1, group: group},
 				op:    uint32(op), first: through, since: j.past,
 			})
 			j.await(op, next)
@@ -159,7 +162,7 @@ func (j *Journal) Add(op, warp int, lanes uint32, base uint64, stride, pitch int
 	}
 	j.last[at] = int32(len(j.open))
 	j.open = append(j.open, series{
-		shape: shape{base: base, stride: stride, pitch: pitch, lanes: lanes, rounds: 1, warps: 1, group: group},
+		shape: shape{base: base, stride: stride, pitch: pitch, lanes: lanes, rounds: 1, warps: 1, blocks: 1, group: group},
 		op:    uint32(op), first: through, since: j.past, due: notDue,
 	})
 }
@@ -255,6 +258,11 @@ func (j *Journal) keep(r *series) {
 			return
 		}
 		j.awaited[r.op].lanes = 0
+		if p := j.prev[r.op]; p != 0 && j.runs[p-1].repeats(o, j.warps) {
+			*o = *r
+			return
+		}
+		j.prev[r.op] = *t
 	}
 	j.runs = append(j.runs, *r)
 	*t = int32(len(j.runs))
@@ -270,6 +278,30 @@ func (j *Journal) await(op int, next int64) {
 		warp: r.first + uint64(r.warps), base: r.base + uint64(int64(r.warps)*next), stride: r.stride, pitch: r.pitch,
 		next: next, lanes: r.lanes, past: r.since, group: r.group,
 	}
+}
+
+// restart has every series that comes stand for itself.
+func (j *Journal) restart() {
+	clear(j.tail)
+	clear(j.prev)
+	clear(j.awaited)
+}
+
+// repeats makes a series of the next block a part of the series, if it is the same there; blocks have so many warps.
+func (r *series) repeats(o *series, warps uint64) bool {
+	if o.first != r.first+uint64(r.blocks)*warps || o.warps != r.warps || r.first%warps+uint64(r.warps) > warps ||
+		r.lanes != o.lanes || r.stride != o.stride || r.pitch != o.pitch || r.group != o.group ||
+		r.rounds != o.rounds || r.step != o.step || r.next != o.next || r.since != o.since || r.more != o.more {
+		return false
+	}
+	switch {
+	case r.blocks == 1:
+		r.far = int64(o.base - r.base)
+	case o.base != r.base+uint64(int64(r.blocks)*r.far):
+		return false
+	}
+	r.blocks++
+	return true
 }
 
 // follows makes a series of the next warp a part of the series, if it is one.
@@ -307,8 +339,7 @@ func (j *Journal) compact() {
 		}
 		return false
 	})
-	clear(j.tail)
-	clear(j.awaited)
+	j.restart()
 }
 
 // covered is how many bytes the series access at most, those of different ones twice.
@@ -321,7 +352,7 @@ func (j *Journal) covered() (n uint64) {
 
 // bytes is how many a series accesses at most.
 func (r *series) bytes(o *Op) uint64 {
-	n := uint64(bits.OnesCount32(r.lanes)) * uint64(r.warps) * uint64(o.Size*o.Count)
+	n := uint64(bits.OnesCount32(r.lanes)) * uint64(r.warps) * uint64(r.blocks) * uint64(o.Size*o.Count)
 	if r.step != 0 {
 		n *= uint64(r.rounds)
 	}

@@ -209,6 +209,31 @@ func TestJournal(t *testing.T) {
 	}
 }
 
+// TestJournalBlocks: writes of several blocks that one series stands for race with each other.
+func TestJournalBlocks(t *testing.T) {
+	for far, want := range map[uint64]int{0: 1, 64: 1, 128: 0} {
+		races := 0
+		c := New(NewLog(func(*Report) { races++ }, nil))
+		l := c.Launch(program{})
+		j := l.Journal([]*Op{{Does: Writes, Size: 4, Count: 1, Space: "global"}}, [3]uint32{5, 1, 1})
+		for b := range uint64(5) {
+			j.Begin(uint32(b), [3]uint32{64, 1, 1})
+			at := 1<<20 + far*b
+			if b == 4 {
+				at = 1 << 22
+			}
+			j.Add(0, 0, allLanes, at, 4, 64, 4)
+			j.EndBlock()
+		}
+		if len(j.runs) != 2 {
+			t.Errorf("%d bytes apart: %d series", far, len(j.runs))
+		}
+		if l.End(); races != want {
+			t.Errorf("%d bytes apart: %d races", far, races)
+		}
+	}
+}
+
 func list(m map[named]bool) []string {
 	var l []string
 	for x := range m {

@@ -55,7 +55,9 @@ func (j *Journal) tellAll(l *Launch) {
 // part is some rounds of a series by a warp.
 type part struct {
 	r     *series
-	warp  uint64 // of the series's
+	block uint64 // of the series'
+	warp  uint64 // of the series'
+	of    int    // the warp's number in its block
 	round uint32
 	n     uint32
 	past  uint32 // barriers of the block before
@@ -66,8 +68,7 @@ func (j *Journal) tell(l *Launch, begin func(block uint64) (b *Block, on bool)) 
 	slices.SortStableFunc(j.runs, func(a, b series) int {
 		return cmp.Compare(a.first/j.warps, b.first/j.warps)
 	})
-	clear(j.tail)
-	clear(j.awaited)
+	j.restart()
 	var open []*series
 	var parts []part
 	next := 0
@@ -82,19 +83,26 @@ func (j *Journal) tell(l *Launch, begin func(block uint64) (b *Block, on bool)) 
 		}
 		parts = parts[:0]
 		for _, r := range open {
-			end := r.first + uint64(r.warps)
-			for w := max(from, r.first); w < min(to, end); w++ {
-				p := part{r, w - r.first, 0, r.rounds, r.since}
+			i := uint64(0) // which of the series' blocks it is
+			if r.blocks > 1 {
+				i = block - r.first/j.warps
+			}
+			begin := r.first + i*j.warps
+			for w := max(from, begin); w < min(to, begin+uint64(r.warps)); w++ {
+				p := part{r, i, w - begin, int(w % j.warps), 0, r.rounds, r.since}
 				if r.more == 0 {
 					parts = append(parts, p)
 					continue
 				}
-				for k := range r.rounds {
-					parts = append(parts, part{r, p.warp, k, 1, r.since + k*r.more})
+				for p.n = 1; p.round < r.rounds; p.round++ {
+					parts = append(parts, p)
+					p.past += r.more
 				}
 			}
 		}
-		open = slices.DeleteFunc(open, func(r *series) bool { return r.first+uint64(r.warps) <= to })
+		open = slices.DeleteFunc(open, func(r *series) bool {
+			return r.first+uint64(r.blocks-1)*j.warps+uint64(r.warps) <= to
+		})
 		if len(parts) == 0 {
 			continue
 		}
@@ -103,7 +111,7 @@ func (j *Journal) tell(l *Launch, begin func(block uint64) (b *Block, on bool)) 
 		for i := range parts {
 			p := &parts[i]
 			b.pass(p.past)
-			p.tell(b, j.ops[p.r.op], int((p.r.first+p.warp)%j.warps))
+			p.tell(b, j.ops[p.r.op], p.of)
 		}
 		if !on {
 			b.End()
@@ -116,7 +124,7 @@ func (p *part) tell(b *Block, op *Op, warp int) {
 	r := p.r
 	n := int64(1) << r.group // lanes of a group
 	for k := range p.n {
-		base := r.base + uint64(r.next*int64(p.warp)+r.step*int64(p.round+k))
+		base := r.base + uint64(r.far*int64(p.block)+r.next*int64(p.warp)+r.step*int64(p.round+k))
 		switch {
 		case op.Scope != 0:
 			var addrs [32]uint64

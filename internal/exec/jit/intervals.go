@@ -122,7 +122,7 @@ func (v *intervals) enter(past int) {
 func (v *intervals) aside(note unsafe.Pointer, size uintptr) bool {
 	if v.same >= 0 {
 		had := v.last[v.past][v.same:]
-		if uintptr(len(had)) >= size && alike(unsafe.Pointer(&had[0]), note, size) {
+		if uintptr(len(had)) >= size && sameNote(unsafe.Pointer(&had[0]), note, size) {
 			v.same += int(size)
 			return true
 		}
@@ -135,8 +135,8 @@ func (v *intervals) aside(note unsafe.Pointer, size uintptr) bool {
 	return true
 }
 
-// alike says whether two notes of the same size, which is a multiple of eight, have the same bytes.
-func alike(a, b unsafe.Pointer, size uintptr) bool {
+// sameNote says whether two notes of the same size, which is a multiple of eight, have the same bytes.
+func sameNote(a, b unsafe.Pointer, size uintptr) bool {
 	if size == abi.LogHead+8 {
 		return *(*[2]uint64)(a) == *(*[2]uint64)(b)
 	}
