@@ -45,6 +45,13 @@ type shape struct {
 	group                     uint8  // lanes, as a power of two
 }
 
+// newShape is where one warp accesses memory once.
+func newShape(base uint64, stride, pitch int64, lanes uint32, group uint8) shape {
+	return shape{
+		base: base, stride: stride, pitch: pitch, lanes: lanes, rounds: 1, warps: 1, blocks: 1, group: group,
+	}
+}
+
 // series is accesses by an operation: lane l of warp first+w accesses in round k what lies at
 // base + stride*(l mod group) + pitch*(l/group) + step*k + next*w, and the same warps of the b-th block from there on
 // what lies far*b behind that. The newest series of an operation has one block, or its warps are those of several.
@@ -137,8 +144,7 @@ func (j *Journal) Add(op, warp int, lanes uint32, base uint64, stride, pitch int
 		if x.base != base { // another row of blocks
 			next := x.next
 			j.keep(&series{
-				shape: shape{base: base, stride: stride, pitch: pitch, lanes: lanes, rounds: 1, warps: 1, blocks: 1, group: group},
-				op:    uint32(op), first: through, since: j.past,
+				shape: newShape(base, stride, pitch, lanes, group), op: uint32(op), first: through, since: j.past,
 			})
 			j.await(op, next)
 			return
@@ -162,7 +168,7 @@ func (j *Journal) Add(op, warp int, lanes uint32, base uint64, stride, pitch int
 	}
 	j.last[at] = int32(len(j.open))
 	j.open = append(j.open, series{
-		shape: shape{base: base, stride: stride, pitch: pitch, lanes: lanes, rounds: 1, warps: 1, blocks: 1, group: group},
+		shape: newShape(base, stride, pitch, lanes, group),
 		op:    uint32(op), first: through, since: j.past, due: notDue,
 	})
 }
