@@ -403,5 +403,6 @@ func ours(f *runtime.Frame) bool {
 		pkg = pkg[:slash+1+dot]
 	}
 	return pkg == root || pkg == root+"/cu" || pkg == root+"/cudatest" || strings.HasPrefix(pkg, root+"/internal/") ||
-		strings.HasPrefix(pkg, root+"/cmd/libcuda")
+		strings.HasPrefix(pkg, root+"/cmd/libcuda") ||
+		pkg == "main" && strings.HasPrefix(f.File, root+"/cmd/libcuda/") // the library, built with -trimpath
 }
