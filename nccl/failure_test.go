@@ -91,12 +91,27 @@ func TestDeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
-	defer cancel()
 	x, err := cuda.Upload(contexts[0], []int32{1})
 	if err != nil {
 		t.Fatal(err)
 	}
+	y, err := cuda.Upload(contexts[1], []int32{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// NCCL connects ranks in the first operation, which does not end, queued or not, before all have begun it.
+	if err := Group(func() error {
+		return errors.Join(AllReduce(comms[0], nil, x.View, x.View, Sum), AllReduce(comms[1], nil, y.View, y.View, Sum))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range comms {
+		if err := c.Wait(context.Background(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
 	if err := AllReduce(comms[0], nil, x.View, x.View, Sum); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +124,7 @@ func TestDeadline(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := x.Close(); err != nil {
+	if err := errors.Join(x.Close(), y.Close()); err != nil {
 		t.Error(err)
 	}
 }

@@ -246,19 +246,16 @@ func oneType[T Number](ctx context.Context, c *Comm, d *digest, k small[T]) erro
 		if err != nil {
 			return err
 		}
-		one, err := PreMulSum(c, k.of(me%2))
-		if err != nil {
-			return err
-		}
-		err = with(ctx, c, d, name+" PreMulSum", made(func(int) int { return 1 }), made(func(int) int { return min(n/2, n) }),
-			func(s *cuda.Stream, x, y cuda.View[T]) error {
-				if n/2 > k.most {
-					return nil
-				}
-				return AllReduce(c, s, x, y, one)
-			})
-		if err = errors.Join(err, one.Close()); err != nil {
-			return err
+		if n/2 <= k.most && (n > 1 || k.most >= 16 || !onDriver()) { // one rank and 8 bits are refused, as an average is
+			one, err := PreMulSum(c, k.of(me%2))
+			if err != nil {
+				return err
+			}
+			err = with(ctx, c, d, name+" PreMulSum", made(func(int) int { return 1 }), made(func(int) int { return n / 2 }),
+				func(s *cuda.Stream, x, y cuda.View[T]) error { return AllReduce(c, s, x, y, one) })
+			if err = errors.Join(err, one.Close()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
