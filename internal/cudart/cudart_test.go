@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/cudart"
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/skip"
 	"github.com/gocuda/cuda/internal/softdev"
 )
 
@@ -179,7 +180,12 @@ func TestLaunchAllocates(t *testing.T) {
 		table.StreamSynchronize(th.Current, 0)
 	}
 	call()
-	if n, m := testing.AllocsPerRun(200, call), testing.AllocsPerRun(200, direct); n > m {
+	n, m := testing.AllocsPerRun(200, call), testing.AllocsPerRun(200, direct)
+	if skip.Race { // which empties pools at random
+		t.Logf("%v allocations, the driver's launch has %v", n, m)
+		return
+	}
+	if n > m {
 		t.Errorf("%v allocations, the driver's launch has %v", n, m)
 	}
 }

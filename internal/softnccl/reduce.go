@@ -35,7 +35,8 @@ func reducerOf(t DataType, r Reduction) reducer {
 	case Uint64:
 		return integers[uint64](r)
 	case Float32:
-		return floats(r, settled, func(x, by, acc float32) float32 {
+		nan := func(float32, float32) float32 { return math.Float32frombits(0x7fffffff) } // as GPUs give each
+		return floats(r, nan, nan, func(x, by, acc float32) float32 {
 			return math.Float32frombits(num.FmaRN32(math.Float32bits(x), math.Float32bits(by), math.Float32bits(acc)))
 		}, func(a, b float32) float32 {
 			return math.Float32frombits(num.Min32(math.Float32bits(a), math.Float32bits(b), 0))
@@ -43,7 +44,11 @@ func reducerOf(t DataType, r Reduction) reducer {
 			return math.Float32frombits(num.Max32(math.Float32bits(a), math.Float32bits(b), 0))
 		})
 	case Float64:
-		return floats(r, func(v float64) float64 { return v }, func(x, by, acc float64) float64 {
+		return floats(r, func(a, b float64) float64 { // of two NaN the sum so far, the second operand (recorded)
+			return math.Float64frombits(num.Add64(math.Float64bits(b), math.Float64bits(a), 0))
+		}, func(a, b float64) float64 {
+			return math.Float64frombits(num.Mul64(math.Float64bits(b), math.Float64bits(a), 0))
+		}, func(x, by, acc float64) float64 {
 			return math.Float64frombits(num.Fma64(math.Float64bits(x), math.Float64bits(by), math.Float64bits(acc), 0))
 		}, func(a, b float64) float64 {
 			return math.Float64frombits(num.Min64(math.Float64bits(a), math.Float64bits(b)))
@@ -134,23 +139,22 @@ func folder[T any](r Reduction, add, mul, least, most func(a, b T) T) func(acc, 
 	}
 }
 
-// settled gives every NaN the bits that GPUs give one of 32 bits.
-func settled(v float32) float32 {
-	if v != v {
-		return math.Float32frombits(0x7fffffff)
-	}
-	return v
-}
-
-func floats[T float32 | float64](r Reduction, settle func(T) T, fma func(x, by, acc T) T, least,
+// floats reduces with the processor's arithmetic; notSum and notProduct are sums and products that are NaN, since which
+// NaN the processor gives depends on the order in which the compiler puts the operands.
+func floats[T float32 | float64](r Reduction, notSum, notProduct func(a, b T) T, fma func(x, by, acc T) T, least,
 	most func(a, b T) T) reducer {
+	product := func(a, b T) T {
+		if v := a * b; v == v {
+			return v
+		}
+		return notProduct(a, b)
+	}
 	d := reducer{
-		fold: folder(r, nil, func(a, b T) T { return settle(a * b) }, least, most),
+		fold: folder(r, nil, product, least, most),
 		scale: func(acc, by []byte) {
 			s, a := elements[T](by)[0], elements[T](acc)
 			for i := range a {
-				a[i] *= s // a statement of its own: never fused with the sum
-				a[i] = settle(a[i])
+				a[i] = product(a[i], s)
 			}
 		},
 		fuse: func(acc, x, by []byte) {
@@ -168,7 +172,7 @@ func floats[T float32 | float64](r Reduction, settle func(T) T, fma func(x, by, 
 			for i := range a {
 				v := a[i] + b[i]
 				if v != v {
-					v = settle(v)
+					v = notSum(a[i], b[i])
 				}
 				a[i] = v
 			}
