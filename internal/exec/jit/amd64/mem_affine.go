@@ -71,12 +71,6 @@ func (g *gen) checkBase(ac *plan.Access, w int32, half int, r asm.GPR, slow asm.
 		g.checked = map[addressCheck]addressLimit{}
 	}
 	inside, aligned := g.shared(ac)
-	if inside {
-		if !aligned && have.align < ac.Align {
-			g.checkAligned(ac, r, slow)
-		}
-		return
-	}
 	if ac.Global() {
 		if !ok {
 			g.MovR(true, asm.RCX, r)
@@ -84,7 +78,7 @@ func (g *gen) checkBase(ac *plan.Access, w int32, half int, r asm.GPR, slow asm.
 			g.CmpLd(asm.RCX, inContext(abi.OffSpan))
 			g.J(asm.A, slow)
 		}
-	} else if need := g.reach(ac, w); !ok || have.high < need {
+	} else if need := g.reach(ac, w); !inside && have.high < need {
 		have.high = need
 		stride := int32(x.Variation.Stride)
 		_, most := x.Variation.Span()
@@ -126,16 +120,11 @@ func (g *gen) checkBase(ac *plan.Access, w int32, half int, r asm.GPR, slow asm.
 		}
 	}
 	if have.align < ac.Align && !aligned {
-		g.checkAligned(ac, r, slow)
+		g.TestI32(r, 1<<ac.Align-1)
+		g.J(asm.NE, slow)
 		have.align = ac.Align
 	}
 	g.checked[key] = have
-}
-
-// checkAligned leaves for slow unless a base is aligned.
-func (g *gen) checkAligned(ac *plan.Access, r asm.GPR, slow asm.Label) {
-	g.TestI32(r, 1<<ac.Align-1)
-	g.J(asm.NE, slow)
 }
 
 // reach is how far behind its base accesses of the rest of the block go that use an address.

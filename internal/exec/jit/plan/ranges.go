@@ -33,10 +33,10 @@ func (r valueRange) multiple(n uint8) valueRange {
 	return r
 }
 
-// in is what is left of the range in a word of so many bits: a value that does not stay below its sign may have wrapped
-// around, which leaves the low bits alone.
-func (r valueRange) in(width uint8) valueRange {
-	if r.small && (r.low < 0 || r.high > math.MaxInt32 || width < 32) {
+// bounded is what is left of a range that arithmetic gives: a value that is not below the sign of a word may have
+// wrapped around, which leaves the low bits alone.
+func (r valueRange) bounded() valueRange {
+	if r.small && (r.low < 0 || r.high > math.MaxInt32) {
 		r.small, r.low, r.high = false, 0, 0
 	}
 	return r
@@ -70,8 +70,8 @@ func (r valueRange) times(s valueRange) valueRange {
 	return out.multiple(r.align + s.align)
 }
 
-// or is what one of two values is.
-func (r valueRange) or(s valueRange) valueRange {
+// either is the range of a value that is one of two.
+func (r valueRange) either(s valueRange) valueRange {
 	out := valueRange{small: r.small && s.small, align: min(r.align, s.align)}
 	if out.small {
 		out.low, out.high = min(r.low, s.low), max(r.high, s.high)
@@ -96,7 +96,7 @@ func (v *Values) findRanges() {
 		if x := &v.Webs[w]; x.Defs != 1 || x.undef || x.narrow || x.Class != ir.W32 && x.Class != ir.W64 {
 			continue
 		}
-		v.ranges[w] = v.rangeOf(int32(i)).in(uint8(v.Webs[w].Class.RowSize() / 4))
+		v.ranges[w] = v.rangeOf(int32(i)).bounded()
 	}
 }
 
@@ -105,7 +105,7 @@ func (v *Values) operand(i int32, a *ir.Arg) valueRange {
 	switch a.Kind {
 	case ir.Imm:
 		if c, ok := Immediate(a); ok {
-			return exactly(c).in(32)
+			return exactly(c).bounded()
 		}
 		if x := a.Var; a.Sym && x != nil && x.Space == "shared" {
 			consts := v.Func.Kernel.Consts
@@ -138,7 +138,7 @@ func (v *Values) rangeOf(i int32) valueRange {
 	case RuleMul, RuleMulWide:
 		return arg(1).times(arg(2))
 	case RuleMad, RuleMadWide:
-		return arg(1).times(arg(2)).in(in.wordBits()).plus(arg(3))
+		return arg(1).times(arg(2)).bounded().plus(arg(3))
 	case RuleShl:
 		if n, ok := Immediate(&op.Args[2]); ok && n >= 0 && n < 31 {
 			return arg(1).times(exactly(1 << n))
@@ -162,7 +162,7 @@ func (v *Values) rangeOf(i int32) valueRange {
 		}
 		return r
 	case RuleMin, RuleMax, RuleSelp:
-		return arg(1).or(arg(2))
+		return arg(1).either(arg(2))
 	case RuleCvt:
 		return arg(1)
 	case RuleSpecial:
@@ -225,8 +225,8 @@ func (v *Values) specialRange(op *ir.Op) valueRange {
 	return valueRange{}
 }
 
-// SharedAccess says of operation i's access to shared memory what holds in every lane, so that no instruction
-// has to find out: that it lies in the variables of the kernel, and that it is aligned.
+// SharedAccess says of operation i's access to shared memory what holds in every lane, so that no instruction has to
+// find out: that it lies in the variables of the kernel, and that it is aligned.
 func (v *Values) SharedAccess(i int32, ac *Access) (inside, aligned bool) {
 	if v.ranges == nil || ac.Space != ir.Shared || ac.Base == nil {
 		return false, false
