@@ -95,7 +95,8 @@ type apart struct {
 // large says whether there is too much to keep for another journal.
 func (a *apart) large() bool {
 	const most = 1 << 13
-	return cap(a.writes) > most || cap(a.reads) > most || cap(a.slab) > most || len(a.at) > most || cap(a.regions) > most
+	return cap(a.writes) > most || cap(a.reads) > most || cap(a.slab) > most || len(a.at) > most ||
+		cap(a.regions) > most
 }
 
 // region is memory.
@@ -181,11 +182,8 @@ func (r *series) each(o *Op) bool {
 	if r.lanes&(r.lanes-1) == 0 {
 		lanes, groups = 1, 1
 	}
-	list := [5]axis{{r.stride, lanes}, {r.pitch, groups}, {r.step, int64(r.rounds)}, {r.next, int64(r.warps)},
+	list := [5]axis{{r.stride, lanes}, {r.pitch, groups}, {r.step, int64(r.moves())}, {r.next, int64(r.warps)},
 		{r.far, int64(r.blocks)}}
-	if r.step == 0 {
-		list[2].n = 1
-	}
 	for i := range list {
 		list[i].stride = max(list[i].stride, -list[i].stride)
 	}
@@ -227,7 +225,7 @@ func (a *apart) words() bool {
 		for i := range list {
 			h := &list[i]
 			o := a.j.ops[h.r.op]
-			sizes |= h.r.base | uint64(o.Size*o.Count) | uint64(h.r.stride|h.r.pitch|h.r.step|h.r.next)
+			sizes |= h.r.base | uint64(o.Size*o.Count) | uint64(h.r.stride|h.r.pitch|h.r.step|h.r.next|h.r.far)
 		}
 	}
 	a.grain = min(uint64(bits.TrailingZeros64(sizes)), 2)
@@ -243,12 +241,8 @@ func (a *apart) words() bool {
 	for i := range a.writes {
 		h := &a.writes[i]
 		g := &a.regions[a.region(h.lo, h.hi)]
-		rounds := h.r.rounds
-		if h.r.step == 0 {
-			rounds = 1
-		}
 		o := a.j.ops[h.r.op]
-		if !h.r.dense(o, rounds, func(addr, n uint64) bool {
+		if !h.r.dense(o, func(addr, n uint64) bool {
 			i, n := (addr-g.lo)>>a.grain, (n-1)>>a.grain+1
 			if o.atomic() {
 				set(g.atoms, i, n)
@@ -261,11 +255,7 @@ func (a *apart) words() bool {
 	}
 	for i := range a.reads {
 		h := &a.reads[i]
-		rounds := h.r.rounds
-		if h.r.step == 0 {
-			rounds = 1
-		}
-		if !h.r.dense(a.j.ops[h.r.op], rounds, func(addr, n uint64) bool {
+		if !h.r.dense(a.j.ops[h.r.op], func(addr, n uint64) bool {
 			k := a.region(addr, addr+n)
 			if k < 0 {
 				return true
@@ -273,7 +263,8 @@ func (a *apart) words() bool {
 			g := &a.regions[k]
 			from, to := max(addr, g.lo), min(addr+n, g.hi)
 			i, n1 := (from-g.lo)>>a.grain, (to-from-1)>>a.grain+1
-			return free(g.bits, i, n1) && free(g.atoms, i, n1) && (to == addr+n || k+1 == len(a.regions) || a.regions[k+1].lo >= addr+n)
+			alone := to == addr+n || k+1 == len(a.regions) || a.regions[k+1].lo >= addr+n
+			return alone && free(g.bits, i, n1) && free(g.atoms, i, n1)
 		}) {
 			return false
 		}
@@ -281,12 +272,12 @@ func (a *apart) words() bool {
 	return true
 }
 
-// dense gives pieces of memory that the series accesses in its first rounds, until f says no.
-func (r *series) dense(o *Op, rounds uint32, f func(addr, n uint64) bool) bool {
+// dense gives pieces of memory that the series accesses, until f says no.
+func (r *series) dense(o *Op, f func(addr, n uint64) bool) bool {
 	size := uint64(o.Size * o.Count)
 	for n := range int64(r.blocks) * int64(r.warps) {
 		from := r.base + uint64(r.far*(n/int64(r.warps))+r.next*(n%int64(r.warps)))
-		for k := range int64(rounds) {
+		for k := range int64(r.moves()) {
 			base := from + uint64(r.step*k)
 			for m := r.lanes; m != 0; {
 				l := bits.TrailingZeros32(m)

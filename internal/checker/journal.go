@@ -41,7 +41,7 @@ type shape struct {
 	far                       int64
 	lanes, rounds, warps      uint32
 	blocks                    uint32
-	size                      uint32 // of an access, or the operation's number
+	size                      uint32 // of an access; 0 where the operation tells it
 	group                     uint8  // lanes, as a power of two
 }
 
@@ -104,7 +104,8 @@ func (j *Journal) recycle(c *Checker) {
 	}
 	j.restart()
 	j.seen.clear()
-	*j = Journal{open: j.open, last: j.last, runs: j.runs[:0], tail: j.tail, prev: j.prev, awaited: j.awaited, seen: j.seen,
+	*j = Journal{open: j.open, last: j.last, runs: j.runs[:0], tail: j.tail, prev: j.prev, awaited: j.awaited,
+		seen:    j.seen,
 		scratch: j.scratch}
 	c.mu.Lock()
 	c.journals = append(c.journals, j)
@@ -122,7 +123,8 @@ func (j *Journal) Begin(index uint32, dims [3]uint32) {
 		j.last = make([]int32, n)
 	}
 	if len(j.tail) < len(j.ops) {
-		j.tail, j.prev, j.awaited = make([]int32, len(j.ops)), make([]int32, len(j.ops)), make([]awaitedWarp, len(j.ops))
+		j.tail, j.prev, j.awaited = make([]int32, len(j.ops)), make([]int32, len(j.ops)),
+			make([]awaitedWarp, len(j.ops))
 	}
 }
 
@@ -293,11 +295,16 @@ func (j *Journal) restart() {
 	clear(j.awaited)
 }
 
+// alike says whether the warps of two series do the same, wherever they do it.
+func (r *series) alike(o *series) bool {
+	return r.lanes == o.lanes && r.stride == o.stride && r.pitch == o.pitch && r.group == o.group &&
+		r.rounds == o.rounds && r.step == o.step && r.since == o.since && r.more == o.more
+}
+
 // repeats makes a series of the next block a part of the series, if it is the same there; blocks have so many warps.
 func (r *series) repeats(o *series, warps uint64) bool {
 	if o.first != r.first+uint64(r.blocks)*warps || o.warps != r.warps || r.first%warps+uint64(r.warps) > warps ||
-		r.lanes != o.lanes || r.stride != o.stride || r.pitch != o.pitch || r.group != o.group ||
-		r.rounds != o.rounds || r.step != o.step || r.next != o.next || r.since != o.since || r.more != o.more {
+		r.next != o.next || !r.alike(o) {
 		return false
 	}
 	switch {
@@ -312,8 +319,7 @@ func (r *series) repeats(o *series, warps uint64) bool {
 
 // follows makes a series of the next warp a part of the series, if it is one.
 func (r *series) follows(o *series) bool {
-	if o.first != r.first+uint64(r.warps) || r.lanes != o.lanes || r.stride != o.stride || r.pitch != o.pitch ||
-		r.group != o.group || r.rounds != o.rounds || r.step != o.step || r.since != o.since || r.more != o.more {
+	if o.first != r.first+uint64(r.warps) || !r.alike(o) {
 		return false
 	}
 	switch {
@@ -330,10 +336,13 @@ func (r *series) follows(o *series) bool {
 // any further one races with one of theirs, since nothing orders blocks.
 func (j *Journal) compact() {
 	const twice = 1 << 63
-	had := map[shape]uint64{}
+	type access struct {
+		shape
+		op uint32
+	}
+	had := map[access]uint64{}
 	j.runs = slices.DeleteFunc(j.runs, func(r series) bool {
-		k := r.shape
-		k.size = r.op
+		k := access{r.shape, r.op}
 		first, ok := had[k]
 		switch {
 		case !ok:
@@ -358,11 +367,16 @@ func (j *Journal) covered() (n uint64) {
 
 // bytes is how many a series accesses at most.
 func (r *series) bytes(o *Op) uint64 {
-	n := uint64(bits.OnesCount32(r.lanes)) * uint64(r.warps) * uint64(r.blocks) * uint64(o.Size*o.Count)
-	if r.step != 0 {
-		n *= uint64(r.rounds)
+	return uint64(bits.OnesCount32(r.lanes)) * uint64(r.moves()) * uint64(r.warps) * uint64(r.blocks) *
+		uint64(o.Size*o.Count)
+}
+
+// moves is in how many rounds the series is at another place.
+func (r *series) moves() uint32 {
+	if r.step == 0 {
+		return 1
 	}
-	return n
+	return r.rounds
 }
 
 // places are the words that operations access in an irregular way, with who does.

@@ -122,7 +122,7 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 // writeEnd writes what stands behind the code of blocks, and constants.
 func (g *gen) writeEnd() {
 	g.Bind(g.leave)
-	if g.v.Streams > 0 && g.nt {
+	if g.v != nil && g.v.Streams > 0 && g.nt {
 		g.SFence()
 	}
 	g.VZeroUpper()

@@ -152,19 +152,7 @@ func generate(set ISA, a *plan.Func, full bool, marks *[]abi.Mark) (code []byte,
 	if err := g.refusal(); err != nil {
 		return nil, nil, err
 	}
-	g.Bind(g.leave)
-	g.VZeroUpper()
-	g.Ret()
-	g.writeRoutines()
-	for len(g.Code)%64 != 0 {
-		g.Code = append(g.Code, 0xcc)
-	}
-	for i := range g.consts {
-		g.Bind(g.consts[i].label)
-		for _, w := range g.consts[i].words {
-			g.Code = append(g.Code, byte(w), byte(w>>8), byte(w>>16), byte(w>>24))
-		}
-	}
+	g.writeEnd()
 	code, err = g.Finish()
 	return code, g.entry, err
 }
