@@ -108,7 +108,8 @@ func TestOpenErrorTree(t *testing.T) {
 		t.Errorf("%v\nwant %s", err, want)
 	}
 	var open *cuda.OpenError
-	if !errors.As(err, &open) || len(open.Tree) != 1 || len(open.Tree[0].Below) != 3 || open.Tree[0].Below[1].Count != 2 {
+	if !errors.As(err, &open) || len(open.Tree) != 1 || len(open.Tree[0].Below) != 3 ||
+		open.Tree[0].Below[1].Count != 2 {
 		t.Errorf("%+v", open)
 	}
 	check(t, sys.CloseAll())

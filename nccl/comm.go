@@ -258,7 +258,8 @@ func (c *Comm) Abort() error {
 	if c.closed.Swap(true) {
 		return nil
 	}
-	c.first.CompareAndSwap(nil, &Error{Op: "ncclCommAbort", Code: ErrInvalidUsage, Detail: "the communicator was aborted"})
+	c.first.CompareAndSwap(nil, &Error{Op: "ncclCommAbort", Code: ErrInvalidUsage,
+		Detail: "the communicator was aborted"})
 	return c.e.abort()
 }
 

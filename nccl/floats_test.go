@@ -234,7 +234,8 @@ func otherInNCCL(kind, typ, op string) string {
 		return "NaN and the rank whose product is rounded by itself"
 	case kind == "AllReduce" && typ == "float64" && (op == "sum" || op == "prod"):
 		return "the payload of a NaN follows the order of the ranks"
-	case kind == "AllReduce" && scaled && strings.Contains(strings.ToLower(typ), "float") && !strings.Contains(typ, "8E"):
+	case kind == "AllReduce" && scaled && strings.Contains(strings.ToLower(typ), "float") &&
+		!strings.Contains(typ, "8E"):
 		return "the rank whose product is rounded by itself follows NCCL's channels"
 	}
 	return ""

@@ -196,9 +196,10 @@ func oneType[T Number](ctx context.Context, c *Comm, d *digest, k small[T]) erro
 			}
 			send := made(func(i int) int { return input(me, 0, i) })
 			want := made(func(i int) int { return total(0, i) })
-			err := with(ctx, c, d, name+" AllReduce "+r.name, send, want, func(s *cuda.Stream, x, y cuda.View[T]) error {
-				return AllReduce(c, s, x, y, r.op)
-			})
+			err := with(ctx, c, d, name+" AllReduce "+r.name, send, want,
+				func(s *cuda.Stream, x, y cuda.View[T]) error {
+					return AllReduce(c, s, x, y, r.op)
+				})
 			if err != nil {
 				return err
 			}
@@ -246,12 +247,13 @@ func oneType[T Number](ctx context.Context, c *Comm, d *digest, k small[T]) erro
 		if err != nil {
 			return err
 		}
-		if n/2 <= k.most && (n > 1 || k.most >= 16 || !onDriver()) { // one rank and 8 bits are refused, as an average is
+		if n/2 <= k.most && (n > 1 || k.most >= 16 || !onDriver()) { // of one rank, 8 bits are refused
 			one, err := PreMulSum(c, k.of(me%2))
 			if err != nil {
 				return err
 			}
-			err = with(ctx, c, d, name+" PreMulSum", made(func(int) int { return 1 }), made(func(int) int { return n / 2 }),
+			err = with(ctx, c, d, name+" PreMulSum", made(func(int) int { return 1 }),
+				made(func(int) int { return n / 2 }),
 				func(s *cuda.Stream, x, y cuda.View[T]) error { return AllReduce(c, s, x, y, one) })
 			if err = errors.Join(err, one.Close()); err != nil {
 				return err

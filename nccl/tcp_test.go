@@ -228,7 +228,8 @@ func TestLaunched(t *testing.T) {
 				cmd := exec.Command(os.Args[0], "-test.run=^$")
 				cmd.Env = append(os.Environ(), rankVariable+"=features,-1,-1,launcher")
 				for _, v := range vars {
-					cmd.Env = append(cmd.Env, strings.NewReplacer("{rank}", fmt.Sprint(rank), "{n}", fmt.Sprint(n)).Replace(v))
+					cmd.Env = append(cmd.Env, strings.NewReplacer("{rank}", fmt.Sprint(rank), "{n}",
+						fmt.Sprint(n)).Replace(v))
 				}
 				go func() {
 					out, err := cmd.CombinedOutput()

@@ -35,7 +35,8 @@ func TestRunMemcheck(t *testing.T) {
 	}
 	e := r.Reports[0]
 	s := &e.Sites[0]
-	if e.Argument == nil || *e.Argument != 2 || e.Kind != checker.OutOfBounds || s.Size != 4 || s.Block != [3]uint32{3} ||
+	if e.Argument == nil || *e.Argument != 2 || e.Kind != checker.OutOfBounds || s.Size != 4 ||
+		s.Block != [3]uint32{3} ||
 		s.Thread != [3]uint32{132} || s.More != 27 || e.Memory.Size != 3600 || e.Address != e.Memory.Address+3600 ||
 		s.Line == 0 {
 		t.Errorf("%+v", e)

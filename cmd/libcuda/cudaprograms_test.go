@@ -59,12 +59,14 @@ func TestCUDAPrograms(t *testing.T) {
 		delete(want, p.Name)
 		t.Run(p.Name, func(t *testing.T) {
 			bin := filepath.Join(dir, p.Name)
-			args := append([]string{filepath.Join(dir, "gocuda"), "cc", "-arch=sm_90", "-std=c++17", "-o", bin}, p.Flags...)
+			args := append([]string{filepath.Join(dir, "gocuda"), "cc", "-arch=sm_90", "-std=c++17", "-o", bin},
+				p.Flags...)
 			for _, f := range p.Files {
 				args = append(args, folder+"programs/"+f)
 			}
 			run(t, args...)
-			if out := run(t, append([]string{bin}, p.Args...)...); !strings.HasSuffix(strings.TrimSpace(out), "PASSED") {
+			if out := run(t, append([]string{bin}, p.Args...)...); !strings.HasSuffix(strings.TrimSpace(out),
+				"PASSED") {
 				t.Errorf("it ends with status 0 and says\n%s", out)
 			}
 			// One changed store is enough here; the client changes more.

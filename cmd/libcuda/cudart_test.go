@@ -68,7 +68,8 @@ func TestRuntimeSymbols(t *testing.T) {
 func fatBinary(t testing.TB, ptx []byte) []byte {
 	t.Helper()
 	var w fatbin.Writer
-	if err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: sm.Arch{Number: 90}, Major: 8, Minor: 5, Data: ptx}); err != nil {
+	if err := w.Add(fatbin.Source{Kind: fatbin.PTX, Arch: sm.Arch{Number: 90}, Major: 8, Minor: 5,
+		Data: ptx}); err != nil {
 		t.Fatal(err)
 	}
 	return w.Bytes()
@@ -89,7 +90,8 @@ func cudaProgram(t testing.TB, name string, version int, flags ...string) string
 	common := append([]string{"-x", "cuda", "-nocudainc", "-nocudalib", "-Xclang", "-target-sdk-version=12.5",
 		"-isystem", "../../include", fmt.Sprintf("-DCUDART_VERSION=%d", version), "-O1",
 		"-Wno-unused-command-line-argument", source}, flags...)
-	run(append(common, "--cuda-device-only", "--cuda-gpu-arch=sm_90", "--cuda-feature=+ptx85", "-S", "-o", bin+".ptx")...)
+	run(append(common, "--cuda-device-only", "--cuda-gpu-arch=sm_90", "--cuda-feature=+ptx85", "-S", "-o",
+		bin+".ptx")...)
 	ptx, err := os.ReadFile(bin + ".ptx")
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +130,7 @@ func driverLibrary(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "libgocuda.so"), core, 0o700); err != nil { // a link would be the same core
+	if err := os.WriteFile(filepath.Join(dir, "libgocuda.so"), core, 0o700); err != nil { // a link would be the same
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "libcuda.so.1")

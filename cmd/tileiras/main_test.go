@@ -20,7 +20,8 @@ func call(args ...string) (status int, stdout, stderr string) {
 // TestThrough hands a recorded module through with the options that cuTile Python 1.7 gives, and refuses what cannot
 // be read.
 func TestThrough(t *testing.T) {
-	set, err := tileset.Open(os.DirFS("../../internal/tileir/lower/testdata"), os.DirFS("../../internal/tileir/testdata"))
+	set, err := tileset.Open(os.DirFS("../../internal/tileir/lower/testdata"),
+		os.DirFS("../../internal/tileir/testdata"))
 	if err != nil {
 		t.Fatal(err)
 	}

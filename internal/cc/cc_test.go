@@ -113,7 +113,8 @@ func TestAttributes(t *testing.T) {
 
 func TestObject(t *testing.T) {
 	o := filepath.Join(t.TempDir(), "x.o")
-	if _, text, err := compile(t, "-c", "-o", o, "-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90",
+	if _, text, err := compile(t, "-c", "-o", o, "-gencode=arch=compute_80,code=sm_80",
+		"-gencode=arch=compute_90,code=sm_90",
 		"testdata/saxpy.cu"); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

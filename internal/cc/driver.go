@@ -313,7 +313,7 @@ func (d *Driver) deviceArgs(arch string) []string {
 	if d.NoContract {
 		args = append(args, "-ffp-contract=off")
 	}
-	// LLVM 19 loads a vector of 16 bytes whole, whatever its alignment: cub's sort of bytes reads words at odd addresses.
+	// LLVM 19 loads a vector of 16 bytes whole, whatever its alignment: cub sorts bytes at odd addresses.
 	args = append(args, "-mllvm", "-slp-max-vf=8")
 	if d.Library != "" {
 		args = append(args, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", d.Library)

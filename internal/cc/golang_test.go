@@ -42,7 +42,8 @@ func TestGoTypes(t *testing.T) {
 	if got != "int (*)(int, float);std::pair<int, float>;char" {
 		t.Errorf("split into %q", got)
 	}
-	for s, want := range map[string]string{"ns::scale<float>": "NsScaleFloat", "my_kernel": "MyKernel", "_x": "X", "9": "K9"} {
+	for s, want := range map[string]string{"ns::scale<float>": "NsScaleFloat", "my_kernel": "MyKernel", "_x": "X",
+		"9": "K9"} {
 		if got := goName(s); got != want {
 			t.Errorf("%s: %s, want %s", s, got, want)
 		}

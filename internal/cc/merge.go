@@ -198,7 +198,8 @@ func merge(units [][]byte) []byte {
 		files += most
 	}
 	order(&variables, pending)
-	return bytes.Join([][]byte{header.Bytes(), declarations.Bytes(), variables.Bytes(), functions.Bytes()}, []byte("\n"))
+	return bytes.Join([][]byte{header.Bytes(), declarations.Bytes(), variables.Bytes(), functions.Bytes()},
+		[]byte("\n"))
 }
 
 // order writes variables so that those whose initial value has the address of another come behind it.

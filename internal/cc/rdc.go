@@ -140,7 +140,10 @@ func moduleIDs(b []byte) ([]string, error) {
 // linkPTX links modules as the driver would and joins their texts.
 func linkPTX(units [][]byte, names []string, arch sm.Arch) ([]byte, error) {
 	var log bytes.Buffer
-	l := link.New(link.Options{SM: arch.Number, Builtin: func(name string) bool { return slices.Contains(provided, name) },
+	l := link.New(link.Options{SM: arch.Number, Builtin: func(name string) bool {
+		return slices.Contains(provided,
+			name)
+	},
 		Log: func(_ link.Level, line string) { fmt.Fprintln(&log, line) }})
 	for i, u := range units {
 		if err := l.Add(link.InputPTX, u, names[i]); err != nil {

@@ -141,7 +141,8 @@ func (t *Timeline) add(list []*touch) {
 	}
 	t.last[a.q] = a
 	t.catchUp(func(p *postponed) bool {
-		return !t.knows(a.before, p.l.a) && slices.ContainsFunc(list, func(x *touch) bool { return p.meets(x.lo, x.hi) })
+		return !t.knows(a.before, p.l.a) && slices.ContainsFunc(list,
+			func(x *touch) bool { return p.meets(x.lo, x.hi) })
 	})
 	t.insert(list)
 }

@@ -81,7 +81,8 @@ func kernelByChance(rnd *rand.Rand, base uint64) (ops []*Op, blocks [][]warpStep
 				for warp := range 2 {
 					for k := range p.rounds {
 						at := p.at + uint64(p.block*int64(b)+p.warp*int64(warp)+p.round*int64(k)+p.phase*int64(phase))
-						s := warpStep{op: which[i], warp: warp, lanes: p.lanes, base: at, stride: p.lane, pitch: p.group,
+						s := warpStep{op: which[i], warp: warp, lanes: p.lanes, base: at, stride: p.lane,
+							pitch: p.group,
 							group: p.shift, regular: !p.wild && rnd.IntN(8) > 0}
 						for l := range s.addrs {
 							s.addrs[l] = at + uint64(p.lane*(int64(l)&(1<<p.shift-1))+p.group*(int64(l)>>p.shift))

@@ -321,8 +321,10 @@ func (s *shapes) pointers(t *testing.T) {
 		t.Errorf("memory type %d", kind)
 	}
 	kind, managed = 0, 9
-	s.must(t, "cuPointerGetAttributes", s.c.PointerGetAttributes([]cu.CUpointer_attribute{cu.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, cu.CU_POINTER_ATTRIBUTE_IS_MANAGED, cu.CU_POINTER_ATTRIBUTE_CONTEXT},
-		[]unsafe.Pointer{unsafe.Pointer(&kind), unsafe.Pointer(&managed), unsafe.Pointer(&ctx)}, p+100))
+	s.must(t, "cuPointerGetAttributes",
+		s.c.PointerGetAttributes([]cu.CUpointer_attribute{cu.CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+			cu.CU_POINTER_ATTRIBUTE_IS_MANAGED, cu.CU_POINTER_ATTRIBUTE_CONTEXT},
+			[]unsafe.Pointer{unsafe.Pointer(&kind), unsafe.Pointer(&managed), unsafe.Pointer(&ctx)}, p+100))
 	if cu.CUmemorytype(kind) != cu.CU_MEMORYTYPE_DEVICE || managed&0xff != 0 || ctx != s.ctx {
 		t.Errorf("type %d, managed %d, context %x, want %x", kind, managed, ctx, s.ctx)
 	}

@@ -99,7 +99,8 @@ func TestRegistered(t *testing.T) {
 		t.Errorf("the kernel stored %d", v)
 	}
 	one := cudart.Dim3{X: 1, Y: 1, Z: 1}
-	want(t, "a kernel that the image has not", r.LaunchKernel(th, 3, one, one, nil, 0, 0), cudart.ErrorInvalidDeviceFunction)
+	want(t, "a kernel that the image has not", r.LaunchKernel(th, 3, one, one, nil, 0, 0),
+		cudart.ErrorInvalidDeviceFunction)
 	want(t, "no kernel", r.LaunchKernel(th, 99, one, one, nil, 0, 0), cudart.ErrorInvalidResourceHandle)
 	want(t, "no variable", r.MemcpyToSymbol(th, 1, address(t, &seven), 4, 0, cudart.MemcpyHostToDevice),
 		cudart.ErrorInvalidSymbol)
@@ -155,8 +156,9 @@ func TestVersions(t *testing.T) {
 	if d12.Major != 9 || d13.Major != 9 || d12.TotalGlobalMem != d13.TotalGlobalMem || d12.ClockRate == 0 {
 		t.Errorf("%d.%d, %d.%d", d12.Major, d12.Minor, d13.Major, d13.Minor)
 	}
-	want(t, "a launch that no device could run, 12", views[0][0].LaunchKernel(th, 1, cudart.Dim3{}, cudart.Dim3{}, nil, 0,
-		0), cudart.ErrorInvalidConfiguration)
+	want(t, "a launch that no device could run, 12",
+		views[0][0].LaunchKernel(th, 1, cudart.Dim3{}, cudart.Dim3{}, nil, 0,
+			0), cudart.ErrorInvalidConfiguration)
 	want(t, "13", r.LaunchKernel(th, 1, cudart.Dim3{}, cudart.Dim3{}, nil, 0, 0), cudart.ErrorInvalidValue)
 }
 

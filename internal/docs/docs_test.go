@@ -214,7 +214,8 @@ func TestWorkflow(t *testing.T) {
 	if strings.Contains(text, "\t") {
 		t.Error("YAML has no tabs")
 	}
-	for _, want := range []string{"actions/setup-go@", "run: go test -race ./...", "GOCUDA_CHECK: memory", "permissions:"} {
+	for _, want := range []string{"actions/setup-go@", "run: go test -race ./...", "GOCUDA_CHECK: memory",
+		"permissions:"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q", want)
 		}

@@ -97,7 +97,8 @@ func texts(src []byte) map[int]bool {
 		at := f.Line(pos) - 1
 		comment := tok == token.COMMENT && (strings.HasPrefix(lit, "//go:") || strings.HasPrefix(lit, "// \t") ||
 			strings.HasPrefix(lit, "//\t") || strings.HasPrefix(lit, "// Output:") || longWord.MatchString(lit))
-		if n > 0 || tok == token.STRING && len(lit) > 40 || comment {
+		// the scanner calls the end of a line that ends a statement a semicolon with that text
+		if n > 0 && tok != token.SEMICOLON || tok == token.STRING && len(lit) > 40 || comment {
 			for i := range n + 1 {
 				whole[at+i] = true
 			}

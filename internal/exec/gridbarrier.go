@@ -67,7 +67,8 @@ func (g *grid) exitBarrier(n int) { g.addBarrier(0, n) }
 // addBarrier counts threads and ends the phase when all are there.
 func (g *grid) addBarrier(arrived, exited int) {
 	l, b := g.l, &g.barrier
-	total := uint64(l.Grid[0]) * uint64(l.Grid[1]) * uint64(l.Grid[2]) * uint64(l.Block[0]) * uint64(l.Block[1]) * uint64(l.Block[2])
+	total := uint64(l.Grid[0]) * uint64(l.Grid[1]) * uint64(l.Grid[2]) *
+		uint64(l.Block[0]) * uint64(l.Block[1]) * uint64(l.Block[2])
 	b.mu.Lock()
 	b.arrived += uint64(arrived)
 	b.exited += uint64(exited)

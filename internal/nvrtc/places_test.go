@@ -60,7 +60,8 @@ func TestPythonPackages(t *testing.T) {
 			"cuda_cccl/include"); !slices.Equal(got, want) {
 			t.Errorf("headers %q, want %q", got, want)
 		}
-		if got, want := headers(libraries[1]), at("cuda_runtime/include", "cuda_cccl/include"); !slices.Equal(got, want) {
+		if got, want := headers(libraries[1]), at("cuda_runtime/include", "cuda_cccl/include"); !slices.Equal(got,
+			want) {
 			t.Errorf("headers %q, want %q", got, want)
 		}
 	}
@@ -88,7 +89,8 @@ func TestLoadErrorText(t *testing.T) {
 	e := &LoadError{Tried: []Attempt{{"/a/libnvrtc.so", errors.New("/a/libnvrtc.so: cannot open")},
 		{"libnvrtc.so", errors.New("libnvrtc.so: cannot open")}}}
 	s := e.Error()
-	if strings.Count(s, "/a/libnvrtc.so") != 1 || !strings.Contains(s, env.NVRTC) || !strings.Contains(s, "pip install") {
+	if strings.Count(s, "/a/libnvrtc.so") != 1 || !strings.Contains(s, env.NVRTC) ||
+		!strings.Contains(s, "pip install") {
 		t.Error(s)
 	}
 	e.Forced = env.NVRTC + "=/a/libnvrtc.so"

@@ -89,7 +89,8 @@ func (d *Driver) memcpyBatch(cur driver.CUcontext, dsts, srcs *driver.CUdevicept
 		if !a || !b || ns[i] == 0 || !d.memory.writable(dst.p) {
 			return uint64(i), invalidValue
 		}
-		src.pageable = src.pageable && as[which.at(uint64(i))].SrcAccessOrder == driver.CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL
+		src.pageable = src.pageable &&
+			as[which.at(uint64(i))].SrcAccessOrder == driver.CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL
 		if r := s.copyLater(dst, src, ns[i]); r != success {
 			return uint64(i), r
 		}

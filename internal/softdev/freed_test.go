@@ -101,7 +101,8 @@ var freedWork = []struct {
 	}},
 	{"batch of copies", false, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p,
 		q driver.CUdeviceptr) driver.CUresult {
-		size, attrs, first := uint64(freedSize), driver.CUmemcpyAttributes{SrcAccessOrder: driver.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}, uint64(0)
+		size, attrs, first := uint64(freedSize),
+			driver.CUmemcpyAttributes{SrcAccessOrder: driver.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}, uint64(0)
 		return tab.MemcpyBatchAsync_v2(a, &q, &p, &size, 1, &attrs, &first, 1, s)
 	}},
 	{"write of a value", true, func(tab *driver.Table, a driver.CUcontext, s driver.CUstream, p,

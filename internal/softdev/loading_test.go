@@ -147,7 +147,8 @@ func TestModuleLoading(t *testing.T) {
 			must(t, tab.LibraryLoadData(ctx, &l, unsafe.Pointer(cstr(sharedPTX)), nil, nil, 0, nil, nil, 0))
 			var other driver.CUcontext
 			must(t, tab.DevicePrimaryCtxRetain(0, &other, 1))
-			if n := len(d.libraries.get(uintptr(l)).instances()); (n == 2) != (c.mode == driver.CU_MODULE_EAGER_LOADING) || n != 0 && n != 2 {
+			n := len(d.libraries.get(uintptr(l)).instances())
+			if (n == 2) != (c.mode == driver.CU_MODULE_EAGER_LOADING) || n != 0 && n != 2 {
 				t.Errorf("the library is in %d contexts", n)
 			}
 			// A broken library fails at the first use either way (the corpus's README).

@@ -56,7 +56,8 @@ func (f *function) fittingBlocks(threads int32, dynamic uint64) uint64 {
 	n = min(n, uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR))/warpSize/warps)
 	regs := (uint64(f.entry.registers())*warpSize + registerUnit - 1) / registerUnit * registerUnit
 	// A multiprocessor has four parts, each with a quarter of the registers and of the warps (cuda_occupancy.h).
-	n = min(n, uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR))/smParts/regs*smParts/warps)
+	n = min(n,
+		uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR))/smParts/regs*smParts/warps)
 	if shared := uint64(f.entry.shared(f.kernel)) + dynamic; shared > dev.maxSharedOptin() {
 		return 0
 	} else if per := (shared + dev.reservedShared() + sharedUnit - 1) / sharedUnit * sharedUnit; per > 0 {
@@ -152,7 +153,8 @@ func (d *Driver) occupancyAvailableDynamicShared(cur driver.CUcontext, out *uint
 	if uint64(blocks) > f.fittingBlocks(threads, 0) { // .maxntid does not count (recorded)
 		return invalidValue
 	}
-	per := uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)) / uint64(blocks) / sharedUnit * sharedUnit
+	per := uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)) /
+		uint64(blocks) / sharedUnit * sharedUnit
 	used := uint64(f.entry.shared(f.kernel)) // what the system reserves in each block is not taken off (recorded)
 	*out = 0
 	if per > used {

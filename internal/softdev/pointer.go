@@ -86,7 +86,8 @@ func (d *Driver) pointerAttribute(cur driver.CUcontext, data unsafe.Pointer, att
 	case driver.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
 		flag(rng.Kind == mem.Device && a.device().attribute(driver.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED) != 0)
 	case driver.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-		flag(rng.Kind == mem.Device && a.device().attribute(driver.CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK) != 0)
+		flag(rng.Kind == mem.Device &&
+			a.device().attribute(driver.CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK) != 0)
 	case driver.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
 		put64(rng.Base)
 	case driver.CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:

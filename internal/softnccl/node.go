@@ -176,7 +176,8 @@ func (h *hub) attach(rank, n int) (*node, error) {
 	d := newNode(rank, n)
 	d.send = func(m message) { h.route(m) }
 	d.bye = func(clean bool) { h.leave(rank, clean) }
-	who := hello{cookie: h.id.cookie, n: uint32(n), rank: uint32(rank), process: processToken(), pid: uint32(os.Getpid())}
+	who := hello{cookie: h.id.cookie, n: uint32(n), rank: uint32(rank), process: processToken(),
+		pid: uint32(os.Getpid())}
 	d.linger = h.linger
 	h.mu.Lock()
 	h.locals++

@@ -218,7 +218,8 @@ func (r *Runner) globals(m driver.CUmodule, when string, all map[string]string) 
 			return fmt.Errorf("global %s has %d bytes, recorded %d", name, n, len(want)/2)
 		}
 		b := make([]byte, n)
-		if err := r.err("cuMemcpyDtoH", r.T.MemcpyDtoH_v2(r.Ctx, unsafe.Pointer(unsafe.SliceData(b)), p, n)); err != nil {
+		if err := r.err("cuMemcpyDtoH", r.T.MemcpyDtoH_v2(r.Ctx, unsafe.Pointer(unsafe.SliceData(b)), p,
+			n)); err != nil {
 			return err
 		}
 		if got := hex.EncodeToString(b); got != want {

@@ -65,8 +65,9 @@ func peerCopyCases(c *cases) {
 				DstPitch: 32, WidthInBytes: 16, Height: 2, Depth: 1}
 			e.Do("cuMemcpy3D_v2", in{"3D", &y})
 			next()
-			z := driver.CUDA_MEMCPY3D_PEER{SrcMemoryType: 2, SrcDevice: q, SrcContext: b, SrcPitch: 64, DstMemoryType: 2,
-				DstDevice: p, DstContext: a, DstPitch: 32, WidthInBytes: 16, Height: 2, Depth: 1}
+			z := driver.CUDA_MEMCPY3D_PEER{SrcMemoryType: 2, SrcDevice: q, SrcContext: b, SrcPitch: 64,
+				DstMemoryType: 2,
+				DstDevice:     p, DstContext: a, DstPitch: 32, WidthInBytes: 16, Height: 2, Depth: 1}
 			e.Do("cuMemcpy3DPeer", in{"peer", &z})
 			next()
 			e.Do("cuMemcpy3DPeerAsync", in{"peer", &z}, nil)

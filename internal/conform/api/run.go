@@ -171,7 +171,8 @@ func (x *Set) runChild(self, path string, first, end int, texts []string) (int, 
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self)
 	// The driver's cache of compilations would keep logs and times from the second recording.
-	cmd.Env = append(os.Environ(), "CUDA_CACHE_DISABLE=1", fmt.Sprintf("%s=%s %d %d %s", childVariable, x.Name, first, end, path))
+	cmd.Env = append(os.Environ(), "CUDA_CACHE_DISABLE=1",
+		fmt.Sprintf("%s=%s %d %d %s", childVariable, x.Name, first, end, path))
 	output, runErr := cmd.CombinedOutput()
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -17,7 +17,7 @@ type backend interface {
 	CompileWarp(f *plan.Func, full bool, marks *[]abi.Mark) (text []byte, entry []int32, err error)
 	// CompileCTA writes the code of a kernel for whole CTAs.
 	CompileCTA(k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (*abi.CTACode, error)
-	// CompileRest writes the part of a kernel's code that CompileCTA was to leave out. The options are those that it had.
+	// CompileRest writes the part of a kernel's code that CompileCTA left out, with the same options.
 	CompileRest(k *ir.Kernel, c *abi.CTACode, o abi.CTAOptions) (*abi.CTARest, error)
 	// Layout is what the code expects of the context.
 	Layout() abi.Layout

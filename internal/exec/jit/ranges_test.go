@@ -71,7 +71,8 @@ func rangeKernel(r *rand.Rand) string {
 	last := fmt.Sprintf("%%r%d", n-1)
 	switch r.IntN(4) { // most are aligned and in bounds, or nothing would be seen but faults
 	case 0:
-		fmt.Fprintf(&b, "\tmul.wide.%s %%q5, %s, %d;\n", []string{"u32", "s32"}[r.IntN(2)], last, []int{1, 4, 8}[r.IntN(3)])
+		fmt.Fprintf(&b, "\tmul.wide.%s %%q5, %s, %d;\n", []string{"u32", "s32"}[r.IntN(2)], last,
+			[]int{1, 4, 8}[r.IntN(3)])
 	case 1:
 		fmt.Fprintf(&b, "\tand.b32 %%r60, %s, 255;\n\tmul.wide.u32 %%q5, %%r60, 4;\n", last)
 	case 2:

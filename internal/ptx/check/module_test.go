@@ -86,7 +86,8 @@ func TestBroken(t *testing.T) {
 			t.Errorf("%s:\ngot    %q\ndriver %q", it.Name, got, it.Load.Log)
 		}
 		var e *Error
-		if errors.As(err, &e) && (e.Kind == UnsupportedVersion) != (it.Load.Name == "CUDA_ERROR_UNSUPPORTED_PTX_VERSION") {
+		if errors.As(err, &e) &&
+			(e.Kind == UnsupportedVersion) != (it.Load.Name == "CUDA_ERROR_UNSUPPORTED_PTX_VERSION") {
 			t.Errorf("%s: kind %d for %s", it.Name, e.Kind, it.Load.Name)
 		}
 	}

@@ -76,7 +76,8 @@ func run(out, cc, extra string) error {
 	for i, f := range list {
 		part := i % parts
 		d, reference := kernels.Counterpart(known, f)
-		fmt.Fprintln(&lines[1-digit(kernels.Sweep(f))], f.Name, f.Name, kernels.Slots(f), kernels.Outs(f), part, digit(reference), domain(f.Name), digit(kernels.Sweep(f)))
+		fmt.Fprintln(&lines[1-digit(kernels.Sweep(f))], f.Name, f.Name, kernels.Slots(f), kernels.Outs(f), part,
+			digit(reference), domain(f.Name), digit(kernels.Sweep(f)))
 		kernels.Declare(&ours[part], f)
 		if api, ok := strings.CutPrefix(f.Name, "v"); ok && strings.ContainsAny(api, "24") {
 			// no longer functions of the library, but of the headers
@@ -94,11 +95,13 @@ func run(out, cc, extra string) error {
 			c := f
 			c.Name = fmt.Sprintf("%s__%d", f.Name, n)
 			kernels.Kernel(&ours[part], c, c.Name)
-			fmt.Fprintln(&lines[1-digit(kernels.Sweep(f))], c.Name, f.Name, kernels.Slots(f), kernels.Outs(f), part, 0, 0, digit(kernels.Sweep(f)))
+			fmt.Fprintln(&lines[1-digit(kernels.Sweep(f))], c.Name, f.Name, kernels.Slots(f), kernels.Outs(f), part,
+				0, 0, digit(kernels.Sweep(f)))
 		}
 	}
 	lib := filepath.Join(out, devlib.FileName)
-	files := map[string][]byte{"record.cu": program, "functions.txt": []byte(lines[0].String() + lines[1].String()), "run.sh": []byte(script),
+	files := map[string][]byte{"record.cu": program, "functions.txt": []byte(lines[0].String() + lines[1].String()),
+		"run.sh":        []byte(script),
 		devlib.FileName: devlib.Bitcode()}
 	for i := range parts {
 		files[fmt.Sprintf("theirs%d.cu", i)] = []byte(theirs[i].String())

@@ -82,7 +82,8 @@ func main() {
 		texts[i] = api.Merge(texts[i], again[i])
 	}
 	write()
-	fmt.Printf("%d lines, %d crashed, %d vary\n", strings.Count(b.String(), "\n"), strings.Count(b.String(), "-> CRASH"),
+	fmt.Printf("%d lines, %d crashed, %d vary\n", strings.Count(b.String(), "\n"),
+		strings.Count(b.String(), "-> CRASH"),
 		strings.Count(b.String(), "-> VARIES"))
 }
 
