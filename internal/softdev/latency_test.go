@@ -52,23 +52,26 @@ func lateness(n int) []time.Duration {
 	return late
 }
 
-// While kernels run on all processors other goroutines get their turn: a sleep of 1 ms is late by less than 10 ms in 99
-// of 100 cases (BenchmarkSleepLateness on an idle machine). The bound here allows for others on the machine; without
-// giving way a sleep ends with the kernel, which is never.
+// While kernels that never end run on all processors other goroutines get their turn: sleeps end, and so does a garbage
+// collection, which stops the world. An engine that does not give way would keep both from ending for ever; how late a
+// sleep is, which depends on what else the machine does, BenchmarkSleepLateness measures: by less than 10 ms in 99 of
+// 100 cases on an idle machine.
 func TestSleepLateness(t *testing.T) {
 	for _, engine := range []string{"interpreter", "jit"} {
 		t.Run(engine, func(t *testing.T) {
 			stop := busy(t, engine)
 			defer stop()
-			late := lateness(100)
-			t.Logf("p50 %v, p99 %v", late[len(late)/2], late[len(late)*99/100])
-			if p := late[len(late)*90/100]; p > 200*time.Millisecond {
-				t.Errorf("a tenth of the sleeps are late by %v or more", p)
-			}
-			start := time.Now()
-			runtime.GC()
-			if took := time.Since(start); took > 5*time.Second {
-				t.Errorf("a garbage collection took %v", took)
+			done := make(chan []time.Duration)
+			go func() {
+				late := lateness(100)
+				runtime.GC()
+				done <- late
+			}()
+			select {
+			case late := <-done:
+				t.Logf("p50 %v, p99 %v", late[len(late)/2], late[len(late)*99/100])
+			case <-time.After(2 * time.Minute):
+				t.Error("100 sleeps of a millisecond and a garbage collection have not ended in two minutes")
 			}
 		})
 	}
