@@ -8,12 +8,12 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// Pointer is an address on a device that leads to elements of type T. It is what kernels get; nothing keeps the memory
-// alive for it. Use it for fields of argument structs and for typed kernels ([Bind1] and so on).
+// Pointer is a device address of elements of type T, the type of a kernel's pointer parameter. It does not keep the
+// memory open. Use it in argument structs and in typed kernels ([Bind1] and so on).
 type Pointer[T any] uint64
 
-// View is a part of device memory: an address, a length, and a reference to the owner. It is small and meant to be
-// copied. Slicing works as with Go slices: v.Slice(i, j) shares the memory. The zero View is empty.
+// View is a range of device memory: an address, a length in elements, and a reference to its owner. It is small and
+// meant to be copied. Slice shares memory as slicing in Go does. The zero View is empty.
 type View[T any] struct {
 	c     *Context
 	owner *owned
@@ -21,25 +21,25 @@ type View[T any] struct {
 	n     int
 }
 
-// Buffer is device memory that belongs to the program, which has to close it. The garbage collector never does, since
-// it neither sees the size of device memory nor knows what the device still does with it. It has the methods of [View];
-// b.View is the whole of it where a function takes a View.
+// Buffer is device memory owned by the program, which must close it. The garbage collector never frees it: it knows
+// neither the size of device memory nor what the device still does with it. A Buffer has the methods of [View]; b.View
+// is the whole buffer as a View.
 type Buffer[T any] struct {
 	owned
 	View[T]
 }
 
-// Memory is everything that has device memory behind one address: [*Buffer], [View], [*Managed], [*Pinned] and
-// [PinnedView]. It is what [Ptr] takes.
+// Memory is any device-accessible memory with an address: [*Buffer], [View], [*Managed], [*Pinned] and [PinnedView].
+// [Ptr] takes it.
 type Memory interface {
 	memory() (c *Context, owner *owned, ptr cu.CUdeviceptr)
 }
 
 func (v View[T]) memory() (*Context, *owned, cu.CUdeviceptr) { return v.c, v.owner, v.ptr }
 
-// Alloc allocates n elements of device memory, whose values are not defined. Elements can be of any type without Go
-// pointers: numbers, arrays, structs (in Go's layout, which is C's for fields of the same sizes). n = 0 gives an empty
-// buffer without memory.
+// Alloc allocates n elements of device memory with undefined contents. T may be any type without Go pointers: numbers,
+// arrays, structs (in Go's layout, which equals C's for fields of the same sizes). n = 0 gives an empty buffer without
+// memory.
 func Alloc[T any](c *Context, n int) (*Buffer[T], error) {
 	b, err := alloc[T](c, n, "cuMemAlloc", func(bytes uint64) (cu.CUdeviceptr, error) { return c.api.MemAlloc(bytes) })
 	if err == nil {
@@ -85,9 +85,9 @@ func Upload[T any](c *Context, src []T) (*Buffer[T], error) {
 	return b, nil
 }
 
-// AllocAsync allocates n elements in the order of a stream from the device's current memory pool: the memory may be
-// used by work that is queued in the stream afterwards, and by others that wait for that. It costs far less than Alloc
-// on a GPU. Free it with [Buffer.CloseAsync], or with Close.
+// AllocAsync allocates n elements from the device's current memory pool in stream order: work queued later in the
+// stream may use the memory, and so may other streams that wait for it. On a GPU it is far cheaper than Alloc. Free the
+// buffer with [Buffer.CloseAsync] or Close.
 func AllocAsync[T any](s *Stream, n int) (*Buffer[T], error) {
 	const op = "cuMemAllocAsync"
 	if err := s.check(op); err != nil {
@@ -102,10 +102,10 @@ func AllocAsync[T any](s *Stream, n int) (*Buffer[T], error) {
 	return b, err
 }
 
-// Close frees the memory. Work that uses it must have ended; the driver waits for it in most cases.
+// Close frees the memory. Work that uses it must have finished; the driver waits for it in most cases.
 func (b *Buffer[T]) Close() error { return b.end() }
 
-// CloseAsync frees the memory when the stream gets there. The buffer counts as closed at once.
+// CloseAsync frees the memory in stream order. The buffer counts as closed immediately.
 func (b *Buffer[T]) CloseAsync(s *Stream) error {
 	if b.isClosed() {
 		return ErrClosed
@@ -122,22 +122,22 @@ func (b *Buffer[T]) CloseAsync(s *Stream) error {
 	})
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (v View[T]) Len() int { return v.n }
 
-// Bytes is the size in bytes.
+// Bytes returns the size in bytes.
 func (v View[T]) Bytes() uint64 { return uint64(v.n) * sizeOf[T]() }
 
-// Ptr is the address on the device.
+// Ptr returns the device address.
 func (v View[T]) Ptr() Pointer[T] { return Pointer[T](v.ptr) }
 
-// DevicePtr is the address for package cu.
+// DevicePtr returns the device address in the type of package cu.
 func (v View[T]) DevicePtr() cu.CUdeviceptr { return v.ptr }
 
-// Context is the context that the memory belongs to; nil for the zero View.
+// Context returns the context that owns the memory, or nil for the zero View.
 func (v View[T]) Context() *Context { return v.c }
 
-// Slice is the elements from i up to, not including, j. It panics when 0 <= i <= j <= Len does not hold.
+// Slice returns the elements from i up to, but not including, j. It panics unless 0 <= i <= j <= Len.
 func (v View[T]) Slice(i, j int) View[T] {
 	checkRange(i, j, v.n)
 	v.ptr += cu.CUdeviceptr(uint64(i) * sizeOf[T]())
@@ -145,11 +145,11 @@ func (v View[T]) Slice(i, j int) View[T] {
 	return v
 }
 
-// From is Slice(i, Len()).
+// From returns Slice(i, Len()).
 func (v View[T]) From(i int) View[T] { return v.Slice(i, v.n) }
 
-// Cast sees the same memory as elements of another type. The size in bytes must be a multiple of the new element's, and
-// the address aligned for it.
+// Cast reinterprets memory as elements of another type. The size in bytes must be a multiple of the new element size,
+// and the address aligned for it.
 func Cast[To, From any](v View[From]) (View[To], error) {
 	size, err := elementSize[To]("Cast")
 	if err == nil {
@@ -165,7 +165,7 @@ func Cast[To, From any](v View[From]) (View[To], error) {
 	return View[To]{c: v.c, owner: v.owner, ptr: v.ptr, n: int(v.Bytes() / size)}, nil
 }
 
-// String tells place and length.
+// String returns the location and the length.
 func (v View[T]) String() string {
 	var e T
 	return fmt.Sprintf("[%d]%T at %#x", v.n, e, uint64(v.ptr))
@@ -187,9 +187,9 @@ func (v View[T]) gone(op string) error {
 	return nil
 }
 
-// CopyFrom copies a slice to the start of the view and waits until the device has it: work queued afterwards sees it,
-// in every stream. The view may be longer; a shorter one is an error. It waits for the default stream and those in step
-// with it, not for non-blocking streams.
+// CopyFrom copies a slice to the start of the view and returns when the device has the data: work queued afterwards
+// sees it, in every stream. The view may be longer than the slice; a shorter one is an error. The copy is ordered with
+// the default stream and the streams that synchronise with it, not with non-blocking streams.
 func (v View[T]) CopyFrom(src []T) error {
 	const op = "cuMemcpyHtoD"
 	if len(src) > v.n {
@@ -212,9 +212,9 @@ func (v View[T]) CopyFrom(src []T) error {
 // stream would not wait for that.
 func (c *Context) arrived(op string) error { return c.waited(op, c.api.StreamSynchronize(0)) }
 
-// CopyTo copies the start of the view into a slice and waits until it is there. The view may be longer; a shorter one
-// is an error. It waits for the default stream and those in step with it, not for non-blocking streams: synchronise
-// with these first.
+// CopyTo copies the start of the view into a slice and returns when the data is there. The view may be longer than the
+// slice; a shorter one is an error. The copy is ordered with the default stream and the streams that synchronise with
+// it; synchronise with non-blocking streams first.
 func (v View[T]) CopyTo(dst []T) error {
 	const op = "cuMemcpyDtoH"
 	if len(dst) > v.n {
@@ -235,8 +235,8 @@ func (v View[T]) Download() ([]T, error) {
 	return dst, v.CopyTo(dst)
 }
 
-// CopyFromAsync queues a copy from pinned memory, which must not be changed before the stream has passed it. Ordinary
-// Go memory is not taken: nothing would hold it in its place until then. Use CopyFrom, or [Register] the slice.
+// CopyFromAsync queues a copy from pinned memory, which must not be changed until the copy is done. Ordinary Go memory
+// is not accepted, since nothing would keep it in place: use CopyFrom, or [Register] the slice.
 func (v View[T]) CopyFromAsync(s *Stream, src PinnedView[T]) error {
 	const op = "cuMemcpyHtoDAsync"
 	if src.Len() > v.n {
@@ -252,7 +252,7 @@ func (v View[T]) CopyFromAsync(s *Stream, src PinnedView[T]) error {
 	return v.c.fail(op, "", v.c.api.MemcpyHtoDAsync(v.ptr, asBytes(src.data), s.handle))
 }
 
-// CopyToAsync queues a copy into pinned memory, which holds the data once the stream has passed it.
+// CopyToAsync queues a copy into pinned memory, which holds the data once the copy is done.
 func (v View[T]) CopyToAsync(s *Stream, dst PinnedView[T]) error {
 	const op = "cuMemcpyDtoHAsync"
 	if dst.Len() > v.n {
@@ -279,7 +279,7 @@ func (v View[T]) ordered(op string, s *Stream, other *owned) (*Stream, error) {
 	return v.c.stream(op, s)
 }
 
-// Copy copies between two views of the same length on one device or two, and waits until it is done.
+// Copy copies between two views of the same length, on one device or two, and waits until the copy is done.
 func Copy[T any](dst, src View[T]) error { return copyViews(dst, src, nil, false) }
 
 // CopyAsync queues a copy between two views of the same length in a stream of dst's context.
@@ -334,8 +334,8 @@ func (v View[T]) zero(s *Stream, wait bool) error {
 	return s.Synchronize()
 }
 
-// Fill sets all elements to a value and waits. Elements of 1, 2 and 4 bytes are one operation, others one for each of
-// their words.
+// Fill sets all elements to v and waits. Elements of 1, 2 and 4 bytes take one driver operation, larger ones one
+// operation for each word of the element.
 func (v View[T]) Fill(value T) error {
 	if err := v.FillAsync(nil, value); err != nil || v.n == 0 {
 		return err
@@ -343,7 +343,7 @@ func (v View[T]) Fill(value T) error {
 	return v.c.legacy.Synchronize()
 }
 
-// FillAsync queues setting all elements to a value.
+// FillAsync queues setting all elements to v.
 func (v View[T]) FillAsync(s *Stream, value T) error {
 	const op = "cuMemsetD32Async"
 	if v.n == 0 {

@@ -16,9 +16,9 @@ const (
 	contextGreen
 )
 
-// Context is a CUDA context: the owner of memory, streams and modules on one device. It is not a context.Context, and
-// nothing is ever "current": each call of this package binds the context of the object that it is made on, whatever OS
-// thread the goroutine is on.
+// Context is a CUDA context: it owns memory, streams and modules on one device. It is not a context.Context, and no
+// context is ever "current": each call of this package binds the context of its receiver, on whatever OS thread the
+// goroutine runs.
 //
 // All methods may be called from several goroutines. Close must not run at the same time as other calls.
 type Context struct {
@@ -46,27 +46,27 @@ func (d *Device) newContext(h cu.CUcontext, what contextKind, green cu.CUgreenCt
 	return c
 }
 
-// Device is the device of the context.
+// Device returns the device of the context.
 func (c *Context) Device() *Device { return c.dev }
 
-// Handle is the context in the driver API.
+// Handle returns the driver's handle of the context.
 func (c *Context) Handle() cu.CUcontext { return c.handle }
 
-// API is the driver API with this context bound, for what this package does not offer.
+// API returns the driver API with this context bound, for what this package does not offer.
 func (c *Context) API() cu.API { return c.api }
 
-// Green is the handle of a green context; ok is false for other contexts.
+// Green returns the handle of a green context; ok is false for other contexts.
 func (c *Context) Green() (h cu.CUgreenCtx, ok bool) { return c.green, c.what == contextGreen }
 
-// Close gives the context up: a reference to the primary context, or the context itself. It fails with an [*OpenError]
-// while buffers, streams, modules or other things made in it are open. Work that is queued is waited for; on the
-// software device one operation that takes longer than a minute is stopped, and the error is then ErrLaunchTimeout.
+// Close releases the reference to a primary context, or destroys the context. It fails with an [*OpenError] while
+// buffers, streams, modules or other resources of the context are open. It waits for queued work; the software device
+// stops an operation that takes longer than a minute, and the error is then ErrLaunchTimeout.
 func (c *Context) Close() error { return c.end() }
 
-// CloseAll waits for what is queued in the context, closes everything that was made in it and is still open, in the
-// right order, and then the context. All of that counts as closed afterwards, whatever goes wrong; errors are joined.
-// It works in a context that a fault has broken: the error of the fault is returned if no call has reported it yet, and
-// calls that fail of it again are no errors.
+// CloseAll waits for queued work, closes every open resource of the context in the right order, and then the context.
+// All of them count as closed afterwards, even after errors, which are joined. It also works in a context that a fault
+// has broken: it returns the error of the fault unless an earlier call has reported it, and calls that fail because of
+// that fault are not errors.
 func (c *Context) CloseAll() error { return c.closeAll() }
 
 // settle waits for the context. Of the errors that the program knows already nothing needs to be said again.
@@ -119,7 +119,7 @@ func (c *Context) check(op string) error {
 	return nil
 }
 
-// Err is the error that broke the context, an [*Error], or nil while it is well as far as this package has seen.
+// Err returns the error that broke the context, an [*Error], or nil if this package has seen none.
 func (c *Context) Err() error {
 	if e := c.broken.Load(); e != nil {
 		return e
@@ -127,8 +127,8 @@ func (c *Context) Err() error {
 	return nil
 }
 
-// Synchronize waits until everything that was queued in the context is done. It reports errors of kernels and panics of
-// host functions.
+// Synchronize waits until all work queued in the context is done. It reports errors of kernels and panics of host
+// functions.
 func (c *Context) Synchronize() error {
 	if err := c.check("cuCtxSynchronize"); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (c *Context) Synchronize() error {
 	return c.waited("cuCtxSynchronize", c.api.CtxSynchronize())
 }
 
-// Wait is Synchronize that a context.Context can end; see [Stream.Wait] for what happens then.
+// Wait is Synchronize with a context.Context that can end the wait; see [Stream.Wait] for what happens then.
 func (c *Context) Wait(ctx context.Context) error {
 	if err := c.check("cuCtxSynchronize"); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (c *Context) Wait(ctx context.Context) error {
 	return c.wait(ctx, "cuCtxSynchronize", c.Synchronize)
 }
 
-// MemoryInfo is the free and the total memory of the device in bytes.
+// MemoryInfo returns the free and the total memory of the device in bytes.
 func (c *Context) MemoryInfo() (free, total uint64, err error) {
 	if err := c.check("cuMemGetInfo"); err != nil {
 		return 0, 0, err
@@ -153,7 +153,7 @@ func (c *Context) MemoryInfo() (free, total uint64, err error) {
 	return free, total, c.fail("cuMemGetInfo", "", err)
 }
 
-// Limit is a limit of the context, for example cu.CU_LIMIT_STACK_SIZE.
+// Limit returns a limit of the context, for example cu.CU_LIMIT_STACK_SIZE.
 func (c *Context) Limit(l cu.CUlimit) (uint64, error) {
 	if err := c.check("cuCtxGetLimit"); err != nil {
 		return 0, err
@@ -170,7 +170,7 @@ func (c *Context) SetLimit(l cu.CUlimit, v uint64) error {
 	return c.fail("cuCtxSetLimit", "", c.api.CtxSetLimit(l, v))
 }
 
-// PriorityRange is the range of stream priorities: smaller numbers are more urgent, so greatest <= least.
+// PriorityRange returns the range of stream priorities. Smaller numbers are more urgent, so greatest <= least.
 func (c *Context) PriorityRange() (least, greatest int, err error) {
 	if err := c.check("cuCtxGetStreamPriorityRange"); err != nil {
 		return 0, 0, err
@@ -179,8 +179,8 @@ func (c *Context) PriorityRange() (least, greatest int, err error) {
 	return int(l), int(g), c.fail("cuCtxGetStreamPriorityRange", "", err)
 }
 
-// Multiprocessors is the number of multiprocessors that the context may use: those of the device, or of the green
-// context's part.
+// Multiprocessors returns the number of multiprocessors that the context may use: all of the device, or the partition
+// of a green context.
 func (c *Context) Multiprocessors() (int, error) {
 	if err := c.check("cuGreenCtxGetDevResource"); err != nil {
 		return 0, err
@@ -195,7 +195,8 @@ func (c *Context) Multiprocessors() (int, error) {
 	return int(r.Sm().SmCount), nil
 }
 
-// EnablePeer lets kernels of this context use memory of another one, on another device. It holds in one direction.
+// EnablePeer lets kernels of this context access memory of another context on another device. It works in one
+// direction.
 func (c *Context) EnablePeer(other *Context) error {
 	if err := errors.Join(c.check("cuCtxEnablePeerAccess"), other.check("cuCtxEnablePeerAccess")); err != nil {
 		return err
@@ -203,7 +204,7 @@ func (c *Context) EnablePeer(other *Context) error {
 	return c.fail("cuCtxEnablePeerAccess", "", c.api.CtxEnablePeerAccess(other.handle, 0))
 }
 
-// DisablePeer takes EnablePeer back.
+// DisablePeer revokes EnablePeer.
 func (c *Context) DisablePeer(other *Context) error {
 	if err := errors.Join(c.check("cuCtxDisablePeerAccess"), other.check("cuCtxDisablePeerAccess")); err != nil {
 		return err
@@ -211,8 +212,8 @@ func (c *Context) DisablePeer(other *Context) error {
 	return c.fail("cuCtxDisablePeerAccess", "", c.api.CtxDisablePeerAccess(other.handle))
 }
 
-// With runs f with the context current on an OS thread that belongs to the goroutine for that long, for foreign
-// libraries and for functions of package cu that work on the thread. The thread gets back what was current before.
+// With runs f with the context current and the goroutine locked to its OS thread, for foreign libraries and for
+// functions of package cu that depend on the thread. The previous context of the thread is restored.
 func (c *Context) With(f func() error) (err error) {
 	if err := c.check("cuCtxPushCurrent"); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 
 //go:generate go run ./internal/cudagen
 
-// Kind says what runs the kernels.
+// Kind is the kind of a device: a GPU or a software device.
 type Kind int
 
 // The kinds of device.
@@ -20,7 +20,7 @@ const (
 	Software Kind = Kind(device.Software) // the software CUDA device
 )
 
-// String is "driver" or "software".
+// String returns "driver" or "software".
 func (k Kind) String() string { return device.Kind(k).String() }
 
 // Option is an option of [Open].
@@ -32,13 +32,13 @@ type options struct {
 	report func(Leak)
 }
 
-// WithDriver asks for the NVIDIA driver. When it cannot be used Open fails; there is no fall-back.
+// WithDriver selects the NVIDIA driver. Open fails if it cannot be used; there is no fallback.
 func WithDriver() Option { return func(o *options) { o.Kind = device.Driver } }
 
-// WithSoftware asks for the software device. Each profile makes one device; the default is what GOCUDA_PROFILE says,
-// else one "h200". CUDA_VISIBLE_DEVICES hides none of them: it divides the GPUs of a machine among programs, and these
-// devices are the program's own. Where the environment or the lack of a GPU has chosen the software device, it is
-// obeyed as by the NVIDIA driver.
+// WithSoftware selects the software device. Each profile makes one device; the default is GOCUDA_PROFILE, or one
+// "h200". CUDA_VISIBLE_DEVICES does not apply to devices that a program asks for here: it divides the GPUs of a machine
+// among programs, and these devices are the program's own. It does apply where the environment or the lack of a GPU has
+// selected the software device, as with the NVIDIA driver.
 func WithSoftware(profiles ...string) Option {
 	return func(o *options) {
 		o.Kind = device.Software
@@ -52,49 +52,51 @@ func WithSoftware(profiles ...string) Option {
 // WithDriverLibrary gives the path of libcuda.so.1 (nvcuda.dll) instead of searching for it.
 func WithDriverLibrary(path string) Option { return func(o *options) { o.Library = path } }
 
-// WithOutput sends what kernels print on the software device to a writer; default is os.Stdout. The NVIDIA driver
-// writes to the standard output of the process.
+// WithOutput sends the output of kernels (printf) on the software device to a writer; the default is os.Stdout. The
+// NVIDIA driver writes to the standard output of the process.
 func WithOutput(w io.Writer) Option { return func(o *options) { o.Software.Stdout = w } }
 
-// WithWorkers sets how many goroutines of the software device run one launch; default is one for each CPU.
+// WithWorkers sets how many goroutines of the software device execute one launch; the default is one for each
+// processor.
 func WithWorkers(n int) Option { return func(o *options) { o.Software.Workers = n } }
 
-// WithRecovery keeps a fault of a kernel on the software device inside its context: other contexts go on, and a new one
-// works. Without it the software device is lost after a fault for this System, as a GPU is for its process.
+// WithRecovery confines a fault of a kernel on the software device to its context: other contexts continue, and a new
+// one works. Without it the software device is lost for this System after a fault, as a GPU is for its process.
 func WithRecovery() Option { return func(o *options) { o.Software.Recover = true } }
 
-// WithMemoryCheck lets the software device check every access of kernels to global, shared and local memory against
-// what is allocated. A bad access ends the kernel, and a report of kernel, PTX line, thread, address and nearest
-// allocation, with the place in the program where that was made and freed, goes to standard error; the error of the
-// call that waits holds it in short. The environment variable GOCUDA_MEMCHECK=1 does the same for any program.
+// WithMemoryCheck makes the software device check every access of kernels to global, shared and local memory against
+// the allocations. An invalid access ends the kernel. A report goes to standard error: kernel, PTX line, thread,
+// address and nearest allocation, with the places in the program where that was allocated and freed. The error of the
+// next call that waits contains a one-line summary. The environment variable GOCUDA_MEMCHECK=1 does the same for any
+// program.
 func WithMemoryCheck() Option { return func(o *options) { o.Software.Memcheck = true } }
 
-// WithCheck lets the software device look for defects while the program runs (docs/checker.md): "memory" is
-// [WithMemoryCheck], "race" finds accesses of threads that nothing orders, "init" the use of memory that nobody wrote,
-// "sync" barriers and member masks that are used wrongly, and deadlocks, "leak" memory that is left at the end; "all"
-// is all of them. Open fails for another name. Reports go to standard error, or where [WithCheckReports] says. The
-// environment variable GOCUDA_CHECK=memory,race does the same for any program.
+// WithCheck makes the software device look for defects while the program runs (docs/checker.md): "memory" is
+// [WithMemoryCheck]; "race" finds conflicting accesses that nothing orders; "init" finds uses of memory that nobody has
+// written; "sync" finds wrong uses of barriers and member masks, and deadlocks; "leak" finds memory that is not freed
+// at the end; "all" is all of them. Open fails for any other name. Reports go to standard error, or to the function of
+// [WithCheckReports]. The environment variable GOCUDA_CHECK=memory,race does the same for any program.
 func WithCheck(names ...string) Option {
 	return func(o *options) { o.Software.Check = append(o.Software.Check, names...) }
 }
 
-// WithoutChecks lets the software device look for no defects, whatever options before it and GOCUDA_CHECK say: for what
-// does on purpose what checks report.
+// WithoutChecks turns all checks off, whatever earlier options and GOCUDA_CHECK say: for programs that do on purpose
+// what checks report.
 func WithoutChecks() Option {
 	return func(o *options) {
 		o.Software.Check, o.Software.Memcheck, o.Software.Unchecked = nil, false, true
 	}
 }
 
-// WithLeakReports remembers where every resource was made. [System.Leaks] lists those that are open; what the collector
-// finds unreachable and not closed goes to report, or with a nil report to standard error. Nothing is ever freed by the
-// collector. It costs about a microsecond for each resource.
+// WithLeakReports records where every resource is made. [System.Leaks] lists those that are open. A resource that
+// becomes unreachable without Close is reported to report, or to standard error if report is nil. The garbage collector
+// never frees anything. The option costs about a microsecond for each resource.
 func WithLeakReports(report func(Leak)) Option {
 	return func(o *options) { o.leaks, o.report = true, report }
 }
 
-// System is an opened device driver: the NVIDIA driver with its GPUs, or a software driver with its devices. Several
-// can be open at once.
+// System is an open driver: the NVIDIA driver with its GPUs, or a software driver with its devices. Several can be open
+// at once.
 type System struct {
 	owned
 	dev     *device.Device
@@ -102,9 +104,9 @@ type System struct {
 	devices []*Device
 }
 
-// Open opens a driver. Without options the environment variable GOCUDA_DEVICE (driver, software or auto) chooses; unset
-// or auto is the NVIDIA driver if it loads and has a device, else the software device, and [System.Why] tells why.
-// Everything is closed by [System.Close].
+// Open opens a driver. Without options the environment variable GOCUDA_DEVICE (driver, software or auto) selects it;
+// auto, the default, is the NVIDIA driver if it loads and has a device, and otherwise the software device: [System.Why]
+// gives the reason. Close the system with [System.Close] or [System.CloseAll].
 func Open(opts ...Option) (*System, error) {
 	var o options
 	for _, set := range opts {
@@ -133,21 +135,21 @@ func Open(opts ...Option) (*System, error) {
 	return s, nil
 }
 
-// Kind says whether this is the NVIDIA driver or the software device.
+// Kind returns whether this is the NVIDIA driver or the software device.
 func (s *System) Kind() Kind { return Kind(s.dev.Kind) }
 
-// String is the kind and the name of the first device, for example "software: NVIDIA H200 (software)".
+// String returns the kind and the name of the first device, for example "software: NVIDIA H200 (software)".
 func (s *System) String() string { return s.dev.String() }
 
-// Why is the reason that the NVIDIA driver is not used although nobody asked for the software device: it did not load,
-// or has no device. Else nil. Its text is one line; where no library was found, the error has a method Details()
-// string, which lists the libraries that were tried.
+// Why returns the reason why [Open] chose the software device by itself: the NVIDIA driver did not load or has no
+// device. Otherwise it returns nil. The text is one line; if no library was found, the error has a method Details()
+// string with the libraries that were tried.
 func (s *System) Why() error { return s.dev.Why }
 
-// API is the driver API of the system, for what this package does not offer. [Context.API] has a context bound.
+// API returns the driver API of the system, for what this package does not offer. [Context.API] has a context bound.
 func (s *System) API() cu.API { return s.api }
 
-// Version is the CUDA version of the driver, for example 13, 0.
+// Version returns the CUDA version of the driver, for example 13, 0.
 func (s *System) Version() (major, minor int, err error) {
 	if s.isClosed() {
 		return 0, 0, closedError("cuDriverGetVersion", "system")
@@ -159,7 +161,7 @@ func (s *System) Version() (major, minor int, err error) {
 	return int(v) / 1000, int(v) % 1000 / 10, nil
 }
 
-// Devices are the devices by their ordinals. There is at least one.
+// Devices returns the devices by ordinal. There is at least one.
 func (s *System) Devices() []*Device { return append([]*Device(nil), s.devices...) }
 
 // Device returns a device by its ordinal.
@@ -190,7 +192,7 @@ func (s *System) giveBack(op, symbol string, f func(cu.API) error) func() error 
 	}
 }
 
-// Leaks lists what is open now. It is empty unless the system was opened [WithLeakReports].
+// Leaks lists the resources that are open. It is empty unless the system was opened [WithLeakReports].
 func (s *System) Leaks() []Leak {
 	if s.leaks == nil {
 		return nil
@@ -198,10 +200,10 @@ func (s *System) Leaks() []Leak {
 	return leaksOf(s.below())
 }
 
-// Close ends the use of the driver. It fails with an [*OpenError] while contexts or libraries are open. On the software
-// device all memory is given back; the NVIDIA library stays loaded.
+// Close releases the driver. It fails with an [*OpenError] while contexts or libraries are open. The software device
+// gives all its memory back; the NVIDIA library stays loaded.
 func (s *System) Close() error { return s.end() }
 
-// CloseAll closes everything that was made of the system and is still open, as [Context.CloseAll] does for contexts,
-// and then the system. Errors are joined; it goes on after them.
+// CloseAll closes every open resource of the system, as [Context.CloseAll] does for contexts, and then the system. It
+// continues after errors and joins them.
 func (s *System) CloseAll() error { return s.closeAll() }

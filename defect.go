@@ -6,7 +6,7 @@ import (
 	"github.com/gocuda/cuda/internal/checker"
 )
 
-// Defect is what a check of [WithCheck] has found.
+// Defect is a finding of a check of [WithCheck].
 type Defect struct {
 	Check    string // memory, race, init, sync or leak
 	Kind     string // out-of-bounds, race, ...: docs/checker.md has all
@@ -18,11 +18,11 @@ type Defect struct {
 	Text     string // the whole report, in lines
 }
 
-// String is the whole report.
+// String returns the whole report.
 func (d Defect) String() string { return d.Text }
 
-// WithCheckReports is [WithCheck] with a function that gets each distinct defect once, before the call that waits for
-// the kernel returns, in place of standard error. It may be called from several goroutines at once.
+// WithCheckReports is [WithCheck] with a function that receives each distinct defect once, before the call that waits
+// for the kernel returns, instead of standard error. It may be called from several goroutines at once.
 func WithCheckReports(report func(Defect), names ...string) Option {
 	return func(o *options) {
 		o.Software.Check = append(o.Software.Check, names...)

@@ -20,19 +20,19 @@ type Device struct {
 	primary *health
 }
 
-// System is the system that the device belongs to.
+// System returns the system of the device.
 func (d *Device) System() *System { return d.sys }
 
-// Ordinal is the number of the device in its system.
+// Ordinal returns the number of the device in its system.
 func (d *Device) Ordinal() int { return d.ordinal }
 
-// Handle is the device in the driver API.
+// Handle returns the driver's handle of the device.
 func (d *Device) Handle() cu.CUdevice { return d.handle }
 
-// Kind says whether this is a GPU or a software device.
+// Kind returns whether this is a GPU or a software device.
 func (d *Device) Kind() Kind { return d.sys.Kind() }
 
-// String is the kind, ordinal and name, for example "software device 0: NVIDIA H200 (software)".
+// String returns the kind, ordinal and name, for example "software device 0: NVIDIA H200 (software)".
 func (d *Device) String() string {
 	name, err := d.Name()
 	if err != nil {
@@ -56,7 +56,7 @@ func (d *Device) fail(op string, err error) error {
 	return d.sys.wrap(op, "", 0, err)
 }
 
-// Name is the name that the driver gives, for example "NVIDIA H200".
+// Name returns the driver's name of the device, for example "NVIDIA H200".
 func (d *Device) Name() (string, error) {
 	if err := d.check("cuDeviceGetName"); err != nil {
 		return "", err
@@ -65,7 +65,7 @@ func (d *Device) Name() (string, error) {
 	return name, d.fail("cuDeviceGetName", err)
 }
 
-// UUID identifies the device across processes and reboots.
+// UUID returns the device's identifier, which is the same in all processes and after a reboot.
 func (d *Device) UUID() ([16]byte, error) {
 	var id [16]byte
 	if err := d.check("cuDeviceGetUuid"); err != nil {
@@ -78,7 +78,7 @@ func (d *Device) UUID() ([16]byte, error) {
 	return id, d.fail("cuDeviceGetUuid", err)
 }
 
-// PCIBusID is the device's place, for example "0000:1b:00.0".
+// PCIBusID returns the PCI address of the device, for example "0000:1b:00.0".
 func (d *Device) PCIBusID() (string, error) {
 	if err := d.check("cuDeviceGetPCIBusId"); err != nil {
 		return "", err
@@ -87,7 +87,7 @@ func (d *Device) PCIBusID() (string, error) {
 	return id, d.fail("cuDeviceGetPCIBusId", err)
 }
 
-// TotalMemory is the memory of the device in bytes.
+// TotalMemory returns the memory of the device in bytes.
 func (d *Device) TotalMemory() (uint64, error) {
 	if err := d.check("cuDeviceTotalMem"); err != nil {
 		return 0, err
@@ -96,7 +96,7 @@ func (d *Device) TotalMemory() (uint64, error) {
 	return n, d.fail("cuDeviceTotalMem", err)
 }
 
-// Attribute is any attribute of the device, by its name in the driver API.
+// Attribute returns any attribute of the device, by its name in the driver API.
 func (d *Device) Attribute(a cu.CUdevice_attribute) (int, error) {
 	if err := d.check("cuDeviceGetAttribute"); err != nil {
 		return 0, err
@@ -105,7 +105,7 @@ func (d *Device) Attribute(a cu.CUdevice_attribute) (int, error) {
 	return int(v), d.fail("cuDeviceGetAttribute", err)
 }
 
-// ComputeCapability is the version of the architecture, for example 9, 0.
+// ComputeCapability returns the compute capability, for example 9, 0.
 func (d *Device) ComputeCapability() (major, minor int, err error) {
 	if major, err = d.Attribute(cu.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR); err != nil {
 		return 0, 0, err
@@ -114,7 +114,7 @@ func (d *Device) ComputeCapability() (major, minor int, err error) {
 	return major, minor, err
 }
 
-// DeviceInfo is what programs ask most of a device. [Device.Attribute] has everything.
+// DeviceInfo has the most used properties of a device. [Device.Attribute] has all of them.
 type DeviceInfo struct {
 	Name                         string
 	Major, Minor                 int    // compute capability
@@ -144,7 +144,7 @@ type DeviceInfo struct {
 	PCIDomain, PCIBus, PCIDevice int
 }
 
-// Info reads the properties of the device.
+// Info returns the properties of the device.
 func (d *Device) Info() (DeviceInfo, error) {
 	var in DeviceInfo
 	var err error
@@ -216,7 +216,7 @@ func (d *Device) Info() (DeviceInfo, error) {
 	return in, nil
 }
 
-// CanAccess says whether kernels on d can use memory of another device directly, after [Context.EnablePeer].
+// CanAccess reports whether kernels on d can access memory of peer directly, after [Context.EnablePeer].
 func (d *Device) CanAccess(peer *Device) (bool, error) {
 	if err := errors.Join(d.check("cuDeviceCanAccessPeer"), peer.check("cuDeviceCanAccessPeer")); err != nil {
 		return false, err
@@ -225,8 +225,8 @@ func (d *Device) CanAccess(peer *Device) (bool, error) {
 	return v != 0, d.fail("cuDeviceCanAccessPeer", err)
 }
 
-// Primary returns the primary context, which all parts of a process share (the CUDA runtime uses it too). Each call
-// takes a reference, which Close gives back; the context ends with the last one.
+// Primary returns the primary context, which all parts of a process share, the CUDA runtime included. Each call takes a
+// reference, which Close releases; the context ends with the last one.
 func (d *Device) Primary() (*Context, error) {
 	if err := d.check("cuDevicePrimaryCtxRetain"); err != nil {
 		return nil, err
@@ -255,8 +255,8 @@ const (
 	SchedBlockingSync ContextFlags = cu.CU_CTX_SCHED_BLOCKING_SYNC
 )
 
-// NewContext makes a context of its own. Most programs want [Device.Primary]: kernels, memory and streams of different
-// contexts do not mix.
+// NewContext creates a context. Most programs want [Device.Primary]: kernels, memory and streams of different contexts
+// cannot be combined.
 func (d *Device) NewContext(flags ContextFlags) (*Context, error) {
 	if err := d.check("cuCtxCreate"); err != nil {
 		return nil, err
@@ -275,8 +275,8 @@ func (d *Device) NewContext(flags ContextFlags) (*Context, error) {
 	return d.newContext(h, contextOrdinary, 0, new(health)), nil
 }
 
-// NewGreenContext makes a context that has at least so many of the device's multiprocessors to itself (CUDA 12.4 and
-// later). The driver rounds the number up; [Context.Multiprocessors] is what it gave.
+// NewGreenContext creates a context with at least the given number of the device's multiprocessors to itself (CUDA 12.4
+// and later). The driver rounds the number up; [Context.Multiprocessors] returns what it gave.
 func (d *Device) NewGreenContext(multiprocessors int) (*Context, error) {
 	if err := d.check("cuGreenCtxCreate"); err != nil {
 		return nil, err

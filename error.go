@@ -17,7 +17,7 @@ import (
 // works for every error of this package that came from the driver. They are the same values as cu.CUDA_ERROR_....
 type Result = cu.CUresult
 
-// Error is a call that failed.
+// Error is the error of a driver call.
 type Error struct {
 	Op     string // the driver's function, for example "cuLaunchKernel"
 	Code   Result
@@ -50,8 +50,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the code, and what else caused the error: ErrClosed, or the error of the context.Context that ended a
-// wait.
+// Unwrap returns the code and other causes: ErrClosed, or the error of the context.Context that ended a wait.
 func (e *Error) Unwrap() []error {
 	if e.cause == nil {
 		return []error{e.Code}
@@ -59,8 +58,8 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Code, e.cause}
 }
 
-// Sticky says whether the error has broken its context: every later call in it fails with the same code until it is
-// closed, on a GPU even until the process ends.
+// Sticky reports whether the error has broken its context: every later call in the context fails with the same code
+// until it is closed, on a GPU even until the process ends.
 func (e *Error) Sticky() bool { return e.breaks || sticky(e.Code) }
 
 // sticky lists the codes whose description in cuda.h says that the context cannot be used any more.
@@ -75,7 +74,7 @@ func sticky(code Result) bool {
 	return false
 }
 
-// PanicError is a panic in a Go function that ran in a stream. The next call that waits for the device reports it.
+// PanicError is a panic in a Go function that a stream has called. The next call that waits for the device returns it.
 type PanicError struct {
 	Value any
 	Stack string

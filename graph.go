@@ -9,9 +9,9 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// Graph is work described once, to be queued as a whole many times: nodes and what each has to wait for. It comes from
-// [Stream.Capture], or is put together with the Add methods; [Graph.Instantiate] makes it runnable. A Graph must be
-// used by one goroutine at a time, as in C.
+// Graph is work described once and launched as a whole many times: nodes and their dependencies. [Stream.Capture]
+// records one, the Add methods build one, [Graph.Instantiate] makes it executable. A Graph must be used by one
+// goroutine at a time, as in C.
 type Graph struct {
 	owned
 	c      *Context
@@ -74,7 +74,7 @@ func (h *hostSet) include(p *hostSet) {
 	}
 }
 
-// NewGraph makes an empty graph.
+// NewGraph creates an empty graph.
 func (c *Context) NewGraph() (*Graph, error) {
 	const op = "cuGraphCreate"
 	if c.isClosed() {
@@ -98,16 +98,16 @@ func (c *Context) newGraph(h cu.CUgraph) *Graph {
 	return g
 }
 
-// Capture runs f and collects what it queues in the stream into a graph, instead of running it. Other streams that wait
-// for events recorded in the stream are captured with it, and have to be joined again before f returns. Whatever f
-// does, the capture ends with it: an error or a panic leaves the stream usable. The default stream cannot be captured;
-// and while an ordinary stream is captured nobody may use the default stream of the context (the driver answers
-// [ErrStreamCaptureImplicit] and spoils the capture), so capture streams that are NonBlocking.
+// Capture runs f and records the work that it queues in the stream as a graph, instead of executing it. Other streams
+// that wait for events recorded in the stream are captured too, and must be joined again before f returns. The capture
+// always ends with f: after an error or a panic the stream is usable. The default stream cannot be captured. While a
+// blocking stream is captured nobody may use the default stream of the context (the driver answers
+// [ErrStreamCaptureImplicit] and invalidates the capture), so capture streams that are NonBlocking.
 //
-// f runs on the calling goroutine, which is held on its OS thread, since the driver wants a capture to end where it
-// began. Calls that wait, and allocations other than [AllocAsync], invalidate the capture: it then ends with
-// [ErrStreamCaptureInvalidated]. Streams that were captured along and not joined give [ErrStreamCaptureUnjoined]. What
-// [AllocAsync] allocates in f belongs to the graph, which allocates it at each launch; f has to free it with
+// f runs on the calling goroutine, which is locked to its OS thread, since the driver requires a capture to end on the
+// thread that began it. Calls that wait, and allocations other than [AllocAsync], invalidate the capture: it then ends
+// with [ErrStreamCaptureInvalidated]. Captured streams that were not joined give [ErrStreamCaptureUnjoined]. What
+// [AllocAsync] allocates in f belongs to the graph, which allocates it at each launch; f must free it with
 // [Buffer.CloseAsync].
 func (s *Stream) Capture(f func(s *Stream) error) (g *Graph, err error) {
 	if err := s.check("cuStreamBeginCapture"); err != nil {
@@ -141,7 +141,7 @@ func (s *Stream) Capture(f func(s *Stream) error) (g *Graph, err error) {
 	return nil, err
 }
 
-// Close gives the graph up. What was instantiated from it stays.
+// Close destroys the graph. Executable graphs made from it stay valid.
 func (g *Graph) Close() error {
 	if g.body {
 		return nil
@@ -149,10 +149,10 @@ func (g *Graph) Close() error {
 	return g.end()
 }
 
-// Handle is the graph in the driver API.
+// Handle returns the driver's handle of the graph.
 func (g *Graph) Handle() cu.CUgraph { return g.handle }
 
-// Len is the number of nodes, those of child graphs not counted.
+// Len returns the number of nodes, without those of child graphs.
 func (g *Graph) Len() (int, error) {
 	if err := g.check("cuGraphGetNodes"); err != nil {
 		return 0, err
@@ -161,8 +161,8 @@ func (g *Graph) Len() (int, error) {
 	return int(n), g.c.fail("cuGraphGetNodes", "", err)
 }
 
-// Nodes are the nodes, in no particular order, those of child graphs left out: after [Stream.Capture] the way to a node
-// for [GraphExec.SetKernel].
+// Nodes returns the nodes in no particular order, without those of child graphs. After [Stream.Capture] this is how to
+// find a node for [GraphExec.SetKernel].
 func (g *Graph) Nodes() ([]Node, error) {
 	const op = "cuGraphGetNodes"
 	if err := g.check(op); err != nil {
@@ -188,7 +188,8 @@ func (g *Graph) own(handles []cu.CUgraphNode) []Node {
 	return nodes
 }
 
-// WriteDOT writes the graph as text for Graphviz into a file. The driver writes it, so it cannot be an io.Writer.
+// WriteDOT writes the graph to a file as text for Graphviz. The driver writes the file, so this cannot take an
+// io.Writer.
 func (g *Graph) WriteDOT(path string) error {
 	if err := g.check("cuGraphDebugDotPrint"); err != nil {
 		return err

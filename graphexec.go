@@ -8,7 +8,7 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// GraphExec is a graph that can be launched.
+// GraphExec is an executable graph.
 type GraphExec struct {
 	owned
 	c      *Context
@@ -28,7 +28,8 @@ const (
 	NodePriority GraphFlag = cu.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
 )
 
-// Instantiate checks the graph and makes it runnable. Later changes of the graph do not count; see [GraphExec.Update].
+// Instantiate checks the graph and makes it executable. Later changes of the graph have no effect on the result; see
+// [GraphExec.Update].
 func (g *Graph) Instantiate(flags ...GraphFlag) (*GraphExec, error) {
 	const op = "cuGraphInstantiate"
 	if err := g.check(op); err != nil {
@@ -53,14 +54,14 @@ func (g *Graph) Instantiate(flags ...GraphFlag) (*GraphExec, error) {
 	return x, nil
 }
 
-// Close gives it up. A launch that runs is finished.
+// Close destroys the executable graph. A launch in progress is completed.
 func (x *GraphExec) Close() error { return x.end() }
 
-// Handle is the executable graph in the driver API.
+// Handle returns the driver's handle of the executable graph.
 func (x *GraphExec) Handle() cu.CUgraphExec { return x.handle }
 
-// Launch queues the whole graph in a stream; nil is the default stream. Launches of one GraphExec run one after the
-// other.
+// Launch queues the whole graph in a stream; nil is the default stream. Launches of one GraphExec run one after
+// another.
 func (x *GraphExec) Launch(s *Stream) error {
 	const op = "cuGraphLaunch"
 	if x.isClosed() {
@@ -73,7 +74,7 @@ func (x *GraphExec) Launch(s *Stream) error {
 	return x.c.fail(op, "", x.c.api.GraphLaunch(x.handle, s.handle))
 }
 
-// Upload does what the first launch would have to do besides running.
+// Upload prepares the first launch without executing the graph.
 func (x *GraphExec) Upload(s *Stream) error {
 	const op = "cuGraphUpload"
 	if x.isClosed() {
@@ -86,8 +87,8 @@ func (x *GraphExec) Upload(s *Stream) error {
 	return x.c.fail(op, "", x.c.api.GraphUpload(x.handle, s.handle))
 }
 
-// Update takes the values of another graph with the same shape, which is far cheaper than instantiating it. When the
-// shapes differ the error is ErrGraphExecUpdateFailure and says how; the GraphExec is as before then.
+// Update takes the parameters of another graph with the same topology, which is far cheaper than instantiating it. If
+// the topologies differ the error is ErrGraphExecUpdateFailure with the difference, and the GraphExec is unchanged.
 func (x *GraphExec) Update(g *Graph) error {
 	const op = "cuGraphExecUpdate"
 	if x.isClosed() {
@@ -130,7 +131,7 @@ func updateText(r cu.CUgraphExecUpdateResult) string {
 	return fmt.Sprintf("CUgraphExecUpdateResult %d", uint32(r))
 }
 
-// SetKernel changes a kernel node, which must be of the graph that was instantiated, for the launches after it.
+// SetKernel changes a kernel node for later launches. The node must belong to the graph that was instantiated.
 func (x *GraphExec) SetKernel(n Node, p *Prepared) error {
 	const op = "cuGraphExecKernelNodeSetParams"
 	if x.isClosed() {
@@ -145,7 +146,7 @@ func (x *GraphExec) SetKernel(n Node, p *Prepared) error {
 	return x.c.fail(op, p.k.name, err)
 }
 
-// SetEnabled switches a kernel, copy or fill node on or off for the launches after it.
+// SetEnabled enables or disables a kernel, copy or fill node for later launches.
 func (x *GraphExec) SetEnabled(n Node, on bool) error {
 	const op = "cuGraphNodeSetEnabled"
 	if x.isClosed() {

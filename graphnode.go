@@ -14,10 +14,10 @@ type Node struct {
 	handle cu.CUgraphNode
 }
 
-// Handle is the node in the driver API.
+// Handle returns the driver's handle of the node.
 func (n Node) Handle() cu.CUgraphNode { return n.handle }
 
-// Type says what the node does: cu.CU_GRAPH_NODE_TYPE_KERNEL and so on.
+// Type returns the type of the node, for example cu.CU_GRAPH_NODE_TYPE_KERNEL.
 func (n Node) Type() (cu.CUgraphNodeType, error) {
 	const op = "cuGraphNodeGetType"
 	if err := n.check(op); err != nil {
@@ -27,7 +27,7 @@ func (n Node) Type() (cu.CUgraphNodeType, error) {
 	return t, n.g.c.fail(op, "", err)
 }
 
-// Dependencies are the nodes that the node waits for.
+// Dependencies returns the nodes that the node depends on.
 func (n Node) Dependencies() ([]Node, error) {
 	const op = "cuGraphNodeGetDependencies"
 	if err := n.check(op); err != nil {
@@ -51,8 +51,8 @@ func (n Node) check(op string) error {
 	return n.g.check(op)
 }
 
-// AddKernel adds a launch that waits for the nodes deps. Arguments are checked as by [Kernel.Launch], and their values
-// kept.
+// AddKernel adds a kernel launch that depends on the nodes deps. Arguments are checked as by [Kernel.Launch], and their
+// values are copied.
 func (g *Graph) AddKernel(deps []Node, k *Kernel, cfg LaunchConfig, args ...Arg) (Node, error) {
 	if err := g.check("cuGraphAddKernelNode"); err != nil {
 		return Node{}, err
@@ -64,7 +64,7 @@ func (g *Graph) AddKernel(deps []Node, k *Kernel, cfg LaunchConfig, args ...Arg)
 	return g.AddPrepared(deps, p)
 }
 
-// AddPrepared adds a prepared launch with the values that it has now.
+// AddPrepared adds a prepared launch with its current argument values.
 func (g *Graph) AddPrepared(deps []Node, p *Prepared) (Node, error) {
 	const op = "cuGraphAddKernelNode"
 	before, err := g.before(op, deps)
@@ -192,7 +192,7 @@ func (g *Graph) addCopy(deps []Node, d *cu.CUDA_MEMCPY3D) (Node, error) {
 	return g.node(opAddCopy, "", h, err)
 }
 
-// AddFill adds setting all elements to a value. Elements have 1, 2 or 4 bytes.
+// AddFill adds an operation that sets all elements to a value. Elements have 1, 2 or 4 bytes.
 func AddFill[T any](g *Graph, deps []Node, dst View[T], value T) (Node, error) {
 	const op = "cuGraphAddMemsetNode"
 	pattern := asBytes([]T{value})
@@ -217,9 +217,9 @@ func AddFill[T any](g *Graph, deps []Node, dst View[T], value T) (Node, error) {
 	return g.node(op, "", h, err)
 }
 
-// AddAlloc adds the allocation of n elements: the nodes that depend on it may use the memory, which has the same
-// address in every launch, until [AddFree]. A graph that does not free what it allocates has to be launched with
-// [AutoFree], or its memory freed with cuMemFree, before it can be launched again.
+// AddAlloc adds an allocation of n elements. Nodes that depend on it may use the memory, which has the same address in
+// every launch, until [AddFree]. A graph that does not free its allocations must be instantiated with [AutoFree], or
+// the memory freed with cuMemFree, before it can be launched again.
 func AddAlloc[T any](g *Graph, deps []Node, n int) (Node, View[T], error) {
 	const op = "cuGraphAddMemAllocNode"
 	if n < 1 {
@@ -250,7 +250,7 @@ func AddAlloc[T any](g *Graph, deps []Node, n int) (Node, View[T], error) {
 	return node, View[T]{c: g.c, owner: &g.owned, ptr: params.Dptr, n: n}, nil
 }
 
-// AddFree adds freeing what [AddAlloc] allocated, or memory of [AllocAsync] that is not to be closed otherwise.
+// AddFree adds an operation that frees memory of [AddAlloc], or memory of [AllocAsync] that nothing else closes.
 func AddFree[T any](g *Graph, deps []Node, v View[T]) (Node, error) {
 	const op = "cuGraphAddMemFreeNode"
 	if err := v.use(op); err != nil {
@@ -287,7 +287,7 @@ func (g *Graph) AddHost(deps []Node, f func()) (Node, error) {
 	return Node{g, h}, nil
 }
 
-// AddEmpty adds a node that does nothing: a place where many others meet.
+// AddEmpty adds a node that does nothing, as a joining point for many others.
 func (g *Graph) AddEmpty(deps []Node) (Node, error) {
 	const op = "cuGraphAddEmptyNode"
 	before, err := g.before(op, deps)
@@ -315,7 +315,7 @@ func (g *Graph) AddChild(deps []Node, child *Graph) (Node, error) {
 	return g.node(op, "", h, err)
 }
 
-// AddRecord adds the record of an event.
+// AddRecord adds a node that records an event.
 func (g *Graph) AddRecord(deps []Node, e *Event) (Node, error) {
 	const op = "cuGraphAddEventRecordNode"
 	before, err := g.before(op, deps)
@@ -329,7 +329,7 @@ func (g *Graph) AddRecord(deps []Node, e *Event) (Node, error) {
 	return g.node(op, "", h, err)
 }
 
-// AddWait adds waiting for an event.
+// AddWait adds a node that waits for an event.
 func (g *Graph) AddWait(deps []Node, e *Event) (Node, error) {
 	const op = "cuGraphAddEventWaitNode"
 	before, err := g.before(op, deps)
@@ -343,7 +343,7 @@ func (g *Graph) AddWait(deps []Node, e *Event) (Node, error) {
 	return g.node(op, "", h, err)
 }
 
-// Depend makes a node wait for others.
+// Depend makes a node depend on others.
 func (g *Graph) Depend(n Node, on ...Node) error {
 	const op = "cuGraphAddDependencies"
 	from, err := g.before(op, on)
@@ -360,17 +360,17 @@ func (g *Graph) Depend(n Node, on ...Node) error {
 	return g.c.fail(op, "", g.c.api.GraphAddDependencies(g.handle, from, to, nil))
 }
 
-// Conditional is a number that kernels of a graph set (cudaGraphSetConditional) and its conditional nodes ask (CUDA
+// Conditional is a value that kernels of a graph set (cudaGraphSetConditional) and its conditional nodes test (CUDA
 // 12.4).
 type Conditional struct {
 	g      *Graph
 	handle cu.CUgraphConditionalHandle
 }
 
-// Handle is the value to pass to the kernel that sets it: cuda.Val(c.Handle()).
+// Handle returns the value to pass to the kernel that sets it: cuda.Val(c.Handle()).
 func (c Conditional) Handle() uint64 { return uint64(c.handle) }
 
-// NewConditional makes a conditional number, which is start whenever the graph is launched.
+// NewConditional creates a conditional value, which is set to start at each launch of the graph.
 func (g *Graph) NewConditional(start uint32) (Conditional, error) {
 	const op = "cuGraphConditionalHandleCreate"
 	if err := g.check(op); err != nil {
@@ -380,12 +380,12 @@ func (g *Graph) NewConditional(start uint32) (Conditional, error) {
 	return Conditional{g, h}, g.c.fail(op, "", err)
 }
 
-// AddIf adds a node whose body runs if the number is not zero. The body is empty at first and belongs to the node.
+// AddIf adds a node that runs its body if the value is not zero. The body belongs to the node and is empty at first.
 func (g *Graph) AddIf(deps []Node, c Conditional) (Node, *Graph, error) {
 	return g.addBody(deps, c, cu.CU_GRAPH_COND_TYPE_IF)
 }
 
-// AddIfElse adds a node that runs one body if the number is not zero, and the other if it is zero (CUDA 12.8).
+// AddIfElse adds a node that runs the body yes if the value is not zero, and the body no if it is zero (CUDA 12.8).
 func (g *Graph) AddIfElse(deps []Node, c Conditional) (n Node, yes, no *Graph, err error) {
 	n, bodies, err := g.addConditional(deps, c, cu.CU_GRAPH_COND_TYPE_IF, 2)
 	if err != nil {
@@ -394,13 +394,12 @@ func (g *Graph) AddIfElse(deps []Node, c Conditional) (n Node, yes, no *Graph, e
 	return n, bodies[0], bodies[1], nil
 }
 
-// AddWhile adds a node whose body runs again and again while the number is not zero.
+// AddWhile adds a node that repeats its body while the value is not zero.
 func (g *Graph) AddWhile(deps []Node, c Conditional) (Node, *Graph, error) {
 	return g.addBody(deps, c, cu.CU_GRAPH_COND_TYPE_WHILE)
 }
 
-// AddSwitch adds a node that runs the body with the index that the number has; none if there is no such body (CUDA
-// 12.8).
+// AddSwitch adds a node that runs the body whose index is the value, or none if there is no such body (CUDA 12.8).
 func (g *Graph) AddSwitch(deps []Node, c Conditional, bodies int) (Node, []*Graph, error) {
 	if err := g.check("cuGraphAddNode"); err != nil {
 		return Node{}, nil, err

@@ -7,28 +7,28 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// PinnedView is a part of pinned host memory: memory that stays where it is, so that the device can read and write it
-// while the program goes on. It is what asynchronous copies take.
+// PinnedView is a range of pinned host memory: memory that is never moved, so that the device can access it while the
+// program continues. Asynchronous copies take it.
 type PinnedView[T any] struct {
 	c     *Context
 	owner *owned
 	data  []T
 }
 
-// Pinned is pinned host memory: allocated by the driver ([AllocPinned]), or a Go slice that was made so ([Register]).
-// It has the methods of [PinnedView]; p.PinnedView is the whole of it where a function takes a PinnedView.
+// Pinned is pinned host memory: allocated by the driver ([AllocPinned]), or a registered Go slice ([Register]). It has
+// the methods of [PinnedView]; p.PinnedView is the whole of it as a PinnedView.
 type Pinned[T any] struct {
 	owned
 	PinnedView[T]
 }
 
-// PinnedOptions are the options of [AllocPinned]; the zero value is right nearly always.
+// PinnedOptions are the options of [AllocPinned]; the zero value suits nearly all programs.
 type PinnedOptions struct {
 	// WriteCombined memory is fast for the device to read and very slow for the host to read.
 	WriteCombined bool
 }
 
-// AllocPinned allocates pinned host memory, zeroed. Kernels can use it too, over the bus: see [Ptr].
+// AllocPinned allocates zeroed pinned host memory. Kernels can access it too, over the bus: see [Ptr].
 func AllocPinned[T any](c *Context, n int, o PinnedOptions) (*Pinned[T], error) {
 	const op = "cuMemHostAlloc"
 	size, err := elementSize[T](op)
@@ -67,8 +67,8 @@ func AllocPinned[T any](c *Context, n int, o PinnedOptions) (*Pinned[T], error) 
 	return p, nil
 }
 
-// Register pins a Go slice and tells the driver about it, until Close. The slice must not be registered already. It
-// takes long on a GPU (the operating system locks every page), so it is for memory that is used again and again.
+// Register pins a Go slice and registers it with the driver until Close. The slice must not be registered already.
+// Registering is slow on a GPU (the operating system locks every page), so it is for memory that is used many times.
 func Register[T any](c *Context, data []T) (*Pinned[T], error) {
 	const op = "cuMemHostRegister"
 	if _, err := elementSize[T](op); err != nil {
@@ -98,12 +98,12 @@ func Register[T any](c *Context, data []T) (*Pinned[T], error) {
 	return p, nil
 }
 
-// Close frees the memory, or unregisters the slice, which stays the program's. Slices of memory that AllocPinned made
-// must not be used afterwards.
+// Close frees the memory, or unregisters the slice, which remains the program's. Slices of memory from AllocPinned must
+// not be used afterwards.
 func (p *Pinned[T]) Close() error { return p.end() }
 
-// Data is the memory, nil after Close. Memory of AllocPinned is not Go memory: slices of it must not be used after
-// Close.
+// Data returns the memory, or nil after Close. Memory of AllocPinned is not Go memory: slices of it must not be used
+// after Close.
 func (v PinnedView[T]) Data() []T {
 	if v.owner != nil && v.owner.isClosed() {
 		return nil
@@ -111,20 +111,20 @@ func (v PinnedView[T]) Data() []T {
 	return v.data
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (v PinnedView[T]) Len() int { return len(v.data) }
 
-// Slice is the elements from i up to, not including, j.
+// Slice returns the elements from i up to, but not including, j.
 func (v PinnedView[T]) Slice(i, j int) PinnedView[T] {
 	checkRange(i, j, len(v.data))
 	v.data = v.data[i:j:j]
 	return v
 }
 
-// Context is the context that the memory was made in. Every context of the process can use it.
+// Context returns the context that the memory was allocated in. Every context of the process can use it.
 func (v PinnedView[T]) Context() *Context { return v.c }
 
-// Device is the memory as kernels see it (zero copy: every access goes over the bus).
+// Device returns the memory as kernels address it (zero copy: every access goes over the bus).
 func (v PinnedView[T]) Device() (View[T], error) {
 	const op = "cuMemHostGetDevicePointer"
 	if v.owner == nil || v.owner.isClosed() {
@@ -140,15 +140,15 @@ func (v PinnedView[T]) Device() (View[T], error) {
 	return View[T]{c: v.c, owner: v.owner, ptr: p, n: len(v.data)}, nil
 }
 
-// Managed is memory that host and device share; the driver moves it to where it is used. The host must not touch it
-// while a kernel may, unless [DeviceInfo.ConcurrentManaged].
+// Managed is managed memory, which host and device share; the driver migrates it to where it is used. The host must not
+// access it while a kernel may, unless [DeviceInfo.ConcurrentManaged].
 type Managed[T any] struct {
 	owned
 	View[T]
 	data []T
 }
 
-// AllocManaged allocates managed memory, zeroed.
+// AllocManaged allocates zeroed managed memory.
 func AllocManaged[T any](c *Context, n int) (*Managed[T], error) {
 	const op = "cuMemAllocManaged"
 	size, err := elementSize[T](op)
@@ -182,7 +182,7 @@ func hostPointer(p cu.CUdeviceptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
 }
 
-// Data is the memory as the host sees it, nil after Close. Slices of it must not be used after Close.
+// Data returns the memory as the host addresses it, or nil after Close. Slices of it must not be used after Close.
 func (m *Managed[T]) Data() []T {
 	if m.isClosed() {
 		return nil
@@ -193,12 +193,12 @@ func (m *Managed[T]) Data() []T {
 // Close frees the memory.
 func (m *Managed[T]) Close() error { return m.end() }
 
-// Prefetch queues moving the memory to its device, so that the kernel after it does not wait for each page.
+// Prefetch queues a migration to the device, so that the next kernel does not wait for each page.
 func (m *Managed[T]) Prefetch(s *Stream) error {
 	return m.prefetch(s, cu.CUmemLocation{Type: cu.CU_MEM_LOCATION_TYPE_DEVICE, Id: int32(m.c.dev.handle)})
 }
 
-// PrefetchHost queues moving the memory to the host.
+// PrefetchHost queues a migration to the host.
 func (m *Managed[T]) PrefetchHost(s *Stream) error {
 	return m.prefetch(s, cu.CUmemLocation{Type: cu.CU_MEM_LOCATION_TYPE_HOST})
 }

@@ -39,36 +39,36 @@ func checkOptions(op, name string, options []JITOption) error {
 	return nil
 }
 
-// MaxRegisters bounds the registers of a thread.
+// MaxRegisters limits the registers of a thread.
 func MaxRegisters(n int) JITOption { return numberOption(cu.CU_JIT_MAX_REGISTERS, "MaxRegisters", n) }
 
-// ThreadsPerBlock is the least block size that the compiled kernels must be able to run with. It does not go with
+// ThreadsPerBlock is the smallest block size that the compiled kernels must support. It cannot be combined with
 // [MaxRegisters].
 func ThreadsPerBlock(n int) JITOption {
 	return numberOption(cu.CU_JIT_THREADS_PER_BLOCK, "ThreadsPerBlock", n)
 }
 
-// OptLevel is the level of optimisation, 0 to 4; the driver's default is 4.
+// OptLevel sets the optimisation level, 0 to 4; the driver's default is 4.
 func OptLevel(n int) JITOption { return numberOption(cu.CU_JIT_OPTIMIZATION_LEVEL, "OptLevel", n) }
 
-// DebugInfo makes the compiler write debug information.
+// DebugInfo makes the compiler generate debug information.
 func DebugInfo() JITOption { return JITOption{id: cu.CU_JIT_GENERATE_DEBUG_INFO, value: 1} }
 
-// LineInfo makes the compiler write line numbers.
+// LineInfo makes the compiler generate line numbers.
 func LineInfo() JITOption { return JITOption{id: cu.CU_JIT_GENERATE_LINE_INFO, value: 1} }
 
-// VerboseLog makes the log tell registers and memory of each kernel.
+// VerboseLog adds the registers and memory of each kernel to the log.
 func VerboseLog() JITOption { return JITOption{id: cu.CU_JIT_LOG_VERBOSE, value: 1} }
 
-// Target compiles for another architecture than the context's.
+// Target compiles for another architecture than that of the context.
 func Target(t cu.CUjit_target) JITOption { return JITOption{id: cu.CU_JIT_TARGET, value: uintptr(t)} }
 
-// CacheMode says whether global loads go through the L1 cache.
+// CacheMode sets whether global loads are cached in L1.
 func CacheMode(m cu.CUjit_cacheMode) JITOption {
 	return JITOption{id: cu.CU_JIT_CACHE_MODE, value: uintptr(m)}
 }
 
-// JIT is any option of the driver API whose value is a number. Options for logs are set by this package.
+// JIT is any option of the driver API whose value is a number. This package sets the options for logs itself.
 func JIT(id cu.CUjit_option, value uint32) JITOption { return JITOption{id: id, value: uintptr(value)} }
 
 // logSize is the room for each of the two logs, in bytes. The driver cuts longer ones.

@@ -9,8 +9,8 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// Kernel is a function of device code that the host can launch. It belongs to a [Module] or [Library] and need not be
-// closed. Its methods may be called from several goroutines.
+// Kernel is a kernel function. It belongs to a [Module] or [Library] and need not be closed. Its methods may be called
+// from several goroutines.
 type Kernel struct {
 	c          *Context
 	owner      *owned
@@ -40,13 +40,13 @@ func (k *Kernel) newFrame() *launchFrame {
 	return f
 }
 
-// Name is the name of the kernel.
+// Name returns the name of the kernel.
 func (k *Kernel) Name() string { return k.name }
 
-// Context is the context that the kernel is loaded in.
+// Context returns the context that the kernel is loaded in.
 func (k *Kernel) Context() *Context { return k.c }
 
-// Handle is the kernel in the driver API.
+// Handle returns the driver's handle of the kernel.
 func (k *Kernel) Handle() cu.CUfunction { return k.handle }
 
 // Param describes a parameter of a kernel.
@@ -57,8 +57,8 @@ type Param struct {
 	Size   int    // bytes
 }
 
-// Params are the parameters; ok is false when neither the driver (before CUDA 12.4) nor the image knows them. Launches
-// are then not checked.
+// Params returns the parameters; ok is false if neither the driver (before CUDA 12.4) nor the image describes them.
+// Launches are then not checked.
 func (k *Kernel) Params() (params []Param, ok bool) {
 	for _, p := range k.params {
 		params = append(params, Param{Name: p.name, Type: p.typ, Offset: int(p.offset), Size: int(p.size)})
@@ -74,7 +74,7 @@ func (k *Kernel) check(op string) error {
 	return nil
 }
 
-// Attribute is any attribute of the kernel, by its name in the driver API.
+// Attribute returns any attribute of the kernel, by its name in the driver API.
 func (k *Kernel) Attribute(a cu.CUfunction_attribute) (int, error) {
 	if err := k.check("cuFuncGetAttribute"); err != nil {
 		return 0, err
@@ -83,7 +83,7 @@ func (k *Kernel) Attribute(a cu.CUfunction_attribute) (int, error) {
 	return int(v), k.c.fail("cuFuncGetAttribute", k.name, err)
 }
 
-// SetAttribute changes an attribute.
+// SetAttribute sets an attribute of the kernel.
 func (k *Kernel) SetAttribute(a cu.CUfunction_attribute, v int) error {
 	if err := k.check("cuFuncSetAttribute"); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (k *Kernel) SetAttribute(a cu.CUfunction_attribute, v int) error {
 	return k.c.fail("cuFuncSetAttribute", k.name, k.c.api.FuncSetAttribute(k.handle, a, int32(v)))
 }
 
-// KernelInfo is what a kernel needs.
+// KernelInfo is the resource use of a kernel.
 type KernelInfo struct {
 	MaxThreads       int // of a block
 	Registers        int // of a thread
@@ -106,7 +106,7 @@ type KernelInfo struct {
 	BinaryVersion    int // architecture of the machine code
 }
 
-// Info reads the needs of the kernel.
+// Info returns the resource use of the kernel.
 func (k *Kernel) Info() (KernelInfo, error) {
 	var in KernelInfo
 	for _, a := range []struct {
@@ -130,7 +130,7 @@ func (k *Kernel) Info() (KernelInfo, error) {
 	return in, nil
 }
 
-// SetMaxDynamicShared lets launches ask for so many bytes of dynamic shared memory, up to
+// SetMaxDynamicShared sets the largest dynamic shared memory that launches may ask for, in bytes, up to
 // [DeviceInfo].SharedPerBlockOptIn.
 func (k *Kernel) SetMaxDynamicShared(bytes int) error {
 	if bytes < 0 {
@@ -139,12 +139,13 @@ func (k *Kernel) SetMaxDynamicShared(bytes int) error {
 	return k.SetAttribute(cu.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
 }
 
-// AllowLargeClusters lets launches have clusters of more than 8 blocks, which not every device can run.
+// AllowLargeClusters allows clusters of more than 8 blocks, which not every device supports.
 func (k *Kernel) AllowLargeClusters() error {
 	return k.SetAttribute(cu.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
 }
 
-// Occupancy is how many blocks of a size fit on a multiprocessor at once.
+// Occupancy returns how many blocks of the given number of threads, with shared bytes of dynamic shared memory, are
+// resident on one multiprocessor at once.
 func (k *Kernel) Occupancy(block, shared int) (blocks int, err error) {
 	const op = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
 	if err := k.check(op); err != nil {
@@ -157,7 +158,7 @@ func (k *Kernel) Occupancy(block, shared int) (blocks int, err error) {
 	return int(n), k.c.fail(op, k.name, err)
 }
 
-// ResidentBlocks is how many blocks fit on the device at once: the largest grid of a cooperative launch.
+// ResidentBlocks returns how many blocks are resident on the device at once: the largest grid of a cooperative launch.
 func (k *Kernel) ResidentBlocks(block, shared int) (int, error) {
 	n, err := k.Occupancy(block, shared)
 	if err != nil {
@@ -167,9 +168,9 @@ func (k *Kernel) ResidentBlocks(block, shared int) (int, error) {
 	return n * sms, err
 }
 
-// BestBlock is the block size with which most threads are on a multiprocessor at once, and the least grid that fills
-// the device with such blocks. shared gives the dynamic shared memory in bytes for a block size; nil is none. limit
-// bounds the block size; 0 is no bound.
+// BestBlock returns the block size with the highest occupancy, and the smallest grid that fills the device with such
+// blocks. shared returns the dynamic shared memory in bytes for a block size; nil is none. limit is the largest block
+// size; 0 is no limit.
 func (k *Kernel) BestBlock(shared func(block int) int, limit int) (block, grid int, err error) {
 	const op = "cuOccupancyMaxPotentialBlockSize"
 	if err := k.check(op); err != nil {
@@ -186,8 +187,8 @@ func (k *Kernel) BestBlock(shared func(block int) int, limit int) (block, grid i
 	return int(b), int(g), k.c.fail(op, k.name, err)
 }
 
-// AvailableShared is how much dynamic shared memory each of so many blocks of a size can have when they share a
-// multiprocessor, in bytes.
+// AvailableShared returns the dynamic shared memory available per block, in bytes, when the given number of blocks of
+// block threads are resident on one multiprocessor.
 func (k *Kernel) AvailableShared(blocks, block int) (int, error) {
 	const op = "cuOccupancyAvailableDynamicSMemPerBlock"
 	if err := k.check(op); err != nil {
@@ -200,12 +201,12 @@ func (k *Kernel) AvailableShared(blocks, block int) (int, error) {
 	return int(n), k.c.fail(op, k.name, err)
 }
 
-// ResidentClusters is how many clusters of a launch fit on the device at once.
+// ResidentClusters returns how many clusters of a launch are resident on the device at once.
 func (k *Kernel) ResidentClusters(cfg LaunchConfig) (int, error) {
 	return k.withConfig("cuOccupancyMaxActiveClusters", cfg, k.c.api.OccupancyMaxActiveClusters)
 }
 
-// LargestCluster is the most blocks that a cluster of a launch can have.
+// LargestCluster returns the largest cluster size of a launch, in blocks.
 func (k *Kernel) LargestCluster(cfg LaunchConfig) (int, error) {
 	return k.withConfig("cuOccupancyMaxPotentialClusterSize", cfg, k.c.api.OccupancyMaxPotentialClusterSize)
 }

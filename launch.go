@@ -17,8 +17,8 @@ type Dim3 struct {
 	wrong int // what [Dim] was given and does not fit; the Dim3 is then empty
 }
 
-// Dim makes a Dim3 from one to three numbers. If one of them is negative or needs more than 32 bits, or a fourth is not
-// 1, the Dim3 is empty, and launches refuse it and name the number.
+// Dim makes a Dim3 from one to three numbers. If a number is negative or needs more than 32 bits, or a fourth is not 1,
+// the Dim3 is empty, and launches reject it and name the number.
 func Dim(n ...int) Dim3 {
 	var d [3]uint32
 	for i, v := range n {
@@ -50,10 +50,10 @@ func (d Dim3) misfit(what string) string {
 	return fmt.Sprintf("the %s has a fourth size, %d", what, d.wrong)
 }
 
-// Volume is the product of the dimensions.
+// Volume returns the product of the dimensions.
 func (d Dim3) Volume() uint64 { return uint64(d.X) * uint64(max(d.Y, 1)) * uint64(max(d.Z, 1)) }
 
-// LaunchConfig is the shape of a launch and everything else about it that is not an argument. [Linear], [Grid2D] and
+// LaunchConfig is the shape of a launch and everything else about it except the arguments. [Linear], [Grid2D] and
 // [Grid3D] make the usual ones.
 type LaunchConfig struct {
 	Grid, Block Dim3
@@ -70,11 +70,11 @@ type LaunchConfig struct {
 	wrong string // why [Linear] and the like found no grid
 }
 
-// DefaultBlock is the number of threads in the blocks of [Linear].
+// DefaultBlock is the number of threads per block of [Linear].
 const DefaultBlock = 256
 
-// Linear is a launch with at least n threads in blocks of [DefaultBlock]. Kernels have to leave out the threads from n
-// on.
+// Linear returns a launch configuration with at least n threads in blocks of [DefaultBlock]. The kernel must skip the
+// threads from n on.
 func Linear(n int) LaunchConfig { return LinearBlock(n, DefaultBlock) }
 
 // LinearBlock is Linear with another block size.
@@ -82,12 +82,12 @@ func LinearBlock(n, block int) LaunchConfig {
 	return cover(1, [3]int{n}, [3]int{block})
 }
 
-// Grid2D is a launch with at least width x height threads in blocks of bx x by.
+// Grid2D returns a launch configuration with at least width x height threads in blocks of bx x by.
 func Grid2D(width, height, bx, by int) LaunchConfig {
 	return cover(2, [3]int{width, height}, [3]int{bx, by})
 }
 
-// Grid3D is a launch with at least width x height x depth threads in blocks of bx x by x bz.
+// Grid3D returns a launch configuration with at least width x height x depth threads in blocks of bx x by x bz.
 func Grid3D(width, height, depth, bx, by, bz int) LaunchConfig {
 	return cover(3, [3]int{width, height, depth}, [3]int{bx, by, bz})
 }
@@ -148,7 +148,7 @@ func LaunchPriority(p int) LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_PRIORITY, func(v *cu.CUlaunchAttributeValue) { *v.Priority() = nearest32(p) })
 }
 
-// ProgrammaticSerialization lets the kernel start before the one in front of it in the stream has ended (programmatic
+// ProgrammaticSerialization lets the kernel start before the previous one in the stream has ended (programmatic
 // dependent launch); the kernel waits with griddepcontrol.wait.
 func ProgrammaticSerialization() LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, func(v *cu.CUlaunchAttributeValue) {
@@ -156,8 +156,8 @@ func ProgrammaticSerialization() LaunchAttr {
 	})
 }
 
-// ProgrammaticEvent records an event when all blocks have called griddepcontrol.launch_dependents; atStart when all
-// blocks have begun. The event must be without timing.
+// ProgrammaticEvent records an event when all blocks have called griddepcontrol.launch_dependents; with atStart, when
+// all blocks have started. The event must be one without timing.
 func ProgrammaticEvent(e *Event, atStart bool) LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, func(v *cu.CUlaunchAttributeValue) {
 		p := v.ProgrammaticEvent()
@@ -168,15 +168,15 @@ func ProgrammaticEvent(e *Event, atStart bool) LaunchAttr {
 	}).of(&e.owned)
 }
 
-// CompletionEvent records an event when all blocks of the launch have begun, in all likelihood (cuda.h:
-// launchCompletionEvent). The event must be without timing.
+// CompletionEvent records an event when, most likely, all blocks of the launch have started (cuda.h:
+// launchCompletionEvent). The event must be one without timing.
 func CompletionEvent(e *Event) LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, func(v *cu.CUlaunchAttributeValue) {
 		v.LaunchCompletionEvent().Event = e.handle
 	}).of(&e.owned)
 }
 
-// PreferredCluster is the cluster that the driver takes where it can; LaunchConfig.Cluster is then the least.
+// PreferredCluster is the cluster size that the driver uses where it can; LaunchConfig.Cluster is then the minimum.
 func PreferredCluster(d Dim3) LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, func(v *cu.CUlaunchAttributeValue) {
 		p := v.PreferredClusterDim()
@@ -184,22 +184,22 @@ func PreferredCluster(d Dim3) LaunchAttr {
 	})
 }
 
-// ClusterScheduling chooses how the clusters are spread over the device.
+// ClusterScheduling selects how clusters are distributed over the device.
 func ClusterScheduling(p cu.CUclusterSchedulingPolicy) LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, func(v *cu.CUlaunchAttributeValue) {
 		*v.ClusterSchedulingPolicyPreference() = p
 	})
 }
 
-// SharedCarveout is the wished share of shared memory in the L1 cache in percent; -1 is the driver's choice.
+// SharedCarveout is the preferred share of shared memory in the L1 cache, in percent; -1 is the driver's choice.
 func SharedCarveout(percent int) LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, func(v *cu.CUlaunchAttributeValue) {
 		*v.SharedMemCarveout() = uint32(nearest32(percent))
 	})
 }
 
-// AccessPolicy tells the L2 cache about a range of memory: the part hit of its accesses (0 to 1) gets the property
-// onHit, the rest onMiss.
+// AccessPolicy sets the L2 access policy of an address range: the fraction hit of its accesses (0 to 1) gets the
+// property onHit, the rest onMiss.
 func AccessPolicy(m Memory, bytes uint64, hit float32, onHit, onMiss cu.CUaccessProperty) LaunchAttr {
 	_, o, p := m.memory()
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, func(v *cu.CUlaunchAttributeValue) {
@@ -208,14 +208,14 @@ func AccessPolicy(m Memory, bytes uint64, hit float32, onHit, onMiss cu.CUaccess
 	}).of(o)
 }
 
-// SyncPolicy says how the host waits for a stream; it is for [Stream.SetAttribute] only.
+// SyncPolicy sets how the host waits for a stream; it is for [Stream.SetAttribute] only.
 func SyncPolicy(p cu.CUsynchronizationPolicy) LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, func(v *cu.CUlaunchAttributeValue) {
 		*v.SyncPolicy() = p
 	})
 }
 
-// MemSyncDomain puts the launch into a memory synchronisation domain.
+// MemSyncDomain assigns the launch to a memory synchronisation domain.
 func MemSyncDomain(d cu.CUlaunchMemSyncDomain) LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, func(v *cu.CUlaunchAttributeValue) { *v.MemSyncDomain() = d })
 }
@@ -227,7 +227,7 @@ func MemSyncDomainMap(main, remote uint8) LaunchAttr {
 	})
 }
 
-// NVLinkCentric schedules for the use of NVLink.
+// NVLinkCentric requests NVLink-centric scheduling.
 func NVLinkCentric() LaunchAttr {
 	return attr(cu.CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING, func(v *cu.CUlaunchAttributeValue) {
 		*v.NvlinkUtilCentricScheduling() = 1
@@ -294,8 +294,8 @@ func (k *Kernel) bindUnknown(f *launchFrame, args []Arg) error {
 	return nil
 }
 
-// Launch queues the kernel in a stream; nil is the default stream. Arguments are checked against the kernel's
-// parameters first, and read before Launch returns. What goes wrong in the kernel shows in a later call that waits.
+// Launch queues the kernel in a stream; nil is the default stream. The arguments are checked against the kernel's
+// parameters and copied before Launch returns. Errors of the kernel itself are returned by a later call that waits.
 //
 //	err := saxpy.Launch(nil, cuda.Linear(n), cuda.Val(a), cuda.Ptr(x), cuda.Ptr(y), cuda.Val(int32(n)))
 func (k *Kernel) Launch(s *Stream, cfg LaunchConfig, args ...Arg) error {
@@ -408,7 +408,8 @@ func (f *launchFrame) attributes(cfg *LaunchConfig) {
 	}
 }
 
-// Prepared is a launch whose shape and arguments are set: it can be queued again and again, and be a node of a [Graph].
+// Prepared is a launch with fixed configuration and arguments. It can be launched many times, and be a node of a
+// [Graph].
 type Prepared struct {
 	k     *Kernel
 	cfg   LaunchConfig
@@ -416,7 +417,7 @@ type Prepared struct {
 	sizes []uint32 // of the arguments of a kernel whose parameters nobody knows
 }
 
-// Prepare checks the arguments once and keeps their values. The memory that they point to has to stay open as long as
+// Prepare checks the arguments once and copies their values. The memory that they point to must stay open as long as
 // the launch is used.
 func (k *Kernel) Prepare(cfg LaunchConfig, args ...Arg) (*Prepared, error) {
 	if err := k.check(opLaunch); err != nil {
@@ -438,11 +439,11 @@ func (k *Kernel) Prepare(cfg LaunchConfig, args ...Arg) (*Prepared, error) {
 	return p, nil
 }
 
-// Kernel is the kernel.
+// Kernel returns the kernel.
 func (p *Prepared) Kernel() *Kernel { return p.k }
 
-// Launch queues it in a stream; nil is the default stream. It must not run at the same time as [Prepared.Set], or in
-// two goroutines.
+// Launch queues the kernel in a stream; nil is the default stream. It must not run at the same time as [Prepared.Set],
+// or in two goroutines.
 func (p *Prepared) Launch(s *Stream) error {
 	s, err := p.k.ready(s)
 	if err != nil {
@@ -451,7 +452,7 @@ func (p *Prepared) Launch(s *Stream) error {
 	return p.k.run(s, &p.cfg, p.f)
 }
 
-// Set changes argument i, for the launches after it.
+// Set changes argument i for later launches.
 func (p *Prepared) Set(i int, a Arg) error {
 	if err := p.k.check(opLaunch); err != nil {
 		return err
@@ -472,7 +473,7 @@ func (p *Prepared) Set(i int, a Arg) error {
 	return nil
 }
 
-// SetConfig changes the shape, for the launches after it.
+// SetConfig changes the configuration for later launches.
 func (p *Prepared) SetConfig(cfg LaunchConfig) error {
 	if err := p.k.check(opLaunch); err != nil {
 		return err

@@ -12,12 +12,12 @@ import (
 	"sync/atomic"
 )
 
-// ErrClosed is the error of a call on something that was closed, and of a second Close. It comes inside an [*Error]
-// where there is one.
+// ErrClosed is the error of a call on a closed object, and of a second Close. It is wrapped in an [*Error] where there
+// is one.
 var ErrClosed = errors.New("cuda: already closed")
 
-// OpenError says that a parent was not closed because something made from it is still open. Its text shows the whole
-// tree: kinds, counts and sizes, and the places where things were made when the system was opened [WithLeakReports].
+// OpenError is the error of closing a parent while resources made from it are open. Its text shows the whole tree:
+// kinds, counts and sizes, and where the resources were made if the system was opened [WithLeakReports].
 type OpenError struct {
 	Kind string // what was to be closed, for example "context"
 	Open int    // how many direct children are open
@@ -26,7 +26,7 @@ type OpenError struct {
 	Leaks []Leak
 }
 
-// OpenResources are resources of one kind that are open below one parent, or below parents of one kind.
+// OpenResources are the open resources of one kind below one parent, or below parents of one kind.
 type OpenResources struct {
 	Kind  string          // buffer, stream, module, ...
 	Count int             // how many
@@ -315,7 +315,7 @@ func watch[T any](p *T, o *owned) {
 	runtime.AddCleanup(p, lost, o.record)
 }
 
-// Scope closes what was added to it in reverse order:
+// Scope closes the resources added to it, in reverse order:
 //
 //	sc := cuda.NewScope()
 //	defer sc.Close()
@@ -335,8 +335,7 @@ type Scope struct {
 // NewScope returns an empty scope.
 func NewScope() *Scope { return new(Scope) }
 
-// Add makes the scope close the resources, the last one first. Nil interfaces are ignored. A scope that is closed
-// closes them at once.
+// Add adds resources; the last one is closed first. Nil interfaces are ignored. A closed scope closes them at once.
 func (s *Scope) Add(resources ...io.Closer) {
 	for _, c := range resources {
 		if c != nil {
@@ -345,7 +344,7 @@ func (s *Scope) Add(resources ...io.Closer) {
 	}
 }
 
-// Defer makes the scope call a function.
+// Defer adds a function to call.
 func (s *Scope) Defer(f func() error) {
 	s.mu.Lock()
 	if !s.closed {
@@ -357,8 +356,8 @@ func (s *Scope) Defer(f func() error) {
 	_ = f() // late: there is nobody left who would look at the error
 }
 
-// Close closes everything in reverse order and joins the errors. What was closed before is not an error. A second Close
-// does nothing.
+// Close closes everything in reverse order and joins the errors. Resources that are already closed are not errors. A
+// second Close does nothing.
 func (s *Scope) Close() error {
 	s.mu.Lock()
 	closers := s.closers

@@ -8,7 +8,7 @@ import (
 	"github.com/gocuda/cuda/internal/image"
 )
 
-// Linker joins several pieces of device code into one image: PTX, cubins, fat binaries, objects and archives with
+// Linker links several pieces of device code into one image: PTX, cubins, fat binaries, objects and archives with
 // relocatable device code.
 type Linker struct {
 	owned
@@ -17,7 +17,7 @@ type Linker struct {
 	jit    *jit
 }
 
-// NewLinker begins a link for the device of the context.
+// NewLinker starts a link for the device of the context.
 func (c *Context) NewLinker(options ...JITOption) (*Linker, error) {
 	const op = "cuLinkCreate"
 	if c.isClosed() {
@@ -42,7 +42,7 @@ func (c *Context) NewLinker(options ...JITOption) (*Linker, error) {
 	return l, nil
 }
 
-// Add adds a piece; what it is shows in its bytes. The name is for messages.
+// Add adds a piece. Its kind is recognised by its contents. The name is for messages.
 func (l *Linker) Add(name string, data []byte, options ...JITOption) error {
 	const op = "cuLinkAddData"
 	if l.isClosed() {
@@ -93,7 +93,7 @@ func inputKind(data []byte) (cu.CUjitInputType, bool) {
 	return 0, false
 }
 
-// Complete links what was added and returns the image, for [Context.Load] or a file.
+// Complete links the pieces and returns the image, for [Context.Load] or a file.
 func (l *Linker) Complete() ([]byte, error) {
 	const op = "cuLinkComplete"
 	if l.isClosed() {
@@ -104,8 +104,8 @@ func (l *Linker) Complete() ([]byte, error) {
 	return data, errorWithLog(l.c.fail(op, "", err), l.jit.log())
 }
 
-// Log is what compiler and linker have written so far.
+// Log returns the messages of compiler and linker so far.
 func (l *Linker) Log() string { return l.jit.log() }
 
-// Close gives the link up. The image of [Linker.Complete] is a copy and stays.
+// Close ends the link. The image of [Linker.Complete] is a copy and stays valid.
 func (l *Linker) Close() error { return l.end() }

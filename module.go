@@ -25,17 +25,18 @@ type Module struct {
 	kernels map[string]*Kernel
 }
 
-// Load loads an image: PTX text, a cubin, or a fat binary with any of them. The software device runs PTX, so an image
-// for it has to hold some. When the compiler refuses the image the error is an [*Error] with its log; [Module.Log] has
-// warnings.
+// Load loads an image: PTX text, a cubin, a fat binary with any of them, or Tile IR. The software device needs PTX or
+// Tile IR in the image. If the compiler rejects the image the error is an [*Error] with the compiler's log;
+// [Module.Log] has warnings.
 func (c *Context) Load(image []byte, options ...JITOption) (*Module, error) {
 	return c.load("", image, options)
 }
 
-// LoadContext is [Context.Load] that a context.Context can end. The error then wraps the cause of the context.Context
-// (errors.Is with context.Canceled or context.DeadlineExceeded) and ErrNotReady; nothing is loaded, and the CUDA
-// context stays well. The software device stops compiling; on a GPU nothing can stop the driver's compiler: only the
-// waiting ends, and the module is unloaded when it is there. The image must not change before that.
+// LoadContext is [Context.Load] with a context.Context that can end it. The error then wraps the cause of the
+// context.Context (errors.Is with context.Canceled or context.DeadlineExceeded) and ErrNotReady; nothing is loaded, and
+// the CUDA context remains usable. The software device stops compiling. On a GPU nothing can stop the driver's
+// compiler: only the wait ends, and the module is unloaded once it has been loaded. The image must not change before
+// that.
 func (c *Context) LoadContext(ctx context.Context, image []byte, options ...JITOption) (*Module, error) {
 	if ctx.Done() == nil {
 		return c.load("", image, options)
@@ -132,17 +133,17 @@ func (c *Context) newModule(name string, image []byte, j *jit, h cu.CUmodule, er
 // Close unloads the module. Its kernels must not be used afterwards.
 func (m *Module) Close() error { return m.end() }
 
-// Handle is the module in the driver API.
+// Handle returns the driver's handle of the module.
 func (m *Module) Handle() cu.CUmodule { return m.handle }
 
-// Context is the context that the module is loaded in.
+// Context returns the context that the module is loaded in.
 func (m *Module) Context() *Context { return m.c }
 
-// Log is what the compiler wrote while the module was loaded: warnings, and with [VerboseLog] the resources of each
-// kernel.
+// Log returns the compiler's messages: warnings, and with [VerboseLog] the resource use of each kernel.
 func (m *Module) Log() string { return m.log }
 
-// Kernel finds a kernel by its name, which for C++ is the mangled one. The same name gives the same *Kernel.
+// Kernel returns the kernel with the given name, which for C++ is the mangled name. The same name gives the same
+// *Kernel.
 func (m *Module) Kernel(name string) (*Kernel, error) {
 	const op = "cuModuleGetFunction"
 	if m.isClosed() {
@@ -197,7 +198,7 @@ func noKernel(err error, name string, list func() ([]string, error)) error {
 	return err
 }
 
-// Kernels lists the names of the kernels in the module (CUDA 12.4).
+// Kernels returns the names of the kernels in the module (CUDA 12.4).
 func (m *Module) Kernels() ([]string, error) {
 	if m.isClosed() {
 		return nil, closedError("cuModuleGetFunctionCount", "module")
@@ -222,7 +223,7 @@ func (m *Module) Kernels() ([]string, error) {
 	return names, nil
 }
 
-// Global finds a variable of the module as bytes. [GlobalOf] gives it a type.
+// Global returns a variable of the module as bytes. [GlobalOf] gives it a type.
 func (m *Module) Global(name string) (View[byte], error) {
 	const op = "cuModuleGetGlobal"
 	if m.isClosed() {
@@ -235,12 +236,12 @@ func (m *Module) Global(name string) (View[byte], error) {
 	return View[byte]{c: m.c, owner: &m.owned, ptr: p, n: int(n)}, nil
 }
 
-// Globals is what has variables of device code by name: a [*Module] or a [*LibraryIn].
+// Globals gives access to variables of device code by name: a [*Module] or a [*LibraryIn].
 type Globals interface {
 	Global(name string) (View[byte], error)
 }
 
-// GlobalOf finds a variable of device code as an array of T. Its size must be a multiple of T's.
+// GlobalOf returns a variable of device code as an array of T. Its size must be a multiple of T's.
 func GlobalOf[T any](from Globals, name string) (View[T], error) {
 	b, err := from.Global(name)
 	if err != nil {
@@ -266,7 +267,7 @@ type Library struct {
 	sigs   map[*Device]*signatures
 }
 
-// LoadLibrary takes an image, as [Context.Load]. Errors in it may come only with the first use.
+// LoadLibrary loads an image as [Context.Load] does. Errors in the image may be reported by its first use only.
 func (s *System) LoadLibrary(image []byte, options ...JITOption) (*Library, error) {
 	return s.loadLibrary("", image, options)
 }
@@ -310,13 +311,13 @@ func (s *System) loadLibrary(name string, image []byte, options []JITOption) (*L
 // Close unloads the library from every context.
 func (l *Library) Close() error { return l.end() }
 
-// Handle is the library in the driver API, for as long as the Library is reachable and not closed.
+// Handle returns the driver's handle of the library. It is valid as long as the Library is reachable and not closed.
 func (l *Library) Handle() cu.CUlibrary { return l.handle }
 
-// Log is what the compiler has written so far.
+// Log returns the compiler's messages so far.
 func (l *Library) Log() string { return l.jit.log() }
 
-// Kernels lists the names of the kernels in the library (CUDA 12.4).
+// Kernels returns the names of the kernels in the library (CUDA 12.4).
 func (l *Library) Kernels() ([]string, error) {
 	const op = "cuLibraryEnumerateKernels"
 	if l.isClosed() {
@@ -343,7 +344,7 @@ func (l *Library) Kernels() ([]string, error) {
 	return names, nil
 }
 
-// In is the library in a context.
+// In returns the library in a context.
 func (l *Library) In(c *Context) *LibraryIn {
 	return &LibraryIn{l: l, c: c}
 }
@@ -364,7 +365,7 @@ func (l *LibraryIn) check(op string) error {
 	return nil
 }
 
-// Kernel finds a kernel by its name.
+// Kernel returns the kernel with the given name.
 func (l *LibraryIn) Kernel(name string) (*Kernel, error) {
 	if err := l.check("cuLibraryGetKernel"); err != nil {
 		return nil, err
@@ -380,7 +381,7 @@ func (l *LibraryIn) Kernel(name string) (*Kernel, error) {
 	return newKernel(l.c, &l.l.owned, f, name, l.l.sigs[l.c.dev])
 }
 
-// Global finds a variable as bytes; see [GlobalOf].
+// Global returns a variable as bytes; see [GlobalOf].
 func (l *LibraryIn) Global(name string) (View[byte], error) {
 	if err := l.check("cuLibraryGetGlobal"); err != nil {
 		return View[byte]{}, err
@@ -392,7 +393,7 @@ func (l *LibraryIn) Global(name string) (View[byte], error) {
 	return View[byte]{c: l.c, owner: &l.l.owned, ptr: p, n: int(n)}, nil
 }
 
-// Managed finds a managed variable as bytes.
+// Managed returns a managed variable as bytes.
 func (l *LibraryIn) Managed(name string) (View[byte], error) {
 	if err := l.check("cuLibraryGetManaged"); err != nil {
 		return View[byte]{}, err

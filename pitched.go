@@ -6,14 +6,14 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// Matrix is device memory with rows: two-dimensional, or with Depth planes of Height rows three-dimensional. Each row
-// begins Pitch bytes after the one before, at an address that suits the hardware. The program has to close it.
+// Matrix is device memory with rows: two-dimensional, or three-dimensional with Depth planes of Height rows. Each row
+// starts Pitch bytes after the previous one, at an address that suits the hardware. The program must close it.
 type Matrix[T any] struct {
 	owned
 	MatrixView[T]
 }
 
-// MatrixView is a box of a matrix.
+// MatrixView is a box of elements of a matrix.
 type MatrixView[T any] struct {
 	c     *Context
 	owner *owned
@@ -76,7 +76,7 @@ func allocMatrix[T any](c *Context, width, height, depth int) (*Matrix[T], error
 // Close frees the memory.
 func (m *Matrix[T]) Close() error { return m.end() }
 
-// Matrix sees a view as rows of width elements. What is left at its end is not part of the matrix.
+// Matrix returns the view as rows of width elements. A remainder at the end is not part of the matrix.
 func (v View[T]) Matrix(width int) (MatrixView[T], error) {
 	if err := v.gone("Matrix"); err != nil {
 		return MatrixView[T]{}, err
@@ -89,25 +89,25 @@ func (v View[T]) Matrix(width int) (MatrixView[T], error) {
 		rows: uint64(h)}, nil
 }
 
-// Width is the number of elements in a row.
+// Width returns the number of elements in a row.
 func (v MatrixView[T]) Width() int { return v.w }
 
-// Height is the number of rows in a plane.
+// Height returns the number of rows in a plane.
 func (v MatrixView[T]) Height() int { return v.h }
 
-// Depth is the number of planes, 1 for a matrix with two dimensions.
+// Depth returns the number of planes, 1 for two dimensions.
 func (v MatrixView[T]) Depth() int { return v.d }
 
-// Pitch is the distance from row to row in bytes, as kernels need it.
+// Pitch returns the distance between rows in bytes, as kernels need it.
 func (v MatrixView[T]) Pitch() uint64 { return v.pitch }
 
-// Ptr is the address of the first element.
+// Ptr returns the address of the first element.
 func (v MatrixView[T]) Ptr() Pointer[T] { return Pointer[T](v.ptr) }
 
 func (v MatrixView[T]) memory() (*Context, *owned, cu.CUdeviceptr) { return v.c, v.owner, v.ptr }
 
-// Sub is the part of every plane from column x0 and row y0 up to, not including, x1 and y1. It panics as a slice
-// expression does.
+// Sub returns, of every plane, the part from column x0 and row y0 up to, but not including, x1 and y1. It panics as a
+// slice expression does.
 func (v MatrixView[T]) Sub(x0, y0, x1, y1 int) MatrixView[T] {
 	checkRange(x0, x1, v.w)
 	checkRange(y0, y1, v.h)
@@ -116,7 +116,7 @@ func (v MatrixView[T]) Sub(x0, y0, x1, y1 int) MatrixView[T] {
 	return v
 }
 
-// Planes is the planes from z0 up to, not including, z1.
+// Planes returns the planes from z0 up to, but not including, z1.
 func (v MatrixView[T]) Planes(z0, z1 int) MatrixView[T] {
 	checkRange(z0, z1, v.d)
 	v.ptr += cu.CUdeviceptr(uint64(z0) * v.rows * v.pitch)
@@ -124,7 +124,7 @@ func (v MatrixView[T]) Planes(z0, z1 int) MatrixView[T] {
 	return v
 }
 
-// Row is one row of the first plane.
+// Row returns one row of the first plane.
 func (v MatrixView[T]) Row(y int) View[T] {
 	checkRange(y, y+1, v.h)
 	return View[T]{c: v.c, owner: v.owner, ptr: v.ptr + cu.CUdeviceptr(uint64(y)*v.pitch), n: v.w}
@@ -156,7 +156,7 @@ func (v MatrixView[T]) CopyToAsync(s *Stream, dst PinnedView[T]) error {
 	return v.pinned(s, dst, false)
 }
 
-// CopyMatrix queues a copy between two boxes of the same size. Different contexts are not taken; copy rows with [Copy].
+// CopyMatrix queues a copy between two boxes of the same size in one context. Between contexts, copy rows with [Copy].
 func CopyMatrix[T any](s *Stream, dst, src MatrixView[T]) error {
 	const op = "cuMemcpy3DAsync"
 	d, err := boxes(op, dst, src)

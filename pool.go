@@ -7,7 +7,7 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// Pool is a memory pool: where [AllocAsync] and [AllocFrom] take memory, and where it goes back.
+// Pool is a memory pool, from which [AllocAsync] and [AllocFrom] take memory, and to which it returns.
 type Pool struct {
 	owned
 	dev    *Device
@@ -24,10 +24,10 @@ type PoolOptions struct {
 	KeepBytes uint64
 }
 
-// KeepAll as PoolOptions.KeepBytes keeps all memory in the pool.
+// KeepAll as PoolOptions.KeepBytes keeps all freed memory in the pool.
 const KeepAll = math.MaxUint64
 
-// DefaultPool is the device's own pool. It need not be closed.
+// DefaultPool returns the device's own pool. It need not be closed.
 func (d *Device) DefaultPool() (*Pool, error) {
 	if err := d.check("cuDeviceGetDefaultMemPool"); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (d *Device) DefaultPool() (*Pool, error) {
 	return &Pool{dev: d, handle: h}, nil
 }
 
-// NewPool makes a pool of the device's memory.
+// NewPool creates a pool of the device's memory.
 func (d *Device) NewPool(o PoolOptions) (*Pool, error) {
 	if err := d.check("cuMemPoolCreate"); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (d *Device) NewPool(o PoolOptions) (*Pool, error) {
 	return p, nil
 }
 
-// Close gives the pool up. Memory from it stays valid until it is freed. Closing the device's own pool does nothing.
+// Close destroys the pool. Memory from it stays valid until it is freed. Closing the device's own pool does nothing.
 func (p *Pool) Close() error {
 	if !p.own {
 		return nil
@@ -82,7 +82,7 @@ func (p *Pool) check(op string) error {
 	return p.dev.check(op)
 }
 
-// Handle is the pool in the driver API.
+// Handle returns the driver's handle of the pool.
 func (p *Pool) Handle() cu.CUmemoryPool { return p.handle }
 
 // SetKeep sets [PoolOptions].KeepBytes.
@@ -100,7 +100,7 @@ type PoolUsage struct {
 	Reserved, ReservedHigh uint64 // taken from the device
 }
 
-// Usage reads how much memory the pool has.
+// Usage returns the memory use of the pool.
 func (p *Pool) Usage() (PoolUsage, error) {
 	var u PoolUsage
 	if err := p.check("cuMemPoolGetAttribute"); err != nil {
@@ -120,7 +120,7 @@ func (p *Pool) Usage() (PoolUsage, error) {
 	return u, nil
 }
 
-// Trim gives memory back to the system until the pool has no more than keep bytes, as far as it is free.
+// Trim returns free memory to the system until the pool has at most keep bytes.
 func (p *Pool) Trim(keep uint64) error {
 	if err := p.check("cuMemPoolTrimTo"); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (p *Pool) Trim(keep uint64) error {
 	return p.dev.fail("cuMemPoolTrimTo", p.dev.sys.api.MemPoolTrimTo(p.handle, keep))
 }
 
-// Use makes the pool the one that [AllocAsync] takes memory from on its device.
+// Use makes the pool the device's current pool, which [AllocAsync] uses.
 func (p *Pool) Use() error {
 	if err := p.check("cuDeviceSetMemPool"); err != nil {
 		return err

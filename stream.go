@@ -11,7 +11,7 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// Stream is a queue of work on a device. Work in one stream runs in order; streams run beside each other.
+// Stream is a queue of work on a device. Work in one stream runs in order; streams run concurrently.
 //
 // Where a function takes a *Stream, nil is the default stream of the context that the rest of the call belongs to.
 type Stream struct {
@@ -23,7 +23,7 @@ type Stream struct {
 	capturing atomic.Bool
 }
 
-// StreamOptions are the options of [Context.NewStream]; the zero value is an ordinary stream.
+// StreamOptions are the options of [Context.NewStream]; the zero value is an ordinary (blocking) stream.
 type StreamOptions struct {
 	// NonBlocking streams run beside the default stream; others wait for its work, and it for theirs.
 	NonBlocking bool
@@ -31,10 +31,11 @@ type StreamOptions struct {
 	Priority int
 }
 
-// Default is the default stream of the context (the legacy default stream, CU_STREAM_LEGACY). It need not be closed.
+// Default returns the default stream of the context (the legacy default stream, CU_STREAM_LEGACY). It need not be
+// closed.
 func (c *Context) Default() *Stream { return &c.legacy }
 
-// NewStream makes a stream.
+// NewStream creates a stream.
 func (c *Context) NewStream(o StreamOptions) (*Stream, error) {
 	const op = "cuStreamCreateWithPriority"
 	if c.isClosed() {
@@ -77,14 +78,14 @@ func (c *Context) stream(op string, s *Stream) (*Stream, error) {
 	return s, nil
 }
 
-// Context is the context of the stream.
+// Context returns the context of the stream.
 func (s *Stream) Context() *Context { return s.c }
 
-// Handle is the stream in the driver API; 0 is the default stream.
+// Handle returns the driver's handle of the stream; 0 is the default stream.
 func (s *Stream) Handle() cu.CUstream { return s.handle }
 
-// Close gives the stream up. Work that is queued is still done. The default stream cannot be closed: its Close does
-// nothing. A stream cannot be closed in its [Stream.Capture].
+// Close destroys the stream. Queued work is still completed. Closing the default stream does nothing. A stream cannot
+// be closed inside its [Stream.Capture].
 func (s *Stream) Close() error {
 	if s == &s.c.legacy {
 		return nil
@@ -102,7 +103,7 @@ func (s *Stream) check(op string) error {
 	return nil
 }
 
-// Synchronize waits until everything queued in the stream is done. It reports errors of kernels and panics of host
+// Synchronize waits until all work queued in the stream is done. It reports errors of kernels and panics of host
 // functions.
 func (s *Stream) Synchronize() error {
 	if err := s.check("cuStreamSynchronize"); err != nil {
@@ -111,13 +112,13 @@ func (s *Stream) Synchronize() error {
 	return s.c.waited("cuStreamSynchronize", s.api.StreamSynchronize(s.handle))
 }
 
-// Wait is Synchronize that a context.Context can end. The error then wraps the cause of the context.Context (errors.Is
-// with context.Canceled or context.DeadlineExceeded) and ErrLaunchTimeout.
+// Wait is Synchronize with a context.Context that can end the wait. The error then wraps the cause of the
+// context.Context (errors.Is with context.Canceled or context.DeadlineExceeded) and ErrLaunchTimeout.
 //
-// On a GPU only the waiting ends: the work goes on, nothing can stop it, and the context stays well. The software
-// device stops the kernels of the context, which breaks it, as a launch timeout does on a GPU: close it. With a
-// context.Context that has ended already the error is the same, and kernels that run are stopped too; if nothing runs
-// the context stays well. Use [Stream.Done] to look without waiting.
+// On a GPU only the wait ends: the work continues and the context remains usable. The software device stops the kernels
+// of the context, which breaks it, as a launch timeout does on a GPU: close it. If the context.Context has ended before
+// the call, the result is the same: running kernels are stopped too, and if nothing runs the context remains usable.
+// Use [Stream.Done] to test without waiting.
 func (s *Stream) Wait(ctx context.Context) error {
 	if err := s.check("cuStreamSynchronize"); err != nil {
 		return err
@@ -176,7 +177,7 @@ func (c *Context) wait(ctx context.Context, op string, block func() error) error
 	return e
 }
 
-// Done says whether everything queued in the stream is done, without waiting.
+// Done reports whether all work queued in the stream is done, without waiting.
 func (s *Stream) Done() (bool, error) {
 	if err := s.check("cuStreamQuery"); err != nil {
 		return false, err
@@ -191,8 +192,8 @@ func (s *Stream) Done() (bool, error) {
 	}
 }
 
-// WaitEvent makes work queued in the stream from now on wait for the last record of an event, which may be of another
-// context.
+// WaitEvent makes work queued in the stream from now on wait for the last record of an event, which may belong to
+// another context.
 func (s *Stream) WaitEvent(e *Event) error {
 	if err := s.check("cuStreamWaitEvent"); err != nil {
 		return err
@@ -203,7 +204,7 @@ func (s *Stream) WaitEvent(e *Event) error {
 	return s.c.fail("cuStreamWaitEvent", "", s.api.StreamWaitEvent(s.handle, e.handle, 0))
 }
 
-// Record is [Event.Record] with a new event.
+// Record records a new event in the stream; see [Event.Record].
 func (s *Stream) Record() (*Event, error) {
 	if err := s.check("cuEventRecord"); err != nil {
 		return nil, err
@@ -218,9 +219,9 @@ func (s *Stream) Record() (*Event, error) {
 	return e, nil
 }
 
-// HostFunc calls a Go function when the stream gets there. The stream waits for it, on a thread of the driver, so it
-// has to be short and must not call anything of this package: the driver answers ErrNotPermitted. A panic in it is
-// reported by the next call that waits, as a [*PanicError]. It is not called when the context is broken before.
+// HostFunc queues a call of a Go function. The stream waits for it, on a thread of the driver, so it should be short
+// and must not call functions of this package: the driver answers ErrNotPermitted. A panic in it is returned by the
+// next call that waits, as a [*PanicError]. It is not called if the context is broken by then.
 func (s *Stream) HostFunc(f func()) error {
 	if err := s.check("cuLaunchHostFunc"); err != nil {
 		return err
@@ -244,7 +245,7 @@ func (c *Context) guarded(f func()) func() {
 	}
 }
 
-// Priority is the priority that the driver gave the stream.
+// Priority returns the priority that the driver gave the stream.
 func (s *Stream) Priority() (int, error) {
 	if err := s.check("cuStreamGetPriority"); err != nil {
 		return 0, err
@@ -253,7 +254,7 @@ func (s *Stream) Priority() (int, error) {
 	return int(p), s.c.fail("cuStreamGetPriority", "", err)
 }
 
-// SetAttribute sets an attribute for all launches in the stream that have no other: [AccessPolicy], [MemSyncDomain],
+// SetAttribute sets the default of an attribute for all launches in the stream: [AccessPolicy], [MemSyncDomain],
 // [MemSyncDomainMap], [LaunchPriority] or [SyncPolicy].
 func (s *Stream) SetAttribute(a LaunchAttr) error {
 	const op = "cuStreamSetAttribute"
@@ -266,14 +267,14 @@ func (s *Stream) SetAttribute(a LaunchAttr) error {
 	return s.c.fail(op, "", s.api.StreamSetAttribute(s.handle, a.a.Id, &a.a.Value))
 }
 
-// Event is a point in a stream that others can wait for, and a clock.
+// Event is a point in a stream that others can wait for, with a time stamp.
 type Event struct {
 	owned
 	c      *Context
 	handle cu.CUevent
 }
 
-// EventOptions are the options of [Context.NewEvent]; the zero value is an event with a time.
+// EventOptions are the options of [Context.NewEvent]; the zero value is an event with timing.
 type EventOptions struct {
 	// NoTiming makes an event for order only, which is cheaper.
 	NoTiming bool
@@ -281,7 +282,7 @@ type EventOptions struct {
 	BlockingSync bool
 }
 
-// NewEvent makes an event. It counts as reached until it is recorded.
+// NewEvent creates an event. It counts as reached until it is recorded.
 func (c *Context) NewEvent(o EventOptions) (*Event, error) {
 	if c.isClosed() {
 		return nil, closedError("cuEventCreate", "context")
@@ -305,13 +306,13 @@ func (c *Context) NewEvent(o EventOptions) (*Event, error) {
 	return e, nil
 }
 
-// Handle is the event in the driver API.
+// Handle returns the driver's handle of the event.
 func (e *Event) Handle() cu.CUevent { return e.handle }
 
-// Close gives the event up. Work that waits for it is not disturbed.
+// Close destroys the event. Work that waits for it is not affected.
 func (e *Event) Close() error { return e.end() }
 
-// Record marks the point in the stream after everything queued in it so far. An earlier record is forgotten.
+// Record marks the point in the stream after all work queued so far. It replaces an earlier record.
 func (e *Event) Record(s *Stream) error {
 	if e.isClosed() {
 		return closedError("cuEventRecord", "event")
@@ -323,7 +324,7 @@ func (e *Event) Record(s *Stream) error {
 	return e.c.fail("cuEventRecord", "", e.c.api.EventRecord(e.handle, s.handle))
 }
 
-// Done says whether the last record has been reached, without waiting.
+// Done reports whether the last record has been reached, without waiting.
 func (e *Event) Done() (bool, error) {
 	if e.isClosed() {
 		return false, closedError("cuEventQuery", "event")
@@ -346,7 +347,7 @@ func (e *Event) Synchronize() error {
 	return e.c.waited("cuEventSynchronize", e.c.api.EventSynchronize(e.handle))
 }
 
-// Wait is Synchronize that a context.Context can end; see [Stream.Wait].
+// Wait is Synchronize with a context.Context that can end the wait; see [Stream.Wait].
 func (e *Event) Wait(ctx context.Context) error {
 	if e.isClosed() {
 		return closedError("cuEventSynchronize", "event")
@@ -354,8 +355,8 @@ func (e *Event) Wait(ctx context.Context) error {
 	return e.c.wait(ctx, "cuEventSynchronize", e.Synchronize)
 }
 
-// Since is the time between two recorded events that have been reached; its resolution is about half a microsecond on a
-// GPU.
+// Since returns the time between two recorded events that have been reached. Its resolution is about half a microsecond
+// on a GPU.
 func (e *Event) Since(start *Event) (time.Duration, error) {
 	if e.isClosed() || start.isClosed() {
 		return 0, closedError("cuEventElapsedTime", "event")

@@ -7,8 +7,8 @@ import (
 	"github.com/gocuda/cuda/cu"
 )
 
-// Array is device memory in a layout of the hardware, for textures and surfaces: kernels have no address for it. The
-// program has to close it, after the textures and surfaces made of it.
+// Array is device memory in a hardware-specific layout for textures and surfaces: kernels cannot address it directly.
+// The program must close it, after the textures and surfaces made of it.
 type Array[T any] struct {
 	owned
 	c       *Context
@@ -98,10 +98,10 @@ func texelFormat(t reflect.Type, half bool) (format cu.CUarray_format, n uint32,
 // Close frees the memory.
 func (a *Array[T]) Close() error { return a.end() }
 
-// Handle is the array in the driver API.
+// Handle returns the driver's handle of the array.
 func (a *Array[T]) Handle() cu.CUarray { return a.handle }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (a *Array[T]) Len() int { return a.w * max(a.h, 1) * max(a.d, 1) }
 
 // box describes a copy between the array and tight host memory.
@@ -119,11 +119,11 @@ func (a *Array[T]) box(host []T, in bool) cu.CUDA_MEMCPY3D {
 	return d
 }
 
-// CopyFrom copies a slice of exactly Len elements, row after row, and waits until the device has it.
+// CopyFrom copies a slice of exactly Len elements, row after row, and returns when the device has the data.
 func (a *Array[T]) CopyFrom(src []T) error { return a.host(src, true) }
 
-// CopyTo copies into a slice of exactly Len elements, row after row, and waits. As [View.CopyTo] it does not wait for
-// non-blocking streams.
+// CopyTo copies into a slice of exactly Len elements, row after row, and waits. As with [View.CopyTo] it does not wait
+// for non-blocking streams.
 func (a *Array[T]) CopyTo(dst []T) error { return a.host(dst, false) }
 
 func (a *Array[T]) host(data []T, in bool) error {
@@ -166,7 +166,7 @@ func (a *Array[T]) pinned(s *Stream, data PinnedView[T], in bool) error {
 	return a.c.fail(op, "", a.c.api.Memcpy3DAsync(&d, s.handle))
 }
 
-// Texels is what a [Texture] can be made of: an [*Array], a [*Matrix] or a [*Buffer] or a part of them.
+// Texels is the memory that a [Texture] can read: an [*Array], a [*Matrix] or a [*Buffer], or a part of them.
 type Texels interface {
 	// texels describes the memory; integer says that its numbers are integers.
 	texels() (c *Context, owner *owned, desc cu.CUDA_RESOURCE_DESC, integer bool, err error)
@@ -209,7 +209,7 @@ func viewFormat[T any]() (cu.CUarray_format, uint32, error) {
 
 const opTexture = "cuTexObjectCreate"
 
-// AddressMode says what a texture has outside of its memory.
+// AddressMode selects what a texture returns outside of its memory.
 type AddressMode = cu.CUaddress_mode
 
 // The address modes. With coordinates that are not normalised Wrap and Mirror are Clamp.
@@ -220,7 +220,7 @@ const (
 	Border AddressMode = cu.CU_TR_ADDRESS_MODE_BORDER // TextureOptions.BorderColor
 )
 
-// TextureOptions are the options of [NewTexture]; the zero value reads single elements at coordinates in elements.
+// TextureOptions are the options of [NewTexture]; the zero value reads single elements at unnormalised coordinates.
 type TextureOptions struct {
 	Address     AddressMode // in all dimensions
 	BorderColor [4]float32
@@ -230,15 +230,15 @@ type TextureOptions struct {
 	SRGB        bool // 8-bit elements are sRGB
 }
 
-// Texture is a way to read memory with the texture hardware: with interpolation, and rules for what is outside. Kernels
-// get its Handle: cuda.Val(t.Handle()). The program has to close it, before its memory.
+// Texture reads memory through the texture hardware: with interpolation, and with rules for coordinates outside.
+// Kernels take its Handle: cuda.Val(t.Handle()). The program must close it, before its memory.
 type Texture struct {
 	owned
 	c      *Context
 	handle cu.CUtexObject
 }
 
-// NewTexture makes a texture of memory, which must stay open until the texture is closed.
+// NewTexture creates a texture of memory, which must stay open until the texture is closed.
 func NewTexture(m Texels, o TextureOptions) (*Texture, error) {
 	c, owner, desc, integer, err := m.texels()
 	if err != nil {
@@ -273,21 +273,21 @@ func NewTexture(m Texels, o TextureOptions) (*Texture, error) {
 	return t, nil
 }
 
-// Close gives the texture up; the memory stays.
+// Close destroys the texture; the memory stays.
 func (t *Texture) Close() error { return t.end() }
 
-// Handle is the texture for kernels and in the driver API.
+// Handle returns the texture object, for kernels and the driver API.
 func (t *Texture) Handle() cu.CUtexObject { return t.handle }
 
-// Surface is a way to read and write an [Array] from kernels. They get its Handle: cuda.Val(s.Handle()). The program
-// has to close it, before the array.
+// Surface lets kernels read and write an [Array]. They take its Handle: cuda.Val(s.Handle()). The program must close
+// it, before the array.
 type Surface struct {
 	owned
 	c      *Context
 	handle cu.CUsurfObject
 }
 
-// NewSurface makes a surface of an array that was allocated with ArrayOptions.Surface.
+// NewSurface creates a surface of an array that was allocated with ArrayOptions.Surface.
 func NewSurface[T any](a *Array[T]) (*Surface, error) {
 	const op = "cuSurfObjectCreate"
 	if a.isClosed() {
@@ -306,8 +306,8 @@ func NewSurface[T any](a *Array[T]) (*Surface, error) {
 	return s, nil
 }
 
-// Close gives the surface up; the array stays.
+// Close destroys the surface; the array stays.
 func (s *Surface) Close() error { return s.end() }
 
-// Handle is the surface for kernels and in the driver API.
+// Handle returns the surface object, for kernels and the driver API.
 func (s *Surface) Handle() cu.CUsurfObject { return s.handle }
