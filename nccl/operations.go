@@ -53,7 +53,7 @@ func within[T any](op string, c *Comm, v cuda.View[T]) error {
 		return &Error{Op: op, Code: ErrInvalidArgument, Detail: "no memory at the address of the view", cause: err}
 	}
 	if at := uint64(v.DevicePtr() - base); at > size || v.Bytes() > size-at {
-		return usage(op, "the view ends behind its memory")
+		return usage(op, "the view extends past the end of its memory")
 	}
 	return nil
 }

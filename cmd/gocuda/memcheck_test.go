@@ -104,10 +104,10 @@ END:
 		report := out.String()
 		contains(t, engine, report, "Invalid __global__ write of size 4 bytes: out of bounds\n",
 			"in kernel fill, PTX line 19\n", "by thread (232,0,0) in block (3,0,0) and 23 more of its warp, up to thread (255,0,0) at 0x",
-			"the address is right behind allocation 1: 4000 bytes of device memory at 0x",
+			"the address is immediately after allocation 1: 4000 bytes of device memory at 0x",
 			"that is argument 0, u32[1000]\n", "memory  1 error\n")
 		contains(t, engine, errs.String(), "CUDA_ERROR_ILLEGAL_ADDRESS", "write of 4 bytes", "kernel fill",
-			"PTX line 19", "block (3,0,0), thread (232,0,0)", "right behind allocation 1: 4000 bytes")
+			"PTX line 19", "block (3,0,0), thread (232,0,0)", "immediately after allocation 1: 4000 bytes")
 		report = windowed.ReplaceAllString(report+errs.String(), "0x..$1")
 		if first == "" {
 			first = report

@@ -40,7 +40,7 @@ func (r *Report) Markdown(w io.Writer) error {
 			"A processor without AVX-512 has other caches, clocks and units: these are no measurements of one.\n\n")
 		r.markdownTable(&b, jitAVX2, false)
 	}
-	b.WriteString("\n## What it is to reach\n\n| | AVX-512: bound | measured | | AVX2: bound | measured | |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString("\n## Targets\n\n| | AVX-512: bound | measured | | AVX2: bound | measured | |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	list := bounds()
 	for i := range list {
 		x := &list[i]
@@ -107,13 +107,13 @@ func (r *Report) markdownBehind(b *strings.Builder) {
 			continue
 		}
 		if first {
-			fmt.Fprintf(b, "\n## Those that are behind\n\nBehind PoCL by more than 5 %%, or above %s (AVX-512) or %s (AVX2) of the better native form in this run; "+
-				"what stands in the way, and what was tried:\n\n", ratio(worst[avx512]), ratio(worst[avx2]))
+			fmt.Fprintf(b, "\n## Benches behind their targets: causes and attempts\n\nSlower than PoCL by more than 5 %%, or above %s (AVX-512) or %s (AVX2) of the better native form in this run; "+
+				"the cause of each, and what was tried:\n\n", ratio(worst[avx512]), ratio(worst[avx2]))
 			first = false
 		}
 		text := tried[row.Bench]
 		if text == "" {
-			text = "nothing is known yet."
+			text = "the cause has not been examined."
 		}
 		fmt.Fprintf(b, "- **%s** (%s): %s\n", row.Bench, strings.Join(sets, "; "), text)
 	}

@@ -254,7 +254,7 @@ func (w *Warp) MbarrierUsed(c *CTA, at uint64, lane int, pending, arrivals uint3
 	switch {
 	case !c.objects[at]:
 		w.misuse(checker.MbarrierInvalid, w.Op, 1<<lane, "uses an mbarrier", "the object is not initialised",
-			"mbarrier.init by one thread, and a barrier behind it")
+			"mbarrier.init by one thread, followed by a barrier")
 	case arrivals > pending:
 		w.misuse(checker.MbarrierInvalid, w.Op, 1<<lane, "arrives at an mbarrier",
 			fmt.Sprintf("%d arrivals, and %d are pending in the phase", arrivals, pending),
@@ -350,7 +350,7 @@ func (c *CTA) checkRemote() {
 			Kind: checker.GoneBlock, Space: "shared", Address: uint64(r.addr), Sites: []checker.Site{*r.site},
 			Where: fmt.Sprintf("block (%d,%d,%d) may have ended, and its shared memory with it", c.Index[0], c.Index[1],
 				c.Index[2]),
-			Cure: "barrier.cluster behind the access, in all blocks",
+			Cure: "barrier.cluster after the access, in all blocks",
 		})
 		r.site = nil
 	}

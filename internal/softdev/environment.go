@@ -41,7 +41,7 @@ func parseMemory(text string) (uint64, error) {
 	n, err := strconv.ParseUint(digits, 10, 64)
 	switch {
 	case err != nil:
-		return 0, &MemorySizeError{text, "not a number of bytes, with K, M, G or T behind it or not"}
+		return 0, &MemorySizeError{text, "not a number of bytes, optionally followed by K, M, G or T"}
 	case bits.Len64(n)+shift > 64 || n<<shift > mostMemory:
 		return 0, &MemorySizeError{text, fmt.Sprintf("more than the %d GiB that the address window allows",
 			uint64(mostMemory)>>30)}

@@ -159,7 +159,7 @@ func (m *memcheck) broken(f *exec.Fault) (detail string) {
 	case "shared", "shared::cluster":
 		m.shared(e, f)
 	case "local":
-		e.Where = fmt.Sprintf("the address is behind the thread's local variables (%d bytes in the kernel)",
+		e.Where = fmt.Sprintf("the address is past the end of the thread's local variables (%d bytes in the kernel)",
 			f.Program.Local)
 	default:
 		m.global(e)
@@ -200,10 +200,10 @@ func (m *memcheck) shared(e *checker.Report, f *exec.Fault) {
 	k := f.Program
 	off := f.Addr & (mem.SharedRankSize - 1)
 	end := uint64(ir.ReservedShared + k.SharedSize)
-	e.Where = fmt.Sprintf("the address is %d bytes behind the %d bytes of static shared memory", off-min(off, end),
+	e.Where = fmt.Sprintf("the address is %d bytes past the end of the %d bytes of static shared memory", off-min(off, end),
 		k.SharedSize)
 	if f.Kind == exec.FaultInstruction {
-		e.Where = "the address is in the shared memory of a block that the cluster does not have"
+		e.Where = "the address is in the shared memory of a block that is not in the cluster"
 		return
 	}
 	var last *check.Var
@@ -214,7 +214,7 @@ func (m *memcheck) shared(e *checker.Report, f *exec.Fault) {
 	}
 	switch {
 	case k.UsesDynamicShared:
-		e.Where += " and behind the dynamic shared memory of the launch"
+		e.Where += " and past the end of the dynamic shared memory of the launch"
 	case last != nil:
 		e.Where += fmt.Sprintf(", the last of which is %s (%d bytes)", last.Name, last.Size)
 	}
@@ -234,7 +234,7 @@ func (m *memcheck) global(e *checker.Report) {
 		behind := addr + uint64(e.Sites[0].Size) - x.r.End()
 		switch a, _ := x.r.Owner.(*allocation); {
 		case addr+uint64(e.Sites[0].Size) > x.r.End():
-			e.Where = fmt.Sprintf("the last %d bytes are behind the end of %s", behind, e.Memory)
+			e.Where = fmt.Sprintf("the last %d bytes are past the end of %s", behind, e.Memory)
 		case x.r.Access != mem.ReadWrite:
 			e.Kind = checker.NoAccess
 			e.Where = fmt.Sprintf("the mapping does not allow it: %s", e.Memory)
@@ -244,7 +244,7 @@ func (m *memcheck) global(e *checker.Report) {
 				e.Where = fmt.Sprintf("the address is before the first variable of %s", e.Memory)
 				break
 			}
-			e.Where = fmt.Sprintf("the address is %d bytes behind variable %s (%d bytes)", off-min(off, v.Size), v.Name,
+			e.Where = fmt.Sprintf("the address is %d bytes past the end of variable %s (%d bytes)", off-min(off, v.Size), v.Name,
 				v.Size)
 			if off < v.Size {
 				e.Where = fmt.Sprintf("the access begins at byte %d of variable %s, which has %d", off, v.Name, v.Size)
@@ -268,7 +268,7 @@ func (m *memcheck) global(e *checker.Report) {
 		e.Kind = checker.Null
 		e.Where = "the address is NULL"
 		if addr > 0 {
-			e.Where = fmt.Sprintf("the address is %d bytes behind NULL", addr)
+			e.Where = fmt.Sprintf("the address is %d bytes after NULL", addr)
 		}
 		return
 	}
@@ -291,13 +291,13 @@ func (m *memcheck) global(e *checker.Report) {
 		e.Where = fmt.Sprintf("the address is %d bytes before %s", best, e.Memory)
 	case best == 0:
 		e.Memory = near.open(m.d.apiNames)
-		e.Where = fmt.Sprintf("the address is right behind %s", e.Memory)
+		e.Where = fmt.Sprintf("the address is immediately after %s", e.Memory)
 	default:
 		e.Memory = near.open(m.d.apiNames)
-		e.Where = fmt.Sprintf("the address is %d bytes behind %s", best, e.Memory)
+		e.Where = fmt.Sprintf("the address is %d bytes past the end of %s", best, e.Memory)
 	}
 	if best > mem.MaxWindow {
-		e.Where = "the address is no device memory and no registered host memory"
+		e.Where = "the address is neither device memory nor registered host memory"
 		e.Memory = nil
 	}
 }

@@ -203,20 +203,20 @@ func TestMemcheck(t *testing.T) {
 			m.alloc(512) // its neighbour
 			return m.launch("store", 2, 64, unsafe.Pointer(&p), unsafe.Pointer(&n))
 		}, kind: checker.OutOfBounds, access: "write", line: 21, block: 1, thread: 36, more: 27,
-			where: "right behind allocation 1: 400 bytes of device memory", api: "cuMemAlloc"},
+			where: "immediately after allocation 1: 400 bytes of device memory", api: "cuMemAlloc"},
 		{name: "guarded", run: func(m *memcheckCase) driver.CUresult {
 			// a multiple of the allocation granularity: the next allocation would begin here
 			p, n := m.alloc(512), uint32(131)
 			m.alloc(512)
 			return m.launch("store", 3, 64, unsafe.Pointer(&p), unsafe.Pointer(&n))
 		}, kind: checker.OutOfBounds, access: "write", line: 21, block: 2, thread: 0, more: 2,
-			where: "right behind allocation 1: 512 bytes", api: "cuMemAlloc"},
+			where: "immediately after allocation 1: 512 bytes", api: "cuMemAlloc"},
 		{name: "across the end", run: func(m *memcheckCase) driver.CUresult {
 			p, out := m.alloc(12), m.alloc(4)
 			p += 8
 			return m.launch("load", 1, 1, unsafe.Pointer(&p), unsafe.Pointer(&out))
 		}, kind: checker.OutOfBounds, access: "read", line: 29,
-			where: "the last 4 bytes are behind the end of allocation 1: 12 bytes", api: "cuMemAlloc"},
+			where: "the last 4 bytes are past the end of allocation 1: 12 bytes", api: "cuMemAlloc"},
 		{name: "before", run: func(m *memcheckCase) driver.CUresult {
 			p, out := m.alloc(1024), m.alloc(4)
 			p -= 64
@@ -255,7 +255,7 @@ func TestMemcheck(t *testing.T) {
 		{name: "null", run: func(m *memcheckCase) driver.CUresult {
 			p := driver.CUdeviceptr(16)
 			return m.launch("add", 1, 1, unsafe.Pointer(&p))
-		}, kind: checker.Null, access: "write", line: 40, where: "16 bytes behind NULL"},
+		}, kind: checker.Null, access: "write", line: 40, where: "16 bytes after NULL"},
 		{name: "misaligned", run: func(m *memcheckCase) driver.CUresult {
 			p := m.alloc(64) + 2
 			return m.launch("add", 1, 1, unsafe.Pointer(&p))
@@ -265,16 +265,16 @@ func TestMemcheck(t *testing.T) {
 			off := uint32(64) // inside the granule that the hardware gives out
 			return m.launch("sharedstore", 1, 1, unsafe.Pointer(&off))
 		}, kind: checker.OutOfBounds, access: "write", line: 50,
-			where: "0 bytes behind the 64 bytes of static shared memory, the last of which is tile"},
+			where: "0 bytes past the end of the 64 bytes of static shared memory, the last of which is tile"},
 		{name: "local", run: func(m *memcheckCase) driver.CUresult {
 			off := uint64(64) // inside the stack
 			return m.launch("localstore", 1, 1, unsafe.Pointer(&off))
 		}, kind: checker.OutOfBounds, access: "write", line: 60,
-			where: "behind the thread's local variables (64 bytes"},
+			where: "past the end of the thread's local variables (64 bytes"},
 		{name: "between variables", run: func(m *memcheckCase) driver.CUresult {
 			off := uint64(20)
 			return m.launch("variable", 1, 1, unsafe.Pointer(&off))
-		}, kind: checker.OutOfBounds, access: "write", line: 69, where: "4 bytes behind variable first (16 bytes)",
+		}, kind: checker.OutOfBounds, access: "write", line: 69, where: "4 bytes past the end of variable first (16 bytes)",
 			api: "cuModuleLoadData"},
 	}
 	for _, c := range cases {
