@@ -26,7 +26,7 @@ import (
 // DeviceVariable is the environment variable that chooses where tests run: software (also when unset), driver, or auto.
 const DeviceVariable = env.TestDevice
 
-// OnDriver says whether tests run on the NVIDIA driver.
+// OnDriver reports whether tests run on the NVIDIA driver.
 func OnDriver() bool { return env.Read(nil).TestDevice == "driver" }
 
 // SoftwareOnly skips a test that makes sense on the software device only.
@@ -37,8 +37,8 @@ func SoftwareOnly(t testing.TB) {
 	}
 }
 
-// System opens a system for a test, with leak reports, and closes it when the test ends; what is open then is an error
-// of the test. The options come after the choice of [DeviceVariable] and the check of memory.
+// System opens a system for a test, with leak reports, and closes it when the test ends; resources that are open then
+// are errors of the test. The options are applied after the choice of [DeviceVariable] and the memory check.
 func System(t testing.TB, options ...cuda.Option) *cuda.System {
 	t.Helper()
 	return system(t, append([]cuda.Option{Check(t, "memory")}, options...))
@@ -74,9 +74,9 @@ func system(t testing.TB, options []cuda.Option) *cuda.System {
 	return sys
 }
 
-// Check has the software device look for defects as [cuda.WithCheck] does, beside memory and what GOCUDA_CHECK names.
-// Each one is an error of the test, with its report; warnings are logged. It is an option for [System], [Open] and
-// [OpenBroken].
+// Check makes the software device look for defects as [cuda.WithCheck] does, in addition to memory and to what
+// GOCUDA_CHECK names. Each defect is an error of the test, with its report; warnings are logged. It is an option for
+// [System], [Open] and [OpenBroken].
 func Check(t testing.TB, names ...string) cuda.Option {
 	return check(t, func(d cuda.Defect) bool { return d.Severity != "warning" }, names)
 }
@@ -98,8 +98,8 @@ func Open(t testing.TB, options ...cuda.Option) *cuda.Context {
 	return context(t, System(t, options...), false)
 }
 
-// OpenBroken is [Open] for tests that break the context on purpose; that it is broken at the end is no error, and
-// reports of the check of memory are logged, unless [Check] is among the options.
+// OpenBroken is [Open] for tests that break the context on purpose: a context that is broken at the end is not an
+// error, and reports of the memory check are logged, unless [Check] is among the options.
 func OpenBroken(t testing.TB, options ...cuda.Option) *cuda.Context {
 	t.Helper()
 	logged := check(t, func(d cuda.Defect) bool { return d.Severity != "warning" && d.Check != "memory" },
@@ -136,7 +136,7 @@ func Load(t testing.TB, c *cuda.Context, image []byte, options ...cuda.JITOption
 	return m
 }
 
-// Kernel loads an image and finds a kernel in it.
+// Kernel loads an image and returns a kernel of it.
 func Kernel(t testing.TB, c *cuda.Context, image []byte, name string) *cuda.Kernel {
 	t.Helper()
 	k, err := Load(t, c, image).Kernel(name)
@@ -146,7 +146,7 @@ func Kernel(t testing.TB, c *cuda.Context, image []byte, name string) *cuda.Kern
 	return k
 }
 
-// Upload makes a buffer with a copy of the data and closes it at the end of the test.
+// Upload allocates a buffer with a copy of the data and closes it at the end of the test.
 func Upload[T any](t testing.TB, c *cuda.Context, data []T) *cuda.Buffer[T] {
 	t.Helper()
 	b, err := cuda.Upload(c, data)
@@ -157,13 +157,13 @@ func Upload[T any](t testing.TB, c *cuda.Context, data []T) *cuda.Buffer[T] {
 	return b
 }
 
-// Alloc makes a buffer of n zero elements and closes it at the end of the test.
+// Alloc allocates a buffer of n zero elements and closes it at the end of the test.
 func Alloc[T any](t testing.TB, c *cuda.Context, n int) *cuda.Buffer[T] {
 	t.Helper()
 	return Upload(t, c, make([]T, n))
 }
 
-// Stream makes a stream and closes it at the end of the test.
+// Stream creates a stream and closes it at the end of the test.
 func Stream(t testing.TB, c *cuda.Context, o cuda.StreamOptions) *cuda.Stream {
 	t.Helper()
 	s, err := c.NewStream(o)
@@ -184,7 +184,7 @@ func closeLater(t testing.TB, c interface{ Close() error }) {
 	})
 }
 
-// Download is the contents of device memory.
+// Download returns the contents of device memory.
 func Download[T any](t testing.TB, v cuda.View[T]) []T {
 	t.Helper()
 	data, err := v.Download()
@@ -197,13 +197,13 @@ func Download[T any](t testing.TB, v cuda.View[T]) []T {
 // mostShown is how many differences an error tells.
 const mostShown = 5
 
-// Equal compares device memory with what it should hold.
+// Equal compares device memory with the expected elements.
 func Equal[T comparable](t testing.TB, got cuda.View[T], want []T) {
 	t.Helper()
 	compare(t, Download(t, got), want, func(a, b T) bool { return a == b })
 }
 
-// Near compares floats: two are near when they differ by at most tolerance times the larger magnitude, or by at most
+// Near compares floats. Two are near if they differ by at most tolerance times the larger magnitude, or by at most
 // tolerance near zero. NaN is near NaN.
 func Near[T ~float32 | ~float64](t testing.TB, got cuda.View[T], want []T, tolerance float64) {
 	t.Helper()

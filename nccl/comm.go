@@ -15,11 +15,11 @@ import (
 	"github.com/gocuda/cuda/nccl/raw"
 )
 
-// ID identifies a communicator that is being made. It is [NewID]'s, to be handed to every rank as it is.
+// ID identifies a communicator while it is being created. [NewID] makes it; every rank needs it unchanged.
 type ID [raw.NCCL_UNIQUE_ID_BYTES]byte
 
-// NewID makes an identifier for ranks whose contexts are of this one's kind: of GPUs or of software devices. The
-// process that made it must live until all ranks have joined; on software devices until they have closed their
+// NewID creates an identifier for ranks whose contexts are of the same kind as this one: GPUs or software devices. The
+// process that created it must live until all ranks have joined; on software devices until they have closed their
 // communicators.
 func NewID(c *cuda.Context, cfg Config) (ID, error) {
 	if c.Device().Kind() == cuda.Software {
@@ -49,8 +49,8 @@ func (c *Config) library() (*raw.Library, error) {
 	return defaultLibrary()
 }
 
-// Comm is one rank of a communicator. Its methods and the operations on it may be called from several goroutines; the
-// order of operations has to be the same in all ranks all the same.
+// Comm is one rank of a communicator. Its methods and the operations on it may be called from several goroutines;
+// still, all ranks must issue operations in the same order.
 type Comm struct {
 	c    *cuda.Context
 	cfg  Config
@@ -80,8 +80,8 @@ type engine interface {
 	groupEnded() error // after the outermost group: waits for the library's call
 }
 
-// Init makes rank of n of the communicator that id stands for, on the device of the context, and waits until all ranks
-// are there or ctx ends.
+// Init joins the communicator identified by id as the given rank of n, on the device of the context, and waits until
+// all ranks have joined or ctx ends.
 func Init(ctx context.Context, id ID, rank, n int, c *cuda.Context, cfg Config) (*Comm, error) {
 	const op = "ncclCommInitRankConfig"
 	if n < 1 || rank < 0 || rank >= n {
@@ -111,7 +111,8 @@ func Init(ctx context.Context, id ID, rank, n int, c *cuda.Context, cfg Config) 
 	return comms[0], nil
 }
 
-// InitAll makes a communicator of contexts in this process: rank i on the device of contexts[i]. All are of one kind.
+// InitAll creates a communicator of contexts in this process: rank i on the device of contexts[i]. All devices must be
+// of one kind.
 func InitAll(ctx context.Context, contexts []*cuda.Context, cfg Config) ([]*Comm, error) {
 	const op = "ncclCommInitAll"
 	if len(contexts) == 0 {
@@ -156,20 +157,20 @@ func (c *Config) bound(ctx context.Context) (context.Context, context.CancelFunc
 		Detail: c.Timeout.String() + " have passed", cause: context.DeadlineExceeded})
 }
 
-// Rank is the rank that this is.
+// Rank returns the rank in the communicator.
 func (c *Comm) Rank() int { return c.rank }
 
-// Size is the number of ranks.
+// Size returns the number of ranks.
 func (c *Comm) Size() int { return c.size }
 
-// Context is the context of the rank's device.
+// Context returns the context of the rank's device.
 func (c *Comm) Context() *cuda.Context { return c.c }
 
-// String is the rank, for example "rank 2 of 8".
+// String returns the rank, for example "rank 2 of 8".
 func (c *Comm) String() string { return fmt.Sprintf("rank %d of %d", c.rank, c.size) }
 
-// Library is NCCL's library and the communicator in it, for what this package does not offer; ok is false on software
-// devices. Call it inside [cuda.Context.With].
+// Library returns NCCL's library and the communicator in it, for what this package does not offer; ok is false on
+// software devices. Call its functions inside [cuda.Context.With].
 func (c *Comm) Library() (l *raw.Library, comm raw.Comm, ok bool) {
 	if e, ok := c.e.(*library); ok {
 		return e.l, e.comm, true
@@ -177,8 +178,8 @@ func (c *Comm) Library() (l *raw.Library, comm raw.Comm, ok bool) {
 	return nil, 0, false
 }
 
-// Err is why the communicator has failed, nil while it has not: an error of an operation that was queued before, a peer
-// that has died, an abort. A communicator that has failed is of no further use.
+// Err returns why the communicator has failed, or nil: an error of an earlier operation, a dead peer, an abort. A
+// failed communicator cannot be used any more.
 func (c *Comm) Err() error {
 	if e := c.first.Load(); e != nil {
 		return e
@@ -207,10 +208,10 @@ const (
 	pollShare = 512
 )
 
-// Wait waits until everything that is queued in the stream is done; nil is the default stream. It returns with an error
-// as soon as the communicator fails, and when ctx ends or Config.Timeout passes: the communicator then counts as
-// failed, and the error wraps the cause of the context.Context. On a GPU the stream gets free when a failed
-// communicator is aborted, by [Comm.Abort], [Comm.Close] or [Comm.Shrink].
+// Wait waits until all work queued in the stream is done; nil is the default stream. It returns with an error as soon
+// as the communicator fails, and when ctx ends or Config.Timeout passes: the communicator then counts as failed, and
+// the error wraps the cause of the context.Context. On a GPU the stream becomes free when a failed communicator is
+// aborted, by [Comm.Abort], [Comm.Close] or [Comm.Shrink].
 func (c *Comm) Wait(ctx context.Context, s *cuda.Stream) error {
 	if s == nil {
 		s = c.c.Default()
@@ -252,8 +253,8 @@ func (c *Comm) await(ctx context.Context, s ends) error {
 	}
 }
 
-// Abort ends everything that goes on in the communicator (ncclCommAbort) and gives it up: streams get free, with memory
-// of any value. Other ranks fail.
+// Abort ends all operations of the communicator (ncclCommAbort) and destroys it: its streams become free, and the
+// memory of those operations is undefined. Operations of other ranks fail.
 func (c *Comm) Abort() error {
 	if c.closed.Swap(true) {
 		return nil
@@ -263,8 +264,8 @@ func (c *Comm) Abort() error {
 	return c.e.abort()
 }
 
-// Finalize waits until the operations that were queued are done and other ranks need nothing of this one any more
-// (ncclCommFinalize). When ctx ends the communicator is aborted. Close comes afterwards all the same.
+// Finalize waits until queued operations are done and other ranks need nothing more of this one (ncclCommFinalize). If
+// ctx ends the communicator is aborted. Close is still required afterwards.
 func (c *Comm) Finalize(ctx context.Context) error {
 	if err := c.check("ncclCommFinalize"); err != nil {
 		return err
@@ -274,8 +275,8 @@ func (c *Comm) Finalize(ctx context.Context) error {
 	return c.e.finalize(ctx)
 }
 
-// Close gives the communicator up (ncclCommDestroy). What was queued must have ended; a communicator that has failed is
-// aborted. A second Close, and Close after Abort, return [cuda.ErrClosed].
+// Close destroys the communicator (ncclCommDestroy). Queued operations must have finished; a communicator that has
+// failed is aborted. A second Close, and Close after Abort, return [cuda.ErrClosed].
 func (c *Comm) Close() error {
 	if c.Err() != nil && !c.closed.Load() {
 		return c.Abort()
@@ -289,9 +290,9 @@ func (c *Comm) Close() error {
 // NoColor is the colour of a rank that gets no communicator from [Comm.Split].
 const NoColor = softnccl.NoColor
 
-// Split makes communicators of the ranks with the same colour, which is not negative, ordered by key and then by rank
-// (ncclCommSplit). All ranks call it, each from a goroutine of its own or in a process of its own. The result is nil
-// for NoColor.
+// Split creates communicators of the ranks with the same colour, a number that is not negative, ordered by key and then
+// by rank (ncclCommSplit). All ranks call it, each from a goroutine or process of its own. The result is nil for
+// [NoColor].
 func (c *Comm) Split(ctx context.Context, color, key int, cfg Config) (*Comm, error) {
 	const op = "ncclCommSplit"
 	if err := c.check(op); err != nil {
@@ -305,9 +306,9 @@ func (c *Comm) Split(ctx context.Context, color, key int, cfg Config) (*Comm, er
 	return c.e.split(ctx, color, key, &cfg)
 }
 
-// Shrink makes a communicator without some ranks (ncclCommShrink, NCCL 2.27): those that stay call it, with the same
-// list. After a failure abort must be true: what goes on in this communicator is ended first. This one is closed as
-// before.
+// Shrink creates a communicator without the excluded ranks (ncclCommShrink, NCCL 2.27). All remaining ranks call it
+// with the same list. After a failure abort must be true: operations in progress are ended first. The original
+// communicator must still be closed.
 func (c *Comm) Shrink(ctx context.Context, exclude []int, abort bool, cfg Config) (*Comm, error) {
 	const op = "ncclCommShrink"
 	if c.closed.Load() {
@@ -333,8 +334,8 @@ type Registration struct {
 	closed atomic.Bool
 }
 
-// Register lets NCCL use memory in place (ncclCommRegister, NCCL 2.19). It makes operations faster, no more; on
-// software devices memory is always used in place. Close it before the memory and the communicator.
+// Register lets NCCL access memory in place (ncclCommRegister, NCCL 2.19). This only makes operations faster; software
+// devices always access memory in place. Close the registration before the memory and the communicator.
 func Register[T any](c *Comm, v cuda.View[T]) (*Registration, error) {
 	const op = "ncclCommRegister"
 	if err := c.check(op); err != nil {

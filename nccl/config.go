@@ -7,7 +7,7 @@ import (
 	"github.com/gocuda/cuda/nccl/raw"
 )
 
-// Config says how communicators are made. The zero value leaves everything to NCCL.
+// Config configures communicators. The zero value leaves everything to NCCL.
 type Config struct {
 	// Timeout bounds how long a rank waits for others where no context.Context does: on software devices each
 	// operation, and everywhere each call and [Comm.Wait]. Zero is no bound. The communicator fails when it passes.

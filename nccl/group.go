@@ -45,10 +45,10 @@ func current() *group {
 	return groups.m[softdev.ThreadID()]
 }
 
-// Group issues the operations that f calls as one (ncclGroupStart, ncclGroupEnd): a goroutine can so work for several
-// communicators, and sends and receives go on together, in whatever order they were called. f calls them itself, not by
-// other goroutines. When f fails nothing of the group is issued on software devices; on GPUs what was called before
-// goes on. Groups may lie inside each other: the outermost counts.
+// Group issues the operations that f calls as one (ncclGroupStart, ncclGroupEnd). One goroutine can so issue operations
+// of several communicators, and sends and receives make progress together, in whatever order they were called. f must
+// call them itself, not from other goroutines. If f fails nothing of the group is issued on software devices; on GPUs
+// the operations that were already called continue. Groups may be nested; the outermost one counts.
 func Group(f func() error) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

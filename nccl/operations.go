@@ -115,8 +115,8 @@ func blocks[T any](name string, c *Comm, what string, v cuda.View[T], n, count i
 	return nil
 }
 
-// AllReduce reduces the elements of all ranks into recv of all ranks. send and recv are equally long, and may be the
-// same memory. Of a nil stream the default stream of the communicator's context is taken, here as everywhere.
+// AllReduce reduces the elements of all ranks into recv of all ranks. send and recv have the same length, and may be
+// the same memory. A nil stream is the default stream of the communicator's context, here as everywhere.
 func AllReduce[T Number](c *Comm, s *cuda.Stream, send, recv cuda.View[T], op Op) error {
 	if err := blocks("ncclAllReduce", c, "receive", recv, 1, send.Len()); err != nil {
 		return err
@@ -124,7 +124,7 @@ func AllReduce[T Number](c *Comm, s *cuda.Stream, send, recv cuda.View[T], op Op
 	return issue(c, s, operation{kind: softnccl.AllReduce, op: op}, send.Len(), send, recv)
 }
 
-// Reduce reduces the elements of all ranks into recv of the root; other ranks may give the zero View. In the root send
+// Reduce reduces the elements of all ranks into recv of the root; other ranks may pass the zero View. In the root send
 // and recv may be the same memory.
 func Reduce[T Number](c *Comm, s *cuda.Stream, send, recv cuda.View[T], op Op, root int) error {
 	if c.rank != root {
@@ -135,8 +135,8 @@ func Reduce[T Number](c *Comm, s *cuda.Stream, send, recv cuda.View[T], op Op, r
 	return issue(c, s, operation{kind: softnccl.Reduce, op: op, root: root}, send.Len(), send, recv)
 }
 
-// Broadcast copies send of the root to recv of all ranks; others than the root may give the zero View to send. In the
-// root both may be the same memory. Elements may be of any type that device memory can have.
+// Broadcast copies send of the root to recv of all ranks; other ranks may pass the zero View as send. In the root both
+// may be the same memory. Elements may be of any type that device memory can have.
 func Broadcast[T any](c *Comm, s *cuda.Stream, send, recv cuda.View[T], root int) error {
 	if c.rank != root {
 		send = cuda.View[T]{}
@@ -146,8 +146,8 @@ func Broadcast[T any](c *Comm, s *cuda.Stream, send, recv cuda.View[T], root int
 	return issue(c, s, operation{kind: softnccl.Broadcast, root: root}, recv.Len(), send, recv)
 }
 
-// AllGather puts send of rank i in block i of recv, in all ranks: recv is Size times as long. send may be the rank's
-// own block of recv.
+// AllGather copies send of rank i to block i of recv, in all ranks: recv is Size times as long as send. send may be the
+// rank's own block of recv.
 func AllGather[T any](c *Comm, s *cuda.Stream, send, recv cuda.View[T]) error {
 	if err := blocks("ncclAllGather", c, "receive", recv, c.size, send.Len()); err != nil {
 		return err
@@ -164,8 +164,8 @@ func ReduceScatter[T Number](c *Comm, s *cuda.Stream, send, recv cuda.View[T], o
 	return issue(c, s, operation{kind: softnccl.ReduceScatter, op: op}, recv.Len(), send, recv)
 }
 
-// AlltoAll puts block j of send of rank i in block i of recv of rank j. Both have Size blocks, and are not the same
-// memory. Libraries older than NCCL 2.28 get sends and receives instead.
+// AlltoAll copies block j of send of rank i to block i of recv of rank j. Both have Size blocks, and must not be the
+// same memory. Libraries older than NCCL 2.28 use sends and receives instead.
 func AlltoAll[T any](c *Comm, s *cuda.Stream, send, recv cuda.View[T]) error {
 	count := send.Len() / max(c.size, 1)
 	if err := errors.Join(blocks("ncclAlltoAll", c, "send", send, c.size, count),
@@ -175,8 +175,8 @@ func AlltoAll[T any](c *Comm, s *cuda.Stream, send, recv cuda.View[T]) error {
 	return issue(c, s, operation{kind: softnccl.AlltoAll}, count, send, recv)
 }
 
-// Gather puts send of rank i in block i of recv of the root; other ranks may give the zero View to recv. Libraries
-// older than NCCL 2.28 get sends and receives instead.
+// Gather copies send of rank i to block i of recv of the root; other ranks may pass the zero View as recv. Libraries
+// older than NCCL 2.28 use sends and receives instead.
 func Gather[T any](c *Comm, s *cuda.Stream, send, recv cuda.View[T], root int) error {
 	if c.rank != root {
 		recv = cuda.View[T]{}
@@ -186,8 +186,8 @@ func Gather[T any](c *Comm, s *cuda.Stream, send, recv cuda.View[T], root int) e
 	return issue(c, s, operation{kind: softnccl.Gather, root: root}, send.Len(), send, recv)
 }
 
-// Scatter puts block i of send of the root in recv of rank i; other ranks may give the zero View to send. Libraries
-// older than NCCL 2.28 get sends and receives instead.
+// Scatter copies block i of send of the root to recv of rank i; other ranks may pass the zero View as send. Libraries
+// older than NCCL 2.28 use sends and receives instead.
 func Scatter[T any](c *Comm, s *cuda.Stream, send, recv cuda.View[T], root int) error {
 	if c.rank != root {
 		send = cuda.View[T]{}
@@ -197,8 +197,8 @@ func Scatter[T any](c *Comm, s *cuda.Stream, send, recv cuda.View[T], root int) 
 	return issue(c, s, operation{kind: softnccl.Scatter, root: root}, recv.Len(), send, recv)
 }
 
-// Send sends elements to a rank that calls [Recv] with as many. It waits, in the stream, until they are taken: ranks
-// that send to each other do so in a [Group].
+// Send sends elements to a rank that calls [Recv] with the same number. It blocks its stream until they are received:
+// ranks that send to each other use a [Group].
 func Send[T any](c *Comm, s *cuda.Stream, v cuda.View[T], peer int) error {
 	return move("ncclSend", c, s, v, peer, true)
 }
@@ -235,9 +235,9 @@ func move[T any](name string, c *Comm, s *cuda.Stream, v cuda.View[T], peer int,
 	return c.e.transfers(s, list)
 }
 
-// PreMulSum makes a reduction that multiplies the elements of this rank by a scalar and sums them up
-// (ncclRedOpCreatePreMulSum, NCCL 2.11). Each rank makes its own, with its own scalar. It is for this communicator and
-// T.
+// PreMulSum creates a reduction that multiplies the elements of this rank by a scalar and adds them up
+// (ncclRedOpCreatePreMulSum, NCCL 2.11). Each rank creates its own, with its own scalar. It is for this communicator
+// and T.
 func PreMulSum[T Number](c *Comm, scalar T) (Op, error) {
 	b := append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(&scalar)), unsafe.Sizeof(scalar))...)
 	return newUserOp[T](c, &userOp{c: c, host: b})
@@ -263,7 +263,7 @@ func newUserOp[T Number](c *Comm, u *userOp) (Op, error) {
 	return Op{op: u.handle, user: u}, nil
 }
 
-// Close gives up a reduction that the program made (ncclRedOpDestroy). Those of NCCL need none.
+// Close destroys a reduction that the program created (ncclRedOpDestroy). The predefined ones need no Close.
 func (o Op) Close() error {
 	if o.user == nil || o.user.c.closed.Load() {
 		return nil

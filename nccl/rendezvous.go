@@ -29,16 +29,16 @@ func Join(ctx context.Context, r Rendezvous, rank, n int, c *cuda.Context, cfg C
 	return Init(ctx, id, rank, n, c, cfg)
 }
 
-// File is a rendezvous by a file that all ranks see: on one machine, or on a file system that they share. Rank 0 writes
-// it; it must not be there before, so a program that runs again takes another name, or removes it. It may be removed
-// when all ranks have joined.
+// File is a rendezvous through a file that all ranks see: on one machine, or on a shared file system. Rank 0 writes it.
+// It must not exist before, so a program that runs again uses another name or removes it. It may be removed when all
+// ranks have joined.
 type File struct {
 	Path string
 }
 
 const fileMagic = "gocuda nccl 1 "
 
-// ID is the rendezvous. A file that is there before rank 0 comes is an error in rank 0 (os.ErrExist).
+// ID implements [Rendezvous]. A file that exists before rank 0 writes it is an error in rank 0 (os.ErrExist).
 func (f File) ID(ctx context.Context, rank, n int, c *cuda.Context, cfg Config) (ID, error) {
 	const op = "nccl.File"
 	if rank == 0 {

@@ -20,7 +20,7 @@ type Float8E4M3 uint8
 // Float8E5M2 is an 8-bit float by its bits (ncclFloat8e5m2, NCCL 2.24).
 type Float8E5M2 uint8
 
-// Number is a type that NCCL can compute with. Float8E4M3 and Float8E5M2 are among them.
+// Number is an element type that NCCL can compute with, Float8E4M3 and Float8E5M2 included.
 type Number interface {
 	~int8 | ~uint8 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~int | ~uint | ~float32 | ~float64 | Float16 | Bfloat16
 }
@@ -39,13 +39,13 @@ const (
 	ErrTimeout            = raw.Timeout
 )
 
-// LoadError says that there is no NCCL library, and which were tried.
+// LoadError is the error when no NCCL library is found. It lists those that were tried.
 type LoadError = raw.LoadError
 
 // MissingError names a function that the NCCL library is too old for.
 type MissingError = raw.MissingError
 
-// Error is a call or an operation that failed. It unwraps to the code, and to what else caused it.
+// Error is the error of a call or an operation. It unwraps to the code and to other causes.
 type Error struct {
 	Op     string // the function of NCCL, for example "ncclAllReduce"
 	Code   Result

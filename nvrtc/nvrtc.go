@@ -24,7 +24,7 @@ import (
 	internal "github.com/gocuda/cuda/internal/nvrtc"
 )
 
-// LoadError says that there is no usable compiler library, and which were tried.
+// LoadError is the error when no usable compiler library is found. It lists those that were tried.
 type LoadError = internal.LoadError
 
 // MissingError names a function that the library is too old for.
@@ -39,10 +39,10 @@ const PathVariable = env.NVRTC
 // Compiler is an open compiler library. It may be used from several goroutines.
 type Compiler struct{ l *internal.Library }
 
-// Open opens the library at a path. The empty path is that of the environment variable GOCUDA_NVRTC, or the places
-// where CUDA and pip install it: the Python environment that is active (VIRTUAL_ENV, CONDA_PREFIX), the names that the
-// system's loader knows, CUDA's toolkits, and the packages of the python3 on PATH. What the library needs beside it is
-// opened too. The error is a [*LoadError]. A library stays loaded until the process ends.
+// Open opens the library at a path. An empty path stands for the environment variable GOCUDA_NVRTC, or else for the
+// places where CUDA and pip install the library: the active Python environment (VIRTUAL_ENV, CONDA_PREFIX), the names
+// known to the system's loader, CUDA toolkits, and the packages of the python3 on PATH. Libraries that it depends on
+// are opened too. The error is a [*LoadError]. A library stays loaded until the process ends.
 func Open(path string) (*Compiler, error) {
 	l, err := internal.Open(path)
 	if err != nil {
@@ -51,18 +51,18 @@ func Open(path string) (*Compiler, error) {
 	return &Compiler{l}, nil
 }
 
-// Path is the name under which the library was opened.
+// Path returns the name under which the library was opened.
 func (c *Compiler) Path() string { return c.l.Path() }
 
-// HeaderFolders are the folders with CUDA's headers that belong to the library, in a toolkit or in NVIDIA's Python
+// HeaderFolders returns the folders with CUDA's headers that belong to the library, in a toolkit or in NVIDIA's Python
 // packages (nvidia-cuda-runtime, nvidia-cuda-cccl). [Compiler.Compile] searches them last, so that cuda_fp16.h and
 // cooperative_groups.h are found.
 func (c *Compiler) HeaderFolders() []string { return c.l.Headers() }
 
-// Version is the CUDA version of the compiler.
+// Version returns the CUDA version of the compiler.
 func (c *Compiler) Version() (major, minor int, err error) { return c.l.Version() }
 
-// Architectures are the compute capabilities that it compiles for, as 10*major+minor (CUDA 11.2).
+// Architectures returns the compute capabilities that the library compiles for, as 10*major+minor (CUDA 11.2).
 func (c *Compiler) Architectures() ([]int, error) { return c.l.Architectures() }
 
 // Options are the options of [Compiler.Compile]; the zero value compiles for the compiler's default architecture.
@@ -84,7 +84,7 @@ type Options struct {
 	Flags []string
 }
 
-// Program is what came out.
+// Program is the result of a compilation.
 type Program struct {
 	PTX   []byte // text, without a NUL at the end
 	CUBIN []byte // machine code; empty unless Options.Arch is an sm_
@@ -95,7 +95,7 @@ type Program struct {
 	Names map[string]string
 }
 
-// CompileError is a program that the compiler refused.
+// CompileError is the error for a program that the compiler rejects.
 type CompileError struct {
 	Code Result
 	Log  string // the compiler's messages
@@ -111,8 +111,8 @@ func (e *CompileError) Error() string {
 // Unwrap returns the code.
 func (e *CompileError) Unwrap() error { return e.Code }
 
-// Compile compiles CUDA C++. Kernels declared extern "C" keep their names; for others see Options.Names. Errors in the
-// text are a [*CompileError].
+// Compile compiles CUDA C++. Kernels declared extern "C" keep their names; for others see [Options].Names. Errors in
+// the source are a [*CompileError].
 func (c *Compiler) Compile(source string, o Options) (_ *Program, err error) {
 	if o.Name == "" {
 		o.Name = "kernel.cu"

@@ -27,8 +27,10 @@ type Library struct {
 	compiling sync.Mutex // held while NVRTC may have signals of the process
 }
 
-// Open finds the library: the given path, GOCUDA_NVRTC, or the places where CUDA and pip install it. The error is a
-// [*LoadError].
+// Open opens the library at a path. An empty path stands for the environment variable GOCUDA_NVRTC, or else for the
+// places where CUDA and pip install the library: the active Python environment (VIRTUAL_ENV, CONDA_PREFIX), the names
+// known to the system's loader, CUDA toolkits, and the packages of the python3 on PATH. Libraries that it depends on
+// are opened too. The error is a [*LoadError]. A library stays loaded until the process ends.
 func Open(path string) (*Library, error) {
 	fail := &LoadError{}
 	set := env.Read(nil)
@@ -125,7 +127,7 @@ func (l *Library) Architectures() ([]int, error) {
 	return archs, nil
 }
 
-// Program is a program of the compiler.
+// Program is the result of a compilation.
 type Program struct {
 	l      *Library
 	handle *uintptr

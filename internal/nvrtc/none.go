@@ -5,10 +5,13 @@ package nvrtc
 // Library cannot be opened in this build.
 type Library struct{}
 
-// Program does not exist in this build.
+// Program is the result of a compilation.
 type Program struct{}
 
-// Open fails: the build has no way to open a library.
+// Open opens the library at a path. An empty path stands for the environment variable GOCUDA_NVRTC, or else for the
+// places where CUDA and pip install the library: the active Python environment (VIRTUAL_ENV, CONDA_PREFIX), the names
+// known to the system's loader, CUDA toolkits, and the packages of the python3 on PATH. Libraries that it depends on
+// are opened too. The error is a [*LoadError]. A library stays loaded until the process ends.
 func Open(string) (*Library, error) {
 	return nil, &LoadError{Reason: "this build cannot open shared libraries (the tag gocuda_nodriver, or a system without NVRTC)"}
 }

@@ -20,7 +20,7 @@ type Attempt struct {
 	Err  error
 }
 
-// LoadError says that there is no usable library.
+// LoadError is the error when no usable compiler library is found. It lists those that were tried.
 type LoadError struct {
 	Forced string // what asked for a single path, or empty
 	Tried  []Attempt
@@ -77,7 +77,7 @@ func (r Result) Error() string {
 // errNotNVRTC is a library without the functions of NVRTC.
 var errNotNVRTC = errors.New("the library has no nvrtcCreateProgram")
 
-// MissingError is a function that the library is too old for.
+// MissingError names a function that the library is too old for.
 type MissingError struct{ Symbol string }
 
 func (e *MissingError) Error() string { return "nvrtc: the library has no " + e.Symbol }
