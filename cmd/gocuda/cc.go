@@ -10,8 +10,8 @@ import (
 	"os/signal"
 	"path/filepath"
 
+	"github.com/gocuda/cuda/cmd/gocuda/internal/cc"
 	"github.com/gocuda/cuda/include"
-	"github.com/gocuda/cuda/internal/cc"
 	"github.com/gocuda/cuda/internal/devlib"
 	"github.com/gocuda/cuda/internal/env"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gocuda/cuda/internal/cc"
+	"github.com/gocuda/cuda/cmd/gocuda/internal/cc"
 	"github.com/gocuda/cuda/internal/env"
 	"github.com/gocuda/cuda/internal/skip"
 )
@@ -26,7 +26,7 @@ func needClang(t *testing.T) {
 func TestCC(t *testing.T) {
 	needClang(t)
 	root(t)
-	const src = "internal/cc/testdata/saxpy.cu"
+	const src = "cmd/gocuda/internal/cc/testdata/saxpy.cu"
 	ptx := filepath.Join(t.TempDir(), "saxpy.ptx")
 	works(t, "cc", "-ptx", "-arch=sm_90", "-o", ptx, src)
 	contains(t, "inspect", works(t, "inspect", ptx), "kernel saxpy")
@@ -58,7 +58,7 @@ func TestCCSaysWhatToDo(t *testing.T) {
 	root(t)
 	t.Setenv(env.Lib, t.TempDir())
 	var out, text strings.Builder
-	if code := run([]string{"cc", "internal/cc/testdata/saxpy.cu"}, &out, &text); code != 1 ||
+	if code := run([]string{"cc", "cmd/gocuda/internal/cc/testdata/saxpy.cu"}, &out, &text); code != 1 ||
 		!strings.Contains(text.String(), "GOCUDA_LIB=build") {
 		t.Errorf("code %d: %s", code, text.String())
 	}

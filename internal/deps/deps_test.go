@@ -75,7 +75,8 @@ var layers = []layer{
 		"internal/exec/texture", "internal/ir", "internal/ptx", "internal/num"}},
 	{"internal/exec/jit/amd64/asm", nil},
 	{"include", nil}, // headers for C++
-	{"internal/cc", []string{"internal/image", "internal/link", "internal/ptx"}}, // drives clang; knows no device
+	// drives clang; knows no device
+	{"cmd/gocuda/internal/cc", []string{"internal/image", "internal/link", "internal/ptx"}},
 	{"internal/driver", nil},
 	{"internal/nvidia", []string{"internal/driver"}},
 	{"internal/cudart", []string{"internal/driver"}}, // over any table
@@ -105,9 +106,9 @@ var outside = []struct {
 	{"golang.org/x/sys", []string{"internal/mem", "internal/softdev", "internal/nvidia", "internal/exec/jit",
 		"internal/exec/interp",
 		"internal/touch", "internal/softnccl", "cmd/libcuda"}},
-	{"github.com/alecthomas/kong", []string{"cmd"}},
-	{"github.com/ianlancetaylor/demangle", []string{"internal/cc"}},
-	{"github.com/sbinet/npyio", []string{"cmd"}},
+	{"github.com/alecthomas/kong", []string{"cmd/gocuda"}},
+	{"github.com/ianlancetaylor/demangle", []string{"cmd/gocuda"}},
+	{"github.com/sbinet/npyio", []string{"cmd/gocuda"}},
 }
 
 // testSupport are packages for tests: nothing else imports them, and nothing else imports testing.

@@ -9,7 +9,7 @@ import (
 
 // TestGo writes the files of examples/18-cc anew: the repository has what the generator writes.
 func TestGo(t *testing.T) {
-	const dir = "../../examples/18-cc"
+	const dir = "../../../../examples/18-cc"
 	out := filepath.Join(t.TempDir(), "kernels_cuda.go")
 	if _, text, err := compile(t, "-go", "-package", "main", "-o", out, dir+"/kernels.cu"); err != nil {
 		t.Fatalf("%v\n%s", err, text)
