@@ -1,4 +1,4 @@
-// Command libcuda is the C door: the software device as libcuda.so.1, for programs in any language.
+// Command libcuda is the C library: the software device as libcuda.so.1, for programs in any language.
 //
 // It is two libraries. The front (directory front, C alone) is libcuda.so.1: it exports every symbol of the driver,
 // knows the current context of each OS thread, and opens the core when a call first needs it. The core (this package,

@@ -19,7 +19,7 @@ import (
 )
 
 // suiteVariable names a folder that keeps the C programs of the kernel bench, which take a minute to compile;
-// engineVariable is the engine of both doors.
+// engineVariable is the engine of both libraries.
 const (
 	suiteVariable  = "GOCUDA_BENCH"
 	engineVariable = "GOCUDA_ENGINE"

@@ -41,7 +41,7 @@ const (
 )
 
 // CDoor is the C host of the CUDA driver API, which opens the library that $CUDA_LIB names. It is not among HostNames:
-// it measures a door, not an implementation.
+// it measures an entry point, not an implementation.
 const CDoor = "libcuda"
 
 // HostNames lists the implementations of Hosts.

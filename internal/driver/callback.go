@@ -8,7 +8,7 @@ import (
 // A function pointer in a parameter is one of the structs below: either the address of a C function or a Go function,
 // never both; both zero is a NULL pointer. A device that runs in C (the NVIDIA driver) has one C-callable trampoline
 // per signature and passes a Go function by a key in the user data (see Registry); a device in Go calls Go directly and
-// a C address through a caller that the C door supplies.
+// a C address through a caller that the C library supplies.
 //
 // User data is a number, not a Go pointer: C programs put anything in it. A Go function that needs a value captures it.
 type (

@@ -381,7 +381,7 @@ func testBrokenAgainstDriver(t *testing.T, dir string, _ bool) {
 		case softErr != nil || q.Kind != image.PTX:
 			t.Errorf("%s: PTX device takes %v, %v; want the PTX", r.Name, q.Kind, softErr)
 		}
-		// The same bytes through every other door must not fail otherwise than by an error.
+		// The same bytes through every other entry point must not fail otherwise than by an error.
 		if _, err := image.Inspect(data, r.Name); err != nil && image.Detect(data) != image.Unknown {
 			t.Errorf("%s: %v", r.Name, err)
 		}

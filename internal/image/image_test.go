@@ -256,7 +256,7 @@ func TestInspectNested(t *testing.T) {
 	}
 }
 
-// FuzzImage drives every door with the same bytes: nothing panics, every error has a class, and an
+// FuzzImage drives every entry point with the same bytes: nothing panics, every error has a class, and an
 // image found by address alone is the head of the data.
 func FuzzImage(f *testing.F) {
 	dir := filepath.Join("testdata", "corpus")

@@ -147,7 +147,7 @@ func (d *Driver) newHostWork(p *driver.CUDA_HOST_NODE_PARAMS) (nodeWork, driver.
 		}
 		w.fn.Go = func(uintptr) { run() }
 	case d.table.CallC == nil:
-		d.explain(nil, "a C function cannot be called without the C door")
+		d.explain(nil, "a C function can be called through libcuda.so.1 only")
 		return nil, notSupported
 	default:
 		w.fn.C = p.Fn

@@ -109,7 +109,7 @@ func (d *Driver) occupancyMaxPotentialBlockSizeWithFlags(cur driver.CUcontext, g
 		return r
 	}
 	if size.C != 0 && d.table.CallC == nil {
-		d.explain(f.mod.ctx, "a C function cannot be called without the C door")
+		d.explain(f.mod.ctx, "a C function can be called through libcuda.so.1 only")
 		return notSupported
 	}
 	most := f.entry.maxThreads(f.mod.ctx.dev)

@@ -75,7 +75,7 @@ func (d *Driver) getProcAddress(cur driver.CUcontext, symbol *byte, out *uintptr
 }
 
 // getProcAddressV2 works before cuInit. A symbol that is missing is a success with a NULL pointer and a status
-// (recorded). Without a C door there are no addresses to give.
+// (recorded). Without a C library there are no addresses to give.
 func (d *Driver) getProcAddressV2(_ driver.CUcontext, symbol *byte, out *uintptr, version int32, flags uint64,
 	status *driver.CUdriverProcAddressQueryResult) driver.CUresult {
 	const known = uint64(driver.CU_GET_PROC_ADDRESS_LEGACY_STREAM |

@@ -2,7 +2,7 @@ package softdev
 
 import "github.com/gocuda/cuda/internal/driver"
 
-// The C door answers some waits and queries itself as long as nothing has happened since they were answered here
+// The C library answers some waits and queries itself as long as nothing has happened since they were answered here
 // (cmd/libcuda/front/front.c, Answers that stand). The questions below are its questions.
 
 // Settled says whether all streams of all contexts have nothing to do and are not captured, no host function runs, and

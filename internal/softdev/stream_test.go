@@ -228,7 +228,7 @@ func TestStreamObjects(t *testing.T) {
 		var v driver.CUstreamAttrValue
 		want(t, "attribute 99", tab.StreamGetAttribute(ctx, h, 99, &v), bad)
 		want(t, "NULL host function", tab.LaunchHostFunc(ctx, h, driver.CUhostFn{}, 0), bad)
-		want(t, "C function without a C door", tab.LaunchHostFunc(ctx, h, driver.CUhostFn{C: 1}, 0),
+		want(t, "C function without a C library", tab.LaunchHostFunc(ctx, h, driver.CUhostFn{C: 1}, 0),
 			driver.CUDA_ERROR_NOT_SUPPORTED)
 	}
 	for _, h := range []driver.CUstream{3, 0x1234} { // the driver dies

@@ -365,7 +365,7 @@ func (d *Driver) launchHostFunc(cur driver.CUcontext, h driver.CUstream, fn driv
 		return r
 	}
 	if fn.Go == nil && d.table.CallC == nil {
-		d.explain(s.ctx, "a C function cannot be called without the C door")
+		d.explain(s.ctx, "a C function can be called through libcuda.so.1 only")
 		return notSupported
 	}
 	if r := s.admit(); r != success {
@@ -392,7 +392,7 @@ func (d *Driver) streamAddCallback(cur driver.CUcontext, h driver.CUstream, fn d
 		return r
 	}
 	if fn.Go == nil && d.table.CallC == nil {
-		d.explain(s.ctx, "a C function cannot be called without the C door")
+		d.explain(s.ctx, "a C function can be called through libcuda.so.1 only")
 		return notSupported
 	}
 	if s.capturing() { // cannot be captured (cuStreamAddCallback)

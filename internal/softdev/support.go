@@ -69,7 +69,7 @@ var partly = []struct{ symbol, note string }{
 	{"cuDeviceGetLuid", "answers CUDA_ERROR_NOT_SUPPORTED: LUIDs are of Windows"},
 	{"cuProfilerInitialize", "answers CUDA_ERROR_NOT_SUPPORTED, as the driver does"},
 	{"cuGetExportTable", "has no tables"},
-	{"cuGetProcAddress*", "through the C door; pure Go has no addresses to give"},
+	{"cuGetProcAddress*", "through the C library; pure Go has no addresses to give"},
 	{"cuTensorMapEncode*", "launches with interleaved layouts fail"},
 	{"cuDeviceRegisterAsyncNotification", "the callback never has a reason to run"},
 	{"cuStreamBatchMemOp*", "not CU_STREAM_WAIT_VALUE_FLUSH: CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES is 0"},

@@ -142,7 +142,7 @@ func (s *threadShard) have(ctx driver.CUcontext) bool {
 }
 
 // StartThread forgets what is known of the calling OS thread: the stack of contexts that an earlier thread left which
-// had the same number. The C door calls it when a thread comes in for the first time.
+// had the same number. The C library calls it when a thread comes in for the first time.
 func (d *Driver) StartThread() {
 	id := threadID()
 	s := &d.threads.shards[id%threadShards]

@@ -47,7 +47,7 @@ func (d *Driver) userObjectCreate(_ driver.CUcontext, out *driver.CUuserObject, 
 	call := destroy.Go
 	if call == nil {
 		if d.table.CallC == nil {
-			d.explain(nil, "a C function cannot be called without the C door")
+			d.explain(nil, "a C function can be called through libcuda.so.1 only")
 			return notSupported
 		}
 		fn := destroy.C

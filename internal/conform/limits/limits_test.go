@@ -75,7 +75,7 @@ func onDriverNot(fn string) bool {
 }
 
 // long are numbers that say how much of the caller's memory a call reads or writes: more than there is, and it finds
-// none, as every function of C would. Through the C door the process then ends by SIGSEGV.
+// none, as every function of C would. Through the C library the process then ends by SIGSEGV.
 var long = map[string]string{
 	"cuDeviceGetHostAtomicCapabilities count":           "operations, all of which are answered",
 	"cuGraphGetEdges numEdges":                          toNull,
