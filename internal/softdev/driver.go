@@ -262,8 +262,8 @@ func (d *Driver) print(text []byte) {
 	_, _ = d.opts.Stdout.Write(text)
 }
 
-// callC calls a C function pointer through the C library; without it the call cannot be made, which the entry points check
-// first.
+// callC calls a C function pointer through the C library; without it the call cannot be made, which the entry points
+// check first.
 func (d *Driver) callC(fn uintptr, args ...uintptr) {
 	if call := d.table.CallC; call != nil {
 		call(fn, args...)

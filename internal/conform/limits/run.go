@@ -21,8 +21,30 @@ import (
 // the file for what becomes of them.
 const childVariable = "GOCUDA_LIMITS"
 
-// callLimit ends a call that hangs.
-const callLimit = 20 * time.Second
+// A call hangs when the process has worked on it for callLimit, or when it has not returned after waitLimit, however
+// little it worked: on a busy machine a process waits for processors most of the time.
+const (
+	callLimit = 20 * time.Second
+	waitLimit = 5 * time.Minute
+)
+
+// watch calls hung when the call that begins now hangs, unless the function that it returns is called before.
+func watch(hung func()) (stop func()) {
+	start, worked := time.Now(), processorTime()
+	var timer *time.Timer
+	var look func()
+	look = func() {
+		left := min(callLimit-(processorTime()-worked), waitLimit-time.Since(start))
+		if left <= 0 {
+			hung()
+			return
+		}
+		timer.Reset(max(left/time.Duration(runtime.GOMAXPROCS(0)), 100*time.Millisecond))
+	}
+	timer = time.AfterFunc(time.Hour, look)
+	timer.Reset(callLimit / time.Duration(runtime.GOMAXPROCS(0)))
+	return func() { timer.Stop() }
+}
 
 // MemoryLimit is how much memory a child may take, in bytes.
 const MemoryLimit = 12 << 30
@@ -83,12 +105,12 @@ func child(job string, open func() (*driver.Table, error)) error {
 			if err := out.Flush(); err != nil {
 				return err
 			}
-			dog := time.AfterFunc(callLimit, func() {
+			stop := watch(func() {
 				fmt.Fprintf(f, " -> %s\n", hung)
 				os.Exit(3)
 			})
 			outcome := w.make(&list[i], c)
-			dog.Stop()
+			stop()
 			fmt.Fprintf(out, " -> %s\n", strings.ReplaceAll(outcome, "\n", "\t"))
 			if err := out.Flush(); err != nil {
 				return err
