@@ -340,8 +340,8 @@ func TestStartsC(t *testing.T) {
 	t.Logf("%d starts, %v each", starts, time.Since(began)/starts)
 }
 
-// The answers to the cases of package conform are those of the software device in Go, through the library and out of a Go
-// client.
+// The answers to the cases of package conform are those of the software device in Go, through the library and out of a
+// Go client.
 func TestConformance(t *testing.T) {
 	f, err := os.Open("../../internal/conform/api/testdata/h200.txt")
 	if err != nil {
