@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"math/bits"
 	"os"
 	"runtime"
 	"strconv"
@@ -64,8 +66,9 @@ type runReport struct {
 	Looked  []string  `json:"check,omitempty"`
 	Reports []*report `json:"reports,omitempty"`
 
-	ptrs []driver.CUdeviceptr
-	args []*argument
+	ptrs      []driver.CUdeviceptr
+	args      []*argument
+	occupancy *trace.Occupancy // on the software device, and not of Tile IR
 }
 
 // report is a defect; Argument is the number of the array that it is about, from 0, nil when it is about none.
@@ -388,6 +391,9 @@ func (c *runCmd) run(kind string, o softdev.Options) (*runReport, error) {
 		return nil, err
 	}
 	rep.ptrs, rep.args = ptrs, args
+	if rep.occupancy, err = c.occupancy(s, f, grid, block); err != nil {
+		return nil, err
+	}
 	if err := c.launch(s, f, grid, block, params, rep); err != nil {
 		return rep, err
 	}
@@ -395,6 +401,38 @@ func (c *runCmd) run(kind string, o softdev.Options) (*runReport, error) {
 		return nil, err
 	}
 	return rep, nil
+}
+
+// occupancy asks the device what of a launch fits on its multiprocessors.
+func (c *runCmd) occupancy(s *session, f driver.CUfunction, grid, block [3]uint32) (*trace.Occupancy, error) {
+	product := func(d [3]uint32) uint64 { // the launch refuses what is larger
+		n := uint64(d[0]) * uint64(d[1])
+		if hi, lo := bits.Mul64(n, uint64(d[2])); hi == 0 {
+			return lo
+		}
+		return math.MaxUint64
+	}
+	threads, blocks := min(product(block), math.MaxInt32), product(grid)
+	o, ok := s.d.Occupancy(f, int32(threads), uint64(c.Shared))
+	if !ok || o.Slots == 0 {
+		return nil, nil
+	}
+	var sms, perSM int32
+	for _, a := range []struct {
+		out  *int32
+		attr driver.CUdevice_attribute
+	}{{&sms, driver.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT},
+		{&perSM, driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR}} {
+		if err := s.check("cuDeviceGetAttribute", s.t.DeviceGetAttribute(s.ctx, a.out, a.attr, s.dev)); err != nil {
+			return nil, err
+		}
+	}
+	t := &trace.Occupancy{Threads: threads, Warps: (threads + 31) / 32, Registers: o.Registers, Shared: o.Shared,
+		Limits: trace.Limits{Blocks: o.Slots, Warps: o.ByThreads, Registers: o.ByRegisters,
+			Shared: min(o.ByShared, o.Slots)},
+		MaxWarps: uint64(perSM) / 32, SMs: uint64(sms), Grid: blocks}
+	t.Blocks = t.Limits.Least()
+	return t, nil
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gocuda/cuda/internal/exec/trace"
 )
 
 func saxpyArgs(command string, more ...string) []string {
@@ -27,15 +29,19 @@ func TestTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := r.Counts
-	if s.GlobalBytes != 12000 || s.Sectors != 375 || s.SharedBytes != 0 || s.Divergences != 1 || s.Warps == 0 ||
-		s.Threads == 0 || s.Lanes > 32 {
-		t.Errorf("%+v", s)
+	// 10 instructions until the branch and the return by all threads, 9 between them by the 1000 below the bound.
+	work := s.Total
+	global := trace.Traffic{Requests: 96, Bytes: 12000, Units: 375, Ideal: 375}
+	if work.Global != global || work.Shared != (trace.Traffic{}) || work.Diverged != 1 || work.Branches != 32 ||
+		work.Warps != 20*32 || work.Threads != 11*1024+9*1000 || work.Flops != (trace.Flops{F32: 2000}) {
+		t.Errorf("%+v", work)
 	}
 	stores := 0
 	for _, l := range s.Lines {
 		if strings.HasPrefix(l.Text, "st.global") {
 			stores++
-			if l.Warps != 32 || l.Threads != 1000 || l.Bytes != 4000 || l.Sectors != 125 {
+			if want := (trace.Traffic{Requests: 32, Bytes: 4000, Units: 125, Ideal: 125}); l.Warps != 32 ||
+				l.Threads != 1000 || l.Global != want {
 				t.Errorf("%+v", l)
 			}
 		}
@@ -47,9 +53,9 @@ func TestTrace(t *testing.T) {
 		t.Errorf("%+v", r.Run.Checks)
 	}
 	if m := r.Machine; m != nil {
-		if m.Warps != s.Warps || m.Fallbacks > m.Warps || len(m.Funcs) != 1 || m.Funcs[0].Native == 0 ||
+		if m.Warps != s.Operations || m.Fallbacks > m.Warps || len(m.Funcs) != 1 || m.Funcs[0].Native == 0 ||
 			m.Funcs[0].Bytes == 0 || m.Funcs[0].WholeBytes == 0 || m.Fallbacks != 0 {
-			t.Errorf("%+v, counted %d", m, s.Warps)
+			t.Errorf("%+v, counted %d", m, s.Operations)
 		}
 	} else if r.Why == "" {
 		t.Error("no machine code and no reason")

@@ -59,6 +59,7 @@ var layers = []layer{
 	{"internal/num", nil},
 	{"internal/mem", nil},
 	{"internal/tensormap", nil},
+	{"internal/source", nil},
 	{"internal/touch", nil}, // accesses of the process itself, for the race check
 	{"internal/image", nil},
 	{"internal/devlib", nil},
@@ -84,7 +85,7 @@ var layers = []layer{
 	{"internal/softnccl", []string{"internal/num"}},
 	{"internal/softdev", []string{"internal/checker", "internal/tileir", "internal/driver", "internal/image",
 		"internal/ptx", "internal/ir", "internal/link", "internal/exec", "internal/mem", "internal/num",
-		"internal/tensormap", "internal/touch", "profiles"}},
+		"internal/source", "internal/tensormap", "internal/touch", "profiles"}},
 	{"internal/ptxgen", []string{"internal/ptx", "internal/driver"}},
 	{"internal/device", []string{"internal/driver", "internal/nvidia", "internal/softdev"}},
 	{"profiles", nil},

@@ -84,6 +84,7 @@ type Device struct {
 	interrupt  func(driver.CUcontext) bool
 	stoppable  func(values *uintptr) (stop, forget func())
 	params     func(driver.CUfunction) []softdev.Param
+	occupancy  func(driver.CUfunction, int32, uint64) (softdev.Occupancy, bool)
 	broken     func(driver.CUcontext) driver.CUresult
 	panicked   func() error
 }
@@ -139,6 +140,15 @@ func (d *Device) Params(f driver.CUfunction) []softdev.Param {
 		return nil
 	}
 	return d.params(f)
+}
+
+// Occupancy is how many blocks of a kernel fit on a multiprocessor by each resource, where the device tells: see
+// [softdev.Driver.Occupancy].
+func (d *Device) Occupancy(f driver.CUfunction, threads int32, dynamic uint64) (o softdev.Occupancy, ok bool) {
+	if d.occupancy == nil {
+		return o, false
+	}
+	return d.occupancy(f, threads, dynamic)
 }
 
 // CallbackPanic returns and forgets the oldest panic of a Go callback that ran on a thread of the NVIDIA driver; nil
@@ -257,7 +267,8 @@ func openSoftware(opts Options) (*Device, error) {
 	d := &Device{
 		Table: s.Table(), Kind: Software, Name: strings.Join(o.Profiles, ","), close: s.Close,
 		lastDetail: s.LastDetail, panicked: func() error { return nil },
-		takeDetail: s.TakeDetail, interrupt: s.Interrupt, stoppable: s.Stoppable, params: s.Params, broken: s.Broken,
+		takeDetail: s.TakeDetail, interrupt: s.Interrupt, stoppable: s.Stoppable, params: s.Params,
+		occupancy: s.Occupancy, broken: s.Broken,
 		Engine: s.EngineName(), EngineISA: s.EngineISA(), EngineWhy: s.EngineWhy(),
 	}
 	if opts.NoInit {

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/checker/format"
+	"github.com/gocuda/cuda/internal/source"
 )
 
 // checkFiles are the files that the checks read and write.
@@ -80,22 +80,7 @@ func ownName(name string) (string, error) {
 // result is what was found so far.
 func (d *Driver) result() *format.Result {
 	return &format.Result{Checks: d.checks, Reports: d.defects.Reports(), Suppressed: d.defects.Suppressed(),
-		Source: readSource}
-}
-
-// readSource finds a file of the program's source: by its name as it stands, or by the end of it below the current
-// directory.
-func readSource(name string) ([]byte, error) {
-	b, err := os.ReadFile(name)
-	for rest := filepath.ToSlash(name); err != nil; {
-		_, after, ok := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
-		if !ok {
-			return nil, err
-		}
-		rest = after
-		b, err = os.ReadFile(filepath.FromSlash(rest))
-	}
-	return b, err
+		Source: source.Read}
 }
 
 // writeReports writes the files anew. It is done at each new report, too: a program may end without a word.

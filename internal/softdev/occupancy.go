@@ -47,23 +47,53 @@ func (f *function) sharedPerSM(block uint64) uint64 {
 
 // fittingBlocks is residentBlocks without the kernel's bound of dynamic shared memory.
 func (f *function) fittingBlocks(threads int32, dynamic uint64) uint64 {
+	o := f.occupancy(threads, dynamic)
+	return min(o.Slots, o.ByThreads, o.ByRegisters, o.ByShared)
+}
+
+// Occupancy is how many blocks of a kernel fit on a multiprocessor by each of its resources.
+type Occupancy struct {
+	Slots, ByThreads, ByRegisters, ByShared uint64 // blocks
+
+	Registers uint64 // of a thread, an estimate
+	Shared    uint64 // bytes of a block, the system's part included, as they are given out
+}
+
+// occupancy finds how many blocks of so many threads and bytes of dynamic shared memory fit; all is zero for a block
+// that cannot be launched.
+func (f *function) occupancy(threads int32, dynamic uint64) (o Occupancy) {
 	dev := f.mod.ctx.dev
 	if threads <= 0 || threads > dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) {
-		return 0
+		return o
+	}
+	shared := uint64(f.entry.shared(f.kernel)) + dynamic
+	if shared > dev.maxSharedOptin() {
+		return o
 	}
 	warps := uint64(threads+warpSize-1) / warpSize
-	n := uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR))
-	n = min(n, uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR))/warpSize/warps)
-	regs := (uint64(f.entry.registers())*warpSize + registerUnit - 1) / registerUnit * registerUnit
+	o.Slots = uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR))
+	o.ByThreads = uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)) / warpSize / warps
+	o.Registers = uint64(f.entry.registers())
+	regs := (o.Registers*warpSize + registerUnit - 1) / registerUnit * registerUnit
 	// A multiprocessor has four parts, each with a quarter of the registers and of the warps (cuda_occupancy.h).
-	n = min(n,
-		uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR))/smParts/regs*smParts/warps)
-	if shared := uint64(f.entry.shared(f.kernel)) + dynamic; shared > dev.maxSharedOptin() {
-		return 0
-	} else if per := (shared + dev.reservedShared() + sharedUnit - 1) / sharedUnit * sharedUnit; per > 0 {
-		n = min(n, f.sharedPerSM(per)/per)
+	file := uint64(dev.attribute(driver.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR))
+	o.ByRegisters = file / smParts / regs * smParts / warps
+	o.Shared = (shared + dev.reservedShared() + sharedUnit - 1) / sharedUnit * sharedUnit
+	if o.ByShared = math.MaxUint64; o.Shared > 0 {
+		o.ByShared = f.sharedPerSM(o.Shared) / o.Shared
 	}
-	return n
+	return o
+}
+
+// Occupancy is that of a kernel, for blocks of so many threads and bytes of dynamic shared memory; ok is false when
+// there is no such kernel, when it does not compile, and for kernels of Tile IR, whose blocks the hardware's compiler
+// makes up.
+func (d *Driver) Occupancy(h driver.CUfunction, threads int32, dynamic uint64) (o Occupancy, ok bool) {
+	f, r := d.function(h)
+	if r != success || f.entry.shape != nil || f.prepare() != nil {
+		return o, false
+	}
+	return f.occupancy(threads, dynamic), true
 }
 
 func (d *Driver) occupancyMaxActiveBlocks(cur driver.CUcontext, out *int32, h driver.CUfunction, threads int32,

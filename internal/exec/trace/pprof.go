@@ -161,7 +161,8 @@ func (e *Engine) profile(file string, now time.Time) []byte {
 				}
 				var s message
 				s.packed(sampleLocation, b.location(p))
-				s.packed(sampleValue, c.Warps, c.Threads, c.Diverged, c.Bytes, c.Sectors, c.Cycles)
+				bytes := c.Global.Bytes + c.Shared.Bytes + c.Local.Bytes + c.Const.Bytes
+				s.packed(sampleValue, c.Warps, c.Threads, c.Diverged, bytes, c.Global.Units, c.Shared.Units)
 				b.out.bytes(profileSample, s)
 			}
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/interp"
 	"github.com/gocuda/cuda/internal/ir"
-	"github.com/gocuda/cuda/internal/ptx/optab"
 )
 
 // Engine is an exec.Engine that counts.
@@ -31,18 +30,80 @@ type Kernel struct {
 
 // count is kept for each operation; warps of several workers add to it.
 type count struct {
-	warps, threads, diverged, bytes, units atomic.Uint64
+	warps, threads, waits, diverged atomic.Uint64
+	traffic                         [spaces]traffic
 }
+
+type traffic struct{ requests, bytes, units, ideal atomic.Uint64 }
 
 // Count is what an operation did.
 type Count struct {
-	Warps    uint64 `json:"warps"`             // executions by a warp, those with no active lane included
-	Threads  uint64 `json:"threads"`           // executions by a thread
-	Diverged uint64 `json:"diverged"`          // executions that divided the lanes of a warp
-	Bytes    uint64 `json:"bytes,omitempty"`   // that threads read and wrote in memory
-	Sectors  uint64 `json:"sectors,omitempty"` // global memory: different 32-byte sectors, added up over executions
-	// shared memory: passes that the hardware's 32 banks need, 1 for each execution without conflict
-	Cycles uint64 `json:"cycles,omitempty"`
+	Warps uint64 `json:"warps"` // executions by a warp, those with no active lane included
+	// executions by a thread: lanes that were active and not predicated off; of branches all that were active
+	Threads  uint64 `json:"threads"`
+	Diverged uint64 `json:"diverged"` // executions that divided the lanes of a warp
+	Memory
+
+	waits uint64 // of Warps, those that only waited for other lanes
+}
+
+// Memory is traffic by state space.
+type Memory struct {
+	Global Traffic `json:"global,omitzero"`   // generic addresses of global memory among them
+	Shared Traffic `json:"shared,omitzero"`   // of the own block and of others of the cluster
+	Local  Traffic `json:"local,omitzero"`    // variables of a thread, and registers that the compiler spilled
+	Const  Traffic `json:"constant,omitzero"` // without parameters of the kernel
+}
+
+// Traffic is what accesses to a state space amount to.
+type Traffic struct {
+	Requests uint64 `json:"requests"` // executions by a warp with at least one active lane
+	Bytes    uint64 `json:"bytes"`    // that threads read and wrote
+	// Units are what the memory system serves one after the other: 32-byte sectors of global and local memory, passes
+	// over the 32 banks of shared memory, different addresses of constant memory; added up over requests.
+	Units uint64 `json:"units"`
+	// Ideal is how many units the same bytes of the same lanes need at best, and never more than Units.
+	Ideal uint64 `json:"ideal"`
+}
+
+// add adds another's.
+func (t *Traffic) add(o Traffic) {
+	t.Requests += o.Requests
+	t.Bytes += o.Bytes
+	t.Units += o.Units
+	t.Ideal += o.Ideal
+}
+
+// Excess is how many units more than at best were needed.
+func (t Traffic) Excess() uint64 { return t.Units - min(t.Ideal, t.Units) }
+
+// Factor is how many times the ideal was needed; 0 without traffic.
+func (t Traffic) Factor() float64 { return ratio(t.Units, t.Ideal) }
+
+// PerRequest is the units of a request on average; 0 without traffic.
+func (t Traffic) PerRequest() float64 { return ratio(t.Units, t.Requests) }
+
+// ratio is a/b, 0 where b is 0.
+func ratio(a, b uint64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+// IdealPerRequest is the ideal of a request on average; 0 without traffic.
+func (t Traffic) IdealPerRequest() float64 { return ratio(t.Ideal, t.Requests) }
+
+// space gives the traffic of a space.
+func (m *Memory) space(s space) *Traffic {
+	return [spaces]*Traffic{&m.Global, &m.Shared, &m.Local, &m.Const}[s]
+}
+
+// add adds another's.
+func (m *Memory) add(o *Memory) {
+	for s := range spaces {
+		m.space(s).add(*o.space(s))
+	}
 }
 
 // New returns an engine that has counted nothing.
@@ -81,31 +142,12 @@ func (e *Engine) Kernels() []*Kernel {
 // Count returns what operation op of function f did.
 func (k *Kernel) Count(f, op int) Count {
 	x := &k.counts[f][op]
-	c := Count{Warps: x.warps.Load(), Threads: x.threads.Load(), Diverged: x.diverged.Load(), Bytes: x.bytes.Load()}
-	switch k.access[f][op].space {
-	case ir.Shared, ir.SharedCluster:
-		c.Cycles = x.units.Load()
-	default:
-		c.Sectors = x.units.Load()
+	c := Count{Warps: x.warps.Load(), Threads: x.threads.Load(), Diverged: x.diverged.Load(), waits: x.waits.Load()}
+	for s := range spaces {
+		t := &x.traffic[s]
+		*c.space(s) = Traffic{t.requests.Load(), t.bytes.Load(), t.units.Load(), t.ideal.Load()}
 	}
 	return c
-}
-
-// access says which memory an operation touches.
-type access struct {
-	addr  *ir.Arg
-	size  uint32 // bytes of a lane; 0: none
-	space ir.Space
-}
-
-// accessOf finds the memory operand of loads, stores and atomic operations.
-func accessOf(op *ir.Op) access {
-	a, ok := op.Access()
-	// constants and registers on the hardware
-	if !ok || op.Effect() == optab.MemCopy || a.Addr.Space == ir.KernelParam || a.Addr.Space == ir.FrameParam {
-		return access{}
-	}
-	return access{a.Addr, a.Size, a.Addr.Space}
 }
 
 // code runs a kernel.
@@ -134,15 +176,32 @@ func (c code) Run(w *exec.Warp) exec.Event {
 			m &= p
 		}
 		x := &counts[pc]
-		x.warps.Add(1)
-		x.threads.Add(uint64(bits.OnesCount32(m)))
-		w.Threads += uint64(bits.OnesCount32(m))
-		if a := &c.k.access[f.Index][pc]; a.size != 0 && m != 0 {
-			x.bytes.Add(uint64(a.size) * uint64(bits.OnesCount32(m)))
-			x.units.Add(a.units(w, m))
+		var asked [2]request
+		n := 0
+		a := &c.k.access[f.Index][pc]
+		if a.kind != noAccess && m != 0 {
+			n = a.requests(w, m, &asked)
 		}
-		diverged := w.Diverged
+		diverged, op, mask := w.Diverged, &f.Ops[pc], s.Mask
 		ev, back := c.k.single.Step(w, pc)
+		x.warps.Add(1)
+		if op.Sync() {
+			// Lanes that wait for others come here again.
+			if m &= s.Mask; back {
+				m = 0
+				x.waits.Add(1)
+			}
+		}
+		w.Threads += uint64(bits.OnesCount32(m))
+		if op.Ctl == ir.Branch {
+			m = mask // the guard chooses the way: lanes that do not jump take part
+		}
+		x.threads.Add(uint64(bits.OnesCount32(m)))
+		if m != 0 {
+			for i := range asked[:n] {
+				a.record(w, &asked[i], m, x)
+			}
+		}
 		if w.Diverged != diverged {
 			x.diverged.Add(1)
 		}
@@ -151,62 +210,4 @@ func (c code) Run(w *exec.Warp) exec.Event {
 		}
 		pc = s.PC
 	}
-}
-
-// units counts the 32-byte sectors that the lanes of m touch in global memory, or the passes over the 32 banks of
-// shared memory.
-func (a *access) units(w *exec.Warp, m uint32) uint64 {
-	var addrs [32]uint64
-	n := 0
-	for ; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
-		v := uint64(a.addr.Disp)
-		if b := a.addr.Base; b != nil {
-			if b.Class == ir.W64 {
-				v += w.R64(b.Ref)[l]
-			} else {
-				v += uint64(w.R32(b.Ref)[l])
-			}
-		}
-		addrs[n] = v
-		n++
-	}
-	switch a.space {
-	case ir.Global, ir.Generic, ir.Const:
-		var seen [128]uint64
-		k := 0
-		for _, v := range addrs[:n] {
-			for s := v / 32; s <= (v+uint64(a.size)-1)/32; s++ {
-				known := false
-				for _, x := range seen[:k] {
-					known = known || x == s
-				}
-				if !known && k < len(seen) {
-					seen[k] = s
-					k++
-				}
-			}
-		}
-		return uint64(k)
-	case ir.Shared, ir.SharedCluster:
-		// Lanes that want the same word share it; different words of one bank take one pass each.
-		var words [32][]uint64
-		most := 0
-		for _, v := range addrs[:n] {
-			for o := uint32(0); o < max(a.size, 4); o += 4 {
-				word := (v + uint64(o)) / 4
-				bank := word % 32
-				known := false
-				for _, x := range words[bank] {
-					known = known || x == word
-				}
-				if !known {
-					words[bank] = append(words[bank], word)
-					most = max(most, len(words[bank]))
-				}
-			}
-		}
-		return uint64(most)
-	}
-	return 0
 }

@@ -54,10 +54,13 @@ func TestCounts(t *testing.T) {
 	}
 	s := e.Kernels()[0].Summary()
 	want := map[string]Count{
-		"st.shared":    {Warps: 1, Threads: 32, Bytes: 128, Cycles: 32},
-		"st.global.u":  {Warps: 1, Threads: 24, Bytes: 96, Sectors: 24},
-		"st.global.v2": {Warps: 1, Threads: 8, Bytes: 64, Sectors: 1},
-		"@%p0 bra":     {Warps: 1, Threads: 8, Diverged: 1},
+		"st.shared": {Warps: 1, Threads: 32,
+			Memory: Memory{Shared: Traffic{Requests: 1, Bytes: 128, Units: 32, Ideal: 1}}},
+		"st.global.u": {Warps: 1, Threads: 24,
+			Memory: Memory{Global: Traffic{Requests: 1, Bytes: 96, Units: 24, Ideal: 3}}},
+		"st.global.v2": {Warps: 1, Threads: 8,
+			Memory: Memory{Global: Traffic{Requests: 1, Bytes: 64, Units: 1, Ideal: 1}}},
+		"@%p0 bra": {Warps: 1, Threads: 32, Diverged: 1},
 	}
 	for _, l := range s.Lines {
 		for prefix, c := range want {
@@ -72,8 +75,8 @@ func TestCounts(t *testing.T) {
 	if len(want) != 0 {
 		t.Errorf("no lines for %v in %+v", want, s.Lines)
 	}
-	if s.GlobalBytes != 160 || s.SharedBytes != 128 || s.Divergences != 1 {
-		t.Errorf("%+v", s)
+	if w := s.Total; w.Global.Bytes != 160 || w.Shared.Bytes != 128 || w.Diverged != 1 || w.Branches != 1 {
+		t.Errorf("%+v", w)
 	}
 	// go tool pprof reads the profile.
 	path := filepath.Join(t.TempDir(), "p.pb.gz")
@@ -93,5 +96,62 @@ func TestCounts(t *testing.T) {
 	if !strings.Contains(string(text), "k k.ptx:") ||
 		!strings.Contains(string(text), "warps/count[dflt] threads/count") {
 		t.Errorf("%s", text)
+	}
+}
+
+const inlined = `
+.version 8.0
+.target sm_80
+.address_size 64
+.func (.reg .u32 %out) twice (.reg .u32 %in)
+{
+	add.u32 %out, %in, %in; // twice
+	ret;
+}
+.visible .entry k(.param .u64 o)
+{
+	.reg .b32 %r<8>;
+	.reg .b64 %q<4>;
+	ld.param.u64 %q0, [o];
+	mov.u32 %r0, %tid.x;
+	call (%r1), twice, (%r0);
+	call (%r2), twice, (%r1);
+	add.u32 %r3, %r1, %r2; mul.lo.u32 %r4, %r3, %r3; // two on a line
+	st.global.u32 [%q0], %r4;
+	ret;
+}
+`
+
+// TestInlined counts a function that was put into the places of two calls under its own lines, and both instructions
+// of a line.
+func TestInlined(t *testing.T) {
+	d := exectest.Open(t)
+	e := New()
+	d.Engine = e
+	k, err := d.Load(inlined).Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := d.Alloc(4)
+	if err := k.Run(exectest.Config{Grid: exectest.Dim(3), Block: exectest.Dim(32)}, a); err != nil {
+		t.Fatal(err)
+	}
+	s := e.Kernels()[0].Summary()
+	got := map[string]uint64{}
+	for _, l := range s.Lines {
+		got[strings.Fields(l.Text)[0]+" "+l.Func] = l.Warps
+	}
+	want := map[string]uint64{"ld.param.u64 k": 3, "mov.u32 k": 3, "add.u32 twice": 6, "add.u32 k": 6,
+		"st.global.u32 k": 3, "ret; k": 3}
+	for name, n := range want {
+		if got[name] != n {
+			t.Errorf("%s: %d executions, want %d", name, got[name], n)
+		}
+	}
+	if n, ok := got["call k"]; ok {
+		t.Errorf("the call: %d executions", n)
+	}
+	if len(e.Kernels()[0].Listings()) != 2 {
+		t.Errorf("%+v", e.Kernels()[0].Listings())
 	}
 }

@@ -21,9 +21,13 @@ func Kernels(ptx []byte) []string {
 	return names
 }
 
+// maxWritten is the power of two of the longest name: substitutions let a short symbol stand for a very long one.
+const maxWritten = 12
+
 // Written is a kernel's name as the program has it, without parameters: ns::scale<float> for _ZN2ns5scaleIfEEvPT_.
 func Written(symbol string) string {
-	return strings.TrimSuffix(demangle.Filter(symbol, demangle.NoParams, demangle.NoEnclosingParams), " ")
+	return strings.TrimSuffix(demangle.Filter(symbol, demangle.NoParams, demangle.NoEnclosingParams,
+		demangle.MaxLength(maxWritten)), " ")
 }
 
 // AmbiguousError says that a name stands for several kernels.
