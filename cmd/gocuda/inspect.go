@@ -170,7 +170,7 @@ func describe(text []byte, where string) ptxModule {
 		m.Problem = firstLine(err)
 		return m
 	}
-	cm, err := check.Check(ast, check.Options{})
+	cm, err := check.Check(ast, check.Options{Newest: check.NewestPTX})
 	if err != nil {
 		m.Problem = firstLine(err)
 		return m

@@ -19,6 +19,7 @@ const (
 	Engine     = "GOCUDA_ENGINE"      // what runs kernels: auto, jit, jit-avx512, jit-avx2 or interpreter
 	ISA        = "GOCUDA_JIT_ISA"     // instruction set of machine code: avx512 or avx2
 	Memory     = "GOCUDA_MEMORY"      // memory of each software device
+	PTX        = "GOCUDA_PTX"         // newest version of PTX that the software device takes
 	Memcheck   = "GOCUDA_MEMCHECK"    // 1, true or on: the memory checker
 	Check      = "GOCUDA_CHECK"       // what to look for while programs run: memory, race, init, sync, leak, all
 	CheckOut   = "GOCUDA_CHECK_OUT"   // files for what checks find
@@ -91,6 +92,7 @@ type Settings struct {
 	Profile              string
 	Engine, ISA          string
 	Memory, Check        string
+	PTX                  string
 	CheckOut             string
 	CheckSuppress        string
 	CheckExit            int
@@ -139,7 +141,8 @@ func Read(lookup Lookup) Settings {
 	}
 	s := Settings{
 		Device: get(Device), TestDevice: get(TestDevice), Driver: get(Driver), NVRTC: get(NVRTC), Profile: get(Profile),
-		Engine: get(Engine), ISA: get(ISA), Memory: get(Memory), Check: get(Check), CheckOut: get(CheckOut),
+		Engine: get(Engine), ISA: get(ISA), Memory: get(Memory),
+		PTX: get(PTX), Check: get(Check), CheckOut: get(CheckOut),
 		CheckSuppress: get(CheckSkip), Stack: number(Stack), Trace: get(Trace),
 		EagerLoading: get(Loading) == "EAGER", ForcePTX: number(ForcePTX), DisablePTX: number(DisablePTX),
 		Clang: get(Clang), Lib: get(Lib), CCCL: get(CCCL), Cache: get(Cache),

@@ -25,7 +25,8 @@ func TestRead(t *testing.T) {
 	s := Read(from(map[string]string{
 		Device: "driver", TestDevice: "auto", Driver: "/a", NVRTC: "/b", Profile: " h200, l4", Engine: "jit",
 		ISA:    "avx2",
-		Memory: "1G", Check: "race", CheckOut: "a.json", CheckSkip: "b", CheckExit: "3", Memcheck: "on", Stack: "1",
+		Memory: "1G", PTX: "9.0",
+		Check: "race", CheckOut: "a.json", CheckSkip: "b", CheckExit: "3", Memcheck: "on", Stack: "1",
 		Trace: "errors", Visible: "", Loading: "EAGER", ForcePTX: "1", DisablePTX: "2",
 		cudaPath: "c", systemRoot: "d", virtualEnv: "e", condaPrefix: "f", Clang: "e", Lib: "f", CCCL: "g", Cache: "h",
 		NCCL: "n", home: "h", path: "p", goPackage: "q",

@@ -98,7 +98,8 @@ func (l *Linker) parse(text []byte, name, member string) (*Unit, *Error) {
 		err := fault.New(fault.TooLarge, "input "+name, 0, "all texts together are over %d bytes", image.MaxText)
 		return nil, imageError(err, "")
 	}
-	return parse(bytes.Clone(text), name, member, check.Options{SM: l.opts.SM, MaxShared: unlimited, Stop: l.opts.Stop})
+	return parse(bytes.Clone(text), name, member,
+		check.Options{SM: l.opts.SM, MaxShared: unlimited, Newest: l.opts.Newest, Stop: l.opts.Stop})
 }
 
 // cubin adds a CUDA ELF: an image of this linker's own when that is allowed. The checks come in the driver's order

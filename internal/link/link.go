@@ -38,6 +38,8 @@ type Options struct {
 	// MaxShared is the largest static shared memory of a kernel in a module that is loaded alone; 0 stands for that of
 	// sm_90. Linked programs have the linker's own limit of 48 KiB (recorded).
 	MaxShared uint64
+	// Newest is the newest version of PTX that is taken, as in check.Options.
+	Newest int
 	// Builtin says whether the device provides an undefined function to every program (vprintf, malloc); nil means that
 	// it provides none.
 	Builtin func(name string) bool

@@ -36,7 +36,8 @@ type Linked struct {
 
 // Module parses, checks and links one module alone, as the module loads do. Errors are *Error.
 func Module(text []byte, o Options) (*Linked, error) {
-	u, err := parse(text, "", "", check.Options{SM: o.SM, MaxShared: o.MaxShared, Stop: o.Stop})
+	u, err := parse(text, "", "", check.Options{SM: o.SM, MaxShared: o.MaxShared, Newest: o.Newest,
+		Stop: o.Stop})
 	if err == nil {
 		var p *Linked
 		if p, err = single(u, o); err == nil {

@@ -57,7 +57,7 @@ func (n *name) strong() bool {
 func parse(text []byte, input, member string, opts check.Options) (*Unit, *Error) {
 	tree, err := ptx.ParseUntil(text, opts.Stop)
 	if err != nil {
-		return nil, textError(err)
+		return nil, textError(check.Syntax(tree, err, opts))
 	}
 	m, err := check.Check(tree, opts)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 
 // linkOptions are what package link has to know of the device.
 func (dev *device) linkOptions(sm int) link.Options {
-	return link.Options{SM: sm, MaxShared: dev.maxSharedOptin(), Builtin: interp.Builtin, Runtime: interp.DeviceRuntime}
+	return link.Options{SM: sm, MaxShared: dev.maxSharedOptin(), Newest: dev.d.newestPTX, Builtin: interp.Builtin,
+		Runtime: interp.DeviceRuntime}
 }
 
 // linkError turns a failure of package link into the driver's result.

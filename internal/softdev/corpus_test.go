@@ -317,7 +317,7 @@ func TestBrokenImages(t *testing.T) {
 	if err := json.Unmarshal(b, &images); err != nil {
 		t.Fatal(err)
 	}
-	d, tab, ctx := open(t, Options{})
+	d, tab, ctx := open(t, Options{PTX: "9.0"})
 	file := filepath.Join(t.TempDir(), "image")
 	compared, machine := 0, 0
 	for _, img := range images {

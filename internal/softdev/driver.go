@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -55,6 +56,10 @@ type Options struct {
 	Counters *exec.Counters
 	// Memory is the bytes of memory of each device; 0 leaves it to the environment, and that to the profile.
 	Memory uint64
+	// PTX is the newest version of PTX that is taken, "9.0" to "9.5"; "" leaves it to the environment variable
+	// GOCUDA_PTX, and that to 9.5. Of a module that is newer than the device's 9.0 everything must be known. "9.0" is
+	// what the recorded driver does.
+	PTX string
 	// Workers is the number of goroutines of one launch; 0 is one for each CPU.
 	Workers int
 	// Recover lets a device work again after a fault once the context that faulted is destroyed or reset, and keeps the
@@ -107,6 +112,7 @@ type Driver struct {
 	codeEnd   atomic.Uint64 // first function address not given out
 	env       env.Settings  // read by New
 	perDevice uint64        // memory of each device in bytes; 0 is the profile's
+	newestPTX int           // newest version of PTX that is taken, times ten
 	programs  programs
 
 	threads       threads
@@ -152,6 +158,9 @@ func New(o Options) (*Driver, error) {
 	}
 	var err error
 	if d.perDevice, err = parseMemory(size); err != nil {
+		return nil, fmt.Errorf("software device: %w", err)
+	}
+	if d.newestPTX, err = parsePTX(cmp.Or(o.PTX, d.env.PTX)); err != nil {
 		return nil, fmt.Errorf("software device: %w", err)
 	}
 	d.coredump.process = true

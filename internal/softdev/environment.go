@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/env"
 	"github.com/gocuda/cuda/internal/mem"
+	"github.com/gocuda/cuda/internal/ptx/check"
 )
 
 // MemorySizeError says that an amount of memory (Options.Memory or GOCUDA_MEMORY) is none.
@@ -49,4 +50,25 @@ func parseMemory(text string) (uint64, error) {
 		return 0, &MemorySizeError{text, fmt.Sprintf("less than %d MiB", leastMemory>>20)}
 	}
 	return n << shift &^ (mem.Granule - 1), nil
+}
+
+// PTXVersionError is a version of PTX that cannot be the newest one that is taken.
+type PTXVersionError struct{ Value string }
+
+func (e *PTXVersionError) Error() string {
+	return fmt.Sprintf("%s=%q: must be a version of PTX from %d.%d to %d.%d", env.PTX, e.Value, check.MaxPTX/10,
+		check.MaxPTX%10, check.NewestPTX/10, check.NewestPTX%10)
+}
+
+// parsePTX reads a version of PTX, "9.0" say, times ten; "" is the newest.
+func parsePTX(text string) (int, error) {
+	if text == "" {
+		return check.NewestPTX, nil
+	}
+	for v := check.MaxPTX; v <= check.NewestPTX; v++ {
+		if text == fmt.Sprintf("%d.%d", v/10, v%10) {
+			return v, nil
+		}
+	}
+	return 0, &PTXVersionError{text}
 }

@@ -244,7 +244,8 @@ func (s *linkState) report(data []byte, all *jitOptions) {
 	if err != nil {
 		return // the linker has read the same text
 	}
-	checked, err := check.Check(tree, check.Options{SM: s.dev.sm(), MaxShared: s.dev.maxSharedOptin()})
+	checked, err := check.Check(tree, check.Options{SM: s.dev.sm(), MaxShared: s.dev.maxSharedOptin(),
+		Newest: s.d.newestPTX})
 	if err != nil {
 		return
 	}

@@ -29,7 +29,7 @@ type brokenImage struct {
 func TestBrokenPTX(t *testing.T) {
 	var images []brokenImage
 	readFacts(t, "broken.json", &images)
-	d, tab, ctx := open(t, Options{})
+	d, tab, ctx := open(t, Options{PTX: "9.0"})
 	dir := t.TempDir()
 	for _, img := range images {
 		text := []byte(img.Text)

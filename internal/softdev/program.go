@@ -152,7 +152,10 @@ type loadError struct {
 }
 
 func (e *loadError) Error() string {
+	advice := check.Advice(e.err)
 	switch {
+	case advice != "":
+		return advice
 	case e.log != "":
 		return e.log
 	case e.err != nil:
@@ -282,15 +285,16 @@ func (d *Driver) compile(data []byte, dev *device, o *jitOptions) (*program, *lo
 		}
 		most = lower.DefaultMaxShared
 	}
+	want := check.Options{SM: min(sm, target), MaxShared: most, Newest: d.newestPTX, Stop: o.stop}
 	tree, err := ptx.ParseUntil(text, o.stop)
 	if err != nil {
-		return nil, ptxError(err)
+		return nil, ptxError(check.Syntax(tree, err, want))
 	}
 	narrow := tree.AddressSize == 32
 	if narrow {
 		o.info.line("ptxas warning :  64 Bit host architecture (--machine) being used mismatches with .address_size of 32 bits")
 	}
-	checked, err := check.Check(tree, check.Options{SM: min(sm, target), MaxShared: most, Stop: o.stop})
+	checked, err := check.Check(tree, want)
 	if err != nil {
 		return nil, ptxError(err)
 	}

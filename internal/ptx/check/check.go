@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,9 @@ type Options struct {
 	// SM is the device's compute capability times ten: 90. Modules for a higher target are refused. 0 checks a module
 	// only against its own .target.
 	SM int
+	// Newest is the newest version that is taken, times ten, [NewestPTX] say: a module that is newer than [MaxPTX] is
+	// checked as it stands, and refused as too new if it has a fault. 0 is MaxPTX, as the recorded driver has it.
+	Newest int
 	// MaxShared is the largest static shared memory of a kernel in bytes; 0 stands for 232448 (0x38c00), that of sm_90.
 	MaxShared uint64
 	// Stop ends the check with [ptx.ErrStopped] soon after it is set; nil never is.
@@ -48,9 +52,47 @@ func Check(m *ptx.Module, opts Options) (*Module, error) {
 		return nil, ptx.ErrStopped
 	}
 	if len(c.errs) > 0 {
+		if c.m.Target.PTX > MaxPTX && c.errs[0].Kind != UnsupportedVersion {
+			return nil, append(Errors{tooNew(m)}, c.errs...)
+		}
 		return nil, c.errs
 	}
 	return c.m, nil
+}
+
+// Syntax is the error of a text that [ptx.Parse] has refused: a version that is newer than [MaxPTX] may be the reason.
+func Syntax(m *ptx.Module, err error, opts Options) error {
+	var list ptx.ErrorList
+	if m == nil || !m.HasVersion || !errors.As(err, &list) || len(list) == 0 {
+		return err
+	}
+	if v := number(m); v <= MaxPTX || v > opts.Newest {
+		return err
+	}
+	return Errors{tooNew(m), {Pos: list[0].Pos, Text: list[0].Text}}
+}
+
+// number is a module's version times ten.
+func number(m *ptx.Module) int {
+	if m.Version.Minor > 9 {
+		return m.Version.Major*10 + 9 // no such version, as header says
+	}
+	return m.Version.Major*10 + m.Version.Minor
+}
+
+// tooNew is the fault of a module whose version is none, or newer than what is known.
+func tooNew(m *ptx.Module) *Error {
+	e := &Error{Pos: m.VersionPos, Kind: UnsupportedVersion, Fatal: true, Text: fmt.Sprintf(
+		"Unsupported .version %d.%d; current version is '%d.%d'", m.Version.Major, m.Version.Minor, MaxPTX/10,
+		MaxPTX%10)}
+	if number(m) > MaxPTX {
+		e.Advice = fmt.Sprintf("the text is PTX %d.%d and has what this device, which knows PTX up to %d.%d, does not: "+
+			"compile with CUDA 13.0 or older, for example with nvidia-cuda-nvrtc==13.0.* from PyPI",
+			m.Version.Major, m.Version.Minor, MaxPTX/10, MaxPTX%10)
+	} else {
+		e.Advice = fmt.Sprintf("there is no PTX %d.%d", m.Version.Major, m.Version.Minor)
+	}
+	return e
 }
 
 // stopped says whether the caller wants the check to end.
@@ -169,19 +211,14 @@ const no32Bit = " 32-Bit ABI (--machine 32 or 32-Bit addressing) is not supporte
 // header checks .version, .target and .address_size.
 func (c *checker) header() bool {
 	m := c.ast
-	v := m.Version.Major*10 + m.Version.Minor
-	if m.Version.Minor > 9 {
-		v = m.Version.Major*10 + 9 // no such version: the table below says so
-	}
+	v := number(m)
 	c.m.Target.PTX = v
 	if !m.HasVersion {
 		c.fatal(ptx.Pos{Line: 1, Col: 1}, "Missing .version directive at start of file 'application ptx input'")
 		return false
 	}
-	if v > MaxPTX || m.Version.Minor > 9 || !knownVersion(v) {
-		c.report(&Error{Pos: m.VersionPos, Kind: UnsupportedVersion, Fatal: true, Text: fmt.Sprintf(
-			"Unsupported .version %d.%d; current version is '%d.%d'", m.Version.Major, m.Version.Minor, MaxPTX/10,
-			MaxPTX%10)})
+	if v > max(c.opt.Newest, MaxPTX) || m.Version.Minor > 9 || v <= MaxPTX && !knownVersion(v) {
+		c.report(tooNew(m))
 		return false
 	}
 	var arch *ptx.TargetWord

@@ -34,6 +34,8 @@ type Error struct {
 	Kind  Kind
 	Fatal bool   // the compiler stops here and says "fatal" instead of "error"
 	Text  string // in the words of the driver's compiler where they are known
+	// Advice is what to do about it, where there is something to say; the compiler's log does not have it.
+	Advice string
 }
 
 // Error returns "line:column: text".
@@ -72,6 +74,19 @@ func (l Errors) Error() string {
 		b.WriteString(e.Error())
 	}
 	return b.String()
+}
+
+// Advice is the first advice of an error of [Check], empty when it has none.
+func Advice(err error) string {
+	var list Errors
+	if errors.As(err, &list) {
+		for _, e := range list {
+			if e.Advice != "" {
+				return e.Advice
+			}
+		}
+	}
+	return ""
 }
 
 // Unwrap lets errors.As find an *Error.

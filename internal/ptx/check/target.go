@@ -9,6 +9,10 @@ import (
 // MaxPTX is the newest PTX ISA version that is understood, times ten: that of the recorded driver (CUDA 13.0).
 const MaxPTX = 90
 
+// NewestPTX is the newest PTX ISA version that a released compiler writes: that of CUDA 13.5. A module of a version
+// between the two is one of MaxPTX if everything in it is known.
+const NewestPTX = 95
+
 // target is a value that .target accepts, with the first PTX version (times ten) that has it.
 type target struct {
 	sm   int
