@@ -106,7 +106,7 @@ var outside = []struct {
 	{"github.com/pierrec/lz4", []string{"internal/image"}},
 	{"golang.org/x/sys", []string{"internal/mem", "internal/softdev", "internal/nvidia", "internal/exec/jit",
 		"internal/exec/interp",
-		"internal/touch", "internal/softnccl", "cmd/libcuda"}},
+		"internal/touch", "internal/softnccl", "cmd/libcuda", "internal/conform/limits"}},
 	{"github.com/alecthomas/kong", []string{"cmd/gocuda"}},
 	{"github.com/ianlancetaylor/demangle", []string{"cmd/gocuda"}},
 	{"github.com/sbinet/npyio", []string{"cmd/gocuda"}},

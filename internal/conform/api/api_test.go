@@ -16,7 +16,7 @@ import (
 // TestMain is also the other process of a case.
 func TestMain(m *testing.M) {
 	if Child(func() (*driver.Table, error) {
-		d, err := softdev.New(recorded(2))
+		d, err := softdev.New(strict(2))
 		if err != nil {
 			return nil, err
 		}
@@ -27,15 +27,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// recorded are devices that take PTX up to 9.0, as the recorded driver does.
-func recorded(devices int) softdev.Options {
+// strict are devices that take PTX up to 9.0, as the recorded driver does.
+func strict(devices int) softdev.Options {
 	return softdev.Options{Profiles: make([]string, devices), PTX: "9.0", Stdout: io.Discard, Stderr: io.Discard}
 }
 
 // software runs a case on software devices of its own.
 func software(t *testing.T, devices int, c Case) []string {
 	t.Helper()
-	d, err := softdev.New(recorded(devices))
+	d, err := softdev.New(strict(devices))
 	if err != nil {
 		t.Fatal(err)
 	}
