@@ -16,6 +16,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -35,6 +36,9 @@ type Profile struct {
 	// TotalMemory is what cuDeviceTotalMem says, in bytes, and TotalMemorySource where that comes from.
 	TotalMemory       uint64 `json:"totalMemory"`
 	TotalMemorySource string `json:"totalMemorySource"`
+	// NVLink says that NVLink and its switches join devices of the profile, where there are several: each reaches the
+	// memory of every other. Without it a device reaches no other's.
+	NVLink bool `json:"nvlink,omitempty"`
 	// The range of stream priorities (cuCtxGetStreamPriorityRange); smaller numbers are greater priorities.
 	LeastStreamPriority    int32 `json:"leastStreamPriority"`
 	GreatestStreamPriority int32 `json:"greatestStreamPriority"`
@@ -168,6 +172,41 @@ func Get(name string) (*Profile, error) {
 		return nil, &UnknownError{name, Names()}
 	}
 	return Parse(text)
+}
+
+// MaxDevices is how many devices Expand makes at most.
+const MaxDevices = 64
+
+// CountError says that a list of profiles asks for no number of devices that there can be.
+type CountError struct{ Name string }
+
+func (e *CountError) Error() string {
+	return fmt.Sprintf("devices %q: a profile may be followed by * and how many there are, %d in all at most", e.Name,
+		MaxDevices)
+}
+
+// Expand returns a name for each device: "h200*2" is two devices of profile h200. The names themselves are not looked
+// at. The error is a *CountError.
+func Expand(names []string) ([]string, error) {
+	var all []string
+	for _, name := range names {
+		id, times, several := strings.Cut(name, "*")
+		n := 1
+		if several {
+			var err error
+			if n, err = strconv.Atoi(strings.TrimSpace(times)); err != nil || n < 1 {
+				return nil, &CountError{name}
+			}
+			id = strings.TrimSpace(id)
+		}
+		if n > MaxDevices-len(all) {
+			return nil, &CountError{name}
+		}
+		for range n {
+			all = append(all, id)
+		}
+	}
+	return all, nil
 }
 
 // Parse reads the JSON text of a profile, as in the files of this package, and checks it. The error is an

@@ -213,3 +213,20 @@ func TestParseRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestExpand(t *testing.T) {
+	for list, want := range map[string]string{"": "", "h200": "h200", "h200*2,l4": "h200,h200,l4",
+		" h200 * 3": "h200,h200,h200", "a100,a100*1": "a100,a100"} {
+		got, err := Expand(strings.Split(list, ","))
+		if err != nil || strings.Join(got, ",") != want {
+			t.Errorf("%q: %q, %v, want %q", list, got, err, want)
+		}
+	}
+	for _, list := range []string{"h200*", "h200*0", "h200*-1", "h200*x", "h200*65", "h200*60,l4*5", "h200*2*2",
+		"h200*99999999999999999999"} {
+		var bad *CountError
+		if got, err := Expand(strings.Split(list, ",")); !errors.As(err, &bad) {
+			t.Errorf("%q: %q, %v", list, got, err)
+		}
+	}
+}

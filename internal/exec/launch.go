@@ -68,6 +68,9 @@ type Memory struct {
 	// Foreign resolves an address outside that part, in the window or not, that the API allows on the device
 	// (registered host memory, another device's memory); nil when it is not allowed.
 	Foreign func(addr, size uint64) unsafe.Pointer
+	// Multicast appends what an address of a multicast object stands for, in the order of its team, in host memory;
+	// nothing when it is no such address or some of it has no memory. nil where there are no such objects.
+	Multicast func(addr, size uint64, write bool, to []unsafe.Pointer) []unsafe.Pointer
 	// Const says whether a window address belongs to a __constant__ variable (isspacep.const); nil means none does.
 	Const func(addr uint64) bool
 	// Check, when set, is asked before every global access (memory checker); false ends the kernel. Shared memory then

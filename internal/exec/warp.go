@@ -106,6 +106,7 @@ type Warp struct {
 	Ext        unsafe.Pointer // an engine's memory; it stays with the Warp when that is used again
 	ExtState   ExtState       // how much of what it knows still holds
 	sync       *warpSync      // nil unless the launch's synchronisation is checked
+	replicas   []unsafe.Pointer
 }
 
 // ExtState says how much an engine's own memory of a warp still holds. Engines set ExtReady.

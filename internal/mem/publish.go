@@ -201,46 +201,67 @@ func (w *Window) ClosePublished(addr uint64) error {
 	return w.Unreserve(base, size)
 }
 
-// pageSize is the size of a Page.
+// pageSize is what the size of a Page is a multiple of.
 const pageSize = 4096
 
-// Page is a little memory that several processes share for words that they change atomically.
+// Page is a little memory that several processes share for words that they change atomically: one page of the host, or
+// several side by side.
 type Page struct {
-	p    *publication
+	b    *backing
+	what Published // the zero value for a page that was opened by its descriptor
 	data []byte
 }
 
-// NewPage makes a page of zeros. Errors: errors.ErrUnsupported, and those of the system.
-func NewPage() (*Page, error) {
-	p, err := newPublication(pageSize)
+// NewPage makes n pages of zeros. Errors: errors.ErrUnsupported, and those of the system.
+func NewPage(n int) (*Page, error) {
+	p, err := newPublication(uint64(n) * pageSize)
 	if err != nil {
 		return nil, err
 	}
-	return mapPage(p)
+	return mapPage(p.b, p.what, n)
 }
 
-// OpenPage opens another process's page. Errors: ErrNotPublished, errors.ErrUnsupported, and those of the system.
-func OpenPage(what Published) (*Page, error) {
-	if what.Size != pageSize {
+// OpenPage opens n pages of another process. Errors: ErrNotPublished, errors.ErrUnsupported, and those of the system.
+func OpenPage(what Published, n int) (*Page, error) {
+	if what.Size != uint64(n)*pageSize {
 		return nil, ErrNotPublished
 	}
 	b, err := openCookieBacking(what)
 	if err != nil {
 		return nil, err
 	}
-	return mapPage(&publication{b, what})
+	return mapPage(b, what, n)
 }
 
-func mapPage(p *publication) (*Page, error) {
-	data, err := p.b.mapAll(pageSize)
+// OpenPageFile opens n pages by a file descriptor that Descriptor gave in this or another process; it stays the
+// caller's. The error is ErrNotPublished for a file of another size.
+func OpenPageFile(fd uintptr, n int) (*Page, error) {
+	b, size, err := openBacking(fd)
 	if err != nil {
-		return nil, errors.Join(err, p.b.close())
+		return nil, err
 	}
-	return &Page{p, data}, nil
+	if size != uint64(n)*pageSize {
+		return nil, errors.Join(ErrNotPublished, b.close())
+	}
+	return mapPage(b, Published{}, n)
 }
 
-// Published says how others open the page.
-func (p *Page) Published() Published { return p.p.what }
+func mapPage(b *backing, what Published, n int) (*Page, error) {
+	data, err := b.mapAll(n * pageSize)
+	if err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	return &Page{b, what, data}, nil
+}
+
+// Published says how others open the page; the zero value for one that was opened by its descriptor.
+func (p *Page) Published() Published { return p.what }
+
+// Descriptor gives a file descriptor of the page, which is the caller's.
+func (p *Page) Descriptor() (uintptr, error) { return p.b.descriptor() }
+
+// Words is how many words the page has.
+func (p *Page) Words() int { return len(p.data) / 8 }
 
 // Word is the i-th word of the page.
 func (p *Page) Word(i int) *atomic.Uint64 {
@@ -249,5 +270,5 @@ func (p *Page) Word(i int) *atomic.Uint64 {
 
 // Close gives the page up; words must not be used any more. Other processes that have opened it keep it.
 func (p *Page) Close() error {
-	return errors.Join(unmapAll(p.data), p.p.b.close())
+	return errors.Join(unmapAll(p.data), p.b.close())
 }

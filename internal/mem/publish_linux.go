@@ -24,6 +24,18 @@ func newCookieBacking(size, cookie uint64) (*backing, error) {
 	return &backing{f: f}, nil
 }
 
+// published says how other processes open a file that this one was given, if it has a cookie.
+func (b *backing) published(size uint64) (p Published) {
+	link, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", b.f.Fd()))
+	if err != nil {
+		return p
+	}
+	if n, err := fmt.Sscanf(link, "/memfd:gocuda-%016x", &p.Cookie); n != 1 || err != nil {
+		return Published{}
+	}
+	return Published{Process: int32(os.Getpid()), File: b.number(), Cookie: p.Cookie, Size: size, Bytes: size}
+}
+
 // openCookieBacking opens the file through the other process's list of files, which the system allows to processes of
 // the same user.
 func openCookieBacking(p Published) (*backing, error) {

@@ -65,7 +65,7 @@ func otherProcess(text string) int {
 	for i := range b {
 		b[i]++
 	}
-	p, err := OpenPage(published(page))
+	p, err := OpenPage(published(page), 1)
 	if err != nil {
 		return 15
 	}
@@ -114,7 +114,7 @@ func TestPublish(t *testing.T) {
 		if !w.IsPublished(addr) || w.IsPublished(addr+1<<30) {
 			t.Error("what is published is not known")
 		}
-		page, err := NewPage()
+		page, err := NewPage(1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestPublishErrors(t *testing.T) {
 	if _, err := h.OpenPublished(p, nil); !errors.Is(err, ErrNotPublished) && !errors.Is(err, errors.ErrUnsupported) {
 		t.Error(err)
 	}
-	if _, err := OpenPage(p); !errors.Is(err, ErrNotPublished) {
+	if _, err := OpenPage(p, 1); !errors.Is(err, ErrNotPublished) {
 		t.Error(err)
 	}
 }

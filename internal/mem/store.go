@@ -26,6 +26,7 @@ type Store struct {
 	size  uint64
 	held  uint64 // what counts for the heap
 	b     *backing
+	what  Published // how other processes open it; the zero value where they cannot
 
 	refs int // owners and mappings; under the window's lock
 }
@@ -38,7 +39,7 @@ type reservation struct {
 
 type mapped struct {
 	extent
-	store *Store
+	store *Store // nil: addresses without memory
 	span  *span
 }
 
@@ -51,6 +52,25 @@ func (s *Store) Heap() *Heap { return s.heap }
 // NewStore takes memory of the heap without an address; size is a multiple of Granule. Errors: *AddressError for
 // another size, *OutOfMemoryError, ErrClosed, and errors.ErrUnsupported on hosts without stores.
 func (h *Heap) NewStore(size uint64, owner any) (*Store, error) {
+	return h.newStore(size, owner, func() (*backing, Published, error) {
+		b, err := newBacking(size)
+		return b, Published{}, err
+	})
+}
+
+// NewPublishedStore is NewStore for memory that other processes can open by Store.Published, too.
+func (h *Heap) NewPublishedStore(size uint64, owner any) (*Store, error) {
+	return h.newStore(size, owner, func() (*backing, Published, error) {
+		p, err := newPublication(size)
+		if err != nil {
+			return nil, Published{}, err
+		}
+		p.what.Bytes = size
+		return p.b, p.what, nil
+	})
+}
+
+func (h *Heap) newStore(size uint64, owner any, make func() (*backing, Published, error)) (*Store, error) {
 	if size == 0 || size%Granule != 0 {
 		return nil, &AddressError{Op: "make store", Size: size, Why: "the size is not a multiple of the granularity"}
 	}
@@ -62,11 +82,11 @@ func (h *Heap) NewStore(size uint64, owner any) (*Store, error) {
 	if h.limit-min(h.used, h.limit) < size {
 		return nil, &OutOfMemoryError{size, h.used, h.limit, nil}
 	}
-	b, err := newBacking(size)
+	b, what, err := make()
 	if err != nil {
 		return nil, fmt.Errorf("mem: the host gives no memory that can be mapped: %w", err)
 	}
-	s := &Store{Owner: owner, heap: h, size: size, held: size, b: b, refs: 1}
+	s := &Store{Owner: owner, heap: h, size: size, held: size, b: b, what: what, refs: 1}
 	if !h.w.keep(s) {
 		_ = b.close()
 		return nil, ErrClosed
@@ -249,24 +269,55 @@ func (w *Window) mapRange(addr, size uint64, s *Store, offset, lead, bytes uint6
 	if offset > s.size || lead+bytes > s.size-offset || s.refs == 0 || s.heap.w != w {
 		return Range{}, &AddressError{"map", addr, size, "the store does not hold that"}
 	}
-	i := sort.Search(len(r.maps), func(i int) bool { return r.maps[i].off+r.maps[i].n > off })
-	if i < len(r.maps) && r.maps[i].off < off+size {
+	i, ok := r.room(off, size)
+	if !ok {
 		return Range{}, &AddressError{"map", addr, size, "memory is mapped there"}
 	}
 	if err := w.m.share(off, size, s.b, offset); err != nil {
 		return Range{}, err
 	}
-	m := &mapped{extent{off, size}, s, &span{off: off, n: size, ranges: make([]atomic.Pointer[Range], 1)}}
-	g := &Range{Base: addr + lead, Size: bytes, ID: w.ids.Add(1), Kind: s.heap.kind, Heap: s.heap, Owner: owner,
-		Store: s, Access: NoAccess}
-	m.span.ranges[0].Store(g)
-	r.maps = slices.Insert(r.maps, i, m)
 	s.refs++
-	w.setSpan(off, size, m.span)
-	if w.watcher != nil {
-		w.watcher.Allocated(*g)
+	return w.enter(r, i, &mapped{extent: extent{off, size}, store: s}, Range{Base: addr + lead, Size: bytes,
+		Kind: s.heap.kind, Heap: s.heap, Owner: owner, Store: s}), nil
+}
+
+// MapNothing gives a part of a reserved range an owner and no memory: Lookup finds it, and no access to it succeeds.
+// Unmap ends that. Errors: *AddressError, ErrClosed.
+func (w *Window) MapNothing(addr, size uint64, kind Kind, owner any) (Range, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return Range{}, ErrClosed
 	}
-	return *g, nil
+	r, off, err := w.inReservation("map", addr, size)
+	if err != nil {
+		return Range{}, err
+	}
+	i, ok := r.room(off, size)
+	if !ok {
+		return Range{}, &AddressError{"map", addr, size, "memory is mapped there"}
+	}
+	return w.enter(r, i, &mapped{extent: extent{off, size}},
+		Range{Base: addr, Size: size, Kind: kind, Owner: owner}), nil
+}
+
+// room is the place of a new mapping in r.maps, if nothing is mapped there yet.
+func (r *reservation) room(off, size uint64) (i int, ok bool) {
+	i = sort.Search(len(r.maps), func(i int) bool { return r.maps[i].off+r.maps[i].n > off })
+	return i, i == len(r.maps) || r.maps[i].off >= off+size
+}
+
+// enter makes a mapping known, without access to it.
+func (w *Window) enter(r *reservation, i int, m *mapped, g Range) Range {
+	g.ID, g.Access = w.ids.Add(1), NoAccess
+	m.span = &span{off: m.off, n: m.n, ranges: make([]atomic.Pointer[Range], 1)}
+	m.span.ranges[0].Store(&g)
+	r.maps = slices.Insert(r.maps, i, m)
+	w.setSpan(m.off, m.n, m.span)
+	if w.watcher != nil {
+		w.watcher.Allocated(g)
+	}
+	return g
 }
 
 // whole returns the mappings that touch a range, all of which must lie in it.
@@ -312,6 +363,9 @@ func (w *Window) unmap(addr, size uint64) (gone []*Store, err error) {
 		if w.watcher != nil {
 			w.watcher.Freed(*m.span.ranges[0].Load())
 		}
+		if m.store == nil {
+			continue
+		}
 		if e := w.m.unshare(m.off, m.n); e != nil && err == nil {
 			err = e
 		}
@@ -324,7 +378,8 @@ func (w *Window) unmap(addr, size uint64) (gone []*Store, err error) {
 	return w.unref(stores), err
 }
 
-// Protect sets the access rights of a part of a reserved range, which must be covered by whole mappings.
+// Protect sets the access rights of a part of a reserved range, which must be covered by whole mappings. Those without
+// memory stay as they are.
 func (w *Window) Protect(addr, size uint64, a Access) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -349,10 +404,13 @@ func (w *Window) Protect(addr, size uint64, a Access) error {
 	if a != NoAccess && a != ReadOnly && a != ReadWrite {
 		return &AddressError{"set access of", addr, size, fmt.Sprintf("there are no access rights %d", a)}
 	}
-	if err := w.m.protect(off, size, a); err != nil {
-		return err
-	}
 	for _, m := range r.maps[first:end] {
+		if m.store == nil {
+			continue
+		}
+		if err := w.m.protect(m.off, m.n, a); err != nil {
+			return err
+		}
 		g := *m.span.ranges[0].Load()
 		g.Access = a
 		m.span.ranges[0].Store(&g)

@@ -178,6 +178,10 @@ func (d *Driver) deviceGetAttribute(_ driver.CUcontext, out *int32, attr driver.
 	switch attr { // which tell devices of a machine apart (recorded)
 	case driver.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, driver.CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID:
 		v += dev.slot
+	case driver.CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, driver.CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED:
+		if dev.multicast() {
+			v = 1
+		}
 	}
 	*out = v
 	return success
@@ -334,44 +338,6 @@ func (d *Driver) deviceGetTexture1DLinearMaxWidth(_ driver.CUcontext, out *uint6
 	return success
 }
 
-func (d *Driver) deviceCanAccessPeer(_ driver.CUcontext, out *int32, ordinal, peer driver.CUdevice) driver.CUresult {
-	if _, r := d.asked(out != nil, ordinal); r != success {
-		return r
-	}
-	if _, r := d.deviceOf(peer); r != success {
-		return r
-	}
-	*out = 0
-	if ordinal != peer {
-		*out = 1 // all devices of a driver share one address window
-	}
-	return success
-}
-
-func (d *Driver) deviceGetP2PAttribute(_ driver.CUcontext, out *int32, attr driver.CUdevice_P2PAttribute, src,
-	dst driver.CUdevice) driver.CUresult {
-	if _, r := d.asked(out != nil, src); r != success {
-		return r
-	}
-	if _, r := d.deviceOf(dst); r != success {
-		return r
-	}
-	if src == dst {
-		return driver.CUDA_ERROR_INVALID_DEVICE
-	}
-	switch attr {
-	case driver.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, driver.CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
-		driver.CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED:
-		*out = 1
-	case driver.CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK,
-		driver.CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED:
-		*out = 0
-	default:
-		return invalidValue
-	}
-	return success
-}
-
 func (d *Driver) ctxEnablePeerAccess(cur, peer driver.CUcontext, flags uint32) driver.CUresult {
 	c, r := d.enter(cur)
 	if r != success {
@@ -384,7 +350,7 @@ func (d *Driver) ctxEnablePeerAccess(cur, peer driver.CUcontext, flags uint32) d
 	if r != success {
 		return r
 	}
-	if p.dev == c.dev {
+	if !c.dev.joined(p.dev) {
 		return driver.CUDA_ERROR_PEER_ACCESS_UNSUPPORTED
 	}
 	c.mu.Lock()

@@ -16,12 +16,13 @@ import (
 	"github.com/gocuda/cuda/internal/env"
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/mem"
+	"github.com/gocuda/cuda/profiles"
 )
 
 // Options say what New makes. The zero value is one device of the default profile.
 type Options struct {
-	// Profiles names the devices by package profiles, in order of their ordinals. Empty is one default device; a name
-	// may come twice.
+	// Profiles names the devices by package profiles, in order of their ordinals: "h200*2" is two of h200. Empty is one
+	// default device; a name may come twice.
 	Profiles []string
 	// Masked lets CUDA_VISIBLE_DEVICES choose among these devices. When it leaves none, New gives a *NoDeviceError.
 	Masked bool
@@ -209,6 +210,9 @@ func New(o Options) (*Driver, error) {
 	d.tex.init(first)
 
 	names := o.Profiles
+	if names, err = profiles.Expand(names); err != nil {
+		return nil, fmt.Errorf("software device: %w", err)
+	}
 	if len(names) == 0 {
 		names = []string{""}
 	}

@@ -48,7 +48,7 @@ func (d *Driver) eventCreate(cur driver.CUcontext, out *driver.CUevent, flags ui
 	}
 	e := &event{ctx: c, flags: f}
 	if f&driver.CU_EVENT_INTERPROCESS != 0 {
-		page, err := mem.NewPage()
+		page, err := mem.NewPage(1)
 		e.shared = newSharedEvent(d, page, err)
 	}
 	e.handle = driver.CUevent(d.events.add(e))

@@ -23,9 +23,13 @@ import (
 const ipcChild = "GOCUDA_IPC_CHILD"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(ipcChild) != "" {
+	if kind := os.Getenv(ipcChild); kind != "" {
 		runtime.LockOSThread()
-		if err := serveIPC(os.Stdin, os.Stdout); err != nil {
+		serve := serveIPC
+		if kind == teamChild {
+			serve = serveTeam
+		}
+		if err := serve(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -157,11 +161,16 @@ type peer struct {
 
 func startPeer(t *testing.T, files ...*os.File) *peer {
 	t.Helper()
+	return startPeerAs(t, "1", files...)
+}
+
+func startPeerAs(t *testing.T, kind string, files ...*os.File) *peer {
+	t.Helper()
 	if !ipcHost {
 		skip.Without(t, skip.Stores)
 	}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), ipcChild+"=1")
+	cmd.Env = append(os.Environ(), ipcChild+"="+kind)
 	cmd.Stderr = os.Stderr
 	cmd.ExtraFiles = files
 	in, err := cmd.StdinPipe()

@@ -154,7 +154,7 @@ func (d *Driver) ipcOpenEventHandle(cur driver.CUcontext, out *driver.CUevent,
 		d.explain(c, "the event is of this process")
 		return invalidCtx
 	}
-	page, err := mem.OpenPage(at)
+	page, err := mem.OpenPage(at, 1)
 	if err != nil {
 		return d.ipcFailure(c, err)
 	}

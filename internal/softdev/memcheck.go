@@ -318,7 +318,7 @@ func (m *memcheck) lastFreed(addr uint64) string {
 
 func (x *memoryRecord) internal() bool {
 	a, ok := x.r.Owner.(*allocation)
-	return ok && a.use == useInternal
+	return !ok || a.use == useInternal
 }
 
 func (x *memoryRecord) open(names map[string]string) *checker.Allocation {

@@ -33,4 +33,5 @@ func (d *Driver) virtualTable(t *driver.Table) {
 	t.MemBatchDecompressAsync = d.memBatchDecompressAsync
 	d.oldMemoryTable(t)
 	d.ipcTable(t)
+	d.multicastTable(t)
 }

@@ -96,6 +96,11 @@ func (d *Driver) memPoolSetAccess(_ driver.CUcontext, h driver.CUmemoryPool, lis
 			p.owner(a.Location) {
 			return driver.CUDA_ERROR_INVALID_DEVICE
 		}
+		if device && a.Flags != driver.CU_MEM_ACCESS_FLAGS_PROT_NONE && p.dev != nil && !p.owner(a.Location) &&
+			!onHost(p.props.Location) && !d.grants(p.dev, a.Location) {
+			// CUDA Programming Guide, "Device Accessibility for Multi-GPU Support"
+			return driver.CUDA_ERROR_INVALID_DEVICE
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

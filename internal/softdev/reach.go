@@ -68,6 +68,9 @@ func (c *context) setSpace() {
 		}
 		return nil
 	}
+	s.Multicast = func(addr, size uint64, write bool, to []unsafe.Pointer) []unsafe.Pointer {
+		return m.replicas(c.dev, addr, size, write, to)
+	}
 	c.space.Store(&s)
 }
 

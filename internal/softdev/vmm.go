@@ -9,10 +9,11 @@ import (
 	"github.com/gocuda/cuda/internal/mem"
 )
 
-// memHandle is a CUmemGenericAllocationHandle: memory without an address.
+// memHandle is a CUmemGenericAllocationHandle: memory without an address, or a multicast object.
 type memHandle struct {
 	handle driver.CUmemGenericAllocationHandle
-	store  *mem.Store
+	store  *mem.Store // nil for a multicast object
+	multi  *multicast // nil for memory
 	prop   driver.CUmemAllocationProp
 	dev    *device
 
@@ -123,7 +124,7 @@ func (d *Driver) memCreate(_ driver.CUcontext, out *driver.CUmemGenericAllocatio
 	switch t := prop.RequestedHandleTypes; {
 	case handleTypes(t) != success || prop.AllocFlags.CompressionType > uint8(driver.CU_MEM_ALLOCATION_COMP_GENERIC):
 		return invalidValue
-	case t&driver.CU_MEM_HANDLE_TYPE_FABRIC != 0:
+	case t&driver.CU_MEM_HANDLE_TYPE_FABRIC != 0 && !dev.multicast():
 		d.explain(nil, "handles of a fabric need the right to one of its channels, and there is no fabric")
 		return driver.CUDA_ERROR_NOT_PERMITTED
 	}
@@ -137,7 +138,11 @@ func (d *Driver) memCreate(_ driver.CUcontext, out *driver.CUmemGenericAllocatio
 		h.prop.Location = driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_HOST_NUMA, Id: hostNode}
 	}
 	return d.addStore(out, h, func() (err error) {
-		h.store, err = heap.NewStore(size, h)
+		if publish := h.prop.RequestedHandleTypes&shareableTypes != 0; publish && openByName(&h.prop) {
+			h.store, err = heap.NewPublishedStore(size, h)
+		} else {
+			h.store, err = heap.NewStore(size, h)
+		}
 		return err
 	})
 }
@@ -181,6 +186,12 @@ func (d *Driver) memRelease(_ driver.CUcontext, handle driver.CUmemGenericAlloca
 	if h.maps == 0 {
 		d.memHandles.remove(uintptr(handle))
 	}
+	if h.multi != nil {
+		if h.maps == 0 {
+			h.multi.close()
+		}
+		return success
+	}
 	if err := h.store.Release(); err != nil {
 		return invalidValue
 	}
@@ -197,18 +208,37 @@ func (d *Driver) memMap(_ driver.CUcontext, p driver.CUdeviceptr, size, offset u
 	if flags != 0 || p == 0 || size == 0 {
 		return invalidValue
 	}
-	if offset != 0 || size != h.store.Size() {
+	if offset != 0 || size != h.size() {
 		return notSupported
+	}
+	if h.multi != nil {
+		if r := h.multi.assembled(); r != success {
+			return r
+		}
 	}
 	m := &mappedMemory{h: h, access: map[driver.CUmemLocation]driver.CUmemAccess_flags{}}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, err := d.memory.w.Map(uint64(p), size, h.store, offset, &allocation{mapped: m}); err != nil {
+	var err error
+	if h.multi != nil {
+		_, err = d.memory.w.MapNothing(uint64(p), size, mem.Device, &allocation{mapped: m})
+	} else {
+		_, err = d.memory.w.Map(uint64(p), size, h.store, offset, &allocation{mapped: m})
+	}
+	if err != nil {
 		d.explain(nil, "%s", err.Error())
 		return invalidValue
 	}
 	h.maps++
 	return success
+}
+
+// size is what a mapping of the handle has.
+func (h *memHandle) size() uint64 {
+	if h.multi != nil {
+		return h.multi.team.get(teamSize)
+	}
+	return h.store.Size()
 }
 
 // memUnmap waits for work that may use the memory; a range without mappings is fine (recorded).
@@ -238,6 +268,9 @@ func (h *memHandle) unmapped() {
 	defer h.mu.Unlock()
 	if h.maps--; h.maps == 0 && h.refs == 0 {
 		h.dev.d.memHandles.remove(uintptr(h.handle))
+		if h.multi != nil {
+			h.multi.close()
+		}
 	}
 }
 
@@ -281,9 +314,15 @@ func (d *Driver) memSetAccess(_ driver.CUcontext, p driver.CUdeviceptr, size uin
 	if desc == nil || n == 0 || p == 0 || size == 0 || n > uint64(len(d.devices))+1 {
 		return invalidValue
 	}
-	// The host reaches its own memory only (cuMemSetAccess).
+	// The host reaches its own memory only (cuMemSetAccess), and devices that of those that they are joined to.
 	host := true
-	d.memory.mappings(p, size, func(m *mappedMemory) { host = host && onHost(m.h.prop.Location) })
+	var owners []*memHandle
+	d.memory.mappings(p, size, func(m *mappedMemory) {
+		if !onHost(m.h.prop.Location) {
+			host = false
+			owners = append(owners, m.h)
+		}
+	})
 	list := unsafe.Slice(desc, n)
 	for _, a := range list {
 		if !d.validPlace(a.Location) {
@@ -297,6 +336,12 @@ func (d *Driver) memSetAccess(_ driver.CUcontext, p driver.CUdeviceptr, size uin
 			driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
 		default:
 			return invalidValue
+		}
+		for _, o := range owners {
+			if a.Flags != driver.CU_MEM_ACCESS_FLAGS_PROT_NONE && !o.grants(a.Location) {
+				d.explain(nil, "device %d has no way to the memory", a.Location.Id)
+				return driver.CUDA_ERROR_INVALID_DEVICE
+			}
 		}
 	}
 	// The rights in force before the call count for the devices that it does not name.
@@ -374,7 +419,7 @@ func (d *Driver) memGetAllocationProperties(_ driver.CUcontext, out *driver.CUme
 		return r
 	}
 	h := d.memHandles.get(uintptr(handle))
-	if h == nil || out == nil {
+	if h == nil || out == nil || h.multi != nil {
 		return invalidValue
 	}
 	*out = h.prop
@@ -396,7 +441,7 @@ func (d *Driver) memRetainAllocationHandle(_ driver.CUcontext, out *driver.CUmem
 	h := a.mapped.h
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.refs == 0 { // the program released it, the mapping is what keeps it
+	if h.refs == 0 && h.store != nil { // the program released it, the mapping is what keeps it
 		if err := h.store.Retain(); err != nil {
 			return invalidValue
 		}
@@ -414,55 +459,6 @@ func (m *memory) writable(p unsafe.Pointer) bool {
 	}
 	r, ok := m.w.Lookup(uint64(uintptr(p)))
 	return !ok || r.Access == mem.ReadWrite
-}
-
-// memExportToShareableHandle gives a file descriptor, the only kind of handle that there is; the program closes it.
-func (d *Driver) memExportToShareableHandle(_ driver.CUcontext, out unsafe.Pointer,
-	handle driver.CUmemGenericAllocationHandle, typ driver.CUmemAllocationHandleType, flags uint64) driver.CUresult {
-	h, r := d.memHandle(handle)
-	if r != success {
-		return r
-	}
-	if out == nil || flags != 0 || typ != driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
-		typ&h.prop.RequestedHandleTypes == 0 {
-		return invalidValue
-	}
-	fd, err := h.store.Descriptor()
-	if err != nil {
-		d.explain(nil, "%s", err.Error())
-		return notSupported
-	}
-	*(*int32)(out) = int32(fd)
-	return success
-}
-
-func (d *Driver) memImportFromShareableHandle(cur driver.CUcontext, out *driver.CUmemGenericAllocationHandle,
-	osHandle uintptr, typ driver.CUmemAllocationHandleType) driver.CUresult {
-	if r := d.ready(); r != success {
-		return r
-	}
-	if out == nil || typ == driver.CU_MEM_HANDLE_TYPE_NONE {
-		return invalidValue
-	}
-	if typ != driver.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR {
-		d.explain(nil, "of the shareable handles only file descriptors are supported")
-		return notSupported
-	}
-	dev := d.devices[0]
-	if c, r := d.attach(cur); r == success {
-		dev = c.dev
-	}
-	h := &memHandle{dev: dev, refs: 1}
-	h.prop = driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED,
-		Location: driver.CUmemLocation{Type: driver.CU_MEM_LOCATION_TYPE_DEVICE, Id: dev.ordinal}}
-	r := d.addStore(out, h, func() (err error) {
-		h.store, err = dev.heap.OpenStore(osHandle, h)
-		return err
-	})
-	if r == driver.CUDA_ERROR_OPERATING_SYSTEM {
-		return driver.CUDA_ERROR_UNKNOWN // recorded for a number that is no file, and for a file that is no memory
-	}
-	return r
 }
 
 // memGetHandleForAddressRange: dma-buf descriptors are for other devices of the bus.

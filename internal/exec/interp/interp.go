@@ -58,7 +58,7 @@ const (
 // families are the resolver tables by opcode. Every family of instructions has a file of its own.
 var families = []map[optab.Opcode]resolver{
 	moveOps, memoryOps, intOps, floatOps, cvtOps, compareOps, videoOps, atomOps, syncOps, mbarrierOps, clusterOps,
-	stackOps, asyncOps, bulkOps, tmaOps, warpOps, matrixOps, textureOps, systemOps,
+	stackOps, asyncOps, bulkOps, tmaOps, warpOps, matrixOps, textureOps, systemOps, multimemOps,
 }
 
 func lookup(op optab.Opcode) resolver {

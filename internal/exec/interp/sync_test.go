@@ -3,7 +3,6 @@ package interp
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -560,11 +559,7 @@ func TestAlloca(t *testing.T) {
 		"alloca")
 }
 
-func TestUnsupportedAndRefused(t *testing.T) {
-	_, _, err := compile(kernel("", "multimem.ld_reduce.relaxed.gpu.global.add.u32 %r1, [%base];"), "k", 90)
-	if !errors.Is(err, errNotThere) || !strings.Contains(fmt.Sprint(err), "multimem") {
-		t.Errorf("multimem: %v", err)
-	}
+func TestRefused(t *testing.T) {
 	for body, text := range map[string]string{
 		"st.bulk.weak.shared::cta [%r1], %q1, 0;": "Feature 'st.bulk' requires .target sm_100 or higher",
 		"redux.sync.min.f32 %r1, %r2, -1;":        "Instruction 'redux.f32' not supported on .target 'sm_90a'",

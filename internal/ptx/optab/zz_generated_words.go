@@ -120,7 +120,9 @@ const (
 	OpMovVec
 	OpMovmatrix
 	OpMul24
-	OpMultimem
+	OpMultimemLdReduce
+	OpMultimemRed
+	OpMultimemSt
 	OpNanosleep
 	OpNot
 	OpOr
@@ -337,7 +339,9 @@ var opcodeNames = [...]string{
 	"mov_vec",
 	"movmatrix",
 	"mul24",
-	"multimem",
+	"multimem.ld_reduce",
+	"multimem.red",
+	"multimem.st",
 	"nanosleep",
 	"not",
 	"or",
@@ -1219,6 +1223,7 @@ type Mods struct {
 	Mask            bool // .cp_mask
 	ShiftAmount     bool // .shiftamt
 	PlusOne         bool // .po
+	AccF32          bool // .acc::f32
 	Transposed      bool // .trans
 	Level           bool // .level
 	Gradient        bool // .grad
@@ -1293,6 +1298,8 @@ func (m *Mods) set(word string) {
 		}
 	case "abs":
 		m.Abs = true
+	case "acc::f32":
+		m.AccF32 = true
 	case "acq_rel":
 		if m.Sem == 0 {
 			m.Sem = SemAcqRel
