@@ -161,8 +161,9 @@ func (a *Asm) XchgM(w bool, m Mem, s GPR) { a.rm(w, s, m, 0x87) }
 // LockCmpxchg16 is lock cmpxchg16b: of RDX:RAX, and RCX:RBX to be stored.
 func (a *Asm) LockCmpxchg16(m Mem) { a.Code = append(a.Code, 0xf0); a.rm(true, 1, m, 0x0f, 0xc7) }
 
-// Prefetch asks for a line.
-func (a *Asm) Prefetch(m Mem) { a.rm(false, 1, m, 0x0f, 0x18) }
+// Prefetch asks for a line, for the second level of caches: there more can be under way at a time than loads can wait
+// for.
+func (a *Asm) Prefetch(m Mem) { a.rm(false, 2, m, 0x0f, 0x18) }
 
 // SFence orders stores, MovNT among them.
 func (a *Asm) SFence() { a.Code = append(a.Code, 0x0f, 0xae, 0xf8) }
