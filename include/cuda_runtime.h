@@ -112,6 +112,9 @@ __GOCUDA_BUILTIN(gridDim)
 #include "cuda_device_runtime_api.h"
 
 /* What clang's host code calls for <<<>>>. */
+#if defined(__GOCUDA_MANAGED__)
+#include "gocuda/managed.h"
+#endif
 extern "C" unsigned __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem = 0, void *stream = 0);
 #endif
 

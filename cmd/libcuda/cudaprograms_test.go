@@ -37,7 +37,7 @@ func TestCUDAPrograms(t *testing.T) {
 	want := map[string]bool{"vector_add": true, "graph_manual": true, "tex2d_linear": true, "device_assert": true}
 	if !testing.Short() {
 		for _, name := range []string{"function_pointers", "managed_list", "pool_async", "surf2d_blur",
-			"driver_interop", "graph_update", "units_whole"} {
+			"driver_interop", "graph_update", "units_whole", "managed_symbols"} {
 			want[name] = true
 		}
 	}

@@ -24,9 +24,15 @@
 #define __constant__ __GOCUDA_ATTRIBUTE(constant)
 #endif
 #ifndef __managed__
-#if defined(__CUDA__)
-/* clang has managed variables for HIP alone. */
-#define __managed__ __device__ __attribute__((unavailable("clang has no __managed__ variables: use cudaMallocManaged")))
+#if defined(__GOCUDA_MANAGED__)
+/* The host code of a file with such variables is compiled as HIP: gocuda/managed.h. */
+#define __managed__ __attribute__((managed))
+#elif defined(__CUDA_ARCH__)
+/* gocuda cc writes PTX's attribute in the place of this alignment, which no other variable has. */
+#define __managed__ __attribute__((device)) __attribute__((aligned(0x10000000)))
+#elif defined(__CUDA__)
+/* An error by which gocuda cc learns of them. */
+#define __managed__ __attribute__((device)) __attribute__((aligned(__gocuda_managed_variables)))
 #else
 #define __managed__
 #endif

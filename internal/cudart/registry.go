@@ -121,7 +121,8 @@ func (r *Runtime) UnregisterFatBinary(t *Thread, m *Module) Error {
 	return r.done(t, r.table.LibraryUnload(r.current(t.Current), m.library))
 }
 
-// InitModule is __cudaInitModule: it loads an image, so that its managed variables have addresses.
+// InitModule is __cudaInitModule: it loads an image, so that its managed variables have addresses. What clang compiles
+// calls it with each variable that it registers.
 func (r *Runtime) InitModule(t *Thread, m *Module) Error {
 	cur, e := r.enter(t)
 	if e != Success {
@@ -129,6 +130,12 @@ func (r *Runtime) InitModule(t *Thread, m *Module) Error {
 	}
 	if _, e := r.load(cur, m); e != Success {
 		return t.fail(e)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r.place(cur, m) // what was registered after the module had been loaded
+	if m.failed != Success {
+		return t.fail(m.failed)
 	}
 	return Success
 }
@@ -145,19 +152,37 @@ func (r *Runtime) load(cur driver.CUcontext, m *Module) (driver.CUlibrary, Error
 	}
 	result := r.table.LibraryLoadData(cur, &m.library, m.image, nil, nil, 0, nil, nil, 0)
 	m.failed = Error(result)
-	for _, v := range m.managed {
+	r.place(cur, m)
+	m.loaded.Store(true)
+	return m.library, m.failed
+}
+
+// place tells the host where the managed variables of a loaded module are. m.mu is held.
+func (r *Runtime) place(cur driver.CUcontext, m *Module) {
+	g := &r.registry
+	g.mu.Lock()
+	waiting := m.managed
+	m.managed = nil
+	g.mu.Unlock()
+	for _, v := range waiting {
 		if m.failed != Success {
-			break
+			return
 		}
 		var p driver.CUdeviceptr
 		var n uint64
-		result := r.table.LibraryGetManaged(cur, &p, &n, m.library, &v.name[0])
-		if m.failed = Error(result); m.failed == Success {
+		switch result := r.table.LibraryGetManaged(cur, &p, &n, m.library, &v.name[0]); result {
+		case driver.CUDA_SUCCESS:
 			*v.managed = uintptr(p)
+			// clang's programs hand over the variable itself as the symbol.
+			g.mu.Lock()
+			g.vars[uintptr(p)] = v
+			m.hosts = append(m.hosts, uintptr(p))
+			g.mu.Unlock()
+		case driver.CUDA_ERROR_NOT_FOUND: // clang leaves out what device code does not use
+		default:
+			m.failed = Error(result)
 		}
 	}
-	m.loaded.Store(true)
-	return m.library, m.failed
 }
 
 // kernel is the kernel that an address on the host stands for.

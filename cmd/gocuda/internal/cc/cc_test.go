@@ -111,6 +111,32 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
+// The directive is that of the PTX manual; programs that use such variables are in clients/cuda-programs.
+func TestManaged(t *testing.T) {
+	out, text, err := compile(t, "-ptx", "-o", "-", "testdata/managed.cu")
+	if err != nil || text != "" {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, want := range []string{`\.visible \.global \.attribute\(\.managed\) \.align 256 \.u32 total = 3;`,
+		`\.visible \.global \.align 4 \.u32 plain;`} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+	if _, err := link.Module([]byte(out), link.Options{SM: 90}); err != nil {
+		t.Error(err)
+	}
+	o := filepath.Join(t.TempDir(), "x.o")
+	if _, text, err := compile(t, "-c", "-o", o, "testdata/managed.cu"); err != nil || text != "" {
+		t.Errorf("%v\n%s", err, text)
+	}
+	_, _, err = compile(t, "-dc", "-o", o, "testdata/managed.cu")
+	var u *UsageError
+	if !errors.As(err, &u) || !strings.Contains(u.Text, "__managed__") {
+		t.Errorf("with -dc: %v", err)
+	}
+}
+
 func TestObject(t *testing.T) {
 	o := filepath.Join(t.TempDir(), "x.o")
 	if _, text, err := compile(t, "-c", "-o", o, "-gencode=arch=compute_80,code=sm_80",

@@ -178,13 +178,13 @@ func (d *Driver) compile(ctx context.Context, src, out string) error {
 	fat := filepath.Join(d.work, d.unit(src)+".fatbin")
 	piped := makePipe(fat) == nil
 
-	args := append(d.hostArgs(src), id, "-c", src, "-o", out, "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fat)
+	args := []string{id, "-c", src, "-o", out, "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fat}
 	var hostText bytes.Buffer
 	var hostErr error
 	done := make(chan struct{})
 	host := func() {
 		defer close(done)
-		hostErr = d.run(ctx, args, d.Stdout, &hostText)
+		hostErr = d.run(ctx, append(d.hostArgs(src), args...), d.Stdout, &hostText)
 	}
 	if piped {
 		go host()
@@ -210,6 +210,14 @@ func (d *Driver) compile(ctx context.Context, src, out string) error {
 			return err
 		}
 		host()
+	}
+	if hostErr != nil && usesManaged(hostText.Bytes()) {
+		if d.Relocatable {
+			return &UsageError{Flag: "-rdc=true", Text: "clang has no __managed__ variables with it",
+				Hint: "whole programs (without -rdc), or cudaMallocManaged"}
+		}
+		hostText.Reset()
+		hostErr, err = d.compileManaged(ctx, args, fat, container, &hostText), nil
 	}
 	d.say(text, hostText.Bytes())
 	if hostErr != nil {
@@ -259,10 +267,10 @@ func (d *Driver) versionArgs() []string {
 }
 
 // cudaArgs are the flags of both compilations.
-func (d *Driver) cudaArgs() []string {
+func (d *Driver) cudaArgs(language string) []string {
 	_, sdk := d.Clang.ptxFeature()
 	// libcu++ declares functions with an ellipsis that nothing calls.
-	args := []string{"-x", "cuda", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-Wno-linker-warnings",
+	args := []string{"-x", language, "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-Wno-linker-warnings",
 		"-Xclang", "-target-sdk-version=" + sdk, "-Xclang", "-fcuda-allow-variadic-functions"}
 	if d.Relocatable {
 		args = append(args, "-fgpu-rdc")
@@ -280,7 +288,7 @@ func (d *Driver) cudaArgs() []string {
 }
 
 func (d *Driver) hostArgs(string) []string {
-	args := append(d.cudaArgs(), "--cuda-host-only")
+	args := append(d.cudaArgs("cuda"), "--cuda-host-only")
 	if d.Stage != Preprocess {
 		args = append(args, "-O2")
 	}
@@ -289,7 +297,7 @@ func (d *Driver) hostArgs(string) []string {
 
 func (d *Driver) deviceArgs(arch string) []string {
 	feature, _ := d.Clang.ptxFeature()
-	args := append(d.cudaArgs(), "--cuda-device-only", "--cuda-gpu-arch=sm_"+arch, "--cuda-feature="+feature)
+	args := append(d.cudaArgs("cuda"), "--cuda-device-only", "--cuda-gpu-arch=sm_"+arch, "--cuda-feature="+feature)
 	switch {
 	case d.Debug:
 		args = append(args, "-O0", "-g", "--cuda-noopt-device-debug")
@@ -346,7 +354,7 @@ func (d *Driver) compileDevice(ctx context.Context, src string, more ...string) 
 				errs[i] = e
 				return
 			}
-			all[i] = code{arch, clusterDims(limitRegisters(ptx, d.Registers))}
+			all[i] = code{arch, managed(clusterDims(limitRegisters(ptx, d.Registers)))}
 			if !d.Relocatable {
 				errs[i] = unresolved(src, ptx)
 			}
