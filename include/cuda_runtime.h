@@ -38,6 +38,7 @@
 #include "cuda_runtime_api.h"
 
 #include "channel_descriptor.h"
+#include "device_types.h"
 #include "driver_functions.h"
 #include "library_types.h"
 #include "vector_functions.h"
@@ -110,6 +111,12 @@ __GOCUDA_BUILTIN(gridDim)
 #include "gocuda/texture.h"
 
 #include "cuda_device_runtime_api.h"
+
+/* What gocuda cc makes of a __shared__ variable whose type has a constructor: clang takes none. */
+template <class T> struct alignas(T) __gocuda_shared {
+	unsigned char bytes[sizeof(T)];
+	__host__ __device__ T &object() { return *reinterpret_cast<T *>(bytes); }
+};
 
 /* What clang's host code calls for <<<>>>. */
 #if defined(__GOCUDA_MANAGED__)

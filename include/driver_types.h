@@ -1333,7 +1333,12 @@ struct cudaDeviceProp {
 	unsigned int gpuPciDeviceID;
 	unsigned int gpuPciSubsystemID;
 	int hostNumaMultinodeIpcSupported;
+#if defined(__cplusplus)
+	int clockRate, deviceOverlap, kernelExecTimeoutEnabled, computeMode, maxTexture1DLinear, memoryClockRate, singleToDoublePrecisionPerfRatio, cooperativeMultiDeviceLaunch;
+	int reserved[48];
+#else
 	int reserved[56];
+#endif
 };
 
 #else

@@ -7,6 +7,11 @@
 /* "Address Space Predicate Functions" and "Address Space Conversion Functions". */
 __GOCUDA_DEV unsigned __isGlobal(const void *p) { return __nvvm_isspacep_global(p); }
 __GOCUDA_DEV unsigned __isShared(const void *p) { return __nvvm_isspacep_shared(p); }
+__GOCUDA_DEV unsigned __isGridConstant(const void *p) {
+	unsigned r;
+	__asm__("{\n\t.reg .pred p;\n\tisspacep.param p, %1;\n\tselp.u32 %0, 1, 0, p;\n\t}" : "=r"(r) : "l"(p));
+	return r;
+}
 __GOCUDA_DEV unsigned __isConstant(const void *p) { return __nvvm_isspacep_const(p); }
 __GOCUDA_DEV unsigned __isLocal(const void *p) { return __nvvm_isspacep_local(p); }
 __GOCUDA_DEV size_t __cvta_generic_to_global(const void *p) {

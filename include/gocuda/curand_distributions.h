@@ -39,6 +39,11 @@ __GOCUDA_RAND double2 curand_uniform2_double(curandStatePhilox4_32_10_t *state) 
 	uint4 x = curand4(state);
 	return make_double2(__gocuda_unit_double(x.x, x.y), __gocuda_unit_double(x.z, x.w));
 }
+/* Four numbers of eight words: which words make which number has not been recorded. */
+__GOCUDA_RAND double4 curand_uniform4_double(curandStatePhilox4_32_10_t *state) {
+	double2 a = curand_uniform2_double(state), b = curand_uniform2_double(state);
+	return make_double4(a.x, a.y, b.x, b.y);
+}
 
 /* Two normal numbers. The angle is of the second word, in units of pi in double. */
 __GOCUDA_RAND float2 __gocuda_box_muller(unsigned x, unsigned y) {
@@ -97,6 +102,10 @@ __GOCUDA_RAND float4 curand_normal4(curandStatePhilox4_32_10_t *state) {
 __GOCUDA_RAND double2 curand_normal2_double(curandStatePhilox4_32_10_t *state) {
 	double2 u = curand_uniform2_double(state);
 	return __gocuda_box_muller_double(u.x, u.y);
+}
+__GOCUDA_RAND double4 curand_normal4_double(curandStatePhilox4_32_10_t *state) {
+	double2 a = curand_normal2_double(state), b = curand_normal2_double(state);
+	return make_double4(a.x, a.y, b.x, b.y);
 }
 #define __GOCUDA_SQRT2 1.4142135623730951
 /* Of quasirandom numbers, from the nearer end, so that small differences to 1 count. */

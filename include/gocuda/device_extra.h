@@ -212,6 +212,17 @@ __GOCUDA_DEV unsigned __gocuda_minu2(unsigned a, unsigned b) {
 	return __GOCUDA_HALVES(a, b, unsigned short, __gocuda_umin);
 }
 #undef __GOCUDA_HALVES
+/* The predicates say of the high and the low half whether the first argument's was taken. */
+#define __GOCUDA_VIB2(name, S, f, T, op)                                                                          \
+	__GOCUDA_DEV unsigned __vib##name##_##S##16x2(unsigned a, unsigned b, bool *hi, bool *lo) {                   \
+		*hi = (T)(a >> 16) op (T)(b >> 16), *lo = (T)a op (T)b;                                                   \
+		return f(a, b);                                                                                           \
+	}
+__GOCUDA_VIB2(max, s, __gocuda_maxs2, short, >=)
+__GOCUDA_VIB2(min, s, __gocuda_mins2, short, <=)
+__GOCUDA_VIB2(max, u, __gocuda_maxu2, unsigned short, >=)
+__GOCUDA_VIB2(min, u, __gocuda_minu2, unsigned short, <=)
+#undef __GOCUDA_VIB2
 __GOCUDA_DEV unsigned __gocuda_add2(unsigned a, unsigned b) {
 	return ((a + b) & 0xffffu) | ((a & 0xffff0000u) + (b & 0xffff0000u));
 }
@@ -241,6 +252,42 @@ __GOCUDA_DEV unsigned __viaddmax_s16x2_relu(unsigned a, unsigned b, unsigned c) 
 __GOCUDA_DEV unsigned __viaddmin_s16x2_relu(unsigned a, unsigned b, unsigned c) {
 	return __gocuda_maxs2(__viaddmin_s16x2(a, b, c), 0);
 }
+
+/* "Integer Intrinsics" of CUDA 13. */
+__GOCUDA_DEV unsigned short __nv_bswap16(unsigned short x) { return __builtin_bswap16(x); }
+__GOCUDA_DEV unsigned __nv_bswap32(unsigned x) { return __builtin_bswap32(x); }
+__GOCUDA_DEV unsigned long long __nv_bswap64(unsigned long long x) { return __builtin_bswap64(x); }
+
+/* The names that intrinsics had before they got their underscores. */
+__GOCUDA_DEV int mulhi(int a, int b) { return __mulhi(a, b); }
+__GOCUDA_DEV unsigned mulhi(unsigned a, unsigned b) { return __umulhi(a, b); }
+__GOCUDA_DEV unsigned mulhi(int a, unsigned b) { return __umulhi((unsigned)a, b); }
+__GOCUDA_DEV unsigned mulhi(unsigned a, int b) { return __umulhi(a, (unsigned)b); }
+__GOCUDA_DEV long long mul64hi(long long a, long long b) { return __mul64hi(a, b); }
+__GOCUDA_DEV unsigned long long mul64hi(unsigned long long a, unsigned long long b) { return __umul64hi(a, b); }
+__GOCUDA_DEV unsigned long long mul64hi(long long a, unsigned long long b) { return __umul64hi((unsigned long long)a, b); }
+__GOCUDA_DEV unsigned long long mul64hi(unsigned long long a, long long b) { return __umul64hi(a, (unsigned long long)b); }
+__GOCUDA_DEV int mul24(int a, int b) { return __mul24(a, b); }
+__GOCUDA_DEV unsigned umul24(unsigned a, unsigned b) { return __umul24(a, b); }
+__GOCUDA_DEV int float_as_int(float x) { return __float_as_int(x); }
+__GOCUDA_DEV float int_as_float(int x) { return __int_as_float(x); }
+__GOCUDA_DEV unsigned float_as_uint(float x) { return __float_as_uint(x); }
+__GOCUDA_DEV float uint_as_float(unsigned x) { return __uint_as_float(x); }
+__GOCUDA_DEV float saturate(float x) { return __saturatef(x); }
+#define __GOCUDA_ROUND(R, name, T, usual)                       \
+	__GOCUDA_DEV R name(T x, enum cudaRoundMode mode = usual) { \
+		switch (mode) {                                         \
+		case cudaRoundNearest: return __##name##_rn(x);         \
+		case cudaRoundPosInf: return __##name##_ru(x);          \
+		case cudaRoundMinInf: return __##name##_rd(x);          \
+		default: return __##name##_rz(x);                       \
+		}                                                       \
+	}
+__GOCUDA_ROUND(int, float2int, float, cudaRoundZero)
+__GOCUDA_ROUND(unsigned, float2uint, float, cudaRoundZero)
+__GOCUDA_ROUND(float, int2float, int, cudaRoundNearest)
+__GOCUDA_ROUND(float, uint2float, unsigned, cudaRoundNearest)
+#undef __GOCUDA_ROUND
 
 /* "Compiler Optimization Hint Functions". */
 #ifndef __assume

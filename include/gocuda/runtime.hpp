@@ -231,5 +231,37 @@ __GOCUDA_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t g
 }
 #endif
 
+/* What CUDA 13 has no longer. */
+#if CUDART_VERSION >= 13000
+__GOCUDA_API cudaError_t cudaThreadExit() { return ::cudaDeviceReset(); }
+__GOCUDA_API cudaError_t cudaThreadSynchronize() { return ::cudaDeviceSynchronize(); }
+__GOCUDA_API cudaError_t cudaThreadSetLimit(cudaLimit limit, size_t value) { return ::cudaDeviceSetLimit(limit, value); }
+__GOCUDA_API cudaError_t cudaThreadGetLimit(size_t *value, cudaLimit limit) { return ::cudaDeviceGetLimit(value, limit); }
+__GOCUDA_API cudaError_t cudaThreadGetCacheConfig(cudaFuncCache *config) { return ::cudaDeviceGetCacheConfig(config); }
+__GOCUDA_API cudaError_t cudaThreadSetCacheConfig(cudaFuncCache config) { return ::cudaDeviceSetCacheConfig(config); }
+
+__GOCUDA_API cudaError_t __gocuda_device_properties(cudaDeviceProp *p, int device) {
+	cudaError_t e = ::cudaGetDeviceProperties(p, device);
+	if (e != cudaSuccess) return e;
+	p->cooperativeMultiDeviceLaunch = p->cooperativeLaunch; /* the attribute has gone too */
+	const struct {
+		int *value;
+		cudaDeviceAttr attribute;
+	} gone[] = {
+		{&p->clockRate, cudaDevAttrClockRate},
+		{&p->deviceOverlap, cudaDevAttrGpuOverlap},
+		{&p->kernelExecTimeoutEnabled, cudaDevAttrKernelExecTimeout},
+		{&p->computeMode, cudaDevAttrComputeMode},
+		{&p->maxTexture1DLinear, cudaDevAttrMaxTexture1DLinearWidth},
+		{&p->memoryClockRate, cudaDevAttrMemoryClockRate},
+		{&p->singleToDoublePrecisionPerfRatio, cudaDevAttrSingleToDoublePrecisionPerfRatio},
+	};
+	for (unsigned i = 0; i < sizeof gone / sizeof *gone && e == cudaSuccess; i++)
+		e = ::cudaDeviceGetAttribute(gone[i].value, gone[i].attribute, device);
+	return e;
+}
+#define cudaGetDeviceProperties(...) __gocuda_device_properties(__VA_ARGS__)
+#endif
+
 #undef __GOCUDA_API
 #endif

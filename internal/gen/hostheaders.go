@@ -182,10 +182,39 @@ func cudartRecord(b *strings.Builder, c *Cudart, r *Record, header string, done 
 		return
 	}
 	b.WriteString(since13)
-	hostRecord(b, r)
+	if r.CName == "cudaDeviceProp" {
+		propertiesOf12(b, r, old)
+	} else {
+		hostRecord(b, r)
+	}
 	b.WriteString("#else\n")
 	hostRecord(b, old)
 	b.WriteString("#endif\n\n")
+}
+
+// propertiesOf12 writes the record of version 13 with the fields that only version 12 has, for C++, in the place of
+// reserved words at its end: gocuda/runtime.hpp fills them in.
+func propertiesOf12(b *strings.Builder, r, old *Record) {
+	names := map[string]bool{}
+	for _, f := range r.Fields {
+		names[f.CName] = true
+	}
+	var gone []string
+	for _, f := range old.Fields {
+		if !names[f.CName] {
+			gone = append(gone, f.CName)
+		}
+	}
+	last := r.Fields[len(r.Fields)-1]
+	var all strings.Builder
+	hostRecord(&all, r)
+	reserved := fmt.Sprintf("\tint %s[%d];\n", last.CName, last.Count)
+	head, tail, ok := strings.Cut(all.String(), reserved)
+	if !ok {
+		panic("cudaDeviceProp ends otherwise than with reserved words")
+	}
+	fmt.Fprintf(b, "%s#if defined(__cplusplus)\n\tint %s;\n\tint %s[%d];\n#else\n%s#endif\n%s", head,
+		strings.Join(gone, ", "), last.CName, last.Count-len(gone), reserved, tail)
 }
 
 func hostRecord(b *strings.Builder, r *Record) {

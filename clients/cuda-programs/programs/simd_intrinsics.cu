@@ -2,7 +2,7 @@
 #include "check.h"
 #include <cstdint>
 
-const int results = 16;
+const int results = 21;
 
 __global__ void run(const uint32_t *a, const uint32_t *b, uint32_t *out, int n) {
 	int i = threadIdx.x;
@@ -24,6 +24,15 @@ __global__ void run(const uint32_t *a, const uint32_t *b, uint32_t *out, int n) 
 	o[13] = __vadd2(x, y);
 	o[14] = __vmaxs2(x, y);
 	o[15] = __vneg2(x);
+	bool hi, lo;
+	o[16] = __vibmax_s16x2(x, y, &hi, &lo);
+	unsigned which = hi | lo << 1;
+	o[17] = __vibmin_u16x2(x, y, &hi, &lo);
+	which |= hi << 2 | lo << 3;
+	o[18] = __vibmax_u16x2(x, y, &hi, &lo);
+	which |= hi << 4 | lo << 5;
+	o[19] = __vibmin_s16x2(x, y, &hi, &lo);
+	o[20] = which | hi << 6 | lo << 7;
 }
 
 template <class F> uint32_t bytes(uint32_t x, uint32_t y, F f) {
@@ -33,6 +42,12 @@ template <class F> uint32_t bytes(uint32_t x, uint32_t y, F f) {
 }
 template <class F> uint32_t halves(uint32_t x, uint32_t y, F f) {
 	return ((uint32_t)f(x & 65535, y & 65535) & 65535) | (uint32_t)f(x >> 16, y >> 16) << 16;
+}
+// Which half of x was taken: by the signed maximum, the unsigned minimum, the unsigned maximum and the signed minimum.
+uint32_t flags(uint32_t x, uint32_t y) {
+	uint32_t xh = x >> 16, xl = x & 65535, yh = y >> 16, yl = y & 65535;
+	return ((int16_t)xh >= (int16_t)yh) | ((int16_t)xl >= (int16_t)yl) << 1 | (xh <= yh) << 2 | (xl <= yl) << 3 | (xh >= yh) << 4 |
+		   (xl >= yl) << 5 | ((int16_t)xh <= (int16_t)yh) << 6 | ((int16_t)xl <= (int16_t)yl) << 7;
 }
 
 int main() {
@@ -62,7 +77,10 @@ int main() {
 			bytes(x, y, [](int p, int q) { return p == q ? 255 : 0; }), bytes(x, y, [](int p, int q) { return p > q ? 255 : 0; }),
 			bytes(x, y, [](int p, int q) { return (int8_t)p <= (int8_t)q; }), bytes(x, y, [](int p, int q) { return (p + q + 1) / 2; }), sad,
 			halves(x, y, [](int p, int q) { return p + q; }), halves(x, y, [](int p, int q) { return (int16_t)p > (int16_t)q ? p : q; }),
-			halves(x, y, [](int p, int) { return -p; })};
+			halves(x, y, [](int p, int) { return -p; }),
+			halves(x, y, [](int p, int q) { return (int16_t)p > (int16_t)q ? p : q; }), halves(x, y, [](int p, int q) { return p < q ? p : q; }),
+			halves(x, y, [](int p, int q) { return p > q ? p : q; }), halves(x, y, [](int p, int q) { return (int16_t)p < (int16_t)q ? p : q; }),
+			flags(x, y)};
 		for (int k = 0; k < results; k++)
 			if (h[i][k] != want[k]) {
 				printf("%d of %08x %08x: %08x, not %08x\n", k, x, y, h[i][k], want[k]);

@@ -137,6 +137,30 @@ func TestManaged(t *testing.T) {
 	}
 }
 
+// Variables in shared memory may have types with constructors; none is called.
+func TestSharedObjects(t *testing.T) {
+	out, text, err := compile(t, "-ptx", "-o", "-", "testdata/shared.cu")
+	if err != nil || text != "" {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, want := range []string{`\.shared \.align 4 \.b8 \S*one\[4\];`, `\.shared \.align 16 \.b8 \S*many\[24\];`} {
+		if n := len(regexp.MustCompile(want).FindAllString(out, -1)); n != 2 {
+			t.Errorf("%d times %s in\n%s", n, want, out)
+		}
+	}
+	if _, text, err := compile(t, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), "testdata/shared.cu"); err != nil ||
+		text != "" {
+		t.Errorf("%v\n%s", err, text)
+	}
+	// Where the declaration is not understood, clang's error stands.
+	_, text, err = compile(t, "-ptx", "-o", "-", "testdata/sharedtwo.cu")
+	var clang *ClangError
+	if !errors.As(err, &clang) || !strings.Contains(text, "sharedtwo.cu:6:21: error: initialization is not supported") ||
+		!strings.Contains(clang.Hint, "one declaration") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
 func TestObject(t *testing.T) {
 	o := filepath.Join(t.TempDir(), "x.o")
 	if _, text, err := compile(t, "-c", "-o", o, "-gencode=arch=compute_80,code=sm_80",

@@ -93,6 +93,15 @@ func (d *Driver) preprocess(ctx context.Context) error {
 // device compiles a file's device code alone and writes it in the form that is asked for.
 func (d *Driver) device(ctx context.Context, src string) error {
 	code, text, err := d.compileDevice(ctx, src)
+	if err != nil {
+		overlay, e := d.sharedOverlay(text)
+		if e != nil {
+			return e
+		}
+		if overlay != nil {
+			code, text, err = d.compileDevice(ctx, src, overlay...)
+		}
+	}
 	d.say(text, nil)
 	if err != nil {
 		return err
@@ -170,15 +179,16 @@ type code struct {
 }
 
 // compile makes an object of a CUDA file. Host code is compiled while device code is: clang reads the container last,
-// through a pipe with a name where the system has those.
-func (d *Driver) compile(ctx context.Context, src, out string) error {
+// through a pipe with a name where the system has those. more are arguments of both compilations.
+func (d *Driver) compile(ctx context.Context, src, out string, more ...string) error {
+	parent := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	id := "-cuid=" + d.unit(src)
 	fat := filepath.Join(d.work, d.unit(src)+".fatbin")
 	piped := makePipe(fat) == nil
 
-	args := []string{id, "-c", src, "-o", out, "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fat}
+	args := append([]string{id, "-c", src, "-o", out, "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fat}, more...)
 	var hostText bytes.Buffer
 	var hostErr error
 	done := make(chan struct{})
@@ -189,7 +199,7 @@ func (d *Driver) compile(ctx context.Context, src, out string) error {
 	if piped {
 		go host()
 	}
-	code, text, err := d.compileDevice(ctx, src, id)
+	code, text, err := d.compileDevice(ctx, src, append([]string{id}, more...)...)
 	var container []byte
 	if err == nil {
 		container, err = pack(code)
@@ -198,6 +208,18 @@ func (d *Driver) compile(ctx context.Context, src, out string) error {
 		cancel()
 		if piped {
 			<-done
+		}
+		if len(more) == 0 {
+			overlay, e := d.sharedOverlay(text)
+			if e != nil {
+				return e
+			}
+			if overlay != nil {
+				if err := os.Remove(fat); err != nil && !errors.Is(err, os.ErrNotExist) {
+					return err
+				}
+				return d.compile(parent, src, out, overlay...)
+			}
 		}
 		d.say(text, nil)
 		return err

@@ -56,6 +56,8 @@ func explain(text []byte) string {
 	switch s := string(text); {
 	case strings.Contains(s, "reference to __global__ function"):
 		return "kernels are launched by the host: clang has no dynamic parallelism, that is kernels that launch kernels"
+	case sharedObject.Match(text):
+		return "one declaration for each such variable, without an initializer"
 	case strings.Contains(s, "unsupported CUDA gpu architecture"):
 		return "-arch=sm_90, or a newer clang"
 	}
