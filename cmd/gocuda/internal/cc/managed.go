@@ -23,9 +23,9 @@ func (d *Driver) compileManaged(ctx context.Context, args []string, fat string, 
 	if err := os.WriteFile(fat, container, 0o666); err != nil {
 		return err
 	}
-	host := append(d.cudaArgs("hip"), "--cuda-host-only", "-O2", "-Xclang", "-aux-triple", "-Xclang", "nvptx64-nvidia-cuda",
-		"-U__HIP__", "-U__HIPCC__", "-D__CUDA__",
-		"-D__GOCUDA_MANAGED__", "-isystem", filepath.Join(d.Clang.Headers, "cuda_wrappers"))
+	host := append(d.cudaArgs("hip"), "--cuda-host-only", "-O2", "-Xclang", "-aux-triple", "-Xclang",
+		"nvptx64-nvidia-cuda", "-U__HIP__", "-U__HIPCC__", "-D__CUDA__", "-D__GOCUDA_MANAGED__",
+		"-isystem", filepath.Join(d.Clang.Headers, "cuda_wrappers"))
 	return d.run(ctx, append(append(host, d.Host...), args...), d.Stdout, text)
 }
 
