@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -20,5 +22,11 @@ func TestRunTile(t *testing.T) {
 		t.Errorf("a block of 32: exit code %d", code)
 	}
 	contains(t, "a block of 32", stderr, "CUDA_ERROR_INVALID_VALUE", "[1 1 1] [128 1 1]")
-	contains(t, "trace", works(t, append([]string{"trace", "--top", "1000"}, line...)...), "softmax.py:")
+	html := filepath.Join(t.TempDir(), "x.html")
+	contains(t, "trace", works(t, append([]string{"trace", "--top", "1000", "--html", html}, line...)...), "softmax.py:")
+	b, err := os.ReadFile(html)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, "the page", string(b), "def softmax(") // the file beside the image
 }

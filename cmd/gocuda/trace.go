@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -181,7 +183,7 @@ func readBaseline(name string) (*trace.Report, error) {
 func (c *traceCmd) page(r *traceReport, before *trace.Report, k *trace.Kernel, list []jit.Listing) error {
 	in := &page.Input{
 		Title: cc.Written(k.Name), Report: &r.Report, Baseline: before, BaselineName: c.Baseline,
-		PTX: k.Listings(), Source: source.Read, Stages: stages(k, list),
+		PTX: k.Listings(), Source: c.source, Stages: stages(k, list),
 		Facts: []page.Fact{
 			{Name: "image", Value: c.File}, {Name: "device", Value: r.Run.Device},
 			{Name: "grid", Value: dims(r.Run.Grid)}, {Name: "block", Value: dims(r.Run.Block)},
@@ -196,6 +198,18 @@ func (c *traceCmd) page(r *traceReport, before *trace.Report, k *trace.Kernel, l
 		return err
 	}
 	return errors.Join(page.Write(f, in), f.Close())
+}
+
+// source reads a file that the PTX names; the folder of the image may have it, too.
+func (c *traceCmd) source(name string) ([]byte, error) {
+	b, err := source.Read(name)
+	if err != nil {
+		base := path.Base(strings.ReplaceAll(name, `\`, "/"))
+		if beside, err := source.Read(filepath.Join(filepath.Dir(c.File), base)); err == nil {
+			return beside, nil
+		}
+	}
+	return b, err
 }
 
 // show prints the counts.

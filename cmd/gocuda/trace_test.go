@@ -95,3 +95,74 @@ func profileHolds(t *testing.T, path string) {
 	}
 	contains(t, "the profile", string(b), "saxpy", "warps", "threads", "saxpy.ptx")
 }
+
+// TestTraceBaseline compares a run with itself, and with files that are none.
+func TestTraceBaseline(t *testing.T) {
+	root(t)
+	before, page := filepath.Join(t.TempDir(), "before.json"), filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(before, []byte(works(t, saxpyArgs("trace", "--json")...)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out := works(t, saxpyArgs("trace", "--baseline", before, "--html", page)...)
+	contains(t, "the comparison", out, "metric", "global_sectors_per_request", "3.90625        3.90625")
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, "the page", string(b), "against ", "3.91 before, ", "unchanged")
+	for name, text := range map[string]string{"none.json": "", "text.json": "text", "other.json": "{}"} {
+		path := filepath.Join(t.TempDir(), name)
+		if name != "none.json" {
+			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		code, _, stderr := gocuda(saxpyArgs("trace", "--baseline", path)...)
+		if code != 1 {
+			t.Errorf("%s: exit code %d", name, code)
+		}
+		contains(t, name, stderr, "gocuda trace --json")
+	}
+}
+
+// TestTraceHostile traces a kernel whose file names are markup, and one that names a file which is no source.
+func TestTraceHostile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	const secret = "not to be shown"
+	source := `</script><img src=x onerror=alert(1)>.cu`
+	ptx := `.version 8.0
+.target sm_80
+.address_size 64
+.file 1 "` + strings.ReplaceAll(source, "/", "|") + `"
+.file 2 "secret"
+.visible .entry k()
+{
+	.reg .b32 %r<4>;
+	.loc 1 1 0
+	mov.u32 %r0, %tid.x;
+	.loc 2 1 0
+	mov.u32 %r1, %tid.y;
+	ret;
+}
+`
+	for name, text := range map[string]string{"k.ptx": ptx, "secret": secret,
+		strings.ReplaceAll(source, "/", "|"): "</script><script>alert(2)</script>"} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			if name != "k.ptx" && name != "secret" {
+				continue // not all systems take such a name
+			}
+			t.Fatal(err)
+		}
+	}
+	works(t, "trace", "k.ptx", "k", "--grid", "1", "--block", "32", "--html", "page.html")
+	b, err := os.ReadFile("page.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(b)
+	if strings.Count(page, "<script") != 1 || strings.Contains(page, "<img") || strings.Contains(page, secret) {
+		t.Errorf("%s", page)
+	}
+	contains(t, "the page", page, "&lt;img src=x onerror=alert(1)&gt;.cu", "secret")
+}

@@ -112,7 +112,7 @@ var Metrics = []Metric{
 			t := &r.Counts.Total
 			return ratio(t.Flops.Total(), sectorBytes*t.Global.Units), t.Global.Units > 0
 		}},
-	{"cpu_ms", "Time on this CPU", UnitMS, true, false,
+	{"cpu_ms", "Time on this CPU", UnitMS, true, true,
 		"Milliseconds that the fastest launch took on the CPU of this machine. It says nothing about a GPU.",
 		"measured", func(r *Report) (float64, bool) {
 			if r.Speed == nil {
@@ -120,10 +120,10 @@ var Metrics = []Metric{
 			}
 			return r.Speed.MS, true
 		}},
-	{"cpu_bytes_per_second", "Global bytes per second, this CPU", UnitBytesPS, false, false,
+	{"cpu_bytes_per_second", "Global bytes per second, this CPU", UnitBytesPS, false, true,
 		"Global memory traffic of a launch by its time on this CPU.",
 		"measured", func(r *Report) (float64, bool) { return r.perSecond(float64(r.Counts.Total.Global.Bytes)) }},
-	{"cpu_flops_per_second", "Flops per second, this CPU", UnitRate, false, false,
+	{"cpu_flops_per_second", "Flops per second, this CPU", UnitRate, false, true,
 		"Floating point operations of a launch by its time on this CPU.",
 		"measured", func(r *Report) (float64, bool) { return r.perSecond(float64(r.Counts.Total.Flops.Total())) }},
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -26,10 +27,9 @@ type builder struct {
 	shown  map[string]*source
 }
 
-// source is a file that could be read.
+// source is a file that the PTX was compiled from.
 type source struct {
-	name  string
-	lines []string
+	lines []string // none when it cannot be read
 	work  map[int32]*trace.Work
 	most  [heats]uint64
 }
@@ -87,7 +87,7 @@ func (b *builder) number() {
 			f = b.read(l.File)
 			b.shown[l.File] = f
 		}
-		if f == nil || l.Line < 1 || int(l.Line) > len(f.lines) {
+		if l.Line < 1 || f.lines != nil && int(l.Line) > len(f.lines) {
 			continue
 		}
 		f.work[l.Line] = &l.Work
@@ -99,15 +99,14 @@ func (b *builder) number() {
 }
 
 func (b *builder) read(name string) *source {
+	f := &source{work: map[int32]*trace.Work{}}
 	if b.in.Source == nil {
-		return nil
+		return f
 	}
-	text, err := b.in.Source(name)
-	if err != nil || slices.Contains(text, 0) {
-		return nil
+	if text, err := b.in.Source(name); err == nil && !slices.Contains(text, 0) {
+		f.lines = strings.Split(strings.TrimRight(string(text), "\n"), "\n")
 	}
-	return &source{name: name, lines: strings.Split(strings.TrimRight(string(text), "\n"), "\n"),
-		work: map[int32]*trace.Work{}}
+	return f
 }
 
 // digits is a digit for each kind of heat, 1 to 9 as a share of the most that a line has.
@@ -224,14 +223,21 @@ func (b *builder) hottest(n int) []bool {
 			}
 		}
 	}
+	for i := 0; i < len(lines) && left > 0; i++ {
+		if !keep[i] {
+			keep[i] = true
+			left--
+		}
+	}
 	return keep
 }
 
-// files are the rows of the source: all of a short file, of a longer one what lies around lines that were executed.
+// files are the rows of the source: all of a short file, of a longer one what lies around lines that were executed, of
+// one that cannot be read the numbers of those.
 func (b *builder) files() (list []block) {
 	var names []string
 	for name, f := range b.shown {
-		if f != nil && len(f.work) > 0 {
+		if len(f.work) > 0 {
 			names = append(names, name)
 		}
 	}
@@ -244,6 +250,18 @@ func (b *builder) files() (list []block) {
 	for _, name := range names {
 		f := b.shown[name]
 		x := block{Name: clean(name)}
+		if f.lines == nil {
+			x.Name += " (the file is not there, or is no text of a source)"
+			for _, line := range slices.Sorted(maps.Keys(f.work)) {
+				r := row{Line: line, Group: b.groups[lineKey{name, line}]}
+				r.fill(f.work[line], f.most)
+				if rows++; rows <= maxRows {
+					x.Rows = append(x.Rows, r)
+				}
+			}
+			list = append(list, x)
+			continue
+		}
 		near := make([]bool, len(f.lines))
 		for l := range f.work {
 			for i := max(int(l)-1-context, 0); i < min(int(l)+context, len(near)); i++ {
@@ -258,7 +276,7 @@ func (b *builder) files() (list []block) {
 			}
 		}
 		for i, text := range f.lines {
-			if len(f.lines) > 400 && !near[i] || rows >= maxRows {
+			if len(f.lines) > longFile && !near[i] || rows >= maxRows {
 				left++
 				continue
 			}

@@ -25,8 +25,8 @@ type (
 		Before, Change, Verdict string
 	}
 	memory struct {
-		Space, Requests, Bytes, Units, Number, Ideal, PerRequest, Factor string
-		High                                                             bool
+		Space, Requests, Bytes, Units, Ideal, PerRequest, Factor string
+		High                                                     bool
 	}
 	limit struct {
 		Name, Uses, Blocks string
@@ -184,11 +184,11 @@ func (b *builder) memory() (list []memory, uncounted []string) {
 		name, units string
 		traffic     trace.Traffic
 	}{
-		{"global", "sectors of 32 B", t.Global}, {"shared", "bank passes", t.Shared},
-		{"local", "sectors of 32 B", t.Local}, {"constant", "addresses", t.Const},
+		{"global", "sectors", t.Global}, {"shared", "bank passes", t.Shared},
+		{"local", "sectors", t.Local}, {"constant", "addresses", t.Const},
 	} {
 		if x := s.traffic; x.Requests > 0 {
-			list = append(list, memory{s.name, whole(x.Requests), whole(x.Bytes), s.units, whole(x.Units),
+			list = append(list, memory{s.name, whole(x.Requests), whole(x.Bytes), whole(x.Units) + " " + s.units,
 				whole(x.Ideal), rounded(x.PerRequest()), fmt.Sprintf("%.2f x", x.Factor()), x.Factor() >= high})
 		}
 	}
@@ -197,7 +197,11 @@ func (b *builder) memory() (list []memory, uncounted []string) {
 			uncounted = append(uncounted, fmt.Sprintf("and %d lines more", len(c.Uncounted)-i))
 			break
 		}
-		uncounted = append(uncounted, clean(fmt.Sprintf("%d: %s", p.Line, p.Text)))
+		text := clean(p.Text)
+		if head := []rune(text); len(head) > 80 {
+			text = string(head[:80]) + "..."
+		}
+		uncounted = append(uncounted, fmt.Sprintf("%d: %s", p.Line, text))
 	}
 	return list, uncounted
 }

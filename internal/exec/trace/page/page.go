@@ -30,7 +30,8 @@ const (
 	maxHot   = 60        // lines of the table
 	maxStage = 256 << 10 // bytes of a stage
 	maxText  = 400       // bytes of a line
-	context  = 6         // lines of the source around those that were executed
+	longFile = 150       // lines of a file of which not all are shown
+	context  = 6         // lines around those that were executed
 )
 
 // Input is what the page shows.

@@ -149,7 +149,7 @@ func TestSize(t *testing.T) {
 	if n := len(page); n > 4<<20 || n < 200<<10 {
 		t.Errorf("%d bytes", n)
 	}
-	for _, want := range []string{"lines left out", "more lines were executed", "... cut here"} {
+	for _, want := range []string{"lines left out", "other lines that were executed", "... cut here"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in the page", want)
 		}
@@ -175,9 +175,13 @@ func TestContents(t *testing.T) {
 		}
 	}
 	in = input("k", 2)
-	in.Source = nil
+	in.Source = nil // of a file that cannot be read there are the numbers
+	if page := write(t, in); !strings.Contains(page, `aria-label="Source"`) || !strings.Contains(page, "k.cu (the file") {
+		t.Error("the lines of a source that cannot be read are not in the page")
+	}
+	in.Report.Counts.Sources = nil
 	if page := write(t, in); !strings.Contains(page, "<h2>PTX</h2>") || strings.Contains(page, `aria-label="Source"`) {
-		t.Error("without a source there are no two sides")
+		t.Error("without lines of a source there are no two sides")
 	}
 }
 
