@@ -23,7 +23,8 @@ func TestRunTile(t *testing.T) {
 	}
 	contains(t, "a block of 32", stderr, "CUDA_ERROR_INVALID_VALUE", "[1 1 1] [128 1 1]")
 	html := filepath.Join(t.TempDir(), "x.html")
-	contains(t, "trace", works(t, append([]string{"trace", "--top", "1000", "--html", html}, line...)...), "softmax.py:")
+	out = works(t, append([]string{"trace", "--top", "1000", "--html", html}, line...)...)
+	contains(t, "trace", out, "softmax.py:")
 	b, err := os.ReadFile(html)
 	if err != nil {
 		t.Fatal(err)

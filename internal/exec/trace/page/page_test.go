@@ -176,7 +176,8 @@ func TestContents(t *testing.T) {
 	}
 	in = input("k", 2)
 	in.Source = nil // of a file that cannot be read there are the numbers
-	if page := write(t, in); !strings.Contains(page, `aria-label="Source"`) || !strings.Contains(page, "k.cu (the file") {
+	if page := write(t, in); !strings.Contains(page, `aria-label="Source"`) ||
+		!strings.Contains(page, "k.cu (the file") {
 		t.Error("the lines of a source that cannot be read are not in the page")
 	}
 	in.Report.Counts.Sources = nil
