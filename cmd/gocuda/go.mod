@@ -6,7 +6,6 @@ require (
 	github.com/alecthomas/kong v1.17.0
 	github.com/gocuda/cuda v0.0.0-20261124011420-8bf7acb7df11
 	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724
-	github.com/sbinet/npyio v0.6.0
 )
 
 require (
@@ -14,5 +13,4 @@ require (
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
 	golang.org/x/sys v0.41.0 // indirect
-	gonum.org/v1/gonum v0.9.3 // indirect
 )

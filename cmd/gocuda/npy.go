@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
-
-	"github.com/sbinet/npyio/npy"
 )
 
 // array is what a .npy file or an array argument holds: little-endian elements in row order.
@@ -63,23 +62,22 @@ func prefixed(path string, err error) error {
 // parseNpy reads an array from a file of size bytes, and no more memory than that for the data.
 func parseNpy(f io.ReadSeeker, size int64) (*array, error) {
 	again := "write it again with numpy.save"
-	r, err := openNpy(f, size)
+	h, err := readNpyHeader(f, size)
 	if err != nil {
 		return nil, hint(fmt.Errorf("not a .npy file: %w", err), "%s", again)
 	}
-	h := r.Header
-	a := &array{shape: h.Descr.Shape}
-	code := strings.TrimLeft(h.Descr.Type, "<|=")
+	a := &array{shape: h.shape}
+	code := strings.TrimLeft(h.descr, "<|=")
 	for name, d := range dtypes {
 		if d.npy == code {
 			a.dtype = name
 		}
 	}
-	if a.dtype == "" || strings.HasPrefix(h.Descr.Type, ">") {
-		return nil, hint(fmt.Errorf("element type %q, which no kernel argument has", h.Descr.Type),
+	if a.dtype == "" || strings.HasPrefix(h.descr, ">") {
+		return nil, hint(fmt.Errorf("element type %q, which no kernel argument has", h.descr),
 			"numpy.save(file, a.astype('<f4')), or another of %s", dtypeNames())
 	}
-	if h.Descr.Fortran && len(a.shape) > 1 {
+	if h.fortran && len(a.shape) > 1 {
 		return nil, hint(errors.New("the array is in Fortran order"), "numpy.save(file, numpy.ascontiguousarray(a))")
 	}
 	n := uint64(dtypes[a.dtype].size)
@@ -108,26 +106,37 @@ func parseNpy(f io.ReadSeeker, size int64) (*array, error) {
 // npyHead is the longest fixed part of a file: magic, version, length of the header.
 const npyHead = 12
 
-// openNpy reads the header. The library takes its length as it is and panics on some damaged ones, so both are looked
-// after here.
-func openNpy(f io.ReadSeeker, size int64) (n *npy.Reader, err error) {
-	defer func() {
-		if x := recover(); x != nil {
-			n, err = nil, fmt.Errorf("damaged header: %v", x)
-		}
-	}()
+// npyHeader is what the header of a file says (numpy.lib.format, "Format Version 1.0" to 3.0).
+type npyHeader struct {
+	descr   string
+	fortran bool
+	shape   []int
+}
+
+// The entries of the header, a Python dictionary of constants. Other programs than NumPy write other spaces and quotes.
+var (
+	npyDescr   = regexp.MustCompile(`['"]descr['"]\s*:\s*['"]([^'"]*)['"]`)
+	npyFortran = regexp.MustCompile(`['"]fortran_order['"]\s*:\s*(True|False)\b`)
+	npyShape   = regexp.MustCompile(`['"]shape['"]\s*:\s*\(([\dL\s,]*)\)`)
+)
+
+// readNpyHeader reads the header; the data of the array follow.
+func readNpyHeader(f io.Reader, size int64) (*npyHeader, error) {
 	var head [npyHead]byte
-	got, err := io.ReadFull(f, head[:])
+	_, err := io.ReadFull(f, head[:npyHead-2])
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if got < npyHead || string(head[:6]) != "\x93NUMPY" {
+	if err != nil || string(head[:6]) != "\x93NUMPY" {
 		return nil, errors.New("it does not start as one")
 	}
 	length := int64(binary.LittleEndian.Uint16(head[8:]))
 	switch head[6] {
 	case 1:
 	case 2, 3:
+		if _, err := io.ReadFull(f, head[npyHead-2:]); err != nil {
+			return nil, fmt.Errorf("damaged header: %w", err)
+		}
 		length = int64(binary.LittleEndian.Uint32(head[8:]))
 	default:
 		return nil, fmt.Errorf("version %d.%d of the format", head[6], head[7])
@@ -135,14 +144,26 @@ func openNpy(f io.ReadSeeker, size int64) (n *npy.Reader, err error) {
 	if length > size {
 		return nil, fmt.Errorf("damaged header: %d bytes in a file of %d", length, size)
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, err
+	text := make([]byte, length)
+	if _, err := io.ReadFull(f, text); err != nil {
+		return nil, fmt.Errorf("damaged header: %w", err)
 	}
-	n, err = npy.NewReader(f)
-	if err == nil && n == nil {
-		err = errors.New("no header")
+	descr, fortran, shape := npyDescr.FindSubmatch(text), npyFortran.FindSubmatch(text), npyShape.FindSubmatch(text)
+	if descr == nil || fortran == nil || shape == nil {
+		return nil, fmt.Errorf("damaged header: no description of an array in %q", text)
 	}
-	return n, err
+	h := &npyHeader{descr: string(descr[1]), fortran: string(fortran[1]) == "True", shape: []int{}}
+	for _, d := range strings.Split(strings.TrimSuffix(strings.TrimSpace(string(shape[1])), ","), ",") {
+		if d = strings.TrimSuffix(strings.TrimSpace(d), "L"); d == "" && len(h.shape) == 0 {
+			continue // a scalar
+		}
+		n, err := strconv.Atoi(d)
+		if err != nil {
+			return nil, fmt.Errorf("damaged header: shape (%s)", shape[1])
+		}
+		h.shape = append(h.shape, n)
+	}
+	return h, nil
 }
 
 // formatNpy is the file with an array: version 1.0, the header padded so that the data start at a multiple of 64.

@@ -109,7 +109,6 @@ var outside = []struct {
 		"internal/touch", "internal/softnccl", "cmd/libcuda", "internal/conform/limits"}},
 	{"github.com/alecthomas/kong", []string{"cmd/gocuda"}},
 	{"github.com/ianlancetaylor/demangle", []string{"cmd/gocuda"}},
-	{"github.com/sbinet/npyio", []string{"cmd/gocuda"}},
 }
 
 // testSupport are packages for tests: nothing else imports them, and nothing else imports testing.

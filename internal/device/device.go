@@ -260,7 +260,7 @@ func openSoftware(opts Options) (*Device, error) {
 	if set.Profile = cmp.Or(opts.Profile, set.Profile); opts.Profile != "" || len(o.Profiles) == 0 {
 		o.Profiles = set.Profiles()
 	}
-	s, err := softdev.New(o)
+	s, err := softdev.Open(o)
 	if err != nil {
 		return nil, err
 	}

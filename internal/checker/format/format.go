@@ -4,7 +4,6 @@ package format
 import (
 	"cmp"
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -103,73 +102,47 @@ func (r *Result) JSON(w io.Writer) error {
 	}{1, r.Checks.String(), r.Errors(), r.count(checker.Warning), r.Suppressed, reports})
 }
 
-// The parts of JUnit XML.
-type (
-	junitSuites struct {
-		XMLName  xml.Name     `xml:"testsuites"`
-		Tests    int          `xml:"tests,attr"`
-		Failures int          `xml:"failures,attr"`
-		Suites   []junitSuite `xml:"testsuite"`
-	}
-	junitSuite struct {
-		Name     string      `xml:"name,attr"`
-		Tests    int         `xml:"tests,attr"`
-		Failures int         `xml:"failures,attr"`
-		Cases    []junitCase `xml:"testcase"`
-	}
-	junitCase struct {
-		Class   string        `xml:"classname,attr"`
-		Name    string        `xml:"name,attr"`
-		File    string        `xml:"file,attr,omitempty"`
-		Line    int           `xml:"line,attr,omitempty"`
-		Failure *junitFailure `xml:"failure"`
-		Output  string        `xml:"system-out,omitempty"`
-	}
-	junitFailure struct {
-		Message string `xml:"message,attr"`
-		Type    string `xml:"type,attr"`
-		Text    string `xml:",chardata"`
-	}
-)
-
 // JUnit writes JUnit XML: a suite for each check, in it a failed test for each error, a test that passes with text for
 // each warning, and one that passes where there is nothing to tell.
 func (r *Result) JUnit(w io.Writer) error {
-	var all junitSuites
+	var suites strings.Builder
+	tests, failures := 0, 0
 	for _, check := range strings.Split(r.Checks.String(), ",") {
-		s := junitSuite{Name: "gocuda " + check}
+		var cases strings.Builder
+		n, failed := 0, 0
 		for _, x := range r.Reports {
 			if x.Check != check {
 				continue
 			}
-			file, line := place(x)
-			c := junitCase{Class: check + "." + x.Kind, Name: clean(name(x)), File: clean(file), Line: line}
-			if x.Severity == checker.Error {
-				s.Failures++
-				c.Failure = &junitFailure{clean(x.Title()), x.Kind, clean(x.String())}
-			} else {
-				c.Output = clean(x.String())
+			n++
+			fmt.Fprintf(&cases, "    <testcase classname=%s name=%s", attribute(check+"."+x.Kind), attribute(name(x)))
+			if file, line := place(x); file != "" {
+				fmt.Fprintf(&cases, " file=%s line=\"%d\"", attribute(file), line)
 			}
-			s.Cases = append(s.Cases, c)
+			text := markup(clean(x.String()))
+			if x.Severity == checker.Error {
+				failed++
+				fmt.Fprintf(&cases, ">\n      <failure message=%s type=%s>%s</failure>\n    </testcase>\n",
+					attribute(x.Title()), attribute(x.Kind), text)
+			} else {
+				fmt.Fprintf(&cases, ">\n      <system-out>%s</system-out>\n    </testcase>\n", text)
+			}
 		}
-		if s.Cases == nil {
-			s.Cases = []junitCase{{Class: check, Name: "no defect"}}
+		if n == 0 {
+			n = 1
+			fmt.Fprintf(&cases, "    <testcase classname=%s name=\"no defect\"></testcase>\n", attribute(check))
 		}
-		s.Tests = len(s.Cases)
-		all.Tests, all.Failures = all.Tests+s.Tests, all.Failures+s.Failures
-		all.Suites = append(all.Suites, s)
+		fmt.Fprintf(&suites, "  <testsuite name=%s tests=\"%d\" failures=\"%d\">\n%s  </testsuite>\n",
+			attribute("gocuda "+check), n, failed, cases.String())
+		tests, failures = tests+n, failures+failed
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(all); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
+	_, err := fmt.Fprintf(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"%d\" failures=\"%d\">\n"+
+		"%s</testsuites>\n", tests, failures, suites.String())
 	return err
 }
+
+// attribute is the value of an attribute, in quotes.
+func attribute(s string) string { return `"` + markup(clean(s)) + `"` }
 
 // clean leaves out of a text what XML does not allow: names come from the program's bytes.
 func clean(s string) string {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +73,35 @@ func TestText(t *testing.T) {
 	}
 }
 
+// The parts of JUnit XML.
+type (
+	junitSuites struct {
+		XMLName  xml.Name     `xml:"testsuites"`
+		Tests    int          `xml:"tests,attr"`
+		Failures int          `xml:"failures,attr"`
+		Suites   []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Class   string        `xml:"classname,attr"`
+		Name    string        `xml:"name,attr"`
+		File    string        `xml:"file,attr,omitempty"`
+		Line    int           `xml:"line,attr,omitempty"`
+		Failure *junitFailure `xml:"failure"`
+		Output  string        `xml:"system-out,omitempty"`
+	}
+	junitFailure struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
 // Suites, failures and tests are counted as JUnit's readers expect, and the bytes are XML whatever a kernel's name
 // holds.
 func TestJUnit(t *testing.T) {
@@ -85,6 +116,24 @@ func TestJUnit(t *testing.T) {
 	if c := x.Suites[0].Cases[0]; c.File != "src/a b.cu" || c.Line != 2 || c.Failure == nil ||
 		c.Failure.Type != "race" {
 		t.Errorf("%+v", c)
+	}
+	// What a reader gets back is the report as it was written, but for what XML cannot have.
+	for i, r := range sample().Reports {
+		var texts []string
+		for _, s := range x.Suites {
+			for _, c := range s.Cases {
+				texts = append(texts, c.Output)
+				if c.Failure != nil {
+					texts = append(texts, c.Failure.Text)
+				}
+			}
+		}
+		if !slices.Contains(texts, clean(r.String())) {
+			t.Errorf("report %d, %q, is not among %q", i, r.String(), texts)
+		}
+	}
+	if s := "a<b>&\"'\t\n\r"; !strings.Contains(unmarked(t, s), s) {
+		t.Errorf("%q is read as %q", s, unmarked(t, s))
 	}
 	var b bytes.Buffer
 	if err := (&Result{Checks: checker.Race}).JUnit(&b); err != nil ||
@@ -131,6 +180,21 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
+// TestPaths: a URI is read back as the path, absolute where the path is.
+func TestPaths(t *testing.T) {
+	for path, want := range map[string]string{
+		"a b.cu": "a b.cu", "/x/ü%#?.cu": "/x/ü%#?.cu", `C:\x\y z.cu`: "/C:/x/y z.cu", "gen:1.cu": "./gen:1.cu",
+		"a/b:c;d=(1)!.cu": "a/b:c;d=(1)!.cu", "/src//a..b/~c.cu": "/src//a..b/~c.cu",
+	} {
+		uri := physical(path, 1).Artifact.URI
+		u, err := url.Parse(uri)
+		if err != nil || u.Path != want || u.RawQuery != "" || u.Fragment != "" || u.Host != "" ||
+			(u.Scheme == "file") != strings.HasPrefix(want, "/") {
+			t.Errorf("%q is %q: %+v, %v", path, uri, u, err)
+		}
+	}
+}
+
 func TestHTML(t *testing.T) {
 	text := string(written(t, "x.html"))
 	for _, want := range []string{`<tr class="here"><td>2</td><td>two &lt;&amp;&gt;</td></tr>`, `<a href="#r4">4</a>`,
@@ -145,4 +209,20 @@ func TestNames(t *testing.T) {
 	if err := sample().Write("x.pdf", new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), ".sarif") {
 		t.Error(err)
 	}
+}
+
+// unmarked is what a reader of XML makes of marked text, in an attribute and between tags.
+func unmarked(t *testing.T, s string) string {
+	t.Helper()
+	var x struct {
+		A    string `xml:"a,attr"`
+		Text string `xml:",chardata"`
+	}
+	if err := xml.Unmarshal([]byte(`<x a="`+markup(s)+`">`+markup(s)+`</x>`), &x); err != nil {
+		t.Fatal(err)
+	}
+	if x.A != x.Text {
+		t.Errorf("%q between tags, %q in an attribute", x.Text, x.A)
+	}
+	return x.Text
 }

@@ -2,7 +2,6 @@ package format
 
 import (
 	"fmt"
-	"html/template"
 	"io"
 	"strings"
 
@@ -12,35 +11,8 @@ import (
 // around is how many lines of the source are shown before and behind a place.
 const around = 4
 
-type (
-	htmlPage struct {
-		Summary string
-		Checks  []htmlCheck
-		Reports []htmlReport
-	}
-	htmlCheck struct {
-		Name  string
-		Count int
-	}
-	htmlReport struct {
-		*checker.Report
-		Number int
-		Name   string
-		Text   string
-		Places []htmlPlace
-	}
-	htmlPlace struct {
-		Title string
-		Lines []htmlLine
-	}
-	htmlLine struct {
-		Number int
-		Text   string
-		Here   bool
-	}
-)
-
-var page = template.Must(template.New("page").Parse(`<!DOCTYPE html>
+// pageHead is the page up to its summary.
+const pageHead = `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>gocuda check</title>
 <style>
@@ -57,22 +29,21 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 13px; }
 .kind { font-weight: 600; }
 </style></head><body>
 <h1>gocuda check</h1>
-<p>{{.Summary}} {{range .Checks}}{{.Name}}: {{.Count}}. {{end}}</p>
-{{if .Reports}}<nav><table>{{range .Reports}}
-<tr><td><a href="#r{{.Number}}">{{.Number}}</a></td><td>{{.Severity}}</td><td>{{.Name}}</td><td>{{.Count}}×</td></tr>{{end}}
-</table></nav>{{else}}<p>Nothing was found.</p>{{end}}
-{{range .Reports}}<section id="r{{.Number}}" class="{{.Severity}}">
-<h2>{{.Number}}. <span class="kind">{{.Kind}}</span>: {{.Title}}</h2>
-<pre>{{.Text}}</pre>
-{{range .Places}}<div>{{.Title}}</div>
-{{if .Lines}}<table class="code">{{range .Lines}}<tr{{if .Here}} class="here"{{end}}><td>{{.Number}}</td><td>{{.Text}}</td></tr>{{end}}</table>{{end}}
-{{end}}</section>
-{{end}}</body></html>
-`))
+`
+
+// markup writes text into HTML or XML, between tags or as the value of an attribute. Both are written here: packages
+// for templates and XML would come into every program with the library, and one of them keeps the linker from leaving
+// out methods that nobody calls.
+func markup(s string) string { return escapes.Replace(s) }
+
+var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\t", "&#x9;",
+	"\n", "&#xA;", "\r", "&#xD;", "\x00", "\uFFFD")
 
 // HTML writes a page with the source around each place.
 func (r *Result) HTML(w io.Writer) error {
-	p := htmlPage{Summary: strings.TrimSpace(strings.TrimPrefix(r.Summary(), "========= "))}
+	var b strings.Builder
+	b.WriteString(pageHead)
+	fmt.Fprintf(&b, "<p>%s ", markup(strings.TrimSpace(strings.TrimPrefix(r.Summary(), "========= "))))
 	for _, c := range strings.Split(r.Checks.String(), ",") {
 		n := 0
 		for _, x := range r.Reports {
@@ -80,44 +51,65 @@ func (r *Result) HTML(w io.Writer) error {
 				n++
 			}
 		}
-		p.Checks = append(p.Checks, htmlCheck{c, n})
+		fmt.Fprintf(&b, "%s: %d. ", markup(c), n)
+	}
+	b.WriteString("</p>\n")
+	if len(r.Reports) == 0 {
+		b.WriteString("<p>Nothing was found.</p>\n")
+	} else {
+		b.WriteString("<nav><table>")
+		for i, x := range r.Reports {
+			fmt.Fprintf(&b, "\n<tr><td><a href=\"#r%d\">%[1]d</a></td><td>%s</td><td>%s</td><td>%d×</td></tr>", i+1,
+				markup(string(x.Severity)), markup(name(x)), x.Count)
+		}
+		b.WriteString("\n</table></nav>\n")
 	}
 	files := map[string][]string{}
 	for i, x := range r.Reports {
-		h := htmlReport{Report: x, Number: i + 1, Name: name(x), Text: plain(x.String())}
+		fmt.Fprintf(&b, "<section id=\"r%d\" class=\"%s\">\n<h2>%[1]d. <span class=\"kind\">%[3]s</span>: %[4]s</h2>\n"+
+			"<pre>%[5]s</pre>\n", i+1, markup(string(x.Severity)), markup(x.Kind), markup(x.Title()),
+			markup(plain(x.String())))
 		for j := range x.Sites {
-			h.Places = r.show(h.Places, &x.Sites[j], files)
+			r.show(&b, &x.Sites[j], files)
 		}
 		if x.Memory != nil {
-			h.Places = r.show(h.Places, &checker.Site{Call: &x.Memory.Made, Access: "allocated"}, files)
+			r.show(&b, &checker.Site{Call: &x.Memory.Made, Access: "allocated"}, files)
 		}
-		p.Reports = append(p.Reports, h)
+		b.WriteString("</section>\n")
 	}
-	return page.Execute(w, p)
+	b.WriteString("</body></html>\n")
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
-// show adds the lines around a place, unless they are shown or cannot be read.
-func (r *Result) show(list []htmlPlace, s *checker.Site, files map[string][]string) []htmlPlace {
+// show writes the lines around a place, unless the program does not tell it; files are those that were read.
+func (r *Result) show(b *strings.Builder, s *checker.Site, files map[string][]string) {
 	file, at := sitePlace(s)
 	if file == "" || r.Source == nil {
-		return list
+		return
 	}
 	lines, ok := files[file]
 	if !ok {
-		if b, err := r.Source(file); err == nil {
-			lines = strings.Split(strings.ToValidUTF8(string(b), "?"), "\n")
+		if text, err := r.Source(file); err == nil {
+			lines = strings.Split(strings.ToValidUTF8(string(text), "?"), "\n")
 		}
 		files[file] = lines
 	}
-	p := htmlPlace{Title: strings.TrimSpace(fmt.Sprintf("%s, %s:%d", s.Access, file, at))}
-	if s.Access == "" {
-		p.Title = fmt.Sprintf("%s:%d", file, at)
+	title := fmt.Sprintf("%s:%d", file, at)
+	if s.Access != "" {
+		title = s.Access + ", " + title
 	}
-	for n := max(at-around, 1); n <= min(at+around, len(lines)); n++ {
-		p.Lines = append(p.Lines, htmlLine{n, strings.TrimRight(lines[n-1], "\r"), n == at})
-	}
+	fmt.Fprintf(b, "<div>%s</div>\n", markup(title))
 	if at > len(lines) {
-		p.Lines = nil
+		return
 	}
-	return append(list, p)
+	b.WriteString(`<table class="code">`)
+	for n := max(at-around, 1); n <= min(at+around, len(lines)); n++ {
+		class := ""
+		if n == at {
+			class = ` class="here"`
+		}
+		fmt.Fprintf(b, "<tr%s><td>%d</td><td>%s</td></tr>", class, n, markup(strings.TrimRight(lines[n-1], "\r")))
+	}
+	b.WriteString("</table>\n")
 }

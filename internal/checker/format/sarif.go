@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"net/url"
 	"path/filepath"
 	"strings"
 
@@ -160,12 +159,31 @@ func location(s *checker.Site) (l sarifLocation) {
 
 func physical(file string, line int) *sarifPhysical {
 	p := new(sarifPhysical)
-	u := url.URL{Path: strings.ReplaceAll(strings.ToValidUTF8(file, "?"), `\`, "/")}
-	if strings.HasPrefix(u.Path, "/") {
-		u.Scheme = "file"
-	} else if len(u.Path) > 2 && u.Path[1] == ':' { // a drive
-		u.Scheme, u.Path = "file", "/"+u.Path
+	path := strings.ReplaceAll(strings.ToValidUTF8(file, "?"), `\`, "/")
+	scheme := ""
+	switch first, _, _ := strings.Cut(path, "/"); {
+	case strings.HasPrefix(path, "/"):
+		scheme = "file://"
+	case len(path) > 2 && path[1] == ':': // a drive
+		scheme = "file:///"
+	case strings.Contains(first, ":"): // would be read as a scheme
+		scheme = "./"
 	}
-	p.Artifact.URI, p.Region.Line = u.String(), max(line, 1)
+	p.Artifact.URI, p.Region.Line = scheme+escapePath(path), max(line, 1)
 	return p
+}
+
+// escapePath writes a path as a URI has it (RFC 3986, 3.3).
+func escapePath(path string) string {
+	var b strings.Builder
+	for i := range len(path) {
+		c := path[i]
+		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' ||
+			strings.IndexByte("-_.~/:@!$&'()*+,;=", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
 }
