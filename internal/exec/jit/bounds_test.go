@@ -377,12 +377,9 @@ func (b *boundBench) launch(t *testing.T, k *exectest.Kernel, cluster uint32, at
 func TestBounds(t *testing.T) { eachISA(t, testBounds) }
 
 func testBounds(t *testing.T, e *engine) {
-	texts, addresses := uint32(400), uint32(8)
-	switch {
-	case *long:
+	texts, addresses := uint32(600), uint32(8)
+	if *long {
 		texts, addresses = 40, 4
-	case testing.Short():
-		texts = 600
 	}
 	// a sample that is the same each time, and another for each instruction set
 	chosen := func(what string, of uint32) bool {
@@ -525,7 +522,7 @@ func testParameterBounds(t *testing.T, e *engine) {
 				32 - size/2, 32, 40 - size, 40, 48 - size, 48 - size/2, 48, 32 + size, 56, 56 - size, -1, 1, 31, 33, 64,
 				400, 4096, 4080, 4096 - 16 - size,
 				4096 - 16, -4096, 1 << 16, -1 << 16, 1<<31 - 16, -1 << 31, 1<<31 - 16 - size} {
-				if testing.Short() && (i+j)%3 != 0 ||
+				if !*long && (i+j)%3 != 0 ||
 					!strings.Contains(f.text, "ld") && !strings.Contains(f.text, "st$S") || rest == "" {
 					continue
 				}
