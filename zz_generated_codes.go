@@ -17,6 +17,7 @@ const (
 	ErrStubLibrary                  = cu.CUDA_ERROR_STUB_LIBRARY                   // CUDA driver is a stub library
 	ErrCallRequiresNewerDriver      = cu.CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER     // API call is not supported in the installed CUDA driver
 	ErrDeviceUnavailable            = cu.CUDA_ERROR_DEVICE_UNAVAILABLE             // CUDA-capable device(s) is/are busy or unavailable
+	ErrMulticastResourceFull        = cu.CUDA_ERROR_MULTICAST_RESOURCE_FULL        // no multicast resources are left
 	ErrNoDevice                     = cu.CUDA_ERROR_NO_DEVICE                      // no CUDA-capable device is detected
 	ErrInvalidDevice                = cu.CUDA_ERROR_INVALID_DEVICE                 // invalid device ordinal
 	ErrDeviceNotLicensed            = cu.CUDA_ERROR_DEVICE_NOT_LICENSED            // device doesn't have valid Grid license
@@ -45,6 +46,7 @@ const (
 	ErrUnsupportedExecAffinity      = cu.CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY      // the provided execution affinity is not supported
 	ErrUnsupportedDevsideSync       = cu.CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC       // the provided PTX contains unsupported call to cudaDeviceSynchronize
 	ErrContained                    = cu.CUDA_ERROR_CONTAINED                      // Invalid access of peer GPU memory over nvlink or a hardware error
+	ErrInsufficientLoaderVersion    = cu.CUDA_ERROR_INSUFFICIENT_LOADER_VERSION    // the loader is older than the image needs
 	ErrInvalidSource                = cu.CUDA_ERROR_INVALID_SOURCE                 // device kernel image is invalid
 	ErrFileNotFound                 = cu.CUDA_ERROR_FILE_NOT_FOUND                 // file not found
 	ErrSharedObjectSymbolNotFound   = cu.CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND // shared object symbol not found
@@ -105,5 +107,8 @@ const (
 	ErrInvalidResourceType          = cu.CUDA_ERROR_INVALID_RESOURCE_TYPE          // one or more resources passed in are not valid resource types for the operation
 	ErrInvalidResourceConfiguration = cu.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION // one or more resources are insufficient or non-applicable for the operation
 	ErrKeyRotation                  = cu.CUDA_ERROR_KEY_ROTATION                   // an error happened during the key rotation sequence
+	ErrStreamDetached               = cu.CUDA_ERROR_STREAM_DETACHED                // the stream is detached
+	ErrGraphRecaptureFailure        = cu.CUDA_ERROR_GRAPH_RECAPTURE_FAILURE        // the graph was not recaptured: it differs from what it was
+	ErrFabricNotReady               = cu.CUDA_ERROR_FABRIC_NOT_READY               // the fabric is not ready
 	ErrUnknown                      = cu.CUDA_ERROR_UNKNOWN                        // unknown error
 )

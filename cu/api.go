@@ -61,6 +61,29 @@ func (a API) fn() *driver.Table {
 	return a.table
 }
 
+// result is the error of a call.
+func (a API) result(symbol string, r CUresult) error {
+	switch r {
+	case CUDA_SUCCESS:
+		return nil
+	case CUDA_ERROR_NOT_SUPPORTED:
+		return a.notSupported(symbol)
+	}
+	return r
+}
+
+// notSupported is CUDA_ERROR_NOT_SUPPORTED, or for a function that is newer than the driver the version that it needs.
+func (a API) notSupported(symbol string) error {
+	s, _ := driver.Lookup(symbol)
+	if ask := a.fn().DriverGetVersion; ask != nil {
+		var out struct{ v int32 }
+		if ask(0, &out.v) == driver.CUDA_SUCCESS && int(out.v) < s.Since {
+			return &MissingError{Symbol: symbol, Since: s.Since, Have: int(out.v)}
+		}
+	}
+	return CUDA_ERROR_NOT_SUPPORTED
+}
+
 func (a API) missing(symbol string) error {
 	s, _ := driver.Lookup(symbol)
 	return &MissingError{Symbol: symbol, Since: s.Since, NoAPI: a.table == nil}

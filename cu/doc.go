@@ -41,7 +41,7 @@
 //   - void* stays unsafe.Pointer where it is memory of the host whose size depends on other arguments, is uintptr for
 //     handles of the operating system, and [CUdeviceptr] where it is an address on the device.
 //
-// The plain name is the version that the headers of CUDA 13.0 mean by it: [CtxCreate] is cuCtxCreate_v4. Every version
+// The plain name is the version that the headers of CUDA 13.5 mean by it: [CtxCreate] is cuCtxCreate_v4. Every version
 // has an explicit name too: CtxCreate_v1 is the symbol cuCtxCreate, CtxCreate_v2 is cuCtxCreate_v2, and so on.
 // [GraphInstantiate] is cuGraphInstantiateWithFlags.
 //

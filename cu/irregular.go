@@ -19,7 +19,7 @@ func (a API) TensorMapReplaceAddress(tensorMap *CUtensorMap, globalAddress CUdev
 		return a.missing("cuTensorMapReplaceAddress")
 	}
 	if tensorMap == nil {
-		return CUresult(call(a.cur, nil, uintptr(globalAddress))).Err()
+		return a.result("cuTensorMapReplaceAddress", CUresult(call(a.cur, nil, uintptr(globalAddress))))
 	}
 	aligned := new(alignedTensorMap).at()
 	*aligned = *tensorMap
@@ -27,5 +27,5 @@ func (a API) TensorMapReplaceAddress(tensorMap *CUtensorMap, globalAddress CUdev
 	if res == CUDA_SUCCESS {
 		*tensorMap = *aligned
 	}
-	return res.Err()
+	return a.result("cuTensorMapReplaceAddress", res)
 }

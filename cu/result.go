@@ -65,11 +65,12 @@ func (e *ImageError) Error() string { return fmt.Sprintf("%s: %s: %s", e.Func, e
 // Unwrap returns CUDA_ERROR_INVALID_IMAGE.
 func (e *ImageError) Unwrap() error { return CUDA_ERROR_INVALID_IMAGE }
 
-// MissingError is a function that the device does not provide. It unwraps to CUDA_ERROR_NOT_SUPPORTED, or to
-// CUDA_ERROR_NOT_INITIALIZED when there is no device at all.
+// MissingError is a function that the device does not provide, as a rule because its driver is older. It unwraps to
+// CUDA_ERROR_NOT_SUPPORTED, or to CUDA_ERROR_NOT_INITIALIZED when there is no device at all.
 type MissingError struct {
 	Symbol string // C name
 	Since  int    // first CUDA version that has it, 1000*major + 10*minor; 0 when unknown
+	Have   int    // CUDA version of the driver, counted as Since; 0 when not asked for
 	NoAPI  bool   // the call went through a zero API
 }
 
@@ -77,12 +78,17 @@ func (e *MissingError) Error() string {
 	switch {
 	case e.NoAPI:
 		return e.Symbol + ": no device is open"
+	case e.Have > 0:
+		return fmt.Sprintf("%s needs a driver for CUDA %s or newer; this one is of %s", e.Symbol,
+			versionText(e.Since), versionText(e.Have))
 	case e.Since > 0:
-		return fmt.Sprintf("%s: the device does not provide it (CUDA %d.%d has it)", e.Symbol, e.Since/1000,
-			e.Since%1000/10)
+		return fmt.Sprintf("%s: the device does not provide it (CUDA %s has it)", e.Symbol, versionText(e.Since))
 	}
 	return e.Symbol + ": the device does not provide it"
 }
+
+// versionText is a CUDA version as people write it.
+func versionText(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }
 
 // Unwrap returns the result code that stands for the error.
 func (e *MissingError) Unwrap() error {

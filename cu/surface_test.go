@@ -1,6 +1,7 @@
 package cu
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -108,12 +109,12 @@ func TestEveryFunctionIsThere(t *testing.T) {
 	for b := range bases {
 		both(strings.TrimPrefix(b, "cu"), b)
 	}
-	if symbols != 573 || len(bases) != 478 {
-		t.Errorf("%d symbols, %d bases; the headers have 573 and 478", symbols, len(bases))
+	if symbols != 616 || len(bases) != 516 {
+		t.Errorf("%d symbols, %d bases; the headers have 616 and 516", symbols, len(bases))
 	}
 	for name := range s.methods {
 		switch name {
-		case "In", "Context", "Table", "PerThread", "HostFunc", "fn", "missing": // ours
+		case "In", "Context", "Table", "PerThread", "HostFunc", "fn", "missing", "result", "notSupported": // ours
 		default:
 			if s.funcs[name] == nil {
 				t.Errorf("API.%s has no package-level form", name)
@@ -140,16 +141,16 @@ func TestEveryTypeConstantAndMacroIsThere(t *testing.T) {
 			t.Errorf("no constant %s", m)
 		}
 	}
-	if n := api.CheckEnums(t, enumValues); n != 1009 {
+	if n := api.CheckEnums(t, enumValues); n != 1122 {
 		t.Errorf("%d enumeration constants", n)
 	}
-	if n := api.CheckRecords(t, recordTypes); n != 832 {
+	if n := api.CheckRecords(t, recordTypes); n != 1054 {
 		t.Errorf("%d members compared", n)
 	}
-	if types != 308 || len(api.Macros) != 72 {
+	if types != 346 || len(api.Macros) != 74 {
 		t.Errorf("%d typedefs, %d macros", types, len(api.Macros))
 	}
-	if CUDA_VERSION != 13000 || CU_STREAM_PER_THREAD != CUstream(2) || CU_DEVICE_INVALID != CUdevice(-2) ||
+	if CUDA_VERSION != 13050 || CU_STREAM_PER_THREAD != CUstream(2) || CU_DEVICE_INVALID != CUdevice(-2) ||
 		CU_PARAM_TR_DEFAULT != -1 || CU_KERNEL_NODE_ATTRIBUTE_PRIORITY != CU_LAUNCH_ATTRIBUTE_PRIORITY {
 		t.Error("a macro has a wrong value")
 	}
@@ -225,8 +226,8 @@ func TestEveryMethodMapsTheResult(t *testing.T) {
 			}
 		}
 	}
-	// 573 symbols, 88 plain names beside the versioned symbol they stand for
-	if seen != 661 {
+	// 616 symbols, 88 plain names beside the versioned symbol they stand for
+	if seen != 704 {
 		t.Errorf("%d methods", seen)
 	}
 }
@@ -250,5 +251,25 @@ func TestLayoutsOfBothPackagesAgree(t *testing.T) {
 			t.Errorf("%s: %d/%d bytes here, %d/%d in driver", p[0], p[0].Size(), p[0].Align(), p[1].Size(),
 				p[1].Align())
 		}
+	}
+}
+
+// A function that is newer than the driver says both versions, and is CUDA_ERROR_NOT_SUPPORTED all the same.
+func TestNewerThanTheDriver(t *testing.T) {
+	table := new(driver.Table)
+	table.FillNotSupported()
+	table.DriverGetVersion = func(_ driver.CUcontext, v *int32) driver.CUresult {
+		*v = 12020
+		return driver.CUDA_SUCCESS
+	}
+	_, err := New(table).GraphGetId(0)
+	var missing *MissingError
+	if !errors.As(err, &missing) || missing.Since != 13010 || missing.Have != 12020 ||
+		!errors.Is(err, CUDA_ERROR_NOT_SUPPORTED) ||
+		err.Error() != "cuGraphGetId needs a driver for CUDA 13.1 or newer; this one is of 12.2" {
+		t.Errorf("%v", err)
+	}
+	if err := New(table).GraphDestroy(0); err != error(CUDA_ERROR_NOT_SUPPORTED) {
+		t.Errorf("a function that the driver has: %v", err)
 	}
 }

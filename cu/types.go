@@ -149,3 +149,24 @@ func toCUlogsCallback(f func(CUlogLevel, string)) driver.CUlogsCallback {
 		f(CUlogLevel(l), string(copied(p, n)))
 	}}
 }
+
+func toCUgraphRecaptureCallback(f func(CUgraphNode, *CUgraphNodeParams, *CUgraphNodeParams,
+	CUgraphRecaptureStatus) CUresult) driver.CUgraphRecaptureCallback {
+	if f == nil {
+		return driver.CUgraphRecaptureCallback{}
+	}
+	return driver.CUgraphRecaptureCallback{Go: func(_ uintptr, n driver.CUgraphNode,
+		original, recaptured *driver.CUgraphNodeParams, s driver.CUgraphRecaptureStatus) driver.CUresult {
+		return driver.CUresult(f(CUgraphNode(n), (*CUgraphNodeParams)(unsafe.Pointer(original)),
+			(*CUgraphNodeParams)(unsafe.Pointer(recaptured)), CUgraphRecaptureStatus(s)))
+	}}
+}
+
+func toCUcoredumpStatusCallback(f func(int32, CUdevice)) driver.CUcoredumpStatusCallback {
+	if f == nil {
+		return driver.CUcoredumpStatusCallback{}
+	}
+	return driver.CUcoredumpStatusCallback{Go: func(_ uintptr, pid int32, dev driver.CUdevice) {
+		f(pid, CUdevice(dev))
+	}}
+}

@@ -12,8 +12,11 @@
 #define CUDA_CB
 #endif
 
-/* The version of the driver API. */
+/* The version that a program asks for: that of the recorded driver, or what the program defines, up to 13050.
+ * A driver refuses cuGetProcAddress for a version newer than its own. */
+#ifndef CUDA_VERSION
 #define CUDA_VERSION 13000
+#endif
 
 #define CUDA_ARRAY3D_2DARRAY 0x01
 #define CUDA_ARRAY3D_COLOR_ATTACHMENT 0x20
@@ -37,6 +40,7 @@
 #define CU_COMPUTE_FAMILY_TARGET_BASE 0x20000
 #define CU_DEVICE_CPU ((CUdevice)-1)
 #define CU_DEVICE_INVALID ((CUdevice)-2)
+#define CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_ID_ANY (~0u)
 #define CU_GRAPH_COND_ASSIGN_DEFAULT 0x1
 #define CU_GRAPH_KERNEL_NODE_PORT_DEFAULT 0
 #define CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER 2
@@ -66,6 +70,7 @@
 #define CU_MEMHOSTREGISTER_IOMEMORY 0x04
 #define CU_MEMHOSTREGISTER_PORTABLE 0x01
 #define CU_MEMHOSTREGISTER_READ_ONLY 0x08
+#define CU_MEM_CREATE_USAGE_GPU_DIRECT_RDMA_OVER_PCIE 0x4
 #define CU_MEM_CREATE_USAGE_HW_DECOMPRESS 0x2
 #define CU_MEM_CREATE_USAGE_TILE_POOL 0x1
 #define CU_MEM_POOL_CREATE_USAGE_HW_DECOMPRESS 0x2
@@ -135,6 +140,11 @@ enum cl_context_flags_enum {
 	NVCL_CTX_SCHED_BLOCKING_SYNC = 4,
 };
 
+enum CUhostTaskSyncMode_enum {
+	CU_HOST_TASK_BLOCKING = 0,
+	CU_HOST_TASK_SPINWAIT = 1,
+};
+
 enum CUstream_flags_enum {
 	CU_STREAM_DEFAULT = 0,
 	CU_STREAM_NON_BLOCKING = 1,
@@ -157,6 +167,33 @@ enum CUevent_wait_flags_enum {
 	CU_EVENT_WAIT_EXTERNAL = 1,
 };
 
+enum CUatomicOperation_enum {
+	CU_ATOMIC_OPERATION_INTEGER_ADD = 0,
+	CU_ATOMIC_OPERATION_INTEGER_MIN = 1,
+	CU_ATOMIC_OPERATION_INTEGER_MAX = 2,
+	CU_ATOMIC_OPERATION_INTEGER_INCREMENT = 3,
+	CU_ATOMIC_OPERATION_INTEGER_DECREMENT = 4,
+	CU_ATOMIC_OPERATION_AND = 5,
+	CU_ATOMIC_OPERATION_OR = 6,
+	CU_ATOMIC_OPERATION_XOR = 7,
+	CU_ATOMIC_OPERATION_EXCHANGE = 8,
+	CU_ATOMIC_OPERATION_CAS = 9,
+	CU_ATOMIC_OPERATION_FLOAT_ADD = 10,
+	CU_ATOMIC_OPERATION_FLOAT_MIN = 11,
+	CU_ATOMIC_OPERATION_FLOAT_MAX = 12,
+	CU_ATOMIC_OPERATION_MAX = 13,
+};
+
+enum CUatomicOperationCapability_enum {
+	CU_ATOMIC_CAPABILITY_SIGNED = 1,
+	CU_ATOMIC_CAPABILITY_UNSIGNED = 2,
+	CU_ATOMIC_CAPABILITY_REDUCTION = 4,
+	CU_ATOMIC_CAPABILITY_SCALAR_32 = 8,
+	CU_ATOMIC_CAPABILITY_SCALAR_64 = 16,
+	CU_ATOMIC_CAPABILITY_SCALAR_128 = 32,
+	CU_ATOMIC_CAPABILITY_VECTOR_32x4 = 64,
+};
+
 enum CUstreamWaitValue_flags_enum {
 	CU_STREAM_WAIT_VALUE_GEQ = 0,
 	CU_STREAM_WAIT_VALUE_EQ = 1,
@@ -176,12 +213,24 @@ enum CUstreamBatchMemOpType_enum {
 	CU_STREAM_MEM_OP_WAIT_VALUE_64 = 4,
 	CU_STREAM_MEM_OP_WRITE_VALUE_64 = 5,
 	CU_STREAM_MEM_OP_BARRIER = 6,
+	CU_STREAM_MEM_OP_ATOMIC_REDUCTION = 8,
 	CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES = 3,
 };
 
 enum CUstreamMemoryBarrier_flags_enum {
 	CU_STREAM_MEMORY_BARRIER_TYPE_SYS = 0,
 	CU_STREAM_MEMORY_BARRIER_TYPE_GPU = 1,
+};
+
+enum CUstreamAtomicReductionOpType_enum {
+	CU_STREAM_ATOMIC_REDUCTION_OP_OR = 6,
+	CU_STREAM_ATOMIC_REDUCTION_OP_AND = 5,
+	CU_STREAM_ATOMIC_REDUCTION_OP_ADD = 0,
+};
+
+enum CUstreamAtomicReductionDataType_enum {
+	CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_32 = 14,
+	CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_64 = 22,
 };
 
 enum CUoccupancy_flags_enum {
@@ -250,6 +299,20 @@ enum CUarray_format_enum {
 	CU_AD_FORMAT_YUV444_8bit_SemiPlanar = 180,
 	CU_AD_FORMAT_YUV444_16bit_SemiPlanar = 181,
 	CU_AD_FORMAT_UNORM_INT_101010_2 = 80,
+	CU_AD_FORMAT_UINT8_PACKED_422 = 81,
+	CU_AD_FORMAT_UINT8_PACKED_444 = 82,
+	CU_AD_FORMAT_UINT8_SEMIPLANAR_420 = 83,
+	CU_AD_FORMAT_UINT16_SEMIPLANAR_420 = 84,
+	CU_AD_FORMAT_UINT8_SEMIPLANAR_422 = 85,
+	CU_AD_FORMAT_UINT16_SEMIPLANAR_422 = 86,
+	CU_AD_FORMAT_UINT8_SEMIPLANAR_444 = 87,
+	CU_AD_FORMAT_UINT16_SEMIPLANAR_444 = 88,
+	CU_AD_FORMAT_UINT8_PLANAR_420 = 89,
+	CU_AD_FORMAT_UINT16_PLANAR_420 = 90,
+	CU_AD_FORMAT_UINT8_PLANAR_422 = 91,
+	CU_AD_FORMAT_UINT16_PLANAR_422 = 92,
+	CU_AD_FORMAT_UINT8_PLANAR_444 = 93,
+	CU_AD_FORMAT_UINT16_PLANAR_444 = 94,
 	CU_AD_FORMAT_MAX = 2147483647,
 };
 
@@ -419,7 +482,21 @@ enum CUdevice_attribute_enum {
 	CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 145,
 	CU_DEVICE_ATTRIBUTE_HOST_ALLOC_DMA_BUF_SUPPORTED = 146,
 	CU_DEVICE_ATTRIBUTE_ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED = 147,
-	CU_DEVICE_ATTRIBUTE_MAX = 148,
+	CU_DEVICE_ATTRIBUTE_ATOMIC_REDUCTION_SUPPORTED = 148,
+	CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_COUNT = 149,
+	CU_DEVICE_ATTRIBUTE_MAX_OVERSIZED_SHARED_MEMORY_PER_BLOCK = 150,
+	CU_DEVICE_ATTRIBUTE_D3D12_CIG_STREAMS_SUPPORTED = 151,
+	CU_DEVICE_ATTRIBUTE_DMA_BUF_MMAP_SUPPORTED = 152,
+	CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_UNICAST_SUPPORTED = 153,
+	CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_MULTICAST_SUPPORTED = 154,
+	CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_COUNTED_OPS_SUPPORTED = 155,
+	CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_UNICAST_ACCESS_ON_OWNER_DEVICE_SUPPORTED = 156,
+	CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_MULTIPROCESSOR_COUNT = 157,
+	CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_SUPPORTED_HANDLE_TYPES = 158,
+	CU_DEVICE_ATTRIBUTE_VULKAN_CIG_STREAMS_SUPPORTED = 159,
+	CU_DEVICE_ATTRIBUTE_TENSOR_MAP_LARGE_TENSOR_MIN_SIZE = 160,
+	CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_LOCALIZED_MEMORY_SUPPORTED = 161,
+	CU_DEVICE_ATTRIBUTE_MAX = 162,
 };
 
 enum CUpointer_attribute_enum {
@@ -444,6 +521,7 @@ enum CUpointer_attribute_enum {
 	CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR = 19,
 	CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID = 20,
 	CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE = 21,
+	CU_POINTER_ATTRIBUTE_LOCALITY_DOMAIN_ORDINAL = 22,
 };
 
 enum CUfunction_attribute_enum {
@@ -463,7 +541,9 @@ enum CUfunction_attribute_enum {
 	CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH = 13,
 	CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14,
 	CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE = 15,
-	CU_FUNC_ATTRIBUTE_MAX = 16,
+	CU_FUNC_ATTRIBUTE_DEVICE_NODE_UPDATE_SUPPORTED = 16,
+	CU_FUNC_ATTRIBUTE_SHARED_MEMORY_MODE = 17,
+	CU_FUNC_ATTRIBUTE_MAX = 18,
 };
 
 enum CUfunc_cache_enum {
@@ -554,7 +634,8 @@ enum CUjit_option_enum {
 	CU_JIT_MAX_THREADS_PER_BLOCK = 32,
 	CU_JIT_OVERRIDE_DIRECTIVE_VALUES = 33,
 	CU_JIT_SPLIT_COMPILE = 34,
-	CU_JIT_NUM_OPTIONS = 35,
+	CU_JIT_BINARY_LOADER_THREAD_COUNT = 35,
+	CU_JIT_NUM_OPTIONS = 36,
 };
 
 enum CUjit_target_enum {
@@ -579,17 +660,20 @@ enum CUjit_target_enum {
 	CU_TARGET_COMPUTE_100 = 100,
 	CU_TARGET_COMPUTE_110 = 110,
 	CU_TARGET_COMPUTE_103 = 103,
+	CU_TARGET_COMPUTE_107 = 107,
 	CU_TARGET_COMPUTE_120 = 120,
 	CU_TARGET_COMPUTE_121 = 121,
 	CU_TARGET_COMPUTE_90A = 65626,
 	CU_TARGET_COMPUTE_100A = 65636,
 	CU_TARGET_COMPUTE_110A = 65646,
 	CU_TARGET_COMPUTE_103A = 65639,
+	CU_TARGET_COMPUTE_107A = 65643,
 	CU_TARGET_COMPUTE_120A = 65656,
 	CU_TARGET_COMPUTE_121A = 65657,
 	CU_TARGET_COMPUTE_100F = 131172,
 	CU_TARGET_COMPUTE_110F = 131182,
 	CU_TARGET_COMPUTE_103F = 131175,
+	CU_TARGET_COMPUTE_107F = 131179,
 	CU_TARGET_COMPUTE_120F = 131192,
 	CU_TARGET_COMPUTE_121F = 131193,
 };
@@ -649,7 +733,8 @@ enum CUlimit_enum {
 	CU_LIMIT_SHMEM_SIZE = 7,
 	CU_LIMIT_CIG_ENABLED = 8,
 	CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED = 9,
-	CU_LIMIT_MAX = 10,
+	CU_LIMIT_PER_BLOCK_MEMORY_SIZE = 10,
+	CU_LIMIT_MAX = 11,
 };
 
 enum CUresourcetype_enum {
@@ -686,6 +771,10 @@ enum CUgraphNodeType_enum {
 	CU_GRAPH_NODE_TYPE_MEM_FREE = 11,
 	CU_GRAPH_NODE_TYPE_BATCH_MEM_OP = 12,
 	CU_GRAPH_NODE_TYPE_CONDITIONAL = 13,
+	CU_GRAPH_NODE_TYPE_MEMCPY_BATCH = 14,
+	CU_GRAPH_NODE_TYPE_RESERVED_16 = 16,
+	CU_GRAPH_NODE_TYPE_EXTERNAL_ENGINE = 17,
+	CU_GRAPH_NODE_TYPE_FABRIC_CPY_BATCH = 18,
 };
 
 enum CUgraphDependencyType_enum {
@@ -713,11 +802,26 @@ enum CUclusterSchedulingPolicy_enum {
 	CU_CLUSTER_SCHEDULING_POLICY_DEFAULT = 0,
 	CU_CLUSTER_SCHEDULING_POLICY_SPREAD = 1,
 	CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING = 2,
+	CU_CLUSTER_SCHEDULING_POLICY_RUBIN_DSMEM_LOCALITY = 3,
 };
 
 enum CUlaunchMemSyncDomain_enum {
 	CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT = 0,
 	CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE = 1,
+};
+
+enum CUlaunchAttributePortableClusterMode_enum {
+	CU_LAUNCH_PORTABLE_CLUSTER_MODE_DEFAULT = 0,
+	CU_LAUNCH_PORTABLE_CLUSTER_MODE_REQUIRE_PORTABLE = 1,
+	CU_LAUNCH_PORTABLE_CLUSTER_MODE_ALLOW_NON_PORTABLE = 2,
+};
+
+enum CUsharedMemoryMode_enum {
+	CU_SHARED_MEMORY_MODE_DEFAULT = 0,
+	CU_SHARED_MEMORY_MODE_REQUIRE_PORTABLE = 1,
+	CU_SHARED_MEMORY_MODE_ALLOW_NON_PORTABLE = 2,
+	CU_SHARED_MEMORY_MODE_ALLOW_OVERSIZED_SHARED_MEMORY = 3,
+	CU_SHARED_MEMORY_MODE_PREFER_OVERSIZED_SHARED_MEMORY = 4,
 };
 
 enum CUlaunchAttributeID_enum {
@@ -737,7 +841,9 @@ enum CUlaunchAttributeID_enum {
 	CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE = 13,
 	CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 14,
 	CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING = 16,
-	CU_LAUNCH_ATTRIBUTE_MAX = 17,
+	CU_LAUNCH_ATTRIBUTE_PORTABLE_CLUSTER_SIZE_MODE = 17,
+	CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE = 18,
+	CU_LAUNCH_ATTRIBUTE_MAX = 19,
 };
 
 enum CUstreamCaptureStatus_enum {
@@ -774,6 +880,11 @@ enum CUcigDataType_enum {
 	CIG_DATA_TYPE_NV_BLOB = 2,
 };
 
+enum CUstreamCigDataType_enum {
+	STREAM_CIG_DATA_TYPE_D3D12_COMMAND_LIST = 1,
+	STREAM_CIG_DATA_TYPE_VULKAN_COMMAND_BUFFER_HANDLE_NV = 2,
+};
+
 enum CUlibraryOption_enum {
 	CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE = 0,
 	CU_LIBRARY_BINARY_IS_PRESERVED = 1,
@@ -793,6 +904,7 @@ enum cudaError_enum {
 	CUDA_ERROR_STUB_LIBRARY = 34,
 	CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER = 36,
 	CUDA_ERROR_DEVICE_UNAVAILABLE = 46,
+	CUDA_ERROR_MULTICAST_RESOURCE_FULL = 47,
 	CUDA_ERROR_NO_DEVICE = 100,
 	CUDA_ERROR_INVALID_DEVICE = 101,
 	CUDA_ERROR_DEVICE_NOT_LICENSED = 102,
@@ -821,6 +933,7 @@ enum cudaError_enum {
 	CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY = 224,
 	CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC = 225,
 	CUDA_ERROR_CONTAINED = 226,
+	CUDA_ERROR_INSUFFICIENT_LOADER_VERSION = 227,
 	CUDA_ERROR_INVALID_SOURCE = 300,
 	CUDA_ERROR_FILE_NOT_FOUND = 301,
 	CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND = 302,
@@ -881,6 +994,9 @@ enum cudaError_enum {
 	CUDA_ERROR_INVALID_RESOURCE_TYPE = 914,
 	CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION = 915,
 	CUDA_ERROR_KEY_ROTATION = 916,
+	CUDA_ERROR_STREAM_DETACHED = 917,
+	CUDA_ERROR_GRAPH_RECAPTURE_FAILURE = 918,
+	CUDA_ERROR_FABRIC_NOT_READY = 919,
 	CUDA_ERROR_UNKNOWN = 999,
 };
 
@@ -891,33 +1007,6 @@ enum CUdevice_P2PAttribute_enum {
 	CU_DEVICE_P2P_ATTRIBUTE_ACCESS_ACCESS_SUPPORTED = 4,
 	CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED = 4,
 	CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED = 5,
-};
-
-enum CUatomicOperation_enum {
-	CU_ATOMIC_OPERATION_INTEGER_ADD = 0,
-	CU_ATOMIC_OPERATION_INTEGER_MIN = 1,
-	CU_ATOMIC_OPERATION_INTEGER_MAX = 2,
-	CU_ATOMIC_OPERATION_INTEGER_INCREMENT = 3,
-	CU_ATOMIC_OPERATION_INTEGER_DECREMENT = 4,
-	CU_ATOMIC_OPERATION_AND = 5,
-	CU_ATOMIC_OPERATION_OR = 6,
-	CU_ATOMIC_OPERATION_XOR = 7,
-	CU_ATOMIC_OPERATION_EXCHANGE = 8,
-	CU_ATOMIC_OPERATION_CAS = 9,
-	CU_ATOMIC_OPERATION_FLOAT_ADD = 10,
-	CU_ATOMIC_OPERATION_FLOAT_MIN = 11,
-	CU_ATOMIC_OPERATION_FLOAT_MAX = 12,
-	CU_ATOMIC_OPERATION_MAX = 13,
-};
-
-enum CUatomicOperationCapability_enum {
-	CU_ATOMIC_CAPABILITY_SIGNED = 1,
-	CU_ATOMIC_CAPABILITY_UNSIGNED = 2,
-	CU_ATOMIC_CAPABILITY_REDUCTION = 4,
-	CU_ATOMIC_CAPABILITY_SCALAR_32 = 8,
-	CU_ATOMIC_CAPABILITY_SCALAR_64 = 16,
-	CU_ATOMIC_CAPABILITY_SCALAR_128 = 32,
-	CU_ATOMIC_CAPABILITY_VECTOR_32x4 = 64,
 };
 
 enum CUresourceViewFormat_enum {
@@ -1010,6 +1099,12 @@ enum CUtensorMapIm2ColWideMode_enum {
 	CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128 = 1,
 };
 
+enum CUtensorMapAllocClass_enum {
+	CU_TENSOR_MAP_ALLOC_CLASS_AUTO = 0,
+	CU_TENSOR_MAP_ALLOC_CLASS_SMALL = 1,
+	CU_TENSOR_MAP_ALLOC_CLASS_LARGE = 2,
+};
+
 enum CUDA_POINTER_ATTRIBUTE_ACCESS_FLAGS_enum {
 	CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE = 0,
 	CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ = 1,
@@ -1064,6 +1159,8 @@ enum CUmemLocationType_enum {
 	CU_MEM_LOCATION_TYPE_HOST = 2,
 	CU_MEM_LOCATION_TYPE_HOST_NUMA = 3,
 	CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT = 4,
+	CU_MEM_LOCATION_TYPE_INVISIBLE = 5,
+	CU_MEM_LOCATION_TYPE_DEVICE_LOCALITY_DOMAIN = 6,
 	CU_MEM_LOCATION_TYPE_MAX = 2147483647,
 };
 
@@ -1133,6 +1230,13 @@ enum CUmemPool_attribute_enum {
 	CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH = 6,
 	CU_MEMPOOL_ATTR_USED_MEM_CURRENT = 7,
 	CU_MEMPOOL_ATTR_USED_MEM_HIGH = 8,
+	CU_MEMPOOL_ATTR_ALLOCATION_TYPE = 9,
+	CU_MEMPOOL_ATTR_EXPORT_HANDLE_TYPES = 10,
+	CU_MEMPOOL_ATTR_LOCATION_ID = 11,
+	CU_MEMPOOL_ATTR_LOCATION_TYPE = 12,
+	CU_MEMPOOL_ATTR_MAX_POOL_SIZE = 13,
+	CU_MEMPOOL_ATTR_HW_DECOMPRESS_ENABLED = 14,
+	CU_MEMPOOL_ATTR_LOCALITY_DOMAIN_ID = 15,
 };
 
 enum CUmemcpyFlags_enum {
@@ -1164,6 +1268,7 @@ enum CUgraphMem_attribute_enum {
 enum CUgraphChildGraphNodeOwnership_enum {
 	CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE = 0,
 	CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE = 1,
+	CU_GRAPH_CHILD_GRAPH_OWNERSHIP_INVALID = -1,
 };
 
 enum CUflushGPUDirectRDMAWritesOptions_enum {
@@ -1203,6 +1308,8 @@ enum CUgraphDebugDot_flags_enum {
 	CU_GRAPH_DEBUG_DOT_FLAGS_BATCH_MEM_OP_NODE_PARAMS = 8192,
 	CU_GRAPH_DEBUG_DOT_FLAGS_EXTRA_TOPO_INFO = 16384,
 	CU_GRAPH_DEBUG_DOT_FLAGS_CONDITIONAL_NODE_PARAMS = 32768,
+	CU_GRAPH_DEBUG_DOT_FLAGS_MEMCPY_BATCH_NODE_PARAMS = 65536,
+	CU_GRAPH_DEBUG_DOT_FLAGS_FABRIC_CPY_BATCH_NODE_PARAMS = 131072,
 };
 
 enum CUuserObject_flags_enum {
@@ -1230,6 +1337,8 @@ enum CUprocessState_enum {
 	CU_PROCESS_STATE_LOCKED = 1,
 	CU_PROCESS_STATE_CHECKPOINTED = 2,
 	CU_PROCESS_STATE_FAILED = 3,
+	CU_PROCESS_STATE_CHECKPOINTING = 4,
+	CU_PROCESS_STATE_RESTORING = 5,
 };
 
 enum CUmoduleLoadingMode_enum {
@@ -1242,6 +1351,41 @@ enum CUmemDecompressAlgorithm_enum {
 	CU_MEM_DECOMPRESS_ALGORITHM_DEFLATE = 1,
 	CU_MEM_DECOMPRESS_ALGORITHM_SNAPPY = 2,
 	CU_MEM_DECOMPRESS_ALGORITHM_LZ4 = 4,
+};
+
+enum CUcliqueType_enum {
+	CU_CLIQUE_TYPE_UNICAST_POINTER = 0,
+	CU_CLIQUE_TYPE_MULTICAST_POINTER = 1,
+	CU_CLIQUE_TYPE_UNICAST_LOGICAL_ENDPOINT = 2,
+	CU_CLIQUE_TYPE_MULTICAST_LOGICAL_ENDPOINT = 3,
+};
+
+enum CUlogicalEndpointIpcHandleType_enum {
+	CU_LOGICAL_ENDPOINT_IPC_HANDLE_TYPE_NONE = 0,
+	CU_LOGICAL_ENDPOINT_IPC_HANDLE_TYPE_FABRIC = 1,
+};
+
+enum CUlogicalEndpointType_enum {
+	CU_LOGICAL_ENDPOINT_TYPE_INVALID = 0,
+	CU_LOGICAL_ENDPOINT_TYPE_UNICAST = 1,
+	CU_LOGICAL_ENDPOINT_TYPE_MULTICAST = 2,
+};
+
+enum CUlogicalEndpointFlag_enum {
+	CU_LOGICAL_ENDPOINT_FLAG_NONE = 0,
+	CU_LOGICAL_ENDPOINT_FLAG_COUNTED_OPS = 1,
+};
+
+enum CUfabricCpyOperandType_enum {
+	CU_FABRIC_COPY_OPERAND_TYPE_POINTER = 1,
+	CU_FABRIC_COPY_OPERAND_TYPE_LOGICAL_ENDPOINT = 2,
+	CU_FABRIC_COPY_OPERAND_TYPE_MAX = 2147483647,
+};
+
+enum CUgraphRecaptureStatus_enum {
+	CU_GRAPH_RECAPTURE_ELIGIBLE_FOR_UPDATE = 0,
+	CU_GRAPH_RECAPTURE_INELIGIBLE_FOR_UPDATE = 1,
+	CU_GRAPH_RECAPTURE_ERROR = 2,
 };
 
 enum CUfunctionLoadingState_enum {
@@ -1269,14 +1413,27 @@ enum CUCoredumpGenerationFlags {
 	CU_COREDUMP_SKIP_LOCAL_MEMORY = 8,
 	CU_COREDUMP_SKIP_ABORT = 16,
 	CU_COREDUMP_SKIP_CONSTBANK_MEMORY = 32,
-	CU_COREDUMP_LIGHTWEIGHT_FLAGS = 47,
+	CU_COREDUMP_GZIP_COMPRESS = 64,
+	CU_COREDUMP_FAULTED_CONTEXTS_ONLY = 128,
+	CU_COREDUMP_SKIP_TENSOR_MEMORY = 256,
+	CU_COREDUMP_NO_ERRBAR_AT_EXIT = 1073741824,
+	CU_COREDUMP_LOG_ONLY = -2147483648,
+	CU_COREDUMP_LIGHTWEIGHT_FLAGS = 303,
 };
 
 enum CUgreenCtxCreate_flags {
+	CU_GREEN_CTX_NONE = 0,
 	CU_GREEN_CTX_DEFAULT_STREAM = 1,
 };
 
-enum CUdevSmResourceSplit_flags {
+enum CUdevSmResourceGroup_flags {
+	CU_DEV_SM_RESOURCE_GROUP_DEFAULT = 0,
+	CU_DEV_SM_RESOURCE_GROUP_BACKFILL = 1,
+	CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_ID = 2,
+	CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_SUPPLEMENTAL_SMS = 4,
+};
+
+enum CUdevSmResourceSplitByCount_flags {
 	CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING = 1,
 	CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE = 2,
 };
@@ -1284,7 +1441,13 @@ enum CUdevSmResourceSplit_flags {
 enum CUdevResourceType {
 	CU_DEV_RESOURCE_TYPE_INVALID = 0,
 	CU_DEV_RESOURCE_TYPE_SM = 1,
-	CU_DEV_RESOURCE_TYPE_MAX = 2,
+	CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG = 1000,
+	CU_DEV_RESOURCE_TYPE_WORKQUEUE = 10000,
+};
+
+enum CUdevWorkqueueConfigScope {
+	CU_WORKQUEUE_SCOPE_DEVICE_CTX = 0,
+	CU_WORKQUEUE_SCOPE_GREEN_CTX_BALANCED = 1,
 };
 
 enum CUlogLevel_enum {
@@ -1346,14 +1509,19 @@ typedef enum CUctx_flags_enum CUctx_flags;
 typedef enum CUevent_sched_flags_enum CUevent_sched_flags;
 typedef enum cl_event_flags_enum cl_event_flags;
 typedef enum cl_context_flags_enum cl_context_flags;
+typedef enum CUhostTaskSyncMode_enum CUhostTaskSyncMode;
 typedef enum CUstream_flags_enum CUstream_flags;
 typedef enum CUevent_flags_enum CUevent_flags;
 typedef enum CUevent_record_flags_enum CUevent_record_flags;
 typedef enum CUevent_wait_flags_enum CUevent_wait_flags;
+typedef enum CUatomicOperation_enum CUatomicOperation;
+typedef enum CUatomicOperationCapability_enum CUatomicOperationCapability;
 typedef enum CUstreamWaitValue_flags_enum CUstreamWaitValue_flags;
 typedef enum CUstreamWriteValue_flags_enum CUstreamWriteValue_flags;
 typedef enum CUstreamBatchMemOpType_enum CUstreamBatchMemOpType;
 typedef enum CUstreamMemoryBarrier_flags_enum CUstreamMemoryBarrier_flags;
+typedef enum CUstreamAtomicReductionOpType_enum CUstreamAtomicReductionOpType;
+typedef enum CUstreamAtomicReductionDataType_enum CUstreamAtomicReductionDataType;
 typedef union CUstreamBatchMemOpParams_union CUstreamBatchMemOpParams_v1;
 typedef CUstreamBatchMemOpParams_v1 CUstreamBatchMemOpParams;
 typedef struct CUDA_BATCH_MEM_OP_NODE_PARAMS_v1_st CUDA_BATCH_MEM_OP_NODE_PARAMS_v1;
@@ -1415,6 +1583,8 @@ typedef enum CUsynchronizationPolicy_enum CUsynchronizationPolicy;
 typedef enum CUclusterSchedulingPolicy_enum CUclusterSchedulingPolicy;
 typedef enum CUlaunchMemSyncDomain_enum CUlaunchMemSyncDomain;
 typedef struct CUlaunchMemSyncDomainMap_st CUlaunchMemSyncDomainMap;
+typedef enum CUlaunchAttributePortableClusterMode_enum CUlaunchAttributePortableClusterMode;
+typedef enum CUsharedMemoryMode_enum CUsharedMemoryMode;
 typedef enum CUlaunchAttributeID_enum CUlaunchAttributeID;
 typedef union CUlaunchAttributeValue_union CUlaunchAttributeValue;
 typedef struct CUlaunchAttribute_st CUlaunchAttribute;
@@ -1437,12 +1607,13 @@ typedef CUexecAffinityParam_v1 CUexecAffinityParam;
 typedef enum CUcigDataType_enum CUcigDataType;
 typedef struct CUctxCigParam_st CUctxCigParam;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
+typedef enum CUstreamCigDataType_enum CUstreamCigDataType;
+typedef struct CUstreamCigParam_st CUstreamCigParam;
+typedef struct CUstreamCigCaptureParams_st CUstreamCigCaptureParams;
 typedef enum CUlibraryOption_enum CUlibraryOption;
 typedef struct CUlibraryHostUniversalFunctionAndDataTable_st CUlibraryHostUniversalFunctionAndDataTable;
 typedef enum cudaError_enum CUresult;
 typedef enum CUdevice_P2PAttribute_enum CUdevice_P2PAttribute;
-typedef enum CUatomicOperation_enum CUatomicOperation;
-typedef enum CUatomicOperationCapability_enum CUatomicOperationCapability;
 typedef void (*CUstreamCallback)(CUstream, CUresult, void *);
 typedef size_t (*CUoccupancyB2DSize)(int);
 typedef struct CUDA_MEMCPY2D_st CUDA_MEMCPY2D_v2;
@@ -1474,6 +1645,7 @@ typedef enum CUtensorMapSwizzle_enum CUtensorMapSwizzle;
 typedef enum CUtensorMapL2promotion_enum CUtensorMapL2promotion;
 typedef enum CUtensorMapFloatOOBfill_enum CUtensorMapFloatOOBfill;
 typedef enum CUtensorMapIm2ColWideMode_enum CUtensorMapIm2ColWideMode;
+typedef enum CUtensorMapAllocClass_enum CUtensorMapAllocClass;
 typedef struct CUDA_POINTER_ATTRIBUTE_P2P_TOKENS_st CUDA_POINTER_ATTRIBUTE_P2P_TOKENS_v1;
 typedef CUDA_POINTER_ATTRIBUTE_P2P_TOKENS_v1 CUDA_POINTER_ATTRIBUTE_P2P_TOKENS;
 typedef enum CUDA_POINTER_ATTRIBUTE_ACCESS_FLAGS_enum CUDA_POINTER_ATTRIBUTE_ACCESS_FLAGS;
@@ -1553,6 +1725,12 @@ typedef enum CUgraphChildGraphNodeOwnership_enum CUgraphChildGraphNodeOwnership;
 typedef struct CUDA_CHILD_GRAPH_NODE_PARAMS_st CUDA_CHILD_GRAPH_NODE_PARAMS;
 typedef struct CUDA_EVENT_RECORD_NODE_PARAMS_st CUDA_EVENT_RECORD_NODE_PARAMS;
 typedef struct CUDA_EVENT_WAIT_NODE_PARAMS_st CUDA_EVENT_WAIT_NODE_PARAMS;
+typedef struct CUDA_MEMCPY_BATCH_NODE_PARAMS_V1_st CUDA_MEMCPY_BATCH_NODE_PARAMS_V1;
+typedef CUDA_MEMCPY_BATCH_NODE_PARAMS_V1 CUDA_MEMCPY_BATCH_NODE_PARAMS;
+typedef struct CUDA_FABRIC_COPY_BATCH_OP_st CUDA_FABRIC_COPY_BATCH_OP_v1;
+typedef CUDA_FABRIC_COPY_BATCH_OP_v1 CUDA_FABRIC_COPY_BATCH_OP;
+typedef struct CUDA_FABRIC_CPY_BATCH_NODE_PARAMS_V1_st CUDA_FABRIC_CPY_BATCH_NODE_PARAMS_V1;
+typedef CUDA_FABRIC_CPY_BATCH_NODE_PARAMS_V1 CUDA_FABRIC_CPY_BATCH_NODE_PARAMS;
 typedef struct CUgraphNodeParams_st CUgraphNodeParams;
 typedef enum CUflushGPUDirectRDMAWritesOptions_enum CUflushGPUDirectRDMAWritesOptions;
 typedef enum CUGPUDirectRDMAWritesOrdering_enum CUGPUDirectRDMAWritesOrdering;
@@ -1564,6 +1742,9 @@ typedef enum CUuserObjectRetain_flags_enum CUuserObjectRetain_flags;
 typedef enum CUgraphInstantiate_flags_enum CUgraphInstantiate_flags;
 typedef enum CUdeviceNumaConfig_enum CUdeviceNumaConfig;
 typedef enum CUprocessState_enum CUprocessState;
+typedef struct CUcheckpointCustomStoragePerDeviceData_st CUcheckpointCustomStoragePerDeviceData;
+typedef struct CUIcheckpointOperation_st *CUcheckpointOperationHandle;
+typedef struct CUcheckpointCustomStorageInfo_st CUcheckpointCustomStorageInfo;
 typedef struct CUcheckpointLockArgs_st CUcheckpointLockArgs;
 typedef struct CUcheckpointCheckpointArgs_st CUcheckpointCheckpointArgs;
 typedef struct CUcheckpointGpuPair_st CUcheckpointGpuPair;
@@ -1572,14 +1753,33 @@ typedef struct CUcheckpointUnlockArgs_st CUcheckpointUnlockArgs;
 typedef enum CUmoduleLoadingMode_enum CUmoduleLoadingMode;
 typedef enum CUmemDecompressAlgorithm_enum CUmemDecompressAlgorithm;
 typedef struct CUmemDecompressParams_st CUmemDecompressParams;
+typedef enum CUcliqueType_enum CUcliqueType;
+typedef struct CUcliqueInfo_st CUcliqueInfo;
+typedef cuuint32_t CUlogicalEndpointId;
+typedef enum CUlogicalEndpointIpcHandleType_enum CUlogicalEndpointIpcHandleType;
+typedef struct CUlogicalEndpointFabricHandle_st CUlogicalEndpointFabricHandle;
+typedef enum CUlogicalEndpointType_enum CUlogicalEndpointType;
+typedef enum CUlogicalEndpointFlag_enum CUlogicalEndpointFlag;
+typedef struct CUlogicalEndpointProp_struct CUlogicalEndpointProp;
+typedef enum CUfabricCpyOperandType_enum CUfabricCpyOperandType;
+typedef struct CUfabricCpyOperand_st CUfabricCpyOperand;
+typedef enum CUgraphRecaptureStatus_enum CUgraphRecaptureStatus;
+typedef CUresult (*CUgraphRecaptureCallback)(void *, CUgraphNode, const CUgraphNodeParams *, const CUgraphNodeParams *, CUgraphRecaptureStatus);
 typedef enum CUfunctionLoadingState_enum CUfunctionLoadingState;
 typedef enum CUcoredumpSettings_enum CUcoredumpSettings;
 typedef enum CUCoredumpGenerationFlags CUCoredumpGenerationFlags;
+typedef struct CUcoredumpCallbackEntry_st *CUcoredumpCallbackHandle;
+typedef void (*CUcoredumpStatusCallback)(void *, int, CUdevice);
 typedef struct CUdevResourceDesc_st *CUdevResourceDesc;
 typedef enum CUgreenCtxCreate_flags CUgreenCtxCreate_flags;
-typedef enum CUdevSmResourceSplit_flags CUdevSmResourceSplit_flags;
+typedef enum CUdevSmResourceGroup_flags CUdevSmResourceGroup_flags;
+typedef enum CUdevSmResourceSplitByCount_flags CUdevSmResourceSplitByCount_flags;
 typedef enum CUdevResourceType CUdevResourceType;
 typedef struct CUdevSmResource_st CUdevSmResource;
+typedef enum CUdevWorkqueueConfigScope CUdevWorkqueueConfigScope;
+typedef struct CUdevWorkqueueConfigResource_st CUdevWorkqueueConfigResource;
+typedef struct CUdevWorkqueueResource_st CUdevWorkqueueResource;
+typedef struct CU_DEV_SM_RESOURCE_GROUP_PARAMS_st CU_DEV_SM_RESOURCE_GROUP_PARAMS;
 typedef struct CUdevResource_st CUdevResource_v1;
 typedef CUdevResource_v1 CUdevResource;
 typedef enum CUlogLevel_enum CUlogLevel;
@@ -1592,6 +1792,7 @@ typedef struct CUDA_MEMCPY3D_v1_st CUDA_MEMCPY3D_v1;
 typedef struct CUDA_ARRAY_DESCRIPTOR_v1_st CUDA_ARRAY_DESCRIPTOR_v1;
 typedef struct CUDA_ARRAY3D_DESCRIPTOR_v1_st CUDA_ARRAY3D_DESCRIPTOR_v1;
 typedef enum CUoutput_mode_enum CUoutput_mode;
+typedef CUdevSmResourceSplitByCount_flags CUdevSmResourceSplit_flags;
 
 struct CUDA_ARRAY3D_DESCRIPTOR_st {
 	size_t Width;
@@ -1672,6 +1873,10 @@ struct CUDA_CONDITIONAL_NODE_PARAMS {
 
 struct CUDA_EVENT_RECORD_NODE_PARAMS_st {
 	CUevent event;
+	union {
+		CUcontext ctx;
+		CUgreenCtx gCtx;
+	};
 };
 
 struct CUDA_EVENT_WAIT_NODE_PARAMS_st {
@@ -1768,6 +1973,10 @@ struct CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2_st {
 	CUexternalSemaphore *extSemArray;
 	const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray;
 	unsigned int numExtSems;
+	union {
+		CUcontext ctx;
+		CUgreenCtx gCtx;
+	};
 };
 
 struct CUDA_EXT_SEM_WAIT_NODE_PARAMS_st {
@@ -1780,6 +1989,52 @@ struct CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2_st {
 	CUexternalSemaphore *extSemArray;
 	const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray;
 	unsigned int numExtSems;
+	union {
+		CUcontext ctx;
+		CUgreenCtx gCtx;
+	};
+};
+
+struct CUmemLocation_st {
+	CUmemLocationType type;
+	union {
+		int id;
+		struct {
+			unsigned char deviceId;
+			unsigned char localityDomainId;
+		} localized;
+	};
+};
+
+struct CUfabricCpyOperand_st {
+	CUfabricCpyOperandType type;
+	union {
+		struct {
+			CUdeviceptr ptr;
+			struct CUmemLocation_st locHint;
+		} ptr;
+		struct {
+			CUlogicalEndpointId id;
+			cuuint64_t offset;
+		} le;
+	} op;
+};
+
+struct CUDA_FABRIC_COPY_BATCH_OP_st {
+	struct CUfabricCpyOperand_st src;
+	struct CUfabricCpyOperand_st dst;
+	size_t size;
+	unsigned int flags;
+};
+
+struct CUDA_FABRIC_CPY_BATCH_NODE_PARAMS_V1_st {
+	size_t numOps;
+	CUDA_FABRIC_COPY_BATCH_OP *opList;
+	unsigned long long flags;
+	union {
+		CUcontext ctx;
+		CUgreenCtx gCtx;
+	};
 };
 
 struct CUDA_GRAPH_INSTANTIATE_PARAMS_st {
@@ -1797,6 +2052,11 @@ struct CUDA_HOST_NODE_PARAMS_st {
 struct CUDA_HOST_NODE_PARAMS_v2_st {
 	CUhostFn fn;
 	void *userData;
+	unsigned int syncMode;
+	union {
+		CUcontext ctx;
+		CUgreenCtx gCtx;
+	};
 };
 
 struct CUDA_KERNEL_NODE_PARAMS_st {
@@ -1891,11 +2151,6 @@ struct CUDA_MEMCPY2D_v1_st {
 	unsigned int dstPitch;
 	unsigned int WidthInBytes;
 	unsigned int Height;
-};
-
-struct CUmemLocation_st {
-	CUmemLocationType type;
-	int id;
 };
 
 struct CUoffset3D_st {
@@ -2018,6 +2273,20 @@ struct CUDA_MEMCPY3D_v1_st {
 	unsigned int Depth;
 };
 
+struct CUDA_MEMCPY_BATCH_NODE_PARAMS_V1_st {
+	size_t count;
+	CUdeviceptr *dsts;
+	CUdeviceptr *srcs;
+	size_t *sizes;
+	CUmemcpyAttributes *attrs;
+	size_t *attrsIdxs;
+	size_t numAttrs;
+	union {
+		CUcontext ctx;
+		CUgreenCtx gCtx;
+	};
+};
+
 struct CUDA_MEMCPY_NODE_PARAMS_st {
 	int flags;
 	int reserved;
@@ -2051,7 +2320,8 @@ struct CUmemPoolProps_st {
 	void *win32SecurityAttributes;
 	size_t maxSize;
 	unsigned short usage;
-	unsigned char reserved[54];
+	unsigned char gpuDirectRDMACapable;
+	unsigned char reserved[53];
 };
 
 struct CUDA_MEM_ALLOC_NODE_PARAMS_v1_st {
@@ -2134,6 +2404,15 @@ struct CUDA_TEXTURE_DESC_st {
 	int reserved[12];
 };
 
+struct CU_DEV_SM_RESOURCE_GROUP_PARAMS_st {
+	unsigned int smCount;
+	unsigned int coscheduledSmCount;
+	unsigned int preferredCoscheduledSmCount;
+	unsigned int flags;
+	unsigned int localityDomainId;
+	unsigned int reserved[11];
+};
+
 struct CUaccessPolicyWindow_st {
 	void *base_ptr;
 	size_t num_bytes;
@@ -2187,7 +2466,20 @@ struct CUasyncNotificationInfo_st {
 };
 
 struct CUcheckpointCheckpointArgs_st {
-	cuuint64_t reserved[8];
+	CUcheckpointCustomStorageInfo **customStorageInfo_out;
+	char reserved[56];
+};
+
+struct CUcheckpointCustomStorageInfo_st {
+	CUcheckpointOperationHandle handle;
+	CUcheckpointCustomStoragePerDeviceData *perDeviceData;
+	unsigned int deviceCount;
+};
+
+struct CUcheckpointCustomStoragePerDeviceData_st {
+	CUdeviceptr devPtr;
+	size_t size;
+	CUstream stream;
 };
 
 struct CUcheckpointGpuPair_st {
@@ -2204,12 +2496,18 @@ struct CUcheckpointLockArgs_st {
 struct CUcheckpointRestoreArgs_st {
 	CUcheckpointGpuPair *gpuPairs;
 	unsigned int gpuPairsCount;
-	char reserved[44];
-	cuuint64_t reserved1;
+	unsigned int padding0;
+	CUcheckpointCustomStorageInfo **customStorageInfo_out;
+	char reserved[40];
 };
 
 struct CUcheckpointUnlockArgs_st {
 	cuuint64_t reserved[8];
+};
+
+struct CUcliqueInfo_st {
+	CUcliqueType type;
+	unsigned int id;
 };
 
 struct CUctxCigParam_st {
@@ -2227,6 +2525,18 @@ struct CUdevSmResource_st {
 	unsigned int smCount;
 	unsigned int minSmPartitionSize;
 	unsigned int smCoscheduledAlignment;
+	unsigned int flags;
+	unsigned int localityDomainId;
+};
+
+struct CUdevWorkqueueConfigResource_st {
+	CUdevice device;
+	unsigned int wqConcurrencyLimit;
+	CUdevWorkqueueConfigScope sharingScope;
+};
+
+struct CUdevWorkqueueResource_st {
+	unsigned char reserved[40];
 };
 
 struct CUdevResource_st {
@@ -2234,8 +2544,11 @@ struct CUdevResource_st {
 	unsigned char _internal_padding[92];
 	union {
 		struct CUdevSmResource_st sm;
-		unsigned char _oversize[48];
+		struct CUdevWorkqueueConfigResource_st wqConfig;
+		struct CUdevWorkqueueResource_st wq;
+		unsigned char _oversize[40];
 	};
+	struct CUdevResource_st *nextResource;
 };
 
 struct CUdevprop_st {
@@ -2293,6 +2606,9 @@ struct CUgraphNodeParams_st {
 		struct CUDA_MEM_FREE_NODE_PARAMS_st free;
 		struct CUDA_BATCH_MEM_OP_NODE_PARAMS_v2_st memOp;
 		struct CUDA_CONDITIONAL_NODE_PARAMS conditional;
+		struct CUDA_MEMCPY_BATCH_NODE_PARAMS_V1_st memcpyBatch;
+		struct CUDA_FABRIC_CPY_BATCH_NODE_PARAMS_V1_st fabricCpyBatch;
+		char asBytes[232];
 	};
 	long long reserved2;
 };
@@ -2345,6 +2661,8 @@ union CUlaunchAttributeValue_union {
 	} deviceUpdatableKernelNode;
 	unsigned int sharedMemCarveout;
 	unsigned int nvlinkUtilCentricScheduling;
+	CUlaunchAttributePortableClusterMode portableClusterSizeMode;
+	CUsharedMemoryMode sharedMemoryMode;
 };
 
 struct CUlaunchAttribute_st {
@@ -2371,6 +2689,25 @@ struct CUlibraryHostUniversalFunctionAndDataTable_st {
 	size_t functionWindowSize;
 	void *dataTable;
 	size_t dataWindowSize;
+};
+
+struct CUlogicalEndpointFabricHandle_st {
+	unsigned char data[64];
+};
+
+struct CUlogicalEndpointProp_struct {
+	CUlogicalEndpointType type;
+	union {
+		struct {
+			CUdevice device;
+		} unicast;
+		struct {
+			unsigned int numDevices;
+		} multicast;
+	};
+	unsigned long long size;
+	unsigned int ipcHandleTypes;
+	unsigned int flags;
 };
 
 struct CUmemAccessDesc_st {
@@ -2455,13 +2792,33 @@ struct CUstreamMemOpMemoryBarrierParams_st {
 	unsigned int flags;
 };
 
+struct CUstreamMemOpAtomicReductionParams_st {
+	CUstreamBatchMemOpType operation;
+	unsigned int flags;
+	CUstreamAtomicReductionOpType reductionOp;
+	CUstreamAtomicReductionDataType dataType;
+	CUdeviceptr address;
+	cuuint64_t value;
+	CUdeviceptr alias;
+};
+
 union CUstreamBatchMemOpParams_union {
 	CUstreamBatchMemOpType operation;
 	struct CUstreamMemOpWaitValueParams_st waitValue;
 	struct CUstreamMemOpWriteValueParams_st writeValue;
 	struct CUstreamMemOpFlushRemoteWritesParams_st flushRemoteWrites;
 	struct CUstreamMemOpMemoryBarrierParams_st memoryBarrier;
+	struct CUstreamMemOpAtomicReductionParams_st atomicReduction;
 	cuuint64_t pad[6];
+};
+
+struct CUstreamCigCaptureParams_st {
+	CUstreamCigParam *streamCigParams;
+};
+
+struct CUstreamCigParam_st {
+	CUstreamCigDataType streamSharedDataType;
+	void *streamSharedData;
 };
 
 struct CUtensorMap_st {
@@ -2480,14 +2837,19 @@ extern CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor,
 extern CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUarray array, CUdevice device);
 extern CUresult cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int planeIdx);
 extern CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties, CUarray array);
+extern CUresult cuCheckpointOperationComplete(CUcheckpointOperationHandle handle);
 extern CUresult cuCheckpointProcessCheckpoint(int pid, CUcheckpointCheckpointArgs *args);
 extern CUresult cuCheckpointProcessGetRestoreThreadId(int pid, int *tid);
 extern CUresult cuCheckpointProcessGetState(int pid, CUprocessState *state);
 extern CUresult cuCheckpointProcessLock(int pid, CUcheckpointLockArgs *args);
 extern CUresult cuCheckpointProcessRestore(int pid, CUcheckpointRestoreArgs *args);
 extern CUresult cuCheckpointProcessUnlock(int pid, CUcheckpointUnlockArgs *args);
+extern CUresult cuCoredumpDeregisterCompleteCallback(CUcoredumpCallbackHandle callback);
+extern CUresult cuCoredumpDeregisterStartCallback(CUcoredumpCallbackHandle callback);
 extern CUresult cuCoredumpGetAttribute(CUcoredumpSettings attrib, void *value, size_t *size);
 extern CUresult cuCoredumpGetAttributeGlobal(CUcoredumpSettings attrib, void *value, size_t *size);
+extern CUresult cuCoredumpRegisterCompleteCallback(CUcoredumpStatusCallback callback, void *userData, CUcoredumpCallbackHandle *callbackOut);
+extern CUresult cuCoredumpRegisterStartCallback(CUcoredumpStatusCallback callback, void *userData, CUcoredumpCallbackHandle *callbackOut);
 extern CUresult cuCoredumpSetAttribute(CUcoredumpSettings attrib, void *value, size_t *size);
 extern CUresult cuCoredumpSetAttributeGlobal(CUcoredumpSettings attrib, void *value, size_t *size);
 extern CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags);
@@ -2530,16 +2892,20 @@ extern CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent);
 extern CUresult cuDestroyExternalMemory(CUexternalMemory extMem);
 extern CUresult cuDestroyExternalSemaphore(CUexternalSemaphore extSem);
 extern CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *phDesc, CUdevResource *resources, unsigned int nbResources);
-extern CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *nbGroups, const CUdevResource *input, CUdevResource *remaining, unsigned int useFlags, unsigned int minCount);
+extern CUresult cuDevSmResourceSplit(CUdevResource *result, unsigned int nbGroups, const CUdevResource *input, CUdevResource *remainder, unsigned int flags, CU_DEV_SM_RESOURCE_GROUP_PARAMS *groupParams);
+extern CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *nbGroups, const CUdevResource *input, CUdevResource *remainder, unsigned int flags, unsigned int minCount);
 extern CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev);
 extern CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev);
 extern CUresult cuDeviceGet(CUdevice *device, int ordinal);
 extern CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev);
 extern CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId);
+extern CUresult cuDeviceGetCliqueCount(size_t *count, CUdevice dev);
+extern CUresult cuDeviceGetCliqueInfo(CUcliqueInfo *cliqueInfo, size_t *count, CUdevice dev);
 extern CUresult cuDeviceGetCount(int *count);
 extern CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev);
 extern CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, CUdevResourceType type);
 extern CUresult cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType type, CUdevice dev);
+extern CUresult cuDeviceGetFabricClusterUuid(CUuuid *uuid, CUdevice dev);
 extern CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value);
 extern CUresult cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count, CUdevice dev);
 extern CUresult cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev);
@@ -2582,10 +2948,13 @@ extern CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream);
 extern CUresult cuEventSynchronize(CUevent hEvent);
 extern CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc);
 extern CUresult cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc);
+extern CUresult cuFabricCpyBatchAsync(size_t numOps, CUDA_FABRIC_COPY_BATCH_OP *opList, unsigned long long flags, CUstream hStream);
+extern CUresult cuFabricCpyBatchAsync_ptsz(size_t numOps, CUDA_FABRIC_COPY_BATCH_OP *opList, unsigned long long flags, CUstream hStream);
 extern CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target, CUflushGPUDirectRDMAWritesScope scope);
 extern CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc);
 extern CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc);
 extern CUresult cuFuncGetName(const char **name, CUfunction hfunc);
+extern CUresult cuFuncGetParamCount(CUfunction func, size_t *paramCount);
 extern CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize);
 extern CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function);
 extern CUresult cuFuncLoad(CUfunction function);
@@ -2617,6 +2986,7 @@ extern CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, c
 extern CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx);
 extern CUresult cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUgraphNodeParams *nodeParams);
 extern CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams);
+extern CUresult cuGraphAddNode_v3(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams);
 extern CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out);
 extern CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams);
 extern CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph);
@@ -2638,6 +3008,7 @@ extern CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraph
 extern CUresult cuGraphExecExternalSemaphoresSignalNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams);
 extern CUresult cuGraphExecExternalSemaphoresWaitNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams);
 extern CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags);
+extern CUresult cuGraphExecGetId(CUgraphExec hGraphExec, unsigned int *graphId);
 extern CUresult cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams);
 extern CUresult cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams);
 extern CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams);
@@ -2652,6 +3023,7 @@ extern CUresult cuGraphExternalSemaphoresWaitNodeGetParams(CUgraphNode hNode, CU
 extern CUresult cuGraphExternalSemaphoresWaitNodeSetParams(CUgraphNode hNode, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams);
 extern CUresult cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges);
 extern CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData, size_t *numEdges);
+extern CUresult cuGraphGetId(CUgraph hGraph, unsigned int *graphId);
 extern CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes);
 extern CUresult cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes);
 extern CUresult cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams);
@@ -2677,14 +3049,19 @@ extern CUresult cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3
 extern CUresult cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams);
 extern CUresult cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *nodeParams);
 extern CUresult cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode, CUgraph hClonedGraph);
+extern CUresult cuGraphNodeGetContainingGraph(CUgraphNode hNode, CUgraph *phGraph);
 extern CUresult cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies, size_t *numDependencies);
 extern CUresult cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData, size_t *numDependencies);
 extern CUresult cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes, size_t *numDependentNodes);
 extern CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes, CUgraphEdgeData *edgeData, size_t *numDependentNodes);
 extern CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int *isEnabled);
+extern CUresult cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int *nodeId);
+extern CUresult cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams);
+extern CUresult cuGraphNodeGetToolsId(CUgraphNode hNode, unsigned long long *toolsNodeId);
 extern CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type);
 extern CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled);
 extern CUresult cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams);
+extern CUresult cuGraphNodeSetParams_v2(CUgraphNode hNode, CUgraphNodeParams *nodeParams);
 extern CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count);
 extern CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies);
 extern CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies);
@@ -2722,6 +3099,7 @@ extern CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUker
 extern CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel);
 extern CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel);
 extern CUresult cuKernelGetName(const char **name, CUkernel hfunc);
+extern CUresult cuKernelGetParamCount(CUkernel kernel, size_t *paramCount);
 extern CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize);
 extern CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev);
 extern CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev);
@@ -2733,6 +3111,8 @@ extern CUresult cuLaunchGrid(CUfunction f, int grid_width, int grid_height);
 extern CUresult cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstream hStream);
 extern CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData);
 extern CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData);
+extern CUresult cuLaunchHostFunc_v2(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode);
+extern CUresult cuLaunchHostFunc_v2_ptsz(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode);
 extern CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra);
 extern CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra);
 extern CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra);
@@ -2755,6 +3135,18 @@ extern CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeO
 extern CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut);
 extern CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut);
 extern CUresult cuLinkDestroy(CUlinkState state);
+extern CUresult cuLogicalEndpointAddDevice(CUlogicalEndpointId leId, CUdevice dev);
+extern CUresult cuLogicalEndpointBindAddr(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, void *ptr, cuuint64_t size, unsigned long long flags);
+extern CUresult cuLogicalEndpointBindMem(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, CUmemGenericAllocationHandle memHandle, cuuint64_t memOffset, cuuint64_t size, unsigned long long flags);
+extern CUresult cuLogicalEndpointCreate(CUlogicalEndpointId leId, const CUlogicalEndpointProp *prop);
+extern CUresult cuLogicalEndpointDestroy(CUlogicalEndpointId leId);
+extern CUresult cuLogicalEndpointExport(void *handle, CUlogicalEndpointId leId, CUlogicalEndpointIpcHandleType handleType);
+extern CUresult cuLogicalEndpointGetLimits(cuuint64_t *bindAlignment, cuuint64_t *maxSize, const CUlogicalEndpointProp *prop);
+extern CUresult cuLogicalEndpointIdRelease(CUlogicalEndpointId baseLeId, cuuint32_t count);
+extern CUresult cuLogicalEndpointIdReserve(CUlogicalEndpointId *baseLeId, cuuint32_t count);
+extern CUresult cuLogicalEndpointImport(CUlogicalEndpointId leId, const void *handle, CUlogicalEndpointIpcHandleType handleType);
+extern CUresult cuLogicalEndpointQuery(CUlogicalEndpointId leId, cuuint32_t count, int *queryStatus);
+extern CUresult cuLogicalEndpointUnbind(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, cuuint64_t size);
 extern CUresult cuLogsCurrent(CUlogIterator *iterator_out, unsigned int flags);
 extern CUresult cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFile, unsigned int flags);
 extern CUresult cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *size, unsigned int flags);
@@ -2797,6 +3189,7 @@ extern CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *lo
 extern CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size, CUmemRangeHandleType handleType, unsigned long long flags);
 extern CUresult cuMemGetInfo(unsigned int *free, unsigned int *total);
 extern CUresult cuMemGetInfo_v2(size_t *free, size_t *total);
+extern CUresult cuMemGetLocationInfo(CUdeviceptr ptr, size_t size, size_t summaryGranularity, size_t samplingGranularity, CUmemLocation *location_out);
 extern CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type);
 extern CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags);
 extern CUresult cuMemHostGetDevicePointer(CUdeviceptr_v1 *pdptr, void *p, unsigned int Flags);
@@ -2855,6 +3248,8 @@ extern CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy);
 extern CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream);
 extern CUresult cuMemcpy3DPeerAsync_ptsz(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream);
 extern CUresult cuMemcpy3DPeer_ptds(const CUDA_MEMCPY3D_PEER *pCopy);
+extern CUresult cuMemcpy3DWithAttributesAsync(CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream hStream);
+extern CUresult cuMemcpy3DWithAttributesAsync_ptsz(CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream hStream);
 extern CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy);
 extern CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *pCopy);
 extern CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream);
@@ -2906,6 +3301,8 @@ extern CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdevi
 extern CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream);
 extern CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream);
 extern CUresult cuMemcpyPeer_ptds(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount);
+extern CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpyAttributes *attr, CUstream hStream);
+extern CUresult cuMemcpyWithAttributesAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpyAttributes *attr, CUstream hStream);
 extern CUresult cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount);
 extern CUresult cuMemsetD16(CUdeviceptr_v1 dstDevice, unsigned short us, unsigned int N);
 extern CUresult cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream);
@@ -2957,7 +3354,9 @@ extern CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin);
 extern CUresult cuModuleUnload(CUmodule hmod);
 extern CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle mcHandle, CUdevice dev);
 extern CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle mcHandle, size_t mcOffset, CUdeviceptr memptr, size_t size, unsigned long long flags);
+extern CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, CUdeviceptr memptr, size_t size, unsigned long long flags);
 extern CUresult cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle, size_t mcOffset, CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size, unsigned long long flags);
+extern CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size, unsigned long long flags);
 extern CUresult cuMulticastCreate(CUmemGenericAllocationHandle *mcHandle, const CUmulticastObjectProp *prop);
 extern CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectProp *prop, CUmulticastGranularity_flags option);
 extern CUresult cuMulticastUnbind(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, size_t size);
@@ -2987,11 +3386,15 @@ extern CUresult cuStreamBatchMemOp_ptsz(CUstream stream, unsigned int count, CUs
 extern CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags);
 extern CUresult cuStreamBatchMemOp_v2_ptsz(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags);
 extern CUresult cuStreamBeginCapture(CUstream hStream);
+extern CUresult cuStreamBeginCaptureToCig(CUstream hStream, CUstreamCigCaptureParams *streamCigCaptureParams);
+extern CUresult cuStreamBeginCaptureToCig_ptsz(CUstream hStream, CUstreamCigCaptureParams *streamCigCaptureParams);
 extern CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUstreamCaptureMode mode);
 extern CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUstreamCaptureMode mode);
 extern CUresult cuStreamBeginCapture_ptsz(CUstream hStream);
 extern CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode);
 extern CUresult cuStreamBeginCapture_v2_ptsz(CUstream hStream, CUstreamCaptureMode mode);
+extern CUresult cuStreamBeginRecaptureToGraph(CUstream hStream, CUstreamCaptureMode mode, CUgraph hGraph, CUgraphRecaptureCallback callbackFunc, void *userData);
+extern CUresult cuStreamBeginRecaptureToGraph_ptsz(CUstream hStream, CUstreamCaptureMode mode, CUgraph hGraph, CUgraphRecaptureCallback callbackFunc, void *userData);
 extern CUresult cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream);
 extern CUresult cuStreamCopyAttributes_ptsz(CUstream dstStream, CUstream srcStream);
 extern CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags);
@@ -2999,6 +3402,8 @@ extern CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flag
 extern CUresult cuStreamDestroy(CUstream hStream);
 extern CUresult cuStreamDestroy_v2(CUstream hStream);
 extern CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph);
+extern CUresult cuStreamEndCaptureToCig(CUstream hStream);
+extern CUresult cuStreamEndCaptureToCig_ptsz(CUstream hStream);
 extern CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph);
 extern CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value);
 extern CUresult cuStreamGetAttribute_ptsz(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value);
@@ -3012,6 +3417,8 @@ extern CUresult cuStreamGetCtx(CUstream hStream, CUcontext *pctx);
 extern CUresult cuStreamGetCtx_ptsz(CUstream hStream, CUcontext *pctx);
 extern CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx);
 extern CUresult cuStreamGetCtx_v2_ptsz(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx);
+extern CUresult cuStreamGetDevResource(CUstream hStream, CUdevResource *resource, CUdevResourceType type);
+extern CUresult cuStreamGetDevResource_ptsz(CUstream hStream, CUdevResource *resource, CUdevResourceType type);
 extern CUresult cuStreamGetDevice(CUstream hStream, CUdevice *device);
 extern CUresult cuStreamGetDevice_ptsz(CUstream hStream, CUdevice *device);
 extern CUresult cuStreamGetFlags(CUstream hStream, unsigned int *flags);
@@ -3060,6 +3467,7 @@ extern CUresult cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, CUtensorMapDataT
 extern CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides, int pixelBoxLowerCornerWidth, int pixelBoxUpperCornerWidth, cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill);
 extern CUresult cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides, const cuuint32_t *boxDim, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill);
 extern CUresult cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddress);
+extern CUresult cuTensorMapSetAllocationClass(CUtensorMap *tensorMap, CUtensorMapAllocClass allocClass, CUtensorMapAllocClass *outAllocClass);
 extern CUresult cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc, const CUDA_TEXTURE_DESC *pTexDesc, const CUDA_RESOURCE_VIEW_DESC *pResViewDesc);
 extern CUresult cuTexObjectDestroy(CUtexObject texObject);
 extern CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject);
@@ -3128,6 +3536,9 @@ extern CUresult cuWaitExternalSemaphoresAsync_ptsz(const CUexternalSemaphore *ex
 #endif
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define cuEventRecordWithFlags cuEventRecordWithFlags_ptsz
+#endif
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define cuFabricCpyBatchAsync cuFabricCpyBatchAsync_ptsz
 #endif
 #define cuGetProcAddress cuGetProcAddress_v2
 #define cuGraphAddDependencies cuGraphAddDependencies_v2
@@ -3253,6 +3664,9 @@ extern CUresult cuWaitExternalSemaphoresAsync_ptsz(const CUexternalSemaphore *ex
 #define cuMemcpy3DPeerAsync cuMemcpy3DPeerAsync_ptsz
 #endif
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define cuMemcpy3DWithAttributesAsync cuMemcpy3DWithAttributesAsync_ptsz
+#endif
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define cuMemcpyAsync cuMemcpyAsync_ptsz
 #endif
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
@@ -3332,6 +3746,9 @@ extern CUresult cuWaitExternalSemaphoresAsync_ptsz(const CUexternalSemaphore *ex
 #define cuMemcpyPeerAsync cuMemcpyPeerAsync_ptsz
 #endif
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define cuMemcpyWithAttributesAsync cuMemcpyWithAttributesAsync_ptsz
+#endif
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define cuMemsetD16 cuMemsetD16_v2_ptds
 #else
 #define cuMemsetD16 cuMemsetD16_v2
@@ -3400,7 +3817,13 @@ extern CUresult cuWaitExternalSemaphoresAsync_ptsz(const CUexternalSemaphore *ex
 #define cuStreamBeginCapture cuStreamBeginCapture_v2
 #endif
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define cuStreamBeginCaptureToCig cuStreamBeginCaptureToCig_ptsz
+#endif
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define cuStreamBeginCaptureToGraph cuStreamBeginCaptureToGraph_ptsz
+#endif
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define cuStreamBeginRecaptureToGraph cuStreamBeginRecaptureToGraph_ptsz
 #endif
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define cuStreamCopyAttributes cuStreamCopyAttributes_ptsz
@@ -3408,6 +3831,9 @@ extern CUresult cuWaitExternalSemaphoresAsync_ptsz(const CUexternalSemaphore *ex
 #define cuStreamDestroy cuStreamDestroy_v2
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define cuStreamEndCapture cuStreamEndCapture_ptsz
+#endif
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define cuStreamEndCaptureToCig cuStreamEndCaptureToCig_ptsz
 #endif
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define cuStreamGetAttribute cuStreamGetAttribute_ptsz
@@ -3419,6 +3845,9 @@ extern CUresult cuWaitExternalSemaphoresAsync_ptsz(const CUexternalSemaphore *ex
 #endif
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define cuStreamGetCtx cuStreamGetCtx_ptsz
+#endif
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define cuStreamGetDevResource cuStreamGetDevResource_ptsz
 #endif
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define cuStreamGetDevice cuStreamGetDevice_ptsz

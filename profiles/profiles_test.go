@@ -130,7 +130,7 @@ func TestH200(t *testing.T) {
 
 // Attribute names and numbers must be those of the driver API.
 func TestNamesAgainstAPI(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "api", "cuda-13.0.json"))
+	text, err := os.ReadFile(filepath.Join("..", "api", "cuda-13.5.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -202,17 +202,26 @@ func TestPrintOrder(t *testing.T) {
 	}
 }
 
-// The library exports what the driver exports, and nothing else.
+// The library exports what the driver of 13.0 exports and what came later, and nothing else.
 func TestExportedSymbols(t *testing.T) {
 	var data struct {
-		Exported []string `json:"exported_symbols"`
+		Exported  []string `json:"exported_symbols"`
+		Functions []struct {
+			Name  string `json:"name"`
+			Since int    `json:"since"`
+		} `json:"functions"`
 	}
-	b, err := os.ReadFile("../../api/cuda-13.0.json")
+	b, err := os.ReadFile("../../api/cuda-13.5.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(b, &data); err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range data.Functions {
+		if f.Since > 13000 {
+			data.Exported = append(data.Exported, f.Name)
+		}
 	}
 	f, err := elf.Open(filepath.Join(library(t), "libcuda.so.1"))
 	if err != nil {
@@ -249,10 +258,17 @@ func TestExportedSymbols(t *testing.T) {
 }
 
 // cuGetProcAddress gives, for every name, version and flag, what driver.ResolveProc does, which is tested against the
-// driver's own table.
+// driver's own table: as a driver of 13.0, of the newest version, and of one between, where a newer driver's names are
+// none.
 func TestProcAddress(t *testing.T) {
+	for _, v := range []int{13000, 13020, driver.CUDA_VERSION} {
+		t.Run(fmt.Sprintf("%d.%d", v/1000, v%1000/10), func(t *testing.T) { procAddresses(t, v) })
+	}
+}
+
+func procAddresses(t *testing.T, have int) {
 	names := map[string]bool{"cuNothing": true, "cuMemAlloc_v2": true, "": false}
-	versions := map[int]bool{0: true, 1: true, 13000: true, 13010: true, -1: true}
+	versions := map[int]bool{0: true, 1: true, 13000: true, 13010: true, 13060: true, -1: true}
 	for s := range driver.Symbols() {
 		names[s.Base] = true
 		if s.Since > 0 {
@@ -269,15 +285,15 @@ func TestProcAddress(t *testing.T) {
 			for flags := range uint64(5) {
 				fmt.Fprintln(&questions, name, v, flags)
 				n++
-				if v > 13000 || flags > 3 {
+				if v > have || flags > 3 {
 					fmt.Fprintln(&answers, int(driver.CUDA_ERROR_INVALID_VALUE), -1, "-")
 					continue
 				}
 				at := v
 				if at < 0 {
-					at = 13000
+					at = have
 				}
-				symbol, status := driver.ResolveProc(name, at, flags)
+				symbol, status := driver.ResolveProc(name, at, have, flags)
 				if symbol == "" {
 					symbol = "-"
 				}
@@ -285,7 +301,11 @@ func TestProcAddress(t *testing.T) {
 			}
 		}
 	}
-	out := run(t, questions.String(), nil, program(t, "procaddr"))
+	var env []string
+	if have != 13000 {
+		env = []string{fmt.Sprintf("GOCUDA_DRIVER_VERSION=%d.%d", have/1000, have%1000/10)}
+	}
+	out := run(t, questions.String(), env, program(t, "procaddr"))
 	q, got, want := strings.Split(questions.String(), "\n"), strings.Split(out, "\n"),
 		strings.Split(answers.String(), "\n")
 	if len(got) != len(want) {

@@ -148,7 +148,7 @@ var ofAll = regexp.MustCompile(`(\d+) of (\d+) functions`)
 func exported() int {
 	n := len(driver.Undocumented())
 	for s := range driver.Symbols() {
-		for _, is := range []bool{s.Exported, s.HasPTDS, s.HasPTSZ} {
+		for _, is := range []bool{s.Exported || s.Since > 13000, s.HasPTDS, s.HasPTSZ} {
 			if is {
 				n++
 			}
@@ -177,7 +177,7 @@ func TestNumbers(t *testing.T) {
 		page, text string
 		n          int
 	}{
-		{"README.md", "whole driver API 13.0, %d functions", driver.NumSymbols},
+		{"README.md", "whole driver API 13.5, %d functions", driver.NumSymbols},
 		{"README.md", "of %d functions", driver.NumSymbols},
 		{"RATIONALE.md", "old versions included: %d.", driver.NumSymbols},
 		{"RATIONALE.md", "there is one of each for all %d", driver.NumSymbols + threadVariants()},

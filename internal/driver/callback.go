@@ -39,6 +39,18 @@ type (
 		C  uintptr
 		Go func(userData uintptr, level CUlogLevel, message *byte, length uint64)
 	}
+	// CUgraphRecaptureCallback is C's CUresult (*)(void *userData, CUgraphNode, const CUgraphNodeParams *original,
+	// const CUgraphNodeParams *recaptured, CUgraphRecaptureStatus).
+	CUgraphRecaptureCallback struct {
+		C  uintptr
+		Go func(userData uintptr, node CUgraphNode, original, recaptured *CUgraphNodeParams,
+			status CUgraphRecaptureStatus) CUresult
+	}
+	// CUcoredumpStatusCallback is C's void (*)(void *userData, int pid, CUdevice).
+	CUcoredumpStatusCallback struct {
+		C  uintptr
+		Go func(userData uintptr, pid int32, dev CUdevice)
+	}
 )
 
 // IsNil reports a NULL function pointer.
@@ -55,6 +67,12 @@ func (f CUasyncCallback) IsNil() bool { return f.C == 0 && f.Go == nil }
 
 // IsNil reports a NULL function pointer.
 func (f CUlogsCallback) IsNil() bool { return f.C == 0 && f.Go == nil }
+
+// IsNil reports a NULL function pointer.
+func (f CUgraphRecaptureCallback) IsNil() bool { return f.C == 0 && f.Go == nil }
+
+// IsNil reports a NULL function pointer.
+func (f CUcoredumpStatusCallback) IsNil() bool { return f.C == 0 && f.Go == nil }
 
 // Registry gives Go values a number that can travel through C as user data. A device owns one; the zero value is ready.
 //

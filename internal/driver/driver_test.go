@@ -86,10 +86,10 @@ func TestSymbolsDescribeTheTable(t *testing.T) {
 			}
 		}
 	}
-	if i != NumSymbols || n != i || n != 573 {
+	if i != NumSymbols || n != i || n != 616 {
 		t.Errorf("%d functions in the JSON, %d in the table, NumSymbols %d", n, i, NumSymbols)
 	}
-	if len(bases) != 478 { // logical functions of the headers
+	if len(bases) != 516 { // logical functions of the headers
 		t.Errorf("%d bases", len(bases))
 	}
 	for base, want := range api.Current {
@@ -107,13 +107,13 @@ func TestSymbolsDescribeTheTable(t *testing.T) {
 }
 
 func TestRecordsHaveTheLayoutOfC(t *testing.T) {
-	if n := apitest.Load(t).CheckRecords(t, recordTypes); n != 832 {
+	if n := apitest.Load(t).CheckRecords(t, recordTypes); n != 1054 {
 		t.Errorf("%d members compared", n)
 	}
 }
 
 func TestEnumsHaveTheValuesOfC(t *testing.T) {
-	if n := apitest.Load(t).CheckEnums(t, enumValues); n != 1009 {
+	if n := apitest.Load(t).CheckEnums(t, enumValues); n != 1122 {
 		t.Errorf("%d constants", n)
 	}
 }
@@ -166,7 +166,7 @@ func TestResolveProc(t *testing.T) {
 	api := apitest.Load(t)
 	for base, entries := range api.Entries {
 		for _, asked := range []int{1000, 2000, 3020, 4000, 7000, 7010, 10010, 11030, 11990, 12000, 12080, 13000,
-			14000} {
+			13010, 13030, 13050, 14000} {
 			for flags := range uint64(3) {
 				variants := false
 				for _, e := range entries {
@@ -182,7 +182,7 @@ func TestResolveProc(t *testing.T) {
 				if want == "" {
 					status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
 				}
-				got, st := ResolveProc(base, asked, flags)
+				got, st := ResolveProc(base, asked, CUDA_VERSION, flags)
 				if got != want || st != status {
 					t.Errorf("ResolveProc(%s, %d, %d) = %q, %d; want %q, %d", base, asked, flags, got, st, want, status)
 				}
@@ -197,25 +197,34 @@ func TestResolveProc(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		ver    int
+		have   int
 		flags  uint64
 		want   string
 		status CUdriverProcAddressQueryResult
 	}{
-		{"cuMemAlloc", 13000, 0, "cuMemAlloc_v2", CU_GET_PROC_ADDRESS_SUCCESS},
-		{"cuMemAlloc", 3010, 0, "cuMemAlloc", CU_GET_PROC_ADDRESS_SUCCESS},
-		{"cuCtxCreate", 12000, 0, "cuCtxCreate_v3", CU_GET_PROC_ADDRESS_SUCCESS},
-		{"cuStreamBeginCapture", 10000, 0, "cuStreamBeginCapture", CU_GET_PROC_ADDRESS_SUCCESS},
-		{"cuStreamBeginCapture", 10010, 2, "cuStreamBeginCapture_v2_ptsz", CU_GET_PROC_ADDRESS_SUCCESS},
-		{"cuGetProcAddress", 11030, 0, "cuGetProcAddress", CU_GET_PROC_ADDRESS_SUCCESS},
-		{"cuProfilerStart", 4000, 0, "cuProfilerStart", CU_GET_PROC_ADDRESS_SUCCESS},
-		{"cuGLGetDevices", 13000, 0, "cuGLGetDevices_v2", CU_GET_PROC_ADDRESS_SUCCESS},
-		{"cuMemAllocAsync", 11010, 0, "", CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT},
-		{"cuNothing", 13000, 0, "", CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND},
-		{"", 13000, 0, "", CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND},
-		{"cuMemAlloc_v2", 13000, 0, "", CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND},
-		{"cuEventCreateFromEGLSync", 13000, 0, "", CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND},
+		{"cuMemAlloc", 13000, CUDA_VERSION, 0, "cuMemAlloc_v2", CU_GET_PROC_ADDRESS_SUCCESS},
+		{"cuMemAlloc", 3010, CUDA_VERSION, 0, "cuMemAlloc", CU_GET_PROC_ADDRESS_SUCCESS},
+		{"cuCtxCreate", 12000, CUDA_VERSION, 0, "cuCtxCreate_v3", CU_GET_PROC_ADDRESS_SUCCESS},
+		{"cuStreamBeginCapture", 10000, CUDA_VERSION, 0, "cuStreamBeginCapture", CU_GET_PROC_ADDRESS_SUCCESS},
+		{"cuStreamBeginCapture", 10010, CUDA_VERSION, 2, "cuStreamBeginCapture_v2_ptsz", CU_GET_PROC_ADDRESS_SUCCESS},
+		{"cuGetProcAddress", 11030, CUDA_VERSION, 0, "cuGetProcAddress", CU_GET_PROC_ADDRESS_SUCCESS},
+		{"cuProfilerStart", 4000, CUDA_VERSION, 0, "cuProfilerStart", CU_GET_PROC_ADDRESS_SUCCESS},
+		{"cuGLGetDevices", 13000, CUDA_VERSION, 0, "cuGLGetDevices_v2", CU_GET_PROC_ADDRESS_SUCCESS},
+		{"cuMemAllocAsync", 11010, CUDA_VERSION, 0, "", CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT},
+		{"cuNothing", 13000, CUDA_VERSION, 0, "", CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND},
+		{"", 13000, CUDA_VERSION, 0, "", CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND},
+		{"cuMemAlloc_v2", 13000, CUDA_VERSION, 0, "", CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND},
+		{"cuFuncGetParamCount", 13020, CUDA_VERSION, 0, "cuFuncGetParamCount", CU_GET_PROC_ADDRESS_SUCCESS},
+		{"cuFuncGetParamCount", 13010, CUDA_VERSION, 0, "", CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT},
+		{"cuFuncGetParamCount", 13000, 13000, 0, "", CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND},
+		{"cuFuncGetParamCount", 13050, 13010, 0, "", CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND},
+		{"cuGraphAddNode", 13040, 13050, 0, "cuGraphAddNode_v3", CU_GET_PROC_ADDRESS_SUCCESS},
+		{"cuGraphAddNode", 13040, 13000, 0, "cuGraphAddNode_v2", CU_GET_PROC_ADDRESS_SUCCESS},
+		{"cuLaunchHostFunc", 13050, 13050, 2, "cuLaunchHostFunc_v2_ptsz", CU_GET_PROC_ADDRESS_SUCCESS},
+		{"cuLaunchHostFunc", 13050, 13000, 2, "cuLaunchHostFunc_ptsz", CU_GET_PROC_ADDRESS_SUCCESS},
+		{"cuEventCreateFromEGLSync", 13000, CUDA_VERSION, 0, "", CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND},
 	} {
-		if got, st := ResolveProc(c.name, c.ver, c.flags); got != c.want || st != c.status {
+		if got, st := ResolveProc(c.name, c.ver, c.have, c.flags); got != c.want || st != c.status {
 			t.Errorf("ResolveProc(%s, %d, %d) = %q, %d", c.name, c.ver, c.flags, got, st)
 		}
 	}

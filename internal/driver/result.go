@@ -9,6 +9,8 @@ type resultText struct {
 	code CUresult
 	name string
 	text string
+	// since is the first CUDA version known to have the code, 0 for those of the recorded version.
+	since int
 }
 
 func (r CUresult) find() (resultText, bool) {
@@ -24,6 +26,12 @@ func (r CUresult) find() (resultText, bool) {
 func (r CUresult) Name() (name string, ok bool) {
 	t, ok := r.find()
 	return t.name, ok
+}
+
+// InVersion says whether a driver of a CUDA version (1000*major + 10*minor) has the code.
+func (r CUresult) InVersion(version int32) bool {
+	t, ok := r.find()
+	return ok && t.since <= int(version)
 }
 
 // Text is the text of cuGetErrorString, for example "named symbol not found"; ok is false for a code that the API does

@@ -73,7 +73,7 @@ func PerThreadVariant(name string) string {
 	return ""
 }
 
-// Current returns the symbol that the 13.0 headers use for a base name: cuMemAlloc is cuMemAlloc_v2.
+// Current returns the symbol that the 13.5 headers use for a base name: cuMemAlloc is cuMemAlloc_v2.
 func Current(base string) string {
 	i := sort.Search(len(current), func(i int) bool { return current[i].base >= base })
 	if i < len(current) && current[i].base == base {

@@ -10,27 +10,28 @@ import (
 
 // The variables of this project. docs/environment.md says what each does.
 const (
-	Device     = "GOCUDA_DEVICE"      // which device: auto, driver or software
-	TestDevice = "GOCUDA_TEST_DEVICE" // the same for tests of package cudatest
-	Driver     = "GOCUDA_LIBCUDA"     // path of the NVIDIA driver library
-	NVRTC      = "GOCUDA_NVRTC"       // path of the NVRTC library
-	NCCL       = "GOCUDA_NCCL"        // path of the NCCL library
-	Profile    = "GOCUDA_PROFILE"     // the software devices, by package profiles, with commas between them
-	Engine     = "GOCUDA_ENGINE"      // what runs kernels: auto, jit, jit-avx512, jit-avx2 or interpreter
-	ISA        = "GOCUDA_JIT_ISA"     // instruction set of machine code: avx512 or avx2
-	Memory     = "GOCUDA_MEMORY"      // memory of each software device
-	PTX        = "GOCUDA_PTX"         // newest version of PTX that the software device takes
-	Memcheck   = "GOCUDA_MEMCHECK"    // 1, true or on: the memory checker
-	Check      = "GOCUDA_CHECK"       // what to look for while programs run: memory, race, init, sync, leak, all
-	CheckOut   = "GOCUDA_CHECK_OUT"   // files for what checks find
-	CheckSkip  = "GOCUDA_CHECK_SUPPRESS"
-	CheckExit  = "GOCUDA_CHECK_EXIT" // exit code of a process in which checks have found errors
-	Stack      = "GOCUDA_STACK"      // 1: internal errors write the stack to standard error
-	Trace      = "GOCUDA_TRACE"      // errors: libcuda.so.1 logs each call that fails
-	Clang      = "GOCUDA_CLANG"      // the clang++ of gocuda cc
-	Lib        = "GOCUDA_LIB"        // folders of the CUDA runtime library that gocuda cc links
-	CCCL       = "GOCUDA_CCCL"       // folder of CCCL's headers: thrust, cub, libcu++
-	Cache      = "GOCUDA_CACHE"      // folder for what gocuda cc keeps
+	Device        = "GOCUDA_DEVICE"         // which device: auto, driver or software
+	TestDevice    = "GOCUDA_TEST_DEVICE"    // the same for tests of package cudatest
+	Driver        = "GOCUDA_LIBCUDA"        // path of the NVIDIA driver library
+	NVRTC         = "GOCUDA_NVRTC"          // path of the NVRTC library
+	NCCL          = "GOCUDA_NCCL"           // path of the NCCL library
+	Profile       = "GOCUDA_PROFILE"        // the software devices, by package profiles, with commas between them
+	Engine        = "GOCUDA_ENGINE"         // what runs kernels: auto, jit, jit-avx512, jit-avx2 or interpreter
+	ISA           = "GOCUDA_JIT_ISA"        // instruction set of machine code: avx512 or avx2
+	Memory        = "GOCUDA_MEMORY"         // memory of each software device
+	DriverVersion = "GOCUDA_DRIVER_VERSION" // CUDA version of the software device as a driver, for example 13.5
+	PTX           = "GOCUDA_PTX"            // newest version of PTX that the software device takes
+	Memcheck      = "GOCUDA_MEMCHECK"       // 1, true or on: the memory checker
+	Check         = "GOCUDA_CHECK"          // what to look for while programs run: memory, race, init, sync, leak, all
+	CheckOut      = "GOCUDA_CHECK_OUT"      // files for what checks find
+	CheckSkip     = "GOCUDA_CHECK_SUPPRESS"
+	CheckExit     = "GOCUDA_CHECK_EXIT" // exit code of a process in which checks have found errors
+	Stack         = "GOCUDA_STACK"      // 1: internal errors write the stack to standard error
+	Trace         = "GOCUDA_TRACE"      // errors: libcuda.so.1 logs each call that fails
+	Clang         = "GOCUDA_CLANG"      // the clang++ of gocuda cc
+	Lib           = "GOCUDA_LIB"        // folders of the CUDA runtime library that gocuda cc links
+	CCCL          = "GOCUDA_CCCL"       // folder of CCCL's headers: thrust, cub, libcu++
+	Cache         = "GOCUDA_CACHE"      // folder for what gocuda cc keeps
 )
 
 // The variables of the CUDA driver that the software device obeys (CUDA Programming Guide, "CUDA Environment
@@ -93,6 +94,7 @@ type Settings struct {
 	Engine, ISA          string
 	Memory, Check        string
 	PTX                  string
+	DriverVersion        string
 	CheckOut             string
 	CheckSuppress        string
 	CheckExit            int
@@ -142,7 +144,7 @@ func Read(lookup Lookup) Settings {
 	s := Settings{
 		Device: get(Device), TestDevice: get(TestDevice), Driver: get(Driver), NVRTC: get(NVRTC), Profile: get(Profile),
 		Engine: get(Engine), ISA: get(ISA), Memory: get(Memory),
-		PTX: get(PTX), Check: get(Check), CheckOut: get(CheckOut),
+		PTX: get(PTX), DriverVersion: get(DriverVersion), Check: get(Check), CheckOut: get(CheckOut),
 		CheckSuppress: get(CheckSkip), Stack: number(Stack), Trace: get(Trace),
 		EagerLoading: get(Loading) == "EAGER", ForcePTX: number(ForcePTX), DisablePTX: number(DisablePTX),
 		Clang: get(Clang), Lib: get(Lib), CCCL: get(CCCL), Cache: get(Cache),

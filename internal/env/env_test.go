@@ -25,7 +25,7 @@ func TestRead(t *testing.T) {
 	s := Read(from(map[string]string{
 		Device: "driver", TestDevice: "auto", Driver: "/a", NVRTC: "/b", Profile: " h200, l4", Engine: "jit",
 		ISA:    "avx2",
-		Memory: "1G", PTX: "9.0",
+		Memory: "1G", PTX: "9.0", DriverVersion: "13.5",
 		Check: "race", CheckOut: "a.json", CheckSkip: "b", CheckExit: "3", Memcheck: "on", Stack: "1",
 		Trace: "errors", Visible: "", Loading: "EAGER", ForcePTX: "1", DisablePTX: "2",
 		cudaPath: "c", systemRoot: "d", virtualEnv: "e", condaPrefix: "f", Clang: "e", Lib: "f", CCCL: "g", Cache: "h",

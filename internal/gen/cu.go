@@ -21,7 +21,8 @@ var optionalSlices = map[string]bool{"edgeData": true, "dependencyData": true}
 var optionalStrings = map[string]bool{"cuLinkAddData.name": true, "cuLinkAddData_v2.name": true}
 
 // addressParams are void* that carry a device address.
-var addressParams = map[string]bool{"globalAddress": true, "cuMemRetainAllocationHandle.addr": true}
+var addressParams = map[string]bool{"globalAddress": true, "cuMemRetainAllocationHandle.addr": true,
+	"cuLogicalEndpointBindAddr.ptr": true}
 
 // cuCallbacks are the Go function types of the C callbacks.
 var cuCallbacks = map[string]string{
@@ -30,6 +31,9 @@ var cuCallbacks = map[string]string{
 	"CUoccupancyB2DSize": "func(blockSize int32) uint64",
 	"CUasyncCallback":    "func(info *CUasyncNotificationInfo, callback CUasyncCallbackHandle)",
 	"CUlogsCallback":     "func(level CUlogLevel, message string)",
+	"CUgraphRecaptureCallback": "func(node CUgraphNode, original, recaptured *CUgraphNodeParams, " +
+		"status CUgraphRecaptureStatus) CUresult",
+	"CUcoredumpStatusCallback": "func(pid int32, dev CUdevice)",
 }
 
 // handwrittenCu are the functions whose methods are in cu/irregular.go; the others follow the rule.
@@ -520,7 +524,7 @@ func (d *dialect) writeFunc(api, pkg *strings.Builder, n cuName) {
 	if n.forOf == "" {
 		fmt.Fprintf(&doc, "//\n//\t%s\n//\n// Declared in %s, group %s", cPrototype(f), f.Header, f.Group)
 		if f.Since > 0 {
-			fmt.Fprintf(&doc, ", since CUDA %d.%d", f.Since/1000, f.Since%1000/10)
+			fmt.Fprintf(&doc, ", since CUDA %s", versionText(f.Since))
 		}
 		doc.WriteString(".")
 		if len(f.Results) > 0 {
@@ -529,7 +533,7 @@ func (d *dialect) writeFunc(api, pkg *strings.Builder, n cuName) {
 		doc.WriteString("\n")
 	}
 	if f.Deprecated {
-		fmt.Fprintf(&doc, "//\n// Deprecated: %s is marked as deprecated in the headers of CUDA 13.0.\n", f.Name)
+		fmt.Fprintf(&doc, "//\n// Deprecated: %s is marked as deprecated in the headers of CUDA %s.\n", f.Name, versionText(d.m.API.CUDAVersion))
 	}
 
 	// package-level form
@@ -562,7 +566,7 @@ func (d *dialect) writeFunc(api, pkg *strings.Builder, n cuName) {
 	}
 	callExpr := "call(" + strings.Join(append([]string{"a.cur"}, s.args...), ", ") + ")"
 	if len(s.rets) == 0 && len(s.post) == 0 {
-		fmt.Fprintf(api, "return CUresult(%s).Err()\n}\n\n", callExpr)
+		fmt.Fprintf(api, "return a.result(%q, CUresult(%s))\n}\n\n", f.Name, callExpr)
 		return
 	}
 	fmt.Fprintf(api, "res := CUresult(%s)\n", callExpr)
@@ -570,11 +574,12 @@ func (d *dialect) writeFunc(api, pkg *strings.Builder, n cuName) {
 		fmt.Fprintln(api, p)
 	}
 	if s.needsSuccess() {
-		fmt.Fprintf(api, "if res != CUDA_SUCCESS {\nerr = res\nreturn\n}\n")
+		fmt.Fprintf(api, "if res != CUDA_SUCCESS {\nerr = a.result(%q, res)\nreturn\n}\n", f.Name)
 		fmt.Fprintf(api, "return %s, nil\n}\n\n", strings.Join(s.rets, ", "))
 		return
 	}
-	fmt.Fprintf(api, "return %s\n}\n\n", strings.Join(append(append([]string{}, s.rets...), "res.Err()"), ", "))
+	fmt.Fprintf(api, "return %s\n}\n\n", strings.Join(append(append([]string{}, s.rets...),
+		fmt.Sprintf("a.result(%q, res)", f.Name)), ", "))
 }
 
 // needsSuccess reports results that must not be read after a failure: text and memory of the driver.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -215,11 +216,14 @@ func writeErrors(d *dialect, out output) error {
 		if len(s) < 2 {
 			return fmt.Errorf("result %d has no name and text", c)
 		}
-		note := ""
+		note, since := "", 0
 		if len(s) > 2 {
 			note = " // to be confirmed on a driver"
 		}
-		fmt.Fprintf(&b, "{%d, %q, %q},%s\n", c, s[0], s[1], note)
+		if slices.Contains(s, afterRecorded) {
+			since = recordedVersion + 10
+		}
+		fmt.Fprintf(&b, "{%d, %q, %q, %d},%s\n", c, s[0], s[1], since, note)
 	}
 	b.WriteString("}\n")
 	return out.add(driverDir+"/zz_generated_results.go", b.String())

@@ -455,7 +455,9 @@ func driverHeader(m *Model) string {
 		}
 	}
 	sort.Strings(names)
-	fmt.Fprintf(&b, "/* The version of the driver API. */\n#define CUDA_VERSION %s\n\n", m.API.Macros["CUDA_VERSION"])
+	fmt.Fprintf(&b, "/* The version that a program asks for: that of the recorded driver, or what the program defines, up to %d.\n"+
+		" * A driver refuses cuGetProcAddress for a version newer than its own. */\n"+
+		"#ifndef CUDA_VERSION\n#define CUDA_VERSION %d\n#endif\n\n", m.API.CUDAVersion, recordedVersion)
 	for _, n := range names {
 		fmt.Fprintf(&b, "#define %s %s\n", n, m.API.Macros[n])
 	}
@@ -501,8 +503,9 @@ func driverHeader(m *Model) string {
 	for _, r := range m.Records {
 		record(r)
 	}
+	exported := m.API.exports()
 	for _, f := range m.API.Functions {
-		if f.Header == "cuda.h" && slices.Contains(m.API.ExportedSymbols, f.Name) {
+		if f.Header == "cuda.h" && slices.Contains(exported, f.Name) {
 			fmt.Fprintf(&b, "extern %s;\n", cPrototype(f))
 		}
 	}

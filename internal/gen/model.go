@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// API is the content of api/cuda-13.0.json; api/README.md says what each field means.
+// API is the content of the driver API in api/ (apiFile); api/README.md says what each field means.
 type API struct {
 	CUDAVersion         int                    `json:"cuda_version"`
 	Functions           []*Function            `json:"functions"`
@@ -24,9 +24,30 @@ type API struct {
 	Macros              map[string]string      `json:"macros"`
 	ExportedSymbols     []string               `json:"exported_symbols"`
 	UndocumentedSymbols []string               `json:"undocumented_symbols"`
-	// error_strings.json: code -> name, text, "unrecorded" when in doubt
+	// error_strings.json: code -> name, text, "unrecorded" when in doubt, afterRecorded when 13.0 does not have it
 	Strings map[string][]string `json:"-"`
 }
+
+// recordedVersion is the CUDA version of the library whose exports and answers are recorded.
+const recordedVersion = 13000
+
+// afterRecorded marks a result code that the recorded version does not have.
+const afterRecorded = "after 13.0"
+
+// exports are the symbols that a library of this API exports: the recorded ones, and what came later.
+func (a *API) exports() []string {
+	all := slices.Clone(a.ExportedSymbols)
+	for _, f := range a.Functions {
+		if f.Since > recordedVersion {
+			all = append(all, f.Name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// versionText is a CUDA version as people write it.
+func versionText(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }
 
 // Function is one C symbol with a prototype.
 type Function struct {
@@ -124,7 +145,10 @@ type Field struct {
 	Offset int
 	Record *Record // set when the type is a struct or union
 	Nested bool    // Record is defined inside the outer one
-	Embed  bool    // member without a name
+	// Flat is set for a union without a name whose first member is a member of the outer record in Go: it was one in
+	// C before the union came.
+	Flat  bool
+	Embed bool // member without a name
 }
 
 // Model is the API with names resolved, what the writers work from.
@@ -158,7 +182,7 @@ var versioned = regexp.MustCompile(`_v\d+$`)
 
 func load(dir string) (*Model, error) {
 	api := new(API)
-	for name, into := range map[string]any{"cuda-13.0.json": api, "error_strings.json": &api.Strings} {
+	for name, into := range map[string]any{apiFile: api, "error_strings.json": &api.Strings} {
 		b, err := os.ReadFile(dir + "/" + name)
 		if err != nil {
 			return nil, err
@@ -321,6 +345,9 @@ func (m *Model) resolveTypes() error {
 	return nil
 }
 
+// flatMembers are members that CUDA 13.1 and later put into a union without a name.
+var flatMembers = map[string]bool{"ctx": true, "id": true}
+
 var arrayType = regexp.MustCompile(`^(.*?)\[(\d+)\]$`)
 
 // tree reads the members at one depth and returns how many lines of the dump it used.
@@ -357,6 +384,7 @@ func (m *Model) tree(r *Record, fs []JSONField, depth, base int) (int, error) {
 			n.Align, n.Size = m.extent(n)
 			fd.Record = n
 			fd.CType = kind
+			fd.Flat = fd.Embed && n.Union && flatMembers[n.Fields[0].CName]
 			m.Records = append(m.Records, n)
 		} else {
 			k := strings.LastIndex(decl, " ")

@@ -32,12 +32,19 @@ var nvidiaByHand = map[string]string{
 	"cuDeviceUnregisterAsyncNotification":       "deviceUnregisterAsyncNotification",
 	"cuLogsRegisterCallback":                    "logsRegisterCallback",
 	"cuLogsUnregisterCallback":                  "logsUnregisterCallback",
+	"cuLaunchHostFunc_v2":                       "launchHostFuncV2",
+	"cuStreamBeginRecaptureToGraph":             "streamBeginRecaptureToGraph",
+	"cuStreamEndCapture":                        "streamEndCapture",
+	"cuCoredumpRegisterStartCallback":           "coredumpRegister",
+	"cuCoredumpRegisterCompleteCallback":        "coredumpRegister",
+	"cuCoredumpDeregisterStartCallback":         "coredumpDeregister",
+	"cuCoredumpDeregisterCompleteCallback":      "coredumpDeregister",
 }
 
 // threadStack matches the functions that work on the calling thread's stack of contexts: they take no notice of cur.
 var threadStack = regexp.MustCompile(`^cu(Ctx(Create|Destroy|Attach|Detach|PushCurrent|PopCurrent|SetCurrent)|GLCtxCreate|VDPAUCtxCreate)(_v\d+)?$`)
 
-var driverType = regexp.MustCompile(`\b(CU|GL|EGL|Vdp)[A-Za-z]\w*`)
+var driverType = regexp.MustCompile(`\b(CU|GL|EGL|Vdp)[A-Za-z_]\w*`)
 
 // maxCallWords is the length of the argument list of a C function without structs by value.
 const maxCallWords = 16

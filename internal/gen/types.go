@@ -31,7 +31,7 @@ var numberParams = map[string]string{
 	"cuGetProcAddress.pfn": "*uintptr", "cuGetProcAddress_v2.pfn": "*uintptr",
 	"cuGetExportTable.ppExportTable":   "*uintptr",
 	"cuLibraryGetUnifiedFunction.fptr": "*uintptr", "cuDeviceGetNvSciSyncAttributes.nvSciSyncAttrList": "uintptr",
-	"cuMemRetainAllocationHandle.addr": "uintptr",
+	"cuMemRetainAllocationHandle.addr": "uintptr", "cuLogicalEndpointBindAddr.ptr": "uintptr",
 }
 
 // fieldType is the Go type of a struct member.
@@ -156,7 +156,7 @@ func (d *dialect) writeTypes(dir, pkg string, out output) error {
 	for _, n := range names {
 		v := m.API.Macros[n]
 		v = strings.NewReplacer("((void*)", "(", "((CUstream)0x", "(CUstream)(0x", "((CUdevice)-",
-			"(CUdevice)(-").Replace(v)
+			"(CUdevice)(-", "(~0u)", "0xffffffff").Replace(v)
 		v = strings.TrimSuffix(strings.ReplaceAll(v, "))", ")"), "")
 		if strings.HasPrefix(v, "(CUstream)") {
 			v = "CUstream" + strings.TrimPrefix(v, "(CUstream)")
@@ -173,8 +173,16 @@ func (d *dialect) writeTypes(dir, pkg string, out output) error {
 
 	b.Reset()
 	var body strings.Builder
+	flat := map[*Record]bool{}
 	for _, r := range m.Records {
-		d.record(&body, r)
+		for _, f := range r.Fields {
+			flat[f.Record] = flat[f.Record] || f.Flat
+		}
+	}
+	for _, r := range m.Records {
+		if !flat[r] {
+			d.record(&body, r)
+		}
 	}
 	fmt.Fprintf(&b, "package %s\n\n", pkg)
 	if strings.Contains(body.String(), "unsafe.") {
@@ -206,11 +214,26 @@ func (d *dialect) record(b *strings.Builder, r *Record) {
 	}
 	fmt.Fprintf(b, "type %s struct {\n", r.GoName)
 	for _, f := range r.Fields {
-		if f.Embed {
+		switch {
+		case f.Flat:
+			first := f.Record.Fields[0]
+			fmt.Fprintf(b, "%s %s\n", first.GoName, d.fieldType(first))
+		case f.Embed:
 			fmt.Fprintf(b, "%s\n", d.fieldType(f))
-			continue
+		default:
+			fmt.Fprintf(b, "%s %s\n", f.GoName, d.fieldType(f))
 		}
-		fmt.Fprintf(b, "%s %s\n", f.GoName, d.fieldType(f))
 	}
 	fmt.Fprintf(b, "}\n\n")
+	for _, f := range r.Fields {
+		if !f.Flat {
+			continue
+		}
+		first := f.Record.Fields[0].GoName
+		for _, g := range f.Record.Fields[1:] {
+			t := d.fieldType(g)
+			fmt.Fprintf(b, "// %s is member %s, which shares its place with %s.\nfunc (r *%s) %s() *%s { return (*%s)(unsafe.Pointer(&r.%s)) }\n\n",
+				g.GoName, g.CName, first, r.GoName, g.GoName, t, t, first)
+		}
+	}
 }

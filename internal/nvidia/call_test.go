@@ -133,7 +133,7 @@ func TestEveryFunction(t *testing.T) {
 					t.Errorf("%s: cuGetProcAddress_v2 was called %d times at the first call", name, after[2]-before[2])
 				}
 				base := string(asked[:bytes.IndexByte(asked[:], 0)])
-				if got, status := driver.ResolveProc(base, int(after[0]), after[1]); got != name ||
+				if got, status := driver.ResolveProc(base, int(after[0]), driver.CUDA_VERSION, after[1]); got != name ||
 					status != driver.CU_GET_PROC_ADDRESS_SUCCESS {
 					t.Errorf("%s: cuGetProcAddress_v2(%s, %d, flags %d) means %s", name, base, after[0], after[1], got)
 				}

@@ -19,11 +19,13 @@ var callbacks driver.Registry
 
 // The functions that C can call, made when first needed. Their user data is a key of callbacks.
 var (
-	hostTrampoline    = sync.OnceValue(func() uintptr { return purego.NewCallback(runHost) })
-	streamTrampoline  = sync.OnceValue(func() uintptr { return purego.NewCallback(runStream) })
-	asyncTrampoline   = sync.OnceValue(func() uintptr { return purego.NewCallback(runAsync) })
-	logsTrampoline    = sync.OnceValue(func() uintptr { return purego.NewCallback(runLogs) })
-	releaseTrampoline = sync.OnceValue(func() uintptr { return purego.NewCallback(runRelease) })
+	hostTrampoline      = sync.OnceValue(func() uintptr { return purego.NewCallback(runHost) })
+	streamTrampoline    = sync.OnceValue(func() uintptr { return purego.NewCallback(runStream) })
+	asyncTrampoline     = sync.OnceValue(func() uintptr { return purego.NewCallback(runAsync) })
+	logsTrampoline      = sync.OnceValue(func() uintptr { return purego.NewCallback(runLogs) })
+	releaseTrampoline   = sync.OnceValue(func() uintptr { return purego.NewCallback(runRelease) })
+	recaptureTrampoline = sync.OnceValue(func() uintptr { return purego.NewCallback(runRecapture) })
+	coredumpTrampoline  = sync.OnceValue(func() uintptr { return purego.NewCallback(runCoredump) })
 )
 
 // callback is a registered Go function.
@@ -39,7 +41,10 @@ type (
 	streamCall = callback[func(stream driver.CUstream, status driver.CUresult, userData uintptr)]
 	asyncCall  = callback[func(info *driver.CUasyncNotificationInfo, userData uintptr,
 		handle driver.CUasyncCallbackHandle)]
-	logsCall = callback[func(userData uintptr, level driver.CUlogLevel, message *byte, length uint64)]
+	logsCall      = callback[func(userData uintptr, level driver.CUlogLevel, message *byte, length uint64)]
+	recaptureCall = callback[func(userData uintptr, node driver.CUgraphNode,
+		original, recaptured *driver.CUgraphNodeParams, status driver.CUgraphRecaptureStatus) driver.CUresult]
+	coredumpCall = callback[func(userData uintptr, pid int32, dev driver.CUdevice)]
 )
 
 // lookup finds the function of a key. It is nil after the function was unregistered: a call can be on its way at that
@@ -98,6 +103,26 @@ func runLogs(key, level uintptr, message *byte, length uintptr) uintptr {
 	return 0
 }
 
+// runRecapture answers CUDA_ERROR_UNKNOWN for a function that panics or is gone, which ends the recapture.
+func runRecapture(key, node uintptr, original, recaptured *driver.CUgraphNodeParams, status uintptr) (r uintptr) {
+	r = uintptr(driver.CUDA_ERROR_UNKNOWN)
+	if c := lookup[func(uintptr, driver.CUgraphNode, *driver.CUgraphNodeParams, *driver.CUgraphNodeParams,
+		driver.CUgraphRecaptureStatus) driver.CUresult](key); c != nil {
+		defer keepPanics(c.d, "CUgraphRecaptureCallback")
+		r = uintptr(c.run(c.userData, driver.CUgraphNode(node), original, recaptured,
+			driver.CUgraphRecaptureStatus(uint32(status))))
+	}
+	return r
+}
+
+func runCoredump(key, pid, dev uintptr) uintptr {
+	if c := lookup[func(uintptr, int32, driver.CUdevice)](key); c != nil {
+		defer keepPanics(c.d, "CUcoredumpStatusCallback")
+		c.run(c.userData, int32(pid), driver.CUdevice(int32(dev)))
+	}
+	return 0
+}
+
 // runRelease is the destructor of the user object that ties a captured host function to its graph.
 func runRelease(key uintptr) uintptr {
 	callbacks.Take(key)
@@ -112,22 +137,41 @@ func (d *Driver) hostFunc(run func()) (fn, userData uintptr, release func()) {
 
 func (d *Driver) launchHostFunc(sym int) func(driver.CUcontext, driver.CUstream, driver.CUhostFn,
 	uintptr) driver.CUresult {
-	perThread := sym == symLaunchHostFunc_ptsz
 	return func(cur driver.CUcontext, hStream driver.CUstream, fn driver.CUhostFn, userData uintptr) driver.CUresult {
-		if fn.Go == nil {
-			return d.call3(sym, cur, uintptr(hStream), fn.C, userData)
-		}
-		capturing, graph := d.capture(cur, hStream, perThread)
-		key := callbacks.Add(&hostCall{d: d, run: fn.Go, userData: userData, once: !capturing})
-		r := d.call3(sym, cur, uintptr(hStream), hostTrampoline(), key)
-		switch {
-		case r != driver.CUDA_SUCCESS:
-			callbacks.Take(key)
-		case capturing && graph != 0:
-			d.tie(cur, key, graph)
-		}
-		return r
+		return d.hostFuncCall(cur, hStream, fn, userData, sym == symLaunchHostFunc_ptsz,
+			func(fn, userData uintptr) driver.CUresult {
+				return d.call3(sym, cur, uintptr(hStream), fn, userData)
+			})
 	}
+}
+
+func (d *Driver) launchHostFuncV2(sym int) func(driver.CUcontext, driver.CUstream, driver.CUhostFn, uintptr,
+	uint32) driver.CUresult {
+	return func(cur driver.CUcontext, hStream driver.CUstream, fn driver.CUhostFn, userData uintptr,
+		syncMode uint32) driver.CUresult {
+		return d.hostFuncCall(cur, hStream, fn, userData, sym == symLaunchHostFunc_v2_ptsz,
+			func(fn, userData uintptr) driver.CUresult {
+				return d.call4(sym, cur, uintptr(hStream), fn, userData, uintptr(syncMode))
+			})
+	}
+}
+
+// hostFuncCall queues a host function by call, which gets its address and user data.
+func (d *Driver) hostFuncCall(cur driver.CUcontext, hStream driver.CUstream, fn driver.CUhostFn, userData uintptr,
+	perThread bool, call func(fn, userData uintptr) driver.CUresult) driver.CUresult {
+	if fn.Go == nil {
+		return call(fn.C, userData)
+	}
+	capturing, graph := d.capture(cur, hStream, perThread)
+	key := callbacks.Add(&hostCall{d: d, run: fn.Go, userData: userData, once: !capturing})
+	r := call(hostTrampoline(), key)
+	switch {
+	case r != driver.CUDA_SUCCESS:
+		callbacks.Take(key)
+	case capturing && graph != 0:
+		d.tie(cur, key, graph)
+	}
+	return r
 }
 
 // capture reports whether a stream is capturing, in which case a host function becomes a node that runs at each launch

@@ -24,16 +24,18 @@ type Driver struct {
 	frames sync.Pool // *frame
 	fn     [numSymbols]atomic.Uintptr
 
-	mu       sync.Mutex
-	closed   bool
-	procDone bool
-	proc     uintptr // cuGetProcAddress_v2, 0 when the driver has none
-	version  int     // of the driver, 0 unless asked for
-	missing  []MissingSymbol
-	last     string
-	panics   []*CallbackPanic
-	async    map[driver.CUasyncCallbackHandle]uintptr // key of the callback registry
-	logs     map[driver.CUlogsCallbackHandle]uintptr
+	mu         sync.Mutex
+	closed     bool
+	procDone   bool
+	proc       uintptr // cuGetProcAddress_v2, 0 when the driver has none
+	version    int     // of the driver, 0 unless asked for
+	missing    []MissingSymbol
+	last       string
+	panics     []*CallbackPanic
+	async      map[driver.CUasyncCallbackHandle]uintptr // key of the callback registry
+	logs       map[driver.CUlogsCallbackHandle]uintptr
+	coredumps  map[driver.CUcoredumpCallbackHandle]uintptr
+	recaptures map[recapture]uintptr
 }
 
 // Open finds the driver library and makes a table for it. Nothing of the driver is called, in particular not cuInit.

@@ -384,6 +384,3 @@ func (d *Driver) ctxDisablePeerAccess(cur, peer driver.CUcontext) driver.CUresul
 	c.setSpace()
 	return success
 }
-
-// version is the CUDA version that the driver reports.
-func (d *Driver) version() int32 { return d.devices[0].profile.DriverVersion }

@@ -61,6 +61,9 @@ type Options struct {
 	// GOCUDA_PTX, and that to 9.5. Of a module that is newer than the device's 9.0 everything must be known. "9.0" is
 	// what the recorded driver does.
 	PTX string
+	// DriverVersion is what cuDriverGetVersion says, 1000*major + 10*minor; 0 leaves it to the environment, and that to
+	// the profile.
+	DriverVersion int32
 	// Workers is the number of goroutines of one launch; 0 is one for each CPU.
 	Workers int
 	// Recover lets a device work again after a fault once the context that faulted is destroyed or reset, and keeps the
@@ -99,22 +102,23 @@ type Driver struct {
 	endLimit   time.Duration // endLimit, or what a test has no patience for
 	stdout     sync.Mutex
 
-	state     atomic.Uint32              // driverNew, driverReady, driverClosed
-	callbacks atomic.Int32               // host functions that run now
-	capturing atomic.Int32               // stream captures that have not ended
-	gate      atomic.Pointer[standstill] // while memory moves
-	leftovers leftovers                  // of destroyed contexts
-	sweeper   sweeper
-	freezing  sync.Mutex
-	details   atomic.Uint64
-	streamIDs atomic.Uint64
-	ctxIDs    atomic.Uint64
-	gridIDs   atomic.Uint64
-	codeEnd   atomic.Uint64 // first function address not given out
-	env       env.Settings  // read by New
-	perDevice uint64        // memory of each device in bytes; 0 is the profile's
-	newestPTX int           // newest version of PTX that is taken, times ten
-	programs  programs
+	state       atomic.Uint32              // driverNew, driverReady, driverClosed
+	callbacks   atomic.Int32               // host functions that run now
+	capturing   atomic.Int32               // stream captures that have not ended
+	gate        atomic.Pointer[standstill] // while memory moves
+	leftovers   leftovers                  // of destroyed contexts
+	sweeper     sweeper
+	freezing    sync.Mutex
+	details     atomic.Uint64
+	streamIDs   atomic.Uint64
+	ctxIDs      atomic.Uint64
+	gridIDs     atomic.Uint64
+	codeEnd     atomic.Uint64 // first function address not given out
+	env         env.Settings  // read by New
+	perDevice   uint64        // memory of each device in bytes; 0 is the profile's
+	newestPTX   int           // newest version of PTX that is taken, times ten
+	cudaVersion int32         // what cuDriverGetVersion says
+	programs    programs
 
 	threads       threads
 	contexts      handles[context]
@@ -222,6 +226,9 @@ func New(o Options) (*Driver, error) {
 			return nil, fmt.Errorf("software device %d: %w", i, err)
 		}
 		d.devices = append(d.devices, dev)
+	}
+	if err := d.chooseVersion(); err != nil {
+		return nil, fmt.Errorf("software device: %w", err)
 	}
 	if o.Masked && d.env.IsVisible {
 		if err := d.mask(d.env.Visible); err != nil {

@@ -128,7 +128,7 @@ func (d *Driver) funcGetAttribute(_ driver.CUcontext, out *int32, attr driver.CU
 	if r != success {
 		return r
 	}
-	if attr >= driver.CU_FUNC_ATTRIBUTE_MAX {
+	if attr >= d.funcAttributeMax() {
 		return invalidValue
 	}
 	// What depends on the loaded code (recorded: these three, others come from the image's tables).

@@ -84,7 +84,8 @@ const (
 
 // parseJIT reads the options of cuModuleLoadDataEx and its like. Options that choose how machine code is made have no
 // meaning here; their values are checked as the driver checks them.
-func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*jitOptions, driver.CUresult) {
+func (d *Driver) parseJIT(n uint32, options *driver.CUjit_option,
+	optionValues *uintptr) (*jitOptions, driver.CUresult) {
 	o := &jitOptions{start: time.Now(), wallTime: -1}
 	o.info.sizeSlot, o.err.sizeSlot = -1, -1
 	if n == 0 {
@@ -168,7 +169,7 @@ func parseJIT(n uint32, options *driver.CUjit_option, optionValues *uintptr) (*j
 		case driver.CU_JIT_GLOBAL_SYMBOL_COUNT:
 			o.symbolsLen, o.symbolIDs[2] = uint32(v), true
 		default:
-			if id >= driver.CU_JIT_NUM_OPTIONS {
+			if id >= d.jitOptionMax() {
 				return nil, invalidValue
 			}
 		}

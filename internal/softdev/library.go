@@ -282,7 +282,7 @@ func (d *Driver) libraryLoadData(cur driver.CUcontext, out *driver.CUlibrary, co
 	if r := d.ready(); r != success {
 		return r
 	}
-	jit, r := parseJIT(numJIT, jitIDs, jitValues)
+	jit, r := d.parseJIT(numJIT, jitIDs, jitValues)
 	if r != success {
 		return r
 	}
@@ -370,7 +370,7 @@ func (d *Driver) libraryLoadFromFile(cur driver.CUcontext, out *driver.CUlibrary
 	if r := d.ready(); r != success {
 		return r
 	}
-	jit, r := parseJIT(numJIT, jitIDs, jitValues)
+	jit, r := d.parseJIT(numJIT, jitIDs, jitValues)
 	if r != success {
 		return r
 	}
@@ -693,7 +693,7 @@ func (d *Driver) kernelGetAttribute(_ driver.CUcontext, out *int32, attr driver.
 	if r != success {
 		return r
 	}
-	if out == nil || attr >= driver.CU_FUNC_ATTRIBUTE_MAX {
+	if out == nil || attr >= d.funcAttributeMax() {
 		return invalidValue
 	}
 	v, r, err := e.attribute(dev, k.tuning(dev), attr)

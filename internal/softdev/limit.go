@@ -16,7 +16,7 @@ func (d *Driver) ctxGetLimit(cur driver.CUcontext, out *uint64, limit driver.CUl
 	if r != success {
 		return r
 	}
-	if out == nil || limit >= driver.CU_LIMIT_MAX {
+	if out == nil || limit >= d.limitMax() {
 		return invalidValue
 	}
 	if !c.dev.rules[limit].known {
@@ -31,7 +31,7 @@ func (d *Driver) ctxSetLimit(cur driver.CUcontext, limit driver.CUlimit, value u
 	if r != success {
 		return r
 	}
-	if limit >= driver.CU_LIMIT_MAX {
+	if limit >= d.limitMax() {
 		return invalidValue
 	}
 	rule := &c.dev.rules[limit]

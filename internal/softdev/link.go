@@ -44,7 +44,7 @@ func (d *Driver) linkCreate(cur driver.CUcontext, n uint32, options *driver.CUji
 	if out == nil {
 		return invalidValue
 	}
-	o, r := parseJIT(n, options, values)
+	o, r := d.parseJIT(n, options, values)
 	if r != success {
 		return r
 	}
@@ -86,7 +86,7 @@ func (d *Driver) linking(h driver.CUlinkState) (*linkState, driver.CUresult) {
 
 // inputOptions reads the options of one input. Those that say where results go, and what the whole link is for, are
 // refused.
-func inputOptions(n uint32, options *driver.CUjit_option, values *uintptr) (*jitOptions, driver.CUresult) {
+func (d *Driver) inputOptions(n uint32, options *driver.CUjit_option, values *uintptr) (*jitOptions, driver.CUresult) {
 	if n > 0 && options != nil {
 		for _, id := range unsafe.Slice(options, n) {
 			switch id {
@@ -98,7 +98,7 @@ func inputOptions(n uint32, options *driver.CUjit_option, values *uintptr) (*jit
 			}
 		}
 	}
-	return parseJIT(n, options, values)
+	return d.parseJIT(n, options, values)
 }
 
 func (d *Driver) linkAddData(_ driver.CUcontext, h driver.CUlinkState, kind driver.CUjitInputType, data unsafe.Pointer,
@@ -110,7 +110,7 @@ func (d *Driver) linkAddData(_ driver.CUcontext, h driver.CUlinkState, kind driv
 	if data == nil || size == 0 {
 		return invalidValue
 	}
-	o, r := inputOptions(n, options, values)
+	o, r := d.inputOptions(n, options, values)
 	if r != success {
 		return r
 	}
@@ -153,7 +153,7 @@ func (d *Driver) linkAddFile(_ driver.CUcontext, h driver.CUlinkState, kind driv
 	if name == nil || *name == 0 {
 		return invalidValue
 	}
-	o, r := inputOptions(n, options, values)
+	o, r := d.inputOptions(n, options, values)
 	if r != success {
 		return r
 	}

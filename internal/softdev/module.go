@@ -227,7 +227,7 @@ func (d *Driver) moduleLoadDataEx(cur driver.CUcontext, out *driver.CUmodule, im
 	if out == nil || img == nil {
 		return invalidValue
 	}
-	o, r := parseJIT(n, options, values)
+	o, r := d.parseJIT(n, options, values)
 	if r != success {
 		return r
 	}
@@ -269,7 +269,7 @@ func (d *Driver) moduleLoad(cur driver.CUcontext, out *driver.CUmodule, name *by
 	if r != success {
 		return r
 	}
-	o, _ := parseJIT(0, nil, nil)
+	o, _ := d.parseJIT(0, nil, nil)
 	m, r := c.load(data, o)
 	if r == success {
 		*out = m.handle

@@ -332,7 +332,7 @@ func TestModuleContents(t *testing.T) {
 	if state != driver.CU_FUNCTION_LOADING_STATE_UNLOADED {
 		t.Error("an enumerated function is loaded")
 	}
-	for attr := range driver.CU_FUNC_ATTRIBUTE_MAX {
+	for attr := range driver.CUfunction_attribute(16) { // CU_FUNC_ATTRIBUTE_MAX of 13.0
 		expect := driver.CUDA_SUCCESS
 		if attr == 0 || attr == 2 || attr == 8 {
 			expect = driver.CUDA_ERROR_FUNCTION_NOT_LOADED

@@ -1,6 +1,7 @@
 package softdev
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"sort"
@@ -242,6 +243,33 @@ func (d *Driver) multicastBindAddr(_ driver.CUcontext, h driver.CUmemGenericAllo
 	return m.bind(a.mapped.h, offset, uint64(p)-rng.Base, size)
 }
 
+// multicastBindMemV2 names the device whose memory is bound (its documentation), which here is where the memory lies.
+func (d *Driver) multicastBindMemV2(cur driver.CUcontext, h driver.CUmemGenericAllocationHandle,
+	ordinal driver.CUdevice, offset uint64, memory driver.CUmemGenericAllocationHandle, from, size,
+	flags uint64) driver.CUresult {
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r
+	}
+	if s, r := d.memHandle(memory); r != success || s.dev != dev {
+		return cmp.Or(r, driver.CUDA_ERROR_INVALID_DEVICE)
+	}
+	return d.multicastBindMem(cur, h, offset, memory, from, size, flags)
+}
+
+// multicastBindAddrV2: as multicastBindMemV2.
+func (d *Driver) multicastBindAddrV2(cur driver.CUcontext, h driver.CUmemGenericAllocationHandle,
+	ordinal driver.CUdevice, offset uint64, p driver.CUdeviceptr, size, flags uint64) driver.CUresult {
+	dev, r := d.deviceOf(ordinal)
+	if r != success {
+		return r
+	}
+	if _, a, ok := d.memory.find(p); ok && a.mapped != nil && a.mapped.h.dev != dev {
+		return driver.CUDA_ERROR_INVALID_DEVICE
+	}
+	return d.multicastBindAddr(cur, h, offset, p, size, flags)
+}
+
 func (m *multicast) bind(s *memHandle, offset, from, size uint64) driver.CUresult {
 	if r := m.place(offset, size); r != success {
 		return r
@@ -452,6 +480,8 @@ func (d *Driver) multicastTable(t *driver.Table) {
 	t.MulticastAddDevice = d.multicastAddDevice
 	t.MulticastBindMem = d.multicastBindMem
 	t.MulticastBindAddr = d.multicastBindAddr
+	t.MulticastBindMem_v2 = d.multicastBindMemV2
+	t.MulticastBindAddr_v2 = d.multicastBindAddrV2
 	t.MulticastUnbind = d.multicastUnbind
 	t.MulticastGetGranularity = d.multicastGetGranularity
 }

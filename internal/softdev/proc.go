@@ -36,7 +36,7 @@ func (d *Driver) errorText(out **byte, code driver.CUresult,
 		return invalidValue
 	}
 	s, ok := text(code)
-	if !ok {
+	if !ok || !code.InVersion(d.version()) {
 		*out = nil
 		return invalidValue
 	}
@@ -87,7 +87,7 @@ func (d *Driver) getProcAddressV2(_ driver.CUcontext, symbol *byte, out *uintptr
 		version = d.version() // unsigned to the driver, and newer than all (recorded)
 	}
 	*out = 0
-	name, found := driver.ResolveProc(driver.String(symbol), int(version), flags)
+	name, found := driver.ResolveProc(driver.String(symbol), int(version), int(d.version()), flags)
 	if found == driver.CU_GET_PROC_ADDRESS_SUCCESS {
 		if d.opts.ProcAddr == nil {
 			d.explain(nil, "%s has no C address in a Go program", name)

@@ -8,8 +8,11 @@ import (
 
 // Support says what the software device does with a function of the API.
 type Support struct {
-	Implemented bool   // it does more than answer CUDA_ERROR_NOT_SUPPORTED
-	Note        string // why it does not, or what of it is left out; empty when there is nothing to say
+	Implemented bool // it does more than answer CUDA_ERROR_NOT_SUPPORTED
+	// Recorded is false for functions that the driver whose answers are recorded does not have: they follow the
+	// documentation.
+	Recorded bool
+	Note     string // why it does not, or what of it is left out; empty when there is nothing to say
 }
 
 // without says why functions are not implemented, by the beginning of their names. The first that fits counts.
@@ -31,6 +34,23 @@ var without = []struct{ prefix, why string }{
 	{"cuCheckpointProcess", "the state of a process cannot be saved from outside"},
 	{"cuFlushGPUDirectRDMAWrites", "no other device writes to the memory (CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED is 0)"},
 	{"cuDeviceGetNvSciSyncAttributes", "there is no NvSciSync"},
+	{"cuCheckpointOperationComplete", "the state of a process cannot be saved from outside"},
+	{"cuLogicalEndpoint", "there is no fabric between devices (CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_UNICAST_SUPPORTED is 0)"},
+	{"cuFabricCpy", "there is no fabric between devices"},
+	{"cuDeviceGetClique", "there is no fabric between devices"},
+	{"cuDeviceGetFabricClusterUuid", "there is no fabric between devices"},
+	{"cuStreamBeginCaptureToCig", "there is no graphics API to capture into"},
+	{"cuStreamEndCaptureToCig", "there is no graphics API to capture into"},
+	{"cuTensorMapSetAllocationClass", "not yet"},
+	{"cuCoredump", "not yet"},
+	{"cuDevSmResourceSplit", "not yet"},
+	{"cuFuncGetParamCount", "not yet"},
+	{"cuKernelGetParamCount", "not yet"},
+	{"cuGraph", "not yet"},
+	{"cuLaunchHostFunc_v2", "not yet"},
+	{"cuMemGetLocationInfo", "not yet"},
+	{"cuMemcpy", "not yet"},
+	{"cuStream", "not yet"},
 }
 
 // partly says what of an implemented function answers CUDA_ERROR_NOT_SUPPORTED though the documentation has it, or how
@@ -55,7 +75,7 @@ var partly = []struct{ symbol, note string }{
 	{"cuModuleLoad*", "images need PTX or Tile IR"},
 	{"cuLibraryLoad*", "images need PTX or Tile IR"},
 	{"cuLinkAdd*", "inputs need PTX"},
-	{"cuMulticastBindAddr", "not memory of pools; several devices of compute capability 9.0 with NVLink"},
+	{"cuMulticastBindAddr*", "not memory of pools; several devices of compute capability 9.0 with NVLink"},
 	{"cuMulticast*", "several devices of compute capability 9.0 with NVLink (GOCUDA_PROFILE=h200*2)"},
 	{"cuMemCreate", "handles are file descriptors, and those of a fabric where multicast is; not on Windows"},
 	{"cuMemPoolCreate", "handles for other processes are file descriptors only"},
@@ -85,13 +105,20 @@ var partly = []struct{ symbol, note string }{
 // Support says what the device does with a function of the API, by its C symbol; ok is false when the API does not have
 // it.
 func (d *Driver) Support(symbol string) (s Support, ok bool) {
-	if _, ok := driver.Lookup(symbol); !ok {
+	sym, ok := driver.Lookup(symbol)
+	if !ok {
 		return s, false
 	}
+	s.Recorded = sym.Since <= recordedVersion
 	if s.Implemented = d.Implements(symbol); !s.Implemented {
+		if sym.Since > int(d.version()) {
+			s.Note = "needs CUDA " + versionText(int32(sym.Since))
+			return s, true
+		}
 		for _, w := range without {
 			if strings.HasPrefix(symbol, w.prefix) {
-				return Support{Note: w.why}, true
+				s.Note = w.why
+				break
 			}
 		}
 		return s, true

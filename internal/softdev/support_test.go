@@ -9,7 +9,7 @@ import (
 
 // TestSupport: every function is implemented or has a reason why not, and no reason or remark is left over.
 func TestSupport(t *testing.T) {
-	d, err := New(Options{})
+	d, err := New(Options{DriverVersion: driver.CUDA_VERSION})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -213,6 +213,7 @@ func (d *Driver) newTable() *driver.Table {
 	d.partitionTable(t)
 	d.diagnosisTable(t)
 	d.checkFirstVersions(t)
+	d.withhold(t)
 	if d.defects != nil {
 		d.apiNames = methodNames(t)
 	}
@@ -348,7 +349,7 @@ func (d *Driver) refuseRest(t *driver.Table) {
 			if r == success {
 				r = notSupported
 				c, _ := d.attach(driver.CUcontext(args[0].Uint()))
-				d.explain(c, "%s is not supported by the software device", name)
+				d.explain(c, "%s", d.refusal(name))
 			}
 			return []reflect.Value{reflect.ValueOf(r)}
 		}))

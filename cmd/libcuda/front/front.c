@@ -3,6 +3,9 @@
 #include "core.h"
 #include "zz_generated_numbers.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 const char gocuda_library[] = "libcuda.so.1 (software device)";
 const char *gocuda_driver; /* none: this is the software device */
 
@@ -30,18 +33,31 @@ CUresult cuCtxGetCurrent(CUcontext *pctx)
 
 /* The functions below work before cuInit, and a program may ask before it forks: no core is needed for them. */
 
+/* What cuDriverGetVersion says: the version that is recorded, or what the environment asks for (GOCUDA_DRIVER_VERSION, for example 13.5). The core refuses
+ * what is no version from one to the other, with a message; here it counts for nothing. */
+static int version(void)
+{
+	const char *text = getenv("GOCUDA_DRIVER_VERSION");
+	unsigned int major, minor;
+	char rest;
+	if (!text || sscanf(text, " %2u.%1u %c", &major, &minor, &rest) != 2)
+		return GOCUDA_RECORDED_VERSION;
+	int v = (int)(1000 * major + 10 * minor);
+	return v < GOCUDA_RECORDED_VERSION || v > CUDA_VERSION ? GOCUDA_RECORDED_VERSION : v;
+}
+
 CUresult cuDriverGetVersion(int *driverVersion)
 {
 	if (!driverVersion)
 		return CUDA_ERROR_INVALID_VALUE;
-	*driverVersion = CUDA_VERSION;
+	*driverVersion = version();
 	return CUDA_SUCCESS;
 }
 
 static const struct gocuda_result *find_result(CUresult error)
 {
 	for (unsigned int i = 0; i < gocuda_result_count; i++)
-		if (gocuda_results[i].code == (unsigned int)error)
+		if (gocuda_results[i].code == (unsigned int)error && gocuda_results[i].since <= version())
 			return &gocuda_results[i];
 	return NULL;
 }
@@ -82,7 +98,7 @@ CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTable
 
 /* The rules are those of driver.ResolveProc: the newest version of a name that is not newer than the one asked for, among the forms with per-thread default
  * stream where those are asked for and there are any. */
-static void (*resolve(const char *symbol, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *status))(void)
+static void (*resolve(const char *symbol, int asked, int have, cuuint64_t flags, CUdriverProcAddressQueryResult *status))(void)
 {
 	unsigned int low = 0, high = gocuda_entry_count;
 	while (low < high) {
@@ -96,13 +112,15 @@ static void (*resolve(const char *symbol, int version, cuuint64_t flags, CUdrive
 	if (low == gocuda_entry_count || strcmp(gocuda_entries[low].base, symbol) != 0)
 		return NULL;
 	const struct gocuda_entry *e = &gocuda_entries[low];
+	if (e->versions[0].min > have) /* newer than this driver, which does not know the name */
+		return NULL;
 	int per_thread = 0;
 	if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
 		for (unsigned int i = 0; i < e->count; i++)
-			per_thread |= e->versions[i].per_thread;
+			per_thread |= e->versions[i].per_thread && e->versions[i].min <= have;
 	const struct gocuda_version *found = NULL;
 	for (unsigned int i = 0; i < e->count; i++)
-		if (e->versions[i].per_thread == per_thread && e->versions[i].min <= version)
+		if (e->versions[i].per_thread == per_thread && e->versions[i].min <= asked && e->versions[i].min <= have)
 			found = &e->versions[i];
 	if (!found) {
 		*status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
@@ -117,12 +135,13 @@ static void (*resolve(const char *symbol, int version, cuuint64_t flags, CUdrive
 CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags, CUdriverProcAddressQueryResult *symbolStatus)
 {
 	const cuuint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-	if (!symbol || !pfn || flags & ~known || cudaVersion > CUDA_VERSION)
+	const int have = version();
+	if (!symbol || !pfn || flags & ~known || cudaVersion > have)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (cudaVersion < 0)
-		cudaVersion = CUDA_VERSION; /* unsigned to the driver, and newer than all (recorded) */
+		cudaVersion = have; /* unsigned to the driver, and newer than all (recorded) */
 	CUdriverProcAddressQueryResult status;
-	*pfn = (void *)(uintptr_t)resolve(symbol, cudaVersion, flags, &status);
+	*pfn = (void *)(uintptr_t)resolve(symbol, cudaVersion, have, flags, &status);
 	if (symbolStatus)
 		*symbolStatus = status;
 	return CUDA_SUCCESS;

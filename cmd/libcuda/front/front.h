@@ -81,6 +81,7 @@ struct gocuda_entry {
 
 struct gocuda_result {
 	unsigned int code;
+	int since; /* first CUDA version known to have it; 0: the recorded one has */
 	const char *name, *text;
 };
 

@@ -549,6 +549,9 @@ func (e *Env) jit(list ...opt) *options {
 func (o *options) idPointer() *driver.CUjit_option { return &o.ids[0] }
 func (o *options) valuePointer() *uintptr          { return &o.values[0] }
 
+// numOptions is CU_JIT_NUM_OPTIONS of CUDA 13.0, whose answers are recorded.
+const numOptions driver.CUjit_option = 35
+
 var optionNames = map[driver.CUjit_option]string{
 	driver.CU_JIT_MAX_REGISTERS: "MAX_REGISTERS", driver.CU_JIT_THREADS_PER_BLOCK: "THREADS_PER_BLOCK",
 	driver.CU_JIT_WALL_TIME:       "WALL_TIME",

@@ -67,7 +67,7 @@ func jitCases(c *cases) {
 		driver.CU_JIT_MAX_THREADS_PER_BLOCK:            {0, 1, 256, 1024, 1025, 2048, 2049, 4096, -1},
 		driver.CU_JIT_OVERRIDE_DIRECTIVE_VALUES:        {0, 1},
 		driver.CU_JIT_SPLIT_COMPILE:                    {0, 1, 4},
-		driver.CU_JIT_NUM_OPTIONS:                      {0},
+		numOptions:                                     {0},
 		36:                                             {0},
 		99:                                             {0},
 		0xffffffff:                                     {0},

@@ -55,7 +55,7 @@ func linkCases(c *cases) {
 	c.call("link/create-v1/ok", "cuLinkCreate", 0, nil, nil, &s)
 	c.call("link/create/null-out", "cuLinkCreate_v2", 0, nil, nil, nil)
 	c.call("link/create/null-options", "cuLinkCreate_v2", 1, nil, nil, &s)
-	for _, k := range []opt{{99, 0}, {driver.CU_JIT_NUM_OPTIONS, 0}, {driver.CU_JIT_MAX_REGISTERS, 0},
+	for _, k := range []opt{{99, 0}, {numOptions, 0}, {driver.CU_JIT_MAX_REGISTERS, 0},
 		{driver.CU_JIT_MAX_REGISTERS, 32}, {driver.CU_JIT_TARGET, 90}, {driver.CU_JIT_TARGET, 80},
 		{driver.CU_JIT_TARGET, 12},
 		{driver.CU_JIT_TARGET, 100}, {driver.CU_JIT_TARGET_FROM_CUCONTEXT, 0}, {driver.CU_JIT_OPTIMIZATION_LEVEL, 9},

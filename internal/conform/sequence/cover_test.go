@@ -46,6 +46,9 @@ func TestCoverage(t *testing.T) {
 	}
 	outside, used := 0, make([]bool, len(excluded))
 	for s := range driver.Symbols() {
+		if s.Since > 13000 { // newer than the driver whose answers are recorded
+			continue
+		}
 		skip := false
 		for i, e := range excluded {
 			if regexp.MustCompile(e.pattern).MatchString(s.Name) {

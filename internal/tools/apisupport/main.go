@@ -52,6 +52,8 @@ var groupTitles = []struct{ group, title string }{
 	{"CUDA_MODULE", "Modules"}, {"CUDA_MODULE_DEPRECATED", "Modules, deprecated"},
 	{"CUDA_LIBRARY", "Libraries"}, {"CUDA_MEM", "Memory"}, {"CUDA_VA", "Virtual memory"},
 	{"CUDA_MALLOC_ASYNC", "Memory in stream order"}, {"CUDA_MULTICAST", "Multicast"},
+	{"CUDA_LOGICAL_ENDPOINT", "Logical endpoints"}, {"CUDA_FABRIC_COPY", "Copies over a fabric"},
+	{"CUDA_CLIQUE", "Cliques of a fabric"},
 	{"CUDA_UNIFIED", "Unified addressing"},
 	{"CUDA_STREAM", "Streams"}, {"CUDA_EVENT", "Events"}, {"CUDA_EXTRES_INTEROP", "Resources of other APIs"},
 	{"CUDA_MEMOP", "Memory operations of streams"}, {"CUDA_EXEC", "Execution"},
@@ -67,7 +69,7 @@ var groupTitles = []struct{ group, title string }{
 }
 
 func render() ([]byte, error) {
-	d, err := softdev.New(softdev.Options{})
+	d, err := softdev.New(softdev.Options{DriverVersion: driver.CUDA_VERSION})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +81,8 @@ func render() ([]byte, error) {
 		have  int
 	}
 	groups := map[string]*group{}
-	all, have, notes := 0, 0, 0
+	bases, old := map[string]bool{}, 0
+	all, have, notes, unrecorded := 0, 0, 0, 0
 	for s := range driver.Symbols() {
 		x, ok := d.Support(s.Name)
 		if !ok || !x.Implemented && x.Note == "" {
@@ -98,6 +101,10 @@ func render() ([]byte, error) {
 		mark := "no"
 		if x.Implemented {
 			mark = "yes"
+			if !x.Recorded {
+				mark = "yes, not recorded"
+				unrecorded++
+			}
 			g.have++
 			have++
 			if x.Note != "" {
@@ -105,6 +112,10 @@ func render() ([]byte, error) {
 			}
 		}
 		all++
+		bases[s.Base] = true
+		if x.Recorded {
+			old++
+		}
 		g.rows = append(g.rows, fmt.Sprintf("| `%s` | %s | %s | %s |", s.Name, since(s.Since), mark, x.Note))
 	}
 	var order []*group
@@ -121,9 +132,16 @@ func render() ([]byte, error) {
 	fmt.Fprintf(&b, `<!-- Written by internal/tools/apisupport. DO NOT EDIT. -->
 # The driver API on the software device
 
-%d of %d functions do what they are for, %d of them with a remark; the others answer CUDA_ERROR_NOT_SUPPORTED, after the checks of their arguments that a driver makes. The functions
-of per-thread default streams (`+"`_ptds`, `_ptsz`"+`) are those without the ending. The table is that of CUDA 13.0; a number is the CUDA version that brought the function.
-`, have, all, notes)
+%d of %d functions do what they are for, %d of them with a remark; the others answer CUDA_ERROR_NOT_SUPPORTED, after
+the checks of their arguments that a driver makes. The functions of per-thread default streams (`+"`_ptds`, `_ptsz`"+`) are
+those without the ending. The table is that of CUDA %s: %d names, %d functions with their older versions; a number is the
+CUDA version that brought the function.
+
+What a driver answered is recorded for CUDA 13.0, and as a driver of 13.0 the software device answers unless it is asked
+for a newer version (`+"`GOCUDA_DRIVER_VERSION`"+`, [environment.md](environment.md)). "Not recorded" are %d functions that came
+later: no such driver was at hand, so they follow the documentation, and as a driver of 13.0 they answer
+CUDA_ERROR_NOT_SUPPORTED. Of the %d functions of 13.0 the software device does %d.
+`, have, all, notes, since(driver.CUDA_VERSION), len(bases), all, unrecorded, old, have-unrecorded)
 	for _, g := range order {
 		fmt.Fprintf(&b, "\n## %s (%d of %d)\n\n| function | since | | |\n| --- | --- | --- | --- |\n%s\n", g.title,
 			g.have, len(g.rows), strings.Join(g.rows, "\n"))
