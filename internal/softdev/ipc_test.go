@@ -26,8 +26,11 @@ func TestMain(m *testing.M) {
 	if kind := os.Getenv(ipcChild); kind != "" {
 		runtime.LockOSThread()
 		serve := serveIPC
-		if kind == teamChild {
+		switch kind {
+		case teamChild:
 			serve = serveTeam
+		case spinChild:
+			serve = serveSpin
 		}
 		if err := serve(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
