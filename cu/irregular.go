@@ -13,6 +13,10 @@ import (
 //
 // Declared in cuda.h, group CUDA_TENSOR_MEMORY, since CUDA 12.0. Documented results: CUDA_SUCCESS,
 // CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - tensorMap: the map, changed in place.
+//   - globalAddress: the address of the tensor.
 func (a API) TensorMapReplaceAddress(tensorMap *CUtensorMap, globalAddress CUdeviceptr) (err error) {
 	call := a.fn().TensorMapReplaceAddress
 	if call == nil {

@@ -102,6 +102,11 @@ func TestEveryFunctionIsThere(t *testing.T) {
 				t.Errorf("the documentation of %s does not name %s", name, want)
 			}
 		}
+		for _, p := range f.Params { // a meaning, or where it went and then the meaning
+			if !strings.Contains(doc, "  - "+p.Name+": ") && !strings.Contains(doc, "  - "+p.Name+" (") {
+				t.Errorf("the documentation of %s does not say what %s means", name, p.Name)
+			}
+		}
 		if strings.Contains(doc, "Deprecated:") != f.Deprecated {
 			t.Errorf("%s: deprecated %t", name, f.Deprecated)
 		}

@@ -12,6 +12,9 @@ import (
 //	CUresult cuCheckpointOperationComplete(CUcheckpointOperationHandle handle)
 //
 // Declared in cuda.h, group CUDA_CHECKPOINT, since CUDA 13.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - handle: the operation, of the storage that the call gave.
 func (a API) CheckpointOperationComplete(handle CUcheckpointOperationHandle) (err error) {
 	call := a.fn().CheckpointOperationComplete
 	if call == nil {
@@ -26,6 +29,10 @@ func (a API) CheckpointOperationComplete(handle CUcheckpointOperationHandle) (er
 //	CUresult cuCheckpointProcessCheckpoint(int pid, CUcheckpointCheckpointArgs *args)
 //
 // Declared in cuda.h, group CUDA_CHECKPOINT, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - pid: the number of the process.
+//   - args: more about the operation; NULL for none.
 func (a API) CheckpointProcessCheckpoint(pid int32, args *CUcheckpointCheckpointArgs) (err error) {
 	call := a.fn().CheckpointProcessCheckpoint
 	if call == nil {
@@ -40,6 +47,10 @@ func (a API) CheckpointProcessCheckpoint(pid int32, args *CUcheckpointCheckpoint
 //	CUresult cuCheckpointProcessGetRestoreThreadId(int pid, int *tid)
 //
 // Declared in cuda.h, group CUDA_CHECKPOINT, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pid: the number of the process.
+//   - tid (result): the thread of the process that must make the restoring call.
 func (a API) CheckpointProcessGetRestoreThreadId(pid int32) (tid int32, err error) {
 	call := a.fn().CheckpointProcessGetRestoreThreadId
 	if call == nil {
@@ -58,6 +69,10 @@ func (a API) CheckpointProcessGetRestoreThreadId(pid int32) (tid int32, err erro
 //	CUresult cuCheckpointProcessGetState(int pid, CUprocessState *state)
 //
 // Declared in cuda.h, group CUDA_CHECKPOINT, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pid: the number of the process.
+//   - state (result): what state of a checkpoint the process is in.
 func (a API) CheckpointProcessGetState(pid int32) (state CUprocessState, err error) {
 	call := a.fn().CheckpointProcessGetState
 	if call == nil {
@@ -76,6 +91,10 @@ func (a API) CheckpointProcessGetState(pid int32) (state CUprocessState, err err
 //	CUresult cuCheckpointProcessLock(int pid, CUcheckpointLockArgs *args)
 //
 // Declared in cuda.h, group CUDA_CHECKPOINT, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_NOT_READY.
+//
+// Parameters, under their names in C:
+//   - pid: the number of the process.
+//   - args: more about the operation; NULL for none.
 func (a API) CheckpointProcessLock(pid int32, args *CUcheckpointLockArgs) (err error) {
 	call := a.fn().CheckpointProcessLock
 	if call == nil {
@@ -90,6 +109,10 @@ func (a API) CheckpointProcessLock(pid int32, args *CUcheckpointLockArgs) (err e
 //	CUresult cuCheckpointProcessRestore(int pid, CUcheckpointRestoreArgs *args)
 //
 // Declared in cuda.h, group CUDA_CHECKPOINT, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - pid: the number of the process.
+//   - args: more about the operation; NULL for none.
 func (a API) CheckpointProcessRestore(pid int32, args *CUcheckpointRestoreArgs) (err error) {
 	call := a.fn().CheckpointProcessRestore
 	if call == nil {
@@ -104,6 +127,10 @@ func (a API) CheckpointProcessRestore(pid int32, args *CUcheckpointRestoreArgs) 
 //	CUresult cuCheckpointProcessUnlock(int pid, CUcheckpointUnlockArgs *args)
 //
 // Declared in cuda.h, group CUDA_CHECKPOINT, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pid: the number of the process.
+//   - args: more about the operation; NULL for none.
 func (a API) CheckpointProcessUnlock(pid int32, args *CUcheckpointUnlockArgs) (err error) {
 	call := a.fn().CheckpointProcessUnlock
 	if call == nil {

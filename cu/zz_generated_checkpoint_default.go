@@ -7,6 +7,9 @@ package cu
 //	CUresult cuCheckpointOperationComplete(CUcheckpointOperationHandle handle)
 //
 // Declared in cuda.h, group CUDA_CHECKPOINT, since CUDA 13.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - handle: the operation, of the storage that the call gave.
 func CheckpointOperationComplete(handle CUcheckpointOperationHandle) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +23,10 @@ func CheckpointOperationComplete(handle CUcheckpointOperationHandle) (err error)
 //	CUresult cuCheckpointProcessCheckpoint(int pid, CUcheckpointCheckpointArgs *args)
 //
 // Declared in cuda.h, group CUDA_CHECKPOINT, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - pid: the number of the process.
+//   - args: more about the operation; NULL for none.
 func CheckpointProcessCheckpoint(pid int32, args *CUcheckpointCheckpointArgs) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +40,10 @@ func CheckpointProcessCheckpoint(pid int32, args *CUcheckpointCheckpointArgs) (e
 //	CUresult cuCheckpointProcessGetRestoreThreadId(int pid, int *tid)
 //
 // Declared in cuda.h, group CUDA_CHECKPOINT, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pid: the number of the process.
+//   - tid (result): the thread of the process that must make the restoring call.
 func CheckpointProcessGetRestoreThreadId(pid int32) (tid int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +57,10 @@ func CheckpointProcessGetRestoreThreadId(pid int32) (tid int32, err error) {
 //	CUresult cuCheckpointProcessGetState(int pid, CUprocessState *state)
 //
 // Declared in cuda.h, group CUDA_CHECKPOINT, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pid: the number of the process.
+//   - state (result): what state of a checkpoint the process is in.
 func CheckpointProcessGetState(pid int32) (state CUprocessState, err error) {
 	a, err := Default()
 	if err != nil {
@@ -59,6 +74,10 @@ func CheckpointProcessGetState(pid int32) (state CUprocessState, err error) {
 //	CUresult cuCheckpointProcessLock(int pid, CUcheckpointLockArgs *args)
 //
 // Declared in cuda.h, group CUDA_CHECKPOINT, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_NOT_READY.
+//
+// Parameters, under their names in C:
+//   - pid: the number of the process.
+//   - args: more about the operation; NULL for none.
 func CheckpointProcessLock(pid int32, args *CUcheckpointLockArgs) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -72,6 +91,10 @@ func CheckpointProcessLock(pid int32, args *CUcheckpointLockArgs) (err error) {
 //	CUresult cuCheckpointProcessRestore(int pid, CUcheckpointRestoreArgs *args)
 //
 // Declared in cuda.h, group CUDA_CHECKPOINT, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - pid: the number of the process.
+//   - args: more about the operation; NULL for none.
 func CheckpointProcessRestore(pid int32, args *CUcheckpointRestoreArgs) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -85,6 +108,10 @@ func CheckpointProcessRestore(pid int32, args *CUcheckpointRestoreArgs) (err err
 //	CUresult cuCheckpointProcessUnlock(int pid, CUcheckpointUnlockArgs *args)
 //
 // Declared in cuda.h, group CUDA_CHECKPOINT, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pid: the number of the process.
+//   - args: more about the operation; NULL for none.
 func CheckpointProcessUnlock(pid int32, args *CUcheckpointUnlockArgs) (err error) {
 	a, err := Default()
 	if err != nil {

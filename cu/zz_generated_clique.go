@@ -12,6 +12,10 @@ import (
 //	CUresult cuDeviceGetCliqueCount(size_t *count, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_CLIQUE, since CUDA 13.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - count (result): how many cliques the device belongs to.
+//   - dev: the device, a number from 0.
 func (a API) DeviceGetCliqueCount(dev CUdevice) (count uint64, err error) {
 	call := a.fn().DeviceGetCliqueCount
 	if call == nil {
@@ -30,6 +34,11 @@ func (a API) DeviceGetCliqueCount(dev CUdevice) (count uint64, err error) {
 //	CUresult cuDeviceGetCliqueInfo(CUcliqueInfo *cliqueInfo, size_t *count, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_CLIQUE, since CUDA 13.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - cliqueInfo (result): kind and number of each clique that the device belongs to.
+//   - count (input and result): room in cliqueInfo; afterwards how many are written.
+//   - dev: the device, a number from 0.
 func (a API) DeviceGetCliqueInfo(count uint64, dev CUdevice) (cliqueInfo []CUcliqueInfo, countOut uint64, err error) {
 	call := a.fn().DeviceGetCliqueInfo
 	if call == nil {
@@ -58,6 +67,10 @@ func (a API) DeviceGetCliqueInfo(count uint64, dev CUdevice) (cliqueInfo []CUcli
 //	CUresult cuDeviceGetFabricClusterUuid(CUuuid *uuid, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_CLIQUE, since CUDA 13.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - uuid (result): 16 bytes that name the cluster that the device's fabric belongs to.
+//   - dev: the device, a number from 0.
 func (a API) DeviceGetFabricClusterUuid(dev CUdevice) (uuid CUuuid, err error) {
 	call := a.fn().DeviceGetFabricClusterUuid
 	if call == nil {

@@ -12,6 +12,9 @@ import (
 //	CUresult cuCoredumpDeregisterCompleteCallback(CUcoredumpCallbackHandle callback)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED.
+//
+// Parameters, under their names in C:
+//   - callback: what registering gave.
 func (a API) CoredumpDeregisterCompleteCallback(callback CUcoredumpCallbackHandle) (err error) {
 	call := a.fn().CoredumpDeregisterCompleteCallback
 	if call == nil {
@@ -26,6 +29,9 @@ func (a API) CoredumpDeregisterCompleteCallback(callback CUcoredumpCallbackHandl
 //	CUresult cuCoredumpDeregisterStartCallback(CUcoredumpCallbackHandle callback)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED.
+//
+// Parameters, under their names in C:
+//   - callback: what registering gave.
 func (a API) CoredumpDeregisterStartCallback(callback CUcoredumpCallbackHandle) (err error) {
 	call := a.fn().CoredumpDeregisterStartCallback
 	if call == nil {
@@ -40,6 +46,11 @@ func (a API) CoredumpDeregisterStartCallback(callback CUcoredumpCallbackHandle) 
 //	CUresult cuCoredumpGetAttribute(CUcoredumpSettings attrib, void *value, size_t *size)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - attrib: which setting of core dumps.
+//   - value: memory for the value: a bool, a number of 32 bits, or text with a NUL, as the setting has it.
+//   - size (result): size of value in bytes; for text afterwards how many bytes it has.
 func (a API) CoredumpGetAttribute(attrib CUcoredumpSettings, value []byte) (size uint64, err error) {
 	call := a.fn().CoredumpGetAttribute
 	if call == nil {
@@ -59,6 +70,11 @@ func (a API) CoredumpGetAttribute(attrib CUcoredumpSettings, value []byte) (size
 //	CUresult cuCoredumpGetAttributeGlobal(CUcoredumpSettings attrib, void *value, size_t *size)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - attrib: which setting of core dumps.
+//   - value: memory for the value: a bool, a number of 32 bits, or text with a NUL, as the setting has it.
+//   - size (result): size of value in bytes; for text afterwards how many bytes it has.
 func (a API) CoredumpGetAttributeGlobal(attrib CUcoredumpSettings, value []byte) (size uint64, err error) {
 	call := a.fn().CoredumpGetAttributeGlobal
 	if call == nil {
@@ -78,6 +94,11 @@ func (a API) CoredumpGetAttributeGlobal(attrib CUcoredumpSettings, value []byte)
 //	CUresult cuCoredumpRegisterCompleteCallback(CUcoredumpStatusCallback callback, void *userData, CUcoredumpCallbackHandle *callbackOut)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - callback: called with the number of the process and the device.
+//   - userData (not in Go, whose functions carry their own): a value that the function gets.
+//   - callbackOut (result): what deregistering takes.
 func (a API) CoredumpRegisterCompleteCallback(callback func(pid int32, dev CUdevice)) (callbackOut CUcoredumpCallbackHandle, err error) {
 	call := a.fn().CoredumpRegisterCompleteCallback
 	if call == nil {
@@ -96,6 +117,11 @@ func (a API) CoredumpRegisterCompleteCallback(callback func(pid int32, dev CUdev
 //	CUresult cuCoredumpRegisterStartCallback(CUcoredumpStatusCallback callback, void *userData, CUcoredumpCallbackHandle *callbackOut)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - callback: called with the number of the process and the device.
+//   - userData (not in Go, whose functions carry their own): a value that the function gets.
+//   - callbackOut (result): what deregistering takes.
 func (a API) CoredumpRegisterStartCallback(callback func(pid int32, dev CUdevice)) (callbackOut CUcoredumpCallbackHandle, err error) {
 	call := a.fn().CoredumpRegisterStartCallback
 	if call == nil {
@@ -114,6 +140,11 @@ func (a API) CoredumpRegisterStartCallback(callback func(pid int32, dev CUdevice
 //	CUresult cuCoredumpSetAttribute(CUcoredumpSettings attrib, void *value, size_t *size)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - attrib: which setting of core dumps.
+//   - value: memory for the value: a bool, a number of 32 bits, or text with a NUL, as the setting has it.
+//   - size (the length of value): size of value in bytes; for text afterwards how many bytes it has.
 func (a API) CoredumpSetAttribute(attrib CUcoredumpSettings, value []byte) (err error) {
 	call := a.fn().CoredumpSetAttribute
 	if call == nil {
@@ -132,6 +163,11 @@ func (a API) CoredumpSetAttribute(attrib CUcoredumpSettings, value []byte) (err 
 //	CUresult cuCoredumpSetAttributeGlobal(CUcoredumpSettings attrib, void *value, size_t *size)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED.
+//
+// Parameters, under their names in C:
+//   - attrib: which setting of core dumps.
+//   - value: memory for the value: a bool, a number of 32 bits, or text with a NUL, as the setting has it.
+//   - size (the length of value): size of value in bytes; for text afterwards how many bytes it has.
 func (a API) CoredumpSetAttributeGlobal(attrib CUcoredumpSettings, value []byte) (err error) {
 	call := a.fn().CoredumpSetAttributeGlobal
 	if call == nil {

@@ -7,6 +7,9 @@ package cu
 //	CUresult cuCoredumpDeregisterCompleteCallback(CUcoredumpCallbackHandle callback)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED.
+//
+// Parameters, under their names in C:
+//   - callback: what registering gave.
 func CoredumpDeregisterCompleteCallback(callback CUcoredumpCallbackHandle) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +23,9 @@ func CoredumpDeregisterCompleteCallback(callback CUcoredumpCallbackHandle) (err 
 //	CUresult cuCoredumpDeregisterStartCallback(CUcoredumpCallbackHandle callback)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED.
+//
+// Parameters, under their names in C:
+//   - callback: what registering gave.
 func CoredumpDeregisterStartCallback(callback CUcoredumpCallbackHandle) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +39,11 @@ func CoredumpDeregisterStartCallback(callback CUcoredumpCallbackHandle) (err err
 //	CUresult cuCoredumpGetAttribute(CUcoredumpSettings attrib, void *value, size_t *size)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - attrib: which setting of core dumps.
+//   - value: memory for the value: a bool, a number of 32 bits, or text with a NUL, as the setting has it.
+//   - size (result): size of value in bytes; for text afterwards how many bytes it has.
 func CoredumpGetAttribute(attrib CUcoredumpSettings, value []byte) (size uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +57,11 @@ func CoredumpGetAttribute(attrib CUcoredumpSettings, value []byte) (size uint64,
 //	CUresult cuCoredumpGetAttributeGlobal(CUcoredumpSettings attrib, void *value, size_t *size)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - attrib: which setting of core dumps.
+//   - value: memory for the value: a bool, a number of 32 bits, or text with a NUL, as the setting has it.
+//   - size (result): size of value in bytes; for text afterwards how many bytes it has.
 func CoredumpGetAttributeGlobal(attrib CUcoredumpSettings, value []byte) (size uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -59,6 +75,11 @@ func CoredumpGetAttributeGlobal(attrib CUcoredumpSettings, value []byte) (size u
 //	CUresult cuCoredumpRegisterCompleteCallback(CUcoredumpStatusCallback callback, void *userData, CUcoredumpCallbackHandle *callbackOut)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - callback: called with the number of the process and the device.
+//   - userData (not in Go, whose functions carry their own): a value that the function gets.
+//   - callbackOut (result): what deregistering takes.
 func CoredumpRegisterCompleteCallback(callback func(pid int32, dev CUdevice)) (callbackOut CUcoredumpCallbackHandle, err error) {
 	a, err := Default()
 	if err != nil {
@@ -72,6 +93,11 @@ func CoredumpRegisterCompleteCallback(callback func(pid int32, dev CUdevice)) (c
 //	CUresult cuCoredumpRegisterStartCallback(CUcoredumpStatusCallback callback, void *userData, CUcoredumpCallbackHandle *callbackOut)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - callback: called with the number of the process and the device.
+//   - userData (not in Go, whose functions carry their own): a value that the function gets.
+//   - callbackOut (result): what deregistering takes.
 func CoredumpRegisterStartCallback(callback func(pid int32, dev CUdevice)) (callbackOut CUcoredumpCallbackHandle, err error) {
 	a, err := Default()
 	if err != nil {
@@ -85,6 +111,11 @@ func CoredumpRegisterStartCallback(callback func(pid int32, dev CUdevice)) (call
 //	CUresult cuCoredumpSetAttribute(CUcoredumpSettings attrib, void *value, size_t *size)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - attrib: which setting of core dumps.
+//   - value: memory for the value: a bool, a number of 32 bits, or text with a NUL, as the setting has it.
+//   - size (the length of value): size of value in bytes; for text afterwards how many bytes it has.
 func CoredumpSetAttribute(attrib CUcoredumpSettings, value []byte) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -98,6 +129,11 @@ func CoredumpSetAttribute(attrib CUcoredumpSettings, value []byte) (err error) {
 //	CUresult cuCoredumpSetAttributeGlobal(CUcoredumpSettings attrib, void *value, size_t *size)
 //
 // Declared in cuda.h, group CUDA_COREDUMP, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED.
+//
+// Parameters, under their names in C:
+//   - attrib: which setting of core dumps.
+//   - value: memory for the value: a bool, a number of 32 bits, or text with a NUL, as the setting has it.
+//   - size (the length of value): size of value in bytes; for text afterwards how many bytes it has.
 func CoredumpSetAttributeGlobal(attrib CUcoredumpSettings, value []byte) (err error) {
 	a, err := Default()
 	if err != nil {

@@ -13,6 +13,11 @@ import (
 //	CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - flags: how the context waits and what else it does (CUctx_flags).
+//   - dev: the device, a number from 0.
 func (a API) CtxCreate_v1(flags uint32, dev CUdevice) (pctx CUcontext, err error) {
 	call := a.fn().CtxCreate
 	if call == nil {
@@ -31,6 +36,11 @@ func (a API) CtxCreate_v1(flags uint32, dev CUdevice) (pctx CUcontext, err error
 //	CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - flags: how the context waits and what else it does (CUctx_flags).
+//   - dev: the device, a number from 0.
 func (a API) CtxCreate_v2(flags uint32, dev CUdevice) (pctx CUcontext, err error) {
 	call := a.fn().CtxCreate_v2
 	if call == nil {
@@ -49,6 +59,13 @@ func (a API) CtxCreate_v2(flags uint32, dev CUdevice) (pctx CUcontext, err error
 //	CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams, unsigned int flags, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - paramsArray: how many multiprocessors the context is to have.
+//   - numParams (the length of paramsArray): how many elements paramsArray has.
+//   - flags: how the context waits and what else it does (CUctx_flags).
+//   - dev: the device, a number from 0.
 func (a API) CtxCreate_v3(paramsArray []CUexecAffinityParam, flags uint32, dev CUdevice) (pctx CUcontext, err error) {
 	call := a.fn().CtxCreate_v3
 	if call == nil {
@@ -71,6 +88,12 @@ func (a API) CtxCreate_v3(paramsArray []CUexecAffinityParam, flags uint32, dev C
 //	CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 12.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - ctxCreateParams: affinity, or what a context in graphics shares; NULL for a plain context.
+//   - flags: how the context waits and what else it does (CUctx_flags).
+//   - dev: the device, a number from 0.
 func (a API) CtxCreate(ctxCreateParams *CUctxCreateParams, flags uint32, dev CUdevice) (pctx CUcontext, err error) {
 	call := a.fn().CtxCreate_v4
 	if call == nil {
@@ -94,6 +117,9 @@ func (a API) CtxCreate_v4(ctxCreateParams *CUctxCreateParams, flags uint32, dev 
 //	CUresult cuCtxDestroy(CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
 func (a API) CtxDestroy_v1(ctx CUcontext) (err error) {
 	call := a.fn().CtxDestroy
 	if call == nil {
@@ -108,6 +134,9 @@ func (a API) CtxDestroy_v1(ctx CUcontext) (err error) {
 //	CUresult cuCtxDestroy_v2(CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
 func (a API) CtxDestroy(ctx CUcontext) (err error) {
 	call := a.fn().CtxDestroy_v2
 	if call == nil {
@@ -127,6 +156,10 @@ func (a API) CtxDestroy_v2(ctx CUcontext) (err error) {
 //	CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
+//   - version (result): the API version that the context was made with, for example 13000.
 func (a API) CtxGetApiVersion(ctx CUcontext) (version uint32, err error) {
 	call := a.fn().CtxGetApiVersion
 	if call == nil {
@@ -145,6 +178,9 @@ func (a API) CtxGetApiVersion(ctx CUcontext) (version uint32, err error) {
 //	CUresult cuCtxGetCacheConfig(CUfunc_cache *pconfig)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pconfig (result): how first-level cache and shared memory divide their storage.
 func (a API) CtxGetCacheConfig() (pconfig CUfunc_cache, err error) {
 	call := a.fn().CtxGetCacheConfig
 	if call == nil {
@@ -163,6 +199,9 @@ func (a API) CtxGetCacheConfig() (pconfig CUfunc_cache, err error) {
 //	CUresult cuCtxGetCurrent(CUcontext *pctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the context that is current on the thread, 0 for none.
 func (a API) CtxGetCurrent() (pctx CUcontext, err error) {
 	call := a.fn().CtxGetCurrent
 	if call == nil {
@@ -181,6 +220,9 @@ func (a API) CtxGetCurrent() (pctx CUcontext, err error) {
 //	CUresult cuCtxGetDevice(CUdevice *device)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - device (result): the device.
 func (a API) CtxGetDevice() (device CUdevice, err error) {
 	call := a.fn().CtxGetDevice
 	if call == nil {
@@ -199,6 +241,10 @@ func (a API) CtxGetDevice() (device CUdevice, err error) {
 //	CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - device (result): the device.
+//   - ctx: the context.
 func (a API) CtxGetDevice_v2(ctx CUcontext) (device CUdevice, err error) {
 	call := a.fn().CtxGetDevice_v2
 	if call == nil {
@@ -217,6 +263,10 @@ func (a API) CtxGetDevice_v2(ctx CUcontext) (device CUdevice, err error) {
 //	CUresult cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffinityType type)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY.
+//
+// Parameters, under their names in C:
+//   - pExecAffinity (result): the affinity of the context.
+//   - type: which kind of affinity.
 func (a API) CtxGetExecAffinity(type_ CUexecAffinityType) (pExecAffinity CUexecAffinityParam, err error) {
 	call := a.fn().CtxGetExecAffinity
 	if call == nil {
@@ -235,6 +285,9 @@ func (a API) CtxGetExecAffinity(type_ CUexecAffinityType) (pExecAffinity CUexecA
 //	CUresult cuCtxGetFlags(unsigned int *flags)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - flags (result): how the context waits and what else it does (CUctx_flags).
 func (a API) CtxGetFlags() (flags uint32, err error) {
 	call := a.fn().CtxGetFlags
 	if call == nil {
@@ -253,6 +306,10 @@ func (a API) CtxGetFlags() (flags uint32, err error) {
 //	CUresult cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
+//   - ctxId (result): a number that no other context of the process has had.
 func (a API) CtxGetId(ctx CUcontext) (ctxId uint64, err error) {
 	call := a.fn().CtxGetId
 	if call == nil {
@@ -271,6 +328,10 @@ func (a API) CtxGetId(ctx CUcontext) (ctxId uint64, err error) {
 //	CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 3.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_UNSUPPORTED_LIMIT.
+//
+// Parameters, under their names in C:
+//   - pvalue (result): the limit, in bytes or as a count, as the limit says.
+//   - limit: which limit.
 func (a API) CtxGetLimit(limit CUlimit) (pvalue uint64, err error) {
 	call := a.fn().CtxGetLimit
 	if call == nil {
@@ -289,6 +350,10 @@ func (a API) CtxGetLimit(limit CUlimit) (pvalue uint64, err error) {
 //	CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 5.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - leastPriority (result): the number of the least urgent priority.
+//   - greatestPriority (result): the number of the most urgent priority, not greater than leastPriority.
 func (a API) CtxGetStreamPriorityRange() (leastPriority int32, greatestPriority int32, err error) {
 	call := a.fn().CtxGetStreamPriorityRange
 	if call == nil {
@@ -308,6 +373,9 @@ func (a API) CtxGetStreamPriorityRange() (leastPriority int32, greatestPriority 
 //	CUresult cuCtxPopCurrent(CUcontext *pctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the context that was on top of the thread's stack.
 func (a API) CtxPopCurrent_v1() (pctx CUcontext, err error) {
 	call := a.fn().CtxPopCurrent
 	if call == nil {
@@ -326,6 +394,9 @@ func (a API) CtxPopCurrent_v1() (pctx CUcontext, err error) {
 //	CUresult cuCtxPopCurrent_v2(CUcontext *pctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the context that was on top of the thread's stack.
 func (a API) CtxPopCurrent() (pctx CUcontext, err error) {
 	call := a.fn().CtxPopCurrent_v2
 	if call == nil {
@@ -349,6 +420,9 @@ func (a API) CtxPopCurrent_v2() (pctx CUcontext, err error) {
 //	CUresult cuCtxPushCurrent(CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
 func (a API) CtxPushCurrent_v1(ctx CUcontext) (err error) {
 	call := a.fn().CtxPushCurrent
 	if call == nil {
@@ -363,6 +437,9 @@ func (a API) CtxPushCurrent_v1(ctx CUcontext) (err error) {
 //	CUresult cuCtxPushCurrent_v2(CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
 func (a API) CtxPushCurrent(ctx CUcontext) (err error) {
 	call := a.fn().CtxPushCurrent_v2
 	if call == nil {
@@ -382,6 +459,10 @@ func (a API) CtxPushCurrent_v2(ctx CUcontext) (err error) {
 //	CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 12.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hCtx: the context.
+//   - hEvent: the event.
 func (a API) CtxRecordEvent(hCtx CUcontext, hEvent CUevent) (err error) {
 	call := a.fn().CtxRecordEvent
 	if call == nil {
@@ -410,6 +491,9 @@ func (a API) CtxResetPersistingL2Cache() (err error) {
 //	CUresult cuCtxSetCacheConfig(CUfunc_cache config)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - config: how first-level cache and shared memory are to divide their storage.
 func (a API) CtxSetCacheConfig(config CUfunc_cache) (err error) {
 	call := a.fn().CtxSetCacheConfig
 	if call == nil {
@@ -424,6 +508,9 @@ func (a API) CtxSetCacheConfig(config CUfunc_cache) (err error) {
 //	CUresult cuCtxSetCurrent(CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
 func (a API) CtxSetCurrent(ctx CUcontext) (err error) {
 	call := a.fn().CtxSetCurrent
 	if call == nil {
@@ -438,6 +525,9 @@ func (a API) CtxSetCurrent(ctx CUcontext) (err error) {
 //	CUresult cuCtxSetFlags(unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - flags: how the context waits and what else it does (CUctx_flags).
 func (a API) CtxSetFlags(flags uint32) (err error) {
 	call := a.fn().CtxSetFlags
 	if call == nil {
@@ -452,6 +542,10 @@ func (a API) CtxSetFlags(flags uint32) (err error) {
 //	CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 3.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_UNSUPPORTED_LIMIT, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - limit: which limit.
+//   - value: the wanted limit; the device may round it.
 func (a API) CtxSetLimit(limit CUlimit, value uint64) (err error) {
 	call := a.fn().CtxSetLimit
 	if call == nil {
@@ -480,6 +574,9 @@ func (a API) CtxSynchronize() (err error) {
 //	CUresult cuCtxSynchronize_v2(CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
 func (a API) CtxSynchronize_v2(ctx CUcontext) (err error) {
 	call := a.fn().CtxSynchronize_v2
 	if call == nil {
@@ -494,6 +591,10 @@ func (a API) CtxSynchronize_v2(ctx CUcontext) (err error) {
 //	CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 12.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hCtx: the context.
+//   - hEvent: the event.
 func (a API) CtxWaitEvent(hCtx CUcontext, hEvent CUevent) (err error) {
 	call := a.fn().CtxWaitEvent
 	if call == nil {

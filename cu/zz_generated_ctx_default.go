@@ -7,6 +7,11 @@ package cu
 //	CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - flags: how the context waits and what else it does (CUctx_flags).
+//   - dev: the device, a number from 0.
 func CtxCreate_v1(flags uint32, dev CUdevice) (pctx CUcontext, err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +25,11 @@ func CtxCreate_v1(flags uint32, dev CUdevice) (pctx CUcontext, err error) {
 //	CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - flags: how the context waits and what else it does (CUctx_flags).
+//   - dev: the device, a number from 0.
 func CtxCreate_v2(flags uint32, dev CUdevice) (pctx CUcontext, err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +43,13 @@ func CtxCreate_v2(flags uint32, dev CUdevice) (pctx CUcontext, err error) {
 //	CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams, unsigned int flags, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - paramsArray: how many multiprocessors the context is to have.
+//   - numParams (the length of paramsArray): how many elements paramsArray has.
+//   - flags: how the context waits and what else it does (CUctx_flags).
+//   - dev: the device, a number from 0.
 func CtxCreate_v3(paramsArray []CUexecAffinityParam, flags uint32, dev CUdevice) (pctx CUcontext, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +63,12 @@ func CtxCreate_v3(paramsArray []CUexecAffinityParam, flags uint32, dev CUdevice)
 //	CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 12.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - ctxCreateParams: affinity, or what a context in graphics shares; NULL for a plain context.
+//   - flags: how the context waits and what else it does (CUctx_flags).
+//   - dev: the device, a number from 0.
 func CtxCreate(ctxCreateParams *CUctxCreateParams, flags uint32, dev CUdevice) (pctx CUcontext, err error) {
 	a, err := Default()
 	if err != nil {
@@ -68,6 +91,9 @@ func CtxCreate_v4(ctxCreateParams *CUctxCreateParams, flags uint32, dev CUdevice
 //	CUresult cuCtxDestroy(CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
 func CtxDestroy_v1(ctx CUcontext) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -81,6 +107,9 @@ func CtxDestroy_v1(ctx CUcontext) (err error) {
 //	CUresult cuCtxDestroy_v2(CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
 func CtxDestroy(ctx CUcontext) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -103,6 +132,10 @@ func CtxDestroy_v2(ctx CUcontext) (err error) {
 //	CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
+//   - version (result): the API version that the context was made with, for example 13000.
 func CtxGetApiVersion(ctx CUcontext) (version uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -116,6 +149,9 @@ func CtxGetApiVersion(ctx CUcontext) (version uint32, err error) {
 //	CUresult cuCtxGetCacheConfig(CUfunc_cache *pconfig)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pconfig (result): how first-level cache and shared memory divide their storage.
 func CtxGetCacheConfig() (pconfig CUfunc_cache, err error) {
 	a, err := Default()
 	if err != nil {
@@ -129,6 +165,9 @@ func CtxGetCacheConfig() (pconfig CUfunc_cache, err error) {
 //	CUresult cuCtxGetCurrent(CUcontext *pctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the context that is current on the thread, 0 for none.
 func CtxGetCurrent() (pctx CUcontext, err error) {
 	a, err := Default()
 	if err != nil {
@@ -142,6 +181,9 @@ func CtxGetCurrent() (pctx CUcontext, err error) {
 //	CUresult cuCtxGetDevice(CUdevice *device)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - device (result): the device.
 func CtxGetDevice() (device CUdevice, err error) {
 	a, err := Default()
 	if err != nil {
@@ -155,6 +197,10 @@ func CtxGetDevice() (device CUdevice, err error) {
 //	CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - device (result): the device.
+//   - ctx: the context.
 func CtxGetDevice_v2(ctx CUcontext) (device CUdevice, err error) {
 	a, err := Default()
 	if err != nil {
@@ -168,6 +214,10 @@ func CtxGetDevice_v2(ctx CUcontext) (device CUdevice, err error) {
 //	CUresult cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffinityType type)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY.
+//
+// Parameters, under their names in C:
+//   - pExecAffinity (result): the affinity of the context.
+//   - type: which kind of affinity.
 func CtxGetExecAffinity(type_ CUexecAffinityType) (pExecAffinity CUexecAffinityParam, err error) {
 	a, err := Default()
 	if err != nil {
@@ -181,6 +231,9 @@ func CtxGetExecAffinity(type_ CUexecAffinityType) (pExecAffinity CUexecAffinityP
 //	CUresult cuCtxGetFlags(unsigned int *flags)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - flags (result): how the context waits and what else it does (CUctx_flags).
 func CtxGetFlags() (flags uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -194,6 +247,10 @@ func CtxGetFlags() (flags uint32, err error) {
 //	CUresult cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
+//   - ctxId (result): a number that no other context of the process has had.
 func CtxGetId(ctx CUcontext) (ctxId uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -207,6 +264,10 @@ func CtxGetId(ctx CUcontext) (ctxId uint64, err error) {
 //	CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 3.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_UNSUPPORTED_LIMIT.
+//
+// Parameters, under their names in C:
+//   - pvalue (result): the limit, in bytes or as a count, as the limit says.
+//   - limit: which limit.
 func CtxGetLimit(limit CUlimit) (pvalue uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -220,6 +281,10 @@ func CtxGetLimit(limit CUlimit) (pvalue uint64, err error) {
 //	CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 5.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - leastPriority (result): the number of the least urgent priority.
+//   - greatestPriority (result): the number of the most urgent priority, not greater than leastPriority.
 func CtxGetStreamPriorityRange() (leastPriority int32, greatestPriority int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -233,6 +298,9 @@ func CtxGetStreamPriorityRange() (leastPriority int32, greatestPriority int32, e
 //	CUresult cuCtxPopCurrent(CUcontext *pctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the context that was on top of the thread's stack.
 func CtxPopCurrent_v1() (pctx CUcontext, err error) {
 	a, err := Default()
 	if err != nil {
@@ -246,6 +314,9 @@ func CtxPopCurrent_v1() (pctx CUcontext, err error) {
 //	CUresult cuCtxPopCurrent_v2(CUcontext *pctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the context that was on top of the thread's stack.
 func CtxPopCurrent() (pctx CUcontext, err error) {
 	a, err := Default()
 	if err != nil {
@@ -268,6 +339,9 @@ func CtxPopCurrent_v2() (pctx CUcontext, err error) {
 //	CUresult cuCtxPushCurrent(CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
 func CtxPushCurrent_v1(ctx CUcontext) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -281,6 +355,9 @@ func CtxPushCurrent_v1(ctx CUcontext) (err error) {
 //	CUresult cuCtxPushCurrent_v2(CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
 func CtxPushCurrent(ctx CUcontext) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -303,6 +380,10 @@ func CtxPushCurrent_v2(ctx CUcontext) (err error) {
 //	CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 12.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hCtx: the context.
+//   - hEvent: the event.
 func CtxRecordEvent(hCtx CUcontext, hEvent CUevent) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -329,6 +410,9 @@ func CtxResetPersistingL2Cache() (err error) {
 //	CUresult cuCtxSetCacheConfig(CUfunc_cache config)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - config: how first-level cache and shared memory are to divide their storage.
 func CtxSetCacheConfig(config CUfunc_cache) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -342,6 +426,9 @@ func CtxSetCacheConfig(config CUfunc_cache) (err error) {
 //	CUresult cuCtxSetCurrent(CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
 func CtxSetCurrent(ctx CUcontext) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -355,6 +442,9 @@ func CtxSetCurrent(ctx CUcontext) (err error) {
 //	CUresult cuCtxSetFlags(unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - flags: how the context waits and what else it does (CUctx_flags).
 func CtxSetFlags(flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -368,6 +458,10 @@ func CtxSetFlags(flags uint32) (err error) {
 //	CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 3.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_UNSUPPORTED_LIMIT, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - limit: which limit.
+//   - value: the wanted limit; the device may round it.
 func CtxSetLimit(limit CUlimit, value uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -394,6 +488,9 @@ func CtxSynchronize() (err error) {
 //	CUresult cuCtxSynchronize_v2(CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
 func CtxSynchronize_v2(ctx CUcontext) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -407,6 +504,10 @@ func CtxSynchronize_v2(ctx CUcontext) (err error) {
 //	CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_CTX, since CUDA 12.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hCtx: the context.
+//   - hEvent: the event.
 func CtxWaitEvent(hCtx CUcontext, hEvent CUevent) (err error) {
 	a, err := Default()
 	if err != nil {

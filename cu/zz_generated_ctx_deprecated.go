@@ -13,6 +13,10 @@ import (
 //
 // Declared in cuda.h, group CUDA_CTX_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pctx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - flags: must be 0.
+//
 // Deprecated: cuCtxAttach is marked as deprecated in the headers of CUDA 13.5.
 func (a API) CtxAttach(flags uint32) (pctx CUcontext, err error) {
 	call := a.fn().CtxAttach
@@ -33,6 +37,9 @@ func (a API) CtxAttach(flags uint32) (pctx CUcontext, err error) {
 //
 // Declared in cuda.h, group CUDA_CTX_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT.
 //
+// Parameters, under their names in C:
+//   - ctx: the context.
+//
 // Deprecated: cuCtxDetach is marked as deprecated in the headers of CUDA 13.5.
 func (a API) CtxDetach(ctx CUcontext) (err error) {
 	call := a.fn().CtxDetach
@@ -48,6 +55,9 @@ func (a API) CtxDetach(ctx CUcontext) (err error) {
 //	CUresult cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
 //
 // Declared in cuda.h, group CUDA_CTX_DEPRECATED, since CUDA 4.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pConfig (result): the width of a bank of shared memory.
 //
 // Deprecated: cuCtxGetSharedMemConfig is marked as deprecated in the headers of CUDA 13.5.
 func (a API) CtxGetSharedMemConfig() (pConfig CUsharedconfig, err error) {
@@ -68,6 +78,9 @@ func (a API) CtxGetSharedMemConfig() (pConfig CUsharedconfig, err error) {
 //	CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
 //
 // Declared in cuda.h, group CUDA_CTX_DEPRECATED, since CUDA 4.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - config: the wanted width of a bank of shared memory.
 //
 // Deprecated: cuCtxSetSharedMemConfig is marked as deprecated in the headers of CUDA 13.5.
 func (a API) CtxSetSharedMemConfig(config CUsharedconfig) (err error) {

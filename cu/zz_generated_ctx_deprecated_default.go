@@ -8,6 +8,10 @@ package cu
 //
 // Declared in cuda.h, group CUDA_CTX_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pctx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - flags: must be 0.
+//
 // Deprecated: cuCtxAttach is marked as deprecated in the headers of CUDA 13.5.
 func CtxAttach(flags uint32) (pctx CUcontext, err error) {
 	a, err := Default()
@@ -22,6 +26,9 @@ func CtxAttach(flags uint32) (pctx CUcontext, err error) {
 //	CUresult cuCtxDetach(CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_CTX_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - ctx: the context.
 //
 // Deprecated: cuCtxDetach is marked as deprecated in the headers of CUDA 13.5.
 func CtxDetach(ctx CUcontext) (err error) {
@@ -38,6 +45,9 @@ func CtxDetach(ctx CUcontext) (err error) {
 //
 // Declared in cuda.h, group CUDA_CTX_DEPRECATED, since CUDA 4.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pConfig (result): the width of a bank of shared memory.
+//
 // Deprecated: cuCtxGetSharedMemConfig is marked as deprecated in the headers of CUDA 13.5.
 func CtxGetSharedMemConfig() (pConfig CUsharedconfig, err error) {
 	a, err := Default()
@@ -52,6 +62,9 @@ func CtxGetSharedMemConfig() (pConfig CUsharedconfig, err error) {
 //	CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
 //
 // Declared in cuda.h, group CUDA_CTX_DEPRECATED, since CUDA 4.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - config: the wanted width of a bank of shared memory.
 //
 // Deprecated: cuCtxSetSharedMemConfig is marked as deprecated in the headers of CUDA 13.5.
 func CtxSetSharedMemConfig(config CUsharedconfig) (err error) {

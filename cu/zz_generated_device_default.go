@@ -7,6 +7,10 @@ package cu
 //	CUresult cuDeviceGet(CUdevice *device, int ordinal)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - device (result): the device.
+//   - ordinal: the number of the device, from 0.
 func DeviceGet(ordinal int32) (device CUdevice, err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +24,11 @@ func DeviceGet(ordinal int32) (device CUdevice, err error) {
 //	CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - pi (result): the value.
+//   - attrib: which attribute of the device.
+//   - dev: the device, a number from 0.
 func DeviceGetAttribute(attrib CUdevice_attribute, dev CUdevice) (pi int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +42,9 @@ func DeviceGetAttribute(attrib CUdevice_attribute, dev CUdevice) (pi int32, err 
 //	CUresult cuDeviceGetCount(int *count)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - count (result): how many devices there are.
 func DeviceGetCount() (count int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +58,10 @@ func DeviceGetCount() (count int32, err error) {
 //	CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pool_out (result): the pool.
+//   - dev: the device, a number from 0.
 func DeviceGetDefaultMemPool(dev CUdevice) (pool_out CUmemoryPool, err error) {
 	a, err := Default()
 	if err != nil {
@@ -59,6 +75,11 @@ func DeviceGetDefaultMemPool(dev CUdevice) (pool_out CUmemoryPool, err error) {
 //	CUresult cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType type, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - pi (result): 1 when the device has affinity of that kind, else 0.
+//   - type: which kind of affinity.
+//   - dev: the device, a number from 0.
 func DeviceGetExecAffinitySupport(type_ CUexecAffinityType, dev CUdevice) (pi int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -72,6 +93,13 @@ func DeviceGetExecAffinitySupport(type_ CUexecAffinityType, dev CUdevice) (pi in
 //	CUresult cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - capabilities (result): what is possible of each operation, bits of CUatomicOperationCapability, in the same
+//     order.
+//   - operations: the atomic operations that are asked for.
+//   - count (the length of operations): how many operations are asked for.
+//   - dev: the device, a number from 0.
 func DeviceGetHostAtomicCapabilities(operations []CUatomicOperation, dev CUdevice) (capabilities []uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -85,6 +113,11 @@ func DeviceGetHostAtomicCapabilities(operations []CUatomicOperation, dev CUdevic
 //	CUresult cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - luid (result): 8 bytes that name the device on Windows.
+//   - deviceNodeMask (result): which node of a linked adapter the device is, a bit for each.
+//   - dev: the device, a number from 0.
 func DeviceGetLuid(dev CUdevice) (luid [8]byte, deviceNodeMask uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -98,6 +131,10 @@ func DeviceGetLuid(dev CUdevice) (luid [8]byte, deviceNodeMask uint32, err error
 //	CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pool (result): the pool that the device allocates from now; it stays its owner's.
+//   - dev: the device, a number from 0.
 func DeviceGetMemPool(dev CUdevice) (pool CUmemoryPool, err error) {
 	a, err := Default()
 	if err != nil {
@@ -111,6 +148,11 @@ func DeviceGetMemPool(dev CUdevice) (pool CUmemoryPool, err error) {
 //	CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - name (result): the name of the device.
+//   - len (set by this package): size of the buffer in bytes, the NUL included.
+//   - dev: the device, a number from 0.
 func DeviceGetName(dev CUdevice) (name string, err error) {
 	a, err := Default()
 	if err != nil {
@@ -124,6 +166,11 @@ func DeviceGetName(dev CUdevice) (name string, err error) {
 //	CUresult cuDeviceGetNvSciSyncAttributes(void *nvSciSyncAttrList, CUdevice dev, int flags)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - nvSciSyncAttrList: the NvSciSync attribute list that is filled in.
+//   - dev: the device, a number from 0.
+//   - flags: whether the list is for waiting, for signalling, or both.
 func DeviceGetNvSciSyncAttributes(nvSciSyncAttrList uintptr, dev CUdevice, flags int32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -137,6 +184,12 @@ func DeviceGetNvSciSyncAttributes(nvSciSyncAttrList uintptr, dev CUdevice, flags
 //	CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUarray_format format, unsigned int numChannels, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - maxWidthInElements (result): the greatest width in texels.
+//   - format: the format of a channel.
+//   - numChannels: channels of a texel: 1, 2 or 4.
+//   - dev: the device, a number from 0.
 func DeviceGetTexture1DLinearMaxWidth(format CUarray_format, numChannels uint32, dev CUdevice) (maxWidthInElements uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -150,6 +203,11 @@ func DeviceGetTexture1DLinearMaxWidth(format CUarray_format, numChannels uint32,
 //	CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 9.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - uuid (result): 16 bytes that name the device; for a part of a divided GPU those of the part, in the newest
+//     version.
+//   - dev: the device, a number from 0.
 func DeviceGetUuid_v1(dev CUdevice) (uuid CUuuid, err error) {
 	a, err := Default()
 	if err != nil {
@@ -163,6 +221,11 @@ func DeviceGetUuid_v1(dev CUdevice) (uuid CUuuid, err error) {
 //	CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - uuid (result): 16 bytes that name the device; for a part of a divided GPU those of the part, in the newest
+//     version.
+//   - dev: the device, a number from 0.
 func DeviceGetUuid(dev CUdevice) (uuid CUuuid, err error) {
 	a, err := Default()
 	if err != nil {
@@ -185,6 +248,10 @@ func DeviceGetUuid_v2(dev CUdevice) (uuid CUuuid, err error) {
 //	CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
+//   - pool: the memory pool.
 func DeviceSetMemPool(dev CUdevice, pool CUmemoryPool) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -198,6 +265,10 @@ func DeviceSetMemPool(dev CUdevice, pool CUmemoryPool) (err error) {
 //	CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - bytes (result): memory of the device in bytes.
+//   - dev: the device, a number from 0.
 func DeviceTotalMem_v1(dev CUdevice) (bytes uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -211,6 +282,10 @@ func DeviceTotalMem_v1(dev CUdevice) (bytes uint32, err error) {
 //	CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - bytes (result): memory of the device in bytes.
+//   - dev: the device, a number from 0.
 func DeviceTotalMem(dev CUdevice) (bytes uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -233,6 +308,10 @@ func DeviceTotalMem_v2(dev CUdevice) (bytes uint64, err error) {
 //	CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target, CUflushGPUDirectRDMAWritesScope scope)
 //
 // Declared in cuda.h, group CUDA_DEVICE, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - target: whose view of the writes is to be brought up to date.
+//   - scope: who must see the writes.
 func FlushGPUDirectRDMAWrites(target CUflushGPUDirectRDMAWritesTarget, scope CUflushGPUDirectRDMAWritesScope) (err error) {
 	a, err := Default()
 	if err != nil {

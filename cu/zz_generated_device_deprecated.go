@@ -13,6 +13,11 @@ import (
 //
 // Declared in cuda.h, group CUDA_DEVICE_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
 //
+// Parameters, under their names in C:
+//   - major (result): the first number of the compute capability.
+//   - minor (result): the second number of the compute capability.
+//   - dev: the device, a number from 0.
+//
 // Deprecated: cuDeviceComputeCapability is marked as deprecated in the headers of CUDA 13.5.
 func (a API) DeviceComputeCapability(dev CUdevice) (major int32, minor int32, err error) {
 	call := a.fn().DeviceComputeCapability
@@ -33,6 +38,10 @@ func (a API) DeviceComputeCapability(dev CUdevice) (major int32, minor int32, er
 //	CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_DEVICE_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - prop (result): the properties that devices had in the first versions of CUDA.
+//   - dev: the device, a number from 0.
 //
 // Deprecated: cuDeviceGetProperties is marked as deprecated in the headers of CUDA 13.5.
 func (a API) DeviceGetProperties(dev CUdevice) (prop CUdevprop, err error) {

@@ -8,6 +8,11 @@ package cu
 //
 // Declared in cuda.h, group CUDA_DEVICE_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
 //
+// Parameters, under their names in C:
+//   - major (result): the first number of the compute capability.
+//   - minor (result): the second number of the compute capability.
+//   - dev: the device, a number from 0.
+//
 // Deprecated: cuDeviceComputeCapability is marked as deprecated in the headers of CUDA 13.5.
 func DeviceComputeCapability(dev CUdevice) (major int32, minor int32, err error) {
 	a, err := Default()
@@ -22,6 +27,10 @@ func DeviceComputeCapability(dev CUdevice) (major int32, minor int32, err error)
 //	CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_DEVICE_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - prop (result): the properties that devices had in the first versions of CUDA.
+//   - dev: the device, a number from 0.
 //
 // Deprecated: cuDeviceGetProperties is marked as deprecated in the headers of CUDA 13.5.
 func DeviceGetProperties(dev CUdevice) (prop CUdevprop, err error) {

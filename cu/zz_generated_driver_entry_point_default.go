@@ -7,6 +7,10 @@ package cu
 //	CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 //
 // Declared in cuda.h, group CUDA_DRIVER_ENTRY_POINT, since CUDA 3.0.
+//
+// Parameters, under their names in C:
+//   - ppExportTable (result): the table, which lives as long as the process.
+//   - pExportTableId: the identifier of the table.
 func GetExportTable(pExportTableId *CUuuid) (ppExportTable uintptr, err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +24,12 @@ func GetExportTable(pExportTableId *CUuuid) (ppExportTable uintptr, err error) {
 //	CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 //
 // Declared in cuda.h, group CUDA_DRIVER_ENTRY_POINT, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - symbol: the name of the function, without a version.
+//   - pfn (result): the address of the function, NULL when there is none.
+//   - cudaVersion: the CUDA version whose form of the function is wanted: 1000 * major + 10 * minor.
+//   - flags: whether a form with per-thread default stream is wanted (CUdriverProcAddress_flags).
 func GetProcAddress_v1(symbol string, cudaVersion int32, flags uint64) (pfn uintptr, err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +43,13 @@ func GetProcAddress_v1(symbol string, cudaVersion int32, flags uint64) (pfn uint
 //	CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags, CUdriverProcAddressQueryResult *symbolStatus)
 //
 // Declared in cuda.h, group CUDA_DRIVER_ENTRY_POINT, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - symbol: the name of the function, without a version.
+//   - pfn (result): the address of the function, NULL when there is none.
+//   - cudaVersion: the CUDA version whose form of the function is wanted: 1000 * major + 10 * minor.
+//   - flags: whether a form with per-thread default stream is wanted (CUdriverProcAddress_flags).
+//   - symbolStatus (result): why there is no address.
 func GetProcAddress(symbol string, cudaVersion int32, flags uint64) (pfn uintptr, symbolStatus CUdriverProcAddressQueryResult, err error) {
 	a, err := Default()
 	if err != nil {

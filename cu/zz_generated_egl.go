@@ -12,6 +12,12 @@ import (
 //	CUresult cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *conn, CUgraphicsResource *pCudaResource, CUstream *pStream, unsigned int timeout)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_LAUNCH_TIMEOUT.
+//
+// Parameters, under their names in C:
+//   - conn: the connection to the EGLStream.
+//   - pCudaResource: the frame as a graphics resource.
+//   - pStream: the CUDA stream, in and out, that the frame's work is ordered by.
+//   - timeout: microseconds to wait for a frame.
 func (a API) EGLStreamConsumerAcquireFrame(conn *CUeglStreamConnection, pCudaResource *CUgraphicsResource, pStream *CUstream, timeout uint32) (err error) {
 	call := a.fn().EGLStreamConsumerAcquireFrame
 	if call == nil {
@@ -26,6 +32,10 @@ func (a API) EGLStreamConsumerAcquireFrame(conn *CUeglStreamConnection, pCudaRes
 //	CUresult cuEGLStreamConsumerConnect(CUeglStreamConnection *conn, EGLStreamKHR stream)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - conn (result): the connection to the EGLStream.
+//   - stream: the EGLStream.
 func (a API) EGLStreamConsumerConnect(stream EGLStreamKHR) (conn CUeglStreamConnection, err error) {
 	call := a.fn().EGLStreamConsumerConnect
 	if call == nil {
@@ -44,6 +54,11 @@ func (a API) EGLStreamConsumerConnect(stream EGLStreamKHR) (conn CUeglStreamConn
 //	CUresult cuEGLStreamConsumerConnectWithFlags(CUeglStreamConnection *conn, EGLStreamKHR stream, unsigned int flags)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - conn (result): the connection to the EGLStream.
+//   - stream: the EGLStream.
+//   - flags: flags of the call, as its group has them.
 func (a API) EGLStreamConsumerConnectWithFlags(stream EGLStreamKHR, flags uint32) (conn CUeglStreamConnection, err error) {
 	call := a.fn().EGLStreamConsumerConnectWithFlags
 	if call == nil {
@@ -62,6 +77,9 @@ func (a API) EGLStreamConsumerConnectWithFlags(stream EGLStreamKHR, flags uint32
 //	CUresult cuEGLStreamConsumerDisconnect(CUeglStreamConnection *conn)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - conn: the connection to the EGLStream.
 func (a API) EGLStreamConsumerDisconnect(conn *CUeglStreamConnection) (err error) {
 	call := a.fn().EGLStreamConsumerDisconnect
 	if call == nil {
@@ -76,6 +94,11 @@ func (a API) EGLStreamConsumerDisconnect(conn *CUeglStreamConnection) (err error
 //	CUresult cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *conn, CUgraphicsResource pCudaResource, CUstream *pStream)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - conn: the connection to the EGLStream.
+//   - pCudaResource: the frame as a graphics resource.
+//   - pStream: the CUDA stream, in and out, that the frame's work is ordered by.
 func (a API) EGLStreamConsumerReleaseFrame(conn *CUeglStreamConnection, pCudaResource CUgraphicsResource, pStream *CUstream) (err error) {
 	call := a.fn().EGLStreamConsumerReleaseFrame
 	if call == nil {
@@ -90,6 +113,12 @@ func (a API) EGLStreamConsumerReleaseFrame(conn *CUeglStreamConnection, pCudaRes
 //	CUresult cuEGLStreamProducerConnect(CUeglStreamConnection *conn, EGLStreamKHR stream, EGLint width, EGLint height)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - conn (result): the connection to the EGLStream.
+//   - stream: the EGLStream.
+//   - width: width of the frames in pixels.
+//   - height: height of the frames in pixels.
 func (a API) EGLStreamProducerConnect(stream EGLStreamKHR, width EGLint, height EGLint) (conn CUeglStreamConnection, err error) {
 	call := a.fn().EGLStreamProducerConnect
 	if call == nil {
@@ -108,6 +137,9 @@ func (a API) EGLStreamProducerConnect(stream EGLStreamKHR, width EGLint, height 
 //	CUresult cuEGLStreamProducerDisconnect(CUeglStreamConnection *conn)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - conn: the connection to the EGLStream.
 func (a API) EGLStreamProducerDisconnect(conn *CUeglStreamConnection) (err error) {
 	call := a.fn().EGLStreamProducerDisconnect
 	if call == nil {
@@ -122,6 +154,11 @@ func (a API) EGLStreamProducerDisconnect(conn *CUeglStreamConnection) (err error
 //	CUresult cuEGLStreamProducerPresentFrame(CUeglStreamConnection *conn, CUeglFrame eglframe, CUstream *pStream)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - conn: the connection to the EGLStream.
+//   - eglframe: the frame.
+//   - pStream: the CUDA stream, in and out, that the frame's work is ordered by.
 func (a API) EGLStreamProducerPresentFrame(conn *CUeglStreamConnection, eglframe CUeglFrame, pStream *CUstream) (err error) {
 	call := a.fn().EGLStreamProducerPresentFrame
 	if call == nil {
@@ -136,6 +173,11 @@ func (a API) EGLStreamProducerPresentFrame(conn *CUeglStreamConnection, eglframe
 //	CUresult cuEGLStreamProducerReturnFrame(CUeglStreamConnection *conn, CUeglFrame *eglframe, CUstream *pStream)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_LAUNCH_TIMEOUT.
+//
+// Parameters, under their names in C:
+//   - conn: the connection to the EGLStream.
+//   - eglframe: the frame.
+//   - pStream: the CUDA stream, in and out, that the frame's work is ordered by.
 func (a API) EGLStreamProducerReturnFrame(conn *CUeglStreamConnection, eglframe *CUeglFrame, pStream *CUstream) (err error) {
 	call := a.fn().EGLStreamProducerReturnFrame
 	if call == nil {
@@ -150,6 +192,11 @@ func (a API) EGLStreamProducerReturnFrame(conn *CUeglStreamConnection, eglframe 
 //	CUresult cuEventCreateFromEGLSync(CUevent *phEvent, EGLSyncKHR eglSync, unsigned int flags)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - phEvent (result): the event; the caller destroys it with cuEventDestroy.
+//   - eglSync: the EGL sync object.
+//   - flags: flags of the call, as its group has them.
 func (a API) EventCreateFromEGLSync(eglSync EGLSyncKHR, flags uint32) (phEvent CUevent, err error) {
 	call := a.fn().EventCreateFromEGLSync
 	if call == nil {
@@ -168,6 +215,11 @@ func (a API) EventCreateFromEGLSync(eglSync EGLSyncKHR, flags uint32) (phEvent C
 //	CUresult cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, EGLImageKHR image, unsigned int flags)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - pCudaResource (result): the registered resource; the caller gives it back with cuGraphicsUnregisterResource.
+//   - image: the EGLImage.
+//   - flags: flags of the call, as its group has them.
 func (a API) GraphicsEGLRegisterImage(image EGLImageKHR, flags uint32) (pCudaResource CUgraphicsResource, err error) {
 	call := a.fn().GraphicsEGLRegisterImage
 	if call == nil {
@@ -186,6 +238,12 @@ func (a API) GraphicsEGLRegisterImage(image EGLImageKHR, flags uint32) (pCudaRes
 //	CUresult cuGraphicsResourceGetMappedEglFrame(CUeglFrame *eglFrame, CUgraphicsResource resource, unsigned int index, unsigned int mipLevel)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_MAPPED.
+//
+// Parameters, under their names in C:
+//   - eglFrame (result): the frame.
+//   - resource: the registered graphics resource.
+//   - index: which face or layer.
+//   - mipLevel: which level.
 func (a API) GraphicsResourceGetMappedEglFrame(resource CUgraphicsResource, index uint32, mipLevel uint32) (eglFrame CUeglFrame, err error) {
 	call := a.fn().GraphicsResourceGetMappedEglFrame
 	if call == nil {

@@ -7,6 +7,12 @@ package cu
 //	CUresult cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *conn, CUgraphicsResource *pCudaResource, CUstream *pStream, unsigned int timeout)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_LAUNCH_TIMEOUT.
+//
+// Parameters, under their names in C:
+//   - conn: the connection to the EGLStream.
+//   - pCudaResource: the frame as a graphics resource.
+//   - pStream: the CUDA stream, in and out, that the frame's work is ordered by.
+//   - timeout: microseconds to wait for a frame.
 func EGLStreamConsumerAcquireFrame(conn *CUeglStreamConnection, pCudaResource *CUgraphicsResource, pStream *CUstream, timeout uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +26,10 @@ func EGLStreamConsumerAcquireFrame(conn *CUeglStreamConnection, pCudaResource *C
 //	CUresult cuEGLStreamConsumerConnect(CUeglStreamConnection *conn, EGLStreamKHR stream)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - conn (result): the connection to the EGLStream.
+//   - stream: the EGLStream.
 func EGLStreamConsumerConnect(stream EGLStreamKHR) (conn CUeglStreamConnection, err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +43,11 @@ func EGLStreamConsumerConnect(stream EGLStreamKHR) (conn CUeglStreamConnection, 
 //	CUresult cuEGLStreamConsumerConnectWithFlags(CUeglStreamConnection *conn, EGLStreamKHR stream, unsigned int flags)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - conn (result): the connection to the EGLStream.
+//   - stream: the EGLStream.
+//   - flags: flags of the call, as its group has them.
 func EGLStreamConsumerConnectWithFlags(stream EGLStreamKHR, flags uint32) (conn CUeglStreamConnection, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +61,9 @@ func EGLStreamConsumerConnectWithFlags(stream EGLStreamKHR, flags uint32) (conn 
 //	CUresult cuEGLStreamConsumerDisconnect(CUeglStreamConnection *conn)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - conn: the connection to the EGLStream.
 func EGLStreamConsumerDisconnect(conn *CUeglStreamConnection) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -59,6 +77,11 @@ func EGLStreamConsumerDisconnect(conn *CUeglStreamConnection) (err error) {
 //	CUresult cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *conn, CUgraphicsResource pCudaResource, CUstream *pStream)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - conn: the connection to the EGLStream.
+//   - pCudaResource: the frame as a graphics resource.
+//   - pStream: the CUDA stream, in and out, that the frame's work is ordered by.
 func EGLStreamConsumerReleaseFrame(conn *CUeglStreamConnection, pCudaResource CUgraphicsResource, pStream *CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -72,6 +95,12 @@ func EGLStreamConsumerReleaseFrame(conn *CUeglStreamConnection, pCudaResource CU
 //	CUresult cuEGLStreamProducerConnect(CUeglStreamConnection *conn, EGLStreamKHR stream, EGLint width, EGLint height)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - conn (result): the connection to the EGLStream.
+//   - stream: the EGLStream.
+//   - width: width of the frames in pixels.
+//   - height: height of the frames in pixels.
 func EGLStreamProducerConnect(stream EGLStreamKHR, width EGLint, height EGLint) (conn CUeglStreamConnection, err error) {
 	a, err := Default()
 	if err != nil {
@@ -85,6 +114,9 @@ func EGLStreamProducerConnect(stream EGLStreamKHR, width EGLint, height EGLint) 
 //	CUresult cuEGLStreamProducerDisconnect(CUeglStreamConnection *conn)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - conn: the connection to the EGLStream.
 func EGLStreamProducerDisconnect(conn *CUeglStreamConnection) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -98,6 +130,11 @@ func EGLStreamProducerDisconnect(conn *CUeglStreamConnection) (err error) {
 //	CUresult cuEGLStreamProducerPresentFrame(CUeglStreamConnection *conn, CUeglFrame eglframe, CUstream *pStream)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - conn: the connection to the EGLStream.
+//   - eglframe: the frame.
+//   - pStream: the CUDA stream, in and out, that the frame's work is ordered by.
 func EGLStreamProducerPresentFrame(conn *CUeglStreamConnection, eglframe CUeglFrame, pStream *CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -111,6 +148,11 @@ func EGLStreamProducerPresentFrame(conn *CUeglStreamConnection, eglframe CUeglFr
 //	CUresult cuEGLStreamProducerReturnFrame(CUeglStreamConnection *conn, CUeglFrame *eglframe, CUstream *pStream)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_LAUNCH_TIMEOUT.
+//
+// Parameters, under their names in C:
+//   - conn: the connection to the EGLStream.
+//   - eglframe: the frame.
+//   - pStream: the CUDA stream, in and out, that the frame's work is ordered by.
 func EGLStreamProducerReturnFrame(conn *CUeglStreamConnection, eglframe *CUeglFrame, pStream *CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -124,6 +166,11 @@ func EGLStreamProducerReturnFrame(conn *CUeglStreamConnection, eglframe *CUeglFr
 //	CUresult cuEventCreateFromEGLSync(CUevent *phEvent, EGLSyncKHR eglSync, unsigned int flags)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - phEvent (result): the event; the caller destroys it with cuEventDestroy.
+//   - eglSync: the EGL sync object.
+//   - flags: flags of the call, as its group has them.
 func EventCreateFromEGLSync(eglSync EGLSyncKHR, flags uint32) (phEvent CUevent, err error) {
 	a, err := Default()
 	if err != nil {
@@ -137,6 +184,11 @@ func EventCreateFromEGLSync(eglSync EGLSyncKHR, flags uint32) (phEvent CUevent, 
 //	CUresult cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, EGLImageKHR image, unsigned int flags)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - pCudaResource (result): the registered resource; the caller gives it back with cuGraphicsUnregisterResource.
+//   - image: the EGLImage.
+//   - flags: flags of the call, as its group has them.
 func GraphicsEGLRegisterImage(image EGLImageKHR, flags uint32) (pCudaResource CUgraphicsResource, err error) {
 	a, err := Default()
 	if err != nil {
@@ -150,6 +202,12 @@ func GraphicsEGLRegisterImage(image EGLImageKHR, flags uint32) (pCudaResource CU
 //	CUresult cuGraphicsResourceGetMappedEglFrame(CUeglFrame *eglFrame, CUgraphicsResource resource, unsigned int index, unsigned int mipLevel)
 //
 // Declared in cudaEGL.h, group CUDA_EGL. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_MAPPED.
+//
+// Parameters, under their names in C:
+//   - eglFrame (result): the frame.
+//   - resource: the registered graphics resource.
+//   - index: which face or layer.
+//   - mipLevel: which level.
 func GraphicsResourceGetMappedEglFrame(resource CUgraphicsResource, index uint32, mipLevel uint32) (eglFrame CUeglFrame, err error) {
 	a, err := Default()
 	if err != nil {

@@ -11,6 +11,10 @@ import (
 //	CUresult cuGetErrorName(CUresult error, const char **pStr)
 //
 // Declared in cuda.h, group CUDA_ERROR, since CUDA 6.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - error: the result code.
+//   - pStr (result): a text of the driver, which lives as long as the process.
 func (a API) GetErrorName(error_ CUresult) (pStr string, err error) {
 	call := a.fn().GetErrorName
 	if call == nil {
@@ -33,6 +37,10 @@ func (a API) GetErrorName(error_ CUresult) (pStr string, err error) {
 //	CUresult cuGetErrorString(CUresult error, const char **pStr)
 //
 // Declared in cuda.h, group CUDA_ERROR, since CUDA 6.0. Documented results: CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS.
+//
+// Parameters, under their names in C:
+//   - error: the result code.
+//   - pStr (result): a text of the driver, which lives as long as the process.
 func (a API) GetErrorString(error_ CUresult) (pStr string, err error) {
 	call := a.fn().GetErrorString
 	if call == nil {

@@ -7,6 +7,10 @@ package cu
 //	CUresult cuGetErrorName(CUresult error, const char **pStr)
 //
 // Declared in cuda.h, group CUDA_ERROR, since CUDA 6.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - error: the result code.
+//   - pStr (result): a text of the driver, which lives as long as the process.
 func GetErrorName(error_ CUresult) (pStr string, err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +24,10 @@ func GetErrorName(error_ CUresult) (pStr string, err error) {
 //	CUresult cuGetErrorString(CUresult error, const char **pStr)
 //
 // Declared in cuda.h, group CUDA_ERROR, since CUDA 6.0. Documented results: CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS.
+//
+// Parameters, under their names in C:
+//   - error: the result code.
+//   - pStr (result): a text of the driver, which lives as long as the process.
 func GetErrorString(error_ CUresult) (pStr string, err error) {
 	a, err := Default()
 	if err != nil {

@@ -12,6 +12,10 @@ import (
 //	CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - phEvent (result): the event; the caller destroys it with cuEventDestroy.
+//   - Flags: how the host waits, whether there is a time, and whether other processes open it (CUevent_flags).
 func (a API) EventCreate(flags uint32) (phEvent CUevent, err error) {
 	call := a.fn().EventCreate
 	if call == nil {
@@ -30,6 +34,9 @@ func (a API) EventCreate(flags uint32) (phEvent CUevent, err error) {
 //	CUresult cuEventDestroy(CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hEvent: the event.
 func (a API) EventDestroy_v1(hEvent CUevent) (err error) {
 	call := a.fn().EventDestroy
 	if call == nil {
@@ -44,6 +51,9 @@ func (a API) EventDestroy_v1(hEvent CUevent) (err error) {
 //	CUresult cuEventDestroy_v2(CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hEvent: the event.
 func (a API) EventDestroy(hEvent CUevent) (err error) {
 	call := a.fn().EventDestroy_v2
 	if call == nil {
@@ -63,6 +73,11 @@ func (a API) EventDestroy_v2(hEvent CUevent) (err error) {
 //	CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_READY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pMilliseconds (result): milliseconds from one event to the other.
+//   - hStart: the event that was recorded first.
+//   - hEnd: the event that was recorded last.
 func (a API) EventElapsedTime_v1(hStart CUevent, hEnd CUevent) (pMilliseconds float32, err error) {
 	call := a.fn().EventElapsedTime
 	if call == nil {
@@ -81,6 +96,11 @@ func (a API) EventElapsedTime_v1(hStart CUevent, hEnd CUevent) (pMilliseconds fl
 //	CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_READY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pMilliseconds (result): milliseconds from one event to the other.
+//   - hStart: the event that was recorded first.
+//   - hEnd: the event that was recorded last.
 func (a API) EventElapsedTime(hStart CUevent, hEnd CUevent) (pMilliseconds float32, err error) {
 	call := a.fn().EventElapsedTime_v2
 	if call == nil {
@@ -104,6 +124,9 @@ func (a API) EventElapsedTime_v2(hStart CUevent, hEnd CUevent) (pMilliseconds fl
 //	CUresult cuEventQuery(CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_READY.
+//
+// Parameters, under their names in C:
+//   - hEvent: the event.
 func (a API) EventQuery(hEvent CUevent) (err error) {
 	call := a.fn().EventQuery
 	if call == nil {
@@ -118,6 +141,10 @@ func (a API) EventQuery(hEvent CUevent) (err error) {
 //	CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hEvent: the event.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) EventRecord(hEvent CUevent, hStream CUstream) (err error) {
 	call := a.fn().EventRecord
 	if call == nil {
@@ -132,6 +159,11 @@ func (a API) EventRecord(hEvent CUevent, hStream CUstream) (err error) {
 //	CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hEvent: the event.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
+//   - flags: whether the record is a node of its own when captured (CUevent_record_flags).
 func (a API) EventRecordWithFlags(hEvent CUevent, hStream CUstream, flags uint32) (err error) {
 	call := a.fn().EventRecordWithFlags
 	if call == nil {
@@ -146,6 +178,9 @@ func (a API) EventRecordWithFlags(hEvent CUevent, hStream CUstream, flags uint32
 //	CUresult cuEventSynchronize(CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hEvent: the event.
 func (a API) EventSynchronize(hEvent CUevent) (err error) {
 	call := a.fn().EventSynchronize
 	if call == nil {

@@ -7,6 +7,10 @@ package cu
 //	CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - phEvent (result): the event; the caller destroys it with cuEventDestroy.
+//   - Flags: how the host waits, whether there is a time, and whether other processes open it (CUevent_flags).
 func EventCreate(flags uint32) (phEvent CUevent, err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +24,9 @@ func EventCreate(flags uint32) (phEvent CUevent, err error) {
 //	CUresult cuEventDestroy(CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hEvent: the event.
 func EventDestroy_v1(hEvent CUevent) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +40,9 @@ func EventDestroy_v1(hEvent CUevent) (err error) {
 //	CUresult cuEventDestroy_v2(CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hEvent: the event.
 func EventDestroy(hEvent CUevent) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -55,6 +65,11 @@ func EventDestroy_v2(hEvent CUevent) (err error) {
 //	CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_READY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pMilliseconds (result): milliseconds from one event to the other.
+//   - hStart: the event that was recorded first.
+//   - hEnd: the event that was recorded last.
 func EventElapsedTime_v1(hStart CUevent, hEnd CUevent) (pMilliseconds float32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -68,6 +83,11 @@ func EventElapsedTime_v1(hStart CUevent, hEnd CUevent) (pMilliseconds float32, e
 //	CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_READY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pMilliseconds (result): milliseconds from one event to the other.
+//   - hStart: the event that was recorded first.
+//   - hEnd: the event that was recorded last.
 func EventElapsedTime(hStart CUevent, hEnd CUevent) (pMilliseconds float32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -90,6 +110,9 @@ func EventElapsedTime_v2(hStart CUevent, hEnd CUevent) (pMilliseconds float32, e
 //	CUresult cuEventQuery(CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_READY.
+//
+// Parameters, under their names in C:
+//   - hEvent: the event.
 func EventQuery(hEvent CUevent) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -103,6 +126,10 @@ func EventQuery(hEvent CUevent) (err error) {
 //	CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hEvent: the event.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func EventRecord(hEvent CUevent, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -116,6 +143,11 @@ func EventRecord(hEvent CUevent, hStream CUstream) (err error) {
 //	CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hEvent: the event.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
+//   - flags: whether the record is a node of its own when captured (CUevent_record_flags).
 func EventRecordWithFlags(hEvent CUevent, hStream CUstream, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -129,6 +161,9 @@ func EventRecordWithFlags(hEvent CUevent, hStream CUstream, flags uint32) (err e
 //	CUresult cuEventSynchronize(CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_EVENT, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hEvent: the event.
 func EventSynchronize(hEvent CUevent) (err error) {
 	a, err := Default()
 	if err != nil {

@@ -13,6 +13,11 @@ import (
 //	CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
 //
 // Declared in cuda.h, group CUDA_EXEC, since CUDA 2.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_FUNCTION_NOT_LOADED.
+//
+// Parameters, under their names in C:
+//   - pi (result): the value.
+//   - attrib: which attribute.
+//   - hfunc: the function.
 func (a API) FuncGetAttribute(attrib CUfunction_attribute, hfunc CUfunction) (pi int32, err error) {
 	call := a.fn().FuncGetAttribute
 	if call == nil {
@@ -31,6 +36,10 @@ func (a API) FuncGetAttribute(attrib CUfunction_attribute, hfunc CUfunction) (pi
 //	CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 //
 // Declared in cuda.h, group CUDA_EXEC, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - hmod (result): the module that the function is in; it stays its owner's.
+//   - hfunc: the function.
 func (a API) FuncGetModule(hfunc CUfunction) (hmod CUmodule, err error) {
 	call := a.fn().FuncGetModule
 	if call == nil {
@@ -49,6 +58,10 @@ func (a API) FuncGetModule(hfunc CUfunction) (hmod CUmodule, err error) {
 //	CUresult cuFuncGetName(const char **name, CUfunction hfunc)
 //
 // Declared in cuda.h, group CUDA_EXEC, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - name (result): the name of the function as the compiler wrote it; it lives as long as the function.
+//   - hfunc: the function.
 func (a API) FuncGetName(hfunc CUfunction) (name string, err error) {
 	call := a.fn().FuncGetName
 	if call == nil {
@@ -71,6 +84,10 @@ func (a API) FuncGetName(hfunc CUfunction) (name string, err error) {
 //	CUresult cuFuncGetParamCount(CUfunction func, size_t *paramCount)
 //
 // Declared in cuda.h, group CUDA_EXEC, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - func: the function.
+//   - paramCount (result): how many parameters the kernel has.
 func (a API) FuncGetParamCount(func_ CUfunction) (paramCount uint64, err error) {
 	call := a.fn().FuncGetParamCount
 	if call == nil {
@@ -89,6 +106,12 @@ func (a API) FuncGetParamCount(func_ CUfunction) (paramCount uint64, err error) 
 //	CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 //
 // Declared in cuda.h, group CUDA_EXEC, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - func: the function.
+//   - paramIndex: the number of the parameter, from 0.
+//   - paramOffset (result): where the parameter begins in the parameter buffer, in bytes.
+//   - paramSize (result): size of the parameter in bytes.
 func (a API) FuncGetParamInfo(func_ CUfunction, paramIndex uint64) (paramOffset uint64, paramSize uint64, err error) {
 	call := a.fn().FuncGetParamInfo
 	if call == nil {
@@ -108,6 +131,10 @@ func (a API) FuncGetParamInfo(func_ CUfunction, paramIndex uint64) (paramOffset 
 //	CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 //
 // Declared in cuda.h, group CUDA_EXEC, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - state (result): whether the function is loaded.
+//   - function: the function.
 func (a API) FuncIsLoaded(function CUfunction) (state CUfunctionLoadingState, err error) {
 	call := a.fn().FuncIsLoaded
 	if call == nil {
@@ -126,6 +153,9 @@ func (a API) FuncIsLoaded(function CUfunction) (state CUfunctionLoadingState, er
 //	CUresult cuFuncLoad(CUfunction function)
 //
 // Declared in cuda.h, group CUDA_EXEC, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - function: the function.
 func (a API) FuncLoad(function CUfunction) (err error) {
 	call := a.fn().FuncLoad
 	if call == nil {
@@ -140,6 +170,11 @@ func (a API) FuncLoad(function CUfunction) (err error) {
 //	CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
 //
 // Declared in cuda.h, group CUDA_EXEC, since CUDA 9.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - attrib: which attribute.
+//   - value: the value of the attribute.
 func (a API) FuncSetAttribute(hfunc CUfunction, attrib CUfunction_attribute, value int32) (err error) {
 	call := a.fn().FuncSetAttribute
 	if call == nil {
@@ -154,6 +189,10 @@ func (a API) FuncSetAttribute(hfunc CUfunction, attrib CUfunction_attribute, val
 //	CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 //
 // Declared in cuda.h, group CUDA_EXEC, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - config: how first-level cache and shared memory are to divide their storage.
 func (a API) FuncSetCacheConfig(hfunc CUfunction, config CUfunc_cache) (err error) {
 	call := a.fn().FuncSetCacheConfig
 	if call == nil {
@@ -168,6 +207,18 @@ func (a API) FuncSetCacheConfig(hfunc CUfunction, config CUfunc_cache) (err erro
 //	CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams)
 //
 // Declared in cuda.h, group CUDA_EXEC, since CUDA 9.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - f: the kernel to launch.
+//   - gridDimX: blocks of the grid along x.
+//   - gridDimY: blocks of the grid along y.
+//   - gridDimZ: blocks of the grid along z.
+//   - blockDimX: threads of a block along x.
+//   - blockDimY: threads of a block along y.
+//   - blockDimZ: threads of a block along z.
+//   - sharedMemBytes: dynamic shared memory of each block, in bytes.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
+//   - kernelParams: the address of each argument, in the order of the parameters; the call copies the arguments.
 func (a API) LaunchCooperativeKernel(f CUfunction, gridDimX uint32, gridDimY uint32, gridDimZ uint32, blockDimX uint32, blockDimY uint32, blockDimZ uint32, sharedMemBytes uint32, hStream CUstream, kernelParams []unsafe.Pointer) (err error) {
 	call := a.fn().LaunchCooperativeKernel
 	if call == nil {
@@ -182,6 +233,11 @@ func (a API) LaunchCooperativeKernel(f CUfunction, gridDimX uint32, gridDimY uin
 //	CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 //
 // Declared in cuda.h, group CUDA_EXEC, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
+//   - fn: the function that the host runs when the stream comes to it; it must not call CUDA.
+//   - userData (not in Go, whose functions carry their own): a value that the function gets.
 func (a API) LaunchHostFunc(hStream CUstream, fn func()) (err error) {
 	call := a.fn().LaunchHostFunc
 	if call == nil {
@@ -196,6 +252,12 @@ func (a API) LaunchHostFunc(hStream CUstream, fn func()) (err error) {
 //	CUresult cuLaunchHostFunc_v2(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode)
 //
 // Declared in cuda.h, group CUDA_EXEC, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
+//   - fn: the function that the host runs when the stream comes to it; it must not call CUDA.
+//   - userData (not in Go, whose functions carry their own): a value that the function gets.
+//   - syncMode: how the thread that runs host functions waits for the next: asleep or by polling (CUhostTaskSyncMode).
 func (a API) LaunchHostFunc_v2(hStream CUstream, fn func(), syncMode uint32) (err error) {
 	call := a.fn().LaunchHostFunc_v2
 	if call == nil {
@@ -210,6 +272,19 @@ func (a API) LaunchHostFunc_v2(hStream CUstream, fn func(), syncMode uint32) (er
 //	CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
 //
 // Declared in cuda.h, group CUDA_EXEC, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - f: the kernel to launch.
+//   - gridDimX: blocks of the grid along x.
+//   - gridDimY: blocks of the grid along y.
+//   - gridDimZ: blocks of the grid along z.
+//   - blockDimX: threads of a block along x.
+//   - blockDimY: threads of a block along y.
+//   - blockDimZ: threads of a block along z.
+//   - sharedMemBytes: dynamic shared memory of each block, in bytes.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
+//   - kernelParams: the address of each argument, in the order of the parameters; the call copies the arguments.
+//   - extra: all arguments in one buffer, laid out as the kernel's parameters are, instead of kernelParams.
 func (a API) LaunchKernel(f CUfunction, gridDimX uint32, gridDimY uint32, gridDimZ uint32, blockDimX uint32, blockDimY uint32, blockDimZ uint32, sharedMemBytes uint32, hStream CUstream, kernelParams []unsafe.Pointer, extra []byte) (err error) {
 	call := a.fn().LaunchKernel
 	if call == nil {
@@ -227,6 +302,12 @@ func (a API) LaunchKernel(f CUfunction, gridDimX uint32, gridDimY uint32, gridDi
 //	CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
 //
 // Declared in cuda.h, group CUDA_EXEC, since CUDA 11.6. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - config: grid, block, shared memory, stream and attributes of the launch.
+//   - f: the kernel to launch.
+//   - kernelParams: the address of each argument, in the order of the parameters; the call copies the arguments.
+//   - extra: all arguments in one buffer, laid out as the kernel's parameters are, instead of kernelParams.
 func (a API) LaunchKernelEx(config *CUlaunchConfig, f CUfunction, kernelParams []unsafe.Pointer, extra []byte) (err error) {
 	call := a.fn().LaunchKernelEx
 	if call == nil {

@@ -13,6 +13,12 @@ import (
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - x: threads of a block along x.
+//   - y: threads of a block along y.
+//   - z: threads of a block along z.
+//
 // Deprecated: cuFuncSetBlockShape is marked as deprecated in the headers of CUDA 13.5.
 func (a API) FuncSetBlockShape(hfunc CUfunction, x int32, y int32, z int32) (err error) {
 	call := a.fn().FuncSetBlockShape
@@ -28,6 +34,10 @@ func (a API) FuncSetBlockShape(hfunc CUfunction, x int32, y int32, z int32) (err
 //	CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config)
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 4.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - config: the wanted width of a bank of shared memory.
 //
 // Deprecated: cuFuncSetSharedMemConfig is marked as deprecated in the headers of CUDA 13.5.
 func (a API) FuncSetSharedMemConfig(hfunc CUfunction, config CUsharedconfig) (err error) {
@@ -45,6 +55,10 @@ func (a API) FuncSetSharedMemConfig(hfunc CUfunction, config CUsharedconfig) (er
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - bytes: dynamic shared memory of each block, in bytes.
+//
 // Deprecated: cuFuncSetSharedSize is marked as deprecated in the headers of CUDA 13.5.
 func (a API) FuncSetSharedSize(hfunc CUfunction, bytes uint32) (err error) {
 	call := a.fn().FuncSetSharedSize
@@ -61,6 +75,9 @@ func (a API) FuncSetSharedSize(hfunc CUfunction, bytes uint32) (err error) {
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED.
 //
+// Parameters, under their names in C:
+//   - f: the kernel to launch.
+//
 // Deprecated: cuLaunch is marked as deprecated in the headers of CUDA 13.5.
 func (a API) Launch(f CUfunction) (err error) {
 	call := a.fn().Launch
@@ -76,6 +93,11 @@ func (a API) Launch(f CUfunction) (err error) {
 //	CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList, unsigned int numDevices, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 9.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED.
+//
+// Parameters, under their names in C:
+//   - launchParamsList: one launch for each device, with a stream of its own.
+//   - numDevices (the length of launchParamsList): how many launches there are.
+//   - flags: which synchronisation before and after may be left out.
 //
 // Deprecated: cuLaunchCooperativeKernelMultiDevice is marked as deprecated in the headers of CUDA 13.5.
 func (a API) LaunchCooperativeKernelMultiDevice(launchParamsList []CUDA_LAUNCH_PARAMS, flags uint32) (err error) {
@@ -97,6 +119,11 @@ func (a API) LaunchCooperativeKernelMultiDevice(launchParamsList []CUDA_LAUNCH_P
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED.
 //
+// Parameters, under their names in C:
+//   - f: the kernel to launch.
+//   - grid_width: blocks of the grid along x.
+//   - grid_height: blocks of the grid along y.
+//
 // Deprecated: cuLaunchGrid is marked as deprecated in the headers of CUDA 13.5.
 func (a API) LaunchGrid(f CUfunction, grid_width int32, grid_height int32) (err error) {
 	call := a.fn().LaunchGrid
@@ -112,6 +139,12 @@ func (a API) LaunchGrid(f CUfunction, grid_width int32, grid_height int32) (err 
 //	CUresult cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED.
+//
+// Parameters, under their names in C:
+//   - f: the kernel to launch.
+//   - grid_width: blocks of the grid along x.
+//   - grid_height: blocks of the grid along y.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 //
 // Deprecated: cuLaunchGridAsync is marked as deprecated in the headers of CUDA 13.5.
 func (a API) LaunchGridAsync(f CUfunction, grid_width int32, grid_height int32, hStream CUstream) (err error) {
@@ -129,6 +162,10 @@ func (a API) LaunchGridAsync(f CUfunction, grid_width int32, grid_height int32, 
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - numbytes: size in bytes.
+//
 // Deprecated: cuParamSetSize is marked as deprecated in the headers of CUDA 13.5.
 func (a API) ParamSetSize(hfunc CUfunction, numbytes uint32) (err error) {
 	call := a.fn().ParamSetSize
@@ -144,6 +181,11 @@ func (a API) ParamSetSize(hfunc CUfunction, numbytes uint32) (err error) {
 //	CUresult cuParamSetTexRef(CUfunction hfunc, int texunit, CUtexref hTexRef)
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - texunit: must be CU_PARAM_TR_DEFAULT.
+//   - hTexRef: the texture reference.
 //
 // Deprecated: cuParamSetTexRef is marked as deprecated in the headers of CUDA 13.5.
 func (a API) ParamSetTexRef(hfunc CUfunction, texunit int32, hTexRef CUtexref) (err error) {
@@ -161,6 +203,11 @@ func (a API) ParamSetTexRef(hfunc CUfunction, texunit int32, hTexRef CUtexref) (
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - offset: where the parameter begins in the parameter buffer, in bytes.
+//   - value: the argument.
+//
 // Deprecated: cuParamSetf is marked as deprecated in the headers of CUDA 13.5.
 func (a API) ParamSetf(hfunc CUfunction, offset int32, value float32) (err error) {
 	call := a.fn().ParamSetf
@@ -177,6 +224,11 @@ func (a API) ParamSetf(hfunc CUfunction, offset int32, value float32) (err error
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - offset: where the parameter begins in the parameter buffer, in bytes.
+//   - value: the argument.
+//
 // Deprecated: cuParamSeti is marked as deprecated in the headers of CUDA 13.5.
 func (a API) ParamSeti(hfunc CUfunction, offset int32, value uint32) (err error) {
 	call := a.fn().ParamSeti
@@ -192,6 +244,12 @@ func (a API) ParamSeti(hfunc CUfunction, offset int32, value uint32) (err error)
 //	CUresult cuParamSetv(CUfunction hfunc, int offset, void *ptr, unsigned int numbytes)
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - offset: where the parameter begins in the parameter buffer, in bytes.
+//   - ptr: the argument in memory; the call copies it.
+//   - numbytes (the length of ptr): size in bytes.
 //
 // Deprecated: cuParamSetv is marked as deprecated in the headers of CUDA 13.5.
 func (a API) ParamSetv(hfunc CUfunction, offset int32, ptr []byte) (err error) {

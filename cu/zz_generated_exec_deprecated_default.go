@@ -8,6 +8,12 @@ package cu
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - x: threads of a block along x.
+//   - y: threads of a block along y.
+//   - z: threads of a block along z.
+//
 // Deprecated: cuFuncSetBlockShape is marked as deprecated in the headers of CUDA 13.5.
 func FuncSetBlockShape(hfunc CUfunction, x int32, y int32, z int32) (err error) {
 	a, err := Default()
@@ -22,6 +28,10 @@ func FuncSetBlockShape(hfunc CUfunction, x int32, y int32, z int32) (err error) 
 //	CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config)
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 4.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - config: the wanted width of a bank of shared memory.
 //
 // Deprecated: cuFuncSetSharedMemConfig is marked as deprecated in the headers of CUDA 13.5.
 func FuncSetSharedMemConfig(hfunc CUfunction, config CUsharedconfig) (err error) {
@@ -38,6 +48,10 @@ func FuncSetSharedMemConfig(hfunc CUfunction, config CUsharedconfig) (err error)
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - bytes: dynamic shared memory of each block, in bytes.
+//
 // Deprecated: cuFuncSetSharedSize is marked as deprecated in the headers of CUDA 13.5.
 func FuncSetSharedSize(hfunc CUfunction, bytes uint32) (err error) {
 	a, err := Default()
@@ -52,6 +66,9 @@ func FuncSetSharedSize(hfunc CUfunction, bytes uint32) (err error) {
 //	CUresult cuLaunch(CUfunction f)
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED.
+//
+// Parameters, under their names in C:
+//   - f: the kernel to launch.
 //
 // Deprecated: cuLaunch is marked as deprecated in the headers of CUDA 13.5.
 func Launch(f CUfunction) (err error) {
@@ -68,6 +85,11 @@ func Launch(f CUfunction) (err error) {
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 9.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED.
 //
+// Parameters, under their names in C:
+//   - launchParamsList: one launch for each device, with a stream of its own.
+//   - numDevices (the length of launchParamsList): how many launches there are.
+//   - flags: which synchronisation before and after may be left out.
+//
 // Deprecated: cuLaunchCooperativeKernelMultiDevice is marked as deprecated in the headers of CUDA 13.5.
 func LaunchCooperativeKernelMultiDevice(launchParamsList []CUDA_LAUNCH_PARAMS, flags uint32) (err error) {
 	a, err := Default()
@@ -82,6 +104,11 @@ func LaunchCooperativeKernelMultiDevice(launchParamsList []CUDA_LAUNCH_PARAMS, f
 //	CUresult cuLaunchGrid(CUfunction f, int grid_width, int grid_height)
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED.
+//
+// Parameters, under their names in C:
+//   - f: the kernel to launch.
+//   - grid_width: blocks of the grid along x.
+//   - grid_height: blocks of the grid along y.
 //
 // Deprecated: cuLaunchGrid is marked as deprecated in the headers of CUDA 13.5.
 func LaunchGrid(f CUfunction, grid_width int32, grid_height int32) (err error) {
@@ -98,6 +125,12 @@ func LaunchGrid(f CUfunction, grid_width int32, grid_height int32) (err error) {
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED.
 //
+// Parameters, under their names in C:
+//   - f: the kernel to launch.
+//   - grid_width: blocks of the grid along x.
+//   - grid_height: blocks of the grid along y.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
+//
 // Deprecated: cuLaunchGridAsync is marked as deprecated in the headers of CUDA 13.5.
 func LaunchGridAsync(f CUfunction, grid_width int32, grid_height int32, hStream CUstream) (err error) {
 	a, err := Default()
@@ -112,6 +145,10 @@ func LaunchGridAsync(f CUfunction, grid_width int32, grid_height int32, hStream 
 //	CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes)
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - numbytes: size in bytes.
 //
 // Deprecated: cuParamSetSize is marked as deprecated in the headers of CUDA 13.5.
 func ParamSetSize(hfunc CUfunction, numbytes uint32) (err error) {
@@ -128,6 +165,11 @@ func ParamSetSize(hfunc CUfunction, numbytes uint32) (err error) {
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - texunit: must be CU_PARAM_TR_DEFAULT.
+//   - hTexRef: the texture reference.
+//
 // Deprecated: cuParamSetTexRef is marked as deprecated in the headers of CUDA 13.5.
 func ParamSetTexRef(hfunc CUfunction, texunit int32, hTexRef CUtexref) (err error) {
 	a, err := Default()
@@ -142,6 +184,11 @@ func ParamSetTexRef(hfunc CUfunction, texunit int32, hTexRef CUtexref) (err erro
 //	CUresult cuParamSetf(CUfunction hfunc, int offset, float value)
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - offset: where the parameter begins in the parameter buffer, in bytes.
+//   - value: the argument.
 //
 // Deprecated: cuParamSetf is marked as deprecated in the headers of CUDA 13.5.
 func ParamSetf(hfunc CUfunction, offset int32, value float32) (err error) {
@@ -158,6 +205,11 @@ func ParamSetf(hfunc CUfunction, offset int32, value float32) (err error) {
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - offset: where the parameter begins in the parameter buffer, in bytes.
+//   - value: the argument.
+//
 // Deprecated: cuParamSeti is marked as deprecated in the headers of CUDA 13.5.
 func ParamSeti(hfunc CUfunction, offset int32, value uint32) (err error) {
 	a, err := Default()
@@ -172,6 +224,12 @@ func ParamSeti(hfunc CUfunction, offset int32, value uint32) (err error) {
 //	CUresult cuParamSetv(CUfunction hfunc, int offset, void *ptr, unsigned int numbytes)
 //
 // Declared in cuda.h, group CUDA_EXEC_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hfunc: the function.
+//   - offset: where the parameter begins in the parameter buffer, in bytes.
+//   - ptr: the argument in memory; the call copies it.
+//   - numbytes (the length of ptr): size in bytes.
 //
 // Deprecated: cuParamSetv is marked as deprecated in the headers of CUDA 13.5.
 func ParamSetv(hfunc CUfunction, offset int32, ptr []byte) (err error) {

@@ -13,6 +13,9 @@ import (
 //	CUresult cuDestroyExternalMemory(CUexternalMemory extMem)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - extMem: the imported memory.
 func (a API) DestroyExternalMemory(extMem CUexternalMemory) (err error) {
 	call := a.fn().DestroyExternalMemory
 	if call == nil {
@@ -27,6 +30,9 @@ func (a API) DestroyExternalMemory(extMem CUexternalMemory) (err error) {
 //	CUresult cuDestroyExternalSemaphore(CUexternalSemaphore extSem)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - extSem: the imported semaphore.
 func (a API) DestroyExternalSemaphore(extSem CUexternalSemaphore) (err error) {
 	call := a.fn().DestroyExternalSemaphore
 	if call == nil {
@@ -41,6 +47,11 @@ func (a API) DestroyExternalSemaphore(extSem CUexternalSemaphore) (err error) {
 //	CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_ALREADY_MAPPED, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - devPtr (result): the address of the mapped buffer; the caller frees it with cuMemFree.
+//   - extMem: the imported memory.
+//   - bufferDesc: which part of the memory.
 func (a API) ExternalMemoryGetMappedBuffer(extMem CUexternalMemory, bufferDesc *CUDA_EXTERNAL_MEMORY_BUFFER_DESC) (devPtr CUdeviceptr, err error) {
 	call := a.fn().ExternalMemoryGetMappedBuffer
 	if call == nil {
@@ -59,6 +70,11 @@ func (a API) ExternalMemoryGetMappedBuffer(extMem CUexternalMemory, bufferDesc *
 //	CUresult cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - mipmap (result): the mipmapped array; the caller destroys it with cuMipmappedArrayDestroy.
+//   - extMem: the imported memory.
+//   - mipmapDesc: which part of the memory, and as what.
 func (a API) ExternalMemoryGetMappedMipmappedArray(extMem CUexternalMemory, mipmapDesc *CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC) (mipmap CUmipmappedArray, err error) {
 	call := a.fn().ExternalMemoryGetMappedMipmappedArray
 	if call == nil {
@@ -77,6 +93,10 @@ func (a API) ExternalMemoryGetMappedMipmappedArray(extMem CUexternalMemory, mipm
 //	CUresult cuImportExternalMemory(CUexternalMemory *extMem_out, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OPERATING_SYSTEM.
+//
+// Parameters, under their names in C:
+//   - extMem_out (result): the imported memory; the caller gives it back with cuDestroyExternalMemory.
+//   - memHandleDesc: the handle of the other API, and what it is.
 func (a API) ImportExternalMemory(memHandleDesc *CUDA_EXTERNAL_MEMORY_HANDLE_DESC) (extMem_out CUexternalMemory, err error) {
 	call := a.fn().ImportExternalMemory
 	if call == nil {
@@ -95,6 +115,10 @@ func (a API) ImportExternalMemory(memHandleDesc *CUDA_EXTERNAL_MEMORY_HANDLE_DES
 //	CUresult cuImportExternalSemaphore(CUexternalSemaphore *extSem_out, const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OPERATING_SYSTEM.
+//
+// Parameters, under their names in C:
+//   - extSem_out (result): the imported semaphore; the caller gives it back with cuDestroyExternalSemaphore.
+//   - semHandleDesc: the handle of the other API, and what it is.
 func (a API) ImportExternalSemaphore(semHandleDesc *CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC) (extSem_out CUexternalSemaphore, err error) {
 	call := a.fn().ImportExternalSemaphore
 	if call == nil {
@@ -113,6 +137,12 @@ func (a API) ImportExternalSemaphore(semHandleDesc *CUDA_EXTERNAL_SEMAPHORE_HAND
 //	CUresult cuSignalExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - extSemArray: the semaphores.
+//   - paramsArray: the values of each semaphore.
+//   - numExtSems (the length of extSemArray): how many semaphores there are.
+//   - stream: the stream that the work is queued in; 0 is the default stream.
 func (a API) SignalExternalSemaphoresAsync(extSemArray []CUexternalSemaphore, paramsArray []CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS, stream CUstream) (err error) {
 	call := a.fn().SignalExternalSemaphoresAsync
 	if call == nil {
@@ -135,6 +165,12 @@ func (a API) SignalExternalSemaphoresAsync(extSemArray []CUexternalSemaphore, pa
 //	CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_TIMEOUT.
+//
+// Parameters, under their names in C:
+//   - extSemArray: the semaphores.
+//   - paramsArray: the values of each semaphore.
+//   - numExtSems (the length of extSemArray): how many semaphores there are.
+//   - stream: the stream that the work is queued in; 0 is the default stream.
 func (a API) WaitExternalSemaphoresAsync(extSemArray []CUexternalSemaphore, paramsArray []CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS, stream CUstream) (err error) {
 	call := a.fn().WaitExternalSemaphoresAsync
 	if call == nil {

@@ -7,6 +7,9 @@ package cu
 //	CUresult cuDestroyExternalMemory(CUexternalMemory extMem)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - extMem: the imported memory.
 func DestroyExternalMemory(extMem CUexternalMemory) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +23,9 @@ func DestroyExternalMemory(extMem CUexternalMemory) (err error) {
 //	CUresult cuDestroyExternalSemaphore(CUexternalSemaphore extSem)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - extSem: the imported semaphore.
 func DestroyExternalSemaphore(extSem CUexternalSemaphore) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +39,11 @@ func DestroyExternalSemaphore(extSem CUexternalSemaphore) (err error) {
 //	CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_ALREADY_MAPPED, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - devPtr (result): the address of the mapped buffer; the caller frees it with cuMemFree.
+//   - extMem: the imported memory.
+//   - bufferDesc: which part of the memory.
 func ExternalMemoryGetMappedBuffer(extMem CUexternalMemory, bufferDesc *CUDA_EXTERNAL_MEMORY_BUFFER_DESC) (devPtr CUdeviceptr, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +57,11 @@ func ExternalMemoryGetMappedBuffer(extMem CUexternalMemory, bufferDesc *CUDA_EXT
 //	CUresult cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - mipmap (result): the mipmapped array; the caller destroys it with cuMipmappedArrayDestroy.
+//   - extMem: the imported memory.
+//   - mipmapDesc: which part of the memory, and as what.
 func ExternalMemoryGetMappedMipmappedArray(extMem CUexternalMemory, mipmapDesc *CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC) (mipmap CUmipmappedArray, err error) {
 	a, err := Default()
 	if err != nil {
@@ -59,6 +75,10 @@ func ExternalMemoryGetMappedMipmappedArray(extMem CUexternalMemory, mipmapDesc *
 //	CUresult cuImportExternalMemory(CUexternalMemory *extMem_out, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OPERATING_SYSTEM.
+//
+// Parameters, under their names in C:
+//   - extMem_out (result): the imported memory; the caller gives it back with cuDestroyExternalMemory.
+//   - memHandleDesc: the handle of the other API, and what it is.
 func ImportExternalMemory(memHandleDesc *CUDA_EXTERNAL_MEMORY_HANDLE_DESC) (extMem_out CUexternalMemory, err error) {
 	a, err := Default()
 	if err != nil {
@@ -72,6 +92,10 @@ func ImportExternalMemory(memHandleDesc *CUDA_EXTERNAL_MEMORY_HANDLE_DESC) (extM
 //	CUresult cuImportExternalSemaphore(CUexternalSemaphore *extSem_out, const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OPERATING_SYSTEM.
+//
+// Parameters, under their names in C:
+//   - extSem_out (result): the imported semaphore; the caller gives it back with cuDestroyExternalSemaphore.
+//   - semHandleDesc: the handle of the other API, and what it is.
 func ImportExternalSemaphore(semHandleDesc *CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC) (extSem_out CUexternalSemaphore, err error) {
 	a, err := Default()
 	if err != nil {
@@ -85,6 +109,12 @@ func ImportExternalSemaphore(semHandleDesc *CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC)
 //	CUresult cuSignalExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - extSemArray: the semaphores.
+//   - paramsArray: the values of each semaphore.
+//   - numExtSems (the length of extSemArray): how many semaphores there are.
+//   - stream: the stream that the work is queued in; 0 is the default stream.
 func SignalExternalSemaphoresAsync(extSemArray []CUexternalSemaphore, paramsArray []CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS, stream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -98,6 +128,12 @@ func SignalExternalSemaphoresAsync(extSemArray []CUexternalSemaphore, paramsArra
 //	CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream)
 //
 // Declared in cuda.h, group CUDA_EXTRES_INTEROP, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_TIMEOUT.
+//
+// Parameters, under their names in C:
+//   - extSemArray: the semaphores.
+//   - paramsArray: the values of each semaphore.
+//   - numExtSems (the length of extSemArray): how many semaphores there are.
+//   - stream: the stream that the work is queued in; 0 is the default stream.
 func WaitExternalSemaphoresAsync(extSemArray []CUexternalSemaphore, paramsArray []CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS, stream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {

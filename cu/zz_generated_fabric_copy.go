@@ -11,6 +11,12 @@ import (
 //	CUresult cuFabricCpyBatchAsync(size_t numOps, CUDA_FABRIC_COPY_BATCH_OP *opList, unsigned long long flags, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_FABRIC_COPY, since CUDA 13.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - numOps (the length of opList): how many copies there are.
+//   - opList: the copies.
+//   - flags: must be 0.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) FabricCpyBatchAsync(opList []CUDA_FABRIC_COPY_BATCH_OP, flags uint64, hStream CUstream) (err error) {
 	call := a.fn().FabricCpyBatchAsync
 	if call == nil {

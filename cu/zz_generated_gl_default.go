@@ -7,6 +7,12 @@ package cu
 //	CUresult cuGLGetDevices(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices, unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
 //
 // Declared in cudaGL.h, group CUDA_GL. Documented results: CUDA_SUCCESS, CUDA_ERROR_NO_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, CUDA_ERROR_OPERATING_SYSTEM.
+//
+// Parameters, under their names in C:
+//   - pCudaDeviceCount (result): how many devices there are.
+//   - pCudaDevices (result): the devices.
+//   - cudaDeviceCount: room in pCudaDevices.
+//   - deviceList: which of the devices that draw.
 func GLGetDevices_v1(cudaDeviceCount uint32, deviceList CUGLDeviceList) (pCudaDeviceCount uint32, pCudaDevices []CUdevice, err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +26,12 @@ func GLGetDevices_v1(cudaDeviceCount uint32, deviceList CUGLDeviceList) (pCudaDe
 //	CUresult cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices, unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
 //
 // Declared in cudaGL.h, group CUDA_GL. Documented results: CUDA_SUCCESS, CUDA_ERROR_NO_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, CUDA_ERROR_OPERATING_SYSTEM.
+//
+// Parameters, under their names in C:
+//   - pCudaDeviceCount (result): how many devices there are.
+//   - pCudaDevices (result): the devices.
+//   - cudaDeviceCount: room in pCudaDevices.
+//   - deviceList: which of the devices that draw.
 func GLGetDevices(cudaDeviceCount uint32, deviceList CUGLDeviceList) (pCudaDeviceCount uint32, pCudaDevices []CUdevice, err error) {
 	a, err := Default()
 	if err != nil {
@@ -42,6 +54,11 @@ func GLGetDevices_v2(cudaDeviceCount uint32, deviceList CUGLDeviceList) (pCudaDe
 //	CUresult cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint buffer, unsigned int Flags)
 //
 // Declared in cudaGL.h, group CUDA_GL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_OPERATING_SYSTEM.
+//
+// Parameters, under their names in C:
+//   - pCudaResource (result): the registered resource; the caller gives it back with cuGraphicsUnregisterResource.
+//   - buffer: the OpenGL buffer.
+//   - Flags: flags of the call, as its group has them.
 func GraphicsGLRegisterBuffer(buffer GLuint, flags uint32) (pCudaResource CUgraphicsResource, err error) {
 	a, err := Default()
 	if err != nil {
@@ -55,6 +72,12 @@ func GraphicsGLRegisterBuffer(buffer GLuint, flags uint32) (pCudaResource CUgrap
 //	CUresult cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, GLuint image, GLenum target, unsigned int Flags)
 //
 // Declared in cudaGL.h, group CUDA_GL. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_OPERATING_SYSTEM.
+//
+// Parameters, under their names in C:
+//   - pCudaResource (result): the registered resource; the caller gives it back with cuGraphicsUnregisterResource.
+//   - image: the OpenGL texture or renderbuffer.
+//   - target: the OpenGL target of the image.
+//   - Flags: flags of the call, as its group has them.
 func GraphicsGLRegisterImage(image GLuint, target GLenum, flags uint32) (pCudaResource CUgraphicsResource, err error) {
 	a, err := Default()
 	if err != nil {

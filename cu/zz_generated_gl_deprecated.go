@@ -13,6 +13,11 @@ import (
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
 //
+// Parameters, under their names in C:
+//   - pCtx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - Flags: how the context waits and what else it does (CUctx_flags).
+//   - device: the device, a number from 0.
+//
 // Deprecated: cuGLCtxCreate is marked as deprecated in the headers of CUDA 13.5.
 func (a API) GLCtxCreate_v1(flags uint32, device CUdevice) (pCtx CUcontext, err error) {
 	call := a.fn().GLCtxCreate
@@ -32,6 +37,11 @@ func (a API) GLCtxCreate_v1(flags uint32, device CUdevice) (pCtx CUcontext, err 
 //	CUresult cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device)
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - pCtx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - Flags: how the context waits and what else it does (CUctx_flags).
+//   - device: the device, a number from 0.
 //
 // Deprecated: cuGLCtxCreate_v2 is marked as deprecated in the headers of CUDA 13.5.
 func (a API) GLCtxCreate(flags uint32, device CUdevice) (pCtx CUcontext, err error) {
@@ -76,6 +86,11 @@ func (a API) GLInit() (err error) {
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_MAP_FAILED.
 //
+// Parameters, under their names in C:
+//   - dptr (result): the address of the buffer.
+//   - size (result): size of the buffer in bytes.
+//   - buffer: the OpenGL buffer.
+//
 // Deprecated: cuGLMapBufferObject is marked as deprecated in the headers of CUDA 13.5.
 func (a API) GLMapBufferObject_v1(buffer GLuint) (dptr CUdeviceptr_v1, size uint32, err error) {
 	call := a.fn().GLMapBufferObject
@@ -97,6 +112,12 @@ func (a API) GLMapBufferObject_v1(buffer GLuint) (dptr CUdeviceptr_v1, size uint
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_MAP_FAILED.
 //
+// Parameters, under their names in C:
+//   - dptr (result): the address of the buffer.
+//   - size (result): size of the buffer in bytes.
+//   - buffer: the OpenGL buffer.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
+//
 // Deprecated: cuGLMapBufferObjectAsync is marked as deprecated in the headers of CUDA 13.5.
 func (a API) GLMapBufferObjectAsync_v1(buffer GLuint, hStream CUstream) (dptr CUdeviceptr_v1, size uint32, err error) {
 	call := a.fn().GLMapBufferObjectAsync
@@ -117,6 +138,12 @@ func (a API) GLMapBufferObjectAsync_v1(buffer GLuint, hStream CUstream) (dptr CU
 //	CUresult cuGLMapBufferObjectAsync_v2(CUdeviceptr *dptr, size_t *size, GLuint buffer, CUstream hStream)
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_MAP_FAILED.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the buffer.
+//   - size (result): size of the buffer in bytes.
+//   - buffer: the OpenGL buffer.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 //
 // Deprecated: cuGLMapBufferObjectAsync_v2 is marked as deprecated in the headers of CUDA 13.5.
 func (a API) GLMapBufferObjectAsync(buffer GLuint, hStream CUstream) (dptr CUdeviceptr, size uint64, err error) {
@@ -146,6 +173,11 @@ func (a API) GLMapBufferObjectAsync_v2(buffer GLuint, hStream CUstream) (dptr CU
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_MAP_FAILED.
 //
+// Parameters, under their names in C:
+//   - dptr (result): the address of the buffer.
+//   - size (result): size of the buffer in bytes.
+//   - buffer: the OpenGL buffer.
+//
 // Deprecated: cuGLMapBufferObject_v2 is marked as deprecated in the headers of CUDA 13.5.
 func (a API) GLMapBufferObject(buffer GLuint) (dptr CUdeviceptr, size uint64, err error) {
 	call := a.fn().GLMapBufferObject_v2
@@ -174,6 +206,9 @@ func (a API) GLMapBufferObject_v2(buffer GLuint) (dptr CUdeviceptr, size uint64,
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_ALREADY_MAPPED.
 //
+// Parameters, under their names in C:
+//   - buffer: the OpenGL buffer.
+//
 // Deprecated: cuGLRegisterBufferObject is marked as deprecated in the headers of CUDA 13.5.
 func (a API) GLRegisterBufferObject(buffer GLuint) (err error) {
 	call := a.fn().GLRegisterBufferObject
@@ -189,6 +224,10 @@ func (a API) GLRegisterBufferObject(buffer GLuint) (err error) {
 //	CUresult cuGLSetBufferObjectMapFlags(GLuint buffer, unsigned int Flags)
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - buffer: the OpenGL buffer.
+//   - Flags: flags of the call, as its group has them.
 //
 // Deprecated: cuGLSetBufferObjectMapFlags is marked as deprecated in the headers of CUDA 13.5.
 func (a API) GLSetBufferObjectMapFlags(buffer GLuint, flags uint32) (err error) {
@@ -206,6 +245,9 @@ func (a API) GLSetBufferObjectMapFlags(buffer GLuint, flags uint32) (err error) 
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - buffer: the OpenGL buffer.
+//
 // Deprecated: cuGLUnmapBufferObject is marked as deprecated in the headers of CUDA 13.5.
 func (a API) GLUnmapBufferObject(buffer GLuint) (err error) {
 	call := a.fn().GLUnmapBufferObject
@@ -222,6 +264,10 @@ func (a API) GLUnmapBufferObject(buffer GLuint) (err error) {
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - buffer: the OpenGL buffer.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
+//
 // Deprecated: cuGLUnmapBufferObjectAsync is marked as deprecated in the headers of CUDA 13.5.
 func (a API) GLUnmapBufferObjectAsync(buffer GLuint, hStream CUstream) (err error) {
 	call := a.fn().GLUnmapBufferObjectAsync
@@ -237,6 +283,9 @@ func (a API) GLUnmapBufferObjectAsync(buffer GLuint, hStream CUstream) (err erro
 //	CUresult cuGLUnregisterBufferObject(GLuint buffer)
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - buffer: the OpenGL buffer.
 //
 // Deprecated: cuGLUnregisterBufferObject is marked as deprecated in the headers of CUDA 13.5.
 func (a API) GLUnregisterBufferObject(buffer GLuint) (err error) {

@@ -8,6 +8,11 @@ package cu
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
 //
+// Parameters, under their names in C:
+//   - pCtx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - Flags: how the context waits and what else it does (CUctx_flags).
+//   - device: the device, a number from 0.
+//
 // Deprecated: cuGLCtxCreate is marked as deprecated in the headers of CUDA 13.5.
 func GLCtxCreate_v1(flags uint32, device CUdevice) (pCtx CUcontext, err error) {
 	a, err := Default()
@@ -22,6 +27,11 @@ func GLCtxCreate_v1(flags uint32, device CUdevice) (pCtx CUcontext, err error) {
 //	CUresult cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device)
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - pCtx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - Flags: how the context waits and what else it does (CUctx_flags).
+//   - device: the device, a number from 0.
 //
 // Deprecated: cuGLCtxCreate_v2 is marked as deprecated in the headers of CUDA 13.5.
 func GLCtxCreate(flags uint32, device CUdevice) (pCtx CUcontext, err error) {
@@ -64,6 +74,11 @@ func GLInit() (err error) {
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_MAP_FAILED.
 //
+// Parameters, under their names in C:
+//   - dptr (result): the address of the buffer.
+//   - size (result): size of the buffer in bytes.
+//   - buffer: the OpenGL buffer.
+//
 // Deprecated: cuGLMapBufferObject is marked as deprecated in the headers of CUDA 13.5.
 func GLMapBufferObject_v1(buffer GLuint) (dptr CUdeviceptr_v1, size uint32, err error) {
 	a, err := Default()
@@ -79,6 +94,12 @@ func GLMapBufferObject_v1(buffer GLuint) (dptr CUdeviceptr_v1, size uint32, err 
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_MAP_FAILED.
 //
+// Parameters, under their names in C:
+//   - dptr (result): the address of the buffer.
+//   - size (result): size of the buffer in bytes.
+//   - buffer: the OpenGL buffer.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
+//
 // Deprecated: cuGLMapBufferObjectAsync is marked as deprecated in the headers of CUDA 13.5.
 func GLMapBufferObjectAsync_v1(buffer GLuint, hStream CUstream) (dptr CUdeviceptr_v1, size uint32, err error) {
 	a, err := Default()
@@ -93,6 +114,12 @@ func GLMapBufferObjectAsync_v1(buffer GLuint, hStream CUstream) (dptr CUdevicept
 //	CUresult cuGLMapBufferObjectAsync_v2(CUdeviceptr *dptr, size_t *size, GLuint buffer, CUstream hStream)
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_MAP_FAILED.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the buffer.
+//   - size (result): size of the buffer in bytes.
+//   - buffer: the OpenGL buffer.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 //
 // Deprecated: cuGLMapBufferObjectAsync_v2 is marked as deprecated in the headers of CUDA 13.5.
 func GLMapBufferObjectAsync(buffer GLuint, hStream CUstream) (dptr CUdeviceptr, size uint64, err error) {
@@ -120,6 +147,11 @@ func GLMapBufferObjectAsync_v2(buffer GLuint, hStream CUstream) (dptr CUdevicept
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_MAP_FAILED.
 //
+// Parameters, under their names in C:
+//   - dptr (result): the address of the buffer.
+//   - size (result): size of the buffer in bytes.
+//   - buffer: the OpenGL buffer.
+//
 // Deprecated: cuGLMapBufferObject_v2 is marked as deprecated in the headers of CUDA 13.5.
 func GLMapBufferObject(buffer GLuint) (dptr CUdeviceptr, size uint64, err error) {
 	a, err := Default()
@@ -146,6 +178,9 @@ func GLMapBufferObject_v2(buffer GLuint) (dptr CUdeviceptr, size uint64, err err
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_ALREADY_MAPPED.
 //
+// Parameters, under their names in C:
+//   - buffer: the OpenGL buffer.
+//
 // Deprecated: cuGLRegisterBufferObject is marked as deprecated in the headers of CUDA 13.5.
 func GLRegisterBufferObject(buffer GLuint) (err error) {
 	a, err := Default()
@@ -160,6 +195,10 @@ func GLRegisterBufferObject(buffer GLuint) (err error) {
 //	CUresult cuGLSetBufferObjectMapFlags(GLuint buffer, unsigned int Flags)
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - buffer: the OpenGL buffer.
+//   - Flags: flags of the call, as its group has them.
 //
 // Deprecated: cuGLSetBufferObjectMapFlags is marked as deprecated in the headers of CUDA 13.5.
 func GLSetBufferObjectMapFlags(buffer GLuint, flags uint32) (err error) {
@@ -176,6 +215,9 @@ func GLSetBufferObjectMapFlags(buffer GLuint, flags uint32) (err error) {
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - buffer: the OpenGL buffer.
+//
 // Deprecated: cuGLUnmapBufferObject is marked as deprecated in the headers of CUDA 13.5.
 func GLUnmapBufferObject(buffer GLuint) (err error) {
 	a, err := Default()
@@ -191,6 +233,10 @@ func GLUnmapBufferObject(buffer GLuint) (err error) {
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - buffer: the OpenGL buffer.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
+//
 // Deprecated: cuGLUnmapBufferObjectAsync is marked as deprecated in the headers of CUDA 13.5.
 func GLUnmapBufferObjectAsync(buffer GLuint, hStream CUstream) (err error) {
 	a, err := Default()
@@ -205,6 +251,9 @@ func GLUnmapBufferObjectAsync(buffer GLuint, hStream CUstream) (err error) {
 //	CUresult cuGLUnregisterBufferObject(GLuint buffer)
 //
 // Declared in cudaGL.h, group CUDA_GL_DEPRECATED. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - buffer: the OpenGL buffer.
 //
 // Deprecated: cuGLUnregisterBufferObject is marked as deprecated in the headers of CUDA 13.5.
 func GLUnregisterBufferObject(buffer GLuint) (err error) {

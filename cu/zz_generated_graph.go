@@ -12,6 +12,11 @@ import (
 //	CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - device: the device, a number from 0.
+//   - attr: which figure of memory of graphs.
+//   - value (written by the call): memory for the value, of the type that the attribute has.
 func (a API) DeviceGetGraphMemAttribute(device CUdevice, attr CUgraphMem_attribute, value unsafe.Pointer) (err error) {
 	call := a.fn().DeviceGetGraphMemAttribute
 	if call == nil {
@@ -26,6 +31,9 @@ func (a API) DeviceGetGraphMemAttribute(device CUdevice, attr CUgraphMem_attribu
 //	CUresult cuDeviceGraphMemTrim(CUdevice device)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - device: the device, a number from 0.
 func (a API) DeviceGraphMemTrim(device CUdevice) (err error) {
 	call := a.fn().DeviceGraphMemTrim
 	if call == nil {
@@ -40,6 +48,11 @@ func (a API) DeviceGraphMemTrim(device CUdevice) (err error) {
 //	CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - device: the device, a number from 0.
+//   - attr: which figure of memory of graphs.
+//   - value: memory for the value, of the type that the attribute has.
 func (a API) DeviceSetGraphMemAttribute(device CUdevice, attr CUgraphMem_attribute, value unsafe.Pointer) (err error) {
 	call := a.fn().DeviceSetGraphMemAttribute
 	if call == nil {
@@ -54,6 +67,13 @@ func (a API) DeviceSetGraphMemAttribute(device CUdevice, attr CUgraphMem_attribu
 //	CUresult cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphAddBatchMemOpNode(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUDA_BATCH_MEM_OP_NODE_PARAMS) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddBatchMemOpNode
 	if call == nil {
@@ -72,6 +92,13 @@ func (a API) GraphAddBatchMemOpNode(hGraph CUgraph, dependencies []CUgraphNode, 
 //	CUresult cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUgraph childGraph)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - childGraph: the graph that the node holds a copy of.
 func (a API) GraphAddChildGraphNode(hGraph CUgraph, dependencies []CUgraphNode, childGraph CUgraph) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddChildGraphNode
 	if call == nil {
@@ -90,6 +117,12 @@ func (a API) GraphAddChildGraphNode(hGraph CUgraph, dependencies []CUgraphNode, 
 //	CUresult cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - from: where each edge begins.
+//   - to: where each edge ends.
+//   - numDependencies (the length of from): how many edges there are.
 func (a API) GraphAddDependencies_v1(hGraph CUgraph, from []CUgraphNode, to []CUgraphNode) (err error) {
 	call := a.fn().GraphAddDependencies
 	if call == nil {
@@ -108,6 +141,13 @@ func (a API) GraphAddDependencies_v1(hGraph CUgraph, from []CUgraphNode, to []CU
 //	CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - from: where each edge begins.
+//   - to: where each edge ends.
+//   - edgeData: what each edge is like; NULL for plain edges.
+//   - numDependencies (the length of from): how many edges there are.
 func (a API) GraphAddDependencies(hGraph CUgraph, from []CUgraphNode, to []CUgraphNode, edgeData []CUgraphEdgeData) (err error) {
 	call := a.fn().GraphAddDependencies_v2
 	if call == nil {
@@ -135,6 +175,12 @@ func (a API) GraphAddDependencies_v2(hGraph CUgraph, from []CUgraphNode, to []CU
 //	CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
 func (a API) GraphAddEmptyNode(hGraph CUgraph, dependencies []CUgraphNode) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddEmptyNode
 	if call == nil {
@@ -153,6 +199,13 @@ func (a API) GraphAddEmptyNode(hGraph CUgraph, dependencies []CUgraphNode) (phGr
 //	CUresult cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUevent event)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - event: the event.
 func (a API) GraphAddEventRecordNode(hGraph CUgraph, dependencies []CUgraphNode, event CUevent) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddEventRecordNode
 	if call == nil {
@@ -171,6 +224,13 @@ func (a API) GraphAddEventRecordNode(hGraph CUgraph, dependencies []CUgraphNode,
 //	CUresult cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUevent event)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - event: the event.
 func (a API) GraphAddEventWaitNode(hGraph CUgraph, dependencies []CUgraphNode, event CUevent) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddEventWaitNode
 	if call == nil {
@@ -189,6 +249,13 @@ func (a API) GraphAddEventWaitNode(hGraph CUgraph, dependencies []CUgraphNode, e
 //	CUresult cuGraphAddExternalSemaphoresSignalNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphAddExternalSemaphoresSignalNode(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddExternalSemaphoresSignalNode
 	if call == nil {
@@ -207,6 +274,13 @@ func (a API) GraphAddExternalSemaphoresSignalNode(hGraph CUgraph, dependencies [
 //	CUresult cuGraphAddExternalSemaphoresWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphAddExternalSemaphoresWaitNode(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUDA_EXT_SEM_WAIT_NODE_PARAMS) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddExternalSemaphoresWaitNode
 	if call == nil {
@@ -225,6 +299,13 @@ func (a API) GraphAddExternalSemaphoresWaitNode(hGraph CUgraph, dependencies []C
 //	CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_HOST_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphAddHostNode(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUDA_HOST_NODE_PARAMS) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddHostNode
 	if call == nil {
@@ -243,6 +324,13 @@ func (a API) GraphAddHostNode(hGraph CUgraph, dependencies []CUgraphNode, nodePa
 //	CUresult cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphAddKernelNode_v1(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUDA_KERNEL_NODE_PARAMS_v1) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddKernelNode
 	if call == nil {
@@ -261,6 +349,13 @@ func (a API) GraphAddKernelNode_v1(hGraph CUgraph, dependencies []CUgraphNode, n
 //	CUresult cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphAddKernelNode(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUDA_KERNEL_NODE_PARAMS) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddKernelNode_v2
 	if call == nil {
@@ -284,6 +379,13 @@ func (a API) GraphAddKernelNode_v2(hGraph CUgraph, dependencies []CUgraphNode, n
 //	CUresult cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams (read and written by the call): what the node does; its arrays and arguments are copied.
 func (a API) GraphAddMemAllocNode(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUDA_MEM_ALLOC_NODE_PARAMS) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddMemAllocNode
 	if call == nil {
@@ -302,6 +404,13 @@ func (a API) GraphAddMemAllocNode(hGraph CUgraph, dependencies []CUgraphNode, no
 //	CUresult cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUdeviceptr dptr)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - dptr: the address that the node frees.
 func (a API) GraphAddMemFreeNode(hGraph CUgraph, dependencies []CUgraphNode, dptr CUdeviceptr) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddMemFreeNode
 	if call == nil {
@@ -320,6 +429,14 @@ func (a API) GraphAddMemFreeNode(hGraph CUgraph, dependencies []CUgraphNode, dpt
 //	CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - copyParams: places, pitches and extent of the copy.
+//   - ctx: the context that the node's copy or fill runs in.
 func (a API) GraphAddMemcpyNode(hGraph CUgraph, dependencies []CUgraphNode, copyParams *CUDA_MEMCPY3D, ctx CUcontext) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddMemcpyNode
 	if call == nil {
@@ -338,6 +455,14 @@ func (a API) GraphAddMemcpyNode(hGraph CUgraph, dependencies []CUgraphNode, copy
 //	CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - memsetParams: address, value and extent of the fill.
+//   - ctx: the context that the node's copy or fill runs in.
 func (a API) GraphAddMemsetNode(hGraph CUgraph, dependencies []CUgraphNode, memsetParams *CUDA_MEMSET_NODE_PARAMS, ctx CUcontext) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddMemsetNode
 	if call == nil {
@@ -356,6 +481,14 @@ func (a API) GraphAddMemsetNode(hGraph CUgraph, dependencies []CUgraphNode, mems
 //	CUresult cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUgraphNodeParams *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams (read and written by the call): kind of node and what it does; the whole record is looked at, so set
+//     to zero what is not used.
 func (a API) GraphAddNode_v1(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUgraphNodeParams) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddNode
 	if call == nil {
@@ -374,6 +507,15 @@ func (a API) GraphAddNode_v1(hGraph CUgraph, dependencies []CUgraphNode, nodePar
 //	CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - dependencyData: what each of these edges is like; NULL for plain edges.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams (read and written by the call): kind of node and what it does; the whole record is looked at, so set
+//     to zero what is not used.
 func (a API) GraphAddNode(hGraph CUgraph, dependencies []CUgraphNode, dependencyData []CUgraphEdgeData, nodeParams *CUgraphNodeParams) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddNode_v2
 	if call == nil {
@@ -401,6 +543,15 @@ func (a API) GraphAddNode_v2(hGraph CUgraph, dependencies []CUgraphNode, depende
 //	CUresult cuGraphAddNode_v3(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - dependencyData: what each of these edges is like; NULL for plain edges.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams (read and written by the call): kind of node and what it does; the whole record is looked at, so set
+//     to zero what is not used.
 func (a API) GraphAddNode_v3(hGraph CUgraph, dependencies []CUgraphNode, dependencyData []CUgraphEdgeData, nodeParams *CUgraphNodeParams) (phGraphNode CUgraphNode, err error) {
 	call := a.fn().GraphAddNode_v3
 	if call == nil {
@@ -423,6 +574,10 @@ func (a API) GraphAddNode_v3(hGraph CUgraph, dependencies []CUgraphNode, depende
 //	CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams_out (result): what the node does; memory that it points to is the node's.
 func (a API) GraphBatchMemOpNodeGetParams(hNode CUgraphNode) (nodeParams_out CUDA_BATCH_MEM_OP_NODE_PARAMS, err error) {
 	call := a.fn().GraphBatchMemOpNodeGetParams
 	if call == nil {
@@ -441,6 +596,10 @@ func (a API) GraphBatchMemOpNodeGetParams(hNode CUgraphNode) (nodeParams_out CUD
 //	CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphBatchMemOpNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_BATCH_MEM_OP_NODE_PARAMS) (err error) {
 	call := a.fn().GraphBatchMemOpNodeSetParams
 	if call == nil {
@@ -455,6 +614,10 @@ func (a API) GraphBatchMemOpNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_BA
 //	CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - phGraph (result): the graph inside the node; it stays the node's.
 func (a API) GraphChildGraphNodeGetGraph(hNode CUgraphNode) (phGraph CUgraph, err error) {
 	call := a.fn().GraphChildGraphNodeGetGraph
 	if call == nil {
@@ -473,6 +636,10 @@ func (a API) GraphChildGraphNodeGetGraph(hNode CUgraphNode) (phGraph CUgraph, er
 //	CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - phGraphClone (result): the copy; the caller destroys it with cuGraphDestroy.
+//   - originalGraph: the graph that is copied.
 func (a API) GraphClone(originalGraph CUgraph) (phGraphClone CUgraph, err error) {
 	call := a.fn().GraphClone
 	if call == nil {
@@ -491,6 +658,13 @@ func (a API) GraphClone(originalGraph CUgraph) (phGraphClone CUgraph, err error)
 //	CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out, CUgraph hGraph, CUcontext ctx, unsigned int defaultLaunchValue, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pHandle_out (result): the new condition; it lives as long as the graph.
+//   - hGraph: the graph.
+//   - ctx: the context that the node's copy or fill runs in.
+//   - defaultLaunchValue: the value of the condition when a launch begins, where flags ask for it.
+//   - flags: whether each launch sets the condition to defaultLaunchValue.
 func (a API) GraphConditionalHandleCreate(hGraph CUgraph, ctx CUcontext, defaultLaunchValue uint32, flags uint32) (pHandle_out CUgraphConditionalHandle, err error) {
 	call := a.fn().GraphConditionalHandleCreate
 	if call == nil {
@@ -509,6 +683,10 @@ func (a API) GraphConditionalHandleCreate(hGraph CUgraph, ctx CUcontext, default
 //	CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - phGraph (result): the new graph; the caller destroys it with cuGraphDestroy.
+//   - flags: must be 0.
 func (a API) GraphCreate(flags uint32) (phGraph CUgraph, err error) {
 	call := a.fn().GraphCreate
 	if call == nil {
@@ -527,6 +705,11 @@ func (a API) GraphCreate(flags uint32) (phGraph CUgraph, err error) {
 //	CUresult cuGraphDebugDotPrint(CUgraph hGraph, const char *path, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OPERATING_SYSTEM.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - path: path of the file to write.
+//   - flags: what is written of the nodes (CUgraphDebugDot_flags).
 func (a API) GraphDebugDotPrint(hGraph CUgraph, path string, flags uint32) (err error) {
 	call := a.fn().GraphDebugDotPrint
 	if call == nil {
@@ -549,6 +732,9 @@ func (a API) GraphDebugDotPrint(hGraph CUgraph, path string, flags uint32) (err 
 //	CUresult cuGraphDestroy(CUgraph hGraph)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
 func (a API) GraphDestroy(hGraph CUgraph) (err error) {
 	call := a.fn().GraphDestroy
 	if call == nil {
@@ -563,6 +749,9 @@ func (a API) GraphDestroy(hGraph CUgraph) (err error) {
 //	CUresult cuGraphDestroyNode(CUgraphNode hNode)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
 func (a API) GraphDestroyNode(hNode CUgraphNode) (err error) {
 	call := a.fn().GraphDestroyNode
 	if call == nil {
@@ -577,6 +766,10 @@ func (a API) GraphDestroyNode(hNode CUgraphNode) (err error) {
 //	CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - event_out (result): the event of the node; it stays the program's.
 func (a API) GraphEventRecordNodeGetEvent(hNode CUgraphNode) (event_out CUevent, err error) {
 	call := a.fn().GraphEventRecordNodeGetEvent
 	if call == nil {
@@ -595,6 +788,10 @@ func (a API) GraphEventRecordNodeGetEvent(hNode CUgraphNode) (event_out CUevent,
 //	CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - event: the event.
 func (a API) GraphEventRecordNodeSetEvent(hNode CUgraphNode, event CUevent) (err error) {
 	call := a.fn().GraphEventRecordNodeSetEvent
 	if call == nil {
@@ -609,6 +806,10 @@ func (a API) GraphEventRecordNodeSetEvent(hNode CUgraphNode, event CUevent) (err
 //	CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - event_out (result): the event of the node; it stays the program's.
 func (a API) GraphEventWaitNodeGetEvent(hNode CUgraphNode) (event_out CUevent, err error) {
 	call := a.fn().GraphEventWaitNodeGetEvent
 	if call == nil {
@@ -627,6 +828,10 @@ func (a API) GraphEventWaitNodeGetEvent(hNode CUgraphNode) (event_out CUevent, e
 //	CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - event: the event.
 func (a API) GraphEventWaitNodeSetEvent(hNode CUgraphNode, event CUevent) (err error) {
 	call := a.fn().GraphEventWaitNodeSetEvent
 	if call == nil {
@@ -641,6 +846,11 @@ func (a API) GraphEventWaitNodeSetEvent(hNode CUgraphNode, event CUevent) (err e
 //	CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphExecBatchMemOpNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParams *CUDA_BATCH_MEM_OP_NODE_PARAMS) (err error) {
 	call := a.fn().GraphExecBatchMemOpNodeSetParams
 	if call == nil {
@@ -655,6 +865,11 @@ func (a API) GraphExecBatchMemOpNodeSetParams(hGraphExec CUgraphExec, hNode CUgr
 //	CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - childGraph: the graph that the node holds a copy of.
 func (a API) GraphExecChildGraphNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, childGraph CUgraph) (err error) {
 	call := a.fn().GraphExecChildGraphNodeSetParams
 	if call == nil {
@@ -669,6 +884,9 @@ func (a API) GraphExecChildGraphNodeSetParams(hGraphExec CUgraphExec, hNode CUgr
 //	CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
 func (a API) GraphExecDestroy(hGraphExec CUgraphExec) (err error) {
 	call := a.fn().GraphExecDestroy
 	if call == nil {
@@ -683,6 +901,11 @@ func (a API) GraphExecDestroy(hGraphExec CUgraphExec) (err error) {
 //	CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - event: the event.
 func (a API) GraphExecEventRecordNodeSetEvent(hGraphExec CUgraphExec, hNode CUgraphNode, event CUevent) (err error) {
 	call := a.fn().GraphExecEventRecordNodeSetEvent
 	if call == nil {
@@ -697,6 +920,11 @@ func (a API) GraphExecEventRecordNodeSetEvent(hGraphExec CUgraphExec, hNode CUgr
 //	CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - event: the event.
 func (a API) GraphExecEventWaitNodeSetEvent(hGraphExec CUgraphExec, hNode CUgraphNode, event CUevent) (err error) {
 	call := a.fn().GraphExecEventWaitNodeSetEvent
 	if call == nil {
@@ -711,6 +939,11 @@ func (a API) GraphExecEventWaitNodeSetEvent(hGraphExec CUgraphExec, hNode CUgrap
 //	CUresult cuGraphExecExternalSemaphoresSignalNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphExecExternalSemaphoresSignalNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParams *CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) (err error) {
 	call := a.fn().GraphExecExternalSemaphoresSignalNodeSetParams
 	if call == nil {
@@ -725,6 +958,11 @@ func (a API) GraphExecExternalSemaphoresSignalNodeSetParams(hGraphExec CUgraphEx
 //	CUresult cuGraphExecExternalSemaphoresWaitNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphExecExternalSemaphoresWaitNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParams *CUDA_EXT_SEM_WAIT_NODE_PARAMS) (err error) {
 	call := a.fn().GraphExecExternalSemaphoresWaitNodeSetParams
 	if call == nil {
@@ -739,6 +977,10 @@ func (a API) GraphExecExternalSemaphoresWaitNodeSetParams(hGraphExec CUgraphExec
 //	CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - flags (result): the flags that it was made with.
 func (a API) GraphExecGetFlags(hGraphExec CUgraphExec) (flags uint64, err error) {
 	call := a.fn().GraphExecGetFlags
 	if call == nil {
@@ -757,6 +999,10 @@ func (a API) GraphExecGetFlags(hGraphExec CUgraphExec) (flags uint64, err error)
 //	CUresult cuGraphExecGetId(CUgraphExec hGraphExec, unsigned int *graphId)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - graphId (result): a number that no other graph of the process has had.
 func (a API) GraphExecGetId(hGraphExec CUgraphExec) (graphId uint32, err error) {
 	call := a.fn().GraphExecGetId
 	if call == nil {
@@ -775,6 +1021,11 @@ func (a API) GraphExecGetId(hGraphExec CUgraphExec) (graphId uint32, err error) 
 //	CUresult cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphExecHostNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParams *CUDA_HOST_NODE_PARAMS) (err error) {
 	call := a.fn().GraphExecHostNodeSetParams
 	if call == nil {
@@ -789,6 +1040,11 @@ func (a API) GraphExecHostNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNod
 //	CUresult cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphExecKernelNodeSetParams_v1(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParams *CUDA_KERNEL_NODE_PARAMS_v1) (err error) {
 	call := a.fn().GraphExecKernelNodeSetParams
 	if call == nil {
@@ -803,6 +1059,11 @@ func (a API) GraphExecKernelNodeSetParams_v1(hGraphExec CUgraphExec, hNode CUgra
 //	CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphExecKernelNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParams *CUDA_KERNEL_NODE_PARAMS) (err error) {
 	call := a.fn().GraphExecKernelNodeSetParams_v2
 	if call == nil {
@@ -822,6 +1083,12 @@ func (a API) GraphExecKernelNodeSetParams_v2(hGraphExec CUgraphExec, hNode CUgra
 //	CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - copyParams: places, pitches and extent of the copy.
+//   - ctx: the context that the node's copy or fill runs in.
 func (a API) GraphExecMemcpyNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, copyParams *CUDA_MEMCPY3D, ctx CUcontext) (err error) {
 	call := a.fn().GraphExecMemcpyNodeSetParams
 	if call == nil {
@@ -836,6 +1103,12 @@ func (a API) GraphExecMemcpyNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphN
 //	CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - memsetParams: address, value and extent of the fill.
+//   - ctx: the context that the node's copy or fill runs in.
 func (a API) GraphExecMemsetNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, memsetParams *CUDA_MEMSET_NODE_PARAMS, ctx CUcontext) (err error) {
 	call := a.fn().GraphExecMemsetNodeSetParams
 	if call == nil {
@@ -850,6 +1123,11 @@ func (a API) GraphExecMemsetNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphN
 //	CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - nodeParams: kind of node and what it does; the whole record is looked at, so set to zero what is not used.
 func (a API) GraphExecNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParams *CUgraphNodeParams) (err error) {
 	call := a.fn().GraphExecNodeSetParams
 	if call == nil {
@@ -864,6 +1142,12 @@ func (a API) GraphExecNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, n
 //	CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out, CUgraphExecUpdateResult *updateResult_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hGraph: the graph.
+//   - hErrorNode_out (result): the node that does not fit.
+//   - updateResult_out (result): whether the update was done, and else why not.
 func (a API) GraphExecUpdate_v1(hGraphExec CUgraphExec, hGraph CUgraph) (hErrorNode_out CUgraphNode, updateResult_out CUgraphExecUpdateResult, err error) {
 	call := a.fn().GraphExecUpdate
 	if call == nil {
@@ -883,6 +1167,11 @@ func (a API) GraphExecUpdate_v1(hGraphExec CUgraphExec, hGraph CUgraph) (hErrorN
 //	CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hGraph: the graph.
+//   - resultInfo (result): whether the update was done, else why not and which node does not fit.
 func (a API) GraphExecUpdate(hGraphExec CUgraphExec, hGraph CUgraph) (resultInfo CUgraphExecUpdateResultInfo, err error) {
 	call := a.fn().GraphExecUpdate_v2
 	if call == nil {
@@ -906,6 +1195,10 @@ func (a API) GraphExecUpdate_v2(hGraphExec CUgraphExec, hGraph CUgraph) (resultI
 //	CUresult cuGraphExternalSemaphoresSignalNodeGetParams(CUgraphNode hNode, CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *params_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - params_out (result): what the node does; memory that it points to is the node's.
 func (a API) GraphExternalSemaphoresSignalNodeGetParams(hNode CUgraphNode) (params_out CUDA_EXT_SEM_SIGNAL_NODE_PARAMS, err error) {
 	call := a.fn().GraphExternalSemaphoresSignalNodeGetParams
 	if call == nil {
@@ -924,6 +1217,10 @@ func (a API) GraphExternalSemaphoresSignalNodeGetParams(hNode CUgraphNode) (para
 //	CUresult cuGraphExternalSemaphoresSignalNodeSetParams(CUgraphNode hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphExternalSemaphoresSignalNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) (err error) {
 	call := a.fn().GraphExternalSemaphoresSignalNodeSetParams
 	if call == nil {
@@ -938,6 +1235,10 @@ func (a API) GraphExternalSemaphoresSignalNodeSetParams(hNode CUgraphNode, nodeP
 //	CUresult cuGraphExternalSemaphoresWaitNodeGetParams(CUgraphNode hNode, CUDA_EXT_SEM_WAIT_NODE_PARAMS *params_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - params_out (result): what the node does; memory that it points to is the node's.
 func (a API) GraphExternalSemaphoresWaitNodeGetParams(hNode CUgraphNode) (params_out CUDA_EXT_SEM_WAIT_NODE_PARAMS, err error) {
 	call := a.fn().GraphExternalSemaphoresWaitNodeGetParams
 	if call == nil {
@@ -956,6 +1257,10 @@ func (a API) GraphExternalSemaphoresWaitNodeGetParams(hNode CUgraphNode) (params
 //	CUresult cuGraphExternalSemaphoresWaitNodeSetParams(CUgraphNode hNode, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphExternalSemaphoresWaitNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_EXT_SEM_WAIT_NODE_PARAMS) (err error) {
 	call := a.fn().GraphExternalSemaphoresWaitNodeSetParams
 	if call == nil {
@@ -970,6 +1275,12 @@ func (a API) GraphExternalSemaphoresWaitNodeSetParams(hNode CUgraphNode, nodePar
 //	CUresult cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_LOSSY_QUERY, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - from (result): where each edge begins.
+//   - to (result): where each edge ends.
+//   - numEdges (input and result): room for edges; afterwards how many there are.
 func (a API) GraphGetEdges_v1(hGraph CUgraph, numEdges uint64) (from []CUgraphNode, to []CUgraphNode, numEdgesOut uint64, err error) {
 	call := a.fn().GraphGetEdges
 	if call == nil {
@@ -999,6 +1310,13 @@ func (a API) GraphGetEdges_v1(hGraph CUgraph, numEdges uint64) (from []CUgraphNo
 //	CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData, size_t *numEdges)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_LOSSY_QUERY, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - from (result): where each edge begins.
+//   - to (result): where each edge ends.
+//   - edgeData (result): what each edge is like; NULL for plain edges.
+//   - numEdges (input and result): room for edges; afterwards how many there are.
 func (a API) GraphGetEdges(hGraph CUgraph, numEdges uint64) (from []CUgraphNode, to []CUgraphNode, edgeData []CUgraphEdgeData, numEdgesOut uint64, err error) {
 	call := a.fn().GraphGetEdges_v2
 	if call == nil {
@@ -1034,6 +1352,10 @@ func (a API) GraphGetEdges_v2(hGraph CUgraph, numEdges uint64) (from []CUgraphNo
 //	CUresult cuGraphGetId(CUgraph hGraph, unsigned int *graphId)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - graphId (result): a number that no other graph of the process has had.
 func (a API) GraphGetId(hGraph CUgraph) (graphId uint32, err error) {
 	call := a.fn().GraphGetId
 	if call == nil {
@@ -1052,6 +1374,11 @@ func (a API) GraphGetId(hGraph CUgraph) (graphId uint32, err error) {
 //	CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - nodes (result): the nodes of the graph.
+//   - numNodes (input and result): room in nodes; afterwards how many there are.
 func (a API) GraphGetNodes(hGraph CUgraph, numNodes uint64) (nodes []CUgraphNode, numNodesOut uint64, err error) {
 	call := a.fn().GraphGetNodes
 	if call == nil {
@@ -1080,6 +1407,11 @@ func (a API) GraphGetNodes(hGraph CUgraph, numNodes uint64) (nodes []CUgraphNode
 //	CUresult cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - rootNodes (result): the nodes that follow no other.
+//   - numRootNodes (input and result): room in rootNodes; afterwards how many there are.
 func (a API) GraphGetRootNodes(hGraph CUgraph, numRootNodes uint64) (rootNodes []CUgraphNode, numRootNodesOut uint64, err error) {
 	call := a.fn().GraphGetRootNodes
 	if call == nil {
@@ -1108,6 +1440,10 @@ func (a API) GraphGetRootNodes(hGraph CUgraph, numRootNodes uint64) (rootNodes [
 //	CUresult cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams (result): what the node does; memory that it points to is the node's.
 func (a API) GraphHostNodeGetParams(hNode CUgraphNode) (nodeParams CUDA_HOST_NODE_PARAMS, err error) {
 	call := a.fn().GraphHostNodeGetParams
 	if call == nil {
@@ -1126,6 +1462,10 @@ func (a API) GraphHostNodeGetParams(hNode CUgraphNode) (nodeParams CUDA_HOST_NOD
 //	CUresult cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphHostNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_HOST_NODE_PARAMS) (err error) {
 	call := a.fn().GraphHostNodeSetParams
 	if call == nil {
@@ -1140,6 +1480,13 @@ func (a API) GraphHostNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_HOST_NOD
 //	CUresult cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphExec (result): the executable graph; the caller destroys it with cuGraphExecDestroy.
+//   - hGraph: the graph.
+//   - phErrorNode (result): the node that was refused.
+//   - logBuffer (result): what is to be said about a failure.
+//   - bufferSize (set by this package): room in logBuffer in bytes.
 func (a API) GraphInstantiate_v1(hGraph CUgraph) (phGraphExec CUgraphExec, phErrorNode CUgraphNode, logBuffer string, err error) {
 	call := a.fn().GraphInstantiate
 	if call == nil {
@@ -1169,6 +1516,11 @@ func (a API) GraphInstantiate(hGraph CUgraph, flags uint64) (phGraphExec CUgraph
 //	CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4.
+//
+// Parameters, under their names in C:
+//   - phGraphExec (result): the executable graph; the caller destroys it with cuGraphExecDestroy.
+//   - hGraph: the graph.
+//   - flags: what becomes of memory of earlier launches, and where it is launched from (CUgraphInstantiate_flags).
 func (a API) GraphInstantiateWithFlags(hGraph CUgraph, flags uint64) (phGraphExec CUgraphExec, err error) {
 	call := a.fn().GraphInstantiateWithFlags
 	if call == nil {
@@ -1187,6 +1539,12 @@ func (a API) GraphInstantiateWithFlags(hGraph CUgraph, flags uint64) (phGraphExe
 //	CUresult cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphExec (result): the executable graph; the caller destroys it with cuGraphExecDestroy.
+//   - hGraph: the graph.
+//   - instantiateParams (read and written by the call): flags and stream of the making; afterwards how it went and
+//     which node was refused.
 func (a API) GraphInstantiateWithParams(hGraph CUgraph, instantiateParams *CUDA_GRAPH_INSTANTIATE_PARAMS) (phGraphExec CUgraphExec, err error) {
 	call := a.fn().GraphInstantiateWithParams
 	if call == nil {
@@ -1205,6 +1563,13 @@ func (a API) GraphInstantiateWithParams(hGraph CUgraph, instantiateParams *CUDA_
 //	CUresult cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphExec (result): the executable graph; the caller destroys it with cuGraphExecDestroy.
+//   - hGraph: the graph.
+//   - phErrorNode (result): the node that was refused.
+//   - logBuffer (result): what is to be said about a failure.
+//   - bufferSize (set by this package): room in logBuffer in bytes.
 func (a API) GraphInstantiate_v2(hGraph CUgraph) (phGraphExec CUgraphExec, phErrorNode CUgraphNode, logBuffer string, err error) {
 	call := a.fn().GraphInstantiate_v2
 	if call == nil {
@@ -1229,6 +1594,10 @@ func (a API) GraphInstantiate_v2(hGraph CUgraph) (phGraphExec CUgraphExec, phErr
 //	CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dst: the node that gets the attributes.
+//   - src: the node whose attributes are taken.
 func (a API) GraphKernelNodeCopyAttributes(dst CUgraphNode, src CUgraphNode) (err error) {
 	call := a.fn().GraphKernelNodeCopyAttributes
 	if call == nil {
@@ -1243,6 +1612,11 @@ func (a API) GraphKernelNodeCopyAttributes(dst CUgraphNode, src CUgraphNode) (er
 //	CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, CUkernelNodeAttrValue *value_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - attr: which attribute of the kernel node.
+//   - value_out (result): the value of the attribute.
 func (a API) GraphKernelNodeGetAttribute(hNode CUgraphNode, attr CUkernelNodeAttrID) (value_out CUkernelNodeAttrValue, err error) {
 	call := a.fn().GraphKernelNodeGetAttribute
 	if call == nil {
@@ -1261,6 +1635,10 @@ func (a API) GraphKernelNodeGetAttribute(hNode CUgraphNode, attr CUkernelNodeAtt
 //	CUresult cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams (result): what the node does; memory that it points to is the node's.
 func (a API) GraphKernelNodeGetParams_v1(hNode CUgraphNode) (nodeParams CUDA_KERNEL_NODE_PARAMS_v1, err error) {
 	call := a.fn().GraphKernelNodeGetParams
 	if call == nil {
@@ -1279,6 +1657,10 @@ func (a API) GraphKernelNodeGetParams_v1(hNode CUgraphNode) (nodeParams CUDA_KER
 //	CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams (result): what the node does; memory that it points to is the node's.
 func (a API) GraphKernelNodeGetParams(hNode CUgraphNode) (nodeParams CUDA_KERNEL_NODE_PARAMS, err error) {
 	call := a.fn().GraphKernelNodeGetParams_v2
 	if call == nil {
@@ -1302,6 +1684,11 @@ func (a API) GraphKernelNodeGetParams_v2(hNode CUgraphNode) (nodeParams CUDA_KER
 //	CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, const CUkernelNodeAttrValue *value)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - attr: which attribute of the kernel node.
+//   - value: the value of the attribute.
 func (a API) GraphKernelNodeSetAttribute(hNode CUgraphNode, attr CUkernelNodeAttrID, value *CUkernelNodeAttrValue) (err error) {
 	call := a.fn().GraphKernelNodeSetAttribute
 	if call == nil {
@@ -1316,6 +1703,10 @@ func (a API) GraphKernelNodeSetAttribute(hNode CUgraphNode, attr CUkernelNodeAtt
 //	CUresult cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphKernelNodeSetParams_v1(hNode CUgraphNode, nodeParams *CUDA_KERNEL_NODE_PARAMS_v1) (err error) {
 	call := a.fn().GraphKernelNodeSetParams
 	if call == nil {
@@ -1330,6 +1721,10 @@ func (a API) GraphKernelNodeSetParams_v1(hNode CUgraphNode, nodeParams *CUDA_KER
 //	CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphKernelNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_KERNEL_NODE_PARAMS) (err error) {
 	call := a.fn().GraphKernelNodeSetParams_v2
 	if call == nil {
@@ -1349,6 +1744,10 @@ func (a API) GraphKernelNodeSetParams_v2(hNode CUgraphNode, nodeParams *CUDA_KER
 //	CUresult cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the executable graph.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) GraphLaunch(hGraph CUgraphExec, hStream CUstream) (err error) {
 	call := a.fn().GraphLaunch
 	if call == nil {
@@ -1363,6 +1762,10 @@ func (a API) GraphLaunch(hGraph CUgraphExec, hStream CUstream) (err error) {
 //	CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS *params_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - params_out (result): what the node does; memory that it points to is the node's.
 func (a API) GraphMemAllocNodeGetParams(hNode CUgraphNode) (params_out CUDA_MEM_ALLOC_NODE_PARAMS, err error) {
 	call := a.fn().GraphMemAllocNodeGetParams
 	if call == nil {
@@ -1381,6 +1784,10 @@ func (a API) GraphMemAllocNodeGetParams(hNode CUgraphNode) (params_out CUDA_MEM_
 //	CUresult cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - dptr_out (result): the address that the node frees.
 func (a API) GraphMemFreeNodeGetParams(hNode CUgraphNode) (dptr_out CUdeviceptr, err error) {
 	call := a.fn().GraphMemFreeNodeGetParams
 	if call == nil {
@@ -1399,6 +1806,10 @@ func (a API) GraphMemFreeNodeGetParams(hNode CUgraphNode) (dptr_out CUdeviceptr,
 //	CUresult cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams (result): what the node does; memory that it points to is the node's.
 func (a API) GraphMemcpyNodeGetParams(hNode CUgraphNode) (nodeParams CUDA_MEMCPY3D, err error) {
 	call := a.fn().GraphMemcpyNodeGetParams
 	if call == nil {
@@ -1417,6 +1828,10 @@ func (a API) GraphMemcpyNodeGetParams(hNode CUgraphNode) (nodeParams CUDA_MEMCPY
 //	CUresult cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphMemcpyNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_MEMCPY3D) (err error) {
 	call := a.fn().GraphMemcpyNodeSetParams
 	if call == nil {
@@ -1431,6 +1846,10 @@ func (a API) GraphMemcpyNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_MEMCPY
 //	CUresult cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams (result): what the node does; memory that it points to is the node's.
 func (a API) GraphMemsetNodeGetParams(hNode CUgraphNode) (nodeParams CUDA_MEMSET_NODE_PARAMS, err error) {
 	call := a.fn().GraphMemsetNodeGetParams
 	if call == nil {
@@ -1449,6 +1868,10 @@ func (a API) GraphMemsetNodeGetParams(hNode CUgraphNode) (nodeParams CUDA_MEMSET
 //	CUresult cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func (a API) GraphMemsetNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_MEMSET_NODE_PARAMS) (err error) {
 	call := a.fn().GraphMemsetNodeSetParams
 	if call == nil {
@@ -1463,6 +1886,11 @@ func (a API) GraphMemsetNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_MEMSET
 //	CUresult cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode, CUgraph hClonedGraph)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phNode (result): the node of the copy.
+//   - hOriginalNode: the node of the graph that was copied.
+//   - hClonedGraph: the graph that cuGraphClone made.
 func (a API) GraphNodeFindInClone(hOriginalNode CUgraphNode, hClonedGraph CUgraph) (phNode CUgraphNode, err error) {
 	call := a.fn().GraphNodeFindInClone
 	if call == nil {
@@ -1481,6 +1909,10 @@ func (a API) GraphNodeFindInClone(hOriginalNode CUgraphNode, hClonedGraph CUgrap
 //	CUresult cuGraphNodeGetContainingGraph(CUgraphNode hNode, CUgraph *phGraph)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - phGraph (result): the graph that the node is in, a child graph where it is in one; it stays its owner's.
 func (a API) GraphNodeGetContainingGraph(hNode CUgraphNode) (phGraph CUgraph, err error) {
 	call := a.fn().GraphNodeGetContainingGraph
 	if call == nil {
@@ -1499,6 +1931,11 @@ func (a API) GraphNodeGetContainingGraph(hNode CUgraphNode) (phGraph CUgraph, er
 //	CUresult cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies, size_t *numDependencies)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_LOSSY_QUERY, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - dependencies (result): the nodes that the node follows.
+//   - numDependencies (input and result): room in dependencies; afterwards how many there are.
 func (a API) GraphNodeGetDependencies_v1(hNode CUgraphNode, numDependencies uint64) (dependencies []CUgraphNode, numDependenciesOut uint64, err error) {
 	call := a.fn().GraphNodeGetDependencies
 	if call == nil {
@@ -1527,6 +1964,12 @@ func (a API) GraphNodeGetDependencies_v1(hNode CUgraphNode, numDependencies uint
 //	CUresult cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData, size_t *numDependencies)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_LOSSY_QUERY, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - dependencies (result): the nodes that the node follows.
+//   - edgeData (result): what each edge is like; NULL for plain edges.
+//   - numDependencies (input and result): room in dependencies; afterwards how many there are.
 func (a API) GraphNodeGetDependencies(hNode CUgraphNode, numDependencies uint64) (dependencies []CUgraphNode, edgeData []CUgraphEdgeData, numDependenciesOut uint64, err error) {
 	call := a.fn().GraphNodeGetDependencies_v2
 	if call == nil {
@@ -1561,6 +2004,11 @@ func (a API) GraphNodeGetDependencies_v2(hNode CUgraphNode, numDependencies uint
 //	CUresult cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes, size_t *numDependentNodes)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_LOSSY_QUERY, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - dependentNodes (result): the nodes that follow the node.
+//   - numDependentNodes (input and result): room in dependentNodes; afterwards how many there are.
 func (a API) GraphNodeGetDependentNodes_v1(hNode CUgraphNode, numDependentNodes uint64) (dependentNodes []CUgraphNode, numDependentNodesOut uint64, err error) {
 	call := a.fn().GraphNodeGetDependentNodes
 	if call == nil {
@@ -1589,6 +2037,12 @@ func (a API) GraphNodeGetDependentNodes_v1(hNode CUgraphNode, numDependentNodes 
 //	CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes, CUgraphEdgeData *edgeData, size_t *numDependentNodes)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_LOSSY_QUERY, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - dependentNodes (result): the nodes that follow the node.
+//   - edgeData (result): what each edge is like; NULL for plain edges.
+//   - numDependentNodes (input and result): room in dependentNodes; afterwards how many there are.
 func (a API) GraphNodeGetDependentNodes(hNode CUgraphNode, numDependentNodes uint64) (dependentNodes []CUgraphNode, edgeData []CUgraphEdgeData, numDependentNodesOut uint64, err error) {
 	call := a.fn().GraphNodeGetDependentNodes_v2
 	if call == nil {
@@ -1623,6 +2077,11 @@ func (a API) GraphNodeGetDependentNodes_v2(hNode CUgraphNode, numDependentNodes 
 //	CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int *isEnabled)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.6. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - isEnabled (result): 1 when the node does its work, 0 when it does nothing.
 func (a API) GraphNodeGetEnabled(hGraphExec CUgraphExec, hNode CUgraphNode) (isEnabled uint32, err error) {
 	call := a.fn().GraphNodeGetEnabled
 	if call == nil {
@@ -1641,6 +2100,10 @@ func (a API) GraphNodeGetEnabled(hGraphExec CUgraphExec, hNode CUgraphNode) (isE
 //	CUresult cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int *nodeId)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeId (result): a number that the node has in its graph.
 func (a API) GraphNodeGetLocalId(hNode CUgraphNode) (nodeId uint32, err error) {
 	call := a.fn().GraphNodeGetLocalId
 	if call == nil {
@@ -1659,6 +2122,10 @@ func (a API) GraphNodeGetLocalId(hNode CUgraphNode) (nodeId uint32, err error) {
 //	CUresult cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams (result): what the node does; memory that it points to is the node's.
 func (a API) GraphNodeGetParams(hNode CUgraphNode) (nodeParams CUgraphNodeParams, err error) {
 	call := a.fn().GraphNodeGetParams
 	if call == nil {
@@ -1677,6 +2144,10 @@ func (a API) GraphNodeGetParams(hNode CUgraphNode) (nodeParams CUgraphNodeParams
 //	CUresult cuGraphNodeGetToolsId(CUgraphNode hNode, unsigned long long *toolsNodeId)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - toolsNodeId (result): a number by which tools name the node.
 func (a API) GraphNodeGetToolsId(hNode CUgraphNode) (toolsNodeId uint64, err error) {
 	call := a.fn().GraphNodeGetToolsId
 	if call == nil {
@@ -1695,6 +2166,10 @@ func (a API) GraphNodeGetToolsId(hNode CUgraphNode) (toolsNodeId uint64, err err
 //	CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - type (result): what the node does.
 func (a API) GraphNodeGetType(hNode CUgraphNode) (type_ CUgraphNodeType, err error) {
 	call := a.fn().GraphNodeGetType
 	if call == nil {
@@ -1713,6 +2188,11 @@ func (a API) GraphNodeGetType(hNode CUgraphNode) (type_ CUgraphNodeType, err err
 //	CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.6. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - isEnabled: 1 when the node does its work, 0 when it does nothing.
 func (a API) GraphNodeSetEnabled(hGraphExec CUgraphExec, hNode CUgraphNode, isEnabled uint32) (err error) {
 	call := a.fn().GraphNodeSetEnabled
 	if call == nil {
@@ -1727,6 +2207,10 @@ func (a API) GraphNodeSetEnabled(hGraphExec CUgraphExec, hNode CUgraphNode, isEn
 //	CUresult cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: kind of node and what it does; the whole record is looked at, so set to zero what is not used.
 func (a API) GraphNodeSetParams(hNode CUgraphNode, nodeParams *CUgraphNodeParams) (err error) {
 	call := a.fn().GraphNodeSetParams
 	if call == nil {
@@ -1741,6 +2225,10 @@ func (a API) GraphNodeSetParams(hNode CUgraphNode, nodeParams *CUgraphNodeParams
 //	CUresult cuGraphNodeSetParams_v2(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: kind of node and what it does; the whole record is looked at, so set to zero what is not used.
 func (a API) GraphNodeSetParams_v2(hNode CUgraphNode, nodeParams *CUgraphNodeParams) (err error) {
 	call := a.fn().GraphNodeSetParams_v2
 	if call == nil {
@@ -1755,6 +2243,11 @@ func (a API) GraphNodeSetParams_v2(hNode CUgraphNode, nodeParams *CUgraphNodePar
 //	CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - graph: the graph.
+//   - object: the user object.
+//   - count: how many references.
 func (a API) GraphReleaseUserObject(graph CUgraph, object CUuserObject, count uint32) (err error) {
 	call := a.fn().GraphReleaseUserObject
 	if call == nil {
@@ -1769,6 +2262,12 @@ func (a API) GraphReleaseUserObject(graph CUgraph, object CUuserObject, count ui
 //	CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - from: where each edge begins.
+//   - to: where each edge ends.
+//   - numDependencies (the length of from): how many edges there are.
 func (a API) GraphRemoveDependencies_v1(hGraph CUgraph, from []CUgraphNode, to []CUgraphNode) (err error) {
 	call := a.fn().GraphRemoveDependencies
 	if call == nil {
@@ -1787,6 +2286,13 @@ func (a API) GraphRemoveDependencies_v1(hGraph CUgraph, from []CUgraphNode, to [
 //	CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - from: where each edge begins.
+//   - to: where each edge ends.
+//   - edgeData: what each edge is like; NULL for plain edges.
+//   - numDependencies (the length of from): how many edges there are.
 func (a API) GraphRemoveDependencies(hGraph CUgraph, from []CUgraphNode, to []CUgraphNode, edgeData []CUgraphEdgeData) (err error) {
 	call := a.fn().GraphRemoveDependencies_v2
 	if call == nil {
@@ -1814,6 +2320,12 @@ func (a API) GraphRemoveDependencies_v2(hGraph CUgraph, from []CUgraphNode, to [
 //	CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - graph: the graph.
+//   - object: the user object.
+//   - count: how many references.
+//   - flags: whether the references are the caller's, given away (CUuserObjectRetain_flags).
 func (a API) GraphRetainUserObject(graph CUgraph, object CUuserObject, count uint32, flags uint32) (err error) {
 	call := a.fn().GraphRetainUserObject
 	if call == nil {
@@ -1828,6 +2340,10 @@ func (a API) GraphRetainUserObject(graph CUgraph, object CUuserObject, count uin
 //	CUresult cuGraphUpload(CUgraphExec hGraph, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the executable graph.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) GraphUpload(hGraph CUgraphExec, hStream CUstream) (err error) {
 	call := a.fn().GraphUpload
 	if call == nil {
@@ -1842,6 +2358,13 @@ func (a API) GraphUpload(hGraph CUgraphExec, hStream CUstream) (err error) {
 //	CUresult cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy, unsigned int initialRefcount, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - object_out (result): the new user object; the caller owns its first references.
+//   - ptr (not in Go, whose functions carry their own): the pointer that destroy gets.
+//   - destroy: the function that runs when the last reference is gone; it must not call CUDA.
+//   - initialRefcount: how many references the caller gets.
+//   - flags: must be CU_USER_OBJECT_NO_DESTRUCTOR_SYNC.
 func (a API) UserObjectCreate(destroy func(), initialRefcount uint32, flags uint32) (object_out CUuserObject, err error) {
 	call := a.fn().UserObjectCreate
 	if call == nil {
@@ -1860,6 +2383,10 @@ func (a API) UserObjectCreate(destroy func(), initialRefcount uint32, flags uint
 //	CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - object: the user object.
+//   - count: how many references.
 func (a API) UserObjectRelease(object CUuserObject, count uint32) (err error) {
 	call := a.fn().UserObjectRelease
 	if call == nil {
@@ -1874,6 +2401,10 @@ func (a API) UserObjectRelease(object CUuserObject, count uint32) (err error) {
 //	CUresult cuUserObjectRetain(CUuserObject object, unsigned int count)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - object: the user object.
+//   - count: how many references.
 func (a API) UserObjectRetain(object CUuserObject, count uint32) (err error) {
 	call := a.fn().UserObjectRetain
 	if call == nil {

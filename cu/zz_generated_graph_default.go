@@ -11,6 +11,11 @@ import (
 //	CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - device: the device, a number from 0.
+//   - attr: which figure of memory of graphs.
+//   - value (written by the call): memory for the value, of the type that the attribute has.
 func DeviceGetGraphMemAttribute(device CUdevice, attr CUgraphMem_attribute, value unsafe.Pointer) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -24,6 +29,9 @@ func DeviceGetGraphMemAttribute(device CUdevice, attr CUgraphMem_attribute, valu
 //	CUresult cuDeviceGraphMemTrim(CUdevice device)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - device: the device, a number from 0.
 func DeviceGraphMemTrim(device CUdevice) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -37,6 +45,11 @@ func DeviceGraphMemTrim(device CUdevice) (err error) {
 //	CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - device: the device, a number from 0.
+//   - attr: which figure of memory of graphs.
+//   - value: memory for the value, of the type that the attribute has.
 func DeviceSetGraphMemAttribute(device CUdevice, attr CUgraphMem_attribute, value unsafe.Pointer) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -50,6 +63,13 @@ func DeviceSetGraphMemAttribute(device CUdevice, attr CUgraphMem_attribute, valu
 //	CUresult cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphAddBatchMemOpNode(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUDA_BATCH_MEM_OP_NODE_PARAMS) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -63,6 +83,13 @@ func GraphAddBatchMemOpNode(hGraph CUgraph, dependencies []CUgraphNode, nodePara
 //	CUresult cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUgraph childGraph)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - childGraph: the graph that the node holds a copy of.
 func GraphAddChildGraphNode(hGraph CUgraph, dependencies []CUgraphNode, childGraph CUgraph) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -76,6 +103,12 @@ func GraphAddChildGraphNode(hGraph CUgraph, dependencies []CUgraphNode, childGra
 //	CUresult cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - from: where each edge begins.
+//   - to: where each edge ends.
+//   - numDependencies (the length of from): how many edges there are.
 func GraphAddDependencies_v1(hGraph CUgraph, from []CUgraphNode, to []CUgraphNode) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -89,6 +122,13 @@ func GraphAddDependencies_v1(hGraph CUgraph, from []CUgraphNode, to []CUgraphNod
 //	CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - from: where each edge begins.
+//   - to: where each edge ends.
+//   - edgeData: what each edge is like; NULL for plain edges.
+//   - numDependencies (the length of from): how many edges there are.
 func GraphAddDependencies(hGraph CUgraph, from []CUgraphNode, to []CUgraphNode, edgeData []CUgraphEdgeData) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -111,6 +151,12 @@ func GraphAddDependencies_v2(hGraph CUgraph, from []CUgraphNode, to []CUgraphNod
 //	CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
 func GraphAddEmptyNode(hGraph CUgraph, dependencies []CUgraphNode) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -124,6 +170,13 @@ func GraphAddEmptyNode(hGraph CUgraph, dependencies []CUgraphNode) (phGraphNode 
 //	CUresult cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUevent event)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - event: the event.
 func GraphAddEventRecordNode(hGraph CUgraph, dependencies []CUgraphNode, event CUevent) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -137,6 +190,13 @@ func GraphAddEventRecordNode(hGraph CUgraph, dependencies []CUgraphNode, event C
 //	CUresult cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUevent event)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - event: the event.
 func GraphAddEventWaitNode(hGraph CUgraph, dependencies []CUgraphNode, event CUevent) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -150,6 +210,13 @@ func GraphAddEventWaitNode(hGraph CUgraph, dependencies []CUgraphNode, event CUe
 //	CUresult cuGraphAddExternalSemaphoresSignalNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphAddExternalSemaphoresSignalNode(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -163,6 +230,13 @@ func GraphAddExternalSemaphoresSignalNode(hGraph CUgraph, dependencies []CUgraph
 //	CUresult cuGraphAddExternalSemaphoresWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphAddExternalSemaphoresWaitNode(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUDA_EXT_SEM_WAIT_NODE_PARAMS) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -176,6 +250,13 @@ func GraphAddExternalSemaphoresWaitNode(hGraph CUgraph, dependencies []CUgraphNo
 //	CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_HOST_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphAddHostNode(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUDA_HOST_NODE_PARAMS) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -189,6 +270,13 @@ func GraphAddHostNode(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CU
 //	CUresult cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphAddKernelNode_v1(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUDA_KERNEL_NODE_PARAMS_v1) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -202,6 +290,13 @@ func GraphAddKernelNode_v1(hGraph CUgraph, dependencies []CUgraphNode, nodeParam
 //	CUresult cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphAddKernelNode(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUDA_KERNEL_NODE_PARAMS) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -224,6 +319,13 @@ func GraphAddKernelNode_v2(hGraph CUgraph, dependencies []CUgraphNode, nodeParam
 //	CUresult cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams (read and written by the call): what the node does; its arrays and arguments are copied.
 func GraphAddMemAllocNode(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUDA_MEM_ALLOC_NODE_PARAMS) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -237,6 +339,13 @@ func GraphAddMemAllocNode(hGraph CUgraph, dependencies []CUgraphNode, nodeParams
 //	CUresult cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUdeviceptr dptr)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - dptr: the address that the node frees.
 func GraphAddMemFreeNode(hGraph CUgraph, dependencies []CUgraphNode, dptr CUdeviceptr) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -250,6 +359,14 @@ func GraphAddMemFreeNode(hGraph CUgraph, dependencies []CUgraphNode, dptr CUdevi
 //	CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - copyParams: places, pitches and extent of the copy.
+//   - ctx: the context that the node's copy or fill runs in.
 func GraphAddMemcpyNode(hGraph CUgraph, dependencies []CUgraphNode, copyParams *CUDA_MEMCPY3D, ctx CUcontext) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -263,6 +380,14 @@ func GraphAddMemcpyNode(hGraph CUgraph, dependencies []CUgraphNode, copyParams *
 //	CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - memsetParams: address, value and extent of the fill.
+//   - ctx: the context that the node's copy or fill runs in.
 func GraphAddMemsetNode(hGraph CUgraph, dependencies []CUgraphNode, memsetParams *CUDA_MEMSET_NODE_PARAMS, ctx CUcontext) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -276,6 +401,14 @@ func GraphAddMemsetNode(hGraph CUgraph, dependencies []CUgraphNode, memsetParams
 //	CUresult cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUgraphNodeParams *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams (read and written by the call): kind of node and what it does; the whole record is looked at, so set
+//     to zero what is not used.
 func GraphAddNode_v1(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUgraphNodeParams) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -289,6 +422,15 @@ func GraphAddNode_v1(hGraph CUgraph, dependencies []CUgraphNode, nodeParams *CUg
 //	CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - dependencyData: what each of these edges is like; NULL for plain edges.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams (read and written by the call): kind of node and what it does; the whole record is looked at, so set
+//     to zero what is not used.
 func GraphAddNode(hGraph CUgraph, dependencies []CUgraphNode, dependencyData []CUgraphEdgeData, nodeParams *CUgraphNodeParams) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -311,6 +453,15 @@ func GraphAddNode_v2(hGraph CUgraph, dependencies []CUgraphNode, dependencyData 
 //	CUresult cuGraphAddNode_v3(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - phGraphNode (result): the new node; it belongs to the graph.
+//   - hGraph: the graph.
+//   - dependencies: the nodes that the new node follows.
+//   - dependencyData: what each of these edges is like; NULL for plain edges.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - nodeParams (read and written by the call): kind of node and what it does; the whole record is looked at, so set
+//     to zero what is not used.
 func GraphAddNode_v3(hGraph CUgraph, dependencies []CUgraphNode, dependencyData []CUgraphEdgeData, nodeParams *CUgraphNodeParams) (phGraphNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -324,6 +475,10 @@ func GraphAddNode_v3(hGraph CUgraph, dependencies []CUgraphNode, dependencyData 
 //	CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams_out (result): what the node does; memory that it points to is the node's.
 func GraphBatchMemOpNodeGetParams(hNode CUgraphNode) (nodeParams_out CUDA_BATCH_MEM_OP_NODE_PARAMS, err error) {
 	a, err := Default()
 	if err != nil {
@@ -337,6 +492,10 @@ func GraphBatchMemOpNodeGetParams(hNode CUgraphNode) (nodeParams_out CUDA_BATCH_
 //	CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphBatchMemOpNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_BATCH_MEM_OP_NODE_PARAMS) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -350,6 +509,10 @@ func GraphBatchMemOpNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_BATCH_MEM_
 //	CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - phGraph (result): the graph inside the node; it stays the node's.
 func GraphChildGraphNodeGetGraph(hNode CUgraphNode) (phGraph CUgraph, err error) {
 	a, err := Default()
 	if err != nil {
@@ -363,6 +526,10 @@ func GraphChildGraphNodeGetGraph(hNode CUgraphNode) (phGraph CUgraph, err error)
 //	CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - phGraphClone (result): the copy; the caller destroys it with cuGraphDestroy.
+//   - originalGraph: the graph that is copied.
 func GraphClone(originalGraph CUgraph) (phGraphClone CUgraph, err error) {
 	a, err := Default()
 	if err != nil {
@@ -376,6 +543,13 @@ func GraphClone(originalGraph CUgraph) (phGraphClone CUgraph, err error) {
 //	CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out, CUgraph hGraph, CUcontext ctx, unsigned int defaultLaunchValue, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pHandle_out (result): the new condition; it lives as long as the graph.
+//   - hGraph: the graph.
+//   - ctx: the context that the node's copy or fill runs in.
+//   - defaultLaunchValue: the value of the condition when a launch begins, where flags ask for it.
+//   - flags: whether each launch sets the condition to defaultLaunchValue.
 func GraphConditionalHandleCreate(hGraph CUgraph, ctx CUcontext, defaultLaunchValue uint32, flags uint32) (pHandle_out CUgraphConditionalHandle, err error) {
 	a, err := Default()
 	if err != nil {
@@ -389,6 +563,10 @@ func GraphConditionalHandleCreate(hGraph CUgraph, ctx CUcontext, defaultLaunchVa
 //	CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - phGraph (result): the new graph; the caller destroys it with cuGraphDestroy.
+//   - flags: must be 0.
 func GraphCreate(flags uint32) (phGraph CUgraph, err error) {
 	a, err := Default()
 	if err != nil {
@@ -402,6 +580,11 @@ func GraphCreate(flags uint32) (phGraph CUgraph, err error) {
 //	CUresult cuGraphDebugDotPrint(CUgraph hGraph, const char *path, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OPERATING_SYSTEM.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - path: path of the file to write.
+//   - flags: what is written of the nodes (CUgraphDebugDot_flags).
 func GraphDebugDotPrint(hGraph CUgraph, path string, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -415,6 +598,9 @@ func GraphDebugDotPrint(hGraph CUgraph, path string, flags uint32) (err error) {
 //	CUresult cuGraphDestroy(CUgraph hGraph)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
 func GraphDestroy(hGraph CUgraph) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -428,6 +614,9 @@ func GraphDestroy(hGraph CUgraph) (err error) {
 //	CUresult cuGraphDestroyNode(CUgraphNode hNode)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
 func GraphDestroyNode(hNode CUgraphNode) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -441,6 +630,10 @@ func GraphDestroyNode(hNode CUgraphNode) (err error) {
 //	CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - event_out (result): the event of the node; it stays the program's.
 func GraphEventRecordNodeGetEvent(hNode CUgraphNode) (event_out CUevent, err error) {
 	a, err := Default()
 	if err != nil {
@@ -454,6 +647,10 @@ func GraphEventRecordNodeGetEvent(hNode CUgraphNode) (event_out CUevent, err err
 //	CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - event: the event.
 func GraphEventRecordNodeSetEvent(hNode CUgraphNode, event CUevent) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -467,6 +664,10 @@ func GraphEventRecordNodeSetEvent(hNode CUgraphNode, event CUevent) (err error) 
 //	CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - event_out (result): the event of the node; it stays the program's.
 func GraphEventWaitNodeGetEvent(hNode CUgraphNode) (event_out CUevent, err error) {
 	a, err := Default()
 	if err != nil {
@@ -480,6 +681,10 @@ func GraphEventWaitNodeGetEvent(hNode CUgraphNode) (event_out CUevent, err error
 //	CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - event: the event.
 func GraphEventWaitNodeSetEvent(hNode CUgraphNode, event CUevent) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -493,6 +698,11 @@ func GraphEventWaitNodeSetEvent(hNode CUgraphNode, event CUevent) (err error) {
 //	CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphExecBatchMemOpNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParams *CUDA_BATCH_MEM_OP_NODE_PARAMS) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -506,6 +716,11 @@ func GraphExecBatchMemOpNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode,
 //	CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - childGraph: the graph that the node holds a copy of.
 func GraphExecChildGraphNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, childGraph CUgraph) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -519,6 +734,9 @@ func GraphExecChildGraphNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode,
 //	CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
 func GraphExecDestroy(hGraphExec CUgraphExec) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -532,6 +750,11 @@ func GraphExecDestroy(hGraphExec CUgraphExec) (err error) {
 //	CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - event: the event.
 func GraphExecEventRecordNodeSetEvent(hGraphExec CUgraphExec, hNode CUgraphNode, event CUevent) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -545,6 +768,11 @@ func GraphExecEventRecordNodeSetEvent(hGraphExec CUgraphExec, hNode CUgraphNode,
 //	CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - event: the event.
 func GraphExecEventWaitNodeSetEvent(hGraphExec CUgraphExec, hNode CUgraphNode, event CUevent) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -558,6 +786,11 @@ func GraphExecEventWaitNodeSetEvent(hGraphExec CUgraphExec, hNode CUgraphNode, e
 //	CUresult cuGraphExecExternalSemaphoresSignalNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphExecExternalSemaphoresSignalNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParams *CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -571,6 +804,11 @@ func GraphExecExternalSemaphoresSignalNodeSetParams(hGraphExec CUgraphExec, hNod
 //	CUresult cuGraphExecExternalSemaphoresWaitNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphExecExternalSemaphoresWaitNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParams *CUDA_EXT_SEM_WAIT_NODE_PARAMS) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -584,6 +822,10 @@ func GraphExecExternalSemaphoresWaitNodeSetParams(hGraphExec CUgraphExec, hNode 
 //	CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - flags (result): the flags that it was made with.
 func GraphExecGetFlags(hGraphExec CUgraphExec) (flags uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -597,6 +839,10 @@ func GraphExecGetFlags(hGraphExec CUgraphExec) (flags uint64, err error) {
 //	CUresult cuGraphExecGetId(CUgraphExec hGraphExec, unsigned int *graphId)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - graphId (result): a number that no other graph of the process has had.
 func GraphExecGetId(hGraphExec CUgraphExec) (graphId uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -610,6 +856,11 @@ func GraphExecGetId(hGraphExec CUgraphExec) (graphId uint32, err error) {
 //	CUresult cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphExecHostNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParams *CUDA_HOST_NODE_PARAMS) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -623,6 +874,11 @@ func GraphExecHostNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, nodeP
 //	CUresult cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphExecKernelNodeSetParams_v1(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParams *CUDA_KERNEL_NODE_PARAMS_v1) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -636,6 +892,11 @@ func GraphExecKernelNodeSetParams_v1(hGraphExec CUgraphExec, hNode CUgraphNode, 
 //	CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphExecKernelNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParams *CUDA_KERNEL_NODE_PARAMS) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -658,6 +919,12 @@ func GraphExecKernelNodeSetParams_v2(hGraphExec CUgraphExec, hNode CUgraphNode, 
 //	CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - copyParams: places, pitches and extent of the copy.
+//   - ctx: the context that the node's copy or fill runs in.
 func GraphExecMemcpyNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, copyParams *CUDA_MEMCPY3D, ctx CUcontext) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -671,6 +938,12 @@ func GraphExecMemcpyNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, cop
 //	CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - memsetParams: address, value and extent of the fill.
+//   - ctx: the context that the node's copy or fill runs in.
 func GraphExecMemsetNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, memsetParams *CUDA_MEMSET_NODE_PARAMS, ctx CUcontext) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -684,6 +957,11 @@ func GraphExecMemsetNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, mem
 //	CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - nodeParams: kind of node and what it does; the whole record is looked at, so set to zero what is not used.
 func GraphExecNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParams *CUgraphNodeParams) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -697,6 +975,12 @@ func GraphExecNodeSetParams(hGraphExec CUgraphExec, hNode CUgraphNode, nodeParam
 //	CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out, CUgraphExecUpdateResult *updateResult_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hGraph: the graph.
+//   - hErrorNode_out (result): the node that does not fit.
+//   - updateResult_out (result): whether the update was done, and else why not.
 func GraphExecUpdate_v1(hGraphExec CUgraphExec, hGraph CUgraph) (hErrorNode_out CUgraphNode, updateResult_out CUgraphExecUpdateResult, err error) {
 	a, err := Default()
 	if err != nil {
@@ -710,6 +994,11 @@ func GraphExecUpdate_v1(hGraphExec CUgraphExec, hGraph CUgraph) (hErrorNode_out 
 //	CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hGraph: the graph.
+//   - resultInfo (result): whether the update was done, else why not and which node does not fit.
 func GraphExecUpdate(hGraphExec CUgraphExec, hGraph CUgraph) (resultInfo CUgraphExecUpdateResultInfo, err error) {
 	a, err := Default()
 	if err != nil {
@@ -732,6 +1021,10 @@ func GraphExecUpdate_v2(hGraphExec CUgraphExec, hGraph CUgraph) (resultInfo CUgr
 //	CUresult cuGraphExternalSemaphoresSignalNodeGetParams(CUgraphNode hNode, CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *params_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - params_out (result): what the node does; memory that it points to is the node's.
 func GraphExternalSemaphoresSignalNodeGetParams(hNode CUgraphNode) (params_out CUDA_EXT_SEM_SIGNAL_NODE_PARAMS, err error) {
 	a, err := Default()
 	if err != nil {
@@ -745,6 +1038,10 @@ func GraphExternalSemaphoresSignalNodeGetParams(hNode CUgraphNode) (params_out C
 //	CUresult cuGraphExternalSemaphoresSignalNodeSetParams(CUgraphNode hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphExternalSemaphoresSignalNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -758,6 +1055,10 @@ func GraphExternalSemaphoresSignalNodeSetParams(hNode CUgraphNode, nodeParams *C
 //	CUresult cuGraphExternalSemaphoresWaitNodeGetParams(CUgraphNode hNode, CUDA_EXT_SEM_WAIT_NODE_PARAMS *params_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - params_out (result): what the node does; memory that it points to is the node's.
 func GraphExternalSemaphoresWaitNodeGetParams(hNode CUgraphNode) (params_out CUDA_EXT_SEM_WAIT_NODE_PARAMS, err error) {
 	a, err := Default()
 	if err != nil {
@@ -771,6 +1072,10 @@ func GraphExternalSemaphoresWaitNodeGetParams(hNode CUgraphNode) (params_out CUD
 //	CUresult cuGraphExternalSemaphoresWaitNodeSetParams(CUgraphNode hNode, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphExternalSemaphoresWaitNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_EXT_SEM_WAIT_NODE_PARAMS) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -784,6 +1089,12 @@ func GraphExternalSemaphoresWaitNodeSetParams(hNode CUgraphNode, nodeParams *CUD
 //	CUresult cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_LOSSY_QUERY, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - from (result): where each edge begins.
+//   - to (result): where each edge ends.
+//   - numEdges (input and result): room for edges; afterwards how many there are.
 func GraphGetEdges_v1(hGraph CUgraph, numEdges uint64) (from []CUgraphNode, to []CUgraphNode, numEdgesOut uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -797,6 +1108,13 @@ func GraphGetEdges_v1(hGraph CUgraph, numEdges uint64) (from []CUgraphNode, to [
 //	CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData, size_t *numEdges)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_LOSSY_QUERY, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - from (result): where each edge begins.
+//   - to (result): where each edge ends.
+//   - edgeData (result): what each edge is like; NULL for plain edges.
+//   - numEdges (input and result): room for edges; afterwards how many there are.
 func GraphGetEdges(hGraph CUgraph, numEdges uint64) (from []CUgraphNode, to []CUgraphNode, edgeData []CUgraphEdgeData, numEdgesOut uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -819,6 +1137,10 @@ func GraphGetEdges_v2(hGraph CUgraph, numEdges uint64) (from []CUgraphNode, to [
 //	CUresult cuGraphGetId(CUgraph hGraph, unsigned int *graphId)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - graphId (result): a number that no other graph of the process has had.
 func GraphGetId(hGraph CUgraph) (graphId uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -832,6 +1154,11 @@ func GraphGetId(hGraph CUgraph) (graphId uint32, err error) {
 //	CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - nodes (result): the nodes of the graph.
+//   - numNodes (input and result): room in nodes; afterwards how many there are.
 func GraphGetNodes(hGraph CUgraph, numNodes uint64) (nodes []CUgraphNode, numNodesOut uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -845,6 +1172,11 @@ func GraphGetNodes(hGraph CUgraph, numNodes uint64) (nodes []CUgraphNode, numNod
 //	CUresult cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - rootNodes (result): the nodes that follow no other.
+//   - numRootNodes (input and result): room in rootNodes; afterwards how many there are.
 func GraphGetRootNodes(hGraph CUgraph, numRootNodes uint64) (rootNodes []CUgraphNode, numRootNodesOut uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -858,6 +1190,10 @@ func GraphGetRootNodes(hGraph CUgraph, numRootNodes uint64) (rootNodes []CUgraph
 //	CUresult cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams (result): what the node does; memory that it points to is the node's.
 func GraphHostNodeGetParams(hNode CUgraphNode) (nodeParams CUDA_HOST_NODE_PARAMS, err error) {
 	a, err := Default()
 	if err != nil {
@@ -871,6 +1207,10 @@ func GraphHostNodeGetParams(hNode CUgraphNode) (nodeParams CUDA_HOST_NODE_PARAMS
 //	CUresult cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphHostNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_HOST_NODE_PARAMS) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -884,6 +1224,13 @@ func GraphHostNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_HOST_NODE_PARAMS
 //	CUresult cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphExec (result): the executable graph; the caller destroys it with cuGraphExecDestroy.
+//   - hGraph: the graph.
+//   - phErrorNode (result): the node that was refused.
+//   - logBuffer (result): what is to be said about a failure.
+//   - bufferSize (set by this package): room in logBuffer in bytes.
 func GraphInstantiate_v1(hGraph CUgraph) (phGraphExec CUgraphExec, phErrorNode CUgraphNode, logBuffer string, err error) {
 	a, err := Default()
 	if err != nil {
@@ -906,6 +1253,11 @@ func GraphInstantiate(hGraph CUgraph, flags uint64) (phGraphExec CUgraphExec, er
 //	CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4.
+//
+// Parameters, under their names in C:
+//   - phGraphExec (result): the executable graph; the caller destroys it with cuGraphExecDestroy.
+//   - hGraph: the graph.
+//   - flags: what becomes of memory of earlier launches, and where it is launched from (CUgraphInstantiate_flags).
 func GraphInstantiateWithFlags(hGraph CUgraph, flags uint64) (phGraphExec CUgraphExec, err error) {
 	a, err := Default()
 	if err != nil {
@@ -919,6 +1271,12 @@ func GraphInstantiateWithFlags(hGraph CUgraph, flags uint64) (phGraphExec CUgrap
 //	CUresult cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphExec (result): the executable graph; the caller destroys it with cuGraphExecDestroy.
+//   - hGraph: the graph.
+//   - instantiateParams (read and written by the call): flags and stream of the making; afterwards how it went and
+//     which node was refused.
 func GraphInstantiateWithParams(hGraph CUgraph, instantiateParams *CUDA_GRAPH_INSTANTIATE_PARAMS) (phGraphExec CUgraphExec, err error) {
 	a, err := Default()
 	if err != nil {
@@ -932,6 +1290,13 @@ func GraphInstantiateWithParams(hGraph CUgraph, instantiateParams *CUDA_GRAPH_IN
 //	CUresult cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phGraphExec (result): the executable graph; the caller destroys it with cuGraphExecDestroy.
+//   - hGraph: the graph.
+//   - phErrorNode (result): the node that was refused.
+//   - logBuffer (result): what is to be said about a failure.
+//   - bufferSize (set by this package): room in logBuffer in bytes.
 func GraphInstantiate_v2(hGraph CUgraph) (phGraphExec CUgraphExec, phErrorNode CUgraphNode, logBuffer string, err error) {
 	a, err := Default()
 	if err != nil {
@@ -945,6 +1310,10 @@ func GraphInstantiate_v2(hGraph CUgraph) (phGraphExec CUgraphExec, phErrorNode C
 //	CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dst: the node that gets the attributes.
+//   - src: the node whose attributes are taken.
 func GraphKernelNodeCopyAttributes(dst CUgraphNode, src CUgraphNode) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -958,6 +1327,11 @@ func GraphKernelNodeCopyAttributes(dst CUgraphNode, src CUgraphNode) (err error)
 //	CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, CUkernelNodeAttrValue *value_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - attr: which attribute of the kernel node.
+//   - value_out (result): the value of the attribute.
 func GraphKernelNodeGetAttribute(hNode CUgraphNode, attr CUkernelNodeAttrID) (value_out CUkernelNodeAttrValue, err error) {
 	a, err := Default()
 	if err != nil {
@@ -971,6 +1345,10 @@ func GraphKernelNodeGetAttribute(hNode CUgraphNode, attr CUkernelNodeAttrID) (va
 //	CUresult cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams (result): what the node does; memory that it points to is the node's.
 func GraphKernelNodeGetParams_v1(hNode CUgraphNode) (nodeParams CUDA_KERNEL_NODE_PARAMS_v1, err error) {
 	a, err := Default()
 	if err != nil {
@@ -984,6 +1362,10 @@ func GraphKernelNodeGetParams_v1(hNode CUgraphNode) (nodeParams CUDA_KERNEL_NODE
 //	CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams (result): what the node does; memory that it points to is the node's.
 func GraphKernelNodeGetParams(hNode CUgraphNode) (nodeParams CUDA_KERNEL_NODE_PARAMS, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1006,6 +1388,11 @@ func GraphKernelNodeGetParams_v2(hNode CUgraphNode) (nodeParams CUDA_KERNEL_NODE
 //	CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, const CUkernelNodeAttrValue *value)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - attr: which attribute of the kernel node.
+//   - value: the value of the attribute.
 func GraphKernelNodeSetAttribute(hNode CUgraphNode, attr CUkernelNodeAttrID, value *CUkernelNodeAttrValue) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1019,6 +1406,10 @@ func GraphKernelNodeSetAttribute(hNode CUgraphNode, attr CUkernelNodeAttrID, val
 //	CUresult cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphKernelNodeSetParams_v1(hNode CUgraphNode, nodeParams *CUDA_KERNEL_NODE_PARAMS_v1) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1032,6 +1423,10 @@ func GraphKernelNodeSetParams_v1(hNode CUgraphNode, nodeParams *CUDA_KERNEL_NODE
 //	CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphKernelNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_KERNEL_NODE_PARAMS) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1054,6 +1449,10 @@ func GraphKernelNodeSetParams_v2(hNode CUgraphNode, nodeParams *CUDA_KERNEL_NODE
 //	CUresult cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the executable graph.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func GraphLaunch(hGraph CUgraphExec, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1067,6 +1466,10 @@ func GraphLaunch(hGraph CUgraphExec, hStream CUstream) (err error) {
 //	CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS *params_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - params_out (result): what the node does; memory that it points to is the node's.
 func GraphMemAllocNodeGetParams(hNode CUgraphNode) (params_out CUDA_MEM_ALLOC_NODE_PARAMS, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1080,6 +1483,10 @@ func GraphMemAllocNodeGetParams(hNode CUgraphNode) (params_out CUDA_MEM_ALLOC_NO
 //	CUresult cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - dptr_out (result): the address that the node frees.
 func GraphMemFreeNodeGetParams(hNode CUgraphNode) (dptr_out CUdeviceptr, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1093,6 +1500,10 @@ func GraphMemFreeNodeGetParams(hNode CUgraphNode) (dptr_out CUdeviceptr, err err
 //	CUresult cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams (result): what the node does; memory that it points to is the node's.
 func GraphMemcpyNodeGetParams(hNode CUgraphNode) (nodeParams CUDA_MEMCPY3D, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1106,6 +1517,10 @@ func GraphMemcpyNodeGetParams(hNode CUgraphNode) (nodeParams CUDA_MEMCPY3D, err 
 //	CUresult cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphMemcpyNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_MEMCPY3D) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1119,6 +1534,10 @@ func GraphMemcpyNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_MEMCPY3D) (err
 //	CUresult cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams (result): what the node does; memory that it points to is the node's.
 func GraphMemsetNodeGetParams(hNode CUgraphNode) (nodeParams CUDA_MEMSET_NODE_PARAMS, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1132,6 +1551,10 @@ func GraphMemsetNodeGetParams(hNode CUgraphNode) (nodeParams CUDA_MEMSET_NODE_PA
 //	CUresult cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: what the node does; its arrays and arguments are copied.
 func GraphMemsetNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_MEMSET_NODE_PARAMS) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1145,6 +1568,11 @@ func GraphMemsetNodeSetParams(hNode CUgraphNode, nodeParams *CUDA_MEMSET_NODE_PA
 //	CUresult cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode, CUgraph hClonedGraph)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phNode (result): the node of the copy.
+//   - hOriginalNode: the node of the graph that was copied.
+//   - hClonedGraph: the graph that cuGraphClone made.
 func GraphNodeFindInClone(hOriginalNode CUgraphNode, hClonedGraph CUgraph) (phNode CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1158,6 +1586,10 @@ func GraphNodeFindInClone(hOriginalNode CUgraphNode, hClonedGraph CUgraph) (phNo
 //	CUresult cuGraphNodeGetContainingGraph(CUgraphNode hNode, CUgraph *phGraph)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - phGraph (result): the graph that the node is in, a child graph where it is in one; it stays its owner's.
 func GraphNodeGetContainingGraph(hNode CUgraphNode) (phGraph CUgraph, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1171,6 +1603,11 @@ func GraphNodeGetContainingGraph(hNode CUgraphNode) (phGraph CUgraph, err error)
 //	CUresult cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies, size_t *numDependencies)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_LOSSY_QUERY, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - dependencies (result): the nodes that the node follows.
+//   - numDependencies (input and result): room in dependencies; afterwards how many there are.
 func GraphNodeGetDependencies_v1(hNode CUgraphNode, numDependencies uint64) (dependencies []CUgraphNode, numDependenciesOut uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1184,6 +1621,12 @@ func GraphNodeGetDependencies_v1(hNode CUgraphNode, numDependencies uint64) (dep
 //	CUresult cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData, size_t *numDependencies)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_LOSSY_QUERY, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - dependencies (result): the nodes that the node follows.
+//   - edgeData (result): what each edge is like; NULL for plain edges.
+//   - numDependencies (input and result): room in dependencies; afterwards how many there are.
 func GraphNodeGetDependencies(hNode CUgraphNode, numDependencies uint64) (dependencies []CUgraphNode, edgeData []CUgraphEdgeData, numDependenciesOut uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1206,6 +1649,11 @@ func GraphNodeGetDependencies_v2(hNode CUgraphNode, numDependencies uint64) (dep
 //	CUresult cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes, size_t *numDependentNodes)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_LOSSY_QUERY, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - dependentNodes (result): the nodes that follow the node.
+//   - numDependentNodes (input and result): room in dependentNodes; afterwards how many there are.
 func GraphNodeGetDependentNodes_v1(hNode CUgraphNode, numDependentNodes uint64) (dependentNodes []CUgraphNode, numDependentNodesOut uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1219,6 +1667,12 @@ func GraphNodeGetDependentNodes_v1(hNode CUgraphNode, numDependentNodes uint64) 
 //	CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes, CUgraphEdgeData *edgeData, size_t *numDependentNodes)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_LOSSY_QUERY, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - dependentNodes (result): the nodes that follow the node.
+//   - edgeData (result): what each edge is like; NULL for plain edges.
+//   - numDependentNodes (input and result): room in dependentNodes; afterwards how many there are.
 func GraphNodeGetDependentNodes(hNode CUgraphNode, numDependentNodes uint64) (dependentNodes []CUgraphNode, edgeData []CUgraphEdgeData, numDependentNodesOut uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1241,6 +1695,11 @@ func GraphNodeGetDependentNodes_v2(hNode CUgraphNode, numDependentNodes uint64) 
 //	CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int *isEnabled)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.6. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - isEnabled (result): 1 when the node does its work, 0 when it does nothing.
 func GraphNodeGetEnabled(hGraphExec CUgraphExec, hNode CUgraphNode) (isEnabled uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1254,6 +1713,10 @@ func GraphNodeGetEnabled(hGraphExec CUgraphExec, hNode CUgraphNode) (isEnabled u
 //	CUresult cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int *nodeId)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeId (result): a number that the node has in its graph.
 func GraphNodeGetLocalId(hNode CUgraphNode) (nodeId uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1267,6 +1730,10 @@ func GraphNodeGetLocalId(hNode CUgraphNode) (nodeId uint32, err error) {
 //	CUresult cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams (result): what the node does; memory that it points to is the node's.
 func GraphNodeGetParams(hNode CUgraphNode) (nodeParams CUgraphNodeParams, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1280,6 +1747,10 @@ func GraphNodeGetParams(hNode CUgraphNode) (nodeParams CUgraphNodeParams, err er
 //	CUresult cuGraphNodeGetToolsId(CUgraphNode hNode, unsigned long long *toolsNodeId)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - toolsNodeId (result): a number by which tools name the node.
 func GraphNodeGetToolsId(hNode CUgraphNode) (toolsNodeId uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1293,6 +1764,10 @@ func GraphNodeGetToolsId(hNode CUgraphNode) (toolsNodeId uint64, err error) {
 //	CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - type (result): what the node does.
 func GraphNodeGetType(hNode CUgraphNode) (type_ CUgraphNodeType, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1306,6 +1781,11 @@ func GraphNodeGetType(hNode CUgraphNode) (type_ CUgraphNodeType, err error) {
 //	CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.6. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraphExec: the executable graph.
+//   - hNode: the node.
+//   - isEnabled: 1 when the node does its work, 0 when it does nothing.
 func GraphNodeSetEnabled(hGraphExec CUgraphExec, hNode CUgraphNode, isEnabled uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1319,6 +1799,10 @@ func GraphNodeSetEnabled(hGraphExec CUgraphExec, hNode CUgraphNode, isEnabled ui
 //	CUresult cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: kind of node and what it does; the whole record is looked at, so set to zero what is not used.
 func GraphNodeSetParams(hNode CUgraphNode, nodeParams *CUgraphNodeParams) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1332,6 +1816,10 @@ func GraphNodeSetParams(hNode CUgraphNode, nodeParams *CUgraphNodeParams) (err e
 //	CUresult cuGraphNodeSetParams_v2(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 13.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hNode: the node.
+//   - nodeParams: kind of node and what it does; the whole record is looked at, so set to zero what is not used.
 func GraphNodeSetParams_v2(hNode CUgraphNode, nodeParams *CUgraphNodeParams) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1345,6 +1833,11 @@ func GraphNodeSetParams_v2(hNode CUgraphNode, nodeParams *CUgraphNodeParams) (er
 //	CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - graph: the graph.
+//   - object: the user object.
+//   - count: how many references.
 func GraphReleaseUserObject(graph CUgraph, object CUuserObject, count uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1358,6 +1851,12 @@ func GraphReleaseUserObject(graph CUgraph, object CUuserObject, count uint32) (e
 //	CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - from: where each edge begins.
+//   - to: where each edge ends.
+//   - numDependencies (the length of from): how many edges there are.
 func GraphRemoveDependencies_v1(hGraph CUgraph, from []CUgraphNode, to []CUgraphNode) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1371,6 +1870,13 @@ func GraphRemoveDependencies_v1(hGraph CUgraph, from []CUgraphNode, to []CUgraph
 //	CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the graph.
+//   - from: where each edge begins.
+//   - to: where each edge ends.
+//   - edgeData: what each edge is like; NULL for plain edges.
+//   - numDependencies (the length of from): how many edges there are.
 func GraphRemoveDependencies(hGraph CUgraph, from []CUgraphNode, to []CUgraphNode, edgeData []CUgraphEdgeData) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1393,6 +1899,12 @@ func GraphRemoveDependencies_v2(hGraph CUgraph, from []CUgraphNode, to []CUgraph
 //	CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - graph: the graph.
+//   - object: the user object.
+//   - count: how many references.
+//   - flags: whether the references are the caller's, given away (CUuserObjectRetain_flags).
 func GraphRetainUserObject(graph CUgraph, object CUuserObject, count uint32, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1406,6 +1918,10 @@ func GraphRetainUserObject(graph CUgraph, object CUuserObject, count uint32, fla
 //	CUresult cuGraphUpload(CUgraphExec hGraph, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hGraph: the executable graph.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func GraphUpload(hGraph CUgraphExec, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1419,6 +1935,13 @@ func GraphUpload(hGraph CUgraphExec, hStream CUstream) (err error) {
 //	CUresult cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy, unsigned int initialRefcount, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - object_out (result): the new user object; the caller owns its first references.
+//   - ptr (not in Go, whose functions carry their own): the pointer that destroy gets.
+//   - destroy: the function that runs when the last reference is gone; it must not call CUDA.
+//   - initialRefcount: how many references the caller gets.
+//   - flags: must be CU_USER_OBJECT_NO_DESTRUCTOR_SYNC.
 func UserObjectCreate(destroy func(), initialRefcount uint32, flags uint32) (object_out CUuserObject, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1432,6 +1955,10 @@ func UserObjectCreate(destroy func(), initialRefcount uint32, flags uint32) (obj
 //	CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - object: the user object.
+//   - count: how many references.
 func UserObjectRelease(object CUuserObject, count uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1445,6 +1972,10 @@ func UserObjectRelease(object CUuserObject, count uint32) (err error) {
 //	CUresult cuUserObjectRetain(CUuserObject object, unsigned int count)
 //
 // Declared in cuda.h, group CUDA_GRAPH, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - object: the user object.
+//   - count: how many references.
 func UserObjectRetain(object CUuserObject, count uint32) (err error) {
 	a, err := Default()
 	if err != nil {

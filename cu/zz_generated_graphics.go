@@ -13,6 +13,11 @@ import (
 //	CUresult cuGraphicsMapResources(unsigned int count, CUgraphicsResource *resources, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - count (the length of resources): how many resources there are.
+//   - resources: the registered graphics resources.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) GraphicsMapResources(resources []CUgraphicsResource, hStream CUstream) (err error) {
 	call := a.fn().GraphicsMapResources
 	if call == nil {
@@ -31,6 +36,10 @@ func (a API) GraphicsMapResources(resources []CUgraphicsResource, hStream CUstre
 //	CUresult cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray *pMipmappedArray, CUgraphicsResource resource)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_MAPPED, CUDA_ERROR_NOT_MAPPED_AS_ARRAY.
+//
+// Parameters, under their names in C:
+//   - pMipmappedArray (result): the mipmapped array of the graphics resource; it stays the resource's.
+//   - resource: the registered graphics resource.
 func (a API) GraphicsResourceGetMappedMipmappedArray(resource CUgraphicsResource) (pMipmappedArray CUmipmappedArray, err error) {
 	call := a.fn().GraphicsResourceGetMappedMipmappedArray
 	if call == nil {
@@ -49,6 +58,11 @@ func (a API) GraphicsResourceGetMappedMipmappedArray(resource CUgraphicsResource
 //	CUresult cuGraphicsResourceGetMappedPointer(CUdeviceptr_v1 *pDevPtr, unsigned int *pSize, CUgraphicsResource resource)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_MAPPED, CUDA_ERROR_NOT_MAPPED_AS_POINTER.
+//
+// Parameters, under their names in C:
+//   - pDevPtr (result): the address of the mapped resource.
+//   - pSize (result): size of the mapped resource in bytes.
+//   - resource: the registered graphics resource.
 func (a API) GraphicsResourceGetMappedPointer_v1(resource CUgraphicsResource) (pDevPtr CUdeviceptr_v1, pSize uint32, err error) {
 	call := a.fn().GraphicsResourceGetMappedPointer
 	if call == nil {
@@ -68,6 +82,11 @@ func (a API) GraphicsResourceGetMappedPointer_v1(resource CUgraphicsResource) (p
 //	CUresult cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *pDevPtr, size_t *pSize, CUgraphicsResource resource)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_MAPPED, CUDA_ERROR_NOT_MAPPED_AS_POINTER.
+//
+// Parameters, under their names in C:
+//   - pDevPtr (result): the address of the mapped resource.
+//   - pSize (result): size of the mapped resource in bytes.
+//   - resource: the registered graphics resource.
 func (a API) GraphicsResourceGetMappedPointer(resource CUgraphicsResource) (pDevPtr CUdeviceptr, pSize uint64, err error) {
 	call := a.fn().GraphicsResourceGetMappedPointer_v2
 	if call == nil {
@@ -92,6 +111,10 @@ func (a API) GraphicsResourceGetMappedPointer_v2(resource CUgraphicsResource) (p
 //	CUresult cuGraphicsResourceSetMapFlags(CUgraphicsResource resource, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED.
+//
+// Parameters, under their names in C:
+//   - resource: the registered graphics resource.
+//   - flags: flags of the call, as its group has them.
 func (a API) GraphicsResourceSetMapFlags_v1(resource CUgraphicsResource, flags uint32) (err error) {
 	call := a.fn().GraphicsResourceSetMapFlags
 	if call == nil {
@@ -106,6 +129,10 @@ func (a API) GraphicsResourceSetMapFlags_v1(resource CUgraphicsResource, flags u
 //	CUresult cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource resource, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 6.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED.
+//
+// Parameters, under their names in C:
+//   - resource: the registered graphics resource.
+//   - flags: flags of the call, as its group has them.
 func (a API) GraphicsResourceSetMapFlags(resource CUgraphicsResource, flags uint32) (err error) {
 	call := a.fn().GraphicsResourceSetMapFlags_v2
 	if call == nil {
@@ -125,6 +152,12 @@ func (a API) GraphicsResourceSetMapFlags_v2(resource CUgraphicsResource, flags u
 //	CUresult cuGraphicsSubResourceGetMappedArray(CUarray *pArray, CUgraphicsResource resource, unsigned int arrayIndex, unsigned int mipLevel)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_MAPPED, CUDA_ERROR_NOT_MAPPED_AS_ARRAY.
+//
+// Parameters, under their names in C:
+//   - pArray (result): the array of the graphics resource; it stays the resource's.
+//   - resource: the registered graphics resource.
+//   - arrayIndex: which array of the resource, or which face of a cube.
+//   - mipLevel: which level.
 func (a API) GraphicsSubResourceGetMappedArray(resource CUgraphicsResource, arrayIndex uint32, mipLevel uint32) (pArray CUarray, err error) {
 	call := a.fn().GraphicsSubResourceGetMappedArray
 	if call == nil {
@@ -143,6 +176,11 @@ func (a API) GraphicsSubResourceGetMappedArray(resource CUgraphicsResource, arra
 //	CUresult cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *resources, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_MAPPED, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - count (the length of resources): how many resources there are.
+//   - resources: the registered graphics resources.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) GraphicsUnmapResources(resources []CUgraphicsResource, hStream CUstream) (err error) {
 	call := a.fn().GraphicsUnmapResources
 	if call == nil {
@@ -161,6 +199,9 @@ func (a API) GraphicsUnmapResources(resources []CUgraphicsResource, hStream CUst
 //	CUresult cuGraphicsUnregisterResource(CUgraphicsResource resource)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - resource: the registered graphics resource.
 func (a API) GraphicsUnregisterResource(resource CUgraphicsResource) (err error) {
 	call := a.fn().GraphicsUnregisterResource
 	if call == nil {

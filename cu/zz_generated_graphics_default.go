@@ -7,6 +7,11 @@ package cu
 //	CUresult cuGraphicsMapResources(unsigned int count, CUgraphicsResource *resources, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - count (the length of resources): how many resources there are.
+//   - resources: the registered graphics resources.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func GraphicsMapResources(resources []CUgraphicsResource, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +25,10 @@ func GraphicsMapResources(resources []CUgraphicsResource, hStream CUstream) (err
 //	CUresult cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray *pMipmappedArray, CUgraphicsResource resource)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_MAPPED, CUDA_ERROR_NOT_MAPPED_AS_ARRAY.
+//
+// Parameters, under their names in C:
+//   - pMipmappedArray (result): the mipmapped array of the graphics resource; it stays the resource's.
+//   - resource: the registered graphics resource.
 func GraphicsResourceGetMappedMipmappedArray(resource CUgraphicsResource) (pMipmappedArray CUmipmappedArray, err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +42,11 @@ func GraphicsResourceGetMappedMipmappedArray(resource CUgraphicsResource) (pMipm
 //	CUresult cuGraphicsResourceGetMappedPointer(CUdeviceptr_v1 *pDevPtr, unsigned int *pSize, CUgraphicsResource resource)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_MAPPED, CUDA_ERROR_NOT_MAPPED_AS_POINTER.
+//
+// Parameters, under their names in C:
+//   - pDevPtr (result): the address of the mapped resource.
+//   - pSize (result): size of the mapped resource in bytes.
+//   - resource: the registered graphics resource.
 func GraphicsResourceGetMappedPointer_v1(resource CUgraphicsResource) (pDevPtr CUdeviceptr_v1, pSize uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +60,11 @@ func GraphicsResourceGetMappedPointer_v1(resource CUgraphicsResource) (pDevPtr C
 //	CUresult cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *pDevPtr, size_t *pSize, CUgraphicsResource resource)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_MAPPED, CUDA_ERROR_NOT_MAPPED_AS_POINTER.
+//
+// Parameters, under their names in C:
+//   - pDevPtr (result): the address of the mapped resource.
+//   - pSize (result): size of the mapped resource in bytes.
+//   - resource: the registered graphics resource.
 func GraphicsResourceGetMappedPointer(resource CUgraphicsResource) (pDevPtr CUdeviceptr, pSize uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -68,6 +87,10 @@ func GraphicsResourceGetMappedPointer_v2(resource CUgraphicsResource) (pDevPtr C
 //	CUresult cuGraphicsResourceSetMapFlags(CUgraphicsResource resource, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED.
+//
+// Parameters, under their names in C:
+//   - resource: the registered graphics resource.
+//   - flags: flags of the call, as its group has them.
 func GraphicsResourceSetMapFlags_v1(resource CUgraphicsResource, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -81,6 +104,10 @@ func GraphicsResourceSetMapFlags_v1(resource CUgraphicsResource, flags uint32) (
 //	CUresult cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource resource, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 6.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED.
+//
+// Parameters, under their names in C:
+//   - resource: the registered graphics resource.
+//   - flags: flags of the call, as its group has them.
 func GraphicsResourceSetMapFlags(resource CUgraphicsResource, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -103,6 +130,12 @@ func GraphicsResourceSetMapFlags_v2(resource CUgraphicsResource, flags uint32) (
 //	CUresult cuGraphicsSubResourceGetMappedArray(CUarray *pArray, CUgraphicsResource resource, unsigned int arrayIndex, unsigned int mipLevel)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_MAPPED, CUDA_ERROR_NOT_MAPPED_AS_ARRAY.
+//
+// Parameters, under their names in C:
+//   - pArray (result): the array of the graphics resource; it stays the resource's.
+//   - resource: the registered graphics resource.
+//   - arrayIndex: which array of the resource, or which face of a cube.
+//   - mipLevel: which level.
 func GraphicsSubResourceGetMappedArray(resource CUgraphicsResource, arrayIndex uint32, mipLevel uint32) (pArray CUarray, err error) {
 	a, err := Default()
 	if err != nil {
@@ -116,6 +149,11 @@ func GraphicsSubResourceGetMappedArray(resource CUgraphicsResource, arrayIndex u
 //	CUresult cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *resources, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_MAPPED, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - count (the length of resources): how many resources there are.
+//   - resources: the registered graphics resources.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func GraphicsUnmapResources(resources []CUgraphicsResource, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -129,6 +167,9 @@ func GraphicsUnmapResources(resources []CUgraphicsResource, hStream CUstream) (e
 //	CUresult cuGraphicsUnregisterResource(CUgraphicsResource resource)
 //
 // Declared in cuda.h, group CUDA_GRAPHICS, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - resource: the registered graphics resource.
 func GraphicsUnregisterResource(resource CUgraphicsResource) (err error) {
 	a, err := Default()
 	if err != nil {

@@ -13,6 +13,11 @@ import (
 //	CUresult cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pContext (result): the context that stands for the green one; it lives as long as that and is not destroyed by
+//     itself.
+//   - hCtx: the green context.
 func (a API) CtxFromGreenCtx(hCtx CUgreenCtx) (pContext CUcontext, err error) {
 	call := a.fn().CtxFromGreenCtx
 	if call == nil {
@@ -31,6 +36,11 @@ func (a API) CtxFromGreenCtx(hCtx CUgreenCtx) (pContext CUcontext, err error) {
 //	CUresult cuCtxGetDevResource(CUcontext hCtx, CUdevResource *resource, CUdevResourceType type)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_RESOURCE_TYPE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - hCtx: the context.
+//   - resource (result): the resource.
+//   - type: which kind of resource.
 func (a API) CtxGetDevResource(hCtx CUcontext, type_ CUdevResourceType) (resource CUdevResource, err error) {
 	call := a.fn().CtxGetDevResource
 	if call == nil {
@@ -49,6 +59,11 @@ func (a API) CtxGetDevResource(hCtx CUcontext, type_ CUdevResourceType) (resourc
 //	CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *phDesc, CUdevResource *resources, unsigned int nbResources)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_RESOURCE_TYPE, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION.
+//
+// Parameters, under their names in C:
+//   - phDesc (result): the description of the resources; it lives as long as the process.
+//   - resources: the resources that are described together.
+//   - nbResources (the length of resources): how many resources there are.
 func (a API) DevResourceGenerateDesc(resources []CUdevResource) (phDesc CUdevResourceDesc, err error) {
 	call := a.fn().DevResourceGenerateDesc
 	if call == nil {
@@ -71,6 +86,15 @@ func (a API) DevResourceGenerateDesc(resources []CUdevResource) (phDesc CUdevRes
 //	CUresult cuDevSmResourceSplit(CUdevResource *result, unsigned int nbGroups, const CUdevResource *input, CUdevResource *remainder, unsigned int flags, CU_DEV_SM_RESOURCE_GROUP_PARAMS *groupParams)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_RESOURCE_TYPE, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION.
+//
+// Parameters, under their names in C:
+//   - result (result): the groups.
+//   - nbGroups (the length of groupParams): how many groups are wanted.
+//   - input: the multiprocessors that are divided.
+//   - remainder (result): the multiprocessors that are left.
+//   - flags: must be 0.
+//   - groupParams (read and written by the call): what each group is to have; one of 0 multiprocessors gets as many as
+//     it can, and the number is written.
 func (a API) DevSmResourceSplit(input *CUdevResource, flags uint32, groupParams []CU_DEV_SM_RESOURCE_GROUP_PARAMS) (result []CUdevResource, remainder CUdevResource, err error) {
 	call := a.fn().DevSmResourceSplit
 	if call == nil {
@@ -98,6 +122,14 @@ func (a API) DevSmResourceSplit(input *CUdevResource, flags uint32, groupParams 
 //	CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *nbGroups, const CUdevResource *input, CUdevResource *remainder, unsigned int flags, unsigned int minCount)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_RESOURCE_TYPE, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION.
+//
+// Parameters, under their names in C:
+//   - result (result): the groups.
+//   - nbGroups (input and result): room in result; afterwards how many groups there are.
+//   - input: the multiprocessors that are divided.
+//   - remainder (result): the multiprocessors that are left.
+//   - flags: what is not asked of groups (CUdevSmResourceSplitByCount_flags).
+//   - minCount: the least multiprocessors of a group.
 func (a API) DevSmResourceSplitByCount(nbGroups uint32, input *CUdevResource, flags uint32, minCount uint32) (result []CUdevResource, nbGroupsOut uint32, remainder CUdevResource, err error) {
 	call := a.fn().DevSmResourceSplitByCount
 	if call == nil {
@@ -127,6 +159,11 @@ func (a API) DevSmResourceSplitByCount(nbGroups uint32, input *CUdevResource, fl
 //	CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, CUdevResourceType type)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_RESOURCE_TYPE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - device: the device, a number from 0.
+//   - resource (result): the resource.
+//   - type: which kind of resource.
 func (a API) DeviceGetDevResource(device CUdevice, type_ CUdevResourceType) (resource CUdevResource, err error) {
 	call := a.fn().DeviceGetDevResource
 	if call == nil {
@@ -145,6 +182,13 @@ func (a API) DeviceGetDevResource(device CUdevice, type_ CUdevResourceType) (res
 //	CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - phCtx (result): the green context; what cuGreenCtxCreate makes belongs to the caller, who destroys it with
+//     cuGreenCtxDestroy.
+//   - desc: what the context may use.
+//   - dev: the device, a number from 0.
+//   - flags: whether the context has a default stream (CUgreenCtxCreate_flags).
 func (a API) GreenCtxCreate(desc CUdevResourceDesc, dev CUdevice, flags uint32) (phCtx CUgreenCtx, err error) {
 	call := a.fn().GreenCtxCreate
 	if call == nil {
@@ -163,6 +207,9 @@ func (a API) GreenCtxCreate(desc CUdevResourceDesc, dev CUdevice, flags uint32) 
 //	CUresult cuGreenCtxDestroy(CUgreenCtx hCtx)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - hCtx: the green context.
 func (a API) GreenCtxDestroy(hCtx CUgreenCtx) (err error) {
 	call := a.fn().GreenCtxDestroy
 	if call == nil {
@@ -177,6 +224,11 @@ func (a API) GreenCtxDestroy(hCtx CUgreenCtx) (err error) {
 //	CUresult cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource *resource, CUdevResourceType type)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_RESOURCE_TYPE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hCtx: the green context.
+//   - resource (result): the resource.
+//   - type: which kind of resource.
 func (a API) GreenCtxGetDevResource(hCtx CUgreenCtx, type_ CUdevResourceType) (resource CUdevResource, err error) {
 	call := a.fn().GreenCtxGetDevResource
 	if call == nil {
@@ -195,6 +247,10 @@ func (a API) GreenCtxGetDevResource(hCtx CUgreenCtx, type_ CUdevResourceType) (r
 //	CUresult cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long *greenCtxId)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.9. Documented results: CUDA_SUCCESS, CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - greenCtx: the green context.
+//   - greenCtxId (result): a number that no other green context of the process has had.
 func (a API) GreenCtxGetId(greenCtx CUgreenCtx) (greenCtxId uint64, err error) {
 	call := a.fn().GreenCtxGetId
 	if call == nil {
@@ -213,6 +269,10 @@ func (a API) GreenCtxGetId(greenCtx CUgreenCtx) (greenCtxId uint64, err error) {
 //	CUresult cuGreenCtxRecordEvent(CUgreenCtx hCtx, CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hCtx: the green context.
+//   - hEvent: the event.
 func (a API) GreenCtxRecordEvent(hCtx CUgreenCtx, hEvent CUevent) (err error) {
 	call := a.fn().GreenCtxRecordEvent
 	if call == nil {
@@ -227,6 +287,12 @@ func (a API) GreenCtxRecordEvent(hCtx CUgreenCtx, hEvent CUevent) (err error) {
 //	CUresult cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCtx, unsigned int flags, int priority)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - phStream (result): the new stream; the caller ends it with cuStreamDestroy.
+//   - greenCtx: the green context.
+//   - flags: must be CU_STREAM_NON_BLOCKING.
+//   - priority: the priority; smaller numbers are more urgent.
 func (a API) GreenCtxStreamCreate(greenCtx CUgreenCtx, flags uint32, priority int32) (phStream CUstream, err error) {
 	call := a.fn().GreenCtxStreamCreate
 	if call == nil {
@@ -245,6 +311,10 @@ func (a API) GreenCtxStreamCreate(greenCtx CUgreenCtx, flags uint32, priority in
 //	CUresult cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hCtx: the green context.
+//   - hEvent: the event.
 func (a API) GreenCtxWaitEvent(hCtx CUgreenCtx, hEvent CUevent) (err error) {
 	call := a.fn().GreenCtxWaitEvent
 	if call == nil {
@@ -259,6 +329,11 @@ func (a API) GreenCtxWaitEvent(hCtx CUgreenCtx, hEvent CUevent) (err error) {
 //	CUresult cuStreamGetDevResource(CUstream hStream, CUdevResource *resource, CUdevResourceType type)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_RESOURCE_TYPE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - resource (result): the resource.
+//   - type: which kind of resource.
 func (a API) StreamGetDevResource(hStream CUstream, type_ CUdevResourceType) (resource CUdevResource, err error) {
 	call := a.fn().StreamGetDevResource
 	if call == nil {
@@ -277,6 +352,11 @@ func (a API) StreamGetDevResource(hStream CUstream, type_ CUdevResourceType) (re
 //	CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx *phCtx)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - phCtx (result): the green context; what cuGreenCtxCreate makes belongs to the caller, who destroys it with
+//     cuGreenCtxDestroy.
 func (a API) StreamGetGreenCtx(hStream CUstream) (phCtx CUgreenCtx, err error) {
 	call := a.fn().StreamGetGreenCtx
 	if call == nil {

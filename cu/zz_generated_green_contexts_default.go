@@ -7,6 +7,11 @@ package cu
 //	CUresult cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pContext (result): the context that stands for the green one; it lives as long as that and is not destroyed by
+//     itself.
+//   - hCtx: the green context.
 func CtxFromGreenCtx(hCtx CUgreenCtx) (pContext CUcontext, err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +25,11 @@ func CtxFromGreenCtx(hCtx CUgreenCtx) (pContext CUcontext, err error) {
 //	CUresult cuCtxGetDevResource(CUcontext hCtx, CUdevResource *resource, CUdevResourceType type)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_RESOURCE_TYPE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - hCtx: the context.
+//   - resource (result): the resource.
+//   - type: which kind of resource.
 func CtxGetDevResource(hCtx CUcontext, type_ CUdevResourceType) (resource CUdevResource, err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +43,11 @@ func CtxGetDevResource(hCtx CUcontext, type_ CUdevResourceType) (resource CUdevR
 //	CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *phDesc, CUdevResource *resources, unsigned int nbResources)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_RESOURCE_TYPE, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION.
+//
+// Parameters, under their names in C:
+//   - phDesc (result): the description of the resources; it lives as long as the process.
+//   - resources: the resources that are described together.
+//   - nbResources (the length of resources): how many resources there are.
 func DevResourceGenerateDesc(resources []CUdevResource) (phDesc CUdevResourceDesc, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +61,15 @@ func DevResourceGenerateDesc(resources []CUdevResource) (phDesc CUdevResourceDes
 //	CUresult cuDevSmResourceSplit(CUdevResource *result, unsigned int nbGroups, const CUdevResource *input, CUdevResource *remainder, unsigned int flags, CU_DEV_SM_RESOURCE_GROUP_PARAMS *groupParams)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_RESOURCE_TYPE, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION.
+//
+// Parameters, under their names in C:
+//   - result (result): the groups.
+//   - nbGroups (the length of groupParams): how many groups are wanted.
+//   - input: the multiprocessors that are divided.
+//   - remainder (result): the multiprocessors that are left.
+//   - flags: must be 0.
+//   - groupParams (read and written by the call): what each group is to have; one of 0 multiprocessors gets as many as
+//     it can, and the number is written.
 func DevSmResourceSplit(input *CUdevResource, flags uint32, groupParams []CU_DEV_SM_RESOURCE_GROUP_PARAMS) (result []CUdevResource, remainder CUdevResource, err error) {
 	a, err := Default()
 	if err != nil {
@@ -59,6 +83,14 @@ func DevSmResourceSplit(input *CUdevResource, flags uint32, groupParams []CU_DEV
 //	CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *nbGroups, const CUdevResource *input, CUdevResource *remainder, unsigned int flags, unsigned int minCount)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_RESOURCE_TYPE, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION.
+//
+// Parameters, under their names in C:
+//   - result (result): the groups.
+//   - nbGroups (input and result): room in result; afterwards how many groups there are.
+//   - input: the multiprocessors that are divided.
+//   - remainder (result): the multiprocessors that are left.
+//   - flags: what is not asked of groups (CUdevSmResourceSplitByCount_flags).
+//   - minCount: the least multiprocessors of a group.
 func DevSmResourceSplitByCount(nbGroups uint32, input *CUdevResource, flags uint32, minCount uint32) (result []CUdevResource, nbGroupsOut uint32, remainder CUdevResource, err error) {
 	a, err := Default()
 	if err != nil {
@@ -72,6 +104,11 @@ func DevSmResourceSplitByCount(nbGroups uint32, input *CUdevResource, flags uint
 //	CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, CUdevResourceType type)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_RESOURCE_TYPE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - device: the device, a number from 0.
+//   - resource (result): the resource.
+//   - type: which kind of resource.
 func DeviceGetDevResource(device CUdevice, type_ CUdevResourceType) (resource CUdevResource, err error) {
 	a, err := Default()
 	if err != nil {
@@ -85,6 +122,13 @@ func DeviceGetDevResource(device CUdevice, type_ CUdevResourceType) (resource CU
 //	CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - phCtx (result): the green context; what cuGreenCtxCreate makes belongs to the caller, who destroys it with
+//     cuGreenCtxDestroy.
+//   - desc: what the context may use.
+//   - dev: the device, a number from 0.
+//   - flags: whether the context has a default stream (CUgreenCtxCreate_flags).
 func GreenCtxCreate(desc CUdevResourceDesc, dev CUdevice, flags uint32) (phCtx CUgreenCtx, err error) {
 	a, err := Default()
 	if err != nil {
@@ -98,6 +142,9 @@ func GreenCtxCreate(desc CUdevResourceDesc, dev CUdevice, flags uint32) (phCtx C
 //	CUresult cuGreenCtxDestroy(CUgreenCtx hCtx)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - hCtx: the green context.
 func GreenCtxDestroy(hCtx CUgreenCtx) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -111,6 +158,11 @@ func GreenCtxDestroy(hCtx CUgreenCtx) (err error) {
 //	CUresult cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource *resource, CUdevResourceType type)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_RESOURCE_TYPE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hCtx: the green context.
+//   - resource (result): the resource.
+//   - type: which kind of resource.
 func GreenCtxGetDevResource(hCtx CUgreenCtx, type_ CUdevResourceType) (resource CUdevResource, err error) {
 	a, err := Default()
 	if err != nil {
@@ -124,6 +176,10 @@ func GreenCtxGetDevResource(hCtx CUgreenCtx, type_ CUdevResourceType) (resource 
 //	CUresult cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long *greenCtxId)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.9. Documented results: CUDA_SUCCESS, CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - greenCtx: the green context.
+//   - greenCtxId (result): a number that no other green context of the process has had.
 func GreenCtxGetId(greenCtx CUgreenCtx) (greenCtxId uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -137,6 +193,10 @@ func GreenCtxGetId(greenCtx CUgreenCtx) (greenCtxId uint64, err error) {
 //	CUresult cuGreenCtxRecordEvent(CUgreenCtx hCtx, CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hCtx: the green context.
+//   - hEvent: the event.
 func GreenCtxRecordEvent(hCtx CUgreenCtx, hEvent CUevent) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -150,6 +210,12 @@ func GreenCtxRecordEvent(hCtx CUgreenCtx, hEvent CUevent) (err error) {
 //	CUresult cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCtx, unsigned int flags, int priority)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - phStream (result): the new stream; the caller ends it with cuStreamDestroy.
+//   - greenCtx: the green context.
+//   - flags: must be CU_STREAM_NON_BLOCKING.
+//   - priority: the priority; smaller numbers are more urgent.
 func GreenCtxStreamCreate(greenCtx CUgreenCtx, flags uint32, priority int32) (phStream CUstream, err error) {
 	a, err := Default()
 	if err != nil {
@@ -163,6 +229,10 @@ func GreenCtxStreamCreate(greenCtx CUgreenCtx, flags uint32, priority int32) (ph
 //	CUresult cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hCtx: the green context.
+//   - hEvent: the event.
 func GreenCtxWaitEvent(hCtx CUgreenCtx, hEvent CUevent) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -176,6 +246,11 @@ func GreenCtxWaitEvent(hCtx CUgreenCtx, hEvent CUevent) (err error) {
 //	CUresult cuStreamGetDevResource(CUstream hStream, CUdevResource *resource, CUdevResourceType type)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_RESOURCE_TYPE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - resource (result): the resource.
+//   - type: which kind of resource.
 func StreamGetDevResource(hStream CUstream, type_ CUdevResourceType) (resource CUdevResource, err error) {
 	a, err := Default()
 	if err != nil {
@@ -189,6 +264,11 @@ func StreamGetDevResource(hStream CUstream, type_ CUdevResourceType) (resource C
 //	CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx *phCtx)
 //
 // Declared in cuda.h, group CUDA_GREEN_CONTEXTS, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - phCtx (result): the green context; what cuGreenCtxCreate makes belongs to the caller, who destroys it with
+//     cuGreenCtxDestroy.
 func StreamGetGreenCtx(hStream CUstream) (phCtx CUgreenCtx, err error) {
 	a, err := Default()
 	if err != nil {

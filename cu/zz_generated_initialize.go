@@ -7,6 +7,9 @@ package cu
 //	CUresult cuInit(unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_INITIALIZE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE.
+//
+// Parameters, under their names in C:
+//   - Flags: must be 0.
 func (a API) Init(flags uint32) (err error) {
 	call := a.fn().Init
 	if call == nil {

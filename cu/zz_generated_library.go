@@ -13,6 +13,12 @@ import (
 //	CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - pi (result): the value.
+//   - attrib: which attribute.
+//   - kernel: the kernel of a library.
+//   - dev: the device, a number from 0.
 func (a API) KernelGetAttribute(attrib CUfunction_attribute, kernel CUkernel, dev CUdevice) (pi int32, err error) {
 	call := a.fn().KernelGetAttribute
 	if call == nil {
@@ -31,6 +37,10 @@ func (a API) KernelGetAttribute(attrib CUfunction_attribute, kernel CUkernel, de
 //	CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - pFunc (result): the function of the current context that stands for the kernel.
+//   - kernel: the kernel of a library.
 func (a API) KernelGetFunction(kernel CUkernel) (pFunc CUfunction, err error) {
 	call := a.fn().KernelGetFunction
 	if call == nil {
@@ -49,6 +59,10 @@ func (a API) KernelGetFunction(kernel CUkernel) (pFunc CUfunction, err error) {
 //	CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - pLib (result): the library that the kernel is in; it stays its owner's.
+//   - kernel: the kernel of a library.
 func (a API) KernelGetLibrary(kernel CUkernel) (pLib CUlibrary, err error) {
 	call := a.fn().KernelGetLibrary
 	if call == nil {
@@ -67,6 +81,10 @@ func (a API) KernelGetLibrary(kernel CUkernel) (pLib CUlibrary, err error) {
 //	CUresult cuKernelGetName(const char **name, CUkernel hfunc)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - name (result): the name of the function as the compiler wrote it; it lives as long as the function.
+//   - hfunc: the kernel.
 func (a API) KernelGetName(hfunc CUkernel) (name string, err error) {
 	call := a.fn().KernelGetName
 	if call == nil {
@@ -89,6 +107,10 @@ func (a API) KernelGetName(hfunc CUkernel) (name string, err error) {
 //	CUresult cuKernelGetParamCount(CUkernel kernel, size_t *paramCount)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - kernel: the kernel of a library.
+//   - paramCount (result): how many parameters the kernel has.
 func (a API) KernelGetParamCount(kernel CUkernel) (paramCount uint64, err error) {
 	call := a.fn().KernelGetParamCount
 	if call == nil {
@@ -107,6 +129,12 @@ func (a API) KernelGetParamCount(kernel CUkernel) (paramCount uint64, err error)
 //	CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - kernel: the kernel of a library.
+//   - paramIndex: the number of the parameter, from 0.
+//   - paramOffset (result): where the parameter begins in the parameter buffer, in bytes.
+//   - paramSize (result): size of the parameter in bytes.
 func (a API) KernelGetParamInfo(kernel CUkernel, paramIndex uint64) (paramOffset uint64, paramSize uint64, err error) {
 	call := a.fn().KernelGetParamInfo
 	if call == nil {
@@ -126,6 +154,12 @@ func (a API) KernelGetParamInfo(kernel CUkernel, paramIndex uint64) (paramOffset
 //	CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - attrib: which attribute.
+//   - val: the value of the attribute.
+//   - kernel: the kernel of a library.
+//   - dev: the device, a number from 0.
 func (a API) KernelSetAttribute(attrib CUfunction_attribute, val int32, kernel CUkernel, dev CUdevice) (err error) {
 	call := a.fn().KernelSetAttribute
 	if call == nil {
@@ -140,6 +174,11 @@ func (a API) KernelSetAttribute(attrib CUfunction_attribute, val int32, kernel C
 //	CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - kernel: the kernel of a library.
+//   - config: how first-level cache and shared memory are to divide their storage.
+//   - dev: the device, a number from 0.
 func (a API) KernelSetCacheConfig(kernel CUkernel, config CUfunc_cache, dev CUdevice) (err error) {
 	call := a.fn().KernelSetCacheConfig
 	if call == nil {
@@ -154,6 +193,11 @@ func (a API) KernelSetCacheConfig(kernel CUkernel, config CUfunc_cache, dev CUde
 //	CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - kernels (result): the kernels, in the order of the file.
+//   - numKernels: room in kernels.
+//   - lib: the library.
 func (a API) LibraryEnumerateKernels(numKernels uint32, lib CUlibrary) (kernels []CUkernel, err error) {
 	call := a.fn().LibraryEnumerateKernels
 	if call == nil {
@@ -178,6 +222,12 @@ func (a API) LibraryEnumerateKernels(numKernels uint32, lib CUlibrary) (kernels 
 //	CUresult cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the variable; it lives as long as the library.
+//   - bytes (result): the size of the variable in bytes.
+//   - library: the library.
+//   - name: the name, as it stands in the image.
 func (a API) LibraryGetGlobal(library CUlibrary, name string) (dptr CUdeviceptr, bytes uint64, err error) {
 	call := a.fn().LibraryGetGlobal
 	if call == nil {
@@ -203,6 +253,11 @@ func (a API) LibraryGetGlobal(library CUlibrary, name string) (dptr CUdeviceptr,
 //	CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - pKernel (result): the kernel; it lives as long as its library.
+//   - library: the library.
+//   - name: the name, as it stands in the image.
 func (a API) LibraryGetKernel(library CUlibrary, name string) (pKernel CUkernel, err error) {
 	call := a.fn().LibraryGetKernel
 	if call == nil {
@@ -227,6 +282,10 @@ func (a API) LibraryGetKernel(library CUlibrary, name string) (pKernel CUkernel,
 //	CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - count (result): how many kernels the library has.
+//   - lib: the library.
 func (a API) LibraryGetKernelCount(lib CUlibrary) (count uint32, err error) {
 	call := a.fn().LibraryGetKernelCount
 	if call == nil {
@@ -245,6 +304,12 @@ func (a API) LibraryGetKernelCount(lib CUlibrary) (count uint32, err error) {
 //	CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the variable; it lives as long as the library.
+//   - bytes (result): the size of the variable in bytes.
+//   - library: the library.
+//   - name: the name, as it stands in the image.
 func (a API) LibraryGetManaged(library CUlibrary, name string) (dptr CUdeviceptr, bytes uint64, err error) {
 	call := a.fn().LibraryGetManaged
 	if call == nil {
@@ -270,6 +335,10 @@ func (a API) LibraryGetManaged(library CUlibrary, name string) (dptr CUdeviceptr
 //	CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - pMod (result): the module of the current context that stands for the library; it goes with the library.
+//   - library: the library.
 func (a API) LibraryGetModule(library CUlibrary) (pMod CUmodule, err error) {
 	call := a.fn().LibraryGetModule
 	if call == nil {
@@ -288,6 +357,11 @@ func (a API) LibraryGetModule(library CUlibrary) (pMod CUmodule, err error) {
 //	CUresult cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library, const char *symbol)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - fptr (result): the address of the function.
+//   - library: the library.
+//   - symbol: the name of the function, without a version.
 func (a API) LibraryGetUnifiedFunction(library CUlibrary, symbol string) (fptr uintptr, err error) {
 	call := a.fn().LibraryGetUnifiedFunction
 	if call == nil {
@@ -312,6 +386,17 @@ func (a API) LibraryGetUnifiedFunction(library CUlibrary, symbol string) (fptr u
 //	CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_JIT_COMPILER_NOT_FOUND, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - library (result): the loaded library; the caller unloads it with cuLibraryUnload.
+//   - code: the image in memory: cubin, fat binary, or PTX, in C with a NUL behind it.
+//   - jitOptions: which options of the compiler.
+//   - jitOptionsValues: the value of each option of the compiler, in the order of jitOptions: a number, or the address
+//     of a buffer.
+//   - numJitOptions (the length of jitOptions): how many options of the compiler there are.
+//   - libraryOptions: which options of loading.
+//   - libraryOptionValues: the value of each option of loading, in the order of libraryOptions.
+//   - numLibraryOptions (the length of libraryOptions): how many options of loading there are.
 func (a API) LibraryLoadData(code []byte, jitOptions []CUjit_option, jitOptionsValues []uintptr, libraryOptions []CUlibraryOption, libraryOptionValues []uintptr) (library CUlibrary, err error) {
 	call := a.fn().LibraryLoadData
 	if call == nil {
@@ -350,6 +435,17 @@ func (a API) LibraryLoadData(code []byte, jitOptions []CUjit_option, jitOptionsV
 //	CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_JIT_COMPILER_NOT_FOUND, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - library (result): the loaded library; the caller unloads it with cuLibraryUnload.
+//   - fileName: path of the file: cubin, PTX or fat binary.
+//   - jitOptions: which options of the compiler.
+//   - jitOptionsValues: the value of each option of the compiler, in the order of jitOptions: a number, or the address
+//     of a buffer.
+//   - numJitOptions (the length of jitOptions): how many options of the compiler there are.
+//   - libraryOptions: which options of loading.
+//   - libraryOptionValues: the value of each option of loading, in the order of libraryOptions.
+//   - numLibraryOptions (the length of libraryOptions): how many options of loading there are.
 func (a API) LibraryLoadFromFile(fileName string, jitOptions []CUjit_option, jitOptionsValues []uintptr, libraryOptions []CUlibraryOption, libraryOptionValues []uintptr) (library CUlibrary, err error) {
 	call := a.fn().LibraryLoadFromFile
 	if call == nil {
@@ -390,6 +486,9 @@ func (a API) LibraryLoadFromFile(fileName string, jitOptions []CUjit_option, jit
 //	CUresult cuLibraryUnload(CUlibrary library)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - library: the library.
 func (a API) LibraryUnload(library CUlibrary) (err error) {
 	call := a.fn().LibraryUnload
 	if call == nil {

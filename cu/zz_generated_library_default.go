@@ -7,6 +7,12 @@ package cu
 //	CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - pi (result): the value.
+//   - attrib: which attribute.
+//   - kernel: the kernel of a library.
+//   - dev: the device, a number from 0.
 func KernelGetAttribute(attrib CUfunction_attribute, kernel CUkernel, dev CUdevice) (pi int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +26,10 @@ func KernelGetAttribute(attrib CUfunction_attribute, kernel CUkernel, dev CUdevi
 //	CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - pFunc (result): the function of the current context that stands for the kernel.
+//   - kernel: the kernel of a library.
 func KernelGetFunction(kernel CUkernel) (pFunc CUfunction, err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +43,10 @@ func KernelGetFunction(kernel CUkernel) (pFunc CUfunction, err error) {
 //	CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - pLib (result): the library that the kernel is in; it stays its owner's.
+//   - kernel: the kernel of a library.
 func KernelGetLibrary(kernel CUkernel) (pLib CUlibrary, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +60,10 @@ func KernelGetLibrary(kernel CUkernel) (pLib CUlibrary, err error) {
 //	CUresult cuKernelGetName(const char **name, CUkernel hfunc)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - name (result): the name of the function as the compiler wrote it; it lives as long as the function.
+//   - hfunc: the kernel.
 func KernelGetName(hfunc CUkernel) (name string, err error) {
 	a, err := Default()
 	if err != nil {
@@ -59,6 +77,10 @@ func KernelGetName(hfunc CUkernel) (name string, err error) {
 //	CUresult cuKernelGetParamCount(CUkernel kernel, size_t *paramCount)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - kernel: the kernel of a library.
+//   - paramCount (result): how many parameters the kernel has.
 func KernelGetParamCount(kernel CUkernel) (paramCount uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -72,6 +94,12 @@ func KernelGetParamCount(kernel CUkernel) (paramCount uint64, err error) {
 //	CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - kernel: the kernel of a library.
+//   - paramIndex: the number of the parameter, from 0.
+//   - paramOffset (result): where the parameter begins in the parameter buffer, in bytes.
+//   - paramSize (result): size of the parameter in bytes.
 func KernelGetParamInfo(kernel CUkernel, paramIndex uint64) (paramOffset uint64, paramSize uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -85,6 +113,12 @@ func KernelGetParamInfo(kernel CUkernel, paramIndex uint64) (paramOffset uint64,
 //	CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - attrib: which attribute.
+//   - val: the value of the attribute.
+//   - kernel: the kernel of a library.
+//   - dev: the device, a number from 0.
 func KernelSetAttribute(attrib CUfunction_attribute, val int32, kernel CUkernel, dev CUdevice) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -98,6 +132,11 @@ func KernelSetAttribute(attrib CUfunction_attribute, val int32, kernel CUkernel,
 //	CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - kernel: the kernel of a library.
+//   - config: how first-level cache and shared memory are to divide their storage.
+//   - dev: the device, a number from 0.
 func KernelSetCacheConfig(kernel CUkernel, config CUfunc_cache, dev CUdevice) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -111,6 +150,11 @@ func KernelSetCacheConfig(kernel CUkernel, config CUfunc_cache, dev CUdevice) (e
 //	CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - kernels (result): the kernels, in the order of the file.
+//   - numKernels: room in kernels.
+//   - lib: the library.
 func LibraryEnumerateKernels(numKernels uint32, lib CUlibrary) (kernels []CUkernel, err error) {
 	a, err := Default()
 	if err != nil {
@@ -124,6 +168,12 @@ func LibraryEnumerateKernels(numKernels uint32, lib CUlibrary) (kernels []CUkern
 //	CUresult cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the variable; it lives as long as the library.
+//   - bytes (result): the size of the variable in bytes.
+//   - library: the library.
+//   - name: the name, as it stands in the image.
 func LibraryGetGlobal(library CUlibrary, name string) (dptr CUdeviceptr, bytes uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -137,6 +187,11 @@ func LibraryGetGlobal(library CUlibrary, name string) (dptr CUdeviceptr, bytes u
 //	CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - pKernel (result): the kernel; it lives as long as its library.
+//   - library: the library.
+//   - name: the name, as it stands in the image.
 func LibraryGetKernel(library CUlibrary, name string) (pKernel CUkernel, err error) {
 	a, err := Default()
 	if err != nil {
@@ -150,6 +205,10 @@ func LibraryGetKernel(library CUlibrary, name string) (pKernel CUkernel, err err
 //	CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - count (result): how many kernels the library has.
+//   - lib: the library.
 func LibraryGetKernelCount(lib CUlibrary) (count uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -163,6 +222,12 @@ func LibraryGetKernelCount(lib CUlibrary) (count uint32, err error) {
 //	CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the variable; it lives as long as the library.
+//   - bytes (result): the size of the variable in bytes.
+//   - library: the library.
+//   - name: the name, as it stands in the image.
 func LibraryGetManaged(library CUlibrary, name string) (dptr CUdeviceptr, bytes uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -176,6 +241,10 @@ func LibraryGetManaged(library CUlibrary, name string) (dptr CUdeviceptr, bytes 
 //	CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - pMod (result): the module of the current context that stands for the library; it goes with the library.
+//   - library: the library.
 func LibraryGetModule(library CUlibrary) (pMod CUmodule, err error) {
 	a, err := Default()
 	if err != nil {
@@ -189,6 +258,11 @@ func LibraryGetModule(library CUlibrary) (pMod CUmodule, err error) {
 //	CUresult cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library, const char *symbol)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - fptr (result): the address of the function.
+//   - library: the library.
+//   - symbol: the name of the function, without a version.
 func LibraryGetUnifiedFunction(library CUlibrary, symbol string) (fptr uintptr, err error) {
 	a, err := Default()
 	if err != nil {
@@ -202,6 +276,17 @@ func LibraryGetUnifiedFunction(library CUlibrary, symbol string) (fptr uintptr, 
 //	CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_JIT_COMPILER_NOT_FOUND, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - library (result): the loaded library; the caller unloads it with cuLibraryUnload.
+//   - code: the image in memory: cubin, fat binary, or PTX, in C with a NUL behind it.
+//   - jitOptions: which options of the compiler.
+//   - jitOptionsValues: the value of each option of the compiler, in the order of jitOptions: a number, or the address
+//     of a buffer.
+//   - numJitOptions (the length of jitOptions): how many options of the compiler there are.
+//   - libraryOptions: which options of loading.
+//   - libraryOptionValues: the value of each option of loading, in the order of libraryOptions.
+//   - numLibraryOptions (the length of libraryOptions): how many options of loading there are.
 func LibraryLoadData(code []byte, jitOptions []CUjit_option, jitOptionsValues []uintptr, libraryOptions []CUlibraryOption, libraryOptionValues []uintptr) (library CUlibrary, err error) {
 	a, err := Default()
 	if err != nil {
@@ -215,6 +300,17 @@ func LibraryLoadData(code []byte, jitOptions []CUjit_option, jitOptionsValues []
 //	CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_JIT_COMPILER_NOT_FOUND, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - library (result): the loaded library; the caller unloads it with cuLibraryUnload.
+//   - fileName: path of the file: cubin, PTX or fat binary.
+//   - jitOptions: which options of the compiler.
+//   - jitOptionsValues: the value of each option of the compiler, in the order of jitOptions: a number, or the address
+//     of a buffer.
+//   - numJitOptions (the length of jitOptions): how many options of the compiler there are.
+//   - libraryOptions: which options of loading.
+//   - libraryOptionValues: the value of each option of loading, in the order of libraryOptions.
+//   - numLibraryOptions (the length of libraryOptions): how many options of loading there are.
 func LibraryLoadFromFile(fileName string, jitOptions []CUjit_option, jitOptionsValues []uintptr, libraryOptions []CUlibraryOption, libraryOptionValues []uintptr) (library CUlibrary, err error) {
 	a, err := Default()
 	if err != nil {
@@ -228,6 +324,9 @@ func LibraryLoadFromFile(fileName string, jitOptions []CUjit_option, jitOptionsV
 //	CUresult cuLibraryUnload(CUlibrary library)
 //
 // Declared in cuda.h, group CUDA_LIBRARY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - library: the library.
 func LibraryUnload(library CUlibrary) (err error) {
 	a, err := Default()
 	if err != nil {

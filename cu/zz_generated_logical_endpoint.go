@@ -12,6 +12,10 @@ import (
 //	CUresult cuLogicalEndpointAddDevice(CUlogicalEndpointId leId, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
+//   - dev: the device, a number from 0.
 func (a API) LogicalEndpointAddDevice(leId CUlogicalEndpointId, dev CUdevice) (err error) {
 	call := a.fn().LogicalEndpointAddDevice
 	if call == nil {
@@ -26,6 +30,14 @@ func (a API) LogicalEndpointAddDevice(leId CUlogicalEndpointId, dev CUdevice) (e
 //	CUresult cuLogicalEndpointBindAddr(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, void *ptr, cuuint64_t size, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
+//   - dev: the device, a number from 0.
+//   - offset: where in the endpoint, in bytes.
+//   - ptr: the address of the memory that is bound.
+//   - size: size in bytes.
+//   - flags: must be 0.
 func (a API) LogicalEndpointBindAddr(leId CUlogicalEndpointId, dev CUdevice, offset uint64, ptr CUdeviceptr, size uint64, flags uint64) (err error) {
 	call := a.fn().LogicalEndpointBindAddr
 	if call == nil {
@@ -40,6 +52,15 @@ func (a API) LogicalEndpointBindAddr(leId CUlogicalEndpointId, dev CUdevice, off
 //	CUresult cuLogicalEndpointBindMem(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, CUmemGenericAllocationHandle memHandle, cuuint64_t memOffset, cuuint64_t size, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
+//   - dev: the device, a number from 0.
+//   - offset: where in the endpoint, in bytes.
+//   - memHandle: the memory that is bound.
+//   - memOffset: where in the memory it begins, in bytes.
+//   - size: size in bytes.
+//   - flags: must be 0.
 func (a API) LogicalEndpointBindMem(leId CUlogicalEndpointId, dev CUdevice, offset uint64, memHandle CUmemGenericAllocationHandle, memOffset uint64, size uint64, flags uint64) (err error) {
 	call := a.fn().LogicalEndpointBindMem
 	if call == nil {
@@ -54,6 +75,10 @@ func (a API) LogicalEndpointBindMem(leId CUlogicalEndpointId, dev CUdevice, offs
 //	CUresult cuLogicalEndpointCreate(CUlogicalEndpointId leId, const CUlogicalEndpointProp *prop)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
+//   - prop: kind, devices and size of the endpoint.
 func (a API) LogicalEndpointCreate(leId CUlogicalEndpointId, prop *CUlogicalEndpointProp) (err error) {
 	call := a.fn().LogicalEndpointCreate
 	if call == nil {
@@ -68,6 +93,9 @@ func (a API) LogicalEndpointCreate(leId CUlogicalEndpointId, prop *CUlogicalEndp
 //	CUresult cuLogicalEndpointDestroy(CUlogicalEndpointId leId)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
 func (a API) LogicalEndpointDestroy(leId CUlogicalEndpointId) (err error) {
 	call := a.fn().LogicalEndpointDestroy
 	if call == nil {
@@ -82,6 +110,11 @@ func (a API) LogicalEndpointDestroy(leId CUlogicalEndpointId) (err error) {
 //	CUresult cuLogicalEndpointExport(void *handle, CUlogicalEndpointId leId, CUlogicalEndpointIpcHandleType handleType)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - handle (written by the call): memory for the handle, which other processes open.
+//   - leId: the number of the endpoint.
+//   - handleType: what kind of handle.
 func (a API) LogicalEndpointExport(handle unsafe.Pointer, leId CUlogicalEndpointId, handleType CUlogicalEndpointIpcHandleType) (err error) {
 	call := a.fn().LogicalEndpointExport
 	if call == nil {
@@ -96,6 +129,11 @@ func (a API) LogicalEndpointExport(handle unsafe.Pointer, leId CUlogicalEndpoint
 //	CUresult cuLogicalEndpointGetLimits(cuuint64_t *bindAlignment, cuuint64_t *maxSize, const CUlogicalEndpointProp *prop)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - bindAlignment (result): what offsets and sizes must be a multiple of, in bytes.
+//   - maxSize (result): the greatest size in bytes.
+//   - prop: kind, devices and size of the endpoint.
 func (a API) LogicalEndpointGetLimits(prop *CUlogicalEndpointProp) (bindAlignment uint64, maxSize uint64, err error) {
 	call := a.fn().LogicalEndpointGetLimits
 	if call == nil {
@@ -115,6 +153,10 @@ func (a API) LogicalEndpointGetLimits(prop *CUlogicalEndpointProp) (bindAlignmen
 //	CUresult cuLogicalEndpointIdRelease(CUlogicalEndpointId baseLeId, cuuint32_t count)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - baseLeId: the first number.
+//   - count: how many numbers.
 func (a API) LogicalEndpointIdRelease(baseLeId CUlogicalEndpointId, count uint32) (err error) {
 	call := a.fn().LogicalEndpointIdRelease
 	if call == nil {
@@ -129,6 +171,10 @@ func (a API) LogicalEndpointIdRelease(baseLeId CUlogicalEndpointId, count uint32
 //	CUresult cuLogicalEndpointIdReserve(CUlogicalEndpointId *baseLeId, cuuint32_t count)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - baseLeId (result): the first of the reserved numbers; the caller gives them back with cuLogicalEndpointIdRelease.
+//   - count: how many numbers.
 func (a API) LogicalEndpointIdReserve(count uint32) (baseLeId CUlogicalEndpointId, err error) {
 	call := a.fn().LogicalEndpointIdReserve
 	if call == nil {
@@ -147,6 +193,11 @@ func (a API) LogicalEndpointIdReserve(count uint32) (baseLeId CUlogicalEndpointI
 //	CUresult cuLogicalEndpointImport(CUlogicalEndpointId leId, const void *handle, CUlogicalEndpointIpcHandleType handleType)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
+//   - handle: the handle that another process exported.
+//   - handleType: what kind of handle.
 func (a API) LogicalEndpointImport(leId CUlogicalEndpointId, handle unsafe.Pointer, handleType CUlogicalEndpointIpcHandleType) (err error) {
 	call := a.fn().LogicalEndpointImport
 	if call == nil {
@@ -161,6 +212,11 @@ func (a API) LogicalEndpointImport(leId CUlogicalEndpointId, handle unsafe.Point
 //	CUresult cuLogicalEndpointQuery(CUlogicalEndpointId leId, cuuint32_t count, int *queryStatus)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
+//   - count: how many numbers.
+//   - queryStatus (result): whether the endpoints are ready.
 func (a API) LogicalEndpointQuery(leId CUlogicalEndpointId, count uint32) (queryStatus int32, err error) {
 	call := a.fn().LogicalEndpointQuery
 	if call == nil {
@@ -179,6 +235,12 @@ func (a API) LogicalEndpointQuery(leId CUlogicalEndpointId, count uint32) (query
 //	CUresult cuLogicalEndpointUnbind(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, cuuint64_t size)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
+//   - dev: the device, a number from 0.
+//   - offset: where in the endpoint, in bytes.
+//   - size: size in bytes.
 func (a API) LogicalEndpointUnbind(leId CUlogicalEndpointId, dev CUdevice, offset uint64, size uint64) (err error) {
 	call := a.fn().LogicalEndpointUnbind
 	if call == nil {

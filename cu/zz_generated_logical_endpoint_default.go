@@ -11,6 +11,10 @@ import (
 //	CUresult cuLogicalEndpointAddDevice(CUlogicalEndpointId leId, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
+//   - dev: the device, a number from 0.
 func LogicalEndpointAddDevice(leId CUlogicalEndpointId, dev CUdevice) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -24,6 +28,14 @@ func LogicalEndpointAddDevice(leId CUlogicalEndpointId, dev CUdevice) (err error
 //	CUresult cuLogicalEndpointBindAddr(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, void *ptr, cuuint64_t size, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
+//   - dev: the device, a number from 0.
+//   - offset: where in the endpoint, in bytes.
+//   - ptr: the address of the memory that is bound.
+//   - size: size in bytes.
+//   - flags: must be 0.
 func LogicalEndpointBindAddr(leId CUlogicalEndpointId, dev CUdevice, offset uint64, ptr CUdeviceptr, size uint64, flags uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -37,6 +49,15 @@ func LogicalEndpointBindAddr(leId CUlogicalEndpointId, dev CUdevice, offset uint
 //	CUresult cuLogicalEndpointBindMem(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, CUmemGenericAllocationHandle memHandle, cuuint64_t memOffset, cuuint64_t size, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
+//   - dev: the device, a number from 0.
+//   - offset: where in the endpoint, in bytes.
+//   - memHandle: the memory that is bound.
+//   - memOffset: where in the memory it begins, in bytes.
+//   - size: size in bytes.
+//   - flags: must be 0.
 func LogicalEndpointBindMem(leId CUlogicalEndpointId, dev CUdevice, offset uint64, memHandle CUmemGenericAllocationHandle, memOffset uint64, size uint64, flags uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -50,6 +71,10 @@ func LogicalEndpointBindMem(leId CUlogicalEndpointId, dev CUdevice, offset uint6
 //	CUresult cuLogicalEndpointCreate(CUlogicalEndpointId leId, const CUlogicalEndpointProp *prop)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
+//   - prop: kind, devices and size of the endpoint.
 func LogicalEndpointCreate(leId CUlogicalEndpointId, prop *CUlogicalEndpointProp) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -63,6 +88,9 @@ func LogicalEndpointCreate(leId CUlogicalEndpointId, prop *CUlogicalEndpointProp
 //	CUresult cuLogicalEndpointDestroy(CUlogicalEndpointId leId)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
 func LogicalEndpointDestroy(leId CUlogicalEndpointId) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -76,6 +104,11 @@ func LogicalEndpointDestroy(leId CUlogicalEndpointId) (err error) {
 //	CUresult cuLogicalEndpointExport(void *handle, CUlogicalEndpointId leId, CUlogicalEndpointIpcHandleType handleType)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - handle (written by the call): memory for the handle, which other processes open.
+//   - leId: the number of the endpoint.
+//   - handleType: what kind of handle.
 func LogicalEndpointExport(handle unsafe.Pointer, leId CUlogicalEndpointId, handleType CUlogicalEndpointIpcHandleType) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -89,6 +122,11 @@ func LogicalEndpointExport(handle unsafe.Pointer, leId CUlogicalEndpointId, hand
 //	CUresult cuLogicalEndpointGetLimits(cuuint64_t *bindAlignment, cuuint64_t *maxSize, const CUlogicalEndpointProp *prop)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - bindAlignment (result): what offsets and sizes must be a multiple of, in bytes.
+//   - maxSize (result): the greatest size in bytes.
+//   - prop: kind, devices and size of the endpoint.
 func LogicalEndpointGetLimits(prop *CUlogicalEndpointProp) (bindAlignment uint64, maxSize uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -102,6 +140,10 @@ func LogicalEndpointGetLimits(prop *CUlogicalEndpointProp) (bindAlignment uint64
 //	CUresult cuLogicalEndpointIdRelease(CUlogicalEndpointId baseLeId, cuuint32_t count)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - baseLeId: the first number.
+//   - count: how many numbers.
 func LogicalEndpointIdRelease(baseLeId CUlogicalEndpointId, count uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -115,6 +157,10 @@ func LogicalEndpointIdRelease(baseLeId CUlogicalEndpointId, count uint32) (err e
 //	CUresult cuLogicalEndpointIdReserve(CUlogicalEndpointId *baseLeId, cuuint32_t count)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - baseLeId (result): the first of the reserved numbers; the caller gives them back with cuLogicalEndpointIdRelease.
+//   - count: how many numbers.
 func LogicalEndpointIdReserve(count uint32) (baseLeId CUlogicalEndpointId, err error) {
 	a, err := Default()
 	if err != nil {
@@ -128,6 +174,11 @@ func LogicalEndpointIdReserve(count uint32) (baseLeId CUlogicalEndpointId, err e
 //	CUresult cuLogicalEndpointImport(CUlogicalEndpointId leId, const void *handle, CUlogicalEndpointIpcHandleType handleType)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
+//   - handle: the handle that another process exported.
+//   - handleType: what kind of handle.
 func LogicalEndpointImport(leId CUlogicalEndpointId, handle unsafe.Pointer, handleType CUlogicalEndpointIpcHandleType) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -141,6 +192,11 @@ func LogicalEndpointImport(leId CUlogicalEndpointId, handle unsafe.Pointer, hand
 //	CUresult cuLogicalEndpointQuery(CUlogicalEndpointId leId, cuuint32_t count, int *queryStatus)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
+//   - count: how many numbers.
+//   - queryStatus (result): whether the endpoints are ready.
 func LogicalEndpointQuery(leId CUlogicalEndpointId, count uint32) (queryStatus int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -154,6 +210,12 @@ func LogicalEndpointQuery(leId CUlogicalEndpointId, count uint32) (queryStatus i
 //	CUresult cuLogicalEndpointUnbind(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, cuuint64_t size)
 //
 // Declared in cuda.h, group CUDA_LOGICAL_ENDPOINT, since CUDA 13.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - leId: the number of the endpoint.
+//   - dev: the device, a number from 0.
+//   - offset: where in the endpoint, in bytes.
+//   - size: size in bytes.
 func LogicalEndpointUnbind(leId CUlogicalEndpointId, dev CUdevice, offset uint64, size uint64) (err error) {
 	a, err := Default()
 	if err != nil {

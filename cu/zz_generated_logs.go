@@ -12,6 +12,10 @@ import (
 //	CUresult cuLogsCurrent(CUlogIterator *iterator_out, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_LOGS, since CUDA 12.9. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - iterator_out (result): the end of the log as it is now.
+//   - flags: must be 0.
 func (a API) LogsCurrent(flags uint32) (iterator_out CUlogIterator, err error) {
 	call := a.fn().LogsCurrent
 	if call == nil {
@@ -30,6 +34,11 @@ func (a API) LogsCurrent(flags uint32) (iterator_out CUlogIterator, err error) {
 //	CUresult cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFile, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_LOGS, since CUDA 12.9. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - iterator (read and written by the call): where reading begins; afterwards where it ended.
+//   - pathToFile: path of the file to write.
+//   - flags: must be 0.
 func (a API) LogsDumpToFile(iterator *CUlogIterator, pathToFile string, flags uint32) (err error) {
 	call := a.fn().LogsDumpToFile
 	if call == nil {
@@ -52,6 +61,12 @@ func (a API) LogsDumpToFile(iterator *CUlogIterator, pathToFile string, flags ui
 //	CUresult cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *size, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_LOGS, since CUDA 12.9. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - iterator (read and written by the call): where reading begins; afterwards where it ended.
+//   - buffer: room for the text.
+//   - size (result): room in buffer in bytes; afterwards how many are written.
+//   - flags: must be 0.
 func (a API) LogsDumpToMemory(iterator *CUlogIterator, buffer []byte, flags uint32) (size uint64, err error) {
 	call := a.fn().LogsDumpToMemory
 	if call == nil {
@@ -71,6 +86,11 @@ func (a API) LogsDumpToMemory(iterator *CUlogIterator, buffer []byte, flags uint
 //	CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData, CUlogsCallbackHandle *callback_out)
 //
 // Declared in cuda.h, group CUDA_LOGS, since CUDA 12.9. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - callbackFunc: called with each message or notice.
+//   - userData (not in Go, whose functions carry their own): a value that the function gets.
+//   - callback_out (result): what unregistering takes.
 func (a API) LogsRegisterCallback(callbackFunc func(level CUlogLevel, message string)) (callback_out CUlogsCallbackHandle, err error) {
 	call := a.fn().LogsRegisterCallback
 	if call == nil {
@@ -89,6 +109,9 @@ func (a API) LogsRegisterCallback(callbackFunc func(level CUlogLevel, message st
 //	CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle callback)
 //
 // Declared in cuda.h, group CUDA_LOGS, since CUDA 12.9. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - callback: what registering gave.
 func (a API) LogsUnregisterCallback(callback CUlogsCallbackHandle) (err error) {
 	call := a.fn().LogsUnregisterCallback
 	if call == nil {

@@ -7,6 +7,10 @@ package cu
 //	CUresult cuLogsCurrent(CUlogIterator *iterator_out, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_LOGS, since CUDA 12.9. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - iterator_out (result): the end of the log as it is now.
+//   - flags: must be 0.
 func LogsCurrent(flags uint32) (iterator_out CUlogIterator, err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +24,11 @@ func LogsCurrent(flags uint32) (iterator_out CUlogIterator, err error) {
 //	CUresult cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFile, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_LOGS, since CUDA 12.9. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - iterator (read and written by the call): where reading begins; afterwards where it ended.
+//   - pathToFile: path of the file to write.
+//   - flags: must be 0.
 func LogsDumpToFile(iterator *CUlogIterator, pathToFile string, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +42,12 @@ func LogsDumpToFile(iterator *CUlogIterator, pathToFile string, flags uint32) (e
 //	CUresult cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *size, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_LOGS, since CUDA 12.9. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - iterator (read and written by the call): where reading begins; afterwards where it ended.
+//   - buffer: room for the text.
+//   - size (result): room in buffer in bytes; afterwards how many are written.
+//   - flags: must be 0.
 func LogsDumpToMemory(iterator *CUlogIterator, buffer []byte, flags uint32) (size uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +61,11 @@ func LogsDumpToMemory(iterator *CUlogIterator, buffer []byte, flags uint32) (siz
 //	CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData, CUlogsCallbackHandle *callback_out)
 //
 // Declared in cuda.h, group CUDA_LOGS, since CUDA 12.9. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - callbackFunc: called with each message or notice.
+//   - userData (not in Go, whose functions carry their own): a value that the function gets.
+//   - callback_out (result): what unregistering takes.
 func LogsRegisterCallback(callbackFunc func(level CUlogLevel, message string)) (callback_out CUlogsCallbackHandle, err error) {
 	a, err := Default()
 	if err != nil {
@@ -59,6 +79,9 @@ func LogsRegisterCallback(callbackFunc func(level CUlogLevel, message string)) (
 //	CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle callback)
 //
 // Declared in cuda.h, group CUDA_LOGS, since CUDA 12.9. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - callback: what registering gave.
 func LogsUnregisterCallback(callback CUlogsCallbackHandle) (err error) {
 	a, err := Default()
 	if err != nil {

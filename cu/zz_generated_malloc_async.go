@@ -12,6 +12,11 @@ import (
 //	CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the new memory; the caller frees it.
+//   - bytesize: size in bytes.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemAllocAsync(bytesize uint64, hStream CUstream) (dptr CUdeviceptr, err error) {
 	call := a.fn().MemAllocAsync
 	if call == nil {
@@ -30,6 +35,12 @@ func (a API) MemAllocAsync(bytesize uint64, hStream CUstream) (dptr CUdeviceptr,
 //	CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the new memory; the caller frees it.
+//   - bytesize: size in bytes.
+//   - pool: the memory pool.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemAllocFromPoolAsync(bytesize uint64, pool CUmemoryPool, hStream CUstream) (dptr CUdeviceptr, err error) {
 	call := a.fn().MemAllocFromPoolAsync
 	if call == nil {
@@ -48,6 +59,10 @@ func (a API) MemAllocFromPoolAsync(bytesize uint64, pool CUmemoryPool, hStream C
 //	CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - dptr: the beginning of the memory to free; 0 does nothing.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemFreeAsync(dptr CUdeviceptr, hStream CUstream) (err error) {
 	call := a.fn().MemFreeAsync
 	if call == nil {
@@ -62,6 +77,11 @@ func (a API) MemFreeAsync(dptr CUdeviceptr, hStream CUstream) (err error) {
 //	CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location, CUmemAllocationType type)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pool_out (result): the pool.
+//   - location: which place the pool is for.
+//   - type: the kind of memory.
 func (a API) MemGetDefaultMemPool(location *CUmemLocation, type_ CUmemAllocationType) (pool_out CUmemoryPool, err error) {
 	call := a.fn().MemGetDefaultMemPool
 	if call == nil {
@@ -80,6 +100,11 @@ func (a API) MemGetDefaultMemPool(location *CUmemLocation, type_ CUmemAllocation
 //	CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pool (result): the memory pool.
+//   - location: which place the pool is for.
+//   - type: the kind of memory.
 func (a API) MemGetMemPool(location *CUmemLocation, type_ CUmemAllocationType) (pool CUmemoryPool, err error) {
 	call := a.fn().MemGetMemPool
 	if call == nil {
@@ -98,6 +123,10 @@ func (a API) MemGetMemPool(location *CUmemLocation, type_ CUmemAllocationType) (
 //	CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pool (result): the new pool; the caller destroys it with cuMemPoolDestroy.
+//   - poolProps: kind, place, handle types and limit of the pool.
 func (a API) MemPoolCreate(poolProps *CUmemPoolProps) (pool CUmemoryPool, err error) {
 	call := a.fn().MemPoolCreate
 	if call == nil {
@@ -116,6 +145,9 @@ func (a API) MemPoolCreate(poolProps *CUmemPoolProps) (pool CUmemoryPool, err er
 //	CUresult cuMemPoolDestroy(CUmemoryPool pool)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pool: the memory pool.
 func (a API) MemPoolDestroy(pool CUmemoryPool) (err error) {
 	call := a.fn().MemPoolDestroy
 	if call == nil {
@@ -130,6 +162,10 @@ func (a API) MemPoolDestroy(pool CUmemoryPool) (err error) {
 //	CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, CUdeviceptr ptr)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - shareData_out (result): what another process needs to find the memory in the imported pool.
+//   - ptr: memory that was allocated from the pool.
 func (a API) MemPoolExportPointer(ptr CUdeviceptr) (shareData_out CUmemPoolPtrExportData, err error) {
 	call := a.fn().MemPoolExportPointer
 	if call == nil {
@@ -148,6 +184,13 @@ func (a API) MemPoolExportPointer(ptr CUdeviceptr) (shareData_out CUmemPoolPtrEx
 //	CUresult cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool, CUmemAllocationHandleType handleType, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - handle_out (written by the call): memory for the handle of the operating system: an int for a file descriptor,
+//     which the caller closes.
+//   - pool: the memory pool.
+//   - handleType: what kind of handle.
+//   - flags: must be 0.
 func (a API) MemPoolExportToShareableHandle(handle_out unsafe.Pointer, pool CUmemoryPool, handleType CUmemAllocationHandleType, flags uint64) (err error) {
 	call := a.fn().MemPoolExportToShareableHandle
 	if call == nil {
@@ -162,6 +205,11 @@ func (a API) MemPoolExportToShareableHandle(handle_out unsafe.Pointer, pool CUme
 //	CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2.
+//
+// Parameters, under their names in C:
+//   - flags (result): what the place may do.
+//   - memPool: the memory pool.
+//   - location: where.
 func (a API) MemPoolGetAccess(memPool CUmemoryPool, location *CUmemLocation) (flags CUmemAccess_flags, err error) {
 	call := a.fn().MemPoolGetAccess
 	if call == nil {
@@ -180,6 +228,11 @@ func (a API) MemPoolGetAccess(memPool CUmemoryPool, location *CUmemLocation) (fl
 //	CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pool: the memory pool.
+//   - attr: which attribute of the pool.
+//   - value (written by the call): memory for the value, of the type that the attribute has.
 func (a API) MemPoolGetAttribute(pool CUmemoryPool, attr CUmemPool_attribute, value unsafe.Pointer) (err error) {
 	call := a.fn().MemPoolGetAttribute
 	if call == nil {
@@ -194,6 +247,12 @@ func (a API) MemPoolGetAttribute(pool CUmemoryPool, attr CUmemPool_attribute, va
 //	CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle, CUmemAllocationHandleType handleType, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - pool_out (result): the pool of the other process; the caller destroys it with cuMemPoolDestroy.
+//   - handle: the handle of the operating system; a file descriptor is itself the value.
+//   - handleType: what kind of handle.
+//   - flags: must be 0.
 func (a API) MemPoolImportFromShareableHandle(handle uintptr, handleType CUmemAllocationHandleType, flags uint64) (pool_out CUmemoryPool, err error) {
 	call := a.fn().MemPoolImportFromShareableHandle
 	if call == nil {
@@ -212,6 +271,11 @@ func (a API) MemPoolImportFromShareableHandle(handle uintptr, handleType CUmemAl
 //	CUresult cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData *shareData)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - ptr_out (result): the address of the memory here; the caller frees it.
+//   - pool: the memory pool.
+//   - shareData: what the other process exported.
 func (a API) MemPoolImportPointer(pool CUmemoryPool, shareData *CUmemPoolPtrExportData) (ptr_out CUdeviceptr, err error) {
 	call := a.fn().MemPoolImportPointer
 	if call == nil {
@@ -230,6 +294,11 @@ func (a API) MemPoolImportPointer(pool CUmemoryPool, shareData *CUmemPoolPtrExpo
 //	CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pool: the memory pool.
+//   - map: what each place may do with memory of the pool.
+//   - count (the length of map_): how many places there are.
 func (a API) MemPoolSetAccess(pool CUmemoryPool, map_ []CUmemAccessDesc) (err error) {
 	call := a.fn().MemPoolSetAccess
 	if call == nil {
@@ -244,6 +313,11 @@ func (a API) MemPoolSetAccess(pool CUmemoryPool, map_ []CUmemAccessDesc) (err er
 //	CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pool: the memory pool.
+//   - attr: which attribute of the pool.
+//   - value: memory for the value, of the type that the attribute has.
 func (a API) MemPoolSetAttribute(pool CUmemoryPool, attr CUmemPool_attribute, value unsafe.Pointer) (err error) {
 	call := a.fn().MemPoolSetAttribute
 	if call == nil {
@@ -258,6 +332,10 @@ func (a API) MemPoolSetAttribute(pool CUmemoryPool, attr CUmemPool_attribute, va
 //	CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pool: the memory pool.
+//   - minBytesToKeep: how many bytes the pool may keep.
 func (a API) MemPoolTrimTo(pool CUmemoryPool, minBytesToKeep uint64) (err error) {
 	call := a.fn().MemPoolTrimTo
 	if call == nil {
@@ -272,6 +350,11 @@ func (a API) MemPoolTrimTo(pool CUmemoryPool, minBytesToKeep uint64) (err error)
 //	CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - location: which place the pool is for.
+//   - type: the kind of memory.
+//   - pool: the memory pool.
 func (a API) MemSetMemPool(location *CUmemLocation, type_ CUmemAllocationType, pool CUmemoryPool) (err error) {
 	call := a.fn().MemSetMemPool
 	if call == nil {

@@ -11,6 +11,11 @@ import (
 //	CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the new memory; the caller frees it.
+//   - bytesize: size in bytes.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemAllocAsync(bytesize uint64, hStream CUstream) (dptr CUdeviceptr, err error) {
 	a, err := Default()
 	if err != nil {
@@ -24,6 +29,12 @@ func MemAllocAsync(bytesize uint64, hStream CUstream) (dptr CUdeviceptr, err err
 //	CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the new memory; the caller frees it.
+//   - bytesize: size in bytes.
+//   - pool: the memory pool.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemAllocFromPoolAsync(bytesize uint64, pool CUmemoryPool, hStream CUstream) (dptr CUdeviceptr, err error) {
 	a, err := Default()
 	if err != nil {
@@ -37,6 +48,10 @@ func MemAllocFromPoolAsync(bytesize uint64, pool CUmemoryPool, hStream CUstream)
 //	CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - dptr: the beginning of the memory to free; 0 does nothing.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemFreeAsync(dptr CUdeviceptr, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -50,6 +65,11 @@ func MemFreeAsync(dptr CUdeviceptr, hStream CUstream) (err error) {
 //	CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location, CUmemAllocationType type)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pool_out (result): the pool.
+//   - location: which place the pool is for.
+//   - type: the kind of memory.
 func MemGetDefaultMemPool(location *CUmemLocation, type_ CUmemAllocationType) (pool_out CUmemoryPool, err error) {
 	a, err := Default()
 	if err != nil {
@@ -63,6 +83,11 @@ func MemGetDefaultMemPool(location *CUmemLocation, type_ CUmemAllocationType) (p
 //	CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pool (result): the memory pool.
+//   - location: which place the pool is for.
+//   - type: the kind of memory.
 func MemGetMemPool(location *CUmemLocation, type_ CUmemAllocationType) (pool CUmemoryPool, err error) {
 	a, err := Default()
 	if err != nil {
@@ -76,6 +101,10 @@ func MemGetMemPool(location *CUmemLocation, type_ CUmemAllocationType) (pool CUm
 //	CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pool (result): the new pool; the caller destroys it with cuMemPoolDestroy.
+//   - poolProps: kind, place, handle types and limit of the pool.
 func MemPoolCreate(poolProps *CUmemPoolProps) (pool CUmemoryPool, err error) {
 	a, err := Default()
 	if err != nil {
@@ -89,6 +118,9 @@ func MemPoolCreate(poolProps *CUmemPoolProps) (pool CUmemoryPool, err error) {
 //	CUresult cuMemPoolDestroy(CUmemoryPool pool)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pool: the memory pool.
 func MemPoolDestroy(pool CUmemoryPool) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -102,6 +134,10 @@ func MemPoolDestroy(pool CUmemoryPool) (err error) {
 //	CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, CUdeviceptr ptr)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - shareData_out (result): what another process needs to find the memory in the imported pool.
+//   - ptr: memory that was allocated from the pool.
 func MemPoolExportPointer(ptr CUdeviceptr) (shareData_out CUmemPoolPtrExportData, err error) {
 	a, err := Default()
 	if err != nil {
@@ -115,6 +151,13 @@ func MemPoolExportPointer(ptr CUdeviceptr) (shareData_out CUmemPoolPtrExportData
 //	CUresult cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool, CUmemAllocationHandleType handleType, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - handle_out (written by the call): memory for the handle of the operating system: an int for a file descriptor,
+//     which the caller closes.
+//   - pool: the memory pool.
+//   - handleType: what kind of handle.
+//   - flags: must be 0.
 func MemPoolExportToShareableHandle(handle_out unsafe.Pointer, pool CUmemoryPool, handleType CUmemAllocationHandleType, flags uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -128,6 +171,11 @@ func MemPoolExportToShareableHandle(handle_out unsafe.Pointer, pool CUmemoryPool
 //	CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2.
+//
+// Parameters, under their names in C:
+//   - flags (result): what the place may do.
+//   - memPool: the memory pool.
+//   - location: where.
 func MemPoolGetAccess(memPool CUmemoryPool, location *CUmemLocation) (flags CUmemAccess_flags, err error) {
 	a, err := Default()
 	if err != nil {
@@ -141,6 +189,11 @@ func MemPoolGetAccess(memPool CUmemoryPool, location *CUmemLocation) (flags CUme
 //	CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pool: the memory pool.
+//   - attr: which attribute of the pool.
+//   - value (written by the call): memory for the value, of the type that the attribute has.
 func MemPoolGetAttribute(pool CUmemoryPool, attr CUmemPool_attribute, value unsafe.Pointer) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -154,6 +207,12 @@ func MemPoolGetAttribute(pool CUmemoryPool, attr CUmemPool_attribute, value unsa
 //	CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle, CUmemAllocationHandleType handleType, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - pool_out (result): the pool of the other process; the caller destroys it with cuMemPoolDestroy.
+//   - handle: the handle of the operating system; a file descriptor is itself the value.
+//   - handleType: what kind of handle.
+//   - flags: must be 0.
 func MemPoolImportFromShareableHandle(handle uintptr, handleType CUmemAllocationHandleType, flags uint64) (pool_out CUmemoryPool, err error) {
 	a, err := Default()
 	if err != nil {
@@ -167,6 +226,11 @@ func MemPoolImportFromShareableHandle(handle uintptr, handleType CUmemAllocation
 //	CUresult cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData *shareData)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - ptr_out (result): the address of the memory here; the caller frees it.
+//   - pool: the memory pool.
+//   - shareData: what the other process exported.
 func MemPoolImportPointer(pool CUmemoryPool, shareData *CUmemPoolPtrExportData) (ptr_out CUdeviceptr, err error) {
 	a, err := Default()
 	if err != nil {
@@ -180,6 +244,11 @@ func MemPoolImportPointer(pool CUmemoryPool, shareData *CUmemPoolPtrExportData) 
 //	CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - pool: the memory pool.
+//   - map: what each place may do with memory of the pool.
+//   - count (the length of map_): how many places there are.
 func MemPoolSetAccess(pool CUmemoryPool, map_ []CUmemAccessDesc) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -193,6 +262,11 @@ func MemPoolSetAccess(pool CUmemoryPool, map_ []CUmemAccessDesc) (err error) {
 //	CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pool: the memory pool.
+//   - attr: which attribute of the pool.
+//   - value: memory for the value, of the type that the attribute has.
 func MemPoolSetAttribute(pool CUmemoryPool, attr CUmemPool_attribute, value unsafe.Pointer) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -206,6 +280,10 @@ func MemPoolSetAttribute(pool CUmemoryPool, attr CUmemPool_attribute, value unsa
 //	CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pool: the memory pool.
+//   - minBytesToKeep: how many bytes the pool may keep.
 func MemPoolTrimTo(pool CUmemoryPool, minBytesToKeep uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -219,6 +297,11 @@ func MemPoolTrimTo(pool CUmemoryPool, minBytesToKeep uint64) (err error) {
 //	CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
 //
 // Declared in cuda.h, group CUDA_MALLOC_ASYNC, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - location: which place the pool is for.
+//   - type: the kind of memory.
+//   - pool: the memory pool.
 func MemSetMemPool(location *CUmemLocation, type_ CUmemAllocationType, pool CUmemoryPool) (err error) {
 	a, err := Default()
 	if err != nil {

@@ -13,6 +13,10 @@ import (
 //	CUresult cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR_v1 *pAllocateArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pHandle (result): the new array; the caller destroys it with cuArrayDestroy.
+//   - pAllocateArray: extent, format and flags of the array.
 func (a API) Array3DCreate_v1(pAllocateArray *CUDA_ARRAY3D_DESCRIPTOR_v1) (pHandle CUarray, err error) {
 	call := a.fn().Array3DCreate
 	if call == nil {
@@ -31,6 +35,10 @@ func (a API) Array3DCreate_v1(pAllocateArray *CUDA_ARRAY3D_DESCRIPTOR_v1) (pHand
 //	CUresult cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pHandle (result): the new array; the caller destroys it with cuArrayDestroy.
+//   - pAllocateArray: extent, format and flags of the array.
 func (a API) Array3DCreate(pAllocateArray *CUDA_ARRAY3D_DESCRIPTOR) (pHandle CUarray, err error) {
 	call := a.fn().Array3DCreate_v2
 	if call == nil {
@@ -54,6 +62,10 @@ func (a API) Array3DCreate_v2(pAllocateArray *CUDA_ARRAY3D_DESCRIPTOR) (pHandle 
 //	CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR_v1 *pArrayDescriptor, CUarray hArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - pArrayDescriptor (result): extent and format of the array.
+//   - hArray: the array.
 func (a API) Array3DGetDescriptor_v1(hArray CUarray) (pArrayDescriptor CUDA_ARRAY3D_DESCRIPTOR_v1, err error) {
 	call := a.fn().Array3DGetDescriptor
 	if call == nil {
@@ -72,6 +84,10 @@ func (a API) Array3DGetDescriptor_v1(hArray CUarray) (pArrayDescriptor CUDA_ARRA
 //	CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - pArrayDescriptor (result): extent and format of the array.
+//   - hArray: the array.
 func (a API) Array3DGetDescriptor(hArray CUarray) (pArrayDescriptor CUDA_ARRAY3D_DESCRIPTOR, err error) {
 	call := a.fn().Array3DGetDescriptor_v2
 	if call == nil {
@@ -95,6 +111,10 @@ func (a API) Array3DGetDescriptor_v2(hArray CUarray) (pArrayDescriptor CUDA_ARRA
 //	CUresult cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR_v1 *pAllocateArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pHandle (result): the new array; the caller destroys it with cuArrayDestroy.
+//   - pAllocateArray: extent, format and flags of the array.
 func (a API) ArrayCreate_v1(pAllocateArray *CUDA_ARRAY_DESCRIPTOR_v1) (pHandle CUarray, err error) {
 	call := a.fn().ArrayCreate
 	if call == nil {
@@ -113,6 +133,10 @@ func (a API) ArrayCreate_v1(pAllocateArray *CUDA_ARRAY_DESCRIPTOR_v1) (pHandle C
 //	CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pHandle (result): the new array; the caller destroys it with cuArrayDestroy.
+//   - pAllocateArray: extent, format and flags of the array.
 func (a API) ArrayCreate(pAllocateArray *CUDA_ARRAY_DESCRIPTOR) (pHandle CUarray, err error) {
 	call := a.fn().ArrayCreate_v2
 	if call == nil {
@@ -136,6 +160,9 @@ func (a API) ArrayCreate_v2(pAllocateArray *CUDA_ARRAY_DESCRIPTOR) (pHandle CUar
 //	CUresult cuArrayDestroy(CUarray hArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ARRAY_IS_MAPPED, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - hArray: the array.
 func (a API) ArrayDestroy(hArray CUarray) (err error) {
 	call := a.fn().ArrayDestroy
 	if call == nil {
@@ -150,6 +177,10 @@ func (a API) ArrayDestroy(hArray CUarray) (err error) {
 //	CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor, CUarray hArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pArrayDescriptor (result): extent and format of the array.
+//   - hArray: the array.
 func (a API) ArrayGetDescriptor_v1(hArray CUarray) (pArrayDescriptor CUDA_ARRAY_DESCRIPTOR_v1, err error) {
 	call := a.fn().ArrayGetDescriptor
 	if call == nil {
@@ -168,6 +199,10 @@ func (a API) ArrayGetDescriptor_v1(hArray CUarray) (pArrayDescriptor CUDA_ARRAY_
 //	CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pArrayDescriptor (result): extent and format of the array.
+//   - hArray: the array.
 func (a API) ArrayGetDescriptor(hArray CUarray) (pArrayDescriptor CUDA_ARRAY_DESCRIPTOR, err error) {
 	call := a.fn().ArrayGetDescriptor_v2
 	if call == nil {
@@ -191,6 +226,11 @@ func (a API) ArrayGetDescriptor_v2(hArray CUarray) (pArrayDescriptor CUDA_ARRAY_
 //	CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUarray array, CUdevice device)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 11.6. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - memoryRequirements (result): size and alignment, in bytes, of the memory that the array needs.
+//   - array: the array.
+//   - device: the device, a number from 0.
 func (a API) ArrayGetMemoryRequirements(array CUarray, device CUdevice) (memoryRequirements CUDA_ARRAY_MEMORY_REQUIREMENTS, err error) {
 	call := a.fn().ArrayGetMemoryRequirements
 	if call == nil {
@@ -209,6 +249,11 @@ func (a API) ArrayGetMemoryRequirements(array CUarray, device CUdevice) (memoryR
 //	CUresult cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int planeIdx)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pPlaneArray (result): the plane as an array; it stays part of hArray.
+//   - hArray: the array.
+//   - planeIdx: the number of the plane, from 0.
 func (a API) ArrayGetPlane(hArray CUarray, planeIdx uint32) (pPlaneArray CUarray, err error) {
 	call := a.fn().ArrayGetPlane
 	if call == nil {
@@ -227,6 +272,10 @@ func (a API) ArrayGetPlane(hArray CUarray, planeIdx uint32) (pPlaneArray CUarray
 //	CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties, CUarray array)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - sparseProperties (result): extent of a tile and size of what is not tiled.
+//   - array: the array.
 func (a API) ArrayGetSparseProperties(array CUarray) (sparseProperties CUDA_ARRAY_SPARSE_PROPERTIES, err error) {
 	call := a.fn().ArrayGetSparseProperties
 	if call == nil {
@@ -245,6 +294,10 @@ func (a API) ArrayGetSparseProperties(array CUarray) (sparseProperties CUDA_ARRA
 //	CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - dev (result): the device.
+//   - pciBusId: the place on the PCI bus, as domain:bus:device.function.
 func (a API) DeviceGetByPCIBusId(pciBusId string) (dev CUdevice, err error) {
 	call := a.fn().DeviceGetByPCIBusId
 	if call == nil {
@@ -269,6 +322,11 @@ func (a API) DeviceGetByPCIBusId(pciBusId string) (dev CUdevice, err error) {
 //	CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - pciBusId (result): the place on the PCI bus, as domain:bus:device.function.
+//   - len (set by this package): size of the buffer in bytes, the NUL included.
+//   - dev: the device, a number from 0.
 func (a API) DeviceGetPCIBusId(dev CUdevice) (pciBusId string, err error) {
 	call := a.fn().DeviceGetPCIBusId
 	if call == nil {
@@ -291,6 +349,12 @@ func (a API) DeviceGetPCIBusId(dev CUdevice) (pciBusId string, err error) {
 //	CUresult cuDeviceRegisterAsyncNotification(CUdevice device, CUasyncCallback callbackFunc, void *userData, CUasyncCallbackHandle *callback)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - device: the device, a number from 0.
+//   - callbackFunc: called with each message or notice.
+//   - userData (not in Go, whose functions carry their own): a value that the function gets.
+//   - callback (result): what unregistering takes.
 func (a API) DeviceRegisterAsyncNotification(device CUdevice, callbackFunc func(info *CUasyncNotificationInfo, callback CUasyncCallbackHandle)) (callback CUasyncCallbackHandle, err error) {
 	call := a.fn().DeviceRegisterAsyncNotification
 	if call == nil {
@@ -309,6 +373,10 @@ func (a API) DeviceRegisterAsyncNotification(device CUdevice, callbackFunc func(
 //	CUresult cuDeviceUnregisterAsyncNotification(CUdevice device, CUasyncCallbackHandle callback)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - device: the device, a number from 0.
+//   - callback: what registering gave.
 func (a API) DeviceUnregisterAsyncNotification(device CUdevice, callback CUasyncCallbackHandle) (err error) {
 	call := a.fn().DeviceUnregisterAsyncNotification
 	if call == nil {
@@ -323,6 +391,9 @@ func (a API) DeviceUnregisterAsyncNotification(device CUdevice, callback CUasync
 //	CUresult cuIpcCloseMemHandle(CUdeviceptr dptr)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_MAP_FAILED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dptr: the address that cuIpcOpenMemHandle gave.
 func (a API) IpcCloseMemHandle(dptr CUdeviceptr) (err error) {
 	call := a.fn().IpcCloseMemHandle
 	if call == nil {
@@ -337,6 +408,10 @@ func (a API) IpcCloseMemHandle(dptr CUdeviceptr) (err error) {
 //	CUresult cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_MAP_FAILED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pHandle (result): a handle that other processes open; it may be sent to them as bytes.
+//   - event: the event.
 func (a API) IpcGetEventHandle(event CUevent) (pHandle CUipcEventHandle, err error) {
 	call := a.fn().IpcGetEventHandle
 	if call == nil {
@@ -355,6 +430,10 @@ func (a API) IpcGetEventHandle(event CUevent) (pHandle CUipcEventHandle, err err
 //	CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_MAP_FAILED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pHandle (result): a handle that other processes open; it may be sent to them as bytes.
+//   - dptr: the beginning of memory of cuMemAlloc.
 func (a API) IpcGetMemHandle(dptr CUdeviceptr) (pHandle CUipcMemHandle, err error) {
 	call := a.fn().IpcGetMemHandle
 	if call == nil {
@@ -373,6 +452,10 @@ func (a API) IpcGetMemHandle(dptr CUdeviceptr) (pHandle CUipcMemHandle, err erro
 //	CUresult cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_MAP_FAILED, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phEvent (result): the event; the caller destroys it with cuEventDestroy.
+//   - handle: the handle that another process made.
 func (a API) IpcOpenEventHandle(handle CUipcEventHandle) (phEvent CUevent, err error) {
 	call := a.fn().IpcOpenEventHandle
 	if call == nil {
@@ -391,6 +474,12 @@ func (a API) IpcOpenEventHandle(handle CUipcEventHandle) (phEvent CUevent, err e
 //	CUresult cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_MAP_FAILED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_TOO_MANY_PEERS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pdptr (result): the address of the other process's memory here; the caller gives it back with
+//     cuIpcCloseMemHandle.
+//   - handle: the handle that another process made.
+//   - Flags: whether access between devices is enabled when needed (CUipcMem_flags).
 func (a API) IpcOpenMemHandle_v1(handle CUipcMemHandle, flags uint32) (pdptr CUdeviceptr, err error) {
 	call := a.fn().IpcOpenMemHandle
 	if call == nil {
@@ -409,6 +498,12 @@ func (a API) IpcOpenMemHandle_v1(handle CUipcMemHandle, flags uint32) (pdptr CUd
 //	CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_MAP_FAILED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_TOO_MANY_PEERS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pdptr (result): the address of the other process's memory here; the caller gives it back with
+//     cuIpcCloseMemHandle.
+//   - handle: the handle that another process made.
+//   - Flags: whether access between devices is enabled when needed (CUipcMem_flags).
 func (a API) IpcOpenMemHandle(handle CUipcMemHandle, flags uint32) (pdptr CUdeviceptr, err error) {
 	call := a.fn().IpcOpenMemHandle_v2
 	if call == nil {
@@ -432,6 +527,10 @@ func (a API) IpcOpenMemHandle_v2(handle CUipcMemHandle, flags uint32) (pdptr CUd
 //	CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the new memory, in 32 bits; the caller frees it.
+//   - bytesize: size in bytes.
 func (a API) MemAlloc_v1(bytesize uint32) (dptr CUdeviceptr_v1, err error) {
 	call := a.fn().MemAlloc
 	if call == nil {
@@ -450,6 +549,10 @@ func (a API) MemAlloc_v1(bytesize uint32) (dptr CUdeviceptr_v1, err error) {
 //	CUresult cuMemAllocHost(void **pp, unsigned int bytesize)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - pp (result): host memory that the device reaches; the caller frees it with cuMemFreeHost.
+//   - bytesize: size in bytes.
 func (a API) MemAllocHost_v1(bytesize uint32) (pp unsafe.Pointer, err error) {
 	call := a.fn().MemAllocHost
 	if call == nil {
@@ -468,6 +571,10 @@ func (a API) MemAllocHost_v1(bytesize uint32) (pp unsafe.Pointer, err error) {
 //	CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - pp (result): host memory that the device reaches; the caller frees it with cuMemFreeHost.
+//   - bytesize: size in bytes.
 func (a API) MemAllocHost(bytesize uint64) (pp unsafe.Pointer, err error) {
 	call := a.fn().MemAllocHost_v2
 	if call == nil {
@@ -491,6 +598,11 @@ func (a API) MemAllocHost_v2(bytesize uint64) (pp unsafe.Pointer, err error) {
 //	CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 6.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the new memory; the caller frees it.
+//   - bytesize: size in bytes.
+//   - flags: which streams may access the memory at first (CUmemAttach_flags).
 func (a API) MemAllocManaged(bytesize uint64, flags uint32) (dptr CUdeviceptr, err error) {
 	call := a.fn().MemAllocManaged
 	if call == nil {
@@ -509,6 +621,13 @@ func (a API) MemAllocManaged(bytesize uint64, flags uint32) (dptr CUdeviceptr, e
 //	CUresult cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch, unsigned int WidthInBytes, unsigned int Height, unsigned int ElementSizeBytes)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the new memory, in 32 bits; the caller frees it.
+//   - pPitch (result): bytes from one row to the next.
+//   - WidthInBytes: width of a row in bytes.
+//   - Height: how many rows.
+//   - ElementSizeBytes: size of the largest access of kernels: 4, 8 or 16 bytes.
 func (a API) MemAllocPitch_v1(widthInBytes uint32, height uint32, elementSizeBytes uint32) (dptr CUdeviceptr_v1, pPitch uint32, err error) {
 	call := a.fn().MemAllocPitch
 	if call == nil {
@@ -528,6 +647,13 @@ func (a API) MemAllocPitch_v1(widthInBytes uint32, height uint32, elementSizeByt
 //	CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the new memory; the caller frees it.
+//   - pPitch (result): bytes from one row to the next.
+//   - WidthInBytes: width of a row in bytes.
+//   - Height: how many rows.
+//   - ElementSizeBytes: size of the largest access of kernels: 4, 8 or 16 bytes.
 func (a API) MemAllocPitch(widthInBytes uint64, height uint64, elementSizeBytes uint32) (dptr CUdeviceptr, pPitch uint64, err error) {
 	call := a.fn().MemAllocPitch_v2
 	if call == nil {
@@ -552,6 +678,10 @@ func (a API) MemAllocPitch_v2(widthInBytes uint64, height uint64, elementSizeByt
 //	CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the new memory; the caller frees it.
+//   - bytesize: size in bytes.
 func (a API) MemAlloc(bytesize uint64) (dptr CUdeviceptr, err error) {
 	call := a.fn().MemAlloc_v2
 	if call == nil {
@@ -575,6 +705,13 @@ func (a API) MemAlloc_v2(bytesize uint64) (dptr CUdeviceptr, err error) {
 //	CUresult cuMemBatchDecompressAsync(CUmemDecompressParams *paramsArray, size_t count, unsigned int flags, size_t *errorIndex, CUstream stream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 12.6. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - paramsArray: what is to be decompressed to where.
+//   - count (the length of paramsArray): how many operations there are.
+//   - flags: must be 0.
+//   - errorIndex (result): the number of the first operation that was refused.
+//   - stream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemBatchDecompressAsync(paramsArray []CUmemDecompressParams, flags uint32, stream CUstream) (errorIndex uint64, err error) {
 	call := a.fn().MemBatchDecompressAsync
 	if call == nil {
@@ -593,6 +730,9 @@ func (a API) MemBatchDecompressAsync(paramsArray []CUmemDecompressParams, flags 
 //	CUresult cuMemFree(CUdeviceptr_v1 dptr)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dptr: the beginning of the memory to free; 0 does nothing.
 func (a API) MemFree_v1(dptr CUdeviceptr_v1) (err error) {
 	call := a.fn().MemFree
 	if call == nil {
@@ -607,6 +747,9 @@ func (a API) MemFree_v1(dptr CUdeviceptr_v1) (err error) {
 //	CUresult cuMemFreeHost(void *p)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - p: host memory of cuMemAllocHost or cuMemHostAlloc.
 func (a API) MemFreeHost(p unsafe.Pointer) (err error) {
 	call := a.fn().MemFreeHost
 	if call == nil {
@@ -621,6 +764,9 @@ func (a API) MemFreeHost(p unsafe.Pointer) (err error) {
 //	CUresult cuMemFree_v2(CUdeviceptr dptr)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dptr: the beginning of the memory to free; 0 does nothing.
 func (a API) MemFree(dptr CUdeviceptr) (err error) {
 	call := a.fn().MemFree_v2
 	if call == nil {
@@ -640,6 +786,11 @@ func (a API) MemFree_v2(dptr CUdeviceptr) (err error) {
 //	CUresult cuMemGetAddressRange(CUdeviceptr_v1 *pbase, unsigned int *psize, CUdeviceptr_v1 dptr)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pbase (result): the beginning of the allocation.
+//   - psize (result): size of the allocation in bytes.
+//   - dptr: an address within an allocation.
 func (a API) MemGetAddressRange_v1(dptr CUdeviceptr_v1) (pbase CUdeviceptr_v1, psize uint32, err error) {
 	call := a.fn().MemGetAddressRange
 	if call == nil {
@@ -659,6 +810,11 @@ func (a API) MemGetAddressRange_v1(dptr CUdeviceptr_v1) (pbase CUdeviceptr_v1, p
 //	CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pbase (result): the beginning of the allocation.
+//   - psize (result): size of the allocation in bytes.
+//   - dptr: an address within an allocation.
 func (a API) MemGetAddressRange(dptr CUdeviceptr) (pbase CUdeviceptr, psize uint64, err error) {
 	call := a.fn().MemGetAddressRange_v2
 	if call == nil {
@@ -683,6 +839,13 @@ func (a API) MemGetAddressRange_v2(dptr CUdeviceptr) (pbase CUdeviceptr, psize u
 //	CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size, CUmemRangeHandleType handleType, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - handle (written by the call): memory for the handle: an int for a file descriptor, which the caller closes.
+//   - dptr: the address.
+//   - size: size in bytes.
+//   - handleType: what kind of handle.
+//   - flags: how the range is mapped for other devices (CUmemRangeFlags).
 func (a API) MemGetHandleForAddressRange(handle unsafe.Pointer, dptr CUdeviceptr, size uint64, handleType CUmemRangeHandleType, flags uint64) (err error) {
 	call := a.fn().MemGetHandleForAddressRange
 	if call == nil {
@@ -697,6 +860,10 @@ func (a API) MemGetHandleForAddressRange(handle unsafe.Pointer, dptr CUdeviceptr
 //	CUresult cuMemGetInfo(unsigned int *free, unsigned int *total)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - free (result): free memory of the device in bytes.
+//   - total (result): memory of the device in bytes.
 func (a API) MemGetInfo_v1() (free_ uint32, total uint32, err error) {
 	call := a.fn().MemGetInfo
 	if call == nil {
@@ -716,6 +883,10 @@ func (a API) MemGetInfo_v1() (free_ uint32, total uint32, err error) {
 //	CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - free (result): free memory of the device in bytes.
+//   - total (result): memory of the device in bytes.
 func (a API) MemGetInfo() (free_ uint64, total uint64, err error) {
 	call := a.fn().MemGetInfo_v2
 	if call == nil {
@@ -740,6 +911,11 @@ func (a API) MemGetInfo_v2() (free_ uint64, total uint64, err error) {
 //	CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - pp (result): host memory that the device reaches; the caller frees it with cuMemFreeHost.
+//   - bytesize: size in bytes.
+//   - Flags: whether all contexts and the device reach it, and how it is cached (CU_MEMHOSTALLOC_*).
 func (a API) MemHostAlloc(bytesize uint64, flags uint32) (pp unsafe.Pointer, err error) {
 	call := a.fn().MemHostAlloc
 	if call == nil {
@@ -758,6 +934,11 @@ func (a API) MemHostAlloc(bytesize uint64, flags uint32) (pp unsafe.Pointer, err
 //	CUresult cuMemHostGetDevicePointer(CUdeviceptr_v1 *pdptr, void *p, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pdptr (result): the address for the device.
+//   - p: host memory.
+//   - Flags: must be 0.
 func (a API) MemHostGetDevicePointer_v1(p unsafe.Pointer, flags uint32) (pdptr CUdeviceptr_v1, err error) {
 	call := a.fn().MemHostGetDevicePointer
 	if call == nil {
@@ -776,6 +957,11 @@ func (a API) MemHostGetDevicePointer_v1(p unsafe.Pointer, flags uint32) (pdptr C
 //	CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pdptr (result): the address for the device.
+//   - p: host memory.
+//   - Flags: must be 0.
 func (a API) MemHostGetDevicePointer(p unsafe.Pointer, flags uint32) (pdptr CUdeviceptr, err error) {
 	call := a.fn().MemHostGetDevicePointer_v2
 	if call == nil {
@@ -799,6 +985,10 @@ func (a API) MemHostGetDevicePointer_v2(p unsafe.Pointer, flags uint32) (pdptr C
 //	CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pFlags (result): the flags.
+//   - p: host memory.
 func (a API) MemHostGetFlags(p unsafe.Pointer) (pFlags uint32, err error) {
 	call := a.fn().MemHostGetFlags
 	if call == nil {
@@ -817,6 +1007,11 @@ func (a API) MemHostGetFlags(p unsafe.Pointer) (pFlags uint32, err error) {
 //	CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - p: the beginning of the host memory; it stays the caller's and must not be freed before cuMemHostUnregister.
+//   - bytesize: size of the range in bytes.
+//   - Flags: whether all contexts and the device reach it, and what it is (CU_MEMHOSTREGISTER_*).
 func (a API) MemHostRegister_v1(p unsafe.Pointer, bytesize uint64, flags uint32) (err error) {
 	call := a.fn().MemHostRegister
 	if call == nil {
@@ -831,6 +1026,11 @@ func (a API) MemHostRegister_v1(p unsafe.Pointer, bytesize uint64, flags uint32)
 //	CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 6.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - p: the beginning of the host memory; it stays the caller's and must not be freed before cuMemHostUnregister.
+//   - bytesize: size of the range in bytes.
+//   - Flags: whether all contexts and the device reach it, and what it is (CU_MEMHOSTREGISTER_*).
 func (a API) MemHostRegister(p unsafe.Pointer, bytesize uint64, flags uint32) (err error) {
 	call := a.fn().MemHostRegister_v2
 	if call == nil {
@@ -850,6 +1050,9 @@ func (a API) MemHostRegister_v2(p unsafe.Pointer, bytesize uint64, flags uint32)
 //	CUresult cuMemHostUnregister(void *p)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED.
+//
+// Parameters, under their names in C:
+//   - p: host memory.
 func (a API) MemHostUnregister(p unsafe.Pointer) (err error) {
 	call := a.fn().MemHostUnregister
 	if call == nil {
@@ -864,6 +1067,11 @@ func (a API) MemHostUnregister(p unsafe.Pointer) (err error) {
 //	CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dst: the address that is written.
+//   - src: the address that is read.
+//   - ByteCount: bytes to copy.
 func (a API) Memcpy(dst CUdeviceptr, src CUdeviceptr, byteCount uint64) (err error) {
 	call := a.fn().Memcpy
 	if call == nil {
@@ -878,6 +1086,9 @@ func (a API) Memcpy(dst CUdeviceptr, src CUdeviceptr, byteCount uint64) (err err
 //	CUresult cuMemcpy2D(const CUDA_MEMCPY2D_v1 *pCopy)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
 func (a API) Memcpy2D_v1(pCopy *CUDA_MEMCPY2D_v1) (err error) {
 	call := a.fn().Memcpy2D
 	if call == nil {
@@ -892,6 +1103,10 @@ func (a API) Memcpy2D_v1(pCopy *CUDA_MEMCPY2D_v1) (err error) {
 //	CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D_v1 *pCopy, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) Memcpy2DAsync_v1(pCopy *CUDA_MEMCPY2D_v1, hStream CUstream) (err error) {
 	call := a.fn().Memcpy2DAsync
 	if call == nil {
@@ -906,6 +1121,10 @@ func (a API) Memcpy2DAsync_v1(pCopy *CUDA_MEMCPY2D_v1, hStream CUstream) (err er
 //	CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) Memcpy2DAsync(pCopy *CUDA_MEMCPY2D, hStream CUstream) (err error) {
 	call := a.fn().Memcpy2DAsync_v2
 	if call == nil {
@@ -925,6 +1144,9 @@ func (a API) Memcpy2DAsync_v2(pCopy *CUDA_MEMCPY2D, hStream CUstream) (err error
 //	CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D_v1 *pCopy)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
 func (a API) Memcpy2DUnaligned_v1(pCopy *CUDA_MEMCPY2D_v1) (err error) {
 	call := a.fn().Memcpy2DUnaligned
 	if call == nil {
@@ -939,6 +1161,9 @@ func (a API) Memcpy2DUnaligned_v1(pCopy *CUDA_MEMCPY2D_v1) (err error) {
 //	CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
 func (a API) Memcpy2DUnaligned(pCopy *CUDA_MEMCPY2D) (err error) {
 	call := a.fn().Memcpy2DUnaligned_v2
 	if call == nil {
@@ -958,6 +1183,9 @@ func (a API) Memcpy2DUnaligned_v2(pCopy *CUDA_MEMCPY2D) (err error) {
 //	CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
 func (a API) Memcpy2D(pCopy *CUDA_MEMCPY2D) (err error) {
 	call := a.fn().Memcpy2D_v2
 	if call == nil {
@@ -977,6 +1205,9 @@ func (a API) Memcpy2D_v2(pCopy *CUDA_MEMCPY2D) (err error) {
 //	CUresult cuMemcpy3D(const CUDA_MEMCPY3D_v1 *pCopy)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
 func (a API) Memcpy3D_v1(pCopy *CUDA_MEMCPY3D_v1) (err error) {
 	call := a.fn().Memcpy3D
 	if call == nil {
@@ -991,6 +1222,10 @@ func (a API) Memcpy3D_v1(pCopy *CUDA_MEMCPY3D_v1) (err error) {
 //	CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D_v1 *pCopy, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) Memcpy3DAsync_v1(pCopy *CUDA_MEMCPY3D_v1, hStream CUstream) (err error) {
 	call := a.fn().Memcpy3DAsync
 	if call == nil {
@@ -1005,6 +1240,10 @@ func (a API) Memcpy3DAsync_v1(pCopy *CUDA_MEMCPY3D_v1, hStream CUstream) (err er
 //	CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) Memcpy3DAsync(pCopy *CUDA_MEMCPY3D, hStream CUstream) (err error) {
 	call := a.fn().Memcpy3DAsync_v2
 	if call == nil {
@@ -1024,6 +1263,13 @@ func (a API) Memcpy3DAsync_v2(pCopy *CUDA_MEMCPY3D, hStream CUstream) (err error
 //	CUresult cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx, unsigned long long flags, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - numOps (the length of opList): how many copies there are.
+//   - opList: the copies.
+//   - failIdx (result): the number of the copy that was refused, or the greatest number when it was not a single one.
+//   - flags: must be 0.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) Memcpy3DBatchAsync_v1(opList []CUDA_MEMCPY3D_BATCH_OP, flags uint64, hStream CUstream) (failIdx uint64, err error) {
 	call := a.fn().Memcpy3DBatchAsync
 	if call == nil {
@@ -1042,6 +1288,12 @@ func (a API) Memcpy3DBatchAsync_v1(opList []CUDA_MEMCPY3D_BATCH_OP, flags uint64
 //	CUresult cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, unsigned long long flags, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - numOps (the length of opList): how many copies there are.
+//   - opList: the copies.
+//   - flags: must be 0.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) Memcpy3DBatchAsync(opList []CUDA_MEMCPY3D_BATCH_OP, flags uint64, hStream CUstream) (err error) {
 	call := a.fn().Memcpy3DBatchAsync_v2
 	if call == nil {
@@ -1061,6 +1313,9 @@ func (a API) Memcpy3DBatchAsync_v2(opList []CUDA_MEMCPY3D_BATCH_OP, flags uint64
 //	CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
 func (a API) Memcpy3DPeer(pCopy *CUDA_MEMCPY3D_PEER) (err error) {
 	call := a.fn().Memcpy3DPeer
 	if call == nil {
@@ -1075,6 +1330,10 @@ func (a API) Memcpy3DPeer(pCopy *CUDA_MEMCPY3D_PEER) (err error) {
 //	CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) Memcpy3DPeerAsync(pCopy *CUDA_MEMCPY3D_PEER, hStream CUstream) (err error) {
 	call := a.fn().Memcpy3DPeerAsync
 	if call == nil {
@@ -1089,6 +1348,11 @@ func (a API) Memcpy3DPeerAsync(pCopy *CUDA_MEMCPY3D_PEER, hStream CUstream) (err
 //	CUresult cuMemcpy3DWithAttributesAsync(CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - op: operands, extent and attributes of the copy.
+//   - flags: must be 0.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) Memcpy3DWithAttributesAsync(op *CUDA_MEMCPY3D_BATCH_OP, flags uint64, hStream CUstream) (err error) {
 	call := a.fn().Memcpy3DWithAttributesAsync
 	if call == nil {
@@ -1103,6 +1367,9 @@ func (a API) Memcpy3DWithAttributesAsync(op *CUDA_MEMCPY3D_BATCH_OP, flags uint6
 //	CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
 func (a API) Memcpy3D(pCopy *CUDA_MEMCPY3D) (err error) {
 	call := a.fn().Memcpy3D_v2
 	if call == nil {
@@ -1122,6 +1389,12 @@ func (a API) Memcpy3D_v2(pCopy *CUDA_MEMCPY3D) (err error) {
 //	CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dst: the address that is written.
+//   - src: the address that is read.
+//   - ByteCount: bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyAsync(dst CUdeviceptr, src CUdeviceptr, byteCount uint64, hStream CUstream) (err error) {
 	call := a.fn().MemcpyAsync
 	if call == nil {
@@ -1136,6 +1409,13 @@ func (a API) MemcpyAsync(dst CUdeviceptr, src CUdeviceptr, byteCount uint64, hSt
 //	CUresult cuMemcpyAtoA(CUarray dstArray, unsigned int dstOffset, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount: bytes to copy.
 func (a API) MemcpyAtoA_v1(dstArray CUarray, dstOffset uint32, srcArray CUarray, srcOffset uint32, byteCount uint32) (err error) {
 	call := a.fn().MemcpyAtoA
 	if call == nil {
@@ -1150,6 +1430,13 @@ func (a API) MemcpyAtoA_v1(dstArray CUarray, dstOffset uint32, srcArray CUarray,
 //	CUresult cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount: bytes to copy.
 func (a API) MemcpyAtoA(dstArray CUarray, dstOffset uint64, srcArray CUarray, srcOffset uint64, byteCount uint64) (err error) {
 	call := a.fn().MemcpyAtoA_v2
 	if call == nil {
@@ -1169,6 +1456,12 @@ func (a API) MemcpyAtoA_v2(dstArray CUarray, dstOffset uint64, srcArray CUarray,
 //	CUresult cuMemcpyAtoD(CUdeviceptr_v1 dstDevice, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount: bytes to copy.
 func (a API) MemcpyAtoD_v1(dstDevice CUdeviceptr_v1, srcArray CUarray, srcOffset uint32, byteCount uint32) (err error) {
 	call := a.fn().MemcpyAtoD
 	if call == nil {
@@ -1183,6 +1476,12 @@ func (a API) MemcpyAtoD_v1(dstDevice CUdeviceptr_v1, srcArray CUarray, srcOffset
 //	CUresult cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount: bytes to copy.
 func (a API) MemcpyAtoD(dstDevice CUdeviceptr, srcArray CUarray, srcOffset uint64, byteCount uint64) (err error) {
 	call := a.fn().MemcpyAtoD_v2
 	if call == nil {
@@ -1202,6 +1501,12 @@ func (a API) MemcpyAtoD_v2(dstDevice CUdeviceptr, srcArray CUarray, srcOffset ui
 //	CUresult cuMemcpyAtoH(void *dstHost, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount (the length of dstHost): bytes to copy.
 func (a API) MemcpyAtoH_v1(dstHost []byte, srcArray CUarray, srcOffset uint32) (err error) {
 	call := a.fn().MemcpyAtoH
 	if call == nil {
@@ -1220,6 +1525,13 @@ func (a API) MemcpyAtoH_v1(dstHost []byte, srcArray CUarray, srcOffset uint32) (
 //	CUresult cuMemcpyAtoHAsync(void *dstHost, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount (the length of dstHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyAtoHAsync_v1(dstHost []byte, srcArray CUarray, srcOffset uint32, hStream CUstream) (err error) {
 	call := a.fn().MemcpyAtoHAsync
 	if call == nil {
@@ -1238,6 +1550,13 @@ func (a API) MemcpyAtoHAsync_v1(dstHost []byte, srcArray CUarray, srcOffset uint
 //	CUresult cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount (the length of dstHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyAtoHAsync(dstHost []byte, srcArray CUarray, srcOffset uint64, hStream CUstream) (err error) {
 	call := a.fn().MemcpyAtoHAsync_v2
 	if call == nil {
@@ -1257,6 +1576,12 @@ func (a API) MemcpyAtoHAsync_v2(dstHost []byte, srcArray CUarray, srcOffset uint
 //	CUresult cuMemcpyAtoH_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount (the length of dstHost): bytes to copy.
 func (a API) MemcpyAtoH(dstHost []byte, srcArray CUarray, srcOffset uint64) (err error) {
 	call := a.fn().MemcpyAtoH_v2
 	if call == nil {
@@ -1276,6 +1601,17 @@ func (a API) MemcpyAtoH_v2(dstHost []byte, srcArray CUarray, srcOffset uint64) (
 //	CUresult cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dsts: the address that each copy writes.
+//   - srcs: the address that each copy reads.
+//   - sizes: bytes of each entry.
+//   - count (the length of dsts): how many ranges there are.
+//   - attrs: attributes that copies have, each for a run of them.
+//   - attrsIdxs: the number of the first copy that the attributes are for; the first is 0, and they grow.
+//   - numAttrs (the length of attrs): how many attributes there are.
+//   - failIdx (result): the number of the copy that was refused, or the greatest number when it was not a single one.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyBatchAsync_v1(dsts []CUdeviceptr, srcs []CUdeviceptr, sizes []uint64, attrs []CUmemcpyAttributes, attrsIdxs []uint64, hStream CUstream) (failIdx uint64, err error) {
 	call := a.fn().MemcpyBatchAsync
 	if call == nil {
@@ -1306,6 +1642,16 @@ func (a API) MemcpyBatchAsync_v1(dsts []CUdeviceptr, srcs []CUdeviceptr, sizes [
 //	CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dsts: the address that each copy writes.
+//   - srcs: the address that each copy reads.
+//   - sizes: bytes of each entry.
+//   - count (the length of dsts): how many copies there are.
+//   - attrs: attributes that copies have, each for a run of them.
+//   - attrsIdxs: the number of the first copy that the attributes are for; the first is 0, and they grow.
+//   - numAttrs (the length of attrs): how many attributes there are.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyBatchAsync(dsts []CUdeviceptr, srcs []CUdeviceptr, sizes []uint64, attrs []CUmemcpyAttributes, attrsIdxs []uint64, hStream CUstream) (err error) {
 	call := a.fn().MemcpyBatchAsync_v2
 	if call == nil {
@@ -1337,6 +1683,12 @@ func (a API) MemcpyBatchAsync_v2(dsts []CUdeviceptr, srcs []CUdeviceptr, sizes [
 //	CUresult cuMemcpyDtoA(CUarray dstArray, unsigned int dstOffset, CUdeviceptr_v1 srcDevice, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcDevice: the address that is read.
+//   - ByteCount: bytes to copy.
 func (a API) MemcpyDtoA_v1(dstArray CUarray, dstOffset uint32, srcDevice CUdeviceptr_v1, byteCount uint32) (err error) {
 	call := a.fn().MemcpyDtoA
 	if call == nil {
@@ -1351,6 +1703,12 @@ func (a API) MemcpyDtoA_v1(dstArray CUarray, dstOffset uint32, srcDevice CUdevic
 //	CUresult cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcDevice: the address that is read.
+//   - ByteCount: bytes to copy.
 func (a API) MemcpyDtoA(dstArray CUarray, dstOffset uint64, srcDevice CUdeviceptr, byteCount uint64) (err error) {
 	call := a.fn().MemcpyDtoA_v2
 	if call == nil {
@@ -1370,6 +1728,11 @@ func (a API) MemcpyDtoA_v2(dstArray CUarray, dstOffset uint64, srcDevice CUdevic
 //	CUresult cuMemcpyDtoD(CUdeviceptr_v1 dstDevice, CUdeviceptr_v1 srcDevice, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcDevice: the address that is read.
+//   - ByteCount: bytes to copy.
 func (a API) MemcpyDtoD_v1(dstDevice CUdeviceptr_v1, srcDevice CUdeviceptr_v1, byteCount uint32) (err error) {
 	call := a.fn().MemcpyDtoD
 	if call == nil {
@@ -1384,6 +1747,12 @@ func (a API) MemcpyDtoD_v1(dstDevice CUdeviceptr_v1, srcDevice CUdeviceptr_v1, b
 //	CUresult cuMemcpyDtoDAsync(CUdeviceptr_v1 dstDevice, CUdeviceptr_v1 srcDevice, unsigned int ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcDevice: the address that is read.
+//   - ByteCount: bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyDtoDAsync_v1(dstDevice CUdeviceptr_v1, srcDevice CUdeviceptr_v1, byteCount uint32, hStream CUstream) (err error) {
 	call := a.fn().MemcpyDtoDAsync
 	if call == nil {
@@ -1398,6 +1767,12 @@ func (a API) MemcpyDtoDAsync_v1(dstDevice CUdeviceptr_v1, srcDevice CUdeviceptr_
 //	CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcDevice: the address that is read.
+//   - ByteCount: bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyDtoDAsync(dstDevice CUdeviceptr, srcDevice CUdeviceptr, byteCount uint64, hStream CUstream) (err error) {
 	call := a.fn().MemcpyDtoDAsync_v2
 	if call == nil {
@@ -1417,6 +1792,11 @@ func (a API) MemcpyDtoDAsync_v2(dstDevice CUdeviceptr, srcDevice CUdeviceptr, by
 //	CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcDevice: the address that is read.
+//   - ByteCount: bytes to copy.
 func (a API) MemcpyDtoD(dstDevice CUdeviceptr, srcDevice CUdeviceptr, byteCount uint64) (err error) {
 	call := a.fn().MemcpyDtoD_v2
 	if call == nil {
@@ -1436,6 +1816,11 @@ func (a API) MemcpyDtoD_v2(dstDevice CUdeviceptr, srcDevice CUdeviceptr, byteCou
 //	CUresult cuMemcpyDtoH(void *dstHost, CUdeviceptr_v1 srcDevice, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcDevice: the address that is read.
+//   - ByteCount (the length of dstHost): bytes to copy.
 func (a API) MemcpyDtoH_v1(dstHost []byte, srcDevice CUdeviceptr_v1) (err error) {
 	call := a.fn().MemcpyDtoH
 	if call == nil {
@@ -1454,6 +1839,12 @@ func (a API) MemcpyDtoH_v1(dstHost []byte, srcDevice CUdeviceptr_v1) (err error)
 //	CUresult cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr_v1 srcDevice, unsigned int ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcDevice: the address that is read.
+//   - ByteCount (the length of dstHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyDtoHAsync_v1(dstHost []byte, srcDevice CUdeviceptr_v1, hStream CUstream) (err error) {
 	call := a.fn().MemcpyDtoHAsync
 	if call == nil {
@@ -1472,6 +1863,12 @@ func (a API) MemcpyDtoHAsync_v1(dstHost []byte, srcDevice CUdeviceptr_v1, hStrea
 //	CUresult cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcDevice: the address that is read.
+//   - ByteCount (the length of dstHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyDtoHAsync(dstHost []byte, srcDevice CUdeviceptr, hStream CUstream) (err error) {
 	call := a.fn().MemcpyDtoHAsync_v2
 	if call == nil {
@@ -1491,6 +1888,11 @@ func (a API) MemcpyDtoHAsync_v2(dstHost []byte, srcDevice CUdeviceptr, hStream C
 //	CUresult cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcDevice: the address that is read.
+//   - ByteCount (the length of dstHost): bytes to copy.
 func (a API) MemcpyDtoH(dstHost []byte, srcDevice CUdeviceptr) (err error) {
 	call := a.fn().MemcpyDtoH_v2
 	if call == nil {
@@ -1510,6 +1912,12 @@ func (a API) MemcpyDtoH_v2(dstHost []byte, srcDevice CUdeviceptr) (err error) {
 //	CUresult cuMemcpyHtoA(CUarray dstArray, unsigned int dstOffset, const void *srcHost, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
 func (a API) MemcpyHtoA_v1(dstArray CUarray, dstOffset uint32, srcHost []byte) (err error) {
 	call := a.fn().MemcpyHtoA
 	if call == nil {
@@ -1528,6 +1936,13 @@ func (a API) MemcpyHtoA_v1(dstArray CUarray, dstOffset uint32, srcHost []byte) (
 //	CUresult cuMemcpyHtoAAsync(CUarray dstArray, unsigned int dstOffset, const void *srcHost, unsigned int ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyHtoAAsync_v1(dstArray CUarray, dstOffset uint32, srcHost []byte, hStream CUstream) (err error) {
 	call := a.fn().MemcpyHtoAAsync
 	if call == nil {
@@ -1546,6 +1961,13 @@ func (a API) MemcpyHtoAAsync_v1(dstArray CUarray, dstOffset uint32, srcHost []by
 //	CUresult cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyHtoAAsync(dstArray CUarray, dstOffset uint64, srcHost []byte, hStream CUstream) (err error) {
 	call := a.fn().MemcpyHtoAAsync_v2
 	if call == nil {
@@ -1565,6 +1987,12 @@ func (a API) MemcpyHtoAAsync_v2(dstArray CUarray, dstOffset uint64, srcHost []by
 //	CUresult cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
 func (a API) MemcpyHtoA(dstArray CUarray, dstOffset uint64, srcHost []byte) (err error) {
 	call := a.fn().MemcpyHtoA_v2
 	if call == nil {
@@ -1584,6 +2012,11 @@ func (a API) MemcpyHtoA_v2(dstArray CUarray, dstOffset uint64, srcHost []byte) (
 //	CUresult cuMemcpyHtoD(CUdeviceptr_v1 dstDevice, const void *srcHost, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
 func (a API) MemcpyHtoD_v1(dstDevice CUdeviceptr_v1, srcHost []byte) (err error) {
 	call := a.fn().MemcpyHtoD
 	if call == nil {
@@ -1602,6 +2035,12 @@ func (a API) MemcpyHtoD_v1(dstDevice CUdeviceptr_v1, srcHost []byte) (err error)
 //	CUresult cuMemcpyHtoDAsync(CUdeviceptr_v1 dstDevice, const void *srcHost, unsigned int ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyHtoDAsync_v1(dstDevice CUdeviceptr_v1, srcHost []byte, hStream CUstream) (err error) {
 	call := a.fn().MemcpyHtoDAsync
 	if call == nil {
@@ -1620,6 +2059,12 @@ func (a API) MemcpyHtoDAsync_v1(dstDevice CUdeviceptr_v1, srcHost []byte, hStrea
 //	CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyHtoDAsync(dstDevice CUdeviceptr, srcHost []byte, hStream CUstream) (err error) {
 	call := a.fn().MemcpyHtoDAsync_v2
 	if call == nil {
@@ -1639,6 +2084,11 @@ func (a API) MemcpyHtoDAsync_v2(dstDevice CUdeviceptr, srcHost []byte, hStream C
 //	CUresult cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
 func (a API) MemcpyHtoD(dstDevice CUdeviceptr, srcHost []byte) (err error) {
 	call := a.fn().MemcpyHtoD_v2
 	if call == nil {
@@ -1658,6 +2108,13 @@ func (a API) MemcpyHtoD_v2(dstDevice CUdeviceptr, srcHost []byte) (err error) {
 //	CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstContext: the context that the destination lies in.
+//   - srcDevice: the address that is read.
+//   - srcContext: the context that the source lies in.
+//   - ByteCount: bytes to copy.
 func (a API) MemcpyPeer(dstDevice CUdeviceptr, dstContext CUcontext, srcDevice CUdeviceptr, srcContext CUcontext, byteCount uint64) (err error) {
 	call := a.fn().MemcpyPeer
 	if call == nil {
@@ -1672,6 +2129,14 @@ func (a API) MemcpyPeer(dstDevice CUdeviceptr, dstContext CUcontext, srcDevice C
 //	CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstContext: the context that the destination lies in.
+//   - srcDevice: the address that is read.
+//   - srcContext: the context that the source lies in.
+//   - ByteCount: bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyPeerAsync(dstDevice CUdeviceptr, dstContext CUcontext, srcDevice CUdeviceptr, srcContext CUcontext, byteCount uint64, hStream CUstream) (err error) {
 	call := a.fn().MemcpyPeerAsync
 	if call == nil {
@@ -1686,6 +2151,13 @@ func (a API) MemcpyPeerAsync(dstDevice CUdeviceptr, dstContext CUcontext, srcDev
 //	CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpyAttributes *attr, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dst: the address that is written.
+//   - src: the address that is read.
+//   - size: bytes to copy.
+//   - attr: when the source is read, and where the operands lie.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemcpyWithAttributesAsync(dst CUdeviceptr, src CUdeviceptr, size uint64, attr *CUmemcpyAttributes, hStream CUstream) (err error) {
 	call := a.fn().MemcpyWithAttributesAsync
 	if call == nil {
@@ -1700,6 +2172,11 @@ func (a API) MemcpyWithAttributesAsync(dst CUdeviceptr, src CUdeviceptr, size ui
 //	CUresult cuMemsetD16(CUdeviceptr_v1 dstDevice, unsigned short us, unsigned int N)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - us: the value of two bytes.
+//   - N: how many elements are filled.
 func (a API) MemsetD16_v1(dstDevice CUdeviceptr_v1, us uint16, n uint32) (err error) {
 	call := a.fn().MemsetD16
 	if call == nil {
@@ -1714,6 +2191,12 @@ func (a API) MemsetD16_v1(dstDevice CUdeviceptr_v1, us uint16, n uint32) (err er
 //	CUresult cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - us: the value of two bytes.
+//   - N: how many elements are filled.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemsetD16Async(dstDevice CUdeviceptr, us uint16, n uint64, hStream CUstream) (err error) {
 	call := a.fn().MemsetD16Async
 	if call == nil {
@@ -1728,6 +2211,11 @@ func (a API) MemsetD16Async(dstDevice CUdeviceptr, us uint16, n uint64, hStream 
 //	CUresult cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - us: the value of two bytes.
+//   - N: how many elements are filled.
 func (a API) MemsetD16(dstDevice CUdeviceptr, us uint16, n uint64) (err error) {
 	call := a.fn().MemsetD16_v2
 	if call == nil {
@@ -1747,6 +2235,13 @@ func (a API) MemsetD16_v2(dstDevice CUdeviceptr, us uint16, n uint64) (err error
 //	CUresult cuMemsetD2D16(CUdeviceptr_v1 dstDevice, unsigned int dstPitch, unsigned short us, unsigned int Width, unsigned int Height)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - us: the value of two bytes.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
 func (a API) MemsetD2D16_v1(dstDevice CUdeviceptr_v1, dstPitch uint32, us uint16, width uint32, height uint32) (err error) {
 	call := a.fn().MemsetD2D16
 	if call == nil {
@@ -1761,6 +2256,14 @@ func (a API) MemsetD2D16_v1(dstDevice CUdeviceptr_v1, dstPitch uint32, us uint16
 //	CUresult cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - us: the value of two bytes.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemsetD2D16Async(dstDevice CUdeviceptr, dstPitch uint64, us uint16, width uint64, height uint64, hStream CUstream) (err error) {
 	call := a.fn().MemsetD2D16Async
 	if call == nil {
@@ -1775,6 +2278,13 @@ func (a API) MemsetD2D16Async(dstDevice CUdeviceptr, dstPitch uint64, us uint16,
 //	CUresult cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - us: the value of two bytes.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
 func (a API) MemsetD2D16(dstDevice CUdeviceptr, dstPitch uint64, us uint16, width uint64, height uint64) (err error) {
 	call := a.fn().MemsetD2D16_v2
 	if call == nil {
@@ -1794,6 +2304,13 @@ func (a API) MemsetD2D16_v2(dstDevice CUdeviceptr, dstPitch uint64, us uint16, w
 //	CUresult cuMemsetD2D32(CUdeviceptr_v1 dstDevice, unsigned int dstPitch, unsigned int ui, unsigned int Width, unsigned int Height)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - ui: the value of four bytes.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
 func (a API) MemsetD2D32_v1(dstDevice CUdeviceptr_v1, dstPitch uint32, ui uint32, width uint32, height uint32) (err error) {
 	call := a.fn().MemsetD2D32
 	if call == nil {
@@ -1808,6 +2325,14 @@ func (a API) MemsetD2D32_v1(dstDevice CUdeviceptr_v1, dstPitch uint32, ui uint32
 //	CUresult cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - ui: the value of four bytes.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemsetD2D32Async(dstDevice CUdeviceptr, dstPitch uint64, ui uint32, width uint64, height uint64, hStream CUstream) (err error) {
 	call := a.fn().MemsetD2D32Async
 	if call == nil {
@@ -1822,6 +2347,13 @@ func (a API) MemsetD2D32Async(dstDevice CUdeviceptr, dstPitch uint64, ui uint32,
 //	CUresult cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - ui: the value of four bytes.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
 func (a API) MemsetD2D32(dstDevice CUdeviceptr, dstPitch uint64, ui uint32, width uint64, height uint64) (err error) {
 	call := a.fn().MemsetD2D32_v2
 	if call == nil {
@@ -1841,6 +2373,13 @@ func (a API) MemsetD2D32_v2(dstDevice CUdeviceptr, dstPitch uint64, ui uint32, w
 //	CUresult cuMemsetD2D8(CUdeviceptr_v1 dstDevice, unsigned int dstPitch, unsigned char uc, unsigned int Width, unsigned int Height)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - uc: the value of a byte.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
 func (a API) MemsetD2D8_v1(dstDevice CUdeviceptr_v1, dstPitch uint32, uc uint8, width uint32, height uint32) (err error) {
 	call := a.fn().MemsetD2D8
 	if call == nil {
@@ -1855,6 +2394,14 @@ func (a API) MemsetD2D8_v1(dstDevice CUdeviceptr_v1, dstPitch uint32, uc uint8, 
 //	CUresult cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - uc: the value of a byte.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemsetD2D8Async(dstDevice CUdeviceptr, dstPitch uint64, uc uint8, width uint64, height uint64, hStream CUstream) (err error) {
 	call := a.fn().MemsetD2D8Async
 	if call == nil {
@@ -1869,6 +2416,13 @@ func (a API) MemsetD2D8Async(dstDevice CUdeviceptr, dstPitch uint64, uc uint8, w
 //	CUresult cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - uc: the value of a byte.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
 func (a API) MemsetD2D8(dstDevice CUdeviceptr, dstPitch uint64, uc uint8, width uint64, height uint64) (err error) {
 	call := a.fn().MemsetD2D8_v2
 	if call == nil {
@@ -1888,6 +2442,11 @@ func (a API) MemsetD2D8_v2(dstDevice CUdeviceptr, dstPitch uint64, uc uint8, wid
 //	CUresult cuMemsetD32(CUdeviceptr_v1 dstDevice, unsigned int ui, unsigned int N)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - ui: the value of four bytes.
+//   - N: how many elements are filled.
 func (a API) MemsetD32_v1(dstDevice CUdeviceptr_v1, ui uint32, n uint32) (err error) {
 	call := a.fn().MemsetD32
 	if call == nil {
@@ -1902,6 +2461,12 @@ func (a API) MemsetD32_v1(dstDevice CUdeviceptr_v1, ui uint32, n uint32) (err er
 //	CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - ui: the value of four bytes.
+//   - N: how many elements are filled.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemsetD32Async(dstDevice CUdeviceptr, ui uint32, n uint64, hStream CUstream) (err error) {
 	call := a.fn().MemsetD32Async
 	if call == nil {
@@ -1916,6 +2481,11 @@ func (a API) MemsetD32Async(dstDevice CUdeviceptr, ui uint32, n uint64, hStream 
 //	CUresult cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - ui: the value of four bytes.
+//   - N: how many elements are filled.
 func (a API) MemsetD32(dstDevice CUdeviceptr, ui uint32, n uint64) (err error) {
 	call := a.fn().MemsetD32_v2
 	if call == nil {
@@ -1935,6 +2505,11 @@ func (a API) MemsetD32_v2(dstDevice CUdeviceptr, ui uint32, n uint64) (err error
 //	CUresult cuMemsetD8(CUdeviceptr_v1 dstDevice, unsigned char uc, unsigned int N)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - uc: the value of a byte.
+//   - N: how many elements are filled.
 func (a API) MemsetD8_v1(dstDevice CUdeviceptr_v1, uc uint8, n uint32) (err error) {
 	call := a.fn().MemsetD8
 	if call == nil {
@@ -1949,6 +2524,12 @@ func (a API) MemsetD8_v1(dstDevice CUdeviceptr_v1, uc uint8, n uint32) (err erro
 //	CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - uc: the value of a byte.
+//   - N: how many elements are filled.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemsetD8Async(dstDevice CUdeviceptr, uc uint8, n uint64, hStream CUstream) (err error) {
 	call := a.fn().MemsetD8Async
 	if call == nil {
@@ -1963,6 +2544,11 @@ func (a API) MemsetD8Async(dstDevice CUdeviceptr, uc uint8, n uint64, hStream CU
 //	CUresult cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - uc: the value of a byte.
+//   - N: how many elements are filled.
 func (a API) MemsetD8(dstDevice CUdeviceptr, uc uint8, n uint64) (err error) {
 	call := a.fn().MemsetD8_v2
 	if call == nil {
@@ -1982,6 +2568,11 @@ func (a API) MemsetD8_v2(dstDevice CUdeviceptr, uc uint8, n uint64) (err error) 
 //	CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc, unsigned int numMipmapLevels)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pHandle (result): the new mipmapped array; the caller destroys it with cuMipmappedArrayDestroy.
+//   - pMipmappedArrayDesc: extent, format and flags of the first level.
+//   - numMipmapLevels: how many levels; more than possible are cut to what is.
 func (a API) MipmappedArrayCreate(pMipmappedArrayDesc *CUDA_ARRAY3D_DESCRIPTOR, numMipmapLevels uint32) (pHandle CUmipmappedArray, err error) {
 	call := a.fn().MipmappedArrayCreate
 	if call == nil {
@@ -2000,6 +2591,9 @@ func (a API) MipmappedArrayCreate(pMipmappedArrayDesc *CUDA_ARRAY3D_DESCRIPTOR, 
 //	CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ARRAY_IS_MAPPED, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - hMipmappedArray: the mipmapped array.
 func (a API) MipmappedArrayDestroy(hMipmappedArray CUmipmappedArray) (err error) {
 	call := a.fn().MipmappedArrayDestroy
 	if call == nil {
@@ -2014,6 +2608,11 @@ func (a API) MipmappedArrayDestroy(hMipmappedArray CUmipmappedArray) (err error)
 //	CUresult cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray, unsigned int level)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pLevelArray (result): the level as an array; it stays part of the mipmapped array.
+//   - hMipmappedArray: the mipmapped array.
+//   - level: the number of the level, from 0.
 func (a API) MipmappedArrayGetLevel(hMipmappedArray CUmipmappedArray, level uint32) (pLevelArray CUarray, err error) {
 	call := a.fn().MipmappedArrayGetLevel
 	if call == nil {
@@ -2032,6 +2631,11 @@ func (a API) MipmappedArrayGetLevel(hMipmappedArray CUmipmappedArray, level uint
 //	CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUmipmappedArray mipmap, CUdevice device)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 11.6. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - memoryRequirements (result): size and alignment, in bytes, of the memory that the array needs.
+//   - mipmap: the mipmapped array.
+//   - device: the device, a number from 0.
 func (a API) MipmappedArrayGetMemoryRequirements(mipmap CUmipmappedArray, device CUdevice) (memoryRequirements CUDA_ARRAY_MEMORY_REQUIREMENTS, err error) {
 	call := a.fn().MipmappedArrayGetMemoryRequirements
 	if call == nil {
@@ -2050,6 +2654,10 @@ func (a API) MipmappedArrayGetMemoryRequirements(mipmap CUmipmappedArray, device
 //	CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties, CUmipmappedArray mipmap)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - sparseProperties (result): extent of a tile and size of what is not tiled.
+//   - mipmap: the mipmapped array.
 func (a API) MipmappedArrayGetSparseProperties(mipmap CUmipmappedArray) (sparseProperties CUDA_ARRAY_SPARSE_PROPERTIES, err error) {
 	call := a.fn().MipmappedArrayGetSparseProperties
 	if call == nil {

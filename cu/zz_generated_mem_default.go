@@ -11,6 +11,10 @@ import (
 //	CUresult cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR_v1 *pAllocateArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pHandle (result): the new array; the caller destroys it with cuArrayDestroy.
+//   - pAllocateArray: extent, format and flags of the array.
 func Array3DCreate_v1(pAllocateArray *CUDA_ARRAY3D_DESCRIPTOR_v1) (pHandle CUarray, err error) {
 	a, err := Default()
 	if err != nil {
@@ -24,6 +28,10 @@ func Array3DCreate_v1(pAllocateArray *CUDA_ARRAY3D_DESCRIPTOR_v1) (pHandle CUarr
 //	CUresult cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pHandle (result): the new array; the caller destroys it with cuArrayDestroy.
+//   - pAllocateArray: extent, format and flags of the array.
 func Array3DCreate(pAllocateArray *CUDA_ARRAY3D_DESCRIPTOR) (pHandle CUarray, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +54,10 @@ func Array3DCreate_v2(pAllocateArray *CUDA_ARRAY3D_DESCRIPTOR) (pHandle CUarray,
 //	CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR_v1 *pArrayDescriptor, CUarray hArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - pArrayDescriptor (result): extent and format of the array.
+//   - hArray: the array.
 func Array3DGetDescriptor_v1(hArray CUarray) (pArrayDescriptor CUDA_ARRAY3D_DESCRIPTOR_v1, err error) {
 	a, err := Default()
 	if err != nil {
@@ -59,6 +71,10 @@ func Array3DGetDescriptor_v1(hArray CUarray) (pArrayDescriptor CUDA_ARRAY3D_DESC
 //	CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - pArrayDescriptor (result): extent and format of the array.
+//   - hArray: the array.
 func Array3DGetDescriptor(hArray CUarray) (pArrayDescriptor CUDA_ARRAY3D_DESCRIPTOR, err error) {
 	a, err := Default()
 	if err != nil {
@@ -81,6 +97,10 @@ func Array3DGetDescriptor_v2(hArray CUarray) (pArrayDescriptor CUDA_ARRAY3D_DESC
 //	CUresult cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR_v1 *pAllocateArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pHandle (result): the new array; the caller destroys it with cuArrayDestroy.
+//   - pAllocateArray: extent, format and flags of the array.
 func ArrayCreate_v1(pAllocateArray *CUDA_ARRAY_DESCRIPTOR_v1) (pHandle CUarray, err error) {
 	a, err := Default()
 	if err != nil {
@@ -94,6 +114,10 @@ func ArrayCreate_v1(pAllocateArray *CUDA_ARRAY_DESCRIPTOR_v1) (pHandle CUarray, 
 //	CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pHandle (result): the new array; the caller destroys it with cuArrayDestroy.
+//   - pAllocateArray: extent, format and flags of the array.
 func ArrayCreate(pAllocateArray *CUDA_ARRAY_DESCRIPTOR) (pHandle CUarray, err error) {
 	a, err := Default()
 	if err != nil {
@@ -116,6 +140,9 @@ func ArrayCreate_v2(pAllocateArray *CUDA_ARRAY_DESCRIPTOR) (pHandle CUarray, err
 //	CUresult cuArrayDestroy(CUarray hArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ARRAY_IS_MAPPED, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - hArray: the array.
 func ArrayDestroy(hArray CUarray) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -129,6 +156,10 @@ func ArrayDestroy(hArray CUarray) (err error) {
 //	CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor, CUarray hArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pArrayDescriptor (result): extent and format of the array.
+//   - hArray: the array.
 func ArrayGetDescriptor_v1(hArray CUarray) (pArrayDescriptor CUDA_ARRAY_DESCRIPTOR_v1, err error) {
 	a, err := Default()
 	if err != nil {
@@ -142,6 +173,10 @@ func ArrayGetDescriptor_v1(hArray CUarray) (pArrayDescriptor CUDA_ARRAY_DESCRIPT
 //	CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pArrayDescriptor (result): extent and format of the array.
+//   - hArray: the array.
 func ArrayGetDescriptor(hArray CUarray) (pArrayDescriptor CUDA_ARRAY_DESCRIPTOR, err error) {
 	a, err := Default()
 	if err != nil {
@@ -164,6 +199,11 @@ func ArrayGetDescriptor_v2(hArray CUarray) (pArrayDescriptor CUDA_ARRAY_DESCRIPT
 //	CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUarray array, CUdevice device)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 11.6. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - memoryRequirements (result): size and alignment, in bytes, of the memory that the array needs.
+//   - array: the array.
+//   - device: the device, a number from 0.
 func ArrayGetMemoryRequirements(array CUarray, device CUdevice) (memoryRequirements CUDA_ARRAY_MEMORY_REQUIREMENTS, err error) {
 	a, err := Default()
 	if err != nil {
@@ -177,6 +217,11 @@ func ArrayGetMemoryRequirements(array CUarray, device CUdevice) (memoryRequireme
 //	CUresult cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int planeIdx)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 11.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pPlaneArray (result): the plane as an array; it stays part of hArray.
+//   - hArray: the array.
+//   - planeIdx: the number of the plane, from 0.
 func ArrayGetPlane(hArray CUarray, planeIdx uint32) (pPlaneArray CUarray, err error) {
 	a, err := Default()
 	if err != nil {
@@ -190,6 +235,10 @@ func ArrayGetPlane(hArray CUarray, planeIdx uint32) (pPlaneArray CUarray, err er
 //	CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties, CUarray array)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - sparseProperties (result): extent of a tile and size of what is not tiled.
+//   - array: the array.
 func ArrayGetSparseProperties(array CUarray) (sparseProperties CUDA_ARRAY_SPARSE_PROPERTIES, err error) {
 	a, err := Default()
 	if err != nil {
@@ -203,6 +252,10 @@ func ArrayGetSparseProperties(array CUarray) (sparseProperties CUDA_ARRAY_SPARSE
 //	CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - dev (result): the device.
+//   - pciBusId: the place on the PCI bus, as domain:bus:device.function.
 func DeviceGetByPCIBusId(pciBusId string) (dev CUdevice, err error) {
 	a, err := Default()
 	if err != nil {
@@ -216,6 +269,11 @@ func DeviceGetByPCIBusId(pciBusId string) (dev CUdevice, err error) {
 //	CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - pciBusId (result): the place on the PCI bus, as domain:bus:device.function.
+//   - len (set by this package): size of the buffer in bytes, the NUL included.
+//   - dev: the device, a number from 0.
 func DeviceGetPCIBusId(dev CUdevice) (pciBusId string, err error) {
 	a, err := Default()
 	if err != nil {
@@ -229,6 +287,12 @@ func DeviceGetPCIBusId(dev CUdevice) (pciBusId string, err error) {
 //	CUresult cuDeviceRegisterAsyncNotification(CUdevice device, CUasyncCallback callbackFunc, void *userData, CUasyncCallbackHandle *callback)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - device: the device, a number from 0.
+//   - callbackFunc: called with each message or notice.
+//   - userData (not in Go, whose functions carry their own): a value that the function gets.
+//   - callback (result): what unregistering takes.
 func DeviceRegisterAsyncNotification(device CUdevice, callbackFunc func(info *CUasyncNotificationInfo, callback CUasyncCallbackHandle)) (callback CUasyncCallbackHandle, err error) {
 	a, err := Default()
 	if err != nil {
@@ -242,6 +306,10 @@ func DeviceRegisterAsyncNotification(device CUdevice, callbackFunc func(info *CU
 //	CUresult cuDeviceUnregisterAsyncNotification(CUdevice device, CUasyncCallbackHandle callback)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - device: the device, a number from 0.
+//   - callback: what registering gave.
 func DeviceUnregisterAsyncNotification(device CUdevice, callback CUasyncCallbackHandle) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -255,6 +323,9 @@ func DeviceUnregisterAsyncNotification(device CUdevice, callback CUasyncCallback
 //	CUresult cuIpcCloseMemHandle(CUdeviceptr dptr)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_MAP_FAILED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dptr: the address that cuIpcOpenMemHandle gave.
 func IpcCloseMemHandle(dptr CUdeviceptr) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -268,6 +339,10 @@ func IpcCloseMemHandle(dptr CUdeviceptr) (err error) {
 //	CUresult cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_MAP_FAILED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pHandle (result): a handle that other processes open; it may be sent to them as bytes.
+//   - event: the event.
 func IpcGetEventHandle(event CUevent) (pHandle CUipcEventHandle, err error) {
 	a, err := Default()
 	if err != nil {
@@ -281,6 +356,10 @@ func IpcGetEventHandle(event CUevent) (pHandle CUipcEventHandle, err error) {
 //	CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_MAP_FAILED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pHandle (result): a handle that other processes open; it may be sent to them as bytes.
+//   - dptr: the beginning of memory of cuMemAlloc.
 func IpcGetMemHandle(dptr CUdeviceptr) (pHandle CUipcMemHandle, err error) {
 	a, err := Default()
 	if err != nil {
@@ -294,6 +373,10 @@ func IpcGetMemHandle(dptr CUdeviceptr) (pHandle CUipcMemHandle, err error) {
 //	CUresult cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_MAP_FAILED, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phEvent (result): the event; the caller destroys it with cuEventDestroy.
+//   - handle: the handle that another process made.
 func IpcOpenEventHandle(handle CUipcEventHandle) (phEvent CUevent, err error) {
 	a, err := Default()
 	if err != nil {
@@ -307,6 +390,12 @@ func IpcOpenEventHandle(handle CUipcEventHandle) (phEvent CUevent, err error) {
 //	CUresult cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_MAP_FAILED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_TOO_MANY_PEERS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pdptr (result): the address of the other process's memory here; the caller gives it back with
+//     cuIpcCloseMemHandle.
+//   - handle: the handle that another process made.
+//   - Flags: whether access between devices is enabled when needed (CUipcMem_flags).
 func IpcOpenMemHandle_v1(handle CUipcMemHandle, flags uint32) (pdptr CUdeviceptr, err error) {
 	a, err := Default()
 	if err != nil {
@@ -320,6 +409,12 @@ func IpcOpenMemHandle_v1(handle CUipcMemHandle, flags uint32) (pdptr CUdeviceptr
 //	CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_MAP_FAILED, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_TOO_MANY_PEERS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pdptr (result): the address of the other process's memory here; the caller gives it back with
+//     cuIpcCloseMemHandle.
+//   - handle: the handle that another process made.
+//   - Flags: whether access between devices is enabled when needed (CUipcMem_flags).
 func IpcOpenMemHandle(handle CUipcMemHandle, flags uint32) (pdptr CUdeviceptr, err error) {
 	a, err := Default()
 	if err != nil {
@@ -342,6 +437,10 @@ func IpcOpenMemHandle_v2(handle CUipcMemHandle, flags uint32) (pdptr CUdeviceptr
 //	CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the new memory, in 32 bits; the caller frees it.
+//   - bytesize: size in bytes.
 func MemAlloc_v1(bytesize uint32) (dptr CUdeviceptr_v1, err error) {
 	a, err := Default()
 	if err != nil {
@@ -355,6 +454,10 @@ func MemAlloc_v1(bytesize uint32) (dptr CUdeviceptr_v1, err error) {
 //	CUresult cuMemAllocHost(void **pp, unsigned int bytesize)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - pp (result): host memory that the device reaches; the caller frees it with cuMemFreeHost.
+//   - bytesize: size in bytes.
 func MemAllocHost_v1(bytesize uint32) (pp unsafe.Pointer, err error) {
 	a, err := Default()
 	if err != nil {
@@ -368,6 +471,10 @@ func MemAllocHost_v1(bytesize uint32) (pp unsafe.Pointer, err error) {
 //	CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - pp (result): host memory that the device reaches; the caller frees it with cuMemFreeHost.
+//   - bytesize: size in bytes.
 func MemAllocHost(bytesize uint64) (pp unsafe.Pointer, err error) {
 	a, err := Default()
 	if err != nil {
@@ -390,6 +497,11 @@ func MemAllocHost_v2(bytesize uint64) (pp unsafe.Pointer, err error) {
 //	CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 6.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the new memory; the caller frees it.
+//   - bytesize: size in bytes.
+//   - flags: which streams may access the memory at first (CUmemAttach_flags).
 func MemAllocManaged(bytesize uint64, flags uint32) (dptr CUdeviceptr, err error) {
 	a, err := Default()
 	if err != nil {
@@ -403,6 +515,13 @@ func MemAllocManaged(bytesize uint64, flags uint32) (dptr CUdeviceptr, err error
 //	CUresult cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch, unsigned int WidthInBytes, unsigned int Height, unsigned int ElementSizeBytes)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the new memory, in 32 bits; the caller frees it.
+//   - pPitch (result): bytes from one row to the next.
+//   - WidthInBytes: width of a row in bytes.
+//   - Height: how many rows.
+//   - ElementSizeBytes: size of the largest access of kernels: 4, 8 or 16 bytes.
 func MemAllocPitch_v1(widthInBytes uint32, height uint32, elementSizeBytes uint32) (dptr CUdeviceptr_v1, pPitch uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -416,6 +535,13 @@ func MemAllocPitch_v1(widthInBytes uint32, height uint32, elementSizeBytes uint3
 //	CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the new memory; the caller frees it.
+//   - pPitch (result): bytes from one row to the next.
+//   - WidthInBytes: width of a row in bytes.
+//   - Height: how many rows.
+//   - ElementSizeBytes: size of the largest access of kernels: 4, 8 or 16 bytes.
 func MemAllocPitch(widthInBytes uint64, height uint64, elementSizeBytes uint32) (dptr CUdeviceptr, pPitch uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -438,6 +564,10 @@ func MemAllocPitch_v2(widthInBytes uint64, height uint64, elementSizeBytes uint3
 //	CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the new memory; the caller frees it.
+//   - bytesize: size in bytes.
 func MemAlloc(bytesize uint64) (dptr CUdeviceptr, err error) {
 	a, err := Default()
 	if err != nil {
@@ -460,6 +590,13 @@ func MemAlloc_v2(bytesize uint64) (dptr CUdeviceptr, err error) {
 //	CUresult cuMemBatchDecompressAsync(CUmemDecompressParams *paramsArray, size_t count, unsigned int flags, size_t *errorIndex, CUstream stream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 12.6. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - paramsArray: what is to be decompressed to where.
+//   - count (the length of paramsArray): how many operations there are.
+//   - flags: must be 0.
+//   - errorIndex (result): the number of the first operation that was refused.
+//   - stream: the stream that the work is queued in; 0 is the default stream.
 func MemBatchDecompressAsync(paramsArray []CUmemDecompressParams, flags uint32, stream CUstream) (errorIndex uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -473,6 +610,9 @@ func MemBatchDecompressAsync(paramsArray []CUmemDecompressParams, flags uint32, 
 //	CUresult cuMemFree(CUdeviceptr_v1 dptr)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dptr: the beginning of the memory to free; 0 does nothing.
 func MemFree_v1(dptr CUdeviceptr_v1) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -486,6 +626,9 @@ func MemFree_v1(dptr CUdeviceptr_v1) (err error) {
 //	CUresult cuMemFreeHost(void *p)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - p: host memory of cuMemAllocHost or cuMemHostAlloc.
 func MemFreeHost(p unsafe.Pointer) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -499,6 +642,9 @@ func MemFreeHost(p unsafe.Pointer) (err error) {
 //	CUresult cuMemFree_v2(CUdeviceptr dptr)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dptr: the beginning of the memory to free; 0 does nothing.
 func MemFree(dptr CUdeviceptr) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -521,6 +667,11 @@ func MemFree_v2(dptr CUdeviceptr) (err error) {
 //	CUresult cuMemGetAddressRange(CUdeviceptr_v1 *pbase, unsigned int *psize, CUdeviceptr_v1 dptr)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pbase (result): the beginning of the allocation.
+//   - psize (result): size of the allocation in bytes.
+//   - dptr: an address within an allocation.
 func MemGetAddressRange_v1(dptr CUdeviceptr_v1) (pbase CUdeviceptr_v1, psize uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -534,6 +685,11 @@ func MemGetAddressRange_v1(dptr CUdeviceptr_v1) (pbase CUdeviceptr_v1, psize uin
 //	CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pbase (result): the beginning of the allocation.
+//   - psize (result): size of the allocation in bytes.
+//   - dptr: an address within an allocation.
 func MemGetAddressRange(dptr CUdeviceptr) (pbase CUdeviceptr, psize uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -556,6 +712,13 @@ func MemGetAddressRange_v2(dptr CUdeviceptr) (pbase CUdeviceptr, psize uint64, e
 //	CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size, CUmemRangeHandleType handleType, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - handle (written by the call): memory for the handle: an int for a file descriptor, which the caller closes.
+//   - dptr: the address.
+//   - size: size in bytes.
+//   - handleType: what kind of handle.
+//   - flags: how the range is mapped for other devices (CUmemRangeFlags).
 func MemGetHandleForAddressRange(handle unsafe.Pointer, dptr CUdeviceptr, size uint64, handleType CUmemRangeHandleType, flags uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -569,6 +732,10 @@ func MemGetHandleForAddressRange(handle unsafe.Pointer, dptr CUdeviceptr, size u
 //	CUresult cuMemGetInfo(unsigned int *free, unsigned int *total)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - free (result): free memory of the device in bytes.
+//   - total (result): memory of the device in bytes.
 func MemGetInfo_v1() (free_ uint32, total uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -582,6 +749,10 @@ func MemGetInfo_v1() (free_ uint32, total uint32, err error) {
 //	CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - free (result): free memory of the device in bytes.
+//   - total (result): memory of the device in bytes.
 func MemGetInfo() (free_ uint64, total uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -604,6 +775,11 @@ func MemGetInfo_v2() (free_ uint64, total uint64, err error) {
 //	CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - pp (result): host memory that the device reaches; the caller frees it with cuMemFreeHost.
+//   - bytesize: size in bytes.
+//   - Flags: whether all contexts and the device reach it, and how it is cached (CU_MEMHOSTALLOC_*).
 func MemHostAlloc(bytesize uint64, flags uint32) (pp unsafe.Pointer, err error) {
 	a, err := Default()
 	if err != nil {
@@ -617,6 +793,11 @@ func MemHostAlloc(bytesize uint64, flags uint32) (pp unsafe.Pointer, err error) 
 //	CUresult cuMemHostGetDevicePointer(CUdeviceptr_v1 *pdptr, void *p, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pdptr (result): the address for the device.
+//   - p: host memory.
+//   - Flags: must be 0.
 func MemHostGetDevicePointer_v1(p unsafe.Pointer, flags uint32) (pdptr CUdeviceptr_v1, err error) {
 	a, err := Default()
 	if err != nil {
@@ -630,6 +811,11 @@ func MemHostGetDevicePointer_v1(p unsafe.Pointer, flags uint32) (pdptr CUdevicep
 //	CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pdptr (result): the address for the device.
+//   - p: host memory.
+//   - Flags: must be 0.
 func MemHostGetDevicePointer(p unsafe.Pointer, flags uint32) (pdptr CUdeviceptr, err error) {
 	a, err := Default()
 	if err != nil {
@@ -652,6 +838,10 @@ func MemHostGetDevicePointer_v2(p unsafe.Pointer, flags uint32) (pdptr CUdevicep
 //	CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pFlags (result): the flags.
+//   - p: host memory.
 func MemHostGetFlags(p unsafe.Pointer) (pFlags uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -665,6 +855,11 @@ func MemHostGetFlags(p unsafe.Pointer) (pFlags uint32, err error) {
 //	CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - p: the beginning of the host memory; it stays the caller's and must not be freed before cuMemHostUnregister.
+//   - bytesize: size of the range in bytes.
+//   - Flags: whether all contexts and the device reach it, and what it is (CU_MEMHOSTREGISTER_*).
 func MemHostRegister_v1(p unsafe.Pointer, bytesize uint64, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -678,6 +873,11 @@ func MemHostRegister_v1(p unsafe.Pointer, bytesize uint64, flags uint32) (err er
 //	CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 6.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - p: the beginning of the host memory; it stays the caller's and must not be freed before cuMemHostUnregister.
+//   - bytesize: size of the range in bytes.
+//   - Flags: whether all contexts and the device reach it, and what it is (CU_MEMHOSTREGISTER_*).
 func MemHostRegister(p unsafe.Pointer, bytesize uint64, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -700,6 +900,9 @@ func MemHostRegister_v2(p unsafe.Pointer, bytesize uint64, flags uint32) (err er
 //	CUresult cuMemHostUnregister(void *p)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED.
+//
+// Parameters, under their names in C:
+//   - p: host memory.
 func MemHostUnregister(p unsafe.Pointer) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -713,6 +916,11 @@ func MemHostUnregister(p unsafe.Pointer) (err error) {
 //	CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dst: the address that is written.
+//   - src: the address that is read.
+//   - ByteCount: bytes to copy.
 func Memcpy(dst CUdeviceptr, src CUdeviceptr, byteCount uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -726,6 +934,9 @@ func Memcpy(dst CUdeviceptr, src CUdeviceptr, byteCount uint64) (err error) {
 //	CUresult cuMemcpy2D(const CUDA_MEMCPY2D_v1 *pCopy)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
 func Memcpy2D_v1(pCopy *CUDA_MEMCPY2D_v1) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -739,6 +950,10 @@ func Memcpy2D_v1(pCopy *CUDA_MEMCPY2D_v1) (err error) {
 //	CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D_v1 *pCopy, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func Memcpy2DAsync_v1(pCopy *CUDA_MEMCPY2D_v1, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -752,6 +967,10 @@ func Memcpy2DAsync_v1(pCopy *CUDA_MEMCPY2D_v1, hStream CUstream) (err error) {
 //	CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func Memcpy2DAsync(pCopy *CUDA_MEMCPY2D, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -774,6 +993,9 @@ func Memcpy2DAsync_v2(pCopy *CUDA_MEMCPY2D, hStream CUstream) (err error) {
 //	CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D_v1 *pCopy)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
 func Memcpy2DUnaligned_v1(pCopy *CUDA_MEMCPY2D_v1) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -787,6 +1009,9 @@ func Memcpy2DUnaligned_v1(pCopy *CUDA_MEMCPY2D_v1) (err error) {
 //	CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
 func Memcpy2DUnaligned(pCopy *CUDA_MEMCPY2D) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -809,6 +1034,9 @@ func Memcpy2DUnaligned_v2(pCopy *CUDA_MEMCPY2D) (err error) {
 //	CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
 func Memcpy2D(pCopy *CUDA_MEMCPY2D) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -831,6 +1059,9 @@ func Memcpy2D_v2(pCopy *CUDA_MEMCPY2D) (err error) {
 //	CUresult cuMemcpy3D(const CUDA_MEMCPY3D_v1 *pCopy)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
 func Memcpy3D_v1(pCopy *CUDA_MEMCPY3D_v1) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -844,6 +1075,10 @@ func Memcpy3D_v1(pCopy *CUDA_MEMCPY3D_v1) (err error) {
 //	CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D_v1 *pCopy, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func Memcpy3DAsync_v1(pCopy *CUDA_MEMCPY3D_v1, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -857,6 +1092,10 @@ func Memcpy3DAsync_v1(pCopy *CUDA_MEMCPY3D_v1, hStream CUstream) (err error) {
 //	CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func Memcpy3DAsync(pCopy *CUDA_MEMCPY3D, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -879,6 +1118,13 @@ func Memcpy3DAsync_v2(pCopy *CUDA_MEMCPY3D, hStream CUstream) (err error) {
 //	CUresult cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx, unsigned long long flags, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - numOps (the length of opList): how many copies there are.
+//   - opList: the copies.
+//   - failIdx (result): the number of the copy that was refused, or the greatest number when it was not a single one.
+//   - flags: must be 0.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func Memcpy3DBatchAsync_v1(opList []CUDA_MEMCPY3D_BATCH_OP, flags uint64, hStream CUstream) (failIdx uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -892,6 +1138,12 @@ func Memcpy3DBatchAsync_v1(opList []CUDA_MEMCPY3D_BATCH_OP, flags uint64, hStrea
 //	CUresult cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, unsigned long long flags, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - numOps (the length of opList): how many copies there are.
+//   - opList: the copies.
+//   - flags: must be 0.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func Memcpy3DBatchAsync(opList []CUDA_MEMCPY3D_BATCH_OP, flags uint64, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -914,6 +1166,9 @@ func Memcpy3DBatchAsync_v2(opList []CUDA_MEMCPY3D_BATCH_OP, flags uint64, hStrea
 //	CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
 func Memcpy3DPeer(pCopy *CUDA_MEMCPY3D_PEER) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -927,6 +1182,10 @@ func Memcpy3DPeer(pCopy *CUDA_MEMCPY3D_PEER) (err error) {
 //	CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func Memcpy3DPeerAsync(pCopy *CUDA_MEMCPY3D_PEER, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -940,6 +1199,11 @@ func Memcpy3DPeerAsync(pCopy *CUDA_MEMCPY3D_PEER, hStream CUstream) (err error) 
 //	CUresult cuMemcpy3DWithAttributesAsync(CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - op: operands, extent and attributes of the copy.
+//   - flags: must be 0.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func Memcpy3DWithAttributesAsync(op *CUDA_MEMCPY3D_BATCH_OP, flags uint64, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -953,6 +1217,9 @@ func Memcpy3DWithAttributesAsync(op *CUDA_MEMCPY3D_BATCH_OP, flags uint64, hStre
 //	CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pCopy: places, pitches and extent of the copy.
 func Memcpy3D(pCopy *CUDA_MEMCPY3D) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -975,6 +1242,12 @@ func Memcpy3D_v2(pCopy *CUDA_MEMCPY3D) (err error) {
 //	CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dst: the address that is written.
+//   - src: the address that is read.
+//   - ByteCount: bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyAsync(dst CUdeviceptr, src CUdeviceptr, byteCount uint64, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -988,6 +1261,13 @@ func MemcpyAsync(dst CUdeviceptr, src CUdeviceptr, byteCount uint64, hStream CUs
 //	CUresult cuMemcpyAtoA(CUarray dstArray, unsigned int dstOffset, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount: bytes to copy.
 func MemcpyAtoA_v1(dstArray CUarray, dstOffset uint32, srcArray CUarray, srcOffset uint32, byteCount uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1001,6 +1281,13 @@ func MemcpyAtoA_v1(dstArray CUarray, dstOffset uint32, srcArray CUarray, srcOffs
 //	CUresult cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount: bytes to copy.
 func MemcpyAtoA(dstArray CUarray, dstOffset uint64, srcArray CUarray, srcOffset uint64, byteCount uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1023,6 +1310,12 @@ func MemcpyAtoA_v2(dstArray CUarray, dstOffset uint64, srcArray CUarray, srcOffs
 //	CUresult cuMemcpyAtoD(CUdeviceptr_v1 dstDevice, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount: bytes to copy.
 func MemcpyAtoD_v1(dstDevice CUdeviceptr_v1, srcArray CUarray, srcOffset uint32, byteCount uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1036,6 +1329,12 @@ func MemcpyAtoD_v1(dstDevice CUdeviceptr_v1, srcArray CUarray, srcOffset uint32,
 //	CUresult cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount: bytes to copy.
 func MemcpyAtoD(dstDevice CUdeviceptr, srcArray CUarray, srcOffset uint64, byteCount uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1058,6 +1357,12 @@ func MemcpyAtoD_v2(dstDevice CUdeviceptr, srcArray CUarray, srcOffset uint64, by
 //	CUresult cuMemcpyAtoH(void *dstHost, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount (the length of dstHost): bytes to copy.
 func MemcpyAtoH_v1(dstHost []byte, srcArray CUarray, srcOffset uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1071,6 +1376,13 @@ func MemcpyAtoH_v1(dstHost []byte, srcArray CUarray, srcOffset uint32) (err erro
 //	CUresult cuMemcpyAtoHAsync(void *dstHost, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount (the length of dstHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyAtoHAsync_v1(dstHost []byte, srcArray CUarray, srcOffset uint32, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1084,6 +1396,13 @@ func MemcpyAtoHAsync_v1(dstHost []byte, srcArray CUarray, srcOffset uint32, hStr
 //	CUresult cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount (the length of dstHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyAtoHAsync(dstHost []byte, srcArray CUarray, srcOffset uint64, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1106,6 +1425,12 @@ func MemcpyAtoHAsync_v2(dstHost []byte, srcArray CUarray, srcOffset uint64, hStr
 //	CUresult cuMemcpyAtoH_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcArray: the array that is read.
+//   - srcOffset: where reading begins in the array, in bytes.
+//   - ByteCount (the length of dstHost): bytes to copy.
 func MemcpyAtoH(dstHost []byte, srcArray CUarray, srcOffset uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1128,6 +1453,17 @@ func MemcpyAtoH_v2(dstHost []byte, srcArray CUarray, srcOffset uint64) (err erro
 //	CUresult cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dsts: the address that each copy writes.
+//   - srcs: the address that each copy reads.
+//   - sizes: bytes of each entry.
+//   - count (the length of dsts): how many ranges there are.
+//   - attrs: attributes that copies have, each for a run of them.
+//   - attrsIdxs: the number of the first copy that the attributes are for; the first is 0, and they grow.
+//   - numAttrs (the length of attrs): how many attributes there are.
+//   - failIdx (result): the number of the copy that was refused, or the greatest number when it was not a single one.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyBatchAsync_v1(dsts []CUdeviceptr, srcs []CUdeviceptr, sizes []uint64, attrs []CUmemcpyAttributes, attrsIdxs []uint64, hStream CUstream) (failIdx uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1141,6 +1477,16 @@ func MemcpyBatchAsync_v1(dsts []CUdeviceptr, srcs []CUdeviceptr, sizes []uint64,
 //	CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dsts: the address that each copy writes.
+//   - srcs: the address that each copy reads.
+//   - sizes: bytes of each entry.
+//   - count (the length of dsts): how many copies there are.
+//   - attrs: attributes that copies have, each for a run of them.
+//   - attrsIdxs: the number of the first copy that the attributes are for; the first is 0, and they grow.
+//   - numAttrs (the length of attrs): how many attributes there are.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyBatchAsync(dsts []CUdeviceptr, srcs []CUdeviceptr, sizes []uint64, attrs []CUmemcpyAttributes, attrsIdxs []uint64, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1163,6 +1509,12 @@ func MemcpyBatchAsync_v2(dsts []CUdeviceptr, srcs []CUdeviceptr, sizes []uint64,
 //	CUresult cuMemcpyDtoA(CUarray dstArray, unsigned int dstOffset, CUdeviceptr_v1 srcDevice, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcDevice: the address that is read.
+//   - ByteCount: bytes to copy.
 func MemcpyDtoA_v1(dstArray CUarray, dstOffset uint32, srcDevice CUdeviceptr_v1, byteCount uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1176,6 +1528,12 @@ func MemcpyDtoA_v1(dstArray CUarray, dstOffset uint32, srcDevice CUdeviceptr_v1,
 //	CUresult cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcDevice: the address that is read.
+//   - ByteCount: bytes to copy.
 func MemcpyDtoA(dstArray CUarray, dstOffset uint64, srcDevice CUdeviceptr, byteCount uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1198,6 +1556,11 @@ func MemcpyDtoA_v2(dstArray CUarray, dstOffset uint64, srcDevice CUdeviceptr, by
 //	CUresult cuMemcpyDtoD(CUdeviceptr_v1 dstDevice, CUdeviceptr_v1 srcDevice, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcDevice: the address that is read.
+//   - ByteCount: bytes to copy.
 func MemcpyDtoD_v1(dstDevice CUdeviceptr_v1, srcDevice CUdeviceptr_v1, byteCount uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1211,6 +1574,12 @@ func MemcpyDtoD_v1(dstDevice CUdeviceptr_v1, srcDevice CUdeviceptr_v1, byteCount
 //	CUresult cuMemcpyDtoDAsync(CUdeviceptr_v1 dstDevice, CUdeviceptr_v1 srcDevice, unsigned int ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcDevice: the address that is read.
+//   - ByteCount: bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyDtoDAsync_v1(dstDevice CUdeviceptr_v1, srcDevice CUdeviceptr_v1, byteCount uint32, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1224,6 +1593,12 @@ func MemcpyDtoDAsync_v1(dstDevice CUdeviceptr_v1, srcDevice CUdeviceptr_v1, byte
 //	CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcDevice: the address that is read.
+//   - ByteCount: bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyDtoDAsync(dstDevice CUdeviceptr, srcDevice CUdeviceptr, byteCount uint64, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1246,6 +1621,11 @@ func MemcpyDtoDAsync_v2(dstDevice CUdeviceptr, srcDevice CUdeviceptr, byteCount 
 //	CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcDevice: the address that is read.
+//   - ByteCount: bytes to copy.
 func MemcpyDtoD(dstDevice CUdeviceptr, srcDevice CUdeviceptr, byteCount uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1268,6 +1648,11 @@ func MemcpyDtoD_v2(dstDevice CUdeviceptr, srcDevice CUdeviceptr, byteCount uint6
 //	CUresult cuMemcpyDtoH(void *dstHost, CUdeviceptr_v1 srcDevice, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcDevice: the address that is read.
+//   - ByteCount (the length of dstHost): bytes to copy.
 func MemcpyDtoH_v1(dstHost []byte, srcDevice CUdeviceptr_v1) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1281,6 +1666,12 @@ func MemcpyDtoH_v1(dstHost []byte, srcDevice CUdeviceptr_v1) (err error) {
 //	CUresult cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr_v1 srcDevice, unsigned int ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcDevice: the address that is read.
+//   - ByteCount (the length of dstHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyDtoHAsync_v1(dstHost []byte, srcDevice CUdeviceptr_v1, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1294,6 +1685,12 @@ func MemcpyDtoHAsync_v1(dstHost []byte, srcDevice CUdeviceptr_v1, hStream CUstre
 //	CUresult cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcDevice: the address that is read.
+//   - ByteCount (the length of dstHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyDtoHAsync(dstHost []byte, srcDevice CUdeviceptr, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1316,6 +1713,11 @@ func MemcpyDtoHAsync_v2(dstHost []byte, srcDevice CUdeviceptr, hStream CUstream)
 //	CUresult cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstHost: host memory that is written; for asynchronous copies it must stay where it is until the copy is done.
+//   - srcDevice: the address that is read.
+//   - ByteCount (the length of dstHost): bytes to copy.
 func MemcpyDtoH(dstHost []byte, srcDevice CUdeviceptr) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1338,6 +1740,12 @@ func MemcpyDtoH_v2(dstHost []byte, srcDevice CUdeviceptr) (err error) {
 //	CUresult cuMemcpyHtoA(CUarray dstArray, unsigned int dstOffset, const void *srcHost, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
 func MemcpyHtoA_v1(dstArray CUarray, dstOffset uint32, srcHost []byte) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1351,6 +1759,13 @@ func MemcpyHtoA_v1(dstArray CUarray, dstOffset uint32, srcHost []byte) (err erro
 //	CUresult cuMemcpyHtoAAsync(CUarray dstArray, unsigned int dstOffset, const void *srcHost, unsigned int ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyHtoAAsync_v1(dstArray CUarray, dstOffset uint32, srcHost []byte, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1364,6 +1779,13 @@ func MemcpyHtoAAsync_v1(dstArray CUarray, dstOffset uint32, srcHost []byte, hStr
 //	CUresult cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyHtoAAsync(dstArray CUarray, dstOffset uint64, srcHost []byte, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1386,6 +1808,12 @@ func MemcpyHtoAAsync_v2(dstArray CUarray, dstOffset uint64, srcHost []byte, hStr
 //	CUresult cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstArray: the array that is written.
+//   - dstOffset: where writing begins in the array, in bytes.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
 func MemcpyHtoA(dstArray CUarray, dstOffset uint64, srcHost []byte) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1408,6 +1836,11 @@ func MemcpyHtoA_v2(dstArray CUarray, dstOffset uint64, srcHost []byte) (err erro
 //	CUresult cuMemcpyHtoD(CUdeviceptr_v1 dstDevice, const void *srcHost, unsigned int ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
 func MemcpyHtoD_v1(dstDevice CUdeviceptr_v1, srcHost []byte) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1421,6 +1854,12 @@ func MemcpyHtoD_v1(dstDevice CUdeviceptr_v1, srcHost []byte) (err error) {
 //	CUresult cuMemcpyHtoDAsync(CUdeviceptr_v1 dstDevice, const void *srcHost, unsigned int ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyHtoDAsync_v1(dstDevice CUdeviceptr_v1, srcHost []byte, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1434,6 +1873,12 @@ func MemcpyHtoDAsync_v1(dstDevice CUdeviceptr_v1, srcHost []byte, hStream CUstre
 //	CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyHtoDAsync(dstDevice CUdeviceptr, srcHost []byte, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1456,6 +1901,11 @@ func MemcpyHtoDAsync_v2(dstDevice CUdeviceptr, srcHost []byte, hStream CUstream)
 //	CUresult cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - srcHost: host memory that is read; for asynchronous copies it must stay where it is until the copy is done.
+//   - ByteCount (the length of srcHost): bytes to copy.
 func MemcpyHtoD(dstDevice CUdeviceptr, srcHost []byte) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1478,6 +1928,13 @@ func MemcpyHtoD_v2(dstDevice CUdeviceptr, srcHost []byte) (err error) {
 //	CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstContext: the context that the destination lies in.
+//   - srcDevice: the address that is read.
+//   - srcContext: the context that the source lies in.
+//   - ByteCount: bytes to copy.
 func MemcpyPeer(dstDevice CUdeviceptr, dstContext CUcontext, srcDevice CUdeviceptr, srcContext CUcontext, byteCount uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1491,6 +1948,14 @@ func MemcpyPeer(dstDevice CUdeviceptr, dstContext CUcontext, srcDevice CUdevicep
 //	CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstContext: the context that the destination lies in.
+//   - srcDevice: the address that is read.
+//   - srcContext: the context that the source lies in.
+//   - ByteCount: bytes to copy.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyPeerAsync(dstDevice CUdeviceptr, dstContext CUcontext, srcDevice CUdeviceptr, srcContext CUcontext, byteCount uint64, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1504,6 +1969,13 @@ func MemcpyPeerAsync(dstDevice CUdeviceptr, dstContext CUcontext, srcDevice CUde
 //	CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpyAttributes *attr, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 13.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dst: the address that is written.
+//   - src: the address that is read.
+//   - size: bytes to copy.
+//   - attr: when the source is read, and where the operands lie.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemcpyWithAttributesAsync(dst CUdeviceptr, src CUdeviceptr, size uint64, attr *CUmemcpyAttributes, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1517,6 +1989,11 @@ func MemcpyWithAttributesAsync(dst CUdeviceptr, src CUdeviceptr, size uint64, at
 //	CUresult cuMemsetD16(CUdeviceptr_v1 dstDevice, unsigned short us, unsigned int N)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - us: the value of two bytes.
+//   - N: how many elements are filled.
 func MemsetD16_v1(dstDevice CUdeviceptr_v1, us uint16, n uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1530,6 +2007,12 @@ func MemsetD16_v1(dstDevice CUdeviceptr_v1, us uint16, n uint32) (err error) {
 //	CUresult cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - us: the value of two bytes.
+//   - N: how many elements are filled.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemsetD16Async(dstDevice CUdeviceptr, us uint16, n uint64, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1543,6 +2026,11 @@ func MemsetD16Async(dstDevice CUdeviceptr, us uint16, n uint64, hStream CUstream
 //	CUresult cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - us: the value of two bytes.
+//   - N: how many elements are filled.
 func MemsetD16(dstDevice CUdeviceptr, us uint16, n uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1565,6 +2053,13 @@ func MemsetD16_v2(dstDevice CUdeviceptr, us uint16, n uint64) (err error) {
 //	CUresult cuMemsetD2D16(CUdeviceptr_v1 dstDevice, unsigned int dstPitch, unsigned short us, unsigned int Width, unsigned int Height)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - us: the value of two bytes.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
 func MemsetD2D16_v1(dstDevice CUdeviceptr_v1, dstPitch uint32, us uint16, width uint32, height uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1578,6 +2073,14 @@ func MemsetD2D16_v1(dstDevice CUdeviceptr_v1, dstPitch uint32, us uint16, width 
 //	CUresult cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - us: the value of two bytes.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemsetD2D16Async(dstDevice CUdeviceptr, dstPitch uint64, us uint16, width uint64, height uint64, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1591,6 +2094,13 @@ func MemsetD2D16Async(dstDevice CUdeviceptr, dstPitch uint64, us uint16, width u
 //	CUresult cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - us: the value of two bytes.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
 func MemsetD2D16(dstDevice CUdeviceptr, dstPitch uint64, us uint16, width uint64, height uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1613,6 +2123,13 @@ func MemsetD2D16_v2(dstDevice CUdeviceptr, dstPitch uint64, us uint16, width uin
 //	CUresult cuMemsetD2D32(CUdeviceptr_v1 dstDevice, unsigned int dstPitch, unsigned int ui, unsigned int Width, unsigned int Height)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - ui: the value of four bytes.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
 func MemsetD2D32_v1(dstDevice CUdeviceptr_v1, dstPitch uint32, ui uint32, width uint32, height uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1626,6 +2143,14 @@ func MemsetD2D32_v1(dstDevice CUdeviceptr_v1, dstPitch uint32, ui uint32, width 
 //	CUresult cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - ui: the value of four bytes.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemsetD2D32Async(dstDevice CUdeviceptr, dstPitch uint64, ui uint32, width uint64, height uint64, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1639,6 +2164,13 @@ func MemsetD2D32Async(dstDevice CUdeviceptr, dstPitch uint64, ui uint32, width u
 //	CUresult cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - ui: the value of four bytes.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
 func MemsetD2D32(dstDevice CUdeviceptr, dstPitch uint64, ui uint32, width uint64, height uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1661,6 +2193,13 @@ func MemsetD2D32_v2(dstDevice CUdeviceptr, dstPitch uint64, ui uint32, width uin
 //	CUresult cuMemsetD2D8(CUdeviceptr_v1 dstDevice, unsigned int dstPitch, unsigned char uc, unsigned int Width, unsigned int Height)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - uc: the value of a byte.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
 func MemsetD2D8_v1(dstDevice CUdeviceptr_v1, dstPitch uint32, uc uint8, width uint32, height uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1674,6 +2213,14 @@ func MemsetD2D8_v1(dstDevice CUdeviceptr_v1, dstPitch uint32, uc uint8, width ui
 //	CUresult cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - uc: the value of a byte.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemsetD2D8Async(dstDevice CUdeviceptr, dstPitch uint64, uc uint8, width uint64, height uint64, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1687,6 +2234,13 @@ func MemsetD2D8Async(dstDevice CUdeviceptr, dstPitch uint64, uc uint8, width uin
 //	CUresult cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - dstPitch: bytes from one row to the next.
+//   - uc: the value of a byte.
+//   - Width: width of a row in elements.
+//   - Height: how many rows.
 func MemsetD2D8(dstDevice CUdeviceptr, dstPitch uint64, uc uint8, width uint64, height uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1709,6 +2263,11 @@ func MemsetD2D8_v2(dstDevice CUdeviceptr, dstPitch uint64, uc uint8, width uint6
 //	CUresult cuMemsetD32(CUdeviceptr_v1 dstDevice, unsigned int ui, unsigned int N)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - ui: the value of four bytes.
+//   - N: how many elements are filled.
 func MemsetD32_v1(dstDevice CUdeviceptr_v1, ui uint32, n uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1722,6 +2281,12 @@ func MemsetD32_v1(dstDevice CUdeviceptr_v1, ui uint32, n uint32) (err error) {
 //	CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - ui: the value of four bytes.
+//   - N: how many elements are filled.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemsetD32Async(dstDevice CUdeviceptr, ui uint32, n uint64, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1735,6 +2300,11 @@ func MemsetD32Async(dstDevice CUdeviceptr, ui uint32, n uint64, hStream CUstream
 //	CUresult cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - ui: the value of four bytes.
+//   - N: how many elements are filled.
 func MemsetD32(dstDevice CUdeviceptr, ui uint32, n uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1757,6 +2327,11 @@ func MemsetD32_v2(dstDevice CUdeviceptr, ui uint32, n uint64) (err error) {
 //	CUresult cuMemsetD8(CUdeviceptr_v1 dstDevice, unsigned char uc, unsigned int N)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - uc: the value of a byte.
+//   - N: how many elements are filled.
 func MemsetD8_v1(dstDevice CUdeviceptr_v1, uc uint8, n uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1770,6 +2345,12 @@ func MemsetD8_v1(dstDevice CUdeviceptr_v1, uc uint8, n uint32) (err error) {
 //	CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - uc: the value of a byte.
+//   - N: how many elements are filled.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemsetD8Async(dstDevice CUdeviceptr, uc uint8, n uint64, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1783,6 +2364,11 @@ func MemsetD8Async(dstDevice CUdeviceptr, uc uint8, n uint64, hStream CUstream) 
 //	CUresult cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstDevice: the address that is written.
+//   - uc: the value of a byte.
+//   - N: how many elements are filled.
 func MemsetD8(dstDevice CUdeviceptr, uc uint8, n uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1805,6 +2391,11 @@ func MemsetD8_v2(dstDevice CUdeviceptr, uc uint8, n uint64) (err error) {
 //	CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc, unsigned int numMipmapLevels)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pHandle (result): the new mipmapped array; the caller destroys it with cuMipmappedArrayDestroy.
+//   - pMipmappedArrayDesc: extent, format and flags of the first level.
+//   - numMipmapLevels: how many levels; more than possible are cut to what is.
 func MipmappedArrayCreate(pMipmappedArrayDesc *CUDA_ARRAY3D_DESCRIPTOR, numMipmapLevels uint32) (pHandle CUmipmappedArray, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1818,6 +2409,9 @@ func MipmappedArrayCreate(pMipmappedArrayDesc *CUDA_ARRAY3D_DESCRIPTOR, numMipma
 //	CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ARRAY_IS_MAPPED, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+//
+// Parameters, under their names in C:
+//   - hMipmappedArray: the mipmapped array.
 func MipmappedArrayDestroy(hMipmappedArray CUmipmappedArray) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -1831,6 +2425,11 @@ func MipmappedArrayDestroy(hMipmappedArray CUmipmappedArray) (err error) {
 //	CUresult cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray, unsigned int level)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - pLevelArray (result): the level as an array; it stays part of the mipmapped array.
+//   - hMipmappedArray: the mipmapped array.
+//   - level: the number of the level, from 0.
 func MipmappedArrayGetLevel(hMipmappedArray CUmipmappedArray, level uint32) (pLevelArray CUarray, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1844,6 +2443,11 @@ func MipmappedArrayGetLevel(hMipmappedArray CUmipmappedArray, level uint32) (pLe
 //	CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUmipmappedArray mipmap, CUdevice device)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 11.6. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - memoryRequirements (result): size and alignment, in bytes, of the memory that the array needs.
+//   - mipmap: the mipmapped array.
+//   - device: the device, a number from 0.
 func MipmappedArrayGetMemoryRequirements(mipmap CUmipmappedArray, device CUdevice) (memoryRequirements CUDA_ARRAY_MEMORY_REQUIREMENTS, err error) {
 	a, err := Default()
 	if err != nil {
@@ -1857,6 +2461,10 @@ func MipmappedArrayGetMemoryRequirements(mipmap CUmipmappedArray, device CUdevic
 //	CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties, CUmipmappedArray mipmap)
 //
 // Declared in cuda.h, group CUDA_MEM, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - sparseProperties (result): extent of a tile and size of what is not tiled.
+//   - mipmap: the mipmapped array.
 func MipmappedArrayGetSparseProperties(mipmap CUmipmappedArray) (sparseProperties CUDA_ARRAY_SPARSE_PROPERTIES, err error) {
 	a, err := Default()
 	if err != nil {

@@ -12,6 +12,12 @@ import (
 //	CUresult cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - count (the length of paramArray): how many operations there are.
+//   - paramArray: the operations, done in their order.
+//   - flags: must be 0.
 func (a API) StreamBatchMemOp_v1(stream CUstream, paramArray []CUstreamBatchMemOpParams, flags uint32) (err error) {
 	call := a.fn().StreamBatchMemOp
 	if call == nil {
@@ -30,6 +36,12 @@ func (a API) StreamBatchMemOp_v1(stream CUstream, paramArray []CUstreamBatchMemO
 //	CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - count (the length of paramArray): how many operations there are.
+//   - paramArray: the operations, done in their order.
+//   - flags: must be 0.
 func (a API) StreamBatchMemOp(stream CUstream, paramArray []CUstreamBatchMemOpParams, flags uint32) (err error) {
 	call := a.fn().StreamBatchMemOp_v2
 	if call == nil {
@@ -53,6 +65,12 @@ func (a API) StreamBatchMemOp_v2(stream CUstream, paramArray []CUstreamBatchMemO
 //	CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: how it is compared (CUstreamWaitValue_flags).
 func (a API) StreamWaitValue32_v1(stream CUstream, addr CUdeviceptr, value uint32, flags uint32) (err error) {
 	call := a.fn().StreamWaitValue32
 	if call == nil {
@@ -67,6 +85,12 @@ func (a API) StreamWaitValue32_v1(stream CUstream, addr CUdeviceptr, value uint3
 //	CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: how it is compared (CUstreamWaitValue_flags).
 func (a API) StreamWaitValue32(stream CUstream, addr CUdeviceptr, value uint32, flags uint32) (err error) {
 	call := a.fn().StreamWaitValue32_v2
 	if call == nil {
@@ -86,6 +110,12 @@ func (a API) StreamWaitValue32_v2(stream CUstream, addr CUdeviceptr, value uint3
 //	CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 9.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: how it is compared (CUstreamWaitValue_flags).
 func (a API) StreamWaitValue64_v1(stream CUstream, addr CUdeviceptr, value uint64, flags uint32) (err error) {
 	call := a.fn().StreamWaitValue64
 	if call == nil {
@@ -100,6 +130,12 @@ func (a API) StreamWaitValue64_v1(stream CUstream, addr CUdeviceptr, value uint6
 //	CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: how it is compared (CUstreamWaitValue_flags).
 func (a API) StreamWaitValue64(stream CUstream, addr CUdeviceptr, value uint64, flags uint32) (err error) {
 	call := a.fn().StreamWaitValue64_v2
 	if call == nil {
@@ -119,6 +155,12 @@ func (a API) StreamWaitValue64_v2(stream CUstream, addr CUdeviceptr, value uint6
 //	CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: whether the write waits for earlier ones (CUstreamWriteValue_flags).
 func (a API) StreamWriteValue32_v1(stream CUstream, addr CUdeviceptr, value uint32, flags uint32) (err error) {
 	call := a.fn().StreamWriteValue32
 	if call == nil {
@@ -133,6 +175,12 @@ func (a API) StreamWriteValue32_v1(stream CUstream, addr CUdeviceptr, value uint
 //	CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: whether the write waits for earlier ones (CUstreamWriteValue_flags).
 func (a API) StreamWriteValue32(stream CUstream, addr CUdeviceptr, value uint32, flags uint32) (err error) {
 	call := a.fn().StreamWriteValue32_v2
 	if call == nil {
@@ -152,6 +200,12 @@ func (a API) StreamWriteValue32_v2(stream CUstream, addr CUdeviceptr, value uint
 //	CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 9.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: whether the write waits for earlier ones (CUstreamWriteValue_flags).
 func (a API) StreamWriteValue64_v1(stream CUstream, addr CUdeviceptr, value uint64, flags uint32) (err error) {
 	call := a.fn().StreamWriteValue64
 	if call == nil {
@@ -166,6 +220,12 @@ func (a API) StreamWriteValue64_v1(stream CUstream, addr CUdeviceptr, value uint
 //	CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: whether the write waits for earlier ones (CUstreamWriteValue_flags).
 func (a API) StreamWriteValue64(stream CUstream, addr CUdeviceptr, value uint64, flags uint32) (err error) {
 	call := a.fn().StreamWriteValue64_v2
 	if call == nil {

@@ -7,6 +7,12 @@ package cu
 //	CUresult cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - count (the length of paramArray): how many operations there are.
+//   - paramArray: the operations, done in their order.
+//   - flags: must be 0.
 func StreamBatchMemOp_v1(stream CUstream, paramArray []CUstreamBatchMemOpParams, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +26,12 @@ func StreamBatchMemOp_v1(stream CUstream, paramArray []CUstreamBatchMemOpParams,
 //	CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - count (the length of paramArray): how many operations there are.
+//   - paramArray: the operations, done in their order.
+//   - flags: must be 0.
 func StreamBatchMemOp(stream CUstream, paramArray []CUstreamBatchMemOpParams, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -42,6 +54,12 @@ func StreamBatchMemOp_v2(stream CUstream, paramArray []CUstreamBatchMemOpParams,
 //	CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: how it is compared (CUstreamWaitValue_flags).
 func StreamWaitValue32_v1(stream CUstream, addr CUdeviceptr, value uint32, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -55,6 +73,12 @@ func StreamWaitValue32_v1(stream CUstream, addr CUdeviceptr, value uint32, flags
 //	CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: how it is compared (CUstreamWaitValue_flags).
 func StreamWaitValue32(stream CUstream, addr CUdeviceptr, value uint32, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -77,6 +101,12 @@ func StreamWaitValue32_v2(stream CUstream, addr CUdeviceptr, value uint32, flags
 //	CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 9.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: how it is compared (CUstreamWaitValue_flags).
 func StreamWaitValue64_v1(stream CUstream, addr CUdeviceptr, value uint64, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -90,6 +120,12 @@ func StreamWaitValue64_v1(stream CUstream, addr CUdeviceptr, value uint64, flags
 //	CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: how it is compared (CUstreamWaitValue_flags).
 func StreamWaitValue64(stream CUstream, addr CUdeviceptr, value uint64, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -112,6 +148,12 @@ func StreamWaitValue64_v2(stream CUstream, addr CUdeviceptr, value uint64, flags
 //	CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: whether the write waits for earlier ones (CUstreamWriteValue_flags).
 func StreamWriteValue32_v1(stream CUstream, addr CUdeviceptr, value uint32, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -125,6 +167,12 @@ func StreamWriteValue32_v1(stream CUstream, addr CUdeviceptr, value uint32, flag
 //	CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: whether the write waits for earlier ones (CUstreamWriteValue_flags).
 func StreamWriteValue32(stream CUstream, addr CUdeviceptr, value uint32, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -147,6 +195,12 @@ func StreamWriteValue32_v2(stream CUstream, addr CUdeviceptr, value uint32, flag
 //	CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 9.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: whether the write waits for earlier ones (CUstreamWriteValue_flags).
 func StreamWriteValue64_v1(stream CUstream, addr CUdeviceptr, value uint64, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -160,6 +214,12 @@ func StreamWriteValue64_v1(stream CUstream, addr CUdeviceptr, value uint64, flag
 //	CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_MEMOP, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - stream: the stream that the work is queued in; 0 is the default stream.
+//   - addr: the address that is waited at or written.
+//   - value: the value that is compared or written.
+//   - flags: whether the write waits for earlier ones (CUstreamWriteValue_flags).
 func StreamWriteValue64(stream CUstream, addr CUdeviceptr, value uint64, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {

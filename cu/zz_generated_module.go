@@ -13,6 +13,17 @@ import (
 //	CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned int numOptions, CUjit_option *options, void **optionValues)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 5.5.
+//
+// Parameters, under their names in C:
+//   - state: the link in the making.
+//   - type: what the input is: cubin, PTX, fat binary, object or archive.
+//   - data: the input; in C, PTX needs a NUL behind it; the call does not keep it.
+//   - size (the length of data): size of the input in bytes.
+//   - name: the name of the input in messages.
+//   - numOptions (the length of options): how many options there are.
+//   - options: which options, in any order.
+//   - optionValues: the value of each option, in the order of options: a number, or the address of a buffer, which must
+//     stay where it is until the call returns; sizes come back in their place.
 func (a API) LinkAddData_v1(state CUlinkState, type_ CUjitInputType, data []byte, name string, options []CUjit_option, optionValues []uintptr) (err error) {
 	call := a.fn().LinkAddData
 	if call == nil {
@@ -50,6 +61,17 @@ func (a API) LinkAddData_v1(state CUlinkState, type_ CUjitInputType, data []byte
 //	CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned int numOptions, CUjit_option *options, void **optionValues)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 6.5.
+//
+// Parameters, under their names in C:
+//   - state: the link in the making.
+//   - type: what the input is: cubin, PTX, fat binary, object or archive.
+//   - data: the input; in C, PTX needs a NUL behind it; the call does not keep it.
+//   - size (the length of data): size of the input in bytes.
+//   - name: the name of the input in messages.
+//   - numOptions (the length of options): how many options there are.
+//   - options: which options, in any order.
+//   - optionValues: the value of each option, in the order of options: a number, or the address of a buffer, which must
+//     stay where it is until the call returns; sizes come back in their place.
 func (a API) LinkAddData(state CUlinkState, type_ CUjitInputType, data []byte, name string, options []CUjit_option, optionValues []uintptr) (err error) {
 	call := a.fn().LinkAddData_v2
 	if call == nil {
@@ -92,6 +114,15 @@ func (a API) LinkAddData_v2(state CUlinkState, type_ CUjitInputType, data []byte
 //	CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned int numOptions, CUjit_option *options, void **optionValues)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 5.5.
+//
+// Parameters, under their names in C:
+//   - state: the link in the making.
+//   - type: what the input is: cubin, PTX, fat binary, object or archive.
+//   - path: path of the file.
+//   - numOptions (the length of options): how many options there are.
+//   - options: which options, in any order.
+//   - optionValues: the value of each option, in the order of options: a number, or the address of a buffer, which must
+//     stay where it is until the call returns; sizes come back in their place.
 func (a API) LinkAddFile_v1(state CUlinkState, type_ CUjitInputType, path string, options []CUjit_option, optionValues []uintptr) (err error) {
 	call := a.fn().LinkAddFile
 	if call == nil {
@@ -122,6 +153,15 @@ func (a API) LinkAddFile_v1(state CUlinkState, type_ CUjitInputType, path string
 //	CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int numOptions, CUjit_option *options, void **optionValues)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 6.5.
+//
+// Parameters, under their names in C:
+//   - state: the link in the making.
+//   - type: what the input is: cubin, PTX, fat binary, object or archive.
+//   - path: path of the file.
+//   - numOptions (the length of options): how many options there are.
+//   - options: which options, in any order.
+//   - optionValues: the value of each option, in the order of options: a number, or the address of a buffer, which must
+//     stay where it is until the call returns; sizes come back in their place.
 func (a API) LinkAddFile(state CUlinkState, type_ CUjitInputType, path string, options []CUjit_option, optionValues []uintptr) (err error) {
 	call := a.fn().LinkAddFile_v2
 	if call == nil {
@@ -157,6 +197,11 @@ func (a API) LinkAddFile_v2(state CUlinkState, type_ CUjitInputType, path string
 //	CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 5.5.
+//
+// Parameters, under their names in C:
+//   - state: the link in the making.
+//   - cubinOut (result): the linked image, in memory of the link, which cuLinkDestroy ends.
+//   - sizeOut (the length of a result): size of the linked image in bytes.
 func (a API) LinkComplete(state CUlinkState) (cubinOut []byte, err error) {
 	call := a.fn().LinkComplete
 	if call == nil {
@@ -180,6 +225,13 @@ func (a API) LinkComplete(state CUlinkState) (cubinOut []byte, err error) {
 //	CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 5.5.
+//
+// Parameters, under their names in C:
+//   - numOptions (the length of options): how many options there are.
+//   - options: which options, in any order.
+//   - optionValues: the value of each option, in the order of options: a number, or the address of a buffer, which must
+//     stay where it is until the call returns; sizes come back in their place.
+//   - stateOut (result): the link in the making; the caller ends it with cuLinkDestroy.
 func (a API) LinkCreate_v1(options []CUjit_option, optionValues []uintptr) (stateOut CUlinkState, err error) {
 	call := a.fn().LinkCreate
 	if call == nil {
@@ -206,6 +258,13 @@ func (a API) LinkCreate_v1(options []CUjit_option, optionValues []uintptr) (stat
 //	CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 6.5.
+//
+// Parameters, under their names in C:
+//   - numOptions (the length of options): how many options there are.
+//   - options: which options, in any order.
+//   - optionValues: the value of each option, in the order of options: a number, or the address of a buffer, which must
+//     stay where it is until the call returns; sizes come back in their place.
+//   - stateOut (result): the link in the making; the caller ends it with cuLinkDestroy.
 func (a API) LinkCreate(options []CUjit_option, optionValues []uintptr) (stateOut CUlinkState, err error) {
 	call := a.fn().LinkCreate_v2
 	if call == nil {
@@ -237,6 +296,9 @@ func (a API) LinkCreate_v2(options []CUjit_option, optionValues []uintptr) (stat
 //	CUresult cuLinkDestroy(CUlinkState state)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 5.5.
+//
+// Parameters, under their names in C:
+//   - state: the link in the making.
 func (a API) LinkDestroy(state CUlinkState) (err error) {
 	call := a.fn().LinkDestroy
 	if call == nil {
@@ -251,6 +313,11 @@ func (a API) LinkDestroy(state CUlinkState) (err error) {
 //	CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions, CUmodule mod)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - functions (result): the functions, in the order of the file.
+//   - numFunctions: room in functions.
+//   - mod: the module.
 func (a API) ModuleEnumerateFunctions(numFunctions uint32, mod CUmodule) (functions []CUfunction, err error) {
 	call := a.fn().ModuleEnumerateFunctions
 	if call == nil {
@@ -275,6 +342,11 @@ func (a API) ModuleEnumerateFunctions(numFunctions uint32, mod CUmodule) (functi
 //	CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - hfunc (result): the function; it lives as long as its module.
+//   - hmod: the module.
+//   - name: the name, as it stands in the image.
 func (a API) ModuleGetFunction(hmod CUmodule, name string) (hfunc CUfunction, err error) {
 	call := a.fn().ModuleGetFunction
 	if call == nil {
@@ -299,6 +371,10 @@ func (a API) ModuleGetFunction(hmod CUmodule, name string) (hfunc CUfunction, er
 //	CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - count (result): how many functions the module has.
+//   - mod: the module.
 func (a API) ModuleGetFunctionCount(mod CUmodule) (count uint32, err error) {
 	call := a.fn().ModuleGetFunctionCount
 	if call == nil {
@@ -317,6 +393,12 @@ func (a API) ModuleGetFunctionCount(mod CUmodule) (count uint32, err error) {
 //	CUresult cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes, CUmodule hmod, const char *name)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the variable; it lives as long as the module.
+//   - bytes (result): the size of the variable in bytes.
+//   - hmod: the module.
+//   - name: the name, as it stands in the image.
 func (a API) ModuleGetGlobal_v1(hmod CUmodule, name string) (dptr CUdeviceptr_v1, bytes uint32, err error) {
 	call := a.fn().ModuleGetGlobal
 	if call == nil {
@@ -342,6 +424,12 @@ func (a API) ModuleGetGlobal_v1(hmod CUmodule, name string) (dptr CUdeviceptr_v1
 //	CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the variable; it lives as long as the module.
+//   - bytes (result): the size of the variable in bytes.
+//   - hmod: the module.
+//   - name: the name, as it stands in the image.
 func (a API) ModuleGetGlobal(hmod CUmodule, name string) (dptr CUdeviceptr, bytes uint64, err error) {
 	call := a.fn().ModuleGetGlobal_v2
 	if call == nil {
@@ -372,6 +460,9 @@ func (a API) ModuleGetGlobal_v2(hmod CUmodule, name string) (dptr CUdeviceptr, b
 //	CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - mode (result): whether functions are loaded with their module or when first used.
 func (a API) ModuleGetLoadingMode() (mode CUmoduleLoadingMode, err error) {
 	call := a.fn().ModuleGetLoadingMode
 	if call == nil {
@@ -390,6 +481,10 @@ func (a API) ModuleGetLoadingMode() (mode CUmoduleLoadingMode, err error) {
 //	CUresult cuModuleLoad(CUmodule *module, const char *fname)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_FILE_NOT_FOUND, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_JIT_COMPILER_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - module (result): the loaded module; the caller unloads it with cuModuleUnload.
+//   - fname: path of the file: cubin, PTX or fat binary.
 func (a API) ModuleLoad(fname string) (module CUmodule, err error) {
 	call := a.fn().ModuleLoad
 	if call == nil {
@@ -414,6 +509,10 @@ func (a API) ModuleLoad(fname string) (module CUmodule, err error) {
 //	CUresult cuModuleLoadData(CUmodule *module, const void *image)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_JIT_COMPILER_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - module (result): the loaded module; the caller unloads it with cuModuleUnload.
+//   - image: the image in memory: cubin, fat binary, or PTX, in C with a NUL behind it; the call does not keep it.
 func (a API) ModuleLoadData(image []byte) (module CUmodule, err error) {
 	call := a.fn().ModuleLoadData
 	if call == nil {
@@ -436,6 +535,14 @@ func (a API) ModuleLoadData(image []byte) (module CUmodule, err error) {
 //	CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 2.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_JIT_COMPILER_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - module (result): the loaded module; the caller unloads it with cuModuleUnload.
+//   - image: the image in memory: cubin, fat binary, or PTX, in C with a NUL behind it; the call does not keep it.
+//   - numOptions (the length of options): how many options there are.
+//   - options: which options, in any order.
+//   - optionValues: the value of each option, in the order of options: a number, or the address of a buffer, which must
+//     stay where it is until the call returns; sizes come back in their place.
 func (a API) ModuleLoadDataEx(image []byte, options []CUjit_option, optionValues []uintptr) (module CUmodule, err error) {
 	call := a.fn().ModuleLoadDataEx
 	if call == nil {
@@ -466,6 +573,10 @@ func (a API) ModuleLoadDataEx(image []byte, options []CUjit_option, optionValues
 //	CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_JIT_COMPILER_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - module (result): the loaded module; the caller unloads it with cuModuleUnload.
+//   - fatCubin: the fat binary in memory.
 func (a API) ModuleLoadFatBinary(fatCubin []byte) (module CUmodule, err error) {
 	call := a.fn().ModuleLoadFatBinary
 	if call == nil {
@@ -488,6 +599,9 @@ func (a API) ModuleLoadFatBinary(fatCubin []byte) (module CUmodule, err error) {
 //	CUresult cuModuleUnload(CUmodule hmod)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED.
+//
+// Parameters, under their names in C:
+//   - hmod: the module.
 func (a API) ModuleUnload(hmod CUmodule) (err error) {
 	call := a.fn().ModuleUnload
 	if call == nil {

@@ -7,6 +7,17 @@ package cu
 //	CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned int numOptions, CUjit_option *options, void **optionValues)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 5.5.
+//
+// Parameters, under their names in C:
+//   - state: the link in the making.
+//   - type: what the input is: cubin, PTX, fat binary, object or archive.
+//   - data: the input; in C, PTX needs a NUL behind it; the call does not keep it.
+//   - size (the length of data): size of the input in bytes.
+//   - name: the name of the input in messages.
+//   - numOptions (the length of options): how many options there are.
+//   - options: which options, in any order.
+//   - optionValues: the value of each option, in the order of options: a number, or the address of a buffer, which must
+//     stay where it is until the call returns; sizes come back in their place.
 func LinkAddData_v1(state CUlinkState, type_ CUjitInputType, data []byte, name string, options []CUjit_option, optionValues []uintptr) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +31,17 @@ func LinkAddData_v1(state CUlinkState, type_ CUjitInputType, data []byte, name s
 //	CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned int numOptions, CUjit_option *options, void **optionValues)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 6.5.
+//
+// Parameters, under their names in C:
+//   - state: the link in the making.
+//   - type: what the input is: cubin, PTX, fat binary, object or archive.
+//   - data: the input; in C, PTX needs a NUL behind it; the call does not keep it.
+//   - size (the length of data): size of the input in bytes.
+//   - name: the name of the input in messages.
+//   - numOptions (the length of options): how many options there are.
+//   - options: which options, in any order.
+//   - optionValues: the value of each option, in the order of options: a number, or the address of a buffer, which must
+//     stay where it is until the call returns; sizes come back in their place.
 func LinkAddData(state CUlinkState, type_ CUjitInputType, data []byte, name string, options []CUjit_option, optionValues []uintptr) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -42,6 +64,15 @@ func LinkAddData_v2(state CUlinkState, type_ CUjitInputType, data []byte, name s
 //	CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned int numOptions, CUjit_option *options, void **optionValues)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 5.5.
+//
+// Parameters, under their names in C:
+//   - state: the link in the making.
+//   - type: what the input is: cubin, PTX, fat binary, object or archive.
+//   - path: path of the file.
+//   - numOptions (the length of options): how many options there are.
+//   - options: which options, in any order.
+//   - optionValues: the value of each option, in the order of options: a number, or the address of a buffer, which must
+//     stay where it is until the call returns; sizes come back in their place.
 func LinkAddFile_v1(state CUlinkState, type_ CUjitInputType, path string, options []CUjit_option, optionValues []uintptr) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -55,6 +86,15 @@ func LinkAddFile_v1(state CUlinkState, type_ CUjitInputType, path string, option
 //	CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int numOptions, CUjit_option *options, void **optionValues)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 6.5.
+//
+// Parameters, under their names in C:
+//   - state: the link in the making.
+//   - type: what the input is: cubin, PTX, fat binary, object or archive.
+//   - path: path of the file.
+//   - numOptions (the length of options): how many options there are.
+//   - options: which options, in any order.
+//   - optionValues: the value of each option, in the order of options: a number, or the address of a buffer, which must
+//     stay where it is until the call returns; sizes come back in their place.
 func LinkAddFile(state CUlinkState, type_ CUjitInputType, path string, options []CUjit_option, optionValues []uintptr) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -77,6 +117,11 @@ func LinkAddFile_v2(state CUlinkState, type_ CUjitInputType, path string, option
 //	CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 5.5.
+//
+// Parameters, under their names in C:
+//   - state: the link in the making.
+//   - cubinOut (result): the linked image, in memory of the link, which cuLinkDestroy ends.
+//   - sizeOut (the length of a result): size of the linked image in bytes.
 func LinkComplete(state CUlinkState) (cubinOut []byte, err error) {
 	a, err := Default()
 	if err != nil {
@@ -90,6 +135,13 @@ func LinkComplete(state CUlinkState) (cubinOut []byte, err error) {
 //	CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 5.5.
+//
+// Parameters, under their names in C:
+//   - numOptions (the length of options): how many options there are.
+//   - options: which options, in any order.
+//   - optionValues: the value of each option, in the order of options: a number, or the address of a buffer, which must
+//     stay where it is until the call returns; sizes come back in their place.
+//   - stateOut (result): the link in the making; the caller ends it with cuLinkDestroy.
 func LinkCreate_v1(options []CUjit_option, optionValues []uintptr) (stateOut CUlinkState, err error) {
 	a, err := Default()
 	if err != nil {
@@ -103,6 +155,13 @@ func LinkCreate_v1(options []CUjit_option, optionValues []uintptr) (stateOut CUl
 //	CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 6.5.
+//
+// Parameters, under their names in C:
+//   - numOptions (the length of options): how many options there are.
+//   - options: which options, in any order.
+//   - optionValues: the value of each option, in the order of options: a number, or the address of a buffer, which must
+//     stay where it is until the call returns; sizes come back in their place.
+//   - stateOut (result): the link in the making; the caller ends it with cuLinkDestroy.
 func LinkCreate(options []CUjit_option, optionValues []uintptr) (stateOut CUlinkState, err error) {
 	a, err := Default()
 	if err != nil {
@@ -125,6 +184,9 @@ func LinkCreate_v2(options []CUjit_option, optionValues []uintptr) (stateOut CUl
 //	CUresult cuLinkDestroy(CUlinkState state)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 5.5.
+//
+// Parameters, under their names in C:
+//   - state: the link in the making.
 func LinkDestroy(state CUlinkState) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -138,6 +200,11 @@ func LinkDestroy(state CUlinkState) (err error) {
 //	CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions, CUmodule mod)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - functions (result): the functions, in the order of the file.
+//   - numFunctions: room in functions.
+//   - mod: the module.
 func ModuleEnumerateFunctions(numFunctions uint32, mod CUmodule) (functions []CUfunction, err error) {
 	a, err := Default()
 	if err != nil {
@@ -151,6 +218,11 @@ func ModuleEnumerateFunctions(numFunctions uint32, mod CUmodule) (functions []CU
 //	CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - hfunc (result): the function; it lives as long as its module.
+//   - hmod: the module.
+//   - name: the name, as it stands in the image.
 func ModuleGetFunction(hmod CUmodule, name string) (hfunc CUfunction, err error) {
 	a, err := Default()
 	if err != nil {
@@ -164,6 +236,10 @@ func ModuleGetFunction(hmod CUmodule, name string) (hfunc CUfunction, err error)
 //	CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 12.4. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - count (result): how many functions the module has.
+//   - mod: the module.
 func ModuleGetFunctionCount(mod CUmodule) (count uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -177,6 +253,12 @@ func ModuleGetFunctionCount(mod CUmodule) (count uint32, err error) {
 //	CUresult cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes, CUmodule hmod, const char *name)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the variable; it lives as long as the module.
+//   - bytes (result): the size of the variable in bytes.
+//   - hmod: the module.
+//   - name: the name, as it stands in the image.
 func ModuleGetGlobal_v1(hmod CUmodule, name string) (dptr CUdeviceptr_v1, bytes uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -190,6 +272,12 @@ func ModuleGetGlobal_v1(hmod CUmodule, name string) (dptr CUdeviceptr_v1, bytes 
 //	CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - dptr (result): the address of the variable; it lives as long as the module.
+//   - bytes (result): the size of the variable in bytes.
+//   - hmod: the module.
+//   - name: the name, as it stands in the image.
 func ModuleGetGlobal(hmod CUmodule, name string) (dptr CUdeviceptr, bytes uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -212,6 +300,9 @@ func ModuleGetGlobal_v2(hmod CUmodule, name string) (dptr CUdeviceptr, bytes uin
 //	CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - mode (result): whether functions are loaded with their module or when first used.
 func ModuleGetLoadingMode() (mode CUmoduleLoadingMode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -225,6 +316,10 @@ func ModuleGetLoadingMode() (mode CUmoduleLoadingMode, err error) {
 //	CUresult cuModuleLoad(CUmodule *module, const char *fname)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_FILE_NOT_FOUND, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_JIT_COMPILER_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - module (result): the loaded module; the caller unloads it with cuModuleUnload.
+//   - fname: path of the file: cubin, PTX or fat binary.
 func ModuleLoad(fname string) (module CUmodule, err error) {
 	a, err := Default()
 	if err != nil {
@@ -238,6 +333,10 @@ func ModuleLoad(fname string) (module CUmodule, err error) {
 //	CUresult cuModuleLoadData(CUmodule *module, const void *image)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_JIT_COMPILER_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - module (result): the loaded module; the caller unloads it with cuModuleUnload.
+//   - image: the image in memory: cubin, fat binary, or PTX, in C with a NUL behind it; the call does not keep it.
 func ModuleLoadData(image []byte) (module CUmodule, err error) {
 	a, err := Default()
 	if err != nil {
@@ -251,6 +350,14 @@ func ModuleLoadData(image []byte) (module CUmodule, err error) {
 //	CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 2.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_JIT_COMPILER_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - module (result): the loaded module; the caller unloads it with cuModuleUnload.
+//   - image: the image in memory: cubin, fat binary, or PTX, in C with a NUL behind it; the call does not keep it.
+//   - numOptions (the length of options): how many options there are.
+//   - options: which options, in any order.
+//   - optionValues: the value of each option, in the order of options: a number, or the address of a buffer, which must
+//     stay where it is until the call returns; sizes come back in their place.
 func ModuleLoadDataEx(image []byte, options []CUjit_option, optionValues []uintptr) (module CUmodule, err error) {
 	a, err := Default()
 	if err != nil {
@@ -264,6 +371,10 @@ func ModuleLoadDataEx(image []byte, options []CUjit_option, optionValues []uintp
 //	CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUDA_ERROR_JIT_COMPILER_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - module (result): the loaded module; the caller unloads it with cuModuleUnload.
+//   - fatCubin: the fat binary in memory.
 func ModuleLoadFatBinary(fatCubin []byte) (module CUmodule, err error) {
 	a, err := Default()
 	if err != nil {
@@ -277,6 +388,9 @@ func ModuleLoadFatBinary(fatCubin []byte) (module CUmodule, err error) {
 //	CUresult cuModuleUnload(CUmodule hmod)
 //
 // Declared in cuda.h, group CUDA_MODULE, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_PERMITTED.
+//
+// Parameters, under their names in C:
+//   - hmod: the module.
 func ModuleUnload(hmod CUmodule) (err error) {
 	a, err := Default()
 	if err != nil {

@@ -8,6 +8,11 @@ package cu
 //
 // Declared in cuda.h, group CUDA_MODULE_DEPRECATED, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_FOUND.
 //
+// Parameters, under their names in C:
+//   - pSurfRef (result): the surface reference; it lives as long as its module.
+//   - hmod: the module.
+//   - name: the name, as it stands in the image.
+//
 // Deprecated: cuModuleGetSurfRef is marked as deprecated in the headers of CUDA 13.5.
 func ModuleGetSurfRef(hmod CUmodule, name string) (pSurfRef CUsurfref, err error) {
 	a, err := Default()
@@ -22,6 +27,11 @@ func ModuleGetSurfRef(hmod CUmodule, name string) (pSurfRef CUsurfref, err error
 //	CUresult cuModuleGetTexRef(CUtexref *pTexRef, CUmodule hmod, const char *name)
 //
 // Declared in cuda.h, group CUDA_MODULE_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_JIT_COMPILER_NOT_FOUND.
+//
+// Parameters, under their names in C:
+//   - pTexRef (result): the texture reference; one of a module lives as long as that.
+//   - hmod: the module.
+//   - name: the name, as it stands in the image.
 //
 // Deprecated: cuModuleGetTexRef is marked as deprecated in the headers of CUDA 13.5.
 func ModuleGetTexRef(hmod CUmodule, name string) (pTexRef CUtexref, err error) {

@@ -12,6 +12,10 @@ import (
 //	CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle mcHandle, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - mcHandle: the multicast object.
+//   - dev: the device, a number from 0.
 func (a API) MulticastAddDevice(mcHandle CUmemGenericAllocationHandle, dev CUdevice) (err error) {
 	call := a.fn().MulticastAddDevice
 	if call == nil {
@@ -26,6 +30,13 @@ func (a API) MulticastAddDevice(mcHandle CUmemGenericAllocationHandle, dev CUdev
 //	CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle mcHandle, size_t mcOffset, CUdeviceptr memptr, size_t size, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_MULTICAST_RESOURCE_FULL.
+//
+// Parameters, under their names in C:
+//   - mcHandle: the multicast object.
+//   - mcOffset: where in the multicast object it is bound, in bytes.
+//   - memptr: the address of the memory that is bound.
+//   - size: size in bytes.
+//   - flags: must be 0.
 func (a API) MulticastBindAddr(mcHandle CUmemGenericAllocationHandle, mcOffset uint64, memptr CUdeviceptr, size uint64, flags uint64) (err error) {
 	call := a.fn().MulticastBindAddr
 	if call == nil {
@@ -40,6 +51,14 @@ func (a API) MulticastBindAddr(mcHandle CUmemGenericAllocationHandle, mcOffset u
 //	CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, CUdeviceptr memptr, size_t size, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_MULTICAST_RESOURCE_FULL.
+//
+// Parameters, under their names in C:
+//   - mcHandle: the multicast object.
+//   - dev: the device whose memory is bound.
+//   - mcOffset: where in the multicast object it is bound, in bytes.
+//   - memptr: the address of the memory that is bound.
+//   - size: size in bytes.
+//   - flags: must be 0.
 func (a API) MulticastBindAddr_v2(mcHandle CUmemGenericAllocationHandle, dev CUdevice, mcOffset uint64, memptr CUdeviceptr, size uint64, flags uint64) (err error) {
 	call := a.fn().MulticastBindAddr_v2
 	if call == nil {
@@ -54,6 +73,14 @@ func (a API) MulticastBindAddr_v2(mcHandle CUmemGenericAllocationHandle, dev CUd
 //	CUresult cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle, size_t mcOffset, CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_MULTICAST_RESOURCE_FULL.
+//
+// Parameters, under their names in C:
+//   - mcHandle: the multicast object.
+//   - mcOffset: where in the multicast object it is bound, in bytes.
+//   - memHandle: the memory that is bound.
+//   - memOffset: where in the memory it begins, in bytes.
+//   - size: size in bytes.
+//   - flags: must be 0.
 func (a API) MulticastBindMem(mcHandle CUmemGenericAllocationHandle, mcOffset uint64, memHandle CUmemGenericAllocationHandle, memOffset uint64, size uint64, flags uint64) (err error) {
 	call := a.fn().MulticastBindMem
 	if call == nil {
@@ -68,6 +95,15 @@ func (a API) MulticastBindMem(mcHandle CUmemGenericAllocationHandle, mcOffset ui
 //	CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_MULTICAST_RESOURCE_FULL.
+//
+// Parameters, under their names in C:
+//   - mcHandle: the multicast object.
+//   - dev: the device whose memory is bound.
+//   - mcOffset: where in the multicast object it is bound, in bytes.
+//   - memHandle: the memory that is bound.
+//   - memOffset: where in the memory it begins, in bytes.
+//   - size: size in bytes.
+//   - flags: must be 0.
 func (a API) MulticastBindMem_v2(mcHandle CUmemGenericAllocationHandle, dev CUdevice, mcOffset uint64, memHandle CUmemGenericAllocationHandle, memOffset uint64, size uint64, flags uint64) (err error) {
 	call := a.fn().MulticastBindMem_v2
 	if call == nil {
@@ -82,6 +118,10 @@ func (a API) MulticastBindMem_v2(mcHandle CUmemGenericAllocationHandle, dev CUde
 //	CUresult cuMulticastCreate(CUmemGenericAllocationHandle *mcHandle, const CUmulticastObjectProp *prop)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - mcHandle (result): the new multicast object; the caller gives it back with cuMemRelease.
+//   - prop: how many devices, what size and handle types.
 func (a API) MulticastCreate(prop *CUmulticastObjectProp) (mcHandle CUmemGenericAllocationHandle, err error) {
 	call := a.fn().MulticastCreate
 	if call == nil {
@@ -100,6 +140,11 @@ func (a API) MulticastCreate(prop *CUmulticastObjectProp) (mcHandle CUmemGeneric
 //	CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectProp *prop, CUmulticastGranularity_flags option)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - granularity (result): what sizes and addresses must be a multiple of, in bytes.
+//   - prop: how many devices, what size and handle types.
+//   - option: whether the least or the recommended granularity is wanted.
 func (a API) MulticastGetGranularity(prop *CUmulticastObjectProp, option CUmulticastGranularity_flags) (granularity uint64, err error) {
 	call := a.fn().MulticastGetGranularity
 	if call == nil {
@@ -118,6 +163,12 @@ func (a API) MulticastGetGranularity(prop *CUmulticastObjectProp, option CUmulti
 //	CUresult cuMulticastUnbind(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, size_t size)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - mcHandle: the multicast object.
+//   - dev: the device, a number from 0.
+//   - mcOffset: where in the multicast object it was bound, in bytes.
+//   - size: size in bytes.
 func (a API) MulticastUnbind(mcHandle CUmemGenericAllocationHandle, dev CUdevice, mcOffset uint64, size uint64) (err error) {
 	call := a.fn().MulticastUnbind
 	if call == nil {

@@ -7,6 +7,10 @@ package cu
 //	CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle mcHandle, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - mcHandle: the multicast object.
+//   - dev: the device, a number from 0.
 func MulticastAddDevice(mcHandle CUmemGenericAllocationHandle, dev CUdevice) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +24,13 @@ func MulticastAddDevice(mcHandle CUmemGenericAllocationHandle, dev CUdevice) (er
 //	CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle mcHandle, size_t mcOffset, CUdeviceptr memptr, size_t size, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_MULTICAST_RESOURCE_FULL.
+//
+// Parameters, under their names in C:
+//   - mcHandle: the multicast object.
+//   - mcOffset: where in the multicast object it is bound, in bytes.
+//   - memptr: the address of the memory that is bound.
+//   - size: size in bytes.
+//   - flags: must be 0.
 func MulticastBindAddr(mcHandle CUmemGenericAllocationHandle, mcOffset uint64, memptr CUdeviceptr, size uint64, flags uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +44,14 @@ func MulticastBindAddr(mcHandle CUmemGenericAllocationHandle, mcOffset uint64, m
 //	CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, CUdeviceptr memptr, size_t size, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_MULTICAST_RESOURCE_FULL.
+//
+// Parameters, under their names in C:
+//   - mcHandle: the multicast object.
+//   - dev: the device whose memory is bound.
+//   - mcOffset: where in the multicast object it is bound, in bytes.
+//   - memptr: the address of the memory that is bound.
+//   - size: size in bytes.
+//   - flags: must be 0.
 func MulticastBindAddr_v2(mcHandle CUmemGenericAllocationHandle, dev CUdevice, mcOffset uint64, memptr CUdeviceptr, size uint64, flags uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +65,14 @@ func MulticastBindAddr_v2(mcHandle CUmemGenericAllocationHandle, dev CUdevice, m
 //	CUresult cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle, size_t mcOffset, CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_MULTICAST_RESOURCE_FULL.
+//
+// Parameters, under their names in C:
+//   - mcHandle: the multicast object.
+//   - mcOffset: where in the multicast object it is bound, in bytes.
+//   - memHandle: the memory that is bound.
+//   - memOffset: where in the memory it begins, in bytes.
+//   - size: size in bytes.
+//   - flags: must be 0.
 func MulticastBindMem(mcHandle CUmemGenericAllocationHandle, mcOffset uint64, memHandle CUmemGenericAllocationHandle, memOffset uint64, size uint64, flags uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -59,6 +86,15 @@ func MulticastBindMem(mcHandle CUmemGenericAllocationHandle, mcOffset uint64, me
 //	CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_SYSTEM_NOT_READY, CUDA_ERROR_ILLEGAL_STATE, CUDA_ERROR_MULTICAST_RESOURCE_FULL.
+//
+// Parameters, under their names in C:
+//   - mcHandle: the multicast object.
+//   - dev: the device whose memory is bound.
+//   - mcOffset: where in the multicast object it is bound, in bytes.
+//   - memHandle: the memory that is bound.
+//   - memOffset: where in the memory it begins, in bytes.
+//   - size: size in bytes.
+//   - flags: must be 0.
 func MulticastBindMem_v2(mcHandle CUmemGenericAllocationHandle, dev CUdevice, mcOffset uint64, memHandle CUmemGenericAllocationHandle, memOffset uint64, size uint64, flags uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -72,6 +108,10 @@ func MulticastBindMem_v2(mcHandle CUmemGenericAllocationHandle, dev CUdevice, mc
 //	CUresult cuMulticastCreate(CUmemGenericAllocationHandle *mcHandle, const CUmulticastObjectProp *prop)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - mcHandle (result): the new multicast object; the caller gives it back with cuMemRelease.
+//   - prop: how many devices, what size and handle types.
 func MulticastCreate(prop *CUmulticastObjectProp) (mcHandle CUmemGenericAllocationHandle, err error) {
 	a, err := Default()
 	if err != nil {
@@ -85,6 +125,11 @@ func MulticastCreate(prop *CUmulticastObjectProp) (mcHandle CUmemGenericAllocati
 //	CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectProp *prop, CUmulticastGranularity_flags option)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - granularity (result): what sizes and addresses must be a multiple of, in bytes.
+//   - prop: how many devices, what size and handle types.
+//   - option: whether the least or the recommended granularity is wanted.
 func MulticastGetGranularity(prop *CUmulticastObjectProp, option CUmulticastGranularity_flags) (granularity uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -98,6 +143,12 @@ func MulticastGetGranularity(prop *CUmulticastObjectProp, option CUmulticastGran
 //	CUresult cuMulticastUnbind(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, size_t size)
 //
 // Declared in cuda.h, group CUDA_MULTICAST, since CUDA 12.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - mcHandle: the multicast object.
+//   - dev: the device, a number from 0.
+//   - mcOffset: where in the multicast object it was bound, in bytes.
+//   - size: size in bytes.
 func MulticastUnbind(mcHandle CUmemGenericAllocationHandle, dev CUdevice, mcOffset uint64, size uint64) (err error) {
 	a, err := Default()
 	if err != nil {

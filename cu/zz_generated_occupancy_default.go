@@ -7,6 +7,12 @@ package cu
 //	CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks, int blockSize)
 //
 // Declared in cuda.h, group CUDA_OCCUPANCY, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - dynamicSmemSize (result): dynamic shared memory that each block may have, in bytes.
+//   - func: the function.
+//   - numBlocks: blocks that a multiprocessor holds at a time.
+//   - blockSize: threads of a block.
 func OccupancyAvailableDynamicSMemPerBlock(func_ CUfunction, numBlocks int32, blockSize int32) (dynamicSmemSize uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +26,12 @@ func OccupancyAvailableDynamicSMemPerBlock(func_ CUfunction, numBlocks int32, bl
 //	CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize)
 //
 // Declared in cuda.h, group CUDA_OCCUPANCY, since CUDA 6.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - numBlocks (result): blocks that a multiprocessor holds at a time.
+//   - func: the function.
+//   - blockSize: threads of a block.
+//   - dynamicSMemSize: dynamic shared memory of each block, in bytes.
 func OccupancyMaxActiveBlocksPerMultiprocessor(func_ CUfunction, blockSize int32, dynamicSMemSize uint64) (numBlocks int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +45,13 @@ func OccupancyMaxActiveBlocksPerMultiprocessor(func_ CUfunction, blockSize int32
 //	CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_OCCUPANCY, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - numBlocks (result): blocks that a multiprocessor holds at a time.
+//   - func: the function.
+//   - blockSize: threads of a block.
+//   - dynamicSMemSize: dynamic shared memory of each block, in bytes.
+//   - flags: whether caching of global memory counts (CUoccupancy_flags).
 func OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(func_ CUfunction, blockSize int32, dynamicSMemSize uint64, flags uint32) (numBlocks int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +65,11 @@ func OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(func_ CUfunction, blockS
 //	CUresult cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func, const CUlaunchConfig *config)
 //
 // Declared in cuda.h, group CUDA_OCCUPANCY, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_CLUSTER_SIZE, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - numClusters (result): the most clusters that the device holds at a time.
+//   - func: the function.
+//   - config: grid, block, shared memory, stream and attributes of the launch.
 func OccupancyMaxActiveClusters(func_ CUfunction, config *CUlaunchConfig) (numClusters int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -59,6 +83,14 @@ func OccupancyMaxActiveClusters(func_ CUfunction, config *CUlaunchConfig) (numCl
 //	CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit)
 //
 // Declared in cuda.h, group CUDA_OCCUPANCY, since CUDA 6.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - minGridSize (result): the least blocks that fill the device.
+//   - blockSize (result): threads of a block that fill the device best.
+//   - func: the function.
+//   - blockSizeToDynamicSMemSize: gives the dynamic shared memory, in bytes, that a block of so many threads needs.
+//   - dynamicSMemSize: dynamic shared memory of each block, in bytes.
+//   - blockSizeLimit: the most threads that a block is to have; 0 for the most that the kernel can.
 func OccupancyMaxPotentialBlockSize(func_ CUfunction, blockSizeToDynamicSMemSize func(blockSize int32) uint64, dynamicSMemSize uint64, blockSizeLimit int32) (minGridSize int32, blockSize int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -72,6 +104,15 @@ func OccupancyMaxPotentialBlockSize(func_ CUfunction, blockSizeToDynamicSMemSize
 //	CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_OCCUPANCY, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - minGridSize (result): the least blocks that fill the device.
+//   - blockSize (result): threads of a block that fill the device best.
+//   - func: the function.
+//   - blockSizeToDynamicSMemSize: gives the dynamic shared memory, in bytes, that a block of so many threads needs.
+//   - dynamicSMemSize: dynamic shared memory of each block, in bytes.
+//   - blockSizeLimit: the most threads that a block is to have; 0 for the most that the kernel can.
+//   - flags: whether caching of global memory counts (CUoccupancy_flags).
 func OccupancyMaxPotentialBlockSizeWithFlags(func_ CUfunction, blockSizeToDynamicSMemSize func(blockSize int32) uint64, dynamicSMemSize uint64, blockSizeLimit int32, flags uint32) (minGridSize int32, blockSize int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -85,6 +126,11 @@ func OccupancyMaxPotentialBlockSizeWithFlags(func_ CUfunction, blockSizeToDynami
 //	CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, const CUlaunchConfig *config)
 //
 // Declared in cuda.h, group CUDA_OCCUPANCY, since CUDA 11.7. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - clusterSize (result): the most blocks that a cluster can have.
+//   - func: the function.
+//   - config: grid, block, shared memory, stream and attributes of the launch.
 func OccupancyMaxPotentialClusterSize(func_ CUfunction, config *CUlaunchConfig) (clusterSize int32, err error) {
 	a, err := Default()
 	if err != nil {

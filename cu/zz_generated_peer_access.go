@@ -13,6 +13,9 @@ import (
 //	CUresult cuCtxDisablePeerAccess(CUcontext peerContext)
 //
 // Declared in cuda.h, group CUDA_PEER_ACCESS, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - peerContext: the context whose allocations are to be reached, or no longer.
 func (a API) CtxDisablePeerAccess(peerContext CUcontext) (err error) {
 	call := a.fn().CtxDisablePeerAccess
 	if call == nil {
@@ -27,6 +30,10 @@ func (a API) CtxDisablePeerAccess(peerContext CUcontext) (err error) {
 //	CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_PEER_ACCESS, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, CUDA_ERROR_TOO_MANY_PEERS, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - peerContext: the context whose allocations are to be reached, or no longer.
+//   - Flags: must be 0.
 func (a API) CtxEnablePeerAccess(peerContext CUcontext, flags uint32) (err error) {
 	call := a.fn().CtxEnablePeerAccess
 	if call == nil {
@@ -41,6 +48,11 @@ func (a API) CtxEnablePeerAccess(peerContext CUcontext, flags uint32) (err error
 //	CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
 //
 // Declared in cuda.h, group CUDA_PEER_ACCESS, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - canAccessPeer (result): 1 when dev can reach memory of peerDev, else 0.
+//   - dev: the device, a number from 0.
+//   - peerDev: the device whose memory is to be reached.
 func (a API) DeviceCanAccessPeer(dev CUdevice, peerDev CUdevice) (canAccessPeer int32, err error) {
 	call := a.fn().DeviceCanAccessPeer
 	if call == nil {
@@ -59,6 +71,14 @@ func (a API) DeviceCanAccessPeer(dev CUdevice, peerDev CUdevice) (canAccessPeer 
 //	CUresult cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count, CUdevice srcDevice, CUdevice dstDevice)
 //
 // Declared in cuda.h, group CUDA_PEER_ACCESS, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - capabilities (result): what is possible of each operation, bits of CUatomicOperationCapability, in the same
+//     order.
+//   - operations: the atomic operations that are asked for.
+//   - count (the length of operations): how many operations are asked for.
+//   - srcDevice: the device that accesses.
+//   - dstDevice: the device whose memory is accessed.
 func (a API) DeviceGetP2PAtomicCapabilities(operations []CUatomicOperation, srcDevice CUdevice, dstDevice CUdevice) (capabilities []uint32, err error) {
 	call := a.fn().DeviceGetP2PAtomicCapabilities
 	if call == nil {
@@ -83,6 +103,12 @@ func (a API) DeviceGetP2PAtomicCapabilities(operations []CUatomicOperation, srcD
 //	CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice, CUdevice dstDevice)
 //
 // Declared in cuda.h, group CUDA_PEER_ACCESS, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - value (result): the value of the attribute.
+//   - attrib: which attribute of the pair of devices.
+//   - srcDevice: the device that accesses.
+//   - dstDevice: the device whose memory is accessed.
 func (a API) DeviceGetP2PAttribute(attrib CUdevice_P2PAttribute, srcDevice CUdevice, dstDevice CUdevice) (value int32, err error) {
 	call := a.fn().DeviceGetP2PAttribute
 	if call == nil {

@@ -7,6 +7,9 @@ package cu
 //	CUresult cuCtxDisablePeerAccess(CUcontext peerContext)
 //
 // Declared in cuda.h, group CUDA_PEER_ACCESS, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - peerContext: the context whose allocations are to be reached, or no longer.
 func CtxDisablePeerAccess(peerContext CUcontext) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +23,10 @@ func CtxDisablePeerAccess(peerContext CUcontext) (err error) {
 //	CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_PEER_ACCESS, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, CUDA_ERROR_TOO_MANY_PEERS, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - peerContext: the context whose allocations are to be reached, or no longer.
+//   - Flags: must be 0.
 func CtxEnablePeerAccess(peerContext CUcontext, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +40,11 @@ func CtxEnablePeerAccess(peerContext CUcontext, flags uint32) (err error) {
 //	CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
 //
 // Declared in cuda.h, group CUDA_PEER_ACCESS, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - canAccessPeer (result): 1 when dev can reach memory of peerDev, else 0.
+//   - dev: the device, a number from 0.
+//   - peerDev: the device whose memory is to be reached.
 func DeviceCanAccessPeer(dev CUdevice, peerDev CUdevice) (canAccessPeer int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +58,14 @@ func DeviceCanAccessPeer(dev CUdevice, peerDev CUdevice) (canAccessPeer int32, e
 //	CUresult cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count, CUdevice srcDevice, CUdevice dstDevice)
 //
 // Declared in cuda.h, group CUDA_PEER_ACCESS, since CUDA 13.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - capabilities (result): what is possible of each operation, bits of CUatomicOperationCapability, in the same
+//     order.
+//   - operations: the atomic operations that are asked for.
+//   - count (the length of operations): how many operations are asked for.
+//   - srcDevice: the device that accesses.
+//   - dstDevice: the device whose memory is accessed.
 func DeviceGetP2PAtomicCapabilities(operations []CUatomicOperation, srcDevice CUdevice, dstDevice CUdevice) (capabilities []uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -59,6 +79,12 @@ func DeviceGetP2PAtomicCapabilities(operations []CUatomicOperation, srcDevice CU
 //	CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice, CUdevice dstDevice)
 //
 // Declared in cuda.h, group CUDA_PEER_ACCESS, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - value (result): the value of the attribute.
+//   - attrib: which attribute of the pair of devices.
+//   - srcDevice: the device that accesses.
+//   - dstDevice: the device whose memory is accessed.
 func DeviceGetP2PAttribute(attrib CUdevice_P2PAttribute, srcDevice CUdevice, dstDevice CUdevice) (value int32, err error) {
 	a, err := Default()
 	if err != nil {

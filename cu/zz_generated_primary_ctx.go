@@ -12,6 +12,11 @@ import (
 //	CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
+//   - flags (result): the flags of the primary context (CUctx_flags).
+//   - active (result): 1 when the primary context exists, else 0.
 func (a API) DevicePrimaryCtxGetState(dev CUdevice) (flags uint32, active int32, err error) {
 	call := a.fn().DevicePrimaryCtxGetState
 	if call == nil {
@@ -31,6 +36,9 @@ func (a API) DevicePrimaryCtxGetState(dev CUdevice) (flags uint32, active int32,
 //	CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
 func (a API) DevicePrimaryCtxRelease_v1(dev CUdevice) (err error) {
 	call := a.fn().DevicePrimaryCtxRelease
 	if call == nil {
@@ -45,6 +53,9 @@ func (a API) DevicePrimaryCtxRelease_v1(dev CUdevice) (err error) {
 //	CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
 func (a API) DevicePrimaryCtxRelease(dev CUdevice) (err error) {
 	call := a.fn().DevicePrimaryCtxRelease_v2
 	if call == nil {
@@ -64,6 +75,9 @@ func (a API) DevicePrimaryCtxRelease_v2(dev CUdevice) (err error) {
 //	CUresult cuDevicePrimaryCtxReset(CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
 func (a API) DevicePrimaryCtxReset_v1(dev CUdevice) (err error) {
 	call := a.fn().DevicePrimaryCtxReset
 	if call == nil {
@@ -78,6 +92,9 @@ func (a API) DevicePrimaryCtxReset_v1(dev CUdevice) (err error) {
 //	CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
 func (a API) DevicePrimaryCtxReset(dev CUdevice) (err error) {
 	call := a.fn().DevicePrimaryCtxReset_v2
 	if call == nil {
@@ -97,6 +114,10 @@ func (a API) DevicePrimaryCtxReset_v2(dev CUdevice) (err error) {
 //	CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the primary context; the caller gives it back with cuDevicePrimaryCtxRelease.
+//   - dev: the device, a number from 0.
 func (a API) DevicePrimaryCtxRetain(dev CUdevice) (pctx CUcontext, err error) {
 	call := a.fn().DevicePrimaryCtxRetain
 	if call == nil {
@@ -115,6 +136,10 @@ func (a API) DevicePrimaryCtxRetain(dev CUdevice) (pctx CUcontext, err error) {
 //	CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
+//   - flags: how the primary context waits and what else it does (CUctx_flags).
 func (a API) DevicePrimaryCtxSetFlags_v1(dev CUdevice, flags uint32) (err error) {
 	call := a.fn().DevicePrimaryCtxSetFlags
 	if call == nil {
@@ -129,6 +154,10 @@ func (a API) DevicePrimaryCtxSetFlags_v1(dev CUdevice, flags uint32) (err error)
 //	CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
+//   - flags: how the primary context waits and what else it does (CUctx_flags).
 func (a API) DevicePrimaryCtxSetFlags(dev CUdevice, flags uint32) (err error) {
 	call := a.fn().DevicePrimaryCtxSetFlags_v2
 	if call == nil {

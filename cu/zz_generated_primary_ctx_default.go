@@ -7,6 +7,11 @@ package cu
 //	CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
+//   - flags (result): the flags of the primary context (CUctx_flags).
+//   - active (result): 1 when the primary context exists, else 0.
 func DevicePrimaryCtxGetState(dev CUdevice) (flags uint32, active int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +25,9 @@ func DevicePrimaryCtxGetState(dev CUdevice) (flags uint32, active int32, err err
 //	CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
 func DevicePrimaryCtxRelease_v1(dev CUdevice) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +41,9 @@ func DevicePrimaryCtxRelease_v1(dev CUdevice) (err error) {
 //	CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
 func DevicePrimaryCtxRelease(dev CUdevice) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -55,6 +66,9 @@ func DevicePrimaryCtxRelease_v2(dev CUdevice) (err error) {
 //	CUresult cuDevicePrimaryCtxReset(CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
 func DevicePrimaryCtxReset_v1(dev CUdevice) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -68,6 +82,9 @@ func DevicePrimaryCtxReset_v1(dev CUdevice) (err error) {
 //	CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
 func DevicePrimaryCtxReset(dev CUdevice) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -90,6 +107,10 @@ func DevicePrimaryCtxReset_v2(dev CUdevice) (err error) {
 //	CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_UNKNOWN.
+//
+// Parameters, under their names in C:
+//   - pctx (result): the primary context; the caller gives it back with cuDevicePrimaryCtxRelease.
+//   - dev: the device, a number from 0.
 func DevicePrimaryCtxRetain(dev CUdevice) (pctx CUcontext, err error) {
 	a, err := Default()
 	if err != nil {
@@ -103,6 +124,10 @@ func DevicePrimaryCtxRetain(dev CUdevice) (pctx CUcontext, err error) {
 //	CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
+//   - flags: how the primary context waits and what else it does (CUctx_flags).
 func DevicePrimaryCtxSetFlags_v1(dev CUdevice, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -116,6 +141,10 @@ func DevicePrimaryCtxSetFlags_v1(dev CUdevice, flags uint32) (err error) {
 //	CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_PRIMARY_CTX, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dev: the device, a number from 0.
+//   - flags: how the primary context waits and what else it does (CUctx_flags).
 func DevicePrimaryCtxSetFlags(dev CUdevice, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {

@@ -8,6 +8,11 @@ package cu
 //
 // Declared in cudaProfiler.h, group CUDA_PROFILER_DEPRECATED. Documented results: CUDA_ERROR_NOT_SUPPORTED.
 //
+// Parameters, under their names in C:
+//   - configFile: not used any more.
+//   - outputFile: not used any more.
+//   - outputMode: not used any more.
+//
 // Deprecated: cuProfilerInitialize is marked as deprecated in the headers of CUDA 13.5.
 func ProfilerInitialize(configFile string, outputFile string, outputMode CUoutput_mode) (err error) {
 	a, err := Default()

@@ -12,6 +12,12 @@ import (
 //	CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - callback: the function that the host runs when the stream comes to it; it must not call CUDA.
+//   - userData (not in Go, whose functions carry their own): a value that the function gets.
+//   - flags: must be 0.
 func (a API) StreamAddCallback(hStream CUstream, callback func(hStream CUstream, status CUresult), flags uint32) (err error) {
 	call := a.fn().StreamAddCallback
 	if call == nil {
@@ -26,6 +32,12 @@ func (a API) StreamAddCallback(hStream CUstream, callback func(hStream CUstream,
 //	CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 6.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - dptr: the beginning of managed memory.
+//   - length: size in bytes; 0 for the whole allocation.
+//   - flags: which streams may access it from now on (CUmemAttach_flags).
 func (a API) StreamAttachMemAsync(hStream CUstream, dptr CUdeviceptr, length uint64, flags uint32) (err error) {
 	call := a.fn().StreamAttachMemAsync
 	if call == nil {
@@ -40,6 +52,9 @@ func (a API) StreamAttachMemAsync(hStream CUstream, dptr CUdeviceptr, length uin
 //	CUresult cuStreamBeginCapture(CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream whose work is recorded from now on instead of done; not the legacy default stream.
 func (a API) StreamBeginCapture_v1(hStream CUstream) (err error) {
 	call := a.fn().StreamBeginCapture
 	if call == nil {
@@ -54,6 +69,10 @@ func (a API) StreamBeginCapture_v1(hStream CUstream) (err error) {
 //	CUresult cuStreamBeginCaptureToCig(CUstream hStream, CUstreamCigCaptureParams *streamCigCaptureParams)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream whose work is recorded from now on instead of done; not the legacy default stream.
+//   - streamCigCaptureParams: the command list of the graphics API that gets the work.
 func (a API) StreamBeginCaptureToCig(hStream CUstream, streamCigCaptureParams *CUstreamCigCaptureParams) (err error) {
 	call := a.fn().StreamBeginCaptureToCig
 	if call == nil {
@@ -68,6 +87,14 @@ func (a API) StreamBeginCaptureToCig(hStream CUstream, streamCigCaptureParams *C
 //	CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUstreamCaptureMode mode)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream whose work is recorded from now on instead of done; not the legacy default stream.
+//   - hGraph: the graph that gets the recorded nodes.
+//   - dependencies: the nodes that the first recorded work follows.
+//   - dependencyData: what each of these edges is like; NULL for plain edges.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - mode: which calls of the thread, or of others, the capture forbids.
 func (a API) StreamBeginCaptureToGraph(hStream CUstream, hGraph CUgraph, dependencies []CUgraphNode, dependencyData []CUgraphEdgeData, mode CUstreamCaptureMode) (err error) {
 	call := a.fn().StreamBeginCaptureToGraph
 	if call == nil {
@@ -86,6 +113,10 @@ func (a API) StreamBeginCaptureToGraph(hStream CUstream, hGraph CUgraph, depende
 //	CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 10.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream whose work is recorded from now on instead of done; not the legacy default stream.
+//   - mode: which calls of the thread, or of others, the capture forbids.
 func (a API) StreamBeginCapture(hStream CUstream, mode CUstreamCaptureMode) (err error) {
 	call := a.fn().StreamBeginCapture_v2
 	if call == nil {
@@ -105,6 +136,14 @@ func (a API) StreamBeginCapture_v2(hStream CUstream, mode CUstreamCaptureMode) (
 //	CUresult cuStreamBeginRecaptureToGraph(CUstream hStream, CUstreamCaptureMode mode, CUgraph hGraph, CUgraphRecaptureCallback callbackFunc, void *userData)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 13.3. Documented results: CUDA_SUCCESS.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream whose work is recorded from now on instead of done; not the legacy default stream.
+//   - mode: which calls of the thread, or of others, the capture forbids.
+//   - hGraph: the graph whose nodes get the recorded parameters.
+//   - callbackFunc: called for each node whose parameters have changed; an answer other than CUDA_SUCCESS ends the
+//     recapture.
+//   - userData (not in Go, whose functions carry their own): a value that the function gets.
 func (a API) StreamBeginRecaptureToGraph(hStream CUstream, mode CUstreamCaptureMode, hGraph CUgraph, callbackFunc func(node CUgraphNode, original, recaptured *CUgraphNodeParams, status CUgraphRecaptureStatus) CUresult) (err error) {
 	call := a.fn().StreamBeginRecaptureToGraph
 	if call == nil {
@@ -119,6 +158,10 @@ func (a API) StreamBeginRecaptureToGraph(hStream CUstream, mode CUstreamCaptureM
 //	CUresult cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstStream: the stream that gets the attributes.
+//   - srcStream: the stream whose attributes are taken.
 func (a API) StreamCopyAttributes(dstStream CUstream, srcStream CUstream) (err error) {
 	call := a.fn().StreamCopyAttributes
 	if call == nil {
@@ -133,6 +176,10 @@ func (a API) StreamCopyAttributes(dstStream CUstream, srcStream CUstream) (err e
 //	CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - phStream (result): the new stream; the caller ends it with cuStreamDestroy.
+//   - Flags: whether the stream waits for the legacy default stream (CUstream_flags).
 func (a API) StreamCreate(flags uint32) (phStream CUstream, err error) {
 	call := a.fn().StreamCreate
 	if call == nil {
@@ -151,6 +198,11 @@ func (a API) StreamCreate(flags uint32) (phStream CUstream, err error) {
 //	CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 5.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - phStream (result): the new stream; the caller ends it with cuStreamDestroy.
+//   - flags: whether the stream waits for the legacy default stream (CUstream_flags).
+//   - priority: the priority; smaller numbers are more urgent.
 func (a API) StreamCreateWithPriority(flags uint32, priority int32) (phStream CUstream, err error) {
 	call := a.fn().StreamCreateWithPriority
 	if call == nil {
@@ -169,6 +221,9 @@ func (a API) StreamCreateWithPriority(flags uint32, priority int32) (phStream CU
 //	CUresult cuStreamDestroy(CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream to end; work that it holds is still done.
 func (a API) StreamDestroy_v1(hStream CUstream) (err error) {
 	call := a.fn().StreamDestroy
 	if call == nil {
@@ -183,6 +238,9 @@ func (a API) StreamDestroy_v1(hStream CUstream) (err error) {
 //	CUresult cuStreamDestroy_v2(CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream to end; work that it holds is still done.
 func (a API) StreamDestroy(hStream CUstream) (err error) {
 	call := a.fn().StreamDestroy_v2
 	if call == nil {
@@ -202,6 +260,10 @@ func (a API) StreamDestroy_v2(hStream CUstream) (err error) {
 //	CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - phGraph (result): the graph of what was recorded; the caller destroys it with cuGraphDestroy.
 func (a API) StreamEndCapture(hStream CUstream) (phGraph CUgraph, err error) {
 	call := a.fn().StreamEndCapture
 	if call == nil {
@@ -220,6 +282,9 @@ func (a API) StreamEndCapture(hStream CUstream) (phGraph CUgraph, err error) {
 //	CUresult cuStreamEndCaptureToCig(CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
 func (a API) StreamEndCaptureToCig(hStream CUstream) (err error) {
 	call := a.fn().StreamEndCaptureToCig
 	if call == nil {
@@ -234,6 +299,11 @@ func (a API) StreamEndCaptureToCig(hStream CUstream) (err error) {
 //	CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - attr: which attribute of the stream.
+//   - value (result): the value of the attribute.
 func (a API) StreamGetAttribute(hStream CUstream, attr CUstreamAttrID) (value CUstreamAttrValue, err error) {
 	call := a.fn().StreamGetAttribute
 	if call == nil {
@@ -252,6 +322,11 @@ func (a API) StreamGetAttribute(hStream CUstream, attr CUstreamAttrID) (value CU
 //	CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 10.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, CUDA_ERROR_LOSSY_QUERY.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - captureStatus_out (result): whether the stream is capturing.
+//   - id_out (result): the number of the capture.
 func (a API) StreamGetCaptureInfo_v1(hStream CUstream) (captureStatus_out CUstreamCaptureStatus, id_out uint64, err error) {
 	call := a.fn().StreamGetCaptureInfo
 	if call == nil {
@@ -271,6 +346,15 @@ func (a API) StreamGetCaptureInfo_v1(hStream CUstream) (captureStatus_out CUstre
 //	CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, size_t *numDependencies_out)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, CUDA_ERROR_LOSSY_QUERY.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - captureStatus_out (result): whether the stream is capturing.
+//   - id_out (result): the number of the capture.
+//   - graph_out (result): the graph in the making; it stays the capture's.
+//   - dependencies_out (result): the nodes that the next work will follow, in memory of the driver, until the next call
+//     for the stream.
+//   - numDependencies_out (the length of a result): how many nodes those are.
 func (a API) StreamGetCaptureInfo_v2(hStream CUstream) (captureStatus_out CUstreamCaptureStatus, id_out uint64, graph_out CUgraph, dependencies_out []CUgraphNode, err error) {
 	call := a.fn().StreamGetCaptureInfo_v2
 	if call == nil {
@@ -297,6 +381,16 @@ func (a API) StreamGetCaptureInfo_v2(hStream CUstream) (captureStatus_out CUstre
 //	CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, CUDA_ERROR_LOSSY_QUERY.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - captureStatus_out (result): whether the stream is capturing.
+//   - id_out (result): the number of the capture.
+//   - graph_out (result): the graph in the making; it stays the capture's.
+//   - dependencies_out (result): the nodes that the next work will follow, in memory of the driver, until the next call
+//     for the stream.
+//   - edgeData_out (result): what the edges from those nodes will be like, in memory of the driver.
+//   - numDependencies_out (the length of a result): how many nodes those are.
 func (a API) StreamGetCaptureInfo(hStream CUstream) (captureStatus_out CUstreamCaptureStatus, id_out uint64, graph_out CUgraph, dependencies_out []CUgraphNode, edgeData_out []CUgraphEdgeData, err error) {
 	call := a.fn().StreamGetCaptureInfo_v3
 	if call == nil {
@@ -329,6 +423,10 @@ func (a API) StreamGetCaptureInfo_v3(hStream CUstream) (captureStatus_out CUstre
 //	CUresult cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 9.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - pctx (result): the context that the stream belongs to; it stays the stream's.
 func (a API) StreamGetCtx(hStream CUstream) (pctx CUcontext, err error) {
 	call := a.fn().StreamGetCtx
 	if call == nil {
@@ -347,6 +445,11 @@ func (a API) StreamGetCtx(hStream CUstream) (pctx CUcontext, err error) {
 //	CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 12.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - pCtx (result): the context of the stream, 0 when it belongs to a green context.
+//   - pGreenCtx (result): the green context of the stream, 0 when it belongs to an ordinary one.
 func (a API) StreamGetCtx_v2(hStream CUstream) (pCtx CUcontext, pGreenCtx CUgreenCtx, err error) {
 	call := a.fn().StreamGetCtx_v2
 	if call == nil {
@@ -366,6 +469,10 @@ func (a API) StreamGetCtx_v2(hStream CUstream) (pCtx CUcontext, pGreenCtx CUgree
 //	CUresult cuStreamGetDevice(CUstream hStream, CUdevice *device)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - device (result): the device.
 func (a API) StreamGetDevice(hStream CUstream) (device CUdevice, err error) {
 	call := a.fn().StreamGetDevice
 	if call == nil {
@@ -384,6 +491,10 @@ func (a API) StreamGetDevice(hStream CUstream) (device CUdevice, err error) {
 //	CUresult cuStreamGetFlags(CUstream hStream, unsigned int *flags)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 5.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - flags (result): the flags that the stream was made with.
 func (a API) StreamGetFlags(hStream CUstream) (flags uint32, err error) {
 	call := a.fn().StreamGetFlags
 	if call == nil {
@@ -402,6 +513,10 @@ func (a API) StreamGetFlags(hStream CUstream) (flags uint32, err error) {
 //	CUresult cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - streamId (result): a number that no other stream of the process has had.
 func (a API) StreamGetId(hStream CUstream) (streamId uint64, err error) {
 	call := a.fn().StreamGetId
 	if call == nil {
@@ -420,6 +535,10 @@ func (a API) StreamGetId(hStream CUstream) (streamId uint64, err error) {
 //	CUresult cuStreamGetPriority(CUstream hStream, int *priority)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 5.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - priority (result): the priority of the stream.
 func (a API) StreamGetPriority(hStream CUstream) (priority int32, err error) {
 	call := a.fn().StreamGetPriority
 	if call == nil {
@@ -438,6 +557,10 @@ func (a API) StreamGetPriority(hStream CUstream) (priority int32, err error) {
 //	CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - captureStatus (result): whether the stream is capturing.
 func (a API) StreamIsCapturing(hStream CUstream) (captureStatus CUstreamCaptureStatus, err error) {
 	call := a.fn().StreamIsCapturing
 	if call == nil {
@@ -456,6 +579,9 @@ func (a API) StreamIsCapturing(hStream CUstream) (captureStatus CUstreamCaptureS
 //	CUresult cuStreamQuery(CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_READY.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
 func (a API) StreamQuery(hStream CUstream) (err error) {
 	call := a.fn().StreamQuery
 	if call == nil {
@@ -470,6 +596,11 @@ func (a API) StreamQuery(hStream CUstream) (err error) {
 //	CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *value)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - attr: which attribute of the stream.
+//   - value: the value of the attribute.
 func (a API) StreamSetAttribute(hStream CUstream, attr CUstreamAttrID, value *CUstreamAttrValue) (err error) {
 	call := a.fn().StreamSetAttribute
 	if call == nil {
@@ -484,6 +615,9 @@ func (a API) StreamSetAttribute(hStream CUstream, attr CUstreamAttrID, value *CU
 //	CUresult cuStreamSynchronize(CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
 func (a API) StreamSynchronize(hStream CUstream) (err error) {
 	call := a.fn().StreamSynchronize
 	if call == nil {
@@ -498,6 +632,12 @@ func (a API) StreamSynchronize(hStream CUstream) (err error) {
 //	CUresult cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies, size_t numDependencies, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - dependencies: the nodes that the next work shall follow.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - flags: whether they are added or replace what there was (CUstreamUpdateCaptureDependencies_flags).
 func (a API) StreamUpdateCaptureDependencies_v1(hStream CUstream, dependencies []CUgraphNode, flags uint32) (err error) {
 	call := a.fn().StreamUpdateCaptureDependencies
 	if call == nil {
@@ -512,6 +652,13 @@ func (a API) StreamUpdateCaptureDependencies_v1(hStream CUstream, dependencies [
 //	CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - dependencies: the nodes that the next work shall follow.
+//   - dependencyData: what each of these edges is like; NULL for plain edges.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - flags: whether they are added or replace what there was (CUstreamUpdateCaptureDependencies_flags).
 func (a API) StreamUpdateCaptureDependencies(hStream CUstream, dependencies []CUgraphNode, dependencyData []CUgraphEdgeData, flags uint32) (err error) {
 	call := a.fn().StreamUpdateCaptureDependencies_v2
 	if call == nil {
@@ -535,6 +682,11 @@ func (a API) StreamUpdateCaptureDependencies_v2(hStream CUstream, dependencies [
 //	CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - hEvent: the event.
+//   - Flags: whether the wait is a node of its own when captured (CUevent_wait_flags).
 func (a API) StreamWaitEvent(hStream CUstream, hEvent CUevent, flags uint32) (err error) {
 	call := a.fn().StreamWaitEvent
 	if call == nil {
@@ -549,6 +701,9 @@ func (a API) StreamWaitEvent(hStream CUstream, hEvent CUevent, flags uint32) (er
 //	CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 10.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - mode (read and written by the call): the mode that is set; afterwards the one that was set before.
 func (a API) ThreadExchangeStreamCaptureMode(mode *CUstreamCaptureMode) (err error) {
 	call := a.fn().ThreadExchangeStreamCaptureMode
 	if call == nil {

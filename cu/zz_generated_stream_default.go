@@ -7,6 +7,12 @@ package cu
 //	CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - callback: the function that the host runs when the stream comes to it; it must not call CUDA.
+//   - userData (not in Go, whose functions carry their own): a value that the function gets.
+//   - flags: must be 0.
 func StreamAddCallback(hStream CUstream, callback func(hStream CUstream, status CUresult), flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +26,12 @@ func StreamAddCallback(hStream CUstream, callback func(hStream CUstream, status 
 //	CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 6.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - dptr: the beginning of managed memory.
+//   - length: size in bytes; 0 for the whole allocation.
+//   - flags: which streams may access it from now on (CUmemAttach_flags).
 func StreamAttachMemAsync(hStream CUstream, dptr CUdeviceptr, length uint64, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +45,9 @@ func StreamAttachMemAsync(hStream CUstream, dptr CUdeviceptr, length uint64, fla
 //	CUresult cuStreamBeginCapture(CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream whose work is recorded from now on instead of done; not the legacy default stream.
 func StreamBeginCapture_v1(hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +61,10 @@ func StreamBeginCapture_v1(hStream CUstream) (err error) {
 //	CUresult cuStreamBeginCaptureToCig(CUstream hStream, CUstreamCigCaptureParams *streamCigCaptureParams)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream whose work is recorded from now on instead of done; not the legacy default stream.
+//   - streamCigCaptureParams: the command list of the graphics API that gets the work.
 func StreamBeginCaptureToCig(hStream CUstream, streamCigCaptureParams *CUstreamCigCaptureParams) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -59,6 +78,14 @@ func StreamBeginCaptureToCig(hStream CUstream, streamCigCaptureParams *CUstreamC
 //	CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUstreamCaptureMode mode)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream whose work is recorded from now on instead of done; not the legacy default stream.
+//   - hGraph: the graph that gets the recorded nodes.
+//   - dependencies: the nodes that the first recorded work follows.
+//   - dependencyData: what each of these edges is like; NULL for plain edges.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - mode: which calls of the thread, or of others, the capture forbids.
 func StreamBeginCaptureToGraph(hStream CUstream, hGraph CUgraph, dependencies []CUgraphNode, dependencyData []CUgraphEdgeData, mode CUstreamCaptureMode) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -72,6 +99,10 @@ func StreamBeginCaptureToGraph(hStream CUstream, hGraph CUgraph, dependencies []
 //	CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 10.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream whose work is recorded from now on instead of done; not the legacy default stream.
+//   - mode: which calls of the thread, or of others, the capture forbids.
 func StreamBeginCapture(hStream CUstream, mode CUstreamCaptureMode) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -94,6 +125,14 @@ func StreamBeginCapture_v2(hStream CUstream, mode CUstreamCaptureMode) (err erro
 //	CUresult cuStreamBeginRecaptureToGraph(CUstream hStream, CUstreamCaptureMode mode, CUgraph hGraph, CUgraphRecaptureCallback callbackFunc, void *userData)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 13.3. Documented results: CUDA_SUCCESS.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream whose work is recorded from now on instead of done; not the legacy default stream.
+//   - mode: which calls of the thread, or of others, the capture forbids.
+//   - hGraph: the graph whose nodes get the recorded parameters.
+//   - callbackFunc: called for each node whose parameters have changed; an answer other than CUDA_SUCCESS ends the
+//     recapture.
+//   - userData (not in Go, whose functions carry their own): a value that the function gets.
 func StreamBeginRecaptureToGraph(hStream CUstream, mode CUstreamCaptureMode, hGraph CUgraph, callbackFunc func(node CUgraphNode, original, recaptured *CUgraphNodeParams, status CUgraphRecaptureStatus) CUresult) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -107,6 +146,10 @@ func StreamBeginRecaptureToGraph(hStream CUstream, mode CUstreamCaptureMode, hGr
 //	CUresult cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - dstStream: the stream that gets the attributes.
+//   - srcStream: the stream whose attributes are taken.
 func StreamCopyAttributes(dstStream CUstream, srcStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -120,6 +163,10 @@ func StreamCopyAttributes(dstStream CUstream, srcStream CUstream) (err error) {
 //	CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - phStream (result): the new stream; the caller ends it with cuStreamDestroy.
+//   - Flags: whether the stream waits for the legacy default stream (CUstream_flags).
 func StreamCreate(flags uint32) (phStream CUstream, err error) {
 	a, err := Default()
 	if err != nil {
@@ -133,6 +180,11 @@ func StreamCreate(flags uint32) (phStream CUstream, err error) {
 //	CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 5.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_EXTERNAL_DEVICE.
+//
+// Parameters, under their names in C:
+//   - phStream (result): the new stream; the caller ends it with cuStreamDestroy.
+//   - flags: whether the stream waits for the legacy default stream (CUstream_flags).
+//   - priority: the priority; smaller numbers are more urgent.
 func StreamCreateWithPriority(flags uint32, priority int32) (phStream CUstream, err error) {
 	a, err := Default()
 	if err != nil {
@@ -146,6 +198,9 @@ func StreamCreateWithPriority(flags uint32, priority int32) (phStream CUstream, 
 //	CUresult cuStreamDestroy(CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream to end; work that it holds is still done.
 func StreamDestroy_v1(hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -159,6 +214,9 @@ func StreamDestroy_v1(hStream CUstream) (err error) {
 //	CUresult cuStreamDestroy_v2(CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream to end; work that it holds is still done.
 func StreamDestroy(hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -181,6 +239,10 @@ func StreamDestroy_v2(hStream CUstream) (err error) {
 //	CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - phGraph (result): the graph of what was recorded; the caller destroys it with cuGraphDestroy.
 func StreamEndCapture(hStream CUstream) (phGraph CUgraph, err error) {
 	a, err := Default()
 	if err != nil {
@@ -194,6 +256,9 @@ func StreamEndCapture(hStream CUstream) (phGraph CUgraph, err error) {
 //	CUresult cuStreamEndCaptureToCig(CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 13.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
 func StreamEndCaptureToCig(hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -207,6 +272,11 @@ func StreamEndCaptureToCig(hStream CUstream) (err error) {
 //	CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - attr: which attribute of the stream.
+//   - value (result): the value of the attribute.
 func StreamGetAttribute(hStream CUstream, attr CUstreamAttrID) (value CUstreamAttrValue, err error) {
 	a, err := Default()
 	if err != nil {
@@ -220,6 +290,11 @@ func StreamGetAttribute(hStream CUstream, attr CUstreamAttrID) (value CUstreamAt
 //	CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 10.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, CUDA_ERROR_LOSSY_QUERY.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - captureStatus_out (result): whether the stream is capturing.
+//   - id_out (result): the number of the capture.
 func StreamGetCaptureInfo_v1(hStream CUstream) (captureStatus_out CUstreamCaptureStatus, id_out uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -233,6 +308,15 @@ func StreamGetCaptureInfo_v1(hStream CUstream) (captureStatus_out CUstreamCaptur
 //	CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, size_t *numDependencies_out)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, CUDA_ERROR_LOSSY_QUERY.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - captureStatus_out (result): whether the stream is capturing.
+//   - id_out (result): the number of the capture.
+//   - graph_out (result): the graph in the making; it stays the capture's.
+//   - dependencies_out (result): the nodes that the next work will follow, in memory of the driver, until the next call
+//     for the stream.
+//   - numDependencies_out (the length of a result): how many nodes those are.
 func StreamGetCaptureInfo_v2(hStream CUstream) (captureStatus_out CUstreamCaptureStatus, id_out uint64, graph_out CUgraph, dependencies_out []CUgraphNode, err error) {
 	a, err := Default()
 	if err != nil {
@@ -246,6 +330,16 @@ func StreamGetCaptureInfo_v2(hStream CUstream) (captureStatus_out CUstreamCaptur
 //	CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, CUDA_ERROR_LOSSY_QUERY.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - captureStatus_out (result): whether the stream is capturing.
+//   - id_out (result): the number of the capture.
+//   - graph_out (result): the graph in the making; it stays the capture's.
+//   - dependencies_out (result): the nodes that the next work will follow, in memory of the driver, until the next call
+//     for the stream.
+//   - edgeData_out (result): what the edges from those nodes will be like, in memory of the driver.
+//   - numDependencies_out (the length of a result): how many nodes those are.
 func StreamGetCaptureInfo(hStream CUstream) (captureStatus_out CUstreamCaptureStatus, id_out uint64, graph_out CUgraph, dependencies_out []CUgraphNode, edgeData_out []CUgraphEdgeData, err error) {
 	a, err := Default()
 	if err != nil {
@@ -268,6 +362,10 @@ func StreamGetCaptureInfo_v3(hStream CUstream) (captureStatus_out CUstreamCaptur
 //	CUresult cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 9.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - pctx (result): the context that the stream belongs to; it stays the stream's.
 func StreamGetCtx(hStream CUstream) (pctx CUcontext, err error) {
 	a, err := Default()
 	if err != nil {
@@ -281,6 +379,11 @@ func StreamGetCtx(hStream CUstream) (pctx CUcontext, err error) {
 //	CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 12.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - pCtx (result): the context of the stream, 0 when it belongs to a green context.
+//   - pGreenCtx (result): the green context of the stream, 0 when it belongs to an ordinary one.
 func StreamGetCtx_v2(hStream CUstream) (pCtx CUcontext, pGreenCtx CUgreenCtx, err error) {
 	a, err := Default()
 	if err != nil {
@@ -294,6 +397,10 @@ func StreamGetCtx_v2(hStream CUstream) (pCtx CUcontext, pGreenCtx CUgreenCtx, er
 //	CUresult cuStreamGetDevice(CUstream hStream, CUdevice *device)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - device (result): the device.
 func StreamGetDevice(hStream CUstream) (device CUdevice, err error) {
 	a, err := Default()
 	if err != nil {
@@ -307,6 +414,10 @@ func StreamGetDevice(hStream CUstream) (device CUdevice, err error) {
 //	CUresult cuStreamGetFlags(CUstream hStream, unsigned int *flags)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 5.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - flags (result): the flags that the stream was made with.
 func StreamGetFlags(hStream CUstream) (flags uint32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -320,6 +431,10 @@ func StreamGetFlags(hStream CUstream) (flags uint32, err error) {
 //	CUresult cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - streamId (result): a number that no other stream of the process has had.
 func StreamGetId(hStream CUstream) (streamId uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -333,6 +448,10 @@ func StreamGetId(hStream CUstream) (streamId uint64, err error) {
 //	CUresult cuStreamGetPriority(CUstream hStream, int *priority)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 5.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - priority (result): the priority of the stream.
 func StreamGetPriority(hStream CUstream) (priority int32, err error) {
 	a, err := Default()
 	if err != nil {
@@ -346,6 +465,10 @@ func StreamGetPriority(hStream CUstream) (priority int32, err error) {
 //	CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 10.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - captureStatus (result): whether the stream is capturing.
 func StreamIsCapturing(hStream CUstream) (captureStatus CUstreamCaptureStatus, err error) {
 	a, err := Default()
 	if err != nil {
@@ -359,6 +482,9 @@ func StreamIsCapturing(hStream CUstream) (captureStatus CUstreamCaptureStatus, e
 //	CUresult cuStreamQuery(CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_READY.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
 func StreamQuery(hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -372,6 +498,11 @@ func StreamQuery(hStream CUstream) (err error) {
 //	CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *value)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - attr: which attribute of the stream.
+//   - value: the value of the attribute.
 func StreamSetAttribute(hStream CUstream, attr CUstreamAttrID, value *CUstreamAttrValue) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -385,6 +516,9 @@ func StreamSetAttribute(hStream CUstream, attr CUstreamAttrID, value *CUstreamAt
 //	CUresult cuStreamSynchronize(CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
 func StreamSynchronize(hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -398,6 +532,12 @@ func StreamSynchronize(hStream CUstream) (err error) {
 //	CUresult cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies, size_t numDependencies, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 11.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - dependencies: the nodes that the next work shall follow.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - flags: whether they are added or replace what there was (CUstreamUpdateCaptureDependencies_flags).
 func StreamUpdateCaptureDependencies_v1(hStream CUstream, dependencies []CUgraphNode, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -411,6 +551,13 @@ func StreamUpdateCaptureDependencies_v1(hStream CUstream, dependencies []CUgraph
 //	CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, unsigned int flags)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 12.3. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - dependencies: the nodes that the next work shall follow.
+//   - dependencyData: what each of these edges is like; NULL for plain edges.
+//   - numDependencies (the length of dependencies): how many nodes it follows.
+//   - flags: whether they are added or replace what there was (CUstreamUpdateCaptureDependencies_flags).
 func StreamUpdateCaptureDependencies(hStream CUstream, dependencies []CUgraphNode, dependencyData []CUgraphEdgeData, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -433,6 +580,11 @@ func StreamUpdateCaptureDependencies_v2(hStream CUstream, dependencies []CUgraph
 //	CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - hStream: the stream; 0 is the default stream.
+//   - hEvent: the event.
+//   - Flags: whether the wait is a node of its own when captured (CUevent_wait_flags).
 func StreamWaitEvent(hStream CUstream, hEvent CUevent, flags uint32) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -446,6 +598,9 @@ func StreamWaitEvent(hStream CUstream, hEvent CUevent, flags uint32) (err error)
 //	CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 //
 // Declared in cuda.h, group CUDA_STREAM, since CUDA 10.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - mode (read and written by the call): the mode that is set; afterwards the one that was set before.
 func ThreadExchangeStreamCaptureMode(mode *CUstreamCaptureMode) (err error) {
 	a, err := Default()
 	if err != nil {

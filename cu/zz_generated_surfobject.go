@@ -12,6 +12,10 @@ import (
 //	CUresult cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc)
 //
 // Declared in cuda.h, group CUDA_SURFOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pSurfObject (result): the new surface object; the caller destroys it with cuSurfObjectDestroy.
+//   - pResDesc: the array or memory behind it.
 func (a API) SurfObjectCreate(pResDesc *CUDA_RESOURCE_DESC) (pSurfObject CUsurfObject, err error) {
 	call := a.fn().SurfObjectCreate
 	if call == nil {
@@ -30,6 +34,9 @@ func (a API) SurfObjectCreate(pResDesc *CUDA_RESOURCE_DESC) (pSurfObject CUsurfO
 //	CUresult cuSurfObjectDestroy(CUsurfObject surfObject)
 //
 // Declared in cuda.h, group CUDA_SURFOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - surfObject: the surface object.
 func (a API) SurfObjectDestroy(surfObject CUsurfObject) (err error) {
 	call := a.fn().SurfObjectDestroy
 	if call == nil {
@@ -44,6 +51,10 @@ func (a API) SurfObjectDestroy(surfObject CUsurfObject) (err error) {
 //	CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject)
 //
 // Declared in cuda.h, group CUDA_SURFOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pResDesc (result): the array or memory behind it.
+//   - surfObject: the surface object.
 func (a API) SurfObjectGetResourceDesc(surfObject CUsurfObject) (pResDesc CUDA_RESOURCE_DESC, err error) {
 	call := a.fn().SurfObjectGetResourceDesc
 	if call == nil {

@@ -7,6 +7,10 @@ package cu
 //	CUresult cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc)
 //
 // Declared in cuda.h, group CUDA_SURFOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pSurfObject (result): the new surface object; the caller destroys it with cuSurfObjectDestroy.
+//   - pResDesc: the array or memory behind it.
 func SurfObjectCreate(pResDesc *CUDA_RESOURCE_DESC) (pSurfObject CUsurfObject, err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +24,9 @@ func SurfObjectCreate(pResDesc *CUDA_RESOURCE_DESC) (pSurfObject CUsurfObject, e
 //	CUresult cuSurfObjectDestroy(CUsurfObject surfObject)
 //
 // Declared in cuda.h, group CUDA_SURFOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - surfObject: the surface object.
 func SurfObjectDestroy(surfObject CUsurfObject) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +40,10 @@ func SurfObjectDestroy(surfObject CUsurfObject) (err error) {
 //	CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject)
 //
 // Declared in cuda.h, group CUDA_SURFOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pResDesc (result): the array or memory behind it.
+//   - surfObject: the surface object.
 func SurfObjectGetResourceDesc(surfObject CUsurfObject) (pResDesc CUDA_RESOURCE_DESC, err error) {
 	a, err := Default()
 	if err != nil {

@@ -13,6 +13,10 @@ import (
 //
 // Declared in cuda.h, group CUDA_SURFREF_DEPRECATED, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - phArray (result): the array that the reference is bound to.
+//   - hSurfRef: the surface reference.
+//
 // Deprecated: cuSurfRefGetArray is marked as deprecated in the headers of CUDA 13.5.
 func (a API) SurfRefGetArray(hSurfRef CUsurfref) (phArray CUarray, err error) {
 	call := a.fn().SurfRefGetArray
@@ -32,6 +36,11 @@ func (a API) SurfRefGetArray(hSurfRef CUsurfref) (phArray CUarray, err error) {
 //	CUresult cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_SURFREF_DEPRECATED, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hSurfRef: the surface reference.
+//   - hArray: the array.
+//   - Flags: must be 0.
 //
 // Deprecated: cuSurfRefSetArray is marked as deprecated in the headers of CUDA 13.5.
 func (a API) SurfRefSetArray(hSurfRef CUsurfref, hArray CUarray, flags uint32) (err error) {

@@ -8,6 +8,10 @@ package cu
 //
 // Declared in cuda.h, group CUDA_SURFREF_DEPRECATED, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - phArray (result): the array that the reference is bound to.
+//   - hSurfRef: the surface reference.
+//
 // Deprecated: cuSurfRefGetArray is marked as deprecated in the headers of CUDA 13.5.
 func SurfRefGetArray(hSurfRef CUsurfref) (phArray CUarray, err error) {
 	a, err := Default()
@@ -22,6 +26,11 @@ func SurfRefGetArray(hSurfRef CUsurfref) (phArray CUarray, err error) {
 //	CUresult cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_SURFREF_DEPRECATED, since CUDA 3.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hSurfRef: the surface reference.
+//   - hArray: the array.
+//   - Flags: must be 0.
 //
 // Deprecated: cuSurfRefSetArray is marked as deprecated in the headers of CUDA 13.5.
 func SurfRefSetArray(hSurfRef CUsurfref, hArray CUarray, flags uint32) (err error) {

@@ -13,6 +13,23 @@ import (
 //	CUresult cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides, const int *pixelBoxLowerCorner, const int *pixelBoxUpperCorner, cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)
 //
 // Declared in cuda.h, group CUDA_TENSOR_MEMORY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - tensorMap (result): the map, at a multiple of 64 bytes.
+//   - tensorDataType: the type of an element.
+//   - tensorRank (the length of globalDim): how many dimensions, 3 to 5, or 1 to 5 for tiles.
+//   - globalAddress: the address of the tensor.
+//   - globalDim: elements of each dimension, the innermost first.
+//   - globalStrides: bytes from one element to the next of each dimension but the innermost.
+//   - pixelBoxLowerCorner: the lowest corner of the box of pixels, an offset for each spatial dimension.
+//   - pixelBoxUpperCorner: the highest corner of the box of pixels, an offset for each spatial dimension.
+//   - channelsPerPixel: channels that are taken of each pixel.
+//   - pixelsPerColumn: pixels of a column.
+//   - elementStrides: which elements are taken along each dimension: every first, second and so on.
+//   - interleave: how channels are interleaved in memory.
+//   - swizzle: how the tile's 16-byte pieces are permuted in shared memory.
+//   - l2Promotion: how much more the second-level cache fetches.
+//   - oobFill: what is read outside the tensor: zeros, or NaN for floats.
 func (a API) TensorMapEncodeIm2col(tensorDataType CUtensorMapDataType, globalAddress CUdeviceptr, globalDim []uint64, globalStrides []uint64, pixelBoxLowerCorner []int32, pixelBoxUpperCorner []int32, channelsPerPixel uint32, pixelsPerColumn uint32, elementStrides []uint32, interleave CUtensorMapInterleave, swizzle CUtensorMapSwizzle, l2Promotion CUtensorMapL2promotion, oobFill CUtensorMapFloatOOBfill) (tensorMap CUtensorMap, err error) {
 	call := a.fn().TensorMapEncodeIm2col
 	if call == nil {
@@ -55,6 +72,24 @@ func (a API) TensorMapEncodeIm2col(tensorDataType CUtensorMapDataType, globalAdd
 //	CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides, int pixelBoxLowerCornerWidth, int pixelBoxUpperCornerWidth, cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)
 //
 // Declared in cuda.h, group CUDA_TENSOR_MEMORY, since CUDA 12.8. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - tensorMap (result): the map, at a multiple of 64 bytes.
+//   - tensorDataType: the type of an element.
+//   - tensorRank (the length of globalDim): how many dimensions, 3 to 5, or 1 to 5 for tiles.
+//   - globalAddress: the address of the tensor.
+//   - globalDim: elements of each dimension, the innermost first.
+//   - globalStrides: bytes from one element to the next of each dimension but the innermost.
+//   - pixelBoxLowerCornerWidth: the lowest corner of the box along the width.
+//   - pixelBoxUpperCornerWidth: the highest corner of the box along the width.
+//   - channelsPerPixel: channels that are taken of each pixel.
+//   - pixelsPerColumn: pixels of a column.
+//   - elementStrides: which elements are taken along each dimension: every first, second and so on.
+//   - interleave: how channels are interleaved in memory.
+//   - mode: what the columns are made of.
+//   - swizzle: how the tile's 16-byte pieces are permuted in shared memory.
+//   - l2Promotion: how much more the second-level cache fetches.
+//   - oobFill: what is read outside the tensor: zeros, or NaN for floats.
 func (a API) TensorMapEncodeIm2colWide(tensorDataType CUtensorMapDataType, globalAddress CUdeviceptr, globalDim []uint64, globalStrides []uint64, pixelBoxLowerCornerWidth int32, pixelBoxUpperCornerWidth int32, channelsPerPixel uint32, pixelsPerColumn uint32, elementStrides []uint32, interleave CUtensorMapInterleave, mode CUtensorMapIm2ColWideMode, swizzle CUtensorMapSwizzle, l2Promotion CUtensorMapL2promotion, oobFill CUtensorMapFloatOOBfill) (tensorMap CUtensorMap, err error) {
 	call := a.fn().TensorMapEncodeIm2colWide
 	if call == nil {
@@ -89,6 +124,20 @@ func (a API) TensorMapEncodeIm2colWide(tensorDataType CUtensorMapDataType, globa
 //	CUresult cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides, const cuuint32_t *boxDim, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)
 //
 // Declared in cuda.h, group CUDA_TENSOR_MEMORY, since CUDA 12.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - tensorMap (result): the map, at a multiple of 64 bytes.
+//   - tensorDataType: the type of an element.
+//   - tensorRank (the length of globalDim): how many dimensions, 3 to 5, or 1 to 5 for tiles.
+//   - globalAddress: the address of the tensor.
+//   - globalDim: elements of each dimension, the innermost first.
+//   - globalStrides: bytes from one element to the next of each dimension but the innermost.
+//   - boxDim: elements of the tile along each dimension.
+//   - elementStrides: which elements are taken along each dimension: every first, second and so on.
+//   - interleave: how channels are interleaved in memory.
+//   - swizzle: how the tile's 16-byte pieces are permuted in shared memory.
+//   - l2Promotion: how much more the second-level cache fetches.
+//   - oobFill: what is read outside the tensor: zeros, or NaN for floats.
 func (a API) TensorMapEncodeTiled(tensorDataType CUtensorMapDataType, globalAddress CUdeviceptr, globalDim []uint64, globalStrides []uint64, boxDim []uint32, elementStrides []uint32, interleave CUtensorMapInterleave, swizzle CUtensorMapSwizzle, l2Promotion CUtensorMapL2promotion, oobFill CUtensorMapFloatOOBfill) (tensorMap CUtensorMap, err error) {
 	call := a.fn().TensorMapEncodeTiled
 	if call == nil {
@@ -127,6 +176,11 @@ func (a API) TensorMapEncodeTiled(tensorDataType CUtensorMapDataType, globalAddr
 //	CUresult cuTensorMapSetAllocationClass(CUtensorMap *tensorMap, CUtensorMapAllocClass allocClass, CUtensorMapAllocClass *outAllocClass)
 //
 // Declared in cuda.h, group CUDA_TENSOR_MEMORY, since CUDA 13.5. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - tensorMap (read and written by the call): the map, at a multiple of 64 bytes.
+//   - allocClass: for what size of tensor the map is laid out.
+//   - outAllocClass (result): the layout that the map got.
 func (a API) TensorMapSetAllocationClass(tensorMap *CUtensorMap, allocClass CUtensorMapAllocClass) (outAllocClass CUtensorMapAllocClass, err error) {
 	call := a.fn().TensorMapSetAllocationClass
 	if call == nil {

@@ -12,6 +12,12 @@ import (
 //	CUresult cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc, const CUDA_TEXTURE_DESC *pTexDesc, const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)
 //
 // Declared in cuda.h, group CUDA_TEXOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pTexObject (result): the new texture object; the caller destroys it with cuTexObjectDestroy.
+//   - pResDesc: the array or memory behind it.
+//   - pTexDesc: how it is read.
+//   - pResViewDesc: how format and extent are seen otherwise; NULL for as they are.
 func (a API) TexObjectCreate(pResDesc *CUDA_RESOURCE_DESC, pTexDesc *CUDA_TEXTURE_DESC, pResViewDesc *CUDA_RESOURCE_VIEW_DESC) (pTexObject CUtexObject, err error) {
 	call := a.fn().TexObjectCreate
 	if call == nil {
@@ -30,6 +36,9 @@ func (a API) TexObjectCreate(pResDesc *CUDA_RESOURCE_DESC, pTexDesc *CUDA_TEXTUR
 //	CUresult cuTexObjectDestroy(CUtexObject texObject)
 //
 // Declared in cuda.h, group CUDA_TEXOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - texObject: the texture object.
 func (a API) TexObjectDestroy(texObject CUtexObject) (err error) {
 	call := a.fn().TexObjectDestroy
 	if call == nil {
@@ -44,6 +53,10 @@ func (a API) TexObjectDestroy(texObject CUtexObject) (err error) {
 //	CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject)
 //
 // Declared in cuda.h, group CUDA_TEXOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pResDesc (result): the array or memory behind it.
+//   - texObject: the texture object.
 func (a API) TexObjectGetResourceDesc(texObject CUtexObject) (pResDesc CUDA_RESOURCE_DESC, err error) {
 	call := a.fn().TexObjectGetResourceDesc
 	if call == nil {
@@ -62,6 +75,10 @@ func (a API) TexObjectGetResourceDesc(texObject CUtexObject) (pResDesc CUDA_RESO
 //	CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc, CUtexObject texObject)
 //
 // Declared in cuda.h, group CUDA_TEXOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pResViewDesc (result): how format and extent are seen otherwise.
+//   - texObject: the texture object.
 func (a API) TexObjectGetResourceViewDesc(texObject CUtexObject) (pResViewDesc CUDA_RESOURCE_VIEW_DESC, err error) {
 	call := a.fn().TexObjectGetResourceViewDesc
 	if call == nil {
@@ -80,6 +97,10 @@ func (a API) TexObjectGetResourceViewDesc(texObject CUtexObject) (pResViewDesc C
 //	CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject)
 //
 // Declared in cuda.h, group CUDA_TEXOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pTexDesc (result): how it is read.
+//   - texObject: the texture object.
 func (a API) TexObjectGetTextureDesc(texObject CUtexObject) (pTexDesc CUDA_TEXTURE_DESC, err error) {
 	call := a.fn().TexObjectGetTextureDesc
 	if call == nil {

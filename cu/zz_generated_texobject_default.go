@@ -7,6 +7,12 @@ package cu
 //	CUresult cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc, const CUDA_TEXTURE_DESC *pTexDesc, const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)
 //
 // Declared in cuda.h, group CUDA_TEXOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pTexObject (result): the new texture object; the caller destroys it with cuTexObjectDestroy.
+//   - pResDesc: the array or memory behind it.
+//   - pTexDesc: how it is read.
+//   - pResViewDesc: how format and extent are seen otherwise; NULL for as they are.
 func TexObjectCreate(pResDesc *CUDA_RESOURCE_DESC, pTexDesc *CUDA_TEXTURE_DESC, pResViewDesc *CUDA_RESOURCE_VIEW_DESC) (pTexObject CUtexObject, err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +26,9 @@ func TexObjectCreate(pResDesc *CUDA_RESOURCE_DESC, pTexDesc *CUDA_TEXTURE_DESC, 
 //	CUresult cuTexObjectDestroy(CUtexObject texObject)
 //
 // Declared in cuda.h, group CUDA_TEXOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - texObject: the texture object.
 func TexObjectDestroy(texObject CUtexObject) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +42,10 @@ func TexObjectDestroy(texObject CUtexObject) (err error) {
 //	CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject)
 //
 // Declared in cuda.h, group CUDA_TEXOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pResDesc (result): the array or memory behind it.
+//   - texObject: the texture object.
 func TexObjectGetResourceDesc(texObject CUtexObject) (pResDesc CUDA_RESOURCE_DESC, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +59,10 @@ func TexObjectGetResourceDesc(texObject CUtexObject) (pResDesc CUDA_RESOURCE_DES
 //	CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc, CUtexObject texObject)
 //
 // Declared in cuda.h, group CUDA_TEXOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pResViewDesc (result): how format and extent are seen otherwise.
+//   - texObject: the texture object.
 func TexObjectGetResourceViewDesc(texObject CUtexObject) (pResViewDesc CUDA_RESOURCE_VIEW_DESC, err error) {
 	a, err := Default()
 	if err != nil {
@@ -59,6 +76,10 @@ func TexObjectGetResourceViewDesc(texObject CUtexObject) (pResViewDesc CUDA_RESO
 //	CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject)
 //
 // Declared in cuda.h, group CUDA_TEXOBJECT, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pTexDesc (result): how it is read.
+//   - texObject: the texture object.
 func TexObjectGetTextureDesc(texObject CUtexObject) (pTexDesc CUDA_TEXTURE_DESC, err error) {
 	a, err := Default()
 	if err != nil {

@@ -13,6 +13,9 @@ import (
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pTexRef (result): the texture reference; one of a module lives as long as that.
+//
 // Deprecated: cuTexRefCreate is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefCreate() (pTexRef CUtexref, err error) {
 	call := a.fn().TexRefCreate
@@ -33,6 +36,9 @@ func (a API) TexRefCreate() (pTexRef CUtexref, err error) {
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//
 // Deprecated: cuTexRefDestroy is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefDestroy(hTexRef CUtexref) (err error) {
 	call := a.fn().TexRefDestroy
@@ -48,6 +54,10 @@ func (a API) TexRefDestroy(hTexRef CUtexref) (err error) {
 //	CUresult cuTexRefGetAddress(CUdeviceptr_v1 *pdptr, CUtexref hTexRef)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pdptr (result): the address for the device.
+//   - hTexRef: the texture reference.
 //
 // Deprecated: cuTexRefGetAddress is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefGetAddress_v1(hTexRef CUtexref) (pdptr CUdeviceptr_v1, err error) {
@@ -69,6 +79,11 @@ func (a API) TexRefGetAddress_v1(hTexRef CUtexref) (pdptr CUdeviceptr_v1, err er
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pam (result): what becomes of coordinates outside.
+//   - hTexRef: the texture reference.
+//   - dim: which dimension, from 0.
+//
 // Deprecated: cuTexRefGetAddressMode is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefGetAddressMode(hTexRef CUtexref, dim int32) (pam CUaddress_mode, err error) {
 	call := a.fn().TexRefGetAddressMode
@@ -88,6 +103,10 @@ func (a API) TexRefGetAddressMode(hTexRef CUtexref, dim int32) (pam CUaddress_mo
 //	CUresult cuTexRefGetAddress_v2(CUdeviceptr *pdptr, CUtexref hTexRef)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pdptr (result): the address for the device.
+//   - hTexRef: the texture reference.
 //
 // Deprecated: cuTexRefGetAddress_v2 is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefGetAddress(hTexRef CUtexref) (pdptr CUdeviceptr, err error) {
@@ -116,6 +135,10 @@ func (a API) TexRefGetAddress_v2(hTexRef CUtexref) (pdptr CUdeviceptr, err error
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - phArray (result): the array that the reference is bound to.
+//   - hTexRef: the texture reference.
+//
 // Deprecated: cuTexRefGetArray is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefGetArray(hTexRef CUtexref) (phArray CUarray, err error) {
 	call := a.fn().TexRefGetArray
@@ -135,6 +158,10 @@ func (a API) TexRefGetArray(hTexRef CUtexref) (phArray CUarray, err error) {
 //	CUresult cuTexRefGetBorderColor(float *pBorderColor, CUtexref hTexRef)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pBorderColor (result): four components of the colour outside.
+//   - hTexRef: the texture reference.
 //
 // Deprecated: cuTexRefGetBorderColor is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefGetBorderColor(hTexRef CUtexref) (pBorderColor [4]float32, err error) {
@@ -156,6 +183,10 @@ func (a API) TexRefGetBorderColor(hTexRef CUtexref) (pBorderColor [4]float32, er
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pfm (result): whether texels are interpolated.
+//   - hTexRef: the texture reference.
+//
 // Deprecated: cuTexRefGetFilterMode is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefGetFilterMode(hTexRef CUtexref) (pfm CUfilter_mode, err error) {
 	call := a.fn().TexRefGetFilterMode
@@ -176,6 +207,10 @@ func (a API) TexRefGetFilterMode(hTexRef CUtexref) (pfm CUfilter_mode, err error
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pFlags (result): the flags.
+//   - hTexRef: the texture reference.
+//
 // Deprecated: cuTexRefGetFlags is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefGetFlags(hTexRef CUtexref) (pFlags uint32, err error) {
 	call := a.fn().TexRefGetFlags
@@ -195,6 +230,11 @@ func (a API) TexRefGetFlags(hTexRef CUtexref) (pFlags uint32, err error) {
 //	CUresult cuTexRefGetFormat(CUarray_format *pFormat, int *pNumChannels, CUtexref hTexRef)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pFormat (result): the format of a component.
+//   - pNumChannels (result): how many components a texel has.
+//   - hTexRef: the texture reference.
 //
 // Deprecated: cuTexRefGetFormat is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefGetFormat(hTexRef CUtexref) (pFormat CUarray_format, pNumChannels int32, err error) {
@@ -217,6 +257,10 @@ func (a API) TexRefGetFormat(hTexRef CUtexref) (pFormat CUarray_format, pNumChan
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pmaxAniso (result): the greatest anisotropy.
+//   - hTexRef: the texture reference.
+//
 // Deprecated: cuTexRefGetMaxAnisotropy is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefGetMaxAnisotropy(hTexRef CUtexref) (pmaxAniso int32, err error) {
 	call := a.fn().TexRefGetMaxAnisotropy
@@ -236,6 +280,10 @@ func (a API) TexRefGetMaxAnisotropy(hTexRef CUtexref) (pmaxAniso int32, err erro
 //	CUresult cuTexRefGetMipmapFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pfm (result): whether texels are interpolated.
+//   - hTexRef: the texture reference.
 //
 // Deprecated: cuTexRefGetMipmapFilterMode is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefGetMipmapFilterMode(hTexRef CUtexref) (pfm CUfilter_mode, err error) {
@@ -257,6 +305,10 @@ func (a API) TexRefGetMipmapFilterMode(hTexRef CUtexref) (pfm CUfilter_mode, err
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pbias (result): what is added to the level.
+//   - hTexRef: the texture reference.
+//
 // Deprecated: cuTexRefGetMipmapLevelBias is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefGetMipmapLevelBias(hTexRef CUtexref) (pbias float32, err error) {
 	call := a.fn().TexRefGetMipmapLevelBias
@@ -276,6 +328,11 @@ func (a API) TexRefGetMipmapLevelBias(hTexRef CUtexref) (pbias float32, err erro
 //	CUresult cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp, CUtexref hTexRef)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pminMipmapLevelClamp (result): the least level that is read.
+//   - pmaxMipmapLevelClamp (result): the greatest level that is read.
+//   - hTexRef: the texture reference.
 //
 // Deprecated: cuTexRefGetMipmapLevelClamp is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefGetMipmapLevelClamp(hTexRef CUtexref) (pminMipmapLevelClamp float32, pmaxMipmapLevelClamp float32, err error) {
@@ -298,6 +355,10 @@ func (a API) TexRefGetMipmapLevelClamp(hTexRef CUtexref) (pminMipmapLevelClamp f
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - phMipmappedArray (result): the mipmapped array that the reference is bound to.
+//   - hTexRef: the texture reference.
+//
 // Deprecated: cuTexRefGetMipmappedArray is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefGetMipmappedArray(hTexRef CUtexref) (phMipmappedArray CUmipmappedArray, err error) {
 	call := a.fn().TexRefGetMipmappedArray
@@ -317,6 +378,12 @@ func (a API) TexRefGetMipmappedArray(hTexRef CUtexref) (phMipmappedArray CUmipma
 //	CUresult cuTexRefSetAddress(unsigned int *ByteOffset, CUtexref hTexRef, CUdeviceptr_v1 dptr, unsigned int bytes)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - ByteOffset (result): bytes from the aligned address to the texture.
+//   - hTexRef: the texture reference.
+//   - dptr: the beginning of the memory.
+//   - bytes: size of the memory in bytes.
 //
 // Deprecated: cuTexRefSetAddress is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetAddress_v1(hTexRef CUtexref, dptr CUdeviceptr_v1, bytes uint32) (byteOffset uint32, err error) {
@@ -338,6 +405,12 @@ func (a API) TexRefSetAddress_v1(hTexRef CUtexref, dptr CUdeviceptr_v1, bytes ui
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - desc: extent and format of the memory.
+//   - dptr: the beginning of the memory.
+//   - Pitch: bytes from one row to the next.
+//
 // Deprecated: cuTexRefSetAddress2D is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetAddress2D_v1(hTexRef CUtexref, desc *CUDA_ARRAY_DESCRIPTOR_v1, dptr CUdeviceptr_v1, pitch uint32) (err error) {
 	call := a.fn().TexRefSetAddress2D
@@ -354,6 +427,12 @@ func (a API) TexRefSetAddress2D_v1(hTexRef CUtexref, desc *CUDA_ARRAY_DESCRIPTOR
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - desc: extent and format of the memory.
+//   - dptr: the beginning of the memory.
+//   - Pitch: bytes from one row to the next.
+//
 // Deprecated: cuTexRefSetAddress2D_v2 is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetAddress2D_v2(hTexRef CUtexref, desc *CUDA_ARRAY_DESCRIPTOR, dptr CUdeviceptr, pitch uint64) (err error) {
 	call := a.fn().TexRefSetAddress2D_v2
@@ -369,6 +448,12 @@ func (a API) TexRefSetAddress2D_v2(hTexRef CUtexref, desc *CUDA_ARRAY_DESCRIPTOR
 //	CUresult cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr dptr, size_t Pitch)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - desc: extent and format of the memory.
+//   - dptr: the beginning of the memory.
+//   - Pitch: bytes from one row to the next.
 //
 // Deprecated: cuTexRefSetAddress2D_v3 is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetAddress2D(hTexRef CUtexref, desc *CUDA_ARRAY_DESCRIPTOR, dptr CUdeviceptr, pitch uint64) (err error) {
@@ -393,6 +478,11 @@ func (a API) TexRefSetAddress2D_v3(hTexRef CUtexref, desc *CUDA_ARRAY_DESCRIPTOR
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - dim: which dimension, from 0.
+//   - am: what becomes of coordinates outside.
+//
 // Deprecated: cuTexRefSetAddressMode is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetAddressMode(hTexRef CUtexref, dim int32, am CUaddress_mode) (err error) {
 	call := a.fn().TexRefSetAddressMode
@@ -408,6 +498,12 @@ func (a API) TexRefSetAddressMode(hTexRef CUtexref, dim int32, am CUaddress_mode
 //	CUresult cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdeviceptr dptr, size_t bytes)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - ByteOffset (result): bytes from the aligned address to the texture.
+//   - hTexRef: the texture reference.
+//   - dptr: the beginning of the memory.
+//   - bytes: size of the memory in bytes.
 //
 // Deprecated: cuTexRefSetAddress_v2 is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetAddress(hTexRef CUtexref, dptr CUdeviceptr, bytes uint64) (byteOffset uint64, err error) {
@@ -436,6 +532,11 @@ func (a API) TexRefSetAddress_v2(hTexRef CUtexref, dptr CUdeviceptr, bytes uint6
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - hArray: the array.
+//   - Flags: must be CU_TRSA_OVERRIDE_FORMAT.
+//
 // Deprecated: cuTexRefSetArray is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetArray(hTexRef CUtexref, hArray CUarray, flags uint32) (err error) {
 	call := a.fn().TexRefSetArray
@@ -451,6 +552,10 @@ func (a API) TexRefSetArray(hTexRef CUtexref, hArray CUarray, flags uint32) (err
 //	CUresult cuTexRefSetBorderColor(CUtexref hTexRef, float *pBorderColor)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - pBorderColor: four components of the colour outside.
 //
 // Deprecated: cuTexRefSetBorderColor is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetBorderColor(hTexRef CUtexref, pBorderColor [4]float32) (err error) {
@@ -472,6 +577,10 @@ func (a API) TexRefSetBorderColor(hTexRef CUtexref, pBorderColor [4]float32) (er
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - fm: whether texels are interpolated.
+//
 // Deprecated: cuTexRefSetFilterMode is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetFilterMode(hTexRef CUtexref, fm CUfilter_mode) (err error) {
 	call := a.fn().TexRefSetFilterMode
@@ -487,6 +596,10 @@ func (a API) TexRefSetFilterMode(hTexRef CUtexref, fm CUfilter_mode) (err error)
 //	CUresult cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - Flags: how values and coordinates are read (CU_TRSF_*).
 //
 // Deprecated: cuTexRefSetFlags is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetFlags(hTexRef CUtexref, flags uint32) (err error) {
@@ -504,6 +617,11 @@ func (a API) TexRefSetFlags(hTexRef CUtexref, flags uint32) (err error) {
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - fmt: the format of a component.
+//   - NumPackedComponents: how many components a texel has.
+//
 // Deprecated: cuTexRefSetFormat is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetFormat(hTexRef CUtexref, fmt CUarray_format, numPackedComponents int32) (err error) {
 	call := a.fn().TexRefSetFormat
@@ -519,6 +637,10 @@ func (a API) TexRefSetFormat(hTexRef CUtexref, fmt CUarray_format, numPackedComp
 //	CUresult cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - maxAniso: the greatest anisotropy.
 //
 // Deprecated: cuTexRefSetMaxAnisotropy is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetMaxAnisotropy(hTexRef CUtexref, maxAniso uint32) (err error) {
@@ -536,6 +658,10 @@ func (a API) TexRefSetMaxAnisotropy(hTexRef CUtexref, maxAniso uint32) (err erro
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - fm: whether texels are interpolated.
+//
 // Deprecated: cuTexRefSetMipmapFilterMode is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetMipmapFilterMode(hTexRef CUtexref, fm CUfilter_mode) (err error) {
 	call := a.fn().TexRefSetMipmapFilterMode
@@ -551,6 +677,10 @@ func (a API) TexRefSetMipmapFilterMode(hTexRef CUtexref, fm CUfilter_mode) (err 
 //	CUresult cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - bias: what is added to the level.
 //
 // Deprecated: cuTexRefSetMipmapLevelBias is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetMipmapLevelBias(hTexRef CUtexref, bias float32) (err error) {
@@ -568,6 +698,11 @@ func (a API) TexRefSetMipmapLevelBias(hTexRef CUtexref, bias float32) (err error
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - minMipmapLevelClamp: the least level that is read.
+//   - maxMipmapLevelClamp: the greatest level that is read.
+//
 // Deprecated: cuTexRefSetMipmapLevelClamp is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetMipmapLevelClamp(hTexRef CUtexref, minMipmapLevelClamp float32, maxMipmapLevelClamp float32) (err error) {
 	call := a.fn().TexRefSetMipmapLevelClamp
@@ -583,6 +718,11 @@ func (a API) TexRefSetMipmapLevelClamp(hTexRef CUtexref, minMipmapLevelClamp flo
 //	CUresult cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - hMipmappedArray: the mipmapped array.
+//   - Flags: must be CU_TRSA_OVERRIDE_FORMAT.
 //
 // Deprecated: cuTexRefSetMipmappedArray is marked as deprecated in the headers of CUDA 13.5.
 func (a API) TexRefSetMipmappedArray(hTexRef CUtexref, hMipmappedArray CUmipmappedArray, flags uint32) (err error) {

@@ -8,6 +8,9 @@ package cu
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pTexRef (result): the texture reference; one of a module lives as long as that.
+//
 // Deprecated: cuTexRefCreate is marked as deprecated in the headers of CUDA 13.5.
 func TexRefCreate() (pTexRef CUtexref, err error) {
 	a, err := Default()
@@ -22,6 +25,9 @@ func TexRefCreate() (pTexRef CUtexref, err error) {
 //	CUresult cuTexRefDestroy(CUtexref hTexRef)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
 //
 // Deprecated: cuTexRefDestroy is marked as deprecated in the headers of CUDA 13.5.
 func TexRefDestroy(hTexRef CUtexref) (err error) {
@@ -38,6 +44,10 @@ func TexRefDestroy(hTexRef CUtexref) (err error) {
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pdptr (result): the address for the device.
+//   - hTexRef: the texture reference.
+//
 // Deprecated: cuTexRefGetAddress is marked as deprecated in the headers of CUDA 13.5.
 func TexRefGetAddress_v1(hTexRef CUtexref) (pdptr CUdeviceptr_v1, err error) {
 	a, err := Default()
@@ -53,6 +63,11 @@ func TexRefGetAddress_v1(hTexRef CUtexref) (pdptr CUdeviceptr_v1, err error) {
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pam (result): what becomes of coordinates outside.
+//   - hTexRef: the texture reference.
+//   - dim: which dimension, from 0.
+//
 // Deprecated: cuTexRefGetAddressMode is marked as deprecated in the headers of CUDA 13.5.
 func TexRefGetAddressMode(hTexRef CUtexref, dim int32) (pam CUaddress_mode, err error) {
 	a, err := Default()
@@ -67,6 +82,10 @@ func TexRefGetAddressMode(hTexRef CUtexref, dim int32) (pam CUaddress_mode, err 
 //	CUresult cuTexRefGetAddress_v2(CUdeviceptr *pdptr, CUtexref hTexRef)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pdptr (result): the address for the device.
+//   - hTexRef: the texture reference.
 //
 // Deprecated: cuTexRefGetAddress_v2 is marked as deprecated in the headers of CUDA 13.5.
 func TexRefGetAddress(hTexRef CUtexref) (pdptr CUdeviceptr, err error) {
@@ -94,6 +113,10 @@ func TexRefGetAddress_v2(hTexRef CUtexref) (pdptr CUdeviceptr, err error) {
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - phArray (result): the array that the reference is bound to.
+//   - hTexRef: the texture reference.
+//
 // Deprecated: cuTexRefGetArray is marked as deprecated in the headers of CUDA 13.5.
 func TexRefGetArray(hTexRef CUtexref) (phArray CUarray, err error) {
 	a, err := Default()
@@ -108,6 +131,10 @@ func TexRefGetArray(hTexRef CUtexref) (phArray CUarray, err error) {
 //	CUresult cuTexRefGetBorderColor(float *pBorderColor, CUtexref hTexRef)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pBorderColor (result): four components of the colour outside.
+//   - hTexRef: the texture reference.
 //
 // Deprecated: cuTexRefGetBorderColor is marked as deprecated in the headers of CUDA 13.5.
 func TexRefGetBorderColor(hTexRef CUtexref) (pBorderColor [4]float32, err error) {
@@ -124,6 +151,10 @@ func TexRefGetBorderColor(hTexRef CUtexref) (pBorderColor [4]float32, err error)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pfm (result): whether texels are interpolated.
+//   - hTexRef: the texture reference.
+//
 // Deprecated: cuTexRefGetFilterMode is marked as deprecated in the headers of CUDA 13.5.
 func TexRefGetFilterMode(hTexRef CUtexref) (pfm CUfilter_mode, err error) {
 	a, err := Default()
@@ -138,6 +169,10 @@ func TexRefGetFilterMode(hTexRef CUtexref) (pfm CUfilter_mode, err error) {
 //	CUresult cuTexRefGetFlags(unsigned int *pFlags, CUtexref hTexRef)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pFlags (result): the flags.
+//   - hTexRef: the texture reference.
 //
 // Deprecated: cuTexRefGetFlags is marked as deprecated in the headers of CUDA 13.5.
 func TexRefGetFlags(hTexRef CUtexref) (pFlags uint32, err error) {
@@ -154,6 +189,11 @@ func TexRefGetFlags(hTexRef CUtexref) (pFlags uint32, err error) {
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pFormat (result): the format of a component.
+//   - pNumChannels (result): how many components a texel has.
+//   - hTexRef: the texture reference.
+//
 // Deprecated: cuTexRefGetFormat is marked as deprecated in the headers of CUDA 13.5.
 func TexRefGetFormat(hTexRef CUtexref) (pFormat CUarray_format, pNumChannels int32, err error) {
 	a, err := Default()
@@ -168,6 +208,10 @@ func TexRefGetFormat(hTexRef CUtexref) (pFormat CUarray_format, pNumChannels int
 //	CUresult cuTexRefGetMaxAnisotropy(int *pmaxAniso, CUtexref hTexRef)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pmaxAniso (result): the greatest anisotropy.
+//   - hTexRef: the texture reference.
 //
 // Deprecated: cuTexRefGetMaxAnisotropy is marked as deprecated in the headers of CUDA 13.5.
 func TexRefGetMaxAnisotropy(hTexRef CUtexref) (pmaxAniso int32, err error) {
@@ -184,6 +228,10 @@ func TexRefGetMaxAnisotropy(hTexRef CUtexref) (pmaxAniso int32, err error) {
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pfm (result): whether texels are interpolated.
+//   - hTexRef: the texture reference.
+//
 // Deprecated: cuTexRefGetMipmapFilterMode is marked as deprecated in the headers of CUDA 13.5.
 func TexRefGetMipmapFilterMode(hTexRef CUtexref) (pfm CUfilter_mode, err error) {
 	a, err := Default()
@@ -198,6 +246,10 @@ func TexRefGetMipmapFilterMode(hTexRef CUtexref) (pfm CUfilter_mode, err error) 
 //	CUresult cuTexRefGetMipmapLevelBias(float *pbias, CUtexref hTexRef)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pbias (result): what is added to the level.
+//   - hTexRef: the texture reference.
 //
 // Deprecated: cuTexRefGetMipmapLevelBias is marked as deprecated in the headers of CUDA 13.5.
 func TexRefGetMipmapLevelBias(hTexRef CUtexref) (pbias float32, err error) {
@@ -214,6 +266,11 @@ func TexRefGetMipmapLevelBias(hTexRef CUtexref) (pbias float32, err error) {
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - pminMipmapLevelClamp (result): the least level that is read.
+//   - pmaxMipmapLevelClamp (result): the greatest level that is read.
+//   - hTexRef: the texture reference.
+//
 // Deprecated: cuTexRefGetMipmapLevelClamp is marked as deprecated in the headers of CUDA 13.5.
 func TexRefGetMipmapLevelClamp(hTexRef CUtexref) (pminMipmapLevelClamp float32, pmaxMipmapLevelClamp float32, err error) {
 	a, err := Default()
@@ -228,6 +285,10 @@ func TexRefGetMipmapLevelClamp(hTexRef CUtexref) (pminMipmapLevelClamp float32, 
 //	CUresult cuTexRefGetMipmappedArray(CUmipmappedArray *phMipmappedArray, CUtexref hTexRef)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - phMipmappedArray (result): the mipmapped array that the reference is bound to.
+//   - hTexRef: the texture reference.
 //
 // Deprecated: cuTexRefGetMipmappedArray is marked as deprecated in the headers of CUDA 13.5.
 func TexRefGetMipmappedArray(hTexRef CUtexref) (phMipmappedArray CUmipmappedArray, err error) {
@@ -244,6 +305,12 @@ func TexRefGetMipmappedArray(hTexRef CUtexref) (phMipmappedArray CUmipmappedArra
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - ByteOffset (result): bytes from the aligned address to the texture.
+//   - hTexRef: the texture reference.
+//   - dptr: the beginning of the memory.
+//   - bytes: size of the memory in bytes.
+//
 // Deprecated: cuTexRefSetAddress is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetAddress_v1(hTexRef CUtexref, dptr CUdeviceptr_v1, bytes uint32) (byteOffset uint32, err error) {
 	a, err := Default()
@@ -258,6 +325,12 @@ func TexRefSetAddress_v1(hTexRef CUtexref, dptr CUdeviceptr_v1, bytes uint32) (b
 //	CUresult cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR_v1 *desc, CUdeviceptr_v1 dptr, unsigned int Pitch)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - desc: extent and format of the memory.
+//   - dptr: the beginning of the memory.
+//   - Pitch: bytes from one row to the next.
 //
 // Deprecated: cuTexRefSetAddress2D is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetAddress2D_v1(hTexRef CUtexref, desc *CUDA_ARRAY_DESCRIPTOR_v1, dptr CUdeviceptr_v1, pitch uint32) (err error) {
@@ -274,6 +347,12 @@ func TexRefSetAddress2D_v1(hTexRef CUtexref, desc *CUDA_ARRAY_DESCRIPTOR_v1, dpt
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - desc: extent and format of the memory.
+//   - dptr: the beginning of the memory.
+//   - Pitch: bytes from one row to the next.
+//
 // Deprecated: cuTexRefSetAddress2D_v2 is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetAddress2D_v2(hTexRef CUtexref, desc *CUDA_ARRAY_DESCRIPTOR, dptr CUdeviceptr, pitch uint64) (err error) {
 	a, err := Default()
@@ -288,6 +367,12 @@ func TexRefSetAddress2D_v2(hTexRef CUtexref, desc *CUDA_ARRAY_DESCRIPTOR, dptr C
 //	CUresult cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr dptr, size_t Pitch)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 4.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - desc: extent and format of the memory.
+//   - dptr: the beginning of the memory.
+//   - Pitch: bytes from one row to the next.
 //
 // Deprecated: cuTexRefSetAddress2D_v3 is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetAddress2D(hTexRef CUtexref, desc *CUDA_ARRAY_DESCRIPTOR, dptr CUdeviceptr, pitch uint64) (err error) {
@@ -315,6 +400,11 @@ func TexRefSetAddress2D_v3(hTexRef CUtexref, desc *CUDA_ARRAY_DESCRIPTOR, dptr C
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - dim: which dimension, from 0.
+//   - am: what becomes of coordinates outside.
+//
 // Deprecated: cuTexRefSetAddressMode is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetAddressMode(hTexRef CUtexref, dim int32, am CUaddress_mode) (err error) {
 	a, err := Default()
@@ -329,6 +419,12 @@ func TexRefSetAddressMode(hTexRef CUtexref, dim int32, am CUaddress_mode) (err e
 //	CUresult cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdeviceptr dptr, size_t bytes)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 3.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - ByteOffset (result): bytes from the aligned address to the texture.
+//   - hTexRef: the texture reference.
+//   - dptr: the beginning of the memory.
+//   - bytes: size of the memory in bytes.
 //
 // Deprecated: cuTexRefSetAddress_v2 is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetAddress(hTexRef CUtexref, dptr CUdeviceptr, bytes uint64) (byteOffset uint64, err error) {
@@ -356,6 +452,11 @@ func TexRefSetAddress_v2(hTexRef CUtexref, dptr CUdeviceptr, bytes uint64) (byte
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - hArray: the array.
+//   - Flags: must be CU_TRSA_OVERRIDE_FORMAT.
+//
 // Deprecated: cuTexRefSetArray is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetArray(hTexRef CUtexref, hArray CUarray, flags uint32) (err error) {
 	a, err := Default()
@@ -370,6 +471,10 @@ func TexRefSetArray(hTexRef CUtexref, hArray CUarray, flags uint32) (err error) 
 //	CUresult cuTexRefSetBorderColor(CUtexref hTexRef, float *pBorderColor)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - pBorderColor: four components of the colour outside.
 //
 // Deprecated: cuTexRefSetBorderColor is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetBorderColor(hTexRef CUtexref, pBorderColor [4]float32) (err error) {
@@ -386,6 +491,10 @@ func TexRefSetBorderColor(hTexRef CUtexref, pBorderColor [4]float32) (err error)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - fm: whether texels are interpolated.
+//
 // Deprecated: cuTexRefSetFilterMode is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetFilterMode(hTexRef CUtexref, fm CUfilter_mode) (err error) {
 	a, err := Default()
@@ -400,6 +509,10 @@ func TexRefSetFilterMode(hTexRef CUtexref, fm CUfilter_mode) (err error) {
 //	CUresult cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - Flags: how values and coordinates are read (CU_TRSF_*).
 //
 // Deprecated: cuTexRefSetFlags is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetFlags(hTexRef CUtexref, flags uint32) (err error) {
@@ -416,6 +529,11 @@ func TexRefSetFlags(hTexRef CUtexref, flags uint32) (err error) {
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 2.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - fmt: the format of a component.
+//   - NumPackedComponents: how many components a texel has.
+//
 // Deprecated: cuTexRefSetFormat is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetFormat(hTexRef CUtexref, fmt CUarray_format, numPackedComponents int32) (err error) {
 	a, err := Default()
@@ -430,6 +548,10 @@ func TexRefSetFormat(hTexRef CUtexref, fmt CUarray_format, numPackedComponents i
 //	CUresult cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - maxAniso: the greatest anisotropy.
 //
 // Deprecated: cuTexRefSetMaxAnisotropy is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetMaxAnisotropy(hTexRef CUtexref, maxAniso uint32) (err error) {
@@ -446,6 +568,10 @@ func TexRefSetMaxAnisotropy(hTexRef CUtexref, maxAniso uint32) (err error) {
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - fm: whether texels are interpolated.
+//
 // Deprecated: cuTexRefSetMipmapFilterMode is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetMipmapFilterMode(hTexRef CUtexref, fm CUfilter_mode) (err error) {
 	a, err := Default()
@@ -460,6 +586,10 @@ func TexRefSetMipmapFilterMode(hTexRef CUtexref, fm CUfilter_mode) (err error) {
 //	CUresult cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - bias: what is added to the level.
 //
 // Deprecated: cuTexRefSetMipmapLevelBias is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetMipmapLevelBias(hTexRef CUtexref, bias float32) (err error) {
@@ -476,6 +606,11 @@ func TexRefSetMipmapLevelBias(hTexRef CUtexref, bias float32) (err error) {
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
 //
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - minMipmapLevelClamp: the least level that is read.
+//   - maxMipmapLevelClamp: the greatest level that is read.
+//
 // Deprecated: cuTexRefSetMipmapLevelClamp is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetMipmapLevelClamp(hTexRef CUtexref, minMipmapLevelClamp float32, maxMipmapLevelClamp float32) (err error) {
 	a, err := Default()
@@ -490,6 +625,11 @@ func TexRefSetMipmapLevelClamp(hTexRef CUtexref, minMipmapLevelClamp float32, ma
 //	CUresult cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray, unsigned int Flags)
 //
 // Declared in cuda.h, group CUDA_TEXREF_DEPRECATED, since CUDA 5.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - hTexRef: the texture reference.
+//   - hMipmappedArray: the mipmapped array.
+//   - Flags: must be CU_TRSA_OVERRIDE_FORMAT.
 //
 // Deprecated: cuTexRefSetMipmappedArray is marked as deprecated in the headers of CUDA 13.5.
 func TexRefSetMipmappedArray(hTexRef CUtexref, hMipmappedArray CUmipmappedArray, flags uint32) (err error) {

@@ -13,6 +13,12 @@ import (
 //	CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
 //
 // Declared in cuda.h, group CUDA_UNIFIED, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - devPtr: the beginning of the range.
+//   - count: size of the range in bytes.
+//   - advice: what is said about the range.
+//   - device: the device, a number from 0.
 func (a API) MemAdvise_v1(devPtr CUdeviceptr, count uint64, advice CUmem_advise, device CUdevice) (err error) {
 	call := a.fn().MemAdvise
 	if call == nil {
@@ -27,6 +33,12 @@ func (a API) MemAdvise_v1(devPtr CUdeviceptr, count uint64, advice CUmem_advise,
 //	CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location)
 //
 // Declared in cuda.h, group CUDA_UNIFIED, since CUDA 12.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - devPtr: the beginning of the range.
+//   - count: size of the range in bytes.
+//   - advice: what is said about the range.
+//   - location: what place the advice is about.
 func (a API) MemAdvise(devPtr CUdeviceptr, count uint64, advice CUmem_advise, location CUmemLocation) (err error) {
 	call := a.fn().MemAdvise_v2
 	if call == nil {
@@ -46,6 +58,16 @@ func (a API) MemAdvise_v2(devPtr CUdeviceptr, count uint64, advice CUmem_advise,
 //	CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_UNIFIED, since CUDA 13.0.
+//
+// Parameters, under their names in C:
+//   - dptrs: the beginning of each range.
+//   - sizes: bytes of each entry.
+//   - count (the length of dptrs): how many ranges there are.
+//   - prefetchLocs: the places to bring ranges to.
+//   - prefetchLocIdxs: the number of the first range that each place is for; the first is 0, and they grow.
+//   - numPrefetchLocs (the length of prefetchLocs): how many places there are.
+//   - flags: must be 0.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemDiscardAndPrefetchBatchAsync(dptrs []CUdeviceptr, sizes []uint64, prefetchLocs []CUmemLocation, prefetchLocIdxs []uint64, flags uint64, hStream CUstream) (err error) {
 	call := a.fn().MemDiscardAndPrefetchBatchAsync
 	if call == nil {
@@ -68,6 +90,13 @@ func (a API) MemDiscardAndPrefetchBatchAsync(dptrs []CUdeviceptr, sizes []uint64
 //	CUresult cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, unsigned long long flags, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_UNIFIED, since CUDA 13.0.
+//
+// Parameters, under their names in C:
+//   - dptrs: the beginning of each range.
+//   - sizes: bytes of each entry.
+//   - count (the length of dptrs): how many ranges there are.
+//   - flags: must be 0.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemDiscardBatchAsync(dptrs []CUdeviceptr, sizes []uint64, flags uint64, hStream CUstream) (err error) {
 	call := a.fn().MemDiscardBatchAsync
 	if call == nil {
@@ -86,6 +115,14 @@ func (a API) MemDiscardBatchAsync(dptrs []CUdeviceptr, sizes []uint64, flags uin
 //	CUresult cuMemGetLocationInfo(CUdeviceptr ptr, size_t size, size_t summaryGranularity, size_t samplingGranularity, CUmemLocation *location_out)
 //
 // Declared in cuda.h, group CUDA_UNIFIED, since CUDA 13.4.
+//
+// Parameters, under their names in C:
+//   - ptr: the beginning of the range.
+//   - size: size of the range in bytes.
+//   - summaryGranularity: bytes of a part that gets one answer.
+//   - samplingGranularity: bytes between the places of a part that are looked at; 0 leaves it to the driver.
+//   - location_out: room for the place that holds most of each part: as many as parts of summaryGranularity, the last
+//     not whole.
 func (a API) MemGetLocationInfo(ptr CUdeviceptr, size uint64, summaryGranularity uint64, samplingGranularity uint64, location_out *CUmemLocation) (err error) {
 	call := a.fn().MemGetLocationInfo
 	if call == nil {
@@ -100,6 +137,12 @@ func (a API) MemGetLocationInfo(ptr CUdeviceptr, size uint64, summaryGranularity
 //	CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_UNIFIED, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - devPtr: the beginning of the range.
+//   - count: size of the range in bytes.
+//   - dstDevice: the device to bring the pages to, CU_DEVICE_CPU for the host.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemPrefetchAsync_v1(devPtr CUdeviceptr, count uint64, dstDevice CUdevice, hStream CUstream) (err error) {
 	call := a.fn().MemPrefetchAsync
 	if call == nil {
@@ -114,6 +157,13 @@ func (a API) MemPrefetchAsync_v1(devPtr CUdeviceptr, count uint64, dstDevice CUd
 //	CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_UNIFIED, since CUDA 12.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - devPtr: the beginning of the range.
+//   - count: size of the range in bytes.
+//   - location: where to bring the pages to.
+//   - flags: must be 0.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemPrefetchAsync(devPtr CUdeviceptr, count uint64, location CUmemLocation, flags uint32, hStream CUstream) (err error) {
 	call := a.fn().MemPrefetchAsync_v2
 	if call == nil {
@@ -133,6 +183,16 @@ func (a API) MemPrefetchAsync_v2(devPtr CUdeviceptr, count uint64, location CUme
 //	CUresult cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_UNIFIED, since CUDA 13.0.
+//
+// Parameters, under their names in C:
+//   - dptrs: the beginning of each range.
+//   - sizes: bytes of each entry.
+//   - count (the length of dptrs): how many ranges there are.
+//   - prefetchLocs: the places to bring ranges to.
+//   - prefetchLocIdxs: the number of the first range that each place is for; the first is 0, and they grow.
+//   - numPrefetchLocs (the length of prefetchLocs): how many places there are.
+//   - flags: must be 0.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemPrefetchBatchAsync(dptrs []CUdeviceptr, sizes []uint64, prefetchLocs []CUmemLocation, prefetchLocIdxs []uint64, flags uint64, hStream CUstream) (err error) {
 	call := a.fn().MemPrefetchBatchAsync
 	if call == nil {
@@ -155,6 +215,13 @@ func (a API) MemPrefetchBatchAsync(dptrs []CUdeviceptr, sizes []uint64, prefetch
 //	CUresult cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute, CUdeviceptr devPtr, size_t count)
 //
 // Declared in cuda.h, group CUDA_UNIFIED, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - data (written by the call): memory for the answer, of the type that the attribute has.
+//   - dataSize (the length of data): size of data in bytes.
+//   - attribute: what is asked about the range.
+//   - devPtr: the beginning of the range.
+//   - count: size of the range in bytes.
 func (a API) MemRangeGetAttribute(data []byte, attribute CUmem_range_attribute, devPtr CUdeviceptr, count uint64) (err error) {
 	call := a.fn().MemRangeGetAttribute
 	if call == nil {
@@ -169,6 +236,14 @@ func (a API) MemRangeGetAttribute(data []byte, attribute CUmem_range_attribute, 
 //	CUresult cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes, size_t numAttributes, CUdeviceptr devPtr, size_t count)
 //
 // Declared in cuda.h, group CUDA_UNIFIED, since CUDA 8.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - data (written by the call): memory for each answer, of the type that the attribute has.
+//   - dataSizes: size of each of data in bytes.
+//   - attributes: what is asked for.
+//   - numAttributes (the length of data): how many attributes are asked for.
+//   - devPtr: the beginning of the range.
+//   - count: size of the range in bytes.
 func (a API) MemRangeGetAttributes(data []unsafe.Pointer, dataSizes []uint64, attributes []CUmem_range_attribute, devPtr CUdeviceptr, count uint64) (err error) {
 	call := a.fn().MemRangeGetAttributes
 	if call == nil {
@@ -191,6 +266,11 @@ func (a API) MemRangeGetAttributes(data []unsafe.Pointer, dataSizes []uint64, at
 //	CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
 //
 // Declared in cuda.h, group CUDA_UNIFIED, since CUDA 4.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - data (written by the call): memory for the answer, of the type that the attribute has.
+//   - attribute: what is asked about the pointer, or set.
+//   - ptr: the address.
 func (a API) PointerGetAttribute(data unsafe.Pointer, attribute CUpointer_attribute, ptr CUdeviceptr) (err error) {
 	call := a.fn().PointerGetAttribute
 	if call == nil {
@@ -205,6 +285,12 @@ func (a API) PointerGetAttribute(data unsafe.Pointer, attribute CUpointer_attrib
 //	CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr)
 //
 // Declared in cuda.h, group CUDA_UNIFIED, since CUDA 7.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - numAttributes (the length of attributes): how many attributes are asked for.
+//   - attributes: what is asked for.
+//   - data (written by the call): memory for each answer, of the type that the attribute has.
+//   - ptr: the address.
 func (a API) PointerGetAttributes(attributes []CUpointer_attribute, data []unsafe.Pointer, ptr CUdeviceptr) (err error) {
 	call := a.fn().PointerGetAttributes
 	if call == nil {
@@ -227,6 +313,11 @@ func (a API) PointerGetAttributes(attributes []CUpointer_attribute, data []unsaf
 //	CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 //
 // Declared in cuda.h, group CUDA_UNIFIED, since CUDA 6.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE.
+//
+// Parameters, under their names in C:
+//   - value: the value of the attribute.
+//   - attribute: what is asked about the pointer, or set.
+//   - ptr: the address.
 func (a API) PointerSetAttribute(value unsafe.Pointer, attribute CUpointer_attribute, ptr CUdeviceptr) (err error) {
 	call := a.fn().PointerSetAttribute
 	if call == nil {

@@ -13,6 +13,10 @@ import (
 //	CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - ptr: the address.
+//   - size: size in bytes.
 func (a API) MemAddressFree(ptr CUdeviceptr, size uint64) (err error) {
 	call := a.fn().MemAddressFree
 	if call == nil {
@@ -27,6 +31,13 @@ func (a API) MemAddressFree(ptr CUdeviceptr, size uint64) (err error) {
 //	CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - ptr (result): the beginning of the reserved range; the caller gives it back with cuMemAddressFree.
+//   - size: size in bytes.
+//   - alignment: what the range's beginning is a multiple of, in bytes; 0 leaves it to the driver.
+//   - addr: where the range is wanted; 0 leaves it to the driver.
+//   - flags: must be 0.
 func (a API) MemAddressReserve(size uint64, alignment uint64, addr CUdeviceptr, flags uint64) (ptr CUdeviceptr, err error) {
 	call := a.fn().MemAddressReserve
 	if call == nil {
@@ -45,6 +56,12 @@ func (a API) MemAddressReserve(size uint64, alignment uint64, addr CUdeviceptr, 
 //	CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - handle (result): the memory; the caller gives it back with cuMemRelease.
+//   - size: size in bytes.
+//   - prop: kind, place and handle types of the memory.
+//   - flags: must be 0.
 func (a API) MemCreate(size uint64, prop *CUmemAllocationProp, flags uint64) (handle CUmemGenericAllocationHandle, err error) {
 	call := a.fn().MemCreate
 	if call == nil {
@@ -63,6 +80,13 @@ func (a API) MemCreate(size uint64, prop *CUmemAllocationProp, flags uint64) (ha
 //	CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType handleType, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - shareableHandle (written by the call): memory for the handle of the operating system: an int for a file
+//     descriptor, which the caller closes.
+//   - handle: the memory.
+//   - handleType: what kind of handle.
+//   - flags: must be 0.
 func (a API) MemExportToShareableHandle(shareableHandle unsafe.Pointer, handle CUmemGenericAllocationHandle, handleType CUmemAllocationHandleType, flags uint64) (err error) {
 	call := a.fn().MemExportToShareableHandle
 	if call == nil {
@@ -77,6 +101,11 @@ func (a API) MemExportToShareableHandle(shareableHandle unsafe.Pointer, handle C
 //	CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - flags (result): what the place may do (CUmemAccess_flags).
+//   - location: where.
+//   - ptr: the address.
 func (a API) MemGetAccess(location *CUmemLocation, ptr CUdeviceptr) (flags uint64, err error) {
 	call := a.fn().MemGetAccess
 	if call == nil {
@@ -95,6 +124,11 @@ func (a API) MemGetAccess(location *CUmemLocation, ptr CUdeviceptr) (flags uint6
 //	CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - granularity (result): what sizes and addresses must be a multiple of, in bytes.
+//   - prop: kind, place and handle types of the memory.
+//   - option: whether the least or the recommended granularity is wanted.
 func (a API) MemGetAllocationGranularity(prop *CUmemAllocationProp, option CUmemAllocationGranularity_flags) (granularity uint64, err error) {
 	call := a.fn().MemGetAllocationGranularity
 	if call == nil {
@@ -113,6 +147,10 @@ func (a API) MemGetAllocationGranularity(prop *CUmemAllocationProp, option CUmem
 //	CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - prop (result): kind, place and handle types of the memory.
+//   - handle: the memory.
 func (a API) MemGetAllocationPropertiesFromHandle(handle CUmemGenericAllocationHandle) (prop CUmemAllocationProp, err error) {
 	call := a.fn().MemGetAllocationPropertiesFromHandle
 	if call == nil {
@@ -131,6 +169,11 @@ func (a API) MemGetAllocationPropertiesFromHandle(handle CUmemGenericAllocationH
 //	CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle, CUmemAllocationHandleType shHandleType)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - handle (result): the memory; the caller gives it back with cuMemRelease.
+//   - osHandle: the handle of the operating system; a file descriptor is itself the value.
+//   - shHandleType: what kind of handle it is.
 func (a API) MemImportFromShareableHandle(osHandle uintptr, shHandleType CUmemAllocationHandleType) (handle CUmemGenericAllocationHandle, err error) {
 	call := a.fn().MemImportFromShareableHandle
 	if call == nil {
@@ -149,6 +192,13 @@ func (a API) MemImportFromShareableHandle(osHandle uintptr, shHandleType CUmemAl
 //	CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - ptr: the address.
+//   - size: size in bytes.
+//   - offset: where in the memory the mapping begins, in bytes.
+//   - handle: the memory.
+//   - flags: must be 0.
 func (a API) MemMap(ptr CUdeviceptr, size uint64, offset uint64, handle CUmemGenericAllocationHandle, flags uint64) (err error) {
 	call := a.fn().MemMap
 	if call == nil {
@@ -163,6 +213,11 @@ func (a API) MemMap(ptr CUdeviceptr, size uint64, offset uint64, handle CUmemGen
 //	CUresult cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int count, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - mapInfoList: what of which array gets or loses memory.
+//   - count (the length of mapInfoList): how many entries there are.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func (a API) MemMapArrayAsync(mapInfoList []CUarrayMapInfo, hStream CUstream) (err error) {
 	call := a.fn().MemMapArrayAsync
 	if call == nil {
@@ -181,6 +236,9 @@ func (a API) MemMapArrayAsync(mapInfoList []CUarrayMapInfo, hStream CUstream) (e
 //	CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - handle: the memory.
 func (a API) MemRelease(handle CUmemGenericAllocationHandle) (err error) {
 	call := a.fn().MemRelease
 	if call == nil {
@@ -195,6 +253,10 @@ func (a API) MemRelease(handle CUmemGenericAllocationHandle) (err error) {
 //	CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - handle (result): the memory; the caller gives it back with cuMemRelease.
+//   - addr: an address within mapped memory.
 func (a API) MemRetainAllocationHandle(addr CUdeviceptr) (handle CUmemGenericAllocationHandle, err error) {
 	call := a.fn().MemRetainAllocationHandle
 	if call == nil {
@@ -213,6 +275,12 @@ func (a API) MemRetainAllocationHandle(addr CUdeviceptr) (handle CUmemGenericAll
 //	CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - ptr: the address.
+//   - size: size in bytes.
+//   - desc: what each place may do with the range.
+//   - count (the length of desc): how many places there are.
 func (a API) MemSetAccess(ptr CUdeviceptr, size uint64, desc []CUmemAccessDesc) (err error) {
 	call := a.fn().MemSetAccess
 	if call == nil {
@@ -227,6 +295,10 @@ func (a API) MemSetAccess(ptr CUdeviceptr, size uint64, desc []CUmemAccessDesc) 
 //	CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - ptr: the address.
+//   - size: size in bytes.
 func (a API) MemUnmap(ptr CUdeviceptr, size uint64) (err error) {
 	call := a.fn().MemUnmap
 	if call == nil {

@@ -11,6 +11,10 @@ import (
 //	CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - ptr: the address.
+//   - size: size in bytes.
 func MemAddressFree(ptr CUdeviceptr, size uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -24,6 +28,13 @@ func MemAddressFree(ptr CUdeviceptr, size uint64) (err error) {
 //	CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - ptr (result): the beginning of the reserved range; the caller gives it back with cuMemAddressFree.
+//   - size: size in bytes.
+//   - alignment: what the range's beginning is a multiple of, in bytes; 0 leaves it to the driver.
+//   - addr: where the range is wanted; 0 leaves it to the driver.
+//   - flags: must be 0.
 func MemAddressReserve(size uint64, alignment uint64, addr CUdeviceptr, flags uint64) (ptr CUdeviceptr, err error) {
 	a, err := Default()
 	if err != nil {
@@ -37,6 +48,12 @@ func MemAddressReserve(size uint64, alignment uint64, addr CUdeviceptr, flags ui
 //	CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - handle (result): the memory; the caller gives it back with cuMemRelease.
+//   - size: size in bytes.
+//   - prop: kind, place and handle types of the memory.
+//   - flags: must be 0.
 func MemCreate(size uint64, prop *CUmemAllocationProp, flags uint64) (handle CUmemGenericAllocationHandle, err error) {
 	a, err := Default()
 	if err != nil {
@@ -50,6 +67,13 @@ func MemCreate(size uint64, prop *CUmemAllocationProp, flags uint64) (handle CUm
 //	CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType handleType, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - shareableHandle (written by the call): memory for the handle of the operating system: an int for a file
+//     descriptor, which the caller closes.
+//   - handle: the memory.
+//   - handleType: what kind of handle.
+//   - flags: must be 0.
 func MemExportToShareableHandle(shareableHandle unsafe.Pointer, handle CUmemGenericAllocationHandle, handleType CUmemAllocationHandleType, flags uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -63,6 +87,11 @@ func MemExportToShareableHandle(shareableHandle unsafe.Pointer, handle CUmemGene
 //	CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - flags (result): what the place may do (CUmemAccess_flags).
+//   - location: where.
+//   - ptr: the address.
 func MemGetAccess(location *CUmemLocation, ptr CUdeviceptr) (flags uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -76,6 +105,11 @@ func MemGetAccess(location *CUmemLocation, ptr CUdeviceptr) (flags uint64, err e
 //	CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - granularity (result): what sizes and addresses must be a multiple of, in bytes.
+//   - prop: kind, place and handle types of the memory.
+//   - option: whether the least or the recommended granularity is wanted.
 func MemGetAllocationGranularity(prop *CUmemAllocationProp, option CUmemAllocationGranularity_flags) (granularity uint64, err error) {
 	a, err := Default()
 	if err != nil {
@@ -89,6 +123,10 @@ func MemGetAllocationGranularity(prop *CUmemAllocationProp, option CUmemAllocati
 //	CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - prop (result): kind, place and handle types of the memory.
+//   - handle: the memory.
 func MemGetAllocationPropertiesFromHandle(handle CUmemGenericAllocationHandle) (prop CUmemAllocationProp, err error) {
 	a, err := Default()
 	if err != nil {
@@ -102,6 +140,11 @@ func MemGetAllocationPropertiesFromHandle(handle CUmemGenericAllocationHandle) (
 //	CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle, CUmemAllocationHandleType shHandleType)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - handle (result): the memory; the caller gives it back with cuMemRelease.
+//   - osHandle: the handle of the operating system; a file descriptor is itself the value.
+//   - shHandleType: what kind of handle it is.
 func MemImportFromShareableHandle(osHandle uintptr, shHandleType CUmemAllocationHandleType) (handle CUmemGenericAllocationHandle, err error) {
 	a, err := Default()
 	if err != nil {
@@ -115,6 +158,13 @@ func MemImportFromShareableHandle(osHandle uintptr, shHandleType CUmemAllocation
 //	CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_ILLEGAL_STATE.
+//
+// Parameters, under their names in C:
+//   - ptr: the address.
+//   - size: size in bytes.
+//   - offset: where in the memory the mapping begins, in bytes.
+//   - handle: the memory.
+//   - flags: must be 0.
 func MemMap(ptr CUdeviceptr, size uint64, offset uint64, handle CUmemGenericAllocationHandle, flags uint64) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -128,6 +178,11 @@ func MemMap(ptr CUdeviceptr, size uint64, offset uint64, handle CUmemGenericAllo
 //	CUresult cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int count, CUstream hStream)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 11.1. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_HANDLE.
+//
+// Parameters, under their names in C:
+//   - mapInfoList: what of which array gets or loses memory.
+//   - count (the length of mapInfoList): how many entries there are.
+//   - hStream: the stream that the work is queued in; 0 is the default stream.
 func MemMapArrayAsync(mapInfoList []CUarrayMapInfo, hStream CUstream) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -141,6 +196,9 @@ func MemMapArrayAsync(mapInfoList []CUarrayMapInfo, hStream CUstream) (err error
 //	CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - handle: the memory.
 func MemRelease(handle CUmemGenericAllocationHandle) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -154,6 +212,10 @@ func MemRelease(handle CUmemGenericAllocationHandle) (err error) {
 //	CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 11.0. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - handle (result): the memory; the caller gives it back with cuMemRelease.
+//   - addr: an address within mapped memory.
 func MemRetainAllocationHandle(addr CUdeviceptr) (handle CUmemGenericAllocationHandle, err error) {
 	a, err := Default()
 	if err != nil {
@@ -167,6 +229,12 @@ func MemRetainAllocationHandle(addr CUdeviceptr) (handle CUmemGenericAllocationH
 //	CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - ptr: the address.
+//   - size: size in bytes.
+//   - desc: what each place may do with the range.
+//   - count (the length of desc): how many places there are.
 func MemSetAccess(ptr CUdeviceptr, size uint64, desc []CUmemAccessDesc) (err error) {
 	a, err := Default()
 	if err != nil {
@@ -180,6 +248,10 @@ func MemSetAccess(ptr CUdeviceptr, size uint64, desc []CUmemAccessDesc) (err err
 //	CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
 //
 // Declared in cuda.h, group CUDA_VA, since CUDA 10.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_SUPPORTED.
+//
+// Parameters, under their names in C:
+//   - ptr: the address.
+//   - size: size in bytes.
 func MemUnmap(ptr CUdeviceptr, size uint64) (err error) {
 	a, err := Default()
 	if err != nil {

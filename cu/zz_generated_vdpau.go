@@ -12,6 +12,11 @@ import (
 //	CUresult cuGraphicsVDPAURegisterOutputSurface(CUgraphicsResource *pCudaResource, VdpOutputSurface vdpSurface, unsigned int flags)
 //
 // Declared in cudaVDPAU.h, group CUDA_VDPAU. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - pCudaResource (result): the registered resource; the caller gives it back with cuGraphicsUnregisterResource.
+//   - vdpSurface: the VDPAU surface.
+//   - flags: flags of the call, as its group has them.
 func (a API) GraphicsVDPAURegisterOutputSurface(vdpSurface VdpOutputSurface, flags uint32) (pCudaResource CUgraphicsResource, err error) {
 	call := a.fn().GraphicsVDPAURegisterOutputSurface
 	if call == nil {
@@ -30,6 +35,11 @@ func (a API) GraphicsVDPAURegisterOutputSurface(vdpSurface VdpOutputSurface, fla
 //	CUresult cuGraphicsVDPAURegisterVideoSurface(CUgraphicsResource *pCudaResource, VdpVideoSurface vdpSurface, unsigned int flags)
 //
 // Declared in cudaVDPAU.h, group CUDA_VDPAU. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - pCudaResource (result): the registered resource; the caller gives it back with cuGraphicsUnregisterResource.
+//   - vdpSurface: the VDPAU surface.
+//   - flags: flags of the call, as its group has them.
 func (a API) GraphicsVDPAURegisterVideoSurface(vdpSurface VdpVideoSurface, flags uint32) (pCudaResource CUgraphicsResource, err error) {
 	call := a.fn().GraphicsVDPAURegisterVideoSurface
 	if call == nil {
@@ -48,6 +58,13 @@ func (a API) GraphicsVDPAURegisterVideoSurface(vdpSurface VdpVideoSurface, flags
 //	CUresult cuVDPAUCtxCreate(CUcontext *pCtx, unsigned int flags, CUdevice device, VdpDevice vdpDevice, VdpGetProcAddress *vdpGetProcAddress)
 //
 // Declared in cudaVDPAU.h, group CUDA_VDPAU. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - pCtx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - flags: flags of the call, as its group has them.
+//   - device: the device, a number from 0.
+//   - vdpDevice: the VDPAU device.
+//   - vdpGetProcAddress: VDPAU's function that finds functions.
 func (a API) VDPAUCtxCreate_v1(flags uint32, device CUdevice, vdpDevice VdpDevice, vdpGetProcAddress VdpGetProcAddress) (pCtx CUcontext, err error) {
 	call := a.fn().VDPAUCtxCreate
 	if call == nil {
@@ -66,6 +83,13 @@ func (a API) VDPAUCtxCreate_v1(flags uint32, device CUdevice, vdpDevice VdpDevic
 //	CUresult cuVDPAUCtxCreate_v2(CUcontext *pCtx, unsigned int flags, CUdevice device, VdpDevice vdpDevice, VdpGetProcAddress *vdpGetProcAddress)
 //
 // Declared in cudaVDPAU.h, group CUDA_VDPAU. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - pCtx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - flags: flags of the call, as its group has them.
+//   - device: the device, a number from 0.
+//   - vdpDevice: the VDPAU device.
+//   - vdpGetProcAddress: VDPAU's function that finds functions.
 func (a API) VDPAUCtxCreate(flags uint32, device CUdevice, vdpDevice VdpDevice, vdpGetProcAddress VdpGetProcAddress) (pCtx CUcontext, err error) {
 	call := a.fn().VDPAUCtxCreate_v2
 	if call == nil {
@@ -89,6 +113,11 @@ func (a API) VDPAUCtxCreate_v2(flags uint32, device CUdevice, vdpDevice VdpDevic
 //	CUresult cuVDPAUGetDevice(CUdevice *pDevice, VdpDevice vdpDevice, VdpGetProcAddress *vdpGetProcAddress)
 //
 // Declared in cudaVDPAU.h, group CUDA_VDPAU. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pDevice (result): the CUDA device of the VDPAU device.
+//   - vdpDevice: the VDPAU device.
+//   - vdpGetProcAddress: VDPAU's function that finds functions.
 func (a API) VDPAUGetDevice(vdpDevice VdpDevice, vdpGetProcAddress VdpGetProcAddress) (pDevice CUdevice, err error) {
 	call := a.fn().VDPAUGetDevice
 	if call == nil {

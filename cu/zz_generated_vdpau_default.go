@@ -7,6 +7,11 @@ package cu
 //	CUresult cuGraphicsVDPAURegisterOutputSurface(CUgraphicsResource *pCudaResource, VdpOutputSurface vdpSurface, unsigned int flags)
 //
 // Declared in cudaVDPAU.h, group CUDA_VDPAU. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - pCudaResource (result): the registered resource; the caller gives it back with cuGraphicsUnregisterResource.
+//   - vdpSurface: the VDPAU surface.
+//   - flags: flags of the call, as its group has them.
 func GraphicsVDPAURegisterOutputSurface(vdpSurface VdpOutputSurface, flags uint32) (pCudaResource CUgraphicsResource, err error) {
 	a, err := Default()
 	if err != nil {
@@ -20,6 +25,11 @@ func GraphicsVDPAURegisterOutputSurface(vdpSurface VdpOutputSurface, flags uint3
 //	CUresult cuGraphicsVDPAURegisterVideoSurface(CUgraphicsResource *pCudaResource, VdpVideoSurface vdpSurface, unsigned int flags)
 //
 // Declared in cudaVDPAU.h, group CUDA_VDPAU. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_ALREADY_MAPPED, CUDA_ERROR_INVALID_CONTEXT.
+//
+// Parameters, under their names in C:
+//   - pCudaResource (result): the registered resource; the caller gives it back with cuGraphicsUnregisterResource.
+//   - vdpSurface: the VDPAU surface.
+//   - flags: flags of the call, as its group has them.
 func GraphicsVDPAURegisterVideoSurface(vdpSurface VdpVideoSurface, flags uint32) (pCudaResource CUgraphicsResource, err error) {
 	a, err := Default()
 	if err != nil {
@@ -33,6 +43,13 @@ func GraphicsVDPAURegisterVideoSurface(vdpSurface VdpVideoSurface, flags uint32)
 //	CUresult cuVDPAUCtxCreate(CUcontext *pCtx, unsigned int flags, CUdevice device, VdpDevice vdpDevice, VdpGetProcAddress *vdpGetProcAddress)
 //
 // Declared in cudaVDPAU.h, group CUDA_VDPAU. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - pCtx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - flags: flags of the call, as its group has them.
+//   - device: the device, a number from 0.
+//   - vdpDevice: the VDPAU device.
+//   - vdpGetProcAddress: VDPAU's function that finds functions.
 func VDPAUCtxCreate_v1(flags uint32, device CUdevice, vdpDevice VdpDevice, vdpGetProcAddress VdpGetProcAddress) (pCtx CUcontext, err error) {
 	a, err := Default()
 	if err != nil {
@@ -46,6 +63,13 @@ func VDPAUCtxCreate_v1(flags uint32, device CUdevice, vdpDevice VdpDevice, vdpGe
 //	CUresult cuVDPAUCtxCreate_v2(CUcontext *pCtx, unsigned int flags, CUdevice device, VdpDevice vdpDevice, VdpGetProcAddress *vdpGetProcAddress)
 //
 // Declared in cudaVDPAU.h, group CUDA_VDPAU. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY.
+//
+// Parameters, under their names in C:
+//   - pCtx (result): the context that the call makes or finds; one that it has made belongs to the caller.
+//   - flags: flags of the call, as its group has them.
+//   - device: the device, a number from 0.
+//   - vdpDevice: the VDPAU device.
+//   - vdpGetProcAddress: VDPAU's function that finds functions.
 func VDPAUCtxCreate(flags uint32, device CUdevice, vdpDevice VdpDevice, vdpGetProcAddress VdpGetProcAddress) (pCtx CUcontext, err error) {
 	a, err := Default()
 	if err != nil {
@@ -68,6 +92,11 @@ func VDPAUCtxCreate_v2(flags uint32, device CUdevice, vdpDevice VdpDevice, vdpGe
 //	CUresult cuVDPAUGetDevice(CUdevice *pDevice, VdpDevice vdpDevice, VdpGetProcAddress *vdpGetProcAddress)
 //
 // Declared in cudaVDPAU.h, group CUDA_VDPAU. Documented results: CUDA_SUCCESS, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - pDevice (result): the CUDA device of the VDPAU device.
+//   - vdpDevice: the VDPAU device.
+//   - vdpGetProcAddress: VDPAU's function that finds functions.
 func VDPAUGetDevice(vdpDevice VdpDevice, vdpGetProcAddress VdpGetProcAddress) (pDevice CUdevice, err error) {
 	a, err := Default()
 	if err != nil {

@@ -11,6 +11,9 @@ import (
 //	CUresult cuDriverGetVersion(int *driverVersion)
 //
 // Declared in cuda.h, group CUDA_VERSION, since CUDA 2.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - driverVersion (result): 1000 * major + 10 * minor of the newest CUDA version that the driver has.
 func (a API) DriverGetVersion() (driverVersion int32, err error) {
 	call := a.fn().DriverGetVersion
 	if call == nil {

@@ -7,6 +7,9 @@ package cu
 //	CUresult cuDriverGetVersion(int *driverVersion)
 //
 // Declared in cuda.h, group CUDA_VERSION, since CUDA 2.2. Documented results: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE.
+//
+// Parameters, under their names in C:
+//   - driverVersion (result): 1000 * major + 10 * minor of the newest CUDA version that the driver has.
 func DriverGetVersion() (driverVersion int32, err error) {
 	a, err := Default()
 	if err != nil {

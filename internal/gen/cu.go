@@ -56,6 +56,7 @@ type signature struct {
 	outs    []string // members of the struct that holds what the call writes
 	strings int
 	used    map[string]bool
+	places  []string // where each C parameter went; empty for a plain parameter
 }
 
 func (s *signature) param(name, typ string) {
@@ -131,9 +132,36 @@ func (d *dialect) signature(f *Function) *signature {
 		}
 	}
 	for _, p := range f.Params {
+		params, results := len(s.params), len(s.results)
 		s.one(p, dd, byName, counted, lead, hasCallback)
+		s.places = append(s.places, s.place(p, len(s.params) > params, len(s.results) > results, lead[p.Name]))
 	}
 	return s
+}
+
+// place says where a C parameter went: whether it became a parameter, a result or both.
+func (s *signature) place(p *Param, param, result bool, lead *Param) string {
+	_, stars := clean(p.Type)
+	switch {
+	case param && result:
+		return "input and result"
+	case result:
+		return "result"
+	case param && p.Buffer:
+		return "written by the call"
+	case param && stars > 0 && p.InOut:
+		return "read and written by the call"
+	case param:
+		return ""
+	case lead != nil:
+		return "the length of " + local(lead.Name)
+	case p.Name == "userData" || p.Name == "ptr":
+		return "not in Go, whose functions carry their own"
+	case p.Out:
+		return "the length of a result"
+	default:
+		return "set by this package"
+	}
 }
 
 func (s *signature) one(p *Param, dd *dialect, byName map[string]*Param, counted map[string][]*Param,
@@ -456,7 +484,9 @@ func writeCu(m *Model, out output) error {
 			if n.f.Group != g {
 				continue
 			}
-			d.writeFunc(&api, &pkg, n)
+			if err := d.writeFunc(&api, &pkg, n); err != nil {
+				return err
+			}
 		}
 		file := strings.ToLower(strings.TrimPrefix(g, "CUDA_"))
 		for suffix, body := range map[string]string{"": api.String(), "_default": pkg.String()} {
@@ -497,7 +527,7 @@ func isIdent(c byte) bool {
 	return c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-func (d *dialect) writeFunc(api, pkg *strings.Builder, n cuName) {
+func (d *dialect) writeFunc(api, pkg *strings.Builder, n cuName) error {
 	f := n.f
 	s := d.signature(f)
 	params := strings.Join(s.params, ", ")
@@ -531,6 +561,11 @@ func (d *dialect) writeFunc(api, pkg *strings.Builder, n cuName) {
 			fmt.Fprintf(&doc, " Documented results: %s.", strings.Join(f.Results, ", "))
 		}
 		doc.WriteString("\n")
+		list, err := d.parameterDoc(f, s)
+		if err != nil {
+			return err
+		}
+		doc.WriteString(list)
 	}
 	if f.Deprecated {
 		fmt.Fprintf(&doc, "//\n// Deprecated: %s is marked as deprecated in the headers of CUDA %s.\n", f.Name, versionText(d.m.API.CUDAVersion))
@@ -541,13 +576,13 @@ func (d *dialect) writeFunc(api, pkg *strings.Builder, n cuName) {
 	fmt.Fprintf(pkg, "func %s(%s) (%s) {\na, err := Default()\nif err != nil {\nreturn %serr\n}\nreturn a.%s(%s)\n}\n\n", n.name, params, results, zeroResults(s), n.name, names)
 
 	if handwrittenCu[f.Name] {
-		return
+		return nil
 	}
 	api.WriteString(doc.String())
 	fmt.Fprintf(api, "func (a API) %s(%s) (%s) {\n", n.name, params, results)
 	if n.forOf != "" {
 		fmt.Fprintf(api, "return a.%s(%s)\n}\n\n", n.forOf, names)
-		return
+		return nil
 	}
 	fmt.Fprintf(api, "call := a.fn().%s\nif call == nil {\nerr = a.missing(%q)\nreturn\n}\n", fieldName(f.Name), f.Name)
 	if len(s.outs) > 0 {
@@ -567,7 +602,7 @@ func (d *dialect) writeFunc(api, pkg *strings.Builder, n cuName) {
 	callExpr := "call(" + strings.Join(append([]string{"a.cur"}, s.args...), ", ") + ")"
 	if len(s.rets) == 0 && len(s.post) == 0 {
 		fmt.Fprintf(api, "return a.result(%q, CUresult(%s))\n}\n\n", f.Name, callExpr)
-		return
+		return nil
 	}
 	fmt.Fprintf(api, "res := CUresult(%s)\n", callExpr)
 	for _, p := range s.post {
@@ -576,10 +611,11 @@ func (d *dialect) writeFunc(api, pkg *strings.Builder, n cuName) {
 	if s.needsSuccess() {
 		fmt.Fprintf(api, "if res != CUDA_SUCCESS {\nerr = a.result(%q, res)\nreturn\n}\n", f.Name)
 		fmt.Fprintf(api, "return %s, nil\n}\n\n", strings.Join(s.rets, ", "))
-		return
+		return nil
 	}
 	fmt.Fprintf(api, "return %s\n}\n\n", strings.Join(append(append([]string{}, s.rets...),
 		fmt.Sprintf("a.result(%q, res)", f.Name)), ", "))
+	return nil
 }
 
 // needsSuccess reports results that must not be read after a failure: text and memory of the driver.

@@ -162,6 +162,7 @@ type Model struct {
 	Funcs   []*Function       // without ptds/ptsz variants, sorted by symbol
 	Groups  []string
 	ByName  map[string]*Function
+	Words   *words
 
 	byTypedef map[string]string // typedef of a record -> its tag, where members are of such types
 }
@@ -194,6 +195,10 @@ func load(dir string) (*Model, error) {
 	m := &Model{API: api, Types: map[string]*Type{}, RecByC: map[string]*Record{}, EnumGo: map[string]string{},
 		ByName: map[string]*Function{}}
 	if err := m.resolveTypes(); err != nil {
+		return nil, err
+	}
+	var err error
+	if m.Words, err = loadWords(dir + "/" + wordsFile); err != nil {
 		return nil, err
 	}
 	groups := map[string]bool{}
