@@ -390,6 +390,13 @@ func (c *runCmd) run(kind string, o softdev.Options) (*runReport, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer func() { // else they are leaks to the checker; what is broken cannot free them
+		for _, p := range ptrs {
+			if p != 0 {
+				s.t.MemFree_v2(s.ctx, p)
+			}
+		}
+	}()
 	rep.ptrs, rep.args = ptrs, args
 	if rep.occupancy, err = c.occupancy(s, f, grid, block); err != nil {
 		return nil, err

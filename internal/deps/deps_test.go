@@ -85,7 +85,7 @@ var layers = []layer{
 	{"internal/softnccl", []string{"internal/num"}},
 	{"internal/softdev", []string{"internal/checker", "internal/tileir", "internal/driver", "internal/image",
 		"internal/ptx", "internal/ir", "internal/link", "internal/exec", "internal/mem", "internal/num",
-		"internal/source", "internal/tensormap", "internal/touch", "profiles"}},
+		"internal/tensormap", "internal/touch", "profiles"}},
 	{"internal/ptxgen", []string{"internal/ptx", "internal/driver"}},
 	{"internal/device", []string{"internal/driver", "internal/nvidia", "internal/softdev"}},
 	{"profiles", nil},
@@ -94,7 +94,7 @@ var layers = []layer{
 }
 
 // everywhere are packages that all layers may import.
-var everywhere = []string{"internal/defect", "internal/lazy", "internal/env"}
+var everywhere = []string{"internal/defect", "internal/lazy", "internal/env", "internal/source"}
 
 // outside says which packages may import modules of others.
 var outside = []struct {

@@ -1,4 +1,5 @@
-// Package source reads files of a program's source that an image or a report names, to show lines of them.
+// Package source reads files of a program's source that an image or a report names, to show lines of them, and makes
+// texts that somebody else wrote fit to be shown.
 package source
 
 import (
@@ -10,7 +11,22 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 )
+
+// Printable replaces characters of a text of several lines that are not valid, that control something, or that reorder
+// or hide what stands beside them.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n':
+			return r
+		case unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(s, string(unicode.ReplacementChar)))
+}
 
 // MaxFile is the size of the largest file that is read.
 const MaxFile = 4 << 20

@@ -35,3 +35,14 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
+
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\tb\nc": "a\tb\nc", "\x00\x1b[1m\r": "\uFFFD\uFFFD[1m\uFFFD", "\xffa": "\uFFFDa", "é漢": "é漢",
+		"\u202ea\u2066\u200b": "\uFFFDa\uFFFD\uFFFD", "\u2028\u2029\ufeff\u0085": "\uFFFD\uFFFD\uFFFD\uFFFD",
+	} {
+		if got := Printable(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}

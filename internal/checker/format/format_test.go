@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/gocuda/cuda/internal/checker"
 )
@@ -175,6 +176,14 @@ func TestSARIF(t *testing.T) {
 	if leak.Locations[0].Physical.Artifact.URI != "file:///src/m.go" {
 		t.Errorf("%+v", leak)
 	}
+	if d := x.Runs[0].Tool.Driver; d.Version == "" || d.Version[0] < '0' || d.Version[0] > '9' || d.URI == "" {
+		t.Errorf("%+v", d)
+	}
+	for _, r := range x.Runs[0].Tool.Driver.Rules {
+		if r.Short.Text == "" || !strings.HasSuffix(r.Full.Text, ".") || r.Help.Text == "" || r.HelpURI == "" {
+			t.Errorf("%+v", r)
+		}
+	}
 	if len(prints) != 4 {
 		t.Errorf("fingerprints %v", prints)
 	}
@@ -198,10 +207,30 @@ func TestPaths(t *testing.T) {
 func TestHTML(t *testing.T) {
 	text := string(written(t, "x.html"))
 	for _, want := range []string{`<tr class="here"><td>2</td><td>two &lt;&amp;&gt;</td></tr>`, `<a href="#r4">4</a>`,
-		"k&lt;1&gt;", `class="warning"`} {
+		"k&lt;1&gt;", `class="warning"`, "write, src/a b.cu:2", "found 2 times"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in the page", want)
 		}
+	}
+}
+
+// TestHTMLHostile writes a page about names and sources with markup in them.
+func TestHTMLHostile(t *testing.T) {
+	bad := "</pre></style><script>alert(1)</script><img src=x onerror=alert(1)>\x00\x1b\u202e\xff"
+	r := &Result{Checks: checker.All, Source: func(string) ([]byte, error) { return []byte(bad), nil },
+		Reports: []*checker.Report{{Kind: checker.OutOfBounds, Count: 1, Severity: checker.Error, Space: bad,
+			Check: "memory", Sites: []checker.Site{{Kernel: bad, Access: bad,
+				Place: checker.Place{Func: bad, Source: bad, SourceLine: 1}}},
+			Memory: &checker.Allocation{Made: checker.Call{API: bad, Func: bad, File: bad, Line: 1}}}}}
+	var b bytes.Buffer
+	if err := r.HTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	if strings.Contains(page, "<script") || strings.Contains(page, "<img") || strings.Count(page, "<style>") != 1 ||
+		strings.Count(page, "</style>") != 1 || strings.ContainsAny(page, "\x00\x1b\u202e") || !utf8.ValidString(page) ||
+		!strings.Contains(page, "&lt;script&gt;") {
+		t.Error(page)
 	}
 }
 

@@ -1,34 +1,31 @@
 package format
 
 import (
+	"cmp"
+	_ "embed"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gocuda/cuda/internal/checker"
+	"github.com/gocuda/cuda/internal/source"
 )
 
 // around is how many lines of the source are shown before and behind a place.
 const around = 4
 
-// pageHead is the page up to its summary.
+//go:embed page.css
+var style string
+
+// pageHead is the page up to its style. It needs nothing from elsewhere and runs no script, whatever names an image
+// brings along.
 const pageHead = `<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>gocuda check</title>
 <style>
-:root { color-scheme: light dark; --line: #8884; --error: #c62828; --warning: #b26a00; --here: #ffd54f55; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 70rem; padding: 1rem; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.05rem; margin: 0; overflow-wrap: anywhere; }
-nav table, .code { border-collapse: collapse; } nav td { padding: .1rem .8rem .1rem 0; vertical-align: top; overflow-wrap: anywhere; }
-section { border: 1px solid var(--line); border-left: 5px solid var(--error); border-radius: 4px; margin: 1rem 0; padding: .8rem 1rem; }
-section.warning { border-left-color: var(--warning); }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 13px; }
-.code { width: 100%; font: 13px/1.45 ui-monospace, monospace; border: 1px solid var(--line); margin: .3rem 0 .8rem; }
-.code td { padding: 0 .6rem; white-space: pre-wrap; overflow-wrap: anywhere; } .code td:first-child { color: gray; text-align: right; width: 4rem; }
-.code tr.here { background: var(--here); }
-.kind { font-weight: 600; }
-</style></head><body>
-<h1>gocuda check</h1>
 `
 
 // markup writes text into HTML or XML, between tags or as the value of an attribute. Both are written here: packages
@@ -39,41 +36,61 @@ func markup(s string) string { return escapes.Replace(s) }
 var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\t", "&#x9;",
 	"\n", "&#xA;", "\r", "&#xD;", "\x00", "\uFFFD")
 
+// shown is markup of a text that somebody else wrote, fit to be shown.
+func shown(s string) string { return markup(source.Printable(s)) }
+
 // HTML writes a page with the source around each place.
 func (r *Result) HTML(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString(pageHead)
-	fmt.Fprintf(&b, "<p>%s ", markup(strings.TrimSpace(strings.TrimPrefix(r.Summary(), "========= "))))
+	b.WriteString(pageHead + style + "</style></head><body>\n<h1 id=\"top\">gocuda check</h1>\n")
+	fmt.Fprintf(&b, "<p>%s</p>\n<ul class=\"counts\">",
+		markup(strings.TrimSpace(strings.TrimPrefix(r.Summary(), "========= "))))
 	for _, c := range strings.Split(r.Checks.String(), ",") {
-		n := 0
+		n, class := 0, ""
 		for _, x := range r.Reports {
 			if x.Check == c {
-				n++
+				n, class = n+1, ` class="some"`
 			}
 		}
-		fmt.Fprintf(&b, "%s: %d. ", markup(c), n)
+		fmt.Fprintf(&b, "<li%s>%s: <b>%d</b></li>", class, markup(c), n)
 	}
-	b.WriteString("</p>\n")
+	b.WriteString("</ul>\n")
 	if len(r.Reports) == 0 {
 		b.WriteString("<p>Nothing was found.</p>\n")
 	} else {
-		b.WriteString("<nav><table>")
+		b.WriteString(`<nav aria-label="Reports"><table><thead><tr><th class="n">#</th><th>severity</th>` +
+			`<th>what and where</th><th class="n">times</th></tr></thead><tbody>` + "\n")
 		for i, x := range r.Reports {
-			fmt.Fprintf(&b, "\n<tr><td><a href=\"#r%d\">%[1]d</a></td><td>%s</td><td>%s</td><td>%d×</td></tr>", i+1,
-				markup(string(x.Severity)), markup(name(x)), x.Count)
+			fmt.Fprintf(&b, `<tr><td class="n"><a href="#r%[1]d">%[1]d</a></td><td class="%[2]s-text">%[2]s</td>`+
+				`<td class="name">%[3]s</td><td class="n">%[4]d</td></tr>`+"\n", i+1, markup(string(x.Severity)),
+				shown(name(x)), max(x.Count, 1))
 		}
-		b.WriteString("\n</table></nav>\n")
+		b.WriteString("</tbody></table></nav>\n")
 	}
 	files := map[string][]string{}
 	for i, x := range r.Reports {
-		fmt.Fprintf(&b, "<section id=\"r%d\" class=\"%s\">\n<h2>%[1]d. <span class=\"kind\">%[3]s</span>: %[4]s</h2>\n"+
-			"<pre>%[5]s</pre>\n", i+1, markup(string(x.Severity)), markup(x.Kind), markup(x.Title()),
-			markup(plain(x.String())))
+		fmt.Fprintf(&b, "<section id=\"r%[1]d\" class=\"%[2]s\">\n<h2>%[1]d. %[3]s</h2>\n", i+1,
+			markup(string(x.Severity)), shown(x.Title()))
+		times := "once"
+		if x.Count > 1 {
+			times = fmt.Sprintf("%d times", x.Count)
+		}
+		fmt.Fprintf(&b, "<div class=\"dim\">%s, check %s, found %s. <a href=\"#top\">All reports</a></div>\n",
+			markup(x.Kind), markup(x.Check), times)
+		text := plain(x.String())
+		if _, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(text, x.Title()+"\n") {
+			text = rest
+		}
+		fmt.Fprintf(&b, "<pre>%s</pre>\n", shown(text))
+		var places []spot
 		for j := range x.Sites {
-			r.show(&b, &x.Sites[j], files)
+			places = r.show(places, &x.Sites[j])
 		}
 		if x.Memory != nil {
-			r.show(&b, &checker.Site{Call: &x.Memory.Made, Access: "allocated"}, files)
+			places = r.show(places, &checker.Site{Call: &x.Memory.Made, Access: "allocated"})
+		}
+		for j := range places {
+			r.excerpt(&b, &places[j], files)
 		}
 		b.WriteString("</section>\n")
 	}
@@ -82,34 +99,52 @@ func (r *Result) HTML(w io.Writer) error {
 	return err
 }
 
-// show writes the lines around a place, unless the program does not tell it; files are those that were read.
-func (r *Result) show(b *strings.Builder, s *checker.Site, files map[string][]string) {
+// spot is a line of the source with what happens there.
+type spot struct {
+	file     string
+	at       int
+	accesses []string
+}
+
+// show adds a place, or what happens there to one that is shown.
+func (r *Result) show(list []spot, s *checker.Site) []spot {
 	file, at := sitePlace(s)
 	if file == "" || r.Source == nil {
-		return
+		return list
 	}
-	lines, ok := files[file]
-	if !ok {
-		if text, err := r.Source(file); err == nil {
-			lines = strings.Split(strings.ToValidUTF8(string(text), "?"), "\n")
+	access := cmp.Or(strings.TrimSpace(s.Access), "here")
+	for i := range list {
+		if p := &list[i]; p.file == file && p.at == at {
+			if !slices.Contains(p.accesses, access) {
+				p.accesses = append(p.accesses, access)
+			}
+			return list
 		}
-		files[file] = lines
 	}
-	title := fmt.Sprintf("%s:%d", file, at)
-	if s.Access != "" {
-		title = s.Access + ", " + title
+	return append(list, spot{file, at, []string{access}})
+}
+
+// excerpt writes the lines around a place, unless they cannot be read.
+func (r *Result) excerpt(b *strings.Builder, p *spot, files map[string][]string) {
+	lines, ok := files[p.file]
+	if !ok {
+		if text, err := r.Source(p.file); err == nil {
+			lines = strings.Split(string(text), "\n")
+		}
+		files[p.file] = lines
 	}
-	fmt.Fprintf(b, "<div>%s</div>\n", markup(title))
-	if at > len(lines) {
+	fmt.Fprintf(b, "<div class=\"place\">%s</div>\n",
+		shown(fmt.Sprintf("%s, %s:%d", strings.Join(p.accesses, " and "), p.file, p.at)))
+	if p.at > len(lines) {
 		return
 	}
 	b.WriteString(`<table class="code">`)
-	for n := max(at-around, 1); n <= min(at+around, len(lines)); n++ {
+	for n := max(p.at-around, 1); n <= min(p.at+around, len(lines)); n++ {
 		class := ""
-		if n == at {
+		if n == p.at {
 			class = ` class="here"`
 		}
-		fmt.Fprintf(b, "<tr%s><td>%d</td><td>%s</td></tr>", class, n, markup(strings.TrimRight(lines[n-1], "\r")))
+		fmt.Fprintf(b, "<tr%s><td>%d</td><td>%s</td></tr>", class, n, shown(strings.TrimRight(lines[n-1], "\r")))
 	}
 	b.WriteString("</table>\n")
 }

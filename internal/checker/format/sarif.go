@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/gocuda/cuda/internal/checker"
@@ -22,9 +23,10 @@ type (
 	sarifRun struct {
 		Tool struct {
 			Driver struct {
-				Name  string      `json:"name"`
-				URI   string      `json:"informationUri"`
-				Rules []sarifRule `json:"rules"`
+				Name    string      `json:"name"`
+				Version string      `json:"version"`
+				URI     string      `json:"informationUri"`
+				Rules   []sarifRule `json:"rules"`
 			} `json:"driver"`
 		} `json:"tool"`
 		ColumnKind string        `json:"columnKind"`
@@ -33,6 +35,9 @@ type (
 	sarifRule struct {
 		ID       string    `json:"id"`
 		Short    sarifText `json:"shortDescription"`
+		Full     sarifText `json:"fullDescription"`
+		Help     sarifText `json:"help"`
+		HelpURI  string    `json:"helpUri"`
 		Defaults struct {
 			Level string `json:"level"`
 		} `json:"defaultConfiguration"`
@@ -70,13 +75,33 @@ type (
 	}
 )
 
+const (
+	module   = "github.com/gocuda/cuda"
+	home     = "https://" + module
+	helpPage = home + "/blob/main/docs/checker.md"
+)
+
+// version is that of the module in this program, with a digit at its beginning, as readers want it. Builds of the
+// source tree have none.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range append(info.Deps, &info.Main) {
+			if v, ok := strings.CutPrefix(m.Version, "v"); ok && m.Path == module {
+				return v
+			}
+		}
+	}
+	return "0.0.0-devel"
+}
+
 // SARIF writes a log of one run. Code hosts show a result at its first location's line; paths stay as the compiler
 // wrote them, so that those relative to a repository are found there.
 func (r *Result) SARIF(w io.Writer) error {
 	log := sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0",
 		Runs: make([]sarifRun, 1)}
 	run := &log.Runs[0]
-	run.Tool.Driver.Name, run.Tool.Driver.URI = "gocuda", "https://github.com/gocuda/cuda"
+	run.Tool.Driver.Name, run.Tool.Driver.URI = "gocuda", home
+	run.Tool.Driver.Version = version()
 	run.Tool.Driver.Rules = []sarifRule{}
 	run.ColumnKind = "utf16CodeUnits"
 	run.Results = []sarifResult{}
@@ -86,7 +111,9 @@ func (r *Result) SARIF(w io.Writer) error {
 		if !ok {
 			i = len(rules)
 			rules[x.Kind] = i
-			rule := sarifRule{ID: x.Kind, Short: sarifText{checker.KindTitle(x.Kind)}}
+			about := checker.KindAbout(x.Kind)
+			rule := sarifRule{ID: x.Kind, Short: sarifText{checker.KindTitle(x.Kind)}, Full: sarifText{about},
+				Help: sarifText{about + " Found by the check " + x.Check + " of gocuda."}, HelpURI: helpPage}
 			rule.Defaults.Level = string(x.Severity)
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, rule)
 		}

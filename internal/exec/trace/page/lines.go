@@ -24,11 +24,11 @@ type builder struct {
 	groups map[lineKey]int         // by line of the source, what marks it and its PTX lines, from 1
 	work   map[lineKey]*trace.Work // of PTX lines
 	most   [heats]uint64           // of any line
-	shown  map[string]*source
+	shown  map[string]*file
 }
 
-// source is a file that the PTX was compiled from.
-type source struct {
+// file is a file that the PTX was compiled from.
+type file struct {
 	lines []string // none when it cannot be read
 	work  map[int32]*trace.Work
 	most  [heats]uint64
@@ -64,7 +64,7 @@ func heatOf(w *trace.Work) [heats]uint64 {
 
 // number gives PTX lines their names in the page, and lines of the source that can be shown theirs.
 func (b *builder) number() {
-	b.work, b.shown = map[lineKey]*trace.Work{}, map[string]*source{}
+	b.work, b.shown = map[lineKey]*trace.Work{}, map[string]*file{}
 	for i, f := range b.in.PTX {
 		for _, l := range f.Lines {
 			if !l.Label {
@@ -98,8 +98,8 @@ func (b *builder) number() {
 	}
 }
 
-func (b *builder) read(name string) *source {
-	f := &source{work: map[int32]*trace.Work{}}
+func (b *builder) read(name string) *file {
+	f := &file{work: map[int32]*trace.Work{}}
 	if b.in.Source == nil {
 		return f
 	}

@@ -10,9 +10,9 @@ import (
 	"io"
 	"path"
 	"strings"
-	"unicode"
 
 	"github.com/gocuda/cuda/internal/exec/trace"
+	"github.com/gocuda/cuda/internal/source"
 )
 
 //go:embed page.html
@@ -100,7 +100,7 @@ func Write(w io.Writer, in *Input) error {
 		if len(text) > maxStage {
 			text = text[:maxStage] + "\n... cut here"
 		}
-		v.Stages = append(v.Stages, Stage{clean(s.Title), cleanLines(text)})
+		v.Stages = append(v.Stages, Stage{clean(s.Title), source.Printable(text)})
 	}
 	return t.Execute(w, v)
 }
@@ -115,29 +115,12 @@ func policy() string {
 		"; base-uri 'none'; form-action 'none'"
 }
 
-// clean makes a name or a line of somebody else's printable: characters that are not valid, that control or that
-// reorder the text beside them become a replacement.
+// clean makes a name or a line of somebody else's fit to be shown in one line.
 func clean(s string) string {
 	if len(s) > maxText {
 		s = s[:maxText] + "..."
 	}
-	return replace(s, "\t")
-}
-
-// cleanLines is clean for texts of several lines.
-func cleanLines(s string) string { return replace(s, "\t\n") }
-
-func replace(s, keep string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(keep, r) {
-			return r
-		}
-		if r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) ||
-			unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return strings.ReplaceAll(source.Printable(s), "\n", "\uFFFD")
 }
 
 // short is the last part of a path, whatever system wrote it.
