@@ -172,7 +172,7 @@ func (h *Heap) OpenPublished(p Published, owner any) (Range, error) {
 
 // mapAlone maps a part of a store in a reserved range of its own; of that, one range of memory is to be found.
 func (w *Window) mapAlone(s *Store, from, size, lead, bytes uint64, owner any) (Range, error) {
-	at, err := w.Reserve(size, 0)
+	at, err := w.ReserveOwned(size)
 	if err != nil {
 		return Range{}, err
 	}

@@ -67,6 +67,11 @@ func (h *Heap) adopt(s *Store) error {
 	if s.size == 0 || s.size%Granule != 0 {
 		return &AddressError{Op: "open store", Size: s.size, Why: "the size is not a multiple of the granularity"}
 	}
+	return h.admit(s)
+}
+
+// admit counts a store's memory and makes it one of the window's.
+func (h *Heap) admit(s *Store) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {

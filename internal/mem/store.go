@@ -34,7 +34,8 @@ type Store struct {
 // reservation is a range of the window that the program reserved (cuMemAddressReserve).
 type reservation struct {
 	extent
-	maps []*mapped // by offset
+	maps  []*mapped // by offset
+	owned bool      // made by ReserveOwned
 }
 
 type mapped struct {
@@ -163,6 +164,21 @@ func free(stores []*Store) error {
 // Reserve takes a range of the window's last part without memory. size is a multiple of Granule, align 0 or a power of
 // two. Errors: *AddressError.
 func (w *Window) Reserve(size, align uint64) (addr uint64, err error) {
+	return w.reserve(size, align, false)
+}
+
+// ReserveOwned is Reserve for addresses that the program has not asked for as such, of which Owned says so.
+func (w *Window) ReserveOwned(size uint64) (addr uint64, err error) { return w.reserve(size, 0, true) }
+
+// Owned says whether an address lies in a range of ReserveOwned.
+func (w *Window) Owned(addr uint64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r, _, err := w.inReservation("", addr&^uint64(Granule-1), Granule)
+	return err == nil && r.owned
+}
+
+func (w *Window) reserve(size, align uint64, owned bool) (addr uint64, err error) {
 	if size == 0 || size%Granule != 0 || align&(align-1) != 0 {
 		return 0, &AddressError{"reserve", align, size,
 			"the size is not a multiple of the granularity or the alignment no power of two"}
@@ -177,7 +193,7 @@ func (w *Window) Reserve(size, align uint64) (addr uint64, err error) {
 		return 0, err
 	}
 	i := w.reservedAt(off)
-	w.reserved = slices.Insert(w.reserved, i, &reservation{extent: extent{off, size}})
+	w.reserved = slices.Insert(w.reserved, i, &reservation{extent: extent{off, size}, owned: owned})
 	return w.base + off, nil
 }
 

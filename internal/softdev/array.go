@@ -27,7 +27,13 @@ type mipmap struct {
 	handle driver.CUmipmappedArray
 	desc   driver.CUDA_ARRAY3D_DESCRIPTOR
 	levels []*array
-	mu     sync.Mutex // for the handles of the levels
+	format texture.Format
+
+	size     uint64   // bytes of all levels
+	offsets  []uint64 // of the levels
+	hardware uint64   // bytes that hardware takes
+
+	mu sync.Mutex // for the handles of the levels
 }
 
 // textureObjects are the tables of the objects of textures and surfaces.
@@ -383,6 +389,16 @@ func (d *Driver) mipmappedArrayCreate(cur driver.CUcontext, out *driver.CUmipmap
 	if r != success {
 		return r
 	}
+	m := newMipmap(c, f, desc, levels)
+	base, later, r := c.arrayMemory(desc.Flags, m.size, m.hardware)
+	if r != success {
+		return r
+	}
+	return d.addMipmap(out, m, base, later)
+}
+
+// newMipmap lays the levels of a mipmapped array out, whose descriptor was checked.
+func newMipmap(c *context, f texture.Format, desc *driver.CUDA_ARRAY3D_DESCRIPTOR, levels uint32) *mipmap {
 	volume := desc.Depth != 0 && desc.Flags&(driver.CUDA_ARRAY3D_LAYERED|driver.CUDA_ARRAY3D_CUBEMAP) == 0
 	longest := max(desc.Width, desc.Height)
 	if volume {
@@ -390,9 +406,7 @@ func (d *Driver) mipmappedArrayCreate(cur driver.CUcontext, out *driver.CUmipmap
 	}
 	// The number of levels is cut to the possible ones (CUDA Driver API, cuMipmappedArrayCreate).
 	n := int(min(max(uint64(levels), 1), uint64(bits.Len64(longest))))
-	m := &mipmap{ctx: c, desc: *desc, levels: make([]*array, n)}
-	total, hardware := uint64(0), uint64(0)
-	offsets := make([]uint64, n)
+	m := &mipmap{ctx: c, desc: *desc, levels: make([]*array, n), format: f, offsets: make([]uint64, n)}
 	for i := range m.levels {
 		a := &array{desc: *desc, mip: m}
 		half := func(v uint64) uint64 {
@@ -406,24 +420,25 @@ func (d *Driver) mipmappedArrayCreate(cur driver.CUcontext, out *driver.CUmipmap
 			a.desc.Depth = half(desc.Depth)
 		}
 		a.place(c, f, 0)
-		offsets[i] = total
-		total += (a.size + arrayAlign - 1) &^ (arrayAlign - 1)
-		hardware += a.laidOut()
+		m.offsets[i] = m.size
+		m.size += (a.size + arrayAlign - 1) &^ (arrayAlign - 1)
+		m.hardware += a.laidOut()
 		m.levels[i] = a
 	}
-	base, later, r := c.arrayMemory(desc.Flags, total, hardware)
-	if r != success {
-		return r
-	}
+	return m
+}
+
+// addMipmap gives a mipmapped array its memory and its handles.
+func (d *Driver) addMipmap(out *driver.CUmipmappedArray, m *mipmap, base uint64, later *deferred) driver.CUresult {
 	for i, a := range m.levels {
-		a.place(c, f, base+offsets[i])
+		a.place(m.ctx, m.format, base+m.offsets[i])
 		a.later = later
 		a.handle = driver.CUarray(d.tex.arrays.add(a))
 	}
 	m.handle = driver.CUmipmappedArray(d.tex.mipmaps.add(m))
-	if m.handle == 0 || m.levels[n-1].handle == 0 {
+	if m.handle == 0 || m.levels[len(m.levels)-1].handle == 0 {
 		d.forgetMipmap(m)
-		_ = c.release(m.levels[0])
+		_ = m.ctx.release(m.levels[0])
 		return driver.CUDA_ERROR_OUT_OF_MEMORY
 	}
 	*out = m.handle

@@ -46,6 +46,7 @@ type context struct {
 	modules      map[*module]struct{}
 	peers        map[*context]struct{} // contexts whose memory this one may use; setSpace is called when they change
 	imports      map[ipcKey]*ipcImport // memory of other processes
+	buffers      map[*externalBuffer]struct{}
 
 	space    atomic.Pointer[exec.Memory] // what its kernels reach
 	tex      textureState
@@ -132,6 +133,7 @@ func (c *context) tearDown() driver.CUresult {
 	c.leaks()
 	c.heap.close(c)
 	c.closeImports()
+	c.closeExternals()
 	c.d.memory.freeContext(c)
 	// A primary context's handle leads here for as long as the driver lives; what it holds need not.
 	c.order.Lock()

@@ -30,12 +30,14 @@ func (a *array) laidOut() uint64 {
 }
 
 // deferred is the place of an array that was made with CUDA_ARRAY3D_DEFERRED_MAPPING: addresses that get memory of
-// cuMemCreate by cuMemMapArrayAsync, all at once. The levels of a mipmapped array have one together.
+// cuMemCreate by cuMemMapArrayAsync, all at once; or of one of external memory. The levels of a mipmapped array have
+// one together.
 type deferred struct {
 	c          *context
 	base, size uint64 // the addresses, in whole granules
 	bytes      uint64 // the memory
 	mapped     atomic.Bool
+	external   bool // cuExternalMemoryGetMappedMipmappedArray: it has its memory for good
 }
 
 // arrayMemory takes the memory of an array, or addresses for it. hardware is what the array takes on hardware.
@@ -45,7 +47,7 @@ func (c *context) arrayMemory(flags uint32, size, hardware uint64) (base uint64,
 		return uint64(p), nil, r
 	}
 	whole := (max(size, hardware) + mem.Granule - 1) &^ uint64(mem.Granule-1)
-	at, err := c.d.memory.w.Reserve(whole, 0)
+	at, err := c.d.memory.w.ReserveOwned(whole)
 	if err != nil {
 		c.d.explain(c, "%s", err.Error())
 		return 0, nil, driver.CUDA_ERROR_OUT_OF_MEMORY
@@ -88,7 +90,7 @@ func (d *Driver) arrayGetMemoryRequirements(_ driver.CUcontext, out *driver.CUDA
 func (d *Driver) mipmappedArrayGetMemoryRequirements(_ driver.CUcontext, out *driver.CUDA_ARRAY_MEMORY_REQUIREMENTS,
 	h driver.CUmipmappedArray, dev driver.CUdevice) driver.CUresult {
 	m := d.tex.mipmaps.get(uintptr(h))
-	if out == nil || m == nil || m.levels[0].later == nil {
+	if out == nil || m == nil || m.levels[0].later == nil || m.levels[0].later.external {
 		return invalidValue
 	}
 	if _, r := d.deviceOf(dev); r != success {
@@ -177,7 +179,7 @@ func (d *Driver) mapEntry(e *driver.CUarrayMapInfo) (m mapArray, r driver.CUresu
 			x = m.levels[0].later
 		}
 	}
-	if x == nil || e.Flags != 0 || e.DeviceBitMask != 1<<x.c.dev.ordinal {
+	if x == nil || x.external || e.Flags != 0 || e.DeviceBitMask != 1<<x.c.dev.ordinal {
 		return m, invalidValue
 	}
 	switch e.MemOperationType {

@@ -24,14 +24,14 @@ func TestErrorLog(t *testing.T) {
 	var it driver.CUlogIterator
 	must(t, tab.LogsCurrent(ctx, &it, 0))
 	fail := func() {
-		want(t, "failure", tab.ImportExternalMemory(ctx, new(driver.CUexternalMemory),
-			new(driver.CUDA_EXTERNAL_MEMORY_HANDLE_DESC)), driver.CUDA_ERROR_NOT_SUPPORTED)
+		want(t, "failure", tab.GraphicsGLRegisterBuffer(ctx, new(driver.CUgraphicsResource), 1, 0),
+			driver.CUDA_ERROR_NOT_SUPPORTED)
 	}
 	fail()
 	must(t, tab.LogsUnregisterCallback(ctx, h))
 	want(t, "twice", tab.LogsUnregisterCallback(ctx, h), bad)
 	fail()
-	const text = "cuImportExternalMemory: " + noImport
+	const text = "cuGraphicsGLRegisterBuffer: " + noGraphics
 	if len(seen) != 1 || seen[0] != text {
 		t.Errorf("callback: %q", seen)
 	}

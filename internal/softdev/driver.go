@@ -141,6 +141,7 @@ type Driver struct {
 	notifications handles[notification]
 	memHandles    handles[memHandle]
 	tex           textureObjects
+	external      externals
 
 	names sync.Map // text -> *byte: C strings that the API hands out and that live as long as the driver
 }
@@ -212,6 +213,7 @@ func New(o Options) (*Driver, error) {
 	d.notifications.init(kindNotification, first)
 	d.memHandles.init(kindStore, first)
 	d.tex.init(first)
+	d.external.init(first)
 
 	names := o.Profiles
 	if names, err = profiles.Expand(names); err != nil {

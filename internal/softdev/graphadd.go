@@ -116,7 +116,8 @@ func (d *Driver) signalBuilder(p *driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) func()
 		if p == nil {
 			return nil, invalidValue
 		}
-		return d.newSemaphoreWork(true, p.NumExtSems)
+		w, r := newSemaphoreWork(d, p.ExtSemArray, p.ParamsArray, p.NumExtSems)
+		return w, r
 	}
 }
 
@@ -125,7 +126,8 @@ func (d *Driver) waitBuilder(p *driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS) func() (no
 		if p == nil {
 			return nil, invalidValue
 		}
-		return d.newSemaphoreWork(false, p.NumExtSems)
+		w, r := newSemaphoreWork(d, p.ExtSemArray, p.ParamsArray, p.NumExtSems)
+		return w, r
 	}
 }
 

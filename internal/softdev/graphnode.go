@@ -350,9 +350,9 @@ func (d *Driver) work(cur driver.CUcontext, g *graph, p *driver.CUgraphNodeParam
 	case driver.CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
 		return d.newBatchWork(cur, unionAt[driver.CUDA_BATCH_MEM_OP_NODE_PARAMS](p))
 	case driver.CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
-		return d.newSemaphoreWork(true, p.ExtSemSignal().NumExtSems)
+		return d.signalBuilder(unionAt[driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS](p))()
 	case driver.CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-		return d.newSemaphoreWork(false, p.ExtSemWait().NumExtSems)
+		return d.waitBuilder(unionAt[driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS](p))()
 	}
 	if g == nil { // the parameters of the others cannot be changed
 		return nil, invalidValue
@@ -367,16 +367,6 @@ func (d *Driver) work(cur driver.CUcontext, g *graph, p *driver.CUgraphNodeParam
 		return d.newConditionalWork(g, p.Conditional())
 	}
 	return nil, invalidValue
-}
-
-// newSemaphoreWork answers for nodes of external semaphores: there is no API to import them from, and a list of none
-// will do (recorded).
-func (d *Driver) newSemaphoreWork(signal bool, n uint32) (nodeWork, driver.CUresult) {
-	if n == 0 {
-		return semaphoreWork{signal}, success
-	}
-	d.explain(nil, "external semaphores are not supported: there is no graphics API or other process to share them with")
-	return nil, notSupported
 }
 
 // adding is the beginning of the calls that add a node, once they know that they may look: the graph, then the work,
@@ -671,20 +661,6 @@ func (d *Driver) graphMemAllocNodeGetParams(_ driver.CUcontext, h driver.CUgraph
 func (d *Driver) graphMemFreeNodeGetParams(_ driver.CUcontext, h driver.CUgraphNode,
 	p *driver.CUdeviceptr) driver.CUresult {
 	return getParams(d, h, p, func(w *memFreeWork, p *driver.CUdeviceptr) { *p = w.ptr })
-}
-
-// semaphoreParams gives the parameters of a node of semaphores.
-func semaphoreParams[P any](d *Driver, signal bool, h driver.CUgraphNode, p *P) driver.CUresult {
-	_, w, r := workOf[semaphoreWork](d, h)
-	if r != success {
-		return r
-	}
-	if p == nil || w.signal != signal {
-		return invalidValue
-	}
-	var none P
-	*p = none
-	return success
 }
 
 func (gs *graphs) kindOf(n *graphNode) driver.CUgraphNodeType {

@@ -1,6 +1,8 @@
 package softdev
 
 import (
+	"unsafe"
+
 	"github.com/gocuda/cuda/internal/driver"
 )
 
@@ -111,13 +113,19 @@ func (d *Driver) graphTable(t *driver.Table) {
 	t.GraphMemAllocNodeGetParams = d.graphMemAllocNodeGetParams
 	t.GraphMemFreeNodeGetParams = d.graphMemFreeNodeGetParams
 	t.GraphExternalSemaphoresSignalNodeGetParams = func(_ ctx, h node, p *driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) res {
-		return semaphoreParams(d, true, h, p)
+		return getParams(d, h, p, func(w *signalWork, p *driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) {
+			*p = driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS{ExtSemArray: unsafe.SliceData(w.handles),
+				ParamsArray: unsafe.SliceData(w.params), NumExtSems: uint32(len(w.handles))}
+		})
 	}
 	t.GraphExternalSemaphoresSignalNodeSetParams = func(_ ctx, h node, p *driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS) res {
 		return d.setParams(h, d.signalBuilder(p))
 	}
 	t.GraphExternalSemaphoresWaitNodeGetParams = func(_ ctx, h node, p *driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS) res {
-		return semaphoreParams(d, false, h, p)
+		return getParams(d, h, p, func(w *waitWork, p *driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS) {
+			*p = driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS{ExtSemArray: unsafe.SliceData(w.handles),
+				ParamsArray: unsafe.SliceData(w.params), NumExtSems: uint32(len(w.handles))}
+		})
 	}
 	t.GraphExternalSemaphoresWaitNodeSetParams = func(_ ctx, h node, p *driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS) res {
 		return d.setParams(h, d.waitBuilder(p))

@@ -33,6 +33,14 @@ func changeable(old, w nodeWork) driver.CUgraphExecUpdateResult {
 		if o.c != w.c || (o.p.Height > 1) != (w.p.Height > 1) {
 			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
 		}
+	case *signalWork:
+		if !w.fixed(old) {
+			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
+		}
+	case *waitWork:
+		if !w.fixed(old) {
+			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
+		}
 	case *memAllocWork:
 		if old.(*memAllocWork).mem != w.mem {
 			return driver.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED

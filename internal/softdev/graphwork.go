@@ -249,18 +249,6 @@ func (w *batchWork) get(p *driver.CUDA_BATCH_MEM_OP_NODE_PARAMS) {
 		ParamArray: unsafe.SliceData(w.p)}
 }
 
-// semaphoreWork is a node that signals external semaphores or waits for them: for none, since there are none.
-type semaphoreWork struct{ signal bool }
-
-func (w semaphoreWork) kind() driver.CUgraphNodeType {
-	if w.signal {
-		return driver.CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL
-	}
-	return driver.CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT
-}
-func (w semaphoreWork) clone(*graphs) nodeWork { return w }
-func (semaphoreWork) run(*graphRun)            {}
-
 // memAllocWork and memFreeWork are the memory nodes. The address of an allocation is fixed when its node is made and
 // the memory stays with the graph; what launches change is the account (graphmemory.go), and they do that when they are
 // queued.

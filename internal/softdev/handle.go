@@ -50,6 +50,8 @@ const (
 	kindNotification
 	kindLogs
 	kindLink
+	kindExternalMemory
+	kindExternalSemaphore
 )
 
 type handleSlot[T any] struct {

@@ -28,7 +28,8 @@ func newInitcheck(d *Driver) *initcheck {
 func (c *initcheck) Allocated(r mem.Range) {
 	c.records.Allocated(r)
 	a, ok := r.Owner.(*allocation)
-	if !ok || r.Kind != mem.Device || a.mapped != nil || a.ipc != nil || a.use != useProgram && a.use != useHeap {
+	if !ok || r.Kind != mem.Device || a.mapped != nil || a.ipc != nil || a.external != nil ||
+		a.use != useProgram && a.use != useHeap {
 		return
 	}
 	c.InitChecker.Allocated(r.Base, r.Size)

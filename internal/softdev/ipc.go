@@ -71,7 +71,7 @@ func (d *Driver) ipcFailure(c *context, err error) driver.CUresult {
 // pools, mappings and modules, which have their own ways (cuIpcGetMemHandle: "allocated with cuMemAlloc").
 func (a *allocation) shareable(kind mem.Kind) bool {
 	return kind == mem.Device && a.use == useProgram && a.pool == nil && a.graph == nil && a.mapped == nil &&
-		a.ipc == nil
+		a.ipc == nil && a.external == nil
 }
 
 func (d *Driver) ipcGetMemHandle(cur driver.CUcontext, out *driver.CUipcMemHandle,

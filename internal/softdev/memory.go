@@ -38,12 +38,15 @@ type allocation struct {
 	mapped *mappedMemory // of cuMemMap
 	ipc    *ipcImport    // of cuIpcOpenMemHandle
 	home   *device       // of the memory, where it is not the context's
-	advice advices       // of managed memory
-	size   uint64        // of memory from a pool
-	memops atomic.Bool   // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is not what it was at first
-	freed  atomic.Bool   // cuMemFreeAsync was called
-	left   atomic.Bool   // its context is destroyed: it is free when the work of others has ended that was queued then
-	module *module       // owner of a variable
+
+	external *externalBuffer // of cuExternalMemoryGetMappedBuffer
+
+	advice advices     // of managed memory
+	size   uint64      // of memory from a pool
+	memops atomic.Bool // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is not what it was at first
+	freed  atomic.Bool // cuMemFreeAsync was called
+	left   atomic.Bool // its context is destroyed: it is free when the work of others has ended that was queued then
+	module *module     // owner of a variable
 
 	freedBy []uintptr // with the memory checker: the call that freed it in stream order
 }
@@ -321,8 +324,11 @@ func (d *Driver) memFree(cur driver.CUcontext, p driver.CUdeviceptr) driver.CUre
 	if r := d.settle(cur, a); r != success {
 		return r
 	}
-	if a.graph != nil {
+	switch {
+	case a.graph != nil:
 		return d.freeGraphMemory(a.graph)
+	case a.external != nil:
+		return a.ctx.freeBuffer(a.external)
 	}
 	if err := a.giveBack(rng); err != nil {
 		return invalidValue

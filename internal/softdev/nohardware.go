@@ -10,8 +10,7 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 )
 
-// absent says how a function answers whose subject the device does not have: other APIs' memory and semaphores,
-// graphics, buses.
+// absent says how a function answers whose subject the device does not have: graphics, buses.
 type absent struct {
 	name  string
 	needs need
@@ -33,7 +32,6 @@ const (
 )
 
 const (
-	noImport   = "memory and semaphores of other APIs and processes cannot be imported"
 	noGraphics = "there is no graphics API to share resources with"
 	noProcess  = "the state of processes cannot be saved"
 )
@@ -42,14 +40,6 @@ const noSystem = driver.CUDA_ERROR_OPERATING_SYSTEM // a library or module of th
 
 // absents holds the recorded order of the checks (testdata/null_arguments.json; cases zeros of internal/conform/api).
 var absents = []absent{
-	{"ImportExternalMemory", needsContext, invalidValue, false, noImport},
-	{"ImportExternalSemaphore", needsContext, invalidValue, false, noImport},
-	{"DestroyExternalMemory", needsInit, invalidValue, true, noImport},
-	{"DestroyExternalSemaphore", needsInit, invalidValue, true, noImport},
-	{"ExternalMemoryGetMappedBuffer", needsInit, invalidValue, true, noImport},
-	{"ExternalMemoryGetMappedMipmappedArray", needsInit, invalidValue, true, noImport},
-	{"SignalExternalSemaphoresAsync", needsContext, invalidValue, true, noImport},
-	{"WaitExternalSemaphoresAsync", needsContext, invalidValue, true, noImport},
 	{"GraphicsMapResources", needsInit, invalidValue, true, noGraphics},
 	{"GraphicsUnmapResources", needsInit, invalidValue, true, noGraphics},
 	{"GraphicsUnregisterResource", needsInit, badHandle, true, noGraphics},

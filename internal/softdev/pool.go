@@ -242,7 +242,7 @@ func (d *Driver) memFreeAsync(cur driver.CUcontext, p driver.CUdeviceptr, h driv
 	// Memory of cuMemAlloc is accepted as well (recorded).
 	rng, a, ok := d.memory.find(p)
 	if !ok || rng.Base != uint64(p) || a.use != useProgram || a.mapped != nil || a.ipc != nil ||
-		rng.Kind != mem.Device && a.pool == nil {
+		a.external != nil || rng.Kind != mem.Device && a.pool == nil {
 		if d.memory.check != nil {
 			d.memory.check.badFree(uint64(p))
 		}

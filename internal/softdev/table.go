@@ -211,6 +211,7 @@ func (d *Driver) newTable() *driver.Table {
 	d.graphTable(t)
 	d.virtualTable(t)
 	d.partitionTable(t)
+	d.externalTable(t)
 	d.diagnosisTable(t)
 	d.checkFirstVersions(t)
 	d.withhold(t)

@@ -78,11 +78,20 @@ func (d *Driver) memAddressFree(_ driver.CUcontext, p driver.CUdeviceptr, size u
 	if r := d.ready(); r != success {
 		return r
 	}
+	if d.memory.w.Owned(uint64(p)) {
+		return d.notReserved(p)
+	}
 	if err := d.memory.w.Unreserve(uint64(p), size); err != nil {
 		d.explain(nil, "%s", err.Error())
 		return invalidValue
 	}
 	return success
+}
+
+// notReserved answers for memory that has reserved addresses and is another call's: imported, of an array.
+func (d *Driver) notReserved(p driver.CUdeviceptr) driver.CUresult {
+	d.explain(nil, "%#x was not reserved by cuMemAddressReserve", p)
+	return invalidValue
 }
 
 // memGetAllocationGranularity looks at the option only (recorded: any type, location and device).
@@ -251,6 +260,9 @@ func (d *Driver) memUnmap(_ driver.CUcontext, p driver.CUdeviceptr, size uint64)
 			c.wait()
 		}
 	}
+	if d.memory.w.Owned(uint64(p)) {
+		return d.notReserved(p)
+	}
 	gone := d.memory.mappedIn(p, size)
 	if err := d.memory.w.Unmap(uint64(p), size); err != nil {
 		d.explain(nil, "%s", err.Error())
@@ -313,6 +325,9 @@ func (d *Driver) memSetAccess(_ driver.CUcontext, p driver.CUdeviceptr, size uin
 	}
 	if desc == nil || n == 0 || p == 0 || size == 0 || n > uint64(len(d.devices))+1 {
 		return invalidValue
+	}
+	if d.memory.w.Owned(uint64(p)) {
+		return d.notReserved(p)
 	}
 	// The host reaches its own memory only (cuMemSetAccess), and devices that of those that they are joined to.
 	host := true

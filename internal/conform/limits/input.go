@@ -151,6 +151,28 @@ func (w *world) input(fn, param string, t reflect.Type) (p unsafe.Pointer, views
 		x := slot[driver.CUDA_GRAPH_INSTANTIATE_PARAMS](w)
 		x.HUploadStream = w.stream()
 		return one(x)
+	case reflect.TypeFor[driver.CUDA_EXTERNAL_MEMORY_HANDLE_DESC]():
+		x := w.memoryHandleDesc()
+		return unsafe.Pointer(x), []any{x, x.Handle.Fd()}, true
+	case reflect.TypeFor[driver.CUDA_EXTERNAL_MEMORY_BUFFER_DESC]():
+		x := slot[driver.CUDA_EXTERNAL_MEMORY_BUFFER_DESC](w)
+		x.Size = 4096
+		return one(x)
+	case reflect.TypeFor[driver.CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC]():
+		x := slot[driver.CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC](w)
+		x.ArrayDesc, x.NumLevels = *w.arrayDesc(0), 3
+		return one(x)
+	case reflect.TypeFor[driver.CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC]():
+		x := w.semaphoreHandleDesc()
+		return unsafe.Pointer(x), []any{x, x.Handle.Fd()}, true
+	case reflect.TypeFor[driver.CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS]():
+		return one(w.waitParams())
+	case reflect.TypeFor[driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS]():
+		x := w.signalNode()
+		return unsafe.Pointer(x), []any{x, x.ParamsArray}, true
+	case reflect.TypeFor[driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS]():
+		x := w.waitNode()
+		return unsafe.Pointer(x), []any{x, x.ParamsArray}, true
 	case reflect.TypeFor[driver.CUDA_RESOURCE_DESC]():
 		if strings.Contains(fn, "Surf") {
 			x := w.arrayResource()

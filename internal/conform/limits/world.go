@@ -323,6 +323,17 @@ func (w *world) child() driver.CUgraph {
 	})
 }
 
+// semaphoreGraph has nodes that signal and wait.
+func (w *world) semaphoreGraph() driver.CUgraph {
+	return once(w, "semaphore graph", func(out *driver.CUgraph) {
+		w.must("graph", w.t.GraphCreate(0, out, 0))
+		a, b := slot[driver.CUgraphNode](w), slot[driver.CUgraphNode](w)
+		w.must("node that signals", w.t.GraphAddExternalSemaphoresSignalNode(0, a, *out, nil, 0, w.signalNode()))
+		w.must("node that waits", w.t.GraphAddExternalSemaphoresWaitNode(0, b, *out, a, 1, w.waitNode()))
+		w.made["node SemaphoresSignal"], w.made["node SemaphoresWait"] = uint64(*a), uint64(*b)
+	})
+}
+
 // memoryGraph has nodes that allocate and free.
 func (w *world) memoryGraph() driver.CUgraph {
 	return once(w, "memory graph", func(out *driver.CUgraph) {
@@ -341,10 +352,13 @@ func (w *world) node(fn string) driver.CUgraphNode {
 	}
 	w.graph()
 	for _, kind := range []string{"Empty", "Host", "Kernel", "Memcpy", "Memset", "EventRecord", "EventWait",
-		"ChildGraph", "BatchMemOp", "MemAlloc", "MemFree"} {
+		"ChildGraph", "BatchMemOp", "MemAlloc", "MemFree", "SemaphoresSignal", "SemaphoresWait"} {
 		if strings.Contains(fn, kind+"Node") {
-			if kind == "MemAlloc" || kind == "MemFree" {
+			switch kind {
+			case "MemAlloc", "MemFree":
 				w.memoryGraph()
+			case "SemaphoresSignal", "SemaphoresWait":
+				w.semaphoreGraph()
 			}
 			return driver.CUgraphNode(w.made["node "+kind])
 		}
@@ -353,8 +367,12 @@ func (w *world) node(fn string) driver.CUgraphNode {
 }
 
 func (w *world) exec() driver.CUgraphExec {
-	return once(w, "exec", func(out *driver.CUgraphExec) {
-		w.must("executable graph", w.t.GraphInstantiateWithFlags(0, out, w.graph(), 0))
+	return w.execOf("exec", w.graph)
+}
+
+func (w *world) execOf(name string, g func() driver.CUgraph) driver.CUgraphExec {
+	return once(w, name, func(out *driver.CUgraphExec) {
+		w.must("executable graph", w.t.GraphInstantiateWithFlags(0, out, g(), 0))
 	})
 }
 
@@ -449,7 +467,14 @@ func (w *world) handle(t reflect.Type, fn, param string) (uint64, bool) {
 			return uint64(w.node("KernelNode")), true
 		}
 		return uint64(w.node(fn)), true
+	case reflect.TypeFor[driver.CUexternalMemory]():
+		return uint64(w.externalMemory()), true
+	case reflect.TypeFor[driver.CUexternalSemaphore]():
+		return uint64(w.externalSemaphore()), true
 	case reflect.TypeFor[driver.CUgraphExec]():
+		if strings.Contains(fn, "ExternalSemaphores") {
+			return uint64(w.execOf("semaphore exec", w.semaphoreGraph)), true
+		}
 		return uint64(w.exec()), true
 	case reflect.TypeFor[driver.CUgraphConditionalHandle]():
 		return uint64(w.conditional()), true

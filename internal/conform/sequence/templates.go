@@ -551,6 +551,8 @@ cuExternalMemoryGetMappedBuffer(&_, NULL!1, NULL)
 cuExternalMemoryGetMappedMipmappedArray(&_, NULL!1, NULL)
 cuImportExternalMemory(&_, NULL!1)
 cuImportExternalSemaphore(&_, NULL!1)
+cuImportExternalMemory(&_, {Type:$0|1|3|99$ Size:$0|4096$ Handle.Fd:-1}!?)
+cuImportExternalSemaphore(&_, {Type:$0|1|3|9|99$ Flags:$0|1$ Handle.Fd:-1}!?)
 cuSignalExternalSemaphoresAsync(NULL!1, NULL, 1, %stream)
 cuWaitExternalSemaphoresAsync(NULL!1, NULL, 1, %stream)
 `
