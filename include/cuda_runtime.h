@@ -19,6 +19,9 @@
 #define __CUDACC_RDC__ 1
 #endif
 #define __CUDACC_EXTENDED_LAMBDA__ 1
+#ifndef CCCL_DISABLE_NVTX /* ranges for tools that are not there */
+#define CCCL_DISABLE_NVTX
+#endif
 #define __CUDACC_RELAXED_CONSTEXPR__ 1
 /* What nvcc includes on its own. */
 #include <cmath>

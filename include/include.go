@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-//go:embed *.h *.hpp cooperative_groups crt gocuda
+//go:embed *.h *.hpp cooperative_groups crt cub gocuda nvtx3 thrust
 var files embed.FS
 
 // FS has the headers under the names that programs include them by.

@@ -192,6 +192,16 @@ func TestErrors(t *testing.T) {
 	if n := strings.Count(text, "error: use of"); n != 1 {
 		t.Errorf("the error is there %d times:\n%s", n, text)
 	}
+	for header, hint := range map[string]string{"cub/cub.cuh": "CCCL", "cublas_v2.h": "cuBLAS", "mine.h": ""} {
+		file := filepath.Join(t.TempDir(), "x.cu")
+		if err := os.WriteFile(file, []byte("#include <"+header+">\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = compile(t, "-ptx", "-o", "-", file)
+		if !errors.As(err, &clang) || !strings.Contains(clang.Hint, hint) || hint == "" && clang.Hint != "" {
+			t.Errorf("%s: %v: %s", header, err, clang.Hint)
+		}
+	}
 	_, text, err = compile(t, "-ptx", "-o", "-", "testdata/nested.cu")
 	if !errors.As(err, &clang) || !strings.Contains(clang.Hint, "dynamic parallelism") {
 		t.Errorf("%v\n%s", err, text)

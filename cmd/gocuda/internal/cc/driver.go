@@ -52,6 +52,7 @@ func (d *Driver) Run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(d.work)
+	d.withoutOpenMP()
 	switch d.Stage {
 	case Preprocess:
 		return d.preprocess(ctx)
@@ -103,7 +104,7 @@ func (d *Driver) device(ctx context.Context, src string) error {
 		}
 	}
 	d.say(text, nil)
-	if err != nil {
+	if err != nil || d.DryRun {
 		return err
 	}
 	var out []byte
@@ -186,7 +187,7 @@ func (d *Driver) compile(ctx context.Context, src, out string, more ...string) e
 	defer cancel()
 	id := "-cuid=" + d.unit(src)
 	fat := filepath.Join(d.work, d.unit(src)+".fatbin")
-	piped := makePipe(fat) == nil
+	piped := !d.DryRun && makePipe(fat) == nil
 
 	args := append([]string{id, "-c", src, "-o", out, "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fat}, more...)
 	var hostText bytes.Buffer
@@ -201,7 +202,7 @@ func (d *Driver) compile(ctx context.Context, src, out string, more ...string) e
 	}
 	code, text, err := d.compileDevice(ctx, src, append([]string{id}, more...)...)
 	var container []byte
-	if err == nil {
+	if err == nil && !d.DryRun {
 		container, err = pack(code)
 	}
 	if err != nil {
@@ -369,6 +370,9 @@ func (d *Driver) compileDevice(ctx context.Context, src string, more ...string) 
 			args := append(append(d.deviceArgs(a), more...), "-S", src, "-o", out)
 			if e := d.run(ctx, args, d.Stdout, &texts[i]); e != nil {
 				errs[i] = &ClangError{File: src, Err: e, Hint: explain(texts[i].Bytes())}
+				return
+			}
+			if d.DryRun {
 				return
 			}
 			ptx, e := os.ReadFile(out)

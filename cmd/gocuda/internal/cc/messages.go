@@ -51,8 +51,38 @@ func messages(text []byte) []string {
 	return all
 }
 
+// missing is the error for a header that is not there.
+var missing = regexp.MustCompile(`fatal error: '([^']+)' file not found`)
+
+// openHeaders begin the names of headers in CCCL; libraries those of libraries that are NVIDIA's alone.
+var (
+	openHeaders = []string{"cuda/", "cub/", "thrust/", "nv/target"}
+	libraries   = map[string]string{"cublas": "cuBLAS", "cusparse": "cuSPARSE", "cufft": "cuFFT", "cusolver": "cuSOLVER",
+		"curand.h": "cuRAND for the host", "cudnn": "cuDNN", "npp": "NPP", "nvjpeg": "nvJPEG", "cutensor": "cuTENSOR",
+		"nvml": "NVML", "cudaGL": "OpenGL interoperability", "cuda_gl_interop": "OpenGL interoperability"}
+)
+
+// absent says where a header comes from.
+func absent(header string) string {
+	for _, p := range openHeaders {
+		if strings.HasPrefix(header, p) {
+			return "a copy of CCCL (docs/cc.md): pip download --no-deps nvidia-cuda-cccl, unpack it, and name its folder " +
+				"in GOCUDA_CCCL or with -I"
+		}
+	}
+	for p, name := range libraries {
+		if strings.HasPrefix(header, p) {
+			return name + " is a library of NVIDIA's toolkit: neither its headers nor its functions are part of gocuda"
+		}
+	}
+	return ""
+}
+
 // explain says more of what clang refuses by design.
 func explain(text []byte) string {
+	if m := missing.FindSubmatch(text); m != nil {
+		return absent(string(m[1]))
+	}
 	switch s := string(text); {
 	case strings.Contains(s, "reference to __global__ function"):
 		return "kernels are launched by the host: clang has no dynamic parallelism, that is kernels that launch kernels"

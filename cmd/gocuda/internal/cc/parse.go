@@ -100,6 +100,19 @@ func refuse(text, try string) func(*Options, string) error {
 	return func(*Options, string) error { return &UsageError{Text: text, Hint: try} }
 }
 
+// library notes a library. clang's OpenMP is another than gcc's, and two in a program do not know each other's threads;
+// clang's has what gcc's code calls, too. NVTX is in the headers.
+func library(o *Options, v string) error {
+	switch v {
+	case "gomp":
+		o.Linker = append(o.Linker, "-fopenmp")
+	case "nvToolsExt":
+	default:
+		o.Linker = append(o.Linker, "-l"+v)
+	}
+	return nil
+}
+
 func yes(v string) (bool, error) {
 	switch v {
 	case "", "true", "yes", "1":
@@ -196,7 +209,7 @@ var options = map[string]meaning{
 	"MT":         {true, hostPair("-MT")},
 	"MQ":         {true, hostPair("-MQ")},
 	"L":          {true, linkPair("-L")},
-	"l":          {true, func(o *Options, v string) error { o.Linker = append(o.Linker, "-l"+v); return nil }},
+	"l":          {true, library},
 	"shared":     {false, func(o *Options, _ string) error { o.Linker = append(o.Linker, "-shared"); return nil }},
 	"Xcompiler":  {true, compilerFlags},
 	"Xlinker":    {true, linkerFlags},

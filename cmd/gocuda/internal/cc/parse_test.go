@@ -33,6 +33,7 @@ func TestParse(t *testing.T) {
 		{"-Xcompiler -fopenmp,-Wall -L lib -lm x.cu", func(o *Options) {
 			o.Host, o.Linker = []string{"-fopenmp", "-Wall"}, []string{"-fopenmp", "-Llib", "-lm"}
 		}},
+		{"x.cu -lgomp -lnvToolsExt -lm", func(o *Options) { o.Linker = []string{"-fopenmp", "-lm"} }},
 		{"--expt-relaxed-constexpr --extended-lambda -Xptxas -v -lineinfo x.cu", func(o *Options) { o.LineInfo = true }},
 		{"-use_fast_math -fmad=false -maxrregcount=32 x.cu", func(o *Options) {
 			o.FastMath, o.NoContract, o.Registers = true, true, "32"

@@ -1,0 +1,2 @@
+/* What this header has is in mma.h. */
+#include "../mma.h"

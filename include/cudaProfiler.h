@@ -1,0 +1,2 @@
+/* cuProfilerStart and cuProfilerStop are in cuda.h. */
+#include "cuda.h"
