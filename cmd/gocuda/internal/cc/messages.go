@@ -57,8 +57,9 @@ var missing = regexp.MustCompile(`fatal error: '([^']+)' file not found`)
 // openHeaders begin the names of headers in CCCL; libraries those of libraries that are NVIDIA's alone.
 var (
 	openHeaders = []string{"cuda/", "cub/", "thrust/", "nv/target"}
-	libraries   = map[string]string{"cublas": "cuBLAS", "cusparse": "cuSPARSE", "cufft": "cuFFT", "cusolver": "cuSOLVER",
-		"curand.h": "cuRAND for the host", "cudnn": "cuDNN", "npp": "NPP", "nvjpeg": "nvJPEG", "cutensor": "cuTENSOR",
+	libraries   = map[string]string{"cublas": "cuBLAS", "cusparse": "cuSPARSE", "cufft": "cuFFT",
+		"cusolver": "cuSOLVER", "curand.h": "cuRAND for the host", "cudnn": "cuDNN", "npp": "NPP",
+		"nvjpeg": "nvJPEG", "cutensor": "cuTENSOR",
 		"nvml": "NVML", "cudaGL": "OpenGL interoperability", "cuda_gl_interop": "OpenGL interoperability"}
 )
 
