@@ -1,13 +1,10 @@
 package cuda
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
-	"runtime"
-	"unsafe"
 
 	"github.com/gocuda/cuda/cu"
 	"github.com/gocuda/cuda/internal/image"
@@ -17,7 +14,7 @@ import (
 // [Context.NewLinker].
 type JITOption struct {
 	id    cu.CUjit_option
-	value uintptr
+	value uint32
 	wrong string // the option as it was asked for, if its number does not fit
 }
 
@@ -26,7 +23,7 @@ func numberOption(id cu.CUjit_option, name string, n int) JITOption {
 	if n < 0 || n > math.MaxUint32 {
 		return JITOption{id: id, wrong: fmt.Sprintf("%s(%d)", name, n)}
 	}
-	return JITOption{id: id, value: uintptr(n)}
+	return JITOption{id: id, value: uint32(n)}
 }
 
 // checkOptions refuses options whose values do not fit.
@@ -61,64 +58,29 @@ func LineInfo() JITOption { return JITOption{id: cu.CU_JIT_GENERATE_LINE_INFO, v
 func VerboseLog() JITOption { return JITOption{id: cu.CU_JIT_LOG_VERBOSE, value: 1} }
 
 // Target compiles for another architecture than that of the context.
-func Target(t cu.CUjit_target) JITOption { return JITOption{id: cu.CU_JIT_TARGET, value: uintptr(t)} }
+func Target(t cu.CUjit_target) JITOption { return JITOption{id: cu.CU_JIT_TARGET, value: uint32(t)} }
 
 // CacheMode sets whether global loads are cached in L1.
 func CacheMode(m cu.CUjit_cacheMode) JITOption {
-	return JITOption{id: cu.CU_JIT_CACHE_MODE, value: uintptr(m)}
+	return JITOption{id: cu.CU_JIT_CACHE_MODE, value: uint32(m)}
 }
 
 // JIT is any option of the driver API whose value is a number. This package sets the options for logs itself.
-func JIT(id cu.CUjit_option, value uint32) JITOption { return JITOption{id: id, value: uintptr(value)} }
+func JIT(id cu.CUjit_option, value uint32) JITOption { return JITOption{id: id, value: value} }
 
-// logSize is the room for each of the two logs, in bytes. The driver cuts longer ones.
-const logSize = 32 << 10
-
-// jit is the C form of options, with logs. The driver may write to it until what was loaded is gone (a library compiles
-// when it is first used), so it is pinned for that long.
-type jit struct {
-	ids    []cu.CUjit_option
-	values []uintptr
-	info   []byte
-	err    []byte
-	pin    runtime.Pinner
-}
-
-func newJIT(options []JITOption) *jit {
-	j := &jit{info: make([]byte, logSize), err: make([]byte, logSize)}
-	j.pin.Pin(&j.info[0])
-	j.pin.Pin(&j.err[0])
-	add := func(id cu.CUjit_option, v uintptr) {
-		j.ids, j.values = append(j.ids, id), append(j.values, v)
-	}
-	add(cu.CU_JIT_INFO_LOG_BUFFER, uintptr(unsafe.Pointer(&j.info[0])))
-	add(cu.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, logSize)
-	add(cu.CU_JIT_ERROR_LOG_BUFFER, uintptr(unsafe.Pointer(&j.err[0])))
-	add(cu.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, logSize)
+// newJIT is the C form of options, with logs. The driver may write to it until what was loaded is gone (a library
+// compiles when it is first used), so it is closed then.
+func newJIT(options []JITOption) *cu.JITOptions {
+	j := cu.NewJITOptions(0)
 	for _, o := range options {
-		add(o.id, o.value)
+		j.Set(o.id, o.value)
 	}
-	j.pin.Pin(&j.ids[0])
-	j.pin.Pin(&j.values[0])
 	return j
 }
 
-func (j *jit) release() { j.pin.Unpin() }
-
-// releaseWith releases j too when the collector finds the owner, which nobody has closed and nobody can use any more:
-// the runtime ends a program that forgets what it has pinned.
-func releaseWith[T any](owner *T, j *jit) { runtime.AddCleanup(owner, (*jit).release, j) }
-
-func text(b []byte) string {
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		b = b[:i]
-	}
-	return string(b)
-}
-
-// log is the info log, then the error log.
-func (j *jit) log() string {
-	info, fail := text(j.info), text(j.err)
+// logOf is the info log, then the error log.
+func logOf(j *cu.JITOptions) string {
+	info, fail := j.InfoLog(), j.ErrorLog()
 	if info != "" && fail != "" {
 		return info + "\n" + fail
 	}

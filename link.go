@@ -14,7 +14,7 @@ type Linker struct {
 	owned
 	c      *Context
 	handle cu.CUlinkState
-	jit    *jit
+	jit    *cu.JITOptions
 }
 
 // NewLinker starts a link for the device of the context.
@@ -27,18 +27,17 @@ func (c *Context) NewLinker(options ...JITOption) (*Linker, error) {
 		return nil, err
 	}
 	j := newJIT(options)
-	h, err := c.api.LinkCreate(j.ids, j.values)
+	h, err := c.api.LinkCreate(j.IDs(), j.Values())
 	if err != nil {
-		defer j.release()
-		return nil, errorWithLog(c.fail(op, "", err), j.log())
+		defer j.Close()
+		return nil, errorWithLog(c.fail(op, "", err), logOf(j))
 	}
 	l := &Linker{c: c, handle: h, jit: j}
 	l.born(&c.owned, "linker", 0, c.giveBack("cuLinkDestroy", "", func(api cu.API) error {
-		defer j.release()
+		defer j.Close()
 		return api.LinkDestroy(h)
 	}))
 	watch(l, &l.owned)
-	releaseWith(l, j)
 	return l, nil
 }
 
@@ -61,11 +60,11 @@ func (l *Linker) Add(name string, data []byte, options ...JITOption) error {
 	var ids []cu.CUjit_option
 	var values []uintptr
 	for _, o := range options {
-		ids, values = append(ids, o.id), append(values, o.value)
+		ids, values = append(ids, o.id), append(values, uintptr(o.value))
 	}
 	err := l.c.api.LinkAddData(l.handle, kind, data, name, ids, values)
 	runtime.KeepAlive(l.jit)
-	return errorWithLog(l.c.fail(op, name, err), l.jit.log())
+	return errorWithLog(l.c.fail(op, name, err), logOf(l.jit))
 }
 
 // AddFS adds a file, for example of an embed.FS.
@@ -101,11 +100,11 @@ func (l *Linker) Complete() ([]byte, error) {
 	}
 	data, err := l.c.api.LinkComplete(l.handle)
 	runtime.KeepAlive(l.jit)
-	return data, errorWithLog(l.c.fail(op, "", err), l.jit.log())
+	return data, errorWithLog(l.c.fail(op, "", err), logOf(l.jit))
 }
 
 // Log returns the messages of compiler and linker so far.
-func (l *Linker) Log() string { return l.jit.log() }
+func (l *Linker) Log() string { return logOf(l.jit) }
 
 // Close ends the link. The image of [Linker.Complete] is a copy and stays valid.
 func (l *Linker) Close() error { return l.end() }

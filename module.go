@@ -60,8 +60,8 @@ func (c *Context) load(name string, image []byte, options []JITOption) (*Module,
 		return nil, err
 	}
 	j := newJIT(options)
-	defer j.release()
-	h, err := c.api.ModuleLoadDataEx(image, j.ids, j.values)
+	defer j.Close()
+	h, err := c.api.ModuleLoadDataEx(image, j.IDs(), j.Values())
 	return c.newModule(name, image, j, h, err)
 }
 
@@ -77,24 +77,24 @@ func (c *Context) loadUntil(ctx context.Context, image []byte, options []JITOpti
 		return nil, ended()
 	}
 	j := newJIT(options)
-	stop, forget, stops := c.dev.sys.dev.Stoppable(&j.values[0])
+	stop, forget, stops := c.dev.sys.dev.Stoppable(&j.Values()[0])
 	var h cu.CUmodule
 	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer forget()
-		h, err = c.api.ModuleLoadDataEx(image, j.ids, j.values)
+		h, err = c.api.ModuleLoadDataEx(image, j.IDs(), j.Values())
 	}()
 	select {
 	case <-done:
-		defer j.release()
+		defer j.Close()
 		return c.newModule("", image, j, h, err)
 	case <-ctx.Done():
 	}
 	discard := func() {
 		<-done
-		j.release()
+		j.Close()
 		if err == nil {
 			_ = c.api.ModuleUnload(h) // nobody has it
 		}
@@ -118,11 +118,11 @@ func (c *Context) loadable(name string, image []byte, options []JITOption) error
 }
 
 // newModule is what the driver has loaded.
-func (c *Context) newModule(name string, image []byte, j *jit, h cu.CUmodule, err error) (*Module, error) {
+func (c *Context) newModule(name string, image []byte, j *cu.JITOptions, h cu.CUmodule, err error) (*Module, error) {
 	if err != nil {
-		return nil, errorWithLog(c.fail(loadOp, name, err), j.log())
+		return nil, errorWithLog(c.fail(loadOp, name, err), logOf(j))
 	}
-	m := &Module{c: c, handle: h, name: name, log: j.log(), sigs: newSignatures(image, c.dev)[c.dev]}
+	m := &Module{c: c, handle: h, name: name, log: logOf(j), sigs: newSignatures(image, c.dev)[c.dev]}
 	m.born(&c.owned, "module", 0, c.giveBack("cuModuleUnload", name, func(api cu.API) error {
 		return api.ModuleUnload(h)
 	}))
@@ -263,7 +263,7 @@ type Library struct {
 	sys    *System
 	handle cu.CUlibrary
 	name   string
-	jit    *jit
+	jit    *cu.JITOptions
 	sigs   map[*Device]*signatures
 }
 
@@ -293,18 +293,17 @@ func (s *System) loadLibrary(name string, image []byte, options []JITOption) (*L
 		return nil, err
 	}
 	j := newJIT(options)
-	h, err := s.api.LibraryLoadData(image, j.ids, j.values, nil, nil)
+	h, err := s.api.LibraryLoadData(image, j.IDs(), j.Values(), nil, nil)
 	if err != nil {
-		defer j.release()
-		return nil, errorWithLog(s.wrap(op, name, 0, err), j.log())
+		defer j.Close()
+		return nil, errorWithLog(s.wrap(op, name, 0, err), logOf(j))
 	}
 	l := &Library{sys: s, handle: h, name: name, jit: j, sigs: newSignatures(image, s.devices...)}
 	l.born(&s.owned, "library", 0, s.giveBack("cuLibraryUnload", name, func(api cu.API) error {
-		defer j.release()
+		defer j.Close()
 		return api.LibraryUnload(h)
 	}))
 	watch(l, &l.owned)
-	releaseWith(l, j)
 	return l, nil
 }
 
@@ -315,7 +314,7 @@ func (l *Library) Close() error { return l.end() }
 func (l *Library) Handle() cu.CUlibrary { return l.handle }
 
 // Log returns the compiler's messages so far.
-func (l *Library) Log() string { return l.jit.log() }
+func (l *Library) Log() string { return logOf(l.jit) }
 
 // Kernels returns the names of the kernels in the library (CUDA 12.4).
 func (l *Library) Kernels() ([]string, error) {

@@ -54,7 +54,7 @@
 //
 // Go memory passed to a call must stay where it is while the device may use it. During the call this is so. After the
 // call it matters for asynchronous copies, option values and kernel arguments behind addresses: keep a reference, or
-// allocate with [MemHostAlloc]. Pass addresses of Go memory in option values (CU_JIT_ERROR_LOG_BUFFER) only with a
-// [runtime.Pinner] held until the call, or for a link state until [LinkDestroy], is over; the collector does not see a
-// uintptr. Unions and members of type uintptr are the same.
+// allocate with [MemHostAlloc]. [JITOptions] are options with the compiler's logs, which stay in place. Pass other
+// addresses of Go memory in option values only with a [runtime.Pinner] held until the call, or for a link state until
+// [LinkDestroy], is over; the collector does not see a uintptr. Unions and members of type uintptr are the same.
 package cu
