@@ -116,3 +116,10 @@ END:
 		}
 	}
 }
+
+// TestRunLeak finds no leak where the command has allocated everything itself.
+func TestRunLeak(t *testing.T) {
+	root(t)
+	out := works(t, saxpyArgs("run", "--device", "software", "--check=leak")...)
+	contains(t, "the run", out, "leak    0 errors")
+}
