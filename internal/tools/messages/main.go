@@ -33,9 +33,9 @@ const (
 
 // aside are folders whose programs and packages no user runs: tests and what supports them, generators, examples.
 var aside = []string{
-	"api", "clients", "docs", "examples", "testdata", "include", "internal/conform", "internal/cudagen", "internal/deps",
-	"internal/docs", "internal/exec/exectest", "internal/gen", "internal/launchbench", "internal/num/numtest",
-	"internal/driver/apitest", "internal/plant", "internal/ptxgen", "internal/randc", "internal/skip",
+	"api", "clients", "docs", "examples", "testdata", "include", "internal/conform", "internal/cudagen",
+	"internal/deps", "internal/docs", "internal/exec/exectest", "internal/gen", "internal/launchbench",
+	"internal/num/numtest", "internal/driver/apitest", "internal/plant", "internal/ptxgen", "internal/randc", "internal/skip",
 	"internal/tileir/tiletest", "internal/tools", "internal/checker/finds",
 }
 
