@@ -35,8 +35,8 @@ const (
 var aside = []string{
 	"api", "clients", "docs", "examples", "testdata", "include", "internal/conform", "internal/cudagen",
 	"internal/deps", "internal/docs", "internal/exec/exectest", "internal/gen", "internal/launchbench",
-	"internal/num/numtest", "internal/driver/apitest", "internal/plant", "internal/ptxgen", "internal/randc", "internal/skip",
-	"internal/tileir/tiletest", "internal/tools", "internal/checker/finds",
+	"internal/num/numtest", "internal/driver/apitest", "internal/plant", "internal/ptxgen", "internal/randc",
+	"internal/skip", "internal/tileir/tiletest", "internal/tools", "internal/checker/finds",
 }
 
 // code are packages and files that write programs: their strings are PTX, C or machine code. Of these only the strings
