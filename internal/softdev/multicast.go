@@ -129,9 +129,9 @@ func (d *Driver) multicastCreate(_ driver.CUcontext, out *driver.CUmemGenericAll
 // addMulticast gives an object its handle.
 func (d *Driver) addMulticast(out *driver.CUmemGenericAllocationHandle, t *team) driver.CUresult {
 	m := &multicast{d: d, team: t, shared: t.page != nil, stores: map[int]*mem.Store{}, at: map[int]uint64{}}
-	m.view.Store(&multicastView{replicas: make([][]replica, t.get(teamDevices))})
+	m.view.Store(&multicastView{replicas: make([][]replica, t.n)})
 	h := &memHandle{multi: m, refs: 1, dev: d.devices[0]}
-	h.prop.RequestedHandleTypes = driver.CUmemAllocationHandleType(t.get(teamHandleTypes))
+	h.prop.RequestedHandleTypes = driver.CUmemAllocationHandleType(t.handleTypes)
 	h.handle = driver.CUmemGenericAllocationHandle(d.memHandles.add(h))
 	if h.handle == 0 {
 		m.close()
@@ -159,7 +159,7 @@ func (d *Driver) multicastAddDevice(_ driver.CUcontext, h driver.CUmemGenericAll
 	m.team.change(func() {
 		have := m.team.devices()
 		switch {
-		case uint64(len(have)) >= m.team.get(teamDevices):
+		case uint64(len(have)) >= m.team.n:
 			d.explain(nil, "all devices of the multicast object have been added")
 			r = invalidValue
 		case slices.Contains(have, dev.uuid()):
@@ -190,7 +190,7 @@ func (m *multicast) assembled() driver.CUresult {
 		}
 		if time.Now().After(deadline) {
 			m.d.explain(nil, "%d of %d devices have been added to the multicast object within %v",
-				len(m.team.devices()), m.team.get(teamDevices), m.d.endLimit)
+				len(m.team.devices()), m.team.n, m.d.endLimit)
 			return driver.CUDA_ERROR_ILLEGAL_STATE
 		}
 		time.Sleep(100 * time.Microsecond)
@@ -200,7 +200,7 @@ func (m *multicast) assembled() driver.CUresult {
 
 // place checks a part of the object.
 func (m *multicast) place(offset, size uint64) driver.CUresult {
-	most := m.team.get(teamSize)
+	most := m.team.size
 	if offset%mem.Granule != 0 || size == 0 || size%mem.Granule != 0 || offset > most || size > most-offset {
 		return invalidValue
 	}
@@ -387,7 +387,7 @@ func (m *multicast) drop(place int) {
 func (m *multicast) look() {
 	v := &multicastView{changes: m.team.get(teamChanges)}
 	devices := m.team.devices()
-	v.replicas = make([][]replica, m.team.get(teamDevices))
+	v.replicas = make([][]replica, m.team.n)
 	m.team.entries(func(place int, e *teamEntry) {
 		i := slices.Index(devices, e.device)
 		if e.kind != entryBound || i < 0 || i >= len(v.replicas) || m.place(e.offset, e.size) != success {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/gocuda/cuda/internal/driver"
 	"github.com/gocuda/cuda/internal/mem"
 	"github.com/gocuda/cuda/internal/num"
+	"github.com/gocuda/cuda/internal/skip"
 )
 
 // What multicast objects are to do is from NVIDIA's documentation (CUDA Driver API, "Multicast Object Management"; PTX
@@ -457,5 +459,51 @@ func TestFabric(t *testing.T) {
 	binary.LittleEndian.PutUint32(garbage.Data[:], fabricMulticast)
 	if r := tab.MemImportFromShareableHandle(0, &other, uintptr(unsafe.Pointer(&garbage)), fabric); r != invalidValue {
 		t.Error("a handle of zeros:", r)
+	}
+}
+
+// TestTeamBytes: what other processes write into the pages of an object may be anything.
+func TestTeamBytes(t *testing.T) {
+	if !ipcHost {
+		skip.Without(t, skip.Stores)
+	}
+	d, tab, _ := open(t, Options{Profiles: []string{"h200*2"}})
+	d.endLimit = time.Millisecond
+	r := rand.New(rand.NewPCG(5, 6))
+	words := []uint64{0, 1, 2, 3, 64, 65, mem.Granule, 2 * mem.Granule, 1 << 40, 1 << 63, ^uint64(0), teamMost,
+		teamMost + 1}
+	for range 200 {
+		var mc, h driver.CUmemGenericAllocationHandle
+		must(t, tab.MulticastCreate(0, &mc, &driver.CUmulticastObjectProp{NumDevices: 2, Size: multicastSize,
+			HandleTypes: uint64(shareableTypes)}))
+		must(t, tab.MulticastAddDevice(0, mc, 0))
+		must(t, tab.MulticastAddDevice(0, mc, 1))
+		prop := driver.CUmemAllocationProp{Type: driver.CU_MEM_ALLOCATION_TYPE_PINNED, Location: onDevice(0),
+			RequestedHandleTypes: shareableTypes}
+		must(t, tab.MemCreate(0, &h, multicastSize, &prop, 0))
+		must(t, tab.MulticastBindMem(0, mc, 0, h, 0, mem.Granule, 0))
+		m := d.memHandles.get(uintptr(mc)).multi
+		for range 1 + r.IntN(8) {
+			w := words[r.IntN(len(words))]
+			if r.IntN(3) == 0 {
+				w = r.Uint64()
+			}
+			if i := r.IntN(teamFirst + 5*entryWords); i != teamLock {
+				m.team.put(i, w)
+			}
+		}
+		_ = m.resolve(r.Uint64(), 4, nil)
+		_ = m.resolve(0, 4, nil)
+		_ = tab.MulticastBindMem(0, mc, mem.Granule, h, 0, mem.Granule, 0)
+		_ = tab.MulticastUnbind(0, mc, 0, 0, mem.Granule)
+		_ = tab.MulticastAddDevice(0, mc, 1)
+		var at driver.CUdeviceptr
+		must(t, tab.MemAddressReserve(0, &at, multicastSize, 0, 0, 0))
+		if tab.MemMap(0, at, multicastSize, 0, mc, 0) == success {
+			must(t, tab.MemUnmap(0, at, multicastSize))
+		}
+		must(t, tab.MemAddressFree(0, at, multicastSize))
+		must(t, tab.MemRelease(0, mc))
+		must(t, tab.MemRelease(0, h))
 	}
 }

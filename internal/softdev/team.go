@@ -21,6 +21,9 @@ import (
 type team struct {
 	page *mem.Page       // nil for an object that no other process can open
 	own  []atomic.Uint64 // then
+
+	// the properties as they were when the object was made or opened
+	n, size, handleTypes uint64
 }
 
 // The words of a team. Entries follow.
@@ -121,6 +124,7 @@ func newTeam(devices, size, handleTypes uint64, shared bool) (*team, error) {
 	t.put(teamSize, size)
 	t.put(teamHandleTypes, handleTypes)
 	t.put(teamMagic, teamMark)
+	t.n, t.size, t.handleTypes = devices, size, handleTypes
 	return t, nil
 }
 
@@ -132,8 +136,9 @@ func openTeam(page *mem.Page, err error) (*team, error) {
 		return nil, err
 	}
 	t := withPage(page)
-	if n, size := t.get(teamDevices), t.get(teamSize); t.get(teamMagic) != teamMark || n == 0 ||
-		n > profiles.MaxDevices || size == 0 || size%mem.Granule != 0 {
+	t.n, t.size, t.handleTypes = t.get(teamDevices), t.get(teamSize), t.get(teamHandleTypes)
+	if t.get(teamMagic) != teamMark || t.n == 0 || t.n > profiles.MaxDevices || t.size == 0 ||
+		t.size%mem.Granule != 0 || t.handleTypes&^uint64(shareableTypes) != 0 {
 		return nil, errNoTeam
 	}
 	return t, nil
@@ -181,7 +186,7 @@ func (t *team) devices() (list [][16]byte) {
 }
 
 // complete says whether all devices have been added.
-func (t *team) complete() bool { return uint64(len(t.devices())) >= t.get(teamDevices) }
+func (t *team) complete() bool { return uint64(len(t.devices())) >= t.n }
 
 // change runs f as the only one of all processes that changes the team.
 func (t *team) change(f func()) {

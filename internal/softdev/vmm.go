@@ -245,7 +245,7 @@ func (d *Driver) memMap(_ driver.CUcontext, p driver.CUdeviceptr, size, offset u
 // size is what a mapping of the handle has.
 func (h *memHandle) size() uint64 {
 	if h.multi != nil {
-		return h.multi.team.get(teamSize)
+		return h.multi.team.size
 	}
 	return h.store.Size()
 }
