@@ -35,13 +35,15 @@ func run(w io.Writer) error {
 	}
 	defer c.Close()
 
+	fmt.Fprintf(w, "device: %v\n\n", sys.Kind())
+
 	// 1. The compiler's messages are in the error.
 	_, err = c.Load([]byte(strings.Replace(string(code), "st.global.u32", "st.global.u33", 1)))
 	var e *cuda.Error
 	if !errors.As(err, &e) {
 		return fmt.Errorf("bad code was loaded: %v", err)
 	}
-	fmt.Fprintf(w, "%v: has a log: %v\n", e.Code, e.Log != "")
+	fmt.Fprintf(w, "%v; the compiler says:\n%s\n\n", e.Code, e.Log)
 
 	mod, err := c.Load(code)
 	if err != nil {
@@ -60,11 +62,14 @@ func run(w io.Writer) error {
 
 	// 2. Wrong arguments are found before the launch. Go's int has 8 bytes, C's has 4.
 	err = overrun.Launch(nil, cuda.Linear(4), cuda.Ptr(x), cuda.Val(4))
-	fmt.Fprintln(w, err)
+	fmt.Fprintf(w, "%v\n\n", err)
 
 	// 3. Codes compare with errors.Is.
 	_, err = cuda.Alloc[byte](c, 1<<50)
-	fmt.Fprintln(w, "a pebibyte: out of memory:", errors.Is(err, cuda.ErrOutOfMemory))
+	if !errors.Is(err, cuda.ErrOutOfMemory) {
+		return fmt.Errorf("a pebibyte: %v", err)
+	}
+	fmt.Fprintf(w, "a pebibyte: %v\n\n", err)
 
 	// 4. A fault in a kernel shows at the next call that waits, and the context is lost. The software device says where
 	//    it happened.
@@ -75,10 +80,9 @@ func run(w io.Writer) error {
 	if !errors.As(err, &e) {
 		return fmt.Errorf("the kernel wrote where it must not, and: %v", err)
 	}
-	fmt.Fprintf(w, "%v, sticky: %v\n", e.Code, e.Sticky())
-	if sys.Kind() == cuda.Software {
-		fmt.Fprintln(w, "the kernel and thread are named:",
-			strings.Contains(e.Detail, "kernel overrun") && strings.Contains(e.Detail, "thread (1,0,0)"))
+	fmt.Fprintln(w, e)
+	if e.Sticky() {
+		fmt.Fprintln(w, "The context is lost: every later call in it fails with this code.")
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func use(w io.Writer, lib *cuda.LibraryIn, c *cuda.Context, i int) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "context %d: %v after %d launches; several blocks fit on a multiprocessor: %v\n", i, got, n[0],
-		blocks > 1)
+	fmt.Fprintf(w, "context %d: %v after %d launches; %d blocks of 256 threads fit on a multiprocessor\n", i, got, n[0],
+		blocks)
 	return nil
 }

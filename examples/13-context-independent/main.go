@@ -85,15 +85,18 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "together: %d, at one address: %v\n", total, shared[0] == shared[1])
+	fmt.Fprintf(w, "together: %d, at the addresses %#x and %#x\n", total, shared[0], shared[1])
 
 	// The module in a context belongs to the library: it goes with the library and not before.
 	mod, err := one.API().LibraryGetModule(lib)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "unloading the module alone is not permitted: %v\n",
-		errors.Is(one.API().ModuleUnload(mod), cu.CUDA_ERROR_NOT_PERMITTED))
+	err = one.API().ModuleUnload(mod)
+	if !errors.Is(err, cu.CUDA_ERROR_NOT_PERMITTED) {
+		return fmt.Errorf("the module was unloaded without its library: %v", err)
+	}
+	fmt.Fprintln(w, "unloading the module alone:", err)
 	return api.LibraryUnload(lib)
 }
 
