@@ -43,7 +43,8 @@
 //
 // The plain name is the version that the headers of CUDA 13.5 mean by it: [CtxCreate] is cuCtxCreate_v4. Every version
 // has an explicit name too: CtxCreate_v1 is the symbol cuCtxCreate, CtxCreate_v2 is cuCtxCreate_v2, and so on.
-// [GraphInstantiate] is cuGraphInstantiateWithFlags.
+// [GraphInstantiate] is cuGraphInstantiateWithFlags. go doc finds no name that begins with cu here; the command gocuda
+// does: gocuda doc cuModuleLoadDataEx.
 //
 // # Errors
 //

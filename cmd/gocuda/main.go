@@ -22,6 +22,7 @@ type cli struct {
 	Trace   traceCmd   `cmd:"" help:"Run a kernel and show what every PTX line did, and what it became: operations and machine code."`
 	Bench   benchCmd   `cmd:"" help:"Measure the software device against PoCL and native C on twenty workloads."`
 
+	Doc        docCmd        `cmd:"" help:"Explain a function of the driver API: its name in Go, parameters, results, since when it is there, and what the software device does with it."`
 	Version    versionCmd    `cmd:"" help:"Say the version of the module, commit, Go and platform, and which device runs kernels."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes this command's line in a shell."`
 	Man        manCmd        `cmd:"" help:"Print the manual page: gocuda man | man -l -"`
@@ -124,6 +125,7 @@ func complain(w io.Writer, err error) {
 }
 
 const examples = `  gocuda devices
+  gocuda doc cuModuleLoadDataEx
   gocuda inspect testdata/saxpy/saxpy.fatbin
   gocuda run testdata/saxpy/saxpy.fatbin saxpy --grid 4 --block 256 f32:2.5 @testdata/saxpy/x.npy @testdata/saxpy/y.npy i32:1000 --expect 2=testdata/saxpy/want.npy
   gocuda run testdata/saxpy/saxpy.ptx saxpy --grid 4 --block 256 f32:2.5 f32[1000]~1 f32[1000]=1 i32:1000 --device software

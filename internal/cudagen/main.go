@@ -44,11 +44,14 @@ func run(root string, check bool) error {
 		}
 		out[name] = src
 	}
-	page, err := names(root)
+	users, err := names(root)
 	if err != nil {
 		return err
 	}
-	out[filepath.Join("docs", "names.md")] = []byte(page)
+	out[filepath.Join("docs", "names.md")] = []byte(table(users))
+	if out[filepath.Join("internal", "apidoc", "names.json")], err = nameData(users); err != nil {
+		return err
+	}
 	var differ []string
 	for _, name := range slices.Sorted(maps.Keys(out)) {
 		path := filepath.Join(root, name)

@@ -55,6 +55,7 @@ var layers = []layer{
 	{"internal/defect", nil},
 	{"internal/lazy", nil},
 	{"internal/nearest", nil},
+	{"internal/apidoc", []string{"internal/driver", "internal/nearest"}},
 	{"internal/env", nil},
 	{"internal/num", nil},
 	{"internal/mem", nil},

@@ -126,4 +126,4 @@ func run(root string, check bool) error {
 }
 
 // writers are the parts of the output; each adds its files.
-var writers = []func(*Model, output) error{writeDriver, writeCu, writeNVIDIA, writeDoor}
+var writers = []func(*Model, output) error{writeDriver, writeCu, writeNVIDIA, writeDoor, writeAPIDoc}
