@@ -36,6 +36,17 @@ func TestTrace(t *testing.T) {
 		work.Warps != 20*32 || work.Threads != 11*1024+9*1000 || work.Flops != (trace.Flops{F32: 2000}) {
 		t.Errorf("%+v", work)
 	}
+	// An H200's multiprocessor has 2048 threads and 32 blocks; 4 blocks of 8 warps are on 132 of 64 warps each.
+	if o := r.Occupancy; o == nil || o.Limits.Warps != 8 || o.Limits.Blocks != 32 || o.Blocks != 8 || o.Warps != 8 ||
+		o.LimitedBy() != "block size" || o.Theoretical() != 1 || o.Launch() != 32.0/(132*64) {
+		t.Errorf("%+v", o)
+	}
+	if v, ok := r.Metric("global_sectors_per_request"); !ok || v != 375.0/96 {
+		t.Errorf("%v sectors per request", v)
+	}
+	if r.Speed == nil || r.Speed.MS <= 0 || len(r.Findings) != 1 || r.Findings[0].Rule != trace.SmallGrid {
+		t.Errorf("%+v, %+v", r.Speed, r.Findings)
+	}
 	stores := 0
 	for _, l := range s.Lines {
 		if strings.HasPrefix(l.Text, "st.global") {
