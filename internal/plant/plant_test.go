@@ -219,7 +219,7 @@ func extent() (each, panics int) {
 	case testing.Short():
 		return 16, 100
 	}
-	return 4, 1000
+	return 8, 400
 }
 
 // TestPlantedPanics makes statements of every package below the table panic, one at a time, while recorded API cases,
