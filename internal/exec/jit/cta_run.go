@@ -359,6 +359,7 @@ func (r *blockRunner) setup(v *ctaVersion) {
 	p := unsafe.Pointer(unsafe.SliceData(r.frames))
 	r.first = unsafe.Add(p, -uintptr(p)&63)
 	r.x.First = r.first
+	r.x.Last = uintptr(r.first) + uintptr((n-1)*int(lay.Size))
 	r.x.Links = unsafe.Pointer(unsafe.SliceData(v.links))
 	threads := dims[0] * dims[1] * dims[2]
 	for w := range n {
@@ -426,6 +427,11 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 	}
 	x.CTAID = index
 	x.Frame = r.first
+	if lay := r.v.code.Frame; r.v.code.InStep {
+		entry := *(*uint64)(unsafe.Add(r.first, lay.Entry))
+		*(*uint64)(unsafe.Add(r.first, lay.Resume)) = entry
+		x.Part = uintptr(entry)
+	}
 	x.Left = uint32(r.v.code.Values.Warps)
 	x.Budget = r.quota
 	if r.c.e.probe != 0 {
@@ -500,6 +506,9 @@ func (r *blockRunner) Restore(c *exec.CTA) {
 		}
 		var at []exec.Standing
 		resume := uintptr(*(*uint64)(unsafe.Add(f, lay.Resume)))
+		if r.v.code.InStep && i > cur {
+			resume = r.x.Part
+		}
 		point, known := r.v.points[resume]
 		if rest := r.v.rest.Load(); !known && rest != nil {
 			point, known = rest.points[resume]

@@ -27,7 +27,8 @@
 // first warp's beginning to the last one's end, and goes on to the next CTA. Every warp has a frame with what the CTA's
 // code keeps behind the rows (abi.Frame): the next warp's frame, where it goes on, which lanes it began with and which
 // are left. At a barrier a warp notes where it goes on and jumps to where the next one does; without barriers warps run
-// one after the other.
+// one after the other. Where all warps surely pass the same barriers the next warp's place is known, and warps that
+// have nothing to do until the next barrier are left out (plan.Step, amd64/cta_step.go).
 //
 // Values are known better than in code of single warps, since dimensions are constants (plan.Values): what is the same
 // for all lanes, or grows by a stride from lane to lane, is kept as a scalar (amd64/scalar.go) and takes no row. Where

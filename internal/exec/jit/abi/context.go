@@ -39,6 +39,8 @@ type Context struct {
 	First     unsafe.Pointer // frame of the CTA's first warp
 	Left      uint32         // warps that have not ended
 	Batch     uint32         // CTAs to run, the one under way too
+	Last      uintptr        // frame of its last warp
+	Part      uintptr        // where warps in step go on that have not had their turn yet (plan.Step)
 	Probe     int32          // operations until a CTA stops, in tests
 	// global additions that are put off: the page's address, 0 for none yet, and its shadow
 	ShadowPage uint64
@@ -93,7 +95,7 @@ const RegistersSize = 2240
 // registersPad makes context.registers begin at a 64-byte boundary where the allocator puts an object of this size 8
 // bytes behind one, as Go 1.22 to 1.26 do (TestContextAlignment looks). Elsewhere code is slower and as right: nothing
 // that it does with them needs an alignment.
-const registersPad = 8
+const registersPad = 56
 
 var _ = [1]struct{}{}[unsafe.Offsetof(Context{}.Registers)%64-56]
 
@@ -144,6 +146,8 @@ var (
 	OffShadow     = int32(unsafe.Offsetof(Context{}.Shadow))
 	OffProbe      = int32(unsafe.Offsetof(Context{}.Probe))
 	OffBatch      = int32(unsafe.Offsetof(Context{}.Batch))
+	OffLast       = int32(unsafe.Offsetof(Context{}.Last))
+	OffPart       = int32(unsafe.Offsetof(Context{}.Part))
 	OffLeft       = int32(unsafe.Offsetof(Context{}.Left))
 	OffLaunch     = int32(unsafe.Offsetof(Context{}.Launch))
 	OffLocal      = int32(unsafe.Offsetof(Context{}.Local))

@@ -59,6 +59,7 @@ type CTACode struct {
 	Entries [2]int32
 	Skip    int32 // offset of where ended warps stand, when there are barriers
 	Waits   bool  // there are barriers or turns; else a warp begins when those before it have ended
+	InStep  bool  // a warp that has not had its turn since the last barrier stands at Context.Part
 	Points  []ResumePoint
 	// of code without a part of that for some lanes (CTAOptions.Later): where the targets of links stand in Text, by
 	// number; 0 for none. What stands in place of the part not written leaves for Go.

@@ -23,13 +23,16 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	}()
 	lay, before := placeScalars(v, a.IR)
 	g := newCTA(set, k, v, lay, before, o)
-	c = &abi.CTACode{Values: v, Frame: lay, Waits: g.waits}
+	c = &abi.CTACode{Values: v, Frame: lay, Waits: g.waits, InStep: g.inStep != nil}
 	if o.Later {
 		g.later = g.leftOut()
 		c.Kept = before
 	}
 	start, skip := g.NewLabel(), g.NewLabel()
 	entry := [2]asm.Label{g.NewLabel(), g.NewLabel()}
+	if g.inStep != nil {
+		g.begins[0] = entry[1]
+	}
 	// The way in.
 	g.Bind(start)
 	g.Ld(asm.RBX, inContext(abi.OffFrame))
@@ -43,42 +46,19 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	// The warp has ended. One that never stood anywhere but at its beginning, with all lanes, needs not be made ready
 	// for the next CTA.
 	g.Bind(g.warpDone)
-	if g.waits {
-		g.LeaLabel(asm.RAX, skip)
+	if g.inStep != nil {
+		g.endInStep(skip)
 	} else {
-		g.Ld(asm.RAX, g.inFrame(lay.Entry))
-	}
-	g.St(g.inFrame(lay.Resume), asm.RAX)
-	g.Ld32(asm.RAX, g.inFrame(lay.Init))
-	g.St32(g.inFrame(lay.Live), asm.RAX)
-	g.Bind(g.warpNext)
-	one := v.Warps == 1
-	if one { // nothing else waits for it
-		g.Bind(skip)
-	} else {
-		g.MI(asm.ArithSub, false, inContext(abi.OffLeft), 1)
-		done := g.NewLabel()
-		g.J(asm.E, done)
-		g.Bind(skip)
-		g.Ld(asm.RBX, g.inFrame(lay.Next))
-		g.JmpM(g.inFrame(lay.Resume))
-		g.Bind(done)
-	}
-	if g.waits {
-		loop := g.NewLabel()
-		g.Ld(asm.RBX, inContext(abi.OffFirst))
-		g.Bind(loop)
-		g.Ld(asm.RAX, g.inFrame(lay.Entry))
-		g.St(g.inFrame(lay.Resume), asm.RAX)
-		g.Ld(asm.RBX, g.inFrame(lay.Next))
-		g.CmpLd(asm.RBX, inContext(abi.OffFirst))
-		g.J(asm.NE, loop)
+		g.endWarp(skip)
 	}
 	// The next CTA of the batch.
 	end, go1 := g.NewLabel(), g.NewLabel()
 	g.SubMI32(inContext(abi.OffBatch), 1)
 	g.J(asm.E, end)
-	if !one {
+	switch {
+	case g.inStep != nil:
+		g.Ld(asm.RBX, inContext(abi.OffFirst))
+	case v.Warps > 1:
 		if !g.waits {
 			g.Ld(asm.RBX, inContext(abi.OffFirst))
 		}
@@ -93,7 +73,11 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 		g.StI32(inContext(abi.OffCTAID+4*axis), 0)
 	}
 	g.Bind(go1)
-	g.JmpM(g.inFrame(lay.Resume))
+	if g.inStep != nil {
+		g.Jmp(g.begins[0])
+	} else {
+		g.JmpM(g.inFrame(lay.Resume))
+	}
 	g.Bind(end)
 	g.MovI32(asm.RAX, abi.ExitDone<<abi.ExitShift)
 	g.writeEnd()
@@ -117,6 +101,41 @@ func generateCTA(set ISA, k *ir.Kernel, v *plan.Values, o abi.CTAOptions) (c *ab
 	c.Points = g.resumePoints()
 	c.Links = g.links()
 	return c, nil
+}
+
+// endWarp writes what comes when a warp has ended, and leads to the next one. Where warps wait for each other, those
+// that have ended stand at skip.
+func (g *gen) endWarp(skip asm.Label) {
+	if g.waits {
+		g.LeaLabel(asm.RAX, skip)
+	} else {
+		g.Ld(asm.RAX, g.inFrame(g.lay.Entry))
+	}
+	g.St(g.inFrame(g.lay.Resume), asm.RAX)
+	g.Ld32(asm.RAX, g.inFrame(g.lay.Init))
+	g.St32(g.inFrame(g.lay.Live), asm.RAX)
+	g.Bind(g.warpNext)
+	if g.v.Warps == 1 { // nothing else waits for it
+		g.Bind(skip)
+	} else {
+		g.MI(asm.ArithSub, false, inContext(abi.OffLeft), 1)
+		done := g.NewLabel()
+		g.J(asm.E, done)
+		g.Bind(skip)
+		g.Ld(asm.RBX, g.inFrame(g.lay.Next))
+		g.JmpM(g.inFrame(g.lay.Resume))
+		g.Bind(done)
+	}
+	if g.waits {
+		loop := g.NewLabel()
+		g.Ld(asm.RBX, inContext(abi.OffFirst))
+		g.Bind(loop)
+		g.Ld(asm.RAX, g.inFrame(g.lay.Entry))
+		g.St(g.inFrame(g.lay.Resume), asm.RAX)
+		g.Ld(asm.RBX, g.inFrame(g.lay.Next))
+		g.CmpLd(asm.RBX, inContext(abi.OffFirst))
+		g.J(asm.NE, loop)
+	}
 }
 
 // writeEnd writes what stands behind the code of blocks, and constants.
@@ -177,6 +196,8 @@ func newCTA(set ISA, k *ir.Kernel, v *plan.Values, lay *abi.Frame, before map[in
 		g.NewLabel(), g.NewLabel()
 	g.routines()
 	g.straight = !g.barriers && !a.IR.Loops && a.Serves == 0 && a.Bounds == nil && a.Told == nil
+	g.ctaEnd = g.NewLabel()
+	g.findSteps(o)
 	return g
 }
 

@@ -119,6 +119,13 @@ func (g *gen) goTo(b, to int32) {
 	g.Jmp(g.ctaLabels[g.version()][to])
 }
 
+// branchTo writes the way of a branch's lanes from the end of block b to another one.
+func (g *gen) branchTo(b, to int32) {
+	if !g.toIdle(b, to) {
+		g.goTo(b, to)
+	}
+}
+
 // passWaiting stays behind when lanes wait at a block between b and to, which go first.
 func (g *gen) passWaiting(b, to int32) {
 	list := g.v.Between(b, to)
@@ -280,15 +287,17 @@ func (g *gen) ctaBranch(b int32) {
 			c ^= 1
 		}
 		g.J(c, fall)
-		g.goTo(b, to)
+		g.branchTo(b, to)
 		g.join(fall)
+		g.toIdle(b, b+1)
 		return
 	}
 	if g.uniformGuard(g.pc) {
 		g.predTest(uint32(op.Guard), op.Neg)
 		g.J(asm.E, fall)
-		g.goTo(b, to)
+		g.branchTo(b, to)
 		g.join(fall)
+		g.toIdle(b, b+1)
 		return
 	}
 	g.predRow(asm.RAX, uint32(op.Guard))
@@ -306,8 +315,9 @@ func (g *gen) ctaBranch(b int32) {
 		g.CmpLd32(asm.RAX, inContext(abi.OffMask))
 	}
 	g.J(asm.NE, part)
-	g.goTo(b, to)
+	g.branchTo(b, to)
 	g.join(fall)
+	g.toIdle(b, b+1)
 }
 
 // part divides the lanes: those in eax take the branch from b. The lower block goes first.
@@ -408,6 +418,10 @@ func (g *gen) ctaExit(b int32) {
 func (g *gen) ctaBarrier(b int32) {
 	if g.a.Told != nil {
 		g.noteBarrier()
+	}
+	if g.inStep != nil {
+		g.barrierInStep(b)
+		return
 	}
 	if !g.full {
 		slow := g.slow()

@@ -82,6 +82,11 @@ type gen struct {
 	warpDone    asm.Label
 	warpNext    asm.Label
 	straight    bool // no barriers, no loops
+	// of warps in step (cta_step.go): what is known of them, where parts begin, by block, where warps come to the
+	// barriers at the end of blocks, and where the CTA has ended
+	inStep          *plan.Step
+	begins, arrives []asm.Label
+	ctaEnd          asm.Label
 	// by block, of the code for some lanes: it is not written now, but by generateRest; nil for none
 	later []bool
 	rest  bool // this is what was left out

@@ -90,8 +90,8 @@ func (g *gen) scalarSetp() bool {
 		return true
 	}
 	w, _ := g.scalarWeb(a)
-	vector := g.outOfLineMask(w, op)
 	if cmp == optab.CmpEq || cmp == optab.CmpNe {
+		vector := g.outOfLineMask(w, op)
 		// No lane is equal when the difference to the first is more than that of the last.
 		g.sload(asm.RAX, a, 0, false)
 		g.sload(asm.RDX, b, 0, false)
@@ -104,6 +104,7 @@ func (g *gen) scalarSetp() bool {
 		return true
 	}
 	signed := op.Type(0).Signed()
+	vector := g.wrapped(w, op, sa)
 	g.sload(asm.RAX, a, 0, false)
 	g.sload(asm.RDX, b, 0, false)
 	g.lastLane(sa, signed, vector.out)
@@ -114,7 +115,7 @@ func (g *gen) scalarSetp() bool {
 	g.MovZX8(asm.RAX, asm.RAX)
 	g.MovZX8(asm.RCX, asm.RCX)
 	g.RR(asm.ArithCmp, false, asm.RAX, asm.RCX)
-	g.J(asm.NE, vector.out)
+	g.J(asm.NE, g.someLanes(op, sa, vector))
 	g.Neg32(asm.RAX)
 	g.rejoin(vector.back, 0)
 	finish()
@@ -157,9 +158,10 @@ func (g *gen) branchAffine(b, to int32, br *ir.Op, fall, part asm.Label) {
 	}
 	a, bArg := op.Arg("a"), op.Arg("b")
 	w, _ := g.scalarWeb(a)
-	vector := g.outOfLineMask(w, op)
 	signed := op.Type(0).Signed()
 	sa := g.v.Webs[w].Variation
+	vector := g.wrapped(w, op, sa)
+	some := g.someLanes(op, sa, vector)
 	g.sload(asm.RAX, a, 0, false)
 	if c, ok := plan.Immediate(bArg); !ok || c != int64(int32(c)) {
 		g.sload(asm.RDX, bArg, 0, false)
@@ -176,17 +178,17 @@ func (g *gen) branchAffine(b, to int32, br *ir.Op, fall, part asm.Label) {
 	cmp(asm.RAX)
 	g.J(cond^1, not)
 	cmp(asm.RDI)
-	g.J(cond^1, vector.out)
+	g.J(cond^1, some)
 	taken := g.NewLabel()
 	g.rejoin(taken, 0)
 	g.settle(g.pc)
 	i := g.pc
 	g.pc, g.op = i+1, br
-	g.goTo(b, to)
+	g.branchTo(b, to)
 	g.rejoin(not, 0)
 	cmp(asm.RDI)
 	g.J(cond^1, fall)
-	g.Jmp(vector.out)
+	g.Jmp(some)
 	// lane by lane
 	g.rejoin(vector.back, 0)
 	if br.Neg {
@@ -204,9 +206,51 @@ func (g *gen) branchAffine(b, to int32, br *ir.Op, fall, part asm.Label) {
 	g.J(asm.E, taken)
 	g.Jmp(part)
 	g.join(fall)
+	g.toIdle(b, b+1)
 }
 
 type detour struct{ out, back asm.Label }
+
+// wrapped is where lanes are compared one by one because they wrap around, or may for all that is known.
+func (g *gen) wrapped(w int32, op *ir.Op, s plan.Variation) detour {
+	if s.Lane() {
+		return detour{back: g.NewLabel()} // never
+	}
+	return g.outOfLineMask(w, op)
+}
+
+// someLanes is where the comparison of rising lanes is made when the first and the last differ: of those that are one
+// apart the number of the lower ones is a difference. rdi has the last lane, rdx what all are compared with unless that
+// is a constant. Lanes are in eax behind it.
+func (g *gen) someLanes(op *ir.Op, s plan.Variation, d detour) asm.Label {
+	if s.Stride != 1 {
+		return d.out
+	}
+	return g.outOfLine(func() {
+		n, lower := int32(31), true
+		switch op.Mods().Cmp {
+		case optab.CmpLt, optab.CmpLo:
+		case optab.CmpGe, optab.CmpHs:
+			lower = false
+		case optab.CmpLe, optab.CmpLs:
+			n = 32
+		default:
+			n, lower = 32, false
+		}
+		if c, ok := plan.Immediate(op.Arg("b")); ok {
+			g.MovI32(asm.RCX, uint32(int32(c)+n))
+		} else {
+			g.Lea32(asm.RCX, asm.At(asm.RDX, n))
+		}
+		g.RR(asm.ArithSub, false, asm.RCX, asm.RDI)
+		g.MovI32(asm.RAX, 0xffffffff)
+		g.ShiftCL(asm.ScalarShl, false, asm.RAX)
+		if lower {
+			g.Not32(asm.RAX)
+		}
+		g.Jmp(d.back)
+	})
+}
 
 // outOfLineMask compares lane by lane, with scratch registers only, and comes back with the lanes in eax.
 func (g *gen) outOfLineMask(w int32, op *ir.Op) detour {
