@@ -35,7 +35,7 @@ func (c *docCmd) Run(con *console) error {
 	if err != nil {
 		return hint(err, "docs/names.md has all functions")
 	}
-	d, err := softdev.New(softdev.Options{DriverVersion: driver.CUDA_VERSION})
+	d, err := softdev.Open(softdev.Options{DriverVersion: driver.CUDA_VERSION})
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,8 @@ package softdev
 
 import "github.com/gocuda/cuda/internal/driver"
 
-// Opened is a Driver as package device holds it. A package that names the Driver itself compiles the methods of each of
-// its tables of handles once more, since they are generic.
+// Opened is a Driver as other packages hold it. A package that names the Driver itself compiles the methods of each of
+// its tables of handles once more, since they are generic: more than a second of processor time for each such package.
 type Opened interface {
 	Table() *driver.Table
 	Close() error
@@ -17,9 +17,10 @@ type Opened interface {
 	EngineName() string
 	EngineISA() string
 	EngineWhy() error
+	Support(symbol string) (s Support, ok bool)
 }
 
-// Open is New for package device.
+// Open is New for other packages.
 func Open(o Options) (Opened, error) {
 	d, err := New(o)
 	if err != nil {
