@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gocuda/cuda/internal/checker"
+	device "github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/jit"
 	"github.com/gocuda/cuda/internal/skip"
 	"github.com/gocuda/cuda/internal/softdev"
@@ -49,7 +50,8 @@ func TestCases(t *testing.T) {
 
 // TestNoAlarm: the checks find nothing in any case, in machine code and, all of them, on the interpreter.
 func TestNoAlarm(t *testing.T) {
-	for _, name := range []string{"interpreter+all", "jit-avx512+race+memory+leak", "jit-avx2+race+memory+leak"} {
+	for _, name := range []string{"interpreter+all", "jit-avx512+race+memory+leak", "jit-avx2+race+memory+leak",
+		"jit-avx512+race+memory+leak+init", "jit-avx2+race+memory+leak+init", "jit-avx512+init", "jit-avx2+init"} {
 		t.Run(name, func(t *testing.T) {
 			on := ""
 			e, err := openEngine(name, softdev.Options{Reports: func(r *checker.Report) { t.Errorf("%s: %s", on, r) }})
@@ -71,6 +73,42 @@ func TestNoAlarm(t *testing.T) {
 				}
 			}
 			on = "at the end"
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestInitInMachineCode: with the check init none of the cases that docs/checker.md measures leaves anything to the
+// interpreter, with or without race.
+func TestInitInMachineCode(t *testing.T) {
+	for _, name := range []string{"jit-avx512+init", "jit-avx512+race+init", "jit-avx2+init", "jit-avx2+race+init"} {
+		t.Run(name, func(t *testing.T) {
+			var n device.Counters
+			e, err := openEngine(name, softdev.Options{Counters: &n,
+				Reports: func(r *checker.Report) { t.Error(r) }})
+			var none *jit.UnavailableError
+			if errors.As(err, &none) {
+				skip.Without(t, skip.MachineCode, err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range append(Default()[:15], "matmul_wmma", "softmax", "scan", "big5k") {
+				c, err := New(b, Tiny)
+				if err != nil {
+					t.Fatal(err)
+				}
+				had := n.Fallbacks.Load()
+				s, err := e.Run(c, Tiny, Timing{Budget: time.Microsecond, MinReps: 1, MaxReps: 1})
+				if err != nil || !s.OK {
+					t.Errorf("%s: %+v, %v", b, s, err)
+				}
+				if left := n.Fallbacks.Load() - had; left != 0 || n.WarpInstructions.Load() == 0 {
+					t.Errorf("%s: %d times something was left to the interpreter", b, left)
+				}
+			}
 			if err := e.Close(); err != nil {
 				t.Error(err)
 			}

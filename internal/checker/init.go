@@ -90,6 +90,18 @@ type InitLaunch struct {
 	p Program
 }
 
+// Lost changes when bytes of global memory that were defined may have become undefined.
+func (l *InitLaunch) Lost() uint64 { return l.i.global.lost.Load() }
+
+// LockGlobal is global memory, which nobody else touches until UnlockGlobal.
+func (l *InitLaunch) LockGlobal() *Bytes {
+	l.i.mu.Lock()
+	return l.i.global
+}
+
+// UnlockGlobal ends LockGlobal.
+func (l *InitLaunch) UnlockGlobal() { l.i.mu.Unlock() }
+
 // Block begins a block of threads.
 func (l *InitLaunch) Block(at, dims [3]uint32) *InitBlock {
 	return &InitBlock{l: l, at: at, dims: dims, Shared: NewBytes(true)}
@@ -111,14 +123,11 @@ func (b *InitBlock) Next(at [3]uint32) {
 // Of says whether it is a block of a launch.
 func (b *InitBlock) Of(l *InitLaunch) bool { return b != nil && b.l == l }
 
-// LockGlobal is global memory, which nobody else touches until UnlockGlobal.
-func (b *InitBlock) LockGlobal() *Bytes {
-	b.l.i.mu.Lock()
-	return b.l.i.global
-}
+// LockGlobal is that of the launch.
+func (b *InitBlock) LockGlobal() *Bytes { return b.l.LockGlobal() }
 
 // UnlockGlobal ends LockGlobal.
-func (b *InitBlock) UnlockGlobal() { b.l.i.mu.Unlock() }
+func (b *InitBlock) UnlockGlobal() { b.l.UnlockGlobal() }
 
 // HostSees says whether the program reads memory at an address without a call.
 func (b *InitBlock) HostSees(addr uint64) bool { return b.l.i.host(addr) }

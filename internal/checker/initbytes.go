@@ -1,6 +1,9 @@
 package checker
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync/atomic"
+)
 
 // Origin names how an undefined value came about (Init.origins). 0 is memory or a register that nobody has written.
 type Origin uint32
@@ -28,6 +31,7 @@ type Bytes struct {
 	last   uint64 // of the chunk found last, plus one
 	chunk  *bytesChunk
 	spare  []*bytesPage
+	lost   atomic.Uint64 // changes when defined bytes may become undefined
 }
 
 const (
@@ -159,6 +163,9 @@ func each(addr, n uint64, f func(addr, n uint64)) {
 
 // SetRange makes a range of any size undefined (fresh), or defined.
 func (b *Bytes) SetRange(addr, n uint64, fresh bool) {
+	if fresh {
+		b.lost.Add(1)
+	}
 	each(addr, n, func(addr, n uint64) {
 		switch n {
 		case bytesChunkSize:
@@ -220,6 +227,9 @@ func (b *Bytes) Defined(addr, n uint64) bool {
 		}
 		m := ^uint64(0) >> (64 - n) << (first % 64)
 		return p.defined[first/64]&m == m
+	} else if first+n <= bytesPageSize {
+		p, fresh := b.look(addr)
+		return p.whole(fresh, first, n)
 	}
 	ok := true
 	each(addr, n, func(addr, n uint64) {
@@ -331,6 +341,7 @@ func (b *Bytes) setByte(addr uint64, u uint8, o Origin) {
 		p.defined[at/64] |= 1 << (at % 64)
 		return
 	}
+	b.lost.Add(1)
 	p.defined[at/64] &^= 1 << (at % 64)
 	if p.more == nil {
 		if u == 0xff && o == 0 {
@@ -343,6 +354,99 @@ func (b *Bytes) setByte(addr uint64, u uint8, o Origin) {
 	}
 	p.more.bits[at] = u
 	p.more.origin[at/4] = o
+}
+
+// mostAround is how far from an address Around looks, in chunks.
+const mostAround = 16
+
+// Around is the longest range of defined bytes around an address, as far as it is worth to look; high is low where the
+// byte is undefined. It holds until lost changes.
+func (b *Bytes) Around(addr uint64) (low, high uint64) {
+	if !b.Defined(addr, 1) {
+		return addr, addr
+	}
+	low, high = addr, addr
+	for range mostAround {
+		end := high | (bytesChunkSize - 1)
+		if high = b.until(high, end); high <= end {
+			break
+		}
+	}
+	for range mostAround {
+		if low == 0 {
+			break
+		}
+		first := (low - 1) &^ (bytesChunkSize - 1)
+		if low = b.since(first, low); low > first {
+			break
+		}
+	}
+	return low, high
+}
+
+// until is the first undefined byte from addr on up to end, which lies in the same chunk; end+1 where there is none.
+func (b *Bytes) until(addr, end uint64) uint64 {
+	c := b.at(addr)
+	if c == nil {
+		if b.fresh {
+			return addr
+		}
+		return end + 1
+	}
+	for addr <= end {
+		p := c.page(addr)
+		if p == nil && c.fresh {
+			return addr
+		}
+		next := addr | (bytesPageSize - 1)
+		for at := addr % bytesPageSize; p != nil && p != wholePage && at < bytesPageSize; at = at&^63 + 64 {
+			if gaps := ^p.defined[at/64] >> (at % 64); gaps != 0 {
+				return addr&^(bytesPageSize-1) + at + uint64(bits.TrailingZeros64(gaps))
+			}
+		}
+		addr = next + 1
+	}
+	return end + 1
+}
+
+// since is the first byte from which on all up to addr are defined, not below first, which lies in the same chunk.
+func (b *Bytes) since(first, addr uint64) uint64 {
+	c := b.at(first)
+	if c == nil {
+		if b.fresh {
+			return addr
+		}
+		return first
+	}
+	for addr > first {
+		p := c.page(addr - 1)
+		if p == nil && c.fresh {
+			return addr
+		}
+		start := (addr - 1) &^ (bytesPageSize - 1)
+		if p != nil && p != wholePage {
+			for at := (addr - 1) % bytesPageSize; ; at = at&^63 - 1 {
+				if gaps := ^p.defined[at/64] << (63 - at%64); gaps != 0 {
+					return start + at + 1 - uint64(bits.LeadingZeros64(gaps))
+				}
+				if at < 64 {
+					break
+				}
+			}
+		}
+		addr = start
+	}
+	return first
+}
+
+// page is the page of an address; nil for one of the kind that the chunk says. A page that has been filled counts as
+// whole from then on.
+func (c *bytesChunk) page(addr uint64) *bytesPage {
+	at := &c.pages[addr>>bytesPageBits%(bytesChunkSize/bytesPageSize)]
+	if p := *at; p != nil && p != wholePage && p.defined == wholePage.defined {
+		*at = wholePage
+	}
+	return *at
 }
 
 // Copy makes n bytes at dst what those of src are. The ranges may overlap.

@@ -40,6 +40,9 @@ type Standing struct {
 // Frame is the register frame of a warp that has not run yet.
 func (w *Warp) Frame() unsafe.Pointer { return w.splits[0].Act.Frame }
 
+// Entry is the activation of the kernel's entry by a warp that has not run yet.
+func (w *Warp) Entry() *Activation { return w.splits[0].Act }
+
 // Place puts the lanes of a warp that has not run yet where they are said to stand; all others have exited.
 func (w *Warp) Place(at []Standing) {
 	live := uint32(0)
@@ -93,8 +96,12 @@ func (wk *worker) runBlocks() (gr *Group, more bool) {
 
 // runBlock runs the next n CTAs; it returns the group of one that did not end.
 func (wk *worker) runBlock(n uint64) *Group {
+	index := wk.index
+	if g := wk.g; g.l.Order != (Order{}) {
+		index, n = g.inOrder(wk.at, index), 1
+	}
 	wk.inBlock = true
-	ended, done := wk.blocks.Run(wk.index, n, wk.pause)
+	ended, done := wk.blocks.Run(index, n, wk.pause)
 	wk.inBlock = false
 	wk.skip(ended)
 	if done {

@@ -460,10 +460,7 @@ func (k *labelled) run(t testing.TB, dir, engine string, o exec.Order) (list []f
 		}
 		return int(source)
 	}
-	checks := "memory,race,leak"
-	if engine == "interpreter" {
-		checks += ",sync,init" // which run kernels on the interpreter
-	}
+	engine, checks := checksOf(engine)
 	x := k.try(string(text), engine, o, []string{checks})
 	for _, r := range x.list {
 		f := found{tool: scorerTools[r.Check], kind: cmp.Or(scorerKinds[r.Kind], r.Kind),
@@ -579,6 +576,28 @@ func checkedEngines() (names []string) {
 	return names
 }
 
+// checkedRuns are those engines, with init too, for which there is other machine code.
+func checkedRuns() (names []string) {
+	for _, name := range checkedEngines() {
+		if names = append(names, name); name != "interpreter" {
+			names = append(names, name+"+init")
+		}
+	}
+	return names
+}
+
+// checksOf are the engine of a run and the checks that there are for it: the interpreter has them all.
+func checksOf(run string) (engine, checks string) {
+	engine, init := strings.CutSuffix(run, "+init")
+	switch {
+	case engine == "interpreter":
+		return engine, "all"
+	case init:
+		return engine, "memory,race,init,leak"
+	}
+	return engine, "memory,race,leak"
+}
+
 // judged says whether a defect is of a kind that the checker looks for. Of the others the clean twins are run. What
 // only the interpreter sees is left out for machine code.
 func (v *expectation) judged(class, engine string) bool {
@@ -587,8 +606,10 @@ func (v *expectation) judged(class, engine string) bool {
 		return strings.HasPrefix(class, "race.") || strings.HasPrefix(class, "host.")
 	case "memcheck":
 		return engine == "interpreter" || v.Kind != "exited_block"
-	case "synccheck", "initcheck":
+	case "synccheck":
 		return engine == "interpreter"
+	case "initcheck":
+		return engine == "interpreter" || strings.HasSuffix(engine, "+init")
 	}
 	return false
 }
@@ -596,7 +617,7 @@ func (v *expectation) judged(class, engine string) bool {
 // TestLabelledKernels runs kernels of which is known whether they are right, and how those that are not are wrong.
 func TestLabelledKernels(t *testing.T) {
 	cases, dir := labelledCases(t)
-	for _, engine := range checkedEngines() {
+	for _, engine := range checkedRuns() {
 		t.Run(engine, func(t *testing.T) { labelledVerdicts(t, cases, dir, engine) })
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/env"
+	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/interp"
 	"github.com/gocuda/cuda/internal/exec/jit"
 )
@@ -15,18 +16,16 @@ import (
 // jit-avx512 or jit-avx2 (of one instruction set), or interpreter.
 func (d *Driver) chooseEngine() error {
 	plain, code := interp.New, jit.New
-	if d.uninit != nil { // only the interpreter follows undefined bits
-		d.engine = interp.Watched(d.check != nil, true)
-		return nil
-	}
-	if d.check != nil {
-		plain, code = interp.Checked, jit.NewChecked
+	race, init := d.check != nil, d.uninit != nil
+	if race || init {
+		plain = func() exec.Engine { return interp.Watched(race, init) }
+		code = func(name string) (exec.Engine, error) { return jit.NewWatched(name, race, init) }
 	}
 	if d.checks.Has(checker.Sync) { // machine code has barriers and member masks of its own
 		d.engine = plain()
 		return nil
 	}
-	if d.check == nil && d.opts.Engine != nil {
+	if !race && !init && d.opts.Engine != nil {
 		d.engine = d.opts.Engine
 		return nil
 	}

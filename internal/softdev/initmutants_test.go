@@ -2,6 +2,7 @@ package softdev
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -66,15 +67,28 @@ func computed(results [][]byte) bool {
 	return false
 }
 
+// initLines are the lines of the first operation that each report of the check init names.
+func initLines(list []*checker.Report) map[int32]bool {
+	lines := map[int32]bool{}
+	for _, r := range list {
+		if r.Check == "init" {
+			lines[r.Sites[0].Line] = true
+		}
+	}
+	return lines
+}
+
 // TestInitMutants takes a store to shared or local memory from kernels that are right, or the contents that the host
 // gives an array. Mutants that compute other results where what nobody has written then has other bytes, or end
-// otherwise, use it; the check says so. Results that merely are those bytes are copies, which are no defect.
+// otherwise, use it; the check says so, of the same loads with machine code. Results that merely are those bytes are
+// copies, which are no defect.
 func TestInitMutants(t *testing.T) {
 	cases, dir := labelledCases(t)
 	tried, proven, reported := 0, 0, 0
 	sparse := testing.Short() && dir == fullCases // of the few that are kept all are tried
 	chance := rand.New(rand.NewPCG(16, 5))
-	judge := func(what string, fill func(value byte) outcome, check func() outcome) {
+	machine := slices.DeleteFunc(checkedEngines(), func(name string) bool { return name == "interpreter" })
+	judge := func(what string, fill func(value byte) outcome, check func(engine string) outcome) {
 		var results [][]byte
 		uses := false
 		var first outcome
@@ -87,7 +101,13 @@ func TestInitMutants(t *testing.T) {
 			results = append(results, x.read)
 		}
 		tried++
-		found := check()
+		found := check("interpreter")
+		for _, engine := range machine {
+			if x := check(engine); !maps.Equal(initLines(x.list), initLines(found.list)) {
+				t.Errorf("%s: %s reports of lines %v, the interpreter of %v", what, engine, initLines(x.list),
+					initLines(found.list))
+			}
+		}
 		said := slices.ContainsFunc(found.list, func(r *checker.Report) bool { return r.Check == "init" })
 		if said {
 			reported++
@@ -113,7 +133,7 @@ func TestInitMutants(t *testing.T) {
 		}
 		text := string(data)
 		k.limit = 2 * time.Second
-		run := func(text string, checks ...string) outcome { return k.try(text, "interpreter", exec.Order{}, checks) }
+		run := func(text, engine string) outcome { return k.try(text, engine, exec.Order{}, []string{"init"}) }
 		lines := strings.SplitAfter(text, "\n")
 		for i, line := range lines {
 			if !ownStore.MatchString(line) || sparse && chance.IntN(4) > 0 {
@@ -125,8 +145,8 @@ func TestInitMutants(t *testing.T) {
 			}
 			judge(fmt.Sprintf("%s without line %d", k.ID, i+1), func(v byte) outcome {
 				f, _ := filled(mutant, v)
-				return run(f, "init") // in the order of the check
-			}, func() outcome { return run(mutant, "init") })
+				return run(f, "interpreter") // in the order of the check
+			}, func(engine string) outcome { return run(mutant, engine) })
 		}
 		for i := range k.Steps {
 			s := &k.Steps[i]
@@ -141,10 +161,10 @@ func TestInitMutants(t *testing.T) {
 					words[j] = float64(int32(uint32(v) * 0x01010101))
 				}
 				s.Init = words
-				return run(text, "init")
-			}, func() outcome {
+				return run(text, "interpreter")
+			}, func(engine string) outcome {
 				s.Init = nil
-				return run(text, "init")
+				return run(text, engine)
 			})
 			s.Init = had
 		}

@@ -19,12 +19,9 @@ func TestNoAlarm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, engine := range checkedEngines() {
-		t.Run(engine, func(t *testing.T) {
-			checks := "memory,race,leak" // in machine code
-			if engine == "interpreter" {
-				checks = "all"
-			}
+	for _, run := range checkedRuns() {
+		t.Run(run, func(t *testing.T) {
+			engine, checks := checksOf(run)
 			known := finds.List("corpus")
 			met := make([]bool, len(known))
 			seen := map[string]bool{}
@@ -62,8 +59,7 @@ func TestNoAlarm(t *testing.T) {
 				}
 			}
 			for i, f := range known {
-				found := checker.KindCheck(f.Kind) // machine code has no check for uninitialised memory
-				if seen[f.Program] && !met[i] && (engine == "interpreter" || found != checker.Init) {
+				if on, _ := checker.Parse(checks); seen[f.Program] && !met[i] && on.Has(checker.KindCheck(f.Kind)) {
 					t.Errorf("%s: the %s of %s is not found", f.Program, f.Kind, f.Kernel)
 				}
 			}

@@ -84,9 +84,6 @@ type engine struct{ check, init bool }
 // New returns the interpreter.
 func New() exec.Engine { return engine{} }
 
-// Checked is Watched for exec.Launch.Check alone.
-func Checked() exec.Engine { return Watched(true, false) }
-
 // Watched returns an interpreter whose kernels tell exec.Launch.Check (race) or exec.Launch.Init (init) of what they
 // do. They have to be launched with what was asked for.
 func Watched(race, init bool) exec.Engine { return engine{check: race, init: init} }
@@ -111,6 +108,10 @@ func (e engine) Compile(k *ir.Kernel) (exec.Code, error) {
 	for i, f := range k.Funcs {
 		insts := make([]inst, len(f.Ops))
 		stored := &same{f: f, entry: i == 0}
+		var simple []inst
+		if e.init {
+			simple = make([]inst, len(f.Ops))
+		}
 		for j := range f.Ops {
 			if err := prepare(k, &insts[j], &f.Ops[j], found); err != nil {
 				return nil, err
@@ -119,12 +120,16 @@ func (e engine) Compile(k *ir.Kernel) (exec.Code, error) {
 				instrument(&insts[j], stored, j, places.Site(i, j), &ids)
 			}
 			if e.init {
+				simple[j] = insts[j]
 				if err := c.watch(i, &insts[j], &f.Ops[j], places.Site(i, j)); err != nil {
 					return nil, err
 				}
 			}
 		}
 		c.funcs[i] = insts
+		if e.init {
+			c.simple = append(c.simple, simple)
+		}
 	}
 	return c, nil
 }

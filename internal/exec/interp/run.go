@@ -14,6 +14,7 @@ type code struct {
 
 	places *exec.Places     // of a checked kernel
 	rows   []*undefinedRows // by function, for Launch.Init
+	simple [][]inst         // for Launch.Init: the operations without it
 }
 
 // Places numbers the operations of a checked kernel.

@@ -8,7 +8,10 @@ import (
 )
 
 // Single executes single operations, for engines that leave some of them to the interpreter.
-type Single struct{ c *code }
+type Single struct {
+	c     *code
+	whole *code // runs the kernel
+}
 
 // Prepare prepares a kernel. It fails as Compile does.
 func Prepare(k *ir.Kernel) (*Single, error) {
@@ -16,11 +19,11 @@ func Prepare(k *ir.Kernel) (*Single, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Single{c.(*code)}, nil
+	return &Single{c.(*code), c.(*code)}, nil
 }
 
 // Code runs the whole kernel on the interpreter.
-func (s *Single) Code() exec.Code { return s.c }
+func (s *Single) Code() exec.Code { return s.whole }
 
 // Serves says whether Serve can execute an operation of the kernel: one that lets no other lanes or warps run. alone
 // says that it needs all lanes of the warp.

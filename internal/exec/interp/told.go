@@ -17,13 +17,28 @@ type Told struct {
 	lanes uint32 // whose addresses it uses
 }
 
-// PrepareChecked is Prepare for kernels whose operations tell exec.Launch.Check of what they do.
-func PrepareChecked(k *ir.Kernel) (*Single, error) {
-	c, err := Checked().Compile(k)
+// PrepareWatched is Prepare for kernels whose operations tell exec.Launch.Check of what they do (race), or which follow
+// memory that nobody has written for exec.Launch.Init (init). Only Code does the latter: single operations are for
+// warps all of whose registers are defined.
+func PrepareWatched(k *ir.Kernel, race, init bool) (*Single, error) {
+	x, err := Watched(race, init).Compile(k)
 	if err != nil {
 		return nil, err
 	}
-	return &Single{c.(*code)}, nil
+	c := x.(*code)
+	if !init {
+		return &Single{c, c}, nil
+	}
+	return &Single{&code{k: k, funcs: c.simple, places: c.places}, c}, nil
+}
+
+// Defined makes all registers of a warp's function defined for exec.Launch.Init. The warp has not run yet.
+func (s *Single) Defined(w *exec.Warp) {
+	a := w.Entry()
+	u := &undefined{c: s.whole, b: w.CTA.Init(), local: checker.NewBytes(true),
+		frames: map[*exec.Activation]*undefinedFrame{}}
+	w.Undefined = u
+	u.enter(a, 0)
 }
 
 // Places are the kernel's operations as the checker knows them.

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/exec"
 	"github.com/gocuda/cuda/internal/exec/jit/abi"
 	"github.com/gocuda/cuda/internal/exec/jit/plan"
@@ -27,12 +28,15 @@ func (f *function) giveBound(i int) {
 		a.Space != ir.Generic && a.Space != ir.Global && a.Space != ir.Const {
 		return
 	}
-	f.bounded[i] = &plan.BoundedAccess{Access: x, Slot: f.bounds}
+	f.bounded[i] = &plan.BoundedAccess{Access: x, Slot: f.bounds, Reads: op.Effect() != optab.MemStore}
 	f.bounds++
 }
 
 // allowed says whether an operation with accesses that a checker wants to know of may have machine code.
 func (f *function) allowed(i int) bool {
+	if f.loads {
+		return true
+	}
 	op := &f.f.Ops[i]
 	switch op.Opcode() {
 	case optab.OpLdmatrix, optab.OpStmatrix: // their templates look at where shared memory ends
@@ -47,11 +51,16 @@ func (f *function) allowed(i int) bool {
 }
 
 // useBounds makes a function's bounds those that machine code looks at. They hold until memory is freed.
-func (x *context) useBounds(m *exec.Memory, c *code, f *function) {
+func (x *context) useBounds(m *exec.Memory, init *checker.InitLaunch, c *code, f *function) {
+	e := uint64(0) // neither of the two ever goes back
 	if m.CheckEpoch != nil {
-		if e := m.CheckEpoch.Load(); e != x.Epoch {
-			x.Epoch, x.Checked = e, nil
-		}
+		e = m.CheckEpoch.Load()
+	}
+	if init != nil {
+		e += init.Lost()
+	}
+	if e != x.Epoch {
+		x.Epoch, x.Checked = e, nil
 	}
 	if x.Checked == nil {
 		x.Checked = make([][]abi.Bound, len(c.checked))
@@ -80,10 +89,13 @@ func (c *code) checkedCTA() *ctaState {
 }
 
 // beginChecked fills in what a launch decides under a memory checker, and returns where shared memory ends.
-func (r *blockRunner) beginChecked() uint32 {
+func (r *blockRunner) beginChecked(size uint32) uint32 {
 	l := r.l
 	if r.mem != l.Mem {
 		r.mem, r.x.Checked = l.Mem, nil
+	}
+	if l.Mem.Check == nil {
+		return size
 	}
 	return ir.ReservedShared + r.c.k.SharedSize + l.Shared
 }
@@ -106,7 +118,7 @@ func (r *blockRunner) bound(pc int32) uint32 {
 		if at-m.Base-m.Low >= m.Span {
 			return abi.AllowedNone
 		}
-		low, size := m.CheckRange(at, b.Write)
+		low, size := r.goodAround(at, b)
 		if size < uint64(b.Size) {
 			return abi.AllowedNone
 		}

@@ -73,8 +73,13 @@ func (c *code) ctaVersion(s *ctaState, key ctaKey, stop *atomic.Bool) *ctaVersio
 		s.analysis = analyseWhole(c.e.back, c.k, c.single, s.checked, func(native []bool) []*plan.Told {
 			return c.tells(f, native)
 		})
+		s.analysis.Meets = c.e.check
 		s.marks = c.e.marks()
-		if no := plan.WholeCTA(c.k, s.analysis); no != nil {
+		no := plan.WholeCTA(c.k, s.analysis)
+		if no == nil && c.e.init {
+			no = s.analysis.Follow()
+		}
+		if no != nil {
 			s.off = true
 			c.note(&s.falls, no)
 		}
@@ -236,12 +241,16 @@ type blockRunner struct {
 	broken      bool         // the CTA did not get to an end
 	sharedBytes uint32       // of a CTA, with the reserved part
 	following
+	defining
 }
 
 // Blocks implements exec.BlockCode.
 func (c *code) Blocks(l *exec.Launch, had exec.BlockRunner) exec.BlockRunner {
-	if c.e.check && l.Order != (exec.Order{}) || l.Mem.Check != nil && l.Mem.CheckRange == nil ||
+	if c.e.check && !c.e.init && l.Order != (exec.Order{}) || l.Mem.Check != nil && l.Mem.CheckRange == nil ||
 		uint64(len(l.Params)) < c.k.ParamSize || c.k.ParamSize > abi.MaxParams-64 || c.localBytes(l) > maxFrames {
+		return nil
+	}
+	if c.e.init && ir.ReservedShared+c.k.SharedSize+l.Shared > abi.DefinedOff-256 {
 		return nil
 	}
 	s := &c.cta
@@ -297,7 +306,11 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	x.Self, x.Tables = r.c.e.layout.Tables, r.c.e.layout.Tables
 	x.Low, x.Span = globalRange(l.Mem)
 	size := ir.ReservedShared + (k.SharedSize+l.Shared+127)&^127
-	if need := int(size+2048)/8 + 128; len(r.shared) < need {
+	need := int(size+2048)/8 + 128
+	if r.c.e.init {
+		need += abi.DefinedOff / 8
+	}
+	if len(r.shared) < need {
 		r.shared = make([]uint64, need)
 	}
 	sp := unsafe.Pointer(unsafe.SliceData(r.shared))
@@ -305,7 +318,7 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	x.Shared = uintptr(r.memory)
 	shared := size
 	if r.s.checked != nil {
-		shared = r.beginChecked()
+		shared = r.beginChecked(size)
 	}
 	r.sharedBytes = shared
 	for i := range x.SharedTop {
@@ -330,7 +343,10 @@ func (r *blockRunner) begin(l *exec.Launch) {
 	if r.c.e.check {
 		r.beginJournal()
 	}
-	if r.s.analysis.Serves > 0 || r.c.e.check {
+	if r.c.e.init {
+		r.beginDefined()
+	}
+	if r.s.analysis.Serves > 0 || r.c.e.notes() {
 		r.guest.Begin(l, x.Consts, r.memory)
 	}
 	if r.c.usesLocal() {
@@ -405,22 +421,22 @@ func (r *blockRunner) reset(f unsafe.Pointer) {
 // Run implements exec.BlockRunner.
 func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool) {
 	x := r.x
-	if r.s.waits || r.c.e.probe != 0 || r.c.e.check {
+	if r.s.waits || r.c.e.probe != 0 || r.c.e.notes() {
 		n = 1
 	}
 	r.batch = uint32(min(n, r.most))
 	x.Batch = r.batch
-	if n := r.v.replaced.Load(); n != nil {
-		if n.code == nil {
+	if v, last := r.v.replaced.Load(), r.trips > maxTrips; v != nil || last {
+		if last || v.code == nil {
 			// There is no code any more: the CTA starts where it stopped, at the beginning.
 			x.Frame, r.pc, r.paused, x.CTAID = r.first, 0, false, index
-			if r.c.e.check {
+			if r.c.e.notes() {
 				r.follow(index)
 			}
 			x.Mask = *(*uint32)(unsafe.Add(r.first, r.v.code.Frame.Init))
 			return 0, false
 		}
-		r.setup(n)
+		r.setup(v)
 		if r.c.usesLocal() {
 			r.giveLocal()
 		}
@@ -439,20 +455,20 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 		defer func() { r.c.e.probe = (r.c.e.probe*7 + 5) % 1021 }()
 	}
 	start := r.v.base + uintptr(r.v.code.Start)
-	if r.c.e.check {
+	if r.c.e.notes() {
 		r.follow(index)
 	}
 	edges := int32(0) // in the pauses of the run
 	for {
 		if r.s.checked != nil {
-			x.useBounds(r.l.Mem, r.c, r.s.checked)
+			x.useBounds(r.l.Mem, r.l.Init, r.c, r.s.checked)
 		}
 		ret := enter(start, unsafe.Pointer(x))
 		x.Op = 0
 		why, pc := ret>>abi.ExitShift, int32(ret&(1<<abi.ExitShift-1))
 		switch why {
 		case abi.ExitDone:
-			if r.c.e.check {
+			if r.c.e.notes() {
 				r.unfollowed()
 			}
 			return uint64(r.batch), true
@@ -477,6 +493,10 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 		case abi.ExitBound:
 			x.Allowed = r.bound(pc)
 			r.kept = x.Allowed == abi.AllowedNone
+		case abi.ExitUndefined:
+			r.tripped = true
+			r.pc, r.paused, r.undone, r.kept = pc, false, -1, false
+			return r.Ended(), false
 		default:
 			r.pc, r.paused = pc, false
 			if r.undone = pc; r.kept {
@@ -494,7 +514,7 @@ func (r *blockRunner) Ended() uint64 { return uint64(r.batch - r.x.Batch) }
 func (r *blockRunner) Restore(c *exec.CTA) {
 	lay, v := r.v.code.Frame, r.v.code.Values
 	copy(unsafe.Slice((*byte)(c.Shared), c.SharedSize), unsafe.Slice((*byte)(r.memory), c.SharedSize))
-	if r.c.e.check {
+	if r.c.e.notes() {
 		r.unfollow(c, r.undone)
 	}
 	cur := int(uintptr(r.x.Frame)-uintptr(r.first)) / int(r.size)
@@ -545,7 +565,10 @@ func (r *blockRunner) Restore(c *exec.CTA) {
 		w.CC = *(*uint32)(unsafe.Add(f, lay.CC))
 		r.reset(f)
 	}
-	if !r.paused && r.v.replaced.Load() == nil {
+	if r.tripped {
+		r.trips++
+		r.tripped = false
+	} else if !r.paused && r.v.replaced.Load() == nil && r.trips <= maxTrips {
 		r.c.stopped(r.s, r.v, r.pc, r.l.Stop)
 	}
 	if ctr := r.l.Counters; ctr != nil {
@@ -613,7 +636,7 @@ func (r *blockRunner) Faulted(c *exec.CTA, addr uint64) (*exec.Warp, uint64) {
 	w.Lane = -1
 	kind, op := x.Op>>24, int32(x.Op&(1<<24-1))
 	x.Op = 0
-	if r.c.e.check {
+	if r.c.e.notes() {
 		undone := op
 		if r.serving {
 			undone = -1

@@ -24,6 +24,7 @@ import (
 type engine struct {
 	listing bool // keeps what a Listing has to show
 	check   bool // kernels tell exec.Launch.Check of their accesses
+	init    bool // and exec.Launch.Init of what they do with memory that nobody has written
 	back    backend
 	layout  abi.Layout
 	mapped  codeBytes
@@ -103,11 +104,7 @@ func (e *engine) InstructionSet() string { return e.back.Name() }
 
 // Compile implements exec.Engine. Machine code is made when a function first runs.
 func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
-	prepare := interp.Prepare
-	if e.check {
-		prepare = interp.PrepareChecked
-	}
-	s, err := prepare(k)
+	s, err := interp.PrepareWatched(k, e.check, e.init)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +112,9 @@ func (e *engine) Compile(k *ir.Kernel) (exec.Code, error) {
 		checked: make([]function, len(k.Funcs))}
 	for i := range c.funcs {
 		c.funcs[i].prepare(k.Funcs[i], false)
+	}
+	if e.init {
+		c.cta.checked = c.loads()
 	}
 	for _, f := range k.Funcs {
 		for i := range f.Ops {
@@ -173,6 +173,7 @@ type code struct {
 type function struct {
 	f        *ir.Func
 	checked  bool
+	loads    bool // checked: without a memory checker, for loads of memory that nobody may have written
 	mu       sync.Mutex
 	analysis *plan.Func
 	marks    *[]Mark // of the code made last
@@ -324,8 +325,11 @@ func (c *code) Warm(w *exec.Warp) { contextOf(w, c.e.layout.Tables, c.matrix) }
 // Run implements exec.Code.
 func (c *code) Run(w *exec.Warp) exec.Event {
 	l := w.CTA.Launch
-	if uint64(len(l.Params)) < c.k.ParamSize {
-		return c.interp.Run(w)
+	if c.e.init && l.Counters != nil {
+		l.Counters.Fallbacks.Add(1)
+	}
+	if c.e.init || uint64(len(l.Params)) < c.k.ParamSize {
+		return c.interp.Run(w) // it follows what is not defined
 	}
 	s := w.Cur
 	funcs := c.funcs
@@ -367,7 +371,7 @@ loop:
 			}
 			x.CC = w.CC
 			if f.checked {
-				x.useBounds(l.Mem, c, f)
+				x.useBounds(l.Mem, nil, c, f)
 			}
 			if c.e.check {
 				x.openLog()

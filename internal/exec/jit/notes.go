@@ -23,6 +23,7 @@ type noted struct {
 	again   bool            // to global memory alone, by bases of 64 bits
 	scalar  *plan.Variation // of addresses that are bases; nil: addresses stand there
 	size    uintptr         // of a note
+	stores  uint32          // bytes that a lane writes to global memory, which are defined then
 	barrier uint8           // plan.BarrierOf
 	lanes   uint32          // whose addresses it uses
 	run     bool            // a plain access to global memory by bases
@@ -44,12 +45,16 @@ func (c *code) notesOf(v *plan.Values) []noted {
 	for i := range list {
 		n := &list[i]
 		n.size = abi.LogHead
-		if n.barrier = plan.BarrierOf(&f.IR.Ops[i]); n.barrier != 0 || f.Told[i] == nil {
+		op := &f.IR.Ops[i]
+		if n.barrier = plan.BarrierOf(op); n.barrier != 0 || f.Told[i] == nil {
 			continue
 		}
-		n.told = c.single.Told(f.IR.Index, int32(i))
-		n.lanes = n.told.Lanes()
-		n.disp = int32(n.told.Disp())
+		if a, ok := storeOf(op); ok && c.e.init {
+			n.stores, n.lanes, n.disp = a.Size, 1<<32-1, int32(a.Addr.Disp)
+		}
+		if n.told = c.single.Told(f.IR.Index, int32(i)); n.told != nil {
+			n.lanes, n.disp = n.told.Lanes(), int32(n.told.Disp())
+		}
 		if n.base = f.Told[i].Base; n.base == nil {
 			continue
 		}
@@ -58,6 +63,9 @@ func (c *code) notesOf(v *plan.Values) []noted {
 			n.size += 8
 			if n.scalar.Halves {
 				n.size += 8
+			}
+			if n.told == nil {
+				continue
 			}
 			space, op, ok := n.told.Access()
 			n.again = ok && space == ir.Global && n.base.Class == ir.W64
@@ -107,6 +115,14 @@ func (r *blockRunner) follow(index [3]uint32) {
 	}
 	clear(n.waits)
 	n.id = 0
+	r.x.LogAt = uintptr(unsafe.Pointer(unsafe.SliceData(n.notes)))
+	r.x.LogEnd = r.x.LogAt + notesSize - noteMost
+	if r.c.e.init {
+		r.undefineShared()
+	}
+	if !r.c.e.check {
+		return
+	}
 	n.begin(r.v)
 	at := index[0] + g[0]*(index[1]+g[1]*index[2])
 	if n.journal != nil {
@@ -115,8 +131,6 @@ func (r *blockRunner) follow(index [3]uint32) {
 		n.block = l.Check.Block(checker.NewCluster(), at, index, l.Block)
 		r.guest.Follow(n.block)
 	}
-	r.x.LogAt = uintptr(unsafe.Pointer(unsafe.SliceData(n.notes)))
-	r.x.LogEnd = r.x.LogAt + notesSize - noteMost
 }
 
 // tellNotes tells the checker of the notes so far. undone, if not -1, is an operation that has been noted and was not
@@ -127,6 +141,12 @@ func (r *blockRunner) tellNotes(undone int32) {
 	end := r.x.LogAt
 	r.x.LogAt = uintptr(start)
 	warps := len(n.waits)
+	if r.c.e.init {
+		r.tellStores(start, end, undone)
+	}
+	if !r.c.e.check {
+		return
+	}
 	for p := start; uintptr(p) < end; {
 		e := (*abi.LogEntry)(p)
 		op, warp := int32(e.Op&(1<<24-1)), int(e.Op>>24)
@@ -170,6 +190,28 @@ func (r *blockRunner) tellNotes(undone int32) {
 	}
 	if n.journal != nil && n.journal.Full() {
 		r.spill()
+	}
+}
+
+// tellStores makes defined what the notes of stores so far say.
+func (r *blockRunner) tellStores(start unsafe.Pointer, end uintptr, undone int32) {
+	if uintptr(start) >= end {
+		return
+	}
+	r.defining.global = r.l.Init.LockGlobal()
+	defer r.l.Init.UnlockGlobal()
+	for p := start; uintptr(p) < end; {
+		e := (*abi.LogEntry)(p)
+		op := int32(e.Op & (1<<24 - 1))
+		o := &r.v.notes[op]
+		at := unsafe.Add(p, abi.LogHead)
+		p = unsafe.Add(p, o.size)
+		if uintptr(p) >= end && op == undone {
+			return
+		}
+		if lanes := e.Lanes & o.lanes; o.stores != 0 && lanes != 0 {
+			r.defines(o, lanes, at)
+		}
 	}
 }
 
@@ -237,6 +279,9 @@ func (r *blockRunner) spill() {
 // tellBefore tells of what comes before an operation that Go executes.
 func (r *blockRunner) tellBefore() {
 	r.tellNotes(-1)
+	if !r.c.e.check {
+		return
+	}
 	if r.waits[r.warp()] != 0 {
 		r.barrierDone()
 	}
@@ -311,6 +356,12 @@ func (r *blockRunner) tell(o *noted, warp int, lanes uint32, at unsafe.Pointer) 
 func (r *blockRunner) unfollow(c *exec.CTA, undone int32) {
 	n := &r.following
 	r.tellNotes(undone)
+	if r.c.e.init {
+		r.handDefined(c)
+	}
+	if !r.c.e.check {
+		return
+	}
 	if n.waits[r.warp()] != 0 {
 		r.barrierDone()
 	}
@@ -326,6 +377,9 @@ func (r *blockRunner) unfollow(c *exec.CTA, undone int32) {
 func (r *blockRunner) unfollowed() {
 	n := &r.following
 	r.tellNotes(-1)
+	if !r.c.e.check {
+		return
+	}
 	r.endInterval()
 	if n.journal != nil {
 		n.journal.EndBlock()

@@ -14,8 +14,9 @@ import (
 // operations in its context, and Go tells the checker of them when the code comes back: before anything else that the
 // checker is told of, and before another warp runs. Other operations that it has to know of are the interpreter's.
 
-// NewChecked is New for kernels that tell exec.Launch.Check of what they do. They have to be launched with one.
-func NewChecked(name string) (exec.Engine, error) {
+// NewWatched is New for kernels that tell exec.Launch.Check (race) or exec.Launch.Init (init) of what they do. They have
+// to be launched with what was asked for.
+func NewWatched(name string, race, init bool) (exec.Engine, error) {
 	isa, err := chooseISA(name)
 	if err != nil {
 		return nil, err
@@ -24,17 +25,23 @@ func NewChecked(name string) (exec.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.check = true
+	e.check, e.init = race, init
 	return e, nil
 }
 
 // Places are the kernel's operations as the checker knows them; nil for an engine without one.
 func (c *code) Places() *exec.Places { return c.single.Places() }
 
+// notes says whether machine code notes accesses.
+func (e *engine) notes() bool { return e.check || e.init }
+
 // tells finds the accesses of a function that machine code notes; what else the checker has to know of gets no machine
 // code.
 func (c *code) tells(f *ir.Func, native []bool) (told []*plan.Told) {
-	if !c.e.check {
+	switch {
+	case !c.e.check && c.e.init:
+		return storesOf(f)
+	case !c.e.check:
 		return nil
 	}
 	told = make([]*plan.Told, len(native))

@@ -175,17 +175,22 @@ var (
 
 // Why machine code comes back to Go; in the bits of its result from exitShift on, the operation below.
 const (
-	ExitStep    = iota // the interpreter has to execute the operation
-	ExitLimit          // another split stands here or beyond
-	ExitBudget         // the turn is over at this back edge
-	ExitDiverge        // lanes part at this branch: context.out take it
-	ExitDone           // the CTA has ended
-	ExitServe          // Go has to execute the operation; the code goes on behind it
-	ExitLog            // there is no room for a note; the code goes on with the operation
-	ExitBound          // an address is not in the bound of the operation
-	ExitRest           // what comes is not written yet; the code goes on with it
-	ExitShift   = 28
+	ExitStep      = iota // the interpreter has to execute the operation
+	ExitLimit            // another split stands here or beyond
+	ExitBudget           // the turn is over at this back edge
+	ExitDiverge          // lanes part at this branch: context.out take it
+	ExitDone             // the CTA has ended
+	ExitServe            // Go has to execute the operation; the code goes on behind it
+	ExitLog              // there is no room for a note; the code goes on with the operation
+	ExitBound            // an address is not in the bound of the operation
+	ExitUndefined        // the interpreter has to execute the operation: it loads what nobody has written
+	ExitRest             // what comes is not written yet; the code goes on with it
+	ExitShift     = 28
 )
+
+// DefinedOff is how far behind a byte of shared memory stands whether it is defined, for code that follows what nobody
+// has written.
+const DefinedOff = 1 << 18
 
 // Answers to ExitBound.
 const (

@@ -41,20 +41,23 @@ func (g *gen) addresses(base *ir.Arg, scalar func(s plan.Variation) bool) (a add
 }
 
 // checks are what a checker wants of an operation of a CTA: that its addresses lie in a bound, and that they are noted;
-// nil for what it does not.
-func (g *gen) checks(i int32) (b *plan.BoundedAccess, t *plan.Told) {
+// nil for what it does not, and that its bytes of shared memory are followed.
+func (g *gen) checks(i int32) (b *plan.BoundedAccess, t *plan.Told, f *plan.Followed) {
 	if g.a.Bounds != nil {
 		b = g.a.Bounds[i]
 	}
 	if g.a.Told != nil {
 		t = g.a.Told[i]
 	}
-	return b, t
+	if g.a.Followed != nil {
+		f = g.a.Followed[i]
+	}
+	return b, t, f
 }
 
 // check begins an operation that a checker wants something of; it takes the place of guard.
-func (g *gen) check(b *plan.BoundedAccess, t *plan.Told) {
-	var bound, told addressed
+func (g *gen) check(b *plan.BoundedAccess, t *plan.Told, f *plan.Followed) {
+	var bound, told, followed addressed
 	if b != nil {
 		bound = g.addresses(b.Addr.Base, func(s plan.Variation) bool {
 			// Of some lanes the hull of all may lie outside.
@@ -64,20 +67,31 @@ func (g *gen) check(b *plan.BoundedAccess, t *plan.Told) {
 	if t != nil && t.Base != nil {
 		told = g.addresses(t.Base, func(plan.Variation) bool { return true })
 	}
+	if f != nil {
+		followed = g.followedAddresses(f)
+	}
 	if g.op.Guard >= 0 { // into a register, so that what is in registers stays the same from here on
 		g.predRow(asm.RAX, uint32(g.op.Guard))
 	}
-	again, past := g.NewLabel(), g.NewLabel()
-	g.join(again)
-	g.guard()
-	if t != nil {
-		g.roomForNote(g.missed(again, past, abi.ExitLog))
+	if b == nil && t == nil {
+		g.guard()
+	} else {
+		again, past := g.NewLabel(), g.NewLabel()
+		g.join(again)
+		g.guard()
+		if t != nil {
+			g.roomForNote(g.missed(again, past, abi.ExitLog))
+		}
+		if b != nil {
+			g.bound(b, &bound, g.missed(again, past, abi.ExitBound))
+		}
+		g.Join(past, g.liveRegs(), liveMasks|1<<5, g.rows())
 	}
-	if b != nil {
-		g.bound(b, &bound, g.missed(again, past, abi.ExitBound))
-	}
-	g.Join(past, g.liveRegs(), liveMasks|1<<5, g.rows())
 	g.k6 = 0
+	if f != nil {
+		g.follow(f, &followed)
+		g.k6 = 0
+	}
 	if t != nil {
 		g.note(&told)
 	}

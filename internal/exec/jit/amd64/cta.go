@@ -195,7 +195,8 @@ func newCTA(set ISA, k *ir.Kernel, v *plan.Values, lay *abi.Frame, before map[in
 	g.leave, g.warpDone, g.warpNext, g.dispatch, g.dispatchTable = g.NewLabel(), g.NewLabel(), g.NewLabel(),
 		g.NewLabel(), g.NewLabel()
 	g.routines()
-	g.straight = !g.barriers && !a.IR.Loops && a.Serves == 0 && a.Bounds == nil && a.Told == nil
+	g.straight = !g.barriers && !a.IR.Loops && a.Serves == 0 && a.Bounds == nil && a.Told == nil &&
+		a.Followed == nil
 	g.ctaEnd = g.NewLabel()
 	g.findSteps(o)
 	return g
@@ -398,8 +399,8 @@ func (g *gen) ctaBlock(b int32) {
 		case !g.a.Native[i]:
 			g.serve()
 		default:
-			if b, t := g.checks(i); b != nil || t != nil {
-				g.check(b, t)
+			if b, t, f := g.checks(i); b != nil || t != nil || f != nil {
+				g.check(b, t, f)
 			} else {
 				g.guard()
 			}

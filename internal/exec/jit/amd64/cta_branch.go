@@ -416,7 +416,7 @@ func (g *gen) ctaExit(b int32) {
 
 // ctaBarrier lets the other warps run until all have come.
 func (g *gen) ctaBarrier(b int32) {
-	if g.a.Told != nil {
+	if g.a.Meets {
 		g.noteBarrier()
 	}
 	if g.inStep != nil {

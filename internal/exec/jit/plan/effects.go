@@ -77,7 +77,8 @@ func Carries(op *ir.Op) bool {
 // BoundedAccess is an operation's access to global memory that has a bound.
 type BoundedAccess struct {
 	ir.Access
-	Slot int32 // of its bound, in those of the function
+	Slot  int32 // of its bound, in those of the function
+	Reads bool  // what is there
 }
 
 // SoleAccess is an operation's access to memory when it does nothing else.

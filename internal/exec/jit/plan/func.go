@@ -53,12 +53,15 @@ type Func struct {
 	Native  []bool           // operations with machine code; the others are left to the interpreter
 	Bounds  []*BoundedAccess // of code under a memory checker, by operation: what it accesses, nil for none
 	// of code under a checker that follows accesses, by operation: what is noted of it, nil for nothing
-	Told   []*Told
-	Kept   any          // what the code generator keeps for the function
-	InRows []bool       // by operation: what it reads and writes stands in rows, not in scalars; nil for none
-	Served []Service    // by operation of code of whole CTAs: what routines in Go do (Serve)
-	Serves int          // how many there are
-	Stop   *atomic.Bool // set when the launch that wants the code ends; may be nil
+	Told  []*Told
+	Meets bool // barriers that a warp comes to are noted
+	// of code that follows what nobody has written, by operation; nil for others
+	Followed []*Followed
+	Kept     any          // what the code generator keeps for the function
+	InRows   []bool       // by operation: what it reads and writes stands in rows, not in scalars; nil for none
+	Served   []Service    // by operation of code of whole CTAs: what routines in Go do (Serve)
+	Serves   int          // how many there are
+	Stop     *atomic.Bool // set when the launch that wants the code ends; may be nil
 	// set when the function is too large to be looked at further: neither live rows nor loops are known
 	TooLarge *NoCodeError
 }

@@ -20,6 +20,7 @@ const (
 	WhyFrames                 // whole blocks: their registers take more memory than is given at once
 	WhyStops                  // whole blocks: they stopped too often before their end
 	WhyShapes                 // whole blocks: the kernel was launched with too many block shapes
+	WhyUndefined              // whole blocks: what nobody has written can only be followed by the interpreter
 	WhyLarge                  // its blocks times its values, or the like, are too many
 	Reasons
 )
@@ -29,7 +30,7 @@ func (w Why) String() string {
 		"the kernel needs the scheduler", "needs instructions that the processor does not have",
 		"needs more registers than there are", "takes no values that are kept as scalars",
 		"no executable memory", "the registers of a block take too much memory", "stopped too often before the end",
-		"too many block shapes", "too large",
+		"too many block shapes", "only the interpreter can follow what nobody has written", "too large",
 	}[w]
 }
 
