@@ -17,8 +17,8 @@ import (
 )
 
 // initBlocksProgram is a random kernel of blocks that exchange values through shared memory. Each thread stores to what
-// is its own in several arrays, or does not; behind a barrier it loads from its own or from another thread's place. What
-// is loaded is computed with, stored, and sometimes decides a branch. threads is a multiple of 32 if whole.
+// is its own in several arrays, or does not; behind a barrier it loads from its own or from another thread's place.
+// What is loaded is computed with, stored, and sometimes decides a branch. threads is a multiple of 32 if whole.
 func initBlocksProgram(r *rand.Rand, threads int, whole bool) string {
 	var b strings.Builder
 	line := func(f string, args ...any) { fmt.Fprintf(&b, "\t"+f+"\n", args...) }
@@ -64,8 +64,8 @@ func initBlocksProgram(r *rand.Rand, threads int, whole bool) string {
 		}
 	}
 	shapes := []shape{{"u8", 1, word}, {"u16", 2, word}, {"b32", 4, word}, {"f32", 4, word},
-		{"b64", 8, func() string { return fmt.Sprintf("%%d%d", r.IntN(4)) }}, {"v2.b32", 8, pair(2)}, {"v4.b32", 16, pair(4)},
-		{"v2.u16", 4, pair(2)}}
+		{"b64", 8, func() string { return fmt.Sprintf("%%d%d", r.IntN(4)) }}, {"v2.b32", 8, pair(2)},
+		{"v4.b32", 16, pair(4)}, {"v2.u16", 4, pair(2)}}
 	rooms := []int{1, 4, 8, 16, 36} // bytes that a thread has in each array
 	at := []int{0, 128, 640, 1664, 3712}
 	misses := []int{3, 20, 1000}[r.IntN(3)] // one store of so many is left out
@@ -76,8 +76,8 @@ func initBlocksProgram(r *rand.Rand, threads int, whole bool) string {
 		line("@%%p3 bra L%d;\nL%d:", label, label)
 	}
 	compute := func() {
-		line([]string{"add.u32 %s, %s, %s;", "xor.b32 %s, %s, %s;", "and.b32 %s, %s, %s;", "mul.lo.u32 %s, %s, %s;"}[r.IntN(4)],
-			word(), word(), word())
+		op := []string{"add.u32", "xor.b32", "and.b32", "mul.lo.u32"}[r.IntN(4)]
+		line("%s %s, %s, %s;", op, word(), word(), word())
 	}
 	fits := func(room int) shape {
 		for {
@@ -265,7 +265,9 @@ func TestInitEngines(t *testing.T) {
 			if n.Fallbacks.Load() == 0 {
 				quick[engine]++
 			}
-			maps.DeleteFunc(got.reports, func(s string, _ bool) bool { return !strings.HasPrefix(s, checker.Uninitialised) })
+			maps.DeleteFunc(got.reports, func(s string, _ bool) bool {
+				return !strings.HasPrefix(s, checker.Uninitialised)
+			})
 			switch {
 			case !maps.Equal(got.reports, want.reports):
 				t.Fatalf("seed %d, %s with %s, order %v: reports %v, not %v", seed, engine, checks, order, got.reports,

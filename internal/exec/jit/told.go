@@ -14,8 +14,8 @@ import (
 // operations in its context, and Go tells the checker of them when the code comes back: before anything else that the
 // checker is told of, and before another warp runs. Other operations that it has to know of are the interpreter's.
 
-// NewWatched is New for kernels that tell exec.Launch.Check (race) or exec.Launch.Init (init) of what they do. They have
-// to be launched with what was asked for.
+// NewWatched is New for kernels that tell exec.Launch.Check (race) or exec.Launch.Init (init) of what they do. They
+// have to be launched with what was asked for.
 func NewWatched(name string, race, init bool) (exec.Engine, error) {
 	isa, err := chooseISA(name)
 	if err != nil {
