@@ -5,6 +5,48 @@ package driver
 import "unsafe"
 
 func (g *guard) wrap(t *Table) {
+	g.wrap0(t)
+	g.wrap16(t)
+	g.wrap32(t)
+	g.wrap48(t)
+	g.wrap64(t)
+	g.wrap80(t)
+	g.wrap96(t)
+	g.wrap112(t)
+	g.wrap128(t)
+	g.wrap144(t)
+	g.wrap160(t)
+	g.wrap176(t)
+	g.wrap192(t)
+	g.wrap208(t)
+	g.wrap224(t)
+	g.wrap240(t)
+	g.wrap256(t)
+	g.wrap272(t)
+	g.wrap288(t)
+	g.wrap304(t)
+	g.wrap320(t)
+	g.wrap336(t)
+	g.wrap352(t)
+	g.wrap368(t)
+	g.wrap384(t)
+	g.wrap400(t)
+	g.wrap416(t)
+	g.wrap432(t)
+	g.wrap448(t)
+	g.wrap464(t)
+	g.wrap480(t)
+	g.wrap496(t)
+	g.wrap512(t)
+	g.wrap528(t)
+	g.wrap544(t)
+	g.wrap560(t)
+	g.wrap576(t)
+	g.wrap592(t)
+	g.wrap608(t)
+}
+
+func (g *guard) wrap0(t *Table) {
 	if inner := t.Array3DCreate; inner != nil {
 		t.Array3DCreate = func(cur CUcontext, pHandle *CUarray, pAllocateArray *CUDA_ARRAY3D_DESCRIPTOR_v1) (ret CUresult) {
 			defer g.leave(0, cur, &ret)
@@ -101,6 +143,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, pid, state)
 		}
 	}
+}
+
+func (g *guard) wrap16(t *Table) {
 	if inner := t.CheckpointProcessLock; inner != nil {
 		t.CheckpointProcessLock = func(cur CUcontext, pid int32, args *CUcheckpointLockArgs) (ret CUresult) {
 			defer g.leave(16, cur, &ret)
@@ -197,6 +242,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, pctx, ctxCreateParams, flags, dev)
 		}
 	}
+}
+
+func (g *guard) wrap32(t *Table) {
 	if inner := t.CtxDestroy; inner != nil {
 		t.CtxDestroy = func(cur CUcontext, ctx CUcontext) (ret CUresult) {
 			defer g.leave(32, cur, &ret)
@@ -293,6 +341,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, pvalue, limit)
 		}
 	}
+}
+
+func (g *guard) wrap48(t *Table) {
 	if inner := t.CtxGetSharedMemConfig; inner != nil {
 		t.CtxGetSharedMemConfig = func(cur CUcontext, pConfig *CUsharedconfig) (ret CUresult) {
 			defer g.leave(48, cur, &ret)
@@ -389,6 +440,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, hCtx, hEvent)
 		}
 	}
+}
+
+func (g *guard) wrap64(t *Table) {
 	if inner := t.DestroyExternalMemory; inner != nil {
 		t.DestroyExternalMemory = func(cur CUcontext, extMem CUexternalMemory) (ret CUresult) {
 			defer g.leave(64, cur, &ret)
@@ -485,6 +539,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, pi, type_, dev)
 		}
 	}
+}
+
+func (g *guard) wrap80(t *Table) {
 	if inner := t.DeviceGetFabricClusterUuid; inner != nil {
 		t.DeviceGetFabricClusterUuid = func(cur CUcontext, uuid *CUuuid, dev CUdevice) (ret CUresult) {
 			defer g.leave(80, cur, &ret)
@@ -581,6 +638,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, dev, flags, active)
 		}
 	}
+}
+
+func (g *guard) wrap96(t *Table) {
 	if inner := t.DevicePrimaryCtxRelease; inner != nil {
 		t.DevicePrimaryCtxRelease = func(cur CUcontext, dev CUdevice) (ret CUresult) {
 			defer g.leave(96, cur, &ret)
@@ -677,6 +737,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, conn, stream)
 		}
 	}
+}
+
+func (g *guard) wrap112(t *Table) {
 	if inner := t.EGLStreamConsumerConnectWithFlags; inner != nil {
 		t.EGLStreamConsumerConnectWithFlags = func(cur CUcontext, conn *CUeglStreamConnection, stream EGLStreamKHR, flags uint32) (ret CUresult) {
 			defer g.leave(112, cur, &ret)
@@ -773,6 +836,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, hEvent, hStream, flags)
 		}
 	}
+}
+
+func (g *guard) wrap128(t *Table) {
 	if inner := t.EventSynchronize; inner != nil {
 		t.EventSynchronize = func(cur CUcontext, hEvent CUevent) (ret CUresult) {
 			defer g.leave(128, cur, &ret)
@@ -869,6 +935,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, hfunc, config)
 		}
 	}
+}
+
+func (g *guard) wrap144(t *Table) {
 	if inner := t.FuncSetSharedSize; inner != nil {
 		t.FuncSetSharedSize = func(cur CUcontext, hfunc CUfunction, bytes uint32) (ret CUresult) {
 			defer g.leave(144, cur, &ret)
@@ -965,6 +1034,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, error_, pStr)
 		}
 	}
+}
+
+func (g *guard) wrap160(t *Table) {
 	if inner := t.GetErrorString; inner != nil {
 		t.GetErrorString = func(cur CUcontext, error_ CUresult, pStr **byte) (ret CUresult) {
 			defer g.leave(160, cur, &ret)
@@ -1061,6 +1133,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, phGraphNode, hGraph, dependencies, numDependencies, nodeParams)
 		}
 	}
+}
+
+func (g *guard) wrap176(t *Table) {
 	if inner := t.GraphAddMemAllocNode; inner != nil {
 		t.GraphAddMemAllocNode = func(cur CUcontext, phGraphNode *CUgraphNode, hGraph CUgraph, dependencies *CUgraphNode, numDependencies uint64, nodeParams *CUDA_MEM_ALLOC_NODE_PARAMS) (ret CUresult) {
 			defer g.leave(176, cur, &ret)
@@ -1157,6 +1232,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, hNode)
 		}
 	}
+}
+
+func (g *guard) wrap192(t *Table) {
 	if inner := t.GraphEventRecordNodeGetEvent; inner != nil {
 		t.GraphEventRecordNodeGetEvent = func(cur CUcontext, hNode CUgraphNode, event_out *CUevent) (ret CUresult) {
 			defer g.leave(192, cur, &ret)
@@ -1253,6 +1331,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, hGraphExec, hNode, nodeParams)
 		}
 	}
+}
+
+func (g *guard) wrap208(t *Table) {
 	if inner := t.GraphExecMemcpyNodeSetParams; inner != nil {
 		t.GraphExecMemcpyNodeSetParams = func(cur CUcontext, hGraphExec CUgraphExec, hNode CUgraphNode, copyParams *CUDA_MEMCPY3D, ctx CUcontext) (ret CUresult) {
 			defer g.leave(208, cur, &ret)
@@ -1349,6 +1430,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, hNode, nodeParams)
 		}
 	}
+}
+
+func (g *guard) wrap224(t *Table) {
 	if inner := t.GraphInstantiate; inner != nil {
 		t.GraphInstantiate = func(cur CUcontext, phGraphExec *CUgraphExec, hGraph CUgraph, phErrorNode *CUgraphNode, logBuffer *byte, bufferSize uint64) (ret CUresult) {
 			defer g.leave(224, cur, &ret)
@@ -1445,6 +1529,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, hNode, nodeParams)
 		}
 	}
+}
+
+func (g *guard) wrap240(t *Table) {
 	if inner := t.GraphMemsetNodeGetParams; inner != nil {
 		t.GraphMemsetNodeGetParams = func(cur CUcontext, hNode CUgraphNode, nodeParams *CUDA_MEMSET_NODE_PARAMS) (ret CUresult) {
 			defer g.leave(240, cur, &ret)
@@ -1541,6 +1628,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, hNode, nodeParams)
 		}
 	}
+}
+
+func (g *guard) wrap256(t *Table) {
 	if inner := t.GraphReleaseUserObject; inner != nil {
 		t.GraphReleaseUserObject = func(cur CUcontext, graph CUgraph, object CUuserObject, count uint32) (ret CUresult) {
 			defer g.leave(256, cur, &ret)
@@ -1637,6 +1727,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, pArray, resource, arrayIndex, mipLevel)
 		}
 	}
+}
+
+func (g *guard) wrap272(t *Table) {
 	if inner := t.GraphicsUnmapResources; inner != nil {
 		t.GraphicsUnmapResources = func(cur CUcontext, count uint32, resources *CUgraphicsResource, hStream CUstream) (ret CUresult) {
 			defer g.leave(272, cur, &ret)
@@ -1733,6 +1826,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, pHandle, event)
 		}
 	}
+}
+
+func (g *guard) wrap288(t *Table) {
 	if inner := t.IpcGetMemHandle; inner != nil {
 		t.IpcGetMemHandle = func(cur CUcontext, pHandle *CUipcMemHandle, dptr CUdeviceptr) (ret CUresult) {
 			defer g.leave(288, cur, &ret)
@@ -1829,6 +1925,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, f, grid_width, grid_height)
 		}
 	}
+}
+
+func (g *guard) wrap304(t *Table) {
 	if inner := t.LaunchGridAsync; inner != nil {
 		t.LaunchGridAsync = func(cur CUcontext, f CUfunction, grid_width int32, grid_height int32, hStream CUstream) (ret CUresult) {
 			defer g.leave(304, cur, &ret)
@@ -1925,6 +2024,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, state, type_, data, size, name, numOptions, options, optionValues)
 		}
 	}
+}
+
+func (g *guard) wrap320(t *Table) {
 	if inner := t.LinkAddData_v2; inner != nil {
 		t.LinkAddData_v2 = func(cur CUcontext, state CUlinkState, type_ CUjitInputType, data unsafe.Pointer, size uint64, name *byte, numOptions uint32, options *CUjit_option, optionValues *uintptr) (ret CUresult) {
 			defer g.leave(320, cur, &ret)
@@ -2021,6 +2123,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, baseLeId, count)
 		}
 	}
+}
+
+func (g *guard) wrap336(t *Table) {
 	if inner := t.LogicalEndpointImport; inner != nil {
 		t.LogicalEndpointImport = func(cur CUcontext, leId CUlogicalEndpointId, handle unsafe.Pointer, handleType CUlogicalEndpointIpcHandleType) (ret CUresult) {
 			defer g.leave(336, cur, &ret)
@@ -2117,6 +2222,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, pp, bytesize)
 		}
 	}
+}
+
+func (g *guard) wrap352(t *Table) {
 	if inner := t.MemAllocHost_v2; inner != nil {
 		t.MemAllocHost_v2 = func(cur CUcontext, pp *unsafe.Pointer, bytesize uint64) (ret CUresult) {
 			defer g.leave(352, cur, &ret)
@@ -2213,6 +2321,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, pbase, psize, dptr)
 		}
 	}
+}
+
+func (g *guard) wrap368(t *Table) {
 	if inner := t.MemGetAddressRange_v2; inner != nil {
 		t.MemGetAddressRange_v2 = func(cur CUcontext, pbase *CUdeviceptr, psize *uint64, dptr CUdeviceptr) (ret CUresult) {
 			defer g.leave(368, cur, &ret)
@@ -2309,6 +2420,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, p)
 		}
 	}
+}
+
+func (g *guard) wrap384(t *Table) {
 	if inner := t.MemImportFromShareableHandle; inner != nil {
 		t.MemImportFromShareableHandle = func(cur CUcontext, handle *CUmemGenericAllocationHandle, osHandle uintptr, shHandleType CUmemAllocationHandleType) (ret CUresult) {
 			defer g.leave(384, cur, &ret)
@@ -2405,6 +2519,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, devPtr, count, location, flags, hStream)
 		}
 	}
+}
+
+func (g *guard) wrap400(t *Table) {
 	if inner := t.MemPrefetchBatchAsync; inner != nil {
 		t.MemPrefetchBatchAsync = func(cur CUcontext, dptrs *CUdeviceptr, sizes *uint64, count uint64, prefetchLocs *CUmemLocation, prefetchLocIdxs *uint64, numPrefetchLocs uint64, flags uint64, hStream CUstream) (ret CUresult) {
 			defer g.leave(400, cur, &ret)
@@ -2501,6 +2618,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, pCopy)
 		}
 	}
+}
+
+func (g *guard) wrap416(t *Table) {
 	if inner := t.Memcpy3DAsync; inner != nil {
 		t.Memcpy3DAsync = func(cur CUcontext, pCopy *CUDA_MEMCPY3D_v1, hStream CUstream) (ret CUresult) {
 			defer g.leave(416, cur, &ret)
@@ -2597,6 +2717,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, dstHost, srcArray, srcOffset, ByteCount, hStream)
 		}
 	}
+}
+
+func (g *guard) wrap432(t *Table) {
 	if inner := t.MemcpyAtoH_v2; inner != nil {
 		t.MemcpyAtoH_v2 = func(cur CUcontext, dstHost unsafe.Pointer, srcArray CUarray, srcOffset uint64, ByteCount uint64) (ret CUresult) {
 			defer g.leave(432, cur, &ret)
@@ -2693,6 +2816,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, dstArray, dstOffset, srcHost, ByteCount, hStream)
 		}
 	}
+}
+
+func (g *guard) wrap448(t *Table) {
 	if inner := t.MemcpyHtoA_v2; inner != nil {
 		t.MemcpyHtoA_v2 = func(cur CUcontext, dstArray CUarray, dstOffset uint64, srcHost unsafe.Pointer, ByteCount uint64) (ret CUresult) {
 			defer g.leave(448, cur, &ret)
@@ -2789,6 +2915,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, dstDevice, dstPitch, ui, Width, Height, hStream)
 		}
 	}
+}
+
+func (g *guard) wrap464(t *Table) {
 	if inner := t.MemsetD2D32_v2; inner != nil {
 		t.MemsetD2D32_v2 = func(cur CUcontext, dstDevice CUdeviceptr, dstPitch uint64, ui uint32, Width uint64, Height uint64) (ret CUresult) {
 			defer g.leave(464, cur, &ret)
@@ -2885,6 +3014,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, functions, numFunctions, mod)
 		}
 	}
+}
+
+func (g *guard) wrap480(t *Table) {
 	if inner := t.ModuleGetFunction; inner != nil {
 		t.ModuleGetFunction = func(cur CUcontext, hfunc *CUfunction, hmod CUmodule, name *byte) (ret CUresult) {
 			defer g.leave(480, cur, &ret)
@@ -2981,6 +3113,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, mcHandle, mcOffset, memHandle, memOffset, size, flags)
 		}
 	}
+}
+
+func (g *guard) wrap496(t *Table) {
 	if inner := t.MulticastBindMem_v2; inner != nil {
 		t.MulticastBindMem_v2 = func(cur CUcontext, mcHandle CUmemGenericAllocationHandle, dev CUdevice, mcOffset uint64, memHandle CUmemGenericAllocationHandle, memOffset uint64, size uint64, flags uint64) (ret CUresult) {
 			defer g.leave(496, cur, &ret)
@@ -3077,6 +3212,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, hfunc, offset, ptr, numbytes)
 		}
 	}
+}
+
+func (g *guard) wrap512(t *Table) {
 	if inner := t.PointerGetAttribute; inner != nil {
 		t.PointerGetAttribute = func(cur CUcontext, data unsafe.Pointer, attribute CUpointer_attribute, ptr CUdeviceptr) (ret CUresult) {
 			defer g.leave(512, cur, &ret)
@@ -3173,6 +3311,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, hStream, mode, hGraph, callbackFunc, userData)
 		}
 	}
+}
+
+func (g *guard) wrap528(t *Table) {
 	if inner := t.StreamCopyAttributes; inner != nil {
 		t.StreamCopyAttributes = func(cur CUcontext, dstStream CUstream, srcStream CUstream) (ret CUresult) {
 			defer g.leave(528, cur, &ret)
@@ -3269,6 +3410,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, hStream, flags)
 		}
 	}
+}
+
+func (g *guard) wrap544(t *Table) {
 	if inner := t.StreamGetGreenCtx; inner != nil {
 		t.StreamGetGreenCtx = func(cur CUcontext, hStream CUstream, phCtx *CUgreenCtx) (ret CUresult) {
 			defer g.leave(544, cur, &ret)
@@ -3365,6 +3509,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, stream, addr, value, flags)
 		}
 	}
+}
+
+func (g *guard) wrap560(t *Table) {
 	if inner := t.StreamWriteValue64; inner != nil {
 		t.StreamWriteValue64 = func(cur CUcontext, stream CUstream, addr CUdeviceptr, value uint64, flags uint32) (ret CUresult) {
 			defer g.leave(560, cur, &ret)
@@ -3461,6 +3608,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, pResViewDesc, texObject)
 		}
 	}
+}
+
+func (g *guard) wrap576(t *Table) {
 	if inner := t.TexObjectGetTextureDesc; inner != nil {
 		t.TexObjectGetTextureDesc = func(cur CUcontext, pTexDesc *CUDA_TEXTURE_DESC, texObject CUtexObject) (ret CUresult) {
 			defer g.leave(576, cur, &ret)
@@ -3557,6 +3707,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, phMipmappedArray, hTexRef)
 		}
 	}
+}
+
+func (g *guard) wrap592(t *Table) {
 	if inner := t.TexRefSetAddress; inner != nil {
 		t.TexRefSetAddress = func(cur CUcontext, ByteOffset *uint32, hTexRef CUtexref, dptr CUdeviceptr_v1, bytes uint32) (ret CUresult) {
 			defer g.leave(592, cur, &ret)
@@ -3653,6 +3806,9 @@ func (g *guard) wrap(t *Table) {
 			return inner(cur, hTexRef, hMipmappedArray, Flags)
 		}
 	}
+}
+
+func (g *guard) wrap608(t *Table) {
 	if inner := t.ThreadExchangeStreamCaptureMode; inner != nil {
 		t.ThreadExchangeStreamCaptureMode = func(cur CUcontext, mode *CUstreamCaptureMode) (ret CUresult) {
 			defer g.leave(608, cur, &ret)
