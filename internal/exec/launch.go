@@ -124,7 +124,9 @@ type Launch struct {
 	Stack       uint32 // bytes of local memory for each thread's calls (CU_LIMIT_STACK_SIZE)
 	MaxShared   uint32 // shared bytes a CTA may have (for %total_smem_size checks); 0 for no limit
 	Cooperative bool
-	Workers     int // goroutines; 0 for one per CPU
+	Multi       *MultiGrid // of a launch on several devices; nil for another
+	MultiRank   int        // the grid's place in it
+	Workers     int        // goroutines; 0 for one per CPU
 	// Quantum is how many backward branches lanes take before other lanes of their warp, and other warps, get a turn; 0
 	// for the default. Results of kernels without races do not depend on it.
 	Quantum  int32

@@ -19,6 +19,8 @@ type launchRequest struct {
 	shared      uint32
 	preferred   [3]uint32 // CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, zero for none
 	cooperative bool
+	multi       *exec.MultiGrid // of a launch on several devices, and the grid's place in it
+	multiRank   int
 	early       bool      // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
 	events      [2]*event // recorded when the launch has ended: the programmatic one and that of its completion
 }
@@ -38,6 +40,9 @@ func (q *launch) execute(s *stream, skip bool) {
 		if err := q.f.mod.run(&q.l, s.acting); err != nil {
 			c.broken(err)
 		}
+	}
+	if m := q.l.Multi; m != nil {
+		m.End(q.l.MultiRank)
 	}
 	*q = launch{}
 	c.d.launches.Put(q)
@@ -262,7 +267,8 @@ func (f *function) launch(q *launchRequest, buf *paramBuffer) exec.Launch {
 		Code: f.code, Grid: q.grid, Block: block, Cluster: q.cluster, Shared: shared,
 		Params: buf.bytes[:f.kernel.ParamSize], ParamAddr: buf.addr, Consts: f.consts,
 		Mem: c.space.Load(), Sys: &c.heap, Stack: f.stack(),
-		MaxShared: uint32(dev.maxSharedOptin()), Cooperative: q.cooperative, Workers: d.opts.Workers, Device: dev.info,
+		MaxShared: uint32(dev.maxSharedOptin()), Cooperative: q.cooperative, Multi: q.multi, MultiRank: q.multiRank,
+		Workers: d.opts.Workers, Device: dev.info,
 		Stop: &c.stop, GridID: d.gridIDs.Add(1), Texture: c.textures(), Pool: &f.pool, Counters: d.opts.Counters,
 		Threads: &d.threadMem,
 	}

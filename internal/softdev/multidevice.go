@@ -5,11 +5,12 @@ import (
 
 	"github.com/gocuda/cuda/internal/checker"
 	"github.com/gocuda/cuda/internal/driver"
+	"github.com/gocuda/cuda/internal/exec"
 )
 
 // launchCooperativeMultiDevice launches one cooperative grid on each of several devices (deprecated since CUDA 11.3).
-// The grids cannot synchronise with each other: what did that on the device, cooperative_groups' multi_grid_group, is
-// gone from CUDA 13.
+// The grids synchronise with each other by what CUDA's cooperative_groups called up to version 12, for its
+// multi_grid_group: cudaCGSynchronize of the device runtime with the handle of that group. Nothing of that is recorded.
 //
 // The conditions are those of the description of cuLaunchCooperativeKernelMultiDevice: every launch on a device of its
 // own, in a stream that is not a default stream, with the same kernel by name and the same sizes.
@@ -60,11 +61,21 @@ func (d *Driver) launchCooperativeMultiDevice(_ driver.CUcontext, list *driver.C
 	if flags&noPre == 0 {
 		meet(streams)
 	}
+	threads := uint64(1) // enqueue refuses what is too large
+	for _, v := range [...]uint32{first.GridDimX, first.GridDimY, first.GridDimZ, first.BlockDimX, first.BlockDimY,
+		first.BlockDimZ} {
+		threads *= uint64(v)
+	}
+	grids := exec.NewMultiGrid(len(streams), threads)
 	for i, s := range streams {
 		p := &all[i]
 		q := launchRequest{grid: [3]uint32{p.GridDimX, p.GridDimY, p.GridDimZ},
-			block: [3]uint32{p.BlockDimX, p.BlockDimY, p.BlockDimZ}, shared: p.SharedMemBytes, cooperative: true}
+			block: [3]uint32{p.BlockDimX, p.BlockDimY, p.BlockDimZ}, shared: p.SharedMemBytes, cooperative: true,
+			multi: grids, multiRank: i}
 		if r := d.enqueue(kernels[i], s, &q, p.KernelParams, nil); r != success {
+			for ; i < len(streams); i++ { // those that have begun do not wait for the others
+				grids.End(i)
+			}
 			return r
 		}
 	}

@@ -63,7 +63,6 @@ var partly = []struct{ symbol, note string }{
 	{"cuGraphInstantiate*", "not CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH"},
 	{"cuLaunchKernelEx", "not CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE"},
 	{"cuGraphKernelNodeSetAttribute", "not CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE"},
-	{"cuLaunchCooperativeKernelMultiDevice", "the grids cannot synchronise with each other"},
 	{"cuCtxCreate_v4", "not CUctxCigParam"},
 	{"cuCtxCreate_v3", "execution affinity answers CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, as on an H200"},
 	{"cuModuleLoad*", "images need PTX or Tile IR"},

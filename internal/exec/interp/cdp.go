@@ -46,7 +46,7 @@ const (
 // on the driver.
 func DeviceRuntime(name string) bool {
 	switch name {
-	case "cudaCGGetIntrinsicHandle", "cudaCGSynchronize":
+	case "cudaCGGetIntrinsicHandle", "cudaCGSynchronize", "cudaCGGetSize", "cudaCGGetRank":
 		return true
 	}
 	return deviceRuntime[name] != nil

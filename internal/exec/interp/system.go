@@ -39,6 +39,7 @@ var builtins = map[string]resolver{
 	"gocuda_tile_print":        resolveTilePrint,
 	"cudaGraphSetConditional":  resolveSetConditional,
 	"cudaCGGetIntrinsicHandle": resolveGridHandle, "cudaCGSynchronize": resolveGridSync,
+	"cudaCGGetSize": resolveGridSize, "cudaCGGetRank": resolveGridRank,
 }
 
 func resolveBuiltin(in *inst, op *ir.Op) error {
@@ -156,21 +157,75 @@ func resolveAssert(in *inst, op *ir.Op) error {
 	return nil
 }
 
-// resolveGridHandle is cudaCGGetIntrinsicHandle(scope): any value but 0 will do for the handle that cudaCGSynchronize
-// gets back.
+// The functions of cooperative groups in the device runtime: those of a grid, and those of the grids of a launch on
+// several devices (cuLaunchCooperativeKernelMultiDevice), whose group CUDA had up to version 12 (multi_grid_group).
+// Their handle is not 0; which number it is beyond that is ours.
+const (
+	scopeMultiGrid  = 2 // cudaCGScopeMultiGrid
+	handleMultiGrid = scopeMultiGrid + 1
+)
+
+// resolveGridHandle is cudaCGGetIntrinsicHandle(scope): 0 for several grids where there is one.
 func resolveGridHandle(in *inst, op *ir.Op) error {
 	in.fn = func(w *exec.Warp, in *inst, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros32(m) & 31
-			result(w, op, i, argument(w, op, 0, i)+1)
+			v := argument(w, op, 0, i) + 1
+			if v == handleMultiGrid && w.CTA.Launch.Multi == nil {
+				v = 0
+			}
+			result(w, op, i, v)
 		}
 	}
 	return nil
 }
 
+// gridNumbers is cudaCGGetSize or cudaCGGetRank: two numbers, for either of which there may be no place.
+func gridNumbers(in *inst, op *ir.Op, of func(w *exec.Warp, lane int, several bool) (threads, grids uint64)) error {
+	in.fn = func(w *exec.Warp, in *inst, m uint32) {
+		for ; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m) & 31
+			threads, grids := of(w, i, argument(w, op, 2, i) == handleMultiGrid)
+			for n, v := range [2]uint64{threads, grids} {
+				if p := argument(w, op, n, i); p != 0 {
+					*(*uint32)(w.Ptr(ir.Generic, i, p, 4, 4, true)) = uint32(v)
+				}
+			}
+			result(w, op, i, 0)
+		}
+	}
+	return nil
+}
+
+func resolveGridSize(in *inst, op *ir.Op) error {
+	return gridNumbers(in, op, func(w *exec.Warp, lane int, several bool) (threads, grids uint64) {
+		threads, _ = w.RankInGrid(lane)
+		if !several {
+			return threads, 1
+		}
+		n, _ := w.CTA.Launch.Grids()
+		return threads * uint64(n), uint64(n)
+	})
+}
+
+func resolveGridRank(in *inst, op *ir.Op) error {
+	return gridNumbers(in, op, func(w *exec.Warp, lane int, several bool) (thread, grid uint64) {
+		n, rank := w.RankInGrid(lane)
+		if !several {
+			return rank, 0
+		}
+		_, of := w.CTA.Launch.Grids()
+		return uint64(of)*n + rank, uint64(of)
+	})
+}
+
 func resolveGridSync(in *inst, op *ir.Op) error {
 	in.ctl = func(w *exec.Warp, in *inst, m uint32, next int32) (exec.Event, bool) {
-		done := w.GridBarrier(m)
+		meet := w.GridBarrier
+		if argument(w, op, 0, first(m)) == handleMultiGrid {
+			meet = w.MultiGridBarrier
+		}
+		done := meet(m)
 		if done == 0 {
 			w.GiveWay()
 			return exec.EventYield, true
