@@ -20,7 +20,8 @@ type Attempt struct {
 	Err  error
 }
 
-// LoadError is the error when no usable compiler library is found. It lists those that were tried.
+// LoadError is the error when no usable compiler library is found. Its text names the libraries that are there and
+// cannot be used; Details has all that were tried.
 type LoadError struct {
 	Forced string // what asked for a single path, or empty
 	Tried  []Attempt
@@ -36,15 +37,36 @@ func (e *LoadError) Error() string {
 	if e.Reason != "" {
 		b.WriteString(": " + e.Reason)
 	}
-	for _, t := range e.Tried {
-		// the dynamic loader begins its text with the path
-		fmt.Fprintf(&b, "\n\t%s: %s", t.Path, strings.TrimPrefix(t.Err.Error(), t.Path+": "))
-	}
 	if e.Forced == "" && len(e.Tried) > 0 {
-		b.WriteString("\nname the library in " + env.NVRTC +
-			", or install it, for example with pip install 'nvidia-cuda-nvrtc==13.0.*' (docs/compilers.md)")
+		fmt.Fprintf(&b, " in %d places; install it, for example with pip install 'nvidia-cuda-nvrtc==13.0.*', or name it in "+
+			"%s (docs/compilers.md)", len(e.Tried), env.NVRTC)
+	}
+	for i := range e.Tried {
+		if t := &e.Tried[i]; e.Forced != "" || !t.absent() {
+			b.WriteString("\n\t" + t.text())
+		}
 	}
 	return b.String()
+}
+
+// Details lists every library that was tried and why it could not be used, one a line.
+func (e *LoadError) Details() string {
+	lines := make([]string, len(e.Tried))
+	for i := range e.Tried {
+		lines[i] = e.Tried[i].text()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// text is path and error; the dynamic loader begins its text with the path.
+func (a *Attempt) text() string {
+	return a.Path + ": " + strings.TrimPrefix(a.Err.Error(), a.Path+": ")
+}
+
+// absent says whether there is no such library, in the words of the system's loader.
+func (a *Attempt) absent() bool {
+	text := strings.ToLower(a.Err.Error())
+	return strings.Contains(text, "no such file") || strings.Contains(text, "not be found")
 }
 
 // Result is a code of NVRTC (nvrtcResult in nvrtc.h).

@@ -84,12 +84,16 @@ func TestPythonPackages(t *testing.T) {
 	}
 }
 
-// The error names each path once, the variable, and how to get a library.
+// The error names what cannot be used though it is there, the variable, and how to get a library; the details all.
 func TestLoadErrorText(t *testing.T) {
-	e := &LoadError{Tried: []Attempt{{"/a/libnvrtc.so", errors.New("/a/libnvrtc.so: cannot open")},
-		{"libnvrtc.so", errors.New("libnvrtc.so: cannot open")}}}
+	e := &LoadError{Tried: []Attempt{{"/a/libnvrtc.so", errors.New("/a/libnvrtc.so: invalid ELF header")},
+		{"libnvrtc.so", errors.New("libnvrtc.so: cannot open shared object file: No such file or directory")}}}
 	s := e.Error()
-	if strings.Count(s, "/a/libnvrtc.so") != 1 || !strings.Contains(s, env.NVRTC) ||
+	if d := e.Details(); strings.Count(d, "\n") != 1 ||
+		strings.Count(d, "/a/libnvrtc.so: invalid ELF header") != 1 || !strings.Contains(d, "No such file") {
+		t.Error(d)
+	}
+	if strings.Count(s, "/a/libnvrtc.so") != 1 || strings.Contains(s, "No such file") || !strings.Contains(s, env.NVRTC) ||
 		!strings.Contains(s, "pip install") {
 		t.Error(s)
 	}
