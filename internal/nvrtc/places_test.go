@@ -93,8 +93,8 @@ func TestLoadErrorText(t *testing.T) {
 		strings.Count(d, "/a/libnvrtc.so: invalid ELF header") != 1 || !strings.Contains(d, "No such file") {
 		t.Error(d)
 	}
-	if strings.Count(s, "/a/libnvrtc.so") != 1 || strings.Contains(s, "No such file") || !strings.Contains(s, env.NVRTC) ||
-		!strings.Contains(s, "pip install") {
+	if strings.Count(s, "/a/libnvrtc.so") != 1 || strings.Contains(s, "No such file") ||
+		!strings.Contains(s, env.NVRTC) || !strings.Contains(s, "pip install") {
 		t.Error(s)
 	}
 	e.Forced = env.NVRTC + "=/a/libnvrtc.so"
