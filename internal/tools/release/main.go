@@ -3,9 +3,10 @@
 // repository:
 //
 //	go run ./internal/tools/release -version v0.1.0            # the command requires that version of the library
+//	go run ./internal/tools/release -version head              # ... the version without a tag that the last commit has
 //	go run ./internal/tools/release -version v0.1.0 -proxy DIR # both at that version, as a proxy: GOPROXY=file://DIR
 //
-// The second form writes nothing in the repository. It takes the files that git has or would add.
+// The last form writes nothing in the repository. It takes the files that git has or would add.
 package main
 
 import (
@@ -50,6 +51,12 @@ func main() {
 }
 
 func run(v, proxy string) error {
+	if v == "head" {
+		var err error
+		if v, err = head(); err != nil {
+			return err
+		}
+	}
 	if !version.MatchString(v) {
 		return fmt.Errorf("-version %q is no version of a module of major version 0 or 1", v)
 	}
@@ -66,6 +73,17 @@ func run(v, proxy string) error {
 		}
 	}
 	return nil
+}
+
+// head is the last commit's pseudo-version (Go Modules Reference, "Pseudo-versions"), for a repository without tags.
+func head() (string, error) {
+	cmd := exec.Command("git", "show", "-s", "--abbrev=12", "--date=format-local:%Y%m%d%H%M%S", "--format=%cd-%h", "HEAD")
+	cmd.Env = append(os.Environ(), "TZ=UTC")
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("git show: %w", err)
+	}
+	return "v0.0.0-" + strings.TrimSpace(string(out)), nil
 }
 
 // require is a file with another version of the library.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -40,6 +41,10 @@ func TestVersions(t *testing.T) {
 	}
 	if have[0] != have[1] {
 		t.Errorf("%s/go.mod requires %s, %s replaces %s", folder, have[0], workspace, have[1])
+	}
+	skip.Command(t, "git")
+	if v, err := head(); err != nil || !regexp.MustCompile(`^v0\.0\.0-\d{14}-[0-9a-f]{12}$`).MatchString(v) {
+		t.Errorf("the last commit is %q, %v", v, err)
 	}
 	for _, v := range []string{"", "0.1.0", "v2.0.0", "v0.1", "v0.1.0 "} {
 		if err := run(v, t.TempDir()); err == nil {
