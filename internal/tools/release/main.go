@@ -77,7 +77,8 @@ func run(v, proxy string) error {
 
 // head is the last commit's pseudo-version (Go Modules Reference, "Pseudo-versions"), for a repository without tags.
 func head() (string, error) {
-	cmd := exec.Command("git", "show", "-s", "--abbrev=12", "--date=format-local:%Y%m%d%H%M%S", "--format=%cd-%h", "HEAD")
+	cmd := exec.Command("git", "show", "-s", "--abbrev=12", "--date=format-local:%Y%m%d%H%M%S",
+		"--format=%cd-%h", "HEAD")
 	cmd.Env = append(os.Environ(), "TZ=UTC")
 	out, err := cmd.Output()
 	if err != nil {
