@@ -507,3 +507,64 @@ func TestTeamBytes(t *testing.T) {
 		must(t, tab.MemRelease(0, h))
 	}
 }
+
+// TestTopology: devices of one profile with NVLink answer as two H100 did (internal/conform/api, TestTwo); between all
+// others there is no way but through the host, as documented.
+func TestTopology(t *testing.T) {
+	d, tab, _ := open(t, Options{Profiles: []string{"h200*2", "l4*2", "generic"}})
+	if len(d.devices) != 5 {
+		t.Fatalf("%d devices", len(d.devices))
+	}
+	ctx := make([]driver.CUcontext, len(d.devices))
+	for i := range ctx {
+		must(t, tab.CtxCreate_v2(0, &ctx[i], 0, driver.CUdevice(i)))
+	}
+	for i := range ctx {
+		for j := range ctx {
+			if i == j {
+				continue
+			}
+			want, enable := int32(0), driver.CUDA_ERROR_PEER_ACCESS_UNSUPPORTED
+			if i < 2 && j < 2 {
+				want, enable = 1, success
+			}
+			var can int32
+			must(t, tab.DeviceCanAccessPeer(0, &can, driver.CUdevice(i), driver.CUdevice(j)))
+			if r := tab.CtxEnablePeerAccess(ctx[i], ctx[j], 0); can != want || r != enable {
+				t.Errorf("%d to %d: can access %d, enabling %v; want %d, %v", i, j, can, r, want, enable)
+			}
+			for attr, most := range map[driver.CUdevice_P2PAttribute]int32{
+				driver.CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:            0,
+				driver.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:            1,
+				driver.CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:     1,
+				driver.CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED: 1,
+			} {
+				var v int32
+				must(t, tab.DeviceGetP2PAttribute(0, &v, attr, driver.CUdevice(i), driver.CUdevice(j)))
+				if v != min(want, most) {
+					t.Errorf("%d to %d: attribute %d is %d", i, j, attr, v)
+				}
+			}
+			// copies work everywhere
+			a, b := alloc(t, tab, ctx[i], 64), alloc(t, tab, ctx[j], 64)
+			must(t, tab.MemsetD32_v2(ctx[i], a, uint32(10*i+j), 16))
+			must(t, tab.CtxSynchronize(ctx[i]))
+			must(t, tab.MemcpyPeer(ctx[i], b, ctx[j], a, ctx[i], 64))
+			var got uint32
+			must(t, tab.MemcpyDtoH_v2(ctx[j], unsafe.Pointer(&got), b, 4))
+			if got != uint32(10*i+j) {
+				t.Errorf("a copy from %d to %d: %d", i, j, got)
+			}
+		}
+	}
+	// mapped memory of one device cannot be opened to one that is not joined to it
+	x := &multicastTeam{d: d, tab: tab, n: 1, ctx: ctx}
+	_, at := x.store(t, 0, mem.Granule, 0)
+	for dev, want := range map[int]driver.CUresult{1: success, 2: driver.CUDA_ERROR_INVALID_DEVICE,
+		4: driver.CUDA_ERROR_INVALID_DEVICE} {
+		access := driver.CUmemAccessDesc{Location: onDevice(dev), Flags: driver.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}
+		if r := tab.MemSetAccess(0, at, mem.Granule, &access, 1); r != want {
+			t.Errorf("access of device %d: %v, want %v", dev, r, want)
+		}
+	}
+}

@@ -30,6 +30,21 @@ type Env struct {
 	pins    runtime.Pinner
 }
 
+// multicast says whether a device can be one of a multicast team. No case makes an object there: on a machine that is
+// shared one of a real driver can put its GPUs out of service.
+func (e *Env) multicast() bool {
+	var n int32
+	_ = e.T.DeviceGetCount(0, &n) // before cuInit there is none
+	for i := range n {
+		var v int32
+		r := e.T.DeviceGetAttribute(0, &v, driver.CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, driver.CUdevice(i))
+		if r == driver.CUDA_SUCCESS && v != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // poison fills outputs before a call, so that one which the call does not write is recognised.
 const poison = 0xEE
 
@@ -127,6 +142,10 @@ func (e *Env) call(name string, silent bool, args []any) (driver.CUresult, strin
 	if !f.IsValid() || f.IsNil() {
 		e.printf("# %s is not in the table", name)
 		return driver.CUDA_ERROR_NOT_FOUND, ""
+	}
+	if name == "cuMulticastCreate" && e.multicast() {
+		e.printf("# %s is not called where devices have multicast", name)
+		return driver.CUDA_ERROR_NOT_PERMITTED, ""
 	}
 	sym, _ := driver.Lookup(name)
 	ft := f.Type()
