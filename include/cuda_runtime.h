@@ -98,6 +98,11 @@ __GOCUDA_BUILTIN(gridDim)
 #define __reduce_or_sync __gocuda_clang_reduce_or
 #define __reduce_and_sync __gocuda_clang_reduce_and
 #define __reduce_xor_sync __gocuda_clang_reduce_xor
+/* clang 22 has these for some types. */
+#define __ldcg __gocuda_clang_ldcg
+#define __ldcs __gocuda_clang_ldcs
+#define __ldcv __gocuda_clang_ldcv
+#define __stwt __gocuda_clang_stwt
 #include <__clang_cuda_intrinsics.h>
 #undef __reduce_add_sync
 #undef __reduce_min_sync
@@ -105,6 +110,10 @@ __GOCUDA_BUILTIN(gridDim)
 #undef __reduce_or_sync
 #undef __reduce_and_sync
 #undef __reduce_xor_sync
+#undef __ldcg
+#undef __ldcs
+#undef __ldcv
+#undef __stwt
 #include <__clang_cuda_complex_builtins.h>
 
 #include <new>

@@ -296,7 +296,8 @@ func (d *Driver) cudaArgs(language string) []string {
 	args := []string{"-x", language, "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-Wno-linker-warnings",
 		"-Xclang", "-target-sdk-version=" + sdk, "-Xclang", "-fcuda-allow-variadic-functions"}
 	if d.Relocatable {
-		args = append(args, "-fgpu-rdc")
+		// The newer driver leaves registration to clang's own linker.
+		args = append(args, "-fgpu-rdc", "--no-offload-new-driver")
 	}
 	if d.PerThread {
 		args = append(args, "-fgpu-default-stream=per-thread")

@@ -47,7 +47,8 @@ func (e *NotFoundError) Hint() string {
 	case "windows":
 		return "winget install LLVM.LLVM, or set GOCUDA_CLANG to a clang++"
 	}
-	return "apt install clang-19 (Debian, Ubuntu), dnf install clang (Fedora), or set GOCUDA_CLANG to a clang++"
+	return "apt install clang-19 (Debian, Ubuntu), dnf install clang (Fedora), pip install ziglang 'clang-tidy==22.*' " +
+		"(docs/cc.md), or set GOCUDA_CLANG to a clang++"
 }
 
 // Find looks for a clang: the one that is given, else clang++-NN from the newest version down, else clang++. Errors are
@@ -92,7 +93,10 @@ func Find(ctx context.Context, given string) (*Clang, error) {
 func probe(ctx context.Context, path string) (*Clang, error) {
 	c := &Clang{Path: path}
 	if base := filepath.Base(path); base == "zig" || base == "ziglang" || base == "zig.exe" {
-		c.Args = []string{"clang"}
+		c.Args = []string{"clang", "--driver-mode=g++"}
+		if target, ok := zigTargets[runtime.GOOS+"/"+runtime.GOARCH]; ok {
+			c.Args = append(c.Args, "-target", target)
+		}
 	}
 	out, err := c.output(ctx, "-print-resource-dir") // its last part is the version
 	if err != nil {
@@ -107,10 +111,29 @@ func probe(ctx context.Context, path string) (*Clang, error) {
 		return nil, fmt.Errorf("version %d does not compile for sm_90 as needed, %d does", c.Version, OldestClang)
 	}
 	c.Headers = filepath.Join(dir, "include")
-	if _, err := os.Stat(filepath.Join(c.Headers, "__clang_cuda_builtin_vars.h")); err != nil {
-		return nil, fmt.Errorf("version %d has no CUDA headers (%s)", c.Version, c.Headers)
+	if c.hasHeaders() {
+		return c, nil
 	}
-	return c, nil
+	// The package clang-tidy of PyPI has LLVM's headers whole; ziglang is its neighbour where both are installed.
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		dir := filepath.Join(filepath.Dir(real), "..", "clang_tidy", "data", "lib", "clang", major)
+		own := c.Headers
+		if c.Headers = filepath.Join(dir, "include"); c.hasHeaders() {
+			c.Args = append(c.Args, "-resource-dir", dir)
+			return c, nil
+		}
+		c.Headers = own
+	}
+	return nil, fmt.Errorf("version %d has no CUDA headers (%s); for zig of PyPI: pip install 'clang-tidy==%[1]d.*'",
+		c.Version, c.Headers)
+}
+
+// zigTargets are the systems that zig's clang compiles for, which are others when none is named.
+var zigTargets = map[string]string{"linux/amd64": "x86_64-linux-gnu", "linux/arm64": "aarch64-linux-gnu"}
+
+func (c *Clang) hasHeaders() bool {
+	_, err := os.Stat(filepath.Join(c.Headers, "__clang_cuda_builtin_vars.h"))
+	return err == nil
 }
 
 func (c *Clang) output(ctx context.Context, args ...string) (string, error) {

@@ -53,8 +53,9 @@ func limitRegisters(ptx []byte, n string) []byte {
 	})
 }
 
-// cluster is what __cluster_dims__ of the headers leaves in clang's PTX: launch bounds that no program has.
-var cluster = regexp.MustCompile(`(?m)^\.maxntid 1024, 1, 1(.*)\n\.maxclusterrank (\d+)`)
+// cluster is what __cluster_dims__ of the headers leaves in clang's PTX: launch bounds that no program has. clang 22
+// leaves out the ones.
+var cluster = regexp.MustCompile(`(?m)^\.maxntid 1024(?:, 1, 1)?(.*)\n\.maxclusterrank (\d+)`)
 
 // clusterDims writes the directives that __cluster_dims__ stands for.
 func clusterDims(ptx []byte) []byte {
