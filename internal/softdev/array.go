@@ -85,20 +85,35 @@ var elementFormats = map[driver.CUarray_format]texture.Format{
 	driver.CU_AD_FORMAT_UNORM_INT_101010_2: {Kind: texture.Unorm, Bits: texture.Packed, Channels: 4},
 }
 
-// compressed are the block-compressed formats with their channels (recorded for BC1 and BC7; descriptions of
-// CUarray_format).
-func compressedChannels(f driver.CUarray_format) uint32 {
-	switch {
-	case f < driver.CU_AD_FORMAT_BC1_UNORM || f > driver.CU_AD_FORMAT_BC7_UNORM_SRGB:
-		return 0
-	case f == driver.CU_AD_FORMAT_BC4_UNORM || f == driver.CU_AD_FORMAT_BC4_SNORM:
-		return 1
-	case f == driver.CU_AD_FORMAT_BC5_UNORM || f == driver.CU_AD_FORMAT_BC5_SNORM:
-		return 2
-	case f == driver.CU_AD_FORMAT_BC6H_UF16 || f == driver.CU_AD_FORMAT_BC6H_SF16:
-		return 3
+// blockFormats are the block-compressed formats. Each has as many channels as the array has to be made with (recorded
+// for BC1 and BC7; descriptions of CUarray_format).
+var blockFormats = map[driver.CUarray_format]texture.Block{
+	driver.CU_AD_FORMAT_BC1_UNORM:      texture.BC1,
+	driver.CU_AD_FORMAT_BC1_UNORM_SRGB: texture.BC1,
+	driver.CU_AD_FORMAT_BC2_UNORM:      texture.BC2,
+	driver.CU_AD_FORMAT_BC2_UNORM_SRGB: texture.BC2,
+	driver.CU_AD_FORMAT_BC3_UNORM:      texture.BC3,
+	driver.CU_AD_FORMAT_BC3_UNORM_SRGB: texture.BC3,
+	driver.CU_AD_FORMAT_BC4_UNORM:      texture.BC4,
+	driver.CU_AD_FORMAT_BC4_SNORM:      texture.SignedBC4,
+	driver.CU_AD_FORMAT_BC5_UNORM:      texture.BC5,
+	driver.CU_AD_FORMAT_BC5_SNORM:      texture.SignedBC5,
+	driver.CU_AD_FORMAT_BC6H_UF16:      texture.BC6H,
+	driver.CU_AD_FORMAT_BC6H_SF16:      texture.SignedBC6H,
+	driver.CU_AD_FORMAT_BC7_UNORM:      texture.BC7,
+	driver.CU_AD_FORMAT_BC7_UNORM_SRGB: texture.BC7,
+}
+
+// blockFormatOf is the format of an array of blocks.
+func blockFormatOf(f driver.CUarray_format) (texture.Format, bool) {
+	b, ok := blockFormats[f]
+	t := texture.BlockFormat(b)
+	switch f {
+	case driver.CU_AD_FORMAT_BC1_UNORM_SRGB, driver.CU_AD_FORMAT_BC2_UNORM_SRGB, driver.CU_AD_FORMAT_BC3_UNORM_SRGB,
+		driver.CU_AD_FORMAT_BC7_UNORM_SRGB:
+		t.SRGB = true
 	}
-	return 4
+	return t, ok
 }
 
 // videoFormat says whether a format is one of pictures, with planes or groups of texels.
@@ -107,7 +122,7 @@ func videoFormat(f driver.CUarray_format) bool {
 		f >= driver.CU_AD_FORMAT_Y416 && f <= driver.CU_AD_FORMAT_YUV444_16bit_SemiPlanar
 }
 
-// formatOf turns an array format into the texture unit's. Compressed formats exist but are not supported.
+// formatOf turns a format of texels into the texture unit's. Blocks are for arrays alone.
 func (c *context) formatOf(f driver.CUarray_format, channels uint32) (texture.Format, driver.CUresult) {
 	t, ok := elementFormats[f]
 	switch {
@@ -116,9 +131,6 @@ func (c *context) formatOf(f driver.CUarray_format, channels uint32) (texture.Fo
 	case ok:
 		t.Channels = uint8(channels)
 		return t, success
-	case compressedChannels(f) != 0 && channels == compressedChannels(f):
-		c.d.explain(c, "arrays of format %d (block-compressed) are not supported", f)
-		return t, notSupported
 	}
 	return t, invalidValue
 }
@@ -141,9 +153,14 @@ func (c *context) checkArray(d *driver.CUDA_ARRAY3D_DESCRIPTOR) (texture.Format,
 		c.d.explain(c, "arrays of format %d (video) are not supported", d.Format)
 		return texture.Format{}, notSupported
 	}
-	f, r := c.formatOf(d.Format, d.NumChannels)
-	if r != success {
-		return f, r
+	f, blocks := blockFormatOf(d.Format)
+	if !blocks {
+		var r driver.CUresult
+		if f, r = c.formatOf(d.Format, d.NumChannels); r != success {
+			return f, r
+		}
+	} else if d.NumChannels != uint32(f.Channels) || d.Height == 0 || d.Flags&driver.CUDA_ARRAY3D_SURFACE_LDST != 0 {
+		return f, invalidValue // a block has rows, and no texel of it can be written by itself (not recorded)
 	}
 	if d.Flags&driver.CUDA_ARRAY3D_SPARSE != 0 {
 		c.d.explain(c, "sparse arrays are not supported")
@@ -220,14 +237,17 @@ func (c *context) checkArray(d *driver.CUDA_ARRAY3D_DESCRIPTOR) (texture.Format,
 func (a *array) place(c *context, f texture.Format, base uint64) {
 	d := &a.desc
 	a.ctx, a.format = c, f
-	row := d.Width * f.Size()
+	row := f.Units(d.Width) * f.Size()
 	a.level = texture.Level{Width: uint32(d.Width), Height: uint32(max(d.Height, 1)), Depth: uint32(max(d.Depth, 1)),
-		Row: row, Slice: row * max(d.Height, 1)}
+		Row: row, Slice: row * f.Units(max(d.Height, 1))}
 	a.size = a.level.Slice * uint64(a.level.Depth)
 	if base != 0 {
 		a.level.Data = c.d.memory.w.Ptr(base)
 	}
 }
+
+// rows is how many rows of texels, or of blocks, a slice of the array has.
+func (a *array) rows() uint64 { return a.format.Units(uint64(a.level.Height)) }
 
 // base is the address of an array's memory.
 func (a *array) base() uint64 { return uint64(uintptr(a.level.Data)) }

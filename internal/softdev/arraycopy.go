@@ -7,7 +7,8 @@ import (
 )
 
 // resolveArray is resolve for the side of a copy that is an array: offsets and extents have to lie inside it and to be
-// whole texels (CUDA Driver API, CUDA_MEMCPY2D). A handle that is not valid is a bad value here (recorded).
+// whole texels (CUDA Driver API, CUDA_MEMCPY2D). Of block-compressed arrays blocks are copied: bytes of a row of
+// blocks, and rows of them. A handle that is not valid is a bad value here (recorded).
 func (p *place) resolveArray(c *context, w, h, depth uint64) (first unsafe.Pointer, pitch, slice uint64,
 	r driver.CUresult) {
 	a, r := c.d.array(p.array)
@@ -15,8 +16,8 @@ func (p *place) resolveArray(c *context, w, h, depth uint64) (first unsafe.Point
 		return nil, 0, 0, invalidValue
 	}
 	l, size := &a.level, a.format.Size()
-	if !a.reachable() || p.x%size != 0 || w%size != 0 || p.x > l.Row || w > l.Row-p.x || p.y > uint64(l.Height) ||
-		h > uint64(l.Height)-p.y || p.z > uint64(l.Depth) || depth > uint64(l.Depth)-p.z {
+	if !a.reachable() || p.x%size != 0 || w%size != 0 || p.x > l.Row || w > l.Row-p.x || p.y > a.rows() ||
+		h > a.rows()-p.y || p.z > uint64(l.Depth) || depth > uint64(l.Depth)-p.z {
 		return nil, 0, 0, invalidValue
 	}
 	return unsafe.Add(l.Data, p.z*l.Slice+p.y*l.Row+p.x), l.Row, l.Slice, success

@@ -162,11 +162,11 @@ func (d *Driver) memcpy3DBatch(cur driver.CUcontext, n uint64, list *driver.CUDA
 		element := uint64(1)
 		for _, side := range []*place{dst, src} {
 			if side.kind == driver.CU_MEMORYTYPE_ARRAY {
-				e, r := d.arrayElement(cur, side.array)
+				a, r := d.array(side.array)
 				if r != success {
 					return uint64(i), r
 				}
-				element = e
+				element = a.format.Size() // of blocks where it is compressed
 			}
 		}
 		for _, side := range []*place{dst, src} {
@@ -193,29 +193,6 @@ func (d *Driver) memcpy3DBatch(cur driver.CUcontext, n uint64, list *driver.CUDA
 		}
 	}
 	return fail, s.ctx.fault()
-}
-
-// arrayElement is the size of an array's element in bytes.
-func (d *Driver) arrayElement(cur driver.CUcontext, a driver.CUarray) (uint64, driver.CUresult) {
-	var desc driver.CUDA_ARRAY3D_DESCRIPTOR
-	if d.table.Array3DGetDescriptor_v2 == nil {
-		return 0, notSupported
-	}
-	if r := d.table.Array3DGetDescriptor_v2(cur, &desc, a); r != success {
-		return 0, r
-	}
-	size := uint64(4)
-	switch desc.Format {
-	case driver.CU_AD_FORMAT_UNSIGNED_INT8, driver.CU_AD_FORMAT_SIGNED_INT8:
-		size = 1
-	case driver.CU_AD_FORMAT_UNSIGNED_INT16, driver.CU_AD_FORMAT_SIGNED_INT16, driver.CU_AD_FORMAT_HALF:
-		size = 2
-	case driver.CU_AD_FORMAT_UNSIGNED_INT32, driver.CU_AD_FORMAT_SIGNED_INT32, driver.CU_AD_FORMAT_FLOAT:
-	default:
-		d.explain(nil, "3D batch copies of arrays of format %d are not supported", desc.Format)
-		return 0, notSupported
-	}
-	return size * uint64(desc.NumChannels), success
 }
 
 func (d *Driver) memcpy3DBatchAsync(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, flags uint64,

@@ -21,12 +21,12 @@ func (a *array) laidOut() uint64 {
 	up := func(n, to uint64) uint64 { return (n + to - 1) / to * to }
 	power := func(n, most uint64) uint64 { return min(1<<bits.Len64(max(n, 1)-1), most) }
 	l := &a.level
-	high := rows * power(up(uint64(l.Height), rows)/rows, 16)
+	high := rows * power(up(a.rows(), rows)/rows, 16)
 	deep := uint64(l.Depth)
 	if a.desc.Flags&(driver.CUDA_ARRAY3D_LAYERED|driver.CUDA_ARRAY3D_CUBEMAP) == 0 {
 		deep = up(deep, power(deep, 32))
 	}
-	return up(l.Row, unit) * up(uint64(l.Height), high) * deep
+	return up(l.Row, unit) * up(a.rows(), high) * deep
 }
 
 // deferred is the place of an array that was made with CUDA_ARRAY3D_DEFERRED_MAPPING: addresses that get memory of

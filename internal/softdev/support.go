@@ -51,11 +51,10 @@ var without = []struct{ prefix, why string }{
 // partly says what of an implemented function answers CUDA_ERROR_NOT_SUPPORTED though the documentation has it, or how
 // the answer is less than a GPU's; by symbol or, with a star, by the beginning of symbols.
 var partly = []struct{ symbol, note string }{
-	{"cuArray3DCreate*", "not block-compressed and video formats, nor sparse arrays"},
-	{"cuArrayCreate*", "not block-compressed and video formats"},
-	{"cuMipmappedArrayCreate", "not block-compressed formats, nor sparse arrays"},
+	{"cuArray3DCreate*", "not video formats, nor sparse arrays"},
+	{"cuArrayCreate*", "not video formats"},
+	{"cuMipmappedArrayCreate", "not sparse arrays"},
 	{"cuMemMapArrayAsync", "whole arrays with deferred mapping; there are no sparse ones"},
-	{"cuTexObjectCreate", "not block-compressed resource views"},
 	{"cuTexRefSetMipmappedArray", "as cuMipmappedArrayCreate"},
 	{"cuImportExternalMemory", "file descriptors only (OPAQUE_FD)"},
 	{"cuImportExternalSemaphore", "file descriptors only (OPAQUE_FD, TIMELINE_SEMAPHORE_FD)"},

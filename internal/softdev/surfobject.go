@@ -28,6 +28,9 @@ func (d *Driver) surfObjectCreate(cur driver.CUcontext, out *driver.CUsurfObject
 	if r != success {
 		return r
 	}
+	if im.Format.Block != texture.NoBlock {
+		return invalidValue // not recorded
+	}
 	c.tex.mu.Lock()
 	c.tex.lastSurf++
 	h := c.tex.lastSurf

@@ -135,14 +135,23 @@ var viewFormats = func() (out []texture.Format) {
 	return out
 }()
 
-// blockSize is the size in bytes of a block of a compressed view format, for which an image has one texel.
-func blockSize(f driver.CUresourceViewFormat) uint64 {
-	switch f {
-	case driver.CU_RES_VIEW_FORMAT_UNSIGNED_BC1, driver.CU_RES_VIEW_FORMAT_UNSIGNED_BC4,
-		driver.CU_RES_VIEW_FORMAT_SIGNED_BC4:
-		return 8
+// viewBlocks are the block-compressed formats of views, from CU_RES_VIEW_FORMAT_UNSIGNED_BC1 on.
+var viewBlocks = []texture.Block{texture.BC1, texture.BC2, texture.BC3, texture.BC4, texture.SignedBC4, texture.BC5,
+	texture.SignedBC5, texture.BC6H, texture.SignedBC6H, texture.BC7}
+
+// asBlocks takes the texels of an image for blocks: they have to be as large, of words of 32 bits without a sign
+// (CUDA_RESOURCE_VIEW_DESC).
+func asBlocks(im *texture.Image, b texture.Block) bool {
+	f := texture.BlockFormat(b)
+	if im.Format.Kind != texture.Uint || im.Format.Bits != 32 || im.Format.Size() != f.Size() || im.Dims == 1 {
+		return false
 	}
-	return 16
+	im.Format, im.Levels = f, slices.Clone(im.Levels)
+	for i := range im.Levels {
+		im.Levels[i].Width *= 4
+		im.Levels[i].Height *= 4
+	}
+	return true
 }
 
 // applyView narrows an image to a view.
@@ -154,13 +163,18 @@ func (c *context) applyView(im *texture.Image, v *driver.CUDA_RESOURCE_VIEW_DESC
 	switch {
 	case v.Format == driver.CU_RES_VIEW_FORMAT_NONE:
 		return invalidValue // recorded: a view has a format
+	case im.Format.Block != texture.NoBlock && v.Format < driver.CU_RES_VIEW_FORMAT_UNSIGNED_BC1:
+		return invalidValue // not recorded
 	case int(v.Format) <= len(viewFormats):
 		f = viewFormats[v.Format-1]
-	case v.Format <= driver.CU_RES_VIEW_FORMAT_UNSIGNED_BC7 && blockSize(v.Format) == im.Format.Size():
-		c.d.explain(c, "block-compressed resource views are not supported")
-		return notSupported
-	default:
+	case v.Format > driver.CU_RES_VIEW_FORMAT_UNSIGNED_BC7:
 		return invalidValue
+	default:
+		b := viewBlocks[v.Format-driver.CU_RES_VIEW_FORMAT_UNSIGNED_BC1]
+		if im.Format.Block != b && !asBlocks(im, b) {
+			return invalidValue
+		}
+		f = im.Format
 	}
 	l := &im.Levels[0]
 	deep := uint64(l.Depth)

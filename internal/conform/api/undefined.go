@@ -43,8 +43,6 @@ var differences = []Difference{
 	{"virtual/export/1", "the driver imports a descriptor of its own process's memory and does not map it; cuMemMap documents no such limit, and the software device maps it"},
 	{"virtual/dma-buf", "a dma-buf descriptor is of the kernel module: the software device answers NOT_SUPPORTED where the driver gives one"},
 	{"array/create/flags/64/", "sparse arrays, whose tiles get memory one by one: texels here follow each other in rows, and no tile has pages of its own"},
-	{"array/create/format/145/4", "BC1: the texture unit does not decode blocks"},
-	{"array/create/format/157/4", "BC7: the texture unit does not decode blocks"},
 	{"logs", "the driver's entry for a cuMemAlloc that fails has 166 characters with its time; the software device's error log has no entry for what a result says itself"},
 	{"link/attributes/none", "the greatest block follows the number of registers, which is an estimate"},
 	{"link/attributes/create-1000", "the greatest block follows the number of registers, which is an estimate"},

@@ -59,7 +59,7 @@ const (
 
 // Direct describes the texture; false where Fetch alone knows how to read it.
 func (t *Texture) Direct() (d Direct, ok bool) {
-	if len(t.Levels) != 1 || t.Cube || t.Image.Linear && t.Dims == 1 {
+	if len(t.Levels) != 1 || t.Cube || t.Format.Block != NoBlock || t.Format.SRGB || t.Image.Linear && t.Dims == 1 {
 		return d, false
 	}
 	f, l, r := t.Format, &t.Levels[0], t.reading()

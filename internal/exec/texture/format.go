@@ -28,7 +28,7 @@ func (t *Texture) reading() reading {
 	case f.Kind == Float:
 		return asFloat
 	case f.Kind == Unorm || f.Kind == Uint && f.Bits < 32 && !t.Integer:
-		if t.SRGB && f.Bits == 8 {
+		if (t.Sampler.SRGB || f.SRGB) && f.Bits == 8 {
 			return asSRGB
 		}
 		return asUnorm

@@ -36,9 +36,9 @@ func TestRecordedRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	formats := map[string]Format{
-		"u8": {Uint, 8, 1}, "s8": {Sint, 8, 1}, "u16": {Uint, 16, 1}, "s16": {Sint, 16, 1}, "u32": {Uint, 32, 1},
-		"s32": {Sint, 32, 1},
-		"f16": {Float, 16, 1}, "f32": {Float, 32, 1}, "ramp": {Float, 32, 1},
+		"u8": {Kind: Uint, Bits: 8, Channels: 1}, "s8": {Kind: Sint, Bits: 8, Channels: 1}, "u16": {Kind: Uint, Bits: 16, Channels: 1}, "s16": {Kind: Sint, Bits: 16, Channels: 1}, "u32": {Kind: Uint, Bits: 32, Channels: 1},
+		"s32": {Kind: Sint, Bits: 32, Channels: 1},
+		"f16": {Kind: Float, Bits: 16, Channels: 1}, "f32": {Kind: Float, Bits: 32, Channels: 1}, "ramp": {Kind: Float, Bits: 32, Channels: 1},
 	}
 	modes := map[string]AddressMode{"wrap": Wrap, "clamp": Clamp, "mirror": Mirror, "border": Border}
 	fetches := 0

@@ -112,7 +112,7 @@ func (t *Texture) whole(c *Coord, f *Fetch) [4]uint32 {
 	if x < 0 || y < 0 || z < 0 || x >= int64(l.Width) || y >= int64(l.Height) || z >= int64(l.Depth) {
 		return [4]uint32{}
 	}
-	v := t.Format.load(l.at(uint32(x), uint32(y), uint32(z), t.Format.Size()))
+	v := t.Format.fetch(l, uint32(x), uint32(y), uint32(z))
 	return t.compared(t.finish(v, t.reading()), f)
 }
 
@@ -219,7 +219,7 @@ func (t *Texture) texel(l *Level, p tap, r reading) texel {
 	if p.border {
 		return t.border(r)
 	}
-	return t.Format.load(l.at(p.x, p.y, p.z, t.Format.Size()))
+	return t.Format.fetch(l, p.x, p.y, p.z)
 }
 
 // one is the result of a fetch of a single texel.

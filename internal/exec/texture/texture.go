@@ -18,7 +18,9 @@ const (
 type Format struct {
 	Kind     Kind
 	Bits     uint8 // of a channel: 8, 16 or 32, or Packed
-	Channels uint8 // 1, 2 or 4
+	Channels uint8 // 1, 2 or 4; 3 of BC6H
+	Block    Block // what stands in memory are blocks, of which the other members say what comes out
+	SRGB     bool  // colour is sRGB, whatever the sampler says
 }
 
 // Packed is the number of bits of the first three channels of a texel of 32 bits, from the low end; the fourth has the
@@ -33,8 +35,11 @@ func (f Format) bits(channel int) uint8 {
 	return f.Bits
 }
 
-// Size is the size of a texel in bytes.
+// Size is the size of a texel in bytes, or of a block.
 func (f Format) Size() uint64 {
+	if f.Block != NoBlock {
+		return f.Block.size()
+	}
 	if f.Bits == Packed {
 		return 4
 	}
