@@ -41,6 +41,11 @@ const (
 	Loading    = "CUDA_MODULE_LOADING"  // EAGER: functions are loaded with their module
 	ForcePTX   = "CUDA_FORCE_PTX_JIT"   // 1: machine code in fat binaries is left aside
 	DisablePTX = "CUDA_DISABLE_PTX_JIT" // 1: PTX is refused
+
+	CoredumpOnException = "CUDA_ENABLE_COREDUMP_ON_EXCEPTION" // 1: a fault of a kernel is written to a file
+	CoredumpFile        = "CUDA_COREDUMP_FILE"                // its name
+	CoredumpLight       = "CUDA_ENABLE_LIGHTWEIGHT_COREDUMP"  // 1: without memory
+	CoredumpFlags       = "CUDA_COREDUMP_GENERATION_FLAGS"    // what is left out
 )
 
 // The variables of a Python environment that is active: package nvrtc looks there.
@@ -88,26 +93,28 @@ const (
 
 // Settings are the values of the variables; what is not set is empty.
 type Settings struct {
-	Device, TestDevice   string
-	Driver, NVRTC, NCCL  string
-	Profile              string
-	Engine, ISA          string
-	Memory, Check        string
-	PTX                  string
-	DriverVersion        string
-	CheckOut             string
-	CheckSuppress        string
-	CheckExit            int
-	Memcheck, Stack      bool
-	Trace                string
-	Visible              string
-	IsVisible            bool // Visible is set: an empty value leaves no device
-	EagerLoading         bool
-	ForcePTX, DisablePTX bool
-	CUDAPath, SystemRoot string
-	Clang, Lib           string
-	CCCL, Cache          string
-	GoPackage            string
+	Device, TestDevice                 string
+	Driver, NVRTC, NCCL                string
+	Profile                            string
+	Engine, ISA                        string
+	Memory, Check                      string
+	PTX                                string
+	DriverVersion                      string
+	CheckOut                           string
+	CheckSuppress                      string
+	CheckExit                          int
+	Memcheck, Stack                    bool
+	Trace                              string
+	Visible                            string
+	IsVisible                          bool // Visible is set: an empty value leaves no device
+	EagerLoading                       bool
+	ForcePTX, DisablePTX               bool
+	CoredumpOnException, CoredumpLight bool
+	CoredumpFile, CoredumpFlags        string
+	CUDAPath, SystemRoot               string
+	Clang, Lib                         string
+	CCCL, Cache                        string
+	GoPackage                          string
 	// Where Python has its packages: VIRTUAL_ENV, CONDA_PREFIX, HOME and PATH.
 	VirtualEnv, CondaPrefix, Home, Path string
 }
@@ -147,6 +154,8 @@ func Read(lookup Lookup) Settings {
 		PTX: get(PTX), DriverVersion: get(DriverVersion), Check: get(Check), CheckOut: get(CheckOut),
 		CheckSuppress: get(CheckSkip), Stack: number(Stack), Trace: get(Trace),
 		EagerLoading: get(Loading) == "EAGER", ForcePTX: number(ForcePTX), DisablePTX: number(DisablePTX),
+		CoredumpOnException: number(CoredumpOnException), CoredumpLight: number(CoredumpLight),
+		CoredumpFile: get(CoredumpFile), CoredumpFlags: get(CoredumpFlags),
 		Clang: get(Clang), Lib: get(Lib), CCCL: get(CCCL), Cache: get(Cache),
 		GoPackage: get(goPackage),
 		CUDAPath:  get(cudaPath), SystemRoot: get(systemRoot), NCCL: get(NCCL),

@@ -29,6 +29,7 @@ func TestRead(t *testing.T) {
 		Check: "race", CheckOut: "a.json", CheckSkip: "b", CheckExit: "3", Memcheck: "on", Stack: "1",
 		Trace: "errors", Visible: "", Loading: "EAGER", ForcePTX: "1", DisablePTX: "2",
 		cudaPath: "c", systemRoot: "d", virtualEnv: "e", condaPrefix: "f", Clang: "e", Lib: "f", CCCL: "g", Cache: "h",
+		CoredumpOnException: "1", CoredumpLight: "1", CoredumpFile: "c", CoredumpFlags: "d",
 		NCCL: "n", home: "h", path: "p", goPackage: "q",
 	}))
 	v := reflect.ValueOf(s)

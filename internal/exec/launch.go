@@ -141,6 +141,9 @@ type Launch struct {
 	// Check follows the launch's accesses; nil for none. Code has to be of an engine that tells it of them. One worker
 	// runs all blocks then.
 	Check *checker.Launch
+	// Dump, when set, is told of a fault and the warp under way before that gives up what it has. It may be called from
+	// several goroutines at once.
+	Dump func(f *Fault, w *Warp)
 	// Defects, when set, is told of accesses to shared memory of blocks that may have ended, and with Synchronization
 	// of barriers and member masks that are used wrongly. It may be called from several goroutines at once. For
 	// Synchronization code has to schedule warps with this package, as the interpreter does.

@@ -334,9 +334,16 @@ func (c *CTA) waits() string {
 
 // recovered turns a panic of a worker into the launch's error.
 func (g *grid) recovered(c *CTA, r any) error {
-	if f, ok := r.(fault); ok {
-		return f.Fault
+	w := warpOf(c)
+	err := g.faultOf(w, r)
+	if f, ok := err.(*Fault); ok && w != nil && g.l.Dump != nil {
+		g.l.Dump(f, w)
 	}
+	return err
+}
+
+// warpOf is the warp of a block that is under way, nil when none is known.
+func warpOf(c *CTA) *Warp {
 	var w *Warp
 	if c != nil {
 		for _, x := range c.Warps {
@@ -347,6 +354,14 @@ func (g *grid) recovered(c *CTA, r any) error {
 		if c.Launch != nil && c.current != nil {
 			w = c.current
 		}
+	}
+	return w
+}
+
+// faultOf makes an error of a panic.
+func (g *grid) faultOf(w *Warp, r any) error {
+	if f, ok := r.(fault); ok {
+		return f.Fault
 	}
 	if addr, ok := mem.Faulted(r); ok && g.l.Mem.reaches(addr) {
 		if w == nil {

@@ -10,7 +10,7 @@ import (
 // CheckPlacement lowers an entry with and without sharing of rows and verifies the frames of all its functions.
 func CheckPlacement(entry *check.Func, syms Symbols) (shared *Kernel, err error) {
 	s := syms
-	s.apart = true
+	s.Registers = true
 	a, err := LowerVerified(entry, &s)
 	if err != nil {
 		return nil, err

@@ -305,9 +305,17 @@ type Func struct {
 	Local     check.Layout // of .local variables, of one thread
 	Handle    uint64       // the function's address as kernels see it, 0 when it is never taken
 	Loops     bool         // has a back edge
+	Registers []Register   // with Symbols.Registers
 
 	rows  []rowInfo // by number, until place has run
 	slots []Slot
+}
+
+// Register is a register of a function by its name in PTX.
+type Register struct {
+	Name  string
+	Class Class
+	Ref   Ref
 }
 
 // Param is a kernel parameter.

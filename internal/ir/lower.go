@@ -26,7 +26,8 @@ type Symbols struct {
 	// NoInline leaves calls of functions calls, for who has to see where their local variables begin.
 	NoInline bool
 
-	apart bool // give every register a row of its own
+	// Registers gives every register a row of its own, and functions the names of theirs (Func.Registers).
+	Registers bool
 }
 
 func (s *Symbols) variable(v *check.Var) *check.Var {
@@ -435,6 +436,7 @@ func (b *body) reg(v *check.Var) Ref {
 		return Ref{Off: r.Off}
 	}
 	r := b.newRow(ClassOf(v.Type.Bits), v.Type.Bits)
+	b.lf.rows[r.Off].name = v.Name
 	b.rows[v.Index] = Ref{r.Off, 1}
 	return r
 }

@@ -16,5 +16,5 @@ var passes = [...]pass{
 		}
 		return nil
 	}},
-	{"rows", func(l *lowerer, f *Func) error { return place(f, l.syms == nil || !l.syms.apart) }},
+	{"rows", func(l *lowerer, f *Func) error { return place(f, l.syms == nil || !l.syms.Registers) }},
 }

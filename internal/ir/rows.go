@@ -23,6 +23,7 @@ import (
 type rowInfo struct {
 	class Class
 	width uint8 // declared bits when below 32, else 0
+	name  string
 }
 
 // kind numbers the widths that have places of their own: 32 bits or more, 8, 16.
@@ -86,9 +87,22 @@ func place(f *Func, share bool) error {
 	if f.FrameSize > MaxFrame {
 		return &Error{Kernel: f.Name, Text: fmt.Sprintf("its registers and parameters take %d bytes in each warp, and the software device has %d", f.FrameSize, uint64(MaxFrame))}
 	}
-	p.rewrite(rows, slots)
+	used := p.rewrite(rows, slots)
+	if !share {
+		f.Registers = f.registers(rows, used)
+	}
 	f.rows, f.slots = nil, nil
 	return nil
+}
+
+// registers are those that operations have; the lowering may have done without others.
+func (f *Func) registers(rows []uint32, used []bool) (list []Register) {
+	for i := range f.rows {
+		if r := &f.rows[i]; r.name != "" && used[i] {
+			list = append(list, Register{r.name, r.class, Ref{Off: rows[i]}})
+		}
+	}
+	return list
 }
 
 func fill(n int, v int32) []int32 {
@@ -470,13 +484,15 @@ func (p *placer) assign(share bool) (rows []uint32, slots []uint64) {
 	return rows, slots
 }
 
-// rewrite replaces numbers by offsets.
-func (p *placer) rewrite(rows []uint32, slots []uint64) {
+// rewrite replaces numbers by offsets, and says which rows there are operands of.
+func (p *placer) rewrite(rows []uint32, slots []uint64) (used []bool) {
 	f := p.f
+	used = make([]bool, len(f.rows))
 	var fix func(a *Arg)
 	fix = func(a *Arg) {
 		switch a.Kind {
 		case Row:
+			used[a.Ref.Off] = true
 			a.Ref.Off = rows[a.Ref.Off]
 		case Vec, List:
 			for i := range a.Elems {
@@ -509,6 +525,7 @@ func (p *placer) rewrite(rows []uint32, slots []uint64) {
 	for i := range f.Ops {
 		op := &f.Ops[i]
 		if op.Guard >= 0 {
+			used[op.Guard] = true
 			op.Guard = int32(rows[op.Guard])
 		}
 		for j := range op.Args {
@@ -535,4 +552,5 @@ func (p *placer) rewrite(rows []uint32, slots []uint64) {
 	for i := range f.Returns {
 		f.Returns[i].Off = slots[f.Returns[i].Off]
 	}
+	return used
 }

@@ -10,7 +10,7 @@ import (
 // randomFunc makes a function of additions and moves with random branches, guards, and registers of several classes.
 func randomFunc(r *rand.Rand) *Func {
 	f := &Func{Name: "random"}
-	classes := []rowInfo{{W32, 0}, {W32, 0}, {W32, 0}, {W32, 16}, {W64, 0}, {WPred, 0}}
+	classes := []rowInfo{{}, {}, {}, {width: 16}, {class: W64}, {class: WPred}}
 	var by [6][]uint32
 	for i := range 4 + r.IntN(20) {
 		c := r.IntN(len(classes))
@@ -95,7 +95,7 @@ func position(name string) *optab.Position {
 // it.
 func TestPlaceCarried(t *testing.T) {
 	add, mov := form("add", "u32"), form("mov", "u32")
-	f := &Func{rows: []rowInfo{{W32, 0}, {W32, 0}, {WPred, 0}, {W32, 0}}}
+	f := &Func{rows: []rowInfo{{}, {}, {class: WPred}, {}}}
 	reg := func(name string, i uint32) Arg {
 		return Arg{Kind: Row, Class: f.rows[i].class, Ref: Ref{Off: i}, Position: position(name), ArgRest: &noRest}
 	}

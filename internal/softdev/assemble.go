@@ -64,7 +64,8 @@ func (p *program) assemble(l *link.Linked) {
 	// Addresses of functions are numbers in the part of the window that never holds memory, different in every program.
 	n := uint64(len(l.Taken)) * functionDistance
 	p.syms = l.Symbols(p.d.codeEnd.Add(n)-n, functionDistance)
-	p.syms.NoInline = p.d.uninit != nil
+	p.syms.Registers = p.d.env.CoredumpOnException
+	p.syms.NoInline = p.d.uninit != nil || p.syms.Registers
 	target, align := map[*check.Func]int{}, map[*check.Func]uint64{}
 	for _, u := range l.Units {
 		a := uint64(1)

@@ -93,7 +93,8 @@ func TestBlockArrays(t *testing.T) {
 			}
 			back := make([]byte, 6*size)
 			move := driver.CUDA_MEMCPY2D{SrcMemoryType: driver.CU_MEMORYTYPE_ARRAY, SrcArray: a,
-				DstMemoryType: driver.CU_MEMORYTYPE_HOST, DstHost: address(t, &back[0]), WidthInBytes: 3 * size, Height: 2}
+				DstMemoryType: driver.CU_MEMORYTYPE_HOST, DstHost: address(t, &back[0]), WidthInBytes: 3 * size,
+				Height: 2}
 			must(t, tab.Memcpy2D_v2(ctx, &move))
 			if string(back) != string(blocks) {
 				t.Errorf("format %d: %x came back as %x", format, blocks, back)
@@ -141,15 +142,16 @@ func TestBlockArraysRefused(t *testing.T) {
 		want(t, name, tab.Array3DCreate_v2(ctx, &a, &desc), bad)
 	}
 	var a driver.CUarray
-	must(t, tab.ArrayCreate_v2(ctx, &a, &driver.CUDA_ARRAY_DESCRIPTOR{Width: 6, Height: 5, Format: bc1, NumChannels: 4}))
+	must(t, tab.ArrayCreate_v2(ctx, &a, &driver.CUDA_ARRAY_DESCRIPTOR{Width: 6, Height: 5, Format: bc1,
+		NumChannels: 4}))
 	res := driver.CUDA_RESOURCE_DESC{ResType: driver.CU_RESOURCE_TYPE_ARRAY}
 	res.Res.Array().HArray = a
 	want(t, "a surface", tab.SurfObjectCreate(ctx, new(driver.CUsurfObject), &res), bad)
 	view := &driver.CUDA_RESOURCE_VIEW_DESC{Format: driver.CU_RES_VIEW_FORMAT_UINT_2X32, Width: 6, Height: 5}
 	want(t, "a view of words", tab.TexObjectCreate(ctx, new(driver.CUtexObject), &res, new(driver.CUDA_TEXTURE_DESC),
 		view), bad)
-	want(t, "of memory", tab.TexObjectCreate(ctx, new(driver.CUtexObject), linearResource(alloc(t, tab, ctx, 4096), bc1),
-		new(driver.CUDA_TEXTURE_DESC), nil), bad)
+	want(t, "of memory", tab.TexObjectCreate(ctx, new(driver.CUtexObject),
+		linearResource(alloc(t, tab, ctx, 4096), bc1), new(driver.CUDA_TEXTURE_DESC), nil), bad)
 	var m driver.CUmipmappedArray
 	must(t, tab.MipmappedArrayCreate(ctx, &m, &driver.CUDA_ARRAY3D_DESCRIPTOR{Width: 8, Height: 8, Format: bc1,
 		NumChannels: 4}, 4))

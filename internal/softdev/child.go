@@ -131,6 +131,7 @@ func (g *parentGrid) Child(address uint64, grid, block [3]uint32, shared uint32,
 // nothing can tell this order from a parallel one but a clock.
 func (m *module) run(l *exec.Launch, a *checker.Action) error {
 	defer m.ctx.d.checked(l, a)()
+	m.ctx.dumping(l)
 	if !m.prog.linked.Runtime {
 		return exec.Run(l)
 	}
@@ -166,6 +167,7 @@ func (g *parentGrid) launch(c *childLaunch) error {
 	l := c.f.launch(&c.q, buf)
 	l.Sys = g
 	defer g.mod.ctx.d.checked(&l, g.act)()
+	g.mod.ctx.dumping(&l)
 	return exec.Run(&l)
 }
 

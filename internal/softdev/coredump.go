@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/gocuda/cuda/internal/driver"
@@ -12,10 +13,12 @@ import (
 // coredumpNameSize is the room for a file name (cuCoredumpGetAttribute: 1023 characters).
 const coredumpNameSize = 1024
 
-// coredumps are the attributes of GPU core dumps. The software device writes none: what would turn them on is refused,
-// the rest can be set and read.
+// coredumps are the attributes of GPU core dumps (coredumpwrite.go). Dumps that the program's user asks for by a pipe
+// are not made, and cannot be turned on.
 type coredumps struct {
+	written    atomic.Bool // the first fault counts
 	mu         sync.Mutex
+	enabled    bool   // CU_COREDUMP_ENABLE_ON_EXCEPTION
 	process    bool   // of the process, not of a context
 	file, pipe string // empty: the driver's default names, which cannot be read (recorded)
 	flags      uint32
@@ -28,6 +31,7 @@ func (x *coredumps) inherit(from *coredumps) {
 	from.mu.Lock()
 	defer from.mu.Unlock()
 	x.file, x.flags, x.noHost, x.light = from.file, from.flags, from.noHost, from.light
+	x.enabled = from.enabled
 }
 
 // size is the size in bytes of an attribute's value, of a name the room for it; 0 for one that is not there. A context
@@ -83,6 +87,8 @@ func (d *Driver) coredumpGet(x *coredumps, attr driver.CUcoredumpSettings, v uns
 	case driver.CU_COREDUMP_PIPE:
 		*size = putName(v, room, x.pipe)
 		return success
+	case driver.CU_COREDUMP_ENABLE_ON_EXCEPTION:
+		flag(x.enabled)
 	case driver.CU_COREDUMP_LIGHTWEIGHT:
 		flag(x.light)
 	case driver.CU_COREDUMP_TRIGGER_HOST:
@@ -133,9 +139,11 @@ func (d *Driver) coredumpSet(c *context, x *coredumps, attr driver.CUcoredumpSet
 	switch attr {
 	case driver.CU_COREDUMP_LIGHTWEIGHT: // says what is in a dump, and makes none
 		x.light = *(*byte)(v) != 0
-	case driver.CU_COREDUMP_ENABLE_ON_EXCEPTION, driver.CU_COREDUMP_ENABLE_USER_TRIGGER:
+	case driver.CU_COREDUMP_ENABLE_ON_EXCEPTION:
+		x.enabled = *(*byte)(v) != 0
+	case driver.CU_COREDUMP_ENABLE_USER_TRIGGER:
 		if *(*byte)(v) != 0 {
-			d.explain(c, "the software device writes no core dumps; a fault's report is in its detail")
+			d.explain(c, "core dumps are written when a kernel faults, and not when a user asks for one by a pipe")
 			return notSupported
 		}
 	case driver.CU_COREDUMP_TRIGGER_HOST:

@@ -54,12 +54,12 @@ func TestErrorLog(t *testing.T) {
 	must(t, tab.LogsCurrent(ctx, &it, 1)) // flags are not looked at (case logs of internal/conform/api)
 }
 
-// Core dumps cannot be turned on; names and flags are kept (cuCoredumpSetAttribute).
+// Names and flags are kept (cuCoredumpSetAttribute); dumps that a user asks for cannot be turned on.
 func TestCoredumpAttributes(t *testing.T) {
 	_, tab, ctx := open(t, Options{})
 	on, n := byte(1), uint64(1)
-	want(t, "enable", tab.CoredumpSetAttribute(ctx, driver.CU_COREDUMP_ENABLE_ON_EXCEPTION, unsafe.Pointer(&on), &n),
-		driver.CUDA_ERROR_NOT_SUPPORTED)
+	want(t, "by a pipe", tab.CoredumpSetAttributeGlobal(ctx, driver.CU_COREDUMP_ENABLE_USER_TRIGGER,
+		unsafe.Pointer(&on), &n), driver.CUDA_ERROR_NOT_SUPPORTED)
 	must(t, tab.CoredumpGetAttribute(ctx, driver.CU_COREDUMP_ENABLE_ON_EXCEPTION, unsafe.Pointer(&on), &n))
 	if on != 0 {
 		t.Error("enabled")

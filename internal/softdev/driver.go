@@ -109,6 +109,7 @@ type Driver struct {
 	leftovers   leftovers                  // of destroyed contexts
 	sweeper     sweeper
 	freezing    sync.Mutex
+	checkpoint  checkpoint
 	details     atomic.Uint64
 	streamIDs   atomic.Uint64
 	ctxIDs      atomic.Uint64
@@ -150,6 +151,7 @@ type Driver struct {
 const (
 	driverNew uint32 = iota
 	driverReady
+	driverLocked // cuCheckpointProcessLock: calls wait
 	driverClosed
 )
 
@@ -170,6 +172,7 @@ func New(o Options) (*Driver, error) {
 		return nil, fmt.Errorf("software device: %w", err)
 	}
 	d.coredump.process = true
+	d.coredump.fromEnvironment(d.env.CoredumpOnException, d.env.CoredumpLight, d.env.CoredumpFile, d.env.CoredumpFlags)
 	// Local memory of threads is a part of device memory on hardware. Here it is the host's, of which the program needs
 	// the rest.
 	if d.threadMem.Limit = mem.PhysicalMemory() / 2; d.threadMem.Limit == 0 {
@@ -250,8 +253,11 @@ func (d *Driver) Table() *driver.Table { return d.table }
 // Close stops kernels that run, destroys every context and gives all memory back. Calls after it answer
 // CUDA_ERROR_DEINITIALIZED; no call may be running in another goroutine. Close may be called again.
 func (d *Driver) Close() error {
-	if d.state.Swap(driverClosed) == driverClosed {
+	switch d.state.Swap(driverClosed) {
+	case driverClosed:
 		return nil
+	case driverLocked:
+		d.unlock()
 	}
 	for _, c := range d.contexts.all() {
 		c.halt()

@@ -21,6 +21,10 @@ func (d *Driver) chooseEngine() error {
 		plain = func() exec.Engine { return interp.Watched(race, init) }
 		code = func(name string) (exec.Engine, error) { return jit.NewWatched(name, race, init) }
 	}
+	if d.env.CoredumpOnException { // machine code has registers of its own, which a dump could not name
+		d.engine = plain()
+		return nil
+	}
 	if d.checks.Has(checker.Sync) { // machine code has barriers and member masks of its own
 		d.engine = plain()
 		return nil

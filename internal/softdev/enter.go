@@ -20,7 +20,9 @@ const (
 // function.
 func (d *Driver) ready() driver.CUresult {
 	if d.state.Load() != driverReady {
-		return d.notReady()
+		if r := d.notReady(); r != success {
+			return r
+		}
 	}
 	if d.callbacks.Load() != 0 && d.inCallback() {
 		return driver.CUDA_ERROR_NOT_PERMITTED
@@ -28,11 +30,22 @@ func (d *Driver) ready() driver.CUresult {
 	return success
 }
 
+// notReady waits while calls are held back (cuCheckpointProcessLock).
 func (d *Driver) notReady() driver.CUresult {
-	if d.state.Load() == driverClosed {
-		return driver.CUDA_ERROR_DEINITIALIZED
+	for {
+		switch d.state.Load() {
+		case driverReady:
+			return success
+		case driverClosed:
+			return driver.CUDA_ERROR_DEINITIALIZED
+		case driverNew:
+			return driver.CUDA_ERROR_NOT_INITIALIZED
+		}
+		if d.callbacks.Load() != 0 && d.inCallback() {
+			return driver.CUDA_ERROR_NOT_PERMITTED
+		}
+		d.locked()
 	}
-	return driver.CUDA_ERROR_NOT_INITIALIZED
 }
 
 // current is the handle of the context that a call runs in: cur, or the calling thread's.

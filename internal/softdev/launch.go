@@ -84,6 +84,9 @@ func (c *context) broken(err error) {
 		c.d.defective(c, f.Defect, text)
 		return
 	}
+	if f != nil {
+		c.dumpFault(f)
+	}
 	c.fail(r, text)
 }
 

@@ -33,7 +33,6 @@ const (
 
 const (
 	noGraphics = "there is no graphics API to share resources with"
-	noProcess  = "the state of processes cannot be saved"
 )
 
 const noSystem = driver.CUDA_ERROR_OPERATING_SYSTEM // a library or module of the operating system is not there
@@ -81,14 +80,6 @@ var absents = []absent{
 	{"EGLStreamProducerDisconnect", needsNothing, badHandle, true, noGraphics},
 	{"EGLStreamProducerPresentFrame", needsNothing, badHandle, true, noGraphics},
 	{"EGLStreamProducerReturnFrame", needsNothing, badHandle, true, noGraphics},
-	{"CheckpointProcessGetRestoreThreadId", needsNothing, invalidValue, false, noProcess},
-	{"CheckpointProcessGetState", needsNothing, invalidValue, false, noProcess},
-	{"CheckpointProcessLock", needsNothing, noSystem, false, noProcess},
-	{"CheckpointProcessCheckpoint", needsNothing, noSystem, false, noProcess},
-	{"CheckpointProcessRestore", needsNothing, noSystem, false, noProcess},
-	{"CheckpointProcessUnlock", needsNothing, noSystem, false, noProcess},
-	{"FlushGPUDirectRDMAWrites", needsContext, invalidValue, false,
-		"no other device writes to the memory (CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED)"},
 	{"DeviceGetNvSciSyncAttributes", needsInit, badHandle, false, "there is no NvSciSync"},
 }
 
@@ -129,33 +120,8 @@ func (d *Driver) refuse(a absent, args []reflect.Value) driver.CUresult {
 		}
 		return a.null
 	}
-	if a.why == noProcess {
-		if r, known := d.ofProcess(args[1:]); known {
-			return r
-		}
-	}
 	d.explain(c, "cu%s: %s", a.name, a.why)
 	return notSupported
-}
-
-// ofProcess is what a function about a process answers before it would have to save one (recorded: reach/checkpoint):
-// there has to be such a process, and CUDA has to run in it.
-func (d *Driver) ofProcess(args []reflect.Value) (r driver.CUresult, known bool) {
-	pid := int(args[0].Int())
-	switch {
-	case !processRuns(pid):
-		return noSystem, true
-	case pid != os.Getpid():
-		return 0, false
-	}
-	if r := d.ready(); r != success {
-		return r, true
-	}
-	if state, ok := args[1].Interface().(*driver.CUprocessState); ok {
-		*state = driver.CU_PROCESS_STATE_RUNNING // nothing can bring it into another
-		return success, true
-	}
-	return 0, false
 }
 
 // processRuns says whether there is a process of that number.
@@ -174,15 +140,6 @@ func processRuns(pid int) bool {
 
 // null0 says whether arguments are ones that the function takes for nothing: NULL, or numbers that name nothing.
 func (a *absent) null0(args []reflect.Value) bool {
-	switch a.name {
-	case "CheckpointProcessLock", "CheckpointProcessCheckpoint", "CheckpointProcessRestore", "CheckpointProcessUnlock":
-		return args[0].Int() <= 0 // no process; the second argument may be NULL
-	case "FlushGPUDirectRDMAWrites": // recorded: of targets only the current context, and of scopes the two
-		scope := driver.CUflushGPUDirectRDMAWritesScope(args[1].Uint())
-		return args[0].Uint() != uint64(driver.CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX) ||
-			scope != driver.CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER &&
-				scope != driver.CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES
-	}
 	for _, x := range args {
 		if x.Kind() == reflect.Pointer && x.IsNil() || x.Kind() == reflect.Uintptr && x.Uint() == 0 {
 			return true

@@ -212,6 +212,7 @@ func (d *Driver) newTable() *driver.Table {
 	d.virtualTable(t)
 	d.partitionTable(t)
 	d.externalTable(t)
+	d.checkpointTable(t)
 	d.diagnosisTable(t)
 	d.checkFirstVersions(t)
 	d.withhold(t)

@@ -53,7 +53,5 @@ var differences = []Difference{
 	{"jit/attributes/none", "the greatest block follows the number of registers, which is an estimate"},
 	{"reach/freed/other-context/copy", "a copy from memory that was freed before it ran: the driver's copy engine reads on, and the software device has nothing to read; it faults as a copy to such memory does with both"},
 	{"reach/kernel/host-pool", "a kernel's access to memory of a host pool that is closed to the device: with one device, kernels reach the whole window, and the host needs the pages"},
-	{"reach/checkpoint/no-context", "the driver has a thread that restores; the software device cannot save the state of a process, and has none"},
-	{"reach/checkpoint/context", "the driver has a thread that restores; the software device cannot save the state of a process, and has none"},
 	{"jit/attributes/blocks-16-alone", "the greatest block follows the number of registers, which is an estimate"},
 }

@@ -67,7 +67,7 @@ cuGetErrorName($0|1|700|12345!1$, &)
 cuGetErrorString($0|1|700|12345!1$, &)
 cuGetProcAddress_v2("$cuMemAlloc|cuInit|cuNone!500$", &_, $13000|12000$, 0, &!?)
 cuGetProcAddress("$cuMemAlloc|cuInit|cuNone$"!?, &_, 12000, 0)
-cuFlushGPUDirectRDMAWrites($0|1$!?, 100)
+cuFlushGPUDirectRDMAWrites($0|1!1$, 100)
 cuModuleGetLoadingMode(&)
 cuLogsCurrent(&_, 0)
 # context

@@ -16,16 +16,16 @@ type mode6 struct {
 // modes6 are by the 2 or 5 bits of the mode. In a layout, "rw9-0" is bits 0 to 9 of red of w, "rw10-11" bits 11 and
 // then 10, and "gy4" bit 4 of green of y.
 var modes6 = map[uint32]mode6{
-	0: {2, 10, [3]int{5, 5, 5}, false, "gy4 by4 bz4 rw9-0 gw9-0 bw9-0 rx4-0 gz4 gy3-0 gx4-0 bz0 gz3-0 bx4-0 bz1 by3-0 " +
-		"ry4-0 bz2 rz4-0 bz3"},
+	0: {2, 10, [3]int{5, 5, 5}, false, "gy4 by4 bz4 rw9-0 gw9-0 bw9-0 rx4-0 gz4 gy3-0 gx4-0 bz0 gz3-0 bx4-0 bz1 " +
+		"by3-0 ry4-0 bz2 rz4-0 bz3"},
 	1: {2, 7, [3]int{6, 6, 6}, false, "gy5 gz4 gz5 rw6-0 bz0 bz1 by4 gw6-0 by5 bz2 gy4 bw6-0 bz3 bz5 bz4 rx5-0 gy3-0 " +
 		"gx5-0 gz3-0 bx5-0 by3-0 ry5-0 rz5-0"},
 	2: {2, 11, [3]int{5, 4, 4}, false, "rw9-0 gw9-0 bw9-0 rx4-0 rw10 gy3-0 gx3-0 gw10 bz0 gz3-0 bx3-0 bw10 bz1 by3-0 " +
 		"ry4-0 bz2 rz4-0 bz3"},
 	6: {2, 11, [3]int{4, 5, 4}, false, "rw9-0 gw9-0 bw9-0 rx3-0 rw10 gz4 gy3-0 gx4-0 gw10 gz3-0 bx3-0 bw10 bz1 by3-0 " +
 		"ry3-0 bz0 bz2 rz3-0 gy4 bz3"},
-	10: {2, 11, [3]int{4, 4, 5}, false, "rw9-0 gw9-0 bw9-0 rx3-0 rw10 by4 gy3-0 gx3-0 gw10 bz0 gz3-0 bx4-0 bw10 by3-0 " +
-		"ry3-0 bz1 bz2 rz3-0 bz4 bz3"},
+	10: {2, 11, [3]int{4, 4, 5}, false, "rw9-0 gw9-0 bw9-0 rx3-0 rw10 by4 gy3-0 gx3-0 gw10 bz0 gz3-0 bx4-0 bw10 " +
+		"by3-0 ry3-0 bz1 bz2 rz3-0 bz4 bz3"},
 	14: {2, 9, [3]int{5, 5, 5}, false, "rw8-0 by4 gw8-0 gy4 bw8-0 bz4 rx4-0 gz4 gy3-0 gx4-0 bz0 gz3-0 bx4-0 bz1 by3-0 " +
 		"ry4-0 bz2 rz4-0 bz3"},
 	18: {2, 8, [3]int{6, 5, 5}, false, "rw7-0 gz4 by4 gw7-0 bz2 gy4 bw7-0 bz3 bz4 rx5-0 gy3-0 gx4-0 bz0 gz3-0 bx4-0 " +

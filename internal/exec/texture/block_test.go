@@ -8,6 +8,11 @@ import (
 	"unsafe"
 )
 
+// plain is the format of an image without blocks.
+func plain(k Kind, bits, channels uint8) Format {
+	return Format{Kind: k, Bits: bits, Channels: channels}
+}
+
 // someBlocks are bytes without order.
 func someBlocks(seed uint64, n int) []byte {
 	b := make([]byte, 16*n)

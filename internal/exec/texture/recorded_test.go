@@ -36,9 +36,10 @@ func TestRecordedRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	formats := map[string]Format{
-		"u8": {Kind: Uint, Bits: 8, Channels: 1}, "s8": {Kind: Sint, Bits: 8, Channels: 1}, "u16": {Kind: Uint, Bits: 16, Channels: 1}, "s16": {Kind: Sint, Bits: 16, Channels: 1}, "u32": {Kind: Uint, Bits: 32, Channels: 1},
-		"s32": {Kind: Sint, Bits: 32, Channels: 1},
-		"f16": {Kind: Float, Bits: 16, Channels: 1}, "f32": {Kind: Float, Bits: 32, Channels: 1}, "ramp": {Kind: Float, Bits: 32, Channels: 1},
+		"u8": plain(Uint, 8, 1), "s8": plain(Sint, 8, 1), "u16": plain(Uint, 16, 1),
+		"s16": plain(Sint, 16, 1), "u32": plain(Uint, 32, 1),
+		"s32": plain(Sint, 32, 1),
+		"f16": plain(Float, 16, 1), "f32": plain(Float, 32, 1), "ramp": plain(Float, 32, 1),
 	}
 	modes := map[string]AddressMode{"wrap": Wrap, "clamp": Clamp, "mirror": Mirror, "border": Border}
 	fetches := 0

@@ -16,7 +16,7 @@ func solid(w, h, d uint32, f func(x, y, z uint32) float32) Image {
 			}
 		}
 	}
-	return Image{Format: Format{Kind: Float, Bits: 32, Channels: 1}, Dims: 2,
+	return Image{Format: plain(Float, 32, 1), Dims: 2,
 		Levels: []Level{{unsafe.Pointer(&data[0]), w, h, d, uint64(4 * w), uint64(4 * w * h)}}}
 }
 
@@ -165,14 +165,14 @@ func TestFormats(t *testing.T) {
 		want    [4]float32
 		raw     bool
 	}{
-		{Format{Kind: Uint, Bits: 8, Channels: 4}, true, [4]float32{1, 127, 255, 128}, true},
-		{Format{Kind: Uint, Bits: 8, Channels: 4}, false, [4]float32{1.0 / 255, 127.0 / 255, 1, 128.0 / 255}, false},
-		{Format{Kind: Sint, Bits: 8, Channels: 4}, true, [4]float32{1, 127, -1, -128}, true},
-		{Format{Kind: Sint, Bits: 8, Channels: 4}, false, [4]float32{1.0 / 127, 1, -1.0 / 127, -1}, false},
-		{Format{Kind: Unorm, Bits: 8, Channels: 4}, true, [4]float32{1.0 / 255, 127.0 / 255, 1, 128.0 / 255}, false},
+		{plain(Uint, 8, 4), true, [4]float32{1, 127, 255, 128}, true},
+		{plain(Uint, 8, 4), false, [4]float32{1.0 / 255, 127.0 / 255, 1, 128.0 / 255}, false},
+		{plain(Sint, 8, 4), true, [4]float32{1, 127, -1, -128}, true},
+		{plain(Sint, 8, 4), false, [4]float32{1.0 / 127, 1, -1.0 / 127, -1}, false},
+		{plain(Unorm, 8, 4), true, [4]float32{1.0 / 255, 127.0 / 255, 1, 128.0 / 255}, false},
 		// channels from the low end, as CU_AD_FORMAT_UNORM_INT_101010_2 is described
-		{Format{Kind: Unorm, Bits: Packed, Channels: 4}, false, [4]float32{0x301 / 1023.0, 0x3df / 1023.0, 0xf / 1023.0, 2.0 / 3}, false},
-		{Format{Kind: Snorm, Bits: 16, Channels: 2}, true, [4]float32{32513.0 / 32767, -32513.0 / 32767, 0, 0}, false},
+		{plain(Unorm, Packed, 4), false, [4]float32{0x301 / 1023.0, 0x3df / 1023.0, 0xf / 1023.0, 2.0 / 3}, false},
+		{plain(Snorm, 16, 2), true, [4]float32{32513.0 / 32767, -32513.0 / 32767, 0, 0}, false},
 	} {
 		x := &Texture{Image: Image{Format: c.f, Dims: 2, Levels: []Level{{unsafe.Pointer(&word), 1, 1, 1, 4, 4}}},
 			Sampler: Sampler{Integer: c.integer}}
@@ -187,7 +187,7 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
-	packed := Format{Kind: Unorm, Bits: Packed, Channels: 4}
+	packed := plain(Unorm, Packed, 4)
 	var v [4]uint32
 	for i, x := range packed.load(unsafe.Pointer(&word)) {
 		v[i] = unorm(x, packed.bits(i))

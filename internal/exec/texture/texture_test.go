@@ -49,8 +49,9 @@ func recordings(t testing.TB) (rs []recording) {
 }
 
 func (r *recording) texture(t testing.TB) *Texture {
-	formats := map[string]Format{"f32": {Kind: Float, Bits: 32, Channels: 1}, "f16": {Kind: Float, Bits: 16, Channels: 1}, "u8": {Kind: Uint, Bits: 8, Channels: 1}, "i16": {Kind: Sint, Bits: 16, Channels: 1},
-		"i32": {Kind: Sint, Bits: 32, Channels: 1}}
+	formats := map[string]Format{"f32": plain(Float, 32, 1), "f16": plain(Float, 16, 1), "u8": plain(Uint, 8, 1),
+		"i16": plain(Sint, 16, 1),
+		"i32": plain(Sint, 32, 1)}
 	f, ok := formats[r.Fmt]
 	if !ok {
 		t.Fatalf("format %s", r.Fmt)
