@@ -98,7 +98,7 @@ func (l *Launch) Journal(ops []*Op, grid [3]uint32) *Journal {
 
 // recycle keeps what a journal has for another one.
 func (j *Journal) recycle(c *Checker) {
-	const most = 1 << 13
+	const most = 1 << 16
 	if cap(j.runs) > most || cap(j.open) > most || len(j.last) > 8*most || j.scratch.large() {
 		return
 	}
@@ -382,6 +382,8 @@ func (r *series) moves() uint32 {
 // places are the words that operations access in an irregular way, with who does.
 type places struct {
 	pages map[placesKey]*placesPage
+	base  uint32 // numbers of blocks begin behind it: what has one up to there is of an earlier launch
+	most  uint32 // of the launch's
 	near  [16]struct {
 		k placesKey
 		p *placesPage
@@ -397,7 +399,7 @@ type placesPage [pageSize / 4]comers
 
 // comers are those that have come to a word first.
 type comers struct {
-	block  uint32 // the first one, plus one
+	block  uint32 // the first one, by its number (places.base)
 	thread uint16 // of it, the first between two barriers
 	past   uint16 // barriers, and whether there are more threads between the two, or another block
 }
@@ -410,14 +412,14 @@ const (
 
 // come says whether an access is news: one by the first block, but between two barriers by no more than two threads, or
 // by the second one. Whatever races with another one races with one of these, since nothing orders blocks, or threads
-// between barriers.
-func (c *comers) come(block uint32, thread, past uint16) bool {
+// between barriers. base is places.base.
+func (c *comers) come(base, block uint32, thread, past uint16) bool {
 	switch {
-	case c.block == 0:
-		*c = comers{block + 1, thread, past}
+	case c.block <= base:
+		*c = comers{block, thread, past}
 	case c.past&moreBlocks != 0:
 		return false
-	case c.block != block+1:
+	case c.block != block:
 		c.past |= moreBlocks
 	case c.past&mostPast != past:
 		c.thread, c.past = thread, past
@@ -431,9 +433,11 @@ func (c *comers) come(block uint32, thread, past uint16) bool {
 
 // news are the lanes whose accesses have to be kept.
 func (s *places) news(op int, block, warp, past, lanes uint32, addrs *[32]uint64) uint32 {
-	if past > mostPast || block == 1<<32-1 {
+	if past > mostPast || block >= 1<<32-1-s.base {
 		return lanes
 	}
+	block += s.base + 1
+	s.most = max(s.most, block)
 	for m := lanes; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
 		a := addrs[l]
@@ -445,7 +449,7 @@ func (s *places) news(op int, block, warp, past, lanes uint32, addrs *[32]uint64
 		if n.p == nil || n.k != k {
 			n.k, n.p = k, s.page(k)
 		}
-		if !n.p[a%pageSize>>2].come(block, uint16(32*warp)+uint16(l), uint16(past)) {
+		if !n.p[a%pageSize>>2].come(s.base, block, uint16(32*warp)+uint16(l), uint16(past)) {
 			lanes &^= 1 << l
 		}
 	}
@@ -464,14 +468,12 @@ func (s *places) page(k placesKey) *placesPage {
 	return p
 }
 
-// clear forgets all; a few pages are kept.
+// clear forgets all; pages are kept, unless there are many, or the numbers of blocks come to their end.
 func (s *places) clear() {
-	const few = 16
-	if len(s.pages) > few {
+	const many, high = 1 << 11, 1 << 31
+	if len(s.pages) > many || s.most > high {
 		*s = places{}
 		return
 	}
-	for _, p := range s.pages {
-		clear(p[:])
-	}
+	s.base = max(s.base, s.most)
 }
