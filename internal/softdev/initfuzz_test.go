@@ -49,8 +49,8 @@ var initTemplates = []string{
 	"atom.shared.cas.b32 $w, [mine], $W, $W;", "atom.shared.min.u32 $w, [mine], $W;",
 }
 
-// initProgram is a random kernel of straight-line code, and its operations.
-func initProgram(r *rand.Rand) string {
+// initProgram is a random kernel of straight-line code. Of one with local memory there is no machine code.
+func initProgram(r *rand.Rand, local bool) string {
 	var b strings.Builder
 	b.WriteString(`.version 8.0
 .target sm_90
@@ -83,10 +83,16 @@ func initProgram(r *rand.Rand) string {
 		fmt.Fprintf(&b, "\tsetp.lt.s32 %%p%d, %%w%d, %%w%d;\n", i, r.IntN(8), r.IntN(8))
 	}
 	for i := range 8 { // buf
+		if !local {
+			break
+		}
 		fmt.Fprintf(&b, "\tst.local.b64 [buf+%d], %%d%d;\n", 8*i, r.IntN(4))
 	}
 	for range 24 {
 		text := initTemplates[r.IntN(len(initTemplates))]
+		if !local && strings.Contains(text, ".local") {
+			continue
+		}
 		whole := strings.Contains(text, ".sync") || strings.Contains(text, "cc.")
 		effect := text[:3] == "st." || text[:4] == "atom" // a guard of those is a use
 		if !whole && !effect && r.IntN(5) == 0 {
@@ -135,6 +141,7 @@ type initFuzz struct {
 	tab                  *driver.Table
 	ctx                  driver.CUcontext
 	bits, marked, differ int
+	sparse               bool // few bytes are undefined
 }
 
 // run runs a program with several fillings of the bytes that nobody has written, and says what is wrong.
@@ -157,6 +164,9 @@ func (z *initFuzz) run(seed uint64, text string) (wrong string) {
 	}
 	must(t, tab.MemcpyHtoD_v2(ctx, in, unsafe.Pointer(&data[0]), inSize))
 	density := 1 + r.IntN(12)
+	if z.sparse {
+		density += 1 << r.IntN(13)
+	}
 	var holes []int
 	for i := range data {
 		if r.IntN(density) == 0 {
@@ -208,12 +218,20 @@ func TestInitFuzz(t *testing.T) {
 	if testing.Short() {
 		programs = 60
 	}
+	for _, engine := range checkedEngines() {
+		t.Run(engine, func(t *testing.T) { initFuzzRun(t, engine, programs) })
+	}
+}
+
+func initFuzzRun(t *testing.T, engine string, programs int) {
+	machine := engine != "interpreter"
 	d, tab, ctx := open(t, Options{
-		Check: []string{"init"}, Stdout: io.Discard, Stderr: io.Discard, Reports: func(*checker.Report) {},
+		Check: []string{"init"}, EngineName: engine, Stdout: io.Discard, Stderr: io.Discard,
+		Reports: func(*checker.Report) {},
 	})
-	z := &initFuzz{t: t, d: d, tab: tab, ctx: ctx}
+	z := &initFuzz{t: t, d: d, tab: tab, ctx: ctx, sparse: machine}
 	for seed := range uint64(programs) {
-		text := initProgram(rand.New(rand.NewPCG(seed, 1)))
+		text := initProgram(rand.New(rand.NewPCG(seed, 1)), !machine)
 		wrong := z.run(seed, text)
 		if wrong == "" {
 			continue
