@@ -22,6 +22,7 @@ type capture struct {
 	theirs  bool // the graph is the program's (cuStreamBeginCaptureToGraph)
 	invalid bool
 	ended   bool
+	re      *recapture // the graph's nodes get what is recorded
 	streams []*stream
 	left    []graphEdge // what the next nodes of streams that were destroyed would have come after
 }
@@ -130,6 +131,20 @@ func (s *stream) capture(build func(gs *graphs) (nodeWork, driver.CUresult)) dri
 	w, r := build(gs)
 	if r != success {
 		sc.c.invalidate()
+		return r
+	}
+	if re := sc.c.re; re != nil {
+		r := re.replay(gs, sc, w)
+		why, finish := re.why, re.finish
+		re.why, re.finish = "", nil
+		gs.mu.Unlock() // the log and what is given up may call the program
+		defer gs.mu.Lock()
+		for _, f := range finish {
+			f()
+		}
+		if why != "" {
+			s.ctx.d.explain(s.ctx, "recapture: %s", why)
+		}
 		return r
 	}
 	n := gs.add(sc.c.g, w)
@@ -351,6 +366,11 @@ func (d *Driver) streamBeginCaptureToGraph(cur driver.CUcontext, h driver.CUstre
 
 func (d *Driver) beginCapture(cur driver.CUcontext, h driver.CUstream, mode driver.CUstreamCaptureMode, g *graph,
 	deps []graphEdge) driver.CUresult {
+	return d.beginCaptureWith(cur, h, mode, g, deps, nil)
+}
+
+func (d *Driver) beginCaptureWith(cur driver.CUcontext, h driver.CUstream, mode driver.CUstreamCaptureMode, g *graph,
+	deps []graphEdge, re *recapture) driver.CUresult {
 	if mode > driver.CU_STREAM_CAPTURE_MODE_RELAXED {
 		return invalidValue
 	}
@@ -371,7 +391,8 @@ func (d *Driver) beginCapture(cur driver.CUcontext, h driver.CUstream, mode driv
 		return driver.CUDA_ERROR_ILLEGAL_STATE
 	}
 	d.gs.ids++
-	c := &capture{d: d, id: d.gs.ids, mode: mode, thread: t, foreign: cur != 0, origin: s, g: g, theirs: g != nil}
+	c := &capture{d: d, id: d.gs.ids, mode: mode, thread: t, foreign: cur != 0, origin: s, g: g, theirs: g != nil,
+		re: re}
 	if g == nil {
 		c.g = d.gs.newGraph()
 		if c.g.handle == 0 {
@@ -410,6 +431,8 @@ func (d *Driver) streamEndCapture(cur driver.CUcontext, h driver.CUstream, out *
 			r = driver.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
 		case c.invalid:
 			r = driver.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+		case c.re != nil && !c.re.complete():
+			r = recaptureFailure
 		case c.unjoined():
 			r = driver.CUDA_ERROR_STREAM_CAPTURE_UNJOINED
 		}

@@ -54,10 +54,14 @@ func (s *spread) at(i uint64) int {
 // noCopy is the index of the copy that is wrong when there is none.
 const noCopy = ^uint64(0)
 
+// findStream finds the stream of a copy.
+type findStream func(driver.CUcontext, driver.CUstream) (*stream, driver.CUresult)
+
 // memcpyBatch queues the copies one after the other; those before one that is wrong, whose index is fail, are made
 // (recorded). The order in which copies of a batch run is not promised; here it is theirs.
 func (d *Driver) memcpyBatch(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64,
-	attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, h driver.CUstream) (fail uint64, r driver.CUresult) {
+	attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, h driver.CUstream, find findStream) (fail uint64,
+	r driver.CUresult) {
 	fail = noCopy
 	if dsts == nil || srcs == nil || sizes == nil || attrs == nil || idxs == nil || n == 0 || n > count {
 		return fail, invalidValue
@@ -67,7 +71,7 @@ func (d *Driver) memcpyBatch(cur driver.CUcontext, dsts, srcs *driver.CUdevicept
 	if !a || !b {
 		return fail, invalidValue
 	}
-	s, r := d.batchStream(cur, h)
+	s, r := find(cur, h)
 	if r != success {
 		return fail, r
 	}
@@ -100,13 +104,13 @@ func (d *Driver) memcpyBatch(cur driver.CUcontext, dsts, srcs *driver.CUdevicept
 
 func (d *Driver) memcpyBatchAsync(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64,
 	attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, h driver.CUstream) driver.CUresult {
-	_, r := d.memcpyBatch(cur, dsts, srcs, sizes, count, attrs, idxs, n, h)
+	_, r := d.memcpyBatch(cur, dsts, srcs, sizes, count, attrs, idxs, n, h, d.batchStream)
 	return r
 }
 
 func (d *Driver) memcpyBatchAsync1(cur driver.CUcontext, dsts, srcs *driver.CUdeviceptr, sizes *uint64, count uint64,
 	attrs *driver.CUmemcpyAttributes, idxs *uint64, n uint64, fail *uint64, h driver.CUstream) driver.CUresult {
-	i, r := d.memcpyBatch(cur, dsts, srcs, sizes, count, attrs, idxs, n, h)
+	i, r := d.memcpyBatch(cur, dsts, srcs, sizes, count, attrs, idxs, n, h, d.batchStream)
 	tellCopy(fail, i, h)
 	return r
 }
@@ -135,7 +139,7 @@ func (d *Driver) operand(o *driver.CUmemcpy3DOperand) (p *place, ok bool) {
 }
 
 func (d *Driver) memcpy3DBatch(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, flags uint64,
-	h driver.CUstream) (fail uint64, r driver.CUresult) {
+	h driver.CUstream, find findStream) (fail uint64, r driver.CUresult) {
 	fail = noCopy
 	if n == 0 || list == nil || flags != 0 {
 		return fail, invalidValue
@@ -144,7 +148,7 @@ func (d *Driver) memcpy3DBatch(cur driver.CUcontext, n uint64, list *driver.CUDA
 	if !ok {
 		return fail, invalidValue
 	}
-	s, r := d.batchStream(cur, h)
+	s, r := find(cur, h)
 	if r != success {
 		return fail, r
 	}
@@ -197,13 +201,27 @@ func (d *Driver) memcpy3DBatch(cur driver.CUcontext, n uint64, list *driver.CUDA
 
 func (d *Driver) memcpy3DBatchAsync(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, flags uint64,
 	h driver.CUstream) driver.CUresult {
-	_, r := d.memcpy3DBatch(cur, n, list, flags, h)
+	_, r := d.memcpy3DBatch(cur, n, list, flags, h, d.batchStream)
 	return r
 }
 
 func (d *Driver) memcpy3DBatchAsync1(cur driver.CUcontext, n uint64, list *driver.CUDA_MEMCPY3D_BATCH_OP, fail *uint64,
 	flags uint64, h driver.CUstream) driver.CUresult {
-	i, r := d.memcpy3DBatch(cur, n, list, flags, h)
+	i, r := d.memcpy3DBatch(cur, n, list, flags, h, d.batchStream)
 	tellCopy(fail, i, h)
+	return r
+}
+
+// memcpyWithAttributesAsync and memcpy3DWithAttributesAsync are batches of one copy that take default streams, too.
+// They are of CUDA 13.2 and not recorded.
+func (d *Driver) memcpyWithAttributesAsync(cur driver.CUcontext, dst, src driver.CUdeviceptr, size uint64,
+	attr *driver.CUmemcpyAttributes, h driver.CUstream) driver.CUresult {
+	_, r := d.memcpyBatch(cur, &dst, &src, &size, 1, attr, new(uint64), 1, h, d.uncaptured)
+	return r
+}
+
+func (d *Driver) memcpy3DWithAttributesAsync(cur driver.CUcontext, op *driver.CUDA_MEMCPY3D_BATCH_OP, flags uint64,
+	h driver.CUstream) driver.CUresult {
+	_, r := d.memcpy3DBatch(cur, 1, op, flags, h, d.uncaptured)
 	return r
 }

@@ -3,6 +3,7 @@ package softdev
 import (
 	"bytes"
 	"encoding/binary"
+	"os"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -218,6 +219,63 @@ func (d *Driver) coredumpSetAttributeGlobal(_ driver.CUcontext, attr driver.CUco
 	return d.coredumpSet(nil, &d.coredump, attr, v, size)
 }
 
+// coredumpCallback is a function that is told of core dumps (cuCoredumpRegisterStartCallback and its like, of
+// CUDA 13.2, not recorded).
+type coredumpCallback struct {
+	complete bool // told of the end of a dump, not of its beginning
+	fn       driver.CUcoredumpStatusCallback
+	data     uintptr
+}
+
+// tellDump calls the functions that are told of the beginning of a dump, or of its end.
+func (d *Driver) tellDump(dev *device, complete bool) {
+	for _, c := range d.dumpCallbacks.all() {
+		if c.complete != complete {
+			continue
+		}
+		d.runHostAlone("CUcoredumpStatusCallback", func() {
+			if c.fn.Go != nil {
+				c.fn.Go(c.data, int32(os.Getpid()), driver.CUdevice(dev.ordinal))
+				return
+			}
+			d.callC(c.fn.C, c.data, uintptr(os.Getpid()), uintptr(dev.ordinal))
+		})
+	}
+}
+
+func (d *Driver) coredumpRegister(complete bool) func(driver.CUcontext, driver.CUcoredumpStatusCallback, uintptr,
+	*driver.CUcoredumpCallbackHandle) driver.CUresult {
+	return func(_ driver.CUcontext, fn driver.CUcoredumpStatusCallback, data uintptr,
+		out *driver.CUcoredumpCallbackHandle) driver.CUresult {
+		if fn.IsNil() || out == nil {
+			return invalidValue
+		}
+		if r := d.ready(); r != success {
+			return r
+		}
+		h := d.dumpCallbacks.add(&coredumpCallback{complete, fn, data})
+		if h == 0 {
+			return driver.CUDA_ERROR_OUT_OF_MEMORY
+		}
+		*out = driver.CUcoredumpCallbackHandle(h)
+		return success
+	}
+}
+
+func (d *Driver) coredumpDeregister(complete bool) func(driver.CUcontext,
+	driver.CUcoredumpCallbackHandle) driver.CUresult {
+	return func(_ driver.CUcontext, h driver.CUcoredumpCallbackHandle) driver.CUresult {
+		if r := d.ready(); r != success {
+			return r
+		}
+		if c := d.dumpCallbacks.get(uintptr(h)); c == nil || c.complete != complete ||
+			d.dumpCallbacks.remove(uintptr(h)) == nil {
+			return invalidValue
+		}
+		return success
+	}
+}
+
 // diagnosisTable fills in the error log and core dumps.
 func (d *Driver) diagnosisTable(t *driver.Table) {
 	t.LogsRegisterCallback = d.logsRegisterCallback
@@ -225,6 +283,10 @@ func (d *Driver) diagnosisTable(t *driver.Table) {
 	t.LogsCurrent = d.logsCurrent
 	t.LogsDumpToFile = d.logsDumpToFile
 	t.LogsDumpToMemory = d.logsDumpToMemory
+	t.CoredumpRegisterStartCallback = d.coredumpRegister(false)
+	t.CoredumpRegisterCompleteCallback = d.coredumpRegister(true)
+	t.CoredumpDeregisterStartCallback = d.coredumpDeregister(false)
+	t.CoredumpDeregisterCompleteCallback = d.coredumpDeregister(true)
 	t.CoredumpGetAttribute = d.coredumpGetAttribute
 	t.CoredumpSetAttribute = d.coredumpSetAttribute
 	t.CoredumpGetAttributeGlobal = d.coredumpGetAttributeGlobal

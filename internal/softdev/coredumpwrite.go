@@ -81,6 +81,8 @@ func (c *context) dumping(l *exec.Launch) {
 		if !dumped(f) || c.coredump.written.Swap(true) {
 			return
 		}
+		c.d.tellDump(c.dev, false)
+		defer c.d.tellDump(c.dev, true)
 		x := c.newCore(f)
 		// What the warp has may be of no use where the defect is in the device itself.
 		attempt(func() { x.take(l, w, c.coredump.skipped()) })
@@ -94,6 +96,8 @@ func dumped(f *exec.Fault) bool { return f.Kind != exec.FaultStopped && f.Kind !
 // dumpFault writes a core dump of a fault alone, where its launch has written none.
 func (c *context) dumpFault(f *exec.Fault) {
 	if c.coredump.wanted() && dumped(f) && !c.coredump.written.Swap(true) {
+		c.d.tellDump(c.dev, false)
+		defer c.d.tellDump(c.dev, true)
 		c.writeCore(c.newCore(f))
 	}
 }

@@ -173,6 +173,9 @@ func (d *Driver) deviceGetAttribute(_ driver.CUcontext, out *int32, attr driver.
 	}
 	v, ok := dev.attrs[attr]
 	if !ok {
+		v, ok = dev.laterAttribute(attr)
+	}
+	if !ok {
 		return invalidValue
 	}
 	switch attr { // which tell devices of a machine apart (recorded)

@@ -136,6 +136,7 @@ type Driver struct {
 	gs            graphs
 	log           errorLog
 	coredump      coredumps
+	dumpCallbacks handles[coredumpCallback]
 	greens        handles[greenContext]
 	poolSlack     atomic.Bool // a pool holds more than its threshold
 	resources     handles[resourceDesc]
@@ -209,6 +210,7 @@ func New(o Options) (*Driver, error) {
 	d.pools.init(kindPool, first)
 	d.gs.init(first)
 	d.log.callbacks.init(kindLogs, first)
+	d.dumpCallbacks.init(kindDump, first)
 	d.sweeper.init(d)
 	d.programs.d = d
 	d.greens.init(kindGreen, first)

@@ -204,6 +204,39 @@ func (d *Driver) funcGetParamInfo(_ driver.CUcontext, h driver.CUfunction, i uin
 	return f.entry.paramInfo(i, offset, size)
 }
 
+// funcGetParamCount and kernelGetParamCount are of CUDA 13.2 and not recorded.
+func (d *Driver) funcGetParamCount(_ driver.CUcontext, h driver.CUfunction, out *uint64) driver.CUresult {
+	if out == nil || h == 0 {
+		return invalidValue
+	}
+	f, r := d.function(h)
+	if r != success {
+		return r
+	}
+	*out = uint64(len(f.entry.fn.Params))
+	return success
+}
+
+func (d *Driver) kernelGetParamCount(cur driver.CUcontext, h driver.CUkernel, out *uint64) driver.CUresult {
+	if out == nil || h == 0 {
+		return invalidValue
+	}
+	c, r := d.enter(cur)
+	if r != success {
+		return r
+	}
+	k, r := d.kernel(h)
+	if r != success {
+		return r
+	}
+	f, r := k.function(c)
+	if r != success {
+		return r
+	}
+	*out = uint64(len(f.entry.fn.Params))
+	return success
+}
+
 func (e *entry) paramInfo(i uint64, offset, size *uint64) driver.CUresult {
 	if offset == nil || i >= uint64(len(e.fn.Params)) {
 		return invalidValue

@@ -171,6 +171,7 @@ func (p *plan) graph(gs *graphs) *graph {
 type graphExec struct {
 	d       *Driver
 	handle  driver.CUgraphExec
+	id      uint64
 	ctx     *context
 	source  *graph
 	flags   uint64
@@ -227,7 +228,8 @@ func (d *Driver) instantiate(cur driver.CUcontext, out *driver.CUgraphExec, h dr
 	if bad != nil {
 		return bad, driver.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, invalidValue
 	}
-	x := &graphExec{d: d, ctx: c, source: g, flags: flags, plan: p, objects: map[*userObject]uint64{}}
+	d.gs.ids++
+	x := &graphExec{d: d, ctx: c, id: d.gs.ids, source: g, flags: flags, plan: p, objects: map[*userObject]uint64{}}
 	if x.handle = driver.CUgraphExec(d.gs.execs.add(x)); x.handle == 0 {
 		return nil, why, driver.CUDA_ERROR_OUT_OF_MEMORY
 	}

@@ -16,6 +16,7 @@ func (d *Driver) graphTable(t *driver.Table) {
 		res   = driver.CUresult
 	)
 	t.HostFunc = d.hostFunc
+	d.newGraphTable(t)
 
 	// Stream capture.
 	t.StreamIsCapturing = d.streamIsCapturing

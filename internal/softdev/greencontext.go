@@ -126,6 +126,94 @@ func (d *Driver) devSmResourceSplit(_ driver.CUcontext, out *driver.CUdevResourc
 	return success
 }
 
+// streamGetDevResource gives the resources of the stream's context (of CUDA 13.1, not recorded).
+func (d *Driver) streamGetDevResource(cur driver.CUcontext, h driver.CUstream, out *driver.CUdevResource,
+	typ driver.CUdevResourceType) driver.CUresult {
+	if out == nil {
+		return invalidValue
+	}
+	s, r := d.streamOf(cur, h)
+	if r != success {
+		return r
+	}
+	return d.ctxGetDevResource(0, s.ctx.handle, out, typ)
+}
+
+// devSmResourceGroups cuts multiprocessors into groups as each asks (cuDevSmResourceSplit, of CUDA 13.1, not recorded):
+// so many multiprocessors, in sets that are scheduled together; one that asks for 0 gets as many as there are, and is
+// told. What is left goes to rest. Every device has one locality domain, of number 0.
+func (d *Driver) devSmResourceGroups(_ driver.CUcontext, out *driver.CUdevResource, n uint32, in,
+	rest *driver.CUdevResource, flags uint32, list *driver.CU_DEV_SM_RESOURCE_GROUP_PARAMS) driver.CUresult {
+	if r := d.ready(); r != success {
+		return r
+	}
+	const (
+		backfill = uint32(driver.CU_DEV_SM_RESOURCE_GROUP_BACKFILL)
+		inDomain = uint32(driver.CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_ID)
+		more     = uint32(driver.CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_SUPPLEMENTAL_SMS)
+	)
+	if in == nil || n == 0 || list == nil || flags != 0 {
+		return invalidValue
+	}
+	if in.Type != driver.CU_DEV_RESOURCE_TYPE_SM {
+		return driver.CUDA_ERROR_INVALID_RESOURCE_TYPE
+	}
+	left := smOf(in).SmCount
+	if left == 0 || smOf(in).MinSmPartitionSize == 0 || n > left {
+		return driver.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION
+	}
+	groups := unsafe.Slice(list, n)
+	counts := make([]uint32, n)
+	for i := range groups {
+		g := &groups[i]
+		switch {
+		case g.Reserved != [11]uint32{} || g.Flags&^(backfill|inDomain|more) != 0:
+			return invalidValue
+		case g.Flags&inDomain != 0 && g.LocalityDomainId != 0 &&
+			g.LocalityDomainId != driver.CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_ID_ANY:
+			return invalidValue
+		}
+		unit := g.CoscheduledSmCount
+		if unit == 0 {
+			unit = smUnit
+		}
+		if unit%2 != 0 || unit > left {
+			return driver.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION
+		}
+		// Outside sets that are scheduled together multiprocessors go in pairs.
+		together := left
+		if g.Flags&backfill == 0 {
+			together = min(left/unit, d.devices[0].coscheduled(unit)) * unit
+		} else {
+			unit = 2
+			together = left / unit * unit
+		}
+		counts[i] = g.SmCount
+		if g.SmCount == 0 {
+			counts[i] = together
+		}
+		if counts[i]%unit != 0 || counts[i] > together || counts[i] == 0 {
+			return driver.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION
+		}
+		left -= counts[i]
+	}
+	for i := range groups {
+		groups[i].SmCount = counts[i]
+		if out != nil {
+			to := &unsafe.Slice(out, n)[i]
+			*to = smPart(counts[i])
+			smOf(to).Flags = groups[i].Flags
+		}
+	}
+	if rest != nil {
+		*rest = driver.CUdevResource{}
+		if left > 0 {
+			*rest = smPart(left)
+		}
+	}
+	return success
+}
+
 func (d *Driver) devResourceGenerateDesc(_ driver.CUcontext, out *driver.CUdevResourceDesc, list *driver.CUdevResource,
 	n uint32) driver.CUresult {
 	if out == nil || list == nil || n == 0 {

@@ -49,6 +49,7 @@ const (
 	kindResource
 	kindNotification
 	kindLogs
+	kindDump
 	kindLink
 	kindExternalMemory
 	kindExternalSemaphore

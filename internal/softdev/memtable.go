@@ -19,6 +19,8 @@ func (d *Driver) virtualTable(t *driver.Table) {
 	t.MemImportFromShareableHandle = d.memImportFromShareableHandle
 	t.MemGetHandleForAddressRange = d.memGetHandleForAddressRange
 	t.MemcpyBatchAsync = d.memcpyBatchAsync1
+	t.MemcpyWithAttributesAsync = d.memcpyWithAttributesAsync
+	t.Memcpy3DWithAttributesAsync = d.memcpy3DWithAttributesAsync
 	t.MemcpyBatchAsync_v2 = d.memcpyBatchAsync
 	t.Memcpy3DBatchAsync = d.memcpy3DBatchAsync1
 	t.Memcpy3DBatchAsync_v2 = d.memcpy3DBatchAsync

@@ -39,6 +39,8 @@ func (d *Driver) partitionTable(t *driver.Table) {
 	t.DeviceGetDevResource = d.deviceGetDevResource
 	t.CtxGetDevResource = d.ctxGetDevResource
 	t.DevSmResourceSplitByCount = d.devSmResourceSplit
+	t.DevSmResourceSplit = d.devSmResourceGroups
+	t.StreamGetDevResource = d.streamGetDevResource
 	t.DevResourceGenerateDesc = d.devResourceGenerateDesc
 	t.GreenCtxCreate = d.greenCtxCreate
 	t.GreenCtxDestroy = d.greenCtxDestroy

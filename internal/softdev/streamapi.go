@@ -382,6 +382,16 @@ func (d *Driver) launchHostFunc(cur driver.CUcontext, h driver.CUstream, fn driv
 	return success
 }
 
+// launchHostFuncV2 is of CUDA 13.1 and not recorded. How the thread waits that runs host functions makes no difference
+// here.
+func (d *Driver) launchHostFuncV2(cur driver.CUcontext, h driver.CUstream, fn driver.CUhostFn, data uintptr,
+	mode uint32) driver.CUresult {
+	if mode > uint32(driver.CU_HOST_TASK_SPINWAIT) {
+		return invalidValue
+	}
+	return d.launchHostFunc(cur, h, fn, data)
+}
+
 func (d *Driver) streamAddCallback(cur driver.CUcontext, h driver.CUstream, fn driver.CUstreamCallback, data uintptr,
 	flags uint32) driver.CUresult {
 	if fn.IsNil() || flags != 0 { // before the context (recorded)

@@ -34,6 +34,7 @@ func (d *Driver) newTable() *driver.Table {
 	t.MemDiscardAndPrefetchBatchAsync = d.memDiscardAndPrefetchBatchAsync
 	t.MemRangeGetAttribute = d.memRangeGetAttribute
 	t.MemRangeGetAttributes = d.memRangeGetAttributes
+	t.MemGetLocationInfo = d.memGetLocationInfo
 
 	// Tensor maps.
 	t.TensorMapEncodeTiled = d.tensorMapEncodeTiled
@@ -136,6 +137,7 @@ func (d *Driver) newTable() *driver.Table {
 	t.StreamAddCallback = d.streamAddCallback
 	t.StreamAttachMemAsync = d.streamAttachMem
 	t.LaunchHostFunc = d.launchHostFunc
+	t.LaunchHostFunc_v2 = d.launchHostFuncV2
 	t.EventCreate = d.eventCreate
 	t.EventDestroy = d.eventDestroy
 	t.EventDestroy_v2 = d.eventDestroy
@@ -172,6 +174,7 @@ func (d *Driver) newTable() *driver.Table {
 	t.KernelGetLibrary = d.kernelGetLibrary
 	t.KernelGetName = d.kernelGetName
 	t.KernelGetParamInfo = d.kernelGetParamInfo
+	t.KernelGetParamCount = d.kernelGetParamCount
 	t.KernelGetAttribute = d.kernelGetAttribute
 	t.KernelSetAttribute = d.kernelSetAttribute
 	t.KernelSetCacheConfig = d.kernelSetCacheConfig
@@ -183,6 +186,7 @@ func (d *Driver) newTable() *driver.Table {
 	t.FuncGetModule = d.funcGetModule
 	t.FuncGetName = d.funcGetName
 	t.FuncGetParamInfo = d.funcGetParamInfo
+	t.FuncGetParamCount = d.funcGetParamCount
 	t.FuncIsLoaded = d.funcIsLoaded
 	t.FuncLoad = d.funcLoad
 	t.FuncSetCacheConfig = d.funcSetCacheConfig

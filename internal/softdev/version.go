@@ -95,3 +95,18 @@ func (d *Driver) refusal(name string) string {
 	}
 	return name + " is not supported by the software device"
 }
+
+// laterAttribute is an attribute that 13.0 does not have: what it is about is not here, and every device has one
+// locality domain, which is all of it.
+func (dev *device) laterAttribute(attr driver.CUdevice_attribute) (v int32, ok bool) {
+	switch {
+	case dev.d.version() <= recordedVersion, attr < driver.CU_DEVICE_ATTRIBUTE_ATOMIC_REDUCTION_SUPPORTED,
+		attr >= driver.CU_DEVICE_ATTRIBUTE_MAX:
+		return 0, false
+	case attr == driver.CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_COUNT:
+		return 1, true
+	case attr == driver.CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_MULTIPROCESSOR_COUNT:
+		return int32(dev.limits.sms), true
+	}
+	return 0, true
+}

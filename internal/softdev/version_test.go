@@ -50,6 +50,13 @@ func TestDriverVersion(t *testing.T) {
 			t.Errorf("%d: the name of a later result: %v", c.version, later)
 		}
 		must(t, tab.GetErrorName(0, driver.CUDA_ERROR_KEY_ROTATION, &text))
+		const first, last = driver.CU_DEVICE_ATTRIBUTE_ATOMIC_REDUCTION_SUPPORTED, driver.CU_DEVICE_ATTRIBUTE_MAX
+		for attr := first; attr <= last; attr++ {
+			r := tab.DeviceGetAttribute(0, &v, attr, 0)
+			if there := c.says > 13000 && attr < last; (r == driver.CUDA_SUCCESS) != there {
+				t.Errorf("%d: attribute %d: %v", c.version, attr, r)
+			}
+		}
 		for s := range driver.Symbols() {
 			x, _ := d.Support(s.Name)
 			if there := s.Since <= int(c.says); !there && x.Implemented {

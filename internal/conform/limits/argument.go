@@ -126,6 +126,8 @@ var usualNumbers = map[string]uint64{
 	"cuMemPoolExportToShareableHandle.handleType": 1, "cuDeviceGetGraphMemAttribute.attr": 0,
 	"cuDeviceSetGraphMemAttribute.attr": 1, "cuTexRefGetAddressMode.dim": 0, "cuParamSetTexRef.texunit": 0xffffffff,
 	"cuGraphRetainUserObject.flags": 0, "cuCtxEnablePeerAccess.Flags": 0, "cuDevSmResourceSplitByCount.minCount": 8,
+	"cuStreamGetDevResource.type": 1, "cuDevSmResourceSplit.nbGroups": 1, "summaryGranularity": block,
+	"samplingGranularity": block, "cuMemcpyWithAttributesAsync.size": 64, "cuMemGetLocationInfo.size": block,
 }
 
 // pointer sets a pointer: to what the call reads, with its numbers, or to room for what it writes.

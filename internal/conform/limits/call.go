@@ -169,7 +169,7 @@ func (w *world) begin() {
 
 // end lets the work of a call that succeeded finish, and forgets the handles, which may mean something else now.
 func (w *world) end(fn string) driver.CUresult {
-	if strings.Contains(fn, "BeginCapture") {
+	if strings.Contains(fn, "BeginCapture") || strings.Contains(fn, "BeginRecapture") {
 		var g driver.CUgraph
 		w.t.StreamEndCapture(0, w.stream(), &g)
 	}

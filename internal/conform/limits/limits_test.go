@@ -122,6 +122,7 @@ var refused = map[string]string{
 	"cuGetProcAddress*":                     "Go has no addresses to give",
 	"cuIpcOpenMemHandle*":                   "the handle is another process's",
 	"cuMemBatchDecompressAsync":             "there is no decompression",
+	"cuMulticast*":                          "one device",
 	"cuMemGetHandleForAddressRange":         "there is no bus",
 	"cuMipmappedArrayGetMemoryRequirements": "the array has its memory",
 	"cuProfilerInitialize":                  "the driver does not either",
