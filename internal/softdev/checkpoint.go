@@ -21,6 +21,7 @@ type checkpoint struct {
 	state atomic.Uint32                 // driver.CUprocessState
 	open  atomic.Pointer[chan struct{}] // closed when calls may go on; nil while the process runs
 	let   func()                        // lets submitted work go on
+	held  atomic.Bool                   // let is to be called and Driver.freezing to be unlocked, by whoever clears it
 }
 
 // process checks whether a call is about this process (recorded: reach/checkpoint): there has to be such a process, and
@@ -93,24 +94,31 @@ func (d *Driver) checkpointLock(_ driver.CUcontext, pid int32, args *driver.CUch
 			}
 			limit = time.Duration(args.TimeoutMs) * time.Millisecond
 		}
+		d.freezing.Lock() // until checkpointUnlock or Close
+		d.checkpoint.let = d.still()
 		open := make(chan struct{})
 		d.checkpoint.open.Store(&open)
+		d.checkpoint.held.Store(true)
 		if !d.state.CompareAndSwap(driverReady, driverLocked) {
-			d.letCalls()
+			d.unlock()
 			return driver.CUDA_ERROR_DEINITIALIZED
 		}
-		d.freezing.Lock() // until checkpointUnlock
-		d.checkpoint.let = d.still()
-		if r := d.drain(0, limit); r != success {
+		r := d.drain(0, limit)
+		if r != success {
 			d.unlock()
-			return r
 		}
-		return success
+		if d.state.Load() == driverClosed { // meanwhile
+			return driver.CUDA_ERROR_DEINITIALIZED
+		}
+		return r
 	})
 }
 
-// unlock undoes checkpointLock.
+// unlock undoes checkpointLock, once: Close does so while it waits for work.
 func (d *Driver) unlock() {
+	if !d.checkpoint.held.Swap(false) {
+		return
+	}
 	d.checkpoint.let()
 	d.freezing.Unlock()
 	d.state.CompareAndSwap(driverLocked, driverReady)

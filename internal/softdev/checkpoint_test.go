@@ -96,3 +96,35 @@ func TestCheckpoint(t *testing.T) {
 	want(t, "a call when the driver is closed", <-done, driver.CUDA_ERROR_DEINITIALIZED)
 	d.state.Store(driverLocked) // for the test's own Close
 }
+
+// TestCloseDuringLock: a driver that is closed while a lock waits for work without an end is not locked, and gives back
+// once what the lock held.
+func TestCloseDuringLock(t *testing.T) {
+	d, tab, ctx := open(t, Options{})
+	pid := int32(os.Getpid())
+	s := newTestStream(t, tab, ctx, 1)
+	p := alloc(t, tab, ctx, 64)
+	must(t, tab.MemsetD32_v2(ctx, p, 0, 4))
+	must(t, tab.StreamWaitValue32_v2(ctx, s, p, 1, 0))
+	locked, unlocked := make(chan driver.CUresult, 1), make(chan driver.CUresult, 1)
+	go func() { locked <- tab.CheckpointProcessLock(0, pid, nil) }()
+	for d.state.Load() != driverLocked {
+		time.Sleep(time.Millisecond)
+	}
+	go func() { unlocked <- tab.CheckpointProcessUnlock(0, pid, nil) }()
+	time.Sleep(20 * time.Millisecond) // the second call waits for the first
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	for name, c := range map[string]chan driver.CUresult{"lock": locked, "unlock": unlocked} {
+		select {
+		case r := <-c:
+			// Which error comes is by the order of the two calls' ends.
+			if r != driver.CUDA_ERROR_DEINITIALIZED && (name == "lock" || r != driver.CUDA_ERROR_ILLEGAL_STATE) {
+				t.Errorf("%s gives %v once the driver is closed", name, r)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%s does not end", name)
+		}
+	}
+}
