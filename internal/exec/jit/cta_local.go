@@ -25,7 +25,7 @@ func (c *code) localBytes(l *exec.Launch) uint64 {
 // giveLocal gives each warp its local memory.
 func (r *blockRunner) giveLocal() {
 	x := r.x
-	x.LocalSize, x.LocalOff = uint32(r.l.LocalSize()), 0
+	x.LocalSize, x.LocalOff, x.ActTop = uint32(r.l.LocalSize()), 0, uint32(r.c.k.Funcs[0].Local.Size)
 	if need := int(r.c.localBytes(r.l)/8) + 2; len(r.local) < need {
 		r.local = make([]uint64, need)
 	}
@@ -40,8 +40,12 @@ func (r *blockRunner) localOf(warp int) unsafe.Pointer {
 	return unsafe.Add(p, int(-uintptr(p)&15)+warp*32*int(r.x.LocalSize))
 }
 
-// restoreLocal copies a warp's local memory for the scheduler.
-func (r *blockRunner) restoreLocal(warp int, w *exec.Warp) {
+// restoreLocal copies a warp's local memory for the scheduler, and its stack pointers once it has begun.
+func (r *blockRunner) restoreLocal(warp int, w *exec.Warp, begun bool) {
+	if at := r.v.code.Frame.Tops; at != 0 && begun {
+		tops := *(*[32]uint32)(unsafe.Add(r.first, warp*int(r.size)+int(at)))
+		w.Entry().Dyn = &tops
+	}
 	to, size := w.LocalMemory()
 	copy(unsafe.Slice((*byte)(to), 32*int(size)), unsafe.Slice((*byte)(r.localOf(warp)), 32*int(size)))
 }

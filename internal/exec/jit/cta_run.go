@@ -416,6 +416,11 @@ func (r *blockRunner) reset(f unsafe.Pointer) {
 	for i := range int32(r.v.code.Values.Reconvergences) {
 		*(*uint32)(unsafe.Add(f, lay.Pend+4*i)) = 0
 	}
+	if lay.Tops != 0 {
+		for lane := range (*[32]uint32)(unsafe.Add(f, lay.Tops)) {
+			(*[32]uint32)(unsafe.Add(f, lay.Tops))[lane] = uint32(r.c.k.Funcs[0].Local.Size)
+		}
+	}
 }
 
 // Run implements exec.BlockRunner.
@@ -429,6 +434,9 @@ func (r *blockRunner) Run(index [3]uint32, n uint64, pause func()) (uint64, bool
 	if v, last := r.v.replaced.Load(), r.trips > maxTrips; v != nil || last {
 		if last || v.code == nil {
 			// There is no code any more: the CTA starts where it stopped, at the beginning.
+			for w := range r.v.code.Values.Warps {
+				r.reset(unsafe.Add(r.first, w*int(r.size)))
+			}
 			x.Frame, r.pc, r.paused, x.CTAID = r.first, 0, false, index
 			if r.c.e.notes() {
 				r.follow(index)
@@ -521,10 +529,8 @@ func (r *blockRunner) Restore(c *exec.CTA) {
 	for i, w := range c.Warps {
 		f := unsafe.Add(r.first, i*int(r.size))
 		copy(unsafe.Slice((*byte)(w.Frame()), v.Func.IR.FrameSize), unsafe.Slice((*byte)(f), v.Func.IR.FrameSize))
-		if r.c.usesLocal() {
-			r.restoreLocal(i, w)
-		}
 		var at []exec.Standing
+		begun := true
 		resume := uintptr(*(*uint64)(unsafe.Add(f, lay.Resume)))
 		if r.v.code.InStep && i > cur {
 			resume = r.x.Part
@@ -550,6 +556,10 @@ func (r *blockRunner) Restore(c *exec.CTA) {
 		case resume == r.v.base+uintptr(r.v.code.Skip):
 		default:
 			at = append(at, exec.Standing{PC: 0, Mask: *(*uint32)(unsafe.Add(f, lay.Init))})
+			begun = false
+		}
+		if r.c.usesLocal() {
+			r.restoreLocal(i, w, begun)
 		}
 		for b := range v.Func.Blocks {
 			if p := v.Reconverge[b]; p >= 0 {

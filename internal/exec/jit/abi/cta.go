@@ -24,6 +24,7 @@ type Frame struct {
 	Local   int32 // local memory of its lane 0
 	Pend    int32 // lanes that wait, by block number
 	Slots   int32 // scalars
+	Tops    int32 // stack pointers of its lanes, where the function has operations for them; else 0
 	Size    int32
 }
 
@@ -39,6 +40,13 @@ func NewFrame(f *ir.Func, waits, slots int) *Frame {
 	l.Pend = l.TidRows + 3*128
 	l.Slots = l.Pend + (int32(4*waits)+127)&^63
 	l.Size = (l.Slots+int32(16*slots)+127)&^127 + 64
+	for i := range f.Ops {
+		if plan.UsesStack(&f.Ops[i]) {
+			l.Tops = l.Size
+			l.Size += 128
+			break
+		}
+	}
 	return l
 }
 

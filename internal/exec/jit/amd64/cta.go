@@ -383,6 +383,8 @@ func (g *gen) ctaBlock(b int32) {
 		case g.v.Dead[i]:
 		case g.isBranch(i):
 			g.ctaBranch(b)
+		case g.op.Ctl == ir.BranchX:
+			g.ctaTable(b)
 		case g.op.Ctl == ir.Ret || g.op.Ctl == ir.Exit:
 			g.ctaExit(b)
 		case plan.BarrierOf(g.op) != 0:

@@ -95,6 +95,10 @@ func (g *gen) enterWarp() {
 		g.Ld(asm.RAX, g.inFrame(g.lay.Local))
 		g.St(inContext(abi.OffLocal), asm.RAX)
 	}
+	if g.lay.Tops != 0 {
+		g.Lea(asm.RAX, g.inFrame(g.lay.Tops))
+		g.St(inContext(abi.OffTops), asm.RAX)
+	}
 }
 
 // resumeAt writes the beginning of a place at which warps go on.

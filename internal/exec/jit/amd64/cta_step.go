@@ -13,7 +13,7 @@ import (
 
 // findSteps finds out whether warps are in step. Counters and checkers want to see every warp at every operation.
 func (g *gen) findSteps(o abi.CTAOptions) {
-	if o.Count || o.Later || g.a.Told != nil || g.a.Bounds != nil {
+	if o.Count || o.Later || g.a.Told != nil || g.a.Bounds != nil || g.a.Followed != nil || g.a.Meets {
 		return
 	}
 	if g.inStep = g.v.Steps(); g.inStep == nil {

@@ -16,6 +16,11 @@ func (g *gen) ctaVersion(full bool, entry asm.Label) {
 		g.Ld32(asm.RAX, g.inFrame(g.lay.Init))
 		g.setMasks()
 	}
+	if g.lay.Tops != 0 {
+		g.VM(asm.BroadcastD, asm.Z, 0, 0, inContext(abi.OffActTop))
+		g.VM(asm.MovU32St, asm.Z, 0, 0, g.inFrame(g.lay.Tops))
+		g.VM(asm.MovU32St, asm.Z, 0, 0, g.inFrame(g.lay.Tops+64))
+	}
 	if g.carries {
 		g.StI32(g.inFrame(g.lay.CC), 0)
 	}

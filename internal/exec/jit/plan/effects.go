@@ -34,7 +34,7 @@ func UsesStack(op *ir.Op) bool {
 
 // UsesLocal says whether an operation needs local memory.
 func UsesLocal(op *ir.Op) bool {
-	if op.Ctl == ir.FrameAddr {
+	if op.Ctl == ir.FrameAddr || UsesStack(op) {
 		return true
 	}
 	for i := range op.Args {

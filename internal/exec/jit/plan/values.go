@@ -169,8 +169,9 @@ func (v *Values) solve() {
 			x.Variation = divergent
 		}
 	}
-	for i, plain := range v.Func.InRows {
-		if plain {
+	for i := range v.Ops {
+		inRows := v.Func.InRows != nil && v.Func.InRows[i]
+		if inRows || v.Func.IR.Ops[i].Ctl == ir.BranchX {
 			for _, list := range [][]RowWeb{v.Ops[i].Uses, v.Ops[i].Defs} {
 				for _, x := range list {
 					v.Webs[x.Web].Variation = divergent
@@ -223,10 +224,10 @@ func (v *Values) solve() {
 			k := &v.Func.Blocks[b]
 			i := k.End - 1
 			op := &v.Func.IR.Ops[i]
-			if parted[b] || op.Ctl != ir.Branch || op.Guard < 0 {
+			if parted[b] || op.Ctl != ir.BranchX && (op.Ctl != ir.Branch || op.Guard < 0) {
 				continue
 			}
-			if v.Webs[v.UseWeb(i, uint32(op.Guard))].Variation.Kind == Uniform {
+			if op.Ctl == ir.Branch && v.Webs[v.UseWeb(i, uint32(op.Guard))].Variation.Kind == Uniform {
 				continue
 			}
 			parted[b] = true
@@ -294,8 +295,12 @@ func (v *Values) findReconvergence(parted []bool) {
 	blocks := v.Func.Blocks
 	at := make([]bool, len(blocks))
 	for b := range blocks {
-		if parted[b] {
-			t := v.Func.BlockOf[v.Func.IR.Ops[blocks[b].End-1].Target]
+		if op := &v.Func.IR.Ops[blocks[b].End-1]; parted[b] && op.Ctl == ir.BranchX {
+			for _, t := range blocks[b].succ {
+				at[t] = true
+			}
+		} else if parted[b] {
+			t := v.Func.BlockOf[op.Target]
 			if t > int32(b) {
 				at[t] = true
 			} else {

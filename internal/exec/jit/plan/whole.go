@@ -21,6 +21,11 @@ func WholeCTA(k *ir.Kernel, a *Func) *NoCodeError {
 		case ir.Branch, ir.Jump, ir.Ret, ir.Exit, ir.Trap:
 			continue
 		case ir.Plain, ir.Special, ir.FrameAddr:
+		case ir.BranchX:
+			if a := &op.Args[0]; a.Kind == ir.Row && a.Class == ir.W32 && len(op.Targets) <= maxTargets {
+				continue
+			}
+			return &NoCodeError{Why: WhyScheduler, Line: op.Line}
 		case ir.Call:
 			if a.Served[i] != NotServed {
 				continue
@@ -42,12 +47,17 @@ func WholeCTA(k *ir.Kernel, a *Func) *NoCodeError {
 				return &NoCodeError{Why: WhyScheduler, Detail: "it writes to its parameters", Line: op.Line}
 			}
 		}
-		if !a.Native[i] && a.Served[i] == NotServed || UsesStack(op) {
+		// A checker asks the scheduler's state where the stack ends.
+		checked := a.Bounds != nil || a.Told != nil || a.Followed != nil
+		if !a.Native[i] && a.Served[i] == NotServed || UsesStack(op) && checked {
 			return &NoCodeError{Why: WhyScheduler, Detail: "an operation has no template", Line: op.Line}
 		}
 	}
 	return nil
 }
+
+// maxTargets is how many targets a branch has at most that code of whole CTAs finds by comparisons.
+const maxTargets = 256
 
 // Service is what a routine in Go does for an operation without a template, called from code of whole CTAs.
 type Service uint8
