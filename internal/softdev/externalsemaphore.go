@@ -80,6 +80,7 @@ func (d *Driver) destroyExternalSemaphore(_ driver.CUcontext, h driver.CUexterna
 
 // signal never takes the word of a timeline back: a value that was reached stays reached.
 func (x *externalSemaphore) signal(value uint64) error {
+	defer runtime.KeepAlive(x) // the word is unmapped when the collector finds x
 	switch {
 	case x.timeline:
 		for old := x.word.Load(); old < value && !x.word.CompareAndSwap(old, value); old = x.word.Load() {
@@ -94,6 +95,7 @@ func (x *externalSemaphore) signal(value uint64) error {
 
 // take says whether a wait has ended, and then undoes the signal of a binary semaphore.
 func (x *externalSemaphore) take(value uint64) (bool, error) {
+	defer runtime.KeepAlive(x)
 	switch {
 	case x.timeline:
 		return x.word.Load() >= value, nil
