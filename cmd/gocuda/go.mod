@@ -4,7 +4,7 @@ go 1.25.0
 
 require (
 	github.com/alecthomas/kong v1.17.0
-	github.com/gocuda/cuda v0.0.0-20261124164923-94fe53a7de95
+	github.com/gocuda/cuda v0.0.0-20261124170806-b133067685a1
 	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724
 )
 
