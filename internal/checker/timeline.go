@@ -315,7 +315,7 @@ func (t *Timeline) settle() {
 	if n == 0 {
 		return
 	}
-	t.safe = t.learnt[n-1].known
+	t.safe = t.safe.And(t.learnt[n-1].known) // of which known no longer has what was safe before
 	t.learnt = slices.Delete(t.learnt, 0, n)
 	t.known = t.known.without(t.safe)
 	t.drop(func(p *postponed) bool { return t.safe.has(p.l.a) })

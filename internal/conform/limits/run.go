@@ -32,8 +32,7 @@ const (
 func watch(hung func()) (stop func()) {
 	start, worked := time.Now(), processorTime()
 	var timer *time.Timer
-	var look func()
-	look = func() {
+	look := func() {
 		left := min(callLimit-(processorTime()-worked), waitLimit-time.Since(start))
 		if left <= 0 {
 			hung()
