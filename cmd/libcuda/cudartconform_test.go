@@ -21,8 +21,6 @@ var runtimeDifferences = map[string]string{
 	"attributes: cudaDeviceGetAttribute(128)": "handles of a fabric between machines are not supported",
 
 	"properties: p.memoryPoolSupportedHandleTypes": "handles of a fabric between machines are not supported",
-	"limits: cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTargetCurrentDevice, " +
-		"cudaFlushGPUDirectRDMAWritesToOwner)": "GPUDirect RDMA",
 	"graphs: cudaGraphExecUpdate(x, child, &info)": "child is what a failed call has left there, which is not defined",
 	"arrays: cudaMemcpy2DToArray(a, 2, 1, host, 128, 128, 4, cudaMemcpyHostToDevice)": "a place inside an element of the " +
 		"array: the driver API refuses it, and so does the runtime here",

@@ -373,6 +373,7 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(env.Driver, filepath.Join(library(t), "libcuda.so.1"))
+	t.Setenv(env.PTX, "9.0") // the recorded driver refuses what is newer
 	texts, err := api.One.Record(2)
 	if err != nil {
 		t.Fatal(err)
