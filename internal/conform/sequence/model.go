@@ -204,7 +204,7 @@ func (g *generator) perform(c Call, p *picked) {
 }
 
 // withoutContext are functions that need no current context, besides those that know theirs by a handle.
-var withoutContext = regexp.MustCompile(`^cu(Init|Driver|Device|Get|Ctx(Get(Current|ApiVersion|Id)|Create|Destroy|SetCurrent|Push|Attach)|LogsCurrent|ModuleGetLoadingMode|Flush|ThreadExchange)`)
+var withoutContext = regexp.MustCompile(`^cu(Init|Driver|Device|Get|Ctx(Get(Current|ApiVersion|Id)|Create|Destroy|SetCurrent|Push|Attach)|LogsCurrent|ModuleGetLoadingMode|ThreadExchange)`)
 
 // judge changes what is predicted by the state.
 func (g *generator) judge(fn string, p *picked, want []driver.CUresult) []driver.CUresult {
